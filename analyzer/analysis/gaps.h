@@ -1,0 +1,73 @@
+/*
+ * gaps.h - every idle nanosecond of a device gets exactly one cause.
+ *
+ * A device is idle when none of its operations runs, between its first and its
+ * last operation.  Each gap ends with an operation; what its launching thread
+ * did during the gap says why the device waited.  Pure: reads a profile,
+ * allocates its result, prints nothing.  It must not know any output format.
+ *
+ * To add a cause: one CAUSE row, and the case in gaps.c that assigns it.
+ */
+#ifndef ROOFLINE_GAPS_H
+#define ROOFLINE_GAPS_H
+
+#include "trace/profile.h"
+#include "analysis/timeline.h"
+
+/* CAUSE(constant, json key, title, meaning), in the order that reports show them */
+#define GAP_CAUSES(CAUSE)                                                                          \
+	CAUSE(LAUNCH, "launch", "launch", "the launch call was running, or its work on the way to the GPU") \
+	CAUSE(SYNC, "synchronisation", "synchronisation",                                          \
+	      "the launching thread was still waiting for earlier work, or just coming back from it") \
+	CAUSE(HOST, "host_compute", "host compute", "the launching thread ran its own code, outside CUDA") \
+	CAUSE(MEMORY, "memory_operation", "memory operation",                                      \
+	      "the launching thread allocated, freed, or ran a blocking copy")                     \
+	CAUSE(GRAPH, "graph_management", "graph management",                                       \
+	      "the launching thread captured, instantiated, updated or uploaded a graph")          \
+	CAUSE(MODULE, "module_load", "module load", "code was loaded or compiled")                 \
+	CAUSE(DEVICE, "device_scheduling", "device scheduling",                                    \
+	      "the work had been submitted before the gap began: the GPU itself took the time")    \
+	CAUSE(PROFILER, "profiler", "profiler", "tracing itself took the time")                    \
+	CAUSE(UNKNOWN, "unknown", "unknown", "the recording does not tell")
+
+#define GAP_CAUSE_CONSTANT(constant, key, title, meaning) GAP_##constant,
+enum gap_cause { GAP_CAUSES(GAP_CAUSE_CONSTANT) GAP_CAUSE_COUNT };
+#undef GAP_CAUSE_CONSTANT
+
+/* One idle span and the two operations beside it. */
+struct gap {
+	int64_t start_ns, end_ns;
+	int64_t by_cause_ns[GAP_CAUSE_COUNT]; /* adds up to end_ns - start_ns exactly */
+	size_t before, after;		      /* profile->ops[] */
+	enum gap_cause cause;		      /* the largest share */
+};
+
+struct gap_device {
+	int64_t wall_ns, busy_ns, idle_ns; /* wall = busy + idle */
+	int64_t by_cause_ns[GAP_CAUSE_COUNT]; /* adds up to idle_ns exactly */
+	uint64_t gap_count;
+	uint64_t gap_count_by_cause[GAP_CAUSE_COUNT]; /* gaps whose largest share it is */
+};
+
+struct gap_analysis {
+	struct gap_device *devices; /* as profile->devices[] */
+	size_t device_count;
+	struct gap *longest; /* longest first, over all devices */
+	size_t longest_count;
+};
+
+/* keep: how many of the longest gaps to keep, at least 0.  Fails with -ENOMEM only. */
+int gaps_analyze(struct gap_analysis **out, const struct profile *profile,
+		 const struct timeline *timeline, size_t keep, struct err *err);
+void gaps_free(struct gap_analysis *gaps);
+
+/* Calls visit for every gap of a device in time order; a non-zero return stops and is passed on. */
+typedef int (*gap_visitor)(const struct gap *gap, void *context);
+int gaps_visit(const struct profile *profile, const struct timeline *timeline, size_t device,
+	       gap_visitor visit, void *context);
+
+const char *gap_cause_key(enum gap_cause cause);     /* "launch", for JSON and CSV */
+const char *gap_cause_title(enum gap_cause cause);   /* for people */
+const char *gap_cause_meaning(enum gap_cause cause); /* one sentence */
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * report.h - one recording with all its analyses: what outputs and rules see.
+ */
+#ifndef ROOFLINE_REPORT_H
+#define ROOFLINE_REPORT_H
+
+#include "analysis/gaps.h"
+#include "analysis/statistics.h"
+#include "analysis/timeline.h"
+#include "trace/profile.h"
+
+#define REPORT_LONGEST_GAPS 10
+
+struct report {
+	struct profile *profile;
+	struct timeline *timeline;
+	struct statistics *statistics;
+	struct gap_analysis *gaps;
+	struct advice *advice; /* advice/advice.h, filled in by cmd/; NULL when not asked for */
+	char **not_visible;    /* sentences: what CUPTI could not see in this recording */
+	size_t not_visible_count;
+};
+
+/* Loads the recording at path and runs every analysis.  The caller frees with report_free. */
+int report_build(struct report **out, const char *path, struct err *err);
+void report_free(struct report *report);
+
+#endif

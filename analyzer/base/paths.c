@@ -1,0 +1,84 @@
+#include "base/paths.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int path_resource(char *buffer, size_t size, const char *relative)
+{
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (length < 0)
+		return -errno;
+	self[length] = '\0';
+	for (int i = 0; i < 2; i++) { /* drop /rooflinectl, then /bin */
+		slash = strrchr(self, '/');
+		if (slash)
+			*slash = '\0';
+	}
+	if ((size_t)snprintf(buffer, size, "%s/%s", self, relative) >= size)
+		return -ENAMETOOLONG;
+	return access(buffer, F_OK) == 0 ? 0 : -ENOENT;
+}
+
+/* Modification time of folder's process.csv, or of the newest one a level below; 0 when none. */
+static time_t recording_time(const char *folder, int levels)
+{
+	char path[PATH_MAX];
+	struct stat status;
+	struct dirent *entry;
+	time_t newest = 0;
+	DIR *dir;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/process.csv", folder) < sizeof(path) &&
+	    stat(path, &status) == 0)
+		return status.st_mtime;
+	if (levels == 0 || !(dir = opendir(folder)))
+		return 0;
+	while ((entry = readdir(dir))) {
+		time_t time;
+
+		if (entry->d_name[0] == '.' ||
+		    (size_t)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >=
+			    sizeof(path))
+			continue;
+		time = recording_time(path, levels - 1);
+		if (time > newest)
+			newest = time;
+	}
+	closedir(dir);
+	return newest;
+}
+
+int path_newest_recording(char *buffer, size_t size, const char *folder)
+{
+	struct dirent *entry;
+	time_t newest = 0;
+	DIR *dir = opendir(folder);
+
+	if (!dir)
+		return -ENOENT;
+	while ((entry = readdir(dir))) {
+		char path[PATH_MAX];
+		time_t time;
+
+		if (entry->d_name[0] == '.' ||
+		    (size_t)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >=
+			    sizeof(path))
+			continue;
+		time = recording_time(path, 1);
+		if (time > newest && strlen(path) < size) {
+			newest = time;
+			memcpy(buffer, path, strlen(path) + 1);
+		}
+	}
+	closedir(dir);
+	return newest ? 0 : -ENOENT;
+}

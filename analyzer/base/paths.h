@@ -1,0 +1,21 @@
+/*
+ * paths.h - where the toolkit's own files lie, in a build tree and installed.
+ *
+ * Everything is found relative to the running executable: bin/rooflinectl has
+ * ../lib/librooflinecollector.so, ../lib/rooflinectl/workloads/, and
+ * ../share/rooflinectl/{plots,recordings}/ beside it.
+ */
+#ifndef ROOFLINE_PATHS_H
+#define ROOFLINE_PATHS_H
+
+#include <stddef.h>
+
+/* Writes the absolute path of a resource ("lib/librooflinecollector.so") into buffer.
+ * Returns 0, -ENOENT when it does not exist (the path is still written), or -ENAMETOOLONG. */
+int path_resource(char *buffer, size_t size, const char *relative);
+
+/* Finds the newest recording directly under folder: a folder that holds a process folder with a
+ * process.csv, or such a folder itself.  Returns 0 and writes its path, or -ENOENT. */
+int path_newest_recording(char *buffer, size_t size, const char *folder);
+
+#endif

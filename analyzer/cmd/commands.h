@@ -1,0 +1,27 @@
+/*
+ * commands.h - every subcommand, once.
+ *
+ * To add one: write analyzer/cmd/foo.c with `int cmd_foo(int argc, char **argv)`
+ * and add its COMMAND row here.  argv[0] is "rooflinectl foo"; the result is the
+ * exit code.  docs/commands/foo.md is its page.
+ */
+#ifndef ROOFLINE_COMMANDS_H
+#define ROOFLINE_COMMANDS_H
+
+/* COMMAND(name, summary), in the order that --help shows them */
+#define COMMANDS(COMMAND)                                                                          \
+	COMMAND(record, "run a program with the collector and record what its GPU work does")      \
+	COMMAND(report, "tell where the GPU's time went and why it idled")                         \
+	COMMAND(plot, "draw a recording: timeline, gaps, kernels")                                 \
+	COMMAND(workloads, "list or run the bundled workloads")                                    \
+	COMMAND(doctor, "tell what works on this machine, what does not, and the fix")             \
+	COMMAND(demo, "the main job on a bundled recording of a real GPU")
+
+/* Exit codes of every command. */
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_GATE = 3 };
+
+#define COMMAND_PROTOTYPE(name, summary) int cmd_##name(int argc, char **argv);
+COMMANDS(COMMAND_PROTOTYPE)
+#undef COMMAND_PROTOTYPE
+
+#endif

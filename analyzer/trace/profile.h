@@ -1,0 +1,259 @@
+/*
+ * profile.h - a recording in memory: everything that the analyses may know.
+ *
+ * profile_load() reads all processes of a recording and resolves ids: names
+ * become strings, devices of several processes are merged by UUID, streams and
+ * threads get one index each for the whole recording.  Analyses read this and
+ * never a trace row.  Nothing here is changed after loading.
+ *
+ * Ten million operations and their API calls must fit in 2 GB, so the two big
+ * arrays hold small fixed structures and everything that repeats is interned.
+ */
+#ifndef ROOFLINE_PROFILE_H
+#define ROOFLINE_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define PROFILE_NONE UINT32_MAX /* "there is none" in every index below */
+
+/* One GPU, merged over the processes by UUID (by ordinal and name where there is none). */
+struct profile_device {
+	char *name;
+	char *uuid;
+	uint32_t compute_major, compute_minor;
+	uint32_t sm_count;
+	uint32_t sm_clock_khz;
+	uint64_t memory_bytes;
+	uint64_t memory_byte_per_s;
+	uint64_t l2_bytes;
+	uint32_t max_warps_per_sm, max_blocks_per_sm, max_registers_per_sm, max_shared_bytes_per_sm;
+	size_t first_op, op_count; /* its slice of ops[] */
+};
+
+struct profile_stream {
+	uint32_t process; /* index into processes[] */
+	uint32_t device;  /* index into devices[] */
+	uint32_t context; /* CUPTI ids, for people */
+	uint32_t stream;
+	uint32_t priority, flag;
+	bool is_null; /* the legacy default stream */
+};
+
+struct profile_thread {
+	uint32_t process;
+	uint32_t thread;	       /* system thread id */
+	const char *name;	       /* through NVTX, or NULL */
+	size_t first_call, call_count; /* its slice of calls[] */
+	size_t first_range, range_count; /* its slice of ranges[] */
+};
+
+/* What a kernel launch looked like.  Equal signatures of several processes are one. */
+struct profile_signature {
+	const char *name;   /* demangled */
+	const char *mangled;
+	uint32_t kernel;    /* index into kernel_names[]: equal for equal demangled names */
+	uint32_t grid[3], block[3], cluster[3];
+	uint32_t registers_per_thread;
+	uint32_t static_shared_bytes, dynamic_shared_bytes;
+	uint32_t local_bytes_per_thread;
+	uint32_t launch_type;
+};
+
+struct profile_copy {
+	uint64_t bytes;
+	uint32_t kind;		      /* CUpti_ActivityMemcpyKind, see profile_copy_kind_name */
+	uint32_t src_memory, dst_memory; /* CUpti_ActivityMemoryKind, see profile_memory_kind_name */
+	uint32_t src_device, dst_device; /* devices[] */
+	bool is_async;
+	uint64_t copy_count;
+};
+
+struct profile_memset {
+	uint64_t bytes;
+	uint32_t memory;
+	bool is_async;
+};
+
+/* One launch of a whole graph (--graphs=graph). */
+struct profile_graph_launch {
+	uint32_t launch_mode; /* 0 host, 1 fire and forget, 2 tail, 3 sibling */
+	uint32_t launcher_graph;
+};
+
+enum profile_op_kind { OP_KERNEL, OP_COPY, OP_MEMSET, OP_GRAPH };
+
+/* One operation on a GPU; 48 bytes. */
+struct profile_op {
+	int64_t start_ns, end_ns; /* start_ns <= end_ns, both valid */
+	uint64_t graph_node;	  /* CUPTI's node id, 0 outside graphs */
+	uint32_t graph;		  /* executable graph id, 0 outside graphs */
+	uint32_t detail;	  /* by kind: signatures[], copies[], memsets[], graph_launches[] */
+	uint32_t stream;	  /* streams[] */
+	uint32_t call;		  /* calls[] that launched it, or PROFILE_NONE */
+	uint32_t correlation;	  /* within its process */
+	uint16_t device;	  /* devices[] */
+	uint8_t kind;		  /* enum profile_op_kind */
+};
+
+/* What an API call is for.  trace/api_class.c derives it from the name. */
+enum profile_call_class {
+	CALL_OTHER,
+	CALL_LAUNCH,	   /* kernels, host functions */
+	CALL_GRAPH_LAUNCH,
+	CALL_GRAPH_MANAGE, /* capture, instantiate, update, upload, node parameters, destroy */
+	CALL_COPY,	   /* copies and memsets */
+	CALL_SYNC,	   /* waits of the host */
+	CALL_EVENT,	   /* event record, stream waits event */
+	CALL_MEMORY,	   /* allocate, free, register, map */
+	CALL_MODULE,	   /* module and library load, lazy loading, JIT */
+	CALL_CLASS_COUNT
+};
+
+struct profile_call_name {
+	char *text; /* cudaLaunchKernel; version suffix removed */
+	enum profile_call_class call_class;
+};
+
+/* One host call; 32 bytes.  Calls nested in another of the same thread are left out, their parent stands. */
+struct profile_call {
+	int64_t start_ns, end_ns;
+	uint32_t name;	 /* call_names[] */
+	uint32_t thread; /* threads[] */
+	uint32_t correlation;
+	uint32_t result; /* cudaError_t or CUresult, 0 is success */
+};
+
+struct profile_sync {
+	int64_t start_ns, end_ns;
+	uint32_t kind; /* CUpti_ActivitySynchronizationType */
+	uint32_t stream; /* streams[] or PROFILE_NONE */
+	uint32_t call; /* calls[] or PROFILE_NONE */
+};
+
+struct profile_overhead {
+	int64_t start_ns, end_ns;
+	const char *name;
+	uint32_t process;
+	uint32_t thread; /* threads[] or PROFILE_NONE */
+	bool is_profiler;
+};
+
+struct profile_jit {
+	int64_t start_ns, end_ns;
+	uint32_t entry, operation;
+	uint64_t cache_bytes;
+	uint32_t thread; /* threads[] or PROFILE_NONE */
+};
+
+/* An NVTX range.  One that never ended lasts until its process's last event and is_open. */
+struct profile_range {
+	int64_t start_ns, end_ns;
+	const char *domain; /* "" for the default domain */
+	const char *name;
+	uint32_t thread; /* threads[] it started on */
+	uint32_t depth;	 /* 0 outermost; push and pop only */
+	bool is_push_pop;
+	bool is_open;
+};
+
+struct profile_property {
+	char *key, *value;
+};
+
+struct profile_process {
+	char *folder; /* host.pid */
+	struct profile_property *properties; /* every row of process.csv */
+	size_t property_count;
+	const char *host, *command; /* borrowed from properties, "" when absent */
+	uint64_t pid;
+	int64_t start_ns;  /* collector loaded, 0 when unknown */
+	int64_t sealed_ns; /* 0: the recording was cut off */
+	int64_t first_ns, last_ns; /* first and last moment that any row mentions */
+	int64_t rank;	   /* -1 when none */
+	bool is_graph_level; /* recorded with --graphs=graph */
+	bool is_filtered;    /* by --kernels, --delay, --duration or the profiler API */
+};
+
+/* What was lost, from losses.csv and from reading; counts of one kind and process are added up. */
+struct profile_loss {
+	uint32_t process;
+	const char *kind; /* a LOSS name of trace_schema.h, or one of the reader's own below */
+	uint64_t count;
+	const char *detail; /* of the first row; for the reader's own: file:line: what */
+};
+
+/* The reader's own losses: unreadable_rows, orphan_ids, invalid_times, cut_off_rows, nul_bytes. */
+
+struct profile {
+	char *path; /* folder of the recording */
+	struct profile_process *processes;
+	size_t process_count;
+	struct profile_device *devices;
+	size_t device_count;
+	struct profile_stream *streams;
+	size_t stream_count;
+	struct profile_thread *threads;
+	size_t thread_count;
+	char **kernel_names; /* demangled, unique */
+	size_t kernel_name_count;
+	struct profile_signature *signatures;
+	size_t signature_count;
+	struct profile_copy *copies;
+	size_t copy_count;
+	struct profile_memset *memsets;
+	size_t memset_count;
+	struct profile_graph_launch *graph_launches;
+	size_t graph_launch_count;
+	struct profile_op *ops; /* by device, then start_ns, then end_ns */
+	size_t op_count;
+	struct profile_call_name *call_names;
+	size_t call_name_count;
+	struct profile_call *calls; /* by thread, then start_ns */
+	size_t call_count;
+	struct profile_range *ranges; /* by thread, then start_ns */
+	size_t range_count;
+	struct profile_sync *syncs; /* by start_ns */
+	size_t sync_count;
+	struct profile_overhead *overheads; /* by start_ns */
+	size_t overhead_count;
+	struct profile_jit *jits; /* by start_ns */
+	size_t jit_count;
+	struct profile_loss *losses;
+	size_t loss_count;
+	void *strings; /* owner of the interned texts above; opaque */
+};
+
+/*
+ * Reads a recording: a folder of host.pid folders, or one such folder itself.
+ * Rows that cannot be used are counted in losses and reading goes on.  Fails
+ * (negative errno, described in err) when there is no recording there, when no
+ * process folder of it can be read, or when memory runs out.  The caller owns
+ * *out and frees it with profile_free.
+ */
+int profile_load(struct profile **out, const char *path, struct err *err);
+
+/* Frees a profile, also a half-built one; NULL is fine. */
+void profile_free(struct profile *profile);
+
+/* Value of a process property, or fallback. */
+const char *profile_property(const struct profile_process *process, const char *key,
+			     const char *fallback);
+
+/* "HtoD", "DtoH", "DtoD", "PtoP", ...; "kind 99" numbers are shown as "other". Borrowed, static. */
+const char *profile_copy_kind_name(uint32_t kind);
+
+/* "pageable", "pinned", "device", "array", "managed", ...; borrowed, static. */
+const char *profile_memory_kind_name(uint32_t kind);
+
+/* Bounds of an op's process: streams[op->stream].process. */
+static inline uint32_t profile_op_process(const struct profile *profile,
+					  const struct profile_op *op)
+{
+	return profile->streams[op->stream].process;
+}
+
+#endif
