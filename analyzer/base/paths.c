@@ -45,9 +45,8 @@ static time_t recording_time(const char *folder, int levels)
 	while ((entry = readdir(dir))) {
 		time_t time;
 
-		if (entry->d_name[0] == '.' ||
-		    (size_t)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >=
-			    sizeof(path))
+		if (entry->d_name[0] == '.' || (size_t)snprintf(path, sizeof(path), "%s/%s", folder,
+								entry->d_name) >= sizeof(path))
 			continue;
 		time = recording_time(path, levels - 1);
 		if (time > newest)
@@ -69,9 +68,8 @@ int path_newest_recording(char *buffer, size_t size, const char *folder)
 		char path[PATH_MAX];
 		time_t time;
 
-		if (entry->d_name[0] == '.' ||
-		    (size_t)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >=
-			    sizeof(path))
+		if (entry->d_name[0] == '.' || (size_t)snprintf(path, sizeof(path), "%s/%s", folder,
+								entry->d_name) >= sizeof(path))
 			continue;
 		time = recording_time(path, 1);
 		if (time > newest && strlen(path) < size) {

@@ -9,12 +9,12 @@
 #define ROOFLINE_COMMANDS_H
 
 /* COMMAND(name, summary), in the order that --help shows them */
-#define COMMANDS(COMMAND)                                                                          \
-	COMMAND(record, "run a program with the collector and record what its GPU work does")      \
-	COMMAND(report, "tell where the GPU's time went and why it idled")                         \
-	COMMAND(plot, "draw a recording: timeline, gaps, kernels")                                 \
-	COMMAND(workloads, "list or run the bundled workloads")                                    \
-	COMMAND(doctor, "tell what works on this machine, what does not, and the fix")             \
+#define COMMANDS(COMMAND)                                                                     \
+	COMMAND(record, "run a program with the collector and record what its GPU work does") \
+	COMMAND(report, "tell where the GPU's time went and why it idled")                    \
+	COMMAND(plot, "draw a recording: timeline, gaps, kernels")                            \
+	COMMAND(workloads, "list or run the bundled workloads")                               \
+	COMMAND(doctor, "tell what works on this machine, what does not, and the fix")        \
 	COMMAND(demo, "the main job on a bundled recording of a real GPU")
 
 /* Exit codes of every command. */

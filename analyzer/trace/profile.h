@@ -45,17 +45,17 @@ struct profile_stream {
 
 struct profile_thread {
 	uint32_t process;
-	uint32_t thread;	       /* system thread id */
-	const char *name;	       /* through NVTX, or NULL */
-	size_t first_call, call_count; /* its slice of calls[] */
+	uint32_t thread;		 /* system thread id */
+	const char *name;		 /* through NVTX, or NULL */
+	size_t first_call, call_count;	 /* its slice of calls[] */
 	size_t first_range, range_count; /* its slice of ranges[] */
 };
 
 /* What a kernel launch looked like.  Equal signatures of several processes are one. */
 struct profile_signature {
-	const char *name;   /* demangled */
+	const char *name; /* demangled */
 	const char *mangled;
-	uint32_t kernel;    /* index into kernel_names[]: equal for equal demangled names */
+	uint32_t kernel; /* index into kernel_names[]: equal for equal demangled names */
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t registers_per_thread;
 	uint32_t static_shared_bytes, dynamic_shared_bytes;
@@ -65,8 +65,9 @@ struct profile_signature {
 
 struct profile_copy {
 	uint64_t bytes;
-	uint32_t kind;		      /* CUpti_ActivityMemcpyKind, see profile_copy_kind_name */
-	uint32_t src_memory, dst_memory; /* CUpti_ActivityMemoryKind, see profile_memory_kind_name */
+	uint32_t kind; /* CUpti_ActivityMemcpyKind, see profile_copy_kind_name */
+	uint32_t src_memory,
+		dst_memory; /* CUpti_ActivityMemoryKind, see profile_memory_kind_name */
 	uint32_t src_device, dst_device; /* devices[] */
 	bool is_async;
 	uint64_t copy_count;
@@ -102,7 +103,7 @@ struct profile_op {
 /* What an API call is for.  trace/api_class.c derives it from the name. */
 enum profile_call_class {
 	CALL_OTHER,
-	CALL_LAUNCH,	   /* kernels, host functions */
+	CALL_LAUNCH, /* kernels, host functions */
 	CALL_GRAPH_LAUNCH,
 	CALL_GRAPH_MANAGE, /* capture, instantiate, update, upload, node parameters, destroy */
 	CALL_COPY,	   /* copies and memsets */
@@ -129,9 +130,9 @@ struct profile_call {
 
 struct profile_sync {
 	int64_t start_ns, end_ns;
-	uint32_t kind; /* CUpti_ActivitySynchronizationType */
+	uint32_t kind;	 /* CUpti_ActivitySynchronizationType */
 	uint32_t stream; /* streams[] or PROFILE_NONE */
-	uint32_t call; /* calls[] or PROFILE_NONE */
+	uint32_t call;	 /* calls[] or PROFILE_NONE */
 };
 
 struct profile_overhead {
@@ -165,17 +166,17 @@ struct profile_property {
 };
 
 struct profile_process {
-	char *folder; /* host.pid */
+	char *folder;			     /* host.pid */
 	struct profile_property *properties; /* every row of process.csv */
 	size_t property_count;
 	const char *host, *command; /* borrowed from properties, "" when absent */
 	uint64_t pid;
-	int64_t start_ns;  /* collector loaded, 0 when unknown */
-	int64_t sealed_ns; /* 0: the recording was cut off */
+	int64_t start_ns;	   /* collector loaded, 0 when unknown */
+	int64_t sealed_ns;	   /* 0: the recording was cut off */
 	int64_t first_ns, last_ns; /* first and last moment that any row mentions */
-	int64_t rank;	   /* -1 when none */
-	bool is_graph_level; /* recorded with --graphs=graph */
-	bool is_filtered;    /* by --kernels, --delay, --duration or the profiler API */
+	int64_t rank;		   /* -1 when none */
+	bool is_graph_level;	   /* recorded with --graphs=graph */
+	bool is_filtered;	   /* by --kernels, --delay, --duration or the profiler API */
 };
 
 /* What was lost, from losses.csv and from reading; counts of one kind and process are added up. */

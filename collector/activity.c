@@ -1,0 +1,503 @@
+#define _GNU_SOURCE
+#include "activity.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api_choice.h"
+#include "log.h"
+#include "trace_writer.h"
+#include "window.h"
+
+/* ---- what to record ---- */
+
+enum when { ALWAYS, GRAPH_LEVEL, NVTX };
+
+static const struct {
+	CUpti_ActivityKind kind;
+	enum when when;
+	const char *name;
+} kinds[] = {
+	{CUPTI_ACTIVITY_KIND_DEVICE, ALWAYS, "devices"},
+	{CUPTI_ACTIVITY_KIND_CONTEXT, ALWAYS, "contexts"},
+	{CUPTI_ACTIVITY_KIND_STREAM, ALWAYS, "streams"},
+	/* Device-launched graphs: the graph kinds must come first, and in this order. */
+	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, GRAPH_LEVEL, "graph launches"},
+	{CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE, GRAPH_LEVEL, "device graph launches"},
+	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, ALWAYS, "kernels"},
+	{CUPTI_ACTIVITY_KIND_MEMCPY, ALWAYS, "copies"},
+	{CUPTI_ACTIVITY_KIND_MEMCPY2, ALWAYS, "peer copies"},
+	{CUPTI_ACTIVITY_KIND_MEMSET, ALWAYS, "memsets"},
+	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, ALWAYS, "synchronisations"},
+	{CUPTI_ACTIVITY_KIND_OVERHEAD, ALWAYS, "overheads"},
+	{CUPTI_ACTIVITY_KIND_JIT, ALWAYS, "just-in-time compilation"},
+	{CUPTI_ACTIVITY_KIND_MARKER, NVTX, "NVTX ranges"},
+	{CUPTI_ACTIVITY_KIND_NAME, NVTX, "NVTX names"},
+};
+
+static bool is_asked_for(enum when when, const struct options *options)
+{
+	switch (when) {
+	case GRAPH_LEVEL:
+		return options->is_graph_level;
+	case NVTX:
+		return options->nvtx;
+	case ALWAYS:
+		break;
+	}
+	return true;
+}
+
+int activity_enable(const struct cupti_api *cupti, const struct options *options)
+{
+	int rc = 0;
+
+	if (options->is_graph_level && cupti->cuptiActivityEnableDeviceGraph)
+		cupti->cuptiActivityEnableDeviceGraph(1);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		CUptiResult result;
+
+		if (!is_asked_for(kinds[i].when, options))
+			continue;
+		result = cupti->cuptiActivityEnable(kinds[i].kind);
+		if (result == CUPTI_SUCCESS)
+			continue;
+		trace_loss_add(LOSS_disabled_kinds, 1);
+		log_warn("CUPTI does not record %s: %s", kinds[i].name,
+			 cupti_error_text(cupti, result));
+		if (kinds[i].kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+			rc = -1;
+	}
+	if (cupti->cuptiActivityEnableAllSyncRecords)
+		cupti->cuptiActivityEnableAllSyncRecords(0);
+	if (options->api && api_choice_enable(cupti) == 0)
+		trace_loss_add(LOSS_disabled_kinds, 1);
+	return rc;
+}
+
+/* ---- helpers of the decoders ---- */
+
+/* True for a span that can be placed on a timeline and is asked for; otherwise it is counted. */
+static bool is_wanted_span(uint64_t start_ns, uint64_t end_ns)
+{
+	if (start_ns == 0 || end_ns == 0 || end_ns < start_ns) {
+		trace_loss_add(LOSS_invalid_times, 1);
+		return false;
+	}
+	if (!window_contains((int64_t)start_ns)) {
+		trace_loss_add(LOSS_outside_window, 1);
+		return false;
+	}
+	return true;
+}
+
+static void format_uuid(char *text, size_t size, const char *prefix, const CUuuid *uuid)
+{
+	const unsigned char *b = (const unsigned char *)uuid->bytes;
+
+	snprintf(text, size,
+		 "%s-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", prefix,
+		 b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
+		 b[13], b[14], b[15]);
+}
+
+/* ---- one decoder per kind ---- */
+
+static void decode_kernel(struct trace_rows *rows, const CUpti_ActivityKernel10 *kernel)
+{
+	struct trace_signatures_row signature = {
+		.grid_x = (uint32_t)kernel->gridX,
+		.grid_y = (uint32_t)kernel->gridY,
+		.grid_z = (uint32_t)kernel->gridZ,
+		.block_x = (uint32_t)kernel->blockX,
+		.block_y = (uint32_t)kernel->blockY,
+		.block_z = (uint32_t)kernel->blockZ,
+		.cluster_x = kernel->clusterX,
+		.cluster_y = kernel->clusterY,
+		.cluster_z = kernel->clusterZ,
+		.registers_per_thread = kernel->registersPerThread,
+		.static_shared_bytes = (uint32_t)kernel->staticSharedMemory,
+		.dynamic_shared_bytes = (uint32_t)kernel->dynamicSharedMemory,
+		.local_bytes_per_thread = kernel->localMemoryPerThread,
+		.launch_type = kernel->isDeviceLaunched ? 3 : kernel->launchType,
+	};
+	struct trace_kernels_row row = {
+		.start_ns = (int64_t)kernel->start,
+		.end_ns = (int64_t)kernel->end,
+		.device = kernel->deviceId,
+		.context = kernel->contextId,
+		.stream = kernel->streamId,
+		.correlation = kernel->correlationId,
+		.graph = kernel->graphId,
+		.graph_node = kernel->graphNodeId,
+	};
+
+	if (!is_wanted_span(kernel->start, kernel->end))
+		return;
+	row.signature = trace_signature(&signature, kernel->name);
+	if (row.signature == TRACE_SIGNATURE_FILTERED)
+		trace_loss_add(LOSS_filtered_kernels, 1);
+	else
+		trace_write_kernels(rows, &row);
+}
+
+static void decode_copy(struct trace_rows *rows, const CUpti_ActivityMemcpy6 *copy)
+{
+	struct trace_copies_row row = {
+		.start_ns = (int64_t)copy->start,
+		.end_ns = (int64_t)copy->end,
+		.kind = copy->copyKind,
+		.src_memory = copy->srcKind,
+		.dst_memory = copy->dstKind,
+		.bytes = copy->bytes,
+		.is_async = (copy->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,
+		.device = copy->deviceId,
+		.context = copy->contextId,
+		.stream = copy->streamId,
+		.correlation = copy->correlationId,
+		.graph = copy->graphId,
+		.graph_node = copy->graphNodeId,
+		.src_device = copy->deviceId,
+		.dst_device = copy->deviceId,
+		.copy_count = copy->copyCount ? copy->copyCount : 1,
+	};
+
+	if (is_wanted_span(copy->start, copy->end))
+		trace_write_copies(rows, &row);
+}
+
+static void decode_peer_copy(struct trace_rows *rows, const CUpti_ActivityMemcpyPtoP4 *copy)
+{
+	struct trace_copies_row row = {
+		.start_ns = (int64_t)copy->start,
+		.end_ns = (int64_t)copy->end,
+		.kind = copy->copyKind,
+		.src_memory = copy->srcKind,
+		.dst_memory = copy->dstKind,
+		.bytes = copy->bytes,
+		.is_async = (copy->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,
+		.device = copy->deviceId,
+		.context = copy->contextId,
+		.stream = copy->streamId,
+		.correlation = copy->correlationId,
+		.graph = copy->graphId,
+		.graph_node = copy->graphNodeId,
+		.src_device = copy->srcDeviceId,
+		.dst_device = copy->dstDeviceId,
+		.copy_count = 1,
+	};
+
+	if (is_wanted_span(copy->start, copy->end))
+		trace_write_copies(rows, &row);
+}
+
+static void decode_memset(struct trace_rows *rows, const CUpti_ActivityMemset4 *set)
+{
+	struct trace_memsets_row row = {
+		.start_ns = (int64_t)set->start,
+		.end_ns = (int64_t)set->end,
+		.bytes = set->bytes,
+		.value = set->value,
+		.memory = set->memoryKind,
+		.is_async = (set->flags & CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC) != 0,
+		.device = set->deviceId,
+		.context = set->contextId,
+		.stream = set->streamId,
+		.correlation = set->correlationId,
+		.graph = set->graphId,
+		.graph_node = set->graphNodeId,
+	};
+
+	if (is_wanted_span(set->start, set->end))
+		trace_write_memsets(rows, &row);
+}
+
+static void decode_graph(struct trace_rows *rows, const CUpti_ActivityGraphTrace2 *graph)
+{
+	struct trace_graphs_row row = {
+		.start_ns = (int64_t)graph->start,
+		.end_ns = (int64_t)graph->end,
+		.device = graph->deviceId,
+		.context = graph->contextId,
+		.stream = graph->streamId,
+		.correlation = graph->correlationId,
+		.graph = graph->graphId,
+	};
+
+	if (is_wanted_span(graph->start, graph->end))
+		trace_write_graphs(rows, &row);
+}
+
+static void decode_device_graph(struct trace_rows *rows,
+				const CUpti_ActivityDeviceGraphTrace *graph)
+{
+	struct trace_graphs_row row = {
+		.start_ns = (int64_t)graph->start,
+		.end_ns = (int64_t)graph->end,
+		.device = graph->deviceId,
+		.context = graph->contextId,
+		.stream = (uint32_t)graph->streamId,
+		.graph = graph->graphId,
+		.launch_mode = graph->deviceLaunchMode,
+		.launcher_graph = graph->launcherGraphId,
+	};
+
+	if (is_wanted_span(graph->start, graph->end))
+		trace_write_graphs(rows, &row);
+}
+
+static void decode_api(const struct cupti_api *cupti, struct trace_rows *rows,
+		       CUpti_CallbackDomain domain, const CUpti_ActivityAPI *call)
+{
+	struct trace_api_row row = {
+		.start_ns = (int64_t)call->start,
+		.end_ns = (int64_t)call->end,
+		.thread = call->threadId,
+		.correlation = call->correlationId,
+		.result = call->returnValue,
+	};
+
+	if (!is_wanted_span(call->start, call->end))
+		return;
+	row.name = api_choice_name(cupti, domain, call->cbid);
+	trace_write_api(rows, &row);
+}
+
+static void decode_sync(struct trace_rows *rows, const CUpti_ActivitySynchronization2 *sync)
+{
+	struct trace_syncs_row row = {
+		.start_ns = (int64_t)sync->start,
+		.end_ns = (int64_t)sync->end,
+		.kind = sync->type,
+		.context = sync->contextId,
+		.stream = sync->streamId,
+		.event = sync->cudaEventId,
+		.correlation = sync->correlationId,
+	};
+
+	if (is_wanted_span(sync->start, sync->end))
+		trace_write_syncs(rows, &row);
+}
+
+static const struct {
+	CUpti_ActivityOverheadKind kind;
+	bool is_profiler;
+	const char *name;
+} overheads[] = {
+	{CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER, false, "driver compiler"},
+	{CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH, true, "CUPTI buffer flush"},
+	{CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION, true, "CUPTI instrumentation"},
+	{CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE, true, "CUPTI resources"},
+	{CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING, false, "module loading"},
+	{CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING, false, "lazy function loading"},
+	{CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL, false, "command buffer full"},
+	{CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST, true, "CUPTI buffer request"},
+	{CUPTI_ACTIVITY_OVERHEAD_UVM_ACTIVITY_INIT, true, "CUPTI managed memory set-up"},
+};
+
+static void decode_overhead(struct trace_rows *rows, const CUpti_ActivityOverhead3 *overhead)
+{
+	struct trace_overheads_row row = {
+		.start_ns = (int64_t)overhead->start,
+		.end_ns = (int64_t)overhead->end,
+		.correlation = overhead->correlationId,
+		.is_profiler = 1,
+	};
+	const char *name = "other";
+
+	free(overhead->overheadData); /* CUPTI leaves it to its client */
+	if (!is_wanted_span(overhead->start, overhead->end))
+		return;
+	for (size_t i = 0; i < sizeof(overheads) / sizeof(*overheads); i++)
+		if (overheads[i].kind == overhead->overheadKind) {
+			name = overheads[i].name;
+			row.is_profiler = overheads[i].is_profiler;
+		}
+	row.name = trace_name(name);
+	if (overhead->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD)
+		row.thread = overhead->objectId.pt.threadId;
+	trace_write_overheads(rows, &row);
+}
+
+static void decode_marker(struct trace_rows *rows, const CUpti_ActivityMarker2 *marker)
+{
+	struct trace_markers_row row = {
+		.time_ns = (int64_t)marker->timestamp,
+		.id = marker->id,
+		.is_thread = marker->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD,
+		.thread = marker->objectId.pt.threadId,
+	};
+
+	if (!is_wanted_span(marker->timestamp, marker->timestamp))
+		return;
+	if (marker->flags & CUPTI_ACTIVITY_FLAG_MARKER_START)
+		row.phase = 1;
+	else if (marker->flags & CUPTI_ACTIVITY_FLAG_MARKER_END)
+		row.phase = 2;
+	row.domain = trace_name(marker->domain);
+	row.name = trace_name(marker->name);
+	trace_write_markers(rows, &row);
+}
+
+static void decode_name(struct trace_rows *rows, const CUpti_ActivityName *name)
+{
+	struct trace_threads_row row = {.thread = name->objectId.pt.threadId};
+
+	if (name->objectKind != CUPTI_ACTIVITY_OBJECT_THREAD)
+		return;
+	row.name = trace_name(name->name);
+	trace_write_threads(rows, &row);
+}
+
+static void decode_jit(struct trace_rows *rows, const CUpti_ActivityJit2 *jit)
+{
+	struct trace_jit_row row = {
+		.start_ns = (int64_t)jit->start,
+		.end_ns = (int64_t)jit->end,
+		.device = jit->deviceId,
+		.entry = jit->jitEntryType,
+		.operation = jit->jitOperationType,
+		.cache_bytes = jit->cacheSize,
+		.thread = jit->threadId,
+		.correlation = jit->correlationId,
+	};
+
+	if (!is_wanted_span(jit->start, jit->end))
+		return;
+	row.path = trace_name(jit->cachePath);
+	trace_write_jit(rows, &row);
+}
+
+static void decode_device(struct trace_rows *rows, const CUpti_ActivityDevice5 *device)
+{
+	char uuid[64];
+	struct trace_devices_row row = {
+		.device = device->id,
+		.name = device->name,
+		.uuid = uuid,
+		.compute_major = device->computeCapabilityMajor,
+		.compute_minor = device->computeCapabilityMinor,
+		.sm_count = device->numMultiprocessors,
+		.sm_clock_khz = device->coreClockRate,
+		.memory_bytes = device->globalMemorySize,
+		.memory_byte_per_s = device->globalMemoryBandwidth * 1000, /* kB/s in CUPTI */
+		.l2_bytes = device->l2CacheSize,
+		.copy_engine_count = device->numMemcpyEngines,
+		.max_warps_per_sm = device->maxWarpsPerMultiprocessor,
+		.max_blocks_per_sm = device->maxBlocksPerMultiprocessor,
+		.max_registers_per_sm = device->maxRegistersPerMultiprocessor,
+		.max_shared_bytes_per_sm = device->maxSharedMemoryPerMultiprocessor,
+		.is_mig = device->isMigEnabled,
+	};
+
+	if (device->isMigEnabled)
+		format_uuid(uuid, sizeof(uuid), "MIG", &device->migUuid);
+	else
+		format_uuid(uuid, sizeof(uuid), "GPU", &device->uuid);
+	trace_write_devices(rows, &row);
+}
+
+static void decode_context(struct trace_rows *rows, const CUpti_ActivityContext3 *context)
+{
+	struct trace_contexts_row row = {
+		.context = context->contextId,
+		.device = context->deviceId,
+		.null_stream = context->nullStreamId,
+		.is_green = context->isGreenContext,
+		.parent_context = context->parentContextId,
+		.sm_count = context->isGreenContext ? context->numMultiprocessors : 0,
+	};
+
+	trace_write_contexts(rows, &row);
+}
+
+static void decode_stream(struct trace_rows *rows, const CUpti_ActivityStream *stream)
+{
+	struct trace_streams_row row = {
+		.context = stream->contextId,
+		.stream = stream->streamId,
+		.priority = stream->priority,
+		.flag = stream->flag,
+	};
+
+	trace_write_streams(rows, &row);
+}
+
+/* Structures only ever grow at their end, so a newer CUPTI's records are read as these. */
+static void decode_record(const struct cupti_api *cupti, struct trace_rows *rows,
+			  const CUpti_Activity *record)
+{
+	switch (record->kind) {
+	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+	case CUPTI_ACTIVITY_KIND_KERNEL:
+		decode_kernel(rows, (const void *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_MEMCPY:
+		decode_copy(rows, (const void *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_MEMCPY2:
+		decode_peer_copy(rows, (const void *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_MEMSET:
+		decode_memset(rows, (const void *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+		decode_graph(rows, (const void *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE:
+		decode_device_graph(rows, (const void *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_RUNTIME:
+		decode_api(cupti, rows, CUPTI_CB_DOMAIN_RUNTIME_API, (const void *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_DRIVER:
+		decode_api(cupti, rows, CUPTI_CB_DOMAIN_DRIVER_API, (const void *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+		decode_sync(rows, (const void *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_OVERHEAD:
+		decode_overhead(rows, (const void *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_JIT:
+		decode_jit(rows, (const void *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_MARKER:
+		decode_marker(rows, (const void *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_NAME:
+		decode_name(rows, (const void *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_DEVICE:
+		decode_device(rows, (const void *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_CONTEXT:
+		decode_context(rows, (const void *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_STREAM:
+		decode_stream(rows, (const void *)record);
+		break;
+	default:
+		trace_loss_add(LOSS_unknown_records, 1);
+		break;
+	}
+}
+
+void activity_decode(const struct cupti_api *cupti, uint8_t *buffer, size_t valid_bytes)
+{
+	struct trace_rows *rows = trace_rows_take();
+	CUpti_Activity *record = NULL;
+	CUptiResult result;
+
+	/* CUPTI ends a buffer with MAX_LIMIT_REACHED, also an empty one. */
+	while ((result = cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &record)) ==
+	       CUPTI_SUCCESS)
+		decode_record(cupti, rows, record);
+	if (result != CUPTI_ERROR_MAX_LIMIT_REACHED) {
+		size_t decoded = record ? (size_t)((uint8_t *)record - buffer) : 0;
+
+		trace_loss_add(LOSS_undecoded_bytes, valid_bytes - decoded);
+	}
+	trace_rows_give(rows);
+}

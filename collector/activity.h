@@ -1,0 +1,18 @@
+/*
+ * activity.h - CUPTI's records become trace rows: the one switch on their kind.
+ */
+#ifndef ROOFLINE_ACTIVITY_H
+#define ROOFLINE_ACTIVITY_H
+
+#include "cupti_api.h"
+#include "options.h"
+
+/* Enables the record kinds that the options ask for, in the order that CUPTI wants.  Kinds that are
+ * refused become losses; a refusal of kernels is reported.  Returns 0, or -1 when there is nothing
+ * to record. */
+int activity_enable(const struct cupti_api *cupti, const struct options *options);
+
+/* Decodes a buffer of valid_bytes into trace rows.  Safe on several threads at once. */
+void activity_decode(const struct cupti_api *cupti, uint8_t *buffer, size_t valid_bytes);
+
+#endif

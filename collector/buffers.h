@@ -1,0 +1,32 @@
+/*
+ * buffers.h - the memory that CUPTI writes its records into, and who owns it.
+ *
+ * CUPTI asks for a buffer on an application thread, fills it, and hands it back
+ * on a thread of its own.  A buffer belongs to the pool or to CUPTI, never to
+ * both, and is never freed: CUPTI may still write to one at exit.
+ * Knows nothing of what is in a buffer.
+ */
+#ifndef ROOFLINE_BUFFERS_H
+#define ROOFLINE_BUFFERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* CUPTI asks 13.0 for one or two buffers per thread, so they are small: its guide advises 1 to 10 MB.
+ * At 216 bytes a kernel record one holds 4,854. */
+#define BUFFER_BYTES ((size_t)1 << 20)
+
+/* At most limit_bytes are handed out, at least one buffer. */
+void buffers_init(size_t limit_bytes);
+
+/* A zeroed buffer of BUFFER_BYTES, 8-aligned, or NULL when the limit is reached (counted). */
+uint8_t *buffers_take(void);
+
+/* Gives a buffer back.  used_bytes of it were written; they are cleared here, off the application's
+ * path, because CUPTI is told to trust that a buffer arrives zeroed. */
+void buffers_give(uint8_t *buffer, size_t used_bytes);
+
+/* How often buffers_take said no since the last call. */
+uint64_t buffers_refused(void);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * cupti_api.h - all of CUPTI that the collector uses, resolved once by name.
+ *
+ * The library is loaded, not linked: the application may bring its own copy
+ * (PyTorch does), and two copies in one process would fight for the hardware.
+ * It is never closed.  Every call goes through this table, so the tests put a
+ * mock in its place with ROOFLINE_CUPTI.
+ *
+ * To add a function: one row in CUPTI_FUNCTIONS.
+ */
+#ifndef ROOFLINE_CUPTI_API_H
+#define ROOFLINE_CUPTI_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cupti.h>
+
+/* Exported by libcupti but declared in no header (CUPTI guide, NVTX section). */
+CUptiResult cuptiNvtxInitialize(void *export_table);
+CUptiResult cuptiNvtxInitialize2(void *export_table);
+CUptiResult cuptiNvtxExtensionInitialize(void *export_table);
+
+/* Oldest CUPTI that this collector was tried with: 13.0; NVTX before CUDA crashes 13.0 GA. */
+#define CUPTI_VERSION_MINIMUM 130000
+#define CUPTI_VERSION_NVTX_SAFE 130001
+
+/* NEED(function): without it there is no recording.  MAY(function): NULL when the library lacks it. */
+#define CUPTI_FUNCTIONS(NEED, MAY)              \
+	NEED(cuptiGetVersion)                   \
+	NEED(cuptiGetResultString)              \
+	NEED(cuptiGetTimestamp)                 \
+	NEED(cuptiSubscribe_v2)                 \
+	NEED(cuptiEnableCallback)               \
+	NEED(cuptiGetCallbackName)              \
+	NEED(cuptiSetThreadIdType)              \
+	NEED(cuptiActivityRegisterCallbacks)    \
+	NEED(cuptiActivityEnable)               \
+	NEED(cuptiActivityFlushAll)             \
+	NEED(cuptiActivityGetNextRecord)        \
+	NEED(cuptiActivityGetNumDroppedRecords) \
+	NEED(cuptiActivitySetAttribute)         \
+	NEED(cuptiActivityEnableRuntimeApi)     \
+	NEED(cuptiActivityEnableDriverApi)      \
+	MAY(cuptiActivityEnableAllSyncRecords)  \
+	MAY(cuptiActivityEnableDeviceGraph)     \
+	MAY(cuptiNvtxInitialize)                \
+	MAY(cuptiNvtxInitialize2)               \
+	MAY(cuptiNvtxExtensionInitialize)
+
+struct cupti_api {
+#define CUPTI_MEMBER(function) __typeof__(&function) function;
+	CUPTI_FUNCTIONS(CUPTI_MEMBER, CUPTI_MEMBER)
+#undef CUPTI_MEMBER
+	uint32_t version; /* cuptiGetVersion */
+	const char *path; /* file it was loaded from */
+};
+
+/* Loads CUPTI (a file name or path) and returns its table, or NULL after one complaint on stderr.
+ * Later calls return the first call's outcome.  Thread-safe. */
+const struct cupti_api *cupti_api_load(const char *library);
+
+/* Text of a result code, never NULL. */
+const char *cupti_error_text(const struct cupti_api *cupti, CUptiResult result);
+
+#endif

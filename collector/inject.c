@@ -1,0 +1,419 @@
+/*
+ * inject.c - how the collector gets into a program, and how it leaves it.
+ *
+ * libcuda loads the library named by CUDA_INJECTION64_PATH during cuInit and
+ * calls InitializeInjection; the constructor only sets that variable, so that
+ * LD_PRELOAD costs nothing in programs that never touch CUDA.  From then on:
+ *
+ *   application threads   take buffers from the pool (buffer_requested)
+ *   CUPTI's own thread    decodes full ones (buffer_completed)
+ *   our thread            asks CUPTI to deliver what is finished, twice a second,
+ *                         and does the last flush when the program exits
+ *
+ * A fork has neither CUDA nor these threads: the child forgets all of it.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "activity.h"
+#include "buffers.h"
+#include "cupti_api.h"
+#include "kernel_filter.h"
+#include "log.h"
+#include "options.h"
+#include "process_facts.h"
+#include "roofline/collector_env.h"
+#include "trace_writer.h"
+#include "window.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* How long a program's exit waits for the last records before it goes on without them. */
+#define EXIT_PATIENCE_S 10
+
+static const struct cupti_api *cupti;
+static struct options options;
+static CUpti_SubscriberHandle subscriber;
+static pid_t owner; /* the process that records; 0 when none does */
+
+static pthread_t flush_thread;
+static pthread_mutex_t flush_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t flush_wake, flush_done;
+static bool is_stopping, is_done;
+
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static bool is_recording(void)
+{
+	return owner != 0 && owner == getpid();
+}
+
+/* ---- what CUPTI calls ---- */
+
+static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+	*buffer = is_recording() ? buffers_take() : NULL;
+	*size = *buffer ? BUFFER_BYTES : 0;
+	*max_records = 0;
+}
+
+static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
+				      size_t size, size_t valid_bytes)
+{
+	(void)context;
+	(void)stream;
+	(void)size;
+	if (!buffer || !is_recording())
+		return;
+	if (valid_bytes && !options.discard)
+		activity_decode(cupti, buffer, valid_bytes);
+	buffers_give(buffer, valid_bytes);
+}
+
+/* cudaProfilerStart and cudaProfilerStop, of either API. */
+static void on_api(CUpti_CallbackId id, bool is_runtime, const CUpti_CallbackData *data)
+{
+	bool is_start = is_runtime ? id == CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000
+				   : id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart;
+
+	if (is_start && data->callbackSite == CUPTI_API_EXIT)
+		window_open(clock_ns(CLOCK_REALTIME));
+	else if (!is_start && data->callbackSite == CUPTI_API_ENTER)
+		window_close(clock_ns(CLOCK_REALTIME));
+}
+
+static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+			      const void *data)
+{
+	(void)user;
+	if (!is_recording())
+		return;
+	if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API)
+		on_api(id, domain == CUPTI_CB_DOMAIN_RUNTIME_API, data);
+	else if (domain == CUPTI_CB_DOMAIN_STATE)
+		log_warn_once("CUPTI reports a fatal error and has stopped; what was recorded "
+			      "until now is kept");
+}
+
+/* ---- our thread ---- */
+
+/* Both clocks and CUPTI's at one moment, so that other logs can be joined. */
+static void write_clocks(struct trace_rows *rows)
+{
+	struct trace_clocks_row row = {.realtime_ns = clock_ns(CLOCK_REALTIME),
+				       .monotonic_raw_ns = clock_ns(CLOCK_MONOTONIC_RAW)};
+	uint64_t now;
+
+	if (cupti->cuptiGetTimestamp(&now) == CUPTI_SUCCESS)
+		row.cupti_ns = (int64_t)now;
+	trace_write_clocks(rows, &row);
+}
+
+static void count_losses(void)
+{
+	size_t dropped = 0;
+
+	if (cupti->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS)
+		trace_loss_add(LOSS_dropped_records, dropped);
+	trace_loss_add(LOSS_refused_buffers, buffers_refused());
+}
+
+static void flush_once(bool is_last)
+{
+	struct trace_rows *rows;
+
+	cupti->cuptiActivityFlushAll(is_last ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+	count_losses();
+	rows = trace_rows_take();
+	write_clocks(rows);
+	trace_losses_write(rows, clock_ns(CLOCK_REALTIME));
+	trace_rows_give(rows);
+}
+
+/* Waits for the next flush.  Returns true when the program exits. */
+static bool wait_for_stop(void)
+{
+	struct timespec until;
+	bool stopping;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += options.flush_period_ms / 1000;
+	until.tv_nsec += (long)(options.flush_period_ms % 1000) * 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	pthread_mutex_lock(&flush_lock);
+	while (!is_stopping &&
+	       pthread_cond_timedwait(&flush_wake, &flush_lock, &until) != ETIMEDOUT)
+		;
+	stopping = is_stopping;
+	pthread_mutex_unlock(&flush_lock);
+	return stopping;
+}
+
+static void *flush_main(void *unused)
+{
+	bool is_first = true;
+
+	pthread_setname_np(pthread_self(), "roofline");
+	while (!wait_for_stop()) {
+		if (is_first) {
+			struct trace_rows *rows = trace_rows_take();
+
+			process_facts_write_cuda(rows);
+			trace_rows_give(rows);
+			is_first = false;
+		}
+		flush_once(false);
+	}
+	flush_once(true);
+	trace_writer_seal(clock_ns(CLOCK_REALTIME));
+	pthread_mutex_lock(&flush_lock);
+	is_done = true;
+	pthread_cond_signal(&flush_done);
+	pthread_mutex_unlock(&flush_lock);
+	return unused;
+}
+
+/* Application threads handle their signals themselves: ours takes none. */
+static int start_flush_thread(void)
+{
+	pthread_condattr_t monotonic;
+	sigset_t all, before;
+	int rc;
+
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&flush_wake, &monotonic);
+	pthread_cond_init(&flush_done, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&flush_thread, NULL, flush_main, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+/* ---- leaving ---- */
+
+/* Runs before CUDA's own exit handlers, which were registered earlier.  The flush happens on our
+ * thread and is waited for with patience: an exit from inside a signal handler must not hang. */
+static void on_exit_flush(void)
+{
+	struct timespec until;
+	int rc = 0;
+
+	if (!is_recording())
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += EXIT_PATIENCE_S;
+	pthread_mutex_lock(&flush_lock);
+	is_stopping = true;
+	pthread_cond_signal(&flush_wake);
+	while (!is_done && rc != ETIMEDOUT)
+		rc = pthread_cond_timedwait(&flush_done, &flush_lock, &until);
+	if (!is_done)
+		log_warn("CUPTI did not deliver its last records within %d s; they are lost",
+			 EXIT_PATIENCE_S);
+	pthread_mutex_unlock(&flush_lock);
+}
+
+static void on_fork_child(void)
+{
+	if (!owner)
+		return;
+	owner = 0;
+	trace_writer_abandon();
+}
+
+/* ---- arriving ---- */
+
+static bool subscribe(void)
+{
+	char other[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN] = "";
+	CUpti_SubscriberParams parameters = {.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
+					     .subscriberName = "rooflinectl",
+					     .oldSubscriberName = other,
+					     .oldSubscriberSize = sizeof(other)};
+	CUptiResult result = cupti->cuptiSubscribe_v2(&subscriber, callback, NULL, &parameters);
+
+	if (result == CUPTI_SUCCESS)
+		return true;
+	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+		log_warn("another profiler (%s) is attached to this process, and CUPTI allows one; "
+			 "nothing is recorded. Run without it",
+			 *other ? other : "unknown");
+	else
+		log_warn("CUPTI cannot be used: %s (%d); nothing is recorded. rooflinectl doctor "
+			 "tells more",
+			 cupti_error_text(cupti, result), (int)result);
+	return false;
+}
+
+static void enable_callbacks(void)
+{
+	static const struct {
+		CUpti_CallbackDomain domain;
+		CUpti_CallbackId id;
+	} wanted[] = {
+		{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000},
+		{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000},
+		{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStart},
+		{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop},
+		{CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR},
+	};
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+		cupti->cuptiEnableCallback(1, subscriber, wanted[i].domain, wanted[i].id);
+}
+
+static void set_attributes(void)
+{
+	uint8_t zeroed = 1;
+	size_t size = sizeof(zeroed);
+
+	cupti->cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+	cupti->cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size,
+					 &zeroed);
+}
+
+static bool open_recording(int64_t start_ns)
+{
+	bool has_filter = options.kernels && kernel_filter_init(options.kernels);
+	struct trace_rows *rows;
+
+	window_init(start_ns, options.delay_ns, options.duration_ns, options.profiler_api);
+	buffers_init(options.buffer_limit_bytes);
+	if (trace_writer_open(options.output, has_filter ? kernel_filter_wants : NULL) < 0)
+		return false;
+	rows = trace_rows_take();
+	process_facts_write(rows, cupti, &options, start_ns);
+	write_clocks(rows);
+	trace_rows_give(rows);
+	return true;
+}
+
+static void read_options_once(void)
+{
+	options_read(&options);
+}
+
+/* CUDA and NVTX may come first, on different threads. */
+static void read_options(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, read_options_once);
+}
+
+/* The subscription comes first: when it fails, CUPTI belongs to somebody else and must not be called
+ * again. */
+static void start(void)
+{
+	int64_t start_ns = clock_ns(CLOCK_REALTIME);
+
+	read_options();
+	cupti = cupti_api_load(options.cupti);
+	if (!cupti || !subscribe() || !open_recording(start_ns))
+		return;
+	owner = getpid();
+	set_attributes();
+	if (cupti->cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed) !=
+		    CUPTI_SUCCESS ||
+	    activity_enable(cupti, &options) < 0) {
+		log_warn("CUPTI refused to record; the recording stays empty");
+		return;
+	}
+	enable_callbacks();
+	pthread_atfork(NULL, NULL, on_fork_child);
+	if (start_flush_thread() == 0)
+		atexit(on_exit_flush);
+	else
+		log_warn("cannot start a thread; the end of the recording will be missing");
+}
+
+/* libcuda calls this during cuInit; 0 makes it unload the library again. */
+EXPORT int InitializeInjection(void);
+EXPORT int InitializeInjection(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	Dl_info self;
+
+	/* Stay loaded whatever the outcome: handlers and threads point into this code. */
+	if (dladdr((void *)InitializeInjection, &self))
+		dlopen(self.dli_fname, RTLD_NOW | RTLD_NODELETE);
+	pthread_once(&once, start);
+	return 1;
+}
+
+/* NVTX loads the library named by NVTX_INJECTION64_PATH at its first call and hands over a table
+ * that CUPTI fills with its own functions. */
+static int initialize_nvtx(CUptiResult (*initialize)(void *), void *table)
+{
+	return initialize && initialize(table) == CUPTI_SUCCESS;
+}
+
+static const struct cupti_api *nvtx_cupti(void)
+{
+	const struct cupti_api *api;
+
+	read_options();
+	api = options.nvtx ? cupti_api_load(options.cupti) : NULL;
+	return api && api->version >= CUPTI_VERSION_NVTX_SAFE ? api : NULL;
+}
+
+EXPORT int InitializeInjectionNvtx(void *table);
+EXPORT int InitializeInjectionNvtx(void *table)
+{
+	const struct cupti_api *api = nvtx_cupti();
+
+	return api && initialize_nvtx(api->cuptiNvtxInitialize, table);
+}
+
+EXPORT int InitializeInjectionNvtx2(void *table);
+EXPORT int InitializeInjectionNvtx2(void *table)
+{
+	const struct cupti_api *api = nvtx_cupti();
+
+	return api && initialize_nvtx(api->cuptiNvtxInitialize2, table);
+}
+
+EXPORT int InitializeInjectionNvtxExtension(void *table);
+EXPORT int InitializeInjectionNvtxExtension(void *table)
+{
+	const struct cupti_api *api = nvtx_cupti();
+
+	return api && initialize_nvtx(api->cuptiNvtxExtensionInitialize, table);
+}
+
+/* LD_PRELOAD: tell CUDA and NVTX to load us when they start, and let the processes that this one
+ * starts share its recording folder.  Nothing else: every shell and script runs this. */
+__attribute__((constructor)) static void announce(void)
+{
+	char output[PATH_MAX];
+	Dl_info self;
+
+	if (!dladdr((void *)InitializeInjection, &self) || !strchr(self.dli_fname, '/'))
+		return;
+	setenv("CUDA_INJECTION64_PATH", self.dli_fname, 0);
+	setenv("NVTX_INJECTION64_PATH", self.dli_fname, 0);
+	if (!getenv("ROOFLINE_OUTPUT")) {
+		options_default_output(output, sizeof(output));
+		setenv("ROOFLINE_OUTPUT", output, 0);
+	}
+}

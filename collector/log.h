@@ -1,0 +1,25 @@
+/*
+ * log.h - the collector's only voice: one line on stderr, each complaint once.
+ *
+ * Never writes to stdout, never exits, keeps errno.  Knows nothing of CUPTI.
+ */
+#ifndef ROOFLINE_LOG_H
+#define ROOFLINE_LOG_H
+
+#include <stdbool.h>
+
+/* Silences every complaint (ROOFLINE_QUIET=1). */
+void log_set_quiet(bool quiet);
+
+/* Says it: "rooflinecollector: ..." and a newline, in one write. */
+__attribute__((format(printf, 1, 2))) void log_warn(const char *format, ...);
+
+/* Says it the first time that this place in the code is reached. */
+#define log_warn_once(...)                                                \
+	do {                                                              \
+		static bool said_;                                        \
+		if (!__atomic_exchange_n(&said_, true, __ATOMIC_RELAXED)) \
+			log_warn(__VA_ARGS__);                            \
+	} while (0)
+
+#endif

@@ -1,0 +1,103 @@
+#include "options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "roofline/collector_env.h"
+
+#define VARIABLE_NAME(constant, name, fallback, meaning) [constant] = name,
+static const char *const variable_names[] = {ROOFLINE_VARIABLES(VARIABLE_NAME)};
+#define VARIABLE_DEFAULT(constant, name, fallback, meaning) [constant] = fallback,
+static const char *const variable_defaults[] = {ROOFLINE_VARIABLES(VARIABLE_DEFAULT)};
+
+static const char *variable_text(enum roofline_variable variable)
+{
+	const char *text = getenv(variable_names[variable]);
+
+	return text && *text ? text : variable_defaults[variable];
+}
+
+/* A non-negative number of at most limit, or the default with a complaint. */
+static double variable_number(enum roofline_variable variable, double limit)
+{
+	const char *text = variable_text(variable);
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end != text && *end == '\0' && value >= 0 && value <= limit)
+		return value;
+	log_warn("%s='%s' is not a number from 0 to %g; using %s", variable_names[variable], text,
+		 limit, variable_defaults[variable]);
+	return strtod(variable_defaults[variable], NULL);
+}
+
+static bool variable_is_graph(enum roofline_variable variable)
+{
+	const char *text = variable_text(variable);
+
+	if (!strcmp(text, "graph"))
+		return true;
+	if (strcmp(text, "node"))
+		log_warn("%s='%s' is neither node nor graph; using node", variable_names[variable],
+			 text);
+	return false;
+}
+
+void options_default_output(char *buffer, size_t size)
+{
+	char cwd[PATH_MAX - 64], when[32];
+	struct timespec now;
+	struct tm local;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (!getcwd(cwd, sizeof(cwd)))
+		snprintf(cwd, sizeof(cwd), "/tmp");
+	if (!localtime_r(&now.tv_sec, &local) ||
+	    !strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &local))
+		snprintf(when, sizeof(when), "%lld", (long long)now.tv_sec);
+	snprintf(buffer, size, "%s/roofline.%s.%d", cwd, when, (int)getpid());
+}
+
+static void read_output(struct options *options)
+{
+	const char *text = getenv(variable_names[ENV_OUTPUT]);
+	char cwd[PATH_MAX];
+
+	if (!text || !*text)
+		options_default_output(options->output, sizeof(options->output));
+	else if (*text == '/' || !getcwd(cwd, sizeof(cwd)))
+		snprintf(options->output, sizeof(options->output), "%s", text);
+	else if ((size_t)snprintf(options->output, sizeof(options->output), "%s/%s", cwd, text) >=
+		 sizeof(options->output))
+		log_warn("%s is longer than a path may be", variable_names[ENV_OUTPUT]);
+}
+
+void options_read(struct options *options)
+{
+	memset(options, 0, sizeof(*options));
+	options->quiet = variable_number(ENV_QUIET, 1) > 0;
+	log_set_quiet(options->quiet);
+	read_output(options);
+	options->is_graph_level = variable_is_graph(ENV_GRAPHS);
+	options->kernels = variable_text(ENV_KERNELS);
+	if (!*options->kernels)
+		options->kernels = NULL;
+	options->delay_ns = llround(variable_number(ENV_DELAY, 1e9) * 1e9);
+	options->duration_ns = llround(variable_number(ENV_DURATION, 1e9) * 1e9);
+	options->profiler_api = variable_number(ENV_PROFILER_API, 1) > 0;
+	options->api = variable_number(ENV_API, 1) > 0;
+	options->nvtx = variable_number(ENV_NVTX, 1) > 0;
+	options->buffer_limit_bytes =
+		(size_t)(variable_number(ENV_BUFFER_LIMIT, 1 << 20) * 1024 * 1024);
+	options->flush_period_ms = (unsigned int)variable_number(ENV_FLUSH_PERIOD, 3600e3);
+	if (options->flush_period_ms < 10)
+		options->flush_period_ms = 10;
+	options->cupti = variable_text(ENV_CUPTI);
+	options->discard = variable_number(ENV_DISCARD, 1) > 0;
+}

@@ -1,0 +1,34 @@
+/*
+ * options.h - what the environment asks of the collector, read once.
+ */
+#ifndef ROOFLINE_OPTIONS_H
+#define ROOFLINE_OPTIONS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct options {
+	char output[PATH_MAX]; /* absolute folder of the recording */
+	bool is_graph_level;   /* whole graph launches instead of their nodes */
+	const char *kernels;   /* regular expression or NULL; borrowed from the environment */
+	int64_t delay_ns;
+	int64_t duration_ns; /* 0: all */
+	bool profiler_api;
+	bool api, nvtx;
+	size_t buffer_limit_bytes;
+	unsigned int flush_period_ms;
+	const char *cupti; /* library to load; borrowed */
+	bool discard;
+	bool quiet;
+};
+
+/* Reads ROOFLINE_* (include/roofline/collector_env.h); what cannot be understood is reported once
+ * and takes its default. */
+void options_read(struct options *options);
+
+/* Writes the default recording folder, <cwd>/roofline.<time>.<pid>, into buffer. */
+void options_default_output(char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,116 @@
+#define _GNU_SOURCE
+#include "process_facts.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The first of these that is set tells the rank: Open MPI, PMI and MPICH, PMIx, Slurm, torchrun. */
+static const char *const rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+					     "SLURM_PROCID",	     "RANK",	 NULL};
+static const char *const local_rank_variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+						   "SLURM_LOCALID", "LOCAL_RANK", NULL};
+static const char *const world_size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+						   "SLURM_NTASKS", "WORLD_SIZE", NULL};
+
+static const char *first_variable(const char *const *names)
+{
+	for (; *names; names++) {
+		const char *text = getenv(*names);
+
+		if (text && *text)
+			return text;
+	}
+	return NULL;
+}
+
+/* Reads at most size - 1 bytes; returns their number, 0 when there is no such file. */
+static size_t read_file(const char *path, char *buffer, size_t size)
+{
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t length = descriptor < 0 ? 0 : read(descriptor, buffer, size - 1);
+
+	if (descriptor >= 0)
+		close(descriptor);
+	if (length < 0)
+		length = 0;
+	buffer[length] = '\0';
+	return (size_t)length;
+}
+
+static void write_command(struct trace_rows *rows)
+{
+	char command[4096];
+	size_t length = read_file("/proc/self/cmdline", command, sizeof(command));
+
+	while (length > 0 && command[length - 1] == '\0')
+		length--;
+	for (size_t i = 0; i < length; i++)
+		if (command[i] == '\0' || command[i] == '\n' || command[i] == '\r')
+			command[i] = ' ';
+	command[length] = '\0';
+	trace_property(rows, "command", command);
+}
+
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  ...": the first word that is a
+ * version; the open driver says it differently, but it too has only one such word. */
+static void write_driver(struct trace_rows *rows)
+{
+	char text[1024], *word, *rest = text;
+	int major, minor;
+
+	if (!read_file("/proc/driver/nvidia/version", text, sizeof(text)))
+		return;
+	text[strcspn(text, "\n")] = '\0';
+	while ((word = strsep(&rest, " \t")))
+		if (sscanf(word, "%d.%d", &major, &minor) == 2) {
+			trace_property(rows, "driver_name", word);
+			return;
+		}
+}
+
+void process_facts_write(struct trace_rows *rows, const struct cupti_api *cupti,
+			 const struct options *options, int64_t start_ns)
+{
+	char host[256] = "localhost";
+
+	gethostname(host, sizeof(host) - 1);
+	trace_property_format(rows, "schema", "%d", TRACE_SCHEMA_VERSION);
+	trace_property(rows, "collector", ROOFLINE_VERSION);
+	trace_property(rows, "host", host);
+	trace_property_format(rows, "pid", "%d", (int)getpid());
+	trace_property_format(rows, "parent_pid", "%d", (int)getppid());
+	write_command(rows);
+	trace_property_format(rows, "start_ns", "%lld", (long long)start_ns);
+	trace_property_format(rows, "cupti", "%u", cupti->version);
+	trace_property(rows, "cupti_path", cupti->path);
+	write_driver(rows);
+	trace_property(rows, "graphs", options->is_graph_level ? "graph" : "node");
+	trace_property(rows, "filter_kernels", options->kernels);
+	if (options->delay_ns)
+		trace_property_format(rows, "delay_ns", "%lld", (long long)options->delay_ns);
+	if (options->duration_ns)
+		trace_property_format(rows, "duration_ns", "%lld", (long long)options->duration_ns);
+	trace_property(rows, "profiler_api", options->profiler_api ? "1" : NULL);
+	trace_property(rows, "rank", first_variable(rank_variables));
+	trace_property(rows, "local_rank", first_variable(local_rank_variables));
+	trace_property(rows, "world_size", first_variable(world_size_variables));
+	trace_property(rows, "cuda_visible_devices", getenv("CUDA_VISIBLE_DEVICES"));
+}
+
+void process_facts_write_cuda(struct trace_rows *rows)
+{
+	int (*driver_version)(int *version);
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	int version;
+
+	if (!driver)
+		return;
+	*(void **)&driver_version = dlsym(driver, "cuDriverGetVersion");
+	if (driver_version && driver_version(&version) == 0)
+		trace_property_format(rows, "driver", "%d", version);
+	dlclose(driver);
+}

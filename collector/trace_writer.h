@@ -1,0 +1,68 @@
+/*
+ * trace_writer.h - rows in, files out: the recording of this process.
+ *
+ * Rows are gathered as text by the thread that decodes them (struct trace_rows)
+ * and appended to their tables in whole lines, one write per chunk, so that the
+ * files are good up to the last chunk whenever the process dies.  Strings and
+ * launch signatures are interned and written before the rows that refer to them.
+ * What cannot be written is counted, said once, and never stops the application.
+ * Knows nothing of CUPTI.
+ */
+#ifndef ROOFLINE_TRACE_WRITER_H
+#define ROOFLINE_TRACE_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "roofline/trace_schema.h"
+
+#define LOSS_CONSTANT(name, unit, meaning) LOSS_##name,
+enum trace_loss { TRACE_LOSS_KINDS(LOSS_CONSTANT) LOSS_COUNT };
+#undef LOSS_CONSTANT
+
+/* Which kernels to keep, asked once per new signature. */
+typedef bool (*trace_kernel_filter)(const char *mangled_name);
+
+/* Makes output/host.pid (with a number behind it when that exists) and its tables.  filter may be
+ * NULL.  Returns 0, or a negative errno after one complaint on stderr. */
+int trace_writer_open(const char *output, trace_kernel_filter filter);
+
+/* Folder of this process's tables, "" before trace_writer_open. */
+const char *trace_writer_folder(void);
+
+/* Writes pending losses, then the seal row, and accepts no more rows.  sealed_ns is CLOCK_REALTIME. */
+void trace_writer_seal(int64_t sealed_ns);
+
+/* In a forked child: forgets everything and closes the descriptors, so that the parent's files are
+ * left alone.  Async-signal-safe. */
+void trace_writer_abandon(void);
+
+/* Rows gathered by one thread.  take never returns NULL unless memory is out; give writes them. */
+struct trace_rows;
+struct trace_rows *trace_rows_take(void);
+void trace_rows_give(struct trace_rows *rows);
+
+/* trace_write_kernels(rows, &row) and so on: appends one row.  rows may be NULL (counted as lost). */
+#define TRACE_WRITE_PROTOTYPE(table, columns) \
+	void trace_write_##table(struct trace_rows *rows, const struct trace_##table##_row *row);
+TRACE_TABLES(TRACE_WRITE_PROTOTYPE)
+#undef TRACE_WRITE_PROTOTYPE
+
+/* Id of a string in names.csv; 0 for NULL.  The text is copied. */
+uint32_t trace_name(const char *text);
+
+#define TRACE_SIGNATURE_FILTERED 0 /* the filter does not want this kernel */
+
+/* Id of a launch signature (row->id and row->name are ignored). */
+uint32_t trace_signature(const struct trace_signatures_row *row, const char *mangled_name);
+
+/* Counts a loss.  Written to losses.csv by trace_losses_write, so that it survives a kill. */
+void trace_loss_add(enum trace_loss kind, uint64_t count);
+void trace_losses_write(struct trace_rows *rows, int64_t time_ns);
+
+/* One row of process.csv. */
+void trace_property(struct trace_rows *rows, const char *key, const char *value);
+__attribute__((format(printf, 3, 4))) void
+trace_property_format(struct trace_rows *rows, const char *key, const char *format, ...);
+
+#endif
