@@ -66,7 +66,7 @@ $(BUILD)/collector/%.o: collector/%.c
 
 $(collector): $(collector_o)
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZER) -shared -o $@ $^ $(LDFLAGS) -ldl -lpthread
+	$(CC) $(SANITIZER) -shared -Wl,-z,defs -Wl,-z,now -o $@ $^ $(LDFLAGS) -ldl -lpthread
 
 # ---- workloads ----
 $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.cu $(wildcard workloads/*.cuh workloads/*.h)

@@ -12,68 +12,61 @@
 
 /* ---- what to record ---- */
 
-enum when { ALWAYS, GRAPH_LEVEL, NVTX };
-
 static const struct {
 	CUpti_ActivityKind kind;
-	enum when when;
+	bool is_graph_level; /* only with --graphs=graph */
 	const char *name;
 } kinds[] = {
-	{CUPTI_ACTIVITY_KIND_DEVICE, ALWAYS, "devices"},
-	{CUPTI_ACTIVITY_KIND_CONTEXT, ALWAYS, "contexts"},
-	{CUPTI_ACTIVITY_KIND_STREAM, ALWAYS, "streams"},
+	{CUPTI_ACTIVITY_KIND_DEVICE, false, "devices"},
+	{CUPTI_ACTIVITY_KIND_CONTEXT, false, "contexts"},
+	{CUPTI_ACTIVITY_KIND_STREAM, false, "streams"},
 	/* Device-launched graphs: the graph kinds must come first, and in this order. */
-	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, GRAPH_LEVEL, "graph launches"},
-	{CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE, GRAPH_LEVEL, "device graph launches"},
-	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, ALWAYS, "kernels"},
-	{CUPTI_ACTIVITY_KIND_MEMCPY, ALWAYS, "copies"},
-	{CUPTI_ACTIVITY_KIND_MEMCPY2, ALWAYS, "peer copies"},
-	{CUPTI_ACTIVITY_KIND_MEMSET, ALWAYS, "memsets"},
-	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, ALWAYS, "synchronisations"},
-	{CUPTI_ACTIVITY_KIND_OVERHEAD, ALWAYS, "overheads"},
-	{CUPTI_ACTIVITY_KIND_JIT, ALWAYS, "just-in-time compilation"},
-	{CUPTI_ACTIVITY_KIND_MARKER, NVTX, "NVTX ranges"},
-	{CUPTI_ACTIVITY_KIND_NAME, NVTX, "NVTX names"},
+	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, true, "graph launches"},
+	{CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE, true, "device graph launches"},
+	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, false, "kernels"},
+	{CUPTI_ACTIVITY_KIND_MEMCPY, false, "copies"},
+	{CUPTI_ACTIVITY_KIND_MEMCPY2, false, "peer copies"},
+	{CUPTI_ACTIVITY_KIND_MEMSET, false, "memsets"},
+	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false, "synchronisations"},
+	{CUPTI_ACTIVITY_KIND_OVERHEAD, false, "overheads"},
+	{CUPTI_ACTIVITY_KIND_JIT, false, "just-in-time compilation"},
 };
 
-static bool is_asked_for(enum when when, const struct options *options)
+static bool enable_kind(const struct cupti_api *cupti, CUpti_ActivityKind kind, const char *name)
 {
-	switch (when) {
-	case GRAPH_LEVEL:
-		return options->is_graph_level;
-	case NVTX:
-		return options->nvtx;
-	case ALWAYS:
-		break;
-	}
-	return true;
+	CUptiResult result = cupti->cuptiActivityEnable(kind);
+
+	if (result == CUPTI_SUCCESS)
+		return true;
+	trace_loss_add(LOSS_disabled_kinds, 1);
+	log_warn("CUPTI does not record %s: %s", name, cupti_error_text(cupti, result));
+	return false;
+}
+
+void activity_enable_nvtx(const struct cupti_api *cupti)
+{
+	enable_kind(cupti, CUPTI_ACTIVITY_KIND_MARKER, "NVTX ranges");
+	enable_kind(cupti, CUPTI_ACTIVITY_KIND_NAME, "NVTX names");
 }
 
 int activity_enable(const struct cupti_api *cupti, const struct options *options)
 {
-	int rc = 0;
+	bool has_kernels = true;
 
 	if (options->is_graph_level && cupti->cuptiActivityEnableDeviceGraph)
 		cupti->cuptiActivityEnableDeviceGraph(1);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		CUptiResult result;
+		bool is_enabled = (kinds[i].is_graph_level && !options->is_graph_level) ||
+				  enable_kind(cupti, kinds[i].kind, kinds[i].name);
 
-		if (!is_asked_for(kinds[i].when, options))
-			continue;
-		result = cupti->cuptiActivityEnable(kinds[i].kind);
-		if (result == CUPTI_SUCCESS)
-			continue;
-		trace_loss_add(LOSS_disabled_kinds, 1);
-		log_warn("CUPTI does not record %s: %s", kinds[i].name,
-			 cupti_error_text(cupti, result));
-		if (kinds[i].kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
-			rc = -1;
+		if (!is_enabled && kinds[i].kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+			has_kernels = false;
 	}
 	if (cupti->cuptiActivityEnableAllSyncRecords)
 		cupti->cuptiActivityEnableAllSyncRecords(0);
 	if (options->api && api_choice_enable(cupti) == 0)
 		trace_loss_add(LOSS_disabled_kinds, 1);
-	return rc;
+	return has_kernels ? 0 : -1;
 }
 
 /* ---- helpers of the decoders ---- */

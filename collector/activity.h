@@ -12,6 +12,9 @@
  * to record. */
 int activity_enable(const struct cupti_api *cupti, const struct options *options);
 
+/* Enables NVTX ranges and names only; they may come before CUDA is initialised. */
+void activity_enable_nvtx(const struct cupti_api *cupti);
+
 /* Decodes a buffer of valid_bytes into trace rows.  Safe on several threads at once. */
 void activity_decode(const struct cupti_api *cupti, uint8_t *buffer, size_t valid_bytes);
 

@@ -7,7 +7,7 @@
  *
  *   application threads   take buffers from the pool (buffer_requested)
  *   CUPTI's own thread    decodes full ones (buffer_completed)
- *   our thread            asks CUPTI to deliver what is finished, twice a second,
+ *   our thread            asks CUPTI to deliver what is finished, four times a second,
  *                         and does the last flush when the program exits
  *
  * A fork has neither CUDA nor these threads: the child forgets all of it.
@@ -39,10 +39,14 @@
 /* How long a program's exit waits for the last records before it goes on without them. */
 #define EXIT_PATIENCE_S 10
 
-static const struct cupti_api *cupti;
+static const struct cupti_api *cupti; /* NULL until CUPTI is ours */
 static struct options options;
 static CUpti_SubscriberHandle subscriber;
 static pid_t owner; /* the process that records; 0 when none does */
+
+static __thread bool is_arming; /* this thread is taking CUPTI */
+static bool must_start;		/* CUDA arrived meanwhile */
+static char arm_problem[512];	/* said when CUDA arrives: a program without CUDA is not bothered */
 
 static pthread_t flush_thread;
 static pthread_mutex_t flush_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -243,26 +247,26 @@ static void on_fork_child(void)
 
 /* ---- arriving ---- */
 
-static bool subscribe(void)
+static bool subscribe(const struct cupti_api *api)
 {
 	char other[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN] = "";
 	CUpti_SubscriberParams parameters = {.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
 					     .subscriberName = "rooflinectl",
 					     .oldSubscriberName = other,
 					     .oldSubscriberSize = sizeof(other)};
-	CUptiResult result = cupti->cuptiSubscribe_v2(&subscriber, callback, NULL, &parameters);
+	CUptiResult result = api->cuptiSubscribe_v2(&subscriber, callback, NULL, &parameters);
 
-	if (result == CUPTI_SUCCESS)
-		return true;
 	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-		log_warn("another profiler (%s) is attached to this process, and CUPTI allows one; "
+		snprintf(arm_problem, sizeof(arm_problem),
+			 "another profiler (%s) is attached to this process, and CUPTI allows one; "
 			 "nothing is recorded. Run without it",
 			 *other ? other : "unknown");
-	else
-		log_warn("CUPTI cannot be used: %s (%d); nothing is recorded. rooflinectl doctor "
+	else if (result != CUPTI_SUCCESS)
+		snprintf(arm_problem, sizeof(arm_problem),
+			 "CUPTI cannot be used: %s (%d); nothing is recorded. rooflinectl doctor "
 			 "tells more",
-			 cupti_error_text(cupti, result), (int)result);
-	return false;
+			 cupti_error_text(api, result), (int)result);
+	return result == CUPTI_SUCCESS;
 }
 
 static void enable_callbacks(void)
@@ -292,13 +296,13 @@ static void set_attributes(void)
 					 &zeroed);
 }
 
-static bool open_recording(int64_t start_ns)
+static bool open_recording(void)
 {
+	int64_t start_ns = clock_ns(CLOCK_REALTIME);
 	bool has_filter = options.kernels && kernel_filter_init(options.kernels);
 	struct trace_rows *rows;
 
 	window_init(start_ns, options.delay_ns, options.duration_ns, options.profiler_api);
-	buffers_init(options.buffer_limit_bytes);
 	if (trace_writer_open(options.output, has_filter ? kernel_filter_wants : NULL) < 0)
 		return false;
 	rows = trace_rows_take();
@@ -321,84 +325,125 @@ static void read_options(void)
 	pthread_once(&once, read_options_once);
 }
 
-/* The subscription comes first: when it fails, CUPTI belongs to somebody else and must not be called
- * again. */
-static void start(void)
+/* Takes CUPTI and lets it record NVTX, which may begin long before CUDA does.  The subscription comes
+ * first: when it fails, CUPTI belongs to somebody else and must not be called again. */
+static void arm_once(void)
 {
-	int64_t start_ns = clock_ns(CLOCK_REALTIME);
+	const struct cupti_api *api;
 
 	read_options();
-	cupti = cupti_api_load(options.cupti);
-	if (!cupti || !subscribe() || !open_recording(start_ns))
+	api = cupti_api_load(options.cupti);
+	if (!api || !subscribe(api))
 		return;
+	cupti = api;
 	owner = getpid();
+	pthread_atfork(NULL, NULL, on_fork_child);
+	buffers_init(options.buffer_limit_bytes);
 	set_attributes();
 	if (cupti->cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed) !=
-		    CUPTI_SUCCESS ||
-	    activity_enable(cupti, &options) < 0) {
-		log_warn("CUPTI refused to record; the recording stays empty");
+	    CUPTI_SUCCESS) {
+		snprintf(arm_problem, sizeof(arm_problem),
+			 "CUPTI takes no buffers from us; nothing is recorded");
+		owner = 0;
+		return;
+	}
+	if (options.nvtx)
+		activity_enable_nvtx(cupti);
+}
+
+/* Returns true when CUPTI is ours.  CUPTI may initialise CUDA, and CUDA then calls us back on the same
+ * thread: that call finds is_arming set and leaves the rest to the one that is under way. */
+static bool arm(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	is_arming = true;
+	pthread_once(&once, arm_once);
+	is_arming = false;
+	return is_recording();
+}
+
+/* CUDA is there: open the recording and enable the rest. */
+static void start_once(void)
+{
+	if (!arm()) {
+		if (*arm_problem)
+			log_warn("%s", arm_problem);
+		return;
+	}
+	if (!open_recording())
+		return;
+	if (activity_enable(cupti, &options) < 0) {
+		log_warn("CUPTI refused to record kernels; the recording stays empty");
 		return;
 	}
 	enable_callbacks();
-	pthread_atfork(NULL, NULL, on_fork_child);
 	if (start_flush_thread() == 0)
 		atexit(on_exit_flush);
 	else
 		log_warn("cannot start a thread; the end of the recording will be missing");
 }
 
+static void start(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, start_once);
+}
+
 /* libcuda calls this during cuInit; 0 makes it unload the library again. */
 EXPORT int InitializeInjection(void);
 EXPORT int InitializeInjection(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	Dl_info self;
 
 	/* Stay loaded whatever the outcome: handlers and threads point into this code. */
 	if (dladdr((void *)InitializeInjection, &self))
 		dlopen(self.dli_fname, RTLD_NOW | RTLD_NODELETE);
-	pthread_once(&once, start);
+	if (is_arming)
+		must_start = true;
+	else
+		start();
 	return 1;
 }
 
 /* NVTX loads the library named by NVTX_INJECTION64_PATH at its first call and hands over a table
  * that CUPTI fills with its own functions. */
+
+/* CUPTI 13.0 U1 crashes at the first NVTX call when nobody has subscribed to it before, so CUPTI is
+ * armed first; without a driver it cannot be, and NVTX is left alone. */
+static bool is_nvtx_wanted(void)
+{
+	bool is_ours;
+
+	read_options();
+	is_ours = options.nvtx && arm();
+	if (must_start)
+		start();
+	return is_ours && cupti->version >= CUPTI_VERSION_NVTX_SAFE;
+}
+
 static int initialize_nvtx(CUptiResult (*initialize)(void *), void *table)
 {
 	return initialize && initialize(table) == CUPTI_SUCCESS;
 }
 
-static const struct cupti_api *nvtx_cupti(void)
-{
-	const struct cupti_api *api;
-
-	read_options();
-	api = options.nvtx ? cupti_api_load(options.cupti) : NULL;
-	return api && api->version >= CUPTI_VERSION_NVTX_SAFE ? api : NULL;
-}
-
 EXPORT int InitializeInjectionNvtx(void *table);
 EXPORT int InitializeInjectionNvtx(void *table)
 {
-	const struct cupti_api *api = nvtx_cupti();
-
-	return api && initialize_nvtx(api->cuptiNvtxInitialize, table);
+	return is_nvtx_wanted() && initialize_nvtx(cupti->cuptiNvtxInitialize, table);
 }
 
 EXPORT int InitializeInjectionNvtx2(void *table);
 EXPORT int InitializeInjectionNvtx2(void *table)
 {
-	const struct cupti_api *api = nvtx_cupti();
-
-	return api && initialize_nvtx(api->cuptiNvtxInitialize2, table);
+	return is_nvtx_wanted() && initialize_nvtx(cupti->cuptiNvtxInitialize2, table);
 }
 
 EXPORT int InitializeInjectionNvtxExtension(void *table);
 EXPORT int InitializeInjectionNvtxExtension(void *table)
 {
-	const struct cupti_api *api = nvtx_cupti();
-
-	return api && initialize_nvtx(api->cuptiNvtxExtensionInitialize, table);
+	return is_nvtx_wanted() && initialize_nvtx(cupti->cuptiNvtxExtensionInitialize, table);
 }
 
 /* LD_PRELOAD: tell CUDA and NVTX to load us when they start, and let the processes that this one

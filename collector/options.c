@@ -1,7 +1,6 @@
 #include "options.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,8 +87,8 @@ void options_read(struct options *options)
 	options->kernels = variable_text(ENV_KERNELS);
 	if (!*options->kernels)
 		options->kernels = NULL;
-	options->delay_ns = llround(variable_number(ENV_DELAY, 1e9) * 1e9);
-	options->duration_ns = llround(variable_number(ENV_DURATION, 1e9) * 1e9);
+	options->delay_ns = (int64_t)(variable_number(ENV_DELAY, 1e9) * 1e9 + 0.5);
+	options->duration_ns = (int64_t)(variable_number(ENV_DURATION, 1e9) * 1e9 + 0.5);
 	options->profiler_api = variable_number(ENV_PROFILER_API, 1) > 0;
 	options->api = variable_number(ENV_API, 1) > 0;
 	options->nvtx = variable_number(ENV_NVTX, 1) > 0;

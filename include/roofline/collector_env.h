@@ -31,7 +31,7 @@
 	VARIABLE(ENV_NVTX, "ROOFLINE_NVTX", "1", "0: no NVTX ranges")                                \
 	VARIABLE(ENV_BUFFER_LIMIT, "ROOFLINE_BUFFER_LIMIT_MB", "512",                                \
 		 "memory for CUPTI's record buffers; beyond it records are dropped and counted")     \
-	VARIABLE(ENV_FLUSH_PERIOD, "ROOFLINE_FLUSH_MS", "500",                                       \
+	VARIABLE(ENV_FLUSH_PERIOD, "ROOFLINE_FLUSH_MS", "250",                                       \
 		 "how often finished records are written")                                           \
 	VARIABLE(ENV_CUPTI, "ROOFLINE_CUPTI", "libcupti.so.13", "the CUPTI library to load")         \
 	VARIABLE(ENV_DISCARD, "ROOFLINE_DISCARD", "0",                                               \
