@@ -3,7 +3,7 @@
  *
  * CUDA_CHECK(call) runs a CUDA call, CUDA_LAUNCH(kernel<<<...>>>(...)) a kernel launch.  On an
  * error both name the call, the file, the line and the CUDA error, and end the program with 1.
- * Both count: host_call_count is how often the host has spoken to CUDA so far.
+ * Both count: host_call_count is how often this thread has spoken to CUDA.
  */
 #ifndef ROOFLINE_CUDA_CHECK_CUH
 #define ROOFLINE_CUDA_CHECK_CUH
@@ -13,7 +13,7 @@
 
 #include <cuda_runtime.h>
 
-static long host_call_count;
+static thread_local long host_call_count;
 
 static inline void cuda_check(cudaError_t error, const char *call, const char *file, int line)
 {
