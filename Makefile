@@ -73,4 +73,28 @@ $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.cu $(wildcard workloads/*.cuh 
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -cudart static -Iworkloads -o $@ $< -lcudadevrt
 
+# ---- trial programs for `make check-gpu` and the cost benchmark; cost.sh says how to run them ----
+gpu_tests := $(patsubst tests/gpu/%.cu,$(BUILD)/tests/gpu/%,$(wildcard tests/gpu/*.cu)) \
+	     $(patsubst tests/gpu/%.c,$(BUILD)/tests/gpu/%,$(wildcard tests/gpu/*.c)) \
+	     $(BUILD)/tests/gpu/many_launches_shared
+GPU_TEST = $(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -Iworkloads
+
+.PHONY: gpu-tests
+gpu-tests: $(gpu_tests)
+
+$(BUILD)/tests/gpu/%: tests/gpu/%.cu tests/gpu/trial.cuh workloads/cuda_check.cuh
+	@mkdir -p $(@D)
+	$(GPU_TEST) -cudart static -o $@ $< -lcudadevrt
+
+$(BUILD)/tests/gpu/%_shared: tests/gpu/%.cu tests/gpu/trial.cuh workloads/cuda_check.cuh
+	@mkdir -p $(@D)
+	$(GPU_TEST) -cudart shared -Xlinker -rpath,$(CUDA_HOME)/lib64 -o $@ $< -lcudadevrt
+
+$(BUILD)/tests/gpu/%: tests/gpu/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) $(CUDA_FLAGS) -o $@ $< $(LIBCUDA)
+
+# The driver's library is linked from the toolkit's stub and found at run time.
+$(BUILD)/tests/gpu/driver_api: LIBCUDA = -L$(CUDA_HOME)/lib64/stubs -lcuda
+
 -include $(analyzer_o:.o=.d) $(collector_o:.o=.d)

@@ -1,0 +1,36 @@
+/*
+ * cuda_check.cuh - the one place where a CUDA error becomes a message.
+ *
+ * CUDA_CHECK(call) runs a CUDA call, CUDA_LAUNCH(kernel<<<...>>>(...)) a kernel launch.  On an
+ * error both name the call, the file, the line and the CUDA error, and end the program with 1.
+ * Both count: host_call_count is how often this thread has spoken to CUDA.
+ */
+#ifndef ROOFLINE_CUDA_CHECK_CUH
+#define ROOFLINE_CUDA_CHECK_CUH
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <cuda_runtime.h>
+
+static thread_local long host_call_count;
+
+static inline void cuda_check(cudaError_t error, const char *call, const char *file, int line)
+{
+	host_call_count++;
+	if (error == cudaSuccess)
+		return;
+	fprintf(stderr, "%s:%d: %s failed: %s (%s)\n", file, line, call, cudaGetErrorName(error),
+		cudaGetErrorString(error));
+	exit(1);
+}
+
+#define CUDA_CHECK(...) cuda_check((__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
+
+#define CUDA_LAUNCH(...)                                                          \
+	do {                                                                      \
+		__VA_ARGS__;                                                      \
+		cuda_check(cudaGetLastError(), #__VA_ARGS__, __FILE__, __LINE__); \
+	} while (0)
+
+#endif

@@ -1,0 +1,290 @@
+/*
+ * workload.cuh - what a workload declares, and the runner that checks and times it.
+ *
+ * A workload is one problem and several variants that solve it: the same input, the same kernels
+ * where that is possible, and a different orchestration.  Its .cu file has
+ *
+ *   struct problem      host and device memory, and the result that the scalar reference expects
+ *   prepare, reset,     make it, put it back to where every run starts,
+ *   check, release      compare the result with the reference, free it
+ *   run_VARIANT         the technique itself: so many iterations of the work, asynchronous or not
+ *   RUN_WORKLOAD(...)   the declaration, which generates main
+ *
+ * The runner runs every variant once to warm up and then `repeats` times.  Each of these runs
+ * starts from reset and is compared with the reference; a time is shown only when all agreed.
+ * Every phase is an NVTX range, so that a recording tells set-up, run and check apart.
+ *
+ * Exit codes: 0 done, or skipped because this machine lacks what it takes; 1 a wrong result or a
+ * CUDA error; 2 usage.
+ */
+#ifndef ROOFLINE_WORKLOAD_CUH
+#define ROOFLINE_WORKLOAD_CUH
+
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <nvtx3/nvToolsExt.h>
+
+#include "cuda_check.cuh"
+#include "workload_options.cuh"
+#include "workload_output.cuh"
+#include "workloads.h"
+
+/* ---- what a workload declares ---- */
+
+template <class problem> struct variant {
+	const char *name, *summary;
+	void (*run)(problem &, int iterations);
+	void (*setup)(problem &) = nullptr;    /* once, timed apart: capture a graph, ask limits */
+	void (*teardown)(problem &) = nullptr; /* frees what setup made */
+};
+
+/* Where a result first differs from the scalar reference; index -1: nowhere. */
+struct difference {
+	long index;
+	unsigned long long found, expected;
+};
+
+template <class problem> struct workload {
+	const char *name; /* its row in workloads.h */
+	long size, iterations;
+	void (*prepare)(problem &, long size, int iterations);
+	void (*reset)(problem &);
+	struct difference (*check)(const problem &);
+	void (*release)(problem &);
+	std::vector<variant<problem>> variants; /* the first is called naive */
+};
+
+/* ---- helpers for workloads ---- */
+
+struct nvtx_range {
+	explicit nvtx_range(const char *name)
+	{
+		nvtxRangePushA(name);
+	}
+	~nvtx_range()
+	{
+		nvtxRangePop();
+	}
+};
+
+/* Device memory for count values. */
+template <class T> T *device_array(size_t count)
+{
+	T *device = nullptr;
+
+	CUDA_CHECK(cudaMalloc(&device, count * sizeof(T)));
+	return device;
+}
+
+/* Device memory that holds a copy of values. */
+template <class T> T *device_copy(const std::vector<T> &values)
+{
+	T *device = device_array<T>(values.size());
+
+	CUDA_CHECK(cudaMemcpy(device, values.data(), values.size() * sizeof(T),
+			      cudaMemcpyHostToDevice));
+	return device;
+}
+
+template <class T> struct difference compare(const T *device, const std::vector<T> &expected)
+{
+	std::vector<T> found(expected.size());
+
+	CUDA_CHECK(
+		cudaMemcpy(found.data(), device, found.size() * sizeof(T), cudaMemcpyDeviceToHost));
+	for (size_t i = 0; i < found.size(); i++)
+		if (found[i] != expected[i])
+			return {(long)i, found[i], expected[i]};
+	return {-1, 0, 0};
+}
+
+/* ---- can this machine run it? ---- */
+
+static __global__ void probe_kernel()
+{
+}
+
+static inline std::string version_text(int version)
+{
+	return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+static inline std::string why_no_device(cudaError_t error)
+{
+	int driver = 0, runtime = 0;
+
+	cudaDriverGetVersion(&driver);
+	cudaRuntimeGetVersion(&runtime);
+	if (error == cudaErrorInsufficientDriver && driver == 0)
+		return "no NVIDIA driver on this machine";
+	if (error == cudaErrorInsufficientDriver)
+		return "the driver supports CUDA " + version_text(driver) +
+		       " and this program needs " + version_text(runtime) + ": update the driver";
+	return std::string("no usable GPU: ") + cudaGetErrorString(error);
+}
+
+/* "" when it can, else the reason in one line. */
+static inline std::string why_skipped()
+{
+	cudaFuncAttributes attributes;
+	cudaDeviceProp properties;
+	cudaError_t error;
+	int count = 0;
+
+	error = cudaGetDeviceCount(&count);
+	if (error == cudaSuccess && count == 0)
+		error = cudaErrorNoDevice;
+	if (error == cudaSuccess)
+		error = cudaGetDeviceProperties(&properties, 0);
+	if (error != cudaSuccess)
+		return why_no_device(error);
+	if (cudaFuncGetAttributes(&attributes, probe_kernel) == cudaSuccess)
+		return "";
+	cudaGetLastError();
+	return std::string("built without machine code for ") + properties.name + " (sm_" +
+	       std::to_string(properties.major * 10 + properties.minor) +
+	       "): build again with that architecture in GENCODE";
+}
+
+/* ---- the runner ---- */
+
+/* Nanoseconds from the start of body until the device has finished what it was given. */
+template <class function> double timed_ns(const char *phase, function body)
+{
+	nvtx_range range(phase);
+
+	CUDA_CHECK(cudaDeviceSynchronize());
+	auto start = std::chrono::steady_clock::now();
+	body();
+	CUDA_CHECK(cudaDeviceSynchronize());
+	return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start)
+		.count();
+}
+
+template <class problem>
+void require_match(const workload<problem> &work, const char *variant, const problem &state)
+{
+	nvtx_range range("check");
+	struct difference first = work.check(state);
+
+	if (first.index < 0)
+		return;
+	fprintf(stderr,
+		"%s: %s: first difference at index %ld: found %llu, the scalar reference "
+		"says %llu\n",
+		work.name, variant, first.index, first.found, first.expected);
+	exit(1);
+}
+
+template <class problem>
+measurement measure(const workload<problem> &work, const variant<problem> &variant, problem &state,
+		    const workload_options &options)
+{
+	measurement result = {variant.name, {}, 0, 0};
+	nvtx_range range(variant.name);
+
+	if (variant.setup)
+		result.setup_ns = timed_ns("set-up", [&] { variant.setup(state); });
+	for (long repeat = 0; repeat <= options.repeats; repeat++) {
+		long calls = 0;
+
+		work.reset(state);
+		double run_ns = timed_ns(repeat ? "run" : "warm-up", [&] {
+			calls = host_call_count;
+			variant.run(state, options.iterations);
+			calls = host_call_count - calls;
+		});
+		require_match(work, variant.name, state);
+		if (repeat)
+			result.iteration_ns.push_back(run_ns / options.iterations);
+		result.host_calls = (double)calls / options.iterations;
+	}
+	if (variant.teardown)
+		variant.teardown(state);
+	std::sort(result.iteration_ns.begin(), result.iteration_ns.end());
+	return result;
+}
+
+template <class problem>
+std::vector<measurement> measure_all(const workload<problem> &work, const workload_options &options)
+{
+	std::vector<measurement> all;
+	problem state = {};
+
+	{
+		nvtx_range range("prepare");
+		work.prepare(state, options.size, options.iterations);
+	}
+	for (const variant<problem> &variant : work.variants)
+		if (!options.variant || !strcmp(options.variant, variant.name))
+			all.push_back(measure(work, variant, state, options));
+	work.release(state);
+	return all;
+}
+
+static inline const struct workload_row *workload_find_row(const char *name)
+{
+#define WORKLOAD_TABLE_ROW(name, id, technique, control, summary) \
+	{#name, id, technique, control, summary},
+	static const struct workload_row rows[] = {WORKLOADS(WORKLOAD_TABLE_ROW)};
+#undef WORKLOAD_TABLE_ROW
+
+	for (const struct workload_row &row : rows)
+		if (!strcmp(row.name, name))
+			return &row;
+	fprintf(stderr, "%s has no row in workloads.h\n", name);
+	exit(1);
+}
+
+template <class problem>
+void require_variant(const workload<problem> &work, const workload_options &options)
+{
+	std::string names;
+
+	for (const variant<problem> &variant : work.variants) {
+		if (!options.variant || !strcmp(options.variant, variant.name))
+			return;
+		names += std::string(names.empty() ? "" : ", ") + variant.name;
+	}
+	fprintf(stderr, "%s: no variant '%s'; there are %s\n", work.name, options.variant,
+		names.c_str());
+	exit(2);
+}
+
+template <class problem> int run_workload(const workload<problem> &work, int argc, char **argv)
+{
+	const struct workload_row *row = workload_find_row(work.name);
+	workload_options options = {work.name, nullptr, work.size, work.iterations,
+				    5,	       false,	false};
+	cudaDeviceProp properties;
+
+	workload_parse(&options, row->summary, argc, argv);
+	require_variant(work, options);
+	if (options.list) {
+		for (const variant<problem> &variant : work.variants)
+			printf("%-12s %s\n", variant.name, variant.summary);
+		return 0;
+	}
+	std::string reason = why_skipped();
+	if (!reason.empty()) {
+		print_skipped(row, options.json, reason.c_str());
+		return 0;
+	}
+	CUDA_CHECK(cudaGetDeviceProperties(&properties, 0));
+	std::vector<measurement> all = measure_all(work, options);
+	(options.json ? print_json : print_table)(row, properties.name, &options, all);
+	return 0;
+}
+
+/* RUN_WORKLOAD(struct workload<problem>): main of the program. */
+#define RUN_WORKLOAD(work)                             \
+	int main(int argc, char **argv)                \
+	{                                              \
+		return run_workload(work, argc, argv); \
+	}
+
+#endif

@@ -1,0 +1,104 @@
+/*
+ * workload_options.cuh - the command line that all workloads share.
+ *
+ * Promises one line on stderr and exit code 2 for whatever it does not understand.
+ */
+#ifndef ROOFLINE_WORKLOAD_OPTIONS_CUH
+#define ROOFLINE_WORKLOAD_OPTIONS_CUH
+
+#include <argp.h>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+struct workload_options {
+	const char *name;    /* of the workload */
+	const char *variant; /* NULL: all of them */
+	long size, iterations, repeats;
+	bool json, list;
+};
+
+static inline void workload_usage_error(const char *name, const char *problem, const char *text)
+{
+	fprintf(stderr, "%s: %s '%s'; see %s --help\n", name, problem, text, name);
+	exit(2);
+}
+
+static inline long workload_parse_count(const char *name, const char *option, const char *text,
+					long limit)
+{
+	char *end;
+	long count;
+
+	errno = 0;
+	count = strtol(text, &end, 10);
+	if (errno || end == text || *end || count < 1 || count > limit) {
+		fprintf(stderr, "%s: %s takes a whole number from 1 to %ld, not '%s'\n", name,
+			option, limit, text);
+		exit(2);
+	}
+	return count;
+}
+
+enum { OPTION_LIST = 'l', OPTION_SIZE = 's', OPTION_ITERATIONS = 'i', OPTION_REPEATS = 'r' };
+enum { OPTION_JSON = 'j' };
+
+static const struct argp_option workload_argp_options[] = {
+	{"size", OPTION_SIZE, "N", 0, "elements to work on", 0},
+	{"iterations", OPTION_ITERATIONS, "N", 0, "iterations in one timed run", 0},
+	{"repeats", OPTION_REPEATS, "N", 0, "timed runs; the median is shown", 0},
+	{"json", OPTION_JSON, nullptr, 0, "print the result as JSON", 0},
+	{"list", OPTION_LIST, nullptr, 0, "list the variants", 0},
+	{},
+};
+
+static inline error_t workload_parse_option(int key, char *text, struct argp_state *state)
+{
+	struct workload_options *options = (struct workload_options *)state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->err_stream = nullptr; /* getopt's own line is enough */
+		return 0;
+	case OPTION_SIZE:
+		options->size = workload_parse_count(options->name, "--size", text, 1L << 28);
+		return 0;
+	case OPTION_ITERATIONS:
+		options->iterations =
+			workload_parse_count(options->name, "--iterations", text, 1000000);
+		return 0;
+	case OPTION_REPEATS:
+		options->repeats = workload_parse_count(options->name, "--repeats", text, 1000);
+		return 0;
+	case OPTION_JSON:
+		options->json = true;
+		return 0;
+	case OPTION_LIST:
+		options->list = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->variant)
+			workload_usage_error(options->name, "one variant at a time, but got also",
+					     text);
+		options->variant = text;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static inline void workload_parse(struct workload_options *options, const char *summary, int argc,
+				  char **argv)
+{
+	const struct argp parser = {workload_argp_options,
+				    workload_parse_option,
+				    "[VARIANT]",
+				    summary,
+				    nullptr,
+				    nullptr,
+				    nullptr};
+
+	if (argp_parse(&parser, argc, argv, 0, nullptr, options))
+		exit(2);
+}
+
+#endif
