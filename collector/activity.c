@@ -14,22 +14,21 @@
 
 static const struct {
 	CUpti_ActivityKind kind;
-	bool is_graph_level; /* only with --graphs=graph */
+	enum { ALWAYS, WITH_GRAPHS, WITH_SYNCS } when;
 	const char *name;
 } kinds[] = {
-	{CUPTI_ACTIVITY_KIND_DEVICE, false, "devices"},
-	{CUPTI_ACTIVITY_KIND_CONTEXT, false, "contexts"},
-	{CUPTI_ACTIVITY_KIND_STREAM, false, "streams"},
-	/* Device-launched graphs: the graph kinds must come first, and in this order. */
-	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, true, "graph launches"},
-	{CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE, true, "device graph launches"},
-	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, false, "kernels"},
-	{CUPTI_ACTIVITY_KIND_MEMCPY, false, "copies"},
-	{CUPTI_ACTIVITY_KIND_MEMCPY2, false, "peer copies"},
-	{CUPTI_ACTIVITY_KIND_MEMSET, false, "memsets"},
-	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false, "synchronisations"},
-	{CUPTI_ACTIVITY_KIND_OVERHEAD, false, "overheads"},
-	{CUPTI_ACTIVITY_KIND_JIT, false, "just-in-time compilation"},
+	{CUPTI_ACTIVITY_KIND_DEVICE, ALWAYS, "devices"},
+	{CUPTI_ACTIVITY_KIND_CONTEXT, ALWAYS, "contexts"},
+	{CUPTI_ACTIVITY_KIND_STREAM, ALWAYS, "streams"},
+	/* Device-launched graphs come with it, once cuptiActivityEnableDeviceGraph asked for them. */
+	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, WITH_GRAPHS, "graph launches"},
+	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, ALWAYS, "kernels"},
+	{CUPTI_ACTIVITY_KIND_MEMCPY, ALWAYS, "copies"},
+	{CUPTI_ACTIVITY_KIND_MEMCPY2, ALWAYS, "peer copies"},
+	{CUPTI_ACTIVITY_KIND_MEMSET, ALWAYS, "memsets"},
+	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, WITH_SYNCS, "synchronisations"},
+	{CUPTI_ACTIVITY_KIND_OVERHEAD, ALWAYS, "overheads"},
+	{CUPTI_ACTIVITY_KIND_JIT, ALWAYS, "just-in-time compilation"},
 };
 
 static bool enable_kind(const struct cupti_api *cupti, CUpti_ActivityKind kind, const char *name)
@@ -49,20 +48,24 @@ void activity_enable_nvtx(const struct cupti_api *cupti)
 	enable_kind(cupti, CUPTI_ACTIVITY_KIND_NAME, "NVTX names");
 }
 
+static bool is_asked_for(int when, const struct options *options)
+{
+	return when == ALWAYS || (when == WITH_GRAPHS && options->is_graph_level) ||
+	       (when == WITH_SYNCS && options->syncs);
+}
+
 int activity_enable(const struct cupti_api *cupti, const struct options *options)
 {
 	bool has_kernels = true;
 
-	if (options->is_graph_level && cupti->cuptiActivityEnableDeviceGraph)
-		cupti->cuptiActivityEnableDeviceGraph(1);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		bool is_enabled = (kinds[i].is_graph_level && !options->is_graph_level) ||
+		bool is_enabled = !is_asked_for(kinds[i].when, options) ||
 				  enable_kind(cupti, kinds[i].kind, kinds[i].name);
 
 		if (!is_enabled && kinds[i].kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
 			has_kernels = false;
 	}
-	if (cupti->cuptiActivityEnableAllSyncRecords)
+	if (options->syncs && cupti->cuptiActivityEnableAllSyncRecords)
 		cupti->cuptiActivityEnableAllSyncRecords(0);
 	if (options->api && api_choice_enable(cupti) == 0)
 		trace_loss_add(LOSS_disabled_kinds, 1);

@@ -170,20 +170,23 @@ static bool wait_for_stop(void)
 	return stopping;
 }
 
+/* CUDA is not ready while it loads the collector, but a flush period later it is. */
+static void write_cuda_facts(void)
+{
+	struct trace_rows *rows = trace_rows_take();
+
+	process_facts_write_cuda(rows);
+	trace_rows_give(rows);
+}
+
 static void *flush_main(void *unused)
 {
-	bool is_first = true;
+	bool is_stopped = wait_for_stop();
 
-	pthread_setname_np(pthread_self(), "roofline");
-	while (!wait_for_stop()) {
-		if (is_first) {
-			struct trace_rows *rows = trace_rows_take();
-
-			process_facts_write_cuda(rows);
-			trace_rows_give(rows);
-			is_first = false;
-		}
+	write_cuda_facts();
+	while (!is_stopped) {
 		flush_once(false);
+		is_stopped = wait_for_stop();
 	}
 	flush_once(true);
 	trace_writer_seal(clock_ns(CLOCK_REALTIME));
@@ -291,6 +294,9 @@ static void set_attributes(void)
 	uint8_t zeroed = 1;
 	size_t size = sizeof(zeroed);
 
+	/* Has to come before CUDA is initialised. */
+	if (options.is_graph_level && cupti->cuptiActivityEnableDeviceGraph)
+		cupti->cuptiActivityEnableDeviceGraph(1);
 	cupti->cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 	cupti->cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size,
 					 &zeroed);

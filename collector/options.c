@@ -91,6 +91,7 @@ void options_read(struct options *options)
 	options->duration_ns = (int64_t)(variable_number(ENV_DURATION, 1e9) * 1e9 + 0.5);
 	options->profiler_api = variable_number(ENV_PROFILER_API, 1) > 0;
 	options->api = variable_number(ENV_API, 1) > 0;
+	options->syncs = variable_number(ENV_SYNCS, 1) > 0;
 	options->nvtx = variable_number(ENV_NVTX, 1) > 0;
 	options->buffer_limit_bytes =
 		(size_t)(variable_number(ENV_BUFFER_LIMIT, 1 << 20) * 1024 * 1024);

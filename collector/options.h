@@ -16,7 +16,7 @@ struct options {
 	int64_t delay_ns;
 	int64_t duration_ns; /* 0: all */
 	bool profiler_api;
-	bool api, nvtx;
+	bool api, nvtx, syncs;
 	size_t buffer_limit_bytes;
 	unsigned int flush_period_ms;
 	const char *cupti; /* library to load; borrowed */

@@ -12,30 +12,33 @@
 #define ROOFLINE_COLLECTOR_ENV_H
 
 /* VARIABLE(constant, name, default, meaning) */
-#define ROOFLINE_VARIABLES(VARIABLE)                                                                 \
-	VARIABLE(ENV_OUTPUT, "ROOFLINE_OUTPUT", "./roofline.<time>.<pid>",                           \
-		 "folder of the recording; each process makes host.pid in it")                       \
-	VARIABLE(                                                                                    \
-		ENV_GRAPHS, "ROOFLINE_GRAPHS", "node",                                               \
-		"node: every node of a CUDA graph; graph: every launch as one, and device launches") \
-	VARIABLE(                                                                                    \
-		ENV_KERNELS, "ROOFLINE_KERNELS", "",                                                 \
-		"record only kernels whose mangled or demangled name matches this extended regex")   \
-	VARIABLE(ENV_DELAY, "ROOFLINE_DELAY_S", "0",                                                 \
-		 "seconds after the start before recording begins")                                  \
-	VARIABLE(ENV_DURATION, "ROOFLINE_DURATION_S", "0", "seconds of recording, 0 for all")        \
-	VARIABLE(ENV_PROFILER_API, "ROOFLINE_PROFILER_API", "0",                                     \
-		 "1: record only between cudaProfilerStart and cudaProfilerStop")                    \
-	VARIABLE(ENV_API, "ROOFLINE_API", "1",                                                       \
-		 "0: no API calls, only GPU work (cheapest; idle causes unknown)")                   \
-	VARIABLE(ENV_NVTX, "ROOFLINE_NVTX", "1", "0: no NVTX ranges")                                \
-	VARIABLE(ENV_BUFFER_LIMIT, "ROOFLINE_BUFFER_LIMIT_MB", "512",                                \
-		 "memory for CUPTI's record buffers; beyond it records are dropped and counted")     \
-	VARIABLE(ENV_FLUSH_PERIOD, "ROOFLINE_FLUSH_MS", "250",                                       \
-		 "how often finished records are written")                                           \
-	VARIABLE(ENV_CUPTI, "ROOFLINE_CUPTI", "libcupti.so.13", "the CUPTI library to load")         \
-	VARIABLE(ENV_DISCARD, "ROOFLINE_DISCARD", "0",                                               \
-		 "1: throw every record away; the floor that `make bench` compares the cost with")   \
+#define ROOFLINE_VARIABLES(VARIABLE)                                                                    \
+	VARIABLE(ENV_OUTPUT, "ROOFLINE_OUTPUT", "./roofline.<time>.<pid>",                              \
+		 "folder of the recording; each process makes host.pid in it")                          \
+	VARIABLE(                                                                                       \
+		ENV_GRAPHS, "ROOFLINE_GRAPHS", "node",                                                  \
+		"node: every node of a CUDA graph; graph: every launch as one, and device launches")    \
+	VARIABLE(                                                                                       \
+		ENV_KERNELS, "ROOFLINE_KERNELS", "",                                                    \
+		"record only kernels whose mangled or demangled name matches this extended regex")      \
+	VARIABLE(ENV_DELAY, "ROOFLINE_DELAY_S", "0",                                                    \
+		 "seconds after the start before recording begins")                                     \
+	VARIABLE(ENV_DURATION, "ROOFLINE_DURATION_S", "0", "seconds of recording, 0 for all")           \
+	VARIABLE(ENV_PROFILER_API, "ROOFLINE_PROFILER_API", "0",                                        \
+		 "1: record only between cudaProfilerStart and cudaProfilerStop")                       \
+	VARIABLE(ENV_API, "ROOFLINE_API", "1",                                                          \
+		 "0: no API calls, only GPU work (cheapest; idle causes unknown)")                      \
+	VARIABLE(                                                                                       \
+		ENV_SYNCS, "ROOFLINE_SYNCS", "0",                                                       \
+		"1: also which stream or event every wait was for (dear: see docs/commands/record.md)") \
+	VARIABLE(ENV_NVTX, "ROOFLINE_NVTX", "1", "0: no NVTX ranges")                                   \
+	VARIABLE(ENV_BUFFER_LIMIT, "ROOFLINE_BUFFER_LIMIT_MB", "512",                                   \
+		 "memory for CUPTI's record buffers; beyond it records are dropped and counted")        \
+	VARIABLE(ENV_FLUSH_PERIOD, "ROOFLINE_FLUSH_MS", "250",                                          \
+		 "how often finished records are written")                                              \
+	VARIABLE(ENV_CUPTI, "ROOFLINE_CUPTI", "libcupti.so.13", "the CUPTI library to load")            \
+	VARIABLE(ENV_DISCARD, "ROOFLINE_DISCARD", "0",                                                  \
+		 "1: throw every record away; the floor that `make bench` compares the cost with")      \
 	VARIABLE(ENV_QUIET, "ROOFLINE_QUIET", "0", "1: no complaints on stderr")
 
 #define ROOFLINE_VARIABLE_CONSTANT(constant, name, fallback, meaning) constant,
