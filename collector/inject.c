@@ -144,8 +144,8 @@ static void flush_once(bool is_last)
 	count_losses();
 	rows = trace_rows_take();
 	write_clocks(rows);
-	trace_losses_write(rows, clock_ns(CLOCK_REALTIME));
 	trace_rows_give(rows);
+	trace_losses_write(clock_ns(CLOCK_REALTIME));
 }
 
 /* Waits for the next flush.  Returns true when the program exits. */

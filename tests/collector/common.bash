@@ -108,7 +108,7 @@ readable() {
 # each_name_known: every number that markers and kernels refer to is in names and signatures
 each_name_known() {
 	local folder
-	for folder in "$recording"/*/; do
+	for folder in $(tables process | xargs -r -n1 dirname); do
 		perl -e '
 			my ($folder) = @ARGV;
 			sub rows { open my $f, "<", "$folder/$_[0].csv" or die; my @r = <$f>; shift @r; map { chomp; [split /,/] } @r }

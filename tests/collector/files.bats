@@ -87,14 +87,14 @@ load common
 
 @test "a recording deleted meanwhile: told once, and not made again" {
 	export ROOFLINE_FLUSH_MS=10
-	record cuda kernels:5 sleep_ms:50 "shell:rm -r $recording" kernels:7 sleep_ms:50 exit:6
+	record cuda kernels:5 sleep_ms:50 "shell:rm -rf $recording" kernels:7 sleep_ms:50 exit:6
 	told 1 'cannot write .*No such file or directory; rows are lost and counted'
 	[ ! -e "$recording" ]
 }
 
 @test "one table deleted meanwhile: told once, its rows counted as unwritten" {
 	export ROOFLINE_FLUSH_MS=10
-	record cuda kernels:5 sleep_ms:50 "shell:rm $recording/*/kernels.csv" kernels:7 exit:6
+	record cuda kernels:5 sleep_ms:50 "shell:rm -f $recording/*/kernels.csv" kernels:7 exit:6
 	told 1 'cannot write .*kernels.csv: No such file or directory'
 	sealed
 	equal unwritten_rows 7 "$(loss unwritten_rows)"
