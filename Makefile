@@ -46,7 +46,7 @@ workloads: $(workloads)
 # ---- analyzer: no CUDA anywhere ----
 $(BUILD)/analyzer/%.o: analyzer/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Ianalyzer -c $< -o $@
+	$(CC) $(ALL_CFLAGS) -Ianalyzer -I. -c $< -o $@
 
 $(binary): $(analyzer_o)
 	@mkdir -p $(@D)
