@@ -152,7 +152,7 @@ sanitized := $(BUILD)/sanitized
 lint      := $(wildcard tests/lint/*.sh)
 sources    = $(shell find analyzer $(wildcard collector include workloads tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 # TAP of every test file through prove; tests/run knows the sorts.  $(call prove,FILES)
-prove      = BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(CUDA_FLAGS)' prove -j2 --exec tests/run $(1)
+prove      = BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' prove -j2 --exec tests/run $(1)
 
 .PHONY: setup setup-build setup-check demo check check-gpu bench lint format readme install clean help
 setup: setup-build setup-check ## install what is missing to build, run and check (Debian, Ubuntu)

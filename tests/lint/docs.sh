@@ -72,7 +72,7 @@ done | verdict "every command that a document shows exists"
 
 # Unfinished work, and paths of one machine only.
 grep -rnIE --exclude-dir=.git --exclude=.git --exclude-dir=build --exclude-dir=recordings --exclude=docs.sh \
-	'\b(TODO|FIXME|XXX|placeholder|lorem ipsum)\b|(^|[ "'\''(=:])/(work|home|root)/' \
+	'\b(TODO|FIXME|XXX|placeholder|lorem ipsum)\b|(^|[ "'\''`(=:])/(work|home|root)/' \
 	. | grep -vE '^\./(LICENSE|roofline-demo)' |
 	verdict "nothing unfinished, no path of one machine"
 
