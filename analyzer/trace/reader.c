@@ -29,7 +29,7 @@ struct column {
 	size_t offset; /* in the row structure */
 };
 
-struct table {
+struct table_form {
 	const char *name;
 	const struct column *columns;
 	size_t column_count;
@@ -38,18 +38,18 @@ struct table {
 /* A function per table, because offsetof needs the structure that a COLUMN row cannot name. */
 #define COLUMN_ENTRY(type, name, meaning) {#name, COLUMN_##type, offsetof(row_type, name)},
 #define TABLE_FUNCTION(table, columns)                                                             \
-	static struct table describe_##table(void)                                                 \
+	static struct table_form describe_##table(void)                                                 \
 	{                                                                                          \
 		typedef struct trace_##table##_row row_type;                                       \
 		static const struct column list[] = {columns(COLUMN_ENTRY)};                       \
-		return (struct table){#table, list, sizeof(list) / sizeof(list[0])};               \
+		return (struct table_form){#table, list, sizeof(list) / sizeof(list[0])};               \
 	}
 TRACE_TABLES(TABLE_FUNCTION)
 #undef TABLE_FUNCTION
 #undef COLUMN_ENTRY
 
 #define TABLE_ENTRY(table, columns) describe_##table,
-static struct table (*const describe_table[])(void) = {TRACE_TABLES(TABLE_ENTRY)};
+static struct table_form (*const describe_table[])(void) = {TRACE_TABLES(TABLE_ENTRY)};
 #undef TABLE_ENTRY
 
 #define TABLE_NAME(table, columns) #table,
@@ -145,7 +145,7 @@ static int parse_signed(const char *text, size_t length, int64_t *out)
 /* ---- one file ---- */
 
 struct reader {
-	struct table table;
+	struct table_form form;
 	struct reader_place place;
 	struct reader_losses *losses;
 	reader_row each;
@@ -226,10 +226,10 @@ static void reader_take_header(struct reader *reader, const char *text, size_t l
 
 	if (reader->field_count >= MAX_COLUMNS)
 		return;
-	for (size_t i = 0; i < reader->table.column_count; i++)
-		if (strlen(reader->table.columns[i].name) == length &&
-		    !memcmp(reader->table.columns[i].name, text, length))
-			found = &reader->table.columns[i];
+	for (size_t i = 0; i < reader->form.column_count; i++)
+		if (strlen(reader->form.columns[i].name) == length &&
+		    !memcmp(reader->form.columns[i].name, text, length))
+			found = &reader->form.columns[i];
 	reader->columns[reader->field_count++] = found;
 }
 
@@ -444,15 +444,15 @@ static struct reader *reader_create(const char *folder, enum trace_table table)
 
 	if (!reader)
 		return NULL;
-	reader->table = describe_table[table]();
+	reader->form = describe_table[table]();
 	reader->place.process = slash ? slash + 1 : folder;
 	reader->place.table = table;
 	reader->buffer = malloc(READ_BYTES);
 	/* texts of columns that the file lacks */
-	for (size_t i = 0; i < reader->table.column_count; i++)
-		if (reader->table.columns[i].type == COLUMN_text)
+	for (size_t i = 0; i < reader->form.column_count; i++)
+		if (reader->form.columns[i].type == COLUMN_text)
 			*(const char **)(void *)((char *)&reader->row +
-						 reader->table.columns[i].offset) = "";
+						 reader->form.columns[i].offset) = "";
 	return reader;
 }
 
