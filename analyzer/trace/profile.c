@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "trace/profile.h"
 
 #include <dirent.h>
