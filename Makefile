@@ -1,6 +1,6 @@
 # rooflinectl: see README.md.  The two commands of a newcomer: `make demo` and `make check`.
 #
-# Sources are found by wildcard: a new .c or .cu file needs no line here.
+# Sources and tests are found by wildcard: a new .c, .cu, .bats or .sh file needs no line here.
 
 BUILD    ?= build
 PREFIX   ?= /usr/local
@@ -11,7 +11,7 @@ CFLAGS   ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) $(SANITIZER) -MMD -MP -fPIC -Iinclude \
 	     -DROOFLINE_VERSION='"$(VERSION)"'
 
-# SANITIZE=1 builds everything with ASan and UBSan; `make check` does so into build/sanitized.
+# SANITIZE=1 builds the C code with ASan and UBSan; `make check` does so into build/sanitized.
 ifeq ($(SANITIZE),1)
 SANITIZER := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
@@ -36,6 +36,11 @@ workloads  := $(workload_cu:workloads/%.cu=$(BUILD)/lib/rooflinectl/workloads/%)
 binary    := $(BUILD)/bin/rooflinectl
 collector := $(BUILD)/lib/librooflinecollector.so
 shared    := $(BUILD)/share/rooflinectl
+
+# Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command.
+build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev uthash-dev gnuplot-nox:gnuplot
+check_packages := libcmocka-dev bats:bats perl:prove clang-format:clang-format \
+		  clang-tidy:clang-tidy cppcheck:cppcheck
 
 .PHONY: all analyzer collector workloads
 all: analyzer $(if $(CUPTI_H),collector) $(if $(NVCC),workloads)
@@ -73,4 +78,103 @@ $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.cu $(wildcard workloads/*.cuh 
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -cudart static -Iworkloads -o $@ $< -lcudadevrt
 
--include $(analyzer_o:.o=.d) $(collector_o:.o=.d)
+
+# ---- tests: everything that `make check` and tests/run need, built from tests/ ----
+unit_c      := $(wildcard tests/unit/test_*.c)
+fixture_o   := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/fixture*.c))
+units       := $(unit_c:%.c=$(BUILD)/%)
+# A tool is a program; one called lib*.c is a shared library, such as a stand-in for NVIDIA's.
+# Those in tests/collector/ see CUPTI's headers and are left out without a CUDA toolkit.
+tool_c      := $(wildcard tests/tools/*.c) $(if $(CUPTI_H),$(wildcard tests/collector/*.c))
+tool_lib_c  := $(foreach c,$(tool_c),$(if $(filter lib%,$(notdir $c)),$c))
+tool_lib    := $(tool_lib_c:%.c=$(BUILD)/%.so)
+tools       := $(patsubst %.c,$(BUILD)/%,$(filter-out $(tool_lib_c),$(tool_c)))
+bats        := $(wildcard tests/cli/*.bats tests/collector/*.bats)
+# A link to a .bats file in another build folder: its place tells tests/run which build to test.
+bats_links  := $(if $(filter-out build,$(BUILD)),$(bats:%=$(BUILD)/%))
+test_o      := $(unit_c:%.c=$(BUILD)/%.o) $(fixture_o) $(tool_c:%.c=$(BUILD)/%.o)
+library     := $(BUILD)/libanalyzer.a
+
+.PHONY: tests
+.SECONDARY: $(test_o)
+tests: $(units) $(tools) $(tool_lib) $(bats_links)
+
+$(library): $(library_o)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/tests/%.o: tests/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(if $(filter tests/collector/%,$<),$(CUDA_FLAGS) -Icollector) -Ianalyzer -c $< -o $@
+
+$(units): %: %.o $(fixture_o) $(library)
+	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcmocka -lcsv -ljansson -lstdc++ -lm -lpthread
+
+$(tools): %: %.o $(library)
+	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcsv -ljansson -lstdc++ -lm -lpthread -ldl
+
+$(tool_lib): %.so: %.o
+	$(CC) $(SANITIZER) -shared -o $@ $^ $(LDFLAGS) -ldl -lpthread
+
+$(bats_links): $(BUILD)/%: %
+	@mkdir -p $(@D)
+	@ln -sf $(abspath $<) $@
+
+-include $(analyzer_o:.o=.d) $(collector_o:.o=.d) $(test_o:.o=.d)
+
+# ---- what people type ----
+sanitized := $(BUILD)/sanitized
+lint      := $(wildcard tests/lint/*.sh)
+sources    = $(shell find analyzer $(wildcard collector include workloads tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+# TAP of every test file through prove; tests/run knows the sorts.  $(call prove,FILES)
+prove      = BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(CUDA_FLAGS)' prove -j2 --exec tests/run $(1)
+
+.PHONY: setup setup-build setup-check demo check check-gpu bench lint format readme install clean help
+setup: setup-build setup-check ## install what is missing to build, run and check (Debian, Ubuntu)
+
+setup-build:
+	@./setup.sh $(build_packages)
+
+setup-check:
+	@./setup.sh $(build_packages) $(check_packages)
+
+demo: setup-build ## a newcomer's first minute: build the analyzer and see it at work, no GPU needed
+	@$(MAKE) --no-print-directory analyzer
+	$(binary) demo
+
+check: setup-check ## every test that needs no GPU, plain and with ASan and UBSan
+	$(MAKE) --no-print-directory all tests
+	$(MAKE) --no-print-directory SANITIZE=1 BUILD=$(sanitized) analyzer $(if $(CUPTI_H),collector) tests
+	$(call prove,$(units) $(unit_c:%.c=$(sanitized)/%) $(bats) $(bats:%=$(sanitized)/%) $(lint))
+
+check-gpu: ## the tests that need a GPU; refuses without one
+	@nvidia-smi -L >/dev/null 2>&1 || { echo "make check-gpu needs an NVIDIA GPU: nvidia-smi finds none" >&2; exit 1; }
+	$(MAKE) --no-print-directory all tests
+	$(call prove,$(wildcard tests/gpu/*.bats tests/gpu/*.sh))
+
+bench: setup-build ## how fast and how big: each script of tests/bench prints its figures
+	@$(MAKE) --no-print-directory all tests
+	@set -e; for script in $(wildcard tests/bench/*.sh); do BUILD=$(abspath $(BUILD)) $$script; done
+
+lint: setup-check ## the house rules only: formatting, includes, static analysis, documents
+	@$(MAKE) --no-print-directory analyzer
+	$(call prove,$(lint))
+
+format: ## clang-format every source file
+	clang-format -i $(sources)
+
+readme: analyzer ## put the current report and charts into README.md
+	BUILD=$(BUILD) docs/update.sh
+
+install: all ## into PREFIX (default /usr/local), under DESTDIR when given
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share
+	install -m 755 $(binary) $(DESTDIR)$(PREFIX)/bin/
+	cp -R $(shared) $(DESTDIR)$(PREFIX)/share/
+	rm -f $(DESTDIR)$(PREFIX)/share/rooflinectl/.stamp
+	if [ -d $(BUILD)/lib ]; then cp -R $(BUILD)/lib $(DESTDIR)$(PREFIX)/; fi
+
+clean: ## remove the build folder
+	rm -rf $(BUILD)
+
+help: ## these lines
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
