@@ -78,7 +78,7 @@ $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.cu $(wildcard workloads/*.cuh 
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -cudart static -Iworkloads -o $@ $< -lcudadevrt
 
-# ---- trial programs for `make check-gpu` and the cost benchmark; cost.sh says how to run them ----
+# ---- trial programs for `make check-gpu` and the cost benchmark; collector.sh says how to run them ----
 gpu_tests := $(patsubst tests/gpu/%.cu,$(BUILD)/tests/gpu/%,$(wildcard tests/gpu/*.cu)) \
 	     $(patsubst tests/gpu/%.c,$(BUILD)/tests/gpu/%,$(wildcard tests/gpu/*.c)) \
 	     $(BUILD)/tests/gpu/many_launches_shared
@@ -175,7 +175,7 @@ check: setup-check ## every test that needs no GPU, plain and with ASan and UBSa
 check-gpu: ## the tests that need a GPU; refuses without one
 	@nvidia-smi -L >/dev/null 2>&1 || { echo "make check-gpu needs an NVIDIA GPU: nvidia-smi finds none" >&2; exit 1; }
 	$(MAKE) --no-print-directory all tests gpu-tests
-	$(call prove,$(wildcard tests/gpu/*.bats))
+	$(call prove,$(wildcard tests/gpu/check_*.sh))
 
 bench: setup-build ## how fast and how big: each script of tests/bench prints its figures
 	@$(MAKE) --no-print-directory all tests

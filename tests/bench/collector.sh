@@ -3,7 +3,7 @@
 # floor), with the collector, and under Nsight Systems where $NSYS names it.  The ways take turns, so
 # that drift of the machine hits all alike; medians over the rounds are compared.
 #
-#   make && make gpu-tests && tests/gpu/cost.sh [ROUNDS]      5 rounds when not given
+#   make && make gpu-tests && tests/bench/collector.sh [ROUNDS]      5 rounds when not given
 #
 # Environment: BUILD, COLLECTOR (the library), NSYS (path of nsys), PYTHON (one with PyTorch), and
 # SCALE, a factor on the number of launches (1).  ROOFLINE_* variables reach the collector.
@@ -18,12 +18,12 @@ scale=${SCALE:-1}
 rounds=${1:-5}
 
 die() {
-	echo "cost.sh: $*" >&2
+	echo "collector.sh: $*" >&2
 	exit 1
 }
 
 [[ $rounds =~ ^[1-9][0-9]*$ && $scale =~ ^[1-9][0-9]*$ ]] || {
-	echo "cost.sh: ROUNDS and SCALE are whole numbers from 1, not '$rounds' and '$scale'" >&2
+	echo "collector.sh: ROUNDS and SCALE are whole numbers from 1, not '$rounds' and '$scale'" >&2
 	exit 2
 }
 [[ -x $build/tests/gpu/many_launches ]] || die "$build/tests/gpu is not built: run make gpu-tests"
