@@ -39,7 +39,7 @@ shared    := $(BUILD)/share/rooflinectl
 
 # Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command.
 build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev uthash-dev gnuplot-nox:gnuplot
-check_packages := libcmocka-dev bats:bats perl:prove clang-format:clang-format \
+check_packages := libcmocka-dev bats:bats procps:pkill perl:prove clang-format:clang-format \
 		  clang-tidy:clang-tidy cppcheck:cppcheck
 
 .PHONY: all analyzer collector workloads
@@ -78,7 +78,7 @@ $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.cu $(wildcard workloads/*.cuh 
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -cudart static -Iworkloads -o $@ $< -lcudadevrt
 
-# ---- trial programs for `make check-gpu` and the cost benchmark; cost.sh says how to run them ----
+# ---- trial programs for `make check-gpu` and the cost benchmark; collector.sh says how to run them ----
 gpu_tests := $(patsubst tests/gpu/%.cu,$(BUILD)/tests/gpu/%,$(wildcard tests/gpu/*.cu)) \
 	     $(patsubst tests/gpu/%.c,$(BUILD)/tests/gpu/%,$(wildcard tests/gpu/*.c)) \
 	     $(BUILD)/tests/gpu/many_launches_shared
@@ -152,7 +152,7 @@ sanitized := $(BUILD)/sanitized
 lint      := $(wildcard tests/lint/*.sh)
 sources    = $(shell find analyzer $(wildcard collector include workloads tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 # TAP of every test file through prove; tests/run knows the sorts.  $(call prove,FILES)
-prove      = BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(CUDA_FLAGS)' prove -j2 --exec tests/run $(1)
+prove      = BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' prove -j2 --exec tests/run $(1)
 
 .PHONY: setup setup-build setup-check demo check check-gpu bench lint format readme install clean help
 setup: setup-build setup-check ## install what is missing to build, run and check (Debian, Ubuntu)
@@ -175,7 +175,7 @@ check: setup-check ## every test that needs no GPU, plain and with ASan and UBSa
 check-gpu: ## the tests that need a GPU; refuses without one
 	@nvidia-smi -L >/dev/null 2>&1 || { echo "make check-gpu needs an NVIDIA GPU: nvidia-smi finds none" >&2; exit 1; }
 	$(MAKE) --no-print-directory all tests gpu-tests
-	$(call prove,$(wildcard tests/gpu/*.bats))
+	$(call prove,$(wildcard tests/gpu/check_*.sh))
 
 bench: setup-build ## how fast and how big: each script of tests/bench prints its figures
 	@$(MAKE) --no-print-directory all tests

@@ -17,9 +17,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdnoreturn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -384,10 +386,12 @@ static void start_once(void)
 		return;
 	}
 	enable_callbacks();
-	if (start_flush_thread() == 0)
+	if (start_flush_thread() == 0) {
 		atexit(on_exit_flush);
-	else
+		at_quick_exit(on_exit_flush);
+	} else {
 		log_warn("cannot start a thread; the end of the recording will be missing");
+	}
 }
 
 static void start(void)
@@ -450,6 +454,23 @@ EXPORT int InitializeInjectionNvtxExtension(void *table);
 EXPORT int InitializeInjectionNvtxExtension(void *table)
 {
 	return is_nvtx_wanted() && initialize_nvtx(cupti->cuptiNvtxExtensionInitialize, table);
+}
+
+/* _exit runs no handlers, and Python's worker processes end with it.  Under LD_PRELOAD these stand in
+ * front of the C library's; loaded by CUDA alone they are never called, and the last quarter of a
+ * second is missing. */
+EXPORT noreturn void _exit(int status);
+EXPORT noreturn void _exit(int status)
+{
+	on_exit_flush();
+	for (;;)
+		syscall(SYS_exit_group, status);
+}
+
+EXPORT noreturn void _Exit(int status);
+EXPORT noreturn void _Exit(int status)
+{
+	_exit(status);
 }
 
 /* LD_PRELOAD: tell CUDA and NVTX to load us when they start, and let the processes that this one

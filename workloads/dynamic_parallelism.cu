@@ -166,14 +166,14 @@ static void release(problem &p)
 	CUDA_CHECK(cudaStreamDestroy(p.stream));
 }
 
+static const std::vector<variant<problem>> variants = {
+	{"naive", "the host waits for the parent, launches two children and waits", run_naive},
+	{"no_sync", "the host launches all three, the stream keeps the order", run_no_sync},
+	{"device", "the parent launches its children from the device", run_device},
+};
+
 static const struct workload<problem> dynamic_parallelism = {
 	.name = "dynamic_parallelism", .size = 1 << 18, .iterations = 100, .prepare = prepare,
-	.reset = reset, .check = check, .release = release,
-	.variants = {
-		{"naive", "the host waits for the parent, launches two children and waits",
-		 run_naive},
-		{"no_sync", "the host launches all three, the stream keeps the order", run_no_sync},
-		{"device", "the parent launches its children from the device", run_device},
-	},
+	.reset = reset, .check = check, .release = release, .variants = variants,
 };
 RUN_WORKLOAD(dynamic_parallelism)

@@ -129,14 +129,14 @@ static void release(problem &p)
 	CUDA_CHECK(cudaStreamDestroy(p.stream));
 }
 
+static const std::vector<variant<problem>> variants = {
+	{"naive", "three launches, and a wait after each", run_naive},
+	{"no_sync", "three launches, no wait", run_no_sync},
+	{"graph", "captured once, one launch an iteration", run_graph, setup_graph, teardown_graph},
+};
+
 static const struct workload<problem> graph_chain = {
 	.name = "graph_chain", .size = 1 << 16, .iterations = 100, .prepare = prepare,
-	.reset = reset, .check = check, .release = release,
-	.variants = {
-		{"naive", "three launches, and a wait after each", run_naive},
-		{"no_sync", "three launches, no wait", run_no_sync},
-		{"graph", "captured once, one launch an iteration", run_graph, setup_graph,
-		 teardown_graph},
-	},
+	.reset = reset, .check = check, .release = release, .variants = variants,
 };
 RUN_WORKLOAD(graph_chain)

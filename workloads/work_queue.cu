@@ -43,14 +43,15 @@ static void run_persistent(problem &p, int iterations)
 	}
 }
 
+static const std::vector<variant<problem>> variants = {
+	{"naive", "every block owns an equal number of items", run_static},
+	{"warp_queue", "every warp takes its next 32 items from a queue", run_queue},
+	{"persistent", "the queue, with a grid that just fills the device", run_persistent,
+	 setup_persistent},
+};
+
 static const struct workload<problem> work_queue = {
 	.name = "work_queue", .size = 1 << 20, .iterations = 20, .prepare = prepare, .reset = reset,
-	.check = check, .release = release,
-	.variants = {
-		{"naive", "every block owns an equal number of items", run_static},
-		{"warp_queue", "every warp takes its next 32 items from a queue", run_queue},
-		{"persistent", "the queue, with a grid that just fills the device", run_persistent,
-		 setup_persistent},
-	},
+	.check = check, .release = release, .variants = variants,
 };
 RUN_WORKLOAD(work_queue)

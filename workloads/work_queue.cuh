@@ -90,12 +90,13 @@ static void prepare_items(problem &p, const std::vector<uint32_t> &costs, int sh
 {
 	p.items = costs.size();
 	p.share = share;
-	p.cost = device_copy(costs);
-	p.result = device_array<uint64_t>(costs.size());
-	p.next = device_array<int>(1);
+	/* The reference first: later it would stand in a recording as idle time of the GPU. */
 	p.expected.resize(costs.size());
 	for (int item = 0; item < p.items; item++)
 		p.expected[item] = work_on(item, costs[item]);
+	p.cost = device_copy(costs);
+	p.result = device_array<uint64_t>(costs.size());
+	p.next = device_array<int>(1);
 }
 
 static void reset(problem &p)

@@ -18,12 +18,13 @@ static void prepare(problem &p, long size, int)
 	prepare_items(p, costs, block_size);
 }
 
+static const std::vector<variant<problem>> variants = {
+	{"naive", "thread i works on item i", run_static},
+	{"queue", "every warp takes its next 32 items from a queue", run_queue},
+};
+
 static const struct workload<problem> work_queue_mild = {
 	.name = "work_queue_mild", .size = 1 << 19, .iterations = 20, .prepare = prepare,
-	.reset = reset, .check = check, .release = release,
-	.variants = {
-		{"naive", "thread i works on item i", run_static},
-		{"queue", "every warp takes its next 32 items from a queue", run_queue},
-	},
+	.reset = reset, .check = check, .release = release, .variants = variants,
 };
 RUN_WORKLOAD(work_queue_mild)

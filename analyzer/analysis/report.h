@@ -9,7 +9,7 @@
 #include "analysis/timeline.h"
 #include "trace/profile.h"
 
-#define REPORT_LONGEST_GAPS 10
+#define REPORT_LONGEST_GAPS 100 /* kept; outputs show as many of them as they are asked for */
 
 struct report {
 	struct profile *profile;
@@ -23,6 +23,10 @@ struct report {
 
 /* Loads the recording at path and runs every analysis.  The caller frees with report_free. */
 int report_build(struct report **out, const char *path, struct err *err);
+
+/* The same for a profile in memory, which the report owns from here on, also on failure. */
+int report_of_profile(struct report **out, struct profile *profile, struct err *err);
+
 void report_free(struct report *report);
 
 #endif

@@ -43,7 +43,7 @@ struct memset_statistics {
 struct call_statistics {
 	uint32_t name; /* call_names[] */
 	struct distribution time;
-	uint64_t failed_count; /* result other than 0 (success) and 600 / 34 (not ready) */
+	uint64_t failed_count; /* result other than 0 (success) and 600 (not ready) */
 };
 
 /* All ranges of one domain and name. */
@@ -70,7 +70,7 @@ struct graph_statistics {
 struct stream_statistics {
 	uint32_t stream; /* streams[] */
 	uint64_t op_count;
-	int64_t busy_ns;
+	int64_t busy_ns; /* union of its operations */
 };
 
 struct statistics {

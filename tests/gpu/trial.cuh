@@ -2,7 +2,7 @@
  * trial.cuh - what the trial programs of tests/gpu/ share.
  *
  * Each does one thing that the collector has to survive or to count, and prints what it did as
- * lines "name value", which a test compares with the recording and cost.sh reads.
+ * lines "name value", which a test compares with the recording and collector.sh reads.
  */
 #ifndef ROOFLINE_TRIAL_CUH
 #define ROOFLINE_TRIAL_CUH

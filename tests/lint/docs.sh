@@ -15,6 +15,7 @@ rows() {
 # pages MACRO HEADER FOLDER: rows without a page, and pages without a row
 pages() {
 	local name page
+	rows "$1" "$2" | grep -q . || echo "$2: no $1 row found; has the list changed its form?"
 	for name in $(rows "$1" "$2"); do
 		[ -s "$3/$name.md" ] || echo "$3/$name.md is missing: $2 has a row $name"
 	done
@@ -72,7 +73,7 @@ done | verdict "every command that a document shows exists"
 
 # Unfinished work, and paths of one machine only.
 grep -rnIE --exclude-dir=.git --exclude=.git --exclude-dir=build --exclude-dir=recordings --exclude=docs.sh \
-	'\b(TODO|FIXME|XXX|placeholder|lorem ipsum)\b|(^|[ "'\''(=:])/(work|home|root)/' \
+	'\b(TODO|FIXME|XXX|placeholder|lorem ipsum)\b|(^|[ "'\''`(=:])/(work|home|root)/' \
 	. | grep -vE '^\./(LICENSE|roofline-demo)' |
 	verdict "nothing unfinished, no path of one machine"
 

@@ -13,7 +13,7 @@ tidy() {
 		grep -E '(warning|error):' | sed "s|$PWD/||" | sort -u
 }
 
-tidy analyzer -Ianalyzer | verdict "clang-tidy finds nothing in the analyzer"
+tidy analyzer -Ianalyzer -I. | verdict "clang-tidy finds nothing in the analyzer"
 if [ ! -d collector ] || [ -z "${CUDA_FLAGS-}" ]; then
 	skip "clang-tidy finds nothing in the collector" "no CUPTI headers (make lint passes them)"
 else

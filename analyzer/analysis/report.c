@@ -1,0 +1,172 @@
+#include "analysis/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((format(printf, 2, 3))) static int say(struct report *report, const char *format, ...)
+{
+	size_t size = (report->not_visible_count + 1) * sizeof(*report->not_visible);
+	char **sentences = realloc(report->not_visible, size), text[512];
+	va_list arguments;
+
+	if (!sentences)
+		return -ENOMEM;
+	report->not_visible = sentences;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	sentences[report->not_visible_count] = strdup(text);
+	if (!sentences[report->not_visible_count])
+		return -ENOMEM;
+	report->not_visible_count++;
+	return 0;
+}
+
+/* Functions that run on the host in stream order: CUPTI has no record of their run. */
+static bool is_host_function_call(const char *name)
+{
+	static const char *const names[] = {"cudaLaunchHostFunc", "cuLaunchHostFunc",
+					    "cudaStreamAddCallback", "cuStreamAddCallback"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+static int say_host_functions(struct report *report)
+{
+	const struct statistics *statistics = report->statistics;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < statistics->call_count; i++)
+		if (is_host_function_call(
+			    report->profile->call_names[statistics->calls[i].name].text))
+			count += statistics->calls[i].time.count;
+	if (!count)
+		return 0;
+	return say(report,
+		   "the run of host functions in streams (%" PRIu64
+		   " seen being enqueued): their time shows as device scheduling",
+		   count);
+}
+
+static bool has_graphs(const struct report *report)
+{
+	const struct profile *profile = report->profile;
+
+	if (report->statistics->graph_count)
+		return true;
+	for (size_t i = 0; i < report->statistics->call_count; i++)
+		if (profile->call_names[report->statistics->calls[i].name].call_class ==
+		    CALL_GRAPH_LAUNCH)
+			return true;
+	return false;
+}
+
+static int say_graphs(struct report *report)
+{
+	const struct profile *profile = report->profile;
+	bool graph_level = false, node_level = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < profile->process_count; i++) {
+		graph_level |= profile->processes[i].is_graph_level;
+		node_level |= !profile->processes[i].is_graph_level;
+	}
+	if (!has_graphs(report))
+		return 0;
+	if (graph_level)
+		rc = say(report, "the nodes of CUDA graphs: recorded with --graphs=graph, "
+				 "each launch is one operation");
+	if (rc == 0 && node_level)
+		rc = say(report, "graphs that the device launches: record with --graphs=graph to "
+				 "see them");
+	return rc;
+}
+
+static int say_dynamic_parallelism(struct report *report)
+{
+	if (!report->statistics->kernel_count)
+		return 0;
+	return say(report, "kernels launched by kernels (dynamic parallelism): their parent's time "
+			   "spans them");
+}
+
+static int say_calls(struct report *report)
+{
+	if (report->profile->call_count || !report->profile->op_count)
+		return 0;
+	return say(report, "API calls: none were recorded, so the causes of idle time are unknown");
+}
+
+static int find_not_visible(struct report *report)
+{
+	int rc = say_calls(report);
+
+	if (rc == 0)
+		rc = say_host_functions(report);
+	if (rc == 0)
+		rc = say_graphs(report);
+	return rc < 0 ? rc : say_dynamic_parallelism(report);
+}
+
+static int analyze(struct report *report, struct err *err)
+{
+	int rc = timeline_build(&report->timeline, report->profile, err);
+
+	if (rc == 0)
+		rc = statistics_collect(&report->statistics, report->profile, err);
+	if (rc == 0)
+		rc = gaps_analyze(&report->gaps, report->profile, report->timeline,
+				  REPORT_LONGEST_GAPS, err);
+	if (rc < 0)
+		return rc;
+	rc = find_not_visible(report);
+	return rc < 0 ? err_set(err, rc, "out of memory for the report") : 0;
+}
+
+int report_of_profile(struct report **out, struct profile *profile, struct err *err)
+{
+	struct report *report = calloc(1, sizeof(*report));
+	int rc;
+
+	if (!report) {
+		profile_free(profile);
+		return err_set(err, -ENOMEM, "out of memory for the report");
+	}
+	report->profile = profile;
+	rc = analyze(report, err);
+	if (rc < 0) {
+		report_free(report);
+		return rc;
+	}
+	*out = report;
+	return 0;
+}
+
+int report_build(struct report **out, const char *path, struct err *err)
+{
+	struct profile *profile;
+	int rc = profile_load(&profile, path, err);
+
+	return rc < 0 ? rc : report_of_profile(out, profile, err);
+}
+
+void report_free(struct report *report)
+{
+	if (!report)
+		return;
+	for (size_t i = 0; i < report->not_visible_count; i++)
+		free(report->not_visible[i]);
+	free(report->not_visible);
+	gaps_free(report->gaps);
+	statistics_free(report->statistics);
+	timeline_free(report->timeline);
+	profile_free(report->profile);
+	free(report);
+}

@@ -1,0 +1,286 @@
+/* plot.c - draws a recording: timeline, gaps, kernels. */
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/report.h"
+#include "base/paths.h"
+#include "cmd/commands.h"
+#include "output/charts.h"
+#include "output/gnuplot.h"
+
+#define LEAST_COLUMNS 40
+#define MOST_COLUMNS 400
+
+static const struct chart {
+	const char *name, *summary;
+	chart_writer write;
+} charts[] = {
+#define CHART_ROW(name, summary) {#name, summary, chart_##name},
+	CHARTS(CHART_ROW)
+#undef CHART_ROW
+};
+
+enum { CHART_COUNT = sizeof(charts) / sizeof(charts[0]) };
+
+struct options {
+	const char *recording, *folder;
+	enum gnuplot_format format;
+	bool is_chosen[CHART_COUNT];
+	int chosen_count;
+	struct chart_options chart;
+};
+
+enum { KEY_FORMAT = 'f', KEY_FROM = 256, KEY_TO };
+
+static const struct argp_option option_table[] = {
+	{"output", 'o', "DIR", 0, "folder for the pictures, made if missing (default: the current one)", 0},
+	{"format", KEY_FORMAT, "FORMAT", 0, "svg (default), png, pdf, or term: in the terminal", 0},
+	{"from", KEY_FROM, "MS", 0, "timeline: begin so many milliseconds after the first GPU operation", 0},
+	{"to", KEY_TO, "MS", 0, "timeline: end there", 0},
+	{0},
+};
+
+static int find_chart(const char *name)
+{
+	for (int i = 0; i < CHART_COUNT; i++)
+		if (!strcmp(charts[i].name, name))
+			return i;
+	return -1;
+}
+
+static enum gnuplot_format parse_format(const char *name, struct argp_state *state)
+{
+	for (int i = 0; i < GNUPLOT_FORMAT_COUNT; i++)
+		if (!strcmp(name, gnuplot_format_name((enum gnuplot_format)i)))
+			return (enum gnuplot_format)i;
+	argp_error(state, "--format: '%s' is none of svg, png, pdf, term", name);
+	return GNUPLOT_FORMAT_svg;
+}
+
+static int64_t parse_ms(const char *option, const char *text, struct argp_state *state)
+{
+	char *end;
+	double ms = strtod(text, &end);
+
+	if (end == text || *end || !(ms >= 0) || ms > 1e12) {
+		argp_error(state, "%s: '%s' is not a number of milliseconds", option, text);
+		return 0;
+	}
+	return llround(ms * 1e6);
+}
+
+/* The first argument is a recording unless it names a chart; write ./gaps for a folder `gaps`. */
+static void parse_argument(struct options *options, char *argument, struct argp_state *state)
+{
+	int chart = find_chart(argument);
+
+	if (chart >= 0) {
+		options->chosen_count += !options->is_chosen[chart];
+		options->is_chosen[chart] = true;
+	} else if (state->arg_num == 0 && (strchr(argument, '/') || access(argument, F_OK) == 0)) {
+		options->recording = argument;
+	} else {
+		argp_error(state, "'%s' is neither a recording nor a chart (timeline, gaps, kernels)",
+			   argument);
+	}
+}
+
+static void check_window(const struct options *options, struct argp_state *state)
+{
+	if (options->chart.to_ns >= 0 && options->chart.to_ns <= options->chart.from_ns)
+		argp_error(state, "--to must be more than --from");
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case 'o':
+		options->folder = argument;
+		return 0;
+	case KEY_FORMAT:
+		options->format = parse_format(argument, state);
+		return 0;
+	case KEY_FROM:
+		options->chart.from_ns = parse_ms("--from", argument, state);
+		return 0;
+	case KEY_TO:
+		options->chart.to_ns = parse_ms("--to", argument, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		parse_argument(options, argument, state);
+		return 0;
+	case ARGP_KEY_END:
+		check_window(options, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* The list of charts in --help comes from the table. */
+static char *help_filter(int key, const char *text, void *input)
+{
+	char *help = NULL;
+	size_t size = 0;
+	FILE *out;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)text;
+	out = open_memstream(&help, &size);
+	if (!out)
+		return (char *)text;
+	fputs("Charts, all of them by default:\n", out);
+	for (int i = 0; i < CHART_COUNT; i++)
+		fprintf(out, "  %-9s %s\n", charts[i].name, charts[i].summary);
+	fputs(text, out);
+	fclose(out);
+	return help;
+}
+
+static const struct argp parser = {
+	.options = option_table,
+	.parser = parse_option,
+	.args_doc = "[DIR] [CHART...]",
+	.doc = "Draws a recording; by default the newest one under the current folder.\v"
+	       "Writes roofline-CHART.svg and so on and prints their paths.  Needs gnuplot.",
+	.help_filter = help_filter,
+};
+
+/* COLUMNS, else the terminal's own width, else 80. */
+static int terminal_columns(void)
+{
+	const char *text = getenv("COLUMNS");
+	struct winsize size = {0};
+	int columns = text ? atoi(text) : 0;
+
+	if (columns <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+		columns = size.ws_col;
+	if (columns <= 0)
+		columns = 80;
+	return columns < LEAST_COLUMNS ? LEAST_COLUMNS
+	       : columns > MOST_COLUMNS ? MOST_COLUMNS
+					: columns;
+}
+
+static bool terminal_has_colour(void)
+{
+	const char *no_colour = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && !(no_colour && *no_colour);
+}
+
+static int make_output_folder(const char *folder, struct err *err)
+{
+	if (mkdir(folder, 0777) == 0 || errno == EEXIST)
+		return 0;
+	return err_set(err, -errno, "%s: cannot make the folder: %s", folder, strerror(errno));
+}
+
+/* An old picture must not pass for a new one that could not be drawn, so it goes first. */
+static int check_output(const char *path, struct err *err)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file)
+		return err_set(err, -errno, "%s: cannot write: %s", path, strerror(errno));
+	fclose(file);
+	return 0;
+}
+
+static int draw_picture(const struct chart *chart, const struct options *options,
+			const char *columns, struct err *err)
+{
+	char path[PATH_MAX];
+	struct gnuplot_target target = {.format = options->format, .path = path};
+	int rc;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/roofline-%s.%s", options->folder, chart->name,
+			     gnuplot_format_name(options->format)) >= sizeof(path))
+		return err_set(err, -ENAMETOOLONG, "%s: name too long", options->folder);
+	rc = check_output(path, err);
+	if (rc < 0)
+		return rc;
+	rc = gnuplot_draw(chart->name, columns, &target, err);
+	if (rc < 0)
+		unlink(path);
+	else
+		puts(strncmp(path, "./", 2) ? path : path + 2);
+	return rc;
+}
+
+static int draw_text(const struct chart *chart, const struct options *options, const char *columns,
+		     struct err *err)
+{
+	struct gnuplot_target target = {.format = options->format,
+					.columns = options->chart.text_columns,
+					.has_colour = terminal_has_colour()};
+
+	return gnuplot_draw(chart->name, columns, &target, err);
+}
+
+/* Each chart gets a folder of its own: their column files have the same names. */
+static int draw(const struct chart *chart, const struct report *report,
+		const struct options *options, struct err *err)
+{
+	char columns[PATH_MAX] = "";
+	int rc = gnuplot_folder_make(columns, sizeof(columns), err);
+
+	if (rc == 0)
+		rc = chart->write(report, &options->chart, columns, err);
+	if (rc == 0)
+		rc = options->format == GNUPLOT_FORMAT_term
+			     ? draw_text(chart, options, columns, err)
+			     : draw_picture(chart, options, columns, err);
+	gnuplot_folder_remove(columns);
+	return rc;
+}
+
+static int plot(const struct options *options, struct err *err)
+{
+	struct report *report = NULL;
+	int rc = report_build(&report, options->recording, err);
+
+	if (rc == 0 && options->format != GNUPLOT_FORMAT_term)
+		rc = make_output_folder(options->folder, err);
+	for (int i = 0; i < CHART_COUNT && rc == 0; i++)
+		if (!options->chosen_count || options->is_chosen[i])
+			rc = draw(&charts[i], report, options, err);
+	report_free(report);
+	return rc;
+}
+
+int cmd_plot(int argc, char **argv)
+{
+	struct options options = {.folder = ".", .chart = {.to_ns = -1}};
+	char newest[PATH_MAX];
+	struct err err = {""};
+
+	argp_err_exit_status = EXIT_USAGE;
+	argp_parse(&parser, argc, argv, 0, NULL, &options);
+	if (!options.recording) {
+		if (path_newest_recording(newest, sizeof(newest), ".") < 0) {
+			fprintf(stderr, "%s: no recording in the current folder; make one with:"
+				" rooflinectl record -- PROGRAM\n", argv[0]);
+			return EXIT_FAILED;
+		}
+		options.recording = newest;
+	}
+	if (options.format == GNUPLOT_FORMAT_term)
+		options.chart.text_columns = terminal_columns();
+	if (plot(&options, &err) < 0) {
+		fprintf(stderr, "%s: %s\n", argv[0], err.text);
+		return EXIT_FAILED;
+	}
+	return EXIT_OK;
+}

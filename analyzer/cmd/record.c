@@ -1,0 +1,242 @@
+/* record.c - runs a program with the collector in it. */
+#define _GNU_SOURCE
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <regex.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/paths.h"
+#include "cmd/commands.h"
+#include "roofline/collector_env.h"
+
+#define VARIABLE_NAME(constant, name, fallback, meaning) [constant] = name,
+static const char *const variable_names[] = {ROOFLINE_VARIABLES(VARIABLE_NAME)};
+
+enum {
+	OPTION_GRAPHS = 256,
+	OPTION_DELAY,
+	OPTION_DURATION,
+	OPTION_PROFILER,
+	OPTION_SYNCS,
+	OPTION_NO_API
+};
+
+static const struct argp_option option_table[] = {
+	{"output", 'o', "DIR", 0, "folder of the recording (roofline.<time>.<pid>)", 0},
+	{"graphs", OPTION_GRAPHS, "node|graph", 0,
+	 "record every node of a CUDA graph (default), or every launch as one and what the device "
+	 "launches",
+	 0},
+	{"kernels", 'k', "REGEX", 0, "only kernels whose name matches this extended regex", 0},
+	{"delay", OPTION_DELAY, "SECONDS", 0, "begin so long after the program has started CUDA",
+	 0},
+	{"duration", OPTION_DURATION, "SECONDS", 0, "record for so long", 0},
+	{"profiler-api", OPTION_PROFILER, NULL, 0,
+	 "only between cudaProfilerStart and cudaProfilerStop", 0},
+	{"syncs", OPTION_SYNCS, NULL, 0, "also which stream or event every wait was for (dear)", 0},
+	{"no-api", OPTION_NO_API, NULL, 0, "no API calls: cheapest, but idle time has no causes",
+	 0},
+	{0},
+};
+
+static bool is_number(const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	return end != text && !*end && value >= 0 && value <= 1e9;
+}
+
+/* Each option becomes the environment variable that the collector reads. */
+static void pass_on(enum roofline_variable variable, const char *value)
+{
+	setenv(variable_names[variable], value, 1);
+}
+
+static void pass_on_number(struct argp_state *state, const char *option,
+			   enum roofline_variable variable, const char *text)
+{
+	if (!is_number(text))
+		argp_error(state, "--%s takes seconds from 0 to 1e9, not '%s'", option, text);
+	pass_on(variable, text);
+}
+
+static void pass_on_regex(struct argp_state *state, const char *text)
+{
+	char problem[256];
+	regex_t regex;
+	int rc = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB);
+
+	if (rc) {
+		regerror(rc, &regex, problem, sizeof(problem));
+		argp_error(state, "--kernels '%s': %s", text, problem);
+	}
+	regfree(&regex);
+	pass_on(ENV_KERNELS, text);
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	char ***program = state->input;
+
+	switch (key) {
+	case 'o':
+		pass_on(ENV_OUTPUT, argument);
+		return 0;
+	case 'k':
+		pass_on_regex(state, argument);
+		return 0;
+	case OPTION_GRAPHS:
+		if (strcmp(argument, "node") && strcmp(argument, "graph"))
+			argp_error(state, "--graphs takes node or graph, not '%s'", argument);
+		pass_on(ENV_GRAPHS, argument);
+		return 0;
+	case OPTION_DELAY:
+		pass_on_number(state, "delay", ENV_DELAY, argument);
+		return 0;
+	case OPTION_DURATION:
+		pass_on_number(state, "duration", ENV_DURATION, argument);
+		return 0;
+	case OPTION_PROFILER:
+		pass_on(ENV_PROFILER_API, "1");
+		return 0;
+	case OPTION_SYNCS:
+		pass_on(ENV_SYNCS, "1");
+		return 0;
+	case OPTION_NO_API:
+		pass_on(ENV_API, "0");
+		return 0;
+	case ARGP_KEY_ARGS:
+		*program = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state,
+			   "no program given: rooflinectl record [OPTION...] -- PROGRAM [ARG...]");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp parser = {
+	.options = option_table,
+	.parser = parse_option,
+	.args_doc = "[--] PROGRAM [ARG...]",
+	.doc = "Run a program and record what its GPU work does.  stdout, stderr and the exit code are "
+	       "the program's own.",
+};
+
+/* The folder has to be the same for every process that the program starts. */
+static int settle_output(char *folder, size_t size)
+{
+	const char *wanted = getenv(variable_names[ENV_OUTPUT]);
+	char cwd[PATH_MAX], when[32];
+	time_t now = time(NULL);
+	struct tm local;
+
+	if (!getcwd(cwd, sizeof(cwd))) {
+		fprintf(stderr, "rooflinectl record: the current folder is gone: %s\n",
+			strerror(errno));
+		return -1;
+	}
+	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
+	if (!wanted || !*wanted)
+		snprintf(folder, size, "%s/roofline.%s.%d", cwd, when, (int)getpid());
+	else
+		snprintf(folder, size, "%s%s%s", *wanted == '/' ? "" : cwd,
+			 *wanted == '/' ? "" : "/", wanted);
+	pass_on(ENV_OUTPUT, folder);
+	return 0;
+}
+
+/* CUDA and NVTX load the library that these name; the program itself is not touched. */
+static int inject(void)
+{
+	static const char *const variables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
+	char library[PATH_MAX];
+	const char *other;
+
+	if (path_resource(library, sizeof(library), "lib/librooflinecollector.so") < 0) {
+		fprintf(stderr,
+			"rooflinectl record: %s is missing: build it with `make collector`, which needs "
+			"the CUDA toolkit's headers\n",
+			library);
+		return -1;
+	}
+	other = getenv(variables[0]);
+	if (other && *other && strcmp(other, library))
+		fprintf(stderr, "rooflinectl record: replacing CUDA_INJECTION64_PATH=%s\n", other);
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+		setenv(variables[i], library, 1);
+	return 0;
+}
+
+/* Ctrl-C and Ctrl-\ reach the program through the terminal; we wait for what it makes of them. */
+static int run(char **program, int *status)
+{
+	pid_t child = fork();
+
+	if (child < 0) {
+		fprintf(stderr, "rooflinectl record: cannot fork: %s\n", strerror(errno));
+		return -1;
+	}
+	if (child == 0) {
+		execvp(program[0], program);
+		fprintf(stderr, "rooflinectl record: cannot run %s: %s\n", program[0],
+			strerror(errno));
+		_exit(errno == ENOENT ? 127 : 126);
+	}
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	while (waitpid(child, status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return 0;
+}
+
+/* Ends as the program ended, so that scripts see no difference. */
+static int pass_on_status(int status)
+{
+	if (WIFSIGNALED(status)) {
+		signal(WTERMSIG(status), SIG_DFL);
+		raise(WTERMSIG(status));
+		return 128 + WTERMSIG(status);
+	}
+	return WEXITSTATUS(status);
+}
+
+static void tell_result(const char *folder)
+{
+	char found[PATH_MAX];
+
+	if (path_newest_recording(found, sizeof(found), folder) == 0)
+		fprintf(stderr, "rooflinectl record: %s\nrooflinectl report %s\n", folder, folder);
+	else
+		fprintf(stderr,
+			"rooflinectl record: nothing was recorded: the program did not use CUDA, or "
+			"the collector said above why it could not record\n");
+}
+
+int cmd_record(int argc, char **argv)
+{
+	char folder[2 * PATH_MAX];
+	char **program = NULL;
+	int status = 0;
+
+	argp_err_exit_status = EXIT_USAGE;
+	if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &program) || !program)
+		return EXIT_USAGE;
+	if (settle_output(folder, sizeof(folder)) < 0 || inject() < 0 || run(program, &status) < 0)
+		return EXIT_FAILED;
+	tell_result(folder);
+	return pass_on_status(status);
+}

@@ -1,0 +1,111 @@
+#include "output/chart_colours.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/quantity.h"
+
+/* Causes below this share of the idle time are not named in a title. */
+#define NAMED_CAUSE_RATIO 0.03
+
+char chart_colour_letter(int colour)
+{
+	static const char letters[COLOUR_END] = {
+		[COLOUR_KERNEL] = 'A',
+		'B', 'C', 'D', 'E', 'F', 'G',
+		[COLOUR_OTHER_KERNEL] = 'X',
+		[COLOUR_GRAPH] = '@',
+		[COLOUR_HTOD] = '>',
+		[COLOUR_DTOH] = '<',
+		[COLOUR_DTOD] = '=',
+		[COLOUR_OTHER_COPY] = '~',
+		[COLOUR_MEMSET] = '0',
+		[COLOUR_RANGE] = '-',
+		'=',
+		[COLOUR_CAUSE + GAP_LAUNCH] = 'L',
+		[COLOUR_CAUSE + GAP_SYNC] = 'S',
+		[COLOUR_CAUSE + GAP_HOST] = 'H',
+		[COLOUR_CAUSE + GAP_MEMORY] = 'M',
+		[COLOUR_CAUSE + GAP_GRAPH] = 'G',
+		[COLOUR_CAUSE + GAP_MODULE] = 'C',
+		[COLOUR_CAUSE + GAP_DEVICE] = 'D',
+		[COLOUR_CAUSE + GAP_PROFILER] = 'P',
+		[COLOUR_CAUSE + GAP_UNKNOWN] = '?',
+	};
+
+	return letters[colour] ? letters[colour] : '#';
+}
+
+uint8_t *chart_kernel_colours(const struct report *report)
+{
+	const struct profile *profile = report->profile;
+	const struct statistics *statistics = report->statistics;
+	uint8_t *colours = malloc(profile->kernel_name_count + 1);
+
+	if (!colours)
+		return NULL;
+	memset(colours, COLOUR_OTHER_KERNEL, profile->kernel_name_count + 1);
+	for (size_t i = 0; i < statistics->kernel_count && i < CHART_KERNEL_COLOURS; i++)
+		for (size_t k = 0; k < profile->kernel_name_count; k++)
+			if (!strcmp(profile->kernel_names[k], statistics->kernels[i].name))
+				colours[k] = (uint8_t)(COLOUR_KERNEL + i);
+	return colours;
+}
+
+/* The cause with the largest share among those not yet told, or GAP_CAUSE_COUNT. */
+static int largest_cause(const struct chart_idle *idle, const bool told[GAP_CAUSE_COUNT])
+{
+	int largest = GAP_CAUSE_COUNT;
+
+	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
+		if (!told[i] && idle->by_cause_ns[i] > 0 &&
+		    (largest == GAP_CAUSE_COUNT ||
+		     idle->by_cause_ns[i] > idle->by_cause_ns[largest]))
+			largest = i;
+	return largest;
+}
+
+void chart_describe_causes(char *text, size_t size, const struct chart_idle *idle)
+{
+	bool told[GAP_CAUSE_COUNT] = {false};
+	size_t length = 0;
+	int cause;
+
+	text[0] = '\0';
+	while ((cause = largest_cause(idle, told)) < GAP_CAUSE_COUNT && length < size) {
+		char share[QUANTITY_SIZE];
+
+		if ((double)idle->by_cause_ns[cause] <
+			    NAMED_CAUSE_RATIO * (double)idle->idle_ns &&
+		    length > 0)
+			break;
+		told[cause] = true;
+		quantity_share(share, (double)idle->by_cause_ns[cause], (double)idle->idle_ns);
+		length += (size_t)snprintf(text + length, size - length, "%s%s %s",
+					   length ? ", " : "", gap_cause_title(cause), share);
+	}
+}
+
+void chart_set_legend(struct chart_file *file, int number, int colour, const char *text)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "legend_text[%d]", number);
+	chart_set_text(file, name, text);
+	snprintf(name, sizeof(name), "legend_colour[%d]", number);
+	chart_set_number(file, name, colour);
+	if (!colour)
+		return;
+	snprintf(name, sizeof(name), "legend_letter[%d]", number);
+	chart_set_text(file, name, (char[]){chart_colour_letter(colour), '\0'});
+}
+
+int chart_set_cause_legend(struct chart_file *file, int first, const struct chart_idle *idle)
+{
+	int number = first;
+
+	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
+		if (idle->by_cause_ns[i] > 0)
+			chart_set_legend(file, number++, COLOUR_CAUSE + i, gap_cause_title(i));
+	return number;
+}

@@ -1,0 +1,51 @@
+/*
+ * chart_colours.h - which colour of plots/style.gp stands for what.
+ *
+ * Numbers, not colours: the palette itself is presentation.  One thing has the
+ * same number in every chart.
+ */
+#ifndef ROOFLINE_CHART_COLOURS_H
+#define ROOFLINE_CHART_COLOURS_H
+
+#include <stdint.h>
+
+#include "analysis/report.h"
+#include "output/chart_file.h"
+#include "output/charts.h"
+
+enum chart_colour {
+	COLOUR_KERNEL = 1, /* the kernels with most time, CHART_KERNEL_COLOURS of them */
+	COLOUR_OTHER_KERNEL = COLOUR_KERNEL + CHART_KERNEL_COLOURS,
+	COLOUR_GRAPH,
+	COLOUR_HTOD,
+	COLOUR_DTOH,
+	COLOUR_DTOD,
+	COLOUR_OTHER_COPY,
+	COLOUR_MEMSET,
+	COLOUR_RANGE, /* two: neighbours differ */
+	COLOUR_CAUSE = COLOUR_RANGE + 2,
+	COLOUR_END = COLOUR_CAUSE + GAP_CAUSE_COUNT
+};
+
+/* The letter that stands for a colour in a drawing made of characters. */
+char chart_colour_letter(int colour);
+
+/* Colour of every kernel, as profile->kernel_names[]; NULL when out of memory; free() it. */
+uint8_t *chart_kernel_colours(const struct report *report);
+
+/* Idle and wall time of some span of a recording. */
+struct chart_idle {
+	int64_t wall_ns, idle_ns;
+	int64_t by_cause_ns[GAP_CAUSE_COUNT];
+};
+
+/* "launch 61%, synchronisation 30%": the causes that make up most of the idle time. */
+void chart_describe_causes(char *text, size_t size, const struct chart_idle *idle);
+
+/* The causes that occur, as legend entries number first and following; returns the next number. */
+int chart_set_cause_legend(struct chart_file *file, int first, const struct chart_idle *idle);
+
+/* One legend entry.  A colour of 0 makes it the title of those that follow. */
+void chart_set_legend(struct chart_file *file, int number, int colour, const char *text);
+
+#endif

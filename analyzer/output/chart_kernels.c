@@ -1,0 +1,154 @@
+/* chart_kernels.c - kernels by total time, the longest bars first. */
+#include <errno.h>
+#include <string.h>
+
+#include "output/chart_colours.h"
+#include "output/quantity.h"
+#include "output/short_name.h"
+
+#define BAR_COUNT 15
+#define NAME_LIMIT 38
+#define TERM_NAME_LIMIT 24
+
+static int64_t total_ns(const struct statistics *statistics, size_t first)
+{
+	int64_t total = 0;
+
+	for (size_t i = first; i < statistics->kernel_count; i++)
+		total += statistics->kernels[i].time.total_ns;
+	return total;
+}
+
+static void put_bar(struct chart_file *file, size_t position, double total, int colour,
+		    const char *name, const char *value, const char *detail)
+{
+	fprintf(file->stream, "%zu\t%.9g\t%d\t%c\t", position, total, colour,
+		chart_colour_letter(colour));
+	chart_put_text(file, name);
+	fprintf(file->stream, "\t%s\t%s\n", value, detail);
+}
+
+/* How often a kernel ran and how long one run took. */
+static void describe_runs(char *text, size_t size, const struct distribution *time)
+{
+	char count[QUANTITY_SIZE], p50[QUANTITY_SIZE], p99[QUANTITY_SIZE];
+
+	quantity_count(count, time->count);
+	quantity_time(p50, (double)time->p50_ns);
+	quantity_time(p99, (double)time->p99_ns);
+	if (time->count == 1)
+		snprintf(text, size, "1 run");
+	else if (!strcmp(p50, p99))
+		snprintf(text, size, "%s x %s", count, p50);
+	else
+		snprintf(text, size, "%s x %s, p99 %s", count, p50, p99);
+}
+
+static void describe_total(char *text, size_t size, int64_t part_ns, int64_t whole_ns)
+{
+	char time[QUANTITY_SIZE], share[QUANTITY_SIZE];
+
+	snprintf(text, size, "%s  %s", quantity_time(time, (double)part_ns),
+		 quantity_share(share, (double)part_ns, (double)whole_ns));
+}
+
+static void put_kernel(struct chart_file *file, const struct kernel_statistics *kernel,
+		       size_t position, size_t name_limit, double unit_ns, int64_t whole_ns)
+{
+	char name[NAME_LIMIT + 1], value[2 * QUANTITY_SIZE], detail[4 * QUANTITY_SIZE];
+	int colour = position < CHART_KERNEL_COLOURS ? COLOUR_KERNEL + (int)position
+						     : COLOUR_OTHER_KERNEL;
+
+	short_name(name, sizeof(name), kernel->name, name_limit);
+	describe_total(value, sizeof(value), kernel->time.total_ns, whole_ns);
+	describe_runs(detail, sizeof(detail), &kernel->time);
+	put_bar(file, position, (double)kernel->time.total_ns / unit_ns, colour, name, value,
+		detail);
+}
+
+/* One bar for all kernels that got none of their own. */
+static void put_rest(struct chart_file *file, const struct statistics *statistics, double unit_ns,
+		     int64_t whole_ns)
+{
+	int64_t rest_ns = total_ns(statistics, BAR_COUNT);
+	char name[64], value[2 * QUANTITY_SIZE];
+
+	snprintf(name, sizeof(name), "%zu other kernels", statistics->kernel_count - BAR_COUNT);
+	describe_total(value, sizeof(value), rest_ns, whole_ns);
+	put_bar(file, BAR_COUNT, (double)rest_ns / unit_ns, COLOUR_OTHER_KERNEL, name, value, "");
+}
+
+static int write_bars(const struct statistics *statistics, size_t name_limit, double unit_ns,
+		      const char *folder, struct err *err)
+{
+	int64_t whole_ns = total_ns(statistics, 0);
+	struct chart_file file;
+	int rc = chart_file_open(&file, folder, "bars.dat", err);
+
+	if (rc < 0)
+		return rc;
+	fputs("# position\ttotal\tcolour\tletter\tname\tvalue\truns\n", file.stream);
+	for (size_t i = 0; i < statistics->kernel_count && i < BAR_COUNT; i++)
+		put_kernel(&file, &statistics->kernels[i], i, name_limit, unit_ns, whole_ns);
+	if (statistics->kernel_count > BAR_COUNT)
+		put_rest(&file, statistics, unit_ns, whole_ns);
+	return chart_file_close(&file, 0, err);
+}
+
+static void set_titles(struct chart_file *file, const struct statistics *statistics)
+{
+	char time[QUANTITY_SIZE], count[QUANTITY_SIZE], share[QUANTITY_SIZE], name[NAME_LIMIT + 1];
+	const struct kernel_statistics *first = statistics->kernels;
+	int64_t whole_ns = total_ns(statistics, 0);
+	uint64_t run_count = 0;
+	char text[256];
+
+	for (size_t i = 0; i < statistics->kernel_count; i++)
+		run_count += first[i].time.count;
+	if (!run_count) {
+		chart_set_text(file, "chart_title", "no kernel ran");
+		chart_set_text(file, "chart_subtitle", "");
+		return;
+	}
+	short_name(name, sizeof(name), first->name, NAME_LIMIT);
+	snprintf(text, sizeof(text), "%s of kernel time, %s in %s",
+		 quantity_time(time, (double)whole_ns),
+		 quantity_share(share, (double)first->time.total_ns, (double)whole_ns), name);
+	chart_set_text(file, "chart_title", text);
+	snprintf(text, sizeof(text), "%s runs of %zu kernel%s; runs x median, 99th percentile",
+		 quantity_count(count, run_count), statistics->kernel_count,
+		 statistics->kernel_count == 1 ? "" : "s");
+	chart_set_text(file, "chart_subtitle", text);
+}
+
+static int64_t longest_bar_ns(const struct statistics *statistics)
+{
+	int64_t longest = statistics->kernel_count ? statistics->kernels[0].time.total_ns : 0;
+	int64_t rest = total_ns(statistics, BAR_COUNT);
+
+	return rest > longest ? rest : longest;
+}
+
+int chart_kernels(const struct report *report, const struct chart_options *options,
+		  const char *folder, struct err *err)
+{
+	const struct statistics *statistics = report->statistics;
+	double longest_ns = (double)longest_bar_ns(statistics);
+	const struct quantity_unit *unit = quantity_unit(longest_ns);
+	size_t shown = statistics->kernel_count > BAR_COUNT ? BAR_COUNT + 1 : statistics->kernel_count;
+	struct chart_file file;
+	int rc = write_bars(statistics, options->text_columns ? TERM_NAME_LIMIT : NAME_LIMIT,
+			    unit->ns, folder, err);
+
+	if (rc < 0)
+		return rc;
+	rc = chart_file_open(&file, folder, "kernels.gp", err);
+	if (rc < 0)
+		return rc;
+	set_titles(&file, statistics);
+	chart_set_data(&file, "bars", folder);
+	chart_set_text(&file, "unit", unit->name);
+	chart_set_number(&file, "bar_count", (double)shown);
+	chart_set_number(&file, "longest", longest_ns / unit->ns);
+	return chart_file_close(&file, 0, err);
+}

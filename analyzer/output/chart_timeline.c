@@ -1,0 +1,492 @@
+/* chart_timeline.c - what ran when: ranges, streams, copies, and why the GPU was idle between. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/chart_colours.h"
+#include "output/chart_rows.h"
+#include "output/quantity.h"
+#include "output/raster.h"
+#include "output/short_name.h"
+
+#define PICTURE_COLUMNS 2000
+#define LEAST_HEIGHT_RATIO 0.12 /* of a row: what is drawn lower cannot be seen */
+#define LABEL_LEAST_RATIO 0.015 /* of the width: no text fits into narrower bars */
+#define LABEL_LIMIT 60
+#define LEGEND_NAME_LIMIT 34
+#define TERM_FRAME_COLUMNS 5 /* of a drawing made of characters: borders and space for the axis */
+#define GRAPH_CLASS (COLOUR_GRAPH - COLOUR_KERNEL)
+#define LEGEND_SIZE (COLOUR_END + 2)
+
+_Static_assert(GAP_CAUSE_COUNT <= RASTER_CLASSES, "a class for every cause of idle time");
+_Static_assert(GRAPH_CLASS < RASTER_CLASSES, "a class for every colour of a stream");
+
+struct painter;
+
+/* One row while it is filled. */
+struct lane {
+	struct painter *painter;
+	size_t row;
+	struct raster raster;
+	int64_t (*cells)[RASTER_CLASSES]; /* as many as columns; only for characters */
+	bool is_odd;			  /* ranges: which of the two colours is next */
+};
+
+struct painter {
+	const struct report *report;
+	struct chart_rows rows;
+	struct lane *lanes; /* as rows.rows[] */
+	uint8_t *kernel_colours;
+	int64_t origin_ns, from_ns, to_ns; /* from and to are absolute */
+	int columns;
+	bool is_text;
+	const struct quantity_unit *unit;
+	struct chart_file spans;
+	struct chart_idle idle;
+	bool colours_seen[COLOUR_END];
+	bool has_partial; /* some bar is lower than its row */
+};
+
+static double axis(const struct painter *painter, int64_t time_ns)
+{
+	return (double)(time_ns - painter->origin_ns) / painter->unit->ns;
+}
+
+/* ---- pictures: one bar per run and class, stacked by their shares ---- */
+static void put_bar(struct painter *painter, const struct raster_run *run, const double height[2],
+		    size_t row, int colour, const char *label)
+{
+	/* rows count downwards; a row's bars stand on its lower edge */
+	fprintf(painter->spans.stream, "%.9g\t%.9g\t%.4g\t%.4g\t%d\t", axis(painter, run->start_ns),
+		axis(painter, run->end_ns), (double)row + 0.9 - 0.8 * height[0],
+		(double)row + 0.9 - 0.8 * height[1], colour);
+	chart_put_text(&painter->spans, label);
+	putc('\n', painter->spans.stream);
+}
+
+static void run_label(char *label, size_t size, const struct lane *lane,
+		      const struct raster_run *run)
+{
+	double width = (double)(run->end_ns - run->start_ns);
+	double window = (double)(lane->painter->to_ns - lane->painter->from_ns);
+
+	label[0] = '\0';
+	if (run->is_exact && run->interval_count == 1 && run->label &&
+	    width >= LABEL_LEAST_RATIO * window)
+		short_name(label, size, run->label, LABEL_LIMIT);
+}
+
+static int64_t sum_classes(const struct raster_run *run)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < RASTER_CLASSES; i++)
+		sum += run->class_ns[i];
+	return sum;
+}
+
+static int draw_run(const struct raster_run *run, void *context)
+{
+	struct lane *lane = context;
+	struct painter *painter = lane->painter;
+	double full = (double)run->busy_ns / (double)(run->end_ns - run->start_ns);
+	double height[2] = {0, 0}, sum = (double)sum_classes(run);
+	char label[LABEL_LIMIT + 1];
+
+	painter->has_partial |= full < 0.99;
+	full = full < LEAST_HEIGHT_RATIO ? LEAST_HEIGHT_RATIO : full;
+	run_label(label, sizeof(label), lane, run);
+	for (int i = 0; i < RASTER_CLASSES; i++) {
+		int colour = painter->rows.rows[lane->row].colour + i;
+
+		if (!run->class_ns[i])
+			continue;
+		height[1] = height[0] + full * (double)run->class_ns[i] / sum;
+		put_bar(painter, run, height, lane->row, colour, label);
+		painter->colours_seen[colour] = true;
+		height[0] = height[1];
+	}
+	return 0;
+}
+
+/* ---- characters: each cell adds up what runs in it ---- */
+static int64_t cell_edge(const struct painter *painter, int cell)
+{
+	double width = (double)(painter->to_ns - painter->from_ns) / painter->columns;
+
+	return painter->from_ns + (int64_t)(width * cell);
+}
+
+static int fill_cells(const struct raster_run *run, void *context)
+{
+	struct lane *lane = context;
+	const struct painter *painter = lane->painter;
+	double window = (double)(painter->to_ns - painter->from_ns);
+	double length = (double)(run->end_ns - run->start_ns), sum = (double)sum_classes(run);
+	int cell = (int)((double)(run->start_ns - painter->from_ns) / window * painter->columns);
+
+	for (; cell < painter->columns && cell_edge(painter, cell) < run->end_ns; cell++) {
+		int64_t start = cell_edge(painter, cell), end = cell_edge(painter, cell + 1);
+
+		start = start > run->start_ns ? start : run->start_ns;
+		end = end < run->end_ns ? end : run->end_ns;
+		if (end <= start)
+			continue;
+		for (int i = 0; i < RASTER_CLASSES; i++) /* rounded up: what ran is never 0 */
+			lane->cells[cell][i] +=
+				(int64_t)((double)run->class_ns[i] / sum * (double)run->busy_ns *
+						  (double)(end - start) / length +
+					  (run->class_ns[i] > 0));
+	}
+	return 0;
+}
+
+/* Capital letters where the cell is busy for at least half of its time. */
+static void put_cell(struct painter *painter, const struct lane *lane, int cell)
+{
+	int64_t sum = 0, length_ns = cell_edge(painter, cell + 1) - cell_edge(painter, cell);
+	int largest = 0, colour;
+	char letter;
+
+	for (int i = 0; i < RASTER_CLASSES; i++) {
+		sum += lane->cells[cell][i];
+		if (lane->cells[cell][i] > lane->cells[cell][largest])
+			largest = i;
+	}
+	if (!sum)
+		return;
+	colour = painter->rows.rows[lane->row].colour + largest;
+	letter = chart_colour_letter(colour);
+	if (letter >= 'A' && letter <= 'Z' && 2 * sum < length_ns) {
+		letter = (char)(letter - 'A' + 'a');
+		painter->has_partial = true;
+	}
+	painter->colours_seen[colour] = true;
+	fprintf(painter->spans.stream, "%.9g\t%zu\t%d\t%c\n", cell + 0.5, lane->row, colour,
+		letter);
+}
+
+static void put_cells(struct painter *painter)
+{
+	for (size_t i = 0; i < painter->rows.count; i++)
+		for (int cell = 0; cell < painter->columns; cell++)
+			put_cell(painter, &painter->lanes[i], cell);
+}
+
+/* ---- filling the rows ---- */
+static int add_op(struct painter *painter, const struct profile_op *op)
+{
+	const struct profile *profile = painter->report->profile;
+	uint32_t row = chart_row_of_op(&painter->rows, profile, op);
+	struct raster *raster = row == PROFILE_NONE ? NULL : &painter->lanes[row].raster;
+	const struct profile_signature *signature;
+
+	if (!raster)
+		return 0;
+	if (op->kind == OP_GRAPH)
+		return raster_add(raster, op->start_ns, op->end_ns, GRAPH_CLASS, "graph");
+	if (op->kind != OP_KERNEL)
+		return raster_add(raster, op->start_ns, op->end_ns, 0, NULL);
+	signature = &profile->signatures[op->detail];
+	return raster_add(raster, op->start_ns, op->end_ns,
+			  painter->kernel_colours[signature->kernel] - COLOUR_KERNEL,
+			  signature->name);
+}
+
+static int add_range(struct painter *painter, const struct profile_range *range)
+{
+	uint32_t row = chart_row_of_range(&painter->rows, range);
+	struct lane *lane;
+
+	if (row == PROFILE_NONE)
+		return 0;
+	lane = &painter->lanes[row];
+	lane->is_odd = !lane->is_odd;
+	return raster_add(&lane->raster, range->start_ns, range->end_ns, lane->is_odd, range->name);
+}
+
+/* Adds the part of a gap that is shown, each cause in proportion. */
+static void add_idle(struct painter *painter, const struct gap *gap)
+{
+	int64_t start = gap->start_ns > painter->from_ns ? gap->start_ns : painter->from_ns;
+	int64_t end = gap->end_ns < painter->to_ns ? gap->end_ns : painter->to_ns;
+	double visible_ratio = (double)(end - start) / (double)(gap->end_ns - gap->start_ns);
+
+	if (end <= start)
+		return;
+	painter->idle.idle_ns += end - start;
+	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
+		painter->idle.by_cause_ns[i] +=
+			(int64_t)((double)gap->by_cause_ns[i] * visible_ratio);
+}
+
+static int add_gap(const struct gap *gap, void *context)
+{
+	struct lane *lane = context;
+	int64_t class_ns[RASTER_CLASSES] = {0};
+
+	add_idle(lane->painter, gap);
+	memcpy(class_ns, gap->by_cause_ns, sizeof(gap->by_cause_ns));
+	return raster_add_mixed(&lane->raster, gap->start_ns, gap->end_ns, class_ns);
+}
+
+static int add_gaps(struct painter *painter, uint32_t device)
+{
+	const struct report *report = painter->report;
+	const struct timeline_device *busy = &report->timeline->devices[device];
+	uint32_t row = painter->rows.of_gaps[device];
+	int64_t first = busy->first_ns > painter->from_ns ? busy->first_ns : painter->from_ns;
+	int64_t last = busy->last_ns < painter->to_ns ? busy->last_ns : painter->to_ns;
+
+	if (row == PROFILE_NONE)
+		return 0;
+	painter->idle.wall_ns += last > first ? last - first : 0;
+	return gaps_visit(report->profile, report->timeline, device, add_gap,
+			  &painter->lanes[row]);
+}
+
+static int fill(struct painter *painter)
+{
+	const struct profile *profile = painter->report->profile;
+	int rc = 0;
+
+	for (size_t i = 0; i < profile->range_count && rc == 0; i++)
+		rc = add_range(painter, &profile->ranges[i]);
+	for (size_t i = 0; i < profile->op_count && rc == 0; i++)
+		rc = add_op(painter, &profile->ops[i]);
+	for (uint32_t i = 0; i < profile->device_count && rc == 0; i++)
+		rc = add_gaps(painter, i);
+	for (size_t i = 0; i < painter->rows.count && rc == 0; i++)
+		rc = raster_finish(&painter->lanes[i].raster);
+	return rc;
+}
+
+/* ---- words and rows ---- */
+static void set_title(struct chart_file *file, const struct painter *painter)
+{
+	const struct profile *profile = painter->report->profile;
+	char idle[QUANTITY_SIZE], wall[QUANTITY_SIZE], who[64], title[256];
+	size_t active = 0, first = 0;
+
+	for (size_t i = profile->device_count; i-- > 0;)
+		if (profile->devices[i].op_count) {
+			active++;
+			first = i;
+		}
+	snprintf(who, sizeof(who), "%.60s", active ? profile->devices[first].name : "GPU");
+	if (active > 1)
+		snprintf(who, sizeof(who), "%zu GPUs, together", active);
+	snprintf(title, sizeof(title), "%s: idle for %s of %s", who,
+		 quantity_share(idle, (double)painter->idle.idle_ns, (double)painter->idle.wall_ns),
+		 quantity_time(wall, (double)painter->idle.wall_ns));
+	chart_set_text(file, "chart_title", title);
+}
+
+static void set_subtitle(struct chart_file *file, const struct painter *painter)
+{
+	char causes[256], text[512];
+
+	chart_describe_causes(causes, sizeof(causes), &painter->idle);
+	snprintf(text, sizeof(text), "%s%s", causes[0] ? "idle: " : "", causes);
+	chart_set_text(file, "chart_subtitle", text);
+	chart_set_text(file, "chart_note",
+		       !painter->has_partial ? ""
+		       : painter->is_text    ? "small letters: under half of that time"
+					     : "A bar lower than its row was busy for that share of the time.");
+}
+
+static int set_kernel_legend(struct chart_file *file, int number, const struct painter *painter)
+{
+	const struct statistics *statistics = painter->report->statistics;
+	char name[LEGEND_NAME_LIMIT + 1];
+
+	for (int i = 0; i < CHART_KERNEL_COLOURS; i++) {
+		if (!painter->colours_seen[COLOUR_KERNEL + i])
+			continue;
+		short_name(name, sizeof(name), statistics->kernels[i].name, LEGEND_NAME_LIMIT);
+		chart_set_legend(file, number++, COLOUR_KERNEL + i, name);
+	}
+	if (painter->colours_seen[COLOUR_OTHER_KERNEL])
+		chart_set_legend(file, number++, COLOUR_OTHER_KERNEL, "other kernels");
+	if (painter->colours_seen[COLOUR_GRAPH])
+		chart_set_legend(file, number++, COLOUR_GRAPH, "graph launch");
+	return number;
+}
+
+/* Titles come first and are taken back when nothing follows them. */
+static void set_legends(struct chart_file *file, const struct painter *painter)
+{
+	int number = 1, after;
+
+	fprintf(file->stream, "array legend_text[%d]\narray legend_colour[%d]\narray legend_letter[%d]\n",
+		LEGEND_SIZE, LEGEND_SIZE, LEGEND_SIZE);
+	chart_set_legend(file, number, 0, "kernels");
+	after = set_kernel_legend(file, number + 1, painter);
+	number = after > number + 1 ? after : number;
+	chart_set_legend(file, number, 0, "idle because of");
+	after = chart_set_cause_legend(file, number + 1, &painter->idle);
+	number = after > number + 1 ? after : number;
+	chart_set_number(file, "legend_count", number - 1);
+}
+
+static size_t longest_label(const struct painter *painter)
+{
+	size_t longest = 0;
+
+	for (size_t i = 0; i < painter->rows.count; i++)
+		if (strlen(painter->rows.rows[i].label) > longest)
+			longest = strlen(painter->rows.rows[i].label);
+	return longest;
+}
+
+static int write_settings(const struct painter *painter, const char *folder, struct err *err)
+{
+	struct chart_file file;
+	int rc = chart_file_open(&file, folder, "timeline.gp", err);
+
+	if (rc < 0)
+		return rc;
+	set_title(&file, painter);
+	set_subtitle(&file, painter);
+	set_legends(&file, painter);
+	chart_set_data(&file, "spans", folder);
+	chart_set_data(&file, "rows", folder);
+	chart_set_text(&file, "unit", painter->unit->name);
+	chart_set_number(&file, "from", axis(painter, painter->from_ns));
+	chart_set_number(&file, "to", axis(painter, painter->to_ns));
+	chart_set_number(&file, "row_count", (double)painter->rows.count);
+	chart_set_number(&file, "label_width", (double)longest_label(painter));
+	chart_set_number(&file, "cell_count", painter->columns);
+	return chart_file_close(&file, 0, err);
+}
+
+static int write_rows(const struct painter *painter, const char *folder, struct err *err)
+{
+	struct chart_file file;
+	int rc = chart_file_open(&file, folder, "rows.dat", err);
+
+	if (rc < 0)
+		return rc;
+	fputs("# row\tkind\tlabel\n", file.stream);
+	for (size_t i = 0; i < painter->rows.count; i++) {
+		fprintf(file.stream, "%zu\t%d\t", i, painter->rows.rows[i].kind);
+		chart_put_text(&file, painter->rows.rows[i].label);
+		putc('\n', file.stream);
+	}
+	return chart_file_close(&file, 0, err);
+}
+
+/* ---- the window ---- */
+static int set_window(struct painter *painter, const struct chart_options *options, struct err *err)
+{
+	const struct profile *profile = painter->report->profile;
+	const struct timeline *timeline = painter->report->timeline;
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	char length[QUANTITY_SIZE];
+
+	for (size_t i = 0; i < profile->device_count; i++) {
+		if (!profile->devices[i].op_count)
+			continue;
+		if (timeline->devices[i].first_ns < first)
+			first = timeline->devices[i].first_ns;
+		if (timeline->devices[i].last_ns > last)
+			last = timeline->devices[i].last_ns;
+	}
+	if (first > last)
+		return err_set(err, -ENODATA, "%s: no GPU operation was recorded, so there is no "
+			       "timeline to draw", profile->path);
+	last = last > first ? last : first + 1;
+	painter->origin_ns = first;
+	if (options->from_ns >= last - first)
+		return err_set(err, -ERANGE, "--from lies behind the end of the recording, which "
+			       "lasts %s", quantity_time(length, (double)(last - first)));
+	painter->from_ns = first + options->from_ns;
+	painter->to_ns = options->to_ns < 0 || options->to_ns > last - first
+				 ? last
+				 : first + options->to_ns;
+	painter->unit = quantity_unit((double)(painter->to_ns - painter->from_ns) / 3);
+	return 0;
+}
+
+static int prepare_lanes(struct painter *painter, const struct chart_options *options)
+{
+	painter->is_text = options->text_columns > 0;
+	painter->columns = PICTURE_COLUMNS;
+	if (painter->is_text)
+		painter->columns =
+			options->text_columns - TERM_FRAME_COLUMNS - (int)longest_label(painter);
+	if (painter->columns < 10)
+		painter->columns = 10;
+	painter->lanes = calloc(painter->rows.count + 1, sizeof(*painter->lanes));
+	if (!painter->lanes)
+		return -ENOMEM;
+	for (size_t i = 0; i < painter->rows.count; i++) {
+		struct lane *lane = &painter->lanes[i];
+
+		lane->painter = painter;
+		lane->row = i;
+		raster_init(&lane->raster, painter->from_ns, painter->to_ns,
+			    painter->is_text ? painter->columns * 8 : painter->columns,
+			    painter->is_text ? fill_cells : draw_run, lane);
+		lane->cells = painter->is_text ? calloc((size_t)painter->columns,
+							sizeof(*lane->cells))
+					       : NULL;
+		if (painter->is_text && !lane->cells)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int prepare(struct painter *painter, const struct chart_options *options, struct err *err)
+{
+	int rc = set_window(painter, options, err);
+
+	if (rc < 0)
+		return rc;
+	painter->kernel_colours = chart_kernel_colours(painter->report);
+	if (!painter->kernel_colours || chart_rows_choose(&painter->rows, painter->report->profile) ||
+	    prepare_lanes(painter, options))
+		return err_set(err, -ENOMEM, "timeline: out of memory");
+	return 0;
+}
+
+static void painter_close(struct painter *painter)
+{
+	for (size_t i = 0; painter->lanes && i < painter->rows.count; i++)
+		free(painter->lanes[i].cells);
+	free(painter->lanes);
+	free(painter->kernel_colours);
+	chart_rows_free(&painter->rows);
+}
+
+static int write_spans(struct painter *painter, const char *folder, struct err *err)
+{
+	int rc = chart_file_open(&painter->spans, folder, "spans.dat", err);
+
+	if (rc < 0)
+		return rc;
+	fputs(painter->is_text ? "# cell\trow\tcolour\tletter\n"
+			       : "# start\tend\tlow\thigh\tcolour\tlabel\n",
+	      painter->spans.stream);
+	rc = fill(painter);
+	if (rc == 0 && painter->is_text)
+		put_cells(painter);
+	return chart_file_close(&painter->spans, rc, err);
+}
+
+int chart_timeline(const struct report *report, const struct chart_options *options,
+		   const char *folder, struct err *err)
+{
+	struct painter painter = {.report = report};
+	int rc = prepare(&painter, options, err);
+
+	if (rc == 0)
+		rc = write_spans(&painter, folder, err);
+	if (rc == 0)
+		rc = write_rows(&painter, folder, err);
+	if (rc == 0)
+		rc = write_settings(&painter, folder, err);
+	painter_close(&painter);
+	return rc;
+}

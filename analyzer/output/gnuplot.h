@@ -1,0 +1,43 @@
+/*
+ * gnuplot.h - runs gnuplot on a chart, without a shell.
+ *
+ * It must not know what a chart shows.
+ */
+#ifndef ROOFLINE_GNUPLOT_H
+#define ROOFLINE_GNUPLOT_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+/* GNUPLOT_FORMAT(name, meaning): where a chart can go */
+#define GNUPLOT_FORMATS(FORMAT)                                                                    \
+	FORMAT(svg, "vector picture for the web")                                                  \
+	FORMAT(png, "pixel picture")                                                               \
+	FORMAT(pdf, "vector picture for paper")                                                    \
+	FORMAT(term, "characters, on stdout")
+
+#define GNUPLOT_FORMAT_CONSTANT(name, meaning) GNUPLOT_FORMAT_##name,
+enum gnuplot_format { GNUPLOT_FORMATS(GNUPLOT_FORMAT_CONSTANT) GNUPLOT_FORMAT_COUNT };
+#undef GNUPLOT_FORMAT_CONSTANT
+
+struct gnuplot_target {
+	enum gnuplot_format format;
+	const char *path;  /* file to write, NULL for stdout */
+	int columns;	   /* width of the terminal, term only */
+	bool has_colour;   /* term only */
+};
+
+const char *gnuplot_format_name(enum gnuplot_format format);
+
+/* Makes an empty folder for columns under TMPDIR; gnuplot_folder_remove deletes it and the plain
+ * files in it, and accepts "". */
+int gnuplot_folder_make(char *folder, int size, struct err *err);
+void gnuplot_folder_remove(const char *folder);
+
+/* Draws folder/NAME.gp with the installed script plots/NAME.gp.  Fails with -ENOENT when gnuplot
+ * is not installed and with -EIO and its own words when it cannot draw. */
+int gnuplot_draw(const char *name, const char *folder, const struct gnuplot_target *target,
+		 struct err *err);
+
+#endif

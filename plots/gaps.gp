@@ -1,0 +1,46 @@
+# gaps.gp - idle time by length of the gap, stacked by cause, with counts.
+#
+# Reads bars (bin low high colour letter count) and edges (position label ns);
+# unit, bin_count, longest.
+
+load plots.'/style.gp'
+
+eval place_legend
+top = is_text ? 2 : 82
+bottom = top + (is_text ? bin_count : 300)
+legend_top = bottom + (is_text ? 2 : 58)
+height = legend_top + legend_lines * line_height + (is_text ? 1 : 12)
+left = is_text ? 9 : 84
+right = is_text ? width - 8 : width - 28
+eval open_target
+eval put_titles
+eval put_legend
+
+set lmargin at screen at_x(left)
+set rmargin at screen at_x(right)
+set tmargin at screen at_y(top)
+set bmargin at screen at_y(bottom)
+if (longest <= 0) { longest = 1 }
+
+if (is_text) {
+	# a line per bin; the letters of a bar are drawn one by one
+	set yrange [bin_count - 0.5:-0.5]
+	set xrange [0:right - left]
+	unset ytics
+	unset xtics
+	cell(value) = int(value / longest * (right - left - 7) + 0.5)
+	plot edges using (-1):($1 - 0.5):(stringcolumn(2)) with labels right noenhanced notitle, \
+	     bars using (cell($2)):1:($4 > 0 ? rep(stringcolumn(5), cell($3) - cell($2)) : ''):(palette[$4 > 0 ? int($4) : 26]) \
+		with labels left textcolor rgb variable noenhanced notitle, \
+	     bars using (cell($3) + 1):1:(stringcolumn(6)) with labels left noenhanced notitle
+} else {
+	set xrange [-0.5:bin_count - 0.5]
+	set yrange [0:longest * 1.1]
+	set grid ytics linetype 1 linewidth 1 linecolor rgb grid_colour
+	set ylabel sprintf('idle time (%s)', unit) textcolor rgb quiet_colour
+	set xlabel 'length of the gap; above each bar: how many gaps' textcolor rgb quiet_colour offset 0,0.2
+	set xtics nomirror offset 0,0.2
+	plot edges using 1:(0):xticlabels(2) with dots linecolor rgb '#ffffff' notitle, \
+	     bars using 1:2:($1 - 0.42):($1 + 0.42):2:3:(palette[$4 > 0 ? int($4) : 26]) with boxxyerror fillcolor rgb variable notitle, \
+	     bars using 1:3:(stringcolumn(6)) with labels center offset 0,0.7 textcolor rgb text_colour noenhanced notitle
+}
