@@ -5,6 +5,8 @@ load ../cli/common
 collector="$BUILD/lib/librooflinecollector.so"
 mock_cupti="$BUILD/tests/collector/libcupti_mock.so"
 app="$BUILD/tests/collector/mock_app"
+# A program that was not built with ASan needs its runtime loaded before a collector that was.
+runtimes=$(ldd "$collector" | awk '/lib(asan|ubsan)/ { printf "%s ", $3 }')
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
@@ -34,6 +36,13 @@ record() {
 	capture bare "$app" "$@"
 	capture with env CUDA_INJECTION64_PATH="$collector" NVTX_INJECTION64_PATH="$collector" \
 		"$app" "$@"
+	same_as_bare
+}
+
+# record_preloaded STEP...: the same by LD_PRELOAD alone
+record_preloaded() {
+	capture bare "$app" "$@"
+	capture with env LD_PRELOAD="$runtimes$collector" "$app" "$@"
 	same_as_bare
 }
 
@@ -84,6 +93,11 @@ equal() {
 		echo "$1: wanted $2, is $3"
 		return 1
 	}
+}
+
+# cut_off: takes away what a kill left of the last lines, as a reader has to
+cut_off() {
+	find "$recording" -name '*.csv' -exec perl -0777 -i -pe 's/[^\n]+\z//' {} +
 }
 
 # readable [COUNT]: every table of so many processes (1) has its header, ends with a line break, and

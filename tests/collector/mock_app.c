@@ -581,6 +581,23 @@ static void step_exit_in_thread(const char *argument)
 		pause();
 }
 
+static void *underscore_exit_main(void *argument)
+{
+	step_underscore_exit(argument);
+	return NULL;
+}
+
+/* _exit_in_threads:STATUS - four at once */
+static void step_underscore_exit_in_threads(const char *argument)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&thread, NULL, underscore_exit_main, (void *)argument);
+	for (;;)
+		pause();
+}
+
 static void step_exec(const char *argument)
 {
 	execlp(argument, argument, "after exec", NULL);
@@ -627,6 +644,7 @@ static const struct {
 	{"signal", step_signal},
 	{"exit_in_handler", step_exit_in_handler},
 	{"exit_in_thread", step_exit_in_thread},
+	{"_exit_in_threads", step_underscore_exit_in_threads},
 	{"exec", step_exec},
 };
 

@@ -2,9 +2,6 @@
 # LD_PRELOAD in programs that never touch CUDA: nothing to see, nothing written.
 load common
 
-# A program that was not built with ASan needs its runtime loaded before a collector that was.
-runtimes=$(ldd "$collector" | awk '/lib(asan|ubsan)/ { printf "%s ", $3 }')
-
 # preloaded COMMAND...: without and with the collector
 preloaded() {
 	unset ROOFLINE_OUTPUT
