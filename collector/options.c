@@ -63,18 +63,27 @@ void options_default_output(char *buffer, size_t size)
 	snprintf(buffer, size, "%s/roofline.%s.%d", cwd, when, (int)getpid());
 }
 
-static void read_output(struct options *options)
+/* Writes the folder that was asked for, absolute.  Returns false when it is too long. */
+static bool absolute_output(const char *text, char *buffer, size_t size)
 {
-	const char *text = getenv(variable_names[ENV_OUTPUT]);
 	char cwd[PATH_MAX];
 
-	if (!text || !*text)
-		options_default_output(options->output, sizeof(options->output));
-	else if (*text == '/' || !getcwd(cwd, sizeof(cwd)))
-		snprintf(options->output, sizeof(options->output), "%s", text);
-	else if ((size_t)snprintf(options->output, sizeof(options->output), "%s/%s", cwd, text) >=
-		 sizeof(options->output))
-		log_warn("%s is longer than a path may be", variable_names[ENV_OUTPUT]);
+	if (*text == '/' || !getcwd(cwd, sizeof(cwd)))
+		return (size_t)snprintf(buffer, size, "%s", text) < size;
+	return (size_t)snprintf(buffer, size, "%s/%s", cwd, text) < size;
+}
+
+static void read_output(struct options *options)
+{
+	const char *text = variable_text(ENV_OUTPUT);
+
+	if (text != variable_defaults[ENV_OUTPUT]) {
+		if (absolute_output(text, options->output, sizeof(options->output)))
+			return;
+		log_warn("%s is longer than a path may be; using %s", variable_names[ENV_OUTPUT],
+			 variable_defaults[ENV_OUTPUT]);
+	}
+	options_default_output(options->output, sizeof(options->output));
 }
 
 void options_read(struct options *options)
