@@ -1,6 +1,8 @@
+#define _GNU_SOURCE
 #include "options.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,18 +24,31 @@ static const char *variable_text(enum roofline_variable variable)
 	return text && *text ? text : variable_defaults[variable];
 }
 
+/* strtod, whatever the application chose as decimal point. */
+static double parse_number(const char *text, char **end)
+{
+	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	double value;
+
+	if (!c_locale)
+		return strtod(text, end);
+	value = strtod_l(text, end, c_locale);
+	freelocale(c_locale);
+	return value;
+}
+
 /* A non-negative number of at most limit, or the default with a complaint. */
 static double variable_number(enum roofline_variable variable, double limit)
 {
 	const char *text = variable_text(variable);
 	char *end;
-	double value = strtod(text, &end);
+	double value = parse_number(text, &end);
 
 	if (end != text && *end == '\0' && value >= 0 && value <= limit)
 		return value;
 	log_warn("%s='%s' is not a number from 0 to %g; using %s", variable_names[variable], text,
 		 limit, variable_defaults[variable]);
-	return strtod(variable_defaults[variable], NULL);
+	return parse_number(variable_defaults[variable], &end);
 }
 
 static bool variable_is_graph(enum roofline_variable variable)

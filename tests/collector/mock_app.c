@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -387,6 +388,12 @@ static void step_say(const char *argument)
 	puts(argument);
 }
 
+static void step_locale(const char *argument)
+{
+	if (!setlocale(LC_ALL, argument))
+		fail(argument, "no such locale");
+}
+
 static void step_shell(const char *argument)
 {
 	printf("shell ended with %d\n", WEXITSTATUS(system(argument)));
@@ -626,6 +633,7 @@ static const struct {
 	{"threads", step_threads},
 	{"sleep_ms", step_sleep_ms},
 	{"say", step_say},
+	{"locale", step_locale},
 	{"shell", step_shell},
 	{"profiler", step_profiler},
 	{"fatal", step_fatal},

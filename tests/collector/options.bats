@@ -57,6 +57,16 @@ load common
 	equal delay 300000000 "$(property delay_ns)"
 }
 
+@test "numbers are read with a decimal point whatever the program's locale" {
+	localedef -i de_DE -f UTF-8 ./de_DE.UTF-8 2>/dev/null || true
+	[ -d de_DE.UTF-8 ] || skip "localedef cannot make a locale with a decimal comma"
+	export LOCPATH=$PWD ROOFLINE_DELAY_S=0.2
+	record locale:de_DE.UTF-8 cuda kernels:5 sleep_ms:300 kernels:7
+	told 0
+	equal kernels 7 "$(rows kernels)"
+	equal delay 200000000 "$(property delay_ns)"
+}
+
 @test "--duration leaves out and counts what began after" {
 	export ROOFLINE_DURATION_S=0.3
 	record cuda kernels:5 sleep_ms:400 kernels:7
