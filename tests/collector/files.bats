@@ -119,13 +119,16 @@ on_small_disk() {
 @test "a full disk: told once, whole lines are kept, and every lost row is counted once there is room" {
 	export ROOFLINE_FLUSH_MS=10
 	on_small_disk 400 cuda "shell:head -c 200k </dev/zero >small/ballast 2>/dev/null || :" \
-		kernels:9000 sleep_ms:100 "shell:rm -f small/ballast" kernels:5 exit:6
+		kernels:6000 name:_Z5otherv kernels:3000 sleep_ms:100 name:_Z5againv kernels:2 sleep_ms:50 \
+		"shell:rm -f small/ballast" kernels:3 exit:6
 	told 1 'cannot write .*: No space left on device; rows are lost and counted'
 	ended_with 6
 	readable
 	sealed
 	equal 'written and lost' 9005 $(($(rows kernels) + $(loss unwritten_rows)))
 	[ "$(loss unwritten_rows)" -gt 1000 ]
+	each_name_known
+	grep -q _Z5againv "$(tables names)"
 }
 
 @test "a disk that is full from the start and then has room: tables still begin with their header" {
