@@ -71,6 +71,13 @@ whole() {
 	equal seals 1 "$(property sealed_ns | wc -l)"
 }
 
+@test "children that end with _exit under LD_PRELOAD leave the parent's recording open" {
+	record_preloaded cuda kernels:10 fork_run:_exit:5 vfork:6 kernels:10
+	whole 20
+	sealed
+	equal seals 1 "$(property sealed_ns | wc -l)"
+}
+
 @test "a fork inside each of CUPTI's callbacks neither hangs nor loses anything" {
 	for place in request completion; do
 		rm -rf "$recording"

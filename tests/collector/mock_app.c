@@ -458,6 +458,15 @@ static void step_fork(const char *argument)
 		pthread_join(thread, NULL);
 }
 
+static void step_vfork(const char *argument)
+{
+	pid_t child = vfork();
+
+	if (child == 0)
+		_exit((int)number(argument));
+	wait_for(child);
+}
+
 /* fork_run:STEP - the child does one more step and exits */
 static void run_step(const char *text);
 static void step_fork_run(const char *argument)
@@ -640,6 +649,7 @@ static const struct {
 	{"fatal", step_fatal},
 	{"late_kernels", step_late_kernels},
 	{"fork", step_fork},
+	{"vfork", step_vfork},
 	{"fork_run", step_fork_run},
 	{"fork_at", step_fork_at},
 	{"close_descriptors", step_close_descriptors},
