@@ -34,21 +34,41 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_JIT, ALWAYS, "just-in-time compilation"},
 };
 
-static bool enable_kind(const struct cupti_api *cupti, CUpti_ActivityKind kind, const char *name)
+/* The kinds that CUPTI refused, for one complaint: ", kernels (WHY), copies (WHY)". */
+struct refused {
+	char text[512];
+	size_t used;
+};
+
+static void enable_kind(const struct cupti_api *cupti, CUpti_ActivityKind kind, const char *name,
+			struct refused *refused)
 {
 	CUptiResult result = cupti->cuptiActivityEnable(kind);
+	int length;
 
 	if (result == CUPTI_SUCCESS)
-		return true;
+		return;
 	trace_loss_add(LOSS_disabled_kinds, 1);
-	log_warn("CUPTI does not record %s: %s", name, cupti_error_text(cupti, result));
-	return false;
+	length = snprintf(refused->text + refused->used, sizeof(refused->text) - refused->used,
+			  ", %s (%s)", name, cupti_error_text(cupti, result));
+	if (length > 0 && refused->used + (size_t)length < sizeof(refused->text))
+		refused->used += (size_t)length;
+}
+
+static void tell_refused(const struct refused *refused)
+{
+	if (refused->used)
+		log_warn("CUPTI does not record %.*s; the recording lacks them",
+			 (int)refused->used - 2, refused->text + 2);
 }
 
 void activity_enable_nvtx(const struct cupti_api *cupti)
 {
-	enable_kind(cupti, CUPTI_ACTIVITY_KIND_MARKER, "NVTX ranges");
-	enable_kind(cupti, CUPTI_ACTIVITY_KIND_NAME, "NVTX names");
+	struct refused refused = {.used = 0};
+
+	enable_kind(cupti, CUPTI_ACTIVITY_KIND_MARKER, "NVTX ranges", &refused);
+	enable_kind(cupti, CUPTI_ACTIVITY_KIND_NAME, "NVTX names", &refused);
+	tell_refused(&refused);
 }
 
 static bool is_asked_for(int when, const struct options *options)
@@ -58,22 +78,18 @@ static bool is_asked_for(int when, const struct options *options)
 	       (when == WITH_ALL_API && options->api == API_ALL);
 }
 
-int activity_enable(const struct cupti_api *cupti, const struct options *options)
+void activity_enable(const struct cupti_api *cupti, const struct options *options)
 {
-	bool has_kernels = true;
+	struct refused refused = {.used = 0};
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		bool is_enabled = !is_asked_for(kinds[i].when, options) ||
-				  enable_kind(cupti, kinds[i].kind, kinds[i].name);
-
-		if (!is_enabled && kinds[i].kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
-			has_kernels = false;
-	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (is_asked_for(kinds[i].when, options))
+			enable_kind(cupti, kinds[i].kind, kinds[i].name, &refused);
+	tell_refused(&refused);
 	if (options->syncs && cupti->cuptiActivityEnableAllSyncRecords)
 		cupti->cuptiActivityEnableAllSyncRecords(0);
 	if (options->api == API_CHOSEN && api_choice_enable(cupti) == 0)
 		trace_loss_add(LOSS_disabled_kinds, 1);
-	return has_kernels ? 0 : -1;
 }
 
 /* ---- helpers of the decoders ---- */

@@ -8,9 +8,8 @@
 #include "options.h"
 
 /* Enables the record kinds that the options ask for, in the order that CUPTI wants.  Kinds that are
- * refused become losses; a refusal of kernels is reported.  Returns 0, or -1 when there is nothing
- * to record. */
-int activity_enable(const struct cupti_api *cupti, const struct options *options);
+ * refused become losses, and one complaint names them all; the others are recorded. */
+void activity_enable(const struct cupti_api *cupti, const struct options *options);
 
 /* Enables NVTX ranges and names only; they may come before CUDA is initialised. */
 void activity_enable_nvtx(const struct cupti_api *cupti);

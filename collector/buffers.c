@@ -15,9 +15,11 @@ static struct free_buffer *free_list;
 static size_t limit_count = 1, made_count;
 static uint64_t refused_count;
 
-void buffers_init(size_t limit_bytes)
+void buffers_limit(size_t limit_bytes)
 {
+	pthread_mutex_lock(&lock);
 	limit_count = limit_bytes / BUFFER_BYTES ? limit_bytes / BUFFER_BYTES : 1;
+	pthread_mutex_unlock(&lock);
 }
 
 static uint8_t *make_buffer(void)

@@ -16,8 +16,8 @@
  * At 216 bytes a kernel record one holds 4,854. */
 #define BUFFER_BYTES ((size_t)1 << 20)
 
-/* At most limit_bytes are handed out, at least one buffer. */
-void buffers_init(size_t limit_bytes);
+/* From now on at most limit_bytes exist, and at least one buffer may. */
+void buffers_limit(size_t limit_bytes);
 
 /* A zeroed buffer of BUFFER_BYTES, 8-aligned, or NULL when the limit is reached (counted). */
 uint8_t *buffers_take(void);

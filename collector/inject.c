@@ -28,6 +28,7 @@
 #include "activity.h"
 #include "buffers.h"
 #include "cupti_api.h"
+#include "early.h"
 #include "kernel_filter.h"
 #include "log.h"
 #include "options.h"
@@ -45,6 +46,8 @@ static const struct cupti_api *cupti; /* NULL until CUPTI is ours */
 static struct options options;
 static CUpti_SubscriberHandle subscriber;
 static pid_t owner; /* the process that records; 0 when none does */
+
+static bool is_forked; /* from a process that had taken CUPTI */
 
 static __thread bool is_arming; /* this thread is taking CUPTI */
 static bool must_start;		/* CUDA arrived meanwhile */
@@ -77,6 +80,13 @@ static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *ma
 	*max_records = 0;
 }
 
+static void consume_buffer(uint8_t *buffer, size_t valid_bytes)
+{
+	if (valid_bytes && !options.discard)
+		activity_decode(cupti, buffer, valid_bytes);
+	buffers_give(buffer, valid_bytes);
+}
+
 static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
 				      size_t size, size_t valid_bytes)
 {
@@ -85,9 +95,8 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
 	(void)size;
 	if (!buffer || !is_recording())
 		return;
-	if (valid_bytes && !options.discard)
-		activity_decode(cupti, buffer, valid_bytes);
-	buffers_give(buffer, valid_bytes);
+	if (!early_keep(buffer, valid_bytes))
+		consume_buffer(buffer, valid_bytes);
 }
 
 /* cudaProfilerStart and cudaProfilerStop, of either API. */
@@ -146,8 +155,8 @@ static void flush_once(bool is_last)
 	count_losses();
 	rows = trace_rows_take();
 	write_clocks(rows);
-	trace_losses_write(rows, clock_ns(CLOCK_REALTIME));
 	trace_rows_give(rows);
+	trace_losses_write(clock_ns(CLOCK_REALTIME));
 }
 
 /* Waits for the next flush.  Returns true when the program exits. */
@@ -194,7 +203,7 @@ static void *flush_main(void *unused)
 	trace_writer_seal(clock_ns(CLOCK_REALTIME));
 	pthread_mutex_lock(&flush_lock);
 	is_done = true;
-	pthread_cond_signal(&flush_done);
+	pthread_cond_broadcast(&flush_done);
 	pthread_mutex_unlock(&flush_lock);
 	return unused;
 }
@@ -231,7 +240,8 @@ static void on_exit_flush(void)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += EXIT_PATIENCE_S;
-	pthread_mutex_lock(&flush_lock);
+	if (pthread_mutex_clocklock(&flush_lock, CLOCK_MONOTONIC, &until))
+		return; /* a signal handler exits while the exit that it interrupted holds it */
 	is_stopping = true;
 	pthread_cond_signal(&flush_wake);
 	while (!is_done && rc != ETIMEDOUT)
@@ -247,6 +257,7 @@ static void on_fork_child(void)
 	if (!owner)
 		return;
 	owner = 0;
+	is_forked = true;
 	trace_writer_abandon();
 }
 
@@ -346,7 +357,9 @@ static void arm_once(void)
 	cupti = api;
 	owner = getpid();
 	pthread_atfork(NULL, NULL, on_fork_child);
-	buffers_init(options.buffer_limit_bytes);
+	buffers_limit(options.buffer_limit_bytes < EARLY_BUFFERS * BUFFER_BYTES
+			      ? options.buffer_limit_bytes
+			      : EARLY_BUFFERS * BUFFER_BYTES);
 	set_attributes();
 	if (cupti->cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed) !=
 	    CUPTI_SUCCESS) {
@@ -375,16 +388,21 @@ static bool arm(void)
 static void start_once(void)
 {
 	if (!arm()) {
-		if (*arm_problem)
+		if (is_forked)
+			log_warn(
+				"this process was forked after its parent had used NVTX, and CUPTI does "
+				"not survive a fork; nothing is recorded of it. Set ROOFLINE_NVTX=0");
+		else if (*arm_problem)
 			log_warn("%s", arm_problem);
 		return;
 	}
-	if (!open_recording())
-		return;
-	if (activity_enable(cupti, &options) < 0) {
-		log_warn("CUPTI refused to record kernels; the recording stays empty");
+	if (!open_recording()) {
+		owner = 0;
 		return;
 	}
+	buffers_limit(options.buffer_limit_bytes);
+	early_end(consume_buffer);
+	activity_enable(cupti, &options);
 	enable_callbacks();
 	if (start_flush_thread() == 0) {
 		atexit(on_exit_flush);

@@ -1,6 +1,8 @@
+#define _GNU_SOURCE
 #include "options.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,18 +28,31 @@ static const char *variable_text(enum roofline_variable variable)
 	return text && *text ? text : variable_defaults[variable];
 }
 
+/* strtod, whatever the application chose as decimal point. */
+static double parse_number(const char *text, char **end)
+{
+	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	double value;
+
+	if (!c_locale)
+		return strtod(text, end);
+	value = strtod_l(text, end, c_locale);
+	freelocale(c_locale);
+	return value;
+}
+
 /* A non-negative number of at most limit, or the default with a complaint. */
 static double variable_number(enum roofline_variable variable, double limit)
 {
 	const char *text = variable_text(variable);
 	char *end;
-	double value = strtod(text, &end);
+	double value = parse_number(text, &end);
 
 	if (end != text && *end == '\0' && value >= 0 && value <= limit)
 		return value;
 	log_warn("%s='%s' is not a number from 0 to %g; using %s", variable_names[variable], text,
 		 limit, variable_defaults[variable]);
-	return strtod(variable_defaults[variable], NULL);
+	return parse_number(variable_defaults[variable], &end);
 }
 
 /* Index of the variable's word in words, or that of its default with a complaint. */
@@ -72,18 +87,27 @@ void options_default_output(char *buffer, size_t size)
 	snprintf(buffer, size, "%s/roofline.%s.%d", cwd, when, (int)getpid());
 }
 
-static void read_output(struct options *options)
+/* Writes the folder that was asked for, absolute.  Returns false when it is too long. */
+static bool absolute_output(const char *text, char *buffer, size_t size)
 {
-	const char *text = getenv(variable_names[ENV_OUTPUT]);
 	char cwd[PATH_MAX];
 
-	if (!text || !*text)
-		options_default_output(options->output, sizeof(options->output));
-	else if (*text == '/' || !getcwd(cwd, sizeof(cwd)))
-		snprintf(options->output, sizeof(options->output), "%s", text);
-	else if ((size_t)snprintf(options->output, sizeof(options->output), "%s/%s", cwd, text) >=
-		 sizeof(options->output))
-		log_warn("%s is longer than a path may be", variable_names[ENV_OUTPUT]);
+	if (*text == '/' || !getcwd(cwd, sizeof(cwd)))
+		return (size_t)snprintf(buffer, size, "%s", text) < size;
+	return (size_t)snprintf(buffer, size, "%s/%s", cwd, text) < size;
+}
+
+static void read_output(struct options *options)
+{
+	const char *text = variable_text(ENV_OUTPUT);
+
+	if (text != variable_defaults[ENV_OUTPUT]) {
+		if (absolute_output(text, options->output, sizeof(options->output)))
+			return;
+		log_warn("%s is longer than a path may be; using %s", variable_names[ENV_OUTPUT],
+			 variable_defaults[ENV_OUTPUT]);
+	}
+	options_default_output(options->output, sizeof(options->output));
 }
 
 void options_read(struct options *options)

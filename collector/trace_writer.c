@@ -11,13 +11,15 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "intern.h"
 #include "log.h"
 
-#define CHUNK_BYTES 65536    /* a table's rows are written when so many have gathered */
-#define NUMBER_BYTES 21	     /* 20 digits or a sign and 19, and the comma */
+#define CHUNK_BYTES 65536 /* a table's rows are written when so many have gathered */
+#define NUMBER_BYTES 21	  /* 20 digits or a sign and 19, and the comma */
+#define INTERNED_KEEP_BYTES ((size_t)1 << 20) /* of names, while the disk is full */
 #define FIRST_DESCRIPTOR 512 /* out of the way of programs that count on low numbers */
 
 struct text {
@@ -51,7 +53,7 @@ static struct table_file files[TRACE_TABLE_COUNT];
 static struct trace_rows interned; /* names and signatures that are not written yet */
 static struct trace_rows *free_rows;
 static char folder[PATH_MAX];
-static bool is_open;
+static bool is_open, is_sealed;
 static trace_kernel_filter kernel_filter;
 static uint64_t losses[LOSS_COUNT];
 
@@ -165,14 +167,20 @@ static int table_open(enum trace_table table)
 	return 0;
 }
 
+/* False when the application closed the descriptor, and perhaps opened something else on its number. */
+static bool table_is_own(const struct table_file *file, struct stat *status)
+{
+	return fstat(file->descriptor, status) == 0 && status->st_dev == file->device &&
+	       status->st_ino == file->inode;
+}
+
 /* The table's own descriptor, opened anew when the application closed or replaced it. */
 static int table_descriptor(enum trace_table table, struct stat *status)
 {
 	struct table_file *file = &files[table];
 	int rc;
 
-	if (fstat(file->descriptor, status) == 0 && status->st_dev == file->device &&
-	    status->st_ino == file->inode)
+	if (table_is_own(file, status))
 		return status->st_nlink ? file->descriptor : -ENOENT;
 	rc = table_open(table);
 	if (rc < 0)
@@ -180,49 +188,104 @@ static int table_descriptor(enum trace_table table, struct stat *status)
 	return fstat(file->descriptor, status) == 0 ? file->descriptor : -errno;
 }
 
-/* Appends whole lines; on failure the table is cut back to whole lines and the rest is counted. */
-static void table_append(enum trace_table table, const char *bytes, size_t length)
+/* Writes all of it, or returns an errno; *done tells how far it came. */
+static int write_fully(int descriptor, const char *bytes, size_t length, size_t *done)
 {
+	for (*done = 0; *done < length;) {
+		ssize_t written = write(descriptor, bytes + *done, length - *done);
+
+		if (written >= 0)
+			*done += (size_t)written;
+		else if (errno != EINTR)
+			return errno;
+	}
+	return 0;
+}
+
+/* Appends whole lines, after the header when the table is still empty: the disk may have been full
+ * before.  On failure the table is cut back to whole lines.  Returns how many bytes are there to stay. */
+static size_t table_append(enum trace_table table, const char *bytes, size_t length)
+{
+	const char *header = table_headers[table] + 1;
+	size_t done = 0, header_done = 0;
 	struct stat status;
 	int descriptor = table_descriptor(table, &status);
 	int problem = descriptor < 0 ? -descriptor : 0;
-	size_t done = 0;
 
-	while (!problem && done < length) {
-		ssize_t written = write(descriptor, bytes + done, length - done);
-
-		if (written >= 0)
-			done += (size_t)written;
-		else if (errno != EINTR)
-			problem = errno;
+	if (!problem && status.st_size == 0) {
+		problem = write_fully(descriptor, header, strlen(header), &header_done);
+		if (problem)
+			header_done = 0;
 	}
 	if (!problem)
-		return;
+		problem = write_fully(descriptor, bytes, length, &done);
+	if (!problem)
+		return length;
 	while (done > 0 && bytes[done - 1] != '\n')
 		done--;
-	if (descriptor >= 0 && ftruncate(descriptor, status.st_size + (off_t)done))
+	if (descriptor >= 0 && ftruncate(descriptor, status.st_size + (off_t)(header_done + done)))
 		problem = errno;
-	trace_loss_add(LOSS_unwritten_rows, count_lines(bytes + done, length - done));
 	log_warn_once("cannot write %s/%s.csv: %s; rows are lost and counted", folder,
 		      table_names[table], strerror(problem));
+	return done;
+}
+
+static void losses_append(int64_t time_ns);
+
+/* Rows that come when the recording is sealed are not written, but its reader is told of them. */
+static void rows_refuse(const struct text *text)
+{
+	struct timespec now;
+
+	trace_loss_add(LOSS_late_records, count_lines(text->bytes, text->used));
+	if (!is_sealed)
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	losses_append((int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
 }
 
 static void rows_append(struct trace_rows *rows, enum trace_table table)
 {
 	struct text *text = &rows->tables[table];
+	size_t done;
 
-	if (text->used && is_open)
-		table_append(table, text->bytes, text->used);
-	else if (text->used)
-		trace_loss_add(LOSS_late_records, count_lines(text->bytes, text->used));
+	if (text->used && is_open) {
+		done = table_append(table, text->bytes, text->used);
+		trace_loss_add(LOSS_unwritten_rows,
+			       count_lines(text->bytes + done, text->used - done));
+	} else if (text->used) {
+		rows_refuse(text);
+	}
 	text->used = 0;
+}
+
+static void interned_give_up(enum trace_table table)
+{
+	struct text *text = &interned.tables[table];
+
+	trace_loss_add(LOSS_unwritten_rows, count_lines(text->bytes, text->used));
+	text->used = 0;
+}
+
+/* What later rows refer to is kept for the next time when it cannot be written now. */
+static void interned_append_table(enum trace_table table)
+{
+	struct text *text = &interned.tables[table];
+	size_t done = text->used ? table_append(table, text->bytes, text->used) : 0;
+
+	text->used -= done;
+	memmove(text->bytes, text->bytes + done, text->used);
+	if (text->used > INTERNED_KEEP_BYTES)
+		interned_give_up(table);
 }
 
 /* Interned rows go first: nothing on disk refers to what is not there. */
 static void interned_append(void)
 {
-	rows_append(&interned, TRACE_TABLE_names);
-	rows_append(&interned, TRACE_TABLE_signatures);
+	if (!is_open)
+		return; /* nothing that refers to them will be written either */
+	interned_append_table(TRACE_TABLE_names);
+	interned_append_table(TRACE_TABLE_signatures);
 }
 
 static void rows_flush(struct trace_rows *rows, enum trace_table table)
@@ -346,16 +409,29 @@ void trace_loss_add(enum trace_loss kind, uint64_t count)
 	__atomic_fetch_add(&losses[kind], count, __ATOMIC_RELAXED);
 }
 
-void trace_losses_write(struct trace_rows *rows, int64_t time_ns)
+/* Under the lock.  A count that cannot be written now is kept for the next time. */
+static void losses_append(int64_t time_ns)
 {
+	static struct text text;
+
 	for (int kind = 0; kind < LOSS_COUNT; kind++) {
 		uint64_t count = __atomic_exchange_n(&losses[kind], 0, __ATOMIC_RELAXED);
 		struct trace_losses_row row = {time_ns, loss_names[kind], count,
 					       loss_meanings[kind]};
 
-		if (count)
-			trace_write_losses(rows, &row);
+		text.used = 0;
+		if (count && (!format_losses(&text, &row) ||
+			      table_append(TRACE_TABLE_losses, text.bytes, text.used) < text.used))
+			trace_loss_add(kind, count);
 	}
+}
+
+void trace_losses_write(int64_t time_ns)
+{
+	pthread_mutex_lock(&lock);
+	if (is_open)
+		losses_append(time_ns);
+	pthread_mutex_unlock(&lock);
 }
 
 void trace_property(struct trace_rows *rows, const char *key, const char *value)
@@ -427,8 +503,7 @@ int trace_writer_open(const char *output, trace_kernel_filter filter)
 	for (int table = 0; rc == 0 && table < TRACE_TABLE_COUNT; table++) {
 		rc = table_open(table);
 		if (rc == 0)
-			table_append(table, table_headers[table] + 1,
-				     strlen(table_headers[table] + 1));
+			table_append(table, "", 0);
 	}
 	if (rc < 0) {
 		log_warn("cannot record into %s: %s; nothing is recorded. Set ROOFLINE_OUTPUT to a "
@@ -447,25 +522,39 @@ const char *trace_writer_folder(void)
 	return folder;
 }
 
+/* The last chance of what could not be written before. */
+static void append_the_rest(void)
+{
+	pthread_mutex_lock(&lock);
+	for (int table = 0; table < TRACE_TABLE_COUNT; table++)
+		table_append(table, "", 0); /* the header, where it is missing */
+	interned_append();
+	interned_give_up(TRACE_TABLE_names);
+	interned_give_up(TRACE_TABLE_signatures);
+	pthread_mutex_unlock(&lock);
+}
+
 void trace_writer_seal(int64_t sealed_ns)
 {
 	struct trace_rows *rows = trace_rows_take();
 
-	trace_losses_write(rows, sealed_ns);
-	trace_rows_give(rows);
-	rows = trace_rows_take();
+	append_the_rest();
+	trace_losses_write(sealed_ns);
 	trace_property_format(rows, "sealed_ns", "%lld", (long long)sealed_ns);
 	trace_rows_give(rows);
 	pthread_mutex_lock(&lock);
 	is_open = false;
+	is_sealed = true;
 	pthread_mutex_unlock(&lock);
 }
 
 void trace_writer_abandon(void)
 {
+	struct stat status;
+
 	is_open = false;
 	for (int table = 0; table < TRACE_TABLE_COUNT; table++)
-		if (files[table].inode)
+		if (files[table].inode && table_is_own(&files[table], &status))
 			close(files[table].descriptor);
 	memset(files, 0, sizeof(files));
 }

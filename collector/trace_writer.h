@@ -30,7 +30,7 @@ int trace_writer_open(const char *output, trace_kernel_filter filter);
 /* Folder of this process's tables, "" before trace_writer_open. */
 const char *trace_writer_folder(void);
 
-/* Writes pending losses, then the seal row, and accepts no more rows.  sealed_ns is CLOCK_REALTIME. */
+/* Writes pending losses, then the seal row, and accepts no more rows; later ones are only counted.  sealed_ns is CLOCK_REALTIME. */
 void trace_writer_seal(int64_t sealed_ns);
 
 /* In a forked child: forgets everything and closes the descriptors, so that the parent's files are
@@ -56,9 +56,10 @@ uint32_t trace_name(const char *text);
 /* Id of a launch signature (row->id and row->name are ignored). */
 uint32_t trace_signature(const struct trace_signatures_row *row, const char *mangled_name);
 
-/* Counts a loss.  Written to losses.csv by trace_losses_write, so that it survives a kill. */
+/* Counts a loss.  Written to losses.csv by trace_losses_write, so that it survives a kill; what cannot
+ * be written is kept for the next call. */
 void trace_loss_add(enum trace_loss kind, uint64_t count);
-void trace_losses_write(struct trace_rows *rows, int64_t time_ns);
+void trace_losses_write(int64_t time_ns);
 
 /* One row of process.csv. */
 void trace_property(struct trace_rows *rows, const char *key, const char *value);

@@ -1,0 +1,115 @@
+#!/usr/bin/env bats
+# Every way in which a program ends, forks or becomes another one.
+load common
+
+# 5,000 kernels, finished long enough ago that a periodic flush has written them.
+past="cuda kernels:5000 sleep_ms:150"
+export ROOFLINE_FLUSH_MS=20
+
+whole() {
+	told 0
+	readable
+	equal kernels "$1" "$(rows kernels)"
+}
+
+@test "return, exit, quick_exit, exit on a thread and in a signal handler are sealed and lose nothing" {
+	for step in say:return exit:3 quick_exit:5 exit_in_thread:4 exit_in_handler:15; do
+		rm -rf "$recording"
+		record cuda kernels:5000 $step
+		whole 5000
+		sealed
+	done
+}
+
+@test "_exit under LD_PRELOAD is sealed and loses nothing, from one thread or from several at once" {
+	for step in _exit:4 _exit_in_threads:8; do
+		rm -rf "$recording"
+		record_preloaded cuda kernels:5000 $step
+		whole 5000
+		sealed
+	done
+}
+
+@test "_exit, abort and signals keep what a flush has written, and no seal" {
+	for step in _exit:4 abort signal:15 signal:9 signal:11; do
+		rm -rf "$recording"
+		record $past $step
+		whole 5000
+		! sealed
+	done
+}
+
+@test "20 runs killed with SIGKILL at random moments are readable" {
+	local started=()
+	for run in {1..20}; do
+		CUDA_INJECTION64_PATH=$collector ROOFLINE_OUTPUT=$recording/$run \
+			timeout -s KILL "0.$((RANDOM % 40 + 20))" "$app" cuda forever \
+			>"$run.out" 2>"$run.err" 3>&- &
+		started+=($!)
+		((run % 4)) || { wait "${started[@]}" || true; } 2>/dev/null
+	done
+	[ "$(cat ./*.err | wc -l)" -eq 0 ]
+	[ "$(find "$recording" -name kernels.csv | wc -l)" -eq 20 ]
+	cut_off # a kill may come in the middle of a write
+	readable 20
+	[ "$(rows kernels)" -gt 1000 ]
+	each_name_known
+}
+
+@test "kernels that arrive after the recording was closed are counted" {
+	record late_kernels cuda kernels:5 exit:6
+	told 0
+	readable
+	equal kernels 5 "$(rows kernels)"
+	equal late_records 10 "$(loss late_records)"
+}
+
+@test "children that fork and exit() neither hang nor touch the parent's recording" {
+	record cuda kernels:10 fork:50 kernels:10
+	whole 40020
+	sealed
+	equal seals 1 "$(property sealed_ns | wc -l)"
+}
+
+@test "a fork inside each of CUPTI's callbacks neither hangs nor loses anything" {
+	for place in request completion; do
+		rm -rf "$recording"
+		record cuda fork_at:$place kernels:30000 exit:3
+		whole 30000
+		sealed
+	done
+	rm -rf "$recording"
+	record cuda kernels:5 fork_at:callback profiler:start profiler:stop exit:3
+	whole 5
+	equal seals 1 "$(property sealed_ns | wc -l)"
+}
+
+@test "a program that forks before it uses CUDA is recorded in the child" {
+	record fork_run:cuda say:parent
+	told 0
+	readable
+	sealed
+}
+
+@test "a child whose parent had used NVTX is told that CUPTI cannot record it" {
+	record nvtx marker:before fork_run:cuda say:parent
+	told 1 'forked'
+}
+
+@test "exec keeps what was written, and the next program gets its own folder" {
+	export PATH="$BATS_TEST_TMPDIR:$PATH"
+	printf '#!/bin/sh\nexec "%s" cuda kernels:7 exit:9\n' "$app" >next
+	chmod +x next
+	record $past exec:next
+	told 0
+	ended_with 9
+	readable 2
+	equal kernels 5007 "$(rows kernels)"
+}
+
+@test "a daemon that closes every descriptor first is recorded" {
+	record daemon cuda kernels:5000
+	readable
+	equal kernels 5000 "$(rows kernels)"
+	sealed
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# A CUPTI that cannot or will not: the program runs as ever, and its user is told once.
+load common
+
+# refused REGEX: nothing was recorded, and that was said once
+refused() {
+	told 1 "$1"
+	ended_with 6
+	wrote_nothing
+}
+
+@test "a CUPTI that is too old is named with the version that is needed" {
+	export MOCK_VERSION=120900
+	record cuda kernels:5 exit:6
+	refused 'libcupti_mock.so is version 120900, 130000 is needed'
+}
+
+@test "a library without CUPTI's functions is named with the missing one" {
+	export ROOFLINE_CUPTI=libm.so.6
+	record cuda kernels:5 exit:6
+	refused 'libm.so.6 has no cupti[A-Za-z_]+;'
+}
+
+@test "a missing CUPTI is named with the way to get it" {
+	export ROOFLINE_CUPTI=libcupti-is-not-here.so.13
+	record cuda kernels:5 exit:6
+	refused 'cannot load libcupti-is-not-here.so.13 .*Install CUPTI'
+}
+
+@test "a second subscriber is told who is first, and calls CUPTI no more" {
+	export MOCK_SUBSCRIBE=39 MOCK_CALLS="$PWD/calls"
+	record cuda nvtx kernels:5 profiler:start exit:6
+	refused 'another profiler \(Another Tool\) is attached'
+	tail -3 calls
+	[ "$(tail -1 calls)" = cuptiSubscribe_v2 ]
+	equal subscriptions 1 "$(grep -c cuptiSubscribe_v2 calls)"
+}
+
+@test "without a driver (999) the program is told so, also when NVTX came first" {
+	export MOCK_SUBSCRIBE=999
+	record nvtx cuda kernels:5 exit:6
+	refused 'CUPTI cannot be used: CUPTI_ERROR_UNKNOWN \(999\)'
+}
+
+@test "without permission (35) the program is told so" {
+	export MOCK_SUBSCRIBE=35
+	record cuda nvtx kernels:5 exit:6
+	refused 'CUPTI_ERROR_INSUFFICIENT_PRIVILEGES \(35\)'
+}
+
+@test "an incompatible driver (15) is told" {
+	export MOCK_SUBSCRIBE=15
+	record cuda exit:6
+	refused 'CUPTI_ERROR_NOT_INITIALIZED \(15\)'
+}
+
+@test "a result that CUPTI itself has no text for is told by its number" {
+	export MOCK_SUBSCRIBE=7777
+	record cuda exit:6
+	refused 'unknown error \(7777\)'
+}
+
+@test "a CUPTI that takes no buffers is told" {
+	export MOCK_REGISTER=999
+	record cuda exit:6
+	refused 'CUPTI takes no buffers'
+}
+
+@test "a refused kind is told and counted, and the others are recorded" {
+	export MOCK_REFUSED_KINDS=52 # JIT
+	record cuda kernels:5 exit:6
+	told 1 'does not record just-in-time compilation \(CUPTI_ERROR_NOT_COMPATIBLE\)'
+	readable
+	equal kernels 5 "$(rows kernels)"
+	equal disabled_kinds 1 "$(loss disabled_kinds)"
+}
+
+@test "refused kernels and copies are told in one line, and the recording is sealed and counts them" {
+	export MOCK_REFUSED_KINDS=10,1 # CONCURRENT_KERNEL and MEMCPY
+	record cuda exit:6
+	told 1 'does not record kernels \(CUPTI_ERROR_NOT_COMPATIBLE\), copies \(CUPTI_ERROR_NOT_COMPATIBLE\)'
+	ended_with 6
+	readable
+	sealed
+	equal disabled_kinds 2 "$(loss disabled_kinds)"
+}
+
+@test "a fatal error of CUPTI is told once, and what was recorded until then is kept" {
+	record cuda kernels:5 fatal:3 exit:6
+	told 1 'fatal error'
+	readable
+	equal kernels 5 "$(rows kernels)"
+}
+
+@test "ROOFLINE_QUIET=1 keeps complaints back" {
+	export ROOFLINE_CUPTI=libcupti-is-not-here.so.13 ROOFLINE_QUIET=1
+	record cuda exit:6
+	told 0
+	ended_with 6
+	wrote_nothing
+}

@@ -1,0 +1,141 @@
+#!/usr/bin/env bats
+# Where the recording goes, and what happens when it cannot go there.
+load common
+
+@test "a folder that is a file: told once, nothing recorded" {
+	echo mine >"$recording"
+	record cuda kernels:5 exit:6
+	told 1 "cannot record into $recording.*ROOFLINE_OUTPUT"
+	[ "$(cat "$recording")" = mine ]
+}
+
+@test "a read-only folder: told once, nothing recorded" {
+	export ROOFLINE_OUTPUT=/proc/roofline
+	record cuda kernels:5 exit:6
+	told 1 'cannot record into /proc/roofline.*: .*nothing is recorded'
+}
+
+@test "a folder whose path is longer than a path may be: told once, the default is used" {
+	ROOFLINE_OUTPUT=$PWD/$(printf 'long/%.0s' {1..1000})
+	record cuda kernels:5 exit:6
+	told 1 'ROOFLINE_OUTPUT is longer than a path may be'
+	recording=$(echo "$PWD"/roofline.*)
+	readable
+	equal kernels 5 "$(rows kernels)"
+}
+
+@test "an unset ROOFLINE_OUTPUT records below the current folder" {
+	unset ROOFLINE_OUTPUT
+	record cuda kernels:5
+	told 0
+	recording=$(echo "$PWD"/roofline.*)
+	readable
+	equal kernels 5 "$(rows kernels)"
+}
+
+@test "a relative ROOFLINE_OUTPUT, no HOME, an empty environment otherwise" {
+	capture bare "$app" cuda kernels:5 exit:6
+	capture with env -i CUDA_INJECTION64_PATH="$collector" ROOFLINE_CUPTI="$mock_cupti" \
+		ASAN_OPTIONS="$ASAN_OPTIONS" ROOFLINE_OUTPUT=deep/er/recording \
+		"$app" cuda kernels:5 exit:6
+	same_as_bare
+	told 0
+	recording=$PWD/deep/er/recording
+	readable
+	equal kernels 5 "$(rows kernels)"
+}
+
+@test "a current folder that is gone does not matter to an absolute ROOFLINE_OUTPUT" {
+	mkdir gone
+	run_in_gone() { (cd gone && rmdir ../gone && "$@"); mkdir gone; }
+	capture bare run_in_gone "$app" cuda kernels:5 exit:6
+	capture with run_in_gone env CUDA_INJECTION64_PATH="$collector" "$app" cuda kernels:5 exit:6
+	same_as_bare
+	told 0
+	readable
+}
+
+@test "a current folder that is gone and a relative ROOFLINE_OUTPUT: told once" {
+	mkdir gone
+	export ROOFLINE_OUTPUT=relative
+	capture with bash -c 'cd gone && rmdir ../gone && CUDA_INJECTION64_PATH=$0 exec "$@"' \
+		"$collector" "$app" cuda kernels:5 exit:6
+	told 1 'cannot record into relative'
+	ended_with 6
+}
+
+@test "descriptors that the program closes are opened anew" {
+	export ROOFLINE_FLUSH_MS=10
+	record cuda kernels:5 sleep_ms:50 close_descriptors kernels:7 sleep_ms:50 exit:6
+	told 0
+	readable
+	sealed
+	equal kernels 12 "$(rows kernels)"
+	equal losses 0 "$(rows losses)"
+}
+
+@test "the program's own files on our numbers stay its own, in its children too" {
+	export ROOFLINE_FLUSH_MS=10
+	record cuda kernels:5 take_descriptors:own kernels:7 sleep_ms:50 fork_run:use_descriptors \
+		use_descriptors exit:6
+	told 0
+	readable
+	equal kernels 12 "$(rows kernels)"
+	equal bytes 1994 "$(tr -d '\n' <own | wc -c)"
+	[ -z "$(tr -d . <own)" ]
+}
+
+@test "a recording deleted meanwhile: told once, and not made again" {
+	export ROOFLINE_FLUSH_MS=10
+	record cuda kernels:5 sleep_ms:50 "shell:rm -rf $recording" kernels:7 sleep_ms:50 exit:6
+	told 1 'cannot write .*No such file or directory; rows are lost and counted'
+	[ ! -e "$recording" ]
+}
+
+@test "one table deleted meanwhile: told once, its rows counted as unwritten" {
+	export ROOFLINE_FLUSH_MS=10
+	record cuda kernels:5 sleep_ms:50 "shell:rm -f $recording/*/kernels.csv" kernels:7 exit:6
+	told 1 'cannot write .*kernels.csv: No such file or directory'
+	sealed
+	equal unwritten_rows 7 "$(loss unwritten_rows)"
+}
+
+# on_small_disk KIB STEP...: record on a disk of that size, mounted at small/ and copied to recording/
+on_small_disk() {
+	local kib=$1
+	shift
+	unshare --user --map-root-user --mount true 2>/dev/null || skip "no user namespaces here"
+	mkdir -p small
+	capture bare "$app" "$@"
+	capture with unshare --user --map-root-user --mount bash -c '
+		mount -t tmpfs -o size="$0"k small small || exit 97
+		CUDA_INJECTION64_PATH=$1 ROOFLINE_OUTPUT=$PWD/small/recording "${@:2}"
+		status=$?
+		cp -r small/recording . 2>/dev/null
+		exit $status' "$kib" "$collector" "$app" "$@"
+	same_as_bare
+}
+
+@test "a full disk: told once, whole lines are kept, and every lost row is counted once there is room" {
+	export ROOFLINE_FLUSH_MS=10
+	on_small_disk 400 cuda "shell:head -c 200k </dev/zero >small/ballast 2>/dev/null || :" \
+		kernels:9000 sleep_ms:100 "shell:rm -f small/ballast" kernels:5 exit:6
+	told 1 'cannot write .*: No space left on device; rows are lost and counted'
+	ended_with 6
+	readable
+	sealed
+	equal 'written and lost' 9005 $(($(rows kernels) + $(loss unwritten_rows)))
+	[ "$(loss unwritten_rows)" -gt 1000 ]
+}
+
+@test "a disk that is full from the start and then has room: tables still begin with their header" {
+	export ROOFLINE_FLUSH_MS=10
+	mkdir -p small
+	on_small_disk 400 "shell:head -c 1M </dev/zero >small/ballast 2>/dev/null || :" \
+		"shell:mkdir small/recording 2>/dev/null || :" cuda \
+		kernels:5 sleep_ms:50 "shell:rm -f small/ballast" kernels:5 exit:6
+	told 1 'No space left on device'
+	readable
+	sealed
+	[ "$(rows kernels)" -ge 5 ]
+}

@@ -1,0 +1,681 @@
+/*
+ * mock_app.c - a program that plays both an application and libcuda, for the collector's tests.
+ *
+ * mock_app STEP...   does one step after the other; a step is NAME or NAME:ARGUMENT.
+ *
+ * `cuda` and `nvtx` load the libraries named by CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH as
+ * libcuda and NVTX do.  Steps that make records do nothing when there is no collector, so that what
+ * the program prints and how it ends can be compared with a run without one.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mock_cupti.h"
+
+static struct {
+#define MOCK_MEMBER(result, name, parameters) result(*name) parameters;
+	MOCK_FUNCTIONS(MOCK_MEMBER)
+} mock; /* all NULL without a collector */
+
+#define KERNEL_NS 1000
+#define FIRST_OWN_DESCRIPTOR 3
+
+static const char *kernel_name = "_Z4stepPfi";
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint32_t thread_id(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+static long number(const char *argument)
+{
+	return argument ? strtol(argument, NULL, 10) : 1;
+}
+
+static void fail(const char *what, const char *why)
+{
+	fprintf(stderr, "mock_app: %s: %s\n", what, why);
+	exit(99);
+}
+
+/* ---- being libcuda and NVTX ---- */
+
+static void find_mock(void)
+{
+	const char *path = getenv("ROOFLINE_CUPTI");
+	void *library = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+
+	if (!library)
+		return;
+#define MOCK_FIND(result, name, parameters) *(void **)&mock.name = dlsym(library, #name);
+	MOCK_FUNCTIONS(MOCK_FIND)
+}
+
+static void *injection(const char *variable, const char *function)
+{
+	const char *path = getenv(variable);
+	void *library = path ? dlopen(path, RTLD_NOW) : NULL;
+	void *address = library ? dlsym(library, function) : NULL;
+
+	if (path && !address)
+		fail(path, dlerror());
+	return address;
+}
+
+static void step_cuda(const char *argument)
+{
+	int (*initialize)(void);
+
+	(void)argument;
+	*(void **)&initialize = injection("CUDA_INJECTION64_PATH", "InitializeInjection");
+	if (initialize)
+		initialize();
+	find_mock();
+}
+
+static void step_nvtx(const char *argument)
+{
+	int (*initialize)(void *);
+
+	(void)argument;
+	*(void **)&initialize = injection("NVTX_INJECTION64_PATH", "InitializeInjectionNvtx2");
+	if (initialize)
+		initialize(NULL);
+	find_mock();
+}
+
+/* ---- records ---- */
+
+static CUpti_ActivityKernel10 a_kernel(void)
+{
+	static uint32_t correlation;
+	uint64_t start_ns = now_ns();
+
+	return (CUpti_ActivityKernel10){
+		.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+		.start = start_ns,
+		.end = start_ns + KERNEL_NS,
+		.contextId = 1,
+		.streamId = 7,
+		.gridX = 8,
+		.gridY = 2,
+		.gridZ = 1,
+		.blockX = 256,
+		.blockY = 1,
+		.blockZ = 1,
+		.registersPerThread = 16,
+		.correlationId = __atomic_add_fetch(&correlation, 1, __ATOMIC_RELAXED),
+		.name = kernel_name,
+	};
+}
+
+static void step_kernels(const char *argument)
+{
+	for (long i = number(argument); mock.mock_emit && i > 0; i--) {
+		CUpti_ActivityKernel10 kernel = a_kernel();
+
+		mock.mock_emit(&kernel);
+	}
+}
+
+static void step_name(const char *argument)
+{
+	kernel_name = argument;
+}
+
+/* Emits kernels until somebody kills the program, and says once that it has begun. */
+static void step_forever(const char *argument)
+{
+	(void)argument;
+	puts("running");
+	for (;;) {
+		step_kernels("200");
+		usleep(1000);
+	}
+}
+
+static void step_unfinished(const char *argument)
+{
+	for (long i = number(argument); mock.mock_begin && i > 0; i--) {
+		CUpti_ActivityKernel10 kernel = a_kernel();
+
+		mock.mock_begin(&kernel);
+	}
+}
+
+static void step_finish(const char *argument)
+{
+	(void)argument;
+	if (mock.mock_finish_all)
+		mock.mock_finish_all();
+}
+
+static void step_zero_times(const char *argument)
+{
+	for (long i = number(argument); mock.mock_emit && i > 0; i--) {
+		CUpti_ActivityKernel10 kernel = a_kernel();
+
+		kernel.start = kernel.end = 0;
+		mock.mock_emit(&kernel);
+	}
+}
+
+static void step_reversed_times(const char *argument)
+{
+	for (long i = number(argument); mock.mock_emit && i > 0; i--) {
+		CUpti_ActivityKernel10 kernel = a_kernel();
+
+		kernel.end = kernel.start - 1;
+		mock.mock_emit(&kernel);
+	}
+}
+
+/* Kernels in the reverse of the order in which they ran. */
+static void step_disordered(const char *argument)
+{
+	uint64_t first_ns = now_ns();
+
+	for (long i = number(argument); mock.mock_emit && i > 0; i--) {
+		CUpti_ActivityKernel10 kernel = a_kernel();
+
+		kernel.start = first_ns + (uint64_t)i * KERNEL_NS;
+		kernel.end = kernel.start + KERNEL_NS / 2;
+		mock.mock_emit(&kernel);
+	}
+}
+
+static void step_unknown(const char *argument)
+{
+	for (long i = number(argument); mock.mock_emit && i > 0; i--) {
+		uint64_t record[8] = {60000};
+
+		mock.mock_emit(record);
+	}
+}
+
+/* A record that CUPTI itself cannot decode: the rest of the buffer is lost. */
+static void step_undecodable(const char *argument)
+{
+	uint64_t record[8] = {0};
+
+	(void)argument;
+	if (mock.mock_emit)
+		mock.mock_emit(record);
+}
+
+static void step_marker(const char *argument)
+{
+	static uint32_t id;
+	CUpti_ActivityMarker2 marker = {
+		.kind = CUPTI_ACTIVITY_KIND_MARKER,
+		.flags = CUPTI_ACTIVITY_FLAG_MARKER_START,
+		.timestamp = now_ns(),
+		.id = ++id,
+		.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD,
+		.objectId.pt.threadId = thread_id(),
+		.name = argument,
+		.domain = "tests",
+	};
+
+	if (!mock.mock_emit)
+		return;
+	mock.mock_emit(&marker);
+	marker.flags = CUPTI_ACTIVITY_FLAG_MARKER_END;
+	marker.timestamp++;
+	marker.name = NULL;
+	mock.mock_emit(&marker);
+}
+
+static void step_markers(const char *argument)
+{
+	for (long i = number(argument); i > 0; i--)
+		step_marker("repeated");
+}
+
+static void emit_memory_records(uint64_t t)
+{
+	CUpti_ActivityMemcpy6 copy = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
+				      .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD,
+				      .srcKind = CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE,
+				      .dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+				      .flags = CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC,
+				      .bytes = 4096,
+				      .start = t,
+				      .end = t + 10,
+				      .streamId = 7};
+	CUpti_ActivityMemcpyPtoP4 peer = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY2,
+					  .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP,
+					  .bytes = 8192,
+					  .start = t,
+					  .end = t + 10,
+					  .srcDeviceId = 2,
+					  .dstDeviceId = 3};
+	CUpti_ActivityMemset4 set = {.kind = CUPTI_ACTIVITY_KIND_MEMSET,
+				     .bytes = 16384,
+				     .value = 255,
+				     .start = t,
+				     .end = t + 10};
+
+	mock.mock_emit(&copy);
+	mock.mock_emit(&peer);
+	mock.mock_emit(&set);
+}
+
+static void emit_host_records(uint64_t t)
+{
+	CUpti_ActivityAPI call = {.kind = CUPTI_ACTIVITY_KIND_RUNTIME,
+				  .cbid = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
+				  .start = t,
+				  .end = t + 10,
+				  .threadId = thread_id(),
+				  .correlationId = 77};
+	CUpti_ActivitySynchronization2 sync = {
+		.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+		.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE,
+		.start = t,
+		.end = t + 10};
+	CUpti_ActivityOverhead3 overhead = {.kind = CUPTI_ACTIVITY_KIND_OVERHEAD,
+					    .overheadKind =
+						    CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING,
+					    .start = t,
+					    .end = t + 10,
+					    .overheadData = malloc(16)}; /* the client frees it */
+	CUpti_ActivityJit2 jit = {.kind = CUPTI_ACTIVITY_KIND_JIT,
+				  .start = t,
+				  .end = t + 10,
+				  .cachePath = "/cache/with,comma \"and quotes\""};
+	CUpti_ActivityName name = {.kind = CUPTI_ACTIVITY_KIND_NAME,
+				   .objectKind = CUPTI_ACTIVITY_OBJECT_THREAD,
+				   .objectId.pt.threadId = thread_id(),
+				   .name = "main thread"};
+
+	mock.mock_emit(&call);
+	call.kind = CUPTI_ACTIVITY_KIND_DRIVER;
+	call.cbid = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
+	mock.mock_emit(&call);
+	mock.mock_emit(&sync);
+	mock.mock_emit(&overhead);
+	mock.mock_emit(&jit);
+	mock.mock_emit(&name);
+}
+
+static void emit_object_records(uint64_t t)
+{
+	CUpti_ActivityDevice5 device = {.kind = CUPTI_ACTIVITY_KIND_DEVICE,
+					.name = "Imaginary GPU",
+					.numMultiprocessors = 132};
+	CUpti_ActivityContext3 context = {.kind = CUPTI_ACTIVITY_KIND_CONTEXT, .contextId = 1};
+	CUpti_ActivityStream stream = {.kind = CUPTI_ACTIVITY_KIND_STREAM, .streamId = 7};
+	CUpti_ActivityGraphTrace2 graph = {.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
+					   .start = t,
+					   .end = t + 10,
+					   .graphId = 5};
+	CUpti_ActivityDeviceGraphTrace device_graph = {
+		.kind = CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE,
+		.start = t,
+		.end = t + 10,
+		.deviceLaunchMode = 2,
+		.launcherGraphId = 5};
+
+	mock.mock_emit(&device);
+	mock.mock_emit(&context);
+	mock.mock_emit(&stream);
+	mock.mock_emit(&graph);
+	mock.mock_emit(&device_graph);
+}
+
+static void step_every_kind(const char *argument)
+{
+	uint64_t t = now_ns();
+
+	if (!mock.mock_emit)
+		return;
+	step_kernels(argument);
+	step_marker("phase \"one\", two");
+	emit_memory_records(t);
+	emit_host_records(t);
+	emit_object_records(t);
+}
+
+/* ---- what else happens in a program ---- */
+
+static void *thread_main(void *argument)
+{
+	step_kernels(argument);
+	return NULL;
+}
+
+/* threads:N - each emits a thousand kernels */
+static void step_threads(const char *argument)
+{
+	pthread_t threads[256];
+	long count = number(argument);
+
+	for (long i = 0; i < count; i++)
+		if (pthread_create(&threads[i], NULL, thread_main, "1000"))
+			fail("threads", "cannot start one");
+	for (long i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void step_sleep_ms(const char *argument)
+{
+	usleep((useconds_t)number(argument) * 1000);
+}
+
+static void step_say(const char *argument)
+{
+	puts(argument);
+}
+
+static void step_locale(const char *argument)
+{
+	if (!setlocale(LC_ALL, argument))
+		fail(argument, "no such locale");
+}
+
+static void step_shell(const char *argument)
+{
+	printf("shell ended with %d\n", WEXITSTATUS(system(argument)));
+}
+
+static void step_profiler(const char *argument)
+{
+	bool is_start = !strcmp(argument, "start");
+
+	if (mock.mock_call)
+		mock.mock_call(CUPTI_CB_DOMAIN_RUNTIME_API,
+			       is_start ? CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000
+					: CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000);
+}
+
+static void step_fatal(const char *argument)
+{
+	for (long i = number(argument); mock.mock_call && i > 0; i--)
+		mock.mock_call(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
+}
+
+static void emit_late(void)
+{
+	step_kernels("10");
+	if (mock.mock_deliver_all)
+		mock.mock_deliver_all();
+}
+
+/* Given before `cuda`: exit handlers run in reverse, so this one comes after the collector's. */
+static void step_late_kernels(const char *argument)
+{
+	(void)argument;
+	atexit(emit_late);
+}
+
+static void wait_for(pid_t child)
+{
+	int status;
+
+	if (child < 0)
+		fail("fork", "failed");
+	waitpid(child, &status, 0);
+	printf("child ended with %d\n",
+	       WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
+}
+
+/* fork:N - so many children, each ends by exit() with its handlers, while another thread emits */
+static void step_fork(const char *argument)
+{
+	pthread_t thread;
+	bool has_thread = mock.mock_emit && !pthread_create(&thread, NULL, thread_main, "40000");
+
+	for (long i = number(argument); i > 0; i--) {
+		pid_t child = fork();
+
+		if (child == 0)
+			exit(5);
+		wait_for(child);
+	}
+	if (has_thread)
+		pthread_join(thread, NULL);
+}
+
+/* fork_run:STEP - the child does one more step and exits */
+static void run_step(const char *text);
+static void step_fork_run(const char *argument)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		run_step(argument);
+		exit(0);
+	}
+	wait_for(child);
+}
+
+static void step_fork_at(const char *argument)
+{
+	static const char *const places[] = {[MOCK_REQUEST] = "request",
+					     [MOCK_COMPLETION] = "completion",
+					     [MOCK_CALLBACK] = "callback"};
+
+	for (enum mock_place place = MOCK_REQUEST; place <= MOCK_CALLBACK; place++)
+		if (mock.mock_fork_at && !strcmp(argument, places[place]))
+			mock.mock_fork_at(place);
+}
+
+static void close_descriptors(void)
+{
+	for (int descriptor = FIRST_OWN_DESCRIPTOR; descriptor < 4096; descriptor++)
+		close(descriptor);
+}
+
+static void step_close_descriptors(const char *argument)
+{
+	(void)argument;
+	close_descriptors();
+}
+
+/* Puts an own file on every number that a library could have had, and writes to each at the end. */
+static void step_take_descriptors(const char *argument)
+{
+	int own;
+
+	close_descriptors();
+	own = open(argument, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644);
+	if (own < 0)
+		fail(argument, "cannot be opened");
+	for (int descriptor = FIRST_OWN_DESCRIPTOR; descriptor < 1000; descriptor++)
+		if (descriptor != own)
+			dup2(own, descriptor);
+}
+
+/* All the numbers that take_descriptors took must still be the program's own. */
+static void step_use_descriptors(const char *argument)
+{
+	(void)argument;
+	for (int descriptor = FIRST_OWN_DESCRIPTOR; descriptor < 1000; descriptor++)
+		if (write(descriptor, ".", 1) != 1)
+			printf("descriptor %d is gone\n", descriptor);
+}
+
+/* The classic way into the background; the child goes on with the steps. */
+static void step_daemon(const char *argument)
+{
+	pid_t child = fork();
+
+	(void)argument;
+	if (child > 0) {
+		wait_for(child); /* so that the test knows when it is over */
+		_exit(0);
+	}
+	setsid();
+	for (int descriptor = 0; descriptor < 4096; descriptor++)
+		close(descriptor);
+	if (open("/dev/null", O_RDWR) != 0 || dup(0) != 1 || dup(0) != 2)
+		_exit(98);
+}
+
+/* ---- ends ---- */
+
+static void step_exit(const char *argument)
+{
+	exit((int)number(argument));
+}
+
+static void step_underscore_exit(const char *argument)
+{
+	_exit((int)number(argument));
+}
+
+static void step_quick_exit(const char *argument)
+{
+	quick_exit((int)number(argument));
+}
+
+static void step_abort(const char *argument)
+{
+	(void)argument;
+	abort();
+}
+
+static void step_signal(const char *argument)
+{
+	raise((int)number(argument));
+}
+
+static void exit_from_handler(int signal_number)
+{
+	exit(signal_number);
+}
+
+/* exit() in a signal handler: not allowed, and often done */
+static void step_exit_in_handler(const char *argument)
+{
+	signal(SIGTERM, exit_from_handler);
+	step_signal(argument);
+}
+
+static void *exit_main(void *argument)
+{
+	step_exit(argument);
+	return NULL;
+}
+
+static void step_exit_in_thread(const char *argument)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, exit_main, (void *)argument);
+	for (;;)
+		pause();
+}
+
+static void *underscore_exit_main(void *argument)
+{
+	step_underscore_exit(argument);
+	return NULL;
+}
+
+/* _exit_in_threads:STATUS - four at once */
+static void step_underscore_exit_in_threads(const char *argument)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&thread, NULL, underscore_exit_main, (void *)argument);
+	for (;;)
+		pause();
+}
+
+static void step_exec(const char *argument)
+{
+	execlp(argument, argument, "after exec", NULL);
+	fail(argument, "cannot be executed");
+}
+
+static const struct {
+	const char *name;
+	void (*run)(const char *argument);
+} steps[] = {
+	{"cuda", step_cuda},
+	{"nvtx", step_nvtx},
+	{"kernels", step_kernels},
+	{"name", step_name},
+	{"forever", step_forever},
+	{"unfinished", step_unfinished},
+	{"finish", step_finish},
+	{"zero_times", step_zero_times},
+	{"reversed_times", step_reversed_times},
+	{"disordered", step_disordered},
+	{"unknown", step_unknown},
+	{"undecodable", step_undecodable},
+	{"marker", step_marker},
+	{"markers", step_markers},
+	{"every_kind", step_every_kind},
+	{"threads", step_threads},
+	{"sleep_ms", step_sleep_ms},
+	{"say", step_say},
+	{"locale", step_locale},
+	{"shell", step_shell},
+	{"profiler", step_profiler},
+	{"fatal", step_fatal},
+	{"late_kernels", step_late_kernels},
+	{"fork", step_fork},
+	{"fork_run", step_fork_run},
+	{"fork_at", step_fork_at},
+	{"close_descriptors", step_close_descriptors},
+	{"take_descriptors", step_take_descriptors},
+	{"use_descriptors", step_use_descriptors},
+	{"daemon", step_daemon},
+	{"exit", step_exit},
+	{"_exit", step_underscore_exit},
+	{"quick_exit", step_quick_exit},
+	{"abort", step_abort},
+	{"signal", step_signal},
+	{"exit_in_handler", step_exit_in_handler},
+	{"exit_in_thread", step_exit_in_thread},
+	{"_exit_in_threads", step_underscore_exit_in_threads},
+	{"exec", step_exec},
+};
+
+static void run_step(const char *text)
+{
+	const char *colon = strchr(text, ':');
+	size_t length = colon ? (size_t)(colon - text) : strlen(text);
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+		if (strlen(steps[i].name) == length && !strncmp(text, steps[i].name, length)) {
+			steps[i].run(colon ? colon + 1 : NULL);
+			return;
+		}
+	fail(text, "no such step");
+}
+
+int main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IONBF, 0); /* a fork must not print twice */
+	for (int i = 1; i < argc; i++) {
+		printf("step %s\n", argv[i]);
+		run_step(argv[i]);
+	}
+	fputs("mock_app is done\n", stderr);
+	return 0;
+}

@@ -1,0 +1,40 @@
+/*
+ * mock_cupti.h - how a test program moves the stand-in for CUPTI (libcupti_mock.c).
+ *
+ * The collector loads the stand-in because ROOFLINE_CUPTI names it; mock_app.c finds these functions
+ * in the same copy by dlsym.  What has to be decided before the program can call anything comes
+ * from the environment:
+ *
+ *   MOCK_VERSION          what cuptiGetVersion says (130001)
+ *   MOCK_SUBSCRIBE        result of cuptiSubscribe_v2 (0)
+ *   MOCK_REGISTER         result of cuptiActivityRegisterCallbacks (0)
+ *   MOCK_REFUSED_KINDS    list of CUpti_ActivityKind numbers that cuptiActivityEnable refuses
+ *   MOCK_GROWN_BYTES      every record is so much longer than this CUPTI's, as a future one's would be
+ *   MOCK_CALLS            file that gets the name of every cupti function called, in order
+ */
+#ifndef ROOFLINE_TESTS_MOCK_CUPTI_H
+#define ROOFLINE_TESTS_MOCK_CUPTI_H
+
+#include <stdbool.h>
+
+#include <cupti.h>
+
+enum mock_place { MOCK_NOWHERE, MOCK_REQUEST, MOCK_COMPLETION, MOCK_CALLBACK };
+
+/* MOCK(result, name, parameters) */
+#define MOCK_FUNCTIONS(MOCK)                                                                             \
+	/* A finished record; its length follows from its kind.  Kinds that nobody enabled count too. */ \
+	MOCK(void, mock_emit, (const void *record))                                                      \
+	/* A record that is not finished: its buffer is withheld until mock_finish_all. */               \
+	MOCK(void, mock_begin, (const void *record))                                                     \
+	MOCK(void, mock_finish_all, (void))                                                              \
+	/* True when the collector enabled the kind. */                                                  \
+	MOCK(bool, mock_is_enabled, (CUpti_ActivityKind kind))                                           \
+	/* Calls the subscriber, if it asked for this callback, on entry and on exit. */                 \
+	MOCK(void, mock_call, (CUpti_CallbackDomain domain, CUpti_CallbackId id))                        \
+	/* The next time that CUPTI calls the collector there, it forks first; the child exits. */       \
+	MOCK(void, mock_fork_at, (enum mock_place place))                                                \
+	/* Hands out every buffer, finished or not, as CUPTI may still do late in an exit. */            \
+	MOCK(void, mock_deliver_all, (void))
+
+#endif

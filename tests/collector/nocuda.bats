@@ -1,0 +1,65 @@
+#!/usr/bin/env bats
+# LD_PRELOAD in programs that never touch CUDA: nothing to see, nothing written.
+load common
+
+# preloaded COMMAND...: without and with the collector
+preloaded() {
+	unset ROOFLINE_OUTPUT
+	capture bare "$@"
+	capture with env LD_PRELOAD="$runtimes$collector" "$@"
+	same_as_bare
+	told 0
+	wrote_nothing
+}
+
+@test "bash, true, false and a pipe print and end as ever" {
+	preloaded true
+	preloaded false
+	ended_with 1
+	preloaded bash -c 'echo one | sed s/one/two/; exit 4'
+	ended_with 4
+}
+
+@test "a program that is not there fails as ever" {
+	capture bare env /nonexistent/program
+	capture with env LD_PRELOAD="$runtimes$collector" env /nonexistent/program
+	same_as_bare
+}
+
+@test "env shows only the variables that make CUDA and NVTX find the collector" {
+	unset ROOFLINE_OUTPUT
+	env -u LD_PRELOAD bash -c env | grep -v '^_=' | sort >before
+	LD_PRELOAD="$runtimes$collector" bash -c env | grep -v '^_=' | sort >after
+	diff before after | grep '^[<>]' | cut -d= -f1 | sort >changes
+	printf '> %s\n' CUDA_INJECTION64_PATH LD_PRELOAD NVTX_INJECTION64_PATH ROOFLINE_OUTPUT |
+		diff - changes
+}
+
+@test "variables that the user has set himself are left alone" {
+	export CUDA_INJECTION64_PATH=/mine NVTX_INJECTION64_PATH=/my/own
+	LD_PRELOAD="$runtimes$collector" env >after
+	grep -qx CUDA_INJECTION64_PATH=/mine after
+	grep -qx NVTX_INJECTION64_PATH=/my/own after
+	grep -qx "ROOFLINE_OUTPUT=$recording" after
+}
+
+@test "a program with NVTX and no CUDA writes nothing and says nothing" {
+	preloaded "$app" nvtx markers:100 exit:6
+	ended_with 6
+}
+
+@test "a program with many NVTX ranges and no CUDA neither grows without bound nor writes" {
+	preloaded bash -c 'ulimit -v 400000 2>/dev/null; exec "$@"' - "$app" nvtx markers:100000 exit:6
+	ended_with 6
+}
+
+@test "all processes that one program starts share its recording folder" {
+	unset ROOFLINE_OUTPUT
+	capture with env LD_PRELOAD="$runtimes$collector" bash -c \
+		'"$0" cuda kernels:1 & "$0" cuda kernels:2; wait' "$app"
+	told 0
+	recording=$(echo "$PWD"/roofline.*)
+	[ -d "$recording" ]
+	readable 2
+	equal kernels 3 "$(rows kernels)"
+}

@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# What ROOFLINE_* limits, and what it makes of nonsense.
+load common
+
+@test "nonsense in a variable is told once each, and the default is used" {
+	for setting in API=maybe NVTX=2 GRAPHS=both DELAY_S=-1 DURATION_S=nan BUFFER_LIMIT_MB=1e99 \
+		FLUSH_MS=soon PROFILER_API=yes SYNCS=0x; do
+		rm -rf "$recording"
+		export "ROOFLINE_$setting"
+		record cuda kernels:5 marker:one exit:6
+		unset "ROOFLINE_${setting%=*}"
+		told 1 "ROOFLINE_${setting%=*}='${setting#*=}'.*; using "
+		readable
+		equal kernels 5 "$(rows kernels)"
+		equal markers 2 "$(rows markers)"
+	done
+}
+
+@test "empty variables mean the default" {
+	export ROOFLINE_API= ROOFLINE_GRAPHS= ROOFLINE_KERNELS= ROOFLINE_DELAY_S= ROOFLINE_QUIET=
+	record cuda kernels:5
+	told 0
+	equal kernels 5 "$(rows kernels)"
+}
+
+@test "--kernels keeps the kernels whose mangled name matches and counts the others" {
+	export ROOFLINE_KERNELS='Z4step|other'
+	record cuda kernels:5 name:_Z6unlikev kernels:6 name:another kernels:7 name:_Z6unlikev kernels:1
+	told 0
+	readable
+	equal kernels 12 "$(rows kernels)"
+	equal filtered_kernels 7 "$(loss filtered_kernels)"
+	equal signatures 2 "$(rows signatures)"
+	equal filter 'Z4step|other' "$(property filter_kernels)"
+}
+
+@test "--kernels matches demangled names where the C++ library is at hand" {
+	ldconfig -p | grep -q 'libstdc++.so.6' || skip "no libstdc++.so.6 here"
+	export ROOFLINE_KERNELS='^step\(float\*, int\)$'
+	record cuda kernels:5 name:_Z6unlikev kernels:6
+	equal kernels 5 "$(rows kernels)"
+	equal filtered_kernels 6 "$(loss filtered_kernels)"
+}
+
+@test "a --kernels that is no regular expression is told once and records all kernels" {
+	export ROOFLINE_KERNELS='step('
+	record cuda kernels:5 exit:6
+	told 1 "--kernels 'step\\(' is no regular expression: .*; all kernels are recorded"
+	equal kernels 5 "$(rows kernels)"
+}
+
+@test "--delay leaves out and counts what began before" {
+	export ROOFLINE_DELAY_S=0.3
+	record cuda kernels:5 sleep_ms:400 kernels:7
+	equal kernels 7 "$(rows kernels)"
+	equal outside_window 5 "$(loss outside_window)"
+	equal delay 300000000 "$(property delay_ns)"
+}
+
+@test "numbers are read with a decimal point whatever the program's locale" {
+	localedef -i de_DE -f UTF-8 ./de_DE.UTF-8 2>/dev/null || true
+	[ -d de_DE.UTF-8 ] || skip "localedef cannot make a locale with a decimal comma"
+	export LOCPATH=$PWD ROOFLINE_DELAY_S=0.2
+	record locale:de_DE.UTF-8 cuda kernels:5 sleep_ms:300 kernels:7
+	told 0
+	equal kernels 7 "$(rows kernels)"
+	equal delay 200000000 "$(property delay_ns)"
+}
+
+@test "--duration leaves out and counts what began after" {
+	export ROOFLINE_DURATION_S=0.3
+	record cuda kernels:5 sleep_ms:400 kernels:7
+	equal kernels 5 "$(rows kernels)"
+	equal outside_window 7 "$(loss outside_window)"
+}
+
+@test "with ROOFLINE_PROFILER_API only what lies between start and stop is kept" {
+	export ROOFLINE_PROFILER_API=1
+	record cuda kernels:1 profiler:start kernels:2 profiler:stop kernels:4 profiler:start kernels:8 \
+		profiler:start kernels:16 profiler:stop profiler:stop kernels:32
+	told 0
+	equal kernels 26 "$(rows kernels)"
+	equal outside_window 37 "$(loss outside_window)"
+}
+
+@test "without it cudaProfilerStart and Stop change nothing" {
+	record cuda kernels:1 profiler:start kernels:2 profiler:stop kernels:4
+	equal kernels 7 "$(rows kernels)"
+}
+
+@test "ROOFLINE_DISCARD throws everything away, for the cost benchmark" {
+	export ROOFLINE_DISCARD=1
+	record cuda kernels:5
+	readable
+	equal kernels 0 "$(rows kernels)"
+}
+
+@test "the recording says who it is: command, process, version, rank" {
+	export RANK=3 LOCAL_RANK=1 WORLD_SIZE=8 CUDA_VISIBLE_DEVICES=4,5
+	record cuda kernels:1
+	equal command "$app cuda kernels:1" "$(property command)"
+	equal rank 3 "$(property rank)"
+	equal local_rank 1 "$(property local_rank)"
+	equal world_size 8 "$(property world_size)"
+	equal devices '"4,5"' "$(property cuda_visible_devices)"
+	equal cupti 130001 "$(property cupti)"
+	equal graphs node "$(property graphs)"
+	[ -d "$recording/$(hostname).$(property pid)" ]
+}

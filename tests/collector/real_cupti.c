@@ -1,0 +1,150 @@
+/*
+ * real_cupti.c - asks the real CUPTI what the collector and the mock take for granted.
+ *
+ * real_cupti LIBRARY names     every call that launches, runs a graph or copies is one that we record
+ * real_cupti LIBRARY lengths   its records are as long as the collector and the mock believe
+ *
+ * Needs no GPU and no driver.  Prints what is wrong; exits 1 when something is, 2 when it cannot ask.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api_choice.c"
+
+static struct cupti_api cupti;
+
+/* What api_choice.c needs of the trace writer, for the one function that is not called here. */
+uint32_t trace_name(const char *text)
+{
+	return text != NULL;
+}
+
+static bool starts_work(const char *name)
+{
+	static const char *const prefixes[] = {"cudaLaunch",	    "__cudaLaunch",
+					       "cuLaunch",	    "cudaGraphLaunch",
+					       "cuGraphLaunch",	    "cudaMemcpy",
+					       "cuMemcpy",	    "cudaMemset",
+					       "cuMemset",	    "cudaGraphInstantiate",
+					       "cuGraphInstantiate"};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+/* Returns how many calls of a domain start work; prints those that would not be recorded. */
+static unsigned int check_domain(CUpti_CallbackDomain domain, unsigned int *missing_count)
+{
+	unsigned int count = 0;
+
+	for (uint32_t id = 1; id < CBID_LIMIT; id++) {
+		const char *name = callback_name(&cupti, domain, id);
+
+		if (!name || !starts_work(name))
+			continue;
+		count++;
+		if (!api_choice_wants(name)) {
+			printf("%s (%u) is not recorded\n", name, id);
+			++*missing_count;
+		}
+	}
+	return count;
+}
+
+static int check_names(void)
+{
+	unsigned int missing_count = 0;
+	unsigned int runtime = check_domain(CUPTI_CB_DOMAIN_RUNTIME_API, &missing_count);
+	unsigned int driver = check_domain(CUPTI_CB_DOMAIN_DRIVER_API, &missing_count);
+
+	printf("%u runtime and %u driver calls start work\n", runtime, driver);
+	return missing_count || runtime < 50 || driver < 50;
+}
+
+static const struct {
+	CUpti_ActivityKind kind;
+	size_t bytes;
+	const char *name;
+} records[] = {
+#define RECORD(kind, type)                                      \
+	{                                                       \
+		CUPTI_ACTIVITY_KIND_##kind, sizeof(type), #type \
+	}
+	RECORD(CONCURRENT_KERNEL, CUpti_ActivityKernel10),
+	RECORD(MEMCPY, CUpti_ActivityMemcpy6),
+	RECORD(MEMCPY2, CUpti_ActivityMemcpyPtoP4),
+	RECORD(MEMSET, CUpti_ActivityMemset4),
+	RECORD(GRAPH_TRACE, CUpti_ActivityGraphTrace2),
+	RECORD(DEVICE_GRAPH_TRACE, CUpti_ActivityDeviceGraphTrace),
+	RECORD(RUNTIME, CUpti_ActivityAPI),
+	RECORD(DRIVER, CUpti_ActivityAPI),
+	RECORD(SYNCHRONIZATION, CUpti_ActivitySynchronization2),
+	RECORD(OVERHEAD, CUpti_ActivityOverhead3),
+	RECORD(JIT, CUpti_ActivityJit2),
+	RECORD(MARKER, CUpti_ActivityMarker2),
+	RECORD(NAME, CUpti_ActivityName),
+	RECORD(DEVICE, CUpti_ActivityDevice5),
+	RECORD(CONTEXT, CUpti_ActivityContext3),
+	RECORD(STREAM, CUpti_ActivityStream),
+};
+
+/* Two records of a kind in a row: the second is found where the first ends.  A newer CUPTI's may be
+ * longer, never shorter. */
+static bool is_length_right(CUpti_ActivityKind kind, size_t bytes, const char *name)
+{
+	static _Alignas(8) uint8_t buffer[4096];
+	CUpti_Activity *record = NULL;
+	uint8_t *second;
+
+	for (size_t at = 0; at + sizeof(kind) <= sizeof(buffer); at += 8)
+		memcpy(buffer + at, &kind, sizeof(kind));
+	if (cupti.cuptiActivityGetNextRecord(buffer, sizeof(buffer), &record) != CUPTI_SUCCESS ||
+	    cupti.cuptiActivityGetNextRecord(buffer, sizeof(buffer), &record) != CUPTI_SUCCESS) {
+		printf("%s cannot be decoded\n", name);
+		return false;
+	}
+	second = (uint8_t *)record;
+	if (second < buffer + bytes) {
+		printf("%s is %zu bytes, not %zu\n", name, (size_t)(second - buffer), bytes);
+		return false;
+	}
+	return true;
+}
+
+static int check_lengths(void)
+{
+	int wrong_count = 0;
+
+	for (size_t i = 0; i < sizeof(records) / sizeof(*records); i++)
+		wrong_count += !is_length_right(records[i].kind, records[i].bytes, records[i].name);
+	return wrong_count > 0;
+}
+
+static bool load(const char *library)
+{
+	void *handle = dlopen(library, RTLD_NOW);
+
+	if (!handle) {
+		puts(dlerror());
+		return false;
+	}
+	*(void **)&cupti.cuptiGetCallbackName = dlsym(handle, "cuptiGetCallbackName");
+	*(void **)&cupti.cuptiActivityGetNextRecord = dlsym(handle, "cuptiActivityGetNextRecord");
+	return cupti.cuptiGetCallbackName && cupti.cuptiActivityGetNextRecord;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3 || !load(argv[1]))
+		return 2;
+	if (!strcmp(argv[2], "names"))
+		return check_names();
+	if (!strcmp(argv[2], "lengths"))
+		return check_lengths();
+	return 2;
+}
