@@ -61,7 +61,8 @@ static char *put_text(char *to, const char *text)
 	to = put_##type(to, row->name);                                                            \
 	*to++ = ',';
 #define PUT_FUNCTION(table, columns)                                                               \
-	static void put_##table(FILE *file, const struct trace_##table##_row *row)                 \
+	__attribute__((unused)) static void put_##table(                                           \
+		FILE *file, const struct trace_##table##_row *row)                 \
 	{                                                                                          \
 		char line[4096], *to = line;                                                       \
 		columns(PUT_COLUMN) to[-1] = '\n';                                                 \
