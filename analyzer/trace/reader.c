@@ -16,7 +16,7 @@
 #define READ_BYTES ((size_t)256 * 1024)
 /* A lost closing quote would swallow the rest of the file; no honest field is this long. */
 #define FIELD_LIMIT_BYTES ((size_t)8 * 1024 * 1024)
-#define FIELD_BLOCK_BYTES 4096
+#define FIELD_BLOCK_BYTES ((size_t)64 * 1024) /* how much it grows by */
 #define MAX_COLUMNS 256 /* of a file; further ones are not looked at */
 
 /* ---- the schema as data ---- */
