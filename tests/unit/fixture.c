@@ -66,9 +66,10 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 	[TRACE_TABLE_memsets] = "start_ns,end_ns,bytes,value,memory,is_async,device,context,stream,"
 				"correlation,graph,graph_node\n"
 				"4500,4600,64,0,3,1,0,1,7,0,0,0\n",
-	[TRACE_TABLE_graphs] = "start_ns,end_ns,device,context,stream,correlation,graph,launch_mode,"
-			       "launcher_graph\n"
-			       "5000,5600,0,1,13,0,9,2,5\n",
+	[TRACE_TABLE_graphs] =
+		"start_ns,end_ns,device,context,stream,correlation,graph,launch_mode,"
+		"launcher_graph\n"
+		"5000,5600,0,1,13,0,9,2,5\n",
 	[TRACE_TABLE_api] = "start_ns,end_ns,name,thread,correlation,result\n"
 			    "1000,1500,3,100,101,0\n"
 			    "1600,2000,3,100,102,0\n"

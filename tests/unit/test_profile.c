@@ -55,8 +55,7 @@ static const struct profile_loss *find_loss(const struct profile *profile, uint3
 					    const char *kind)
 {
 	for (size_t i = 0; i < profile->loss_count; i++)
-		if (profile->losses[i].process == process &&
-		    !strcmp(profile->losses[i].kind, kind))
+		if (profile->losses[i].process == process && !strcmp(profile->losses[i].kind, kind))
 			return &profile->losses[i];
 	return NULL;
 }
@@ -394,9 +393,8 @@ static void test_two_processes(void **state)
 
 		if (op->kind != OP_KERNEL)
 			continue;
-		assert_int_equal(
-			profile->threads[profile->calls[op->call].thread].process,
-			profile_op_process(profile, op));
+		assert_int_equal(profile->threads[profile->calls[op->call].thread].process,
+				 profile_op_process(profile, op));
 	}
 	profile_free(profile);
 }
@@ -483,13 +481,13 @@ static void test_invalid_times(void **state)
 
 static void test_orphans(void **state)
 {
-	struct profile *profile = load_with(
-		*state, "kernels.csv",
-		"start_ns,end_ns,signature,device,context,stream,correlation\n"
-		"2000,2100,99,0,1,7,101\n"
-		"2200,2300,1,6,1,7,4294967295\n"
-		"2400,2500,1,0,4294967295,4294967295,999\n"
-		"2600,2700,4000000000,70000,55,66,1\n");
+	struct profile *profile =
+		load_with(*state, "kernels.csv",
+			  "start_ns,end_ns,signature,device,context,stream,correlation\n"
+			  "2000,2100,99,0,1,7,101\n"
+			  "2200,2300,1,6,1,7,4294967295\n"
+			  "2400,2500,1,0,4294967295,4294967295,999\n"
+			  "2600,2700,4000000000,70000,55,66,1\n");
 	const struct profile_op *ops = profile->ops;
 
 	assert_consistent(profile);
@@ -524,8 +522,9 @@ static void test_only_kernels(void **state)
 
 	(void)state;
 	fixture_create(&fixture);
-	fixture_write(&fixture, "h.7", "kernels.csv",
-		      "start_ns,end_ns,signature,device,context,stream\n5,9,1,2,1,7\n5,8,1,3,1,7\n");
+	fixture_write(
+		&fixture, "h.7", "kernels.csv",
+		"start_ns,end_ns,signature,device,context,stream\n5,9,1,2,1,7\n5,8,1,3,1,7\n");
 	profile = load(&fixture);
 	assert_consistent(profile);
 	assert_int_equal(profile->op_count, 2);
@@ -621,9 +620,9 @@ static void test_nested_threads(void **state)
 			  "1100,1200,4,1,1\n" /* inside the next, written before it */
 			  "1000,2000,3,1,2\n"
 			  "1300,1400,4,1,3\n"
-			  "1350,1380,4,1,4\n"  /* inside a dropped one */
-			  "1500,1600,4,2,5\n"  /* another thread */
-			  "1900,2100,4,1,6\n"  /* overlaps, is not inside */
+			  "1350,1380,4,1,4\n"	/* inside a dropped one */
+			  "1500,1600,4,2,5\n"	/* another thread */
+			  "1900,2100,4,1,6\n"	/* overlaps, is not inside */
 			  "1000,2000,4,1,7\n"); /* exactly as long as the outer */
 
 	assert_int_equal(profile->call_count, 3);
@@ -635,10 +634,10 @@ static void test_marker_ends(void **state)
 {
 	struct profile *profile = load_with(*state, "markers.csv",
 					    "time_ns,id,phase,is_thread,thread,domain,name\n"
-					    "1000,1,2,1,100,0,0\n"  /* started before recording */
+					    "1000,1,2,1,100,0,0\n" /* started before recording */
 					    "1100,2,1,1,100,0,8\n"
 					    "1200,2,2,1,100,0,0\n"
-					    "1200,2,1,1,100,0,9\n"  /* the id again */
+					    "1200,2,1,1,100,0,9\n" /* the id again */
 					    "1300,2,2,1,100,0,0\n"
 					    "1400,3,1,1,100,0,8\n"); /* never ends */
 
@@ -808,7 +807,10 @@ static void test_kind_names(void **state)
 	profile_free(NULL);
 }
 
-#define TEST(name, function) {name, function, set_up, tear_down, NULL}
+#define TEST(name, function)                            \
+	{                                               \
+		name, function, set_up, tear_down, NULL \
+	}
 
 int main(void)
 {

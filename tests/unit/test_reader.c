@@ -233,8 +233,7 @@ static void test_cut_off(void **state)
 	read_kernels(reading, "start_ns,end_ns\n1,2\n3,45");
 	assert_int_equal(reading->rows, 1);
 	assert_int_equal(reading->kernel.end_ns, 2);
-	assert_loss(reading, READER_cut_off_rows, 1,
-		    "p.1/kernels.csv:3: the last line is cut off");
+	assert_loss(reading, READER_cut_off_rows, 1, "p.1/kernels.csv:3: the last line is cut off");
 	assert_int_equal(reading->losses.count[READER_unreadable_rows], 0);
 }
 
@@ -382,7 +381,10 @@ static void test_merge(void **state)
 	assert_string_equal(sum.first[1], "elsewhere");
 }
 
-#define TEST(name, function) {name, function, set_up, tear_down, NULL}
+#define TEST(name, function)                            \
+	{                                               \
+		name, function, set_up, tear_down, NULL \
+	}
 
 int main(void)
 {
