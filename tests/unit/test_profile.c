@@ -621,7 +621,7 @@ static void test_nested_threads(void **state)
 			  "1000,2000,3,1,2\n"
 			  "1300,1400,4,1,3\n"
 			  "1350,1380,4,1,4\n"	/* inside a dropped one */
-			  "1500,1600,4,2,5\n"	/* another thread */
+			  "1950,2050,4,2,5\n"	/* another thread */
 			  "1900,2100,4,1,6\n"	/* overlaps, is not inside */
 			  "1000,2000,4,1,7\n"); /* exactly as long as the outer */
 
