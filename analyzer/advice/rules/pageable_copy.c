@@ -95,7 +95,7 @@ static int recommend(const struct facts *facts, struct advice *advice, size_t de
 		     "touches its buffer.";
 	item->pattern =
 		"cudaMallocHost(&host, bytes); /* once */\n"
-		"cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, copy_stream);\n"
+		"cudaMemcpyAsync(device, host, bytes, cudaMemcpyDefault, copy_stream);\n"
 		"cudaEventRecord(copied, copy_stream);\n"
 		"cudaStreamWaitEvent(compute_stream, copied);";
 	rc = advice_say(item,
