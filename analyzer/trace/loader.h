@@ -63,7 +63,8 @@ struct loader_task {
 };
 
 struct context_entry {
-	uint32_t context, device_ordinal, null_stream;
+	uint32_t device; /* devices[] */
+	uint32_t null_stream;
 };
 
 struct marker {

@@ -1,3 +1,5 @@
+#define _GNU_SOURCE /* versionsort */
+
 #include "trace/profile.h"
 
 #include <dirent.h>

@@ -82,8 +82,11 @@ static void count_losses(struct reader_losses *losses, enum reader_loss kind, ui
 	losses->count[kind] += count;
 	if (first[0])
 		return;
-	used = snprintf(first, size, "%.200s/%s.csv:%llu: ", place->process,
-			table_names[place->table], (unsigned long long)place->line);
+	used = snprintf(first, size, "%.200s/%s.csv:", place->process, table_names[place->table]);
+	if (place->line)
+		used += snprintf(first + used, size - (size_t)used, "%llu:",
+				 (unsigned long long)place->line);
+	used += snprintf(first + used, size - (size_t)used, " ");
 	vsnprintf(first + used, size - (size_t)used, format, arguments);
 }
 
