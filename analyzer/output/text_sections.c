@@ -260,7 +260,7 @@ void page_section_copies(struct page *page)
 	if (!rows)
 		return;
 	page_list_title(page, "Copies", NULL, rows, statistics->copy_count);
-	page_heads(page, "  what  memory             call       time    count      mean     bytes "
+	page_heads(page, "  what memory             call       time    count      mean     bytes "
 			 "     rate");
 	for (size_t i = 0; i < rows; i++) {
 		const struct copy_statistics *copy = &statistics->copies[i];
@@ -269,7 +269,7 @@ void page_section_copies(struct page *page)
 		snprintf(memory, sizeof(memory), "%s to %s",
 			 profile_memory_kind_name(copy->src_memory),
 			 profile_memory_kind_name(copy->dst_memory));
-		fprintf(page->out, "  %-5s %-18s %-5s %9s %8s %9s %9s %9s\n",
+		fprintf(page->out, "  %-4s %-18s %-5s %9s %8s %9s %9s %9s\n",
 			profile_copy_kind_name(copy->kind), memory,
 			copy->is_async ? "async" : "sync",
 			format_ns((double)copy->time.total_ns).text,
