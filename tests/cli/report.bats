@@ -186,7 +186,7 @@ assert rows and all(len(row) == len(rows[0]) for row in rows), rows"
 	printf 'time_ns,kind,count,detail\n1,dropped_records,5,x\n2,dropped_records,7,x\n' \
 		>roofline.1/host.7/losses.csv
 	run "$ROOFLINECTL" report roofline.1 --section losses
-	[ "$output" = "Lost: 12 records (dropped_records: CUPTI had no buffer to put them in)" ]
+	[ "$output" = "Lost: 12 dropped_records (CUPTI had no buffer to put them in)" ]
 	run json "report['losses']"
 	[ "$output" = "{'dropped_records': 12}" ]
 }
