@@ -50,9 +50,9 @@ struct call_statistics {
 struct range_statistics {
 	const char *domain, *name;
 	struct distribution time;
-	uint64_t op_count;  /* operations launched inside, by the thread of the range */
-	int64_t gpu_ns;	    /* sum of their durations */
-	int64_t span_ns;    /* sum over ranges of first start to last end of those operations */
+	uint64_t op_count;   /* operations launched inside, by the thread of the range */
+	int64_t gpu_ns;	     /* sum of their durations */
+	int64_t span_ns;     /* sum over ranges of first start to last end of those operations */
 	uint64_t open_count; /* ranges that never ended */
 };
 
@@ -60,10 +60,10 @@ struct range_statistics {
 struct graph_statistics {
 	uint32_t process, graph;
 	uint64_t launch_count;
-	uint64_t op_count; /* node executions; 0 in graph-level recordings */
-	uint32_t node_count; /* different nodes seen */
+	uint64_t op_count;	  /* node executions; 0 in graph-level recordings */
+	uint32_t node_count;	  /* different nodes seen */
 	struct distribution time; /* per launch: first node's start to last node's end */
-	int64_t busy_ns;   /* sum of node durations */
+	int64_t busy_ns;	  /* sum of node durations */
 	bool is_device_launched;
 };
 

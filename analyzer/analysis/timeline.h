@@ -11,12 +11,13 @@
 #define TIMELINE_MAX_CONCURRENCY 16 /* the last bucket counts this many and more */
 
 struct timeline_device {
-	int64_t first_ns, last_ns; /* first start and last end of an operation; equal when there is none */
-	int64_t wall_ns;	   /* last_ns - first_ns */
-	int64_t busy_ns;	   /* union of all operations */
-	int64_t idle_ns;	   /* wall_ns - busy_ns */
+	int64_t first_ns,
+		last_ns; /* first start and last end of an operation; equal when there is none */
+	int64_t wall_ns; /* last_ns - first_ns */
+	int64_t busy_ns; /* union of all operations */
+	int64_t idle_ns; /* wall_ns - busy_ns */
 	int64_t kernel_ns, copy_ns, memset_ns; /* unions by kind */
-	int64_t copy_overlapped_ns; /* copy time during which a kernel ran */
+	int64_t copy_overlapped_ns;	       /* copy time during which a kernel ran */
 	int64_t concurrency_ns[TIMELINE_MAX_CONCURRENCY + 1]; /* time with exactly i operations */
 };
 
