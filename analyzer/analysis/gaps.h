@@ -43,19 +43,21 @@
 #include "analysis/timeline.h"
 
 /* CAUSE(constant, json key, title, meaning), in the order that reports show them */
-#define GAP_CAUSES(CAUSE)                                                                          \
-	CAUSE(LAUNCH, "launch", "launch", "the launch call was running, or its work on the way to the GPU") \
-	CAUSE(SYNC, "synchronisation", "synchronisation",                                          \
-	      "the launching thread was still inside a wait for work that had already ended") \
-	CAUSE(HOST, "host_compute", "host compute", "the launching thread ran its own code, outside CUDA") \
-	CAUSE(MEMORY, "memory_operation", "memory operation",                                      \
-	      "the launching thread allocated, freed, or ran a blocking copy")                     \
-	CAUSE(GRAPH, "graph_management", "graph management",                                       \
-	      "the launching thread captured, instantiated, updated or uploaded a graph")          \
-	CAUSE(MODULE, "module_load", "module load", "code was loaded or compiled")                 \
-	CAUSE(DEVICE, "device_scheduling", "device scheduling",                                    \
-	      "the work had been submitted before the gap began: the GPU itself took the time")    \
-	CAUSE(PROFILER, "profiler", "profiler", "tracing itself took the time")                    \
+#define GAP_CAUSES(CAUSE)                                                                       \
+	CAUSE(LAUNCH, "launch", "launch",                                                       \
+	      "the launch call was running, or its work on the way to the GPU")                 \
+	CAUSE(SYNC, "synchronisation", "synchronisation",                                       \
+	      "the launching thread was still inside a wait for work that had already ended")   \
+	CAUSE(HOST, "host_compute", "host compute",                                             \
+	      "the launching thread ran its own code, outside CUDA")                            \
+	CAUSE(MEMORY, "memory_operation", "memory operation",                                   \
+	      "the launching thread allocated, freed, or ran a blocking copy")                  \
+	CAUSE(GRAPH, "graph_management", "graph management",                                    \
+	      "the launching thread captured, instantiated, updated or uploaded a graph")       \
+	CAUSE(MODULE, "module_load", "module load", "code was loaded or compiled")              \
+	CAUSE(DEVICE, "device_scheduling", "device scheduling",                                 \
+	      "the work had been submitted before the gap began: the GPU itself took the time") \
+	CAUSE(PROFILER, "profiler", "profiler", "tracing itself took the time")                 \
 	CAUSE(UNKNOWN, "unknown", "unknown", "the recording does not tell")
 
 #define GAP_CAUSE_CONSTANT(constant, key, title, meaning) GAP_##constant,
@@ -76,7 +78,7 @@ struct gap {
 };
 
 struct gap_device {
-	int64_t wall_ns, busy_ns, idle_ns; /* wall = busy + idle */
+	int64_t wall_ns, busy_ns, idle_ns;    /* wall = busy + idle */
 	int64_t by_cause_ns[GAP_CAUSE_COUNT]; /* adds up to idle_ns exactly */
 	uint64_t gap_count;
 	uint64_t gap_count_by_cause[GAP_CAUSE_COUNT]; /* gaps whose largest share it is */
