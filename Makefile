@@ -39,7 +39,7 @@ shared    := $(BUILD)/share/rooflinectl
 
 # Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command.
 build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev uthash-dev gnuplot-nox:gnuplot
-check_packages := libcmocka-dev bats:bats perl:prove clang-format:clang-format \
+check_packages := libcmocka-dev bats:bats procps:pkill perl:prove clang-format:clang-format \
 		  clang-tidy:clang-tidy cppcheck:cppcheck
 
 .PHONY: all analyzer collector workloads
@@ -51,7 +51,7 @@ workloads: $(workloads)
 # ---- analyzer: no CUDA anywhere ----
 $(BUILD)/analyzer/%.o: analyzer/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Ianalyzer -c $< -o $@
+	$(CC) $(ALL_CFLAGS) -Ianalyzer -I. -c $< -o $@
 
 $(binary): $(analyzer_o)
 	@mkdir -p $(@D)
@@ -71,13 +71,38 @@ $(BUILD)/collector/%.o: collector/%.c
 
 $(collector): $(collector_o)
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZER) -shared -o $@ $^ $(LDFLAGS) -ldl -lpthread
+	$(CC) $(SANITIZER) -shared -Wl,-z,defs -Wl,-z,now -o $@ $^ $(LDFLAGS) -ldl -lpthread
 
 # ---- workloads ----
 $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.cu $(wildcard workloads/*.cuh workloads/*.h)
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -cudart static -Iworkloads -o $@ $< -lcudadevrt
 
+# ---- trial programs for `make check-gpu` and the cost benchmark; cost.sh says how to run them ----
+gpu_tests := $(patsubst tests/gpu/%.cu,$(BUILD)/tests/gpu/%,$(wildcard tests/gpu/*.cu)) \
+	     $(patsubst tests/gpu/%.c,$(BUILD)/tests/gpu/%,$(wildcard tests/gpu/*.c)) \
+	     $(BUILD)/tests/gpu/many_launches_shared
+GPU_TEST = $(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -Iworkloads
+
+.PHONY: gpu-tests
+gpu-tests: $(gpu_tests)
+
+$(BUILD)/tests/gpu/%: tests/gpu/%.cu tests/gpu/trial.cuh workloads/cuda_check.cuh
+	@mkdir -p $(@D)
+	$(GPU_TEST) -cudart static -o $@ $< -lcudadevrt
+
+$(BUILD)/tests/gpu/%_shared: tests/gpu/%.cu tests/gpu/trial.cuh workloads/cuda_check.cuh
+	@mkdir -p $(@D)
+	$(GPU_TEST) -cudart shared -Xlinker -rpath,$(CUDA_HOME)/lib64 -o $@ $< -lcudadevrt
+
+$(BUILD)/tests/gpu/%: tests/gpu/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) $(CUDA_FLAGS) -o $@ $< $(LIBCUDA)
+
+# The driver's library is linked from the toolkit's stub and found at run time.
+$(BUILD)/tests/gpu/driver_api: LIBCUDA = -L$(CUDA_HOME)/lib64/stubs -lcuda
+
+-include $(analyzer_o:.o=.d) $(collector_o:.o=.d)
 
 # ---- tests: everything that `make check` and tests/run need, built from tests/ ----
 unit_c      := $(wildcard tests/unit/test_*.c)
@@ -105,7 +130,7 @@ $(library): $(library_o)
 
 $(BUILD)/tests/%.o: tests/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(if $(filter tests/collector/%,$<),$(CUDA_FLAGS) -Icollector) -Ianalyzer -c $< -o $@
+	$(CC) $(ALL_CFLAGS) $(if $(filter tests/collector/%,$<),$(CUDA_FLAGS) -Icollector) -Ianalyzer -I. -c $< -o $@
 
 $(units): %: %.o $(fixture_o) $(library)
 	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcmocka -lcsv -ljansson -lstdc++ -lm -lpthread
@@ -120,14 +145,14 @@ $(bats_links): $(BUILD)/%: %
 	@mkdir -p $(@D)
 	@ln -sf $(abspath $<) $@
 
--include $(analyzer_o:.o=.d) $(collector_o:.o=.d) $(test_o:.o=.d)
+-include $(test_o:.o=.d)
 
 # ---- what people type ----
 sanitized := $(BUILD)/sanitized
 lint      := $(wildcard tests/lint/*.sh)
 sources    = $(shell find analyzer $(wildcard collector include workloads tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 # TAP of every test file through prove; tests/run knows the sorts.  $(call prove,FILES)
-prove      = BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(CUDA_FLAGS)' prove -j2 --exec tests/run $(1)
+prove      = BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' prove -j2 --exec tests/run $(1)
 
 .PHONY: setup setup-build setup-check demo check check-gpu bench lint format readme install clean help
 setup: setup-build setup-check ## install what is missing to build, run and check (Debian, Ubuntu)
@@ -149,8 +174,8 @@ check: setup-check ## every test that needs no GPU, plain and with ASan and UBSa
 
 check-gpu: ## the tests that need a GPU; refuses without one
 	@nvidia-smi -L >/dev/null 2>&1 || { echo "make check-gpu needs an NVIDIA GPU: nvidia-smi finds none" >&2; exit 1; }
-	$(MAKE) --no-print-directory all tests
-	$(call prove,$(wildcard tests/gpu/*.bats tests/gpu/*.sh))
+	$(MAKE) --no-print-directory all tests gpu-tests
+	$(call prove,$(wildcard tests/gpu/*.bats))
 
 bench: setup-build ## how fast and how big: each script of tests/bench prints its figures
 	@$(MAKE) --no-print-directory all tests

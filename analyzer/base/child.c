@@ -57,8 +57,8 @@ static int child_wait(pid_t pid, int64_t deadline_ms)
 int child_call(child_work work, const void *context, void *result, size_t size, int timeout_ms)
 {
 	size_t mapped = sizeof(struct shared) + size;
-	struct shared *shared = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
-				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct shared *shared =
+		mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid;
 	int rc;
 

@@ -107,11 +107,10 @@ static json_t *json_gpus(const struct doctor_driver *driver)
 	json_t *gpus = json_array();
 
 	for (int i = 0; i < driver->gpu_count && i < DOCTOR_MAX_GPUS; i++)
-		json_array_append_new(gpus, json_pack("{s:s, s:i, s:i}", "name",
-						      driver->gpus[i].name, "compute_major",
-						      driver->gpus[i].compute_major,
-						      "compute_minor",
-						      driver->gpus[i].compute_minor));
+		json_array_append_new(gpus,
+				      json_pack("{s:s, s:i, s:i}", "name", driver->gpus[i].name,
+						"compute_major", driver->gpus[i].compute_major,
+						"compute_minor", driver->gpus[i].compute_minor));
 	return gpus;
 }
 
@@ -125,10 +124,10 @@ static int print_json(const struct doctor_finding findings[CHECK_COUNT],
 	int rc;
 
 	for (int i = 0; i < CHECK_COUNT; i++)
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", checks[i].name,
-						      "status", statuses[findings[i].status].name,
-						      "found", findings[i].found, "fix",
-						      findings[i].fix));
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name",
+						      checks[i].name, "status",
+						      statuses[findings[i].status].name, "found",
+						      findings[i].found, "fix", findings[i].fix));
 	rc = answer ? json_dumpf(answer, stdout, JSON_INDENT(2)) : -1;
 	json_decref(answer);
 	if (rc == 0)

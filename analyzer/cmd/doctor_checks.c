@@ -59,12 +59,14 @@ void doctor_check_driver(const struct doctor_system *system, struct doctor_findi
 	if (driver->end != PROBE_FINISHED) {
 		finding_set(finding, DOCTOR_MISSING, "libcuda.so.1 %s when asked to start",
 			    driver->end == PROBE_HUNG ? "hung" : "crashed");
-		finding_fix(finding, "reinstall the NVIDIA driver, or reboot if it was just updated");
+		finding_fix(finding,
+			    "reinstall the NVIDIA driver, or reboot if it was just updated");
 	} else if (driver->load_error[0] && system->kernel_driver[0]) {
 		driver_without_library(system, finding);
 	} else if (driver->load_error[0]) {
 		finding_set(finding, DOCTOR_MISSING, "no NVIDIA driver");
-		finding_fix(finding, "on a machine with an NVIDIA GPU: install driver 580 or newer");
+		finding_fix(finding,
+			    "on a machine with an NVIDIA GPU: install driver 580 or newer");
 	} else if (driver->init_result != 0) {
 		finding_set(finding, DOCTOR_MISSING, "libcuda.so.1 is there, but cuInit says %s",
 			    driver->init_text);
@@ -100,7 +102,8 @@ void doctor_check_gpus(const struct doctor_system *system, struct doctor_finding
 		finding_fix(finding, "check nvidia-smi -L and CUDA_VISIBLE_DEVICES");
 	} else {
 		finding_set(finding, DOCTOR_MISSING, "none");
-		finding_fix(finding, "record on a machine with an NVIDIA GPU, then copy the folder here");
+		finding_fix(finding,
+			    "record on a machine with an NVIDIA GPU, then copy the folder here");
 	}
 }
 
@@ -161,7 +164,8 @@ static void check_permission(const struct doctor_system *system, struct doctor_f
 	if (system->driver.gpu_count == 0) {
 		finding_set(finding, DOCTOR_MISSING, "no usable GPU");
 	} else if (system->profiling_admin_only == 0) {
-		finding_set(finding, DOCTOR_OK, "allowed to every user (RmProfilingAdminOnly is 0)");
+		finding_set(finding, DOCTOR_OK,
+			    "allowed to every user (RmProfilingAdminOnly is 0)");
 	} else if (system->is_admin) {
 		finding_set(finding, DOCTOR_OK, "allowed to this process: it has CAP_SYS_ADMIN");
 	} else if (system->profiling_admin_only < 0) {
@@ -246,7 +250,7 @@ static int find_running_profiler(const char *proc)
 /* LD_PRELOAD is used for much else, so it counts only with a profiler's name in it. */
 static bool is_profiler_preload(const char *value)
 {
-	static const char *const names[] = {"nsys",  "nsight",	"ncu",	   "TreeLauncher",
+	static const char *const names[] = {"nsys",  "nsight",	  "ncu",     "TreeLauncher",
 					    "cupti", "Injection", "profiler"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -278,8 +282,9 @@ void doctor_check_profilers(const struct doctor_system *system, struct doctor_fi
 	int running = find_running_profiler(system->proc);
 
 	if (variable) {
-		finding_set(finding, DOCTOR_LIMITED, "%s is set to %s: CUDA has room for one profiler",
-			    variable, getenv(variable));
+		finding_set(finding, DOCTOR_LIMITED,
+			    "%s is set to %s: CUDA has room for one profiler", variable,
+			    getenv(variable));
 		snprintf(finding->fix, sizeof(finding->fix), "unset %s", variable);
 	} else if (running >= 0) {
 		finding_set(finding, DOCTOR_LIMITED, "%s is running; it can block %s",
@@ -327,8 +332,8 @@ void doctor_check_folder(const struct doctor_system *system, struct doctor_findi
 		finding_fix(finding, "go to another folder, or give record and plot one with -o");
 		return;
 	}
-	free_bytes = statvfs(".", &disk) == 0 ? (unsigned long long)disk.f_bavail * disk.f_frsize
-					      : 0;
+	free_bytes =
+		statvfs(".", &disk) == 0 ? (unsigned long long)disk.f_bavail * disk.f_frsize : 0;
 	finding_set(finding, free_bytes < FOLDER_LOW_BYTES ? DOCTOR_LIMITED : DOCTOR_OK,
 		    "the current folder is writable, %.1f GiB free",
 		    (double)free_bytes / (double)(1ull << 30));

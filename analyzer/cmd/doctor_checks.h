@@ -25,20 +25,21 @@ struct doctor_finding {
 typedef void (*doctor_check)(const struct doctor_system *system, struct doctor_finding *finding);
 
 /* CHECK(name, need, title), in the order that doctor shows them */
-#define DOCTOR_CHECKS(CHECK)                                                                       \
-	CHECK(driver, NEED_WITH_GPU, "driver")                                                     \
-	CHECK(gpus, NEED_WITH_GPU, "GPUs")                                                         \
-	CHECK(cupti, NEED_WITH_GPU, "CUPTI")                                                       \
-	CHECK(collector, NEED_WITH_GPU, "collector")                                               \
-	CHECK(tracing, NEED_WITH_GPU, "tracing")                                                   \
-	CHECK(counters, NEED_NEVER, "counters")                                                    \
-	CHECK(sampling, NEED_NEVER, "sampling")                                                    \
-	CHECK(profilers, NEED_NEVER, "profilers")                                                  \
-	CHECK(gnuplot, NEED_ALWAYS, "gnuplot")                                                     \
+#define DOCTOR_CHECKS(CHECK)                         \
+	CHECK(driver, NEED_WITH_GPU, "driver")       \
+	CHECK(gpus, NEED_WITH_GPU, "GPUs")           \
+	CHECK(cupti, NEED_WITH_GPU, "CUPTI")         \
+	CHECK(collector, NEED_WITH_GPU, "collector") \
+	CHECK(tracing, NEED_WITH_GPU, "tracing")     \
+	CHECK(counters, NEED_NEVER, "counters")      \
+	CHECK(sampling, NEED_NEVER, "sampling")      \
+	CHECK(profilers, NEED_NEVER, "profilers")    \
+	CHECK(gnuplot, NEED_ALWAYS, "gnuplot")       \
 	CHECK(folder, NEED_NEVER, "folder")
 
-#define DOCTOR_CHECK_PROTOTYPE(name, need, title)                                                  \
-	void doctor_check_##name(const struct doctor_system *system, struct doctor_finding *finding);
+#define DOCTOR_CHECK_PROTOTYPE(name, need, title)                    \
+	void doctor_check_##name(const struct doctor_system *system, \
+				 struct doctor_finding *finding);
 DOCTOR_CHECKS(DOCTOR_CHECK_PROTOTYPE)
 #undef DOCTOR_CHECK_PROTOTYPE
 

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* dladdr */
 #include "cmd/doctor_probe.h"
 
 #include <ctype.h>
@@ -106,25 +107,8 @@ static enum probe_end probe_end(int rc)
 void doctor_probe_driver(struct doctor_driver *driver)
 {
 	memset(driver, 0, sizeof(*driver));
-	driver->end = probe_end(
-		child_call(driver_work, NULL, driver, sizeof(*driver), PROBE_TIMEOUT_MS));
-}
-
-/* Where CUDA's installers put CUPTI when the loader does not know it. */
-static const char *const cupti_folders[] = {
-	"/usr/local/cuda/lib64",
-	"/usr/local/cuda/extras/CUPTI/lib64",
-	"/usr/local/cuda-13/lib64",
-	"/usr/local/cuda-13/extras/CUPTI/lib64",
-};
-
-static void *cupti_open_in(const char *folder)
-{
-	char path[PATH_MAX];
-
-	if ((size_t)snprintf(path, sizeof(path), "%s/libcupti.so.13", folder) >= sizeof(path))
-		return NULL;
-	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	driver->end =
+		probe_end(child_call(driver_work, NULL, driver, sizeof(*driver), PROBE_TIMEOUT_MS));
 }
 
 static const char *variable_default(enum roofline_variable variable)
@@ -135,28 +119,30 @@ static const char *variable_default(enum roofline_variable variable)
 	return defaults[variable];
 }
 
+/* Searches where collector/cupti_api.c searches, so that both find the same library. */
 static void *cupti_open(void)
 {
+	static const char *const folders[] = {"/usr/local/cuda/lib64",
+					      "/usr/local/cuda/extras/CUPTI/lib64",
+					      "/usr/local/cuda/targets/x86_64-linux/lib",
+					      "/usr/local/cuda/lib"};
 	const char *wanted = getenv("ROOFLINE_CUPTI");
-	const char *home = getenv("CUDA_HOME");
-	char folder[PATH_MAX];
-	void *library;
+	const char *name = wanted && *wanted ? wanted : variable_default(ENV_CUPTI);
+	char path[PATH_MAX];
+	void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 
-	if (wanted && *wanted)
-		return dlopen(wanted, RTLD_NOW | RTLD_LOCAL);
-	library = dlopen(variable_default(ENV_CUPTI), RTLD_NOW | RTLD_LOCAL);
-	if (!library && home &&
-	    (size_t)snprintf(folder, sizeof(folder), "%s/lib64", home) < sizeof(folder))
-		library = cupti_open_in(folder);
-	for (size_t i = 0; !library && i < sizeof(cupti_folders) / sizeof(cupti_folders[0]); i++)
-		library = cupti_open_in(cupti_folders[i]);
+	for (size_t i = 0;
+	     !library && !strchr(name, '/') && i < sizeof(folders) / sizeof(folders[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folders[i], name);
+		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	}
 	return library;
 }
 
 static void cupti_work(void *result, const void *context)
 {
 	struct doctor_cupti *cupti = result;
-	int (*get_version)(uint32_t *version);
+	int (*get_version)(uint32_t * version);
 	void *library;
 	Dl_info info;
 

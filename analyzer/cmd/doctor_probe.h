@@ -41,14 +41,14 @@ struct doctor_cupti {
 };
 
 struct doctor_gnuplot {
-	char version[DOCTOR_TEXT];   /* "" when gnuplot does not run */
-	char terminals[PATH_MAX]; /* " canvas dumb svg ", every name between blanks */
+	char version[DOCTOR_TEXT]; /* "" when gnuplot does not run */
+	char terminals[PATH_MAX];  /* " canvas dumb svg ", every name between blanks */
 };
 
 /* Everything that the checks look at.  Tests fill it in by hand. */
 struct doctor_system {
-	const char *proc;		       /* "/proc" */
-	char kernel_driver[DOCTOR_TEXT];       /* version, "" without the nvidia kernel module */
+	const char *proc;		 /* "/proc" */
+	char kernel_driver[DOCTOR_TEXT]; /* version, "" without the nvidia kernel module */
 	struct doctor_driver driver;
 	struct doctor_cupti cupti;
 	struct doctor_gnuplot gnuplot;

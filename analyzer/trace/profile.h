@@ -186,7 +186,8 @@ struct profile_loss {
 	const char *detail; /* of the first row; for the reader's own: file:line: what */
 };
 
-/* The reader's own losses: unreadable_rows, orphan_ids, invalid_times, cut_off_rows, nul_bytes. */
+/* The reader's own losses: unreadable_rows, orphan_ids, invalid_times, cut_off_rows, nul_bytes,
+ * newer_schema: READER_LOSS_KINDS of reader.h says what each is. */
 
 struct profile {
 	char *path; /* folder of the recording */

@@ -1,0 +1,129 @@
+#include "advice/rules/rules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Calls of one thread, by what a rule asks for. */
+struct thread_counts {
+	uint64_t launch_count, sync_count;
+};
+
+static void count_calls(const struct profile *profile, struct thread_counts *threads)
+{
+	for (size_t i = 0; i < profile->call_count; i++) {
+		const struct profile_call *call = &profile->calls[i];
+		enum profile_call_class class = profile->call_names[call->name].call_class;
+
+		threads[call->thread].launch_count +=
+			class == CALL_LAUNCH || class == CALL_GRAPH_LAUNCH;
+		threads[call->thread].sync_count += class == CALL_SYNC;
+	}
+}
+
+/* Adds up the threads that launched work on the device. */
+static int add_threads(struct device_facts *facts, const struct profile *profile,
+		       const struct profile_device *device, const struct thread_counts *threads)
+{
+	bool *is_here = calloc(profile->thread_count + 1, sizeof(*is_here));
+
+	if (!is_here)
+		return -ENOMEM;
+	for (size_t i = device->first_op; i < device->first_op + device->op_count; i++)
+		if (profile->ops[i].call != PROFILE_NONE)
+			is_here[profile->calls[profile->ops[i].call].thread] = true;
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		facts->launch_count += is_here[i] ? threads[i].launch_count : 0;
+		facts->sync_count += is_here[i] ? threads[i].sync_count : 0;
+	}
+	free(is_here);
+	return 0;
+}
+
+/* ---- pauses between short kernels ---- */
+
+struct pauses {
+	const struct profile *profile;
+	const uint64_t *launch_count; /* by kernel name */
+	struct device_facts *facts;
+};
+
+static bool is_short_repeated(const struct pauses *pauses, const struct profile_op *op)
+{
+	const struct profile *profile = pauses->profile;
+
+	if (op->kind != OP_KERNEL || op->graph_node || op->call == PROFILE_NONE)
+		return false;
+	return op->end_ns - op->start_ns <= SHORT_KERNEL_NS &&
+	       pauses->launch_count[profile->signatures[op->detail].kernel] >=
+		       REPEATED_LAUNCH_COUNT;
+}
+
+static int add_pause(const struct gap *gap, void *context)
+{
+	struct pauses *pauses = context;
+	const struct profile *profile = pauses->profile;
+	const struct profile_op *before = &profile->ops[gap->before];
+	const struct profile_op *after = &profile->ops[gap->after];
+
+	if (gap->end_ns - gap->start_ns > SHORT_PAUSE_NS || !is_short_repeated(pauses, before) ||
+	    !is_short_repeated(pauses, after) ||
+	    profile->calls[before->call].thread != profile->calls[after->call].thread)
+		return 0;
+	pauses->facts->short_pause_count++;
+	pauses->facts->short_pause_launch_ns += gap->by_cause_ns[GAP_LAUNCH];
+	pauses->facts->short_pause_host_ns += gap->by_cause_ns[GAP_HOST];
+	return 0;
+}
+
+static void count_kernels(const struct profile *profile, uint64_t *launch_count)
+{
+	for (size_t i = 0; i < profile->op_count; i++)
+		if (profile->ops[i].kind == OP_KERNEL)
+			launch_count[profile->signatures[profile->ops[i].detail].kernel]++;
+}
+
+static int collect_device(struct facts *facts, size_t device, const uint64_t *launch_count,
+			  const struct thread_counts *threads)
+{
+	const struct profile *profile = facts->report->profile;
+	struct pauses pauses = {profile, launch_count, &facts->devices[device]};
+	int rc = add_threads(pauses.facts, profile, &profile->devices[device], threads);
+
+	if (rc < 0)
+		return rc;
+	return gaps_visit(profile, facts->report->timeline, device, add_pause, &pauses);
+}
+
+int facts_collect(struct facts *facts, const struct report *report)
+{
+	const struct profile *profile = report->profile;
+	struct thread_counts *threads = calloc(profile->thread_count + 1, sizeof(*threads));
+	uint64_t *launch_count = calloc(profile->kernel_name_count + 1, sizeof(*launch_count));
+	int rc = -ENOMEM;
+
+	facts->report = report;
+	facts->devices = calloc(profile->device_count + 1, sizeof(*facts->devices));
+	if (threads && launch_count && facts->devices) {
+		count_calls(profile, threads);
+		count_kernels(profile, launch_count);
+		rc = 0;
+		for (size_t i = 0; rc == 0 && i < profile->device_count; i++)
+			rc = collect_device(facts, i, launch_count, threads);
+	}
+	free(threads);
+	free(launch_count);
+	return rc;
+}
+
+void facts_free(struct facts *facts)
+{
+	free(facts->devices);
+	*facts = (struct facts){0};
+}
+
+bool facts_is_computing(const struct facts *facts, size_t device)
+{
+	const struct timeline_device *times = &facts->report->timeline->devices[device];
+
+	return (double)times->kernel_ns > 0.9 * (double)times->wall_ns;
+}

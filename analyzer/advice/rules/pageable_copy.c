@@ -1,0 +1,126 @@
+/*
+ * pageable_copy.c - copies from or to pageable host memory, while no kernel runs.
+ *
+ * The driver stages them through its own pinned buffer: slower than the link,
+ * and they cannot overlap with the host.  Fires when such copies take more than
+ * 5% of wall time without a kernel running beside them.
+ */
+#include "advice/rules/rules.h"
+
+#include "analysis/spans.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#define AT_STAKE_RATIO 0.05
+#define MEMORY_PAGEABLE 1 /* CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE */
+
+struct pageable {
+	uint64_t count, bytes;
+	int64_t copy_ns;    /* sum of durations */
+	int64_t exposed_ns; /* union, without what kernels covered */
+};
+
+static bool is_pageable(const struct profile *profile, const struct profile_op *op)
+{
+	const struct profile_copy *copy = &profile->copies[op->detail];
+
+	return copy->src_memory == MEMORY_PAGEABLE || copy->dst_memory == MEMORY_PAGEABLE;
+}
+
+static int gather_copies(const struct profile *profile, const struct profile_device *device,
+			 struct pageable *found, struct spans *spans)
+{
+	const struct profile_op *op = profile->ops + device->first_op;
+	const struct profile_op *end = op + device->op_count;
+	int rc = 0;
+
+	for (; rc == 0 && op < end; op++) {
+		if (op->kind != OP_COPY || !is_pageable(profile, op))
+			continue;
+		found->count++;
+		found->bytes += profile->copies[op->detail].bytes;
+		found->copy_ns += op->end_ns - op->start_ns;
+		rc = spans_add(spans, op->start_ns, op->end_ns);
+	}
+	spans_seal(spans);
+	return rc;
+}
+
+/* How much of the copies kernels ran beside; operations come sorted by start. */
+static int64_t covered_by_kernels(const struct profile *profile,
+				  const struct profile_device *device, const struct spans *copies)
+{
+	const struct profile_op *op = profile->ops + device->first_op;
+	const struct profile_op *end = op + device->op_count;
+	int64_t covered_ns = 0, until_ns = INT64_MIN;
+
+	for (; op < end; op++) {
+		if ((op->kind != OP_KERNEL && op->kind != OP_GRAPH) || op->end_ns <= until_ns)
+			continue;
+		covered_ns +=
+			spans_covered(copies, op->start_ns > until_ns ? op->start_ns : until_ns,
+				      op->end_ns);
+		until_ns = op->end_ns;
+	}
+	return covered_ns;
+}
+
+static int measure(const struct profile *profile, const struct profile_device *device,
+		   struct pageable *found)
+{
+	struct spans spans = {0};
+	int rc = gather_copies(profile, device, found, &spans);
+
+	if (rc == 0)
+		found->exposed_ns = spans_covered(&spans, INT64_MIN, INT64_MAX) -
+				    covered_by_kernels(profile, device, &spans);
+	spans_free(&spans);
+	return rc;
+}
+
+static int recommend(const struct facts *facts, struct advice *advice, size_t device,
+		     const struct pageable *found)
+{
+	struct recommendation *item = advice_add(advice, facts, device, found->exposed_ns);
+	int rc;
+
+	if (!item)
+		return -ENOMEM;
+	item->id = "pageable_copy";
+	item->strategy = "pinned_memory";
+	item->title = "Copy from and to pinned host memory, asynchronously, beside the kernels";
+	item->risk = "Pinned memory is taken from the whole machine and slow to allocate: once, "
+		     "outside of loops. An asynchronous copy must have ended before the host "
+		     "touches its buffer.";
+	item->pattern =
+		"cudaMallocHost(&host, bytes); /* once */\n"
+		"cudaMemcpyAsync(device, host, bytes, cudaMemcpyDefault, copy_stream);\n"
+		"cudaEventRecord(copied, copy_stream);\n"
+		"cudaStreamWaitEvent(compute_stream, copied);";
+	rc = advice_say(item,
+			"%" PRIu64 " copies with pageable memory, %.3f MiB in %.3f ms (%.2f GB/s)",
+			found->count, (double)found->bytes / 1048576, (double)found->copy_ns / 1e6,
+			found->copy_ns ? (double)found->bytes / (double)found->copy_ns : 0);
+	if (rc == 0)
+		rc = advice_say(item, "no kernel ran beside them for %.3f ms",
+				(double)found->exposed_ns / 1e6);
+	return rc;
+}
+
+int rule_pageable_copy(const struct facts *facts, struct advice *advice)
+{
+	const struct report *report = facts->report;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < report->profile->device_count; i++) {
+		struct pageable found = {0};
+
+		rc = measure(report->profile, &report->profile->devices[i], &found);
+		if (rc == 0 && !facts_is_computing(facts, i) &&
+		    (double)found.exposed_ns >
+			    AT_STAKE_RATIO * (double)report->timeline->devices[i].wall_ns)
+			rc = recommend(facts, advice, i, &found);
+	}
+	return rc;
+}

@@ -1,0 +1,60 @@
+/*
+ * rules.h - every recommendation, once.
+ *
+ * To add one: write analyzer/advice/rules/foo.c with rule_foo() and add its
+ * RULE row here.  A rule looks at the facts and adds what it finds with
+ * advice_add(); its thresholds stand at the top of its file with their reason.
+ * Controls must stay silent: a GPU that computes nearly all the time needs no
+ * advice about idle time, see facts_is_computing().
+ */
+#ifndef ROOFLINE_RULES_H
+#define ROOFLINE_RULES_H
+
+#include "advice/advice.h"
+
+/* RULE(name, summary); the name is the recommendation's id */
+#define RULES(RULE)                                                                                \
+	RULE(launch_bound_graph, "repeated short kernels with launch-bound pauses: a CUDA graph")  \
+	RULE(sync_every_kernel, "the host waits after nearly every launch: fewer waits")           \
+	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")
+
+/* What a rule needs beyond the report, per device; found once for all rules. */
+struct device_facts {
+	uint64_t launch_count, sync_count; /* calls of the threads that launched work here */
+	uint64_t short_pause_count; /* pauses between repeated short kernels of one thread */
+	int64_t short_pause_launch_ns, short_pause_host_ns; /* their idle time by cause */
+};
+
+/* A kernel this short, launched this often, with pauses this short between: the pauses are what
+ * launching costs (a framework's dispatch takes up to tens of microseconds), not other work. */
+#define SHORT_KERNEL_NS 100000
+#define SHORT_PAUSE_NS 100000
+#define REPEATED_LAUNCH_COUNT 50
+
+struct facts {
+	const struct report *report;
+	struct device_facts *devices; /* as profile->devices[] */
+};
+
+int facts_collect(struct facts *facts, const struct report *report);
+void facts_free(struct facts *facts);
+
+/* Whether kernels run for more than 90% of the device's wall time: nothing is left to win by
+ * filling its pauses. */
+bool facts_is_computing(const struct facts *facts, size_t device);
+
+/* Adds a recommendation about a device, or NULL when memory runs out. */
+struct recommendation *advice_add(struct advice *advice, const struct facts *facts, size_t device,
+				  int64_t at_stake_ns);
+
+/* Adds a sentence of evidence.  Returns 0 or -ENOMEM. */
+__attribute__((format(printf, 2, 3))) int advice_say(struct recommendation *item,
+						     const char *format, ...);
+
+/* Each returns 0 or -ENOMEM. */
+#define RULE_PROTOTYPE(name, summary)                                                              \
+	int rule_##name(const struct facts *facts, struct advice *advice);
+RULES(RULE_PROTOTYPE)
+#undef RULE_PROTOTYPE
+
+#endif

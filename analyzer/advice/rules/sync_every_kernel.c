@@ -1,0 +1,69 @@
+/*
+ * sync_every_kernel.c - the host waits for the GPU after nearly every launch.
+ *
+ * While it waits it cannot submit the next kernel, so each one starts late.
+ * Fires when the threads of a device wait at least once for two launches, over
+ * at least 100 launches, and synchronisation and launch idle time together
+ * exceed 10% of wall time.
+ */
+#include "advice/rules/rules.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#define WAITS_PER_LAUNCH 0.5
+#define LAUNCH_COUNT 100
+#define AT_STAKE_RATIO 0.10
+
+static int64_t stake_ns(const struct facts *facts, size_t device)
+{
+	const struct gap_device *gaps = &facts->report->gaps->devices[device];
+
+	return gaps->by_cause_ns[GAP_SYNC] + gaps->by_cause_ns[GAP_LAUNCH];
+}
+
+static int recommend(const struct facts *facts, struct advice *advice, size_t device)
+{
+	const struct device_facts *found = &facts->devices[device];
+	const struct gap_device *gaps = &facts->report->gaps->devices[device];
+	struct recommendation *item = advice_add(advice, facts, device, stake_ns(facts, device));
+	int rc;
+
+	if (!item)
+		return -ENOMEM;
+	item->id = "sync_every_kernel";
+	item->strategy = "remove_syncs";
+	item->title = "Wait for the GPU only where the host needs a result";
+	item->workload = "graph_chain";
+	item->risk = "Errors of kernels surface at the next wait; buffers that the host reads or "
+		     "reuses still need one.";
+	item->pattern = "for (...) kernel<<<grid, block, 0, stream>>>(...); /* no wait in here */\n"
+			"cudaStreamSynchronize(stream); /* once, before the host reads */";
+	rc = advice_say(item, "%" PRIu64 " waits of the host for %" PRIu64 " launches (%.2f each)",
+			found->sync_count, found->launch_count,
+			(double)found->sync_count / (double)found->launch_count);
+	if (rc == 0)
+		rc = advice_say(item,
+				"the GPU was idle for %.3f ms inside waits and %.3f ms during "
+				"launches",
+				(double)gaps->by_cause_ns[GAP_SYNC] / 1e6,
+				(double)gaps->by_cause_ns[GAP_LAUNCH] / 1e6);
+	return rc;
+}
+
+int rule_sync_every_kernel(const struct facts *facts, struct advice *advice)
+{
+	const struct report *report = facts->report;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < report->profile->device_count; i++) {
+		const struct device_facts *found = &facts->devices[i];
+		double wall_ns = (double)report->timeline->devices[i].wall_ns;
+
+		if (!facts_is_computing(facts, i) && found->launch_count >= LAUNCH_COUNT &&
+		    (double)found->sync_count >= WAITS_PER_LAUNCH * (double)found->launch_count &&
+		    (double)stake_ns(facts, i) > AT_STAKE_RATIO * wall_ns)
+			rc = recommend(facts, advice, i);
+	}
+	return rc;
+}

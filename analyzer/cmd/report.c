@@ -1,0 +1,158 @@
+/* report.c - rooflinectl report: where the GPU's time went and why it idled. */
+#include "cmd/commands.h"
+
+#include "advice/advice.h"
+#include "base/paths.h"
+#include "output/outputs.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct report_arguments {
+	const char *path; /* NULL: the newest recording here */
+	const char *output_path;
+	output_function output;
+	struct output_options options;
+};
+
+static const struct argp_option option_table[] = {
+	{"format", 'f', "FORMAT", 0, "text (for people, the default), json or csv", 0},
+	{"section", 's', "NAME", 0,
+	 "only this section: processes, devices, kernels, graphs, copies, memsets, api, ranges, gaps, "
+	 "concurrency, streams, advice, losses or not_visible; csv has one a time, kernels unless "
+	 "told",
+	 0},
+	{"top", 'n', "N", 0, "rows of each list; text shows 10, json and csv all", 0},
+	{"wide", 'w', NULL, 0, "names in full, lines as long as they need", 0},
+	{"output", 'o', "FILE", 0, "write to FILE instead of stdout", 0},
+	{0},
+};
+
+static size_t parse_top(const char *text, struct argp_state *state)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || *end || *text < '0' || *text > '9' || value == 0)
+		argp_failure(state, EXIT_USAGE, 0, "--top wants a number of rows, not '%s'", text);
+	return value;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct report_arguments *arguments = state->input;
+
+	switch (key) {
+	case 'f':
+		arguments->output = output_find(argument);
+		if (!arguments->output)
+			argp_failure(state, EXIT_USAGE, 0,
+				     "no format '%s'; there are text, json and csv", argument);
+		return 0;
+	case 's':
+		arguments->options.section = output_find_section(argument);
+		if (arguments->options.section < 0)
+			argp_failure(state, EXIT_USAGE, 0, "no section '%s'; see --help", argument);
+		return 0;
+	case 'n':
+		arguments->options.top = parse_top(argument, state);
+		return 0;
+	case 'w':
+		arguments->options.wide = true;
+		return 0;
+	case 'o':
+		arguments->output_path = argument;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->path)
+			argp_failure(state, EXIT_USAGE, 0, "one recording at a time, not also '%s'",
+				     argument);
+		arguments->path = argument;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp parser = {
+	.options = option_table,
+	.parser = parse_option,
+	.args_doc = "[DIR]",
+	.doc = "Tell where the GPU's time went and why it idled.\n\n"
+	       "DIR is a recording; without it, the newest one under the current folder.",
+};
+
+static bool is_color_wanted(FILE *out)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return isatty(fileno(out)) && !(no_color && *no_color);
+}
+
+/* Writes to the file asked for; a file that could not be completed is a failure like any other. */
+static int write_report(const struct report *report, struct report_arguments *arguments,
+			struct err *err)
+{
+	FILE *out = stdout;
+	int rc;
+
+	if (arguments->output_path) {
+		out = fopen(arguments->output_path, "w");
+		if (!out)
+			return err_set(err, -errno, "%s: cannot be written: %s",
+				       arguments->output_path, strerror(errno));
+	}
+	arguments->options.color = is_color_wanted(out);
+	rc = arguments->output(report, out, &arguments->options, err);
+	if (out != stdout && fclose(out) && rc == 0)
+		rc = err_set(err, -errno, "%s: could not be written: %s", arguments->output_path,
+			     strerror(errno));
+	return rc;
+}
+
+static int run(struct report_arguments *arguments, struct err *err)
+{
+	char newest[PATH_MAX];
+	struct report *report = NULL;
+	struct advice *advice = NULL;
+	int rc;
+
+	if (!arguments->path) {
+		if (path_newest_recording(newest, sizeof(newest), ".") < 0)
+			return err_set(err, -ENOENT,
+				       "no recording under the current folder; name one, or make "
+				       "one with 'rooflinectl record -- PROGRAM'");
+		arguments->path = newest;
+	}
+	rc = report_build(&report, arguments->path, err);
+	if (rc == 0)
+		rc = advice_find(&advice, report, err);
+	if (rc == 0) {
+		report->advice = advice;
+		rc = write_report(report, arguments, err);
+	}
+	advice_free(advice);
+	report_free(report);
+	return rc;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report_arguments arguments = {.output = output_text, .options = {.section = -1}};
+	struct err err = {""};
+
+	argp_err_exit_status = EXIT_USAGE;
+	if (argp_parse(&parser, argc, argv, 0, NULL, &arguments))
+		return EXIT_USAGE;
+	if (run(&arguments, &err) < 0) {
+		fprintf(stderr, "rooflinectl report: %s\n", err.text);
+		return EXIT_FAILED;
+	}
+	return EXIT_OK;
+}

@@ -1,0 +1,400 @@
+/* csv.c - one section as a table: the first line names the columns.  See OUTPUT_SCHEMA. */
+#include "output/outputs.h"
+
+#include <csv.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+struct sheet {
+	FILE *out;
+	const struct report *report;
+	size_t top; /* 0 for all rows */
+	bool is_in_row;
+};
+
+static size_t row_count(const struct sheet *sheet, size_t count)
+{
+	return sheet->top && sheet->top < count ? sheet->top : count;
+}
+
+static void separate(struct sheet *sheet)
+{
+	if (sheet->is_in_row)
+		fputc(',', sheet->out);
+	sheet->is_in_row = true;
+}
+
+static void put_text(struct sheet *sheet, const char *text)
+{
+	separate(sheet);
+	if (!text)
+		return;
+	if (strpbrk(text, ",\"\r\n") || *text == ' ')
+		csv_fwrite(sheet->out, text, strlen(text));
+	else
+		fputs(text, sheet->out);
+}
+
+static void put_integer(struct sheet *sheet, int64_t value)
+{
+	separate(sheet);
+	fprintf(sheet->out, "%" PRId64, value);
+}
+
+static void put_count(struct sheet *sheet, uint64_t value)
+{
+	separate(sheet);
+	fprintf(sheet->out, "%" PRIu64, value);
+}
+
+static void put_real(struct sheet *sheet, double value)
+{
+	separate(sheet);
+	fprintf(sheet->out, "%.15g", value);
+}
+
+static void end_row(struct sheet *sheet)
+{
+	fputc('\n', sheet->out);
+	sheet->is_in_row = false;
+}
+
+static void put_heads(struct sheet *sheet, const char *heads)
+{
+	fprintf(sheet->out, "%s\n", heads);
+}
+
+#define TIME_HEADS "count,total_ns,mean_ns,p50_ns,p99_ns,min_ns,max_ns"
+
+static void put_time(struct sheet *sheet, const struct distribution *time)
+{
+	put_count(sheet, time->count);
+	put_integer(sheet, time->total_ns);
+	put_real(sheet, time->mean_ns);
+	put_integer(sheet, time->p50_ns);
+	put_integer(sheet, time->p99_ns);
+	put_integer(sheet, time->min_ns);
+	put_integer(sheet, time->max_ns);
+}
+
+static void put_cause_heads(struct sheet *sheet)
+{
+	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
+		fprintf(sheet->out, ",%s_ns", gap_cause_key(i));
+	fputc('\n', sheet->out);
+}
+
+static void put_causes(struct sheet *sheet, const int64_t *by_cause_ns)
+{
+	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
+		put_integer(sheet, by_cause_ns[i]);
+}
+
+static void put_dimensions(struct sheet *sheet, const uint32_t dimensions[3])
+{
+	for (int i = 0; i < 3; i++)
+		put_integer(sheet, dimensions[i]);
+}
+
+/* ---- sections ---- */
+
+static void section_processes(struct sheet *sheet)
+{
+	const struct profile *profile = sheet->report->profile;
+
+	put_heads(sheet, "folder,host,pid,rank,command,start_ns,first_ns,last_ns,is_cut_off,"
+			 "is_filtered,is_graph_level");
+	for (size_t i = 0; i < row_count(sheet, profile->process_count); i++) {
+		const struct profile_process *process = &profile->processes[i];
+
+		put_text(sheet, process->folder);
+		put_text(sheet, process->host);
+		put_count(sheet, process->pid);
+		put_integer(sheet, process->rank);
+		put_text(sheet, process->command);
+		put_integer(sheet, process->start_ns);
+		put_integer(sheet, process->first_ns);
+		put_integer(sheet, process->last_ns);
+		put_integer(sheet, !process->sealed_ns);
+		put_integer(sheet, process->is_filtered);
+		put_integer(sheet, process->is_graph_level);
+		end_row(sheet);
+	}
+}
+
+static void section_devices(struct sheet *sheet)
+{
+	const struct report *report = sheet->report;
+
+	fputs("device,name,uuid,first_ns,last_ns,wall_ns,busy_ns,idle_ns,kernel_ns,copy_ns,"
+	      "memset_ns,copy_overlapped_ns,gap_count",
+	      sheet->out);
+	put_cause_heads(sheet);
+	for (size_t i = 0; i < row_count(sheet, report->profile->device_count); i++) {
+		const struct timeline_device *times = &report->timeline->devices[i];
+
+		put_count(sheet, i);
+		put_text(sheet, report->profile->devices[i].name);
+		put_text(sheet, report->profile->devices[i].uuid);
+		put_integer(sheet, times->first_ns);
+		put_integer(sheet, times->last_ns);
+		put_integer(sheet, times->wall_ns);
+		put_integer(sheet, times->busy_ns);
+		put_integer(sheet, times->idle_ns);
+		put_integer(sheet, times->kernel_ns);
+		put_integer(sheet, times->copy_ns);
+		put_integer(sheet, times->memset_ns);
+		put_integer(sheet, times->copy_overlapped_ns);
+		put_count(sheet, report->gaps->devices[i].gap_count);
+		put_causes(sheet, report->gaps->devices[i].by_cause_ns);
+		end_row(sheet);
+	}
+}
+
+static void section_kernels(struct sheet *sheet)
+{
+	const struct statistics *statistics = sheet->report->statistics;
+
+	put_heads(sheet, "name," TIME_HEADS ",grid_x,grid_y,grid_z,block_x,block_y,block_z,"
+			 "registers,static_shared_bytes,dynamic_shared_bytes,"
+			 "local_bytes_per_thread,shape_count,device_count");
+	for (size_t i = 0; i < row_count(sheet, statistics->kernel_count); i++) {
+		const struct kernel_statistics *kernel = &statistics->kernels[i];
+		const struct profile_signature *shape =
+			&sheet->report->profile->signatures[kernel->signature];
+
+		put_text(sheet, kernel->name);
+		put_time(sheet, &kernel->time);
+		put_dimensions(sheet, shape->grid);
+		put_dimensions(sheet, shape->block);
+		put_integer(sheet, shape->registers_per_thread);
+		put_integer(sheet, shape->static_shared_bytes);
+		put_integer(sheet, shape->dynamic_shared_bytes);
+		put_integer(sheet, shape->local_bytes_per_thread);
+		put_integer(sheet, kernel->signature_count);
+		put_integer(sheet, kernel->device_count);
+		end_row(sheet);
+	}
+}
+
+static void section_graphs(struct sheet *sheet)
+{
+	const struct statistics *statistics = sheet->report->statistics;
+
+	put_heads(sheet, "process,graph," TIME_HEADS ",launch_count,operation_count,node_count,"
+			 "busy_ns,is_device_launched");
+	for (size_t i = 0; i < row_count(sheet, statistics->graph_count); i++) {
+		const struct graph_statistics *graph = &statistics->graphs[i];
+
+		put_text(sheet, sheet->report->profile->processes[graph->process].folder);
+		put_integer(sheet, graph->graph);
+		put_time(sheet, &graph->time);
+		put_count(sheet, graph->launch_count);
+		put_count(sheet, graph->op_count);
+		put_integer(sheet, graph->node_count);
+		put_integer(sheet, graph->busy_ns);
+		put_integer(sheet, graph->is_device_launched);
+		end_row(sheet);
+	}
+}
+
+static void section_copies(struct sheet *sheet)
+{
+	const struct statistics *statistics = sheet->report->statistics;
+
+	put_heads(sheet, "kind,src_memory,dst_memory,is_async," TIME_HEADS ",bytes,byte_per_s");
+	for (size_t i = 0; i < row_count(sheet, statistics->copy_count); i++) {
+		const struct copy_statistics *copy = &statistics->copies[i];
+
+		put_text(sheet, profile_copy_kind_name(copy->kind));
+		put_text(sheet, profile_memory_kind_name(copy->src_memory));
+		put_text(sheet, profile_memory_kind_name(copy->dst_memory));
+		put_integer(sheet, copy->is_async);
+		put_time(sheet, &copy->time);
+		put_count(sheet, copy->bytes);
+		put_real(sheet, copy->byte_per_s);
+		end_row(sheet);
+	}
+}
+
+static void section_memsets(struct sheet *sheet)
+{
+	const struct statistics *statistics = sheet->report->statistics;
+
+	put_heads(sheet, "memory," TIME_HEADS ",bytes");
+	for (size_t i = 0; i < row_count(sheet, statistics->memset_count); i++) {
+		put_text(sheet, profile_memory_kind_name(statistics->memsets[i].memory));
+		put_time(sheet, &statistics->memsets[i].time);
+		put_count(sheet, statistics->memsets[i].bytes);
+		end_row(sheet);
+	}
+}
+
+static void section_api(struct sheet *sheet)
+{
+	const struct statistics *statistics = sheet->report->statistics;
+
+	put_heads(sheet, "name," TIME_HEADS ",failed_count");
+	for (size_t i = 0; i < row_count(sheet, statistics->call_count); i++) {
+		const struct call_statistics *call = &statistics->calls[i];
+
+		put_text(sheet, sheet->report->profile->call_names[call->name].text);
+		put_time(sheet, &call->time);
+		put_count(sheet, call->failed_count);
+		end_row(sheet);
+	}
+}
+
+static void section_ranges(struct sheet *sheet)
+{
+	const struct statistics *statistics = sheet->report->statistics;
+
+	put_heads(sheet, "domain,name," TIME_HEADS ",operation_count,gpu_ns,span_ns,open_count");
+	for (size_t i = 0; i < row_count(sheet, statistics->range_count); i++) {
+		const struct range_statistics *range = &statistics->ranges[i];
+
+		put_text(sheet, range->domain);
+		put_text(sheet, range->name);
+		put_time(sheet, &range->time);
+		put_count(sheet, range->op_count);
+		put_integer(sheet, range->gpu_ns);
+		put_integer(sheet, range->span_ns);
+		put_count(sheet, range->open_count);
+		end_row(sheet);
+	}
+}
+
+/* Kernels by name, copies by direction, others by what they are. */
+static const char *op_name(const struct profile *profile, const struct profile_op *op)
+{
+	switch (op->kind) {
+	case OP_KERNEL:
+		return profile->signatures[op->detail].name;
+	case OP_COPY:
+		return profile_copy_kind_name(profile->copies[op->detail].kind);
+	case OP_MEMSET:
+		return "memset";
+	default:
+		return "graph";
+	}
+}
+
+static void section_gaps(struct sheet *sheet)
+{
+	const struct profile *profile = sheet->report->profile;
+	const struct gap_analysis *gaps = sheet->report->gaps;
+
+	fputs("device,start_ns,end_ns,duration_ns,cause,before,after", sheet->out);
+	put_cause_heads(sheet);
+	for (size_t i = 0; i < row_count(sheet, gaps->longest_count); i++) {
+		const struct gap *gap = &gaps->longest[i];
+
+		put_integer(sheet, profile->ops[gap->after].device);
+		put_integer(sheet, gap->start_ns);
+		put_integer(sheet, gap->end_ns);
+		put_integer(sheet, gap->end_ns - gap->start_ns);
+		put_text(sheet, gap_cause_key(gap->cause));
+		put_text(sheet, op_name(profile, &profile->ops[gap->before]));
+		put_text(sheet, op_name(profile, &profile->ops[gap->after]));
+		put_causes(sheet, gap->by_cause_ns);
+		end_row(sheet);
+	}
+}
+
+static void section_concurrency(struct sheet *sheet)
+{
+	const struct timeline *timeline = sheet->report->timeline;
+
+	put_heads(sheet, "device,operation_count,time_ns");
+	for (size_t i = 0; i < timeline->device_count; i++) {
+		for (int j = 0; j <= TIMELINE_MAX_CONCURRENCY; j++) {
+			put_count(sheet, i);
+			put_integer(sheet, j);
+			put_integer(sheet, timeline->devices[i].concurrency_ns[j]);
+			end_row(sheet);
+		}
+	}
+}
+
+static void section_streams(struct sheet *sheet)
+{
+	const struct profile *profile = sheet->report->profile;
+	const struct statistics *statistics = sheet->report->statistics;
+
+	put_heads(sheet, "process,device,context,stream,priority,is_null,operation_count,busy_ns");
+	for (size_t i = 0; i < row_count(sheet, statistics->stream_count); i++) {
+		const struct stream_statistics *stream = &statistics->streams[i];
+		const struct profile_stream *who = &profile->streams[stream->stream];
+
+		put_text(sheet, profile->processes[who->process].folder);
+		put_integer(sheet, who->device);
+		put_integer(sheet, who->context);
+		put_integer(sheet, who->stream);
+		put_integer(sheet, (int32_t)who->priority);
+		put_integer(sheet, who->is_null);
+		put_count(sheet, stream->op_count);
+		put_integer(sheet, stream->busy_ns);
+		end_row(sheet);
+	}
+}
+
+static void section_advice(struct sheet *sheet)
+{
+	const struct advice *advice = sheet->report->advice;
+
+	put_heads(sheet, "id,strategy,title,target,at_stake_ns,at_stake_ratio,workload");
+	for (size_t i = 0; advice && i < row_count(sheet, advice->count); i++) {
+		const struct recommendation *item = &advice->items[i];
+
+		put_text(sheet, item->id);
+		put_text(sheet, item->strategy);
+		put_text(sheet, item->title);
+		put_text(sheet, item->target);
+		put_integer(sheet, item->at_stake_ns);
+		put_real(sheet, item->at_stake_ratio);
+		put_text(sheet, item->workload);
+		end_row(sheet);
+	}
+}
+
+static void section_losses(struct sheet *sheet)
+{
+	const struct profile *profile = sheet->report->profile;
+
+	put_heads(sheet, "process,kind,count,detail");
+	for (size_t i = 0; i < row_count(sheet, profile->loss_count); i++) {
+		const struct profile_loss *loss = &profile->losses[i];
+		bool known = loss->process < profile->process_count;
+
+		put_text(sheet, known ? profile->processes[loss->process].folder : NULL);
+		put_text(sheet, loss->kind);
+		put_count(sheet, loss->count);
+		put_text(sheet, loss->detail);
+		end_row(sheet);
+	}
+}
+
+static void section_not_visible(struct sheet *sheet)
+{
+	put_heads(sheet, "what");
+	for (size_t i = 0; i < row_count(sheet, sheet->report->not_visible_count); i++) {
+		put_text(sheet, sheet->report->not_visible[i]);
+		end_row(sheet);
+	}
+}
+
+#define SECTION_FUNCTION(name, title) section_##name,
+static void (*const sections[])(struct sheet *sheet) = {SECTIONS(SECTION_FUNCTION)};
+#undef SECTION_FUNCTION
+
+int output_csv(const struct report *report, FILE *out, const struct output_options *options,
+	       struct err *err)
+{
+	struct sheet sheet = {.out = out, .report = report, .top = options->top};
+
+	sections[options->section < 0 ? SECTION_kernels : options->section](&sheet);
+	if (fflush(out) || ferror(out))
+		return err_set(err, -EIO, "the report could not be written: %s", strerror(errno));
+	return 0;
+}

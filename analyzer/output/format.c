@@ -1,0 +1,214 @@
+#include "output/format.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Scales by step until fewer than 1000 of a unit are left, and prints three digits. */
+static struct figure scaled(double value, double step, const char *const *units, size_t unit_count)
+{
+	struct figure figure;
+	size_t unit = 0;
+
+	while (unit + 1 < unit_count && fabs(value) >= 999.5) {
+		value /= step;
+		unit++;
+	}
+	snprintf(figure.text, sizeof(figure.text), "%.*f %s",
+		 unit == 0	       ? 0
+		 : fabs(value) < 9.995 ? 2
+		 : fabs(value) < 99.95 ? 1
+				       : 0,
+		 value, units[unit]);
+	return figure;
+}
+
+struct figure format_ns(double ns)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+
+	return scaled(ns, 1000, units, 4);
+}
+
+struct figure format_bytes(double bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+
+	return scaled(bytes, 1024, units, 5);
+}
+
+struct figure format_rate(double byte_per_s)
+{
+	static const char *const units[] = {"B/s", "KB/s", "MB/s", "GB/s", "TB/s"};
+
+	return byte_per_s > 0 ? scaled(byte_per_s, 1000, units, 5) : (struct figure){"-"};
+}
+
+struct figure format_count(uint64_t count)
+{
+	struct figure figure;
+	char digits[24];
+	int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	char *to = figure.text;
+
+	for (int i = 0; i < length; i++) {
+		if (i > 0 && (length - i) % 3 == 0)
+			*to++ = ',';
+		*to++ = digits[i];
+	}
+	*to = '\0';
+	return figure;
+}
+
+struct figure format_percent(double part, double whole)
+{
+	struct figure figure = {"-"};
+
+	if (whole > 0)
+		snprintf(figure.text, sizeof(figure.text), "%.1f%%", 100 * part / whole);
+	return figure;
+}
+
+struct figure format_cuda_version(uint64_t version)
+{
+	struct figure figure;
+
+	snprintf(figure.text, sizeof(figure.text), "%" PRIu64 ".%" PRIu64, version / 1000,
+		 version % 1000 / 10);
+	return figure;
+}
+
+size_t format_text(char *buffer, size_t size, const char *text, size_t width)
+{
+	size_t columns = 0;
+	char *to = buffer, *end = buffer + size - 1;
+
+	for (; *text && to < end; text++) {
+		unsigned char byte = (unsigned char)*text;
+
+		if ((byte & 0xc0) != 0x80 && ++columns > width) { /* not within a code point */
+			columns--;
+			break;
+		}
+		*to++ = byte < 0x20 || byte == 0x7f ? '?' : *text;
+	}
+	*to = '\0';
+	return columns;
+}
+
+/* ---- kernel names ---- */
+
+/* End of the qualified name: where the parameter list begins, or the end of the text. */
+static size_t without_parameters(const char *name)
+{
+	size_t length = strlen(name), end = length;
+	int depth = 0;
+
+	while (end > 0 && name[end - 1] != ')') /* " const", " [clone .isra.0]" */
+		end--;
+	for (; end > 0; end--) {
+		depth += name[end - 1] == ')';
+		depth -= name[end - 1] == '(';
+		if (depth == 0)
+			break;
+	}
+	if (end < 2 || !strncmp(name + end - 1, "(anonymous namespace)", 21) ||
+	    (end > 8 && !strncmp(name + end - 9, "operator()", 10)))
+		return length;
+	return end - 1;
+}
+
+/* Start of the qualified name: after the last space outside of brackets, which ends the type. */
+static size_t after_return_type(const char *name, size_t end)
+{
+	size_t start = 0;
+	int depth = 0;
+
+	for (size_t i = 0; i < end; i++) {
+		depth += name[i] == '<' || name[i] == '(' || name[i] == '{';
+		depth -= name[i] == '>' || name[i] == ')' || name[i] == '}';
+		if (name[i] == ' ' && depth == 0 && strncmp(name + i + 1, "operator", 8))
+			start = i + 1;
+	}
+	return depth == 0 ? start : 0;
+}
+
+/* Where the qualifier that ends text, an identifier with or without brackets, begins. */
+static char *qualifier_start(char *text, char *end)
+{
+	int depth = 0;
+
+	for (; end > text; end--) {
+		char last = end[-1];
+
+		if (depth == 0 && strchr("<({, &*", last))
+			break;
+		depth += last == '>' || last == ')' || last == '}';
+		depth -= last == '<' || last == '(' || last == '{';
+	}
+	return end;
+}
+
+/* Removes every "namespace::" from text, also within template arguments. */
+static void drop_namespaces(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++) {
+		if (from[0] == ':' && from[1] == ':') {
+			to = qualifier_start(text, to);
+			from++;
+		} else {
+			*to++ = *from;
+		}
+	}
+	*to = '\0';
+}
+
+/* "a<b<c> >" as "a<b<c>>": the space is what C++98 asked for. */
+static void close_brackets(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++)
+		if (!(from[0] == ' ' && from[1] == '>'))
+			*to++ = *from;
+	*to = '\0';
+}
+
+static void cut(char *text, size_t width)
+{
+	size_t length = strlen(text);
+	const char *arguments = strchr(text, '<');
+
+	if (length <= width || width < 8)
+		return;
+	if (arguments && (size_t)(arguments - text) + 6 <= width) {
+		strcpy(text + width - 4, "...>");
+		return;
+	}
+	memmove(text + 3, text + length - (width - 3), width - 2);
+	memcpy(text, "...", 3);
+}
+
+void format_kernel_name(char *buffer, size_t size, const char *name, size_t width)
+{
+	size_t end, start;
+	char *copy;
+
+	end = without_parameters(name);
+	start = after_return_type(name, end);
+	copy = strndup(name + start, end - start);
+	if (!copy) { /* then as it is, cut */
+		format_text(buffer, size, name, width);
+		return;
+	}
+	close_brackets(copy);
+	if (strlen(copy) > width)
+		drop_namespaces(copy);
+	cut(copy, width);
+	format_text(buffer, size, copy, width);
+	free(copy);
+}

@@ -1,0 +1,37 @@
+/*
+ * format.h - figures for people: three significant digits and a unit that fits.
+ *
+ * Each returns a small struct by value, so that it can stand in a printf:
+ * printf("%9s", format_ns(x).text).
+ */
+#ifndef ROOFLINE_FORMAT_H
+#define ROOFLINE_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct figure {
+	char text[32];
+};
+
+struct figure format_ns(double ns);			 /* 812 ns, 1.02 us, 34.5 ms, 7.20 s */
+struct figure format_bytes(double bytes);		 /* 812 B, 4.00 KiB, 1.50 GiB */
+struct figure format_rate(double byte_per_s);		 /* 27.1 GB/s, "-" for 0 */
+struct figure format_count(uint64_t count);		 /* 1,234,567 */
+struct figure format_percent(double part, double whole); /* 12.3%, "-" when whole is 0 */
+
+/* "CUDA 13.0" style version of a number that packs 1000 * major + 10 * minor. */
+struct figure format_cuda_version(uint64_t version);
+
+/*
+ * A kernel name short enough for width columns, in buffer.  Without its return
+ * type, parameters and namespaces; then without what does not fit of the
+ * template arguments; a name without them keeps its tail.
+ */
+void format_kernel_name(char *buffer, size_t size, const char *name, size_t width);
+
+/* Copies text with control characters made visible, so that names cannot move the cursor, cut to
+ * width columns.  Returns the columns used; UTF-8 counts by code points. */
+size_t format_text(char *buffer, size_t size, const char *text, size_t width);
+
+#endif

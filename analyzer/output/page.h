@@ -1,0 +1,54 @@
+/*
+ * page.h - what the sections of the text report share: titles, wrapping, bars, names.
+ */
+#ifndef ROOFLINE_PAGE_H
+#define ROOFLINE_PAGE_H
+
+#include "output/format.h"
+#include "output/outputs.h"
+
+#define PAGE_WIDTH 80
+#define PAGE_TOP 10 /* rows of a list unless --top says otherwise */
+
+struct page {
+	FILE *out;
+	const struct report *report;
+	const struct output_options *options;
+	bool is_begun; /* something was printed: sections keep a blank line between them */
+};
+
+/* "Kernels", bold where colour is wanted, and grey text behind it unless note is NULL. */
+void page_title(struct page *page, const char *title, const char *note);
+
+/* The same with a note like "10 of 34" where not all rows are shown. */
+void page_list_title(struct page *page, const char *title, const char *note, size_t shown,
+		     size_t count);
+
+/* Column heads, grey. */
+void page_heads(struct page *page, const char *heads);
+
+/* label, then text wrapped at PAGE_WIDTH; lines after the first are indented by indent columns. */
+void page_wrap(struct page *page, const char *label, const char *text, size_t indent);
+
+/* A bar of part out of whole, width columns at most, and the end of the line. */
+void page_bar(struct page *page, int64_t part, int64_t whole, size_t width);
+
+/* text left-aligned in width columns; longer text is cut, or pushes the rest aside with --wide. */
+void page_text(struct page *page, const char *text, size_t width);
+
+/* The same for the name of a kernel. */
+void page_kernel(struct page *page, const char *name, size_t width);
+
+/* How many of count rows to print: as many as --top says, or the section's own choice. */
+size_t page_rows(const struct page *page, size_t count, size_t choice);
+
+/* What an operation is, in a few words: "saxpy", "copy HtoD 4.00 MiB", "graph 3". */
+void page_describe_op(const struct page *page, const struct profile_op *op, char *buffer,
+		      size_t size, size_t width);
+
+/* TEXT_SECTION functions, text_sections.c: one per row of SECTIONS. */
+#define PAGE_SECTION_PROTOTYPE(name, title) void page_section_##name(struct page *page);
+SECTIONS(PAGE_SECTION_PROTOTYPE)
+#undef PAGE_SECTION_PROTOTYPE
+
+#endif

@@ -1,0 +1,165 @@
+#include "output/page.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *emphasis(const struct page *page, const char *sequence)
+{
+	return page->options->color ? sequence : "";
+}
+
+#define BOLD "\033[1m"
+#define GREY "\033[2m"
+#define PLAIN "\033[0m"
+
+void page_title(struct page *page, const char *title, const char *note)
+{
+	if (page->is_begun)
+		fputc('\n', page->out);
+	page->is_begun = true;
+	fprintf(page->out, "%s%s%s", emphasis(page, BOLD), title, emphasis(page, PLAIN));
+	if (note && *note)
+		fprintf(page->out, "  %s(%s)%s", emphasis(page, GREY), note, emphasis(page, PLAIN));
+	fputc('\n', page->out);
+}
+
+void page_list_title(struct page *page, const char *title, const char *note, size_t shown,
+		     size_t count)
+{
+	char text[128] = "";
+
+	if (shown < count)
+		snprintf(text, sizeof(text), "%zu of %s%s", shown, format_count(count).text,
+			 note ? ", " : "");
+	if (note)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s", note);
+	page_title(page, title, text);
+}
+
+void page_heads(struct page *page, const char *heads)
+{
+	fprintf(page->out, "%s%s%s\n", emphasis(page, GREY), heads, emphasis(page, PLAIN));
+}
+
+void page_wrap(struct page *page, const char *label, const char *text, size_t indent)
+{
+	size_t column = strlen(label), line_start;
+
+	fputs(label, page->out);
+	for (line_start = column; *text;) {
+		size_t word = strcspn(text, " \n");
+
+		if (column > line_start && column + 1 + word > PAGE_WIDTH) {
+			fprintf(page->out, "\n%*s", (int)indent, "");
+			column = line_start = indent;
+		} else if (column > line_start) {
+			fputc(' ', page->out);
+			column++;
+		}
+		fwrite(text, 1, word, page->out);
+		column += word;
+		text += word;
+		text += strspn(text, " \n");
+	}
+	fputc('\n', page->out);
+}
+
+void page_bar(struct page *page, int64_t part, int64_t whole, size_t width)
+{
+	size_t filled =
+		whole > 0 ? (size_t)((double)width * (double)part / (double)whole + 0.5) : 0;
+
+	if (filled == 0 && part > 0)
+		filled = 1; /* little is not nothing */
+	if (filled)
+		fputs("  ", page->out);
+	for (size_t i = 0; i < filled && i < width; i++)
+		fputc('#', page->out);
+	fputc('\n', page->out);
+}
+
+static void put_padded(struct page *page, const char *text, size_t columns, size_t width)
+{
+	fputs(text, page->out);
+	if (columns < width)
+		fprintf(page->out, "%*s", (int)(width - columns), "");
+}
+
+void page_text(struct page *page, const char *text, size_t width)
+{
+	char buffer[4096];
+	size_t columns = format_text(buffer, sizeof(buffer), text,
+				     page->options->wide ? sizeof(buffer) : width);
+
+	put_padded(page, buffer, columns, width);
+}
+
+void page_kernel(struct page *page, const char *name, size_t width)
+{
+	char buffer[512];
+
+	if (page->options->wide) {
+		page_text(page, name, width);
+		return;
+	}
+	format_kernel_name(buffer, sizeof(buffer), name, width);
+	page_text(page, buffer, width);
+}
+
+size_t page_rows(const struct page *page, size_t count, size_t choice)
+{
+	size_t top = page->options->top ? page->options->top : choice;
+
+	return count < top ? count : top;
+}
+
+static void describe_kernel(const struct page *page, const char *name, char *buffer, size_t size,
+			    size_t width)
+{
+	if (page->options->wide)
+		format_text(buffer, size, name, size);
+	else
+		format_kernel_name(buffer, size, name, width);
+}
+
+void page_describe_op(const struct page *page, const struct profile_op *op, char *buffer,
+		      size_t size, size_t width)
+{
+	const struct profile *profile = page->report->profile;
+
+	switch (op->kind) {
+	case OP_KERNEL:
+		describe_kernel(page, profile->signatures[op->detail].name, buffer, size, width);
+		break;
+	case OP_COPY:
+		snprintf(buffer, size, "copy %s, %s",
+			 profile_copy_kind_name(profile->copies[op->detail].kind),
+			 format_bytes((double)profile->copies[op->detail].bytes).text);
+		break;
+	case OP_MEMSET:
+		snprintf(buffer, size, "memset, %s",
+			 format_bytes((double)profile->memsets[op->detail].bytes).text);
+		break;
+	default:
+		snprintf(buffer, size, "graph %" PRIu32, op->graph);
+	}
+}
+
+#define SECTION_FUNCTION(name, title) page_section_##name,
+static void (*const sections[])(struct page *page) = {SECTIONS(SECTION_FUNCTION)};
+#undef SECTION_FUNCTION
+
+int output_text(const struct report *report, FILE *out, const struct output_options *options,
+		struct err *err)
+{
+	struct page page = {.out = out, .report = report, .options = options};
+
+	for (int i = 0; i < SECTION_COUNT; i++)
+		if (options->section < 0 || options->section == i)
+			sections[i](&page);
+	if (fflush(out) || ferror(out))
+		return err_set(err, -EIO, "the report could not be written: %s", strerror(errno));
+	return 0;
+}

@@ -1,0 +1,175 @@
+/*
+ * loader.h - how rows become a profile; private to trace/.
+ *
+ * Every process folder is loaded in this order:
+ *
+ *   1. the small tables that others refer to         loader_tables.c
+ *   2. at the same time, because they are large:
+ *        kernels                                     loader_ops.c
+ *        api, sorted and with nested calls dropped   loader_calls.c
+ *        everything else                             loader_ops.c, loader_events.c
+ *   3. ids of operations become indexes, operations find their calls, markers
+ *      become ranges                                 loader_ops.c, loader_ranges.c
+ *
+ * During 2 the maps of 1 are only read, threads[], call_names[] and calls[]
+ * belong to the thread that reads api, ops[] to the one that reads kernels,
+ * and all the rest to the third, so that nothing needs a lock.
+ */
+#ifndef ROOFLINE_LOADER_H
+#define ROOFLINE_LOADER_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "trace/array.h"
+#include "trace/id_map.h"
+#include "trace/profile.h"
+#include "trace/reader.h"
+#include "trace/strings.h"
+
+/* Items that the arrays of the profile have room for. */
+struct loader_capacity {
+	size_t processes, devices, streams, threads, kernel_names, signatures, copies, memsets,
+		graph_launches, ops, call_names, calls, ranges, syncs, overheads, jits, losses;
+};
+
+/* What tells devices without a UUID apart. */
+struct device_identity {
+	uint32_t ordinal;
+	const char *host;
+};
+
+struct loader {
+	struct profile *profile;
+	struct loader_capacity capacity;
+	struct strings *texts;	       /* profile->strings */
+	struct strings *kernel_texts;  /* numbers are indexes of kernel_names[] */
+	struct strings *call_texts;    /* numbers are indexes of call_names[] */
+	struct signature_node *signature_set;
+	struct device_identity *device_identities; /* as devices[] */
+	size_t device_identity_capacity;
+	uint32_t *next_stream; /* as streams[]: another one with the same stream id, or NONE */
+	size_t next_stream_capacity;
+};
+
+/* What one of the threads of step 2 found out. */
+struct loader_task {
+	struct process_loader *owner;
+	struct reader_losses losses;
+	int64_t first_ns, last_ns; /* of its rows; both 0 while there are none */
+	unsigned opened_count;	   /* tables that could be opened */
+	int rc;
+	struct err err;
+};
+
+struct context_entry {
+	uint32_t device; /* devices[] */
+	uint32_t null_stream;
+};
+
+struct marker {
+	int64_t time_ns;
+	uint32_t id, thread; /* system thread id */
+	const char *domain, *name;
+	uint8_t phase, is_thread;
+};
+
+/* From correlation ids of one process to calls[]. */
+struct correlation_pair {
+	uint32_t correlation, call;
+};
+
+struct correlation_map {
+	uint32_t first; /* correlation of dense[0] */
+	uint32_t *dense; /* calls[] or PROFILE_NONE; NULL when the ids are too far apart */
+	size_t dense_count;
+	struct correlation_pair *pairs; /* by correlation, when there is no dense[] */
+	size_t pair_count;
+};
+
+struct process_loader {
+	struct loader *loader;
+	const char *folder; /* path */
+	uint32_t process;
+	struct id_map names, devices, contexts, streams, signatures, threads;
+	const char **name_texts; /* by index in names */
+	uint32_t *name_calls;	 /* call_names[] of it, or PROFILE_NONE until a call needs it */
+	size_t name_count, name_text_capacity, name_call_capacity;
+	struct context_entry *context_entries;
+	size_t context_count, context_capacity;
+	size_t property_capacity;
+	size_t first_op, first_call, first_copy, first_sync, first_overhead, first_jit;
+	struct profile_op *other_ops; /* all but kernels, until they join ops[] */
+	size_t other_op_count, other_op_capacity;
+	struct marker *markers;
+	size_t marker_count, marker_capacity;
+	struct correlation_map correlations;
+	struct loader_task small, kernels, calls, others;
+};
+
+/* ---- loader_process.c ---- */
+
+/* Loads one process folder.  -ENODATA: none of its tables could be opened, described in err and
+ * nothing was added; -ENOMEM. */
+int loader_add_process(struct loader *loader, const char *folder, struct err *err);
+
+/* Reads one table for a task; a file that is missing or cannot be read is no failure. */
+int loader_read(struct loader_task *task, enum trace_table table, reader_row each);
+
+/* Whether a row's times can be used: both set, in order, less than 30 days apart.  Counts the row
+ * as lost otherwise. */
+bool loader_take_times(struct loader_task *task, int64_t start_ns, int64_t end_ns,
+		       const struct reader_place *place);
+
+/* Adds to what was lost in the process. */
+int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t count,
+		    const char *detail);
+
+/* ---- loader_tables.c ---- */
+
+int loader_read_small_tables(struct process_loader *loader);
+int loader_take_process_facts(struct process_loader *loader);
+
+/* The text of names.id, or NULL when there is none. */
+const char *loader_name(const struct process_loader *loader, uint32_t id);
+
+/* The index of a device, stream or thread, made up when no table described it.  PROFILE_NONE
+ * without memory. */
+uint32_t loader_device(struct process_loader *loader, uint32_t ordinal);
+uint32_t loader_stream(struct process_loader *loader, uint32_t context, uint32_t stream,
+		       uint32_t device);
+uint32_t loader_thread(struct process_loader *loader, uint32_t thread);
+
+/* ---- loader_signatures.c ---- */
+
+/* The index of an equal signature, added when there is none.  name is mangled. */
+uint32_t loader_signature(struct loader *loader, const struct trace_signatures_row *row,
+			  const char *name);
+void loader_free_signatures(struct loader *loader);
+
+/* ---- loader_ops.c ---- */
+
+int loader_read_kernels(struct loader_task *task);
+int loader_read_other_ops(struct loader_task *task);
+int loader_resolve_ops(struct process_loader *loader);
+void loader_link_ops(struct process_loader *loader);
+
+/* ---- loader_calls.c ---- */
+
+/* Reads api, sorts the calls, drops the nested ones and fills in loader->correlations. */
+int loader_read_calls(struct loader_task *task);
+/* calls[] of a correlation id, or PROFILE_NONE. */
+uint32_t loader_call(const struct process_loader *loader, uint32_t correlation);
+
+/* ---- loader_events.c ---- */
+
+int loader_read_events(struct loader_task *task);
+/* Turns thread, stream and correlation ids of waits, overheads and JIT into indexes. */
+int loader_resolve_events(struct process_loader *loader);
+
+/* ---- loader_ranges.c ---- */
+
+/* Pairs the markers; needs the bounds of the process. */
+int loader_add_ranges(struct process_loader *loader);
+
+#endif

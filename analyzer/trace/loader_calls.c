@@ -1,0 +1,203 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/api_class.h"
+#include "trace/loader.h"
+#include "trace/stable_sort.h"
+
+/* Correlation ids are counted upwards for all calls, recorded or not; an array is good while at
+ * least one id in this many is recorded. */
+#define DENSE_SPREAD 4
+
+/* ---- names ---- */
+
+/* call_names[] of a raw name, or PROFILE_NONE without memory. */
+static uint32_t call_name_index(struct loader *loader, const char *raw)
+{
+	struct profile *profile = loader->profile;
+	char text[256];
+	struct profile_call_name *name;
+	uint32_t number;
+
+	api_plain_name(text, sizeof(text), raw);
+	number = strings_number(loader->call_texts, text);
+	if (number == PROFILE_NONE || number < profile->call_name_count)
+		return number;
+	name = ARRAY_NEXT(profile->call_names, loader->capacity.call_names,
+			  profile->call_name_count);
+	if (!name)
+		return PROFILE_NONE;
+	*name = (struct profile_call_name){strdup(text), api_class(text)};
+	profile->call_name_count++;
+	return name->text ? number : PROFILE_NONE;
+}
+
+static uint32_t loader_call_name(struct loader_task *task, uint32_t id,
+				 const struct reader_place *place)
+{
+	struct process_loader *loader = task->owner;
+	uint32_t index = id_map_get(&loader->names, id);
+
+	if (index == PROFILE_NONE) {
+		reader_count_loss(&task->losses, READER_orphan_ids, place,
+				  "name %u is not in names.csv", id);
+		return call_name_index(loader->loader, "unknown call");
+	}
+	if (loader->name_calls[index] == PROFILE_NONE)
+		loader->name_calls[index] =
+			call_name_index(loader->loader, loader->name_texts[index]);
+	return loader->name_calls[index];
+}
+
+/* ---- rows ---- */
+
+static int take_call(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+	struct loader *all = task->owner->loader;
+	const struct trace_api_row *from = &row->api;
+	struct profile_call *call;
+	uint32_t name, thread;
+
+	if (!loader_take_times(task, from->start_ns, from->end_ns, place))
+		return 0;
+	call = ARRAY_NEXT(all->profile->calls, all->capacity.calls, all->profile->call_count);
+	name = loader_call_name(task, from->name, place);
+	thread = loader_thread(task->owner, from->thread);
+	if (!call || name == PROFILE_NONE || thread == PROFILE_NONE)
+		return -ENOMEM;
+	*call = (struct profile_call){
+		.start_ns = from->start_ns,
+		.end_ns = from->end_ns,
+		.name = name,
+		.thread = thread,
+		.correlation = from->correlation,
+		.result = from->result,
+	};
+	all->profile->call_count++;
+	return 0;
+}
+
+/* ---- order and nesting ---- */
+
+/* By thread, then start; of two that start together the longer, which contains the other, first. */
+static int compare_calls(const void *left, const void *right)
+{
+	const struct profile_call *a = left, *b = right;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->end_ns < b->end_ns) - (a->end_ns > b->end_ns);
+}
+
+static bool call_contains(const struct profile_call *outer, const struct profile_call *call)
+{
+	return outer->thread == call->thread && outer->start_ns <= call->start_ns &&
+	       call->end_ns <= outer->end_ns;
+}
+
+static int correlations_prepare(struct process_loader *loader)
+{
+	struct correlation_map *map = &loader->correlations;
+	const struct profile *profile = loader->loader->profile;
+	size_t count = profile->call_count - loader->first_call;
+	uint32_t first = UINT32_MAX, last = 0;
+
+	for (size_t i = loader->first_call; i < profile->call_count; i++) {
+		uint32_t correlation = profile->calls[i].correlation;
+
+		first = correlation < first ? correlation : first;
+		last = correlation > last ? correlation : last;
+	}
+	if (count && (last - first) / DENSE_SPREAD <= count) {
+		map->first = first;
+		map->dense_count = (size_t)(last - first) + 1;
+		map->dense = malloc(map->dense_count * sizeof(*map->dense));
+		if (map->dense)
+			memset(map->dense, 0xff, map->dense_count * sizeof(*map->dense));
+		return map->dense ? 0 : -ENOMEM;
+	}
+	map->pairs = malloc((count ? count : 1) * sizeof(*map->pairs));
+	return map->pairs ? 0 : -ENOMEM;
+}
+
+/* The first call of a correlation id stays: it is the outermost. */
+static void correlations_add(struct correlation_map *map, uint32_t correlation, uint32_t call)
+{
+	if (map->dense) {
+		uint32_t *slot = &map->dense[correlation - map->first];
+
+		*slot = *slot == PROFILE_NONE ? call : *slot;
+		return;
+	}
+	map->pairs[map->pair_count++] = (struct correlation_pair){correlation, call};
+}
+
+static int compare_pairs(const void *left, const void *right)
+{
+	const struct correlation_pair *a = left, *b = right;
+
+	return (a->correlation > b->correlation) - (a->correlation < b->correlation);
+}
+
+/* Keeps the outermost calls; the ids of the dropped ones lead to the call that contains them. */
+static void drop_nested_calls(struct process_loader *loader)
+{
+	struct profile *profile = loader->loader->profile;
+	struct profile_call *calls = profile->calls;
+	size_t kept = loader->first_call;
+
+	for (size_t i = loader->first_call; i < profile->call_count; i++) {
+		if (kept == loader->first_call || !call_contains(&calls[kept - 1], &calls[i]))
+			calls[kept++] = calls[i];
+		correlations_add(&loader->correlations, calls[i].correlation, (uint32_t)kept - 1);
+	}
+	profile->call_count = kept;
+}
+
+int loader_read_calls(struct loader_task *task)
+{
+	struct process_loader *loader = task->owner;
+	struct profile *profile = loader->loader->profile;
+	int rc = loader_read(task, TRACE_TABLE_api, take_call);
+
+	if (rc == 0 && profile->call_count > loader->first_call)
+		rc = stable_sort(profile->calls + loader->first_call,
+				 profile->call_count - loader->first_call, sizeof(*profile->calls),
+				 compare_calls);
+	if (rc == 0)
+		rc = correlations_prepare(loader);
+	if (rc < 0)
+		return rc;
+	drop_nested_calls(loader);
+	return stable_sort(loader->correlations.pairs, loader->correlations.pair_count,
+			   sizeof(*loader->correlations.pairs), compare_pairs);
+}
+
+uint32_t loader_call(const struct process_loader *loader, uint32_t correlation)
+{
+	const struct correlation_map *map = &loader->correlations;
+	size_t low = 0, high = map->pair_count;
+
+	if (correlation == 0)
+		return PROFILE_NONE;
+	if (map->dense) {
+		if (correlation < map->first || correlation - map->first >= map->dense_count)
+			return PROFILE_NONE;
+		return map->dense[correlation - map->first];
+	}
+	while (low < high) { /* the first pair of this id */
+		size_t middle = low + (high - low) / 2;
+
+		if (map->pairs[middle].correlation < correlation)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < map->pair_count && map->pairs[low].correlation == correlation
+		       ? map->pairs[low].call
+		       : PROFILE_NONE;
+}

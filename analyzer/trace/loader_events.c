@@ -1,0 +1,184 @@
+#include <errno.h>
+
+#include "trace/loader.h"
+
+/*
+ * Waits, overheads, JIT compilations, markers and losses.  While tables are
+ * read, threads and calls hold ids of their process; loader_resolve_events
+ * turns them into indexes.
+ */
+
+#define NO_STREAM UINT32_MAX /* in syncs.stream: it does not apply */
+
+static int take_sync(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+	struct process_loader *loader = task->owner;
+	struct loader *all = loader->loader;
+	const struct trace_syncs_row *from = &row->syncs;
+	uint32_t entry = id_map_get(&loader->contexts, from->context);
+	uint32_t stream = PROFILE_NONE;
+	struct profile_sync *sync;
+
+	if (!loader_take_times(task, from->start_ns, from->end_ns, place))
+		return 0;
+	if (entry != PROFILE_NONE && from->stream != NO_STREAM) {
+		stream = loader_stream(loader, from->context, from->stream,
+				       loader->context_entries[entry].device);
+		if (stream == PROFILE_NONE)
+			return -ENOMEM;
+	}
+	sync = ARRAY_NEXT(all->profile->syncs, all->capacity.syncs, all->profile->sync_count);
+	if (!sync)
+		return -ENOMEM;
+	*sync = (struct profile_sync){from->start_ns, from->end_ns, from->kind, stream,
+				      from->correlation};
+	all->profile->sync_count++;
+	return 0;
+}
+
+static int take_overhead(const union trace_row *row, const struct reader_place *place,
+			 void *context)
+{
+	struct loader_task *task = context;
+	struct loader *all = task->owner->loader;
+	const struct trace_overheads_row *from = &row->overheads;
+	const char *name = loader_name(task->owner, from->name);
+	struct profile_overhead *overhead;
+
+	if (!loader_take_times(task, from->start_ns, from->end_ns, place))
+		return 0;
+	overhead = ARRAY_NEXT(all->profile->overheads, all->capacity.overheads,
+			      all->profile->overhead_count);
+	if (!overhead)
+		return -ENOMEM;
+	if (!name)
+		reader_count_loss(&task->losses, READER_orphan_ids, place,
+				  "name %u is not in names.csv", from->name);
+	*overhead = (struct profile_overhead){
+		.start_ns = from->start_ns,
+		.end_ns = from->end_ns,
+		.name = name ? name : "unknown overhead",
+		.process = task->owner->process,
+		.thread = from->thread,
+		.is_profiler = from->is_profiler != 0,
+	};
+	all->profile->overhead_count++;
+	return 0;
+}
+
+static int take_jit(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+	struct loader *all = task->owner->loader;
+	const struct trace_jit_row *from = &row->jit;
+	struct profile_jit *jit;
+
+	if (!loader_take_times(task, from->start_ns, from->end_ns, place))
+		return 0;
+	jit = ARRAY_NEXT(all->profile->jits, all->capacity.jits, all->profile->jit_count);
+	if (!jit)
+		return -ENOMEM;
+	*jit = (struct profile_jit){
+		.start_ns = from->start_ns,
+		.end_ns = from->end_ns,
+		.entry = from->entry,
+		.operation = from->operation,
+		.cache_bytes = from->cache_bytes,
+		.thread = from->thread,
+	};
+	all->profile->jit_count++;
+	return 0;
+}
+
+enum { PHASE_INSTANT, PHASE_START, PHASE_END };
+
+static int take_marker(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+	struct process_loader *loader = task->owner;
+	const struct trace_markers_row *from = &row->markers;
+	const char *name = loader_name(loader, from->name);
+	const char *domain = from->domain ? loader_name(loader, from->domain) : "";
+	struct marker *marker;
+
+	if (!loader_take_times(task, from->time_ns, from->time_ns, place) ||
+	    (from->phase != PHASE_START && from->phase != PHASE_END))
+		return 0; /* an instant is no range */
+	marker = ARRAY_NEXT(loader->markers, loader->marker_capacity, loader->marker_count);
+	if (!marker)
+		return -ENOMEM;
+	if (from->phase == PHASE_START && (!name || !domain))
+		reader_count_loss(&task->losses, READER_orphan_ids, place,
+				  "name %u is not in names.csv", name ? from->domain : from->name);
+	*marker = (struct marker){
+		.time_ns = from->time_ns,
+		.id = from->id,
+		.thread = from->thread,
+		.domain = domain ? domain : "unknown domain",
+		.name = name ? name : "unknown range",
+		.phase = (uint8_t)from->phase,
+		.is_thread = from->is_thread != 0,
+	};
+	loader->marker_count++;
+	return 0;
+}
+
+static int take_loss(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+
+	(void)place;
+	return loader_add_loss(task->owner, row->losses.kind, row->losses.count,
+			       row->losses.detail);
+}
+
+static int take_nothing(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	(void)row;
+	(void)place;
+	(void)context;
+	return 0;
+}
+
+int loader_read_events(struct loader_task *task)
+{
+	int rc = loader_read(task, TRACE_TABLE_syncs, take_sync);
+
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_overheads, take_overhead);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_jit, take_jit);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_markers, take_marker);
+	if (rc == 0) /* other logs are joined by it, not this program; damage in it is told */
+		rc = loader_read(task, TRACE_TABLE_clocks, take_nothing);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_losses, take_loss);
+	return rc;
+}
+
+/* threads[] of a thread id where 0 says that there is none. */
+static int resolve_thread(struct process_loader *loader, uint32_t *thread)
+{
+	if (*thread == 0) {
+		*thread = PROFILE_NONE;
+		return 0;
+	}
+	*thread = loader_thread(loader, *thread);
+	return *thread == PROFILE_NONE ? -ENOMEM : 0;
+}
+
+int loader_resolve_events(struct process_loader *loader)
+{
+	struct profile *profile = loader->loader->profile;
+	int rc = 0;
+
+	for (size_t i = loader->first_sync; i < profile->sync_count; i++)
+		profile->syncs[i].call = loader_call(loader, profile->syncs[i].call);
+	for (size_t i = loader->first_overhead; i < profile->overhead_count && rc == 0; i++)
+		rc = resolve_thread(loader, &profile->overheads[i].thread);
+	for (size_t i = loader->first_jit; i < profile->jit_count && rc == 0; i++)
+		rc = resolve_thread(loader, &profile->jits[i].thread);
+	return rc;
+}

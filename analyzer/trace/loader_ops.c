@@ -1,0 +1,263 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/loader.h"
+
+/*
+ * While tables are read, an operation holds ids of its process: the device
+ * ordinal in device, the context in call, the stream id in stream; copies hold
+ * ordinals too.  loader_resolve_ops turns them into indexes.  Signatures are
+ * looked up at once, and are PROFILE_NONE when there is none.
+ */
+
+/* The columns that all operations share. */
+struct op_columns {
+	int64_t start_ns, end_ns;
+	uint32_t device, context, stream, correlation, graph;
+	uint64_t graph_node;
+};
+
+#define OP_COLUMNS(row)                                                                            \
+	&(const struct op_columns)                                                                 \
+	{                                                                                          \
+		(row).start_ns, (row).end_ns, (row).device, (row).context, (row).stream,           \
+			(row).correlation, (row).graph, (row).graph_node                           \
+	}
+
+static void op_fill(struct profile_op *op, enum profile_op_kind kind,
+		    const struct op_columns *columns, uint32_t detail)
+{
+	*op = (struct profile_op){
+		.start_ns = columns->start_ns,
+		.end_ns = columns->end_ns,
+		.graph_node = columns->graph_node,
+		.graph = columns->graph,
+		.detail = detail,
+		.stream = columns->stream,
+		.call = columns->context,
+		.correlation = columns->correlation,
+		.device = columns->device < UINT16_MAX ? (uint16_t)columns->device : UINT16_MAX,
+		.kind = (uint8_t)kind,
+	};
+}
+
+/* An operation without a description is kept: its time is what matters most. */
+static void check_ids(struct loader_task *task, const struct op_columns *columns,
+		      const struct reader_place *place)
+{
+	if (id_map_get(&task->owner->devices, columns->device) == PROFILE_NONE)
+		reader_count_loss(&task->losses, READER_orphan_ids, place,
+				  "device %u is not in devices.csv", columns->device);
+	else if (id_map_get(&task->owner->contexts, columns->context) == PROFILE_NONE)
+		reader_count_loss(&task->losses, READER_orphan_ids, place,
+				  "context %u is not in contexts.csv", columns->context);
+}
+
+static int take_kernel(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+	struct loader *all = task->owner->loader;
+	const struct op_columns *columns = OP_COLUMNS(row->kernels);
+	uint32_t signature;
+	struct profile_op *op;
+
+	if (!loader_take_times(task, columns->start_ns, columns->end_ns, place))
+		return 0;
+	op = ARRAY_NEXT(all->profile->ops, all->capacity.ops, all->profile->op_count);
+	if (!op)
+		return -ENOMEM;
+	signature = id_map_get(&task->owner->signatures, row->kernels.signature);
+	if (signature == PROFILE_NONE)
+		reader_count_loss(&task->losses, READER_orphan_ids, place,
+				  "signature %u is not in signatures.csv", row->kernels.signature);
+	else
+		check_ids(task, columns, place);
+	op_fill(op, OP_KERNEL, columns, signature);
+	all->profile->op_count++;
+	return 0;
+}
+
+int loader_read_kernels(struct loader_task *task)
+{
+	return loader_read(task, TRACE_TABLE_kernels, take_kernel);
+}
+
+/* ---- copies, memsets, graph launches ---- */
+
+static int add_other_op(struct loader_task *task, enum profile_op_kind kind,
+			const struct op_columns *columns, size_t detail,
+			const struct reader_place *place)
+{
+	struct process_loader *loader = task->owner;
+	struct profile_op *op =
+		ARRAY_NEXT(loader->other_ops, loader->other_op_capacity, loader->other_op_count);
+
+	if (!op)
+		return -ENOMEM;
+	check_ids(task, columns, place);
+	op_fill(op, kind, columns, (uint32_t)detail);
+	loader->other_op_count++;
+	return 0;
+}
+
+static int take_copy(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+	struct loader *all = task->owner->loader;
+	const struct trace_copies_row *from = &row->copies;
+	struct profile_copy *copy;
+
+	if (!loader_take_times(task, from->start_ns, from->end_ns, place))
+		return 0;
+	copy = ARRAY_NEXT(all->profile->copies, all->capacity.copies, all->profile->copy_count);
+	if (!copy)
+		return -ENOMEM;
+	*copy = (struct profile_copy){
+		.bytes = from->bytes,
+		.kind = from->kind,
+		.src_memory = from->src_memory,
+		.dst_memory = from->dst_memory,
+		.src_device = from->src_device,
+		.dst_device = from->dst_device,
+		.is_async = from->is_async != 0,
+		.copy_count = from->copy_count,
+	};
+	return add_other_op(task, OP_COPY, OP_COLUMNS(*from), all->profile->copy_count++, place);
+}
+
+static int take_memset(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+	struct loader *all = task->owner->loader;
+	const struct trace_memsets_row *from = &row->memsets;
+	struct profile_memset *set;
+
+	if (!loader_take_times(task, from->start_ns, from->end_ns, place))
+		return 0;
+	set = ARRAY_NEXT(all->profile->memsets, all->capacity.memsets, all->profile->memset_count);
+	if (!set)
+		return -ENOMEM;
+	*set = (struct profile_memset){from->bytes, from->memory, from->is_async != 0};
+	return add_other_op(task, OP_MEMSET, OP_COLUMNS(*from), all->profile->memset_count++,
+			    place);
+}
+
+static int take_graph(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+	struct loader *all = task->owner->loader;
+	const struct trace_graphs_row *from = &row->graphs;
+	const struct op_columns columns = {from->start_ns, from->end_ns,      from->device,
+					   from->context,  from->stream,      from->correlation,
+					   from->graph,	   0};
+	struct profile_graph_launch *launch;
+
+	if (!loader_take_times(task, from->start_ns, from->end_ns, place))
+		return 0;
+	launch = ARRAY_NEXT(all->profile->graph_launches, all->capacity.graph_launches,
+			    all->profile->graph_launch_count);
+	if (!launch)
+		return -ENOMEM;
+	*launch = (struct profile_graph_launch){from->launch_mode, from->launcher_graph};
+	return add_other_op(task, OP_GRAPH, &columns, all->profile->graph_launch_count++, place);
+}
+
+int loader_read_other_ops(struct loader_task *task)
+{
+	int rc = loader_read(task, TRACE_TABLE_copies, take_copy);
+
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_memsets, take_memset);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_graphs, take_graph);
+	return rc;
+}
+
+/* ---- ids to indexes ---- */
+
+static int join_other_ops(struct process_loader *loader)
+{
+	struct loader *all = loader->loader;
+	struct profile *profile = all->profile;
+	size_t count = profile->op_count + loader->other_op_count;
+	struct profile_op *ops =
+		array_reserve(profile->ops, &all->capacity.ops, count, sizeof(*ops));
+
+	if (!loader->other_op_count)
+		return 0;
+	if (!ops)
+		return -ENOMEM;
+	profile->ops = ops;
+	memcpy(ops + profile->op_count, loader->other_ops, loader->other_op_count * sizeof(*ops));
+	profile->op_count = count;
+	free(loader->other_ops);
+	loader->other_ops = NULL;
+	loader->other_op_count = loader->other_op_capacity = 0;
+	return 0;
+}
+
+static int resolve_copy(struct process_loader *loader, struct profile_copy *copy)
+{
+	copy->src_device = loader_device(loader, copy->src_device);
+	copy->dst_device = loader_device(loader, copy->dst_device);
+	return copy->src_device == PROFILE_NONE || copy->dst_device == PROFILE_NONE ? -ENOMEM : 0;
+}
+
+static int resolve_op(struct process_loader *loader, struct profile_op *op)
+{
+	static const struct trace_signatures_row nothing_known;
+	uint32_t device = loader_device(loader, op->device);
+	uint32_t stream = device == PROFILE_NONE
+				  ? PROFILE_NONE
+				  : loader_stream(loader, op->call, op->stream, device);
+
+	if (stream == PROFILE_NONE)
+		return -ENOMEM;
+	op->device = (uint16_t)device;
+	op->stream = stream;
+	op->call = PROFILE_NONE;
+	if (op->kind == OP_COPY)
+		return resolve_copy(loader, &loader->loader->profile->copies[op->detail]);
+	if (op->kind == OP_KERNEL && op->detail == PROFILE_NONE) {
+		op->detail = loader_signature(loader->loader, &nothing_known, "unknown kernel");
+		return op->detail == PROFILE_NONE ? -ENOMEM : 0;
+	}
+	return 0;
+}
+
+/* Streams that no operation used and whose context no table describes. */
+static int settle_streams(struct process_loader *loader)
+{
+	struct profile *profile = loader->loader->profile;
+
+	for (size_t i = profile->stream_count; i > 0; i--) {
+		struct profile_stream *stream = &profile->streams[i - 1];
+
+		if (stream->process != loader->process)
+			break;
+		if (stream->device == PROFILE_NONE)
+			stream->device = loader_device(loader, 0);
+		if (stream->device == PROFILE_NONE)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int loader_resolve_ops(struct process_loader *loader)
+{
+	struct profile *profile = loader->loader->profile;
+	int rc = join_other_ops(loader);
+
+	for (size_t i = loader->first_op; i < profile->op_count && rc == 0; i++)
+		rc = resolve_op(loader, &profile->ops[i]);
+	return rc < 0 ? rc : settle_streams(loader);
+}
+
+void loader_link_ops(struct process_loader *loader)
+{
+	struct profile *profile = loader->loader->profile;
+
+	for (size_t i = loader->first_op; i < profile->op_count; i++)
+		profile->ops[i].call = loader_call(loader, profile->ops[i].correlation);
+}

@@ -1,0 +1,287 @@
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/loader.h"
+
+/* One operation, call or wait that took longer is a damaged number; analyses add up thousands of
+ * them without leaving 64 bits. */
+#define LONGEST_NS ((int64_t)30 * 24 * 3600 * 1000000000)
+
+bool loader_take_times(struct loader_task *task, int64_t start_ns, int64_t end_ns,
+		       const struct reader_place *place)
+{
+	if (start_ns <= 0 || end_ns < start_ns || end_ns - start_ns > LONGEST_NS) {
+		reader_count_loss(&task->losses, READER_invalid_times, place,
+				  "start %lld, end %lld", (long long)start_ns, (long long)end_ns);
+		return false;
+	}
+	if (!task->first_ns || start_ns < task->first_ns)
+		task->first_ns = start_ns;
+	if (end_ns > task->last_ns)
+		task->last_ns = end_ns;
+	return true;
+}
+
+int loader_read(struct loader_task *task, enum trace_table table, reader_row each)
+{
+	struct reader_place place = {strrchr(task->owner->folder, '/'), table, 0};
+	struct err err = {""};
+	int rc = reader_read_table(task->owner->folder, table, each, task, &task->losses, &err);
+
+	if (rc == 0)
+		task->opened_count++;
+	if (rc == 0 || rc == -ENOENT)
+		return 0;
+	err_set(&task->err, rc, "%s", err.text);
+	if (rc == -ENOMEM)
+		return rc;
+	place.process = place.process ? place.process + 1 : task->owner->folder;
+	reader_count_loss(&task->losses, READER_unreadable_rows, &place,
+			  "the table cannot be read: %s", strerror(-rc));
+	return 0;
+}
+
+/* ---- losses ---- */
+
+static struct profile_loss *find_loss(struct process_loader *loader, const char *kind)
+{
+	struct profile *profile = loader->loader->profile;
+
+	for (size_t i = profile->loss_count; i > 0; i--) {
+		struct profile_loss *loss = &profile->losses[i - 1];
+
+		if (loss->process != loader->process)
+			break;
+		if (loss->kind == kind)
+			return loss;
+	}
+	return NULL;
+}
+
+int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t count,
+		    const char *detail)
+{
+	struct loader *all = loader->loader;
+	struct profile_loss *loss;
+
+	kind = strings_intern(all->texts, kind);
+	detail = strings_intern(all->texts, detail);
+	if (!kind || !detail)
+		return -ENOMEM;
+	loss = find_loss(loader, kind);
+	if (loss) {
+		if (__builtin_add_overflow(loss->count, count, &loss->count))
+			loss->count = UINT64_MAX;
+		return 0;
+	}
+	loss = ARRAY_NEXT(all->profile->losses, all->capacity.losses, all->profile->loss_count);
+	if (!loss)
+		return -ENOMEM;
+	*loss = (struct profile_loss){loader->process, kind, count, detail};
+	all->profile->loss_count++;
+	return 0;
+}
+
+static int add_reader_losses(struct process_loader *loader)
+{
+	struct reader_losses *sum = &loader->small.losses;
+	int rc = 0;
+
+	reader_merge_losses(sum, &loader->kernels.losses);
+	reader_merge_losses(sum, &loader->calls.losses);
+	reader_merge_losses(sum, &loader->others.losses);
+	for (int kind = 0; kind < READER_LOSS_COUNT && rc == 0; kind++)
+		if (sum->count[kind])
+			rc = loader_add_loss(loader, reader_loss_name(kind), sum->count[kind],
+					     sum->first[kind]);
+	return rc;
+}
+
+/* ---- the large tables, at the same time ---- */
+
+static void *run_kernels(void *task)
+{
+	((struct loader_task *)task)->rc = loader_read_kernels(task);
+	return NULL;
+}
+
+static void *run_calls(void *task)
+{
+	((struct loader_task *)task)->rc = loader_read_calls(task);
+	return NULL;
+}
+
+static void *run_others(void *context)
+{
+	struct loader_task *task = context;
+
+	task->rc = loader_read_other_ops(task);
+	if (task->rc == 0)
+		task->rc = loader_read_events(task);
+	return NULL;
+}
+
+/* Where no thread can be had, the work is done at once instead. */
+static bool start_thread(pthread_t *thread, void *(*run)(void *), struct loader_task *task)
+{
+	if (pthread_create(thread, NULL, run, task) == 0)
+		return true;
+	run(task);
+	return false;
+}
+
+/* Reads the large tables; ids of operations are resolved while calls may still be sorted. */
+static int read_large_tables(struct process_loader *loader)
+{
+	pthread_t kernels, calls;
+	bool has_calls = start_thread(&calls, run_calls, &loader->calls);
+	bool has_kernels = start_thread(&kernels, run_kernels, &loader->kernels);
+	int rc;
+
+	run_others(&loader->others);
+	if (has_kernels)
+		pthread_join(kernels, NULL);
+	rc = loader->kernels.rc < 0 ? loader->kernels.rc : loader->others.rc;
+	if (rc == 0)
+		rc = loader_resolve_ops(loader);
+	if (has_calls)
+		pthread_join(calls, NULL);
+	return rc < 0 ? rc : loader->calls.rc;
+}
+
+/* ---- one process ---- */
+
+static void widen(struct profile_process *process, const struct loader_task *task)
+{
+	if (task->first_ns && (!process->first_ns || task->first_ns < process->first_ns))
+		process->first_ns = task->first_ns;
+	if (task->last_ns > process->last_ns)
+		process->last_ns = task->last_ns;
+}
+
+/* A process without a row lasted from its start to its seal, as far as these are known. */
+static void set_bounds(struct process_loader *loader)
+{
+	struct profile_process *process = &loader->loader->profile->processes[loader->process];
+
+	widen(process, &loader->kernels);
+	widen(process, &loader->calls);
+	widen(process, &loader->others);
+	if (!process->first_ns) {
+		process->first_ns = process->start_ns ? process->start_ns : process->sealed_ns;
+		process->last_ns = process->sealed_ns > process->first_ns ? process->sealed_ns
+									  : process->first_ns;
+	}
+}
+
+static void process_loader_init(struct process_loader *loader, struct loader *all,
+				const char *folder)
+{
+	const struct profile *profile = all->profile;
+
+	*loader = (struct process_loader){
+		.loader = all,
+		.folder = folder,
+		.process = (uint32_t)profile->process_count,
+		.first_op = profile->op_count,
+		.first_call = profile->call_count,
+		.first_copy = profile->copy_count,
+		.first_sync = profile->sync_count,
+		.first_overhead = profile->overhead_count,
+		.first_jit = profile->jit_count,
+	};
+	loader->small.owner = loader->kernels.owner = loader;
+	loader->calls.owner = loader->others.owner = loader;
+}
+
+static void process_loader_clear(struct process_loader *loader)
+{
+	id_map_clear(&loader->names);
+	id_map_clear(&loader->devices);
+	id_map_clear(&loader->contexts);
+	id_map_clear(&loader->streams);
+	id_map_clear(&loader->signatures);
+	id_map_clear(&loader->threads);
+	free(loader->name_texts);
+	free(loader->name_calls);
+	free(loader->context_entries);
+	free(loader->other_ops);
+	free(loader->markers);
+	free(loader->correlations.dense);
+	free(loader->correlations.pairs);
+}
+
+static int load_tables(struct process_loader *loader)
+{
+	int rc = loader_read_small_tables(loader);
+
+	if (rc == 0)
+		rc = read_large_tables(loader);
+	if (rc < 0)
+		return rc;
+	set_bounds(loader);
+	loader_link_ops(loader);
+	rc = loader_resolve_events(loader);
+	if (rc == 0)
+		rc = loader_add_ranges(loader);
+	if (rc == 0)
+		rc = add_reader_losses(loader);
+	return rc;
+}
+
+static bool any_opened(const struct process_loader *loader)
+{
+	return loader->small.opened_count || loader->kernels.opened_count ||
+	       loader->calls.opened_count || loader->others.opened_count;
+}
+
+static void describe_failure(const struct process_loader *loader, int rc, struct err *err)
+{
+	const struct loader_task *const tasks[] = {&loader->small, &loader->kernels, &loader->calls,
+						   &loader->others};
+
+	for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++)
+		if (tasks[i]->err.text[0])
+			err_set(err, rc, "%s", tasks[i]->err.text);
+	err_set(err, rc, "%s: %s", loader->folder, strerror(-rc));
+}
+
+/* Takes back what a folder added of which no table could be opened: its facts and its losses. */
+static void remove_process(struct process_loader *loader)
+{
+	struct profile *profile = loader->loader->profile;
+
+	while (profile->loss_count &&
+	       profile->losses[profile->loss_count - 1].process == loader->process)
+		profile->loss_count--;
+	profile->process_count--;
+	free(profile->processes[loader->process].folder);
+}
+
+int loader_add_process(struct loader *all, const char *folder, struct err *err)
+{
+	struct process_loader loader;
+	const char *slash = strrchr(folder, '/');
+	struct profile_process *process = ARRAY_NEXT(
+		all->profile->processes, all->capacity.processes, all->profile->process_count);
+	int rc;
+
+	process_loader_init(&loader, all, folder);
+	if (!process)
+		return err_set(err, -ENOMEM, "%s: out of memory", folder);
+	*process = (struct profile_process){.folder = strdup(slash ? slash + 1 : folder),
+					    .rank = -1};
+	all->profile->process_count++;
+	rc = process->folder ? load_tables(&loader) : -ENOMEM;
+	if (rc == 0 && !any_opened(&loader)) {
+		rc = -ENODATA;
+		remove_process(&loader);
+	}
+	if (rc < 0)
+		describe_failure(&loader, rc, err);
+	process_loader_clear(&loader);
+	return rc;
+}

@@ -1,0 +1,367 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/loader.h"
+
+/* Operations keep their device in 16 bits. */
+#define DEVICE_LIMIT ((size_t)UINT16_MAX)
+
+static struct profile_process *loader_facts(const struct process_loader *loader)
+{
+	return &loader->loader->profile->processes[loader->process];
+}
+
+/* ---- process ---- */
+
+static int take_property(const union trace_row *row, const struct reader_place *place,
+			 void *context)
+{
+	struct loader_task *task = context;
+	struct process_loader *loader = task->owner;
+	struct profile_process *process = loader_facts(loader);
+	struct profile_property *property = ARRAY_NEXT(
+		process->properties, loader->property_capacity, process->property_count);
+
+	if (!property)
+		return -ENOMEM;
+	*property = (struct profile_property){strdup(row->process.key), strdup(row->process.value)};
+	process->property_count++;
+	if (!property->key || !property->value)
+		return -ENOMEM;
+	if (!strcmp(property->key, "schema") &&
+	    strtoll(property->value, NULL, 10) > TRACE_SCHEMA_VERSION)
+		reader_count_loss(&task->losses, READER_newer_schema, place,
+				  "schema %.20s is newer than %d, the newest that this version of "
+				  "rooflinectl knows; use a newer rooflinectl",
+				  property->value, TRACE_SCHEMA_VERSION);
+	return 0;
+}
+
+/* A property as a number; fallback when it is absent, negative or none. */
+static int64_t number_property(const struct profile_process *process, const char *key,
+			       int64_t fallback)
+{
+	const char *text = profile_property(process, key, "");
+	char *end;
+	long long number;
+
+	errno = 0;
+	number = strtoll(text, &end, 10);
+	return *text && !*end && errno == 0 && number >= 0 ? number : fallback;
+}
+
+static uint64_t folder_pid(const char *folder)
+{
+	const char *dot = strrchr(folder, '.');
+
+	return dot ? strtoull(dot + 1, NULL, 10) : 0;
+}
+
+int loader_take_process_facts(struct process_loader *loader)
+{
+	struct profile_process *process = loader_facts(loader);
+
+	process->host = profile_property(process, "host", "");
+	process->command = profile_property(process, "command", "");
+	process->pid = (uint64_t)number_property(process, "pid", 0);
+	if (!process->pid)
+		process->pid = folder_pid(process->folder);
+	process->start_ns = number_property(process, "start_ns", 0);
+	process->sealed_ns = number_property(process, "sealed_ns", 0);
+	process->rank = number_property(process, "rank", -1);
+	process->is_graph_level = !strcmp(profile_property(process, "graphs", "node"), "graph");
+	process->is_filtered = *profile_property(process, "filter_kernels", "") ||
+			       number_property(process, "delay_ns", 0) ||
+			       number_property(process, "duration_ns", 0) ||
+			       number_property(process, "profiler_api", 0);
+	return 0;
+}
+
+/* ---- names ---- */
+
+static int take_name(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct process_loader *loader = ((struct loader_task *)context)->owner;
+	const char **text = ARRAY_NEXT(loader->name_texts, loader->name_text_capacity,
+				       loader->name_count);
+	uint32_t *call = ARRAY_NEXT(loader->name_calls, loader->name_call_capacity,
+				    loader->name_count);
+
+	(void)place;
+	if (!text || !call || !(*text = strings_intern(loader->loader->texts, row->names.text)))
+		return -ENOMEM;
+	*call = PROFILE_NONE;
+	return id_map_put(&loader->names, row->names.id, (uint32_t)loader->name_count++);
+}
+
+const char *loader_name(const struct process_loader *loader, uint32_t id)
+{
+	uint32_t index = id_map_get(&loader->names, id);
+
+	return index == PROFILE_NONE ? NULL : loader->name_texts[index];
+}
+
+/* ---- devices ---- */
+
+static bool device_is_same(const struct loader *loader, size_t device,
+			   const struct trace_devices_row *row, const char *host)
+{
+	const struct profile_device *known = &loader->profile->devices[device];
+	const struct device_identity *identity = &loader->device_identities[device];
+
+	if (*row->uuid || *known->uuid)
+		return !strcmp(row->uuid, known->uuid);
+	return identity->ordinal == row->device && !strcmp(row->name, known->name) &&
+	       !strcmp(identity->host, host);
+}
+
+static void device_fill(struct profile_device *device, const struct trace_devices_row *row)
+{
+	*device = (struct profile_device){
+		.name = strdup(row->name),
+		.uuid = strdup(row->uuid),
+		.compute_major = row->compute_major,
+		.compute_minor = row->compute_minor,
+		.sm_count = row->sm_count,
+		.sm_clock_khz = row->sm_clock_khz,
+		.memory_bytes = row->memory_bytes,
+		.memory_byte_per_s = row->memory_byte_per_s,
+		.l2_bytes = row->l2_bytes,
+		.max_warps_per_sm = row->max_warps_per_sm,
+		.max_blocks_per_sm = row->max_blocks_per_sm,
+		.max_registers_per_sm = row->max_registers_per_sm,
+		.max_shared_bytes_per_sm = row->max_shared_bytes_per_sm,
+	};
+}
+
+static uint32_t device_append(struct loader *loader, const struct trace_devices_row *row,
+			      const char *host)
+{
+	struct profile *profile = loader->profile;
+	struct profile_device *device =
+		ARRAY_NEXT(profile->devices, loader->capacity.devices, profile->device_count);
+	struct device_identity *identity =
+		ARRAY_NEXT(loader->device_identities, loader->device_identity_capacity,
+			   profile->device_count);
+
+	if (!device || !identity)
+		return PROFILE_NONE;
+	device_fill(device, row);
+	*identity = (struct device_identity){row->device, host};
+	profile->device_count++; /* before the check: profile_free frees what there is of it */
+	if (!device->name || !device->uuid)
+		return PROFILE_NONE;
+	return (uint32_t)profile->device_count - 1;
+}
+
+/* The device of a row: an equal one of another process, or a new one. */
+static uint32_t device_find_or_append(struct loader *loader, const struct trace_devices_row *row,
+				      const char *host)
+{
+	for (size_t i = 0; i < loader->profile->device_count; i++)
+		if (device_is_same(loader, i, row, host))
+			return (uint32_t)i;
+	if (loader->profile->device_count >= DEVICE_LIMIT)
+		return (uint32_t)DEVICE_LIMIT - 1;
+	return device_append(loader, row, host);
+}
+
+static int loader_put_device(struct process_loader *loader, const struct trace_devices_row *row)
+{
+	const char *host = loader_facts(loader)->host;
+	uint32_t device = device_find_or_append(loader->loader, row, host);
+
+	if (device == PROFILE_NONE)
+		return -ENOMEM;
+	return id_map_put(&loader->devices, row->device, device);
+}
+
+static int take_device(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	(void)place;
+	return loader_put_device(((struct loader_task *)context)->owner, &row->devices);
+}
+
+uint32_t loader_device(struct process_loader *loader, uint32_t ordinal)
+{
+	const struct trace_devices_row unknown = {
+		.device = ordinal, .name = "unknown GPU", .uuid = ""};
+	uint32_t device = id_map_get(&loader->devices, ordinal);
+
+	if (device != PROFILE_NONE)
+		return device;
+	if (loader_put_device(loader, &unknown) < 0)
+		return PROFILE_NONE;
+	return id_map_get(&loader->devices, ordinal);
+}
+
+/* ---- contexts and streams ---- */
+
+static int take_context(const union trace_row *row, const struct reader_place *place,
+			void *context)
+{
+	struct loader_task *task = context;
+	struct process_loader *loader = task->owner;
+	struct context_entry *entry = ARRAY_NEXT(loader->context_entries, loader->context_capacity,
+						 loader->context_count);
+	uint32_t device;
+
+	if (id_map_get(&loader->devices, row->contexts.device) == PROFILE_NONE)
+		reader_count_loss(&task->losses, READER_orphan_ids, place,
+				  "device %u is not in devices.csv", row->contexts.device);
+	device = loader_device(loader, row->contexts.device);
+	if (!entry || device == PROFILE_NONE)
+		return -ENOMEM;
+	*entry = (struct context_entry){device, row->contexts.null_stream};
+	return id_map_put(&loader->contexts, row->contexts.context,
+			  (uint32_t)loader->context_count++);
+}
+
+static const struct context_entry *loader_context(const struct process_loader *loader,
+						  uint32_t context)
+{
+	uint32_t index = id_map_get(&loader->contexts, context);
+
+	return index == PROFILE_NONE ? NULL : &loader->context_entries[index];
+}
+
+static uint32_t stream_append(struct process_loader *loader, uint32_t context, uint32_t id,
+			      uint32_t device)
+{
+	struct loader *all = loader->loader;
+	struct profile *profile = all->profile;
+	const struct context_entry *entry = loader_context(loader, context);
+	struct profile_stream *stream =
+		ARRAY_NEXT(profile->streams, all->capacity.streams, profile->stream_count);
+	uint32_t *next =
+		ARRAY_NEXT(all->next_stream, all->next_stream_capacity, profile->stream_count);
+
+	if (!stream || !next)
+		return PROFILE_NONE;
+	*stream = (struct profile_stream){
+		.process = loader->process,
+		.device = device,
+		.context = context,
+		.stream = id,
+		.is_null = entry && entry->null_stream == id,
+	};
+	*next = id_map_get(&loader->streams, id);
+	if (id_map_put(&loader->streams, id, (uint32_t)profile->stream_count) < 0)
+		return PROFILE_NONE;
+	return (uint32_t)profile->stream_count++;
+}
+
+uint32_t loader_stream(struct process_loader *loader, uint32_t context, uint32_t id,
+		       uint32_t device)
+{
+	struct profile *profile = loader->loader->profile;
+	uint32_t stream = id_map_get(&loader->streams, id);
+
+	while (stream != PROFILE_NONE && profile->streams[stream].context != context)
+		stream = loader->loader->next_stream[stream];
+	if (stream == PROFILE_NONE)
+		return stream_append(loader, context, id, device);
+	if (profile->streams[stream].device == PROFILE_NONE)
+		profile->streams[stream].device = device;
+	return stream;
+}
+
+static int take_stream(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+	struct process_loader *loader = task->owner;
+	const struct context_entry *entry = loader_context(loader, row->streams.context);
+	struct profile_stream *stream;
+	uint32_t index;
+
+	if (!entry)
+		reader_count_loss(&task->losses, READER_orphan_ids, place,
+				  "context %u is not in contexts.csv", row->streams.context);
+	index = loader_stream(loader, row->streams.context, row->streams.stream,
+			      entry ? entry->device : PROFILE_NONE); /* until an operation tells */
+	if (index == PROFILE_NONE)
+		return -ENOMEM;
+	stream = &loader->loader->profile->streams[index];
+	stream->priority = row->streams.priority;
+	stream->flag = row->streams.flag;
+	if (stream->flag == 3) /* CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL */
+		stream->is_null = true;
+	return 0;
+}
+
+/* ---- signatures and threads ---- */
+
+static int take_signature(const union trace_row *row, const struct reader_place *place,
+			  void *context)
+{
+	struct loader_task *task = context;
+	const char *name = loader_name(task->owner, row->signatures.name);
+	uint32_t index;
+
+	if (!name) {
+		reader_count_loss(&task->losses, READER_orphan_ids, place,
+				  "name %u is not in names.csv", row->signatures.name);
+		name = "unknown kernel";
+	}
+	index = loader_signature(task->owner->loader, &row->signatures, name);
+	if (index == PROFILE_NONE)
+		return -ENOMEM;
+	return id_map_put(&task->owner->signatures, row->signatures.id, index);
+}
+
+uint32_t loader_thread(struct process_loader *loader, uint32_t id)
+{
+	struct loader *all = loader->loader;
+	uint32_t index = id_map_get(&loader->threads, id);
+	struct profile_thread *thread;
+
+	if (index != PROFILE_NONE)
+		return index;
+	thread = ARRAY_NEXT(all->profile->threads, all->capacity.threads,
+			    all->profile->thread_count);
+	index = (uint32_t)all->profile->thread_count;
+	if (!thread || id_map_put(&loader->threads, id, index) < 0)
+		return PROFILE_NONE;
+	*thread = (struct profile_thread){.process = loader->process, .thread = id};
+	all->profile->thread_count++;
+	return index;
+}
+
+static int take_thread(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+	uint32_t index = loader_thread(task->owner, row->threads.thread);
+	const char *name = loader_name(task->owner, row->threads.name);
+
+	if (index == PROFILE_NONE)
+		return -ENOMEM;
+	if (!name)
+		reader_count_loss(&task->losses, READER_orphan_ids, place,
+				  "name %u is not in names.csv", row->threads.name);
+	task->owner->loader->profile->threads[index].name = name;
+	return 0;
+}
+
+int loader_read_small_tables(struct process_loader *loader)
+{
+	struct loader_task *task = &loader->small;
+	int rc = loader_read(task, TRACE_TABLE_process, take_property);
+
+	if (rc == 0)
+		rc = loader_take_process_facts(loader);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_names, take_name);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_devices, take_device);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_contexts, take_context);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_streams, take_stream);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_signatures, take_signature);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_threads, take_thread);
+	return rc;
+}

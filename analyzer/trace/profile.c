@@ -1,0 +1,259 @@
+#define _GNU_SOURCE /* versionsort */
+
+#include "trace/profile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/loader.h"
+#include "trace/stable_sort.h"
+
+/* ---- the folders of a recording ---- */
+
+/* A process folder holds at least one table: one killed early may have no process.csv yet. */
+static bool is_process_folder(const char *path)
+{
+	char file[PATH_MAX];
+
+	for (int table = 0; table < TRACE_TABLE_COUNT; table++)
+		if ((size_t)snprintf(file, sizeof(file), "%s/%s.csv", path,
+				     reader_table_name(table)) < sizeof(file) &&
+		    access(file, F_OK) == 0)
+			return true;
+	return false;
+}
+
+static int load_folder(struct loader *loader, const char *parent, const char *name,
+		       struct err *first_failure, struct err *err)
+{
+	char path[PATH_MAX];
+	struct err failure = {""};
+	int rc;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", parent, name) >= sizeof(path) ||
+	    !is_process_folder(path))
+		return 0;
+	rc = loader_add_process(loader, path, &failure);
+	if (rc == -ENODATA) {
+		err_set(first_failure, rc, "%s", failure.text);
+		return 0;
+	}
+	return rc < 0 ? err_set(err, rc, "%s", failure.text) : 0;
+}
+
+static int skip_hidden(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+/* Folders are read in the order of their names, numbers by value, so that reports are stable. */
+static int load_folders(struct loader *loader, const char *path, struct err *first_failure,
+			struct err *err)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(path, &entries, skip_hidden, versionsort);
+	int rc = 0;
+
+	if (count < 0)
+		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	for (int i = 0; i < count; i++) {
+		if (rc == 0)
+			rc = load_folder(loader, path, entries[i]->d_name, first_failure, err);
+		free(entries[i]);
+	}
+	free(entries);
+	return rc;
+}
+
+static int load_recording(struct loader *loader, const char *path, struct err *err)
+{
+	struct err first_failure = {""};
+	char *real = realpath(path, NULL); /* "." has no name to show */
+	int rc;
+
+	if (!real)
+		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	if (is_process_folder(real))
+		rc = loader_add_process(loader, real, err);
+	else
+		rc = load_folders(loader, real, &first_failure, err);
+	free(real);
+	if (rc < 0)
+		return rc;
+	if (loader->profile->process_count)
+		return 0;
+	if (first_failure.text[0])
+		return err_set(err, -EIO, "%s", first_failure.text);
+	return err_set(err, -ENOENT,
+		       "%s: no recording there: neither it nor a folder in it holds process.csv; "
+		       "make one with: rooflinectl record -- PROGRAM",
+		       path);
+}
+
+/* ---- order ---- */
+
+static int compare_ops(const void *left, const void *right)
+{
+	const struct profile_op *a = left, *b = right;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
+}
+
+/* Of syncs, overheads and jits, which all begin with start_ns. */
+static int compare_starts(const void *left, const void *right)
+{
+	const int64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+_Static_assert(offsetof(struct profile_sync, start_ns) == 0, "compare_starts reads it");
+_Static_assert(offsetof(struct profile_overhead, start_ns) == 0, "compare_starts reads it");
+_Static_assert(offsetof(struct profile_jit, start_ns) == 0, "compare_starts reads it");
+
+static int sort_profile(struct profile *profile)
+{
+	if (stable_sort(profile->ops, profile->op_count, sizeof(*profile->ops), compare_ops) < 0 ||
+	    stable_sort(profile->syncs, profile->sync_count, sizeof(*profile->syncs),
+			compare_starts) < 0 ||
+	    stable_sort(profile->overheads, profile->overhead_count, sizeof(*profile->overheads),
+			compare_starts) < 0 ||
+	    stable_sort(profile->jits, profile->jit_count, sizeof(*profile->jits),
+			compare_starts) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+/* Every device and thread gets its slice of the sorted arrays. */
+static void set_slices(struct profile *profile)
+{
+	size_t op = 0, call = 0, range = 0;
+
+	for (size_t i = 0; i < profile->device_count; i++) {
+		profile->devices[i].first_op = op;
+		while (op < profile->op_count && profile->ops[op].device == i)
+			op++;
+		profile->devices[i].op_count = op - profile->devices[i].first_op;
+	}
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		struct profile_thread *thread = &profile->threads[i];
+
+		thread->first_call = call;
+		while (call < profile->call_count && profile->calls[call].thread == i)
+			call++;
+		thread->call_count = call - thread->first_call;
+		thread->first_range = range;
+		while (range < profile->range_count && profile->ranges[range].thread == i)
+			range++;
+		thread->range_count = range - thread->first_range;
+	}
+}
+
+/* ---- the profile ---- */
+
+static void loader_clear(struct loader *loader)
+{
+	loader_free_signatures(loader);
+	strings_free(loader->kernel_texts);
+	strings_free(loader->call_texts);
+	free(loader->device_identities);
+	free(loader->next_stream);
+}
+
+static int loader_init(struct loader *loader, const char *path)
+{
+	struct profile *profile = calloc(1, sizeof(*profile));
+
+	*loader = (struct loader){.profile = profile};
+	if (!profile)
+		return -ENOMEM;
+	profile->path = strdup(path);
+	profile->strings = loader->texts = strings_create();
+	loader->kernel_texts = strings_create();
+	loader->call_texts = strings_create();
+	return profile->path && loader->texts && loader->kernel_texts && loader->call_texts
+		       ? 0
+		       : -ENOMEM;
+}
+
+int profile_load(struct profile **out, const char *path, struct err *err)
+{
+	struct loader loader;
+	int rc = loader_init(&loader, path);
+
+	if (rc == 0)
+		rc = load_recording(&loader, path, err);
+	if (rc == 0)
+		rc = sort_profile(loader.profile);
+	if (rc == 0) {
+		set_slices(loader.profile);
+		*out = loader.profile;
+	} else {
+		err_set(err, rc, "%s: %s", path, strerror(-rc));
+		profile_free(loader.profile);
+	}
+	loader_clear(&loader);
+	return rc;
+}
+
+static void process_clear(struct profile_process *process)
+{
+	for (size_t i = 0; i < process->property_count; i++) {
+		free(process->properties[i].key);
+		free(process->properties[i].value);
+	}
+	free(process->properties);
+	free(process->folder);
+}
+
+void profile_free(struct profile *profile)
+{
+	if (!profile)
+		return;
+	for (size_t i = 0; i < profile->process_count; i++)
+		process_clear(&profile->processes[i]);
+	for (size_t i = 0; i < profile->device_count; i++) {
+		free(profile->devices[i].name);
+		free(profile->devices[i].uuid);
+	}
+	for (size_t i = 0; i < profile->call_name_count; i++)
+		free(profile->call_names[i].text);
+	strings_free(profile->strings);
+	free(profile->path);
+	free(profile->processes);
+	free(profile->devices);
+	free(profile->streams);
+	free(profile->threads);
+	free(profile->kernel_names); /* the texts are in strings */
+	free(profile->signatures);
+	free(profile->copies);
+	free(profile->memsets);
+	free(profile->graph_launches);
+	free(profile->ops);
+	free(profile->call_names);
+	free(profile->calls);
+	free(profile->ranges);
+	free(profile->syncs);
+	free(profile->overheads);
+	free(profile->jits);
+	free(profile->losses);
+	free(profile);
+}
+
+const char *profile_property(const struct profile_process *process, const char *key,
+			     const char *fallback)
+{
+	for (size_t i = process->property_count; i > 0; i--) /* a later row corrects an earlier */
+		if (!strcmp(process->properties[i - 1].key, key))
+			return process->properties[i - 1].value;
+	return fallback;
+}

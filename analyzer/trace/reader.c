@@ -1,0 +1,501 @@
+#include "trace/reader.h"
+
+#include <csv.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Large enough that system calls do not show, small enough to stay in the L2 cache. */
+#define READ_BYTES ((size_t)256 * 1024)
+/* A lost closing quote would swallow the rest of the file; no honest field is this long. */
+#define FIELD_LIMIT_BYTES ((size_t)8 * 1024 * 1024)
+#define FIELD_BLOCK_BYTES 4096
+#define MAX_COLUMNS 256 /* of a file; further ones are not looked at */
+
+/* ---- the schema as data ---- */
+
+enum column_type { COLUMN_i64, COLUMN_u64, COLUMN_u32, COLUMN_text };
+
+struct column {
+	const char *name;
+	enum column_type type;
+	size_t offset; /* in the row structure */
+};
+
+struct table_form {
+	const char *name;
+	const struct column *columns;
+	size_t column_count;
+};
+
+/* A function per table, because offsetof needs the structure that a COLUMN row cannot name. */
+#define COLUMN_ENTRY(type, name, meaning) {#name, COLUMN_##type, offsetof(row_type, name)},
+#define TABLE_FUNCTION(table, columns)                                                             \
+	static struct table_form describe_##table(void)                                                 \
+	{                                                                                          \
+		typedef struct trace_##table##_row row_type;                                       \
+		static const struct column list[] = {columns(COLUMN_ENTRY)};                       \
+		return (struct table_form){#table, list, sizeof(list) / sizeof(list[0])};               \
+	}
+TRACE_TABLES(TABLE_FUNCTION)
+#undef TABLE_FUNCTION
+#undef COLUMN_ENTRY
+
+#define TABLE_ENTRY(table, columns) describe_##table,
+static struct table_form (*const describe_table[])(void) = {TRACE_TABLES(TABLE_ENTRY)};
+#undef TABLE_ENTRY
+
+#define TABLE_NAME(table, columns) #table,
+static const char *const table_names[] = {TRACE_TABLES(TABLE_NAME)};
+#undef TABLE_NAME
+
+#define LOSS_NAME(kind, meaning) #kind,
+static const char *const loss_names[] = {READER_LOSS_KINDS(LOSS_NAME)};
+#undef LOSS_NAME
+
+const char *reader_table_name(enum trace_table table)
+{
+	return table_names[table];
+}
+
+const char *reader_loss_name(enum reader_loss kind)
+{
+	return loss_names[kind];
+}
+
+/* ---- losses ---- */
+
+static void count_losses(struct reader_losses *losses, enum reader_loss kind, uint64_t count,
+			 const struct reader_place *place, const char *format, va_list arguments)
+{
+	char *first = losses->first[kind];
+	size_t size = sizeof(losses->first[kind]);
+	int used;
+
+	losses->count[kind] += count;
+	if (first[0])
+		return;
+	used = snprintf(first, size, "%.200s/%s.csv:", place->process, table_names[place->table]);
+	if (place->line)
+		used += snprintf(first + used, size - (size_t)used, "%llu:",
+				 (unsigned long long)place->line);
+	used += snprintf(first + used, size - (size_t)used, " ");
+	vsnprintf(first + used, size - (size_t)used, format, arguments);
+}
+
+void reader_count_loss(struct reader_losses *losses, enum reader_loss kind,
+		       const struct reader_place *place, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	count_losses(losses, kind, 1, place, format, arguments);
+	va_end(arguments);
+}
+
+void reader_merge_losses(struct reader_losses *losses, const struct reader_losses *from)
+{
+	for (int kind = 0; kind < READER_LOSS_COUNT; kind++) {
+		losses->count[kind] += from->count[kind];
+		if (!losses->first[kind][0])
+			memcpy(losses->first[kind], from->first[kind], sizeof(from->first[kind]));
+	}
+}
+
+/* ---- numbers ---- */
+
+/* Decimal digits only: 0, or -EINVAL for junk and -ERANGE when it is above limit. */
+static int parse_unsigned(const char *text, size_t length, uint64_t limit, uint64_t *out)
+{
+	uint64_t value = 0;
+
+	if (length == 0)
+		return -EINVAL;
+	for (size_t i = 0; i < length; i++) {
+		unsigned digit = (unsigned char)text[i] - '0';
+
+		if (digit > 9)
+			return -EINVAL;
+		/* 19 digits cannot overflow 64 bits */
+		if (i >= 19 && (__builtin_mul_overflow(value, (uint64_t)10, &value) ||
+				__builtin_add_overflow(value, (uint64_t)digit, &value)))
+			return -ERANGE;
+		if (i < 19)
+			value = value * 10 + digit;
+	}
+	*out = value;
+	return value <= limit ? 0 : -ERANGE;
+}
+
+static int parse_signed(const char *text, size_t length, int64_t *out)
+{
+	bool is_negative = length > 0 && text[0] == '-';
+	uint64_t magnitude;
+	int rc = parse_unsigned(text + is_negative, length - is_negative, INT64_MAX, &magnitude);
+
+	if (rc == 0)
+		*out = is_negative ? -(int64_t)magnitude : (int64_t)magnitude;
+	return rc;
+}
+
+/* ---- one file ---- */
+
+struct reader {
+	struct table_form form;
+	struct reader_place place;
+	struct reader_losses *losses;
+	reader_row each;
+	void *context;
+	struct csv_parser csv;
+	bool has_csv;
+	char *buffer;
+	int rc; /* first failure; libcsv cannot be stopped, so callbacks look at it */
+
+	const struct column *columns[MAX_COLUMNS]; /* of the file, in its order; NULL: unknown */
+	size_t column_count;
+	bool has_header;
+	bool is_foreign; /* the header names no column of the table: its rows say nothing */
+
+	union trace_row row;
+	size_t field_count; /* of the row so far */
+	const char *problem; /* why the row cannot be used, NULL: it can */
+	const char *problem_column;
+	char *texts; /* the row's texts, each with its zero */
+	size_t texts_used, texts_size;
+	size_t text_at[MAX_COLUMNS]; /* by field: where its text begins */
+
+	uint64_t finished_lines;
+	uint64_t inner_lines; /* newlines inside the quotes of the row so far */
+	bool after_return;    /* the last line ended with CR; a LF belongs to it */
+};
+
+static void *limited_realloc(void *memory, size_t size)
+{
+	return size <= FIELD_LIMIT_BYTES ? realloc(memory, size) : NULL;
+}
+
+static int reader_start_csv(struct reader *reader)
+{
+	if (reader->has_csv)
+		csv_free(&reader->csv);
+	reader->has_csv = false;
+	if (csv_init(&reader->csv, CSV_REPALL_NL | CSV_APPEND_NULL))
+		return -ENOMEM;
+	csv_set_realloc_func(&reader->csv, limited_realloc);
+	csv_set_blk_size(&reader->csv, FIELD_BLOCK_BYTES);
+	reader->has_csv = true;
+	return 0;
+}
+
+static void reader_begin_row(struct reader *reader)
+{
+	reader->field_count = 0;
+	reader->problem = NULL;
+	reader->texts_used = 0;
+	reader->inner_lines = 0;
+}
+
+static void reader_reject_row(struct reader *reader, const char *problem, const char *column)
+{
+	if (reader->problem)
+		return;
+	reader->problem = problem;
+	reader->problem_column = column;
+}
+
+static uint64_t count_byte(const char *text, size_t length, char byte)
+{
+	uint64_t count = 0;
+	const char *end = text + length;
+
+	while (length && (text = memchr(text, byte, (size_t)(end - text)))) {
+		count++;
+		if (++text == end)
+			break;
+	}
+	return count;
+}
+
+static void reader_take_header(struct reader *reader, const char *text, size_t length)
+{
+	const struct column *found = NULL;
+
+	if (reader->field_count >= MAX_COLUMNS)
+		return;
+	for (size_t i = 0; i < reader->form.column_count; i++)
+		if (strlen(reader->form.columns[i].name) == length &&
+		    !memcmp(reader->form.columns[i].name, text, length))
+			found = &reader->form.columns[i];
+	reader->columns[reader->field_count++] = found;
+}
+
+static int reader_keep_text(struct reader *reader, const char *text, size_t length)
+{
+	size_t needed = reader->texts_used + length + 1;
+
+	if (needed > reader->texts_size) {
+		char *texts = realloc(reader->texts, needed * 2);
+
+		if (!texts)
+			return -ENOMEM;
+		reader->texts = texts;
+		reader->texts_size = needed * 2;
+	}
+	char *copy = reader->texts + reader->texts_used;
+
+	for (size_t i = 0; i < length; i++)
+		copy[i] = text[i] ? text[i] : '?'; /* counted as nul_bytes already */
+	copy[length] = '\0';
+	reader->text_at[reader->field_count] = reader->texts_used;
+	reader->texts_used = needed;
+	return 0;
+}
+
+static void reader_take_value(struct reader *reader, const struct column *column, const char *text,
+			      size_t length)
+{
+	char *target = (char *)&reader->row + column->offset;
+	uint64_t number = 0;
+	int rc = 0;
+
+	switch (column->type) {
+	case COLUMN_i64:
+		rc = parse_signed(text, length, (int64_t *)(void *)target);
+		break;
+	case COLUMN_u64:
+		rc = parse_unsigned(text, length, UINT64_MAX, (uint64_t *)(void *)target);
+		break;
+	case COLUMN_u32:
+		rc = parse_unsigned(text, length, UINT32_MAX, &number);
+		*(uint32_t *)(void *)target = (uint32_t)number;
+		break;
+	case COLUMN_text:
+		reader->inner_lines += count_byte(text, length, '\n');
+		if (reader_keep_text(reader, text, length) < 0)
+			reader->rc = -ENOMEM;
+		return;
+	}
+	if (rc < 0)
+		reader_reject_row(reader,
+				  rc == -ERANGE ? "is out of range"
+						: (length ? "is not a whole number" : "is empty"),
+				  column->name);
+}
+
+/* libcsv calls this for every field. */
+static void reader_take_field(void *data, size_t length, void *context)
+{
+	struct reader *reader = context;
+	const struct column *column;
+
+	if (reader->rc < 0)
+		return;
+	if (!reader->has_header) {
+		reader_take_header(reader, data ? data : "", length);
+		return;
+	}
+	column = reader->field_count < reader->column_count ? reader->columns[reader->field_count]
+							    : NULL;
+	if (column)
+		reader_take_value(reader, column, data ? data : "", length);
+	else
+		reader->inner_lines += count_byte(data ? data : "", length, '\n');
+	reader->field_count++;
+}
+
+/* Texts move while the row grows, so their addresses are filled in at its end. */
+static void reader_place_texts(struct reader *reader)
+{
+	for (size_t i = 0; i < reader->column_count; i++) {
+		const struct column *column = reader->columns[i];
+
+		if (column && column->type == COLUMN_text)
+			*(const char **)(void *)((char *)&reader->row + column->offset) =
+				reader->texts + reader->text_at[i];
+	}
+}
+
+static void reader_finish_header(struct reader *reader)
+{
+	reader->column_count = reader->field_count;
+	reader->has_header = true;
+	reader->is_foreign = true;
+	for (size_t i = 0; i < reader->column_count; i++)
+		if (reader->columns[i])
+			reader->is_foreign = false;
+	if (reader->is_foreign)
+		reader_count_loss(reader->losses, READER_unreadable_rows, &reader->place,
+				  "the first line names no column of this table");
+}
+
+static void reader_finish_row(struct reader *reader)
+{
+	if (reader->is_foreign)
+		return;
+	if (reader->field_count != reader->column_count)
+		reader_reject_row(reader, "the row has another number of fields than the header",
+				  "");
+	if (reader->problem) {
+		reader_count_loss(reader->losses, READER_unreadable_rows, &reader->place, "%s%s%s",
+				  reader->problem_column, *reader->problem_column ? " " : "",
+				  reader->problem);
+		return;
+	}
+	reader_place_texts(reader);
+	reader->rc = reader->each(&reader->row, &reader->place, reader->context);
+}
+
+/* libcsv calls this at every CR and LF outside quotes, and with -1 for a last line without one. */
+static void reader_take_line_end(int ending, void *context)
+{
+	struct reader *reader = context;
+
+	if (reader->rc < 0)
+		return;
+	if (ending == '\n' && reader->after_return && reader->field_count == 0) {
+		reader->after_return = false;
+		return;
+	}
+	reader->after_return = ending == '\r';
+	reader->place.line = reader->finished_lines + 1;
+	if (ending == -1)
+		reader_count_loss(reader->losses, READER_cut_off_rows, &reader->place,
+				  "the last line is cut off");
+	else if (reader->field_count && !reader->has_header)
+		reader_finish_header(reader);
+	else if (reader->field_count)
+		reader_finish_row(reader);
+	reader->finished_lines += 1 + reader->inner_lines;
+	reader_begin_row(reader);
+}
+
+/* A zero byte in a text is shown as '?', in a number it makes the row unreadable. */
+static void reader_count_nul(struct reader *reader, size_t length)
+{
+	const char *nul = memchr(reader->buffer, '\0', length);
+	uint64_t count;
+
+	if (!nul)
+		return;
+	count = count_byte(reader->buffer, length, '\0');
+	reader->place.line = reader->finished_lines + 1 +
+			     count_byte(reader->buffer, (size_t)(nul - reader->buffer), '\n');
+	reader_count_loss(reader->losses, READER_nul_bytes, &reader->place, "a zero byte");
+	reader->losses->count[READER_nul_bytes] += count - 1;
+}
+
+/* The field in progress passed the limit: gives it up and goes on with a new line. */
+static int reader_skip_field(struct reader *reader, const char *text, size_t length, size_t *used)
+{
+	const char *newline = memchr(text + *used, '\n', length - *used);
+
+	reader->place.line = reader->finished_lines + 1;
+	reader_count_loss(reader->losses, READER_unreadable_rows, &reader->place,
+			  "a field longer than %zu MiB: is a closing quote missing?",
+			  FIELD_LIMIT_BYTES >> 20);
+	*used = newline ? (size_t)(newline - text) + 1 : length;
+	reader_begin_row(reader);
+	return reader_start_csv(reader);
+}
+
+static int reader_parse(struct reader *reader, const char *text, size_t length)
+{
+	while (length > 0) {
+		size_t used = csv_parse(&reader->csv, text, length, reader_take_field,
+					reader_take_line_end, reader);
+
+		if (reader->rc < 0)
+			return reader->rc;
+		if (used < length && reader_skip_field(reader, text, length, &used) < 0)
+			return -ENOMEM;
+		text += used;
+		length -= used;
+	}
+	return 0;
+}
+
+static int reader_read_file(struct reader *reader, int fd)
+{
+	ssize_t length;
+	int rc;
+
+	while ((length = read(fd, reader->buffer, READ_BYTES)) != 0) {
+		if (length < 0 && errno == EINTR)
+			continue;
+		if (length < 0)
+			return -errno;
+		reader_count_nul(reader, (size_t)length);
+		rc = reader_parse(reader, reader->buffer, (size_t)length);
+		if (rc < 0)
+			return rc;
+	}
+	csv_fini(&reader->csv, reader_take_field, reader_take_line_end, reader);
+	return reader->rc;
+}
+
+static struct reader *reader_create(const char *folder, enum trace_table table)
+{
+	struct reader *reader = calloc(1, sizeof(*reader));
+	const char *slash = strrchr(folder, '/');
+
+	if (!reader)
+		return NULL;
+	reader->form = describe_table[table]();
+	reader->place.process = slash ? slash + 1 : folder;
+	reader->place.table = table;
+	reader->buffer = malloc(READ_BYTES);
+	/* texts of columns that the file lacks */
+	for (size_t i = 0; i < reader->form.column_count; i++)
+		if (reader->form.columns[i].type == COLUMN_text)
+			*(const char **)(void *)((char *)&reader->row +
+						 reader->form.columns[i].offset) = "";
+	return reader;
+}
+
+static void reader_destroy(struct reader *reader)
+{
+	if (!reader)
+		return;
+	if (reader->has_csv)
+		csv_free(&reader->csv);
+	free(reader->buffer);
+	free(reader->texts);
+	free(reader);
+}
+
+int reader_read_table(const char *folder, enum trace_table table, reader_row each, void *context,
+		      struct reader_losses *losses, struct err *err)
+{
+	char path[PATH_MAX];
+	struct reader *reader = NULL;
+	int rc = 0, fd;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s.csv", folder, table_names[table]) >=
+	    sizeof(path))
+		return err_set(err, -ENAMETOOLONG, "%s: the path is too long", folder);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ENOENT
+				       : err_set(err, -errno, "%s: %s", path, strerror(errno));
+	reader = reader_create(folder, table);
+	if (!reader || !reader->buffer || reader_start_csv(reader) < 0)
+		rc = -ENOMEM;
+	if (rc == 0) {
+		reader->losses = losses;
+		reader->each = each;
+		reader->context = context;
+		rc = reader_read_file(reader, fd);
+	}
+	if (rc < 0)
+		err_set(err, rc, "%s: %s", path, strerror(-rc));
+	reader_destroy(reader);
+	close(fd);
+	return rc;
+}

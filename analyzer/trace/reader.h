@@ -1,0 +1,77 @@
+/*
+ * reader.h - one table of one process folder, row by row.
+ *
+ * Streams a CSV file through libcsv and hands every usable row to a callback
+ * as the structure that trace_schema.h generates.  Whatever cannot be used is
+ * counted with file and line of the first one and reading goes on, so that a
+ * damaged recording is still a recording.  Knows the schema and nothing of
+ * profiles.  Several tables may be read at once, each by its own thread.
+ */
+#ifndef ROOFLINE_READER_H
+#define ROOFLINE_READER_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "roofline/trace_schema.h"
+
+/* A row of any table; read the member of the table that was asked for. */
+#define READER_ROW_MEMBER(table, columns) struct trace_##table##_row table;
+union trace_row {
+	TRACE_TABLES(READER_ROW_MEMBER)
+};
+#undef READER_ROW_MEMBER
+
+/* What was lost while reading: the kinds of struct profile_loss that the reader adds itself. */
+#define READER_LOSS_KINDS(KIND)                                                                    \
+	KIND(unreadable_rows, "rows or files that do not have the form of their table")            \
+	KIND(cut_off_rows, "last lines without an end: the process was killed while writing")     \
+	KIND(nul_bytes, "zero bytes: the machine went down while writing")                         \
+	KIND(invalid_times, "rows whose start or end is zero, reversed or absurd")                 \
+	KIND(orphan_ids, "rows that refer to something that no table describes")                   \
+	KIND(newer_schema, "recordings by a newer collector: some columns may mean something else")
+
+#define READER_LOSS_CONSTANT(kind, meaning) READER_##kind,
+enum reader_loss { READER_LOSS_KINDS(READER_LOSS_CONSTANT) READER_LOSS_COUNT };
+#undef READER_LOSS_CONSTANT
+
+/* Counts by kind and where the first of each was; all zero to begin with. */
+struct reader_losses {
+	uint64_t count[READER_LOSS_COUNT];
+	char first[READER_LOSS_COUNT][320]; /* host.pid/kernels.csv:17: what is wrong */
+};
+
+/* Where a row stands, for messages: borrowed, valid during the callback. */
+struct reader_place {
+	const char *process; /* host.pid */
+	enum trace_table table;
+	uint64_t line;
+};
+
+/* Takes one row; its texts live until it returns.  A negative result stops reading. */
+typedef int (*reader_row)(const union trace_row *row, const struct reader_place *place,
+			  void *context);
+
+/*
+ * Reads folder/TABLE.csv and calls each() for every usable row.  Columns that
+ * the schema does not know are skipped, columns that the file lacks are 0 or "".
+ * Returns 0, also for a file with no rows; -ENOENT when there is no such file
+ * (not described in err); what each() returned; or another negative errno when
+ * the file cannot be read or memory runs out.
+ */
+int reader_read_table(const char *folder, enum trace_table table, reader_row each, void *context,
+		      struct reader_losses *losses, struct err *err);
+
+/* Counts one loss; the first of its kind leaves its place and description (may be NULL). */
+__attribute__((format(printf, 4, 5))) void reader_count_loss(struct reader_losses *losses,
+							     enum reader_loss kind,
+							     const struct reader_place *place,
+							     const char *format, ...);
+
+/* Adds from to losses. */
+void reader_merge_losses(struct reader_losses *losses, const struct reader_losses *from);
+
+const char *reader_table_name(enum trace_table table);	 /* "kernels"; the file is kernels.csv */
+const char *reader_loss_name(enum reader_loss kind); /* "unreadable_rows" */
+
+#endif

@@ -1,0 +1,55 @@
+#!/usr/bin/env bats
+# rooflinectl demo
+load common
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	# No driver answers in these tests, whatever the machine has.
+	mkdir lib && : >lib/libcuda.so.1
+	export LD_LIBRARY_PATH="$PWD/lib"
+}
+
+needs_recording() {
+	[ -d "$BUILD/share/rooflinectl/recordings/graph_chain.naive" ] ||
+		skip "no recording of graph_chain.naive is bundled"
+}
+
+@test "demo shows the report of the bundled recording, draws charts and says what comes next" {
+	needs_recording
+	run "$ROOFLINECTL" demo
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"bundled with rooflinectl"* ]]
+	[[ "$output" == *"$("$ROOFLINECTL" report "$BUILD/share/rooflinectl/recordings/graph_chain.naive")"* ]]
+	[[ "$output" == *"rooflinectl record -o DIR -- app args"* ]]
+	ls roofline-demo/*.svg
+	for chart in roofline-demo/*.svg; do
+		[[ "$output" == *"  $chart"* ]]
+	done
+}
+
+@test "demo works again where it has been before" {
+	needs_recording
+	"$ROOFLINECTL" demo
+	run "$ROOFLINECTL" demo
+	[ "$status" -eq 0 ]
+}
+
+@test "without the bundled recording demo says where it should be" {
+	mkdir -p moved/bin
+	cp "$ROOFLINECTL" moved/bin/
+	run moved/bin/rooflinectl demo
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no recording at "*"/moved/share/rooflinectl/recordings/graph_chain.naive"* ]]
+}
+
+@test "demo where nothing can be written fails with one clear line" {
+	: >roofline-demo
+	run "$ROOFLINECTL" demo
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"roofline-demo"* ]]
+}
+
+@test "demo takes no argument and says so" {
+	run "$ROOFLINECTL" demo now
+	[ "$status" -eq 2 ]
+}

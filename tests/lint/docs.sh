@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# The documents match the code: pages, links, commands, generated parts, words.
+source "$(dirname "$0")/common.bash"
+
+documents() {
+	find . -maxdepth 1 -name '*.md' -printf '%f\n'
+	[ -d docs ] && find docs -name '*.md'
+}
+
+# rows MACRO HEADER: first argument of every row of an X-macro
+rows() {
+	[ -e "$2" ] && sed -nE "s/^[[:space:]]+$1\(([a-z_0-9]+),.*/\1/p" "$2"
+}
+
+# pages MACRO HEADER FOLDER: rows without a page, and pages without a row
+pages() {
+	local name page
+	rows "$1" "$2" | grep -q . || echo "$2: no $1 row found; has the list changed its form?"
+	for name in $(rows "$1" "$2"); do
+		[ -s "$3/$name.md" ] || echo "$3/$name.md is missing: $2 has a row $name"
+	done
+	for page in "$3"/*.md; do
+		[ -e "$page" ] || continue
+		rows "$1" "$2" | grep -qx "$(basename "$page" .md)" || echo "$page: no such row in $2"
+	done
+}
+
+# links FILE: relative links of a Markdown file that lead nowhere
+links() {
+	grep -oE '\]\([^) ]+\)|(src|srcset|href)="[^"]+"' "$1" | sed -E 's/^[^("]*[("]//; s/[)"]$//' |
+		grep -vE '^(https?:|mailto:|#)' | while read -r link; do
+			[ -e "$(dirname "$1")/${link%%#*}" ] || echo "$1: link to $link leads nowhere"
+		done
+}
+
+# anchors FILE: links to a heading of the same file that has no such heading
+anchors() {
+	grep -oE '\]\(#[^)]+\)' "$1" | sed -E 's/^\]\(#//; s/\)$//' | while read -r anchor; do
+		grep -E '^#+ ' "$1" | sed -E 's/^#+ //' | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_\n-' |
+			grep -qx -- "$anchor" || echo "$1: no heading #$anchor"
+	done
+}
+
+make_targets() {
+	sed -nE 's/^([a-z][a-z -]*):([^=].*|$)/\1/p' Makefile | tr ' ' '\n'
+}
+
+pages COMMAND analyzer/cmd/commands.h docs/commands | verdict "every command has its page"
+if [ -e workloads/workloads.h ]; then
+	pages WORKLOAD workloads/workloads.h docs/workloads | verdict "every workload has its page"
+fi
+
+for document in $(documents); do
+	links "$document"
+	anchors "$document"
+done | verdict "every relative link leads somewhere"
+
+for document in $(documents); do
+	grep -oE '(`|^|\$ )(sudo )?make( -j[0-9]*)? [a-z][a-z-]*' "$document" | awk '{print $NF}' |
+		sort -u | while read -r target; do
+			make_targets | grep -qx -- "$target" || echo "$document: make has no $target"
+		done
+done | verdict "every make target that a document names exists"
+
+for document in $(documents); do
+	grep -oE 'rooflinectl [a-z]+' "$document" | awk '{print $2}' | sort -u | while read -r name; do
+		rows COMMAND analyzer/cmd/commands.h | grep -qx "$name" && continue
+		# Words of a sentence may follow the name of the tool; commands stand in code.
+		grep -qE "(\`|^ *|\\\$ |-- )rooflinectl $name" "$document" &&
+			echo "$document: rooflinectl has no command $name"
+	done
+done | verdict "every command that a document shows exists"
+
+# Unfinished work, and paths of one machine only.
+grep -rnIE --exclude-dir=.git --exclude=.git --exclude-dir=build --exclude-dir=recordings --exclude=docs.sh \
+	'\b(TODO|FIXME|XXX|placeholder|lorem ipsum)\b|(^|[ "'\''`(=:])/(work|home|root)/' \
+	. | grep -vE '^\./(LICENSE|roofline-demo)' |
+	verdict "nothing unfinished, no path of one machine"
+
+if [ ! -x "$BUILD/bin/rooflinectl" ]; then
+	skip "the generated part of README.md is current (make readme)" "build first: make"
+elif [ ! -d tests/recordings/graph_chain.naive ]; then
+	skip "the generated part of README.md is current (make readme)" "no recording of graph_chain"
+else
+	BUILD=$BUILD docs/update.sh --check | verdict "the generated part of README.md is current (make readme)"
+fi
+finish

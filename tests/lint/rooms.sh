@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# The rooms' rules: who may include what, and what a room must not do.  docs/architecture.md draws them.
+source "$(dirname "$0")/common.bash"
+
+# What each room may include with quotes.  A room lists every path that it may name; the rooms are
+# matched by the longest folder, so analyzer/cmd comes before analyzer/.
+may_include() {
+	case $1 in
+	include/*) echo 'roofline/' ;;
+	collector/*) echo 'roofline/ OWN' ;;
+	workloads/*) echo 'OWN' ;;
+	analyzer/base/*) echo 'base/' ;;
+	analyzer/trace/*) echo 'base/ trace/ roofline/' ;;
+	analyzer/analysis/*) echo 'base/ trace/profile.h analysis/' ;;
+	analyzer/advice/*) echo 'base/ trace/profile.h analysis/ advice/' ;;
+	analyzer/output/*) echo 'base/ trace/profile.h analysis/ advice/ output/' ;;
+	analyzer/cmd/*) echo 'base/ trace/ analysis/ advice/ output/ cmd/ roofline/ workloads/workloads.h' ;;
+	analyzer/main.c) echo 'cmd/commands.h' ;;
+	esac
+}
+
+# is_allowed FILE HEADER RULE...: true when the header starts with a rule, or lies beside FILE (OWN)
+is_allowed() {
+	local file=$1 header=$2 rule
+	shift 2
+	for rule; do
+		case $rule in
+		OWN) [ -e "$(dirname "$file")/$header" ] && [[ $header != ../* ]] && return ;;
+		*) [[ $header == "$rule"* ]] && return ;;
+		esac
+	done
+	return 1
+}
+
+# quoted_includes DIR...: lines 'file header', any leading ../ taken away
+quoted_includes() {
+	grep -rHoE --include='*.[ch]' --include='*.cu' --include='*.cuh' \
+		'^[[:space:]]*#[[:space:]]*include[[:space:]]*"[^"]+"' "$@" 2>/dev/null |
+		sed -E 's/^([^:]+):.*"([^"]+)".*/\1 \2/; s/ (\.\.\/)+/ /'
+}
+
+# outsiders DIR...: includes that the table does not allow
+outsiders() {
+	quoted_includes "$@" | while read -r file header; do
+		is_allowed "$file" "$header" $(may_include "$file") ||
+			echo "$file includes \"$header\"; it may: $(may_include "$file")"
+	done
+}
+
+# angle_includes REGEX DIR...: includes of system headers that match
+angle_includes() {
+	local regex=$1
+	shift
+	grep -rnE --include='*.[ch]' --include='*.cu' --include='*.cuh' \
+		"^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($regex)" "$@" 2>/dev/null
+}
+
+# calls REGEX FILE...: lines that call a function, outside comments and strings
+calls() {
+	local regex=$1
+	shift
+	[ $# -eq 0 ] && return
+	perl -0777 -e '
+		my $regex = shift;
+		for my $name (@ARGV) {
+			open my $file, "<", $name or die "$name: $!";
+			my $text = <$file>;
+			# Blank out strings, characters and comments; keep the line breaks.
+			$text =~ s{("(?:\\.|[^"\\\n])*"|\x27(?:\\.|[^\x27\\\n])*\x27)|(/\*.*?\*/|//[^\n]*)}
+				{my $s = defined $1 ? "\"\"" : $2; $s =~ s/[^\n]//g if defined $2; $s}gse;
+			my $line = 0;
+			for (split /\n/, $text) {
+				$line++;
+				print "$name:$line: $1\n" if /(?<![\w>.])($regex)/;
+			}
+		}' "$regex" "$@"
+}
+
+files_in() {
+	local dirs=()
+	for dir; do [ -e "$dir" ] && dirs+=("$dir"); done
+	[ ${#dirs[@]} -eq 0 ] || find "${dirs[@]}" -name '*.[ch]' | sort
+}
+
+cuda_header='cuda|cupti|nvtx|nvToolsExt|cublas|cub/|cooperative_groups|nccl|nvshmem|nvrtc|nvml|nvperf'
+
+for room in include collector workloads; do
+	[ -d $room ] || continue
+	outsiders $room | verdict "$room includes only what its row of the table allows"
+done
+for room in base trace analysis advice output cmd; do
+	[ -d analyzer/$room ] || continue
+	outsiders analyzer/$room | verdict "analyzer/$room includes only what its row of the table allows"
+done
+outsiders analyzer/main.c | verdict "main.c only dispatches"
+
+# The table has a row for every folder, so that a new room cannot slip through unjudged.
+sources '*.[ch]' '*.cu' '*.cuh' | grep -v '^tests/' | while read -r file; do
+	[ -n "$(may_include "$file")" ] || echo "$file lies in no room that tests/lint/rooms.sh knows"
+done | verdict "every source file lies in a room"
+
+angle_includes "$cuda_header" analyzer include | verdict "no CUDA header in analyzer/ and include/"
+angle_includes 'cupti|generated_cuda' analyzer include workloads |
+	verdict "only the collector includes CUPTI's headers"
+{ angle_includes '[^">]*trace/reader\.h' analyzer/analysis analyzer/advice analyzer/output
+  angle_includes '[^">]*roofline/trace_schema\.h' analyzer/analysis analyzer/advice analyzer/output; } |
+	verdict "analyses, rules and outputs see the profile, never rows"
+{ find analyzer collector -type l
+  angle_includes '[^">]*\.c[">]' analyzer collector include; } 2>/dev/null |
+	verdict "collector and analyzer share no .c file"
+
+quiet='(v?printf|puts|putchar|perror|errx?|warnx?|error)[[:space:]]*\('
+ends='(exit|_exit|_Exit|abort|quick_exit)[[:space:]]*\('
+# base/child.c keeps a child quiet, and ends the child that it made; nobody else ends a process.
+below_cmd=$(files_in analyzer/base analyzer/trace analyzer/analysis analyzer/advice |
+	grep -vx analyzer/base/child.c)
+calls "$quiet|\\b(stdout|stderr|STD(OUT|ERR)_FILENO)\\b" $below_cmd | verdict "below cmd/ nothing in the analyzer prints"
+calls "$ends" $below_cmd $(files_in analyzer/output) | verdict "below cmd/ nothing in the analyzer exits"
+calls "\\b(fopen|open|opendir|getenv|time|clock_gettime)[[:space:]]*\\(" \
+	$(files_in analyzer/analysis analyzer/advice) |
+	verdict "analyses and rules are pure: no files, no environment, no clock"
+
+# A guest: no end of the process, nothing on stdout, no signal handler.  log.c alone writes to stderr.
+calls "$ends" $(files_in collector) | verdict "the collector never ends the application"
+calls "(printf|puts|putchar|perror)[[:space:]]*\\(|\\bstdout\\b" $(files_in collector) |
+	verdict "the collector never writes to stdout"
+calls "\\bstderr\\b|STDERR_FILENO" $(files_in collector | grep -v '^collector/log\.') |
+	verdict "only collector/log.c writes to stderr"
+calls "(signal|sigaction|sigset|bsd_signal|sysv_signal|signalfd)[[:space:]]*\\(" $(files_in collector) |
+	verdict "the collector installs no signal handler"
+finish

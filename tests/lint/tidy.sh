@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# clang-tidy (.clang-tidy says which checks) has nothing to say about analyzer and collector.
+source "$(dirname "$0")/common.bash"
+skip_all_without clang-tidy
+
+# tidy ROOM FLAG...: complaints about the .c files of a room
+tidy() {
+	local room=$1
+	shift
+	find "$room" -name '*.c' | sort |
+		xargs -P2 -n4 sh -c 'flags=$1; shift; clang-tidy --quiet "$@" -- $flags 2>/dev/null' \
+			sh "-std=gnu11 -Iinclude -DROOFLINE_VERSION=\"\" $*" |
+		grep -E '(warning|error):' | sed "s|$PWD/||" | sort -u
+}
+
+tidy analyzer -Ianalyzer -I. | verdict "clang-tidy finds nothing in the analyzer"
+if [ ! -d collector ] || [ -z "${CUDA_FLAGS-}" ]; then
+	skip "clang-tidy finds nothing in the collector" "no CUPTI headers (make lint passes them)"
+else
+	tidy collector -Icollector $CUDA_FLAGS | verdict "clang-tidy finds nothing in the collector"
+fi
+finish

@@ -1,0 +1,297 @@
+/*
+ * profile_builder.h - profiles made by hand: what a test says happened, without a recording.
+ *
+ * Add calls before the operations that they launch; then builder_finish()
+ * brings both into the order that struct profile promises.  Fixed room keeps it
+ * simple: a test that needs more than that fails at once.
+ */
+#ifndef ROOFLINE_TEST_PROFILE_BUILDER_H
+#define ROOFLINE_TEST_PROFILE_BUILDER_H
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/profile.h"
+
+#define BUILDER_ROOM 4096
+#define BUILDER_SMALL 64
+
+struct builder {
+	struct profile profile;
+	struct profile_process processes[BUILDER_SMALL];
+	struct profile_device devices[BUILDER_SMALL];
+	struct profile_stream streams[BUILDER_SMALL];
+	struct profile_thread threads[BUILDER_SMALL];
+	char *kernel_names[BUILDER_SMALL];
+	struct profile_signature signatures[BUILDER_SMALL];
+	struct profile_call_name call_names[BUILDER_SMALL];
+	struct profile_copy copies[BUILDER_ROOM];
+	struct profile_memset memsets[BUILDER_ROOM];
+	struct profile_graph_launch graph_launches[BUILDER_ROOM];
+	struct profile_op ops[BUILDER_ROOM];
+	struct profile_call calls[BUILDER_ROOM];
+	struct profile_range ranges[BUILDER_ROOM];
+	struct profile_overhead overheads[BUILDER_ROOM];
+	struct profile_jit jits[BUILDER_ROOM];
+	struct profile_loss losses[BUILDER_SMALL];
+};
+
+/* process_count processes with one thread each (thread i of process i), device_count devices, and a
+ * stream for each pair: builder_stream(). */
+static inline struct builder *builder_new(size_t process_count, size_t device_count)
+{
+	struct builder *b = calloc(1, sizeof(*b));
+
+	assert(b && process_count * device_count <= BUILDER_SMALL);
+	b->profile = (struct profile){
+		.path = (char *)"recording",
+		.processes = b->processes,
+		.process_count = process_count,
+		.devices = b->devices,
+		.device_count = device_count,
+		.streams = b->streams,
+		.stream_count = process_count * device_count,
+		.threads = b->threads,
+		.thread_count = process_count,
+		.kernel_names = b->kernel_names,
+		.signatures = b->signatures,
+		.copies = b->copies,
+		.memsets = b->memsets,
+		.graph_launches = b->graph_launches,
+		.ops = b->ops,
+		.call_names = b->call_names,
+		.calls = b->calls,
+		.ranges = b->ranges,
+		.overheads = b->overheads,
+		.jits = b->jits,
+		.losses = b->losses,
+	};
+	for (size_t i = 0; i < process_count; i++) {
+		b->processes[i] = (struct profile_process){.folder = (char *)"host.1",
+							   .host = "host",
+							   .command = "./app",
+							   .sealed_ns = 1,
+							   .rank = -1};
+		b->threads[i].process = (uint32_t)i;
+		for (size_t d = 0; d < device_count; d++)
+			b->streams[i * device_count + d] =
+				(struct profile_stream){.process = (uint32_t)i,
+							.device = (uint32_t)d};
+	}
+	for (size_t d = 0; d < device_count; d++) {
+		b->devices[d].name = (char *)"NVIDIA Test";
+		b->devices[d].uuid = (char *)"GPU-0";
+	}
+	return b;
+}
+
+static inline uint32_t builder_stream(const struct builder *b, uint32_t process, uint32_t device)
+{
+	return process * (uint32_t)b->profile.device_count + device;
+}
+
+/* A second thread of a process. */
+static inline uint32_t builder_thread(struct builder *b, uint32_t process)
+{
+	assert(b->profile.thread_count < BUILDER_SMALL);
+	b->threads[b->profile.thread_count].process = process;
+	return (uint32_t)b->profile.thread_count++;
+}
+
+static inline uint32_t builder_call_name(struct builder *b, const char *text,
+					 enum profile_call_class class)
+{
+	size_t i = 0;
+
+	while (i < b->profile.call_name_count && strcmp(b->call_names[i].text, text))
+		i++;
+	assert(i < BUILDER_SMALL);
+	b->call_names[i] = (struct profile_call_name){(char *)text, class};
+	if (i == b->profile.call_name_count)
+		b->profile.call_name_count++;
+	return (uint32_t)i;
+}
+
+static inline uint32_t builder_call(struct builder *b, uint32_t thread, const char *name,
+				    enum profile_call_class class, int64_t start_ns, int64_t end_ns)
+{
+	size_t i = b->profile.call_count++;
+
+	assert(i < BUILDER_ROOM);
+	b->calls[i] = (struct profile_call){.start_ns = start_ns,
+					    .end_ns = end_ns,
+					    .name = builder_call_name(b, name, class),
+					    .thread = thread,
+					    .correlation = (uint32_t)i + 1};
+	return (uint32_t)i;
+}
+
+static inline uint32_t builder_launch(struct builder *b, uint32_t thread, int64_t start_ns,
+				      int64_t end_ns)
+{
+	return builder_call(b, thread, "cudaLaunchKernel", CALL_LAUNCH, start_ns, end_ns);
+}
+
+static inline struct profile_op *builder_op(struct builder *b, uint8_t kind, uint32_t stream,
+					    uint32_t detail, int64_t start_ns, int64_t end_ns,
+					    uint32_t call)
+{
+	size_t i = b->profile.op_count++;
+
+	assert(i < BUILDER_ROOM);
+	b->ops[i] = (struct profile_op){.start_ns = start_ns,
+					.end_ns = end_ns,
+					.detail = detail,
+					.stream = stream,
+					.call = call,
+					.device = (uint16_t)b->streams[stream].device,
+					.kind = kind};
+	if (call != PROFILE_NONE)
+		b->ops[i].correlation = b->calls[call].correlation;
+	return &b->ops[i];
+}
+
+/* The signature of that name and grid. */
+static inline uint32_t builder_signature(struct builder *b, const char *name, uint32_t grid)
+{
+	struct profile *profile = &b->profile;
+	size_t kernel = 0, i = 0;
+
+	while (kernel < profile->kernel_name_count && strcmp(b->kernel_names[kernel], name))
+		kernel++;
+	while (i < profile->signature_count &&
+	       (b->signatures[i].kernel != kernel || b->signatures[i].grid[0] != grid))
+		i++;
+	assert(kernel < BUILDER_SMALL && i < BUILDER_SMALL);
+	if (kernel == profile->kernel_name_count)
+		b->kernel_names[profile->kernel_name_count++] = (char *)name;
+	if (i == profile->signature_count)
+		b->signatures[profile->signature_count++] =
+			(struct profile_signature){.name = name,
+						   .mangled = name,
+						   .kernel = (uint32_t)kernel,
+						   .grid = {grid, 1, 1},
+						   .block = {256, 1, 1}};
+	return (uint32_t)i;
+}
+
+static inline struct profile_op *builder_kernel(struct builder *b, uint32_t stream,
+						const char *name, int64_t start_ns, int64_t end_ns,
+						uint32_t call)
+{
+	return builder_op(b, OP_KERNEL, stream, builder_signature(b, name, 1), start_ns, end_ns,
+			  call);
+}
+
+static inline struct profile_op *builder_copy(struct builder *b, uint32_t stream,
+					      struct profile_copy copy, int64_t start_ns,
+					      int64_t end_ns, uint32_t call)
+{
+	size_t i = b->profile.copy_count++;
+
+	assert(i < BUILDER_ROOM);
+	b->copies[i] = copy;
+	return builder_op(b, OP_COPY, stream, (uint32_t)i, start_ns, end_ns, call);
+}
+
+static inline struct profile_op *builder_memset(struct builder *b, uint32_t stream,
+						struct profile_memset memset_, int64_t start_ns,
+						int64_t end_ns, uint32_t call)
+{
+	size_t i = b->profile.memset_count++;
+
+	assert(i < BUILDER_ROOM);
+	b->memsets[i] = memset_;
+	return builder_op(b, OP_MEMSET, stream, (uint32_t)i, start_ns, end_ns, call);
+}
+
+static inline struct profile_op *builder_graph(struct builder *b, uint32_t stream,
+					       uint32_t launch_mode, int64_t start_ns,
+					       int64_t end_ns, uint32_t call)
+{
+	size_t i = b->profile.graph_launch_count++;
+
+	assert(i < BUILDER_ROOM);
+	b->graph_launches[i] = (struct profile_graph_launch){.launch_mode = launch_mode};
+	return builder_op(b, OP_GRAPH, stream, (uint32_t)i, start_ns, end_ns, call);
+}
+
+static inline struct profile_range *builder_range(struct builder *b, uint32_t thread,
+						  const char *name, int64_t start_ns,
+						  int64_t end_ns)
+{
+	size_t i = b->profile.range_count++;
+
+	assert(i < BUILDER_ROOM);
+	b->ranges[i] = (struct profile_range){.start_ns = start_ns,
+					      .end_ns = end_ns,
+					      .domain = "",
+					      .name = name,
+					      .thread = thread,
+					      .is_push_pop = true};
+	return &b->ranges[i];
+}
+
+static inline void builder_overhead(struct builder *b, uint32_t process, uint32_t thread,
+				    bool is_profiler, int64_t start_ns, int64_t end_ns)
+{
+	size_t i = b->profile.overhead_count++;
+
+	assert(i < BUILDER_ROOM);
+	b->overheads[i] = (struct profile_overhead){.start_ns = start_ns,
+						    .end_ns = end_ns,
+						    .name = "overhead",
+						    .process = process,
+						    .thread = thread,
+						    .is_profiler = is_profiler};
+}
+
+static inline int builder_compare_ops(const void *left, const void *right)
+{
+	const struct profile_op *a = left, *b = right;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
+}
+
+static inline int builder_compare_calls(const void *left, const void *right)
+{
+	const struct profile_call *a = left, *b = right;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+static inline void builder_sort_calls(struct builder *b)
+{
+	static uint32_t place[BUILDER_ROOM + 2];
+
+	qsort(b->calls, b->profile.call_count, sizeof(*b->calls), builder_compare_calls);
+	for (size_t i = 0; i < b->profile.call_count; i++)
+		place[b->calls[i].correlation] = (uint32_t)i;
+	for (size_t i = 0; i < b->profile.op_count; i++)
+		if (b->ops[i].call != PROFILE_NONE)
+			b->ops[i].call = place[b->ops[i].call + 1];
+	for (size_t i = b->profile.call_count; i-- > 0;) {
+		b->threads[b->calls[i].thread].first_call = i;
+		b->threads[b->calls[i].thread].call_count++;
+	}
+}
+
+static inline const struct profile *builder_finish(struct builder *b)
+{
+	builder_sort_calls(b);
+	qsort(b->ops, b->profile.op_count, sizeof(*b->ops), builder_compare_ops);
+	for (size_t i = b->profile.op_count; i-- > 0;) {
+		b->devices[b->ops[i].device].first_op = i;
+		b->devices[b->ops[i].device].op_count++;
+	}
+	return &b->profile;
+}
+
+#endif

@@ -1,0 +1,214 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "advice/advice.h"
+#include "advice/rules/rules.h"
+#include "profile_builder.h"
+
+static struct advice *advise(struct builder *b, struct report *report)
+{
+	struct advice *advice = NULL;
+	struct err err = {""};
+
+	*report = (struct report){.profile = &b->profile};
+	builder_finish(b);
+	assert_int_equal(timeline_build(&report->timeline, report->profile, &err), 0);
+	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);
+	assert_int_equal(gaps_analyze(&report->gaps, report->profile, report->timeline, 10, &err),
+			 0);
+	assert_int_equal(advice_find(&advice, report, &err), 0);
+	return advice;
+}
+
+static void done(struct builder *b, struct report *report, struct advice *advice)
+{
+	advice_free(advice);
+	gaps_free(report->gaps);
+	statistics_free(report->statistics);
+	timeline_free(report->timeline);
+	free(b);
+}
+
+/* The ids in order, joined by spaces. */
+static void expect(struct builder *b, const char *expected)
+{
+	struct report report;
+	struct advice *advice = advise(b, &report);
+	char ids[256] = "";
+
+	for (size_t i = 0; i < advice->count; i++) {
+		const struct recommendation *item = &advice->items[i];
+
+		snprintf(ids + strlen(ids), sizeof(ids) - strlen(ids), "%s%s", i ? " " : "",
+			 item->id);
+		assert_non_null(item->strategy);
+		assert_non_null(item->title);
+		assert_non_null(item->pattern);
+		assert_non_null(item->risk);
+		assert_true(item->evidence_count > 0);
+		assert_true(item->at_stake_ns > 0 &&
+			    item->at_stake_ns <= report.timeline->devices[0].wall_ns);
+	}
+	assert_string_equal(ids, expected);
+	done(b, &report, advice);
+}
+
+/*
+ * count iterations of: launch, kernel of busy_ns that starts when the launch
+ * returns, wait_ns of waiting beyond the kernel's end (none when negative: the
+ * host goes on at once), pause of host code.
+ */
+static struct builder *loop(int count, int64_t launch_ns, int64_t busy_ns, int64_t wait_ns,
+			    int64_t host_ns)
+{
+	struct builder *b = builder_new(1, 1);
+	int64_t now = 0;
+
+	for (int i = 0; i < count; i++) {
+		uint32_t call = builder_launch(b, 0, now, now + launch_ns);
+
+		now += launch_ns;
+		builder_kernel(b, 0, "step", now, now + busy_ns, call);
+		if (wait_ns >= 0) {
+			builder_call(b, 0, "cudaStreamSynchronize", CALL_SYNC, now + 1,
+				     now + busy_ns + wait_ns);
+			now += busy_ns + wait_ns;
+		} else {
+			now += busy_ns;
+		}
+		now += host_ns;
+	}
+	return b;
+}
+
+static void test_launch_bound(void **state)
+{
+	(void)state;
+	expect(loop(200, 4000, 5000, -1, 3000), "launch_bound_graph");
+}
+
+static void test_few_launches(void **state)
+{
+	(void)state;
+	expect(loop(60, 4000, 5000, -1, 3000), "");
+}
+
+static void test_long_kernels(void **state)
+{
+	(void)state;
+	/* the same share of pauses, but neither kernels nor pauses are short */
+	expect(loop(200, 80000, SHORT_KERNEL_NS + 1, -1, 30000), "");
+}
+
+static void test_busy_control(void **state)
+{
+	(void)state;
+	expect(loop(200, 400, 9000, 200, 300), "");
+}
+
+static void test_sync(void **state)
+{
+	(void)state;
+	/* waits and launches dominate; host code between is next to nothing */
+	expect(loop(200, 1000, 5000, 3000, 10), "sync_every_kernel");
+	expect(loop(200, 4000, 5000, 3000, 10), "sync_every_kernel launch_bound_graph");
+}
+
+static void test_rare_sync(void **state)
+{
+	struct builder *b = loop(200, 600, 5000, -1, 200);
+
+	(void)state;
+	for (int i = 0; i < 50; i++)
+		builder_call(b, 0, "cudaStreamSynchronize", CALL_SYNC, 2000000 + i, 2000000 + i);
+	expect(b, "");
+}
+
+/* Kernels and copies of a memory kind in turn, or side by side. */
+static struct builder *copies(uint32_t memory, int64_t copy_ns, bool is_overlapped)
+{
+	struct builder *b = builder_new(1, 1);
+
+	for (int i = 0; i < 20; i++) {
+		int64_t start = i * 100000;
+		const struct profile_copy copy = {.kind = 1,
+						  .src_memory = memory,
+						  .dst_memory = 3,
+						  .bytes = 1 << 20};
+
+		builder_kernel(b, 0, "k", start, start + 80000, PROFILE_NONE);
+		start += is_overlapped ? 0 : 80000;
+		builder_copy(b, 0, copy, start, start + copy_ns, PROFILE_NONE);
+	}
+	return b;
+}
+
+static void test_pageable(void **state)
+{
+	(void)state;
+	expect(copies(1, 15000, false), "pageable_copy");
+	expect(copies(2, 15000, false), "");
+	expect(copies(1, 15000, true), "");
+	expect(copies(1, 4000, false), "");
+}
+
+static void test_exposed_time(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	const struct profile_copy copy = {.kind = 1, .src_memory = 1, .dst_memory = 3, .bytes = 1};
+	struct report report;
+	struct advice *advice;
+
+	(void)state;
+	builder_copy(b, 0, copy, 0, 1000, PROFILE_NONE);
+	builder_kernel(b, 0, "k", 200, 500, PROFILE_NONE);
+	builder_kernel(b, 0, "k", 300, 400, PROFILE_NONE); /* inside the other */
+	builder_kernel(b, 0, "k", 450, 600, PROFILE_NONE);
+	advice = advise(b, &report);
+	assert_int_equal(advice->count, 1);
+	assert_int_equal(advice->items[0].at_stake_ns, 600);
+	done(b, &report, advice);
+}
+
+static void test_order(void **state)
+{
+	struct builder *b = loop(200, 4000, 5000, 3000, 10);
+	const struct profile_copy copy = {.kind = 1, .src_memory = 1, .dst_memory = 3, .bytes = 1};
+	struct report report;
+	struct advice *advice;
+
+	(void)state;
+	builder_copy(b, 0, copy, -2000000, -1000, PROFILE_NONE);
+	advice = advise(b, &report);
+	assert_int_equal(advice->count, 3);
+	assert_string_equal(advice->items[0].id, "pageable_copy");
+	assert_true(advice->items[1].at_stake_ns >= advice->items[2].at_stake_ns);
+	done(b, &report, advice);
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENTENCE("short kernels with launch-bound pauses get a graph", test_launch_bound),
+		SENTENCE("a graph does not pay for a few launches", test_few_launches),
+		SENTENCE("long kernels get no graph", test_long_kernels),
+		SENTENCE("a GPU that computes nearly all the time gets no advice",
+			 test_busy_control),
+		SENTENCE("a wait after every launch is told", test_sync),
+		SENTENCE("a wait now and then is not", test_rare_sync),
+		SENTENCE("pageable copies are told unless kernels run beside them", test_pageable),
+		SENTENCE("what is at stake of copies is what no kernel covers", test_exposed_time),
+		SENTENCE("advice comes with the most at stake first", test_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
