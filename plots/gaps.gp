@@ -5,16 +5,14 @@
 
 load plots.'/style.gp'
 
-eval place_legend
+load plots.'/legend.gp'
 top = is_text ? 2 : 82
 bottom = top + (is_text ? bin_count : 300)
 legend_top = bottom + (is_text ? 2 : 58)
 height = legend_top + legend_lines * line_height + (is_text ? 1 : 12)
 left = is_text ? 9 : 84
 right = is_text ? width - 8 : width - 28
-eval open_target
-eval put_titles
-eval put_legend
+load plots.'/open.gp'
 
 set lmargin at screen at_x(left)
 set rmargin at screen at_x(right)

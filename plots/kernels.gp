@@ -4,6 +4,7 @@
 # longest.
 
 load plots.'/style.gp'
+legend_count = 0
 
 stats bars using (strlen(stringcolumn(5))) nooutput name 'names'
 if (!exists('names_max')) { names_max = 0 }
@@ -15,8 +16,7 @@ height = bottom + (is_text ? 1 : 56)
 left = is_text ? names_max + 2 : 24 + (names_max + 1.5) * char_width
 room = is_text ? 16 : 310        # right of the longest bar, for the figures
 right = is_text ? width - 1 : width - 28
-eval open_target
-eval put_titles
+load plots.'/open.gp'
 
 set lmargin at screen at_x(left)
 set rmargin at screen at_x(right)

@@ -6,7 +6,7 @@
 
 load plots.'/style.gp'
 
-eval place_legend
+load plots.'/legend.gp'
 row_height = is_text ? 1 : row_count > 16 ? 22 : 28
 top = is_text ? 2 : 70
 bottom = top + row_count * row_height
@@ -15,9 +15,7 @@ note_lines = strlen(chart_note) > 0
 height = legend_top + (legend_lines + note_lines) * line_height + (is_text ? 1 : 12)
 left = is_text ? label_width + 2 : 24 + (label_width + 1.5) * char_width
 right = is_text ? left + cell_count : width - 28
-eval open_target
-eval put_titles
-eval put_legend
+load plots.'/open.gp'
 if (note_lines) {
 	set label 103 chart_note at screen at_x(is_text ? 0 : 24),at_y(legend_top + (legend_lines + 0.5) * line_height) \
 		left textcolor rgb quiet_colour noenhanced

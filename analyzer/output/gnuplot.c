@@ -76,18 +76,20 @@ static int write_target(const char *folder, const char *script,
 	return chart_file_close(&file, 0, err);
 }
 
-/* First line that says something in what gnuplot complained about. */
+/* The last line that says something in what gnuplot complained about: before it come the command
+ * and a pointer to its column. */
 static void read_complaint(const char *path, char *text, size_t size)
 {
 	FILE *file = fopen(path, "r");
+	char line[512];
 
 	snprintf(text, size, "no reason given");
 	if (!file)
 		return;
-	while (fgets(text, (int)size, file)) {
-		text[strcspn(text, "\n")] = '\0';
-		if (text[strspn(text, " ^\t")]) /* not the pointer to the column */
-			break;
+	while (fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (line[strspn(line, " ^\t")])
+			snprintf(text, size, "%s", line);
 	}
 	fclose(file);
 }
