@@ -2,9 +2,9 @@
 
 if (is_text) {
 	if (has_colour) {
-		set terminal dumb size width,height ansirgb nofeed
+		set terminal dumb nofeed size width,height ansirgb
 	} else {
-		set terminal dumb size width,height mono nofeed
+		set terminal dumb nofeed size width,height mono
 	}
 }
 if (format eq 'svg') { set terminal svg size width,height font face.',13' background rgb '#ffffff' }

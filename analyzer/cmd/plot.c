@@ -225,8 +225,11 @@ static int draw_text(const struct chart *chart, const struct options *options, c
 	struct gnuplot_target target = {.format = options->format,
 					.columns = options->chart.text_columns,
 					.has_colour = terminal_has_colour()};
+	int rc = gnuplot_draw(chart->name, columns, &target, err);
 
-	return gnuplot_draw(chart->name, columns, &target, err);
+	if (rc == 0)
+		putchar('\n'); /* gnuplot ends in the middle of its last line */
+	return rc;
 }
 
 /* Each chart gets a folder of its own: their column files have the same names. */

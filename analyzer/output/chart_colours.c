@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/quantity.h"
+#include "output/format.h"
 
 /* Causes below this share of the idle time are not named in a title. */
 #define NAMED_CAUSE_RATIO 0.03
@@ -73,16 +73,16 @@ void chart_describe_causes(char *text, size_t size, const struct chart_idle *idl
 
 	text[0] = '\0';
 	while ((cause = largest_cause(idle, told)) < GAP_CAUSE_COUNT && length < size) {
-		char share[QUANTITY_SIZE];
-
 		if ((double)idle->by_cause_ns[cause] <
 			    NAMED_CAUSE_RATIO * (double)idle->idle_ns &&
 		    length > 0)
 			break;
 		told[cause] = true;
-		quantity_share(share, (double)idle->by_cause_ns[cause], (double)idle->idle_ns);
 		length += (size_t)snprintf(text + length, size - length, "%s%s %s",
-					   length ? ", " : "", gap_cause_title(cause), share);
+					   length ? ", " : "", gap_cause_title(cause),
+					   format_percent((double)idle->by_cause_ns[cause],
+							  (double)idle->idle_ns)
+						   .text);
 	}
 }
 
