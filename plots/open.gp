@@ -10,13 +10,13 @@ if (is_text) {
 if (format eq 'svg') { set terminal svg size width,height font face.',13' background rgb '#ffffff' }
 if (format eq 'png') { set terminal pngcairo size 2*width,2*height font face.',13' fontscale 1.5 linewidth 2 background rgb '#ffffff' }
 if (format eq 'pdf') { set terminal pdfcairo size width/100.,height/100. font face.',13' fontscale 0.54 linewidth 0.6 background rgb '#ffffff' }
-if (strlen(out)) { set output out }
+set output out
 
 if (is_text) {
 	set label 1 fit(chart_title, width - 1) at screen 0,at_y(0.5) noenhanced
 	set label 2 fit(chart_subtitle, width - 1) at screen 0,at_y(1.5) noenhanced
 } else {
-	set label 1 chart_title at screen at_x(24),at_y(24) left font face.':Bold,17' textcolor rgb text_colour noenhanced
+	set label 1 chart_title at screen at_x(24),at_y(24) left font title_font textcolor rgb text_colour noenhanced
 	set label 2 chart_subtitle at screen at_x(24),at_y(48) left textcolor rgb quiet_colour noenhanced
 }
 

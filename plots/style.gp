@@ -29,6 +29,7 @@ array ink[26] = [ \
 	0xFFFFFF, 0xFFFFFF, 0x1A1A1A, 0xFFFFFF, 0x1A1A1A, 0xFFFFFF, 0x1A1A1A, 0xFFFFFF, 0x1A1A1A, 0 ]
 
 face = 'Arial'
+title_font = format eq 'svg' ? face.',18' : face.':Bold,17'   # browsers know no family Arial:Bold
 text_colour = 0x1A1A1A
 quiet_colour = 0x5C5C5C
 grid_colour = 0xE3E3E3

@@ -42,10 +42,13 @@ if (is_text) {
 	set xrange [from:to]
 	set xlabel sprintf('time from the first GPU operation (%s)', unit) textcolor rgb quiet_colour offset 0,0.2
 	set xtics nomirror offset 0,0.2
-	set grid xtics front linetype 1 linewidth 0.6 linecolor rgb 0xC8D3D3D3
+	set grid xtics back linetype 1 linewidth 1 linecolor rgb grid_colour
+	do for [i = 1:row_count] {
+		set object i rectangle from graph 0,first i - 0.9 to graph 1,first i - 0.1 behind \
+			fillcolor rgb 0xF5F5F5 fillstyle solid 1 noborder
+	}
 	pixels(start, end) = (end - start) / (to - from) * (right - left)
-	plot rows using (from):($1 + 0.5):(from):(to):($1 + 0.1):($1 + 0.9) with boxxyerror fillcolor rgb 0xF5F5F5 notitle, \
-	     spans using (($1 + $2) / 2):(($3 + $4) / 2):1:2:3:4:(palette[int($5)]) with boxxyerror fillcolor rgb variable notitle, \
+	plot spans using (($1 + $2) / 2):(($3 + $4) / 2):1:2:3:4:(palette[int($5)]) with boxxyerror fillcolor rgb variable notitle, \
 	     spans using (($1 + $2) / 2):(($3 + $4) / 2):(strlen(stringcolumn(6)) ? fit(stringcolumn(6), pixels($1, $2)) : ''):(ink[int($5)]) \
 		with labels center textcolor rgb variable noenhanced notitle, \
 	     rows using (from):($1 + 0.5):(stringcolumn(3)) with labels right offset -1,0 textcolor rgb text_colour noenhanced notitle

@@ -18,8 +18,7 @@ struct chart_file {
 };
 
 /* Creates folder/name.  Returns 0 or a negative errno described in err. */
-int chart_file_open(struct chart_file *file, const char *folder, const char *name,
-		    struct err *err);
+int chart_file_open(struct chart_file *file, const char *folder, const char *name, struct err *err);
 
 /* Closes it; fails when anything could not be written.  A file never opened is fine.
  * rc: what happened so far, returned if negative. */

@@ -145,22 +145,28 @@ static int write_edges(int first, int last, const char *folder, struct err *err)
 	return chart_file_close(&file, 0, err);
 }
 
-static void set_titles(struct chart_file *file, const struct histogram *histogram)
+static void set_titles(struct chart_file *file, const struct histogram *histogram, int text_columns)
 {
 	char title[256], causes[256];
 
-	snprintf(title, sizeof(title), "%s idle in %s gaps: %s of %s",
-		 format_ns((double)histogram->all.idle_ns).text,
-		 format_count(histogram->gap_count).text,
-		 format_percent((double)histogram->all.idle_ns, (double)histogram->all.wall_ns).text,
-		 format_ns((double)histogram->all.wall_ns).text);
+	snprintf(
+		title, sizeof(title), "%s idle in %s gaps: %s of %s",
+		format_ns((double)histogram->all.idle_ns).text,
+		format_count(histogram->gap_count).text,
+		format_percent((double)histogram->all.idle_ns, (double)histogram->all.wall_ns).text,
+		format_ns((double)histogram->all.wall_ns).text);
 	chart_set_text(file, "chart_title", histogram->gap_count ? title : "never idle");
-	chart_describe_causes(causes, sizeof(causes), &histogram->all);
+	chart_describe_causes(causes,
+			      text_columns && (size_t)text_columns < sizeof(causes)
+				      ? (size_t)text_columns
+				      : sizeof(causes),
+			      &histogram->all);
 	chart_set_text(file, "chart_subtitle", causes);
 }
 
 static int write_settings(const struct histogram *histogram, int first, int last,
-			  const struct quantity_unit *unit, const char *folder, struct err *err)
+			  const struct quantity_unit *unit, int text_columns, const char *folder,
+			  struct err *err)
 {
 	struct chart_file file;
 	int rc = chart_file_open(&file, folder, "gaps.gp", err);
@@ -168,13 +174,14 @@ static int write_settings(const struct histogram *histogram, int first, int last
 
 	if (rc < 0)
 		return rc;
-	set_titles(&file, histogram);
+	set_titles(&file, histogram, text_columns);
 	chart_set_data(&file, "bars", folder);
 	chart_set_data(&file, "edges", folder);
 	chart_set_text(&file, "unit", unit->name);
 	chart_set_number(&file, "bin_count", last - first + 1);
 	chart_set_number(&file, "longest", (double)longest_bar_ns(histogram) / unit->ns);
-	fprintf(file.stream, "array legend_text[%d]\narray legend_colour[%d]\narray legend_letter[%d]\n",
+	fprintf(file.stream,
+		"array legend_text[%d]\narray legend_colour[%d]\narray legend_letter[%d]\n",
 		GAP_CAUSE_COUNT + 1, GAP_CAUSE_COUNT + 1, GAP_CAUSE_COUNT + 1);
 	chart_set_legend(&file, 1, 0, "idle because of");
 	legend_end = chart_set_cause_legend(&file, 2, &histogram->all);
@@ -182,14 +189,13 @@ static int write_settings(const struct histogram *histogram, int first, int last
 	return chart_file_close(&file, 0, err);
 }
 
-int chart_gaps(const struct report *report, const struct chart_options *options,
-	       const char *folder, struct err *err)
+int chart_gaps(const struct report *report, const struct chart_options *options, const char *folder,
+	       struct err *err)
 {
 	const struct quantity_unit *unit;
 	struct histogram histogram;
 	int first, last, rc;
 
-	(void)options;
 	rc = collect(&histogram, report);
 	if (rc < 0)
 		return err_set(err, rc, "gaps: cannot be told apart: %s", strerror(-rc));
@@ -199,6 +205,7 @@ int chart_gaps(const struct report *report, const struct chart_options *options,
 	if (rc == 0)
 		rc = write_edges(first, last, folder, err);
 	if (rc == 0)
-		rc = write_settings(&histogram, first, last, unit, folder, err);
+		rc = write_settings(&histogram, first, last, unit, options->text_columns, folder,
+				    err);
 	return rc;
 }

@@ -71,7 +71,8 @@ static void put_rest(struct chart_file *file, const struct statistics *statistic
 
 	snprintf(name, sizeof(name), "%zu other kernels", statistics->kernel_count - BAR_COUNT);
 	describe_total(value, sizeof(value), rest_ns, whole_ns);
-	put_bar(file, BAR_COUNT, (double)rest_ns / unit_ns, COLOUR_OTHER_KERNEL, name, value, "\"\"");
+	put_bar(file, BAR_COUNT, (double)rest_ns / unit_ns, COLOUR_OTHER_KERNEL, name, value,
+		"\"\"");
 }
 
 static int write_bars(const struct statistics *statistics, size_t name_limit, double unit_ns,
@@ -130,7 +131,8 @@ int chart_kernels(const struct report *report, const struct chart_options *optio
 	const struct statistics *statistics = report->statistics;
 	double longest_ns = (double)longest_bar_ns(statistics);
 	const struct quantity_unit *unit = quantity_unit(longest_ns);
-	size_t shown = statistics->kernel_count > BAR_COUNT ? BAR_COUNT + 1 : statistics->kernel_count;
+	size_t shown =
+		statistics->kernel_count > BAR_COUNT ? BAR_COUNT + 1 : statistics->kernel_count;
 	struct chart_file file;
 	int rc = write_bars(statistics, options->text_columns ? TERM_NAME_LIMIT : NAME_LIMIT,
 			    unit->ns, folder, err);

@@ -39,7 +39,7 @@ struct painter {
 	struct lane *lanes; /* as rows.rows[] */
 	uint8_t *kernel_colours;
 	int64_t origin_ns, from_ns, to_ns; /* from and to are absolute */
-	int columns;
+	int columns, text_columns;
 	bool is_text;
 	const struct quantity_unit *unit;
 	struct chart_file spans, labels; /* labels: names of ranges, only for characters */
@@ -268,8 +268,7 @@ static int add_gaps(struct painter *painter, uint32_t device)
 	if (row == PROFILE_NONE)
 		return 0;
 	painter->idle.wall_ns += last > first ? last - first : 0;
-	return gaps_visit(report->profile, report->timeline, device, add_gap,
-			  &painter->lanes[row]);
+	return gaps_visit(report->profile, report->timeline, device, add_gap, &painter->lanes[row]);
 }
 
 static int fill(struct painter *painter)
@@ -312,14 +311,17 @@ static void set_title(struct chart_file *file, const struct painter *painter)
 static void set_subtitle(struct chart_file *file, const struct painter *painter)
 {
 	char causes[256], text[512];
+	size_t room = painter->is_text ? (size_t)painter->text_columns - 6 : sizeof(causes);
 
-	chart_describe_causes(causes, sizeof(causes), &painter->idle);
+	chart_describe_causes(causes, room < sizeof(causes) ? room : sizeof(causes),
+			      &painter->idle);
 	snprintf(text, sizeof(text), "%s%s", causes[0] ? "idle: " : "", causes);
 	chart_set_text(file, "chart_subtitle", text);
 	chart_set_text(file, "chart_note",
 		       !painter->has_partial ? ""
-		       : painter->is_text    ? "small letters: under half of that time"
-					     : "A bar lower than its row was busy for that share of the time.");
+		       : painter->is_text
+			       ? "small letters: under half of that time"
+			       : "A bar lower than its row was busy for that share of the time.");
 }
 
 static int set_kernel_legend(struct chart_file *file, int number, const struct painter *painter)
@@ -330,7 +332,8 @@ static int set_kernel_legend(struct chart_file *file, int number, const struct p
 	for (int i = 0; i < CHART_KERNEL_COLOURS; i++) {
 		if (!painter->colours_seen[COLOUR_KERNEL + i])
 			continue;
-		format_kernel_name(name, sizeof(name), statistics->kernels[i].name, LEGEND_NAME_LIMIT);
+		format_kernel_name(name, sizeof(name), statistics->kernels[i].name,
+				   LEGEND_NAME_LIMIT);
 		chart_set_legend(file, number++, COLOUR_KERNEL + i, name);
 	}
 	if (painter->colours_seen[COLOUR_OTHER_KERNEL])
@@ -345,7 +348,8 @@ static void set_legends(struct chart_file *file, const struct painter *painter)
 {
 	int number = 1, after;
 
-	fprintf(file->stream, "array legend_text[%d]\narray legend_colour[%d]\narray legend_letter[%d]\n",
+	fprintf(file->stream,
+		"array legend_text[%d]\narray legend_colour[%d]\narray legend_letter[%d]\n",
 		LEGEND_SIZE, LEGEND_SIZE, LEGEND_SIZE);
 	chart_set_legend(file, number, 0, "kernels");
 	after = set_kernel_legend(file, number + 1, painter);
@@ -420,17 +424,20 @@ static int set_window(struct painter *painter, const struct chart_options *optio
 			last = timeline->devices[i].last_ns;
 	}
 	if (first > last)
-		return err_set(err, -ENODATA, "%s: no GPU operation was recorded, so there is no "
-			       "timeline to draw", profile->path);
+		return err_set(err, -ENODATA,
+			       "%s: no GPU operation was recorded, so there is no "
+			       "timeline to draw",
+			       profile->path);
 	last = last > first ? last : first + 1;
 	painter->origin_ns = first;
 	if (options->from_ns >= last - first)
-		return err_set(err, -ERANGE, "--from lies behind the end of the recording, which "
-			       "lasts %s", format_ns((double)(last - first)).text);
+		return err_set(err, -ERANGE,
+			       "--from lies behind the end of the recording, which "
+			       "lasts %s",
+			       format_ns((double)(last - first)).text);
 	painter->from_ns = first + options->from_ns;
-	painter->to_ns = options->to_ns < 0 || options->to_ns > last - first
-				 ? last
-				 : first + options->to_ns;
+	painter->to_ns =
+		options->to_ns < 0 || options->to_ns > last - first ? last : first + options->to_ns;
 	painter->unit = quantity_unit((double)(painter->to_ns - painter->from_ns) / 3);
 	return 0;
 }
@@ -438,6 +445,7 @@ static int set_window(struct painter *painter, const struct chart_options *optio
 static int prepare_lanes(struct painter *painter, const struct chart_options *options)
 {
 	painter->is_text = options->text_columns > 0;
+	painter->text_columns = options->text_columns;
 	painter->columns = PICTURE_COLUMNS;
 	if (painter->is_text)
 		painter->columns =
@@ -455,9 +463,9 @@ static int prepare_lanes(struct painter *painter, const struct chart_options *op
 		raster_init(&lane->raster, painter->from_ns, painter->to_ns,
 			    painter->is_text ? painter->columns * 8 : painter->columns,
 			    painter->is_text ? fill_cells : draw_run, lane);
-		lane->cells = painter->is_text ? calloc((size_t)painter->columns,
-							sizeof(*lane->cells))
-					       : NULL;
+		lane->cells = painter->is_text
+				      ? calloc((size_t)painter->columns, sizeof(*lane->cells))
+				      : NULL;
 		if (painter->is_text && !lane->cells)
 			return -ENOMEM;
 	}
@@ -471,7 +479,8 @@ static int prepare(struct painter *painter, const struct chart_options *options,
 	if (rc < 0)
 		return rc;
 	painter->kernel_colours = chart_kernel_colours(painter->report);
-	if (!painter->kernel_colours || chart_rows_choose(&painter->rows, painter->report->profile) ||
+	if (!painter->kernel_colours ||
+	    chart_rows_choose(&painter->rows, painter->report->profile) ||
 	    prepare_lanes(painter, options))
 		return err_set(err, -ENOMEM, "timeline: out of memory");
 	return 0;

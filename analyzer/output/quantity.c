@@ -4,8 +4,10 @@
 
 const struct quantity_unit *quantity_unit(double ns)
 {
-	static const struct quantity_unit units[] = {
-		{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+	static const struct quantity_unit units[] = {{"s", 1e9},
+						     {"ms", 1e6},
+						     {"us", 1e3},
+						     {"ns", 1}};
 	int i = 0;
 
 	while (i < 3 && ns < units[i].ns)

@@ -102,7 +102,8 @@ static bool joins_run(const struct raster *raster, int64_t start_ns, int64_t end
 		return false;
 	if (end_ns <= raster->busy_end_ns) /* wholly under it: they share its height */
 		return true;
-	return !run->is_exact && end_ns - max_ns(start_ns, raster->busy_end_ns) < raster->column_ns &&
+	return !run->is_exact &&
+	       end_ns - max_ns(start_ns, raster->busy_end_ns) < raster->column_ns &&
 	       start_ns - raster->busy_end_ns < raster->column_ns &&
 	       raster->busy_end_ns - run->start_ns < RUN_COLUMNS * raster->column_ns;
 }

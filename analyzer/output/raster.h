@@ -37,7 +37,7 @@ struct raster {
 	void *context;
 	struct raster_run run;	    /* being collected; interval_count 0: none */
 	struct raster_run finished; /* the one before it, still to be emitted, likewise */
-	int64_t busy_end_ns;   /* where the run's last interval ends */
+	int64_t busy_end_ns;	    /* where the run's last interval ends */
 };
 
 /* Shows [from_ns, to_ns) with so many columns; emit gets the runs in time order. */
