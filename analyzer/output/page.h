@@ -4,7 +4,7 @@
 #ifndef ROOFLINE_PAGE_H
 #define ROOFLINE_PAGE_H
 
-#include "output/format.h"
+#include "base/format.h"
 #include "output/outputs.h"
 
 #define PAGE_WIDTH 80

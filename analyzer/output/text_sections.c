@@ -1,8 +1,6 @@
 /* text_sections.c - one function per section of the text report; empty ones print nothing. */
 #include "output/page.h"
 
-#include <roofline/trace_schema.h>
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,7 +258,7 @@ void page_section_copies(struct page *page)
 	if (!rows)
 		return;
 	page_list_title(page, "Copies", NULL, rows, statistics->copy_count);
-	page_heads(page, "  what  memory             call       time    count      mean     bytes "
+	page_heads(page, "  what memory             call       time    count      mean     bytes "
 			 "     rate");
 	for (size_t i = 0; i < rows; i++) {
 		const struct copy_statistics *copy = &statistics->copies[i];
@@ -269,7 +267,7 @@ void page_section_copies(struct page *page)
 		snprintf(memory, sizeof(memory), "%s to %s",
 			 profile_memory_kind_name(copy->src_memory),
 			 profile_memory_kind_name(copy->dst_memory));
-		fprintf(page->out, "  %-5s %-18s %-5s %9s %8s %9s %9s %9s\n",
+		fprintf(page->out, "  %-4s %-18s %-5s %9s %8s %9s %9s %9s\n",
 			profile_copy_kind_name(copy->kind), memory,
 			copy->is_async ? "async" : "sync",
 			format_ns((double)copy->time.total_ns).text,
@@ -544,36 +542,16 @@ void page_section_advice(struct page *page)
 		put_recommendation(page, i + 1, &advice->items[i]);
 }
 
-#define LOSS_ROW(name, unit, meaning) {#name, unit, meaning},
-static const struct {
-	const char *kind, *unit, *meaning;
-} loss_kinds[] = {
-	TRACE_LOSS_KINDS(LOSS_ROW)
-	/* the reader's own */
-	{"unreadable_rows", "rows", "not understood by the reader"},
-	{"orphan_ids", "rows", "refer to a row that is not there"},
-	{"cut_off_rows", "rows", "end in the middle"},
-	{"nul_bytes", "rows", "hold NUL bytes"},
-};
-#undef LOSS_ROW
-
 static void describe_loss(const struct profile *profile, size_t first, char *buffer, size_t size)
 {
-	const char *kind = profile->losses[first].kind, *unit = "", *meaning = "";
+	const char *kind = profile->losses[first].kind, *meaning = profile_loss_meaning(kind);
 	uint64_t count = 0;
 
 	for (size_t i = first; i < profile->loss_count; i++)
 		if (!strcmp(profile->losses[i].kind, kind))
 			count += profile->losses[i].count;
-	for (size_t i = 0; i < sizeof(loss_kinds) / sizeof(loss_kinds[0]); i++) {
-		if (strcmp(kind, loss_kinds[i].kind))
-			continue;
-		unit = loss_kinds[i].unit;
-		meaning = loss_kinds[i].meaning;
-	}
-	snprintf(buffer, size, "%s %s%s%s%s%s%s", format_count(count).text, *unit ? unit : kind,
-		 *unit ? " (" : "", *unit ? kind : "", *meaning ? ": " : "", meaning,
-		 *unit ? ")" : "");
+	snprintf(buffer, size, "%s %s%s%s%s", format_count(count).text, kind, *meaning ? " (" : "",
+		 meaning, *meaning ? ")" : "");
 }
 
 /* Whether an earlier row has the same kind: it was told there. */

@@ -21,8 +21,8 @@ static int take_property(const union trace_row *row, const struct reader_place *
 	struct loader_task *task = context;
 	struct process_loader *loader = task->owner;
 	struct profile_process *process = loader_facts(loader);
-	struct profile_property *property = ARRAY_NEXT(
-		process->properties, loader->property_capacity, process->property_count);
+	struct profile_property *property =
+		ARRAY_NEXT(process->properties, loader->property_capacity, process->property_count);
 
 	if (!property)
 		return -ENOMEM;
@@ -84,10 +84,10 @@ int loader_take_process_facts(struct process_loader *loader)
 static int take_name(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct process_loader *loader = ((struct loader_task *)context)->owner;
-	const char **text = ARRAY_NEXT(loader->name_texts, loader->name_text_capacity,
-				       loader->name_count);
-	uint32_t *call = ARRAY_NEXT(loader->name_calls, loader->name_call_capacity,
-				    loader->name_count);
+	const char **text =
+		ARRAY_NEXT(loader->name_texts, loader->name_text_capacity, loader->name_count);
+	uint32_t *call =
+		ARRAY_NEXT(loader->name_calls, loader->name_call_capacity, loader->name_count);
 
 	(void)place;
 	if (!text || !call || !(*text = strings_intern(loader->loader->texts, row->names.text)))
@@ -186,8 +186,9 @@ static int take_device(const union trace_row *row, const struct reader_place *pl
 
 uint32_t loader_device(struct process_loader *loader, uint32_t ordinal)
 {
-	const struct trace_devices_row unknown = {
-		.device = ordinal, .name = "unknown GPU", .uuid = ""};
+	const struct trace_devices_row unknown = {.device = ordinal,
+						  .name = "unknown GPU",
+						  .uuid = ""};
 	uint32_t device = id_map_get(&loader->devices, ordinal);
 
 	if (device != PROFILE_NONE)
@@ -199,8 +200,7 @@ uint32_t loader_device(struct process_loader *loader, uint32_t ordinal)
 
 /* ---- contexts and streams ---- */
 
-static int take_context(const union trace_row *row, const struct reader_place *place,
-			void *context)
+static int take_context(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct process_loader *loader = task->owner;

@@ -57,16 +57,16 @@ static char *put_text(char *to, const char *text)
 	return to;
 }
 
-#define PUT_COLUMN(type, name, meaning)                                                            \
-	to = put_##type(to, row->name);                                                            \
+#define PUT_COLUMN(type, name, meaning) \
+	to = put_##type(to, row->name); \
 	*to++ = ',';
-#define PUT_FUNCTION(table, columns)                                                               \
-	__attribute__((unused)) static void put_##table(                                           \
-		FILE *file, const struct trace_##table##_row *row)                 \
-	{                                                                                          \
-		char line[4096], *to = line;                                                       \
-		columns(PUT_COLUMN) to[-1] = '\n';                                                 \
-		fwrite(line, 1, (size_t)(to - line), file);                                        \
+#define PUT_FUNCTION(table, columns)                                                           \
+	__attribute__((unused)) static void put_##table(FILE *file,                            \
+							const struct trace_##table##_row *row) \
+	{                                                                                      \
+		char line[4096], *to = line;                                                   \
+		columns(PUT_COLUMN) to[-1] = '\n';                                             \
+		fwrite(line, 1, (size_t)(to - line), file);                                    \
 	}
 TRACE_TABLES(PUT_FUNCTION)
 
@@ -137,9 +137,8 @@ static const char *const names[] = {
 static void write_small_tables(void)
 {
 	const struct trace_process_row facts[] = {
-		{"schema", "1"},	   {"collector", "synthetic"},
-		{"host", "host"},	   {"pid", "4242"},
-		{"command", "make_trace"}, {"start_ns", "1759999999000000000"},
+		{"schema", "1"},   {"collector", "synthetic"}, {"host", "host"},
+		{"pid", "4242"},   {"command", "make_trace"},  {"start_ns", "1759999999000000000"},
 		{"graphs", "node"}};
 
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
@@ -159,7 +158,8 @@ static void write_small_tables(void)
 	for (uint32_t i = 0; i < SIGNATURES; i++)
 		put_signatures(files[TRACE_TABLE_signatures],
 			       &(struct trace_signatures_row){.id = i + 1,
-							      .name = NAME_KERNEL + i % KERNEL_NAMES,
+							      .name = NAME_KERNEL +
+								      i % KERNEL_NAMES,
 							      .grid_x = 132 << i % 3,
 							      .grid_y = 1,
 							      .grid_z = 1,
@@ -280,8 +280,7 @@ static void write_events(uint64_t kernels)
 		write_marker(&clock, i / 1000, 2);
 	}
 	snprintf(sealed, sizeof(sealed), "%" PRId64, clock.host_ns);
-	put_process(files[TRACE_TABLE_process],
-		    &(struct trace_process_row){"sealed_ns", sealed});
+	put_process(files[TRACE_TABLE_process], &(struct trace_process_row){"sealed_ns", sealed});
 }
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-#include "output/format.h"
+#include "base/format.h"
 
 #include <inttypes.h>
 #include <math.h>
