@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/format.h"
+#include "base/format.h"
 
 /* Causes below this share of the idle time are not named in a title. */
 #define NAMED_CAUSE_RATIO 0.03

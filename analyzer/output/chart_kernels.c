@@ -51,7 +51,7 @@ static void describe_total(char *text, size_t size, int64_t part_ns, int64_t who
 static void put_kernel(struct chart_file *file, const struct kernel_statistics *kernel,
 		       size_t position, size_t name_limit, double unit_ns, int64_t whole_ns)
 {
-	char name[NAME_SIZE], value[64], detail[128];
+	char name[NAME_SIZE], value[80], detail[128];
 	int colour = position < CHART_KERNEL_COLOURS ? COLOUR_KERNEL + (int)position
 						     : COLOUR_OTHER_KERNEL;
 
@@ -67,7 +67,7 @@ static void put_rest(struct chart_file *file, const struct statistics *statistic
 		     int64_t whole_ns)
 {
 	int64_t rest_ns = total_ns(statistics, BAR_COUNT);
-	char name[64], value[64];
+	char name[64], value[80];
 
 	snprintf(name, sizeof(name), "%zu other kernels", statistics->kernel_count - BAR_COUNT);
 	describe_total(value, sizeof(value), rest_ns, whole_ns);

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "output/format.h"
+#include "base/format.h"
 
 struct quantity_unit {
 	const char *name; /* "ms" */
