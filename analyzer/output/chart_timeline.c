@@ -10,8 +10,8 @@
 #include "output/raster.h"
 
 #define PICTURE_COLUMNS 2000
-#define LEAST_HEIGHT_RATIO 0.12 /* of a row: what is drawn lower cannot be seen */
-#define LABEL_LEAST_RATIO 0.015 /* of the width: no text fits into narrower bars */
+#define LEAST_HEIGHT_RATIO 0.125 /* of a row: what is drawn lower cannot be seen */
+#define LABEL_LEAST_RATIO 0.015	 /* of the width: no text fits into narrower bars */
 #define LABEL_LIMIT 60
 #define LABEL_SIZE (4 * LABEL_LIMIT + 1) /* UTF-8 */
 #define LEGEND_NAME_LIMIT 34
