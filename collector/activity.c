@@ -14,7 +14,7 @@
 
 static const struct {
 	CUpti_ActivityKind kind;
-	enum { ALWAYS, WITH_GRAPHS, WITH_SYNCS } when;
+	enum { ALWAYS, WITH_GRAPHS, WITH_SYNCS, WITH_ALL_API } when;
 	const char *name;
 } kinds[] = {
 	{CUPTI_ACTIVITY_KIND_DEVICE, ALWAYS, "devices"},
@@ -28,6 +28,8 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_MEMCPY2, ALWAYS, "peer copies"},
 	{CUPTI_ACTIVITY_KIND_MEMSET, ALWAYS, "memsets"},
 	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, WITH_SYNCS, "synchronisations"},
+	{CUPTI_ACTIVITY_KIND_RUNTIME, WITH_ALL_API, "runtime API calls"},
+	{CUPTI_ACTIVITY_KIND_DRIVER, WITH_ALL_API, "driver API calls"},
 	{CUPTI_ACTIVITY_KIND_OVERHEAD, ALWAYS, "overheads"},
 	{CUPTI_ACTIVITY_KIND_JIT, ALWAYS, "just-in-time compilation"},
 };
@@ -72,7 +74,8 @@ void activity_enable_nvtx(const struct cupti_api *cupti)
 static bool is_asked_for(int when, const struct options *options)
 {
 	return when == ALWAYS || (when == WITH_GRAPHS && options->is_graph_level) ||
-	       (when == WITH_SYNCS && options->syncs);
+	       (when == WITH_SYNCS && options->syncs) ||
+	       (when == WITH_ALL_API && options->api == API_ALL);
 }
 
 void activity_enable(const struct cupti_api *cupti, const struct options *options)
@@ -85,7 +88,7 @@ void activity_enable(const struct cupti_api *cupti, const struct options *option
 	tell_refused(&refused);
 	if (options->syncs && cupti->cuptiActivityEnableAllSyncRecords)
 		cupti->cuptiActivityEnableAllSyncRecords(0);
-	if (options->api && api_choice_enable(cupti) == 0)
+	if (options->api == API_CHOSEN && api_choice_enable(cupti) == 0)
 		trace_loss_add(LOSS_disabled_kinds, 1);
 }
 

@@ -2,18 +2,27 @@
 #include "buffers.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* A free buffer's first bytes link it to the next one; they are cleared when it is taken. */
-struct free_buffer {
-	struct free_buffer *next;
+/* Lies behind the buffer's own bytes, in the same mapping. */
+struct note {
+	struct note *next; /* in the pool or in line */
+	uint8_t *buffer;
+	size_t valid_bytes;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct free_buffer *free_list;
+static struct note *pool;
+static struct note *first_finished, **last_finished = &first_finished;
 static size_t limit_count = 1, made_count;
 static uint64_t refused_count;
+
+static struct note *note_of(uint8_t *buffer)
+{
+	return (struct note *)(buffer + BUFFER_BYTES);
+}
 
 void buffers_limit(size_t limit_bytes)
 {
@@ -22,46 +31,74 @@ void buffers_limit(size_t limit_bytes)
 	pthread_mutex_unlock(&lock);
 }
 
-static uint8_t *make_buffer(void)
+/* Room is reserved under the lock, but the pages are made outside: that takes the kernel a while. */
+static struct note *make_buffer(void)
 {
-	void *memory;
+	uint8_t *buffer = mmap(NULL, BUFFER_BYTES + sizeof(struct note), PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
-	if (made_count >= limit_count)
+	if (buffer == MAP_FAILED)
 		return NULL;
-	memory = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (memory == MAP_FAILED)
-		return NULL;
-	made_count++;
-	return memory;
+	note_of(buffer)->buffer = buffer;
+	return note_of(buffer);
 }
 
 uint8_t *buffers_take(void)
 {
-	struct free_buffer *buffer;
+	struct note *note;
+	bool may_make;
 
 	pthread_mutex_lock(&lock);
-	buffer = free_list;
-	if (buffer) {
-		free_list = buffer->next;
-		buffer->next = NULL;
-	} else {
-		buffer = (struct free_buffer *)make_buffer();
-	}
-	if (!buffer)
-		refused_count++;
+	note = pool;
+	if (note)
+		pool = note->next;
+	may_make = !note && made_count < limit_count;
+	made_count += may_make;
 	pthread_mutex_unlock(&lock);
-	return (uint8_t *)buffer;
+	if (may_make)
+		note = make_buffer();
+	if (!note)
+		__atomic_fetch_add(&refused_count, 1, __ATOMIC_RELAXED);
+	return note ? note->buffer : NULL;
+}
+
+void buffers_finish(uint8_t *buffer, size_t valid_bytes)
+{
+	struct note *note = note_of(buffer);
+
+	note->valid_bytes = valid_bytes;
+	note->next = NULL;
+	pthread_mutex_lock(&lock);
+	*last_finished = note;
+	last_finished = &note->next;
+	pthread_mutex_unlock(&lock);
+}
+
+uint8_t *buffers_next_finished(size_t *valid_bytes)
+{
+	struct note *note;
+
+	pthread_mutex_lock(&lock);
+	note = first_finished;
+	if (note)
+		first_finished = note->next;
+	if (!first_finished)
+		last_finished = &first_finished;
+	pthread_mutex_unlock(&lock);
+	if (!note)
+		return NULL;
+	*valid_bytes = note->valid_bytes;
+	return note->buffer;
 }
 
 void buffers_give(uint8_t *buffer, size_t used_bytes)
 {
-	struct free_buffer *entry = (struct free_buffer *)buffer;
+	struct note *note = note_of(buffer);
 
 	memset(buffer, 0, used_bytes < BUFFER_BYTES ? used_bytes : BUFFER_BYTES);
 	pthread_mutex_lock(&lock);
-	entry->next = free_list;
-	free_list = entry;
+	note->next = pool;
+	pool = note;
 	pthread_mutex_unlock(&lock);
 }
 

@@ -1,10 +1,11 @@
 /*
  * buffers.h - the memory that CUPTI writes its records into, and who owns it.
  *
- * CUPTI asks for a buffer on an application thread, fills it, and hands it back
- * on a thread of its own.  A buffer belongs to the pool or to CUPTI, never to
- * both, and is never freed: CUPTI may still write to one at exit.
- * Knows nothing of what is in a buffer.
+ * CUPTI takes a buffer on an application thread, fills it, and hands it back on
+ * a thread of its own, where it is only put in line: application threads wait
+ * while CUPTI delivers.  Our thread decodes it and gives it back to the pool.
+ * A buffer is in one of these three places at a time and is never freed: CUPTI
+ * may still write to one at exit.  Knows nothing of what is in a buffer.
  */
 #ifndef ROOFLINE_BUFFERS_H
 #define ROOFLINE_BUFFERS_H
@@ -22,7 +23,13 @@ void buffers_limit(size_t limit_bytes);
 /* A zeroed buffer of BUFFER_BYTES, 8-aligned, or NULL when the limit is reached (counted). */
 uint8_t *buffers_take(void);
 
-/* Gives a buffer back.  used_bytes of it were written; they are cleared here, off the application's
+/* Puts a buffer that CUPTI has filled with valid_bytes in line.  Any thread. */
+void buffers_finish(uint8_t *buffer, size_t valid_bytes);
+
+/* The buffer that has waited longest in line, or NULL. */
+uint8_t *buffers_next_finished(size_t *valid_bytes);
+
+/* Gives a buffer back.  The used_bytes that were written are cleared here, off the application's
  * path, because CUPTI is told to trust that a buffer arrives zeroed. */
 void buffers_give(uint8_t *buffer, size_t used_bytes);
 

@@ -6,9 +6,9 @@
  * LD_PRELOAD costs nothing in programs that never touch CUDA.  From then on:
  *
  *   application threads   take buffers from the pool (buffer_requested)
- *   CUPTI's own thread    decodes full ones (buffer_completed)
- *   our thread            asks CUPTI to deliver what is finished, four times a second,
- *                         and does the last flush when the program exits
+ *   CUPTI's own thread    puts full ones in line (buffer_completed)
+ *   our thread            decodes them, asks CUPTI four times a second to deliver what is
+ *                         finished, and does the last flush when the program exits
  *
  * A fork has neither CUDA nor these threads: the child forgets all of it.
  */
@@ -28,7 +28,6 @@
 #include "activity.h"
 #include "buffers.h"
 #include "cupti_api.h"
-#include "early.h"
 #include "kernel_filter.h"
 #include "log.h"
 #include "options.h"
@@ -41,6 +40,10 @@
 
 /* How long a program's exit waits for the last records before it goes on without them. */
 #define EXIT_PATIENCE_S 10
+
+/* NVTX ranges may begin long before CUDA does, and a program that never uses CUDA must leave no file:
+ * until the recording is opened, finished buffers stay in line and no more than these exist. */
+#define EARLY_BUFFERS 32
 
 static const struct cupti_api *cupti; /* NULL until CUPTI is ours */
 static struct options options;
@@ -55,7 +58,9 @@ static char arm_problem[512];	/* said when CUDA arrives: a program without CUDA 
 
 static pthread_t flush_thread;
 static pthread_mutex_t flush_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t flush_wake, flush_done;
+static pthread_cond_t flush_wake = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t flush_done = PTHREAD_COND_INITIALIZER;
+static bool has_finished; /* a buffer waits to be decoded */
 static bool is_stopping, is_done;
 
 static int64_t clock_ns(clockid_t clock)
@@ -80,23 +85,36 @@ static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *ma
 	*max_records = 0;
 }
 
-static void consume_buffer(uint8_t *buffer, size_t valid_bytes)
+static void decode_finished(void)
 {
-	if (valid_bytes && !options.discard)
-		activity_decode(cupti, buffer, valid_bytes);
-	buffers_give(buffer, valid_bytes);
+	uint8_t *buffer;
+	size_t valid_bytes;
+
+	while ((buffer = buffers_next_finished(&valid_bytes))) {
+		if (valid_bytes && !options.discard)
+			activity_decode(cupti, buffer, valid_bytes);
+		buffers_give(buffer, valid_bytes);
+	}
 }
 
 static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
 				      size_t size, size_t valid_bytes)
 {
+	bool is_late;
+
 	(void)context;
 	(void)stream;
 	(void)size;
 	if (!buffer || !is_recording())
 		return;
-	if (!early_keep(buffer, valid_bytes))
-		consume_buffer(buffer, valid_bytes);
+	buffers_finish(buffer, valid_bytes);
+	pthread_mutex_lock(&flush_lock);
+	has_finished = true;
+	is_late = is_done;
+	pthread_cond_signal(&flush_wake);
+	pthread_mutex_unlock(&flush_lock);
+	if (is_late)
+		decode_finished(); /* only to count what is lost: our thread has gone */
 }
 
 /* cudaProfilerStart and cudaProfilerStop, of either API. */
@@ -152,6 +170,7 @@ static void flush_once(bool is_last)
 	struct trace_rows *rows;
 
 	cupti->cuptiActivityFlushAll(is_last ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+	decode_finished();
 	count_losses();
 	rows = trace_rows_take();
 	write_clocks(rows);
@@ -159,26 +178,35 @@ static void flush_once(bool is_last)
 	trace_losses_write(clock_ns(CLOCK_REALTIME));
 }
 
-/* Waits for the next flush.  Returns true when the program exits. */
-static bool wait_for_stop(void)
+/* Waits for a finished buffer, the time of the next flush, or the program's exit.  Returns true when
+ * the program exits. */
+static bool wait_for_work(int64_t until_ns)
 {
-	struct timespec until;
+	struct timespec until = {until_ns / 1000000000, until_ns % 1000000000};
 	bool stopping;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += options.flush_period_ms / 1000;
-	until.tv_nsec += (long)(options.flush_period_ms % 1000) * 1000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_nsec -= 1000000000;
-		until.tv_sec++;
-	}
 	pthread_mutex_lock(&flush_lock);
-	while (!is_stopping &&
-	       pthread_cond_timedwait(&flush_wake, &flush_lock, &until) != ETIMEDOUT)
+	while (!is_stopping && !has_finished &&
+	       pthread_cond_clockwait(&flush_wake, &flush_lock, CLOCK_MONOTONIC, &until) !=
+		       ETIMEDOUT)
 		;
+	has_finished = false;
 	stopping = is_stopping;
 	pthread_mutex_unlock(&flush_lock);
 	return stopping;
+}
+
+/* Decodes what arrives during one flush period.  Returns true when the program exits. */
+static bool decode_for_a_period(void)
+{
+	int64_t until_ns = clock_ns(CLOCK_MONOTONIC) + options.flush_period_ms * INT64_C(1000000);
+	bool is_stopped = false;
+
+	while (!is_stopped && clock_ns(CLOCK_MONOTONIC) < until_ns) {
+		is_stopped = wait_for_work(until_ns);
+		decode_finished();
+	}
+	return is_stopped;
 }
 
 /* CUDA is not ready while it loads the collector, but a flush period later it is. */
@@ -192,12 +220,12 @@ static void write_cuda_facts(void)
 
 static void *flush_main(void *unused)
 {
-	bool is_stopped = wait_for_stop();
+	bool is_stopped = decode_for_a_period();
 
 	write_cuda_facts();
 	while (!is_stopped) {
 		flush_once(false);
-		is_stopped = wait_for_stop();
+		is_stopped = decode_for_a_period();
 	}
 	flush_once(true);
 	trace_writer_seal(clock_ns(CLOCK_REALTIME));
@@ -211,15 +239,9 @@ static void *flush_main(void *unused)
 /* Application threads handle their signals themselves: ours takes none. */
 static int start_flush_thread(void)
 {
-	pthread_condattr_t monotonic;
 	sigset_t all, before;
 	int rc;
 
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&flush_wake, &monotonic);
-	pthread_cond_init(&flush_done, &monotonic);
-	pthread_condattr_destroy(&monotonic);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	rc = pthread_create(&flush_thread, NULL, flush_main, NULL);
@@ -245,7 +267,7 @@ static void on_exit_flush(void)
 	is_stopping = true;
 	pthread_cond_signal(&flush_wake);
 	while (!is_done && rc != ETIMEDOUT)
-		rc = pthread_cond_timedwait(&flush_done, &flush_lock, &until);
+		rc = pthread_cond_clockwait(&flush_done, &flush_lock, CLOCK_MONOTONIC, &until);
 	if (!is_done)
 		log_warn("CUPTI did not deliver its last records within %d s; they are lost",
 			 EXIT_PATIENCE_S);
@@ -401,7 +423,6 @@ static void start_once(void)
 		return;
 	}
 	buffers_limit(options.buffer_limit_bytes);
-	early_end(consume_buffer);
 	activity_enable(cupti, &options);
 	enable_callbacks();
 	if (start_flush_thread() || atexit(on_exit_flush) || at_quick_exit(on_exit_flush))

@@ -17,6 +17,10 @@ static const char *const variable_names[] = {ROOFLINE_VARIABLES(VARIABLE_NAME)};
 #define VARIABLE_DEFAULT(constant, name, fallback, meaning) [constant] = fallback,
 static const char *const variable_defaults[] = {ROOFLINE_VARIABLES(VARIABLE_DEFAULT)};
 
+static const char *const graph_words[] = {"node", "graph"};
+static const char *const api_words[] = {
+	[API_NONE] = "none", [API_CHOSEN] = "chosen", [API_ALL] = "all"};
+
 static const char *variable_text(enum roofline_variable variable)
 {
 	const char *text = getenv(variable_names[variable]);
@@ -51,16 +55,21 @@ static double variable_number(enum roofline_variable variable, double limit)
 	return parse_number(variable_defaults[variable], &end);
 }
 
-static bool variable_is_graph(enum roofline_variable variable)
+/* Index of the variable's word in words, or that of its default with a complaint. */
+static int variable_word(enum roofline_variable variable, const char *const *words, int count)
 {
 	const char *text = variable_text(variable);
+	int fallback = 0;
 
-	if (!strcmp(text, "graph"))
-		return true;
-	if (strcmp(text, "node"))
-		log_warn("%s='%s' is neither node nor graph; using node", variable_names[variable],
-			 text);
-	return false;
+	for (int i = 0; i < count; i++) {
+		if (!strcmp(text, words[i]))
+			return i;
+		if (!strcmp(variable_defaults[variable], words[i]))
+			fallback = i;
+	}
+	log_warn("%s='%s' is not a word that it takes; using %s", variable_names[variable], text,
+		 variable_defaults[variable]);
+	return fallback;
 }
 
 void options_default_output(char *buffer, size_t size)
@@ -107,14 +116,14 @@ void options_read(struct options *options)
 	options->quiet = variable_number(ENV_QUIET, 1) > 0;
 	log_set_quiet(options->quiet);
 	read_output(options);
-	options->is_graph_level = variable_is_graph(ENV_GRAPHS);
+	options->is_graph_level = variable_word(ENV_GRAPHS, graph_words, 2) == 1;
 	options->kernels = variable_text(ENV_KERNELS);
 	if (!*options->kernels)
 		options->kernels = NULL;
 	options->delay_ns = (int64_t)(variable_number(ENV_DELAY, 1e9) * 1e9 + 0.5);
 	options->duration_ns = (int64_t)(variable_number(ENV_DURATION, 1e9) * 1e9 + 0.5);
 	options->profiler_api = variable_number(ENV_PROFILER_API, 1) > 0;
-	options->api = variable_number(ENV_API, 1) > 0;
+	options->api = (enum options_api)variable_word(ENV_API, api_words, 3);
 	options->syncs = variable_number(ENV_SYNCS, 1) > 0;
 	options->nvtx = variable_number(ENV_NVTX, 1) > 0;
 	options->buffer_limit_bytes =

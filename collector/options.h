@@ -16,7 +16,8 @@ struct options {
 	int64_t delay_ns;
 	int64_t duration_ns; /* 0: all */
 	bool profiler_api;
-	bool api, nvtx, syncs;
+	enum options_api { API_NONE, API_CHOSEN, API_ALL } api;
+	bool nvtx, syncs;
 	size_t buffer_limit_bytes;
 	unsigned int flush_period_ms;
 	const char *cupti; /* library to load; borrowed */

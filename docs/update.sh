@@ -18,11 +18,11 @@ end='<!-- report:end -->'
 section() {
 	echo "$begin"
 	echo '```'
-	echo "\$ rooflinectl report $recording"
-	NO_COLOR=1 "$rooflinectl" report "$recording"
+	echo "\$ rooflinectl report --top 3 $recording"
+	NO_COLOR=1 "$rooflinectl" report --top 3 "$recording"
 	echo '```'
 	echo
-	echo '![Timeline of the recording: what each stream ran, and why the GPU idled between](docs/images/timeline.svg)'
+	echo '![Timeline of the recording: what each stream ran, and why the GPU idled between](docs/images/roofline-timeline.svg)'
 	echo "$end"
 }
 
@@ -36,7 +36,7 @@ trap 'rm -f "$updated"' EXIT
 
 if [ "${1-}" = --check ]; then
 	diff README.md "$updated" || true
-	[ -s docs/images/timeline.svg ] || echo "docs/images/timeline.svg is missing"
+	[ -s docs/images/roofline-timeline.svg ] || echo "docs/images/roofline-timeline.svg is missing"
 else
 	cat "$updated" >README.md
 	"$rooflinectl" plot "$recording" -o docs/images --format svg

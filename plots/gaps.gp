@@ -5,22 +5,20 @@
 
 load plots.'/style.gp'
 
-eval place_legend
-top = is_text ? 2 : 82
+load plots.'/legend.gp'
+top = is_text ? 2 : 72
 bottom = top + (is_text ? bin_count : 300)
 legend_top = bottom + (is_text ? 2 : 58)
 height = legend_top + legend_lines * line_height + (is_text ? 1 : 12)
 left = is_text ? 9 : 84
 right = is_text ? width - 8 : width - 28
-eval open_target
-eval put_titles
-eval put_legend
+load plots.'/open.gp'
 
 set lmargin at screen at_x(left)
 set rmargin at screen at_x(right)
 set tmargin at screen at_y(top)
 set bmargin at screen at_y(bottom)
-if (longest <= 0) { longest = 1 }
+if (longest <= 0) { longest = 1; set format y "" }
 
 if (is_text) {
 	# a line per bin; the letters of a bar are drawn one by one
@@ -29,10 +27,10 @@ if (is_text) {
 	unset ytics
 	unset xtics
 	cell(value) = int(value / longest * (right - left - 7) + 0.5)
-	plot edges using (-1):($1 - 0.5):(stringcolumn(2)) with labels right noenhanced notitle, \
+	plot edges using (0):($1 + 0.5):(stringcolumn(2)) with labels right offset -1,0 noenhanced notitle, \
 	     bars using (cell($2)):1:($4 > 0 ? rep(stringcolumn(5), cell($3) - cell($2)) : ''):(palette[$4 > 0 ? int($4) : 26]) \
 		with labels left textcolor rgb variable noenhanced notitle, \
-	     bars using (cell($3) + 1):1:(stringcolumn(6)) with labels left noenhanced notitle
+	     bars using (cell($3) + 2):1:(stringcolumn(6)) with labels left noenhanced notitle
 } else {
 	set xrange [-0.5:bin_count - 0.5]
 	set yrange [0:longest * 1.1]

@@ -1,9 +1,9 @@
 # kernels.gp - kernels by total time.
 #
-# Reads bars (position total colour letter name value runs); unit, bar_count,
-# longest.
+# Reads bars (position total colour letter name value runs); bar_count, longest.
 
 load plots.'/style.gp'
+legend_count = 0
 
 stats bars using (strlen(stringcolumn(5))) nooutput name 'names'
 if (!exists('names_max')) { names_max = 0 }
@@ -11,12 +11,11 @@ shown = bar_count > 0 ? bar_count : 1
 row_height = is_text ? 1 : 32
 top = is_text ? 2 : 72
 bottom = top + shown * row_height
-height = bottom + (is_text ? 1 : 56)
+height = bottom + (is_text ? 1 : 20)
 left = is_text ? names_max + 2 : 24 + (names_max + 1.5) * char_width
-room = is_text ? 16 : 310        # right of the longest bar, for the figures
+room = is_text ? 18 : 310        # right of the longest bar, for the figures
 right = is_text ? width - 1 : width - 28
-eval open_target
-eval put_titles
+load plots.'/open.gp'
 
 set lmargin at screen at_x(left)
 set rmargin at screen at_x(right)
@@ -31,14 +30,12 @@ if (is_text) {
 	set xrange [0:right - left]
 	unset xtics
 	cell(value) = int(value / scale * (right - left) + 0.5)
-	plot bars using (-1):1:(stringcolumn(5)) with labels right noenhanced notitle, \
+	plot bars using (0):1:(stringcolumn(5)) with labels right offset -1,0 noenhanced notitle, \
 	     bars using (0):1:(rep('#', cell($2))):(palette[int($3)]) with labels left textcolor rgb variable noenhanced notitle, \
-	     bars using (cell($2) + 1):1:(stringcolumn(6)) with labels left noenhanced notitle
+	     bars using (cell($2) + 2):1:(stringcolumn(6)) with labels left noenhanced notitle
 } else {
 	set xrange [0:scale]
-	set xlabel sprintf('total time (%s)', unit) textcolor rgb quiet_colour offset 0,0.2
-	set xtics nomirror offset 0,0.2
-	set grid xtics linetype 1 linewidth 1 linecolor rgb grid_colour
+	unset xtics
 	gap = 8 * scale / (right - left)
 	plot bars using ($2 / 2):1:(0):2:($1 - 0.36):($1 + 0.36):(palette[int($3)]) with boxxyerror fillcolor rgb variable notitle, \
 	     bars using (0):1:(stringcolumn(5)) with labels right offset -1,0 textcolor rgb text_colour noenhanced notitle, \

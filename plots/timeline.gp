@@ -1,23 +1,21 @@
 # timeline.gp - one row per stream, kind of copy, NVTX depth and for idle time.
 #
 # Reads spans (start end low high colour label; in characters: cell row colour
-# letter) and rows (row kind label); from, to, unit, row_count, label_width,
+# letter; names of ranges in labels: cell row end label) and rows (row kind label); from, to, unit, row_count, label_width,
 # cell_count, chart_note.
 
 load plots.'/style.gp'
 
-eval place_legend
+load plots.'/legend.gp'
 row_height = is_text ? 1 : row_count > 16 ? 22 : 28
 top = is_text ? 2 : 70
-bottom = top + row_count * row_height
+bottom = top + (is_text ? row_count + 1 : row_count * row_height)
 legend_top = bottom + (is_text ? 2 : 58)
 note_lines = strlen(chart_note) > 0
 height = legend_top + (legend_lines + note_lines) * line_height + (is_text ? 1 : 12)
 left = is_text ? label_width + 2 : 24 + (label_width + 1.5) * char_width
 right = is_text ? left + cell_count : width - 28
-eval open_target
-eval put_titles
-eval put_legend
+load plots.'/open.gp'
 if (note_lines) {
 	set label 103 chart_note at screen at_x(is_text ? 0 : 24),at_y(legend_top + (legend_lines + 0.5) * line_height) \
 		left textcolor rgb quiet_colour noenhanced
@@ -31,23 +29,26 @@ set yrange [row_count:0]
 unset ytics
 
 if (is_text) {
-	set lmargin left
-	set xrange [0:cell_count]
-	set yrange [row_count - 0.5:-0.5]
-	set xtics ()
-	do for [i = 0:4] {
-		set xtics add (sprintf('%.4g%s', from + (to - from) * i / 4., i == 4 ? ' '.unit : '') cell_count * i / 4.)
-	}
-	plot rows using (-1):1:(stringcolumn(3)) with labels right noenhanced notitle, \
-	     spans using 1:2:(stringcolumn(4)):(palette[int($3)]) with labels center textcolor rgb variable noenhanced notitle
+	set xrange [from:to]
+	set yrange [row_count:0]         # the last line is the axis
+	set xtics nomirror
+	set format x '%g '.unit
+	at_cell(cell) = from + cell * (to - from) / cell_count
+	room(start, end) = int(end) - int(start) - 1
+	plot rows using (from):1:(stringcolumn(3)) with labels right offset -1,0 noenhanced notitle, \
+	     spans using (at_cell($1)):2:(stringcolumn(4)):(palette[int($3)]) with labels center textcolor rgb variable noenhanced notitle, \
+	     labels using (at_cell(int($1) + 1)):2:(fit(stringcolumn(4), room($1, $3))) with labels left noenhanced notitle
 } else {
 	set xrange [from:to]
 	set xlabel sprintf('time from the first GPU operation (%s)', unit) textcolor rgb quiet_colour offset 0,0.2
 	set xtics nomirror offset 0,0.2
-	set grid xtics front linetype 1 linewidth 0.6 linecolor rgb 0xC8D3D3D3
+	set grid xtics back linetype 1 linewidth 1 linecolor rgb grid_colour
+	do for [i = 1:row_count] {
+		set object i rectangle from graph 0,first i - 0.9 to graph 1,first i - 0.1 behind \
+			fillcolor rgb 0xF5F5F5 fillstyle solid 1 noborder
+	}
 	pixels(start, end) = (end - start) / (to - from) * (right - left)
-	plot rows using (from):($1 + 0.5):(from):(to):($1 + 0.1):($1 + 0.9) with boxxyerror fillcolor rgb 0xF5F5F5 notitle, \
-	     spans using (($1 + $2) / 2):(($3 + $4) / 2):1:2:3:4:(palette[int($5)]) with boxxyerror fillcolor rgb variable notitle, \
+	plot spans using (($1 + $2) / 2):(($3 + $4) / 2):1:2:3:4:(palette[int($5)]) with boxxyerror fillcolor rgb variable notitle, \
 	     spans using (($1 + $2) / 2):(($3 + $4) / 2):(strlen(stringcolumn(6)) ? fit(stringcolumn(6), pixels($1, $2)) : ''):(ink[int($5)]) \
 		with labels center textcolor rgb variable noenhanced notitle, \
 	     rows using (from):($1 + 0.5):(stringcolumn(3)) with labels right offset -1,0 textcolor rgb text_colour noenhanced notitle

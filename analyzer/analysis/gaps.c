@@ -34,7 +34,7 @@ const char *gap_cause_meaning(enum gap_cause cause)
 /* What the recording says beside calls about where host time went; made once per recording. */
 struct attribution {
 	const struct profile *profile;
-	struct spans *profiler; /* by process: tracing's own overhead */
+	struct spans *profiler; /* by thread: tracing's own overhead */
 	struct spans *module;	/* by thread: code loaded or compiled, without the above */
 	uint32_t *latencies;	/* how often each launch latency up to the limit was seen */
 };
@@ -48,12 +48,11 @@ static int add_overheads(struct attribution *attribution)
 
 	for (size_t i = 0; rc == 0 && i < profile->overhead_count; i++) {
 		const struct profile_overhead *overhead = &profile->overheads[i];
+		struct spans *spans =
+			overhead->is_profiler ? attribution->profiler : attribution->module;
 
-		if (overhead->is_profiler)
-			rc = spans_add(&attribution->profiler[overhead->process],
-				       overhead->start_ns, overhead->end_ns);
-		else if (overhead->thread != PROFILE_NONE)
-			rc = spans_add(&attribution->module[overhead->thread], overhead->start_ns,
+		if (overhead->thread != PROFILE_NONE)
+			rc = spans_add(&spans[overhead->thread], overhead->start_ns,
 				       overhead->end_ns);
 	}
 	for (size_t i = 0; rc == 0 && i < profile->jit_count; i++)
@@ -68,13 +67,10 @@ static int seal_overheads(struct attribution *attribution)
 	const struct profile *profile = attribution->profile;
 	int rc = 0;
 
-	for (size_t i = 0; i < profile->process_count; i++)
-		spans_seal(&attribution->profiler[i]);
 	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++) {
-		uint32_t process = profile->threads[i].process;
-
+		spans_seal(&attribution->profiler[i]);
 		spans_seal(&attribution->module[i]);
-		rc = spans_subtract(&attribution->module[i], &attribution->profiler[process]);
+		rc = spans_subtract(&attribution->module[i], &attribution->profiler[i]);
 	}
 	return rc;
 }
@@ -83,7 +79,7 @@ static void attribution_close(struct attribution *attribution)
 {
 	const struct profile *profile = attribution->profile;
 
-	for (size_t i = 0; attribution->profiler && i < profile->process_count; i++)
+	for (size_t i = 0; attribution->profiler && i < profile->thread_count; i++)
 		spans_free(&attribution->profiler[i]);
 	for (size_t i = 0; attribution->module && i < profile->thread_count; i++)
 		spans_free(&attribution->module[i]);
@@ -97,7 +93,7 @@ static int attribution_open(struct attribution *attribution, const struct profil
 	int rc;
 
 	*attribution = (struct attribution){.profile = profile};
-	attribution->profiler = calloc(profile->process_count + 1, sizeof(struct spans));
+	attribution->profiler = calloc(profile->thread_count + 1, sizeof(struct spans));
 	attribution->module = calloc(profile->thread_count + 1, sizeof(struct spans));
 	attribution->latencies = calloc(GAP_LATENCY_MAX_NS + 1, sizeof(uint32_t));
 	if (!attribution->profiler || !attribution->module || !attribution->latencies)
@@ -216,18 +212,24 @@ static enum gap_cause launching_cause(const struct profile_call_name *name)
 	return cause == GAP_HOST ? GAP_LAUNCH : cause;
 }
 
-/* Gives [start_ns, end_ns) of the gap to cause, except what tracing took, and, when module is not
- * NULL, what loading code took. */
-static void paint(struct gap *gap, const struct spans *profiler, const struct spans *module,
-		  enum gap_cause cause, int64_t start_ns, int64_t end_ns)
+/* Gives [start_ns, end_ns) of the gap to cause. */
+static void paint(struct gap *gap, enum gap_cause cause, int64_t start_ns, int64_t end_ns)
 {
-	int64_t profiler_ns, module_ns = 0;
+	if (end_ns > start_ns)
+		gap->by_cause_ns[cause] += end_ns - start_ns;
+}
+
+/* The same for a time in which a thread was on its way to the launch: what tracing and loading code
+ * took of it on that thread is theirs. */
+static void paint_thread(const struct attribution *attribution, uint32_t thread, struct gap *gap,
+			 enum gap_cause cause, int64_t start_ns, int64_t end_ns)
+{
+	int64_t profiler_ns, module_ns;
 
 	if (end_ns <= start_ns)
 		return;
-	profiler_ns = spans_covered(profiler, start_ns, end_ns);
-	if (module)
-		module_ns = spans_covered(module, start_ns, end_ns);
+	profiler_ns = spans_covered(&attribution->profiler[thread], start_ns, end_ns);
+	module_ns = spans_covered(&attribution->module[thread], start_ns, end_ns);
 	gap->by_cause_ns[GAP_PROFILER] += profiler_ns;
 	gap->by_cause_ns[GAP_MODULE] += module_ns;
 	gap->by_cause_ns[cause] += end_ns - start_ns - profiler_ns - module_ns;
@@ -235,14 +237,13 @@ static void paint(struct gap *gap, const struct spans *profiler, const struct sp
 
 /* Splits the part of the gap before the launching call over what its thread did then.  Walks back
  * from that call, so that all gaps of a device together look at each call about once. */
-static void paint_host_part(const struct attribution *attribution, struct gap *gap,
-			    const struct spans *profiler, uint32_t launch, int64_t end_ns)
+static void paint_host_part(const struct attribution *attribution, struct gap *gap, uint32_t launch,
+			    int64_t end_ns)
 {
 	const struct profile *profile = attribution->profile;
 	uint32_t thread = profile->calls[launch].thread;
 	const struct profile_call *begin = profile->calls + profile->threads[thread].first_call;
 	const struct profile_call *last = profile->calls + launch, *call = last;
-	const struct spans *module = &attribution->module[thread];
 	int64_t cursor_ns = gap->start_ns;
 
 	while (call > begin && call[-1].end_ns > gap->start_ns)
@@ -253,12 +254,12 @@ static void paint_host_part(const struct attribution *attribution, struct gap *g
 
 		if (to_ns <= from_ns)
 			continue;
-		paint(gap, profiler, module, GAP_HOST, cursor_ns, from_ns);
-		paint(gap, profiler, module, call_cause(&profile->call_names[call->name]), from_ns,
-		      to_ns);
+		paint_thread(attribution, thread, gap, GAP_HOST, cursor_ns, from_ns);
+		paint_thread(attribution, thread, gap, call_cause(&profile->call_names[call->name]),
+			     from_ns, to_ns);
 		cursor_ns = to_ns;
 	}
-	paint(gap, profiler, module, GAP_HOST, cursor_ns, end_ns);
+	paint_thread(attribution, thread, gap, GAP_HOST, cursor_ns, end_ns);
 }
 
 static int64_t min_ns(int64_t a, int64_t b)
@@ -271,8 +272,8 @@ static int64_t max_ns(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static void paint_launched(const struct attribution *attribution, struct gap *gap,
-			   const struct spans *profiler, uint32_t launch, int64_t latency_ns)
+static void paint_launched(const struct attribution *attribution, struct gap *gap, uint32_t launch,
+			   int64_t latency_ns)
 {
 	const struct profile *profile = attribution->profile;
 	const struct profile_call *call = &profile->calls[launch];
@@ -282,13 +283,13 @@ static void paint_launched(const struct attribution *attribution, struct gap *ga
 	int64_t late_ns = min_ns(call_end_ns + latency_ns, gap->end_ns);
 
 	if (call->end_ns <= gap->start_ns) {
-		paint(gap, profiler, NULL, GAP_DEVICE, gap->start_ns, gap->end_ns);
+		paint(gap, GAP_DEVICE, gap->start_ns, gap->end_ns);
 		return;
 	}
-	paint_host_part(attribution, gap, profiler, launch, host_end_ns);
-	paint(gap, profiler, &attribution->module[call->thread], cause, host_end_ns, call_end_ns);
-	paint(gap, profiler, NULL, cause, call_end_ns, late_ns);
-	paint(gap, profiler, NULL, GAP_DEVICE, late_ns, gap->end_ns);
+	paint_host_part(attribution, gap, launch, host_end_ns);
+	paint_thread(attribution, call->thread, gap, cause, host_end_ns, call_end_ns);
+	paint(gap, cause, call_end_ns, late_ns);
+	paint(gap, GAP_DEVICE, late_ns, gap->end_ns);
 }
 
 static void name_cause(struct gap *gap)
@@ -303,14 +304,13 @@ static void attribute(const struct attribution *attribution, struct gap *gap, in
 	const struct profile *profile = attribution->profile;
 	const struct profile_op *before = &profile->ops[gap->before];
 	const struct profile_op *after = &profile->ops[gap->after];
-	const struct spans *profiler = &attribution->profiler[profile_op_process(profile, after)];
 
 	if (is_same_graph_launch(profile, before, after) || is_device_launched(profile, after))
-		paint(gap, profiler, NULL, GAP_DEVICE, gap->start_ns, gap->end_ns);
+		paint(gap, GAP_DEVICE, gap->start_ns, gap->end_ns);
 	else if (after->call == PROFILE_NONE)
-		paint(gap, profiler, NULL, GAP_UNKNOWN, gap->start_ns, gap->end_ns);
+		paint(gap, GAP_UNKNOWN, gap->start_ns, gap->end_ns);
 	else
-		paint_launched(attribution, gap, profiler, after->call, latency_ns);
+		paint_launched(attribution, gap, after->call, latency_ns);
 	name_cause(gap);
 }
 

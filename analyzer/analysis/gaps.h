@@ -9,25 +9,25 @@
  * The rule, for a gap [g0, g1) between operation P, which ended last before it,
  * and N, which starts at g1 (of several, the one whose call came first):
  *
- *  1. What the profiler's own overhead in N's process covers is `profiler`.
- *  2. P and N are nodes of one graph launch, or N is a graph that the device
+ *  1. P and N are nodes of one graph launch, or N is a graph that the device
  *     launched: `device scheduling`.
- *  3. N's launching call is not in the recording: `unknown`.
- *  4. The call had returned by g0: the work was queued: `device scheduling`.
- *  5. Otherwise, by what the calling thread did:
+ *  2. N's launching call is not in the recording: `unknown`.
+ *  3. The call had returned by g0: the work was queued: `device scheduling`.
+ *  4. Otherwise, by what the calling thread did:
+ *     - until the call returns, what the profiler's overhead on that thread covers
+ *       is `profiler` (its other threads hold nobody up), and code loaded or
+ *       compiled on that thread, also inside other calls, `module load`;
  *     - before the call: inside calls by their class (waits `synchronisation`;
  *       allocations and blocking copies `memory operation`; graphs `graph
  *       management`; modules `module load`; launches, asynchronous copies and
  *       events `launch`), outside of them and in calls of no class `host compute`;
  *     - from the call's start until N starts: `launch`, or `memory operation` when
  *       the call is a blocking copy or a wait, or its class's cause as above;
- *     - code loaded or compiled on that thread until the call returns, also
- *       inside other calls: `module load`;
  *     - what N starts later than the launch latency after the call's return:
  *       `device scheduling`.
  *
  * The launch latency comes from the recording, per device: the 90th percentile
- * of (N's start - call's return) over the gaps of point 5 where it is positive
+ * of (N's start - call's return) over the gaps of point 4 where it is positive
  * and at most GAP_LATENCY_MAX_NS, and at least GAP_LATENCY_MIN_NS.
  *
  * So `synchronisation` is the time inside a wait after the GPU had already gone
@@ -43,19 +43,21 @@
 #include "analysis/timeline.h"
 
 /* CAUSE(constant, json key, title, meaning), in the order that reports show them */
-#define GAP_CAUSES(CAUSE)                                                                          \
-	CAUSE(LAUNCH, "launch", "launch", "the launch call was running, or its work on the way to the GPU") \
-	CAUSE(SYNC, "synchronisation", "synchronisation",                                          \
-	      "the launching thread was still inside a wait for work that had already ended") \
-	CAUSE(HOST, "host_compute", "host compute", "the launching thread ran its own code, outside CUDA") \
-	CAUSE(MEMORY, "memory_operation", "memory operation",                                      \
-	      "the launching thread allocated, freed, or ran a blocking copy")                     \
-	CAUSE(GRAPH, "graph_management", "graph management",                                       \
-	      "the launching thread captured, instantiated, updated or uploaded a graph")          \
-	CAUSE(MODULE, "module_load", "module load", "code was loaded or compiled")                 \
-	CAUSE(DEVICE, "device_scheduling", "device scheduling",                                    \
-	      "the work had been submitted before the gap began: the GPU itself took the time")    \
-	CAUSE(PROFILER, "profiler", "profiler", "tracing itself took the time")                    \
+#define GAP_CAUSES(CAUSE)                                                                       \
+	CAUSE(LAUNCH, "launch", "launch",                                                       \
+	      "the launch call was running, or its work on the way to the GPU")                 \
+	CAUSE(SYNC, "synchronisation", "synchronisation",                                       \
+	      "the launching thread was still inside a wait for work that had already ended")   \
+	CAUSE(HOST, "host_compute", "host compute",                                             \
+	      "the launching thread ran its own code, outside CUDA")                            \
+	CAUSE(MEMORY, "memory_operation", "memory operation",                                   \
+	      "the launching thread allocated, freed, or ran a blocking copy")                  \
+	CAUSE(GRAPH, "graph_management", "graph management",                                    \
+	      "the launching thread captured, instantiated, updated or uploaded a graph")       \
+	CAUSE(MODULE, "module_load", "module load", "code was loaded or compiled")              \
+	CAUSE(DEVICE, "device_scheduling", "device scheduling",                                 \
+	      "the work had been submitted before the gap began: the GPU itself took the time") \
+	CAUSE(PROFILER, "profiler", "profiler", "tracing itself took the time")                 \
 	CAUSE(UNKNOWN, "unknown", "unknown", "the recording does not tell")
 
 #define GAP_CAUSE_CONSTANT(constant, key, title, meaning) GAP_##constant,
@@ -76,7 +78,7 @@ struct gap {
 };
 
 struct gap_device {
-	int64_t wall_ns, busy_ns, idle_ns; /* wall = busy + idle */
+	int64_t wall_ns, busy_ns, idle_ns;    /* wall = busy + idle */
 	int64_t by_cause_ns[GAP_CAUSE_COUNT]; /* adds up to idle_ns exactly */
 	uint64_t gap_count;
 	uint64_t gap_count_by_cause[GAP_CAUSE_COUNT]; /* gaps whose largest share it is */

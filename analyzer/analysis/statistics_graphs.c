@@ -185,10 +185,20 @@ static int gather_launches(struct graph_pass *pass, struct graph_statistics *gra
 	return 0;
 }
 
+/* Back into the order of time: sorting reads the operations much faster that way. */
+static void list_ops(struct graph_pass *pass)
+{
+	pass->count = 0;
+	for (size_t i = 0; i < pass->profile->op_count; i++)
+		if (is_of_graph(&pass->profile->ops[i]))
+			pass->ops[pass->count++] = (uint32_t)i;
+}
+
 static void count_nodes(struct graph_pass *pass, struct graph_statistics *graphs)
 {
 	const struct profile_op *ops = pass->profile->ops;
 
+	list_ops(pass);
 	radix_sort(pass->ops, pass->scratch, pass->count, key_node_low, pass);
 	radix_sort(pass->ops, pass->scratch, pass->count, key_node_high, pass);
 	radix_sort(pass->ops, pass->scratch, pass->count, key_group, pass);

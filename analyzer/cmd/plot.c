@@ -41,9 +41,11 @@ struct options {
 enum { KEY_FORMAT = 'f', KEY_FROM = 256, KEY_TO };
 
 static const struct argp_option option_table[] = {
-	{"output", 'o', "DIR", 0, "folder for the pictures, made if missing (default: the current one)", 0},
+	{"output", 'o', "DIR", 0,
+	 "folder for the pictures, made if missing (default: the current one)", 0},
 	{"format", KEY_FORMAT, "FORMAT", 0, "svg (default), png, pdf, or term: in the terminal", 0},
-	{"from", KEY_FROM, "MS", 0, "timeline: begin so many milliseconds after the first GPU operation", 0},
+	{"from", KEY_FROM, "MS", 0,
+	 "timeline: begin so many milliseconds after the first GPU operation", 0},
 	{"to", KEY_TO, "MS", 0, "timeline: end there", 0},
 	{0},
 };
@@ -88,7 +90,8 @@ static void parse_argument(struct options *options, char *argument, struct argp_
 	} else if (state->arg_num == 0 && (strchr(argument, '/') || access(argument, F_OK) == 0)) {
 		options->recording = argument;
 	} else {
-		argp_error(state, "'%s' is neither a recording nor a chart (timeline, gaps, kernels)",
+		argp_error(state,
+			   "'%s' is neither a recording nor a chart (timeline, gaps, kernels)",
 			   argument);
 	}
 }
@@ -168,7 +171,7 @@ static int terminal_columns(void)
 		columns = size.ws_col;
 	if (columns <= 0)
 		columns = 80;
-	return columns < LEAST_COLUMNS ? LEAST_COLUMNS
+	return columns < LEAST_COLUMNS	? LEAST_COLUMNS
 	       : columns > MOST_COLUMNS ? MOST_COLUMNS
 					: columns;
 }
@@ -219,14 +222,41 @@ static int draw_picture(const struct chart *chart, const struct options *options
 	return rc;
 }
 
+/* Without the form feed that gnuplot begins with and the spaces that it ends lines with. */
+static int print_drawing(const char *path, struct err *err)
+{
+	FILE *file = fopen(path, "r");
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t length;
+
+	if (!file)
+		return err_set(err, -errno, "%s: cannot read: %s", path, strerror(errno));
+	while ((length = getline(&line, &size, file)) > 0) {
+		const char *start = line + (line[0] == '\f');
+
+		while (length > 0 && strchr(" \n", line[length - 1]))
+			line[--length] = '\0';
+		puts(length > 0 ? start : "");
+	}
+	free(line);
+	fclose(file);
+	return 0;
+}
+
 static int draw_text(const struct chart *chart, const struct options *options, const char *columns,
 		     struct err *err)
 {
+	char path[PATH_MAX];
 	struct gnuplot_target target = {.format = options->format,
+					.path = path,
 					.columns = options->chart.text_columns,
 					.has_colour = terminal_has_colour()};
+	int rc;
 
-	return gnuplot_draw(chart->name, columns, &target, err);
+	snprintf(path, sizeof(path), "%.*s/drawing.txt", PATH_MAX - 16, columns);
+	rc = gnuplot_draw(chart->name, columns, &target, err);
+	return rc < 0 ? rc : print_drawing(path, err);
 }
 
 /* Each chart gets a folder of its own: their column files have the same names. */
@@ -270,8 +300,10 @@ int cmd_plot(int argc, char **argv)
 	argp_parse(&parser, argc, argv, 0, NULL, &options);
 	if (!options.recording) {
 		if (path_newest_recording(newest, sizeof(newest), ".") < 0) {
-			fprintf(stderr, "%s: no recording in the current folder; make one with:"
-				" rooflinectl record -- PROGRAM\n", argv[0]);
+			fprintf(stderr,
+				"%s: no recording in the current folder; make one with:"
+				" rooflinectl record -- PROGRAM\n",
+				argv[0]);
 			return EXIT_FAILED;
 		}
 		options.recording = newest;

@@ -27,7 +27,7 @@ enum {
 	OPTION_DURATION,
 	OPTION_PROFILER,
 	OPTION_SYNCS,
-	OPTION_NO_API
+	OPTION_API
 };
 
 static const struct argp_option option_table[] = {
@@ -43,7 +43,8 @@ static const struct argp_option option_table[] = {
 	{"profiler-api", OPTION_PROFILER, NULL, 0,
 	 "only between cudaProfilerStart and cudaProfilerStop", 0},
 	{"syncs", OPTION_SYNCS, NULL, 0, "also which stream or event every wait was for (dear)", 0},
-	{"no-api", OPTION_NO_API, NULL, 0, "no API calls: cheapest, but idle time has no causes",
+	{"api", OPTION_API, "chosen|all|none", 0,
+	 "API calls: those that matter (default), all, or none: cheapest, but idle time has no causes",
 	 0},
 	{0},
 };
@@ -112,8 +113,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_SYNCS:
 		pass_on(ENV_SYNCS, "1");
 		return 0;
-	case OPTION_NO_API:
-		pass_on(ENV_API, "0");
+	case OPTION_API:
+		if (strcmp(argument, "chosen") && strcmp(argument, "all") &&
+		    strcmp(argument, "none"))
+			argp_error(state, "--api takes chosen, all or none, not '%s'", argument);
+		pass_on(ENV_API, argument);
 		return 0;
 	case ARGP_KEY_ARGS:
 		*program = state->argv + state->next;

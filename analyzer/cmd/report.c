@@ -118,19 +118,20 @@ static int write_report(const struct report *report, struct report_arguments *ar
 
 static int run(struct report_arguments *arguments, struct err *err)
 {
+	const char *path = arguments->path;
 	char newest[PATH_MAX];
 	struct report *report = NULL;
 	struct advice *advice = NULL;
 	int rc;
 
-	if (!arguments->path) {
+	if (!path) {
 		if (path_newest_recording(newest, sizeof(newest), ".") < 0)
 			return err_set(err, -ENOENT,
 				       "no recording under the current folder; name one, or make "
 				       "one with 'rooflinectl record -- PROGRAM'");
-		arguments->path = newest;
+		path = newest;
 	}
-	rc = report_build(&report, arguments->path, err);
+	rc = report_build(&report, path, err);
 	if (rc == 0)
 		rc = advice_find(&advice, report, err);
 	if (rc == 0) {

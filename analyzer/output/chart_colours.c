@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/quantity.h"
+#include "base/format.h"
 
 /* Causes below this share of the idle time are not named in a title. */
 #define NAMED_CAUSE_RATIO 0.03
@@ -12,7 +12,12 @@ char chart_colour_letter(int colour)
 {
 	static const char letters[COLOUR_END] = {
 		[COLOUR_KERNEL] = 'A',
-		'B', 'C', 'D', 'E', 'F', 'G',
+		'B',
+		'C',
+		'D',
+		'E',
+		'F',
+		'G',
 		[COLOUR_OTHER_KERNEL] = 'X',
 		[COLOUR_GRAPH] = '@',
 		[COLOUR_HTOD] = '>',
@@ -72,17 +77,19 @@ void chart_describe_causes(char *text, size_t size, const struct chart_idle *idl
 	int cause;
 
 	text[0] = '\0';
-	while ((cause = largest_cause(idle, told)) < GAP_CAUSE_COUNT && length < size) {
-		char share[QUANTITY_SIZE];
+	while ((cause = largest_cause(idle, told)) < GAP_CAUSE_COUNT) {
+		double part = (double)idle->by_cause_ns[cause], whole = (double)idle->idle_ns;
+		char entry[96];
+		int entry_length = snprintf(entry, sizeof(entry), "%s%s %s", length ? ", " : "",
+					    gap_cause_title((enum gap_cause)cause),
+					    format_percent(part, whole).text);
 
-		if ((double)idle->by_cause_ns[cause] <
-			    NAMED_CAUSE_RATIO * (double)idle->idle_ns &&
-		    length > 0)
+		if ((length > 0 && part < NAMED_CAUSE_RATIO * whole) ||
+		    length + (size_t)entry_length >= size)
 			break;
 		told[cause] = true;
-		quantity_share(share, (double)idle->by_cause_ns[cause], (double)idle->idle_ns);
-		length += (size_t)snprintf(text + length, size - length, "%s%s %s",
-					   length ? ", " : "", gap_cause_title(cause), share);
+		memcpy(text + length, entry, (size_t)entry_length + 1);
+		length += (size_t)entry_length;
 	}
 }
 

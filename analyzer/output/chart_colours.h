@@ -39,7 +39,8 @@ struct chart_idle {
 	int64_t by_cause_ns[GAP_CAUSE_COUNT];
 };
 
-/* "launch 61%, synchronisation 30%": the causes that make up most of the idle time. */
+/* "launch 61%, synchronisation 30%": the causes that make up most of the idle time,
+ * as many as fit. */
 void chart_describe_causes(char *text, size_t size, const struct chart_idle *idle);
 
 /* The causes that occur, as legend entries number first and following; returns the next number. */

@@ -31,6 +31,8 @@ int chart_file_close(struct chart_file *file, int rc, struct err *err)
 
 void chart_put_text(struct chart_file *file, const char *text)
 {
+	if (!*text) /* gnuplot has no empty last column */
+		fputs("\"\"", file->stream);
 	for (; *text; text++) {
 		unsigned char c = (unsigned char)*text;
 

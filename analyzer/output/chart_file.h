@@ -18,14 +18,14 @@ struct chart_file {
 };
 
 /* Creates folder/name.  Returns 0 or a negative errno described in err. */
-int chart_file_open(struct chart_file *file, const char *folder, const char *name,
-		    struct err *err);
+int chart_file_open(struct chart_file *file, const char *folder, const char *name, struct err *err);
 
 /* Closes it; fails when anything could not be written.  A file never opened is fine.
  * rc: what happened so far, returned if negative. */
 int chart_file_close(struct chart_file *file, int rc, struct err *err);
 
-/* A column of text: tabs, line ends, quotes and backslashes are replaced. */
+/* A column of text: tabs, line ends, quotes and backslashes are replaced.
+ * An empty one is written as two quotes, as every empty column has to be. */
 void chart_put_text(struct chart_file *file, const char *text);
 
 /* A gnuplot assignment: name = 'text'. */

@@ -73,7 +73,7 @@ static int collect(struct histogram *histogram, const struct report *report)
 static void find_shown(const struct histogram *histogram, int *first, int *last)
 {
 	*first = 0;
-	*last = BIN_COUNT - 1;
+	*last = histogram->gap_count ? BIN_COUNT - 1 : 0;
 	while (*first < *last && !histogram->bins[*first].gap_count)
 		++*first;
 	while (*last > *first && !histogram->bins[*last].gap_count)
@@ -99,19 +99,18 @@ static int64_t longest_bar_ns(const struct histogram *histogram)
 static void write_bin(FILE *out, const struct bin *bin, int position, double unit_ns)
 {
 	int64_t below_ns = 0;
-	char count[QUANTITY_SIZE];
 
 	for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++) {
 		if (!bin->idle.by_cause_ns[cause])
 			continue;
-		fprintf(out, "%d\t%.9g\t%.9g\t%d\t%c\t\n", position, (double)below_ns / unit_ns,
+		fprintf(out, "%d\t%.9g\t%.9g\t%d\t%c\t\"\"\n", position, (double)below_ns / unit_ns,
 			(double)(below_ns + bin->idle.by_cause_ns[cause]) / unit_ns,
 			COLOUR_CAUSE + cause, chart_colour_letter(COLOUR_CAUSE + cause));
 		below_ns += bin->idle.by_cause_ns[cause];
 	}
 	if (bin->gap_count)
-		fprintf(out, "%d\t%.9g\t%.9g\t0\t\t%s\n", position, (double)below_ns / unit_ns,
-			(double)below_ns / unit_ns, quantity_short_count(count, bin->gap_count));
+		fprintf(out, "%d\t%.9g\t%.9g\t0\t\"\"\t%s\n", position, (double)below_ns / unit_ns,
+			(double)below_ns / unit_ns, quantity_short_count(bin->gap_count).text);
 }
 
 static int write_bins(const struct histogram *histogram, int first, int last, double unit_ns,
@@ -146,52 +145,57 @@ static int write_edges(int first, int last, const char *folder, struct err *err)
 	return chart_file_close(&file, 0, err);
 }
 
-static void set_titles(struct chart_file *file, const struct histogram *histogram)
+static void set_titles(struct chart_file *file, const struct histogram *histogram, int text_columns)
 {
-	char idle[QUANTITY_SIZE], share[QUANTITY_SIZE], wall[QUANTITY_SIZE], count[QUANTITY_SIZE];
 	char title[256], causes[256];
 
-	snprintf(title, sizeof(title), "%s idle in %s gaps: %s of %s",
-		 quantity_time(idle, (double)histogram->all.idle_ns),
-		 quantity_count(count, histogram->gap_count),
-		 quantity_share(share, (double)histogram->all.idle_ns,
-				(double)histogram->all.wall_ns),
-		 quantity_time(wall, (double)histogram->all.wall_ns));
+	snprintf(
+		title, sizeof(title), "%s idle in %s gaps: %s of %s",
+		format_ns((double)histogram->all.idle_ns).text,
+		format_count(histogram->gap_count).text,
+		format_percent((double)histogram->all.idle_ns, (double)histogram->all.wall_ns).text,
+		format_ns((double)histogram->all.wall_ns).text);
 	chart_set_text(file, "chart_title", histogram->gap_count ? title : "never idle");
-	chart_describe_causes(causes, sizeof(causes), &histogram->all);
+	chart_describe_causes(causes,
+			      text_columns && (size_t)text_columns < sizeof(causes)
+				      ? (size_t)text_columns
+				      : sizeof(causes),
+			      &histogram->all);
 	chart_set_text(file, "chart_subtitle", causes);
 }
 
 static int write_settings(const struct histogram *histogram, int first, int last,
-			  const struct quantity_unit *unit, const char *folder, struct err *err)
+			  const struct quantity_unit *unit, int text_columns, const char *folder,
+			  struct err *err)
 {
 	struct chart_file file;
 	int rc = chart_file_open(&file, folder, "gaps.gp", err);
+	int legend_end;
 
 	if (rc < 0)
 		return rc;
-	set_titles(&file, histogram);
+	set_titles(&file, histogram, text_columns);
 	chart_set_data(&file, "bars", folder);
 	chart_set_data(&file, "edges", folder);
 	chart_set_text(&file, "unit", unit->name);
 	chart_set_number(&file, "bin_count", last - first + 1);
 	chart_set_number(&file, "longest", (double)longest_bar_ns(histogram) / unit->ns);
-	fprintf(file.stream, "array legend_text[%d]\narray legend_colour[%d]\narray legend_letter[%d]\n",
+	fprintf(file.stream,
+		"array legend_text[%d]\narray legend_colour[%d]\narray legend_letter[%d]\n",
 		GAP_CAUSE_COUNT + 1, GAP_CAUSE_COUNT + 1, GAP_CAUSE_COUNT + 1);
 	chart_set_legend(&file, 1, 0, "idle because of");
-	chart_set_number(&file, "legend_count",
-			 chart_set_cause_legend(&file, 2, &histogram->all) - 1);
+	legend_end = chart_set_cause_legend(&file, 2, &histogram->all);
+	chart_set_number(&file, "legend_count", legend_end > 2 ? legend_end - 1 : 0);
 	return chart_file_close(&file, 0, err);
 }
 
-int chart_gaps(const struct report *report, const struct chart_options *options,
-	       const char *folder, struct err *err)
+int chart_gaps(const struct report *report, const struct chart_options *options, const char *folder,
+	       struct err *err)
 {
 	const struct quantity_unit *unit;
 	struct histogram histogram;
 	int first, last, rc;
 
-	(void)options;
 	rc = collect(&histogram, report);
 	if (rc < 0)
 		return err_set(err, rc, "gaps: cannot be told apart: %s", strerror(-rc));
@@ -201,6 +205,7 @@ int chart_gaps(const struct report *report, const struct chart_options *options,
 	if (rc == 0)
 		rc = write_edges(first, last, folder, err);
 	if (rc == 0)
-		rc = write_settings(&histogram, first, last, unit, folder, err);
+		rc = write_settings(&histogram, first, last, unit, options->text_columns, folder,
+				    err);
 	return rc;
 }

@@ -4,11 +4,11 @@
 
 #include "output/chart_colours.h"
 #include "output/quantity.h"
-#include "output/short_name.h"
 
 #define BAR_COUNT 15
 #define NAME_LIMIT 38
 #define TERM_NAME_LIMIT 24
+#define NAME_SIZE (4 * NAME_LIMIT + 1) /* UTF-8 */
 
 static int64_t total_ns(const struct statistics *statistics, size_t first)
 {
@@ -31,35 +31,31 @@ static void put_bar(struct chart_file *file, size_t position, double total, int 
 /* How often a kernel ran and how long one run took. */
 static void describe_runs(char *text, size_t size, const struct distribution *time)
 {
-	char count[QUANTITY_SIZE], p50[QUANTITY_SIZE], p99[QUANTITY_SIZE];
+	struct figure count = format_count(time->count);
+	struct figure p50 = format_ns((double)time->p50_ns), p99 = format_ns((double)time->p99_ns);
 
-	quantity_count(count, time->count);
-	quantity_time(p50, (double)time->p50_ns);
-	quantity_time(p99, (double)time->p99_ns);
 	if (time->count == 1)
 		snprintf(text, size, "1 run");
-	else if (!strcmp(p50, p99))
-		snprintf(text, size, "%s x %s", count, p50);
+	else if (!strcmp(p50.text, p99.text))
+		snprintf(text, size, "%s x %s", count.text, p50.text);
 	else
-		snprintf(text, size, "%s x %s, p99 %s", count, p50, p99);
+		snprintf(text, size, "%s x %s, p99 %s", count.text, p50.text, p99.text);
 }
 
 static void describe_total(char *text, size_t size, int64_t part_ns, int64_t whole_ns)
 {
-	char time[QUANTITY_SIZE], share[QUANTITY_SIZE];
-
-	snprintf(text, size, "%s  %s", quantity_time(time, (double)part_ns),
-		 quantity_share(share, (double)part_ns, (double)whole_ns));
+	snprintf(text, size, "%s  %s", format_ns((double)part_ns).text,
+		 format_percent((double)part_ns, (double)whole_ns).text);
 }
 
 static void put_kernel(struct chart_file *file, const struct kernel_statistics *kernel,
 		       size_t position, size_t name_limit, double unit_ns, int64_t whole_ns)
 {
-	char name[NAME_LIMIT + 1], value[2 * QUANTITY_SIZE], detail[4 * QUANTITY_SIZE];
+	char name[NAME_SIZE], value[80], detail[128];
 	int colour = position < CHART_KERNEL_COLOURS ? COLOUR_KERNEL + (int)position
 						     : COLOUR_OTHER_KERNEL;
 
-	short_name(name, sizeof(name), kernel->name, name_limit);
+	format_kernel_name(name, sizeof(name), kernel->name, name_limit);
 	describe_total(value, sizeof(value), kernel->time.total_ns, whole_ns);
 	describe_runs(detail, sizeof(detail), &kernel->time);
 	put_bar(file, position, (double)kernel->time.total_ns / unit_ns, colour, name, value,
@@ -71,11 +67,12 @@ static void put_rest(struct chart_file *file, const struct statistics *statistic
 		     int64_t whole_ns)
 {
 	int64_t rest_ns = total_ns(statistics, BAR_COUNT);
-	char name[64], value[2 * QUANTITY_SIZE];
+	char name[64], value[80];
 
 	snprintf(name, sizeof(name), "%zu other kernels", statistics->kernel_count - BAR_COUNT);
 	describe_total(value, sizeof(value), rest_ns, whole_ns);
-	put_bar(file, BAR_COUNT, (double)rest_ns / unit_ns, COLOUR_OTHER_KERNEL, name, value, "");
+	put_bar(file, BAR_COUNT, (double)rest_ns / unit_ns, COLOUR_OTHER_KERNEL, name, value,
+		"\"\"");
 }
 
 static int write_bars(const struct statistics *statistics, size_t name_limit, double unit_ns,
@@ -97,11 +94,10 @@ static int write_bars(const struct statistics *statistics, size_t name_limit, do
 
 static void set_titles(struct chart_file *file, const struct statistics *statistics)
 {
-	char time[QUANTITY_SIZE], count[QUANTITY_SIZE], share[QUANTITY_SIZE], name[NAME_LIMIT + 1];
 	const struct kernel_statistics *first = statistics->kernels;
 	int64_t whole_ns = total_ns(statistics, 0);
 	uint64_t run_count = 0;
-	char text[256];
+	char text[256], name[NAME_SIZE];
 
 	for (size_t i = 0; i < statistics->kernel_count; i++)
 		run_count += first[i].time.count;
@@ -110,13 +106,13 @@ static void set_titles(struct chart_file *file, const struct statistics *statist
 		chart_set_text(file, "chart_subtitle", "");
 		return;
 	}
-	short_name(name, sizeof(name), first->name, NAME_LIMIT);
+	format_kernel_name(name, sizeof(name), first->name, NAME_LIMIT);
 	snprintf(text, sizeof(text), "%s of kernel time, %s in %s",
-		 quantity_time(time, (double)whole_ns),
-		 quantity_share(share, (double)first->time.total_ns, (double)whole_ns), name);
+		 format_ns((double)whole_ns).text,
+		 format_percent((double)first->time.total_ns, (double)whole_ns).text, name);
 	chart_set_text(file, "chart_title", text);
 	snprintf(text, sizeof(text), "%s runs of %zu kernel%s; runs x median, 99th percentile",
-		 quantity_count(count, run_count), statistics->kernel_count,
+		 format_count(run_count).text, statistics->kernel_count,
 		 statistics->kernel_count == 1 ? "" : "s");
 	chart_set_text(file, "chart_subtitle", text);
 }
@@ -135,7 +131,8 @@ int chart_kernels(const struct report *report, const struct chart_options *optio
 	const struct statistics *statistics = report->statistics;
 	double longest_ns = (double)longest_bar_ns(statistics);
 	const struct quantity_unit *unit = quantity_unit(longest_ns);
-	size_t shown = statistics->kernel_count > BAR_COUNT ? BAR_COUNT + 1 : statistics->kernel_count;
+	size_t shown =
+		statistics->kernel_count > BAR_COUNT ? BAR_COUNT + 1 : statistics->kernel_count;
 	struct chart_file file;
 	int rc = write_bars(statistics, options->text_columns ? TERM_NAME_LIMIT : NAME_LIMIT,
 			    unit->ns, folder, err);
@@ -147,7 +144,6 @@ int chart_kernels(const struct report *report, const struct chart_options *optio
 		return rc;
 	set_titles(&file, statistics);
 	chart_set_data(&file, "bars", folder);
-	chart_set_text(&file, "unit", unit->name);
 	chart_set_number(&file, "bar_count", (double)shown);
 	chart_set_number(&file, "longest", longest_ns / unit->ns);
 	return chart_file_close(&file, 0, err);

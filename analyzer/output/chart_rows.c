@@ -66,8 +66,7 @@ uint32_t chart_row_of_range(const struct chart_rows *rows, const struct profile_
 static int wanted_collect(struct wanted *wanted, const struct profile *profile)
 {
 	wanted->stream_ns = calloc(profile->stream_count + 1, sizeof(int64_t));
-	wanted->range_ns =
-		calloc(profile->thread_count * CHART_RANGE_LEVELS + 1, sizeof(int64_t));
+	wanted->range_ns = calloc(profile->thread_count * CHART_RANGE_LEVELS + 1, sizeof(int64_t));
 	wanted->has_copies = calloc(profile->device_count * CHART_COPY_KINDS + 1, sizeof(bool));
 	if (!wanted->stream_ns || !wanted->range_ns || !wanted->has_copies)
 		return -ENOMEM;
@@ -220,15 +219,15 @@ static int add_stream_rows(struct chart_rows *rows, const struct profile *profil
 static void add_copy_rows(struct chart_rows *rows, const struct wanted *wanted, uint32_t device,
 			  const char *prefix)
 {
-	static const char *const labels[CHART_COPY_KINDS] = {
-		"copy HtoD", "copy DtoH", "copy DtoD", "other copies", "memset"};
+	static const char *const labels[CHART_COPY_KINDS] = {"copy HtoD", "copy DtoH", "copy DtoD",
+							     "other copies", "memset"};
 
 	for (int kind = 0; kind < CHART_COPY_KINDS; kind++) {
 		size_t at = (size_t)device * CHART_COPY_KINDS + (size_t)kind;
 
 		if (wanted->has_copies[at])
-			rows->of_copies[at] = add_row(rows, ROW_COPIES, COLOUR_HTOD + kind, prefix,
-						      labels[kind]);
+			rows->of_copies[at] =
+				add_row(rows, ROW_COPIES, COLOUR_HTOD + kind, prefix, labels[kind]);
 	}
 }
 

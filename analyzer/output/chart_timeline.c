@@ -8,12 +8,12 @@
 #include "output/chart_rows.h"
 #include "output/quantity.h"
 #include "output/raster.h"
-#include "output/short_name.h"
 
 #define PICTURE_COLUMNS 2000
-#define LEAST_HEIGHT_RATIO 0.12 /* of a row: what is drawn lower cannot be seen */
-#define LABEL_LEAST_RATIO 0.015 /* of the width: no text fits into narrower bars */
+#define LEAST_HEIGHT_RATIO 0.125 /* of a row: what is drawn lower cannot be seen */
+#define LABEL_LEAST_RATIO 0.015	 /* of the width: no text fits into narrower bars */
 #define LABEL_LIMIT 60
+#define LABEL_SIZE (4 * LABEL_LIMIT + 1) /* UTF-8 */
 #define LEGEND_NAME_LIMIT 34
 #define TERM_FRAME_COLUMNS 5 /* of a drawing made of characters: borders and space for the axis */
 #define GRAPH_CLASS (COLOUR_GRAPH - COLOUR_KERNEL)
@@ -39,10 +39,10 @@ struct painter {
 	struct lane *lanes; /* as rows.rows[] */
 	uint8_t *kernel_colours;
 	int64_t origin_ns, from_ns, to_ns; /* from and to are absolute */
-	int columns;
+	int columns, text_columns;
 	bool is_text;
 	const struct quantity_unit *unit;
-	struct chart_file spans;
+	struct chart_file spans, labels; /* labels: names of ranges, only for characters */
 	struct chart_idle idle;
 	bool colours_seen[COLOUR_END];
 	bool has_partial; /* some bar is lower than its row */
@@ -65,16 +65,25 @@ static void put_bar(struct painter *painter, const struct raster_run *run, const
 	putc('\n', painter->spans.stream);
 }
 
+static void format_range_name(char *buffer, size_t size, const char *name, size_t width)
+{
+	format_text(buffer, size, name, width);
+}
+
 static void run_label(char *label, size_t size, const struct lane *lane,
 		      const struct raster_run *run)
 {
 	double width = (double)(run->end_ns - run->start_ns);
 	double window = (double)(lane->painter->to_ns - lane->painter->from_ns);
 
+	void (*format_label)(char *, size_t, const char *, size_t) =
+		lane->painter->rows.rows[lane->row].kind == ROW_STREAM ? format_kernel_name
+								       : format_range_name;
+
 	label[0] = '\0';
 	if (run->is_exact && run->interval_count == 1 && run->label &&
 	    width >= LABEL_LEAST_RATIO * window)
-		short_name(label, size, run->label, LABEL_LIMIT);
+		format_label(label, size, run->label, LABEL_LIMIT);
 }
 
 static int64_t sum_classes(const struct raster_run *run)
@@ -92,7 +101,7 @@ static int draw_run(const struct raster_run *run, void *context)
 	struct painter *painter = lane->painter;
 	double full = (double)run->busy_ns / (double)(run->end_ns - run->start_ns);
 	double height[2] = {0, 0}, sum = (double)sum_classes(run);
-	char label[LABEL_LIMIT + 1];
+	char label[LABEL_SIZE];
 
 	painter->has_partial |= full < 0.99;
 	full = full < LEAST_HEIGHT_RATIO ? LEAST_HEIGHT_RATIO : full;
@@ -111,6 +120,22 @@ static int draw_run(const struct raster_run *run, void *context)
 }
 
 /* ---- characters: each cell adds up what runs in it ---- */
+static void put_range_label(struct painter *painter, const struct lane *lane,
+			    const struct raster_run *run)
+{
+	double cell_ns = (double)(painter->to_ns - painter->from_ns) / painter->columns;
+	char label[LABEL_SIZE];
+
+	run_label(label, sizeof(label), lane, run);
+	if (painter->rows.rows[lane->row].kind != ROW_RANGES || !label[0])
+		return;
+	fprintf(painter->labels.stream, "%.9g\t%zu\t%.9g\t",
+		(double)(run->start_ns - painter->from_ns) / cell_ns, lane->row,
+		(double)(run->end_ns - painter->from_ns) / cell_ns);
+	chart_put_text(&painter->labels, label);
+	putc('\n', painter->labels.stream);
+}
+
 static int64_t cell_edge(const struct painter *painter, int cell)
 {
 	double width = (double)(painter->to_ns - painter->from_ns) / painter->columns;
@@ -121,11 +146,12 @@ static int64_t cell_edge(const struct painter *painter, int cell)
 static int fill_cells(const struct raster_run *run, void *context)
 {
 	struct lane *lane = context;
-	const struct painter *painter = lane->painter;
+	struct painter *painter = lane->painter;
 	double window = (double)(painter->to_ns - painter->from_ns);
 	double length = (double)(run->end_ns - run->start_ns), sum = (double)sum_classes(run);
 	int cell = (int)((double)(run->start_ns - painter->from_ns) / window * painter->columns);
 
+	put_range_label(painter, lane, run);
 	for (; cell < painter->columns && cell_edge(painter, cell) < run->end_ns; cell++) {
 		int64_t start = cell_edge(painter, cell), end = cell_edge(painter, cell + 1);
 
@@ -242,8 +268,7 @@ static int add_gaps(struct painter *painter, uint32_t device)
 	if (row == PROFILE_NONE)
 		return 0;
 	painter->idle.wall_ns += last > first ? last - first : 0;
-	return gaps_visit(report->profile, report->timeline, device, add_gap,
-			  &painter->lanes[row]);
+	return gaps_visit(report->profile, report->timeline, device, add_gap, &painter->lanes[row]);
 }
 
 static int fill(struct painter *painter)
@@ -266,7 +291,7 @@ static int fill(struct painter *painter)
 static void set_title(struct chart_file *file, const struct painter *painter)
 {
 	const struct profile *profile = painter->report->profile;
-	char idle[QUANTITY_SIZE], wall[QUANTITY_SIZE], who[64], title[256];
+	char who[64], title[256];
 	size_t active = 0, first = 0;
 
 	for (size_t i = profile->device_count; i-- > 0;)
@@ -278,33 +303,37 @@ static void set_title(struct chart_file *file, const struct painter *painter)
 	if (active > 1)
 		snprintf(who, sizeof(who), "%zu GPUs, together", active);
 	snprintf(title, sizeof(title), "%s: idle for %s of %s", who,
-		 quantity_share(idle, (double)painter->idle.idle_ns, (double)painter->idle.wall_ns),
-		 quantity_time(wall, (double)painter->idle.wall_ns));
+		 format_percent((double)painter->idle.idle_ns, (double)painter->idle.wall_ns).text,
+		 format_ns((double)painter->idle.wall_ns).text);
 	chart_set_text(file, "chart_title", title);
 }
 
 static void set_subtitle(struct chart_file *file, const struct painter *painter)
 {
 	char causes[256], text[512];
+	size_t room = painter->is_text ? (size_t)painter->text_columns - 6 : sizeof(causes);
 
-	chart_describe_causes(causes, sizeof(causes), &painter->idle);
+	chart_describe_causes(causes, room < sizeof(causes) ? room : sizeof(causes),
+			      &painter->idle);
 	snprintf(text, sizeof(text), "%s%s", causes[0] ? "idle: " : "", causes);
 	chart_set_text(file, "chart_subtitle", text);
 	chart_set_text(file, "chart_note",
 		       !painter->has_partial ? ""
-		       : painter->is_text    ? "small letters: under half of that time"
-					     : "A bar lower than its row was busy for that share of the time.");
+		       : painter->is_text
+			       ? "small letters: under half of that time"
+			       : "A bar lower than its row was busy for that share of the time.");
 }
 
 static int set_kernel_legend(struct chart_file *file, int number, const struct painter *painter)
 {
 	const struct statistics *statistics = painter->report->statistics;
-	char name[LEGEND_NAME_LIMIT + 1];
+	char name[LABEL_SIZE];
 
 	for (int i = 0; i < CHART_KERNEL_COLOURS; i++) {
 		if (!painter->colours_seen[COLOUR_KERNEL + i])
 			continue;
-		short_name(name, sizeof(name), statistics->kernels[i].name, LEGEND_NAME_LIMIT);
+		format_kernel_name(name, sizeof(name), statistics->kernels[i].name,
+				   LEGEND_NAME_LIMIT);
 		chart_set_legend(file, number++, COLOUR_KERNEL + i, name);
 	}
 	if (painter->colours_seen[COLOUR_OTHER_KERNEL])
@@ -319,7 +348,8 @@ static void set_legends(struct chart_file *file, const struct painter *painter)
 {
 	int number = 1, after;
 
-	fprintf(file->stream, "array legend_text[%d]\narray legend_colour[%d]\narray legend_letter[%d]\n",
+	fprintf(file->stream,
+		"array legend_text[%d]\narray legend_colour[%d]\narray legend_letter[%d]\n",
 		LEGEND_SIZE, LEGEND_SIZE, LEGEND_SIZE);
 	chart_set_legend(file, number, 0, "kernels");
 	after = set_kernel_legend(file, number + 1, painter);
@@ -351,6 +381,7 @@ static int write_settings(const struct painter *painter, const char *folder, str
 	set_subtitle(&file, painter);
 	set_legends(&file, painter);
 	chart_set_data(&file, "spans", folder);
+	chart_set_data(&file, "labels", folder);
 	chart_set_data(&file, "rows", folder);
 	chart_set_text(&file, "unit", painter->unit->name);
 	chart_set_number(&file, "from", axis(painter, painter->from_ns));
@@ -383,7 +414,6 @@ static int set_window(struct painter *painter, const struct chart_options *optio
 	const struct profile *profile = painter->report->profile;
 	const struct timeline *timeline = painter->report->timeline;
 	int64_t first = INT64_MAX, last = INT64_MIN;
-	char length[QUANTITY_SIZE];
 
 	for (size_t i = 0; i < profile->device_count; i++) {
 		if (!profile->devices[i].op_count)
@@ -394,17 +424,20 @@ static int set_window(struct painter *painter, const struct chart_options *optio
 			last = timeline->devices[i].last_ns;
 	}
 	if (first > last)
-		return err_set(err, -ENODATA, "%s: no GPU operation was recorded, so there is no "
-			       "timeline to draw", profile->path);
+		return err_set(err, -ENODATA,
+			       "%s: no GPU operation was recorded, so there is no "
+			       "timeline to draw",
+			       profile->path);
 	last = last > first ? last : first + 1;
 	painter->origin_ns = first;
 	if (options->from_ns >= last - first)
-		return err_set(err, -ERANGE, "--from lies behind the end of the recording, which "
-			       "lasts %s", quantity_time(length, (double)(last - first)));
+		return err_set(err, -ERANGE,
+			       "--from lies behind the end of the recording, which "
+			       "lasts %s",
+			       format_ns((double)(last - first)).text);
 	painter->from_ns = first + options->from_ns;
-	painter->to_ns = options->to_ns < 0 || options->to_ns > last - first
-				 ? last
-				 : first + options->to_ns;
+	painter->to_ns =
+		options->to_ns < 0 || options->to_ns > last - first ? last : first + options->to_ns;
 	painter->unit = quantity_unit((double)(painter->to_ns - painter->from_ns) / 3);
 	return 0;
 }
@@ -412,6 +445,7 @@ static int set_window(struct painter *painter, const struct chart_options *optio
 static int prepare_lanes(struct painter *painter, const struct chart_options *options)
 {
 	painter->is_text = options->text_columns > 0;
+	painter->text_columns = options->text_columns;
 	painter->columns = PICTURE_COLUMNS;
 	if (painter->is_text)
 		painter->columns =
@@ -429,9 +463,9 @@ static int prepare_lanes(struct painter *painter, const struct chart_options *op
 		raster_init(&lane->raster, painter->from_ns, painter->to_ns,
 			    painter->is_text ? painter->columns * 8 : painter->columns,
 			    painter->is_text ? fill_cells : draw_run, lane);
-		lane->cells = painter->is_text ? calloc((size_t)painter->columns,
-							sizeof(*lane->cells))
-					       : NULL;
+		lane->cells = painter->is_text
+				      ? calloc((size_t)painter->columns, sizeof(*lane->cells))
+				      : NULL;
 		if (painter->is_text && !lane->cells)
 			return -ENOMEM;
 	}
@@ -445,7 +479,8 @@ static int prepare(struct painter *painter, const struct chart_options *options,
 	if (rc < 0)
 		return rc;
 	painter->kernel_colours = chart_kernel_colours(painter->report);
-	if (!painter->kernel_colours || chart_rows_choose(&painter->rows, painter->report->profile) ||
+	if (!painter->kernel_colours ||
+	    chart_rows_choose(&painter->rows, painter->report->profile) ||
 	    prepare_lanes(painter, options))
 		return err_set(err, -ENOMEM, "timeline: out of memory");
 	return 0;
@@ -464,14 +499,18 @@ static int write_spans(struct painter *painter, const char *folder, struct err *
 {
 	int rc = chart_file_open(&painter->spans, folder, "spans.dat", err);
 
+	if (rc == 0)
+		rc = chart_file_open(&painter->labels, folder, "labels.dat", err);
 	if (rc < 0)
-		return rc;
+		return chart_file_close(&painter->spans, rc, err);
+	fputs("# first cell\trow\tlast cell\tlabel\n", painter->labels.stream);
 	fputs(painter->is_text ? "# cell\trow\tcolour\tletter\n"
 			       : "# start\tend\tlow\thigh\tcolour\tlabel\n",
 	      painter->spans.stream);
 	rc = fill(painter);
 	if (rc == 0 && painter->is_text)
 		put_cells(painter);
+	rc = chart_file_close(&painter->labels, rc, err);
 	return chart_file_close(&painter->spans, rc, err);
 }
 

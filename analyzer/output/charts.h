@@ -24,8 +24,9 @@
 #define CHART_KERNEL_COLOURS 7 /* kernels with a colour of their own; the rest is `other` */
 
 struct chart_options {
-	int64_t from_ns, to_ns; /* part of the recording, from its first operation; to_ns < 0: its end */
-	int text_columns;	/* width of a drawing made of characters, 0 for a picture */
+	int64_t from_ns,
+		to_ns;	  /* part of the recording, from its first operation; to_ns < 0: its end */
+	int text_columns; /* width of a drawing made of characters, 0 for a picture */
 };
 
 /*
@@ -38,8 +39,8 @@ struct chart_options {
 typedef int (*chart_writer)(const struct report *report, const struct chart_options *options,
 			    const char *folder, struct err *err);
 
-#define CHART_PROTOTYPE(name, summary)                                                             \
-	int chart_##name(const struct report *report, const struct chart_options *options,         \
+#define CHART_PROTOTYPE(name, summary)                                                     \
+	int chart_##name(const struct report *report, const struct chart_options *options, \
 			 const char *folder, struct err *err);
 CHARTS(CHART_PROTOTYPE)
 #undef CHART_PROTOTYPE

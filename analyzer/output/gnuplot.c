@@ -37,8 +37,9 @@ int gnuplot_folder_make(char *folder, int size, struct err *err)
 	}
 	if (!mkdtemp(folder)) {
 		folder[0] = '\0';
-		return err_set(err, -errno, "%s: cannot make a folder: %s; set TMPDIR to one with space",
-			       parent, strerror(errno));
+		return err_set(err, -errno,
+			       "%s: cannot make a folder: %s; set TMPDIR to one with space", parent,
+			       strerror(errno));
 	}
 	return 0;
 }
@@ -58,8 +59,8 @@ void gnuplot_folder_remove(const char *folder)
 }
 
 /* The assignments that say where to draw: target.gp in folder. */
-static int write_target(const char *folder, const char *script,
-			const struct gnuplot_target *target, struct err *err)
+static int write_target(const char *folder, const char *script, const struct gnuplot_target *target,
+			struct err *err)
 {
 	char plots[PATH_MAX];
 	struct chart_file file;
@@ -70,24 +71,26 @@ static int write_target(const char *folder, const char *script,
 	snprintf(plots, sizeof(plots), "%.*s", (int)(strrchr(script, '/') - script), script);
 	chart_set_text(&file, "plots", plots);
 	chart_set_text(&file, "format", gnuplot_format_name(target->format));
-	chart_set_text(&file, "out", target->path ? target->path : "");
+	chart_set_text(&file, "out", target->path);
 	chart_set_number(&file, "columns", target->columns);
 	chart_set_number(&file, "has_colour", target->has_colour);
 	return chart_file_close(&file, 0, err);
 }
 
-/* First line that says something in what gnuplot complained about. */
+/* The last line that says something in what gnuplot complained about: before it come the command
+ * and a pointer to its column. */
 static void read_complaint(const char *path, char *text, size_t size)
 {
 	FILE *file = fopen(path, "r");
+	char line[512];
 
 	snprintf(text, size, "no reason given");
 	if (!file)
 		return;
-	while (fgets(text, (int)size, file)) {
-		text[strcspn(text, "\n")] = '\0';
-		if (text[strspn(text, " ^\t")]) /* not the pointer to the column */
-			break;
+	while (fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (line[strspn(line, " ^\t")])
+			snprintf(text, size, "%s", line);
 	}
 	fclose(file);
 }
@@ -123,18 +126,18 @@ int gnuplot_draw(const char *name, const char *folder, const struct gnuplot_targ
 
 	snprintf(relative, sizeof(relative), "share/rooflinectl/plots/%s.gp", name);
 	if (path_resource(script, sizeof(script), relative) < 0)
-		return err_set(err, -ENOENT, "%s: missing; install rooflinectl with its share folder",
-			       script);
+		return err_set(err, -ENOENT,
+			       "%s: missing; install rooflinectl with its share folder", script);
 	rc = write_target(folder, script, target, err);
 	if (rc < 0)
 		return rc;
 	snprintf(where, sizeof(where), "%s/target.gp", folder);
 	snprintf(what, sizeof(what), "%s/%s.gp", folder, name);
 	snprintf(said, sizeof(said), "%s/complaints.txt", folder);
-	fflush(stdout);
 	rc = run(arguments, said);
 	if (rc == -ENOENT)
-		return err_set(err, rc, "gnuplot is not installed; fix: apt-get install gnuplot-nox");
+		return err_set(err, rc,
+			       "gnuplot is not installed; fix: apt-get install gnuplot-nox");
 	if (rc < 0)
 		return err_set(err, rc, "gnuplot: cannot start: %s", strerror(-rc));
 	if (rc == 0)

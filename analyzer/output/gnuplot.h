@@ -11,11 +11,11 @@
 #include "base/err.h"
 
 /* GNUPLOT_FORMAT(name, meaning): where a chart can go */
-#define GNUPLOT_FORMATS(FORMAT)                                                                    \
-	FORMAT(svg, "vector picture for the web")                                                  \
-	FORMAT(png, "pixel picture")                                                               \
-	FORMAT(pdf, "vector picture for paper")                                                    \
-	FORMAT(term, "characters, on stdout")
+#define GNUPLOT_FORMATS(FORMAT)                   \
+	FORMAT(svg, "vector picture for the web") \
+	FORMAT(png, "pixel picture")              \
+	FORMAT(pdf, "vector picture for paper")   \
+	FORMAT(term, "characters")
 
 #define GNUPLOT_FORMAT_CONSTANT(name, meaning) GNUPLOT_FORMAT_##name,
 enum gnuplot_format { GNUPLOT_FORMATS(GNUPLOT_FORMAT_CONSTANT) GNUPLOT_FORMAT_COUNT };
@@ -23,9 +23,9 @@ enum gnuplot_format { GNUPLOT_FORMATS(GNUPLOT_FORMAT_CONSTANT) GNUPLOT_FORMAT_CO
 
 struct gnuplot_target {
 	enum gnuplot_format format;
-	const char *path;  /* file to write, NULL for stdout */
-	int columns;	   /* width of the terminal, term only */
-	bool has_colour;   /* term only */
+	const char *path; /* file to write */
+	int columns;	  /* width of the terminal, term only */
+	bool has_colour;  /* term only */
 };
 
 const char *gnuplot_format_name(enum gnuplot_format format);

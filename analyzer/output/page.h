@@ -4,7 +4,7 @@
 #ifndef ROOFLINE_PAGE_H
 #define ROOFLINE_PAGE_H
 
-#include "output/format.h"
+#include "base/format.h"
 #include "output/outputs.h"
 
 #define PAGE_WIDTH 80
@@ -39,8 +39,8 @@ void page_text(struct page *page, const char *text, size_t width);
 /* The same for the name of a kernel. */
 void page_kernel(struct page *page, const char *name, size_t width);
 
-/* How many of count rows to print. */
-size_t page_rows(const struct page *page, size_t count);
+/* How many of count rows to print: as many as --top says, or the section's own choice. */
+size_t page_rows(const struct page *page, size_t count, size_t choice);
 
 /* What an operation is, in a few words: "saxpy", "copy HtoD 4.00 MiB", "graph 3". */
 void page_describe_op(const struct page *page, const struct profile_op *op, char *buffer,

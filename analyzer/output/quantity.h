@@ -1,33 +1,23 @@
 /*
- * quantity.h - nanoseconds and counts as people read them.
+ * quantity.h - units for axes and counts that fit above a bar.
  *
- * Rounds to three digits and picks the unit; never used for JSON or CSV.
+ * What format.h has no use for.
  */
 #ifndef ROOFLINE_QUANTITY_H
 #define ROOFLINE_QUANTITY_H
 
 #include <stdint.h>
 
-#define QUANTITY_SIZE 32 /* room for any of the texts below */
+#include "base/format.h"
 
 struct quantity_unit {
-	const char *name; /* "ms", "µs": UTF-8 */
+	const char *name; /* "ms" */
 	double ns;	  /* how many nanoseconds it has */
 };
 
-/* The largest of ns, µs, ms and s of which ns holds at least one. */
+/* The largest of ns, us, ms and s of which ns holds at least one. */
 const struct quantity_unit *quantity_unit(double ns);
 
-/* "12.3 ms"; writes into text and returns it. */
-const char *quantity_time(char text[QUANTITY_SIZE], double ns);
-
-/* "1,234,567" */
-const char *quantity_count(char text[QUANTITY_SIZE], uint64_t count);
-
-/* "1.2M", at most five characters */
-const char *quantity_short_count(char text[QUANTITY_SIZE], uint64_t count);
-
-/* "43%", "0.2%", "0%"; part of whole, "0%" of nothing */
-const char *quantity_share(char text[QUANTITY_SIZE], double part, double whole);
+struct figure quantity_short_count(uint64_t count); /* 812, 1.2k, 34M: at most four characters */
 
 #endif

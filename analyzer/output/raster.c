@@ -5,6 +5,9 @@
 /* Runs end after so many columns, so that a change in how busy a row is stays visible. */
 #define RUN_COLUMNS 6
 
+/* Shares that differ less than this look the same: half a pixel of a row. */
+#define ALIKE_RATIO 0.02
+
 static int64_t max_ns(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
@@ -39,15 +42,53 @@ static int64_t drawn_end(const struct raster *raster, int64_t next_ns)
 	return max_ns(raster->busy_end_ns, min_ns(run->start_ns + raster->column_ns, next_ns));
 }
 
-static int emit_run(struct raster *raster, int64_t next_ns)
+/* Whether two runs that touch would look the same, so that one bar without a seam can show both. */
+static bool looks_alike(const struct raster_run *a, const struct raster_run *b)
+{
+	double a_ns = (double)(a->end_ns - a->start_ns), b_ns = (double)(b->end_ns - b->start_ns);
+	double difference = (double)a->busy_ns / a_ns - (double)b->busy_ns / b_ns;
+
+	if (!a->interval_count || a->is_exact || b->is_exact || a->end_ns != b->start_ns)
+		return false;
+	for (int i = 0; i < RASTER_CLASSES && difference < ALIKE_RATIO && difference > -ALIKE_RATIO;
+	     i++)
+		difference = (double)a->class_ns[i] / a_ns - (double)b->class_ns[i] / b_ns;
+	return difference < ALIKE_RATIO && difference > -ALIKE_RATIO;
+}
+
+static void append_run(struct raster_run *run, const struct raster_run *next)
+{
+	run->end_ns = next->end_ns;
+	run->busy_ns += next->busy_ns;
+	run->interval_count += next->interval_count;
+	for (int i = 0; i < RASTER_CLASSES; i++)
+		run->class_ns[i] += next->class_ns[i];
+}
+
+static int emit_finished(struct raster *raster)
+{
+	int rc = 0;
+
+	if (raster->finished.interval_count)
+		rc = raster->emit(&raster->finished, raster->context);
+	raster->finished.interval_count = 0;
+	return rc;
+}
+
+static int finish_run(struct raster *raster, int64_t next_ns)
 {
 	struct raster_run *run = &raster->run;
-	int rc;
+	int rc = 0;
 
 	if (!run->interval_count)
 		return 0;
 	run->end_ns = drawn_end(raster, next_ns);
-	rc = raster->emit(run, raster->context);
+	if (looks_alike(&raster->finished, run)) {
+		append_run(&raster->finished, run);
+	} else {
+		rc = emit_finished(raster);
+		raster->finished = *run;
+	}
 	memset(run, 0, sizeof(*run));
 	return rc;
 }
@@ -61,7 +102,8 @@ static bool joins_run(const struct raster *raster, int64_t start_ns, int64_t end
 		return false;
 	if (end_ns <= raster->busy_end_ns) /* wholly under it: they share its height */
 		return true;
-	return !run->is_exact && end_ns - max_ns(start_ns, raster->busy_end_ns) < raster->column_ns &&
+	return !run->is_exact &&
+	       end_ns - max_ns(start_ns, raster->busy_end_ns) < raster->column_ns &&
 	       start_ns - raster->busy_end_ns < raster->column_ns &&
 	       raster->busy_end_ns - run->start_ns < RUN_COLUMNS * raster->column_ns;
 }
@@ -72,7 +114,7 @@ static int begin_run(struct raster *raster, int64_t start_ns, int64_t end_ns, co
 
 	if (raster->run.interval_count)
 		start_ns = max_ns(start_ns, raster->busy_end_ns);
-	rc = emit_run(raster, start_ns);
+	rc = finish_run(raster, start_ns);
 	raster->run.start_ns = raster->busy_end_ns = start_ns;
 	raster->run.is_exact = end_ns - start_ns >= raster->column_ns;
 	raster->run.label = label;
@@ -125,5 +167,7 @@ int raster_add_mixed(struct raster *raster, int64_t start_ns, int64_t end_ns,
 
 int raster_finish(struct raster *raster)
 {
-	return emit_run(raster, raster->to_ns);
+	int rc = finish_run(raster, raster->to_ns);
+
+	return rc ? rc : emit_finished(raster);
 }

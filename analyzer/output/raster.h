@@ -5,7 +5,8 @@
  * Intervals at least one column wide are kept as they are.  Shorter ones that
  * lie closer together than a column become one run, which carries how much of
  * it was busy and with what: drawn as a bar whose height is that share, it
- * shows neither more nor less than there was.  Nothing is left out: a single
+ * shows neither more nor less than there was.  A run that looks like the one it
+ * touches is drawn as one bar with it.  Nothing is left out: a single
  * short interval becomes a run of its own, one column wide.
  *
  * Pure, constant memory, one pass.  It must not know what the classes mean.
@@ -34,8 +35,9 @@ struct raster {
 	int64_t from_ns, to_ns, column_ns;
 	raster_emit emit;
 	void *context;
-	struct raster_run run; /* being collected; interval_count 0: none */
-	int64_t busy_end_ns;   /* where the run's last interval ends */
+	struct raster_run run;	    /* being collected; interval_count 0: none */
+	struct raster_run finished; /* the one before it, still to be emitted, likewise */
+	int64_t busy_end_ns;	    /* where the run's last interval ends */
 };
 
 /* Shows [from_ns, to_ns) with so many columns; emit gets the runs in time order. */

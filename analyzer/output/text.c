@@ -108,9 +108,9 @@ void page_kernel(struct page *page, const char *name, size_t width)
 	page_text(page, buffer, width);
 }
 
-size_t page_rows(const struct page *page, size_t count)
+size_t page_rows(const struct page *page, size_t count, size_t choice)
 {
-	size_t top = page->options->top ? page->options->top : PAGE_TOP;
+	size_t top = page->options->top ? page->options->top : choice;
 
 	return count < top ? count : top;
 }

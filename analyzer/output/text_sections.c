@@ -1,8 +1,6 @@
 /* text_sections.c - one function per section of the text report; empty ones print nothing. */
 #include "output/page.h"
 
-#include <roofline/trace_schema.h>
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +60,7 @@ static void put_process(struct page *page, const struct profile_process *process
 void page_section_processes(struct page *page)
 {
 	const struct profile *profile = page->report->profile;
-	size_t rows = page_rows(page, profile->process_count);
+	size_t rows = page_rows(page, profile->process_count, PAGE_TOP);
 
 	page_list_title(page, "Recording", profile->path, rows, profile->process_count);
 	for (size_t i = 0; i < rows; i++)
@@ -109,7 +107,7 @@ static void put_device(struct page *page, size_t index)
 		return;
 	}
 	fprintf(page->out, "  %-24s %9s %7s  %s\n", "wall", format_ns((double)times->wall_ns).text,
-		"", "from the first operation to the end of the last");
+		"", "first operation to the last's end");
 	put_share(page, "busy", times->busy_ns, times->wall_ns);
 	put_kinds(page, times);
 	put_share(page, "idle", times->idle_ns, times->wall_ns);
@@ -200,12 +198,12 @@ static void put_kernel(struct page *page, const struct kernel_statistics *kernel
 void page_section_kernels(struct page *page)
 {
 	const struct statistics *statistics = page->report->statistics;
-	size_t rows = page_rows(page, statistics->kernel_count);
+	size_t rows = page_rows(page, statistics->kernel_count, PAGE_TOP);
 	int64_t all_ns = total_kernel_ns(statistics);
 
 	if (!rows)
 		return;
-	page_list_title(page, "Kernels", NULL, rows, statistics->kernel_count);
+	page_list_title(page, "Kernels", "% of all kernels' time", rows, statistics->kernel_count);
 	page_heads(page, "       time      %       count      mean    median       p99       min "
 			 "      max");
 	for (size_t i = 0; i < rows; i++)
@@ -225,7 +223,7 @@ static void put_graph(struct page *page, const struct graph_statistics *graph)
 	else
 		snprintf(name, sizeof(name), "%u", graph->graph);
 	fputs("  ", page->out);
-	page_text(page, name, 12);
+	page_text(page, name, 11);
 	fprintf(page->out, " %9s %9s %7s %9s %9s %9s %7s\n", format_ns((double)time->total_ns).text,
 		format_count(graph->launch_count).text,
 		graph->node_count ? format_count(graph->node_count).text : "-",
@@ -237,14 +235,15 @@ static void put_graph(struct page *page, const struct graph_statistics *graph)
 void page_section_graphs(struct page *page)
 {
 	const struct statistics *statistics = page->report->statistics;
-	size_t rows = page_rows(page, statistics->graph_count);
+	size_t rows = page_rows(page, statistics->graph_count, PAGE_TOP);
 
 	if (!rows)
 		return;
 	page_list_title(page, "CUDA graphs", "time from the first node's start to the last's end",
 			rows, statistics->graph_count);
-	page_heads(page, "  graph             time  launches   nodes      mean    median       p99 "
-			 "    from");
+	page_heads(
+		page,
+		"  graph            time  launches   nodes      mean    median       p99    from");
 	for (size_t i = 0; i < rows; i++)
 		put_graph(page, &statistics->graphs[i]);
 }
@@ -254,13 +253,13 @@ void page_section_graphs(struct page *page)
 void page_section_copies(struct page *page)
 {
 	const struct statistics *statistics = page->report->statistics;
-	size_t rows = page_rows(page, statistics->copy_count);
+	size_t rows = page_rows(page, statistics->copy_count, PAGE_TOP);
 
 	if (!rows)
 		return;
 	page_list_title(page, "Copies", NULL, rows, statistics->copy_count);
-	page_heads(page, "  what  memory              call       time       count      mean "
-			 "    bytes       rate");
+	page_heads(page, "  what memory             call       time    count      mean     bytes "
+			 "     rate");
 	for (size_t i = 0; i < rows; i++) {
 		const struct copy_statistics *copy = &statistics->copies[i];
 		char memory[64];
@@ -268,7 +267,7 @@ void page_section_copies(struct page *page)
 		snprintf(memory, sizeof(memory), "%s to %s",
 			 profile_memory_kind_name(copy->src_memory),
 			 profile_memory_kind_name(copy->dst_memory));
-		fprintf(page->out, "  %-5s %-19s %-5s %9s %11s %9s %9s %10s\n",
+		fprintf(page->out, "  %-4s %-18s %-5s %9s %8s %9s %9s %9s\n",
 			profile_copy_kind_name(copy->kind), memory,
 			copy->is_async ? "async" : "sync",
 			format_ns((double)copy->time.total_ns).text,
@@ -280,7 +279,7 @@ void page_section_copies(struct page *page)
 void page_section_memsets(struct page *page)
 {
 	const struct statistics *statistics = page->report->statistics;
-	size_t rows = page_rows(page, statistics->memset_count);
+	size_t rows = page_rows(page, statistics->memset_count, PAGE_TOP);
 
 	if (!rows)
 		return;
@@ -311,7 +310,7 @@ void page_section_api(struct page *page)
 {
 	const struct profile *profile = page->report->profile;
 	const struct statistics *statistics = page->report->statistics;
-	size_t rows = page_rows(page, statistics->call_count);
+	size_t rows = page_rows(page, statistics->call_count, PAGE_TOP);
 	bool failed = has_failed_calls(statistics);
 
 	if (!rows)
@@ -340,7 +339,7 @@ void page_section_api(struct page *page)
 void page_section_ranges(struct page *page)
 {
 	const struct statistics *statistics = page->report->statistics;
-	size_t rows = page_rows(page, statistics->range_count);
+	size_t rows = page_rows(page, statistics->range_count, PAGE_TOP);
 
 	if (!rows)
 		return;
@@ -365,19 +364,35 @@ void page_section_ranges(struct page *page)
 
 /* ---- gaps ---- */
 
-/* "host compute 80%, launch 20%": shares of at least one percent, in the order of causes. */
+/* The largest share that was not told yet, or -1 when less than one percent is left. */
+static int largest_untold(const struct gap *gap, const bool *is_told)
+{
+	int64_t largest_ns = (gap->end_ns - gap->start_ns) / 100;
+	int largest = -1;
+
+	for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++) {
+		if (is_told[cause] || gap->by_cause_ns[cause] <= largest_ns)
+			continue;
+		largest_ns = gap->by_cause_ns[cause];
+		largest = cause;
+	}
+	return largest;
+}
+
+/* "host compute 80%, launch 20%", the largest share first. */
 static void describe_causes(const struct gap *gap, char *buffer, size_t size)
 {
 	double length_ns = (double)(gap->end_ns - gap->start_ns);
+	bool is_told[GAP_CAUSE_COUNT] = {false};
 	size_t used = 0;
+	int cause;
 
 	buffer[0] = '\0';
-	for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++) {
-		double share = 100 * (double)gap->by_cause_ns[cause] / length_ns;
-
-		if (share >= 1 && used < size)
-			used += (size_t)snprintf(buffer + used, size - used, "%s%s %.0f%%",
-						 used ? ", " : "", gap_cause_title(cause), share);
+	while (used < size && (cause = largest_untold(gap, is_told)) >= 0) {
+		used += (size_t)snprintf(buffer + used, size - used, "%s%s %.0f%%",
+					 used ? ", " : "", gap_cause_title(cause),
+					 100 * (double)gap->by_cause_ns[cause] / length_ns);
+		is_told[cause] = true;
 	}
 }
 
@@ -395,23 +410,25 @@ static int64_t first_moment(const struct report *report)
 static void put_gap(struct page *page, const struct gap *gap, int64_t first_ns)
 {
 	const struct profile *profile = page->report->profile;
-	char causes[256], before[1024], after[1024];
+	char label[160], gpu[32] = "", causes[256], before[1024], after[1024];
 
+	if (profile->device_count > 1)
+		snprintf(gpu, sizeof(gpu), " on GPU %u", profile->ops[gap->after].device);
 	describe_causes(gap, causes, sizeof(causes));
 	page_describe_op(page, &profile->ops[gap->before], before, sizeof(before), 60);
 	page_describe_op(page, &profile->ops[gap->after], after, sizeof(after), 60);
-	fprintf(page->out, "  %9s at %9s  GPU %u  ",
-		format_ns((double)(gap->end_ns - gap->start_ns)).text,
-		format_ns((double)(gap->start_ns - first_ns)).text,
-		profile->ops[gap->after].device);
-	page_wrap(page, "", causes, 34);
-	fprintf(page->out, "            after  %s\n            before %s\n", before, after);
+	snprintf(label, sizeof(label),
+		 "  %9s  at %s%s: ", format_ns((double)(gap->end_ns - gap->start_ns)).text,
+		 format_ns((double)(gap->start_ns - first_ns)).text, gpu);
+	page_wrap(page, label, causes, 13);
+	fprintf(page->out, "             after  %s\n             before %s\n", before, after);
 }
 
 void page_section_gaps(struct page *page)
 {
 	const struct gap_analysis *gaps = page->report->gaps;
-	size_t rows = page_rows(page, gaps->longest_count);
+	/* three lines each: half as many as elsewhere */
+	size_t rows = page_rows(page, gaps->longest_count, PAGE_TOP / 2);
 	uint64_t count = 0;
 
 	if (!rows)
@@ -464,7 +481,7 @@ void page_section_streams(struct page *page)
 {
 	const struct profile *profile = page->report->profile;
 	const struct statistics *statistics = page->report->statistics;
-	size_t rows = page_rows(page, statistics->stream_count);
+	size_t rows = page_rows(page, statistics->stream_count, PAGE_TOP);
 
 	if (statistics->stream_count < 2 && page->options->section < 0)
 		return; /* one stream is what the device's lines tell already */
@@ -525,36 +542,16 @@ void page_section_advice(struct page *page)
 		put_recommendation(page, i + 1, &advice->items[i]);
 }
 
-#define LOSS_ROW(name, unit, meaning) {#name, unit, meaning},
-static const struct {
-	const char *kind, *unit, *meaning;
-} loss_kinds[] = {
-	TRACE_LOSS_KINDS(LOSS_ROW)
-	/* the reader's own */
-	{"unreadable_rows", "rows", "not understood by the reader"},
-	{"orphan_ids", "rows", "refer to a row that is not there"},
-	{"cut_off_rows", "rows", "end in the middle"},
-	{"nul_bytes", "rows", "hold NUL bytes"},
-};
-#undef LOSS_ROW
-
 static void describe_loss(const struct profile *profile, size_t first, char *buffer, size_t size)
 {
-	const char *kind = profile->losses[first].kind, *unit = "", *meaning = "";
+	const char *kind = profile->losses[first].kind, *meaning = profile_loss_meaning(kind);
 	uint64_t count = 0;
 
 	for (size_t i = first; i < profile->loss_count; i++)
 		if (!strcmp(profile->losses[i].kind, kind))
 			count += profile->losses[i].count;
-	for (size_t i = 0; i < sizeof(loss_kinds) / sizeof(loss_kinds[0]); i++) {
-		if (strcmp(kind, loss_kinds[i].kind))
-			continue;
-		unit = loss_kinds[i].unit;
-		meaning = loss_kinds[i].meaning;
-	}
-	snprintf(buffer, size, "%s %s%s%s%s%s%s", format_count(count).text, *unit ? unit : kind,
-		 *unit ? " (" : "", *unit ? kind : "", *meaning ? ": " : "", meaning,
-		 *unit ? ")" : "");
+	snprintf(buffer, size, "%s %s%s%s%s", format_count(count).text, kind, *meaning ? " (" : "",
+		 meaning, *meaning ? ")" : "");
 }
 
 /* Whether an earlier row has the same kind: it was told there. */

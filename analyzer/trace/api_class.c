@@ -70,8 +70,8 @@ static size_t length_without_suffix(const char *name, size_t length)
 {
 	size_t digits = 0;
 
-	if (length > 5 && (!strncmp(name + length - 5, "_ptsz", 5) ||
-			   !strncmp(name + length - 5, "_ptds", 5)))
+	if (length > 5 &&
+	    (!strncmp(name + length - 5, "_ptsz", 5) || !strncmp(name + length - 5, "_ptds", 5)))
 		return length - 5;
 	while (digits < length && isdigit((unsigned char)name[length - 1 - digits]))
 		digits++;

@@ -29,13 +29,13 @@ static inline void *array_reserve(void *items, size_t *capacity, size_t needed, 
 }
 
 /* The next free item of array, or NULL without memory.  The caller raises count. */
-#define ARRAY_NEXT(array, capacity, count)                                                         \
-	({                                                                                         \
-		__typeof__(array) array_moved =                                                    \
-			array_reserve(array, &(capacity), (count) + 1, sizeof(*(array)));          \
-		if (array_moved)                                                                   \
-			(array) = array_moved;                                                     \
-		array_moved ? &(array)[count] : NULL;                                              \
+#define ARRAY_NEXT(array, capacity, count)                                                \
+	({                                                                                \
+		__typeof__(array) array_moved =                                           \
+			array_reserve(array, &(capacity), (count) + 1, sizeof(*(array))); \
+		if (array_moved)                                                          \
+			(array) = array_moved;                                            \
+		array_moved ? &(array)[count] : NULL;                                     \
 	})
 
 #endif

@@ -42,9 +42,9 @@ struct device_identity {
 struct loader {
 	struct profile *profile;
 	struct loader_capacity capacity;
-	struct strings *texts;	       /* profile->strings */
-	struct strings *kernel_texts;  /* numbers are indexes of kernel_names[] */
-	struct strings *call_texts;    /* numbers are indexes of call_names[] */
+	struct strings *texts;	      /* profile->strings */
+	struct strings *kernel_texts; /* numbers are indexes of kernel_names[] */
+	struct strings *call_texts;   /* numbers are indexes of call_names[] */
 	struct signature_node *signature_set;
 	struct device_identity *device_identities; /* as devices[] */
 	size_t device_identity_capacity;
@@ -63,7 +63,8 @@ struct loader_task {
 };
 
 struct context_entry {
-	uint32_t context, device_ordinal, null_stream;
+	uint32_t device; /* devices[] */
+	uint32_t null_stream;
 };
 
 struct marker {
@@ -79,7 +80,7 @@ struct correlation_pair {
 };
 
 struct correlation_map {
-	uint32_t first; /* correlation of dense[0] */
+	uint32_t first;	 /* correlation of dense[0] */
 	uint32_t *dense; /* calls[] or PROFILE_NONE; NULL when the ids are too far apart */
 	size_t dense_count;
 	struct correlation_pair *pairs; /* by correlation, when there is no dense[] */

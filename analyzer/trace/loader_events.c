@@ -23,12 +23,8 @@ static int take_sync(const union trace_row *row, const struct reader_place *plac
 	if (!loader_take_times(task, from->start_ns, from->end_ns, place))
 		return 0;
 	if (entry != PROFILE_NONE && from->stream != NO_STREAM) {
-		uint32_t device =
-			loader_device(loader, loader->context_entries[entry].device_ordinal);
-
-		if (device == PROFILE_NONE)
-			return -ENOMEM;
-		stream = loader_stream(loader, from->context, from->stream, device);
+		stream = loader_stream(loader, from->context, from->stream,
+				       loader->context_entries[entry].device);
 		if (stream == PROFILE_NONE)
 			return -ENOMEM;
 	}

@@ -18,11 +18,11 @@ struct op_columns {
 	uint64_t graph_node;
 };
 
-#define OP_COLUMNS(row)                                                                            \
-	&(const struct op_columns)                                                                 \
-	{                                                                                          \
-		(row).start_ns, (row).end_ns, (row).device, (row).context, (row).stream,           \
-			(row).correlation, (row).graph, (row).graph_node                           \
+#define OP_COLUMNS(row)                                                                  \
+	&(const struct op_columns)                                                       \
+	{                                                                                \
+		(row).start_ns, (row).end_ns, (row).device, (row).context, (row).stream, \
+			(row).correlation, (row).graph, (row).graph_node                 \
 	}
 
 static void op_fill(struct profile_op *op, enum profile_op_kind kind,
@@ -148,8 +148,9 @@ static int take_graph(const union trace_row *row, const struct reader_place *pla
 	struct loader_task *task = context;
 	struct loader *all = task->owner->loader;
 	const struct trace_graphs_row *from = &row->graphs;
-	const struct op_columns columns = {from->start_ns, from->end_ns,      from->device,
-					   from->context,  from->stream,      from->correlation,
+	const struct op_columns columns = {from->start_ns, from->end_ns,
+					   from->device,   from->context,
+					   from->stream,   from->correlation,
 					   from->graph,	   0};
 	struct profile_graph_launch *launch;
 

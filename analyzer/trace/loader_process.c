@@ -265,15 +265,16 @@ int loader_add_process(struct loader *all, const char *folder, struct err *err)
 {
 	struct process_loader loader;
 	const char *slash = strrchr(folder, '/');
-	struct profile_process *process = ARRAY_NEXT(
-		all->profile->processes, all->capacity.processes, all->profile->process_count);
+	struct profile_process *process =
+		ARRAY_NEXT(all->profile->processes, all->capacity.processes,
+			   all->profile->process_count);
 	int rc;
 
 	process_loader_init(&loader, all, folder);
 	if (!process)
 		return err_set(err, -ENOMEM, "%s: out of memory", folder);
-	*process = (struct profile_process){.folder = strdup(slash ? slash + 1 : folder),
-					    .rank = -1};
+	*process =
+		(struct profile_process){.folder = strdup(slash ? slash + 1 : folder), .rank = -1};
 	all->profile->process_count++;
 	rc = process->folder ? load_tables(&loader) : -ENOMEM;
 	if (rc == 0 && !any_opened(&loader)) {

@@ -89,7 +89,8 @@ static int set_depths(struct profile_range *ranges, size_t count)
 			depth = 0;
 		if (!ranges[i].is_push_pop)
 			continue;
-		while (depth > 0 && ends_ns[depth - 1] < ranges[i].end_ns)
+		while (depth > 0 && (ends_ns[depth - 1] <= ranges[i].start_ns ||
+				     ends_ns[depth - 1] < ranges[i].end_ns))
 			depth--;
 		ranges[i].depth = (uint32_t)depth;
 		end_ns = ARRAY_NEXT(ends_ns, capacity, depth);

@@ -11,7 +11,7 @@
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
 struct signature_key {
-	const char *mangled; /* interned: equal texts, equal pointers */
+	const char *mangled;		   /* interned: equal texts, equal pointers */
 	struct trace_signatures_row shape; /* id and name cleared */
 };
 
@@ -26,8 +26,8 @@ struct signature_node {
 static uint32_t loader_kernel_name(struct loader *loader, const char *mangled)
 {
 	struct profile *profile = loader->profile;
-	char *demangled = strncmp(mangled, "_Z", 2) ? NULL
-						    : __cxa_demangle(mangled, NULL, NULL, NULL);
+	char *demangled =
+		strncmp(mangled, "_Z", 2) ? NULL : __cxa_demangle(mangled, NULL, NULL, NULL);
 	const char *text = strings_intern(loader->texts, demangled ? demangled : mangled);
 	uint32_t number = text ? strings_number(loader->kernel_texts, text) : PROFILE_NONE;
 	char **name;

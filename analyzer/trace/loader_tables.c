@@ -21,8 +21,8 @@ static int take_property(const union trace_row *row, const struct reader_place *
 	struct loader_task *task = context;
 	struct process_loader *loader = task->owner;
 	struct profile_process *process = loader_facts(loader);
-	struct profile_property *property = ARRAY_NEXT(
-		process->properties, loader->property_capacity, process->property_count);
+	struct profile_property *property =
+		ARRAY_NEXT(process->properties, loader->property_capacity, process->property_count);
 
 	if (!property)
 		return -ENOMEM;
@@ -30,7 +30,8 @@ static int take_property(const union trace_row *row, const struct reader_place *
 	process->property_count++;
 	if (!property->key || !property->value)
 		return -ENOMEM;
-	if (!strcmp(property->key, "schema") && atoll(property->value) > TRACE_SCHEMA_VERSION)
+	if (!strcmp(property->key, "schema") &&
+	    strtoll(property->value, NULL, 10) > TRACE_SCHEMA_VERSION)
 		reader_count_loss(&task->losses, READER_newer_schema, place,
 				  "schema %.20s is newer than %d, the newest that this version of "
 				  "rooflinectl knows; use a newer rooflinectl",
@@ -83,10 +84,10 @@ int loader_take_process_facts(struct process_loader *loader)
 static int take_name(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct process_loader *loader = ((struct loader_task *)context)->owner;
-	const char **text = ARRAY_NEXT(loader->name_texts, loader->name_text_capacity,
-				       loader->name_count);
-	uint32_t *call = ARRAY_NEXT(loader->name_calls, loader->name_call_capacity,
-				    loader->name_count);
+	const char **text =
+		ARRAY_NEXT(loader->name_texts, loader->name_text_capacity, loader->name_count);
+	uint32_t *call =
+		ARRAY_NEXT(loader->name_calls, loader->name_call_capacity, loader->name_count);
 
 	(void)place;
 	if (!text || !call || !(*text = strings_intern(loader->loader->texts, row->names.text)))
@@ -185,8 +186,9 @@ static int take_device(const union trace_row *row, const struct reader_place *pl
 
 uint32_t loader_device(struct process_loader *loader, uint32_t ordinal)
 {
-	const struct trace_devices_row unknown = {
-		.device = ordinal, .name = "unknown GPU", .uuid = ""};
+	const struct trace_devices_row unknown = {.device = ordinal,
+						  .name = "unknown GPU",
+						  .uuid = ""};
 	uint32_t device = id_map_get(&loader->devices, ordinal);
 
 	if (device != PROFILE_NONE)
@@ -198,18 +200,21 @@ uint32_t loader_device(struct process_loader *loader, uint32_t ordinal)
 
 /* ---- contexts and streams ---- */
 
-static int take_context(const union trace_row *row, const struct reader_place *place,
-			void *context)
+static int take_context(const union trace_row *row, const struct reader_place *place, void *context)
 {
-	struct process_loader *loader = ((struct loader_task *)context)->owner;
+	struct loader_task *task = context;
+	struct process_loader *loader = task->owner;
 	struct context_entry *entry = ARRAY_NEXT(loader->context_entries, loader->context_capacity,
 						 loader->context_count);
+	uint32_t device;
 
-	(void)place;
-	if (!entry)
+	if (id_map_get(&loader->devices, row->contexts.device) == PROFILE_NONE)
+		reader_count_loss(&task->losses, READER_orphan_ids, place,
+				  "device %u is not in devices.csv", row->contexts.device);
+	device = loader_device(loader, row->contexts.device);
+	if (!entry || device == PROFILE_NONE)
 		return -ENOMEM;
-	*entry = (struct context_entry){row->contexts.context, row->contexts.device,
-					row->contexts.null_stream};
+	*entry = (struct context_entry){device, row->contexts.null_stream};
 	return id_map_put(&loader->contexts, row->contexts.context,
 			  (uint32_t)loader->context_count++);
 }
@@ -269,15 +274,13 @@ static int take_stream(const union trace_row *row, const struct reader_place *pl
 	struct process_loader *loader = task->owner;
 	const struct context_entry *entry = loader_context(loader, row->streams.context);
 	struct profile_stream *stream;
-	uint32_t device = PROFILE_NONE; /* until an operation tells */
 	uint32_t index;
 
-	if (entry && (device = loader_device(loader, entry->device_ordinal)) == PROFILE_NONE)
-		return -ENOMEM;
 	if (!entry)
 		reader_count_loss(&task->losses, READER_orphan_ids, place,
 				  "context %u is not in contexts.csv", row->streams.context);
-	index = loader_stream(loader, row->streams.context, row->streams.stream, device);
+	index = loader_stream(loader, row->streams.context, row->streams.stream,
+			      entry ? entry->device : PROFILE_NONE); /* until an operation tells */
 	if (index == PROFILE_NONE)
 		return -ENOMEM;
 	stream = &loader->loader->profile->streams[index];

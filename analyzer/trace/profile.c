@@ -1,4 +1,5 @@
-#define _GNU_SOURCE
+#define _GNU_SOURCE /* versionsort */
+
 #include "trace/profile.h"
 
 #include <dirent.h>
@@ -126,8 +127,8 @@ static int sort_profile(struct profile *profile)
 			compare_starts) < 0 ||
 	    stable_sort(profile->overheads, profile->overhead_count, sizeof(*profile->overheads),
 			compare_starts) < 0 ||
-	    stable_sort(profile->jits, profile->jit_count, sizeof(*profile->jits),
-			compare_starts) < 0)
+	    stable_sort(profile->jits, profile->jit_count, sizeof(*profile->jits), compare_starts) <
+		    0)
 		return -ENOMEM;
 	return 0;
 }

@@ -187,7 +187,8 @@ struct profile_loss {
 	const char *detail; /* of the first row; for the reader's own: file:line: what */
 };
 
-/* The reader's own losses: unreadable_rows, orphan_ids, invalid_times, cut_off_rows, nul_bytes. */
+/* The reader's own losses: unreadable_rows, orphan_ids, invalid_times, cut_off_rows, nul_bytes,
+ * newer_schema: READER_LOSS_KINDS of reader.h says what each is. */
 
 struct profile {
 	char *path; /* folder of the recording */
@@ -249,6 +250,9 @@ const char *profile_copy_kind_name(uint32_t kind);
 
 /* "pageable", "pinned", "device", "array", "managed", ...; borrowed, static. */
 const char *profile_memory_kind_name(uint32_t kind);
+
+/* What a kind of loss counts, for people; "" for one of a newer writer.  Borrowed, static. */
+const char *profile_loss_meaning(const char *kind);
 
 /* Bounds of an op's process: streams[op->stream].process. */
 static inline uint32_t profile_op_process(const struct profile *profile,

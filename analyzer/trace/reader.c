@@ -12,12 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Large enough that system calls do not show, small enough to stay in the L2 cache. */
-#define READ_BYTES ((size_t)256 * 1024)
+/* Large enough that system calls do not show, small enough to stay in the cache. */
+#define READ_BYTES ((size_t)64 * 1024)
 /* A lost closing quote would swallow the rest of the file; no honest field is this long. */
 #define FIELD_LIMIT_BYTES ((size_t)8 * 1024 * 1024)
-#define FIELD_BLOCK_BYTES 4096
-#define MAX_COLUMNS 256 /* of a file; further ones are not looked at */
+#define FIELD_BLOCK_BYTES ((size_t)32 * 1024) /* how much it grows by */
+#define MAX_COLUMNS 256			      /* of a file; further ones are not looked at */
 
 /* ---- the schema as data ---- */
 
@@ -37,12 +37,12 @@ struct table_form {
 
 /* A function per table, because offsetof needs the structure that a COLUMN row cannot name. */
 #define COLUMN_ENTRY(type, name, meaning) {#name, COLUMN_##type, offsetof(row_type, name)},
-#define TABLE_FUNCTION(table, columns)                                                             \
-	static struct table_form describe_##table(void)                                                 \
-	{                                                                                          \
-		typedef struct trace_##table##_row row_type;                                       \
-		static const struct column list[] = {columns(COLUMN_ENTRY)};                       \
-		return (struct table_form){#table, list, sizeof(list) / sizeof(list[0])};               \
+#define TABLE_FUNCTION(table, columns)                                                    \
+	static struct table_form describe_##table(void)                                   \
+	{                                                                                 \
+		typedef struct trace_##table##_row row_type;                              \
+		static const struct column list[] = {columns(COLUMN_ENTRY)};              \
+		return (struct table_form){#table, list, sizeof(list) / sizeof(list[0])}; \
 	}
 TRACE_TABLES(TABLE_FUNCTION)
 #undef TABLE_FUNCTION
@@ -82,8 +82,11 @@ static void count_losses(struct reader_losses *losses, enum reader_loss kind, ui
 	losses->count[kind] += count;
 	if (first[0])
 		return;
-	used = snprintf(first, size, "%.200s/%s.csv:%llu: ", place->process,
-			table_names[place->table], (unsigned long long)place->line);
+	used = snprintf(first, size, "%.200s/%s.csv:", place->process, table_names[place->table]);
+	if (place->line)
+		used += snprintf(first + used, size - (size_t)used,
+				 "%llu:", (unsigned long long)place->line);
+	used += snprintf(first + used, size - (size_t)used, " ");
 	vsnprintf(first + used, size - (size_t)used, format, arguments);
 }
 
@@ -161,7 +164,7 @@ struct reader {
 	bool is_foreign; /* the header names no column of the table: its rows say nothing */
 
 	union trace_row row;
-	size_t field_count; /* of the row so far */
+	size_t field_count;  /* of the row so far */
 	const char *problem; /* why the row cannot be used, NULL: it can */
 	const char *problem_column;
 	char *texts; /* the row's texts, each with its zero */

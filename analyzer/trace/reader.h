@@ -23,12 +23,12 @@ union trace_row {
 #undef READER_ROW_MEMBER
 
 /* What was lost while reading: the kinds of struct profile_loss that the reader adds itself. */
-#define READER_LOSS_KINDS(KIND)                                                                    \
-	KIND(unreadable_rows, "rows or files that do not have the form of their table")            \
-	KIND(cut_off_rows, "last lines without an end: the process was killed while writing")     \
-	KIND(nul_bytes, "zero bytes: the machine went down while writing")                         \
-	KIND(invalid_times, "rows whose start or end is zero, reversed or absurd")                 \
-	KIND(orphan_ids, "rows that refer to something that no table describes")                   \
+#define READER_LOSS_KINDS(KIND)                                                               \
+	KIND(unreadable_rows, "rows or files that do not have the form of their table")       \
+	KIND(cut_off_rows, "last lines without an end: the process was killed while writing") \
+	KIND(nul_bytes, "zero bytes: the machine went down while writing")                    \
+	KIND(invalid_times, "rows whose start or end is zero, reversed or absurd")            \
+	KIND(orphan_ids, "rows that refer to something that no table describes")              \
 	KIND(newer_schema, "recordings by a newer collector: some columns may mean something else")
 
 #define READER_LOSS_CONSTANT(kind, meaning) READER_##kind,
@@ -71,7 +71,7 @@ __attribute__((format(printf, 4, 5))) void reader_count_loss(struct reader_losse
 /* Adds from to losses. */
 void reader_merge_losses(struct reader_losses *losses, const struct reader_losses *from);
 
-const char *reader_table_name(enum trace_table table);	 /* "kernels"; the file is kernels.csv */
-const char *reader_loss_name(enum reader_loss kind); /* "unreadable_rows" */
+const char *reader_table_name(enum trace_table table); /* "kernels"; the file is kernels.csv */
+const char *reader_loss_name(enum reader_loss kind);   /* "unreadable_rows" */
 
 #endif

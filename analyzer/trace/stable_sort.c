@@ -1,6 +1,7 @@
 #include "trace/stable_sort.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,33 +64,65 @@ static int sorter_reserve(struct sorter *sorter, size_t bytes)
 	return 0;
 }
 
-/* Merges the sorted halves [0, left) and [left, count); only what overlaps is touched. */
-static int merge(struct sorter *sorter, char *items, size_t left, size_t count)
+/* Merges left bytes at items with the right bytes behind them; the left ones wait in spare. */
+static void merge_forwards(const struct sorter *sorter, char *items, size_t left, size_t right)
 {
 	size_t size = sorter->item_size;
-	size_t skip = count_before(sorter, items, left, items + left * size, 1);
-	char *to = items + skip * size, *from_left, *left_end, *from_right, *right_end;
+	const char *from_left = sorter->spare, *left_end = from_left + left;
+	const char *from_right = items + left, *right_end = from_right + right;
+	char *to = items;
 
-	if (skip == left)
-		return 0;
-	right_end = items + left * size +
-		    count_before(sorter, items + left * size, count - left,
-				 items + (left - 1) * size, 0) *
-			    size;
-	if (sorter_reserve(sorter, (left - skip) * size) < 0)
-		return -ENOMEM;
-	memcpy(sorter->spare, to, (left - skip) * size);
-	from_left = sorter->spare;
-	left_end = from_left + (left - skip) * size;
-	from_right = items + left * size;
+	memcpy(sorter->spare, items, left);
 	while (from_left < left_end && from_right < right_end) {
-		char **from = sorter->compare(from_right, from_left) < 0 ? &from_right : &from_left;
+		bool is_right = sorter->compare(from_right, from_left) < 0;
+		const char **from = is_right ? &from_right : &from_left;
 
 		memcpy(to, *from, size);
 		*from += size;
 		to += size;
 	}
 	memcpy(to, from_left, (size_t)(left_end - from_left));
+}
+
+/* The same from the end on; the right ones wait in spare. */
+static void merge_backwards(const struct sorter *sorter, char *items, size_t left, size_t right)
+{
+	size_t size = sorter->item_size;
+	const char *left_end = items + left; /* one behind the next to take */
+	const char *right_end = sorter->spare + right;
+	char *to_end = items + left + right;
+
+	memcpy(sorter->spare, items + left, right);
+	while (left_end > items && right_end > sorter->spare) {
+		bool is_left = sorter->compare(right_end - size, left_end - size) < 0;
+		const char **from_end = is_left ? &left_end : &right_end;
+
+		*from_end -= size;
+		to_end -= size;
+		memcpy(to_end, *from_end, size);
+	}
+	right = (size_t)(right_end - sorter->spare);
+	memcpy(to_end - right, sorter->spare, right);
+}
+
+/* Merges the sorted halves [0, left) and [left, count); only what overlaps is touched, and only
+ * its smaller part is copied. */
+static int merge(struct sorter *sorter, char *items, size_t left, size_t count)
+{
+	size_t size = sorter->item_size;
+	char *middle = items + left * size;
+	size_t skip = count_before(sorter, items, left, middle, 1);
+	size_t left_bytes = (left - skip) * size, right_bytes;
+
+	if (skip == left)
+		return 0;
+	right_bytes = count_before(sorter, middle, count - left, middle - size, 0) * size;
+	if (sorter_reserve(sorter, left_bytes < right_bytes ? left_bytes : right_bytes) < 0)
+		return -ENOMEM;
+	if (left_bytes < right_bytes)
+		merge_forwards(sorter, middle - left_bytes, left_bytes, right_bytes);
+	else
+		merge_backwards(sorter, middle - left_bytes, left_bytes, right_bytes);
 	return 0;
 }
 

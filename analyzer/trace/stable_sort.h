@@ -3,7 +3,7 @@
  *
  * Rows of a recording come almost in the order in which they happened.  Sorted
  * input costs one comparison an item and no memory; otherwise room for the
- * overlapping part only, at most half of the items.  qsort promises neither.
+ * smaller overlapping part only, at most half of the items.  qsort promises neither.
  */
 #ifndef ROOFLINE_STABLE_SORT_H
 #define ROOFLINE_STABLE_SORT_H

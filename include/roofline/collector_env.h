@@ -26,8 +26,8 @@
 	VARIABLE(ENV_DURATION, "ROOFLINE_DURATION_S", "0", "seconds of recording, 0 for all")           \
 	VARIABLE(ENV_PROFILER_API, "ROOFLINE_PROFILER_API", "0",                                        \
 		 "1: record only between cudaProfilerStart and cudaProfilerStop")                       \
-	VARIABLE(ENV_API, "ROOFLINE_API", "1",                                                          \
-		 "0: no API calls, only GPU work (cheapest; idle causes unknown)")                      \
+	VARIABLE(ENV_API, "ROOFLINE_API", "chosen",                                                     \
+		 "API calls: chosen ones, all of both APIs, or none (idle causes unknown)")             \
 	VARIABLE(                                                                                       \
 		ENV_SYNCS, "ROOFLINE_SYNCS", "0",                                                       \
 		"1: also which stream or event every wait was for (dear: see docs/commands/record.md)") \

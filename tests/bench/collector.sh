@@ -1,7 +1,8 @@
 #!/bin/bash
 # What recording costs: the same programs bare, with the collector throwing every record away (the
-# floor), with the collector, and under Nsight Systems where $NSYS names it.  The ways take turns, so
-# that drift of the machine hits all alike; medians over the rounds are compared.
+# floor), with the collector, with it recording no API calls, all of them, or every wait's stream,
+# and under Nsight Systems where $NSYS names it.  The ways take turns, so that drift of the machine
+# hits all alike; medians over the rounds are compared.
 #
 #   make && make gpu-tests && tests/bench/collector.sh [ROUNDS]      5 rounds when not given
 #
@@ -26,6 +27,10 @@ die() {
 	echo "collector.sh: ROUNDS and SCALE are whole numbers from 1, not '$rounds' and '$scale'" >&2
 	exit 2
 }
+nvidia-smi -L >/dev/null 2>&1 || {
+	echo "collector: skipped, no NVIDIA GPU"
+	exit 0
+}
 [[ -x $build/tests/gpu/many_launches ]] || die "$build/tests/gpu is not built: run make gpu-tests"
 [[ -f $collector ]] || die "$collector is missing: run make, or set COLLECTOR"
 
@@ -38,7 +43,7 @@ benches=(
 	"torch eager|us_per_iteration|$python $root/tests/gpu/torch_loop.py --mode eager"
 	"torch graph|us_per_iteration|$python $root/tests/gpu/torch_loop.py --mode graph"
 )
-ways=(bare floor collector)
+ways=(bare floor collector api_none api_all syncs)
 [[ -n $nsys ]] && ways+=(nsys)
 
 scratch=$(mktemp -d)
@@ -53,6 +58,9 @@ run_way() {
 	bare) env -u CUDA_INJECTION64_PATH "$@" ;;
 	floor) env CUDA_INJECTION64_PATH="$collector" ROOFLINE_OUTPUT="$scratch/out" \
 		ROOFLINE_DISCARD=1 "$@" ;;
+	api_none) env CUDA_INJECTION64_PATH="$collector" ROOFLINE_OUTPUT="$scratch/out" ROOFLINE_API=none "$@" ;;
+	api_all) env CUDA_INJECTION64_PATH="$collector" ROOFLINE_OUTPUT="$scratch/out" ROOFLINE_API=all "$@" ;;
+	syncs) env CUDA_INJECTION64_PATH="$collector" ROOFLINE_OUTPUT="$scratch/out" ROOFLINE_SYNCS=1 "$@" ;;
 	collector)
 		env CUDA_INJECTION64_PATH="$collector" ROOFLINE_OUTPUT="$scratch/out" "$@"
 		grep -q '^skipped' "$scratch/log" || compgen -G "$scratch/out/*/kernels.csv" >/dev/null ||
@@ -98,7 +106,7 @@ table() {
 		return n % 2 ? value[key, (n + 1) / 2] : (value[key, n / 2] + value[key, n / 2 + 1]) / 2
 	}
 	END {
-		way_count = split("bare floor collector nsys", ways, " ")
+		way_count = split("bare floor collector api_none api_all syncs nsys", ways, " ")
 		printf "%-17s %-17s %-10s %10s %22s %9s %8s %9s\n", "what", "unit", "way",
 			"median", "min .. max", "of bare", "added", "of floor"
 		for (index_ = 0; index_ <= last; index_++)

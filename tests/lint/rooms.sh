@@ -2,7 +2,7 @@
 # The rooms' rules: who may include what, and what a room must not do.  docs/architecture.md draws them.
 source "$(dirname "$0")/common.bash"
 
-# What each room may include with quotes.  A room lists every path that it may name; the rooms are
+# Which of our headers each room may include.  A room lists every path that it may name; the rooms are
 # matched by the longest folder, so analyzer/cmd comes before analyzer/.
 may_include() {
 	case $1 in
@@ -32,16 +32,18 @@ is_allowed() {
 	return 1
 }
 
-# quoted_includes DIR...: lines 'file header', any leading ../ taken away
-quoted_includes() {
+# own_includes DIR...: lines 'file header' of our own headers, also those named with angle brackets;
+# any leading ../ taken away
+own_includes() {
+	local ours='"[^"]+"|<((\.\./)*(analyzer|base|trace|analysis|advice|output|cmd|roofline|workloads|collector)/[^>]+)>'
 	grep -rHoE --include='*.[ch]' --include='*.cu' --include='*.cuh' \
-		'^[[:space:]]*#[[:space:]]*include[[:space:]]*"[^"]+"' "$@" 2>/dev/null |
-		sed -E 's/^([^:]+):.*"([^"]+)".*/\1 \2/; s/ (\.\.\/)+/ /'
+		"^[[:space:]]*#[[:space:]]*include[[:space:]]*($ours)" "$@" 2>/dev/null |
+		sed -E 's/^([^:]+):.*["<]([^">]+)[">].*/\1 \2/; s/ (\.\.\/)+/ /'
 }
 
 # outsiders DIR...: includes that the table does not allow
 outsiders() {
-	quoted_includes "$@" | while read -r file header; do
+	own_includes "$@" | while read -r file header; do
 		is_allowed "$file" "$header" $(may_include "$file") ||
 			echo "$file includes \"$header\"; it may: $(may_include "$file")"
 	done

@@ -8,8 +8,9 @@
  */
 #include "advice/rules/rules.h"
 
+#include "base/format.h"
+
 #include <errno.h>
-#include <inttypes.h>
 
 #define AT_STAKE_RATIO 0.15
 #define PAUSE_COUNT 100
@@ -36,16 +37,15 @@ static int recommend(const struct facts *facts, struct advice *advice, size_t de
 			"cudaGraphInstantiate(&exec, graph, 0);\n"
 			"for (...) cudaGraphLaunch(exec, stream);";
 	rc = advice_say(item,
-			"%" PRIu64 " pauses of up to 100 us between kernels of up to 100 us that "
+			"%s pauses of up to 100 us between kernels of up to 100 us that "
 			"one thread launches repeatedly",
-			found->short_pause_count);
+			format_count(found->short_pause_count).text);
 	if (rc == 0)
-		rc = advice_say(
-			item,
-			"in these pauses: %.3f ms in launches, %.3f ms of host code between "
-			"them",
-			(double)found->short_pause_launch_ns / 1e6,
-			(double)found->short_pause_host_ns / 1e6);
+		rc = advice_say(item,
+				"in these pauses: %s in launches, %s of host code between "
+				"them",
+				format_ns((double)found->short_pause_launch_ns).text,
+				format_ns((double)found->short_pause_host_ns).text);
 	return rc;
 }
 

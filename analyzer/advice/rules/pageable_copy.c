@@ -8,9 +8,9 @@
 #include "advice/rules/rules.h"
 
 #include "analysis/spans.h"
+#include "base/format.h"
 
 #include <errno.h>
-#include <inttypes.h>
 
 #define AT_STAKE_RATIO 0.05
 #define MEMORY_PAGEABLE 1 /* CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE */
@@ -93,18 +93,20 @@ static int recommend(const struct facts *facts, struct advice *advice, size_t de
 	item->risk = "Pinned memory is taken from the whole machine and slow to allocate: once, "
 		     "outside of loops. An asynchronous copy must have ended before the host "
 		     "touches its buffer.";
-	item->pattern =
-		"cudaMallocHost(&host, bytes); /* once */\n"
-		"cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, copy_stream);\n"
-		"cudaEventRecord(copied, copy_stream);\n"
-		"cudaStreamWaitEvent(compute_stream, copied);";
-	rc = advice_say(item,
-			"%" PRIu64 " copies with pageable memory, %.3f MiB in %.3f ms (%.2f GB/s)",
-			found->count, (double)found->bytes / 1048576, (double)found->copy_ns / 1e6,
-			found->copy_ns ? (double)found->bytes / (double)found->copy_ns : 0);
+	item->pattern = "cudaMallocHost(&host, bytes); /* once */\n"
+			"cudaMemcpyAsync(device, host, bytes, cudaMemcpyDefault, copy_stream);\n"
+			"cudaEventRecord(copied, copy_stream);\n"
+			"cudaStreamWaitEvent(compute_stream, copied);";
+	rc = advice_say(item, "%s copies with pageable memory, %s in %s (%s)",
+			format_count(found->count).text, format_bytes((double)found->bytes).text,
+			format_ns((double)found->copy_ns).text,
+			format_rate(found->copy_ns
+					    ? (double)found->bytes / (double)found->copy_ns * 1e9
+					    : 0)
+				.text);
 	if (rc == 0)
-		rc = advice_say(item, "no kernel ran beside them for %.3f ms",
-				(double)found->exposed_ns / 1e6);
+		rc = advice_say(item, "no kernel ran beside them for %s",
+				format_ns((double)found->exposed_ns).text);
 	return rc;
 }
 

@@ -13,15 +13,15 @@
 #include "advice/advice.h"
 
 /* RULE(name, summary); the name is the recommendation's id */
-#define RULES(RULE)                                                                                \
-	RULE(launch_bound_graph, "repeated short kernels with launch-bound pauses: a CUDA graph")  \
-	RULE(sync_every_kernel, "the host waits after nearly every launch: fewer waits")           \
+#define RULES(RULE)                                                                               \
+	RULE(launch_bound_graph, "repeated short kernels with launch-bound pauses: a CUDA graph") \
+	RULE(sync_every_kernel, "the host waits after nearly every launch: fewer waits")          \
 	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")
 
 /* What a rule needs beyond the report, per device; found once for all rules. */
 struct device_facts {
 	uint64_t launch_count, sync_count; /* calls of the threads that launched work here */
-	uint64_t short_pause_count; /* pauses between repeated short kernels of one thread */
+	uint64_t short_pause_count;	   /* pauses between repeated short kernels of one thread */
 	int64_t short_pause_launch_ns, short_pause_host_ns; /* their idle time by cause */
 };
 
@@ -52,7 +52,7 @@ __attribute__((format(printf, 2, 3))) int advice_say(struct recommendation *item
 						     const char *format, ...);
 
 /* Each returns 0 or -ENOMEM. */
-#define RULE_PROTOTYPE(name, summary)                                                              \
+#define RULE_PROTOTYPE(name, summary) \
 	int rule_##name(const struct facts *facts, struct advice *advice);
 RULES(RULE_PROTOTYPE)
 #undef RULE_PROTOTYPE

@@ -8,8 +8,9 @@
  */
 #include "advice/rules/rules.h"
 
+#include "base/format.h"
+
 #include <errno.h>
-#include <inttypes.h>
 
 #define WAITS_PER_LAUNCH 0.5
 #define LAUNCH_COUNT 100
@@ -39,15 +40,16 @@ static int recommend(const struct facts *facts, struct advice *advice, size_t de
 		     "reuses still need one.";
 	item->pattern = "for (...) kernel<<<grid, block, 0, stream>>>(...); /* no wait in here */\n"
 			"cudaStreamSynchronize(stream); /* once, before the host reads */";
-	rc = advice_say(item, "%" PRIu64 " waits of the host for %" PRIu64 " launches (%.2f each)",
-			found->sync_count, found->launch_count,
+	rc = advice_say(item, "%s waits of the host for %s launches (%.2f each)",
+			format_count(found->sync_count).text,
+			format_count(found->launch_count).text,
 			(double)found->sync_count / (double)found->launch_count);
 	if (rc == 0)
 		rc = advice_say(item,
-				"the GPU was idle for %.3f ms inside waits and %.3f ms during "
+				"the GPU was idle for %s inside waits and %s during "
 				"launches",
-				(double)gaps->by_cause_ns[GAP_SYNC] / 1e6,
-				(double)gaps->by_cause_ns[GAP_LAUNCH] / 1e6);
+				format_ns((double)gaps->by_cause_ns[GAP_SYNC]).text,
+				format_ns((double)gaps->by_cause_ns[GAP_LAUNCH]).text);
 	return rc;
 }
 

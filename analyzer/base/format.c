@@ -1,4 +1,4 @@
-#include "output/format.h"
+#include "base/format.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -48,7 +48,7 @@ struct figure format_rate(double byte_per_s)
 
 struct figure format_count(uint64_t count)
 {
-	struct figure figure;
+	struct figure figure = {""};
 	char digits[24];
 	int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
 	char *to = figure.text;

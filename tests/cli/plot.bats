@@ -1,0 +1,178 @@
+#!/usr/bin/env bats
+# rooflinectl plot
+load common
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	export TMPDIR="$BATS_TEST_TMPDIR/tmp" COLUMNS=80
+	mkdir "$TMPDIR"
+	"$BUILD/tests/tools/make_trace" recording 5000
+}
+
+needs_gnuplot() {
+	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+}
+
+# Nothing is left in the folder for temporary files.
+no_rubbish() {
+	[ -z "$(ls -A "$TMPDIR")" ]
+}
+
+magic_of() { # FILE COUNT
+	head -c "$2" "$1" | od -An -tx1 | tr -d ' \n'
+}
+
+@test "plot draws every chart as SVG in the current folder and lists the paths" {
+	needs_gnuplot
+	run "$ROOFLINECTL" plot
+	[ "$status" -eq 0 ]
+	[ "$output" = "roofline-timeline.svg
+roofline-gaps.svg
+roofline-kernels.svg" ]
+	for chart in timeline gaps kernels; do
+		grep -q '<svg' "roofline-$chart.svg"
+		grep -q '</svg>' "roofline-$chart.svg"
+	done
+	no_rubbish
+}
+
+@test "plot --format png and pdf write what their names say, into the folder of -o" {
+	needs_gnuplot
+	run "$ROOFLINECTL" plot recording -o pictures --format png
+	[ "$status" -eq 0 ]
+	run "$ROOFLINECTL" plot -o pictures --format pdf recording
+	[ "$status" -eq 0 ]
+	for chart in timeline gaps kernels; do
+		[ "$(magic_of "pictures/roofline-$chart.png" 4)" = 89504e47 ]
+		[ "$(magic_of "pictures/roofline-$chart.pdf" 5)" = 255044462d ]
+	done
+}
+
+@test "plot draws only the charts that are named" {
+	needs_gnuplot
+	run "$ROOFLINECTL" plot recording gaps
+	[ "$status" -eq 0 ]
+	[ "$output" = roofline-gaps.svg ]
+	[ ! -e roofline-kernels.svg ]
+	run "$ROOFLINECTL" plot kernels
+	[ "$output" = roofline-kernels.svg ]
+}
+
+@test "plot --format term fits the terminal and writes no file and no colour into a pipe" {
+	needs_gnuplot
+	for columns in 60 80 132; do
+		COLUMNS=$columns run "$ROOFLINECTL" plot --format term
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"idle for "*"kernel time"* ]]
+		[[ "$output" != *$'\033'* ]]
+		[ "$(LC_ALL=C.UTF-8 wc -L <<<"$output")" -le "$columns" ]
+	done
+	[ -z "$(ls roofline-* 2>/dev/null)" ]
+	no_rubbish
+}
+
+@test "plot --format term has colour on a terminal, unless NO_COLOR is set" {
+	needs_gnuplot
+	command -v script >/dev/null || skip "script(1) is not installed"
+	run script -qec "$ROOFLINECTL plot --format term timeline" /dev/null
+	[ "$status" -eq 0 ]
+	[[ "$output" == *$'\033[38;2;'* ]]
+	NO_COLOR=1 run script -qec "$ROOFLINECTL plot --format term timeline" /dev/null
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"idle for "* ]]
+	[[ "$output" != *$'\033'* ]]
+}
+
+@test "plot --from and --to draw a part of the timeline" {
+	needs_gnuplot
+	run "$ROOFLINECTL" plot --from 0.1 --to 0.3 --format term timeline
+	[ "$status" -eq 0 ]
+	[[ "${lines[0]}" == *"of 200 us" ]]
+	[[ "$output" == *"100 us"*"300 us"* ]]
+}
+
+@test "plot refuses a part that lies behind the end, and one that ends before it begins" {
+	run "$ROOFLINECTL" plot --from 1e9 timeline
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"--from lies behind the end"* ]]
+	run "$ROOFLINECTL" plot --from 3 --to 2
+	[ "$status" -eq 2 ]
+	run "$ROOFLINECTL" plot --to soon
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"'soon' is not a number of milliseconds"* ]]
+}
+
+@test "plot names a chart that does not exist, and those that do" {
+	run "$ROOFLINECTL" plot recording roofs
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"'roofs' is neither a recording nor a chart (timeline, gaps, kernels)"* ]]
+	run "$ROOFLINECTL" plot roofs
+	[ "$status" -eq 2 ]
+	run "$ROOFLINECTL" plot --format jpg
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"none of svg, png, pdf, term"* ]]
+}
+
+@test "plot says when there is no recording" {
+	run "$ROOFLINECTL" plot ./nothing-here
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"nothing-here"* ]]
+	mkdir empty && cd empty
+	run "$ROOFLINECTL" plot
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"rooflinectl record"* ]]
+}
+
+@test "plot without gnuplot names the package to install" {
+	PATH="$TMPDIR" run "$ROOFLINECTL" plot gaps
+	[ "$status" -eq 1 ]
+	[ "$output" = "rooflinectl plot: gnuplot is not installed; fix: apt-get install gnuplot-nox" ]
+	[ ! -e roofline-gaps.svg ]
+	[ -z "$(/bin/ls -A "$TMPDIR")" ]
+}
+
+@test "plot passes on what gnuplot complained about and leaves no broken picture" {
+	mkdir bin
+	printf '#!/bin/sh\necho "line 1: cannot open the output" >&2\nexit 1\n' >bin/gnuplot
+	chmod +x bin/gnuplot
+	PATH="$PWD/bin:$PATH" run "$ROOFLINECTL" plot gaps
+	[ "$status" -eq 1 ]
+	[ "$output" = "rooflinectl plot: gnuplot could not draw gaps: line 1: cannot open the output" ]
+	[ ! -e roofline-gaps.svg ]
+	no_rubbish
+}
+
+@test "plot says when it cannot write the picture" {
+	needs_gnuplot
+	: >file
+	run "$ROOFLINECTL" plot -o file gaps
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"file/roofline-gaps.svg: cannot write"* ]]
+}
+
+draw_hostile() {
+	run "$ROOFLINECTL" plot single
+	[ "$status" -eq 0 ]
+	for chart in timeline gaps kernels; do
+		tail -n 3 "roofline-$chart.svg" | grep -q '</svg>'
+	done
+	run "$ROOFLINECTL" plot single --format term
+	[ "$status" -eq 0 ]
+	[ ! -e owned ]
+}
+
+@test "plot draws a recording with a single kernel and hostile names" {
+	needs_gnuplot
+	"$BUILD/tests/tools/make_trace" single 1
+	for name in "it's \`touch owned\`" "\$(touch owned)" '""{a_b}^\\n %d;#@""'; do
+		sed -i "2,\$s|,.*|,\"${name//\\/\\\\}\"|" single/*/names.csv
+		grep -qF "$name" single/*/names.csv
+		draw_hostile
+	done
+}
+
+@test "plot --help lists the charts" {
+	run "$ROOFLINECTL" plot --help
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"--format"*"timeline"*"gaps"*"kernels"* ]]
+}

@@ -1,0 +1,238 @@
+#!/usr/bin/env bats
+# rooflinectl report: what it says of a small recording, and how it fails.
+
+load common
+
+# A recording of one process: P, a wait that lasts 1 us beyond it, 2 us of host code, then N, whose
+# launch call runs 1 us and starts it 1 us later; after that a pageable copy that no call launched.
+make_recording() {
+	local folder="$1/host.7"
+	mkdir -p "$folder"
+	cat >"$folder/process.csv" <<-END
+		key,value
+		schema,1
+		host,host
+		pid,7
+		command,"./app --size 3"
+		driver,13000
+		cupti,130001
+		graphs,node
+		sealed_ns,2000000
+	END
+	cat >"$folder/names.csv" <<-END
+		id,text
+		1,_Z5saxpyifPf
+		2,cudaLaunchKernel
+		3,cudaStreamSynchronize
+	END
+	cat >"$folder/devices.csv" <<-END
+		device,name,uuid,compute_major,compute_minor,sm_count
+		0,NVIDIA H200,GPU-1234,9,0,132
+	END
+	printf 'context,device,null_stream\n1,0,7\n' >"$folder/contexts.csv"
+	printf 'context,stream\n1,7\n' >"$folder/streams.csv"
+	cat >"$folder/signatures.csv" <<-END
+		id,name,grid_x,grid_y,grid_z,block_x,block_y,block_z,registers_per_thread
+		1,1,64,2,1,256,1,1,32
+	END
+	cat >"$folder/kernels.csv" <<-END
+		start_ns,end_ns,signature,device,context,stream,correlation
+		1000000,1010000,1,0,1,7,1
+		1015000,1020000,1,0,1,7,3
+	END
+	cat >"$folder/copies.csv" <<-END
+		start_ns,end_ns,kind,src_memory,dst_memory,bytes,device,context,stream
+		1021000,1041000,1,1,3,4194304,0,1,7
+	END
+	cat >"$folder/api.csv" <<-END
+		start_ns,end_ns,name,thread,correlation,result
+		990000,995000,2,42,1,0
+		996000,1011000,3,42,2,0
+		1013000,1014000,2,42,3,0
+	END
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	make_recording roofline.1
+}
+
+json() {
+	"$ROOFLINECTL" report roofline.1 --format json | python3 -c "
+import json, sys
+report = json.load(sys.stdin)
+print($1)"
+}
+
+@test "the text report tells what ran, the causes of idle time, and what was lost" {
+	run "$ROOFLINECTL" report roofline.1
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"host.7 on host: ./app --size 3"* ]]
+	[[ "$output" == *"GPU 0  NVIDIA H200"* ]]
+	[[ "$output" == *"saxpy "*"grid 64x2 block 256, 32 regs"* ]]
+	[[ "$output" =~ synchronisation\ +1\.00\ us ]]
+	[[ "$output" =~ host\ compute\ +2\.00\ us ]]
+	[[ "$output" =~ launch\ +2\.00\ us ]]
+	[[ "$output" == *"Lost: nothing"* ]]
+	[[ "$output" == *"Not visible: "* ]]
+}
+
+@test "causes add up to idle time, and busy and idle to wall time" {
+	run json "[(d['wall_ns'], d['busy_ns'], d['idle_ns'], sum(d['idle_by_cause'].values())) for d in report['devices']]"
+	[ "$output" = "[(41000, 35000, 6000, 6000)]" ]
+}
+
+@test "JSON has the promised keys" {
+	run json "report['schema'], set('processes devices kernels graphs copies memsets api ranges gaps concurrency losses not_visible advice'.split()) - set(report)"
+	[ "$output" = "1 set()" ]
+	run json "[report['kernels'][0][k] for k in 'name mangled count total_ns mean_ns p50_ns p99_ns min_ns max_ns grid block registers'.split()]"
+	[ "$output" = "['saxpy(int, float, float*)', '_Z5saxpyifPf', 2, 15000, 7500.0, 5000, 10000, 5000, 10000, [64, 2, 1], [256, 1, 1], 32]" ]
+	run json "[(g['duration_ns'], g['cause'], g['before']['kind'], g['after']['kind'], sum(g['by_cause'].values())) for g in report['gaps']]"
+	[ "$output" = "[(5000, 'launch', 'kernel', 'kernel', 5000), (1000, 'unknown', 'kernel', 'copy', 1000)]" ]
+	run json "[(a['id'], a['speedup'], a['low'], a['high']) for a in report['advice']]"
+	[ "$output" = "[('pageable_copy', None, None, None)]" ]
+}
+
+@test "CSV is a table of one section with its columns in the first line" {
+	run "$ROOFLINECTL" report roofline.1 --format csv
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 2 ]
+	[[ "${lines[0]}" == name,count,total_ns,* ]]
+	[[ "${lines[1]}" == '"saxpy(int, float, float*)",2,15000,7500,5000,10000,'* ]]
+	run "$ROOFLINECTL" report roofline.1 --format csv --section copies
+	[ "${lines[1]}" = "HtoD,pageable,device,0,1,20000,20000,20000,20000,20000,20000,4194304,209715200000" ]
+}
+
+@test "every section of CSV has as many fields in each row as columns" {
+	for section in processes devices kernels graphs copies memsets api ranges gaps concurrency \
+		streams advice losses not_visible; do
+		"$ROOFLINECTL" report roofline.1 -f csv -s "$section" | python3 -c "
+import csv, sys
+rows = list(csv.reader(sys.stdin))
+assert rows and all(len(row) == len(rows[0]) for row in rows), rows"
+	done
+}
+
+@test "a section alone prints nothing else" {
+	run "$ROOFLINECTL" report roofline.1 --section api
+	[ "${lines[0]}" = "API calls" ]
+	[[ "$output" != *saxpy* ]]
+}
+
+@test "no line is wider than 80 columns" {
+	"$ROOFLINECTL" report roofline.1 >out
+	run awk 'length > 80' out
+	[ -z "$output" ]
+}
+
+@test "--wide shows names in full" {
+	run "$ROOFLINECTL" report roofline.1 --wide
+	[[ "$output" == *"saxpy(int, float, float*)"* ]]
+}
+
+@test "--top limits the rows of a list" {
+	run "$ROOFLINECTL" report roofline.1 -f csv -s gaps --top 1
+	[ "${#lines[@]}" -eq 2 ]
+	run "$ROOFLINECTL" report roofline.1 --top 1
+	[[ "$output" == *"Longest gaps  (1 of 2,"* ]]
+}
+
+@test "without DIR the newest recording under the current folder is read" {
+	make_recording roofline.2
+	sed -i 's/--size 3/--size 4/' roofline.2/host.7/process.csv
+	touch -d '1 hour ago' roofline.1/host.7/process.csv
+	run "$ROOFLINECTL" report
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"./app --size 4"* ]]
+}
+
+@test "without any recording it says how to make one" {
+	mkdir empty
+	cd empty
+	run "$ROOFLINECTL" report
+	[ "$status" -eq 1 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[[ "$output" == *"rooflinectl record"* ]]
+}
+
+@test "a recording that is not there is one line on stderr and exit code 1" {
+	run "$ROOFLINECTL" report nowhere
+	[ "$status" -eq 1 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[[ "$output" == "rooflinectl report: "*nowhere* ]]
+}
+
+@test "wrong arguments exit with 2 and name what is wrong" {
+	for arguments in "--format yaml" "--section nothing" "--top none" "--top 0" "one two" "--odd"; do
+		run "$ROOFLINECTL" report $arguments
+		[ "$status" -eq 2 ]
+		[[ "${lines[0]}" == "rooflinectl report: "* ]]
+	done
+}
+
+@test "a recording that was cut off is told in the head" {
+	sed -i '/sealed_ns/d' roofline.1/host.7/process.csv
+	run "$ROOFLINECTL" report roofline.1
+	[[ "$output" == *"cut off"*"did not end properly"* ]]
+}
+
+@test "a recording of a part is told in the head" {
+	echo "filter_kernels,saxpy" >>roofline.1/host.7/process.csv
+	run "$ROOFLINECTL" report roofline.1
+	[[ "$output" == *"  filtered  only a part was recorded"* ]]
+}
+
+@test "losses are summed by kind and explained" {
+	printf 'time_ns,kind,count,detail\n1,dropped_records,5,x\n2,dropped_records,7,x\n' \
+		>roofline.1/host.7/losses.csv
+	run "$ROOFLINECTL" report roofline.1 --section losses
+	[ "$output" = "Lost: 12 dropped_records (CUPTI had no buffer to put them in)" ]
+	run json "report['losses']"
+	[ "$output" = "{'dropped_records': 12}" ]
+}
+
+@test "without API calls the causes are unknown and the report says why" {
+	rm roofline.1/host.7/api.csv
+	run "$ROOFLINECTL" report roofline.1
+	[[ "$output" =~ unknown\ +6\.00\ us ]]
+	[[ "$output" == *"API calls: none were recorded"* ]]
+}
+
+@test "host functions in streams are told to be invisible" {
+	echo "4,cudaLaunchHostFunc" >>roofline.1/host.7/names.csv
+	echo "1014100,1014200,4,42,4,0" >>roofline.1/host.7/api.csv
+	run "$ROOFLINECTL" report roofline.1 --section not_visible --wide
+	[[ "$output" == *"host functions in streams (1 seen"* ]]
+}
+
+@test "there are no escape sequences when stdout is not a terminal" {
+	"$ROOFLINECTL" report roofline.1 >out
+	run grep -c $'\033' out
+	[ "$output" = 0 ]
+}
+
+@test "colour on a terminal, none with NO_COLOR" {
+	command -v script >/dev/null || skip "needs script(1)"
+	unset NO_COLOR
+	run script -qec "'$ROOFLINECTL' report roofline.1" /dev/null
+	[[ "$output" == *$'\033[1mKernels'* ]]
+	export NO_COLOR=1
+	run script -qec "'$ROOFLINECTL' report roofline.1" /dev/null
+	[[ "$output" != *$'\033'* ]]
+}
+
+@test "-o writes the file and nothing on stdout" {
+	run "$ROOFLINECTL" report roofline.1 -f json -o report.json
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	python3 -m json.tool report.json >/dev/null
+}
+
+@test "a full disk is a failure" {
+	[ -e /dev/full ] || skip "needs /dev/full"
+	for format in text json csv; do
+		run "$ROOFLINECTL" report roofline.1 -f "$format" -o /dev/full
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"could not be written"* ]]
+	done
+}

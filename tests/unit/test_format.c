@@ -1,0 +1,100 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/format.h"
+
+static void test_times(void **state)
+{
+	(void)state;
+	assert_string_equal(format_ns(0).text, "0 ns");
+	assert_string_equal(format_ns(999).text, "999 ns");
+	assert_string_equal(format_ns(1000).text, "1.00 us");
+	assert_string_equal(format_ns(9996).text, "10.0 us");
+	assert_string_equal(format_ns(999600).text, "1.00 ms");
+	assert_string_equal(format_ns(34500000).text, "34.5 ms");
+	assert_string_equal(format_ns(7.2e9).text, "7.20 s");
+	assert_string_equal(format_ns(5e12).text, "5000 s");
+	assert_string_equal(format_ns(-1500).text, "-1.50 us");
+}
+
+static void test_sizes(void **state)
+{
+	(void)state;
+	assert_string_equal(format_bytes(512).text, "512 B");
+	assert_string_equal(format_bytes(1 << 20).text, "1.00 MiB");
+	assert_string_equal(format_rate(27.14e9).text, "27.1 GB/s");
+	assert_string_equal(format_rate(0).text, "-");
+	assert_string_equal(format_count(0).text, "0");
+	assert_string_equal(format_count(999).text, "999");
+	assert_string_equal(format_count(1234567).text, "1,234,567");
+	assert_string_equal(format_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
+	assert_string_equal(format_percent(1, 8).text, "12.5%");
+	assert_string_equal(format_percent(1, 0).text, "-");
+	assert_string_equal(format_cuda_version(13010).text, "13.1");
+}
+
+static void expect_name(const char *name, size_t width, const char *expected)
+{
+	char buffer[512];
+
+	format_kernel_name(buffer, sizeof(buffer), name, width);
+	assert_string_equal(buffer, expected);
+	assert_true(strlen(buffer) <= width);
+}
+
+static void test_names(void **state)
+{
+	static const char add[] =
+		"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+		"std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>)";
+
+	(void)state;
+	expect_name("saxpy(int, float, float*)", 40, "saxpy");
+	expect_name("extern_c_name", 40, "extern_c_name");
+	expect_name("void reduce<float, 256>(float*, int)", 40, "reduce<float, 256>");
+	expect_name(add, 80,
+		    "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, array<char*, 3ul>>");
+	expect_name(add, 48, "vectorized_elementwise_kernel<4, CUDAFunctor...>");
+	expect_name("void (anonymous namespace)::scale<float>(float*)", 20, "scale<float>");
+	expect_name("sm90_xmma_gemm_bf16bf16_tilesize128x128x64_kernel__5x_cublas", 30,
+		    "...28x128x64_kernel__5x_cublas");
+	expect_name("void f<g(int)::{lambda(float)#1}>(h<int>)", 40,
+		    "f<g(int)::{lambda(float)#1}>");
+	expect_name("", 10, "");
+	expect_name("((((", 10, "((((");
+	expect_name("a>>>>b(", 10, "a>>>>b(");
+}
+
+static void test_text(void **state)
+{
+	char buffer[16];
+
+	(void)state;
+	assert_int_equal(format_text(buffer, sizeof(buffer), "a\x1b[2J\nb", 10), 7);
+	assert_string_equal(buffer, "a?[2J?b");
+	/* three code points of two bytes each, cut after the second */
+	assert_int_equal(format_text(buffer, sizeof(buffer), "\xc3\xa4\xc3\xb6\xc3\xbc", 2), 2);
+	assert_string_equal(buffer, "\xc3\xa4\xc3\xb6");
+	assert_int_equal(format_text(buffer, 4, "abcdef", 10), 3);
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENTENCE("times have three digits and the unit that fits", test_times),
+		SENTENCE("sizes, rates, counts and shares read well", test_sizes),
+		SENTENCE("kernel names lose what is least needed first", test_names),
+		SENTENCE("control characters in names cannot move the cursor", test_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,415 @@
+/* The reader alone: what of a file becomes a row and what is counted. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "trace/reader.h"
+
+struct reading {
+	struct fixture fixture;
+	struct reader_losses losses;
+	struct err err;
+	unsigned rows;
+	struct trace_kernels_row kernel; /* the last */
+	struct trace_copies_row copy;
+	char text[64]; /* of the last name */
+	uint64_t line; /* of the last row */
+};
+
+static int set_up(void **state)
+{
+	struct reading *reading = calloc(1, sizeof(*reading));
+
+	fixture_create(&reading->fixture);
+	*state = reading;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct reading *reading = *state;
+
+	fixture_remove(&reading->fixture);
+	free(reading);
+	return 0;
+}
+
+static int take_row(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct reading *reading = context;
+
+	reading->rows++;
+	reading->line = place->line;
+	if (place->table == TRACE_TABLE_kernels)
+		reading->kernel = row->kernels;
+	if (place->table == TRACE_TABLE_copies)
+		reading->copy = row->copies;
+	if (place->table == TRACE_TABLE_names)
+		snprintf(reading->text, sizeof(reading->text), "%s", row->names.text);
+	return 0;
+}
+
+static int refuse_row(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	(void)row;
+	(void)place;
+	++*(unsigned *)context;
+	return -ECANCELED;
+}
+
+static int read_file(struct reading *reading, enum trace_table table)
+{
+	char folder[128];
+
+	snprintf(folder, sizeof(folder), "%s/p.1", reading->fixture.path);
+	return reader_read_table(folder, table, take_row, reading, &reading->losses, &reading->err);
+}
+
+static void read_bytes(struct reading *reading, enum trace_table table, const void *bytes,
+		       size_t length)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s.csv", reader_table_name(table));
+	fixture_write_bytes(&reading->fixture, "p.1", name, bytes, length);
+	assert_int_equal(read_file(reading, table), 0);
+}
+
+static void read_names(struct reading *reading, const char *text)
+{
+	read_bytes(reading, TRACE_TABLE_names, text, strlen(text));
+}
+
+static void read_kernels(struct reading *reading, const char *text)
+{
+	read_bytes(reading, TRACE_TABLE_kernels, text, strlen(text));
+}
+
+static void assert_loss(const struct reading *reading, enum reader_loss kind, uint64_t count,
+			const char *detail)
+{
+	assert_int_equal(reading->losses.count[kind], count);
+	assert_string_equal(reading->losses.first[kind], detail);
+}
+
+static void assert_nothing_lost(const struct reading *reading)
+{
+	for (int kind = 0; kind < READER_LOSS_COUNT; kind++)
+		assert_int_equal(reading->losses.count[kind], 0);
+}
+
+static void test_order(void **state)
+{
+	struct reading *reading = *state;
+
+	read_kernels(reading, "device,unheard_of,end_ns,start_ns,also new\n7,x,20,-10,\"a\nb\"\n");
+	assert_int_equal(reading->rows, 1);
+	assert_int_equal(reading->kernel.device, 7);
+	assert_int_equal(reading->kernel.start_ns, -10);
+	assert_int_equal(reading->kernel.end_ns, 20);
+	assert_int_equal(reading->kernel.graph_node, 0);
+	assert_nothing_lost(reading);
+}
+
+static void test_missing_text(void **state)
+{
+	struct reading *reading = *state;
+
+	strcpy(reading->text, "before");
+	read_names(reading, "id\n1\n");
+	assert_int_equal(reading->rows, 1);
+	assert_string_equal(reading->text, "");
+	assert_nothing_lost(reading);
+}
+
+static void test_limits(void **state)
+{
+	struct reading *reading = *state;
+
+	read_kernels(reading, "start_ns,end_ns,device,graph_node\n"
+			      "-9223372036854775807,9223372036854775807,4294967295,"
+			      "18446744073709551615\n");
+	assert_int_equal(reading->rows, 1);
+	assert_true(reading->kernel.start_ns == -INT64_MAX);
+	assert_true(reading->kernel.end_ns == INT64_MAX);
+	assert_true(reading->kernel.device == UINT32_MAX);
+	assert_true(reading->kernel.graph_node == UINT64_MAX);
+}
+
+static void test_bad_numbers(void **state)
+{
+	static const struct {
+		const char *row, *problem;
+	} cases[] = {
+		{"9223372036854775808,0,0,0", "start_ns is out of range"},
+		{"-9223372036854775809,0,0,0", "start_ns is out of range"},
+		{"99999999999999999999999,0,0,0", "start_ns is out of range"},
+		{"1,0,4294967296,0", "device is out of range"},
+		{"1,0,-1,0", "device is not a whole number"},
+		{"1,0,0,18446744073709551616", "graph_node is out of range"},
+		{"1,0,0,-5", "graph_node is not a whole number"},
+		{"1,,0,0", "end_ns is empty"},
+		{"1,-,0,0", "end_ns is not a whole number"},
+		{"1,1.5,0,0", "end_ns is not a whole number"},
+		{"1,1e9,0,0", "end_ns is not a whole number"},
+		{"1,0x10,0,0", "end_ns is not a whole number"},
+		{"1,1 2,0,0", "end_ns is not a whole number"},
+		{"1,+2,0,0", "end_ns is not a whole number"},
+		{"1,2,0", "the row has another number of fields than the header"},
+		{"1,2,0,0,0", "the row has another number of fields than the header"},
+	};
+	struct reading *reading = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[256], detail[256];
+
+		memset(&reading->losses, 0, sizeof(reading->losses));
+		reading->rows = 0;
+		snprintf(text, sizeof(text),
+			 "start_ns,end_ns,device,graph_node\n1,2,3,4\n%s\n5,6,7,8\n", cases[i].row);
+		snprintf(detail, sizeof(detail), "p.1/kernels.csv:3: %s", cases[i].problem);
+		read_kernels(reading, text);
+		assert_int_equal(reading->rows, 2);
+		assert_int_equal(reading->kernel.start_ns, 5);
+		assert_loss(reading, READER_unreadable_rows, 1, detail);
+	}
+}
+
+static void test_first_place(void **state)
+{
+	struct reading *reading = *state;
+
+	read_kernels(reading, "start_ns,end_ns\n1,2\nx,2\n3,y\n4,5\n");
+	assert_int_equal(reading->rows, 2);
+	assert_loss(reading, READER_unreadable_rows, 2,
+		    "p.1/kernels.csv:3: start_ns is not a whole number");
+}
+
+static void test_quotes(void **state)
+{
+	struct reading *reading = *state;
+
+	read_names(reading, "id,text\n\"1\",\"a, \"\"b\"\"\nc \"\n");
+	assert_int_equal(reading->rows, 1);
+	assert_string_equal(reading->text, "a, \"b\"\nc ");
+	assert_nothing_lost(reading);
+}
+
+static void test_quoted_lines_count(void **state)
+{
+	struct reading *reading = *state;
+
+	read_names(reading, "id,text\n1,\"a\nb\nc\"\n2,d\nx,e\n");
+	assert_int_equal(reading->line, 5);
+	assert_loss(reading, READER_unreadable_rows, 1,
+		    "p.1/names.csv:6: id is not a whole number");
+}
+
+static void test_cr_lf(void **state)
+{
+	struct reading *reading = *state;
+
+	read_kernels(reading, "start_ns,end_ns\r\n1,2\r\n3,4\r\nx,4\r\n");
+	assert_int_equal(reading->rows, 2);
+	assert_int_equal(reading->kernel.end_ns, 4);
+	assert_int_equal(reading->line, 3);
+	assert_loss(reading, READER_unreadable_rows, 1,
+		    "p.1/kernels.csv:4: start_ns is not a whole number");
+	assert_int_equal(reading->losses.count[READER_cut_off_rows], 0);
+}
+
+static void test_cut_off(void **state)
+{
+	struct reading *reading = *state;
+
+	read_kernels(reading, "start_ns,end_ns\n1,2\n3,45");
+	assert_int_equal(reading->rows, 1);
+	assert_int_equal(reading->kernel.end_ns, 2);
+	assert_loss(reading, READER_cut_off_rows, 1, "p.1/kernels.csv:3: the last line is cut off");
+	assert_int_equal(reading->losses.count[READER_unreadable_rows], 0);
+}
+
+static void test_cut_off_quote(void **state)
+{
+	struct reading *reading = *state;
+
+	read_names(reading, "id,text\n1,a\n2,\"b\nc");
+	assert_int_equal(reading->rows, 1);
+	assert_loss(reading, READER_cut_off_rows, 1, "p.1/names.csv:3: the last line is cut off");
+}
+
+static void test_nul(void **state)
+{
+	static const char bytes[] = "id,text\n1,a\0b\n2\0,c\n3,d\n";
+	struct reading *reading = *state;
+
+	read_bytes(reading, TRACE_TABLE_names, bytes, sizeof(bytes) - 1);
+	assert_int_equal(reading->rows, 2); /* in a text it is shown, in a number it is junk */
+	assert_string_equal(reading->text, "d");
+	assert_loss(reading, READER_nul_bytes, 2, "p.1/names.csv:2: a zero byte");
+	assert_loss(reading, READER_unreadable_rows, 1,
+		    "p.1/names.csv:3: id is not a whole number");
+	read_bytes(reading, TRACE_TABLE_names, bytes, 14);
+	assert_string_equal(reading->text, "a?b");
+}
+
+static void test_empty(void **state)
+{
+	static const char *const files[] = {"", "start_ns,end_ns\n", "\n\n", "\r\n"};
+	struct reading *reading = *state;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		read_kernels(reading, files[i]);
+	assert_int_equal(reading->rows, 0);
+	assert_nothing_lost(reading);
+}
+
+static void test_absent(void **state)
+{
+	struct reading *reading = *state;
+
+	assert_int_equal(read_file(reading, TRACE_TABLE_jit), -ENOENT);
+	assert_string_equal(reading->err.text, "");
+}
+
+static void test_folder(void **state)
+{
+	struct reading *reading = *state;
+
+	fixture_write(&reading->fixture, "p.1", "names.csv", "id,text\n");
+	fixture_write(&reading->fixture, "p.1/api.csv", "x", "");
+	assert_int_equal(read_file(reading, TRACE_TABLE_api), -EISDIR);
+	assert_non_null(strstr(reading->err.text, "p.1/api.csv: Is a directory"));
+}
+
+static void test_foreign(void **state)
+{
+	struct reading *reading = *state;
+
+	read_kernels(reading, "this,is\nnot,a\ntable,at all\n");
+	assert_int_equal(reading->rows, 0);
+	assert_loss(reading, READER_unreadable_rows, 1,
+		    "p.1/kernels.csv:1: the first line names no column of this table");
+}
+
+static void test_many_columns(void **state)
+{
+	struct reading *reading = *state;
+	char text[8192] = "start_ns";
+	size_t used = strlen(text);
+
+	for (int i = 0; i < 200; i++)
+		used += (size_t)sprintf(text + used, ",new_%d", i);
+	used += (size_t)sprintf(text + used, ",end_ns\n1");
+	for (int i = 0; i < 200; i++)
+		used += (size_t)sprintf(text + used, ",%d", i);
+	sprintf(text + used, ",77\n");
+	read_kernels(reading, text);
+	assert_int_equal(reading->rows, 1);
+	assert_int_equal(reading->kernel.end_ns, 77);
+}
+
+/* Longer than the reader's buffer and than any honest field. */
+static void test_lost_quote(void **state)
+{
+	static const char start[] = "id,text\n1,a\n2,\"never closed\n", row[] = "3,swallowed\n";
+	size_t count = (size_t)10 * 1024 * 1024 / (sizeof(row) - 1);
+	struct reading *reading = *state;
+	char *bytes = malloc(sizeof(start) + count * sizeof(row));
+	size_t used = sizeof(start) - 1;
+
+	memcpy(bytes, start, used);
+	for (size_t i = 0; i < count; i++, used += sizeof(row) - 1)
+		memcpy(bytes + used, row, sizeof(row) - 1);
+	read_bytes(reading, TRACE_TABLE_names, bytes, used);
+	free(bytes);
+	assert_true(reading->rows > 1000); /* it went on behind the damage */
+	assert_string_equal(reading->text, "swallowed");
+	assert_loss(reading, READER_unreadable_rows, 1,
+		    "p.1/names.csv:3: a field longer than 8 MiB: is a closing quote missing?");
+}
+
+static void test_long_file(void **state)
+{
+	size_t count = 100000, used = 0;
+	struct reading *reading = *state;
+	char *bytes = malloc(count * 40);
+
+	used += (size_t)sprintf(bytes, "start_ns,end_ns\n");
+	for (size_t i = 0; i < count; i++)
+		used += (size_t)sprintf(bytes + used, "%zu,%zu\n", i, i * i);
+	read_bytes(reading, TRACE_TABLE_kernels, bytes, used);
+	free(bytes);
+	assert_int_equal(reading->rows, count);
+	assert_int_equal(reading->kernel.end_ns, (count - 1) * (count - 1));
+	assert_int_equal(reading->line, count + 1);
+	assert_nothing_lost(reading);
+}
+
+static void test_stop(void **state)
+{
+	struct reading *reading = *state;
+	char folder[128];
+	unsigned rows = 0;
+
+	fixture_write(&reading->fixture, "p.1", "kernels.csv", "start_ns\n1\n2\n3\n");
+	snprintf(folder, sizeof(folder), "%s/p.1", reading->fixture.path);
+	assert_int_equal(reader_read_table(folder, TRACE_TABLE_kernels, refuse_row, &rows,
+					   &reading->losses, &reading->err),
+			 -ECANCELED);
+	assert_int_equal(rows, 1);
+}
+
+static void test_merge(void **state)
+{
+	struct reader_losses sum = {.count = {1}, .first = {"here"}};
+	const struct reader_losses more = {.count = {2, 3}, .first = {"there", "elsewhere"}};
+
+	(void)state;
+	reader_merge_losses(&sum, &more);
+	assert_int_equal(sum.count[0], 3);
+	assert_string_equal(sum.first[0], "here");
+	assert_int_equal(sum.count[1], 3);
+	assert_string_equal(sum.first[1], "elsewhere");
+}
+
+#define TEST(name, function)                            \
+	{                                               \
+		name, function, set_up, tear_down, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST("columns are found by name, unknown ones are skipped", test_order),
+		TEST("a text column that the file lacks reads as nothing", test_missing_text),
+		TEST("the largest and smallest numbers are read", test_limits),
+		TEST("a row with an unusable number is counted with its line", test_bad_numbers),
+		TEST("all unusable rows are counted and the first is told", test_first_place),
+		TEST("quotes are read as RFC 4180 says", test_quotes),
+		TEST("newlines inside quotes count as lines", test_quoted_lines_count),
+		TEST("lines may end with CR LF", test_cr_lf),
+		TEST("a row cut off in the middle is counted and skipped", test_cut_off),
+		TEST("a row cut off inside quotes is counted and skipped", test_cut_off_quote),
+		TEST("zero bytes are counted and shown in texts", test_nul),
+		TEST("an empty file has no rows and no problem", test_empty),
+		TEST("a missing table is told apart from a damaged one", test_absent),
+		TEST("a table that cannot be read is an error with its path", test_folder),
+		TEST("a file of something else is one unreadable row", test_foreign),
+		TEST("two hundred unknown columns do no harm", test_many_columns),
+		TEST("a lost closing quote does not swallow the file", test_lost_quote),
+		TEST("a hundred thousand rows are read to the last", test_long_file),
+		TEST("a failing callback stops the reading", test_stop),
+		TEST("losses add up and the first description stays", test_merge),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
