@@ -43,7 +43,7 @@ static void test_static(void **state)
 static void test_anonymous(void **state)
 {
 	(void)state;
-	expect("_ZN2at6native38_GLOBAL__N__d8ceb000_15_Distribution_cu6kernelEi",
+	expect("_ZN2at6native39_GLOBAL__N__d8ceb000_15_Distribution_cu6kernelEi",
 	       "at::native::(anonymous namespace)::kernel(int)");
 	expect("_ZN34_INTERNAL_084772af_4_x_cu_c75fa2646kernelEv",
 	       "(anonymous namespace)::kernel()");
