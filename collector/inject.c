@@ -425,12 +425,8 @@ static void start_once(void)
 	buffers_limit(options.buffer_limit_bytes);
 	activity_enable(cupti, &options);
 	enable_callbacks();
-	if (start_flush_thread() == 0) {
-		atexit(on_exit_flush);
-		at_quick_exit(on_exit_flush);
-	} else {
+	if (start_flush_thread() || atexit(on_exit_flush) || at_quick_exit(on_exit_flush))
 		log_warn("cannot start a thread; the end of the recording will be missing");
-	}
 }
 
 static void start(void)

@@ -263,7 +263,8 @@ static void interned_give_up(enum trace_table table)
 {
 	struct text *text = &interned.tables[table];
 
-	trace_loss_add(LOSS_unwritten_rows, count_lines(text->bytes, text->used));
+	if (text->used)
+		trace_loss_add(LOSS_unwritten_rows, count_lines(text->bytes, text->used));
 	text->used = 0;
 }
 
@@ -271,8 +272,11 @@ static void interned_give_up(enum trace_table table)
 static void interned_append_table(enum trace_table table)
 {
 	struct text *text = &interned.tables[table];
-	size_t done = text->used ? table_append(table, text->bytes, text->used) : 0;
+	size_t done;
 
+	if (!text->used)
+		return;
+	done = table_append(table, text->bytes, text->used);
 	text->used -= done;
 	memmove(text->bytes, text->bytes + done, text->used);
 	if (text->used > INTERNED_KEEP_BYTES)

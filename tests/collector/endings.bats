@@ -31,7 +31,7 @@ whole() {
 }
 
 @test "_exit, abort and signals keep what a flush has written, and no seal" {
-	for step in _exit:4 abort signal:15 signal:9 signal:11; do
+	for step in _exit:4 abort signal:15 signal:9 signal:1; do
 		rm -rf "$recording"
 		record $past $step
 		whole 5000
@@ -43,7 +43,7 @@ whole() {
 	local started=()
 	for run in {1..20}; do
 		CUDA_INJECTION64_PATH=$collector ROOFLINE_OUTPUT=$recording/$run \
-			timeout -s KILL "0.$((RANDOM % 40 + 20))" "$app" cuda forever \
+			timeout -s KILL "0.$((RANDOM % 30 + 10))" "$app" cuda forever \
 			>"$run.out" 2>"$run.err" 3>&- &
 		started+=($!)
 		((run % 4)) || { wait "${started[@]}" || true; } 2>/dev/null
@@ -52,7 +52,7 @@ whole() {
 	[ "$(find "$recording" -name kernels.csv | wc -l)" -eq 20 ]
 	cut_off # a kill may come in the middle of a write
 	readable 20
-	[ "$(rows kernels)" -gt 1000 ]
+	[ "$(rows kernels)" -gt 500 ]
 	each_name_known
 }
 
@@ -67,6 +67,13 @@ whole() {
 @test "children that fork and exit() neither hang nor touch the parent's recording" {
 	record cuda kernels:10 fork:50 kernels:10
 	whole 40020
+	sealed
+	equal seals 1 "$(property sealed_ns | wc -l)"
+}
+
+@test "children that end with _exit under LD_PRELOAD leave the parent's recording open" {
+	record_preloaded cuda kernels:10 fork_run:_exit:5 vfork:6 kernels:10
+	whole 20
 	sealed
 	equal seals 1 "$(property sealed_ns | wc -l)"
 }

@@ -118,14 +118,28 @@ on_small_disk() {
 
 @test "a full disk: told once, whole lines are kept, and every lost row is counted once there is room" {
 	export ROOFLINE_FLUSH_MS=10
+	# A name that needs a new block of the disk, first seen while it is full.
+	long_name=_Z5000$(printf 'x%.0s' {1..5000})v
 	on_small_disk 400 cuda "shell:head -c 200k </dev/zero >small/ballast 2>/dev/null || :" \
-		kernels:9000 sleep_ms:100 "shell:rm -f small/ballast" kernels:5 exit:6
+		kernels:9000 "name:$long_name" kernels:2 sleep_ms:100 \
+		"shell:rm -f small/ballast" kernels:3 exit:6
 	told 1 'cannot write .*: No space left on device; rows are lost and counted'
 	ended_with 6
 	readable
 	sealed
 	equal 'written and lost' 9005 $(($(rows kernels) + $(loss unwritten_rows)))
 	[ "$(loss unwritten_rows)" -gt 1000 ]
+	each_name_known
+	grep -q "$long_name" "$(tables names)"
+}
+
+@test "what was lost before and while the disk was full is told once there is room" {
+	export ROOFLINE_FLUSH_MS=10
+	on_small_disk 400 cuda "shell:head -c 1M </dev/zero >small/ballast 2>/dev/null || :" \
+		$(printf 'zero_times:1 sleep_ms:12 %.0s' {1..70}) "shell:rm -f small/ballast" exit:6
+	told 1 'No space left on device'
+	readable
+	equal invalid_times 70 "$(loss invalid_times)"
 }
 
 @test "a disk that is full from the start and then has room: tables still begin with their header" {

@@ -149,7 +149,7 @@ static void step_forever(const char *argument)
 	(void)argument;
 	puts("running");
 	for (;;) {
-		step_kernels("200");
+		step_kernels("50");
 		usleep(1000);
 	}
 }
@@ -225,18 +225,19 @@ static void step_undecodable(const char *argument)
 
 static void step_marker(const char *argument)
 {
-	static uint32_t id;
+	static uint32_t id = 1;
 	CUpti_ActivityMarker2 marker = {
 		.kind = CUPTI_ACTIVITY_KIND_MARKER,
 		.flags = CUPTI_ACTIVITY_FLAG_MARKER_START,
 		.timestamp = now_ns(),
-		.id = ++id,
+		.id = id,
 		.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD,
 		.objectId.pt.threadId = thread_id(),
 		.name = argument,
 		.domain = "tests",
 	};
 
+	id++;
 	if (!mock.mock_emit)
 		return;
 	mock.mock_emit(&marker);
@@ -304,10 +305,10 @@ static void emit_host_records(uint64_t t)
 				  .start = t,
 				  .end = t + 10,
 				  .cachePath = "/cache/with,comma \"and quotes\""};
-	CUpti_ActivityName name = {.kind = CUPTI_ACTIVITY_KIND_NAME,
-				   .objectKind = CUPTI_ACTIVITY_OBJECT_THREAD,
-				   .objectId.pt.threadId = thread_id(),
-				   .name = "main thread"};
+	CUpti_ActivityName thread_name = {.kind = CUPTI_ACTIVITY_KIND_NAME,
+					  .objectKind = CUPTI_ACTIVITY_OBJECT_THREAD,
+					  .objectId.pt.threadId = thread_id(),
+					  .name = "main thread"};
 
 	mock.mock_emit(&call);
 	call.kind = CUPTI_ACTIVITY_KIND_DRIVER;
@@ -316,7 +317,7 @@ static void emit_host_records(uint64_t t)
 	mock.mock_emit(&sync);
 	mock.mock_emit(&overhead);
 	mock.mock_emit(&jit);
-	mock.mock_emit(&name);
+	mock.mock_emit(&thread_name);
 }
 
 static void emit_object_records(uint64_t t)
@@ -455,6 +456,15 @@ static void step_fork(const char *argument)
 	}
 	if (has_thread)
 		pthread_join(thread, NULL);
+}
+
+static void step_vfork(const char *argument)
+{
+	pid_t child = vfork();
+
+	if (child == 0)
+		_exit((int)number(argument));
+	wait_for(child);
 }
 
 /* fork_run:STEP - the child does one more step and exits */
@@ -639,6 +649,7 @@ static const struct {
 	{"fatal", step_fatal},
 	{"late_kernels", step_late_kernels},
 	{"fork", step_fork},
+	{"vfork", step_vfork},
 	{"fork_run", step_fork_run},
 	{"fork_at", step_fork_at},
 	{"close_descriptors", step_close_descriptors},

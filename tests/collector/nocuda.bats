@@ -48,11 +48,6 @@ preloaded() {
 	ended_with 6
 }
 
-@test "a program with many NVTX ranges and no CUDA neither grows without bound nor writes" {
-	preloaded bash -c 'ulimit -v 400000 2>/dev/null; exec "$@"' - "$app" nvtx markers:100000 exit:6
-	ended_with 6
-}
-
 @test "all processes that one program starts share its recording folder" {
 	unset ROOFLINE_OUTPUT
 	capture with env LD_PRELOAD="$runtimes$collector" bash -c \

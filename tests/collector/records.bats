@@ -121,3 +121,12 @@ load common
 	each_name_known
 	equal losses 0 "$(rows losses)"
 }
+
+@test "NVTX ranges from before CUDA take 32 MB at most; what comes beyond is counted as dropped" {
+	record nvtx markers:350000 cuda kernels:1
+	told 0
+	readable
+	each_name_known
+	equal markers $((32 * (1048576 / 56))) "$(rows markers)"
+	equal dropped_records $((700000 - 32 * (1048576 / 56))) "$(loss dropped_records)"
+}
