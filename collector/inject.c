@@ -17,17 +17,16 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdnoreturn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "activity.h"
 #include "buffers.h"
 #include "cupti_api.h"
+#include "inject.h"
 #include "kernel_filter.h"
 #include "log.h"
 #include "options.h"
@@ -253,7 +252,7 @@ static int start_flush_thread(void)
 
 /* Runs before CUDA's own exit handlers, which were registered earlier.  The flush happens on our
  * thread and is waited for with patience: an exit from inside a signal handler must not hang. */
-static void on_exit_flush(void)
+void inject_flush_at_exit(void)
 {
 	struct timespec until;
 	int rc = 0;
@@ -425,7 +424,8 @@ static void start_once(void)
 	buffers_limit(options.buffer_limit_bytes);
 	activity_enable(cupti, &options);
 	enable_callbacks();
-	if (start_flush_thread() || atexit(on_exit_flush) || at_quick_exit(on_exit_flush))
+	if (start_flush_thread() || atexit(inject_flush_at_exit) ||
+	    at_quick_exit(inject_flush_at_exit))
 		log_warn("cannot start a thread; the end of the recording will be missing");
 }
 
@@ -489,23 +489,6 @@ EXPORT int InitializeInjectionNvtxExtension(void *table);
 EXPORT int InitializeInjectionNvtxExtension(void *table)
 {
 	return is_nvtx_wanted() && initialize_nvtx(cupti->cuptiNvtxExtensionInitialize, table);
-}
-
-/* _exit runs no handlers, and Python's worker processes end with it.  Under LD_PRELOAD these stand in
- * front of the C library's; loaded by CUDA alone they are never called, and the last quarter of a
- * second is missing. */
-EXPORT noreturn void _exit(int status);
-EXPORT noreturn void _exit(int status)
-{
-	on_exit_flush();
-	for (;;)
-		syscall(SYS_exit_group, status);
-}
-
-EXPORT noreturn void _Exit(int status);
-EXPORT noreturn void _Exit(int status)
-{
-	_exit(status);
 }
 
 /* LD_PRELOAD: tell CUDA and NVTX to load us when they start, and let the processes that this one

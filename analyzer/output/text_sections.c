@@ -316,10 +316,10 @@ void page_section_api(struct page *page)
 	if (!rows)
 		return;
 	page_list_title(page, "API calls", NULL, rows, statistics->call_count);
-	page_heads(page, failed ? "  call                               time     count      mean "
-				  "      max    failed"
-				: "  call                               time     count      mean "
-				  "      p99       max");
+	page_heads(page, failed ? "  call                              time     count      mean"
+				  "       max    failed"
+				: "  call                              time     count      mean"
+				  "       p99       max");
 	for (size_t i = 0; i < rows; i++) {
 		const struct call_statistics *call = &statistics->calls[i];
 
