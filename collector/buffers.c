@@ -16,6 +16,7 @@ struct note {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct note *pool;
 static struct note *first_finished, **last_finished = &first_finished;
+static size_t finished_count; /* in line */
 static size_t limit_count = 1, made_count;
 static uint64_t refused_count;
 
@@ -71,7 +72,13 @@ void buffers_finish(uint8_t *buffer, size_t valid_bytes)
 	pthread_mutex_lock(&lock);
 	*last_finished = note;
 	last_finished = &note->next;
+	finished_count++;
 	pthread_mutex_unlock(&lock);
+}
+
+size_t buffers_finished(void)
+{
+	return __atomic_load_n(&finished_count, __ATOMIC_RELAXED);
 }
 
 uint8_t *buffers_next_finished(size_t *valid_bytes)
@@ -80,8 +87,10 @@ uint8_t *buffers_next_finished(size_t *valid_bytes)
 
 	pthread_mutex_lock(&lock);
 	note = first_finished;
-	if (note)
+	if (note) {
 		first_finished = note->next;
+		finished_count--;
+	}
 	if (!first_finished)
 		last_finished = &first_finished;
 	pthread_mutex_unlock(&lock);

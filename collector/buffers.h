@@ -26,6 +26,9 @@ uint8_t *buffers_take(void);
 /* Puts a buffer that CUPTI has filled with valid_bytes in line.  Any thread. */
 void buffers_finish(uint8_t *buffer, size_t valid_bytes);
 
+/* How many buffers stand in line. */
+size_t buffers_finished(void);
+
 /* The buffer that has waited longest in line, or NULL. */
 uint8_t *buffers_next_finished(size_t *valid_bytes);
 

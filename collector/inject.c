@@ -84,12 +84,15 @@ static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *ma
 	*max_records = 0;
 }
 
+/* Decodes what stands in line now.  Threads that launch faster than we decode make more meanwhile;
+ * waiting for an empty line would keep back flushes, losses and the program's exit. */
 static void decode_finished(void)
 {
 	uint8_t *buffer;
 	size_t valid_bytes;
 
-	while ((buffer = buffers_next_finished(&valid_bytes))) {
+	for (size_t count = buffers_finished();
+	     count > 0 && (buffer = buffers_next_finished(&valid_bytes)); count--) {
 		if (valid_bytes && !options.discard)
 			activity_decode(cupti, buffer, valid_bytes);
 		buffers_give(buffer, valid_bytes);
@@ -232,6 +235,7 @@ static void *flush_main(void *unused)
 	is_done = true;
 	pthread_cond_broadcast(&flush_done);
 	pthread_mutex_unlock(&flush_lock);
+	decode_finished(); /* what came during the seal is late */
 	return unused;
 }
 

@@ -26,7 +26,7 @@ capture() {
 # same_as_bare: what the program printed and how it ended is as without the collector
 same_as_bare() {
 	cmp bare.out with.out
-	cmp bare.status with.status
+	cmp bare.status with.status || { cat with.status with.err; false; }
 	grep -v '^rooflinecollector: ' with.err >own.err || true
 	cmp bare.err own.err
 }

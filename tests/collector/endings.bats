@@ -30,6 +30,15 @@ whole() {
 	done
 }
 
+@test "exit while other threads go on launching is sealed and does not wait for them" {
+	SECONDS=0
+	record cuda background:4 sleep_ms:30 exit:3
+	readable
+	sealed
+	[ "$SECONDS" -lt 8 ]
+	each_name_known
+}
+
 @test "_exit, abort and signals keep what a flush has written, and no seal" {
 	for step in _exit:4 abort signal:15 signal:9 signal:1; do
 		rm -rf "$recording"

@@ -83,7 +83,8 @@ static pthread_cond_t is_work = PTHREAD_COND_INITIALIZER, is_idle = PTHREAD_COND
 static struct thread_buffer *thread_buffers;
 static __thread struct thread_buffer *own_buffer;
 static struct full_buffer *full_buffers, **full_tail = &full_buffers;
-static bool has_worker, is_worker_busy;
+static bool has_worker;
+static unsigned long taken_count, handed_back_count; /* by the worker */
 static size_t dropped_count;
 
 static CUpti_BuffersCallbackRequestFunc request;
@@ -184,15 +185,17 @@ static void *worker_main(void *unused)
 		struct full_buffer *full;
 
 		pthread_mutex_lock(&lock);
-		is_worker_busy = false;
-		pthread_cond_broadcast(&is_idle);
 		while (!full_buffers)
 			pthread_cond_wait(&is_work, &lock);
 		full = next_full();
-		is_worker_busy = true;
+		taken_count++;
 		pthread_mutex_unlock(&lock);
 		call_complete(full->bytes, full->size, full->used);
 		free(full);
+		pthread_mutex_lock(&lock);
+		handed_back_count++;
+		pthread_cond_broadcast(&is_idle);
+		pthread_mutex_unlock(&lock);
 	}
 	return unused;
 }
@@ -285,26 +288,28 @@ static void append(const void *record, bool is_finished)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Hands back what it finds, one buffer at a time because the collector is called without the lock.
- * Blocks until the worker has handed back its own, as CUPTI's flush does. */
+/* Hands back what there is when it is called, and waits for what the worker has taken before, as
+ * CUPTI's flush does.  What threads make meanwhile is left for the next time. */
 static void deliver(bool is_forced)
 {
-	for (;;) {
-		struct thread_buffer *buffer;
-		struct full_buffer *full = NULL;
+	struct full_buffer *list = NULL, **tail = &list, *full;
 
-		pthread_mutex_lock(&lock);
-		for (buffer = thread_buffers; buffer && !full; buffer = buffer->next)
-			if (buffer->bytes && buffer->used &&
-			    (is_forced || !buffer->unfinished_count))
-				full = detach(buffer);
-		if (!full && full_buffers)
-			full = next_full();
-		while (!full && is_worker_busy)
-			pthread_cond_wait(&is_idle, &lock);
-		pthread_mutex_unlock(&lock);
-		if (!full)
-			return;
+	pthread_mutex_lock(&lock);
+	while (full_buffers) {
+		*tail = next_full();
+		tail = &(*tail)->next;
+		*tail = NULL;
+	}
+	for (struct thread_buffer *buffer = thread_buffers; buffer; buffer = buffer->next)
+		if (buffer->bytes && buffer->used && (is_forced || !buffer->unfinished_count)) {
+			*tail = detach(buffer);
+			tail = &(*tail)->next;
+		}
+	for (unsigned long before = taken_count; handed_back_count < before;)
+		pthread_cond_wait(&is_idle, &lock);
+	pthread_mutex_unlock(&lock);
+	while ((full = list)) {
+		list = full->next;
 		call_complete(full->bytes, full->size, full->used);
 		free(full);
 	}

@@ -379,6 +379,23 @@ static void step_threads(const char *argument)
 		pthread_join(threads[i], NULL);
 }
 
+static void *forever_main(void *argument)
+{
+	for (;;)
+		step_kernels(argument);
+	return NULL;
+}
+
+/* background:N - so many threads emit kernels as fast as they can until the program ends */
+static void step_background(const char *argument)
+{
+	pthread_t thread;
+
+	for (long i = number(argument); mock.mock_emit && i > 0; i--)
+		if (pthread_create(&thread, NULL, forever_main, "1000"))
+			fail("background", "cannot start a thread");
+}
+
 static void step_sleep_ms(const char *argument)
 {
 	usleep((useconds_t)number(argument) * 1000);
@@ -641,6 +658,7 @@ static const struct {
 	{"markers", step_markers},
 	{"every_kind", step_every_kind},
 	{"threads", step_threads},
+	{"background", step_background},
 	{"sleep_ms", step_sleep_ms},
 	{"say", step_say},
 	{"locale", step_locale},
