@@ -17,17 +17,16 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdnoreturn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "activity.h"
 #include "buffers.h"
 #include "cupti_api.h"
+#include "inject.h"
 #include "kernel_filter.h"
 #include "log.h"
 #include "options.h"
@@ -257,7 +256,7 @@ static int start_flush_thread(void)
 
 /* Runs before CUDA's own exit handlers, which were registered earlier.  The flush happens on our
  * thread and is waited for with patience: an exit from inside a signal handler must not hang. */
-static void on_exit_flush(void)
+void inject_flush_at_exit(void)
 {
 	struct timespec until;
 	int rc = 0;
@@ -432,7 +431,7 @@ static void start_once(void)
 	if (start_flush_thread()) {
 		log_warn("cannot start a thread to write records; nothing is recorded");
 		owner = 0;
-	} else if (atexit(on_exit_flush) || at_quick_exit(on_exit_flush)) {
+	} else if (atexit(inject_flush_at_exit) || at_quick_exit(inject_flush_at_exit)) {
 		log_warn("cannot add an exit handler; the end of the recording may be missing");
 	}
 }
@@ -497,23 +496,6 @@ EXPORT int InitializeInjectionNvtxExtension(void *table);
 EXPORT int InitializeInjectionNvtxExtension(void *table)
 {
 	return is_nvtx_wanted() && initialize_nvtx(cupti->cuptiNvtxExtensionInitialize, table);
-}
-
-/* _exit runs no handlers, and Python's worker processes end with it.  Under LD_PRELOAD these stand in
- * front of the C library's; loaded by CUDA alone they are never called, and the last quarter of a
- * second is missing. */
-EXPORT noreturn void _exit(int status);
-EXPORT noreturn void _exit(int status)
-{
-	on_exit_flush();
-	for (;;)
-		syscall(SYS_exit_group, status);
-}
-
-EXPORT noreturn void _Exit(int status);
-EXPORT noreturn void _Exit(int status)
-{
-	_exit(status);
 }
 
 /* LD_PRELOAD: tell CUDA and NVTX to load us when they start, and let the processes that this one

@@ -316,22 +316,22 @@ void page_section_api(struct page *page)
 	if (!rows)
 		return;
 	page_list_title(page, "API calls", NULL, rows, statistics->call_count);
-	page_heads(page, failed ? "  call                          time       count      mean "
-				  "      p99       max  failed"
-				: "  call                          time       count      mean "
-				  "      p99       max");
+	page_heads(page, failed ? "  call                              time     count      mean"
+				  "       max    failed"
+				: "  call                              time     count      mean"
+				  "       p99       max");
 	for (size_t i = 0; i < rows; i++) {
 		const struct call_statistics *call = &statistics->calls[i];
 
 		fputs("  ", page->out);
-		page_text(page, profile->call_names[call->name].text, 23);
-		fprintf(page->out, " %9s %11s %9s %9s %9s",
-			format_ns((double)call->time.total_ns).text,
-			format_count(call->time.count).text, format_ns(call->time.mean_ns).text,
-			format_ns((double)call->time.p99_ns).text,
-			format_ns((double)call->time.max_ns).text);
+		page_text(page, profile->call_names[call->name].text, 28);
+		fprintf(page->out, " %9s %9s %9s", format_ns((double)call->time.total_ns).text,
+			format_count(call->time.count).text, format_ns(call->time.mean_ns).text);
+		if (!failed)
+			fprintf(page->out, " %9s", format_ns((double)call->time.p99_ns).text);
+		fprintf(page->out, " %9s", format_ns((double)call->time.max_ns).text);
 		if (failed)
-			fprintf(page->out, " %7s", format_count(call->failed_count).text);
+			fprintf(page->out, " %9s", format_count(call->failed_count).text);
 		fputc('\n', page->out);
 	}
 }

@@ -1,14 +1,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/kernel_name.h"
 #include "trace/loader.h"
 
 #define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(node) ((node)->is_lost = true)
 #include <uthash.h>
-
-/* Of the C++ ABI, in libstdc++; there is no C header for it. */
-char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
 struct signature_key {
 	const char *mangled;		   /* interned: equal texts, equal pointers */
@@ -22,13 +20,12 @@ struct signature_node {
 	UT_hash_handle hh;
 };
 
-/* kernel_names[] of a mangled name, or PROFILE_NONE.  Names of C and of PTX stay as they are. */
+/* kernel_names[] of a mangled name, or PROFILE_NONE. */
 static uint32_t loader_kernel_name(struct loader *loader, const char *mangled)
 {
 	struct profile *profile = loader->profile;
-	char *demangled =
-		strncmp(mangled, "_Z", 2) ? NULL : __cxa_demangle(mangled, NULL, NULL, NULL);
-	const char *text = strings_intern(loader->texts, demangled ? demangled : mangled);
+	char *demangled = kernel_name_demangle(mangled);
+	const char *text = demangled ? strings_intern(loader->texts, demangled) : NULL;
 	uint32_t number = text ? strings_number(loader->kernel_texts, text) : PROFILE_NONE;
 	char **name;
 

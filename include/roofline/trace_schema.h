@@ -27,250 +27,251 @@
 /* Raised when the meaning of an existing column changes; adding columns or tables does not raise it. */
 #define TRACE_SCHEMA_VERSION 1
 
+/* One row a line, so that other programs can read the lists too. */
+/* clang-format off */
+
 /* Facts of the process as key and value; the last row of a recording that ended well is `sealed_ns`. */
-#define TRACE_PROCESS(COLUMN)                             \
+#define TRACE_PROCESS(COLUMN) \
 	COLUMN(text, key, "what: see TRACE_PROCESS_KEYS") \
 	COLUMN(text, value, "its value")
 
 /* Interned strings.  Ids are unique within one process folder; the same text may have several ids. */
-#define TRACE_NAMES(COLUMN)                                                 \
+#define TRACE_NAMES(COLUMN) \
 	COLUMN(u32, id, "referred to by columns called name, domain, path") \
 	COLUMN(text, text, "the string; kernel names are mangled")
 
-#define TRACE_DEVICES(COLUMN)                                                         \
-	COLUMN(u32, device, "CUDA ordinal within this process")                       \
-	COLUMN(text, name, "marketing name")                                          \
-	COLUMN(text, uuid, "GPU-xxxxxxxx-xxxx-..., as nvidia-smi prints it")          \
-	COLUMN(u32, compute_major, "compute capability")                              \
-	COLUMN(u32, compute_minor, "compute capability")                              \
-	COLUMN(u32, sm_count, "streaming multiprocessors")                            \
-	COLUMN(u32, sm_clock_khz, "maximum SM clock")                                 \
-	COLUMN(u64, memory_bytes, "device memory")                                    \
+#define TRACE_DEVICES(COLUMN) \
+	COLUMN(u32, device, "CUDA ordinal within this process") \
+	COLUMN(text, name, "marketing name") \
+	COLUMN(text, uuid, "GPU-xxxxxxxx-xxxx-..., as nvidia-smi prints it") \
+	COLUMN(u32, compute_major, "compute capability") \
+	COLUMN(u32, compute_minor, "compute capability") \
+	COLUMN(u32, sm_count, "streaming multiprocessors") \
+	COLUMN(u32, sm_clock_khz, "maximum SM clock") \
+	COLUMN(u64, memory_bytes, "device memory") \
 	COLUMN(u64, memory_byte_per_s, "peak DRAM bandwidth that the driver reports") \
-	COLUMN(u64, l2_bytes, "L2 cache")                                             \
-	COLUMN(u32, copy_engine_count, "asynchronous copy engines")                   \
-	COLUMN(u32, max_warps_per_sm, "resident warps")                               \
-	COLUMN(u32, max_blocks_per_sm, "resident thread blocks")                      \
-	COLUMN(u32, max_registers_per_sm, "32-bit registers")                         \
-	COLUMN(u32, max_shared_bytes_per_sm, "shared memory")                         \
+	COLUMN(u64, l2_bytes, "L2 cache") \
+	COLUMN(u32, copy_engine_count, "asynchronous copy engines") \
+	COLUMN(u32, max_warps_per_sm, "resident warps") \
+	COLUMN(u32, max_blocks_per_sm, "resident thread blocks") \
+	COLUMN(u32, max_registers_per_sm, "32-bit registers") \
+	COLUMN(u32, max_shared_bytes_per_sm, "shared memory") \
 	COLUMN(u32, is_mig, "1 when it is a MIG instance")
 
-#define TRACE_CONTEXTS(COLUMN)                                                \
-	COLUMN(u32, context, "CUPTI context id")                              \
-	COLUMN(u32, device, "device of the context")                          \
-	COLUMN(u32, null_stream, "stream id of the legacy default stream")    \
-	COLUMN(u32, is_green, "1 for a green context")                        \
+#define TRACE_CONTEXTS(COLUMN) \
+	COLUMN(u32, context, "CUPTI context id") \
+	COLUMN(u32, device, "device of the context") \
+	COLUMN(u32, null_stream, "stream id of the legacy default stream") \
+	COLUMN(u32, is_green, "1 for a green context") \
 	COLUMN(u32, parent_context, "primary context of a green one, else 0") \
 	COLUMN(u32, sm_count, "multiprocessors given to a green context, else 0")
 
-#define TRACE_STREAMS(COLUMN)                                                         \
-	COLUMN(u32, context, "context of the stream")                                 \
-	COLUMN(u32, stream, "stream id, unique within the process")                   \
+#define TRACE_STREAMS(COLUMN) \
+	COLUMN(u32, context, "context of the stream") \
+	COLUMN(u32, stream, "stream id, unique within the process") \
 	COLUMN(u32, priority, "CUDA stream priority, as an unsigned copy of the int") \
 	COLUMN(u32, flag, "1 default, 2 non-blocking, 3 null, as CUPTI numbers them")
 
 /* What a kernel launch looked like; kernels rows point here, so a million launches stay short. */
-#define TRACE_SIGNATURES(COLUMN)                                                          \
-	COLUMN(u32, id, "referred to by kernels.signature")                               \
-	COLUMN(u32, name, "names.id of the mangled kernel name")                          \
-	COLUMN(u32, grid_x, "thread blocks")                                              \
-	COLUMN(u32, grid_y, "thread blocks")                                              \
-	COLUMN(u32, grid_z, "thread blocks")                                              \
-	COLUMN(u32, block_x, "threads")                                                   \
-	COLUMN(u32, block_y, "threads")                                                   \
-	COLUMN(u32, block_z, "threads")                                                   \
+#define TRACE_SIGNATURES(COLUMN) \
+	COLUMN(u32, id, "referred to by kernels.signature") \
+	COLUMN(u32, name, "names.id of the mangled kernel name") \
+	COLUMN(u32, grid_x, "thread blocks") \
+	COLUMN(u32, grid_y, "thread blocks") \
+	COLUMN(u32, grid_z, "thread blocks") \
+	COLUMN(u32, block_x, "threads") \
+	COLUMN(u32, block_y, "threads") \
+	COLUMN(u32, block_z, "threads") \
 	COLUMN(u32, cluster_x, "thread blocks per cluster, 0 when there are no clusters") \
-	COLUMN(u32, cluster_y, "thread blocks per cluster")                               \
-	COLUMN(u32, cluster_z, "thread blocks per cluster")                               \
-	COLUMN(u32, registers_per_thread, "32-bit registers")                             \
-	COLUMN(u32, static_shared_bytes, "per thread block")                              \
-	COLUMN(u32, dynamic_shared_bytes, "per thread block")                             \
-	COLUMN(u32, local_bytes_per_thread, "local memory: spills and stack")             \
-	COLUMN(u32, launch_type,                                                          \
-	       "0 regular, 1 cooperative, 2 cooperative on several devices, 3 by the device")
+	COLUMN(u32, cluster_y, "thread blocks per cluster") \
+	COLUMN(u32, cluster_z, "thread blocks per cluster") \
+	COLUMN(u32, registers_per_thread, "32-bit registers") \
+	COLUMN(u32, static_shared_bytes, "per thread block") \
+	COLUMN(u32, dynamic_shared_bytes, "per thread block") \
+	COLUMN(u32, local_bytes_per_thread, "local memory: spills and stack") \
+	COLUMN(u32, launch_type, "0 regular, 1 cooperative, 2 cooperative on several devices, 3 by the device")
 
-#define TRACE_KERNELS(COLUMN)                                                                 \
-	COLUMN(i64, start_ns, "first thread block starts")                                    \
-	COLUMN(i64, end_ns, "last thread block ends")                                         \
-	COLUMN(u32, signature, "signatures.id")                                               \
-	COLUMN(u32, device, "devices.device")                                                 \
-	COLUMN(u32, context, "contexts.context")                                              \
-	COLUMN(u32, stream, "streams.stream")                                                 \
+#define TRACE_KERNELS(COLUMN) \
+	COLUMN(i64, start_ns, "first thread block starts") \
+	COLUMN(i64, end_ns, "last thread block ends") \
+	COLUMN(u32, signature, "signatures.id") \
+	COLUMN(u32, device, "devices.device") \
+	COLUMN(u32, context, "contexts.context") \
+	COLUMN(u32, stream, "streams.stream") \
 	COLUMN(u32, correlation, "api.correlation of the launch; 0 when no call launched it") \
-	COLUMN(u32, graph, "executable graph id, 0 outside graphs")                           \
+	COLUMN(u32, graph, "executable graph id, 0 outside graphs") \
 	COLUMN(u64, graph_node, "graph node id, 0 outside graphs")
 
-#define TRACE_COPIES(COLUMN)                                                                   \
-	COLUMN(i64, start_ns, "copy starts on the device")                                     \
-	COLUMN(i64, end_ns, "copy ends")                                                       \
-	COLUMN(u32, kind, "1 HtoD, 2 DtoH, 8 DtoD, 10 PtoP ..., CUpti_ActivityMemcpyKind")     \
-	COLUMN(u32, src_memory,                                                                \
-	       "1 pageable, 2 pinned, 3 device, 4 array, 5 managed, CUpti_ActivityMemoryKind") \
-	COLUMN(u32, dst_memory, "as src_memory")                                               \
-	COLUMN(u64, bytes, "bytes moved")                                                      \
-	COLUMN(u32, is_async, "1 when the copy was asked for asynchronously")                  \
-	COLUMN(u32, device, "device that carries the copy out")                                \
-	COLUMN(u32, context, "contexts.context")                                               \
-	COLUMN(u32, stream, "streams.stream")                                                  \
-	COLUMN(u32, correlation, "api.correlation of the call")                                \
-	COLUMN(u32, graph, "executable graph id, 0 outside graphs")                            \
-	COLUMN(u64, graph_node, "graph node id, 0 outside graphs")                             \
-	COLUMN(u32, src_device, "peer copies: source device; otherwise device")                \
-	COLUMN(u32, dst_device, "peer copies: destination device; otherwise device")           \
+#define TRACE_COPIES(COLUMN) \
+	COLUMN(i64, start_ns, "copy starts on the device") \
+	COLUMN(i64, end_ns, "copy ends") \
+	COLUMN(u32, kind, "1 HtoD, 2 DtoH, 8 DtoD, 10 PtoP ..., CUpti_ActivityMemcpyKind") \
+	COLUMN(u32, src_memory, "1 pageable, 2 pinned, 3 device, 4 array, 5 managed, CUpti_ActivityMemoryKind") \
+	COLUMN(u32, dst_memory, "as src_memory") \
+	COLUMN(u64, bytes, "bytes moved") \
+	COLUMN(u32, is_async, "1 when the copy was asked for asynchronously") \
+	COLUMN(u32, device, "device that carries the copy out") \
+	COLUMN(u32, context, "contexts.context") \
+	COLUMN(u32, stream, "streams.stream") \
+	COLUMN(u32, correlation, "api.correlation of the call") \
+	COLUMN(u32, graph, "executable graph id, 0 outside graphs") \
+	COLUMN(u64, graph_node, "graph node id, 0 outside graphs") \
+	COLUMN(u32, src_device, "peer copies: source device; otherwise device") \
+	COLUMN(u32, dst_device, "peer copies: destination device; otherwise device") \
 	COLUMN(u64, copy_count, "copies in a batch, 1 otherwise")
 
-#define TRACE_MEMSETS(COLUMN)                                       \
-	COLUMN(i64, start_ns, "memset starts on the device")        \
-	COLUMN(i64, end_ns, "memset ends")                          \
-	COLUMN(u64, bytes, "bytes set")                             \
-	COLUMN(u32, value, "value written")                         \
-	COLUMN(u32, memory, "memory kind, as copies.src_memory")    \
-	COLUMN(u32, is_async, "1 when asked for asynchronously")    \
-	COLUMN(u32, device, "devices.device")                       \
-	COLUMN(u32, context, "contexts.context")                    \
-	COLUMN(u32, stream, "streams.stream")                       \
-	COLUMN(u32, correlation, "api.correlation of the call")     \
+#define TRACE_MEMSETS(COLUMN) \
+	COLUMN(i64, start_ns, "memset starts on the device") \
+	COLUMN(i64, end_ns, "memset ends") \
+	COLUMN(u64, bytes, "bytes set") \
+	COLUMN(u32, value, "value written") \
+	COLUMN(u32, memory, "memory kind, as copies.src_memory") \
+	COLUMN(u32, is_async, "1 when asked for asynchronously") \
+	COLUMN(u32, device, "devices.device") \
+	COLUMN(u32, context, "contexts.context") \
+	COLUMN(u32, stream, "streams.stream") \
+	COLUMN(u32, correlation, "api.correlation of the call") \
 	COLUMN(u32, graph, "executable graph id, 0 outside graphs") \
 	COLUMN(u64, graph_node, "graph node id, 0 outside graphs")
 
 /* Host-side waits.  The api table has the calls; these rows tell what was waited for. */
-#define TRACE_SYNCS(COLUMN)                                                                             \
-	COLUMN(i64, start_ns, "wait begins")                                                            \
-	COLUMN(i64, end_ns, "wait ends")                                                                \
-	COLUMN(u32, kind,                                                                               \
-	       "1 event, 2 stream waits event, 3 stream, 4 context, CUpti_ActivitySynchronizationType") \
-	COLUMN(u32, context, "contexts.context")                                                        \
-	COLUMN(u32, stream, "streams.stream, 4294967295 when it does not apply")                        \
-	COLUMN(u32, event, "event id, 4294967295 when it does not apply")                               \
+#define TRACE_SYNCS(COLUMN) \
+	COLUMN(i64, start_ns, "wait begins") \
+	COLUMN(i64, end_ns, "wait ends") \
+	COLUMN(u32, kind, "1 event, 2 stream waits event, 3 stream, 4 context, CUpti_ActivitySynchronizationType") \
+	COLUMN(u32, context, "contexts.context") \
+	COLUMN(u32, stream, "streams.stream, 4294967295 when it does not apply") \
+	COLUMN(u32, event, "event id, 4294967295 when it does not apply") \
 	COLUMN(u32, correlation, "api.correlation of the call")
 
-#define TRACE_API(COLUMN)                                                           \
-	COLUMN(i64, start_ns, "call entered")                                       \
-	COLUMN(i64, end_ns, "call returned")                                        \
-	COLUMN(u32, name, "names.id: cudaLaunchKernel, cuLaunchKernel, ...")        \
-	COLUMN(u32, thread, "system thread id")                                     \
+#define TRACE_API(COLUMN) \
+	COLUMN(i64, start_ns, "call entered") \
+	COLUMN(i64, end_ns, "call returned") \
+	COLUMN(u32, name, "names.id: cudaLaunchKernel, cuLaunchKernel, ...") \
+	COLUMN(u32, thread, "system thread id") \
 	COLUMN(u32, correlation, "shared with the operations that the call caused") \
 	COLUMN(u32, result, "cudaError_t or CUresult")
 
 /* Time that tracing and the driver themselves took. */
-#define TRACE_OVERHEADS(COLUMN)                                                                  \
-	COLUMN(i64, start_ns, "overhead begins")                                                 \
-	COLUMN(i64, end_ns, "overhead ends")                                                     \
+#define TRACE_OVERHEADS(COLUMN) \
+	COLUMN(i64, start_ns, "overhead begins") \
+	COLUMN(i64, end_ns, "overhead ends") \
 	COLUMN(u32, name, "names.id: buffer flush, instrumentation, lazy function loading, ...") \
-	COLUMN(u32, is_profiler, "1 when it exists only because of tracing")                     \
-	COLUMN(u32, thread, "system thread id, 0 when it is not one thread's")                   \
+	COLUMN(u32, is_profiler, "1 when it exists only because of tracing") \
+	COLUMN(u32, thread, "system thread id, 0 when it is not one thread's") \
 	COLUMN(u32, correlation, "api.correlation during which it happened, 0 if none")
 
 /* NVTX, as it happened; the analyzer pairs starts and ends by id. */
-#define TRACE_MARKERS(COLUMN)                                                                    \
-	COLUMN(i64, time_ns, "when")                                                             \
-	COLUMN(u32, id, "pairs a start with its end")                                            \
-	COLUMN(u32, phase, "0 instant, 1 start, 2 end")                                          \
+#define TRACE_MARKERS(COLUMN) \
+	COLUMN(i64, time_ns, "when") \
+	COLUMN(u32, id, "pairs a start with its end") \
+	COLUMN(u32, phase, "0 instant, 1 start, 2 end") \
 	COLUMN(u32, is_thread, "1 for push and pop, which nest per thread; 0 for start and end") \
-	COLUMN(u32, thread, "system thread id")                                                  \
-	COLUMN(u32, domain, "names.id, 0 for the default domain")                                \
+	COLUMN(u32, thread, "system thread id") \
+	COLUMN(u32, domain, "names.id, 0 for the default domain") \
 	COLUMN(u32, name, "names.id, 0 on ends")
 
 /* Threads and other resources that the program named through NVTX. */
-#define TRACE_THREADS(COLUMN)                   \
+#define TRACE_THREADS(COLUMN) \
 	COLUMN(u32, thread, "system thread id") \
 	COLUMN(u32, name, "names.id")
 
 /* Whole graph launches, and graphs that the device launched; only with --graphs=graph. */
-#define TRACE_GRAPHS(COLUMN)                                                                     \
-	COLUMN(i64, start_ns, "first node starts")                                               \
-	COLUMN(i64, end_ns, "last node ends")                                                    \
-	COLUMN(u32, device, "devices.device")                                                    \
-	COLUMN(u32, context, "contexts.context")                                                 \
-	COLUMN(u32, stream, "streams.stream")                                                    \
+#define TRACE_GRAPHS(COLUMN) \
+	COLUMN(i64, start_ns, "first node starts") \
+	COLUMN(i64, end_ns, "last node ends") \
+	COLUMN(u32, device, "devices.device") \
+	COLUMN(u32, context, "contexts.context") \
+	COLUMN(u32, stream, "streams.stream") \
 	COLUMN(u32, correlation, "api.correlation of the launch, 0 when the device launched it") \
-	COLUMN(u32, graph, "executable graph id")                                                \
-	COLUMN(u32, launch_mode, "0 host, 1 fire and forget, 2 tail, 3 sibling")                 \
+	COLUMN(u32, graph, "executable graph id") \
+	COLUMN(u32, launch_mode, "0 host, 1 fire and forget, 2 tail, 3 sibling") \
 	COLUMN(u32, launcher_graph, "graph that launched it from the device, 0 otherwise")
 
-#define TRACE_JIT(COLUMN)                                                                  \
-	COLUMN(i64, start_ns, "compilation or cache access begins")                        \
-	COLUMN(i64, end_ns, "ends")                                                        \
-	COLUMN(u32, device, "devices.device")                                              \
+#define TRACE_JIT(COLUMN) \
+	COLUMN(i64, start_ns, "compilation or cache access begins") \
+	COLUMN(i64, end_ns, "ends") \
+	COLUMN(u32, device, "devices.device") \
 	COLUMN(u32, entry, "1 PTX to cubin, 2 NVVM IR to PTX, CUpti_ActivityJitEntryType") \
-	COLUMN(u32, operation,                                                             \
-	       "1 cache load, 2 cache store, 3 compile, CUpti_ActivityJitOperationType")   \
-	COLUMN(u64, cache_bytes, "size of the cache entry")                                \
-	COLUMN(u32, path, "names.id of the cache file")                                    \
-	COLUMN(u32, thread, "system thread id")                                            \
+	COLUMN(u32, operation, "1 cache load, 2 cache store, 3 compile, CUpti_ActivityJitOperationType") \
+	COLUMN(u64, cache_bytes, "size of the cache entry") \
+	COLUMN(u32, path, "names.id of the cache file") \
+	COLUMN(u32, thread, "system thread id") \
 	COLUMN(u32, correlation, "api.correlation during which it happened")
 
 /* Whatever did not make it into the other tables.  Counts add up over rows of one kind. */
-#define TRACE_LOSSES(COLUMN)                                              \
-	COLUMN(i64, time_ns, "when it was noticed")                       \
-	COLUMN(text, kind, "see TRACE_LOSS_KINDS")                        \
+#define TRACE_LOSSES(COLUMN) \
+	COLUMN(i64, time_ns, "when it was noticed") \
+	COLUMN(text, kind, "see TRACE_LOSS_KINDS") \
 	COLUMN(u64, count, "records, buffers or bytes, as the kind says") \
 	COLUMN(text, detail, "for people")
 
 /* The same moment on three clocks, to join other logs. */
-#define TRACE_CLOCKS(COLUMN)                                 \
-	COLUMN(i64, realtime_ns, "CLOCK_REALTIME")           \
+#define TRACE_CLOCKS(COLUMN) \
+	COLUMN(i64, realtime_ns, "CLOCK_REALTIME") \
 	COLUMN(i64, monotonic_raw_ns, "CLOCK_MONOTONIC_RAW") \
 	COLUMN(i64, cupti_ns, "cuptiGetTimestamp")
 
 /* TABLE(name, columns): the file is name.csv.  Small tables that others refer to come first. */
-#define TRACE_TABLES(TABLE)                 \
-	TABLE(process, TRACE_PROCESS)       \
-	TABLE(names, TRACE_NAMES)           \
-	TABLE(devices, TRACE_DEVICES)       \
-	TABLE(contexts, TRACE_CONTEXTS)     \
-	TABLE(streams, TRACE_STREAMS)       \
+#define TRACE_TABLES(TABLE) \
+	TABLE(process, TRACE_PROCESS) \
+	TABLE(names, TRACE_NAMES) \
+	TABLE(devices, TRACE_DEVICES) \
+	TABLE(contexts, TRACE_CONTEXTS) \
+	TABLE(streams, TRACE_STREAMS) \
 	TABLE(signatures, TRACE_SIGNATURES) \
-	TABLE(kernels, TRACE_KERNELS)       \
-	TABLE(copies, TRACE_COPIES)         \
-	TABLE(memsets, TRACE_MEMSETS)       \
-	TABLE(graphs, TRACE_GRAPHS)         \
-	TABLE(api, TRACE_API)               \
-	TABLE(syncs, TRACE_SYNCS)           \
-	TABLE(overheads, TRACE_OVERHEADS)   \
-	TABLE(jit, TRACE_JIT)               \
-	TABLE(markers, TRACE_MARKERS)       \
-	TABLE(threads, TRACE_THREADS)       \
-	TABLE(clocks, TRACE_CLOCKS)         \
+	TABLE(kernels, TRACE_KERNELS) \
+	TABLE(copies, TRACE_COPIES) \
+	TABLE(memsets, TRACE_MEMSETS) \
+	TABLE(graphs, TRACE_GRAPHS) \
+	TABLE(api, TRACE_API) \
+	TABLE(syncs, TRACE_SYNCS) \
+	TABLE(overheads, TRACE_OVERHEADS) \
+	TABLE(jit, TRACE_JIT) \
+	TABLE(markers, TRACE_MARKERS) \
+	TABLE(threads, TRACE_THREADS) \
+	TABLE(clocks, TRACE_CLOCKS) \
 	TABLE(losses, TRACE_LOSSES)
 
 /* KEY(name, meaning): the keys of process.csv that the collector writes. */
-#define TRACE_PROCESS_KEYS(KEY)                                                             \
-	KEY(schema, "TRACE_SCHEMA_VERSION of the writer")                                   \
-	KEY(collector, "version of the collector")                                          \
-	KEY(host, "host name")                                                              \
-	KEY(pid, "process id")                                                              \
-	KEY(parent_pid, "process id of the parent")                                         \
-	KEY(command, "command line, arguments separated by spaces")                         \
-	KEY(start_ns, "the collector was loaded")                                           \
-	KEY(cupti, "cuptiGetVersion")                                                       \
-	KEY(cupti_path, "file that libcupti was loaded from")                               \
-	KEY(driver, "CUDA version of the driver, cuDriverGetVersion")                       \
-	KEY(driver_name, "version of the kernel driver, as nvidia-smi prints it")           \
-	KEY(graphs, "node or graph: what a graph launch was recorded as")                   \
-	KEY(filter_kernels, "--kernels, when given")                                        \
-	KEY(delay_ns, "--delay, when given")                                                \
-	KEY(duration_ns, "--duration, when given")                                          \
+#define TRACE_PROCESS_KEYS(KEY) \
+	KEY(schema, "TRACE_SCHEMA_VERSION of the writer") \
+	KEY(collector, "version of the collector") \
+	KEY(host, "host name") \
+	KEY(pid, "process id") \
+	KEY(parent_pid, "process id of the parent") \
+	KEY(command, "command line, arguments separated by spaces") \
+	KEY(start_ns, "the collector was loaded") \
+	KEY(cupti, "cuptiGetVersion") \
+	KEY(cupti_path, "file that libcupti was loaded from") \
+	KEY(driver, "CUDA version of the driver, cuDriverGetVersion") \
+	KEY(driver_name, "version of the kernel driver, as nvidia-smi prints it") \
+	KEY(graphs, "node or graph: what a graph launch was recorded as") \
+	KEY(filter_kernels, "--kernels, when given") \
+	KEY(delay_ns, "--delay, when given") \
+	KEY(duration_ns, "--duration, when given") \
 	KEY(profiler_api, "1 when only spans between cudaProfilerStart and Stop were kept") \
-	KEY(rank, "rank in the job: of MPI, PMI, Slurm or torchrun")                        \
-	KEY(local_rank, "rank on this host")                                                \
-	KEY(world_size, "ranks in the job")                                                 \
-	KEY(cuda_visible_devices, "CUDA_VISIBLE_DEVICES, when set")                         \
+	KEY(rank, "rank in the job: of MPI, PMI, Slurm or torchrun") \
+	KEY(local_rank, "rank on this host") \
+	KEY(world_size, "ranks in the job") \
+	KEY(cuda_visible_devices, "CUDA_VISIBLE_DEVICES, when set") \
 	KEY(sealed_ns, "the recording was closed properly")
 
 /* LOSS(name, unit, meaning): the kinds of losses.csv. */
-#define TRACE_LOSS_KINDS(LOSS)                                                                    \
-	LOSS(dropped_records, "records", "CUPTI had no buffer to put them in")                    \
-	LOSS(refused_buffers, "buffers", "CUPTI asked beyond the memory limit and was refused")   \
-	LOSS(invalid_times, "records", "start or end was zero, or the end lay before the start")  \
-	LOSS(unknown_records, "records", "of a kind that this collector does not know")           \
-	LOSS(undecoded_bytes, "bytes", "rest of a buffer that CUPTI could not decode")            \
-	LOSS(unwritten_rows, "rows", "could not be written: disk full, folder gone")              \
-	LOSS(filtered_kernels, "records", "left out on request: --kernels")                       \
+#define TRACE_LOSS_KINDS(LOSS) \
+	LOSS(dropped_records, "records", "CUPTI had no buffer to put them in") \
+	LOSS(refused_buffers, "buffers", "CUPTI asked beyond the memory limit and was refused") \
+	LOSS(invalid_times, "records", "start or end was zero, or the end lay before the start") \
+	LOSS(unknown_records, "records", "of a kind that this collector does not know") \
+	LOSS(undecoded_bytes, "bytes", "rest of a buffer that CUPTI could not decode") \
+	LOSS(unwritten_rows, "rows", "could not be written: disk full, folder gone") \
+	LOSS(filtered_kernels, "records", "left out on request: --kernels") \
 	LOSS(outside_window, "records", "left out on request: --delay, --duration, profiler API") \
-	LOSS(late_records, "records", "arrived after the recording had been closed")              \
-	LOSS(disabled_kinds, "kinds", "CUPTI refused to record this kind")                        \
+	LOSS(late_records, "records", "arrived after the recording had been closed") \
+	LOSS(disabled_kinds, "kinds", "CUPTI refused to record this kind") \
 	LOSS(forked_child, "processes", "a fork without exec: CUDA does not work there")
+
+/* clang-format on */
 
 /* Row structures: struct trace_kernels_row { int64_t start_ns; ... }. */
 typedef int64_t trace_i64;

@@ -44,40 +44,52 @@ benches=(
 	"torch graph|us_per_iteration|$python $root/tests/gpu/torch_loop.py --mode graph"
 )
 ways=(bare floor collector api_none api_all syncs)
-[[ -n $nsys ]] && ways+=(nsys)
+graph_ways=(graph_level) # of graphs only: one record a launch instead of one a node
+if [[ -n $nsys ]]; then
+	ways+=(nsys)
+	graph_ways+=(nsys_node) # nsys records graphs as one by default
+fi
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 values=$scratch/values # index | label | metric | way | value
 
+# with VARIABLE=VALUE... COMMAND...: the command with the collector in it
+with() {
+	env CUDA_INJECTION64_PATH="$collector" ROOFLINE_OUTPUT="$scratch/out" "$@"
+}
+
 # run_way WAY COMMAND...: its output, whatever was recorded thrown away
 run_way() {
-	local way=$1
+	local way=$1 nsys_options=(profile -t cuda -s none --cpuctxsw=none --force-overwrite true -o "$scratch/nsys")
 	shift
 	case $way in
 	bare) env -u CUDA_INJECTION64_PATH "$@" ;;
-	floor) env CUDA_INJECTION64_PATH="$collector" ROOFLINE_OUTPUT="$scratch/out" \
-		ROOFLINE_DISCARD=1 "$@" ;;
-	api_none) env CUDA_INJECTION64_PATH="$collector" ROOFLINE_OUTPUT="$scratch/out" ROOFLINE_API=none "$@" ;;
-	api_all) env CUDA_INJECTION64_PATH="$collector" ROOFLINE_OUTPUT="$scratch/out" ROOFLINE_API=all "$@" ;;
-	syncs) env CUDA_INJECTION64_PATH="$collector" ROOFLINE_OUTPUT="$scratch/out" ROOFLINE_SYNCS=1 "$@" ;;
+	floor) with ROOFLINE_DISCARD=1 "$@" ;;
 	collector)
-		env CUDA_INJECTION64_PATH="$collector" ROOFLINE_OUTPUT="$scratch/out" "$@"
+		with "$@"
 		grep -q '^skipped' "$scratch/log" || compgen -G "$scratch/out/*/kernels.csv" >/dev/null ||
 			die "the collector recorded nothing of: $*"
 		;;
-	nsys) "$nsys" profile -t cuda --force-overwrite true -o "$scratch/nsys" "$@" ;;
+	api_none) with ROOFLINE_API=none "$@" ;;
+	api_all) with ROOFLINE_API=all "$@" ;;
+	syncs) with ROOFLINE_SYNCS=1 "$@" ;;
+	graph_level) with ROOFLINE_GRAPHS=graph "$@" ;;
+	nsys) "$nsys" "${nsys_options[@]}" "$@" ;;
+	nsys_node) "$nsys" "${nsys_options[@]}" --cuda-graph-trace=node "$@" ;;
 	esac
 	rm -rf "$scratch/out" "$scratch"/nsys*
 }
 
 measure() {
-	local label metric command way value index
+	local label metric command way value index here
 	for index in "${!benches[@]}"; do
 		IFS='|' read -r label metric command <<<"${benches[index]}"
-		for way in "${ways[@]}"; do
+		here=("${ways[@]}")
+		[[ $label == *graph* ]] && here+=("${graph_ways[@]}")
+		for way in "${here[@]}"; do
 			# shellcheck disable=SC2086 # the command is words
-			run_way "$way" $command >"$scratch/log" ||
+			run_way "$way" $command >"$scratch/log" 2>"$scratch/errors" ||
 				die "$label, $way: '$command' failed; it said: $(tail -1 "$scratch/log")"
 			if grep -q '^skipped' "$scratch/log"; then
 				echo "$label: $(cat "$scratch/log")" >&2
@@ -106,8 +118,8 @@ table() {
 		return n % 2 ? value[key, (n + 1) / 2] : (value[key, n / 2] + value[key, n / 2 + 1]) / 2
 	}
 	END {
-		way_count = split("bare floor collector api_none api_all syncs nsys", ways, " ")
-		printf "%-17s %-17s %-10s %10s %22s %9s %8s %9s\n", "what", "unit", "way",
+		way_count = split("bare floor collector api_none api_all syncs graph_level nsys nsys_node", ways, " ")
+		printf "%-17s %-17s %-11s %10s %22s %9s %8s %9s\n", "what", "unit", "way",
 			"median", "min .. max", "of bare", "added", "of floor"
 		for (index_ = 0; index_ <= last; index_++)
 			for (i = 1; i <= way_count; i++) {
@@ -117,7 +129,7 @@ table() {
 				bare = median(index_ SUBSEP "bare")
 				floor = median(index_ SUBSEP "floor") - bare
 				added = median(key) - bare
-				printf "%-17s %-17s %-10s %10.2f %10.2f .. %8.2f %8.3fx %8.2f %9s\n",
+				printf "%-17s %-17s %-11s %10.2f %10.2f .. %8.2f %8.3fx %8.2f %9s\n",
 					label[index_], metric[index_], ways[i], median(key),
 					value[key, 1], value[key, count[key]], median(key) / bare,
 					added, (i > 2 && floor > 0 ? sprintf("%.2fx", added / floor) : "-")
