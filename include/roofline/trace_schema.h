@@ -268,8 +268,7 @@
 	LOSS(filtered_kernels, "records", "left out on request: --kernels") \
 	LOSS(outside_window, "records", "left out on request: --delay, --duration, profiler API") \
 	LOSS(late_records, "records", "arrived after the recording had been closed") \
-	LOSS(disabled_kinds, "kinds", "CUPTI refused to record this kind") \
-	LOSS(forked_child, "processes", "a fork without exec: CUDA does not work there")
+	LOSS(disabled_kinds, "kinds", "CUPTI refused to record this kind")
 
 /* clang-format on */
 
