@@ -120,6 +120,20 @@ static void format_uuid(char *text, size_t size, const char *prefix, const CUuui
 
 /* ---- one decoder per kind ---- */
 
+/* Columns that CUPTI's structures name alike. */
+#define SPAN_COLUMNS(record) .start_ns = (int64_t)(record)->start, .end_ns = (int64_t)(record)->end
+#define STREAM_COLUMNS(record)                                                              \
+	SPAN_COLUMNS(record), .device = (record)->deviceId, .context = (record)->contextId, \
+			      .stream = (record)->streamId
+#define OPERATION_COLUMNS(record)                                       \
+	STREAM_COLUMNS(record), .correlation = (record)->correlationId, \
+				.graph = (record)->graphId, .graph_node = (record)->graphNodeId
+#define COPY_COLUMNS(record)                                                 \
+	OPERATION_COLUMNS(record),                                           \
+		.kind = (record)->copyKind, .src_memory = (record)->srcKind, \
+		.dst_memory = (record)->dstKind, .bytes = (record)->bytes,   \
+		.is_async = ((record)->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0
+
 static void decode_kernel(struct trace_rows *rows, const CUpti_ActivityKernel10 *kernel)
 {
 	struct trace_signatures_row signature = {
@@ -139,14 +153,7 @@ static void decode_kernel(struct trace_rows *rows, const CUpti_ActivityKernel10 
 		.launch_type = kernel->isDeviceLaunched ? 3 : kernel->launchType,
 	};
 	struct trace_kernels_row row = {
-		.start_ns = (int64_t)kernel->start,
-		.end_ns = (int64_t)kernel->end,
-		.device = kernel->deviceId,
-		.context = kernel->contextId,
-		.stream = kernel->streamId,
-		.correlation = kernel->correlationId,
-		.graph = kernel->graphId,
-		.graph_node = kernel->graphNodeId,
+		OPERATION_COLUMNS(kernel),
 	};
 
 	if (!is_wanted_span(kernel->start, kernel->end))
@@ -161,19 +168,7 @@ static void decode_kernel(struct trace_rows *rows, const CUpti_ActivityKernel10 
 static void decode_copy(struct trace_rows *rows, const CUpti_ActivityMemcpy6 *copy)
 {
 	struct trace_copies_row row = {
-		.start_ns = (int64_t)copy->start,
-		.end_ns = (int64_t)copy->end,
-		.kind = copy->copyKind,
-		.src_memory = copy->srcKind,
-		.dst_memory = copy->dstKind,
-		.bytes = copy->bytes,
-		.is_async = (copy->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,
-		.device = copy->deviceId,
-		.context = copy->contextId,
-		.stream = copy->streamId,
-		.correlation = copy->correlationId,
-		.graph = copy->graphId,
-		.graph_node = copy->graphNodeId,
+		COPY_COLUMNS(copy),
 		.src_device = copy->deviceId,
 		.dst_device = copy->deviceId,
 		.copy_count = copy->copyCount ? copy->copyCount : 1,
@@ -186,19 +181,7 @@ static void decode_copy(struct trace_rows *rows, const CUpti_ActivityMemcpy6 *co
 static void decode_peer_copy(struct trace_rows *rows, const CUpti_ActivityMemcpyPtoP4 *copy)
 {
 	struct trace_copies_row row = {
-		.start_ns = (int64_t)copy->start,
-		.end_ns = (int64_t)copy->end,
-		.kind = copy->copyKind,
-		.src_memory = copy->srcKind,
-		.dst_memory = copy->dstKind,
-		.bytes = copy->bytes,
-		.is_async = (copy->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,
-		.device = copy->deviceId,
-		.context = copy->contextId,
-		.stream = copy->streamId,
-		.correlation = copy->correlationId,
-		.graph = copy->graphId,
-		.graph_node = copy->graphNodeId,
+		COPY_COLUMNS(copy),
 		.src_device = copy->srcDeviceId,
 		.dst_device = copy->dstDeviceId,
 		.copy_count = 1,
@@ -211,18 +194,11 @@ static void decode_peer_copy(struct trace_rows *rows, const CUpti_ActivityMemcpy
 static void decode_memset(struct trace_rows *rows, const CUpti_ActivityMemset4 *set)
 {
 	struct trace_memsets_row row = {
-		.start_ns = (int64_t)set->start,
-		.end_ns = (int64_t)set->end,
+		OPERATION_COLUMNS(set),
 		.bytes = set->bytes,
 		.value = set->value,
 		.memory = set->memoryKind,
 		.is_async = (set->flags & CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC) != 0,
-		.device = set->deviceId,
-		.context = set->contextId,
-		.stream = set->streamId,
-		.correlation = set->correlationId,
-		.graph = set->graphId,
-		.graph_node = set->graphNodeId,
 	};
 
 	if (is_wanted_span(set->start, set->end))
@@ -232,11 +208,7 @@ static void decode_memset(struct trace_rows *rows, const CUpti_ActivityMemset4 *
 static void decode_graph(struct trace_rows *rows, const CUpti_ActivityGraphTrace2 *graph)
 {
 	struct trace_graphs_row row = {
-		.start_ns = (int64_t)graph->start,
-		.end_ns = (int64_t)graph->end,
-		.device = graph->deviceId,
-		.context = graph->contextId,
-		.stream = graph->streamId,
+		STREAM_COLUMNS(graph),
 		.correlation = graph->correlationId,
 		.graph = graph->graphId,
 	};
@@ -267,8 +239,7 @@ static void decode_api(const struct cupti_api *cupti, struct trace_rows *rows,
 		       CUpti_CallbackDomain domain, const CUpti_ActivityAPI *call)
 {
 	struct trace_api_row row = {
-		.start_ns = (int64_t)call->start,
-		.end_ns = (int64_t)call->end,
+		SPAN_COLUMNS(call),
 		.thread = call->threadId,
 		.correlation = call->correlationId,
 		.result = call->returnValue,
@@ -283,13 +254,9 @@ static void decode_api(const struct cupti_api *cupti, struct trace_rows *rows,
 static void decode_sync(struct trace_rows *rows, const CUpti_ActivitySynchronization2 *sync)
 {
 	struct trace_syncs_row row = {
-		.start_ns = (int64_t)sync->start,
-		.end_ns = (int64_t)sync->end,
-		.kind = sync->type,
-		.context = sync->contextId,
-		.stream = sync->streamId,
-		.event = sync->cudaEventId,
-		.correlation = sync->correlationId,
+		SPAN_COLUMNS(sync),	    .kind = sync->type,
+		.context = sync->contextId, .stream = sync->streamId,
+		.event = sync->cudaEventId, .correlation = sync->correlationId,
 	};
 
 	if (is_wanted_span(sync->start, sync->end))
@@ -315,8 +282,7 @@ static const struct {
 static void decode_overhead(struct trace_rows *rows, const CUpti_ActivityOverhead3 *overhead)
 {
 	struct trace_overheads_row row = {
-		.start_ns = (int64_t)overhead->start,
-		.end_ns = (int64_t)overhead->end,
+		SPAN_COLUMNS(overhead),
 		.correlation = overhead->correlationId,
 		.is_profiler = 1,
 	};
@@ -369,8 +335,7 @@ static void decode_name(struct trace_rows *rows, const CUpti_ActivityName *name)
 static void decode_jit(struct trace_rows *rows, const CUpti_ActivityJit2 *jit)
 {
 	struct trace_jit_row row = {
-		.start_ns = (int64_t)jit->start,
-		.end_ns = (int64_t)jit->end,
+		SPAN_COLUMNS(jit),
 		.device = jit->deviceId,
 		.entry = jit->jitEntryType,
 		.operation = jit->jitOperationType,

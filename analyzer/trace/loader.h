@@ -107,11 +107,7 @@ struct process_loader {
 	struct loader_task small, kernels, calls, others;
 };
 
-/* ---- loader_process.c ---- */
-
-/* Loads one process folder.  -ENODATA: none of its tables could be opened, described in err and
- * nothing was added; -ENOMEM. */
-int loader_add_process(struct loader *loader, const char *folder, struct err *err);
+/* ---- loader.c: what the others share ---- */
 
 /* Reads one table for a task; a file that is missing or cannot be read is no failure. */
 int loader_read(struct loader_task *task, enum trace_table table, reader_row each);
@@ -124,6 +120,12 @@ bool loader_take_times(struct loader_task *task, int64_t start_ns, int64_t end_n
 /* Adds to what was lost in the process. */
 int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t count,
 		    const char *detail);
+
+/* ---- loader_process.c ---- */
+
+/* Loads one process folder.  -ENODATA: none of its tables could be opened, described in err and
+ * nothing was added; -ENOMEM. */
+int loader_add_process(struct loader *loader, const char *folder, struct err *err);
 
 /* ---- loader_tables.c ---- */
 

@@ -430,7 +430,7 @@ static void test_unreadable_neighbour(void **state)
 static void test_no_recording(void **state)
 {
 	struct profile *profile;
-	struct fixture empty;
+	struct fixture empty = {0};
 	struct err err = {""};
 
 	(void)state;
