@@ -517,7 +517,7 @@ static void test_orphan_names(void **state)
 
 static void test_only_kernels(void **state)
 {
-	struct fixture fixture;
+	struct fixture fixture = {0};
 	struct profile *profile;
 
 	(void)state;
