@@ -14,7 +14,7 @@
 #include "trace/reader.h"
 
 struct reading {
-	struct fixture fixture = {0};
+	struct fixture fixture;
 	struct reader_losses losses;
 	struct err err;
 	unsigned rows;
