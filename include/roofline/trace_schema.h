@@ -6,7 +6,7 @@
  * This header knows nothing of CUPTI, of files or of parsing.
  *
  * To add a column:  one COLUMN row here, then the case in collector/activity.c
- *                   that fills it and the one in analyzer/trace/profile.c
+ *                   that fills it and the one in analyzer/trace/loader_*.c
  *                   that uses it.  docs/trace-format.md is checked against
  *                   this file by `make check`.
  * To add a table:   one TABLE row in TRACE_TABLES and its column list.
