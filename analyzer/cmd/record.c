@@ -162,12 +162,25 @@ static int settle_output(char *folder, size_t size)
 	return 0;
 }
 
-/* CUDA and NVTX load the library that these name; the program itself is not touched. */
+/* Puts value in front of what a list in the environment holds. */
+static void prepend(const char *variable, const char *value, char separator)
+{
+	const char *before = getenv(variable);
+	char list[4 * PATH_MAX];
+
+	if (!before || !*before)
+		setenv(variable, value, 1);
+	else if ((size_t)snprintf(list, sizeof(list), "%s%c%s", value, separator, before) <
+		 sizeof(list))
+		setenv(variable, list, 1);
+}
+
+/* CUDA and NVTX load the library that the first two name.  Preloaded, it also sees _exit; a program
+ * built with ASan would refuse to start with a library before its own, so it is told not to look. */
 static int inject(void)
 {
-	static const char *const variables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
 	char library[PATH_MAX];
-	const char *other;
+	const char *other = getenv("CUDA_INJECTION64_PATH");
 
 	if (path_resource(library, sizeof(library), "lib/librooflinecollector.so") < 0) {
 		fprintf(stderr,
@@ -176,11 +189,14 @@ static int inject(void)
 			library);
 		return -1;
 	}
-	other = getenv(variables[0]);
 	if (other && *other && strcmp(other, library))
 		fprintf(stderr, "rooflinectl record: replacing CUDA_INJECTION64_PATH=%s\n", other);
-	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
-		setenv(variables[i], library, 1);
+	setenv("CUDA_INJECTION64_PATH", library, 1);
+	setenv("NVTX_INJECTION64_PATH", library, 1);
+	if (strpbrk(library, ": ")) /* the loader would take it for two */
+		return 0;
+	prepend("LD_PRELOAD", library, ':');
+	prepend("ASAN_OPTIONS", "verify_asan_link_order=0", ':');
 	return 0;
 }
 
