@@ -1,43 +1,64 @@
 #!/usr/bin/env bash
-# docs/update.sh [--check] - the report and the charts of README.md, from the bundled recording.
+# docs/update.sh [--check] - fills in the generated parts of README.md and docs/: what rooflinectl prints
+# for the bundled recordings, and what was measured.
 #
-# Without --check it writes them (make readme).  With --check it changes nothing and prints how the
-# report in README.md differs from what rooflinectl prints now; `make check` wants no difference.
+#   <!-- run: rooflinectl report DIR -->    the command and its output, up to the next <!-- end -->
+#   <!-- file: docs/results/x.txt -->       the file's text, likewise
+#   <!-- plot: CHART DIR IMAGE -->          draws the chart into the image; no <!-- end -->
+#
+# Paths are from the top of the checkout.  Without --check it writes (make readme).  With --check it
+# changes nothing and prints what would change; `make check` wants no difference.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-rooflinectl=${BUILD:-build}/bin/rooflinectl
-recording=tests/recordings/graph_chain.naive
-begin='<!-- report:begin -->'
-end='<!-- report:end -->'
+PATH=$PWD/${BUILD:-build}/bin:${BUILD:-}/bin:$PATH
+export NO_COLOR=1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 
-[ -d "$recording" ] || {
-	echo "docs/update.sh: no recording $recording" >&2
-	exit 1
+# fill < DOCUMENT: the document with its generated parts made anew
+fill() {
+	local line command
+	while IFS= read -r line; do
+		echo "$line"
+		case $line in
+		'<!-- run: '*' -->')
+			command=${line#<!-- run: }
+			command=${command% -->}
+			printf '```\n$ %s\n' "$command"
+			bash -c "$command" </dev/null 2>&1
+			printf '```\n'
+			;;
+		'<!-- file: '*' -->')
+			command=${line#<!-- file: }
+			printf '```\n'
+			cat "${command% -->}"
+			printf '```\n'
+			;;
+		*) continue ;;
+		esac
+		while IFS= read -r line && [ "$line" != '<!-- end -->' ]; do :; done
+		echo '<!-- end -->'
+	done
 }
 
-section() {
-	echo "$begin"
-	echo '```'
-	echo "\$ rooflinectl report --top 3 $recording"
-	NO_COLOR=1 "$rooflinectl" report --top 3 "$recording"
-	echo '```'
-	echo
-	echo '![Timeline of the recording: what each stream ran, and why the GPU idled between](docs/images/roofline-timeline.svg)'
-	echo "$end"
+# plots DOCUMENT: chart, recording and image of each plot that it asks for
+plots() {
+	sed -n 's/^<!-- plot: \(.*\) -->$/\1/p' "$1"
 }
 
-updated=$(mktemp)
-trap 'rm -f "$updated"' EXIT
-{
-	sed "/^$begin\$/,\$d" README.md
-	section
-	sed "1,/^$end\$/d" README.md
-} >"$updated"
-
-if [ "${1-}" = --check ]; then
-	diff README.md "$updated" || true
-	[ -s docs/images/roofline-timeline.svg ] || echo "docs/images/roofline-timeline.svg is missing"
-else
-	cat "$updated" >README.md
-	"$rooflinectl" plot "$recording" -o docs/images --format svg
-fi
+for document in README.md docs/*.md docs/*/*.md; do
+	fill <"$document" >"$scratch/filled"
+	if [ "${1-}" = --check ]; then
+		diff --label "$document" --label "$document, made anew" -u "$document" "$scratch/filled" || true
+		plots "$document" | while read -r chart recording image; do
+			[ -s "$image" ] || echo "$document: $image is missing"
+		done
+		continue
+	fi
+	cmp -s "$scratch/filled" "$document" || cat "$scratch/filled" >"$document"
+	plots "$document" | while read -r chart recording image; do
+		mkdir -p "$(dirname "$image")"
+		rooflinectl plot "$recording" "$chart" -o "$scratch" >/dev/null
+		mv "$scratch/roofline-$chart.svg" "$image"
+	done
+done
