@@ -24,7 +24,8 @@ static void put_bar(struct chart_file *file, size_t position, double total, int 
 {
 	fprintf(file->stream, "%zu\t%.9g\t%d\t%c\t", position, total, colour,
 		chart_colour_letter(colour));
-	chart_put_text(file, name);
+	name += strspn(name, " ");
+	chart_put_text(file, *name ? name : "(no name)");
 	fprintf(file->stream, "\t%s\t%s\n", value, detail);
 }
 

@@ -407,10 +407,13 @@ static int64_t first_moment(const struct report *report)
 	return first_ns;
 }
 
+/* Names of templates grow to thousands of characters; --wide shows them in full. */
+#define GAP_NAME_SIZE 16384
+
 static void put_gap(struct page *page, const struct gap *gap, int64_t first_ns)
 {
 	const struct profile *profile = page->report->profile;
-	char label[160], gpu[32] = "", causes[256], before[1024], after[1024];
+	char label[160], gpu[32] = "", causes[256], before[GAP_NAME_SIZE], after[GAP_NAME_SIZE];
 
 	if (profile->device_count > 1)
 		snprintf(gpu, sizeof(gpu), " on GPU %u", profile->ops[gap->after].device);

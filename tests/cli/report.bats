@@ -236,3 +236,26 @@ assert rows and all(len(row) == len(rows[0]) for row in rows), rows"
 		[[ "$output" == *"could not be written"* ]]
 	done
 }
+
+@test "no text of a recording reaches the terminal as a control sequence" {
+	local folder=roofline.1/host.7
+	sed -i $'s/NVIDIA H200/NVIDIA \033[7m\302\233H200/' $folder/devices.csv
+	printf 'driver_name,\033[2J\377\n' >>$folder/process.csv
+	printf 'time_ns,kind,count,detail\n1,\033[31mred\a,5,x\n' >$folder/losses.csv
+	"$ROOFLINECTL" report roofline.1 --wide >out
+	run grep -acP '[\x00-\x09\x0b-\x1f\x7f]|\xc2\x9b|\xff' out
+	[ "$output" = 0 ]
+	grep -q 'NVIDIA ?\[7m??H200' out
+	grep -q 'driver ?\[2J?' out
+	grep -q '5 ?\[31mred?' out
+}
+
+@test "--wide shows names of thousands of characters in full" {
+	local name
+	name="$(printf 'k%.0s' {1..9000})"
+	sed -i "s/_Z5saxpyifPf/$name/" roofline.1/host.7/names.csv
+	run "$ROOFLINECTL" report roofline.1 --wide --section kernels
+	[[ "$output" == *"$name"* ]]
+	run "$ROOFLINECTL" report roofline.1 --wide --section gaps
+	[[ "$output" == *"after  $name"* ]]
+}
