@@ -1,6 +1,8 @@
 /* text_sections.c - one function per section of the text report; empty ones print nothing. */
 #include "output/page.h"
 
+#include "analysis/sums.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,7 +171,7 @@ static int64_t total_kernel_ns(const struct statistics *statistics)
 	int64_t total_ns = 0;
 
 	for (size_t i = 0; i < statistics->kernel_count; i++)
-		total_ns += statistics->kernels[i].time.total_ns;
+		sum_add_ns(&total_ns, statistics->kernels[i].time.total_ns);
 	return total_ns;
 }
 
@@ -552,7 +554,7 @@ static void describe_loss(const struct profile *profile, size_t first, char *buf
 
 	for (size_t i = first; i < profile->loss_count; i++)
 		if (!strcmp(profile->losses[i].kind, kind))
-			count += profile->losses[i].count;
+			sum_add_count(&count, profile->losses[i].count);
 	snprintf(buffer, size, "%s %s%s%s%s", format_count(count).text, kind, *meaning ? " (" : "",
 		 meaning, *meaning ? ")" : "");
 }

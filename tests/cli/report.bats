@@ -259,3 +259,38 @@ assert rows and all(len(row) == len(rows[0]) for row in rows), rows"
 	run "$ROOFLINECTL" report roofline.1 --wide --section gaps
 	[[ "$output" == *"after  $name"* ]]
 }
+
+@test "losses of several processes stop at the largest number" {
+	printf 'time_ns,kind,count,detail\n1,dropped_records,9223372036854775807,x\n' \
+		>roofline.1/host.7/losses.csv
+	cp -r roofline.1/host.7 roofline.1/host.8
+	cp -r roofline.1/host.7 roofline.1/host.9
+	run json "report['losses']"
+	[ "$output" = "{'dropped_records': 9223372036854775807}" ]
+	run "$ROOFLINECTL" report roofline.1 --section losses
+	[[ "$output" == "Lost: 18,446,744,073,709,551,615 dropped_records"* ]]
+}
+
+@test "thousands of damaged durations add up to no negative time" {
+	head -1 roofline.1/host.7/kernels.csv >kernels.csv
+	for i in {1..4000}; do
+		echo "$i,$((i + 30 * 24 * 3600 * 1000000000)),1,0,1,7,1"
+	done >>kernels.csv
+	mv kernels.csv roofline.1/host.7/
+	run json "[report['kernels'][0]['total_ns'], report['devices'][0]['busy_ns'] > 0]"
+	[ "$output" = "[9223372036854775807, True]" ]
+}
+
+@test "times at the end of what 64 bits hold have a gap with causes that add up" {
+	local folder=roofline.1/host.7
+	head -1 $folder/kernels.csv >kernels.csv
+	echo "1000,2000,1,0,1,7,9" >>kernels.csv
+	echo "9223372036854775800,9223372036854775805,1,0,1,7,2" >>kernels.csv
+	mv kernels.csv $folder/
+	rm -f $folder/copies.csv
+	head -1 $folder/api.csv >api.csv
+	echo "9223372036854775000,9223372036854775799,2,42,2,0" >>api.csv
+	mv api.csv $folder/
+	run json "[report['gaps'][0]['by_cause'][k] for k in ('host_compute', 'launch')]"
+	[ "$output" = "[9223372036854773000, 800]" ]
+}
