@@ -294,3 +294,11 @@ assert rows and all(len(row) == len(rows[0]) for row in rows), rows"
 	run json "[report['gaps'][0]['by_cause'][k] for k in ('host_compute', 'launch')]"
 	[ "$output" = "[9223372036854773000, 800]" ]
 }
+
+@test "a pipe in the place of a table does not hang the report" {
+	rm roofline.1/host.7/kernels.csv
+	mkfifo roofline.1/host.7/kernels.csv
+	run timeout 10 "$ROOFLINECTL" report roofline.1
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"copy"* || "$output" == *"Copies"* ]]
+}
