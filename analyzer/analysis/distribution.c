@@ -1,5 +1,7 @@
 #include "analysis/distribution.h"
 
+#include "analysis/sums.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -85,7 +87,7 @@ struct distribution durations_distribution(struct durations *durations, size_t g
 		return time;
 	time.min_ns = time.max_ns = values[0];
 	for (size_t i = 0; i < count; i++) {
-		time.total_ns += values[i];
+		sum_add_ns(&time.total_ns, values[i]);
 		time.min_ns = values[i] < time.min_ns ? values[i] : time.min_ns;
 		time.max_ns = values[i] > time.max_ns ? values[i] : time.max_ns;
 	}

@@ -280,7 +280,7 @@ static void paint_launched(const struct attribution *attribution, struct gap *ga
 	enum gap_cause cause = launching_cause(&profile->call_names[call->name]);
 	int64_t host_end_ns = min_ns(max_ns(call->start_ns, gap->start_ns), gap->end_ns);
 	int64_t call_end_ns = min_ns(call->end_ns, gap->end_ns);
-	int64_t late_ns = min_ns(call_end_ns + latency_ns, gap->end_ns);
+	int64_t late_ns = call_end_ns + min_ns(latency_ns, gap->end_ns - call_end_ns);
 
 	if (call->end_ns <= gap->start_ns) {
 		paint(gap, GAP_DEVICE, gap->start_ns, gap->end_ns);

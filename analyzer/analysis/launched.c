@@ -1,5 +1,7 @@
 #include "analysis/launched.h"
 
+#include "analysis/sums.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -74,8 +76,8 @@ static int sum_up(struct launched *launched)
 		struct extent *leaf = &launched->tree[launched->leaf_count + i / BLOCK];
 		struct extent extent = extent_of(launched, i);
 
-		launched->before_ns[i + 1] =
-			launched->before_ns[i] + extent.last_ns - extent.first_ns;
+		launched->before_ns[i + 1] = launched->before_ns[i];
+		sum_add_ns(&launched->before_ns[i + 1], extent.last_ns - extent.first_ns);
 		*leaf = join(*leaf, extent);
 	}
 	for (size_t i = launched->leaf_count - 1; i > 0; i--)

@@ -1,6 +1,7 @@
 #include "analysis/distribution.h"
 #include "analysis/groups.h"
 #include "analysis/statistics_parts.h"
+#include "analysis/sums.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -71,7 +72,7 @@ static void describe_copies(struct transfer_pass *pass, const struct profile *pr
 		group->src_memory = copy->src_memory;
 		group->dst_memory = copy->dst_memory;
 		group->is_async = copy->is_async;
-		group->bytes += copy->bytes;
+		sum_add_count(&group->bytes, copy->bytes);
 	}
 }
 
@@ -141,7 +142,8 @@ static void describe_memsets(struct transfer_pass *pass, const struct profile *p
 		if (op->kind != OP_MEMSET)
 			continue;
 		memsets[pass->group_of[op->detail]].memory = profile->memsets[op->detail].memory;
-		memsets[pass->group_of[op->detail]].bytes += profile->memsets[op->detail].bytes;
+		sum_add_count(&memsets[pass->group_of[op->detail]].bytes,
+			      profile->memsets[op->detail].bytes);
 	}
 }
 

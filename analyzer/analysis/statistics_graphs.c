@@ -2,6 +2,7 @@
 #include "analysis/groups.h"
 #include "analysis/radix.h"
 #include "analysis/statistics_parts.h"
+#include "analysis/sums.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -141,8 +142,8 @@ static void describe_launch(const struct graph_pass *pass, size_t first, size_t 
 	else
 		graph->op_count += end - first;
 	for (size_t i = first; i < end; i++)
-		graph->busy_ns +=
-			profile->ops[pass->ops[i]].end_ns - profile->ops[pass->ops[i]].start_ns;
+		sum_add_ns(&graph->busy_ns,
+			   profile->ops[pass->ops[i]].end_ns - profile->ops[pass->ops[i]].start_ns);
 }
 
 static int64_t launch_duration(const struct graph_pass *pass, size_t first, size_t end)

@@ -1,5 +1,6 @@
 #include "analysis/distribution.h"
 #include "analysis/statistics_parts.h"
+#include "analysis/sums.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ static int gather(struct kernel_pass *pass)
 			continue;
 		kernel = kernel_of(profile, op);
 		durations_add(&pass->durations, kernel, op->end_ns - op->start_ns);
-		pass->signature_ns[op->detail] += op->end_ns - op->start_ns;
+		sum_add_ns(&pass->signature_ns[op->detail], op->end_ns - op->start_ns);
 		pass->is_signature_used[op->detail] = true;
 		pass->is_on_device[kernel * profile->device_count + op->device] = true;
 	}

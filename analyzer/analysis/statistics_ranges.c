@@ -2,6 +2,7 @@
 #include "analysis/groups.h"
 #include "analysis/launched.h"
 #include "analysis/statistics_parts.h"
+#include "analysis/sums.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -93,9 +94,9 @@ static void add_range(struct range_statistics *statistics, const struct range_pa
 	statistics->domain = range->domain;
 	statistics->name = range->name;
 	statistics->op_count += sum.op_count;
-	statistics->gpu_ns += sum.gpu_ns;
+	sum_add_ns(&statistics->gpu_ns, sum.gpu_ns);
 	if (sum.op_count)
-		statistics->span_ns += sum.last_ns - sum.first_ns;
+		sum_add_ns(&statistics->span_ns, sum.last_ns - sum.first_ns);
 	statistics->open_count += range->is_open;
 }
 

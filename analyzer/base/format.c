@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,19 +81,55 @@ struct figure format_cuda_version(uint64_t version)
 	return figure;
 }
 
+/* Length of the UTF-8 sequence that text begins with, 0 when it is none: too short, too long for
+ * what it says, half of a UTF-16 pair, or beyond Unicode. */
+static size_t sequence_length(const unsigned char *text)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t length = *text < 0x80		 ? 1
+			: (*text & 0xe0) == 0xc0 ? 2
+			: (*text & 0xf0) == 0xe0 ? 3
+			: (*text & 0xf8) == 0xf0 ? 4
+						 : 0;
+	uint32_t point = length > 1 ? *text & (0x7fu >> length) : *text;
+
+	for (size_t i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		point = point << 6 | (text[i] & 0x3fu);
+	}
+	if (!length || point < least[length] || point > 0x10ffff || (point & ~0x7ffu) == 0xd800)
+		return 0;
+	return length;
+}
+
+size_t format_character(const char *text)
+{
+	const unsigned char *bytes = (const unsigned char *)text;
+
+	if (*bytes < 0x20 || *bytes == 0x7f)
+		return 0;
+	if (*bytes == 0xc2 && (bytes[1] & 0xe0) == 0x80) /* U+0080 to U+009F: C1 controls */
+		return 0;
+	return sequence_length(bytes);
+}
+
 size_t format_text(char *buffer, size_t size, const char *text, size_t width)
 {
 	size_t columns = 0;
 	char *to = buffer, *end = buffer + size - 1;
 
-	for (; *text && to < end; text++) {
-		unsigned char byte = (unsigned char)*text;
+	for (; *text && columns < width; columns++) {
+		size_t length = format_character(text);
 
-		if ((byte & 0xc0) != 0x80 && ++columns > width) { /* not within a code point */
-			columns--;
+		if (to + (length ? length : 1) > end)
 			break;
-		}
-		*to++ = byte < 0x20 || byte == 0x7f ? '?' : *text;
+		if (length)
+			memcpy(to, text, length);
+		else
+			*to = '?';
+		to += length ? length : 1;
+		text += length ? length : 1;
 	}
 	*to = '\0';
 	return columns;
@@ -178,18 +215,27 @@ static void close_brackets(char *text)
 	*to = '\0';
 }
 
+static bool is_inside_character(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
 static void cut(char *text, size_t width)
 {
-	size_t length = strlen(text);
+	size_t length = strlen(text), place;
 	const char *arguments = strchr(text, '<');
 
 	if (length <= width || width < 8)
 		return;
 	if (arguments && (size_t)(arguments - text) + 6 <= width) {
-		strcpy(text + width - 4, "...>");
+		for (place = width - 4; is_inside_character(text[place]); place--)
+			;
+		strcpy(text + place, "...>");
 		return;
 	}
-	memmove(text + 3, text + length - (width - 3), width - 2);
+	for (place = length - (width - 3); is_inside_character(text[place]); place++)
+		;
+	memmove(text + 3, text + place, length - place + 1);
 	memcpy(text, "...", 3);
 }
 

@@ -30,8 +30,12 @@ struct figure format_cuda_version(uint64_t version);
  */
 void format_kernel_name(char *buffer, size_t size, const char *name, size_t width);
 
-/* Copies text with control characters made visible, so that names cannot move the cursor, cut to
- * width columns.  Returns the columns used; UTF-8 counts by code points. */
+/* Bytes of the character that text begins with; 0 when a terminal must not get it: a control
+ * character, or a byte that is no UTF-8.  Such a byte is shown as '?'. */
+size_t format_character(const char *text);
+
+/* Copies text with such bytes made visible, so that names cannot move the cursor, cut to width
+ * columns.  Returns the columns used; UTF-8 counts by code points. */
 size_t format_text(char *buffer, size_t size, const char *text, size_t width);
 
 #endif

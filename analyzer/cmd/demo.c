@@ -5,7 +5,6 @@
  * next, so what is shown is what they print.  On a machine with a GPU it
  * records a fresh run first; elsewhere it takes the bundled recording.
  */
-#include <argp.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -18,6 +17,7 @@
 
 #include "base/paths.h"
 #include "cmd/commands.h"
+#include "cmd/usage.h"
 #include "cmd/doctor_probe.h"
 
 #define DEMO_FOLDER "roofline-demo"
@@ -26,9 +26,11 @@
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
-	if (key != ARGP_KEY_ARG)
+	if (key == ARGP_KEY_ARG)
+		usage_fail(state, "no argument is expected, got '%s'", argument);
+	if (key != ARGP_KEY_INIT)
 		return ARGP_ERR_UNKNOWN;
-	argp_error(state, "no argument is expected, got '%s'", argument);
+	usage_init(state);
 	return 0;
 }
 
@@ -144,8 +146,8 @@ int cmd_demo(int argc, char **argv)
 {
 	char recording[PATH_MAX];
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&parser, argc, argv, 0, NULL, NULL);
+	if (argp_parse(&parser, argc, argv, 0, NULL, NULL))
+		return EXIT_USAGE;
 	if ((mkdir(DEMO_FOLDER, 0777) != 0 && errno != EEXIST) ||
 	    access(DEMO_FOLDER "/.", W_OK | X_OK) != 0) {
 		fprintf(stderr,

@@ -1,11 +1,11 @@
 /* doctor.c - what works on this machine, what does not, and the exact fix. */
-#include <argp.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "cmd/commands.h"
+#include "cmd/usage.h"
 #include "cmd/doctor_checks.h"
 
 #define DOCTOR_SCHEMA 1 /* of the JSON answer */
@@ -39,12 +39,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	struct options *options = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		usage_init(state);
+		return 0;
 	case 'j':
 		options->is_json = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "no argument is expected, got '%s'", argument);
-		return 0;
+		usage_fail(state, "no argument is expected, got '%s'", argument);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -142,8 +144,8 @@ int cmd_doctor(int argc, char **argv)
 	struct options options = {0};
 	bool is_healthy = true, can_record = true, has_gpu;
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&parser, argc, argv, 0, NULL, &options);
+	if (argp_parse(&parser, argc, argv, 0, NULL, &options))
+		return EXIT_USAGE;
 	doctor_probe(&machine, "/proc");
 	has_gpu = doctor_has_gpu(&machine);
 	for (int i = 0; i < CHECK_COUNT; i++) {

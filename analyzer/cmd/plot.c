@@ -1,5 +1,4 @@
 /* plot.c - draws a recording: timeline, gaps, kernels. */
-#include <argp.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -13,6 +12,7 @@
 #include "analysis/report.h"
 #include "base/paths.h"
 #include "cmd/commands.h"
+#include "cmd/usage.h"
 #include "output/charts.h"
 #include "output/gnuplot.h"
 
@@ -63,8 +63,7 @@ static enum gnuplot_format parse_format(const char *name, struct argp_state *sta
 	for (int i = 0; i < GNUPLOT_FORMAT_COUNT; i++)
 		if (!strcmp(name, gnuplot_format_name((enum gnuplot_format)i)))
 			return (enum gnuplot_format)i;
-	argp_error(state, "--format: '%s' is none of svg, png, pdf, term", name);
-	return GNUPLOT_FORMAT_svg;
+	usage_fail(state, "--format: '%s' is none of svg, png, pdf, term", name);
 }
 
 static int64_t parse_ms(const char *option, const char *text, struct argp_state *state)
@@ -72,10 +71,8 @@ static int64_t parse_ms(const char *option, const char *text, struct argp_state 
 	char *end;
 	double ms = strtod(text, &end);
 
-	if (end == text || *end || !(ms >= 0) || ms > 1e12) {
-		argp_error(state, "%s: '%s' is not a number of milliseconds", option, text);
-		return 0;
-	}
+	if (end == text || *end || !(ms >= 0) || ms > 1e12)
+		usage_fail(state, "%s: '%s' is not a number of milliseconds", option, text);
 	return llround(ms * 1e6);
 }
 
@@ -90,7 +87,7 @@ static void parse_argument(struct options *options, char *argument, struct argp_
 	} else if (state->arg_num == 0 && (strchr(argument, '/') || access(argument, F_OK) == 0)) {
 		options->recording = argument;
 	} else {
-		argp_error(state,
+		usage_fail(state,
 			   "'%s' is neither a recording nor a chart (timeline, gaps, kernels)",
 			   argument);
 	}
@@ -99,7 +96,7 @@ static void parse_argument(struct options *options, char *argument, struct argp_
 static void check_window(const struct options *options, struct argp_state *state)
 {
 	if (options->chart.to_ns >= 0 && options->chart.to_ns <= options->chart.from_ns)
-		argp_error(state, "--to must be more than --from");
+		usage_fail(state, "--to must be more than --from");
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -107,6 +104,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	struct options *options = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		usage_init(state);
+		return 0;
 	case 'o':
 		options->folder = argument;
 		return 0;
@@ -296,8 +296,8 @@ int cmd_plot(int argc, char **argv)
 	char newest[PATH_MAX];
 	struct err err = {""};
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&parser, argc, argv, 0, NULL, &options);
+	if (argp_parse(&parser, argc, argv, 0, NULL, &options))
+		return EXIT_USAGE;
 	if (!options.recording) {
 		if (path_newest_recording(newest, sizeof(newest), ".") < 0) {
 			fprintf(stderr,

@@ -1,7 +1,7 @@
 /* record.c - runs a program with the collector in it. */
 #define _GNU_SOURCE
-#include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <regex.h>
 #include <signal.h>
@@ -16,6 +16,7 @@
 
 #include "base/paths.h"
 #include "cmd/commands.h"
+#include "cmd/usage.h"
 #include "roofline/collector_env.h"
 
 #define VARIABLE_NAME(constant, name, fallback, meaning) [constant] = name,
@@ -67,7 +68,7 @@ static void pass_on_number(struct argp_state *state, const char *option,
 			   enum roofline_variable variable, const char *text)
 {
 	if (!is_number(text))
-		argp_error(state, "--%s takes seconds from 0 to 1e9, not '%s'", option, text);
+		usage_fail(state, "--%s takes seconds from 0 to 1e9, not '%s'", option, text);
 	pass_on(variable, text);
 }
 
@@ -79,7 +80,7 @@ static void pass_on_regex(struct argp_state *state, const char *text)
 
 	if (rc) {
 		regerror(rc, &regex, problem, sizeof(problem));
-		argp_error(state, "--kernels '%s': %s", text, problem);
+		usage_fail(state, "--kernels '%s': %s", text, problem);
 	}
 	regfree(&regex);
 	pass_on(ENV_KERNELS, text);
@@ -90,6 +91,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	char ***program = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		usage_init(state);
+		return 0;
 	case 'o':
 		pass_on(ENV_OUTPUT, argument);
 		return 0;
@@ -98,7 +102,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_GRAPHS:
 		if (strcmp(argument, "node") && strcmp(argument, "graph"))
-			argp_error(state, "--graphs takes node or graph, not '%s'", argument);
+			usage_fail(state, "--graphs takes node or graph, not '%s'", argument);
 		pass_on(ENV_GRAPHS, argument);
 		return 0;
 	case OPTION_DELAY:
@@ -116,16 +120,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_API:
 		if (strcmp(argument, "chosen") && strcmp(argument, "all") &&
 		    strcmp(argument, "none"))
-			argp_error(state, "--api takes chosen, all or none, not '%s'", argument);
+			usage_fail(state, "--api takes chosen, all or none, not '%s'", argument);
 		pass_on(ENV_API, argument);
 		return 0;
 	case ARGP_KEY_ARGS:
 		*program = state->argv + state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state,
+		usage_fail(state,
 			   "no program given: rooflinectl record [OPTION...] -- PROGRAM [ARG...]");
-		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -200,23 +203,47 @@ static int inject(void)
 	return 0;
 }
 
-/* Ctrl-C and Ctrl-\ reach the program through the terminal; we wait for what it makes of them. */
-static int run(char **program, int *status)
+/* A program that starts closes the pipe; one that cannot leaves a byte in it. */
+static void start_program(char **program, int pipe_end)
 {
-	pid_t child = fork();
+	int code;
 
-	if (child < 0) {
-		fprintf(stderr, "rooflinectl record: cannot fork: %s\n", strerror(errno));
+	execvp(program[0], program);
+	code = errno == ENOENT ? 127 : 126;
+	fprintf(stderr, "rooflinectl record: cannot run %s: %s\n", program[0], strerror(errno));
+	if (write(pipe_end, "", 1) != 1)
+		code = 126;
+	_exit(code);
+}
+
+static bool has_started(const int ends[2])
+{
+	char byte;
+	ssize_t length;
+
+	close(ends[1]);
+	while ((length = read(ends[0], &byte, 1)) < 0 && errno == EINTR)
+		;
+	close(ends[0]);
+	return length != 1;
+}
+
+/* Ctrl-C and Ctrl-\ reach the program through the terminal; we wait for what it makes of them. */
+static int run(char **program, bool *is_started, int *status)
+{
+	int ends[2];
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC) < 0 || (child = fork()) < 0) {
+		fprintf(stderr, "rooflinectl record: cannot start a process: %s\n",
+			strerror(errno));
 		return -1;
 	}
-	if (child == 0) {
-		execvp(program[0], program);
-		fprintf(stderr, "rooflinectl record: cannot run %s: %s\n", program[0],
-			strerror(errno));
-		_exit(errno == ENOENT ? 127 : 126);
-	}
+	if (child == 0)
+		start_program(program, ends[1]);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
+	*is_started = has_started(ends);
 	while (waitpid(child, status, 0) < 0)
 		if (errno != EINTR)
 			return -1;
@@ -250,13 +277,15 @@ int cmd_record(int argc, char **argv)
 {
 	char folder[2 * PATH_MAX];
 	char **program = NULL;
+	bool is_started = true;
 	int status = 0;
 
-	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &program) || !program)
 		return EXIT_USAGE;
-	if (settle_output(folder, sizeof(folder)) < 0 || inject() < 0 || run(program, &status) < 0)
+	if (settle_output(folder, sizeof(folder)) < 0 || inject() < 0 ||
+	    run(program, &is_started, &status) < 0)
 		return EXIT_FAILED;
-	tell_result(folder);
+	if (is_started)
+		tell_result(folder);
 	return pass_on_status(status);
 }

@@ -1,11 +1,11 @@
 /* report.c - rooflinectl report: where the GPU's time went and why it idled. */
 #include "cmd/commands.h"
+#include "cmd/usage.h"
 
 #include "advice/advice.h"
 #include "base/paths.h"
 #include "output/outputs.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static size_t parse_top(const char *text, struct argp_state *state)
 	errno = 0;
 	value = strtoul(text, &end, 10);
 	if (errno || *end || *text < '0' || *text > '9' || value == 0)
-		argp_failure(state, EXIT_USAGE, 0, "--top wants a number of rows, not '%s'", text);
+		usage_fail(state, "--top wants a number of rows, not '%s'", text);
 	return value;
 }
 
@@ -49,16 +49,18 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	struct report_arguments *arguments = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		usage_init(state);
+		return 0;
 	case 'f':
 		arguments->output = output_find(argument);
 		if (!arguments->output)
-			argp_failure(state, EXIT_USAGE, 0,
-				     "no format '%s'; there are text, json and csv", argument);
+			usage_fail(state, "no format '%s'; there are text, json and csv", argument);
 		return 0;
 	case 's':
 		arguments->options.section = output_find_section(argument);
 		if (arguments->options.section < 0)
-			argp_failure(state, EXIT_USAGE, 0, "no section '%s'; see --help", argument);
+			usage_fail(state, "no section '%s'", argument);
 		return 0;
 	case 'n':
 		arguments->options.top = parse_top(argument, state);
@@ -71,8 +73,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->path)
-			argp_failure(state, EXIT_USAGE, 0, "one recording at a time, not also '%s'",
-				     argument);
+			usage_fail(state, "one recording at a time, not also '%s'", argument);
 		arguments->path = argument;
 		return 0;
 	default:
@@ -148,7 +149,6 @@ int cmd_report(int argc, char **argv)
 	struct report_arguments arguments = {.output = output_text, .options = {.section = -1}};
 	struct err err = {""};
 
-	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&parser, argc, argv, 0, NULL, &arguments))
 		return EXIT_USAGE;
 	if (run(&arguments, &err) < 0) {

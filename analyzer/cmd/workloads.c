@@ -5,8 +5,8 @@
  * becomes that program, so its output and exit code are those of the workload.
  */
 #include "cmd/commands.h"
+#include "cmd/usage.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -144,7 +144,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	(void)text;
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->err_stream = NULL; /* getopt's own line is enough */
+		usage_init(state);
 		return 0;
 	case 'l':
 		return 0;

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/format.h"
+
 int chart_file_open(struct chart_file *file, const char *folder, const char *name, struct err *err)
 {
 	file->stream = NULL;
@@ -29,20 +31,31 @@ int chart_file_close(struct chart_file *file, int rc, struct err *err)
 	return err_set(err, -EIO, "%s: cannot write: disk full?", file->path);
 }
 
+/* A character that is none for people becomes a space: pictures hold valid text only.  Returns the
+ * bytes it took. */
+static size_t put_character(struct chart_file *file, const char *text)
+{
+	size_t length = format_character(text);
+
+	if (!length) {
+		putc(' ', file->stream);
+		return 1;
+	}
+	fwrite(text, 1, length, file->stream);
+	return length;
+}
+
 void chart_put_text(struct chart_file *file, const char *text)
 {
-	if (!*text) /* gnuplot has no empty last column */
+	while (*text && (*text == ' ' || !format_character(text)))
+		text++; /* gnuplot skips blanks at the front, and the end of a blank column too */
+	if (!*text)	/* gnuplot has no empty last column */
 		fputs("\"\"", file->stream);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c == '"')
-			c = '\'';
-		else if (c == '\\')
-			c = '/';
-		else if (c < ' ' || c == 0x7f)
-			c = ' ';
-		putc(c, file->stream);
+	while (*text) {
+		if (*text == '"' || *text == '\\')
+			putc(*text++ == '"' ? '\'' : '/', file->stream);
+		else
+			text += put_character(file, text);
 	}
 }
 
@@ -50,12 +63,10 @@ void chart_put_text(struct chart_file *file, const char *text)
 void chart_set_text(struct chart_file *file, const char *name, const char *text)
 {
 	fprintf(file->stream, "%s = '", name);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c == '\'')
-			putc(c, file->stream);
-		putc(c < ' ' || c == 0x7f ? ' ' : c, file->stream);
+	while (*text) {
+		if (*text == '\'')
+			putc(*text, file->stream);
+		text += put_character(file, text);
 	}
 	fputs("'\n", file->stream);
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/sums.h"
 #include "output/chart_colours.h"
 #include "output/quantity.h"
 
@@ -48,11 +49,11 @@ static int add_gap(const struct gap *gap, void *context)
 
 	bin->gap_count++;
 	histogram->gap_count++;
-	bin->idle.idle_ns += gap->end_ns - gap->start_ns;
-	histogram->all.idle_ns += gap->end_ns - gap->start_ns;
+	sum_add_ns(&bin->idle.idle_ns, gap->end_ns - gap->start_ns);
+	sum_add_ns(&histogram->all.idle_ns, gap->end_ns - gap->start_ns);
 	for (int i = 0; i < GAP_CAUSE_COUNT; i++) {
-		bin->idle.by_cause_ns[i] += gap->by_cause_ns[i];
-		histogram->all.by_cause_ns[i] += gap->by_cause_ns[i];
+		sum_add_ns(&bin->idle.by_cause_ns[i], gap->by_cause_ns[i]);
+		sum_add_ns(&histogram->all.by_cause_ns[i], gap->by_cause_ns[i]);
 	}
 	return 0;
 }
@@ -63,7 +64,7 @@ static int collect(struct histogram *histogram, const struct report *report)
 
 	memset(histogram, 0, sizeof(*histogram));
 	for (size_t i = 0; i < report->profile->device_count && rc == 0; i++) {
-		histogram->all.wall_ns += report->timeline->devices[i].wall_ns;
+		sum_add_ns(&histogram->all.wall_ns, report->timeline->devices[i].wall_ns);
 		rc = gaps_visit(report->profile, report->timeline, i, add_gap, histogram);
 	}
 	return rc;
@@ -106,7 +107,7 @@ static void write_bin(FILE *out, const struct bin *bin, int position, double uni
 		fprintf(out, "%d\t%.9g\t%.9g\t%d\t%c\t\"\"\n", position, (double)below_ns / unit_ns,
 			(double)(below_ns + bin->idle.by_cause_ns[cause]) / unit_ns,
 			COLOUR_CAUSE + cause, chart_colour_letter(COLOUR_CAUSE + cause));
-		below_ns += bin->idle.by_cause_ns[cause];
+		sum_add_ns(&below_ns, bin->idle.by_cause_ns[cause]);
 	}
 	if (bin->gap_count)
 		fprintf(out, "%d\t%.9g\t%.9g\t0\t\"\"\t%s\n", position, (double)below_ns / unit_ns,

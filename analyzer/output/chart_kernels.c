@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/sums.h"
 #include "output/chart_colours.h"
 #include "output/quantity.h"
 
@@ -15,7 +16,7 @@ static int64_t total_ns(const struct statistics *statistics, size_t first)
 	int64_t total = 0;
 
 	for (size_t i = first; i < statistics->kernel_count; i++)
-		total += statistics->kernels[i].time.total_ns;
+		sum_add_ns(&total, statistics->kernels[i].time.total_ns);
 	return total;
 }
 
@@ -24,7 +25,8 @@ static void put_bar(struct chart_file *file, size_t position, double total, int 
 {
 	fprintf(file->stream, "%zu\t%.9g\t%d\t%c\t", position, total, colour,
 		chart_colour_letter(colour));
-	chart_put_text(file, name);
+	name += strspn(name, " ");
+	chart_put_text(file, *name ? name : "(no name)");
 	fprintf(file->stream, "\t%s\t%s\n", value, detail);
 }
 

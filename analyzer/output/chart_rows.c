@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/sums.h"
 #include "output/chart_colours.h"
 
 /* Something that wants a row, and how much time it would show. */
@@ -74,7 +75,7 @@ static int wanted_collect(struct wanted *wanted, const struct profile *profile)
 		const struct profile_op *op = &profile->ops[i];
 
 		if (runs_kernels(op)) /* 1 ns more: one without length wants a row too */
-			wanted->stream_ns[op->stream] += op->end_ns - op->start_ns + 1;
+			sum_add_ns(&wanted->stream_ns[op->stream], op->end_ns - op->start_ns + 1);
 		else
 			wanted->has_copies[op->device * CHART_COPY_KINDS + copy_kind(profile, op)] =
 				true;
@@ -84,8 +85,9 @@ static int wanted_collect(struct wanted *wanted, const struct profile *profile)
 		uint32_t level = range_level(range);
 
 		if (level < CHART_RANGE_LEVELS && range->thread != PROFILE_NONE)
-			wanted->range_ns[(size_t)range->thread * CHART_RANGE_LEVELS + level] +=
-				range->end_ns - range->start_ns + 1;
+			sum_add_ns(&wanted->range_ns[(size_t)range->thread * CHART_RANGE_LEVELS +
+						     level],
+				   range->end_ns - range->start_ns + 1);
 	}
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/sums.h"
 #include "output/chart_colours.h"
 #include "output/chart_rows.h"
 #include "output/quantity.h"
@@ -241,10 +242,10 @@ static void add_idle(struct painter *painter, const struct gap *gap)
 
 	if (end <= start)
 		return;
-	painter->idle.idle_ns += end - start;
+	sum_add_ns(&painter->idle.idle_ns, end - start);
 	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
-		painter->idle.by_cause_ns[i] +=
-			(int64_t)((double)gap->by_cause_ns[i] * visible_ratio);
+		sum_add_ns(&painter->idle.by_cause_ns[i],
+			   (int64_t)((double)gap->by_cause_ns[i] * visible_ratio));
 }
 
 static int add_gap(const struct gap *gap, void *context)
@@ -267,7 +268,7 @@ static int add_gaps(struct painter *painter, uint32_t device)
 
 	if (row == PROFILE_NONE)
 		return 0;
-	painter->idle.wall_ns += last > first ? last - first : 0;
+	sum_add_ns(&painter->idle.wall_ns, last > first ? last - first : 0);
 	return gaps_visit(report->profile, report->timeline, device, add_gap, &painter->lanes[row]);
 }
 

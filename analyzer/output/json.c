@@ -1,6 +1,8 @@
 /* json.c - the whole report for programs.  Keys are stable: see OUTPUT_SCHEMA. */
 #include "output/outputs.h"
 
+#include "analysis/sums.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -410,9 +412,10 @@ static json_t *section_losses(const struct json_report *json)
 
 	for (size_t i = 0; i < profile->loss_count; i++) {
 		const struct profile_loss *loss = &profile->losses[i];
-		json_int_t known = json_integer_value(json_object_get(object, loss->kind));
+		uint64_t known = json_integer_value(json_object_get(object, loss->kind));
 
-		set_integer(object, loss->kind, known + (json_int_t)loss->count);
+		sum_add_count(&known, loss->count);
+		set_count(object, loss->kind, known);
 	}
 	return object;
 }

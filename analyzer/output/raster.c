@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "analysis/sums.h"
+
 /* Runs end after so many columns, so that a change in how busy a row is stays visible. */
 #define RUN_COLUMNS 6
 
@@ -62,7 +64,7 @@ static void append_run(struct raster_run *run, const struct raster_run *next)
 	run->busy_ns += next->busy_ns;
 	run->interval_count += next->interval_count;
 	for (int i = 0; i < RASTER_CLASSES; i++)
-		run->class_ns[i] += next->class_ns[i];
+		sum_add_ns(&run->class_ns[i], next->class_ns[i]);
 }
 
 static int emit_finished(struct raster *raster)
@@ -149,7 +151,7 @@ int raster_add(struct raster *raster, int64_t start_ns, int64_t end_ns, unsigned
 {
 	int rc = add_interval(raster, &start_ns, &end_ns, label);
 
-	raster->run.class_ns[class_index % RASTER_CLASSES] += end_ns - start_ns;
+	sum_add_ns(&raster->run.class_ns[class_index % RASTER_CLASSES], end_ns - start_ns);
 	return rc;
 }
 
@@ -161,7 +163,8 @@ int raster_add_mixed(struct raster *raster, int64_t start_ns, int64_t end_ns,
 	double visible_ratio = (double)(end_ns - start_ns) / length_ns;
 
 	for (int i = 0; i < RASTER_CLASSES; i++)
-		raster->run.class_ns[i] += (int64_t)((double)class_ns[i] * visible_ratio);
+		sum_add_ns(&raster->run.class_ns[i],
+			   (int64_t)((double)class_ns[i] * visible_ratio));
 	return rc;
 }
 

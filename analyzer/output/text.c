@@ -14,14 +14,47 @@ static const char *emphasis(const struct page *page, const char *sequence)
 #define GREY "\033[2m"
 #define PLAIN "\033[0m"
 
+/* The first length bytes of text, as format_text shows them.  Returns the columns used. */
+static size_t put_text(struct page *page, const char *text, size_t length)
+{
+	const char *end = text + length;
+	size_t columns = 0;
+
+	for (; text < end; columns++) {
+		size_t bytes = format_character(text);
+
+		if (bytes)
+			fwrite(text, 1, bytes, page->out);
+		else
+			fputc('?', page->out);
+		text += bytes ? bytes : 1;
+	}
+	return columns;
+}
+
+static size_t count_columns(const char *text, size_t length)
+{
+	const char *end = text + length;
+	size_t columns = 0;
+
+	for (; text < end; columns++)
+		text += format_character(text) ? format_character(text) : 1;
+	return columns;
+}
+
 void page_title(struct page *page, const char *title, const char *note)
 {
 	if (page->is_begun)
 		fputc('\n', page->out);
 	page->is_begun = true;
-	fprintf(page->out, "%s%s%s", emphasis(page, BOLD), title, emphasis(page, PLAIN));
-	if (note && *note)
-		fprintf(page->out, "  %s(%s)%s", emphasis(page, GREY), note, emphasis(page, PLAIN));
+	fputs(emphasis(page, BOLD), page->out);
+	put_text(page, title, strlen(title));
+	fputs(emphasis(page, PLAIN), page->out);
+	if (note && *note) {
+		fprintf(page->out, "  %s(", emphasis(page, GREY));
+		put_text(page, note, strlen(note));
+		fprintf(page->out, ")%s", emphasis(page, PLAIN));
+	}
 	fputc('\n', page->out);
 }
 
@@ -51,15 +84,14 @@ void page_wrap(struct page *page, const char *label, const char *text, size_t in
 	for (line_start = column; *text;) {
 		size_t word = strcspn(text, " \n");
 
-		if (column > line_start && column + 1 + word > PAGE_WIDTH) {
+		if (column > line_start && column + 1 + count_columns(text, word) > PAGE_WIDTH) {
 			fprintf(page->out, "\n%*s", (int)indent, "");
 			column = line_start = indent;
 		} else if (column > line_start) {
 			fputc(' ', page->out);
 			column++;
 		}
-		fwrite(text, 1, word, page->out);
-		column += word;
+		column += put_text(page, text, word);
 		text += word;
 		text += strspn(text, " \n");
 	}
@@ -80,20 +112,18 @@ void page_bar(struct page *page, int64_t part, int64_t whole, size_t width)
 	fputc('\n', page->out);
 }
 
-static void put_padded(struct page *page, const char *text, size_t columns, size_t width)
-{
-	fputs(text, page->out);
-	if (columns < width)
-		fprintf(page->out, "%*s", (int)(width - columns), "");
-}
-
 void page_text(struct page *page, const char *text, size_t width)
 {
-	char buffer[4096];
-	size_t columns = format_text(buffer, sizeof(buffer), text,
-				     page->options->wide ? sizeof(buffer) : width);
+	char buffer[4 * PAGE_WIDTH + 1];
+	size_t columns;
 
-	put_padded(page, buffer, columns, width);
+	if (!page->options->wide) {
+		format_text(buffer, sizeof(buffer), text, width);
+		text = buffer;
+	}
+	columns = put_text(page, text, strlen(text));
+	if (columns < width)
+		fprintf(page->out, "%*s", (int)(width - columns), "");
 }
 
 void page_kernel(struct page *page, const char *name, size_t width)

@@ -1,6 +1,8 @@
 /* text_sections.c - one function per section of the text report; empty ones print nothing. */
 #include "output/page.h"
 
+#include "analysis/sums.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,7 +171,7 @@ static int64_t total_kernel_ns(const struct statistics *statistics)
 	int64_t total_ns = 0;
 
 	for (size_t i = 0; i < statistics->kernel_count; i++)
-		total_ns += statistics->kernels[i].time.total_ns;
+		sum_add_ns(&total_ns, statistics->kernels[i].time.total_ns);
 	return total_ns;
 }
 
@@ -407,10 +409,13 @@ static int64_t first_moment(const struct report *report)
 	return first_ns;
 }
 
+/* Names of templates grow to thousands of characters; --wide shows them in full. */
+#define GAP_NAME_SIZE 16384
+
 static void put_gap(struct page *page, const struct gap *gap, int64_t first_ns)
 {
 	const struct profile *profile = page->report->profile;
-	char label[160], gpu[32] = "", causes[256], before[1024], after[1024];
+	char label[160], gpu[32] = "", causes[256], before[GAP_NAME_SIZE], after[GAP_NAME_SIZE];
 
 	if (profile->device_count > 1)
 		snprintf(gpu, sizeof(gpu), " on GPU %u", profile->ops[gap->after].device);
@@ -549,7 +554,7 @@ static void describe_loss(const struct profile *profile, size_t first, char *buf
 
 	for (size_t i = first; i < profile->loss_count; i++)
 		if (!strcmp(profile->losses[i].kind, kind))
-			count += profile->losses[i].count;
+			sum_add_count(&count, profile->losses[i].count);
 	snprintf(buffer, size, "%s %s%s%s%s", format_count(count).text, kind, *meaning ? " (" : "",
 		 meaning, *meaning ? ")" : "");
 }

@@ -480,7 +480,7 @@ int reader_read_table(const char *folder, enum trace_table table, reader_row eac
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s.csv", folder, table_names[table]) >=
 	    sizeof(path))
 		return err_set(err, -ENAMETOOLONG, "%s: the path is too long", folder);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait for a writer */
 	if (fd < 0)
 		return errno == ENOENT ? -ENOENT
 				       : err_set(err, -errno, "%s: %s", path, strerror(errno));

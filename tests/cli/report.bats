@@ -236,3 +236,69 @@ assert rows and all(len(row) == len(rows[0]) for row in rows), rows"
 		[[ "$output" == *"could not be written"* ]]
 	done
 }
+
+@test "no text of a recording reaches the terminal as a control sequence" {
+	local folder=roofline.1/host.7
+	sed -i $'s/NVIDIA H200/NVIDIA \033[7m\302\233H200/' $folder/devices.csv
+	printf 'driver_name,\033[2J\377\n' >>$folder/process.csv
+	printf 'time_ns,kind,count,detail\n1,\033[31mred\a,5,x\n' >$folder/losses.csv
+	"$ROOFLINECTL" report roofline.1 --wide >out
+	run grep -acP '[\x00-\x09\x0b-\x1f\x7f]|\xc2\x9b|\xff' out
+	[ "$output" = 0 ]
+	grep -q 'NVIDIA ?\[7m??H200' out
+	grep -q 'driver ?\[2J?' out
+	grep -q '5 ?\[31mred?' out
+}
+
+@test "--wide shows names of thousands of characters in full" {
+	local name
+	name="$(printf 'k%.0s' {1..9000})"
+	sed -i "s/_Z5saxpyifPf/$name/" roofline.1/host.7/names.csv
+	run "$ROOFLINECTL" report roofline.1 --wide --section kernels
+	[[ "$output" == *"$name"* ]]
+	run "$ROOFLINECTL" report roofline.1 --wide --section gaps
+	[[ "$output" == *"after  $name"* ]]
+}
+
+@test "losses of several processes stop at the largest number" {
+	printf 'time_ns,kind,count,detail\n1,dropped_records,9223372036854775807,x\n' \
+		>roofline.1/host.7/losses.csv
+	cp -r roofline.1/host.7 roofline.1/host.8
+	cp -r roofline.1/host.7 roofline.1/host.9
+	run json "report['losses']"
+	[ "$output" = "{'dropped_records': 9223372036854775807}" ]
+	run "$ROOFLINECTL" report roofline.1 --section losses
+	[[ "$output" == "Lost: 18,446,744,073,709,551,615 dropped_records"* ]]
+}
+
+@test "thousands of damaged durations add up to no negative time" {
+	head -1 roofline.1/host.7/kernels.csv >kernels.csv
+	for i in {1..4000}; do
+		echo "$i,$((i + 30 * 24 * 3600 * 1000000000)),1,0,1,7,1"
+	done >>kernels.csv
+	mv kernels.csv roofline.1/host.7/
+	run json "[report['kernels'][0]['total_ns'], report['devices'][0]['busy_ns'] > 0]"
+	[ "$output" = "[9223372036854775807, True]" ]
+}
+
+@test "times at the end of what 64 bits hold have a gap with causes that add up" {
+	local folder=roofline.1/host.7
+	head -1 $folder/kernels.csv >kernels.csv
+	echo "1000,2000,1,0,1,7,9" >>kernels.csv
+	echo "9223372036854775800,9223372036854775805,1,0,1,7,2" >>kernels.csv
+	mv kernels.csv $folder/
+	rm -f $folder/copies.csv
+	head -1 $folder/api.csv >api.csv
+	echo "9223372036854775000,9223372036854775799,2,42,2,0" >>api.csv
+	mv api.csv $folder/
+	run json "[report['gaps'][0]['by_cause'][k] for k in ('host_compute', 'launch')]"
+	[ "$output" = "[9223372036854773000, 800]" ]
+}
+
+@test "a pipe in the place of a table does not hang the report" {
+	rm roofline.1/host.7/kernels.csv
+	mkfifo roofline.1/host.7/kernels.csv
+	run timeout 10 "$ROOFLINECTL" report roofline.1
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"copy"* || "$output" == *"Copies"* ]]
+}

@@ -271,9 +271,11 @@ static void no_name_can_become_a_command_or_break_a_column(void **state)
 	chart_put_text(&file, "a\tb\n\"c\\");
 	putc('|', file.stream);
 	chart_put_text(&file, "");
+	chart_put_text(&file, " \t");
+	chart_put_text(&file, " d\xff\xc2\x9b\xc3\xa9");
 	assert_int_equal(chart_file_close(&file, 0, NULL), 0);
 	text = read_whole(folder, "x.gp");
-	assert_string_equal(text, "name = 'it''s `ls` \\ \"x\"'\na b 'c/|\"\"");
+	assert_string_equal(text, "name = 'it''s `ls` \\ \"x\"'\na b 'c/|\"\"\"\"d   \xc3\xa9");
 	free(text);
 	gnuplot_folder_remove(folder);
 }

@@ -82,6 +82,27 @@ static void test_text(void **state)
 	assert_int_equal(format_text(buffer, 4, "abcdef", 10), 3);
 }
 
+static void test_foreign_bytes(void **state)
+{
+	static const char long_name[] = "_\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9";
+	char buffer[64];
+
+	(void)state;
+	assert_int_equal(format_text(buffer, sizeof(buffer), "a\xff\xc2\x9b\xe2\x82", 20), 6);
+	assert_string_equal(buffer, "a?????");
+	assert_int_equal(format_character("\xed\xa0\x80"), 0);	   /* half of a pair */
+	assert_int_equal(format_character("\xc0\xaf"), 0);	   /* a slash, too long */
+	assert_int_equal(format_character("\xf4\x90\x80\x80"), 0); /* beyond Unicode */
+	assert_int_equal(format_character("\xf0\x9f\x98\x80"), 4);
+	assert_int_equal(format_character("\xc2\xa0"), 2);
+	assert_int_equal(format_text(buffer, 4, "\xc3\xa9\xc3\xa9", 20), 1); /* no half one */
+	assert_string_equal(buffer, "\xc3\xa9");
+	format_kernel_name(buffer, sizeof(buffer), long_name, 9);
+	assert_string_equal(buffer, "...\xc3\xa9\xc3\xa9\xc3\xa9");
+	format_kernel_name(buffer, sizeof(buffer), long_name, 8);
+	assert_string_equal(buffer, "...\xc3\xa9\xc3\xa9");
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -94,6 +115,9 @@ int main(void)
 		SENTENCE("sizes, rates, counts and shares read well", test_sizes),
 		SENTENCE("kernel names lose what is least needed first", test_names),
 		SENTENCE("control characters in names cannot move the cursor", test_text),
+		SENTENCE(
+			"what is no UTF-8 is shown byte by byte, and no character is cut in the middle",
+			test_foreign_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include "advice/rules/rules.h"
 
 #include "analysis/spans.h"
+#include "analysis/sums.h"
 #include "base/format.h"
 
 #include <errno.h>
@@ -39,8 +40,8 @@ static int gather_copies(const struct profile *profile, const struct profile_dev
 		if (op->kind != OP_COPY || !is_pageable(profile, op))
 			continue;
 		found->count++;
-		found->bytes += profile->copies[op->detail].bytes;
-		found->copy_ns += op->end_ns - op->start_ns;
+		sum_add_count(&found->bytes, profile->copies[op->detail].bytes);
+		sum_add_ns(&found->copy_ns, op->end_ns - op->start_ns);
 		rc = spans_add(spans, op->start_ns, op->end_ns);
 	}
 	spans_seal(spans);
