@@ -142,7 +142,7 @@ static void describe_launch(const struct graph_pass *pass, size_t first, size_t 
 	else
 		graph->op_count += end - first;
 	for (size_t i = first; i < end; i++)
-		sum_add_ns(&graph->busy_ns,
+		sum_add_ns(&graph->node_ns,
 			   profile->ops[pass->ops[i]].end_ns - profile->ops[pass->ops[i]].start_ns);
 }
 

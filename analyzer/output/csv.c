@@ -183,7 +183,7 @@ static void section_graphs(struct sheet *sheet)
 	const struct statistics *statistics = sheet->report->statistics;
 
 	put_heads(sheet, "process,graph," TIME_HEADS ",launch_count,operation_count,node_count,"
-			 "busy_ns,is_device_launched");
+			 "node_ns,is_device_launched");
 	for (size_t i = 0; i < row_count(sheet, statistics->graph_count); i++) {
 		const struct graph_statistics *graph = &statistics->graphs[i];
 
@@ -193,7 +193,7 @@ static void section_graphs(struct sheet *sheet)
 		put_count(sheet, graph->launch_count);
 		put_count(sheet, graph->op_count);
 		put_integer(sheet, graph->node_count);
-		put_integer(sheet, graph->busy_ns);
+		put_integer(sheet, graph->node_ns);
 		put_integer(sheet, graph->is_device_launched);
 		end_row(sheet);
 	}

@@ -205,7 +205,7 @@ static json_t *section_graphs(const struct json_report *json)
 		set_count(item, "launch_count", graph->launch_count);
 		set_count(item, "operation_count", graph->op_count);
 		set_integer(item, "node_count", graph->node_count);
-		set_integer(item, "busy_ns", graph->busy_ns);
+		set_integer(item, "node_ns", graph->node_ns);
 		set_bool(item, "is_device_launched", graph->is_device_launched);
 		json_array_append_new(array, item);
 	}

@@ -306,7 +306,7 @@ static void test_graphs(void **state)
 	assert_int_equal(statistics->graphs[0].node_count, 3);
 	assert_int_equal(statistics->graphs[0].time.count, 3);
 	assert_int_equal(statistics->graphs[0].time.total_ns, 50 + 51 + 52);
-	assert_int_equal(statistics->graphs[0].busy_ns, 3 * 10 + 45 + 46 + 47 + 5);
+	assert_int_equal(statistics->graphs[0].node_ns, 3 * 10 + 45 + 46 + 47 + 5);
 	assert_false(statistics->graphs[0].is_device_launched);
 	assert_int_equal(statistics->graphs[1].launch_count, 1);
 	done(b, statistics);
