@@ -63,7 +63,7 @@ struct graph_statistics {
 	uint64_t op_count;	  /* node executions; 0 in graph-level recordings */
 	uint32_t node_count;	  /* different nodes seen */
 	struct distribution time; /* per launch: first node's start to last node's end */
-	int64_t busy_ns;	  /* sum of node durations */
+	int64_t node_ns;	  /* sum of node durations; parallel branches count each */
 	bool is_device_launched;
 };
 
