@@ -150,11 +150,12 @@ $(bats_links): $(BUILD)/%: %
 # ---- what people type ----
 sanitized := $(BUILD)/sanitized
 lint      := $(wildcard tests/lint/*.sh)
+golden    := $(wildcard tests/golden/*.txt)
 sources    = $(shell find analyzer $(wildcard collector include workloads tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 # TAP of every test file through prove; tests/run knows the sorts.  $(call prove,FILES)
 prove      = BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' prove -j2 --exec tests/run $(1)
 
-.PHONY: setup setup-build setup-check demo check check-gpu bench lint format readme install clean help
+.PHONY: setup setup-build setup-check demo check check-gpu bench lint format readme install clean help golden
 setup: setup-build setup-check ## install what is missing to build, run and check (Debian, Ubuntu)
 
 setup-build:
@@ -190,6 +191,9 @@ format: ## clang-format every source file
 
 readme: analyzer ## put the current report and charts into README.md
 	BUILD=$(BUILD) docs/update.sh
+
+golden: analyzer ## write the reports of tests/golden anew, on purpose: read the diff
+	for file in $(golden); do $(binary) report tests/recordings/$$(basename $$file .txt) >$$file || exit 1; done
 
 install: all ## into PREFIX (default /usr/local), under DESTDIR when given
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share

@@ -4,7 +4,7 @@
 #
 #   <!-- run: rooflinectl report DIR -->    the command and its output, up to the next <!-- end -->
 #   <!-- file: docs/results/x.txt -->       the file's text, likewise
-#   <!-- plot: CHART DIR IMAGE -->          draws the chart into the image; no <!-- end -->
+#   <!-- plot: CHART DIR IMAGE OPTION... -->  draws the chart into the image; no <!-- end -->
 #
 # Paths are from the top of the checkout.  Without --check it writes (make readme).  With --check it
 # changes nothing and prints what would change; `make check` wants no difference.
@@ -25,7 +25,8 @@ fill() {
 			command=${line#<!-- run: }
 			command=${command% -->}
 			printf '```\n$ %s\n' "$command"
-			bash -c "$command" </dev/null 2>&1
+			bash -c "$command" </dev/null 2>&1 | sed '$!b; /^$/d' >"$scratch/output"
+			if [ -s "$scratch/output" ]; then cat "$scratch/output"; else echo '(nothing)'; fi
 			printf '```\n'
 			;;
 		'<!-- file: '*' -->')
@@ -41,7 +42,7 @@ fill() {
 	done
 }
 
-# plots DOCUMENT: chart, recording and image of each plot that it asks for
+# plots DOCUMENT: chart, recording, image and options of each plot that it asks for
 plots() {
 	sed -n 's/^<!-- plot: \(.*\) -->$/\1/p' "$1"
 }
@@ -50,15 +51,16 @@ for document in README.md docs/*.md docs/*/*.md; do
 	fill <"$document" >"$scratch/filled"
 	if [ "${1-}" = --check ]; then
 		diff --label "$document" --label "$document, made anew" -u "$document" "$scratch/filled" || true
-		plots "$document" | while read -r chart recording image; do
+		plots "$document" | while read -r _ _ image _; do
 			[ -s "$image" ] || echo "$document: $image is missing"
 		done
 		continue
 	fi
 	cmp -s "$scratch/filled" "$document" || cat "$scratch/filled" >"$document"
-	plots "$document" | while read -r chart recording image; do
+	plots "$document" | while read -r chart recording image options; do
 		mkdir -p "$(dirname "$image")"
-		rooflinectl plot "$recording" "$chart" -o "$scratch" >/dev/null
+		# shellcheck disable=SC2086 # options are several words
+		rooflinectl plot "$recording" "$chart" $options -o "$scratch" >/dev/null
 		mv "$scratch/roofline-$chart.svg" "$image"
 	done
 done

@@ -93,8 +93,8 @@ static int say_dynamic_parallelism(struct report *report)
 {
 	if (!report->statistics->kernel_count)
 		return 0;
-	return say(report, "kernels launched by kernels (dynamic parallelism): their parent's time "
-			   "spans them");
+	return say(report, "kernels launched by kernels (dynamic parallelism): where they run "
+			   "alone the GPU may look idle");
 }
 
 static int say_calls(struct report *report)

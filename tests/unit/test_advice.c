@@ -129,11 +129,11 @@ static void test_rare_sync(void **state)
 }
 
 /* Kernels and copies of a memory kind in turn, or side by side. */
-static struct builder *copies(uint32_t memory, int64_t copy_ns, bool is_overlapped)
+static struct builder *copies(int count, uint32_t memory, int64_t copy_ns, bool is_overlapped)
 {
 	struct builder *b = builder_new(1, 1);
 
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < count; i++) {
 		int64_t start = i * 100000;
 		const struct profile_copy copy = {.kind = 1,
 						  .src_memory = memory,
@@ -150,10 +150,17 @@ static struct builder *copies(uint32_t memory, int64_t copy_ns, bool is_overlapp
 static void test_pageable(void **state)
 {
 	(void)state;
-	expect(copies(1, 15000, false), "pageable_copy");
-	expect(copies(2, 15000, false), "");
-	expect(copies(1, 15000, true), "");
-	expect(copies(1, 4000, false), "");
+	expect(copies(20, 1, 15000, false), "pageable_copy");
+	expect(copies(20, 2, 15000, false), "");
+	expect(copies(20, 1, 15000, true), "");
+	expect(copies(20, 1, 4000, false), "");
+}
+
+static void test_few_copies(void **state)
+{
+	(void)state;
+	expect(copies(10, 1, 15000, false), "pageable_copy");
+	expect(copies(9, 1, 15000, false), "");
 }
 
 static void test_exposed_time(void **state)
@@ -164,7 +171,8 @@ static void test_exposed_time(void **state)
 	struct advice *advice;
 
 	(void)state;
-	builder_copy(b, 0, copy, 0, 1000, PROFILE_NONE);
+	for (int i = 0; i < 10; i++)
+		builder_copy(b, 0, copy, i * 100, (i + 1) * 100, PROFILE_NONE);
 	builder_kernel(b, 0, "k", 200, 500, PROFILE_NONE);
 	builder_kernel(b, 0, "k", 300, 400, PROFILE_NONE); /* inside the other */
 	builder_kernel(b, 0, "k", 450, 600, PROFILE_NONE);
@@ -182,7 +190,8 @@ static void test_order(void **state)
 	struct advice *advice;
 
 	(void)state;
-	builder_copy(b, 0, copy, -2000000, -1000, PROFILE_NONE);
+	for (int i = 10; i > 0; i--)
+		builder_copy(b, 0, copy, i * -200000, (i - 1) * -200000 - 1000, PROFILE_NONE);
 	advice = advise(b, &report);
 	assert_int_equal(advice->count, 3);
 	assert_string_equal(advice->items[0].id, "pageable_copy");
@@ -206,6 +215,7 @@ int main(void)
 		SENTENCE("a wait after every launch is told", test_sync),
 		SENTENCE("a wait now and then is not", test_rare_sync),
 		SENTENCE("pageable copies are told unless kernels run beside them", test_pageable),
+		SENTENCE("pinning does not pay for a few copies", test_few_copies),
 		SENTENCE("what is at stake of copies is what no kernel covers", test_exposed_time),
 		SENTENCE("advice comes with the most at stake first", test_order),
 	};

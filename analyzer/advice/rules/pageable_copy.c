@@ -2,8 +2,11 @@
  * pageable_copy.c - copies from or to pageable host memory, while no kernel runs.
  *
  * The driver stages them through its own pinned buffer: slower than the link,
- * and they cannot overlap with the host.  Fires when such copies take more than
- * 5% of wall time without a kernel running beside them.
+ * and they cannot overlap with the host.  Fires when at least ten such copies
+ * take more than 5% of wall time without a kernel running beside them.  Pinning
+ * costs more than a copy (cudaHostAlloc against the copies in the report of
+ * tests/recordings/streams), so a few copies at the start and the end do not
+ * earn it back.
  */
 #include "advice/rules/rules.h"
 
@@ -14,6 +17,7 @@
 #include <errno.h>
 
 #define AT_STAKE_RATIO 0.05
+#define REPEATED_COPY_COUNT 10
 #define MEMORY_PAGEABLE 1 /* CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE */
 
 struct pageable {
@@ -120,7 +124,8 @@ int rule_pageable_copy(const struct facts *facts, struct advice *advice)
 		struct pageable found = {0};
 
 		rc = measure(report->profile, &report->profile->devices[i], &found);
-		if (rc == 0 && !facts_is_computing(facts, i) &&
+		if (rc == 0 && found.count >= REPEATED_COPY_COUNT &&
+		    !facts_is_computing(facts, i) &&
 		    (double)found.exposed_ns >
 			    AT_STAKE_RATIO * (double)report->timeline->devices[i].wall_ns)
 			rc = recommend(facts, advice, i, &found);

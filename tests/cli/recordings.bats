@@ -1,0 +1,247 @@
+#!/usr/bin/env bats
+# The analyzer on recordings of a real GPU: what it counts is what the recorded programs did.
+#
+# The counts come from the sources: workloads/*.cu warm up once and run once, 100 iterations each
+# (20 for work_queue*, and for `syncs`, which is graph_chain with --iterations 20); tests/gpu/* print theirs.
+
+load common
+
+setup() {
+	cd "$root"
+}
+
+recordings() {
+	(cd tests/recordings && printf '%s\n' */ | tr -d /)
+}
+
+# expect RECORDING PYTHON...: each expression over its JSON report is true.  In them `r` is the report,
+# `d` the only device, kernels() the counts by a name without arguments, row() the only row with the given
+# values, and advice() the ids of the advice, most at stake first.
+expect() {
+	"$ROOFLINECTL" report "tests/recordings/$1" --format json |
+		python3 -c '
+import collections, json, re, sys
+r = json.load(sys.stdin)
+[d] = r["devices"]
+def kernels():
+    names = collections.Counter()
+    for k in r["kernels"]:
+        names[re.sub(r"^void |[(](?!anonymous namespace[)]).*", "", k["name"])] += k["count"]
+    return dict(names)
+def row(section, **values):
+    [found] = [x for x in r[section] if all(x[k] == v for k, v in values.items())]
+    return found
+def advice():
+    return [a["id"] for a in r["advice"]]
+failed = [e for e in sys.argv[2:] if not eval("(" + e + ")")]
+for e in failed:
+    print(f"{sys.argv[1]}: not true: {e}")
+sys.exit(bool(failed))' "$@"
+}
+
+# value RECORDING PYTHON: an expression over its JSON report
+value() {
+	"$ROOFLINECTL" report "tests/recordings/$1" --format json |
+		python3 -c 'import json, sys; r = json.load(sys.stdin); [d] = r["devices"]; print(eval(sys.argv[1]))' "$2"
+}
+
+@test "there are recordings of all variants of all workloads" {
+	for workload in $(sed -n 's/^\tWORKLOAD(\([a-z_]*\),.*/\1/p' workloads/workloads.h); do
+		variants=$(sed -n '/> variants = {/,/^};/s/^\t{"\([a-z_]*\)".*/\1/p' "workloads/$workload.cu")
+		[ -n "$variants" ]
+		for variant in $variants; do
+			[ -d "tests/recordings/$workload.$variant" ]
+		done
+	done
+}
+
+@test "every recording: whole, nothing lost, every row readable, JSON for any parser" {
+	for name in $(recordings); do
+		"$ROOFLINECTL" report "tests/recordings/$name" --format json >"$BATS_TEST_TMPDIR/report.json"
+		python3 -m json.tool "$BATS_TEST_TMPDIR/report.json" >/dev/null
+		expect "$name" 'r["losses"] == {}' 'd["name"] == "NVIDIA H200"' 'd["operation_count"] > 0' \
+			'[p["is_cut_off"] or p["is_filtered"] for p in r["processes"]] == [False]'
+	done
+}
+
+@test "every recording: wall is busy and idle, and causes add up to idle, to the nanosecond" {
+	for name in $(recordings); do
+		expect "$name" 'd["wall_ns"] == d["last_ns"] - d["first_ns"]' \
+			'd["wall_ns"] == d["busy_ns"] + d["idle_ns"]' \
+			'd["idle_ns"] == sum(d["idle_by_cause"].values())' \
+			'd["gap_count"] == sum(d["gap_count_by_cause"].values())' \
+			'all(g["duration_ns"] == sum(g["by_cause"].values()) for g in r["gaps"])' \
+			'sum(row("concurrency", device=0)["time_ns"]) == d["wall_ns"]' \
+			'd["idle_by_cause"]["unknown"] == 0' \
+			'sum(s["operation_count"] for s in r["streams"]) == d["operation_count"]' \
+			'd["operation_count"] == sum(x["count"] for x in r["kernels"] + r["copies"] + r["memsets"])
+			 + sum(g["count"] for g in r["graphs"] if r["processes"][0]["is_graph_level"])'
+	done
+}
+
+@test "every recording: text fits 80 columns and every chart is a picture" {
+	for name in $(recordings); do
+		NO_COLOR=1 "$ROOFLINECTL" report "tests/recordings/$name" >"$BATS_TEST_TMPDIR/text"
+		[ "$(awk 'length > 80' "$BATS_TEST_TMPDIR/text" | wc -l)" -eq 0 ]
+		"$ROOFLINECTL" plot "tests/recordings/$name" -o "$BATS_TEST_TMPDIR/$name"
+		for chart in timeline gaps kernels; do
+			svg="$BATS_TEST_TMPDIR/$name/roofline-$chart.svg"
+			python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$svg"
+		done
+		for chart in timeline gaps; do # bars, not only axes
+			[ "$(grep -c '<polygon' "$BATS_TEST_TMPDIR/$name/roofline-$chart.svg")" -gt 9 ]
+		done
+		kernel_names=$(value "$name" 'len(r["kernels"])')
+		bars=$(grep -c '<polygon' "$BATS_TEST_TMPDIR/$name/roofline-kernels.svg" || true)
+		[ "$bars" -ge "$kernel_names" ]
+	done
+}
+
+@test "graph_chain: 600 kernels of three names, in 200 launches of one graph of three nodes" {
+	for variant in naive no_sync graph; do
+		expect graph_chain.$variant \
+			'kernels() == {"step_kernel<&(anonymous namespace)::%s>" % k: 200 for k in ("scale", "shift", "mix")}' \
+			'all(k["grid"] == [256, 1, 1] and k["block"] == [256, 1, 1] for k in r["kernels"])'
+	done
+	for variant in naive no_sync; do
+		expect graph_chain.$variant 'r["graphs"] == []' \
+			'row("api", name="cudaLaunchKernel")["count"] == 600'
+	done
+	expect graph_chain.naive 'row("api", name="cudaStreamSynchronize")["count"] == 600'
+	expect graph_chain.no_sync '"cudaStreamSynchronize" not in [c["name"] for c in r["api"]]'
+	expect graph_chain.graph 'len(r["graphs"]) == 1' \
+		'row("graphs", launch_count=200)["node_count"] == 3' \
+		'row("graphs", launch_count=200)["operation_count"] == 600' \
+		'row("api", name="cudaGraphLaunch")["count"] == 200'
+}
+
+@test "graph_chain: less idle time without waits, still less as a graph, with nearly the same kernel time" {
+	naive=$(value graph_chain.naive 'd["idle_ns"]')
+	no_sync=$(value graph_chain.no_sync 'd["idle_ns"]')
+	graph=$(value graph_chain.graph 'd["idle_ns"]')
+	[ "$naive" -gt "$((2 * no_sync))" ]
+	[ "$no_sync" -gt "$((2 * graph))" ]
+	[ "$(value graph_chain.graph 'd["kernel_ns"]')" -lt "$(($(value graph_chain.naive 'd["kernel_ns"]') * 5 / 4))" ]
+}
+
+@test "graph_chain: waits and launches are blamed where they are, and only there" {
+	expect graph_chain.naive 'd["idle_by_cause"]["synchronisation"] > 0.2 * d["idle_ns"]' \
+		'd["idle_by_cause"]["launch"] > 0.5 * d["idle_ns"]'
+	expect graph_chain.no_sync 'd["idle_by_cause"]["synchronisation"] < 0.01 * d["idle_ns"]' \
+		'd["idle_by_cause"]["launch"] > 0.5 * d["idle_ns"]'
+	expect graph_chain.graph 'd["idle_by_cause"]["launch"] < 0.05 * d["idle_ns"]'
+}
+
+@test "dynamic_parallelism: the host launches parents and children, the device's children are not visible and that is said" {
+	for variant in naive no_sync; do
+		expect dynamic_parallelism.$variant 'kernels() == {"parent_kernel": 200, "child_kernel": 400}'
+	done
+	expect dynamic_parallelism.naive 'row("api", name="cudaStreamSynchronize")["count"] == 400'
+	expect dynamic_parallelism.device 'kernels() == {"launching_parent_kernel": 200}' \
+		'row("api", name="cudaLaunchKernel")["count"] == 200' \
+		'any("kernels launched by kernels" in line for line in r["not_visible"])'
+}
+
+@test "work_queue: one kernel an iteration, and a clearing of the queue's head before each" {
+	for name in work_queue work_queue_mild; do
+		expect $name.naive 'kernels() == {"static_kernel": 40}' 'row("memsets")["count"] == 2'
+	done
+	for name in work_queue.warp_queue work_queue.persistent work_queue_mild.queue; do
+		expect $name 'kernels() == {"queue_kernel": 40}' 'row("memsets")["count"] == 42'
+	done
+	expect work_queue.persistent 'r["kernels"][0]["grid"] == [8 * d["sm_count"], 1, 1]'
+}
+
+@test "work_queue: the queue halves the kernels' time where blocks are unequal and lengthens it where they are not" {
+	[ "$(value work_queue.naive 'd["kernel_ns"]')" -gt "$((2 * $(value work_queue.warp_queue 'd["kernel_ns"]')))" ]
+	[ "$(value work_queue.naive 'd["kernel_ns"]')" -gt "$((2 * $(value work_queue.persistent 'd["kernel_ns"]')))" ]
+	[ "$(value work_queue_mild.naive 'd["kernel_ns"]')" -lt "$(value work_queue_mild.queue 'd["kernel_ns"]')" ]
+}
+
+@test "torch_loop: 200 iterations, three times, of three kernels; with capture one graph launched 600 times" {
+	expect torch_loop.eager '[k["count"] for k in r["kernels"]] == [600, 600, 600, 1]' \
+		'row("api", name="cudaLaunchKernel")["count"] == 1801' 'r["graphs"] == []'
+	expect torch_loop.graph '[k["count"] for k in r["kernels"]][:3] == [603, 603, 603]' \
+		'len(r["graphs"]) == 1' 'row("graphs", launch_count=600)["node_count"] == 3' \
+		'row("api", name="cudaGraphLaunch")["count"] == 600'
+}
+
+@test "device_graph: graphs that the device launches, beside those of the host, each launch as one" {
+	expect device_graph 'r["kernels"] == []' 'r["processes"][0]["is_graph_level"]' \
+		'sorted(g["launch_count"] for g in r["graphs"]) == [20, 20, 20, 20, 60]' \
+		'row("graphs", launch_count=60)["is_device_launched"]' \
+		'sum(g["is_device_launched"] for g in r["graphs"]) == 2' \
+		'row("api", name="cudaGraphLaunch")["count"] == 61' \
+		'any("nodes of CUDA graphs" in line for line in r["not_visible"])'
+}
+
+# Fire and forget 20; tail 20 and 19 of the graph that launches itself; sibling 20.
+@test "device_graph: the table tells fire and forget, tail and sibling launches apart" {
+	run python3 -c '
+import collections, csv, glob, sys
+[table] = glob.glob("tests/recordings/device_graph/*/graphs.csv")
+modes = collections.Counter(row["launch_mode"] for row in csv.DictReader(open(table)))
+print(sorted(modes.items()))'
+	[ "$output" = "[('0', 61), ('1', 20), ('2', 39), ('3', 20)]" ]
+}
+
+@test "nvtx_ranges: nested, in a domain, across threads, and one that never ended" {
+	expect nvtx_ranges 'kernels() == {"empty_kernel": 40}' \
+		'sum(x["count"] for x in r["ranges"]) == 4 * (2 + 3 * 10) + 1' \
+		'row("ranges", name="step")["count"] == 40' 'row("ranges", name="step")["operation_count"] == 40' \
+		'row("ranges", domain="trial", name="in a domain")["count"] == 40' \
+		'row("ranges", domain="trial", name="registered name")["operation_count"] == 40' \
+		'row("ranges", name="across threads")["count"] == 4' \
+		'all(row("ranges", name="worker %d" % i)["operation_count"] == 10 for i in range(4))' \
+		'[(x["name"], x["open_count"]) for x in r["ranges"] if x["open_count"]] == [("never ended", 1)]'
+}
+
+@test "streams: four streams, copies told apart by direction and memory, with their rates" {
+	expect streams 'kernels() == {"empty_kernel": 40}' 'row("memsets")["count"] == 80' \
+		'[s["operation_count"] for s in r["streams"]] == [70] * 4' \
+		'sorted((c["kind"], c["src_memory"], c["dst_memory"]) for c in r["copies"]) ==
+		 [("DtoD", "device", "device"), ("DtoH", "device", "pinned"), ("HtoD", "pageable", "device"), ("HtoD", "pinned", "device")]' \
+		'all(c["count"] == 40 and c["bytes"] == 40 << 20 and c["is_async"] for c in r["copies"])' \
+		'all(abs(c["byte_per_s"] - c["bytes"] / c["total_ns"] * 1e9) < 1 for c in r["copies"])' \
+		'row("copies", src_memory="pinned")["byte_per_s"] > row("copies", src_memory="pageable")["byte_per_s"]'
+}
+
+@test "syncs: every wait of the API table has its record with the stream that it was for" {
+	expect syncs 'sum(kernels().values()) == 120' 'row("api", name="cudaStreamSynchronize")["count"] == 120'
+	run python3 -c '
+import collections, csv, glob
+[table] = glob.glob("tests/recordings/syncs/*/syncs.csv")
+waits = collections.Counter((row["kind"], row["stream"]) for row in csv.DictReader(open(table)))
+print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))'
+	[ "$output" = "120 4" ]
+}
+
+@test "advice: a graph and fewer waits where they help, nothing for the controls" {
+	expect graph_chain.naive 'sorted(advice()) == ["launch_bound_graph", "sync_every_kernel"]'
+	expect graph_chain.no_sync 'advice() == ["launch_bound_graph"]'
+	expect graph_chain.graph 'advice() == []'
+	expect dynamic_parallelism.naive '"sync_every_kernel" in advice()'
+	expect torch_loop.eager 'advice() == ["launch_bound_graph"]'
+	expect torch_loop.graph '"launch_bound_graph" not in advice()'
+	expect streams 'advice() == ["pageable_copy"]'
+	for control in work_queue_mild.naive work_queue_mild.queue; do
+		expect $control 'advice() == []'
+	done
+}
+
+@test "advice: what is at stake lies within the idle time, and the evidence counts what was recorded" {
+	for name in $(recordings); do
+		expect $name 'all(0 < a["at_stake_ns"] <= d["wall_ns"] and a["evidence"] for a in r["advice"])' \
+			'all(a["at_stake_ns"] <= d["idle_ns"] for a in r["advice"] if a["id"] != "pageable_copy")'
+	done
+	expect graph_chain.naive 'any(e.startswith("604 waits of the host for 600 launches") for e in r["advice"][0]["evidence"])'
+}
+
+# make golden writes these anew; read the diff before it is committed.
+@test "the text reports are those of tests/golden, letter for letter" {
+	[ "$(ls tests/golden/*.txt | wc -l)" -ge 3 ]
+	for golden in tests/golden/*.txt; do
+		name=$(basename "$golden" .txt)
+		NO_COLOR=1 "$ROOFLINECTL" report "tests/recordings/$name" | diff -u "$golden" -
+	done
+}
