@@ -39,7 +39,7 @@ shared    := $(BUILD)/share/rooflinectl
 
 # Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command.
 build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev uthash-dev gnuplot-nox:gnuplot
-check_packages := libcmocka-dev bats:bats procps:pkill perl:prove clang-format:clang-format \
+check_packages := libcmocka-dev bats:bats procps:pkill perl:prove python3:python3 clang-format:clang-format \
 		  clang-tidy:clang-tidy cppcheck:cppcheck
 
 .PHONY: all analyzer collector workloads
