@@ -499,18 +499,25 @@ EXPORT int InitializeInjectionNvtxExtension(void *table)
 }
 
 /* LD_PRELOAD: tell CUDA and NVTX to load us when they start, and let the processes that this one
- * starts share its recording folder.  Nothing else: every shell and script runs this. */
+ * starts share its recording folder.  Nothing else: every shell and script runs this.  What a program
+ * can see of it must stay as it was: errno, and the time zone that it has yet to choose. */
 __attribute__((constructor)) static void announce(void)
 {
-	char output[PATH_MAX];
+	char self_path[PATH_MAX], output[PATH_MAX];
+	int saved_errno = errno;
 	Dl_info self;
 
-	if (!dladdr((void *)InitializeInjection, &self) || !strchr(self.dli_fname, '/'))
+	/* Absolute: the program may go to another folder before it uses CUDA. */
+	if (!dladdr((void *)InitializeInjection, &self) || !strchr(self.dli_fname, '/') ||
+	    !realpath(self.dli_fname, self_path)) {
+		errno = saved_errno;
 		return;
-	setenv("CUDA_INJECTION64_PATH", self.dli_fname, 0);
-	setenv("NVTX_INJECTION64_PATH", self.dli_fname, 0);
+	}
+	setenv("CUDA_INJECTION64_PATH", self_path, 0);
+	setenv("NVTX_INJECTION64_PATH", self_path, 0);
 	if (!getenv("ROOFLINE_OUTPUT")) {
 		options_default_output(output, sizeof(output));
 		setenv("ROOFLINE_OUTPUT", output, 0);
 	}
+	errno = saved_errno;
 }

@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <pthread.h>
@@ -412,6 +413,31 @@ static void step_locale(const char *argument)
 		fail(argument, "no such locale");
 }
 
+/* What the C library knows of time zones is read once: at the first call, which must be this one. */
+static void step_time_zone(const char *argument)
+{
+	time_t epoch = 0;
+	struct tm local;
+
+	setenv("TZ", argument, 1);
+	localtime_r(&epoch, &local);
+	printf("the epoch began at %d:%02d\n", local.tm_hour, local.tm_min);
+}
+
+static int errno_at_start;
+
+static void step_errno(const char *argument)
+{
+	(void)argument;
+	printf("errno was %d\n", errno_at_start);
+}
+
+static void step_chdir(const char *argument)
+{
+	if (chdir(argument))
+		fail(argument, "is no folder");
+}
+
 static void step_shell(const char *argument)
 {
 	printf("shell ended with %d\n", WEXITSTATUS(system(argument)));
@@ -662,6 +688,9 @@ static const struct {
 	{"sleep_ms", step_sleep_ms},
 	{"say", step_say},
 	{"locale", step_locale},
+	{"time_zone", step_time_zone},
+	{"errno", step_errno},
+	{"chdir", step_chdir},
 	{"shell", step_shell},
 	{"profiler", step_profiler},
 	{"fatal", step_fatal},
@@ -700,6 +729,7 @@ static void run_step(const char *text)
 
 int main(int argc, char **argv)
 {
+	errno_at_start = errno;
 	setvbuf(stdout, NULL, _IONBF, 0); /* a fork must not print twice */
 	for (int i = 1; i < argc; i++) {
 		printf("step %s\n", argv[i]);
