@@ -641,6 +641,60 @@ static void step_exit_in_thread(const char *argument)
 		pause();
 }
 
+static void *cancelled_exit_main(void *argument)
+{
+	pthread_cancel(pthread_self());
+	step_exit(argument);
+	return NULL;
+}
+
+/* cancelled_exit:STATUS - exit() on a thread whose cancellation is pending; exit() ignores that */
+static void step_cancelled_exit(const char *argument)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, cancelled_exit_main, (void *)argument);
+	pthread_join(thread, NULL);
+}
+
+static void *cancelled_cuda_main(void *unused)
+{
+	pthread_cancel(pthread_self());
+	step_cuda(unused);
+	puts("still there"); /* and only now cancelled */
+	return NULL;
+}
+
+/* CUDA starts on a thread whose cancellation is pending. */
+static void step_cancelled_cuda(const char *argument)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, cancelled_cuda_main, (void *)argument);
+	pthread_join(thread, NULL);
+}
+
+/* A program keeps the SIGPIPE that it has blocked and raised itself. */
+static void check_pending(void)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	printf("SIGPIPE is pending: %d\n", sigismember(&pending, SIGPIPE));
+}
+
+static void step_pending_sigpipe(const char *argument)
+{
+	sigset_t set;
+
+	(void)argument;
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	raise(SIGPIPE);
+	atexit(check_pending);
+}
+
 static void *underscore_exit_main(void *argument)
 {
 	step_underscore_exit(argument);
@@ -710,6 +764,9 @@ static const struct {
 	{"signal", step_signal},
 	{"exit_in_handler", step_exit_in_handler},
 	{"exit_in_thread", step_exit_in_thread},
+	{"cancelled_exit", step_cancelled_exit},
+	{"cancelled_cuda", step_cancelled_cuda},
+	{"pending_sigpipe", step_pending_sigpipe},
 	{"_exit_in_threads", step_underscore_exit_in_threads},
 	{"exec", step_exec},
 };
