@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -142,6 +143,47 @@ static void step_kernels(const char *argument)
 static void step_name(const char *argument)
 {
 	kernel_name = argument;
+}
+
+/* different_grids:N - so many kernels, each with a grid of its own */
+static void step_different_grids(const char *argument)
+{
+	for (long i = number(argument); mock.mock_emit && i > 0; i--) {
+		CUpti_ActivityKernel10 kernel = a_kernel();
+
+		kernel.gridX = (int32_t)i;
+		mock.mock_emit(&kernel);
+	}
+}
+
+/* A name of length bytes that begins with i; CUPTI keeps its names, this one keeps 8,192. */
+static const char *long_name(long i, size_t length)
+{
+	static char *names[8192];
+	char **name = &names[i % 8192];
+
+	*name = realloc(*name, length + 1);
+	memset(*name, 'x', length);
+	(*name)[snprintf(*name, length, "%ld", i)] = '_';
+	(*name)[length] = '\0';
+	return *name;
+}
+
+/* different_names:COUNTxBYTES - so many kernels, each with a name of its own and of that length */
+static void step_different_names(const char *argument)
+{
+	const char *bytes = strchr(argument, 'x');
+
+	for (long i = 0; mock.mock_emit && i < number(argument); i++) {
+		CUpti_ActivityKernel10 kernel = a_kernel();
+
+		kernel.name = long_name(i, (size_t)number(bytes + 1));
+		mock.mock_emit(&kernel);
+		if (i % 4096 == 4095) {
+			mock.mock_deliver_all();
+			usleep(300000); /* decoded before its name is replaced */
+		}
+	}
 }
 
 /* Emits kernels until somebody kills the program, and says once that it has begun. */
@@ -593,6 +635,26 @@ static void step_exit(const char *argument)
 	exit((int)number(argument));
 }
 
+/* Fails when the program has ever had more memory than that, as known after the exit handlers. */
+static long most_mib;
+
+static void check_memory(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	if (usage.ru_maxrss / 1024 >= most_mib) {
+		dprintf(STDERR_FILENO, "mock_app: took %ld MiB\n", usage.ru_maxrss / 1024);
+		_exit(97);
+	}
+}
+
+static void step_memory_limit_mib(const char *argument)
+{
+	most_mib = number(argument);
+	atexit(check_memory);
+}
+
 static void step_underscore_exit(const char *argument)
 {
 	_exit((int)number(argument));
@@ -726,6 +788,8 @@ static const struct {
 	{"nvtx", step_nvtx},
 	{"kernels", step_kernels},
 	{"name", step_name},
+	{"different_grids", step_different_grids},
+	{"different_names", step_different_names},
 	{"forever", step_forever},
 	{"unfinished", step_unfinished},
 	{"finish", step_finish},
@@ -758,6 +822,7 @@ static const struct {
 	{"use_descriptors", step_use_descriptors},
 	{"daemon", step_daemon},
 	{"exit", step_exit},
+	{"memory_limit_mib", step_memory_limit_mib},
 	{"_exit", step_underscore_exit},
 	{"quick_exit", step_quick_exit},
 	{"abort", step_abort},
