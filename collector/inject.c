@@ -26,6 +26,7 @@
 #include "activity.h"
 #include "buffers.h"
 #include "cupti_api.h"
+#include "guard.h"
 #include "inject.h"
 #include "kernel_filter.h"
 #include "log.h"
@@ -99,6 +100,16 @@ static void decode_finished(void)
 	}
 }
 
+/* Our thread has gone, so that whichever thread brings these counts them as lost. */
+static void decode_late(void)
+{
+	struct guard guard;
+
+	guard_enter(&guard);
+	decode_finished();
+	guard_leave(&guard);
+}
+
 static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
 				      size_t size, size_t valid_bytes)
 {
@@ -116,7 +127,7 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
 	pthread_cond_signal(&flush_wake);
 	pthread_mutex_unlock(&flush_lock);
 	if (is_late)
-		decode_finished(); /* only to count what is lost: our thread has gone */
+		decode_late();
 }
 
 /* cudaProfilerStart and cudaProfilerStop, of either API. */
@@ -254,15 +265,12 @@ static int start_flush_thread(void)
 
 /* ---- leaving ---- */
 
-/* Runs before CUDA's own exit handlers, which were registered earlier.  The flush happens on our
- * thread and is waited for with patience: an exit from inside a signal handler must not hang. */
-void inject_flush_at_exit(void)
+/* Waits until our thread has written everything, or for EXIT_PATIENCE_S. */
+static void stop_and_wait(void)
 {
 	struct timespec until;
 	int rc = 0;
 
-	if (!is_recording())
-		return;
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += EXIT_PATIENCE_S;
 	if (pthread_mutex_clocklock(&flush_lock, CLOCK_MONOTONIC, &until))
@@ -275,6 +283,21 @@ void inject_flush_at_exit(void)
 		log_warn("CUPTI did not deliver its last records within %d s; they are lost",
 			 EXIT_PATIENCE_S);
 	pthread_mutex_unlock(&flush_lock);
+}
+
+/* Runs before CUDA's own exit handlers, which were registered earlier.  The flush happens on our
+ * thread and is waited for with patience: an exit from inside a signal handler must not hang.
+ * Cancellation waits, because a thread that is cancelled here would never end the process; signals do
+ * not, so that an impatient user can still kill it. */
+void inject_flush_at_exit(void)
+{
+	int cancel_state;
+
+	if (!is_recording())
+		return;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	stop_and_wait();
+	pthread_setcancelstate(cancel_state, NULL);
 }
 
 static void on_fork_child(void)
@@ -447,8 +470,10 @@ static void start(void)
 EXPORT int InitializeInjection(void);
 EXPORT int InitializeInjection(void)
 {
+	struct guard guard;
 	Dl_info self;
 
+	guard_enter(&guard);
 	/* Stay loaded whatever the outcome: handlers and threads point into this code. */
 	if (dladdr((void *)InitializeInjection, &self))
 		dlopen(self.dli_fname, RTLD_NOW | RTLD_NODELETE);
@@ -456,6 +481,7 @@ EXPORT int InitializeInjection(void)
 		must_start = true;
 	else
 		start();
+	guard_leave(&guard);
 	return 1;
 }
 
@@ -466,12 +492,15 @@ EXPORT int InitializeInjection(void)
  * armed first; without a driver it cannot be, and NVTX is left alone. */
 static bool is_nvtx_wanted(void)
 {
+	struct guard guard;
 	bool is_ours;
 
+	guard_enter(&guard);
 	read_options();
 	is_ours = options.nvtx && arm();
 	if (must_start)
 		start();
+	guard_leave(&guard);
 	return is_ours && cupti->version >= CUPTI_VERSION_NVTX_SAFE;
 }
 
@@ -499,18 +528,25 @@ EXPORT int InitializeInjectionNvtxExtension(void *table)
 }
 
 /* LD_PRELOAD: tell CUDA and NVTX to load us when they start, and let the processes that this one
- * starts share its recording folder.  Nothing else: every shell and script runs this. */
+ * starts share its recording folder.  Nothing else: every shell and script runs this.  What a program
+ * can see of it must stay as it was: errno, and the time zone that it has yet to choose. */
 __attribute__((constructor)) static void announce(void)
 {
-	char output[PATH_MAX];
+	char self_path[PATH_MAX], output[PATH_MAX];
+	int saved_errno = errno;
 	Dl_info self;
 
-	if (!dladdr((void *)InitializeInjection, &self) || !strchr(self.dli_fname, '/'))
+	/* Absolute: the program may go to another folder before it uses CUDA. */
+	if (!dladdr((void *)InitializeInjection, &self) || !strchr(self.dli_fname, '/') ||
+	    !realpath(self.dli_fname, self_path)) {
+		errno = saved_errno;
 		return;
-	setenv("CUDA_INJECTION64_PATH", self.dli_fname, 0);
-	setenv("NVTX_INJECTION64_PATH", self.dli_fname, 0);
+	}
+	setenv("CUDA_INJECTION64_PATH", self_path, 0);
+	setenv("NVTX_INJECTION64_PATH", self_path, 0);
 	if (!getenv("ROOFLINE_OUTPUT")) {
 		options_default_output(output, sizeof(output));
 		setenv("ROOFLINE_OUTPUT", output, 0);
 	}
+	errno = saved_errno;
 }

@@ -29,6 +29,7 @@ static struct {
 } pointers[POINTER_SLOTS];
 
 static struct text_entry *texts;
+static size_t text_bytes;
 static struct signature_entry *signatures;
 static struct signature_entry *last_signature; /* programs repeat themselves */
 static uint32_t last_text_id, last_signature_id;
@@ -38,6 +39,7 @@ static void forget_texts(void)
 	struct text_entry *entry, *next;
 
 	memset(pointers, 0, sizeof(pointers));
+	text_bytes = 0;
 	HASH_ITER(hh, texts, entry, next)
 	{
 		HASH_DEL(texts, entry);
@@ -61,13 +63,14 @@ static struct text_entry *add_text(const char *text, size_t length)
 {
 	struct text_entry *entry;
 
-	if (HASH_COUNT(texts) >= INTERN_LIMIT)
+	if (HASH_COUNT(texts) >= INTERN_LIMIT || text_bytes + length > INTERN_BYTES)
 		forget_texts();
 	entry = calloc(1, sizeof(*entry) + length + 1);
 	if (!entry)
 		return NULL;
 	memcpy(entry->text, text, length + 1);
 	entry->id = ++last_text_id;
+	text_bytes += length;
 	HASH_ADD_KEYPTR(hh, texts, entry->text, length, entry);
 	return entry;
 }

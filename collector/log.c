@@ -1,15 +1,31 @@
 #include "log.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
+
+#include "guard.h"
 
 static bool is_quiet;
 
 void log_set_quiet(bool quiet)
 {
 	is_quiet = quiet;
+}
+
+/* A complaint that cannot be written has nowhere else to go, and one that must wait for a reader would
+ * hold up the application: a pipe is writable when it has room for the whole line. */
+static void write_now(const char *line, size_t length)
+{
+	struct pollfd standard_error = {.fd = STDERR_FILENO, .events = POLLOUT};
+	struct guard guard;
+
+	guard_enter(&guard);
+	if (poll(&standard_error, 1, 0) == 1 && standard_error.revents == POLLOUT)
+		(void)!write(STDERR_FILENO, line, length);
+	guard_leave(&guard);
 }
 
 void log_warn(const char *format, ...)
@@ -31,8 +47,6 @@ void log_warn(const char *format, ...)
 		used += (size_t)length < sizeof(line) - used - 1 ? (size_t)length
 								 : sizeof(line) - used - 2;
 	line[used++] = '\n';
-	/* A complaint that cannot be written has nowhere else to go. */
-	if (write(STDERR_FILENO, line, used) < 0)
-		errno = saved_errno;
+	write_now(line, used);
 	errno = saved_errno;
 }

@@ -72,18 +72,32 @@ static int variable_word(enum roofline_variable variable, const char *const *wor
 	return fallback;
 }
 
+/* "20261121-042108", in UTC.  localtime_r and gmtime_r would read the time zone before the program has
+ * had its chance to set TZ, and the C library reads it only once. */
+static void format_utc(char *text, size_t size, int64_t unix_s)
+{
+	int64_t days = unix_s / 86400 + 719468,
+		second = unix_s % 86400;		  /* since 1 March of year 0 */
+	int64_t era = days / 146097, day = days % 146097; /* of 400 years */
+	int64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+	int64_t month; /* from March */
+
+	day -= 365 * year + year / 4 - year / 100;
+	month = (5 * day + 2) / 153;
+	snprintf(text, size, "%04d%02d%02d-%02d%02d%02d", (int)(era * 400 + year + (month >= 10)),
+		 (int)(month < 10 ? month + 3 : month - 9), (int)(day - (153 * month + 2) / 5 + 1),
+		 (int)(second / 3600), (int)(second / 60 % 60), (int)(second % 60));
+}
+
 void options_default_output(char *buffer, size_t size)
 {
-	char cwd[PATH_MAX - 64], when[32];
+	char cwd[PATH_MAX - 64], when[64];
 	struct timespec now;
-	struct tm local;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (!getcwd(cwd, sizeof(cwd)))
 		snprintf(cwd, sizeof(cwd), "/tmp");
-	if (!localtime_r(&now.tv_sec, &local) ||
-	    !strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &local))
-		snprintf(when, sizeof(when), "%lld", (long long)now.tv_sec);
+	format_utc(when, sizeof(when), now.tv_sec);
 	snprintf(buffer, size, "%s/roofline.%s.%d", cwd, when, (int)getpid());
 }
 

@@ -366,6 +366,13 @@ void trace_rows_give(struct trace_rows *rows)
 
 /* ---- interning ---- */
 
+/* A buffer of records with a long name each must not gather in memory until all are decoded. */
+static void interned_append_chunk(enum trace_table table)
+{
+	if (interned.tables[table].used >= CHUNK_BYTES)
+		interned_append();
+}
+
 static uint32_t name_locked(const char *text)
 {
 	bool is_new;
@@ -374,6 +381,7 @@ static uint32_t name_locked(const char *text)
 
 	if (is_new && !format_names(&interned.tables[TRACE_TABLE_names], &row))
 		trace_loss_add(LOSS_unwritten_rows, 1);
+	interned_append_chunk(TRACE_TABLE_names);
 	return id;
 }
 
@@ -402,6 +410,7 @@ uint32_t trace_signature(const struct trace_signatures_row *wanted, const char *
 		row.id = intern_signature_drop(&row);
 	else if (is_new && !format_signatures(&interned.tables[TRACE_TABLE_signatures], &row))
 		trace_loss_add(LOSS_unwritten_rows, 1);
+	interned_append_chunk(TRACE_TABLE_signatures);
 	pthread_mutex_unlock(&lock);
 	return row.id;
 }

@@ -97,3 +97,58 @@ refused() {
 	ended_with 6
 	wrote_nothing
 }
+
+@test "a file size limit of nothing ends neither a program that writes no files nor its recording" {
+	small_files() { (ulimit -f 0; "$@") 2>&1 | cat; return "${PIPESTATUS[0]}"; }
+	capture bare small_files "$app" cuda kernels:5000 sleep_ms:20 exit:6
+	capture with small_files env ROOFLINE_FLUSH_MS=10 CUDA_INJECTION64_PATH="$collector" \
+		"$app" cuda kernels:5000 sleep_ms:20 exit:6
+	ended_with 6
+	[ "$(grep -c 'rooflinecollector: cannot write .*: File too large' with.out)" -eq 1 ]
+	grep -v '^rooflinecollector: ' with.out | cmp bare.out -
+}
+
+@test "a complaint to a pipe that nobody reads does not kill the program" {
+	export ROOFLINE_OUTPUT=/proc/roofline
+	# The reader ends first; mock_app alone writes to stderr only when it returns.
+	deaf() { "$@" 2> >(exit); }
+	capture bare deaf "$app" sleep_ms:100 cuda kernels:5 exit:6
+	capture with deaf env CUDA_INJECTION64_PATH="$collector" "$app" sleep_ms:100 cuda kernels:5 exit:6
+	cmp bare.out with.out
+	ended_with 6
+}
+
+@test "a complaint to a full pipe does not hold up the program" {
+	export ROOFLINE_OUTPUT=/proc/roofline
+	mkfifo pipe
+	exec 7<>pipe # read and write: never read, and never broken
+	full() { timeout -s KILL 10 "$@" 2>&7; }
+	timeout 1 dd if=/dev/zero of=pipe bs=1k 2>/dev/null || true
+	capture with full env CUDA_INJECTION64_PATH="$collector" "$app" cuda kernels:5 exit:6
+	exec 7>&-
+	ended_with 6
+}
+
+@test "cancellation ends a thread neither while it exits nor while it starts CUDA" {
+	for end in cancelled_exit:7 "cancelled_cuda exit:8"; do
+		rm -rf "$recording"
+		# shellcheck disable=SC2086 # two steps
+		record cuda kernels:5 $end
+		told 0
+		readable
+		sealed
+	done
+	ended_with 8
+	rm -rf "$recording"
+	record cancelled_cuda exit:9
+	told 0
+	ended_with 9
+	sealed
+}
+
+@test "a signal that the program has pending stays pending" {
+	export ROOFLINE_OUTPUT=/proc/roofline
+	record pending_sigpipe cuda kernels:5 exit:6
+	told 1 'cannot record'
+	grep -q 'SIGPIPE is pending: 1' with.out
+}

@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <pthread.h>
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -141,6 +143,47 @@ static void step_kernels(const char *argument)
 static void step_name(const char *argument)
 {
 	kernel_name = argument;
+}
+
+/* different_grids:N - so many kernels, each with a grid of its own */
+static void step_different_grids(const char *argument)
+{
+	for (long i = number(argument); mock.mock_emit && i > 0; i--) {
+		CUpti_ActivityKernel10 kernel = a_kernel();
+
+		kernel.gridX = (int32_t)i;
+		mock.mock_emit(&kernel);
+	}
+}
+
+/* A name of length bytes that begins with i; CUPTI keeps its names, this one keeps 8,192. */
+static const char *long_name(long i, size_t length)
+{
+	static char *names[8192];
+	char **name = &names[i % 8192];
+
+	*name = realloc(*name, length + 1);
+	memset(*name, 'x', length);
+	(*name)[snprintf(*name, length, "%ld", i)] = '_';
+	(*name)[length] = '\0';
+	return *name;
+}
+
+/* different_names:COUNTxBYTES - so many kernels, each with a name of its own and of that length */
+static void step_different_names(const char *argument)
+{
+	const char *bytes = strchr(argument, 'x');
+
+	for (long i = 0; mock.mock_emit && i < number(argument); i++) {
+		CUpti_ActivityKernel10 kernel = a_kernel();
+
+		kernel.name = long_name(i, (size_t)number(bytes + 1));
+		mock.mock_emit(&kernel);
+		if (i % 4096 == 4095) {
+			mock.mock_deliver_all();
+			usleep(300000); /* decoded before its name is replaced */
+		}
+	}
 }
 
 /* Emits kernels until somebody kills the program, and says once that it has begun. */
@@ -412,6 +455,31 @@ static void step_locale(const char *argument)
 		fail(argument, "no such locale");
 }
 
+/* What the C library knows of time zones is read once: at the first call, which must be this one. */
+static void step_time_zone(const char *argument)
+{
+	time_t epoch = 0;
+	struct tm local;
+
+	setenv("TZ", argument, 1);
+	localtime_r(&epoch, &local);
+	printf("the epoch began at %d:%02d\n", local.tm_hour, local.tm_min);
+}
+
+static int errno_at_start;
+
+static void step_errno(const char *argument)
+{
+	(void)argument;
+	printf("errno was %d\n", errno_at_start);
+}
+
+static void step_chdir(const char *argument)
+{
+	if (chdir(argument))
+		fail(argument, "is no folder");
+}
+
 static void step_shell(const char *argument)
 {
 	printf("shell ended with %d\n", WEXITSTATUS(system(argument)));
@@ -567,6 +635,26 @@ static void step_exit(const char *argument)
 	exit((int)number(argument));
 }
 
+/* Fails when the program has ever had more memory than that, as known after the exit handlers. */
+static long most_mib;
+
+static void check_memory(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	if (usage.ru_maxrss / 1024 >= most_mib) {
+		dprintf(STDERR_FILENO, "mock_app: took %ld MiB\n", usage.ru_maxrss / 1024);
+		_exit(97);
+	}
+}
+
+static void step_memory_limit_mib(const char *argument)
+{
+	most_mib = number(argument);
+	atexit(check_memory);
+}
+
 static void step_underscore_exit(const char *argument)
 {
 	_exit((int)number(argument));
@@ -615,6 +703,60 @@ static void step_exit_in_thread(const char *argument)
 		pause();
 }
 
+static void *cancelled_exit_main(void *argument)
+{
+	pthread_cancel(pthread_self());
+	step_exit(argument);
+	return NULL;
+}
+
+/* cancelled_exit:STATUS - exit() on a thread whose cancellation is pending; exit() ignores that */
+static void step_cancelled_exit(const char *argument)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, cancelled_exit_main, (void *)argument);
+	pthread_join(thread, NULL);
+}
+
+static void *cancelled_cuda_main(void *unused)
+{
+	pthread_cancel(pthread_self());
+	step_cuda(unused);
+	puts("still there"); /* and only now cancelled */
+	return NULL;
+}
+
+/* CUDA starts on a thread whose cancellation is pending. */
+static void step_cancelled_cuda(const char *argument)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, cancelled_cuda_main, (void *)argument);
+	pthread_join(thread, NULL);
+}
+
+/* A program keeps the SIGPIPE that it has blocked and raised itself. */
+static void check_pending(void)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	printf("SIGPIPE is pending: %d\n", sigismember(&pending, SIGPIPE));
+}
+
+static void step_pending_sigpipe(const char *argument)
+{
+	sigset_t set;
+
+	(void)argument;
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	raise(SIGPIPE);
+	atexit(check_pending);
+}
+
 static void *underscore_exit_main(void *argument)
 {
 	step_underscore_exit(argument);
@@ -646,6 +788,8 @@ static const struct {
 	{"nvtx", step_nvtx},
 	{"kernels", step_kernels},
 	{"name", step_name},
+	{"different_grids", step_different_grids},
+	{"different_names", step_different_names},
 	{"forever", step_forever},
 	{"unfinished", step_unfinished},
 	{"finish", step_finish},
@@ -662,6 +806,9 @@ static const struct {
 	{"sleep_ms", step_sleep_ms},
 	{"say", step_say},
 	{"locale", step_locale},
+	{"time_zone", step_time_zone},
+	{"errno", step_errno},
+	{"chdir", step_chdir},
 	{"shell", step_shell},
 	{"profiler", step_profiler},
 	{"fatal", step_fatal},
@@ -675,12 +822,16 @@ static const struct {
 	{"use_descriptors", step_use_descriptors},
 	{"daemon", step_daemon},
 	{"exit", step_exit},
+	{"memory_limit_mib", step_memory_limit_mib},
 	{"_exit", step_underscore_exit},
 	{"quick_exit", step_quick_exit},
 	{"abort", step_abort},
 	{"signal", step_signal},
 	{"exit_in_handler", step_exit_in_handler},
 	{"exit_in_thread", step_exit_in_thread},
+	{"cancelled_exit", step_cancelled_exit},
+	{"cancelled_cuda", step_cancelled_cuda},
+	{"pending_sigpipe", step_pending_sigpipe},
 	{"_exit_in_threads", step_underscore_exit_in_threads},
 	{"exec", step_exec},
 };
@@ -700,6 +851,7 @@ static void run_step(const char *text)
 
 int main(int argc, char **argv)
 {
+	errno_at_start = errno;
 	setvbuf(stdout, NULL, _IONBF, 0); /* a fork must not print twice */
 	for (int i = 1; i < argc; i++) {
 		printf("step %s\n", argv[i]);

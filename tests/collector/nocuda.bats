@@ -58,3 +58,27 @@ preloaded() {
 	readable 2
 	equal kernels 3 "$(rows kernels)"
 }
+
+@test "a program chooses its own time zone, and errno is 0 when it starts" {
+	preloaded "$app" errno time_zone:JST-9
+	grep -q 'errno was 0' with.out
+	grep -q 'the epoch began at 9:00' with.out
+}
+
+@test "a folder of a process is named after the time in UTC" {
+	unset ROOFLINE_OUTPUT
+	LD_PRELOAD="$runtimes$collector" bash -c 'echo "$ROOFLINE_OUTPUT"' >name
+	began=$(sed -nE 's/.*roofline\.(.{4})(..)(..)-(..)(..)(..)\.[0-9]+$/\1-\2-\3 \4:\5:\6/p' name)
+	age=$(($(date +%s) - $(date -u -d "$began" +%s)))
+	[ "$age" -ge 0 ] && [ "$age" -lt 60 ]
+}
+
+@test "a library preloaded by a relative path is found from another folder" {
+	cp "$collector" ./collector.so
+	capture bare "$app" chdir:/ cuda kernels:5
+	capture with env LD_PRELOAD="${runtimes}./collector.so" "$app" chdir:/ cuda kernels:5
+	same_as_bare
+	told 0
+	readable
+	equal kernels 5 "$(rows kernels)"
+}

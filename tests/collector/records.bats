@@ -130,3 +130,21 @@ load common
 	equal markers $((32 * (1048576 / 56))) "$(rows markers)"
 	equal dropped_records $((700000 - 32 * (1048576 / 56))) "$(loss dropped_records)"
 }
+
+@test "more signatures and names than are remembered at once: each has a number of its own" {
+	record cuda different_grids:100000 different_names:70000x20
+	told 0
+	readable
+	equal kernels 170000 "$(rows kernels)"
+	each_name_known
+}
+
+@test "kernels with names of 100,000 bytes do not gather in memory" {
+	[ -z "$runtimes" ] || skip "sanitizers take memory of their own"
+	# The program has 150 MB of names itself.
+	record memory_limit_mib:260 cuda different_names:1500x100000
+	told 0
+	ended_with 0
+	readable
+	equal names 1500 "$(rows names)"
+}

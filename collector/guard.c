@@ -1,0 +1,54 @@
+#define _GNU_SOURCE
+#include "guard.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <time.h>
+
+/* A fault cannot wait: blocked, it would kill a program that handles it. */
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+
+static bool is_pending(int signal_number)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 && sigismember(&pending, signal_number) == 1;
+}
+
+static void take_away(int signal_number, bool had_it)
+{
+	static const struct timespec at_once;
+	sigset_t set;
+
+	if (had_it || !is_pending(signal_number))
+		return;
+	sigemptyset(&set);
+	sigaddset(&set, signal_number);
+	while (sigtimedwait(&set, NULL, &at_once) < 0 && errno == EINTR)
+		;
+}
+
+void guard_enter(struct guard *guard)
+{
+	sigset_t blocked;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel_state);
+	sigfillset(&blocked);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		sigdelset(&blocked, faults[i]);
+	pthread_sigmask(SIG_SETMASK, &blocked, &guard->mask);
+	guard->had_sigpipe = is_pending(SIGPIPE);
+	guard->had_sigxfsz = is_pending(SIGXFSZ);
+}
+
+void guard_leave(const struct guard *guard)
+{
+	int saved_errno = errno;
+
+	take_away(SIGPIPE, guard->had_sigpipe);
+	take_away(SIGXFSZ, guard->had_sigxfsz);
+	pthread_sigmask(SIG_SETMASK, &guard->mask, NULL);
+	pthread_setcancelstate(guard->cancel_state, NULL);
+	errno = saved_errno;
+}

@@ -1,0 +1,27 @@
+/*
+ * guard.h - what we do on an application's thread cannot end it.
+ *
+ * A write to a pipe that nobody reads raises SIGPIPE, one beyond `ulimit -f` raises SIGXFSZ, and most
+ * system calls end a thread whose cancellation is pending.  Between guard_enter and guard_leave none
+ * of these happens to the calling thread, and threads that CUPTI starts meanwhile take no signals.
+ * Guards nest.  Knows nothing of CUPTI.
+ */
+#ifndef ROOFLINE_GUARD_H
+#define ROOFLINE_GUARD_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+struct guard {
+	sigset_t mask;		       /* before */
+	bool had_sigpipe, had_sigxfsz; /* pending before: the application's own */
+	int cancel_state;
+};
+
+void guard_enter(struct guard *guard);
+
+/* What the application has to get waits until now; what we raised ourselves is taken away.  Keeps
+ * errno. */
+void guard_leave(const struct guard *guard);
+
+#endif
