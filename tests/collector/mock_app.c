@@ -162,7 +162,10 @@ static const char *long_name(long i, size_t length)
 	static char *names[8192];
 	char **name = &names[i % 8192];
 
-	*name = realloc(*name, length + 1);
+	free(*name);
+	*name = malloc(length + 1);
+	if (!*name)
+		abort();
 	memset(*name, 'x', length);
 	(*name)[snprintf(*name, length, "%ld", i)] = '_';
 	(*name)[length] = '\0';
