@@ -44,6 +44,14 @@ static struct note *make_buffer(void)
 	return note_of(buffer);
 }
 
+/* Memory may be there again the next time. */
+static void give_up_room(void)
+{
+	pthread_mutex_lock(&lock);
+	made_count--;
+	pthread_mutex_unlock(&lock);
+}
+
 uint8_t *buffers_take(void)
 {
 	struct note *note;
@@ -58,6 +66,8 @@ uint8_t *buffers_take(void)
 	pthread_mutex_unlock(&lock);
 	if (may_make)
 		note = make_buffer();
+	if (may_make && !note)
+		give_up_room();
 	if (!note)
 		__atomic_fetch_add(&refused_count, 1, __ATOMIC_RELAXED);
 	return note ? note->buffer : NULL;

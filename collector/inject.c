@@ -448,6 +448,7 @@ static void start_once(void)
 		owner = 0;
 		return;
 	}
+	process_facts_find_driver();
 	buffers_limit(options.buffer_limit_bytes);
 	activity_enable(cupti, &options);
 	enable_callbacks();

@@ -101,16 +101,20 @@ void process_facts_write(struct trace_rows *rows, const struct cupti_api *cupti,
 	trace_property(rows, "cuda_visible_devices", getenv("CUDA_VISIBLE_DEVICES"));
 }
 
+static int (*driver_version)(int *version);
+
+void process_facts_find_driver(void)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+
+	if (driver)
+		*(void **)&driver_version = dlsym(driver, "cuDriverGetVersion");
+}
+
 void process_facts_write_cuda(struct trace_rows *rows)
 {
-	int (*driver_version)(int *version);
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
 	int version;
 
-	if (!driver)
-		return;
-	*(void **)&driver_version = dlsym(driver, "cuDriverGetVersion");
 	if (driver_version && driver_version(&version) == 0)
 		trace_property_format(rows, "driver", "%d", version);
-	dlclose(driver);
 }

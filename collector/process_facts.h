@@ -12,6 +12,10 @@
 void process_facts_write(struct trace_rows *rows, const struct cupti_api *cupti,
 			 const struct options *options, int64_t start_ns);
 
+/* Finds what the next function calls.  Not on our own thread: the program may be starting CUDA while
+ * it loads a library, which keeps every other thread from asking the dynamic linker. */
+void process_facts_find_driver(void);
+
 /* What must be asked of CUDA, which is not ready while it loads the collector. */
 void process_facts_write_cuda(struct trace_rows *rows);
 

@@ -20,7 +20,8 @@
 #define CHUNK_BYTES 65536 /* a table's rows are written when so many have gathered */
 #define NUMBER_BYTES 21	  /* 20 digits or a sign and 19, and the comma */
 #define INTERNED_KEEP_BYTES ((size_t)1 << 20) /* of names, while the disk is full */
-#define FIRST_DESCRIPTOR 512 /* out of the way of programs that count on low numbers */
+#define FIRST_DESCRIPTOR 512   /* out of the way of programs that count on low numbers */
+#define DESCRIPTORS_NEEDED 128 /* that a program may have, of which the tables take a few */
 
 struct text {
 	char *bytes;
@@ -138,32 +139,40 @@ static uint64_t count_lines(const char *bytes, size_t length)
 	return lines;
 }
 
-/* Opens a table for appending, on a high descriptor.  Returns 0 or a negative errno. */
+/* Moves a descriptor to a high number, so that programs find the low ones as ever.  A program that has
+ * so few of them left needs these more than we do. */
+static int move_high(int low)
+{
+	int first = FIRST_DESCRIPTOR, high;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 2 * FIRST_DESCRIPTOR)
+		first = (int)limit.rlim_cur / 2;
+	high = fcntl(low, F_DUPFD_CLOEXEC, first);
+	close(low);
+	return high < 0 ? -EMFILE : high;
+}
+
+/* Opens a table for appending.  Returns 0 or a negative errno. */
 static int table_open(enum trace_table table)
 {
 	struct table_file *file = &files[table];
 	char path[PATH_MAX + 64];
-	struct rlimit limit;
 	struct stat status;
-	int low, high;
+	int descriptor;
 
 	snprintf(path, sizeof(path), "%s/%s.csv", folder, table_names[table]);
-	low = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (low < 0)
+	descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (descriptor < 0)
 		return -errno;
-	high = FIRST_DESCRIPTOR;
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 2 * FIRST_DESCRIPTOR)
-		high = (int)limit.rlim_cur / 2;
-	high = fcntl(low, F_DUPFD_CLOEXEC, high);
-	if (high >= 0) {
-		close(low);
-		low = high;
-	}
-	if (fstat(low, &status)) {
-		close(low);
+	descriptor = move_high(descriptor);
+	if (descriptor < 0)
+		return descriptor;
+	if (fstat(descriptor, &status)) {
+		close(descriptor);
 		return -EIO;
 	}
-	*file = (struct table_file){low, status.st_dev, status.st_ino};
+	*file = (struct table_file){descriptor, status.st_dev, status.st_ino};
 	return 0;
 }
 
@@ -194,7 +203,9 @@ static int write_fully(int descriptor, const char *bytes, size_t length, size_t 
 	for (*done = 0; *done < length;) {
 		ssize_t written = write(descriptor, bytes + *done, length - *done);
 
-		if (written >= 0)
+		if (written == 0)
+			return EIO; /* a file system of its own making; trying again could last for ever */
+		if (written > 0)
 			*done += (size_t)written;
 		else if (errno != EINTR)
 			return errno;
@@ -493,6 +504,8 @@ static int make_process_folder(const char *output)
 		return rc;
 	}
 	gethostname(host, sizeof(host) - 1);
+	for (char *slash = host; (slash = strchr(slash, '/'));)
+		*slash = '_'; /* Linux takes any name */
 	for (int attempt = 1; attempt < 1000; attempt++) {
 		char suffix[16] = "";
 
@@ -509,9 +522,27 @@ static int make_process_folder(const char *output)
 	return -EEXIST;
 }
 
+/* A program that may have only few descriptors keeps them: it could miss those that we take. */
+static int check_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= DESCRIPTORS_NEEDED)
+		return 0;
+	log_warn(
+		"only %d files may be open (ulimit -n) and a recording has %d of its own; nothing is "
+		"recorded. Allow %d",
+		(int)limit.rlim_cur, TRACE_TABLE_COUNT, DESCRIPTORS_NEEDED);
+	return -EMFILE;
+}
+
 int trace_writer_open(const char *output, trace_kernel_filter filter)
 {
-	int rc = make_process_folder(output);
+	int rc = check_descriptors();
+
+	if (rc < 0)
+		return rc;
+	rc = make_process_folder(output);
 
 	for (int table = 0; rc == 0 && table < TRACE_TABLE_COUNT; table++) {
 		rc = table_open(table);

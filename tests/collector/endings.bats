@@ -129,3 +129,11 @@ whole() {
 	equal kernels 5000 "$(rows kernels)"
 	sealed
 }
+
+@test "exit while a library is being loaded does not wait for our thread to ask the dynamic linker" {
+	record "dlopen:$BUILD/tests/collector/libstarts_cuda.so"
+	told 0 # not: CUPTI did not deliver its last records within 10 s
+	ended_with 6
+	readable
+	sealed
+}

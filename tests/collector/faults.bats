@@ -152,3 +152,13 @@ refused() {
 	told 1 'cannot record'
 	grep -q 'SIGPIPE is pending: 1' with.out
 }
+
+@test "memory that is out for a while is asked for again" {
+	[ -z "$runtimes" ] || skip "sanitizers need address space"
+	export ROOFLINE_BUFFER_LIMIT_MB=8
+	record cuda memory:none kernels:20 memory:again kernels:5 exit:6
+	told 0
+	readable
+	equal kernels 5 "$(rows kernels)"
+	equal refused_buffers 20 "$(loss refused_buffers)"
+}

@@ -153,3 +153,49 @@ on_small_disk() {
 	sealed
 	[ "$(rows kernels)" -ge 5 ]
 }
+
+@test "a program that may open only few files keeps them all" {
+	few() { (ulimit -n 24; "$@"); }
+	capture bare few "$app" cuda kernels:5 exit:6
+	capture with few env CUDA_INJECTION64_PATH="$collector" "$app" cuda kernels:5 exit:6
+	same_as_bare
+	told 1 'only 24 files may be open .*nothing is recorded'
+	[ ! -e "$recording" ]
+}
+
+@test "a host's name with slashes is no folder of its own" {
+	slashed() { unshare --user --map-root-user --uts bash -c 'echo a/b >/proc/sys/kernel/hostname && exec "$@"' bash "$@"; }
+	slashed true 2>/dev/null || skip "no user namespaces here"
+	capture bare slashed "$app" cuda kernels:5 exit:6
+	capture with slashed env CUDA_INJECTION64_PATH="$collector" "$app" cuda kernels:5 exit:6
+	same_as_bare
+	told 0
+	readable
+	equal host a/b "$(property host)"
+}
+
+# on_odd_disk ODDITY STEP...: record where write(2) to kernels.csv is odd
+on_odd_disk() {
+	local oddity=$1
+	shift
+	capture bare "$app" "$@"
+	capture with env ODD_DISK="$oddity" CUDA_INJECTION64_PATH="$collector" \
+		LD_PRELOAD="$runtimes$BUILD/tests/collector/libodd_disk.so" "$app" "$@"
+	same_as_bare
+}
+
+@test "a disk that takes nothing and says nothing: told once, rows are counted" {
+	on_odd_disk nothing cuda kernels:5 exit:6
+	told 1 'cannot write .*kernels.csv: Input/output error'
+	sealed
+	equal unwritten_rows 5 "$(loss unwritten_rows)"
+}
+
+@test "threads that launch do not wait for a disk that takes two seconds a write" {
+	export ROOFLINE_FLUSH_MS=10
+	on_odd_disk slow cuda kernels:5 sleep_ms:100 timed_threads:2 exit:6
+	grep -q 'that was quick' with.out
+	told 0
+	readable
+	equal kernels 2005 "$(rows kernels)"
+}

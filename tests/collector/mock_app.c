@@ -458,6 +458,31 @@ static void step_locale(const char *argument)
 		fail(argument, "no such locale");
 }
 
+static void step_dlopen(const char *argument)
+{
+	if (!dlopen(argument, RTLD_NOW))
+		fail(argument, dlerror());
+}
+
+/* timed_threads:N - as threads, and says whether none of them had to wait for a disk */
+static void step_timed_threads(const char *argument)
+{
+	uint64_t start_ns = now_ns();
+
+	step_threads(argument);
+	puts(now_ns() - start_ns < 1000000000 ? "that was quick" : "that took long");
+}
+
+/* memory:none - from now on there is no more; memory:again - there is */
+static void step_memory(const char *argument)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_AS, &limit);
+	limit.rlim_cur = strcmp(argument, "none") ? RLIM_INFINITY : 1;
+	setrlimit(RLIMIT_AS, &limit);
+}
+
 /* What the C library knows of time zones is read once: at the first call, which must be this one. */
 static void step_time_zone(const char *argument)
 {
@@ -809,6 +834,9 @@ static const struct {
 	{"sleep_ms", step_sleep_ms},
 	{"say", step_say},
 	{"locale", step_locale},
+	{"dlopen", step_dlopen},
+	{"timed_threads", step_timed_threads},
+	{"memory", step_memory},
 	{"time_zone", step_time_zone},
 	{"errno", step_errno},
 	{"chdir", step_chdir},
