@@ -16,7 +16,7 @@ struct note {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct note *pool;
 static struct note *first_finished, **last_finished = &first_finished;
-static size_t finished_count; /* in line */
+static size_t finished_count; /* in line; read without the lock */
 static size_t limit_count = 1, made_count;
 static uint64_t refused_count;
 
@@ -82,7 +82,7 @@ void buffers_finish(uint8_t *buffer, size_t valid_bytes)
 	pthread_mutex_lock(&lock);
 	*last_finished = note;
 	last_finished = &note->next;
-	finished_count++;
+	__atomic_fetch_add(&finished_count, 1, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -99,7 +99,7 @@ uint8_t *buffers_next_finished(size_t *valid_bytes)
 	note = first_finished;
 	if (note) {
 		first_finished = note->next;
-		finished_count--;
+		__atomic_fetch_sub(&finished_count, 1, __ATOMIC_RELAXED);
 	}
 	if (!first_finished)
 		last_finished = &first_finished;

@@ -60,6 +60,7 @@ static pthread_t flush_thread;
 static pthread_mutex_t flush_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t flush_wake = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t flush_done = PTHREAD_COND_INITIALIZER;
+static bool has_thread;	  /* there is one to wait for at exit */
 static bool has_finished; /* a buffer waits to be decoded */
 static bool is_stopping, is_done;
 
@@ -258,14 +259,18 @@ static int start_flush_thread(void)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_mutex_lock(&flush_lock);
 	rc = pthread_create(&flush_thread, NULL, flush_main, NULL);
+	has_thread = rc == 0;
+	pthread_mutex_unlock(&flush_lock);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc;
 }
 
 /* ---- leaving ---- */
 
-/* Waits until our thread has written everything, or for EXIT_PATIENCE_S. */
+/* Waits until our thread has written everything, or for EXIT_PATIENCE_S.  There is none in a program
+ * that has used NVTX alone. */
 static void stop_and_wait(void)
 {
 	struct timespec until;
@@ -277,9 +282,9 @@ static void stop_and_wait(void)
 		return; /* a signal handler exits while the exit that it interrupted holds it */
 	is_stopping = true;
 	pthread_cond_signal(&flush_wake);
-	while (!is_done && rc != ETIMEDOUT)
+	while (has_thread && !is_done && rc != ETIMEDOUT)
 		rc = pthread_cond_clockwait(&flush_done, &flush_lock, CLOCK_MONOTONIC, &until);
-	if (!is_done)
+	if (has_thread && !is_done)
 		log_warn("CUPTI did not deliver its last records within %d s; they are lost",
 			 EXIT_PATIENCE_S);
 	pthread_mutex_unlock(&flush_lock);

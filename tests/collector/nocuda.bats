@@ -48,6 +48,11 @@ preloaded() {
 	ended_with 6
 }
 
+@test "a program with NVTX and no CUDA ends at once with _exit" {
+	preloaded timeout 5 "$app" nvtx markers:100 _exit:6
+	ended_with 6
+}
+
 @test "all processes that one program starts share its recording folder" {
 	unset ROOFLINE_OUTPUT
 	capture with env LD_PRELOAD="$runtimes$collector" bash -c \
