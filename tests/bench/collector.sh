@@ -6,8 +6,8 @@
 #
 #   make && make gpu-tests && tests/bench/collector.sh [ROUNDS]      5 rounds when not given
 #
-# Environment: BUILD, COLLECTOR (the library), NSYS (path of nsys), PYTHON (one with PyTorch), and
-# SCALE, a factor on the number of launches (1).  ROOFLINE_* variables reach the collector.
+# Environment: ONLY, the label of one bench; BUILD, COLLECTOR (the library), NSYS (path of nsys),
+# PYTHON (one with PyTorch), and SCALE, a factor on the number of launches (1).  ROOFLINE_* variables reach the collector.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -43,6 +43,10 @@ benches=(
 	"torch eager|us_per_iteration|$python $root/tests/gpu/torch_loop.py --mode eager"
 	"torch graph|us_per_iteration|$python $root/tests/gpu/torch_loop.py --mode graph"
 )
+# ONLY=label: one of them, for more rounds of it
+for index in "${!benches[@]}"; do
+	[[ -z ${ONLY:-} || ${benches[index]%%|*} == "$ONLY" ]] || unset "benches[index]"
+done
 ways=(bare floor collector api_none api_all syncs)
 graph_ways=(graph_level) # of graphs only: one record a launch instead of one a node
 if [[ -n $nsys ]]; then
