@@ -1,0 +1,85 @@
+/*
+ * ceilings.h - every roof that is measured, once, and how a measuring program tells it.
+ *
+ * The programs of workloads/ceilings/ measure, `rooflinectl ceilings` runs them and
+ * stores what they print, analyzer/analysis/ceilings.c reads it back.  No CUDA here.
+ *
+ * To add one: its CEILING row, and the code that measures it in the program that the
+ * row names (a new program is one more workloads/ceilings/foo.cu and its PROGRAM row).
+ *
+ * A program prints one line per sample, at once (stdout is not buffered):
+ *
+ *   sample NAME PARAMETER VALUE SM_MHZ
+ *
+ * NAME is a row below; PARAMETER a whole number (what it is says the row; 0 when the
+ * row has none); VALUE is in the row's unit, by whole run and not per SM; SM_MHZ the
+ * clock that the SMs ran at during the sample (measured on the device), 0 when nothing
+ * ran there.  At least five samples of every row; the reader takes the median.  Before
+ * its first sample it prints `plan COUNT`, the samples that it is going to print, and
+ * where this GPU lacks what it takes `skip NAME PARAMETER REASON` instead of a sample.
+ * Its option --quick takes fewer and shorter samples: all programs together within 20 s.
+ */
+#ifndef ROOFLINE_CEILINGS_H
+#define ROOFLINE_CEILINGS_H
+
+/* PROGRAM(name, what): workloads/ceilings/NAME.cu, in the order that they run */
+#define CEILING_PROGRAMS(PROGRAM)                           \
+	PROGRAM(memory, "device memory")                    \
+	PROGRAM(caches, "L2, L1 and shared memory")         \
+	PROGRAM(arithmetic, "FMA units")                    \
+	PROGRAM(tensor, "tensor cores")                     \
+	PROGRAM(transfer, "copies between host and device") \
+	PROGRAM(atomics, "atomic units")                    \
+	PROGRAM(orchestration, "launches, graphs, synchronisation, barriers")
+
+/* clang-format off */
+
+/* CEILING(name, program, unit, parameter, meaning).  Units: B/s, FLOP/s, op/s: more is better; ns: less is better. */
+#define CEILINGS(CEILING) \
+	CEILING(dram_read, memory, "B/s", "", "read a buffer far larger than the L2 cache") \
+	CEILING(dram_write, memory, "B/s", "", "write one") \
+	CEILING(dram_copy, memory, "B/s", "", "copy one to another: bytes read plus bytes written") \
+	CEILING(dram_triad, memory, "B/s", "", "a = b + s * c: bytes of all three") \
+	CEILING(l2_read, caches, "B/s", "", "all SMs read a buffer that fits in L2 and not in L1") \
+	CEILING(l1_read, caches, "B/s", "", "every SM reads a buffer that fits in its L1") \
+	CEILING(shared_read, caches, "B/s", "", "every SM reads its shared memory without bank conflicts") \
+	CEILING(fp64_fma, arithmetic, "FLOP/s", "", "independent FMA chains, an FMA being two operations") \
+	CEILING(fp32_fma, arithmetic, "FLOP/s", "", "the same in single precision") \
+	CEILING(fp16_fma, arithmetic, "FLOP/s", "", "the same in packed half precision (half2)") \
+	CEILING(tensor_fp64, tensor, "FLOP/s", "", "the best of several cuBLASLt matrix products on random data") \
+	CEILING(tensor_tf32, tensor, "FLOP/s", "", "TF32 inputs, FP32 accumulation") \
+	CEILING(tensor_bf16, tensor, "FLOP/s", "", "BF16 inputs, FP32 accumulation") \
+	CEILING(tensor_fp16, tensor, "FLOP/s", "", "FP16 inputs, FP32 accumulation") \
+	CEILING(tensor_fp8, tensor, "FLOP/s", "", "FP8 (E4M3) inputs, FP32 accumulation") \
+	CEILING(h2d_pinned, transfer, "B/s", "", "host to device, page-locked memory") \
+	CEILING(d2h_pinned, transfer, "B/s", "", "device to host, page-locked memory") \
+	CEILING(h2d_pageable, transfer, "B/s", "", "host to device, ordinary memory") \
+	CEILING(d2h_pageable, transfer, "B/s", "", "device to host, ordinary memory") \
+	CEILING(atomic_add, atomics, "op/s", "addresses", "thread atomics on so many addresses, all different within a warp where there are enough, with operands that the compiler cannot aggregate") \
+	CEILING(atomic_cas, atomics, "op/s", "addresses", "the same with compare-and-swap, whether it succeeds or not") \
+	CEILING(atomic_shared_add, atomics, "op/s", "addresses", "in shared memory, so many addresses per thread block") \
+	CEILING(atomic_shared_cas, atomics, "op/s", "addresses", "the same with compare-and-swap") \
+	CEILING(launch_call, orchestration, "ns", "", "the host's time in one kernel launch call") \
+	CEILING(launch_period, orchestration, "ns", "", "empty kernels back to back: start to start") \
+	CEILING(launch_to_start, orchestration, "ns", "", "launch call entered to kernel started, on an idle device") \
+	CEILING(synchronize, orchestration, "ns", "", "kernel ended to stream synchronisation returned") \
+	CEILING(event_wait, orchestration, "ns", "", "kernel ended to the kernel of another stream started that waited for its event") \
+	CEILING(graph_launch, orchestration, "ns", "", "the host's time in one launch of a graph with one empty kernel") \
+	CEILING(graph_node, orchestration, "ns", "", "device time that each further empty kernel of a chain in a graph takes") \
+	CEILING(graph_update, orchestration, "ns", "nodes", "cudaGraphExecUpdate of a graph of so many kernels") \
+	CEILING(graph_instantiate, orchestration, "ns", "nodes", "cudaGraphInstantiate of so many kernels") \
+	CEILING(device_graph_fire_and_forget, orchestration, "ns", "", "launch on the device to the launched graph's first kernel started") \
+	CEILING(device_graph_tail, orchestration, "ns", "", "launching graph ended to the tail graph's first kernel started") \
+	CEILING(device_graph_sibling, orchestration, "ns", "", "as fire and forget, launched as a sibling") \
+	CEILING(child_launch, orchestration, "ns", "", "dynamic parallelism: launch on the device to child started") \
+	CEILING(conditional_iteration, orchestration, "ns", "", "one iteration of a WHILE node whose body is one empty kernel") \
+	CEILING(grid_barrier, orchestration, "ns", "", "one grid-wide synchronisation of a cooperative kernel that fills the device") \
+	CEILING(small_copy, orchestration, "ns", "", "cudaMemcpy of 4 bytes from the device, call to return")
+
+/* clang-format on */
+
+#define CEILING_CONSTANT(name, program, unit, parameter, meaning) CEILING_##name,
+enum ceiling_id { CEILINGS(CEILING_CONSTANT) CEILING_COUNT };
+#undef CEILING_CONSTANT
+
+#endif
