@@ -19,6 +19,8 @@
 
 #define CHUNK_BYTES 65536 /* a table's rows are written when so many have gathered */
 #define NUMBER_BYTES 21	  /* 20 digits or a sign and 19, and the comma */
+#define FRACTION_BYTES \
+	32 /* sign, 17 digits, decimal point of a few bytes, exponent, and the comma */
 #define INTERNED_KEEP_BYTES ((size_t)1 << 20) /* of names, while the disk is full */
 #define FIRST_DESCRIPTOR 512   /* out of the way of programs that count on low numbers */
 #define DESCRIPTORS_NEEDED 128 /* that a program may have, of which the tables take a few */
@@ -104,6 +106,23 @@ static char *put_i64(char *out, int64_t value)
 		return put_u64(out, (uint64_t)value);
 	*out++ = '-';
 	return put_u64(out, -(uint64_t)value);
+}
+
+/* Reads back as the same value; whole numbers, as most counters are, without a fraction.  The program
+ * may have chosen a locale: whatever it puts for the decimal point becomes one. */
+static char *put_f64(char *out, double value)
+{
+	char text[FRACTION_BYTES];
+
+	if (value > -1e15 && value < 1e15 && value == (double)(int64_t)value)
+		return put_i64(out, (int64_t)value);
+	snprintf(text, sizeof(text), "%.17g", value);
+	for (const char *from = text; *from; from++)
+		if (strchr("0123456789+-e", *from))
+			*out++ = *from;
+		else if (out[-1] != '.')
+			*out++ = '.';
+	return out;
 }
 
 /* RFC 4180; written here so that a guest in a foreign process needs no library of its own. */
@@ -316,11 +335,13 @@ static void rows_flush(struct trace_rows *rows, enum trace_table table)
 #define ROOM_i64(name) NUMBER_BYTES +
 #define ROOM_u64(name) NUMBER_BYTES +
 #define ROOM_u32(name) NUMBER_BYTES +
+#define ROOM_f64(name) FRACTION_BYTES +
 #define ROOM_text(name) 2 * (row->name ? strlen(row->name) : 0) + 3 +
 #define COLUMN_ROOM(type, name, meaning) ROOM_##type(name)
 #define PUT_i64(name) put_i64(out, row->name)
 #define PUT_u64(name) put_u64(out, row->name)
 #define PUT_u32(name) put_u64(out, row->name)
+#define PUT_f64(name) put_f64(out, row->name)
 #define PUT_text(name) put_text(out, row->name)
 #define COLUMN_PUT(type, name, meaning) \
 	out = PUT_##type(name);         \

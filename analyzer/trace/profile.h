@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "roofline/metrics.h"
 
 #define PROFILE_NONE UINT32_MAX /* "there is none" in every index below */
 
@@ -97,7 +98,36 @@ struct profile_op {
 	uint32_t call;		  /* calls[] that launched it, or PROFILE_NONE */
 	uint32_t correlation;	  /* within its process */
 	uint16_t device;	  /* devices[] */
-	uint8_t kind;		  /* enum profile_op_kind */
+	uint8_t kind : 6;	  /* enum profile_op_kind */
+	uint8_t counted : 2;	  /* enum profile_counted */
+};
+
+/* Whether an operation's counters were read while it ran. */
+enum profile_counted {
+	NOT_COUNTED,
+	COUNTED,	 /* alone on the device; its own times are right */
+	COUNTED_PATCHED, /* with instrumented code: its times are not its own */
+};
+
+/* A hardware counter that was asked for. */
+struct profile_metric {
+	const char *name; /* CUPTI's; "" where a chip of the recording has none for this role */
+	uint32_t role;	  /* enum metric_role, METRIC_NONE for one asked for by name */
+};
+
+/* One counter of one launch signature, or of the launches of one graph. */
+struct profile_counter {
+	uint32_t subject; /* signatures[], or counted_graphs[] */
+	bool is_graph;
+	uint32_t metric;       /* metrics[] */
+	uint64_t sample_count; /* launches that the values stand on, at least 1 */
+	double mean, min, max;
+};
+
+/* An executable graph whose launches were counted as a whole. */
+struct profile_counted_graph {
+	uint32_t process; /* processes[] */
+	uint32_t graph;	  /* profile_op.graph */
 };
 
 /* What an API call is for.  trace/api_class.c derives it from the name. */
@@ -224,6 +254,12 @@ struct profile {
 	size_t overhead_count;
 	struct profile_jit *jits; /* by start_ns */
 	size_t jit_count;
+	struct profile_metric *metrics; /* equal ones of several processes and devices are one */
+	size_t metric_count;
+	struct profile_counter *counters; /* by is_graph, subject, metric */
+	size_t counter_count;
+	struct profile_counted_graph *counted_graphs;
+	size_t counted_graph_count;
 	struct profile_loss *losses;
 	size_t loss_count;
 	void *strings; /* owner of the interned texts above; opaque */

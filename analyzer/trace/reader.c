@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@
 
 /* ---- the schema as data ---- */
 
-enum column_type { COLUMN_i64, COLUMN_u64, COLUMN_u32, COLUMN_text };
+enum column_type { COLUMN_i64, COLUMN_u64, COLUMN_u32, COLUMN_f64, COLUMN_text };
 
 struct column {
 	const char *name;
@@ -258,6 +259,36 @@ static int reader_keep_text(struct reader *reader, const char *text, size_t leng
 	return 0;
 }
 
+/* How many leading bytes may stand in a decimal number. */
+static size_t number_span(const char *text, size_t length)
+{
+	size_t count = 0;
+
+	while (count < length && text[count] && strchr("0123456789+-.eE", text[count]))
+		count++;
+	return count;
+}
+
+/* A finite decimal number; -EINVAL for anything else.  strtod would read hexadecimal, nan and blanks. */
+static int parse_fraction(const char *text, size_t length, double *value)
+{
+	char copy[64], *end;
+
+	if (!length || length >= sizeof(copy) || number_span(text, length) != length)
+		return -EINVAL;
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	*value = strtod(copy, &end);
+	if (*end)
+		return -EINVAL;
+	return isfinite(*value) ? 0 : -ERANGE;
+}
+
+static const char *not_a_number(enum column_type type)
+{
+	return type == COLUMN_f64 ? "is not a number" : "is not a whole number";
+}
+
 static void reader_take_value(struct reader *reader, const struct column *column, const char *text,
 			      size_t length)
 {
@@ -276,6 +307,9 @@ static void reader_take_value(struct reader *reader, const struct column *column
 		rc = parse_unsigned(text, length, UINT32_MAX, &number);
 		*(uint32_t *)(void *)target = (uint32_t)number;
 		break;
+	case COLUMN_f64:
+		rc = parse_fraction(text, length, (double *)(void *)target);
+		break;
 	case COLUMN_text:
 		reader->inner_lines += count_byte(text, length, '\n');
 		if (reader_keep_text(reader, text, length) < 0)
@@ -284,8 +318,9 @@ static void reader_take_value(struct reader *reader, const struct column *column
 	}
 	if (rc < 0)
 		reader_reject_row(reader,
-				  rc == -ERANGE ? "is out of range"
-						: (length ? "is not a whole number" : "is empty"),
+				  rc == -ERANGE
+					  ? "is out of range"
+					  : (length ? not_a_number(column->type) : "is empty"),
 				  column->name);
 }
 

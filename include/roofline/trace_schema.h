@@ -16,6 +16,7 @@
  *         CLOCK_REALTIME since the Unix epoch)
  *   u64   unsigned 64-bit decimal
  *   u32   unsigned 32-bit decimal
+ *   f64   decimal fraction, with as many digits as the value needs to read back the same
  *   text  UTF-8, quoted as RFC 4180 says when it has to be
  * A column missing from a file (an older writer) reads as 0 or "".
  */
@@ -199,6 +200,29 @@
 	COLUMN(u32, thread, "system thread id") \
 	COLUMN(u32, correlation, "api.correlation during which it happened")
 
+/* Hardware counters that were asked for, in the order of the request; only with --counters. */
+#define TRACE_METRICS(COLUMN) \
+	COLUMN(u32, id, "referred to by counters.metric") \
+	COLUMN(u32, name, "names.id of CUPTI's name for it, 0 where this chip has none") \
+	COLUMN(text, role, "what it stands for: a METRIC of roofline/metrics.h, empty for a counter asked for by name") \
+	COLUMN(u32, device, "devices.device") \
+	COLUMN(u32, is_patched, "1 when the kernel's code is instrumented to count it: such a launch's times are not its own")
+
+/* Launches whose counters were read: one row a pass. */
+#define TRACE_COUNTED(COLUMN) \
+	COLUMN(u32, id, "referred to by counters.counted") \
+	COLUMN(u32, correlation, "kernels.correlation of the launch; of a graph launch, that of all its nodes") \
+	COLUMN(u32, device, "devices.device") \
+	COLUMN(u32, context, "contexts.context") \
+	COLUMN(u32, pass, "which of the passes that the counters were divided into") \
+	COLUMN(u32, is_patched, "1 when this pass instruments the kernel's code") \
+	COLUMN(u32, is_graph, "1 when the values are those of a whole graph launch")
+
+#define TRACE_COUNTERS(COLUMN) \
+	COLUMN(u32, counted, "counted.id") \
+	COLUMN(u32, metric, "metrics.id") \
+	COLUMN(f64, value, "as CUPTI evaluates it")
+
 /* Whatever did not make it into the other tables.  Counts add up over rows of one kind. */
 #define TRACE_LOSSES(COLUMN) \
 	COLUMN(i64, time_ns, "when it was noticed") \
@@ -230,6 +254,9 @@
 	TABLE(jit, TRACE_JIT) \
 	TABLE(markers, TRACE_MARKERS) \
 	TABLE(threads, TRACE_THREADS) \
+	TABLE(metrics, TRACE_METRICS) \
+	TABLE(counted, TRACE_COUNTED) \
+	TABLE(counters, TRACE_COUNTERS) \
 	TABLE(clocks, TRACE_CLOCKS) \
 	TABLE(losses, TRACE_LOSSES)
 
@@ -255,6 +282,10 @@
 	KEY(local_rank, "rank on this host") \
 	KEY(world_size, "ranks in the job") \
 	KEY(cuda_visible_devices, "CUDA_VISIBLE_DEVICES, when set") \
+	KEY(counters, "--counters, when given: sets and metric names") \
+	KEY(counters_mode, "rotation: each launch carries one pass; replay: each launch was repeated for every pass") \
+	KEY(counters_passes, "passes that the counters were divided into") \
+	KEY(counters_problem, "why counters that were asked for were not read") \
 	KEY(sealed_ns, "the recording was closed properly")
 
 /* LOSS(name, unit, meaning): the kinds of losses.csv. */
@@ -268,6 +299,7 @@
 	LOSS(filtered_kernels, "records", "left out on request: --kernels") \
 	LOSS(outside_window, "records", "left out on request: --delay, --duration, profiler API") \
 	LOSS(late_records, "records", "arrived after the recording had been closed") \
+	LOSS(unusable_counts, "launches", "their counters were read but not evaluated: other work ran beside them, or CUPTI dropped them") \
 	LOSS(disabled_kinds, "kinds", "CUPTI refused to record this kind")
 
 /* clang-format on */
@@ -276,6 +308,7 @@
 typedef int64_t trace_i64;
 typedef uint64_t trace_u64;
 typedef uint32_t trace_u32;
+typedef double trace_f64;
 typedef const char *trace_text;
 
 #define TRACE_COLUMN_MEMBER(type, name, meaning) trace_##type name;
