@@ -20,7 +20,7 @@ endif
 NVCC       ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 CUDA_HOME  ?= $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
 CUPTI_H    := $(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h))
-CUDA_FLAGS := $(foreach d,$(sort $(CUDA_HOME)/include $(dir $(CUPTI_H))),-isystem $d)
+CUDA_FLAGS := $(foreach d,$(sort $(CUDA_HOME)/include $(dir $(CUPTI_H))),-isystem $d) -isystem $(CURDIR)/collector/compat
 # sm_90 (Hopper) and sm_80 (Ampere) machine code; -rdc for launches from the device.
 GENCODE    ?= -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
 NVCCFLAGS  ?= -O3 -lineinfo -std=c++17

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api_choice.h"
+#include "counters.h"
 #include "log.h"
 #include "trace_writer.h"
 #include "window.h"
@@ -156,7 +157,7 @@ static void decode_kernel(struct trace_rows *rows, const CUpti_ActivityKernel10 
 		OPERATION_COLUMNS(kernel),
 	};
 
-	if (!is_wanted_span(kernel->start, kernel->end))
+	if (counters_is_own_kernel(kernel->name) || !is_wanted_span(kernel->start, kernel->end))
 		return;
 	row.signature = trace_signature(&signature, kernel->name);
 	if (row.signature == TRACE_SIGNATURE_FILTERED)

@@ -83,6 +83,13 @@ const struct cupti_api *cupti_api_load(const char *library)
 	return is_usable ? &api : NULL;
 }
 
+bool cupti_has_counters(const struct cupti_api *cupti)
+{
+#define CUPTI_HAS(function) &&cupti->function
+	return true CUPTI_COUNTER_FUNCTIONS(CUPTI_HAS);
+#undef CUPTI_HAS
+}
+
 const char *cupti_error_text(const struct cupti_api *cupti, CUptiResult result)
 {
 	const char *text = NULL;

@@ -16,6 +16,10 @@
 #include <stdint.h>
 
 #include <cupti.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
 
 /* Exported by libcupti but declared in no header (CUPTI guide, NVTX section). */
 CUptiResult cuptiNvtxInitialize(void *export_table);
@@ -25,6 +29,29 @@ CUptiResult cuptiNvtxExtensionInitialize(void *export_table);
 /* Oldest CUPTI that this collector was tried with: 13.0; NVTX before CUDA crashes 13.0 GA. */
 #define CUPTI_VERSION_MINIMUM 130000
 #define CUPTI_VERSION_NVTX_SAFE 130001
+
+/* All of them or no counters. */
+#define CUPTI_COUNTER_FUNCTIONS(MAY)                      \
+	MAY(cuptiProfilerInitialize)                      \
+	MAY(cuptiProfilerGetCounterAvailability)          \
+	MAY(cuptiDeviceGetChipName)                       \
+	MAY(cuptiProfilerHostInitialize)                  \
+	MAY(cuptiProfilerHostDeinitialize)                \
+	MAY(cuptiProfilerHostConfigAddMetrics)            \
+	MAY(cuptiProfilerHostGetConfigImageSize)          \
+	MAY(cuptiProfilerHostGetConfigImage)              \
+	MAY(cuptiProfilerHostGetNumOfPasses)              \
+	MAY(cuptiProfilerHostEvaluateToGpuValues)         \
+	MAY(cuptiRangeProfilerEnable)                     \
+	MAY(cuptiRangeProfilerDisable)                    \
+	MAY(cuptiRangeProfilerGetCounterDataSize)         \
+	MAY(cuptiRangeProfilerCounterDataImageInitialize) \
+	MAY(cuptiRangeProfilerSetConfig)                  \
+	MAY(cuptiRangeProfilerStart)                      \
+	MAY(cuptiRangeProfilerStop)                       \
+	MAY(cuptiRangeProfilerPushRange)                  \
+	MAY(cuptiRangeProfilerPopRange)                   \
+	MAY(cuptiRangeProfilerDecodeData)
 
 /* NEED(function): without it there is no recording.  MAY(function): NULL when the library lacks it. */
 #define CUPTI_FUNCTIONS(NEED, MAY)              \
@@ -45,6 +72,9 @@ CUptiResult cuptiNvtxExtensionInitialize(void *export_table);
 	NEED(cuptiActivityEnableDriverApi)      \
 	MAY(cuptiActivityEnableAllSyncRecords)  \
 	MAY(cuptiActivityEnableDeviceGraph)     \
+	MAY(cuptiGetContextId)                  \
+	MAY(cuptiGetDeviceId)                   \
+	CUPTI_COUNTER_FUNCTIONS(MAY)            \
 	MAY(cuptiNvtxInitialize)                \
 	MAY(cuptiNvtxInitialize2)               \
 	MAY(cuptiNvtxExtensionInitialize)
@@ -60,6 +90,9 @@ struct cupti_api {
 /* Loads CUPTI (a file name or path) and returns its table, or NULL after one complaint on stderr.
  * Later calls return the first call's outcome.  Thread-safe. */
 const struct cupti_api *cupti_api_load(const char *library);
+
+/* True when the library has all that counters take. */
+bool cupti_has_counters(const struct cupti_api *cupti);
 
 /* Text of a result code, never NULL. */
 const char *cupti_error_text(const struct cupti_api *cupti, CUptiResult result);

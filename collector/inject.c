@@ -25,6 +25,7 @@
 
 #include "activity.h"
 #include "buffers.h"
+#include "counters.h"
 #include "cupti_api.h"
 #include "guard.h"
 #include "inject.h"
@@ -136,10 +137,12 @@ static void on_api(CUpti_CallbackId id, bool is_runtime, const CUpti_CallbackDat
 {
 	bool is_start = is_runtime ? id == CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000
 				   : id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart;
+	bool is_stop = is_runtime ? id == CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000
+				  : id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop;
 
 	if (is_start && data->callbackSite == CUPTI_API_EXIT)
 		window_open(clock_ns(CLOCK_REALTIME));
-	else if (!is_start && data->callbackSite == CUPTI_API_ENTER)
+	else if (is_stop && data->callbackSite == CUPTI_API_ENTER)
 		window_close(clock_ns(CLOCK_REALTIME));
 }
 
@@ -149,8 +152,12 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
 	(void)user;
 	if (!is_recording())
 		return;
+	if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+		counters_on_driver_call(id, data);
 	if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API)
 		on_api(id, domain == CUPTI_CB_DOMAIN_RUNTIME_API, data);
+	else if (domain == CUPTI_CB_DOMAIN_RESOURCE)
+		counters_on_context_end(((const CUpti_ResourceData *)data)->context);
 	else if (domain == CUPTI_CB_DOMAIN_STATE)
 		log_warn_once("CUPTI reports a fatal error and has stopped; what was recorded "
 			      "until now is kept");
@@ -241,6 +248,7 @@ static void *flush_main(void *unused)
 		flush_once(false);
 		is_stopped = decode_for_a_period();
 	}
+	counters_stop();
 	flush_once(true);
 	trace_writer_seal(clock_ns(CLOCK_REALTIME));
 	pthread_mutex_lock(&flush_lock);
@@ -457,6 +465,7 @@ static void start_once(void)
 	buffers_limit(options.buffer_limit_bytes);
 	activity_enable(cupti, &options);
 	enable_callbacks();
+	counters_start(cupti, subscriber, &options);
 	if (start_flush_thread()) {
 		log_warn("cannot start a thread to write records; nothing is recorded");
 		owner = 0;

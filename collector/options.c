@@ -72,6 +72,13 @@ static int variable_word(enum roofline_variable variable, const char *const *wor
 	return fallback;
 }
 
+static const char *variable_text_or_null(enum roofline_variable variable)
+{
+	const char *text = variable_text(variable);
+
+	return *text ? text : NULL;
+}
+
 /* "20261121-042108", in UTC.  localtime_r and gmtime_r would read the time zone before the program has
  * had its chance to set TZ, and the C library reads it only once. */
 static void format_utc(char *text, size_t size, int64_t unix_s)
@@ -131,9 +138,11 @@ void options_read(struct options *options)
 	log_set_quiet(options->quiet);
 	read_output(options);
 	options->is_graph_level = variable_word(ENV_GRAPHS, graph_words, 2) == 1;
-	options->kernels = variable_text(ENV_KERNELS);
-	if (!*options->kernels)
-		options->kernels = NULL;
+	options->kernels = variable_text_or_null(ENV_KERNELS);
+	options->counters = variable_text_or_null(ENV_COUNTERS);
+	options->is_replay = variable_number(ENV_REPLAY, 1) > 0;
+	options->counters_share = variable_number(ENV_COUNTERS_SHARE, 100) / 100;
+	options->counters_skip = variable_text_or_null(ENV_COUNTERS_SKIP);
 	options->delay_ns = (int64_t)(variable_number(ENV_DELAY, 1e9) * 1e9 + 0.5);
 	options->duration_ns = (int64_t)(variable_number(ENV_DURATION, 1e9) * 1e9 + 0.5);
 	options->profiler_api = variable_number(ENV_PROFILER_API, 1) > 0;

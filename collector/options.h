@@ -18,6 +18,10 @@ struct options {
 	bool profiler_api;
 	enum options_api { API_NONE, API_CHOSEN, API_ALL } api;
 	bool nvtx, syncs;
+	const char *counters; /* sets and counters, or NULL; borrowed */
+	bool is_replay;
+	double counters_share;	   /* of the program's time that counting may take */
+	const char *counters_skip; /* regular expression or NULL; borrowed */
 	size_t buffer_limit_bytes;
 	unsigned int flush_period_ms;
 	const char *cupti; /* library to load; borrowed */

@@ -18,6 +18,7 @@
 #include "cmd/commands.h"
 #include "cmd/usage.h"
 #include "roofline/collector_env.h"
+#include "roofline/metrics.h"
 
 #define VARIABLE_NAME(constant, name, fallback, meaning) [constant] = name,
 static const char *const variable_names[] = {ROOFLINE_VARIABLES(VARIABLE_NAME)};
@@ -28,7 +29,10 @@ enum {
 	OPTION_DURATION,
 	OPTION_PROFILER,
 	OPTION_SYNCS,
-	OPTION_API
+	OPTION_API,
+	OPTION_COUNTERS,
+	OPTION_REPLAY,
+	OPTION_SHARE,
 };
 
 static const struct argp_option option_table[] = {
@@ -44,6 +48,16 @@ static const struct argp_option option_table[] = {
 	{"profiler-api", OPTION_PROFILER, NULL, 0,
 	 "only between cudaProfilerStart and cudaProfilerStop", 0},
 	{"syncs", OPTION_SYNCS, NULL, 0, "also which stream or event every wait was for (dear)", 0},
+	{"counters", OPTION_COUNTERS, "SET,...", OPTION_ARG_OPTIONAL,
+	 "also read hardware counters of some launches of every kernel: roofline (default), atomics, "
+	 "sm, stalls, or names of CUPTI's metrics",
+	 0},
+	{"counters-share", OPTION_SHARE, "PERCENT", 0,
+	 "of the program's time that counting may take (10); 100 for no limit", 0},
+	{"replay", OPTION_REPLAY, NULL, 0,
+	 "repeat every launch for every pass of the counters: exact, slow, and not for kernels that "
+	 "wait for others",
+	 0},
 	{"api", OPTION_API, "chosen|all|none", 0,
 	 "API calls: those that matter (default), all, or none: cheapest, but idle time has no causes",
 	 0},
@@ -86,6 +100,45 @@ static void pass_on_regex(struct argp_state *state, const char *text)
 	pass_on(ENV_KERNELS, text);
 }
 
+static bool is_set(const char *word)
+{
+	static const char *const sets[] = {
+#define SET_NAME(name, meaning) #name,
+		COUNTER_SETS(SET_NAME)
+#undef SET_NAME
+	};
+
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
+		if (!strcmp(word, sets[i]))
+			return true;
+	return false;
+}
+
+/* Whether a counter exists only the GPU's own library knows; what cannot be one is told here. */
+static void pass_on_counters(struct argp_state *state, const char *text)
+{
+	char *words = strdup(text), *rest = words, *word;
+
+	if (!words || !*text)
+		usage_fail(state, "--counters takes roofline, atomics, sm, stalls or names of "
+				  "CUPTI's metrics, separated by commas");
+	while ((word = strsep(&rest, ",")))
+		if (!is_set(word) && !strstr(word, "__"))
+			usage_fail(state,
+				   "--counters '%s' is no set and no metric of CUPTI; sets are roofline, "
+				   "atomics, sm and stalls, and a metric looks like dram__bytes_read.sum",
+				   word);
+	free(words);
+	pass_on(ENV_COUNTERS, text);
+}
+
+static void pass_on_share(struct argp_state *state, const char *text)
+{
+	if (!is_number(text) || strtod(text, NULL) > 100)
+		usage_fail(state, "--counters-share takes percent from 0 to 100, not '%s'", text);
+	pass_on(ENV_COUNTERS_SHARE, text);
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	char ***program = state->input;
@@ -116,6 +169,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_SYNCS:
 		pass_on(ENV_SYNCS, "1");
+		return 0;
+	case OPTION_COUNTERS:
+		pass_on_counters(state, argument ? argument : "roofline");
+		return 0;
+	case OPTION_SHARE:
+		pass_on_share(state, argument);
+		return 0;
+	case OPTION_REPLAY:
+		pass_on(ENV_REPLAY, "1");
 		return 0;
 	case OPTION_API:
 		if (strcmp(argument, "chosen") && strcmp(argument, "all") &&

@@ -32,6 +32,14 @@
 		ENV_SYNCS, "ROOFLINE_SYNCS", "0",                                                       \
 		"1: also which stream or event every wait was for (dear: see docs/commands/record.md)") \
 	VARIABLE(ENV_NVTX, "ROOFLINE_NVTX", "1", "0: no NVTX ranges")                                   \
+	VARIABLE(ENV_COUNTERS, "ROOFLINE_COUNTERS", "",                                                 \
+		 "hardware counters: roofline, atomics, sm, stalls, or CUPTI's names, by commas")       \
+	VARIABLE(ENV_REPLAY, "ROOFLINE_REPLAY", "0",                                                    \
+		 "1: repeat every launch for every pass of the counters: exact, and slow")              \
+	VARIABLE(ENV_COUNTERS_SHARE, "ROOFLINE_COUNTERS_SHARE", "10",                                   \
+		 "percent of the program's time that counting may take; 100 for no limit")              \
+	VARIABLE(ENV_COUNTERS_SKIP, "ROOFLINE_COUNTERS_SKIP", "nccl|nvshmem",                           \
+		 "leave kernels alone whose mangled name matches: those that wait for others")          \
 	VARIABLE(ENV_BUFFER_LIMIT, "ROOFLINE_BUFFER_LIMIT_MB", "512",                                   \
 		 "memory for CUPTI's record buffers; beyond it records are dropped and counted")        \
 	VARIABLE(ENV_FLUSH_PERIOD, "ROOFLINE_FLUSH_MS", "250",                                          \

@@ -1,0 +1,602 @@
+#define _GNU_SOURCE
+#include "counters.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "counter_policy.h"
+#include "counter_session.h"
+#include "idle_wait.h"
+#include "kernel_filter.h"
+#include "launch_call.h"
+#include "log.h"
+#include "trace_writer.h"
+#include "window.h"
+
+#define MAX_CONTEXTS 16
+
+/* Work before a counted launch that takes longer may be waiting for the program. */
+#define IDLE_PATIENCE_NS INT64_C(200000000)
+/* A counted kernel that runs longer may be waiting for what the program does next: the program goes on,
+ * and kernels like it are left alone. */
+#define KERNEL_PATIENCE_NS INT64_C(2000000000)
+/* A launch of another thread waits so long for a counted one; then both run, and the count is void. */
+#define LOCK_PATIENCE_NS INT64_C(2000000000)
+
+/* A launch that was counted, until its pass is read. */
+struct counted_launch {
+	uint32_t correlation;
+	bool is_graph;
+	bool is_void; /* other work ran beside it */
+};
+
+struct counted_context {
+	CUcontext context; /* NULL: unused */
+	uint32_t device, id;
+	char chip[64];
+	uint8_t *availability;
+	struct counter_session *session; /* NULL after a failure */
+	struct policy *policy;
+	enum metric_scope scope;
+	bool has_tensor_kernels;
+	uint32_t metric_ids[METRIC_LIMIT]; /* metrics.csv, of the session's list */
+	struct counted_launch launches[SESSION_RANGES];
+	size_t launch_count;
+	bool is_range_open; /* of a launch that did not end in time */
+};
+
+static const struct cupti_api *cupti; /* NULL until started, and after the end */
+static const struct options *options;
+static struct counted_context contexts[MAX_CONTEXTS];
+static regex_t skipped; /* kernels that need others beside them */
+static bool has_skipped;
+static unsigned int captures; /* under way: nothing may synchronise */
+static bool is_disturbed;     /* a launch went on beside the one that is being counted */
+static uint32_t next_counted, next_metric;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The launch that this thread is in, between callbacks; it holds the lock. */
+static __thread struct counted_context *inside;
+static __thread uint64_t inside_signature;
+static __thread int64_t inside_since_ns, inside_realtime_ns;
+
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static bool lock_for(int64_t patience_ns)
+{
+	struct timespec until;
+	int64_t until_ns = clock_ns(CLOCK_MONOTONIC) + patience_ns;
+
+	until.tv_sec = until_ns / 1000000000;
+	until.tv_nsec = until_ns % 1000000000;
+	return pthread_mutex_clocklock(&lock, CLOCK_MONOTONIC, &until) == 0;
+}
+
+/* ---- what goes wrong ---- */
+
+static const char *remedy(CUptiResult result)
+{
+	switch ((int)result) {
+	case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+		return "the driver gives counters to administrators only: run as root or with "
+		       "CAP_SYS_ADMIN (containers: --cap-add=SYS_ADMIN), or load the driver with "
+		       "NVreg_RestrictProfilingToAdminUsers=0";
+	case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
+		return "this virtual GPU has no profiling: ask its administrator to enable it";
+	case CUPTI_ERROR_INVALID_METRIC_NAME:
+		return "this chip has none of them";
+	default:
+		return "rooflinectl doctor tells more";
+	}
+}
+
+/* Says once why there are no counters, and records it.  The trace goes on. */
+static void give_up(struct counted_context *context, const char *what, CUptiResult result)
+{
+	struct trace_rows *rows = trace_rows_take();
+
+	log_warn_once("no hardware counters: %s: %s (%d): %s; the trace is still recorded", what,
+		      cupti_error_text(cupti, result), (int)result, remedy(result));
+	trace_property_format(rows, "counters_problem", "%s: %s (%d)", what,
+			      cupti_error_text(cupti, result), (int)result);
+	trace_rows_give(rows);
+	counter_session_close(context->session, true);
+	context->session = NULL;
+}
+
+/* ---- rows ---- */
+
+static void write_metrics(struct counted_context *context)
+{
+	static const char *const roles[] = {
+#define ROLE_NAME(role, set, meaning) #role,
+		METRICS(ROLE_NAME)
+#undef ROLE_NAME
+	};
+	const struct metric_list *list = &counter_session_config(context->session)->list;
+	struct trace_rows *rows = trace_rows_take();
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct metric_choice *choice = &list->choices[i];
+		struct trace_metrics_row row = {
+			.id = ++next_metric,
+			.name = *choice->name ? trace_name(choice->name) : 0,
+			.role = choice->role < METRIC_NONE ? roles[choice->role] : "",
+			.device = context->device,
+			.is_patched = choice->is_patched,
+		};
+
+		context->metric_ids[i] = row.id;
+		trace_write_metrics(rows, &row);
+	}
+	trace_property_format(rows, "counters_passes", "%zu",
+			      counter_session_config(context->session)->pass_count);
+	trace_rows_give(rows);
+}
+
+/* The values of a pass on their way into rows. */
+struct reading {
+	struct counted_context *context;
+	struct trace_rows *rows;
+	unsigned int pass;
+	uint32_t first_id; /* counted.id of range 0 */
+	bool is_patched;
+};
+
+static void take_value(void *data, size_t range, size_t choice, double value)
+{
+	struct reading *reading = data;
+	struct counted_context *context = reading->context;
+	const struct metric_choice *metric =
+		&counter_session_config(context->session)->list.choices[choice];
+	struct trace_counters_row row = {
+		.counted = reading->first_id + (uint32_t)range,
+		.metric = context->metric_ids[choice],
+		.value = value,
+	};
+
+	if (range >= context->launch_count || context->launches[range].is_void)
+		return;
+	reading->is_patched |= metric->is_patched;
+	context->has_tensor_kernels |= metric->role == METRIC_tensor_instructions && value > 0;
+	trace_write_counters(reading->rows, &row);
+}
+
+static void write_counted(const struct reading *reading)
+{
+	const struct counted_context *context = reading->context;
+
+	for (size_t i = 0; i < context->launch_count; i++) {
+		struct trace_counted_row row = {
+			.id = reading->first_id + (uint32_t)i,
+			.correlation = context->launches[i].correlation,
+			.device = context->device,
+			.context = context->id,
+			.pass = reading->pass,
+			.is_patched = reading->is_patched,
+			.is_graph = context->launches[i].is_graph,
+		};
+
+		if (context->launches[i].is_void)
+			trace_loss_add(LOSS_unusable_counts, 1);
+		trace_write_counted(reading->rows, &row);
+	}
+}
+
+/* Time that the program lost to us, for the analyzer to subtract. */
+static void write_overhead(uint32_t correlation, int64_t start_ns, int64_t end_ns)
+{
+	struct trace_rows *rows = trace_rows_take();
+	struct trace_overheads_row row = {
+		.start_ns = start_ns,
+		.end_ns = end_ns,
+		.name = trace_name("hardware counters"),
+		.is_profiler = 1,
+		.thread = (uint32_t)gettid(),
+		.correlation = correlation,
+	};
+
+	trace_write_overheads(rows, &row);
+	trace_rows_give(rows);
+}
+
+/* ---- sessions ---- */
+
+static CUptiResult find_chip(struct counted_context *context)
+{
+	CUpti_Profiler_Initialize_Params initializing = {
+		.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
+	CUpti_Device_GetChipName_Params naming = {
+		.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE,
+		.deviceIndex = context->device};
+	CUpti_Profiler_GetCounterAvailability_Params asking = {
+		.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE,
+		.ctx = context->context};
+	CUptiResult result = cupti->cuptiProfilerInitialize(&initializing);
+
+	if (result == CUPTI_SUCCESS)
+		result = cupti->cuptiDeviceGetChipName(&naming);
+	if (result == CUPTI_SUCCESS) {
+		snprintf(context->chip, sizeof(context->chip), "%s", naming.pChipName);
+		result = cupti->cuptiProfilerGetCounterAvailability(&asking);
+	}
+	if (result != CUPTI_SUCCESS)
+		return result;
+	context->availability = calloc(1, asking.counterAvailabilityImageSize + 1);
+	if (!context->availability)
+		return CUPTI_ERROR_OUT_OF_MEMORY;
+	asking.pCounterAvailabilityImage = context->availability;
+	return cupti->cuptiProfilerGetCounterAvailability(&asking);
+}
+
+/* Opens a session for context->scope. */
+static void open_session(struct counted_context *context)
+{
+	struct counter_config config;
+	char refused[256];
+	CUptiResult result =
+		counter_config_build(&config, cupti, context->chip, context->availability,
+				     options->counters, context->scope,
+				     options->is_replay ? UINT32_MAX : 1, refused, sizeof(refused));
+
+	if (*refused)
+		log_warn_once("--counters: %s (%s); it is left out", refused, context->chip);
+	if (result != CUPTI_SUCCESS) {
+		counter_config_free(&config, cupti);
+		give_up(context, "the counters cannot be configured", result);
+		return;
+	}
+	if (options->is_replay)
+		log_warn_once("--replay: every kernel runs %zu times, once for each pass",
+			      config.pass_count);
+	result = counter_session_open(&context->session, cupti, context->context,
+				      options->is_replay ? SESSION_REPLAY : SESSION_ROTATION,
+				      &config);
+	if (result != CUPTI_SUCCESS)
+		give_up(context, "the counters cannot be started", result);
+	else
+		write_metrics(context);
+}
+
+static unsigned int pass_count(const struct counted_context *context)
+{
+	size_t passes =
+		options->is_replay ? 1 : counter_session_config(context->session)->pass_count;
+
+	return passes < POLICY_MAX_PASSES ? (unsigned int)passes : POLICY_MAX_PASSES;
+}
+
+static void open_context(struct counted_context *context, const CUpti_CallbackData *data)
+{
+	CUptiResult result;
+
+	context->context = data->context;
+	context->id = data->contextUid;
+	context->scope = options->is_replay ? SCOPE_ALL : SCOPE_WITHOUT_TENSOR_TYPES;
+	if (cupti->cuptiGetDeviceId)
+		cupti->cuptiGetDeviceId(data->context, &context->device);
+	result = find_chip(context);
+	if (result != CUPTI_SUCCESS) {
+		give_up(context, "the counters of this GPU cannot be asked for", result);
+		return;
+	}
+	open_session(context);
+	if (context->session)
+		context->policy = policy_new(pass_count(context), SESSION_RANGES,
+					     options->is_replay ? 1 : options->counters_share,
+					     clock_ns(CLOCK_MONOTONIC));
+}
+
+/* The context's entry; NULL when it has no session. */
+static struct counted_context *find_context(const CUpti_CallbackData *data)
+{
+	struct counted_context *free_entry = NULL;
+
+	for (size_t i = 0; i < MAX_CONTEXTS; i++) {
+		if (contexts[i].context == data->context)
+			return contexts[i].session ? &contexts[i] : NULL;
+		if (!contexts[i].context && !free_entry)
+			free_entry = &contexts[i];
+	}
+	if (!free_entry || !data->context)
+		return NULL;
+	open_context(free_entry, data);
+	return free_entry->session && free_entry->policy ? free_entry : NULL;
+}
+
+/* Reads the open pass; opens the next unless is_last. */
+static bool read_pass(struct counted_context *context, bool is_last)
+{
+	struct reading reading = {
+		.context = context,
+		.rows = trace_rows_take(),
+		.pass = options->is_replay ? 0 : policy_pass(context->policy),
+		.first_id = next_counted + 1,
+	};
+	CUptiResult result = counter_session_read(context->session, is_last, take_value, &reading);
+
+	if (result == CUPTI_SUCCESS)
+		write_counted(&reading);
+	else
+		trace_loss_add(LOSS_unusable_counts, context->launch_count);
+	trace_rows_give(reading.rows);
+	next_counted += (uint32_t)context->launch_count;
+	context->launch_count = 0;
+	if (result != CUPTI_SUCCESS)
+		give_up(context, "the counters cannot be read", result);
+	return result == CUPTI_SUCCESS;
+}
+
+/* Some kernel uses the tensor cores: from now on their operations are counted by type. */
+static void widen(struct counted_context *context)
+{
+	counter_session_close(context->session, true);
+	context->session = NULL;
+	context->scope = SCOPE_ALL;
+	open_session(context);
+	if (context->session)
+		policy_restart(context->policy, pass_count(context));
+}
+
+static bool must_widen(const struct counted_context *context)
+{
+	return context->has_tensor_kernels && context->scope != SCOPE_ALL;
+}
+
+static bool advance(struct counted_context *context)
+{
+	bool is_open = read_pass(context, must_widen(context));
+
+	if (!is_open)
+		return false;
+	if (must_widen(context)) {
+		widen(context);
+		return context->session != NULL;
+	}
+	policy_advanced(context->policy);
+	return true;
+}
+
+/* Ends the counted launch's range.  Returns false when CUPTI would not. */
+static bool end_range(struct counted_context *context)
+{
+	CUptiResult result = counter_session_end_range(context->session);
+
+	context->is_range_open = false;
+	if (result != CUPTI_SUCCESS)
+		give_up(context, "a launch cannot be counted", result);
+	return result == CUPTI_SUCCESS;
+}
+
+/* True when nothing of an earlier counted launch is left. */
+static bool is_free(struct counted_context *context)
+{
+	return !context->is_range_open ||
+	       (idle_wait(context->context, 1000000) && end_range(context));
+}
+
+static void close_context(struct counted_context *context, bool has_device)
+{
+	if (context->session && is_free(context) && read_pass(context, true) && has_device)
+		counter_session_close(context->session, true);
+	policy_free(context->policy);
+	free(context->availability);
+	memset(context, 0, sizeof(*context));
+}
+
+/* ---- launches ---- */
+
+static bool is_countable(const struct launch_call *call)
+{
+	if (captures || (call->kind != LAUNCH_KERNEL && call->kind != LAUNCH_GRAPH))
+		return false;
+	if (call->kind == LAUNCH_GRAPH)
+		return !options->is_replay && !options->kernels;
+	if (has_skipped && regexec(&skipped, call->name, 0, NULL, 0) == 0)
+		return false;
+	return !options->kernels || kernel_filter_wants(call->name);
+}
+
+/* True when the launch is to be counted in the pass that is then open. */
+static bool decide(struct counted_context *context, const struct launch_call *call)
+{
+	enum policy_decision decision;
+
+	if (!is_free(context))
+		return false;
+	decision = policy_launch(context->policy, call->signature, inside_since_ns);
+	while (decision == POLICY_ADVANCE) {
+		if (!idle_wait(context->context, IDLE_PATIENCE_NS) || !advance(context))
+			return false;
+		decision =
+			policy_again(context->policy, call->signature, clock_ns(CLOCK_MONOTONIC));
+	}
+	return decision == POLICY_COUNT && idle_wait(context->context, IDLE_PATIENCE_NS);
+}
+
+static bool begin(struct counted_context *context, const struct launch_call *call,
+		  const CUpti_CallbackData *data)
+{
+	CUptiResult result = counter_session_begin_range(context->session);
+
+	if (result != CUPTI_SUCCESS) {
+		give_up(context, "a launch cannot be counted", result);
+		return false;
+	}
+	context->launches[context->launch_count++] =
+		(struct counted_launch){.correlation = data->correlationId,
+					.is_graph = call->kind == LAUNCH_GRAPH};
+	policy_counted(context->policy, call->signature);
+	__atomic_store_n(&is_disturbed, false, __ATOMIC_RELAXED);
+	return true;
+}
+
+/* Holds the lock until the call returns when it returns true. */
+static bool enter_locked(const struct launch_call *call, const CUpti_CallbackData *data)
+{
+	struct counted_context *context = find_context(data);
+	int64_t now_ns;
+
+	if (context && context->session && decide(context, call) && context->session &&
+	    begin(context, call, data)) {
+		inside = context;
+		inside_signature = call->signature;
+		return true;
+	}
+	now_ns = clock_ns(CLOCK_MONOTONIC);
+	if (context && context->policy)
+		policy_charge(context->policy, now_ns - inside_since_ns);
+	return false;
+}
+
+static void enter(const struct launch_call *call, const CUpti_CallbackData *data)
+{
+	inside_since_ns = clock_ns(CLOCK_MONOTONIC);
+	inside_realtime_ns = clock_ns(CLOCK_REALTIME);
+	if (!lock_for(LOCK_PATIENCE_NS)) {
+		__atomic_store_n(&is_disturbed, true, __ATOMIC_RELAXED);
+		return;
+	}
+	if (!is_countable(call) || !window_contains(inside_realtime_ns) ||
+	    !enter_locked(call, data)) {
+		int64_t end_ns = clock_ns(CLOCK_REALTIME);
+
+		if (end_ns - inside_realtime_ns > 50000) /* the clock alone takes less */
+			write_overhead(data->correlationId, inside_realtime_ns, end_ns);
+		pthread_mutex_unlock(&lock);
+	}
+}
+
+/* The launch has returned, its work may not have. */
+static void finish_launch(struct counted_context *context)
+{
+	bool is_disturbed_now = __atomic_load_n(&is_disturbed, __ATOMIC_RELAXED);
+	struct counted_launch *launch = &context->launches[context->launch_count - 1];
+
+	if (!options->is_replay && !idle_wait(context->context, KERNEL_PATIENCE_NS)) {
+		log_warn_once("a kernel did not end within %d s of being counted: it may wait for "
+			      "the program or for other kernels, and is no longer counted",
+			      (int)(KERNEL_PATIENCE_NS / 1000000000));
+		launch->is_void = true;
+		context->is_range_open = true;
+		policy_ban(context->policy, inside_signature);
+		return;
+	}
+	launch->is_void = is_disturbed_now;
+	if (end_range(context) && options->is_replay && context->launch_count == SESSION_RANGES)
+		advance(context);
+}
+
+static void leave(const CUpti_CallbackData *data)
+{
+	struct counted_context *context = inside;
+
+	inside = NULL;
+	finish_launch(context);
+	policy_charge(context->policy, clock_ns(CLOCK_MONOTONIC) - inside_since_ns);
+	write_overhead(data->correlationId, inside_realtime_ns, clock_ns(CLOCK_REALTIME));
+	pthread_mutex_unlock(&lock);
+}
+
+static void count_captures(enum launch_kind kind, bool is_entering)
+{
+	pthread_mutex_lock(&lock);
+	if (kind == CAPTURE_BEGIN && is_entering)
+		captures++;
+	else if (kind == CAPTURE_END && !is_entering && captures)
+		captures--;
+	pthread_mutex_unlock(&lock);
+}
+
+void counters_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data)
+{
+	bool is_entering = data->callbackSite == CUPTI_API_ENTER;
+	struct launch_call call;
+
+	if (!cupti)
+		return;
+	if (inside) {
+		if (!is_entering)
+			leave(data);
+		return;
+	}
+	call = launch_call_read(id, data);
+	if (call.kind == CAPTURE_BEGIN || call.kind == CAPTURE_END)
+		count_captures(call.kind, is_entering);
+	else if (call.kind != LAUNCH_NONE && is_entering)
+		enter(&call, data);
+}
+
+void counters_on_context_end(CUcontext context)
+{
+	if (!cupti || inside || !lock_for(LOCK_PATIENCE_NS))
+		return;
+	for (size_t i = 0; i < MAX_CONTEXTS; i++)
+		if (context && contexts[i].context == context)
+			close_context(&contexts[i], true);
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- arriving and leaving ---- */
+
+static bool has_driver(void)
+{
+	return dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != NULL;
+}
+
+void counters_start(const struct cupti_api *api, CUpti_SubscriberHandle subscriber,
+		    const struct options *asked)
+{
+	struct trace_rows *rows;
+
+	if (!asked->counters)
+		return;
+	rows = trace_rows_take();
+	trace_property(rows, "counters", asked->counters);
+	trace_property(rows, "counters_mode", asked->is_replay ? "replay" : "rotation");
+	if (!cupti_has_counters(api) || !has_driver()) {
+		log_warn("no hardware counters: this CUPTI lacks the range profiler; the trace is "
+			 "still recorded");
+		trace_property(rows, "counters_problem", "CUPTI lacks the range profiler");
+		trace_rows_give(rows);
+		return;
+	}
+	trace_rows_give(rows);
+	has_skipped = asked->counters_skip &&
+		      regcomp(&skipped, asked->counters_skip, REG_EXTENDED | REG_NOSUB) == 0;
+	options = asked;
+	cupti = api;
+	launch_call_enable(api, subscriber);
+	api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+				 CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+}
+
+void counters_stop(void)
+{
+	if (!cupti || inside || !lock_for(LOCK_PATIENCE_NS))
+		return;
+	for (size_t i = 0; i < MAX_CONTEXTS; i++)
+		if (contexts[i].session && is_free(&contexts[i]))
+			read_pass(&contexts[i], true);
+	cupti = NULL;
+	pthread_mutex_unlock(&lock);
+}
+
+bool counters_is_own_kernel(const char *name)
+{
+	return options && name && !strcmp(name, "WaitNs");
+}

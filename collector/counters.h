@@ -1,0 +1,32 @@
+/*
+ * counters.h - hardware counters of some launches of every kernel, beside the trace.
+ *
+ * Launches arrive as driver callbacks; counter_policy.h says which are counted, counter_session.h
+ * counts them, and their values become rows of metrics.csv, counted.csv and counters.csv.  A failure
+ * is said once and recorded; the trace goes on without counters.
+ */
+#ifndef ROOFLINE_COUNTERS_H
+#define ROOFLINE_COUNTERS_H
+
+#include <stdbool.h>
+
+#include "cupti_api.h"
+#include "options.h"
+
+/* Enables the callbacks.  Called once, when the recording is open; options are borrowed. */
+void counters_start(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
+		    const struct options *options);
+
+/* Every driver callback. */
+void counters_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data);
+
+/* A context is about to go. */
+void counters_on_context_end(CUcontext context);
+
+/* Reads the open pass and counts no more: the program ends. */
+void counters_stop(void);
+
+/* True for a kernel that CUPTI itself launches to count others. */
+bool counters_is_own_kernel(const char *name);
+
+#endif

@@ -1,0 +1,115 @@
+#define _GNU_SOURCE
+#include "idle_wait.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+static struct {
+	CUresult (*set_current)(CUcontext);
+	CUresult (*synchronize)(void);
+	CUresult (*exchange_mode)(CUstreamCaptureMode *);
+} driver;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
+static CUcontext asked; /* NULL while there is nothing to wait for */
+static bool is_idle;	/* how the last wait ended */
+
+/* Another thread's capture would fail if this one synchronised in the strict mode. */
+static bool synchronize(CUcontext context)
+{
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+	driver.exchange_mode(&mode);
+	return driver.set_current(context) == CUDA_SUCCESS && driver.synchronize() == CUDA_SUCCESS;
+}
+
+static void *wait_main(void *unused)
+{
+	pthread_mutex_lock(&lock);
+	for (;;) {
+		CUcontext context = asked;
+		bool ended_well;
+
+		if (!context) {
+			pthread_cond_wait(&wake, &lock);
+			continue;
+		}
+		pthread_mutex_unlock(&lock);
+		ended_well = synchronize(context);
+		pthread_mutex_lock(&lock);
+		is_idle = ended_well;
+		asked = NULL;
+		pthread_cond_signal(&done);
+	}
+	return unused;
+}
+
+static bool resolve(void)
+{
+	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+
+	if (!library)
+		return false;
+	*(void **)&driver.set_current = dlsym(library, "cuCtxSetCurrent");
+	*(void **)&driver.synchronize = dlsym(library, "cuCtxSynchronize");
+	*(void **)&driver.exchange_mode = dlsym(library, "cuThreadExchangeStreamCaptureMode");
+	return driver.set_current && driver.synchronize && driver.exchange_mode;
+}
+
+static bool start_thread(void)
+{
+	sigset_t all, before;
+	pthread_t thread;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&thread, NULL, wait_main, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (rc == 0)
+		pthread_detach(thread);
+	return rc == 0;
+}
+
+static bool is_ready(void)
+{
+	static bool was_tried, is_running;
+
+	if (!was_tried)
+		is_running = resolve() && start_thread();
+	was_tried = true;
+	return is_running;
+}
+
+bool idle_wait(CUcontext context, int64_t patience_ns)
+{
+	struct timespec until;
+	bool ended_well;
+	int rc = 0;
+
+	if (!is_ready())
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += patience_ns / 1000000000;
+	until.tv_nsec += patience_ns % 1000000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	pthread_mutex_lock(&lock);
+	if (asked) {
+		pthread_mutex_unlock(&lock);
+		return false;
+	}
+	asked = context;
+	pthread_cond_signal(&wake);
+	while (asked && rc != ETIMEDOUT)
+		rc = pthread_cond_clockwait(&done, &lock, CLOCK_MONOTONIC, &until);
+	ended_well = !asked && is_idle;
+	pthread_mutex_unlock(&lock);
+	return ended_well;
+}

@@ -1,0 +1,33 @@
+/*
+ * launch_call.h - which driver calls launch work, and what they launch.
+ */
+#ifndef ROOFLINE_LAUNCH_CALL_H
+#define ROOFLINE_LAUNCH_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cupti_api.h"
+
+enum launch_kind {
+	LAUNCH_NONE,
+	LAUNCH_KERNEL,
+	LAUNCH_GRAPH,
+	LAUNCH_COOPERATIVE, /* its thread blocks, or those of several devices, wait for each other */
+	CAPTURE_BEGIN,	    /* until its end, launches in that stream run nothing */
+	CAPTURE_END,
+};
+
+struct launch_call {
+	enum launch_kind kind;
+	uint64_t signature; /* equal for equal launches: function, grid, block, shared memory */
+	const char *name;   /* of the kernel, mangled; "" for a graph.  Borrowed */
+};
+
+/* Enables callbacks for all of these calls. */
+void launch_call_enable(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber);
+
+/* What a driver callback is about. */
+struct launch_call launch_call_read(CUpti_CallbackId id, const CUpti_CallbackData *data);
+
+#endif
