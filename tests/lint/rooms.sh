@@ -11,9 +11,9 @@ may_include() {
 	workloads/*) echo 'OWN' ;;
 	analyzer/base/*) echo 'base/' ;;
 	analyzer/trace/*) echo 'base/ trace/ roofline/' ;;
-	analyzer/analysis/*) echo 'base/ trace/profile.h analysis/' ;;
-	analyzer/advice/*) echo 'base/ trace/profile.h analysis/ advice/' ;;
-	analyzer/output/*) echo 'base/ trace/profile.h analysis/ advice/ output/' ;;
+	analyzer/analysis/*) echo 'base/ trace/profile.h analysis/ roofline/ceilings.h' ;;
+	analyzer/advice/*) echo 'base/ trace/profile.h analysis/ advice/ roofline/ceilings.h' ;;
+	analyzer/output/*) echo 'base/ trace/profile.h analysis/ advice/ output/ roofline/ceilings.h' ;;
 	analyzer/cmd/*) echo 'base/ trace/ analysis/ advice/ output/ cmd/ roofline/ workloads/workloads.h' ;;
 	analyzer/main.c) echo 'cmd/commands.h' ;;
 	esac
