@@ -396,7 +396,8 @@ int ceilings_file_write(const struct ceilings *ceilings, const char *path, struc
 	struct stat status;
 	int rc;
 
-	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) /* rename would replace a device */
+	if (stat(path, &status) == 0 &&
+	    !S_ISREG(status.st_mode)) /* rename would replace a device */
 		return err_set(err, -EINVAL, "%s: not a file; give -o another name", path);
 	if ((size_t)snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= sizeof(temporary))
 		return err_set(err, -ENAMETOOLONG, "%s: the name is too long", path);
