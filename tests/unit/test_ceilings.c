@@ -156,7 +156,7 @@ static void test_datasheet_names(void **state)
 	expect_sheet("NVIDIA H100 80GB HBM3", "NVIDIA H100 80GB HBM3");
 	expect_sheet("NVIDIA H100 80GB HBM3e", NULL);
 	expect_sheet("NVIDIA A100-SXM4-80GB", "A100-SXM4-80GB");
-	expect_sheet("A100-SXM4-40GB", "A100-SXM4-40GB"); /* without NVIDIA: drivers before 460 */
+	expect_sheet("A100-SXM4-40GB", "A100-SXM4-40GB"); /* as older drivers print it */
 	expect_sheet("NVIDIA A10", "A10");
 	expect_sheet("NVIDIA A10G", NULL);
 	expect_sheet("NVIDIA A100X", NULL);
