@@ -473,3 +473,16 @@ spoil() {
 	[[ "${lines[1]}" == "  measured on Imaginary GPU 0 with driver "* ]]
 	[[ "${lines[1]}" != *"the driver here"* ]]
 }
+
+@test "--show of a GPU that has only a datasheet shows that, marked" {
+	export FAKE_CUDA_NAME="NVIDIA H200 NVL"
+	run --separate-stderr "${ceilings[@]}" --show
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "Ceilings of NVIDIA H200 NVL" ]
+	[[ "${lines[1]}" == "  datasheet figures, which no program reaches: measure with "* ]]
+	grep -qE '^  fp32_fma +60\.0 TFLOP/s +- +- +100\.0%$' <<<"$output"
+	[[ "$output" != *launch_call* ]]
+	run "${ceilings[@]}" --show --format json
+	[ "$status" -eq 0 ]
+	[[ "$output" == *'"samples": 0,'* ]]
+}
