@@ -114,7 +114,7 @@ static int read_row(struct ceilings *ceilings, const json_t *from, const char *w
 		    struct err *err)
 {
 	struct ceiling row = {0};
-	int id, rc = read_place(&id, &row.parameter, from, where, err);
+	int id = -1, rc = read_place(&id, &row.parameter, from, where, err);
 
 	if (rc < 0)
 		return rc;
@@ -134,7 +134,7 @@ static int read_skip(struct ceilings *ceilings, const json_t *from, const char *
 {
 	const char *reason = json_string_value(json_object_get(from, "reason"));
 	uint64_t parameter = 0;
-	int id, rc = read_place(&id, &parameter, from, where, err);
+	int id = -1, rc = read_place(&id, &parameter, from, where, err);
 
 	if (rc < 0)
 		return rc;
