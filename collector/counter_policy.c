@@ -8,7 +8,8 @@
 struct signature {
 	uint64_t key;
 	uint64_t launches;
-	bool is_banned;
+	bool is_banned, is_tagged;
+	uint32_t tag;
 	uint16_t samples[POLICY_MAX_PASSES];
 	UT_hash_handle hh;
 };
@@ -160,13 +161,19 @@ void policy_advanced(struct policy *policy)
 	policy->used = 0;
 }
 
-void policy_counted(struct policy *policy, uint64_t key)
+uint32_t policy_counted(struct policy *policy, uint64_t key, uint32_t tag)
 {
 	struct signature *signature = find(policy, key);
 
 	policy->used++;
-	if (signature && signature->samples[policy->pass] < UINT16_MAX)
+	if (!signature)
+		return tag;
+	if (signature->samples[policy->pass] < UINT16_MAX)
 		signature->samples[policy->pass]++;
+	if (!signature->is_tagged)
+		signature->tag = tag;
+	signature->is_tagged = true;
+	return signature->tag;
 }
 
 void policy_ban(struct policy *policy, uint64_t key)

@@ -47,7 +47,8 @@ enum policy_decision policy_again(struct policy *policy, uint64_t signature, int
 
 /* What was done about it. */
 void policy_advanced(struct policy *policy);
-void policy_counted(struct policy *policy, uint64_t signature);
+/* tag: for the caller; returns that of the signature's first counted launch. */
+uint32_t policy_counted(struct policy *policy, uint64_t signature, uint32_t tag);
 /* It is never to be counted again. */
 void policy_ban(struct policy *policy, uint64_t signature);
 void policy_charge(struct policy *policy, int64_t cost_ns);

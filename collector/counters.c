@@ -32,7 +32,7 @@
 
 /* A launch that was counted, until its pass is read. */
 struct counted_launch {
-	uint32_t correlation;
+	uint32_t correlation, like;
 	bool is_graph;
 	bool is_void; /* other work ran beside it */
 };
@@ -154,7 +154,6 @@ struct reading {
 	struct trace_rows *rows;
 	unsigned int pass;
 	uint32_t first_id; /* counted.id of range 0 */
-	bool is_patched;
 };
 
 static void take_value(void *data, size_t range, size_t choice, double value)
@@ -171,7 +170,8 @@ static void take_value(void *data, size_t range, size_t choice, double value)
 
 	if (range >= context->launch_count || context->launches[range].is_void)
 		return;
-	reading->is_patched |= metric->is_patched;
+	if (metric->is_patched && context->launches[range].is_graph)
+		return; /* graphs run the code that they were made with, and would read 0 */
 	context->has_tensor_kernels |= metric->role == METRIC_tensor_instructions && value > 0;
 	trace_write_counters(reading->rows, &row);
 }
@@ -184,10 +184,10 @@ static void write_counted(const struct reading *reading)
 		struct trace_counted_row row = {
 			.id = reading->first_id + (uint32_t)i,
 			.correlation = context->launches[i].correlation,
+			.like = context->launches[i].like,
 			.device = context->device,
 			.context = context->id,
 			.pass = reading->pass,
-			.is_patched = reading->is_patched,
 			.is_graph = context->launches[i].is_graph,
 		};
 
@@ -428,6 +428,19 @@ static bool decide(struct counted_context *context, const struct launch_call *ca
 	return decision == POLICY_COUNT && idle_wait(context->context, IDLE_PATIENCE_NS);
 }
 
+/* Kernels that CUPTI traces run its instrumented code instead of that which counts, and all counts
+ * would be 0 (CUPTI 13.0); off and on again takes 4 us.  Launches of pass 0, which counts without
+ * instrumented code, keep their record. */
+static void record_kernels(const struct counted_context *context, bool is_on)
+{
+	if (options->is_replay || !policy_pass(context->policy))
+		return;
+	if (is_on)
+		cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	else
+		cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+}
+
 static bool begin(struct counted_context *context, const struct launch_call *call,
 		  const CUpti_CallbackData *data)
 {
@@ -506,6 +519,7 @@ static void leave(const CUpti_CallbackData *data)
 	struct counted_context *context = inside;
 
 	inside = NULL;
+	record_kernels(context, true);
 	finish_launch(context);
 	policy_charge(context->policy, clock_ns(CLOCK_MONOTONIC) - inside_since_ns);
 	write_overhead(data->correlationId, inside_realtime_ns, clock_ns(CLOCK_REALTIME));

@@ -32,6 +32,7 @@ CUptiResult cuptiNvtxExtensionInitialize(void *export_table);
 
 /* All of them or no counters. */
 #define CUPTI_COUNTER_FUNCTIONS(MAY)                      \
+	MAY(cuptiActivityDisable)                         \
 	MAY(cuptiProfilerInitialize)                      \
 	MAY(cuptiProfilerGetCounterAvailability)          \
 	MAY(cuptiDeviceGetChipName)                       \

@@ -6,6 +6,7 @@
 /* ANSWER(role, counters): in the order of preference; '+' adds.  Names as the host API of CUPTI 13.0
  * knows them; tests/collector/metric_table.c asks it about every chip. */
 #define ANSWERS(ANSWER)                                                                   \
+	ANSWER(range_ns, "gpu__time_duration.sum")                                        \
 	ANSWER(dram_read_bytes, "dram__bytes_read.sum")                                   \
 	ANSWER(dram_write_bytes, "dram__bytes_write.sum")                                 \
 	ANSWER(l2_bytes, "lts__t_bytes.sum")                                              \
@@ -129,7 +130,7 @@ static void add(struct metric_list *list, const char *name, size_t length, enum 
 	list->count++;
 }
 
-/* Calls use for each counter of an answer; returns false as soon as one of them does. */
+/* One counter of an answer, and what follows it. */
 struct part {
 	char name[METRIC_NAME_BYTES];
 	const char *rest;
@@ -224,7 +225,7 @@ void metric_table_resolve(struct metric_list *list, const char *request, enum me
 
 	list->count = 0;
 	*refused = '\0';
-	add_counter(list, METRIC_FIRST, 1, passes, context);
+	add_role(list, METRIC_range_ns, passes, context);
 	while (*request) {
 		size_t length = strcspn(request, ",");
 		const char *problem = NULL;

@@ -41,11 +41,9 @@ enum metric_scope { SCOPE_WITHOUT_TENSOR_TYPES, SCOPE_ALL };
 enum metric_word { WORD_SET, WORD_COUNTER, WORD_UNKNOWN };
 enum metric_word metric_table_word(const char *word);
 
-/* Asked for with every request: its pass instruments no code and comes first. */
-#define METRIC_FIRST "gpu__time_duration.sum"
-
 /*
- * Fills list with the counters of a request: names of sets and of CUPTI's counters, separated by commas.
+ * Fills list with the role range_ns, whose pass instruments no code and comes first, and the counters of
+ * a request: names of sets and of CUPTI's counters, separated by commas.
  * A counter asked for by name may need at most pass_limit passes (1 when launches carry one pass each).
  * Words that are no set and no usable counter are skipped; the first of them is copied into refused
  * (size bytes, "" when none) with the reason behind it.

@@ -23,6 +23,7 @@
 
 /* METRIC(role, set, meaning) */
 #define METRICS(METRIC) \
+	METRIC(range_ns, roofline, "device time of the range that was counted: in a replay the kernel's own, in a rotation with the idle time around it, for clocks only") \
 	METRIC(dram_read_bytes, roofline, "bytes read from DRAM") \
 	METRIC(dram_write_bytes, roofline, "bytes written to DRAM") \
 	METRIC(l2_bytes, roofline, "bytes that L2 was asked for, by all its clients") \
@@ -55,11 +56,11 @@
 	METRIC(atomic_unit_cycles, atomics, "cycles in which the input of L2's atomic units was busy, summed over the slices") \
 	METRIC(atomic_unit_cycles_max, atomics, "the same of the busiest slice") \
 	METRIC(atomic_unit_cycles_mean, atomics, "the same of the mean slice") \
-	METRIC(l2_cycles, atomics, "L2 cycles that passed") \
+	METRIC(l2_cycles, atomics, "L2 cycles that passed during range_ns") \
 	METRIC(sm_active_cycles_min, sm, "cycles with a warp resident, of the least busy SM") \
 	METRIC(sm_active_cycles_mean, sm, "of the mean SM") \
 	METRIC(sm_active_cycles_max, sm, "of the busiest SM") \
-	METRIC(sm_elapsed_cycles, sm, "SM cycles that passed") \
+	METRIC(sm_elapsed_cycles, sm, "SM cycles that passed during range_ns") \
 	METRIC(warps_active_percent, sm, "achieved occupancy: resident warps of those possible, while an SM was active") \
 	METRIC(stall_barrier, stalls, "waits at a barrier of the thread block") \
 	METRIC(stall_branch_resolving, stalls, "waits for a branch target") \

@@ -211,11 +211,11 @@
 /* Launches whose counters were read: one row a pass. */
 #define TRACE_COUNTED(COLUMN) \
 	COLUMN(u32, id, "referred to by counters.counted") \
-	COLUMN(u32, correlation, "kernels.correlation of the launch; of a graph launch, that of all its nodes") \
+	COLUMN(u32, correlation, "api.correlation of the launch; only those of pass 0 have a row in kernels") \
+	COLUMN(u32, like, "correlation of the first counted launch of the same kernel and shape, or of the same graph") \
 	COLUMN(u32, device, "devices.device") \
 	COLUMN(u32, context, "contexts.context") \
 	COLUMN(u32, pass, "which of the passes that the counters were divided into") \
-	COLUMN(u32, is_patched, "1 when this pass instruments the kernel's code") \
 	COLUMN(u32, is_graph, "1 when the values are those of a whole graph launch")
 
 #define TRACE_COUNTERS(COLUMN) \
