@@ -83,7 +83,7 @@ template <struct input problem::*chosen> static void choose(problem &p)
 	p.current = &(p.*chosen);
 }
 
-/* The share of the keys that lies in the bins up to each one: bin b has weight (b + 1)^-exponent. */
+/* The share of keys that lies in the bins up to each one: bin b has weight (b + 1)^-exponent. */
 static std::vector<double> cumulated_shares(double exponent)
 {
 	std::vector<double> share(bins);

@@ -36,8 +36,8 @@ static const long per_thread = loops * unrolled;
 
 /* ---- arithmetic ---- */
 
-/* Where a thread writes its result.  The distance comes as an argument: ptxas likes to set registers
- * to constants with an HFMA2, which would be one too many where those are counted. */
+/* Where a thread writes its result.  The distance comes as an argument: ptxas likes to set
+ * registers to constants with an HFMA2, which would be one too many where those are counted. */
 template <class T> static __device__ T *result_of_thread(T *result, unsigned bytes_apart)
 {
 	uint64_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -45,8 +45,8 @@ template <class T> static __device__ T *result_of_thread(T *result, unsigned byt
 	return (T *)((char *)result + i * bytes_apart);
 }
 
-/* name_kernel: each thread runs an instruction loops x unrolled times, x = x OP operands.  Registers
- * of kind (f, d, r, h) hold a value of type.  All comes as arguments, for the reason above. */
+/* name_kernel: each thread runs an instruction rounds x unrolled times, x = x OP operands.
+ * Registers of kind (f, d, r, h) hold a value of type.  All comes as arguments, as said above. */
 #define MATH_KERNEL(name, type, kind, instruction)                                          \
 	extern "C" __global__ void name##_kernel(type *result, type a, type b, int rounds,  \
 						 unsigned bytes_apart)                      \
