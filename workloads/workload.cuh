@@ -20,6 +20,7 @@
 #ifndef ROOFLINE_WORKLOAD_CUH
 #define ROOFLINE_WORKLOAD_CUH
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -40,6 +41,10 @@ template <class problem> struct variant {
 	void (*run)(problem &, int iterations);
 	void (*setup)(problem &) = nullptr;    /* once, timed apart: capture a graph, ask limits */
 	void (*teardown)(problem &) = nullptr; /* frees what setup made */
+	/* A reason why this machine cannot run this variant, nullptr when it can.  It is left out. */
+	const char *(*why_skipped)(problem &) = nullptr;
+	/* The variant that its speedup is against: one with the same input.  nullptr: naive */
+	const char *baseline = nullptr;
 };
 
 /* Where a result first differs from the scalar reference; index -1: nowhere. */
@@ -98,7 +103,28 @@ template <class T> struct difference compare(const T *device, const std::vector<
 		cudaMemcpy(found.data(), device, found.size() * sizeof(T), cudaMemcpyDeviceToHost));
 	for (size_t i = 0; i < found.size(); i++)
 		if (found[i] != expected[i])
-			return {(long)i, found[i], expected[i]};
+			return {(long)i, (unsigned long long)found[i],
+				(unsigned long long)expected[i]};
+	return {-1, 0, 0};
+}
+
+/* compare for arrays too large to keep a second time: in chunks, with reference(i) for value i. */
+template <class T, class function>
+struct difference compare_each(const T *device, long count, function reference)
+{
+	const long chunk = 1 << 22;
+	std::vector<T> found(std::min(chunk, count));
+
+	for (long start = 0; start < count; start += chunk) {
+		long length = std::min(chunk, count - start);
+
+		CUDA_CHECK(cudaMemcpy(found.data(), device + start, length * sizeof(T),
+				      cudaMemcpyDeviceToHost));
+		for (long i = 0; i < length; i++)
+			if (found[i] != (T)reference(start + i))
+				return {start + i, (unsigned long long)found[i],
+					(unsigned long long)reference(start + i)};
+	}
 	return {-1, 0, 0};
 }
 
@@ -184,9 +210,11 @@ template <class problem>
 measurement measure(const workload<problem> &work, const variant<problem> &variant, problem &state,
 		    const workload_options &options)
 {
-	measurement result = {variant.name, {}, 0, 0};
+	measurement result = {variant.name, {}, 0, 0, variant.baseline, nullptr};
 	nvtx_range range(variant.name);
 
+	if (variant.why_skipped && (result.skipped = variant.why_skipped(state)))
+		return result;
 	if (variant.setup)
 		result.setup_ns = timed_ns("set-up", [&] { variant.setup(state); });
 	for (long repeat = 0; repeat <= options.repeats; repeat++) {
@@ -265,8 +293,12 @@ template <class problem> int run_workload(const workload<problem> &work, int arg
 	workload_parse(&options, row->summary, argc, argv);
 	require_variant(work, options);
 	if (options.list) {
+		int width = 12;
+
 		for (const variant<problem> &variant : work.variants)
-			printf("%-12s %s\n", variant.name, variant.summary);
+			width = std::max(width, (int)strlen(variant.name));
+		for (const variant<problem> &variant : work.variants)
+			printf("%-*s %s\n", width, variant.name, variant.summary);
 		return 0;
 	}
 	std::string reason = why_skipped();

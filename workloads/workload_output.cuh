@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <vector>
 
 #include "workload_options.cuh"
@@ -24,6 +25,8 @@ struct measurement {
 	std::vector<double> iteration_ns; /* one per repeat, sorted */
 	double setup_ns;		  /* once, before the first iteration */
 	double host_calls;		  /* per iteration */
+	const char *baseline;		  /* variant to compare with; NULL: naive */
+	const char *skipped;		  /* why there is no time, or NULL */
 };
 
 static inline double median(const std::vector<double> &sorted)
@@ -33,11 +36,11 @@ static inline double median(const std::vector<double> &sorted)
 	return sorted.size() % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/* How much faster than naive; 0 when naive was not run. */
+/* How much faster than its baseline; 0 when that was not run. */
 static inline double speedup(const std::vector<measurement> &all, const measurement &one)
 {
 	for (const measurement &other : all)
-		if (!strcmp(other.variant, "naive"))
+		if (!other.skipped && !strcmp(other.variant, one.baseline ? one.baseline : "naive"))
 			return median(other.iteration_ns) / median(one.iteration_ns);
 	return 0;
 }
@@ -46,14 +49,22 @@ static inline void print_table(const struct workload_row *row, const char *gpu,
 			       const struct workload_options *options,
 			       const std::vector<measurement> &all)
 {
+	int width = 12;
+
 	printf("%s (%s): %s\n", row->name, row->id, row->summary);
 	printf("%s, size %ld, %ld iterations, %ld repeats; every result matches the scalar "
 	       "reference\n\n",
 	       gpu, options->size, options->iterations, options->repeats);
-	printf("%-12s %12s %21s %10s %10s %8s\n", "variant", "us/iteration", "min .. max",
+	for (const measurement &one : all)
+		width = std::max(width, (int)strlen(one.variant));
+	printf("%-*s %12s %21s %10s %10s %8s\n", width, "variant", "us/iteration", "min .. max",
 	       "host calls", "set-up us", "speedup");
 	for (const measurement &one : all) {
-		printf("%-12s %12.2f %10.2f .. %7.2f %10.2f %10.1f ", one.variant,
+		if (one.skipped) {
+			printf("%-*s skipped: %s\n", width, one.variant, one.skipped);
+			continue;
+		}
+		printf("%-*s %12.2f %10.2f .. %7.2f %10.2f %10.1f ", width, one.variant,
 		       median(one.iteration_ns) / 1e3, one.iteration_ns.front() / 1e3,
 		       one.iteration_ns.back() / 1e3, one.host_calls, one.setup_ns / 1e3);
 		if (speedup(all, one) > 0)
@@ -81,6 +92,24 @@ static inline void print_json_head(const struct workload_row *row)
 	       row->id, row->control ? "true" : "false");
 }
 
+static inline void print_json_variant(const std::vector<measurement> &all, const measurement &one)
+{
+	if (one.skipped) {
+		printf("\"skipped\": ");
+		print_json_string(one.skipped);
+		printf("}");
+		return;
+	}
+	printf("\"iteration_ns\": {\"median\": %.1f, \"min\": %.1f, \"max\": %.1f}, "
+	       "\"setup_ns\": %.0f, \"host_calls_per_iteration\": %.3f, ",
+	       median(one.iteration_ns), one.iteration_ns.front(), one.iteration_ns.back(),
+	       one.setup_ns, one.host_calls);
+	if (speedup(all, one) > 0)
+		printf("\"speedup\": %.4f}", speedup(all, one));
+	else
+		printf("\"speedup\": null}");
+}
+
 static inline void print_json(const struct workload_row *row, const char *gpu,
 			      const struct workload_options *options,
 			      const std::vector<measurement> &all)
@@ -91,16 +120,8 @@ static inline void print_json(const struct workload_row *row, const char *gpu,
 	printf(", \"size\": %ld, \"iterations\": %ld, \"repeats\": %ld, \"variants\": [",
 	       options->size, options->iterations, options->repeats);
 	for (const measurement &one : all) {
-		printf("%s\n  {\"name\": \"%s\", \"iteration_ns\": {\"median\": %.1f, "
-		       "\"min\": %.1f, \"max\": %.1f}, \"setup_ns\": %.0f, "
-		       "\"host_calls_per_iteration\": %.3f, ",
-		       &one == &all.front() ? "" : ",", one.variant, median(one.iteration_ns),
-		       one.iteration_ns.front(), one.iteration_ns.back(), one.setup_ns,
-		       one.host_calls);
-		if (speedup(all, one) > 0)
-			printf("\"speedup\": %.4f}", speedup(all, one));
-		else
-			printf("\"speedup\": null}");
+		printf("%s\n  {\"name\": \"%s\", ", &one == &all.front() ? "" : ",", one.variant);
+		print_json_variant(all, one);
 	}
 	printf("\n]}\n");
 }

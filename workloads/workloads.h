@@ -10,14 +10,25 @@
 
 /* WORKLOAD(name, id, technique, control, summary), those of one technique together, by id.
  * control is 1 where the right advice is to leave the naive variant as it is. */
-#define WORKLOADS(WORKLOAD)                                                         \
-	WORKLOAD(work_queue, "A4", "work queues and atomics", 0,                    \
-		 "equal shares of unequal items: a few blocks hold the heavy ones") \
-	WORKLOAD(work_queue_mild, "A5", "work queues and atomics", 1,               \
-		 "unequal items, but every block holds the same mix")               \
-	WORKLOAD(graph_chain, "B1", "CUDA graphs", 0,                               \
-		 "three short kernels in a row, over and over")                     \
-	WORKLOAD(dynamic_parallelism, "C6", "decisions on the device", 0,           \
-		 "a parent kernel and the two kernels that follow from it")
+#define WORKLOADS(WORKLOAD)                                                                     \
+	WORKLOAD(atomic_batch, "A1", "work queues and atomics", 0,                              \
+		 "every thread takes its items from one counter")                               \
+	WORKLOAD(atomic_hierarchy, "A2", "work queues and atomics", 0,                          \
+		 "one sum of many values, all added to one counter")                            \
+	WORKLOAD(histogram, "A3", "work queues and atomics", 0,                                 \
+		 "one counter a bin, and keys that prefer some bins")                           \
+	WORKLOAD(work_queue, "A4", "work queues and atomics", 0,                                \
+		 "equal shares of unequal items: a few blocks hold the heavy ones")             \
+	WORKLOAD(work_queue_mild, "A5", "work queues and atomics", 1,                           \
+		 "unequal items, but every block holds the same mix")                           \
+	WORKLOAD(graph_chain, "B1", "CUDA graphs", 0,                                           \
+		 "three short kernels in a row, over and over")                                 \
+	WORKLOAD(dynamic_parallelism, "C6", "decisions on the device", 0,                       \
+		 "a parent kernel and the two kernels that follow from it")                     \
+	WORKLOAD(memory_bound, "D3", "roofs", 1, "a vector triad as fast as the memory allows") \
+	WORKLOAD(compute_bound, "D4", "roofs", 1,                                               \
+		 "FMA chains and matrix products as fast as the arithmetic allows")             \
+	WORKLOAD(precision, "D5", "roofs", 0,                                                   \
+		 "a memory-bound operation on values wider than they need to be")
 
 #endif
