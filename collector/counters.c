@@ -450,10 +450,12 @@ static bool begin(struct counted_context *context, const struct launch_call *cal
 		give_up(context, "a launch cannot be counted", result);
 		return false;
 	}
-	context->launches[context->launch_count++] =
-		(struct counted_launch){.correlation = data->correlationId,
-					.is_graph = call->kind == LAUNCH_GRAPH};
-	policy_counted(context->policy, call->signature);
+	context->launches[context->launch_count++] = (struct counted_launch){
+		.correlation = data->correlationId,
+		.like = policy_counted(context->policy, call->signature, data->correlationId),
+		.is_graph = call->kind == LAUNCH_GRAPH,
+	};
+	record_kernels(context, false);
 	__atomic_store_n(&is_disturbed, false, __ATOMIC_RELAXED);
 	return true;
 }
