@@ -227,6 +227,9 @@ static inline double ceiling_time_s(struct ceiling_bench &bench,
 	return std::max((double)ms * 1e-3, 1e-9);
 }
 
+/* So that a kernel can count them in an int. */
+static const long ceiling_repeats_limit = 1L << 30;
+
 /* Repeats that take about so long.  A step of at most 16 keeps a wrong guess short. */
 static inline long ceiling_calibrate(struct ceiling_bench &bench,
 				     const struct ceiling_variant &variant, double target_s,
@@ -234,8 +237,9 @@ static inline long ceiling_calibrate(struct ceiling_bench &bench,
 {
 	double s = ceiling_time_s(bench, variant, repeats);
 
-	while (s < 0.7 * target_s && repeats < 1L << 28) {
+	while (s < 0.7 * target_s && repeats < ceiling_repeats_limit) {
 		repeats = (long)(repeats * std::min(std::max(target_s / s, 2.0), 16.0));
+		repeats = std::min(repeats, ceiling_repeats_limit);
 		s = ceiling_time_s(bench, variant, repeats);
 	}
 	*taken_s = s;
