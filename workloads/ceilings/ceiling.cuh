@@ -168,7 +168,8 @@ static inline void ceiling_find_gpu(struct ceiling_bench &bench)
 
 static inline void ceiling_alarm(int)
 {
-	static const char message[] = "gave up: it has run for too long\n";
+	static const char message[] =
+		"a program of rooflinectl ceilings has run for 55 s and gives up\n";
 
 	if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
 		_exit(1);

@@ -63,7 +63,8 @@ static const size_t workspace_bytes = (size_t)64 << 20;
 /* Shared by all products, large enough for the largest. */
 struct matrices {
 	void *a, *b, *c, *workspace;
-	float *one; /* on the device: the scale of FP8 */
+	float *one;	/* on the device: the scale of FP8 */
+	double *errors; /* of the elements that are checked */
 };
 
 /* ---- the library ---- */
@@ -158,6 +159,76 @@ static void fill(struct ceiling_bench &bench, cudaDataType_t type, void *values,
 		fill_as<__nv_fp8_e4m3>(bench, values, bytes);
 }
 
+/* ---- is the product right? ---- */
+
+static __device__ __forceinline__ double as_double(double x)
+{
+	return x;
+}
+
+template <typename T> static __device__ __forceinline__ double as_double(T x)
+{
+	return (double)(float)x;
+}
+
+static const int checked_elements = 64, check_block_size = 128;
+
+/* Each block computes one element of C, somewhere in it, and keeps how far off the library is. */
+template <typename IN, typename OUT>
+static __global__ void check_kernel(const IN *a, const IN *b, const OUT *c, struct problem p,
+				    double *errors)
+{
+	__shared__ double sums[check_block_size];
+	long row = scramble(blockIdx.x) % p.m, column = scramble(blockIdx.x + 1000) % p.n;
+	double sum = 0;
+
+	for (long i = threadIdx.x; i < p.k; i += blockDim.x)
+		sum += as_double(a[row * p.k + i]) * as_double(b[column * p.k + i]);
+	sums[threadIdx.x] = sum;
+	__syncthreads();
+	if (threadIdx.x != 0)
+		return;
+	for (int i = 1; i < check_block_size; i++)
+		sum += sums[i];
+	errors[blockIdx.x] = fabs(sum - as_double(c[column * p.m + row]));
+}
+
+template <typename IN, typename OUT>
+static void check_as(struct ceiling_bench &bench, const struct matrices &m, const struct problem &p)
+{
+	CUDA_LAUNCH(check_kernel<<<checked_elements, check_block_size, 0, bench.stream>>>(
+		(const IN *)m.a, (const IN *)m.b, (const OUT *)m.c, p, m.errors));
+}
+
+/* An element is a sum of k products of numbers around 1, so about sqrt(k) large.  One element of
+ * a wrong row is off by that much, one with 10 bits of mantissa by a hundredth of it. */
+static void check(struct ceiling_bench &bench, const struct matrices &matrices,
+		  const struct precision &precision, const struct problem &p)
+{
+	double limit = (precision.in == CUDA_R_64F ? 1e-9 : 0.05) * sqrt((double)p.k);
+	double errors[checked_elements];
+
+	if (precision.in == CUDA_R_64F)
+		check_as<double, double>(bench, matrices, p);
+	else if (precision.in == CUDA_R_32F)
+		check_as<float, float>(bench, matrices, p);
+	else if (precision.in == CUDA_R_16BF)
+		check_as<__nv_bfloat16, __nv_bfloat16>(bench, matrices, p);
+	else if (precision.in == CUDA_R_16F)
+		check_as<__half, __half>(bench, matrices, p);
+	else
+		check_as<__nv_fp8_e4m3, __nv_bfloat16>(bench, matrices, p);
+	CUDA_CHECK(cudaStreamSynchronize(bench.stream));
+	CUDA_CHECK(cudaMemcpy(errors, matrices.errors, sizeof(errors), cudaMemcpyDeviceToHost));
+	for (double error : errors)
+		if (!(error <= limit)) {
+			fprintf(stderr,
+				"tensor: a product of %s is off by %g; at most %g is rounding\n",
+				ceiling_rows[precision.id].name, error, limit);
+			exit(1);
+		}
+}
+
 /* The third divides evenly among the SMs: half of them times the largest tile of 128 rows. */
 static std::vector<struct problem> problems(const struct ceiling_bench &bench)
 {
@@ -184,6 +255,7 @@ static struct matrices matrices_open(const struct ceiling_bench &bench)
 	CUDA_CHECK(cudaMalloc(&matrices.b, b));
 	CUDA_CHECK(cudaMalloc(&matrices.c, c));
 	CUDA_CHECK(cudaMalloc(&matrices.workspace, workspace_bytes));
+	CUDA_CHECK(cudaMalloc(&matrices.errors, checked_elements * sizeof(*matrices.errors)));
 	CUDA_CHECK(cudaMalloc(&matrices.one, sizeof(one)));
 	CUDA_CHECK(cudaMemcpy(matrices.one, &one, sizeof(one), cudaMemcpyHostToDevice));
 	return matrices;
@@ -195,6 +267,7 @@ static void matrices_close(struct matrices &matrices)
 	CUDA_CHECK(cudaFree(matrices.b));
 	CUDA_CHECK(cudaFree(matrices.c));
 	CUDA_CHECK(cudaFree(matrices.workspace));
+	CUDA_CHECK(cudaFree(matrices.errors));
 	CUDA_CHECK(cudaFree(matrices.one));
 }
 
@@ -285,6 +358,20 @@ static cublasStatus_t multiply(struct library &library, const struct matrices &m
 				      workspace_bytes, stream);
 }
 
+/* What went well once and then fails would look infinitely fast. */
+static void must_multiply(struct library &library, const struct matrices &m,
+			  const struct precision &precision, const struct product &product,
+			  const cublasLtMatmulAlgo_t &algorithm, cudaStream_t stream)
+{
+	cublasStatus_t status = multiply(library, m, precision, product, algorithm, stream);
+
+	if (status == CUBLAS_STATUS_SUCCESS)
+		return;
+	fprintf(stderr, "tensor: cublasLtMatmul for %s failed with status %d\n",
+		ceiling_rows[precision.id].name, (int)status);
+	exit(1);
+}
+
 /* A candidate that the library proposes and then refuses is left out. */
 static void add_candidates(std::vector<struct ceiling_variant> &variants,
 			   struct ceiling_bench &bench, struct library &library,
@@ -304,30 +391,16 @@ static void add_candidates(std::vector<struct ceiling_variant> &variants,
 		    multiply(library, matrices, precision, product, algorithm, stream) !=
 			    CUBLAS_STATUS_SUCCESS)
 			continue;
+		check(bench, matrices, precision, p);
 		variants.push_back({flop, [=, &library](long repeats) {
 					    for (long i = 0; i < repeats; i++)
-						    (void)multiply(library, matrices, precision,
-								   product, algorithm, stream);
+						    must_multiply(library, matrices, precision,
+								  product, algorithm, stream);
 				    }});
 	}
 }
 
-static std::vector<struct ceiling_variant> products(struct ceiling_bench &bench,
-						    struct library &library,
-						    const struct matrices &matrices,
-						    const struct precision &precision)
-{
-	std::vector<struct ceiling_variant> variants;
-
-	for (int i = 0; i < precision.sizes; i++)
-		for (bool fast : {true, false})
-			if (fast || precision.in == CUDA_R_8F_E4M3)
-				add_candidates(variants, bench, library, matrices, precision,
-					       problems(bench)[i], fast);
-	return variants;
-}
-
-/* The two matrices are filled anew for every type, just before its first sample. */
+/* All types share the memory: filled anew for the check of a type, and before its first sample. */
 static void fill_matrices(struct ceiling_bench &bench, const struct matrices &matrices,
 			  const struct precision &precision)
 {
@@ -342,6 +415,22 @@ static void fill_matrices(struct ceiling_bench &bench, const struct matrices &ma
 	fill(bench, precision.in, matrices.a, a);
 	fill(bench, precision.in, matrices.b, b);
 	CUDA_CHECK(cudaStreamSynchronize(bench.stream));
+}
+
+static std::vector<struct ceiling_variant> products(struct ceiling_bench &bench,
+						    struct library &library,
+						    const struct matrices &matrices,
+						    const struct precision &precision)
+{
+	std::vector<struct ceiling_variant> variants;
+
+	fill_matrices(bench, matrices, precision);
+	for (int i = 0; i < precision.sizes; i++)
+		for (bool fast : {true, false})
+			if (fast || precision.in == CUDA_R_8F_E4M3)
+				add_candidates(variants, bench, library, matrices, precision,
+					       problems(bench)[i], fast);
+	return variants;
 }
 
 static struct ceiling_measurement product_measurement(struct ceiling_bench &bench,
