@@ -32,6 +32,8 @@ collector_c := $(wildcard collector/*.c)
 collector_o := $(collector_c:%.c=$(BUILD)/%.o)
 workload_cu := $(wildcard workloads/*.cu)
 workloads  := $(workload_cu:workloads/%.cu=$(BUILD)/lib/rooflinectl/workloads/%)
+ceiling_cu := $(wildcard workloads/ceilings/*.cu)
+ceilings   := $(ceiling_cu:workloads/ceilings/%.cu=$(BUILD)/lib/rooflinectl/ceilings/%)
 
 binary    := $(BUILD)/bin/rooflinectl
 collector := $(BUILD)/lib/librooflinecollector.so
@@ -46,7 +48,7 @@ check_packages := libcmocka-dev bats:bats procps:pkill perl:prove python3:python
 all: analyzer $(if $(CUPTI_H),collector) $(if $(NVCC),workloads)
 analyzer: $(binary) $(shared)/.stamp
 collector: $(collector)
-workloads: $(workloads)
+workloads: $(workloads) $(ceilings)
 
 # ---- analyzer: no CUDA anywhere ----
 $(BUILD)/analyzer/%.o: analyzer/%.c
@@ -78,6 +80,15 @@ $(collector): $(collector_o)
 $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.cu $(wildcard workloads/*.cuh workloads/*.h)
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -cudart static -Iworkloads -o $@ $< -lcudadevrt
+
+# Measuring programs.  Those that launch from the device name -rdc; cuBLASLt is opened at run time.
+$(BUILD)/lib/rooflinectl/ceilings/%: workloads/ceilings/%.cu $(wildcard workloads/ceilings/*.cuh) \
+				     workloads/cuda_check.cuh include/roofline/ceilings.h
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) $(GENCODE) $(CEILING_FLAGS) -cudart static -Iinclude -Iworkloads -o $@ $< -lcudadevrt -ldl
+
+$(BUILD)/lib/rooflinectl/ceilings/orchestration: CEILING_FLAGS = -rdc=true
+$(BUILD)/lib/rooflinectl/ceilings/tensor: CEILING_FLAGS = -Xlinker -rpath,$(CUDA_HOME)/lib64
 
 # ---- trial programs for `make check-gpu` and the cost benchmark; collector.sh says how to run them ----
 gpu_tests := $(patsubst tests/gpu/%.cu,$(BUILD)/tests/gpu/%,$(wildcard tests/gpu/*.cu)) \

@@ -8,6 +8,7 @@ may_include() {
 	case $1 in
 	include/*) echo 'roofline/' ;;
 	collector/*) echo 'roofline/ OWN' ;;
+	workloads/ceilings/*) echo 'roofline/ceilings.h cuda_check.cuh OWN' ;;
 	workloads/*) echo 'OWN' ;;
 	analyzer/base/*) echo 'base/' ;;
 	analyzer/trace/*) echo 'base/ trace/ roofline/' ;;
