@@ -157,7 +157,10 @@ static void decode_kernel(struct trace_rows *rows, const CUpti_ActivityKernel10 
 		OPERATION_COLUMNS(kernel),
 	};
 
-	if (counters_is_own_kernel(kernel->name) || !is_wanted_span(kernel->start, kernel->end))
+	if (counters_is_own_kernel(kernel->name))
+		return;
+	if (!counters_replayed_span(kernel->correlationId, &row.start_ns, &row.end_ns) &&
+	    !is_wanted_span(kernel->start, kernel->end))
 		return;
 	row.signature = trace_signature(&signature, kernel->name);
 	if (row.signature == TRACE_SIGNATURE_FILTERED)

@@ -63,6 +63,13 @@ static uint32_t next_counted, next_metric;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* When launches were replayed, for the kernel records that CUPTI then gives no times. */
+#define REPLAYED_SPANS 65536
+static struct replayed_span {
+	uint32_t correlation;
+	int64_t start_ns, end_ns;
+} * replayed;
+
 /* The launch that this thread is in, between callbacks; it holds the lock. */
 static __thread struct counted_context *inside;
 static __thread uint64_t inside_signature;
@@ -516,6 +523,33 @@ static void finish_launch(struct counted_context *context)
 		advance(context);
 }
 
+static void keep_span(uint32_t correlation, int64_t start_ns, int64_t end_ns)
+{
+	if (!replayed)
+		replayed = calloc(REPLAYED_SPANS, sizeof(*replayed));
+	if (replayed)
+		replayed[correlation % REPLAYED_SPANS] =
+			(struct replayed_span){correlation, start_ns, end_ns};
+}
+
+bool counters_replayed_span(uint32_t correlation, int64_t *start_ns, int64_t *end_ns)
+{
+	const struct replayed_span *span;
+	bool is_known;
+
+	if (!options || !options->is_replay)
+		return false;
+	pthread_mutex_lock(&lock);
+	span = replayed ? &replayed[correlation % REPLAYED_SPANS] : NULL;
+	is_known = span && span->correlation == correlation && span->end_ns;
+	if (is_known) {
+		*start_ns = span->start_ns;
+		*end_ns = span->end_ns;
+	}
+	pthread_mutex_unlock(&lock);
+	return is_known;
+}
+
 static void leave(const CUpti_CallbackData *data)
 {
 	struct counted_context *context = inside;
@@ -524,7 +558,10 @@ static void leave(const CUpti_CallbackData *data)
 	record_kernels(context, true);
 	finish_launch(context);
 	policy_charge(context->policy, clock_ns(CLOCK_MONOTONIC) - inside_since_ns);
-	write_overhead(data->correlationId, inside_realtime_ns, clock_ns(CLOCK_REALTIME));
+	if (options->is_replay)
+		keep_span(data->correlationId, inside_realtime_ns, clock_ns(CLOCK_REALTIME));
+	else
+		write_overhead(data->correlationId, inside_realtime_ns, clock_ns(CLOCK_REALTIME));
 	pthread_mutex_unlock(&lock);
 }
 

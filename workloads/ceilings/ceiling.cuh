@@ -34,6 +34,9 @@ struct ceiling_bench {
 	cudaStream_t stream;
 	cudaEvent_t begin, end;
 	double *probed_mhz; /* page-locked; clock_probe writes it */
+	/* Pause before a sample.  Where the power limit lowers the clock within milliseconds, a roof is
+	 * what a short kernel gets: no kernel may lie above it. */
+	double rest_s;
 };
 
 struct ceiling_reading {
@@ -215,10 +218,13 @@ static inline int ceiling_resident_blocks(const struct ceiling_bench &bench, KER
 /* ---- timing of throughput ---- */
 
 static inline double ceiling_time_s(struct ceiling_bench &bench,
-				    const struct ceiling_variant &variant, long repeats)
+				    const struct ceiling_variant &variant, long repeats,
+				    double rest_s = 0)
 {
 	float ms;
 
+	if (rest_s > 0)
+		usleep((useconds_t)(rest_s * 1e6));
 	CUDA_CHECK(cudaEventRecord(bench.begin, bench.stream));
 	variant.enqueue(repeats);
 	CUDA_CHECK(cudaEventRecord(bench.end, bench.stream));
@@ -265,7 +271,7 @@ static inline void ceiling_choose(struct ceiling_bench &bench, struct ceiling_ch
 
 		variant.enqueue(1); /* loads the kernel */
 		repeats = ceiling_calibrate(bench, variant, bench.tune_s, 1, &s);
-		s = std::min(s, ceiling_time_s(bench, variant, repeats));
+		s = std::min(s, ceiling_time_s(bench, variant, repeats, bench.rest_s / 5));
 		rate = variant.work * repeats / s;
 		if (rate > best_rate) {
 			best_rate = rate;
@@ -294,7 +300,7 @@ ceiling_throughput(struct ceiling_bench &bench, enum ceiling_id id, long paramet
 	m.prepare = [&bench, choice]() { ceiling_choose(bench, *choice); };
 	m.sample = [&bench, choice, runs_on_sms ]() -> struct ceiling_reading {
 		const struct ceiling_variant &best = choice->variants[choice->best];
-		double s = ceiling_time_s(bench, best, choice->repeats);
+		double s = ceiling_time_s(bench, best, choice->repeats, bench.rest_s);
 
 		return {best.work * choice->repeats / s, runs_on_sms ? *bench.probed_mhz : 0};
 	};

@@ -468,6 +468,9 @@ int main(int argc, char **argv)
 	struct matrices matrices = matrices_open(bench);
 	std::vector<struct ceiling_measurement> all;
 	struct library library = {};
+
+	bench.rest_s = 0.2;
+	bench.sample_s = 0.01;
 	int rc;
 
 	library_open(library);
