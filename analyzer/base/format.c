@@ -47,6 +47,15 @@ struct figure format_rate(double byte_per_s)
 	return byte_per_s > 0 ? scaled(byte_per_s, 1000, units, 5) : (struct figure){"-"};
 }
 
+struct figure format_per_s(double value, const char *unit)
+{
+	static const char *const prefixes[] = {"", "K", "M", "G", "T", "P"};
+	struct figure number = scaled(value, 1000, prefixes, 6), figure;
+
+	snprintf(figure.text, sizeof(figure.text), "%.15s%.15s", number.text, unit);
+	return figure;
+}
+
 struct figure format_count(uint64_t count)
 {
 	struct figure figure = {""};

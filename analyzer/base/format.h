@@ -14,11 +14,12 @@ struct figure {
 	char text[32];
 };
 
-struct figure format_ns(double ns);			 /* 812 ns, 1.02 us, 34.5 ms, 7.20 s */
-struct figure format_bytes(double bytes);		 /* 812 B, 4.00 KiB, 1.50 GiB */
-struct figure format_rate(double byte_per_s);		 /* 27.1 GB/s, "-" for 0 */
-struct figure format_count(uint64_t count);		 /* 1,234,567 */
-struct figure format_percent(double part, double whole); /* 12.3%, "-" when whole is 0 */
+struct figure format_ns(double ns);			    /* 812 ns, 1.02 us, 34.5 ms, 7.20 s */
+struct figure format_bytes(double bytes);		    /* 812 B, 4.00 KiB, 1.50 GiB */
+struct figure format_rate(double byte_per_s);		    /* 27.1 GB/s, "-" for 0 */
+struct figure format_per_s(double value, const char *unit); /* 61.2 TFLOP/s for "FLOP/s" */
+struct figure format_count(uint64_t count);		    /* 1,234,567 */
+struct figure format_percent(double part, double whole);    /* 12.3%, "-" when whole is 0 */
 
 /* "CUDA 13.0" style version of a number that packs 1000 * major + 10 * minor. */
 struct figure format_cuda_version(uint64_t version);
