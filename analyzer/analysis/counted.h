@@ -18,6 +18,7 @@
 #ifndef ROOFLINE_ANALYSIS_COUNTED_H
 #define ROOFLINE_ANALYSIS_COUNTED_H
 
+#include "analysis/timeline.h"
 #include "trace/profile.h"
 
 /* One role of roofline/metrics.h. */
@@ -27,32 +28,44 @@ struct counted_role {
 	double covered_share;  /* of the time, or of launches: signatures that have samples */
 };
 
+/*
+ * What followed launches: the time until the next operation of the device, where nothing ran.  Not
+ * looked at beside a counted launch, because reading counters takes time, and without what tracing
+ * took.  The last operation of a device is followed by nothing.
+ */
+struct counted_idle {
+	uint64_t launch_count; /* that could be looked at */
+	double busy_ns;	       /* the device's, during these launches; each moment once */
+	double idle_ns;	       /* after them */
+	double launch_idle_ns; /* the part with cause launch, sync, graph or device of gaps.h */
+};
+
 struct counted_work {
 	uint64_t launch_count;
 	uint64_t graph_node_count; /* of the launches those that were nodes of graphs */
 	uint64_t timed_count;	   /* launches that the time stands on */
 	double time_ns;		   /* of all launches; 0 when none was timed */
 	struct counted_role roles[METRIC_ROLE_COUNT];
-};
-
-/* One launch of a counted graph. */
-struct counted_launch {
-	uint32_t graph;		  /* counted_graphs[] */
-	int64_t start_ns, end_ns; /* first node's start, last node's end */
-	bool is_counted;
+	struct counted_idle idle; /* of the application: after all operations, also copies */
 };
 
 struct counted {
 	struct counted_work *kernels; /* as profile->kernel_names[] */
 	struct counted_work *graphs;  /* as profile->counted_graphs[] */
 	struct counted_work application;
+	const struct profile *profile; /* borrowed */
+	uint32_t *graph_order;	       /* counted_graphs[] by process and graph */
 };
 
 /* The caller frees with counted_free.  Fails with -ENOMEM only. */
-int counted_build(struct counted **out, const struct profile *profile, struct err *err);
+int counted_build(struct counted **out, const struct profile *profile,
+		  const struct timeline *timeline, struct err *err);
 void counted_free(struct counted *counted);
 
+/* Fills in the idle members; private to analysis/.  Returns 0 or -ENOMEM. */
+int counted_add_idle(struct counted *counted, const struct timeline *timeline);
+
 /* counted_graphs[] that an operation belongs to, or PROFILE_NONE. */
-uint32_t counted_graph_of(const struct profile *profile, const struct profile_op *op);
+uint32_t counted_graph_of(const struct counted *counted, const struct profile_op *op);
 
 #endif

@@ -26,7 +26,9 @@
  * idle time that is a kernel below half of every roof.  idle: launch-bound when the causes launch,
  * synchronisation, graph management and device scheduling (analysis/gaps.h) have at least half of
  * it, host-bound otherwise.  Idle time that tracing took, or beside a counted launch, is left out;
- * where that leaves nothing, the launch roof says how much there is at least.
+ * where that leaves nothing, the launch roof says how much there is at least.  unknown: idle time
+ * is not the largest part, and either no share is known, or none explains the time and some of
+ * memory and arithmetic was not counted.  Of the application, copies count as busy time.
  *
  * The launch roof: launches of kernels of duration d, one after the other, can at best keep the
  * device busy for the share d / max(d, p), where p is the period of empty kernels: launch_period of
@@ -36,7 +38,10 @@
 #ifndef ROOFLINE_ANALYSIS_ROOFLINE_H
 #define ROOFLINE_ANALYSIS_ROOFLINE_H
 
-#include "analysis/timeline.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "trace/profile.h"
 
 struct ceilings; /* analysis/ceilings.h */
@@ -178,8 +183,7 @@ struct roofline {
  * Fails with -ENOMEM only.
  */
 int roofline_build(struct roofline **out, const struct profile *profile,
-		   const struct timeline *timeline, const struct counted *counted,
-		   const struct ceilings *ceilings, struct err *err);
+		   const struct counted *counted, const struct ceilings *ceilings, struct err *err);
 void roofline_free(struct roofline *roofline);
 
 /* Operations of one precision by bytes of a level; 0 when either is unknown or there are no bytes. */
