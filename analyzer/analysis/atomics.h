@@ -64,7 +64,7 @@ struct atomics_kernel {
 struct atomics {
 	struct atomics_kernel *kernels; /* with at least one atomic, most explained time first */
 	size_t kernel_count;
-	bool is_asked; /* the recording asked for L2 requests of atomics or their instructions */
+	bool is_asked; /* the recording has counters of atomics, whatever they say */
 };
 
 /*
