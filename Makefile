@@ -58,10 +58,11 @@ $(binary): $(analyzer_o)
 	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcsv -ljansson -lstdc++ -lm -lpthread
 
 # What the analyzer reads at run time lies beside it, in the build tree as after `make install`.
-$(shared)/.stamp: $(wildcard plots/*.gp) $(wildcard tests/recordings/*/*/*.csv)
-	@mkdir -p $(shared)/plots $(shared)/recordings
+$(shared)/.stamp: $(wildcard plots/*.gp) $(wildcard tests/recordings/*/*/*.csv) $(wildcard ceilings/*.json)
+	@mkdir -p $(shared)/plots $(shared)/recordings $(shared)/ceilings
 	$(if $(wildcard plots/*.gp),cp plots/*.gp $(shared)/plots/)
 	$(if $(wildcard tests/recordings/*),cp -r tests/recordings/. $(shared)/recordings/)
+	$(if $(wildcard ceilings/*.json),cp ceilings/*.json $(shared)/ceilings/)
 	@touch $@
 
 # ---- collector: the only room that sees CUPTI ----

@@ -2,8 +2,8 @@
  * paths.h - where the toolkit's own files lie, in a build tree and installed.
  *
  * Everything is found relative to the running executable: bin/rooflinectl has
- * ../lib/librooflinecollector.so, ../lib/rooflinectl/workloads/, and
- * ../share/rooflinectl/{plots,recordings}/ beside it.
+ * ../lib/librooflinecollector.so, ../lib/rooflinectl/{workloads,ceilings}/,
+ * and ../share/rooflinectl/{plots,recordings,ceilings}/ beside it.
  */
 #ifndef ROOFLINE_PATHS_H
 #define ROOFLINE_PATHS_H

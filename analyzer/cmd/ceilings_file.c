@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/format.h"
+
 #define FILE_KIND "rooflinectl ceilings"
 #define REMEDY "measure anew with 'rooflinectl ceilings'"
 
@@ -112,7 +114,7 @@ static int read_row(struct ceilings *ceilings, const json_t *from, const char *w
 		    struct err *err)
 {
 	struct ceiling row = {0};
-	int id, rc = read_place(&id, &row.parameter, from, where, err);
+	int id = -1, rc = read_place(&id, &row.parameter, from, where, err);
 
 	if (rc < 0)
 		return rc;
@@ -132,7 +134,7 @@ static int read_skip(struct ceilings *ceilings, const json_t *from, const char *
 {
 	const char *reason = json_string_value(json_object_get(from, "reason"));
 	uint64_t parameter = 0;
-	int id, rc = read_place(&id, &parameter, from, where, err);
+	int id = -1, rc = read_place(&id, &parameter, from, where, err);
 
 	if (rc < 0)
 		return rc;
@@ -225,6 +227,15 @@ static int read_root(struct ceilings *ceilings, const json_t *root, const char *
 	return ceilings->path ? 0 : err_set(err, -ENOMEM, "%s: out of memory", path);
 }
 
+/* jansson quotes what it stumbled over: bytes that a terminal must not get. */
+static int describe_problem(const char *path, const json_error_t *problem, struct err *err)
+{
+	char safe[JSON_ERROR_TEXT_LENGTH];
+
+	format_text(safe, sizeof(safe), problem->text, sizeof(safe));
+	return err_set(err, -EINVAL, "%s:%d: not JSON: %s; " REMEDY, path, problem->line, safe);
+}
+
 /* The JSON of a file, or NULL.  Only of a file: reading a pipe or a device might never end. */
 static json_t *load_json(const char *path, int *rc, struct err *err)
 {
@@ -250,8 +261,7 @@ static json_t *load_json(const char *path, int *rc, struct err *err)
 	if (problem.line < 0 && errno)
 		*rc = err_set(err, -errno, "%s: cannot be read: %s", path, strerror(errno));
 	else
-		*rc = err_set(err, -EINVAL, "%s:%d: not JSON: %s; " REMEDY, path, problem.line,
-			      problem.text);
+		*rc = describe_problem(path, &problem, err);
 	return NULL;
 }
 
@@ -396,7 +406,8 @@ int ceilings_file_write(const struct ceilings *ceilings, const char *path, struc
 	struct stat status;
 	int rc;
 
-	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) /* rename would replace a device */
+	if (stat(path, &status) == 0 &&
+	    !S_ISREG(status.st_mode)) /* rename would replace a device */
 		return err_set(err, -EINVAL, "%s: not a file; give -o another name", path);
 	if ((size_t)snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= sizeof(temporary))
 		return err_set(err, -ENAMETOOLONG, "%s: the name is too long", path);

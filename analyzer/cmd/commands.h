@@ -14,6 +14,7 @@
 	COMMAND(report, "tell where the GPU's time went and why it idled")                    \
 	COMMAND(plot, "draw a recording: timeline, gaps, kernels")                            \
 	COMMAND(workloads, "list or run the bundled workloads")                               \
+	COMMAND(ceilings, "measure this GPU's roofs and launch costs, or show a stored file") \
 	COMMAND(doctor, "tell what works on this machine, what does not, and the fix")        \
 	COMMAND(demo, "the main job on a bundled recording of a real GPU")
 

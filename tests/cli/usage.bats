@@ -27,7 +27,7 @@ setup() {
 }
 
 @test "an unknown option of every command" {
-	for command in record report plot workloads doctor demo; do
+	for command in record report plot workloads ceilings doctor demo; do
 		wrong "$command" --nosuch
 		wrong "$command" -Z
 	done
@@ -51,6 +51,9 @@ setup() {
 	wrong record --kernels '(' -- true
 	wrong record --delay -1 -- true
 	wrong record --api x -- true
+	wrong ceilings --format xml
+	wrong ceilings --only nosuch
+	wrong ceilings --only ''
 }
 
 @test "arguments too many or too few" {
@@ -58,6 +61,8 @@ setup() {
 	wrong plot nosuch
 	wrong doctor x
 	wrong demo x
+	wrong ceilings one.json two.json
+	wrong ceilings one.json --quick
 	wrong record
 }
 

@@ -1,7 +1,8 @@
 /*
  * A stand-in for libcuda.so.1, for tests of `rooflinectl doctor` on machines without a GPU.
  *
- * FAKE_CUDA says how it behaves: "two_gpus" (the default), "old_driver", "no_device" or "crash".
+ * FAKE_CUDA says how it behaves: "two_gpus" (the default), "old_driver", "no_device" or "crash";
+ * FAKE_CUDA_NAME names the GPUs.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -53,7 +54,12 @@ int cuDeviceGet(int *device, int ordinal)
 int cuDeviceGetName(char *name, int length, int device);
 int cuDeviceGetName(char *name, int length, int device)
 {
-	snprintf(name, (size_t)length, "Imaginary GPU %d", device);
+	const char *wanted = getenv("FAKE_CUDA_NAME");
+
+	if (wanted)
+		snprintf(name, (size_t)length, "%s", wanted);
+	else
+		snprintf(name, (size_t)length, "Imaginary GPU %d", device);
 	return SUCCESS;
 }
 

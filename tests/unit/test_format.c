@@ -28,6 +28,9 @@ static void test_sizes(void **state)
 	assert_string_equal(format_bytes(1 << 20).text, "1.00 MiB");
 	assert_string_equal(format_rate(27.14e9).text, "27.1 GB/s");
 	assert_string_equal(format_rate(0).text, "-");
+	assert_string_equal(format_per_s(61.24e12, "FLOP/s").text, "61.2 TFLOP/s");
+	assert_string_equal(format_per_s(812, "op/s").text, "812 op/s");
+	assert_string_equal(format_per_s(1.979e15, "FLOP/s").text, "1.98 PFLOP/s");
 	assert_string_equal(format_count(0).text, "0");
 	assert_string_equal(format_count(999).text, "999");
 	assert_string_equal(format_count(1234567).text, "1,234,567");
