@@ -363,5 +363,7 @@ int loader_read_small_tables(struct process_loader *loader)
 		rc = loader_read(task, TRACE_TABLE_signatures, take_signature);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_threads, take_thread);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_metrics, loader_take_metric);
 	return rc;
 }
