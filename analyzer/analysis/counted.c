@@ -74,6 +74,14 @@ static int order_graphs(struct counted *counted)
 	return 0;
 }
 
+double counted_l2_cycles(const struct counted_work *work)
+{
+	const struct counted_role *cycles = &work->roles[METRIC_l2_cycles];
+	const struct counted_role *range = &work->roles[METRIC_range_ns];
+
+	return range->total > 0 ? cycles->total / range->total * work->time_ns : 0;
+}
+
 uint32_t counted_graph_of(const struct counted *counted, const struct profile_op *op)
 {
 	const struct profile *profile = counted->profile;
@@ -221,15 +229,15 @@ static int gather(struct joining *joining)
 
 /* ---- counters ---- */
 
-/* Two counters of one role, of different chips or asked for twice, become one mean. */
+/* Several counters that answer one role are parts of it, and stand on the least of their samples. */
 static void means_add(struct role_means *means, uint32_t role,
 		      const struct profile_counter *counter)
 {
-	uint64_t count = means->sample_count[role] + counter->sample_count;
+	uint64_t count = means->sample_count[role];
 
-	means->mean[role] += (counter->mean - means->mean[role]) *
-			     ((double)counter->sample_count / (double)count);
-	means->sample_count[role] = count;
+	means->mean[role] += counter->mean;
+	if (!count || counter->sample_count < count)
+		means->sample_count[role] = counter->sample_count;
 }
 
 /* Reads the counters of one subject, which lie together; returns where the next ones begin. */
@@ -276,6 +284,10 @@ static void work_add(struct work_sum *sum, const struct launches *launches, uint
 
 	if (!launch_count)
 		return;
+	if (ns < 0 && means->sample_count[METRIC_range_ns]) {
+		ns = means->mean[METRIC_range_ns];
+		timed_count = means->sample_count[METRIC_range_ns];
+	}
 	sum->work.launch_count += launch_count;
 	if (ns >= 0) {
 		sum->work.timed_count += timed_count;

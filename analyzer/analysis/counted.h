@@ -6,7 +6,7 @@
  *
  * Time: a launch whose code was instrumented (COUNTED_PATCHED) is never timed.  Of a signature the
  * launches that were not counted are timed; those counted in hardware only where there are none of
- * the former.  A signature takes its mean over timed launches for each launch; one without timed
+ * the former; in a replay, which times nothing, its range_ns.  A signature takes its mean over timed launches for each launch; one without timed
  * launches the mean of its kernel.
  *
  * Totals: the sum over signatures with samples of mean * launches, enlarged by the time of all
@@ -64,6 +64,10 @@ void counted_free(struct counted *counted);
 
 /* Fills in the idle members; private to analysis/.  Returns 0 or -ENOMEM. */
 int counted_add_idle(struct counted *counted, const struct timeline *timeline);
+
+/* L2 cycles that passed while all launches ran, by the clock that their ranges show (a range is longer
+ * than its launch); 0 when unknown. */
+double counted_l2_cycles(const struct counted_work *work);
 
 /* counted_graphs[] that an operation belongs to, or PROFILE_NONE. */
 uint32_t counted_graph_of(const struct counted *counted, const struct profile_op *op);

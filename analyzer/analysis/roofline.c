@@ -253,7 +253,7 @@ static void add_shares(const struct roofline *roofline, struct roofline_point *p
 
 	for (int i = 0; i < ROOF_COMPUTE_END; i++)
 		point->quantities[i].share = ratio(point->quantities[i].per_s, roofline->roofs[i]);
-	unit->share = ratio(unit->total, work->roles[METRIC_l2_cycles].total);
+	unit->share = ratio(unit->total, counted_l2_cycles(work));
 	for (int i = ROOF_TENSOR; i < ROOF_COMPUTE_END; i++)
 		point->tensor_share += point->quantities[i].share;
 }

@@ -94,9 +94,9 @@ struct correlation_map {
 
 /* A launch that counted.csv names. */
 struct counted_entry {
-	uint32_t correlation;
+	uint32_t like;	  /* correlation of the first launch of its kind */
 	uint32_t subject; /* signatures[] or counted_graphs[]; PROFILE_NONE until it is found */
-	bool is_graph, is_patched;
+	bool is_graph;
 	uint64_t line; /* of counted.csv */
 };
 
@@ -123,8 +123,8 @@ struct process_loader {
 	struct marker *markers;
 	size_t marker_count, marker_capacity;
 	struct correlation_map correlations;
-	struct id_map counted_ids, counted_correlations; /* to counted[] */
-	struct id_map counted_graphs;			 /* from graph ids */
+	struct id_map counted_ids, counted_correlations, counted_likes; /* to counted[] */
+	struct id_map counted_graphs;					/* from graph ids */
 	struct counted_entry *counted;
 	size_t counted_count, counted_capacity;
 	struct counter_value *counter_values;

@@ -75,17 +75,16 @@ int loader_take_metric(const union trace_row *row, const struct reader_place *pl
 
 /* ---- counted launches and their values ---- */
 
-/* A launch that was replayed has a row per pass; the rows of one correlation are one launch. */
-static struct counted_entry *counted_entry(struct process_loader *loader, uint32_t correlation)
+/* What was counted: launches alike are one entry, by the correlation of the first of them. */
+static struct counted_entry *counted_entry(struct process_loader *loader, uint32_t like)
 {
-	uint32_t index = id_map_get(&loader->counted_correlations, correlation);
+	uint32_t index = id_map_get(&loader->counted_likes, like);
 	struct counted_entry *entry;
 
 	if (index != PROFILE_NONE)
 		return &loader->counted[index];
 	entry = ARRAY_NEXT(loader->counted, loader->counted_capacity, loader->counted_count);
-	if (!entry || id_map_put(&loader->counted_correlations, correlation,
-				 (uint32_t)loader->counted_count) < 0)
+	if (!entry || id_map_put(&loader->counted_likes, like, (uint32_t)loader->counted_count) < 0)
 		return NULL;
 	loader->counted_count++;
 	*entry = (struct counted_entry){.subject = PROFILE_NONE};
@@ -97,15 +96,18 @@ static int take_counted(const union trace_row *row, const struct reader_place *p
 	struct loader_task *task = context;
 	struct process_loader *loader = task->owner;
 	const struct trace_counted_row *from = &row->counted;
-	struct counted_entry *entry = counted_entry(loader, from->correlation);
+	struct counted_entry *entry = counted_entry(loader, from->like);
+	uint32_t index;
 
 	if (!entry)
 		return -ENOMEM;
-	entry->correlation = from->correlation;
+	index = (uint32_t)(entry - loader->counted);
+	entry->like = from->like;
 	entry->line = place->line;
 	entry->is_graph = from->is_graph != 0;
-	entry->is_patched |= from->is_patched != 0;
-	return id_map_put(&loader->counted_ids, from->id, (uint32_t)(entry - loader->counted));
+	if (id_map_put(&loader->counted_correlations, from->correlation, index) < 0)
+		return -ENOMEM;
+	return id_map_put(&loader->counted_ids, from->id, index);
 }
 
 static int take_counter(const union trace_row *row, const struct reader_place *place, void *context)
@@ -161,7 +163,8 @@ static uint32_t loader_counted_graph(struct process_loader *loader, uint32_t gra
 	return index;
 }
 
-/* Of a graph launch all operations were counted, of others the kernel. */
+/* Of a graph launch all operations were counted, of others the kernel.  The first of the launches that
+ * are alike tells what they are. */
 static int match_op(struct process_loader *loader, struct profile_op *op)
 {
 	uint32_t index = op->correlation
@@ -174,8 +177,10 @@ static int match_op(struct process_loader *loader, struct profile_op *op)
 	entry = &loader->counted[index];
 	if (entry->is_graph ? !op->graph : op->kind != OP_KERNEL)
 		return 0;
-	op->counted = entry->is_patched ? COUNTED_PATCHED : COUNTED;
-	if (entry->subject != PROFILE_NONE)
+	op->counted = loader->loader->profile->processes[loader->process].is_replay
+			      ? COUNTED_PATCHED
+			      : COUNTED;
+	if (entry->subject != PROFILE_NONE || op->correlation != entry->like)
 		return 0;
 	entry->subject = entry->is_graph ? loader_counted_graph(loader, op->graph) : op->detail;
 	return entry->subject == PROFILE_NONE ? -ENOMEM : 0;
@@ -203,8 +208,7 @@ static void count_orphans(struct process_loader *loader)
 		if (entry->subject == PROFILE_NONE)
 			reader_count_loss(&loader->others.losses, READER_orphan_ids, &place,
 					  "no %s has correlation %u",
-					  entry->is_graph ? "graph launch" : "kernel",
-					  entry->correlation);
+					  entry->is_graph ? "graph launch" : "kernel", entry->like);
 	}
 }
 

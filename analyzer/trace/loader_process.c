@@ -130,6 +130,7 @@ static void process_loader_clear(struct process_loader *loader)
 	id_map_clear(&loader->metrics);
 	id_map_clear(&loader->counted_ids);
 	id_map_clear(&loader->counted_correlations);
+	id_map_clear(&loader->counted_likes);
 	id_map_clear(&loader->counted_graphs);
 	free(loader->counted);
 	free(loader->counter_values);

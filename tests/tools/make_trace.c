@@ -45,6 +45,11 @@ static char *put_i64(char *to, int64_t number)
 	return put_u64(to, (uint64_t)number); /* none is negative here */
 }
 
+static char *put_f64(char *to, double number)
+{
+	return to + sprintf(to, "%.17g", number);
+}
+
 static char *put_text(char *to, const char *text)
 {
 	*to++ = '"';

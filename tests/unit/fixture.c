@@ -99,9 +99,9 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 				"1,13,dram_read_bytes,0,0\n"
 				"2,14,fp32_fma,0,1\n"
 				"3,0,tensor_fp8_ops,0,0\n", /* not on this chip */
-	[TRACE_TABLE_counted] = "id,correlation,device,context,pass,is_patched,is_graph\n"
-				"1,101,0,1,0,0,0\n"
-				"2,103,0,1,1,1,1\n",
+	[TRACE_TABLE_counted] = "id,correlation,like,device,context,pass,is_graph\n"
+				"1,101,101,0,1,0,0\n"
+				"2,103,103,0,1,1,1\n",
 	[TRACE_TABLE_counters] = "counted,metric,value\n"
 				 "1,1,4096\n"
 				 "2,2,12.5\n",

@@ -53,7 +53,9 @@ static struct placed place(struct builder *b, const struct counts *counts, int l
 		{METRIC_atomic_unit_cycles, counts->unit_cycles},
 		{METRIC_atomic_unit_cycles_max, counts->unit_max},
 		{METRIC_atomic_unit_cycles_mean, counts->unit_mean},
-		{METRIC_l2_cycles, counts->l2_cycles},
+		/* a range lasts longer than its launch */
+		{METRIC_l2_cycles, counts->l2_cycles * 3},
+		{METRIC_range_ns, (double)counts->duration_ns * 3},
 		{METRIC_dram_read_bytes, counts->dram_bytes},
 	};
 

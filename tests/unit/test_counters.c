@@ -16,7 +16,7 @@
 
 #define KERNELS_HEAD \
 	"start_ns,end_ns,signature,device,context,stream,correlation,graph,graph_node\n"
-#define COUNTED_HEAD "id,correlation,device,context,pass,is_patched,is_graph\n"
+#define COUNTED_HEAD "id,correlation,like,device,context,pass,is_graph\n"
 #define COUNTERS_HEAD "counted,metric,value\n"
 
 static int set_up(void **state)
@@ -122,8 +122,8 @@ static void test_graph(void **state)
 	assert_int_equal(profile->counters[1].subject, 0);
 	assert_int_equal(profile->counters[1].metric, 1);
 	assert_counter(&profile->counters[1], 1, 12.5, 12.5, 12.5);
-	assert_int_equal(op_at(profile, 3000)->counted, COUNTED_PATCHED);
-	assert_int_equal(op_at(profile, 3400)->counted, COUNTED_PATCHED);
+	assert_int_equal(op_at(profile, 3000)->counted, COUNTED);
+	assert_int_equal(op_at(profile, 3400)->counted, COUNTED);
 	assert_int_equal(op_at(profile, 4400)->counted, NOT_COUNTED);
 	profile_free(profile);
 }
@@ -138,10 +138,10 @@ static void test_sums(void **state)
 				 "4000,4300,1,0,1,7,103,0,0\n"
 				 "5000,5300,1,0,1,7,104,0,0\n");
 	write_table(*state, "counted.csv",
-		    COUNTED_HEAD "7,102,0,1,0,0,0\n"
-				 "8,103,0,1,0,0,0\n"
-				 "9,104,0,1,0,1,0\n"
-				 "10,101,0,1,0,0,0\n");
+		    COUNTED_HEAD "7,102,102,0,1,0,0\n"
+				 "8,103,103,0,1,0,0\n"
+				 "9,104,104,0,1,0,0\n"
+				 "10,101,101,0,1,0,0\n");
 	write_table(*state, "counters.csv",
 		    COUNTERS_HEAD "10,1,5\n"
 				  "9,2,100\n"
@@ -157,7 +157,23 @@ static void test_sums(void **state)
 	assert_counter(&profile->counters[2], 1, 5, 5, 5);
 	assert_int_equal(profile->counters[1].subject, op_at(profile, 3000)->detail);
 	assert_int_equal(profile->counters[2].subject, op_at(profile, 2000)->detail);
-	assert_int_equal(op_at(profile, 5000)->counted, COUNTED_PATCHED);
+	assert_int_equal(op_at(profile, 5000)->counted, COUNTED);
+	profile_free(profile);
+}
+
+/* Launches of later passes have no kernel record: they are what the first of their kind was. */
+static void test_alike(void **state)
+{
+	struct profile *profile;
+
+	write_table(*state, "counted.csv",
+		    COUNTED_HEAD "1,101,101,0,1,0,0\n"
+				 "2,777,101,0,1,1,0\n");
+	profile = load(*state);
+	assert_null(orphans(profile));
+	assert_int_equal(profile->counter_count, 2);
+	assert_int_equal(profile->counters[1].subject, op_at(profile, 2000)->detail);
+	assert_counter(&profile->counters[1], 1, 12.5, 12.5, 12.5);
 	profile_free(profile);
 }
 
@@ -165,9 +181,10 @@ static void test_replay(void **state)
 {
 	struct profile *profile;
 
+	write_table(*state, "process.csv", "key,value\npid,100\ncounters_mode,replay\n");
 	write_table(*state, "counted.csv",
-		    COUNTED_HEAD "1,101,0,1,0,0,0\n"
-				 "2,101,0,1,1,1,0\n");
+		    COUNTED_HEAD "1,101,101,0,1,0,0\n"
+				 "2,101,101,0,1,1,0\n");
 	profile = load(*state);
 	assert_null(orphans(profile));
 	assert_int_equal(profile->counter_count, 2);
@@ -198,10 +215,10 @@ static void test_missing_launch(void **state)
 	struct profile *profile;
 
 	write_table(*state, "counted.csv",
-		    COUNTED_HEAD "1,999,0,1,0,0,0\n"
-				 "2,0,0,1,0,0,0\n"     /* no call: any operation could be meant */
-				 "3,105,0,1,0,0,0\n"   /* a copy */
-				 "4,101,0,1,0,0,1\n"); /* not of a graph */
+		    COUNTED_HEAD "1,999,999,0,1,0,0\n"
+				 "2,0,0,0,1,0,0\n"	 /* no call: any operation could be meant */
+				 "3,105,105,0,1,0,0\n"	 /* a copy */
+				 "4,101,101,0,1,0,1\n"); /* not of a graph */
 	write_table(*state, "counters.csv", COUNTERS_HEAD "1,1,4096\n2,1,1\n3,1,1\n4,1,1\n");
 	profile = load(*state);
 	assert_orphans(profile, 4, "host.100/counted.csv:2: no kernel has correlation 999");
@@ -296,7 +313,7 @@ static void test_many(void **state)
 		unsigned mixed = i * 7919u % COUNT;
 
 		fprintf(files[0], "%u,%u,1,0,1,7,%u,0,0\n", 1000 + i, 1001 + i, 1000000 + i);
-		fprintf(files[1], "%u,%u,0,1,0,0,0\n", mixed, 1000000 + i);
+		fprintf(files[1], "%u,%u,%u,0,1,0,0\n", mixed, 1000000 + i, 1000000 + i);
 		fprintf(files[2], "%u,1,%u\n", mixed, mixed);
 	}
 	for (int i = 0; i < 3; i++)
@@ -326,6 +343,7 @@ int main(void)
 		SENTENCE("counters of a kernel launch belong to its signature", test_small),
 		SENTENCE("a graph launch is counted as a whole, with all its nodes", test_graph),
 		SENTENCE("values of one signature become count, mean, least and most", test_sums),
+		SENTENCE("a launch without a record is what the first of its kind was", test_alike),
 		SENTENCE("a replayed launch has several passes", test_replay),
 		SENTENCE("processes share signatures but not graphs", test_processes),
 		SENTENCE("a counted launch that is not there is counted as lost",

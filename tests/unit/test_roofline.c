@@ -160,10 +160,10 @@ static void test_two_metrics_of_a_role(void **state)
 	scene_kernel(&scene, signature, 100);
 	builder_counter(scene.b, false, signature, METRIC_l2_bytes, 1, 100);
 	builder_counter(scene.b, false, signature, METRIC_l2_bytes, 3, 200)->metric =
-		builder_metric(scene.b, "of another chip", METRIC_l2_bytes);
+		builder_metric(scene.b, "the other part", METRIC_l2_bytes);
 	point = scene_place(&scene)->kernels;
-	assert_near(point->quantities[ROOF_l2].total, 175);
-	assert_int_equal(point->most_sample_count, 4);
+	assert_near(point->quantities[ROOF_l2].total, 300);
+	assert_int_equal(point->most_sample_count, 1);
 	scene_free(&scene);
 }
 
@@ -482,8 +482,10 @@ static enum roofline_regime regime_of(enum metric_role role, double value, int64
 	enum roofline_regime regime;
 
 	scene_count(&scene, signature, role, value);
-	if (role == METRIC_atomic_unit_cycles_max)
+	if (role == METRIC_atomic_unit_cycles_max) {
 		scene_count(&scene, signature, METRIC_l2_cycles, 1e6);
+		scene_count(&scene, signature, METRIC_range_ns, 1e6);
+	}
 	fixture_count_nothing_else(scene.b, signature, 3);
 	roofline = scene_place(&scene);
 	regime = roofline->kernels[0].regime;
@@ -727,7 +729,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SENTENCE("instructions count as many operations as they do", test_weights),
 		SENTENCE("signatures weigh by their launches", test_signatures),
-		SENTENCE("two metrics of one role are one mean", test_two_metrics_of_a_role),
+		SENTENCE("two metrics of one role are its parts", test_two_metrics_of_a_role),
 		SENTENCE("times of patched launches are left out, of counted ones where they can",
 			 test_timed_launches),
 		SENTENCE("a signature without times does not bend the rate",
