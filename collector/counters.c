@@ -302,10 +302,12 @@ static void open_context(struct counted_context *context, const CUpti_CallbackDa
 		return;
 	}
 	open_session(context);
+	inside_since_ns =
+		clock_ns(CLOCK_MONOTONIC); /* it took half a second, once: not on credit */
 	if (context->session)
 		context->policy = policy_new(pass_count(context), SESSION_RANGES,
 					     options->is_replay ? 1 : options->counters_share,
-					     clock_ns(CLOCK_MONOTONIC));
+					     inside_since_ns);
 }
 
 /* The context's entry; NULL when it has no session. */

@@ -83,7 +83,7 @@ static void take_unit(struct atomics_kernel *kernel, const struct counted_work *
 	double total = take(work, METRIC_atomic_unit_cycles);
 	double busiest = take(work, METRIC_atomic_unit_cycles_max);
 	double mean = take(work, METRIC_atomic_unit_cycles_mean);
-	double passed = counted_l2_cycles(work);
+	double passed = ratio(counted_l2_cycles(work), (double)work->launch_count);
 
 	kernel->unit_share = ratio(mean, passed);
 	kernel->hottest_share = fmin(1, ratio(busiest, passed));
