@@ -83,6 +83,7 @@ static int64_t clock_ns(clockid_t clock)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* False when it took too long, or when counting has ended meanwhile. */
 static bool lock_for(int64_t patience_ns)
 {
 	struct timespec until;
@@ -90,7 +91,12 @@ static bool lock_for(int64_t patience_ns)
 
 	until.tv_sec = until_ns / 1000000000;
 	until.tv_nsec = until_ns % 1000000000;
-	return pthread_mutex_clocklock(&lock, CLOCK_MONOTONIC, &until) == 0;
+	if (pthread_mutex_clocklock(&lock, CLOCK_MONOTONIC, &until))
+		return false;
+	if (cupti)
+		return true;
+	pthread_mutex_unlock(&lock);
+	return false;
 }
 
 /* ---- what goes wrong ---- */
