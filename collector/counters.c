@@ -571,12 +571,17 @@ static void leave(const CUpti_CallbackData *data)
 	pthread_mutex_unlock(&lock);
 }
 
-static void count_captures(enum launch_kind kind, bool is_entering)
+/* Callbacks of a call that fails come in pairs too. */
+static void count_captures(enum launch_kind kind, const CUpti_CallbackData *data)
 {
+	bool is_entering = data->callbackSite == CUPTI_API_ENTER;
+	const CUresult *result = is_entering ? NULL : data->functionReturnValue;
+	bool has_failed = result && *result != CUDA_SUCCESS;
+
 	pthread_mutex_lock(&lock);
 	if (kind == CAPTURE_BEGIN && is_entering)
 		captures++;
-	else if (kind == CAPTURE_END && !is_entering && captures)
+	else if (captures && !is_entering && (kind == CAPTURE_END || has_failed))
 		captures--;
 	pthread_mutex_unlock(&lock);
 }
@@ -595,7 +600,7 @@ void counters_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data
 	}
 	call = launch_call_read(id, data);
 	if (call.kind == CAPTURE_BEGIN || call.kind == CAPTURE_END)
-		count_captures(call.kind, is_entering);
+		count_captures(call.kind, data);
 	else if (call.kind != LAUNCH_NONE && is_entering)
 		enter(&call, data);
 }
