@@ -443,10 +443,11 @@ static bool decide(struct counted_context *context, const struct launch_call *ca
 
 /* Kernels that CUPTI traces run its instrumented code instead of that which counts, and all counts
  * would be 0 (CUPTI 13.0); off and on again takes 4 us.  Launches of pass 0, which counts without
- * instrumented code, keep their record. */
+ * instrumented code, keep their record; so do graphs, which never run instrumented code. */
 static void record_kernels(const struct counted_context *context, bool is_on)
 {
-	if (options->is_replay || !policy_pass(context->policy))
+	if (options->is_replay || !policy_pass(context->policy) ||
+	    context->launches[context->launch_count - 1].is_graph)
 		return;
 	if (is_on)
 		cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
