@@ -127,6 +127,9 @@ static void give_up(struct counted_context *context, const char *what, CUptiResu
 	trace_property_format(rows, "counters_problem", "%s: %s (%d)", what,
 			      cupti_error_text(cupti, result), (int)result);
 	trace_rows_give(rows);
+	trace_loss_add(LOSS_unusable_counts, context->launch_count);
+	context->launch_count = 0;
+	context->is_range_open = false;
 	counter_session_close(context->session, true);
 	context->session = NULL;
 }
@@ -342,10 +345,9 @@ static bool read_pass(struct counted_context *context, bool is_last)
 	};
 	CUptiResult result = counter_session_read(context->session, is_last, take_value, &reading);
 
-	if (result == CUPTI_SUCCESS)
-		write_counted(&reading);
-	else
-		trace_loss_add(LOSS_unusable_counts, context->launch_count);
+	for (size_t i = 0; result != CUPTI_SUCCESS && i < context->launch_count; i++)
+		context->launches[i].is_void = true; /* some may have values already */
+	write_counted(&reading);
 	trace_rows_give(reading.rows);
 	next_counted += (uint32_t)context->launch_count;
 	context->launch_count = 0;
