@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <regex.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,8 @@
 /* A counted kernel that runs longer may be waiting for what the program does next: the program goes on,
  * and kernels like it are left alone. */
 #define KERNEL_PATIENCE_NS INT64_C(2000000000)
+/* Calls of other threads that launch and are not counted take microseconds, unless a queue is full. */
+#define LANDING_PATIENCE_NS INT64_C(1000000)
 /* A launch of another thread waits so long for a counted one; then both run, and the count is void. */
 #define LOCK_PATIENCE_NS INT64_C(2000000000)
 
@@ -59,6 +62,7 @@ static regex_t skipped; /* kernels that need others beside them */
 static bool has_skipped;
 static unsigned int captures; /* under way: nothing may synchronise */
 static bool is_disturbed;     /* a launch went on beside the one that is being counted */
+static unsigned int flying;   /* launches that are not counted, between enter and exit */
 static uint32_t next_counted, next_metric;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -72,6 +76,7 @@ static struct replayed_span {
 
 /* The launch that this thread is in, between callbacks; it holds the lock. */
 static __thread struct counted_context *inside;
+static __thread bool is_flying;
 static __thread uint64_t inside_signature;
 static __thread int64_t inside_since_ns, inside_realtime_ns;
 
@@ -426,6 +431,33 @@ static bool is_countable(const struct launch_call *call)
 	return !options->kernels || kernel_filter_wants(call->name);
 }
 
+static void take_off(void)
+{
+	is_flying = true;
+	__atomic_add_fetch(&flying, 1, __ATOMIC_SEQ_CST);
+}
+
+static void land(void)
+{
+	if (is_flying)
+		__atomic_sub_fetch(&flying, 1, __ATOMIC_SEQ_CST);
+	is_flying = false;
+}
+
+/* Launches of other threads that were let go must not run in the range that is about to open.  New ones
+ * wait for the lock. */
+static bool have_all_landed(void)
+{
+	int64_t until_ns = clock_ns(CLOCK_MONOTONIC) + LANDING_PATIENCE_NS;
+
+	while (__atomic_load_n(&flying, __ATOMIC_SEQ_CST)) {
+		if (clock_ns(CLOCK_MONOTONIC) > until_ns)
+			return false;
+		sched_yield();
+	}
+	return true;
+}
+
 /* True when the launch is to be counted in the pass that is then open. */
 static bool decide(struct counted_context *context, const struct launch_call *call)
 {
@@ -440,7 +472,8 @@ static bool decide(struct counted_context *context, const struct launch_call *ca
 		decision =
 			policy_again(context->policy, call->signature, clock_ns(CLOCK_MONOTONIC));
 	}
-	return decision == POLICY_COUNT && idle_wait(context->context, IDLE_PATIENCE_NS);
+	return decision == POLICY_COUNT && have_all_landed() &&
+	       idle_wait(context->context, IDLE_PATIENCE_NS);
 }
 
 /* Kernels that CUPTI traces run its instrumented code instead of that which counts, and all counts
@@ -500,6 +533,7 @@ static void enter(const struct launch_call *call, const CUpti_CallbackData *data
 	inside_realtime_ns = clock_ns(CLOCK_REALTIME);
 	if (!lock_for(LOCK_PATIENCE_NS)) {
 		__atomic_store_n(&is_disturbed, true, __ATOMIC_RELAXED);
+		take_off();
 		return;
 	}
 	if (!is_countable(call) || !window_contains(inside_realtime_ns) ||
@@ -508,6 +542,7 @@ static void enter(const struct launch_call *call, const CUpti_CallbackData *data
 
 		if (end_ns - inside_realtime_ns > 50000) /* the clock alone takes less */
 			write_overhead(data->correlationId, inside_realtime_ns, end_ns);
+		take_off();
 		pthread_mutex_unlock(&lock);
 	}
 }
@@ -606,6 +641,8 @@ void counters_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data
 		count_captures(call.kind, data);
 	else if (call.kind != LAUNCH_NONE && is_entering)
 		enter(&call, data);
+	else if (call.kind != LAUNCH_NONE)
+		land();
 }
 
 void counters_on_context_end(CUcontext context)
