@@ -125,8 +125,15 @@ CUptiResult counter_config_build(struct counter_config *config, const struct cup
 				 size_t size)
 {
 	struct chip asked = {cupti, chip, availability};
+	CUpti_Profiler_Host_Object *probe;
+	CUptiResult result;
 
 	memset(config, 0, sizeof(*config));
+	*refused = '\0';
+	result = open_host(&asked, &probe); /* or every counter would seem to be missing */
+	if (result != CUPTI_SUCCESS)
+		return result;
+	close_host(cupti, probe);
 	metric_table_resolve(&config->list, request, scope, pass_limit, passes_on_chip, &asked,
 			     refused, size);
 	for (size_t i = 0; i < config->list.count; i++)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <regex.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,8 @@
 /* A counted kernel that runs longer may be waiting for what the program does next: the program goes on,
  * and kernels like it are left alone. */
 #define KERNEL_PATIENCE_NS INT64_C(2000000000)
+/* Calls of other threads that launch and are not counted take microseconds, unless a queue is full. */
+#define LANDING_PATIENCE_NS INT64_C(1000000)
 /* A launch of another thread waits so long for a counted one; then both run, and the count is void. */
 #define LOCK_PATIENCE_NS INT64_C(2000000000)
 
@@ -59,6 +62,7 @@ static regex_t skipped; /* kernels that need others beside them */
 static bool has_skipped;
 static unsigned int captures; /* under way: nothing may synchronise */
 static bool is_disturbed;     /* a launch went on beside the one that is being counted */
+static unsigned int flying;   /* launches that are not counted, between enter and exit */
 static uint32_t next_counted, next_metric;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -72,6 +76,7 @@ static struct replayed_span {
 
 /* The launch that this thread is in, between callbacks; it holds the lock. */
 static __thread struct counted_context *inside;
+static __thread bool is_flying;
 static __thread uint64_t inside_signature;
 static __thread int64_t inside_since_ns, inside_realtime_ns;
 
@@ -83,6 +88,7 @@ static int64_t clock_ns(clockid_t clock)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* False when it took too long, or when counting has ended meanwhile. */
 static bool lock_for(int64_t patience_ns)
 {
 	struct timespec until;
@@ -90,7 +96,12 @@ static bool lock_for(int64_t patience_ns)
 
 	until.tv_sec = until_ns / 1000000000;
 	until.tv_nsec = until_ns % 1000000000;
-	return pthread_mutex_clocklock(&lock, CLOCK_MONOTONIC, &until) == 0;
+	if (pthread_mutex_clocklock(&lock, CLOCK_MONOTONIC, &until))
+		return false;
+	if (cupti)
+		return true;
+	pthread_mutex_unlock(&lock);
+	return false;
 }
 
 /* ---- what goes wrong ---- */
@@ -121,6 +132,9 @@ static void give_up(struct counted_context *context, const char *what, CUptiResu
 	trace_property_format(rows, "counters_problem", "%s: %s (%d)", what,
 			      cupti_error_text(cupti, result), (int)result);
 	trace_rows_give(rows);
+	trace_loss_add(LOSS_unusable_counts, context->launch_count);
+	context->launch_count = 0;
+	context->is_range_open = false;
 	counter_session_close(context->session, true);
 	context->session = NULL;
 }
@@ -338,10 +352,9 @@ static bool read_pass(struct counted_context *context, bool is_last)
 	};
 	CUptiResult result = counter_session_read(context->session, is_last, take_value, &reading);
 
-	if (result == CUPTI_SUCCESS)
-		write_counted(&reading);
-	else
-		trace_loss_add(LOSS_unusable_counts, context->launch_count);
+	for (size_t i = 0; result != CUPTI_SUCCESS && i < context->launch_count; i++)
+		context->launches[i].is_void = true; /* some may have values already */
+	write_counted(&reading);
 	trace_rows_give(reading.rows);
 	next_counted += (uint32_t)context->launch_count;
 	context->launch_count = 0;
@@ -420,6 +433,33 @@ static bool is_countable(const struct launch_call *call)
 	return !options->kernels || kernel_filter_wants(call->name);
 }
 
+static void take_off(void)
+{
+	is_flying = true;
+	__atomic_add_fetch(&flying, 1, __ATOMIC_SEQ_CST);
+}
+
+static void land(void)
+{
+	if (is_flying)
+		__atomic_sub_fetch(&flying, 1, __ATOMIC_SEQ_CST);
+	is_flying = false;
+}
+
+/* Launches of other threads that were let go must not run in the range that is about to open.  New ones
+ * wait for the lock. */
+static bool have_all_landed(void)
+{
+	int64_t until_ns = clock_ns(CLOCK_MONOTONIC) + LANDING_PATIENCE_NS;
+
+	while (__atomic_load_n(&flying, __ATOMIC_SEQ_CST)) {
+		if (clock_ns(CLOCK_MONOTONIC) > until_ns)
+			return false;
+		sched_yield();
+	}
+	return true;
+}
+
 /* True when the launch is to be counted in the pass that is then open. */
 static bool decide(struct counted_context *context, const struct launch_call *call)
 {
@@ -434,15 +474,17 @@ static bool decide(struct counted_context *context, const struct launch_call *ca
 		decision =
 			policy_again(context->policy, call->signature, clock_ns(CLOCK_MONOTONIC));
 	}
-	return decision == POLICY_COUNT && idle_wait(context->context, IDLE_PATIENCE_NS);
+	return decision == POLICY_COUNT && have_all_landed() &&
+	       idle_wait(context->context, IDLE_PATIENCE_NS);
 }
 
 /* Kernels that CUPTI traces run its instrumented code instead of that which counts, and all counts
  * would be 0 (CUPTI 13.0); off and on again takes 4 us.  Launches of pass 0, which counts without
- * instrumented code, keep their record. */
+ * instrumented code, keep their record; so do graphs, which never run instrumented code. */
 static void record_kernels(const struct counted_context *context, bool is_on)
 {
-	if (options->is_replay || !policy_pass(context->policy))
+	if (options->is_replay || !policy_pass(context->policy) ||
+	    context->launches[context->launch_count - 1].is_graph)
 		return;
 	if (is_on)
 		cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
@@ -493,6 +535,7 @@ static void enter(const struct launch_call *call, const CUpti_CallbackData *data
 	inside_realtime_ns = clock_ns(CLOCK_REALTIME);
 	if (!lock_for(LOCK_PATIENCE_NS)) {
 		__atomic_store_n(&is_disturbed, true, __ATOMIC_RELAXED);
+		take_off();
 		return;
 	}
 	if (!is_countable(call) || !window_contains(inside_realtime_ns) ||
@@ -501,6 +544,7 @@ static void enter(const struct launch_call *call, const CUpti_CallbackData *data
 
 		if (end_ns - inside_realtime_ns > 50000) /* the clock alone takes less */
 			write_overhead(data->correlationId, inside_realtime_ns, end_ns);
+		take_off();
 		pthread_mutex_unlock(&lock);
 	}
 }
@@ -567,12 +611,17 @@ static void leave(const CUpti_CallbackData *data)
 	pthread_mutex_unlock(&lock);
 }
 
-static void count_captures(enum launch_kind kind, bool is_entering)
+/* Callbacks of a call that fails come in pairs too. */
+static void count_captures(enum launch_kind kind, const CUpti_CallbackData *data)
 {
+	bool is_entering = data->callbackSite == CUPTI_API_ENTER;
+	const CUresult *result = is_entering ? NULL : data->functionReturnValue;
+	bool has_failed = result && *result != CUDA_SUCCESS;
+
 	pthread_mutex_lock(&lock);
 	if (kind == CAPTURE_BEGIN && is_entering)
 		captures++;
-	else if (kind == CAPTURE_END && !is_entering && captures)
+	else if (captures && !is_entering && (kind == CAPTURE_END || has_failed))
 		captures--;
 	pthread_mutex_unlock(&lock);
 }
@@ -591,9 +640,11 @@ void counters_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data
 	}
 	call = launch_call_read(id, data);
 	if (call.kind == CAPTURE_BEGIN || call.kind == CAPTURE_END)
-		count_captures(call.kind, is_entering);
+		count_captures(call.kind, data);
 	else if (call.kind != LAUNCH_NONE && is_entering)
 		enter(&call, data);
+	else if (call.kind != LAUNCH_NONE)
+		land();
 }
 
 void counters_on_context_end(CUcontext context)

@@ -382,6 +382,8 @@ static bool open_recording(void)
 	bool has_filter = options.kernels && kernel_filter_init(options.kernels);
 	struct trace_rows *rows;
 
+	if (!has_filter)
+		options.kernels = NULL;
 	window_init(start_ns, options.delay_ns, options.duration_ns, options.profiler_api);
 	if (trace_writer_open(options.output, has_filter ? kernel_filter_wants : NULL) < 0)
 		return false;

@@ -4,7 +4,8 @@
  * Behaves as CUPTI 13.0 does where the collector could notice: a buffer is asked for when a thread
  * makes its first record, every thread fills its own, full ones are handed back by a worker thread,
  * an unforced flush withholds buffers with unfinished records, an empty buffer is never handed back,
- * and nothing works before a subscription.  mock_cupti.h says how a test moves it.
+ * and nothing works before a subscription.  mock_cupti.h says how a test moves it; mock_counters.h is
+ * the part that counts.
  */
 #define _GNU_SOURCE
 #include "mock_cupti.h"
@@ -455,6 +456,14 @@ CUptiResult CUPTIAPI cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t 
 	return CUPTI_ERROR_INVALID_PARAMETER;
 }
 
+/* Device 1 has the contexts of even number. */
+CUptiResult CUPTIAPI cuptiGetDeviceId(CUcontext context, uint32_t *device)
+{
+	NOTE_CALL();
+	*device = (uintptr_t)context % 2 == 0;
+	return CUPTI_SUCCESS;
+}
+
 /* ---- CUPTI: activity ---- */
 
 CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc on_request,
@@ -488,6 +497,13 @@ CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind)
 	if (is_listed(getenv("MOCK_REFUSED_KINDS"), kind))
 		return CUPTI_ERROR_NOT_COMPATIBLE;
 	enabled_kinds[kind] = true;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind)
+{
+	NOTE_CALL();
+	enabled_kinds[kind] = false;
 	return CUPTI_SUCCESS;
 }
 
@@ -598,3 +614,7 @@ CUptiResult cuptiNvtxExtensionInitialize(void *table)
 	NOTE_CALL();
 	return initialize_nvtx();
 }
+
+#ifndef MOCK_WITHOUT_COUNTERS
+#include "mock_counters.h"
+#endif

@@ -11,6 +11,13 @@
  *   MOCK_REFUSED_KINDS    list of CUpti_ActivityKind numbers that cuptiActivityEnable refuses
  *   MOCK_GROWN_BYTES      every record is so much longer than this CUPTI's, as a future one's would be
  *   MOCK_CALLS            file that gets the name of every cupti function called, in order
+ *   MOCK_COUNTERS         list of FUNCTION=RESULT or FUNCTION=RESULT@CALL: what a function that counters
+ *                         take returns, from that call on (1)
+ *   MOCK_NO_METRICS       list of words: counters whose name has one do not exist on this chip
+ *   MOCK_TWO_PASSES       the same for counters that need two passes
+ *   MOCK_NAN              when set, no counter ever becomes a number
+ *   MOCK_RANGES_FILE      file that gets a line for each launch that ran inside a range:
+ *                         correlation,pass,name,blocks,recorded|unrecorded,run|captured
  */
 #ifndef ROOFLINE_TESTS_MOCK_CUPTI_H
 #define ROOFLINE_TESTS_MOCK_CUPTI_H
@@ -19,22 +26,47 @@
 
 #include <cupti.h>
 
+/* A launch as the program makes it.  blocks is the grid; a graph counts as that many. */
+struct mock_launch {
+	enum mock_call {
+		MOCK_PLAIN,
+		MOCK_PER_THREAD, /* the stream of each thread: _ptsz */
+		MOCK_EXTENDED,
+		MOCK_EXTENDED_COOPERATIVE,
+		MOCK_COOPERATIVE,
+		MOCK_GRAPH,
+	} call;
+	const char *name;
+	unsigned long function; /* equal for equal kernels */
+	unsigned int blocks;
+	CUcontext context;
+	uint32_t context_id;
+	void (*during)(
+		const struct mock_launch *launch); /* what the driver does meanwhile, or NULL */
+	unsigned int busy_ms, status;		   /* for during() */
+};
+
 enum mock_place { MOCK_NOWHERE, MOCK_REQUEST, MOCK_COMPLETION, MOCK_CALLBACK };
 
 /* MOCK(result, name, parameters) */
-#define MOCK_FUNCTIONS(MOCK)                                                                             \
-	/* A finished record; its length follows from its kind.  Kinds that nobody enabled count too. */ \
-	MOCK(void, mock_emit, (const void *record))                                                      \
-	/* A record that is not finished: its buffer is withheld until mock_finish_all. */               \
-	MOCK(void, mock_begin, (const void *record))                                                     \
-	MOCK(void, mock_finish_all, (void))                                                              \
-	/* True when the collector enabled the kind. */                                                  \
-	MOCK(bool, mock_is_enabled, (CUpti_ActivityKind kind))                                           \
-	/* Calls the subscriber, if it asked for this callback, on entry and on exit. */                 \
-	MOCK(void, mock_call, (CUpti_CallbackDomain domain, CUpti_CallbackId id))                        \
-	/* The next time that CUPTI calls the collector there, it forks first; the child exits. */       \
-	MOCK(void, mock_fork_at, (enum mock_place place))                                                \
-	/* Hands out every buffer, finished or not, as CUPTI may still do late in an exit. */            \
-	MOCK(void, mock_deliver_all, (void))
+#define MOCK_FUNCTIONS(MOCK)                                                                              \
+	/* A finished record; its length follows from its kind.  Kinds that nobody enabled count too. */  \
+	MOCK(void, mock_emit, (const void *record))                                                       \
+	/* A record that is not finished: its buffer is withheld until mock_finish_all. */                \
+	MOCK(void, mock_begin, (const void *record))                                                      \
+	MOCK(void, mock_finish_all, (void))                                                               \
+	/* True when the collector enabled the kind. */                                                   \
+	MOCK(bool, mock_is_enabled, (CUpti_ActivityKind kind))                                            \
+	/* Calls the subscriber, if it asked for this callback, on entry and on exit. */                  \
+	MOCK(void, mock_call, (CUpti_CallbackDomain domain, CUpti_CallbackId id))                         \
+	/* The next time that CUPTI calls the collector there, it forks first; the child exits. */        \
+	MOCK(void, mock_fork_at, (enum mock_place place))                                                 \
+	/* Hands out every buffer, finished or not, as CUPTI may still do late in an exit. */             \
+	MOCK(void, mock_deliver_all, (void))                                                              \
+	/* Launches: driver callbacks, the record of the kernel, its counts in the range that is open. */ \
+	MOCK(void, mock_launch, (const struct mock_launch *launch))                                       \
+	/* This thread's stream begins or ends a capture; with a status other than 0 the call fails. */   \
+	MOCK(void, mock_capture, (bool is_begin, int status))                                             \
+	MOCK(void, mock_end_context, (CUcontext context))
 
 #endif

@@ -1,0 +1,72 @@
+/*
+ * libmock_cuda.c - the few functions of libcuda.so.1 that the collector calls for counters.
+ *
+ * The test program says how long a context has work to do (mock_be_busy); cuCtxSynchronize waits for
+ * that, as the driver's does.  While a stream is captured (mock_tell_capture) only a thread in the
+ * relaxed mode may synchronise.
+ */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cuda.h>
+
+#define CONTEXTS 64
+
+void mock_be_busy(CUcontext context, unsigned int ms);
+void mock_tell_capture(bool is_begin);
+
+static int64_t busy_until_ns[CONTEXTS];
+static int captures;
+static __thread CUcontext current;
+static __thread CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t *busy_until(CUcontext context)
+{
+	return &busy_until_ns[(uintptr_t)context % CONTEXTS];
+}
+
+void mock_be_busy(CUcontext context, unsigned int ms)
+{
+	__atomic_store_n(busy_until(context), now_ns() + ms * INT64_C(1000000), __ATOMIC_RELAXED);
+}
+
+void mock_tell_capture(bool is_begin)
+{
+	__atomic_add_fetch(&captures, is_begin ? 1 : -1, __ATOMIC_RELAXED);
+}
+
+CUresult CUDAAPI cuCtxSetCurrent(CUcontext context)
+{
+	current = context;
+	return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuCtxSynchronize(void)
+{
+	if (__atomic_load_n(&captures, __ATOMIC_RELAXED) &&
+	    capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED)
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	while (now_ns() < __atomic_load_n(busy_until(current), __ATOMIC_RELAXED))
+		usleep(1000);
+	return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+	CUstreamCaptureMode before = capture_mode;
+
+	capture_mode = *mode;
+	*mode = before;
+	return CUDA_SUCCESS;
+}
