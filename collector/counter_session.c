@@ -235,6 +235,13 @@ CUptiResult counter_session_read(struct counter_session *session, bool is_last, 
 	return result == CUPTI_SUCCESS && !is_last ? open_pass(session) : result;
 }
 
+CUptiResult counter_session_resume(struct counter_session *session)
+{
+	CUptiResult result = begin_round(session);
+
+	return result == CUPTI_SUCCESS ? open_pass(session) : result;
+}
+
 void counter_session_close(struct counter_session *session, bool has_device)
 {
 	if (!session)

@@ -44,6 +44,9 @@ typedef void (*session_value)(void *context, size_t range, size_t choice, double
 CUptiResult counter_session_read(struct counter_session *session, bool is_last, session_value take,
 				 void *context);
 
+/* Opens a pass again after a read that was the last. */
+CUptiResult counter_session_resume(struct counter_session *session);
+
 /* has_device: the context still exists.  NULL is fine. */
 void counter_session_close(struct counter_session *session, bool has_device);
 

@@ -52,6 +52,7 @@ struct counted_context {
 	uint32_t metric_ids[METRIC_LIMIT]; /* metrics.csv, of the session's list */
 	struct counted_launch launches[SESSION_RANGES];
 	size_t launch_count;
+	bool is_paused;	    /* replay: a launch that must not be repeated is under way */
 	bool is_range_open; /* of a launch that did not end in time */
 };
 
@@ -413,7 +414,8 @@ static bool is_free(struct counted_context *context)
 
 static void close_context(struct counted_context *context, bool has_device)
 {
-	if (context->session && is_free(context) && read_pass(context, true) && has_device)
+	if (context->session && !context->is_paused && is_free(context) &&
+	    read_pass(context, true) && has_device)
 		counter_session_close(context->session, true);
 	policy_free(context->policy);
 	free(context->availability);
@@ -460,11 +462,33 @@ static bool have_all_landed(void)
 	return true;
 }
 
+/* A replay repeats every launch between start and stop, wanted or not. */
+static void pause_replay(struct counted_context *context)
+{
+	if (!context->is_paused && read_pass(context, true))
+		context->is_paused = true;
+}
+
+static bool resume_replay(struct counted_context *context)
+{
+	CUptiResult result;
+
+	if (!context->is_paused)
+		return true;
+	result = counter_session_resume(context->session);
+	context->is_paused = false;
+	if (result != CUPTI_SUCCESS)
+		give_up(context, "the counters cannot be started again", result);
+	return result == CUPTI_SUCCESS;
+}
+
 /* True when the launch is to be counted in the pass that is then open. */
 static bool decide(struct counted_context *context, const struct launch_call *call)
 {
 	enum policy_decision decision;
 
+	if (options->is_replay)
+		return resume_replay(context);
 	if (!is_free(context))
 		return false;
 	decision = policy_launch(context->policy, call->signature, inside_since_ns);
@@ -529,6 +553,20 @@ static bool enter_locked(const struct launch_call *call, const CUpti_CallbackDat
 	return false;
 }
 
+static bool may_count(const struct launch_call *call)
+{
+	return is_countable(call) && window_contains(inside_realtime_ns);
+}
+
+/* A launch that is not to be counted.  Returns false. */
+static bool let_go(const CUpti_CallbackData *data)
+{
+	for (size_t i = 0; options->is_replay && !captures && i < MAX_CONTEXTS; i++)
+		if (contexts[i].session && contexts[i].context == data->context)
+			pause_replay(&contexts[i]);
+	return false;
+}
+
 static void enter(const struct launch_call *call, const CUpti_CallbackData *data)
 {
 	inside_since_ns = clock_ns(CLOCK_MONOTONIC);
@@ -538,8 +576,7 @@ static void enter(const struct launch_call *call, const CUpti_CallbackData *data
 		take_off();
 		return;
 	}
-	if (!is_countable(call) || !window_contains(inside_realtime_ns) ||
-	    !enter_locked(call, data)) {
+	if (!(may_count(call) ? enter_locked(call, data) : let_go(data))) {
 		int64_t end_ns = clock_ns(CLOCK_REALTIME);
 
 		if (end_ns - inside_realtime_ns > 50000) /* the clock alone takes less */
@@ -696,7 +733,7 @@ void counters_stop(void)
 	if (!cupti || inside || !lock_for(LOCK_PATIENCE_NS))
 		return;
 	for (size_t i = 0; i < MAX_CONTEXTS; i++)
-		if (contexts[i].session && is_free(&contexts[i]))
+		if (contexts[i].session && !contexts[i].is_paused && is_free(&contexts[i]))
 			read_pass(&contexts[i], true);
 	cupti = NULL;
 	pthread_mutex_unlock(&lock);

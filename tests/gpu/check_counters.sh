@@ -45,7 +45,8 @@ metrics() {
 if [ -x "$ncu" ]; then
 	"$ncu" --metrics "$(metrics "$scratch/all")" --csv --page raw --print-units base \
 		--cache-control none --clock-control none --print-kernel-base mangled \
-		--print-details all --log-file "$scratch/ncu.raw" "$programs/known_counts" --count 3 >/dev/null 2>&1
+		--log-file "$scratch/ncu.raw" "$programs/known_counts" --count 3 \
+		>"$scratch/ncu.out" 2>&1 || sed 's/^/# /' "$scratch/ncu.out" "$scratch/ncu.raw" | tail -5
 	python3 - "$scratch/ncu.raw" "$scratch/ncu.csv" <<'PYTHON'
 import csv, sys
 lines = [line for line in open(sys.argv[1]) if line.startswith('"')]
