@@ -25,6 +25,9 @@
 
 /* Work before a counted launch that takes longer may be waiting for the program. */
 #define IDLE_PATIENCE_NS INT64_C(200000000)
+/* ptxas sets constants with HFMA2.MMA, which the tensor cores count as theirs: a few a warp are no sign
+ * of a matrix product. */
+#define CONSTANTS_PER_WARP 4
 /* A counted kernel that runs longer may be waiting for what the program does next: the program goes on,
  * and kernels like it are left alone. */
 #define KERNEL_PATIENCE_NS INT64_C(2000000000)
@@ -36,6 +39,7 @@
 /* A launch that was counted, until its pass is read. */
 struct counted_launch {
 	uint32_t correlation, like;
+	uint64_t warps;
 	bool is_graph;
 	bool is_void; /* other work ran beside it */
 };
@@ -194,7 +198,9 @@ static void take_value(void *data, size_t range, size_t choice, double value)
 		return;
 	if (metric->is_patched && context->launches[range].is_graph)
 		return; /* graphs run the code that they were made with, and would read 0 */
-	context->has_tensor_kernels |= metric->role == METRIC_tensor_instructions && value > 0;
+	context->has_tensor_kernels |=
+		metric->role == METRIC_tensor_instructions &&
+		value > CONSTANTS_PER_WARP * (double)context->launches[range].warps;
 	trace_write_counters(reading->rows, &row);
 }
 
@@ -528,6 +534,7 @@ static bool begin(struct counted_context *context, const struct launch_call *cal
 	context->launches[context->launch_count++] = (struct counted_launch){
 		.correlation = data->correlationId,
 		.like = policy_counted(context->policy, call->signature, data->correlationId),
+		.warps = call->warps,
 		.is_graph = call->kind == LAUNCH_GRAPH,
 	};
 	record_kernels(context, false);

@@ -52,22 +52,31 @@ static uint64_t mix_shape(uint64_t hash, const unsigned int shape[7])
 	return hash;
 }
 
-static uint64_t plain_signature(const cuLaunchKernel_params *call)
+static void set_shape(struct launch_call *call, CUfunction function, const unsigned int shape[7])
+{
+	uint64_t threads = (uint64_t)shape[3] * shape[4] * shape[5];
+
+	call->signature = mix_shape(mix(UINT64_C(0xcbf29ce484222325), (uintptr_t)function), shape);
+	call->warps = (uint64_t)shape[0] * shape[1] * shape[2] * ((threads + 31) / 32);
+}
+
+static void read_plain(struct launch_call *launch, const cuLaunchKernel_params *call)
 {
 	const unsigned int shape[7] = {call->gridDimX,	    call->gridDimY,  call->gridDimZ,
 				       call->blockDimX,	    call->blockDimY, call->blockDimZ,
 				       call->sharedMemBytes};
 
-	return mix_shape(mix(UINT64_C(0xcbf29ce484222325), (uintptr_t)call->f), shape);
+	set_shape(launch, call->f, shape);
 }
 
-static uint64_t extended_signature(const CUlaunchConfig *config, CUfunction function)
+static void read_config(struct launch_call *launch, const CUlaunchConfig *config,
+			CUfunction function)
 {
 	const unsigned int shape[7] = {config->gridDimX,      config->gridDimY,	 config->gridDimZ,
 				       config->blockDimX,     config->blockDimY, config->blockDimZ,
 				       config->sharedMemBytes};
 
-	return mix_shape(mix(UINT64_C(0xcbf29ce484222325), (uintptr_t)function), shape);
+	set_shape(launch, function, shape);
 }
 
 static bool is_cooperative(const CUlaunchConfig *config)
@@ -86,13 +95,13 @@ static void read_extended(struct launch_call *call, const cuLaunchKernelEx_param
 	else if (is_cooperative(parameters->config))
 		call->kind = LAUNCH_COOPERATIVE;
 	else
-		call->signature = extended_signature(parameters->config, parameters->f);
+		read_config(call, parameters->config, parameters->f);
 }
 
 static void read_parameters(struct launch_call *call, enum shape shape, const void *parameters)
 {
 	if (shape == PLAIN)
-		call->signature = plain_signature(parameters);
+		read_plain(call, parameters);
 	else if (shape == EXTENDED)
 		read_extended(call, parameters);
 	else if (shape == GRAPH) /* the member's name differs between headers */
@@ -101,7 +110,7 @@ static void read_parameters(struct launch_call *call, enum shape shape, const vo
 
 struct launch_call launch_call_read(CUpti_CallbackId id, const CUpti_CallbackData *data)
 {
-	struct launch_call call = {LAUNCH_NONE, 0, data->symbolName ? data->symbolName : ""};
+	struct launch_call call = {.name = data->symbolName ? data->symbolName : ""};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if (calls[i].id == id) {

@@ -21,6 +21,7 @@ enum launch_kind {
 struct launch_call {
 	enum launch_kind kind;
 	uint64_t signature; /* equal for equal launches: function, grid, block, shared memory */
+	uint64_t warps;	    /* of a kernel: thread blocks * threads / 32, 0 for a graph */
 	const char *name;   /* of the kernel, mangled; "" for a graph.  Borrowed */
 };
 

@@ -36,6 +36,7 @@ check "counters taken in rotation are those of one set at a time" \
 count "$scratch/replay" --counters=roofline,atomics --replay -- "$programs/known_counts" --count 2 >/dev/null
 check "replay counts the same instructions and atomics" \
 	compared known "$scratch/expected.csv" "$scratch/replay"
+sed 's/^/# /' "$scratch/complaints"
 
 # metrics of a recording that Nsight Compute knows by the same name
 metrics() {
@@ -55,7 +56,7 @@ out = csv.writer(open(sys.argv[2], "w"), quoting=csv.QUOTE_ALL)
 out.writerow(["Kernel Name", "Grid Size", "Metric Name", "Metric Unit", "Metric Value"])
 for row in rows[1:]:
     for name, value in row.items():
-        if name and "__" in name and value:
+        if name and name.endswith((".sum", ".max", ".avg")) and value:
             out.writerow([row["Kernel Name"], row["Grid Size"], name, "", value])
 PYTHON
 	check "Nsight Compute counts the same instructions and requests, and bytes within 2%" \
