@@ -115,6 +115,34 @@ static int find_not_visible(struct report *report)
 	return rc < 0 ? rc : say_dynamic_parallelism(report);
 }
 
+/* Replaces roofline and atomics by what they are under report->ceilings, or leaves them. */
+static int place_under_roofs(struct report *report, struct err *err)
+{
+	struct roofline *roofline = NULL;
+	struct atomics *atomics = NULL;
+	int rc = roofline_build(&roofline, report->profile, report->counted, report->ceilings, err);
+
+	if (rc == 0)
+		rc = atomics_build(&atomics, report->profile, report->counted, roofline,
+				   report->ceilings, err);
+	if (rc < 0) {
+		roofline_free(roofline);
+		return rc;
+	}
+	roofline_free(report->roofline);
+	atomics_free(report->atomics);
+	report->roofline = roofline;
+	report->atomics = atomics;
+	return 0;
+}
+
+int report_set_ceilings(struct report *report, struct ceilings *ceilings, struct err *err)
+{
+	ceilings_free(report->ceilings);
+	report->ceilings = ceilings;
+	return place_under_roofs(report, err);
+}
+
 static int analyze(struct report *report, struct err *err)
 {
 	int rc = timeline_build(&report->timeline, report->profile, err);
@@ -124,6 +152,10 @@ static int analyze(struct report *report, struct err *err)
 	if (rc == 0)
 		rc = gaps_analyze(&report->gaps, report->profile, report->timeline,
 				  REPORT_LONGEST_GAPS, err);
+	if (rc == 0)
+		rc = counted_build(&report->counted, report->profile, report->timeline, err);
+	if (rc == 0)
+		rc = place_under_roofs(report, err);
 	if (rc < 0)
 		return rc;
 	rc = find_not_visible(report);
@@ -164,6 +196,10 @@ void report_free(struct report *report)
 	for (size_t i = 0; i < report->not_visible_count; i++)
 		free(report->not_visible[i]);
 	free(report->not_visible);
+	atomics_free(report->atomics);
+	roofline_free(report->roofline);
+	counted_free(report->counted);
+	ceilings_free(report->ceilings);
 	gaps_free(report->gaps);
 	statistics_free(report->statistics);
 	timeline_free(report->timeline);

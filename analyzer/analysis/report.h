@@ -4,7 +4,11 @@
 #ifndef ROOFLINE_REPORT_H
 #define ROOFLINE_REPORT_H
 
+#include "analysis/atomics.h"
+#include "analysis/ceilings.h"
+#include "analysis/counted.h"
 #include "analysis/gaps.h"
+#include "analysis/roofline.h"
 #include "analysis/statistics.h"
 #include "analysis/timeline.h"
 #include "trace/profile.h"
@@ -16,8 +20,12 @@ struct report {
 	struct timeline *timeline;
 	struct statistics *statistics;
 	struct gap_analysis *gaps;
-	struct advice *advice; /* advice/advice.h, filled in by cmd/; NULL when not asked for */
-	char **not_visible;    /* sentences: what CUPTI could not see in this recording */
+	struct ceilings *ceilings; /* owned; NULL until report_set_ceilings gives some */
+	struct counted *counted;
+	struct roofline *roofline; /* never NULL; without ceilings it has no shares */
+	struct atomics *atomics;   /* never NULL */
+	struct advice *advice;	   /* advice/advice.h, filled in by cmd/; NULL when not asked for */
+	char **not_visible;	   /* sentences: what CUPTI could not see in this recording */
 	size_t not_visible_count;
 };
 
@@ -26,6 +34,10 @@ int report_build(struct report **out, const char *path, struct err *err);
 
 /* The same for a profile in memory, which the report owns from here on, also on failure. */
 int report_of_profile(struct report **out, struct profile *profile, struct err *err);
+
+/* Takes the roofs of the recording's GPU, which the report owns from here on, also on failure, and
+ * places everything under them again.  NULL takes them away. */
+int report_set_ceilings(struct report *report, struct ceilings *ceilings, struct err *err);
 
 void report_free(struct report *report);
 

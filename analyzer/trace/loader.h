@@ -7,9 +7,11 @@
  *   2. at the same time, because they are large:
  *        kernels                                     loader_ops.c
  *        api, sorted and with nested calls dropped   loader_calls.c
- *        everything else                             loader_ops.c, loader_events.c
+ *        everything else                             loader_ops.c, loader_events.c,
+ *                                                    loader_counters.c
  *   3. ids of operations become indexes, operations find their calls, markers
- *      become ranges                                 loader_ops.c, loader_ranges.c
+ *      become ranges, counters find their launches   loader_ops.c, loader_ranges.c,
+ *                                                    loader_counters.c
  *
  * During 2 the maps of 1 are only read, threads[], call_names[] and calls[]
  * belong to the thread that reads api, ops[] to the one that reads kernels,
@@ -30,7 +32,8 @@
 /* Items that the arrays of the profile have room for. */
 struct loader_capacity {
 	size_t processes, devices, streams, threads, kernel_names, signatures, copies, memsets,
-		graph_launches, ops, call_names, calls, ranges, syncs, overheads, jits, losses;
+		graph_launches, ops, call_names, calls, ranges, syncs, overheads, jits, metrics,
+		counters, counted_graphs, losses;
 };
 
 /* What tells devices without a UUID apart. */
@@ -45,7 +48,9 @@ struct loader {
 	struct strings *texts;	      /* profile->strings */
 	struct strings *kernel_texts; /* numbers are indexes of kernel_names[] */
 	struct strings *call_texts;   /* numbers are indexes of call_names[] */
+	struct strings *metric_texts; /* numbers are indexes of metrics[] */
 	struct signature_node *signature_set;
+	struct counter_node *counter_set;
 	struct device_identity *device_identities; /* as devices[] */
 	size_t device_identity_capacity;
 	uint32_t *next_stream; /* as streams[]: another one with the same stream id, or NONE */
@@ -87,11 +92,25 @@ struct correlation_map {
 	size_t pair_count;
 };
 
+/* A launch that counted.csv names. */
+struct counted_entry {
+	uint32_t like;	  /* correlation of the first launch of its kind */
+	uint32_t subject; /* signatures[] or counted_graphs[]; PROFILE_NONE until it is found */
+	bool is_graph;
+	uint64_t line; /* of counted.csv */
+};
+
+struct counter_value {
+	uint32_t counted; /* process_loader.counted[] */
+	uint32_t metric;  /* metrics[] */
+	double value;
+};
+
 struct process_loader {
 	struct loader *loader;
 	const char *folder; /* path */
 	uint32_t process;
-	struct id_map names, devices, contexts, streams, signatures, threads;
+	struct id_map names, devices, contexts, streams, signatures, threads, metrics;
 	const char **name_texts; /* by index in names */
 	uint32_t *name_calls;	 /* call_names[] of it, or PROFILE_NONE until a call needs it */
 	size_t name_count, name_text_capacity, name_call_capacity;
@@ -104,6 +123,12 @@ struct process_loader {
 	struct marker *markers;
 	size_t marker_count, marker_capacity;
 	struct correlation_map correlations;
+	struct id_map counted_ids, counted_correlations, counted_likes; /* to counted[] */
+	struct id_map counted_graphs;					/* from graph ids */
+	struct counted_entry *counted;
+	size_t counted_count, counted_capacity;
+	struct counter_value *counter_values;
+	size_t counter_value_count, counter_value_capacity;
 	struct loader_task small, kernels, calls, others;
 };
 
@@ -168,6 +193,15 @@ uint32_t loader_call(const struct process_loader *loader, uint32_t correlation);
 int loader_read_events(struct loader_task *task);
 /* Turns thread, stream and correlation ids of waits, overheads and JIT into indexes. */
 int loader_resolve_events(struct process_loader *loader);
+
+/* ---- loader_counters.c ---- */
+
+/* A reader_row of metrics.csv. */
+int loader_take_metric(const union trace_row *row, const struct reader_place *place, void *context);
+int loader_read_counters(struct loader_task *task);
+/* Marks the operations that were counted and adds the values to profile->counters. */
+int loader_add_counters(struct process_loader *loader);
+void loader_free_counters(struct loader *loader);
 
 /* ---- loader_ranges.c ---- */
 

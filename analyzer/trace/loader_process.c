@@ -41,6 +41,8 @@ static void *run_others(void *context)
 	task->rc = loader_read_other_ops(task);
 	if (task->rc == 0)
 		task->rc = loader_read_events(task);
+	if (task->rc == 0)
+		task->rc = loader_read_counters(task);
 	return NULL;
 }
 
@@ -125,6 +127,13 @@ static void process_loader_clear(struct process_loader *loader)
 	id_map_clear(&loader->streams);
 	id_map_clear(&loader->signatures);
 	id_map_clear(&loader->threads);
+	id_map_clear(&loader->metrics);
+	id_map_clear(&loader->counted_ids);
+	id_map_clear(&loader->counted_correlations);
+	id_map_clear(&loader->counted_likes);
+	id_map_clear(&loader->counted_graphs);
+	free(loader->counted);
+	free(loader->counter_values);
 	free(loader->name_texts);
 	free(loader->name_calls);
 	free(loader->context_entries);
@@ -147,6 +156,8 @@ static int load_tables(struct process_loader *loader)
 	rc = loader_resolve_events(loader);
 	if (rc == 0)
 		rc = loader_add_ranges(loader);
+	if (rc == 0)
+		rc = loader_add_counters(loader);
 	if (rc == 0)
 		rc = add_reader_losses(loader);
 	return rc;

@@ -71,6 +71,8 @@ int loader_take_process_facts(struct process_loader *loader)
 	process->start_ns = number_property(process, "start_ns", 0);
 	process->sealed_ns = number_property(process, "sealed_ns", 0);
 	process->rank = number_property(process, "rank", -1);
+	process->is_replay =
+		!strcmp(profile_property(process, "counters_mode", "rotation"), "replay");
 	process->is_graph_level = !strcmp(profile_property(process, "graphs", "node"), "graph");
 	process->is_filtered = *profile_property(process, "filter_kernels", "") ||
 			       number_property(process, "delay_ns", 0) ||
@@ -363,5 +365,7 @@ int loader_read_small_tables(struct process_loader *loader)
 		rc = loader_read(task, TRACE_TABLE_signatures, take_signature);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_threads, take_thread);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_metrics, loader_take_metric);
 	return rc;
 }

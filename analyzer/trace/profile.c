@@ -116,6 +116,17 @@ static int compare_starts(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
+static int compare_counters(const void *left, const void *right)
+{
+	const struct profile_counter *a = left, *b = right;
+
+	if (a->is_graph != b->is_graph)
+		return a->is_graph ? 1 : -1;
+	if (a->subject != b->subject)
+		return a->subject < b->subject ? -1 : 1;
+	return (a->metric > b->metric) - (a->metric < b->metric);
+}
+
 _Static_assert(offsetof(struct profile_sync, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_overhead, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_jit, start_ns) == 0, "compare_starts reads it");
@@ -128,7 +139,9 @@ static int sort_profile(struct profile *profile)
 	    stable_sort(profile->overheads, profile->overhead_count, sizeof(*profile->overheads),
 			compare_starts) < 0 ||
 	    stable_sort(profile->jits, profile->jit_count, sizeof(*profile->jits), compare_starts) <
-		    0)
+		    0 ||
+	    stable_sort(profile->counters, profile->counter_count, sizeof(*profile->counters),
+			compare_counters) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -163,6 +176,8 @@ static void set_slices(struct profile *profile)
 static void loader_clear(struct loader *loader)
 {
 	loader_free_signatures(loader);
+	loader_free_counters(loader);
+	strings_free(loader->metric_texts);
 	strings_free(loader->kernel_texts);
 	strings_free(loader->call_texts);
 	free(loader->device_identities);
@@ -180,7 +195,9 @@ static int loader_init(struct loader *loader, const char *path)
 	profile->strings = loader->texts = strings_create();
 	loader->kernel_texts = strings_create();
 	loader->call_texts = strings_create();
-	return profile->path && loader->texts && loader->kernel_texts && loader->call_texts
+	loader->metric_texts = strings_create();
+	return profile->path && loader->texts && loader->kernel_texts && loader->call_texts &&
+			       loader->metric_texts
 		       ? 0
 		       : -ENOMEM;
 }
@@ -245,6 +262,9 @@ void profile_free(struct profile *profile)
 	free(profile->syncs);
 	free(profile->overheads);
 	free(profile->jits);
+	free(profile->metrics); /* the texts are in strings */
+	free(profile->counters);
+	free(profile->counted_graphs);
 	free(profile->losses);
 	free(profile);
 }

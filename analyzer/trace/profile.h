@@ -106,7 +106,7 @@ struct profile_op {
 enum profile_counted {
 	NOT_COUNTED,
 	COUNTED,	 /* alone on the device; its own times are right */
-	COUNTED_PATCHED, /* with instrumented code: its times are not its own */
+	COUNTED_PATCHED, /* repeated or with instrumented code: its times are not its own */
 };
 
 /* A hardware counter that was asked for. */
@@ -205,6 +205,7 @@ struct profile_process {
 	int64_t sealed_ns;	   /* 0: the recording was cut off */
 	int64_t first_ns, last_ns; /* first and last moment that any row mentions */
 	int64_t rank;		   /* -1 when none */
+	bool is_replay;		   /* counters by replay: kernels' times are not their own */
 	bool is_graph_level;	   /* recorded with --graphs=graph */
 	bool is_filtered;	   /* by --kernels, --delay, --duration or the profiler API */
 };

@@ -37,7 +37,9 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 			      "9,\"inner, \"\"quoted\"\"\"\n"
 			      "10,domain\n"
 			      "11,loader thread\n"
-			      "12,/cache/file\n",
+			      "12,/cache/file\n"
+			      "13,dram__bytes_read.sum\n"
+			      "14,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum\n",
 	[TRACE_TABLE_devices] =
 		"device,name,uuid,compute_major,compute_minor,sm_count,sm_clock_khz,memory_bytes,"
 		"memory_byte_per_s,l2_bytes,copy_engine_count,max_warps_per_sm,max_blocks_per_sm,"
@@ -93,6 +95,16 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 				"7100,4,1,0,200,0,9\n", /* never ends */
 	[TRACE_TABLE_threads] = "thread,name\n"
 				"200,11\n",
+	[TRACE_TABLE_metrics] = "id,name,role,device,is_patched\n"
+				"1,13,dram_read_bytes,0,0\n"
+				"2,14,fp32_fma,0,1\n"
+				"3,0,tensor_fp8_ops,0,0\n", /* not on this chip */
+	[TRACE_TABLE_counted] = "id,correlation,device,context,pass,is_patched,is_graph\n"
+				"1,101,0,1,0,0,0\n"
+				"2,103,0,1,1,1,1\n",
+	[TRACE_TABLE_counters] = "counted,metric,value\n"
+				 "1,1,4096\n"
+				 "2,2,12.5\n",
 	[TRACE_TABLE_clocks] = "realtime_ns,monotonic_raw_ns,cupti_ns\n"
 			       "600,10,600\n",
 	[TRACE_TABLE_losses] = "time_ns,kind,count,detail\n"

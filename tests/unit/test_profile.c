@@ -121,6 +121,14 @@ static void assert_consistent(const struct profile *profile)
 	for (size_t i = 0; i < profile->copy_count; i++)
 		assert_true(profile->copies[i].src_device < profile->device_count &&
 			    profile->copies[i].dst_device < profile->device_count);
+	for (size_t i = 0; i < profile->counter_count; i++) {
+		const struct profile_counter *counter = &profile->counters[i];
+
+		assert_true(counter->subject < (counter->is_graph ? profile->counted_graph_count
+								  : profile->signature_count));
+		assert_true(counter->metric < profile->metric_count);
+		assert_true(counter->sample_count > 0);
+	}
 	assert_int_equal(op_sum, profile->op_count);
 	assert_int_equal(call_sum, profile->call_count);
 	assert_int_equal(range_sum, profile->range_count);
@@ -493,7 +501,8 @@ static void test_orphans(void **state)
 	assert_consistent(profile);
 	assert_int_equal(profile->op_count, 7);
 	assert_int_equal(profile->device_count, 3);
-	assert_loss(profile, "orphan_ids", 4,
+	/* the four kernels, and the counted graph launch that is gone */
+	assert_loss(profile, "orphan_ids", 5,
 		    "host.100/kernels.csv:2: signature 99 is not in signatures.csv");
 	assert_string_equal(profile->signatures[ops[0].detail].name, "unknown kernel");
 	assert_int_equal(profile->calls[ops[0].call].start_ns, 1000);

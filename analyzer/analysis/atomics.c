@@ -1,0 +1,244 @@
+#include "analysis/atomics.h"
+
+#include "analysis/ceilings.h"
+#include "analysis/counted.h"
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A batch beyond this is no advice: 2^32 atomics in one. */
+#define LARGEST_BATCH ((uint64_t)1 << 32)
+
+/* Everything but the shared memory instructions has to do with L2. */
+static const enum metric_role roles[] = {
+	METRIC_global_atom_instructions, METRIC_global_red_instructions,
+	METRIC_shared_atom_instructions, METRIC_l2_atom_requests,
+	METRIC_l2_red_requests,		 METRIC_l2_cas_requests,
+	METRIC_l2_atom_sectors,		 METRIC_l2_red_sectors,
+	METRIC_atomic_unit_cycles,	 METRIC_atomic_unit_cycles_max,
+	METRIC_atomic_unit_cycles_mean,	 METRIC_l2_cycles,
+};
+
+#define ROLE_COUNT (sizeof(roles) / sizeof(roles[0]))
+
+/* ---- numbers that may be unknown ---- */
+
+/* Per launch. */
+static double take(const struct counted_work *work, enum metric_role role)
+{
+	if (!work->roles[role].sample_count || !work->launch_count)
+		return ATOMICS_UNKNOWN;
+	return work->roles[role].total / (double)work->launch_count;
+}
+
+static double sum(double a, double b)
+{
+	return a < 0 || b < 0 ? ATOMICS_UNKNOWN : a + b;
+}
+
+static double ratio(double part, double whole)
+{
+	return part < 0 || whole <= 0 ? ATOMICS_UNKNOWN : part / whole;
+}
+
+/* ---- one kernel ---- */
+
+static void count_samples(struct atomics_kernel *kernel, const struct counted_work *work)
+{
+	for (size_t i = 0; i < ROLE_COUNT; i++) {
+		uint64_t count = work->roles[roles[i]].sample_count;
+
+		if (!count)
+			continue;
+		if (!kernel->most_sample_count || count < kernel->least_sample_count)
+			kernel->least_sample_count = count;
+		if (count > kernel->most_sample_count)
+			kernel->most_sample_count = count;
+	}
+}
+
+static void take_counts(struct atomics_kernel *kernel, const struct counted_work *work)
+{
+	kernel->launch_count = work->launch_count;
+	kernel->time_ns = work->time_ns;
+	kernel->duration_ns =
+		work->timed_count ? work->time_ns / (double)work->launch_count : ATOMICS_UNKNOWN;
+	kernel->global_instructions = sum(take(work, METRIC_global_atom_instructions),
+					  take(work, METRIC_global_red_instructions));
+	kernel->shared_instructions = take(work, METRIC_shared_atom_instructions);
+	kernel->requests =
+		sum(take(work, METRIC_l2_atom_requests), take(work, METRIC_l2_red_requests));
+	kernel->sectors =
+		sum(take(work, METRIC_l2_atom_sectors), take(work, METRIC_l2_red_sectors));
+	kernel->sectors_per_request = ratio(kernel->sectors, kernel->requests);
+	kernel->requests_per_instruction = ratio(kernel->requests, kernel->global_instructions);
+	kernel->cas_share = ratio(take(work, METRIC_l2_cas_requests), kernel->requests);
+	count_samples(kernel, work);
+}
+
+static void take_unit(struct atomics_kernel *kernel, const struct counted_work *work)
+{
+	double total = take(work, METRIC_atomic_unit_cycles);
+	double busiest = take(work, METRIC_atomic_unit_cycles_max);
+	double mean = take(work, METRIC_atomic_unit_cycles_mean);
+	double passed = take(work, METRIC_l2_cycles);
+
+	kernel->unit_share = ratio(mean, passed);
+	kernel->hottest_share = fmin(1, ratio(busiest, passed));
+	kernel->slice_ratio = ratio(busiest, mean);
+	kernel->busy_slices = ratio(total, busiest);
+	kernel->explained_ns = ATOMICS_UNKNOWN;
+	if (kernel->duration_ns >= 0 && kernel->hottest_share >= 0)
+		kernel->explained_ns = kernel->duration_ns * kernel->hottest_share;
+}
+
+/* ---- measured ceilings ---- */
+
+static double best_rate(const struct ceilings *ceilings)
+{
+	double best = 0;
+
+	for (size_t i = 0; i < ceilings->count; i++)
+		if (ceilings->rows[i].id == CEILING_atomic_add)
+			best = fmax(best, ceilings->rows[i].value);
+	return best;
+}
+
+/* Seconds that a slice needs for one sector, by how many of the requests compare and swap. */
+static double sector_s(const struct ceilings *ceilings, double cas_share)
+{
+	const struct ceiling *add = ceilings_get(ceilings, CEILING_atomic_add, 1);
+	const struct ceiling *cas = ceilings_get(ceilings, CEILING_atomic_cas, 1);
+
+	if (!add || add->value <= 0)
+		return 0;
+	if (cas_share <= 0 || !cas || cas->value <= 0)
+		return 1 / add->value;
+	return (1 - cas_share) / add->value + cas_share / cas->value;
+}
+
+static double ceiling_ns(const struct atomics_kernel *kernel, const struct ceilings *ceilings)
+{
+	double one_sector_s = ceilings ? sector_s(ceilings, kernel->cas_share) : 0;
+
+	if (one_sector_s <= 0 || kernel->sectors < 0 || kernel->busy_slices <= 0)
+		return ATOMICS_UNKNOWN;
+	return 1e9 * fmax(kernel->sectors * one_sector_s / kernel->busy_slices,
+			  kernel->sectors / best_rate(ceilings));
+}
+
+/* ---- what to do ---- */
+
+/* The largest share of the roofs other than the atomic unit's. */
+static double other_share(const struct roofline_point *point)
+{
+	double share = point->tensor_share;
+
+	for (int i = 0; i < ROOF_TENSOR; i++)
+		share = fmax(share, point->quantities[i].share);
+	return share;
+}
+
+static uint64_t least_batch(double explained_ns, double other_ns)
+{
+	uint64_t batch = 1;
+
+	while (batch < LARGEST_BATCH && explained_ns / (double)batch > other_ns)
+		batch *= 2;
+	return batch;
+}
+
+static void advise(struct atomics_kernel *kernel, const struct roofline *roofline,
+		   const struct roofline_point *point)
+{
+	double share = other_share(point);
+
+	kernel->other_ns = ATOMICS_UNKNOWN;
+	if (kernel->explained_ns < 0)
+		return;
+	kernel->is_bottleneck = kernel->hottest_share > 0.5 && kernel->hottest_share > share;
+	kernel->other_ns =
+		fmax(kernel->duration_ns - kernel->explained_ns, share * kernel->duration_ns);
+	kernel->other_ns = fmax(kernel->other_ns, roofline->graph_node_ns);
+	if (kernel->other_ns > 0)
+		kernel->batch = least_batch(kernel->explained_ns, kernel->other_ns);
+}
+
+/* ---- all kernels ---- */
+
+static bool has_atomics(const struct atomics_kernel *kernel)
+{
+	return kernel->global_instructions > 0 || kernel->shared_instructions > 0 ||
+	       kernel->requests > 0;
+}
+
+static int compare_kernels(const void *left, const void *right)
+{
+	const struct atomics_kernel *a = left, *b = right;
+	double a_ns = a->explained_ns * (double)a->launch_count;
+	double b_ns = b->explained_ns * (double)b->launch_count;
+
+	if (a_ns != b_ns)
+		return a_ns > b_ns ? -1 : 1;
+	if (a->time_ns != b->time_ns)
+		return a->time_ns > b->time_ns ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static bool is_asked(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->metric_count; i++)
+		for (size_t j = 0; j < ROLE_COUNT; j++)
+			if (profile->metrics[i].role == roles[j] && *profile->metrics[i].name &&
+			    roles[j] != METRIC_l2_cycles)
+				return true;
+	return false;
+}
+
+static void collect(struct atomics *atomics, const struct counted *counted,
+		    const struct roofline *roofline, const struct ceilings *ceilings)
+{
+	for (size_t i = 0; i < roofline->kernel_count; i++) {
+		const struct roofline_point *point = &roofline->kernels[i];
+		const struct counted_work *work = &counted->kernels[point->subject];
+		struct atomics_kernel kernel = {.kernel = point->subject, .name = point->name};
+
+		take_counts(&kernel, work);
+		if (!has_atomics(&kernel))
+			continue;
+		take_unit(&kernel, work);
+		kernel.ceiling_ns = ceiling_ns(&kernel, ceilings);
+		advise(&kernel, roofline, point);
+		atomics->kernels[atomics->kernel_count++] = kernel;
+	}
+	qsort(atomics->kernels, atomics->kernel_count, sizeof(*atomics->kernels), compare_kernels);
+}
+
+int atomics_build(struct atomics **out, const struct profile *profile,
+		  const struct counted *counted, const struct roofline *roofline,
+		  const struct ceilings *ceilings, struct err *err)
+{
+	struct atomics *atomics = calloc(1, sizeof(*atomics));
+
+	if (atomics)
+		atomics->kernels = calloc(roofline->kernel_count + 1, sizeof(*atomics->kernels));
+	if (!atomics || !atomics->kernels) {
+		atomics_free(atomics);
+		return err_set(err, -ENOMEM, "out of memory for the atomics");
+	}
+	atomics->is_asked = is_asked(profile);
+	collect(atomics, counted, roofline, ceilings);
+	*out = atomics;
+	return 0;
+}
+
+void atomics_free(struct atomics *atomics)
+{
+	if (!atomics)
+		return;
+	free(atomics->kernels);
+	free(atomics);
+}

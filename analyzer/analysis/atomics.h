@@ -1,0 +1,79 @@
+/*
+ * atomics.h - what atomics cost each kernel, and how many to merge until they no longer matter.
+ *
+ * Pure arithmetic on counters; knows no output.  An atomic reaches L2 as a request of one or more
+ * 32-byte sectors, and the atomic unit of the slice that owns the address takes one sector a cycle.
+ * So time follows the hottest slice: on an H200, 2^20 reductions to one address are 1,048,576
+ * requests and as many cycles of one slice, 0.77 ms; to 64 neighbouring addresses 65,536 requests
+ * and 262,144 sectors and cycles, 0.20 ms; to 2^20 addresses again 1,048,576 requests, spread over
+ * all slices, 0.014 ms.
+ *
+ * Sectors per request are the spread of a request's addresses.  They are not retries: a counter
+ * that all SMs hit reads 1.0.
+ */
+#ifndef ROOFLINE_ANALYSIS_ATOMICS_H
+#define ROOFLINE_ANALYSIS_ATOMICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/roofline.h"
+#include "trace/profile.h"
+
+#define ATOMICS_UNKNOWN (-1.0) /* in every number below that the counters do not tell */
+
+/* Counts and times are per launch. */
+struct atomics_kernel {
+	uint32_t kernel;  /* kernel_names[] */
+	const char *name; /* borrowed from the profile */
+	uint64_t launch_count;
+	double time_ns;	    /* of all launches, as in roofline.h */
+	double duration_ns; /* mean; ATOMICS_UNKNOWN where no launch was timed */
+	uint64_t least_sample_count, most_sample_count;
+
+	double global_instructions;	 /* of warps: with a result and reductions together */
+	double shared_instructions;	 /* of warps, in shared memory */
+	double requests;		 /* to L2: with a result and reductions together */
+	double sectors;			 /* of these requests */
+	double sectors_per_request;	 /* address spread, 1 to 4 */
+	double requests_per_instruction; /* 32: every lane alone; 1: a leader, or neighbours */
+	double cas_share;		 /* of the requests */
+
+	double unit_share;    /* busy cycles of the mean slice by cycles that passed */
+	double hottest_share; /* of the busiest slice, at most 1 */
+	double slice_ratio;   /* busiest by mean: 1 is even, the number of slices is one address */
+	double busy_slices;   /* sum by busiest: 1 is one address; as many as slices is even */
+
+	double explained_ns; /* duration * hottest share: the time that atomics take at least */
+	/*
+	 * The same from measured ceilings: a slice takes sectors as fast as atomics on one address
+	 * go (compare-and-swap as fast as those), busy_slices of them at once, and all together no
+	 * faster than the best rate measured.  ATOMICS_UNKNOWN without measured ceilings.
+	 */
+	double ceiling_ns;
+	/*
+	 * The rest of the kernel runs beside its atomics.  Without them it would take at least
+	 * other_ns: what its other roofs explain, or what of its duration the atomics do not, or an
+	 * empty kernel's time, whichever is most.
+	 */
+	double other_ns;
+	uint64_t batch; /* least power of two with explained_ns / batch <= other_ns; 0 unknown */
+	bool is_bottleneck; /* the hottest slice is busy for most of the kernel, and more than any roof */
+};
+
+struct atomics {
+	struct atomics_kernel *kernels; /* with at least one atomic, most explained time first */
+	size_t kernel_count;
+	bool is_asked; /* the recording has counters of atomics, whatever they say */
+};
+
+/*
+ * roofline: roofline_build() of the same profile and counters.  ceilings: may be NULL.  The caller
+ * frees with atomics_free.  Fails with -ENOMEM only.
+ */
+int atomics_build(struct atomics **out, const struct profile *profile,
+		  const struct counted *counted, const struct roofline *roofline,
+		  const struct ceilings *ceilings, struct err *err);
+void atomics_free(struct atomics *atomics);
+
+#endif
