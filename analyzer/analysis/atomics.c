@@ -4,7 +4,6 @@
 #include "analysis/counted.h"
 
 #include <errno.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -34,6 +34,9 @@ struct builder {
 	struct profile_range ranges[BUILDER_ROOM];
 	struct profile_overhead overheads[BUILDER_ROOM];
 	struct profile_jit jits[BUILDER_ROOM];
+	struct profile_metric metrics[2 * BUILDER_SMALL];
+	struct profile_counter counters[BUILDER_ROOM];
+	struct profile_counted_graph counted_graphs[BUILDER_SMALL];
 	struct profile_loss losses[BUILDER_SMALL];
 };
 
@@ -65,6 +68,9 @@ static inline struct builder *builder_new(size_t process_count, size_t device_co
 		.ranges = b->ranges,
 		.overheads = b->overheads,
 		.jits = b->jits,
+		.metrics = b->metrics,
+		.counters = b->counters,
+		.counted_graphs = b->counted_graphs,
 		.losses = b->losses,
 	};
 	for (size_t i = 0; i < process_count; i++) {
@@ -247,6 +253,59 @@ static inline void builder_overhead(struct builder *b, uint32_t process, uint32_
 						    .is_profiler = is_profiler};
 }
 
+/* The metric of that role; name "" says that the chip has none. */
+static inline uint32_t builder_metric(struct builder *b, const char *name, enum metric_role role)
+{
+	size_t i = 0;
+
+	while (i < b->profile.metric_count &&
+	       (b->metrics[i].role != (uint32_t)role || strcmp(b->metrics[i].name, name)))
+		i++;
+	assert(i < 2 * BUILDER_SMALL);
+	b->metrics[i] = (struct profile_metric){name, role};
+	if (i == b->profile.metric_count)
+		b->profile.metric_count++;
+	return (uint32_t)i;
+}
+
+/* A counter of a signature, or of a counted graph. */
+static inline struct profile_counter *builder_counter(struct builder *b, bool is_graph,
+						      uint32_t subject, enum metric_role role,
+						      uint64_t sample_count, double mean)
+{
+	size_t i = b->profile.counter_count++;
+
+	assert(i < BUILDER_ROOM);
+	b->counters[i] = (struct profile_counter){.subject = subject,
+						  .is_graph = is_graph,
+						  .metric = builder_metric(b, "counter", role),
+						  .sample_count = sample_count,
+						  .mean = mean,
+						  .min = mean,
+						  .max = mean};
+	return &b->counters[i];
+}
+
+static inline uint32_t builder_counted_graph(struct builder *b, uint32_t process, uint32_t graph)
+{
+	size_t i = b->profile.counted_graph_count++;
+
+	assert(i < BUILDER_SMALL);
+	b->counted_graphs[i] = (struct profile_counted_graph){process, graph};
+	return (uint32_t)i;
+}
+
+static inline int builder_compare_counters(const void *left, const void *right)
+{
+	const struct profile_counter *a = left, *b = right;
+
+	if (a->is_graph != b->is_graph)
+		return a->is_graph ? 1 : -1;
+	if (a->subject != b->subject)
+		return a->subject < b->subject ? -1 : 1;
+	return (a->metric > b->metric) - (a->metric < b->metric);
+}
+
 static inline int builder_compare_ops(const void *left, const void *right)
 {
 	const struct profile_op *a = left, *b = right;
@@ -287,6 +346,8 @@ static inline const struct profile *builder_finish(struct builder *b)
 {
 	builder_sort_calls(b);
 	qsort(b->ops, b->profile.op_count, sizeof(*b->ops), builder_compare_ops);
+	qsort(b->counters, b->profile.counter_count, sizeof(*b->counters),
+	      builder_compare_counters);
 	for (size_t i = b->profile.op_count; i-- > 0;) {
 		b->devices[b->ops[i].device].first_op = i;
 		b->devices[b->ops[i].device].op_count++;

@@ -1,0 +1,387 @@
+/* What atomics cost, by numbers worked out by hand and by three kernels that an H200 ran. */
+#define _GNU_SOURCE
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/report.h"
+#include "fixture.h"
+#include "fixture_roofs.h"
+
+#define assert_near(value, expected) assert_near_at(value, expected, 1e-9, __LINE__)
+#define assert_about(value, expected, tolerance) \
+	assert_near_at(value, expected, tolerance, __LINE__)
+
+static void assert_near_at(double value, double expected, double tolerance, int line)
+{
+	if (!(fabs(value - expected) <= tolerance * fmax(1e-300, fabs(expected))))
+		fail_msg("line %d: %.17g is not %.17g", line, value, expected);
+}
+
+/* Counters of one launch of a kernel with atomics. */
+struct counts {
+	int64_t duration_ns;
+	double atom_instructions, red_instructions, shared_instructions;
+	double atom_requests, red_requests, cas_requests, atom_sectors, red_sectors;
+	double unit_cycles, unit_max, unit_mean, l2_cycles;
+	double dram_bytes;
+};
+
+static struct placed place(struct builder *b, const struct counts *counts, int launch_count,
+			   const struct ceilings *ceilings)
+{
+	uint32_t signature = builder_signature(b, "k", 1);
+	const struct {
+		enum metric_role role;
+		double value;
+	} values[] = {
+		{METRIC_global_atom_instructions, counts->atom_instructions},
+		{METRIC_global_red_instructions, counts->red_instructions},
+		{METRIC_shared_atom_instructions, counts->shared_instructions},
+		{METRIC_l2_atom_requests, counts->atom_requests},
+		{METRIC_l2_red_requests, counts->red_requests},
+		{METRIC_l2_cas_requests, counts->cas_requests},
+		{METRIC_l2_atom_sectors, counts->atom_sectors},
+		{METRIC_l2_red_sectors, counts->red_sectors},
+		{METRIC_atomic_unit_cycles, counts->unit_cycles},
+		{METRIC_atomic_unit_cycles_max, counts->unit_max},
+		{METRIC_atomic_unit_cycles_mean, counts->unit_mean},
+		{METRIC_l2_cycles, counts->l2_cycles},
+		{METRIC_dram_read_bytes, counts->dram_bytes},
+	};
+
+	for (int i = 0; i < launch_count; i++)
+		builder_op(b, OP_KERNEL, 0, signature, 1000 + i * counts->duration_ns,
+			   1000 + (i + 1) * counts->duration_ns, PROFILE_NONE);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		builder_counter(b, false, signature, values[i].role, i + 1, values[i].value);
+	fixture_count_nothing_else(b, signature, 1);
+	return fixture_place(builder_finish(b), ceilings);
+}
+
+/* 2^20 reductions: to one address, to 64 neighbours, to 2^20 addresses over all of 96 slices. */
+static const struct counts one_address = {.duration_ns = 770000,
+					  .red_instructions = 32768,
+					  .red_requests = 1048576,
+					  .red_sectors = 1048576,
+					  .unit_cycles = 1048576,
+					  .unit_max = 1048576,
+					  .unit_mean = 1048576 / 96.,
+					  .l2_cycles = 1100000};
+static const struct counts neighbours = {.duration_ns = 200000,
+					 .red_instructions = 32768,
+					 .red_requests = 65536,
+					 .red_sectors = 262144,
+					 .unit_cycles = 262144,
+					 .unit_max = 262144,
+					 .unit_mean = 262144 / 96.,
+					 .l2_cycles = 290000};
+static const struct counts spread = {.duration_ns = 14000,
+				     .red_instructions = 32768,
+				     .red_requests = 1048576,
+				     .red_sectors = 1048576,
+				     .unit_cycles = 1048576,
+				     .unit_max = 11000,
+				     .unit_mean = 1048576 / 96.,
+				     .l2_cycles = 28000};
+
+static void test_counts(void **state)
+{
+	const struct counts counts = {.duration_ns = 1000,
+				      .atom_instructions = 30,
+				      .red_instructions = 70,
+				      .shared_instructions = 5,
+				      .atom_requests = 300,
+				      .red_requests = 100,
+				      .cas_requests = 100,
+				      .atom_sectors = 600,
+				      .red_sectors = 400,
+				      .unit_cycles = 1200,
+				      .unit_max = 400,
+				      .unit_mean = 100,
+				      .l2_cycles = 1600};
+	struct builder *b = builder_new(1, 1);
+	struct placed placed = place(b, &counts, 3, NULL);
+	const struct atomics_kernel *kernel = placed.atomics->kernels;
+
+	(void)state;
+	assert_int_equal(placed.atomics->kernel_count, 1);
+	assert_true(placed.atomics->is_asked);
+	assert_string_equal(kernel->name, "k");
+	assert_int_equal(kernel->launch_count, 3);
+	assert_near(kernel->duration_ns, 1000);
+	assert_near(kernel->global_instructions, 100);
+	assert_near(kernel->shared_instructions, 5);
+	assert_near(kernel->requests, 400);
+	assert_near(kernel->sectors, 1000);
+	assert_near(kernel->sectors_per_request, 2.5);
+	assert_near(kernel->requests_per_instruction, 4);
+	assert_near(kernel->cas_share, 0.25);
+	assert_near(kernel->unit_share, 0.0625);
+	assert_near(kernel->hottest_share, 0.25);
+	assert_near(kernel->slice_ratio, 4);
+	assert_near(kernel->busy_slices, 3);
+	assert_near(kernel->explained_ns, 250);
+	assert_true(kernel->ceiling_ns == ATOMICS_UNKNOWN);
+	assert_near(kernel->other_ns, 750);
+	assert_int_equal(kernel->batch, 1);
+	assert_false(kernel->is_bottleneck);
+	assert_int_equal(kernel->least_sample_count, 1);
+	assert_int_equal(kernel->most_sample_count, 12);
+	fixture_placed_free(&placed);
+	free(b);
+}
+
+static void test_measured(void **state)
+{
+	struct ceilings *ceilings = fixture_ceilings();
+	const struct counts *const counts[] = {&one_address, &neighbours, &spread};
+	/* 1.25e9 sectors/s a slice; the third is 95.3 slices at once, but no more than 80e9/s */
+	static const double ceiling_ns[] = {838861, 209715, 13107};
+	static const double sectors_per_request[] = {1, 4, 1};
+	static const double busy_slices[] = {1, 1, 95.325};
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct builder *b = builder_new(1, 1);
+		struct placed placed = place(b, counts[i], 1, ceilings);
+		const struct atomics_kernel *kernel = placed.atomics->kernels;
+
+		assert_about(kernel->ceiling_ns, ceiling_ns[i], 1e-4);
+		assert_near(kernel->sectors_per_request, sectors_per_request[i]);
+		assert_about(kernel->busy_slices, busy_slices[i], 1e-4);
+		assert_int_equal(kernel->is_bottleneck, i != 2);
+		fixture_placed_free(&placed);
+		free(b);
+	}
+	ceilings_free(ceilings);
+}
+
+/* 734,003 ns of 770,000 are explained; the other 35,997 are reached at 1/32 of the atomics. */
+static void test_batch(void **state)
+{
+	struct ceilings *ceilings = fixture_ceilings();
+	struct builder *b = builder_new(1, 1);
+	struct placed placed = place(b, &one_address, 1, ceilings);
+	const struct atomics_kernel *kernel = placed.atomics->kernels;
+
+	(void)state;
+	assert_about(kernel->explained_ns, 734003, 1e-5);
+	assert_about(kernel->other_ns, 35997, 1e-4);
+	assert_int_equal(kernel->batch, 32);
+	assert_true(kernel->is_bottleneck);
+	assert_int_equal(placed.roofline->kernels[0].regime, ROOFLINE_ATOMIC_BOUND);
+	assert_int_equal(placed.roofline->kernels[0].binding, ROOF_atomic_unit);
+	fixture_placed_free(&placed);
+	free(b);
+	ceilings_free(ceilings);
+}
+
+/* Another roof that needs 200,000 ns leaves room for a quarter of the atomics. */
+static void test_batch_beside_memory(void **state)
+{
+	struct ceilings *ceilings = fixture_ceilings();
+	struct builder *b = builder_new(1, 1);
+	struct counts counts = one_address;
+	struct placed placed;
+
+	(void)state;
+	counts.dram_bytes = 8e8;
+	placed = place(b, &counts, 1, ceilings);
+	assert_about(placed.atomics->kernels[0].other_ns, 200000, 1e-9);
+	assert_int_equal(placed.atomics->kernels[0].batch, 4);
+	fixture_placed_free(&placed);
+	free(b);
+	ceilings_free(ceilings);
+}
+
+static void test_memory_first(void **state)
+{
+	struct ceilings *ceilings = fixture_ceilings();
+	struct builder *b = builder_new(1, 1);
+	struct counts counts = one_address;
+	struct placed placed;
+
+	(void)state;
+	counts.dram_bytes = 4e12 * 770e-6 * 0.97; /* of DRAM, 95% of the atomic unit */
+	placed = place(b, &counts, 1, ceilings);
+	assert_false(placed.atomics->kernels[0].is_bottleneck);
+	assert_int_equal(placed.atomics->kernels[0].batch, 1);
+	fixture_placed_free(&placed);
+	free(b);
+	ceilings_free(ceilings);
+}
+
+/* All of the time explained: an empty kernel's time is what is left, and without it nothing is said. */
+static void test_batch_without_rest(void **state)
+{
+	struct ceilings *ceilings = fixture_ceilings();
+	struct builder *b = builder_new(1, 1), *other = builder_new(1, 1);
+	struct counts counts = one_address;
+	struct placed placed;
+
+	(void)state;
+	counts.unit_max = counts.l2_cycles * 1.5; /* rounding and passes apart: at most all of it */
+	placed = place(b, &counts, 1, ceilings);
+	assert_near(placed.atomics->kernels[0].hottest_share, 1);
+	assert_near(placed.atomics->kernels[0].other_ns, 800);
+	assert_int_equal(placed.atomics->kernels[0].batch, 1024);
+	fixture_placed_free(&placed);
+	placed = place(other, &counts, 1, NULL);
+	assert_near(placed.atomics->kernels[0].other_ns, 0);
+	assert_int_equal(placed.atomics->kernels[0].batch, 0);
+	fixture_placed_free(&placed);
+	free(b);
+	free(other);
+	ceilings_free(ceilings);
+}
+
+static void test_cas(void **state)
+{
+	struct ceilings *ceilings = fixture_ceilings();
+	struct builder *b = builder_new(1, 1);
+	struct counts counts = one_address;
+	struct placed placed;
+
+	(void)state;
+	counts.red_requests = counts.red_sectors = 0;
+	counts.atom_requests = counts.atom_sectors = 1e6;
+	counts.cas_requests = 5e5;
+	placed = place(b, &counts, 1, ceilings);
+	/* half at 1.25e9/s, half at 1e9/s */
+	assert_near(placed.atomics->kernels[0].ceiling_ns, 1e9 * (0.5e6 / 1.25e9 + 0.5e6 / 1e9));
+	fixture_placed_free(&placed);
+	free(b);
+	ceilings_free(ceilings);
+}
+
+static void test_unknown(void **state)
+{
+	struct ceilings *ceilings = fixture_ceilings();
+	struct builder *b = builder_new(1, 1);
+	uint32_t signature = builder_signature(b, "k", 1), none = builder_signature(b, "none", 1);
+	const struct atomics_kernel *kernel;
+	struct placed placed;
+
+	(void)state;
+	builder_op(b, OP_KERNEL, 0, signature, 1000, 2000, PROFILE_NONE)->counted = COUNTED_PATCHED;
+	builder_op(b, OP_KERNEL, 0, none, 3000, 4000, PROFILE_NONE);
+	builder_counter(b, false, signature, METRIC_shared_atom_instructions, 1, 10);
+	builder_counter(b, false, signature, METRIC_l2_atom_requests, 1, 10);
+	builder_counter(b, false, none, METRIC_shared_atom_instructions, 1, 0);
+	placed = fixture_place(builder_finish(b), ceilings);
+	assert_int_equal(placed.atomics->kernel_count, 1); /* no atomics, no row */
+	kernel = placed.atomics->kernels;
+	assert_near(kernel->shared_instructions, 10);
+	assert_true(kernel->duration_ns == ATOMICS_UNKNOWN);
+	assert_true(kernel->requests == ATOMICS_UNKNOWN && kernel->sectors == ATOMICS_UNKNOWN);
+	assert_true(kernel->sectors_per_request == ATOMICS_UNKNOWN);
+	assert_true(kernel->cas_share == ATOMICS_UNKNOWN);
+	assert_true(kernel->hottest_share == ATOMICS_UNKNOWN);
+	assert_true(kernel->explained_ns == ATOMICS_UNKNOWN);
+	assert_true(kernel->ceiling_ns == ATOMICS_UNKNOWN && kernel->other_ns == ATOMICS_UNKNOWN);
+	assert_int_equal(kernel->batch, 0);
+	assert_false(kernel->is_bottleneck);
+	fixture_placed_free(&placed);
+	free(b);
+	ceilings_free(ceilings);
+}
+
+static void test_not_asked(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct placed placed;
+
+	(void)state;
+	builder_metric(b, "counter", METRIC_l2_bytes);
+	builder_metric(b, "", METRIC_l2_atom_requests);
+	placed = fixture_place(builder_finish(b), NULL);
+	assert_false(placed.atomics->is_asked);
+	fixture_placed_free(&placed);
+	free(b);
+}
+
+/* The batch grows with the atomics and never falls: twice as many need at most twice the batch. */
+static void test_batch_grows(void **state)
+{
+	uint64_t before = 0;
+
+	(void)state;
+	for (int i = 1; i <= 10; i++) {
+		struct builder *b = builder_new(1, 1);
+		struct counts counts = {.duration_ns = 10000 + 10000 * (1 << i),
+					.red_instructions = 1,
+					.red_requests = 1,
+					.red_sectors = 1,
+					.unit_cycles = 1 << i,
+					.unit_max = 1 << i,
+					.unit_mean = 1,
+					.l2_cycles = 1 + (1 << i)};
+		struct placed placed = place(b, &counts, 1, NULL);
+		uint64_t batch = placed.atomics->kernels[0].batch;
+
+		assert_true(batch == (uint64_t)1 << i || batch == (uint64_t)2 << i);
+		assert_true(batch > before);
+		before = batch;
+		fixture_placed_free(&placed);
+		free(b);
+	}
+}
+
+/* ---- in a report ---- */
+
+static void test_report(void **state)
+{
+	struct fixture fixture;
+	struct report *report = NULL;
+	struct err err = {""};
+
+	(void)state;
+	fixture_small(&fixture);
+	if (report_build(&report, fixture.path, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_non_null(report->roofline);
+	assert_non_null(report->atomics);
+	assert_null(report->ceilings);
+	assert_false(report->roofline->has_ceilings);
+	assert_int_equal(report->roofline->graph_count, 1);
+	assert_int_equal(report_set_ceilings(report, fixture_ceilings(), &err), 0);
+	assert_true(report->roofline->has_ceilings);
+	assert_near(report->roofline->roofs[ROOF_dram], 4e12);
+	assert_int_equal(report_set_ceilings(report, NULL, &err), 0);
+	assert_false(report->roofline->has_ceilings);
+	report_free(report);
+	fixture_remove(&fixture);
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENTENCE("counts, shares and spread of atomics", test_counts),
+		SENTENCE("ceilings explain what an H200 measured", test_measured),
+		SENTENCE("a batch makes room for the rest of the kernel", test_batch),
+		SENTENCE("a roof beside the atomics limits the batch", test_batch_beside_memory),
+		SENTENCE("atomics below another roof are no bottleneck", test_memory_first),
+		SENTENCE("a kernel of nothing but atomics is left an empty kernel's time",
+			 test_batch_without_rest),
+		SENTENCE("compare-and-swap has a ceiling of its own", test_cas),
+		SENTENCE("what was not counted is unknown and never guessed", test_unknown),
+		SENTENCE("counters that are not of atomics ask for none", test_not_asked),
+		SENTENCE("more atomics need a larger batch", test_batch_grows),
+		SENTENCE("a report takes ceilings and gives them back", test_report),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
