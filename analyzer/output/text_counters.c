@@ -48,11 +48,13 @@ static struct figure advice_of(const struct atomics_kernel *kernel)
 
 static void put_atomics_of(struct page *page, const struct atomics_kernel *kernel)
 {
-	const char *verdict = kernel->is_bottleneck ? "bottleneck" : "";
-
-	fputs("  ", page->out);
-	page_kernel(page, kernel->name, PAGE_WIDTH - 4 - strlen(verdict));
-	fprintf(page->out, "%s%s\n", *verdict ? "  " : "", verdict);
+	if (kernel->is_bottleneck) {
+		fputs("  ", page->out);
+		page_kernel(page, kernel->name, PAGE_WIDTH - 4 - strlen("bottleneck"));
+		fputs("  bottleneck\n", page->out);
+	} else {
+		page_kernel_line(page, kernel->name);
+	}
 	fprintf(page->out, "  %9s %9s %7s %6s %6s %7s %9s %9s  %s\n",
 		known_count(kernel->requests).text, known_count(kernel->sectors).text,
 		known_ratio(kernel->sectors_per_request).text, known_share(kernel->cas_share).text,
