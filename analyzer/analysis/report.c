@@ -143,6 +143,13 @@ int report_set_ceilings(struct report *report, struct ceilings *ceilings, struct
 	return place_under_roofs(report, err);
 }
 
+int report_set_ceilings_note(struct report *report, const char *note, struct err *err)
+{
+	free(report->ceilings_note);
+	report->ceilings_note = strdup(note);
+	return report->ceilings_note ? 0 : err_set(err, -ENOMEM, "out of memory for the report");
+}
+
 static int analyze(struct report *report, struct err *err)
 {
 	int rc = timeline_build(&report->timeline, report->profile, err);
@@ -200,6 +207,7 @@ void report_free(struct report *report)
 	roofline_free(report->roofline);
 	counted_free(report->counted);
 	ceilings_free(report->ceilings);
+	free(report->ceilings_note);
 	gaps_free(report->gaps);
 	statistics_free(report->statistics);
 	timeline_free(report->timeline);

@@ -21,6 +21,7 @@ struct report {
 	struct statistics *statistics;
 	struct gap_analysis *gaps;
 	struct ceilings *ceilings; /* owned; NULL until report_set_ceilings gives some */
+	char *ceilings_note; /* owned; where the ceilings are from, or why there are none; may be NULL */
 	struct counted *counted;
 	struct roofline *roofline; /* never NULL; without ceilings it has no shares */
 	struct atomics *atomics;   /* never NULL */
@@ -38,6 +39,9 @@ int report_of_profile(struct report **out, struct profile *profile, struct err *
 /* Takes the roofs of the recording's GPU, which the report owns from here on, also on failure, and
  * places everything under them again.  NULL takes them away. */
 int report_set_ceilings(struct report *report, struct ceilings *ceilings, struct err *err);
+
+/* Keeps a copy of the note: "measured on ...".  Fails with -ENOMEM only. */
+int report_set_ceilings_note(struct report *report, const char *note, struct err *err);
 
 void report_free(struct report *report);
 

@@ -1,4 +1,4 @@
-/* plot.c - draws a recording: timeline, gaps, kernels. */
+/* plot.c - draws a recording: one picture for each row of output/charts.h. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -12,6 +12,7 @@
 #include "analysis/report.h"
 #include "base/paths.h"
 #include "cmd/commands.h"
+#include "cmd/report_ceilings.h"
 #include "cmd/usage.h"
 #include "output/charts.h"
 #include "output/gnuplot.h"
@@ -32,13 +33,14 @@ enum { CHART_COUNT = sizeof(charts) / sizeof(charts[0]) };
 
 struct options {
 	const char *recording, *folder;
+	const char *ceilings_path; /* NULL: those that fit the GPU */
 	enum gnuplot_format format;
 	bool is_chosen[CHART_COUNT];
 	int chosen_count;
 	struct chart_options chart;
 };
 
-enum { KEY_FORMAT = 'f', KEY_FROM = 256, KEY_TO };
+enum { KEY_FORMAT = 'f', KEY_FROM = 256, KEY_TO, KEY_CEILINGS };
 
 static const struct argp_option option_table[] = {
 	{"output", 'o', "DIR", 0,
@@ -47,6 +49,10 @@ static const struct argp_option option_table[] = {
 	{"from", KEY_FROM, "MS", 0,
 	 "timeline: begin so many milliseconds after the first GPU operation", 0},
 	{"to", KEY_TO, "MS", 0, "timeline: end there", 0},
+	{"ceilings", KEY_CEILINGS, "FILE", 0,
+	 "roofs that 'rooflinectl ceilings' measured; without it those stored for this GPU, else its "
+	 "datasheet's",
+	 0},
 	{0},
 };
 
@@ -88,7 +94,8 @@ static void parse_argument(struct options *options, char *argument, struct argp_
 		options->recording = argument;
 	} else {
 		usage_fail(state,
-			   "'%s' is neither a recording nor a chart (timeline, gaps, kernels)",
+			   "'%s' is neither a recording nor a chart (timeline, gaps, "
+			   "kernels, roofline, launch_roofline, atomics)",
 			   argument);
 	}
 }
@@ -119,6 +126,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case KEY_TO:
 		options->chart.to_ns = parse_ms("--to", argument, state);
 		return 0;
+	case KEY_CEILINGS:
+		options->ceilings_path = argument;
+		return 0;
 	case ARGP_KEY_ARG:
 		parse_argument(options, argument, state);
 		return 0;
@@ -145,7 +155,7 @@ static char *help_filter(int key, const char *text, void *input)
 		return (char *)text;
 	fputs("Charts, all of them by default:\n", out);
 	for (int i = 0; i < CHART_COUNT; i++)
-		fprintf(out, "  %-9s %s\n", charts[i].name, charts[i].summary);
+		fprintf(out, "  %-15s %s\n", charts[i].name, charts[i].summary);
 	fputs(text, out);
 	fclose(out);
 	return help;
@@ -281,6 +291,8 @@ static int plot(const struct options *options, struct err *err)
 	struct report *report = NULL;
 	int rc = report_build(&report, options->recording, err);
 
+	if (rc == 0)
+		rc = report_take_ceilings(report, options->ceilings_path, "rooflinectl plot", err);
 	if (rc == 0 && options->format != GNUPLOT_FORMAT_term)
 		rc = make_output_folder(options->folder, err);
 	for (int i = 0; i < CHART_COUNT && rc == 0; i++)

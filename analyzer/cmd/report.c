@@ -1,5 +1,6 @@
 /* report.c - rooflinectl report: where the GPU's time went and why it idled. */
 #include "cmd/commands.h"
+#include "cmd/report_ceilings.h"
 #include "cmd/usage.h"
 
 #include "advice/advice.h"
@@ -15,19 +16,26 @@
 struct report_arguments {
 	const char *path; /* NULL: the newest recording here */
 	const char *output_path;
+	const char *ceilings_path; /* NULL: those that fit the GPU */
 	output_function output;
 	struct output_options options;
 };
 
+enum { KEY_CEILINGS = 256 };
+
 static const struct argp_option option_table[] = {
 	{"format", 'f', "FORMAT", 0, "text (for people, the default), json or csv", 0},
 	{"section", 's', "NAME", 0,
-	 "only this section: processes, devices, kernels, graphs, copies, memsets, api, ranges, gaps, "
-	 "concurrency, streams, advice, losses or not_visible; csv has one a time, kernels unless "
-	 "told",
+	 "only this section: processes, devices, kernels, roofline, launch_roofline, atomics, counters, "
+	 "graphs, copies, memsets, api, ranges, gaps, concurrency, streams, advice, losses or "
+	 "not_visible; csv has one a time, kernels unless told",
 	 0},
 	{"top", 'n', "N", 0, "rows of each list; text shows 10, json and csv all", 0},
 	{"wide", 'w', NULL, 0, "names in full, lines as long as they need", 0},
+	{"ceilings", KEY_CEILINGS, "FILE", 0,
+	 "roofs that 'rooflinectl ceilings' measured; without it those stored for this GPU, else its "
+	 "datasheet's",
+	 0},
 	{"output", 'o', "FILE", 0, "write to FILE instead of stdout", 0},
 	{0},
 };
@@ -70,6 +78,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case 'o':
 		arguments->output_path = argument;
+		return 0;
+	case KEY_CEILINGS:
+		arguments->ceilings_path = argument;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->path)
@@ -133,6 +144,9 @@ static int run(struct report_arguments *arguments, struct err *err)
 		path = newest;
 	}
 	rc = report_build(&report, path, err);
+	if (rc == 0)
+		rc = report_take_ceilings(report, arguments->ceilings_path, "rooflinectl report",
+					  err);
 	if (rc == 0)
 		rc = advice_find(&advice, report, err);
 	if (rc == 0) {

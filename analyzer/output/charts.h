@@ -19,7 +19,10 @@
 #define CHARTS(CHART)                                                                              \
 	CHART(timeline, "what ran when: NVTX ranges, streams, copies and the causes of idle time") \
 	CHART(gaps, "idle time by length of the gap and by cause")                                 \
-	CHART(kernels, "kernels by total time")
+	CHART(kernels, "kernels by total time")                                                    \
+	CHART(roofline, "kernels and the application under the roofs of memory and arithmetic")    \
+	CHART(launch_roofline, "length of kernels against the share of time that the GPU is busy") \
+	CHART(atomics, "time of kernels with atomics against what one or many addresses would take")
 
 #define CHART_KERNEL_COLOURS 7 /* kernels with a colour of their own; the rest is `other` */
 

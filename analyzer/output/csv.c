@@ -1,105 +1,14 @@
 /* csv.c - one section as a table: the first line names the columns.  See OUTPUT_SCHEMA. */
-#include "output/outputs.h"
+#include "output/csv_values.h"
 
 #include <csv.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-struct sheet {
-	FILE *out;
-	const struct report *report;
-	size_t top; /* 0 for all rows */
-	bool is_in_row;
-};
-
-static size_t row_count(const struct sheet *sheet, size_t count)
-{
-	return sheet->top && sheet->top < count ? sheet->top : count;
-}
-
-static void separate(struct sheet *sheet)
-{
-	if (sheet->is_in_row)
-		fputc(',', sheet->out);
-	sheet->is_in_row = true;
-}
-
-static void put_text(struct sheet *sheet, const char *text)
-{
-	separate(sheet);
-	if (!text)
-		return;
-	if (strpbrk(text, ",\"\r\n") || *text == ' ')
-		csv_fwrite(sheet->out, text, strlen(text));
-	else
-		fputs(text, sheet->out);
-}
-
-static void put_integer(struct sheet *sheet, int64_t value)
-{
-	separate(sheet);
-	fprintf(sheet->out, "%" PRId64, value);
-}
-
-static void put_count(struct sheet *sheet, uint64_t value)
-{
-	separate(sheet);
-	fprintf(sheet->out, "%" PRIu64, value);
-}
-
-static void put_real(struct sheet *sheet, double value)
-{
-	separate(sheet);
-	fprintf(sheet->out, "%.15g", value);
-}
-
-static void end_row(struct sheet *sheet)
-{
-	fputc('\n', sheet->out);
-	sheet->is_in_row = false;
-}
-
-static void put_heads(struct sheet *sheet, const char *heads)
-{
-	fprintf(sheet->out, "%s\n", heads);
-}
-
-#define TIME_HEADS "count,total_ns,mean_ns,p50_ns,p99_ns,min_ns,max_ns"
-
-static void put_time(struct sheet *sheet, const struct distribution *time)
-{
-	put_count(sheet, time->count);
-	put_integer(sheet, time->total_ns);
-	put_real(sheet, time->mean_ns);
-	put_integer(sheet, time->p50_ns);
-	put_integer(sheet, time->p99_ns);
-	put_integer(sheet, time->min_ns);
-	put_integer(sheet, time->max_ns);
-}
-
-static void put_cause_heads(struct sheet *sheet)
-{
-	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
-		fprintf(sheet->out, ",%s_ns", gap_cause_key(i));
-	fputc('\n', sheet->out);
-}
-
-static void put_causes(struct sheet *sheet, const int64_t *by_cause_ns)
-{
-	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
-		put_integer(sheet, by_cause_ns[i]);
-}
-
-static void put_dimensions(struct sheet *sheet, const uint32_t dimensions[3])
-{
-	for (int i = 0; i < 3; i++)
-		put_integer(sheet, dimensions[i]);
-}
-
 /* ---- sections ---- */
 
-static void section_processes(struct sheet *sheet)
+void csv_section_processes(struct sheet *sheet)
 {
 	const struct profile *profile = sheet->report->profile;
 
@@ -123,7 +32,7 @@ static void section_processes(struct sheet *sheet)
 	}
 }
 
-static void section_devices(struct sheet *sheet)
+void csv_section_devices(struct sheet *sheet)
 {
 	const struct report *report = sheet->report;
 
@@ -152,7 +61,7 @@ static void section_devices(struct sheet *sheet)
 	}
 }
 
-static void section_kernels(struct sheet *sheet)
+void csv_section_kernels(struct sheet *sheet)
 {
 	const struct statistics *statistics = sheet->report->statistics;
 
@@ -178,7 +87,7 @@ static void section_kernels(struct sheet *sheet)
 	}
 }
 
-static void section_graphs(struct sheet *sheet)
+void csv_section_graphs(struct sheet *sheet)
 {
 	const struct statistics *statistics = sheet->report->statistics;
 
@@ -199,7 +108,7 @@ static void section_graphs(struct sheet *sheet)
 	}
 }
 
-static void section_copies(struct sheet *sheet)
+void csv_section_copies(struct sheet *sheet)
 {
 	const struct statistics *statistics = sheet->report->statistics;
 
@@ -218,7 +127,7 @@ static void section_copies(struct sheet *sheet)
 	}
 }
 
-static void section_memsets(struct sheet *sheet)
+void csv_section_memsets(struct sheet *sheet)
 {
 	const struct statistics *statistics = sheet->report->statistics;
 
@@ -231,7 +140,7 @@ static void section_memsets(struct sheet *sheet)
 	}
 }
 
-static void section_api(struct sheet *sheet)
+void csv_section_api(struct sheet *sheet)
 {
 	const struct statistics *statistics = sheet->report->statistics;
 
@@ -246,7 +155,7 @@ static void section_api(struct sheet *sheet)
 	}
 }
 
-static void section_ranges(struct sheet *sheet)
+void csv_section_ranges(struct sheet *sheet)
 {
 	const struct statistics *statistics = sheet->report->statistics;
 
@@ -280,7 +189,7 @@ static const char *op_name(const struct profile *profile, const struct profile_o
 	}
 }
 
-static void section_gaps(struct sheet *sheet)
+void csv_section_gaps(struct sheet *sheet)
 {
 	const struct profile *profile = sheet->report->profile;
 	const struct gap_analysis *gaps = sheet->report->gaps;
@@ -302,7 +211,7 @@ static void section_gaps(struct sheet *sheet)
 	}
 }
 
-static void section_concurrency(struct sheet *sheet)
+void csv_section_concurrency(struct sheet *sheet)
 {
 	const struct timeline *timeline = sheet->report->timeline;
 
@@ -317,7 +226,7 @@ static void section_concurrency(struct sheet *sheet)
 	}
 }
 
-static void section_streams(struct sheet *sheet)
+void csv_section_streams(struct sheet *sheet)
 {
 	const struct profile *profile = sheet->report->profile;
 	const struct statistics *statistics = sheet->report->statistics;
@@ -339,7 +248,7 @@ static void section_streams(struct sheet *sheet)
 	}
 }
 
-static void section_advice(struct sheet *sheet)
+void csv_section_advice(struct sheet *sheet)
 {
 	const struct advice *advice = sheet->report->advice;
 
@@ -358,7 +267,7 @@ static void section_advice(struct sheet *sheet)
 	}
 }
 
-static void section_losses(struct sheet *sheet)
+void csv_section_losses(struct sheet *sheet)
 {
 	const struct profile *profile = sheet->report->profile;
 
@@ -375,7 +284,7 @@ static void section_losses(struct sheet *sheet)
 	}
 }
 
-static void section_not_visible(struct sheet *sheet)
+void csv_section_not_visible(struct sheet *sheet)
 {
 	put_heads(sheet, "what");
 	for (size_t i = 0; i < row_count(sheet, sheet->report->not_visible_count); i++) {
@@ -384,7 +293,7 @@ static void section_not_visible(struct sheet *sheet)
 	}
 }
 
-#define SECTION_FUNCTION(name, title) section_##name,
+#define SECTION_FUNCTION(name, title) csv_section_##name,
 static void (*const sections[])(struct sheet *sheet) = {SECTIONS(SECTION_FUNCTION)};
 #undef SECTION_FUNCTION
 

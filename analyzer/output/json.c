@@ -1,5 +1,5 @@
 /* json.c - the whole report for programs.  Keys are stable: see OUTPUT_SCHEMA. */
-#include "output/outputs.h"
+#include "output/json_values.h"
 
 #include "analysis/sums.h"
 
@@ -8,89 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct json_report {
-	const struct report *report;
-	const struct output_options *options;
-};
-
-static size_t row_count(const struct json_report *json, size_t count)
-{
-	return json->options->top && json->options->top < count ? json->options->top : count;
-}
-
-/* JSON is UTF-8; a name that is not (file names, foreign code pages) keeps its ASCII part. */
-static json_t *text_of(const char *text)
-{
-	json_t *value = json_string(text);
-	char *copy;
-
-	if (value || !(copy = strdup(text)))
-		return value;
-	for (char *byte = copy; *byte; byte++)
-		if ((unsigned char)*byte >= 0x80)
-			*byte = '?';
-	value = json_string(copy);
-	free(copy);
-	return value;
-}
-
-static void set_text(json_t *object, const char *key, const char *text)
-{
-	json_object_set_new(object, key, text ? text_of(text) : json_null());
-}
-
-static void set_integer(json_t *object, const char *key, int64_t value)
-{
-	json_object_set_new(object, key, json_integer(value));
-}
-
-static void set_count(json_t *object, const char *key, uint64_t value)
-{
-	set_integer(object, key, value > INT64_MAX ? INT64_MAX : (int64_t)value);
-}
-
-static void set_real(json_t *object, const char *key, double value)
-{
-	json_object_set_new(object, key, json_real(value));
-}
-
-static void set_bool(json_t *object, const char *key, bool value)
-{
-	json_object_set_new(object, key, json_boolean(value));
-}
-
-static void set_time(json_t *object, const struct distribution *time)
-{
-	set_count(object, "count", time->count);
-	set_integer(object, "total_ns", time->total_ns);
-	set_real(object, "mean_ns", time->mean_ns);
-	set_integer(object, "p50_ns", time->p50_ns);
-	set_integer(object, "p99_ns", time->p99_ns);
-	set_integer(object, "min_ns", time->min_ns);
-	set_integer(object, "max_ns", time->max_ns);
-}
-
-static json_t *causes_of(const int64_t *by_cause_ns)
-{
-	json_t *causes = json_object();
-
-	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
-		set_integer(causes, gap_cause_key(i), by_cause_ns[i]);
-	return causes;
-}
-
-static json_t *dimensions_of(const uint32_t dimensions[3])
-{
-	json_t *array = json_array();
-
-	for (int i = 0; i < 3; i++)
-		json_array_append_new(array, json_integer(dimensions[i]));
-	return array;
-}
-
 /* ---- sections ---- */
 
-static json_t *section_processes(const struct json_report *json)
+json_t *json_section_processes(const struct json_report *json)
 {
 	const struct profile *profile = json->report->profile;
 	json_t *array = json_array();
@@ -131,7 +51,7 @@ static void set_gaps_of_device(json_t *item, const struct gap_device *gaps)
 	json_object_set_new(item, "gap_count_by_cause", counts);
 }
 
-static json_t *section_devices(const struct json_report *json)
+json_t *json_section_devices(const struct json_report *json)
 {
 	const struct report *report = json->report;
 	json_t *array = json_array();
@@ -162,7 +82,7 @@ static json_t *section_devices(const struct json_report *json)
 	return array;
 }
 
-static json_t *section_kernels(const struct json_report *json)
+json_t *json_section_kernels(const struct json_report *json)
 {
 	const struct statistics *statistics = json->report->statistics;
 	json_t *array = json_array();
@@ -190,7 +110,7 @@ static json_t *section_kernels(const struct json_report *json)
 	return array;
 }
 
-static json_t *section_graphs(const struct json_report *json)
+json_t *json_section_graphs(const struct json_report *json)
 {
 	const struct statistics *statistics = json->report->statistics;
 	json_t *array = json_array();
@@ -212,7 +132,7 @@ static json_t *section_graphs(const struct json_report *json)
 	return array;
 }
 
-static json_t *section_copies(const struct json_report *json)
+json_t *json_section_copies(const struct json_report *json)
 {
 	const struct statistics *statistics = json->report->statistics;
 	json_t *array = json_array();
@@ -233,7 +153,7 @@ static json_t *section_copies(const struct json_report *json)
 	return array;
 }
 
-static json_t *section_memsets(const struct json_report *json)
+json_t *json_section_memsets(const struct json_report *json)
 {
 	const struct statistics *statistics = json->report->statistics;
 	json_t *array = json_array();
@@ -250,7 +170,7 @@ static json_t *section_memsets(const struct json_report *json)
 	return array;
 }
 
-static json_t *section_api(const struct json_report *json)
+json_t *json_section_api(const struct json_report *json)
 {
 	const struct statistics *statistics = json->report->statistics;
 	json_t *array = json_array();
@@ -267,7 +187,7 @@ static json_t *section_api(const struct json_report *json)
 	return array;
 }
 
-static json_t *section_ranges(const struct json_report *json)
+json_t *json_section_ranges(const struct json_report *json)
 {
 	const struct statistics *statistics = json->report->statistics;
 	json_t *array = json_array();
@@ -307,7 +227,7 @@ static json_t *op_of(const struct profile *profile, const struct profile_op *op)
 	return item;
 }
 
-static json_t *section_gaps(const struct json_report *json)
+json_t *json_section_gaps(const struct json_report *json)
 {
 	const struct profile *profile = json->report->profile;
 	const struct gap_analysis *gaps = json->report->gaps;
@@ -330,7 +250,7 @@ static json_t *section_gaps(const struct json_report *json)
 	return array;
 }
 
-static json_t *section_concurrency(const struct json_report *json)
+json_t *json_section_concurrency(const struct json_report *json)
 {
 	const struct timeline *timeline = json->report->timeline;
 	json_t *array = json_array();
@@ -348,7 +268,7 @@ static json_t *section_concurrency(const struct json_report *json)
 	return array;
 }
 
-static json_t *section_streams(const struct json_report *json)
+json_t *json_section_streams(const struct json_report *json)
 {
 	const struct profile *profile = json->report->profile;
 	const struct statistics *statistics = json->report->statistics;
@@ -395,7 +315,7 @@ static json_t *advice_item(const struct recommendation *item)
 	return object;
 }
 
-static json_t *section_advice(const struct json_report *json)
+json_t *json_section_advice(const struct json_report *json)
 {
 	const struct advice *advice = json->report->advice;
 	json_t *array = json_array();
@@ -405,7 +325,7 @@ static json_t *section_advice(const struct json_report *json)
 	return array;
 }
 
-static json_t *section_losses(const struct json_report *json)
+json_t *json_section_losses(const struct json_report *json)
 {
 	const struct profile *profile = json->report->profile;
 	json_t *object = json_object();
@@ -420,7 +340,7 @@ static json_t *section_losses(const struct json_report *json)
 	return object;
 }
 
-static json_t *section_not_visible(const struct json_report *json)
+json_t *json_section_not_visible(const struct json_report *json)
 {
 	json_t *array = json_array();
 
@@ -429,7 +349,7 @@ static json_t *section_not_visible(const struct json_report *json)
 	return array;
 }
 
-#define SECTION_ROW(name, title) {#name, section_##name},
+#define SECTION_ROW(name, title) {#name, json_section_##name},
 static const struct {
 	const char *key;
 	json_t *(*build)(const struct json_report *json);

@@ -3,8 +3,8 @@
  *
  * To add a format:  write analyzer/output/foo.c with output_foo() and add its
  *                   OUTPUT row here.
- * To add a section: one SECTION row here, then its function in text_sections.c,
- *                   json.c and csv.c, which the compiler asks for.
+ * To add a section: one SECTION row here, then its function in text_*.c,
+ *                   json*.c and csv*.c, which the compiler asks for.
  */
 #ifndef ROOFLINE_OUTPUTS_H
 #define ROOFLINE_OUTPUTS_H
@@ -25,20 +25,24 @@
 	OUTPUT(csv, "one section as a table, kernels unless --section says otherwise")
 
 /* SECTION(name, title), in the order of every format */
-#define SECTIONS(SECTION)                   \
-	SECTION(processes, "Recording")     \
-	SECTION(devices, "Devices")         \
-	SECTION(kernels, "Kernels")         \
-	SECTION(graphs, "CUDA graphs")      \
-	SECTION(copies, "Copies")           \
-	SECTION(memsets, "Memsets")         \
-	SECTION(api, "API calls")           \
-	SECTION(ranges, "NVTX ranges")      \
-	SECTION(gaps, "Longest gaps")       \
-	SECTION(concurrency, "Concurrency") \
-	SECTION(streams, "Streams")         \
-	SECTION(advice, "Advice")           \
-	SECTION(losses, "Lost")             \
+#define SECTIONS(SECTION)                           \
+	SECTION(processes, "Recording")             \
+	SECTION(devices, "Devices")                 \
+	SECTION(kernels, "Kernels")                 \
+	SECTION(roofline, "Roofline")               \
+	SECTION(launch_roofline, "Launch roofline") \
+	SECTION(atomics, "Atomics")                 \
+	SECTION(counters, "Counters")               \
+	SECTION(graphs, "CUDA graphs")              \
+	SECTION(copies, "Copies")                   \
+	SECTION(memsets, "Memsets")                 \
+	SECTION(api, "API calls")                   \
+	SECTION(ranges, "NVTX ranges")              \
+	SECTION(gaps, "Longest gaps")               \
+	SECTION(concurrency, "Concurrency")         \
+	SECTION(streams, "Streams")                 \
+	SECTION(advice, "Advice")                   \
+	SECTION(losses, "Lost")                     \
 	SECTION(not_visible, "Not visible")
 
 #define SECTION_CONSTANT(name, title) SECTION_##name,

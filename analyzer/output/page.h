@@ -39,6 +39,9 @@ void page_text(struct page *page, const char *text, size_t width);
 /* The same for the name of a kernel. */
 void page_kernel(struct page *page, const char *name, size_t width);
 
+/* The same on a line of its own: nothing follows it. */
+void page_kernel_line(struct page *page, const char *name);
+
 /* How many of count rows to print: as many as --top says, or the section's own choice. */
 size_t page_rows(const struct page *page, size_t count, size_t choice);
 

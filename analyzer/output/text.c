@@ -138,6 +138,20 @@ void page_kernel(struct page *page, const char *name, size_t width)
 	page_text(page, buffer, width);
 }
 
+void page_kernel_line(struct page *page, const char *name)
+{
+	char buffer[512];
+
+	fputs("  ", page->out);
+	if (page->options->wide) {
+		put_text(page, name, strlen(name));
+	} else {
+		format_kernel_name(buffer, sizeof(buffer), name, PAGE_WIDTH - 2);
+		put_text(page, buffer, strlen(buffer));
+	}
+	fputc('\n', page->out);
+}
+
 size_t page_rows(const struct page *page, size_t count, size_t choice)
 {
 	size_t top = page->options->top ? page->options->top : choice;

@@ -197,6 +197,23 @@ static void put_kernel(struct page *page, const struct kernel_statistics *kernel
 		format_ns((double)time->min_ns).text, format_ns((double)time->max_ns).text);
 }
 
+/* Reading counters takes time around a launch, which must not look like the program's own. */
+static void put_counted(struct page *page)
+{
+	const struct profile *profile = page->report->profile;
+	uint64_t count = 0;
+	char text[160];
+
+	for (size_t i = 0; i < profile->op_count; i++)
+		count += profile->ops[i].counted != NOT_COUNTED;
+	if (!count)
+		return;
+	snprintf(text, sizeof(text),
+		 "counters were read at %s launch%s: the waits beside them are profiler overhead",
+		 format_count(count).text, count == 1 ? "" : "es");
+	page_wrap(page, "  ", text, 2);
+}
+
 void page_section_kernels(struct page *page)
 {
 	const struct statistics *statistics = page->report->statistics;
@@ -210,6 +227,7 @@ void page_section_kernels(struct page *page)
 			 "      max");
 	for (size_t i = 0; i < rows; i++)
 		put_kernel(page, &statistics->kernels[i], all_ns);
+	put_counted(page);
 }
 
 /* ---- graphs ---- */

@@ -1,0 +1,358 @@
+/* text_counters.c - what atomics cost, and the hardware counters themselves. */
+#include "output/page.h"
+#include "output/points.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define TOP_STALLS 3
+
+/* ---- atomics ---- */
+
+static struct figure known_count(double count)
+{
+	return count < 0 ? (struct figure){"-"} : point_count(count);
+}
+
+static struct figure known_share(double share)
+{
+	return share < 0 ? (struct figure){"-"} : format_percent(share, 1);
+}
+
+static struct figure known_ns(double ns)
+{
+	return ns < 0 ? (struct figure){"-"} : format_ns(ns);
+}
+
+static struct figure known_ratio(double ratio)
+{
+	struct figure figure = {"-"};
+
+	if (ratio >= 0)
+		snprintf(figure.text, sizeof(figure.text), "%.1f", ratio);
+	return figure;
+}
+
+/* "merge 64", "fine" where merging would not help, "-" where that is not known. */
+static struct figure advice_of(const struct atomics_kernel *kernel)
+{
+	struct figure figure = {"-"};
+
+	if (kernel->batch > 1)
+		snprintf(figure.text, sizeof(figure.text), "merge %.24s",
+			 format_count(kernel->batch).text);
+	else if (kernel->batch == 1)
+		snprintf(figure.text, sizeof(figure.text), "fine");
+	return figure;
+}
+
+static void put_atomics_of(struct page *page, const struct atomics_kernel *kernel)
+{
+	if (kernel->is_bottleneck) {
+		fputs("  ", page->out);
+		page_kernel(page, kernel->name, PAGE_WIDTH - 4 - strlen("bottleneck"));
+		fputs("  bottleneck\n", page->out);
+	} else {
+		page_kernel_line(page, kernel->name);
+	}
+	fprintf(page->out, "  %9s %9s %7s %6s %6s %7s %9s %9s  %s\n",
+		known_count(kernel->requests).text, known_count(kernel->sectors).text,
+		known_ratio(kernel->sectors_per_request).text, known_share(kernel->cas_share).text,
+		known_share(kernel->unit_share).text, known_share(kernel->hottest_share).text,
+		known_ns(kernel->explained_ns).text, known_ns(kernel->duration_ns).text,
+		advice_of(kernel).text);
+}
+
+static bool has_bottleneck(const struct atomics *atomics)
+{
+	for (size_t i = 0; i < atomics->kernel_count; i++)
+		if (atomics->kernels[i].is_bottleneck)
+			return true;
+	return false;
+}
+
+static void put_atomics_legend(struct page *page)
+{
+	page_wrap(
+		page, "  ",
+		"sect/rq: sectors per request, how far a request's addresses are spread; they are "
+		"no retries.  mean, hottest: busy cycles of the L2 atomic units.  explains: the "
+		"part of a launch that the hottest one needs",
+		2);
+	if (has_bottleneck(page->report->atomics))
+		page_wrap(
+			page, "  ",
+			"merge N: with N atomics merged into one, in a register, a warp or shared "
+			"memory, they would no longer be what takes longest",
+			2);
+}
+
+void page_section_atomics(struct page *page)
+{
+	const struct atomics *atomics = page->report->atomics;
+	size_t rows = page_rows(page, atomics->kernel_count, PAGE_TOP);
+
+	if (!rows && page->options->section != SECTION_atomics)
+		return;
+	page_list_title(page, "Atomics", rows ? "per launch" : NULL, rows, atomics->kernel_count);
+	if (!rows) {
+		page_wrap(page, "  ",
+			  atomics->is_asked ? "no kernel that was counted has any"
+					    : "not counted: rooflinectl record --counters=atomics",
+			  2);
+		return;
+	}
+	page_heads(page, "   requests   sectors sect/rq    CAS   mean hottest  explains     lasts  "
+			 "advice");
+	for (size_t i = 0; i < rows; i++)
+		put_atomics_of(page, &atomics->kernels[i]);
+	put_atomics_legend(page);
+}
+
+/* ---- multiprocessors and stalls, by kernel ---- */
+
+/* Per launch; negative when it was not counted. */
+static double mean_of(const struct counted_work *work, enum metric_role role)
+{
+	if (!work->roles[role].sample_count || !work->launch_count)
+		return -1;
+	return work->roles[role].total / (double)work->launch_count;
+}
+
+static double clock_hz(const struct counted_work *work, enum metric_role cycles)
+{
+	double ns = mean_of(work, METRIC_range_ns), count = mean_of(work, cycles);
+
+	return ns > 0 && count > 0 ? count / ns * 1e9 : 0;
+}
+
+static void describe_sms(const struct counted_work *work, char *buffer, size_t size)
+{
+	double passed = mean_of(work, METRIC_sm_elapsed_cycles);
+	double least = mean_of(work, METRIC_sm_active_cycles_min);
+	double mean = mean_of(work, METRIC_sm_active_cycles_mean);
+	double most = mean_of(work, METRIC_sm_active_cycles_max);
+	double warps = mean_of(work, METRIC_warps_active_percent);
+	size_t used = 0;
+
+	buffer[0] = '\0';
+	if (passed > 0 && least >= 0 && mean >= 0 && most >= 0)
+		used = (size_t)snprintf(buffer, size, "SMs active: least %s, mean %s, most %s",
+					format_percent(least, passed).text,
+					format_percent(mean, passed).text,
+					format_percent(most, passed).text);
+	if (warps >= 0)
+		snprintf(buffer + used, size - used, "%soccupancy %.1f%%", used ? "; " : "", warps);
+}
+
+static const char *const role_keys[] = {
+#define ROLE_KEY(role, set, meaning) #role,
+	METRICS(ROLE_KEY)
+#undef ROLE_KEY
+};
+
+static const char *const role_meanings[] = {
+#define ROLE_MEANING(role, set, meaning) meaning,
+	METRICS(ROLE_MEANING)
+#undef ROLE_MEANING
+};
+
+/* The largest stall below the one before, or METRIC_NONE. */
+static enum metric_role next_stall(const struct counted_work *work, enum metric_role last)
+{
+	enum metric_role next = METRIC_NONE;
+
+	for (int i = METRIC_stall_barrier; i <= METRIC_stall_wait; i++) {
+		enum metric_role role = (enum metric_role)i;
+		double value = mean_of(work, role);
+
+		if (value <= 0 || role == last)
+			continue;
+		if (last != METRIC_NONE &&
+		    (value > mean_of(work, last) || (value == mean_of(work, last) && role < last)))
+			continue;
+		if (next == METRIC_NONE || value > mean_of(work, next))
+			next = role;
+	}
+	return next;
+}
+
+static void describe_stalls(const struct counted_work *work, char *buffer, size_t size)
+{
+	enum metric_role stall = METRIC_NONE;
+	size_t used = 0;
+
+	buffer[0] = '\0';
+	for (int i = 0; i < TOP_STALLS && used < size - 1; i++) {
+		stall = next_stall(work, stall);
+		if (stall == METRIC_NONE)
+			return;
+		used += (size_t)snprintf(buffer + used, size - used, "%s%s (%.1f)",
+					 used ? "; " : "", role_meanings[stall],
+					 mean_of(work, stall));
+	}
+}
+
+static void put_kernel_summary(struct page *page, const struct roofline_point *point)
+{
+	const struct counted_work *work = &page->report->counted->kernels[point->subject];
+	char sms[192], stalls[512];
+
+	describe_sms(work, sms, sizeof(sms));
+	describe_stalls(work, stalls, sizeof(stalls));
+	if (!*sms && !*stalls)
+		return;
+	page_kernel_line(page, point->name);
+	if (*sms)
+		page_wrap(page, "      ", sms, 6);
+	if (*stalls)
+		page_wrap(page, "      ", stalls, 6);
+}
+
+static bool has_summary(const struct report *report)
+{
+	for (int i = METRIC_sm_active_cycles_min; i <= METRIC_stall_wait; i++)
+		if (report->counted->application.roles[i].sample_count)
+			return true;
+	return false;
+}
+
+static void put_clocks(struct page *page)
+{
+	const struct counted_work *all = &page->report->counted->application;
+	double sm = clock_hz(all, METRIC_sm_elapsed_cycles), l2 = clock_hz(all, METRIC_l2_cycles);
+
+	if (sm > 0)
+		fprintf(page->out, "  SM clock %s\n", format_per_s(sm, "Hz").text);
+	if (l2 > 0)
+		fprintf(page->out, "  L2 clock %s\n", format_per_s(l2, "Hz").text);
+}
+
+static void put_summaries(struct page *page)
+{
+	const struct roofline *roofline = page->report->roofline;
+	size_t rows = page_rows(page, roofline->counted_kernel_count, PAGE_TOP), shown = 0;
+
+	for (size_t i = 0; i < roofline->kernel_count && shown < rows; i++) {
+		const struct roofline_point *point = &roofline->kernels[i];
+		const struct counted_work *work = &page->report->counted->kernels[point->subject];
+		char text[512];
+
+		describe_sms(work, text, sizeof(text));
+		if (!*text)
+			describe_stalls(work, text, sizeof(text));
+		shown += *text != '\0';
+		put_kernel_summary(page, point);
+	}
+	page_wrap(page, "  ",
+		  "in brackets: how many warps wait so at each instruction that is issued", 2);
+}
+
+/* ---- every value ---- */
+
+static bool is_by_name(const struct report *report, const struct profile_counter *counter)
+{
+	return report->profile->metrics[counter->metric].role == METRIC_NONE;
+}
+
+static const char *metric_name(const struct profile_metric *metric)
+{
+	return metric->role < METRIC_ROLE_COUNT ? role_keys[metric->role] : metric->name;
+}
+
+/* Cycles and bytes as whole numbers, ratios with their digits. */
+static struct figure value_of(double value)
+{
+	struct figure figure;
+
+	if (value >= 1e6 || value <= -1e6)
+		return format_per_s(value, "");
+	snprintf(figure.text, sizeof(figure.text), "%.6g", value);
+	return figure;
+}
+
+static void put_subject(struct page *page, const struct profile_counter *counter)
+{
+	const struct profile *profile = page->report->profile;
+	char text[96];
+
+	fputs("  ", page->out);
+	if (counter->is_graph) {
+		const struct profile_counted_graph *graph =
+			&profile->counted_graphs[counter->subject];
+
+		snprintf(text, sizeof(text), "graph %" PRIu32 " of %.64s", graph->graph,
+			 profile->processes[graph->process].folder);
+		page_text(page, text, PAGE_WIDTH - 2);
+	} else {
+		const struct profile_signature *signature = &profile->signatures[counter->subject];
+
+		snprintf(text, sizeof(text), "grid %ux%ux%u block %ux%ux%u", signature->grid[0],
+			 signature->grid[1], signature->grid[2], signature->block[0],
+			 signature->block[1], signature->block[2]);
+		page_kernel(page, signature->name, PAGE_WIDTH - 4 - strlen(text));
+		fprintf(page->out, "  %s", text);
+	}
+	fputc('\n', page->out);
+}
+
+static bool is_new_subject(const struct profile_counter *last,
+			   const struct profile_counter *counter)
+{
+	return !last || last->is_graph != counter->is_graph || last->subject != counter->subject;
+}
+
+/* All of them when the section was asked for, else those that were asked for by name. */
+static void put_values(struct page *page, bool is_asked)
+{
+	const struct profile *profile = page->report->profile;
+	const struct profile_counter *last = NULL;
+	size_t rows =
+		page_rows(page, profile->counter_count, is_asked ? profile->counter_count : 20);
+
+	for (size_t i = 0, shown = 0; i < profile->counter_count && shown < rows; i++) {
+		const struct profile_counter *counter = &profile->counters[i];
+
+		if (!is_asked && !is_by_name(page->report, counter))
+			continue;
+		if (!last)
+			page_heads(page,
+				   "      metric                               mean        min"
+				   "        max counted");
+		if (is_new_subject(last, counter))
+			put_subject(page, counter);
+		fputs("      ", page->out);
+		page_text(page, metric_name(&profile->metrics[counter->metric]), 30);
+		fprintf(page->out, " %10s %10s %10s %7" PRIu64 "\n", value_of(counter->mean).text,
+			value_of(counter->min).text, value_of(counter->max).text,
+			counter->sample_count);
+		last = counter;
+		shown++;
+	}
+}
+
+static bool has_named(const struct report *report)
+{
+	for (size_t i = 0; i < report->profile->counter_count; i++)
+		if (is_by_name(report, &report->profile->counters[i]))
+			return true;
+	return false;
+}
+
+void page_section_counters(struct page *page)
+{
+	const struct report *report = page->report;
+	bool is_asked = page->options->section == SECTION_counters;
+
+	if (!is_asked && !has_summary(report) && !has_named(report))
+		return;
+	page_title(page, "Counters", NULL);
+	if (!report->profile->counter_count) {
+		page_wrap(page, "  ", "none in this recording: rooflinectl record --counters", 2);
+		return;
+	}
+	put_clocks(page);
+	if (has_summary(report))
+		put_summaries(page);
+	put_values(page, is_asked);
+}
