@@ -7,6 +7,7 @@
 
 #include "api_choice.h"
 #include "counters.h"
+#include "idle_wait.h"
 #include "log.h"
 #include "trace_writer.h"
 #include "window.h"
@@ -249,7 +250,7 @@ static void decode_api(const struct cupti_api *cupti, struct trace_rows *rows,
 		.result = call->returnValue,
 	};
 
-	if (!is_wanted_span(call->start, call->end))
+	if (idle_wait_is_thread(call->threadId) || !is_wanted_span(call->start, call->end))
 		return;
 	row.name = api_choice_name(cupti, domain, call->cbid);
 	trace_write_api(rows, &row);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct {
 	CUresult (*set_current)(CUcontext);
@@ -15,6 +16,7 @@ static struct {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
+static uint32_t waiter; /* system thread id */
 static CUcontext asked; /* NULL while there is nothing to wait for */
 static bool is_idle;	/* how the last wait ended */
 
@@ -29,6 +31,7 @@ static bool synchronize(CUcontext context)
 
 static void *wait_main(void *unused)
 {
+	__atomic_store_n(&waiter, (uint32_t)gettid(), __ATOMIC_RELAXED);
 	pthread_mutex_lock(&lock);
 	for (;;) {
 		CUcontext context = asked;
@@ -112,4 +115,9 @@ bool idle_wait(CUcontext context, int64_t patience_ns)
 	ended_well = !asked && is_idle;
 	pthread_mutex_unlock(&lock);
 	return ended_well;
+}
+
+bool idle_wait_is_thread(uint32_t thread)
+{
+	return thread && thread == __atomic_load_n(&waiter, __ATOMIC_RELAXED);
 }

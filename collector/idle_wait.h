@@ -16,4 +16,7 @@
  * up has ended, all others fail at once.  Not thread-safe. */
 bool idle_wait(CUcontext context, int64_t patience_ns);
 
+/* Whether a system thread id is that of the thread that waits: its calls are none of the program's. */
+bool idle_wait_is_thread(uint32_t thread);
+
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 /* A batch beyond this is no advice: 2^32 atomics in one. */
+#define FEW_SLICES 1.5 /* busiest one apart, the others do less than half of its work */
 #define LARGEST_BATCH ((uint64_t)1 << 32)
 
 /* Everything but the shared memory instructions has to do with L2. */
@@ -89,9 +90,6 @@ static void take_unit(struct atomics_kernel *kernel, const struct counted_work *
 	kernel->hottest_share = fmin(1, ratio(busiest, passed));
 	kernel->slice_ratio = ratio(busiest, mean);
 	kernel->busy_slices = ratio(total, busiest);
-	kernel->explained_ns = ATOMICS_UNKNOWN;
-	if (kernel->duration_ns >= 0 && kernel->hottest_share >= 0)
-		kernel->explained_ns = kernel->duration_ns * kernel->hottest_share;
 }
 
 /* ---- measured ceilings ---- */
@@ -119,17 +117,32 @@ static double sector_s(const struct ceilings *ceilings, double cas_share)
 	return (1 - cas_share) / add->value + cas_share / cas->value;
 }
 
-static double ceiling_ns(const struct atomics_kernel *kernel, const struct ceilings *ceilings)
+static double ceiling_ns(const struct counted_work *work, const struct atomics_kernel *kernel,
+			 const struct ceilings *ceilings)
 {
-	double one_sector_s;
+	double sectors = take(work, METRIC_atomic_unit_cycles), one_sector_s;
 
-	if (!ceilings || kernel->sectors < 0 || kernel->busy_slices <= 0)
+	if (!ceilings || sectors < 0 || kernel->busy_slices <= 0)
 		return ATOMICS_UNKNOWN;
 	one_sector_s = sector_s(ceilings, kernel->cas_share);
 	if (one_sector_s <= 0)
 		return ATOMICS_UNKNOWN;
-	return 1e9 * fmax(kernel->sectors * one_sector_s / kernel->busy_slices,
-			  kernel->sectors / best_rate(ceilings));
+	return 1e9 *
+	       fmax(sectors * one_sector_s / kernel->busy_slices, sectors / best_rate(ceilings));
+}
+
+/* One address is hit less often than once a cycle: where one slice has nearly all of the work, the
+ * ceiling of one address explains more than busy cycles do. */
+static void explain(struct atomics_kernel *kernel)
+{
+	kernel->explained_ns = ATOMICS_UNKNOWN;
+	if (kernel->duration_ns < 0)
+		return;
+	if (kernel->hottest_share >= 0)
+		kernel->explained_ns = kernel->duration_ns * kernel->hottest_share;
+	if (kernel->busy_slices < FEW_SLICES)
+		kernel->explained_ns = fmax(kernel->explained_ns, kernel->ceiling_ns);
+	kernel->explained_ns = fmin(kernel->explained_ns, kernel->duration_ns);
 }
 
 /* ---- what to do ---- */
@@ -156,12 +169,13 @@ static uint64_t least_batch(double explained_ns, double other_ns)
 static void advise(struct atomics_kernel *kernel, const struct roofline *roofline,
 		   const struct roofline_point *point)
 {
-	double share = other_share(point);
+	double share = other_share(point), atomic_share;
 
 	kernel->other_ns = ATOMICS_UNKNOWN;
 	if (kernel->explained_ns < 0)
 		return;
-	kernel->is_bottleneck = kernel->hottest_share > 0.5 && kernel->hottest_share > share;
+	atomic_share = ratio(kernel->explained_ns, kernel->duration_ns);
+	kernel->is_bottleneck = atomic_share > 0.5 && atomic_share > share;
 	kernel->other_ns =
 		fmax(kernel->duration_ns - kernel->explained_ns, share * kernel->duration_ns);
 	kernel->other_ns = fmax(kernel->other_ns, roofline->graph_node_ns);
@@ -212,7 +226,8 @@ static void collect(struct atomics *atomics, const struct counted *counted,
 		if (!has_atomics(&kernel))
 			continue;
 		take_unit(&kernel, work);
-		kernel.ceiling_ns = ceiling_ns(&kernel, ceilings);
+		kernel.ceiling_ns = ceiling_ns(work, &kernel, ceilings);
+		explain(&kernel);
 		advise(&kernel, roofline, point);
 		atomics->kernels[atomics->kernel_count++] = kernel;
 	}

@@ -33,7 +33,9 @@ struct atomics_kernel {
 
 	double global_instructions;	 /* of warps: with a result and reductions together */
 	double shared_instructions;	 /* of warps, in shared memory */
-	double requests;		 /* to L2: with a result and reductions together */
+	double requests;		 /* to L2: with a result and reductions together; where L2
+					  * has two halves, as Hopper's, those that pass both count
+					  * twice */
 	double sectors;			 /* of these requests */
 	double sectors_per_request;	 /* address spread, 1 to 4 */
 	double requests_per_instruction; /* 32: every lane alone; 1: a leader, or neighbours */
@@ -44,11 +46,12 @@ struct atomics_kernel {
 	double slice_ratio;   /* busiest by mean: 1 is even, the number of slices is one address */
 	double busy_slices;   /* sum by busiest: 1 is one address; as many as slices is even */
 
-	double explained_ns; /* duration * hottest share: the time that atomics take at least */
+	double explained_ns; /* the time that atomics take at least: duration * hottest share, or
+			      * ceiling_ns where that is more and one slice has nearly all */
 	/*
 	 * The same from measured ceilings: a slice takes sectors as fast as atomics on one address
-	 * go (compare-and-swap as fast as those), busy_slices of them at once, and all together no
-	 * faster than the best rate measured.  ATOMICS_UNKNOWN without measured ceilings.
+	 * go (on an H200 at 0.8 of its cycles; compare-and-swap as fast as those), busy_slices of
+	 * them at once, and all together no faster than the best rate measured.  ATOMICS_UNKNOWN without measured ceilings.
 	 */
 	double ceiling_ns;
 	/*
@@ -58,7 +61,7 @@ struct atomics_kernel {
 	 */
 	double other_ns;
 	uint64_t batch; /* least power of two with explained_ns / batch <= other_ns; 0 unknown */
-	bool is_bottleneck; /* the hottest slice is busy for most of the kernel, and more than any roof */
+	bool is_bottleneck; /* explained_ns is most of the kernel, and more than any roof explains */
 };
 
 struct atomics {

@@ -1,6 +1,7 @@
 #include "analysis/roofline.h"
 
 #include "analysis/ceilings.h"
+#include "analysis/datasheets.h"
 #include "analysis/counted.h"
 
 #include <errno.h>
@@ -144,13 +145,19 @@ static double ceiling_value(const struct ceilings *ceilings, enum ceiling_id id)
 static void take_ceilings(struct roofline *roofline, const struct ceilings *ceilings)
 {
 	const struct ceiling *dram = ceilings_dram(ceilings);
+	const struct datasheet *sheet = ceilings->gpu ? datasheet_find(ceilings->gpu) : NULL;
 
 	roofline->has_ceilings = true;
 	roofline->is_datasheet = ceilings->is_datasheet;
 	roofline->roofs[ROOF_dram] = dram ? dram->value : 0;
-	for (size_t i = 0; i < sizeof(roof_ceilings) / sizeof(roof_ceilings[0]); i++)
-		roofline->roofs[roof_ceilings[i].roof] =
-			ceiling_value(ceilings, roof_ceilings[i].ceiling);
+	for (size_t i = 0; i < sizeof(roof_ceilings) / sizeof(roof_ceilings[0]); i++) {
+		enum roofline_roof roof = roof_ceilings[i].roof;
+
+		roofline->roofs[roof] = ceiling_value(ceilings, roof_ceilings[i].ceiling);
+		if (roof >= ROOF_TENSOR)
+			roofline->tensor_peaks[roof] =
+				datasheet_value(sheet, roof_ceilings[i].ceiling);
+	}
 	roofline->launch_period_ns = ceiling_value(ceilings, CEILING_launch_period);
 	roofline->graph_node_ns = ceiling_value(ceilings, CEILING_graph_node);
 	roofline->graph_launch_ns = ceiling_value(ceilings, CEILING_graph_launch);
@@ -220,6 +227,16 @@ static void add_rates(struct roofline_point *point)
 	}
 }
 
+/* HFMA2.MMA, with which ptxas also sets constants, runs in the tensor cores and counts as theirs; it is
+ * one of the FP16 instructions, of 32 threads. */
+static bool has_tensor_work(const struct counted_work *work)
+{
+	double fp16 = work->roles[METRIC_fp16_add].total + work->roles[METRIC_fp16_mul].total +
+		      work->roles[METRIC_fp16_fma].total;
+
+	return work->roles[METRIC_tensor_instructions].total > 1.1 * fp16 / 32;
+}
+
 static void add_flops(struct roofline_point *point, const struct counted_work *work)
 {
 	double tensor_ops = 0;
@@ -231,8 +248,7 @@ static void add_flops(struct roofline_point *point, const struct counted_work *w
 		point->flops += quantity->total;
 		tensor_ops += i >= ROOF_TENSOR ? quantity->total : 0;
 	}
-	point->has_uncounted_tensor =
-		work->roles[METRIC_tensor_instructions].total > 0 && tensor_ops <= 0;
+	point->has_uncounted_tensor = has_tensor_work(work) && tensor_ops <= 0;
 	point->flop_per_s = ratio(point->flops, point->time_ns) * 1e9;
 	for (int i = 0; i < ROOF_MEMORY_END; i++)
 		point->intensity[i] = ratio(point->flops, point->quantities[i].total);
@@ -278,7 +294,18 @@ static bool binds_before(const struct roofline_point *point, enum roofline_roof 
 	return competing_share(point, a) > competing_share(point, b);
 }
 
-static void find_binding(struct roofline_point *point)
+/* The same sum against the most that the chip can do with any data. */
+static double tensor_peak_share(const struct roofline *roofline, const struct roofline_point *point)
+{
+	double share = 0;
+
+	for (int i = ROOF_TENSOR; i < ROOF_COMPUTE_END; i++)
+		share += ratio(point->quantities[i].per_s,
+			       fmax(roofline->roofs[i], roofline->tensor_peaks[i]));
+	return share;
+}
+
+static void find_binding(const struct roofline *roofline, struct roofline_point *point)
 {
 	point->binding = ROOF_NONE;
 	for (int i = 0; i < ROOF_COUNT; i++) {
@@ -291,7 +318,9 @@ static void find_binding(struct roofline_point *point)
 	}
 	if (point->binding != ROOF_NONE)
 		point->binding_share = competing_share(point, point->binding);
-	point->is_wrong = point->binding_share > 1 + ROOFLINE_TOLERANCE;
+	point->is_wrong = point->binding_share > 1 + ROOFLINE_TOLERANCE &&
+			  (!is_tensor(point->binding) ||
+			   tensor_peak_share(roofline, point) > 1 + ROOFLINE_TOLERANCE);
 }
 
 /* ---- launching ---- */
@@ -408,7 +437,7 @@ static void place(const struct placing *placing, struct roofline_point *point,
 	add_rates(point);
 	add_flops(point, work);
 	add_shares(roofline, point, work);
-	find_binding(point);
+	find_binding(roofline, point);
 	add_launch(point, work, roof_period_ns, point == &roofline->application);
 	point->regime = find_regime(roofline, point);
 	roofline->has_wrong |= point->is_wrong;

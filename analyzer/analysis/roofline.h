@@ -13,7 +13,9 @@
  * - The L2 atomic unit has its share straight from counters: the cycles in which its hottest
  *   slice was busy by the cycles that passed.  It needs no measured ceiling.
  *
- * A share above 1 + ROOFLINE_TOLERANCE cannot be: is_wrong, and no success.
+ * A share above 1 + ROOFLINE_TOLERANCE cannot be: is_wrong, and no success.  Tensor roofs are measured
+ * on random data, at which power holds the chip back; data with many zeros may be faster (an H200: 887
+ * instead of 841 TFLOP/s of BF16), so of these only what also exceeds the datasheet's peak is wrong.
  *
  * The regime: the time from the start of a launch to the start of what follows it falls into three
  * parts, which add up exactly, and the largest decides.  No threshold is set by hand.
@@ -157,7 +159,7 @@ struct roofline_point {
 	double tensor_share;	    /* sum over tensor types */
 	enum roofline_roof binding; /* ROOF_NONE: no share is known */
 	double binding_share;	    /* of a tensor type: tensor_share */
-	bool is_wrong;		    /* binding_share > 1 + ROOFLINE_TOLERANCE: wrong data */
+	bool is_wrong;		    /* the binding share cannot be: wrong data */
 
 	struct roofline_launch launch;
 	enum roofline_regime regime;
@@ -165,6 +167,7 @@ struct roofline_point {
 
 struct roofline {
 	double roofs[ROOF_COUNT]; /* B/s or FLOP/s; 0: no ceiling.  DRAM: the best of its modes */
+	double tensor_peaks[ROOF_COMPUTE_END]; /* FLOP/s of the datasheet, of tensor roofs; or 0 */
 	bool has_ceilings;
 	bool is_datasheet; /* the roofs are a manufacturer's figures */
 	double launch_period_ns, graph_node_ns, graph_launch_ns; /* 0: not measured */
