@@ -121,9 +121,12 @@ static double sector_s(const struct ceilings *ceilings, double cas_share)
 
 static double ceiling_ns(const struct atomics_kernel *kernel, const struct ceilings *ceilings)
 {
-	double one_sector_s = ceilings ? sector_s(ceilings, kernel->cas_share) : 0;
+	double one_sector_s;
 
-	if (one_sector_s <= 0 || kernel->sectors < 0 || kernel->busy_slices <= 0)
+	if (!ceilings || kernel->sectors < 0 || kernel->busy_slices <= 0)
+		return ATOMICS_UNKNOWN;
+	one_sector_s = sector_s(ceilings, kernel->cas_share);
+	if (one_sector_s <= 0)
 		return ATOMICS_UNKNOWN;
 	return 1e9 * fmax(kernel->sectors * one_sector_s / kernel->busy_slices,
 			  kernel->sectors / best_rate(ceilings));

@@ -265,12 +265,16 @@ static int add_value(struct process_loader *loader, const struct counter_value *
 {
 	struct loader *all = loader->loader;
 	const struct counted_entry *entry = &loader->counted[value->counted];
-	struct counter_key key = {entry->subject, value->metric, entry->is_graph};
+	struct counter_key key;
 	struct counter_node *node;
 	struct profile_counter *counter;
 
 	if (entry->subject == PROFILE_NONE)
 		return 0;
+	memset(&key, 0, sizeof(key));
+	key.subject = entry->subject;
+	key.metric = value->metric;
+	key.is_graph = entry->is_graph;
 	HASH_FIND(hh, all->counter_set, &key, sizeof(key), node);
 	counter = node ? &all->profile->counters[node->index] : counter_append(all, &key);
 	if (!counter)
