@@ -33,8 +33,9 @@ set clip two
 array dash[6] = [1, 2, 3, 4, 1, 3]
 array thick[6] = [2, 2, 2, 2, 0.6, 1]
 array shape[6] = [7, 4, 8, 13, 2, 6]
+# A line whose colour varies is drawn piece by piece, and its dashes begin anew: only whole lines vary.
 array large[6] = [1, 0.8, 0.9, 2.2, 1.6, 1]
-scaled = format eq 'png' ? 2 : format eq 'pdf' ? 0.55 : 1   # what a terminal takes for a point of 1
+scaled = format eq 'png' ? 2 : format eq 'pdf' ? 0.55 : 0.7   # what a terminal takes for a point of 1
 colour_of(number) = number > 0 ? palette[int(number)] : text_colour
 is(number, wanted) = int(number) == wanted ? 1 : NaN
 
@@ -54,9 +55,11 @@ if (is_text) {
 	     ytics using (0):1:(plot_width):(0) with vectors nohead linewidth 1 linecolor rgb grid_colour notitle, \
 	     xtics using 1:(0):(stringcolumn(2)) with labels center offset 0,-0.9 textcolor rgb quiet_colour noenhanced notitle, \
 	     ytics using (0):1:(stringcolumn(2)) with labels right offset -0.8,0 textcolor rgb quiet_colour noenhanced notitle, \
-	     for [i = 1:6] lines using 1:($2 * is($3, i)):(colour_of($4)) with lines dashtype dash[i] linewidth thick[i] linecolor rgb variable notitle, \
+	     lines using 1:($2 * is($3, 1)):(colour_of($4)) with lines linewidth thick[1] linecolor rgb variable notitle, \
+	     lines using 1:($2 * is($3, 5)):(colour_of($4)) with lines linewidth thick[5] linecolor rgb variable notitle, \
+	     for [i in "2 3 4 6"] lines using 1:($2 * is($3, int(i))) with lines dashtype dash[int(i)] linewidth thick[int(i)] linecolor rgb text_colour notitle, \
 	     marks using 1:($2 * is($4, 1)):3:(colour_of($5)) with circles fillcolor rgb variable notitle, \
-	     marks using 1:($2 * is($4, 6)):3:(colour_of($5)) with circles fillstyle empty linewidth 1.6 linecolor rgb variable notitle, \
+	     marks using 1:($2 * is($4, 6)):3 with circles fillstyle empty border rgb text_colour linewidth 1.6 notitle, \
 	     for [i = 2:5] marks using 1:($2 * is($4, i)):(colour_of($5)) with points pointtype shape[i] pointsize large[i] * scaled linewidth 1.4 linecolor rgb variable notitle, \
 	     labels using 1:($2 * is($3, 0)):(stringcolumn(5)):(colour_of($4)) with labels left textcolor rgb variable noenhanced notitle, \
 	     labels using 1:($2 * is($3, 1)):(stringcolumn(5)):(colour_of($4)) with labels center rotate by rising_angle textcolor rgb variable noenhanced notitle

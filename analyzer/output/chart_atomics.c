@@ -133,8 +133,8 @@ static void put_label(struct plane *plane, const struct scene *scene,
 
 	format_kernel_name(name, sizeof(name), kernel->name, NAME_LIMIT);
 	if (kernel->hottest_share >= 0)
-		snprintf(text, sizeof(text), "%s, hottest slice %.0f%% busy%s", name,
-			 100 * kernel->hottest_share, kernel->is_bottleneck ? ": bottleneck" : "");
+		snprintf(text, sizeof(text), "%s %.0f%%%s", name, 100 * kernel->hottest_share,
+			 kernel->is_bottleneck ? ": bottleneck" : "");
 	else
 		snprintf(text, sizeof(text), "%s", name);
 	if (!plane->is_text &&
@@ -162,9 +162,10 @@ static void put_notes(struct plane *plane, const struct scene *scene)
 	char text[128];
 
 	if (scene->shown_count && !plane->is_text)
-		plane_note(plane, true,
-			   "Circle: a kernel, area: its time in all launches.  Ring: the hottest "
-			   "slice of the L2 atomic unit is its bottleneck.");
+		plane_note(
+			plane, true,
+			"Circle: a kernel, area: its time in all launches.  Percent: how busy the hottest "
+			"slice of the L2 atomic unit was.  Ring: it is the bottleneck.");
 	if (scene->shown_count && has_patterns(scene))
 		plane_note(plane, true,
 			   plane->is_text

@@ -111,11 +111,11 @@ static void put_roof(struct plane *plane, double period_ns, enum plane_line line
 	if (period_ns <= 0)
 		return;
 	for (int i = 0; i <= CURVE_POINTS; i++) {
-		double d =
-			plane->x.low * pow(plane->x.high / plane->x.low, (double)i / CURVE_POINTS);
+		double d = plane->x.low * pow(period_ns / plane->x.low, (double)i / CURVE_POINTS);
 
-		plane_put_curve(plane, d, d / fmax(d, period_ns), line, 0);
+		plane_put_curve(plane, d, d / period_ns, line, 0);
 	}
+	plane_put_curve(plane, plane->x.high, 1, line, 0);
 	plane_end_curve(plane);
 	cross_curve(plane, period_ns);
 	plane_put_line(plane, period_ns, 0, period_ns, plane->y.high, PLANE_GUIDE, 0);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The plot without its margins, which plots/plane.gp knows. */
-#define PICTURE_WIDTH 1046
+#define PICTURE_WIDTH 1036
 #define PICTURE_HEIGHT 470
 #define TEXT_LEFT 13
 #define TEXT_HEIGHT 20

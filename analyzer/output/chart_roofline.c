@@ -13,6 +13,7 @@
 #define LARGEST_RADIUS 15.0
 #define LEAST_RADIUS 4.0
 #define NAME_LIMIT 26
+#define NOTE_LIMIT 140 /* of a line below the title */
 
 /* What is drawn: the points that have a place, most time first. */
 struct scene {
@@ -337,7 +338,7 @@ static void note_marks(struct plane *plane, const struct scene *scene)
 	if (!scene->shown_count && !scene->has_application)
 		return;
 	if (plane->is_text) {
-		plane_note(plane, true, "* application; letters as below");
+		plane_note(plane, true, "* application");
 		return;
 	}
 	plane_note(plane, true,
@@ -411,7 +412,9 @@ static void set_titles(struct chart_file *file, const struct scene *scene)
 			 format_per_s(all->flop_per_s, "FLOP/s").text,
 			 format_rate(all->quantities[ROOF_dram].per_s).text);
 	chart_set_text(file, "chart_title", title);
-	snprintf(title, sizeof(title), "while kernels run; roofs: %.220s", note ? note : "none");
+	snprintf(title, sizeof(title), "%sroofs: %.*s",
+		 scene->shown_count ? "rates while kernels run; " : "", NOTE_LIMIT,
+		 note ? note : "none");
 	chart_set_text(file, "chart_subtitle", title);
 }
 

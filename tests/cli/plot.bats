@@ -28,8 +28,11 @@ magic_of() { # FILE COUNT
 	[ "$status" -eq 0 ]
 	[ "$output" = "roofline-timeline.svg
 roofline-gaps.svg
-roofline-kernels.svg" ]
-	for chart in timeline gaps kernels; do
+roofline-kernels.svg
+roofline-roofline.svg
+roofline-launch_roofline.svg
+roofline-atomics.svg" ]
+	for chart in timeline gaps kernels roofline launch_roofline atomics; do
 		grep -q '<svg' "roofline-$chart.svg"
 		grep -q '</svg>' "roofline-$chart.svg"
 	done
@@ -42,7 +45,7 @@ roofline-kernels.svg" ]
 	[ "$status" -eq 0 ]
 	run "$ROOFLINECTL" plot -o pictures --format pdf recording
 	[ "$status" -eq 0 ]
-	for chart in timeline gaps kernels; do
+	for chart in timeline gaps kernels roofline launch_roofline atomics; do
 		[ "$(magic_of "pictures/roofline-$chart.png" 4)" = 89504e47 ]
 		[ "$(magic_of "pictures/roofline-$chart.pdf" 5)" = 255044462d ]
 	done
@@ -105,7 +108,7 @@ roofline-kernels.svg" ]
 @test "plot names a chart that does not exist, and those that do" {
 	run "$ROOFLINECTL" plot recording roofs
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"'roofs' is neither a recording nor a chart (timeline, gaps, kernels)"* ]]
+	[[ "$output" == *"'roofs' is neither a recording nor a chart (timeline, gaps, kernels, roofline, launch_roofline, atomics)"* ]]
 	run "$ROOFLINECTL" plot roofs
 	[ "$status" -eq 2 ]
 	run "$ROOFLINECTL" plot --format jpg
@@ -153,7 +156,7 @@ roofline-kernels.svg" ]
 draw_hostile() {
 	run "$ROOFLINECTL" plot single
 	[ "$status" -eq 0 ]
-	for chart in timeline gaps kernels; do
+	for chart in timeline gaps kernels roofline launch_roofline atomics; do
 		tail -n 3 "roofline-$chart.svg" | grep -q '</svg>'
 	done
 	run "$ROOFLINECTL" plot single --format term
