@@ -118,10 +118,23 @@ static bool is_tensor_type(enum metric_role role)
 	return role >= METRIC_tensor_fp64_ops && role <= METRIC_tensor_int8_ops;
 }
 
+static struct metric_choice *find_name(struct metric_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->choices[i].name, name))
+			return &list->choices[i];
+	return NULL;
+}
+
 static void add(struct metric_list *list, const char *name, size_t length, enum metric_role role)
 {
-	struct metric_choice *choice = &list->choices[list->count];
+	struct metric_choice *choice = *name ? find_name(list, name) : NULL;
 
+	if (choice && choice->role == METRIC_NONE) { /* asked for by name before its set */
+		choice->role = role;
+		return;
+	}
+	choice = &list->choices[list->count];
 	if (list->count == METRIC_LIMIT || length >= sizeof(choice->name))
 		return;
 	*choice = (struct metric_choice){.role = role};
@@ -173,14 +186,6 @@ static void add_role(struct metric_list *list, enum metric_role role, metric_pas
 	add(list, "", 0, role);
 }
 
-static bool has_name(const struct metric_list *list, const char *name)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->choices[i].name, name))
-			return true;
-	return false;
-}
-
 static bool has_role(const struct metric_list *list, enum metric_role role)
 {
 	for (size_t i = 0; i < list->count; i++)
@@ -204,7 +209,7 @@ static const char *add_counter(struct metric_list *list, const char *name, unsig
 {
 	unsigned int needed;
 
-	if (has_name(list, name))
+	if (find_name(list, name))
 		return NULL;
 	if (list->count == METRIC_LIMIT)
 		return "is one counter too many";
@@ -233,6 +238,8 @@ void metric_table_resolve(struct metric_list *list, const char *request, enum me
 		snprintf(word, sizeof(word), "%.*s", (int)length, request);
 		if (find_set(word) >= 0)
 			add_set(list, find_set(word), scope, passes, context);
+		else if (length >= sizeof(word))
+			problem = "is no counter of this chip";
 		else if (*word)
 			problem = add_counter(list, word, pass_limit, passes, context);
 		if (problem && !*refused)

@@ -211,7 +211,7 @@
 /* Launches whose counters were read: one row a pass. */
 #define TRACE_COUNTED(COLUMN) \
 	COLUMN(u32, id, "referred to by counters.counted") \
-	COLUMN(u32, correlation, "api.correlation of the launch; only those of pass 0 have a row in kernels") \
+	COLUMN(u32, correlation, "api.correlation of the launch; of kernels only those of pass 0 have a row in kernels") \
 	COLUMN(u32, like, "correlation of the first counted launch of the same kernel and shape, or of the same graph") \
 	COLUMN(u32, device, "devices.device") \
 	COLUMN(u32, context, "contexts.context") \

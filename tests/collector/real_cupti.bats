@@ -59,3 +59,45 @@ need_no_driver() {
 	[ "$(cat with.out)" = ok ]
 	wrote_nothing
 }
+
+# The host interface loads libnvperf_host, with RTLD_DEEPBIND.
+need_host_interface() {
+	need_cupti
+	[ -z "$runtimes" ] || skip "ASan refuses the way in which libcupti loads libnvperf_host"
+}
+
+# sets CHIP: its sets, what passes they take and what it has no counter for
+sets() {
+	"$BUILD/tests/collector/metric_table" "$REAL_CUPTI" "$1"
+}
+
+@test "on every chip that CUPTI knows, each set and all together are counters of one pass that can be configured" {
+	need_host_interface
+	"$BUILD/tests/collector/metric_table" "$REAL_CUPTI" >sets
+	sed 's/^/# /' sets >&3
+	[ "$(grep -cv unusable sets)" -ge $((20 * 6)) ]
+	[ "$(grep -c unusable sets)" -le 3 ]
+}
+
+@test "on Hopper the default set takes two passes, and no role is a gap" {
+	need_host_interface
+	equal Hopper "roofline-without-tensor-types 2 none
+roofline 8 none
+atomics 2 none
+sm 1 none
+stalls 5 none
+roofline,atomics,sm,stalls 13 none" "$(sets GH100 | awk '{ print $2, $4, $8 }')"
+}
+
+@test "what Ampere and consumer Blackwell have no counter for is a gap" {
+	need_host_interface
+	equal GA100 tensor_fp8_ops,tensor_int8_ops "$(sets GA100 | awk '$2 == "roofline" { print $8 }')"
+	equal GB202 dram_read_bytes,dram_write_bytes,tensor_fp8_ops \
+		"$(sets GB202 | awk '$2 == "roofline" { print $8 }')"
+	equal "GB202 can still" 2 "$(sets GB202 | awk '$2 == "roofline-without-tensor-types" { print $4 }')"
+}
+
+@test "a chip that CUPTI does not know is unusable, not a chip without counters" {
+	need_host_interface
+	equal XX100 "XX100 unusable" "$(sets XX100)"
+}
