@@ -221,6 +221,7 @@ struct counter_key {
 struct counter_node {
 	struct counter_key key;
 	uint32_t index; /* counters[] */
+	bool has_first; /* and left it out */
 	bool is_lost;	/* uthash found no memory for it */
 	UT_hash_handle hh;
 };
@@ -250,9 +251,17 @@ static struct profile_counter *counter_append(struct loader *loader, const struc
 	return counter;
 }
 
-/* The mean moves towards each value, so that it cannot leave the range of a double. */
-static void counter_add(struct profile_counter *counter, double value)
+/* The first launch that is counted runs cold, behind what set the counters up, and its bytes are also
+ * those of others: where there are more values the first is left out.  The mean moves towards each value,
+ * so that it cannot leave the range of a double. */
+static void counter_add(struct profile_counter *counter, double value, bool *has_first)
 {
+	if (counter->sample_count == 1 && !*has_first) {
+		*has_first = true;
+		*counter = (struct profile_counter){.subject = counter->subject,
+						    .is_graph = counter->is_graph,
+						    .metric = counter->metric};
+	}
 	counter->sample_count++;
 	if (counter->sample_count == 1)
 		counter->min = counter->max = value;
@@ -268,6 +277,7 @@ static int add_value(struct process_loader *loader, const struct counter_value *
 	struct counter_key key;
 	struct counter_node *node;
 	struct profile_counter *counter;
+	bool has_first = false;
 
 	if (entry->subject == PROFILE_NONE)
 		return 0;
@@ -279,7 +289,7 @@ static int add_value(struct process_loader *loader, const struct counter_value *
 	counter = node ? &all->profile->counters[node->index] : counter_append(all, &key);
 	if (!counter)
 		return -ENOMEM;
-	counter_add(counter, value->value);
+	counter_add(counter, value->value, node ? &node->has_first : &has_first);
 	return 0;
 }
 

@@ -120,7 +120,8 @@ struct profile_counter {
 	uint32_t subject; /* signatures[], or counted_graphs[] */
 	bool is_graph;
 	uint32_t metric;       /* metrics[] */
-	uint64_t sample_count; /* launches that the values stand on, at least 1 */
+	uint64_t sample_count; /* launches that the values stand on, at least 1: without the first
+				* counted one, which runs cold, where there are more */
 	double mean, min, max;
 };
 
