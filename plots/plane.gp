@@ -35,7 +35,7 @@ array thick[6] = [2, 2, 2, 2, 0.6, 1]
 array shape[6] = [7, 4, 8, 13, 2, 6]
 # A line whose colour varies is drawn piece by piece, and its dashes begin anew: only whole lines vary.
 array large[6] = [1, 0.8, 0.9, 2.2, 1.6, 1]
-scaled = format eq 'png' ? 2 : format eq 'pdf' ? 0.55 : 0.7   # what a terminal takes for a point of 1
+scaled = format eq 'png' ? 2 : format eq 'pdf' ? 0.75 : 0.7   # what a terminal takes for a point of 1
 colour_of(number) = number > 0 ? palette[int(number)] : text_colour
 is(number, wanted) = int(number) == wanted ? 1 : NaN
 

@@ -265,7 +265,7 @@ static size_t visit_rising(struct plane *plane, double middle_x, double middle_y
 			   bool is_taking)
 {
 	double turn = plane->is_text ? 0 : plane->angle * M_PI / 180;
-	double size = plane->is_text ? 0.5 : 8;
+	double size = plane->is_text ? 1 : 8;
 	int count = (int)(half / size) + 1;
 	size_t overlaps = 0;
 
