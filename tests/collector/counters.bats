@@ -240,6 +240,12 @@ problem() {
 	noted 40
 }
 
+@test "constants that the tensor cores are used for are no reason to count tensor types" {
+	record driver cuda launch:name=constants,count=40
+	equal "instructions" 1 "$(sql "select max(value) > 0 from counters join metrics m on metric = m.id where role = 'tensor_instructions'")"
+	equal "tensor types" 0 "$(sql "select count(*) from metrics where role like 'tensor_%_ops'")"
+}
+
 @test "--kernels limits what is counted to what is recorded" {
 	export ROOFLINE_KERNELS=wanted
 	record driver cuda launch:name=wanted,count=9 launch:name=other,count=9 launch:call=graph,name=g,count=9
@@ -458,6 +464,16 @@ problem() {
 	noted 390
 	equal kernels 136 "$(rows kernels)"
 	equal invalid 0 "$(loss invalid_times)"
+}
+
+@test "in a replay on several threads nothing is repeated that must not be, and values are of the right launches" {
+	export ROOFLINE_REPLAY=1
+	record driver cuda launch:threads=8,count=200,different=4,mixed=5 exit:6
+	ended_with 6
+	readable
+	equal "inside a range" 0 "$(ranges ',ncclMixed,')"
+	[ "$(rows counted)" -gt 100 ]
+	noted 300
 }
 
 # rooflinectl record

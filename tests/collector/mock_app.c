@@ -447,7 +447,7 @@ static void step_driver(const char *argument)
 
 struct launches {
 	struct mock_launch launch;
-	long count, threads, different, pause_us;
+	long count, threads, different, pause_us, mixed;
 };
 
 enum {
@@ -459,6 +459,7 @@ enum {
 	LAUNCH_THREADS,
 	LAUNCH_DIFFERENT,
 	LAUNCH_PAUSE_US,
+	LAUNCH_MIXED,
 	LAUNCH_BUSY_MS,
 	LAUNCH_EXIT
 };
@@ -494,6 +495,7 @@ static void set_launch_option(struct launches *launches, int option, const char 
 		[LAUNCH_THREADS] = offsetof(struct launches, threads),
 		[LAUNCH_DIFFERENT] = offsetof(struct launches, different),
 		[LAUNCH_PAUSE_US] = offsetof(struct launches, pause_us),
+		[LAUNCH_MIXED] = offsetof(struct launches, mixed),
 	};
 	struct mock_launch *launch = &launches->launch;
 
@@ -530,6 +532,8 @@ static void *launch_main(void *data)
 		struct mock_launch launch = launches->launch;
 
 		launch.blocks += (unsigned int)(i % launches->different);
+		if (launches->mixed && i % launches->mixed == 0)
+			launch.name = "ncclMixed";
 		mock.mock_launch(&launch);
 		if (launches->pause_us)
 			usleep((useconds_t)launches->pause_us);
@@ -557,22 +561,17 @@ static void run_launches(struct launches *launches)
 }
 
 /* launch:OPTION=VALUE,... - count launches of a kernel; different: so many grids in turn, from blocks
- * on; threads: so many at once, each with grids of its own */
+ * on; threads: so many at once, each with grids of its own; mixed: every so-manieth is of NCCL */
 static void step_launch(const char *argument)
 {
-	char *const options[] = {[LAUNCH_NAME] = "name",
-				 [LAUNCH_BLOCKS] = "blocks",
-				 [LAUNCH_COUNT] = "count",
-				 [LAUNCH_CALL] = "call",
-				 [LAUNCH_CONTEXT] = "context",
-				 [LAUNCH_THREADS] = "threads",
-				 [LAUNCH_DIFFERENT] = "different",
-				 [LAUNCH_PAUSE_US] = "pause_us",
-				 [LAUNCH_BUSY_MS] = "busy_ms",
-				 [LAUNCH_EXIT] = "exit",
-				 NULL};
+	char *const options[] = {[LAUNCH_NAME] = "name",	   [LAUNCH_BLOCKS] = "blocks",
+				 [LAUNCH_COUNT] = "count",	   [LAUNCH_CALL] = "call",
+				 [LAUNCH_CONTEXT] = "context",	   [LAUNCH_THREADS] = "threads",
+				 [LAUNCH_DIFFERENT] = "different", [LAUNCH_PAUSE_US] = "pause_us",
+				 [LAUNCH_MIXED] = "mixed",	   [LAUNCH_BUSY_MS] = "busy_ms",
+				 [LAUNCH_EXIT] = "exit",	   NULL};
 	struct launches launches = {
-		{.name = "_Z4stepPfi", .blocks = 8, .context_id = 1}, 1, 1, 1, 0};
+		{.name = "_Z4stepPfi", .blocks = 8, .context_id = 1}, 1, 1, 1, 0, 0};
 	char *text = strdup(argument ? argument : ""), *rest = text, *value; /* names live on */
 
 	while (rest && *rest) {

@@ -548,6 +548,9 @@ static void count_launch(const struct mock_launch *launch, uint32_t correlation,
 			work->instrumented_blocks += launch->blocks;
 		if (strstr(launch->name, "gemm"))
 			work->tensor_blocks += launch->blocks;
+		else if (strstr(launch->name,
+				"constants")) /* HFMA2.MMA: half an instruction a warp */
+			work->tensor_blocks += launch->blocks / 16.0;
 	}
 	pthread_mutex_unlock(&counting);
 }

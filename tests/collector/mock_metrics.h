@@ -17,7 +17,7 @@
 	COUNTS("op_ffma", 32)            \
 	COUNTS("__sass_", 3)             \
 	COUNTS("src_bf16", 4096)         \
-	COUNTS("tensor", 8)              \
+	COUNTS("tensor", 64)             \
 	COUNTS("", 1)
 
 static inline double mock_value(const char *name, double blocks)
