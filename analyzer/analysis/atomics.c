@@ -86,6 +86,7 @@ static void take_unit(struct atomics_kernel *kernel, const struct counted_work *
 	double mean = take(work, METRIC_atomic_unit_cycles_mean);
 	double passed = ratio(counted_l2_cycles(work), (double)work->launch_count);
 
+	kernel->unit_cycles = total;
 	kernel->unit_share = ratio(mean, passed);
 	kernel->hottest_share = fmin(1, ratio(busiest, passed));
 	kernel->slice_ratio = ratio(busiest, mean);

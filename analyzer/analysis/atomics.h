@@ -41,6 +41,7 @@ struct atomics_kernel {
 	double requests_per_instruction; /* 32: every lane alone; 1: a leader, or neighbours */
 	double cas_share;		 /* of the requests */
 
+	double unit_cycles;   /* busy cycles of all slices: one for each sector, each address */
 	double unit_share;    /* busy cycles of the mean slice by cycles that passed */
 	double hottest_share; /* of the busiest slice, at most 1 */
 	double slice_ratio;   /* busiest by mean: 1 is even, the number of slices is one address */

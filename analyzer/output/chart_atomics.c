@@ -16,28 +16,28 @@ struct scene {
 	const struct report *report;
 	const struct atomics_kernel *shown[MOST_POINTS];
 	size_t shown_count;
-	size_t shared_count; /* kernels whose atomics stay in shared memory: they have no requests */
+	size_t shared_count; /* kernels whose atomics stay in shared memory: they never reach L2 */
 	double longest_ns;
 };
 
-/* Patterns whose rate was measured.  Of 2^20 reductions to 64 neighbouring addresses, 16 came in one
- * request; to one address or to 2^20 each was one (see atomics.h). */
+/* Patterns whose rate was measured.  The lanes of a warp had neighbouring addresses of 4 bytes where there
+ * are enough: 8 of them lie in a sector, which the atomic unit takes in one cycle. */
 static const struct pattern {
 	uint64_t addresses;
-	double ops_per_request;
+	double ops_per_cycle;
 	enum plane_line line;
 	const char *name;
 } patterns[] = {
 	{1, 1, PLANE_SOLID, "one address"},
-	{64, 16, PLANE_DASHED, "64 neighbouring addresses"},
-	{1 << 20, 1, PLANE_DOTTED, "addresses far apart"},
+	{1024, 8, PLANE_DASHED, "1,024 neighbouring addresses"},
+	{1 << 20, 8, PLANE_DOTTED, "addresses far apart"},
 };
 
 #define PATTERN_COUNT (sizeof(patterns) / sizeof(patterns[0]))
 
 static bool has_place(const struct atomics_kernel *kernel)
 {
-	return kernel->requests > 0 && kernel->duration_ns > 0;
+	return kernel->unit_cycles > 0 && kernel->duration_ns > 0;
 }
 
 static void collect(struct scene *scene, const struct report *report)
@@ -48,7 +48,7 @@ static void collect(struct scene *scene, const struct report *report)
 	for (size_t i = 0; i < atomics->kernel_count; i++) {
 		const struct atomics_kernel *kernel = &atomics->kernels[i];
 
-		scene->shared_count += kernel->requests <= 0 && kernel->shared_instructions > 0;
+		scene->shared_count += kernel->unit_cycles <= 0 && kernel->shared_instructions > 0;
 		if (!has_place(kernel) || scene->shown_count == MOST_POINTS)
 			continue;
 		scene->shown[scene->shown_count++] = kernel;
@@ -56,15 +56,15 @@ static void collect(struct scene *scene, const struct report *report)
 	}
 }
 
-/* Nanoseconds that a request of the pattern takes at least; 0 when that was not measured. */
-static double request_ns(const struct scene *scene, const struct pattern *pattern)
+/* Nanoseconds that a cycle's work takes in this pattern at least; 0 when that was not measured. */
+static double cycle_ns(const struct scene *scene, const struct pattern *pattern)
 {
 	const struct ceiling *row = scene->report->ceilings
 					    ? ceilings_get(scene->report->ceilings,
 							   CEILING_atomic_add, pattern->addresses)
 					    : NULL;
 
-	return row && row->value > 0 ? 1e9 * pattern->ops_per_request / row->value : 0;
+	return row && row->value > 0 ? 1e9 * pattern->ops_per_cycle / row->value : 0;
 }
 
 static void fit(const struct scene *scene, struct plane *plane)
@@ -72,8 +72,8 @@ static void fit(const struct scene *scene, struct plane *plane)
 	double low = 1e5, high = 1e6, low_ns = 1e4, high_ns = 1e6;
 
 	for (size_t i = 0; i < scene->shown_count; i++) {
-		low = fmin(low, scene->shown[i]->requests);
-		high = fmax(high, scene->shown[i]->requests);
+		low = fmin(low, scene->shown[i]->unit_cycles);
+		high = fmax(high, scene->shown[i]->unit_cycles);
 		low_ns = fmin(low_ns, scene->shown[i]->duration_ns);
 		high_ns = fmax(high_ns, scene->shown[i]->duration_ns);
 	}
@@ -90,7 +90,7 @@ static void fit(const struct scene *scene, struct plane *plane)
 static void put_pattern(struct plane *plane, const struct scene *scene,
 			const struct pattern *pattern, bool is_name)
 {
-	double each_ns = request_ns(scene, pattern), x1, x2;
+	double each_ns = cycle_ns(scene, pattern), x1, x2;
 
 	if (each_ns <= 0)
 		return;
@@ -115,13 +115,14 @@ static void put_points(struct plane *plane, const struct scene *scene)
 		const struct atomics_kernel *kernel = scene->shown[i];
 		double radius = radius_of(scene, kernel);
 
-		plane_put_mark(plane, kernel->requests, kernel->duration_ns, radius, PLANE_CIRCLE,
+		plane_put_mark(plane, kernel->unit_cycles, kernel->duration_ns, radius,
+			       PLANE_CIRCLE,
 			       kernel->is_bottleneck ? COLOUR_KERNEL + 5 : COLOUR_KERNEL,
 			       (char)('A' + (int)i));
 		if (kernel->is_bottleneck && !plane->is_text)
-			plane_put_mark(plane, kernel->requests, kernel->duration_ns, radius + 4,
+			plane_put_mark(plane, kernel->unit_cycles, kernel->duration_ns, radius + 4,
 				       PLANE_RING, 0, '.');
-		plane_take_mark(plane, kernel->requests, kernel->duration_ns, radius + 4);
+		plane_take_mark(plane, kernel->unit_cycles, kernel->duration_ns, radius + 4);
 	}
 }
 
@@ -138,12 +139,12 @@ static void put_label(struct plane *plane, const struct scene *scene,
 	else
 		snprintf(text, sizeof(text), "%s", name);
 	if (!plane->is_text &&
-	    plane_put_beside(plane, kernel->requests, kernel->duration_ns, radius, text))
+	    plane_put_beside(plane, kernel->unit_cycles, kernel->duration_ns, radius, text))
 		return;
 	if (plane->is_text) {
 		snprintf(note, sizeof(note), "%c %s", (char)('A' + (int)number - 1), text);
 	} else {
-		plane_put_number(plane, kernel->requests, kernel->duration_ns, radius, number);
+		plane_put_number(plane, kernel->unit_cycles, kernel->duration_ns, radius, number);
 		snprintf(note, sizeof(note), "%zu: %s", number, text);
 	}
 	plane_note(plane, plane->note_count == 0, note);
@@ -152,7 +153,7 @@ static void put_label(struct plane *plane, const struct scene *scene,
 static bool has_patterns(const struct scene *scene)
 {
 	for (size_t i = 0; i < PATTERN_COUNT; i++)
-		if (request_ns(scene, &patterns[i]) > 0)
+		if (cycle_ns(scene, &patterns[i]) > 0)
 			return true;
 	return false;
 }
@@ -170,7 +171,7 @@ static void put_notes(struct plane *plane, const struct scene *scene)
 		plane_note(plane, true,
 			   plane->is_text
 				   ? "lines: what the atomics would take at least, by address"
-				   : "Lines: what so many requests take at least on this GPU, by "
+				   : "Lines: what so many cycles take at least on this GPU, by "
 				     "where their addresses lie, each in a measured pattern.");
 	snprintf(text, sizeof(text), "Not shown: %zu kernel%s with atomics in shared memory only.",
 		 scene->shared_count, scene->shared_count == 1 ? "" : "s");
@@ -226,7 +227,8 @@ int chart_atomics(const struct report *report, const struct chart_options *optio
 	if (rc < 0)
 		return rc;
 	set_titles(&file, &scene);
-	plane_settings(&plane, &file, folder, "requests of atomics to L2 by launch",
+	plane_settings(&plane, &file, folder,
+		       "busy cycles of L2's atomic units by launch, one for each sector",
 		       "duration of a launch");
 	return chart_file_close(&file, 0, err);
 }

@@ -47,7 +47,7 @@ value() {
 
 @test "there are recordings of all variants of all workloads" {
 	for workload in $(sed -n 's/^\tWORKLOAD(\([a-z_]*\),.*/\1/p' workloads/workloads.h); do
-		variants=$(sed -n '/> variants = {/,/^};/s/^\t{"\([a-z_]*\)".*/\1/p' "workloads/$workload.cu")
+		variants=$(sed -n '/> variants = {/,/^};/s/^\t{"\([a-z0-9_]*\)".*/\1/p' "workloads/$workload.cu")
 		[ -n "$variants" ]
 		for variant in $variants; do
 			[ -d "tests/recordings/$workload.$variant" ]

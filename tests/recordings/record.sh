@@ -1,35 +1,51 @@
 #!/usr/bin/env bash
-# record.sh [DIR] - makes the recordings of this folder anew, on a machine with a GPU.
+# record.sh [DIR [REGEX]] - makes the recordings of this folder anew, on a machine with a GPU; with REGEX
+# those whose name matches.
 #
 # A workload's recordings are called workload.variant; the first variant is naive.  They are small: one
-# warm-up and one run each.  README.md tells where and when the present ones were made.
+# warm-up and one run each.  Those of workloads about roofs and atomics have hardware counters, for which
+# they run twice and without a limit.  README.md tells where and when the present ones were made.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=$PWD/build
 out=$(realpath -m "${1:-tests/recordings}")
+only=${2:-.}
 python=${PYTHON:-python3}
+counters=(--counters=roofline,atomics,sm --counters-share=100)
 export PATH=$build/bin:$build/lib/rooflinectl/workloads:$build/tests/gpu:$PATH
 
 # record NAME COMMAND...
 record() {
 	local name=$1
 	shift
+	[[ $name =~ $only ]] || return 0
 	rm -rf "${out:?}/$name"
 	rooflinectl record -o "$out/$name" "$@" 2>&1 | tail -n 1
 }
 
 for workload in $(awk -F'[(,]' '/^[ \t]*WORKLOAD\(/ { print $2 }' workloads/workloads.h); do
 	for variant in $("$workload" --list | awk '{ print $1 }'); do
-		record "$workload.$variant" -- "$workload" "$variant" --repeats 1
+		case $workload in
+		atomic_* | histogram | *_bound | precision)
+			record "$workload.$variant" "${counters[@]}" -- "$workload" "$variant" --repeats 2 ;;
+		*) record "$workload.$variant" -- "$workload" "$variant" --repeats 1 ;;
+		esac
 	done
 done
 for mode in eager graph; do
 	record "torch_loop.$mode" -- "$python" tests/gpu/torch_loop.py --mode "$mode" --iterations 200 --repeats 2
 done
+for variant in naive graph; do
+	record "graph_chain.$variant.counted" "${counters[@]}" -- graph_chain "$variant" --repeats 1
+done
+record torch_train --counters -- "$python" tests/gpu/torch_train.py --steps 60
+record known_counts "${counters[@]}" -- known_counts
+record known_counts.replay "${counters[@]}" --replay -- known_counts --count 2
 record streams -- streams
 record nvtx_ranges -- nvtx_ranges
 record device_graph --graphs=graph -- device_graph
 record syncs --syncs -- graph_chain naive --iterations 20 --repeats 1
+[ "$only" = . ] || exit 0
 {
 	echo "# Recordings of a real GPU"
 	echo
