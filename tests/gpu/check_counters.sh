@@ -44,7 +44,8 @@ metrics() {
 		grep -v range | sort -u | paste -sd,
 }
 if [ -x "$ncu" ]; then
-	"$ncu" --metrics "$(metrics "$scratch/all")" --csv --page raw --print-units base \
+	# Application replay runs the program once for each pass: caches are as they are without it.
+	"$ncu" --replay-mode application --metrics "$(metrics "$scratch/all")" --csv --page raw --print-units base \
 		--cache-control none --clock-control none --print-kernel-base mangled \
 		--log-file "$scratch/ncu.raw" "$programs/known_counts" --count 3 \
 		>"$scratch/ncu.out" 2>&1 || sed 's/^/# /' "$scratch/ncu.out" "$scratch/ncu.raw" | tail -5
