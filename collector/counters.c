@@ -494,7 +494,8 @@ static bool decide(struct counted_context *context, const struct launch_call *ca
 	enum policy_decision decision;
 
 	if (options->is_replay && !have_all_landed()) {
-		pause_replay(context); /* this one goes uncounted, so it must not be repeated either */
+		pause_replay(
+			context); /* this one goes uncounted, so it must not be repeated either */
 		return false;
 	}
 	if (options->is_replay)

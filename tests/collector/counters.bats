@@ -429,6 +429,14 @@ problem() {
 	noted 300
 }
 
+@test "a launch that one thread was let go with does not run in the range of another" {
+	record driver cuda launch:threads=4,count=60,mixed=2,slow_us=300
+	told 0
+	equal "inside a range" 0 "$(ranges ',ncclMixed,')"
+	[ "$(rows counted)" -gt 10 ]
+	noted 10
+}
+
 @test "after SIGKILL whole rows are left" {
 	export ROOFLINE_FLUSH_MS=20
 	CUDA_INJECTION64_PATH="$collector" "$app" driver cuda launch_forever:count=50,different=7 >killed.out 2>killed.err &

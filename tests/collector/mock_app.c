@@ -460,12 +460,15 @@ enum {
 	LAUNCH_DIFFERENT,
 	LAUNCH_PAUSE_US,
 	LAUNCH_MIXED,
+	LAUNCH_SLOW_US,
 	LAUNCH_BUSY_MS,
 	LAUNCH_EXIT
 };
 
 static void during_launch(const struct mock_launch *launch)
 {
+	if (launch->slow_us) /* the call itself, before anything runs */
+		usleep((useconds_t)launch->slow_us);
 	if (launch->busy_ms)
 		be_busy(launch->context, launch->busy_ms);
 	if (launch->status)
@@ -509,6 +512,8 @@ static void set_launch_option(struct launches *launches, int option, const char 
 		launch->context_id = (uint32_t)number(value);
 	else if (option == LAUNCH_BUSY_MS)
 		launch->busy_ms = (unsigned int)number(value);
+	else if (option == LAUNCH_SLOW_US)
+		launch->slow_us = (unsigned int)number(value);
 	else if (option == LAUNCH_EXIT)
 		launch->status = (unsigned int)number(value);
 	else
@@ -564,12 +569,19 @@ static void run_launches(struct launches *launches)
  * on; threads: so many at once, each with grids of its own; mixed: every so-manieth is of NCCL */
 static void step_launch(const char *argument)
 {
-	char *const options[] = {[LAUNCH_NAME] = "name",	   [LAUNCH_BLOCKS] = "blocks",
-				 [LAUNCH_COUNT] = "count",	   [LAUNCH_CALL] = "call",
-				 [LAUNCH_CONTEXT] = "context",	   [LAUNCH_THREADS] = "threads",
-				 [LAUNCH_DIFFERENT] = "different", [LAUNCH_PAUSE_US] = "pause_us",
-				 [LAUNCH_MIXED] = "mixed",	   [LAUNCH_BUSY_MS] = "busy_ms",
-				 [LAUNCH_EXIT] = "exit",	   NULL};
+	char *const options[] = {[LAUNCH_NAME] = "name",
+				 [LAUNCH_BLOCKS] = "blocks",
+				 [LAUNCH_COUNT] = "count",
+				 [LAUNCH_CALL] = "call",
+				 [LAUNCH_CONTEXT] = "context",
+				 [LAUNCH_THREADS] = "threads",
+				 [LAUNCH_DIFFERENT] = "different",
+				 [LAUNCH_PAUSE_US] = "pause_us",
+				 [LAUNCH_MIXED] = "mixed",
+				 [LAUNCH_SLOW_US] = "slow_us",
+				 [LAUNCH_BUSY_MS] = "busy_ms",
+				 [LAUNCH_EXIT] = "exit",
+				 NULL};
 	struct launches launches = {
 		{.name = "_Z4stepPfi", .blocks = 8, .context_id = 1}, 1, 1, 1, 0, 0};
 	char *text = strdup(argument ? argument : ""), *rest = text, *value; /* names live on */

@@ -43,7 +43,7 @@ struct mock_launch {
 	uint32_t context_id;
 	void (*during)(
 		const struct mock_launch *launch); /* what the driver does meanwhile, or NULL */
-	unsigned int busy_ms, status;		   /* for during() */
+	unsigned int busy_ms, slow_us, status;	   /* for during() */
 };
 
 enum mock_place { MOCK_NOWHERE, MOCK_REQUEST, MOCK_COMPLETION, MOCK_CALLBACK };

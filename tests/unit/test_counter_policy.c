@@ -232,15 +232,30 @@ static void test_time_earns_credit(void **state)
 	policy_free(program.policy);
 }
 
-static void test_a_clock_that_goes_back_earns_nothing(void **state)
+static void test_a_clock_that_goes_back(void **state)
 {
 	struct program program = start(1, 0.5);
 
 	(void)state;
-	program.count_ns = 400000000;
+	program.launch_ns = 0;
+	program.count_ns = 200000000;
 	assert_int_equal(launch(&program, 0), POLICY_COUNT);
 	program.now_ns -= INT64_C(10000000000);
-	assert_int_equal(launch(&program, 0), POLICY_LEAVE);
+	assert_int_equal(launch(&program, 0), POLICY_COUNT); /* a third of the credit was left */
+	program.now_ns -= INT64_C(10000000000);
+	assert_int_equal(launch(&program, 0), POLICY_LEAVE); /* and now none */
+	policy_free(program.policy);
+}
+
+static void test_passes_without_room(void **state)
+{
+	struct program program = start(3, 1);
+
+	(void)state;
+	policy_free(program.policy);
+	program.policy = policy_new(3, 0, 1, 0);
+	for (int i = 0; i < 10; i++) /* launch() sees that it does not go on for ever */
+		assert_int_equal(launch(&program, 0), POLICY_LEAVE);
 	policy_free(program.policy);
 }
 
@@ -351,8 +366,8 @@ int main(void)
 		TEST("an hour without launches earns no more than the credit",
 		     test_credit_does_not_gather),
 		TEST("time earns new samples", test_time_earns_credit),
-		TEST("a clock that goes back earns nothing",
-		     test_a_clock_that_goes_back_earns_nothing),
+		TEST("a clock that goes back neither earns nor costs", test_a_clock_that_goes_back),
+		TEST("passes that hold nothing are not opened for ever", test_passes_without_room),
 		TEST("a full pass is changed before a launch is counted",
 		     test_a_full_pass_is_changed),
 		TEST("more kinds than can be remembered are left alone", test_too_many_kinds),
