@@ -67,10 +67,9 @@ static void fit(const struct scene *scene, struct plane *plane)
 	}
 	plane_fit_log(&plane->x, low / 1.2, high * 1.2, 2);
 	plane->x.tick = plane_tick_ns;
-	plane->y = (struct plane_axis){.low = 0,
-				       .high = 1.08,
-				       .length = plane->y.length,
-				       .tick = plane_tick_percent};
+	plane->y.low = 0;
+	plane->y.high = 1.08;
+	plane->y.tick = plane_tick_percent;
 }
 
 /* 0% to 100% in steps of 20: the axis ends above so that the roof has air. */

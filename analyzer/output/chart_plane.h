@@ -18,8 +18,8 @@
 #define PLANE_LETTERS 26	  /* marks that a terminal can name */
 
 struct plane_axis {
-	double low, high; /* low < high */
-	bool is_log;
+	double low, high;		     /* low < high */
+	bool is_log, is_cells;		     /* is_cells: of a terminal, positions are whole */
 	double length;			     /* pixels or characters */
 	struct figure (*tick)(double value); /* how to write a value at the axis */
 };
