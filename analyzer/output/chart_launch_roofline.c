@@ -144,7 +144,7 @@ static void put_points(struct plane *plane, const struct scene *scene)
 			       is_graph ? COLOUR_GRAPH : COLOUR_KERNEL, (char)('A' + (int)i));
 		plane_take_mark(plane, point->launch.duration_ns, point->launch.busy_share, radius);
 	}
-	if (!all->launch_count || all->duration_ns <= 0)
+	if (!has_place(&scene->roofline->application))
 		return;
 	plane_put_mark(plane, all->duration_ns, all->busy_share, 9, PLANE_DIAMOND, 0, '*');
 	plane_take_mark(plane, all->duration_ns, all->busy_share, 9);
@@ -181,7 +181,7 @@ static void put_labels(struct plane *plane, const struct scene *scene)
 	const struct roofline_launch *all = &scene->roofline->application.launch;
 	char text[64];
 
-	if (all->launch_count && !plane->is_text)
+	if (has_place(&scene->roofline->application) && !plane->is_text)
 		plane_put_beside(plane, all->duration_ns, all->busy_share, 9, "application");
 	for (size_t i = 0; i < scene->shown_count; i++) {
 		if (scene->shown[i]->launch.lost_ns < LEAST_LOST_SHARE * all->lost_ns) {

@@ -126,7 +126,8 @@ int plane_open(struct plane *plane, const struct chart_options *options, const c
 		{&plane->ytics, "ytics.dat", ""},
 		{&plane->lines, "lines.dat", "# x\ty\tline\tcolour\n"},
 		{&plane->marks, "marks.dat", "# x\ty\tradius\tmark\tcolour\tletter\n"},
-		{&plane->labels, "labels.dat", "# x\ty\tplace\tcolour\ttext\n"},
+		{&plane->labels, "labels.dat", "# x\ty\tcolour\ttext\n"},
+		{&plane->rising, "rising.dat", "# x\ty\tcolour\ttext\n"},
 	};
 	int rc = 0;
 
@@ -152,7 +153,8 @@ int plane_close(struct plane *plane, int rc, struct err *err)
 	rc = chart_file_close(&plane->ytics, rc, err);
 	rc = chart_file_close(&plane->lines, rc, err);
 	rc = chart_file_close(&plane->marks, rc, err);
-	return chart_file_close(&plane->labels, rc, err);
+	rc = chart_file_close(&plane->labels, rc, err);
+	return chart_file_close(&plane->rising, rc, err);
 }
 
 /* ---- lines and marks ---- */
@@ -198,14 +200,12 @@ void plane_take_mark(struct plane *plane, double x, double y, double radius)
 
 /* ---- labels ---- */
 
-enum place { PLACE_LEFT, PLACE_RISING }; /* column `place` of labels.dat */
-
-static void put_label(struct plane *plane, double x, double y, enum place place, int colour,
-		      const char *text)
+/* Two files, because gnuplot 5.4 may crash on labels of which it has to leave out all. */
+static void put_label(struct chart_file *file, double x, double y, int colour, const char *text)
 {
-	fprintf(plane->labels.stream, "%.9g\t%.9g\t%d\t%d\t", x, y, (int)place, colour);
-	chart_put_text(&plane->labels, text);
-	fputc('\n', plane->labels.stream);
+	fprintf(file->stream, "%.9g\t%.9g\t%d\t", x, y, colour);
+	chart_put_text(file, text);
+	fputc('\n', file->stream);
 }
 
 static double text_width(const struct plane *plane, const char *text)
@@ -220,7 +220,7 @@ static double text_height(const struct plane *plane)
 
 static void put_in_box(struct plane *plane, struct label_box box, int colour, const char *text)
 {
-	put_label(plane, box.left, (box.bottom + box.top) / 2, PLACE_LEFT, colour, text);
+	put_label(&plane->labels, box.left, (box.bottom + box.top) / 2, colour, text);
 }
 
 bool plane_put_beside(struct plane *plane, double x, double y, double radius, const char *text)
@@ -314,9 +314,9 @@ void plane_put_rising_label(struct plane *plane, double x1, double y1, double x2
 	}
 	visit_rising(plane, best_x, best_y, half, true);
 	if (plane->is_text)
-		put_label(plane, best_x - half, best_y, PLACE_LEFT, colour, text);
+		put_label(&plane->labels, best_x - half, best_y, colour, text);
 	else
-		put_label(plane, best_x, best_y, PLACE_RISING, colour, text);
+		put_label(&plane->rising, best_x, best_y, colour, text);
 }
 
 void plane_put_upright_label(struct plane *plane, double x, const char *text, int colour)
@@ -353,7 +353,7 @@ void plane_note(struct plane *plane, bool is_new_line, const char *text)
 void plane_settings(struct plane *plane, struct chart_file *file, const char *folder,
 		    const char *x_title, const char *y_title)
 {
-	static const char *const data[] = {"xtics", "ytics", "lines", "marks", "labels"};
+	static const char *const data[] = {"xtics", "ytics", "lines", "marks", "labels", "rising"};
 
 	for (size_t i = 0; i < sizeof(data) / sizeof(data[0]); i++)
 		chart_set_data(file, data[i], folder);

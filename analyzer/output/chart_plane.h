@@ -47,7 +47,7 @@ struct plane {
 	struct plane_axis x, y;
 	bool is_text;
 	struct label_layout layout;
-	struct chart_file xtics, ytics, lines, marks, labels;
+	struct chart_file xtics, ytics, lines, marks, labels, rising;
 	char notes[PLANE_NOTES][512];
 	size_t note_count;
 	size_t note_columns; /* room of a line of notes */
