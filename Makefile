@@ -205,7 +205,7 @@ readme: analyzer ## put the current report and charts into README.md
 	BUILD=$(BUILD) docs/update.sh
 
 golden: analyzer ## write the reports of tests/golden anew, on purpose: read the diff
-	for file in $(golden); do $(binary) report tests/recordings/$$(basename $$file .txt) >$$file || exit 1; done
+	for file in $(golden); do XDG_DATA_HOME=/nonexistent $(binary) report tests/recordings/$$(basename $$file .txt) >$$file || exit 1; done
 
 install: all ## into PREFIX (default /usr/local), under DESTDIR when given
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share

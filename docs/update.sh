@@ -11,8 +11,8 @@
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 PATH=$PWD/${BUILD:-build}/bin:${BUILD:-}/bin:$PATH
-export NO_COLOR=1
 scratch=$(mktemp -d)
+export NO_COLOR=1 XDG_DATA_HOME=$scratch # not with what this user measured
 trap 'rm -rf "$scratch"' EXIT
 
 # fill < DOCUMENT: the document with its generated parts made anew

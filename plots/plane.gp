@@ -1,7 +1,7 @@
 # plane.gp - points and lines between two axes: the rooflines and atomics.
 #
 # Reads xtics, ytics (position label), lines (x y line colour), marks (x y radius mark colour
-# letter) and labels (x y place colour text), all in pixels or characters from the lower left of the
+# letter), labels and rising (x y colour text; rising ones follow lines), all in pixels or characters from the lower left of the
 # plot; plot_width, plot_height, rising_angle, x_title, y_title, note_count, note_text[].
 
 load plots.'/style.gp'
@@ -45,7 +45,7 @@ if (is_text) {
 	     for [i = 1:6] lines using 1:($2 * is($3, i)) with lines linetype i notitle, \
 	     xtics using 1:(0):(stringcolumn(2)) with labels center offset 0,-1 noenhanced notitle, \
 	     ytics using (0):1:(stringcolumn(2)) with labels right offset -1,0 noenhanced notitle, \
-	     labels using 1:2:(stringcolumn(5)) with labels left noenhanced notitle, \
+	     labels using 1:2:(stringcolumn(4)) with labels left noenhanced notitle, \
 	     marks using 1:2:(stringcolumn(6)):(colour_of($5)) with labels center textcolor rgb variable noenhanced notitle
 } else {
 	set xlabel x_title textcolor rgb quiet_colour offset 0,-1.2
@@ -61,6 +61,6 @@ if (is_text) {
 	     marks using 1:($2 * is($4, 1)):3:(colour_of($5)) with circles fillcolor rgb variable notitle, \
 	     marks using 1:($2 * is($4, 6)):3 with circles fillstyle empty border rgb text_colour linewidth 1.6 notitle, \
 	     for [i = 2:5] marks using 1:($2 * is($4, i)):(colour_of($5)) with points pointtype shape[i] pointsize large[i] * scaled linewidth 1.4 linecolor rgb variable notitle, \
-	     labels using 1:($2 * is($3, 0)):(stringcolumn(5)):(colour_of($4)) with labels left textcolor rgb variable noenhanced notitle, \
-	     labels using 1:($2 * is($3, 1)):(stringcolumn(5)):(colour_of($4)) with labels center rotate by rising_angle textcolor rgb variable noenhanced notitle
+	     labels using 1:2:(stringcolumn(4)):(colour_of($3)) with labels left textcolor rgb variable noenhanced notitle, \
+	     rising using 1:2:(stringcolumn(4)):(colour_of($3)) with labels center rotate by rising_angle textcolor rgb variable noenhanced notitle
 }

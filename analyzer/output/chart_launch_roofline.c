@@ -67,10 +67,9 @@ static void fit(const struct scene *scene, struct plane *plane)
 	}
 	plane_fit_log(&plane->x, low / 1.2, high * 1.2, 2);
 	plane->x.tick = plane_tick_ns;
-	plane->y = (struct plane_axis){.low = 0,
-				       .high = 1.08,
-				       .length = plane->y.length,
-				       .tick = plane_tick_percent};
+	plane->y.low = 0;
+	plane->y.high = 1.08;
+	plane->y.tick = plane_tick_percent;
 }
 
 /* 0% to 100% in steps of 20: the axis ends above so that the roof has air. */
@@ -145,7 +144,7 @@ static void put_points(struct plane *plane, const struct scene *scene)
 			       is_graph ? COLOUR_GRAPH : COLOUR_KERNEL, (char)('A' + (int)i));
 		plane_take_mark(plane, point->launch.duration_ns, point->launch.busy_share, radius);
 	}
-	if (!all->launch_count || all->duration_ns <= 0)
+	if (!has_place(&scene->roofline->application))
 		return;
 	plane_put_mark(plane, all->duration_ns, all->busy_share, 9, PLANE_DIAMOND, 0, '*');
 	plane_take_mark(plane, all->duration_ns, all->busy_share, 9);
@@ -182,7 +181,7 @@ static void put_labels(struct plane *plane, const struct scene *scene)
 	const struct roofline_launch *all = &scene->roofline->application.launch;
 	char text[64];
 
-	if (all->launch_count && !plane->is_text)
+	if (has_place(&scene->roofline->application) && !plane->is_text)
 		plane_put_beside(plane, all->duration_ns, all->busy_share, 9, "application");
 	for (size_t i = 0; i < scene->shown_count; i++) {
 		if (scene->shown[i]->launch.lost_ns < LEAST_LOST_SHARE * all->lost_ns) {

@@ -30,7 +30,7 @@ double plane_at(const struct plane_axis *axis, double value)
 		share = value > 0 ? log(value / axis->low) / log(axis->high / axis->low) : 0;
 	else
 		share = (value - axis->low) / (axis->high - axis->low);
-	return share * axis->length;
+	return axis->is_cells ? round(share * axis->length) : share * axis->length;
 }
 
 static double within(double position, double length)
@@ -126,13 +126,15 @@ int plane_open(struct plane *plane, const struct chart_options *options, const c
 		{&plane->ytics, "ytics.dat", ""},
 		{&plane->lines, "lines.dat", "# x\ty\tline\tcolour\n"},
 		{&plane->marks, "marks.dat", "# x\ty\tradius\tmark\tcolour\tletter\n"},
-		{&plane->labels, "labels.dat", "# x\ty\tplace\tcolour\ttext\n"},
+		{&plane->labels, "labels.dat", "# x\ty\tcolour\ttext\n"},
+		{&plane->rising, "rising.dat", "# x\ty\tcolour\ttext\n"},
 	};
 	int rc = 0;
 
 	memset(plane, 0, sizeof(*plane));
 	plane->is_text = options->text_columns > 0;
 	plane->x.length = plane->is_text ? options->text_columns - TEXT_LEFT - 2 : PICTURE_WIDTH;
+	plane->x.is_cells = plane->y.is_cells = plane->is_text;
 	plane->y.length = plane->is_text ? TEXT_HEIGHT : PICTURE_HEIGHT;
 	plane->note_columns =
 		plane->is_text ? (size_t)options->text_columns - 1 : PICTURE_NOTE_COLUMNS;
@@ -151,7 +153,8 @@ int plane_close(struct plane *plane, int rc, struct err *err)
 	rc = chart_file_close(&plane->ytics, rc, err);
 	rc = chart_file_close(&plane->lines, rc, err);
 	rc = chart_file_close(&plane->marks, rc, err);
-	return chart_file_close(&plane->labels, rc, err);
+	rc = chart_file_close(&plane->labels, rc, err);
+	return chart_file_close(&plane->rising, rc, err);
 }
 
 /* ---- lines and marks ---- */
@@ -188,6 +191,8 @@ void plane_put_mark(struct plane *plane, double x, double y, double radius, enum
 
 void plane_take_mark(struct plane *plane, double x, double y, double radius)
 {
+	if (plane->is_text)
+		radius = 0.5; /* a letter */
 	label_take(&plane->layout,
 		   label_around(within(plane_at(&plane->x, x), plane->x.length),
 				within(plane_at(&plane->y, y), plane->y.length), radius, radius));
@@ -195,14 +200,12 @@ void plane_take_mark(struct plane *plane, double x, double y, double radius)
 
 /* ---- labels ---- */
 
-enum place { PLACE_LEFT, PLACE_RISING }; /* column `place` of labels.dat */
-
-static void put_label(struct plane *plane, double x, double y, enum place place, int colour,
-		      const char *text)
+/* Two files, because gnuplot 5.4 may crash on labels of which it has to leave out all. */
+static void put_label(struct chart_file *file, double x, double y, int colour, const char *text)
 {
-	fprintf(plane->labels.stream, "%.9g\t%.9g\t%d\t%d\t", x, y, (int)place, colour);
-	chart_put_text(&plane->labels, text);
-	fputc('\n', plane->labels.stream);
+	fprintf(file->stream, "%.9g\t%.9g\t%d\t", x, y, colour);
+	chart_put_text(file, text);
+	fputc('\n', file->stream);
 }
 
 static double text_width(const struct plane *plane, const char *text)
@@ -217,7 +220,7 @@ static double text_height(const struct plane *plane)
 
 static void put_in_box(struct plane *plane, struct label_box box, int colour, const char *text)
 {
-	put_label(plane, box.left, (box.bottom + box.top) / 2, PLACE_LEFT, colour, text);
+	put_label(&plane->labels, box.left, (box.bottom + box.top) / 2, colour, text);
 }
 
 bool plane_put_beside(struct plane *plane, double x, double y, double radius, const char *text)
@@ -252,8 +255,10 @@ void plane_put_level_label(struct plane *plane, double y, const char *text, int 
 	struct label_box places[8];
 
 	for (int i = 0; i < 8; i++) {
-		double right = plane->x.length - (i / 2) * step;
-		double bottom = i % 2 ? level - height - 1 : level + (plane->is_text ? 0 : 2);
+		int column = i / 2; /* from the right */
+		double right = plane->x.length - column * step;
+		double away = plane->is_text ? 0.5 : 2;
+		double bottom = i % 2 ? level - height - away : level + away;
 
 		places[i] = (struct label_box){right - width, bottom, right, bottom + height};
 	}
@@ -265,7 +270,7 @@ static size_t visit_rising(struct plane *plane, double middle_x, double middle_y
 			   bool is_taking)
 {
 	double turn = plane->is_text ? 0 : plane->angle * M_PI / 180;
-	double size = plane->is_text ? 1 : 8;
+	double size = plane->is_text ? 0.5 : 8;
 	int count = (int)(half / size) + 1;
 	size_t overlaps = 0;
 
@@ -293,11 +298,14 @@ void plane_put_rising_label(struct plane *plane, double x1, double y1, double x2
 		double x = plane_at(&plane->x, x1) +
 			   shares[i] * (plane_at(&plane->x, x2) - plane_at(&plane->x, x1)) -
 			   away * sin(turn);
-		double y = plane_at(&plane->y, y1) +
-			   shares[i] * (plane_at(&plane->y, y2) - plane_at(&plane->y, y1)) +
-			   away * cos(turn);
-		size_t overlaps = visit_rising(plane, x, y, half, false);
+		double row = plane_at(&plane->y, y1) +
+			     shares[i] * (plane_at(&plane->y, y2) - plane_at(&plane->y, y1)) +
+			     away * cos(turn);
+		double y = plane->is_text ? round(row) : row;
+		size_t overlaps;
 
+		x = fmax(half + plane->is_text, fmin(x, plane->x.length - half));
+		overlaps = visit_rising(plane, x, y, half, false);
 		if (overlaps >= least)
 			continue;
 		least = overlaps;
@@ -306,9 +314,9 @@ void plane_put_rising_label(struct plane *plane, double x1, double y1, double x2
 	}
 	visit_rising(plane, best_x, best_y, half, true);
 	if (plane->is_text)
-		put_label(plane, best_x - half, best_y, PLACE_LEFT, colour, text);
+		put_label(&plane->labels, best_x - half, best_y, colour, text);
 	else
-		put_label(plane, best_x, best_y, PLACE_RISING, colour, text);
+		put_label(&plane->rising, best_x, best_y, colour, text);
 }
 
 void plane_put_upright_label(struct plane *plane, double x, const char *text, int colour)
@@ -318,7 +326,7 @@ void plane_put_upright_label(struct plane *plane, double x, const char *text, in
 	struct label_box places[4];
 
 	for (int i = 0; i < 4; i++) {
-		double top = plane->y.length - 2 - i * (height + 2);
+		double top = plane->y.length - (plane->is_text ? 0.5 : 2) - i * (height + 2);
 		double from = left + width > plane->x.length ? plane->x.length - width : left;
 
 		places[i] = (struct label_box){from, top - height, from + width, top};
@@ -345,7 +353,7 @@ void plane_note(struct plane *plane, bool is_new_line, const char *text)
 void plane_settings(struct plane *plane, struct chart_file *file, const char *folder,
 		    const char *x_title, const char *y_title)
 {
-	static const char *const data[] = {"xtics", "ytics", "lines", "marks", "labels"};
+	static const char *const data[] = {"xtics", "ytics", "lines", "marks", "labels", "rising"};
 
 	for (size_t i = 0; i < sizeof(data) / sizeof(data[0]); i++)
 		chart_set_data(file, data[i], folder);

@@ -18,8 +18,8 @@
 #define PLANE_LETTERS 26	  /* marks that a terminal can name */
 
 struct plane_axis {
-	double low, high; /* low < high */
-	bool is_log;
+	double low, high;		     /* low < high */
+	bool is_log, is_cells;		     /* is_cells: of a terminal, positions are whole */
 	double length;			     /* pixels or characters */
 	struct figure (*tick)(double value); /* how to write a value at the axis */
 };
@@ -47,7 +47,7 @@ struct plane {
 	struct plane_axis x, y;
 	bool is_text;
 	struct label_layout layout;
-	struct chart_file xtics, ytics, lines, marks, labels;
+	struct chart_file xtics, ytics, lines, marks, labels, rising;
 	char notes[PLANE_NOTES][512];
 	size_t note_count;
 	size_t note_columns; /* room of a line of notes */

@@ -9,19 +9,21 @@
 
 /* ---- atomics ---- */
 
+static const struct figure unknown = {"-"};
+
 static struct figure known_count(double count)
 {
-	return count < 0 ? (struct figure){"-"} : point_count(count);
+	return count < 0 ? unknown : point_count(count);
 }
 
 static struct figure known_share(double share)
 {
-	return share < 0 ? (struct figure){"-"} : format_percent(share, 1);
+	return share < 0 ? unknown : format_percent(share, 1);
 }
 
 static struct figure known_ns(double ns)
 {
-	return ns < 0 ? (struct figure){"-"} : format_ns(ns);
+	return ns < 0 ? unknown : format_ns(ns);
 }
 
 static struct figure known_ratio(double ratio)

@@ -81,7 +81,7 @@ value() {
 
 @test "every recording: text fits 80 columns and every chart is a picture" {
 	for name in $(recordings); do
-		NO_COLOR=1 "$ROOFLINECTL" report "tests/recordings/$name" >"$BATS_TEST_TMPDIR/text"
+		NO_COLOR=1 XDG_DATA_HOME=$BATS_TEST_TMPDIR "$ROOFLINECTL" report "tests/recordings/$name" >"$BATS_TEST_TMPDIR/text"
 		[ "$(awk 'length > 80' "$BATS_TEST_TMPDIR/text" | wc -l)" -eq 0 ]
 		"$ROOFLINECTL" plot "tests/recordings/$name" -o "$BATS_TEST_TMPDIR/$name"
 		for chart in timeline gaps kernels; do
@@ -242,6 +242,6 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	[ "$(ls tests/golden/*.txt | wc -l)" -ge 3 ]
 	for golden in tests/golden/*.txt; do
 		name=$(basename "$golden" .txt)
-		NO_COLOR=1 "$ROOFLINECTL" report "tests/recordings/$name" | diff -u "$golden" -
+		NO_COLOR=1 XDG_DATA_HOME=$BATS_TEST_TMPDIR "$ROOFLINECTL" report "tests/recordings/$name" | diff -u "$golden" -
 	done
 }
