@@ -16,7 +16,7 @@
 
 static const struct {
 	CUpti_ActivityKind kind;
-	enum { ALWAYS, WITH_GRAPHS, WITH_SYNCS, WITH_ALL_API } when;
+	enum { ALWAYS, WITHOUT_REPLAY, WITH_GRAPHS, WITH_SYNCS, WITH_ALL_API } when;
 	const char *name;
 } kinds[] = {
 	{CUPTI_ACTIVITY_KIND_DEVICE, ALWAYS, "devices"},
@@ -25,7 +25,7 @@ static const struct {
 	/* Brings device launches too, once cuptiActivityEnableDeviceGraph has asked for them; enabling
 	 * their kind itself is refused (INVALID_KIND, measured with CUPTI 13.0.85). */
 	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, WITH_GRAPHS, "graph launches"},
-	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, ALWAYS, "kernels"},
+	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, WITHOUT_REPLAY, "kernels"},
 	{CUPTI_ACTIVITY_KIND_MEMCPY, ALWAYS, "copies"},
 	{CUPTI_ACTIVITY_KIND_MEMCPY2, ALWAYS, "peer copies"},
 	{CUPTI_ACTIVITY_KIND_MEMSET, ALWAYS, "memsets"},
@@ -75,7 +75,8 @@ void activity_enable_nvtx(const struct cupti_api *cupti)
 
 static bool is_asked_for(int when, const struct options *options)
 {
-	return when == ALWAYS || (when == WITH_GRAPHS && options->is_graph_level) ||
+	return when == ALWAYS || (when == WITHOUT_REPLAY && !options->is_replay) ||
+	       (when == WITH_GRAPHS && options->is_graph_level) ||
 	       (when == WITH_SYNCS && options->syncs) ||
 	       (when == WITH_ALL_API && options->api == API_ALL);
 }
@@ -160,8 +161,7 @@ static void decode_kernel(struct trace_rows *rows, const CUpti_ActivityKernel10 
 
 	if (counters_is_own_kernel(kernel->name))
 		return;
-	if (!counters_replayed_span(kernel->correlationId, &row.start_ns, &row.end_ns) &&
-	    !is_wanted_span(kernel->start, kernel->end))
+	if (!is_wanted_span(kernel->start, kernel->end))
 		return;
 	row.signature = trace_signature(&signature, kernel->name);
 	if (row.signature == TRACE_SIGNATURE_FILTERED)

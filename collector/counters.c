@@ -72,17 +72,10 @@ static uint32_t next_counted, next_metric;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* When launches were replayed, for the kernel records that CUPTI then gives no times. */
-#define REPLAYED_SPANS 65536
-static struct replayed_span {
-	uint32_t correlation;
-	int64_t start_ns, end_ns;
-} * replayed;
-
 /* The launch that this thread is in, between callbacks; it holds the lock. */
 static __thread struct counted_context *inside;
 static __thread bool is_flying;
-static __thread uint64_t inside_signature;
+static __thread struct launch_call inside_call;
 static __thread int64_t inside_since_ns, inside_realtime_ns;
 
 static int64_t clock_ns(clockid_t clock)
@@ -142,6 +135,8 @@ static void give_up(struct counted_context *context, const char *what, CUptiResu
 	context->is_range_open = false;
 	counter_session_close(context->session, true);
 	context->session = NULL;
+	if (options->is_replay)
+		cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 }
 
 /* ---- rows ---- */
@@ -556,7 +551,7 @@ static bool enter_locked(const struct launch_call *call, const CUpti_CallbackDat
 	if (context && context->session && decide(context, call) && context->session &&
 	    begin(context, call, data)) {
 		inside = context;
-		inside_signature = call->signature;
+		inside_call = *call;
 		return true;
 	}
 	now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -610,7 +605,7 @@ static void finish_launch(struct counted_context *context)
 			      (int)(KERNEL_PATIENCE_NS / 1000000000));
 		launch->is_void = true;
 		context->is_range_open = true;
-		policy_ban(context->policy, inside_signature);
+		policy_ban(context->policy, inside_call.signature);
 		return;
 	}
 	launch->is_void = is_disturbed_now;
@@ -618,31 +613,24 @@ static void finish_launch(struct counted_context *context)
 		advance(context);
 }
 
-static void keep_span(uint32_t correlation, int64_t start_ns, int64_t end_ns)
+/* Kernel records and replays in one process crash CUPTI 13.0 at the next flush, so that a replay goes
+ * without them: its kernels have the time of their call, all passes included. */
+static void write_replayed(const struct counted_context *context, uint32_t correlation)
 {
-	if (!replayed)
-		replayed = calloc(REPLAYED_SPANS, sizeof(*replayed));
-	if (replayed)
-		replayed[correlation % REPLAYED_SPANS] =
-			(struct replayed_span){correlation, start_ns, end_ns};
-}
+	struct trace_signatures_row signature = launch_call_signature(&inside_call);
+	struct trace_rows *rows = trace_rows_take();
+	struct trace_kernels_row row = {
+		.start_ns = inside_realtime_ns,
+		.end_ns = clock_ns(CLOCK_REALTIME),
+		.signature = trace_signature(&signature, inside_call.name),
+		.device = context->device,
+		.context = context->id,
+		.correlation = correlation,
+	};
 
-bool counters_replayed_span(uint32_t correlation, int64_t *start_ns, int64_t *end_ns)
-{
-	const struct replayed_span *span;
-	bool is_known;
-
-	if (!options || !options->is_replay)
-		return false;
-	pthread_mutex_lock(&lock);
-	span = replayed ? &replayed[correlation % REPLAYED_SPANS] : NULL;
-	is_known = span && span->correlation == correlation && span->end_ns;
-	if (is_known) {
-		*start_ns = span->start_ns;
-		*end_ns = span->end_ns;
-	}
-	pthread_mutex_unlock(&lock);
-	return is_known;
+	if (row.signature != TRACE_SIGNATURE_FILTERED)
+		trace_write_kernels(rows, &row);
+	trace_rows_give(rows);
 }
 
 static void leave(const CUpti_CallbackData *data)
@@ -654,7 +642,7 @@ static void leave(const CUpti_CallbackData *data)
 	finish_launch(context);
 	policy_charge(context->policy, clock_ns(CLOCK_MONOTONIC) - inside_since_ns);
 	if (options->is_replay)
-		keep_span(data->correlationId, inside_realtime_ns, clock_ns(CLOCK_REALTIME));
+		write_replayed(context, data->correlationId);
 	else
 		write_overhead(data->correlationId, inside_realtime_ns, clock_ns(CLOCK_REALTIME));
 	pthread_mutex_unlock(&lock);
@@ -727,6 +715,8 @@ void counters_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrib
 		log_warn("no hardware counters: this CUPTI lacks the range profiler; the trace is "
 			 "still recorded");
 		trace_property(rows, "counters_problem", "CUPTI lacks the range profiler");
+		if (asked->is_replay)
+			api->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 		trace_rows_give(rows);
 		return;
 	}

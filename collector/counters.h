@@ -27,9 +27,6 @@ void counters_on_context_end(CUcontext context);
 /* Reads the open pass and counts no more: the program ends. */
 void counters_stop(void);
 
-/* When a launch was replayed: the time of its call, all passes included.  False for any other. */
-bool counters_replayed_span(uint32_t correlation, int64_t *start_ns, int64_t *end_ns);
-
 /* True for a kernel that CUPTI itself launches to count others. */
 bool counters_is_own_kernel(const char *name);
 

@@ -1,5 +1,7 @@
 #include "launch_call.h"
 
+#include <dlfcn.h>
+
 #define DRIVER(name) CUPTI_DRIVER_TRACE_CBID_##name
 
 /* How a call's parameters tell what it launches. */
@@ -45,38 +47,48 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return hash;
 }
 
-static uint64_t mix_shape(uint64_t hash, const unsigned int shape[7])
+static uint64_t mix_sizes(uint64_t hash, const unsigned int sizes[3])
 {
-	for (int i = 0; i < 7; i++)
-		hash = mix(hash, shape[i]);
+	for (int i = 0; i < 3; i++)
+		hash = mix(hash, sizes[i]);
 	return hash;
 }
 
-static void set_shape(struct launch_call *call, CUfunction function, const unsigned int shape[7])
+static void set_function(struct launch_call *call, CUfunction function)
 {
-	uint64_t threads = (uint64_t)shape[3] * shape[4] * shape[5];
+	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), (uintptr_t)function);
+	uint64_t threads = (uint64_t)call->block[0] * call->block[1] * call->block[2];
 
-	call->signature = mix_shape(mix(UINT64_C(0xcbf29ce484222325), (uintptr_t)function), shape);
-	call->warps = (uint64_t)shape[0] * shape[1] * shape[2] * ((threads + 31) / 32);
+	call->function = function;
+	hash = mix_sizes(mix_sizes(hash, call->grid), call->block);
+	call->signature = mix(hash, call->dynamic_shared_bytes);
+	call->warps =
+		(uint64_t)call->grid[0] * call->grid[1] * call->grid[2] * ((threads + 31) / 32);
 }
+
+/* Both of CUDA's structures name these members alike. */
+#define SET_SHAPE(call, from)                                          \
+	do {                                                           \
+		(call)->grid[0] = (from)->gridDimX;                    \
+		(call)->grid[1] = (from)->gridDimY;                    \
+		(call)->grid[2] = (from)->gridDimZ;                    \
+		(call)->block[0] = (from)->blockDimX;                  \
+		(call)->block[1] = (from)->blockDimY;                  \
+		(call)->block[2] = (from)->blockDimZ;                  \
+		(call)->dynamic_shared_bytes = (from)->sharedMemBytes; \
+	} while (0)
 
 static void read_plain(struct launch_call *launch, const cuLaunchKernel_params *call)
 {
-	const unsigned int shape[7] = {call->gridDimX,	    call->gridDimY,  call->gridDimZ,
-				       call->blockDimX,	    call->blockDimY, call->blockDimZ,
-				       call->sharedMemBytes};
-
-	set_shape(launch, call->f, shape);
+	SET_SHAPE(launch, call);
+	set_function(launch, call->f);
 }
 
 static void read_config(struct launch_call *launch, const CUlaunchConfig *config,
 			CUfunction function)
 {
-	const unsigned int shape[7] = {config->gridDimX,      config->gridDimY,	 config->gridDimZ,
-				       config->blockDimX,     config->blockDimY, config->blockDimZ,
-				       config->sharedMemBytes};
-
-	set_shape(launch, function, shape);
+	SET_SHAPE(launch, config);
+	set_function(launch, function);
 }
 
 static bool is_cooperative(const CUlaunchConfig *config)
@@ -119,4 +131,35 @@ struct launch_call launch_call_read(CUpti_CallbackId id, const CUpti_CallbackDat
 				read_parameters(&call, calls[i].shape, data->functionParams);
 		}
 	return call;
+}
+
+/* 0 when the driver does not tell. */
+static uint32_t attribute(CUfunction function, CUfunction_attribute which)
+{
+	static CUresult (*get)(int *, CUfunction_attribute, CUfunction);
+	void *library = get ? NULL : dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	int value = 0;
+
+	if (library)
+		*(void **)&get = dlsym(library, "cuFuncGetAttribute");
+	return get && get(&value, which, function) == CUDA_SUCCESS && value > 0 ? (uint32_t)value
+										: 0;
+}
+
+struct trace_signatures_row launch_call_signature(const struct launch_call *call)
+{
+	return (struct trace_signatures_row){
+		.grid_x = call->grid[0],
+		.grid_y = call->grid[1],
+		.grid_z = call->grid[2],
+		.block_x = call->block[0],
+		.block_y = call->block[1],
+		.block_z = call->block[2],
+		.registers_per_thread = attribute(call->function, CU_FUNC_ATTRIBUTE_NUM_REGS),
+		.static_shared_bytes =
+			attribute(call->function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+		.dynamic_shared_bytes = call->dynamic_shared_bytes,
+		.local_bytes_per_thread =
+			attribute(call->function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
+	};
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cupti_api.h"
+#include "roofline/trace_schema.h"
 
 enum launch_kind {
 	LAUNCH_NONE,
@@ -20,13 +21,19 @@ enum launch_kind {
 
 struct launch_call {
 	enum launch_kind kind;
-	uint64_t signature; /* equal for equal launches: function, grid, block, shared memory */
-	uint64_t warps;	    /* of a kernel: thread blocks * threads / 32, 0 for a graph */
-	const char *name;   /* of the kernel, mangled; "" for a graph.  Borrowed */
+	uint64_t signature;  /* equal for equal launches: function, grid, block, shared memory */
+	CUfunction function; /* of a kernel, as the next two */
+	unsigned int grid[3], block[3];
+	unsigned int dynamic_shared_bytes;
+	uint64_t warps;	  /* of a kernel: thread blocks * threads / 32, 0 for a graph */
+	const char *name; /* of the kernel, mangled; "" for a graph.  Borrowed */
 };
 
 /* Enables callbacks for all of these calls. */
 void launch_call_enable(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber);
+
+/* The launch signature of a kernel, as CUPTI's own records would tell it, but for clusters. */
+struct trace_signatures_row launch_call_signature(const struct launch_call *call);
 
 /* What a driver callback is about. */
 struct launch_call launch_call_read(CUpti_CallbackId id, const CUpti_CallbackData *data);

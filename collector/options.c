@@ -140,7 +140,7 @@ void options_read(struct options *options)
 	options->is_graph_level = variable_word(ENV_GRAPHS, graph_words, 2) == 1;
 	options->kernels = variable_text_or_null(ENV_KERNELS);
 	options->counters = variable_text_or_null(ENV_COUNTERS);
-	options->is_replay = variable_number(ENV_REPLAY, 1) > 0;
+	options->is_replay = variable_number(ENV_REPLAY, 1) > 0 && options->counters;
 	options->counters_share = variable_number(ENV_COUNTERS_SHARE, 100) / 100;
 	options->counters_skip = variable_text_or_null(ENV_COUNTERS_SKIP);
 	options->delay_ns = (int64_t)(variable_number(ENV_DELAY, 1e9) * 1e9 + 0.5);

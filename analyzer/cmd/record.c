@@ -124,10 +124,11 @@ static void pass_on_counters(struct argp_state *state, const char *text)
 				  "CUPTI's metrics, separated by commas");
 	while ((word = strsep(&rest, ",")))
 		if (!is_set(word) && !strstr(word, "__"))
-			usage_fail(state,
-				   "--counters '%s' is no set and no metric of CUPTI; sets are roofline, "
-				   "atomics, sm and stalls, and a metric looks like dram__bytes_read.sum",
-				   word);
+			usage_fail(
+				state,
+				"--counters '%s' is no set and no metric of CUPTI; sets are roofline, "
+				"atomics, sm and stalls, and a metric looks like dram__bytes_read.sum",
+				word);
 	free(words);
 	pass_on(ENV_COUNTERS, text);
 }
@@ -178,6 +179,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_REPLAY:
 		pass_on(ENV_REPLAY, "1");
+		if (!getenv(variable_names[ENV_COUNTERS]))
+			pass_on(ENV_COUNTERS, "roofline");
 		return 0;
 	case OPTION_API:
 		if (strcmp(argument, "chosen") && strcmp(argument, "all") &&
