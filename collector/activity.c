@@ -16,7 +16,7 @@
 
 static const struct {
 	CUpti_ActivityKind kind;
-	enum { ALWAYS, WITHOUT_REPLAY, WITH_GRAPHS, WITH_SYNCS, WITH_ALL_API } when;
+	enum { ALWAYS, WITH_GRAPHS, WITH_SYNCS, WITH_ALL_API } when;
 	const char *name;
 } kinds[] = {
 	{CUPTI_ACTIVITY_KIND_DEVICE, ALWAYS, "devices"},
@@ -25,7 +25,7 @@ static const struct {
 	/* Brings device launches too, once cuptiActivityEnableDeviceGraph has asked for them; enabling
 	 * their kind itself is refused (INVALID_KIND, measured with CUPTI 13.0.85). */
 	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, WITH_GRAPHS, "graph launches"},
-	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, WITHOUT_REPLAY, "kernels"},
+	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, ALWAYS, "kernels"},
 	{CUPTI_ACTIVITY_KIND_MEMCPY, ALWAYS, "copies"},
 	{CUPTI_ACTIVITY_KIND_MEMCPY2, ALWAYS, "peer copies"},
 	{CUPTI_ACTIVITY_KIND_MEMSET, ALWAYS, "memsets"},
@@ -75,8 +75,7 @@ void activity_enable_nvtx(const struct cupti_api *cupti)
 
 static bool is_asked_for(int when, const struct options *options)
 {
-	return when == ALWAYS || (when == WITHOUT_REPLAY && !options->is_replay) ||
-	       (when == WITH_GRAPHS && options->is_graph_level) ||
+	return when == ALWAYS || (when == WITH_GRAPHS && options->is_graph_level) ||
 	       (when == WITH_SYNCS && options->syncs) ||
 	       (when == WITH_ALL_API && options->api == API_ALL);
 }
@@ -159,7 +158,7 @@ static void decode_kernel(struct trace_rows *rows, const CUpti_ActivityKernel10 
 		OPERATION_COLUMNS(kernel),
 	};
 
-	if (counters_is_own_kernel(kernel->name))
+	if (counters_is_own_kernel(kernel->name) || (counters_are_replaying() && !kernel->end))
 		return;
 	if (!is_wanted_span(kernel->start, kernel->end))
 		return;

@@ -65,6 +65,7 @@ static const struct options *options;
 static struct counted_context contexts[MAX_CONTEXTS];
 static regex_t skipped; /* kernels that need others beside them */
 static bool has_skipped;
+static bool is_replaying;     /* a session repeats launches */
 static unsigned int captures; /* under way: nothing may synchronise */
 static bool is_disturbed;     /* a launch went on beside the one that is being counted */
 static unsigned int flying;   /* launches that are not counted, between enter and exit */
@@ -135,8 +136,7 @@ static void give_up(struct counted_context *context, const char *what, CUptiResu
 	context->is_range_open = false;
 	counter_session_close(context->session, true);
 	context->session = NULL;
-	if (options->is_replay)
-		cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	is_replaying = false;
 }
 
 /* ---- rows ---- */
@@ -289,10 +289,12 @@ static void open_session(struct counted_context *context)
 	result = counter_session_open(&context->session, cupti, context->context,
 				      options->is_replay ? SESSION_REPLAY : SESSION_ROTATION,
 				      &config);
-	if (result != CUPTI_SUCCESS)
+	if (result != CUPTI_SUCCESS) {
 		give_up(context, "the counters cannot be started", result);
-	else
-		write_metrics(context);
+		return;
+	}
+	is_replaying = options->is_replay;
+	write_metrics(context);
 }
 
 static unsigned int pass_count(const struct counted_context *context)
@@ -613,8 +615,9 @@ static void finish_launch(struct counted_context *context)
 		advance(context);
 }
 
-/* Kernel records and replays in one process crash CUPTI 13.0 at the next flush, so that a replay goes
- * without them: its kernels have the time of their call, all passes included. */
+/* CUPTI's own records of replayed kernels have no times, and a forced flush of them crashes it (13.0);
+ * without that kind enabled it repeats nothing.  So they are left to it, and kernels have the time of
+ * their call, all passes included. */
 static void write_replayed(const struct counted_context *context, uint32_t correlation)
 {
 	struct trace_signatures_row signature = launch_call_signature(&inside_call);
@@ -715,8 +718,6 @@ void counters_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrib
 		log_warn("no hardware counters: this CUPTI lacks the range profiler; the trace is "
 			 "still recorded");
 		trace_property(rows, "counters_problem", "CUPTI lacks the range profiler");
-		if (asked->is_replay)
-			api->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 		trace_rows_give(rows);
 		return;
 	}
@@ -739,6 +740,11 @@ void counters_stop(void)
 			read_pass(&contexts[i], true);
 	cupti = NULL;
 	pthread_mutex_unlock(&lock);
+}
+
+bool counters_are_replaying(void)
+{
+	return __atomic_load_n(&is_replaying, __ATOMIC_RELAXED);
 }
 
 bool counters_is_own_kernel(const char *name)

@@ -27,6 +27,9 @@ void counters_on_context_end(CUcontext context);
 /* Reads the open pass and counts no more: the program ends. */
 void counters_stop(void);
 
+/* True while launches are repeated: then kernel records are neither usable nor may they be forced out. */
+bool counters_are_replaying(void);
+
 /* True for a kernel that CUPTI itself launches to count others. */
 bool counters_is_own_kernel(const char *name);
 

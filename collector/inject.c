@@ -189,8 +189,9 @@ static void count_losses(void)
 static void flush_once(bool is_last)
 {
 	struct trace_rows *rows;
+	bool is_forced = is_last && !counters_are_replaying();
 
-	cupti->cuptiActivityFlushAll(is_last ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+	cupti->cuptiActivityFlushAll(is_forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 	decode_finished();
 	count_losses();
 	rows = trace_rows_take();

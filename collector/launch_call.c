@@ -133,17 +133,23 @@ struct launch_call launch_call_read(CUpti_CallbackId id, const CUpti_CallbackDat
 	return call;
 }
 
-/* 0 when the driver does not tell. */
+/* 0 when the driver does not tell.  What the runtime launches is a CUkernel in disguise. */
 static uint32_t attribute(CUfunction function, CUfunction_attribute which)
 {
-	static CUresult (*get)(int *, CUfunction_attribute, CUfunction);
-	void *library = get ? NULL : dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	static CUresult (*of_function)(int *, CUfunction_attribute, CUfunction);
+	static CUresult (*of_kernel)(int *, CUfunction_attribute, CUkernel, CUdevice);
+	void *library = of_function ? NULL : dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
 	int value = 0;
 
-	if (library)
-		*(void **)&get = dlsym(library, "cuFuncGetAttribute");
-	return get && get(&value, which, function) == CUDA_SUCCESS && value > 0 ? (uint32_t)value
-										: 0;
+	if (library) {
+		*(void **)&of_kernel = dlsym(library, "cuKernelGetAttribute");
+		*(void **)&of_function = dlsym(library, "cuFuncGetAttribute");
+	}
+	if (!of_function || of_function(&value, which, function) == CUDA_SUCCESS)
+		return value > 0 ? (uint32_t)value : 0;
+	if (!of_kernel || of_kernel(&value, which, (CUkernel)function, 0) != CUDA_SUCCESS)
+		return 0;
+	return value > 0 ? (uint32_t)value : 0;
 }
 
 struct trace_signatures_row launch_call_signature(const struct launch_call *call)
