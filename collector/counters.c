@@ -726,7 +726,8 @@ void counters_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrib
 		      regcomp(&skipped, asked->counters_skip, REG_EXTENDED | REG_NOSUB) == 0;
 	options = asked;
 	cupti = api;
-	launch_call_enable(api, subscriber);
+	launch_call_enable(api, subscriber,
+			   asked->is_replay); /* a replay would repeat memsets too */
 	api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
 				 CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }

@@ -1,6 +1,7 @@
 #include "launch_call.h"
 
 #include <dlfcn.h>
+#include <string.h>
 
 #define DRIVER(name) CUPTI_DRIVER_TRACE_CBID_##name
 
@@ -31,10 +32,31 @@ static const struct {
 	{DRIVER(cuStreamEndCapture_ptsz), CAPTURE_END, NOTHING},
 };
 
-void launch_call_enable(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber)
+#define CBID_LIMIT 2048 /* 13.0 has 807 driver calls */
+static bool is_memset[CBID_LIMIT];
+
+/* There is one for each width, shape and kind of stream. */
+static void enable_memsets(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber)
+{
+	for (uint32_t id = 1; id < CBID_LIMIT; id++) {
+		const char *name = NULL;
+
+		if (cupti->cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) !=
+			    CUPTI_SUCCESS ||
+		    !name || strncmp(name, "cuMemset", 8) != 0)
+			continue;
+		is_memset[id] = true;
+		cupti->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+	}
+}
+
+void launch_call_enable(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
+			bool with_memsets)
 {
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		cupti->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, calls[i].id);
+	if (with_memsets)
+		enable_memsets(cupti, subscriber);
 }
 
 /* FNV-1a over 64-bit words. */
@@ -124,6 +146,8 @@ struct launch_call launch_call_read(CUpti_CallbackId id, const CUpti_CallbackDat
 {
 	struct launch_call call = {.name = data->symbolName ? data->symbolName : ""};
 
+	if (id < CBID_LIMIT && is_memset[id])
+		call.kind = LAUNCH_MEMSET;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if (calls[i].id == id) {
 			call.kind = calls[i].kind;

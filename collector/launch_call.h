@@ -15,6 +15,7 @@ enum launch_kind {
 	LAUNCH_KERNEL,
 	LAUNCH_GRAPH,
 	LAUNCH_COOPERATIVE, /* its thread blocks, or those of several devices, wait for each other */
+	LAUNCH_MEMSET,	    /* a kernel of the driver's own, maybe */
 	CAPTURE_BEGIN,	    /* until its end, launches in that stream run nothing */
 	CAPTURE_END,
 };
@@ -29,8 +30,9 @@ struct launch_call {
 	const char *name; /* of the kernel, mangled; "" for a graph.  Borrowed */
 };
 
-/* Enables callbacks for all of these calls. */
-void launch_call_enable(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber);
+/* Enables callbacks for all of these calls; for memsets only when asked to. */
+void launch_call_enable(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
+			bool with_memsets);
 
 /* The launch signature of a kernel, as CUPTI's own records would tell it, but for clusters. */
 struct trace_signatures_row launch_call_signature(const struct launch_call *call);

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """What a recording's counters say, beside what they should be.
 
-  counters.py known EXPECTED.csv RECORDING      counts worked out by hand: kernel,metric,expected
+  counters.py known EXPECTED.csv RECORDING [exact]
+                                                counts worked out by hand: kernel,metric,expected;
+                                                exact: bytes, which depend on caches, are not judged
   counters.py same RECORDING RECORDING...   the values of several recordings
   counters.py ncu NCU.csv RECORDING             Nsight Compute's values of the same launches
 
@@ -97,7 +99,7 @@ def is_exact(metric):
         metric == "atomic_unit_cycles"
 
 
-def known(expected_path, recording):
+def known(expected_path, recording, only_exact=False):
     found = {base_name(shape[0]): by_role(metrics) for shape, metrics in read_recording(recording).items()}
     table = Table()
     with open(expected_path, newline="") as file:
@@ -105,8 +107,11 @@ def known(expected_path, recording):
             metric = row["metric"].removesuffix("_instructions") \
                 if row["metric"].startswith("fp") else row["metric"]
             got = found.get(row["kernel"], {}).get(metric)
+            is_bytes = "bytes" in metric
             table.add(row["kernel"], metric, float(row["expected"]),
-                      float("nan") if got is None else got, exact=is_exact(metric) and "bytes" not in metric)
+                      float("nan") if got is None else got,
+                      must_agree=not (only_exact and is_bytes),
+                      exact=is_exact(metric) and not is_bytes)
     return table.show("expected", "counted")
 
 
@@ -163,6 +168,8 @@ def main():
         return same(words[1:])
     if len(words) == 3 and words[0] == "known":
         return known(*words[1:])
+    if len(words) == 4 and words[0] == "known" and words[3] == "exact":
+        return known(words[1], words[2], only_exact=True)
     if len(words) == 3 and words[0] == "ncu":
         return ncu(*words[1:])
     print(__doc__, file=sys.stderr)
