@@ -103,7 +103,7 @@ value() {
 		for chart in timeline gaps; do # bars, not only axes
 			[ "$(grep -c '<polygon' "$BATS_TEST_TMPDIR/$name/roofline-$chart.svg")" -gt 9 ]
 		done
-		kernel_names=$(value "$name" 'len(r["kernels"])')
+		kernel_names=$(value "$name" 'min(len(r["kernels"]), 16)') # fifteen and the rest
 		bars=$(grep -c '<polygon' "$BATS_TEST_TMPDIR/$name/roofline-kernels.svg" || true)
 		[ "$bars" -ge "$kernel_names" ]
 	done
@@ -271,11 +271,11 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 		expect compute_bound.$format "point('fma_kernel')['binding'] == '$format'" \
 			'0.8 <= point("fma_kernel")["binding_share"] <= 1.02'
 	done
-	for format in tf32 bf16 fp8; do # 2 * 8192^3 operations, and little else
+	for format in tf32 bf16 fp8; do # 2 * 8192^3 operations, and those of tiles that reach over the edge
 		expect compute_bound.gemm_$format "r['roofline']['kernels'][0]['binding'] == 'tensor_$format'" \
 			'r["roofline"]["kernels"][0]["regime"] == "compute"' \
 			'0.8 <= r["roofline"]["kernels"][0]["binding_share"] <= 1.25' \
-			"r['roofline']['kernels'][0]['quantities']['tensor_$format']['per_launch'] == 2 << 39"
+			"0 <= r['roofline']['kernels'][0]['quantities']['tensor_$format']['per_launch'] / 2**40 - 1 < 0.05"
 	done
 }
 
