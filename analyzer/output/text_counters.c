@@ -57,7 +57,7 @@ static void put_atomics_of(struct page *page, const struct atomics_kernel *kerne
 	} else {
 		page_kernel_line(page, kernel->name);
 	}
-	fprintf(page->out, "  %9s %9s %7s %6s %6s %7s %9s %9s  %s\n",
+	fprintf(page->out, "  %8s %8s %7s %6s %6s %7s %8s %7s  %s\n",
 		known_count(kernel->requests).text, known_count(kernel->sectors).text,
 		known_ratio(kernel->sectors_per_request).text, known_share(kernel->cas_share).text,
 		known_share(kernel->unit_share).text, known_share(kernel->hottest_share).text,
@@ -104,7 +104,7 @@ void page_section_atomics(struct page *page)
 			  2);
 		return;
 	}
-	page_heads(page, "   requests   sectors sect/rq    CAS   mean hottest  explains     lasts  "
+	page_heads(page, "  requests  sectors sect/rq    CAS   mean hottest explains   lasts  "
 			 "advice");
 	for (size_t i = 0; i < rows; i++)
 		put_atomics_of(page, &atomics->kernels[i]);

@@ -7,6 +7,12 @@ bats_require_minimum_version 1.5.0 # run --separate-stderr
 setup_file() {
 	cd "$BATS_FILE_TMPDIR"
 	python3 "$BATS_TEST_DIRNAME/../tools/make_counted.py" counted
+	# The same on a GPU whose datasheet is known, and of which no ceilings come with rooflinectl.
+	cp -r counted h100
+	sed -i 's/NVIDIA H200/NVIDIA H100 80GB HBM3/' h100/host.9/devices.csv
+	sed 's/NVIDIA H200/NVIDIA H100 80GB HBM3/' counted.ceilings.json >h100.ceilings.json
+	grep -q 'H100' h100/host.9/devices.csv
+	[ -z "$(find "$BUILD/share/rooflinectl/ceilings" -name '*H100_80GB*')" ]
 }
 
 setup() {
@@ -18,11 +24,12 @@ report() {
 	"$ROOFLINECTL" report counted --ceilings counted.ceilings.json "$@"
 }
 
-# json EXPRESSION [OPTION...]: of the JSON report
+# json EXPRESSION [OPTION...]: of the JSON report of $recording
+recording=counted
 json() {
 	local expression=$1
 	shift
-	"$ROOFLINECTL" report counted --format json "$@" | python3 -c "
+	"$ROOFLINECTL" report "$recording" --format json "$@" | python3 -c "
 import json, sys
 report = json.load(sys.stdin)
 print($expression)"
@@ -39,7 +46,7 @@ print($expression)"
 
 @test "a kernel has its intensity, rates, nearest roof and regime" {
 	run report --section roofline
-	[[ "$output" =~ sgemm_tiled\ +compute-bound$'\n'\ +6\.00\ ms\ +[0-9.]+%\ +217\ 43\.3\ TFLOP/s\ \ 200\ GB/s\ \ FP32\ +72\.2%\ +3 ]]
+	[[ "$output" =~ sgemm_tiled\ +compute-bound$'\n'\ +6\.00\ ms\ +[0-9.]+%\ +217\ 43\.3\ TFLOP/s\ \ 200\ GB/s\ \ FP32\ +72\.2%\ +2 ]]
 	[[ "$output" =~ histogram_one\ +atomic-bound$'\n' ]]
 	[[ "$output" =~ "stream::triad<float>"\ +memory-bound$'\n' ]]
 	[[ "$output" == *"sgemm_tiled"$'\n'"      DRAM 57.2 MiB, L2 477 MiB, L1 2.33 GiB, shared memory 4.47 GiB, FP32 13.0"* ]]
@@ -74,28 +81,29 @@ print($expression)"
 	[[ "$output" =~ set_flag$'\n'\ +640\ us\ +400\ +1\.13\ us\ +1\.60\ us\ +2\.30\ us\ +41\.4%\ +49\.1% ]]
 	run json "[round(k['roof_share'], 3) for k in report['launch_roofline']['kernels'] if k['name'].startswith('set_flag')]" --ceilings counted.ceilings.json
 	[ "$output" = "[0.491]" ]
+	recording=h100
 	run json "[k['roof_share'] for k in report['launch_roofline']['kernels'] if k['name'].startswith('set_flag')]"
 	[ "$output" = "[None]" ]
 }
 
 @test "atomics tell the spread of addresses, the hottest slice and how many to merge" {
 	run report --section atomics
-	[[ "$output" =~ histogram_one\ +bottleneck$'\n'\ +1\.05\ M\ +1\.05\ M\ +1\.0\ +0\.0%\ +0\.9%\ +85\.1%\ +655\ us\ +770\ us\ \ merge\ 8 ]]
+	[[ "$output" =~ histogram_one\ +bottleneck$'\n'\ +1\.05\ M\ +1\.05\ M\ +1\.0\ +0\.0%\ +0\.9%\ +85\.1%\ +749\ us\ +770\ us\ \ merge\ 64 ]]
 	[[ "$output" == *"they"*"are no retries"* ]]
-	run json "[(k['sectors_per_request'], k['is_bottleneck'], k['batch']) for k in report['atomics']['kernels']]"
-	[ "$output" = "[(1.0, True, 8), (4.0, False, 1), (1.0, False, 1)]" ]
+	run json "[(k['sectors_per_request'], k['is_bottleneck'], k['batch']) for k in report['atomics']['kernels']]" --ceilings counted.ceilings.json
+	[ "$output" = "[(1.0, True, 64), (4.0, False, 1), (1.0, False, 1)]" ]
 }
 
 @test "counters are listed in full when they are asked for" {
 	run report --section counters
 	[[ "$output" == *"SM clock 1.90 GHz"*"L2 clock 1.60 GHz"* ]]
 	[[ "$output" == *"SMs active: least 70.0%, mean 90.0%, most 99.0%; occupancy 61.5%"* ]]
-	[[ "$output" =~ fp32_fma\ +27\.0\ M\ +27\.0\ M\ +27\.0\ M\ +3 ]]
+	[[ "$output" =~ fp32_fma\ +27\.0\ M\ +27\.0\ M\ +27\.0\ M\ +2 ]]
 	"$ROOFLINECTL" report counted >whole
 	run grep -c '  fp32_fma  ' whole
 	[ "$output" = 0 ]
 	run json "[(c['mean'], c['min'], c['max'], c['sample_count'], c['metric']) for c in report['counters'] if c['role'] == 'fp32_fma' and c.get('name', '').startswith('void stream::triad')]"
-	[ "$output" = "[(27000000.0, 27000000.0, 27000000.0, 3, 'counter__fp32_fma.sum')]" ]
+	[ "$output" = "[(27000000.0, 27000000.0, 27000000.0, 2, 'counter__fp32_fma.sum')]" ]
 }
 
 @test "a counter asked for by name is shown in every report" {
@@ -140,7 +148,8 @@ for row in csv.DictReader(sys.stdin):
 
 @test "JSON is valid, with and without ceilings" {
 	report -f json | python3 -m json.tool >/dev/null
-	"$ROOFLINECTL" report counted -f json | python3 -m json.tool >/dev/null
+	"$ROOFLINECTL" report h100 -f json | python3 -m json.tool >/dev/null
+	recording=h100
 	run json "report['roofline']['ceilings']['is_datasheet'], report['roofline']['ceilings']['launch_period_ns']"
 	[ "$output" = "True None" ]
 	run json "report['roofline']['ceilings']['is_datasheet'], report['roofline']['ceilings']['launch_period_ns']" --ceilings counted.ceilings.json
@@ -148,21 +157,34 @@ for row in csv.DictReader(sys.stdin):
 }
 
 @test "without measured ceilings the roofs are the datasheet's, and the report says so" {
-	run "$ROOFLINECTL" report counted --section roofline
+	run "$ROOFLINECTL" report h100 --section roofline
 	[[ "$output" == *"datasheet figures, which no program reaches"* ]]
-	[[ "$output" == *"4.80 TB/s"* ]]
+	[[ "$output" == *"3.35 TB/s"* ]]
 }
 
 @test "stored ceilings of the GPU are found without being asked for" {
-	mkdir -p "$XDG_DATA_HOME/rooflinectl/ceilings"
-	cp counted.ceilings.json "$XDG_DATA_HOME/rooflinectl/ceilings/NVIDIA_H200-580.1.json"
-	run "$ROOFLINECTL" report counted --section launch_roofline
+	local stored="$XDG_DATA_HOME/rooflinectl/ceilings/NVIDIA_H100_80GB_HBM3-580.1.json"
+	mkdir -p "${stored%/*}"
+	cp h100.ceilings.json "$stored"
+	run "$ROOFLINECTL" report h100 --section launch_roofline
 	[[ "${lines[0]}" == *"an empty kernel every 2.30 us"* ]]
-	echo '{' >"$XDG_DATA_HOME/rooflinectl/ceilings/NVIDIA_H200-580.1.json"
-	run --separate-stderr "$ROOFLINECTL" report counted --section roofline
+	echo '{' >"$stored"
+	run --separate-stderr "$ROOFLINECTL" report h100 --section roofline
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"datasheet figures"* ]]
-	[[ "$stderr" == "rooflinectl report: passed over: "*"NVIDIA_H200-580.1.json"* ]]
+	[[ "$stderr" == "rooflinectl report: passed over: "*"NVIDIA_H100_80GB_HBM3-580.1.json"* ]]
+}
+
+@test "ceilings that come with rooflinectl are found, told as such, and stand back behind the user's own" {
+	run "$ROOFLINECTL" report counted --section roofline
+	[[ "$output" == *"roofs        shipped with rooflinectl, measured on NVIDIA H200"* ]]
+	run json "report['roofline']['ceilings']['is_datasheet'], report['roofline']['ceilings']['path'].endswith('share/rooflinectl/ceilings/NVIDIA_H200-580.159.04.json')"
+	[ "$output" = "False True" ]
+	mkdir -p "$XDG_DATA_HOME/rooflinectl/ceilings"
+	cp counted.ceilings.json "$XDG_DATA_HOME/rooflinectl/ceilings/NVIDIA_H200-580.1.json"
+	run "$ROOFLINECTL" report counted --section roofline
+	[[ "$output" != *shipped* ]]
+	[[ "$output" =~ "DRAM "\ +[0-9.]+\ GiB\ +1\.09\ TB/s\ +4\.20\ TB/s ]]
 }
 
 @test "--ceilings with a file that is none is one line on stderr and exit code 1" {
@@ -180,7 +202,7 @@ for row in csv.DictReader(sys.stdin):
 
 @test "a recording without counters: a line where launching was measured, a hint where one is of use" {
 	local folder=$BATS_TEST_TMPDIR/plain
-	cp -r counted "$folder"
+	cp -r h100 "$folder"
 	rm "$folder"/host.9/{counters,counted,metrics}.csv
 	"$ROOFLINECTL" report "$folder" --ceilings counted.ceilings.json >out
 	run grep -A 2 '^Launch roofline' out
