@@ -125,6 +125,7 @@ struct placing {
 	struct roofline *roofline;
 	const struct profile *profile;
 	const struct counted *counted;
+	bool has_tensor_count, has_tensor_work;	       /* of any kernel */
 	enum roofline_state absent[METRIC_ROLE_COUNT]; /* why, where a role has no samples */
 };
 
@@ -193,6 +194,26 @@ static void count_samples(struct roofline_point *point, const struct counted_rol
 		point->covered_share = role->covered_share;
 }
 
+/* HFMA2.MMA, with which ptxas also sets constants, runs in the tensor cores and counts as theirs; it is
+ * one of the FP16 instructions, of 32 threads.  Of a kernel whose FP16 instructions were not counted
+ * nothing is said. */
+static bool has_tensor_work(const struct counted_work *work)
+{
+	double fp16 = work->roles[METRIC_fp16_add].total + work->roles[METRIC_fp16_mul].total +
+		      work->roles[METRIC_fp16_fma].total;
+
+	return work->roles[METRIC_fp16_fma].sample_count &&
+	       work->roles[METRIC_tensor_instructions].total > 1.1 * fp16 / 32;
+}
+
+/* Operations by type are asked for only when there are some. */
+static bool is_known_without(const struct placing *placing, enum metric_role role)
+{
+	return role >= METRIC_tensor_fp64_ops && role <= METRIC_tensor_int8_ops &&
+	       placing->absent[role] == ROOFLINE_NOT_ASKED && placing->has_tensor_count &&
+	       !placing->has_tensor_work;
+}
+
 /* A quantity is known when all its parts are; otherwise it has the reason of the first in the list
  * of states. */
 static void add_quantities(const struct placing *placing, struct roofline_point *point,
@@ -207,6 +228,8 @@ static void add_quantities(const struct placing *placing, struct roofline_point 
 		quantity->total += parts[i].weight * role->total;
 		if (role->sample_count)
 			count_samples(point, role);
+		else if (is_known_without(placing, parts[i].role))
+			continue;
 		else if (placing->absent[parts[i].role] < quantity->state)
 			quantity->state = placing->absent[parts[i].role];
 	}
@@ -227,28 +250,19 @@ static void add_rates(struct roofline_point *point)
 	}
 }
 
-/* HFMA2.MMA, with which ptxas also sets constants, runs in the tensor cores and counts as theirs; it is
- * one of the FP16 instructions, of 32 threads. */
-static bool has_tensor_work(const struct counted_work *work)
-{
-	double fp16 = work->roles[METRIC_fp16_add].total + work->roles[METRIC_fp16_mul].total +
-		      work->roles[METRIC_fp16_fma].total;
-
-	return work->roles[METRIC_tensor_instructions].total > 1.1 * fp16 / 32;
-}
-
-static void add_flops(struct roofline_point *point, const struct counted_work *work)
+static void add_flops(struct roofline_point *point, bool is_tensor)
 {
 	double tensor_ops = 0;
 
 	for (int i = ROOF_MEMORY_END; i < ROOF_COMPUTE_END; i++) {
 		const struct roofline_quantity *quantity = &point->quantities[i];
 
-		point->has_flops |= quantity->state == ROOFLINE_KNOWN;
+		point->has_flops |= quantity->state == ROOFLINE_KNOWN &&
+				    (i < ROOF_TENSOR || quantity->total > 0);
 		point->flops += quantity->total;
 		tensor_ops += i >= ROOF_TENSOR ? quantity->total : 0;
 	}
-	point->has_uncounted_tensor = has_tensor_work(work) && tensor_ops <= 0;
+	point->has_uncounted_tensor = is_tensor && tensor_ops <= 0;
 	point->flop_per_s = ratio(point->flops, point->time_ns) * 1e9;
 	for (int i = 0; i < ROOF_MEMORY_END; i++)
 		point->intensity[i] = ratio(point->flops, point->quantities[i].total);
@@ -435,7 +449,8 @@ static void place(const struct placing *placing, struct roofline_point *point,
 	point->time_ns = work->time_ns;
 	add_quantities(placing, point, work);
 	add_rates(point);
-	add_flops(point, work);
+	add_flops(point, point == &roofline->application ? placing->has_tensor_work
+							 : has_tensor_work(work));
 	add_shares(roofline, point, work);
 	find_binding(roofline, point);
 	add_launch(point, work, roof_period_ns, point == &roofline->application);
@@ -497,6 +512,17 @@ static uint64_t place_graphs(const struct placing *placing)
 	return launch_count;
 }
 
+static void find_tensor_work(struct placing *placing)
+{
+	for (size_t i = 0; i < placing->profile->kernel_name_count; i++) {
+		const struct counted_work *work = &placing->counted->kernels[i];
+
+		placing->has_tensor_count |=
+			work->roles[METRIC_tensor_instructions].sample_count > 0;
+		placing->has_tensor_work |= has_tensor_work(work);
+	}
+}
+
 static void place_all(struct placing *placing)
 {
 	struct roofline *roofline = placing->roofline;
@@ -504,6 +530,7 @@ static void place_all(struct placing *placing)
 	uint64_t graph_launch_count;
 
 	find_absent(placing);
+	find_tensor_work(placing);
 	place_kernels(placing);
 	graph_launch_count = place_graphs(placing);
 	roofline->application.name = "";

@@ -28,7 +28,10 @@ static void put_name_line(struct page *page, const struct roofline_point *point)
 	char name[NAME_SIZE];
 
 	point_name(name, sizeof(name), page->report, point);
-	page_kernel_line(page, name);
+	if (point_kind(page->report, point) == POINT_KERNEL)
+		page_kernel_line(page, name);
+	else
+		fprintf(page->out, "  %s\n", name);
 }
 
 /* ---- the application ---- */
@@ -67,6 +70,12 @@ static void put_binding(struct page *page, const struct roofline_point *point)
 					    : "",
 		 point->launch.launch_count ? " with idle time counted in" : "");
 	page_wrap(page, "               ", text, 15);
+	if (point->binding >= ROOF_TENSOR && point->binding < ROOF_COMPUTE_END &&
+	    point->binding_share > 1)
+		page_wrap(page, "               ",
+			  "this roof was measured on random data, at which power slows the chip; "
+			  "other data may go beyond it",
+			  15);
 }
 
 /* Which quantities are not known, one line for each reason. */

@@ -258,17 +258,23 @@ static void test_uncounted_tensor(void **state)
 	struct scene scene = scene_new();
 	uint32_t hidden = builder_signature(scene.b, "hidden", 1);
 	uint32_t seen = builder_signature(scene.b, "seen", 1);
+	uint32_t constants = builder_signature(scene.b, "constants", 1);
 
 	(void)state;
 	scene_kernel(&scene, hidden, 100);
 	scene_kernel(&scene, seen, 100);
 	scene_count(&scene, hidden, METRIC_tensor_instructions, 10);
+	scene_count(&scene, hidden, METRIC_fp16_fma, 32); /* one HFMA2.MMA explains one of them */
 	scene_count(&scene, hidden, METRIC_tensor_bf16_ops, 0);
+	scene_kernel(&scene, constants, 100);
+	scene_count(&scene, constants, METRIC_tensor_instructions, 10);
+	scene_count(&scene, constants, METRIC_fp16_fma, 320);
 	scene_count(&scene, seen, METRIC_tensor_instructions, 10);
 	scene_count(&scene, seen, METRIC_tensor_bf16_ops, 10);
 	scene_place(&scene);
 	assert_true(fixture_point(&scene.placed, "hidden")->has_uncounted_tensor);
 	assert_false(fixture_point(&scene.placed, "seen")->has_uncounted_tensor);
+	assert_false(fixture_point(&scene.placed, "constants")->has_uncounted_tensor);
 	scene_free(&scene);
 }
 
