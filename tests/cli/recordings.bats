@@ -84,10 +84,11 @@ value() {
 			'd["gap_count"] == sum(d["gap_count_by_cause"].values())' \
 			'all(g["duration_ns"] == sum(g["by_cause"].values()) for g in r["gaps"])' \
 			'sum(row("concurrency", device=0)["time_ns"]) == d["wall_ns"]' \
-			'd["idle_by_cause"]["unknown"] == 0' \
 			'sum(s["operation_count"] for s in r["streams"]) == d["operation_count"]' \
 			'd["operation_count"] == sum(x["count"] for x in r["kernels"] + r["copies"] + r["memsets"])
 			 + sum(g["count"] for g in r["graphs"] if r["processes"][0]["is_graph_level"])'
+		# a replay ends without its last API calls
+		[[ $name == *.replay ]] || expect "$name" 'd["idle_by_cause"]["unknown"] == 0'
 	done
 }
 
@@ -101,6 +102,7 @@ value() {
 			python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$svg"
 		done
 		for chart in timeline gaps; do # bars, not only axes
+			[[ $name.$chart != *.replay.gaps ]] || continue # it is busy all the time
 			[ "$(grep -c '<polygon' "$BATS_TEST_TMPDIR/$name/roofline-$chart.svg")" -gt 9 ]
 		done
 		kernel_names=$(value "$name" 'min(len(r["kernels"]), 16)') # fifteen and the rest
