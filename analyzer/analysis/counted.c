@@ -322,6 +322,12 @@ static void finish(struct counted_work *work, const struct work_sum *sum)
 		finish_role(&work->roles[i], &sum->roles[i], work);
 }
 
+static void add_unrecorded(struct launches *launches, const struct profile_signature *signature)
+{
+	launches->count += signature->unrecorded_count;
+	launches->own_count += signature->unrecorded_count;
+}
+
 static void add_up(struct joining *joining)
 {
 	const struct profile *profile = joining->profile;
@@ -332,6 +338,7 @@ static void add_up(struct joining *joining)
 		const struct launches *launches = &joining->signatures[i];
 
 		next = read_means(&means, profile, next, false, (uint32_t)i);
+		add_unrecorded(&joining->signatures[i], &profile->signatures[i]);
 		work_add(&joining->kernel_sums[profile->signatures[i].kernel], launches,
 			 launches->count, &means);
 		joining->kernel_sums[profile->signatures[i].kernel].work.graph_node_count +=

@@ -98,6 +98,8 @@ struct counted_entry {
 	uint32_t subject; /* signatures[] or counted_graphs[]; PROFILE_NONE until it is found */
 	bool is_graph;
 	uint64_t line; /* of counted.csv */
+	uint32_t launch_count,
+		recorded_count; /* launches, and those of them that kernels.csv has */
 };
 
 struct counter_value {

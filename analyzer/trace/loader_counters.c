@@ -105,6 +105,9 @@ static int take_counted(const union trace_row *row, const struct reader_place *p
 	entry->like = from->like;
 	entry->line = place->line;
 	entry->is_graph = from->is_graph != 0;
+	/* a launch that was counted in several passes has a row for each */
+	if (id_map_get(&loader->counted_correlations, from->correlation) == PROFILE_NONE)
+		entry->launch_count++;
 	if (id_map_put(&loader->counted_correlations, from->correlation, index) < 0)
 		return -ENOMEM;
 	return id_map_put(&loader->counted_ids, from->id, index);
@@ -180,6 +183,7 @@ static int match_op(struct process_loader *loader, struct profile_op *op)
 	op->counted = loader->loader->profile->processes[loader->process].is_replay
 			      ? COUNTED_PATCHED
 			      : COUNTED;
+	entry->recorded_count++;
 	if (entry->subject != PROFILE_NONE || op->correlation != entry->like)
 		return 0;
 	entry->subject = entry->is_graph ? loader_counted_graph(loader, op->graph) : op->detail;
@@ -194,6 +198,21 @@ static int match_ops(struct process_loader *loader)
 	for (size_t i = loader->first_op; i < profile->op_count && rc == 0; i++)
 		rc = match_op(loader, &profile->ops[i]);
 	return rc;
+}
+
+/* Kernels that are counted by instrumented code leave no record: only that they were launched is known. */
+static void add_unrecorded(struct process_loader *loader)
+{
+	struct profile *profile = loader->loader->profile;
+
+	for (size_t i = 0; i < loader->counted_count; i++) {
+		const struct counted_entry *entry = &loader->counted[i];
+
+		if (entry->subject != PROFILE_NONE && !entry->is_graph &&
+		    entry->launch_count > entry->recorded_count)
+			profile->signatures[entry->subject].unrecorded_count +=
+				entry->launch_count - entry->recorded_count;
+	}
 }
 
 static void count_orphans(struct process_loader *loader)
@@ -300,6 +319,8 @@ int loader_add_counters(struct process_loader *loader)
 	if (!loader->counted_count)
 		return 0; /* operations are not even looked at */
 	rc = match_ops(loader);
+	if (rc == 0)
+		add_unrecorded(loader);
 	for (size_t i = 0; i < loader->counter_value_count && rc == 0; i++)
 		rc = add_value(loader, &loader->counter_values[i]);
 	if (rc == 0)

@@ -62,6 +62,8 @@ struct profile_signature {
 	uint32_t static_shared_bytes, dynamic_shared_bytes;
 	uint32_t local_bytes_per_thread;
 	uint32_t launch_type;
+	uint64_t
+		unrecorded_count; /* launches that are no operation: counted by instrumented code */
 };
 
 struct profile_copy {

@@ -174,6 +174,7 @@ static void test_alike(void **state)
 	assert_int_equal(profile->counter_count, 2);
 	assert_int_equal(profile->counters[1].subject, op_at(profile, 2000)->detail);
 	assert_counter(&profile->counters[1], 1, 12.5, 12.5, 12.5);
+	assert_int_equal(profile->signatures[op_at(profile, 2000)->detail].unrecorded_count, 1);
 	profile_free(profile);
 }
 
@@ -191,6 +192,7 @@ static void test_replay(void **state)
 	assert_int_equal(profile->counters[0].subject, op_at(profile, 2000)->detail);
 	assert_int_equal(profile->counters[1].subject, op_at(profile, 2000)->detail);
 	assert_int_equal(op_at(profile, 2000)->counted, COUNTED_PATCHED);
+	assert_int_equal(profile->signatures[op_at(profile, 2000)->detail].unrecorded_count, 0);
 	profile_free(profile);
 }
 

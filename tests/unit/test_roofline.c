@@ -253,6 +253,26 @@ static void test_states(void **state)
 	scene_free(&scene);
 }
 
+static void test_unrecorded(void **state)
+{
+	struct scene scene = scene_new();
+	uint32_t signature = builder_signature(scene.b, "k", 1);
+	const struct roofline_point *point;
+
+	(void)state;
+	scene_kernel(&scene, signature, 100);
+	scene_kernel(&scene, signature, 100);
+	scene_count(&scene, signature, METRIC_dram_read_bytes, 10);
+	fixture_count_nothing_else(scene.b, signature, 1);
+	scene.b->profile.signatures[signature].unrecorded_count = 3;
+	point = scene_place(&scene)->kernels;
+	assert_int_equal(point->launch_count, 5);
+	assert_near(point->time_ns, 500);
+	assert_near(point->quantities[ROOF_dram].total, 50);
+	assert_int_equal(scene.placed.roofline->application.launch_count, 5);
+	scene_free(&scene);
+}
+
 static void test_uncounted_tensor(void **state)
 {
 	struct scene scene = scene_new();
@@ -741,6 +761,8 @@ int main(void)
 		SENTENCE("a signature without times does not bend the rate",
 			 test_untimed_signature),
 		SENTENCE("what is missing says why", test_states),
+		SENTENCE("launches that left no record count with the mean of the others",
+			 test_unrecorded),
 		SENTENCE("tensor instructions without counted operations are told",
 			 test_uncounted_tensor),
 		SENTENCE("above its roof by more than 2% is wrong data", test_wrong),
