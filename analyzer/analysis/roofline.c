@@ -214,6 +214,19 @@ static bool is_known_without(const struct placing *placing, enum metric_role rol
 	       !placing->has_tensor_work;
 }
 
+/* Why a role has no samples.  Operations by type belong to what was asked for once their instructions
+ * were, also where the collector came to no pass for them. */
+static enum roofline_state absence(const struct placing *placing, enum metric_role role)
+{
+	enum roofline_state state = placing->absent[role];
+
+	if (state == ROOFLINE_NOT_ASKED && role >= METRIC_tensor_fp64_ops &&
+	    role <= METRIC_tensor_int8_ops &&
+	    placing->absent[METRIC_tensor_instructions] == ROOFLINE_NOT_SAMPLED)
+		return ROOFLINE_NOT_SAMPLED;
+	return state;
+}
+
 /* A quantity is known when all its parts are; otherwise it has the reason of the first in the list
  * of states. */
 static void add_quantities(const struct placing *placing, struct roofline_point *point,
@@ -230,8 +243,8 @@ static void add_quantities(const struct placing *placing, struct roofline_point 
 			count_samples(point, role);
 		else if (is_known_without(placing, parts[i].role))
 			continue;
-		else if (placing->absent[parts[i].role] < quantity->state)
-			quantity->state = placing->absent[parts[i].role];
+		else if (absence(placing, parts[i].role) < quantity->state)
+			quantity->state = absence(placing, parts[i].role);
 	}
 }
 

@@ -162,7 +162,7 @@ static void put_label(struct plane *plane, const struct scene *scene,
 		format_kernel_name(name, sizeof(name), whole, NAME_LIMIT);
 	else
 		format_text(name, sizeof(name), whole, NAME_LIMIT);
-	snprintf(text, sizeof(text), "%s, %s lost", name, format_ns(launch->lost_ns).text);
+	snprintf(text, sizeof(text), "%s, %s idle", name, format_ns(launch->lost_ns).text);
 	if (!plane->is_text && plane_put_beside(plane, launch->duration_ns, launch->busy_share,
 						radius_of(scene, point), text))
 		return;
@@ -185,7 +185,7 @@ static void put_labels(struct plane *plane, const struct scene *scene)
 		plane_put_beside(plane, all->duration_ns, all->busy_share, 9, "application");
 	for (size_t i = 0; i < scene->shown_count; i++) {
 		if (scene->shown[i]->launch.lost_ns < LEAST_LOST_SHARE * all->lost_ns) {
-			snprintf(text, sizeof(text), "Without a name: %zu that lost less.",
+			snprintf(text, sizeof(text), "Without a name: %zu with less idle time.",
 				 scene->shown_count - i);
 			plane_note(plane, plane->note_count == 0, text);
 			return;

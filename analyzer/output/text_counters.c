@@ -128,12 +128,25 @@ static double clock_hz(const struct counted_work *work, enum metric_role cycles)
 	return ns > 0 && count > 0 ? count / ns * 1e9 : 0;
 }
 
-static void describe_sms(const struct counted_work *work, char *buffer, size_t size)
+/* SM cycles that passed while the kernel ran.  In a rotation range_ns holds idle time around the kernel
+ * too, so the kernel has only the share of its own duration; no SM is active for longer than that. */
+static double passed_cycles(const struct counted_work *work, double most_active)
 {
 	double passed = mean_of(work, METRIC_sm_elapsed_cycles);
+	double range_ns = mean_of(work, METRIC_range_ns);
+	double ns = work->launch_count ? work->time_ns / (double)work->launch_count : 0;
+
+	if (ns > 0 && ns < range_ns)
+		passed *= ns / range_ns;
+	return passed > 0 && passed < most_active ? most_active : passed;
+}
+
+static void describe_sms(const struct counted_work *work, char *buffer, size_t size)
+{
 	double least = mean_of(work, METRIC_sm_active_cycles_min);
 	double mean = mean_of(work, METRIC_sm_active_cycles_mean);
 	double most = mean_of(work, METRIC_sm_active_cycles_max);
+	double passed = passed_cycles(work, most);
 	double warps = mean_of(work, METRIC_warps_active_percent);
 	size_t used = 0;
 

@@ -113,6 +113,13 @@ static int take_counted(const union trace_row *row, const struct reader_place *p
 	return id_map_put(&loader->counted_ids, from->id, index);
 }
 
+/* Counters have 64 bits and go up.  Sums of what cannot be one would end in infinities and in rates below
+ * zero that look like results. */
+static bool is_count(double value)
+{
+	return value >= 0 && value <= 0x1p64;
+}
+
 static int take_counter(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
@@ -127,6 +134,11 @@ static int take_counter(const union trace_row *row, const struct reader_place *p
 				  counted == PROFILE_NONE ? "counted launch" : "metric",
 				  counted == PROFILE_NONE ? from->counted : from->metric,
 				  counted == PROFILE_NONE ? "counted" : "metrics");
+		return 0;
+	}
+	if (!is_count(from->value)) {
+		reader_count_loss(&task->losses, READER_unreadable_rows, place,
+				  "value %g is none of a counter", from->value);
 		return 0;
 	}
 	value = ARRAY_NEXT(loader->counter_values, loader->counter_value_capacity,

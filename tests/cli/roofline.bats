@@ -106,6 +106,11 @@ print($expression)"
 	[ "$output" = "[(27000000.0, 27000000.0, 27000000.0, 2, 'counter__fp32_fma.sum')]" ]
 }
 
+@test "SMs are active for a share of the kernel, not of the idle time around it" {
+	run "$ROOFLINECTL" report --section counters "$root/tests/recordings/memory_bound.naive"
+	[[ "$output" =~ triad4_kernel$'\n'\ +"SMs active: least 98."[0-9]"%, mean 99."[0-9]"%, most 99."[0-9]"%" ]]
+}
+
 @test "a counter asked for by name is shown in every report" {
 	cp -r counted "$BATS_TEST_TMPDIR/named"
 	sed -i 's/"fp64_add"/""/' "$BATS_TEST_TMPDIR/named/host.9/metrics.csv"
@@ -228,7 +233,7 @@ for row in csv.DictReader(sys.stdin):
 	[[ "$output" == *"tensor BF16 800 TFLOP/s"* ]]
 	[[ "$output" == *"C sgemm_tiled 72%"* ]]
 	[[ "$output" == *"empty kernel every 2.30 us"* ]]
-	[[ "$output" == *"A set_flag, 640 us lost"* ]]
+	[[ "$output" == *"A set_flag, 640 us idle"* ]]
 	[[ "$output" == *"A histogram_one 85%: bottleneck"* ]]
 	[ "$(LC_ALL=C.UTF-8 wc -L <<<"$output")" -le 80 ]
 	run "$ROOFLINECTL" plot counted --ceilings counted.ceilings.json -o "$BATS_TEST_TMPDIR/pictures" roofline

@@ -340,7 +340,7 @@ static void the_launch_roof_bends_at_the_period_of_empty_kernels(void **state)
 	/* nine pauses of 3 us and ten kernels of 1 us */
 	drawing = draw(b, true, chart_launch_roofline);
 	assert_has(&drawing, "labels.dat", "empty kernel every 2.50 us");
-	assert_has(&drawing, "labels.dat", "short, 27.0 us lost");
+	assert_has(&drawing, "labels.dat", "short, 27.0 us idle");
 	plane_fit_log(&x, 625 / 1.2, 1.2e5, 2);
 	snprintf(expected, sizeof(expected), "\n%.9g\t%.9g\t1\t0\n", plane_at(&x, 2500),
 		 470 / 1.08);

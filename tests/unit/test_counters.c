@@ -246,6 +246,27 @@ static void test_missing_ids(void **state)
 	profile_free(profile);
 }
 
+static void test_impossible_values(void **state)
+{
+	const struct profile_loss *loss = NULL;
+	struct profile *profile;
+
+	write_table(*state, "counters.csv",
+		    COUNTERS_HEAD "1,1,-1\n"
+				  "1,1,1e300\n"
+				  "1,1,3\n");
+	profile = load(*state);
+	for (size_t i = 0; i < profile->loss_count; i++)
+		if (!strcmp(profile->losses[i].kind, "unreadable_rows"))
+			loss = &profile->losses[i];
+	assert_non_null(loss);
+	assert_int_equal(loss->count, 2);
+	assert_string_equal(loss->detail, "host.100/counters.csv:2: value -1 is none of a counter");
+	assert_int_equal(profile->counter_count, 1);
+	assert_counter(&profile->counters[0], 1, 3, 3, 3);
+	profile_free(profile);
+}
+
 static void test_newer_role(void **state)
 {
 	struct profile *profile;
@@ -353,6 +374,8 @@ int main(void)
 			 test_missing_launch),
 		SENTENCE("a value of an unknown launch or metric is counted as lost",
 			 test_missing_ids),
+		SENTENCE("a value below zero or beyond 64 bits is counted as lost",
+			 test_impossible_values),
 		SENTENCE("a role of a newer collector keeps its counter's name", test_newer_role),
 		SENTENCE("metrics of equal name and role are one", test_metrics_merge),
 		SENTENCE("a recording without counters has none", test_without),

@@ -298,6 +298,24 @@ static void test_uncounted_tensor(void **state)
 	scene_free(&scene);
 }
 
+/* The types are added to a rotation when a kernel was seen to need them, and that may be too late. */
+static void test_tensor_types_without_a_pass(void **state)
+{
+	struct scene scene = scene_new();
+	uint32_t hidden = builder_signature(scene.b, "hidden", 1);
+	const struct roofline_point *point;
+
+	(void)state;
+	scene_kernel(&scene, hidden, 100);
+	scene_count(&scene, hidden, METRIC_tensor_instructions, 10);
+	scene_count(&scene, hidden, METRIC_fp16_fma, 32);
+	scene_place(&scene);
+	point = fixture_point(&scene.placed, "hidden");
+	assert_int_equal(point->quantities[ROOF_tensor_bf16].state, ROOFLINE_NOT_SAMPLED);
+	assert_int_equal(point->quantities[ROOF_shared].state, ROOFLINE_NOT_ASKED);
+	scene_free(&scene);
+}
+
 /* ---- shares ---- */
 
 /* A kernel of 1 ms that reads so many bytes. */
@@ -765,6 +783,8 @@ int main(void)
 			 test_unrecorded),
 		SENTENCE("tensor instructions without counted operations are told",
 			 test_uncounted_tensor),
+		SENTENCE("tensor operations by type without a pass of theirs are not sampled",
+			 test_tensor_types_without_a_pass),
 		SENTENCE("above its roof by more than 2% is wrong data", test_wrong),
 		SENTENCE("the largest share binds, tensor types together", test_binding),
 		SENTENCE("without ceilings there are rates and no shares", test_no_ceilings),
