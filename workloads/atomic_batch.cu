@@ -126,6 +126,7 @@ static const std::vector<variant<problem>> variants = {
 	{"batch_16", "a thread takes 16 items with each atomic", run_batch<16>},
 	{"batch_32", "a thread takes 32 items with each atomic", run_batch<32>},
 	{"batch_128", "a thread takes 128 items with each atomic", run_batch<128>},
+	{"batch_512", "a thread takes 512 items with each atomic", run_batch<512>},
 	{"warp_leader", "one lane takes 32 items for its warp", run_warp_leader<1>},
 	{"warp_leader_8", "one lane takes 256 items for its warp", run_warp_leader<8>},
 };

@@ -332,6 +332,7 @@ static int store(const struct ceilings *ceilings, const char *path, int failures
 		return 0;
 	}
 	rc = ceilings_file_write(ceilings, path, err);
+	fflush(stdout); /* where both go to one file the table stays whole */
 	if (rc == 0)
 		fprintf(stderr, "rooflinectl ceilings: stored in %s%s\n", path,
 			failures ? ", without what failed" : "");

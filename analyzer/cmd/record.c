@@ -275,7 +275,8 @@ static void start_program(char **program, int pipe_end)
 
 	execvp(program[0], program);
 	code = errno == ENOENT ? 127 : 126;
-	fprintf(stderr, "rooflinectl record: cannot run %s: %s\n", program[0], strerror(errno));
+	fprintf(stderr, "rooflinectl record: cannot run %s: %s%s\n", program[0], strerror(errno),
+		is_set(program[0]) ? " (a set is named as --counters=SET)" : "");
 	if (write(pipe_end, "", 1) != 1)
 		code = 126;
 	_exit(code);

@@ -8,13 +8,20 @@ void label_layout_init(struct label_layout *layout, double width, double height)
 {
 	layout->width = width;
 	layout->height = height;
-	layout->taken_count = layout->segment_count = 0;
+	layout->taken_count = layout->segment_count = layout->mark_count = 0;
 }
 
 void label_take(struct label_layout *layout, struct label_box box)
 {
 	if (layout->taken_count < LABEL_BOXES)
 		layout->taken[layout->taken_count++] = box;
+}
+
+void label_take_mark(struct label_layout *layout, struct label_box box)
+{
+	label_take(layout, box);
+	if (layout->mark_count < LABEL_BOXES)
+		layout->marks[layout->mark_count++] = box;
 }
 
 void label_cross(struct label_layout *layout, struct label_segment segment)
@@ -111,16 +118,46 @@ static struct label_box box_at(int side, double x, double y, double radius, doub
 	return label_around(middle_x, middle_y, width / 2, height / 2);
 }
 
+/* The space between two boxes, 0 where they touch. */
+static double space(const struct label_box *a, const struct label_box *b)
+{
+	double dx = fmax(0, fmax(a->left - b->right, b->left - a->right));
+	double dy = fmax(0, fmax(a->bottom - b->top, b->bottom - a->top));
+
+	return hypot(dx, dy);
+}
+
+static bool is_same_place(const struct label_box *a, const struct label_box *b)
+{
+	return fabs(a->left + a->right - b->left - b->right) < 1 &&
+	       fabs(a->top + a->bottom - b->top - b->bottom) < 1;
+}
+
+/* A reader takes a label for that of the nearest mark. */
+static bool is_nearest(const struct label_layout *layout, const struct label_box *box,
+		       const struct label_box *own)
+{
+	double distance = space(box, own);
+
+	for (size_t i = 0; i < layout->mark_count; i++)
+		if (!is_same_place(&layout->marks[i], own) &&
+		    space(box, &layout->marks[i]) < distance)
+			return false;
+	return true;
+}
+
 bool label_beside(struct label_layout *layout, double x, double y, double radius, double width,
 		  double height, struct label_box *place)
 {
+	struct label_box own = label_around(x, y, radius, radius);
 	size_t least = (size_t)-1;
 
 	for (int i = 0; i < SIDE_COUNT; i++) {
 		struct label_box box = box_at(i, x, y, radius, width, height);
 		size_t crossed;
 
-		if (!is_inside(layout, &box) || label_overlaps(layout, &box))
+		if (!is_inside(layout, &box) || label_overlaps(layout, &box) ||
+		    !is_nearest(layout, &box, &own))
 			continue;
 		crossed = crossings(layout, &box);
 		if (crossed >= least)

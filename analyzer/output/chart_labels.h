@@ -28,12 +28,15 @@ struct label_layout {
 	size_t taken_count;
 	struct label_segment segments[LABEL_SEGMENTS]; /* lines: crossed only when it must be */
 	size_t segment_count;
+	struct label_box marks[LABEL_BOXES]; /* those of the taken that labels belong to */
+	size_t mark_count;
 };
 
 void label_layout_init(struct label_layout *layout, double width, double height);
 
-/* Obstacles: a mark or text, and a line of a chart. */
+/* Obstacles: a text, a mark that has a label of its own, and a line of a chart. */
 void label_take(struct label_layout *layout, struct label_box box);
+void label_take_mark(struct label_layout *layout, struct label_box box);
 void label_cross(struct label_layout *layout, struct label_segment segment);
 
 /* A box around a point. */
@@ -41,7 +44,8 @@ struct label_box label_around(double x, double y, double half_width, double half
 
 /*
  * A place for a text of that size beside a mark of that radius: the one of
- * several around it that is free and crosses the fewest lines.  Takes the place.
+ * several around it that is free, nearer to it than to any other mark, and crosses
+ * the fewest lines.  Takes the place.
  * False when none is free; then nothing is taken.
  */
 bool label_beside(struct label_layout *layout, double x, double y, double radius, double width,

@@ -193,9 +193,10 @@ void plane_take_mark(struct plane *plane, double x, double y, double radius)
 {
 	if (plane->is_text)
 		radius = 0.5; /* a letter */
-	label_take(&plane->layout,
-		   label_around(within(plane_at(&plane->x, x), plane->x.length),
-				within(plane_at(&plane->y, y), plane->y.length), radius, radius));
+	label_take_mark(&plane->layout,
+			label_around(within(plane_at(&plane->x, x), plane->x.length),
+				     within(plane_at(&plane->y, y), plane->y.length), radius,
+				     radius));
 }
 
 /* ---- labels ---- */

@@ -78,6 +78,19 @@ static void put_binding(struct page *page, const struct roofline_point *point)
 			  15);
 }
 
+/* Totals of kernels that were counted stand for those that were not. */
+static void put_coverage(struct page *page, const struct roofline_point *point)
+{
+	char text[160];
+
+	if (!point->is_counted || point->covered_share >= 0.99)
+		return;
+	snprintf(text, sizeof(text),
+		 "some counters stand on kernels with %s of the time; totals are scaled up to all",
+		 format_percent(point->covered_share, 1).text);
+	page_wrap(page, "  scaled       ", text, 15);
+}
+
 /* Which quantities are not known, one line for each reason. */
 static void put_unknown(struct page *page, const struct roofline_point *point)
 {
@@ -130,6 +143,7 @@ static void put_application(struct page *page)
 
 	put_regime(page, point);
 	put_binding(page, point);
+	put_coverage(page, point);
 	put_unknown(page, point);
 	if (page->report->ceilings_note)
 		page_wrap(page, "  roofs        ", page->report->ceilings_note, 15);

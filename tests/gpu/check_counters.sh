@@ -60,7 +60,7 @@ for row in rows[1:]:
         if name and name.endswith((".sum", ".max", ".avg")) and value:
             out.writerow([row["Kernel Name"], row["Grid Size"], name, "", value])
 PYTHON
-	check "Nsight Compute counts the same instructions and requests, and bytes within 2%" \
+	check "Nsight Compute counts the same instructions, bytes within 2% and requests within 5%" \
 		compared ncu "$scratch/ncu.csv" "$scratch/all"
 else
 	test_count=$((test_count + 1))

@@ -41,8 +41,8 @@ done
 for variant in naive graph; do
 	record "graph_chain.$variant.counted" "${counters[@]}" -- graph_chain "$variant" --repeats 1
 done
-record torch_train --counters -- "$python" tests/gpu/torch_train.py --steps 60
-record known_counts "${counters[@]}" -- known_counts
+record torch_train --counters -- "$python" tests/gpu/torch_train.py --steps 200
+record known_counts "${counters[@]}" -- known_counts --count 24
 record known_counts.replay "${counters[@]}" --replay -- known_counts --count 2
 record streams -- streams
 record nvtx_ranges -- nvtx_ranges

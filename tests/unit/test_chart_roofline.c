@@ -379,6 +379,25 @@ static void add_atomics(struct builder *b, const char *name, double requests, do
 		builder_counter(b, false, signature, counts[i].role, 1, counts[i].value);
 }
 
+/* To the right of the mark the text would be nearer to the next one. */
+static void a_label_is_nearer_to_its_mark_than_to_another(void **state)
+{
+	static struct label_layout layout;
+	struct label_box place;
+
+	(void)state;
+	label_layout_init(&layout, 400, 400);
+	label_take_mark(&layout, label_around(100, 100, 5, 5));
+	label_take_mark(&layout, label_around(180, 100, 5, 5));
+	assert_true(label_beside(&layout, 100, 100, 5, 65, 12, &place));
+	assert_true(place.right <=
+		    100); /* not between the two: 3 pixels from its own, 2 from the other */
+	label_layout_init(&layout, 400, 400);
+	label_take_mark(&layout, label_around(100, 100, 5, 5));
+	assert_true(label_beside(&layout, 100, 100, 5, 65, 12, &place));
+	assert_true(place.left >= 100);
+}
+
 static void atomics_that_are_the_bottleneck_have_a_ring(void **state)
 {
 	struct builder *b = builder_new(1, 1);
@@ -464,6 +483,7 @@ int main(void)
 		cmocka_unit_test(kernels_that_lie_on_each_other_are_all_named),
 		cmocka_unit_test(without_counters_the_roofline_says_so),
 		cmocka_unit_test(the_launch_roof_bends_at_the_period_of_empty_kernels),
+		cmocka_unit_test(a_label_is_nearer_to_its_mark_than_to_another),
 		cmocka_unit_test(atomics_that_are_the_bottleneck_have_a_ring),
 		cmocka_unit_test(without_atomics_the_chart_says_so),
 		cmocka_unit_test(long_notes_begin_a_new_line),
