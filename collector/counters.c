@@ -33,6 +33,8 @@
 #define KERNEL_PATIENCE_NS INT64_C(2000000000)
 /* Calls of other threads that launch and are not counted take microseconds, unless a queue is full. */
 #define LANDING_PATIENCE_NS INT64_C(1000000)
+/* A kernel that was let go is looked at so long, at each later launch, for whether it has ended. */
+#define LEFTOVER_PATIENCE_NS INT64_C(1000000)
 /* A launch of another thread waits so long for a counted one; then both run, and the count is void. */
 #define LOCK_PATIENCE_NS INT64_C(2000000000)
 
@@ -320,8 +322,8 @@ static void open_context(struct counted_context *context, const CUpti_CallbackDa
 		return;
 	}
 	open_session(context);
-	inside_since_ns =
-		clock_ns(CLOCK_MONOTONIC); /* it took half a second, once: not on credit */
+	/* Opening took half a second, once: the credit does not pay for it. */
+	inside_since_ns = clock_ns(CLOCK_MONOTONIC);
 	if (context->session)
 		context->policy = policy_new(pass_count(context), SESSION_RANGES,
 					     options->is_replay ? 1 : options->counters_share,
@@ -412,7 +414,7 @@ static bool end_range(struct counted_context *context)
 static bool is_free(struct counted_context *context)
 {
 	return !context->is_range_open ||
-	       (idle_wait(context->context, 1000000) && end_range(context));
+	       (idle_wait(context->context, LEFTOVER_PATIENCE_NS) && end_range(context));
 }
 
 static void close_context(struct counted_context *context, bool has_device)
@@ -491,8 +493,8 @@ static bool decide(struct counted_context *context, const struct launch_call *ca
 	enum policy_decision decision;
 
 	if (options->is_replay && !have_all_landed()) {
-		pause_replay(
-			context); /* this one goes uncounted, so it must not be repeated either */
+		/* This one goes uncounted, so it must not be repeated either. */
+		pause_replay(context);
 		return false;
 	}
 	if (options->is_replay)
@@ -726,8 +728,8 @@ void counters_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrib
 		      regcomp(&skipped, asked->counters_skip, REG_EXTENDED | REG_NOSUB) == 0;
 	options = asked;
 	cupti = api;
-	launch_call_enable(api, subscriber,
-			   asked->is_replay); /* a replay would repeat memsets too */
+	/* A replay would repeat memsets too, so it hears of them. */
+	launch_call_enable(api, subscriber, asked->is_replay);
 	api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
 				 CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }
