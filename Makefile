@@ -61,6 +61,7 @@ $(binary): $(analyzer_o)
 
 # What the analyzer reads at run time lies beside it, in the build tree as after `make install`.
 $(shared)/.stamp: $(wildcard plots/*.gp) $(wildcard tests/recordings/*/*/*.csv) $(wildcard ceilings/*.json)
+	@rm -rf $(shared)
 	@mkdir -p $(shared)/plots $(shared)/recordings $(shared)/ceilings
 	$(if $(wildcard plots/*.gp),cp plots/*.gp $(shared)/plots/)
 	$(if $(wildcard tests/recordings/*),cp -r tests/recordings/. $(shared)/recordings/)

@@ -22,6 +22,7 @@
 
 #define DEMO_FOLDER "roofline-demo"
 #define DEMO_RECORDING "share/rooflinectl/recordings/graph_chain.naive"
+#define DEMO_COUNTED "share/rooflinectl/recordings/atomic_batch.naive"
 #define DEMO_WORKLOAD "lib/rooflinectl/workloads/graph_chain"
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -133,11 +134,41 @@ static int show(const char *recording)
 	return 0;
 }
 
+/* Where kernels stand needs hardware counters, which the first recording does without: a second one. */
+static int show_counted(void)
+{
+	char recording[PATH_MAX];
+
+	if (path_resource(recording, sizeof(recording), DEMO_COUNTED) != 0) {
+		fprintf(stderr,
+			"demo: no recording at %s; build with `make` in a full checkout, or"
+			" reinstall\n",
+			recording);
+		return -1;
+	}
+	puts("\nAnother program, recorded earlier on an NVIDIA H200 with record --counters:\n"
+	     "atomic_batch, variant naive, where every thread adds to the same counter.\n"
+	     "Look at the nearest roof, and at what the atomics advise.\n");
+	printf("$ rooflinectl report --section roofline %s\n\n", recording);
+	if (RUN_SELF("report", "--section", "roofline", recording) != 0)
+		return -1;
+	printf("\n$ rooflinectl report --section atomics %s\n\n", recording);
+	if (RUN_SELF("report", "--section", "atomics", recording) != 0)
+		return -1;
+	printf("\n$ rooflinectl plot %s -o " DEMO_FOLDER "/counted roofline atomics\n\n",
+	       recording);
+	if (RUN_SELF("plot", recording, "-o", DEMO_FOLDER "/counted", "roofline", "atomics") != 0)
+		return -1;
+	return 0;
+}
+
 static void print_next(void)
 {
 	puts("\nNow your own program:\n"
 	     "  rooflinectl doctor                      what works on this machine\n"
 	     "  rooflinectl record -o DIR -- app args   record it (needs a GPU)\n"
+	     "  rooflinectl record --counters -o DIR -- app args\n"
+	     "                                          the same with FLOPs, bytes and atomics\n"
 	     "  rooflinectl report DIR                  where the time went, and why it idled\n"
 	     "  rooflinectl plot DIR                    the same as charts");
 }
@@ -159,7 +190,7 @@ int cmd_demo(int argc, char **argv)
 	if (choose_recording(recording, sizeof(recording)) != 0)
 		return EXIT_FAILED;
 	print_subject();
-	if (show(recording) != 0) {
+	if (show(recording) != 0 || show_counted() != 0) {
 		fputs("demo: stopped, see the complaint above; rooflinectl doctor tells more\n",
 		      stderr);
 		return EXIT_FAILED;

@@ -27,6 +27,30 @@ needs_recording() {
 	done
 }
 
+@test "demo shows roofs and atomics of a recording that has counters" {
+	needs_recording
+	counted="$BUILD/share/rooflinectl/recordings/atomic_batch.naive"
+	run "$ROOFLINECTL" demo
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"$("$ROOFLINECTL" report --section roofline "$counted")"* ]]
+	[[ "$output" == *"$("$ROOFLINECTL" report --section atomics "$counted")"* ]]
+	for chart in roofline atomics; do
+		[[ "$output" == *"roofline-demo/counted/roofline-$chart.svg"* ]]
+		grep -q batch_kernel "roofline-demo/counted/roofline-$chart.svg"
+	done
+}
+
+@test "without the recording that has counters demo says where it should be" {
+	needs_recording
+	mkdir -p moved/bin moved/share/rooflinectl/recordings
+	cp "$ROOFLINECTL" moved/bin/
+	cp -r "$BUILD/share/rooflinectl/plots" moved/share/rooflinectl/
+	cp -r "$BUILD/share/rooflinectl/recordings/graph_chain.naive" moved/share/rooflinectl/recordings/
+	run moved/bin/rooflinectl demo
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no recording at "*"/moved/share/rooflinectl/recordings/atomic_batch.naive"* ]]
+}
+
 @test "demo works again where it has been before" {
 	needs_recording
 	"$ROOFLINECTL" demo
