@@ -21,6 +21,7 @@
 #include "cmd/doctor_probe.h"
 
 #define DEMO_FOLDER "roofline-demo"
+#define DEMO_COUNTED_FOLDER "roofline-demo/counted"
 #define DEMO_RECORDING "share/rooflinectl/recordings/graph_chain.naive"
 #define DEMO_COUNTED "share/rooflinectl/recordings/atomic_batch.naive"
 #define DEMO_WORKLOAD "lib/rooflinectl/workloads/graph_chain"
@@ -155,9 +156,9 @@ static int show_counted(void)
 	printf("\n$ rooflinectl report --section atomics %s\n\n", recording);
 	if (RUN_SELF("report", "--section", "atomics", recording) != 0)
 		return -1;
-	printf("\n$ rooflinectl plot %s -o " DEMO_FOLDER "/counted roofline atomics\n\n",
+	printf("\n$ rooflinectl plot %s -o " DEMO_COUNTED_FOLDER " roofline atomics\n\n",
 	       recording);
-	if (RUN_SELF("plot", recording, "-o", DEMO_FOLDER "/counted", "roofline", "atomics") != 0)
+	if (RUN_SELF("plot", recording, "-o", DEMO_COUNTED_FOLDER, "roofline", "atomics") != 0)
 		return -1;
 	return 0;
 }
