@@ -33,13 +33,20 @@ static __device__ int thread_index()
 	return blockIdx.x * blockDim.x + threadIdx.x;
 }
 
+/* What stamps call the kernels. */
+enum { STAMP_PARENT, STAMP_CHILD };
+static const char *const stamp_names[] = {"parent", "child"};
+
 static __global__ void child_kernel(const uint32_t *values, uint32_t *children, int begin, int end,
-				    int size)
+				    int size, enum stamp_what launcher)
 {
 	int i = begin + thread_index();
+	unsigned long long start_ns;
 
+	stamp_begin(&start_ns);
 	if (i < end)
 		children[i] = child_step(values[i], values[size - 1 - i]);
+	stamp_end(&start_ns, launcher, STAMP_CHILD);
 }
 
 static __host__ __device__ int blocks(int threads)
@@ -57,7 +64,11 @@ static __device__ void parent_work(uint32_t *values, const uint32_t *children, i
 
 static __global__ void parent_kernel(uint32_t *values, const uint32_t *children, int size)
 {
+	unsigned long long start_ns;
+
+	stamp_begin(&start_ns);
 	parent_work(values, children, size);
+	stamp_end(&start_ns, STAMP_HOST, STAMP_PARENT);
 }
 
 /* A child reads what all blocks of its parent wrote.  A launch into the tail stream starts when the
@@ -65,17 +76,21 @@ static __global__ void parent_kernel(uint32_t *values, const uint32_t *children,
 static __global__ void launching_parent_kernel(uint32_t *values, uint32_t *children, int size)
 {
 	int half = size / 2;
+	unsigned long long start_ns;
 
+	stamp_begin(&start_ns);
 	parent_work(values, children, size);
+	stamp_end(&start_ns, STAMP_HOST, STAMP_PARENT);
 	if (thread_index() != 0)
 		return;
 	if (half > 0)
 		child_kernel<<<blocks(half), block_size, 0, cudaStreamTailLaunch>>>(values,
 										    children, 0,
-										    half, size);
+										    half, size,
+										    STAMP_DEVICE);
 	child_kernel<<<blocks(size - half), block_size, 0, cudaStreamTailLaunch>>>(values, children,
-										   half, size,
-										   size);
+										   half, size, size,
+										   STAMP_DEVICE);
 }
 
 static void launch_parent(problem &p)
@@ -89,11 +104,10 @@ static void launch_children(problem &p)
 	int half = p.size / 2;
 
 	if (half > 0)
-		CUDA_LAUNCH(child_kernel<<<blocks(half), block_size, 0, p.stream>>>(p.values,
-										    p.children, 0,
-										    half, p.size));
+		CUDA_LAUNCH(child_kernel<<<blocks(half), block_size, 0, p.stream>>>(
+			p.values, p.children, 0, half, p.size, STAMP_HOST));
 	CUDA_LAUNCH(child_kernel<<<blocks(p.size - half), block_size, 0, p.stream>>>(
-		p.values, p.children, half, p.size, p.size));
+		p.values, p.children, half, p.size, p.size, STAMP_HOST));
 }
 
 static void run_naive(problem &p, int iterations)
@@ -175,5 +189,6 @@ static const std::vector<variant<problem>> variants = {
 static const struct workload<problem> dynamic_parallelism = {
 	.name = "dynamic_parallelism", .size = 1 << 18, .iterations = 100, .prepare = prepare,
 	.reset = reset, .check = check, .release = release, .variants = variants,
+	.stamp_names = stamp_names,
 };
 RUN_WORKLOAD(dynamic_parallelism)

@@ -30,9 +30,12 @@
 #include <nvtx3/nvToolsExt.h>
 
 #include "cuda_check.cuh"
+#include "stamps.cuh"
 #include "workload_options.cuh"
 #include "workload_output.cuh"
 #include "workloads.h"
+
+#define STAMP_CAPACITY (1ULL << 22) /* blocks; 160 MB */
 
 /* ---- what a workload declares ---- */
 
@@ -61,6 +64,8 @@ template <class problem> struct workload {
 	struct difference (*check)(const problem &);
 	void (*release)(problem &);
 	std::vector<variant<problem>> variants; /* the first is called naive */
+	/* Of the kernels that stamp themselves (stamps.cuh), by number; nullptr: none does */
+	const char *const *stamp_names = nullptr;
 };
 
 /* ---- helpers for workloads ---- */
@@ -287,11 +292,14 @@ template <class problem> int run_workload(const workload<problem> &work, int arg
 {
 	const struct workload_row *row = workload_find_row(work.name);
 	workload_options options = {work.name, nullptr, work.size, work.iterations,
-				    5,	       false,	false};
+				    5,	       false,	false,	   nullptr};
 	cudaDeviceProp properties;
 
 	workload_parse(&options, row->summary, argc, argv);
 	require_variant(work, options);
+	if (options.stamps && !work.stamp_names)
+		workload_usage_error(work.name, "its kernels stamp nothing, so there is no",
+				     "--stamps");
 	if (options.list) {
 		int width = 12;
 
@@ -307,7 +315,11 @@ template <class problem> int run_workload(const workload<problem> &work, int arg
 		return 0;
 	}
 	CUDA_CHECK(cudaGetDeviceProperties(&properties, 0));
+	if (options.stamps)
+		stamps_enable(STAMP_CAPACITY);
 	std::vector<measurement> all = measure_all(work, options);
+	if (options.stamps)
+		stamps_write(options.stamps, work.stamp_names);
 	(options.json ? print_json : print_table)(row, properties.name, &options, all);
 	return 0;
 }

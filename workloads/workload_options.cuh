@@ -16,6 +16,7 @@ struct workload_options {
 	const char *variant; /* NULL: all of them */
 	long size, iterations, repeats;
 	bool json, list;
+	const char *stamps; /* file for when each kernel ran (stamps.cuh), nullptr: none */
 };
 
 static inline void workload_usage_error(const char *name, const char *problem, const char *text)
@@ -41,7 +42,7 @@ static inline long workload_parse_count(const char *name, const char *option, co
 }
 
 enum { OPTION_LIST = 'l', OPTION_SIZE = 's', OPTION_ITERATIONS = 'i', OPTION_REPEATS = 'r' };
-enum { OPTION_JSON = 'j' };
+enum { OPTION_JSON = 'j', OPTION_STAMPS = 256 };
 
 static const struct argp_option workload_argp_options[] = {
 	{"size", OPTION_SIZE, "N", 0, "elements to work on", 0},
@@ -49,6 +50,8 @@ static const struct argp_option workload_argp_options[] = {
 	{"repeats", OPTION_REPEATS, "N", 0, "timed runs; the median is shown", 0},
 	{"json", OPTION_JSON, nullptr, 0, "print the result as JSON", 0},
 	{"list", OPTION_LIST, nullptr, 0, "list the variants", 0},
+	{"stamps", OPTION_STAMPS, "FILE", 0, "write when each kernel ran, by the GPU's own clock",
+	 0},
 	{},
 };
 
@@ -75,6 +78,9 @@ static inline error_t workload_parse_option(int key, char *text, struct argp_sta
 		return 0;
 	case OPTION_LIST:
 		options->list = true;
+		return 0;
+	case OPTION_STAMPS:
+		options->stamps = text;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->variant)
