@@ -107,29 +107,13 @@ static bool lock_for(int64_t patience_ns)
 
 /* ---- what goes wrong ---- */
 
-static const char *remedy(CUptiResult result)
-{
-	switch ((int)result) {
-	case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
-		return "the driver gives counters to administrators only: run as root or with "
-		       "CAP_SYS_ADMIN (containers: --cap-add=SYS_ADMIN), or load the driver with "
-		       "NVreg_RestrictProfilingToAdminUsers=0";
-	case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
-		return "this virtual GPU has no profiling: ask its administrator to enable it";
-	case CUPTI_ERROR_INVALID_METRIC_NAME:
-		return "this chip has none of them";
-	default:
-		return "rooflinectl doctor tells more";
-	}
-}
-
 /* Says once why there are no counters, and records it.  The trace goes on. */
 static void give_up(struct counted_context *context, const char *what, CUptiResult result)
 {
 	struct trace_rows *rows = trace_rows_take();
 
 	log_warn_once("no hardware counters: %s: %s (%d): %s; the trace is still recorded", what,
-		      cupti_error_text(cupti, result), (int)result, remedy(result));
+		      cupti_error_text(cupti, result), (int)result, cupti_error_remedy(result));
 	trace_property_format(rows, "counters_problem", "%s: %s (%d)", what,
 			      cupti_error_text(cupti, result), (int)result);
 	trace_rows_give(rows);
@@ -729,7 +713,7 @@ void counters_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrib
 	options = asked;
 	cupti = api;
 	/* A replay would repeat memsets too, so it hears of them. */
-	launch_call_enable(api, subscriber, asked->is_replay);
+	launch_call_enable(api, subscriber, asked->is_replay, true);
 	api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
 				 CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }

@@ -90,10 +90,33 @@ bool cupti_has_counters(const struct cupti_api *cupti)
 #undef CUPTI_HAS
 }
 
+bool cupti_has_sampling(const struct cupti_api *cupti)
+{
+#define CUPTI_HAS(function) &&cupti->function
+	return cupti_has_counters(cupti) CUPTI_SAMPLING_FUNCTIONS(CUPTI_HAS);
+#undef CUPTI_HAS
+}
+
 const char *cupti_error_text(const struct cupti_api *cupti, CUptiResult result)
 {
 	const char *text = NULL;
 
 	cupti->cuptiGetResultString(result, &text);
 	return text ? text : "unknown error";
+}
+
+const char *cupti_error_remedy(CUptiResult result)
+{
+	switch ((int)result) {
+	case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+		return "the driver gives counters to administrators only: run as root or with "
+		       "CAP_SYS_ADMIN (containers: --cap-add=SYS_ADMIN), or load the driver with "
+		       "NVreg_RestrictProfilingToAdminUsers=0";
+	case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
+		return "this virtual GPU has no profiling: ask its administrator to enable it";
+	case CUPTI_ERROR_INVALID_METRIC_NAME:
+		return "this chip has none of them";
+	default:
+		return "rooflinectl doctor tells more";
+	}
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include <cupti.h>
+#include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -54,6 +55,20 @@ CUptiResult cuptiNvtxExtensionInitialize(void *export_table);
 	MAY(cuptiRangeProfilerPopRange)                   \
 	MAY(cuptiRangeProfilerDecodeData)
 
+/* All of them, and those of the host above, or no samples over time. */
+#define CUPTI_SAMPLING_FUNCTIONS(MAY)                  \
+	MAY(cuptiPmSamplingGetCounterAvailability)     \
+	MAY(cuptiPmSamplingEnable)                     \
+	MAY(cuptiPmSamplingDisable)                    \
+	MAY(cuptiPmSamplingSetConfig)                  \
+	MAY(cuptiPmSamplingStart)                      \
+	MAY(cuptiPmSamplingStop)                       \
+	MAY(cuptiPmSamplingDecodeData)                 \
+	MAY(cuptiPmSamplingGetCounterDataSize)         \
+	MAY(cuptiPmSamplingCounterDataImageInitialize) \
+	MAY(cuptiPmSamplingGetCounterDataInfo)         \
+	MAY(cuptiPmSamplingCounterDataGetSampleInfo)
+
 /* NEED(function): without it there is no recording.  MAY(function): NULL when the library lacks it. */
 #define CUPTI_FUNCTIONS(NEED, MAY)              \
 	NEED(cuptiGetVersion)                   \
@@ -61,6 +76,7 @@ CUptiResult cuptiNvtxExtensionInitialize(void *export_table);
 	NEED(cuptiGetTimestamp)                 \
 	NEED(cuptiSubscribe_v2)                 \
 	NEED(cuptiEnableCallback)               \
+	MAY(cuptiEnableDomain)                  \
 	NEED(cuptiGetCallbackName)              \
 	NEED(cuptiSetThreadIdType)              \
 	NEED(cuptiActivityRegisterCallbacks)    \
@@ -76,6 +92,7 @@ CUptiResult cuptiNvtxExtensionInitialize(void *export_table);
 	MAY(cuptiGetContextId)                  \
 	MAY(cuptiGetDeviceId)                   \
 	CUPTI_COUNTER_FUNCTIONS(MAY)            \
+	CUPTI_SAMPLING_FUNCTIONS(MAY)           \
 	MAY(cuptiNvtxInitialize)                \
 	MAY(cuptiNvtxInitialize2)               \
 	MAY(cuptiNvtxExtensionInitialize)
@@ -95,7 +112,13 @@ const struct cupti_api *cupti_api_load(const char *library);
 /* True when the library has all that counters take. */
 bool cupti_has_counters(const struct cupti_api *cupti);
 
+/* True when the library has all that sampling over time takes. */
+bool cupti_has_sampling(const struct cupti_api *cupti);
+
 /* Text of a result code, never NULL. */
 const char *cupti_error_text(const struct cupti_api *cupti, CUptiResult result);
+
+/* What to do when hardware counters are refused with this code. */
+const char *cupti_error_remedy(CUptiResult result);
 
 #endif

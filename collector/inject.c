@@ -34,6 +34,7 @@
 #include "options.h"
 #include "process_facts.h"
 #include "roofline/collector_env.h"
+#include "sampling.h"
 #include "trace_writer.h"
 #include "window.h"
 
@@ -146,18 +147,30 @@ static void on_api(CUpti_CallbackId id, bool is_runtime, const CUpti_CallbackDat
 		window_close(clock_ns(CLOCK_REALTIME));
 }
 
+static void on_context(CUpti_CallbackId id, CUcontext context)
+{
+	if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+		sampling_on_context(context);
+	else
+		counters_on_context_end(context);
+}
+
 static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
 			      const void *data)
 {
 	(void)user;
 	if (!is_recording())
 		return;
-	if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+	if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
 		counters_on_driver_call(id, data);
+		sampling_on_driver_call(id, data);
+	}
 	if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API)
 		on_api(id, domain == CUPTI_CB_DOMAIN_RUNTIME_API, data);
+	else if (domain == CUPTI_CB_DOMAIN_NVTX)
+		sampling_on_nvtx(id, data);
 	else if (domain == CUPTI_CB_DOMAIN_RESOURCE)
-		counters_on_context_end(((const CUpti_ResourceData *)data)->context);
+		on_context(id, ((const CUpti_ResourceData *)data)->context);
 	else if (domain == CUPTI_CB_DOMAIN_STATE)
 		log_warn_once("CUPTI reports a fatal error and has stopped; what was recorded "
 			      "until now is kept");
@@ -250,6 +263,7 @@ static void *flush_main(void *unused)
 		is_stopped = decode_for_a_period();
 	}
 	counters_stop();
+	sampling_stop();
 	flush_once(true);
 	trace_writer_seal(clock_ns(CLOCK_REALTIME));
 	pthread_mutex_lock(&flush_lock);
@@ -469,6 +483,7 @@ static void start_once(void)
 	activity_enable(cupti, &options);
 	enable_callbacks();
 	counters_start(cupti, subscriber, &options);
+	sampling_start(cupti, subscriber, &options);
 	if (start_flush_thread()) {
 		log_warn("cannot start a thread to write records; nothing is recorded");
 		owner = 0;

@@ -51,10 +51,11 @@ static void enable_memsets(const struct cupti_api *cupti, CUpti_SubscriberHandle
 }
 
 void launch_call_enable(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
-			bool with_memsets)
+			bool with_memsets, bool is_enabled)
 {
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		cupti->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, calls[i].id);
+		cupti->cuptiEnableCallback(is_enabled, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
+					   calls[i].id);
 	if (with_memsets)
 		enable_memsets(cupti, subscriber);
 }

@@ -30,9 +30,9 @@ struct launch_call {
 	const char *name; /* of the kernel, mangled; "" for a graph.  Borrowed */
 };
 
-/* Enables callbacks for all of these calls; for memsets only when asked to. */
+/* Enables callbacks for all of these calls, or disables them; for memsets only when asked to. */
 void launch_call_enable(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
-			bool with_memsets);
+			bool with_memsets, bool is_enabled);
 
 /* The launch signature of a kernel, as CUPTI's own records would tell it, but for clusters. */
 struct trace_signatures_row launch_call_signature(const struct launch_call *call);

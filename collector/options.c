@@ -11,6 +11,8 @@
 
 #include "log.h"
 #include "roofline/collector_env.h"
+#include "roofline/duration.h"
+#include "roofline/sampled.h"
 
 #define VARIABLE_NAME(constant, name, fallback, meaning) [constant] = name,
 static const char *const variable_names[] = {ROOFLINE_VARIABLES(VARIABLE_NAME)};
@@ -131,6 +133,61 @@ static void read_output(struct options *options)
 	options_default_output(options->output, sizeof(options->output));
 }
 
+/* ---- sampling ---- */
+
+static void complain(enum roofline_variable variable, const char *wanted)
+{
+	log_warn("%s='%s' is not %s", variable_names[variable], variable_text(variable), wanted);
+}
+
+static unsigned int read_sample_sets(void)
+{
+	static const char *const names[] = {
+#define SET_NAME(name, meaning) #name,
+		SAMPLE_SETS(SET_NAME)
+#undef SET_NAME
+	};
+	unsigned int sets = 0, found;
+
+	for (const char *word = variable_text(ENV_SAMPLE_METRICS); *word;) {
+		size_t length = strcspn(word, ",");
+
+		found = 0;
+		for (unsigned int i = 0; i < SAMPLE_SET_COUNT; i++)
+			if (strlen(names[i]) == length && !strncmp(names[i], word, length))
+				found = 1u << i;
+		if (!found)
+			complain(ENV_SAMPLE_METRICS, "a list of what can be sampled; that word is "
+						     "left out");
+		sets |= found;
+		word += length + (word[length] == ',');
+	}
+	return sets;
+}
+
+static void read_sampling(struct options *options)
+{
+	const char *windows = variable_text(ENV_SAMPLE_WINDOWS);
+
+	options->sample_range = variable_text_or_null(ENV_SAMPLE_RANGE);
+	options->sample_sets = read_sample_sets();
+	options->sample_buffer_bytes =
+		(size_t)(variable_number(ENV_SAMPLE_BUFFER, 1 << 16) * 1024 * 1024);
+	if (variable_text_or_null(ENV_SAMPLE)) {
+		options->sample_ns = duration_ns(variable_text(ENV_SAMPLE), NULL);
+		if (options->sample_ns < 0) {
+			complain(ENV_SAMPLE, "a time such as 1us; nothing is sampled");
+			options->sample_ns = 0;
+		}
+	}
+	if (!strcmp(windows, "continuous"))
+		options->sample_windows = WINDOWS_CONTINUOUS;
+	else if (!duration_window(windows, &options->window_ns, &options->window_period_ns))
+		options->sample_windows = WINDOWS_PERIODIC;
+	else if (strcmp(windows, "auto"))
+		complain(ENV_SAMPLE_WINDOWS, "continuous, auto or LENGTH/PERIOD; using auto");
+}
+
 void options_read(struct options *options)
 {
 	memset(options, 0, sizeof(*options));
@@ -149,6 +206,7 @@ void options_read(struct options *options)
 	options->api = (enum options_api)variable_word(ENV_API, api_words, 3);
 	options->syncs = variable_number(ENV_SYNCS, 1) > 0;
 	options->nvtx = variable_number(ENV_NVTX, 1) > 0;
+	read_sampling(options);
 	options->buffer_limit_bytes =
 		(size_t)(variable_number(ENV_BUFFER_LIMIT, 1 << 20) * 1024 * 1024);
 	options->flush_period_ms = (unsigned int)variable_number(ENV_FLUSH_PERIOD, 3600e3);

@@ -22,6 +22,13 @@ struct options {
 	bool is_replay;
 	double counters_share;	   /* of the program's time that counting may take */
 	const char *counters_skip; /* regular expression or NULL; borrowed */
+	int64_t sample_ns;	   /* length of a sample, 0: none are taken */
+	unsigned int
+		sample_sets; /* bit 1 << SAMPLE_SET_name, 0: as many as can be decoded in time */
+	enum options_windows { WINDOWS_AUTO, WINDOWS_CONTINUOUS, WINDOWS_PERIODIC } sample_windows;
+	int64_t window_ns, window_period_ns; /* of WINDOWS_PERIODIC */
+	const char *sample_range;	     /* regular expression or NULL; borrowed */
+	size_t sample_buffer_bytes;
 	size_t buffer_limit_bytes;
 	unsigned int flush_period_ms;
 	const char *cupti; /* library to load; borrowed */

@@ -18,7 +18,13 @@
 #include "cmd/commands.h"
 #include "cmd/usage.h"
 #include "roofline/collector_env.h"
+#include "roofline/duration.h"
 #include "roofline/metrics.h"
+#include "roofline/sampled.h"
+
+/* 250 ns is the shortest that an H200 was seen to keep. */
+#define SAMPLE_NS_MIN 250
+#define SAMPLE_NS_MAX INT64_C(1000000000)
 
 #define VARIABLE_NAME(constant, name, fallback, meaning) [constant] = name,
 static const char *const variable_names[] = {ROOFLINE_VARIABLES(VARIABLE_NAME)};
@@ -33,6 +39,10 @@ enum {
 	OPTION_COUNTERS,
 	OPTION_REPLAY,
 	OPTION_SHARE,
+	OPTION_SAMPLE,
+	OPTION_SAMPLE_METRICS,
+	OPTION_SAMPLE_WINDOWS,
+	OPTION_SAMPLE_RANGE,
 };
 
 static const struct argp_option option_table[] = {
@@ -58,6 +68,18 @@ static const struct argp_option option_table[] = {
 	 "repeat every launch for every pass of the counters: exact, slow, and not for kernels that "
 	 "wait for others",
 	 0},
+	{"sample", OPTION_SAMPLE, "INTERVAL", OPTION_ARG_OPTIONAL,
+	 "also sample what the whole GPU does, so often (1us): work that the GPU launches itself shows "
+	 "nowhere else",
+	 0},
+	{"sample-metrics", OPTION_SAMPLE_METRICS, "SET,...", 0,
+	 "of front, sm, dram, tensor, l2 and nvlink (all that can be decoded in time)", 0},
+	{"sample-windows", OPTION_SAMPLE_WINDOWS, "LENGTH/PERIOD", 0,
+	 "sample for LENGTH in every PERIOD, as 100ms/1s; continuous: without end; auto: as decoding "
+	 "keeps up (default)",
+	 0},
+	{"sample-range", OPTION_SAMPLE_RANGE, "REGEX", 0,
+	 "sample only inside NVTX ranges whose name matches", 0},
 	{"api", OPTION_API, "chosen|all|none", 0,
 	 "API calls: those that matter (default), all, or none: cheapest, but idle time has no causes",
 	 0},
@@ -86,7 +108,8 @@ static void pass_on_number(struct argp_state *state, const char *option,
 	pass_on(variable, text);
 }
 
-static void pass_on_regex(struct argp_state *state, const char *text)
+static void pass_on_regex(struct argp_state *state, const char *option,
+			  enum roofline_variable variable, const char *text)
 {
 	char problem[256];
 	regex_t regex;
@@ -94,10 +117,10 @@ static void pass_on_regex(struct argp_state *state, const char *text)
 
 	if (rc) {
 		regerror(rc, &regex, problem, sizeof(problem));
-		usage_fail(state, "--kernels '%s': %s", text, problem);
+		usage_fail(state, "--%s '%s': %s", option, text, problem);
 	}
 	regfree(&regex);
-	pass_on(ENV_KERNELS, text);
+	pass_on(variable, text);
 }
 
 static bool is_set(const char *word)
@@ -140,6 +163,77 @@ static void pass_on_share(struct argp_state *state, const char *text)
 	pass_on(ENV_COUNTERS_SHARE, text);
 }
 
+/* ---- sampling ---- */
+
+static void pass_on_interval(struct argp_state *state, const char *text)
+{
+	int64_t ns = duration_ns(text, NULL);
+
+	if (ns < SAMPLE_NS_MIN || ns > SAMPLE_NS_MAX)
+		usage_fail(state, "--sample takes a time from %d ns to %d s, such as 1us, not '%s'",
+			   SAMPLE_NS_MIN, (int)(SAMPLE_NS_MAX / 1000000000), text);
+	pass_on(ENV_SAMPLE, text);
+}
+
+static bool is_sample_set(const char *word)
+{
+	static const char *const sets[] = {
+#define SET_NAME(name, meaning) #name,
+		SAMPLE_SETS(SET_NAME)
+#undef SET_NAME
+	};
+
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
+		if (!strcmp(word, sets[i]))
+			return true;
+	return false;
+}
+
+static void pass_on_sample_metrics(struct argp_state *state, const char *text)
+{
+	char *words = strdup(text), *rest = words, *word;
+
+	if (!words)
+		usage_fail(state, "out of memory");
+	while ((word = strsep(&rest, ",")))
+		if (!is_sample_set(word))
+			usage_fail(state,
+				   "--sample-metrics takes front, sm, dram, tensor, l2 and nvlink, "
+				   "separated by commas, not '%s'",
+				   word);
+	free(words);
+	pass_on(ENV_SAMPLE_METRICS, text);
+}
+
+static void pass_on_windows(struct argp_state *state, const char *text)
+{
+	int64_t length_ns, period_ns;
+
+	if (strcmp(text, "continuous") && strcmp(text, "auto") &&
+	    duration_window(text, &length_ns, &period_ns) < 0)
+		usage_fail(state,
+			   "--sample-windows takes continuous, auto, or a length and a period not "
+			   "shorter, such as 100ms/1s, not '%s'",
+			   text);
+	pass_on(ENV_SAMPLE_WINDOWS, text);
+}
+
+/* What only means something together, or not at all. */
+static void check_together(struct argp_state *state)
+{
+	bool is_sampling = getenv(variable_names[ENV_SAMPLE]);
+
+	if (is_sampling && getenv(variable_names[ENV_COUNTERS]))
+		usage_fail(state,
+			   "--sample and --counters use the same hardware: make two recordings");
+	if (getenv(variable_names[ENV_SAMPLE_RANGE]) && getenv(variable_names[ENV_SAMPLE_WINDOWS]))
+		usage_fail(state, "--sample-range and --sample-windows both say when: choose one");
+	if (!is_sampling && (getenv(variable_names[ENV_SAMPLE_RANGE]) ||
+			     getenv(variable_names[ENV_SAMPLE_WINDOWS]) ||
+			     getenv(variable_names[ENV_SAMPLE_METRICS])))
+		pass_on(ENV_SAMPLE, "1us");
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	char ***program = state->input;
@@ -152,7 +246,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		pass_on(ENV_OUTPUT, argument);
 		return 0;
 	case 'k':
-		pass_on_regex(state, argument);
+		pass_on_regex(state, "kernels", ENV_KERNELS, argument);
 		return 0;
 	case OPTION_GRAPHS:
 		if (strcmp(argument, "node") && strcmp(argument, "graph"))
@@ -188,7 +282,20 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			usage_fail(state, "--api takes chosen, all or none, not '%s'", argument);
 		pass_on(ENV_API, argument);
 		return 0;
+	case OPTION_SAMPLE:
+		pass_on_interval(state, argument ? argument : "1us");
+		return 0;
+	case OPTION_SAMPLE_METRICS:
+		pass_on_sample_metrics(state, argument);
+		return 0;
+	case OPTION_SAMPLE_WINDOWS:
+		pass_on_windows(state, argument);
+		return 0;
+	case OPTION_SAMPLE_RANGE:
+		pass_on_regex(state, "sample-range", ENV_SAMPLE_RANGE, argument);
+		return 0;
 	case ARGP_KEY_ARGS:
+		check_together(state);
 		*program = state->argv + state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:

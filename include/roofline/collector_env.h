@@ -40,6 +40,17 @@
 		 "percent of the program's time that counting may take; 100 for no limit")              \
 	VARIABLE(ENV_COUNTERS_SKIP, "ROOFLINE_COUNTERS_SKIP", "nccl|nvshmem",                           \
 		 "leave kernels alone whose mangled name matches: those that wait for others")          \
+	VARIABLE(ENV_SAMPLE, "ROOFLINE_SAMPLE", "",                                                     \
+		 "sample the whole GPU so often: 1us, 500ns, 10us; empty: do not")                      \
+	VARIABLE(                                                                                       \
+		ENV_SAMPLE_METRICS, "ROOFLINE_SAMPLE_METRICS", "",                                      \
+		"what is sampled: sm, dram, tensor, l2, nvlink, or front alone, by commas; empty: all") \
+	VARIABLE(ENV_SAMPLE_WINDOWS, "ROOFLINE_SAMPLE_WINDOWS", "auto",                                 \
+		 "continuous, LENGTH/PERIOD such as 100ms/1s, or auto: as decoding keeps up")           \
+	VARIABLE(ENV_SAMPLE_RANGE, "ROOFLINE_SAMPLE_RANGE", "",                                         \
+		 "sample only inside NVTX ranges whose name matches this extended regex")               \
+	VARIABLE(ENV_SAMPLE_BUFFER, "ROOFLINE_SAMPLE_BUFFER_MB", "256",                                 \
+		 "memory for the samples of one window, a GPU; twice as much is used")                  \
 	VARIABLE(ENV_BUFFER_LIMIT, "ROOFLINE_BUFFER_LIMIT_MB", "512",                                   \
 		 "memory for CUPTI's record buffers; beyond it records are dropped and counted")        \
 	VARIABLE(ENV_FLUSH_PERIOD, "ROOFLINE_FLUSH_MS", "250",                                          \

@@ -17,6 +17,7 @@
 
 #include "collector/counter_config.c"
 #include "collector/metric_table.c"
+#include "collector/profiler_host.c"
 
 static struct cupti_api cupti;
 static unsigned int wrong_count;
@@ -76,7 +77,7 @@ static void check_chip(const char *name)
 		printf("%s unusable\n", name);
 		return;
 	}
-	close_host(&cupti, host);
+	profiler_host_close(&cupti, host);
 	check_request(name, "roofline", SCOPE_WITHOUT_TENSOR_TYPES);
 	for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++)
 		check_request(name, requests[i], SCOPE_ALL);

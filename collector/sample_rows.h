@@ -1,0 +1,29 @@
+/*
+ * sample_rows.h - decoded samples become rows.
+ *
+ * Samples in a row in which nothing ran become one row; a hole between two samples ends a span and is
+ * counted as lost.  Knows nothing of threads and windows.
+ */
+#ifndef ROOFLINE_SAMPLE_ROWS_H
+#define ROOFLINE_SAMPLE_ROWS_H
+
+#include "sample_session.h"
+
+struct sample_source {
+	const struct cupti_api *cupti;
+	const struct sample_config *config;
+	struct sample_session *session;
+	uint32_t device;
+	uint64_t interval_ns;
+	/* Bytes over PCIe or of DRAM that the sampling itself may cause in a sample. */
+	uint64_t own_bytes;
+};
+
+/* Writes the samples of an image from the first on. */
+void sample_rows_write(const struct sample_source *source, CUpti_Profiler_Host_Object *evaluator,
+		       const struct sample_image *image, size_t first);
+
+/* Writes which counters stand for which columns. */
+void sample_rows_write_metrics(const struct sample_source *source);
+
+#endif

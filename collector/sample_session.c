@@ -1,0 +1,237 @@
+#include "sample_session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define HUGE_PAGE_BYTES ((size_t)2 << 20)
+
+struct sample_session {
+	const struct cupti_api *cupti;
+	const struct sample_config *config;
+	CUpti_PmSampling_Object *object;
+};
+
+static CUptiResult enable(const struct cupti_api *cupti, uint32_t device,
+			  CUpti_PmSampling_Object **object)
+{
+	CUpti_PmSampling_Enable_Params parameters = {
+		.structSize = CUpti_PmSampling_Enable_Params_STRUCT_SIZE,
+		.deviceIndex = device,
+	};
+	CUptiResult result = cupti->cuptiPmSamplingEnable(&parameters);
+
+	*object = result == CUPTI_SUCCESS ? parameters.pPmSamplingObject : NULL;
+	return result;
+}
+
+static void disable(const struct cupti_api *cupti, CUpti_PmSampling_Object *object)
+{
+	CUpti_PmSampling_Disable_Params parameters = {
+		.structSize = CUpti_PmSampling_Disable_Params_STRUCT_SIZE,
+		.pPmSamplingObject = object,
+	};
+
+	if (object)
+		cupti->cuptiPmSamplingDisable(&parameters);
+}
+
+static CUptiResult size_image(const struct cupti_api *cupti, CUpti_PmSampling_Object *object,
+			      const struct sample_config *config, size_t capacity, size_t *size)
+{
+	CUpti_PmSampling_GetCounterDataSize_Params parameters = {
+		.structSize = CUpti_PmSampling_GetCounterDataSize_Params_STRUCT_SIZE,
+		.pPmSamplingObject = object,
+		.pMetricNames = (const char **)config->names,
+		.numMetrics = config->name_count,
+		.maxSamples = (uint32_t)capacity,
+	};
+	CUptiResult result = cupti->cuptiPmSamplingGetCounterDataSize(&parameters);
+
+	*size = parameters.counterDataSize;
+	return result;
+}
+
+size_t sample_session_bytes(const struct cupti_api *cupti, uint32_t device,
+			    const struct sample_config *config)
+{
+	CUpti_PmSampling_Object *object;
+	size_t small = 0, large = 0;
+	bool is_known = enable(cupti, device, &object) == CUPTI_SUCCESS &&
+			size_image(cupti, object, config, 1000, &small) == CUPTI_SUCCESS &&
+			size_image(cupti, object, config, 2000, &large) == CUPTI_SUCCESS;
+
+	disable(cupti, object);
+	return is_known && large > small ? (large - small) / 1000 : 0;
+}
+
+CUptiResult sample_session_open(struct sample_session **out, const struct cupti_api *cupti,
+				uint32_t device, const struct sample_config *config,
+				uint64_t interval_ns, size_t buffer_bytes)
+{
+	struct sample_session *session = calloc(1, sizeof(*session));
+	CUpti_PmSampling_SetConfig_Params parameters = {
+		.structSize = CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE,
+		.configSize = config->image.size,
+		.pConfig = config->image.bytes,
+		.hardwareBufferSize = buffer_bytes,
+		.samplingInterval = interval_ns,
+		.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL,
+		.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST,
+	};
+	CUptiResult result;
+
+	*out = NULL;
+	if (!session)
+		return CUPTI_ERROR_OUT_OF_MEMORY;
+	*session = (struct sample_session){.cupti = cupti, .config = config};
+	result = enable(cupti, device, &session->object);
+	parameters.pPmSamplingObject = session->object;
+	if (result == CUPTI_SUCCESS)
+		result = cupti->cuptiPmSamplingSetConfig(&parameters);
+	if (result == CUPTI_SUCCESS)
+		*out = session;
+	else
+		sample_session_close(session);
+	return result;
+}
+
+void sample_session_close(struct sample_session *session)
+{
+	if (!session)
+		return;
+	disable(session->cupti, session->object);
+	free(session);
+}
+
+CUptiResult sample_session_start(struct sample_session *session)
+{
+	CUpti_PmSampling_Start_Params parameters = {
+		.structSize = CUpti_PmSampling_Start_Params_STRUCT_SIZE,
+		.pPmSamplingObject = session->object,
+	};
+
+	return session->cupti->cuptiPmSamplingStart(&parameters);
+}
+
+CUptiResult sample_session_stop(struct sample_session *session)
+{
+	CUpti_PmSampling_Stop_Params parameters = {
+		.structSize = CUpti_PmSampling_Stop_Params_STRUCT_SIZE,
+		.pPmSamplingObject = session->object,
+	};
+
+	return session->cupti->cuptiPmSamplingStop(&parameters);
+}
+
+static CUptiResult count_samples(const struct cupti_api *cupti, struct sample_image *image)
+{
+	CUpti_PmSampling_GetCounterDataInfo_Params parameters = {
+		.structSize = CUpti_PmSampling_GetCounterDataInfo_Params_STRUCT_SIZE,
+		.pCounterDataImage = image->bytes,
+		.counterDataImageSize = image->size,
+	};
+	CUptiResult result = cupti->cuptiPmSamplingGetCounterDataInfo(&parameters);
+
+	image->count = result == CUPTI_SUCCESS ? parameters.numCompletedSamples : 0;
+	return result;
+}
+
+CUptiResult sample_session_decode(struct sample_session *session, struct sample_image *image)
+{
+	CUpti_PmSampling_DecodeData_Params parameters = {
+		.structSize = CUpti_PmSampling_DecodeData_Params_STRUCT_SIZE,
+		.pPmSamplingObject = session->object,
+		.pCounterDataImage = image->bytes,
+		.counterDataImageSize = image->size,
+	};
+	CUptiResult result = session->cupti->cuptiPmSamplingDecodeData(&parameters);
+
+	image->count = 0;
+	if (result == CUPTI_SUCCESS && parameters.overflow)
+		result = CUPTI_ERROR_OUT_OF_MEMORY;
+	return result == CUPTI_SUCCESS ? count_samples(session->cupti, image) : result;
+}
+
+CUptiResult sample_image_make(struct sample_image *image, struct sample_session *session,
+			      size_t capacity)
+{
+	CUptiResult result = size_image(session->cupti, session->object, session->config, capacity,
+					&image->size);
+	size_t room = (image->size + HUGE_PAGE_BYTES) & ~(HUGE_PAGE_BYTES - 1);
+
+	image->capacity = capacity;
+	image->count = 0;
+	image->bytes = NULL;
+	if (result != CUPTI_SUCCESS)
+		return result;
+	image->bytes = aligned_alloc(HUGE_PAGE_BYTES, room);
+	if (!image->bytes)
+		return CUPTI_ERROR_OUT_OF_MEMORY;
+	madvise(image->bytes, room, MADV_HUGEPAGE); /* samples are written all over it */
+	return sample_image_reset(image, session);
+}
+
+CUptiResult sample_image_reset(struct sample_image *image, struct sample_session *session)
+{
+	CUpti_PmSampling_CounterDataImage_Initialize_Params parameters = {
+		.structSize = CUpti_PmSampling_CounterDataImage_Initialize_Params_STRUCT_SIZE,
+		.pPmSamplingObject = session->object,
+		.counterDataSize = image->size,
+		.pCounterData = image->bytes,
+	};
+
+	image->count = 0;
+	return session->cupti->cuptiPmSamplingCounterDataImageInitialize(&parameters);
+}
+
+CUptiResult sample_image_time(const struct sample_image *image, struct sample_session *session,
+			      size_t sample, struct sample_time *time)
+{
+	CUpti_PmSampling_CounterData_GetSampleInfo_Params parameters = {
+		.structSize = CUpti_PmSampling_CounterData_GetSampleInfo_Params_STRUCT_SIZE,
+		.pPmSamplingObject = session->object,
+		.pCounterDataImage = image->bytes,
+		.counterDataImageSize = image->size,
+		.sampleIndex = sample,
+	};
+	CUptiResult result = session->cupti->cuptiPmSamplingCounterDataGetSampleInfo(&parameters);
+
+	*time = (struct sample_time){(int64_t)parameters.startTimestamp,
+				     (int64_t)parameters.endTimestamp};
+	return result;
+}
+
+CUpti_Profiler_Host_Object *sample_evaluator_open(const struct cupti_api *cupti, const char *chip,
+						  const uint8_t *availability,
+						  const struct sample_config *config)
+{
+	CUpti_Profiler_Host_Object *host;
+
+	if (profiler_host_open(cupti, CUPTI_PROFILER_TYPE_PM_SAMPLING, chip, availability, &host) !=
+	    CUPTI_SUCCESS)
+		return NULL;
+	if (profiler_host_add(cupti, host, (const char **)config->names, config->name_count) ==
+	    CUPTI_SUCCESS)
+		return host;
+	profiler_host_close(cupti, host);
+	return NULL;
+}
+
+CUptiResult sample_evaluate(const struct cupti_api *cupti, CUpti_Profiler_Host_Object *evaluator,
+			    const struct sample_config *config, const struct sample_image *image,
+			    size_t sample, double *values)
+{
+	CUpti_Profiler_Host_EvaluateToGpuValues_Params parameters = {
+		.structSize = CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE,
+		.pHostObject = evaluator,
+		.pCounterDataImage = image->bytes,
+		.counterDataImageSize = image->size,
+		.rangeIndex = sample,
+		.ppMetricNames = (const char **)config->names,
+		.numMetrics = config->name_count,
+		.pMetricValues = values,
+	};
+
+	return cupti->cuptiProfilerHostEvaluateToGpuValues(&parameters);
+}

@@ -1,0 +1,744 @@
+#define _GNU_SOURCE
+#include "sampling.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "launch_call.h"
+#include "log.h"
+#include "nvtx_match.h"
+#include "sample_rows.h"
+#include "trace_writer.h"
+
+#define MAX_DEVICES 16
+#define WORKER_LIMIT 8
+#define IMAGE_LIMIT (WORKER_LIMIT + 2)
+
+/* Of CUPTI 13.0's decoding on an H200, whatever was sampled: 1.2 us for each KB that a sample takes of
+ * an image, and evaluating it 0.7 us a counter (docs/collector.md). */
+#define DECODE_NS_PER_BYTE 1.2
+#define EVALUATE_NS_PER_COUNTER 700
+/* Of the interval, what decoding may take for sampling to go on without end. */
+#define DECODE_SHARE 0.8
+/* A call that decodes costs about 1 ms however little there is, so it is made this rarely. */
+#define BATCH_NS INT64_C(20000000)
+#define BATCH_SAMPLES_MIN 256
+/* Decoding empties the hardware's buffer, and what does not fit into the image is lost: an image has room
+ * for so many batches, and the buffer for twice as many. */
+#define IMAGE_BATCHES 4
+/* The hardware's records are smaller than what becomes of them, but for the fewest counters. */
+#define RECORD_BYTES_MIN 1024
+#define BUFFER_BYTES_MIN ((size_t)16 << 20)
+/* Times that a session is opened anew after its buffer overflowed. */
+#define REOPEN_LIMIT 20
+
+enum image_state { IMAGE_FREE, IMAGE_DECODED, IMAGE_BUSY };
+
+struct filled_image {
+	struct sample_image image;
+	enum image_state state;
+	size_t first; /* sample that is written first */
+	uint64_t age; /* order of decoding */
+};
+
+/* One device.  lock guards all but what opening sets once. */
+struct sampler {
+	uint32_t device;
+	char chip[64];
+	uint8_t *availability;
+	struct sample_config config;
+	struct sample_source source;
+	size_t sample_bytes;
+	bool is_continuous;
+	size_t batch, capacity, buffer_bytes; /* samples, samples, bytes */
+	int64_t window_ns, period_ns;
+	struct filled_image images[IMAGE_LIMIT];
+	size_t image_count;
+	pthread_t thread, workers[WORKER_LIMIT];
+	CUpti_Profiler_Host_Object *evaluators[WORKER_LIMIT];
+	size_t worker_count;
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* anything below */
+	bool is_waiting;	/* for the first launch */
+	bool is_running;	/* the hardware samples */
+	bool is_decoding;
+	bool is_stopping, is_drained, has_failed;
+	int64_t started_ns;  /* CLOCK_MONOTONIC: this window */
+	int64_t last_end_ns; /* of the last sample of this window, 0 before the first */
+	uint64_t decoded_count;
+	unsigned int reopen_count;
+};
+
+static const struct cupti_api *cupti; /* NULL until started */
+static CUpti_SubscriberHandle subscriber;
+static const struct options *options;
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sampler *samplers[MAX_DEVICES];
+static size_t sampler_count;
+static bool is_anyone_waiting;
+
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static struct timespec timespec_of(int64_t ns)
+{
+	return (struct timespec){ns / 1000000000, ns % 1000000000};
+}
+
+/* Says once why there are no samples, and records it.  The trace goes on. */
+static void give_up(struct sampler *sampler, const char *what, CUptiResult result)
+{
+	struct trace_rows *rows = trace_rows_take();
+
+	log_warn_once("no samples: %s: %s (%d): %s; the trace is still recorded", what,
+		      cupti_error_text(cupti, result), (int)result, cupti_error_remedy(result));
+	trace_property_format(rows, "sample_problem", "%s: %s (%d)", what,
+			      cupti_error_text(cupti, result), (int)result);
+	trace_rows_give(rows);
+	sampler->has_failed = true;
+}
+
+/* ---- evaluating: threads that turn images into rows ---- */
+
+/* Under the lock: the decoded image that waits longest, or NULL. */
+static struct filled_image *take_decoded(struct sampler *sampler)
+{
+	struct filled_image *oldest = NULL;
+
+	for (size_t i = 0; i < sampler->image_count; i++) {
+		struct filled_image *image = &sampler->images[i];
+
+		if (image->state == IMAGE_DECODED && (!oldest || image->age < oldest->age))
+			oldest = image;
+	}
+	if (oldest)
+		oldest->state = IMAGE_BUSY;
+	return oldest;
+}
+
+/* The sampler and the number of the worker. */
+struct worker {
+	struct sampler *sampler;
+	size_t number;
+};
+
+static void *worker_main(void *data)
+{
+	struct worker worker = *(struct worker *)data;
+	struct sampler *sampler = worker.sampler;
+	struct filled_image *image;
+
+	free(data);
+	pthread_mutex_lock(&sampler->lock);
+	while ((image = take_decoded(sampler)) || !sampler->is_drained) {
+		if (!image) {
+			pthread_cond_wait(&sampler->changed, &sampler->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&sampler->lock);
+		sample_rows_write(&sampler->source, sampler->evaluators[worker.number],
+				  &image->image, image->first);
+		sample_image_reset(&image->image, sampler->source.session);
+		pthread_mutex_lock(&sampler->lock);
+		image->state = IMAGE_FREE;
+		pthread_cond_broadcast(&sampler->changed);
+	}
+	pthread_mutex_unlock(&sampler->lock);
+	return NULL;
+}
+
+/* ---- decoding ---- */
+
+/* Under the lock, which is let go while it waits: an image to decode into. */
+static struct filled_image *wait_for_image(struct sampler *sampler)
+{
+	for (;;) {
+		for (size_t i = 0; i < sampler->image_count; i++)
+			if (sampler->images[i].state == IMAGE_FREE)
+				return &sampler->images[i];
+		pthread_cond_wait(&sampler->changed, &sampler->lock);
+	}
+}
+
+static bool are_images_free(const struct sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->image_count; i++)
+		if (sampler->images[i].state != IMAGE_FREE)
+			return false;
+	return true;
+}
+
+/* What lies between the last sample of a window and the next one is lost. */
+static void count_hole(struct sampler *sampler, int64_t until_ns)
+{
+	int64_t hole_ns = until_ns - sampler->last_end_ns;
+
+	if (sampler->last_end_ns && hole_ns > options->sample_ns / 2)
+		trace_loss_add(LOSS_lost_sample_ns, (uint64_t)hole_ns);
+}
+
+/* Hands a decoded image to the workers.  The first sample after a start is none: it begins when the
+ * session was opened. */
+static void submit(struct sampler *sampler, struct filled_image *image, bool is_first)
+{
+	struct sample_time first = {0}, last = {0};
+
+	image->first = is_first ? 1 : 0;
+	if (image->image.count <= image->first ||
+	    sample_image_time(&image->image, sampler->source.session, image->first, &first) !=
+		    CUPTI_SUCCESS ||
+	    sample_image_time(&image->image, sampler->source.session, image->image.count - 1,
+			      &last) != CUPTI_SUCCESS) {
+		sample_image_reset(&image->image, sampler->source.session);
+		return;
+	}
+	count_hole(sampler, first.start_ns);
+	sampler->last_end_ns = last.end_ns;
+	image->state = IMAGE_DECODED;
+	image->age = ++sampler->decoded_count;
+	pthread_cond_broadcast(&sampler->changed);
+}
+
+/* Under the lock, which is let go meanwhile.  False when the hardware's buffer had been full. */
+static bool decode(struct sampler *sampler, bool is_first)
+{
+	struct filled_image *image = wait_for_image(sampler);
+	CUptiResult result;
+
+	sampler->is_decoding = true;
+	pthread_mutex_unlock(&sampler->lock);
+	result = sample_session_decode(sampler->source.session, &image->image);
+	pthread_mutex_lock(&sampler->lock);
+	sampler->is_decoding = false;
+	if (result == CUPTI_SUCCESS)
+		submit(sampler, image, is_first);
+	else if (result != CUPTI_ERROR_OUT_OF_MEMORY)
+		give_up(sampler, "they cannot be decoded", result);
+	return result == CUPTI_SUCCESS;
+}
+
+/* ---- windows; all under the lock ---- */
+
+static void start_window(struct sampler *sampler)
+{
+	CUptiResult result = sample_session_start(sampler->source.session);
+
+	if (result != CUPTI_SUCCESS) {
+		give_up(sampler, "sampling cannot be started", result);
+		return;
+	}
+	sampler->is_running = true;
+	sampler->started_ns = clock_ns(CLOCK_MONOTONIC);
+	sampler->last_end_ns = 0;
+	pthread_cond_broadcast(&sampler->changed);
+}
+
+static void stop_window(struct sampler *sampler)
+{
+	if (!sampler->is_running)
+		return;
+	sample_session_stop(sampler->source.session);
+	sampler->is_running = false;
+	pthread_cond_broadcast(&sampler->changed);
+}
+
+/* An overflow left the session useless.  Opening another takes a third of a second; what was to be
+ * sampled meanwhile is a hole. */
+static void reopen(struct sampler *sampler)
+{
+	CUptiResult result;
+
+	while (!are_images_free(sampler))
+		pthread_cond_wait(&sampler->changed, &sampler->lock);
+	log_warn_once("GPU %u: sampling was too fast to be decoded and its buffer overflowed; what "
+		      "was lost is counted. Choose a longer interval, fewer metrics, or windows",
+		      sampler->device);
+	stop_window(sampler);
+	sample_session_close(sampler->source.session);
+	sampler->source.session = NULL;
+	if (++sampler->reopen_count > REOPEN_LIMIT) {
+		sampler->has_failed = true;
+		return;
+	}
+	result = sample_session_open(&sampler->source.session, cupti, sampler->device,
+				     &sampler->config, (uint64_t)options->sample_ns,
+				     sampler->buffer_bytes);
+	for (size_t i = 0; result == CUPTI_SUCCESS && i < sampler->image_count; i++)
+		result = sample_image_reset(&sampler->images[i].image, sampler->source.session);
+	if (result != CUPTI_SUCCESS)
+		give_up(sampler, "sampling cannot be opened again", result);
+}
+
+/* Waits until the time, or until the window ends otherwise. */
+static void wait_in_window(struct sampler *sampler, int64_t until_ns)
+{
+	struct timespec until = timespec_of(until_ns);
+
+	while (sampler->is_running && !sampler->is_stopping &&
+	       pthread_cond_clockwait(&sampler->changed, &sampler->lock, CLOCK_MONOTONIC, &until) !=
+		       ETIMEDOUT)
+		;
+}
+
+static void run_continuous(struct sampler *sampler)
+{
+	int64_t batch_ns = (int64_t)sampler->batch * options->sample_ns;
+	int64_t lost_from_ns = 0;
+	bool is_first = true;
+
+	while (!sampler->is_stopping && !sampler->has_failed) {
+		wait_in_window(sampler, clock_ns(CLOCK_MONOTONIC) + batch_ns);
+		if (decode(sampler, is_first)) {
+			is_first = false;
+			continue;
+		}
+		if (sampler->has_failed)
+			break;
+		lost_from_ns = sampler->last_end_ns;
+		reopen(sampler);
+		if (!sampler->has_failed)
+			start_window(sampler);
+		sampler->last_end_ns = lost_from_ns; /* the hole is found with the next sample */
+		is_first = true;
+	}
+	stop_window(sampler);
+	if (!sampler->has_failed && sampler->source.session)
+		decode(sampler, is_first);
+}
+
+static void run_window(struct sampler *sampler)
+{
+	wait_in_window(sampler, sampler->started_ns + sampler->window_ns);
+	stop_window(sampler);
+	if (decode(sampler, true) || sampler->has_failed)
+		return;
+	trace_loss_add(LOSS_lost_sample_ns,
+		       (uint64_t)(clock_ns(CLOCK_MONOTONIC) - sampler->started_ns));
+	reopen(sampler);
+}
+
+/* Waits until a window has begun; begins the next one where nobody else does.  False at the end. */
+static bool wait_for_window(struct sampler *sampler, bool is_first)
+{
+	int64_t next_ns = sampler->started_ns + sampler->period_ns;
+	bool is_ours = !is_first && !options->sample_range;
+
+	while (!sampler->is_running && !sampler->is_stopping && !sampler->has_failed) {
+		struct timespec next = timespec_of(next_ns);
+
+		if (is_ours && clock_ns(CLOCK_MONOTONIC) >= next_ns)
+			start_window(sampler);
+		else if (is_ours)
+			pthread_cond_clockwait(&sampler->changed, &sampler->lock, CLOCK_MONOTONIC,
+					       &next);
+		else
+			pthread_cond_wait(&sampler->changed, &sampler->lock);
+	}
+	return sampler->is_running && !sampler->has_failed;
+}
+
+static void *sampler_main(void *data)
+{
+	struct sampler *sampler = data;
+	bool is_first = true;
+
+	pthread_mutex_lock(&sampler->lock);
+	while (wait_for_window(sampler, is_first)) {
+		if (sampler->is_continuous)
+			run_continuous(sampler);
+		else
+			run_window(sampler);
+		is_first = false;
+	}
+	stop_window(sampler);
+	sampler->is_drained = true;
+	pthread_cond_broadcast(&sampler->changed);
+	pthread_mutex_unlock(&sampler->lock);
+	return NULL;
+}
+
+/* ---- opening a device ---- */
+
+static CUptiResult find_chip(struct sampler *sampler)
+{
+	CUpti_Profiler_Initialize_Params initializing = {
+		.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
+	CUpti_Device_GetChipName_Params naming = {
+		.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE,
+		.deviceIndex = sampler->device};
+	CUpti_PmSampling_GetCounterAvailability_Params asking = {
+		.structSize = CUpti_PmSampling_GetCounterAvailability_Params_STRUCT_SIZE,
+		.deviceIndex = sampler->device};
+	CUptiResult result = cupti->cuptiProfilerInitialize(&initializing);
+
+	if (result == CUPTI_SUCCESS)
+		result = cupti->cuptiDeviceGetChipName(&naming);
+	if (result != CUPTI_SUCCESS)
+		return result;
+	snprintf(sampler->chip, sizeof(sampler->chip), "%s", naming.pChipName);
+	result = cupti->cuptiPmSamplingGetCounterAvailability(&asking);
+	if (result != CUPTI_SUCCESS)
+		return result;
+	sampler->availability = calloc(1, asking.counterAvailabilityImageSize + 1);
+	if (!sampler->availability)
+		return CUPTI_ERROR_OUT_OF_MEMORY;
+	asking.pCounterAvailabilityImage = sampler->availability;
+	return cupti->cuptiPmSamplingGetCounterAvailability(&asking);
+}
+
+static bool fits(const struct sampler *sampler)
+{
+	return (double)sampler->sample_bytes * DECODE_NS_PER_BYTE <=
+	       DECODE_SHARE * (double)options->sample_ns;
+}
+
+static CUptiResult configure(struct sampler *sampler, unsigned int sets)
+{
+	CUptiResult result;
+
+	sample_config_free(&sampler->config);
+	result = sample_config_build(&sampler->config, cupti, sampler->chip, sampler->availability,
+				     sets);
+	if (result == CUPTI_SUCCESS)
+		sampler->sample_bytes =
+			sample_session_bytes(cupti, sampler->device, &sampler->config);
+	return result == CUPTI_SUCCESS && !sampler->sample_bytes ? CUPTI_ERROR_UNKNOWN : result;
+}
+
+/* Everything, or what was asked for; without end, as much of everything as can be decoded in time. */
+static CUptiResult choose_metrics(struct sampler *sampler)
+{
+	unsigned int sets = options->sample_sets;
+	CUptiResult result;
+
+	if (sets)
+		return configure(sampler, sets);
+	sets = (1u << SAMPLE_SET_COUNT) - 1;
+	result = configure(sampler, sets);
+	for (int last = SAMPLE_SET_COUNT - 1;
+	     result == CUPTI_SUCCESS && options->sample_windows == WINDOWS_CONTINUOUS &&
+	     !fits(sampler) && last > SAMPLE_SET_front;
+	     last--) {
+		sets &= ~(1u << last);
+		result = configure(sampler, sets);
+	}
+	return result;
+}
+
+static size_t record_bytes(const struct sampler *sampler)
+{
+	return sampler->sample_bytes > RECORD_BYTES_MIN ? sampler->sample_bytes : RECORD_BYTES_MIN;
+}
+
+static void plan_continuous(struct sampler *sampler)
+{
+	sampler->batch = (size_t)(BATCH_NS / options->sample_ns);
+	if (sampler->batch < BATCH_SAMPLES_MIN)
+		sampler->batch = BATCH_SAMPLES_MIN;
+	sampler->capacity = IMAGE_BATCHES * sampler->batch;
+	sampler->buffer_bytes = 2 * sampler->capacity * record_bytes(sampler);
+}
+
+/* A window as long as was asked for, or as memory allows. */
+static void plan_windows(struct sampler *sampler)
+{
+	sampler->window_ns = options->window_ns;
+	sampler->period_ns = options->window_period_ns;
+	if (options->sample_windows != WINDOWS_PERIODIC)
+		sampler->window_ns =
+			(int64_t)(options->sample_buffer_bytes / record_bytes(sampler)) *
+			options->sample_ns;
+	/* A window ends late when our thread is: one in four more. */
+	sampler->capacity = (size_t)(sampler->window_ns / options->sample_ns) * 5 / 4 + 1000;
+	sampler->buffer_bytes = sampler->capacity * record_bytes(sampler);
+}
+
+/* How many threads evaluate: as many as it takes, at most half of the processors. */
+static size_t choose_worker_count(const struct sampler *sampler)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t limit = processors > 2 ? (size_t)processors / 2 : 1;
+	size_t wanted = 1 + sampler->config.name_count * EVALUATE_NS_PER_COUNTER * 3 / 2 /
+				    (size_t)options->sample_ns;
+
+	if (limit > WORKER_LIMIT)
+		limit = WORKER_LIMIT;
+	return wanted < limit ? wanted : limit;
+}
+
+static void plan(struct sampler *sampler)
+{
+	sampler->is_continuous = !options->sample_range &&
+				 (options->sample_windows == WINDOWS_CONTINUOUS ||
+				  (options->sample_windows == WINDOWS_AUTO && fits(sampler)));
+	if (sampler->is_continuous && !fits(sampler))
+		log_warn_once(
+			"GPU %u: a sample takes about %.0f us to decode, more than the interval; "
+			"samples will be lost. Choose a longer interval, fewer metrics, or "
+			"windows",
+			sampler->device, (double)sampler->sample_bytes * DECODE_NS_PER_BYTE / 1000);
+	if (sampler->is_continuous)
+		plan_continuous(sampler);
+	else
+		plan_windows(sampler);
+	if (sampler->buffer_bytes < BUFFER_BYTES_MIN)
+		sampler->buffer_bytes = BUFFER_BYTES_MIN;
+	sampler->worker_count = choose_worker_count(sampler);
+	/* The next window is decoded while the last one is still being written. */
+	sampler->image_count = sampler->is_continuous ? sampler->worker_count + 2 : 2;
+}
+
+static CUptiResult open_hardware(struct sampler *sampler)
+{
+	CUptiResult result = sample_session_open(&sampler->source.session, cupti, sampler->device,
+						 &sampler->config, (uint64_t)options->sample_ns,
+						 sampler->buffer_bytes);
+
+	for (size_t i = 0; result == CUPTI_SUCCESS && i < sampler->image_count; i++)
+		result = sample_image_make(&sampler->images[i].image, sampler->source.session,
+					   sampler->capacity);
+	for (size_t i = 0; result == CUPTI_SUCCESS && i < sampler->worker_count; i++) {
+		sampler->evaluators[i] =
+			sample_evaluator_open(cupti, sampler->chip, sampler->availability,
+					      &sampler->config);
+		if (!sampler->evaluators[i])
+			result = CUPTI_ERROR_UNKNOWN;
+	}
+	return result;
+}
+
+static bool start_worker(struct sampler *sampler, size_t number)
+{
+	struct worker *worker = malloc(sizeof(*worker));
+
+	if (!worker)
+		return false;
+	*worker = (struct worker){sampler, number};
+	if (pthread_create(&sampler->workers[number], NULL, worker_main, worker) == 0)
+		return true;
+	free(worker);
+	return false;
+}
+
+/* Application threads handle their signals themselves: ours take none. */
+static bool start_threads(struct sampler *sampler)
+{
+	size_t started = 0;
+	sigset_t all, before;
+	bool is_started;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	while (started < sampler->worker_count && start_worker(sampler, started))
+		started++;
+	sampler->worker_count = started;
+	is_started = started && pthread_create(&sampler->thread, NULL, sampler_main, sampler) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return is_started;
+}
+
+static void write_plan(const struct sampler *sampler)
+{
+	struct trace_rows *rows = trace_rows_take();
+
+	trace_property_format(rows, "sample_ns", "%lld", (long long)options->sample_ns);
+	if (sampler->is_continuous)
+		trace_property(rows, "sample_windows", "continuous");
+	else
+		trace_property_format(rows, "sample_windows", "%lld ns at most%s",
+				      (long long)sampler->window_ns,
+				      options->sample_range ? ", in NVTX ranges" : "");
+	trace_rows_give(rows);
+	sample_rows_write_metrics(&sampler->source);
+}
+
+static void open_sampler(struct sampler *sampler)
+{
+	CUptiResult result = find_chip(sampler);
+
+	pthread_mutex_init(&sampler->lock, NULL);
+	pthread_cond_init(&sampler->changed, NULL);
+	if (result == CUPTI_SUCCESS)
+		result = choose_metrics(sampler);
+	if (result != CUPTI_SUCCESS) {
+		give_up(sampler, "this GPU cannot be sampled", result);
+		return;
+	}
+	plan(sampler);
+	sampler->source = (struct sample_source){
+		.cupti = cupti,
+		.config = &sampler->config,
+		.device = sampler->device,
+		.interval_ns = (uint64_t)options->sample_ns,
+		.own_bytes = 2 * record_bytes(sampler) + 4096,
+	};
+	result = open_hardware(sampler);
+	if (result != CUPTI_SUCCESS) {
+		give_up(sampler, "sampling cannot be set up", result);
+		return;
+	}
+	write_plan(sampler);
+	if (!start_threads(sampler)) {
+		give_up(sampler, "no thread can be started", CUPTI_ERROR_OUT_OF_MEMORY);
+		return;
+	}
+	sampler->is_waiting = true;
+}
+
+/* ---- what happens in the program ---- */
+
+static struct sampler *find_sampler(uint32_t device)
+{
+	for (size_t i = 0; i < sampler_count; i++)
+		if (samplers[i]->device == device)
+			return samplers[i];
+	return NULL;
+}
+
+void sampling_on_context(CUcontext context)
+{
+	struct sampler *sampler;
+	uint32_t device = 0;
+
+	if (!cupti || !cupti->cuptiGetDeviceId ||
+	    cupti->cuptiGetDeviceId(context, &device) != CUPTI_SUCCESS)
+		return;
+	pthread_mutex_lock(&list_lock);
+	if (!find_sampler(device) && sampler_count < MAX_DEVICES &&
+	    (sampler = calloc(1, sizeof(*sampler)))) {
+		sampler->device = device;
+		open_sampler(sampler);
+		samplers[sampler_count++] = sampler;
+		if (sampler->is_waiting && !options->sample_range) {
+			is_anyone_waiting = true;
+			launch_call_enable(cupti, subscriber, false, true);
+		}
+	}
+	pthread_mutex_unlock(&list_lock);
+}
+
+static void begin_window(struct sampler *sampler)
+{
+	pthread_mutex_lock(&sampler->lock);
+	if (!sampler->is_running && !sampler->is_decoding && !sampler->is_stopping &&
+	    !sampler->has_failed && are_images_free(sampler))
+		start_window(sampler);
+	pthread_mutex_unlock(&sampler->lock);
+}
+
+static void end_window(struct sampler *sampler)
+{
+	pthread_mutex_lock(&sampler->lock);
+	stop_window(sampler);
+	pthread_mutex_unlock(&sampler->lock);
+}
+
+/* The first launch on a device; afterwards launches cost nothing again. */
+void sampling_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data)
+{
+	struct sampler *sampler;
+	uint32_t device = 0;
+	bool is_waiting = false;
+
+	(void)id;
+	if (!cupti || !__atomic_load_n(&is_anyone_waiting, __ATOMIC_RELAXED) ||
+	    data->callbackSite != CUPTI_API_ENTER || !data->context ||
+	    cupti->cuptiGetDeviceId(data->context, &device) != CUPTI_SUCCESS)
+		return;
+	pthread_mutex_lock(&list_lock);
+	sampler = find_sampler(device);
+	if (sampler && sampler->is_waiting) {
+		sampler->is_waiting = false;
+		begin_window(sampler);
+	}
+	for (size_t i = 0; i < sampler_count; i++)
+		is_waiting |= samplers[i]->is_waiting;
+	if (is_anyone_waiting && !is_waiting)
+		launch_call_enable(cupti, subscriber, false, false);
+	is_anyone_waiting = is_waiting;
+	pthread_mutex_unlock(&list_lock);
+}
+
+void sampling_on_nvtx(CUpti_CallbackId id, const CUpti_NvtxData *data)
+{
+	enum nvtx_edge edge;
+
+	if (!cupti || !options->sample_range)
+		return;
+	edge = nvtx_match(id, data);
+	if (edge == NVTX_NO_EDGE)
+		return;
+	pthread_mutex_lock(&list_lock);
+	for (size_t i = 0; i < sampler_count; i++)
+		if (!samplers[i]->has_failed)
+			(edge == NVTX_FIRST_BEGINS ? begin_window : end_window)(samplers[i]);
+	pthread_mutex_unlock(&list_lock);
+}
+
+/* ---- arriving and leaving ---- */
+
+void sampling_start(const struct cupti_api *api, CUpti_SubscriberHandle subscription,
+		    const struct options *asked)
+{
+	if (!asked->sample_ns)
+		return;
+	if (asked->counters) {
+		log_warn("no samples: counters of launches and samples over time use the same "
+			 "hardware; make two recordings");
+		return;
+	}
+	if (!cupti_has_sampling(api)) {
+		log_warn("no samples: this CUPTI lacks PM sampling; the trace is still recorded");
+		return;
+	}
+	if (asked->sample_range && !nvtx_match_init(asked->sample_range)) {
+		log_warn("no samples: '%s' is no extended regular expression", asked->sample_range);
+		return;
+	}
+	cupti = api;
+	subscriber = subscription;
+	options = asked;
+	api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+				 CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+	if (asked->sample_range)
+		api->cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_NVTX);
+}
+
+static void close_sampler(struct sampler *sampler)
+{
+	bool is_threaded = sampler->thread != 0;
+
+	pthread_mutex_lock(&sampler->lock);
+	sampler->is_stopping = true;
+	pthread_cond_broadcast(&sampler->changed);
+	pthread_mutex_unlock(&sampler->lock);
+	if (is_threaded)
+		pthread_join(sampler->thread, NULL);
+	for (size_t i = 0; is_threaded && i < sampler->worker_count; i++)
+		pthread_join(sampler->workers[i], NULL);
+	sample_session_close(sampler->source.session);
+	sampler->source.session = NULL;
+}
+
+/* Memory is left to the end of the process: threads of the program may be in a callback. */
+void sampling_stop(void)
+{
+	if (!cupti)
+		return;
+	pthread_mutex_lock(&list_lock);
+	for (size_t i = 0; i < sampler_count; i++)
+		close_sampler(samplers[i]);
+	cupti = NULL;
+	pthread_mutex_unlock(&list_lock);
+}
