@@ -34,7 +34,7 @@ enum stamp_what { STAMP_HOST, STAMP_DEVICE };
 /* One block of one launch. */
 struct stamp_record {
 	unsigned long long grid, start_ns, end_ns;
-	uint32_t what, name;
+	uint32_t what, name, blocks; /* blocks: of the whole launch */
 };
 
 struct stamp_buffer {
@@ -70,7 +70,8 @@ static __device__ __forceinline__ void stamp_end(const unsigned long long *start
 	if (slot >= buffer->capacity)
 		return;
 	asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid));
-	buffer->records[slot] = {grid, *start_ns, stamp_now(), (uint32_t)what, name};
+	buffer->records[slot] = {grid,		 *start_ns, stamp_now(),
+				 (uint32_t)what, name,	    gridDim.x * gridDim.y * gridDim.z};
 }
 
 /* Room for so many blocks, until the program ends. */
@@ -94,7 +95,15 @@ static inline bool stamp_is_before(const struct stamp_record &a, const struct st
 	return a.start_ns < b.start_ns;
 }
 
-/* Blocks of one launch become one row, rows in order of their start. */
+static inline bool stamp_starts_launch(const std::pair<struct stamp_record, int> &launch,
+				       const struct stamp_record &block)
+{
+	return launch.first.grid != block.grid || launch.first.name != block.name ||
+	       launch.second == (int)launch.first.blocks;
+}
+
+/* Blocks of one launch become one row, rows in order of their start.  A node of a graph may have the
+ * same %gridid every time: those runs never overlap, so a launch is complete with its last block. */
 static inline std::vector<std::pair<struct stamp_record, int>>
 stamps_by_launch(std::vector<struct stamp_record> blocks)
 {
@@ -102,8 +111,7 @@ stamps_by_launch(std::vector<struct stamp_record> blocks)
 
 	std::sort(blocks.begin(), blocks.end(), stamp_is_before);
 	for (const struct stamp_record &block : blocks) {
-		if (launches.empty() || launches.back().first.grid != block.grid ||
-		    launches.back().first.name != block.name) {
+		if (launches.empty() || stamp_starts_launch(launches.back(), block)) {
 			launches.push_back({block, 1});
 			continue;
 		}

@@ -48,6 +48,9 @@ template <class problem> struct variant {
 	const char *(*why_skipped)(problem &) = nullptr;
 	/* The variant that its speedup is against: one with the same input.  nullptr: naive */
 	const char *baseline = nullptr;
+	/* Why this variant cannot do that much on any machine, nullptr when it can.  Asked for by name
+	 * it is usage; among all variants it is left out. */
+	const char *(*why_too_much)(long size, long iterations) = nullptr;
 };
 
 /* Where a result first differs from the scalar reference; index -1: nowhere. */
@@ -218,6 +221,9 @@ measurement measure(const workload<problem> &work, const variant<problem> &varia
 	measurement result = {variant.name, {}, 0, 0, variant.baseline, nullptr};
 	nvtx_range range(variant.name);
 
+	if (variant.why_too_much &&
+	    (result.skipped = variant.why_too_much(options.size, options.iterations)))
+		return result;
 	if (variant.why_skipped && (result.skipped = variant.why_skipped(state)))
 		return result;
 	if (variant.setup)
@@ -288,6 +294,24 @@ void require_variant(const workload<problem> &work, const workload_options &opti
 	exit(2);
 }
 
+/* Before a GPU is looked for: a limit that holds on every machine is said on every machine. */
+template <class problem>
+void require_within_limits(const workload<problem> &work, const workload_options &options)
+{
+	for (const variant<problem> &variant : work.variants) {
+		const char *reason;
+
+		if (!options.variant || strcmp(options.variant, variant.name) ||
+		    !variant.why_too_much)
+			continue;
+		reason = variant.why_too_much(options.size, options.iterations);
+		if (!reason)
+			continue;
+		fprintf(stderr, "%s: %s: %s\n", work.name, variant.name, reason);
+		exit(2);
+	}
+}
+
 template <class problem> int run_workload(const workload<problem> &work, int argc, char **argv)
 {
 	const struct workload_row *row = workload_find_row(work.name);
@@ -297,6 +321,7 @@ template <class problem> int run_workload(const workload<problem> &work, int arg
 
 	workload_parse(&options, row->summary, argc, argv);
 	require_variant(work, options);
+	require_within_limits(work, options);
 	if (options.stamps && !work.stamp_names)
 		workload_usage_error(work.name, "its kernels stamp nothing, so there is no",
 				     "--stamps");

@@ -23,6 +23,12 @@
 		 "unequal items, but every block holds the same mix")                           \
 	WORKLOAD(graph_chain, "B1", "CUDA graphs", 0,                                           \
 		 "three short kernels in a row, over and over")                                 \
+	WORKLOAD(device_graph, "C1", "decisions on the device", 0,                              \
+		 "rounds of a graph, and after each the GPU says whether there is another")     \
+	WORKLOAD(device_scheduler, "C2", "decisions on the device", 0,                          \
+		 "a queue of requests, and a graph that makes one token after another")         \
+	WORKLOAD(device_choice, "C3", "decisions on the device", 0,                             \
+		 "two ways to compress a chunk, and the data decide which")                     \
 	WORKLOAD(dynamic_parallelism, "C6", "decisions on the device", 0,                       \
 		 "a parent kernel and the two kernels that follow from it")                     \
 	WORKLOAD(memory_bound, "D3", "roofs", 1, "a vector triad as fast as the memory allows") \

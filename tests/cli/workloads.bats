@@ -179,3 +179,31 @@ print(answer[\"workload\"], bool(answer[\"skipped\"]), answer[\"schema\"])"' "$p
 		[ "$(wc -l <"$complaint_file")" -eq 1 ]
 	done
 }
+
+@test "more launches from the device than CUDA allows are usage, one line, with what is allowed" {
+	need_programs
+	# variant, option, the most that is allowed, what the line says
+	while read -r variant option most words; do
+		run_split "$programs/device_graph" "$variant" "$option" "$((most + 1))"
+		[ "$status" -eq 2 ]
+		[ -z "$output" ]
+		[ "$(wc -l <"$complaint_file")" -eq 1 ]
+		[[ "$complaint" == "device_graph: $variant: "*"$words"*"give $option $most or less" ]]
+		run_split "$programs/device_graph" "$variant" "$option" "$most"
+		[ "$status" -eq 0 ]
+		[[ "$output" == "device_graph: skipped: "* ]]
+	done <<-'END'
+		fire_and_forget --size 7864320 at most 120 graphs by fire and forget
+		tail_queue --iterations 255 at most 255 pending tail launches
+		sibling --iterations 121 at most 120 sibling graphs
+	END
+}
+
+@test "a graph that relaunches itself, and all variants together, have no limit of launches" {
+	need_programs
+	for arguments in "tail --iterations 1000" "--iterations 1000"; do
+		run_split "$programs/device_graph" $arguments
+		[ "$status" -eq 0 ]
+		[[ "$output" == "device_graph: skipped: "* ]]
+	done
+}
