@@ -79,7 +79,8 @@ static void span_go_on(struct writing *writing, const struct sample_time *time)
 	int64_t hole_ns = writing->span_start_ns ? time->start_ns - writing->span_end_ns : 0;
 
 	if (hole_ns > (int64_t)writing->source->interval_ns / 2) {
-		trace_loss_add(LOSS_lost_sample_ns, (uint64_t)hole_ns);
+		if (writing->source->is_continuous)
+			trace_loss_add(LOSS_lost_sample_ns, (uint64_t)hole_ns);
 		span_close(writing);
 	}
 	if (!writing->span_start_ns)
@@ -104,18 +105,38 @@ static void sample_add(struct writing *writing, const struct sample_time *time,
 	trace_write_samples(writing->rows, &row);
 }
 
+/* False for what is no sample: the one after a start, and what CUPTI gives no times of. */
+static bool find_time(const struct sample_source *source, const struct sample_image *image,
+		      size_t sample, struct sample_time *time)
+{
+	return sample_image_time(image, source->session, sample, time) == CUPTI_SUCCESS &&
+	       time->end_ns > time->start_ns &&
+	       time->end_ns - time->start_ns <= (int64_t)(2 * source->interval_ns);
+}
+
+int sample_rows_bounds(const struct sample_source *source, const struct sample_image *image,
+		       struct sample_time *first, struct sample_time *last)
+{
+	size_t i = 0, end = image->count;
+
+	while (i < end && !find_time(source, image, i, first))
+		i++;
+	while (end > i && !find_time(source, image, end - 1, last))
+		end--;
+	return i < end ? 0 : -1;
+}
+
 void sample_rows_write(const struct sample_source *source, CUpti_Profiler_Host_Object *evaluator,
-		       const struct sample_image *image, size_t first)
+		       const struct sample_image *image)
 {
 	struct writing writing = {.source = source, .rows = trace_rows_take()};
 	double values[SAMPLE_NAME_LIMIT];
 	struct sample_time time;
 
-	for (size_t i = first; i < image->count; i++) {
-		if (sample_image_time(image, source->session, i, &time) != CUPTI_SUCCESS ||
+	for (size_t i = 0; i < image->count; i++) {
+		if (!find_time(source, image, i, &time) ||
 		    sample_evaluate(source->cupti, evaluator, source->config, image, i, values) !=
-			    CUPTI_SUCCESS ||
-		    time.end_ns <= time.start_ns)
+			    CUPTI_SUCCESS)
 			continue; /* a hole, which the next one finds */
 		if (window_contains(time.start_ns))
 			sample_add(&writing, &time, values);

@@ -10,68 +10,67 @@ struct sample_session {
 	const struct cupti_api *cupti;
 	const struct sample_config *config;
 	CUpti_PmSampling_Object *object;
+	bool is_configured;
 };
 
-static CUptiResult enable(const struct cupti_api *cupti, uint32_t device,
-			  CUpti_PmSampling_Object **object)
-{
-	CUpti_PmSampling_Enable_Params parameters = {
-		.structSize = CUpti_PmSampling_Enable_Params_STRUCT_SIZE,
-		.deviceIndex = device,
-	};
-	CUptiResult result = cupti->cuptiPmSamplingEnable(&parameters);
-
-	*object = result == CUPTI_SUCCESS ? parameters.pPmSamplingObject : NULL;
-	return result;
-}
-
-static void disable(const struct cupti_api *cupti, CUpti_PmSampling_Object *object)
-{
-	CUpti_PmSampling_Disable_Params parameters = {
-		.structSize = CUpti_PmSampling_Disable_Params_STRUCT_SIZE,
-		.pPmSamplingObject = object,
-	};
-
-	if (object)
-		cupti->cuptiPmSamplingDisable(&parameters);
-}
-
-static CUptiResult size_image(const struct cupti_api *cupti, CUpti_PmSampling_Object *object,
+static CUptiResult size_image(const struct sample_session *session,
 			      const struct sample_config *config, size_t capacity, size_t *size)
 {
 	CUpti_PmSampling_GetCounterDataSize_Params parameters = {
 		.structSize = CUpti_PmSampling_GetCounterDataSize_Params_STRUCT_SIZE,
-		.pPmSamplingObject = object,
+		.pPmSamplingObject = session->object,
 		.pMetricNames = (const char **)config->names,
 		.numMetrics = config->name_count,
 		.maxSamples = (uint32_t)capacity,
 	};
-	CUptiResult result = cupti->cuptiPmSamplingGetCounterDataSize(&parameters);
+	CUptiResult result = session->cupti->cuptiPmSamplingGetCounterDataSize(&parameters);
 
 	*size = parameters.counterDataSize;
 	return result;
 }
 
-size_t sample_session_bytes(const struct cupti_api *cupti, uint32_t device,
+size_t sample_session_bytes(const struct sample_session *session,
 			    const struct sample_config *config)
 {
-	CUpti_PmSampling_Object *object;
 	size_t small = 0, large = 0;
-	bool is_known = enable(cupti, device, &object) == CUPTI_SUCCESS &&
-			size_image(cupti, object, config, 1000, &small) == CUPTI_SUCCESS &&
-			size_image(cupti, object, config, 2000, &large) == CUPTI_SUCCESS;
 
-	disable(cupti, object);
-	return is_known && large > small ? (large - small) / 1000 : 0;
+	if (size_image(session, config, 1000, &small) != CUPTI_SUCCESS ||
+	    size_image(session, config, 2000, &large) != CUPTI_SUCCESS)
+		return 0;
+	return large > small ? (large - small) / 1000 : 0;
 }
 
 CUptiResult sample_session_open(struct sample_session **out, const struct cupti_api *cupti,
-				uint32_t device, const struct sample_config *config,
-				uint64_t interval_ns, size_t buffer_bytes)
+				uint32_t device)
 {
 	struct sample_session *session = calloc(1, sizeof(*session));
+	CUpti_PmSampling_Enable_Params parameters = {
+		.structSize = CUpti_PmSampling_Enable_Params_STRUCT_SIZE,
+		.deviceIndex = device,
+	};
+	CUptiResult result;
+
+	*out = NULL;
+	if (!session)
+		return CUPTI_ERROR_OUT_OF_MEMORY;
+	result = cupti->cuptiPmSamplingEnable(&parameters);
+	if (result != CUPTI_SUCCESS) {
+		free(session);
+		return result;
+	}
+	session->cupti = cupti;
+	session->object = parameters.pPmSamplingObject;
+	*out = session;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult sample_session_configure(struct sample_session *session,
+				     const struct sample_config *config, uint64_t interval_ns,
+				     size_t buffer_bytes)
+{
 	CUpti_PmSampling_SetConfig_Params parameters = {
 		.structSize = CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE,
+		.pPmSamplingObject = session->object,
 		.configSize = config->image.size,
 		.pConfig = config->image.bytes,
 		.hardwareBufferSize = buffer_bytes,
@@ -79,28 +78,24 @@ CUptiResult sample_session_open(struct sample_session **out, const struct cupti_
 		.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL,
 		.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST,
 	};
-	CUptiResult result;
+	CUptiResult result = session->cupti->cuptiPmSamplingSetConfig(&parameters);
 
-	*out = NULL;
-	if (!session)
-		return CUPTI_ERROR_OUT_OF_MEMORY;
-	*session = (struct sample_session){.cupti = cupti, .config = config};
-	result = enable(cupti, device, &session->object);
-	parameters.pPmSamplingObject = session->object;
-	if (result == CUPTI_SUCCESS)
-		result = cupti->cuptiPmSamplingSetConfig(&parameters);
-	if (result == CUPTI_SUCCESS)
-		*out = session;
-	else
-		sample_session_close(session);
+	session->config = config;
+	session->is_configured = result == CUPTI_SUCCESS;
 	return result;
 }
 
 void sample_session_close(struct sample_session *session)
 {
+	CUpti_PmSampling_Disable_Params parameters = {
+		.structSize = CUpti_PmSampling_Disable_Params_STRUCT_SIZE,
+	};
+
 	if (!session)
 		return;
-	disable(session->cupti, session->object);
+	parameters.pPmSamplingObject = session->object;
+	if (session->is_configured)
+		session->cupti->cuptiPmSamplingDisable(&parameters);
 	free(session);
 }
 
@@ -156,8 +151,7 @@ CUptiResult sample_session_decode(struct sample_session *session, struct sample_
 CUptiResult sample_image_make(struct sample_image *image, struct sample_session *session,
 			      size_t capacity)
 {
-	CUptiResult result = size_image(session->cupti, session->object, session->config, capacity,
-					&image->size);
+	CUptiResult result = size_image(session, session->config, capacity, &image->size);
 	size_t room = (image->size + HUGE_PAGE_BYTES) & ~(HUGE_PAGE_BYTES - 1);
 
 	image->capacity = capacity;

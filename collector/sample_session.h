@@ -31,17 +31,23 @@ struct sample_time {
 };
 
 /*
- * Takes the GPU's sampling hardware; config is borrowed until the end.  Returns CUPTI_SUCCESS, or
- * what CUPTI said with *out NULL.  It costs a third of a second.
+ * Takes the GPU's sampling hardware.  Returns CUPTI_SUCCESS, or what CUPTI said with *out NULL.
+ * A session is opened and then configured, once: closing one that was not makes CUPTI 13.0 free
+ * something twice.
  */
 CUptiResult sample_session_open(struct sample_session **out, const struct cupti_api *cupti,
-				uint32_t device, const struct sample_config *config,
-				uint64_t interval_ns, size_t buffer_bytes);
-void sample_session_close(struct sample_session *session);
+				uint32_t device);
 
-/* Bytes that one sample takes of an image of the session; 0 when CUPTI does not tell. */
-size_t sample_session_bytes(const struct cupti_api *cupti, uint32_t device,
+/* Bytes that one sample of config takes of an image; 0 when CUPTI does not tell. */
+size_t sample_session_bytes(const struct sample_session *session,
 			    const struct sample_config *config);
+
+/* Says what is sampled, how often, and how large the hardware's buffer is; config is borrowed until the
+ * end.  It costs a third of a second. */
+CUptiResult sample_session_configure(struct sample_session *session,
+				     const struct sample_config *config, uint64_t interval_ns,
+				     size_t buffer_bytes);
+void sample_session_close(struct sample_session *session);
 
 CUptiResult sample_session_start(struct sample_session *session);
 CUptiResult sample_session_stop(struct sample_session *session);

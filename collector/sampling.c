@@ -20,9 +20,12 @@
 #define WORKER_LIMIT 8
 #define IMAGE_LIMIT (WORKER_LIMIT + 2)
 
-/* Of CUPTI 13.0's decoding on an H200, whatever was sampled: 1.2 us for each KB that a sample takes of
- * an image, and evaluating it 0.7 us a counter (docs/collector.md). */
+/* Of CUPTI 13.0's decoding on an H200, whatever was sampled: 0.5 us for a sample, and 1.2 us for each KB
+ * that it takes of an image beyond 1.5, which counters of the whole GPU stay below; evaluating it 0.7 us
+ * a counter (docs/collector.md). */
+#define DECODE_NS 500.0
 #define DECODE_NS_PER_BYTE 1.2
+#define DECODE_FREE_BYTES 1536
 #define EVALUATE_NS_PER_COUNTER 700
 /* Of the interval, what decoding may take for sampling to go on without end. */
 #define DECODE_SHARE 0.8
@@ -43,7 +46,6 @@ enum image_state { IMAGE_FREE, IMAGE_DECODED, IMAGE_BUSY };
 struct filled_image {
 	struct sample_image image;
 	enum image_state state;
-	size_t first; /* sample that is written first */
 	uint64_t age; /* order of decoding */
 };
 
@@ -70,7 +72,8 @@ struct sampler {
 	bool is_decoding;
 	bool is_stopping, is_drained, has_failed;
 	int64_t started_ns;  /* CLOCK_MONOTONIC: this window */
-	int64_t last_end_ns; /* of the last sample of this window, 0 before the first */
+	int64_t sampled_ns;  /* of windows that wait to be decoded */
+	int64_t last_end_ns; /* of the last sample, 0 before the first */
 	uint64_t decoded_count;
 	unsigned int reopen_count;
 };
@@ -148,7 +151,7 @@ static void *worker_main(void *data)
 		}
 		pthread_mutex_unlock(&sampler->lock);
 		sample_rows_write(&sampler->source, sampler->evaluators[worker.number],
-				  &image->image, image->first);
+				  &image->image);
 		sample_image_reset(&image->image, sampler->source.session);
 		pthread_mutex_lock(&sampler->lock);
 		image->state = IMAGE_FREE;
@@ -179,39 +182,33 @@ static bool are_images_free(const struct sampler *sampler)
 	return true;
 }
 
-/* What lies between the last sample of a window and the next one is lost. */
-static void count_hole(struct sampler *sampler, int64_t until_ns)
-{
-	int64_t hole_ns = until_ns - sampler->last_end_ns;
-
-	if (sampler->last_end_ns && hole_ns > options->sample_ns / 2)
-		trace_loss_add(LOSS_lost_sample_ns, (uint64_t)hole_ns);
-}
-
-/* Hands a decoded image to the workers.  The first sample after a start is none: it begins when the
- * session was opened. */
-static void submit(struct sampler *sampler, struct filled_image *image, bool is_first)
+/* Time without samples between this image and the one before. */
+static void count_hole(struct sampler *sampler, const struct sample_image *image)
 {
 	struct sample_time first = {0}, last = {0};
+	int64_t hole_ns;
 
-	image->first = is_first ? 1 : 0;
-	if (image->image.count <= image->first ||
-	    sample_image_time(&image->image, sampler->source.session, image->first, &first) !=
-		    CUPTI_SUCCESS ||
-	    sample_image_time(&image->image, sampler->source.session, image->image.count - 1,
-			      &last) != CUPTI_SUCCESS) {
-		sample_image_reset(&image->image, sampler->source.session);
+	if (sample_rows_bounds(&sampler->source, image, &first, &last) < 0)
 		return;
-	}
-	count_hole(sampler, first.start_ns);
+	hole_ns = first.start_ns - sampler->last_end_ns;
+	if (sampler->is_continuous && sampler->last_end_ns && hole_ns > options->sample_ns / 2)
+		trace_loss_add(LOSS_lost_sample_ns, (uint64_t)hole_ns);
 	sampler->last_end_ns = last.end_ns;
+}
+
+/* Hands a decoded image to the workers. */
+static void submit(struct sampler *sampler, struct filled_image *image)
+{
+	if (!image->image.count)
+		return;
+	count_hole(sampler, &image->image);
 	image->state = IMAGE_DECODED;
 	image->age = ++sampler->decoded_count;
 	pthread_cond_broadcast(&sampler->changed);
 }
 
 /* Under the lock, which is let go meanwhile.  False when the hardware's buffer had been full. */
-static bool decode(struct sampler *sampler, bool is_first)
+static bool decode(struct sampler *sampler)
 {
 	struct filled_image *image = wait_for_image(sampler);
 	CUptiResult result;
@@ -222,7 +219,7 @@ static bool decode(struct sampler *sampler, bool is_first)
 	pthread_mutex_lock(&sampler->lock);
 	sampler->is_decoding = false;
 	if (result == CUPTI_SUCCESS)
-		submit(sampler, image, is_first);
+		submit(sampler, image);
 	else if (result != CUPTI_ERROR_OUT_OF_MEMORY)
 		give_up(sampler, "they cannot be decoded", result);
 	return result == CUPTI_SUCCESS;
@@ -240,7 +237,6 @@ static void start_window(struct sampler *sampler)
 	}
 	sampler->is_running = true;
 	sampler->started_ns = clock_ns(CLOCK_MONOTONIC);
-	sampler->last_end_ns = 0;
 	pthread_cond_broadcast(&sampler->changed);
 }
 
@@ -271,9 +267,11 @@ static void reopen(struct sampler *sampler)
 		sampler->has_failed = true;
 		return;
 	}
-	result = sample_session_open(&sampler->source.session, cupti, sampler->device,
-				     &sampler->config, (uint64_t)options->sample_ns,
-				     sampler->buffer_bytes);
+	result = sample_session_open(&sampler->source.session, cupti, sampler->device);
+	if (result == CUPTI_SUCCESS)
+		result = sample_session_configure(sampler->source.session, &sampler->config,
+						  (uint64_t)options->sample_ns,
+						  sampler->buffer_bytes);
 	for (size_t i = 0; result == CUPTI_SUCCESS && i < sampler->image_count; i++)
 		result = sample_image_reset(&sampler->images[i].image, sampler->source.session);
 	if (result != CUPTI_SUCCESS)
@@ -294,38 +292,46 @@ static void wait_in_window(struct sampler *sampler, int64_t until_ns)
 static void run_continuous(struct sampler *sampler)
 {
 	int64_t batch_ns = (int64_t)sampler->batch * options->sample_ns;
-	int64_t lost_from_ns = 0;
-	bool is_first = true;
 
 	while (!sampler->is_stopping && !sampler->has_failed) {
 		wait_in_window(sampler, clock_ns(CLOCK_MONOTONIC) + batch_ns);
-		if (decode(sampler, is_first)) {
-			is_first = false;
+		if (decode(sampler) || sampler->has_failed)
 			continue;
-		}
-		if (sampler->has_failed)
-			break;
-		lost_from_ns = sampler->last_end_ns;
 		reopen(sampler);
 		if (!sampler->has_failed)
-			start_window(sampler);
-		sampler->last_end_ns = lost_from_ns; /* the hole is found with the next sample */
-		is_first = true;
+			start_window(sampler); /* the hole is found with the next sample */
 	}
 	stop_window(sampler);
-	if (!sampler->has_failed && sampler->source.session)
-		decode(sampler, is_first);
+	if (!sampler->has_failed)
+		decode(sampler);
+}
+
+/* Windows in NVTX ranges may be short and many: they are decoded when half of the memory is used, or at
+ * the end. */
+static bool must_decode(const struct sampler *sampler)
+{
+	return !options->sample_range || sampler->is_stopping ||
+	       2 * sampler->sampled_ns >= sampler->window_ns;
+}
+
+static void decode_window(struct sampler *sampler)
+{
+	int64_t sampled_ns = sampler->sampled_ns;
+
+	sampler->sampled_ns = 0;
+	if (decode(sampler) || sampler->has_failed)
+		return;
+	trace_loss_add(LOSS_lost_sample_ns, (uint64_t)sampled_ns);
+	reopen(sampler);
 }
 
 static void run_window(struct sampler *sampler)
 {
-	wait_in_window(sampler, sampler->started_ns + sampler->window_ns);
+	wait_in_window(sampler, sampler->started_ns + sampler->window_ns - sampler->sampled_ns);
 	stop_window(sampler);
-	if (decode(sampler, true) || sampler->has_failed)
-		return;
-	trace_loss_add(LOSS_lost_sample_ns,
-		       (uint64_t)(clock_ns(CLOCK_MONOTONIC) - sampler->started_ns));
-	reopen(sampler);
+	sampler->sampled_ns += clock_ns(CLOCK_MONOTONIC) - sampler->started_ns;
+	if (must_decode(sampler))
+		decode_window(sampler);
 }
 
 /* Waits until a window has begun; begins the next one where nobody else does.  False at the end. */
@@ -362,6 +368,8 @@ static void *sampler_main(void *data)
 		is_first = false;
 	}
 	stop_window(sampler);
+	if (sampler->sampled_ns && !sampler->has_failed)
+		decode_window(sampler);
 	sampler->is_drained = true;
 	pthread_cond_broadcast(&sampler->changed);
 	pthread_mutex_unlock(&sampler->lock);
@@ -397,10 +405,18 @@ static CUptiResult find_chip(struct sampler *sampler)
 	return cupti->cuptiPmSamplingGetCounterAvailability(&asking);
 }
 
+static double decode_ns(const struct sampler *sampler)
+{
+	size_t bytes = sampler->sample_bytes;
+
+	return DECODE_NS + (bytes > DECODE_FREE_BYTES
+				    ? (double)(bytes - DECODE_FREE_BYTES) * DECODE_NS_PER_BYTE
+				    : 0);
+}
+
 static bool fits(const struct sampler *sampler)
 {
-	return (double)sampler->sample_bytes * DECODE_NS_PER_BYTE <=
-	       DECODE_SHARE * (double)options->sample_ns;
+	return decode_ns(sampler) <= DECODE_SHARE * (double)options->sample_ns;
 }
 
 static CUptiResult configure(struct sampler *sampler, unsigned int sets)
@@ -412,7 +428,7 @@ static CUptiResult configure(struct sampler *sampler, unsigned int sets)
 				     sets);
 	if (result == CUPTI_SUCCESS)
 		sampler->sample_bytes =
-			sample_session_bytes(cupti, sampler->device, &sampler->config);
+			sample_session_bytes(sampler->source.session, &sampler->config);
 	return result == CUPTI_SUCCESS && !sampler->sample_bytes ? CUPTI_ERROR_UNKNOWN : result;
 }
 
@@ -501,9 +517,9 @@ static void plan(struct sampler *sampler)
 
 static CUptiResult open_hardware(struct sampler *sampler)
 {
-	CUptiResult result = sample_session_open(&sampler->source.session, cupti, sampler->device,
-						 &sampler->config, (uint64_t)options->sample_ns,
-						 sampler->buffer_bytes);
+	CUptiResult result =
+		sample_session_configure(sampler->source.session, &sampler->config,
+					 (uint64_t)options->sample_ns, sampler->buffer_bytes);
 
 	for (size_t i = 0; result == CUPTI_SUCCESS && i < sampler->image_count; i++)
 		result = sample_image_make(&sampler->images[i].image, sampler->source.session,
@@ -570,19 +586,20 @@ static void open_sampler(struct sampler *sampler)
 	pthread_mutex_init(&sampler->lock, NULL);
 	pthread_cond_init(&sampler->changed, NULL);
 	if (result == CUPTI_SUCCESS)
+		result = sample_session_open(&sampler->source.session, cupti, sampler->device);
+	if (result == CUPTI_SUCCESS)
 		result = choose_metrics(sampler);
 	if (result != CUPTI_SUCCESS) {
 		give_up(sampler, "this GPU cannot be sampled", result);
 		return;
 	}
 	plan(sampler);
-	sampler->source = (struct sample_source){
-		.cupti = cupti,
-		.config = &sampler->config,
-		.device = sampler->device,
-		.interval_ns = (uint64_t)options->sample_ns,
-		.own_bytes = 2 * record_bytes(sampler) + 4096,
-	};
+	sampler->source.cupti = cupti;
+	sampler->source.config = &sampler->config;
+	sampler->source.device = sampler->device;
+	sampler->source.interval_ns = (uint64_t)options->sample_ns;
+	sampler->source.is_continuous = sampler->is_continuous;
+	sampler->source.own_bytes = 2 * record_bytes(sampler) + 4096;
 	result = open_hardware(sampler);
 	if (result != CUPTI_SUCCESS) {
 		give_up(sampler, "sampling cannot be set up", result);
