@@ -119,8 +119,8 @@ static __host__ __device__ struct cell quarter_of(const struct cell &cell, int q
 }
 
 /* One block: writes its part of the picture.  True, for all threads: the cell must be split.  No
- * thread leaves before all are done. */
-static __device__ bool examine(const struct picture &picture, const struct cell &cell)
+ * thread leaves before all are done; cell is a copy, as thread 0 may soon take the next. */
+static __device__ bool examine(const struct picture &picture, struct cell cell)
 {
 	uint32_t first = border_value(cell, 0, picture.side);
 	bool differs = false;
