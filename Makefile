@@ -100,11 +100,11 @@ GPU_TEST = $(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -Iworkloads
 .PHONY: gpu-tests
 gpu-tests: $(gpu_tests)
 
-$(BUILD)/tests/gpu/%: tests/gpu/%.cu tests/gpu/trial.cuh workloads/cuda_check.cuh workloads/hot_address.cuh
+$(BUILD)/tests/gpu/%: tests/gpu/%.cu tests/gpu/trial.cuh $(wildcard workloads/*.cuh)
 	@mkdir -p $(@D)
 	$(GPU_TEST) -cudart static -o $@ $< -lcudadevrt
 
-$(BUILD)/tests/gpu/%_shared: tests/gpu/%.cu tests/gpu/trial.cuh workloads/cuda_check.cuh workloads/hot_address.cuh
+$(BUILD)/tests/gpu/%_shared: tests/gpu/%.cu tests/gpu/trial.cuh $(wildcard workloads/*.cuh)
 	@mkdir -p $(@D)
 	$(GPU_TEST) -cudart shared -Xlinker -rpath,$(CUDA_HOME)/lib64 -o $@ $< -lcudadevrt
 

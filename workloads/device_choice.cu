@@ -9,7 +9,7 @@
  * segments one after another; segment_bytes_packed and the kernels say how those look.
  */
 #include "workload.cuh"
-#include "device_launch.cuh"
+#include "graph_launch.cuh"
 
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
@@ -570,7 +570,7 @@ static struct difference check(const problem &p)
 {
 	struct choice choice;
 
-	require_device_launches("device_choice");
+	device_launches_require("device_choice");
 	CUDA_CHECK(cudaMemcpy(&choice, p.chunks.choice, sizeof(choice), cudaMemcpyDeviceToHost));
 	for (int method = 0; method < METHOD_COUNT; method++)
 		if (choice.taken[method] != p.expected_taken[method])

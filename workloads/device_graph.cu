@@ -7,7 +7,7 @@
  */
 #include "workload.cuh"
 #include "churn.cuh"
-#include "device_launch.cuh"
+#include "graph_launch.cuh"
 
 /* How far the rounds are, on the device. */
 struct progress {
@@ -322,7 +322,7 @@ static void reset(problem &p)
 
 static struct difference check(const problem &p)
 {
-	require_device_launches("device_graph");
+	device_launches_require("device_graph");
 	return compare(p.rounds.values[p.iterations & 1], p.expected);
 }
 

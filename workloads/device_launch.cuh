@@ -1,114 +1,70 @@
 /*
- * device_launch.cuh - graphs that are launched from the device, for workloads.
+ * device_launch.cuh - launches from the device fail in silence; here they do not.
  *
- * A graph that the device may launch is captured between graph_begin and graph_finish_device, which
- * also uploads it: a launch from the device of a graph that is not on the device yet fails.  A kernel
- * launches it with graph_launch, from one thread, and only inside a graph: a plain kernel cannot.
- * An exec that has not finished cannot be launched again.
- *
- * A launch from the device that fails is noted there; workloads call require_device_launches in
- * their check, which ends the program with 1 and CUDA's message.
+ * A kernel that cannot launch its child learns it from the device's own cudaGetLastError, and the
+ * host never hears of it: the child's work is simply missing.  So every launch from the device is
+ * DEVICE_LAUNCH(kernel<<<...>>>(...)), which keeps the first error in a flag, and every check of a
+ * result begins with device_launches_require(name), which ends the program with one line.
  */
 #ifndef ROOFLINE_DEVICE_LAUNCH_CUH
 #define ROOFLINE_DEVICE_LAUNCH_CUH
 
 #include "cuda_check.cuh"
-#include "stamps.cuh"
 
-/* CUDA's limits of one run of a launching graph (Programming Guide, 'Device Graph Launch'). */
-#define FIRE_AND_FORGET_LIMIT 120
-#define TAIL_LIMIT 255
-
-enum launch_mode { LAUNCH_FIRE_AND_FORGET, LAUNCH_TAIL, LAUNCH_SIBLING };
-
-/* Who launches a kernel; of a graph that launches itself again the first run is the host's. */
-enum launched_by { BY_HOST, BY_DEVICE, FIRST_BY_HOST };
-
-/* The first error of a launch from the device, cudaSuccess: none. */
+/* The cudaError_t of the first launch that failed; 0: none did. */
 static __device__ int device_launch_error;
 
-/* What is written before is seen by the graph that is launched. */
-static inline __device__ void graph_launch(cudaGraphExec_t graph, enum launch_mode mode)
+static __device__ __forceinline__ void device_launch_note(cudaError_t error)
+{
+	if (error != cudaSuccess)
+		atomicCAS(&device_launch_error, 0, (int)error);
+}
+
+#define DEVICE_LAUNCH(...)                              \
+	do {                                            \
+		__VA_ARGS__;                            \
+		device_launch_note(cudaGetLastError()); \
+	} while (0)
+
+/* Makes room for so many launches that wait for their turn; the default is room for 2048. */
+static inline void device_launches_make_room(size_t launches)
+{
+	size_t room;
+
+	CUDA_CHECK(cudaDeviceGetLimit(&room, cudaLimitDevRuntimePendingLaunchCount));
+	if (room < launches)
+		CUDA_CHECK(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, launches));
+}
+
+/* CUDA's guide names the first, older runtimes return the second. */
+static inline bool device_launch_lacked_room(cudaError_t error)
+{
+	return error == cudaErrorLaunchOutOfResources ||
+	       error == cudaErrorLaunchPendingCountExceeded;
+}
+
+/* Returns if every launch from the device up to now has worked; waits for the device. */
+static inline void device_launches_require(const char *name)
 {
 	cudaError_t error;
+	size_t room = 0;
+	int code;
 
-	__threadfence();
-	if (mode == LAUNCH_FIRE_AND_FORGET)
-		error = cudaGraphLaunch(graph, cudaStreamGraphFireAndForget);
-	else if (mode == LAUNCH_TAIL)
-		error = cudaGraphLaunch(graph, cudaStreamGraphTailLaunch);
-	else
-		error = cudaGraphLaunch(graph, cudaStreamGraphFireAndForgetAsSibling);
-	if (error != cudaSuccess)
-		atomicCAS(&device_launch_error, (int)cudaSuccess, (int)error);
-}
-
-/* The graph of the calling kernel once more, when all that it does and launches is done. */
-static inline __device__ void graph_relaunch_self()
-{
-	graph_launch(cudaGetCurrentGraphExec(), LAUNCH_TAIL);
-}
-
-/* For stamps.  run: of the graph, from 0. */
-static inline __device__ enum stamp_what stamp_launcher(enum launched_by by, long run)
-{
-	return by == BY_HOST || (by == FIRST_BY_HOST && run == 0) ? STAMP_HOST : STAMP_DEVICE;
-}
-
-static inline void graph_begin(cudaStream_t stream)
-{
-	CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-}
-
-static inline cudaGraphExec_t graph_finish(cudaStream_t stream, unsigned long long flags)
-{
-	cudaGraph_t graph;
-	cudaGraphExec_t instance;
-
-	CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
-	CUDA_CHECK(cudaGraphInstantiate(&instance, graph, flags));
-	CUDA_CHECK(cudaGraphDestroy(graph));
-	CUDA_CHECK(cudaGraphUpload(instance, stream));
-	return instance;
-}
-
-/* For a graph that only the host launches. */
-static inline cudaGraphExec_t graph_finish_host(cudaStream_t stream)
-{
-	return graph_finish(stream, 0);
-}
-
-/* For a graph that the device launches, be it the graph itself. */
-static inline cudaGraphExec_t graph_finish_device(cudaStream_t stream)
-{
-	return graph_finish(stream, cudaGraphInstantiateFlagDeviceLaunch);
-}
-
-static inline void require_device_launches(const char *workload)
-{
-	int error;
-
-	CUDA_CHECK(cudaMemcpyFromSymbol(&error, device_launch_error, sizeof(error)));
-	if (error == cudaSuccess)
+	CUDA_CHECK(cudaMemcpyFromSymbol(&code, device_launch_error, sizeof(code)));
+	if (!code)
 		return;
-	fprintf(stderr, "%s: a launch from the device failed: %s (%s)\n", workload,
-		cudaGetErrorName((cudaError_t)error), cudaGetErrorString((cudaError_t)error));
+	error = (cudaError_t)code;
+	CUDA_CHECK(cudaDeviceGetLimit(&room, cudaLimitDevRuntimePendingLaunchCount));
+	if (device_launch_lacked_room(error))
+		fprintf(stderr,
+			"%s: more launches from the device were pending than the limit of %zu: "
+			"raise cudaLimitDevRuntimePendingLaunchCount or take a smaller --size "
+			"(%s)\n",
+			name, room, cudaGetErrorName(error));
+	else
+		fprintf(stderr, "%s: a launch from the device failed: %s (%s)\n", name,
+			cudaGetErrorName(error), cudaGetErrorString(error));
 	exit(1);
-}
-
-/* A why_skipped of variants that launch graphs from the device. */
-template <class problem> const char *why_no_device_launch(problem &)
-{
-	int device = 0, unified = 0, driver = 0;
-
-	CUDA_CHECK(cudaGetDevice(&device));
-	CUDA_CHECK(cudaDeviceGetAttribute(&unified, cudaDevAttrUnifiedAddressing, device));
-	CUDA_CHECK(cudaDriverGetVersion(&driver));
-	if (!unified)
-		return "the GPU has no unified addressing, which launches from the device need";
-	if (driver < 12000)
-		return "launches of graphs from the device need a driver of CUDA 12.0 or newer";
-	return nullptr;
 }
 
 #endif

@@ -7,7 +7,7 @@
  */
 #include "workload.cuh"
 #include "churn.cuh"
-#include "device_launch.cuh"
+#include "graph_launch.cuh"
 
 #include <cub/block/block_reduce.cuh>
 
@@ -311,7 +311,7 @@ static void reset(problem &p)
 
 static struct difference check(const problem &p)
 {
-	require_device_launches("device_scheduler");
+	device_launches_require("device_scheduler");
 	return compare(p.decoder.tokens, p.expected);
 }
 

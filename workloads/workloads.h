@@ -21,6 +21,8 @@
 		 "equal shares of unequal items: a few blocks hold the heavy ones")             \
 	WORKLOAD(work_queue_mild, "A5", "work queues and atomics", 1,                           \
 		 "unequal items, but every block holds the same mix")                           \
+	WORKLOAD(persistent, "A6", "work queues and atomics", 0,                                \
+		 "many small steps in a row, each a launch of its own")                         \
 	WORKLOAD(graph_chain, "B1", "CUDA graphs", 0,                                           \
 		 "three short kernels in a row, over and over")                                 \
 	WORKLOAD(device_graph, "C1", "decisions on the device", 0,                              \
@@ -31,6 +33,12 @@
 		 "two ways to compress a chunk, and the data decide which")                     \
 	WORKLOAD(dynamic_parallelism, "C6", "decisions on the device", 0,                       \
 		 "a parent kernel and the two kernels that follow from it")                     \
+	WORKLOAD(dp_irregular, "C7", "decisions on the device", 0,                              \
+		 "a picture refined where it needs to be, which only the data knows")           \
+	WORKLOAD(dp_tokens, "C8", "decisions on the device", 0,                                 \
+		 "a batch of tokens, few of which need an extra kernel")                        \
+	WORKLOAD(dp_tiny, "C9", "decisions on the device", 1,                                   \
+		 "long work on every item, then a digest of 32 values")                         \
 	WORKLOAD(memory_bound, "D3", "roofs", 1, "a vector triad as fast as the memory allows") \
 	WORKLOAD(compute_bound, "D4", "roofs", 1,                                               \
 		 "FMA chains and matrix products as fast as the arithmetic allows")             \
