@@ -80,6 +80,8 @@ static int say_graphs(struct report *report)
 	}
 	if (!has_graphs(report))
 		return 0;
+	if (profile->graph_run) /* the second run saw them */
+		node_level = false;
 	if (graph_level)
 		rc = say(report, "the nodes of CUDA graphs: recorded with --graphs=graph, "
 				 "each launch is one operation");
@@ -163,6 +165,10 @@ static int analyze(struct report *report, struct err *err)
 		rc = counted_build(&report->counted, report->profile, report->timeline, err);
 	if (rc == 0)
 		rc = place_under_roofs(report, err);
+	if (rc == 0)
+		rc = device_graphs_build(&report->device_graphs, report->profile, err);
+	if (rc == 0)
+		rc = graph_join_build(&report->graph_join, report->profile, err);
 	if (rc < 0)
 		return rc;
 	rc = find_not_visible(report);
@@ -203,6 +209,8 @@ void report_free(struct report *report)
 	for (size_t i = 0; i < report->not_visible_count; i++)
 		free(report->not_visible[i]);
 	free(report->not_visible);
+	graph_join_free(report->graph_join);
+	device_graphs_free(report->device_graphs);
 	atomics_free(report->atomics);
 	roofline_free(report->roofline);
 	counted_free(report->counted);
