@@ -80,11 +80,14 @@ static int say_graphs(struct report *report)
 	}
 	if (!has_graphs(report))
 		return 0;
-	if (profile->graph_run) /* the second run saw them */
-		node_level = false;
 	if (graph_level)
 		rc = say(report, "the nodes of CUDA graphs: recorded with --graphs=graph, "
 				 "each launch is one operation");
+	if (profile->graph_run) /* the second run saw whether there are any */
+		node_level = false;
+	if (rc == 0 && profile->graph_run && report->device_graphs->launch_count)
+		rc = say(report, "graphs that the device launches, in the times of the first run: "
+				 "where they run alone the GPU may look idle");
 	if (rc == 0 && node_level)
 		rc = say(report, "graphs that the device launches: record with --graphs=graph to "
 				 "see them");

@@ -61,6 +61,7 @@ print($1)"
 	[[ "$output" == *"only the device launches it; the id is that of the second run"* ]]
 	[[ "$output" == *"two runs joined by launch order, 3 graph launches in each"* ]]
 	[[ "$output" != *"record with --graphs=graph"* ]]
+	[[ "$output" == *"graphs that the device launches, in the times of the first"* ]]
 	"$ROOFLINECTL" report both >out
 	run awk 'length > 80' out
 	[ -z "$output" ]
@@ -102,6 +103,8 @@ print($1)"
 	[ "${lines[0]}" = "Graphs launched by the device" ]
 	[ "${lines[1]}" = "  none" ]
 	[ "${lines[2]}" = "  two runs joined by launch order, 3 graph launches in each" ]
+	run "$ROOFLINECTL" report both --section not_visible
+	[[ "$output" != *"graphs that the device launches"* ]]
 }
 
 @test "what the second run lost is told as its own" {
