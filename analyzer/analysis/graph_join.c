@@ -58,12 +58,12 @@ static bool is_of_host_launch(const struct profile *profile, const struct profil
 
 static uint32_t key_correlation(uint32_t index, const void *context)
 {
-	return ((const struct run *)context)->profile->ops[index].correlation;
+	return ((const struct profile *)context)->ops[index].correlation;
 }
 
 static uint32_t key_process(uint32_t index, const void *context)
 {
-	const struct profile *profile = ((const struct run *)context)->profile;
+	const struct profile *profile = context;
 
 	return profile_op_process(profile, &profile->ops[index]);
 }
@@ -84,8 +84,8 @@ static int list_ops(struct run *run)
 	for (size_t i = 0; i < profile->op_count; i++)
 		if (is_of_host_launch(profile, &profile->ops[i]))
 			run->ops[run->op_count++] = (uint32_t)i;
-	radix_sort(run->ops, run->scratch, run->op_count, key_correlation, run);
-	radix_sort(run->ops, run->scratch, run->op_count, key_process, run);
+	radix_sort(run->ops, run->scratch, run->op_count, key_correlation, profile);
+	radix_sort(run->ops, run->scratch, run->op_count, key_process, profile);
 	return 0;
 }
 
