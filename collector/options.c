@@ -195,6 +195,7 @@ void options_read(struct options *options)
 	log_set_quiet(options->quiet);
 	read_output(options);
 	options->is_graph_level = variable_word(ENV_GRAPHS, graph_words, 2) == 1;
+	options->run = (int)variable_number(ENV_RUN, 2);
 	options->kernels = variable_text_or_null(ENV_KERNELS);
 	options->counters = variable_text_or_null(ENV_COUNTERS);
 	options->is_replay = variable_number(ENV_REPLAY, 1) > 0 && options->counters;

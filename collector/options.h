@@ -12,6 +12,7 @@
 struct options {
 	char output[PATH_MAX]; /* absolute folder of the recording */
 	bool is_graph_level;   /* whole graph launches instead of their nodes */
+	int run;	       /* of a program that is recorded twice: 1 or 2, else 0 */
 	const char *kernels;   /* regular expression or NULL; borrowed from the environment */
 	int64_t delay_ns;
 	int64_t duration_ns; /* 0: all */

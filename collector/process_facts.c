@@ -89,6 +89,8 @@ void process_facts_write(struct trace_rows *rows, const struct cupti_api *cupti,
 	trace_property(rows, "cupti_path", cupti->path);
 	write_driver(rows);
 	trace_property(rows, "graphs", options->is_graph_level ? "graph" : "node");
+	if (options->run)
+		trace_property_format(rows, "run", "%d", options->run);
 	trace_property(rows, "filter_kernels", options->kernels);
 	if (options->delay_ns)
 		trace_property_format(rows, "delay_ns", "%lld", (long long)options->delay_ns);

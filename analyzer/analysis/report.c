@@ -83,6 +83,11 @@ static int say_graphs(struct report *report)
 	if (graph_level)
 		rc = say(report, "the nodes of CUDA graphs: recorded with --graphs=graph, "
 				 "each launch is one operation");
+	if (profile->graph_run) /* the second run saw whether there are any */
+		node_level = false;
+	if (rc == 0 && profile->graph_run && report->device_graphs->launch_count)
+		rc = say(report, "graphs that the device launches, in the times of the first run: "
+				 "where they run alone the GPU may look idle");
 	if (rc == 0 && node_level)
 		rc = say(report, "graphs that the device launches: record with --graphs=graph to "
 				 "see them");
@@ -163,6 +168,10 @@ static int analyze(struct report *report, struct err *err)
 		rc = counted_build(&report->counted, report->profile, report->timeline, err);
 	if (rc == 0)
 		rc = place_under_roofs(report, err);
+	if (rc == 0)
+		rc = device_graphs_build(&report->device_graphs, report->profile, err);
+	if (rc == 0)
+		rc = graph_join_build(&report->graph_join, report->profile, err);
 	if (rc < 0)
 		return rc;
 	rc = find_not_visible(report);
@@ -203,6 +212,8 @@ void report_free(struct report *report)
 	for (size_t i = 0; i < report->not_visible_count; i++)
 		free(report->not_visible[i]);
 	free(report->not_visible);
+	graph_join_free(report->graph_join);
+	device_graphs_free(report->device_graphs);
 	atomics_free(report->atomics);
 	roofline_free(report->roofline);
 	counted_free(report->counted);

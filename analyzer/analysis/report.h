@@ -7,7 +7,9 @@
 #include "analysis/atomics.h"
 #include "analysis/ceilings.h"
 #include "analysis/counted.h"
+#include "analysis/device_graphs.h"
 #include "analysis/gaps.h"
+#include "analysis/graph_join.h"
 #include "analysis/roofline.h"
 #include "analysis/statistics.h"
 #include "analysis/timeline.h"
@@ -23,10 +25,12 @@ struct report {
 	struct ceilings *ceilings; /* owned; NULL until report_set_ceilings gives some */
 	char *ceilings_note; /* owned; where the ceilings are from, or why there are none; may be NULL */
 	struct counted *counted;
-	struct roofline *roofline; /* never NULL; without ceilings it has no shares */
-	struct atomics *atomics;   /* never NULL */
-	struct advice *advice;	   /* advice/advice.h, filled in by cmd/; NULL when not asked for */
-	char **not_visible;	   /* sentences: what CUPTI could not see in this recording */
+	struct roofline *roofline;	     /* never NULL; without ceilings it has no shares */
+	struct atomics *atomics;	     /* never NULL */
+	struct device_graphs *device_graphs; /* never NULL */
+	struct graph_join *graph_join;	     /* NULL where the program was recorded once */
+	struct advice *advice; /* advice/advice.h, filled in by cmd/; NULL when not asked for */
+	char **not_visible;    /* sentences: what CUPTI could not see in this recording */
 	size_t not_visible_count;
 };
 

@@ -47,9 +47,9 @@ enum {
 
 static const struct argp_option option_table[] = {
 	{"output", 'o', "DIR", 0, "folder of the recording (roofline.<time>.<pid>)", 0},
-	{"graphs", OPTION_GRAPHS, "node|graph", 0,
+	{"graphs", OPTION_GRAPHS, "node|graph|both", 0,
 	 "record every node of a CUDA graph (default), or every launch as one and what the device "
-	 "launches",
+	 "launches; both runs the program twice, and reports join the two",
 	 0},
 	{"kernels", 'k', "REGEX", 0, "only kernels whose name matches this extended regex", 0},
 	{"delay", OPTION_DELAY, "SECONDS", 0, "begin so long after the program has started CUDA",
@@ -249,8 +249,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		pass_on_regex(state, "kernels", ENV_KERNELS, argument);
 		return 0;
 	case OPTION_GRAPHS:
-		if (strcmp(argument, "node") && strcmp(argument, "graph"))
-			usage_fail(state, "--graphs takes node or graph, not '%s'", argument);
+		if (strcmp(argument, "node") && strcmp(argument, "graph") &&
+		    strcmp(argument, "both"))
+			usage_fail(state, "--graphs takes node, graph or both, not '%s'", argument);
 		pass_on(ENV_GRAPHS, argument);
 		return 0;
 	case OPTION_DELAY:
@@ -401,6 +402,25 @@ static bool has_started(const int ends[2])
 	return length != 1;
 }
 
+static volatile sig_atomic_t is_interrupted;
+
+static void note_interrupt(int signal_number)
+{
+	(void)signal_number;
+	is_interrupted = 1;
+}
+
+/* What nohup ignores stays ignored.  A handler, and not SIG_IGN: exec resets it, so that a program
+ * that is run a second time can be interrupted as well. */
+static void survive(int signal_number)
+{
+	struct sigaction action = {.sa_handler = note_interrupt};
+	struct sigaction before;
+
+	if (sigaction(signal_number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(signal_number, &action, NULL);
+}
+
 /* Ctrl-C and Ctrl-\ reach the program through the terminal; we wait for what it makes of them. */
 static int run(char **program, bool *is_started, int *status)
 {
@@ -414,12 +434,88 @@ static int run(char **program, bool *is_started, int *status)
 	}
 	if (child == 0)
 		start_program(program, ends[1]);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
+	survive(SIGINT);
+	survive(SIGQUIT);
 	*is_started = has_started(ends);
 	while (waitpid(child, status, 0) < 0)
 		if (errno != EINTR)
 			return -1;
+	return 0;
+}
+
+/* ---- --graphs=both ---- */
+
+static bool is_both(void)
+{
+	const char *graphs = getenv(variable_names[ENV_GRAPHS]);
+
+	return graphs && !strcmp(graphs, "both");
+}
+
+/* "exit code 3", "signal 15 (Terminated)" */
+static void describe_end(int status, char *text, size_t size)
+{
+	if (WIFSIGNALED(status))
+		snprintf(text, size, "signal %d (%s)", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+	else
+		snprintf(text, size, "exit code %d", WEXITSTATUS(status));
+}
+
+/* Whether the first run is one that a second can be compared with; says why not. */
+static bool is_worth_repeating(bool is_started, int status, const char *folder)
+{
+	char found[PATH_MAX], end[64];
+
+	describe_end(status, end, sizeof(end));
+	if (!is_started)
+		fputs("rooflinectl record: the program did not start, so there is no second run\n",
+		      stderr);
+	else if (status)
+		fprintf(stderr,
+			"rooflinectl record: the program ended with %s, so there is no "
+			"second run\n",
+			end);
+	else if (is_interrupted)
+		fputs("rooflinectl record: interrupted, so there is no second run\n", stderr);
+	else /* with nothing recorded, what tell_result says is enough */
+		return path_newest_recording(found, sizeof(found), folder) == 0;
+	return false;
+}
+
+/* The second run has only graph launches to tell: the first one had the counters. */
+static void run_again(char **program)
+{
+	bool is_started = true;
+	char end[64];
+	int status = 0;
+
+	fputs("rooflinectl record: the program runs a second time, for what its device launches\n",
+	      stderr);
+	pass_on(ENV_RUN, "2");
+	pass_on(ENV_GRAPHS, "graph");
+	unsetenv(variable_names[ENV_COUNTERS]);
+	if (run(program, &is_started, &status) < 0 || !status)
+		return;
+	describe_end(status, end, sizeof(end));
+	fprintf(stderr, "rooflinectl record: the second run ended with %s\n", end);
+}
+
+/* The exit code is the first run's, whatever becomes of the second.  A stdin that can be read again
+ * is. */
+static int run_both(char **program, const char *folder, bool *is_started, int *status)
+{
+	off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR);
+
+	pass_on(ENV_RUN, "1");
+	pass_on(ENV_GRAPHS, "node");
+	if (run(program, is_started, status) < 0)
+		return -1;
+	if (!is_worth_repeating(*is_started, *status, folder))
+		return 0;
+	if (input >= 0)
+		lseek(STDIN_FILENO, input, SEEK_SET);
+	run_again(program);
 	return 0;
 }
 
@@ -455,8 +551,10 @@ int cmd_record(int argc, char **argv)
 
 	if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &program) || !program)
 		return EXIT_USAGE;
-	if (settle_output(folder, sizeof(folder)) < 0 || inject() < 0 ||
-	    run(program, &is_started, &status) < 0)
+	if (settle_output(folder, sizeof(folder)) < 0 || inject() < 0)
+		return EXIT_FAILED;
+	if ((is_both() ? run_both(program, folder, &is_started, &status)
+		       : run(program, &is_started, &status)) < 0)
 		return EXIT_FAILED;
 	if (is_started)
 		tell_result(folder);

@@ -267,11 +267,8 @@ void csv_section_advice(struct sheet *sheet)
 	}
 }
 
-void csv_section_losses(struct sheet *sheet)
+static void put_losses(struct sheet *sheet, const struct profile *profile)
 {
-	const struct profile *profile = sheet->report->profile;
-
-	put_heads(sheet, "process,kind,count,detail");
 	for (size_t i = 0; i < row_count(sheet, profile->loss_count); i++) {
 		const struct profile_loss *loss = &profile->losses[i];
 		bool known = loss->process < profile->process_count;
@@ -282,6 +279,16 @@ void csv_section_losses(struct sheet *sheet)
 		put_text(sheet, loss->detail);
 		end_row(sheet);
 	}
+}
+
+void csv_section_losses(struct sheet *sheet)
+{
+	const struct profile *profile = sheet->report->profile;
+
+	put_heads(sheet, "process,kind,count,detail");
+	put_losses(sheet, profile);
+	if (profile->graph_run)
+		put_losses(sheet, profile->graph_run);
 }
 
 void csv_section_not_visible(struct sheet *sheet)

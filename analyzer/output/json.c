@@ -1,8 +1,6 @@
 /* json.c - the whole report for programs.  Keys are stable: see OUTPUT_SCHEMA. */
 #include "output/json_values.h"
 
-#include "analysis/sums.h"
-
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -327,17 +325,7 @@ json_t *json_section_advice(const struct json_report *json)
 
 json_t *json_section_losses(const struct json_report *json)
 {
-	const struct profile *profile = json->report->profile;
-	json_t *object = json_object();
-
-	for (size_t i = 0; i < profile->loss_count; i++) {
-		const struct profile_loss *loss = &profile->losses[i];
-		uint64_t known = json_integer_value(json_object_get(object, loss->kind));
-
-		sum_add_count(&known, loss->count);
-		set_count(object, loss->kind, known);
-	}
-	return object;
+	return losses_of(json->report->profile);
 }
 
 json_t *json_section_not_visible(const struct json_report *json)

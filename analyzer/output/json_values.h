@@ -4,6 +4,7 @@
 #ifndef ROOFLINE_JSON_VALUES_H
 #define ROOFLINE_JSON_VALUES_H
 
+#include "analysis/sums.h"
 #include "output/outputs.h"
 
 #include <jansson.h>
@@ -88,6 +89,21 @@ static inline json_t *dimensions_of(const uint32_t dimensions[3])
 	for (int i = 0; i < 3; i++)
 		json_array_append_new(array, json_integer(dimensions[i]));
 	return array;
+}
+
+/* Counts by kind, of all processes. */
+static inline json_t *losses_of(const struct profile *profile)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < profile->loss_count; i++) {
+		const struct profile_loss *loss = &profile->losses[i];
+		uint64_t known = json_integer_value(json_object_get(object, loss->kind));
+
+		sum_add_count(&known, loss->count);
+		set_count(object, loss->kind, known);
+	}
+	return object;
 }
 
 #define JSON_SECTION_PROTOTYPE(name, title) \

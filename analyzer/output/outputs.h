@@ -25,24 +25,25 @@
 	OUTPUT(csv, "one section as a table, kernels unless --section says otherwise")
 
 /* SECTION(name, title), in the order of every format */
-#define SECTIONS(SECTION)                           \
-	SECTION(processes, "Recording")             \
-	SECTION(devices, "Devices")                 \
-	SECTION(kernels, "Kernels")                 \
-	SECTION(roofline, "Roofline")               \
-	SECTION(launch_roofline, "Launch roofline") \
-	SECTION(atomics, "Atomics")                 \
-	SECTION(counters, "Counters")               \
-	SECTION(graphs, "CUDA graphs")              \
-	SECTION(copies, "Copies")                   \
-	SECTION(memsets, "Memsets")                 \
-	SECTION(api, "API calls")                   \
-	SECTION(ranges, "NVTX ranges")              \
-	SECTION(gaps, "Longest gaps")               \
-	SECTION(concurrency, "Concurrency")         \
-	SECTION(streams, "Streams")                 \
-	SECTION(advice, "Advice")                   \
-	SECTION(losses, "Lost")                     \
+#define SECTIONS(SECTION)                                       \
+	SECTION(processes, "Recording")                         \
+	SECTION(devices, "Devices")                             \
+	SECTION(kernels, "Kernels")                             \
+	SECTION(roofline, "Roofline")                           \
+	SECTION(launch_roofline, "Launch roofline")             \
+	SECTION(atomics, "Atomics")                             \
+	SECTION(counters, "Counters")                           \
+	SECTION(graphs, "CUDA graphs")                          \
+	SECTION(device_graphs, "Graphs launched by the device") \
+	SECTION(copies, "Copies")                               \
+	SECTION(memsets, "Memsets")                             \
+	SECTION(api, "API calls")                               \
+	SECTION(ranges, "NVTX ranges")                          \
+	SECTION(gaps, "Longest gaps")                           \
+	SECTION(concurrency, "Concurrency")                     \
+	SECTION(streams, "Streams")                             \
+	SECTION(advice, "Advice")                               \
+	SECTION(losses, "Lost")                                 \
 	SECTION(not_visible, "Not visible")
 
 #define SECTION_CONSTANT(name, title) SECTION_##name,

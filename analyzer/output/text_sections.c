@@ -59,6 +59,23 @@ static void put_process(struct page *page, const struct profile_process *process
 			12);
 }
 
+/* A program that was recorded twice: the lines above are of its first run. */
+static void put_second_run(struct page *page)
+{
+	const struct graph_join *join = page->report->graph_join;
+	char text[sizeof(join->difference) + 64];
+
+	if (!join)
+		return;
+	if (join->difference[0])
+		snprintf(text, sizeof(text), "the runs differed: %s. This is the first run",
+			 join->difference);
+	else
+		snprintf(text, sizeof(text),
+			 "the second one, for whole graphs, launched the same: joined");
+	page_wrap(page, "  two runs  ", text, 12);
+}
+
 void page_section_processes(struct page *page)
 {
 	const struct profile *profile = page->report->profile;
@@ -67,6 +84,7 @@ void page_section_processes(struct page *page)
 	page_list_title(page, "Recording", profile->path, rows, profile->process_count);
 	for (size_t i = 0; i < rows; i++)
 		put_process(page, &profile->processes[i]);
+	put_second_run(page);
 }
 
 /* ---- devices ---- */
@@ -586,24 +604,40 @@ static bool is_told(const struct profile *profile, size_t index)
 	return false;
 }
 
+/* Each kind once.  Returns the label of what follows. */
+static const char *put_losses(struct page *page, const struct profile *profile, const char *label,
+			      const char *run)
+{
+	char text[512];
+
+	for (size_t i = 0; i < profile->loss_count; i++) {
+		size_t used = strlen(run);
+
+		if (is_told(profile, i))
+			continue;
+		memcpy(text, run, used);
+		describe_loss(profile, i, text + used, sizeof(text) - used);
+		page_wrap(page, label, text, 8);
+		label = "      ";
+	}
+	return label;
+}
+
 void page_section_losses(struct page *page)
 {
 	const struct profile *profile = page->report->profile;
 	const char *label = "Lost: ";
-	char text[512];
 
 	if (page->is_begun)
 		fputc('\n', page->out);
 	page->is_begun = true;
-	for (size_t i = 0; i < profile->loss_count; i++) {
-		if (is_told(profile, i))
-			continue;
-		describe_loss(profile, i, text, sizeof(text));
-		page_wrap(page, label, text, 8);
+	if (!profile->loss_count) {
+		page_wrap(page, label, "nothing", 8);
 		label = "      ";
 	}
-	if (!profile->loss_count)
-		page_wrap(page, label, "nothing", 8);
+	label = put_losses(page, profile, label, "");
+	if (profile->graph_run)
+		put_losses(page, profile->graph_run, label, "in the second run: ");
 }
 
 void page_section_not_visible(struct page *page)

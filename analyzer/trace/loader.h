@@ -156,6 +156,9 @@ int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t co
  * nothing was added; -ENOMEM. */
 int loader_add_process(struct loader *loader, const char *folder, struct err *err);
 
+/* Whether a process folder is of the second run of --graphs=both, as its process.csv says. */
+bool loader_is_second_run(const char *folder);
+
 /* ---- loader_tables.c ---- */
 
 int loader_read_small_tables(struct process_loader *loader);

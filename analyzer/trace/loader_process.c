@@ -86,6 +86,27 @@ static int read_large_tables(struct process_loader *loader)
 	return rc < 0 ? rc : loader->calls.rc;
 }
 
+/* ---- which run ---- */
+
+static int take_run(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	(void)place;
+	if (!strcmp(row->process.key, "run"))
+		*(bool *)context = !strcmp(row->process.value, "2");
+	return 0;
+}
+
+/* What cannot be read is told when the folder is loaded. */
+bool loader_is_second_run(const char *folder)
+{
+	struct reader_losses losses = {0};
+	struct err err = {""};
+	bool is_second = false;
+
+	reader_read_table(folder, TRACE_TABLE_process, take_run, &is_second, &losses, &err);
+	return is_second;
+}
+
 /* ---- one process ---- */
 
 static void widen(struct profile_process *process, const struct loader_task *task)

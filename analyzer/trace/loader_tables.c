@@ -71,6 +71,7 @@ int loader_take_process_facts(struct process_loader *loader)
 	process->start_ns = number_property(process, "start_ns", 0);
 	process->sealed_ns = number_property(process, "sealed_ns", 0);
 	process->rank = number_property(process, "rank", -1);
+	process->run = (uint32_t)number_property(process, "run", 0);
 	process->is_replay =
 		!strcmp(profile_property(process, "counters_mode", "rotation"), "replay");
 	process->is_graph_level = !strcmp(profile_property(process, "graphs", "node"), "graph");

@@ -28,19 +28,26 @@ static bool is_process_folder(const char *path)
 	return false;
 }
 
-static int load_folder(struct loader *loader, const char *parent, const char *name,
-		       struct err *first_failure, struct err *err)
+/* What of a recording is to be loaded, and the first thing that went wrong with a folder of it. */
+struct loading {
+	struct loader *loader;
+	bool is_second_run; /* only processes of the second run; otherwise only others */
+	struct err first_failure;
+};
+
+static int load_folder(struct loading *loading, const char *parent, const char *name,
+		       struct err *err)
 {
 	char path[PATH_MAX];
 	struct err failure = {""};
 	int rc;
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s", parent, name) >= sizeof(path) ||
-	    !is_process_folder(path))
+	    !is_process_folder(path) || loader_is_second_run(path) != loading->is_second_run)
 		return 0;
-	rc = loader_add_process(loader, path, &failure);
+	rc = loader_add_process(loading->loader, path, &failure);
 	if (rc == -ENODATA) {
-		err_set(first_failure, rc, "%s", failure.text);
+		err_set(&loading->first_failure, rc, "%s", failure.text);
 		return 0;
 	}
 	return rc < 0 ? err_set(err, rc, "%s", failure.text) : 0;
@@ -52,8 +59,7 @@ static int skip_hidden(const struct dirent *entry)
 }
 
 /* Folders are read in the order of their names, numbers by value, so that reports are stable. */
-static int load_folders(struct loader *loader, const char *path, struct err *first_failure,
-			struct err *err)
+static int load_folders(struct loading *loading, const char *path, struct err *err)
 {
 	struct dirent **entries = NULL;
 	int count = scandir(path, &entries, skip_hidden, versionsort);
@@ -63,36 +69,27 @@ static int load_folders(struct loader *loader, const char *path, struct err *fir
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
 	for (int i = 0; i < count; i++) {
 		if (rc == 0)
-			rc = load_folder(loader, path, entries[i]->d_name, first_failure, err);
+			rc = load_folder(loading, path, entries[i]->d_name, err);
 		free(entries[i]);
 	}
 	free(entries);
 	return rc;
 }
 
-static int load_recording(struct loader *loader, const char *path, struct err *err)
+/* A process folder named by itself is a recording, whichever run it is of. */
+static int load_recording(struct loading *loading, const char *path, struct err *err)
 {
-	struct err first_failure = {""};
 	char *real = realpath(path, NULL); /* "." has no name to show */
-	int rc;
+	int rc = 0;
 
 	if (!real)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
-	if (is_process_folder(real))
-		rc = loader_add_process(loader, real, err);
-	else
-		rc = load_folders(loader, real, &first_failure, err);
+	if (!is_process_folder(real))
+		rc = load_folders(loading, real, err);
+	else if (!loading->is_second_run)
+		rc = loader_add_process(loading->loader, real, err);
 	free(real);
-	if (rc < 0)
-		return rc;
-	if (loader->profile->process_count)
-		return 0;
-	if (first_failure.text[0])
-		return err_set(err, -EIO, "%s", first_failure.text);
-	return err_set(err, -ENOENT,
-		       "%s: no recording there: neither it nor a folder in it holds process.csv; "
-		       "make one with: rooflinectl record -- PROGRAM",
-		       path);
+	return rc;
 }
 
 /* ---- order ---- */
@@ -202,13 +199,16 @@ static int loader_init(struct loader *loader, const char *path)
 		       : -ENOMEM;
 }
 
-int profile_load(struct profile **out, const char *path, struct err *err)
+/* Loads the processes of one run; that there are none is no failure. */
+static int load_run(struct profile **out, const char *path, bool is_second_run,
+		    struct err *first_failure, struct err *err)
 {
 	struct loader loader;
+	struct loading loading = {&loader, is_second_run, {""}};
 	int rc = loader_init(&loader, path);
 
 	if (rc == 0)
-		rc = load_recording(&loader, path, err);
+		rc = load_recording(&loading, path, err);
 	if (rc == 0)
 		rc = sort_profile(loader.profile);
 	if (rc == 0)
@@ -220,7 +220,46 @@ int profile_load(struct profile **out, const char *path, struct err *err)
 		err_set(err, rc, "%s: %s", path, strerror(-rc));
 		profile_free(loader.profile);
 	}
+	if (loading.first_failure.text[0])
+		err_set(first_failure, -EIO, "%s", loading.first_failure.text);
 	loader_clear(&loader);
+	return rc;
+}
+
+static int no_recording(const char *path, const struct err *first_failure, struct err *err)
+{
+	if (first_failure->text[0])
+		return err_set(err, -EIO, "%s", first_failure->text);
+	return err_set(err, -ENOENT,
+		       "%s: no recording there: neither it nor a folder in it holds process.csv; "
+		       "make one with: rooflinectl record -- PROGRAM",
+		       path);
+}
+
+int profile_load(struct profile **out, const char *path, struct err *err)
+{
+	struct profile *profile = NULL, *second = NULL;
+	struct err first_failure = {""};
+	int rc = load_run(&profile, path, false, &first_failure, err);
+
+	if (rc == 0)
+		rc = load_run(&second, path, true, &first_failure, err);
+	if (rc == 0 && second->process_count && profile->process_count) {
+		profile->graph_run = second;
+		second = NULL;
+	} else if (rc == 0 && second->process_count) { /* somebody deleted the first run */
+		struct profile *empty = profile;
+
+		profile = second;
+		second = empty;
+	}
+	profile_free(second);
+	if (rc == 0 && !profile->process_count)
+		rc = no_recording(path, &first_failure, err);
+	if (rc < 0)
+		profile_free(profile);
+	else
+		*out = profile;
 	return rc;
 }
 
@@ -238,6 +277,7 @@ void profile_free(struct profile *profile)
 {
 	if (!profile)
 		return;
+	profile_free(profile->graph_run);
 	for (size_t i = 0; i < profile->process_count; i++)
 		process_clear(&profile->processes[i]);
 	for (size_t i = 0; i < profile->device_count; i++) {

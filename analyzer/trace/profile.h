@@ -6,6 +6,9 @@
  * threads get one index each for the whole recording.  Analyses read this and
  * never a trace row.  Nothing here is changed after loading.
  *
+ * A program that was recorded twice (--graphs=both) has two profiles that are
+ * never added up: that of its first run, which owns that of the second.
+ *
  * Ten million operations and their API calls must fit in 2 GB, so the two big
  * arrays hold small fixed structures and everything that repeats is interned.
  */
@@ -236,6 +239,7 @@ struct profile_process {
 	int64_t sealed_ns;	   /* 0: the recording was cut off */
 	int64_t first_ns, last_ns; /* first and last moment that any row mentions */
 	int64_t rank;		   /* -1 when none */
+	uint32_t run;		   /* of --graphs=both: 1 or 2, else 0 */
 	bool is_replay;		   /* counters by replay: kernels' times are not their own */
 	bool is_graph_level;	   /* recorded with --graphs=graph */
 	bool is_filtered;	   /* by --kernels, --delay, --duration or the profiler API */
@@ -298,12 +302,14 @@ struct profile {
 	size_t sampled_span_count;
 	struct profile_loss *losses;
 	size_t loss_count;
-	void *strings; /* owner of the interned texts above; opaque */
+	struct profile *graph_run; /* owned; the second run of --graphs=both, or NULL */
+	void *strings;		   /* owner of the interned texts above; opaque */
 };
 
 /*
  * Reads a recording: a folder of host.pid folders, or one such folder itself.
- * Rows that cannot be used are counted in losses and reading goes on.  Fails
+ * Rows that cannot be used are counted in losses and reading goes on.  Processes
+ * of a second run go into graph_run, unless there are no others.  Fails
  * (negative errno, described in err) when there is no recording there, when no
  * process folder of it can be read, or when memory runs out.  The caller owns
  * *out and frees it with profile_free.

@@ -315,6 +315,7 @@
 	KEY(driver, "CUDA version of the driver, cuDriverGetVersion") \
 	KEY(driver_name, "version of the kernel driver, as nvidia-smi prints it") \
 	KEY(graphs, "node or graph: what a graph launch was recorded as") \
+	KEY(run, "1 or 2: which run of record --graphs=both, which runs the program twice") \
 	KEY(filter_kernels, "--kernels, when given") \
 	KEY(delay_ns, "--delay, when given") \
 	KEY(duration_ns, "--duration, when given") \

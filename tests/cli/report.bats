@@ -83,7 +83,7 @@ print($1)"
 }
 
 @test "JSON has the promised keys" {
-	run json "report['schema'], set('processes devices kernels roofline launch_roofline atomics counters graphs copies memsets api ranges gaps concurrency losses not_visible advice'.split()) - set(report)"
+	run json "report['schema'], set('processes devices kernels roofline launch_roofline atomics counters graphs device_graphs copies memsets api ranges gaps concurrency losses not_visible advice'.split()) - set(report)"
 	[ "$output" = "1 set()" ]
 	run json "[report['kernels'][0][k] for k in 'name mangled count total_ns mean_ns p50_ns p99_ns min_ns max_ns grid block registers'.split()]"
 	[ "$output" = "['saxpy(int, float, float*)', '_Z5saxpyifPf', 2, 15000, 7500.0, 5000, 10000, 5000, 10000, [64, 2, 1], [256, 1, 1], 32]" ]
@@ -107,7 +107,7 @@ print($1)"
 }
 
 @test "every section of CSV has as many fields in each row as columns" {
-	for section in processes devices kernels roofline launch_roofline atomics counters graphs copies memsets api ranges gaps concurrency \
+	for section in processes devices kernels roofline launch_roofline atomics counters graphs device_graphs copies memsets api ranges gaps concurrency \
 		streams advice losses not_visible; do
 		"$ROOFLINECTL" report roofline.1 -f csv -s "$section" | python3 -c "
 import csv, sys

@@ -587,6 +587,68 @@ static void test_filters(void **state)
 	}
 }
 
+/* Two processes of a second run, which hold what the first has. */
+static void add_second_run(const struct fixture *fixture)
+{
+	fixture_write(fixture, FIXTURE_PROCESS, "process.csv", "key,value\nrun,1\ngraphs,node\n");
+	fixture_add_process(fixture, "host.200");
+	fixture_add_process(fixture, "host.99");
+	fixture_write(fixture, "host.200", "process.csv", "key,value\nrun,2\ngraphs,graph\n");
+	fixture_write(fixture, "host.99", "process.csv", "key,value\nrun,2\ngraphs,graph\n");
+}
+
+static void test_two_runs(void **state)
+{
+	struct profile *profile;
+
+	add_second_run(*state);
+	profile = load(*state);
+	assert_consistent(profile);
+	assert_int_equal(profile->process_count, 1);
+	assert_string_equal(profile->processes[0].folder, FIXTURE_PROCESS);
+	assert_int_equal(profile->processes[0].run, 1);
+	assert_int_equal(profile->op_count, 5);
+	assert_non_null(profile->graph_run);
+	assert_consistent(profile->graph_run);
+	assert_int_equal(profile->graph_run->process_count, 2);
+	assert_int_equal(profile->graph_run->processes[0].run, 2);
+	assert_true(profile->graph_run->processes[0].is_graph_level);
+	assert_int_equal(profile->graph_run->op_count, 10);
+	assert_null(profile->graph_run->graph_run);
+	profile_free(profile);
+}
+
+static void test_second_run_alone(void **state)
+{
+	const struct fixture *fixture = *state;
+	char path[128];
+	struct profile *profile = NULL;
+	struct err err = {""};
+
+	add_second_run(fixture);
+	snprintf(path, sizeof(path), "%s/host.99", fixture->path);
+	assert_int_equal(profile_load(&profile, path, &err), 0);
+	assert_int_equal(profile->process_count, 1);
+	assert_int_equal(profile->op_count, 5);
+	assert_null(profile->graph_run);
+	profile_free(profile);
+	fixture_write(fixture, FIXTURE_PROCESS, "process.csv", "key,value\nrun,2\n");
+	profile = load(fixture);
+	assert_int_equal(profile->process_count, 3);
+	assert_int_equal(profile->op_count, 15);
+	assert_null(profile->graph_run);
+	profile_free(profile);
+}
+
+static void test_one_run(void **state)
+{
+	struct profile *profile = load(*state);
+
+	assert_int_equal(profile->processes[0].run, 0);
+	assert_null(profile->graph_run);
+	profile_free(profile);
+}
+
 static void test_far_correlations(void **state)
 {
 	struct profile *profile;
@@ -934,6 +996,9 @@ int main(void)
 		TEST("a stream that nothing describes has a device", test_unused_stream),
 		TEST("a newer schema is read and told", test_newer_schema),
 		TEST("a recording knows that it was filtered", test_filters),
+		TEST("the second run of two is a profile of its own", test_two_runs),
+		TEST("a second run alone is an ordinary recording", test_second_run_alone),
+		TEST("a program that ran once has no second run", test_one_run),
 		TEST("correlation ids that lie far apart are found", test_far_correlations),
 		TEST("rows out of order are sorted", test_unordered),
 		TEST("calls are nested per thread only", test_nested_threads),
