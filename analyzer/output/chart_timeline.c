@@ -16,6 +16,8 @@
 #define LABEL_LIMIT 60
 #define LABEL_SIZE (4 * LABEL_LIMIT + 1) /* UTF-8 */
 #define LEGEND_NAME_LIMIT 34
+#define TITLE_NAME_LIMIT 40
+#define MARGIN_RATIO 0.03 /* of what is zoomed to, on both sides: where it begins has to be seen */
 #define TERM_FRAME_COLUMNS 5 /* of a drawing made of characters: borders and space for the axis */
 #define GRAPH_CLASS (COLOUR_GRAPH - COLOUR_KERNEL)
 #define LEGEND_SIZE (COLOUR_END + 2)
@@ -42,6 +44,7 @@ struct painter {
 	int64_t origin_ns, from_ns, to_ns; /* from and to are absolute */
 	int columns, text_columns;
 	bool is_text;
+	const struct occurrence *occurrence; /* what is zoomed to, or NULL */
 	const struct quantity_unit *unit;
 	struct chart_file spans, labels; /* labels: names of ranges, only for characters */
 	struct chart_idle idle;
@@ -306,17 +309,37 @@ static void set_title(struct chart_file *file, const struct painter *painter)
 	snprintf(title, sizeof(title), "%s: idle for %s of %s", who,
 		 format_percent((double)painter->idle.idle_ns, (double)painter->idle.wall_ns).text,
 		 format_ns((double)painter->idle.wall_ns).text);
+	if (!painter->idle.wall_ns)
+		snprintf(title, sizeof(title), "%s: outside the time of GPU operations", who);
 	chart_set_text(file, "chart_title", title);
+}
+
+/* "step 3 of 10": before the causes of idle time. */
+static void describe_occurrence(char *text, size_t size, const struct occurrence *occurrence)
+{
+	char name[4 * TITLE_NAME_LIMIT + 1];
+
+	if (occurrence->is_range)
+		format_text(name, sizeof(name), occurrence->name, TITLE_NAME_LIMIT);
+	else
+		format_kernel_name(name, sizeof(name), occurrence->name, TITLE_NAME_LIMIT);
+	snprintf(text, size, "%s, %s of %s", name, format_count(occurrence->number).text,
+		 format_count(occurrence->count).text);
 }
 
 static void set_subtitle(struct chart_file *file, const struct painter *painter)
 {
-	char causes[256], text[512];
+	char causes[256], what[256] = "", text[1024];
 	size_t room = painter->is_text ? (size_t)painter->text_columns - 6 : sizeof(causes);
 
+	if (painter->occurrence)
+		describe_occurrence(what, sizeof(what), painter->occurrence);
+	if (painter->is_text && strlen(what) + 2 < room)
+		room -= strlen(what) + (what[0] ? 2 : 0);
 	chart_describe_causes(causes, room < sizeof(causes) ? room : sizeof(causes),
 			      &painter->idle);
-	snprintf(text, sizeof(text), "%s%s", causes[0] ? "idle: " : "", causes);
+	snprintf(text, sizeof(text), "%s%s%s%s", what, what[0] && causes[0] ? "; " : "",
+		 causes[0] ? "idle: " : "", causes);
 	chart_set_text(file, "chart_subtitle", text);
 	chart_set_text(file, "chart_note",
 		       !painter->has_partial ? ""
@@ -410,6 +433,16 @@ static int write_rows(const struct painter *painter, const char *folder, struct 
 }
 
 /* ---- the window ---- */
+static void set_window_of(struct painter *painter, const struct occurrence *occurrence)
+{
+	int64_t length_ns = occurrence->end_ns - occurrence->start_ns;
+	int64_t margin_ns = (int64_t)(MARGIN_RATIO * (double)length_ns) + 1;
+
+	painter->occurrence = occurrence;
+	painter->from_ns = occurrence->start_ns - margin_ns;
+	painter->to_ns = occurrence->end_ns + margin_ns;
+}
+
 static int set_window(struct painter *painter, const struct chart_options *options, struct err *err)
 {
 	const struct profile *profile = painter->report->profile;
@@ -431,14 +464,19 @@ static int set_window(struct painter *painter, const struct chart_options *optio
 			       profile->path);
 	last = last > first ? last : first + 1;
 	painter->origin_ns = first;
-	if (options->from_ns >= last - first)
+	if (options->occurrence) {
+		set_window_of(painter, options->occurrence);
+	} else if (options->from_ns >= last - first) {
 		return err_set(err, -ERANGE,
 			       "--from lies behind the end of the recording, which "
 			       "lasts %s",
 			       format_ns((double)(last - first)).text);
-	painter->from_ns = first + options->from_ns;
-	painter->to_ns =
-		options->to_ns < 0 || options->to_ns > last - first ? last : first + options->to_ns;
+	} else {
+		painter->from_ns = first + options->from_ns;
+		painter->to_ns = options->to_ns < 0 || options->to_ns > last - first
+					 ? last
+					 : first + options->to_ns;
+	}
 	painter->unit = quantity_unit((double)(painter->to_ns - painter->from_ns) / 3);
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/occurrence.h"
 #include "analysis/report.h"
 
 /* CHART(name, summary), in the order that --help shows them and that a plain `plot` draws */
@@ -28,7 +29,8 @@
 
 struct chart_options {
 	int64_t from_ns,
-		to_ns;	  /* part of the recording, from its first operation; to_ns < 0: its end */
+		to_ns; /* part of the recording, from its first operation; to_ns < 0: its end */
+	const struct occurrence *occurrence; /* shown instead, wherever it lies; NULL: none */
 	int text_columns; /* width of a drawing made of characters, 0 for a picture */
 };
 

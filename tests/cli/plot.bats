@@ -105,6 +105,35 @@ roofline-atomics.svg" ]
 	[[ "$output" == *"'soon' is not a number of milliseconds"* ]]
 }
 
+@test "plot --range zooms to the N-th NVTX range of a name, or to a kernel" {
+	needs_gnuplot
+	run "$ROOFLINECTL" plot --range=step:3 --format term timeline
+	[ "$status" -eq 0 ]
+	[[ "${lines[1]}" == *"step, 3 of 5; idle: "* ]]
+	[[ "$output" == *"NVTX"*"step"* ]]
+	run "$ROOFLINECTL" plot --range=saxpy:2 --format term timeline
+	[ "$status" -eq 0 ]
+	[[ "${lines[1]}" == *"saxpy, 2 of 1,250"* ]]
+	[[ "${lines[0]}" == *"of 1."*" us" || "${lines[0]}" == *"of 2."*" us" ]]
+}
+
+@test "plot --range says what to do when there is no such thing, or not so many, or a window too" {
+	run "$ROOFLINECTL" plot recording --range=stop
+	[ "$status" -eq 1 ]
+	[ "$output" = "rooflinectl plot: no NVTX range and no kernel of recording is called 'stop'; they are listed by: rooflinectl report recording --section ranges, and --section kernels" ]
+	run "$ROOFLINECTL" plot recording --range=step:6
+	[ "$status" -eq 1 ]
+	[ "$output" = "rooflinectl plot: the NVTX range 'step' occurs 5 times: N in NAME:N is 1 to 5, not 6" ]
+	for window in --from=0 --to=3; do
+		run "$ROOFLINECTL" plot --range=step "$window"
+		[ "$status" -eq 2 ]
+		[[ "$output" == *"--range and --from or --to both say what to show; give one"* ]]
+	done
+	run "$ROOFLINECTL" plot --range=
+	[ "$status" -eq 2 ]
+	[ -z "$(ls roofline-* 2>/dev/null)" ]
+}
+
 @test "plot names a chart that does not exist, and those that do" {
 	run "$ROOFLINECTL" plot recording roofs
 	[ "$status" -eq 2 ]
