@@ -1,7 +1,7 @@
 # timeline.gp - one row per stream, kind of copy, NVTX depth and for idle time.
 #
 # Reads spans (start end low high colour label; in characters: cell row colour
-# letter; names of ranges in labels: cell row end label) and rows (row kind label); from, to, unit, row_count, label_width,
+# letter; names of ranges in labels: cell row end label) and rows (row kind label); from, to, unit, origin, row_count, label_width,
 # cell_count, chart_note.
 
 load plots.'/style.gp'
@@ -32,7 +32,7 @@ if (is_text) {
 	set xrange [from:to]
 	set yrange [row_count:0]         # the last line is the axis
 	set xtics nomirror
-	set format x '%g '.unit
+	set format x '%.10g '.unit       # a short part of a long recording needs the digits
 	at_cell(cell) = from + cell * (to - from) / cell_count
 	room(start, end) = int(end) - int(start) - 1
 	plot rows using (from):1:(stringcolumn(3)) with labels right offset -1,0 noenhanced notitle, \
@@ -40,8 +40,9 @@ if (is_text) {
 	     labels using (at_cell(int($1) + 1)):2:(fit(stringcolumn(4), room($1, $3))) with labels left noenhanced notitle
 } else {
 	set xrange [from:to]
-	set xlabel sprintf('time from the first GPU operation (%s)', unit) textcolor rgb quiet_colour offset 0,0.2
+	set xlabel sprintf('time from %s (%s)', origin, unit) textcolor rgb quiet_colour offset 0,0.2
 	set xtics nomirror offset 0,0.2
+	set format x '%.10g'             # a short part of a long recording needs the digits
 	set grid xtics back linetype 1 linewidth 1 linecolor rgb grid_colour
 	do for [i = 1:row_count] {
 		set object i rectangle from graph 0,first i - 0.9 to graph 1,first i - 0.1 behind \

@@ -41,7 +41,8 @@ struct painter {
 	struct chart_rows rows;
 	struct lane *lanes; /* as rows.rows[] */
 	uint8_t *kernel_colours;
-	int64_t origin_ns, from_ns, to_ns; /* from and to are absolute */
+	int64_t first_ns;		   /* first operation of any device */
+	int64_t origin_ns, from_ns, to_ns; /* absolute; the axis is 0 at the origin */
 	int columns, text_columns;
 	bool is_text;
 	const struct occurrence *occurrence; /* what is zoomed to, or NULL */
@@ -314,26 +315,28 @@ static void set_title(struct chart_file *file, const struct painter *painter)
 	chart_set_text(file, "chart_title", title);
 }
 
-/* "step 3 of 10": before the causes of idle time. */
-static void describe_occurrence(char *text, size_t size, const struct occurrence *occurrence)
+/* "step, 3 of 10, at 5.00 ms": before the causes of idle time. */
+static void describe_occurrence(char *text, size_t size, const struct painter *painter)
 {
+	const struct occurrence *occurrence = painter->occurrence;
 	char name[4 * TITLE_NAME_LIMIT + 1];
 
 	if (occurrence->is_range)
 		format_text(name, sizeof(name), occurrence->name, TITLE_NAME_LIMIT);
 	else
 		format_kernel_name(name, sizeof(name), occurrence->name, TITLE_NAME_LIMIT);
-	snprintf(text, size, "%s, %s of %s", name, format_count(occurrence->number).text,
-		 format_count(occurrence->count).text);
+	snprintf(text, size, "%s, %s of %s, at %s", name, format_count(occurrence->number).text,
+		 format_count(occurrence->count).text,
+		 format_ns((double)(painter->origin_ns - painter->first_ns)).text);
 }
 
 static void set_subtitle(struct chart_file *file, const struct painter *painter)
 {
-	char causes[256], what[256] = "", text[1024];
+	char causes[256], what[320] = "", text[1024];
 	size_t room = painter->is_text ? (size_t)painter->text_columns - 6 : sizeof(causes);
 
 	if (painter->occurrence)
-		describe_occurrence(what, sizeof(what), painter->occurrence);
+		describe_occurrence(what, sizeof(what), painter);
 	if (painter->is_text && strlen(what) + 2 < room)
 		room -= strlen(what) + (what[0] ? 2 : 0);
 	chart_describe_causes(causes, room < sizeof(causes) ? room : sizeof(causes),
@@ -408,6 +411,8 @@ static int write_settings(const struct painter *painter, const char *folder, str
 	chart_set_data(&file, "labels", folder);
 	chart_set_data(&file, "rows", folder);
 	chart_set_text(&file, "unit", painter->unit->name);
+	chart_set_text(&file, "origin",
+		       painter->occurrence ? "its start" : "the first GPU operation");
 	chart_set_number(&file, "from", axis(painter, painter->from_ns));
 	chart_set_number(&file, "to", axis(painter, painter->to_ns));
 	chart_set_number(&file, "row_count", (double)painter->rows.count);
@@ -439,6 +444,7 @@ static void set_window_of(struct painter *painter, const struct occurrence *occu
 	int64_t margin_ns = (int64_t)(MARGIN_RATIO * (double)length_ns) + 1;
 
 	painter->occurrence = occurrence;
+	painter->origin_ns = occurrence->start_ns;
 	painter->from_ns = occurrence->start_ns - margin_ns;
 	painter->to_ns = occurrence->end_ns + margin_ns;
 }
@@ -463,7 +469,7 @@ static int set_window(struct painter *painter, const struct chart_options *optio
 			       "timeline to draw",
 			       profile->path);
 	last = last > first ? last : first + 1;
-	painter->origin_ns = first;
+	painter->first_ns = painter->origin_ns = first;
 	if (options->occurrence) {
 		set_window_of(painter, options->occurrence);
 	} else if (options->from_ns >= last - first) {

@@ -109,7 +109,7 @@ roofline-atomics.svg" ]
 	needs_gnuplot
 	run "$ROOFLINECTL" plot --range=step:3 --format term timeline
 	[ "$status" -eq 0 ]
-	[[ "${lines[1]}" == *"step, 3 of 5; idle: "* ]]
+	[[ "${lines[1]}" == *"step, 3 of 5, at 6."*" ms; idle: "* ]]
 	[[ "$output" == *"NVTX"*"step"* ]]
 	run "$ROOFLINECTL" plot --range=saxpy:2 --format term timeline
 	[ "$status" -eq 0 ]

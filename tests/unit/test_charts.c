@@ -463,9 +463,9 @@ static void what_is_zoomed_to_is_shown_with_a_margin_wherever_it_lies(void **sta
 	assert_int_equal(chart_timeline(&report, &options, folder, NULL), 0);
 	text = read_whole(folder, "timeline.gp");
 	assert_non_null(strstr(text, "NVIDIA Test: outside the time of GPU operations"));
-	assert_non_null(strstr(text, "chart_subtitle = 'load, 3 of 1,000'"));
-	assert_non_null(strstr(text, "from = -4061\n")); /* ns before the first operation */
-	assert_non_null(strstr(text, "to = -1939\n"));
+	assert_non_null(strstr(text, "chart_subtitle = 'load, 3 of 1,000, at -4.00 us'"));
+	assert_non_null(strstr(text, "from = -61\n")); /* ns before it begins */
+	assert_non_null(strstr(text, "to = 2061\n"));
 	free(text);
 	gnuplot_folder_remove(folder);
 	report_close(&report);
