@@ -7,6 +7,7 @@
  *   2. at the same time, because they are large:
  *        kernels                                     loader_ops.c
  *        api, sorted and with nested calls dropped   loader_calls.c
+ *        samples                                     loader_samples.c
  *        everything else                             loader_ops.c, loader_events.c,
  *                                                    loader_counters.c
  *   3. ids of operations become indexes, operations find their calls, markers
@@ -15,7 +16,8 @@
  *
  * During 2 the maps of 1 are only read, threads[], call_names[] and calls[]
  * belong to the thread that reads api, ops[] to the one that reads kernels,
- * and all the rest to the third, so that nothing needs a lock.
+ * samples[] and sampled_spans[] to the one that reads samples, and all the
+ * rest to the fourth, so that nothing needs a lock.
  */
 #ifndef ROOFLINE_LOADER_H
 #define ROOFLINE_LOADER_H
@@ -33,7 +35,7 @@
 struct loader_capacity {
 	size_t processes, devices, streams, threads, kernel_names, signatures, copies, memsets,
 		graph_launches, ops, call_names, calls, ranges, syncs, overheads, jits, metrics,
-		counters, counted_graphs, losses;
+		counters, counted_graphs, samples, sampled_spans, losses;
 };
 
 /* What tells devices without a UUID apart. */
@@ -131,7 +133,7 @@ struct process_loader {
 	size_t counted_count, counted_capacity;
 	struct counter_value *counter_values;
 	size_t counter_value_count, counter_value_capacity;
-	struct loader_task small, kernels, calls, others;
+	struct loader_task small, kernels, calls, samples, others;
 };
 
 /* ---- loader.c: what the others share ---- */
@@ -204,6 +206,15 @@ int loader_read_counters(struct loader_task *task);
 /* Marks the operations that were counted and adds the values to profile->counters. */
 int loader_add_counters(struct process_loader *loader);
 void loader_free_counters(struct loader *loader);
+
+/* ---- loader_samples.c ---- */
+
+/* A reader_row of sampled_metrics.csv. */
+int loader_take_sampled_metric(const union trace_row *row, const struct reader_place *place,
+			       void *context);
+int loader_read_samples(struct loader_task *task);
+/* Sorts both arrays, joins spans that touch, and gives every device its slices.  -ENOMEM. */
+int loader_sort_samples(struct profile *profile);
 
 /* ---- loader_ranges.c ---- */
 

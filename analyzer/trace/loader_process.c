@@ -12,6 +12,7 @@ static int add_reader_losses(struct process_loader *loader)
 
 	reader_merge_losses(sum, &loader->kernels.losses);
 	reader_merge_losses(sum, &loader->calls.losses);
+	reader_merge_losses(sum, &loader->samples.losses);
 	reader_merge_losses(sum, &loader->others.losses);
 	for (int kind = 0; kind < READER_LOSS_COUNT && rc == 0; kind++)
 		if (sum->count[kind])
@@ -31,6 +32,12 @@ static void *run_kernels(void *task)
 static void *run_calls(void *task)
 {
 	((struct loader_task *)task)->rc = loader_read_calls(task);
+	return NULL;
+}
+
+static void *run_samples(void *task)
+{
+	((struct loader_task *)task)->rc = loader_read_samples(task);
 	return NULL;
 }
 
@@ -58,7 +65,8 @@ static bool start_thread(pthread_t *thread, void *(*run)(void *), struct loader_
 /* Reads the large tables; ids of operations are resolved while calls may still be sorted. */
 static int read_large_tables(struct process_loader *loader)
 {
-	pthread_t kernels, calls;
+	pthread_t kernels, calls, samples;
+	bool has_samples = start_thread(&samples, run_samples, &loader->samples);
 	bool has_calls = start_thread(&calls, run_calls, &loader->calls);
 	bool has_kernels = start_thread(&kernels, run_kernels, &loader->kernels);
 	int rc;
@@ -71,6 +79,10 @@ static int read_large_tables(struct process_loader *loader)
 		rc = loader_resolve_ops(loader);
 	if (has_calls)
 		pthread_join(calls, NULL);
+	if (has_samples)
+		pthread_join(samples, NULL);
+	if (rc == 0)
+		rc = loader->samples.rc;
 	return rc < 0 ? rc : loader->calls.rc;
 }
 
@@ -116,7 +128,7 @@ static void process_loader_init(struct process_loader *loader, struct loader *al
 		.first_jit = profile->jit_count,
 	};
 	loader->small.owner = loader->kernels.owner = loader;
-	loader->calls.owner = loader->others.owner = loader;
+	loader->calls.owner = loader->samples.owner = loader->others.owner = loader;
 }
 
 static void process_loader_clear(struct process_loader *loader)
@@ -166,13 +178,14 @@ static int load_tables(struct process_loader *loader)
 static bool any_opened(const struct process_loader *loader)
 {
 	return loader->small.opened_count || loader->kernels.opened_count ||
-	       loader->calls.opened_count || loader->others.opened_count;
+	       loader->calls.opened_count || loader->samples.opened_count ||
+	       loader->others.opened_count;
 }
 
 static void describe_failure(const struct process_loader *loader, int rc, struct err *err)
 {
 	const struct loader_task *const tasks[] = {&loader->small, &loader->kernels, &loader->calls,
-						   &loader->others};
+						   &loader->samples, &loader->others};
 
 	for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++)
 		if (tasks[i]->err.text[0])

@@ -367,5 +367,7 @@ int loader_read_small_tables(struct process_loader *loader)
 		rc = loader_read(task, TRACE_TABLE_threads, take_thread);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_metrics, loader_take_metric);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_sampled_metrics, loader_take_sampled_metric);
 	return rc;
 }

@@ -211,6 +211,8 @@ int profile_load(struct profile **out, const char *path, struct err *err)
 		rc = load_recording(&loader, path, err);
 	if (rc == 0)
 		rc = sort_profile(loader.profile);
+	if (rc == 0)
+		rc = loader_sort_samples(loader.profile);
 	if (rc == 0) {
 		set_slices(loader.profile);
 		*out = loader.profile;
@@ -265,6 +267,8 @@ void profile_free(struct profile *profile)
 	free(profile->metrics); /* the texts are in strings */
 	free(profile->counters);
 	free(profile->counted_graphs);
+	free(profile->samples);
+	free(profile->sampled_spans);
 	free(profile->losses);
 	free(profile);
 }

@@ -18,6 +18,7 @@
 
 #include "base/err.h"
 #include "roofline/metrics.h"
+#include "roofline/sampled.h"
 
 #define PROFILE_NONE UINT32_MAX /* "there is none" in every index below */
 
@@ -32,7 +33,10 @@ struct profile_device {
 	uint64_t memory_byte_per_s;
 	uint64_t l2_bytes;
 	uint32_t max_warps_per_sm, max_blocks_per_sm, max_registers_per_sm, max_shared_bytes_per_sm;
-	size_t first_op, op_count; /* its slice of ops[] */
+	size_t first_op, op_count;	   /* its slice of ops[] */
+	size_t first_sample, sample_count; /* of samples[] */
+	size_t first_span, span_count;	   /* of sampled_spans[] */
+	uint32_t sampled;		   /* bit 1 << SAMPLED_role: what samples[] know of it */
 };
 
 struct profile_stream {
@@ -194,6 +198,30 @@ struct profile_range {
 	bool is_open;
 };
 
+/* What the whole GPU did for a moment, whoever used it; 88 bytes. */
+struct profile_sample {
+	int64_t start_ns;
+	uint64_t length_ns;
+	uint32_t device;       /* devices[] */
+	uint32_t sample_count; /* more than 1: samples in a row in which nothing ran */
+	float dispatches, blocks;
+	float compute;	      /* 0 to 1: of the time; also 1 to 2 us after the last kernel */
+	float sm;	      /* 0 to 1: SMs with a warp resident, of all SMs and of the time */
+	float sm_min, sm_max; /* of the least busy and the busiest SM */
+	float tensor;	      /* 0 to 1, as sm */
+	float dram_read_bytes, dram_write_bytes;
+	float l2_bytes, atomic_bytes; /* atomic_bytes are those of l2_bytes */
+	float pcie_read_bytes, pcie_write_bytes;
+	float nvlink_rx_bytes, nvlink_tx_bytes;
+};
+
+/* Time of a device in which samples[] have no hole; the rest was not sampled. */
+struct profile_sampled_span {
+	uint32_t device; /* devices[] */
+	int64_t start_ns, end_ns;
+	uint64_t interval_ns; /* length of a sample */
+};
+
 struct profile_property {
 	char *key, *value;
 };
@@ -264,6 +292,10 @@ struct profile {
 	size_t counter_count;
 	struct profile_counted_graph *counted_graphs;
 	size_t counted_graph_count;
+	struct profile_sample *samples; /* by device, then start_ns */
+	size_t sample_count;
+	struct profile_sampled_span *sampled_spans; /* likewise; those that touch are one */
+	size_t sampled_span_count;
 	struct profile_loss *losses;
 	size_t loss_count;
 	void *strings; /* owner of the interned texts above; opaque */

@@ -223,6 +223,44 @@
 	COLUMN(u32, metric, "metrics.id") \
 	COLUMN(f64, value, "as CUPTI evaluates it")
 
+/* The whole GPU over time, whoever used it; only with --sample.  One row a sample, or one for several in
+ * a row in which nothing ran.  A column that was not sampled is 0 and has no row in sampled_metrics. */
+#define TRACE_SAMPLES(COLUMN) \
+	COLUMN(i64, start_ns, "the first sample of the row begins") \
+	COLUMN(u64, length_ns, "until the last sample of the row ends") \
+	COLUMN(u32, device, "devices.device") \
+	COLUMN(u32, sample_count, "1, or more of samples in which nothing ran") \
+	COLUMN(u32, dispatches, "kernels that began, whoever launched them") \
+	COLUMN(u64, blocks, "thread blocks that were launched") \
+	COLUMN(u64, compute_cycles, "cycles of the front end with compute work, also 1 to 2 us after the last") \
+	COLUMN(u64, front_cycles, "cycles of the front end that passed") \
+	COLUMN(u64, sm_cycles, "cycles with a warp resident, summed over the SMs") \
+	COLUMN(u64, sm_cycles_min, "of the least busy SM") \
+	COLUMN(u64, sm_cycles_max, "of the busiest SM") \
+	COLUMN(u64, sm_elapsed_cycles, "cycles of one SM that passed") \
+	COLUMN(u64, tensor_cycles, "cycles with tensor cores active, summed over the SMs") \
+	COLUMN(u64, dram_read_bytes, "bytes read from DRAM") \
+	COLUMN(u64, dram_write_bytes, "bytes written to DRAM") \
+	COLUMN(u64, l2_sectors, "32-byte sectors of L2, by all its clients") \
+	COLUMN(u64, atomic_sectors, "those of them for atomics and reductions") \
+	COLUMN(u64, pcie_read_bytes, "bytes that the GPU read over PCIe") \
+	COLUMN(u64, pcie_write_bytes, "bytes that the GPU wrote over PCIe, sampling's own among them") \
+	COLUMN(u64, nvlink_rx_bytes, "bytes received over NVLink") \
+	COLUMN(u64, nvlink_tx_bytes, "bytes sent over NVLink")
+
+/* Which counter stood for which column of samples. */
+#define TRACE_SAMPLED_METRICS(COLUMN) \
+	COLUMN(u32, device, "devices.device") \
+	COLUMN(text, role, "the column of samples") \
+	COLUMN(text, name, "CUPTI's names for it, separated by +; empty where this chip has none")
+
+/* Time in which samples has no hole.  What lies outside was not sampled, and says nothing. */
+#define TRACE_SAMPLED_SPANS(COLUMN) \
+	COLUMN(u32, device, "devices.device") \
+	COLUMN(i64, start_ns, "samples begin") \
+	COLUMN(i64, end_ns, "and end; the next row may go on from here") \
+	COLUMN(u64, interval_ns, "length of a sample")
+
 /* Whatever did not make it into the other tables.  Counts add up over rows of one kind. */
 #define TRACE_LOSSES(COLUMN) \
 	COLUMN(i64, time_ns, "when it was noticed") \
@@ -257,6 +295,9 @@
 	TABLE(metrics, TRACE_METRICS) \
 	TABLE(counted, TRACE_COUNTED) \
 	TABLE(counters, TRACE_COUNTERS) \
+	TABLE(sampled_metrics, TRACE_SAMPLED_METRICS) \
+	TABLE(sampled_spans, TRACE_SAMPLED_SPANS) \
+	TABLE(samples, TRACE_SAMPLES) \
 	TABLE(clocks, TRACE_CLOCKS) \
 	TABLE(losses, TRACE_LOSSES)
 
@@ -286,6 +327,9 @@
 	KEY(counters_mode, "rotation: each launch carries one pass; replay: each launch was repeated for every pass") \
 	KEY(counters_passes, "passes that the counters were divided into") \
 	KEY(counters_problem, "why counters that were asked for were not read") \
+	KEY(sample_ns, "--sample, when given: length of a sample") \
+	KEY(sample_windows, "when samples were taken: continuous, or in windows") \
+	KEY(sample_problem, "why samples that were asked for were not taken") \
 	KEY(sealed_ns, "the recording was closed properly")
 
 /* LOSS(name, unit, meaning): the kinds of losses.csv. */
@@ -300,6 +344,7 @@
 	LOSS(outside_window, "records", "left out on request: --delay, --duration, profiler API") \
 	LOSS(late_records, "records", "arrived after the recording had been closed") \
 	LOSS(unusable_counts, "launches", "their counters were read but not evaluated: other work ran beside them, or CUPTI dropped them") \
+	LOSS(lost_sample_ns, "ns", "of a GPU's time that should have been sampled and was not: its buffer was full, or decoding too slow") \
 	LOSS(disabled_kinds, "kinds", "CUPTI refused to record this kind")
 
 /* clang-format on */

@@ -105,6 +105,19 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 	[TRACE_TABLE_counters] = "counted,metric,value\n"
 				 "1,1,4096\n"
 				 "2,2,12.5\n",
+	[TRACE_TABLE_sampled_metrics] = "device,role,name\n"
+					"0,dispatches,gr__dispatch_count.sum\n"
+					"0,sm_cycles,sm__cycles_active.sum\n"
+					"0,nvlink_rx_bytes,\n", /* not on this chip */
+	[TRACE_TABLE_sampled_spans] = "device,start_ns,end_ns,interval_ns\n"
+				      "0,2000,4000,1000\n",
+	[TRACE_TABLE_samples] =
+		"start_ns,length_ns,device,sample_count,dispatches,blocks,compute_cycles,"
+		"front_cycles,sm_cycles,sm_cycles_min,sm_cycles_max,sm_elapsed_cycles,"
+		"tensor_cycles,dram_read_bytes,dram_write_bytes,l2_sectors,atomic_sectors,"
+		"pcie_read_bytes,pcie_write_bytes,nvlink_rx_bytes,nvlink_tx_bytes\n"
+		"2000,1000,0,1,1,64,800,1600,65340,495,1980,1980,13068,100,200,10,5,7,5000,0,0\n"
+		"3000,1000,0,1,0,0,0,1600,0,0,0,1980,0,0,0,0,0,0,5000,0,0\n",
 	[TRACE_TABLE_clocks] = "realtime_ns,monotonic_raw_ns,cupti_ns\n"
 			       "600,10,600\n",
 	[TRACE_TABLE_losses] = "time_ns,kind,count,detail\n"
