@@ -314,7 +314,7 @@ static void the_busiest_streams_get_rows_and_the_others_share_one(void **state)
 		builder_kernel(b, i, "k", 1000 * i, 1000 * i + 10 * (i + 1), PROFILE_NONE);
 	}
 	builder_finish(b);
-	assert_int_equal(chart_rows_choose(&rows, &b->profile), 0);
+	assert_int_equal(chart_rows_choose(&rows, &b->profile, NULL), 0);
 	last = rows.of_stream[0];
 	assert_string_equal(rows.rows[last].label, "7 other streams");
 	assert_int_equal(rows.of_stream[6], last);
@@ -335,7 +335,7 @@ static void a_range_row_stands_above_the_streams(void **state)
 	b->profile.range_count = 2;
 	builder_kernel(b, 0, "k", 0, 10, PROFILE_NONE);
 	builder_finish(b);
-	assert_int_equal(chart_rows_choose(&rows, &b->profile), 0);
+	assert_int_equal(chart_rows_choose(&rows, &b->profile, NULL), 0);
 	assert_int_equal(chart_row_of_range(&rows, &b->ranges[0]), 0);
 	assert_int_equal(chart_row_of_range(&rows, &b->ranges[1]), PROFILE_NONE);
 	assert_int_equal(chart_row_of_op(&rows, &b->profile, &b->ops[0]), 1);
