@@ -22,7 +22,6 @@
 #define MARGIN_RATIO 0.03 /* of what is zoomed to, on both sides: where it begins has to be seen */
 #define TERM_FRAME_COLUMNS 5 /* of a drawing made of characters: borders and space for the axis */
 #define GRAPH_CLASS (COLOUR_GRAPH - COLOUR_KERNEL)
-#define AREA_LIMIT 1024 /* devices are at most some dozens, their areas a dozen each */
 #define LEGEND_SIZE (COLOUR_END + 2)
 
 _Static_assert(GAP_CAUSE_COUNT <= RASTER_CLASSES, "a class for every cause of idle time");
@@ -54,7 +53,8 @@ struct painter {
 	const struct quantity_unit *unit;
 	struct chart_file spans, labels; /* labels: names of ranges, only for characters */
 	struct chart_file areas, peaks, unsampled; /* of strips, only for pictures */
-	int area_colours[AREA_LIMIT], area_count, unsampled_count;
+	int *area_colours;			   /* two for each row are enough */
+	int area_count, unsampled_count;
 	struct chart_strip_scales scales;
 	struct chart_idle idle;
 	bool colours_seen[COLOUR_END];
@@ -303,8 +303,6 @@ static int add_burst(struct painter *painter, const struct chart_burst *burst)
 static void put_area(struct painter *painter, const struct strip *strip,
 		     const struct strip_place *place, bool is_part, int colour)
 {
-	if (painter->area_count == AREA_LIMIT)
-		return;
 	if (painter->area_count)
 		fputs("\n\n", painter->areas.stream);
 	fputs("# time\ty\n", painter->areas.stream);
@@ -714,7 +712,8 @@ static int prepare_lanes(struct painter *painter, const struct chart_options *op
 	if (painter->columns < 10)
 		painter->columns = 10;
 	painter->lanes = calloc(painter->rows.count + 1, sizeof(*painter->lanes));
-	if (!painter->lanes)
+	painter->area_colours = calloc(2 * painter->rows.count + 1, sizeof(int));
+	if (!painter->lanes || !painter->area_colours)
 		return -ENOMEM;
 	for (size_t i = 0; i < painter->rows.count; i++) {
 		struct lane *lane = &painter->lanes[i];
@@ -772,6 +771,7 @@ static void painter_close(struct painter *painter)
 	for (size_t i = 0; painter->lanes && i < painter->rows.count; i++)
 		free(painter->lanes[i].cells);
 	free(painter->lanes);
+	free(painter->area_colours);
 	free(painter->kernel_colours);
 	chart_rows_free(&painter->rows);
 }

@@ -94,6 +94,34 @@ roofline-atomics.svg" ]
 	[[ "$output" == *"100 us"*"300 us"* ]]
 }
 
+@test "plot shows samples of the GPU under the kernels, and hatches what was not sampled" {
+	needs_gnuplot
+	"$BUILD/tests/tools/make_trace" sampled 5000 5000 2
+	for format in svg png pdf; do
+		run "$ROOFLINECTL" plot sampled --format "$format" timeline
+		[ "$status" -eq 0 ]
+		[ "$output" = "roofline-timeline.$format" ]
+	done
+	for text in "GPU 0 SM activity" "0 to 100%" "GPU 1 DRAM" "of 3.35 TB/s" "GPU 1 NVLink out" \
+		"tensor cores active" "hatched: not sampled (10.0% of the time)"; do
+		grep -qF "$text" roofline-timeline.svg
+	done
+	! grep -qF "GPU 0 NVLink" roofline-timeline.svg # it has no links
+	run "$ROOFLINECTL" plot recording timeline
+	[ "$status" -eq 0 ]
+	! grep -qE "SM activity|not sampled" roofline-timeline.svg
+}
+
+@test "plot --format term draws samples as blocks" {
+	needs_gnuplot
+	"$BUILD/tests/tools/make_trace" sampled 5000 5000
+	run "$ROOFLINECTL" plot sampled --format term timeline
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"SM activity 100% ▄▄▄"*"/////▄"* ]]
+	[[ "$output" == *"/: not sampled (10.0% of the time)"* ]]
+	[ "$(LC_ALL=C.UTF-8 wc -L <<<"$output")" -le 80 ]
+}
+
 @test "plot refuses a part that lies behind the end, and one that ends before it begins" {
 	run "$ROOFLINECTL" plot --from 1e9 timeline
 	[ "$status" -eq 1 ]

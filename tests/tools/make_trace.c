@@ -377,14 +377,18 @@ static void add_ramp(struct trace_samples_row *row, int64_t length_ns)
 	}
 }
 
+static bool is_idle(const struct trace_samples_row *row)
+{
+	return !row->compute_cycles && !row->dram_read_bytes && !row->pcie_read_bytes &&
+	       !row->pcie_write_bytes;
+}
+
 /* Idle samples in a row are one row. */
 static void write_sample(struct trace_samples_row *kept, const struct trace_samples_row *row)
 {
-	bool is_idle = !row->compute_cycles && !row->dram_read_bytes && !row->pcie_read_bytes;
+	bool goes_on = kept->start_ns + (int64_t)kept->length_ns == row->start_ns;
 
-	if (kept->sample_count && is_idle &&
-	    kept->start_ns + (int64_t)kept->length_ns == row->start_ns && !kept->compute_cycles &&
-	    !kept->dram_read_bytes && !kept->pcie_read_bytes) {
+	if (kept->sample_count && goes_on && is_idle(kept) && is_idle(row)) {
 		kept->length_ns += row->length_ns;
 		kept->sample_count++;
 		kept->front_cycles += row->front_cycles;
@@ -394,6 +398,23 @@ static void write_sample(struct trace_samples_row *kept, const struct trace_samp
 	if (kept->sample_count)
 		put_samples(files[TRACE_TABLE_samples], kept);
 	*kept = *row;
+}
+
+/* What ran during a sample; first: where the operations that matter begin, moved on. */
+static void add_activities(struct trace_samples_row *row, size_t *first)
+{
+	int64_t end_ns = row->start_ns + (int64_t)row->length_ns;
+
+	while (*first < activity_count && activities[*first].end_ns <= row->start_ns)
+		(*first)++;
+	for (size_t i = *first; i < activity_count && activities[i].start_ns < end_ns; i++) {
+		const struct activity *at = &activities[i];
+		int64_t from_ns = at->start_ns > row->start_ns ? at->start_ns : row->start_ns;
+		int64_t to_ns = at->end_ns < end_ns ? at->end_ns : end_ns;
+
+		if (to_ns > from_ns)
+			add_activity(row, at, to_ns - from_ns);
+	}
 }
 
 static void write_device_samples(uint32_t device, int64_t end_ns, int64_t sample_ns)
@@ -412,21 +433,10 @@ static void write_device_samples(uint32_t device, int64_t end_ns, int64_t sample
 
 		if (i >= count * 6 / 10 && i < count * 7 / 10)
 			continue;
-		while (first < activity_count && activities[first].end_ns <= row.start_ns)
-			first++;
-		for (size_t k = first; !device && k < activity_count &&
-				       activities[k].start_ns < row.start_ns + sample_ns;
-		     k++) {
-			const struct activity *at = &activities[k];
-			int64_t from_ns = at->start_ns > row.start_ns ? at->start_ns : row.start_ns;
-			int64_t to_ns = at->end_ns < row.start_ns + sample_ns
-						? at->end_ns
-						: row.start_ns + sample_ns;
-
-			add_activity(&row, at, to_ns > from_ns ? to_ns - from_ns : 0);
-		}
 		if (device)
 			add_ramp(&row, end_ns - ORIGIN_NS);
+		else
+			add_activities(&row, &first);
 		if (i == count / 3) {
 			row.dram_read_bytes = (uint64_t)sample_ns * (MEMORY_BYTE_PER_NS - 50);
 			row.dram_write_bytes = 0;
