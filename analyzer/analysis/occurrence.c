@@ -205,7 +205,7 @@ static int take_occurrence(struct occurrence *out, const struct search *search)
 				   .count = count_occurrences(search, NULL, &slice_count)};
 	if (search->number < 1 || search->number > out->count)
 		return -ENOENT;
-	slices = calloc(slice_count, sizeof(*slices));
+	slices = calloc(slice_count + 1, sizeof(*slices));
 	if (!slices)
 		return -ENOMEM;
 	count_occurrences(search, slices, &slice_count);

@@ -40,6 +40,7 @@ struct options {
 	bool is_chosen[CHART_COUNT];
 	int chosen_count;
 	struct chart_options chart;
+	struct occurrence occurrence; /* what range names; chart refers to it */
 };
 
 enum { KEY_FORMAT = 'f', KEY_FROM = 256, KEY_TO, KEY_RANGE, KEY_CEILINGS };
@@ -301,23 +302,19 @@ static int draw(const struct chart *chart, const struct report *report,
 	return rc;
 }
 
-static int find_range(struct options *options, const struct report *report,
-		      struct occurrence *occurrence, struct err *err)
+static int find_range(struct options *options, const struct report *report, struct err *err)
 {
-	int rc = occurrence_find(occurrence, report->profile, options->range, err);
-
-	options->chart.occurrence = occurrence;
-	return rc;
+	options->chart.occurrence = &options->occurrence;
+	return occurrence_find(&options->occurrence, report->profile, options->range, err);
 }
 
 static int plot(struct options *options, struct err *err)
 {
-	struct occurrence occurrence;
 	struct report *report = NULL;
 	int rc = report_build(&report, options->recording, err);
 
 	if (rc == 0 && options->range)
-		rc = find_range(options, report, &occurrence, err);
+		rc = find_range(options, report, err);
 	if (rc == 0)
 		rc = report_take_ceilings(report, options->ceilings_path, "rooflinectl plot", err);
 	if (rc == 0 && options->format != GNUPLOT_FORMAT_term)

@@ -220,8 +220,9 @@ void chart_strip_measure(struct chart_strip_scales *scales, const struct profile
 
 struct figure chart_strip_full(const struct chart_strip_scales *scales, enum chart_strip_kind kind)
 {
-	return kinds[kind].unit == SHARE ? (struct figure){"100%"}
-					 : format_rate(scales->full[kind]);
+	if (kinds[kind].unit == SHARE)
+		return (struct figure){"100%"};
+	return format_rate(scales->full[kind]);
 }
 
 void chart_strip_describe(char *text, size_t size, const struct chart_strip_scales *scales,
