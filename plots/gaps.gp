@@ -28,7 +28,7 @@ if (is_text) {
 	unset xtics
 	cell(value) = int(value / longest * (right - left - 7) + 0.5)
 	plot edges using (0):($1 + 0.5):(stringcolumn(2)) with labels right offset -1,0 noenhanced notitle, \
-	     bars using (cell($2)):1:($4 > 0 ? rep(stringcolumn(5), cell($3) - cell($2)) : ''):(palette[$4 > 0 ? int($4) : 26]) \
+	     bars using (cell($2)):1:($4 > 0 ? rep(stringcolumn(5), cell($3) - cell($2)) : ''):(palette[$4 > 0 ? int($4) : |palette|]) \
 		with labels left textcolor rgb variable noenhanced notitle, \
 	     bars using (cell($3) + 2):1:(stringcolumn(6)) with labels left noenhanced notitle
 } else {
@@ -39,6 +39,6 @@ if (is_text) {
 	set xlabel 'length of the gap; above each bar: how many gaps' textcolor rgb quiet_colour offset 0,0.2
 	set xtics nomirror offset 0,0.2
 	plot edges using 1:(0):xticlabels(2) with dots linecolor rgb '#ffffff' notitle, \
-	     bars using 1:2:($1 - 0.42):($1 + 0.42):2:3:(palette[$4 > 0 ? int($4) : 26]) with boxxyerror fillcolor rgb variable notitle, \
+	     bars using 1:2:($1 - 0.42):($1 + 0.42):2:3:(palette[$4 > 0 ? int($4) : |palette|]) with boxxyerror fillcolor rgb variable notitle, \
 	     bars using 1:3:(stringcolumn(6)) with labels center offset 0,0.7 textcolor rgb text_colour noenhanced notitle
 }

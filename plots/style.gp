@@ -15,17 +15,20 @@ is_text = format eq 'term'
 
 # Indexed by enum chart_colour of analyzer/output/chart_colours.h.
 # Kernels: Okabe and Ito's palette, which colour-blind people tell apart; copies: greys, for
-# their rows are labelled; causes of idle time: Paul Tol's `muted`, paler than the kernels.
-array palette[26] = [ \
+# their rows are labelled; hardware samples: two shades each, quieter than what they explain;
+# causes of idle time: Paul Tol's `muted`, paler than the kernels.  The last is none of them.
+array palette[35] = [ \
 	0x0072B2, 0xE69F00, 0x009E73, 0xCC79A7, 0x56B4E9, 0xD55E00, 0xF0E442, 0xB8B8B8, 0x4D4D4D, \
 	0x3B5B7A, 0x7A94AD, 0xA9BBCB, 0x5E6B77, 0x8C8C8C, \
 	0xDCE3EA, 0xC3CFDB, \
+	0x7B5EA7, 0x4A6A8F, 0x9DB4CE, 0x3F7F78, 0x9CC7BF, 0x8A6D3B, 0xD3BF95, 0x77699C, 0xB9AFD0, \
 	0xCC6677, 0x332288, 0xDDCC77, 0x117733, 0x88CCEE, 0x882255, 0x44AA99, 0xAA4499, 0xDDDDDD, 0 ]
 # What can be read on top of it.
-array ink[26] = [ \
+array ink[35] = [ \
 	0xFFFFFF, 0x1A1A1A, 0xFFFFFF, 0x1A1A1A, 0x1A1A1A, 0xFFFFFF, 0x1A1A1A, 0x1A1A1A, 0xFFFFFF, \
 	0xFFFFFF, 0x1A1A1A, 0x1A1A1A, 0xFFFFFF, 0x1A1A1A, \
 	0x1A1A1A, 0x1A1A1A, \
+	0xFFFFFF, 0xFFFFFF, 0x1A1A1A, 0xFFFFFF, 0x1A1A1A, 0xFFFFFF, 0x1A1A1A, 0xFFFFFF, 0x1A1A1A, \
 	0xFFFFFF, 0xFFFFFF, 0x1A1A1A, 0xFFFFFF, 0x1A1A1A, 0xFFFFFF, 0x1A1A1A, 0xFFFFFF, 0x1A1A1A, 0 ]
 
 face = 'Arial'

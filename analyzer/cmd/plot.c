@@ -33,14 +33,17 @@ enum { CHART_COUNT = sizeof(charts) / sizeof(charts[0]) };
 
 struct options {
 	const char *recording, *folder;
+	const char *range;	   /* what to zoom to, or NULL */
 	const char *ceilings_path; /* NULL: those that fit the GPU */
 	enum gnuplot_format format;
+	bool has_window; /* --from or --to */
 	bool is_chosen[CHART_COUNT];
 	int chosen_count;
 	struct chart_options chart;
+	struct occurrence occurrence; /* what range names; chart refers to it */
 };
 
-enum { KEY_FORMAT = 'f', KEY_FROM = 256, KEY_TO, KEY_CEILINGS };
+enum { KEY_FORMAT = 'f', KEY_FROM = 256, KEY_TO, KEY_RANGE, KEY_CEILINGS };
 
 static const struct argp_option option_table[] = {
 	{"output", 'o', "DIR", 0,
@@ -49,6 +52,10 @@ static const struct argp_option option_table[] = {
 	{"from", KEY_FROM, "MS", 0,
 	 "timeline: begin so many milliseconds after the first GPU operation", 0},
 	{"to", KEY_TO, "MS", 0, "timeline: end there", 0},
+	{"range", KEY_RANGE, "WHAT", 0,
+	 "timeline: zoom to an NVTX range or else a kernel of that name, or of which it is part; "
+	 "NAME:N is the N-th of them",
+	 0},
 	{"ceilings", KEY_CEILINGS, "FILE", 0,
 	 "roofs that 'rooflinectl ceilings' measured; without it those stored for this GPU, else its "
 	 "datasheet's",
@@ -104,6 +111,8 @@ static void check_window(const struct options *options, struct argp_state *state
 {
 	if (options->chart.to_ns >= 0 && options->chart.to_ns <= options->chart.from_ns)
 		usage_fail(state, "--to must be more than --from");
+	if (options->range && options->has_window)
+		usage_fail(state, "--range and --from or --to both say what to show; give one");
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -121,10 +130,17 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->format = parse_format(argument, state);
 		return 0;
 	case KEY_FROM:
+		options->has_window = true;
 		options->chart.from_ns = parse_ms("--from", argument, state);
 		return 0;
 	case KEY_TO:
+		options->has_window = true;
 		options->chart.to_ns = parse_ms("--to", argument, state);
+		return 0;
+	case KEY_RANGE:
+		if (!*argument)
+			usage_fail(state, "--range: the name is missing");
+		options->range = argument;
 		return 0;
 	case KEY_CEILINGS:
 		options->ceilings_path = argument;
@@ -286,11 +302,19 @@ static int draw(const struct chart *chart, const struct report *report,
 	return rc;
 }
 
-static int plot(const struct options *options, struct err *err)
+static int find_range(struct options *options, const struct report *report, struct err *err)
+{
+	options->chart.occurrence = &options->occurrence;
+	return occurrence_find(&options->occurrence, report->profile, options->range, err);
+}
+
+static int plot(struct options *options, struct err *err)
 {
 	struct report *report = NULL;
 	int rc = report_build(&report, options->recording, err);
 
+	if (rc == 0 && options->range)
+		rc = find_range(options, report, err);
 	if (rc == 0)
 		rc = report_take_ceilings(report, options->ceilings_path, "rooflinectl plot", err);
 	if (rc == 0 && options->format != GNUPLOT_FORMAT_term)

@@ -27,6 +27,7 @@ char chart_colour_letter(int colour)
 		[COLOUR_MEMSET] = '0',
 		[COLOUR_RANGE] = '-',
 		'=',
+		[COLOUR_BURST] = 'K',
 		[COLOUR_CAUSE + GAP_LAUNCH] = 'L',
 		[COLOUR_CAUSE + GAP_SYNC] = 'S',
 		[COLOUR_CAUSE + GAP_HOST] = 'H',

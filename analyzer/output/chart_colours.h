@@ -22,8 +22,13 @@ enum chart_colour {
 	COLOUR_DTOD,
 	COLOUR_OTHER_COPY,
 	COLOUR_MEMSET,
-	COLOUR_RANGE, /* two: neighbours differ */
-	COLOUR_CAUSE = COLOUR_RANGE + 2,
+	COLOUR_RANGE,			 /* two: neighbours differ */
+	COLOUR_BURST = COLOUR_RANGE + 2, /* kernels that the device launched */
+	COLOUR_SM, /* from here on two each: a part, such as tensor cores, and the rest */
+	COLOUR_DRAM = COLOUR_SM + 2,
+	COLOUR_L2 = COLOUR_DRAM + 2,
+	COLOUR_LINK = COLOUR_L2 + 2,
+	COLOUR_CAUSE = COLOUR_LINK + 2,
 	COLOUR_END = COLOUR_CAUSE + GAP_CAUSE_COUNT
 };
 

@@ -233,19 +233,51 @@ static void add_copy_rows(struct chart_rows *rows, const struct wanted *wanted, 
 	}
 }
 
+static void add_strip_row(struct chart_rows *rows, enum chart_strip_kind kind, uint32_t device,
+			  const char *prefix)
+{
+	const struct chart_strip_style *style = chart_strip_style(kind);
+	uint32_t row = add_row(rows, ROW_STRIP, style->rest_colour, prefix, style->label);
+
+	rows->rows[row].device = device;
+	rows->rows[row].strip = kind;
+}
+
+/* Strips of memory and SMs stand under the kernels, those of links under the copies. */
+static void add_strip_rows(struct chart_rows *rows, const struct profile *profile, uint32_t device,
+			   const char *prefix, enum chart_strip_kind first,
+			   enum chart_strip_kind last)
+{
+	for (int kind = (int)first; kind <= (int)last; kind++)
+		if (chart_strip_is_sampled(&profile->devices[device], kind))
+			add_strip_row(rows, kind, device, prefix);
+}
+
+/* A device on which nothing was recorded may still have been busy for others. */
+static bool has_rows(const struct profile_device *device)
+{
+	return device->op_count || device->sample_count;
+}
+
 static int add_device_rows(struct chart_rows *rows, const struct profile *profile,
-			   const struct wanted *wanted, uint32_t device)
+			   const struct wanted *wanted, uint32_t device, bool has_bursts)
 {
 	char prefix[16] = "";
 	int rc;
 
-	if (!profile->devices[device].op_count)
+	if (!has_rows(&profile->devices[device]))
 		return 0;
 	if (profile->device_count > 1)
 		snprintf(prefix, sizeof(prefix), "GPU %u ", device);
 	rc = add_stream_rows(rows, profile, wanted, device, prefix);
+	if (has_bursts)
+		rows->of_bursts[device] =
+			add_row(rows, ROW_BURSTS, COLOUR_BURST, prefix, "device-launched");
+	add_strip_rows(rows, profile, device, prefix, STRIP_GPU, STRIP_L2);
 	add_copy_rows(rows, wanted, device, prefix);
-	rows->of_gaps[device] = add_row(rows, ROW_GAPS, COLOUR_CAUSE, prefix, "idle");
+	add_strip_rows(rows, profile, device, prefix, STRIP_PCIE_IN, STRIP_NVLINK_OUT);
+	if (profile->devices[device].op_count)
+		rows->of_gaps[device] = add_row(rows, ROW_GAPS, COLOUR_CAUSE, prefix, "idle");
 	return rc;
 }
 
@@ -261,20 +293,22 @@ static uint32_t *no_rows(size_t count)
 static int allocate(struct chart_rows *rows, const struct profile *profile)
 {
 	size_t most = CHART_RANGE_ROWS + CHART_STREAM_ROWS +
-		      profile->device_count * (2 + CHART_COPY_KINDS + 1);
+		      profile->device_count * (2 + CHART_COPY_KINDS + 2 + STRIP_KIND_COUNT);
 
 	rows->rows = calloc(most, sizeof(*rows->rows));
 	rows->of_stream = no_rows(profile->stream_count);
 	rows->of_copies = no_rows(profile->device_count * CHART_COPY_KINDS);
 	rows->of_gaps = no_rows(profile->device_count);
+	rows->of_bursts = no_rows(profile->device_count);
 	rows->of_ranges = no_rows(profile->thread_count * CHART_RANGE_LEVELS);
 	if (!rows->rows || !rows->of_stream || !rows->of_copies || !rows->of_gaps ||
-	    !rows->of_ranges)
+	    !rows->of_bursts || !rows->of_ranges)
 		return -ENOMEM;
 	return 0;
 }
 
-int chart_rows_choose(struct chart_rows *rows, const struct profile *profile)
+int chart_rows_choose(struct chart_rows *rows, const struct profile *profile,
+		      const bool *has_bursts)
 {
 	struct wanted wanted = {0};
 	int rc;
@@ -286,7 +320,7 @@ int chart_rows_choose(struct chart_rows *rows, const struct profile *profile)
 	if (rc == 0)
 		rc = add_range_rows(rows, profile, &wanted);
 	for (uint32_t i = 0; i < profile->device_count && rc == 0; i++)
-		rc = add_device_rows(rows, profile, &wanted, i);
+		rc = add_device_rows(rows, profile, &wanted, i, has_bursts && has_bursts[i]);
 	wanted_free(&wanted);
 	return rc;
 }
@@ -297,6 +331,7 @@ void chart_rows_free(struct chart_rows *rows)
 	free(rows->of_stream);
 	free(rows->of_copies);
 	free(rows->of_gaps);
+	free(rows->of_bursts);
 	free(rows->of_ranges);
 	memset(rows, 0, sizeof(*rows));
 }

@@ -11,16 +11,19 @@
 #include <stdint.h>
 
 #include "analysis/report.h"
+#include "output/chart_strips.h"
 
 #define CHART_RANGE_ROWS 4
 #define CHART_STREAM_ROWS 10 /* of all devices together, and at least two of each */
 
-enum chart_row_kind { ROW_RANGES, ROW_STREAM, ROW_COPIES, ROW_GAPS };
+enum chart_row_kind { ROW_RANGES, ROW_STREAM, ROW_BURSTS, ROW_STRIP, ROW_COPIES, ROW_GAPS };
 
 struct chart_row {
 	enum chart_row_kind kind;
 	char label[40];
-	int colour; /* enum chart_colour of class 0 */
+	int colour;	 /* enum chart_colour of class 0 */
+	uint32_t device; /* devices[], of a strip */
+	enum chart_strip_kind strip;
 };
 
 struct chart_rows {
@@ -30,6 +33,7 @@ struct chart_rows {
 	uint32_t *of_stream; /* as profile->streams[]: for kernels and graphs */
 	uint32_t *of_copies; /* device by device, CHART_COPY_KINDS each */
 	uint32_t *of_gaps;   /* as profile->devices[] */
+	uint32_t *of_bursts; /* likewise: for kernels that the device launched */
 	uint32_t *of_ranges; /* thread by thread, CHART_RANGE_LEVELS each */
 };
 
@@ -41,8 +45,10 @@ uint32_t chart_row_of_op(const struct chart_rows *rows, const struct profile *pr
 			 const struct profile_op *op);
 uint32_t chart_row_of_range(const struct chart_rows *rows, const struct profile_range *range);
 
-/* Returns 0 or -ENOMEM; chart_rows_free in either case. */
-int chart_rows_choose(struct chart_rows *rows, const struct profile *profile);
+/* has_bursts, as profile->devices[], says which device launched kernels; NULL: none did.
+ * Returns 0 or -ENOMEM; chart_rows_free in either case. */
+int chart_rows_choose(struct chart_rows *rows, const struct profile *profile,
+		      const bool *has_bursts);
 void chart_rows_free(struct chart_rows *rows);
 
 #endif

@@ -9,13 +9,17 @@
 #include "output/chart_rows.h"
 #include "output/quantity.h"
 #include "output/raster.h"
+#include "output/strip_shapes.h"
 
 #define PICTURE_COLUMNS 2000
+#define STRIP_COLUMNS 1000	 /* a line that goes up and down within a pixel is a blot */
 #define LEAST_HEIGHT_RATIO 0.125 /* of a row: what is drawn lower cannot be seen */
 #define LABEL_LEAST_RATIO 0.015	 /* of the width: no text fits into narrower bars */
 #define LABEL_LIMIT 60
 #define LABEL_SIZE (4 * LABEL_LIMIT + 1) /* UTF-8 */
 #define LEGEND_NAME_LIMIT 34
+#define TITLE_NAME_LIMIT 40
+#define MARGIN_RATIO 0.03 /* of what is zoomed to, on both sides: where it begins has to be seen */
 #define TERM_FRAME_COLUMNS 5 /* of a drawing made of characters: borders and space for the axis */
 #define GRAPH_CLASS (COLOUR_GRAPH - COLOUR_KERNEL)
 #define LEGEND_SIZE (COLOUR_END + 2)
@@ -29,6 +33,7 @@ struct painter;
 struct lane {
 	struct painter *painter;
 	size_t row;
+	double top, height; /* in rows of characters or of operations */
 	struct raster raster;
 	int64_t (*cells)[RASTER_CLASSES]; /* as many as columns; only for characters */
 	bool is_odd;			  /* ranges: which of the two colours is next */
@@ -36,14 +41,21 @@ struct lane {
 
 struct painter {
 	const struct report *report;
+	const struct chart_options *options;
 	struct chart_rows rows;
 	struct lane *lanes; /* as rows.rows[] */
 	uint8_t *kernel_colours;
-	int64_t origin_ns, from_ns, to_ns; /* from and to are absolute */
+	int64_t first_ns;		   /* first operation of any device */
+	int64_t origin_ns, from_ns, to_ns; /* absolute; the axis is 0 at the origin */
 	int columns, text_columns;
 	bool is_text;
+	const struct occurrence *occurrence; /* what is zoomed to, or NULL */
 	const struct quantity_unit *unit;
 	struct chart_file spans, labels; /* labels: names of ranges, only for characters */
+	struct chart_file areas, peaks, unsampled; /* of strips, only for pictures */
+	int *area_colours;			   /* two for each row are enough */
+	int area_count, unsampled_count;
+	struct chart_strip_scales scales;
 	struct chart_idle idle;
 	bool colours_seen[COLOUR_END];
 	bool has_partial; /* some bar is lower than its row */
@@ -55,13 +67,19 @@ static double axis(const struct painter *painter, int64_t time_ns)
 }
 
 /* ---- pictures: one bar per run and class, stacked by their shares ---- */
+/* Where the ratio of a row's height lies: rows count downwards, what is in one stands on its lower
+ * edge. */
+static double row_y(const struct lane *lane, double ratio)
+{
+	return lane->top + lane->height - 0.1 - (lane->height - 0.2) * ratio;
+}
+
 static void put_bar(struct painter *painter, const struct raster_run *run, const double height[2],
 		    size_t row, int colour, const char *label)
 {
-	/* rows count downwards; a row's bars stand on its lower edge */
 	fprintf(painter->spans.stream, "%.9g\t%.9g\t%.4g\t%.4g\t%d\t", axis(painter, run->start_ns),
-		axis(painter, run->end_ns), (double)row + 0.9 - 0.8 * height[0],
-		(double)row + 0.9 - 0.8 * height[1], colour);
+		axis(painter, run->end_ns), row_y(&painter->lanes[row], height[0]),
+		row_y(&painter->lanes[row], height[1]), colour);
 	chart_put_text(&painter->spans, label);
 	putc('\n', painter->spans.stream);
 }
@@ -272,8 +290,92 @@ static int add_gaps(struct painter *painter, uint32_t device)
 	return gaps_visit(report->profile, report->timeline, device, add_gap, &painter->lanes[row]);
 }
 
+static int add_burst(struct painter *painter, const struct chart_burst *burst)
+{
+	uint32_t row = painter->rows.of_bursts[burst->device];
+
+	if (row == PROFILE_NONE)
+		return 0;
+	return raster_add(&painter->lanes[row].raster, burst->start_ns, burst->end_ns, 0, NULL);
+}
+
+/* ---- strips of samples ---- */
+static void put_area(struct painter *painter, const struct strip *strip,
+		     const struct strip_place *place, bool is_part, int colour)
+{
+	if (painter->area_count)
+		fputs("\n\n", painter->areas.stream);
+	fputs("# time\ty\n", painter->areas.stream);
+	strip_put_area(&painter->areas, strip, place, is_part);
+	painter->area_colours[painter->area_count++] = colour;
+}
+
+static void draw_strip(struct painter *painter, const struct lane *lane, const struct strip *strip)
+{
+	const struct chart_row *row = &painter->rows.rows[lane->row];
+	const struct chart_strip_style *style = chart_strip_style(row->strip);
+	const struct strip_place place = {.zero_y = row_y(lane, 0),
+					  .full_y = row_y(lane, 1),
+					  .full = painter->scales.full[row->strip],
+					  .origin_ns = painter->origin_ns,
+					  .unit_ns = painter->unit->ns};
+
+	painter->unsampled_count += strip_put_unsampled(&painter->unsampled, strip, &place);
+	put_area(painter, strip, &place, false, style->rest_colour);
+	if (chart_strip_has_part(&painter->report->profile->devices[row->device], row->strip)) {
+		put_area(painter, strip, &place, true, style->part_colour);
+		painter->colours_seen[style->part_colour] = true;
+	}
+	strip_put_peaks(&painter->peaks, strip, &place, style->part_colour);
+}
+
+static void put_strip_cells(struct painter *painter, const struct lane *lane,
+			    const struct strip *strip)
+{
+	const struct chart_row *row = &painter->rows.rows[lane->row];
+
+	for (int i = 0; i < strip->column_count; i++) {
+		const struct strip_column *column = &strip->columns[i];
+		const char *character = strip_character(column, painter->scales.full[row->strip]);
+
+		painter->unsampled_count += !column->sampled_ns;
+		if (*character)
+			fprintf(painter->spans.stream, "%.9g\t%zu\t%d\t%s\n",
+				(i + 0.5) * painter->columns / strip->column_count, lane->row,
+				column->sampled_ns ? row->colour : COLOUR_OTHER_KERNEL, character);
+	}
+}
+
+static int add_strip(struct painter *painter, const struct lane *lane)
+{
+	const struct chart_row *row = &painter->rows.rows[lane->row];
+	struct strip strip;
+
+	if (strip_open(&strip, painter->from_ns, painter->to_ns,
+		       painter->is_text ? painter->columns : STRIP_COLUMNS) < 0)
+		return -ENOMEM;
+	chart_strip_fill(&strip, painter->report->profile, row->device, row->strip);
+	if (painter->is_text)
+		put_strip_cells(painter, lane, &strip);
+	else
+		draw_strip(painter, lane, &strip);
+	strip_close(&strip);
+	return 0;
+}
+
+static int add_strips(struct painter *painter)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < painter->rows.count && rc == 0; i++)
+		if (painter->rows.rows[i].kind == ROW_STRIP)
+			rc = add_strip(painter, &painter->lanes[i]);
+	return rc;
+}
+
 static int fill(struct painter *painter)
 {
+	const struct chart_options *options = painter->options;
 	const struct profile *profile = painter->report->profile;
 	int rc = 0;
 
@@ -283,6 +385,10 @@ static int fill(struct painter *painter)
 		rc = add_op(painter, &profile->ops[i]);
 	for (uint32_t i = 0; i < profile->device_count && rc == 0; i++)
 		rc = add_gaps(painter, i);
+	for (size_t i = 0; i < options->burst_count && rc == 0; i++)
+		rc = add_burst(painter, &options->bursts[i]);
+	if (rc == 0)
+		rc = add_strips(painter);
 	for (size_t i = 0; i < painter->rows.count && rc == 0; i++)
 		rc = raster_finish(&painter->lanes[i].raster);
 	return rc;
@@ -306,23 +412,65 @@ static void set_title(struct chart_file *file, const struct painter *painter)
 	snprintf(title, sizeof(title), "%s: idle for %s of %s", who,
 		 format_percent((double)painter->idle.idle_ns, (double)painter->idle.wall_ns).text,
 		 format_ns((double)painter->idle.wall_ns).text);
+	if (!painter->idle.wall_ns)
+		snprintf(title, sizeof(title), "%s: outside the time of GPU operations", who);
 	chart_set_text(file, "chart_title", title);
+}
+
+/* "step, 3 of 10, at 5.00 ms": before the causes of idle time. */
+static void describe_occurrence(char *text, size_t size, const struct painter *painter)
+{
+	const struct occurrence *occurrence = painter->occurrence;
+	char name[4 * TITLE_NAME_LIMIT + 1];
+
+	if (occurrence->is_range)
+		format_text(name, sizeof(name), occurrence->name, TITLE_NAME_LIMIT);
+	else
+		format_kernel_name(name, sizeof(name), occurrence->name, TITLE_NAME_LIMIT);
+	snprintf(text, size, "%s, %s of %s, at %s", name, format_count(occurrence->number).text,
+		 format_count(occurrence->count).text,
+		 format_ns((double)(painter->origin_ns - painter->first_ns)).text);
 }
 
 static void set_subtitle(struct chart_file *file, const struct painter *painter)
 {
-	char causes[256], text[512];
+	char causes[256], what[320] = "", text[1024];
 	size_t room = painter->is_text ? (size_t)painter->text_columns - 6 : sizeof(causes);
 
+	if (painter->occurrence)
+		describe_occurrence(what, sizeof(what), painter);
+	if (painter->is_text && strlen(what) + 2 < room)
+		room -= strlen(what) + (what[0] ? 2 : 0);
 	chart_describe_causes(causes, room < sizeof(causes) ? room : sizeof(causes),
 			      &painter->idle);
-	snprintf(text, sizeof(text), "%s%s", causes[0] ? "idle: " : "", causes);
+	snprintf(text, sizeof(text), "%s%s%s%s", what, what[0] && causes[0] ? "; " : "",
+		 causes[0] ? "idle: " : "", causes);
 	chart_set_text(file, "chart_subtitle", text);
 	chart_set_text(file, "chart_note",
 		       !painter->has_partial ? ""
 		       : painter->is_text
 			       ? "small letters: under half of that time"
 			       : "A bar lower than its row was busy for that share of the time.");
+}
+
+static void set_strip_note(struct chart_file *file, const struct painter *painter)
+{
+	const struct chart_strip_scales *scales = &painter->scales;
+	char share[64] = "", text[256] = "";
+
+	if (painter->unsampled_count || scales->sampled_ns < scales->window_ns)
+		snprintf(share, sizeof(share), ": not sampled (%s of the time)",
+			 format_percent((double)(scales->window_ns - scales->sampled_ns),
+					(double)scales->window_ns)
+				 .text);
+	if (scales->window_ns && painter->is_text)
+		snprintf(text, sizeof(text),
+			 "\u2581 to \u2588: mean, up to the figure beside it%s%s",
+			 share[0] ? "; /" : "", share);
+	else if (scales->window_ns)
+		snprintf(text, sizeof(text), "Areas are means, lines the highest sample%s%s.",
+			 share[0] ? "; hatched" : "", share);
+	chart_set_text(file, "strip_note", text);
 }
 
 static int set_kernel_legend(struct chart_file *file, int number, const struct painter *painter)
@@ -344,6 +492,20 @@ static int set_kernel_legend(struct chart_file *file, int number, const struct p
 	return number;
 }
 
+/* Only strips of two shades, and only in a picture: the others are explained by their labels. */
+static int set_strip_legend(struct chart_file *file, int number, const struct painter *painter)
+{
+	for (int kind = 0; kind < STRIP_KIND_COUNT; kind++) {
+		const struct chart_strip_style *style = chart_strip_style(kind);
+
+		if (!style->part || !painter->colours_seen[style->part_colour])
+			continue;
+		chart_set_legend(file, number++, style->part_colour, style->part);
+		chart_set_legend(file, number++, style->rest_colour, style->rest);
+	}
+	return number;
+}
+
 /* Titles come first and are taken back when nothing follows them. */
 static void set_legends(struct chart_file *file, const struct painter *painter)
 {
@@ -355,10 +517,26 @@ static void set_legends(struct chart_file *file, const struct painter *painter)
 	chart_set_legend(file, number, 0, "kernels");
 	after = set_kernel_legend(file, number + 1, painter);
 	number = after > number + 1 ? after : number;
+	chart_set_legend(file, number, 0, "samples");
+	after = set_strip_legend(file, number + 1, painter);
+	number = after > number + 1 ? after : number;
 	chart_set_legend(file, number, 0, "idle because of");
 	after = chart_set_cause_legend(file, number + 1, &painter->idle);
 	number = after > number + 1 ? after : number;
 	chart_set_number(file, "legend_count", number - 1);
+}
+
+/* In characters there is no room for a second line under the name. */
+static void label_strips(struct painter *painter)
+{
+	for (size_t i = 0; i < painter->rows.count; i++) {
+		struct chart_row *row = &painter->rows.rows[i];
+		size_t length = strlen(row->label);
+
+		if (row->kind == ROW_STRIP && painter->is_text)
+			snprintf(row->label + length, sizeof(row->label) - length, " %s",
+				 chart_strip_full(&painter->scales, row->strip).text);
+	}
 }
 
 static size_t longest_label(const struct painter *painter)
@@ -371,6 +549,41 @@ static size_t longest_label(const struct painter *painter)
 	return longest;
 }
 
+static void set_number_of(struct chart_file *file, const char *array, size_t index, double value)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s[%zu]", array, index + 1);
+	chart_set_number(file, name, value);
+}
+
+static void set_row_places(struct chart_file *file, const struct painter *painter)
+{
+	const struct lane *last = &painter->lanes[painter->rows.count - 1];
+
+	chart_set_number(file, "row_count", (double)painter->rows.count);
+	chart_set_number(file, "row_end", last->top + last->height);
+	fprintf(file->stream, "array row_top[row_count + 1]\narray row_bottom[row_count + 1]\n");
+	for (size_t i = 0; i < painter->rows.count; i++) {
+		set_number_of(file, "row_top", i, row_y(&painter->lanes[i], 1));
+		set_number_of(file, "row_bottom", i, row_y(&painter->lanes[i], 0));
+	}
+}
+
+static void set_areas(struct chart_file *file, const struct painter *painter, const char *folder)
+{
+	chart_set_data(file, "areas", folder);
+	chart_set_data(file, "peaks", folder);
+	chart_set_data(file, "unsampled", folder);
+	chart_set_number(file, "unsampled_count", painter->unsampled_count);
+	chart_set_number(file, "area_count", painter->area_count);
+	fputs("array area_colour[area_count + 1]\n", file->stream);
+	for (int i = 0; i < painter->area_count; i++)
+		set_number_of(file, "area_colour", (size_t)i, painter->area_colours[i]);
+	/* gnuplot looks at one more than there are */
+	set_number_of(file, "area_colour", (size_t)painter->area_count, 1);
+}
+
 static int write_settings(const struct painter *painter, const char *folder, struct err *err)
 {
 	struct chart_file file;
@@ -380,17 +593,32 @@ static int write_settings(const struct painter *painter, const char *folder, str
 		return rc;
 	set_title(&file, painter);
 	set_subtitle(&file, painter);
+	set_strip_note(&file, painter);
 	set_legends(&file, painter);
+	set_areas(&file, painter, folder);
 	chart_set_data(&file, "spans", folder);
 	chart_set_data(&file, "labels", folder);
 	chart_set_data(&file, "rows", folder);
 	chart_set_text(&file, "unit", painter->unit->name);
+	chart_set_text(&file, "origin",
+		       painter->occurrence ? "its start" : "the first GPU operation");
 	chart_set_number(&file, "from", axis(painter, painter->from_ns));
 	chart_set_number(&file, "to", axis(painter, painter->to_ns));
-	chart_set_number(&file, "row_count", (double)painter->rows.count);
+	set_row_places(&file, painter);
 	chart_set_number(&file, "label_width", (double)longest_label(painter));
 	chart_set_number(&file, "cell_count", painter->columns);
 	return chart_file_close(&file, 0, err);
+}
+
+/* What the full height of a strip stands for. */
+static void put_scale(struct chart_file *file, const struct painter *painter,
+		      const struct chart_row *row)
+{
+	char text[64] = "";
+
+	if (row->kind == ROW_STRIP && !painter->is_text)
+		chart_strip_describe(text, sizeof(text), &painter->scales, row->strip);
+	chart_put_text(file, text);
 }
 
 static int write_rows(const struct painter *painter, const char *folder, struct err *err)
@@ -400,16 +628,32 @@ static int write_rows(const struct painter *painter, const char *folder, struct 
 
 	if (rc < 0)
 		return rc;
-	fputs("# row\tkind\tlabel\n", file.stream);
+	fputs("# middle\tkind\tlabel\tsecond line\n", file.stream);
 	for (size_t i = 0; i < painter->rows.count; i++) {
-		fprintf(file.stream, "%zu\t%d\t", i, painter->rows.rows[i].kind);
+		const struct lane *lane = &painter->lanes[i];
+
+		fprintf(file.stream, "%g\t%d\t", (row_y(lane, 0) + row_y(lane, 1)) / 2,
+			painter->rows.rows[i].kind);
 		chart_put_text(&file, painter->rows.rows[i].label);
+		putc('\t', file.stream);
+		put_scale(&file, painter, &painter->rows.rows[i]);
 		putc('\n', file.stream);
 	}
 	return chart_file_close(&file, 0, err);
 }
 
 /* ---- the window ---- */
+static void set_window_of(struct painter *painter, const struct occurrence *occurrence)
+{
+	int64_t length_ns = occurrence->end_ns - occurrence->start_ns;
+	int64_t margin_ns = (int64_t)(MARGIN_RATIO * (double)length_ns) + 1;
+
+	painter->occurrence = occurrence;
+	painter->origin_ns = occurrence->start_ns;
+	painter->from_ns = occurrence->start_ns - margin_ns;
+	painter->to_ns = occurrence->end_ns + margin_ns;
+}
+
 static int set_window(struct painter *painter, const struct chart_options *options, struct err *err)
 {
 	const struct profile *profile = painter->report->profile;
@@ -430,23 +674,37 @@ static int set_window(struct painter *painter, const struct chart_options *optio
 			       "timeline to draw",
 			       profile->path);
 	last = last > first ? last : first + 1;
-	painter->origin_ns = first;
-	if (options->from_ns >= last - first)
+	painter->first_ns = painter->origin_ns = first;
+	if (options->occurrence) {
+		set_window_of(painter, options->occurrence);
+	} else if (options->from_ns >= last - first) {
 		return err_set(err, -ERANGE,
 			       "--from lies behind the end of the recording, which "
 			       "lasts %s",
 			       format_ns((double)(last - first)).text);
-	painter->from_ns = first + options->from_ns;
-	painter->to_ns =
-		options->to_ns < 0 || options->to_ns > last - first ? last : first + options->to_ns;
+	} else {
+		painter->from_ns = first + options->from_ns;
+		painter->to_ns = options->to_ns < 0 || options->to_ns > last - first
+					 ? last
+					 : first + options->to_ns;
+	}
 	painter->unit = quantity_unit((double)(painter->to_ns - painter->from_ns) / 3);
 	return 0;
 }
 
+static double row_height(const struct painter *painter, const struct chart_row *row)
+{
+	return row->kind == ROW_STRIP && !painter->is_text ? chart_strip_style(row->strip)->height
+							   : 1;
+}
+
 static int prepare_lanes(struct painter *painter, const struct chart_options *options)
 {
+	double top = 0;
+
 	painter->is_text = options->text_columns > 0;
 	painter->text_columns = options->text_columns;
+	label_strips(painter);
 	painter->columns = PICTURE_COLUMNS;
 	if (painter->is_text)
 		painter->columns =
@@ -454,13 +712,17 @@ static int prepare_lanes(struct painter *painter, const struct chart_options *op
 	if (painter->columns < 10)
 		painter->columns = 10;
 	painter->lanes = calloc(painter->rows.count + 1, sizeof(*painter->lanes));
-	if (!painter->lanes)
+	painter->area_colours = calloc(2 * painter->rows.count + 1, sizeof(int));
+	if (!painter->lanes || !painter->area_colours)
 		return -ENOMEM;
 	for (size_t i = 0; i < painter->rows.count; i++) {
 		struct lane *lane = &painter->lanes[i];
 
 		lane->painter = painter;
 		lane->row = i;
+		lane->top = top;
+		lane->height = row_height(painter, &painter->rows.rows[i]);
+		top += lane->height;
 		raster_init(&lane->raster, painter->from_ns, painter->to_ns,
 			    painter->is_text ? painter->columns * 8 : painter->columns,
 			    painter->is_text ? fill_cells : draw_run, lane);
@@ -473,15 +735,32 @@ static int prepare_lanes(struct painter *painter, const struct chart_options *op
 	return 0;
 }
 
+/* The rows, of which that of what a device launched is there only if it did. */
+static int choose_rows(struct painter *painter, const struct chart_options *options)
+{
+	const struct profile *profile = painter->report->profile;
+	bool *has_bursts = calloc(profile->device_count + 1, sizeof(*has_bursts));
+	int rc;
+
+	if (!has_bursts)
+		return -ENOMEM;
+	for (size_t i = 0; i < options->burst_count; i++)
+		has_bursts[options->bursts[i].device] = true;
+	rc = chart_rows_choose(&painter->rows, profile, has_bursts);
+	free(has_bursts);
+	return rc;
+}
+
 static int prepare(struct painter *painter, const struct chart_options *options, struct err *err)
 {
 	int rc = set_window(painter, options, err);
 
 	if (rc < 0)
 		return rc;
+	chart_strip_measure(&painter->scales, painter->report->profile, painter->from_ns,
+			    painter->to_ns);
 	painter->kernel_colours = chart_kernel_colours(painter->report);
-	if (!painter->kernel_colours ||
-	    chart_rows_choose(&painter->rows, painter->report->profile) ||
+	if (!painter->kernel_colours || choose_rows(painter, options) ||
 	    prepare_lanes(painter, options))
 		return err_set(err, -ENOMEM, "timeline: out of memory");
 	return 0;
@@ -492,25 +771,46 @@ static void painter_close(struct painter *painter)
 	for (size_t i = 0; painter->lanes && i < painter->rows.count; i++)
 		free(painter->lanes[i].cells);
 	free(painter->lanes);
+	free(painter->area_colours);
 	free(painter->kernel_colours);
 	chart_rows_free(&painter->rows);
 }
 
+static int open_columns(struct painter *painter, const char *folder, struct err *err)
+{
+	const struct {
+		struct chart_file *file;
+		const char *name, *columns;
+	} files[] = {
+		{&painter->spans, "spans.dat",
+		 painter->is_text ? "# cell\trow\tcolour\tletter\n"
+				  : "# start\tend\tlow\thigh\tcolour\tlabel\n"},
+		{&painter->labels, "labels.dat", "# first cell\trow\tlast cell\tlabel\n"},
+		{&painter->areas, "areas.dat", ""}, /* each area has its own line */
+		{&painter->peaks, "peaks.dat", "# time\ty\tcolour\n"},
+		{&painter->unsampled, "unsampled.dat", "# start\tend\tlow\thigh\n"},
+	};
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && rc == 0; i++) {
+		rc = chart_file_open(files[i].file, folder, files[i].name, err);
+		if (rc == 0)
+			fputs(files[i].columns, files[i].file->stream);
+	}
+	return rc;
+}
+
 static int write_spans(struct painter *painter, const char *folder, struct err *err)
 {
-	int rc = chart_file_open(&painter->spans, folder, "spans.dat", err);
+	int rc = open_columns(painter, folder, err);
 
 	if (rc == 0)
-		rc = chart_file_open(&painter->labels, folder, "labels.dat", err);
-	if (rc < 0)
-		return chart_file_close(&painter->spans, rc, err);
-	fputs("# first cell\trow\tlast cell\tlabel\n", painter->labels.stream);
-	fputs(painter->is_text ? "# cell\trow\tcolour\tletter\n"
-			       : "# start\tend\tlow\thigh\tcolour\tlabel\n",
-	      painter->spans.stream);
-	rc = fill(painter);
+		rc = fill(painter);
 	if (rc == 0 && painter->is_text)
 		put_cells(painter);
+	rc = chart_file_close(&painter->unsampled, rc, err);
+	rc = chart_file_close(&painter->peaks, rc, err);
+	rc = chart_file_close(&painter->areas, rc, err);
 	rc = chart_file_close(&painter->labels, rc, err);
 	return chart_file_close(&painter->spans, rc, err);
 }
@@ -518,7 +818,7 @@ static int write_spans(struct painter *painter, const char *folder, struct err *
 int chart_timeline(const struct report *report, const struct chart_options *options,
 		   const char *folder, struct err *err)
 {
-	struct painter painter = {.report = report};
+	struct painter painter = {.report = report, .options = options};
 	int rc = prepare(&painter, options, err);
 
 	if (rc == 0)

@@ -94,6 +94,34 @@ roofline-atomics.svg" ]
 	[[ "$output" == *"100 us"*"300 us"* ]]
 }
 
+@test "plot shows samples of the GPU under the kernels, and hatches what was not sampled" {
+	needs_gnuplot
+	"$BUILD/tests/tools/make_trace" sampled 5000 5000 2
+	for format in svg png pdf; do
+		run "$ROOFLINECTL" plot sampled --format "$format" timeline
+		[ "$status" -eq 0 ]
+		[ "$output" = "roofline-timeline.$format" ]
+	done
+	for text in "GPU 0 SM activity" "0 to 100%" "GPU 1 DRAM" "of 3.35 TB/s" "GPU 1 NVLink out" \
+		"tensor cores active" "hatched: not sampled (10.0% of the time)"; do
+		grep -qF "$text" roofline-timeline.svg
+	done
+	! grep -qF "GPU 0 NVLink" roofline-timeline.svg # it has no links
+	run "$ROOFLINECTL" plot recording timeline
+	[ "$status" -eq 0 ]
+	! grep -qE "SM activity|not sampled" roofline-timeline.svg
+}
+
+@test "plot --format term draws samples as blocks" {
+	needs_gnuplot
+	"$BUILD/tests/tools/make_trace" sampled 5000 5000
+	run "$ROOFLINECTL" plot sampled --format term timeline
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"SM activity 100% ▄▄▄"*"/////▄"* ]]
+	[[ "$output" == *"/: not sampled (10.0% of the time)"* ]]
+	[ "$(LC_ALL=C.UTF-8 wc -L <<<"$output")" -le 80 ]
+}
+
 @test "plot refuses a part that lies behind the end, and one that ends before it begins" {
 	run "$ROOFLINECTL" plot --from 1e9 timeline
 	[ "$status" -eq 1 ]
@@ -103,6 +131,35 @@ roofline-atomics.svg" ]
 	run "$ROOFLINECTL" plot --to soon
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"'soon' is not a number of milliseconds"* ]]
+}
+
+@test "plot --range zooms to the N-th NVTX range of a name, or to a kernel" {
+	needs_gnuplot
+	run "$ROOFLINECTL" plot --range=step:3 --format term timeline
+	[ "$status" -eq 0 ]
+	[[ "${lines[1]}" == *"step, 3 of 5, at 6."*" ms; idle: "* ]]
+	[[ "$output" == *"NVTX"*"step"* ]]
+	run "$ROOFLINECTL" plot --range=saxpy:2 --format term timeline
+	[ "$status" -eq 0 ]
+	[[ "${lines[1]}" == *"saxpy, 2 of 1,250"* ]]
+	[[ "${lines[0]}" == *"of 1."*" us" || "${lines[0]}" == *"of 2."*" us" ]]
+}
+
+@test "plot --range says what to do when there is no such thing, or not so many, or a window too" {
+	run "$ROOFLINECTL" plot recording --range=stop
+	[ "$status" -eq 1 ]
+	[ "$output" = "rooflinectl plot: no NVTX range and no kernel of recording is called 'stop'; they are listed by: rooflinectl report recording --section ranges, and --section kernels" ]
+	run "$ROOFLINECTL" plot recording --range=step:6
+	[ "$status" -eq 1 ]
+	[ "$output" = "rooflinectl plot: the NVTX range 'step' occurs 5 times: N in NAME:N is 1 to 5, not 6" ]
+	for window in --from=0 --to=3; do
+		run "$ROOFLINECTL" plot --range=step "$window"
+		[ "$status" -eq 2 ]
+		[[ "$output" == *"--range and --from or --to both say what to show; give one"* ]]
+	done
+	run "$ROOFLINECTL" plot --range=
+	[ "$status" -eq 2 ]
+	[ -z "$(ls roofline-* 2>/dev/null)" ]
 }
 
 @test "plot names a chart that does not exist, and those that do" {

@@ -1,24 +1,31 @@
 /*
- * make_trace.c - writes a synthetic recording: make_trace DIR KERNELS
+ * make_trace.c - writes a synthetic recording: make_trace DIR KERNELS [SAMPLE_NS [DEVICES]]
  *
  * One process, one GPU, three streams, the given number of kernels with one
  * launch call each 3 us apart, now and then a copy and a wait, and an NVTX
- * range around every 1000 kernels.  The same arguments give the same bytes.
+ * range around every 1000 kernels.  With SAMPLE_NS there are samples of so many
+ * nanoseconds that fit the kernels, but for a tenth of the time that was not
+ * sampled, and one sample with more DRAM traffic than any other; further devices
+ * have samples and no kernels.  The same arguments give the same bytes.
  * Columns come from the schema, so what it writes is always a valid recording.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "roofline/sampled.h"
 #include "roofline/trace_schema.h"
 
 #define ORIGIN_NS INT64_C(1760000000000000000)
 #define LAUNCH_PERIOD_NS 3000
 #define THREAD 4242
+#define SM_COUNT 132
+#define MEMORY_BYTE_PER_NS 3350
 
 /* ---- one append function per table, generated from the schema ---- */
 
@@ -139,7 +146,7 @@ static const char *const names[] = {
 #define KERNEL_NAMES 4
 #define SIGNATURES 8
 
-static void write_small_tables(void)
+static void write_small_tables(uint32_t devices, bool has_samples)
 {
 	const struct trace_process_row facts[] = {
 		{"schema", "1"},   {"collector", "synthetic"}, {"host", "host"},
@@ -150,14 +157,24 @@ static void write_small_tables(void)
 		put_process(files[TRACE_TABLE_process], &facts[i]);
 	for (uint32_t i = 1; i < sizeof(names) / sizeof(names[0]); i++)
 		put_names(files[TRACE_TABLE_names], &(struct trace_names_row){i, names[i]});
-	put_devices(files[TRACE_TABLE_devices],
-		    &(struct trace_devices_row){.name = "Synthetic GPU",
-						.uuid = "GPU-00000000-0000-0000-0000-000000000001",
-						.compute_major = 9,
-						.sm_count = 132,
-						.memory_bytes = UINT64_C(80) << 30,
-						.max_warps_per_sm = 64,
-						.max_blocks_per_sm = 32});
+	for (uint32_t i = 0; i < devices; i++) {
+		char uuid[64];
+
+		snprintf(uuid, sizeof(uuid), "GPU-00000000-0000-0000-0000-%012u", i + 1);
+		put_devices(files[TRACE_TABLE_devices],
+			    &(struct trace_devices_row){
+				    .device = i,
+				    .name = "Synthetic GPU",
+				    .uuid = uuid,
+				    .compute_major = 9,
+				    .sm_count = SM_COUNT,
+				    .memory_bytes = UINT64_C(80) << 30,
+				    .memory_byte_per_s =
+					    has_samples ? MEMORY_BYTE_PER_NS * UINT64_C(1000000000)
+							: 0,
+				    .max_warps_per_sm = 64,
+				    .max_blocks_per_sm = 32});
+	}
 	put_contexts(files[TRACE_TABLE_contexts],
 		     &(struct trace_contexts_row){.context = 1, .null_stream = 7});
 	for (uint32_t i = 0; i < SIGNATURES; i++)
@@ -183,6 +200,26 @@ static uint32_t random_below(uint32_t limit)
 	state ^= state >> 7;
 	state ^= state << 17;
 	return (uint32_t)(state >> 32) % limit;
+}
+
+/* What ran when, for the samples. */
+struct activity {
+	int64_t start_ns, end_ns;
+	uint32_t signature; /* 0 for a copy */
+};
+
+static struct activity *activities;
+static size_t activity_count, activity_room;
+
+static void remember(int64_t start_ns, int64_t end_ns, uint32_t signature)
+{
+	if (activity_count == activity_room) {
+		activity_room = 2 * activity_room + 1000;
+		activities = realloc(activities, activity_room * sizeof(*activities));
+		if (!activities)
+			die("%zu operations", activity_room);
+	}
+	activities[activity_count++] = (struct activity){start_ns, end_ns, signature};
 }
 
 struct clock {
@@ -215,6 +252,8 @@ static void write_launch(struct clock *clock, uint64_t number)
 						.context = 1,
 						.stream = 7 + (uint32_t)(number % 3) * 6,
 						.correlation = clock->correlation});
+	remember(clock->device_ns, clock->device_ns + duration_ns,
+		 1 + (uint32_t)(number % SIGNATURES));
 	clock->device_ns += duration_ns + 300;
 	clock->host_ns += LAUNCH_PERIOD_NS;
 }
@@ -236,6 +275,7 @@ static void write_copy(struct clock *clock)
 					      .stream = 7,
 					      .correlation = clock->correlation,
 					      .copy_count = 1});
+	remember(clock->device_ns, clock->device_ns + 20000, 0);
 	clock->device_ns += 20000;
 	clock->host_ns += LAUNCH_PERIOD_NS;
 }
@@ -269,7 +309,7 @@ static void write_marker(const struct clock *clock, uint64_t step, uint32_t phas
 						.name = phase == 1 ? NAME_RANGE : 0});
 }
 
-static void write_events(uint64_t kernels)
+static int64_t write_events(uint64_t kernels)
 {
 	struct clock clock = {ORIGIN_NS, ORIGIN_NS, 100};
 	char sealed[24];
@@ -286,20 +326,180 @@ static void write_events(uint64_t kernels)
 	}
 	snprintf(sealed, sizeof(sealed), "%" PRId64, clock.host_ns);
 	put_process(files[TRACE_TABLE_process], &(struct trace_process_row){"sealed_ns", sealed});
+	return clock.host_ns;
+}
+
+/* ---- samples ---- */
+
+static const char *const sampled_roles[] = {
+#define ROLE_NAME(role, set, meaning) #role,
+	SAMPLED_ROLES(ROLE_NAME)
+#undef ROLE_NAME
+};
+
+/* What an operation does to a sample that it overlaps for so long. */
+static void add_activity(struct trace_samples_row *row, const struct activity *activity,
+			 int64_t overlap_ns)
+{
+	uint32_t kernel = activity->signature % KERNEL_NAMES;
+	uint64_t cycles = (uint64_t)overlap_ns * 2;
+
+	row->pcie_read_bytes += (uint64_t)overlap_ns / 4;
+	if (!activity->signature) {
+		row->pcie_write_bytes += (uint64_t)overlap_ns * 50;
+		return;
+	}
+	row->dispatches += activity->start_ns >= row->start_ns;
+	row->blocks += activity->start_ns >= row->start_ns ? SM_COUNT : 0;
+	row->compute_cycles += cycles;
+	row->sm_cycles += cycles * SM_COUNT * (4 + activity->signature) / 12;
+	row->sm_cycles_max += cycles;
+	row->tensor_cycles += kernel == 3 ? cycles * SM_COUNT / 2 : 0;
+	row->dram_read_bytes += (uint64_t)overlap_ns * (300 + 500 * kernel);
+	row->dram_write_bytes += (uint64_t)overlap_ns * (100 + 200 * kernel);
+	row->l2_sectors += (uint64_t)overlap_ns * 100;
+	row->atomic_sectors += kernel == 2 ? (uint64_t)overlap_ns * 60 : 0;
+}
+
+/* Further devices: a ramp up and down, with traffic between the devices at its top. */
+static void add_ramp(struct trace_samples_row *row, int64_t length_ns)
+{
+	uint64_t at = (uint64_t)(row->start_ns - ORIGIN_NS) * 8 / (uint64_t)(length_ns / 100 + 1);
+	uint64_t percent = at / 100 % 2 ? 100 - at % 100 : at % 100;
+
+	row->compute_cycles = percent ? row->front_cycles : 0;
+	row->sm_cycles = row->sm_elapsed_cycles * SM_COUNT * percent / 100;
+	row->sm_cycles_max = percent ? row->sm_elapsed_cycles : 0;
+	row->dram_read_bytes = row->length_ns * 20 * percent;
+	if (percent > 70) {
+		row->nvlink_rx_bytes = row->length_ns * 4 * percent;
+		row->nvlink_tx_bytes = row->length_ns * 2 * percent;
+	}
+}
+
+static bool is_idle(const struct trace_samples_row *row)
+{
+	return !row->compute_cycles && !row->dram_read_bytes && !row->pcie_read_bytes &&
+	       !row->pcie_write_bytes;
+}
+
+/* Idle samples in a row are one row. */
+static void write_sample(struct trace_samples_row *kept, const struct trace_samples_row *row)
+{
+	bool goes_on = kept->start_ns + (int64_t)kept->length_ns == row->start_ns;
+
+	if (kept->sample_count && goes_on && is_idle(kept) && is_idle(row)) {
+		kept->length_ns += row->length_ns;
+		kept->sample_count++;
+		kept->front_cycles += row->front_cycles;
+		kept->sm_elapsed_cycles += row->sm_elapsed_cycles;
+		return;
+	}
+	if (kept->sample_count)
+		put_samples(files[TRACE_TABLE_samples], kept);
+	*kept = *row;
+}
+
+/* What ran during a sample; first: where the operations that matter begin, moved on. */
+static void add_activities(struct trace_samples_row *row, size_t *first)
+{
+	int64_t end_ns = row->start_ns + (int64_t)row->length_ns;
+
+	while (*first < activity_count && activities[*first].end_ns <= row->start_ns)
+		(*first)++;
+	for (size_t i = *first; i < activity_count && activities[i].start_ns < end_ns; i++) {
+		const struct activity *at = &activities[i];
+		int64_t from_ns = at->start_ns > row->start_ns ? at->start_ns : row->start_ns;
+		int64_t to_ns = at->end_ns < end_ns ? at->end_ns : end_ns;
+
+		if (to_ns > from_ns)
+			add_activity(row, at, to_ns - from_ns);
+	}
+}
+
+static void write_device_samples(uint32_t device, int64_t end_ns, int64_t sample_ns)
+{
+	int64_t count = (end_ns - ORIGIN_NS) / sample_ns;
+	struct trace_samples_row kept = {0};
+	size_t first = 0;
+
+	for (int64_t i = 0; i < count; i++) {
+		struct trace_samples_row row = {.start_ns = ORIGIN_NS + i * sample_ns,
+						.length_ns = (uint64_t)sample_ns,
+						.device = device,
+						.sample_count = 1,
+						.front_cycles = (uint64_t)sample_ns * 2,
+						.sm_elapsed_cycles = (uint64_t)sample_ns * 2};
+
+		if (i >= count * 6 / 10 && i < count * 7 / 10)
+			continue;
+		if (device)
+			add_ramp(&row, end_ns - ORIGIN_NS);
+		else
+			add_activities(&row, &first);
+		if (i == count / 3) {
+			row.dram_read_bytes = (uint64_t)sample_ns * (MEMORY_BYTE_PER_NS - 50);
+			row.dram_write_bytes = 0;
+		}
+		write_sample(&kept, &row);
+	}
+	if (kept.sample_count)
+		put_samples(files[TRACE_TABLE_samples], &kept);
+}
+
+static void write_span(uint32_t device, int64_t start_ns, int64_t end_ns, int64_t sample_ns)
+{
+	put_sampled_spans(files[TRACE_TABLE_sampled_spans],
+			  &(struct trace_sampled_spans_row){.device = device,
+							    .start_ns = ORIGIN_NS + start_ns,
+							    .end_ns = ORIGIN_NS + end_ns,
+							    .interval_ns = (uint64_t)sample_ns});
+}
+
+static void write_samples(uint32_t devices, int64_t end_ns, int64_t sample_ns)
+{
+	int64_t count = (end_ns - ORIGIN_NS) / sample_ns;
+
+	for (uint32_t device = 0; device < devices; device++) {
+		for (size_t i = 0; i < sizeof(sampled_roles) / sizeof(sampled_roles[0]); i++)
+			put_sampled_metrics(files[TRACE_TABLE_sampled_metrics],
+					    &(struct trace_sampled_metrics_row){
+						    device, sampled_roles[i],
+						    device || strncmp(sampled_roles[i], "nvlink", 6)
+							    ? "synthetic"
+							    : ""});
+		write_device_samples(device, end_ns, sample_ns);
+		write_span(device, 0, count * 6 / 10 * sample_ns, sample_ns);
+		write_span(device, count * 7 / 10 * sample_ns, count * sample_ns, sample_ns);
+	}
+}
+
+/* A whole number of at least 1, or 0. */
+static uint64_t parse_number(const char *text)
+{
+	char *end;
+	uint64_t number = strtoull(text, &end, 10);
+
+	return *end || end == text ? 0 : number;
 }
 
 int main(int argc, char **argv)
 {
-	char *end = NULL;
-	uint64_t kernels = argc == 3 ? strtoull(argv[2], &end, 10) : 0;
+	uint64_t kernels = argc > 2 ? parse_number(argv[2]) : 0;
+	int64_t sample_ns = argc > 3 ? (int64_t)parse_number(argv[3]) : 0, end_ns;
+	uint32_t devices = argc > 4 ? (uint32_t)parse_number(argv[4]) : 1;
 
-	if (argc != 3 || !end || *end || end == argv[2]) {
-		fputs("Usage: make_trace DIR KERNELS\n", stderr);
+	if (argc < 3 || argc > 5 || (!kernels && strcmp(argv[2], "0")) ||
+	    (argc > 3 && !sample_ns) || !devices) {
+		fputs("Usage: make_trace DIR KERNELS [SAMPLE_NS [DEVICES]]\n", stderr);
 		return 2;
 	}
 	open_tables(argv[1]);
-	write_small_tables();
-	write_events(kernels);
+	write_small_tables(devices, sample_ns > 0);
+	end_ns = write_events(kernels);
+	if (sample_ns)
+		write_samples(devices, end_ns, sample_ns);
 	close_tables();
+	free(activities);
 	return 0;
 }

@@ -314,7 +314,7 @@ static void the_busiest_streams_get_rows_and_the_others_share_one(void **state)
 		builder_kernel(b, i, "k", 1000 * i, 1000 * i + 10 * (i + 1), PROFILE_NONE);
 	}
 	builder_finish(b);
-	assert_int_equal(chart_rows_choose(&rows, &b->profile), 0);
+	assert_int_equal(chart_rows_choose(&rows, &b->profile, NULL), 0);
 	last = rows.of_stream[0];
 	assert_string_equal(rows.rows[last].label, "7 other streams");
 	assert_int_equal(rows.of_stream[6], last);
@@ -335,7 +335,7 @@ static void a_range_row_stands_above_the_streams(void **state)
 	b->profile.range_count = 2;
 	builder_kernel(b, 0, "k", 0, 10, PROFILE_NONE);
 	builder_finish(b);
-	assert_int_equal(chart_rows_choose(&rows, &b->profile), 0);
+	assert_int_equal(chart_rows_choose(&rows, &b->profile, NULL), 0);
 	assert_int_equal(chart_row_of_range(&rows, &b->ranges[0]), 0);
 	assert_int_equal(chart_row_of_range(&rows, &b->ranges[1]), PROFILE_NONE);
 	assert_int_equal(chart_row_of_op(&rows, &b->profile, &b->ops[0]), 1);
@@ -442,6 +442,36 @@ static void a_window_of_the_timeline_tells_the_idle_time_in_it(void **state)
 	free(b);
 }
 
+static void what_is_zoomed_to_is_shown_with_a_margin_wherever_it_lies(void **state)
+{
+	const struct occurrence before = {.name = "load",
+					  .is_range = true,
+					  .number = 3,
+					  .count = 1000,
+					  .start_ns = 1000,
+					  .end_ns = 3000};
+	const struct chart_options options = {.to_ns = -1, .occurrence = &before};
+	struct builder *b = builder_new(1, 1);
+	char folder[PATH_MAX], *text;
+	struct report report;
+
+	(void)state;
+	builder_range(b, 0, "load", 1000, 3000);
+	builder_kernel(b, 0, "k", 5000, 6500, PROFILE_NONE);
+	report = report_of(b);
+	assert_int_equal(gnuplot_folder_make(folder, sizeof(folder), NULL), 0);
+	assert_int_equal(chart_timeline(&report, &options, folder, NULL), 0);
+	text = read_whole(folder, "timeline.gp");
+	assert_non_null(strstr(text, "NVIDIA Test: outside the time of GPU operations"));
+	assert_non_null(strstr(text, "chart_subtitle = 'load, 3 of 1,000, at -4.00 us'"));
+	assert_non_null(strstr(text, "from = -61\n")); /* ns before it begins */
+	assert_non_null(strstr(text, "to = 2061\n"));
+	free(text);
+	gnuplot_folder_remove(folder);
+	report_close(&report);
+	free(b);
+}
+
 static void a_window_behind_the_end_is_an_error(void **state)
 {
 	const struct chart_options options = {.from_ns = 10000, .to_ns = -1};
@@ -502,6 +532,7 @@ int main(void)
 		cmocka_unit_test(the_bars_of_the_gap_chart_add_up_to_the_idle_time),
 		cmocka_unit_test(kernels_beyond_the_fifteenth_are_one_bar_with_their_time),
 		cmocka_unit_test(a_window_of_the_timeline_tells_the_idle_time_in_it),
+		cmocka_unit_test(what_is_zoomed_to_is_shown_with_a_margin_wherever_it_lies),
 		cmocka_unit_test(a_window_behind_the_end_is_an_error),
 		cmocka_unit_test(
 			in_characters_a_cell_busy_for_half_of_its_time_gets_a_capital_letter),

@@ -1,0 +1,29 @@
+/*
+ * occurrence.h - when the N-th NVTX range or kernel of a name ran.
+ *
+ * Pure; knows nothing of what is done with that time.
+ */
+#ifndef ROOFLINE_OCCURRENCE_H
+#define ROOFLINE_OCCURRENCE_H
+
+#include "trace/profile.h"
+
+struct occurrence {
+	const char *name; /* borrowed from the profile */
+	bool is_range;
+	uint64_t number, count; /* the number-th of count, from 1, by start on any device */
+	int64_t start_ns, end_ns;
+};
+
+/*
+ * Finds what NAME or NAME:N names, N from 1 and the first by default.  The name is looked for as
+ * that of a range, then of a kernel (demangled, or short as reports print it), then as a part of a
+ * range's name and of a kernel's, where only one has it.  A name that itself ends in :N wins over
+ * that meaning.  A range lasts until the last operation that was launched in it has ended: kernels
+ * run after the call that launches them.  Fails with -ENOENT, described in err, when there is no
+ * such thing, or not so many.
+ */
+int occurrence_find(struct occurrence *out, const struct profile *profile, const char *what,
+		    struct err *err);
+
+#endif
