@@ -38,6 +38,8 @@
 /* The hardware's records are smaller than what becomes of them, but for the fewest counters. */
 #define RECORD_BYTES_MIN 1024
 #define BUFFER_BYTES_MIN ((size_t)16 << 20)
+/* Of the longest window: how long one goes on after its NVTX range. */
+#define RANGE_LINGER_PART 4
 /* Times that a session is opened anew after its buffer overflowed. */
 #define REOPEN_LIMIT 20
 
@@ -71,9 +73,9 @@ struct sampler {
 	bool is_running;	/* the hardware samples */
 	bool is_decoding;
 	bool is_stopping, is_drained, has_failed;
-	int64_t started_ns;  /* CLOCK_MONOTONIC: this window */
-	int64_t sampled_ns;  /* of windows that wait to be decoded */
-	int64_t last_end_ns; /* of the last sample, 0 before the first */
+	int64_t started_ns;   /* CLOCK_MONOTONIC: this window */
+	int64_t range_end_ns; /* of the last NVTX range; 0 while one is open, or without them */
+	int64_t last_end_ns;  /* of the last sample, 0 before the first */
 	uint64_t decoded_count;
 	unsigned int reopen_count;
 };
@@ -210,10 +212,11 @@ static void submit(struct sampler *sampler, struct filled_image *image)
 /* Under the lock, which is let go meanwhile.  False when the hardware's buffer had been full. */
 static bool decode(struct sampler *sampler)
 {
-	struct filled_image *image = wait_for_image(sampler);
+	struct filled_image *image;
 	CUptiResult result;
 
 	sampler->is_decoding = true;
+	image = wait_for_image(sampler);
 	pthread_mutex_unlock(&sampler->lock);
 	result = sample_session_decode(sampler->source.session, &image->image);
 	pthread_mutex_lock(&sampler->lock);
@@ -278,15 +281,12 @@ static void reopen(struct sampler *sampler)
 		give_up(sampler, "sampling cannot be opened again", result);
 }
 
-/* Waits until the time, or until the window ends otherwise. */
-static void wait_in_window(struct sampler *sampler, int64_t until_ns)
+/* Waits until the time or until anything changes. */
+static void wait_for_change(struct sampler *sampler, int64_t until_ns)
 {
 	struct timespec until = timespec_of(until_ns);
 
-	while (sampler->is_running && !sampler->is_stopping &&
-	       pthread_cond_clockwait(&sampler->changed, &sampler->lock, CLOCK_MONOTONIC, &until) !=
-		       ETIMEDOUT)
-		;
+	pthread_cond_clockwait(&sampler->changed, &sampler->lock, CLOCK_MONOTONIC, &until);
 }
 
 static void run_continuous(struct sampler *sampler)
@@ -294,7 +294,10 @@ static void run_continuous(struct sampler *sampler)
 	int64_t batch_ns = (int64_t)sampler->batch * options->sample_ns;
 
 	while (!sampler->is_stopping && !sampler->has_failed) {
-		wait_in_window(sampler, clock_ns(CLOCK_MONOTONIC) + batch_ns);
+		int64_t next_ns = clock_ns(CLOCK_MONOTONIC) + batch_ns;
+
+		while (!sampler->is_stopping && clock_ns(CLOCK_MONOTONIC) < next_ns)
+			wait_for_change(sampler, next_ns);
 		if (decode(sampler) || sampler->has_failed)
 			continue;
 		reopen(sampler);
@@ -306,32 +309,29 @@ static void run_continuous(struct sampler *sampler)
 		decode(sampler);
 }
 
-/* Windows in NVTX ranges may be short and many: they are decoded when half of the memory is used, or at
- * the end. */
-static bool must_decode(const struct sampler *sampler)
+/* A window in an NVTX range goes on for a while after it: another may follow, and starting anew takes
+ * until all of it has been decoded. */
+static int64_t window_end_ns(const struct sampler *sampler)
 {
-	return !options->sample_range || sampler->is_stopping ||
-	       2 * sampler->sampled_ns >= sampler->window_ns;
-}
+	int64_t end_ns = sampler->started_ns + sampler->window_ns;
+	int64_t linger_ns = sampler->window_ns / RANGE_LINGER_PART;
 
-static void decode_window(struct sampler *sampler)
-{
-	int64_t sampled_ns = sampler->sampled_ns;
-
-	sampler->sampled_ns = 0;
-	if (decode(sampler) || sampler->has_failed)
-		return;
-	trace_loss_add(LOSS_lost_sample_ns, (uint64_t)sampled_ns);
-	reopen(sampler);
+	if (sampler->range_end_ns && sampler->range_end_ns + linger_ns < end_ns)
+		end_ns = sampler->range_end_ns + linger_ns;
+	return end_ns;
 }
 
 static void run_window(struct sampler *sampler)
 {
-	wait_in_window(sampler, sampler->started_ns + sampler->window_ns - sampler->sampled_ns);
+	while (sampler->is_running && !sampler->is_stopping &&
+	       clock_ns(CLOCK_MONOTONIC) < window_end_ns(sampler))
+		wait_for_change(sampler, window_end_ns(sampler));
 	stop_window(sampler);
-	sampler->sampled_ns += clock_ns(CLOCK_MONOTONIC) - sampler->started_ns;
-	if (must_decode(sampler))
-		decode_window(sampler);
+	if (decode(sampler) || sampler->has_failed)
+		return;
+	trace_loss_add(LOSS_lost_sample_ns,
+		       (uint64_t)(clock_ns(CLOCK_MONOTONIC) - sampler->started_ns));
+	reopen(sampler);
 }
 
 /* Waits until a window has begun; begins the next one where nobody else does.  False at the end. */
@@ -368,8 +368,6 @@ static void *sampler_main(void *data)
 		is_first = false;
 	}
 	stop_window(sampler);
-	if (sampler->sampled_ns && !sampler->has_failed)
-		decode_window(sampler);
 	sampler->is_drained = true;
 	pthread_cond_broadcast(&sampler->changed);
 	pthread_mutex_unlock(&sampler->lock);
@@ -648,16 +646,18 @@ void sampling_on_context(CUcontext context)
 static void begin_window(struct sampler *sampler)
 {
 	pthread_mutex_lock(&sampler->lock);
+	sampler->range_end_ns = 0;
 	if (!sampler->is_running && !sampler->is_decoding && !sampler->is_stopping &&
 	    !sampler->has_failed && are_images_free(sampler))
 		start_window(sampler);
 	pthread_mutex_unlock(&sampler->lock);
 }
 
-static void end_window(struct sampler *sampler)
+static void end_range(struct sampler *sampler)
 {
 	pthread_mutex_lock(&sampler->lock);
-	stop_window(sampler);
+	sampler->range_end_ns = clock_ns(CLOCK_MONOTONIC);
+	pthread_cond_broadcast(&sampler->changed);
 	pthread_mutex_unlock(&sampler->lock);
 }
 
@@ -699,7 +699,7 @@ void sampling_on_nvtx(CUpti_CallbackId id, const CUpti_NvtxData *data)
 	pthread_mutex_lock(&list_lock);
 	for (size_t i = 0; i < sampler_count; i++)
 		if (!samplers[i]->has_failed)
-			(edge == NVTX_FIRST_BEGINS ? begin_window : end_window)(samplers[i]);
+			(edge == NVTX_FIRST_BEGINS ? begin_window : end_range)(samplers[i]);
 	pthread_mutex_unlock(&list_lock);
 }
 
@@ -744,11 +744,10 @@ static void close_sampler(struct sampler *sampler)
 		pthread_join(sampler->thread, NULL);
 	for (size_t i = 0; is_threaded && i < sampler->worker_count; i++)
 		pthread_join(sampler->workers[i], NULL);
-	sample_session_close(sampler->source.session);
-	sampler->source.session = NULL;
 }
 
-/* Memory is left to the end of the process: threads of the program may be in a callback. */
+/* The hardware is given back when the process ends: closing the sessions takes time, and CUPTI 13.0 may
+ * free something twice then.  Memory is left too: threads of the program may be in a callback. */
 void sampling_stop(void)
 {
 	if (!cupti)

@@ -26,7 +26,7 @@ void sampling_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data
 /* Any call of NVTX: ranges begin and end. */
 void sampling_on_nvtx(CUpti_CallbackId id, const CUpti_NvtxData *data);
 
-/* Writes what has been sampled and gives the hardware back. */
+/* Writes what has been sampled. */
 void sampling_stop(void);
 
 #endif
