@@ -104,8 +104,10 @@ static inline double mock_sampled_value(const char *name, const struct mock_samp
 {
 	const struct mock_sampled *sampled = mock_find_sampled(name);
 	const char *rollup = strrchr(name, '.') + 1;
-	double mean = sampled->each * *(const double *)((const char *)sample + sampled->member);
+	double mean;
 
+	memcpy(&mean, (const char *)sample + sampled->member, sizeof(mean));
+	mean *= sampled->each;
 	if (!strcmp(rollup, "sum"))
 		return mean * sampled->instances;
 	if (!strcmp(rollup, "min") && sampled->member != offsetof(struct mock_sample, elapsed_ns))
