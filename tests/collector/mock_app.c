@@ -659,6 +659,13 @@ static void step_capture(const char *argument)
 	mock.mock_capture(is_begin, is_refused ? CUDA_ERROR_ILLEGAL_STATE : CUDA_SUCCESS);
 }
 
+/* idle:CONTEXT - what it was busy with is over */
+static void step_idle(const char *argument)
+{
+	if (be_busy)
+		be_busy((CUcontext)(uintptr_t)number(argument), 0);
+}
+
 static void step_end_context(const char *argument)
 {
 	if (mock.mock_end_context)
@@ -1102,6 +1109,7 @@ static const struct {
 	{"launch", step_launch},
 	{"device_launch", step_device_launch},
 	{"capture", step_capture},
+	{"idle", step_idle},
 	{"end_context", step_end_context},
 	{"launch_forever", step_launch_forever},
 	{"background_launch", step_background_launch},
