@@ -266,18 +266,18 @@ static CUptiResult evaluate_sample(const CUpti_Profiler_Host_EvaluateToGpuValues
 {
 	const struct mock_sample_image *image =
 		sample_image(parameters->pCounterDataImage, parameters->counterDataImageSize);
+	bool is_nan = getenv("MOCK_NAN") != NULL;
+	const struct mock_sample *sample;
 
 	if (!image || parameters->rangeIndex >= image->count)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	sample = &image->samples[parameters->rangeIndex];
 	for (size_t i = 0; i < parameters->numMetrics; i++) {
 		const char *name = parameters->ppMetricNames[i];
 
 		if (!is_configured_metric(&image->config, i, name))
 			return CUPTI_ERROR_INVALID_METRIC_NAME;
-		parameters->pMetricValues[i] =
-			getenv("MOCK_NAN")
-				? NAN
-				: mock_sampled_value(name, &image->samples[parameters->rangeIndex]);
+		parameters->pMetricValues[i] = is_nan ? NAN : mock_sampled_value(name, sample);
 	}
 	return CUPTI_SUCCESS;
 }
