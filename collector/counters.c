@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "counter_policy.h"
+#include "counter_rows.h"
 #include "counter_session.h"
 #include "idle_wait.h"
 #include "kernel_filter.h"
@@ -25,9 +25,6 @@
 
 /* Work before a counted launch that takes longer may be waiting for the program. */
 #define IDLE_PATIENCE_NS INT64_C(200000000)
-/* ptxas sets constants with HFMA2.MMA, which the tensor cores count as theirs: a few a warp are no sign
- * of a matrix product. */
-#define CONSTANTS_PER_WARP 4
 /* A counted kernel that runs longer may be waiting for what the program does next: the program goes on,
  * and kernels like it are left alone. */
 #define KERNEL_PATIENCE_NS INT64_C(2000000000)
@@ -38,26 +35,14 @@
 /* A launch of another thread waits so long for a counted one; then both run, and the count is void. */
 #define LOCK_PATIENCE_NS INT64_C(2000000000)
 
-/* A launch that was counted, until its pass is read. */
-struct counted_launch {
-	uint32_t correlation, like;
-	uint64_t warps;
-	bool is_graph;
-	bool is_void; /* other work ran beside it */
-};
-
 struct counted_context {
 	CUcontext context; /* NULL: unused */
-	uint32_t device, id;
 	char chip[64];
 	uint8_t *availability;
 	struct counter_session *session; /* NULL after a failure */
 	struct policy *policy;
 	enum metric_scope scope;
-	bool has_tensor_kernels;
-	uint32_t metric_ids[METRIC_LIMIT]; /* metrics.csv, of the session's list */
-	struct counted_launch launches[SESSION_RANGES];
-	size_t launch_count;
+	struct counter_rows rows;
 	bool is_paused;	    /* replay: a launch that must not be repeated is under way */
 	bool is_range_open; /* of a launch that did not end in time */
 };
@@ -71,7 +56,6 @@ static bool is_replaying;     /* a session repeats launches */
 static unsigned int captures; /* under way: nothing may synchronise */
 static bool is_disturbed;     /* a launch went on beside the one that is being counted */
 static unsigned int flying;   /* launches that are not counted, between enter and exit */
-static uint32_t next_counted, next_metric;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -117,110 +101,11 @@ static void give_up(struct counted_context *context, const char *what, CUptiResu
 	trace_property_format(rows, "counters_problem", "%s: %s (%d)", what,
 			      cupti_error_text(cupti, result), (int)result);
 	trace_rows_give(rows);
-	trace_loss_add(LOSS_unusable_counts, context->launch_count);
-	context->launch_count = 0;
+	counter_rows_lose_pass(&context->rows);
 	context->is_range_open = false;
 	counter_session_close(context->session, true);
 	context->session = NULL;
 	is_replaying = false;
-}
-
-/* ---- rows ---- */
-
-static void write_metrics(struct counted_context *context)
-{
-	static const char *const roles[] = {
-#define ROLE_NAME(role, set, meaning) #role,
-		METRICS(ROLE_NAME)
-#undef ROLE_NAME
-	};
-	const struct metric_list *list = &counter_session_config(context->session)->list;
-	struct trace_rows *rows = trace_rows_take();
-
-	for (size_t i = 0; i < list->count; i++) {
-		const struct metric_choice *choice = &list->choices[i];
-		struct trace_metrics_row row = {
-			.id = ++next_metric,
-			.name = *choice->name ? trace_name(choice->name) : 0,
-			.role = choice->role < METRIC_NONE ? roles[choice->role] : "",
-			.device = context->device,
-			.is_patched = choice->is_patched,
-		};
-
-		context->metric_ids[i] = row.id;
-		trace_write_metrics(rows, &row);
-	}
-	trace_property_format(rows, "counters_passes", "%zu",
-			      counter_session_config(context->session)->pass_count);
-	trace_rows_give(rows);
-}
-
-/* The values of a pass on their way into rows. */
-struct reading {
-	struct counted_context *context;
-	struct trace_rows *rows;
-	unsigned int pass;
-	uint32_t first_id; /* counted.id of range 0 */
-};
-
-static void take_value(void *data, size_t range, size_t choice, double value)
-{
-	struct reading *reading = data;
-	struct counted_context *context = reading->context;
-	const struct metric_choice *metric =
-		&counter_session_config(context->session)->list.choices[choice];
-	struct trace_counters_row row = {
-		.counted = reading->first_id + (uint32_t)range,
-		.metric = context->metric_ids[choice],
-		.value = value,
-	};
-
-	if (range >= context->launch_count || context->launches[range].is_void)
-		return;
-	if (metric->is_patched && context->launches[range].is_graph)
-		return; /* graphs run the code that they were made with, and would read 0 */
-	context->has_tensor_kernels |=
-		metric->role == METRIC_tensor_instructions &&
-		value > CONSTANTS_PER_WARP * (double)context->launches[range].warps;
-	trace_write_counters(reading->rows, &row);
-}
-
-static void write_counted(const struct reading *reading)
-{
-	const struct counted_context *context = reading->context;
-
-	for (size_t i = 0; i < context->launch_count; i++) {
-		struct trace_counted_row row = {
-			.id = reading->first_id + (uint32_t)i,
-			.correlation = context->launches[i].correlation,
-			.like = context->launches[i].like,
-			.device = context->device,
-			.context = context->id,
-			.pass = reading->pass,
-			.is_graph = context->launches[i].is_graph,
-		};
-
-		if (context->launches[i].is_void)
-			trace_loss_add(LOSS_unusable_counts, 1);
-		trace_write_counted(reading->rows, &row);
-	}
-}
-
-/* Time that the program lost to us, for the analyzer to subtract. */
-static void write_overhead(uint32_t correlation, int64_t start_ns, int64_t end_ns)
-{
-	struct trace_rows *rows = trace_rows_take();
-	struct trace_overheads_row row = {
-		.start_ns = start_ns,
-		.end_ns = end_ns,
-		.name = trace_name("hardware counters"),
-		.is_profiler = 1,
-		.thread = (uint32_t)gettid(),
-		.correlation = correlation,
-	};
-
-	trace_write_overheads(rows, &row);
-	trace_rows_give(rows);
 }
 
 /* ---- sessions ---- */
@@ -231,7 +116,7 @@ static CUptiResult find_chip(struct counted_context *context)
 		.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
 	CUpti_Device_GetChipName_Params naming = {
 		.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE,
-		.deviceIndex = context->device};
+		.deviceIndex = context->rows.device};
 	CUpti_Profiler_GetCounterAvailability_Params asking = {
 		.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE,
 		.ctx = context->context};
@@ -280,7 +165,7 @@ static void open_session(struct counted_context *context)
 		return;
 	}
 	is_replaying = options->is_replay;
-	write_metrics(context);
+	counter_rows_write_metrics(&context->rows, counter_session_config(context->session));
 }
 
 static unsigned int pass_count(const struct counted_context *context)
@@ -296,10 +181,10 @@ static void open_context(struct counted_context *context, const CUpti_CallbackDa
 	CUptiResult result;
 
 	context->context = data->context;
-	context->id = data->contextUid;
+	context->rows.context = data->contextUid;
 	context->scope = options->is_replay ? SCOPE_ALL : SCOPE_WITHOUT_TENSOR_TYPES;
 	if (cupti->cuptiGetDeviceId)
-		cupti->cuptiGetDeviceId(data->context, &context->device);
+		cupti->cuptiGetDeviceId(data->context, &context->rows.device);
 	result = find_chip(context);
 	if (result != CUPTI_SUCCESS) {
 		give_up(context, "the counters of this GPU cannot be asked for", result);
@@ -334,20 +219,10 @@ static struct counted_context *find_context(const CUpti_CallbackData *data)
 /* Reads the open pass; opens the next unless is_last. */
 static bool read_pass(struct counted_context *context, bool is_last)
 {
-	struct reading reading = {
-		.context = context,
-		.rows = trace_rows_take(),
-		.pass = options->is_replay ? 0 : policy_pass(context->policy),
-		.first_id = next_counted + 1,
-	};
-	CUptiResult result = counter_session_read(context->session, is_last, take_value, &reading);
+	unsigned int pass = options->is_replay ? 0 : policy_pass(context->policy);
+	CUptiResult result =
+		counter_rows_read_pass(&context->rows, context->session, pass, is_last);
 
-	for (size_t i = 0; result != CUPTI_SUCCESS && i < context->launch_count; i++)
-		context->launches[i].is_void = true; /* some may have values already */
-	write_counted(&reading);
-	trace_rows_give(reading.rows);
-	next_counted += (uint32_t)context->launch_count;
-	context->launch_count = 0;
 	if (result != CUPTI_SUCCESS)
 		give_up(context, "the counters cannot be read", result);
 	return result == CUPTI_SUCCESS;
@@ -366,7 +241,7 @@ static void widen(struct counted_context *context)
 
 static bool must_widen(const struct counted_context *context)
 {
-	return context->has_tensor_kernels && context->scope != SCOPE_ALL;
+	return context->rows.has_tensor_kernels && context->scope != SCOPE_ALL;
 }
 
 static bool advance(struct counted_context *context)
@@ -502,7 +377,7 @@ static bool decide(struct counted_context *context, const struct launch_call *ca
 static void record_kernels(const struct counted_context *context, bool is_on)
 {
 	if (options->is_replay || !policy_pass(context->policy) ||
-	    context->launches[context->launch_count - 1].is_graph)
+	    context->rows.launches[context->rows.launch_count - 1].is_graph)
 		return;
 	if (is_on)
 		cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
@@ -519,7 +394,7 @@ static bool begin(struct counted_context *context, const struct launch_call *cal
 		give_up(context, "a launch cannot be counted", result);
 		return false;
 	}
-	context->launches[context->launch_count++] = (struct counted_launch){
+	context->rows.launches[context->rows.launch_count++] = (struct counted_launch){
 		.correlation = data->correlationId,
 		.like = policy_counted(context->policy, call->signature, data->correlationId),
 		.warps = call->warps,
@@ -575,7 +450,8 @@ static void enter(const struct launch_call *call, const CUpti_CallbackData *data
 		int64_t end_ns = clock_ns(CLOCK_REALTIME);
 
 		if (end_ns - inside_realtime_ns > 50000) /* the clock alone takes less */
-			write_overhead(data->correlationId, inside_realtime_ns, end_ns);
+			counter_rows_write_overhead(data->correlationId, inside_realtime_ns,
+						    end_ns);
 		take_off();
 		pthread_mutex_unlock(&lock);
 	}
@@ -585,7 +461,7 @@ static void enter(const struct launch_call *call, const CUpti_CallbackData *data
 static void finish_launch(struct counted_context *context)
 {
 	bool is_disturbed_now = __atomic_load_n(&is_disturbed, __ATOMIC_RELAXED);
-	struct counted_launch *launch = &context->launches[context->launch_count - 1];
+	struct counted_launch *launch = &context->rows.launches[context->rows.launch_count - 1];
 
 	if (!options->is_replay && !idle_wait(context->context, KERNEL_PATIENCE_NS)) {
 		log_warn_once("a kernel did not end within %d s of being counted: it may wait for "
@@ -597,29 +473,9 @@ static void finish_launch(struct counted_context *context)
 		return;
 	}
 	launch->is_void = is_disturbed_now;
-	if (end_range(context) && options->is_replay && context->launch_count == SESSION_RANGES)
+	if (end_range(context) && options->is_replay &&
+	    context->rows.launch_count == SESSION_RANGES)
 		advance(context);
-}
-
-/* CUPTI's own records of replayed kernels have no times, and a forced flush of them crashes it (13.0);
- * without that kind enabled it repeats nothing.  So they are left to it, and kernels have the time of
- * their call, all passes included. */
-static void write_replayed(const struct counted_context *context, uint32_t correlation)
-{
-	struct trace_signatures_row signature = launch_call_signature(&inside_call);
-	struct trace_rows *rows = trace_rows_take();
-	struct trace_kernels_row row = {
-		.start_ns = inside_realtime_ns,
-		.end_ns = clock_ns(CLOCK_REALTIME),
-		.signature = trace_signature(&signature, inside_call.name),
-		.device = context->device,
-		.context = context->id,
-		.correlation = correlation,
-	};
-
-	if (row.signature != TRACE_SIGNATURE_FILTERED)
-		trace_write_kernels(rows, &row);
-	trace_rows_give(rows);
 }
 
 static void leave(const CUpti_CallbackData *data)
@@ -631,9 +487,11 @@ static void leave(const CUpti_CallbackData *data)
 	finish_launch(context);
 	policy_charge(context->policy, clock_ns(CLOCK_MONOTONIC) - inside_since_ns);
 	if (options->is_replay)
-		write_replayed(context, data->correlationId);
+		counter_rows_write_replayed(&context->rows, &inside_call, data->correlationId,
+					    inside_realtime_ns, clock_ns(CLOCK_REALTIME));
 	else
-		write_overhead(data->correlationId, inside_realtime_ns, clock_ns(CLOCK_REALTIME));
+		counter_rows_write_overhead(data->correlationId, inside_realtime_ns,
+					    clock_ns(CLOCK_REALTIME));
 	pthread_mutex_unlock(&lock);
 }
 

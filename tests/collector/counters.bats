@@ -11,6 +11,8 @@ setup() {
 	ln -s "$BUILD/tests/collector/libmock_cuda.so" driver/libcuda.so.1
 	export ROOFLINE_OUTPUT="$recording" ROOFLINE_CUPTI="$mock_cupti" ROOFLINE_COUNTERS=roofline
 	export LD_LIBRARY_PATH="$PWD/driver" MOCK_RANGES_FILE="$PWD/ranges"
+	# On a machine that is busy with other things counting takes longer than it may by default.
+	export ROOFLINE_COUNTERS_SHARE=100
 }
 
 # ranges REGEX: how many launches ran inside a range whose line in MOCK_RANGES_FILE fits
@@ -85,6 +87,7 @@ problem() {
 }
 
 @test "the default set is recorded, each value beside the launch that it is of" {
+	unset ROOFLINE_COUNTERS_SHARE
 	record driver cuda launch:count=100,different=5 exit:6
 	told 0
 	ended_with 6
@@ -94,7 +97,7 @@ problem() {
 	equal counters roofline "$(property counters)"
 	equal passes 2 "$(property counters_passes)"
 	equal launches "$(ranges .)" "$(rows counted)"
-	noted 100
+	noted 25 # three and two of the first samples of both passes, for which there is always credit
 	equal "roles of the default set without tensor types" \
 		"range_ns dram_read_bytes dram_write_bytes l2_bytes l1_bytes shared_bytes fp64_add" \
 		"$(sql 'select role from metrics limit 7' | xargs)"
@@ -262,8 +265,8 @@ problem() {
 }
 
 @test "outside --delay and --duration nothing is counted" {
-	export ROOFLINE_DELAY_S=0.3
-	record driver cuda launch:name=early,count=9 sleep_ms:400 launch:name=late,count=9
+	export ROOFLINE_DELAY_S=1
+	record driver cuda launch:name=early,count=9 launch:name=late,count=120,pause_us=10000
 	equal early 0 "$(ranges ,early,)"
 	[ "$(ranges ,late,)" -gt 2 ]
 }
@@ -343,9 +346,8 @@ problem() {
 # Time
 
 @test "a kernel that does not end holds the program up for 2 s, is told, and never counted again" {
-	export ROOFLINE_COUNTERS_SHARE=100
-	record driver cuda launch:count=4 launch:name=forever,busy_ms=3500 launch:count=4,name=beside \
-		sleep_ms:1800 launch:name=forever,count=5 launch:count=4,name=after exit:6
+	record driver cuda launch:count=4 launch:name=forever,busy_ms=600000 launch:count=4,name=beside \
+		idle:1 launch:count=200,name=after,pause_us=5000 launch:name=forever,count=5 exit:6
 	told 1 'a kernel did not end within 2 s of being counted'
 	ended_with 6
 	equal forever 1 "$(counted_of forever)"
@@ -356,7 +358,8 @@ problem() {
 }
 
 @test "work that runs long before a launch keeps it from being counted, not from running" {
-	record driver cuda launch:name=long,call=cooperative,busy_ms=700 launch:count=3 sleep_ms:800 launch:name=late,count=3
+	record driver cuda launch:name=long,call=cooperative,busy_ms=600000 launch:count=3 idle:1 \
+		launch:name=late,count=200,pause_us=5000
 	equal during 0 "$(ranges ',_Z4stepPfi,')"
 	[ "$(ranges ,late,)" -gt 0 ]
 }
@@ -364,6 +367,7 @@ problem() {
 @test "with no share of the time only the first samples are taken" {
 	export ROOFLINE_COUNTERS_SHARE=0
 	record driver cuda launch:count=300,pause_us=1000,busy_ms=1
+	[ "$(rows counted)" -gt 0 ]
 	[ "$(rows counted)" -lt 20 ]
 	rm -rf "$recording" ranges
 	export ROOFLINE_COUNTERS_SHARE=0
@@ -438,14 +442,14 @@ problem() {
 }
 
 @test "after SIGKILL whole rows are left" {
+	local started_s=$SECONDS
 	export ROOFLINE_FLUSH_MS=20
 	CUDA_INJECTION64_PATH="$collector" "$app" driver cuda launch_forever:count=50,different=7 >killed.out 2>killed.err &
-	for _ in {1..100}; do [ "$(rows counters 2>/dev/null)" -gt 50 ] && break; sleep 0.05; done
+	until noted 50 2>/dev/null || [ $((SECONDS - started_s)) -gt 60 ]; do sleep 0.05; done
 	kill -KILL $!
 	wait $! || true
 	cut_off
 	readable
-	[ "$(rows counters)" -gt 50 ]
 	noted 50
 }
 

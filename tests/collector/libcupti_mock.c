@@ -5,7 +5,7 @@
  * makes its first record, every thread fills its own, full ones are handed back by a worker thread,
  * an unforced flush withholds buffers with unfinished records, an empty buffer is never handed back,
  * and nothing works before a subscription.  mock_cupti.h says how a test moves it; mock_counters.h is
- * the part that counts.
+ * the part that counts, mock_sampling.h the part that samples.
  */
 #define _GNU_SOURCE
 #include "mock_cupti.h"
@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <cupti_pmsampling.h>
 
 #include "cupti_api.h"
 
@@ -94,6 +96,8 @@ static CUpti_CallbackFunc subscriber;
 static bool enabled_kinds[CUPTI_ACTIVITY_KIND_COUNT];
 static bool enabled_callbacks[CUPTI_CB_DOMAIN_SIZE][2048];
 static enum mock_place fork_place;
+static void (*on_kernel)(
+	struct mock_kernel *kernel); /* NULL until a GPU is sampled; may delay it */
 
 /* ---- what the environment asks for ---- */
 
@@ -121,6 +125,14 @@ static void note_call(const char *function)
 }
 
 #define NOTE_CALL() note_call(__func__)
+
+static uint64_t realtime_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 /* ---- fork while the collector is being called ---- */
 
@@ -318,13 +330,38 @@ static void deliver(bool is_forced)
 
 /* ---- the test program's side ---- */
 
+/* Device 1 has the contexts of even number. */
+static uint32_t device_of(uint64_t context)
+{
+	return context % 2 == 0;
+}
+
+/* Whoever samples the GPU hears of a kernel that has a record. */
+static void run_recorded(const void *record)
+{
+	const CUpti_ActivityKernel10 *kernel = record;
+	struct mock_kernel ran = {.is_recorded = true};
+
+	if (!on_kernel || kernel->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+		return;
+	ran.device = device_of(kernel->contextId);
+	ran.name = kernel->name;
+	ran.blocks = (unsigned int)kernel->gridX * (unsigned int)kernel->gridY *
+		     (unsigned int)kernel->gridZ;
+	ran.start_ns = kernel->start;
+	ran.end_ns = kernel->end < kernel->start ? kernel->start : kernel->end;
+	on_kernel(&ran);
+}
+
 void mock_emit(const void *record)
 {
+	run_recorded(record);
 	append(record, true);
 }
 
 void mock_begin(const void *record)
 {
+	run_recorded(record);
 	append(record, false);
 }
 
@@ -385,6 +422,10 @@ CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char **text)
 		{CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"},
 		{CUPTI_ERROR_NOT_INITIALIZED, "CUPTI_ERROR_NOT_INITIALIZED"},
 		{CUPTI_ERROR_NOT_COMPATIBLE, "CUPTI_ERROR_NOT_COMPATIBLE"},
+		{CUPTI_ERROR_INVALID_PARAMETER, "CUPTI_ERROR_INVALID_PARAMETER"},
+		{CUPTI_ERROR_INVALID_OPERATION, "CUPTI_ERROR_INVALID_OPERATION"},
+		{CUPTI_ERROR_OUT_OF_MEMORY, "CUPTI_ERROR_OUT_OF_MEMORY"},
+		{CUPTI_ERROR_NOT_SUPPORTED, "CUPTI_ERROR_NOT_SUPPORTED"},
 	};
 
 	NOTE_CALL();
@@ -398,11 +439,8 @@ CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char **text)
 
 CUptiResult CUPTIAPI cuptiGetTimestamp(uint64_t *timestamp)
 {
-	struct timespec now;
-
 	NOTE_CALL();
-	clock_gettime(CLOCK_REALTIME, &now);
-	*timestamp = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	*timestamp = realtime_ns();
 	return CUPTI_SUCCESS;
 }
 
@@ -456,11 +494,10 @@ CUptiResult CUPTIAPI cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t 
 	return CUPTI_ERROR_INVALID_PARAMETER;
 }
 
-/* Device 1 has the contexts of even number. */
 CUptiResult CUPTIAPI cuptiGetDeviceId(CUcontext context, uint32_t *device)
 {
 	NOTE_CALL();
-	*device = (uintptr_t)context % 2 == 0;
+	*device = device_of((uintptr_t)context);
 	return CUPTI_SUCCESS;
 }
 
@@ -617,4 +654,7 @@ CUptiResult cuptiNvtxExtensionInitialize(void *table)
 
 #ifndef MOCK_WITHOUT_COUNTERS
 #include "mock_counters.h"
+#ifndef MOCK_WITHOUT_SAMPLING
+#include "mock_sampling.h"
+#endif
 #endif

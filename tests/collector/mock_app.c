@@ -462,6 +462,7 @@ enum {
 	LAUNCH_MIXED,
 	LAUNCH_SLOW_US,
 	LAUNCH_BUSY_MS,
+	LAUNCH_RUN_US,
 	LAUNCH_EXIT
 };
 
@@ -512,6 +513,8 @@ static void set_launch_option(struct launches *launches, int option, const char 
 		launch->context_id = (uint32_t)number(value);
 	else if (option == LAUNCH_BUSY_MS)
 		launch->busy_ms = (unsigned int)number(value);
+	else if (option == LAUNCH_RUN_US)
+		launch->run_ns = (uint64_t)number(value) * 1000;
 	else if (option == LAUNCH_SLOW_US)
 		launch->slow_us = (unsigned int)number(value);
 	else if (option == LAUNCH_EXIT)
@@ -566,24 +569,24 @@ static void run_launches(struct launches *launches)
 }
 
 /* launch:OPTION=VALUE,... - count launches of a kernel; different: so many grids in turn, from blocks
- * on; threads: so many at once, each with grids of its own; mixed: every so-manieth is of NCCL */
+ * on; threads: so many at once, each with grids of its own; mixed: every so-manieth is of NCCL; run_us:
+ * how long each runs on the GPU */
 static void step_launch(const char *argument)
 {
-	char *const options[] = {[LAUNCH_NAME] = "name",
-				 [LAUNCH_BLOCKS] = "blocks",
-				 [LAUNCH_COUNT] = "count",
-				 [LAUNCH_CALL] = "call",
-				 [LAUNCH_CONTEXT] = "context",
-				 [LAUNCH_THREADS] = "threads",
-				 [LAUNCH_DIFFERENT] = "different",
-				 [LAUNCH_PAUSE_US] = "pause_us",
-				 [LAUNCH_MIXED] = "mixed",
-				 [LAUNCH_SLOW_US] = "slow_us",
-				 [LAUNCH_BUSY_MS] = "busy_ms",
-				 [LAUNCH_EXIT] = "exit",
-				 NULL};
+	char *const options[] = {[LAUNCH_NAME] = "name",	   [LAUNCH_BLOCKS] = "blocks",
+				 [LAUNCH_COUNT] = "count",	   [LAUNCH_CALL] = "call",
+				 [LAUNCH_CONTEXT] = "context",	   [LAUNCH_THREADS] = "threads",
+				 [LAUNCH_DIFFERENT] = "different", [LAUNCH_PAUSE_US] = "pause_us",
+				 [LAUNCH_MIXED] = "mixed",	   [LAUNCH_SLOW_US] = "slow_us",
+				 [LAUNCH_BUSY_MS] = "busy_ms",	   [LAUNCH_RUN_US] = "run_us",
+				 [LAUNCH_EXIT] = "exit",	   NULL};
 	struct launches launches = {
-		{.name = "_Z4stepPfi", .blocks = 8, .context_id = 1}, 1, 1, 1, 0, 0};
+		{.name = "_Z4stepPfi", .blocks = 8, .context_id = 1, .run_ns = KERNEL_NS},
+		1,
+		1,
+		1,
+		0,
+		0};
 	char *text = strdup(argument ? argument : ""), *rest = text, *value; /* names live on */
 
 	while (rest && *rest) {
@@ -602,6 +605,47 @@ static void step_launch(const char *argument)
 		exit((int)launches.launch.status);
 }
 
+/* Members in the order of the options of device_launch. */
+struct device_launches {
+	long busy_us, blocks, count, pause_us, device;
+	const char *name;
+};
+
+static void set_device_launch_option(struct device_launches *launches, int option,
+				     const char *value)
+{
+	long *const numbers[] = {&launches->busy_us, &launches->blocks, &launches->count,
+				 &launches->pause_us, &launches->device};
+
+	if ((size_t)option < sizeof(numbers) / sizeof(*numbers))
+		*numbers[option] = number(value);
+	else
+		launches->name = value;
+}
+
+/* device_launch:OPTION=VALUE,... - count kernels that the device launches, one after the other, each
+ * busy so long and then pause_us idle; they have no record */
+static void step_device_launch(const char *argument)
+{
+	char *const options[] = {"busy_us", "blocks", "count", "pause_us", "device", "name", NULL};
+	struct device_launches launches = {20, 64, 1, 0, 0, "device_launched"};
+	char *text = strdup(argument ? argument : ""), *rest = text, *value; /* names live on */
+
+	while (rest && *rest) {
+		int option = getsubopt(&rest, options, &value);
+
+		if (option < 0 || !value)
+			fail(value ? value : argument, "is no option of device_launch");
+		set_device_launch_option(&launches, option, value);
+	}
+	for (long i = 0; mock.mock_device_launch && i < launches.count; i++) {
+		mock.mock_device_launch((uint32_t)launches.device, launches.name,
+					(unsigned int)launches.blocks,
+					(uint64_t)launches.busy_us * 1000);
+		usleep((useconds_t)(launches.busy_us + launches.pause_us));
+	}
+}
+
 /* capture:begin, capture:end, capture:refused */
 static void step_capture(const char *argument)
 {
@@ -613,6 +657,13 @@ static void step_capture(const char *argument)
 	if (!is_refused && tell_capture)
 		tell_capture(is_begin);
 	mock.mock_capture(is_begin, is_refused ? CUDA_ERROR_ILLEGAL_STATE : CUDA_SUCCESS);
+}
+
+/* idle:CONTEXT - what it was busy with is over */
+static void step_idle(const char *argument)
+{
+	if (be_busy)
+		be_busy((CUcontext)(uintptr_t)number(argument), 0);
 }
 
 static void step_end_context(const char *argument)
@@ -1056,7 +1107,9 @@ static const struct {
 	{"background", step_background},
 	{"driver", step_driver},
 	{"launch", step_launch},
+	{"device_launch", step_device_launch},
 	{"capture", step_capture},
+	{"idle", step_idle},
 	{"end_context", step_end_context},
 	{"launch_forever", step_launch_forever},
 	{"background_launch", step_background_launch},

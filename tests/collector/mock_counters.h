@@ -16,6 +16,11 @@
 #define MOCK_RANGES 64
 #define MOCK_NAME_BYTES 128
 
+/* Images of which counters there are; that of samples is of another kind. */
+#define AVAILABILITY_BYTES 100
+#define COUNTING_AVAILABILITY 0x5a
+#define SAMPLING_AVAILABILITY 0x3c
+
 struct mock_metric {
 	char name[MOCK_NAME_BYTES];
 	unsigned int pass, passes; /* the first and how many */
@@ -23,6 +28,7 @@ struct mock_metric {
 
 /* What the host interface makes: also the image of a configuration. */
 struct mock_config {
+	bool is_sampling;
 	size_t count, pass_count;
 	struct mock_metric metrics[MOCK_METRICS];
 };
@@ -55,6 +61,17 @@ struct mock_profiler {
 static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER; /* profilers and their work */
 static struct mock_profiler *profilers;
 static __thread bool is_capturing; /* this thread's stream */
+
+#ifdef MOCK_WITHOUT_SAMPLING
+#define add_sampled_metrics(config, parameters) CUPTI_ERROR_INVALID_PARAMETER
+#define evaluate_sample(parameters) CUPTI_ERROR_INVALID_PARAMETER
+#else /* mock_sampling.h */
+static CUptiResult
+add_sampled_metrics(struct mock_config *config,
+		    const CUpti_Profiler_Host_ConfigAddMetrics_Params *parameters);
+static CUptiResult
+evaluate_sample(const CUpti_Profiler_Host_EvaluateToGpuValues_Params *parameters);
+#endif
 
 /* ---- faults ---- */
 
@@ -105,15 +122,20 @@ static CUptiResult leave_profiler(struct mock_profiler *profiler, CUptiResult re
 
 /* ---- counters and passes ---- */
 
-static bool is_mentioned(const char *variable, const char *name)
+static bool has_word_of(const char *words, const char *name)
 {
 	char list[1024], *rest = list, *word;
 
-	snprintf(list, sizeof(list), "%s", getenv(variable) ? getenv(variable) : "");
+	snprintf(list, sizeof(list), "%s", words);
 	while ((word = strsep(&rest, ",")))
 		if (*word && strstr(name, word))
 			return true;
 	return false;
+}
+
+static bool is_mentioned(const char *variable, const char *name)
+{
+	return getenv(variable) && has_word_of(getenv(variable), name);
 }
 
 /* Passes that the counter needs alone, 0 when there is no such counter. */
@@ -199,21 +221,29 @@ cuptiProfilerGetCounterAvailability(CUpti_Profiler_GetCounterAvailability_Params
 {
 	FAULT_RETURN();
 	if (parameters->pCounterAvailabilityImage)
-		memset(parameters->pCounterAvailabilityImage, 0x5a,
+		memset(parameters->pCounterAvailabilityImage, COUNTING_AVAILABILITY,
 		       parameters->counterAvailabilityImageSize);
-	parameters->counterAvailabilityImageSize = 100;
+	parameters->counterAvailabilityImageSize = AVAILABILITY_BYTES;
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params *parameters)
 {
 	const uint8_t *image = parameters->pCounterAvailabilityImage;
+	bool is_sampling = parameters->profilerType == CUPTI_PROFILER_TYPE_PM_SAMPLING;
+	uint8_t wanted = is_sampling ? SAMPLING_AVAILABILITY : COUNTING_AVAILABILITY;
+	struct mock_config *config;
 
 	FAULT_RETURN();
-	if (strcmp(parameters->pChipName, "GH100") || (image && image[99] != 0x5a))
+	if (strcmp(parameters->pChipName, "GH100") ||
+	    (image && image[AVAILABILITY_BYTES - 1] != wanted))
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	parameters->pHostObject = calloc(1, sizeof(struct mock_config));
-	return parameters->pHostObject ? CUPTI_SUCCESS : CUPTI_ERROR_OUT_OF_MEMORY;
+	config = calloc(1, sizeof(*config));
+	if (!config)
+		return CUPTI_ERROR_OUT_OF_MEMORY;
+	config->is_sampling = is_sampling;
+	parameters->pHostObject = (CUpti_Profiler_Host_Object *)config;
+	return CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI
@@ -230,6 +260,8 @@ cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params *p
 	struct mock_config *config = (struct mock_config *)parameters->pHostObject;
 
 	FAULT_RETURN();
+	if (config->is_sampling)
+		return add_sampled_metrics(config, parameters);
 	for (size_t i = 0; i < parameters->numMetrics; i++) {
 		const char *name = parameters->ppMetricNames[i];
 
@@ -273,6 +305,8 @@ cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Par
 	const struct mock_image *image = (const struct mock_image *)parameters->pCounterDataImage;
 
 	FAULT_RETURN();
+	if (((const struct mock_config *)parameters->pHostObject)->is_sampling)
+		return evaluate_sample(parameters);
 	if (parameters->counterDataImageSize != sizeof(*image) ||
 	    parameters->rangeIndex >= image->count)
 		return CUPTI_ERROR_INVALID_PARAMETER;
@@ -555,6 +589,24 @@ static void count_launch(const struct mock_launch *launch, uint32_t correlation,
 	pthread_mutex_unlock(&counting);
 }
 
+/* From now on; whoever samples the GPU may put it off. */
+static struct mock_kernel run_kernel(const struct mock_launch *launch)
+{
+	uint64_t now_ns = realtime_ns();
+	struct mock_kernel kernel = {
+		.device = device_of((uintptr_t)launch->context),
+		.name = launch->name,
+		.blocks = launch->blocks,
+		.is_recorded = enabled_kinds[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL],
+		.start_ns = now_ns,
+		.end_ns = now_ns + launch->run_ns,
+	};
+
+	if (on_kernel)
+		on_kernel(&kernel);
+	return kernel;
+}
+
 static void record_launch(const struct mock_launch *launch, uint32_t correlation, bool is_replayed)
 {
 	CUpti_ActivityKernel10 kernel = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
@@ -568,14 +620,13 @@ static void record_launch(const struct mock_launch *launch, uint32_t correlation
 					 .correlationId = correlation,
 					 .graphId = launch->call == MOCK_GRAPH ? 9 : 0,
 					 .name = launch->name};
-	struct timespec now;
+	struct mock_kernel ran = run_kernel(launch);
 
-	if (!enabled_kinds[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL])
+	if (!ran.is_recorded)
 		return;
-	clock_gettime(CLOCK_REALTIME, &now);
 	if (!is_replayed) {
-		kernel.start = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-		kernel.end = kernel.start + 1000;
+		kernel.start = ran.start_ns;
+		kernel.end = ran.end_ns;
 	}
 	append(&kernel, true);
 }

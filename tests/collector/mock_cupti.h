@@ -12,10 +12,13 @@
  *   MOCK_GROWN_BYTES      every record is so much longer than this CUPTI's, as a future one's would be
  *   MOCK_CALLS            file that gets the name of every cupti function called, in order
  *   MOCK_COUNTERS         list of FUNCTION=RESULT or FUNCTION=RESULT@CALL: what a function that counters
- *                         take returns, from that call on (1)
+ *                         or samples take returns, from that call on (1)
  *   MOCK_NO_METRICS       list of words: counters whose name has one do not exist on this chip
  *   MOCK_TWO_PASSES       the same for counters that need two passes
  *   MOCK_NAN              when set, no counter ever becomes a number
+ *   MOCK_UNSAMPLED        list of words: metrics whose name has one cannot be sampled (nvlrx__,nvltx__)
+ *   MOCK_SAMPLED_FILE     file that gets a line for each kernel that ran while its GPU was sampled:
+ *                         device,start_ns,end_ns,blocks,name,recorded|unrecorded
  *   MOCK_RANGES_FILE      file that gets a line for each launch that ran inside a range:
  *                         correlation,pass,name,blocks,recorded|unrecorded,run|captured
  */
@@ -44,6 +47,16 @@ struct mock_launch {
 	void (*during)(
 		const struct mock_launch *launch); /* what the driver does meanwhile, or NULL */
 	unsigned int busy_ms, slow_us, status;	   /* for during() */
+	uint64_t run_ns;			   /* how long the kernel runs */
+};
+
+/* What ran on a GPU, for its samples. */
+struct mock_kernel {
+	uint32_t device;
+	const char *name;
+	unsigned int blocks;
+	bool is_recorded; /* a record says so too */
+	uint64_t start_ns, end_ns;
 };
 
 enum mock_place { MOCK_NOWHERE, MOCK_REQUEST, MOCK_COMPLETION, MOCK_CALLBACK };
@@ -67,6 +80,9 @@ enum mock_place { MOCK_NOWHERE, MOCK_REQUEST, MOCK_COMPLETION, MOCK_CALLBACK };
 	MOCK(void, mock_launch, (const struct mock_launch *launch))                                       \
 	/* This thread's stream begins or ends a capture; with a status other than 0 the call fails. */   \
 	MOCK(void, mock_capture, (bool is_begin, int status))                                             \
-	MOCK(void, mock_end_context, (CUcontext context))
+	MOCK(void, mock_end_context, (CUcontext context))                                                 \
+	/* A kernel that the device launches now: no record, no callback, only samples show it. */        \
+	MOCK(void, mock_device_launch,                                                                    \
+	     (uint32_t device, const char *name, unsigned int blocks, uint64_t busy_ns))
 
 #endif
