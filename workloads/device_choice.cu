@@ -297,7 +297,6 @@ static __global__ void runs_kernel(struct chunks c, enum launched_by by)
 	stamp_begin(&start_ns);
 	if (is_chosen(c, METHOD_RUNS))
 		compress_runs(c);
-	__syncthreads(); /* the stamp is the last of the block */
 	stamp_end(&start_ns, stamp_launcher(by, 0), STAMP_RUNS);
 }
 
@@ -324,7 +323,6 @@ static __global__ void bits_kernel(struct chunks c, enum launched_by by)
 	stamp_begin(&start_ns);
 	if (is_chosen(c, METHOD_BITS))
 		compress_bits(c);
-	__syncthreads(); /* the stamp is the last of the block */
 	stamp_end(&start_ns, stamp_launcher(by, 0), STAMP_BITS);
 }
 

@@ -54,7 +54,6 @@ static __global__ void gather_kernel(struct rounds r, int begin, int end, enum l
 	stamp_begin(&start_ns);
 	if (i < end)
 		r.values[~round & 1][i] = churn(pair(from[i], from[r.size - 1 - i]), gather_steps);
-	__syncthreads(); /* the stamp is the last of the block */
 	stamp_end(&start_ns, stamp_launcher(by, round), STAMP_GATHER);
 }
 
@@ -67,7 +66,6 @@ static __global__ void churn_kernel(struct rounds r, int begin, int end, enum la
 	stamp_begin(&start_ns);
 	if (i < end)
 		to[i] = churn(to[i], churn_count);
-	__syncthreads(); /* the stamp is the last of the block */
 	stamp_end(&start_ns, stamp_launcher(by, round), STAMP_CHURN);
 }
 

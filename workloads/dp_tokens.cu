@@ -132,7 +132,6 @@ static __global__ void flagging_kernel(struct batch batch, uint8_t *special)
 		if (is_first_lane())
 			special[token] = is;
 	}
-	__syncthreads();
 	stamp_end(&start_ns, STAMP_HOST, STAMP_UPDATE);
 }
 
@@ -200,7 +199,6 @@ static __global__ void listing_kernel(struct batch batch, int *list, int *list_l
 	stamp_begin(&start_ns);
 	if (token < batch.tokens && update_token(batch, token) && is_first_lane())
 		list[atomicAdd(list_length, 1)] = token;
-	__syncthreads();
 	stamp_end(&start_ns, STAMP_HOST, STAMP_UPDATE);
 }
 

@@ -12,8 +12,8 @@
  * every block adds one record to a buffer, and records that do not fit are counted and said.
  *
  * How to: `stamp_begin(&stamp)` first and `stamp_end(&stamp, STAMP_DEVICE, number)` last in the kernel
- * (number: the index into the names given to stamps_write); thread 0 must be the last to finish what
- * counts as the block's work, so put a __syncthreads() before stamp_end where the block needs one.
+ * (number: the index into the names given to stamps_write); all threads of the block must come there,
+ * because the last one counts.
  * The buffer belongs to the runner (workload.cuh), which makes it once --stamps is given.
  */
 #ifndef ROOFLINE_STAMPS_CUH
@@ -64,7 +64,10 @@ static __device__ __forceinline__ void stamp_end(const unsigned long long *start
 	struct stamp_buffer *buffer = stamp_buffer_device;
 	unsigned long long grid, slot;
 
-	if (!buffer || threadIdx.x || threadIdx.y || threadIdx.z)
+	if (!buffer)
+		return;
+	__syncthreads();
+	if (threadIdx.x || threadIdx.y || threadIdx.z)
 		return;
 	slot = atomicAdd(&buffer->count, 1ULL);
 	if (slot >= buffer->capacity)

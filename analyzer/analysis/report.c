@@ -172,6 +172,10 @@ static int analyze(struct report *report, struct err *err)
 		rc = device_graphs_build(&report->device_graphs, report->profile, err);
 	if (rc == 0)
 		rc = graph_join_build(&report->graph_join, report->profile, err);
+	if (rc == 0)
+		rc = sm_activity_build(&report->sm_activity, report->profile, err);
+	if (rc == 0)
+		rc = device_work_build(&report->device_work, report->profile, err);
 	if (rc < 0)
 		return rc;
 	rc = find_not_visible(report);
@@ -214,6 +218,8 @@ void report_free(struct report *report)
 	free(report->not_visible);
 	graph_join_free(report->graph_join);
 	device_graphs_free(report->device_graphs);
+	sm_activity_free(report->sm_activity);
+	device_work_free(report->device_work);
 	atomics_free(report->atomics);
 	roofline_free(report->roofline);
 	counted_free(report->counted);

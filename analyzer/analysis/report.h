@@ -8,9 +8,11 @@
 #include "analysis/ceilings.h"
 #include "analysis/counted.h"
 #include "analysis/device_graphs.h"
+#include "analysis/device_work.h"
 #include "analysis/gaps.h"
 #include "analysis/graph_join.h"
 #include "analysis/roofline.h"
+#include "analysis/sm_activity.h"
 #include "analysis/statistics.h"
 #include "analysis/timeline.h"
 #include "trace/profile.h"
@@ -28,6 +30,8 @@ struct report {
 	struct roofline *roofline;	     /* never NULL; without ceilings it has no shares */
 	struct atomics *atomics;	     /* never NULL */
 	struct device_graphs *device_graphs; /* never NULL */
+	struct sm_activity *sm_activity;     /* never NULL; empty without samples */
+	struct device_work *device_work;     /* likewise */
 	struct graph_join *graph_join;	     /* NULL where the program was recorded once */
 	struct advice *advice; /* advice/advice.h, filled in by cmd/; NULL when not asked for */
 	char **not_visible;    /* sentences: what CUPTI could not see in this recording */

@@ -27,7 +27,7 @@ static const struct argp_option option_table[] = {
 	{"format", 'f', "FORMAT", 0, "text (for people, the default), json or csv", 0},
 	{"section", 's', "NAME", 0,
 	 "only this section: processes, devices, kernels, roofline, launch_roofline, atomics, counters, "
-	 "graphs, device_graphs, copies, memsets, api, ranges, gaps, concurrency, streams, advice, losses or "
+	 "graphs, device_graphs, sampling, sm_activity, device_work, bursts, copies, memsets, api, ranges, gaps, concurrency, streams, advice, losses or "
 	 "not_visible; csv has one a time, kernels unless told",
 	 0},
 	{"top", 'n', "N", 0, "rows of each list; text shows 10, json and csv all", 0},

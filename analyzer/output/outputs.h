@@ -35,6 +35,10 @@
 	SECTION(counters, "Counters")                           \
 	SECTION(graphs, "CUDA graphs")                          \
 	SECTION(device_graphs, "Graphs launched by the device") \
+	SECTION(sampling, "Sampled")                            \
+	SECTION(sm_activity, "SM activity of kernels")          \
+	SECTION(device_work, "Work launched by the device")     \
+	SECTION(bursts, "Longest device-launched bursts")       \
 	SECTION(copies, "Copies")                               \
 	SECTION(memsets, "Memsets")                             \
 	SECTION(api, "API calls")                               \
