@@ -4,13 +4,15 @@
 #
 # A workload's recordings are called workload.variant; the first variant is naive.  They are small: one
 # warm-up and one run each.  Those of workloads about roofs and atomics have hardware counters, for which
-# they run twice and without a limit.  README.md tells where and when the present ones were made.
+# they run twice and without a limit; those of workloads in which the device launches have samples, and
+# where it launches graphs a second run.  README.md tells where and when the present ones were made.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=$PWD/build
 out=$(realpath -m "${1:-tests/recordings}")
 only=${2:-.}
 python=${PYTHON:-python3}
+samples=(--sample=1us --sample-metrics=sm,dram)
 counters=(--counters=roofline,atomics,sm --counters-share=100)
 export PATH=$build/bin:$build/lib/rooflinectl/workloads:$build/tests/gpu:$PATH
 
@@ -31,10 +33,21 @@ for workload in $(awk -F'[(,]' '/^[ \t]*WORKLOAD\(/ { print $2 }' workloads/work
 			iterations=()
 			[ "$workload" != memory_bound ] || iterations=(--iterations 1000)
 			record "$workload.$variant" "${counters[@]}" -- "$workload" "$variant" --repeats 2 "${iterations[@]}" ;;
+		device_*)
+			record "$workload.$variant" --graphs=both "${samples[@]}" -- \
+				"$workload" "$variant" --repeats 1 --iterations 20 ;;
+		dp_* | persistent)
+			record "$workload.$variant" "${samples[@]}" -- "$workload" "$variant" --repeats 1 ;;
 		*) record "$workload.$variant" -- "$workload" "$variant" --repeats 1 ;;
 		esac
 	done
 done
+# the same kernels once by samples and once by counters: their SMs have to agree
+for workload in work_queue work_queue_mild; do
+	record "$workload.naive.sampled" "${samples[@]}" -- "$workload" naive --repeats 1 --iterations 3
+	record "$workload.naive.counted" --counters=sm --counters-share=100 -- "$workload" naive --repeats 1
+done
+record dynamic_parallelism.device.sampled --sample=1us -- dynamic_parallelism device --repeats 1 --iterations 20
 for mode in eager graph; do
 	record "torch_loop.$mode" -- "$python" tests/gpu/torch_loop.py --mode "$mode" --iterations 200 --repeats 2
 done
