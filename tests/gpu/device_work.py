@@ -7,10 +7,12 @@ Prints one line: how many launches from the device there were, how many were fou
 are false, and the errors of start and length.  Exits 1 when the figures that are asked for
 (docs/results/device-work.txt) are missed.
 
-Truth: kernels of two blocks or more that the device launched.  Those that overlap are one, because
-samples see the whole GPU; kernels of one block cannot be told from those that launching takes.  A burst
-is false when nothing that the device launched ran during it.  The stamps' clock differs from that of records and samples by a constant,
-which host-launched kernels tell: their records reach as far before the first stamp as behind the last.
+Truth: kernels of two blocks or more that the device launched.  Those that overlap, or follow each other
+within half a sample, are one, because samples see the whole GPU; kernels of one block cannot be told
+from those that launching takes.  A burst is false when nothing that the device launched ran during it.
+
+The stamps' clock differs from that of records and samples by a constant, which host-launched kernels
+tell: their records reach as far before the first stamp as behind the last.
 """
 import bisect
 import csv
@@ -23,6 +25,7 @@ LEAST_NS = 3000  # launches that have to be found
 CLOSE_NS = 2000  # error of start and length that is allowed
 CLOSE_SHARE = 0.95
 FALSE_SHARE = 0.01
+APART_NS = 500  # half a sample: kernels that follow each other sooner cannot be told apart
 
 
 def read_stamps(path):
@@ -86,7 +89,7 @@ def merge(spans):
     """Spans (start, end, blocks) that touch become one; blocks add up."""
     merged = []
     for start, end, blocks in sorted(spans):
-        if merged and start <= merged[-1][1]:
+        if merged and start <= merged[-1][1] + APART_NS:
             merged[-1][1] = max(merged[-1][1], end)
             merged[-1][2] += blocks
         else:

@@ -35,7 +35,7 @@ for workload in $(awk -F'[(,]' '/^[ \t]*WORKLOAD\(/ { print $2 }' workloads/work
 			record "$workload.$variant" "${counters[@]}" -- "$workload" "$variant" --repeats 2 "${iterations[@]}" ;;
 		device_*)
 			record "$workload.$variant" --graphs=both "${samples[@]}" -- \
-				"$workload" "$variant" --repeats 1 --iterations 20 ;;
+				"$workload" "$variant" --repeats 1 --iterations 8 ;;
 		dp_* | persistent)
 			record "$workload.$variant" "${samples[@]}" -- "$workload" "$variant" --repeats 1 ;;
 		*) record "$workload.$variant" -- "$workload" "$variant" --repeats 1 ;;
