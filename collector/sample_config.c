@@ -53,6 +53,8 @@ struct chip {
 	const uint8_t *availability;
 };
 
+/* The host object stays: closing one for PM sampling makes CUPTI 13.0 free something twice, at the next
+ * disable or later.  It holds a megabyte. */
 static CUptiResult configure(const struct sample_config *config, const struct chip *chip,
 			     struct profiler_image *image)
 {
@@ -64,31 +66,61 @@ static CUptiResult configure(const struct sample_config *config, const struct ch
 	if (result == CUPTI_SUCCESS)
 		result = profiler_host_configure(chip->cupti, host, (const char **)config->names,
 						 config->name_count, image);
-	profiler_host_close(chip->cupti, host);
 	return result;
 }
 
-/* Adds an answer when it still leaves one pass. */
-static CUptiResult try_answer(struct sample_config *config, const struct chip *chip,
-			      const struct answer *answer)
+static void add_names(struct sample_config *config, const struct answer *answer)
 {
-	size_t before = config->name_count;
-	struct profiler_image image;
-	CUptiResult result;
-
+	config->roles[answer->role].first = config->name_count;
 	for (size_t i = 0; i < SAMPLE_NAMES_PER_ROLE && answer->names[i]; i++)
 		config->names[config->name_count++] = answer->names[i];
-	result = configure(config, chip, &image);
+	config->roles[answer->role].count = config->name_count - config->roles[answer->role].first;
+}
+
+/* Keeps what was added when it still leaves one pass; otherwise it is as it was before. */
+static CUptiResult keep_or_undo(struct sample_config *config, const struct chip *chip,
+				const struct sample_config *before)
+{
+	struct profiler_image image;
+	CUptiResult result = configure(config, chip, &image);
+
 	if (result == CUPTI_SUCCESS && image.pass_count == 1) {
 		free(config->image.bytes);
 		config->image = image;
-		config->roles[answer->role].first = before;
-		config->roles[answer->role].count = config->name_count - before;
 		return CUPTI_SUCCESS;
 	}
 	free(image.bytes);
-	config->name_count = before;
+	*config = *before;
 	return result == CUPTI_SUCCESS ? CUPTI_ERROR_NOT_SUPPORTED : result;
+}
+
+/* The first answers of all roles of a set at once: what most chips have. */
+static CUptiResult try_set(struct sample_config *config, const struct chip *chip,
+			   enum sample_set set)
+{
+	struct sample_config before = *config;
+
+	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)
+		if (set_of_role[answers[i].role] == set && !config->roles[answers[i].role].count)
+			add_names(config, &answers[i]);
+	return keep_or_undo(config, chip, &before);
+}
+
+/* One answer after the other, each where it can be had. */
+static CUptiResult try_answers(struct sample_config *config, const struct chip *chip,
+			       enum sample_set set)
+{
+	CUptiResult result = CUPTI_SUCCESS;
+
+	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
+		struct sample_config before = *config;
+
+		if (set_of_role[answers[i].role] != set || config->roles[answers[i].role].count)
+			continue;
+		add_names(config, &answers[i]);
+		result = keep_or_undo(config, chip, &before);
+	}
+	return result;
 }
 
 CUptiResult sample_config_build(struct sample_config *config, const struct cupti_api *cupti,
@@ -99,14 +131,10 @@ CUptiResult sample_config_build(struct sample_config *config, const struct cupti
 
 	memset(config, 0, sizeof(*config));
 	sets |= 1u << SAMPLE_SET_front;
-	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)
-		if (sets & 1u << set_of_role[answers[i].role] &&
-		    !config->roles[answers[i].role].count) {
-			CUptiResult tried = try_answer(config, &asked, &answers[i]);
-
-			result = config->name_count ? CUPTI_SUCCESS : tried;
-		}
-	return result;
+	for (int set = 0; set < SAMPLE_SET_COUNT; set++)
+		if (sets & 1u << set && try_set(config, &asked, set) != CUPTI_SUCCESS)
+			result = try_answers(config, &asked, set);
+	return config->name_count ? CUPTI_SUCCESS : result;
 }
 
 void sample_config_free(struct sample_config *config)

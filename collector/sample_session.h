@@ -32,8 +32,7 @@ struct sample_time {
 
 /*
  * Takes the GPU's sampling hardware.  Returns CUPTI_SUCCESS, or what CUPTI said with *out NULL.
- * A session is opened and then configured, once: closing one that was not makes CUPTI 13.0 free
- * something twice.
+ * A session is opened and then configured, once: CUPTI ignores a second configuration.
  */
 CUptiResult sample_session_open(struct sample_session **out, const struct cupti_api *cupti,
 				uint32_t device);

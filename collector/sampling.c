@@ -746,8 +746,8 @@ static void close_sampler(struct sampler *sampler)
 		pthread_join(sampler->workers[i], NULL);
 }
 
-/* The hardware is given back when the process ends: closing the sessions takes time, and CUPTI 13.0 may
- * free something twice then.  Memory is left too: threads of the program may be in a callback. */
+/* The hardware is given back when the process ends: closing the sessions takes time.  Memory is left too:
+ * threads of the program may be in a callback. */
 void sampling_stop(void)
 {
 	if (!cupti)
