@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "guard.h"
 #include "launch_call.h"
 #include "log.h"
 #include "nvtx_match.h"
@@ -67,6 +68,7 @@ struct sampler {
 	pthread_t thread, workers[WORKER_LIMIT];
 	CUpti_Profiler_Host_Object *evaluators[WORKER_LIMIT];
 	size_t worker_count;
+	bool has_threads;
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* anything below */
 	bool is_waiting;	/* for the first launch */
@@ -80,13 +82,13 @@ struct sampler {
 	unsigned int reopen_count;
 };
 
-static const struct cupti_api *cupti; /* NULL until started */
+static const struct cupti_api *cupti; /* NULL until started, and then for good */
 static CUpti_SubscriberHandle subscriber;
 static const struct options *options;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sampler *samplers[MAX_DEVICES];
 static size_t sampler_count;
-static bool is_anyone_waiting;
+static bool is_anyone_waiting, is_stopped;
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -550,16 +552,16 @@ static bool start_threads(struct sampler *sampler)
 {
 	size_t started = 0;
 	sigset_t all, before;
-	bool is_started;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (started < sampler->worker_count && start_worker(sampler, started))
 		started++;
 	sampler->worker_count = started;
-	is_started = started && pthread_create(&sampler->thread, NULL, sampler_main, sampler) == 0;
+	sampler->has_threads =
+		started && pthread_create(&sampler->thread, NULL, sampler_main, sampler) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return is_started;
+	return sampler->has_threads;
 }
 
 static void write_plan(const struct sampler *sampler)
@@ -621,28 +623,6 @@ static struct sampler *find_sampler(uint32_t device)
 	return NULL;
 }
 
-void sampling_on_context(CUcontext context)
-{
-	struct sampler *sampler;
-	uint32_t device = 0;
-
-	if (!cupti || !cupti->cuptiGetDeviceId ||
-	    cupti->cuptiGetDeviceId(context, &device) != CUPTI_SUCCESS)
-		return;
-	pthread_mutex_lock(&list_lock);
-	if (!find_sampler(device) && sampler_count < MAX_DEVICES &&
-	    (sampler = calloc(1, sizeof(*sampler)))) {
-		sampler->device = device;
-		open_sampler(sampler);
-		samplers[sampler_count++] = sampler;
-		if (sampler->is_waiting && !options->sample_range) {
-			is_anyone_waiting = true;
-			launch_call_enable(cupti, subscriber, false, true);
-		}
-	}
-	pthread_mutex_unlock(&list_lock);
-}
-
 static void begin_window(struct sampler *sampler)
 {
 	pthread_mutex_lock(&sampler->lock);
@@ -661,20 +641,50 @@ static void end_range(struct sampler *sampler)
 	pthread_mutex_unlock(&sampler->lock);
 }
 
-/* The first launch on a device; afterwards launches cost nothing again. */
-void sampling_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data)
+/* Under list_lock. */
+static void add_sampler(uint32_t device)
 {
-	struct sampler *sampler;
+	struct sampler *sampler = sampler_count < MAX_DEVICES ? calloc(1, sizeof(*sampler)) : NULL;
+
+	if (!sampler) {
+		log_warn_once("GPU %u is not sampled: %s", device,
+			      sampler_count < MAX_DEVICES ? "out of memory"
+							  : "there are too many of them");
+		return;
+	}
+	sampler->device = device;
+	open_sampler(sampler);
+	samplers[sampler_count++] = sampler;
+	if (sampler->is_waiting && options->sample_range) {
+		if (nvtx_match_is_open())
+			begin_window(sampler);
+	} else if (sampler->is_waiting) {
+		__atomic_store_n(&is_anyone_waiting, true, __ATOMIC_RELAXED);
+		launch_call_enable(cupti, subscriber, false, true);
+	}
+}
+
+void sampling_on_context(CUcontext context)
+{
+	struct guard guard;
 	uint32_t device = 0;
+
+	if (!cupti || cupti->cuptiGetDeviceId(context, &device) != CUPTI_SUCCESS)
+		return;
+	guard_enter(&guard);
+	pthread_mutex_lock(&list_lock);
+	if (!is_stopped && !find_sampler(device))
+		add_sampler(device);
+	pthread_mutex_unlock(&list_lock);
+	guard_leave(&guard);
+}
+
+/* Under list_lock. */
+static void begin_first_window(uint32_t device)
+{
+	struct sampler *sampler = find_sampler(device);
 	bool is_waiting = false;
 
-	(void)id;
-	if (!cupti || !__atomic_load_n(&is_anyone_waiting, __ATOMIC_RELAXED) ||
-	    data->callbackSite != CUPTI_API_ENTER || !data->context ||
-	    cupti->cuptiGetDeviceId(data->context, &device) != CUPTI_SUCCESS)
-		return;
-	pthread_mutex_lock(&list_lock);
-	sampler = find_sampler(device);
 	if (sampler && sampler->is_waiting) {
 		sampler->is_waiting = false;
 		begin_window(sampler);
@@ -683,24 +693,43 @@ void sampling_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data
 		is_waiting |= samplers[i]->is_waiting;
 	if (is_anyone_waiting && !is_waiting)
 		launch_call_enable(cupti, subscriber, false, false);
-	is_anyone_waiting = is_waiting;
+	__atomic_store_n(&is_anyone_waiting, is_waiting, __ATOMIC_RELAXED);
+}
+
+/* The first launch on a device; afterwards launches cost nothing again. */
+void sampling_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data)
+{
+	struct guard guard;
+	uint32_t device = 0;
+
+	(void)id;
+	if (!cupti || !__atomic_load_n(&is_anyone_waiting, __ATOMIC_RELAXED) ||
+	    data->callbackSite != CUPTI_API_ENTER || !data->context ||
+	    cupti->cuptiGetDeviceId(data->context, &device) != CUPTI_SUCCESS)
+		return;
+	guard_enter(&guard);
+	pthread_mutex_lock(&list_lock);
+	begin_first_window(device);
 	pthread_mutex_unlock(&list_lock);
+	guard_leave(&guard);
 }
 
 void sampling_on_nvtx(CUpti_CallbackId id, const CUpti_NvtxData *data)
 {
 	enum nvtx_edge edge;
+	struct guard guard;
 
 	if (!cupti || !options->sample_range)
 		return;
 	edge = nvtx_match(id, data);
 	if (edge == NVTX_NO_EDGE)
 		return;
+	guard_enter(&guard);
 	pthread_mutex_lock(&list_lock);
 	for (size_t i = 0; i < sampler_count; i++)
-		if (!samplers[i]->has_failed)
-			(edge == NVTX_FIRST_BEGINS ? begin_window : end_range)(samplers[i]);
+		(edge == NVTX_FIRST_BEGINS ? begin_window : end_range)(samplers[i]);
 	pthread_mutex_unlock(&list_lock);
+	guard_leave(&guard);
 }
 
 /* ---- arriving and leaving ---- */
@@ -715,7 +744,8 @@ void sampling_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrip
 			 "hardware; make two recordings");
 		return;
 	}
-	if (!cupti_has_sampling(api)) {
+	if (!cupti_has_sampling(api) || !api->cuptiGetDeviceId ||
+	    (asked->sample_range && !api->cuptiEnableDomain)) {
 		log_warn("no samples: this CUPTI lacks PM sampling; the trace is still recorded");
 		return;
 	}
@@ -732,29 +762,40 @@ void sampling_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrip
 		api->cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_NVTX);
 }
 
-static void close_sampler(struct sampler *sampler)
+static void stop_sampler(struct sampler *sampler)
 {
-	bool is_threaded = sampler->thread != 0;
-
 	pthread_mutex_lock(&sampler->lock);
 	sampler->is_stopping = true;
 	pthread_cond_broadcast(&sampler->changed);
 	pthread_mutex_unlock(&sampler->lock);
-	if (is_threaded)
-		pthread_join(sampler->thread, NULL);
-	for (size_t i = 0; is_threaded && i < sampler->worker_count; i++)
+}
+
+static void join_sampler(struct sampler *sampler)
+{
+	if (!sampler->has_threads)
+		return;
+	pthread_join(sampler->thread, NULL);
+	for (size_t i = 0; i < sampler->worker_count; i++)
 		pthread_join(sampler->workers[i], NULL);
 }
 
-/* The hardware is given back when the process ends: closing the sessions takes time, and CUPTI 13.0 may
- * free something twice then.  Memory is left too: threads of the program may be in a callback. */
+/* Devices are not waited for with list_lock held: CUPTI may be making a context for one of them, and
+ * calls us back.  The hardware is given back when the process ends: closing the sessions takes time, and
+ * CUPTI 13.0 may free something twice then.  Memory is left too: threads of the program may be in a
+ * callback. */
 void sampling_stop(void)
 {
+	size_t count;
+
 	if (!cupti)
 		return;
 	pthread_mutex_lock(&list_lock);
-	for (size_t i = 0; i < sampler_count; i++)
-		close_sampler(samplers[i]);
-	cupti = NULL;
+	is_stopped = true;
+	__atomic_store_n(&is_anyone_waiting, false, __ATOMIC_RELAXED);
+	count = sampler_count;
 	pthread_mutex_unlock(&list_lock);
+	for (size_t i = 0; i < count; i++)
+		stop_sampler(samplers[i]);
+	for (size_t i = 0; i < count; i++)
+		join_sampler(samplers[i]);
 }
