@@ -16,6 +16,7 @@
 #include "nvtx_match.h"
 #include "sample_rows.h"
 #include "trace_writer.h"
+#include "window.h"
 
 #define MAX_DEVICES 16
 #define WORKER_LIMIT 8
@@ -43,6 +44,8 @@
 #define RANGE_LINGER_PART 4
 /* Times that a session is opened anew after its buffer overflowed. */
 #define REOPEN_LIMIT 20
+/* At the end of the program; less than it waits for the whole recording to be closed. */
+#define STOP_PATIENCE_S 8
 
 enum image_state { IMAGE_FREE, IMAGE_DECODED, IMAGE_BUSY };
 
@@ -195,7 +198,8 @@ static void count_hole(struct sampler *sampler, const struct sample_image *image
 	if (sample_rows_bounds(&sampler->source, image, &first, &last) < 0)
 		return;
 	hole_ns = first.start_ns - sampler->last_end_ns;
-	if (sampler->is_continuous && sampler->last_end_ns && hole_ns > options->sample_ns / 2)
+	if (sampler->is_continuous && sampler->last_end_ns && hole_ns > options->sample_ns / 2 &&
+	    window_contains(sampler->last_end_ns))
 		trace_loss_add(LOSS_lost_sample_ns, (uint64_t)hole_ns);
 	sampler->last_end_ns = last.end_ns;
 }
@@ -254,24 +258,13 @@ static void stop_window(struct sampler *sampler)
 	pthread_cond_broadcast(&sampler->changed);
 }
 
-/* An overflow left the session useless.  Opening another takes a third of a second; what was to be
- * sampled meanwhile is a hole. */
-static void reopen(struct sampler *sampler)
+/* Nobody else may use the session meanwhile. */
+static CUptiResult open_again(struct sampler *sampler)
 {
 	CUptiResult result;
 
-	while (!are_images_free(sampler))
-		pthread_cond_wait(&sampler->changed, &sampler->lock);
-	log_warn_once("GPU %u: sampling was too fast to be decoded and its buffer overflowed; what "
-		      "was lost is counted. Choose a longer interval, fewer metrics, or windows",
-		      sampler->device);
-	stop_window(sampler);
 	sample_session_close(sampler->source.session);
 	sampler->source.session = NULL;
-	if (++sampler->reopen_count > REOPEN_LIMIT) {
-		sampler->has_failed = true;
-		return;
-	}
 	result = sample_session_open(&sampler->source.session, cupti, sampler->device);
 	if (result == CUPTI_SUCCESS)
 		result = sample_session_configure(sampler->source.session, &sampler->config,
@@ -279,7 +272,33 @@ static void reopen(struct sampler *sampler)
 						  sampler->buffer_bytes);
 	for (size_t i = 0; result == CUPTI_SUCCESS && i < sampler->image_count; i++)
 		result = sample_image_reset(&sampler->images[i].image, sampler->source.session);
-	if (result != CUPTI_SUCCESS)
+	return result;
+}
+
+/* An overflow left the session useless.  Opening another takes a third of a second, without the lock:
+ * the program's NVTX ranges must not wait for it.  What was to be sampled meanwhile is a hole. */
+static void reopen(struct sampler *sampler)
+{
+	CUptiResult result = CUPTI_ERROR_OUT_OF_MEMORY;
+
+	sampler->is_decoding = true; /* no range begins a window */
+	while (!are_images_free(sampler))
+		pthread_cond_wait(&sampler->changed, &sampler->lock);
+	stop_window(sampler);
+	if (++sampler->reopen_count <= REOPEN_LIMIT) {
+		log_warn_once(
+			"GPU %u: sampling was too fast to be decoded and its buffer overflowed; "
+			"what was lost is counted. Choose a longer interval, fewer metrics, or "
+			"windows",
+			sampler->device);
+		pthread_mutex_unlock(&sampler->lock);
+		result = open_again(sampler);
+		pthread_mutex_lock(&sampler->lock);
+	}
+	sampler->is_decoding = false;
+	if (sampler->reopen_count > REOPEN_LIMIT)
+		give_up(sampler, "its buffer overflowed again and again", result);
+	else if (result != CUPTI_SUCCESS)
 		give_up(sampler, "sampling cannot be opened again", result);
 }
 
@@ -289,6 +308,14 @@ static void wait_for_change(struct sampler *sampler, int64_t until_ns)
 	struct timespec until = timespec_of(until_ns);
 
 	pthread_cond_clockwait(&sampler->changed, &sampler->lock, CLOCK_MONOTONIC, &until);
+}
+
+/* Where the hole begins when the first samples of all are lost. */
+static void note_beginning(struct sampler *sampler)
+{
+	if (!sampler->last_end_ns)
+		sampler->last_end_ns = clock_ns(CLOCK_REALTIME) -
+				       (clock_ns(CLOCK_MONOTONIC) - sampler->started_ns);
 }
 
 static void run_continuous(struct sampler *sampler)
@@ -302,6 +329,7 @@ static void run_continuous(struct sampler *sampler)
 			wait_for_change(sampler, next_ns);
 		if (decode(sampler) || sampler->has_failed)
 			continue;
+		note_beginning(sampler);
 		reopen(sampler);
 		if (!sampler->has_failed)
 			start_window(sampler); /* the hole is found with the next sample */
@@ -770,13 +798,32 @@ static void stop_sampler(struct sampler *sampler)
 	pthread_mutex_unlock(&sampler->lock);
 }
 
-static void join_sampler(struct sampler *sampler)
+/* What should have been sampled after it failed in the middle. */
+static void count_the_rest(struct sampler *sampler)
 {
+	pthread_mutex_lock(&sampler->lock);
+	if (sampler->is_continuous && sampler->has_failed && sampler->last_end_ns &&
+	    window_contains(sampler->last_end_ns))
+		trace_loss_add(LOSS_lost_sample_ns,
+			       (uint64_t)(clock_ns(CLOCK_REALTIME) - sampler->last_end_ns));
+	pthread_mutex_unlock(&sampler->lock);
+}
+
+/* Until then its threads may go on; the trace is sealed without what they had to write. */
+static void join_sampler(struct sampler *sampler, const struct timespec *until)
+{
+	int rc;
+
 	if (!sampler->has_threads)
 		return;
-	pthread_join(sampler->thread, NULL);
-	for (size_t i = 0; i < sampler->worker_count; i++)
-		pthread_join(sampler->workers[i], NULL);
+	rc = pthread_clockjoin_np(sampler->thread, NULL, CLOCK_MONOTONIC, until);
+	for (size_t i = 0; rc == 0 && i < sampler->worker_count; i++)
+		rc = pthread_clockjoin_np(sampler->workers[i], NULL, CLOCK_MONOTONIC, until);
+	if (rc != 0)
+		log_warn("GPU %u: the last samples were not written within %d s; they are lost",
+			 sampler->device, STOP_PATIENCE_S);
+	else
+		count_the_rest(sampler);
 }
 
 /* Devices are not waited for with list_lock held: CUPTI may be making a context for one of them, and
@@ -785,6 +832,8 @@ static void join_sampler(struct sampler *sampler)
  * callback. */
 void sampling_stop(void)
 {
+	struct timespec until =
+		timespec_of(clock_ns(CLOCK_MONOTONIC) + STOP_PATIENCE_S * INT64_C(1000000000));
 	size_t count;
 
 	if (!cupti)
@@ -797,5 +846,5 @@ void sampling_stop(void)
 	for (size_t i = 0; i < count; i++)
 		stop_sampler(samplers[i]);
 	for (size_t i = 0; i < count; i++)
-		join_sampler(samplers[i]);
+		join_sampler(samplers[i], &until);
 }
