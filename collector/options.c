@@ -19,6 +19,7 @@ static const char *const variable_names[] = {ROOFLINE_VARIABLES(VARIABLE_NAME)};
 #define VARIABLE_DEFAULT(constant, name, fallback, meaning) [constant] = fallback,
 static const char *const variable_defaults[] = {ROOFLINE_VARIABLES(VARIABLE_DEFAULT)};
 
+#define WINDOW_SAMPLES_MIN 4			  /* the first of a window is none */
 #define SAMPLE_BUFFER_BYTES_MIN ((size_t)1 << 20) /* 40 samples of everything */
 
 static const char *const graph_words[] = {"node", "graph"};
@@ -189,10 +190,12 @@ static void read_sampling(struct options *options)
 	}
 	if (!strcmp(windows, "continuous"))
 		options->sample_windows = WINDOWS_CONTINUOUS;
-	else if (!duration_window(windows, &options->window_ns, &options->window_period_ns))
+	else if (!duration_window(windows, &options->window_ns, &options->window_period_ns) &&
+		 options->window_ns >= WINDOW_SAMPLES_MIN * options->sample_ns)
 		options->sample_windows = WINDOWS_PERIODIC;
 	else if (strcmp(windows, "auto"))
-		complain(ENV_SAMPLE_WINDOWS, "continuous, auto or LENGTH/PERIOD; using auto");
+		complain(ENV_SAMPLE_WINDOWS,
+			 "continuous, auto or LENGTH/PERIOD of some samples; using auto");
 }
 
 void options_read(struct options *options)

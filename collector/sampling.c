@@ -40,6 +40,8 @@
 /* The hardware's records are smaller than what becomes of them, but for the fewest counters. */
 #define RECORD_BYTES_MIN 1024
 #define BUFFER_BYTES_MIN ((size_t)16 << 20)
+/* Times ROOFLINE_SAMPLE_BUFFER_MB that a window may take whose length was asked for. */
+#define WINDOW_BUFFERS 4
 /* Of the longest window: how long one goes on after its NVTX range. */
 #define RANGE_LINGER_PART 4
 /* Times that a session is opened anew after its buffer overflowed. */
@@ -444,7 +446,11 @@ static double decode_ns(const struct sampler *sampler)
 
 static bool fits(const struct sampler *sampler)
 {
-	return decode_ns(sampler) <= DECODE_SHARE * (double)options->sample_ns;
+	double passes_ns = (double)options->sample_ns; /* until there is another one */
+
+	if (options->sample_windows == WINDOWS_PERIODIC)
+		passes_ns *= (double)options->window_period_ns / (double)options->window_ns;
+	return decode_ns(sampler) <= DECODE_SHARE * passes_ns;
 }
 
 static CUptiResult configure(struct sampler *sampler, unsigned int sets)
@@ -460,7 +466,8 @@ static CUptiResult configure(struct sampler *sampler, unsigned int sets)
 	return result == CUPTI_SUCCESS && !sampler->sample_bytes ? CUPTI_ERROR_UNKNOWN : result;
 }
 
-/* Everything, or what was asked for; without end, as much of everything as can be decoded in time. */
+/* What was asked for, or everything; without end or at fixed times, as much of it as can be decoded
+ * until the next. */
 static CUptiResult choose_metrics(struct sampler *sampler)
 {
 	unsigned int sets = options->sample_sets;
@@ -471,8 +478,8 @@ static CUptiResult choose_metrics(struct sampler *sampler)
 	sets = (1u << SAMPLE_SET_COUNT) - 1;
 	result = configure(sampler, sets);
 	for (int last = SAMPLE_SET_COUNT - 1;
-	     result == CUPTI_SUCCESS && options->sample_windows == WINDOWS_CONTINUOUS &&
-	     !fits(sampler) && last > SAMPLE_SET_front;
+	     result == CUPTI_SUCCESS && options->sample_windows != WINDOWS_AUTO && !fits(sampler) &&
+	     last > SAMPLE_SET_front;
 	     last--) {
 		sets &= ~(1u << last);
 		result = configure(sampler, sets);
@@ -485,24 +492,52 @@ static size_t record_bytes(const struct sampler *sampler)
 	return sampler->sample_bytes > RECORD_BYTES_MIN ? sampler->sample_bytes : RECORD_BYTES_MIN;
 }
 
+/* Samples that ROOFLINE_SAMPLE_BUFFER_MB has room for. */
+static size_t buffered_samples(const struct sampler *sampler)
+{
+	return options->sample_buffer_bytes / record_bytes(sampler);
+}
+
 static void plan_continuous(struct sampler *sampler)
 {
+	size_t most = buffered_samples(sampler) / IMAGE_BATCHES;
+
 	sampler->batch = (size_t)(BATCH_NS / options->sample_ns);
+	if (sampler->batch > most)
+		sampler->batch = most;
 	if (sampler->batch < BATCH_SAMPLES_MIN)
 		sampler->batch = BATCH_SAMPLES_MIN;
 	sampler->capacity = IMAGE_BATCHES * sampler->batch;
 	sampler->buffer_bytes = 2 * sampler->capacity * record_bytes(sampler);
 }
 
+/* One that was asked for may take more, but not everything: a second of a sample each microsecond would
+ * be 25 GB. */
+static int64_t window_limit_ns(const struct sampler *sampler)
+{
+	int64_t ns = (int64_t)buffered_samples(sampler) * options->sample_ns;
+
+	if (options->sample_windows != WINDOWS_PERIODIC)
+		return ns;
+	if (options->window_ns > WINDOW_BUFFERS * ns)
+		log_warn_once(
+			"GPU %u: a window of %.1f ms would take %.1f GiB; windows are %.1f ms. "
+			"Choose fewer metrics, a longer interval, or a larger "
+			"ROOFLINE_SAMPLE_BUFFER_MB",
+			sampler->device, (double)options->window_ns / 1e6,
+			(double)options->window_ns / (double)options->sample_ns *
+				(double)record_bytes(sampler) / (1 << 30),
+			(double)(WINDOW_BUFFERS * ns) / 1e6);
+	return WINDOW_BUFFERS * ns;
+}
+
 /* A window as long as was asked for, or as memory allows. */
 static void plan_windows(struct sampler *sampler)
 {
-	sampler->window_ns = options->window_ns;
+	sampler->window_ns = window_limit_ns(sampler);
 	sampler->period_ns = options->window_period_ns;
-	if (options->sample_windows != WINDOWS_PERIODIC)
-		sampler->window_ns =
-			(int64_t)(options->sample_buffer_bytes / record_bytes(sampler)) *
-			options->sample_ns;
+	if (options->sample_windows == WINDOWS_PERIODIC && options->window_ns < sampler->window_ns)
+		sampler->window_ns = options->window_ns;
 	/* A window ends late when our thread is: one in four more. */
 	sampler->capacity = (size_t)(sampler->window_ns / options->sample_ns) * 5 / 4 + 1000;
 	sampler->buffer_bytes = sampler->capacity * record_bytes(sampler);
@@ -528,10 +563,10 @@ static void plan(struct sampler *sampler)
 				  (options->sample_windows == WINDOWS_AUTO && fits(sampler)));
 	if (sampler->is_continuous && !fits(sampler))
 		log_warn_once(
-			"GPU %u: a sample takes about %.0f us to decode, more than the interval; "
+			"GPU %u: a sample takes about %.1f us to decode, more than the interval; "
 			"samples will be lost. Choose a longer interval, fewer metrics, or "
 			"windows",
-			sampler->device, (double)sampler->sample_bytes * DECODE_NS_PER_BYTE / 1000);
+			sampler->device, decode_ns(sampler) / 1000);
 	if (sampler->is_continuous)
 		plan_continuous(sampler);
 	else
@@ -560,6 +595,15 @@ static CUptiResult open_hardware(struct sampler *sampler)
 			result = CUPTI_ERROR_UNKNOWN;
 	}
 	return result;
+}
+
+/* What was made of them before one could not be. */
+static void free_images(struct sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->image_count; i++) {
+		free(sampler->images[i].image.bytes);
+		sampler->images[i].image.bytes = NULL;
+	}
 }
 
 static bool start_worker(struct sampler *sampler, size_t number)
@@ -630,6 +674,7 @@ static void open_sampler(struct sampler *sampler)
 	sampler->source.own_bytes = 2 * record_bytes(sampler) + 4096;
 	result = open_hardware(sampler);
 	if (result != CUPTI_SUCCESS) {
+		free_images(sampler);
 		give_up(sampler, "sampling cannot be set up", result);
 		return;
 	}
