@@ -150,6 +150,7 @@ static void *worker_main(void *data)
 	struct worker worker = *(struct worker *)data;
 	struct sampler *sampler = worker.sampler;
 	struct filled_image *image;
+	CUptiResult result;
 
 	free(data);
 	pthread_mutex_lock(&sampler->lock);
@@ -161,8 +162,10 @@ static void *worker_main(void *data)
 		pthread_mutex_unlock(&sampler->lock);
 		sample_rows_write(&sampler->source, sampler->evaluators[worker.number],
 				  &image->image);
-		sample_image_reset(&image->image, sampler->source.session);
+		result = sample_image_reset(&image->image, sampler->source.session);
 		pthread_mutex_lock(&sampler->lock);
+		if (result != CUPTI_SUCCESS && !sampler->has_failed)
+			give_up(sampler, "an image cannot be emptied", result);
 		image->state = IMAGE_FREE;
 		pthread_cond_broadcast(&sampler->changed);
 	}
@@ -217,7 +220,8 @@ static void submit(struct sampler *sampler, struct filled_image *image)
 	pthread_cond_broadcast(&sampler->changed);
 }
 
-/* Under the lock, which is let go meanwhile.  False when the hardware's buffer had been full. */
+/* Under the lock, which is let go meanwhile.  False when nothing was decoded: the hardware's buffer had
+ * been full, or it has failed. */
 static bool decode(struct sampler *sampler)
 {
 	struct filled_image *image;
@@ -225,6 +229,10 @@ static bool decode(struct sampler *sampler)
 
 	sampler->is_decoding = true;
 	image = wait_for_image(sampler);
+	if (sampler->has_failed) { /* a worker has given up meanwhile */
+		sampler->is_decoding = false;
+		return false;
+	}
 	pthread_mutex_unlock(&sampler->lock);
 	result = sample_session_decode(sampler->source.session, &image->image);
 	pthread_mutex_lock(&sampler->lock);

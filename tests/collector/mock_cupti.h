@@ -11,8 +11,9 @@
  *   MOCK_REFUSED_KINDS    list of CUpti_ActivityKind numbers that cuptiActivityEnable refuses
  *   MOCK_GROWN_BYTES      every record is so much longer than this CUPTI's, as a future one's would be
  *   MOCK_CALLS            file that gets the name of every cupti function called, in order
- *   MOCK_COUNTERS         list of FUNCTION=RESULT or FUNCTION=RESULT@CALL: what a function that counters
- *                         or samples take returns, from that call on (1)
+ *   MOCK_COUNTERS         list of FUNCTION=RESULT, FUNCTION=RESULT@CALL or FUNCTION=RESULT@CALL-CALL: what
+ *                         a function that counters or samples take returns, from that call on (1), until
+ *                         the other (for good)
  *   MOCK_NO_METRICS       list of words: counters whose name has one do not exist on this chip
  *   MOCK_TWO_PASSES       the same for counters that need two passes
  *   MOCK_NAN              when set, no counter ever becomes a number
