@@ -126,3 +126,8 @@ enum nvtx_edge nvtx_match(CUpti_CallbackId id, const CUpti_NvtxData *data)
 		return NVTX_NO_EDGE;
 	}
 }
+
+bool nvtx_match_is_open(void)
+{
+	return __atomic_load_n(&open_count, __ATOMIC_RELAXED) > 0;
+}

@@ -15,4 +15,7 @@ bool nvtx_match_init(const char *regex);
  * all threads.  Registered strings are not known by name and never match. */
 enum nvtx_edge nvtx_match(CUpti_CallbackId id, const CUpti_NvtxData *data);
 
+/* Whether any thread is inside such a range. */
+bool nvtx_match_is_open(void);
+
 #endif

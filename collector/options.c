@@ -19,6 +19,9 @@ static const char *const variable_names[] = {ROOFLINE_VARIABLES(VARIABLE_NAME)};
 #define VARIABLE_DEFAULT(constant, name, fallback, meaning) [constant] = fallback,
 static const char *const variable_defaults[] = {ROOFLINE_VARIABLES(VARIABLE_DEFAULT)};
 
+#define WINDOW_SAMPLES_MIN 4			  /* the first of a window is none */
+#define SAMPLE_BUFFER_BYTES_MIN ((size_t)1 << 20) /* 40 samples of everything */
+
 static const char *const graph_words[] = {"node", "graph"};
 static const char *const api_words[] = {
 	[API_NONE] = "none", [API_CHOSEN] = "chosen", [API_ALL] = "all"};
@@ -148,6 +151,7 @@ static unsigned int read_sample_sets(void)
 #undef SET_NAME
 	};
 	unsigned int sets = 0, found;
+	bool is_understood = true;
 
 	for (const char *word = variable_text(ENV_SAMPLE_METRICS); *word;) {
 		size_t length = strcspn(word, ",");
@@ -156,13 +160,14 @@ static unsigned int read_sample_sets(void)
 		for (unsigned int i = 0; i < SAMPLE_SET_COUNT; i++)
 			if (strlen(names[i]) == length && !strncmp(names[i], word, length))
 				found = 1u << i;
-		if (!found)
-			complain(ENV_SAMPLE_METRICS, "a list of what can be sampled; that word is "
-						     "left out");
+		is_understood &= found != 0;
 		sets |= found;
 		word += length + (word[length] == ',');
 	}
-	return sets;
+	if (is_understood)
+		return sets;
+	complain(ENV_SAMPLE_METRICS, "a list of front, sm, dram, tensor, l2 and nvlink; using all");
+	return 0;
 }
 
 static void read_sampling(struct options *options)
@@ -173,19 +178,24 @@ static void read_sampling(struct options *options)
 	options->sample_sets = read_sample_sets();
 	options->sample_buffer_bytes =
 		(size_t)(variable_number(ENV_SAMPLE_BUFFER, 1 << 16) * 1024 * 1024);
+	if (options->sample_buffer_bytes < SAMPLE_BUFFER_BYTES_MIN)
+		options->sample_buffer_bytes = SAMPLE_BUFFER_BYTES_MIN;
 	if (variable_text_or_null(ENV_SAMPLE)) {
 		options->sample_ns = duration_ns(variable_text(ENV_SAMPLE), NULL);
-		if (options->sample_ns < 0) {
-			complain(ENV_SAMPLE, "a time such as 1us; nothing is sampled");
+		if (options->sample_ns < SAMPLE_NS_MIN || options->sample_ns > SAMPLE_NS_MAX) {
+			complain(ENV_SAMPLE,
+				 "a time from 250ns to 1s, such as 1us; nothing is sampled");
 			options->sample_ns = 0;
 		}
 	}
 	if (!strcmp(windows, "continuous"))
 		options->sample_windows = WINDOWS_CONTINUOUS;
-	else if (!duration_window(windows, &options->window_ns, &options->window_period_ns))
+	else if (!duration_window(windows, &options->window_ns, &options->window_period_ns) &&
+		 options->window_ns >= WINDOW_SAMPLES_MIN * options->sample_ns)
 		options->sample_windows = WINDOWS_PERIODIC;
 	else if (strcmp(windows, "auto"))
-		complain(ENV_SAMPLE_WINDOWS, "continuous, auto or LENGTH/PERIOD; using auto");
+		complain(ENV_SAMPLE_WINDOWS,
+			 "continuous, auto or LENGTH/PERIOD of some samples; using auto");
 }
 
 void options_read(struct options *options)

@@ -10,11 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "guard.h"
 #include "launch_call.h"
 #include "log.h"
 #include "nvtx_match.h"
 #include "sample_rows.h"
 #include "trace_writer.h"
+#include "window.h"
 
 #define MAX_DEVICES 16
 #define WORKER_LIMIT 8
@@ -38,10 +40,14 @@
 /* The hardware's records are smaller than what becomes of them, but for the fewest counters. */
 #define RECORD_BYTES_MIN 1024
 #define BUFFER_BYTES_MIN ((size_t)16 << 20)
+/* Times ROOFLINE_SAMPLE_BUFFER_MB that a window may take whose length was asked for. */
+#define WINDOW_BUFFERS 4
 /* Of the longest window: how long one goes on after its NVTX range. */
 #define RANGE_LINGER_PART 4
 /* Times that a session is opened anew after its buffer overflowed. */
 #define REOPEN_LIMIT 20
+/* At the end of the program; less than it waits for the whole recording to be closed. */
+#define STOP_PATIENCE_S 8
 
 enum image_state { IMAGE_FREE, IMAGE_DECODED, IMAGE_BUSY };
 
@@ -67,6 +73,7 @@ struct sampler {
 	pthread_t thread, workers[WORKER_LIMIT];
 	CUpti_Profiler_Host_Object *evaluators[WORKER_LIMIT];
 	size_t worker_count;
+	bool has_threads;
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* anything below */
 	bool is_waiting;	/* for the first launch */
@@ -80,13 +87,13 @@ struct sampler {
 	unsigned int reopen_count;
 };
 
-static const struct cupti_api *cupti; /* NULL until started */
+static const struct cupti_api *cupti; /* NULL until started, and then for good */
 static CUpti_SubscriberHandle subscriber;
 static const struct options *options;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sampler *samplers[MAX_DEVICES];
 static size_t sampler_count;
-static bool is_anyone_waiting;
+static bool is_anyone_waiting, is_stopped;
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -143,6 +150,7 @@ static void *worker_main(void *data)
 	struct worker worker = *(struct worker *)data;
 	struct sampler *sampler = worker.sampler;
 	struct filled_image *image;
+	CUptiResult result;
 
 	free(data);
 	pthread_mutex_lock(&sampler->lock);
@@ -154,8 +162,10 @@ static void *worker_main(void *data)
 		pthread_mutex_unlock(&sampler->lock);
 		sample_rows_write(&sampler->source, sampler->evaluators[worker.number],
 				  &image->image);
-		sample_image_reset(&image->image, sampler->source.session);
+		result = sample_image_reset(&image->image, sampler->source.session);
 		pthread_mutex_lock(&sampler->lock);
+		if (result != CUPTI_SUCCESS && !sampler->has_failed)
+			give_up(sampler, "an image cannot be emptied", result);
 		image->state = IMAGE_FREE;
 		pthread_cond_broadcast(&sampler->changed);
 	}
@@ -193,7 +203,8 @@ static void count_hole(struct sampler *sampler, const struct sample_image *image
 	if (sample_rows_bounds(&sampler->source, image, &first, &last) < 0)
 		return;
 	hole_ns = first.start_ns - sampler->last_end_ns;
-	if (sampler->is_continuous && sampler->last_end_ns && hole_ns > options->sample_ns / 2)
+	if (sampler->is_continuous && sampler->last_end_ns && hole_ns > options->sample_ns / 2 &&
+	    window_contains(sampler->last_end_ns))
 		trace_loss_add(LOSS_lost_sample_ns, (uint64_t)hole_ns);
 	sampler->last_end_ns = last.end_ns;
 }
@@ -209,7 +220,8 @@ static void submit(struct sampler *sampler, struct filled_image *image)
 	pthread_cond_broadcast(&sampler->changed);
 }
 
-/* Under the lock, which is let go meanwhile.  False when the hardware's buffer had been full. */
+/* Under the lock, which is let go meanwhile.  False when nothing was decoded: the hardware's buffer had
+ * been full, or it has failed. */
 static bool decode(struct sampler *sampler)
 {
 	struct filled_image *image;
@@ -217,6 +229,10 @@ static bool decode(struct sampler *sampler)
 
 	sampler->is_decoding = true;
 	image = wait_for_image(sampler);
+	if (sampler->has_failed) { /* a worker has given up meanwhile */
+		sampler->is_decoding = false;
+		return false;
+	}
 	pthread_mutex_unlock(&sampler->lock);
 	result = sample_session_decode(sampler->source.session, &image->image);
 	pthread_mutex_lock(&sampler->lock);
@@ -252,24 +268,13 @@ static void stop_window(struct sampler *sampler)
 	pthread_cond_broadcast(&sampler->changed);
 }
 
-/* An overflow left the session useless.  Opening another takes a third of a second; what was to be
- * sampled meanwhile is a hole. */
-static void reopen(struct sampler *sampler)
+/* Nobody else may use the session meanwhile. */
+static CUptiResult open_again(struct sampler *sampler)
 {
 	CUptiResult result;
 
-	while (!are_images_free(sampler))
-		pthread_cond_wait(&sampler->changed, &sampler->lock);
-	log_warn_once("GPU %u: sampling was too fast to be decoded and its buffer overflowed; what "
-		      "was lost is counted. Choose a longer interval, fewer metrics, or windows",
-		      sampler->device);
-	stop_window(sampler);
 	sample_session_close(sampler->source.session);
 	sampler->source.session = NULL;
-	if (++sampler->reopen_count > REOPEN_LIMIT) {
-		sampler->has_failed = true;
-		return;
-	}
 	result = sample_session_open(&sampler->source.session, cupti, sampler->device);
 	if (result == CUPTI_SUCCESS)
 		result = sample_session_configure(sampler->source.session, &sampler->config,
@@ -277,7 +282,33 @@ static void reopen(struct sampler *sampler)
 						  sampler->buffer_bytes);
 	for (size_t i = 0; result == CUPTI_SUCCESS && i < sampler->image_count; i++)
 		result = sample_image_reset(&sampler->images[i].image, sampler->source.session);
-	if (result != CUPTI_SUCCESS)
+	return result;
+}
+
+/* An overflow left the session useless.  Opening another takes a third of a second, without the lock:
+ * the program's NVTX ranges must not wait for it.  What was to be sampled meanwhile is a hole. */
+static void reopen(struct sampler *sampler)
+{
+	CUptiResult result = CUPTI_ERROR_OUT_OF_MEMORY;
+
+	sampler->is_decoding = true; /* no range begins a window */
+	while (!are_images_free(sampler))
+		pthread_cond_wait(&sampler->changed, &sampler->lock);
+	stop_window(sampler);
+	if (++sampler->reopen_count <= REOPEN_LIMIT) {
+		log_warn_once(
+			"GPU %u: sampling was too fast to be decoded and its buffer overflowed; "
+			"what was lost is counted. Choose a longer interval, fewer metrics, or "
+			"windows",
+			sampler->device);
+		pthread_mutex_unlock(&sampler->lock);
+		result = open_again(sampler);
+		pthread_mutex_lock(&sampler->lock);
+	}
+	sampler->is_decoding = false;
+	if (sampler->reopen_count > REOPEN_LIMIT)
+		give_up(sampler, "its buffer overflowed again and again", result);
+	else if (result != CUPTI_SUCCESS)
 		give_up(sampler, "sampling cannot be opened again", result);
 }
 
@@ -287,6 +318,14 @@ static void wait_for_change(struct sampler *sampler, int64_t until_ns)
 	struct timespec until = timespec_of(until_ns);
 
 	pthread_cond_clockwait(&sampler->changed, &sampler->lock, CLOCK_MONOTONIC, &until);
+}
+
+/* Where the hole begins when the first samples of all are lost. */
+static void note_beginning(struct sampler *sampler)
+{
+	if (!sampler->last_end_ns)
+		sampler->last_end_ns = clock_ns(CLOCK_REALTIME) -
+				       (clock_ns(CLOCK_MONOTONIC) - sampler->started_ns);
 }
 
 static void run_continuous(struct sampler *sampler)
@@ -300,6 +339,7 @@ static void run_continuous(struct sampler *sampler)
 			wait_for_change(sampler, next_ns);
 		if (decode(sampler) || sampler->has_failed)
 			continue;
+		note_beginning(sampler);
 		reopen(sampler);
 		if (!sampler->has_failed)
 			start_window(sampler); /* the hole is found with the next sample */
@@ -414,7 +454,11 @@ static double decode_ns(const struct sampler *sampler)
 
 static bool fits(const struct sampler *sampler)
 {
-	return decode_ns(sampler) <= DECODE_SHARE * (double)options->sample_ns;
+	double passes_ns = (double)options->sample_ns; /* until there is another one */
+
+	if (options->sample_windows == WINDOWS_PERIODIC)
+		passes_ns *= (double)options->window_period_ns / (double)options->window_ns;
+	return decode_ns(sampler) <= DECODE_SHARE * passes_ns;
 }
 
 static CUptiResult configure(struct sampler *sampler, unsigned int sets)
@@ -430,7 +474,8 @@ static CUptiResult configure(struct sampler *sampler, unsigned int sets)
 	return result == CUPTI_SUCCESS && !sampler->sample_bytes ? CUPTI_ERROR_UNKNOWN : result;
 }
 
-/* Everything, or what was asked for; without end, as much of everything as can be decoded in time. */
+/* What was asked for, or everything; without end or at fixed times, as much of it as can be decoded
+ * until the next. */
 static CUptiResult choose_metrics(struct sampler *sampler)
 {
 	unsigned int sets = options->sample_sets;
@@ -441,8 +486,8 @@ static CUptiResult choose_metrics(struct sampler *sampler)
 	sets = (1u << SAMPLE_SET_COUNT) - 1;
 	result = configure(sampler, sets);
 	for (int last = SAMPLE_SET_COUNT - 1;
-	     result == CUPTI_SUCCESS && options->sample_windows == WINDOWS_CONTINUOUS &&
-	     !fits(sampler) && last > SAMPLE_SET_front;
+	     result == CUPTI_SUCCESS && options->sample_windows != WINDOWS_AUTO && !fits(sampler) &&
+	     last > SAMPLE_SET_front;
 	     last--) {
 		sets &= ~(1u << last);
 		result = configure(sampler, sets);
@@ -455,24 +500,52 @@ static size_t record_bytes(const struct sampler *sampler)
 	return sampler->sample_bytes > RECORD_BYTES_MIN ? sampler->sample_bytes : RECORD_BYTES_MIN;
 }
 
+/* Samples that ROOFLINE_SAMPLE_BUFFER_MB has room for. */
+static size_t buffered_samples(const struct sampler *sampler)
+{
+	return options->sample_buffer_bytes / record_bytes(sampler);
+}
+
 static void plan_continuous(struct sampler *sampler)
 {
+	size_t most = buffered_samples(sampler) / IMAGE_BATCHES;
+
 	sampler->batch = (size_t)(BATCH_NS / options->sample_ns);
+	if (sampler->batch > most)
+		sampler->batch = most;
 	if (sampler->batch < BATCH_SAMPLES_MIN)
 		sampler->batch = BATCH_SAMPLES_MIN;
 	sampler->capacity = IMAGE_BATCHES * sampler->batch;
 	sampler->buffer_bytes = 2 * sampler->capacity * record_bytes(sampler);
 }
 
+/* One that was asked for may take more, but not everything: a second of a sample each microsecond would
+ * be 25 GB. */
+static int64_t window_limit_ns(const struct sampler *sampler)
+{
+	int64_t ns = (int64_t)buffered_samples(sampler) * options->sample_ns;
+
+	if (options->sample_windows != WINDOWS_PERIODIC)
+		return ns;
+	if (options->window_ns > WINDOW_BUFFERS * ns)
+		log_warn_once(
+			"GPU %u: a window of %.1f ms would take %.1f GiB; windows are %.1f ms. "
+			"Choose fewer metrics, a longer interval, or a larger "
+			"ROOFLINE_SAMPLE_BUFFER_MB",
+			sampler->device, (double)options->window_ns / 1e6,
+			(double)options->window_ns / (double)options->sample_ns *
+				(double)record_bytes(sampler) / (1 << 30),
+			(double)(WINDOW_BUFFERS * ns) / 1e6);
+	return WINDOW_BUFFERS * ns;
+}
+
 /* A window as long as was asked for, or as memory allows. */
 static void plan_windows(struct sampler *sampler)
 {
-	sampler->window_ns = options->window_ns;
+	sampler->window_ns = window_limit_ns(sampler);
 	sampler->period_ns = options->window_period_ns;
-	if (options->sample_windows != WINDOWS_PERIODIC)
-		sampler->window_ns =
-			(int64_t)(options->sample_buffer_bytes / record_bytes(sampler)) *
-			options->sample_ns;
+	if (options->sample_windows == WINDOWS_PERIODIC && options->window_ns < sampler->window_ns)
+		sampler->window_ns = options->window_ns;
 	/* A window ends late when our thread is: one in four more. */
 	sampler->capacity = (size_t)(sampler->window_ns / options->sample_ns) * 5 / 4 + 1000;
 	sampler->buffer_bytes = sampler->capacity * record_bytes(sampler);
@@ -498,10 +571,10 @@ static void plan(struct sampler *sampler)
 				  (options->sample_windows == WINDOWS_AUTO && fits(sampler)));
 	if (sampler->is_continuous && !fits(sampler))
 		log_warn_once(
-			"GPU %u: a sample takes about %.0f us to decode, more than the interval; "
+			"GPU %u: a sample takes about %.1f us to decode, more than the interval; "
 			"samples will be lost. Choose a longer interval, fewer metrics, or "
 			"windows",
-			sampler->device, (double)sampler->sample_bytes * DECODE_NS_PER_BYTE / 1000);
+			sampler->device, decode_ns(sampler) / 1000);
 	if (sampler->is_continuous)
 		plan_continuous(sampler);
 	else
@@ -532,6 +605,15 @@ static CUptiResult open_hardware(struct sampler *sampler)
 	return result;
 }
 
+/* What was made of them before one could not be. */
+static void free_images(struct sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->image_count; i++) {
+		free(sampler->images[i].image.bytes);
+		sampler->images[i].image.bytes = NULL;
+	}
+}
+
 static bool start_worker(struct sampler *sampler, size_t number)
 {
 	struct worker *worker = malloc(sizeof(*worker));
@@ -550,16 +632,16 @@ static bool start_threads(struct sampler *sampler)
 {
 	size_t started = 0;
 	sigset_t all, before;
-	bool is_started;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (started < sampler->worker_count && start_worker(sampler, started))
 		started++;
 	sampler->worker_count = started;
-	is_started = started && pthread_create(&sampler->thread, NULL, sampler_main, sampler) == 0;
+	sampler->has_threads =
+		started && pthread_create(&sampler->thread, NULL, sampler_main, sampler) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return is_started;
+	return sampler->has_threads;
 }
 
 static void write_plan(const struct sampler *sampler)
@@ -600,6 +682,7 @@ static void open_sampler(struct sampler *sampler)
 	sampler->source.own_bytes = 2 * record_bytes(sampler) + 4096;
 	result = open_hardware(sampler);
 	if (result != CUPTI_SUCCESS) {
+		free_images(sampler);
 		give_up(sampler, "sampling cannot be set up", result);
 		return;
 	}
@@ -621,28 +704,6 @@ static struct sampler *find_sampler(uint32_t device)
 	return NULL;
 }
 
-void sampling_on_context(CUcontext context)
-{
-	struct sampler *sampler;
-	uint32_t device = 0;
-
-	if (!cupti || !cupti->cuptiGetDeviceId ||
-	    cupti->cuptiGetDeviceId(context, &device) != CUPTI_SUCCESS)
-		return;
-	pthread_mutex_lock(&list_lock);
-	if (!find_sampler(device) && sampler_count < MAX_DEVICES &&
-	    (sampler = calloc(1, sizeof(*sampler)))) {
-		sampler->device = device;
-		open_sampler(sampler);
-		samplers[sampler_count++] = sampler;
-		if (sampler->is_waiting && !options->sample_range) {
-			is_anyone_waiting = true;
-			launch_call_enable(cupti, subscriber, false, true);
-		}
-	}
-	pthread_mutex_unlock(&list_lock);
-}
-
 static void begin_window(struct sampler *sampler)
 {
 	pthread_mutex_lock(&sampler->lock);
@@ -661,20 +722,50 @@ static void end_range(struct sampler *sampler)
 	pthread_mutex_unlock(&sampler->lock);
 }
 
-/* The first launch on a device; afterwards launches cost nothing again. */
-void sampling_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data)
+/* Under list_lock. */
+static void add_sampler(uint32_t device)
 {
-	struct sampler *sampler;
+	struct sampler *sampler = sampler_count < MAX_DEVICES ? calloc(1, sizeof(*sampler)) : NULL;
+
+	if (!sampler) {
+		log_warn_once("GPU %u is not sampled: %s", device,
+			      sampler_count < MAX_DEVICES ? "out of memory"
+							  : "there are too many of them");
+		return;
+	}
+	sampler->device = device;
+	open_sampler(sampler);
+	samplers[sampler_count++] = sampler;
+	if (sampler->is_waiting && options->sample_range) {
+		if (nvtx_match_is_open())
+			begin_window(sampler);
+	} else if (sampler->is_waiting) {
+		__atomic_store_n(&is_anyone_waiting, true, __ATOMIC_RELAXED);
+		launch_call_enable(cupti, subscriber, false, true);
+	}
+}
+
+void sampling_on_context(CUcontext context)
+{
+	struct guard guard;
 	uint32_t device = 0;
+
+	if (!cupti || cupti->cuptiGetDeviceId(context, &device) != CUPTI_SUCCESS)
+		return;
+	guard_enter(&guard);
+	pthread_mutex_lock(&list_lock);
+	if (!is_stopped && !find_sampler(device))
+		add_sampler(device);
+	pthread_mutex_unlock(&list_lock);
+	guard_leave(&guard);
+}
+
+/* Under list_lock. */
+static void begin_first_window(uint32_t device)
+{
+	struct sampler *sampler = find_sampler(device);
 	bool is_waiting = false;
 
-	(void)id;
-	if (!cupti || !__atomic_load_n(&is_anyone_waiting, __ATOMIC_RELAXED) ||
-	    data->callbackSite != CUPTI_API_ENTER || !data->context ||
-	    cupti->cuptiGetDeviceId(data->context, &device) != CUPTI_SUCCESS)
-		return;
-	pthread_mutex_lock(&list_lock);
-	sampler = find_sampler(device);
 	if (sampler && sampler->is_waiting) {
 		sampler->is_waiting = false;
 		begin_window(sampler);
@@ -683,24 +774,43 @@ void sampling_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data
 		is_waiting |= samplers[i]->is_waiting;
 	if (is_anyone_waiting && !is_waiting)
 		launch_call_enable(cupti, subscriber, false, false);
-	is_anyone_waiting = is_waiting;
+	__atomic_store_n(&is_anyone_waiting, is_waiting, __ATOMIC_RELAXED);
+}
+
+/* The first launch on a device; afterwards launches cost nothing again. */
+void sampling_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data)
+{
+	struct guard guard;
+	uint32_t device = 0;
+
+	(void)id;
+	if (!cupti || !__atomic_load_n(&is_anyone_waiting, __ATOMIC_RELAXED) ||
+	    data->callbackSite != CUPTI_API_ENTER || !data->context ||
+	    cupti->cuptiGetDeviceId(data->context, &device) != CUPTI_SUCCESS)
+		return;
+	guard_enter(&guard);
+	pthread_mutex_lock(&list_lock);
+	begin_first_window(device);
 	pthread_mutex_unlock(&list_lock);
+	guard_leave(&guard);
 }
 
 void sampling_on_nvtx(CUpti_CallbackId id, const CUpti_NvtxData *data)
 {
 	enum nvtx_edge edge;
+	struct guard guard;
 
 	if (!cupti || !options->sample_range)
 		return;
 	edge = nvtx_match(id, data);
 	if (edge == NVTX_NO_EDGE)
 		return;
+	guard_enter(&guard);
 	pthread_mutex_lock(&list_lock);
 	for (size_t i = 0; i < sampler_count; i++)
-		if (!samplers[i]->has_failed)
-			(edge == NVTX_FIRST_BEGINS ? begin_window : end_range)(samplers[i]);
+		(edge == NVTX_FIRST_BEGINS ? begin_window : end_range)(samplers[i]);
 	pthread_mutex_unlock(&list_lock);
+	guard_leave(&guard);
 }
 
 /* ---- arriving and leaving ---- */
@@ -715,7 +825,8 @@ void sampling_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrip
 			 "hardware; make two recordings");
 		return;
 	}
-	if (!cupti_has_sampling(api)) {
+	if (!cupti_has_sampling(api) || !api->cuptiGetDeviceId ||
+	    (asked->sample_range && !api->cuptiEnableDomain)) {
 		log_warn("no samples: this CUPTI lacks PM sampling; the trace is still recorded");
 		return;
 	}
@@ -732,29 +843,60 @@ void sampling_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrip
 		api->cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_NVTX);
 }
 
-static void close_sampler(struct sampler *sampler)
+static void stop_sampler(struct sampler *sampler)
 {
-	bool is_threaded = sampler->thread != 0;
-
 	pthread_mutex_lock(&sampler->lock);
 	sampler->is_stopping = true;
 	pthread_cond_broadcast(&sampler->changed);
 	pthread_mutex_unlock(&sampler->lock);
-	if (is_threaded)
-		pthread_join(sampler->thread, NULL);
-	for (size_t i = 0; is_threaded && i < sampler->worker_count; i++)
-		pthread_join(sampler->workers[i], NULL);
 }
 
-/* The hardware is given back when the process ends: closing the sessions takes time.  Memory is left too:
- * threads of the program may be in a callback. */
+/* What should have been sampled after it failed in the middle. */
+static void count_the_rest(struct sampler *sampler)
+{
+	pthread_mutex_lock(&sampler->lock);
+	if (sampler->is_continuous && sampler->has_failed && sampler->last_end_ns &&
+	    window_contains(sampler->last_end_ns))
+		trace_loss_add(LOSS_lost_sample_ns,
+			       (uint64_t)(clock_ns(CLOCK_REALTIME) - sampler->last_end_ns));
+	pthread_mutex_unlock(&sampler->lock);
+}
+
+/* Until then its threads may go on; the trace is sealed without what they had to write. */
+static void join_sampler(struct sampler *sampler, const struct timespec *until)
+{
+	int rc;
+
+	if (!sampler->has_threads)
+		return;
+	rc = pthread_clockjoin_np(sampler->thread, NULL, CLOCK_MONOTONIC, until);
+	for (size_t i = 0; rc == 0 && i < sampler->worker_count; i++)
+		rc = pthread_clockjoin_np(sampler->workers[i], NULL, CLOCK_MONOTONIC, until);
+	if (rc != 0)
+		log_warn("GPU %u: the last samples were not written within %d s; they are lost",
+			 sampler->device, STOP_PATIENCE_S);
+	else
+		count_the_rest(sampler);
+}
+
+/* Devices are not waited for with list_lock held: CUPTI may be making a context for one of them, and
+ * calls us back.  The hardware is given back when the process ends: closing the sessions takes time.
+ * Memory is left too: threads of the program may be in a callback. */
 void sampling_stop(void)
 {
+	struct timespec until =
+		timespec_of(clock_ns(CLOCK_MONOTONIC) + STOP_PATIENCE_S * INT64_C(1000000000));
+	size_t count;
+
 	if (!cupti)
 		return;
 	pthread_mutex_lock(&list_lock);
-	for (size_t i = 0; i < sampler_count; i++)
-		close_sampler(samplers[i]);
-	cupti = NULL;
+	is_stopped = true;
+	__atomic_store_n(&is_anyone_waiting, false, __ATOMIC_RELAXED);
+	count = sampler_count;
 	pthread_mutex_unlock(&list_lock);
+	for (size_t i = 0; i < count; i++)
+		stop_sampler(samplers[i]);
+	for (size_t i = 0; i < count; i++)
+		join_sampler(samplers[i], &until);
 }

@@ -196,10 +196,21 @@ void doctor_check_sampling(const struct doctor_system *system, struct doctor_fin
 	check_permission(system, finding);
 	if (finding->status != DOCTOR_OK)
 		return;
+	if (system->cupti.is_found && !system->cupti.has_sampling) {
+		finding_set(finding, DOCTOR_MISSING,
+			    "this CUPTI has no PM sampling: no samples over time");
+		finding_fix(
+			finding,
+			"install CUPTI 13 (package cuda-cupti-13-0), or set ROOFLINE_CUPTI to its"
+			" libcupti.so.13");
+		return;
+	}
 	for (int i = 0; i < system->driver.gpu_count && i < DOCTOR_MAX_GPUS; i++)
 		if (!can_sample(&system->driver.gpus[i])) {
-			finding_set(finding, DOCTOR_LIMITED, "%s cannot sample at a fixed interval",
+			finding_set(finding, DOCTOR_LIMITED,
+				    "%s cannot sample at a fixed interval: no samples over time",
 				    system->driver.gpus[i].name);
+			finding_fix(finding, "counters by launch work there: record --counters");
 			return;
 		}
 }

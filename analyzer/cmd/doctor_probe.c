@@ -155,6 +155,7 @@ static void cupti_work(void *result, const void *context)
 	if (dladdr((void *)get_version, &info) && info.dli_fname)
 		snprintf(cupti->path, sizeof(cupti->path), "%s", info.dli_fname);
 	get_version(&cupti->version);
+	cupti->has_sampling = dlsym(library, "cuptiPmSamplingEnable") != NULL;
 }
 
 void doctor_probe_cupti(struct doctor_cupti *cupti)

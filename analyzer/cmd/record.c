@@ -22,10 +22,6 @@
 #include "roofline/metrics.h"
 #include "roofline/sampled.h"
 
-/* 250 ns is the shortest that an H200 was seen to keep. */
-#define SAMPLE_NS_MIN 250
-#define SAMPLE_NS_MAX INT64_C(1000000000)
-
 #define VARIABLE_NAME(constant, name, fallback, meaning) [constant] = name,
 static const char *const variable_names[] = {ROOFLINE_VARIABLES(VARIABLE_NAME)};
 
@@ -171,7 +167,7 @@ static void pass_on_interval(struct argp_state *state, const char *text)
 
 	if (ns < SAMPLE_NS_MIN || ns > SAMPLE_NS_MAX)
 		usage_fail(state, "--sample takes a time from %d ns to %d s, such as 1us, not '%s'",
-			   SAMPLE_NS_MIN, (int)(SAMPLE_NS_MAX / 1000000000), text);
+			   SAMPLE_NS_MIN, SAMPLE_NS_MAX / 1000000000, text);
 	pass_on(ENV_SAMPLE, text);
 }
 

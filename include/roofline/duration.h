@@ -53,7 +53,7 @@ static inline int64_t duration_ns(const char *text, const char **end)
 			continue;
 		if (end)
 			*end = rest + length;
-		if ((!end && rest[length]) || ns < 1 || ns > 1e18)
+		if ((!end && rest[length]) || !(ns >= 1 && ns <= 1e18)) /* nor NaN */
 			return -1;
 		return (int64_t)(ns + 0.5);
 	}

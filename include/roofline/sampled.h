@@ -11,6 +11,10 @@
 #ifndef ROOFLINE_SAMPLED_H
 #define ROOFLINE_SAMPLED_H
 
+/* What an interval may be.  250 ns is the shortest that an H200 was seen to keep. */
+#define SAMPLE_NS_MIN 250
+#define SAMPLE_NS_MAX 1000000000
+
 /* SAMPLE_SET(name, meaning): what --sample-metrics accepts.  The first is always read. */
 #define SAMPLE_SETS(SAMPLE_SET)                                                            \
 	SAMPLE_SET(front, "kernels dispatched, thread blocks launched, PCIe: almost free") \

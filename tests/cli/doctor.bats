@@ -73,6 +73,18 @@ status_of() {
 	[[ "$output" == *"is version 120800"* ]]
 }
 
+@test "a CUPTI that cannot sample is told, where sampling is allowed" {
+	local mocks="$BUILD/tests/collector"
+	[ -e "$mocks/libcupti_mock.so" ] || skip "there is no CUDA toolkit here"
+	use_fake_driver
+	ROOFLINE_CUPTI="$mocks/libcupti_mock.so" run "$ROOFLINECTL" doctor --json
+	[ "$(status_of sampling)" = ok ] || skip "this user may not count"
+	ROOFLINE_CUPTI="$mocks/libcupti_nosampling.so" run "$ROOFLINECTL" doctor --json
+	[ "$(status_of sampling)" = missing ]
+	[ "$(status_of counters)" = ok ]
+	[[ "$output" == *"this CUPTI has no PM sampling: no samples over time"* ]]
+}
+
 @test "a CUPTI that is not there is missing, and matters only with a GPU" {
 	export ROOFLINE_CUPTI=/nonexistent/libcupti.so.13
 	run "$ROOFLINECTL" doctor --json

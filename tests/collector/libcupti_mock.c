@@ -393,6 +393,29 @@ void mock_call(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 		exit(0);
 }
 
+bool mock_calls_back(CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+	return subscriber && enabled_callbacks[domain][id];
+}
+
+void mock_begin_context(CUcontext context)
+{
+	CUpti_ResourceData data = {.context = context};
+	CUpti_CallbackId id = CUPTI_CBID_RESOURCE_CONTEXT_CREATED;
+
+	if (mock_calls_back(CUPTI_CB_DOMAIN_RESOURCE, id))
+		subscriber(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+}
+
+/* CUPTI tells of a call of NVTX when it has returned. */
+void mock_nvtx(CUpti_CallbackId id, const void *parameters, const void *returned)
+{
+	CUpti_NvtxData data = {.functionParams = parameters, .functionReturnValue = returned};
+
+	if (mock_calls_back(CUPTI_CB_DOMAIN_NVTX, id))
+		subscriber(NULL, CUPTI_CB_DOMAIN_NVTX, id, &data);
+}
+
 void mock_fork_at(enum mock_place place)
 {
 	fork_place = place;
@@ -479,6 +502,17 @@ CUptiResult CUPTIAPI cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle
 	if (handle != (CUpti_SubscriberHandle)&subscriber || id >= 2048)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	enabled_callbacks[domain][id] = enable;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle handle,
+				       CUpti_CallbackDomain domain)
+{
+	NOTE_CALL();
+	if (handle != (CUpti_SubscriberHandle)&subscriber)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	for (CUpti_CallbackId id = 0; id < 2048; id++)
+		enabled_callbacks[domain][id] = enable;
 	return CUPTI_SUCCESS;
 }
 

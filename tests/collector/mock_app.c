@@ -25,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <generated_nvtx_meta.h>
+
 #include "mock_cupti.h"
 
 static struct {
@@ -666,6 +668,13 @@ static void step_idle(const char *argument)
 		be_busy((CUcontext)(uintptr_t)number(argument), 0);
 }
 
+/* context:N - a context is made; those of even number are on device 1 */
+static void step_context(const char *argument)
+{
+	if (mock.mock_begin_context)
+		mock.mock_begin_context((CUcontext)(uintptr_t)number(argument));
+}
+
 static void step_end_context(const char *argument)
 {
 	if (mock.mock_end_context)
@@ -714,6 +723,84 @@ static void step_background(const char *argument)
 	for (long i = number(argument); mock.mock_emit && i > 0; i--)
 		if (pthread_create(&thread, NULL, forever_main, "1000"))
 			fail("background", "cannot start a thread");
+}
+
+/* launch_callbacks:yes or :no - whether the collector hears of launches now; fails when it is not so */
+static void step_launch_callbacks(const char *argument)
+{
+	bool is_wanted = !strcmp(argument, "yes");
+
+	if (mock.mock_calls_back &&
+	    mock.mock_calls_back(CUPTI_CB_DOMAIN_DRIVER_API,
+				 CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) != is_wanted)
+		fail("launch_callbacks", is_wanted ? "there are none" : "they are still there");
+}
+
+/* ---- NVTX ---- */
+
+static void nvtx(CUpti_CallbackId id, const void *parameters, const void *returned)
+{
+	if (mock.mock_nvtx)
+		mock.mock_nvtx(id, parameters, returned);
+}
+
+static void step_push(const char *argument)
+{
+	nvtxRangePushA_params call = {.message = argument};
+
+	nvtx(CUPTI_CBID_NVTX_nvtxRangePushA, &call, NULL);
+}
+
+/* push_domain:NAME - with the attributes that a domain's range has */
+static void step_push_domain(const char *argument)
+{
+	nvtxEventAttributes_t attributes = {.messageType = NVTX_MESSAGE_TYPE_ASCII,
+					    .message.ascii = argument};
+	nvtxDomainRangePushEx_params call = {.core.eventAttrib = &attributes};
+
+	nvtx(CUPTI_CBID_NVTX_nvtxDomainRangePushEx, &call, NULL);
+}
+
+static void step_pop(const char *argument)
+{
+	(void)argument;
+	nvtx(CUPTI_CBID_NVTX_nvtxRangePop, NULL, NULL);
+}
+
+static nvtxRangeId_t last_range;
+
+static void step_range_start(const char *argument)
+{
+	nvtxRangeStartA_params call = {.message = argument};
+
+	last_range++;
+	nvtx(CUPTI_CBID_NVTX_nvtxRangeStartA, &call, &last_range);
+}
+
+/* range_end:ID - ranges are numbered from 1 in the order of their start */
+static void step_range_end(const char *argument)
+{
+	nvtxRangeEnd_params call = {.id = (nvtxRangeId_t)number(argument)};
+
+	nvtx(CUPTI_CBID_NVTX_nvtxRangeEnd, &call, NULL);
+}
+
+static void *range_main(void *argument)
+{
+	step_push(argument);
+	usleep(30000);
+	step_pop(NULL);
+	return NULL;
+}
+
+/* range_in_thread:NAME - another thread is in such a range for 30 ms; waits for it */
+static void step_range_in_thread(const char *argument)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, range_main, (void *)argument))
+		fail("range_in_thread", "cannot start a thread");
+	pthread_join(thread, NULL);
 }
 
 static void step_sleep_ms(const char *argument)
@@ -1110,6 +1197,14 @@ static const struct {
 	{"device_launch", step_device_launch},
 	{"capture", step_capture},
 	{"idle", step_idle},
+	{"context", step_context},
+	{"launch_callbacks", step_launch_callbacks},
+	{"push", step_push},
+	{"push_domain", step_push_domain},
+	{"pop", step_pop},
+	{"range_start", step_range_start},
+	{"range_end", step_range_end},
+	{"range_in_thread", step_range_in_thread},
 	{"end_context", step_end_context},
 	{"launch_forever", step_launch_forever},
 	{"background_launch", step_background_launch},

@@ -8,6 +8,7 @@
  * Stop says so, and the next begins with an empty image and SetConfig; ranges of one name are added
  * up; instrumented counters read 0 while kernels are recorded, and in graphs.
  */
+#include <limits.h>
 #include <math.h>
 
 #include "mock_metrics.h"
@@ -75,14 +76,16 @@ evaluate_sample(const CUpti_Profiler_Host_EvaluateToGpuValues_Params *parameters
 
 /* ---- faults ---- */
 
-/* What MOCK_COUNTERS says of a function: "NAME=RESULT" or "NAME=RESULT@CALL", from that call on. */
+/* What MOCK_COUNTERS says of a function: "NAME=RESULT", "NAME=RESULT@CALL" from that call on, or
+ * "NAME=RESULT@CALL-CALL" until another one. */
 static CUptiResult counters_fault(const char *function)
 {
 	static unsigned int calls[64];
 	static const char *called[64];
 	const char *at = getenv("MOCK_COUNTERS");
 	size_t length = strlen(function), slot = 0;
-	unsigned long result, from = 1;
+	unsigned long result, from = 1, to = ULONG_MAX;
+	unsigned int call;
 	char *end;
 
 	note_call(function);
@@ -92,12 +95,14 @@ static CUptiResult counters_fault(const char *function)
 		return CUPTI_SUCCESS;
 	result = strtoul(at + length + 1, &end, 10);
 	if (*end == '@')
-		from = strtoul(end + 1, NULL, 10);
+		from = strtoul(end + 1, &end, 10);
+	if (*end == '-')
+		to = strtoul(end + 1, NULL, 10);
 	while (called[slot] && strcmp(called[slot], function))
 		slot++;
 	called[slot] = function;
-	return __atomic_add_fetch(&calls[slot], 1, __ATOMIC_RELAXED) >= from ? (CUptiResult)result
-									     : CUPTI_SUCCESS;
+	call = __atomic_add_fetch(&calls[slot], 1, __ATOMIC_RELAXED);
+	return call >= from && call <= to ? (CUptiResult)result : CUPTI_SUCCESS;
 }
 
 #define FAULT_RETURN()                                         \

@@ -11,8 +11,9 @@
  *   MOCK_REFUSED_KINDS    list of CUpti_ActivityKind numbers that cuptiActivityEnable refuses
  *   MOCK_GROWN_BYTES      every record is so much longer than this CUPTI's, as a future one's would be
  *   MOCK_CALLS            file that gets the name of every cupti function called, in order
- *   MOCK_COUNTERS         list of FUNCTION=RESULT or FUNCTION=RESULT@CALL: what a function that counters
- *                         or samples take returns, from that call on (1)
+ *   MOCK_COUNTERS         list of FUNCTION=RESULT, FUNCTION=RESULT@CALL or FUNCTION=RESULT@CALL-CALL: what
+ *                         a function that counters or samples take returns, from that call on (1), until
+ *                         the other (for good)
  *   MOCK_NO_METRICS       list of words: counters whose name has one do not exist on this chip
  *   MOCK_TWO_PASSES       the same for counters that need two passes
  *   MOCK_NAN              when set, no counter ever becomes a number
@@ -72,6 +73,10 @@ enum mock_place { MOCK_NOWHERE, MOCK_REQUEST, MOCK_COMPLETION, MOCK_CALLBACK };
 	MOCK(bool, mock_is_enabled, (CUpti_ActivityKind kind))                                            \
 	/* Calls the subscriber, if it asked for this callback, on entry and on exit. */                  \
 	MOCK(void, mock_call, (CUpti_CallbackDomain domain, CUpti_CallbackId id))                         \
+	/* True when the collector asked for this callback. */                                            \
+	MOCK(bool, mock_calls_back, (CUpti_CallbackDomain domain, CUpti_CallbackId id))                   \
+	/* A call of NVTX, with its parameters as generated_nvtx_meta.h has them. */                      \
+	MOCK(void, mock_nvtx, (CUpti_CallbackId id, const void *parameters, const void *returned))        \
 	/* The next time that CUPTI calls the collector there, it forks first; the child exits. */        \
 	MOCK(void, mock_fork_at, (enum mock_place place))                                                 \
 	/* Hands out every buffer, finished or not, as CUPTI may still do late in an exit. */             \
@@ -80,6 +85,7 @@ enum mock_place { MOCK_NOWHERE, MOCK_REQUEST, MOCK_COMPLETION, MOCK_CALLBACK };
 	MOCK(void, mock_launch, (const struct mock_launch *launch))                                       \
 	/* This thread's stream begins or ends a capture; with a status other than 0 the call fails. */   \
 	MOCK(void, mock_capture, (bool is_begin, int status))                                             \
+	MOCK(void, mock_begin_context, (CUcontext context))                                               \
 	MOCK(void, mock_end_context, (CUcontext context))                                                 \
 	/* A kernel that the device launches now: no record, no callback, only samples show it. */        \
 	MOCK(void, mock_device_launch,                                                                    \

@@ -66,7 +66,7 @@ static const char *const asked[] = {
 
 #define INTERVAL_NS 10000
 #define MANY 400000 /* samples: 4 s, and as many in the hardware's buffer */
-#define SAMPLE_BYTES ((size_t)8000)
+#define SAMPLE_BYTES ((size_t)1000)
 
 static int wrong_count;
 static CUpti_PmSampling_Object *sampler;
@@ -372,6 +372,7 @@ static void case_twice(void)
 		usleep(1000);
 		expect(stop() == CUPTI_SUCCESS);
 		expect(stop() == CUPTI_ERROR_INVALID_OPERATION);
+		expect(start() == CUPTI_ERROR_UNKNOWN); /* what was sampled is not decoded */
 		run_kernels();
 		expect(empty_image() == CUPTI_SUCCESS);
 		expect(decode(&has_overflowed) == CUPTI_SUCCESS);

@@ -3,13 +3,14 @@
  *
  * As an H200 with CUPTI 13.0 does it: a configuration lasts from its first SetConfig until Disable; the
  * first sample after Start begins at Enable; DecodeData empties the hardware's buffer, whether what it
- * holds has room in the image or not; a buffer that was full once gives nothing more until Disable.
+ * holds has room in the image or not; a buffer that was full once gives nothing more until Disable; Start
+ * after Stop fails until what was sampled has been decoded.
  * Samples are made of the kernels that ran when somebody asks for them, not by a thread.
  */
 #include "mock_samples.h"
 
 #define MOCK_GPUS 8
-#define MOCK_SAMPLE_BYTES 8000 /* of the hardware's buffer, for one sample */
+#define MOCK_SAMPLE_BYTES 1000 /* of the hardware's buffer, for one sample */
 
 /* What the collector allocates: CUpti_PmSampling_GetCounterDataSize_Params.counterDataSize bytes. */
 struct mock_sample_image {
@@ -21,6 +22,7 @@ struct mock_sample_image {
 
 struct mock_sampler {
 	bool is_enabled, is_configured, is_started, has_overflowed;
+	bool is_undecoded; /* stopped, and what it sampled not fetched */
 	struct mock_config config;
 	uint64_t enabled_ns, interval_ns;
 	uint64_t sampled_ns;   /* samples are made until here */
@@ -257,7 +259,7 @@ static struct mock_sample_image *sample_image(const uint8_t *bytes, size_t size)
 
 	return bytes && size >= sizeof(*image) &&
 			       !memcmp(image->mark, image_mark, sizeof(image_mark)) &&
-			       size == sizeof(*image) + image->most * sizeof(*image->samples)
+			       size >= sizeof(*image) + image->most * sizeof(*image->samples)
 		       ? image
 		       : NULL;
 }
@@ -379,7 +381,7 @@ CUptiResult CUPTIAPI cuptiPmSamplingStart(CUpti_PmSampling_Start_Params *paramet
 	sampler = lock_sampler(parameters->pPmSamplingObject);
 	if (!sampler)
 		return CUPTI_ERROR_INVALID_OPERATION;
-	if (sampler->has_overflowed)
+	if (sampler->has_overflowed || sampler->is_undecoded)
 		return unlock_sampler(CUPTI_ERROR_UNKNOWN);
 	if (!sampler->is_configured || sampler->is_started)
 		return unlock_sampler(CUPTI_ERROR_INVALID_OPERATION);
@@ -402,6 +404,7 @@ CUptiResult CUPTIAPI cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params *parameter
 	if (!sampler->is_started)
 		return unlock_sampler(CUPTI_ERROR_INVALID_OPERATION);
 	fill_buffer(sampler);
+	sampler->is_undecoded = true;
 	__atomic_store_n(&sampler->is_started, false, __ATOMIC_RELAXED);
 	return unlock_sampler(CUPTI_SUCCESS);
 }
@@ -438,11 +441,57 @@ CUptiResult CUPTIAPI cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Param
 	if (sampler->has_overflowed)
 		return unlock_sampler(CUPTI_ERROR_OUT_OF_MEMORY);
 	empty_into(sampler, image);
+	sampler->is_undecoded = false;
 	parameters->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
 	return unlock_sampler(CUPTI_SUCCESS);
 }
 
 /* ---- CUPTI: what was sampled ---- */
+
+/* Of an image, for one sample: as CUPTI 13.0 wants it for GH100, once for sum, min and max of a counter. */
+static size_t counter_bytes(const char *own_name)
+{
+	static const struct {
+		const char *unit;
+		size_t bytes;
+	} units[] = {{"sm__", 4665}, {"dram__", 1593}, {"lts__", 3129}};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (!strncmp(own_name, units[i].unit, strlen(units[i].unit)))
+			return units[i].bytes;
+	return 208; /* of the whole GPU */
+}
+
+static bool is_same_counter(const char *left, const char *right)
+{
+	size_t length = strcspn(left, ".");
+
+	return length == strcspn(right, ".") && !strncmp(left, right, length);
+}
+
+static size_t sample_bytes(const char **names, size_t count)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = mock_without_domain(names[i]);
+		size_t before = 0;
+
+		while (before < i && !is_same_counter(mock_without_domain(names[before]), name))
+			before++;
+		bytes += before == i ? counter_bytes(name) : 0;
+	}
+	return later(bytes, sizeof(struct mock_sample));
+}
+
+static size_t config_sample_bytes(const struct mock_config *config)
+{
+	const char *names[MOCK_METRICS];
+
+	for (size_t i = 0; i < config->count; i++)
+		names[i] = config->metrics[i].name;
+	return sample_bytes(names, config->count);
+}
 
 CUptiResult CUPTIAPI
 cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSize_Params *parameters)
@@ -452,8 +501,10 @@ cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSize_Params *pa
 		return CUPTI_ERROR_INVALID_OPERATION;
 	if (!parameters->numMetrics || !parameters->pMetricNames || !parameters->maxSamples)
 		return unlock_sampler(CUPTI_ERROR_INVALID_PARAMETER);
-	parameters->counterDataSize = sizeof(struct mock_sample_image) +
-				      parameters->maxSamples * sizeof(struct mock_sample);
+	parameters->counterDataSize =
+		sizeof(struct mock_sample_image) +
+		parameters->maxSamples *
+			sample_bytes(parameters->pMetricNames, parameters->numMetrics);
 	return unlock_sampler(CUPTI_SUCCESS);
 }
 
@@ -461,16 +512,19 @@ CUptiResult CUPTIAPI cuptiPmSamplingCounterDataImageInitialize(
 	CUpti_PmSampling_CounterDataImage_Initialize_Params *parameters)
 {
 	struct mock_sample_image *image = (struct mock_sample_image *)parameters->pCounterData;
-	size_t size = parameters->counterDataSize;
+	size_t size = parameters->counterDataSize, each;
+	struct mock_sampler *sampler;
 
 	FAULT_RETURN();
-	if (!lock_sampler(parameters->pPmSamplingObject))
-		return CUPTI_ERROR_INVALID_OPERATION;
-	if (!image || size <= sizeof(*image) ||
-	    (size - sizeof(*image)) % sizeof(*image->samples) != 0)
+	sampler = lock_sampler(parameters->pPmSamplingObject);
+	if (!sampler || !sampler->is_configured)
+		return sampler ? unlock_sampler(CUPTI_ERROR_INVALID_OPERATION)
+			       : CUPTI_ERROR_INVALID_OPERATION;
+	each = config_sample_bytes(&sampler->config);
+	if (!image || size <= sizeof(*image) || (size - sizeof(*image)) % each != 0)
 		return unlock_sampler(CUPTI_ERROR_INVALID_PARAMETER);
 	memcpy(image->mark, image_mark, sizeof(image_mark));
-	image->most = (size - sizeof(*image)) / sizeof(*image->samples);
+	image->most = (size - sizeof(*image)) / each;
 	image->count = 0;
 	return unlock_sampler(CUPTI_SUCCESS);
 }

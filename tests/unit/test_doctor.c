@@ -43,7 +43,10 @@ static struct doctor_system healthy_machine(void)
 		.driver = {.cuda_version = 13000,
 			   .gpu_count = 1,
 			   .gpus = {{"Imaginary GPU", 9, 0}}},
-		.cupti = {.is_found = true, .version = 130001, .path = "/lib/libcupti.so.13"},
+		.cupti = {.is_found = true,
+			  .version = 130001,
+			  .has_sampling = true,
+			  .path = "/lib/libcupti.so.13"},
 		.gnuplot = {"gnuplot 5.4", " dumb pdfcairo pngcairo svg "},
 		.has_collector = true,
 		.profiling_admin_only = 1,
@@ -98,7 +101,20 @@ static void sampling_is_limited_on_ga100(void **state)
 	machine.is_admin = true;
 	expect(doctor_check_sampling, &machine, DOCTOR_OK, "allowed", NULL);
 	machine.driver.gpus[0].compute_major = 8;
-	expect(doctor_check_sampling, &machine, DOCTOR_LIMITED, "Imaginary GPU", NULL);
+	expect(doctor_check_sampling, &machine, DOCTOR_LIMITED, "Imaginary GPU", "--counters");
+	expect(doctor_check_counters, &machine, DOCTOR_OK, "allowed", NULL);
+}
+
+static void sampling_needs_a_cupti_that_can(void **state)
+{
+	struct doctor_system machine = healthy_machine();
+
+	(void)state;
+	machine.is_admin = true;
+	machine.cupti.has_sampling = false;
+	expect(doctor_check_sampling, &machine, DOCTOR_MISSING, "no PM sampling",
+	       "install CUPTI 13");
+	expect(doctor_check_counters, &machine, DOCTOR_OK, "allowed", NULL);
 }
 
 static void tracing_needs_its_parts(void **state)
@@ -227,6 +243,7 @@ int main(void)
 		TEST("CAP_SYS_ADMIN or an open driver allows counters",
 		     a_privilege_or_an_open_driver_allows_counters),
 		TEST("sampling is limited on GA100", sampling_is_limited_on_ga100),
+		TEST("sampling needs a CUPTI that can", sampling_needs_a_cupti_that_can),
 		TEST("tracing needs a GPU, CUPTI 13, the collector and a new driver",
 		     tracing_needs_its_parts),
 		TEST("a broken driver is told from no driver",
