@@ -247,7 +247,7 @@ at_least() {
 	told 0
 	at_least windows 3 "$(rows sampled_spans)"
 	[[ "$(property sample_windows)" == *"ns at most" ]]
-	at_least kernels 20 "$(sampled dispatches)"
+	at_least kernels 3 "$(sampled dispatches)"
 	equal lost 0 "$(loss lost_sample_ns)"
 }
 
