@@ -101,3 +101,40 @@ roofline,atomics,sm,stalls 13 none" "$(sets GH100 | awk '{ print $2, $4, $8 }')"
 	need_host_interface
 	equal XX100 "XX100 unusable" "$(sets XX100)"
 }
+
+# samples CHIP [SET]: what can be sampled of it over time, and what it has no counter for
+samples() {
+	"$BUILD/tests/collector/sample_table" "$REAL_CUPTI" "$1" | awk -v set="${2-}" 'set == "" || $2 == set'
+}
+
+@test "on every chip that CUPTI can sample, each set and all together are one pass" {
+	need_host_interface
+	"$BUILD/tests/collector/sample_table" "$REAL_CUPTI" >samples
+	sed 's/^/# /' samples >&3
+	[ "$(grep -c ' all passes 1 ' samples)" -ge 25 ]
+	equal "more than a pass" "" "$(awk '$2 != "unsampled" && $4 != 1' samples)"
+	[ "$(grep -c unsampled samples)" -le 3 ]
+}
+
+@test "every chip that can be sampled tells dispatches, cycles and how busy its SMs are" {
+	need_host_interface
+	equal "gaps in front and sm" "" "$("$BUILD/tests/collector/sample_table" "$REAL_CUPTI" |
+		awk '$2 == "front" || $2 == "sm" { print $NF }' | tr , '\n' | sort -u |
+		grep -vx 'none\|blocks\|pcie_read_bytes\|pcie_write_bytes' || true)"
+}
+
+@test "Hopper can sample everything at once" {
+	need_host_interface
+	equal Hopper "front 7 none
+sm 10 none
+dram 9 none
+tensor 8 none
+l2 10 none
+nvlink 9 none
+all 18 none" "$(samples GH100 | awk '{ print $2, $6, $8 }')"
+}
+
+@test "before Turing nothing can be sampled" {
+	need_host_interface
+	equal Volta "GV100 unsampled" "$(samples GV100)"
+}
