@@ -2,6 +2,7 @@
 #include "cupti_api.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,6 +96,20 @@ bool cupti_has_sampling(const struct cupti_api *cupti)
 #define CUPTI_HAS(function) &&cupti->function
 	return cupti_has_counters(cupti) CUPTI_SAMPLING_FUNCTIONS(CUPTI_HAS);
 #undef CUPTI_HAS
+}
+
+/* CUPTI opens this library itself, with RTLD_DEEPBIND, when it first needs it.  Opened so, CUPTI 13.0 frees
+ * what it never allocated when PM sampling is disabled, and the heap is damaged before (docs/collector.md);
+ * opened first in the usual way, it is bound like any other. */
+void cupti_open_host_library(const struct cupti_api *cupti)
+{
+	char path[PATH_MAX];
+	const char *slash = strrchr(cupti->path, '/');
+	int folder_length = slash ? (int)(slash + 1 - cupti->path) : 0;
+
+	snprintf(path, sizeof(path), "%.*slibnvperf_host.so", folder_length, cupti->path);
+	if (!dlopen(path, RTLD_NOW | RTLD_LOCAL))
+		dlopen("libnvperf_host.so", RTLD_NOW | RTLD_LOCAL);
 }
 
 const char *cupti_error_text(const struct cupti_api *cupti, CUptiResult result)

@@ -834,6 +834,7 @@ void sampling_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrip
 		log_warn("no samples: '%s' is no extended regular expression", asked->sample_range);
 		return;
 	}
+	cupti_open_host_library(api);
 	cupti = api;
 	subscriber = subscription;
 	options = asked;
