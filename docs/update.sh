@@ -4,6 +4,7 @@
 #
 #   <!-- run: rooflinectl report DIR -->    the command and its output, up to the next <!-- end -->
 #   <!-- file: docs/results/x.txt -->       the file's text, likewise
+#   <!-- file: docs/results/x.txt NAME -->  its head, and of what several workloads printed NAME's part
 #   <!-- plot: CHART DIR IMAGE OPTION... -->  draws the chart into the image; no <!-- end -->
 #
 # Paths are from the top of the checkout.  Without --check it writes (make readme).  With --check it
@@ -14,6 +15,16 @@ PATH=$PWD/${BUILD:-build}/bin:${BUILD:-}/bin:$PATH
 scratch=$(mktemp -d)
 export NO_COLOR=1 XDG_DATA_HOME=$scratch # not with what this user measured
 trap 'rm -rf "$scratch"' EXIT
+
+# part FILE NAME: the lines up to the first empty one, and those from "NAME (id): ..." to the next such line
+part() {
+	awk -v name="$2" '
+		/^[a-z_]+ \([A-Z][0-9]+\): / { is_part = $1 == name; found = found || is_part }
+		/^exit code / { is_part = 0 }
+		!has_head || is_part
+		/^$/ { has_head = 1 }
+		END { if (!found) print FILENAME ": no part of " name }' "$1" | sed '$!b; /^$/d'
+}
 
 # fill < DOCUMENT: the document with its generated parts made anew
 fill() {
@@ -31,8 +42,12 @@ fill() {
 			;;
 		'<!-- file: '*' -->')
 			command=${line#<!-- file: }
+			command=${command% -->}
 			printf '```\n'
-			cat "${command% -->}"
+			case $command in
+			*' '*) part "${command% *}" "${command#* }" ;;
+			*) cat "$command" ;;
+			esac
 			printf '```\n'
 			;;
 		*) continue ;;
