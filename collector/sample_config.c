@@ -53,8 +53,7 @@ struct chip {
 	const uint8_t *availability;
 };
 
-/* The host object stays: closing one for PM sampling makes CUPTI 13.0 free something twice, at the next
- * disable or later.  It holds a megabyte. */
+/* The host object, a megabyte, stays until the process ends. */
 static CUptiResult configure(const struct sample_config *config, const struct chip *chip,
 			     struct profiler_image *image)
 {

@@ -3,7 +3,8 @@
  *
  * Works on a profile with whole graph launches (--graphs=graph).  CUPTI names the
  * graph that launched, not which of its launches: that is taken to be the last one
- * that had started (fire and forget, sibling) or ended (tail) before.  Pure.
+ * that had started (fire and forget, sibling) or ended (tail) before, give or take what
+ * records are good for.  Pure.
  */
 #ifndef ROOFLINE_DEVICE_GRAPHS_H
 #define ROOFLINE_DEVICE_GRAPHS_H

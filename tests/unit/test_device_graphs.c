@@ -139,6 +139,23 @@ static void test_not_its_own(void **state)
 	done(b, graphs);
 }
 
+/* Records are good for about 100 ns. */
+static void test_tail_before_end(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct device_graphs *graphs;
+
+	(void)state;
+	launch(b, 0, 0, 5, LAUNCH_BY_HOST, 10000, 20000);
+	launch(b, 0, 5, 2, LAUNCH_TAIL, 19904, 30000);
+	launch(b, 0, 0, 5, LAUNCH_BY_HOST, 40000, 50000);
+	launch(b, 0, 5, 2, LAUNCH_TAIL, 49936, 60000);
+	graphs = build(b);
+	assert_int_equal(graphs->launches[0].latency.count, 2);
+	assert_int_equal(graphs->launches[0].latency.max_ns, 0);
+	done(b, graphs);
+}
+
 static void test_unrecorded_launcher(void **state)
 {
 	struct builder *b = builder_new(1, 1);
@@ -240,6 +257,8 @@ int main(void)
 		TEST("the launcher is its last launch before", test_last_launcher),
 		TEST("a graph that launches itself follows itself", test_itself),
 		TEST("a launch is not its own launcher", test_not_its_own),
+		TEST("a tail launch may start a little before its launcher's recorded end",
+		     test_tail_before_end),
 		TEST("a launch whose launcher was not recorded has no latency",
 		     test_unrecorded_launcher),
 		TEST("graphs that only the device launches are known", test_device_only),
