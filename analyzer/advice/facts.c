@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/spans.h"
+
 /* Calls of one thread, by what a rule asks for. */
 struct thread_counts {
 	uint64_t launch_count, sync_count;
@@ -45,6 +47,7 @@ struct pauses {
 	const struct profile *profile;
 	const uint64_t *launch_count; /* by kernel name */
 	struct device_facts *facts;
+	struct spans bursts; /* when the device ran what it launched itself */
 };
 
 static bool is_short_repeated(const struct pauses *pauses, const struct profile_op *op)
@@ -58,9 +61,8 @@ static bool is_short_repeated(const struct pauses *pauses, const struct profile_
 		       REPEATED_LAUNCH_COUNT;
 }
 
-static int add_pause(const struct gap *gap, void *context)
+static int add_pause(const struct gap *gap, struct pauses *pauses)
 {
-	struct pauses *pauses = context;
 	const struct profile *profile = pauses->profile;
 	const struct profile_op *before = &profile->ops[gap->before];
 	const struct profile_op *after = &profile->ops[gap->after];
@@ -75,6 +77,34 @@ static int add_pause(const struct gap *gap, void *context)
 	return 0;
 }
 
+/* Of a gap, by part: samples show that the GPU worked for covered_ns of it. */
+static int64_t uncovered(int64_t cause_ns, const struct gap *gap, int64_t covered_ns)
+{
+	double part = (double)covered_ns / (double)(gap->end_ns - gap->start_ns);
+
+	return covered_ns ? cause_ns - (int64_t)(part * (double)cause_ns) : cause_ns;
+}
+
+static int add_gap(const struct gap *gap, void *context)
+{
+	struct pauses *pauses = context;
+	int64_t covered_ns = spans_covered(&pauses->bursts, gap->start_ns, gap->end_ns);
+
+	pauses->facts->sync_ns += uncovered(gap->by_cause_ns[GAP_SYNC], gap, covered_ns);
+	pauses->facts->launch_ns += uncovered(gap->by_cause_ns[GAP_LAUNCH], gap, covered_ns);
+	return covered_ns ? 0 : add_pause(gap, pauses);
+}
+static int add_bursts(struct spans *spans, const struct device_work *work, size_t device)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < work->burst_count && rc == 0; i++)
+		if (work->bursts[i].device == device)
+			rc = spans_add(spans, work->bursts[i].start_ns, work->bursts[i].end_ns);
+	spans_seal(spans);
+	return rc;
+}
+
 static void count_kernels(const struct profile *profile, uint64_t *launch_count)
 {
 	for (size_t i = 0; i < profile->op_count; i++)
@@ -86,12 +116,15 @@ static int collect_device(struct facts *facts, size_t device, const uint64_t *la
 			  const struct thread_counts *threads)
 {
 	const struct profile *profile = facts->report->profile;
-	struct pauses pauses = {profile, launch_count, &facts->devices[device]};
+	struct pauses pauses = {profile, launch_count, &facts->devices[device], {0}};
 	int rc = add_threads(pauses.facts, profile, &profile->devices[device], threads);
 
-	if (rc < 0)
-		return rc;
-	return gaps_visit(profile, facts->report->timeline, device, add_pause, &pauses);
+	if (rc == 0)
+		rc = add_bursts(&pauses.bursts, facts->report->device_work, device);
+	if (rc == 0)
+		rc = gaps_visit(profile, facts->report->timeline, device, add_gap, &pauses);
+	spans_free(&pauses.bursts);
+	return rc;
 }
 
 int facts_collect(struct facts *facts, const struct report *report)

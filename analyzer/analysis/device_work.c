@@ -15,6 +15,16 @@
  * before the first SM is active, and samples are no finer than that. */
 #define MATCH_NS 1500
 
+/* What a run rather belongs to than to anything before it: a graph of the device, a kernel, a graph. */
+enum rank { RANK_OTHER, RANK_GRAPH, RANK_KERNEL, RANK_DEVICE_GRAPH, RANK_COUNT };
+
+/* Operations of one rank.  longer[i] is one more than the place of the nearest before ops[i] that ends
+ * later than it, 0 without: so a search for what still ran skips what had ended. */
+struct ranked {
+	uint32_t *ops, *longer;
+	size_t count;
+};
+
 /* One device while runs and operations are matched. */
 struct matcher {
 	const struct profile *profile;
@@ -22,6 +32,8 @@ struct matcher {
 	const struct profile_op *ops; /* of the device */
 	size_t op_count;
 	uint32_t *latest; /* of ops[0..i], which ends last */
+	struct ranked ranked[RANK_COUNT];
+	uint32_t *rank_slots; /* owned; what ranked[] points into */
 	struct sample_runs runs;
 };
 
@@ -30,7 +42,8 @@ struct build {
 	const struct profile *profile;
 	struct device_work *work;
 	size_t burst_capacity, launcher_capacity;
-	struct groups keys; /* of launchers */
+	struct groups keys;	    /* of launchers */
+	uint32_t *last_correlation; /* of every launcher, while launches are counted */
 	uint32_t *burst_launcher;
 	size_t burst_launcher_capacity;
 	struct spans sampled; /* of one device at a time */
@@ -67,29 +80,75 @@ static size_t lower_bound(const struct matcher *matcher, int64_t time_ns)
 	return low;
 }
 
-/* What else a matched operation is better than: a graph of the device, a kernel, anything. */
-static int rank_of(const struct matcher *matcher, const struct profile_op *op)
+static enum rank rank_of(const struct matcher *matcher, const struct profile_op *op)
 {
 	if (is_device_graph(matcher, op))
-		return 3;
-	return op->kind == OP_KERNEL ? 2 : op->kind == OP_GRAPH ? 1 : 0;
+		return RANK_DEVICE_GRAPH;
+	return op->kind == OP_KERNEL ? RANK_KERNEL : op->kind == OP_GRAPH ? RANK_GRAPH : RANK_OTHER;
+}
+
+static void add_ranked(struct matcher *matcher, uint32_t op)
+{
+	struct ranked *ranked = &matcher->ranked[rank_of(matcher, &matcher->ops[op])];
+	size_t i = ranked->count;
+
+	while (i && matcher->ops[ranked->ops[i - 1]].end_ns <= matcher->ops[op].end_ns)
+		i = ranked->longer[i - 1];
+	ranked->ops[ranked->count] = op;
+	ranked->longer[ranked->count++] = (uint32_t)i;
+}
+
+/* Sorts operations by rank; each rank keeps their order. */
+static int matcher_rank(struct matcher *matcher)
+{
+	size_t counts[RANK_COUNT] = {0}, used = 0;
+
+	matcher->rank_slots = malloc((2 * matcher->op_count + 1) * sizeof(*matcher->rank_slots));
+	if (!matcher->rank_slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < matcher->op_count; i++)
+		counts[rank_of(matcher, &matcher->ops[i])]++;
+	for (int rank = 0; rank < RANK_COUNT; rank++) {
+		matcher->ranked[rank].ops = matcher->rank_slots + used;
+		matcher->ranked[rank].longer = matcher->rank_slots + used + counts[rank];
+		used += 2 * counts[rank];
+	}
+	for (size_t i = 0; i < matcher->op_count; i++)
+		add_ranked(matcher, (uint32_t)i);
+	return 0;
+}
+
+/* How many operations of a rank begin before ops[bound]. */
+static size_t count_before(const struct ranked *ranked, size_t bound)
+{
+	size_t low = 0, high = ranked->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranked->ops[middle] < bound)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /* The operation that still ran at the time: of several the best by rank, then the latest; or -1. */
 static ptrdiff_t find_cover(const struct matcher *matcher, int64_t time_ns)
 {
-	ptrdiff_t best = -1;
+	size_t bound = lower_bound(matcher, time_ns + MATCH_NS);
 
-	for (size_t i = lower_bound(matcher, time_ns + MATCH_NS); i > 0; i--) {
-		const struct profile_op *op = &matcher->ops[i - 1];
+	for (int rank = RANK_COUNT - 1; rank >= 0; rank--) {
+		const struct ranked *ranked = &matcher->ranked[rank];
+		size_t i = count_before(ranked, bound);
 
-		if (matcher->ops[matcher->latest[i - 1]].end_ns < time_ns)
-			break;
-		if (op->end_ns >= time_ns &&
-		    (best < 0 || rank_of(matcher, op) > rank_of(matcher, &matcher->ops[best])))
-			best = (ptrdiff_t)i - 1;
+		while (i && matcher->ops[ranked->ops[i - 1]].end_ns < time_ns)
+			i = ranked->longer[i - 1];
+		if (i)
+			return (ptrdiff_t)ranked->ops[i - 1];
 	}
-	return best;
+	return -1;
 }
 
 /* The operation that ended last before the time; or -1. */
@@ -142,23 +201,33 @@ static struct known look_up(const struct matcher *matcher, const struct sample_r
 
 /* ---- bursts ---- */
 
-static int find_launcher(struct build *build, const struct matcher *matcher,
-			 const struct burst *burst, uint32_t *number)
-{
-	struct {
-		uint32_t is_graph, name, process, is_inside;
-	} key = {0, PROFILE_NONE, PROFILE_NONE, burst->is_inside};
-	const struct profile_op *op =
-		burst->op == PROFILE_NONE ? NULL : &matcher->profile->ops[burst->op];
-	struct launcher *launcher;
+/* Of whose launches a burst is one; equal keys are one launcher. */
+struct launcher_key {
+	uint32_t is_graph, name, process, is_inside;
+};
 
-	if (op && (op->kind == OP_GRAPH || (op->graph && !burst->is_inside))) {
+static struct launcher_key key_of(const struct profile *profile, const struct profile_op *op,
+				  bool is_inside)
+{
+	struct launcher_key key = {0, PROFILE_NONE, PROFILE_NONE, is_inside};
+
+	if (op && (op->kind == OP_GRAPH || (op->graph && !is_inside))) {
 		key.is_graph = 1;
 		key.name = op->graph;
-		key.process = profile_op_process(matcher->profile, op);
+		key.process = profile_op_process(profile, op);
 	} else if (op && op->kind == OP_KERNEL && op->detail != PROFILE_NONE) {
-		key.name = matcher->profile->signatures[op->detail].kernel;
+		key.name = profile->signatures[op->detail].kernel;
 	}
+	return key;
+}
+
+static int find_launcher(struct build *build, const struct burst *burst, uint32_t *number)
+{
+	const struct profile *profile = build->profile;
+	const struct profile_op *op = burst->op == PROFILE_NONE ? NULL : &profile->ops[burst->op];
+	struct launcher_key key = key_of(profile, op, burst->is_inside);
+	struct launcher *launcher;
+
 	if (groups_find(&build->keys, &key, sizeof(key), number) < 0)
 		return -ENOMEM;
 	if (*number < build->work->launcher_count)
@@ -194,7 +263,7 @@ static int add_burst(struct build *build, const struct matcher *matcher, struct 
 	burst->op = op < 0 ? PROFILE_NONE : (uint32_t)(matcher->ops - matcher->profile->ops + op);
 	*added = *burst;
 	work->burst_count++;
-	return find_launcher(build, matcher, burst, launcher);
+	return find_launcher(build, burst, launcher);
 }
 
 static struct burst burst_of_run(const struct sample_run *run)
@@ -268,23 +337,14 @@ static int take_run(struct build *build, const struct matcher *matcher,
 
 /* ---- launchers ---- */
 
-/* Finds the launcher of an operation among those that have bursts; PROFILE_NONE. */
-static uint32_t launcher_of(const struct build *build, const struct profile_op *op)
+/* The launcher of bursts inside an operation, or after it; PROFILE_NONE.  One that is neither kernel
+ * nor graph launches nothing. */
+static uint32_t launcher_of(const struct build *build, const struct profile_op *op, bool is_inside)
 {
-	const struct profile *profile = build->profile;
+	struct launcher_key key = key_of(build->profile, op, is_inside);
 
-	for (size_t i = 0; i < build->work->launcher_count; i++) {
-		const struct launcher *launcher = &build->work->launchers[i];
-
-		if (launcher->is_graph
-			    ? (op->kind == OP_GRAPH || !launcher->is_inside) &&
-				      op->graph == launcher->graph && op->graph &&
-				      profile_op_process(profile, op) == launcher->process
-			    : op->kind == OP_KERNEL && op->detail != PROFILE_NONE &&
-				      profile->signatures[op->detail].kernel == launcher->kernel)
-			return (uint32_t)i;
-	}
-	return PROFILE_NONE;
+	return key.name == PROFILE_NONE ? PROFILE_NONE
+					: groups_look(&build->keys, &key, sizeof(key));
 }
 
 static bool is_sampled(const struct build *build, const struct profile_op *op)
@@ -293,25 +353,31 @@ static bool is_sampled(const struct build *build, const struct profile_op *op)
 							  op->end_ns) == op->end_ns - op->start_ns;
 }
 
-/* Launches that were sampled whole.  Nodes of one launch of a graph are one launch. */
+/* Nodes of one launch of a graph are one launch. */
+static void count_launch(struct build *build, const struct profile_op *op, uint32_t number)
+{
+	struct launcher *launcher = &build->work->launchers[number];
+
+	launcher->span_ns += op->end_ns - op->start_ns;
+	if (launcher->is_graph && op->kind != OP_GRAPH &&
+	    op->correlation == build->last_correlation[number])
+		return;
+	build->last_correlation[number] = op->correlation;
+	launcher->launch_count++;
+}
+
+/* Launches that were sampled whole. */
 static void count_launches(struct build *build, const struct matcher *matcher)
 {
-	uint32_t last_correlation = 0;
-
 	for (size_t i = 0; i < matcher->op_count; i++) {
 		const struct profile_op *op = &matcher->ops[i];
-		uint32_t number = launcher_of(build, op);
-		struct launcher *launcher;
 
-		if (number == PROFILE_NONE || !is_sampled(build, op))
-			continue;
-		launcher = &build->work->launchers[number];
-		launcher->span_ns += op->end_ns - op->start_ns;
-		if (launcher->is_graph && op->kind != OP_GRAPH &&
-		    op->correlation == last_correlation)
-			continue;
-		last_correlation = op->correlation;
-		launcher->launch_count++;
+		for (int is_inside = 0; is_inside <= 1; is_inside++) {
+			uint32_t number = launcher_of(build, op, is_inside);
+
+			if (number != PROFILE_NONE && is_sampled(build, op))
+				count_launch(build, op, number);
+		}
 	}
 }
 
@@ -322,18 +388,20 @@ static void add_own_time(struct build *build, const struct matcher *matcher)
 		const struct sample_run *run = &matcher->runs.items[i];
 		struct known known = look_up(matcher, run);
 		const struct profile_op *op;
-		uint32_t number;
 		int64_t end_ns;
 
 		if (known.first < 0)
 			continue;
 		op = &matcher->ops[known.first];
-		number = launcher_of(build, op);
-		if (number == PROFILE_NONE || !is_sampled(build, op))
-			continue;
 		end_ns = run->end_ns < op->end_ns ? run->end_ns : op->end_ns;
-		if (end_ns > run->start_ns)
-			build->work->launchers[number].own_ns += end_ns - run->start_ns;
+		if (end_ns <= run->start_ns || !is_sampled(build, op))
+			continue;
+		for (int is_inside = 0; is_inside <= 1; is_inside++) {
+			uint32_t number = launcher_of(build, op, is_inside);
+
+			if (number != PROFILE_NONE)
+				build->work->launchers[number].own_ns += end_ns - run->start_ns;
+		}
 	}
 }
 
@@ -355,12 +423,15 @@ static int matcher_open(struct matcher *matcher, const struct profile *profile, 
 			i && matcher->ops[matcher->latest[i - 1]].end_ns > matcher->ops[i].end_ns
 				? matcher->latest[i - 1]
 				: (uint32_t)i;
+	if (matcher_rank(matcher) < 0)
+		return -ENOMEM;
 	return sample_runs_find(&matcher->runs, profile, device);
 }
 
 static void matcher_close(struct matcher *matcher)
 {
 	free(matcher->latest);
+	free(matcher->rank_slots);
 	sample_runs_free(&matcher->runs);
 }
 
@@ -381,21 +452,50 @@ static int add_sampled_spans(struct build *build, uint32_t device)
 	return 0;
 }
 
-static int build_device(struct build *build, uint32_t device)
+static int find_bursts(struct build *build, struct matcher *matchers)
 {
-	struct matcher matcher;
-	int rc = matcher_open(&matcher, build->profile, device);
+	int rc = 0;
 
-	for (size_t i = 0; i < matcher.runs.count && rc == 0; i++)
-		rc = take_run(build, &matcher, &matcher.runs.items[i]);
-	if (rc == 0)
-		rc = add_sampled_spans(build, device);
-	if (rc == 0 && build->work->launcher_count) {
-		count_launches(build, &matcher);
-		add_own_time(build, &matcher);
+	for (uint32_t i = 0; i < build->profile->device_count && rc == 0; i++) {
+		rc = matcher_open(&matchers[i], build->profile, i);
+		for (size_t k = 0; k < matchers[i].runs.count && rc == 0; k++)
+			rc = take_run(build, &matchers[i], &matchers[i].runs.items[k]);
+		build->work->single_block_count += matchers[i].runs.single_block_count;
 	}
-	build->work->single_block_count += matcher.runs.single_block_count;
-	matcher_close(&matcher);
+	return rc;
+}
+
+/* Once the launchers of all devices are known. */
+static int measure_launchers(struct build *build, const struct matcher *matchers)
+{
+	int rc = 0;
+
+	if (!build->work->launcher_count)
+		return 0;
+	build->last_correlation =
+		calloc(build->work->launcher_count, sizeof(*build->last_correlation));
+	if (!build->last_correlation)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < build->profile->device_count && rc == 0; i++) {
+		rc = add_sampled_spans(build, i);
+		if (rc == 0) {
+			count_launches(build, &matchers[i]);
+			add_own_time(build, &matchers[i]);
+		}
+	}
+	return rc;
+}
+
+static int build_devices(struct build *build)
+{
+	struct matcher *matchers = calloc(build->profile->device_count + 1, sizeof(*matchers));
+	int rc = matchers ? find_bursts(build, matchers) : -ENOMEM;
+
+	if (rc == 0)
+		rc = measure_launchers(build, matchers);
+	for (size_t i = 0; matchers && i < build->profile->device_count; i++)
+		matcher_close(&matchers[i]);
+	free(matchers);
 	return rc;
 }
 
@@ -450,12 +550,13 @@ int device_work_build(struct device_work **out, const struct profile *profile, s
 	struct build build = {.profile = profile, .work = work};
 	int rc = work ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; rc == 0 && i < profile->device_count; i++)
-		rc = build_device(&build, i);
+	if (rc == 0)
+		rc = build_devices(&build);
 	if (rc == 0)
 		rc = sum_up(&build);
 	spans_free(&build.sampled);
 	groups_free(&build.keys);
+	free(build.last_correlation);
 	free(build.burst_launcher);
 	if (rc < 0) {
 		device_work_free(work);

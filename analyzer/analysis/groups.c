@@ -48,6 +48,14 @@ int groups_find(struct groups *groups, const void *key, size_t size, uint32_t *n
 	return 0;
 }
 
+uint32_t groups_look(const struct groups *groups, const void *key, size_t size)
+{
+	struct group *group;
+
+	HASH_FIND(hh, groups->table, key, size, group);
+	return group ? group->number : UINT32_MAX;
+}
+
 void groups_free(struct groups *groups)
 {
 	struct group *group, *next;

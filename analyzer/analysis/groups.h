@@ -19,6 +19,9 @@ struct groups {
 /* Number of the key's group, a new one when it was not seen yet.  Returns 0 or -ENOMEM. */
 int groups_find(struct groups *groups, const void *key, size_t size, uint32_t *number);
 
+/* The same without making one: UINT32_MAX when it was not seen yet. */
+uint32_t groups_look(const struct groups *groups, const void *key, size_t size);
+
 void groups_free(struct groups *groups);
 
 #endif

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/sums.h"
+#include "base/format.h"
+
 __attribute__((format(printf, 2, 3))) static int say(struct report *report, const char *format, ...)
 {
 	size_t size = (report->not_visible_count + 1) * sizeof(*report->not_visible);
@@ -68,7 +71,58 @@ static bool has_graphs(const struct report *report)
 	return false;
 }
 
-static int say_graphs(struct report *report)
+/* What samples tell of what the trace cannot. */
+struct sampled {
+	bool is_any;		    /* some device has samples of the SMs */
+	int64_t wall_ns, within_ns; /* of the devices, first operation to last; sampled of that */
+};
+
+static struct sampled find_sampled(const struct report *report)
+{
+	const struct profile *profile = report->profile;
+	struct sampled sampled = {0};
+
+	for (size_t i = 0; i < profile->device_count; i++) {
+		const struct profile_device *device = &profile->devices[i];
+		const struct timeline_device *times = &report->timeline->devices[i];
+
+		sampled.is_any |= report->sm_activity->devices[i].has_sms &&
+				  report->sm_activity->devices[i].sampled_ns;
+		sum_add_ns(&sampled.wall_ns, times->wall_ns);
+		for (size_t k = 0; k < device->sample_count; k++) {
+			const struct profile_sample *sample =
+				&profile->samples[device->first_sample + k];
+			int64_t start_ns = sample->start_ns, end_ns;
+
+			end_ns = start_ns + (int64_t)sample->length_ns;
+			start_ns = start_ns > times->first_ns ? start_ns : times->first_ns;
+			end_ns = end_ns < times->last_ns ? end_ns : times->last_ns;
+			if (end_ns > start_ns)
+				sum_add_ns(&sampled.within_ns, end_ns - start_ns);
+		}
+	}
+	return sampled;
+}
+
+static const char without_samples[] =
+	"where they run alone the GPU may look idle; record with --sample to see where they ran";
+
+static int say_device_graphs(struct report *report, const struct sampled *sampled, bool node_level)
+{
+	bool is_joined = report->profile->graph_run && report->device_graphs->launch_count;
+	int rc = 0;
+
+	if (is_joined && !sampled->is_any)
+		rc = say(report,
+			 "graphs that the device launches, in the times of the first run: %s",
+			 without_samples);
+	if (rc == 0 && node_level)
+		rc = say(report, "graphs that the device launches: record with --graphs=graph to "
+				 "see them");
+	return rc;
+}
+
+static int say_graphs(struct report *report, const struct sampled *sampled)
 {
 	const struct profile *profile = report->profile;
 	bool graph_level = false, node_level = false;
@@ -85,21 +139,91 @@ static int say_graphs(struct report *report)
 				 "each launch is one operation");
 	if (profile->graph_run) /* the second run saw whether there are any */
 		node_level = false;
-	if (rc == 0 && profile->graph_run && report->device_graphs->launch_count)
-		rc = say(report, "graphs that the device launches, in the times of the first run: "
-				 "where they run alone the GPU may look idle");
-	if (rc == 0 && node_level)
-		rc = say(report, "graphs that the device launches: record with --graphs=graph to "
-				 "see them");
+	return rc < 0 ? rc : say_device_graphs(report, sampled, node_level);
+}
+
+static int say_dynamic_parallelism(struct report *report, const struct sampled *sampled)
+{
+	int rc;
+
+	if (!report->statistics->kernel_count && !(sampled->is_any && report->profile->op_count))
+		return 0;
+	if (!sampled->is_any)
+		return say(report, "kernels launched by kernels (dynamic parallelism): %s",
+			   without_samples);
+	rc = say(report,
+		 "names of the kernels that the device launches, and those of them with one "
+		 "block: samples cannot tell these from what the GPU runs to launch others");
+	if (rc == 0 && sampled->wall_ns > sampled->within_ns)
+		rc = say(report,
+			 "kernels that the device launches outside of the sampled time: %s of the "
+			 "%s from first to last operation were not sampled",
+			 format_ns((double)(sampled->wall_ns - sampled->within_ns)).text,
+			 format_ns((double)sampled->wall_ns).text);
 	return rc;
 }
 
-static int say_dynamic_parallelism(struct report *report)
+/* The sets of counters of which samples of a device have none: "tensor, l2". */
+static void list_missing_sets(const struct profile_device *device, char *text, size_t size)
 {
-	if (!report->statistics->kernel_count)
-		return 0;
-	return say(report, "kernels launched by kernels (dynamic parallelism): where they run "
-			   "alone the GPU may look idle");
+	static const struct {
+		const char *name;
+		enum sample_set set;
+	} sets[] = {
+#define SET_ROW(name, meaning) {#name, SAMPLE_SET_##name},
+		SAMPLE_SETS(SET_ROW)
+#undef SET_ROW
+	};
+	static const enum sample_set set_of_role[] = {
+#define ROLE_SET(role, set, meaning) SAMPLE_SET_##set,
+		SAMPLED_ROLES(ROLE_SET)
+#undef ROLE_SET
+	};
+	size_t used = 0;
+	bool has[SAMPLE_SET_COUNT] = {false};
+
+	for (int role = 0; role < SAMPLED_ROLE_COUNT; role++)
+		has[set_of_role[role]] |= device->sampled >> role & 1;
+	*text = '\0';
+	for (size_t i = 0; i < SAMPLE_SET_COUNT && used < size; i++)
+		if (!has[sets[i].set])
+			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+						 sets[i].name);
+}
+
+/* A recording does not tell what was not asked for from what the GPU does not have. */
+static int say_missing_sets(struct report *report)
+{
+	const struct profile *profile = report->profile;
+	char missing[128];
+	int rc = 0;
+
+	for (size_t i = 0; i < profile->device_count && rc == 0; i++) {
+		list_missing_sets(&profile->devices[i], missing, sizeof(missing));
+		if (profile->devices[i].sample_count && *missing)
+			rc = say(report,
+				 "over time, on GPU %zu: %s (not named by --sample-metrics, or not "
+				 "counted by this GPU)",
+				 i, missing);
+	}
+	return rc;
+}
+
+/* Samples that were asked for and could not be taken. */
+static int say_sample_problems(struct report *report)
+{
+	const struct profile *profile = report->profile;
+	int rc = 0;
+
+	for (size_t i = 0; i < profile->process_count && rc == 0; i++) {
+		const char *problem =
+			profile_property(&profile->processes[i], "sample_problem", "");
+
+		if (*problem)
+			rc = say(report, "samples of %s: %s", profile->processes[i].folder,
+				 problem);
+	}
+	return rc;
 }
 
 static int say_calls(struct report *report)
@@ -111,13 +235,18 @@ static int say_calls(struct report *report)
 
 static int find_not_visible(struct report *report)
 {
+	struct sampled sampled = find_sampled(report);
 	int rc = say_calls(report);
 
 	if (rc == 0)
 		rc = say_host_functions(report);
 	if (rc == 0)
-		rc = say_graphs(report);
-	return rc < 0 ? rc : say_dynamic_parallelism(report);
+		rc = say_graphs(report, &sampled);
+	if (rc == 0)
+		rc = say_dynamic_parallelism(report, &sampled);
+	if (rc == 0)
+		rc = say_sample_problems(report);
+	return rc < 0 ? rc : say_missing_sets(report);
 }
 
 /* Replaces roofline and atomics by what they are under report->ceilings, or leaves them. */

@@ -117,7 +117,7 @@ static void add_sample(struct sm_activity_device *device, const struct traced *t
 	int64_t active_ns = (int64_t)((double)sample->sm_max * (double)length_ns + 0.5);
 	int64_t trace_ns = spans_covered(&traced->all, sample->start_ns, sample_end_ns(sample));
 
-	device->sample_count += sample->sample_count;
+	sum_add_ns(&device->sampled_ns, length_ns);
 	add_traffic(device, sample);
 	if (!device->has_sms)
 		return;
@@ -130,6 +130,55 @@ static void add_sample(struct sm_activity_device *device, const struct traced *t
 	add_difference(device, traced, sample, trace_ns, active_ns);
 }
 
+/* The part of a sample that lies within a span: its traffic is taken to be spread evenly. */
+static struct profile_sample cut(const struct profile_sample *sample,
+				 const struct profile_sampled_span *span)
+{
+	int64_t start_ns = sample->start_ns > span->start_ns ? sample->start_ns : span->start_ns;
+	int64_t length_ns = least(sample_end_ns(sample), span->end_ns) - start_ns;
+	float part = (float)((double)length_ns / (double)sample->length_ns);
+	struct profile_sample cut = *sample;
+
+	cut.start_ns = start_ns;
+	cut.length_ns = (uint64_t)length_ns;
+	if (length_ns == (int64_t)sample->length_ns)
+		return cut;
+	cut.dram_read_bytes *= part;
+	cut.dram_write_bytes *= part;
+	cut.l2_bytes *= part;
+	cut.atomic_bytes *= part;
+	cut.pcie_read_bytes *= part;
+	cut.pcie_write_bytes *= part;
+	cut.nvlink_rx_bytes *= part;
+	cut.nvlink_tx_bytes *= part;
+	return cut;
+}
+
+/* Only what lies within sampled time; both are in order of time. */
+static void add_samples(struct sm_activity_device *device, const struct traced *traced,
+			const struct profile *profile, const struct profile_device *of)
+{
+	const struct profile_sample *sample = profile->samples + of->first_sample;
+	const struct profile_sample *end = sample + of->sample_count;
+	const struct profile_sampled_span *span = profile->sampled_spans + of->first_span;
+	const struct profile_sampled_span *last = span + of->span_count;
+
+	for (; sample < end; sample++) {
+		bool is_inside = false;
+
+		while (span < last && span->end_ns <= sample->start_ns)
+			span++;
+		for (const struct profile_sampled_span *next = span;
+		     next < last && next->start_ns < sample_end_ns(sample); next++) {
+			struct profile_sample part = cut(sample, next);
+
+			add_sample(device, traced, &part);
+			is_inside = true;
+		}
+		device->sample_count += is_inside ? sample->sample_count : 0;
+	}
+}
+
 static void add_spans(struct sm_activity_device *device, const struct profile *profile,
 		      const struct profile_device *of)
 {
@@ -137,11 +186,43 @@ static void add_spans(struct sm_activity_device *device, const struct profile *p
 		const struct profile_sampled_span *span =
 			&profile->sampled_spans[of->first_span + i];
 
-		sum_add_ns(&device->sampled_ns, span->end_ns - span->start_ns);
 		if (!device->interval_ns || span->interval_ns < device->interval_ns)
 			device->interval_ns = span->interval_ns;
 	}
 	device->window_count = of->span_count;
+}
+
+static int compare_rates(const void *left, const void *right)
+{
+	const double *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* What reading the counters itself writes over PCIe: so much as in the median quiet row, all the time. */
+static int find_own_traffic(struct sm_activity_device *device, const struct profile *profile,
+			    const struct profile_device *of)
+{
+	double *rates = malloc((of->sample_count + 1) * sizeof(*rates)), own_bytes;
+	size_t count = 0;
+
+	if (!rates)
+		return -ENOMEM;
+	for (size_t i = 0; i < of->sample_count; i++) {
+		const struct profile_sample *sample = &profile->samples[of->first_sample + i];
+
+		if (sample->sample_count > 1 && sample->length_ns)
+			rates[count++] =
+				(double)sample->pcie_write_bytes / (double)sample->length_ns;
+	}
+	if (count) {
+		qsort(rates, count, sizeof(*rates), compare_rates);
+		own_bytes = rates[count / 2] * (double)device->sampled_ns;
+		device->pcie_own_bytes =
+			own_bytes < device->pcie_write_bytes ? own_bytes : device->pcie_write_bytes;
+	}
+	free(rates);
+	return 0;
 }
 
 static int build_device(struct sm_activity_device *device, const struct profile *profile,
@@ -150,13 +231,15 @@ static int build_device(struct sm_activity_device *device, const struct profile 
 	struct traced traced;
 	int rc;
 
-	if (!of->sample_count && !of->span_count)
+	if (!of->sample_count || !of->span_count)
 		return 0;
 	rc = traced_build(&traced, profile, of);
 	device->has_sms = of->sampled & 1u << SAMPLED_sm_cycles;
 	add_spans(device, profile, of);
-	for (size_t i = 0; i < of->sample_count && rc == 0; i++)
-		add_sample(device, &traced, &profile->samples[of->first_sample + i]);
+	if (rc == 0)
+		add_samples(device, &traced, profile, of);
+	if (rc == 0)
+		rc = find_own_traffic(device, profile, of);
 	if (device->active_ns)
 		device->mean_active_sms = device->mean_sms / (double)device->active_ns;
 	if (device->sampled_ns)
@@ -250,7 +333,25 @@ static struct kernel_sum *find_sum(struct kernel_pass *pass, uint32_t kernel)
 	return sum;
 }
 
-/* Samples of a launch lie side by side from its start to its end; the outer ones count by their part. */
+/* How much of a sample lies within an operation: no SM worked for it any longer. */
+static double inside_ns(const struct profile_sample *sample, const struct profile_op *op)
+{
+	int64_t start_ns = sample->start_ns > op->start_ns ? sample->start_ns : op->start_ns;
+
+	return (double)(least(sample_end_ns(sample), op->end_ns) - start_ns);
+}
+
+/* The time of a sample for which SMs were active, of that inside the operation. */
+static double active_in(const struct profile_sample *sample, float share,
+			const struct profile_op *op)
+{
+	double active_ns = (double)share * (double)sample->length_ns, most_ns;
+
+	most_ns = inside_ns(sample, op);
+	return active_ns < most_ns ? active_ns : most_ns;
+}
+
+/* Samples of a launch lie side by side from its start to its end; the outer ones reach beyond it. */
 static int add_launch(struct kernel_pass *pass, const struct profile_op *op, size_t first,
 		      size_t count)
 {
@@ -266,15 +367,15 @@ static int add_launch(struct kernel_pass *pass, const struct profile_op *op, siz
 	if (!sum || !levels)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		double length_ns = (double)samples[i].length_ns;
+		const struct profile_sample *sample = &samples[i];
 
-		levels[i] = samples[i].sm;
-		sum->sm_ns += (double)samples[i].sm * length_ns;
-		sum->least_ns += (double)samples[i].sm_min * length_ns;
-		sum->busiest_ns += (double)samples[i].sm_max * length_ns;
-		sum->tensor_ns += (double)samples[i].tensor * length_ns;
+		levels[i] = sample->sm;
+		sum->sm_ns += active_in(sample, sample->sm, op);
+		sum->least_ns += active_in(sample, sample->sm_min, op);
+		sum->busiest_ns += active_in(sample, sample->sm_max, op);
+		sum->tensor_ns += active_in(sample, sample->tensor, op);
 		sum->dram_bytes +=
-			(double)samples[i].dram_read_bytes + (double)samples[i].dram_write_bytes;
+			(double)sample->dram_read_bytes + (double)sample->dram_write_bytes;
 	}
 	sum->row.launch_count++;
 	sum->row.span_ns += op->end_ns - op->start_ns;

@@ -34,7 +34,7 @@ enum sm_difference { SM_DIFFERENCES(SM_DIFFERENCE_CONSTANT) SM_DIFFERENCE_COUNT 
 /* As the heads of sm_activity_device say; all of them within sampled time. */
 struct sm_activity_device {
 	bool has_sms; /* SM activity was sampled; otherwise only sampled_ns and intervals are known */
-	int64_t sampled_ns;
+	int64_t sampled_ns;    /* of samples: neither and both and all differences add up to it */
 	uint64_t window_count; /* stretches of sampled time */
 	uint64_t interval_ns;  /* length of a sample: the shortest of them */
 	uint64_t sample_count;
@@ -46,6 +46,7 @@ struct sm_activity_device {
 	double mean_active_sms; /* the same while any was */
 	double dram_bytes, l2_bytes, atomic_bytes;
 	double pcie_read_bytes, pcie_write_bytes, nvlink_rx_bytes, nvlink_tx_bytes;
+	double pcie_own_bytes; /* of pcie_write_bytes, those of sampling itself; 0: not known */
 };
 
 /* Launches of one kernel that ran alone on the device and were sampled from start to end, with at

@@ -41,7 +41,6 @@ struct lane {
 
 struct painter {
 	const struct report *report;
-	const struct chart_options *options;
 	struct chart_rows rows;
 	struct lane *lanes; /* as rows.rows[] */
 	uint8_t *kernel_colours;
@@ -290,7 +289,7 @@ static int add_gaps(struct painter *painter, uint32_t device)
 	return gaps_visit(report->profile, report->timeline, device, add_gap, &painter->lanes[row]);
 }
 
-static int add_burst(struct painter *painter, const struct chart_burst *burst)
+static int add_burst(struct painter *painter, const struct burst *burst)
 {
 	uint32_t row = painter->rows.of_bursts[burst->device];
 
@@ -375,7 +374,7 @@ static int add_strips(struct painter *painter)
 
 static int fill(struct painter *painter)
 {
-	const struct chart_options *options = painter->options;
+	const struct device_work *work = painter->report->device_work;
 	const struct profile *profile = painter->report->profile;
 	int rc = 0;
 
@@ -385,8 +384,8 @@ static int fill(struct painter *painter)
 		rc = add_op(painter, &profile->ops[i]);
 	for (uint32_t i = 0; i < profile->device_count && rc == 0; i++)
 		rc = add_gaps(painter, i);
-	for (size_t i = 0; i < options->burst_count && rc == 0; i++)
-		rc = add_burst(painter, &options->bursts[i]);
+	for (size_t i = 0; i < work->burst_count && rc == 0; i++)
+		rc = add_burst(painter, &work->bursts[i]);
 	if (rc == 0)
 		rc = add_strips(painter);
 	for (size_t i = 0; i < painter->rows.count && rc == 0; i++)
@@ -736,16 +735,17 @@ static int prepare_lanes(struct painter *painter, const struct chart_options *op
 }
 
 /* The rows, of which that of what a device launched is there only if it did. */
-static int choose_rows(struct painter *painter, const struct chart_options *options)
+static int choose_rows(struct painter *painter)
 {
+	const struct device_work *work = painter->report->device_work;
 	const struct profile *profile = painter->report->profile;
 	bool *has_bursts = calloc(profile->device_count + 1, sizeof(*has_bursts));
 	int rc;
 
 	if (!has_bursts)
 		return -ENOMEM;
-	for (size_t i = 0; i < options->burst_count; i++)
-		has_bursts[options->bursts[i].device] = true;
+	for (size_t i = 0; i < work->burst_count; i++)
+		has_bursts[work->bursts[i].device] = true;
 	rc = chart_rows_choose(&painter->rows, profile, has_bursts);
 	free(has_bursts);
 	return rc;
@@ -760,8 +760,7 @@ static int prepare(struct painter *painter, const struct chart_options *options,
 	chart_strip_measure(&painter->scales, painter->report->profile, painter->from_ns,
 			    painter->to_ns);
 	painter->kernel_colours = chart_kernel_colours(painter->report);
-	if (!painter->kernel_colours || choose_rows(painter, options) ||
-	    prepare_lanes(painter, options))
+	if (!painter->kernel_colours || choose_rows(painter) || prepare_lanes(painter, options))
 		return err_set(err, -ENOMEM, "timeline: out of memory");
 	return 0;
 }
@@ -818,7 +817,7 @@ static int write_spans(struct painter *painter, const char *folder, struct err *
 int chart_timeline(const struct report *report, const struct chart_options *options,
 		   const char *folder, struct err *err)
 {
-	struct painter painter = {.report = report, .options = options};
+	struct painter painter = {.report = report};
 	int rc = prepare(&painter, options, err);
 
 	if (rc == 0)

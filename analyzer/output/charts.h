@@ -27,19 +27,10 @@
 
 #define CHART_KERNEL_COLOURS 7 /* kernels with a colour of their own; the rest is `other` */
 
-/* Time in which a device ran kernels that it launched itself. */
-struct chart_burst {
-	uint32_t device; /* devices[] */
-	int64_t start_ns, end_ns;
-};
-
 struct chart_options {
 	int64_t from_ns,
 		to_ns; /* part of the recording, from its first operation; to_ns < 0: its end */
 	const struct occurrence *occurrence; /* shown instead, wherever it lies; NULL: none */
-	const struct chart_burst
-		*bursts; /* by device, then start_ns; shown in a row of their own */
-	size_t burst_count;
 	int text_columns; /* width of a drawing made of characters, 0 for a picture */
 };
 

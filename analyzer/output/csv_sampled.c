@@ -27,6 +27,7 @@ static void put_sampling(struct sheet *sheet, size_t number)
 	put_real(sheet, row->pcie_write_bytes);
 	put_real(sheet, row->nvlink_rx_bytes);
 	put_real(sheet, row->nvlink_tx_bytes);
+	put_real(sheet, row->pcie_own_bytes);
 	end_row(sheet);
 }
 
@@ -39,8 +40,10 @@ void csv_section_sampling(struct sheet *sheet)
 	      sheet->out);
 	for (int i = 0; i < SM_DIFFERENCE_COUNT; i++)
 		fprintf(sheet->out, ",%s_ns", sm_difference_key(i));
-	put_heads(sheet, ",mean_sms,mean_active_sms,dram_bytes,l2_bytes,atomic_bytes,"
-			 "pcie_read_bytes,pcie_write_bytes,nvlink_rx_bytes,nvlink_tx_bytes");
+	put_heads(
+		sheet,
+		",mean_sms,mean_active_sms,dram_bytes,l2_bytes,atomic_bytes,"
+		"pcie_read_bytes,pcie_write_bytes,nvlink_rx_bytes,nvlink_tx_bytes,pcie_own_bytes");
 	for (size_t i = 0; i < row_count(sheet, activity->device_count); i++)
 		if (activity->devices[i].sampled_ns)
 			put_sampling(sheet, i);

@@ -36,6 +36,7 @@ static json_t *sampling_of(const struct profile *profile, size_t number,
 	set_real(item, "pcie_write_bytes", row->pcie_write_bytes);
 	set_real(item, "nvlink_rx_bytes", row->nvlink_rx_bytes);
 	set_real(item, "nvlink_tx_bytes", row->nvlink_tx_bytes);
+	set_real(item, "pcie_own_bytes", row->pcie_own_bytes);
 	return item;
 }
 

@@ -3,6 +3,9 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "analysis/sums.h"
 
 #define BAR_COLUMNS 30
 
@@ -40,16 +43,19 @@ static void put_traffic(struct page *page, const struct sm_activity_device *row)
 		const char *name;
 		double bytes;
 	} flows[] = {
-		{"DRAM", row->dram_bytes},	{"L2", row->l2_bytes},
-		{"atomics", row->atomic_bytes}, {"PCIe in", row->pcie_read_bytes},
-		{"out", row->pcie_write_bytes}, {"NVLink in", row->nvlink_rx_bytes},
+		{"DRAM", row->dram_bytes},
+		{"L2", row->l2_bytes},
+		{"atomics", row->atomic_bytes},
+		{"PCIe in", row->pcie_read_bytes},
+		{"out", row->pcie_write_bytes - row->pcie_own_bytes},
+		{"NVLink in", row->nvlink_rx_bytes},
 		{"out", row->nvlink_tx_bytes},
 	};
 	double seconds = (double)row->sampled_ns / 1e9;
 	const char *separator = "    ";
 
 	for (size_t i = 0; i < sizeof(flows) / sizeof(*flows); i++) {
-		if (flows[i].bytes <= 0)
+		if (flows[i].bytes < 1)
 			continue;
 		fprintf(page->out, "%s%s %s", separator, flows[i].name,
 			format_rate(flows[i].bytes / seconds).text);
@@ -57,6 +63,16 @@ static void put_traffic(struct page *page, const struct sm_activity_device *row)
 	}
 	if (separator[2] == '\0')
 		fputc('\n', page->out);
+}
+
+/* Reading the counters writes over PCIe too. */
+static void put_own_traffic(struct page *page, const struct sm_activity_device *row)
+{
+	if (row->pcie_own_bytes > 0)
+		fprintf(page->out, "    PCIe out is without the %s of sampling itself\n",
+			format_rate(row->pcie_own_bytes / ((double)row->sampled_ns / 1e9)).text);
+	else if (row->pcie_write_bytes > 0)
+		fputs("    PCIe out is with what sampling itself writes\n", page->out);
 }
 
 static void put_device(struct page *page, size_t number, const struct sm_activity_device *row)
@@ -77,6 +93,21 @@ static void put_device(struct page *page, size_t number, const struct sm_activit
 			format_percent(row->mean_active_sms, 1).text);
 	}
 	put_traffic(page, row);
+	put_own_traffic(page, row);
+}
+
+/* What should have been sampled and was not. */
+static void put_lost_time(struct page *page)
+{
+	const struct profile *profile = page->report->profile;
+	uint64_t lost_ns = 0;
+
+	for (size_t i = 0; i < profile->loss_count; i++)
+		if (!strcmp(profile->losses[i].kind, "lost_sample_ns"))
+			sum_add_count(&lost_ns, profile->losses[i].count);
+	if (lost_ns)
+		fprintf(page->out, "  %s of samples were lost: not counted, and not as idle\n",
+			format_ns((double)lost_ns).text);
 }
 
 void page_section_sampling(struct page *page)
@@ -92,6 +123,8 @@ void page_section_sampling(struct page *page)
 		is_begun = true;
 		put_device(page, i, &activity->devices[i]);
 	}
+	if (is_begun)
+		put_lost_time(page);
 }
 
 /* ---- SM activity ---- */

@@ -38,6 +38,8 @@ struct builder {
 	struct profile_counter counters[BUILDER_ROOM];
 	struct profile_counted_graph counted_graphs[BUILDER_SMALL];
 	struct profile_loss losses[BUILDER_SMALL];
+	struct profile_sample samples[BUILDER_ROOM];
+	struct profile_sampled_span spans[BUILDER_SMALL];
 };
 
 /* process_count processes with one thread each (thread i of process i), device_count devices, and a
@@ -72,6 +74,8 @@ static inline struct builder *builder_new(size_t process_count, size_t device_co
 		.counters = b->counters,
 		.counted_graphs = b->counted_graphs,
 		.losses = b->losses,
+		.samples = b->samples,
+		.sampled_spans = b->spans,
 	};
 	for (size_t i = 0; i < process_count; i++) {
 		b->processes[i] = (struct profile_process){.folder = (char *)"host.1",
@@ -295,6 +299,30 @@ static inline uint32_t builder_counted_graph(struct builder *b, uint32_t process
 	return (uint32_t)i;
 }
 
+/* An empty sample; what it saw is for the caller to fill in, before the next. */
+static inline struct profile_sample *builder_sample(struct builder *b, uint32_t device,
+						    int64_t start_ns, uint64_t length_ns)
+{
+	size_t i = b->profile.sample_count++;
+
+	assert(i < BUILDER_ROOM);
+	b->samples[i] = (struct profile_sample){.start_ns = start_ns,
+						.length_ns = length_ns,
+						.device = device,
+						.sample_count = 1};
+	return &b->samples[i];
+}
+
+/* Sampled time, with a sample a microsecond. */
+static inline void builder_span(struct builder *b, uint32_t device, int64_t start_ns,
+				int64_t end_ns)
+{
+	size_t i = b->profile.sampled_span_count++;
+
+	assert(i < BUILDER_SMALL);
+	b->spans[i] = (struct profile_sampled_span){device, start_ns, end_ns, 1000};
+}
+
 static inline int builder_compare_counters(const void *left, const void *right)
 {
 	const struct profile_counter *a = left, *b = right;
@@ -342,12 +370,51 @@ static inline void builder_sort_calls(struct builder *b)
 	}
 }
 
+static inline int builder_compare_samples(const void *left, const void *right)
+{
+	const struct profile_sample *a = left, *b = right;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+static inline int builder_compare_spans(const void *left, const void *right)
+{
+	const struct profile_sampled_span *a = left, *b = right;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+/* Also of a test that keeps samples and spans in arrays of its own. */
+static inline void builder_sort_samples(struct builder *b)
+{
+	struct profile *p = &b->profile;
+
+	qsort(p->samples, p->sample_count, sizeof(*p->samples), builder_compare_samples);
+	qsort(p->sampled_spans, p->sampled_span_count, sizeof(*p->sampled_spans),
+	      builder_compare_spans);
+	for (size_t d = 0; d < p->device_count; d++)
+		b->devices[d].sample_count = b->devices[d].span_count = 0;
+	for (size_t i = p->sample_count; i-- > 0;) {
+		b->devices[p->samples[i].device].first_sample = i;
+		b->devices[p->samples[i].device].sample_count++;
+	}
+	for (size_t i = p->sampled_span_count; i-- > 0;) {
+		b->devices[p->sampled_spans[i].device].first_span = i;
+		b->devices[p->sampled_spans[i].device].span_count++;
+	}
+}
+
 static inline const struct profile *builder_finish(struct builder *b)
 {
 	builder_sort_calls(b);
 	qsort(b->ops, b->profile.op_count, sizeof(*b->ops), builder_compare_ops);
 	qsort(b->counters, b->profile.counter_count, sizeof(*b->counters),
 	      builder_compare_counters);
+	builder_sort_samples(b);
 	for (size_t i = b->profile.op_count; i-- > 0;) {
 		b->devices[b->ops[i].device].first_op = i;
 		b->devices[b->ops[i].device].op_count++;

@@ -9,12 +9,15 @@
 #include "advice/rules/rules.h"
 #include "profile_builder.h"
 
+/* What the device launched itself, in the tests that say so. */
+static struct device_work device_work;
+
 static struct advice *advise(struct builder *b, struct report *report)
 {
 	struct advice *advice = NULL;
 	struct err err = {""};
 
-	*report = (struct report){.profile = &b->profile};
+	*report = (struct report){.profile = &b->profile, .device_work = &device_work};
 	builder_finish(b);
 	assert_int_equal(timeline_build(&report->timeline, report->profile, &err), 0);
 	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);
@@ -118,6 +121,26 @@ static void test_sync(void **state)
 	expect(loop(200, 4000, 5000, 3000, 10), "sync_every_kernel launch_bound_graph");
 }
 
+/* The GPU was busy for as long as the trace calls it idle, but for the last 10 ns of each pause. */
+static void test_untraced_work(void **state)
+{
+	static struct burst bursts[200];
+
+	(void)state;
+	for (int i = 0; i < 200; i++)
+		bursts[i] = (struct burst){.start_ns = 9000 + INT64_C(12010) * i,
+					   .end_ns = 16000 + INT64_C(12010) * i};
+	device_work = (struct device_work){.bursts = bursts, .burst_count = 200};
+	expect(loop(200, 4000, 5000, 3000, 10), "");
+	for (int i = 0; i < 200; i++)
+		bursts[i].device = 1; /* another one */
+	expect(loop(200, 4000, 5000, 3000, 10), "sync_every_kernel launch_bound_graph");
+	for (int i = 0; i < 200; i++)
+		bursts[i].device = i % 2; /* half of the pauses: less is at stake, and it is said */
+	expect(loop(200, 4000, 5000, 3000, 10), "sync_every_kernel");
+	device_work = (struct device_work){0};
+}
+
 static void test_rare_sync(void **state)
 {
 	struct builder *b = loop(200, 600, 5000, -1, 200);
@@ -214,6 +237,8 @@ int main(void)
 			 test_busy_control),
 		SENTENCE("a wait after every launch is told", test_sync),
 		SENTENCE("a wait now and then is not", test_rare_sync),
+		SENTENCE("a pause in which the device ran its own launches is not idle",
+			 test_untraced_work),
 		SENTENCE("pageable copies are told unless kernels run beside them", test_pageable),
 		SENTENCE("pinning does not pay for a few copies", test_few_copies),
 		SENTENCE("what is at stake of copies is what no kernel covers", test_exposed_time),

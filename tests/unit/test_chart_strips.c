@@ -21,6 +21,8 @@ struct sampled {
 	struct builder *builder;
 	struct profile_sample samples[16];
 	struct profile_sampled_span spans[4];
+	struct burst bursts[2];
+	struct device_work work; /* nothing, unless a test says what */
 	struct report report;
 	char folder[PATH_MAX];
 };
@@ -80,6 +82,7 @@ static void sampled_free(struct sampled *s)
 static void draw(struct sampled *s, const struct chart_options *options)
 {
 	s->report.profile = &s->builder->profile;
+	s->report.device_work = &s->work;
 	builder_finish(s->builder);
 	assert_int_equal(timeline_build(&s->report.timeline, s->report.profile, NULL), 0);
 	assert_int_equal(statistics_collect(&s->report.statistics, s->report.profile, NULL), 0);
@@ -255,12 +258,13 @@ static void a_recording_without_samples_says_nothing_of_them(void **state)
 
 static void bursts_of_a_device_have_a_row_under_its_streams(void **state)
 {
-	const struct chart_burst bursts[] = {{1, 2000, 3000}, {1, 4000, 8000}};
-	const struct chart_options options = {.to_ns = -1, .bursts = bursts, .burst_count = 2};
 	struct sampled *s = sampled_new(0);
 
 	(void)state;
-	draw(s, &options);
+	s->bursts[0] = (struct burst){.device = 1, .start_ns = 2000, .end_ns = 3000};
+	s->bursts[1] = (struct burst){.device = 1, .start_ns = 4000, .end_ns = 8000};
+	s->work = (struct device_work){.bursts = s->bursts, .burst_count = 2};
+	draw(s, &picture);
 	expect(s, "rows.dat", "GPU 1 device-launched");
 	/* the fourth row, after two of the other device and a stream; in us from 1000 ns */
 	expect(s, "spans.dat", "1\t2\t3.9\t3.1\t17\t");

@@ -352,6 +352,7 @@ static struct report report_of(struct builder *b)
 	assert_int_equal(timeline_build(&report.timeline, &b->profile, NULL), 0);
 	assert_int_equal(statistics_collect(&report.statistics, &b->profile, NULL), 0);
 	assert_int_equal(gaps_analyze(&report.gaps, &b->profile, report.timeline, 0, NULL), 0);
+	assert_int_equal(device_work_build(&report.device_work, &b->profile, NULL), 0);
 	return report;
 }
 
@@ -360,6 +361,7 @@ static void report_close(struct report *report)
 	timeline_free(report->timeline);
 	statistics_free(report->statistics);
 	gaps_free(report->gaps);
+	device_work_free(report->device_work);
 }
 
 /* Sums last - first over the data rows of a column file, colour 0 left out. */

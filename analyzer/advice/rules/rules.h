@@ -21,12 +21,14 @@
 /* What a rule needs beyond the report, per device; found once for all rules. */
 struct device_facts {
 	uint64_t launch_count, sync_count; /* calls of the threads that launched work here */
+	int64_t sync_ns, launch_ns;	   /* idle by cause, without what samples show at work */
 	uint64_t short_pause_count;	   /* pauses between repeated short kernels of one thread */
 	int64_t short_pause_launch_ns, short_pause_host_ns; /* their idle time by cause */
 };
 
 /* A kernel this short, launched this often, with pauses this short between: the pauses are what
- * launching costs (a framework's dispatch takes up to tens of microseconds), not other work. */
+ * launching costs (a framework's dispatch takes up to tens of microseconds), not other work.  A pause
+ * in which samples show work that the device launched is none. */
 #define SHORT_KERNEL_NS 100000
 #define SHORT_PAUSE_NS 100000
 #define REPEATED_LAUNCH_COUNT 50

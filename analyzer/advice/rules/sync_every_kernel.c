@@ -18,15 +18,12 @@
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
 {
-	const struct gap_device *gaps = &facts->report->gaps->devices[device];
-
-	return gaps->by_cause_ns[GAP_SYNC] + gaps->by_cause_ns[GAP_LAUNCH];
+	return facts->devices[device].sync_ns + facts->devices[device].launch_ns;
 }
 
 static int recommend(const struct facts *facts, struct advice *advice, size_t device)
 {
 	const struct device_facts *found = &facts->devices[device];
-	const struct gap_device *gaps = &facts->report->gaps->devices[device];
 	struct recommendation *item = advice_add(advice, facts, device, stake_ns(facts, device));
 	int rc;
 
@@ -48,8 +45,8 @@ static int recommend(const struct facts *facts, struct advice *advice, size_t de
 		rc = advice_say(item,
 				"the GPU was idle for %s inside waits and %s during "
 				"launches",
-				format_ns((double)gaps->by_cause_ns[GAP_SYNC]).text,
-				format_ns((double)gaps->by_cause_ns[GAP_LAUNCH]).text);
+				format_ns((double)found->sync_ns).text,
+				format_ns((double)found->launch_ns).text);
 	return rc;
 }
 
