@@ -393,6 +393,26 @@ static int fill(struct painter *painter)
 	return rc;
 }
 
+static bool has_own_traffic(const struct painter *painter)
+{
+	const struct sm_activity *activity = painter->report->sm_activity;
+
+	for (size_t i = 0; activity && i < activity->device_count; i++)
+		if (activity->devices[i].pcie_own_bytes > 0)
+			return true;
+	return false;
+}
+
+static bool has_sm_activity(const struct painter *painter)
+{
+	const struct sm_activity *activity = painter->report->sm_activity;
+
+	for (size_t i = 0; activity && i < activity->device_count; i++)
+		if (activity->devices[i].has_sms)
+			return true;
+	return false;
+}
+
 /* ---- words and rows ---- */
 static void set_title(struct chart_file *file, const struct painter *painter)
 {
@@ -408,9 +428,10 @@ static void set_title(struct chart_file *file, const struct painter *painter)
 	snprintf(who, sizeof(who), "%.60s", active ? profile->devices[first].name : "GPU");
 	if (active > 1)
 		snprintf(who, sizeof(who), "%zu GPUs, together", active);
-	snprintf(title, sizeof(title), "%s: idle for %s of %s", who,
+	snprintf(title, sizeof(title), "%s: idle for %s of %s%s", who,
 		 format_percent((double)painter->idle.idle_ns, (double)painter->idle.wall_ns).text,
-		 format_ns((double)painter->idle.wall_ns).text);
+		 format_ns((double)painter->idle.wall_ns).text,
+		 has_sm_activity(painter) ? ", says the trace" : "");
 	if (!painter->idle.wall_ns)
 		snprintf(title, sizeof(title), "%s: outside the time of GPU operations", who);
 	chart_set_text(file, "chart_title", title);
@@ -467,8 +488,11 @@ static void set_strip_note(struct chart_file *file, const struct painter *painte
 			 "\u2581 to \u2588: mean, up to the figure beside it%s%s",
 			 share[0] ? "; /" : "", share);
 	else if (scales->window_ns)
-		snprintf(text, sizeof(text), "Areas are means, lines the highest sample%s%s.",
-			 share[0] ? "; hatched" : "", share);
+		snprintf(text, sizeof(text), "Areas are means, lines the highest sample%s%s.%s",
+			 share[0] ? "; hatched" : "", share,
+			 has_own_traffic(painter)
+				 ? " PCIe out contains what sampling itself writes."
+				 : "");
 	chart_set_text(file, "strip_note", text);
 }
 
