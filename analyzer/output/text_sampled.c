@@ -36,7 +36,7 @@ static void put_difference(struct page *page, const struct sm_activity_device *r
 	}
 }
 
-/* "DRAM 1.20 TB/s  PCIe in 55.2 GB/s": of the sampled time. */
+/* "DRAM 1.20 TB/s, PCIe in 55.2 GB/s": of the sampled time. */
 static void put_traffic(struct page *page, const struct sm_activity_device *row)
 {
 	const struct {
@@ -47,22 +47,21 @@ static void put_traffic(struct page *page, const struct sm_activity_device *row)
 		{"L2", row->l2_bytes},
 		{"atomics", row->atomic_bytes},
 		{"PCIe in", row->pcie_read_bytes},
-		{"out", row->pcie_write_bytes - row->pcie_own_bytes},
+		{"PCIe out", row->pcie_write_bytes - row->pcie_own_bytes},
 		{"NVLink in", row->nvlink_rx_bytes},
-		{"out", row->nvlink_tx_bytes},
+		{"NVLink out", row->nvlink_tx_bytes},
 	};
 	double seconds = (double)row->sampled_ns / 1e9;
-	const char *separator = "    ";
+	char text[256] = "";
+	size_t used = 0;
 
-	for (size_t i = 0; i < sizeof(flows) / sizeof(*flows); i++) {
-		if (flows[i].bytes < 1)
-			continue;
-		fprintf(page->out, "%s%s %s", separator, flows[i].name,
-			format_rate(flows[i].bytes / seconds).text);
-		separator = "  ";
-	}
-	if (separator[2] == '\0')
-		fputc('\n', page->out);
+	for (size_t i = 0; i < sizeof(flows) / sizeof(*flows) && used < sizeof(text); i++)
+		if (flows[i].bytes >= 1)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s",
+						 used ? ", " : "", flows[i].name,
+						 format_rate(flows[i].bytes / seconds).text);
+	if (used)
+		page_wrap(page, "    ", text, 4);
 }
 
 /* Reading the counters writes over PCIe too. */

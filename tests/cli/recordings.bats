@@ -16,6 +16,7 @@ recordings() {
 	(cd tests/recordings && printf '%s\n' */ | tr -d /)
 }
 
+# launched(what) are the launches of graphs by the device in that mode.
 # expect RECORDING PYTHON...: each expression over its JSON report is true.  In them `r` is the report,
 # `d` the only device, kernels() the counts by a name without arguments, row() the only row with the given
 # values, and advice() the ids of the advice, most at stake first; point() is a counted kernel's place under
@@ -43,6 +44,11 @@ def point(name):
 def counter(kernel, role):
     [found] = [c for c in r["counters"] if c.get("name") == kernel and c["role"] == role]
     return found["mean"] if found["min"] == found["mean"] == found["max"] else None
+def launched(mode):
+    return sum(x["count"] for x in r["device_graphs"]["launches"] if x["mode"] == mode)
+def sampled_sms():
+    [found] = r["sm_activity"]
+    return found
 def points():
     return r["roofline"]["kernels"] + r["roofline"]["graphs"] + [r["roofline"]["application"]]
 failed = [e for e in sys.argv[2:] if not eval("(" + e + ")")]
@@ -352,6 +358,108 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 		[ "$(value "$name" 'any(k["is_counted"] for k in r["roofline"]["kernels"])')" = False ] || counted=$((counted + 1))
 	done
 	[ "$counted" -ge 20 ]
+}
+
+# Samples of the whole GPU.  device_* run 8 steps, twice; dp_* as many as their sources say, twice.
+@test "device_graph: the device launches what the host does not, by mode, and the bursts are its nodes" {
+	expect device_graph.naive 'sum(kernels().values()) == 48' 'r["device_graphs"]["launches"] == []' \
+		'r["device_work"]["burst_count"] == 0'
+	# 7 of 8 steps are launched by the graph itself, with two kernels of many blocks each
+	expect device_graph.tail 'sum(kernels().values()) == 6' 'launched("tail") == 14' \
+		'r["device_work"]["burst_count"] == 28'
+	expect device_graph.sibling 'sum(kernels().values()) == 6' 'launched("sibling") == 14' \
+		'r["device_work"]["burst_count"] == 28'
+	expect device_graph.fire_and_forget 'kernels() == {"launch_parts_kernel": 2}' \
+		'r["device_work"]["burst_count"] == 16'
+	# one kernel launches all 8 steps of two kernels as tails
+	expect device_graph.tail_queue 'kernels() == {"launch_tails_kernel": 2}' \
+		'r["device_work"]["burst_count"] == 32'
+}
+
+@test "device_scheduler, device_choice: a burst for each step that the device launches, none where the host does" {
+	for name in device_scheduler.naive device_choice.naive device_choice.both; do
+		expect $name 'r["device_work"]["burst_count"] == 0' 'r["device_graphs"]["launches"] == []'
+	done
+	expect device_scheduler.naive 'kernels() == {"decode_kernel": 16, "sample_kernel": 16}'
+	for variant in fire_and_forget tail one_graph; do
+		expect device_scheduler.$variant 'r["device_work"]["burst_count"] == 16' \
+			'kernels()["scheduler_kernel"] == 2'
+	done
+	for variant in fire_and_forget tail; do
+		expect device_choice.$variant 'r["device_work"]["burst_count"] == 16' \
+			'kernels() == {"choose_kernel": 16, "classify_kernel": 16}'
+	done
+	# each step is three kernels, and the first of each run is the host's own
+	expect device_choice.relaunch 'kernels() == {"choose_kernel": 2, "classify_kernel": 2}' \
+		'r["device_work"]["burst_count"] == 30'
+}
+
+@test "dynamic parallelism: every child of many blocks is a burst of its parent, with its blocks" {
+	expect dynamic_parallelism.device.sampled 'kernels() == {"launching_parent_kernel": 40}' \
+		'r["device_work"]["burst_count"] == 80 == len(r["bursts"])' \
+		'[x["launch_count"] for x in r["device_work"]["launchers"]] == [40]'
+	expect dp_irregular.device 'kernels() == {"top_kernel": 8}' 'r["device_work"]["burst_count"] == 8' \
+		'all(b["is_inside"] for b in r["bursts"])'
+	expect dp_tiny.device 'kernels() == {"launching_kernel": 16}' 'r["device_work"]["burst_count"] == 16'
+	for name in dp_irregular.naive dp_irregular.queue dp_tiny.naive dp_tiny.one_kernel dp_tokens.naive \
+		dp_tokens.compacted persistent.naive persistent.persistent work_queue.naive.sampled; do
+		expect $name 'r["device_work"]["burst_count"] == 0' 'r["device_work"]["launchers"] == []'
+	done
+}
+
+@test "persistent: 400 kernels or two" {
+	expect persistent.naive 'kernels() == {"step_kernel": 400}'
+	expect persistent.persistent 'kernels() == {"persistent_kernel": 2}' \
+		'sampled_sms()["sms"] > 0.98' 'sampled_sms()["least_sm"] > 0.98'
+}
+
+@test "every recording with samples: differences add up to the sampled time, shares are at most the whole" {
+	sampled=0
+	for name in $(recordings); do
+		expect "$name" 'all(s["both_ns"] + s["neither_ns"] + sum(s["differences_ns"].values()) == s["sampled_ns"] for s in r["sampling"])' \
+			'all(0 <= x["least_sm"] <= x["sms"] + 1e-6 and x["sms"] <= x["busiest_sm"] + 1e-6 <= 1 + 2e-6 for x in r["sm_activity"])' \
+			'all(0 <= x["tail_ns"] <= x["span_ns"] for x in r["sm_activity"])' \
+			'len(r["bursts"]) == r["device_work"]["burst_count"] == sum(x["count"] for x in r["device_work"]["launchers"])'
+		[ "$(value "$name" 'len(r["sampling"])')" -eq 0 ] || sampled=$((sampled + 1))
+	done
+	[ "$sampled" -ge 28 ]
+}
+
+@test "nothing untraced where the host launches everything, most of it where the device does" {
+	for name in device_graph.naive device_scheduler.naive dp_irregular.naive persistent.persistent work_queue.naive.sampled; do
+		expect $name 'r["sampling"][0]["differences_ns"]["untraced"] == 0'
+	done
+	for name in device_graph.tail device_scheduler.tail dp_irregular.device; do
+		expect $name 'r["sampling"][0]["differences_ns"]["untraced"] > 0.6 * r["sampling"][0]["active_ns"]'
+	done
+}
+
+@test "work_queue: samples and counters agree on least, mean and busiest SM within 5%, and the mild one is balanced" {
+	for name in work_queue work_queue_mild; do
+		for share in min mean; do
+			counted=$(value $name.naive.counted "[c['mean'] for c in r['counters'] if c['role'] == 'sm_active_cycles_$share'][0] / [c['mean'] for c in r['counters'] if c['role'] == 'sm_active_cycles_max'][0]")
+			key=$([ $share = min ] && echo least_sm || echo sms)
+			expect $name.naive.sampled "abs(sampled_sms()['$key'] / sampled_sms()['busiest_sm'] / $counted - 1) < 0.05"
+		done
+	done
+	expect work_queue.naive.sampled 'sampled_sms()["least_sm"] < 0.3 * sampled_sms()["busiest_sm"]' \
+		'sampled_sms()["tail_ns"] > 0.5 * sampled_sms()["span_ns"]'
+	expect work_queue_mild.naive.sampled 'sampled_sms()["least_sm"] > 0.9 * sampled_sms()["busiest_sm"]' \
+		'sampled_sms()["tail_ns"] < 0.1 * sampled_sms()["span_ns"]'
+}
+
+@test "advice: nothing of graphs or waits where the device works beneath the trace, nor for the control" {
+	for name in $(recordings | grep -E '^device_(graph|scheduler|choice)[.]|^dp_'); do
+		expect "$name" 'advice() == []'
+	done
+}
+
+@test "what samples leave invisible is said, and without them that they would help" {
+	expect device_graph.tail 'any(x.startswith("names of the kernels that the device launches") for x in r["not_visible"])' \
+		'any("tensor, l2, nvlink" in x for x in r["not_visible"])' \
+		'not any("look idle" in x for x in r["not_visible"])'
+	expect dynamic_parallelism.device.sampled 'any("were not sampled" in x for x in r["not_visible"])'
+	expect dynamic_parallelism.device 'any("record with --sample" in x for x in r["not_visible"])'
 }
 
 # make golden writes these anew; read the diff before it is committed.

@@ -83,7 +83,7 @@ print($1)"
 }
 
 @test "JSON has the promised keys" {
-	run json "report['schema'], set('processes devices kernels roofline launch_roofline atomics counters graphs device_graphs copies memsets api ranges gaps concurrency losses not_visible advice'.split()) - set(report)"
+	run json "report['schema'], set('processes devices kernels roofline launch_roofline atomics counters graphs device_graphs sampling sm_activity device_work bursts copies memsets api ranges gaps concurrency losses not_visible advice'.split()) - set(report)"
 	[ "$output" = "1 set()" ]
 	run json "[report['kernels'][0][k] for k in 'name mangled count total_ns mean_ns p50_ns p99_ns min_ns max_ns grid block registers'.split()]"
 	[ "$output" = "['saxpy(int, float, float*)', '_Z5saxpyifPf', 2, 15000, 7500.0, 5000, 10000, 5000, 10000, [64, 2, 1], [256, 1, 1], 32]" ]
@@ -107,7 +107,7 @@ print($1)"
 }
 
 @test "every section of CSV has as many fields in each row as columns" {
-	for section in processes devices kernels roofline launch_roofline atomics counters graphs device_graphs copies memsets api ranges gaps concurrency \
+	for section in processes devices kernels roofline launch_roofline atomics counters graphs device_graphs sampling sm_activity device_work bursts copies memsets api ranges gaps concurrency \
 		streams advice losses not_visible; do
 		"$ROOFLINECTL" report roofline.1 -f csv -s "$section" | python3 -c "
 import csv, sys
@@ -206,6 +206,100 @@ assert rows and all(len(row) == len(rows[0]) for row in rows), rows"
 	echo "1014100,1014200,4,42,4,0" >>roofline.1/host.7/api.csv
 	run "$ROOFLINECTL" report roofline.1 --section not_visible --wide
 	[[ "$output" == *"host functions in streams (1 seen"* ]]
+}
+
+# N runs from 1015 to 1020 us; the device launches 100 blocks that work from 1030 to 1033 us.
+add_samples() {
+	local folder="roofline.1/host.7" i
+	sed -i 's/sealed_ns/sample_ns,1000\nsealed_ns/' "$folder/process.csv"
+	{
+		echo device,role,name
+		for role in dispatches blocks sm_elapsed_cycles sm_cycles sm_cycles_min sm_cycles_max pcie_write_bytes; do
+			echo "0,$role,counter"
+		done
+	} >"$folder/sampled_metrics.csv"
+	printf 'device,start_ns,end_ns,interval_ns\n0,1010000,1040000,1000\n' >"$folder/sampled_spans.csv"
+	{
+		echo start_ns,length_ns,device,sample_count,dispatches,blocks,sm_cycles,sm_cycles_min,sm_cycles_max,sm_elapsed_cycles,pcie_write_bytes
+		echo 1010000,5000,0,5,0,0,0,0,0,5000,500
+		for i in {15..39}; do
+			if [ "$i" -lt 20 ]; then
+				echo "10${i}000,1000,0,1,$((i == 15)),$((i == 15 ? 128 : 0)),132000,1000,1000,1000,100"
+			elif [ "$i" -ge 30 ] && [ "$i" -lt 33 ]; then
+				echo "10${i}000,1000,0,1,$((i == 30)),$((i == 30 ? 100 : 0)),66000,0,1000,1000,2100"
+			else
+				echo "10${i}000,1000,0,1,0,0,0,0,0,1000,100"
+			fi
+		done
+	} >"$folder/samples.csv"
+}
+
+@test "samples: text tells idle by trace and by SMs, SMs of kernels, and what the device launched" {
+	add_samples
+	run "$ROOFLINECTL" report roofline.1 --section sampling
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"GPU 0  30.0 us in 1 window of 1.00 us samples; not the other "* ]]
+	[[ "$output" =~ "idle, says the trace"\ +6\.00\ us ]]
+	[[ "$output" =~ "idle, say the SMs"\ +22\.0\ us ]]
+	[[ "$output" =~ "copies and memsets"\ +16\.0\ us ]]
+	[[ "$output" == *"PCIe out 200 MB/s"* ]]
+	[[ "$output" == *"PCIe out is without the 100 MB/s of sampling itself"* ]]
+	[[ "$output" != *"were lost"* ]]
+	run "$ROOFLINECTL" report roofline.1 --section sm_activity
+	[[ "$output" =~ 100\.0%\ +100\.0%\ +100\.0%\ +0\.0%\ +1\ +5\.00\ us ]]
+	run "$ROOFLINECTL" report roofline.1 --section device_work
+	[[ "$output" == *"copies and memsets, or nothing"* ]]
+	run "$ROOFLINECTL" report roofline.1 --section bursts
+	[[ "$output" =~ 3\.00\ us\ at\ +30\.0\ us\ +1\ +100\ +in ]]
+}
+
+@test "samples: CSV heads are stable and JSON has the promised keys" {
+	add_samples
+	columns() { "$ROOFLINECTL" report roofline.1 -f csv -s "$1" | head -n 1; }
+	[ "$(columns sampling)" = device,name,interval_ns,sample_count,window_count,sampled_ns,has_sms,traced_ns,active_ns,both_ns,neither_ns,copies_ns,inside_kernels_ns,edges_ns,untraced_ns,mean_sms,mean_active_sms,dram_bytes,l2_bytes,atomic_bytes,pcie_read_bytes,pcie_write_bytes,nvlink_rx_bytes,nvlink_tx_bytes,pcie_own_bytes ]
+	[ "$(columns sm_activity)" = name,launch_count,span_ns,sms,least_sm,busiest_sm,tail_ns,tensor,dram_byte_per_s ]
+	[ "$(columns device_work)" = kernel,process,graph,is_inside,launch_count,dispatch_count,block_count,dram_bytes,span_ns,own_ns,quiet_ns,count,total_ns,mean_ns,p50_ns,p99_ns,min_ns,max_ns ]
+	[ "$(columns bursts)" = device,start_ns,end_ns,dispatch_count,block_count,dram_bytes,is_inside,is_beside,op_start_ns,op_end_ns ]
+	for section in sampling sm_activity device_work bursts; do
+		"$ROOFLINECTL" report roofline.1 -f csv -s $section | python3 -c "
+import csv, sys
+rows = list(csv.reader(sys.stdin))
+assert len(rows) == 2 and len(rows[0]) == len(rows[1]), rows"
+	done
+	run json "[report['sampling'][0][k] for k in 'interval_ns sample_count window_count sampled_ns has_sms traced_ns active_ns both_ns neither_ns differences_ns pcie_write_bytes pcie_own_bytes'.split()]"
+	[ "$output" = "[1000, 30, 1, 30000, True, 24000, 8000, 8000, 6000, {'copies': 16000, 'inside_kernels': 0, 'edges': 0, 'untraced': 0}, 9000.0, 3000.0]" ]
+	run json "[report['sm_activity'][0][k] for k in 'launch_count span_ns sms least_sm busiest_sm tail_ns'.split()]"
+	[ "$output" = "[1, 5000, 1.0, 1.0, 1.0, 0]" ]
+	run json "[report['bursts'][0][k] for k in 'device start_ns end_ns dispatch_count block_count is_inside is_beside'.split()]"
+	[ "$output" = "[0, 1030000, 1033000, 1, 100, True, False]" ]
+	run json "report['device_work']['burst_count'], report['device_work']['launchers'][0]['kernel']"
+	[ "$output" = "(1, None)" ] || [ "$output" = "1 None" ]
+}
+
+@test "samples that were lost are told where sampled time is, and not called idle" {
+	add_samples
+	printf 'time_ns,kind,count,detail\n1,lost_sample_ns,250000,x\n2,lost_sample_ns,250000,x\n' \
+		>roofline.1/host.7/losses.csv
+	run "$ROOFLINECTL" report roofline.1 --section sampling
+	[[ "$output" == *"500 us of samples were lost: not counted, and not as idle"* ]]
+	run json "report['sampling'][0]['sampled_ns']"
+	[ "$output" = 30000 ]
+}
+
+@test "samples that were asked for and not taken: why not" {
+	echo "sample_problem,cuptiPmSamplingEnable: insufficient privileges (35)" >>roofline.1/host.7/process.csv
+	run json "' | '.join(report['not_visible'])"
+	[[ "$output" == *"samples of host.7: cuptiPmSamplingEnable: insufficient privileges (35)"* ]]
+}
+
+@test "what samples do not cover and counters that they lack are told to be invisible" {
+	run json "[x for x in report['not_visible'] if 'record with --sample' in x] != []"
+	[ "$output" = True ]
+	add_samples
+	run json "' | '.join(report['not_visible'])"
+	[[ "$output" != *"record with --sample"* ]]
+	[[ "$output" == *"11.0 us of the 41.0 us from first to last operation were not sampled"* ]]
+	[[ "$output" == *"over time, on GPU 0: dram, tensor, l2, nvlink (not named by --sample-metrics"* ]]
 }
 
 @test "there are no escape sequences when stdout is not a terminal" {
