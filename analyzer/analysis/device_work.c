@@ -9,7 +9,7 @@
 #include "analysis/groups.h"
 #include "analysis/sample_runs.h"
 #include "analysis/spans.h"
-#include "trace/array.h"
+#include "base/array.h"
 
 /* A run and the record of the operation with which it begins: the record begins up to a microsecond
  * before the first SM is active, and samples are no finer than that. */

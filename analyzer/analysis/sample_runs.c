@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/array.h"
+#include "base/array.h"
 
 /* SMs that are active on average during a sample: work of two blocks is above, what launches it below: a
  * kernel of one block, and two or three where that many were seen to begin. */

@@ -6,7 +6,7 @@
 #include "analysis/groups.h"
 #include "analysis/spans.h"
 #include "analysis/sums.h"
-#include "trace/array.h"
+#include "base/array.h"
 
 /* Records and samples agree to about this (docs/results/device-work.txt). */
 #define EDGE_NS 2000

@@ -25,7 +25,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "trace/array.h"
+#include "base/array.h"
 #include "trace/id_map.h"
 #include "trace/profile.h"
 #include "trace/reader.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "trace/array.h"
+#include "base/array.h"
 #include "trace/id_map.h"
 #include "trace/stable_sort.h"
 #include "trace/strings.h"
