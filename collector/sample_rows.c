@@ -117,7 +117,7 @@ static bool find_time(const struct sample_source *source, const struct sample_im
 int sample_rows_bounds(const struct sample_source *source, const struct sample_image *image,
 		       struct sample_time *first, struct sample_time *last)
 {
-	size_t i = 0, end = image->count;
+	size_t i = image->is_after_start, end = image->count;
 
 	while (i < end && !find_time(source, image, i, first))
 		i++;
@@ -133,7 +133,7 @@ void sample_rows_write(const struct sample_source *source, CUpti_Profiler_Host_O
 	double values[SAMPLE_NAME_LIMIT];
 	struct sample_time time;
 
-	for (size_t i = 0; i < image->count; i++) {
+	for (size_t i = image->is_after_start; i < image->count; i++) {
 		if (!find_time(source, image, i, &time) ||
 		    sample_evaluate(source->cupti, evaluator, source->config, image, i, values) !=
 			    CUPTI_SUCCESS)

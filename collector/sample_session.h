@@ -21,8 +21,9 @@ struct sample_session;
 struct sample_image {
 	uint8_t *bytes;
 	size_t size;
-	size_t capacity; /* samples that it has room for */
-	size_t count;	 /* that it holds */
+	size_t capacity;     /* samples that it has room for */
+	size_t count;	     /* that it holds */
+	bool is_after_start; /* the first of them is none: it begins before the start */
 };
 
 /* When a sample began and ended, on CUPTI's clock. */

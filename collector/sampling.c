@@ -78,6 +78,7 @@ struct sampler {
 	pthread_cond_t changed; /* anything below */
 	bool is_waiting;	/* for the first launch */
 	bool is_running;	/* the hardware samples */
+	bool is_after_start;	/* and nothing has been decoded since it was started */
 	bool is_decoding;
 	bool is_stopping, is_drained, has_failed;
 	int64_t started_ns;   /* CLOCK_MONOTONIC: this window */
@@ -214,6 +215,8 @@ static void submit(struct sampler *sampler, struct filled_image *image)
 {
 	if (!image->image.count)
 		return;
+	image->image.is_after_start = sampler->is_after_start;
+	sampler->is_after_start = false;
 	count_hole(sampler, &image->image);
 	image->state = IMAGE_DECODED;
 	image->age = ++sampler->decoded_count;
@@ -255,6 +258,7 @@ static void start_window(struct sampler *sampler)
 		return;
 	}
 	sampler->is_running = true;
+	sampler->is_after_start = true;
 	sampler->started_ns = clock_ns(CLOCK_MONOTONIC);
 	pthread_cond_broadcast(&sampler->changed);
 }

@@ -215,12 +215,12 @@ void page_section_device_work(struct page *page)
 
 static int compare_bursts(const void *left, const void *right)
 {
-	const struct burst *const *a = left, *const *b = right;
-	int64_t a_ns = (*a)->end_ns - (*a)->start_ns, b_ns = (*b)->end_ns - (*b)->start_ns;
+	const struct burst *a = left, *b = right;
+	int64_t a_ns = a->end_ns - a->start_ns, b_ns = b->end_ns - b->start_ns;
 
 	if (a_ns != b_ns)
 		return a_ns < b_ns ? 1 : -1;
-	return ((*a)->start_ns > (*b)->start_ns) - ((*a)->start_ns < (*b)->start_ns);
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
 static void put_burst(struct page *page, const struct burst *row)
@@ -245,17 +245,17 @@ void page_section_bursts(struct page *page)
 {
 	const struct device_work *work = page->report->device_work;
 	size_t rows = page_rows(page, work->burst_count, PAGE_TOP);
-	const struct burst **order = calloc(work->burst_count + 1, sizeof(const struct burst *));
+	struct burst *order = calloc(work->burst_count + 1, sizeof(*order));
 
-	for (size_t i = 0; order && i < work->burst_count; i++)
-		order[i] = &work->bursts[i];
+	if (order && work->burst_count)
+		memcpy(order, work->bursts, work->burst_count * sizeof(*order));
 	if (order && rows) {
 		qsort(order, work->burst_count, sizeof(*order), compare_bursts);
 		page_list_title(page, "Longest device-launched bursts", NULL, rows,
 				work->burst_count);
 		page_heads(page, "                          kernels   blocks");
 		for (size_t i = 0; i < rows; i++)
-			put_burst(page, order[i]);
+			put_burst(page, &order[i]);
 	}
 	free(order);
 }

@@ -538,7 +538,7 @@ soon() {
 	local started=()
 	export ROOFLINE_SAMPLE=50us
 	for run in 1 2 3 4 5 6; do
-		CUDA_INJECTION64_PATH=$collector ROOFLINE_OUTPUT=$recording/$run timeout -s KILL "0.$((RANDOM % 30 + 25))" \
+		CUDA_INJECTION64_PATH=$collector ROOFLINE_OUTPUT=$recording/$run timeout -s KILL "$((RANDOM % 2 + 1)).$((RANDOM % 90 + 10))" \
 			"$app" cuda context:1 launch_forever:run_us=100 >"$run.out" 2>"$run.err" 3>&- &
 		started+=($!)
 	done
