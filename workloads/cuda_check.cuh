@@ -4,6 +4,9 @@
  * CUDA_CHECK(call) runs a CUDA call, CUDA_LAUNCH(kernel<<<...>>>(...)) a kernel launch.  On an
  * error both name the call, the file, the line and the CUDA error, and end the program with 1.
  * Both count: host_call_count is how often this thread has spoken to CUDA.
+ *
+ * A program that can go on without the memory it asked for sets cuda_throws_out_of_memory: then
+ * that one error is thrown, as struct cuda_out_of_memory.
  */
 #ifndef ROOFLINE_CUDA_CHECK_CUH
 #define ROOFLINE_CUDA_CHECK_CUH
@@ -14,12 +17,21 @@
 #include <cuda_runtime.h>
 
 static thread_local long host_call_count;
+static bool cuda_throws_out_of_memory;
+
+struct cuda_out_of_memory {
+	const char *call; /* as it stands in the source */
+};
 
 static inline void cuda_check(cudaError_t error, const char *call, const char *file, int line)
 {
 	host_call_count++;
 	if (error == cudaSuccess)
 		return;
+	if (error == cudaErrorMemoryAllocation && cuda_throws_out_of_memory) {
+		cudaGetLastError();
+		throw cuda_out_of_memory{call};
+	}
 	fprintf(stderr, "%s:%d: %s failed: %s (%s)\n", file, line, call, cudaGetErrorName(error),
 		cudaGetErrorString(error));
 	exit(1);

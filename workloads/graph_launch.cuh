@@ -1,10 +1,10 @@
 /*
  * graph_launch.cuh - graphs that are launched from the device, for workloads.
  *
- * A graph that the device may launch is captured between graph_begin and graph_finish_device, which
- * also uploads it: a launch from the device of a graph that is not on the device yet fails.  A kernel
- * launches it with graph_launch, from one thread, and only inside a graph: a plain kernel cannot.
- * An exec that has not finished cannot be launched again.
+ * A graph that the device may launch is captured between graph_begin (graph_capture.cuh) and
+ * graph_finish_device, which also uploads it: a launch from the device of a graph that is not on the
+ * device yet fails.  A kernel launches it with graph_launch, from one thread, and only inside a graph:
+ * a plain kernel cannot.  An exec that has not finished cannot be launched again.
  *
  * A launch from the device that fails is noted, as device_launch.cuh says.
  */
@@ -13,6 +13,7 @@
 
 #include "cuda_check.cuh"
 #include "device_launch.cuh"
+#include "graph_capture.cuh"
 #include "stamps.cuh"
 
 /* CUDA's limits of one run of a launching graph (Programming Guide, 'Device Graph Launch'). */
@@ -49,29 +50,6 @@ static inline __device__ void graph_relaunch_self()
 static inline __device__ enum stamp_what stamp_launcher(enum launched_by by, long run)
 {
 	return by == BY_HOST || (by == FIRST_BY_HOST && run == 0) ? STAMP_HOST : STAMP_DEVICE;
-}
-
-static inline void graph_begin(cudaStream_t stream)
-{
-	CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-}
-
-static inline cudaGraphExec_t graph_finish(cudaStream_t stream, unsigned long long flags)
-{
-	cudaGraph_t graph;
-	cudaGraphExec_t instance;
-
-	CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
-	CUDA_CHECK(cudaGraphInstantiate(&instance, graph, flags));
-	CUDA_CHECK(cudaGraphDestroy(graph));
-	CUDA_CHECK(cudaGraphUpload(instance, stream));
-	return instance;
-}
-
-/* For a graph that only the host launches. */
-static inline cudaGraphExec_t graph_finish_host(cudaStream_t stream)
-{
-	return graph_finish(stream, 0);
 }
 
 /* For a graph that the device launches, be it the graph itself. */

@@ -14,8 +14,8 @@
  * starts from reset and is compared with the reference; a time is shown only when all agreed.
  * Every phase is an NVTX range, so that a recording tells set-up, run and check apart.
  *
- * Exit codes: 0 done, or skipped because this machine lacks what it takes; 1 a wrong result or a
- * CUDA error; 2 usage.
+ * Exit codes: 0 done, or skipped because this machine lacks what it takes (a feature, the memory);
+ * 1 a wrong result or a CUDA error; 2 usage.
  */
 #ifndef ROOFLINE_WORKLOAD_CUH
 #define ROOFLINE_WORKLOAD_CUH
@@ -24,6 +24,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -161,8 +162,18 @@ static inline std::string why_no_device(cudaError_t error)
 	return std::string("no usable GPU: ") + cudaGetErrorString(error);
 }
 
-/* "" when it can, else the reason in one line. */
-static inline std::string why_skipped()
+static inline void require_device(const workload_options &options, int count)
+{
+	if (options.device < count)
+		return;
+	fprintf(stderr, "%s: there is no device %ld; this machine has %d, counted from 0\n",
+		options.name, options.device, count);
+	exit(2);
+}
+
+/* "" when it can, else the reason in one line.  Makes the device that was asked for the current
+ * one, of this thread. */
+static inline std::string why_skipped(const workload_options &options)
 {
 	cudaFuncAttributes attributes;
 	cudaDeviceProp properties;
@@ -172,8 +183,12 @@ static inline std::string why_skipped()
 	error = cudaGetDeviceCount(&count);
 	if (error == cudaSuccess && count == 0)
 		error = cudaErrorNoDevice;
+	if (error == cudaSuccess) {
+		require_device(options, count);
+		error = cudaGetDeviceProperties(&properties, options.device);
+	}
 	if (error == cudaSuccess)
-		error = cudaGetDeviceProperties(&properties, 0);
+		error = cudaSetDevice(options.device);
 	if (error != cudaSuccess)
 		return why_no_device(error);
 	if (cudaFuncGetAttributes(&attributes, probe_kernel) == cudaSuccess)
@@ -214,18 +229,38 @@ void require_match(const workload<problem> &work, const char *variant, const pro
 	exit(1);
 }
 
-template <class problem>
-measurement measure(const workload<problem> &work, const variant<problem> &variant, problem &state,
-		    const workload_options &options)
+static inline std::string why_out_of_memory(const char *call)
 {
-	measurement result = {variant.name, {}, 0, 0, variant.baseline, nullptr};
-	nvtx_range range(variant.name);
+	size_t free_bytes = 0, total_bytes = 0;
+	char text[512];
 
-	if (variant.why_too_much &&
-	    (result.skipped = variant.why_too_much(options.size, options.iterations)))
-		return result;
-	if (variant.why_skipped && (result.skipped = variant.why_skipped(state)))
-		return result;
+	cudaMemGetInfo(&free_bytes, &total_bytes);
+	snprintf(text, sizeof(text),
+		 "out of memory in %s with %.1f of %.1f GiB free on the GPU: try a smaller --size",
+		 call, free_bytes / 0x1p30, total_bytes / 0x1p30);
+	return text;
+}
+
+static const char out_of_host_memory[] = "out of memory on the host: try a smaller --size";
+
+/* Why this variant is left out, "" when it is not. */
+template <class problem>
+std::string why_left_out(const variant<problem> &variant, problem &state,
+			 const workload_options &options)
+{
+	const char *reason = nullptr;
+
+	if (variant.why_too_much)
+		reason = variant.why_too_much(options.size, options.iterations);
+	if (!reason && variant.why_skipped)
+		reason = variant.why_skipped(state);
+	return reason ? reason : "";
+}
+
+template <class problem>
+void measure_runs(const workload<problem> &work, const variant<problem> &variant, problem &state,
+		  const workload_options &options, measurement &result)
+{
 	if (variant.setup)
 		result.setup_ns = timed_ns("set-up", [&] { variant.setup(state); });
 	for (long repeat = 0; repeat <= options.repeats; repeat++) {
@@ -245,6 +280,26 @@ measurement measure(const workload<problem> &work, const variant<problem> &varia
 	if (variant.teardown)
 		variant.teardown(state);
 	std::sort(result.iteration_ns.begin(), result.iteration_ns.end());
+}
+
+/* A variant that runs out of memory is left out; what it had made until then stays. */
+template <class problem>
+measurement measure(const workload<problem> &work, const variant<problem> &variant, problem &state,
+		    const workload_options &options)
+{
+	measurement result = {variant.name, {}, 0, 0, variant.baseline, ""};
+	nvtx_range range(variant.name);
+
+	result.skipped = why_left_out(variant, state, options);
+	if (!result.skipped.empty())
+		return result;
+	try {
+		measure_runs(work, variant, state, options, result);
+	} catch (const cuda_out_of_memory &error) {
+		result.skipped = why_out_of_memory(error.call);
+	} catch (const std::bad_alloc &) {
+		result.skipped = out_of_host_memory;
+	}
 	return result;
 }
 
@@ -315,8 +370,8 @@ void require_within_limits(const workload<problem> &work, const workload_options
 template <class problem> int run_workload(const workload<problem> &work, int argc, char **argv)
 {
 	const struct workload_row *row = workload_find_row(work.name);
-	workload_options options = {work.name, nullptr, work.size, work.iterations,
-				    5,	       false,	false,	   nullptr};
+	workload_options options = {work.name, nullptr, work.size, work.iterations, 5, false,
+				    false,     nullptr, 0};
 	cudaDeviceProp properties;
 
 	workload_parse(&options, row->summary, argc, argv);
@@ -334,15 +389,27 @@ template <class problem> int run_workload(const workload<problem> &work, int arg
 			printf("%-*s %s\n", width, variant.name, variant.summary);
 		return 0;
 	}
-	std::string reason = why_skipped();
+	std::string reason = why_skipped(options);
 	if (!reason.empty()) {
 		print_skipped(row, options.json, reason.c_str());
 		return 0;
 	}
-	CUDA_CHECK(cudaGetDeviceProperties(&properties, 0));
+	CUDA_CHECK(cudaGetDeviceProperties(&properties, options.device));
 	if (options.stamps)
 		stamps_enable(STAMP_CAPACITY);
-	std::vector<measurement> all = measure_all(work, options);
+	std::vector<measurement> all;
+	try {
+		cuda_throws_out_of_memory = true;
+		all = measure_all(work, options);
+	} catch (const cuda_out_of_memory &error) {
+		reason = why_out_of_memory(error.call);
+	} catch (const std::bad_alloc &) {
+		reason = out_of_host_memory;
+	}
+	if (!reason.empty()) {
+		print_skipped(row, options.json, reason.c_str());
+		return 0;
+	}
 	if (options.stamps)
 		stamps_write(options.stamps, work.stamp_names);
 	(options.json ? print_json : print_table)(row, properties.name, &options, all);

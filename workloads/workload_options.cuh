@@ -17,6 +17,7 @@ struct workload_options {
 	long size, iterations, repeats;
 	bool json, list;
 	const char *stamps; /* file for when each kernel ran (stamps.cuh), nullptr: none */
+	long device;	    /* as CUDA counts them, from 0 */
 };
 
 static inline void workload_usage_error(const char *name, const char *problem, const char *text)
@@ -26,28 +27,29 @@ static inline void workload_usage_error(const char *name, const char *problem, c
 }
 
 static inline long workload_parse_count(const char *name, const char *option, const char *text,
-					long limit)
+					long least, long limit)
 {
 	char *end;
 	long count;
 
 	errno = 0;
 	count = strtol(text, &end, 10);
-	if (errno || end == text || *end || count < 1 || count > limit) {
-		fprintf(stderr, "%s: %s takes a whole number from 1 to %ld, not '%s'\n", name,
-			option, limit, text);
+	if (errno || end == text || *end || count < least || count > limit) {
+		fprintf(stderr, "%s: %s takes a whole number from %ld to %ld, not '%s'\n", name,
+			option, least, limit, text);
 		exit(2);
 	}
 	return count;
 }
 
 enum { OPTION_LIST = 'l', OPTION_SIZE = 's', OPTION_ITERATIONS = 'i', OPTION_REPEATS = 'r' };
-enum { OPTION_JSON = 'j', OPTION_STAMPS = 256 };
+enum { OPTION_JSON = 'j', OPTION_DEVICE = 'd', OPTION_STAMPS = 256 };
 
 static const struct argp_option workload_argp_options[] = {
 	{"size", OPTION_SIZE, "N", 0, "elements to work on", 0},
 	{"iterations", OPTION_ITERATIONS, "N", 0, "iterations in one timed run", 0},
 	{"repeats", OPTION_REPEATS, "N", 0, "timed runs; the median is shown", 0},
+	{"device", OPTION_DEVICE, "N", 0, "GPU to run on, counted from 0 (the default)", 0},
 	{"json", OPTION_JSON, nullptr, 0, "print the result as JSON", 0},
 	{"list", OPTION_LIST, nullptr, 0, "list the variants", 0},
 	{"stamps", OPTION_STAMPS, "FILE", 0, "write when each kernel ran, by the GPU's own clock",
@@ -64,14 +66,17 @@ static inline error_t workload_parse_option(int key, char *text, struct argp_sta
 		state->err_stream = nullptr; /* getopt's own line is enough */
 		return 0;
 	case OPTION_SIZE:
-		options->size = workload_parse_count(options->name, "--size", text, 1L << 28);
+		options->size = workload_parse_count(options->name, "--size", text, 1, 1L << 28);
 		return 0;
 	case OPTION_ITERATIONS:
 		options->iterations =
-			workload_parse_count(options->name, "--iterations", text, 1000000);
+			workload_parse_count(options->name, "--iterations", text, 1, 1000000);
 		return 0;
 	case OPTION_REPEATS:
-		options->repeats = workload_parse_count(options->name, "--repeats", text, 1000);
+		options->repeats = workload_parse_count(options->name, "--repeats", text, 1, 1000);
+		return 0;
+	case OPTION_DEVICE:
+		options->device = workload_parse_count(options->name, "--device", text, 0, 1000);
 		return 0;
 	case OPTION_JSON:
 		options->json = true;

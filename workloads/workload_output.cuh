@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "workload_options.cuh"
@@ -26,7 +27,7 @@ struct measurement {
 	double setup_ns;		  /* once, before the first iteration */
 	double host_calls;		  /* per iteration */
 	const char *baseline;		  /* variant to compare with; NULL: naive */
-	const char *skipped;		  /* why there is no time, or NULL */
+	std::string skipped;		  /* why there is no time, or "" */
 };
 
 static inline double median(const std::vector<double> &sorted)
@@ -40,7 +41,8 @@ static inline double median(const std::vector<double> &sorted)
 static inline double speedup(const std::vector<measurement> &all, const measurement &one)
 {
 	for (const measurement &other : all)
-		if (!other.skipped && !strcmp(other.variant, one.baseline ? one.baseline : "naive"))
+		if (other.skipped.empty() &&
+		    !strcmp(other.variant, one.baseline ? one.baseline : "naive"))
 			return median(other.iteration_ns) / median(one.iteration_ns);
 	return 0;
 }
@@ -60,8 +62,8 @@ static inline void print_table(const struct workload_row *row, const char *gpu,
 	printf("%-*s %12s %21s %10s %10s %8s\n", width, "variant", "us/iteration", "min .. max",
 	       "host calls", "set-up us", "speedup");
 	for (const measurement &one : all) {
-		if (one.skipped) {
-			printf("%-*s skipped: %s\n", width, one.variant, one.skipped);
+		if (!one.skipped.empty()) {
+			printf("%-*s skipped: %s\n", width, one.variant, one.skipped.c_str());
 			continue;
 		}
 		printf("%-*s %12.2f %10.2f .. %7.2f %10.2f %10.1f ", width, one.variant,
@@ -94,9 +96,9 @@ static inline void print_json_head(const struct workload_row *row)
 
 static inline void print_json_variant(const std::vector<measurement> &all, const measurement &one)
 {
-	if (one.skipped) {
+	if (!one.skipped.empty()) {
 		printf("\"skipped\": ");
-		print_json_string(one.skipped);
+		print_json_string(one.skipped.c_str());
 		printf("}");
 		return;
 	}
