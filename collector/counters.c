@@ -568,6 +568,7 @@ void counters_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrib
 	trace_rows_give(rows);
 	has_skipped = asked->counters_skip &&
 		      regcomp(&skipped, asked->counters_skip, REG_EXTENDED | REG_NOSUB) == 0;
+	cupti_open_host_library(api);
 	options = asked;
 	cupti = api;
 	/* A replay would repeat memsets too, so it hears of them. */

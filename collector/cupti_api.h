@@ -115,7 +115,7 @@ bool cupti_has_counters(const struct cupti_api *cupti);
 /* True when the library has all that sampling over time takes. */
 bool cupti_has_sampling(const struct cupti_api *cupti);
 
-/* Opens what CUPTI evaluates counters with, before CUPTI does.  For sampling. */
+/* Opens what CUPTI evaluates counters with, before CUPTI does.  For counters and samples. */
 void cupti_open_host_library(const struct cupti_api *cupti);
 
 /* Text of a result code, never NULL. */

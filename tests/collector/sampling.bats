@@ -346,6 +346,26 @@ in_ranges() {
 	equal problem "" "$(property sample_problem)"
 }
 
+@test "a program that is held up for 0.2 s loses no sample of them" {
+	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous
+	local pid
+	env CUDA_INJECTION64_PATH="$collector" "$app" cuda context:1 \
+		launch:count=600,run_us=300,pause_us=1500 >out 2>err 3>&- &
+	pid=$!
+	for _ in 1 2 3; do
+		sleep 0.3
+		kill -STOP "$pid"
+		sleep 0.2
+		kill -CONT "$pid"
+	done
+	wait "$pid"
+	equal complaints 0 "$(grep -c rooflinecollector err || true)"
+	equal lost 0 "$(loss lost_sample_ns)"
+	equal holes 0 "$(tables sampled_spans | xargs tail -q -n +2 | sort -t, -k2n |
+		awk -F, 'NR > 1 && $2 != end { holes++ } { end = $3 } END { print holes + 0 }')"
+	at_least samples 100 "$(rows samples)"
+}
+
 @test "what is lost before the first samples of all is a loss" {
 	export ROOFLINE_SAMPLE_WINDOWS=continuous
 	MOCK_COUNTERS=cuptiPmSamplingDecodeData=8@1-1 record cuda context:1 launch:count=100,pause_us=1000
