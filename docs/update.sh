@@ -6,6 +6,7 @@
 #   <!-- file: docs/results/x.txt -->       the file's text, likewise
 #   <!-- file: docs/results/x.txt NAME -->  its head, and of what several workloads printed NAME's part
 #   <!-- plot: CHART DIR IMAGE OPTION... -->  draws the chart into the image; no <!-- end -->
+#   <!-- gnuplot: docs/results/x.gp IMAGE -->  likewise, what was measured, by a script beside it
 #
 # Paths are from the top of the checkout.  Without --check it writes (make readme).  With --check it
 # changes nothing and prints what would change; `make check` wants no difference.
@@ -57,6 +58,11 @@ fill() {
 	done
 }
 
+# drawings DOCUMENT: script and image of each chart of something measured
+drawings() {
+	sed -n 's/^<!-- gnuplot: \(.*\) -->$/\1/p' "$1"
+}
+
 # plots DOCUMENT: chart, recording, image and options of each plot that it asks for
 plots() {
 	sed -n 's/^<!-- plot: \(.*\) -->$/\1/p' "$1"
@@ -69,6 +75,9 @@ for document in README.md docs/*.md docs/*/*.md; do
 		plots "$document" | while read -r _ _ image _; do
 			[ -s "$image" ] || echo "$document: $image is missing"
 		done
+		drawings "$document" | while read -r _ image; do
+			[ -s "$image" ] || echo "$document: $image is missing"
+		done
 		continue
 	fi
 	cmp -s "$scratch/filled" "$document" || cat "$scratch/filled" >"$document"
@@ -77,5 +86,8 @@ for document in README.md docs/*.md docs/*/*.md; do
 		# shellcheck disable=SC2086 # options are several words
 		rooflinectl plot "$recording" "$chart" $options -o "$scratch" >/dev/null
 		mv "$scratch/roofline-$chart.svg" "$image"
+	done
+	drawings "$document" | while read -r script image; do
+		gnuplot -e "image = '$image'" "$script"
 	done
 done
