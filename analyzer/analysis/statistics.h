@@ -22,7 +22,7 @@ struct kernel_statistics {
 	struct distribution time;
 	uint32_t signature_count; /* different launch shapes */
 	uint32_t signature;	  /* signatures[]: the shape with the most time */
-	uint32_t device_count;
+	uint32_t device, device_count; /* the first of those that it ran on */
 };
 
 /* All copies of one direction, memory kinds and asynchrony. */

@@ -105,9 +105,11 @@ static size_t complete(struct kernel_pass *pass)
 			continue;
 		kernel.name = profile->kernel_names[i];
 		kernel.time = durations_distribution(&pass->durations, i);
-		for (size_t device = 0; device < profile->device_count; device++)
-			kernel.device_count +=
-				pass->is_on_device[i * profile->device_count + device];
+		for (size_t device = profile->device_count; device-- > 0;)
+			if (pass->is_on_device[i * profile->device_count + device]) {
+				kernel.device_count++;
+				kernel.device = (uint32_t)device;
+			}
 		pass->by_name[count++] = kernel;
 	}
 	return count;

@@ -27,7 +27,7 @@ static void advance(struct sweep *sweep, int64_t to_ns)
 	struct timeline_device *device = sweep->device;
 	int64_t step_ns = to_ns - sweep->now_ns;
 	/* A whole graph counts as kernels: what else its nodes are cannot be told. */
-	bool kernel = sweep->by_kind[OP_KERNEL] || sweep->by_kind[OP_GRAPH];
+	size_t kernel = sweep->by_kind[OP_KERNEL] + sweep->by_kind[OP_GRAPH];
 	bool copy = sweep->by_kind[OP_COPY];
 	size_t level =
 		sweep->count < TIMELINE_MAX_CONCURRENCY ? sweep->count : TIMELINE_MAX_CONCURRENCY;
@@ -35,6 +35,8 @@ static void advance(struct sweep *sweep, int64_t to_ns)
 	device->concurrency_ns[level] += step_ns;
 	device->busy_ns += sweep->count ? step_ns : 0;
 	device->kernel_ns += kernel ? step_ns : 0;
+	device->kernel_total_ns += (int64_t)kernel * step_ns;
+	device->kernel_shared_ns += kernel > 1 ? step_ns : 0;
 	device->copy_ns += copy ? step_ns : 0;
 	device->memset_ns += sweep->by_kind[OP_MEMSET] ? step_ns : 0;
 	device->copy_overlapped_ns += kernel && copy ? step_ns : 0;

@@ -17,6 +17,8 @@ struct timeline_device {
 	int64_t busy_ns; /* union of all operations */
 	int64_t idle_ns; /* wall_ns - busy_ns */
 	int64_t kernel_ns, copy_ns, memset_ns; /* unions by kind */
+	int64_t kernel_total_ns;	       /* of each kernel, side by side or not, added up */
+	int64_t kernel_shared_ns;	       /* time in which two and more kernels ran */
 	int64_t copy_overlapped_ns;	       /* copy time during which a kernel ran */
 	int64_t concurrency_ns[TIMELINE_MAX_CONCURRENCY + 1]; /* time with exactly i operations */
 };

@@ -1,6 +1,8 @@
 /* csv.c - one section as a table: the first line names the columns.  See OUTPUT_SCHEMA. */
 #include "output/csv_values.h"
 
+#include "analysis/occupancy.h"
+
 #include <csv.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -37,7 +39,7 @@ void csv_section_devices(struct sheet *sheet)
 	const struct report *report = sheet->report;
 
 	fputs("device,name,uuid,first_ns,last_ns,wall_ns,busy_ns,idle_ns,kernel_ns,copy_ns,"
-	      "memset_ns,copy_overlapped_ns,gap_count",
+	      "memset_ns,copy_overlapped_ns,kernel_total_ns,kernel_shared_ns,gap_count",
 	      sheet->out);
 	put_cause_heads(sheet);
 	for (size_t i = 0; i < row_count(sheet, report->profile->device_count); i++) {
@@ -55,10 +57,30 @@ void csv_section_devices(struct sheet *sheet)
 		put_integer(sheet, times->copy_ns);
 		put_integer(sheet, times->memset_ns);
 		put_integer(sheet, times->copy_overlapped_ns);
+		put_integer(sheet, times->kernel_total_ns);
+		put_integer(sheet, times->kernel_shared_ns);
 		put_count(sheet, report->gaps->devices[i].gap_count);
 		put_causes(sheet, report->gaps->devices[i].by_cause_ns);
 		end_row(sheet);
 	}
+}
+
+/* Empty where the recording does not tell. */
+static void put_occupancy(struct sheet *sheet, const struct profile_device *device,
+			  const struct profile_signature *launch)
+{
+	struct occupancy occupancy;
+	bool is_known = occupancy_of(&occupancy, device, launch);
+
+	if (is_known) {
+		put_integer(sheet, occupancy.blocks_per_sm);
+		put_real(sheet, occupancy.warps_ratio);
+		put_real(sheet, occupancy.waves);
+		put_text(sheet, occupancy_limit_name(occupancy.limit));
+		return;
+	}
+	for (int i = 0; i < 4; i++)
+		put_text(sheet, "");
 }
 
 void csv_section_kernels(struct sheet *sheet)
@@ -67,7 +89,8 @@ void csv_section_kernels(struct sheet *sheet)
 
 	put_heads(sheet, "name," TIME_HEADS ",grid_x,grid_y,grid_z,block_x,block_y,block_z,"
 			 "registers,static_shared_bytes,dynamic_shared_bytes,"
-			 "local_bytes_per_thread,shape_count,device_count");
+			 "local_bytes_per_thread,shape_count,device_count,blocks_per_sm,"
+			 "theoretical_occupancy,waves,occupancy_limit");
 	for (size_t i = 0; i < row_count(sheet, statistics->kernel_count); i++) {
 		const struct kernel_statistics *kernel = &statistics->kernels[i];
 		const struct profile_signature *shape =
@@ -83,6 +106,7 @@ void csv_section_kernels(struct sheet *sheet)
 		put_integer(sheet, shape->local_bytes_per_thread);
 		put_integer(sheet, kernel->signature_count);
 		put_integer(sheet, kernel->device_count);
+		put_occupancy(sheet, &sheet->report->profile->devices[kernel->device], shape);
 		end_row(sheet);
 	}
 }

@@ -1,6 +1,8 @@
 /* json.c - the whole report for programs.  Keys are stable: see OUTPUT_SCHEMA. */
 #include "output/json_values.h"
 
+#include "analysis/occupancy.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -71,6 +73,8 @@ json_t *json_section_devices(const struct json_report *json)
 		set_integer(item, "busy_ns", times->busy_ns);
 		set_integer(item, "idle_ns", times->idle_ns);
 		set_integer(item, "kernel_ns", times->kernel_ns);
+		set_integer(item, "kernel_total_ns", times->kernel_total_ns);
+		set_integer(item, "kernel_shared_ns", times->kernel_shared_ns);
 		set_integer(item, "copy_ns", times->copy_ns);
 		set_integer(item, "memset_ns", times->memset_ns);
 		set_integer(item, "copy_overlapped_ns", times->copy_overlapped_ns);
@@ -78,6 +82,25 @@ json_t *json_section_devices(const struct json_report *json)
 		json_array_append_new(array, item);
 	}
 	return array;
+}
+
+/* null where the recording does not tell */
+static void set_occupancy(json_t *item, const struct profile_device *device,
+			  const struct profile_signature *launch)
+{
+	struct occupancy occupancy;
+
+	if (!occupancy_of(&occupancy, device, launch)) {
+		json_object_set_new(item, "blocks_per_sm", json_null());
+		json_object_set_new(item, "theoretical_occupancy", json_null());
+		json_object_set_new(item, "waves", json_null());
+		json_object_set_new(item, "occupancy_limit", json_null());
+		return;
+	}
+	set_integer(item, "blocks_per_sm", occupancy.blocks_per_sm);
+	set_real(item, "theoretical_occupancy", occupancy.warps_ratio);
+	set_real(item, "waves", occupancy.waves);
+	set_text(item, "occupancy_limit", occupancy_limit_name(occupancy.limit));
 }
 
 json_t *json_section_kernels(const struct json_report *json)
@@ -101,6 +124,7 @@ json_t *json_section_kernels(const struct json_report *json)
 		set_integer(item, "static_shared_bytes", shape->static_shared_bytes);
 		set_integer(item, "dynamic_shared_bytes", shape->dynamic_shared_bytes);
 		set_integer(item, "local_bytes_per_thread", shape->local_bytes_per_thread);
+		set_occupancy(item, &json->report->profile->devices[kernel->device], shape);
 		set_integer(item, "shape_count", kernel->signature_count);
 		set_integer(item, "device_count", kernel->device_count);
 		json_array_append_new(array, item);

@@ -1,6 +1,7 @@
 /* text_sections.c - one function per section of the text report; empty ones print nothing. */
 #include "output/page.h"
 
+#include "analysis/occupancy.h"
 #include "analysis/sums.h"
 
 #include <inttypes.h>
@@ -99,13 +100,20 @@ static void put_share(struct page *page, const char *label, int64_t part_ns, int
 /* Parts of the busy time: where there is one kind only, the line above says it all. */
 static void put_kinds(struct page *page, const struct timeline_device *times)
 {
-	if (times->kernel_ns && times->kernel_ns < times->busy_ns)
+	if (times->kernel_ns && (times->kernel_ns < times->busy_ns || times->kernel_shared_ns))
 		put_share(page, "  kernels", times->kernel_ns, times->wall_ns);
+	if (times->kernel_shared_ns)
+		put_share(page, "    side by side", times->kernel_shared_ns, times->wall_ns);
 	if (times->copy_ns)
 		put_share(page, "  copies", times->copy_ns, times->wall_ns);
-	if (times->copy_overlapped_ns)
-		put_share(page, "    while a kernel ran", times->copy_overlapped_ns,
-			  times->wall_ns);
+	if (times->copy_overlapped_ns) {
+		char label[64];
+
+		snprintf(label, sizeof(label), "    %s behind kernels",
+			 format_percent((double)times->copy_overlapped_ns, (double)times->copy_ns)
+				 .text);
+		put_share(page, label, times->copy_overlapped_ns, times->wall_ns);
+	}
 	if (times->memset_ns)
 		put_share(page, "  memsets", times->memset_ns, times->wall_ns);
 }
@@ -159,6 +167,20 @@ static void put_dimensions(char *buffer, size_t size, const uint32_t dimensions[
 		snprintf(buffer, size, "%u", dimensions[0]);
 }
 
+/* How often the blocks that fit on the device at once follow each other; nothing when that is unknown. */
+static int put_waves(const struct profile_device *device, const struct profile_signature *launch,
+		     char *buffer, size_t size)
+{
+	struct occupancy occupancy;
+
+	if (!occupancy_of(&occupancy, device, launch))
+		return 0;
+	if (occupancy.waves < 0.01)
+		return snprintf(buffer, size, ", <0.01 waves");
+	return snprintf(buffer, size, ", %.*f waves", occupancy.waves < 9.95 ? 2 : 0,
+			occupancy.waves);
+}
+
 static void describe_shape(const struct page *page, const struct kernel_statistics *kernel,
 			   char *buffer, size_t size)
 {
@@ -179,6 +201,8 @@ static void describe_shape(const struct page *page, const struct kernel_statisti
 	if (signature->local_bytes_per_thread)
 		used += snprintf(buffer + used, size - (size_t)used, ", %s local",
 				 format_bytes(signature->local_bytes_per_thread).text);
+	used += put_waves(&page->report->profile->devices[kernel->device], signature, buffer + used,
+			  size - (size_t)used);
 	if (kernel->signature_count > 1)
 		snprintf(buffer + used, size - (size_t)used, ", +%u shapes",
 			 kernel->signature_count - 1);

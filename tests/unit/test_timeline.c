@@ -120,6 +120,7 @@ static void test_against_counting(void **state)
 	for (int round = 0; round < 300; round++) {
 		struct builder *b = builder_new(1, 1);
 		int64_t expected[TIMELINE_MAX_CONCURRENCY + 1] = {0}, overlapped = 0;
+		int64_t shared = 0, total = 0;
 		struct timeline *timeline;
 		int count = 1 + rand() % 40;
 
@@ -146,10 +147,14 @@ static void test_against_counting(void **state)
 			all = kernels + copies;
 			expected[all < TIMELINE_MAX_CONCURRENCY ? all : TIMELINE_MAX_CONCURRENCY]++;
 			overlapped += kernels && copies;
+			shared += kernels > 1;
+			total += kernels;
 		}
 		assert_memory_equal(expected, timeline->devices[0].concurrency_ns,
 				    sizeof(expected));
 		assert_int_equal(overlapped, timeline->devices[0].copy_overlapped_ns);
+		assert_int_equal(shared, timeline->devices[0].kernel_shared_ns);
+		assert_int_equal(total, timeline->devices[0].kernel_total_ns);
 		assert_int_equal(timeline->devices[0].wall_ns,
 				 timeline->devices[0].busy_ns + timeline->devices[0].idle_ns);
 		assert_int_equal(timeline->devices[0].idle_ns, expected[0]);
