@@ -4,9 +4,9 @@
  * The input depends on all results so far and on their order.  So a copy that ran too early or too
  * late, and a result that was taken twice or never, change everything that comes after.
  *
- * consumer_take can be a callback (cudaLaunchHostFunc, a host node): it calls nothing of CUDA, which
- * a callback must not, and allocates nothing.  Its buffers are pinned and stay where they are from
- * consumer_make to consumer_release: a graph may name them, and must not outlive them.
+ * consumer_take can be a callback (cudaLaunchHostFunc, a host node): it calls nothing of CUDA,
+ * which a callback must not, and allocates nothing.  Its buffers are pinned and stay where they are
+ * from consumer_make to consumer_release: a graph may name them, and must not outlive them.
  */
 #ifndef ROOFLINE_CONSUMER_CUH
 #define ROOFLINE_CONSUMER_CUH

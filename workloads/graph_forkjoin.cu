@@ -1,5 +1,5 @@
 /*
- * graph_forkjoin (B3): three branches that do not need each other, and a kernel that needs all three.
+ * graph_forkjoin (B3): three branches that do not need each other, and a kernel that needs all.
  *
  * A branch is a chain of small kernels, each of which fills a fraction of the GPU.  In one stream
  * they run one after the other.  With a stream a branch they run together, and the host pays for

@@ -2,9 +2,9 @@
  * graph_manual (B4): three tasks that were written one after the other and do not need each other.
  *
  * A step filters a signal that comes from the host, counts keys, and moves a simulation on; then a
- * callback takes the filtered signal and the counts.  Captured from one stream the graph is a chain:
- * each node waits for the one before, because the stream said so.  Nodes that are added one by one
- * wait for what they read, and for nothing else.
+ * callback takes the filtered signal and the counts.  Captured from one stream the graph is a
+ * chain: each node waits for the one before, because the stream said so.  Nodes that are added one
+ * by one wait for what they read, and for nothing else.
  */
 #include "consumer.cuh"
 #include "graph_capture.cuh"
@@ -84,7 +84,7 @@ static uint32_t *host_counts(const problem &p)
 
 /* ---- captured: what a stream is given, in that order ---- */
 
-/* A node by hand in the graph that is being captured; what comes next in the stream is behind it. */
+/* A node by hand in the graph that is captured; what comes next in the stream is behind it. */
 static void capture_child(cudaStream_t stream, cudaGraph_t child)
 {
 	enum cudaStreamCaptureStatus status;

@@ -1,8 +1,8 @@
 /*
  * graph_nodes.cuh - nodes added to a graph one by one, each behind those that it needs.
  *
- * add_* returns the new node.  after: what has to be done before it starts, and nothing else orders
- * it.  Arguments of kernels are copied when the node is added; buffers, events and a callback's data
+ * add_* returns the new node.  after: what has to be done before it starts; nothing else orders it.
+ * Arguments of kernels are copied when the node is added; buffers, events and a callback's data
  * belong to the caller and outlive the graph.
  */
 #ifndef ROOFLINE_GRAPH_NODES_CUH

@@ -1,5 +1,5 @@
 /*
- * graph_pipeline (B2): an input goes to the GPU, a result comes back, the host makes the next input.
+ * graph_pipeline (B2): an input goes to the GPU, a result comes back, the host makes the next one.
  *
  * Two things can be better than calling everything, waiting and going on: the host's part can be a
  * callback, so that nobody waits for it, and the whole of an iteration can be one graph, copies,
