@@ -25,6 +25,14 @@
 		 "many small steps in a row, each a launch of its own")                         \
 	WORKLOAD(graph_chain, "B1", "CUDA graphs", 0,                                           \
 		 "three short kernels in a row, over and over")                                 \
+	WORKLOAD(graph_pipeline, "B2", "CUDA graphs", 0,                                        \
+		 "copy in, compute, copy out, and the host needs each result to go on")         \
+	WORKLOAD(graph_forkjoin, "B3", "CUDA graphs", 0,                                        \
+		 "three independent branches of small kernels, one after the other")            \
+	WORKLOAD(graph_manual, "B4", "CUDA graphs", 0,                                          \
+		 "three tasks that do not need each other, captured as a chain")                \
+	WORKLOAD(graph_large, "B8", "CUDA graphs", 1,                                           \
+		 "three kernels in a row, each far longer than its launch")                     \
 	WORKLOAD(device_graph, "C1", "decisions on the device", 0,                              \
 		 "rounds of a graph, and after each the GPU says whether there is another")     \
 	WORKLOAD(device_scheduler, "C2", "decisions on the device", 0,                          \
