@@ -25,6 +25,12 @@
 		 "many small steps in a row, each a launch of its own")                         \
 	WORKLOAD(graph_chain, "B1", "CUDA graphs", 0,                                           \
 		 "three short kernels in a row, over and over")                                 \
+	WORKLOAD(graph_update, "B5", "CUDA graphs", 0,                                          \
+		 "calls of different sizes, a few of which need one more kernel")               \
+	WORKLOAD(graph_memory, "B6", "CUDA graphs", 0,                                          \
+		 "three short kernels that hand each other temporary arrays")                   \
+	WORKLOAD(graph_modes, "B7", "CUDA graphs", 0,                                           \
+		 "a graph captured while another thread loads what comes next")                 \
 	WORKLOAD(device_graph, "C1", "decisions on the device", 0,                              \
 		 "rounds of a graph, and after each the GPU says whether there is another")     \
 	WORKLOAD(device_scheduler, "C2", "decisions on the device", 0,                          \
