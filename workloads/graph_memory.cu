@@ -113,7 +113,7 @@ static void run_graph(problem &p, int iterations)
 /* Each temporary is there from the kernel that writes it to the one that reads it. */
 static struct temporaries launch_stream_ordered(problem &p)
 {
-	struct temporaries t;
+	struct temporaries t = {};
 
 	CUDA_CHECK(cudaMallocAsync(&t.first, temporary_bytes(p), p.stream));
 	launch_spread(p, t);
@@ -163,7 +163,7 @@ static const char *why_no_pools(problem &)
 
 static struct temporaries allocate(problem &p)
 {
-	struct temporaries t;
+	struct temporaries t = {};
 
 	t.first = device_array<uint32_t>(p.size);
 	t.second = device_array<uint32_t>(p.size);
