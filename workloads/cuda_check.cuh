@@ -3,7 +3,9 @@
  *
  * CUDA_CHECK(call) runs a CUDA call, CUDA_LAUNCH(kernel<<<...>>>(...)) a kernel launch.  On an
  * error both name the call, the file, the line and the CUDA error, and end the program with 1.
- * Both count: host_call_count is how often this thread has spoken to CUDA.
+ * CUDA_TRY(call) is for a call that CUDA may refuse and a program that knows what to do then: it is
+ * the error, which CUDA has forgotten afterwards.
+ * All three count: host_call_count is how often this thread has spoken to CUDA.
  *
  * A program that can go on without the memory it asked for sets cuda_throws_out_of_memory: then
  * that one error is thrown, as struct cuda_out_of_memory.
@@ -36,6 +38,17 @@ static inline void cuda_check(cudaError_t error, const char *call, const char *f
 		cudaGetErrorString(error));
 	exit(1);
 }
+
+/* What a refused call leaves behind would surface at the next CUDA_LAUNCH. */
+static inline cudaError_t cuda_try(cudaError_t error)
+{
+	host_call_count++;
+	if (error != cudaSuccess)
+		cudaGetLastError();
+	return error;
+}
+
+#define CUDA_TRY(...) cuda_try((__VA_ARGS__))
 
 #define CUDA_CHECK(...) cuda_check((__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
 

@@ -31,6 +31,12 @@
 		 "three independent branches of small kernels, one after the other")            \
 	WORKLOAD(graph_manual, "B4", "CUDA graphs", 0,                                          \
 		 "three tasks that do not need each other, captured as a chain")                \
+	WORKLOAD(graph_update, "B5", "CUDA graphs", 0,                                          \
+		 "calls of different sizes, a few of which need one more kernel")               \
+	WORKLOAD(graph_memory, "B6", "CUDA graphs", 0,                                          \
+		 "three short kernels that hand each other temporary arrays")                   \
+	WORKLOAD(graph_modes, "B7", "CUDA graphs", 0,                                           \
+		 "a graph captured while another thread loads what comes next")                 \
 	WORKLOAD(graph_large, "B8", "CUDA graphs", 1,                                           \
 		 "three kernels in a row, each far longer than its launch")                     \
 	WORKLOAD(device_graph, "C1", "decisions on the device", 0,                              \
