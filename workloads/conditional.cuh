@@ -11,8 +11,9 @@
  *	kernel<<<..., stream>>>(..., decision);                 one of its threads calls decide()
  *	graph_if(stream, decision, [&](cudaStream_t body) { ... what BODY gives to the stream body });
  *
- * and the others likewise.  A body can hold nodes of its own, and its kernels may set any condition
- * around them; kernels, copies and memsets of one device are all else that CUDA allows in it.
+ * and the others likewise.  A body may hold nodes of its own, and its kernels may set the conditions
+ * around it.  Besides, CUDA allows kernels, copies, memsets and child graphs in a body, all of one
+ * context, and nothing else: no allocation, no event, no callback of the host.
  */
 #ifndef ROOFLINE_CONDITIONAL_CUH
 #define ROOFLINE_CONDITIONAL_CUH
@@ -37,7 +38,7 @@ static inline struct decision decision_in_memory(uint32_t *value)
 	return {value, 0, false};
 }
 
-/* For one thread of the kernel. */
+/* For one thread of the grid: the last word counts, and there must not be two at a time. */
 static inline __device__ void decide(const struct decision &decision, uint32_t value)
 {
 	*decision.value = value;
@@ -84,13 +85,14 @@ static inline struct decision decision_with_condition(uint32_t *value, cudaStrea
 	return decision;
 }
 
-/* Of no value until a kernel before the node decides, in every launch of the graph anew. */
+/* Has no value until a kernel before the node decides, in every launch of the graph anew. */
 static inline struct decision decision_for_node(uint32_t *value, cudaStream_t stream)
 {
 	return decision_with_condition(value, stream, 0, 0);
 }
 
-/* True whenever the graph is launched: for a WHILE whose body runs at least once and decides. */
+/* True whenever the whole graph is launched: for a WHILE, not in a body, that goes round at least once
+ * and decides there. */
 static inline struct decision decision_true_at_launch(uint32_t *value, cudaStream_t stream)
 {
 	return decision_with_condition(value, stream, 1, cudaGraphCondAssignDefault);

@@ -261,7 +261,7 @@ static const std::vector<variant<problem>> variants = {
 };
 
 static const struct workload<problem> conditional_ifelse = {
-	.name = "conditional_ifelse", .size = 1 << 18, .iterations = 60, .prepare = prepare,
+	.name = "conditional_ifelse", .size = 1 << 18, .iterations = 40, .prepare = prepare,
 	.reset = reset, .check = check, .release = release, .variants = variants,
 };
 RUN_WORKLOAD(conditional_ifelse)
