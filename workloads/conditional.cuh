@@ -1,19 +1,19 @@
 /*
  * conditional.cuh - decisions of kernels, and the nodes of a graph that follow them.
  *
- * A conditional node holds graphs, its bodies.  A condition that kernels set says which of them runs
- * (IF, IF/ELSE, SWITCH) or whether the one there is runs again (WHILE).  While stream is being
+ * A conditional node holds graphs, its bodies.  A condition that kernels set says which of them
+ * runs (IF, IF/ELSE, SWITCH) or whether the one there is runs again (WHILE).  While stream is being
  * captured (graph_capture.cuh), this is
  *
  *	if (value) BODY;
  *
  *	struct decision decision = decision_for_node(value, stream);
- *	kernel<<<..., stream>>>(..., decision);                 one of its threads calls decide()
- *	graph_if(stream, decision, [&](cudaStream_t body) { ... what BODY gives to the stream body });
+ *	kernel<<<..., stream>>>(..., decision);                  one of its threads calls decide()
+ *	graph_if(stream, decision, [&](cudaStream_t body) { ... BODY, given to the stream body });
  *
- * and the others likewise.  A body may hold nodes of its own, and its kernels may set the conditions
- * around it.  Besides, CUDA allows kernels, copies, memsets and child graphs in a body, all of one
- * context, and nothing else: no allocation, no event, no callback of the host.
+ * and the others likewise.  A body may hold nodes of its own, and its kernels may set the
+ * conditions around it.  Besides, CUDA allows kernels, copies, memsets and child graphs in a body,
+ * all of one context, and nothing else: no allocation, no event, no callback of the host.
  */
 #ifndef ROOFLINE_CONDITIONAL_CUH
 #define ROOFLINE_CONDITIONAL_CUH
@@ -91,8 +91,8 @@ static inline struct decision decision_for_node(uint32_t *value, cudaStream_t st
 	return decision_with_condition(value, stream, 0, 0);
 }
 
-/* True whenever the whole graph is launched: for a WHILE, not in a body, that goes round at least once
- * and decides there. */
+/* True whenever the whole graph is launched: for a WHILE, not in a body, that goes round at least
+ * once and decides there. */
 static inline struct decision decision_true_at_launch(uint32_t *value, cudaStream_t stream)
 {
 	return decision_with_condition(value, stream, 1, cudaGraphCondAssignDefault);
@@ -124,8 +124,8 @@ static inline cudaGraph_t *graph_add_conditional(cudaStream_t stream,
 	return params.conditional.phGraph_out;
 }
 
-/* What body gives to its stream becomes the graph.  The stream around it is still being captured, so
- * it has one of its own. */
+/* What body gives to its stream becomes the graph.  The stream around it is still being captured,
+ * so it has one of its own. */
 static inline void graph_capture_body(cudaGraph_t graph, const graph_body &body)
 {
 	cudaStream_t stream;

@@ -1,9 +1,9 @@
 /*
  * conditional_if (C4): values that grow, and have to be scaled down now and then.
  *
- * When their sum has passed a limit, that is: only the GPU knows.  The host can ask in every step and
- * wait for the answer, or launch the scaling in any case, which then does nothing in most steps.  In
- * a graph an IF node decides.
+ * When their sum has passed a limit, that is: only the GPU knows.  The host can ask in every step
+ * and wait for the answer, or launch the scaling in any case, which then does nothing in most
+ * steps.  In a graph an IF node decides.
  */
 #include <cub/block/block_reduce.cuh>
 

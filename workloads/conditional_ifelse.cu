@@ -32,7 +32,7 @@ struct problem {
 static const int block_size = 256;
 static const int few_in = 8; /* few: at most one cell in so many */
 
-/* For half of the cells in every fourth step, else for one in 64; for which, depends on the cell. */
+/* For half of the cells in every fourth step, else for one in 64; it depends on the cell. */
 static __host__ __device__ bool has_event(uint32_t cell, uint32_t step)
 {
 	return scramble(cell ^ scramble(step)) % 64 < (step % 4 == 0 ? 32 : 1);

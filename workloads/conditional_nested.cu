@@ -11,8 +11,8 @@
  *				record the values
  *		}
  *
- * Every one of these decisions depends on the values.  The variants differ in how many of the levels
- * are in a graph; those around it are the host's.
+ * Every one of these decisions depends on the values.  The variants differ in how many of the
+ * levels are in a graph; those around it are the host's.
  */
 #include <cub/block/block_reduce.cuh>
 

@@ -89,9 +89,9 @@ static __device__ long thread_index()
 
 /* ---- kernels ---- */
 
-/* The batch arrives, and its largest value is noted.  No value is negative, so their bits as integers
- * have the same order.  A block that cannot raise what is noted so far leaves it alone: atomics of
- * all blocks on one address would take longer than the rest. */
+/* The batch arrives, and its largest value is noted.  No value is negative, so their bits as
+ * integers have the same order.  A block that cannot raise what is noted so far leaves it alone:
+ * atomics of all blocks on one address would take long. */
 static __global__ void arrive_kernel(float *fp32, long size, long chunk_count, struct batch *batch)
 {
 	typedef cub::BlockReduce<uint32_t, block_size> reduce;
