@@ -45,6 +45,18 @@
 		 "a queue of requests, and a graph that makes one token after another")         \
 	WORKLOAD(device_choice, "C3", "decisions on the device", 0,                             \
 		 "two ways to compress a chunk, and the data decide which")                     \
+	WORKLOAD(conditional_if, "C4", "decisions on the device", 0,                            \
+		 "values that grow, and are scaled down when the GPU finds them too large")     \
+	WORKLOAD(conditional_ifelse, "C4", "decisions on the device", 0,                        \
+		 "events for few cells or for many, and a way to go through either")            \
+	WORKLOAD(conditional_switch, "C4", "decisions on the device", 0,                        \
+		 "a batch goes to one of four experts or to none, as its values vote")          \
+	WORKLOAD(conditional_while, "C4", "decisions on the device", 0,                         \
+		 "rounds of an iteration until no value of a batch moves any more")             \
+	WORKLOAD(conditional_nested, "C4", "decisions on the device", 0,                        \
+		 "steps through time, as large as their error allows")                          \
+	WORKLOAD(conditional_precision, "C5", "decisions on the device", 0,                     \
+		 "values stored as FP16 whenever the largest of them fits")                     \
 	WORKLOAD(dynamic_parallelism, "C6", "decisions on the device", 0,                       \
 		 "a parent kernel and the two kernels that follow from it")                     \
 	WORKLOAD(dp_irregular, "C7", "decisions on the device", 0,                              \

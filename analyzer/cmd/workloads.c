@@ -39,7 +39,7 @@ static void list_workloads(void)
 		if (strcmp(technique, row->technique))
 			printf("%s%s\n", i ? "\n" : "", row->technique);
 		technique = row->technique;
-		printf("  %-20s %-3s %s%s\n", row->name, row->id, row->summary,
+		printf("  %-21s %-3s %s%s\n", row->name, row->id, row->summary,
 		       row->control ? " (control)" : "");
 	}
 }
