@@ -39,6 +39,8 @@
 		 "a batch of tokens, few of which need an extra kernel")                        \
 	WORKLOAD(dp_tiny, "C9", "decisions on the device", 1,                                   \
 		 "long work on every item, then a digest of 32 values")                         \
+	WORKLOAD(copy_overlap, "D1", "overlap and concurrency", 0,                              \
+		 "chunks of host memory, copied in, updated and copied back")                   \
 	WORKLOAD(memory_bound, "D3", "roofs", 1, "a vector triad as fast as the memory allows") \
 	WORKLOAD(compute_bound, "D4", "roofs", 1,                                               \
 		 "FMA chains and matrix products as fast as the arithmetic allows")             \
