@@ -41,6 +41,8 @@
 		 "long work on every item, then a digest of 32 values")                         \
 	WORKLOAD(copy_overlap, "D1", "overlap and concurrency", 0,                              \
 		 "chunks of host memory, copied in, updated and copied back")                   \
+	WORKLOAD(concurrent_kernels, "D2", "overlap and concurrency", 0,                        \
+		 "eight jobs in a row that need nothing from each other, each a small grid")    \
 	WORKLOAD(memory_bound, "D3", "roofs", 1, "a vector triad as fast as the memory allows") \
 	WORKLOAD(compute_bound, "D4", "roofs", 1,                                               \
 		 "FMA chains and matrix products as fast as the arithmetic allows")             \
