@@ -43,6 +43,8 @@
 		 "chunks of host memory, copied in, updated and copied back")                   \
 	WORKLOAD(concurrent_kernels, "D2", "overlap and concurrency", 0,                        \
 		 "eight jobs in a row that need nothing from each other, each a small grid")    \
+	WORKLOAD(dependent_launch, "D6", "overlap and concurrency", 0,                          \
+		 "layer after layer, and each first loads weights of its own")                  \
 	WORKLOAD(memory_bound, "D3", "roofs", 1, "a vector triad as fast as the memory allows") \
 	WORKLOAD(compute_bound, "D4", "roofs", 1,                                               \
 		 "FMA chains and matrix products as fast as the arithmetic allows")             \
