@@ -45,6 +45,8 @@
 		 "eight jobs in a row that need nothing from each other, each a small grid")    \
 	WORKLOAD(dependent_launch, "D6", "overlap and concurrency", 0,                          \
 		 "layer after layer, and each first loads weights of its own")                  \
+	WORKLOAD(clusters, "D7", "overlap and concurrency", 0,                                  \
+		 "running sums along rows that are longer than an SM has memory for")           \
 	WORKLOAD(memory_bound, "D3", "roofs", 1, "a vector triad as fast as the memory allows") \
 	WORKLOAD(compute_bound, "D4", "roofs", 1,                                               \
 		 "FMA chains and matrix products as fast as the arithmetic allows")             \
