@@ -65,6 +65,14 @@
 		 "a batch of tokens, few of which need an extra kernel")                        \
 	WORKLOAD(dp_tiny, "C9", "decisions on the device", 1,                                   \
 		 "long work on every item, then a digest of 32 values")                         \
+	WORKLOAD(copy_overlap, "D1", "overlap and concurrency", 0,                              \
+		 "chunks of host memory, copied in, updated and copied back")                   \
+	WORKLOAD(concurrent_kernels, "D2", "overlap and concurrency", 0,                        \
+		 "eight jobs in a row that need nothing from each other, each a small grid")    \
+	WORKLOAD(dependent_launch, "D6", "overlap and concurrency", 0,                          \
+		 "layer after layer, and each first loads weights of its own")                  \
+	WORKLOAD(clusters, "D7", "overlap and concurrency", 0,                                  \
+		 "running sums along rows that are longer than an SM has memory for")           \
 	WORKLOAD(memory_bound, "D3", "roofs", 1, "a vector triad as fast as the memory allows") \
 	WORKLOAD(compute_bound, "D4", "roofs", 1,                                               \
 		 "FMA chains and matrix products as fast as the arithmetic allows")             \

@@ -3,9 +3,9 @@
 # those whose name matches.
 #
 # A workload's recordings are called workload.variant; the first variant is naive.  They are small: one
-# warm-up and one run each.  Those of workloads about roofs and atomics have hardware counters, for which
-# they run twice and without a limit; those of workloads in which the device launches have samples, and
-# where it launches graphs a second run.  README.md tells where and when the present ones were made.
+# warm-up and one run each.  Those of workloads about roofs, traffic and atomics have hardware counters, for
+# which they run twice and without a limit; those of workloads in which the device launches have samples,
+# and where it launches graphs a second run.  README.md tells where and when the present ones were made.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=$PWD/build
@@ -28,7 +28,7 @@ record() {
 for workload in $(awk -F'[(,]' '/^[ \t]*WORKLOAD\(/ { print $2 }' workloads/workloads.h); do
 	for variant in $("$workload" --list | awk '{ print $1 }'); do
 		case $workload in
-		atomic_* | histogram | *_bound | precision)
+		atomic_* | histogram | *_bound | precision | clusters)
 			# so long that the run outweighs the check on the host
 			iterations=()
 			[ "$workload" != memory_bound ] || iterations=(--iterations 1000)
