@@ -31,7 +31,10 @@ library_o  := $(filter-out $(BUILD)/analyzer/main.o,$(analyzer_o))
 collector_c := $(wildcard collector/*.c)
 collector_o := $(collector_c:%.c=$(BUILD)/%.o)
 workload_cu := $(wildcard workloads/*.cu)
-workloads  := $(workload_cu:workloads/%.cu=$(BUILD)/lib/rooflinectl/workloads/%)
+workload_py := $(filter-out workloads/workload.py,$(wildcard workloads/*.py))
+# Those in Python need no toolkit: they are built always.
+python_workloads := $(workload_py:workloads/%.py=$(BUILD)/lib/rooflinectl/workloads/%)
+workloads  := $(workload_cu:workloads/%.cu=$(BUILD)/lib/rooflinectl/workloads/%) $(python_workloads)
 ceiling_cu := $(wildcard workloads/ceilings/*.cu)
 ceilings   := $(ceiling_cu:workloads/ceilings/%.cu=$(BUILD)/lib/rooflinectl/ceilings/%)
 
@@ -45,7 +48,7 @@ check_packages := libcmocka-dev bats:bats procps:pkill perl:prove python3:python
 		  clang-tidy:clang-tidy cppcheck:cppcheck
 
 .PHONY: all analyzer collector workloads
-all: analyzer $(if $(CUPTI_H),collector) $(if $(NVCC),workloads)
+all: analyzer $(python_workloads) $(if $(CUPTI_H),collector) $(if $(NVCC),workloads)
 analyzer: $(binary) $(shared)/.stamp
 collector: $(collector)
 workloads: $(workloads) $(ceilings)
@@ -81,6 +84,12 @@ $(collector): $(collector_o)
 $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.cu $(wildcard workloads/*.cuh workloads/*.h)
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -cudart static -Iworkloads -o $@ $< -lcudadevrt
+
+# What they import and read lies beside them.
+$(python_workloads): $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.py workloads/workload.py workloads/workloads.h
+	@mkdir -p $(@D)
+	install -m 644 workloads/workload.py workloads/workloads.h $(@D)
+	install -m 755 $< $@
 
 # Measuring programs.  Those that launch from the device name -rdc; cuBLASLt is opened at run time.
 $(BUILD)/lib/rooflinectl/ceilings/%: workloads/ceilings/%.cu $(wildcard workloads/ceilings/*.cuh) \
@@ -135,7 +144,7 @@ library     := $(BUILD)/libanalyzer.a
 
 .PHONY: tests
 .SECONDARY: $(test_o)
-tests: $(units) $(tools) $(tool_lib) $(bats_links)
+tests: $(units) $(tools) $(tool_lib) $(bats_links) $(python_workloads)
 
 $(library): $(library_o)
 	@rm -f $@
@@ -213,7 +222,8 @@ install: all ## into PREFIX (default /usr/local), under DESTDIR when given
 	install -m 755 $(binary) $(DESTDIR)$(PREFIX)/bin/
 	cp -R $(shared) $(DESTDIR)$(PREFIX)/share/
 	rm -f $(DESTDIR)$(PREFIX)/share/rooflinectl/.stamp
-	if [ -d $(BUILD)/lib ]; then cp -R $(BUILD)/lib $(DESTDIR)$(PREFIX)/; fi
+	cp -R $(BUILD)/lib $(DESTDIR)$(PREFIX)/
+	rm -rf $(DESTDIR)$(PREFIX)/lib/rooflinectl/workloads/__pycache__
 
 clean: ## remove the build folder
 	rm -rf $(BUILD)

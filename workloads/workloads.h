@@ -1,9 +1,10 @@
 /*
  * workloads.h - every bundled workload, once.
  *
- * To add one: write workloads/foo.cu (which ends in RUN_WORKLOAD), its page
- * docs/workloads/foo.md, and add its row here.  The programs take id and summary
- * from the row; `rooflinectl workloads` lists the rows.  No CUDA in this header.
+ * To add one: write workloads/foo.cu (which ends in RUN_WORKLOAD), or foo.py (which
+ * ends in run_workload), its page docs/workloads/foo.md, and add its row here.  The
+ * programs take id and summary from the row, workload.py by reading this header;
+ * `rooflinectl workloads` lists the rows.  No CUDA in this header.
  */
 #ifndef ROOFLINE_WORKLOADS_H
 #define ROOFLINE_WORKLOADS_H
@@ -77,6 +78,8 @@
 	WORKLOAD(compute_bound, "D4", "roofs", 1,                                               \
 		 "FMA chains and matrix products as fast as the arithmetic allows")             \
 	WORKLOAD(precision, "D5", "roofs", 0,                                                   \
-		 "a memory-bound operation on values wider than they need to be")
+		 "a memory-bound operation on values wider than they need to be")               \
+	WORKLOAD(pytorch, "I1", "frameworks", 0,                                                \
+		 "a small PyTorch model, every operation of which is launched from Python")
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * workloads.c - `rooflinectl workloads`: lists the bundled workloads and starts them.
  *
- * A workload is a CUDA program of its own, lib/rooflinectl/workloads/NAME beside us; this command
+ * A workload is a program of its own, lib/rooflinectl/workloads/NAME beside us; this command
  * becomes that program, so its output and exit code are those of the workload.
  */
 #include "cmd/commands.h"

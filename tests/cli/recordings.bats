@@ -63,9 +63,18 @@ value() {
 		python3 -c 'import json, sys; r = json.load(sys.stdin); [d] = r["devices"]; print(eval(sys.argv[1]))' "$2"
 }
 
+# variants WORKLOAD: as its source has them
+variants() {
+	if [ -e "workloads/$1.py" ]; then
+		sed -n 's/^ *Variant("\([a-z0-9_]*\)".*/\1/p' "workloads/$1.py"
+	else
+		sed -n '/> variants = {/,/^};/s/^\t{"\([a-z0-9_]*\)".*/\1/p' "workloads/$1.cu"
+	fi
+}
+
 @test "there are recordings of all variants of all workloads" {
 	for workload in $(sed -n 's/^\tWORKLOAD(\([a-z_]*\),.*/\1/p' workloads/workloads.h); do
-		variants=$(sed -n '/> variants = {/,/^};/s/^\t{"\([a-z0-9_]*\)".*/\1/p' "workloads/$workload.cu")
+		variants=$(variants "$workload")
 		[ -n "$variants" ]
 		for variant in $variants; do
 			[ -d "tests/recordings/$workload.$variant" ]

@@ -51,7 +51,7 @@ run_split() {
 
 @test "every workload in the list has its source and its page" {
 	for name in $(workload_names); do
-		[ -f "$root/workloads/$name.cu" ]
+		[ -f "$root/workloads/$name.cu" ] || [ -f "$root/workloads/$name.py" ]
 		grep -q '^## Measured$' "$root/docs/workloads/$name.md"
 	done
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A PyTorch loop of three small operations, eager or as a CUDA graph.
 
-Prints the median time of an iteration after warm-up, as "us_per_iteration 12.3".
+Prints the median time of an iteration after warm-up, as "us_per_iteration 12.3".  The workload
+pytorch teaches; this one is what tests/bench/collector.sh measures the cost of recording with.
 Without PyTorch or a GPU it says so in one line and ends well.
 """
 

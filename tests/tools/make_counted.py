@@ -185,9 +185,9 @@ def write_ceilings(path):
     rows += [row("atomic_add", addresses, value) for addresses, value in ATOMIC_ADD.items()]
     rows += [row("atomic_cas", 1, 1e9)]
     with open(path, "w") as file:
-        json.dump({"schema": 1, "kind": "rooflinectl ceilings", "gpu": "NVIDIA H200", "driver": "580.1", "cuda": "13.0",
-                   "date": "2026-01-31T00:00:00Z", "command": "by hand", "quick": False,
-                   "ceilings": rows, "skipped": []}, file, indent=1)
+        json.dump({"schema": 1, "kind": "rooflinectl ceilings", "gpu": "NVIDIA H200",
+                   "driver": "580.1", "cuda": "13.0", "date": "2026-01-31T00:00:00Z",
+                   "command": "by hand", "quick": False, "ceilings": rows, "skipped": []}, file, indent=1)
 
 
 def main():
