@@ -20,7 +20,7 @@
 
 #define MAX_DEVICES 16
 #define WORKER_LIMIT 8
-#define IMAGE_LIMIT (WORKER_LIMIT + 3)
+#define IMAGE_LIMIT (WORKER_LIMIT + 2)
 
 /* Of CUPTI 13.0's decoding on an H200, whatever was sampled: 0.5 us for a sample, and 1.2 us for each KB
  * that it takes of an image beyond 1.5, which counters of the whole GPU stay below; evaluating it 0.7 us
@@ -35,10 +35,8 @@
 #define BATCH_NS INT64_C(20000000)
 #define BATCH_SAMPLES_MIN 256
 /* Decoding empties the hardware's buffer, and what does not fit into the image is lost: an image has room
- * for so many batches.  A thread that the machine holds up for longer finds more than that: the buffer and
- * one image in reserve have room for RESERVE_BATCHES, as far as memory was granted. */
+ * for so many batches, and the buffer for twice as many. */
 #define IMAGE_BATCHES 4
-#define RESERVE_BATCHES 16
 /* The hardware's records are smaller than what becomes of them, but for the fewest counters. */
 #define RECORD_BYTES_MIN 1024
 #define BUFFER_BYTES_MIN ((size_t)16 << 20)
@@ -68,8 +66,7 @@ struct sampler {
 	struct sample_source source;
 	size_t sample_bytes;
 	bool is_continuous;
-	size_t batch, capacity, reserve; /* samples, of an image; reserve 0: no such image */
-	size_t buffer_bytes;
+	size_t batch, capacity, buffer_bytes; /* samples, samples, bytes */
 	int64_t window_ns, period_ns;
 	struct filled_image images[IMAGE_LIMIT];
 	size_t image_count;
@@ -85,7 +82,6 @@ struct sampler {
 	bool is_decoding;
 	bool is_stopping, is_drained, has_failed;
 	int64_t started_ns;   /* CLOCK_MONOTONIC: this window */
-	int64_t decoded_ns;   /* CLOCK_MONOTONIC: what was sampled before has been decoded */
 	int64_t range_end_ns; /* of the last NVTX range; 0 while one is open, or without them */
 	int64_t last_end_ns;  /* of the last sample, 0 before the first */
 	uint64_t decoded_count;
@@ -180,52 +176,15 @@ static void *worker_main(void *data)
 
 /* ---- decoding ---- */
 
-/* Waits until the time or until anything changes. */
-static void wait_for_change(struct sampler *sampler, int64_t until_ns)
-{
-	struct timespec until = timespec_of(until_ns);
-
-	pthread_cond_clockwait(&sampler->changed, &sampler->lock, CLOCK_MONOTONIC, &until);
-}
-
-/* Room for what has been sampled since the last decoding, and a quarter more for what comes meanwhile. */
-static size_t waiting_samples(const struct sampler *sampler)
-{
-	return (size_t)((clock_ns(CLOCK_MONOTONIC) - sampler->decoded_ns) / options->sample_ns) *
-	       5 / 4;
-}
-
-/* The last image, where there is one in reserve. */
-static bool is_reserve(const struct sampler *sampler, size_t image)
-{
-	return sampler->reserve && image == sampler->image_count - 1;
-}
-
-/* A free image, the reserve only when another would not do. */
-static struct filled_image *find_image(struct sampler *sampler)
-{
-	size_t wanted = waiting_samples(sampler);
-	struct filled_image *found = NULL;
-
-	for (size_t i = 0; i < sampler->image_count; i++) {
-		struct filled_image *image = &sampler->images[i];
-
-		if (image->state != IMAGE_FREE)
-			continue;
-		if (is_reserve(sampler, i) ? wanted > sampler->capacity : !found)
-			found = image;
-	}
-	return found;
-}
-
 /* Under the lock, which is let go while it waits: an image to decode into. */
 static struct filled_image *wait_for_image(struct sampler *sampler)
 {
-	struct filled_image *image;
-
-	while (!(image = find_image(sampler)))
-		wait_for_change(sampler, clock_ns(CLOCK_MONOTONIC) + BATCH_NS);
-	return image;
+	for (;;) {
+		for (size_t i = 0; i < sampler->image_count; i++)
+			if (sampler->images[i].state == IMAGE_FREE)
+				return &sampler->images[i];
+		pthread_cond_wait(&sampler->changed, &sampler->lock);
+	}
 }
 
 static bool are_images_free(const struct sampler *sampler)
@@ -270,7 +229,6 @@ static bool decode(struct sampler *sampler)
 {
 	struct filled_image *image;
 	CUptiResult result;
-	int64_t now_ns;
 
 	sampler->is_decoding = true;
 	image = wait_for_image(sampler);
@@ -278,12 +236,10 @@ static bool decode(struct sampler *sampler)
 		sampler->is_decoding = false;
 		return false;
 	}
-	now_ns = clock_ns(CLOCK_MONOTONIC);
 	pthread_mutex_unlock(&sampler->lock);
 	result = sample_session_decode(sampler->source.session, &image->image);
 	pthread_mutex_lock(&sampler->lock);
 	sampler->is_decoding = false;
-	sampler->decoded_ns = now_ns;
 	if (result == CUPTI_SUCCESS)
 		submit(sampler, image);
 	else if (result != CUPTI_ERROR_OUT_OF_MEMORY)
@@ -303,7 +259,7 @@ static void start_window(struct sampler *sampler)
 	}
 	sampler->is_running = true;
 	sampler->is_after_start = true;
-	sampler->started_ns = sampler->decoded_ns = clock_ns(CLOCK_MONOTONIC);
+	sampler->started_ns = clock_ns(CLOCK_MONOTONIC);
 	pthread_cond_broadcast(&sampler->changed);
 }
 
@@ -358,6 +314,14 @@ static void reopen(struct sampler *sampler)
 		give_up(sampler, "its buffer overflowed again and again", result);
 	else if (result != CUPTI_SUCCESS)
 		give_up(sampler, "sampling cannot be opened again", result);
+}
+
+/* Waits until the time or until anything changes. */
+static void wait_for_change(struct sampler *sampler, int64_t until_ns)
+{
+	struct timespec until = timespec_of(until_ns);
+
+	pthread_cond_clockwait(&sampler->changed, &sampler->lock, CLOCK_MONOTONIC, &until);
 }
 
 /* Where the hole begins when the first samples of all are lost. */
@@ -548,7 +512,7 @@ static size_t buffered_samples(const struct sampler *sampler)
 
 static void plan_continuous(struct sampler *sampler)
 {
-	size_t granted = buffered_samples(sampler), most = granted / IMAGE_BATCHES;
+	size_t most = buffered_samples(sampler) / IMAGE_BATCHES;
 
 	sampler->batch = (size_t)(BATCH_NS / options->sample_ns);
 	if (sampler->batch > most)
@@ -556,12 +520,7 @@ static void plan_continuous(struct sampler *sampler)
 	if (sampler->batch < BATCH_SAMPLES_MIN)
 		sampler->batch = BATCH_SAMPLES_MIN;
 	sampler->capacity = IMAGE_BATCHES * sampler->batch;
-	sampler->reserve = RESERVE_BATCHES * sampler->batch;
-	if (sampler->reserve > granted)
-		sampler->reserve = granted;
-	if (sampler->reserve < 2 * sampler->capacity)
-		sampler->reserve = 2 * sampler->capacity;
-	sampler->buffer_bytes = sampler->reserve * record_bytes(sampler);
+	sampler->buffer_bytes = 2 * sampler->capacity * record_bytes(sampler);
 }
 
 /* One that was asked for may take more, but not everything: a second of a sample each microsecond would
@@ -628,7 +587,7 @@ static void plan(struct sampler *sampler)
 		sampler->buffer_bytes = BUFFER_BYTES_MIN;
 	sampler->worker_count = choose_worker_count(sampler);
 	/* The next window is decoded while the last one is still being written. */
-	sampler->image_count = sampler->is_continuous ? sampler->worker_count + 3 : 2;
+	sampler->image_count = sampler->is_continuous ? sampler->worker_count + 2 : 2;
 }
 
 static CUptiResult open_hardware(struct sampler *sampler)
@@ -639,8 +598,7 @@ static CUptiResult open_hardware(struct sampler *sampler)
 
 	for (size_t i = 0; result == CUPTI_SUCCESS && i < sampler->image_count; i++)
 		result = sample_image_make(&sampler->images[i].image, sampler->source.session,
-					   is_reserve(sampler, i) ? sampler->reserve
-								  : sampler->capacity);
+					   sampler->capacity);
 	for (size_t i = 0; result == CUPTI_SUCCESS && i < sampler->worker_count; i++) {
 		sampler->evaluators[i] =
 			sample_evaluator_open(cupti, sampler->chip, sampler->availability,

@@ -23,6 +23,9 @@ sampled() {
 		sleep 1
 	done
 	wait $recorder
+	local code=$?
+	sed -n 's/^rooflinecollector/# &/p' "$scratch/out"
+	return $code
 }
 
 # sampled_ms: how long all spans of $recording are together
