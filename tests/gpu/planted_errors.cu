@@ -8,12 +8,9 @@
 
 static const int block_size = 256;
 
-static __global__ void fill_kernel(int *values, int count)
+static __global__ void fill_kernel(int *values)
 {
-	int i = threadIdx.x;
-
-	if (i < count)
-		values[i] = i;
+	values[threadIdx.x] = threadIdx.x;
 }
 
 /* Between the write and the read there is no barrier. */
@@ -28,23 +25,21 @@ static __global__ void neighbour_kernel(int *values)
 int main(int argc, char **argv)
 {
 	const char *mistake = argc == 2 ? argv[1] : "";
+	bool is_bounds = !strcmp(mistake, "bounds"), is_race = !strcmp(mistake, "race");
+	bool is_leak = !strcmp(mistake, "leak");
 	int *values;
 
-	if (strcmp(mistake, "bounds") && strcmp(mistake, "race") && strcmp(mistake, "leak")) {
+	if (!is_bounds && !is_race && !is_leak) {
 		fprintf(stderr, "usage: planted_errors bounds|race|leak\n");
 		return 2;
 	}
-	CUDA_CHECK(cudaMalloc(&values, (block_size - 1) * sizeof(*values)));
-	if (!strcmp(mistake, "race")) {
-		CUDA_CHECK(cudaFree(values));
-		CUDA_CHECK(cudaMalloc(&values, block_size * sizeof(*values)));
+	CUDA_CHECK(cudaMalloc(&values, (block_size - is_bounds) * sizeof(*values)));
+	if (is_race)
 		neighbour_kernel<<<1, block_size>>>(values);
-	} else {
-		fill_kernel<<<1, block_size>>>(values, block_size - !strcmp(mistake, "leak"));
-	}
-	/* Under the tool the one fails here, without it nothing does. */
-	cudaDeviceSynchronize();
-	if (strcmp(mistake, "leak"))
+	else
+		fill_kernel<<<1, block_size>>>(values);
+	cudaDeviceSynchronize(); /* fails under the tool that has found something */
+	if (!is_leak)
 		cudaFree(values);
 	return 0;
 }
