@@ -174,8 +174,8 @@ sanitized := $(BUILD)/sanitized
 lint      := $(wildcard tests/lint/*.sh)
 golden    := $(wildcard tests/golden/*.txt)
 sources    = $(shell find analyzer $(wildcard collector include workloads tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
-# TAP of every test file through prove; tests/run knows the sorts.  $(call prove,FILES)
-prove      = BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' prove -j2 --exec tests/run $(1)
+# TAP of every test file through prove; tests/run knows the sorts.  $(call prove,FILES,OPTION...)
+prove      = BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' prove $(or $(2),-j2) --exec tests/run $(1)
 
 .PHONY: setup setup-build setup-check demo check check-gpu bench lint format readme install clean help golden
 setup: setup-build setup-check ## install what is missing to build, run and check (Debian, Ubuntu)
@@ -198,7 +198,8 @@ check: setup-check ## every test that needs no GPU, plain and with ASan and UBSa
 check-gpu: ## the tests that need a GPU; refuses without one
 	@nvidia-smi -L >/dev/null 2>&1 || { echo "make check-gpu needs an NVIDIA GPU: nvidia-smi finds none" >&2; exit 1; }
 	$(MAKE) --no-print-directory all tests gpu-tests
-	$(call prove,$(wildcard tests/gpu/check_*.sh))
+# one at a time: they share a GPU, and one of them takes all its memory
+	TEST_TIMEOUT_S=900 $(call prove,$(wildcard tests/gpu/check_*.sh),-j1)
 
 bench: setup-build ## how fast and how big: each script of tests/bench prints its figures
 	@$(MAKE) --no-print-directory all tests

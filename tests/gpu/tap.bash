@@ -17,6 +17,36 @@ check() {
 	if "$@"; then echo "ok $test_count - $sentence"; else echo "not ok $test_count - $sentence"; fi
 }
 
+# skip SENTENCE REASON
+skip() {
+	test_count=$((test_count + 1))
+	echo "ok $test_count - $1 # SKIP $2"
+}
+
+# start COMMAND...: runs it beside others, $jobs at a time and each for at most $limit_s.  As run number
+# $run_count it leaves what it prints in $scratch/N.out and N.err, and its exit code in N.code (124: too long).
+jobs=${JOBS:-$((($(nproc) + 1) / 2))}
+limit_s=${LIMIT_S:-100}
+run_count=0
+start() {
+	local run=$scratch/$((++run_count))
+	while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+	{
+		timeout -k 5 "$limit_s" "$@" >"$run.out" 2>"$run.err" </dev/null
+		echo $? >"$run.code"
+	} &
+}
+
+# shown FILE...: as TAP comments, at most 20 lines of each
+shown() {
+	head -q -n 20 "$@" | sed 's/^/#   /'
+}
+
+# workload_names REGEX: the workloads in workloads.h whose name matches
+workload_names() {
+	sed -n 's/^[[:space:]]*WORKLOAD(\([a-z_0-9]*\),.*/\1/p' workloads/workloads.h | grep -E "$1"
+}
+
 # equal WANTED GOT: says both when they differ
 equal() {
 	[ "$1" = "$2" ] || { echo "# wanted '$1', got '$2'"; return 1; }
