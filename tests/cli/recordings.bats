@@ -416,6 +416,59 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	done
 }
 
+# One warm-up and one run each, so twice what one run does.
+@test "graphs: the same kernels however they are launched, side by side where branches are free" {
+	for variant in naive streams graph_series graph; do
+		expect graph_forkjoin.$variant 'kernels() == {"branch_kernel": 900, "join_kernel": 100}'
+	done
+	for variant in naive graph_series; do expect graph_forkjoin.$variant 'd["kernel_shared_ns"] == 0'; done
+	for variant in streams graph; do expect graph_forkjoin.$variant 'd["kernel_total_ns"] > 1.8 * d["kernel_ns"]'; done
+	expect graph_manual.naive 'd["kernel_shared_ns"] == 0'
+	for variant in forked manual; do expect graph_manual.$variant 'd["kernel_total_ns"] > 1.3 * d["kernel_ns"]'; done
+	for variant in naive stream graph graph_wait; do
+		expect graph_pipeline.$variant 'kernels() == {"emit_kernel": 200, "absorb_kernel": 200}'
+	done
+	for variant in naive preallocated stream_ordered malloc; do
+		expect graph_memory.$variant 'sorted(kernels().values()) == [200, 200, 200]'
+	done
+	for variant in naive global guarded thread_local relaxed legacy_stream; do
+		expect graph_modes.$variant 'sorted(kernels().values()) == [800, 800, 800]'
+	done
+	for variant in naive stream exec_update set_params; do
+		expect graph_update.$variant 'sum(kernels().values()) == 814'
+	done
+}
+
+@test "conditions: a body runs as often as the data demand, whoever decides; predicated it always starts" {
+	for variant in naive conditional conditional_batch; do
+		expect conditional_if.$variant 'kernels()["scale_down_kernel"] == 46'
+	done
+	expect conditional_if.predicated 'kernels()["scale_down_kernel"] == 200'
+	for variant in naive conditional; do
+		expect conditional_ifelse.$variant 'kernels()["work_on_list_kernel"] == 60' 'kernels()["work_on_all_kernel"] == 20'
+		expect conditional_while.$variant 'kernels()["round_kernel"] == 330'
+	done
+	expect conditional_while.predicated 'kernels()["round_kernel"] == 640'
+}
+
+@test "overlap: copies behind kernels only where streams and pinned memory allow it, kernels side by side" {
+	for variant in naive pinned streamed_pageable; do expect copy_overlap.$variant 'd["copy_overlapped_ns"] == 0'; done
+	expect copy_overlap.streamed 'd["copy_overlapped_ns"] > 0.6 * d["copy_ns"]'
+	for variant in naive streamed_pageable; do expect copy_overlap.$variant 'advice() == ["pageable_copy"]'; done
+	expect concurrent_kernels.naive 'd["kernel_shared_ns"] == 0' 'r["kernels"][0]["waves"] < 0.1'
+	for variant in streams graph; do
+		expect concurrent_kernels.$variant 'd["kernel_total_ns"] > 7 * d["kernel_ns"]'
+	done
+	for variant in naive graph; do expect dependent_launch.$variant 'd["kernel_shared_ns"] == 0'; done
+	for variant in dependent dependent_graph; do
+		expect dependent_launch.$variant 'd["kernel_total_ns"] > 2 * d["kernel_ns"]'
+	done
+}
+
+@test "graph_large: the control is busy and is advised nothing" {
+	for variant in naive graph; do expect graph_large.$variant 'advice() == []' 'kernels()["churn_kernel"] == 48'; done
+}
+
 @test "persistent: 400 kernels or two" {
 	expect persistent.naive 'kernels() == {"step_kernel": 400}'
 	expect persistent.persistent 'kernels() == {"persistent_kernel": 2}' \
