@@ -20,8 +20,8 @@ struct distribution {
 struct kernel_statistics {
 	const char *name; /* demangled */
 	struct distribution time;
-	uint32_t signature_count; /* different launch shapes */
-	uint32_t signature;	  /* signatures[]: the shape with the most time */
+	uint32_t signature_count;      /* different launch shapes */
+	uint32_t signature;	       /* signatures[]: the shape with the most time */
 	uint32_t device, device_count; /* the first of those that it ran on */
 };
 
