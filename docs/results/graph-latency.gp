@@ -16,9 +16,9 @@ rows(shape, mode, column) = sprintf("< awk '$1 == \"%s\" && $3 == \"%s\" { print
 set border 3 lc rgb 0x5C5C5C
 set tics nomirror out textcolor rgb 0x1A1A1A
 set grid y lc rgb 0xE3E3E3 lt 1
-set key top left reverse Left samplen 2
+set key bottom left reverse Left samplen 2
 set logscale x
-set yrange [0:*]
+set yrange [0:7]
 set ylabel 'us from the call to the first kernel'
 set multiplot layout 1, 2
 set xlabel 'kernels, one after another'
