@@ -1,5 +1,7 @@
 #include "analysis/timeline.h"
 
+#include "analysis/sums.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -35,7 +37,8 @@ static void advance(struct sweep *sweep, int64_t to_ns)
 	device->concurrency_ns[level] += step_ns;
 	device->busy_ns += sweep->count ? step_ns : 0;
 	device->kernel_ns += kernel ? step_ns : 0;
-	device->kernel_total_ns += (int64_t)kernel * step_ns;
+	for (size_t i = 0; i < kernel; i++)
+		sum_add_ns(&device->kernel_total_ns, step_ns);
 	device->kernel_shared_ns += kernel > 1 ? step_ns : 0;
 	device->copy_ns += copy ? step_ns : 0;
 	device->memset_ns += sweep->by_kind[OP_MEMSET] ? step_ns : 0;
