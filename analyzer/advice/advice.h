@@ -2,14 +2,19 @@
  * advice.h - what would help, with the evidence for it.
  *
  * Each rule in rules/ looks at a report and adds at most a few recommendations.
- * A recommendation states what was measured and how much idle time is at stake;
- * that is an upper bound of what can be gained and not a prediction.  Must not
- * know any output format.
+ * A recommendation states what was measured and how much idle time is at stake,
+ * an upper bound of what can be gained; where model/ can re-simulate the run with
+ * the change, it also predicts the speedup.  Must not know any output format.
  */
 #ifndef ROOFLINE_ADVICE_H
 #define ROOFLINE_ADVICE_H
 
 #include "analysis/report.h"
+
+/* Predicted: time before by time after, with an interval; 0 where nothing is predicted. */
+struct predicted_speedup {
+	double speedup, low, high;
+};
 
 struct recommendation {
 	const char *id;	      /* of the rule; stable, for programs */
@@ -23,6 +28,9 @@ struct recommendation {
 	const char *workload;  /* the bundled workload that shows it, or NULL */
 	int64_t at_stake_ns;   /* time that this could remove at most */
 	double at_stake_ratio; /* of the device's wall time */
+	struct predicted_speedup
+		program; /* of the device's wall time, what it costs to set up included */
+	struct predicted_speedup place; /* of the part that changes, set-up left out */
 };
 
 struct advice {

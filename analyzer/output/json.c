@@ -314,9 +314,21 @@ json_t *json_section_streams(const struct json_report *json)
 	return array;
 }
 
+/* null where nothing is predicted: no figure is made up */
+static void set_predicted(json_t *object, const struct predicted_speedup *predicted)
+{
+	bool is_predicted = predicted->speedup > 0;
+
+	json_object_set_new(object, "speedup",
+			    is_predicted ? json_real(predicted->speedup) : json_null());
+	json_object_set_new(object, "low", is_predicted ? json_real(predicted->low) : json_null());
+	json_object_set_new(object, "high",
+			    is_predicted ? json_real(predicted->high) : json_null());
+}
+
 static json_t *advice_item(const struct recommendation *item)
 {
-	json_t *object = json_object(), *evidence = json_array();
+	json_t *object = json_object(), *evidence = json_array(), *place;
 
 	for (size_t i = 0; i < item->evidence_count; i++)
 		json_array_append_new(evidence, text_of(item->evidence[i]));
@@ -324,10 +336,9 @@ static json_t *advice_item(const struct recommendation *item)
 	set_text(object, "strategy", item->strategy);
 	set_text(object, "title", item->title);
 	set_text(object, "target", item->target);
-	/* predictions: none is made here, and none is made up */
-	json_object_set_new(object, "speedup", json_null());
-	json_object_set_new(object, "low", json_null());
-	json_object_set_new(object, "high", json_null());
+	set_predicted(object, &item->program);
+	json_object_set_new(object, "place", place = json_object());
+	set_predicted(place, &item->place);
 	set_integer(object, "at_stake_ns", item->at_stake_ns);
 	set_real(object, "at_stake_ratio", item->at_stake_ratio);
 	json_object_set_new(object, "evidence", evidence);

@@ -578,6 +578,18 @@ static void put_pattern(struct page *page, const char *pattern)
 	}
 }
 
+static void put_predicted(struct page *page, const char *what,
+			  const struct predicted_speedup *predicted)
+{
+	char text[128];
+
+	if (predicted->speedup <= 0)
+		return;
+	snprintf(text, sizeof(text), "%s%.2fx (%.2fx to %.2fx)", what, predicted->speedup,
+		 predicted->low, predicted->high);
+	page_wrap(page, "      - ", text, 8);
+}
+
 static void put_recommendation(struct page *page, size_t number, const struct recommendation *item)
 {
 	char label[32], stake[128];
@@ -590,6 +602,8 @@ static void put_recommendation(struct page *page, size_t number, const struct re
 	snprintf(stake, sizeof(stake), "at stake: at most %s, %.1f%% of wall time",
 		 format_ns((double)item->at_stake_ns).text, 100 * item->at_stake_ratio);
 	page_wrap(page, "      - ", stake, 8);
+	put_predicted(page, "predicted: this part ", &item->place);
+	put_predicted(page, "predicted: the whole run ", &item->program);
 	put_pattern(page, item->pattern);
 	page_wrap(page, "      watch: ", item->risk, 13);
 	if (item->workload)
