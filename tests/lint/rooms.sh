@@ -13,9 +13,10 @@ may_include() {
 	analyzer/base/*) echo 'base/' ;;
 	analyzer/trace/*) echo 'base/ trace/ roofline/' ;;
 	analyzer/analysis/*) echo 'base/ trace/profile.h analysis/ roofline/metrics.h roofline/ceilings.h' ;;
-	analyzer/advice/*) echo 'base/ trace/profile.h analysis/ advice/ roofline/metrics.h roofline/ceilings.h' ;;
+	analyzer/model/*) echo 'base/ trace/profile.h analysis/ model/ roofline/ceilings.h' ;;
+	analyzer/advice/*) echo 'base/ trace/profile.h analysis/ model/ advice/ roofline/metrics.h roofline/ceilings.h' ;;
 	analyzer/output/*) echo 'base/ trace/profile.h analysis/ advice/ output/ roofline/metrics.h roofline/ceilings.h' ;;
-	analyzer/cmd/*) echo 'base/ trace/ analysis/ advice/ output/ cmd/ roofline/ workloads/workloads.h' ;;
+	analyzer/cmd/*) echo 'base/ trace/ analysis/ model/ advice/ output/ cmd/ roofline/ workloads/workloads.h' ;;
 	analyzer/main.c) echo 'cmd/commands.h' ;;
 	esac
 }

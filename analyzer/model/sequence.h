@@ -1,0 +1,41 @@
+/*
+ * sequence.h - what a thread submits again and again.
+ *
+ * A token is one submitting call (a launch, a copy, a memset, a graph launch)
+ * with what it submits, without sizes that vary: the kernel's name, the copy's
+ * kind, the graph.  A sequence is a stretch of one thread's submitting calls in
+ * which token i equals token i - period nearly always.  Calls in between (waits,
+ * events, allocations) belong to the iteration that they stand in.
+ */
+#ifndef ROOFLINE_SEQUENCE_H
+#define ROOFLINE_SEQUENCE_H
+
+#include "model/submitted.h"
+#include "trace/profile.h"
+
+#define SEQUENCE_LEAST_ITERATIONS 8
+
+struct sequence {
+	uint32_t thread; /* threads[] */
+	size_t first_call,
+		call_count;	/* calls[] of the thread, from the first submitting call of the
+					  * first iteration to the last call before the next iteration's */
+	size_t iteration_count; /* whole ones */
+	uint32_t *iterations;	/* owned: iteration_count + 1 calls[]: the first submitting call
+					  * of each, and the end of the last */
+	size_t period;		/* submitting calls an iteration, where it is exact */
+	double regularity;	/* 0 to 1: the share of tokens that equal those a period before */
+	bool is_exact;		/* sizes and grids are equal, too */
+};
+
+struct sequences {
+	struct sequence *items; /* by thread, then first_call; they do not overlap */
+	size_t count;
+};
+
+/* Linear in calls and operations.  Returns 0 or -ENOMEM; free also after a failure. */
+int sequences_find(struct sequences *found, const struct profile *profile,
+		   const struct submitted *submitted);
+void sequences_free(struct sequences *found);
+
+#endif
