@@ -63,9 +63,13 @@
 	CEILING(launch_period, orchestration, "ns", "", "empty kernels back to back: start to start") \
 	CEILING(launch_to_start, orchestration, "ns", "", "launch call entered to kernel started, on an idle device") \
 	CEILING(synchronize, orchestration, "ns", "", "kernel ended to stream synchronisation returned") \
+	CEILING(kernel_gap, orchestration, "ns", "", "a kernel's last instruction to the first one of the next in its stream") \
 	CEILING(event_wait, orchestration, "ns", "", "kernel ended to the kernel of another stream started that waited for its event") \
 	CEILING(graph_launch, orchestration, "ns", "", "the host's time in one launch of a graph with one empty kernel") \
 	CEILING(graph_node, orchestration, "ns", "", "device time that each further empty kernel of a chain in a graph takes") \
+	CEILING(graph_node_gap, orchestration, "ns", "", "as kernel_gap, from a node of a graph to the next") \
+	CEILING(graph_gap, orchestration, "ns", "", "as kernel_gap, from the last node of a graph to the first of the one launched after it") \
+	CEILING(graph_to_start, orchestration, "ns", "", "graph launch call entered to its first kernel started, on an idle device") \
 	CEILING(graph_update, orchestration, "ns", "nodes", "cudaGraphExecUpdate of a graph of so many kernels") \
 	CEILING(graph_instantiate, orchestration, "ns", "nodes", "cudaGraphInstantiate of so many kernels") \
 	CEILING(device_graph_fire_and_forget, orchestration, "ns", "", "launch on the device to the launched graph's first kernel started") \

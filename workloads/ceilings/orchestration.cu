@@ -266,7 +266,8 @@ static double launch_period_ns(struct orchestra &o)
 	});
 }
 
-static double launch_to_start_ns(struct orchestra &o)
+/* From the call that launches start_kernel, entered while the device is idle, to the kernel's start. */
+static double to_start_ns(struct orchestra &o, const std::function<void()> &launch)
 {
 	long long offset_ns = clock_offset_ns(o);
 
@@ -275,10 +276,28 @@ static double launch_to_start_ns(struct orchestra &o)
 
 		idle(20000);
 		called_ns = host_now_ns();
-		CUDA_LAUNCH(start_kernel<<<1, 1, 0, o.stream>>>(o.shared));
+		launch();
 		CUDA_CHECK(cudaStreamSynchronize(o.stream));
 		return (double)((long long)o.shared->start_ns - offset_ns - (long long)called_ns);
 	});
+}
+
+static double launch_to_start_ns(struct orchestra &o)
+{
+	return to_start_ns(o,
+			   [&]() { CUDA_LAUNCH(start_kernel<<<1, 1, 0, o.stream>>>(o.shared)); });
+}
+
+/* Two kernels in one stream, the second of which is queued while the first one runs. */
+static void launch_neighbours(struct orchestra &o)
+{
+	CUDA_LAUNCH(busy_kernel<<<1, 1, 0, o.stream>>>(o.stamps, 50000));
+	CUDA_LAUNCH(stamp_kernel<<<1, 1, 0, o.stream>>>(o.stamps + 1));
+}
+
+static double kernel_gap_ns(struct orchestra &o)
+{
+	return between_stamps_ns(o, [&]() { launch_neighbours(o); });
 }
 
 static double synchronize_ns(struct orchestra &o)
@@ -367,6 +386,56 @@ static double graph_node_ns(struct orchestra &o)
 	CUDA_CHECK(cudaGraphExecDestroy(long_chain));
 	CUDA_CHECK(cudaGraphDestroy(short_graph));
 	CUDA_CHECK(cudaGraphDestroy(long_graph));
+	return ns;
+}
+
+static cudaGraphExec_t captured(struct orchestra &o, const std::function<void()> &launch)
+{
+	cudaGraph_t graph;
+	cudaGraphExec_t instance;
+
+	CUDA_CHECK(cudaStreamBeginCapture(o.stream, cudaStreamCaptureModeThreadLocal));
+	launch();
+	CUDA_CHECK(cudaStreamEndCapture(o.stream, &graph));
+	instance = instantiate(o, graph);
+	CUDA_CHECK(cudaGraphDestroy(graph));
+	return instance;
+}
+
+static double graph_node_gap_ns(struct orchestra &o)
+{
+	cudaGraphExec_t both = captured(o, [&]() { launch_neighbours(o); });
+	double ns = between_stamps_ns(o, [&]() { CUDA_CHECK(cudaGraphLaunch(both, o.stream)); });
+
+	CUDA_CHECK(cudaGraphExecDestroy(both));
+	return ns;
+}
+
+static double graph_gap_ns(struct orchestra &o)
+{
+	cudaGraphExec_t first = captured(o, [&]() {
+		CUDA_LAUNCH(busy_kernel<<<1, 1, 0, o.stream>>>(o.stamps, 50000));
+	});
+	cudaGraphExec_t second = captured(o, [&]() {
+		CUDA_LAUNCH(stamp_kernel<<<1, 1, 0, o.stream>>>(o.stamps + 1));
+	});
+	double ns = between_stamps_ns(o, [&]() {
+		CUDA_CHECK(cudaGraphLaunch(first, o.stream));
+		CUDA_CHECK(cudaGraphLaunch(second, o.stream));
+	});
+
+	CUDA_CHECK(cudaGraphExecDestroy(first));
+	CUDA_CHECK(cudaGraphExecDestroy(second));
+	return ns;
+}
+
+static double graph_to_start_ns(struct orchestra &o)
+{
+	cudaGraphExec_t graph =
+		captured(o, [&]() { CUDA_LAUNCH(start_kernel<<<1, 1, 0, o.stream>>>(o.shared)); });
+	double ns = to_start_ns(o, [&]() { CUDA_CHECK(cudaGraphLaunch(graph, o.stream)); });
+
+	CUDA_CHECK(cudaGraphExecDestroy(graph));
 	return ns;
 }
 
@@ -577,6 +646,7 @@ static void add_host_figures(std::vector<struct ceiling_measurement> &all, struc
 			     [&]() { return launch_to_start_ns(o); }));
 	all.push_back(
 		figure(o, CEILING_synchronize, 0, ON_SMS, [&]() { return synchronize_ns(o); }));
+	all.push_back(figure(o, CEILING_kernel_gap, 0, ON_SMS, [&]() { return kernel_gap_ns(o); }));
 	all.push_back(figure(o, CEILING_event_wait, 0, ON_SMS, [&]() { return event_wait_ns(o); }));
 	all.push_back(
 		figure(o, CEILING_small_copy, 0, ON_HOST, [&]() { return small_copy_ns(o); }));
@@ -587,6 +657,11 @@ static void add_graph_figures(std::vector<struct ceiling_measurement> &all, stru
 	all.push_back(
 		figure(o, CEILING_graph_launch, 0, ON_SMS, [&]() { return graph_launch_ns(o); }));
 	all.push_back(figure(o, CEILING_graph_node, 0, ON_SMS, [&]() { return graph_node_ns(o); }));
+	all.push_back(figure(o, CEILING_graph_node_gap, 0, ON_SMS,
+			     [&]() { return graph_node_gap_ns(o); }));
+	all.push_back(figure(o, CEILING_graph_gap, 0, ON_SMS, [&]() { return graph_gap_ns(o); }));
+	all.push_back(figure(o, CEILING_graph_to_start, 0, ON_SMS,
+			     [&]() { return graph_to_start_ns(o); }));
 	for (int nodes : {10, 100, 1000})
 		all.push_back(figure(o, CEILING_graph_update, nodes, ON_HOST,
 				     [&o, nodes]() { return graph_update_ns(o, nodes); }));

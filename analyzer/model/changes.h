@@ -1,0 +1,49 @@
+/*
+ * changes.h - what a strategy does to a run: one function per strategy fills in a struct change.
+ *
+ * A change is refused where the strategy would give other results, and the reason is kept: it is what
+ * a report says of strategies that were considered.
+ */
+#ifndef ROOFLINE_CHANGES_H
+#define ROOFLINE_CHANGES_H
+
+#include "model/replay.h"
+#include "model/sequence.h"
+
+/* REFUSAL(constant, what people read) */
+#define REFUSALS(REFUSAL)                                                                        \
+	REFUSAL(NONE, "")                                                                        \
+	REFUSAL(NOTHING, "there is nothing that it would change")                                \
+	REFUSAL(IRREGULAR, "what is launched does not repeat")                                   \
+	REFUSAL(READS_BACK, "the host reads a result before it launches what follows")           \
+	REFUSAL(ALLOCATES, "memory is allocated or freed in between")                            \
+	REFUSAL(BLOCKING_COPY, "a blocking copy, or one of pageable memory, cannot be captured") \
+	REFUSAL(HAS_GRAPHS, "it is launched by graphs already")
+
+#define REFUSAL_CONSTANT(constant, text) REFUSED_##constant,
+enum refusal { REFUSALS(REFUSAL_CONSTANT) REFUSAL_COUNT };
+#undef REFUSAL_CONSTANT
+
+const char *refusal_text(enum refusal refusal);
+
+/* Room for a change of calls, and of operations' lengths where with_ops; nothing is changed yet.
+ * Returns 0 or -ENOMEM; the caller frees with change_free, also after a failure. */
+int change_begin(struct change *change, const struct model *model, bool with_ops);
+void change_free(struct change *change);
+
+/* Calls [first, end) of a thread wait no more where the host reads nothing that was copied to it
+ * since the wait before; the last wait of them stays.  Returns how many waits that are. */
+size_t change_drop_waits(struct change *change, const struct model *model, size_t first,
+			 size_t end);
+
+/* Each iteration becomes one launch of a graph; node_count: of the largest.  Waits that are not
+ * needed go. */
+enum refusal change_to_graph(struct change *change, const struct model *model,
+			     const struct sequence *sequence, uint64_t *node_count);
+
+/* Copies of pageable memory take the time that pinned memory would at that rate (bytes per second,
+ * each direction).  Returns how many copies that are. */
+size_t change_to_pinned(struct change *change, const struct model *model, double to_device,
+			double to_host);
+
+#endif

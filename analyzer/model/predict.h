@@ -1,0 +1,57 @@
+/*
+ * predict.h - how much faster a run gets by a change, with an interval.
+ *
+ * Both sides are replays without the time that recording added.  The interval
+ * comes from replaying with every cost at the low and the high end of what was
+ * measured, widened by MODEL_MARGIN of the changed time for what a replay does not
+ * know.
+ */
+#ifndef ROOFLINE_PREDICT_H
+#define ROOFLINE_PREDICT_H
+
+#include "model/changes.h"
+
+/* Of the time after the change: kernels' times vary by so much from run to run, and with the caches
+ * that another order finds. */
+#define MODEL_MARGIN 0.10
+/* A replay without a change that is so far off says that the model does not hold: no prediction. */
+#define REPLAY_ERROR_MOST 0.03
+
+struct predicted_ratio {
+	double speedup, low, high; /* before by after */
+};
+
+/* A part of a run: calls [first, end) of one thread, and what they submitted. */
+struct place {
+	uint32_t thread;
+	size_t first, end; /* calls[] */
+	uint32_t device;
+};
+
+struct predictor {
+	const struct model *model; /* borrowed */
+	const struct ceilings *ceilings;
+	struct costs costs[COSTS_HIGH + 1];
+	struct replay before; /* nothing changed, without the cost of recording */
+	bool is_usable;
+	const char *why_not; /* static; where it is not */
+	double replay_error; /* of a replay as recorded, against the recorded wall time */
+};
+
+struct prediction {
+	struct predicted_ratio program; /* of the device's wall time; setup_ns counts */
+	struct predicted_ratio place;	/* setup_ns does not */
+	int64_t place_before_ns, place_after_ns;
+};
+
+/* Fails with -ENOMEM only; the caller frees with predictor_free, also after a failure.  Without
+ * measured ceilings it is not usable. */
+int predictor_open(struct predictor *predictor, const struct model *model,
+		   const struct ceilings *ceilings);
+void predictor_free(struct predictor *predictor);
+
+/* Returns 0 or -ENOMEM.  The predictor must be usable. */
+int predict(struct prediction *out, const struct predictor *predictor, const struct change *change,
+	    const struct place *place, double setup_ns);
+
+#endif

@@ -1,0 +1,382 @@
+#include "model/replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A recorded call keeps at least this share of its time when what recording added is taken out. */
+#define LEAST_SHARE 4
+
+struct thread_clock {
+	int64_t recorded_ns, replayed_ns; /* the end of its last call; equal before the first */
+	bool has_begun;
+	int64_t graph_start_ns; /* of the graph that its calls are part of: the launch call's start */
+	uint32_t graph_first_op; /* the first operation of that graph, or PROFILE_NONE */
+	uint32_t graph_last_op;
+};
+
+struct run {
+	struct replay *replay;
+	const struct model *model;
+	const struct profile *profile;
+	const struct change *change;
+	const struct costs *costs; /* NULL: as recorded */
+	struct thread_clock *threads;
+	uint32_t *lane_tails;
+	uint8_t *is_done;	/* by op: replayed */
+	uint8_t *is_graph_node; /* by op: of a graph that the change made */
+};
+
+static int64_t max_ns(int64_t left, int64_t right)
+{
+	return left > right ? left : right;
+}
+
+static enum call_change change_of(const struct run *run, size_t call)
+{
+	return run->change && run->change->calls ? run->change->calls[call] : CALL_KEPT;
+}
+
+static int64_t recorded_length_ns(const struct profile_op *op)
+{
+	return op->end_ns - op->start_ns;
+}
+
+static int64_t length_ns(const struct run *run, uint32_t op)
+{
+	const struct change *change = run->change;
+
+	return change && change->op_ns && change->op_ns[op] >= 0
+		       ? change->op_ns[op]
+		       : recorded_length_ns(&run->profile->ops[op]);
+}
+
+/* What recording added to a call, out of its time. */
+static int64_t traced_ns(const struct run *run, size_t call, int64_t own_ns)
+{
+	int64_t added_ns;
+
+	if (!run->costs)
+		return 0;
+	added_ns = submitted_count(&run->model->submitted, call) ? run->costs->trace_launch_ns
+								 : run->costs->trace_call_ns;
+	return added_ns < own_ns - own_ns / LEAST_SHARE ? added_ns : own_ns - own_ns / LEAST_SHARE;
+}
+
+/* ---- operations ---- */
+
+/* Where it waits in its stream or lane. */
+static uint32_t before_of(const struct run *run, uint32_t op)
+{
+	const struct change *change = run->change;
+
+	if (change && change->lanes && change->lanes[op] != PROFILE_NONE)
+		return run->lane_tails[change->lanes[op]];
+	return run->model->before[op];
+}
+
+/* When all that it waits for has ended, and the gap after that. */
+static int64_t ready_ns(const struct run *run, uint32_t before, uint32_t other,
+			int64_t before_gap_ns, int64_t other_gap_ns)
+{
+	int64_t ready = INT64_MIN;
+
+	if (before != PROFILE_NONE && run->is_done[before])
+		ready = run->replay->op_end_ns[before] + before_gap_ns;
+	if (other != PROFILE_NONE && run->is_done[other])
+		ready = max_ns(ready, run->replay->op_end_ns[other] + other_gap_ns);
+	return ready;
+}
+
+/* What the formula of replay.h says of the recorded times. */
+static int64_t expected_start_ns(const struct run *run, uint32_t index)
+{
+	const struct model *model = run->model;
+	const struct profile_op *ops = run->profile->ops, *op = &ops[index];
+	int64_t start_ns = run->profile->calls[op->call].start_ns + model_launch_ns(model, op);
+	uint32_t before = model->before[index], other = model->other[index];
+
+	if (before != PROFILE_NONE)
+		start_ns = max_ns(start_ns, ops[before].end_ns + model_gap_ns(model, &ops[before]));
+	if (other != PROFILE_NONE)
+		start_ns = max_ns(start_ns, ops[other].end_ns + model_gap_ns(model, &ops[other]));
+	return start_ns;
+}
+
+static void place_op(struct run *run, uint32_t op, int64_t start_ns)
+{
+	const struct change *change = run->change;
+
+	run->replay->op_start_ns[op] = start_ns;
+	run->replay->op_end_ns[op] = start_ns + length_ns(run, op);
+	run->is_done[op] = 1;
+	if (change && change->lanes && change->lanes[op] != PROFILE_NONE)
+		run->lane_tails[change->lanes[op]] = op;
+}
+
+/* The first operation of a call that is as it was. */
+static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call_start_ns)
+{
+	const struct profile_op *op = &run->profile->ops[index];
+	uint32_t before = before_of(run, index), other = run->model->other[index];
+	int64_t rest_ns = op->start_ns - expected_start_ns(run, index), start_ns;
+	int64_t launch_ns = model_launch_ns(run->model, op);
+	bool is_after_graph = before != PROFILE_NONE && run->is_graph_node[before];
+
+	if (is_after_graph && rest_ns > 0)
+		rest_ns = 0;
+	launch_ns -= traced_ns(run, op->call, launch_ns);
+	start_ns = max_ns(call_start_ns + launch_ns,
+			  ready_ns(run, before, other,
+				   before != PROFILE_NONE
+					   ? model_gap_ns(run->model, &run->profile->ops[before])
+					   : 0,
+				   other != PROFILE_NONE
+					   ? model_gap_ns(run->model, &run->profile->ops[other])
+					   : 0)) +
+		   rest_ns;
+	return max_ns(max_ns(start_ns, call_start_ns), ready_ns(run, before, other, 0, 0));
+}
+
+/* Operations of a call as it was: those of a graph keep their distance to the first. */
+static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
+{
+	const struct submitted *submitted = &run->model->submitted;
+	const struct profile_op *ops = run->profile->ops;
+	uint32_t first = submitted->first[call], end = submitted->first[call + 1];
+	int64_t start_ns, recorded_ns;
+
+	if (first == end)
+		return;
+	start_ns = kept_start_ns(run, submitted->ops[first], call_start_ns);
+	recorded_ns = ops[submitted->ops[first]].start_ns;
+	for (uint32_t i = first; i < end; i++)
+		place_op(run, submitted->ops[i],
+			 start_ns + (ops[submitted->ops[i]].start_ns - recorded_ns));
+}
+
+/* Operations that become nodes of the graph that the thread has launched. */
+static void submit_nodes(struct run *run, size_t call, struct thread_clock *clock)
+{
+	const struct submitted *submitted = &run->model->submitted;
+	const struct costs *costs = run->costs;
+
+	for (uint32_t i = submitted->first[call]; i < submitted->first[call + 1]; i++) {
+		uint32_t op = submitted->ops[i], before = before_of(run, op);
+		uint32_t other = run->model->other[op];
+		bool is_inside = before != PROFILE_NONE && run->is_graph_node[before] &&
+				 run->is_done[before] && before >= clock->graph_first_op &&
+				 clock->graph_first_op != PROFILE_NONE;
+		int64_t gap_ns = is_inside ? costs->graph_node_gap_ns : costs->graph_gap_ns;
+		int64_t start_ns =
+			max_ns(clock->graph_start_ns + costs->graph_to_start_ns,
+			       ready_ns(run, before, other, gap_ns, costs->graph_node_gap_ns));
+
+		if (clock->graph_first_op == PROFILE_NONE)
+			clock->graph_first_op = op;
+		run->is_graph_node[op] = 1;
+		place_op(run, op, start_ns);
+	}
+}
+
+/* ---- calls ---- */
+
+/* A call that waits: until what it waits for has ended, and as long after as it took then. */
+static int64_t waited_until_ns(const struct run *run, size_t index, int64_t start_ns)
+{
+	const struct profile_call *call = &run->profile->calls[index];
+	uint32_t awaited = run->model->awaited[index];
+	int64_t own_ns = call->end_ns - call->start_ns, after_ns, end_ns;
+
+	if (awaited == PROFILE_NONE || !run->is_done[awaited])
+		return start_ns + own_ns - traced_ns(run, index, own_ns);
+	end_ns = run->profile->ops[awaited].end_ns;
+	if (end_ns <= call->start_ns) { /* it had ended: there was nothing to wait for */
+		after_ns = run->costs ? run->costs->synchronize_ns : call->end_ns - call->start_ns;
+		own_ns -= traced_ns(run, index, own_ns);
+	} else {
+		after_ns = call->end_ns - end_ns;
+		own_ns = run->costs && run->costs->wait_call_ns < own_ns ? run->costs->wait_call_ns
+									 : 0;
+		own_ns = end_ns - call->start_ns < own_ns ? end_ns - call->start_ns : own_ns;
+	}
+	return max_ns(start_ns + own_ns,
+		      run->replay->op_end_ns[awaited] <= start_ns && end_ns <= call->start_ns
+			      ? start_ns
+			      : run->replay->op_end_ns[awaited] + after_ns);
+}
+
+static int64_t call_end_ns(const struct run *run, size_t index, int64_t start_ns)
+{
+	const struct profile_call *call = &run->profile->calls[index];
+	int64_t own_ns = call->end_ns - call->start_ns;
+
+	if (run->model->behaviour[index] != CALL_WORKS)
+		return waited_until_ns(run, index, start_ns);
+	return start_ns + own_ns - traced_ns(run, index, own_ns);
+}
+
+/* The host's own time since the call before. */
+static int64_t host_ns(struct thread_clock *clock, const struct profile_call *call)
+{
+	if (!clock->has_begun) {
+		clock->has_begun = true;
+		clock->recorded_ns = clock->replayed_ns = call->start_ns;
+		clock->graph_first_op = PROFILE_NONE;
+	}
+	return max_ns(call->start_ns - clock->recorded_ns, 0);
+}
+
+static void take_call(struct run *run, uint32_t index)
+{
+	const struct profile_call *call = &run->profile->calls[index];
+	struct thread_clock *clock = &run->threads[call->thread];
+	int64_t pause_ns = host_ns(clock, call), start_ns = clock->replayed_ns + pause_ns, end_ns;
+
+	switch (change_of(run, index)) {
+	case CALL_AS_GRAPH:
+		clock->graph_start_ns = start_ns;
+		clock->graph_first_op = PROFILE_NONE;
+		submit_nodes(run, index, clock);
+		end_ns = start_ns + run->costs->graph_launch_ns;
+		break;
+	case CALL_IN_GRAPH:
+		start_ns = end_ns = clock->replayed_ns;
+		submit_nodes(run, index, clock);
+		break;
+	case CALL_DROPPED:
+		end_ns = start_ns;
+		break;
+	default:
+		submit_kept(run, index, start_ns);
+		end_ns = call_end_ns(run, index, start_ns);
+	}
+	run->replay->call_start_ns[index] = start_ns;
+	run->replay->call_end_ns[index] = end_ns;
+	clock->recorded_ns = max_ns(clock->recorded_ns, call->end_ns);
+	clock->replayed_ns = end_ns;
+}
+
+/* What the device launched itself, or what has no call: as far from the operation that started
+ * before it as in the recording. */
+static void place_the_rest(struct run *run)
+{
+	const struct profile *profile = run->profile;
+
+	for (size_t d = 0; d < profile->device_count; d++) {
+		const struct profile_device *device = &profile->devices[d];
+		int64_t shift_ns = 0;
+
+		for (size_t i = device->first_op; i < device->first_op + device->op_count; i++) {
+			if (!run->is_done[i])
+				place_op(run, (uint32_t)i, profile->ops[i].start_ns + shift_ns);
+			shift_ns = run->replay->op_start_ns[i] - profile->ops[i].start_ns;
+		}
+	}
+}
+
+/* ---- the whole ---- */
+
+static int allocate(struct run *run)
+{
+	const struct profile *profile = run->profile;
+	struct replay *replay = run->replay;
+	uint32_t lanes = run->change ? run->change->lane_count : 0;
+
+	replay->call_count = profile->call_count;
+	replay->op_count = profile->op_count;
+	replay->call_start_ns = malloc((profile->call_count + 1) * sizeof(int64_t));
+	replay->call_end_ns = malloc((profile->call_count + 1) * sizeof(int64_t));
+	replay->op_start_ns = malloc((profile->op_count + 1) * sizeof(int64_t));
+	replay->op_end_ns = malloc((profile->op_count + 1) * sizeof(int64_t));
+	run->threads = calloc(profile->thread_count + 1, sizeof(*run->threads));
+	run->lane_tails = malloc((lanes + 1) * sizeof(*run->lane_tails));
+	run->is_done = calloc(profile->op_count + 1, 1);
+	run->is_graph_node = calloc(profile->op_count + 1, 1);
+	if (run->lane_tails)
+		memset(run->lane_tails, 0xff, (lanes + 1) * sizeof(*run->lane_tails));
+	return replay->call_start_ns && replay->call_end_ns && replay->op_start_ns &&
+			       replay->op_end_ns && run->threads && run->lane_tails &&
+			       run->is_done && run->is_graph_node
+		       ? 0
+		       : -ENOMEM;
+}
+
+int replay_run(struct replay *replay, const struct model *model, const struct change *change,
+	       const struct costs *costs)
+{
+	struct run run = {.replay = replay,
+			  .model = model,
+			  .profile = model->profile,
+			  .change = change,
+			  .costs = costs};
+	int rc;
+
+	*replay = (struct replay){0};
+	rc = allocate(&run);
+	if (rc == 0) {
+		for (size_t i = 0; i < run.profile->call_count; i++)
+			take_call(&run, model->order[i]);
+		place_the_rest(&run);
+	}
+	free(run.threads);
+	free(run.lane_tails);
+	free(run.is_done);
+	free(run.is_graph_node);
+	return rc;
+}
+
+void replay_free(struct replay *replay)
+{
+	free(replay->call_start_ns);
+	free(replay->call_end_ns);
+	free(replay->op_start_ns);
+	free(replay->op_end_ns);
+	*replay = (struct replay){0};
+}
+
+int64_t replay_wall_ns(const struct replay *replay, const struct model *model, size_t device)
+{
+	const struct profile_device *what = &model->profile->devices[device];
+	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+
+	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++) {
+		if (replay->op_start_ns[i] < first_ns)
+			first_ns = replay->op_start_ns[i];
+		if (replay->op_end_ns[i] > last_ns)
+			last_ns = replay->op_end_ns[i];
+	}
+	return last_ns > first_ns ? last_ns - first_ns : 0;
+}
+
+int64_t replay_moment_ns(const struct replay *replay, const struct model *model, uint32_t thread,
+			 int64_t moment_ns)
+{
+	const struct profile *profile = model->profile;
+	const struct profile_thread *who = &profile->threads[thread];
+	size_t low = who->first_call, high = who->first_call + who->call_count;
+	int64_t replayed_ns;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (profile->calls[middle].start_ns <= moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == who->first_call) /* before its first call: clocks are equal there */
+		return moment_ns;
+	low--;
+	if (moment_ns <= profile->calls[low].end_ns) {
+		replayed_ns =
+			replay->call_start_ns[low] + (moment_ns - profile->calls[low].start_ns);
+		return replayed_ns < replay->call_end_ns[low] ? replayed_ns
+							      : replay->call_end_ns[low];
+	}
+	replayed_ns = replay->call_end_ns[low] + (moment_ns - profile->calls[low].end_ns);
+	if (low + 1 < who->first_call + who->call_count &&
+	    replayed_ns > replay->call_start_ns[low + 1])
+		return replay->call_start_ns[low + 1];
+	return replayed_ns;
+}

@@ -1,0 +1,59 @@
+/*
+ * replay.h - runs the model again, as recorded or with a change.
+ *
+ * Calls are taken in the order in which they were recorded.  Each thread's clock
+ * goes on by the host's own time; an operation starts when its call has submitted
+ * it and all that it waits for has ended:
+ *
+ *   start = max(call + launch_to_start, ready + gap) + rest
+ *
+ * where rest is what the recorded start was later (or earlier) than the same
+ * formula on recorded times says, so a replay without a change gives every
+ * recorded time again.  Nothing starts before what it waits for.  With costs, the
+ * time that recording added to calls is left out.
+ *
+ * Replaying a task graph with changed tasks is Daydream's idea (Zhu et al., USENIX ATC 2020).
+ * Pure: allocates its result, prints nothing.
+ */
+#ifndef ROOFLINE_REPLAY_H
+#define ROOFLINE_REPLAY_H
+
+#include "model/costs.h"
+#include "model/model.h"
+
+enum call_change {
+	CALL_KEPT,
+	CALL_DROPPED,  /* takes no time and waits for nothing; it submits nothing */
+	CALL_AS_GRAPH, /* becomes the launch of a graph of its own and the following operations */
+	CALL_IN_GRAPH, /* its operations belong to the graph launched before; it is gone, with the
+			* host's time before it */
+};
+
+/* What is different; arrays that are NULL change nothing. */
+struct change {
+	uint8_t *calls;	     /* by call: enum call_change */
+	int64_t *op_ns;	     /* by op: how long it takes; negative: as recorded */
+	uint32_t *lanes;     /* by op: the stream that it runs in, from 0; PROFILE_NONE: its own */
+	uint32_t lane_count; /* of them */
+};
+
+struct replay {
+	int64_t *call_start_ns, *call_end_ns; /* by call; a call that is gone has none of its own */
+	int64_t *op_start_ns, *op_end_ns;     /* by op */
+	size_t call_count, op_count;
+};
+
+/* change and costs may be NULL: as recorded.  A change needs costs.  Returns 0 or -ENOMEM; the
+ * caller frees with replay_free, also after a failure. */
+int replay_run(struct replay *replay, const struct model *model, const struct change *change,
+	       const struct costs *costs);
+void replay_free(struct replay *replay);
+
+/* From the first operation of a device to its last one's end; 0 without any. */
+int64_t replay_wall_ns(const struct replay *replay, const struct model *model, size_t device);
+
+/* When a thread reached that moment of the recording. */
+int64_t replay_moment_ns(const struct replay *replay, const struct model *model, uint32_t thread,
+			 int64_t moment_ns);
+
+#endif
