@@ -6,6 +6,10 @@
  * kind, the graph.  A sequence is a stretch of one thread's submitting calls in
  * which token i equals token i - period nearly always.  Calls in between (waits,
  * events, allocations) belong to the iteration that they stand in.
+ *
+ * An iteration may have tokens too many, too few or other ones: up to half of
+ * the period, and one where that is less.  Iterations begin after the longest
+ * usual pause of the host; where none stands out, where the first one began.
  */
 #ifndef ROOFLINE_SEQUENCE_H
 #define ROOFLINE_SEQUENCE_H
@@ -24,8 +28,10 @@ struct sequence {
 	uint32_t *iterations;	/* owned: iteration_count + 1 calls[]: the first submitting call
 					  * of each, and the end of the last */
 	size_t period;		/* submitting calls an iteration, where it is exact */
-	double regularity;	/* 0 to 1: the share of tokens that equal those a period before */
-	bool is_exact;		/* sizes and grids are equal, too */
+	double regularity; /* 0.5 to 1: the share of tokens that are those of the usual iteration */
+	double exactness;  /* 0 to regularity: the share whose sizes and grids are so, too */
+	bool is_exact;	   /* exactness is 1: all iterations are one */
+	uint32_t shape;	   /* hash of the usual iteration: equal when one loop runs again */
 };
 
 struct sequences {

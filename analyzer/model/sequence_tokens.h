@@ -1,0 +1,43 @@
+/*
+ * sequence_tokens.h - the submitting calls of one thread, each as two numbers.
+ *
+ * Equal loose numbers: the same kernel, kind of copy, memset or graph on the
+ * same stream.  Equal strict numbers: the same grid, block and bytes as well.
+ * Calls that failed submitted nothing and are no tokens.
+ */
+#ifndef ROOFLINE_SEQUENCE_TOKENS_H
+#define ROOFLINE_SEQUENCE_TOKENS_H
+
+#include "model/submitted.h"
+#include "trace/profile.h"
+
+#define TOKEN_TAKEN 0 /* loose number of what belongs to a sequence already; equals no token */
+
+struct tokens {
+	const struct profile *profile;
+	const struct submitted *submitted;
+	uint32_t *loose, *strict;
+	uint32_t *calls; /* calls[] of each */
+	size_t count;
+};
+
+/* Returns 0 or -ENOMEM; the caller frees with tokens_free, also after a failure. */
+int tokens_build(struct tokens *tokens, const struct profile *profile,
+		 const struct submitted *submitted, const struct profile_thread *thread);
+void tokens_free(struct tokens *tokens);
+
+/* From here on all graphs of a stream are one, unless they are taken.  False: nothing changed. */
+bool tokens_forget_graphs(struct tokens *tokens);
+
+static inline uint32_t token_mix(uint32_t hash, uint32_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b1u;
+	return hash ^ hash >> 15;
+}
+
+static inline bool token_equal(const struct tokens *tokens, size_t a, size_t b)
+{
+	return tokens->loose[a] == tokens->loose[b] && tokens->loose[a] != TOKEN_TAKEN;
+}
+
+#endif
