@@ -190,19 +190,22 @@ enum refusal change_to_graph(struct change *change, const struct model *model,
 
 /* ---- pinned memory ---- */
 
-size_t change_to_pinned(struct change *change, const struct model *model, double to_device,
-			double to_host)
+size_t change_to_pinned(struct change *change, const struct model *model, size_t device,
+			double to_device, double to_host)
 {
 	const struct profile *profile = model->profile;
+	const struct profile_device *where = &profile->devices[device];
 	size_t changed_count = 0;
 
-	for (size_t i = 0; i < profile->op_count; i++) {
+	for (size_t i = where->first_op; i < where->first_op + where->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
-		const struct profile_copy *copy = &profile->copies[op->detail];
+		const struct profile_copy *copy;
 		double rate;
 
-		if (op->kind != OP_COPY ||
-		    (copy->src_memory != MEMORY_PAGEABLE && copy->dst_memory != MEMORY_PAGEABLE))
+		if (op->kind != OP_COPY)
+			continue;
+		copy = &profile->copies[op->detail];
+		if (copy->src_memory != MEMORY_PAGEABLE && copy->dst_memory != MEMORY_PAGEABLE)
 			continue;
 		rate = copy->kind == COPY_TO_DEVICE ? to_device : to_host;
 		if (rate <= 0 ||

@@ -41,9 +41,9 @@ size_t change_drop_waits(struct change *change, const struct model *model, size_
 enum refusal change_to_graph(struct change *change, const struct model *model,
 			     const struct sequence *sequence, uint64_t *node_count);
 
-/* Copies of pageable memory take the time that pinned memory would at that rate (bytes per second,
+/* Copies of a device and pageable memory take the time that pinned memory would at that rate (bytes per second,
  * each direction).  Returns how many copies that are. */
-size_t change_to_pinned(struct change *change, const struct model *model, double to_device,
-			double to_host);
+size_t change_to_pinned(struct change *change, const struct model *model, size_t device,
+			double to_device, double to_host);
 
 #endif

@@ -32,9 +32,20 @@ static int measure_error(struct predictor *predictor)
 	return rc;
 }
 
+static bool has_counted(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->op_count; i++)
+		if (profile->ops[i].counted)
+			return true;
+	return false;
+}
+
 static void judge(struct predictor *predictor, bool has_costs)
 {
-	if (!has_costs)
+	if (has_counted(predictor->model->profile))
+		predictor->why_not =
+			"hardware counters were read, which takes time: record without";
+	else if (!has_costs)
 		predictor->why_not = "no measured ceilings of this GPU: run rooflinectl ceilings";
 	else if (predictor->replay_error > REPLAY_ERROR_MOST)
 		predictor->why_not = "replaying the recording does not give its own time again";
@@ -66,7 +77,7 @@ void predictor_free(struct predictor *predictor)
 	*predictor = (struct predictor){0};
 }
 
-/* From the place's first call to the last of its calls and operations. */
+/* From a place's first call to the last of its calls and operations. */
 static int64_t place_ns(const struct replay *replay, const struct model *model,
 			const struct place *place)
 {
@@ -80,6 +91,16 @@ static int64_t place_ns(const struct replay *replay, const struct model *model,
 			last_ns = end_ns > last_ns ? end_ns : last_ns;
 		}
 	return last_ns - replay->call_start_ns[place->first];
+}
+
+static int64_t places_ns(const struct replay *replay, const struct model *model,
+			 const struct place *places, size_t place_count)
+{
+	int64_t sum_ns = 0;
+
+	for (size_t i = 0; i < place_count; i++)
+		sum_ns += place_ns(replay, model, &places[i]);
+	return sum_ns;
 }
 
 static double ratio(int64_t before_ns, double after_ns)
@@ -100,25 +121,26 @@ static void take_end(struct predicted_ratio *out, enum costs_end end, int64_t be
 }
 
 int predict(struct prediction *out, const struct predictor *predictor, const struct change *change,
-	    const struct place *place, double setup_ns)
+	    size_t device, const struct place *places, size_t place_count, double setup_ns)
 {
 	const struct model *model = predictor->model;
-	int64_t wall_ns = replay_wall_ns(&predictor->before, model, place->device);
+	int64_t wall_ns = replay_wall_ns(&predictor->before, model, device);
 	int rc = 0;
 
-	*out = (struct prediction){.place_before_ns = place_ns(&predictor->before, model, place)};
+	*out = (struct prediction){
+		.place_before_ns = places_ns(&predictor->before, model, places, place_count)};
 	for (int end = COSTS_LOW; rc == 0 && end <= COSTS_HIGH; end++) {
 		struct replay after = {0};
 
 		rc = replay_run(&after, model, change, &predictor->costs[end]);
 		if (rc == 0) {
-			int64_t after_ns = place_ns(&after, model, place);
+			int64_t after_ns = places_ns(&after, model, places, place_count);
 			double margin_ns = MODEL_MARGIN * (double)after_ns;
 
 			take_end(&out->place, (enum costs_end)end, out->place_before_ns,
 				 (double)after_ns, margin_ns);
 			take_end(&out->program, (enum costs_end)end, wall_ns,
-				 (double)replay_wall_ns(&after, model, place->device) + setup_ns,
+				 (double)replay_wall_ns(&after, model, device) + setup_ns,
 				 margin_ns);
 			if (end == COSTS_MIDDLE)
 				out->place_after_ns = after_ns;

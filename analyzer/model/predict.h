@@ -18,14 +18,12 @@
 #define REPLAY_ERROR_MOST 0.03
 
 struct predicted_ratio {
-	double speedup, low, high; /* before by after */
+	double speedup, low, high; /* time before by time after */
 };
 
 /* A part of a run: calls [first, end) of one thread, and what they submitted. */
 struct place {
-	uint32_t thread;
 	size_t first, end; /* calls[] */
-	uint32_t device;
 };
 
 struct predictor {
@@ -50,8 +48,9 @@ int predictor_open(struct predictor *predictor, const struct model *model,
 		   const struct ceilings *ceilings);
 void predictor_free(struct predictor *predictor);
 
-/* Returns 0 or -ENOMEM.  The predictor must be usable. */
+/* The places together are the part that changes.  setup_ns: what the change costs once.  Returns 0
+ * or -ENOMEM.  The predictor must be usable. */
 int predict(struct prediction *out, const struct predictor *predictor, const struct change *change,
-	    const struct place *place, double setup_ns);
+	    size_t device, const struct place *places, size_t place_count, double setup_ns);
 
 #endif
