@@ -201,6 +201,38 @@ template <class problem> const char *why_no_choice(problem &)
 		       : nullptr;
 }
 
+/* ---- what the workloads with conditional nodes share ----
+ *
+ * A problem has members
+ *	stream	for all of its work
+ *	graph	of the variant at hand: one iteration
+ *	seen	what the host has read of decisions, for read_back
+ */
+
+template <class problem> void prepare_stream(problem &p)
+{
+	CUDA_CHECK(cudaMallocHost(&p.seen, sizeof(*p.seen)));
+	CUDA_CHECK(cudaStreamCreateWithFlags(&p.stream, cudaStreamNonBlocking));
+}
+
+template <class problem> void release_stream(problem &p)
+{
+	CUDA_CHECK(cudaFreeHost(p.seen));
+	CUDA_CHECK(cudaStreamDestroy(p.stream));
+}
+
+/* Nobody waits for a decision: the host can launch all iterations ahead. */
+template <class problem> void run_graph(problem &p, int iterations)
+{
+	for (int i = 0; i < iterations; i++)
+		CUDA_CHECK(cudaGraphLaunch(p.graph, p.stream));
+}
+
+template <class problem> void teardown_graph(problem &p)
+{
+	CUDA_CHECK(cudaGraphExecDestroy(p.graph));
+}
+
 /* ---- data ---- */
 
 /* Any two different numbers look unlike each other, whatever they had in common. */

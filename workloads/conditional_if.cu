@@ -18,7 +18,7 @@ struct problem {
 	uint32_t *is_too_large, *seen; /* the decision, and what the host has read of it */
 	std::vector<uint32_t> initial, expected; /* results */
 	cudaStream_t stream;
-	cudaGraphExec_t step, batch;
+	cudaGraphExec_t graph, batch; /* of one step, of several */
 };
 
 static const int block_size = 256;
@@ -99,7 +99,7 @@ static void setup_predicated(problem &p)
 	graph_begin(p.stream);
 	launch_grow(p, decision_in_memory(p.is_too_large));
 	launch_scale_down(p, {p.is_too_large, 1}, p.stream);
-	p.step = graph_finish_host(p.stream);
+	p.graph = graph_finish_host(p.stream);
 }
 
 static void add_conditional_step(problem &p)
@@ -115,18 +115,7 @@ static void setup_conditional(problem &p)
 {
 	graph_begin(p.stream);
 	add_conditional_step(p);
-	p.step = graph_finish_host(p.stream);
-}
-
-static void run_steps(problem &p, int iterations)
-{
-	for (int i = 0; i < iterations; i++)
-		CUDA_CHECK(cudaGraphLaunch(p.step, p.stream));
-}
-
-static void teardown_step(problem &p)
-{
-	CUDA_CHECK(cudaGraphExecDestroy(p.step));
+	p.graph = graph_finish_host(p.stream);
 }
 
 /* As nobody waits between steps, a graph can have several, each with a node of its own. */
@@ -143,13 +132,13 @@ static void run_batches(problem &p, int iterations)
 {
 	for (int i = 0; i < iterations / batch_steps; i++)
 		CUDA_CHECK(cudaGraphLaunch(p.batch, p.stream));
-	run_steps(p, iterations % batch_steps);
+	run_graph(p, iterations % batch_steps);
 }
 
 static void teardown_batch(problem &p)
 {
 	CUDA_CHECK(cudaGraphExecDestroy(p.batch));
-	teardown_step(p);
+	teardown_graph(p);
 }
 
 /* The scalar model of one step. */
@@ -182,8 +171,7 @@ static void prepare(problem &p, long size, int iterations)
 	p.values = p.results + count_of_counts;
 	p.sum = device_array<unsigned long long>(1);
 	p.is_too_large = device_array<uint32_t>(1);
-	CUDA_CHECK(cudaMallocHost(&p.seen, sizeof(*p.seen)));
-	CUDA_CHECK(cudaStreamCreateWithFlags(&p.stream, cudaStreamNonBlocking));
+	prepare_stream(p);
 }
 
 static void reset(problem &p)
@@ -203,16 +191,15 @@ static void release(problem &p)
 	CUDA_CHECK(cudaFree(p.results));
 	CUDA_CHECK(cudaFree(p.sum));
 	CUDA_CHECK(cudaFree(p.is_too_large));
-	CUDA_CHECK(cudaFreeHost(p.seen));
-	CUDA_CHECK(cudaStreamDestroy(p.stream));
+	release_stream(p);
 }
 
 static const std::vector<variant<problem>> variants = {
 	{"naive", "the host reads the decision and launches the scaling when it is due", run_naive},
 	{"predicated", "a graph a step, whose scaling returns at once when it is not due",
-	 run_steps, setup_predicated, teardown_step},
-	{"conditional", "a graph a step, with the scaling in an IF node", run_steps,
-	 setup_conditional, teardown_step, why_no_conditional},
+	 run_graph, setup_predicated, teardown_graph},
+	{"conditional", "a graph a step, with the scaling in an IF node", run_graph,
+	 setup_conditional, teardown_graph, why_no_conditional},
 	{"conditional_batch", "as conditional, with ten steps in a graph", run_batches, setup_batch,
 	 teardown_batch, why_no_conditional},
 };

@@ -183,17 +183,6 @@ static void setup_conditional(problem &p)
 	p.graph = graph_finish_host(p.stream);
 }
 
-static void run_graph(problem &p, int iterations)
-{
-	for (int i = 0; i < iterations; i++)
-		CUDA_CHECK(cudaGraphLaunch(p.graph, p.stream));
-}
-
-static void teardown_graph(problem &p)
-{
-	CUDA_CHECK(cudaGraphExecDestroy(p.graph));
-}
-
 /* ---- the problem ---- */
 
 /* The scalar model of one step. */
@@ -226,8 +215,7 @@ static void prepare(problem &p, long size, int iterations)
 	p.active = device_array<uint8_t>(size);
 	p.list = device_array<uint32_t>(longest_list(size));
 	p.step = device_array<struct step>(1);
-	CUDA_CHECK(cudaMallocHost(&p.seen, sizeof(*p.seen)));
-	CUDA_CHECK(cudaStreamCreateWithFlags(&p.stream, cudaStreamNonBlocking));
+	prepare_stream(p);
 }
 
 static void reset(problem &p)
@@ -248,8 +236,7 @@ static void release(problem &p)
 	CUDA_CHECK(cudaFree(p.active));
 	CUDA_CHECK(cudaFree(p.list));
 	CUDA_CHECK(cudaFree(p.step));
-	CUDA_CHECK(cudaFreeHost(p.seen));
-	CUDA_CHECK(cudaStreamDestroy(p.stream));
+	release_stream(p);
 }
 
 static const std::vector<variant<problem>> variants = {

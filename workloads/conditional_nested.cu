@@ -262,12 +262,6 @@ static void setup_run(problem &p)
 	p.graph = graph_finish_host(p.stream);
 }
 
-static void run_runs(problem &p, int iterations)
-{
-	for (int i = 0; i < iterations; i++)
-		CUDA_CHECK(cudaGraphLaunch(p.graph, p.stream));
-}
-
 /* There is a run in any case, which decides whether there is another: the loop starts as true. */
 static void setup_all(problem &p)
 {
@@ -282,11 +276,6 @@ static void setup_all(problem &p)
 static void run_all(problem &p, int)
 {
 	CUDA_CHECK(cudaGraphLaunch(p.graph, p.stream));
-}
-
-static void teardown_graph(problem &p)
-{
-	CUDA_CHECK(cudaGraphExecDestroy(p.graph));
 }
 
 /* ---- the problem ---- */
@@ -343,8 +332,7 @@ static void prepare(problem &p, long size, int iterations)
 	p.values = p.results + BODY_COUNT;
 	p.records = p.values + size;
 	p.progress = device_array<struct progress>(1);
-	CUDA_CHECK(cudaMallocHost(&p.seen, sizeof(*p.seen)));
-	CUDA_CHECK(cudaStreamCreateWithFlags(&p.stream, cudaStreamNonBlocking));
+	prepare_stream(p);
 }
 
 static void reset(problem &p)
@@ -366,15 +354,14 @@ static void release(problem &p)
 {
 	CUDA_CHECK(cudaFree(p.results));
 	CUDA_CHECK(cudaFree(p.progress));
-	CUDA_CHECK(cudaFreeHost(p.seen));
-	CUDA_CHECK(cudaStreamDestroy(p.stream));
+	release_stream(p);
 }
 
 static const std::vector<variant<problem>> variants = {
 	{"naive", "the host takes every decision", run_naive},
 	{"conditional_step", "a graph a step, the host asks whether there is another", run_steps,
 	 setup_step, teardown_graph, why_no_conditional},
-	{"conditional", "a graph a run: WHILE and IF in a WHILE", run_runs, setup_run,
+	{"conditional", "a graph a run: WHILE and IF in a WHILE", run_graph, setup_run,
 	 teardown_graph, why_no_conditional},
 	{"conditional_all", "one graph for all runs, in a WHILE around the others", run_all,
 	 setup_all, teardown_graph, why_no_conditional},

@@ -253,17 +253,6 @@ static void setup_fp32(problem &p)
 	p.graph = graph_finish_host(p.stream);
 }
 
-static void run_graph(problem &p, int iterations)
-{
-	for (int i = 0; i < iterations; i++)
-		CUDA_CHECK(cudaGraphLaunch(p.graph, p.stream));
-}
-
-static void teardown_graph(problem &p)
-{
-	CUDA_CHECK(cudaGraphExecDestroy(p.graph));
-}
-
 /* ---- the problem ---- */
 
 static uint32_t bits_of(float value)
@@ -309,8 +298,7 @@ static void prepare(problem &p, long size, int iterations)
 	p.sums = device_array<uint32_t>(padded);
 	p.counts = device_array<uint32_t>(COUNT_COUNT);
 	p.batch = device_array<struct batch>(1);
-	CUDA_CHECK(cudaMallocHost(&p.seen, sizeof(*p.seen)));
-	CUDA_CHECK(cudaStreamCreateWithFlags(&p.stream, cudaStreamNonBlocking));
+	prepare_stream(p);
 }
 
 static void reset(problem &p)
@@ -338,8 +326,7 @@ static void release(problem &p)
 	CUDA_CHECK(cudaFree(p.sums));
 	CUDA_CHECK(cudaFree(p.counts));
 	CUDA_CHECK(cudaFree(p.batch));
-	CUDA_CHECK(cudaFreeHost(p.seen));
-	CUDA_CHECK(cudaStreamDestroy(p.stream));
+	release_stream(p);
 }
 
 static const std::vector<variant<problem>> variants = {

@@ -157,17 +157,6 @@ static void setup_conditional(problem &p)
 	p.graph = graph_finish_host(p.stream);
 }
 
-static void run_graph(problem &p, int iterations)
-{
-	for (int i = 0; i < iterations; i++)
-		CUDA_CHECK(cudaGraphLaunch(p.graph, p.stream));
-}
-
-static void teardown_graph(problem &p)
-{
-	CUDA_CHECK(cudaGraphExecDestroy(p.graph));
-}
-
 /* The scalar model of one batch. */
 static void batch_reference(std::vector<uint32_t> &results, uint32_t batch)
 {
@@ -198,8 +187,7 @@ static void prepare(problem &p, long size, int iterations)
 	p.batch_counts = p.results;
 	p.values = p.results + EXPERT_COUNT;
 	p.ballot = device_array<struct ballot>(1);
-	CUDA_CHECK(cudaMallocHost(&p.seen, sizeof(*p.seen)));
-	CUDA_CHECK(cudaStreamCreateWithFlags(&p.stream, cudaStreamNonBlocking));
+	prepare_stream(p);
 }
 
 static void reset(problem &p)
@@ -218,8 +206,7 @@ static void release(problem &p)
 {
 	CUDA_CHECK(cudaFree(p.results));
 	CUDA_CHECK(cudaFree(p.ballot));
-	CUDA_CHECK(cudaFreeHost(p.seen));
-	CUDA_CHECK(cudaStreamDestroy(p.stream));
+	release_stream(p);
 }
 
 static const std::vector<variant<problem>> variants = {

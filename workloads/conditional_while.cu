@@ -202,17 +202,6 @@ static void setup_unrolled(problem &p)
 	p.graph = graph_finish_host(p.stream);
 }
 
-static void run_graph(problem &p, int iterations)
-{
-	for (int i = 0; i < iterations; i++)
-		CUDA_CHECK(cudaGraphLaunch(p.graph, p.stream));
-}
-
-static void teardown_graph(problem &p)
-{
-	CUDA_CHECK(cudaGraphExecDestroy(p.graph));
-}
-
 /* ---- the problem ---- */
 
 /* The scalar model of one batch; a batch takes as many rounds as the slowest of its numbers. */
@@ -243,8 +232,7 @@ static void prepare(problem &p, long size, int iterations)
 	p.numbers = device_array<uint32_t>(size);
 	p.roots = device_array<uint32_t>(size);
 	p.loop = device_array<struct loop>(1);
-	CUDA_CHECK(cudaMallocHost(&p.seen, sizeof(*p.seen)));
-	CUDA_CHECK(cudaStreamCreateWithFlags(&p.stream, cudaStreamNonBlocking));
+	prepare_stream(p);
 }
 
 static void reset(problem &p)
@@ -264,8 +252,7 @@ static void release(problem &p)
 	CUDA_CHECK(cudaFree(p.numbers));
 	CUDA_CHECK(cudaFree(p.roots));
 	CUDA_CHECK(cudaFree(p.loop));
-	CUDA_CHECK(cudaFreeHost(p.seen));
-	CUDA_CHECK(cudaStreamDestroy(p.stream));
+	release_stream(p);
 }
 
 static const std::vector<variant<problem>> variants = {

@@ -367,52 +367,82 @@ void require_within_limits(const workload<problem> &work, const workload_options
 	}
 }
 
+template <class problem>
+void require_stamping(const workload<problem> &work, const workload_options &options)
+{
+	if (options.stamps && !work.stamp_names)
+		workload_usage_error(work.name, "its kernels stamp nothing, so there is no",
+				     "--stamps");
+}
+
+template <class problem> void print_variants(const workload<problem> &work)
+{
+	int width = 12;
+
+	for (const variant<problem> &variant : work.variants)
+		width = std::max(width, (int)strlen(variant.name));
+	for (const variant<problem> &variant : work.variants)
+		printf("%-*s %s\n", width, variant.name, variant.summary);
+}
+
+/* Returns "", or why not even the problem fits into the memory that is there. */
+template <class problem>
+std::string measure_what_fits(const workload<problem> &work, const workload_options &options,
+			      std::vector<measurement> &all)
+{
+	try {
+		cuda_throws_out_of_memory = true;
+		all = measure_all(work, options);
+	} catch (const cuda_out_of_memory &error) {
+		return why_out_of_memory(error.call);
+	} catch (const std::bad_alloc &) {
+		return out_of_host_memory;
+	}
+	return "";
+}
+
+/* On the current device.  Returns "", or why there is nothing to print. */
+template <class problem>
+std::string measure_and_print(const workload<problem> &work, const struct workload_row *row,
+			      const workload_options &options)
+{
+	std::vector<measurement> all;
+	cudaDeviceProp properties;
+	std::string reason;
+
+	CUDA_CHECK(cudaGetDeviceProperties(&properties, options.device));
+	if (options.stamps)
+		stamps_enable(STAMP_CAPACITY);
+	reason = measure_what_fits(work, options, all);
+	if (!reason.empty())
+		return reason;
+	if (options.stamps)
+		stamps_write(options.stamps, work.stamp_names);
+	(options.json ? print_json : print_table)(row, properties.name, &options, all);
+	return "";
+}
+
+/* First what is wrong on every machine, then what this one cannot do, then the work. */
 template <class problem> int run_workload(const workload<problem> &work, int argc, char **argv)
 {
 	const struct workload_row *row = workload_find_row(work.name);
 	workload_options options = {work.name, nullptr, work.size, work.iterations, 5, false,
 				    false,     nullptr, 0};
-	cudaDeviceProp properties;
+	std::string reason;
 
 	workload_parse(&options, row->summary, argc, argv);
 	require_variant(work, options);
 	require_within_limits(work, options);
-	if (options.stamps && !work.stamp_names)
-		workload_usage_error(work.name, "its kernels stamp nothing, so there is no",
-				     "--stamps");
+	require_stamping(work, options);
 	if (options.list) {
-		int width = 12;
-
-		for (const variant<problem> &variant : work.variants)
-			width = std::max(width, (int)strlen(variant.name));
-		for (const variant<problem> &variant : work.variants)
-			printf("%-*s %s\n", width, variant.name, variant.summary);
+		print_variants(work);
 		return 0;
 	}
-	std::string reason = why_skipped(options);
-	if (!reason.empty()) {
+	reason = why_skipped(options);
+	if (reason.empty())
+		reason = measure_and_print(work, row, options);
+	if (!reason.empty())
 		print_skipped(row, options.json, reason.c_str());
-		return 0;
-	}
-	CUDA_CHECK(cudaGetDeviceProperties(&properties, options.device));
-	if (options.stamps)
-		stamps_enable(STAMP_CAPACITY);
-	std::vector<measurement> all;
-	try {
-		cuda_throws_out_of_memory = true;
-		all = measure_all(work, options);
-	} catch (const cuda_out_of_memory &error) {
-		reason = why_out_of_memory(error.call);
-	} catch (const std::bad_alloc &) {
-		reason = out_of_host_memory;
-	}
-	if (!reason.empty()) {
-		print_skipped(row, options.json, reason.c_str());
-		return 0;
-	}
-	if (options.stamps)
-		stamps_write(options.stamps, work.stamp_names);
-	(options.json ? print_json : print_table)(row, properties.name, &options, all);
 	return 0;
 }
 

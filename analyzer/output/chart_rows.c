@@ -14,7 +14,7 @@ struct candidate {
 	int64_t time_ns;
 };
 
-/* What choosing needs to know of a profile, one pass over it. */
+/* What choosing needs to know of a profile, one pass over it: of the time that is shown. */
 struct wanted {
 	int64_t *stream_ns; /* kernels and graphs */
 	int64_t *range_ns;  /* by thread and level */
@@ -64,31 +64,48 @@ uint32_t chart_row_of_range(const struct chart_rows *rows, const struct profile_
 	return rows->of_ranges[(size_t)range->thread * CHART_RANGE_LEVELS + level];
 }
 
-static int wanted_collect(struct wanted *wanted, const struct profile *profile)
+/* How much of it the window shows; 1 ns more: what has no length wants a row too. */
+static int64_t shown_ns(struct chart_window window, int64_t start_ns, int64_t end_ns)
+{
+	if (!chart_window_shows(window, start_ns, end_ns))
+		return 0;
+	return (end_ns < window.to_ns ? end_ns : window.to_ns) -
+	       (start_ns > window.from_ns ? start_ns : window.from_ns) + 1;
+}
+
+static void want_op(struct wanted *wanted, const struct profile *profile,
+		    const struct profile_op *op, struct chart_window window)
+{
+	int64_t ns = shown_ns(window, op->start_ns, op->end_ns);
+
+	if (runs_kernels(op))
+		sum_add_ns(&wanted->stream_ns[op->stream], ns);
+	else if (ns)
+		wanted->has_copies[op->device * CHART_COPY_KINDS + copy_kind(profile, op)] = true;
+}
+
+static void want_range(struct wanted *wanted, const struct profile_range *range,
+		       struct chart_window window)
+{
+	uint32_t level = range_level(range);
+
+	if (level < CHART_RANGE_LEVELS && range->thread != PROFILE_NONE)
+		sum_add_ns(&wanted->range_ns[(size_t)range->thread * CHART_RANGE_LEVELS + level],
+			   shown_ns(window, range->start_ns, range->end_ns));
+}
+
+static int wanted_collect(struct wanted *wanted, const struct profile *profile,
+			  struct chart_window window)
 {
 	wanted->stream_ns = calloc(profile->stream_count + 1, sizeof(int64_t));
 	wanted->range_ns = calloc(profile->thread_count * CHART_RANGE_LEVELS + 1, sizeof(int64_t));
 	wanted->has_copies = calloc(profile->device_count * CHART_COPY_KINDS + 1, sizeof(bool));
 	if (!wanted->stream_ns || !wanted->range_ns || !wanted->has_copies)
 		return -ENOMEM;
-	for (size_t i = 0; i < profile->op_count; i++) {
-		const struct profile_op *op = &profile->ops[i];
-
-		if (runs_kernels(op)) /* 1 ns more: one without length wants a row too */
-			sum_add_ns(&wanted->stream_ns[op->stream], op->end_ns - op->start_ns + 1);
-		else
-			wanted->has_copies[op->device * CHART_COPY_KINDS + copy_kind(profile, op)] =
-				true;
-	}
-	for (size_t i = 0; i < profile->range_count; i++) {
-		const struct profile_range *range = &profile->ranges[i];
-		uint32_t level = range_level(range);
-
-		if (level < CHART_RANGE_LEVELS && range->thread != PROFILE_NONE)
-			sum_add_ns(&wanted->range_ns[(size_t)range->thread * CHART_RANGE_LEVELS +
-						     level],
-				   range->end_ns - range->start_ns + 1);
-	}
+	for (size_t i = 0; i < profile->op_count; i++)
+		want_op(wanted, profile, &profile->ops[i], window);
+	for (size_t i = 0; i < profile->range_count; i++)
+		want_range(wanted, &profile->ranges[i], window);
 	return 0;
 }
 
@@ -308,7 +325,7 @@ static int allocate(struct chart_rows *rows, const struct profile *profile)
 }
 
 int chart_rows_choose(struct chart_rows *rows, const struct profile *profile,
-		      const bool *has_bursts)
+		      struct chart_window window, const bool *has_bursts)
 {
 	struct wanted wanted = {0};
 	int rc;
@@ -316,7 +333,7 @@ int chart_rows_choose(struct chart_rows *rows, const struct profile *profile,
 	memset(rows, 0, sizeof(*rows));
 	rc = allocate(rows, profile);
 	if (rc == 0)
-		rc = wanted_collect(&wanted, profile);
+		rc = wanted_collect(&wanted, profile, window);
 	if (rc == 0)
 		rc = add_range_rows(rows, profile, &wanted);
 	for (uint32_t i = 0; i < profile->device_count && rc == 0; i++)

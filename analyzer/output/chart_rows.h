@@ -3,11 +3,13 @@
  *
  * A picture has room for some twenty rows, a recording may have thousands of
  * streams and threads: the busiest get a row each, the others of a device share
- * one.  It must not know how a row is drawn.
+ * one.  What has nothing in the time that is shown has no row.  It must not know
+ * how a row is drawn.
  */
 #ifndef ROOFLINE_CHART_ROWS_H
 #define ROOFLINE_CHART_ROWS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analysis/report.h"
@@ -45,10 +47,21 @@ uint32_t chart_row_of_op(const struct chart_rows *rows, const struct profile *pr
 			 const struct profile_op *op);
 uint32_t chart_row_of_range(const struct chart_rows *rows, const struct profile_range *range);
 
-/* has_bursts, as profile->devices[], says which device launched kernels; NULL: none did.
+/* The time that is shown, ends included. */
+struct chart_window {
+	int64_t from_ns, to_ns;
+};
+
+/* Of something that lasts from start_ns to end_ns. */
+static inline bool chart_window_shows(struct chart_window window, int64_t start_ns, int64_t end_ns)
+{
+	return end_ns >= window.from_ns && start_ns <= window.to_ns;
+}
+
+/* has_bursts, as profile->devices[], says which device launched kernels then; NULL: none did.
  * Returns 0 or -ENOMEM; chart_rows_free in either case. */
 int chart_rows_choose(struct chart_rows *rows, const struct profile *profile,
-		      const bool *has_bursts);
+		      struct chart_window window, const bool *has_bursts);
 void chart_rows_free(struct chart_rows *rows);
 
 #endif

@@ -758,9 +758,9 @@ static int prepare_lanes(struct painter *painter, const struct chart_options *op
 	return 0;
 }
 
-/* The rows, of which that of what a device launched is there only if it did. */
 static int choose_rows(struct painter *painter)
 {
+	const struct chart_window window = {painter->from_ns, painter->to_ns};
 	const struct device_work *work = painter->report->device_work;
 	const struct profile *profile = painter->report->profile;
 	bool *has_bursts = calloc(profile->device_count + 1, sizeof(*has_bursts));
@@ -769,8 +769,9 @@ static int choose_rows(struct painter *painter)
 	if (!has_bursts)
 		return -ENOMEM;
 	for (size_t i = 0; i < work->burst_count; i++)
-		has_bursts[work->bursts[i].device] = true;
-	rc = chart_rows_choose(&painter->rows, profile, has_bursts);
+		if (chart_window_shows(window, work->bursts[i].start_ns, work->bursts[i].end_ns))
+			has_bursts[work->bursts[i].device] = true;
+	rc = chart_rows_choose(&painter->rows, profile, window, has_bursts);
 	free(has_bursts);
 	return rc;
 }

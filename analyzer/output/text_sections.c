@@ -656,6 +656,9 @@ static const char *put_losses(struct page *page, const struct profile *profile, 
 		memcpy(text, run, used);
 		describe_loss(profile, i, text + used, sizeof(text) - used);
 		page_wrap(page, label, text, 8);
+		if (*profile_loss_place(&profile->losses[i]))
+			page_wrap(page, "        first: ", profile_loss_place(&profile->losses[i]),
+				  15);
 		label = "      ";
 	}
 	return label;

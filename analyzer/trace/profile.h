@@ -332,6 +332,9 @@ const char *profile_memory_kind_name(uint32_t kind);
 /* What a kind of loss counts, for people; "" for one of a newer writer.  Borrowed, static. */
 const char *profile_loss_meaning(const char *kind);
 
+/* Where reading met the first of them, "file:line: what"; "" for what the collector counted. */
+const char *profile_loss_place(const struct profile_loss *loss);
+
 /* Bounds of an op's process: streams[op->stream].process. */
 static inline uint32_t profile_op_process(const struct profile *profile,
 					  const struct profile_op *op)

@@ -194,6 +194,20 @@ assert rows and all(len(row) == len(rows[0]) for row in rows), rows"
 	[ "$output" = "{'dropped_records': 12}" ]
 }
 
+@test "a row that cannot be read is told with its file and line" {
+	sed -i '2s/^[^,]*/soon/' roofline.1/host.7/kernels.csv
+	run "$ROOFLINECTL" report roofline.1 --section losses
+	[[ "${lines[0]}" == "Lost: 1 unreadable_rows "* ]]
+	[[ "$output" == *"first: host.7/kernels.csv:2: "*" is not a whole number"* ]]
+}
+
+@test "a file that was cut off is told with its file and line" {
+	truncate -s -3 roofline.1/host.7/kernels.csv
+	run "$ROOFLINECTL" report roofline.1 --section losses
+	last=$(($(wc -l <roofline.1/host.7/kernels.csv) + 1))
+	[[ "$output" == *"first: host.7/kernels.csv:$last: the last line is cut off"* ]]
+}
+
 @test "without API calls the causes are unknown and the report says why" {
 	rm roofline.1/host.7/api.csv
 	run "$ROOFLINECTL" report roofline.1

@@ -48,6 +48,11 @@ make_targets() {
 pages COMMAND analyzer/cmd/commands.h docs/commands | verdict "every command has its page"
 if [ -e workloads/workloads.h ]; then
 	pages WORKLOAD workloads/workloads.h docs/workloads | verdict "every workload has its page"
+	for name in $(rows WORKLOAD workloads/workloads.h); do
+		for document in README.md docs/commands/workloads.md; do
+			grep -q "workloads/$name\.md)" "$document" || echo "$document: no link to the page of $name"
+		done
+	done | verdict "README.md and docs/commands/workloads.md lead to every workload's page"
 fi
 
 for document in $(documents); do

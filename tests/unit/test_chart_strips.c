@@ -126,6 +126,7 @@ static void only_what_was_sampled_has_a_strip_and_links_stand_under_the_copies(v
 			{ROW_GAPS, 0},
 			{ROW_STREAM, 0},
 			{ROW_GAPS, 0}};
+	const struct chart_window all_time = {INT64_MIN, INT64_MAX};
 	const bool has_bursts[] = {true, false};
 	struct sampled *s = sampled_new(ROLE(sm_cycles) | ROLE(compute_cycles) |
 					ROLE(dram_read_bytes) | ROLE(dram_write_bytes) |
@@ -136,7 +137,7 @@ static void only_what_was_sampled_has_a_strip_and_links_stand_under_the_copies(v
 	builder_copy(s->builder, 0, (struct profile_copy){.kind = 1}, 9000, 9100, PROFILE_NONE);
 	add_sample(s, 0, 1000);
 	builder_finish(s->builder);
-	assert_int_equal(chart_rows_choose(&rows, &s->builder->profile, has_bursts), 0);
+	assert_int_equal(chart_rows_choose(&rows, &s->builder->profile, all_time, has_bursts), 0);
 	assert_int_equal(rows.count, sizeof(expected) / sizeof(expected[0]));
 	for (size_t i = 0; i < rows.count; i++) {
 		assert_int_equal(rows.rows[i].kind, expected[i].kind);

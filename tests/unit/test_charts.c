@@ -302,6 +302,36 @@ static void counts_above_bars_take_at_most_four_characters(void **state)
 }
 
 /* ---- rows ---- */
+static const struct chart_window all_time = {INT64_MIN, INT64_MAX};
+
+static void what_is_not_shown_has_no_row(void **state)
+{
+	struct builder *b = builder_new(3, 1);
+	struct chart_rows rows;
+
+	(void)state;
+	b->ranges[0] = (struct profile_range){0, 100, "", "early", 0, 0, true, false};
+	b->profile.range_count = 1;
+	builder_kernel(b, 0, "before", 0, 10, PROFILE_NONE);
+	builder_copy(b, 0, (struct profile_copy){.kind = 1}, 20, 90, PROFILE_NONE);
+	builder_kernel(b, 1, "shown", 140, 400, PROFILE_NONE);
+	builder_copy(b, 0, (struct profile_copy){.kind = 2}, 150, 150, PROFILE_NONE);
+	builder_kernel(b, 2, "behind", 201, 300, PROFILE_NONE);
+	builder_finish(b);
+	assert_int_equal(chart_rows_choose(&rows, &b->profile, (struct chart_window){150, 200},
+					   NULL),
+			 0);
+	assert_int_equal(rows.count, 3);
+	assert_int_equal(rows.of_stream[1], 0);
+	assert_string_equal(rows.rows[1].label, "copy DtoH");
+	assert_int_equal(rows.rows[2].kind, ROW_GAPS);
+	assert_int_equal(rows.of_stream[0], PROFILE_NONE);
+	assert_int_equal(rows.of_stream[2], PROFILE_NONE);
+	assert_int_equal(chart_row_of_range(&rows, &b->ranges[0]), PROFILE_NONE);
+	chart_rows_free(&rows);
+	free(b);
+}
+
 static void the_busiest_streams_get_rows_and_the_others_share_one(void **state)
 {
 	struct builder *b = builder_new(16, 1);
@@ -314,7 +344,7 @@ static void the_busiest_streams_get_rows_and_the_others_share_one(void **state)
 		builder_kernel(b, i, "k", 1000 * i, 1000 * i + 10 * (i + 1), PROFILE_NONE);
 	}
 	builder_finish(b);
-	assert_int_equal(chart_rows_choose(&rows, &b->profile, NULL), 0);
+	assert_int_equal(chart_rows_choose(&rows, &b->profile, all_time, NULL), 0);
 	last = rows.of_stream[0];
 	assert_string_equal(rows.rows[last].label, "7 other streams");
 	assert_int_equal(rows.of_stream[6], last);
@@ -335,7 +365,7 @@ static void a_range_row_stands_above_the_streams(void **state)
 	b->profile.range_count = 2;
 	builder_kernel(b, 0, "k", 0, 10, PROFILE_NONE);
 	builder_finish(b);
-	assert_int_equal(chart_rows_choose(&rows, &b->profile, NULL), 0);
+	assert_int_equal(chart_rows_choose(&rows, &b->profile, all_time, NULL), 0);
 	assert_int_equal(chart_row_of_range(&rows, &b->ranges[0]), 0);
 	assert_int_equal(chart_row_of_range(&rows, &b->ranges[1]), PROFILE_NONE);
 	assert_int_equal(chart_row_of_op(&rows, &b->profile, &b->ops[0]), 1);
@@ -529,6 +559,7 @@ int main(void)
 		cmocka_unit_test(no_name_can_become_a_command_or_break_a_column),
 		cmocka_unit_test(a_file_that_cannot_be_written_is_an_error),
 		cmocka_unit_test(counts_above_bars_take_at_most_four_characters),
+		cmocka_unit_test(what_is_not_shown_has_no_row),
 		cmocka_unit_test(the_busiest_streams_get_rows_and_the_others_share_one),
 		cmocka_unit_test(a_range_row_stands_above_the_streams),
 		cmocka_unit_test(the_bars_of_the_gap_chart_add_up_to_the_idle_time),
