@@ -411,7 +411,8 @@ CUptiResult CUPTIAPI cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params *parameter
 	return unlock_sampler(CUPTI_SUCCESS);
 }
 
-static void empty_into(struct mock_sampler *sampler, struct mock_sample_image *image)
+/* Returns how many samples it moved. */
+static size_t empty_into(struct mock_sampler *sampler, struct mock_sample_image *image)
 {
 	size_t count = earlier(sampler->held, image->most - image->count);
 
@@ -421,12 +422,23 @@ static void empty_into(struct mock_sampler *sampler, struct mock_sample_image *i
 	image->count += count;
 	image->config = sampler->config;
 	sampler->held = 0;
+	return count;
+}
+
+/* MOCK_DECODE_NS: what a sample takes to decode. */
+static void take_time(size_t count)
+{
+	const char *each_ns = getenv("MOCK_DECODE_NS");
+
+	if (each_ns)
+		usleep((useconds_t)(count * strtoul(each_ns, NULL, 10) / 1000));
 }
 
 CUptiResult CUPTIAPI cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *parameters)
 {
 	struct mock_sample_image *image;
 	struct mock_sampler *sampler;
+	size_t count;
 
 	FAULT_RETURN();
 	image = sample_image(parameters->pCounterDataImage, parameters->counterDataImageSize);
@@ -442,10 +454,12 @@ CUptiResult CUPTIAPI cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Param
 	parameters->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_OTHER;
 	if (sampler->has_overflowed)
 		return unlock_sampler(CUPTI_ERROR_OUT_OF_MEMORY);
-	empty_into(sampler, image);
+	count = empty_into(sampler, image);
 	sampler->is_undecoded = false;
 	parameters->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
-	return unlock_sampler(CUPTI_SUCCESS);
+	unlock_sampler(CUPTI_SUCCESS);
+	take_time(count);
+	return CUPTI_SUCCESS;
 }
 
 /* ---- CUPTI: what was sampled ---- */

@@ -376,6 +376,16 @@ held_up() {
 	at_least "decodings into an image in reserve" 3 "$(property sample_reserve_decodes)"
 }
 
+@test "decoding that takes most of the time makes batches no longer" {
+	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous
+	# 256 samples in 25.6 ms, of which decoding takes 18; a pause after it would make batches of 85 ms
+	MOCK_DECODE_NS=70000 record cuda context:1 launch:count=700,run_us=100,pause_us=2000
+	told 0
+	at_least "longest decoding" 15000000 "$(property sample_decode_max_ns)"
+	at_least decodings 30 "$(property sample_decodes)"
+	equal lost 0 "$(loss lost_sample_ns)"
+}
+
 @test "a recording tells how late decoding was, and what it lost by that" {
 	held_up 0.4
 	at_least lost 300000000 "$(loss lost_sample_ns)" # thrice 150 ms, by and large
