@@ -1,5 +1,6 @@
 #include "sample_session.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,10 +12,15 @@ struct sample_session {
 	const struct sample_config *config;
 	CUpti_PmSampling_Object *object;
 	bool is_configured;
+	/* CUPTI empties an image only of the size that it was asked for last: held for writing to ask, and
+	 * for reading while images of that size are emptied. */
+	pthread_rwlock_t lock;
+	size_t asked_capacity; /* samples; 0 before it was asked */
 };
 
-static CUptiResult size_image(const struct sample_session *session,
-			      const struct sample_config *config, size_t capacity, size_t *size)
+/* The lock is held for writing. */
+static CUptiResult size_image(struct sample_session *session, const struct sample_config *config,
+			      size_t capacity, size_t *size)
 {
 	CUpti_PmSampling_GetCounterDataSize_Params parameters = {
 		.structSize = CUpti_PmSampling_GetCounterDataSize_Params_STRUCT_SIZE,
@@ -26,18 +32,21 @@ static CUptiResult size_image(const struct sample_session *session,
 	CUptiResult result = session->cupti->cuptiPmSamplingGetCounterDataSize(&parameters);
 
 	*size = parameters.counterDataSize;
+	session->asked_capacity = result == CUPTI_SUCCESS ? capacity : 0;
 	return result;
 }
 
-size_t sample_session_bytes(const struct sample_session *session,
-			    const struct sample_config *config)
+size_t sample_session_bytes(struct sample_session *session, const struct sample_config *config)
 {
 	size_t small = 0, large = 0;
+	CUptiResult result;
 
-	if (size_image(session, config, 1000, &small) != CUPTI_SUCCESS ||
-	    size_image(session, config, 2000, &large) != CUPTI_SUCCESS)
-		return 0;
-	return large > small ? (large - small) / 1000 : 0;
+	pthread_rwlock_wrlock(&session->lock);
+	result = size_image(session, config, 1000, &small);
+	if (result == CUPTI_SUCCESS)
+		result = size_image(session, config, 2000, &large);
+	pthread_rwlock_unlock(&session->lock);
+	return result == CUPTI_SUCCESS && large > small ? (large - small) / 1000 : 0;
 }
 
 CUptiResult sample_session_open(struct sample_session **out, const struct cupti_api *cupti,
@@ -58,6 +67,7 @@ CUptiResult sample_session_open(struct sample_session **out, const struct cupti_
 		free(session);
 		return result;
 	}
+	pthread_rwlock_init(&session->lock, NULL);
 	session->cupti = cupti;
 	session->object = parameters.pPmSamplingObject;
 	*out = session;
@@ -96,6 +106,7 @@ void sample_session_close(struct sample_session *session)
 	parameters.pPmSamplingObject = session->object;
 	if (session->is_configured)
 		session->cupti->cuptiPmSamplingDisable(&parameters);
+	pthread_rwlock_destroy(&session->lock);
 	free(session);
 }
 
@@ -151,19 +162,38 @@ CUptiResult sample_session_decode(struct sample_session *session, struct sample_
 CUptiResult sample_image_make(struct sample_image *image, struct sample_session *session,
 			      size_t capacity)
 {
-	CUptiResult result = size_image(session, session->config, capacity, &image->size);
-	size_t room = (image->size + HUGE_PAGE_BYTES) & ~(HUGE_PAGE_BYTES - 1);
+	CUptiResult result;
+	size_t room;
 
 	image->capacity = capacity;
 	image->count = 0;
 	image->bytes = NULL;
+	pthread_rwlock_wrlock(&session->lock);
+	result = size_image(session, session->config, capacity, &image->size);
+	pthread_rwlock_unlock(&session->lock);
 	if (result != CUPTI_SUCCESS)
 		return result;
+	room = (image->size + HUGE_PAGE_BYTES) & ~(HUGE_PAGE_BYTES - 1);
 	image->bytes = aligned_alloc(HUGE_PAGE_BYTES, room);
 	if (!image->bytes)
 		return CUPTI_ERROR_OUT_OF_MEMORY;
 	madvise(image->bytes, room, MADV_HUGEPAGE); /* samples are written all over it */
 	return sample_image_reset(image, session);
+}
+
+/* Takes the lock with the size of the image being the one asked for last. */
+static CUptiResult lock_size(struct sample_session *session, const struct sample_image *image)
+{
+	CUptiResult result;
+	size_t size = 0;
+
+	pthread_rwlock_rdlock(&session->lock);
+	if (session->asked_capacity == image->capacity)
+		return CUPTI_SUCCESS;
+	pthread_rwlock_unlock(&session->lock);
+	pthread_rwlock_wrlock(&session->lock);
+	result = size_image(session, session->config, image->capacity, &size);
+	return result == CUPTI_SUCCESS && size != image->size ? CUPTI_ERROR_UNKNOWN : result;
 }
 
 CUptiResult sample_image_reset(struct sample_image *image, struct sample_session *session)
@@ -174,9 +204,13 @@ CUptiResult sample_image_reset(struct sample_image *image, struct sample_session
 		.counterDataSize = image->size,
 		.pCounterData = image->bytes,
 	};
+	CUptiResult result = lock_size(session, image);
 
 	image->count = 0;
-	return session->cupti->cuptiPmSamplingCounterDataImageInitialize(&parameters);
+	if (result == CUPTI_SUCCESS)
+		result = session->cupti->cuptiPmSamplingCounterDataImageInitialize(&parameters);
+	pthread_rwlock_unlock(&session->lock);
+	return result;
 }
 
 CUptiResult sample_image_time(const struct sample_image *image, struct sample_session *session,

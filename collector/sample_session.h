@@ -39,8 +39,7 @@ CUptiResult sample_session_open(struct sample_session **out, const struct cupti_
 				uint32_t device);
 
 /* Bytes that one sample of config takes of an image; 0 when CUPTI does not tell. */
-size_t sample_session_bytes(const struct sample_session *session,
-			    const struct sample_config *config);
+size_t sample_session_bytes(struct sample_session *session, const struct sample_config *config);
 
 /* Says what is sampled, how often, and how large the hardware's buffer is; config is borrowed until the
  * end.  It costs a third of a second. */
@@ -56,10 +55,11 @@ CUptiResult sample_session_stop(struct sample_session *session);
  * hardware buffer had been full, what it held is lost, and the session is of no more use. */
 CUptiResult sample_session_decode(struct sample_session *session, struct sample_image *image);
 
-/* Makes an image for so many samples; the caller frees its bytes, also after a failure. */
+/* Makes an image for so many samples; the caller frees its bytes, also after a failure.  Images of one
+ * session may differ in size. */
 CUptiResult sample_image_make(struct sample_image *image, struct sample_session *session,
 			      size_t capacity);
-/* Makes it as good as new. */
+/* Makes it as good as new.  Several threads may do so, each with an image of its own. */
 CUptiResult sample_image_reset(struct sample_image *image, struct sample_session *session);
 CUptiResult sample_image_time(const struct sample_image *image, struct sample_session *session,
 			      size_t sample, struct sample_time *time);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,34 +15,17 @@
 #include "launch_call.h"
 #include "log.h"
 #include "nvtx_match.h"
+#include "sample_health.h"
+#include "sample_plan.h"
 #include "sample_rows.h"
 #include "trace_writer.h"
 #include "window.h"
 
 #define MAX_DEVICES 16
-#define WORKER_LIMIT 8
-#define IMAGE_LIMIT (WORKER_LIMIT + 2)
-
-/* Of CUPTI 13.0's decoding on an H200, whatever was sampled: 0.5 us for a sample, and 1.2 us for each KB
- * that it takes of an image beyond 1.5, which counters of the whole GPU stay below; evaluating it 0.7 us
- * a counter (docs/collector.md). */
-#define DECODE_NS 500.0
-#define DECODE_NS_PER_BYTE 1.2
-#define DECODE_FREE_BYTES 1536
-#define EVALUATE_NS_PER_COUNTER 700
-/* Of the interval, what decoding may take for sampling to go on without end. */
-#define DECODE_SHARE 0.8
-/* A call that decodes costs about 1 ms however little there is, so it is made this rarely. */
-#define BATCH_NS INT64_C(20000000)
-#define BATCH_SAMPLES_MIN 256
-/* Decoding empties the hardware's buffer, and what does not fit into the image is lost: an image has room
- * for so many batches, and the buffer for twice as many. */
-#define IMAGE_BATCHES 4
-/* The hardware's records are smaller than what becomes of them, but for the fewest counters. */
-#define RECORD_BYTES_MIN 1024
-#define BUFFER_BYTES_MIN ((size_t)16 << 20)
-/* Times ROOFLINE_SAMPLE_BUFFER_MB that a window may take whose length was asked for. */
-#define WINDOW_BUFFERS 4
+/* Decoding that begins so many halves of a batch after the last one is late: an image in reserve is taken. */
+#define LATE_HALVES 3
+/* The decoding thread is made so much nicer to itself, where that is allowed. */
+#define DECODER_NICE (-10)
 /* Of the longest window: how long one goes on after its NVTX range. */
 #define RANGE_LINGER_PART 4
 /* Times that a session is opened anew after its buffer overflowed. */
@@ -49,7 +33,7 @@
 /* At the end of the program; less than it waits for the whole recording to be closed. */
 #define STOP_PATIENCE_S 8
 
-enum image_state { IMAGE_FREE, IMAGE_DECODED, IMAGE_BUSY };
+enum image_state { IMAGE_FREE, IMAGE_DECODED, IMAGE_BUSY, IMAGE_UNUSABLE };
 
 struct filled_image {
 	struct sample_image image;
@@ -65,14 +49,12 @@ struct sampler {
 	struct sample_config config;
 	struct sample_source source;
 	size_t sample_bytes;
-	bool is_continuous;
-	size_t batch, capacity, buffer_bytes; /* samples, samples, bytes */
-	int64_t window_ns, period_ns;
-	struct filled_image images[IMAGE_LIMIT];
-	size_t image_count;
+	struct sample_plan plan;
+	struct filled_image images[IMAGE_LIMIT]; /* those in reserve come last */
+	size_t image_count;			 /* of both kinds */
 	pthread_t thread, workers[WORKER_LIMIT];
 	CUpti_Profiler_Host_Object *evaluators[WORKER_LIMIT];
-	size_t worker_count;
+	size_t worker_count; /* that could be started */
 	bool has_threads;
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* anything below */
@@ -82,10 +64,12 @@ struct sampler {
 	bool is_decoding;
 	bool is_stopping, is_drained, has_failed;
 	int64_t started_ns;   /* CLOCK_MONOTONIC: this window */
+	int64_t decoded_ns;   /* CLOCK_MONOTONIC: the last decoding began, or else this window */
 	int64_t range_end_ns; /* of the last NVTX range; 0 while one is open, or without them */
 	int64_t last_end_ns;  /* of the last sample, 0 before the first */
 	uint64_t decoded_count;
 	unsigned int reopen_count;
+	struct sample_health health;
 };
 
 static const struct cupti_api *cupti; /* NULL until started, and then for good */
@@ -140,6 +124,23 @@ static struct filled_image *take_decoded(struct sampler *sampler)
 	return oldest;
 }
 
+static bool is_reserve(const struct sampler *sampler, const struct filled_image *image)
+{
+	return image >= sampler->images + sampler->plan.image_count;
+}
+
+/* Under the lock: an image that was emptied, or not.  One in reserve can be done without. */
+static void put_back(struct sampler *sampler, struct filled_image *image, CUptiResult result)
+{
+	image->state = IMAGE_FREE;
+	if (result == CUPTI_SUCCESS)
+		return;
+	if (is_reserve(sampler, image))
+		image->state = IMAGE_UNUSABLE;
+	else if (!sampler->has_failed)
+		give_up(sampler, "an image cannot be emptied", result);
+}
+
 /* The sampler and the number of the worker. */
 struct worker {
 	struct sampler *sampler;
@@ -165,9 +166,7 @@ static void *worker_main(void *data)
 				  &image->image);
 		result = sample_image_reset(&image->image, sampler->source.session);
 		pthread_mutex_lock(&sampler->lock);
-		if (result != CUPTI_SUCCESS && !sampler->has_failed)
-			give_up(sampler, "an image cannot be emptied", result);
-		image->state = IMAGE_FREE;
+		put_back(sampler, image, result);
 		pthread_cond_broadcast(&sampler->changed);
 	}
 	pthread_mutex_unlock(&sampler->lock);
@@ -176,13 +175,36 @@ static void *worker_main(void *data)
 
 /* ---- decoding ---- */
 
+/* More may have been sampled than the images have room for that are in use all the time. */
+static bool is_late(const struct sampler *sampler)
+{
+	return sampler->plan.is_continuous &&
+	       2 * (clock_ns(CLOCK_MONOTONIC) - sampler->decoded_ns) >
+		       LATE_HALVES * sampler->plan.batch_ns;
+}
+
+static struct filled_image *find_free(struct sampler *sampler, bool from_reserve)
+{
+	size_t begin = from_reserve ? sampler->plan.image_count : 0;
+	size_t end = from_reserve ? sampler->image_count : sampler->plan.image_count;
+
+	for (size_t i = begin; i < end; i++)
+		if (sampler->images[i].state == IMAGE_FREE)
+			return &sampler->images[i];
+	return NULL;
+}
+
 /* Under the lock, which is let go while it waits: an image to decode into. */
 static struct filled_image *wait_for_image(struct sampler *sampler)
 {
 	for (;;) {
-		for (size_t i = 0; i < sampler->image_count; i++)
-			if (sampler->images[i].state == IMAGE_FREE)
-				return &sampler->images[i];
+		bool from_reserve = is_late(sampler);
+		struct filled_image *image = find_free(sampler, from_reserve);
+
+		if (!image)
+			image = find_free(sampler, !from_reserve);
+		if (image)
+			return image;
 		pthread_cond_wait(&sampler->changed, &sampler->lock);
 	}
 }
@@ -190,7 +212,8 @@ static struct filled_image *wait_for_image(struct sampler *sampler)
 static bool are_images_free(const struct sampler *sampler)
 {
 	for (size_t i = 0; i < sampler->image_count; i++)
-		if (sampler->images[i].state != IMAGE_FREE)
+		if (sampler->images[i].state == IMAGE_DECODED ||
+		    sampler->images[i].state == IMAGE_BUSY)
 			return false;
 	return true;
 }
@@ -204,8 +227,8 @@ static void count_hole(struct sampler *sampler, const struct sample_image *image
 	if (sample_rows_bounds(&sampler->source, image, &first, &last) < 0)
 		return;
 	hole_ns = first.start_ns - sampler->last_end_ns;
-	if (sampler->is_continuous && sampler->last_end_ns && hole_ns > options->sample_ns / 2 &&
-	    window_contains(sampler->last_end_ns))
+	if (sampler->plan.is_continuous && sampler->last_end_ns &&
+	    hole_ns > options->sample_ns / 2 && window_contains(sampler->last_end_ns))
 		trace_loss_add(LOSS_lost_sample_ns, (uint64_t)hole_ns);
 	sampler->last_end_ns = last.end_ns;
 }
@@ -223,10 +246,27 @@ static void submit(struct sampler *sampler, struct filled_image *image)
 	pthread_cond_broadcast(&sampler->changed);
 }
 
+/* Under the lock: one that began at begun_ns, after a wait for its image, and has just ended. */
+static void note_decoding(struct sampler *sampler, const struct filled_image *image,
+			  int64_t asked_ns, int64_t begun_ns)
+{
+	struct sample_decoding decoding = {
+		.gap_ns = sampler->plan.is_continuous ? begun_ns - sampler->decoded_ns : 0,
+		.wait_ns = begun_ns - asked_ns,
+		.decode_ns = clock_ns(CLOCK_MONOTONIC) - begun_ns,
+		.is_full = image->image.count >= image->image.capacity,
+		.is_reserve = is_reserve(sampler, image),
+	};
+
+	sample_health_note(&sampler->health, &decoding);
+	sampler->decoded_ns = begun_ns;
+}
+
 /* Under the lock, which is let go meanwhile.  False when nothing was decoded: the hardware's buffer had
  * been full, or it has failed. */
 static bool decode(struct sampler *sampler)
 {
+	int64_t asked_ns = clock_ns(CLOCK_MONOTONIC), begun_ns;
 	struct filled_image *image;
 	CUptiResult result;
 
@@ -237,8 +277,10 @@ static bool decode(struct sampler *sampler)
 		return false;
 	}
 	pthread_mutex_unlock(&sampler->lock);
+	begun_ns = clock_ns(CLOCK_MONOTONIC);
 	result = sample_session_decode(sampler->source.session, &image->image);
 	pthread_mutex_lock(&sampler->lock);
+	note_decoding(sampler, image, asked_ns, begun_ns);
 	sampler->is_decoding = false;
 	if (result == CUPTI_SUCCESS)
 		submit(sampler, image);
@@ -260,6 +302,7 @@ static void start_window(struct sampler *sampler)
 	sampler->is_running = true;
 	sampler->is_after_start = true;
 	sampler->started_ns = clock_ns(CLOCK_MONOTONIC);
+	sampler->decoded_ns = sampler->started_ns;
 	pthread_cond_broadcast(&sampler->changed);
 }
 
@@ -283,9 +326,11 @@ static CUptiResult open_again(struct sampler *sampler)
 	if (result == CUPTI_SUCCESS)
 		result = sample_session_configure(sampler->source.session, &sampler->config,
 						  (uint64_t)options->sample_ns,
-						  sampler->buffer_bytes);
+						  sampler->plan.buffer_bytes);
 	for (size_t i = 0; result == CUPTI_SUCCESS && i < sampler->image_count; i++)
-		result = sample_image_reset(&sampler->images[i].image, sampler->source.session);
+		if (sampler->images[i].state != IMAGE_UNUSABLE)
+			result = sample_image_reset(&sampler->images[i].image,
+						    sampler->source.session);
 	return result;
 }
 
@@ -332,12 +377,12 @@ static void note_beginning(struct sampler *sampler)
 				       (clock_ns(CLOCK_MONOTONIC) - sampler->started_ns);
 }
 
+/* From the beginning of one decoding to that of the next, for decoding may take more than half of the
+ * time: a pause after each would leave the images room for little more than what is sampled anyway. */
 static void run_continuous(struct sampler *sampler)
 {
-	int64_t batch_ns = (int64_t)sampler->batch * options->sample_ns;
-
 	while (!sampler->is_stopping && !sampler->has_failed) {
-		int64_t next_ns = clock_ns(CLOCK_MONOTONIC) + batch_ns;
+		int64_t next_ns = sampler->decoded_ns + sampler->plan.batch_ns;
 
 		while (!sampler->is_stopping && clock_ns(CLOCK_MONOTONIC) < next_ns)
 			wait_for_change(sampler, next_ns);
@@ -357,8 +402,8 @@ static void run_continuous(struct sampler *sampler)
  * until all of it has been decoded. */
 static int64_t window_end_ns(const struct sampler *sampler)
 {
-	int64_t end_ns = sampler->started_ns + sampler->window_ns;
-	int64_t linger_ns = sampler->window_ns / RANGE_LINGER_PART;
+	int64_t end_ns = sampler->started_ns + sampler->plan.window_ns;
+	int64_t linger_ns = sampler->plan.window_ns / RANGE_LINGER_PART;
 
 	if (sampler->range_end_ns && sampler->range_end_ns + linger_ns < end_ns)
 		end_ns = sampler->range_end_ns + linger_ns;
@@ -381,7 +426,7 @@ static void run_window(struct sampler *sampler)
 /* Waits until a window has begun; begins the next one where nobody else does.  False at the end. */
 static bool wait_for_window(struct sampler *sampler, bool is_first)
 {
-	int64_t next_ns = sampler->started_ns + sampler->period_ns;
+	int64_t next_ns = sampler->started_ns + sampler->plan.period_ns;
 	bool is_ours = !is_first && !options->sample_range;
 
 	while (!sampler->is_running && !sampler->is_stopping && !sampler->has_failed) {
@@ -403,9 +448,11 @@ static void *sampler_main(void *data)
 	struct sampler *sampler = data;
 	bool is_first = true;
 
+	if (sampler->plan.is_continuous) /* of this thread alone, or refused */
+		setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + DECODER_NICE);
 	pthread_mutex_lock(&sampler->lock);
 	while (wait_for_window(sampler, is_first)) {
-		if (sampler->is_continuous)
+		if (sampler->plan.is_continuous)
 			run_continuous(sampler);
 		else
 			run_window(sampler);
@@ -447,24 +494,6 @@ static CUptiResult find_chip(struct sampler *sampler)
 	return cupti->cuptiPmSamplingGetCounterAvailability(&asking);
 }
 
-static double decode_ns(const struct sampler *sampler)
-{
-	size_t bytes = sampler->sample_bytes;
-
-	return DECODE_NS + (bytes > DECODE_FREE_BYTES
-				    ? (double)(bytes - DECODE_FREE_BYTES) * DECODE_NS_PER_BYTE
-				    : 0);
-}
-
-static bool fits(const struct sampler *sampler)
-{
-	double passes_ns = (double)options->sample_ns; /* until there is another one */
-
-	if (options->sample_windows == WINDOWS_PERIODIC)
-		passes_ns *= (double)options->window_period_ns / (double)options->window_ns;
-	return decode_ns(sampler) <= DECODE_SHARE * passes_ns;
-}
-
 static CUptiResult configure(struct sampler *sampler, unsigned int sets)
 {
 	CUptiResult result;
@@ -490,8 +519,8 @@ static CUptiResult choose_metrics(struct sampler *sampler)
 	sets = (1u << SAMPLE_SET_COUNT) - 1;
 	result = configure(sampler, sets);
 	for (int last = SAMPLE_SET_COUNT - 1;
-	     result == CUPTI_SUCCESS && options->sample_windows != WINDOWS_AUTO && !fits(sampler) &&
-	     last > SAMPLE_SET_front;
+	     result == CUPTI_SUCCESS && options->sample_windows != WINDOWS_AUTO &&
+	     !sample_plan_fits(options, sampler->sample_bytes) && last > SAMPLE_SET_front;
 	     last--) {
 		sets &= ~(1u << last);
 		result = configure(sampler, sets);
@@ -499,107 +528,67 @@ static CUptiResult choose_metrics(struct sampler *sampler)
 	return result;
 }
 
-static size_t record_bytes(const struct sampler *sampler)
+static void warn_of_cut(const struct sampler *sampler)
 {
-	return sampler->sample_bytes > RECORD_BYTES_MIN ? sampler->sample_bytes : RECORD_BYTES_MIN;
-}
-
-/* Samples that ROOFLINE_SAMPLE_BUFFER_MB has room for. */
-static size_t buffered_samples(const struct sampler *sampler)
-{
-	return options->sample_buffer_bytes / record_bytes(sampler);
-}
-
-static void plan_continuous(struct sampler *sampler)
-{
-	size_t most = buffered_samples(sampler) / IMAGE_BATCHES;
-
-	sampler->batch = (size_t)(BATCH_NS / options->sample_ns);
-	if (sampler->batch > most)
-		sampler->batch = most;
-	if (sampler->batch < BATCH_SAMPLES_MIN)
-		sampler->batch = BATCH_SAMPLES_MIN;
-	sampler->capacity = IMAGE_BATCHES * sampler->batch;
-	sampler->buffer_bytes = 2 * sampler->capacity * record_bytes(sampler);
-}
-
-/* One that was asked for may take more, but not everything: a second of a sample each microsecond would
- * be 25 GB. */
-static int64_t window_limit_ns(const struct sampler *sampler)
-{
-	int64_t ns = (int64_t)buffered_samples(sampler) * options->sample_ns;
-
-	if (options->sample_windows != WINDOWS_PERIODIC)
-		return ns;
-	if (options->window_ns > WINDOW_BUFFERS * ns)
-		log_warn_once(
-			"GPU %u: a window of %.1f ms would take %.1f GiB; windows are %.1f ms. "
-			"Choose fewer metrics, a longer interval, or a larger "
-			"ROOFLINE_SAMPLE_BUFFER_MB",
-			sampler->device, (double)options->window_ns / 1e6,
-			(double)options->window_ns / (double)options->sample_ns *
-				(double)record_bytes(sampler) / (1 << 30),
-			(double)(WINDOW_BUFFERS * ns) / 1e6);
-	return WINDOW_BUFFERS * ns;
-}
-
-/* A window as long as was asked for, or as memory allows. */
-static void plan_windows(struct sampler *sampler)
-{
-	sampler->window_ns = window_limit_ns(sampler);
-	sampler->period_ns = options->window_period_ns;
-	if (options->sample_windows == WINDOWS_PERIODIC && options->window_ns < sampler->window_ns)
-		sampler->window_ns = options->window_ns;
-	/* A window ends late when our thread is: one in four more. */
-	sampler->capacity = (size_t)(sampler->window_ns / options->sample_ns) * 5 / 4 + 1000;
-	sampler->buffer_bytes = sampler->capacity * record_bytes(sampler);
-}
-
-/* How many threads evaluate: as many as it takes, at most half of the processors. */
-static size_t choose_worker_count(const struct sampler *sampler)
-{
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t limit = processors > 2 ? (size_t)processors / 2 : 1;
-	size_t wanted = 1 + sampler->config.name_count * EVALUATE_NS_PER_COUNTER * 3 / 2 /
-				    (size_t)options->sample_ns;
-
-	if (limit > WORKER_LIMIT)
-		limit = WORKER_LIMIT;
-	return wanted < limit ? wanted : limit;
+	log_warn_once("GPU %u: a window of %.1f ms would take %.1f GiB; windows are %.1f ms. "
+		      "Choose fewer metrics, a longer interval, or a larger "
+		      "ROOFLINE_SAMPLE_BUFFER_MB",
+		      sampler->device, (double)options->window_ns / 1e6,
+		      (double)options->window_ns / (double)options->sample_ns *
+			      (double)sample_plan_record_bytes(sampler->sample_bytes) / (1 << 30),
+		      (double)sampler->plan.window_ns / 1e6);
 }
 
 static void plan(struct sampler *sampler)
 {
-	sampler->is_continuous = !options->sample_range &&
-				 (options->sample_windows == WINDOWS_CONTINUOUS ||
-				  (options->sample_windows == WINDOWS_AUTO && fits(sampler)));
-	if (sampler->is_continuous && !fits(sampler))
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	struct sample_facts facts = {
+		.sample_bytes = sampler->sample_bytes,
+		.counter_count = sampler->config.name_count,
+		.processors = processors > 0 ? (size_t)processors : 1,
+	};
+
+	sampler->plan = sample_plan_make(options, &facts);
+	if (sampler->plan.is_continuous && !sampler->plan.keeps_up)
 		log_warn_once(
 			"GPU %u: a sample takes about %.1f us to decode, more than the interval; "
 			"samples will be lost. Choose a longer interval, fewer metrics, or "
 			"windows",
-			sampler->device, decode_ns(sampler) / 1000);
-	if (sampler->is_continuous)
-		plan_continuous(sampler);
-	else
-		plan_windows(sampler);
-	if (sampler->buffer_bytes < BUFFER_BYTES_MIN)
-		sampler->buffer_bytes = BUFFER_BYTES_MIN;
-	sampler->worker_count = choose_worker_count(sampler);
-	/* The next window is decoded while the last one is still being written. */
-	sampler->image_count = sampler->is_continuous ? sampler->worker_count + 2 : 2;
+			sampler->device, sample_plan_decode_ns(sampler->sample_bytes) / 1000);
+	if (sampler->plan.is_window_cut)
+		warn_of_cut(sampler);
+}
+
+/* Those in reserve are done without where memory or CUPTI refuses them. */
+static CUptiResult make_images(struct sampler *sampler)
+{
+	const struct sample_plan *plan = &sampler->plan;
+	CUptiResult result = CUPTI_SUCCESS;
+
+	for (size_t i = 0; result == CUPTI_SUCCESS && i < plan->image_count; i++) {
+		result = sample_image_make(&sampler->images[i].image, sampler->source.session,
+					   plan->capacity);
+		sampler->image_count = i + 1;
+	}
+	for (size_t i = 0; result == CUPTI_SUCCESS && i < plan->reserve_count; i++) {
+		struct filled_image *image = &sampler->images[sampler->image_count++];
+
+		if (sample_image_make(&image->image, sampler->source.session,
+				      plan->reserve_capacity) != CUPTI_SUCCESS)
+			image->state = IMAGE_UNUSABLE;
+	}
+	return result;
 }
 
 static CUptiResult open_hardware(struct sampler *sampler)
 {
 	CUptiResult result =
 		sample_session_configure(sampler->source.session, &sampler->config,
-					 (uint64_t)options->sample_ns, sampler->buffer_bytes);
+					 (uint64_t)options->sample_ns, sampler->plan.buffer_bytes);
 
-	for (size_t i = 0; result == CUPTI_SUCCESS && i < sampler->image_count; i++)
-		result = sample_image_make(&sampler->images[i].image, sampler->source.session,
-					   sampler->capacity);
-	for (size_t i = 0; result == CUPTI_SUCCESS && i < sampler->worker_count; i++) {
+	if (result == CUPTI_SUCCESS)
+		result = make_images(sampler);
+	for (size_t i = 0; result == CUPTI_SUCCESS && i < sampler->plan.worker_count; i++) {
 		sampler->evaluators[i] =
 			sample_evaluator_open(cupti, sampler->chip, sampler->availability,
 					      &sampler->config);
@@ -639,7 +628,7 @@ static bool start_threads(struct sampler *sampler)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (started < sampler->worker_count && start_worker(sampler, started))
+	while (started < sampler->plan.worker_count && start_worker(sampler, started))
 		started++;
 	sampler->worker_count = started;
 	sampler->has_threads =
@@ -653,11 +642,11 @@ static void write_plan(const struct sampler *sampler)
 	struct trace_rows *rows = trace_rows_take();
 
 	trace_property_format(rows, "sample_ns", "%lld", (long long)options->sample_ns);
-	if (sampler->is_continuous)
+	if (sampler->plan.is_continuous)
 		trace_property(rows, "sample_windows", "continuous");
 	else
 		trace_property_format(rows, "sample_windows", "%lld ns at most%s",
-				      (long long)sampler->window_ns,
+				      (long long)sampler->plan.window_ns,
 				      options->sample_range ? ", in NVTX ranges" : "");
 	trace_rows_give(rows);
 	sample_rows_write_metrics(&sampler->source);
@@ -682,8 +671,8 @@ static void open_sampler(struct sampler *sampler)
 	sampler->source.config = &sampler->config;
 	sampler->source.device = sampler->device;
 	sampler->source.interval_ns = (uint64_t)options->sample_ns;
-	sampler->source.is_continuous = sampler->is_continuous;
-	sampler->source.own_bytes = 2 * record_bytes(sampler) + 4096;
+	sampler->source.is_continuous = sampler->plan.is_continuous;
+	sampler->source.own_bytes = 2 * sample_plan_record_bytes(sampler->sample_bytes) + 4096;
 	result = open_hardware(sampler);
 	if (result != CUPTI_SUCCESS) {
 		free_images(sampler);
@@ -860,7 +849,7 @@ static void stop_sampler(struct sampler *sampler)
 static void count_the_rest(struct sampler *sampler)
 {
 	pthread_mutex_lock(&sampler->lock);
-	if (sampler->is_continuous && sampler->has_failed && sampler->last_end_ns &&
+	if (sampler->plan.is_continuous && sampler->has_failed && sampler->last_end_ns &&
 	    window_contains(sampler->last_end_ns))
 		trace_loss_add(LOSS_lost_sample_ns,
 			       (uint64_t)(clock_ns(CLOCK_REALTIME) - sampler->last_end_ns));
@@ -884,6 +873,25 @@ static void join_sampler(struct sampler *sampler, const struct timespec *until)
 		count_the_rest(sampler);
 }
 
+/* Of all devices, whether their threads have ended or not. */
+static void write_health(size_t count)
+{
+	struct sample_health sum = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		struct sampler *sampler = samplers[i];
+		const struct sample_plan *plan = &sampler->plan;
+
+		pthread_mutex_lock(&sampler->lock);
+		sampler->health.buffer_bytes = plan->buffer_bytes;
+		sampler->health.image_samples =
+			plan->reserve_count ? plan->reserve_capacity : plan->capacity;
+		sample_health_merge(&sum, &sampler->health);
+		pthread_mutex_unlock(&sampler->lock);
+	}
+	sample_health_write(&sum);
+}
+
 /* Devices are not waited for with list_lock held: CUPTI may be making a context for one of them, and
  * calls us back.  The hardware is given back when the process ends: closing the sessions takes time.
  * Memory is left too: threads of the program may be in a callback. */
@@ -904,4 +912,5 @@ void sampling_stop(void)
 		stop_sampler(samplers[i]);
 	for (size_t i = 0; i < count; i++)
 		join_sampler(samplers[i], &until);
+	write_health(count);
 }

@@ -1,7 +1,8 @@
 #include "analysis/occupancy.h"
 
 #define WARP_THREADS 32
-/* Registers are given to a warp in these portions, and to the warps of one of the SM's four parts. */
+/* Registers are given to a warp in these portions, each of the SM's four parts having a quarter of them; a
+ * block may begin in any part. */
 #define REGISTER_PORTION 256
 #define SM_PARTS 4
 /* Shared memory likewise; from compute capability 8.0 on, CUDA keeps 1 KB of it for itself in each block. */
@@ -26,7 +27,7 @@ static uint64_t blocks_by_registers(const struct profile_device *device,
 		round_up((uint64_t)launch->registers_per_thread * WARP_THREADS, REGISTER_PORTION);
 	uint64_t held = device->max_registers_per_sm / SM_PARTS / each * SM_PARTS;
 
-	return held / round_up(warps, SM_PARTS);
+	return held / warps;
 }
 
 static uint64_t blocks_by_shared(const struct profile_device *device,

@@ -330,6 +330,14 @@
 	KEY(counters_problem, "why counters that were asked for were not read") \
 	KEY(sample_ns, "--sample, when given: length of a sample") \
 	KEY(sample_windows, "when samples were taken: continuous, or in windows") \
+	KEY(sample_buffer_bytes, "asked of the driver for what was sampled and not yet decoded") \
+	KEY(sample_image_samples, "samples that one decoding has room for at most") \
+	KEY(sample_decodes, "times that samples were decoded, on all devices") \
+	KEY(sample_reserve_decodes, "of these, late ones that took a larger image held in reserve") \
+	KEY(sample_full_images, "of these, those that filled their image: what had no room was lost") \
+	KEY(sample_decode_gap_max_ns, "longest time from the beginning of one decoding to that of the next, when continuous") \
+	KEY(sample_image_wait_max_ns, "longest wait for an image to decode into") \
+	KEY(sample_decode_max_ns, "longest decoding") \
 	KEY(sample_problem, "why samples that were asked for were not taken") \
 	KEY(sealed_ns, "the recording was closed properly")
 

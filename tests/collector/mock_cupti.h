@@ -18,6 +18,7 @@
  *   MOCK_TWO_PASSES       the same for counters that need two passes
  *   MOCK_NAN              when set, no counter ever becomes a number
  *   MOCK_UNSAMPLED        list of words: metrics whose name has one cannot be sampled (nvlrx__,nvltx__)
+ *   MOCK_DECODE_NS        what each sample takes to decode (0)
  *   MOCK_SAMPLED_FILE     file that gets a line for each kernel that ran while its GPU was sampled:
  *                         device,start_ns,end_ns,blocks,name,recorded|unrecorded
  *   MOCK_RANGES_FILE      file that gets a line for each launch that ran inside a range:

@@ -471,6 +471,30 @@ static void case_small_image(void)
 	close_sampler(host);
 }
 
+/* An image is emptied only while its size is the one that was asked for last, and decoded into always. */
+static void case_sizes(void)
+{
+	CUpti_Profiler_Host_Object *host = new_sampler(MANY);
+	CUpti_PmSampling_GetCounterDataSize_Params parameters = {
+		.structSize = CUpti_PmSampling_GetCounterDataSize_Params_STRUCT_SIZE,
+		.pPmSamplingObject = sampler,
+		.pMetricNames = (const char **)asked,
+		.numMetrics = METRICS_ASKED,
+		.maxSamples = 5};
+	bool has_overflowed;
+
+	expect(mock.cuptiPmSamplingGetCounterDataSize(&parameters) == CUPTI_SUCCESS);
+	expect(empty_image() == CUPTI_ERROR_UNKNOWN);
+	expect(start() == CUPTI_SUCCESS);
+	usleep(1000);
+	expect(decode(&has_overflowed) == CUPTI_SUCCESS && !has_overflowed);
+	expect(sample_count() >= 100);
+	parameters.maxSamples = MANY;
+	expect(mock.cuptiPmSamplingGetCounterDataSize(&parameters) == CUPTI_SUCCESS);
+	expect(empty_image() == CUPTI_SUCCESS);
+	close_sampler(host);
+}
+
 /* One name that the chip does not have spoils the call. */
 static void case_names(void)
 {
@@ -530,6 +554,7 @@ static const struct {
 	{"not_enabled", case_not_enabled},
 	{"overflow", case_overflow},
 	{"small_image", case_small_image},
+	{"sizes", case_sizes},
 	{"names", case_names},
 	{"evaluating", case_evaluating},
 	{"enable", case_enable},

@@ -45,6 +45,10 @@ is_wrong() {
 	sampler small_image
 }
 
+@test "an image is emptied only if its size is the one that was asked for last" {
+	sampler sizes
+}
+
 @test "a name that cannot be sampled spoils the call that adds it" {
 	sampler names
 	MOCK_UNSAMPLED= sampler names

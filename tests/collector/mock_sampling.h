@@ -4,7 +4,8 @@
  * As an H200 with CUPTI 13.0 does it: a configuration lasts from its first SetConfig until Disable; the
  * first sample after Start begins at Enable; DecodeData empties the hardware's buffer, whether what it
  * holds has room in the image or not; a buffer that was full once gives nothing more until Disable; Start
- * after Stop fails until what was sampled has been decoded.
+ * after Stop fails until what was sampled has been decoded; an image is emptied only if its size is
+ * the one that was asked for last.
  * Samples are made of the kernels that ran when somebody asks for them, not by a thread.
  */
 #include "mock_samples.h"
@@ -24,6 +25,7 @@ struct mock_sampler {
 	bool is_enabled, is_configured, is_started, has_overflowed;
 	bool is_undecoded; /* stopped, and what it sampled not fetched */
 	struct mock_config config;
+	size_t asked_bytes; /* for an image, last */
 	uint64_t enabled_ns, interval_ns;
 	uint64_t sampled_ns;   /* samples are made until here */
 	uint64_t first_ns;     /* what the next sample claims as its start */
@@ -409,7 +411,8 @@ CUptiResult CUPTIAPI cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params *parameter
 	return unlock_sampler(CUPTI_SUCCESS);
 }
 
-static void empty_into(struct mock_sampler *sampler, struct mock_sample_image *image)
+/* Returns how many samples it moved. */
+static size_t empty_into(struct mock_sampler *sampler, struct mock_sample_image *image)
 {
 	size_t count = earlier(sampler->held, image->most - image->count);
 
@@ -419,12 +422,23 @@ static void empty_into(struct mock_sampler *sampler, struct mock_sample_image *i
 	image->count += count;
 	image->config = sampler->config;
 	sampler->held = 0;
+	return count;
+}
+
+/* MOCK_DECODE_NS: what a sample takes to decode. */
+static void take_time(size_t count)
+{
+	const char *each_ns = getenv("MOCK_DECODE_NS");
+
+	if (each_ns)
+		usleep((useconds_t)(count * strtoul(each_ns, NULL, 10) / 1000));
 }
 
 CUptiResult CUPTIAPI cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *parameters)
 {
 	struct mock_sample_image *image;
 	struct mock_sampler *sampler;
+	size_t count;
 
 	FAULT_RETURN();
 	image = sample_image(parameters->pCounterDataImage, parameters->counterDataImageSize);
@@ -440,10 +454,12 @@ CUptiResult CUPTIAPI cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Param
 	parameters->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_OTHER;
 	if (sampler->has_overflowed)
 		return unlock_sampler(CUPTI_ERROR_OUT_OF_MEMORY);
-	empty_into(sampler, image);
+	count = empty_into(sampler, image);
 	sampler->is_undecoded = false;
 	parameters->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
-	return unlock_sampler(CUPTI_SUCCESS);
+	unlock_sampler(CUPTI_SUCCESS);
+	take_time(count);
+	return CUPTI_SUCCESS;
 }
 
 /* ---- CUPTI: what was sampled ---- */
@@ -496,8 +512,11 @@ static size_t config_sample_bytes(const struct mock_config *config)
 CUptiResult CUPTIAPI
 cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSize_Params *parameters)
 {
+	struct mock_sampler *sampler;
+
 	FAULT_RETURN();
-	if (!lock_sampler(parameters->pPmSamplingObject))
+	sampler = lock_sampler(parameters->pPmSamplingObject);
+	if (!sampler)
 		return CUPTI_ERROR_INVALID_OPERATION;
 	if (!parameters->numMetrics || !parameters->pMetricNames || !parameters->maxSamples)
 		return unlock_sampler(CUPTI_ERROR_INVALID_PARAMETER);
@@ -505,6 +524,7 @@ cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSize_Params *pa
 		sizeof(struct mock_sample_image) +
 		parameters->maxSamples *
 			sample_bytes(parameters->pMetricNames, parameters->numMetrics);
+	sampler->asked_bytes = parameters->counterDataSize;
 	return unlock_sampler(CUPTI_SUCCESS);
 }
 
@@ -523,6 +543,8 @@ CUptiResult CUPTIAPI cuptiPmSamplingCounterDataImageInitialize(
 	each = config_sample_bytes(&sampler->config);
 	if (!image || size <= sizeof(*image) || (size - sizeof(*image)) % each != 0)
 		return unlock_sampler(CUPTI_ERROR_INVALID_PARAMETER);
+	if (size != sampler->asked_bytes)
+		return unlock_sampler(CUPTI_ERROR_UNKNOWN);
 	memcpy(image->mark, image_mark, sizeof(image_mark));
 	image->most = (size - sizeof(*image)) / each;
 	image->count = 0;

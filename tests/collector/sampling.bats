@@ -346,24 +346,73 @@ in_ranges() {
 	equal problem "" "$(property sample_problem)"
 }
 
-@test "a program that is held up for 50 ms loses no sample of them" {
-	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous
+# held_up SECONDS: the recording of a program that was stopped three times for so long
+held_up() {
 	local pid
+	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous
 	env CUDA_INJECTION64_PATH="$collector" "$app" cuda context:1 \
 		launch:count=600,run_us=300,pause_us=1500 >out 2>err 3>&- &
 	pid=$!
 	for _ in 1 2 3; do
 		sleep 0.3
 		kill -STOP "$pid"
-		sleep 0.05
+		sleep "$1"
 		kill -CONT "$pid"
 	done
 	wait "$pid"
 	equal complaints 0 "$(grep -c rooflinecollector err || true)"
+}
+
+# An image holds 102 ms, and one in reserve 250.
+@test "a program that is held up for 50 or 150 ms loses no sample of them" {
+	held_up 0.05
 	equal lost 0 "$(loss lost_sample_ns)"
 	equal holes 0 "$(tables sampled_spans | xargs tail -q -n +2 | sort -t, -k2n |
 		awk -F, 'NR > 1 && $2 != end { holes++ } { end = $3 } END { print holes + 0 }')"
 	at_least samples 100 "$(rows samples)"
+	rm -rf "$recording"
+	held_up 0.15
+	equal lost 0 "$(loss lost_sample_ns)"
+	at_least "decodings into an image in reserve" 3 "$(property sample_reserve_decodes)"
+}
+
+@test "decoding that takes most of the time makes batches no longer" {
+	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous
+	# 256 samples in 25.6 ms, of which decoding takes 18; a pause after it would make batches of 85 ms
+	MOCK_DECODE_NS=70000 record cuda context:1 launch:count=700,run_us=100,pause_us=2000
+	told 0
+	at_least "longest decoding" 15000000 "$(property sample_decode_max_ns)"
+	at_least decodings 30 "$(property sample_decodes)"
+	equal lost 0 "$(loss lost_sample_ns)"
+}
+
+@test "a recording tells how late decoding was, and what it lost by that" {
+	held_up 0.4
+	at_least lost 300000000 "$(loss lost_sample_ns)" # thrice 150 ms, by and large
+	at_least "full images" 3 "$(property sample_full_images)"
+	equal "room of an image" 2500 "$(property sample_image_samples)"
+	equal buffer 116795000 "$(property sample_buffer_bytes)" # two of 23,359 bytes a sample
+	at_least "longest time between decodings" 390000000 "$(property sample_decode_gap_max_ns)"
+	at_most "longest time between decodings" 5000000000 "$(property sample_decode_gap_max_ns)"
+	at_most "wait for an image" "$(property sample_decode_gap_max_ns)" "$(property sample_image_wait_max_ns)"
+	at_least "longest decoding" 1 "$(property sample_decode_max_ns)"
+	at_least decodings $((3 + $(property sample_full_images))) "$(property sample_decodes)"
+}
+
+@test "images in reserve that cannot be had are done without" {
+	local first=$(($(getconf _NPROCESSORS_ONLN) >= 4 ? 5 : 4)) # behind two, and one for each worker
+	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous ROOFLINE_SAMPLE_METRICS=front
+	MOCK_COUNTERS=cuptiPmSamplingCounterDataImageInitialize=999@$first-$((first + 1)) record cuda context:1 \
+		$begin launch:count=300,run_us=100,pause_us=1000
+	told 0
+	equal problem "" "$(property sample_problem)"
+	equal "decodings into them" 0 "$(property sample_reserve_decodes)"
+	at_least kernels 200 "$(sampled dispatches)"
+	rm -rf "$recording" truth
+	# the one before is none of them
+	MOCK_COUNTERS=cuptiPmSamplingCounterDataImageInitialize=999@$((first - 1))-$((first - 1)) record cuda context:1 \
+		launch:count=3
+	[ -n "$(property sample_problem)" ]
 }
 
 @test "what is lost before the first samples of all is a loss" {

@@ -58,10 +58,25 @@ static void test_limits(void **state)
 static void test_blocks_of_warps_that_do_not_divide(void **state)
 {
 	(void)state;
-	/* 3 warps, of which registers are given to 4: 512 a warp, 32 warps of each part, 128 / 4 blocks */
+	/* of 64 warps */
 	assert_int_equal(occupancy(1, 96, 16, 0).blocks_per_sm, 21);
 	assert_int_equal(occupancy(1, 1, 16, 0).blocks_per_sm, 32);
 	assert_int_equal(occupancy(1, 33, 16, 0).blocks_per_sm, 32);
+}
+
+/* What cuda_occupancy.h says of them too. */
+static void test_registers_of_warps_that_do_not_divide(void **state)
+{
+	struct occupancy result = occupancy(1, 96, 38, 0);
+
+	(void)state;
+	/* 1,280 a warp: 12 of each part, 48 warps in all, of 3 a block */
+	assert_int_equal(result.blocks_per_sm, 16);
+	assert_int_equal(result.limit, OCCUPANCY_REGISTERS);
+	assert_float_equal(result.warps_ratio, 0.75, 1e-9);
+	assert_int_equal(occupancy(1, 160, 54, 0).blocks_per_sm, 7);  /* 1,792: 36 warps of 5 */
+	assert_int_equal(occupancy(1, 32, 70, 0).blocks_per_sm, 28);  /* 2,304: 28 warps */
+	assert_int_equal(occupancy(1, 352, 107, 0).blocks_per_sm, 1); /* 3,584: 16 warps of 11 */
 }
 
 static void test_older_chips_keep_no_shared_memory(void **state)
@@ -105,8 +120,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		{"each of the four limits binds where it should", test_limits, NULL, NULL, NULL},
-		{"a block's warps are given registers by fours, and count as what they are",
+		{"a block takes up its warps, begun ones too",
 		 test_blocks_of_warps_that_do_not_divide, NULL, NULL, NULL},
+		{"a block takes the registers of its warps, wherever they are",
+		 test_registers_of_warps_that_do_not_divide, NULL, NULL, NULL},
 		{"before compute capability 8.0 a block has all of its shared memory",
 		 test_older_chips_keep_no_shared_memory, NULL, NULL, NULL},
 		{"what fits nowhere and what is not recorded has no occupancy", test_unknown, NULL,
