@@ -270,7 +270,7 @@ struct word {
 
 static struct word shown(const char *text, size_t length)
 {
-	struct word whole = {""}, word;
+	struct word whole = {""}, word = {""};
 
 	if (length > sizeof(whole.text) - 1)
 		length = sizeof(whole.text) - 1;
