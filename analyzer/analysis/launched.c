@@ -134,6 +134,32 @@ struct launched_sum launched_by(const struct launched *launched, size_t first, s
 				     extent.first_ns, extent.last_ns};
 }
 
+/* The first call of the thread that starts at moment_ns or later. */
+static size_t first_call_from(const struct profile *profile, uint32_t thread, int64_t moment_ns)
+{
+	size_t low = profile->threads[thread].first_call;
+	size_t high = low + profile->threads[thread].call_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (profile->calls[middle].start_ns < moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct launched_sum launched_during(const struct launched *launched, uint32_t thread,
+				    int64_t start_ns, int64_t end_ns)
+{
+	size_t first = first_call_from(launched->profile, thread, start_ns);
+	size_t end = first_call_from(launched->profile, thread, end_ns);
+
+	return launched_by(launched, first, end > first ? end : first);
+}
+
 void launched_close(struct launched *launched)
 {
 	if (!launched)

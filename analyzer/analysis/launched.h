@@ -24,6 +24,10 @@ int launched_open(struct launched **out, const struct profile *profile);
 /* What calls[first, end) launched. */
 struct launched_sum launched_by(const struct launched *launched, size_t first, size_t end);
 
+/* What calls of a thread launched that began in [start_ns, end_ns). */
+struct launched_sum launched_during(const struct launched *launched, uint32_t thread,
+				    int64_t start_ns, int64_t end_ns);
+
 void launched_close(struct launched *launched);
 
 #endif

@@ -67,29 +67,11 @@ static int gather(struct range_pass *pass)
 	return launched_open(&pass->launched, profile);
 }
 
-/* The first call of the thread that starts at moment_ns or later. */
-static size_t first_call_from(const struct profile *profile, uint32_t thread, int64_t moment_ns)
-{
-	size_t low = profile->threads[thread].first_call;
-	size_t high = low + profile->threads[thread].call_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (profile->calls[middle].start_ns < moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static void add_range(struct range_statistics *statistics, const struct range_pass *pass,
 		      const struct profile_range *range)
 {
-	size_t first = first_call_from(pass->profile, range->thread, range->start_ns);
-	size_t end = first_call_from(pass->profile, range->thread, range->end_ns);
-	struct launched_sum sum = launched_by(pass->launched, first, end > first ? end : first);
+	struct launched_sum sum =
+		launched_during(pass->launched, range->thread, range->start_ns, range->end_ns);
 
 	statistics->domain = range->domain;
 	statistics->name = range->name;

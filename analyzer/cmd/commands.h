@@ -12,6 +12,7 @@
 #define COMMANDS(COMMAND)                                                                     \
 	COMMAND(record, "run a program with the collector and record what its GPU work does") \
 	COMMAND(report, "tell where the GPU's time went and why it idled")                    \
+	COMMAND(verify, "hold the speedup that a change brought against the predicted one")   \
 	COMMAND(plot, "draw a recording: timeline, gaps, kernels")                            \
 	COMMAND(workloads, "list or run the bundled workloads")                               \
 	COMMAND(ceilings, "measure this GPU's roofs and launch costs, or show a stored file") \

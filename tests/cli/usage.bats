@@ -27,7 +27,7 @@ setup() {
 }
 
 @test "an unknown option of every command" {
-	for command in record report plot workloads ceilings doctor demo; do
+	for command in record report verify plot workloads ceilings doctor demo; do
 		wrong "$command" --nosuch
 		wrong "$command" -Z
 	done

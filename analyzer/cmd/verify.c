@@ -1,0 +1,294 @@
+/* verify.c - rooflinectl verify: the speedup that was measured against the one that was predicted. */
+#include "cmd/commands.h"
+#include "cmd/report_ceilings.h"
+#include "cmd/usage.h"
+
+#include "advice/advice.h"
+#include "analysis/comparison.h"
+#include "output/verify.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct verify_arguments {
+	const char *before, *after;
+	const char *range;	   /* NULL: the whole run */
+	const char *strategy;	   /* id or strategy of a recommendation, or NULL */
+	const char *ceilings_path; /* NULL: those that fit the GPU */
+	verify_writer write;
+	bool is_forced, is_gated;
+};
+
+/* What a comparison needs, to be given back in one place. */
+struct verification {
+	struct report *before;
+	struct profile *after;
+	struct advice *advice;
+	struct comparison *comparison;
+};
+
+enum { KEY_RANGE = 256, KEY_STRATEGY, KEY_GATE, KEY_FORCE, KEY_CEILINGS };
+
+static const struct argp_option option_table[] = {
+	{"range", KEY_RANGE, "NAME", 0,
+	 "compare the NVTX range of that name, the mean of its occurrences, not the whole run", 0},
+	{"strategy", KEY_STRATEGY, "ID", 0,
+	 "id or strategy of the advice that was followed; without it the first with a prediction",
+	 0},
+	{"gate", KEY_GATE, NULL, 0,
+	 "exit code 3 unless the measured speedup lies inside of the predicted interval", 0},
+	{"force", KEY_FORCE, NULL, 0, "compare what is not the same work, and say so", 0},
+	{"format", 'f', "FORMAT", 0, "text (for people, the default) or json", 0},
+	{"ceilings", KEY_CEILINGS, "FILE", 0,
+	 "roofs that 'rooflinectl ceilings' measured; without it those stored for the GPU of "
+	 "BEFORE, else its datasheet's",
+	 0},
+	{0},
+};
+
+static const struct {
+	const char *name;
+	verify_writer write;
+} formats[] = {{"text", verify_write_text}, {"json", verify_write_json}};
+
+static verify_writer parse_format(const char *name, struct argp_state *state)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (!strcmp(name, formats[i].name))
+			return formats[i].write;
+	usage_fail(state, "no format '%s'; there are text and json", name);
+}
+
+static void take_path(struct verify_arguments *arguments, const char *path,
+		      struct argp_state *state)
+{
+	if (state->arg_num > 1)
+		usage_fail(state, "two recordings are compared, not also '%s'", path);
+	*(state->arg_num ? &arguments->after : &arguments->before) = path;
+}
+
+static void check_paths(const struct verify_arguments *arguments, struct argp_state *state)
+{
+	if (!arguments->after)
+		usage_fail(state, "two recordings are compared: %s missing",
+			   arguments->before ? "AFTER is" : "BEFORE and AFTER are");
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct verify_arguments *arguments = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		usage_init(state);
+		return 0;
+	case KEY_RANGE:
+		arguments->range = argument;
+		return 0;
+	case KEY_STRATEGY:
+		arguments->strategy = argument;
+		return 0;
+	case KEY_GATE:
+		arguments->is_gated = true;
+		return 0;
+	case KEY_FORCE:
+		arguments->is_forced = true;
+		return 0;
+	case 'f':
+		arguments->write = parse_format(argument, state);
+		return 0;
+	case KEY_CEILINGS:
+		arguments->ceilings_path = argument;
+		return 0;
+	case ARGP_KEY_ARG:
+		take_path(arguments, argument, state);
+		return 0;
+	case ARGP_KEY_END:
+		check_paths(arguments, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp parser = {
+	.options = option_table,
+	.parser = parse_option,
+	.args_doc = "BEFORE AFTER",
+	.doc = "Compare the speedup that a change brought with the one that was predicted.\n\n"
+	       "BEFORE and AFTER are recordings of the same work, before and after the change.",
+};
+
+static bool is_color_wanted(void)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
+}
+
+static int load(struct verification *verification, const struct verify_arguments *arguments,
+		struct err *err)
+{
+	int rc = report_build(&verification->before, arguments->before, err);
+
+	if (rc == 0)
+		rc = profile_load(&verification->after, arguments->after, err);
+	if (rc == 0)
+		rc = report_take_ceilings(verification->before, arguments->ceilings_path,
+					  "rooflinectl verify", err);
+	if (rc == 0)
+		rc = advice_find(&verification->advice, verification->before, err);
+	return rc;
+}
+
+/* ---- the prediction ---- */
+
+static const struct predicted_speedup *prediction_of(const struct recommendation *item,
+						     const char *range)
+{
+	return range ? &item->place : &item->program;
+}
+
+/* The first of that id or strategy, of all without one; one with a prediction goes before. */
+static const struct recommendation *choose(const struct advice *advice,
+					   const struct verify_arguments *arguments)
+{
+	const char *wanted = arguments->strategy;
+	const struct recommendation *first = NULL;
+
+	for (size_t i = 0; i < advice->count; i++) {
+		const struct recommendation *item = &advice->items[i];
+
+		if (wanted && strcmp(wanted, item->id) && strcmp(wanted, item->strategy))
+			continue;
+		if (prediction_of(item, arguments->range)->speedup > 0)
+			return item;
+		if (wanted && !first)
+			first = item;
+	}
+	return first;
+}
+
+static int fail_strategy(const struct advice *advice, const struct verify_arguments *arguments,
+			 struct err *err)
+{
+	char list[512] = "";
+
+	for (size_t i = 0; i < advice->count; i++) {
+		size_t used = strlen(list);
+
+		snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
+			 advice->items[i].id);
+	}
+	if (!*list)
+		return err_set(err, -ENOENT, "no advice '%s' for %s, nor any other",
+			       arguments->strategy, arguments->before);
+	return err_set(err, -ENOENT, "no advice '%s' for %s; there is: %s", arguments->strategy,
+		       arguments->before, list);
+}
+
+static int predict(struct verification *verification, const struct verify_arguments *arguments,
+		   struct err *err)
+{
+	const struct recommendation *item = choose(verification->advice, arguments);
+	const struct predicted_speedup *predicted;
+
+	if (!item)
+		return arguments->strategy ? fail_strategy(verification->advice, arguments, err)
+					   : 0;
+	predicted = prediction_of(item, arguments->range);
+	comparison_predict(verification->comparison, item->id, item->strategy, predicted->speedup,
+			   predicted->low, predicted->high);
+	return 0;
+}
+
+/* ---- refusals ---- */
+
+static void put_joined(const struct sentences *sentences)
+{
+	for (size_t i = 0; i < sentences->count; i++)
+		fprintf(stderr, "%s; ", sentences->items[i]);
+}
+
+/* One line: all that stands against the comparison, and the remedy. */
+static void put_refusal(const struct comparison *comparison)
+{
+	const struct sentences *differences = &comparison->differences;
+	const struct sentences *obstacles = &comparison->obstacles;
+
+	fputs("rooflinectl verify: ", stderr);
+	if (differences->count)
+		fputs("not the same work: ", stderr);
+	put_joined(differences);
+	put_joined(obstacles);
+	if (differences->count)
+		fputs("record the same program with the same sizes on the same GPU", stderr);
+	if (obstacles->count)
+		fprintf(stderr, "%srecord without --counters", differences->count ? " and " : "");
+	fputs(", or compare with --force\n", stderr);
+}
+
+/* A prediction that was asked for and is not there is no gate that was met. */
+static bool is_gate_met(const struct comparison *comparison)
+{
+	if (comparison_is_judged(comparison) && comparison->is_inside)
+		return true;
+	fprintf(stderr, "rooflinectl verify: gate not met: %s\n",
+		comparison_is_judged(comparison)
+			? "the measured speedup lies outside of the predicted interval"
+			: "there is no prediction to hold the measured speedup against");
+	return false;
+}
+
+/* Which code a failure below has: -ENOENT is a name that the user gave and no recording has. */
+static int fail(int rc, const struct err *err)
+{
+	fprintf(stderr, "rooflinectl verify: %s\n", err->text);
+	return rc == -ENOENT ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static int verify(struct verification *verification, const struct verify_arguments *arguments)
+{
+	struct output_options options = {.section = -1, .color = is_color_wanted()};
+	struct err err = {""};
+	const struct comparison *comparison;
+	int rc = load(verification, arguments, &err);
+
+	if (rc < 0) {
+		fail(rc, &err);
+		return EXIT_FAILED;
+	}
+	rc = comparison_make(&verification->comparison, verification->before->profile,
+			     verification->after, arguments->range, &err);
+	if (rc == 0)
+		rc = predict(verification, arguments, &err);
+	if (rc < 0)
+		return fail(rc, &err);
+	comparison = verification->comparison;
+	if (!comparison_is_sound(comparison) && !arguments->is_forced) {
+		put_refusal(comparison);
+		return EXIT_USAGE;
+	}
+	rc = arguments->write(comparison, stdout, &options, &err);
+	if (rc < 0)
+		return fail(rc, &err);
+	return arguments->is_gated && !is_gate_met(comparison) ? EXIT_GATE : EXIT_OK;
+}
+
+int cmd_verify(int argc, char **argv)
+{
+	struct verify_arguments arguments = {.write = verify_write_text};
+	struct verification verification = {0};
+	int code;
+
+	if (argp_parse(&parser, argc, argv, 0, NULL, &arguments))
+		return EXIT_USAGE;
+	code = verify(&verification, &arguments);
+	comparison_free(verification.comparison);
+	advice_free(verification.advice);
+	profile_free(verification.after);
+	report_free(verification.before);
+	return code;
+}

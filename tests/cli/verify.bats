@@ -1,0 +1,264 @@
+#!/usr/bin/env bats
+# rooflinectl verify: what it compares, what it refuses, and how it fails.
+
+
+bats_require_minimum_version 1.5.0
+load common
+
+recordings="$root/tests/recordings"
+
+# small DIR LENGTH_NS [ARGUMENTS]: a recording of one process with two kernels and a range around the
+# launch of the first, so little that nothing is predicted of it.
+small() {
+	local folder="$1/host.7" end_ns=$((1000000 + $2))
+	mkdir -p "$folder"
+	printf 'key,value\nschema,1\nhost,host\npid,7\ncommand,./app%s\nsealed_ns,2000000\n' "${3:+ $3}" \
+		>"$folder/process.csv"
+	printf 'id,text\n1,_Z5saxpyifPf\n2,step\n' >"$folder/names.csv"
+	printf 'device,name,uuid\n0,NVIDIA H200,GPU-1234\n' >"$folder/devices.csv"
+	printf 'context,device,null_stream\n1,0,7\n' >"$folder/contexts.csv"
+	printf 'context,stream\n1,7\n' >"$folder/streams.csv"
+	printf 'id,name,grid_x,grid_y,grid_z,block_x,block_y,block_z\n1,1,64,1,1,256,1,1\n' \
+		>"$folder/signatures.csv"
+	cat >"$folder/kernels.csv" <<-END
+		start_ns,end_ns,signature,device,context,stream,correlation
+		1000000,1000100,1,0,1,7,1
+		$((end_ns - 100)),$end_ns,1,0,1,7,3
+	END
+	cat >"$folder/markers.csv" <<-END
+		time_ns,id,phase,is_thread,thread,domain,name
+		999000,1,1,1,7,0,2
+		$((999000 + $2)),1,2,1,7,0,0
+	END
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	small before 10000
+	small after 4000
+}
+
+# field EXPRESSION: of the JSON in $output
+field() {
+	python3 -c "import json, sys; j = json.load(sys.stdin); print(($1))" <<<"$output"
+}
+
+# refused TEXT ARGUMENT...: exit code 2, one line on stderr with that text, nothing on stdout
+refused() {
+	local text=$1
+	shift
+	run -2 --separate-stderr "$ROOFLINECTL" verify "$@"
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ "$stderr" == "rooflinectl verify: "*"$text"* ]] || {
+		echo "$stderr"
+		return 1
+	}
+}
+
+@test "the run before and after, and that nothing was predicted" {
+	run -0 --separate-stderr "$ROOFLINECTL" verify before after
+	[ -z "$stderr" ]
+	[ "$output" = "Before and after  (the run: first operation to the last's end)
+  before       10.0 us  before
+  after        4.00 us  after
+  measured       2.50x
+  predicted          -  no prediction: no advice for the recording before has one" ]
+}
+
+@test "JSON has every key, null where nothing is known" {
+	run -0 "$ROOFLINECTL" verify before after --format json
+	[ "$(field 'j["schema"], j["before"], j["after"], j["range"]')" = "(1, 'before', 'after', None)" ]
+	[ "$(field '[j[k] for k in ("strategy", "predicted", "low", "high", "error", "is_inside")]')" = \
+		"[None, None, None, None, None, None]" ]
+	[ "$(field 'j["measured"], j["compared"]["before_ns"], j["compared"]["after_ns"]')" = \
+		"(2.5, 10000.0, 4000.0)" ]
+	[ "$(field 'j["is_same_work"], j["differences"], j["warnings"]')" = "(True, [], [])" ]
+}
+
+@test "a range in place of the run" {
+	run -0 "$ROOFLINECTL" verify before after --range step --format json
+	[ "$(field 'j["range"], j["measured"], j["compared"]["before_count"]')" = "('step', 2.5, 1)" ]
+	run -0 "$ROOFLINECTL" verify before after --range step
+	[ "${lines[0]}" = "Before and after  (NVTX range step)" ]
+}
+
+@test "a range that is not in both" {
+	refused "no NVTX range 'nosuch'; both have: step" before after --range nosuch
+}
+
+@test "a gate is not met by what was not predicted" {
+	run -3 --separate-stderr "$ROOFLINECTL" verify before after --gate
+	[[ "$output" == *"measured       2.50x"* ]]
+	[ "$stderr" = "rooflinectl verify: gate not met: there is no prediction to hold the measured speedup against" ]
+}
+
+@test "advice that there is not" {
+	refused "no advice 'nosuch' for before" before after --strategy nosuch
+	refused "no advice 'nosuch' for $recordings/graph_chain.naive; there is: " \
+		"$recordings/graph_chain.naive" "$recordings/graph_chain.graph" --strategy nosuch
+}
+
+@test "advice is chosen by its id and by its strategy" {
+	local pair=("$recordings/graph_chain.naive" "$recordings/graph_chain.graph")
+	run -0 "$ROOFLINECTL" report "${pair[0]}" --section advice --format json
+	local id strategy
+	id=$(field 'j["advice"][0]["id"]') strategy=$(field 'j["advice"][0]["strategy"]')
+	run -0 "$ROOFLINECTL" verify "${pair[@]}" --strategy "$id" --format json
+	[ "$(field 'j["advice"]')" = "$id" ]
+	[ "$(field 'j["strategy"]')" = "$strategy" ]
+	run -0 "$ROOFLINECTL" verify "${pair[@]}" --strategy "$strategy" --format json
+	[ "$(field 'j["strategy"]')" = "$strategy" ]
+}
+
+# pairs: before and after of every improved variant of a workload
+pairs() {
+	local workload naive improved
+	for naive in "$recordings"/*.naive "$recordings"/torch_loop.eager; do
+		workload=${naive##*/}
+		workload=${workload%.*}
+		for improved in "$recordings/$workload".*; do
+			case ${improved##*/} in
+			*.naive | *.eager | *.counted | *.sampled) continue ;;
+			compute_bound.gemm_*) continue ;; # multiplies matrices, which the naive one does not
+			esac
+			echo "$naive $improved"
+		done
+	done
+}
+
+@test "every improved variant of a workload is the same work as the naive one, and judged where predicted" {
+	pairs | while read -r before after; do
+		local code=0
+		"$ROOFLINECTL" verify --force --gate --format json "$before" "$after" 2>/dev/null || code=$?
+		echo ",$code,"
+	done >answers
+	run -0 python3 - <<-'END'
+		import json
+		answers = json.loads("[" + open("answers").read().rstrip().rstrip(",") + "]")
+		pairs = list(zip(answers[::2], answers[1::2]))
+		assert len(pairs) >= 60, len(pairs)
+		for j, code in pairs:
+		    assert j["is_same_work"], j
+		    assert j["measured"] > 0, j
+		    assert code == (0 if j["is_inside"] else 3), (code, j)
+		    if j["predicted"] is None:
+		        assert j["low"] is j["high"] is j["error"] is j["is_inside"] is None, j
+		        continue
+		    assert abs(j["error"] - (j["predicted"] / j["measured"] - 1)) < 1e-9, j
+		    assert j["is_inside"] == (j["low"] <= j["measured"] <= j["high"]), j
+	END
+}
+
+@test "a pair without counters needs no force" {
+	while read -r workload before after; do
+		run -0 "$ROOFLINECTL" verify "$recordings/$workload.$before" "$recordings/$workload.$after"
+		[[ "$output" == *"measured"* ]]
+	done <<-END
+		graph_chain naive graph
+		persistent naive persistent
+		dp_tiny naive one_kernel
+		device_scheduler naive tail
+		pytorch naive compile
+		torch_loop eager graph
+	END
+}
+
+@test "no naive variant is the same work as that of another workload" {
+	local before after
+	for before in graph_chain persistent work_queue pytorch device_choice; do
+		for after in memory_bound graph_chain work_queue_mild graph_modes conditional_if dp_tiny; do
+			[ "$before" = "$after" ] && continue
+			refused "not the same work: " "$recordings/$before.naive" "$recordings/$after.naive"
+		done
+	done
+	refused "not the same work: graph_chain before, memory_bound after, with no kernel name in common" \
+		"$recordings/graph_chain.naive" "$recordings/memory_bound.naive"
+	refused "torch_loop.py before, torch_train.py after" \
+		"$recordings/torch_loop.eager" "$recordings/torch_train"
+}
+
+@test "another number of iterations is not the same work" {
+	small more 20000 "--iterations 100"
+	small less 10000 "naive --iterations=10"
+	refused "--iterations 10 before, 100 after; record the same program with the same sizes" less more
+	refused "--iterations 20 only before, and every kernel of both was launched 5 times as often after" \
+		"$recordings/syncs" "$recordings/graph_chain.graph"
+	refused "--count 24 before, 2 after" "$recordings/known_counts" "$recordings/known_counts.replay"
+}
+
+@test "another GPU is not compared" {
+	sed -i 's/H200/H100/' after/host.7/devices.csv
+	refused "NVIDIA H200 before, NVIDIA H100 after" before after
+}
+
+@test "times with hardware counters are not compared" {
+	refused "was recorded with hardware counters, which change its times; record without --counters" \
+		"$recordings/graph_chain.naive" "$recordings/graph_chain.graph.counted"
+	refused "record without --counters" "$recordings/known_counts.replay" "$recordings/known_counts.replay"
+}
+
+@test "--force compares nevertheless and says so" {
+	small more 20000 "--iterations 100"
+	small less 10000 "--iterations 10"
+	run -0 "$ROOFLINECTL" verify --force less more
+	[[ "$output" == *"measured       0.50x"* ]]
+	[[ "$output" == *"not the same work: --iterations 10 before, 100 after"* ]]
+	run -0 "$ROOFLINECTL" verify --force --format json less more
+	[ "$(field 'j["is_same_work"], len(j["differences"])')" = "(False, 1)" ]
+	run -0 "$ROOFLINECTL" verify --force "$recordings"/graph_chain.{naive,graph}.counted
+	[[ "$output" == *"not its own times: "*"hardware counters"* ]]
+}
+
+@test "a recording that was cut off is compared with a warning" {
+	sed -i '/sealed_ns/d' after/host.7/process.csv
+	run -0 "$ROOFLINECTL" verify before after
+	[[ "$output" == *"measured       2.50x"*"warning: after was cut off: its end is missing"* ]]
+	printf '1004500,1004' >>after/host.7/kernels.csv
+	run -0 "$ROOFLINECTL" verify before after
+	[[ "$output" == *"warning: after has losses (1, first: cut_off_rows)"* ]]
+	run -0 "$ROOFLINECTL" verify before after --format json
+	[ "$(field 'len(j["warnings"])')" = 2 ]
+}
+
+@test "a change that made it slower is measured as well" {
+	run -0 "$ROOFLINECTL" verify after before --format json
+	[ "$(field 'j["measured"]')" = 0.4 ]
+}
+
+@test "wrong arguments" {
+	refused "BEFORE and AFTER are missing"
+	refused "AFTER is missing" before
+	refused "two recordings are compared, not also 'before'" before after before
+	refused "no format 'csv'; there are text and json" before after --format csv
+	refused "nosuch" before after --nosuch
+	refused "range" before after --range
+}
+
+# failed TEXT ARGUMENT...: exit code 1, one line on stderr, nothing on stdout
+failed() {
+	local text=$1
+	shift
+	run -1 --separate-stderr "$ROOFLINECTL" verify "$@"
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ "$stderr" == "rooflinectl verify: "*"$text"* ]]
+}
+
+@test "a recording that cannot be read is a failure, whichever it is" {
+	mkdir empty
+	failed empty empty after
+	failed empty before empty
+	failed nosuch before nosuch
+	printf 'key,value\nschema,1\n' >after/host.7/process.csv
+	rm after/host.7/kernels.csv
+	failed "after: no operation of a GPU in it" before after
+	failed nosuch.json before before --ceilings nosuch.json
+}
+
+@test "an answer that cannot be written is a failure" {
+	for format in text json; do
+		run -1 bash -c "'$ROOFLINECTL' verify before after --format $format >/dev/full"
+		[[ "$output" == *"No space left on device"* ]]
+	done
+}
