@@ -11,10 +11,17 @@
 /* Threads with more different loops than periods_find() gives periods for need another look. */
 #define ROUNDS_MOST 4
 #define LEAST_REGULARITY 0.5
-/* A shorter period that explains this share of what a longer one does is the loop's: one with
- * something more every tenth time is no loop of ten times the length. */
-#define SHORTER_PERIOD_SHARE 0.95
+/* A shorter period that explains this share of what a longer one does is the loop's own. */
+#define SHORTER_PERIOD_SHARE 0.98
+/* Where the host reads something back in each iteration, data decides on more iterations or other
+ * kernels, and that data came again is what makes the longer period. */
+#define DECIDING_PERIOD_SHARE 0.8
+/* Something else between two iterations, such as what is around an inner loop, is of the sequence
+ * when it comes again within so many iterations; else it lies between two sequences. */
+#define INTERRUPTED_EVERY 32
+#define INTERRUPTION_LONGEST 4
 #define LANDMARK_LONGEST 64
+#define COPY_TO_HOST 2 /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
 #define PAUSE_SAMPLES 15
 #define PAUSE_WORTH_NS 1000 /* shorter ones differ from call to call by chance */
 
@@ -22,7 +29,9 @@
 struct loop {
 	const struct tokens *tokens;
 	size_t model, period;
-	size_t landmark_length; /* its first ones, which a period has only once; 0: it has no such */
+	/* tokens at its beginning, and at its end, which a period has only once; 0: it has no such */
+	size_t head_length, tail_length;
+	bool is_uninterrupted;
 };
 
 /* A loop's iterations, and how they compare with it. */
@@ -30,6 +39,8 @@ struct iterations {
 	struct loop loop;
 	uint32_t *starts; /* tokens: count + 1, the end of the last included */
 	size_t count, capacity;
+	size_t interruptions;
+	size_t longer, shorter;		      /* than the model: iterations */
 	size_t compared, equal, equal_strict; /* tokens */
 };
 
@@ -44,33 +55,42 @@ struct search {
 
 /* ---- one iteration ---- */
 
-static bool tokens_match(const struct loop *loop, size_t first, size_t length)
+/* Whether the tokens from first on are those of the model from offset on. */
+static bool tokens_match(const struct loop *loop, size_t first, size_t offset, size_t length)
 {
 	const uint32_t *loose = loop->tokens->loose;
 
 	return first + length <= loop->tokens->count &&
-	       !memcmp(&loose[first], &loose[loop->model], length * sizeof(*loose));
+	       !memcmp(&loose[first], &loose[loop->model + offset], length * sizeof(*loose));
 }
 
 static bool is_whole(const struct loop *loop, size_t first)
 {
-	return tokens_match(loop, first, loop->period);
+	return tokens_match(loop, first, 0, loop->period);
 }
 
-static bool is_landmark(const struct loop *loop, size_t first)
+static bool is_head(const struct loop *loop, size_t first)
 {
-	return loop->landmark_length && tokens_match(loop, first, loop->landmark_length);
+	return loop->head_length && tokens_match(loop, first, 0, loop->head_length);
 }
 
-/* Whether the first length tokens are seen at no other place of a period. */
-static bool is_unique(const struct loop *loop, size_t length)
+static bool is_after_tail(const struct loop *loop, size_t end)
+{
+	return loop->tail_length && end >= loop->tail_length &&
+	       tokens_match(loop, end - loop->tail_length, loop->period - loop->tail_length,
+			    loop->tail_length);
+}
+
+/* Whether the model's tokens from offset on are seen at no other place of a period. */
+static bool is_unique(const struct loop *loop, size_t offset, size_t length)
 {
 	const uint32_t *model = &loop->tokens->loose[loop->model];
 
 	for (size_t shift = 1; shift < loop->period; shift++) {
 		size_t i = 0;
 
-		while (i < length && model[i] == model[(shift + i) % loop->period])
+		while (i < length &&
+		       model[offset + i] == model[(offset + shift + i) % loop->period])
 			i++;
 		if (i == length)
 			return false;
@@ -78,20 +98,32 @@ static bool is_unique(const struct loop *loop, size_t length)
 	return true;
 }
 
-static size_t find_landmark_length(const struct loop *loop)
+static void find_landmarks(struct loop *loop)
 {
 	size_t longest = loop->period < LANDMARK_LONGEST ? loop->period : LANDMARK_LONGEST;
 
-	for (size_t length = 1; length < longest; length *= 2)
-		if (is_unique(loop, length))
-			return length;
-	return is_unique(loop, longest) ? longest : 0;
+	/* the shortest survive more of what is different */
+	loop->head_length = loop->tail_length = 0;
+	for (size_t length = longest; length > 0; length /= 2) {
+		if (is_unique(loop, 0, length))
+			loop->head_length = length;
+		if (is_unique(loop, loop->period - length, length))
+			loop->tail_length = length;
+	}
 }
 
 /* How many tokens may be too many, too few or different. */
 static size_t slack_of(const struct loop *loop)
 {
 	return loop->period < 4 ? 1 : loop->period / 2;
+}
+
+static size_t most_unequal(const struct loop *loop)
+{
+	size_t slack = slack_of(loop);
+
+	return loop->is_uninterrupted || slack > INTERRUPTION_LONGEST ? slack
+								      : INTERRUPTION_LONGEST;
 }
 
 /* Tokens at the beginning and at the end of [first, end) that are those of the model. */
@@ -113,43 +145,100 @@ static size_t longer(const struct loop *loop, size_t length)
 	return length > loop->period ? length : loop->period;
 }
 
-static bool is_iteration(const struct loop *loop, size_t first, size_t end)
+static size_t count_unequal(const struct loop *loop, size_t first, size_t end)
 {
 	size_t head;
 
-	return longer(loop, end - first) - count_equal(loop, first, end, &head) <= slack_of(loop);
+	return longer(loop, end - first) - count_equal(loop, first, end, &head);
 }
 
-/* Where the iteration that begins at first ends; first itself when it is none. */
-static size_t find_end(const struct loop *loop, size_t first)
+static bool is_iteration(const struct loop *loop, size_t first, size_t end)
+{
+	size_t unequal = count_unequal(loop, first, end);
+
+	return unequal <= most_unequal(loop) && unequal < longer(loop, end - first);
+}
+
+static size_t shortest_iteration(const struct loop *loop)
+{
+	return (loop->period + 1) / 2;
+}
+
+static size_t longest_iteration(const struct loop *loop)
+{
+	return loop->period + most_unequal(loop);
+}
+
+/* The next place after first where is_border holds, if [first, it) is an iteration; else first. */
+static size_t find_border(const struct loop *loop, size_t first,
+			  bool (*is_border)(const struct loop *loop, size_t token))
 {
 	const uint32_t *loose = loop->tokens->loose;
-	size_t shortest = (loop->period + 1) / 2, longest = loop->period + slack_of(loop);
-	bool is_usual = is_whole(loop, first);
+	size_t shortest = shortest_iteration(loop), last = first + longest_iteration(loop);
 
-	if (is_usual && is_landmark(loop, first + loop->period))
-		return first + loop->period;
-	for (size_t i = first; i < loop->tokens->count && i <= first + longest; i++) {
-		if (i >= first + shortest && is_landmark(loop, i))
+	for (size_t i = first; i <= loop->tokens->count && i <= last; i++) {
+		if (i >= first + shortest && is_border(loop, i))
 			return is_iteration(loop, first, i) ? i : first;
-		if (loose[i] == TOKEN_TAKEN)
+		if (i == loop->tokens->count || loose[i] == TOKEN_TAKEN)
 			break;
 	}
-	return is_usual ? first + loop->period : first;
+	return first;
+}
+
+static size_t better_border(const struct loop *loop, size_t fixed, size_t by_head, size_t by_tail)
+{
+	size_t unequal_by_head, unequal_by_tail;
+
+	if (by_tail == fixed)
+		return by_head;
+	if (by_head == fixed)
+		return by_tail;
+	unequal_by_head = by_head < fixed ? count_unequal(loop, by_head, fixed)
+					  : count_unequal(loop, fixed, by_head);
+	unequal_by_tail = by_tail < fixed ? count_unequal(loop, by_tail, fixed)
+					  : count_unequal(loop, fixed, by_tail);
+	return unequal_by_tail < unequal_by_head ? by_tail : by_head;
+}
+
+/*
+ * Where the iteration that begins at first ends; first itself when it is none.  What comes after a
+ * whole one belongs to it if it is little, to the next one otherwise.
+ */
+static size_t find_end(const struct loop *loop, size_t first)
+{
+	bool is_usual = is_whole(loop, first);
+	size_t end;
+
+	if (is_usual && is_head(loop, first + loop->period))
+		return first + loop->period;
+	end = find_border(loop, first, is_head);
+	if (is_usual && (end == first || count_unequal(loop, first, end) > slack_of(loop)))
+		return first + loop->period;
+	if (is_usual)
+		return end;
+	return better_border(loop, first, end, find_border(loop, first, is_after_tail));
+}
+
+/* The last place before end where is_border holds, if [it, end) is an iteration; else end. */
+static size_t find_border_back(const struct loop *loop, size_t end,
+			       bool (*is_border)(const struct loop *loop, size_t token))
+{
+	const uint32_t *loose = loop->tokens->loose;
+	size_t shortest = shortest_iteration(loop), longest = longest_iteration(loop);
+
+	for (size_t i = end; i-- > 0 && end - i <= longest && loose[i] != TOKEN_TAKEN;)
+		if (end - i >= shortest && is_border(loop, i))
+			return is_iteration(loop, i, end) ? i : end;
+	return end;
 }
 
 /* Where the iteration that ends at end began; end itself when there is none. */
 static size_t find_start(const struct loop *loop, size_t end)
 {
-	const uint32_t *loose = loop->tokens->loose;
-	size_t shortest = (loop->period + 1) / 2, longest = loop->period + slack_of(loop);
-
 	if (end >= loop->period && is_whole(loop, end - loop->period))
 		return end - loop->period;
-	for (size_t i = end; i-- > 0 && end - i <= longest && loose[i] != TOKEN_TAKEN;)
-		if (end - i >= shortest && is_landmark(loop, i))
-			return is_iteration(loop, i, end) ? i : end;
-	return end;
+	return better_border(loop, end, find_border_back(loop, end, is_head),
+			     find_border_back(loop, end, is_after_tail));
 }
 
 /* ---- all iterations of a loop ---- */
@@ -181,10 +270,13 @@ static void compare_with_model(struct iterations *iterations)
 	const uint32_t *strict = loop->tokens->strict;
 
 	iterations->compared = iterations->equal = iterations->equal_strict = 0;
+	iterations->longer = iterations->shorter = 0;
 	for (size_t i = 0; i < iterations->count; i++) {
 		size_t first = iterations->starts[i], end = iterations->starts[i + 1], head;
 		size_t equal = count_equal(loop, first, end, &head);
 
+		iterations->longer += end - first > loop->period;
+		iterations->shorter += end - first < loop->period;
 		iterations->compared += longer(loop, end - first);
 		iterations->equal += equal;
 		for (size_t k = 0; k < equal; k++)
@@ -196,29 +288,80 @@ static void compare_with_model(struct iterations *iterations)
 	}
 }
 
-/* The iterations before and after the model, which is one itself. */
-static int follow_loop(struct iterations *iterations, const struct loop *loop)
+/* Whether the sequence goes on with [first, end); *since: iterations since it was interrupted. */
+static bool goes_on(struct iterations *iterations, size_t first, size_t end, size_t *since)
 {
-	size_t first = loop->model, at;
+	if (first == end)
+		return false;
+	++*since;
+	if (count_unequal(&iterations->loop, first, end) <= slack_of(&iterations->loop))
+		return true;
+	if (*since > INTERRUPTED_EVERY)
+		return false;
+	*since = 0;
+	iterations->interruptions++;
+	return true;
+}
+
+static int follow_back(struct iterations *iterations)
+{
+	size_t end = iterations->loop.model, first, since = 0;
 	int rc = 0;
 
-	iterations->loop = *loop;
-	iterations->loop.landmark_length = find_landmark_length(loop);
-	iterations->count = 0;
-	for (at = first; rc == 0 && (at = find_start(&iterations->loop, first)) != first;
-	     first = at)
-		rc = add_start(iterations, at);
+	for (; rc == 0; end = first) {
+		first = find_start(&iterations->loop, end);
+		if (!goes_on(iterations, first, end, &since))
+			break;
+		rc = add_start(iterations, first);
+	}
 	reverse(iterations->starts, iterations->count);
+	return rc;
+}
+
+static int follow_on(struct iterations *iterations)
+{
+	size_t first = iterations->loop.model, end, since = 0;
+	int rc = add_start(iterations, first);
+
+	for (; rc == 0; first = end) {
+		end = find_end(&iterations->loop, first);
+		if (!goes_on(iterations, first, end, &since))
+			break;
+		rc = add_start(iterations, end);
+	}
+	/* with what comes after it the last one was refused, not by itself */
+	if (rc == 0 && first != end && is_whole(&iterations->loop, first))
+		rc = add_start(iterations, first + iterations->loop.period);
+	iterations->count -= rc == 0; /* the last is an end */
+	return rc;
+}
+
+/* The iterations before and after the model, which is one itself. */
+static int follow(struct iterations *iterations, const struct loop *loop)
+{
+	int rc;
+
+	iterations->loop = *loop;
+	find_landmarks(&iterations->loop);
+	iterations->count = iterations->interruptions = 0;
+	rc = follow_back(iterations);
 	if (rc == 0)
-		rc = add_start(iterations, loop->model);
-	first = loop->model;
-	for (; rc == 0 && (at = find_end(&iterations->loop, first)) != first; first = at)
-		rc = add_start(iterations, at);
-	if (rc)
+		rc = follow_on(iterations);
+	if (rc == 0)
+		compare_with_model(iterations);
+	return rc;
+}
+
+/* What interrupts only once lies between two sequences. */
+static int follow_loop(struct iterations *iterations, const struct loop *loop)
+{
+	struct loop uninterrupted = *loop;
+	int rc = follow(iterations, loop);
+
+	if (rc || iterations->interruptions != 1)
 		return rc;
-	iterations->count--;
-	compare_with_model(iterations);
-	return 0;
+	uninterrupted.is_uninterrupted = true;
+	return follow(iterations, &uninterrupted);
 }
 
 static double regularity(const struct iterations *iterations)
@@ -226,9 +369,12 @@ static double regularity(const struct iterations *iterations)
 	return iterations->compared ? (double)iterations->equal / (double)iterations->compared : 0;
 }
 
+/* The period must be the median length: one token and another after it each time are no period 1. */
 static bool is_sequence(const struct iterations *iterations)
 {
 	return iterations->count >= SEQUENCE_LEAST_ITERATIONS &&
+	       2 * iterations->longer <= iterations->count &&
+	       2 * iterations->shorter <= iterations->count &&
 	       regularity(iterations) >= LEAST_REGULARITY;
 }
 
@@ -262,38 +408,43 @@ static bool find_model(struct loop *loop, size_t first, size_t end)
 	return false;
 }
 
-/* A loop that a multiple of its period explains as well is followed by its own. */
-static int try_shorter_periods(const struct search *search, struct iterations *best)
+/* Whether the token is a copy to the host that the host waits for before it submits the next. */
+static bool is_read_back(const struct search *search, size_t token)
 {
-	size_t first = best->starts[0], end = iterations_end(best), period = best->loop.period;
-	struct iterations other = {0};
-	int rc = 0;
+	const struct profile *profile = search->profile;
+	const struct tokens *tokens = &search->tokens;
+	const struct profile_op *op = tokens_op(tokens, token);
 
-	for (size_t i = 0; rc == 0 && i < search->periods.count; i++) {
-		struct loop loop = {.tokens = &search->tokens, .period = search->periods.items[i]};
-
-		if (loop.period >= period)
-			break;
-		if (!find_model(&loop, first, end))
-			continue;
-		rc = follow_loop(&other, &loop);
-		if (rc == 0 && is_sequence(&other) &&
-		    (double)other.equal >= SHORTER_PERIOD_SHARE * (double)best->equal) {
-			iterations_swap(best, &other);
-			break;
-		}
-	}
-	free(other.starts);
-	return rc;
+	if (!op || op->kind != OP_COPY || profile->copies[op->detail].kind != COPY_TO_HOST)
+		return false;
+	if (!profile->copies[op->detail].is_async)
+		return true;
+	for (size_t i = tokens->calls[token] + 1;
+	     token + 1 < tokens->count && i < tokens->calls[token + 1]; i++)
+		if (profile->call_names[profile->calls[i].name].call_class == CALL_SYNC)
+			return true;
+	return false;
 }
 
-/* From the end of the submitting call before to the start of this one. */
+static double least_share(const struct search *search, const struct loop *loop)
+{
+	for (size_t i = 0; i < loop->period; i++)
+		if (is_read_back(search, loop->model + i))
+			return DECIDING_PERIOD_SHARE;
+	return SHORTER_PERIOD_SHARE;
+}
+
+/* The host's own time and its waits between the submitting call before and this one. */
 static int64_t pause_before(const struct search *search, size_t token)
 {
-	const struct profile_call *calls = search->profile->calls;
-	const uint32_t *of_token = search->tokens.calls;
+	const struct profile *profile = search->profile;
+	size_t before = search->tokens.calls[token - 1], call = search->tokens.calls[token];
+	int64_t pause_ns = profile->calls[call].start_ns - profile->calls[before].end_ns;
 
-	return calls[of_token[token]].start_ns - calls[of_token[token - 1]].end_ns;
+	for (size_t i = before + 1; i < call; i++)
+		if (profile->call_names[profile->calls[i].name].call_class != CALL_SYNC)
+			pause_ns -= profile->calls[i].end_ns - profile->calls[i].start_ns;
+	return pause_ns;
 }
 
 /* The median over whole iterations, spread over all but the first, of the pause before a token. */
@@ -360,6 +511,7 @@ static int turn_to_pause(const struct search *search, struct iterations *best)
 	if (phase == 0)
 		return 0;
 	loop.model += phase;
+	loop.is_uninterrupted = false;
 	rc = follow_loop(&turned, &loop);
 	if (rc == 0 && is_sequence(&turned))
 		iterations_swap(best, &turned);
@@ -433,23 +585,96 @@ static int add_sequence(struct search *search, const struct iterations *iteratio
 
 /* ---- the search ---- */
 
-/* The sequence around the loop's model, if there is one.  *end: where to go on. */
-static int take_sequence(struct search *search, struct iterations *iterations,
-			 const struct loop *loop, size_t *end)
+/* What the iterations in [from, to) explain: tokens that are the model's, less those not. */
+static int64_t worth_between(const struct iterations *iterations, size_t from, size_t to)
 {
+	int64_t worth = 0;
+
+	for (size_t i = 0; i < iterations->count; i++) {
+		size_t first = iterations->starts[i], end = iterations->starts[i + 1];
+
+		if (first >= from && end <= to)
+			worth += (int64_t)longer(&iterations->loop, end - first) -
+				 2 * (int64_t)count_unequal(&iterations->loop, first, end);
+	}
+	return worth;
+}
+
+static int take_sequence(struct search *search, struct iterations *iterations)
+{
+	int rc = turn_to_pause(search, iterations);
+
+	return rc ? rc : add_sequence(search, iterations);
+}
+
+/* The sequences of a period between two tokens: adds up what they explain, or takes them. */
+static int go_through(struct search *search, size_t period, size_t first, size_t end, bool takes,
+		      int64_t *worth)
+{
+	struct loop loop = {.tokens = &search->tokens, .period = period};
+	struct iterations iterations = {0};
+	int rc = 0;
+
+	*worth = 0;
+	while (rc == 0 && find_model(&loop, first, end)) {
+		rc = follow_loop(&iterations, &loop);
+		if (rc == 0 && is_sequence(&iterations)) {
+			*worth += worth_between(&iterations, first, end);
+			rc = takes ? take_sequence(search, &iterations) : 0;
+		}
+		first = loop.model + loop.period;
+		if (rc == 0 && is_sequence(&iterations) && iterations_end(&iterations) > first)
+			first = iterations_end(&iterations);
+	}
+	free(iterations.starts);
+	return rc;
+}
+
+/*
+ * Multiples of a loop's period explain it as well, two loops in turn can have a period in common,
+ * and what comes every hundredth time makes no loop of a hundred times the length.
+ */
+static int find_shorter_period(struct search *search, const struct iterations *found,
+			       size_t *shorter)
+{
+	size_t first = found->starts[0], end = iterations_end(found);
+	int64_t worth, found_worth = worth_between(found, first, end);
+	int rc = 0;
+
+	*shorter = 0;
+	for (size_t i = 0; rc == 0 && i < search->periods.count; i++) {
+		struct loop loop = {.tokens = &search->tokens, .period = search->periods.items[i]};
+
+		if (loop.period >= found->loop.period)
+			break;
+		if (!find_model(&loop, first, end))
+			continue;
+		rc = go_through(search, loop.period, first, end, false, &worth);
+		if (rc == 0 && (double)worth >= least_share(search, &loop) * (double)found_worth) {
+			*shorter = loop.period;
+			break;
+		}
+	}
+	return rc;
+}
+
+/* The sequences around the loop's model, if there are any.  *end: where to go on. */
+static int search_loop(struct search *search, struct iterations *iterations,
+		       const struct loop *loop, size_t *end)
+{
+	int64_t worth;
+	size_t shorter;
 	int rc = follow_loop(iterations, loop);
 
 	*end = loop->model + loop->period;
 	if (rc || !is_sequence(iterations))
 		return rc;
-	rc = try_shorter_periods(search, iterations);
-	if (rc == 0)
-		rc = turn_to_pause(search, iterations);
-	if (rc == 0)
-		rc = add_sequence(search, iterations);
-	if (rc == 0 && iterations_end(iterations) > *end)
+	if (iterations_end(iterations) > *end)
 		*end = iterations_end(iterations);
-	return rc;
+	rc = find_shorter_period(search, iterations, &shorter);
+	if (rc == 0 && shorter)
+		return go_through(search, shorter, iterations->starts[0], *end, true, &worth);
+	return rc ? rc : take_sequence(search, iterations);
 }
 
 /* A stretch has several sequences where something else lies between them. */
@@ -461,7 +686,7 @@ static int search_stretch(struct search *search, const struct stretch *stretch)
 	int rc = 0;
 
 	while (rc == 0 && find_model(&loop, at, stretch->end))
-		rc = take_sequence(search, &iterations, &loop, &at);
+		rc = search_loop(search, &iterations, &loop, &at);
 	free(iterations.starts);
 	return rc;
 }
@@ -495,17 +720,13 @@ static int search_rounds(struct search *search)
 	return rc;
 }
 
-/* Graphs that alternate as the data wants are a loop, too: seen when all graphs are one. */
 static int search_thread(struct search *search, const struct submitted *submitted)
 {
 	int rc = tokens_build(&search->tokens, search->profile, submitted,
 			      &search->profile->threads[search->thread]);
 
-	if (rc == 0 && search->tokens.count >= SEQUENCE_LEAST_ITERATIONS) {
+	if (rc == 0 && search->tokens.count >= SEQUENCE_LEAST_ITERATIONS)
 		rc = search_rounds(search);
-		if (rc == 0 && tokens_forget_graphs(&search->tokens))
-			rc = search_rounds(search);
-	}
 	tokens_free(&search->tokens);
 	return rc;
 }

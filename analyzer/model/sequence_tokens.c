@@ -2,16 +2,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <uthash.h>
 
-/* A graph launched less often than this is no landmark: instantiated anew for some launches. */
-#define GRAPH_LEAST_LAUNCHES 8
-
-struct graph_launches {
-	uint32_t graph;
-	uint32_t count;
-	UT_hash_handle hh;
-};
+/* Graphs take turns when so many launches are of the graph so many launches before, and clearly more
+ * than are of the one launched last. */
+#define TURNS_MOST 16
+#define TURNS_SHARE 0.9
+#define REPEATS_SHARE 0.8
 
 static bool is_submitting(const struct profile *profile, const struct profile_call *call)
 {
@@ -27,6 +23,11 @@ static const struct profile_op *first_op(const struct tokens *tokens, size_t cal
 	if (submitted_count(tokens->submitted, call) == 0)
 		return NULL;
 	return &tokens->profile->ops[tokens->submitted->ops[tokens->submitted->first[call]]];
+}
+
+const struct profile_op *tokens_op(const struct tokens *tokens, size_t token)
+{
+	return first_op(tokens, tokens->calls[token]);
 }
 
 /* The executable graph that the call launched; 0: none, or not recorded. */
@@ -98,8 +99,9 @@ static void set_token(struct tokens *tokens, size_t i, uint32_t named_graph)
 
 	if (!op)
 		loose = token_mix(token_mix(loose, UINT32_MAX), name);
-	else if (class == CALL_GRAPH_LAUNCH)
-		loose = token_mix(token_mix(loose, op->stream), named_graph);
+	else if (class == CALL_GRAPH_LAUNCH) /* its nodes' streams are not that of the launch */
+		loose = token_mix(token_mix(loose, op->kind == OP_GRAPH ? op->stream : 0),
+				  named_graph);
 	else
 		add_op(profile, op, &loose, &strict);
 	if (op && class == CALL_GRAPH_LAUNCH)
@@ -108,50 +110,38 @@ static void set_token(struct tokens *tokens, size_t i, uint32_t named_graph)
 	tokens->strict[i] = token_mix(loose, strict);
 }
 
-static int count_graph(struct graph_launches **graphs, uint32_t graph)
+static double share_of_turn(const uint32_t *graphs, size_t count, size_t turn)
 {
-	struct graph_launches *found;
+	size_t equal = 0;
 
-	HASH_FIND(hh, *graphs, &graph, sizeof(graph), found);
-	if (!found) {
-		found = calloc(1, sizeof(*found));
-		if (!found)
-			return -ENOMEM;
-		found->graph = graph;
-		HASH_ADD(hh, *graphs, graph, sizeof(found->graph), found);
+	for (size_t i = turn; i < count; i++)
+		equal += graphs[i] == graphs[i - turn];
+	return count > turn ? (double)equal / (double)(count - turn) : 0;
+}
+
+/* graphs: those launched by the thread, in order. */
+static bool do_take_turns(const uint32_t *graphs, size_t count)
+{
+	if (share_of_turn(graphs, count, 1) > REPEATS_SHARE)
+		return false;
+	for (size_t turn = 2; turn <= TURNS_MOST && 2 * turn <= count; turn++)
+		if (share_of_turn(graphs, count, turn) >= TURNS_SHARE)
+			return true;
+	return false;
+}
+
+/* Uses loose[], which is not yet set, for the graphs. */
+static bool find_turns(struct tokens *tokens)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tokens->count; i++) {
+		uint32_t graph = launched_graph(tokens, tokens->calls[i]);
+
+		if (graph)
+			tokens->loose[count++] = graph;
 	}
-	found->count++;
-	return 0;
-}
-
-static int count_graphs(struct graph_launches **graphs, const struct tokens *tokens)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < tokens->count; i++)
-		if (launched_graph(tokens, tokens->calls[i]))
-			rc = count_graph(graphs, launched_graph(tokens, tokens->calls[i]));
-	return rc;
-}
-
-static void free_graphs(struct graph_launches *graphs)
-{
-	struct graph_launches *graph, *next;
-
-	HASH_ITER(hh, graphs, graph, next)
-	{
-		HASH_DEL(graphs, graph);
-		free(graph);
-	}
-}
-
-static uint32_t name_of_graph(struct graph_launches *graphs, uint32_t graph)
-{
-	struct graph_launches *found = NULL;
-
-	if (graph)
-		HASH_FIND(hh, graphs, &graph, sizeof(graph), found);
-	return found && found->count >= GRAPH_LEAST_LAUNCHES ? graph : 0;
+	return do_take_turns(tokens->loose, count);
 }
 
 static int allocate(struct tokens *tokens, const struct profile_thread *thread)
@@ -170,36 +160,20 @@ static int allocate(struct tokens *tokens, const struct profile_thread *thread)
 int tokens_build(struct tokens *tokens, const struct profile *profile,
 		 const struct submitted *submitted, const struct profile_thread *thread)
 {
-	struct graph_launches *graphs = NULL;
+	bool has_turns;
 	int rc;
 
 	*tokens = (struct tokens){.profile = profile, .submitted = submitted};
 	rc = allocate(tokens, thread);
-	for (size_t i = 0; rc == 0 && i < thread->call_count; i++)
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < thread->call_count; i++)
 		if (is_submitting(profile, &profile->calls[thread->first_call + i]))
 			tokens->calls[tokens->count++] = (uint32_t)(thread->first_call + i);
-	if (rc == 0)
-		rc = count_graphs(&graphs, tokens);
-	for (size_t i = 0; rc == 0 && i < tokens->count; i++)
-		set_token(tokens, i,
-			  name_of_graph(graphs, launched_graph(tokens, tokens->calls[i])));
-	free_graphs(graphs);
-	return rc;
-}
-
-bool tokens_forget_graphs(struct tokens *tokens)
-{
-	bool is_changed = false;
-
-	for (size_t i = 0; i < tokens->count; i++) {
-		uint32_t before = tokens->loose[i];
-
-		if (before == TOKEN_TAKEN || !launched_graph(tokens, tokens->calls[i]))
-			continue;
-		set_token(tokens, i, 0);
-		is_changed = is_changed || tokens->loose[i] != before;
-	}
-	return is_changed;
+	has_turns = find_turns(tokens);
+	for (size_t i = 0; i < tokens->count; i++)
+		set_token(tokens, i, has_turns ? launched_graph(tokens, tokens->calls[i]) : 0);
+	return 0;
 }
 
 void tokens_free(struct tokens *tokens)

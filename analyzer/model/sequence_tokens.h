@@ -2,7 +2,8 @@
  * sequence_tokens.h - the submitting calls of one thread, each as two numbers.
  *
  * Equal loose numbers: the same kernel, kind of copy, memset or graph on the
- * same stream.  Equal strict numbers: the same grid, block and bytes as well.
+ * same stream.  Which graph counts only where graphs take turns regularly; one that is instantiated
+ * anew now and then, or chosen by data, does the same work.  Equal strict numbers: the same grid, block and bytes as well.
  * Calls that failed submitted nothing and are no tokens.
  */
 #ifndef ROOFLINE_SEQUENCE_TOKENS_H
@@ -26,8 +27,8 @@ int tokens_build(struct tokens *tokens, const struct profile *profile,
 		 const struct submitted *submitted, const struct profile_thread *thread);
 void tokens_free(struct tokens *tokens);
 
-/* From here on all graphs of a stream are one, unless they are taken.  False: nothing changed. */
-bool tokens_forget_graphs(struct tokens *tokens);
+/* The first operation of the token, or NULL where none was recorded. */
+const struct profile_op *tokens_op(const struct tokens *tokens, size_t token);
 
 static inline uint32_t token_mix(uint32_t hash, uint32_t value)
 {
