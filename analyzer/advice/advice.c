@@ -1,6 +1,7 @@
 #include "advice/advice.h"
 
 #include "advice/rules/rules.h"
+#include "base/format.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -54,11 +55,31 @@ int advice_say(struct recommendation *item, const char *format, ...)
 	return 0;
 }
 
+static struct predicted_speedup speedup_of(const struct predicted_ratio *ratio)
+{
+	return (struct predicted_speedup){ratio->speedup, ratio->low, ratio->high};
+}
+
+int advice_predict(struct recommendation *item, const struct what_if *what_if)
+{
+	const struct prediction *prediction = &what_if->prediction;
+
+	item->program = speedup_of(&prediction->program);
+	item->place = speedup_of(&prediction->place);
+	return advice_say(item, "re-simulated: %s instead of %s",
+			  format_ns((double)prediction->place_after_ns).text,
+			  format_ns((double)prediction->place_before_ns).text);
+}
+
+/* The greatest gain first; what is not predicted after that, most at stake first. */
 static int compare_items(const void *left, const void *right)
 {
 	const struct recommendation *a = left, *b = right;
-	int order = (a->at_stake_ns < b->at_stake_ns) - (a->at_stake_ns > b->at_stake_ns);
+	int order = (a->program.speedup < b->program.speedup) -
+		    (a->program.speedup > b->program.speedup);
 
+	if (!order)
+		order = (a->at_stake_ns < b->at_stake_ns) - (a->at_stake_ns > b->at_stake_ns);
 	if (!order)
 		order = strcmp(a->id, b->id);
 	return order ? order : strcmp(a->target, b->target);

@@ -34,7 +34,7 @@ struct recommendation {
 };
 
 struct advice {
-	struct recommendation *items; /* most at stake first */
+	struct recommendation *items; /* the greatest gain first, then most at stake */
 	size_t count;
 };
 

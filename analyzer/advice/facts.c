@@ -145,11 +145,12 @@ int facts_collect(struct facts *facts, const struct report *report)
 	}
 	free(threads);
 	free(launch_count);
-	return rc;
+	return rc < 0 ? rc : what_ifs_open(&facts->what_ifs, profile, report->ceilings);
 }
 
 void facts_free(struct facts *facts)
 {
+	what_ifs_free(&facts->what_ifs);
 	free(facts->devices);
 	*facts = (struct facts){0};
 }
@@ -159,4 +160,16 @@ bool facts_is_computing(const struct facts *facts, size_t device)
 	const struct timeline_device *times = &facts->report->timeline->devices[device];
 
 	return (double)times->kernel_ns > 0.9 * (double)times->wall_ns;
+}
+
+bool facts_can_predict(const struct facts *facts)
+{
+	return facts->what_ifs.predictor.is_usable;
+}
+
+bool facts_is_worth(const struct what_if *what_if)
+{
+	return what_if->refusal == REFUSED_NONE &&
+	       what_if->prediction.program.speedup >= LEAST_PROGRAM_SPEEDUP &&
+	       what_if->prediction.place.speedup >= LEAST_PLACE_SPEEDUP;
 }

@@ -84,6 +84,15 @@ static int measure(const struct profile *profile, const struct profile_device *d
 	return rc;
 }
 
+/* What pinning alone would bring; that copies can then run beside kernels comes on top. */
+static int predict_pinned(struct recommendation *item, const struct facts *facts, size_t device)
+{
+	struct what_if what_if;
+	int rc = what_if_pinned(&what_if, &facts->what_ifs, device);
+
+	return rc == 0 && facts_is_worth(&what_if) ? advice_predict(item, &what_if) : rc;
+}
+
 static int recommend(const struct facts *facts, struct advice *advice, size_t device,
 		     const struct pageable *found)
 {
@@ -112,7 +121,7 @@ static int recommend(const struct facts *facts, struct advice *advice, size_t de
 	if (rc == 0)
 		rc = advice_say(item, "no kernel ran beside them for %s",
 				format_ns((double)found->exposed_ns).text);
-	return rc;
+	return rc == 0 && facts_can_predict(facts) ? predict_pinned(item, facts, device) : rc;
 }
 
 int rule_pageable_copy(const struct facts *facts, struct advice *advice)

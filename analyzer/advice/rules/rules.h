@@ -11,6 +11,7 @@
 #define ROOFLINE_RULES_H
 
 #include "advice/advice.h"
+#include "advice/what_if.h"
 
 /* RULE(name, summary); the name is the recommendation's id */
 #define RULES(RULE)                                                                               \
@@ -36,7 +37,12 @@ struct device_facts {
 struct facts {
 	const struct report *report;
 	struct device_facts *devices; /* as profile->devices[] */
+	struct what_ifs what_ifs;
 };
+
+/* Predicted gains below this are none: runs differ by as much. */
+#define LEAST_PROGRAM_SPEEDUP 1.03
+#define LEAST_PLACE_SPEEDUP 1.05
 
 int facts_collect(struct facts *facts, const struct report *report);
 void facts_free(struct facts *facts);
@@ -48,6 +54,15 @@ bool facts_is_computing(const struct facts *facts, size_t device);
 /* Adds a recommendation about a device, or NULL when memory runs out. */
 struct recommendation *advice_add(struct advice *advice, const struct facts *facts, size_t device,
 				  int64_t at_stake_ns);
+
+/* Whether runs of this recording can be predicted at all; where not, rules go by time at stake. */
+bool facts_can_predict(const struct facts *facts);
+
+/* Whether a what-if was predicted and is worth telling. */
+bool facts_is_worth(const struct what_if *what_if);
+
+/* Hands the prediction over to the recommendation, with the evidence that it comes from. */
+int advice_predict(struct recommendation *item, const struct what_if *what_if);
 
 /* Adds a sentence of evidence.  Returns 0 or -ENOMEM. */
 __attribute__((format(printf, 2, 3))) int advice_say(struct recommendation *item,

@@ -2,9 +2,11 @@
  * sync_every_kernel.c - the host waits for the GPU after nearly every launch.
  *
  * While it waits it cannot submit the next kernel, so each one starts late.
- * Fires when the threads of a device wait at least once for two launches, over
- * at least 100 launches, and synchronisation and launch idle time together
- * exceed 10% of wall time.
+ * Fires when re-simulating the run without the waits of its loops after which the
+ * host reads nothing gains something.  Where nothing can be predicted, when the
+ * threads of a device wait at least once for two launches, over at least 100
+ * launches, and synchronisation and launch idle time together exceed 10% of wall
+ * time.
  */
 #include "advice/rules/rules.h"
 
@@ -21,7 +23,8 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 	return facts->devices[device].sync_ns + facts->devices[device].launch_ns;
 }
 
-static int recommend(const struct facts *facts, struct advice *advice, size_t device)
+static int recommend(const struct facts *facts, struct advice *advice, size_t device,
+		     const struct what_if *what_if)
 {
 	const struct device_facts *found = &facts->devices[device];
 	struct recommendation *item = advice_add(advice, facts, device, stake_ns(facts, device));
@@ -47,22 +50,45 @@ static int recommend(const struct facts *facts, struct advice *advice, size_t de
 				"launches",
 				format_ns((double)found->sync_ns).text,
 				format_ns((double)found->launch_ns).text);
+	if (rc == 0 && what_if->prediction.place_before_ns)
+		rc = advice_say(item, "in %s of them the host reads nothing that was copied to it",
+				format_count(what_if->changed_count).text);
+	if (rc == 0 && what_if->prediction.place_before_ns)
+		rc = advice_predict(item, what_if);
 	return rc;
+}
+
+static bool is_promising(const struct facts *facts, size_t device)
+{
+	const struct device_facts *found = &facts->devices[device];
+	double wall_ns = (double)facts->report->timeline->devices[device].wall_ns;
+
+	return found->launch_count >= LAUNCH_COUNT &&
+	       (double)found->sync_count >= WAITS_PER_LAUNCH * (double)found->launch_count &&
+	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;
+}
+
+static int look(const struct facts *facts, struct advice *advice, size_t device)
+{
+	struct what_if what_if = {0};
+	int rc = 0;
+
+	if (facts_is_computing(facts, device) || stake_ns(facts, device) <= 0)
+		return 0;
+	if (facts_can_predict(facts)) {
+		rc = what_if_fewer_waits(&what_if, &facts->what_ifs, device);
+		return rc == 0 && facts_is_worth(&what_if)
+			       ? recommend(facts, advice, device, &what_if)
+			       : rc;
+	}
+	return is_promising(facts, device) ? recommend(facts, advice, device, &what_if) : 0;
 }
 
 int rule_sync_every_kernel(const struct facts *facts, struct advice *advice)
 {
-	const struct report *report = facts->report;
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < report->profile->device_count; i++) {
-		const struct device_facts *found = &facts->devices[i];
-		double wall_ns = (double)report->timeline->devices[i].wall_ns;
-
-		if (!facts_is_computing(facts, i) && found->launch_count >= LAUNCH_COUNT &&
-		    (double)found->sync_count >= WAITS_PER_LAUNCH * (double)found->launch_count &&
-		    (double)stake_ns(facts, i) > AT_STAKE_RATIO * wall_ns)
-			rc = recommend(facts, advice, i);
-	}
+	for (size_t i = 0; rc == 0 && i < facts->report->profile->device_count; i++)
+		rc = look(facts, advice, i);
 	return rc;
 }
