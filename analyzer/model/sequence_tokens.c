@@ -153,7 +153,7 @@ static int allocate(struct tokens *tokens, const struct profile_thread *thread)
 				      &tokens->profile->calls[thread->first_call + i]);
 	tokens->loose = calloc(room, sizeof(*tokens->loose));
 	tokens->strict = malloc(room * sizeof(*tokens->strict));
-	tokens->calls = malloc(room * sizeof(*tokens->calls));
+	tokens->calls = calloc(room, sizeof(*tokens->calls));
 	return tokens->loose && tokens->strict && tokens->calls ? 0 : -ENOMEM;
 }
 
