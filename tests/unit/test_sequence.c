@@ -365,6 +365,56 @@ static void test_again(void **state)
 	done(host.b, &result);
 }
 
+static void test_again_soon(void **state)
+{
+	struct host host = host_new();
+	struct result result;
+
+	(void)state;
+	repeat(&host, 20, "ABC");
+	run(&host, "XY_");
+	repeat(&host, 20, "ABC");
+	result = find(host.b);
+	assert_int_equal(result.count, 2);
+	expect_steps(&result.items[0], 0, 3, 20);
+	expect_steps(&result.items[1], 63, 3, 20);
+	done(host.b, &result);
+}
+
+static void test_again_and_again(void **state)
+{
+	struct host host = host_new();
+	struct result result;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		repeat(&host, 60, "ABC");
+		run(&host, "XY_");
+	}
+	result = find(host.b);
+	assert_int_equal(result.count, 4);
+	for (size_t i = 0; i < 4; i++)
+		expect_steps(&result.items[i], 183 * i, 3, 60);
+	done(host.b, &result);
+}
+
+static void test_any_other_after(void **state)
+{
+	struct host host = host_new();
+	struct result result;
+	uint32_t random = 3;
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		random = random * 1664525 + 1013904223;
+		run(&host, (char[]){'A', (char)('B' + (random >> 16) % 4), 0});
+	}
+	result = find(host.b);
+	for (size_t i = 0; i < result.count; i++)
+		assert_int_not_equal(result.items[i].period, 1);
+	done(host.b, &result);
+}
+
 static void test_many_loops(void **state)
 {
 	struct host host = host_new();
@@ -642,6 +692,11 @@ int main(void)
 		SENTENCE("two loops keep their periods where one is a multiple of the other",
 			 test_common_multiple),
 		SENTENCE("a loop that runs twice is two exact sequences of one shape", test_again),
+		SENTENCE("what interrupts a loop once ends a sequence", test_again_soon),
+		SENTENCE("what interrupts a loop seldom ends a sequence each time",
+			 test_again_and_again),
+		SENTENCE("a kernel and any other one after it each time is no period one",
+			 test_any_other_after),
 		SENTENCE("more loops than periods tried at a time are all found", test_many_loops),
 		SENTENCE("threads do not disturb each other", test_two_threads),
 		SENTENCE("a kernel on another stream is another launch", test_streams_differ),
