@@ -44,7 +44,6 @@ struct iterations {
 	uint32_t *starts; /* tokens: count + 1, the end of the last included */
 	size_t count, capacity;
 	size_t interruptions;
-	size_t longer, shorter;		      /* than the model: iterations */
 	size_t compared, equal, equal_strict; /* tokens */
 };
 
@@ -281,14 +280,12 @@ static void compare_with_model(struct iterations *iterations)
 	const uint32_t *strict = loop->tokens->strict;
 
 	iterations->compared = iterations->equal = iterations->equal_strict = 0;
-	iterations->longer = iterations->shorter = iterations->interruptions = 0;
+	iterations->interruptions = 0;
 	for (size_t i = 0; i < iterations->count; i++) {
 		size_t first = iterations->starts[i], end = iterations->starts[i + 1], head;
 		size_t equal = count_equal(loop, first, end, &head);
 
 		iterations->interruptions += is_interrupted(iterations, i);
-		iterations->longer += end - first > loop->period;
-		iterations->shorter += end - first < loop->period;
 		iterations->compared += longer(loop, end - first);
 		iterations->equal += equal;
 		for (size_t k = 0; k < equal; k++)
@@ -430,12 +427,9 @@ static double regularity(const struct iterations *iterations)
 	return iterations->compared ? (double)iterations->equal / (double)iterations->compared : 0;
 }
 
-/* The period must be the median length: one token and another after it each time are no period 1. */
 static bool is_sequence(const struct iterations *iterations)
 {
 	return iterations->count >= SEQUENCE_LEAST_ITERATIONS &&
-	       2 * iterations->longer <= iterations->count &&
-	       2 * iterations->shorter <= iterations->count &&
 	       regularity(iterations) >= LEAST_REGULARITY;
 }
 
