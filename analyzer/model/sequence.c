@@ -21,6 +21,9 @@
 #define INTERRUPTED_EVERY 32
 #define INTERRUPTION_LONGEST 4
 #define LANDMARK_LONGEST 64
+/* Sequences may be longer than the stretch that they are seen in, and looking for them beyond it in
+ * vain could take the square of the tokens: no longer done after so many times all tokens. */
+#define WASTE_MOST 16
 #define COPY_TO_HOST 2 /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
 #define PAUSE_SAMPLES 15
 #define PAUSE_WORTH_NS 1000 /* shorter ones differ from call to call by chance */
@@ -32,6 +35,7 @@ struct loop {
 	/* tokens at its beginning, and at its end, which a period has only once; 0: it has no such */
 	size_t head_length, tail_length;
 	bool is_uninterrupted;
+	size_t floor, ceiling; /* tokens that its iterations are looked for between */
 };
 
 /* A loop's iterations, and how they compare with it. */
@@ -40,7 +44,6 @@ struct iterations {
 	uint32_t *starts; /* tokens: count + 1, the end of the last included */
 	size_t count, capacity;
 	size_t interruptions;
-	size_t longer, shorter;		      /* than the model: iterations */
 	size_t compared, equal, equal_strict; /* tokens */
 };
 
@@ -51,6 +54,7 @@ struct search {
 	uint32_t thread;
 	struct tokens tokens;
 	struct periods periods;
+	size_t wasted; /* tokens of the thread that were looked at for no sequence */
 };
 
 /* ---- one iteration ---- */
@@ -66,7 +70,7 @@ static bool tokens_match(const struct loop *loop, size_t first, size_t offset, s
 
 static bool is_whole(const struct loop *loop, size_t first)
 {
-	return tokens_match(loop, first, 0, loop->period);
+	return first + loop->period <= loop->ceiling && tokens_match(loop, first, 0, loop->period);
 }
 
 static bool is_head(const struct loop *loop, size_t first)
@@ -176,10 +180,10 @@ static size_t find_border(const struct loop *loop, size_t first,
 	const uint32_t *loose = loop->tokens->loose;
 	size_t shortest = shortest_iteration(loop), last = first + longest_iteration(loop);
 
-	for (size_t i = first; i <= loop->tokens->count && i <= last; i++) {
+	for (size_t i = first; i <= loop->ceiling && i <= last; i++) {
 		if (i >= first + shortest && is_border(loop, i))
 			return is_iteration(loop, first, i) ? i : first;
-		if (i == loop->tokens->count || loose[i] == TOKEN_TAKEN)
+		if (i == loop->ceiling || loose[i] == TOKEN_TAKEN)
 			break;
 	}
 	return first;
@@ -226,7 +230,7 @@ static size_t find_border_back(const struct loop *loop, size_t end,
 	const uint32_t *loose = loop->tokens->loose;
 	size_t shortest = shortest_iteration(loop), longest = longest_iteration(loop);
 
-	for (size_t i = end; i-- > 0 && end - i <= longest && loose[i] != TOKEN_TAKEN;)
+	for (size_t i = end; i-- > loop->floor && end - i <= longest && loose[i] != TOKEN_TAKEN;)
 		if (end - i >= shortest && is_border(loop, i))
 			return is_iteration(loop, i, end) ? i : end;
 	return end;
@@ -235,7 +239,7 @@ static size_t find_border_back(const struct loop *loop, size_t end,
 /* Where the iteration that ends at end began; end itself when there is none. */
 static size_t find_start(const struct loop *loop, size_t end)
 {
-	if (end >= loop->period && is_whole(loop, end - loop->period))
+	if (end >= loop->floor + loop->period && is_whole(loop, end - loop->period))
 		return end - loop->period;
 	return better_border(loop, end, find_border_back(loop, end, is_head),
 			     find_border_back(loop, end, is_after_tail));
@@ -264,19 +268,24 @@ static void reverse(uint32_t *items, size_t count)
 	}
 }
 
+static bool is_interrupted(const struct iterations *iterations, size_t i)
+{
+	return count_unequal(&iterations->loop, iterations->starts[i], iterations->starts[i + 1]) >
+	       slack_of(&iterations->loop);
+}
+
 static void compare_with_model(struct iterations *iterations)
 {
 	const struct loop *loop = &iterations->loop;
 	const uint32_t *strict = loop->tokens->strict;
 
 	iterations->compared = iterations->equal = iterations->equal_strict = 0;
-	iterations->longer = iterations->shorter = 0;
+	iterations->interruptions = 0;
 	for (size_t i = 0; i < iterations->count; i++) {
 		size_t first = iterations->starts[i], end = iterations->starts[i + 1], head;
 		size_t equal = count_equal(loop, first, end, &head);
 
-		iterations->longer += end - first > loop->period;
-		iterations->shorter += end - first < loop->period;
+		iterations->interruptions += is_interrupted(iterations, i);
 		iterations->compared += longer(loop, end - first);
 		iterations->equal += equal;
 		for (size_t k = 0; k < equal; k++)
@@ -288,52 +297,98 @@ static void compare_with_model(struct iterations *iterations)
 	}
 }
 
-/* Whether the sequence goes on with [first, end); *since: iterations since it was interrupted. */
-static bool goes_on(struct iterations *iterations, size_t first, size_t end, size_t *since)
+/* How a sequence went on until now, in one direction. */
+struct progress {
+	size_t since_interruption; /* iterations */
+	size_t alike;		   /* the last ones, equal to each other and not to the model */
+	size_t first, end;	   /* the last one */
+};
+
+static bool is_alike(const struct loop *loop, const struct progress *progress, size_t first,
+		     size_t end)
 {
+	const uint32_t *loose = loop->tokens->loose;
+
+	return progress->alike && end - first == progress->end - progress->first &&
+	       !memcmp(&loose[first], &loose[progress->first], (end - first) * sizeof(*loose));
+}
+
+/* Whether the sequence goes on with [first, end).  Enough iterations that are alike are a loop of
+ * their own. */
+static bool goes_on(struct progress *progress, const struct loop *loop, size_t first, size_t end)
+{
+	size_t unequal;
+
 	if (first == end)
 		return false;
-	++*since;
-	if (count_unequal(&iterations->loop, first, end) <= slack_of(&iterations->loop))
-		return true;
-	if (*since > INTERRUPTED_EVERY)
+	unequal = count_unequal(loop, first, end);
+	progress->alike = !unequal				 ? 0
+			  : is_alike(loop, progress, first, end) ? progress->alike + 1
+								 : 1;
+	progress->first = first;
+	progress->end = end;
+	if (progress->alike == SEQUENCE_LEAST_ITERATIONS)
 		return false;
-	*since = 0;
-	iterations->interruptions++;
+	progress->since_interruption++;
+	if (unequal <= slack_of(loop))
+		return true;
+	if (progress->since_interruption > INTERRUPTED_EVERY)
+		return false;
+	progress->since_interruption = 0;
 	return true;
 }
 
+/* Iterations before the model, the first one last, without the model's start. */
 static int follow_back(struct iterations *iterations)
 {
-	size_t end = iterations->loop.model, first, since = 0;
+	size_t end = iterations->loop.model, first;
+	struct progress progress = {0};
 	int rc = 0;
 
 	for (; rc == 0; end = first) {
 		first = find_start(&iterations->loop, end);
-		if (!goes_on(iterations, first, end, &since))
+		if (!goes_on(&progress, &iterations->loop, first, end))
 			break;
 		rc = add_start(iterations, first);
 	}
-	reverse(iterations->starts, iterations->count);
+	if (progress.alike == SEQUENCE_LEAST_ITERATIONS)
+		iterations->count -= SEQUENCE_LEAST_ITERATIONS - 1;
 	return rc;
 }
 
 static int follow_on(struct iterations *iterations)
 {
-	size_t first = iterations->loop.model, end, since = 0;
+	size_t first = iterations->loop.model, end;
+	struct progress progress = {0};
 	int rc = add_start(iterations, first);
 
 	for (; rc == 0; first = end) {
 		end = find_end(&iterations->loop, first);
-		if (!goes_on(iterations, first, end, &since))
+		if (!goes_on(&progress, &iterations->loop, first, end))
 			break;
 		rc = add_start(iterations, end);
 	}
+	if (progress.alike == SEQUENCE_LEAST_ITERATIONS)
+		iterations->count -= SEQUENCE_LEAST_ITERATIONS - 1;
 	/* with what comes after it the last one was refused, not by itself */
-	if (rc == 0 && first != end && is_whole(&iterations->loop, first))
+	else if (rc == 0 && first != end && is_whole(&iterations->loop, first))
 		rc = add_start(iterations, first + iterations->loop.period);
 	iterations->count -= rc == 0; /* the last is an end */
 	return rc;
+}
+
+/* An interruption lies between iterations, not around them. */
+static void drop_interrupted_ends(struct iterations *iterations)
+{
+	size_t first = 0;
+
+	while (iterations->count && is_interrupted(iterations, iterations->count - 1))
+		iterations->count--;
+	while (first < iterations->count && is_interrupted(iterations, first))
+		first++;
+	iterations->count -= first;
+	memmove(iterations->starts, iterations->starts + first,
+		(iterations->count + 1) * sizeof(*iterations->starts));
 }
 
 /* The iterations before and after the model, which is one itself. */
@@ -343,13 +398,16 @@ static int follow(struct iterations *iterations, const struct loop *loop)
 
 	iterations->loop = *loop;
 	find_landmarks(&iterations->loop);
-	iterations->count = iterations->interruptions = 0;
+	iterations->count = 0;
 	rc = follow_back(iterations);
+	reverse(iterations->starts, iterations->count);
 	if (rc == 0)
 		rc = follow_on(iterations);
-	if (rc == 0)
-		compare_with_model(iterations);
-	return rc;
+	if (rc)
+		return rc;
+	drop_interrupted_ends(iterations);
+	compare_with_model(iterations);
+	return 0;
 }
 
 /* What interrupts only once lies between two sequences. */
@@ -369,12 +427,9 @@ static double regularity(const struct iterations *iterations)
 	return iterations->compared ? (double)iterations->equal / (double)iterations->compared : 0;
 }
 
-/* The period must be the median length: one token and another after it each time are no period 1. */
 static bool is_sequence(const struct iterations *iterations)
 {
 	return iterations->count >= SEQUENCE_LEAST_ITERATIONS &&
-	       2 * iterations->longer <= iterations->count &&
-	       2 * iterations->shorter <= iterations->count &&
 	       regularity(iterations) >= LEAST_REGULARITY;
 }
 
@@ -585,19 +640,19 @@ static int add_sequence(struct search *search, const struct iterations *iteratio
 
 /* ---- the search ---- */
 
-/* What the iterations in [from, to) explain: tokens that are the model's, less those not. */
-static int64_t worth_between(const struct iterations *iterations, size_t from, size_t to)
+/* What the iterations explain: tokens that are the model's, less those that are not. */
+static double worth_of(const struct iterations *iterations)
 {
-	int64_t worth = 0;
+	return 2 * (double)iterations->equal - (double)iterations->compared;
+}
 
-	for (size_t i = 0; i < iterations->count; i++) {
-		size_t first = iterations->starts[i], end = iterations->starts[i + 1];
+/* Also where they are no sequence: to look at them again and again would take too long. */
+static size_t where_to_go_on(const struct iterations *iterations)
+{
+	size_t model_end = iterations->loop.model + iterations->loop.period;
+	size_t end = iterations_end(iterations);
 
-		if (first >= from && end <= to)
-			worth += (int64_t)longer(&iterations->loop, end - first) -
-				 2 * (int64_t)count_unequal(&iterations->loop, first, end);
-	}
-	return worth;
+	return end > model_end ? end : model_end;
 }
 
 static int take_sequence(struct search *search, struct iterations *iterations)
@@ -607,24 +662,27 @@ static int take_sequence(struct search *search, struct iterations *iterations)
 	return rc ? rc : add_sequence(search, iterations);
 }
 
-/* The sequences of a period between two tokens: adds up what they explain, or takes them. */
-static int go_through(struct search *search, size_t period, size_t first, size_t end, bool takes,
-		      int64_t *worth)
+/* The sequences of a period whose model lies in [first, end): adds up what they explain, or takes
+ * them, which then may reach as far as the loop says. */
+static int go_through(struct search *search, struct loop loop, size_t first, size_t end, bool takes,
+		      double *worth)
 {
-	struct loop loop = {.tokens = &search->tokens, .period = period};
 	struct iterations iterations = {0};
 	int rc = 0;
 
 	*worth = 0;
 	while (rc == 0 && find_model(&loop, first, end)) {
+		if (!takes)
+			loop.floor = first;
 		rc = follow_loop(&iterations, &loop);
-		if (rc == 0 && is_sequence(&iterations)) {
-			*worth += worth_between(&iterations, first, end);
-			rc = takes ? take_sequence(search, &iterations) : 0;
-		}
-		first = loop.model + loop.period;
-		if (rc == 0 && is_sequence(&iterations) && iterations_end(&iterations) > first)
-			first = iterations_end(&iterations);
+		if (rc)
+			break;
+		first = where_to_go_on(&iterations);
+		if (!is_sequence(&iterations))
+			continue;
+		*worth += worth_of(&iterations);
+		if (takes)
+			rc = take_sequence(search, &iterations);
 	}
 	free(iterations.starts);
 	return rc;
@@ -638,19 +696,22 @@ static int find_shorter_period(struct search *search, const struct iterations *f
 			       size_t *shorter)
 {
 	size_t first = found->starts[0], end = iterations_end(found);
-	int64_t worth, found_worth = worth_between(found, first, end);
+	double worth;
 	int rc = 0;
 
 	*shorter = 0;
 	for (size_t i = 0; rc == 0 && i < search->periods.count; i++) {
-		struct loop loop = {.tokens = &search->tokens, .period = search->periods.items[i]};
+		struct loop loop = {.tokens = &search->tokens,
+				    .period = search->periods.items[i],
+				    .floor = first,
+				    .ceiling = end};
 
 		if (loop.period >= found->loop.period)
 			break;
 		if (!find_model(&loop, first, end))
 			continue;
-		rc = go_through(search, loop.period, first, end, false, &worth);
-		if (rc == 0 && (double)worth >= least_share(search, &loop) * (double)found_worth) {
+		rc = go_through(search, loop, first, end, false, &worth);
+		if (rc == 0 && worth >= least_share(search, &loop) * worth_of(found)) {
 			*shorter = loop.period;
 			break;
 		}
@@ -662,31 +723,41 @@ static int find_shorter_period(struct search *search, const struct iterations *f
 static int search_loop(struct search *search, struct iterations *iterations,
 		       const struct loop *loop, size_t *end)
 {
-	int64_t worth;
-	size_t shorter;
+	struct loop shorter = *loop;
+	size_t first;
+	double worth;
 	int rc = follow_loop(iterations, loop);
 
-	*end = loop->model + loop->period;
-	if (rc || !is_sequence(iterations))
+	if (rc)
 		return rc;
-	if (iterations_end(iterations) > *end)
-		*end = iterations_end(iterations);
-	rc = find_shorter_period(search, iterations, &shorter);
-	if (rc == 0 && shorter)
-		return go_through(search, shorter, iterations->starts[0], *end, true, &worth);
+	*end = where_to_go_on(iterations);
+	first = iterations->starts[0];
+	if (!is_sequence(iterations)) {
+		search->wasted += iterations_end(iterations) - first;
+		return 0;
+	}
+	rc = find_shorter_period(search, iterations, &shorter.period);
+	if (rc == 0 && shorter.period)
+		return go_through(search, shorter, first, iterations_end(iterations), true, &worth);
 	return rc ? rc : take_sequence(search, iterations);
 }
 
 /* A stretch has several sequences where something else lies between them. */
 static int search_stretch(struct search *search, const struct stretch *stretch)
 {
-	struct loop loop = {.tokens = &search->tokens, .period = stretch->period};
+	size_t at = stretch->first, count = search->tokens.count;
+	size_t reach = search->wasted > WASTE_MOST * count ? stretch->end - at : count;
+	struct loop loop = {.tokens = &search->tokens,
+			    .period = stretch->period,
+			    .floor = at > reach ? at - reach : 0,
+			    .ceiling = count - stretch->end > reach ? stretch->end + reach : count};
 	struct iterations iterations = {0};
-	size_t at = stretch->first;
 	int rc = 0;
 
-	while (rc == 0 && find_model(&loop, at, stretch->end))
+	while (rc == 0 && find_model(&loop, at, stretch->end)) {
 		rc = search_loop(search, &iterations, &loop, &at);
+		loop.floor = at;
+	}
 	free(iterations.starts);
 	return rc;
 }
@@ -725,6 +796,7 @@ static int search_thread(struct search *search, const struct submitted *submitte
 	int rc = tokens_build(&search->tokens, search->profile, submitted,
 			      &search->profile->threads[search->thread]);
 
+	search->wasted = 0;
 	if (rc == 0 && search->tokens.count >= SEQUENCE_LEAST_ITERATIONS)
 		rc = search_rounds(search);
 	tokens_free(&search->tokens);

@@ -8,7 +8,8 @@
  * events, allocations) belong to the iteration that they stand in.
  *
  * An iteration may have tokens too many, too few or other ones: up to half of
- * the period, and one where that is less.  Iterations begin after the longest
+ * the period, and one where that is less; up to four, as around an inner loop,
+ * where that comes again within 32 iterations.  Iterations begin after the longest
  * usual pause of the host; where none stands out, where the first one began.
  */
 #ifndef ROOFLINE_SEQUENCE_H

@@ -151,9 +151,9 @@ static int allocate(struct tokens *tokens, const struct profile_thread *thread)
 	for (size_t i = 0; i < thread->call_count; i++)
 		room += is_submitting(tokens->profile,
 				      &tokens->profile->calls[thread->first_call + i]);
-	tokens->loose = malloc(room * sizeof(*tokens->loose));
+	tokens->loose = calloc(room, sizeof(*tokens->loose));
 	tokens->strict = malloc(room * sizeof(*tokens->strict));
-	tokens->calls = malloc(room * sizeof(*tokens->calls));
+	tokens->calls = calloc(room, sizeof(*tokens->calls));
 	return tokens->loose && tokens->strict && tokens->calls ? 0 : -ENOMEM;
 }
 
