@@ -85,10 +85,10 @@ static int compare_items(const void *left, const void *right)
 	return order ? order : strcmp(a->target, b->target);
 }
 
-static int run_rules(struct advice *advice, const struct report *report)
+static int run_rules(struct advice *advice, const struct report *report, const char *range)
 {
 	struct facts facts = {0};
-	int rc = facts_collect(&facts, report);
+	int rc = facts_collect(&facts, report, range);
 
 	for (size_t i = 0; rc == 0 && i < sizeof(rules) / sizeof(rules[0]); i++)
 		rc = rules[i](&facts, advice);
@@ -96,10 +96,11 @@ static int run_rules(struct advice *advice, const struct report *report)
 	return rc;
 }
 
-int advice_find(struct advice **out, const struct report *report, struct err *err)
+int advice_find(struct advice **out, const struct report *report, const char *range,
+		struct err *err)
 {
 	struct advice *advice = calloc(1, sizeof(*advice));
-	int rc = advice ? run_rules(advice, report) : -ENOMEM;
+	int rc = advice ? run_rules(advice, report, range) : -ENOMEM;
 
 	if (rc < 0) {
 		advice_free(advice);

@@ -38,8 +38,10 @@ struct advice {
 	size_t count;
 };
 
-/* Runs every rule.  Fails with -ENOMEM only.  Texts may borrow from report: free advice first. */
-int advice_find(struct advice **out, const struct report *report, struct err *err);
+/* Runs every rule.  range: the NVTX range that predictions of a place are for; NULL: the loops that
+ * change.  Fails with -ENOMEM only.  Texts may borrow from report: free advice first. */
+int advice_find(struct advice **out, const struct report *report, const char *range,
+		struct err *err);
 void advice_free(struct advice *advice);
 
 #endif

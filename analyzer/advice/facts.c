@@ -127,7 +127,7 @@ static int collect_device(struct facts *facts, size_t device, const uint64_t *la
 	return rc;
 }
 
-int facts_collect(struct facts *facts, const struct report *report)
+int facts_collect(struct facts *facts, const struct report *report, const char *range)
 {
 	const struct profile *profile = report->profile;
 	struct thread_counts *threads = calloc(profile->thread_count + 1, sizeof(*threads));
@@ -145,7 +145,7 @@ int facts_collect(struct facts *facts, const struct report *report)
 	}
 	free(threads);
 	free(launch_count);
-	return rc < 0 ? rc : what_ifs_open(&facts->what_ifs, profile, report->ceilings);
+	return rc < 0 ? rc : what_ifs_open(&facts->what_ifs, profile, report->ceilings, range);
 }
 
 void facts_free(struct facts *facts)
@@ -167,9 +167,11 @@ bool facts_can_predict(const struct facts *facts)
 	return facts->what_ifs.predictor.is_usable;
 }
 
-bool facts_is_worth(const struct what_if *what_if)
+bool facts_is_worth(const struct facts *facts, const struct what_if *what_if)
 {
+	const struct prediction *prediction = &what_if->prediction;
+
 	return what_if->refusal == REFUSED_NONE &&
-	       what_if->prediction.program.speedup >= LEAST_PROGRAM_SPEEDUP &&
-	       what_if->prediction.place.speedup >= LEAST_PLACE_SPEEDUP;
+	       prediction->place.speedup >= LEAST_PLACE_SPEEDUP &&
+	       (facts->what_ifs.places || prediction->program.speedup >= LEAST_PROGRAM_SPEEDUP);
 }

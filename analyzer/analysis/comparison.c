@@ -91,6 +91,7 @@ static void measure(struct comparison *comparison)
 {
 	const struct compared_time *before = &comparison->before, *after = &comparison->after;
 
+	comparison->before_share = comparison->after_share = 1;
 	comparison->measured = ratio_of(before->mean_ns, after->mean_ns);
 	comparison->measured_low = ratio_of((double)before->min_ns, (double)after->max_ns);
 	comparison->measured_high = ratio_of((double)before->max_ns, (double)after->min_ns);
@@ -310,6 +311,18 @@ void comparison_predict(struct comparison *comparison, const char *advice, const
 	comparison->high = high;
 	comparison->error_ratio = measured > 0 ? (predicted - measured) / measured : 0;
 	comparison->is_inside = measured > 0 && low <= measured && measured <= high;
+}
+
+void comparison_without_recording(struct comparison *comparison, double before_share,
+				  double after_share)
+{
+	double share = before_share / after_share;
+
+	comparison->before_share = before_share;
+	comparison->after_share = after_share;
+	comparison->measured *= share;
+	comparison->measured_low *= share;
+	comparison->measured_high *= share;
 }
 
 bool comparison_is_judged(const struct comparison *comparison)

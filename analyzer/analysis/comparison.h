@@ -20,6 +20,7 @@ struct comparison {
 	const struct profile *before_profile, *after_profile; /* borrowed */
 	const char *range; /* borrowed; NULL: the whole run is compared */
 	struct compared_time before, after;
+	double before_share, after_share; /* of these times, without what recording added; 1: all */
 	double measured; /* speedup, before by after; 0 where a time of 0 makes it none */
 	double measured_low,
 		measured_high;	      /* of single occurrences; equal where there is one each */
@@ -44,6 +45,10 @@ struct comparison {
  */
 int comparison_make(struct comparison **out, const struct profile *before,
 		    const struct profile *after, const char *range, struct err *err);
+
+/* Takes what recording added out of the measured speedup: of each side the share that is left. */
+void comparison_without_recording(struct comparison *comparison, double before_share,
+				  double after_share);
 
 /* Holds the measured speedup against a prediction of which the texts are borrowed; 0 is none. */
 void comparison_predict(struct comparison *comparison, const char *advice, const char *strategy,

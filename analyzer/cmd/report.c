@@ -148,7 +148,7 @@ static int run(struct report_arguments *arguments, struct err *err)
 		rc = report_take_ceilings(report, arguments->ceilings_path, "rooflinectl report",
 					  err);
 	if (rc == 0)
-		rc = advice_find(&advice, report, err);
+		rc = advice_find(&advice, report, NULL, err);
 	if (rc == 0) {
 		report->advice = advice;
 		rc = write_report(report, arguments, err);

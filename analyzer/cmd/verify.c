@@ -4,6 +4,7 @@
 #include "cmd/usage.h"
 
 #include "advice/advice.h"
+#include "advice/what_if.h"
 #include "analysis/comparison.h"
 #include "output/verify.h"
 
@@ -139,8 +140,27 @@ static int load(struct verification *verification, const struct verify_arguments
 		rc = report_take_ceilings(verification->before, arguments->ceilings_path,
 					  "rooflinectl verify", err);
 	if (rc == 0)
-		rc = advice_find(&verification->advice, verification->before, err);
+		rc = advice_find(&verification->advice, verification->before, arguments->range,
+				 err);
 	return rc;
+}
+
+/* Both without what recording added to them, where the GPU's ceilings tell. */
+static int take_recording_out(struct verification *verification,
+			      const struct verify_arguments *arguments, struct err *err)
+{
+	const struct ceilings *ceilings = verification->before->ceilings;
+	double before_share, after_share = 1;
+	int rc = what_if_not_recorded(&before_share, verification->before->profile, ceilings,
+				      arguments->range);
+
+	if (rc == 0)
+		rc = what_if_not_recorded(&after_share, verification->after, ceilings,
+					  arguments->range);
+	if (rc < 0)
+		return err_set(err, rc, "out of memory for the model of the run");
+	comparison_without_recording(verification->comparison, before_share, after_share);
+	return 0;
 }
 
 /* ---- the prediction ---- */
@@ -262,6 +282,8 @@ static int verify(struct verification *verification, const struct verify_argumen
 	}
 	rc = comparison_make(&verification->comparison, verification->before->profile,
 			     verification->after, arguments->range, &err);
+	if (rc == 0)
+		rc = take_recording_out(verification, arguments, &err);
 	if (rc == 0)
 		rc = predict(verification, arguments, &err);
 	if (rc < 0)

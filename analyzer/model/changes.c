@@ -7,6 +7,12 @@
 #define COPY_TO_DEVICE 1 /* CUPTI_ACTIVITY_MEMCPY_KIND_HTOD */
 #define COPY_TO_HOST 2	 /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
 #define MEMORY_PAGEABLE 1
+/* A sequence of which fewer iterations can be captured is not one graph launched again and again. */
+#define LEAST_CAPTURED 0.9
+/* A loop of one operation becomes graphs of so many iterations: one each would save nothing. */
+#define UNROLLED_ITERATIONS 8
+#define LEAST_COPY_NS 10000 /* shorter copies are launch latency, which streams do not hide */
+#define LANE_COUNT 3	    /* one copies in, one computes, one copies out */
 
 #define REFUSAL_TEXT(constant, text) [REFUSED_##constant] = (text),
 static const char *const refusals[] = {REFUSALS(REFUSAL_TEXT)};
@@ -38,6 +44,18 @@ void change_free(struct change *change)
 	*change = (struct change){0};
 }
 
+int change_begin_lanes(struct change *change, const struct model *model)
+{
+	size_t op_count = model->profile->op_count;
+
+	change->lanes = malloc((op_count + 1) * sizeof(*change->lanes));
+	if (!change->lanes)
+		return -ENOMEM;
+	memset(change->lanes, 0xff, op_count * sizeof(*change->lanes));
+	change->lane_count = LANE_COUNT;
+	return 0;
+}
+
 static enum profile_call_class class_of(const struct model *model, size_t call)
 {
 	const struct profile *profile = model->profile;
@@ -56,11 +74,19 @@ static const struct profile_op *op_of(const struct model *model, size_t call, un
 	return NULL;
 }
 
+/* Also by a graph. */
 static bool copies_to_host(const struct model *model, size_t call)
 {
-	const struct profile_op *op = op_of(model, call, OP_COPY);
+	const struct submitted *submitted = &model->submitted;
+	const struct profile *profile = model->profile;
 
-	return op && model->profile->copies[op->detail].kind == COPY_TO_HOST;
+	for (uint32_t i = submitted->first[call]; i < submitted->first[call + 1]; i++) {
+		const struct profile_op *op = &profile->ops[submitted->ops[i]];
+
+		if (op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_HOST)
+			return true;
+	}
+	return false;
 }
 
 /* ---- waits ---- */
@@ -154,13 +180,11 @@ static enum refusal capture(struct change *change, const struct model *model, si
 	return REFUSED_NONE;
 }
 
-/* The last wait of a sequence stays: somebody reads the results in the end. */
-static void keep_last_wait(struct change *change, const struct model *model,
-			   const struct sequence *sequence)
+/* Calls [first, end) wait no more where they did not, but for the last wait. */
+static void keep_last_wait(struct change *change, const struct model *model, size_t first,
+			   size_t end)
 {
-	size_t end = sequence->iterations[sequence->iteration_count];
-
-	for (size_t i = end; i-- > sequence->iterations[sequence->iteration_count - 1];)
+	for (size_t i = end; i-- > first;)
 		if (class_of(model, i) == CALL_SYNC) {
 			if (change->calls[i] == CALL_DROPPED)
 				change->calls[i] = CALL_KEPT;
@@ -168,23 +192,189 @@ static void keep_last_wait(struct change *change, const struct model *model,
 		}
 }
 
+static size_t wait_count(const struct model *model, size_t first, size_t end)
+{
+	size_t count = 0;
+
+	for (size_t i = first; i < end; i++)
+		count += class_of(model, i) == CALL_SYNC;
+	return count;
+}
+
+/* An iteration that waits more often than the second one ends with a wait that is not the loop's; and
+ * after the whole sequence somebody reads the results.  These waits stay. */
+static void keep_last_waits(struct change *change, const struct model *model,
+			    const struct sequence *sequence)
+{
+	const uint32_t *at = sequence->iterations;
+	size_t usual_count = wait_count(model, at[1], at[2]);
+
+	for (size_t i = 0; i < sequence->iteration_count; i++)
+		if (i + 1 == sequence->iteration_count ||
+		    wait_count(model, at[i], at[i + 1]) > usual_count)
+			keep_last_wait(change, model, at[i], at[i + 1]);
+}
+
 enum refusal change_to_graph(struct change *change, const struct model *model,
 			     const struct sequence *sequence, uint64_t *node_count)
 {
-	size_t captured_count = 0;
+	size_t step = sequence->period == 1 ? UNROLLED_ITERATIONS : 1;
+	size_t graph_count = 0, captured_count = 0;
 	enum refusal refusal = REFUSED_NOTHING, found;
 
 	*node_count = 0;
-	for (size_t i = 0; i < sequence->iteration_count; i++) {
-		found = capture(change, model, sequence->iterations[i], sequence->iterations[i + 1],
+	for (size_t i = 0; i < sequence->iteration_count; i += step) {
+		size_t next =
+			i + step < sequence->iteration_count ? i + step : sequence->iteration_count;
+
+		found = capture(change, model, sequence->iterations[i], sequence->iterations[next],
 				node_count);
+		graph_count++;
 		captured_count += found == REFUSED_NONE;
 		if (found != REFUSED_NONE)
 			refusal = found;
 	}
-	if (2 * captured_count < sequence->iteration_count)
+	if ((double)captured_count < LEAST_CAPTURED * (double)graph_count)
 		return refusal;
-	keep_last_wait(change, model, sequence);
+	keep_last_waits(change, model, sequence);
+	return REFUSED_NONE;
+}
+
+/* ---- decisions of the device ---- */
+
+/* A small copy to the host: its operation, or NULL. */
+static const struct profile_op *small_read(const struct model *model, size_t call)
+{
+	const struct profile_op *op = op_of(model, call, OP_COPY);
+
+	return op && model->profile->copies[op->detail].kind == COPY_TO_HOST &&
+			       model->profile->copies[op->detail].bytes <= DECISION_BYTES
+		       ? op
+		       : NULL;
+}
+
+/* Why the device could not go through all these calls alone. */
+static enum refusal why_not_decided(const struct model *model, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++) {
+		enum profile_call_class class = class_of(model, i);
+
+		if (class == CALL_MEMORY)
+			return REFUSED_ALLOCATES;
+		if (class == CALL_GRAPH_MANAGE)
+			return REFUSED_HAS_GRAPHS;
+		if (class == CALL_COPY && !small_read(model, i) && !is_capturable_copy(model, i))
+			return REFUSED_BLOCKING_COPY;
+	}
+	return REFUSED_NONE;
+}
+
+/* Going through a sequence call by call. */
+struct deciding {
+	bool is_read;	 /* the host has read something small and not launched since */
+	bool is_waited;	 /* and has waited for it */
+	bool is_outside; /* of any graph: the next launch is that of one */
+	uint64_t decision_count;
+};
+
+/* A wait for nothing that was read is not the loop's: it stays, and a graph ends before it. */
+static enum call_change decide_call(struct deciding *deciding, const struct model *model,
+				    size_t call)
+{
+	enum call_change change = CALL_IN_GRAPH;
+
+	if (class_of(model, call) == CALL_SYNC) {
+		if (!deciding->is_read || deciding->is_waited) {
+			deciding->is_outside = true;
+			return CALL_KEPT;
+		}
+		deciding->is_waited = true;
+	} else if (small_read(model, call)) {
+		deciding->is_read = true;
+		deciding->is_waited = model->behaviour[call] == CALL_WAITS_OWN;
+	} else if (submitted_count(&model->submitted, call)) {
+		change = deciding->is_outside ? CALL_AS_GRAPH
+			 : deciding->is_read  ? CALL_IN_BODY
+					      : CALL_IN_GRAPH;
+		deciding->decision_count += deciding->is_read;
+		deciding->is_read = deciding->is_outside = false;
+	}
+	return deciding->is_outside ? CALL_KEPT : change;
+}
+
+enum refusal change_to_decided(struct change *change, const struct model *model,
+			       const struct sequence *sequence, int64_t decision_ns,
+			       uint64_t *decision_count)
+{
+	size_t first = sequence->first_call, last = first + sequence->call_count;
+	struct deciding deciding = {.is_outside = true};
+	enum refusal refusal;
+	uint64_t found_count = 0;
+
+	while (last > first + 1 && !is_submitting(model, last - 1))
+		last--;
+	for (size_t i = first; i < last; i++)
+		found_count += small_read(model, i) != NULL;
+	if (2 * found_count < sequence->iteration_count)
+		return REFUSED_NO_DECISION;
+	refusal = why_not_decided(model, first, last);
+	if (refusal != REFUSED_NONE)
+		return refusal;
+	change->decision_ns = decision_ns;
+	for (size_t i = first; i < last; i++) {
+		const struct profile_op *read = small_read(model, i);
+
+		change->calls[i] = (uint8_t)decide_call(&deciding, model, i);
+		if (read && change->calls[i] != CALL_KEPT)
+			change->op_ns[read - model->profile->ops] = OP_GONE;
+	}
+	*decision_count = deciding.decision_count;
+	return REFUSED_NONE;
+}
+
+/* ---- copies beside kernels ---- */
+
+/* Whether the first iteration has kernels, and copies that take long enough to be hidden. */
+static bool has_copies_and_kernels(const struct model *model, const struct sequence *sequence)
+{
+	bool has_copy = false, has_kernel = false;
+
+	for (size_t i = sequence->iterations[0]; i < sequence->iterations[1]; i++) {
+		const struct profile_op *copy = op_of(model, i, OP_COPY);
+
+		has_copy = has_copy || (copy && copy->end_ns - copy->start_ns >= LEAST_COPY_NS);
+		has_kernel = has_kernel || op_of(model, i, OP_KERNEL);
+	}
+	return has_copy && has_kernel;
+}
+
+static void overlap_call(struct change *change, const struct model *model, size_t call,
+			 uint32_t lane)
+{
+	const struct submitted *submitted = &model->submitted;
+
+	if (class_of(model, call) == CALL_SYNC)
+		change->calls[call] = CALL_DROPPED;
+	else if (is_submitting(model, call))
+		change->calls[call] = CALL_MADE_ASYNC;
+	for (uint32_t i = submitted->first[call]; i < submitted->first[call + 1]; i++)
+		change->lanes[submitted->ops[i]] = lane;
+}
+
+enum refusal change_to_overlapped(struct change *change, const struct model *model,
+				  const struct sequence *sequence)
+{
+	if (!has_copies_and_kernels(model, sequence))
+		return REFUSED_NO_COPIES;
+	for (size_t i = sequence->first_call; i < sequence->first_call + sequence->call_count; i++)
+		if (class_of(model, i) == CALL_GRAPH_LAUNCH)
+			return REFUSED_HAS_GRAPHS;
+		else if (class_of(model, i) == CALL_MEMORY)
+			return REFUSED_ALLOCATES;
+	for (size_t i = 0; i < sequence->iteration_count; i++)
+		for (size_t j = sequence->iterations[i]; j < sequence->iterations[i + 1]; j++)
+			overlap_call(change, model, j, (uint32_t)(i % LANE_COUNT));
+	keep_last_waits(change, model, sequence);
 	return REFUSED_NONE;
 }
 
@@ -213,6 +403,10 @@ size_t change_to_pinned(struct change *change, const struct model *model, size_t
 			continue;
 		change->op_ns[i] = (int64_t)((double)copy->bytes / rate * 1e9);
 		changed_count++;
+		/* an asynchronous copy of pageable memory returns after it was staged */
+		if (op->call != PROFILE_NONE && change->calls[op->call] == CALL_KEPT &&
+		    model->behaviour[op->call] == CALL_WORKS)
+			change->calls[op->call] = CALL_MADE_ASYNC;
 	}
 	return changed_count;
 }

@@ -18,17 +18,25 @@
 	REFUSAL(READS_BACK, "the host reads a result before it launches what follows")           \
 	REFUSAL(ALLOCATES, "memory is allocated or freed in between")                            \
 	REFUSAL(BLOCKING_COPY, "a blocking copy, or one of pageable memory, cannot be captured") \
+	REFUSAL(NO_DECISION, "the host reads nothing small before it launches what follows")     \
+	REFUSAL(NO_COPIES, "there are no copies beside kernels to overlap")                      \
 	REFUSAL(HAS_GRAPHS, "it is launched by graphs already")
 
 #define REFUSAL_CONSTANT(constant, text) REFUSED_##constant,
 enum refusal { REFUSALS(REFUSAL_CONSTANT) REFUSAL_COUNT };
 #undef REFUSAL_CONSTANT
 
+/* A copy to the host of at most so many bytes is a flag or a count that the host decides by. */
+#define DECISION_BYTES 256
+
 const char *refusal_text(enum refusal refusal);
 
 /* Room for a change of calls, and of operations' lengths where with_ops; nothing is changed yet.
  * Returns 0 or -ENOMEM; the caller frees with change_free, also after a failure. */
 int change_begin(struct change *change, const struct model *model, bool with_ops);
+
+/* Room for lanes, as yet none; for change_to_overlapped.  Returns 0 or -ENOMEM. */
+int change_begin_lanes(struct change *change, const struct model *model);
 void change_free(struct change *change);
 
 /* Calls [first, end) of a thread wait no more where the host reads nothing that was copied to it
@@ -40,6 +48,17 @@ size_t change_drop_waits(struct change *change, const struct model *model, size_
  * needed go. */
 enum refusal change_to_graph(struct change *change, const struct model *model,
 			     const struct sequence *sequence, uint64_t *node_count);
+
+/* The host reads a few bytes and launches what they say: the whole sequence becomes one graph in which
+ * the device decides, without these copies and waits; decision_ns each.  decision_count: of them. */
+enum refusal change_to_decided(struct change *change, const struct model *model,
+			       const struct sequence *sequence, int64_t decision_ns,
+			       uint64_t *decision_count);
+
+/* Copies and kernels of an iteration in one of three streams, one after the other, all of them
+ * asynchronous. */
+enum refusal change_to_overlapped(struct change *change, const struct model *model,
+				  const struct sequence *sequence);
 
 /* Copies of a device and pageable memory take the time that pinned memory would at that rate (bytes per second,
  * each direction).  Returns how many copies that are. */

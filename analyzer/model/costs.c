@@ -4,6 +4,7 @@
  * "launch" and the difference of "api_all" to it, of a driver 580 on an H200's host. */
 #define TRACE_LAUNCH_NS 750
 #define TRACE_CALL_NS 100
+#define TRACE_NODE_NS 535 /* "graph node" */
 static int64_t value_at(const struct ceilings *ceilings, enum ceiling_id id, enum costs_end end)
 {
 	const struct ceiling *row = ceilings_get(ceilings, id, 0);
@@ -51,6 +52,7 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings, int64_t kern
 		.wait_call_ns = 1000,
 		.trace_launch_ns = TRACE_LAUNCH_NS,
 		.trace_call_ns = TRACE_CALL_NS,
+		.trace_node_ns = TRACE_NODE_NS,
 	};
 	return true;
 }

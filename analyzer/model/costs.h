@@ -22,6 +22,7 @@ struct costs {
 	int64_t wait_call_ns;	   /* the host's time in a wait for what has ended */
 	int64_t trace_launch_ns;   /* that recording added to a launch or copy call */
 	int64_t trace_call_ns;	   /* and to any other call */
+	int64_t trace_node_ns;	   /* and to a node of a graph after another one, on the GPU */
 };
 
 /* Which end of the spread of every cost to take: for an interval. */

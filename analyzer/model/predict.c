@@ -120,8 +120,9 @@ static void take_end(struct predicted_ratio *out, enum costs_end end, int64_t be
 		out->low = ratio(before_ns, after_ns + margin_ns);
 }
 
-int predict(struct prediction *out, const struct predictor *predictor, const struct change *change,
-	    size_t device, const struct place *places, size_t place_count, double setup_ns)
+int predictor_run(struct prediction *out, const struct predictor *predictor,
+		  const struct change *change, size_t device, const struct place *places,
+		  size_t place_count, double setup_ns)
 {
 	const struct model *model = predictor->model;
 	int64_t wall_ns = replay_wall_ns(&predictor->before, model, device);
@@ -147,5 +148,30 @@ int predict(struct prediction *out, const struct predictor *predictor, const str
 		}
 		replay_free(&after);
 	}
+	return rc;
+}
+
+int predictor_untraced_share(double *share, const struct predictor *predictor, size_t device,
+			     const struct place *places, size_t place_count)
+{
+	const struct model *model = predictor->model;
+	struct replay recorded = {0};
+	int64_t recorded_ns, untraced_ns;
+	int rc;
+
+	*share = 1;
+	if (!predictor->is_usable)
+		return 0;
+	rc = replay_run(&recorded, model, NULL, NULL);
+	if (rc == 0) {
+		recorded_ns = place_count ? places_ns(&recorded, model, places, place_count)
+					  : replay_wall_ns(&recorded, model, device);
+		untraced_ns = place_count
+				      ? places_ns(&predictor->before, model, places, place_count)
+				      : replay_wall_ns(&predictor->before, model, device);
+		if (recorded_ns > 0 && untraced_ns > 0)
+			*share = (double)untraced_ns / (double)recorded_ns;
+	}
+	replay_free(&recorded);
 	return rc;
 }

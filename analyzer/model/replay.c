@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COPY_TO_HOST 2 /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
 /* A recorded call keeps at least this share of its time when what recording added is taken out. */
 #define LEAST_SHARE 4
 
@@ -15,6 +16,9 @@ struct thread_clock {
 	uint32_t graph_last_op;
 };
 
+/* What operations in lanes share. */
+enum engine { ENGINE_TO_DEVICE, ENGINE_TO_HOST, ENGINE_KERNELS, ENGINE_COUNT };
+
 struct run {
 	struct replay *replay;
 	const struct model *model;
@@ -23,8 +27,9 @@ struct run {
 	const struct costs *costs; /* NULL: as recorded */
 	struct thread_clock *threads;
 	uint32_t *lane_tails;
-	uint8_t *is_done;	/* by op: replayed */
-	uint8_t *is_graph_node; /* by op: of a graph that the change made */
+	int64_t engine_end_ns[ENGINE_COUNT]; /* of operations in lanes */
+	uint8_t *is_done;		     /* by op: replayed */
+	uint8_t *is_graph_node;		     /* by op: of a graph that the change made */
 };
 
 static int64_t max_ns(int64_t left, int64_t right)
@@ -65,14 +70,25 @@ static int64_t traced_ns(const struct run *run, size_t call, int64_t own_ns)
 
 /* ---- operations ---- */
 
+static bool has_lane(const struct run *run, uint32_t op)
+{
+	return run->change && run->change->lanes && run->change->lanes[op] != PROFILE_NONE;
+}
+
 /* Where it waits in its stream or lane. */
 static uint32_t before_of(const struct run *run, uint32_t op)
 {
-	const struct change *change = run->change;
+	return has_lane(run, op) ? run->lane_tails[run->change->lanes[op]] : run->model->before[op];
+}
 
-	if (change && change->lanes && change->lanes[op] != PROFILE_NONE)
-		return run->lane_tails[change->lanes[op]];
-	return run->model->before[op];
+static enum engine engine_of(const struct run *run, uint32_t index)
+{
+	const struct profile_op *op = &run->profile->ops[index];
+
+	if (op->kind != OP_COPY)
+		return ENGINE_KERNELS;
+	return run->profile->copies[op->detail].kind == COPY_TO_HOST ? ENGINE_TO_HOST
+								     : ENGINE_TO_DEVICE;
 }
 
 /* When all that it waits for has ended, and the gap after that. */
@@ -105,13 +121,18 @@ static int64_t expected_start_ns(const struct run *run, uint32_t index)
 
 static void place_op(struct run *run, uint32_t op, int64_t start_ns)
 {
-	const struct change *change = run->change;
+	int64_t *engine_end_ns = has_lane(run, op) ? &run->engine_end_ns[engine_of(run, op)] : NULL;
 
+	if (engine_end_ns && *engine_end_ns > INT64_MIN)
+		start_ns = max_ns(start_ns, *engine_end_ns + model_gap_ns(run->model,
+									  &run->profile->ops[op]));
 	run->replay->op_start_ns[op] = start_ns;
 	run->replay->op_end_ns[op] = start_ns + length_ns(run, op);
 	run->is_done[op] = 1;
-	if (change && change->lanes && change->lanes[op] != PROFILE_NONE)
-		run->lane_tails[change->lanes[op]] = op;
+	if (engine_end_ns) {
+		*engine_end_ns = run->replay->op_end_ns[op];
+		run->lane_tails[run->change->lanes[op]] = op;
+	}
 }
 
 /* The first operation of a call that is as it was. */
@@ -123,7 +144,7 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 	int64_t launch_ns = model_launch_ns(run->model, op);
 	bool is_after_graph = before != PROFILE_NONE && run->is_graph_node[before];
 
-	if (is_after_graph && rest_ns > 0)
+	if ((is_after_graph || has_lane(run, index)) && rest_ns > 0)
 		rest_ns = 0;
 	launch_ns -= traced_ns(run, op->call, launch_ns);
 	start_ns = max_ns(call_start_ns + launch_ns,
@@ -138,44 +159,64 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 	return max_ns(max_ns(start_ns, call_start_ns), ready_ns(run, before, other, 0, 0));
 }
 
-/* Operations of a call as it was: those of a graph keep their distance to the first. */
+/* Operations of a call as it was: those of a graph keep their distance to the first, but for what
+ * recording added to each node that follows another. */
 static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
 {
 	const struct submitted *submitted = &run->model->submitted;
 	const struct profile_op *ops = run->profile->ops;
 	uint32_t first = submitted->first[call], end = submitted->first[call + 1];
-	int64_t start_ns, recorded_ns;
+	int64_t start_ns, recorded_ns, last_end_ns, added_ns = 0;
 
 	if (first == end)
 		return;
 	start_ns = kept_start_ns(run, submitted->ops[first], call_start_ns);
-	recorded_ns = ops[submitted->ops[first]].start_ns;
-	for (uint32_t i = first; i < end; i++)
+	recorded_ns = last_end_ns = ops[submitted->ops[first]].start_ns;
+	for (uint32_t i = first; i < end; i++) {
+		const struct profile_op *op = &ops[submitted->ops[i]];
+
+		if (run->costs && i > first && op->start_ns >= last_end_ns)
+			added_ns += run->costs->trace_node_ns;
+		last_end_ns = max_ns(last_end_ns, op->end_ns);
 		place_op(run, submitted->ops[i],
-			 start_ns + (ops[submitted->ops[i]].start_ns - recorded_ns));
+			 max_ns(start_ns, start_ns + (op->start_ns - recorded_ns) - added_ns));
+	}
+}
+
+/* Whether the operation belongs to the graph that the thread has launched last. */
+static bool is_in_graph(const struct run *run, const struct thread_clock *clock, uint32_t op)
+{
+	return op != PROFILE_NONE && run->is_graph_node[op] && run->is_done[op] &&
+	       clock->graph_first_op != PROFILE_NONE && op >= clock->graph_first_op;
+}
+
+/* gap_ns: after a node of the same graph. */
+static void submit_node(struct run *run, uint32_t op, struct thread_clock *clock, int64_t gap_ns)
+{
+	uint32_t before = before_of(run, op), other = run->model->other[op];
+	int64_t before_gap_ns = is_in_graph(run, clock, before) ? gap_ns : run->costs->graph_gap_ns;
+	int64_t start_ns;
+
+	if (length_ns(run, op) == OP_GONE)
+		before_gap_ns = gap_ns = 0;
+	start_ns = max_ns(clock->graph_start_ns + run->costs->graph_to_start_ns,
+			  ready_ns(run, before, other, before_gap_ns, gap_ns));
+	if (clock->graph_first_op == PROFILE_NONE)
+		clock->graph_first_op = op;
+	run->is_graph_node[op] = 1;
+	place_op(run, op, start_ns);
 }
 
 /* Operations that become nodes of the graph that the thread has launched. */
 static void submit_nodes(struct run *run, size_t call, struct thread_clock *clock)
 {
 	const struct submitted *submitted = &run->model->submitted;
-	const struct costs *costs = run->costs;
+	int64_t gap_ns = change_of(run, call) == CALL_IN_BODY ? run->change->decision_ns
+							      : run->costs->graph_node_gap_ns;
 
 	for (uint32_t i = submitted->first[call]; i < submitted->first[call + 1]; i++) {
-		uint32_t op = submitted->ops[i], before = before_of(run, op);
-		uint32_t other = run->model->other[op];
-		bool is_inside = before != PROFILE_NONE && run->is_graph_node[before] &&
-				 run->is_done[before] && before >= clock->graph_first_op &&
-				 clock->graph_first_op != PROFILE_NONE;
-		int64_t gap_ns = is_inside ? costs->graph_node_gap_ns : costs->graph_gap_ns;
-		int64_t start_ns =
-			max_ns(clock->graph_start_ns + costs->graph_to_start_ns,
-			       ready_ns(run, before, other, gap_ns, costs->graph_node_gap_ns));
-
-		if (clock->graph_first_op == PROFILE_NONE)
-			clock->graph_first_op = op;
-		run->is_graph_node[op] = 1;
-		place_op(run, op, start_ns);
+		submit_node(run, submitted->ops[i], clock, gap_ns);
+		gap_ns = run->costs->graph_node_gap_ns;
 	}
 }
 
@@ -241,11 +282,16 @@ static void take_call(struct run *run, uint32_t index)
 		end_ns = start_ns + run->costs->graph_launch_ns;
 		break;
 	case CALL_IN_GRAPH:
+	case CALL_IN_BODY:
 		start_ns = end_ns = clock->replayed_ns;
 		submit_nodes(run, index, clock);
 		break;
 	case CALL_DROPPED:
 		end_ns = start_ns;
+		break;
+	case CALL_MADE_ASYNC:
+		submit_kept(run, index, start_ns);
+		end_ns = start_ns + run->costs->launch_call_ns;
 		break;
 	default:
 		submit_kept(run, index, start_ns);
@@ -309,7 +355,8 @@ int replay_run(struct replay *replay, const struct model *model, const struct ch
 			  .model = model,
 			  .profile = model->profile,
 			  .change = change,
-			  .costs = costs};
+			  .costs = costs,
+			  .engine_end_ns = {INT64_MIN, INT64_MIN, INT64_MIN}};
 	int rc;
 
 	*replay = (struct replay){0};

@@ -23,18 +23,25 @@
 
 enum call_change {
 	CALL_KEPT,
-	CALL_DROPPED,  /* takes no time and waits for nothing; it submits nothing */
-	CALL_AS_GRAPH, /* becomes the launch of a graph of its own and the following operations */
-	CALL_IN_GRAPH, /* its operations belong to the graph launched before; it is gone, with the
+	CALL_DROPPED,	 /* takes no time and waits for nothing; it submits nothing */
+	CALL_AS_GRAPH,	 /* becomes the launch of a graph of its own and the following operations */
+	CALL_IN_GRAPH,	 /* its operations belong to the graph launched before; it is gone, with the
 			* host's time before it */
+	CALL_IN_BODY,	 /* likewise, and the first of them starts after a decision of the device */
+	CALL_MADE_ASYNC, /* submits what it did, and waits for nothing */
 };
+
+#define OP_GONE 0 /* an operation of this length is gone: no gap before it either */
 
 /* What is different; arrays that are NULL change nothing. */
 struct change {
 	uint8_t *calls;	     /* by call: enum call_change */
 	int64_t *op_ns;	     /* by op: how long it takes; negative: as recorded */
-	uint32_t *lanes;     /* by op: the stream that it runs in, from 0; PROFILE_NONE: its own */
+	uint32_t *lanes;     /* by op: the stream that it runs in, from 0; PROFILE_NONE: its own.
+			  * Operations in lanes share the engines: one copy in each direction
+			  * and one kernel at a time */
 	uint32_t lane_count; /* of them */
+	int64_t decision_ns; /* what a decision takes before the first operation of a body */
 };
 
 struct replay {

@@ -66,6 +66,8 @@ int verify_write_json(const struct comparison *comparison, FILE *out,
 	set_known(root, "measured_high", comparison->measured_high > 0, comparison->measured_high);
 	set_compared(compared, "before", &comparison->before);
 	set_compared(compared, "after", &comparison->after);
+	set_real(compared, "before_share", comparison->before_share);
+	set_real(compared, "after_share", comparison->after_share);
 	json_object_set_new(root, "compared", compared);
 	set_bool(root, "is_same_work", !comparison->differences.count);
 	set_sentences(root, "differences", &comparison->differences);

@@ -51,6 +51,12 @@ static void put_measured(struct page *page, const struct comparison *comparison)
 			speedup_figure(comparison->measured_low).text,
 			speedup_figure(comparison->measured_high).text);
 	fputc('\n', page->out);
+	if (comparison->before_share < 1 || comparison->after_share < 1)
+		fprintf(page->out,
+			"  %-10s %9s  without what recording added: %.1f%% of before, %.1f%% of "
+			"after\n",
+			"", "", 100 * (1 - comparison->before_share),
+			100 * (1 - comparison->after_share));
 }
 
 static void put_nothing_predicted(struct page *page, const struct comparison *comparison)

@@ -23,7 +23,7 @@ static struct advice *advise(struct builder *b, struct report *report)
 	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report->gaps, report->profile, report->timeline, 10, &err),
 			 0);
-	assert_int_equal(advice_find(&advice, report, &err), 0);
+	assert_int_equal(advice_find(&advice, report, NULL, &err), 0);
 	return advice;
 }
 

@@ -92,7 +92,7 @@ static int look(const struct facts *facts, struct advice *advice, size_t device)
 		return 0;
 	if (facts_can_predict(facts)) {
 		rc = what_if_graph(&what_if, &facts->what_ifs, device);
-		return rc == 0 && facts_is_worth(&what_if)
+		return rc == 0 && facts_is_worth(facts, &what_if)
 			       ? recommend(facts, advice, device, &what_if)
 			       : rc;
 	}

@@ -84,17 +84,8 @@ static int measure(const struct profile *profile, const struct profile_device *d
 	return rc;
 }
 
-/* What pinning alone would bring; that copies can then run beside kernels comes on top. */
-static int predict_pinned(struct recommendation *item, const struct facts *facts, size_t device)
-{
-	struct what_if what_if;
-	int rc = what_if_pinned(&what_if, &facts->what_ifs, device);
-
-	return rc == 0 && facts_is_worth(&what_if) ? advice_predict(item, &what_if) : rc;
-}
-
 static int recommend(const struct facts *facts, struct advice *advice, size_t device,
-		     const struct pageable *found)
+		     const struct pageable *found, const struct what_if *what_if)
 {
 	struct recommendation *item = advice_add(advice, facts, device, found->exposed_ns);
 	int rc;
@@ -121,23 +112,34 @@ static int recommend(const struct facts *facts, struct advice *advice, size_t de
 	if (rc == 0)
 		rc = advice_say(item, "no kernel ran beside them for %s",
 				format_ns((double)found->exposed_ns).text);
-	return rc == 0 && facts_can_predict(facts) ? predict_pinned(item, facts, device) : rc;
+	return rc == 0 && facts_can_predict(facts) ? advice_predict(item, what_if) : rc;
+}
+
+/* What is predicted is what pinning alone brings; that copies can then run beside kernels comes on top. */
+static int look(const struct facts *facts, struct advice *advice, size_t device)
+{
+	const struct report *report = facts->report;
+	struct pageable found = {0};
+	struct what_if what_if = {0};
+	int rc = measure(report->profile, &report->profile->devices[device], &found);
+
+	if (rc < 0 || found.count < REPEATED_COPY_COUNT || facts_is_computing(facts, device) ||
+	    (double)found.exposed_ns <=
+		    AT_STAKE_RATIO * (double)report->timeline->devices[device].wall_ns)
+		return rc;
+	if (facts_can_predict(facts)) {
+		rc = what_if_pinned(&what_if, &facts->what_ifs, device);
+		if (rc < 0 || !facts_is_worth(facts, &what_if))
+			return rc;
+	}
+	return recommend(facts, advice, device, &found, &what_if);
 }
 
 int rule_pageable_copy(const struct facts *facts, struct advice *advice)
 {
-	const struct report *report = facts->report;
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < report->profile->device_count; i++) {
-		struct pageable found = {0};
-
-		rc = measure(report->profile, &report->profile->devices[i], &found);
-		if (rc == 0 && found.count >= REPEATED_COPY_COUNT &&
-		    !facts_is_computing(facts, i) &&
-		    (double)found.exposed_ns >
-			    AT_STAKE_RATIO * (double)report->timeline->devices[i].wall_ns)
-			rc = recommend(facts, advice, i, &found);
-	}
+	for (size_t i = 0; rc == 0 && i < facts->report->profile->device_count; i++)
+		rc = look(facts, advice, i);
 	return rc;
 }

@@ -17,6 +17,8 @@
 #define RULES(RULE)                                                                               \
 	RULE(launch_bound_graph, "repeated short kernels with launch-bound pauses: a CUDA graph") \
 	RULE(sync_every_kernel, "the host waits after nearly every launch: fewer waits")          \
+	RULE(host_decision, "the host reads a flag and launches by it: decide on the device")     \
+	RULE(copy_overlap, "copies and kernels take turns: several streams")                      \
 	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")
 
 /* What a rule needs beyond the report, per device; found once for all rules. */
@@ -44,7 +46,7 @@ struct facts {
 #define LEAST_PROGRAM_SPEEDUP 1.03
 #define LEAST_PLACE_SPEEDUP 1.05
 
-int facts_collect(struct facts *facts, const struct report *report);
+int facts_collect(struct facts *facts, const struct report *report, const char *range);
 void facts_free(struct facts *facts);
 
 /* Whether kernels run for more than 90% of the device's wall time: nothing is left to win by
@@ -58,8 +60,9 @@ struct recommendation *advice_add(struct advice *advice, const struct facts *fac
 /* Whether runs of this recording can be predicted at all; where not, rules go by time at stake. */
 bool facts_can_predict(const struct facts *facts);
 
-/* Whether a what-if was predicted and is worth telling. */
-bool facts_is_worth(const struct what_if *what_if);
+/* Whether a what-if was predicted and is worth telling: of the whole program, or of the range that
+ * was asked for. */
+bool facts_is_worth(const struct facts *facts, const struct what_if *what_if);
 
 /* Hands the prediction over to the recommendation, with the evidence that it comes from. */
 int advice_predict(struct recommendation *item, const struct what_if *what_if);

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""What the model predicted of each naive recording, and what the improved variant then measured.
+
+    tests/bench/predictions.py
+
+Needs no GPU: predictions come from tests/recordings through `rooflinectl verify --range run`, in which
+range every workload does its iterations.  `measured` is the ratio of the untraced medians of
+docs/results; `recorded` that of the two recordings without what recording added, as verify says.
+"""
+
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin" / "rooflinectl"
+
+# workload, variant before, variant after, advice whose prediction is judged
+PAIRS = [
+    ("graph_chain", "naive", "no_sync", "sync_every_kernel"),
+    ("graph_chain", "naive", "graph", "launch_bound_graph"),
+    ("graph_chain", "no_sync", "graph", "launch_bound_graph"),
+    ("dynamic_parallelism", "naive", "no_sync", "sync_every_kernel"),
+    ("graph_forkjoin", "naive", "graph_series", "launch_bound_graph"),
+    ("graph_update", "stream", "set_params", "launch_bound_graph"),
+    ("graph_pipeline", "naive", "graph_wait", "launch_bound_graph"),
+    ("pytorch", "naive", "graph", "launch_bound_graph"),
+    ("dependent_launch", "naive", "graph", "launch_bound_graph"),
+    ("conditional_if", "naive", "conditional", "host_decision"),
+    ("conditional_ifelse", "naive", "conditional", "host_decision"),
+    ("conditional_switch", "naive", "conditional", "host_decision"),
+    ("conditional_while", "naive", "conditional", "host_decision"),
+    ("conditional_nested", "naive", "conditional", "host_decision"),
+    ("conditional_precision", "naive", "conditional", "host_decision"),
+    ("device_graph", "naive", "tail", "host_decision"),
+    ("device_scheduler", "naive", "tail", "host_decision"),
+    ("device_choice", "naive", "tail", "host_decision"),
+    ("copy_overlap", "naive", "streamed", "copy_overlap"),
+    ("copy_overlap", "pinned", "streamed", "copy_overlap"),
+    ("copy_overlap", "naive", "pinned", "pageable_copy"),
+    ("graph_large", "naive", "graph", "launch_bound_graph"),
+    ("work_queue_mild", "naive", "queue", "launch_bound_graph"),
+]
+
+
+def medians():
+    """Microseconds an iteration of each untraced variant, by workload and variant."""
+    found = {}
+    for path in sorted((ROOT / "docs" / "results").glob("*.txt")):
+        workload = None
+        for line in path.read_text().splitlines():
+            head = re.match(r"(\w+) \([A-I]\d\):", line)
+            row = re.match(r"(\w+) +([\d.]+) +[\d.]+ \.\. +[\d.]+ .*x$", line)
+            if head:
+                workload = head[1]
+            elif row and workload:
+                found.setdefault((workload, row[1]), float(row[2]))
+    return found
+
+
+def verify(before, after, advice):
+    """verify's JSON, without a prediction where there is no such advice."""
+    for options in (["--strategy", advice], []):
+        command = [TOOL, "verify", "--range", "run", "--format", "json", *options, before, after]
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            check=False,
+            env=dict(os.environ, XDG_DATA_HOME="/nonexistent"),
+        )
+        if done.returncode == 0:
+            result = json.loads(done.stdout)
+            if not options:
+                result["predicted"] = None
+            return result
+    raise SystemExit(done.stderr.decode())
+
+
+def times(ratio):
+    return f"{ratio:.2f}x" if ratio else "-"
+
+
+def main():
+    untraced = medians()
+    layout = "{:21} {:8} {:12} {:19} {:>9} {:>14} {:>8} {:>8} {:>7} {}"
+    print(
+        layout.format(
+            *("workload before after advice predicted interval recorded measured error".split()),
+            "inside",
+        )
+    )
+    errors, inside_count = [], 0
+    for workload, before, after, advice in PAIRS:
+        result = verify(
+            ROOT / "tests" / "recordings" / f"{workload}.{before}",
+            ROOT / "tests" / "recordings" / f"{workload}.{after}",
+            advice,
+        )
+        predicted, low, high = result["predicted"], result["low"], result["high"]
+        measured = None
+        if (workload, before) in untraced and (workload, after) in untraced:
+            measured = untraced[workload, before] / untraced[workload, after]
+        truth = measured or result["measured"]
+        # no advice is a prediction, too: that nothing is to be gained, or something lost
+        error = (predicted or min(1, truth)) / truth - 1
+        is_inside = low <= truth <= high if predicted else truth <= 1.03
+        errors.append(abs(error))
+        inside_count += is_inside
+        print(
+            layout.format(
+                workload,
+                before,
+                after,
+                advice,
+                times(predicted),
+                f"{low:.2f} .. {high:.2f}" if predicted else "no advice",
+                times(result["measured"]),
+                times(measured),
+                f"{100 * error:+.1f}%",
+                "yes" if is_inside else "no",
+            )
+        )
+    print(
+        f"\n{len(errors)} rows: median error {100 * statistics.median(errors):.1f}%, "
+        f"{sum(e <= 0.25 for e in errors)} within 25%, {inside_count} inside the interval"
+    )
+
+
+if __name__ == "__main__":
+    main()
