@@ -162,6 +162,21 @@ bool facts_is_computing(const struct facts *facts, size_t device)
 	return (double)times->kernel_ns > 0.9 * (double)times->wall_ns;
 }
 
+bool facts_has_device_work(const struct facts *facts, size_t device)
+{
+	const struct report *report = facts->report;
+	const struct profile_device *what = &report->profile->devices[device];
+
+	for (size_t i = 0; i < report->device_work->burst_count; i++)
+		if (report->device_work->bursts[i].device == device)
+			return true;
+	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++)
+		if (report->profile->ops[i].kind == OP_GRAPH &&
+		    report->profile->graph_launches[report->profile->ops[i].detail].launch_mode)
+			return true;
+	return false;
+}
+
 bool facts_can_predict(const struct facts *facts)
 {
 	return facts->what_ifs.predictor.is_usable;

@@ -234,8 +234,11 @@ static int add_waits(struct what_if *out, struct attempt *attempt, size_t index)
 	size_t count = change_drop_waits(&attempt->change, attempt->all->model, sequence.first_call,
 					 end_call);
 
-	if (!count)
+	if (2 * count < sequence.iteration_count) { /* not the loop's own: they stay */
+		for (size_t i = sequence.first_call; i < end_call; i++)
+			attempt->change.calls[i] = CALL_KEPT;
 		return 0;
+	}
 	out->changed_count += count;
 	out->loop_count += !is_repeated(&attempt->all->sequences, index);
 	out->iteration_count += sequence.iteration_count;
@@ -343,10 +346,33 @@ int what_if_overlapped(struct what_if *out, const struct what_ifs *all, size_t d
 	return conclude(out, &attempt, refusal, rc);
 }
 
-/* All of the program: what copies is not bound to loops. */
+/* From the first call of each thread whose copy changes to its last one. */
+static int add_copy_places(struct attempt *attempt)
+{
+	const struct model *model = attempt->all->model;
+	const struct profile *profile = model->profile;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++) {
+		const struct profile_thread *thread = &profile->threads[i];
+		size_t end_call = thread->first_call + thread->call_count, first = end_call,
+		       last = 0;
+
+		for (size_t j = thread->first_call; j < end_call; j++)
+			for (uint32_t k = model->submitted.first[j];
+			     k < model->submitted.first[j + 1]; k++)
+				if (attempt->change.op_ns[model->submitted.ops[k]] >= 0) {
+					first = j < first ? j : first;
+					last = j;
+				}
+		if (first < end_call)
+			rc = add_place(attempt, first, last + 1);
+	}
+	return rc;
+}
+
 int what_if_pinned(struct what_if *out, const struct what_ifs *all, size_t device)
 {
-	const struct profile *profile = all->model->profile;
 	const struct ceilings *ceilings = all->predictor.ceilings;
 	struct attempt attempt;
 	int rc = begin(&attempt, all, device, true);
@@ -356,10 +382,7 @@ int what_if_pinned(struct what_if *out, const struct what_ifs *all, size_t devic
 		out->changed_count = change_to_pinned(&attempt.change, all->model, device,
 						      ceilings_at(ceilings, CEILING_h2d_pinned, 0),
 						      ceilings_at(ceilings, CEILING_d2h_pinned, 0));
-	for (size_t i = 0; rc == 0 && out->changed_count && i < profile->thread_count; i++)
-		if (profile->threads[i].call_count)
-			rc = add_place(&attempt, profile->threads[i].first_call,
-				       profile->threads[i].first_call +
-					       profile->threads[i].call_count);
+	if (rc == 0)
+		rc = add_copy_places(&attempt);
 	return conclude(out, &attempt, REFUSED_NOTHING, rc);
 }

@@ -132,6 +132,14 @@ static bool is_capturable_copy(const struct model *model, size_t call)
 	       copy->dst_memory != MEMORY_PAGEABLE;
 }
 
+static bool is_host_function(const struct model *model, size_t call)
+{
+	const struct profile *profile = model->profile;
+	const char *name = profile->call_names[profile->calls[call].name].text;
+
+	return strstr(name, "LaunchHostFunc") || strstr(name, "StreamAddCallback");
+}
+
 /* Why the calls [first, end) cannot be captured; submitting ones follow at both ends. */
 static enum refusal why_not_captured(const struct model *model, size_t first, size_t end)
 {
@@ -144,6 +152,8 @@ static enum refusal why_not_captured(const struct model *model, size_t first, si
 			return REFUSED_HAS_GRAPHS;
 		if (class == CALL_MEMORY)
 			return REFUSED_ALLOCATES;
+		if (is_host_function(model, i))
+			return REFUSED_CALLS_BACK;
 		if (class == CALL_COPY && !is_capturable_copy(model, i))
 			return REFUSED_BLOCKING_COPY;
 		is_read = is_read || copies_to_host(model, i);

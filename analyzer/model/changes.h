@@ -18,6 +18,7 @@
 	REFUSAL(READS_BACK, "the host reads a result before it launches what follows")           \
 	REFUSAL(ALLOCATES, "memory is allocated or freed in between")                            \
 	REFUSAL(BLOCKING_COPY, "a blocking copy, or one of pageable memory, cannot be captured") \
+	REFUSAL(CALLS_BACK, "a function of the host runs in between, in a graph as well")        \
 	REFUSAL(NO_DECISION, "the host reads nothing small before it launches what follows")     \
 	REFUSAL(NO_COPIES, "there are no copies beside kernels to overlap")                      \
 	REFUSAL(HAS_GRAPHS, "it is launched by graphs already")

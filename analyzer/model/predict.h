@@ -12,8 +12,8 @@
 #include "model/changes.h"
 
 /* Of the time after the change.  What is bound by the host differs by as much from run to run on
- * machines of one kind: conditional_while, naive, took 190 us an iteration on one day and 151 us on
- * another, graph_chain 25 and 32 us (docs/commands/verify.md). */
+ * machines of one kind: conditional_while, naive, took 190 us an iteration one time and 151 us
+ * another, graph_chain 25 and 32 us (docs/results/workloads-again.txt). */
 #define MODEL_MARGIN 0.20
 /* A replay without a change that is so far off says that the model does not hold: no prediction. */
 #define REPLAY_ERROR_MOST 0.03

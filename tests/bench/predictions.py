@@ -41,6 +41,7 @@ PAIRS = [
     ("copy_overlap", "naive", "streamed", "copy_overlap"),
     ("copy_overlap", "pinned", "streamed", "copy_overlap"),
     ("copy_overlap", "naive", "pinned", "pageable_copy"),
+    ("graph_pipeline", "stream", "graph", "launch_bound_graph"),
     ("graph_large", "naive", "graph", "launch_bound_graph"),
     ("work_queue_mild", "naive", "queue", "launch_bound_graph"),
 ]

@@ -89,11 +89,15 @@ print($1)"
 	[ "$output" = "['saxpy(int, float, float*)', '_Z5saxpyifPf', 2, 15000, 7500.0, 5000, 10000, 5000, 10000, [64, 2, 1], [256, 1, 1], 32]" ]
 	run json "[(g['duration_ns'], g['cause'], g['before']['kind'], g['after']['kind'], sum(g['by_cause'].values())) for g in report['gaps']]"
 	[ "$output" = "[(5000, 'launch', 'kernel', 'kernel', 5000), (1000, 'unknown', 'kernel', 'copy', 1000)]" ]
-	for i in 1 2 3 4 5 6 7 8 9; do
-		echo "10${i}5000,10${i}6000,1,1,3,4096,0,1,7" >>roofline.1/host.7/copies.csv
-	done
-	run json "[(a['id'], a['speedup'], a['low'], a['high']) for a in report['advice']]"
-	[ "$output" = "[('pageable_copy', None, None, None)]" ]
+	run "$ROOFLINECTL" report "$root/tests/recordings/graph_chain.naive" --format json
+	printf '%s' "$output" >report.json
+	run python3 -c "
+import json
+[graph, syncs] = json.load(open('report.json'))['advice']
+print([(a['id'], a['strategy'], a['workload'], bool(a['evidence'])) for a in (graph, syncs)])
+print(all(p['low'] < p['speedup'] < p['high'] for a in (graph, syncs) for p in (a, a['place'])))"
+	[ "${lines[0]}" = "[('launch_bound_graph', 'cuda_graph', 'graph_chain', True), ('sync_every_kernel', 'remove_syncs', 'graph_chain', True)]" ]
+	[ "${lines[1]}" = True ]
 }
 
 @test "CSV is a table of one section with its columns in the first line" {

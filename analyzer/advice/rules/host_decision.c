@@ -28,13 +28,13 @@ static int recommend(const struct facts *facts, struct advice *advice, size_t de
 	item->workload = "conditional_if";
 	item->risk = "What the bodies do must be known when the graph is built, and they cannot "
 		     "allocate. A GPU or driver older than CUDA 12.4 has no conditional nodes.";
-	item->pattern =
-		"cudaGraphConditionalHandleCreate(&handle, graph, 0, 0);\n"
-		"/* the kernel that finds the flag: cudaGraphSetConditional(handle, flag); */\n"
-		"params.type = cudaGraphNodeTypeConditional;\n"
-		"params.conditional.handle = handle;\n"
-		"params.conditional.type = cudaGraphCondTypeIf; /* While, Switch */\n"
-		"cudaGraphAddNode(&node, graph, &flag_node, NULL, 1, &params);";
+	item->pattern = "cudaGraphConditionalHandleCreate(&handle, graph, 0, 0);\n"
+			"/* in the kernel that finds the flag: */\n"
+			"/*     cudaGraphSetConditional(handle, flag); */\n"
+			"params.type = cudaGraphNodeTypeConditional;\n"
+			"params.conditional.handle = handle;\n"
+			"params.conditional.type = cudaGraphCondTypeIf; /* While, Switch */\n"
+			"cudaGraphAddNode(&node, graph, &flag_node, NULL, 1, &params);";
 	rc = advice_say(item, "%s times the host reads up to %d bytes and then launches",
 			format_count(what_if->changed_count).text, DECISION_BYTES);
 	return rc < 0 ? rc : advice_predict(item, what_if);

@@ -58,12 +58,12 @@ static int recommend(const struct facts *facts, struct advice *advice, size_t de
 			"cudaGraphInstantiate(&exec, graph, 0);\n"
 			"for (...) cudaGraphLaunch(exec, stream);";
 	rc = what_if->prediction.place_before_ns ? say_predicted(item, what_if) : 0;
-	if (rc == 0 && found->short_pause_count)
+	if (rc == 0 && found->short_pause_launch_ns + found->short_pause_host_ns > 0)
 		rc = advice_say(item,
 				"%s pauses of up to 100 us between kernels of up to 100 us that "
 				"one thread launches repeatedly",
 				format_count(found->short_pause_count).text);
-	if (rc == 0 && found->short_pause_count)
+	if (rc == 0 && found->short_pause_launch_ns + found->short_pause_host_ns > 0)
 		rc = advice_say(item,
 				"in these pauses: %s in launches, %s of host code between "
 				"them",
@@ -88,7 +88,7 @@ static int look(const struct facts *facts, struct advice *advice, size_t device)
 	struct what_if what_if = {0};
 	int rc = 0;
 
-	if (facts_is_computing(facts, device))
+	if (facts_is_computing(facts, device) || facts_has_device_work(facts, device))
 		return 0;
 	if (facts_can_predict(facts)) {
 		rc = what_if_graph(&what_if, &facts->what_ifs, device);

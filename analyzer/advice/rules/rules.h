@@ -53,6 +53,9 @@ void facts_free(struct facts *facts);
  * filling its pauses. */
 bool facts_is_computing(const struct facts *facts, size_t device);
 
+/* Whether the device launched work itself: what the host waits for is then more than is recorded. */
+bool facts_has_device_work(const struct facts *facts, size_t device);
+
 /* Adds a recommendation about a device, or NULL when memory runs out. */
 struct recommendation *advice_add(struct advice *advice, const struct facts *facts, size_t device,
 				  int64_t at_stake_ns);

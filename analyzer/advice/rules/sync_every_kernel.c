@@ -73,7 +73,8 @@ static int look(const struct facts *facts, struct advice *advice, size_t device)
 	struct what_if what_if = {0};
 	int rc = 0;
 
-	if (facts_is_computing(facts, device) || stake_ns(facts, device) <= 0)
+	if (facts_is_computing(facts, device) || facts_has_device_work(facts, device) ||
+	    stake_ns(facts, device) <= 0)
 		return 0;
 	if (facts_can_predict(facts)) {
 		rc = what_if_fewer_waits(&what_if, &facts->what_ifs, device);
