@@ -9,31 +9,64 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RULE_FUNCTION(name, summary) rule_##name,
-static int (*const rules[])(const struct facts *facts,
-			    struct advice *advice) = {RULES(RULE_FUNCTION)};
-#undef RULE_FUNCTION
+#define RULE_ADDRESS(name, summary) &rule_##name,
+static const struct rule *const rules[] = {RULES(RULE_ADDRESS)};
+#undef RULE_ADDRESS
 
-struct recommendation *advice_add(struct advice *advice, const struct facts *facts, size_t device,
-				  int64_t at_stake_ns)
+static char *target_of(const struct facts *facts, size_t device)
 {
-	const struct profile_device *what = &facts->report->profile->devices[device];
-	int64_t wall_ns = facts->report->timeline->devices[device].wall_ns;
-	struct recommendation *items, *item;
-	char target[256];
+	char text[256];
 
-	items = realloc(advice->items, (advice->count + 1) * sizeof(*items));
+	snprintf(text, sizeof(text), "GPU %zu (%s)", device,
+		 facts->report->profile->devices[device].name);
+	return strdup(text);
+}
+
+static struct recommendation *add(struct advice *advice, const struct facts *facts, size_t device,
+				  const struct rule *rule)
+{
+	struct recommendation *items = realloc(advice->items, (advice->count + 1) * sizeof(*items));
+	struct recommendation *item;
+
 	if (!items)
 		return NULL;
 	advice->items = items;
 	item = &items[advice->count];
-	snprintf(target, sizeof(target), "GPU %zu (%s)", device, what->name);
-	*item = (struct recommendation){.target = strdup(target), .at_stake_ns = at_stake_ns};
+	*item = (struct recommendation){.id = rule->id,
+					.strategy = rule->strategy,
+					.title = rule->title,
+					.pattern = rule->pattern,
+					.risk = rule->risk,
+					.workload = rule->workload,
+					.target = target_of(facts, device)};
 	if (!item->target)
 		return NULL;
-	item->at_stake_ratio = wall_ns ? (double)at_stake_ns / (double)wall_ns : 0;
 	advice->count++;
 	return item;
+}
+
+__attribute__((format(printf, 5, 6))) static int reject(struct advice *advice,
+							const struct facts *facts, size_t device,
+							const struct rule *rule, const char *format,
+							...)
+{
+	struct rejection *rejections =
+		realloc(advice->rejections, (advice->rejection_count + 1) * sizeof(*rejections));
+	struct rejection *item;
+	char reason[256];
+	va_list arguments;
+
+	if (!rejections)
+		return -ENOMEM;
+	advice->rejections = rejections;
+	item = &rejections[advice->rejection_count];
+	va_start(arguments, format);
+	vsnprintf(reason, sizeof(reason), format, arguments);
+	va_end(arguments);
+	*item = (struct rejection){rule->id, rule->strategy, rule->title, target_of(facts, device),
+				   strdup(reason)};
+	advice->rejection_count++;
+	return item->target && item->reason ? 0 : -ENOMEM;
 }
 
 int advice_say(struct recommendation *item, const char *format, ...)
@@ -60,7 +93,8 @@ static struct predicted_speedup speedup_of(const struct predicted_ratio *ratio)
 	return (struct predicted_speedup){ratio->speedup, ratio->low, ratio->high};
 }
 
-int advice_predict(struct recommendation *item, const struct what_if *what_if)
+/* Hands the prediction over to the recommendation, with the evidence that it comes from. */
+static int put_prediction(struct recommendation *item, const struct what_if *what_if)
 {
 	const struct prediction *prediction = &what_if->prediction;
 
@@ -69,6 +103,65 @@ int advice_predict(struct recommendation *item, const struct what_if *what_if)
 	return advice_say(item, "re-simulated: %s instead of %s",
 			  format_ns((double)prediction->place_after_ns).text,
 			  format_ns((double)prediction->place_before_ns).text);
+}
+
+/* Time at stake: what the rule says, and no less than what the prediction saves. */
+static void put_stake(struct recommendation *item, const struct facts *facts, size_t device,
+		      const struct rule *rule, const struct what_if *what_if)
+{
+	int64_t wall_ns = facts->report->timeline->devices[device].wall_ns;
+	int64_t stake_ns = rule->stake_ns ? rule->stake_ns(facts, device) : 0;
+	int64_t saved_ns =
+		what_if ? what_if->prediction.place_before_ns - what_if->prediction.place_after_ns
+			: 0;
+
+	if (saved_ns > stake_ns)
+		stake_ns = saved_ns;
+	item->at_stake_ns = stake_ns < wall_ns ? stake_ns : wall_ns;
+	item->at_stake_ratio = wall_ns ? (double)item->at_stake_ns / (double)wall_ns : 0;
+}
+
+static int recommend(struct advice *advice, const struct facts *facts, size_t device,
+		     const struct rule *rule, const struct what_if *what_if)
+{
+	struct recommendation *item = add(advice, facts, device, rule);
+	int rc = item ? rule->say(item, facts, device, what_if) : -ENOMEM;
+
+	if (rc == 0 && what_if)
+		rc = put_prediction(item, what_if);
+	if (rc == 0)
+		put_stake(item, facts, device, rule, what_if);
+	return rc;
+}
+
+static int consider(struct advice *advice, const struct facts *facts, size_t device,
+		    const struct rule *rule)
+{
+	struct what_if what_if = {0};
+	int rc;
+
+	if (rule->is_candidate && !rule->is_candidate(facts, device))
+		return 0;
+	if (facts_is_computing(facts, device))
+		return reject(advice, facts, device, rule,
+			      "kernels run for more than 90%% of the time");
+	if (!facts_can_predict(facts))
+		return rule->is_promising && rule->is_promising(facts, device)
+			       ? recommend(advice, facts, device, rule, NULL)
+			       : 0;
+	if (rule->is_blind_to_device_work && facts_has_device_work(facts, device))
+		return reject(advice, facts, device, rule,
+			      "the device launches work itself, which is not in the trace");
+	rc = rule->what_if(&what_if, &facts->what_ifs, device);
+	if (rc < 0)
+		return rc;
+	if (what_if.refusal != REFUSED_NONE)
+		return reject(advice, facts, device, rule, "%s", refusal_text(what_if.refusal));
+	if (!facts_is_worth(facts, &what_if))
+		return reject(advice, facts, device, rule,
+			      "re-simulated, this part would be %.2fx as fast, the whole run %.2fx",
+			      what_if.prediction.place.speedup, what_if.prediction.program.speedup);
+	return recommend(advice, facts, device, rule, &what_if);
 }
 
 /* The greatest gain first; what is not predicted after that, most at stake first. */
@@ -85,13 +178,23 @@ static int compare_items(const void *left, const void *right)
 	return order ? order : strcmp(a->target, b->target);
 }
 
+/* Stands among the rejected where no strategy can be re-simulated. */
+static const struct rule prediction = {
+	.id = "prediction",
+	.strategy = "predictions",
+	.title = "Predict what a change would bring",
+};
+
 static int run_rules(struct advice *advice, const struct report *report, const char *range)
 {
 	struct facts facts = {0};
 	int rc = facts_collect(&facts, report, range);
 
 	for (size_t i = 0; rc == 0 && i < sizeof(rules) / sizeof(rules[0]); i++)
-		rc = rules[i](&facts, advice);
+		for (size_t j = 0; rc == 0 && j < report->profile->device_count; j++)
+			rc = consider(advice, &facts, j, rules[i]);
+	if (rc == 0 && !facts_can_predict(&facts) && report->profile->device_count)
+		rc = reject(advice, &facts, 0, &prediction, "%s", facts.what_ifs.predictor.why_not);
 	facts_free(&facts);
 	return rc;
 }
@@ -122,6 +225,11 @@ void advice_free(struct advice *advice)
 		free(advice->items[i].evidence);
 		free(advice->items[i].target);
 	}
+	for (size_t i = 0; i < advice->rejection_count; i++) {
+		free(advice->rejections[i].target);
+		free(advice->rejections[i].reason);
+	}
+	free(advice->rejections);
 	free(advice->items);
 	free(advice);
 }

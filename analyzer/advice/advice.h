@@ -33,9 +33,18 @@ struct recommendation {
 	struct predicted_speedup place; /* of the part that changes, set-up left out */
 };
 
+/* A strategy that was considered and is not recommended. */
+struct rejection {
+	const char *id, *strategy, *title; /* of the rule */
+	char *target;			   /* owned */
+	char *reason;			   /* owned */
+};
+
 struct advice {
 	struct recommendation *items; /* the greatest gain first, then most at stake */
 	size_t count;
+	struct rejection *rejections; /* in the order of the rules */
+	size_t rejection_count;
 };
 
 /* Runs every rule.  range: the NVTX range that predictions of a place are for; NULL: the loops that

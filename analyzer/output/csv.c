@@ -272,11 +272,24 @@ void csv_section_streams(struct sheet *sheet)
 	}
 }
 
+/* Three fields, empty where nothing is predicted. */
+static void put_predicted(struct sheet *sheet, const struct predicted_speedup *predicted)
+{
+	const double figures[] = {predicted->speedup, predicted->low, predicted->high};
+
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+		if (predicted->speedup > 0)
+			put_real(sheet, figures[i]);
+		else
+			put_text(sheet, NULL);
+}
+
 void csv_section_advice(struct sheet *sheet)
 {
 	const struct advice *advice = sheet->report->advice;
 
-	put_heads(sheet, "id,strategy,title,target,at_stake_ns,at_stake_ratio,workload");
+	put_heads(sheet, "id,strategy,title,target,at_stake_ns,at_stake_ratio,workload,speedup,low,"
+			 "high,place_speedup,place_low,place_high");
 	for (size_t i = 0; advice && i < row_count(sheet, advice->count); i++) {
 		const struct recommendation *item = &advice->items[i];
 
@@ -287,6 +300,25 @@ void csv_section_advice(struct sheet *sheet)
 		put_integer(sheet, item->at_stake_ns);
 		put_real(sheet, item->at_stake_ratio);
 		put_text(sheet, item->workload);
+		put_predicted(sheet, &item->program);
+		put_predicted(sheet, &item->place);
+		end_row(sheet);
+	}
+}
+
+void csv_section_rejected(struct sheet *sheet)
+{
+	const struct advice *advice = sheet->report->advice;
+
+	put_heads(sheet, "id,strategy,title,target,reason");
+	for (size_t i = 0; advice && i < row_count(sheet, advice->rejection_count); i++) {
+		const struct rejection *item = &advice->rejections[i];
+
+		put_text(sheet, item->id);
+		put_text(sheet, item->strategy);
+		put_text(sheet, item->title);
+		put_text(sheet, item->target);
+		put_text(sheet, item->reason);
 		end_row(sheet);
 	}
 }

@@ -358,6 +358,25 @@ json_t *json_section_advice(const struct json_report *json)
 	return array;
 }
 
+json_t *json_section_rejected(const struct json_report *json)
+{
+	const struct advice *advice = json->report->advice;
+	json_t *array = json_array();
+
+	for (size_t i = 0; advice && i < advice->rejection_count; i++) {
+		const struct rejection *rejection = &advice->rejections[i];
+		json_t *item = json_object();
+
+		set_text(item, "id", rejection->id);
+		set_text(item, "strategy", rejection->strategy);
+		set_text(item, "title", rejection->title);
+		set_text(item, "target", rejection->target);
+		set_text(item, "reason", rejection->reason);
+		json_array_append_new(array, item);
+	}
+	return array;
+}
+
 json_t *json_section_losses(const struct json_report *json)
 {
 	return losses_of(json->report->profile);

@@ -47,6 +47,7 @@
 	SECTION(concurrency, "Concurrency")                     \
 	SECTION(streams, "Streams")                             \
 	SECTION(advice, "Advice")                               \
+	SECTION(rejected, "Considered and rejected")            \
 	SECTION(losses, "Lost")                                 \
 	SECTION(not_visible, "Not visible")
 

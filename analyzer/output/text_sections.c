@@ -621,6 +621,22 @@ void page_section_advice(struct page *page)
 		put_recommendation(page, i + 1, &advice->items[i]);
 }
 
+void page_section_rejected(struct page *page)
+{
+	const struct advice *advice = page->report->advice;
+
+	if (!advice || !advice->rejection_count)
+		return;
+	page_title(page, "Considered and rejected", NULL);
+	for (size_t i = 0; i < advice->rejection_count; i++) {
+		const struct rejection *item = &advice->rejections[i];
+		char text[512];
+
+		snprintf(text, sizeof(text), "%s: %s", item->strategy, item->reason);
+		page_wrap(page, "  - ", text, 4);
+	}
+}
+
 static void describe_loss(const struct profile *profile, size_t first, char *buffer, size_t size)
 {
 	const char *kind = profile->losses[first].kind, *meaning = profile_loss_meaning(kind);

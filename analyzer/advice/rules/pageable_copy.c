@@ -14,8 +14,6 @@
 #include "analysis/sums.h"
 #include "base/format.h"
 
-#include <errno.h>
-
 #define AT_STAKE_RATIO 0.05
 #define REPEATED_COPY_COUNT 10
 #define MEMORY_PAGEABLE 1 /* CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE */
@@ -84,62 +82,63 @@ static int measure(const struct profile *profile, const struct profile_device *d
 	return rc;
 }
 
-static int recommend(const struct facts *facts, struct advice *advice, size_t device,
-		     const struct pageable *found, const struct what_if *what_if)
+static int say(struct recommendation *item, const struct facts *facts, size_t device,
+	       const struct what_if *what_if)
 {
-	struct recommendation *item = advice_add(advice, facts, device, found->exposed_ns);
-	int rc;
+	const struct profile *profile = facts->report->profile;
+	struct pageable found = {0};
+	int rc = measure(profile, &profile->devices[device], &found);
 
-	if (!item)
-		return -ENOMEM;
-	item->id = "pageable_copy";
-	item->strategy = "pinned_memory";
-	item->title = "Copy from and to pinned host memory, asynchronously, beside the kernels";
-	item->risk = "Pinned memory is taken from the whole machine and slow to allocate: once, "
-		     "outside of loops. An asynchronous copy must have ended before the host "
-		     "touches its buffer.";
-	item->pattern = "cudaMallocHost(&host, bytes); /* once */\n"
-			"cudaMemcpyAsync(device, host, bytes, cudaMemcpyDefault, copy_stream);\n"
-			"cudaEventRecord(copied, copy_stream);\n"
-			"cudaStreamWaitEvent(compute_stream, copied);";
-	rc = advice_say(item, "%s copies with pageable memory, %s in %s (%s)",
-			format_count(found->count).text, format_bytes((double)found->bytes).text,
-			format_ns((double)found->copy_ns).text,
-			format_rate(found->copy_ns
-					    ? (double)found->bytes / (double)found->copy_ns * 1e9
-					    : 0)
-				.text);
+	(void)what_if;
+	if (rc == 0)
+		rc = advice_say(item, "%s copies with pageable memory, %s in %s (%s)",
+				format_count(found.count).text,
+				format_bytes((double)found.bytes).text,
+				format_ns((double)found.copy_ns).text,
+				format_rate(found.copy_ns ? (double)found.bytes /
+								    (double)found.copy_ns * 1e9
+							  : 0)
+					.text);
 	if (rc == 0)
 		rc = advice_say(item, "no kernel ran beside them for %s",
-				format_ns((double)found->exposed_ns).text);
-	return rc == 0 && facts_can_predict(facts) ? advice_predict(item, what_if) : rc;
+				format_ns((double)found.exposed_ns).text);
+	return rc;
+}
+
+static int64_t stake_ns(const struct facts *facts, size_t device)
+{
+	const struct profile *profile = facts->report->profile;
+	struct pageable found = {0};
+
+	return measure(profile, &profile->devices[device], &found) == 0 ? found.exposed_ns : 0;
+}
+
+static bool is_candidate(const struct facts *facts, size_t device)
+{
+	const struct profile *profile = facts->report->profile;
+	double wall_ns = (double)facts->report->timeline->devices[device].wall_ns;
+	struct pageable found = {0};
+
+	return measure(profile, &profile->devices[device], &found) == 0 &&
+	       found.count >= REPEATED_COPY_COUNT &&
+	       (double)found.exposed_ns > AT_STAKE_RATIO * wall_ns;
 }
 
 /* What is predicted is what pinning alone brings; that copies can then run beside kernels comes on top. */
-static int look(const struct facts *facts, struct advice *advice, size_t device)
-{
-	const struct report *report = facts->report;
-	struct pageable found = {0};
-	struct what_if what_if = {0};
-	int rc = measure(report->profile, &report->profile->devices[device], &found);
-
-	if (rc < 0 || found.count < REPEATED_COPY_COUNT || facts_is_computing(facts, device) ||
-	    (double)found.exposed_ns <=
-		    AT_STAKE_RATIO * (double)report->timeline->devices[device].wall_ns)
-		return rc;
-	if (facts_can_predict(facts)) {
-		rc = what_if_pinned(&what_if, &facts->what_ifs, device);
-		if (rc < 0 || !facts_is_worth(facts, &what_if))
-			return rc;
-	}
-	return recommend(facts, advice, device, &found, &what_if);
-}
-
-int rule_pageable_copy(const struct facts *facts, struct advice *advice)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < facts->report->profile->device_count; i++)
-		rc = look(facts, advice, i);
-	return rc;
-}
+const struct rule rule_pageable_copy = {
+	.id = "pageable_copy",
+	.strategy = "pinned_memory",
+	.title = "Copy from and to pinned host memory, asynchronously, beside the kernels",
+	.risk = "Pinned memory is taken from the whole machine and slow to allocate: once, "
+		"outside of loops. An asynchronous copy must have ended before the host "
+		"touches its buffer.",
+	.pattern = "cudaMallocHost(&host, bytes); /* once */\n"
+		   "cudaMemcpyAsync(device, host, bytes, cudaMemcpyDefault, copy_stream);\n"
+		   "cudaEventRecord(copied, copy_stream);\n"
+		   "cudaStreamWaitEvent(compute_stream, copied);",
+	.what_if = what_if_pinned,
+	.is_candidate = is_candidate,
+	.is_promising = is_candidate,
+	.stake_ns = stake_ns,
+	.say = say,
+};

@@ -1,11 +1,12 @@
 /*
  * rules.h - every recommendation, once.
  *
- * To add one: write analyzer/advice/rules/foo.c with rule_foo() and add its
- * RULE row here.  A rule looks at the facts and adds what it finds with
- * advice_add(); its thresholds stand at the top of its file with their reason.
- * Controls must stay silent: a GPU that computes nearly all the time needs no
- * advice about idle time, see facts_is_computing().
+ * To add one: write analyzer/advice/rules/foo.c with a struct rule called rule_foo
+ * and add its RULE row here.  advice.c re-simulates the run with each rule's
+ * strategy and recommends what gains; where nothing can be predicted the rule says
+ * whether enough is at stake.  What was considered and not recommended is kept with
+ * the reason.  Controls must stay silent: a GPU that computes nearly all the time
+ * needs no advice about idle time, see facts_is_computing().
  */
 #ifndef ROOFLINE_RULES_H
 #define ROOFLINE_RULES_H
@@ -56,10 +57,6 @@ bool facts_is_computing(const struct facts *facts, size_t device);
 /* Whether the device launched work itself: what the host waits for is then more than is recorded. */
 bool facts_has_device_work(const struct facts *facts, size_t device);
 
-/* Adds a recommendation about a device, or NULL when memory runs out. */
-struct recommendation *advice_add(struct advice *advice, const struct facts *facts, size_t device,
-				  int64_t at_stake_ns);
-
 /* Whether runs of this recording can be predicted at all; where not, rules go by time at stake. */
 bool facts_can_predict(const struct facts *facts);
 
@@ -67,17 +64,29 @@ bool facts_can_predict(const struct facts *facts);
  * was asked for. */
 bool facts_is_worth(const struct facts *facts, const struct what_if *what_if);
 
-/* Hands the prediction over to the recommendation, with the evidence that it comes from. */
-int advice_predict(struct recommendation *item, const struct what_if *what_if);
-
 /* Adds a sentence of evidence.  Returns 0 or -ENOMEM. */
 __attribute__((format(printf, 2, 3))) int advice_say(struct recommendation *item,
 						     const char *format, ...);
 
-/* Each returns 0 or -ENOMEM. */
-#define RULE_PROTOTYPE(name, summary) \
-	int rule_##name(const struct facts *facts, struct advice *advice);
-RULES(RULE_PROTOTYPE)
-#undef RULE_PROTOTYPE
+struct rule {
+	const char *id, *strategy, *title, *workload, *risk;
+	const char *pattern; /* a few lines of CUDA, newline separated */
+	/* What the strategy would bring; returns 0 or -ENOMEM. */
+	int (*what_if)(struct what_if *out, const struct what_ifs *all, size_t device);
+	/* Whether there is anything to look at, also with a prediction; NULL: always. */
+	bool (*is_candidate)(const struct facts *facts, size_t device);
+	/* Without a prediction: whether enough is at stake; NULL: never. */
+	bool (*is_promising)(const struct facts *facts, size_t device);
+	/* Time that it could remove at most; NULL: what the prediction saves. */
+	int64_t (*stake_ns)(const struct facts *facts, size_t device);
+	/* The evidence; returns 0 or -ENOMEM.  what_if is NULL where nothing was predicted. */
+	int (*say)(struct recommendation *item, const struct facts *facts, size_t device,
+		   const struct what_if *what_if);
+	bool is_blind_to_device_work; /* predicts nothing where the device launches work itself */
+};
+
+#define RULE_DECLARATION(name, summary) extern const struct rule rule_##name;
+RULES(RULE_DECLARATION)
+#undef RULE_DECLARATION
 
 #endif

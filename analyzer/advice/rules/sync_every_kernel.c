@@ -12,8 +12,6 @@
 
 #include "base/format.h"
 
-#include <errno.h>
-
 #define WAITS_PER_LAUNCH 0.5
 #define LAUNCH_COUNT 100
 #define AT_STAKE_RATIO 0.10
@@ -23,39 +21,30 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 	return facts->devices[device].sync_ns + facts->devices[device].launch_ns;
 }
 
-static int recommend(const struct facts *facts, struct advice *advice, size_t device,
-		     const struct what_if *what_if)
+static int say(struct recommendation *item, const struct facts *facts, size_t device,
+	       const struct what_if *what_if)
 {
 	const struct device_facts *found = &facts->devices[device];
-	struct recommendation *item = advice_add(advice, facts, device, stake_ns(facts, device));
-	int rc;
+	int rc = advice_say(item, "%s waits of the host for %s launches (%.2f each)",
+			    format_count(found->sync_count).text,
+			    format_count(found->launch_count).text,
+			    (double)found->sync_count / (double)found->launch_count);
 
-	if (!item)
-		return -ENOMEM;
-	item->id = "sync_every_kernel";
-	item->strategy = "remove_syncs";
-	item->title = "Wait for the GPU only where the host needs a result";
-	item->workload = "graph_chain";
-	item->risk = "Errors of kernels surface at the next wait; buffers that the host reads or "
-		     "reuses still need one.";
-	item->pattern = "for (...) kernel<<<grid, block, 0, stream>>>(...); /* no wait in here */\n"
-			"cudaStreamSynchronize(stream); /* once, before the host reads */";
-	rc = advice_say(item, "%s waits of the host for %s launches (%.2f each)",
-			format_count(found->sync_count).text,
-			format_count(found->launch_count).text,
-			(double)found->sync_count / (double)found->launch_count);
 	if (rc == 0)
 		rc = advice_say(item,
 				"the GPU was idle for %s inside waits and %s during "
 				"launches",
 				format_ns((double)found->sync_ns).text,
 				format_ns((double)found->launch_ns).text);
-	if (rc == 0 && what_if->prediction.place_before_ns)
+	if (rc == 0 && what_if)
 		rc = advice_say(item, "in %s of them the host reads nothing that was copied to it",
 				format_count(what_if->changed_count).text);
-	if (rc == 0 && what_if->prediction.place_before_ns)
-		rc = advice_predict(item, what_if);
 	return rc;
+}
+
+static bool is_candidate(const struct facts *facts, size_t device)
+{
+	return facts->devices[device].sync_count > 0 && facts->devices[device].launch_count > 0;
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
@@ -68,28 +57,19 @@ static bool is_promising(const struct facts *facts, size_t device)
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;
 }
 
-static int look(const struct facts *facts, struct advice *advice, size_t device)
-{
-	struct what_if what_if = {0};
-	int rc = 0;
-
-	if (facts_is_computing(facts, device) || facts_has_device_work(facts, device) ||
-	    stake_ns(facts, device) <= 0)
-		return 0;
-	if (facts_can_predict(facts)) {
-		rc = what_if_fewer_waits(&what_if, &facts->what_ifs, device);
-		return rc == 0 && facts_is_worth(facts, &what_if)
-			       ? recommend(facts, advice, device, &what_if)
-			       : rc;
-	}
-	return is_promising(facts, device) ? recommend(facts, advice, device, &what_if) : 0;
-}
-
-int rule_sync_every_kernel(const struct facts *facts, struct advice *advice)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < facts->report->profile->device_count; i++)
-		rc = look(facts, advice, i);
-	return rc;
-}
+const struct rule rule_sync_every_kernel = {
+	.id = "sync_every_kernel",
+	.strategy = "remove_syncs",
+	.title = "Wait for the GPU only where the host needs a result",
+	.workload = "graph_chain",
+	.risk = "Errors of kernels surface at the next wait; buffers that the host reads or "
+		"reuses still need one.",
+	.pattern = "for (...) kernel<<<grid, block, 0, stream>>>(...); /* no wait in here */\n"
+		   "cudaStreamSynchronize(stream); /* once, before the host reads */",
+	.what_if = what_if_fewer_waits,
+	.is_candidate = is_candidate,
+	.is_promising = is_promising,
+	.stake_ns = stake_ns,
+	.say = say,
+	.is_blind_to_device_work = true,
+};
