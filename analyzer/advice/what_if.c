@@ -56,6 +56,8 @@ int what_ifs_open(struct what_ifs *all, const struct profile *profile,
 	int rc;
 
 	*all = (struct what_ifs){0};
+	if (!predictor_fits(&all->predictor, profile))
+		return 0;
 	rc = model_build(&all->model, profile, &err);
 	if (rc == 0)
 		rc = sequences_find(&all->sequences, profile, &all->model->submitted);

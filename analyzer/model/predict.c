@@ -52,6 +52,24 @@ static void judge(struct predictor *predictor, bool has_costs)
 	predictor->is_usable = !predictor->why_not;
 }
 
+static bool is_sane(int64_t start_ns, int64_t end_ns)
+{
+	return start_ns > -MODEL_TIME_MOST_NS && end_ns < MODEL_TIME_MOST_NS;
+}
+
+bool predictor_fits(struct predictor *predictor, const struct profile *profile)
+{
+	bool fits = true;
+
+	for (size_t i = 0; i < profile->op_count; i++)
+		fits = fits && is_sane(profile->ops[i].start_ns, profile->ops[i].end_ns);
+	for (size_t i = 0; i < profile->call_count; i++)
+		fits = fits && is_sane(profile->calls[i].start_ns, profile->calls[i].end_ns);
+	if (!fits)
+		predictor->why_not = "it holds times that no run can have";
+	return fits;
+}
+
 int predictor_open(struct predictor *predictor, const struct model *model,
 		   const struct ceilings *ceilings)
 {

@@ -17,6 +17,9 @@
 #define MODEL_MARGIN 0.20
 /* A replay without a change that is so far off says that the model does not hold: no prediction. */
 #define REPLAY_ERROR_MOST 0.03
+/* Times beyond this, 146 years either way of the epoch, come from a damaged file: arithmetic on them
+ * would overflow. */
+#define MODEL_TIME_MOST_NS (INT64_MAX / 2)
 
 struct predicted_ratio {
 	double speedup, low, high; /* time before by time after */
@@ -47,6 +50,9 @@ struct prediction {
  * measured ceilings it is not usable. */
 int predictor_open(struct predictor *predictor, const struct model *model,
 		   const struct ceilings *ceilings);
+
+/* Whether a model of it can be made at all; says in why_not why not. */
+bool predictor_fits(struct predictor *predictor, const struct profile *profile);
 void predictor_free(struct predictor *predictor);
 
 /* The places together are the part that changes.  setup_ns: what the change costs once.  Returns 0
