@@ -142,10 +142,10 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 
 	if (rule->is_candidate && !rule->is_candidate(facts, device))
 		return 0;
-	if (facts_is_computing(facts, device))
+	if (!rule->is_about_kernels && facts_is_computing(facts, device))
 		return reject(advice, facts, device, rule,
 			      "kernels run for more than 90%% of the time");
-	if (!facts_can_predict(facts))
+	if (!rule->what_if || !facts_can_predict(facts))
 		return rule->is_promising && rule->is_promising(facts, device)
 			       ? recommend(advice, facts, device, rule, NULL)
 			       : 0;

@@ -259,6 +259,8 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	for name in if ifelse switch while nested; do expect conditional_$name.naive 'advice()[0] == "host_decision"'; done
 	for name in graph scheduler; do expect device_$name.naive 'advice() == ["host_decision"]'; done
 	expect pytorch.naive 'advice() == ["launch_bound_graph"]'
+	expect work_queue.naive.sampled 'advice() == ["sm_imbalance"]'
+	expect work_queue_mild.naive.sampled 'advice() == []'
 	expect graph_pipeline.naive 'advice() == ["launch_bound_graph"]'
 	expect persistent.naive 'advice() == ["launch_bound_graph"]'
 	for control in work_queue_mild.naive work_queue_mild.queue; do
@@ -268,7 +270,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 
 @test "advice: what is at stake lies within the idle time, and the evidence counts what was recorded" {
 	expect "$(recordings)" 'all(0 < a["at_stake_ns"] <= d["wall_ns"] and a["evidence"] for a in r["advice"])' \
-		'all(a["at_stake_ns"] <= d["idle_ns"] for a in r["advice"] if a["id"] not in ("pageable_copy", "copy_overlap"))'
+		'all(a["at_stake_ns"] <= d["idle_ns"] for a in r["advice"] if a["id"] not in ("pageable_copy", "copy_overlap", "sm_imbalance"))'
 	expect graph_chain.naive 'any(e.startswith("604 waits of the host for 600 launches") for a in r["advice"] for e in a["evidence"])'
 }
 

@@ -20,6 +20,7 @@
 	RULE(sync_every_kernel, "the host waits after nearly every launch: fewer waits")          \
 	RULE(host_decision, "the host reads a flag and launches by it: decide on the device")     \
 	RULE(copy_overlap, "copies and kernels take turns: several streams")                      \
+	RULE(sm_imbalance, "a few SMs work long after the others: a queue of work items")         \
 	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")
 
 /* What a rule needs beyond the report, per device; found once for all rules. */
@@ -71,7 +72,8 @@ __attribute__((format(printf, 2, 3))) int advice_say(struct recommendation *item
 struct rule {
 	const char *id, *strategy, *title, *workload, *risk;
 	const char *pattern; /* a few lines of CUDA, newline separated */
-	/* What the strategy would bring; returns 0 or -ENOMEM. */
+	/* What the strategy would bring; returns 0 or -ENOMEM.  NULL: nobody can say, and only what is
+	 * at stake is told. */
 	int (*what_if)(struct what_if *out, const struct what_ifs *all, size_t device);
 	/* Whether there is anything to look at, also with a prediction; NULL: always. */
 	bool (*is_candidate)(const struct facts *facts, size_t device);
@@ -82,6 +84,7 @@ struct rule {
 	/* The evidence; returns 0 or -ENOMEM.  what_if is NULL where nothing was predicted. */
 	int (*say)(struct recommendation *item, const struct facts *facts, size_t device,
 		   const struct what_if *what_if);
+	bool is_about_kernels;	      /* also where they run all the time */
 	bool is_blind_to_device_work; /* predicts nothing where the device launches work itself */
 };
 

@@ -1,0 +1,131 @@
+/*
+ * sm_imbalance.c - kernels whose busiest SM works long after most others have ended.
+ *
+ * Blocks with more to do than others keep one SM busy while the rest drains.  A
+ * queue from which resident blocks take the next item evens that out.  Samples say
+ * how long each SM was active, not how long the longest item takes, which a queue
+ * cannot shorten: so the time at stake is an upper bound and nothing is predicted.
+ *
+ * Fires for a kernel of at least two blocks for each SM, whose SMs are active
+ * for less than 70% of the busiest one's time, and that drains for at least 30% of
+ * its life, when that is more than 10% of wall time.
+ */
+#include "advice/rules/rules.h"
+
+#include "analysis/occupancy.h"
+#include "base/format.h"
+
+#define MOST_BALANCE 0.7
+#define LEAST_TAIL 0.3
+#define AT_STAKE_RATIO 0.10
+#define LEAST_BLOCKS_PER_SM 2
+
+/* All launches of a kernel; NULL when the statistics have none. */
+static const struct kernel_statistics *statistics_of(const struct facts *facts, uint32_t kernel)
+{
+	const struct statistics *statistics = facts->report->statistics;
+	const struct profile *profile = facts->report->profile;
+
+	for (size_t i = 0; i < statistics->kernel_count; i++)
+		if (profile->signatures[statistics->kernels[i].signature].kernel == kernel)
+			return &statistics->kernels[i];
+	return NULL;
+}
+
+/* Whether there are enough blocks for all SMs to have the same. */
+static bool has_enough_blocks(const struct facts *facts, uint32_t kernel)
+{
+	const struct kernel_statistics *all = statistics_of(facts, kernel);
+	const struct profile *profile = facts->report->profile;
+	struct occupancy occupancy;
+
+	return all &&
+	       occupancy_of(&occupancy, &profile->devices[all->device],
+			    &profile->signatures[all->signature]) &&
+	       occupancy.waves * occupancy.blocks_per_sm >= LEAST_BLOCKS_PER_SM;
+}
+
+/* Of all its launches, also those that were not sampled: what a perfect balance would save. */
+static double at_stake_ns(const struct facts *facts, const struct sm_activity_kernel *kernel)
+{
+	const struct kernel_statistics *all = statistics_of(facts, kernel->kernel);
+
+	return all ? (double)all->time.total_ns * (1 - kernel->sms / kernel->busiest_sm) : 0;
+}
+
+/* The kernel with most at stake; NULL when none is out of balance. */
+static const struct sm_activity_kernel *worst(const struct facts *facts)
+{
+	const struct sm_activity *activity = facts->report->sm_activity;
+	const struct sm_activity_kernel *found = NULL;
+
+	for (size_t i = 0; activity && i < activity->kernel_count; i++) {
+		const struct sm_activity_kernel *kernel = &activity->kernels[i];
+
+		if (kernel->busiest_sm > 0 && kernel->sms < MOST_BALANCE * kernel->busiest_sm &&
+		    (double)kernel->tail_ns >= LEAST_TAIL * (double)kernel->span_ns &&
+		    has_enough_blocks(facts, kernel->kernel) &&
+		    (!found || at_stake_ns(facts, kernel) > at_stake_ns(facts, found)))
+			found = kernel;
+	}
+	return found;
+}
+
+static int64_t stake_ns(const struct facts *facts, size_t device)
+{
+	const struct sm_activity_kernel *kernel = worst(facts);
+
+	(void)device;
+	return kernel ? (int64_t)at_stake_ns(facts, kernel) : 0;
+}
+
+static int say(struct recommendation *item, const struct facts *facts, size_t device,
+	       const struct what_if *what_if)
+{
+	const struct sm_activity_kernel *kernel = worst(facts);
+	char name[64];
+	int rc;
+
+	(void)device;
+	(void)what_if;
+	format_kernel_name(name, sizeof(name), facts->report->profile->kernel_names[kernel->kernel],
+			   sizeof(name) - 1);
+	rc = advice_say(item, "%s: an SM is active for %.0f%% of its life, the busiest for %.0f%%",
+			name, 100 * kernel->sms, 100 * kernel->busiest_sm);
+	if (rc == 0)
+		rc = advice_say(item, "SMs drain for %.0f%% of it",
+				100 * (double)kernel->tail_ns / (double)kernel->span_ns);
+	return rc;
+}
+
+/* Samples of several devices are of one kernel together: only where there is one. */
+static bool is_promising(const struct facts *facts, size_t device)
+{
+	double wall_ns = (double)facts->report->timeline->devices[device].wall_ns;
+
+	return facts->report->profile->device_count == 1 && worst(facts) &&
+	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;
+}
+
+const struct rule rule_sm_imbalance = {
+	.id = "sm_imbalance",
+	.strategy = "dynamic_queue",
+	.title = "Let resident blocks take work items from a queue",
+	.workload = "work_queue",
+	.risk = "Taking an item is an atomic: take several at once where items are short. A "
+		"single item that takes longest cannot become shorter.",
+	.pattern = "__shared__ int item; /* as many blocks as fit on the GPU */\n"
+		   "for (;;) {\n"
+		   "    if (threadIdx.x == 0)\n"
+		   "        item = atomicAdd(next, 1);\n"
+		   "    __syncthreads();\n"
+		   "    if (item >= items)\n"
+		   "        break;\n"
+		   "    work(item);\n"
+		   "    __syncthreads();\n"
+		   "}",
+	.is_promising = is_promising,
+	.stake_ns = stake_ns,
+	.say = say,
+	.is_about_kernels = true,
+};
