@@ -96,8 +96,9 @@ static int64_t submitted_ns(const struct profile *profile, const struct profile_
 	return op->call == PROFILE_NONE ? op->start_ns : profile->calls[op->call].start_ns;
 }
 
-/* The operation of a process, not of that stream, that ended last by the moment and was submitted
- * before another one; or PROFILE_NONE. */
+/* The operation of a process, not of that stream, that ended last by the moment and whose call began
+ * before that of another one; or PROFILE_NONE.  What the device launched is replayed after all
+ * calls: none waits for it. */
 static uint32_t last_ended(const struct ends *ends, uint32_t process, uint32_t not_stream,
 			   int64_t moment_ns, int64_t submitted_before_ns)
 {
@@ -107,8 +108,9 @@ static uint32_t last_ended(const struct ends *ends, uint32_t process, uint32_t n
 	for (size_t i = from; i-- > least;) {
 		const struct profile_op *op = &profile->ops[ends->order[i]];
 
-		if (op->stream != not_stream && profile_op_process(profile, op) == process &&
-		    submitted_ns(profile, op) < submitted_before_ns)
+		if (op->call != PROFILE_NONE && op->stream != not_stream &&
+		    profile_op_process(profile, op) == process &&
+		    profile->calls[op->call].start_ns < submitted_before_ns)
 			return ends->order[i];
 	}
 	return PROFILE_NONE;
@@ -135,7 +137,7 @@ static enum call_behaviour behaviour_of(const struct model *model, size_t index)
 	if (name->call_class != CALL_COPY || has_text(name->text, "Async") ||
 	    submitted_count(&model->submitted, index) == 0)
 		return CALL_WORKS;
-	op = model->submitted.ops[model->submitted.first[index]];
+	op = model->submitted.ops[model->submitted.first[index + 1] - 1];
 	return profile->ops[op].end_ns <= profile->calls[index].end_ns ? CALL_WAITS_OWN
 								       : CALL_WORKS;
 }
