@@ -361,29 +361,37 @@ static void place_the_rest(struct run *run)
 
 /* ---- the whole ---- */
 
-static int allocate(struct run *run)
+/* Of a replay that was run before, all is there and of the right size. */
+static int allocate_replay(struct replay *replay, const struct profile *profile)
 {
-	const struct profile *profile = run->profile;
-	struct replay *replay = run->replay;
-	uint32_t lanes = run->change ? run->change->lane_count : 0;
-
+	if (replay->op_end_ns)
+		return 0;
 	replay->call_count = profile->call_count;
 	replay->op_count = profile->op_count;
 	replay->call_start_ns = malloc((profile->call_count + 1) * sizeof(int64_t));
 	replay->call_end_ns = malloc((profile->call_count + 1) * sizeof(int64_t));
 	replay->op_start_ns = malloc((profile->op_count + 1) * sizeof(int64_t));
 	replay->op_end_ns = malloc((profile->op_count + 1) * sizeof(int64_t));
+	if (replay->call_start_ns && replay->call_end_ns && replay->op_start_ns &&
+	    replay->op_end_ns)
+		return 0;
+	replay_free(replay);
+	return -ENOMEM;
+}
+
+static int allocate(struct run *run)
+{
+	const struct profile *profile = run->profile;
+	uint32_t lanes = run->change ? run->change->lane_count : 0;
+
 	run->threads = calloc(profile->thread_count + 1, sizeof(*run->threads));
 	run->lane_tails = malloc((lanes + 1) * sizeof(*run->lane_tails));
 	run->is_done = calloc(profile->op_count + 1, 1);
 	run->is_graph_node = calloc(profile->op_count + 1, 1);
-	if (run->lane_tails)
-		memset(run->lane_tails, 0xff, (lanes + 1) * sizeof(*run->lane_tails));
-	return replay->call_start_ns && replay->call_end_ns && replay->op_start_ns &&
-			       replay->op_end_ns && run->threads && run->lane_tails &&
-			       run->is_done && run->is_graph_node
-		       ? 0
-		       : -ENOMEM;
+	if (!run->threads || !run->lane_tails || !run->is_done || !run->is_graph_node)
+		return -ENOMEM;
+	memset(run->lane_tails, 0xff, (lanes + 1) * sizeof(*run->lane_tails));
+	return allocate_replay(run->replay, profile);
 }
 
 int replay_run(struct replay *replay, const struct model *model, const struct change *change,
@@ -395,10 +403,8 @@ int replay_run(struct replay *replay, const struct model *model, const struct ch
 			  .change = change,
 			  .costs = costs,
 			  .engine_end_ns = {INT64_MIN, INT64_MIN, INT64_MIN}};
-	int rc;
+	int rc = allocate(&run);
 
-	*replay = (struct replay){0};
-	rc = allocate(&run);
 	if (rc == 0) {
 		for (size_t i = 0; i < run.profile->call_count; i++)
 			take_call(&run, model->order[i]);
