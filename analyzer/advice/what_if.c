@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/radix.h"
 #include "base/array.h"
 
 /* The first call of a thread that starts at that moment or later. */
@@ -49,6 +50,35 @@ static int find_places(struct what_ifs *all, const char *name)
 	return 0;
 }
 
+static uint32_t shape_of(uint32_t index, const void *context)
+{
+	return ((const struct sequence *)context)[index].shape;
+}
+
+/* Which loops run again: equal shapes come together, and keep their order. */
+static int find_alike(struct what_ifs *all)
+{
+	const struct sequence *items = all->sequences.items;
+	size_t count = all->sequences.count;
+	uint32_t *order = malloc((count + 1) * sizeof(*order));
+	uint32_t *scratch = malloc((count + 1) * sizeof(*scratch));
+
+	all->alike = malloc((count + 1) * sizeof(*all->alike));
+	if (order && scratch && all->alike) {
+		for (size_t i = 0; i < count; i++)
+			order[i] = (uint32_t)i;
+		radix_sort(order, scratch, count, shape_of, items);
+		for (size_t i = 0; i < count; i++)
+			all->alike[order[i]] =
+				i > 0 && items[order[i]].shape == items[order[i - 1]].shape
+					? all->alike[order[i - 1]]
+					: order[i];
+	}
+	free(order);
+	free(scratch);
+	return order && scratch && all->alike ? 0 : -ENOMEM;
+}
+
 int what_ifs_open(struct what_ifs *all, const struct profile *profile,
 		  const struct ceilings *ceilings, const char *range)
 {
@@ -62,6 +92,8 @@ int what_ifs_open(struct what_ifs *all, const struct profile *profile,
 	if (rc == 0)
 		rc = sequences_find(&all->sequences, profile, &all->model->submitted);
 	if (rc == 0)
+		rc = find_alike(all);
+	if (rc == 0)
 		rc = predictor_open(&all->predictor, all->model, ceilings);
 	if (rc == 0 && range)
 		rc = find_places(all, range);
@@ -72,6 +104,7 @@ void what_ifs_free(struct what_ifs *all)
 {
 	predictor_free(&all->predictor);
 	sequences_free(&all->sequences);
+	free(all->alike);
 	model_free(all->model);
 	free(all->places);
 	*all = (struct what_ifs){0};
@@ -94,7 +127,7 @@ int what_if_not_recorded(double *share, const struct profile *profile,
 	int rc = what_ifs_open(&all, profile, ceilings, range);
 
 	*share = 1;
-	if (rc == 0)
+	if (rc == 0 && profile->device_count)
 		rc = predictor_untraced_share(share, &all.predictor, busiest_device(profile),
 					      all.places, all.place_count);
 	what_ifs_free(&all);
@@ -107,6 +140,7 @@ struct attempt {
 	const struct what_ifs *all;
 	size_t device;
 	struct change change;
+	bool *is_changed; /* by sequence, of the first alike: one of them changes */
 	struct place *places;
 	size_t place_count, place_capacity;
 	double setup_ns;
@@ -114,13 +148,20 @@ struct attempt {
 
 static int begin(struct attempt *attempt, const struct what_ifs *all, size_t device, bool with_ops)
 {
-	*attempt = (struct attempt){.all = all, .device = device};
-	return change_begin(&attempt->change, all->model, with_ops);
+	int rc;
+
+	*attempt = (struct attempt){.all = all,
+				    .device = device,
+				    .is_changed = calloc(all->sequences.count + 1,
+							 sizeof(*attempt->is_changed))};
+	rc = change_begin(&attempt->change, all->model, with_ops);
+	return attempt->is_changed ? rc : -ENOMEM;
 }
 
 static void end(struct attempt *attempt)
 {
 	change_free(&attempt->change);
+	free(attempt->is_changed);
 	free(attempt->places);
 }
 
@@ -162,13 +203,14 @@ static bool is_on_device(const struct attempt *attempt, const struct sequence *s
 	return false;
 }
 
-/* Whether a loop like this one stands before it. */
-static bool is_repeated(const struct sequences *sequences, size_t index)
+/* Whether it is the first one of a loop that changes: each loop is set up once. */
+static bool is_new_loop(struct attempt *attempt, size_t index)
 {
-	for (size_t i = 0; i < index; i++)
-		if (sequences->items[i].shape == sequences->items[index].shape)
-			return true;
-	return false;
+	bool *is_changed = &attempt->is_changed[attempt->all->alike[index]];
+	bool is_new = !*is_changed;
+
+	*is_changed = true;
+	return is_new;
 }
 
 static int run(struct what_if *out, const struct attempt *attempt)
@@ -208,7 +250,7 @@ static int add_graph(struct what_if *out, struct attempt *attempt, size_t index,
 	}
 	out->iteration_count += sequence.iteration_count;
 	out->most_nodes = node_count > out->most_nodes ? node_count : out->most_nodes;
-	if (!is_repeated(sequences, index)) {
+	if (is_new_loop(attempt, index)) {
 		out->loop_count++;
 		attempt->setup_ns +=
 			costs_instantiate_ns(attempt->all->predictor.ceilings, node_count);
@@ -242,7 +284,7 @@ static int add_waits(struct what_if *out, struct attempt *attempt, size_t index)
 		return 0;
 	}
 	out->changed_count += count;
-	out->loop_count += !is_repeated(&attempt->all->sequences, index);
+	out->loop_count += is_new_loop(attempt, index);
 	out->iteration_count += sequence.iteration_count;
 	return add_place(attempt, sequence.first_call, end_call);
 }
@@ -291,7 +333,7 @@ static int add_decided(struct what_if *out, struct attempt *attempt, size_t inde
 	}
 	out->changed_count += decision_count;
 	out->iteration_count += sequence.iteration_count;
-	if (!is_repeated(sequences, index)) {
+	if (is_new_loop(attempt, index)) {
 		out->loop_count++;
 		attempt->setup_ns +=
 			costs_instantiate_ns(attempt->all->predictor.ceilings, sequence.period);
@@ -323,7 +365,7 @@ static int add_overlapped(struct what_if *out, struct attempt *attempt, size_t i
 		return 0;
 	}
 	out->iteration_count += sequence.iteration_count;
-	out->loop_count += !is_repeated(&attempt->all->sequences, index);
+	out->loop_count += is_new_loop(attempt, index);
 	return add_place(attempt, sequence.first_call, sequence.first_call + sequence.call_count);
 }
 

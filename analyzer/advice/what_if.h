@@ -10,6 +10,7 @@
 struct what_ifs {
 	struct model *model;
 	struct sequences sequences;
+	uint32_t *alike; /* owned; by sequence: the first one that is of the same loop */
 	struct predictor predictor;
 	struct place
 		*places; /* owned; of the range that is asked for; NULL: of each strategy's own */

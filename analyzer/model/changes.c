@@ -244,8 +244,10 @@ enum refusal change_to_graph(struct change *change, const struct model *model,
 		if (found != REFUSED_NONE)
 			refusal = found;
 	}
-	if ((double)captured_count < LEAST_CAPTURED * (double)graph_count)
+	if ((double)captured_count < LEAST_CAPTURED * (double)graph_count) {
+		memset(&change->calls[sequence->first_call], CALL_KEPT, sequence->call_count);
 		return refusal;
+	}
 	keep_last_waits(change, model, sequence);
 	return REFUSED_NONE;
 }

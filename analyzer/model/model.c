@@ -49,22 +49,38 @@ static uint32_t end_high(uint32_t index, const void *context)
 	return high_key(((const struct profile *)context)->ops[index].end_ns);
 }
 
-/* Indexes 0 to count by a moment; NULL without memory. */
+static bool is_before(const struct profile *profile, size_t left, size_t right, radix_key low,
+		      radix_key high)
+{
+	uint32_t left_high = high((uint32_t)left, profile), right_high;
+
+	right_high = high((uint32_t)right, profile);
+	return left_high < right_high ||
+	       (left_high == right_high &&
+		low((uint32_t)left, profile) <= low((uint32_t)right, profile));
+}
+
+/* Indexes 0 to count by a moment; NULL without memory.  Those of one thread are in order. */
 static uint32_t *order_by(const struct profile *profile, size_t count, radix_key low,
 			  radix_key high)
 {
 	uint32_t *order = malloc((count + 1) * sizeof(*order));
 	uint32_t *scratch = malloc((count + 1) * sizeof(*scratch));
+	bool is_sorted = true;
 
 	if (!order || !scratch) {
 		free(order);
 		free(scratch);
 		return NULL;
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		order[i] = (uint32_t)i;
-	radix_sort(order, scratch, count, low, profile);
-	radix_sort(order, scratch, count, high, profile);
+		is_sorted = is_sorted && (i == 0 || is_before(profile, i - 1, i, low, high));
+	}
+	if (!is_sorted) {
+		radix_sort(order, scratch, count, low, profile);
+		radix_sort(order, scratch, count, high, profile);
+	}
 	free(scratch);
 	return order;
 }
@@ -73,32 +89,43 @@ static uint32_t *order_by(const struct profile *profile, size_t count, radix_key
 struct ends {
 	const struct profile *profile;
 	uint32_t *order;
+	size_t last; /* answer: moments that are asked for are mostly close to each other */
 };
 
-/* How many of them had ended by then. */
-static size_t ended_by(const struct ends *ends, int64_t moment_ns)
+static bool has_ended(const struct ends *ends, size_t i, int64_t moment_ns)
 {
-	size_t low = 0, high = ends->profile->op_count;
+	return ends->profile->ops[ends->order[i]].end_ns <= moment_ns;
+}
 
+/* How many of them had ended by then: in growing steps from the last answer on. */
+static size_t ended_by(struct ends *ends, int64_t moment_ns)
+{
+	size_t count = ends->profile->op_count, low = ends->last, high = low, step = 1;
+
+	for (; high < count && has_ended(ends, high, moment_ns); step *= 2) {
+		low = high + 1;
+		high = count - high > step ? high + step : count;
+	}
+	for (; low > 0 && !has_ended(ends, low - 1, moment_ns); step *= 2) {
+		high = low - 1;
+		low = low > step ? low - step : 0;
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (ends->profile->ops[ends->order[middle]].end_ns <= moment_ns)
+		if (has_ended(ends, middle, moment_ns))
 			low = middle + 1;
 		else
 			high = middle;
 	}
+	ends->last = low;
 	return low;
 }
 
-static int64_t submitted_ns(const struct profile *profile, const struct profile_op *op)
-{
-	return op->call == PROFILE_NONE ? op->start_ns : profile->calls[op->call].start_ns;
-}
-
-/* The operation of a process, not of that stream, that ended last by the moment and was submitted
- * before another one; or PROFILE_NONE. */
-static uint32_t last_ended(const struct ends *ends, uint32_t process, uint32_t not_stream,
+/* The operation of a process, not of that stream, that ended last by the moment and whose call began
+ * before that of another one; or PROFILE_NONE.  What the device launched is replayed after all
+ * calls: none waits for it. */
+static uint32_t last_ended(struct ends *ends, uint32_t process, uint32_t not_stream,
 			   int64_t moment_ns, int64_t submitted_before_ns)
 {
 	const struct profile *profile = ends->profile;
@@ -107,8 +134,9 @@ static uint32_t last_ended(const struct ends *ends, uint32_t process, uint32_t n
 	for (size_t i = from; i-- > least;) {
 		const struct profile_op *op = &profile->ops[ends->order[i]];
 
-		if (op->stream != not_stream && profile_op_process(profile, op) == process &&
-		    submitted_ns(profile, op) < submitted_before_ns)
+		if (op->call != PROFILE_NONE && op->stream != not_stream &&
+		    profile_op_process(profile, op) == process &&
+		    profile->calls[op->call].start_ns < submitted_before_ns)
 			return ends->order[i];
 	}
 	return PROFILE_NONE;
@@ -135,12 +163,12 @@ static enum call_behaviour behaviour_of(const struct model *model, size_t index)
 	if (name->call_class != CALL_COPY || has_text(name->text, "Async") ||
 	    submitted_count(&model->submitted, index) == 0)
 		return CALL_WORKS;
-	op = model->submitted.ops[model->submitted.first[index]];
+	op = model->submitted.ops[model->submitted.first[index + 1] - 1];
 	return profile->ops[op].end_ns <= profile->calls[index].end_ns ? CALL_WAITS_OWN
 								       : CALL_WORKS;
 }
 
-static void find_awaited(struct model *model, const struct ends *ends)
+static void find_awaited(struct model *model, struct ends *ends)
 {
 	const struct profile *profile = model->profile;
 
@@ -162,9 +190,11 @@ static void find_awaited(struct model *model, const struct ends *ends)
 
 struct walk {
 	struct model *model;
-	const struct ends *ends;
+	struct ends *ends;
 	uint32_t *stream_tail; /* by stream: the operation submitted last */
-	uint32_t *null_tail;   /* by process: of the legacy default stream */
+	/* by process and device: the one submitted last in the legacy default stream, and the one
+	 * that ended last of those in streams that it waits for */
+	uint32_t *null_tail, *blocking_tail;
 	bool *has_stream_wait; /* by thread: cudaStreamWaitEvent since its last operation */
 };
 
@@ -181,20 +211,42 @@ static uint32_t later(const struct profile *profile, uint32_t left, uint32_t rig
 	return profile->ops[left].end_ns >= profile->ops[right].end_ns ? left : right;
 }
 
+static size_t pair_of(const struct walk *walk, const struct profile_stream *stream)
+{
+	return stream->process * walk->model->profile->device_count + stream->device;
+}
+
+/* The legacy default stream and the blocking streams of its device wait for each other. */
 static uint32_t find_other(const struct walk *walk, uint32_t index, bool has_wait)
 {
 	const struct profile *profile = walk->model->profile;
 	const struct profile_op *op = &profile->ops[index];
 	const struct profile_stream *stream = &profile->streams[op->stream];
-	uint32_t null_tail = walk->null_tail[stream->process], other = PROFILE_NONE;
+	uint32_t barrier = PROFILE_NONE, other = PROFILE_NONE;
 
-	if (has_wait || stream->is_null)
+	if (has_wait)
 		other = last_ended(walk->ends, stream->process, op->stream, op->start_ns,
-				   submitted_ns(profile, op));
-	if (!stream->is_null && is_blocking(stream) && null_tail != PROFILE_NONE &&
-	    profile->ops[null_tail].end_ns <= op->start_ns)
-		other = later(profile, other, null_tail);
+				   profile->calls[op->call].start_ns);
+	if (stream->is_null)
+		barrier = walk->blocking_tail[pair_of(walk, stream)];
+	else if (is_blocking(stream))
+		barrier = walk->null_tail[pair_of(walk, stream)];
+	if (barrier != PROFILE_NONE && profile->ops[barrier].end_ns <= op->start_ns)
+		other = later(profile, other, barrier);
 	return other;
+}
+
+static void note_tail(struct walk *walk, uint32_t index)
+{
+	const struct profile *profile = walk->model->profile;
+	const struct profile_stream *stream = &profile->streams[profile->ops[index].stream];
+	size_t pair = pair_of(walk, stream);
+
+	walk->stream_tail[profile->ops[index].stream] = index;
+	if (stream->is_null)
+		walk->null_tail[pair] = index;
+	else if (is_blocking(stream))
+		walk->blocking_tail[pair] = later(profile, walk->blocking_tail[pair], index);
 }
 
 static void link_op(struct walk *walk, uint32_t index, bool has_wait)
@@ -212,9 +264,7 @@ static void link_op(struct walk *walk, uint32_t index, bool has_wait)
 		before = PROFILE_NONE;
 	model->before[index] = before;
 	model->other[index] = find_other(walk, index, has_wait);
-	walk->stream_tail[op->stream] = index;
-	if (model->profile->streams[op->stream].is_null)
-		walk->null_tail[model->profile->streams[op->stream].process] = index;
+	note_tail(walk, index);
 }
 
 static void link_call(struct walk *walk, uint32_t index)
@@ -232,26 +282,37 @@ static void link_call(struct walk *walk, uint32_t index)
 	}
 }
 
-static int link_ops(struct model *model, const struct ends *ends)
+/* So many operations, as yet none; NULL without memory. */
+static uint32_t *no_ops(size_t count)
+{
+	uint32_t *ops = malloc((count + 1) * sizeof(*ops));
+
+	if (ops)
+		memset(ops, 0xff, count * sizeof(*ops));
+	return ops;
+}
+
+static int link_ops(struct model *model, struct ends *ends)
 {
 	const struct profile *profile = model->profile;
+	size_t pairs = profile->process_count * profile->device_count;
 	struct walk walk = {
 		.model = model,
 		.ends = ends,
-		.stream_tail = malloc((profile->stream_count + 1) * sizeof(*walk.stream_tail)),
-		.null_tail = malloc((profile->process_count + 1) * sizeof(*walk.null_tail)),
+		.stream_tail = no_ops(profile->stream_count),
+		.null_tail = no_ops(pairs),
+		.blocking_tail = no_ops(pairs),
 		.has_stream_wait = calloc(profile->thread_count + 1, sizeof(bool)),
 	};
-	int rc = walk.stream_tail && walk.null_tail && walk.has_stream_wait ? 0 : -ENOMEM;
+	int rc = walk.stream_tail && walk.null_tail && walk.blocking_tail && walk.has_stream_wait
+			 ? 0
+			 : -ENOMEM;
 
-	if (rc == 0) {
-		memset(walk.stream_tail, 0xff, profile->stream_count * sizeof(*walk.stream_tail));
-		memset(walk.null_tail, 0xff, profile->process_count * sizeof(*walk.null_tail));
-		for (size_t i = 0; i < profile->call_count; i++)
-			link_call(&walk, model->order[i]);
-	}
+	for (size_t i = 0; rc == 0 && i < profile->call_count; i++)
+		link_call(&walk, model->order[i]);
 	free(walk.stream_tail);
 	free(walk.null_tail);
+	free(walk.blocking_tail);
 	free(walk.has_stream_wait);
 	return rc;
 }
@@ -368,21 +429,19 @@ static int allocate(struct model *model)
 	model->order = order_by(profile, profile->call_count, call_low, call_high);
 	model->behaviour = malloc(profile->call_count + 1);
 	model->awaited = malloc((profile->call_count + 1) * sizeof(*model->awaited));
-	model->before = malloc((profile->op_count + 1) * sizeof(*model->before));
-	model->other = malloc((profile->op_count + 1) * sizeof(*model->other));
+	model->before = no_ops(profile->op_count);
+	model->other = no_ops(profile->op_count);
 	model->devices = calloc(profile->device_count + 1, sizeof(*model->devices));
 	if (!model->order || !model->behaviour || !model->awaited || !model->before ||
 	    !model->other || !model->devices)
 		return -ENOMEM;
-	memset(model->before, 0xff, profile->op_count * sizeof(*model->before));
-	memset(model->other, 0xff, profile->op_count * sizeof(*model->other));
 	return submitted_find(&model->submitted, profile);
 }
 
 static int build(struct model *model)
 {
 	const struct profile *profile = model->profile;
-	struct ends ends = {profile, NULL};
+	struct ends ends = {.profile = profile};
 	int rc = allocate(model);
 
 	if (rc == 0)

@@ -2,13 +2,13 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* The greatest error over the devices that did anything. */
 static int measure_error(struct predictor *predictor)
 {
 	const struct model *model = predictor->model;
-	struct replay same = {0};
-	int rc = replay_run(&same, model, NULL, NULL);
+	int rc = replay_run(predictor->work, model, NULL, NULL);
 
 	for (size_t i = 0; rc == 0 && i < model->profile->device_count; i++) {
 		const struct profile_device *device = &model->profile->devices[i];
@@ -22,13 +22,13 @@ static int measure_error(struct predictor *predictor)
 			last_ns = op->end_ns > last_ns ? op->end_ns : last_ns;
 		}
 		wall_ns = last_ns > first_ns ? last_ns - first_ns : 0;
-		error = wall_ns ? fabs((double)replay_wall_ns(&same, model, i) / (double)wall_ns -
+		error = wall_ns ? fabs((double)replay_wall_ns(predictor->work, model, i) /
+					       (double)wall_ns -
 				       1)
 				: 0;
 		predictor->replay_error =
 			error > predictor->replay_error ? error : predictor->replay_error;
 	}
-	replay_free(&same);
 	return rc;
 }
 
@@ -77,21 +77,25 @@ int predictor_open(struct predictor *predictor, const struct model *model,
 	bool has_costs = true;
 	int rc;
 
-	*predictor = (struct predictor){.model = model, .ceilings = ceilings};
+	*predictor = (struct predictor){.model = model,
+					.ceilings = ceilings,
+					.work = calloc(1, sizeof(*predictor->work))};
+	if (!predictor->work)
+		return -ENOMEM;
 	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
 		has_costs =
 			costs_of(&predictor->costs[end], ceilings, gap_ns, (enum costs_end)end) &&
 			has_costs;
 	rc = measure_error(predictor);
 	judge(predictor, has_costs);
-	if (rc == 0 && predictor->is_usable)
-		rc = replay_run(&predictor->before, model, NULL, &predictor->costs[COSTS_MIDDLE]);
 	return rc;
 }
 
 void predictor_free(struct predictor *predictor)
 {
-	replay_free(&predictor->before);
+	if (predictor->work)
+		replay_free(predictor->work);
+	free(predictor->work);
 	*predictor = (struct predictor){0};
 }
 
@@ -121,6 +125,24 @@ static int64_t places_ns(const struct replay *replay, const struct model *model,
 	return sum_ns;
 }
 
+/* Time of the places and of a device's whole run. */
+struct times {
+	int64_t place_ns, wall_ns;
+};
+
+static int replay_times(struct times *times, const struct predictor *predictor,
+			const struct change *change, const struct costs *costs, size_t device,
+			const struct place *places, size_t place_count)
+{
+	int rc = replay_run(predictor->work, predictor->model, change, costs);
+
+	if (rc < 0)
+		return rc;
+	times->place_ns = places_ns(predictor->work, predictor->model, places, place_count);
+	times->wall_ns = replay_wall_ns(predictor->work, predictor->model, device);
+	return 0;
+}
+
 static double ratio(int64_t before_ns, double after_ns)
 {
 	return after_ns > 0 ? (double)before_ns / after_ns : 1;
@@ -138,33 +160,34 @@ static void take_end(struct predicted_ratio *out, enum costs_end end, int64_t be
 		out->low = ratio(before_ns, after_ns + margin_ns);
 }
 
+/* Places of several threads may take more time together than the whole run. */
+static void take_times(struct prediction *out, enum costs_end end, const struct times *before,
+		       const struct times *after, double setup_ns)
+{
+	double place_ns = (double)after->place_ns, wall_ns = (double)after->wall_ns;
+	double changed_ns = place_ns < wall_ns ? place_ns : wall_ns;
+
+	take_end(&out->place, end, before->place_ns, place_ns, MODEL_MARGIN * place_ns);
+	take_end(&out->program, end, before->wall_ns, wall_ns + setup_ns,
+		 MODEL_MARGIN * changed_ns);
+	if (end == COSTS_MIDDLE)
+		out->place_after_ns = after->place_ns;
+}
+
 int predictor_run(struct prediction *out, const struct predictor *predictor,
 		  const struct change *change, size_t device, const struct place *places,
 		  size_t place_count, double setup_ns)
 {
-	const struct model *model = predictor->model;
-	int64_t wall_ns = replay_wall_ns(&predictor->before, model, device);
-	int rc = 0;
+	struct times before, after;
+	int rc = replay_times(&before, predictor, NULL, &predictor->costs[COSTS_MIDDLE], device,
+			      places, place_count);
 
-	*out = (struct prediction){
-		.place_before_ns = places_ns(&predictor->before, model, places, place_count)};
+	*out = (struct prediction){.place_before_ns = rc == 0 ? before.place_ns : 0};
 	for (int end = COSTS_LOW; rc == 0 && end <= COSTS_HIGH; end++) {
-		struct replay after = {0};
-
-		rc = replay_run(&after, model, change, &predictor->costs[end]);
-		if (rc == 0) {
-			int64_t after_ns = places_ns(&after, model, places, place_count);
-			double margin_ns = MODEL_MARGIN * (double)after_ns;
-
-			take_end(&out->place, (enum costs_end)end, out->place_before_ns,
-				 (double)after_ns, margin_ns);
-			take_end(&out->program, (enum costs_end)end, wall_ns,
-				 (double)replay_wall_ns(&after, model, device) + setup_ns,
-				 margin_ns);
-			if (end == COSTS_MIDDLE)
-				out->place_after_ns = after_ns;
-		}
-		replay_free(&after);
+		rc = replay_times(&after, predictor, change, &predictor->costs[end], device, places,
+				  place_count);
+		if (rc == 0)
+			take_times(out, (enum costs_end)end, &before, &after, setup_ns);
 	}
 	return rc;
 }
@@ -172,24 +195,22 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 int predictor_untraced_share(double *share, const struct predictor *predictor, size_t device,
 			     const struct place *places, size_t place_count)
 {
-	const struct model *model = predictor->model;
-	struct replay recorded = {0};
+	struct times recorded, untraced;
 	int64_t recorded_ns, untraced_ns;
 	int rc;
 
 	*share = 1;
 	if (!predictor->is_usable)
 		return 0;
-	rc = replay_run(&recorded, model, NULL, NULL);
-	if (rc == 0) {
-		recorded_ns = place_count ? places_ns(&recorded, model, places, place_count)
-					  : replay_wall_ns(&recorded, model, device);
-		untraced_ns = place_count
-				      ? places_ns(&predictor->before, model, places, place_count)
-				      : replay_wall_ns(&predictor->before, model, device);
-		if (recorded_ns > 0 && untraced_ns > 0)
-			*share = (double)untraced_ns / (double)recorded_ns;
-	}
-	replay_free(&recorded);
-	return rc;
+	rc = replay_times(&recorded, predictor, NULL, NULL, device, places, place_count);
+	if (rc == 0)
+		rc = replay_times(&untraced, predictor, NULL, &predictor->costs[COSTS_MIDDLE],
+				  device, places, place_count);
+	if (rc < 0)
+		return rc;
+	recorded_ns = place_count ? recorded.place_ns : recorded.wall_ns;
+	untraced_ns = place_count ? untraced.place_ns : untraced.wall_ns;
+	if (recorded_ns > 0 && untraced_ns > 0)
+		*share = (double)untraced_ns / (double)recorded_ns;
+	return 0;
 }

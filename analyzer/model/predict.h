@@ -34,7 +34,7 @@ struct predictor {
 	const struct model *model; /* borrowed */
 	const struct ceilings *ceilings;
 	struct costs costs[COSTS_HIGH + 1];
-	struct replay before; /* nothing changed, without the cost of recording */
+	struct replay *work; /* owned; the last replay, whose memory the next one uses again */
 	bool is_usable;
 	const char *why_not; /* static; where it is not */
 	double replay_error; /* of a replay as recorded, against the recorded wall time */

@@ -37,6 +37,11 @@ static int64_t max_ns(int64_t left, int64_t right)
 	return left > right ? left : right;
 }
 
+static int64_t min_ns(int64_t left, int64_t right)
+{
+	return left < right ? left : right;
+}
+
 static enum call_change change_of(const struct run *run, size_t call)
 {
 	return run->change && run->change->calls ? run->change->calls[call] : CALL_KEPT;
@@ -47,13 +52,16 @@ static int64_t recorded_length_ns(const struct profile_op *op)
 	return op->end_ns - op->start_ns;
 }
 
+/* Whether the change says how long it takes. */
+static bool is_changed(const struct run *run, uint32_t op)
+{
+	return run->change && run->change->op_ns && run->change->op_ns[op] >= 0;
+}
+
 static int64_t length_ns(const struct run *run, uint32_t op)
 {
-	const struct change *change = run->change;
-
-	return change && change->op_ns && change->op_ns[op] >= 0
-		       ? change->op_ns[op]
-		       : recorded_length_ns(&run->profile->ops[op]);
+	return is_changed(run, op) ? run->change->op_ns[op]
+				   : recorded_length_ns(&run->profile->ops[op]);
 }
 
 /* What recording added to a call, out of its time. */
@@ -119,7 +127,7 @@ static int64_t expected_start_ns(const struct run *run, uint32_t index)
 	return start_ns;
 }
 
-static void place_op(struct run *run, uint32_t op, int64_t start_ns)
+static void place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t length)
 {
 	int64_t *engine_end_ns = has_lane(run, op) ? &run->engine_end_ns[engine_of(run, op)] : NULL;
 
@@ -127,7 +135,7 @@ static void place_op(struct run *run, uint32_t op, int64_t start_ns)
 		start_ns = max_ns(start_ns, *engine_end_ns + model_gap_ns(run->model,
 									  &run->profile->ops[op]));
 	run->replay->op_start_ns[op] = start_ns;
-	run->replay->op_end_ns[op] = start_ns + length_ns(run, op);
+	run->replay->op_end_ns[op] = start_ns + length;
 	run->is_done[op] = 1;
 	if (engine_end_ns) {
 		*engine_end_ns = run->replay->op_end_ns[op];
@@ -159,27 +167,58 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 	return max_ns(max_ns(start_ns, call_start_ns), ready_ns(run, before, other, 0, 0));
 }
 
+/* What recording added to the nodes of a graph. */
+struct added {
+	int64_t before_ns;   /* to all until the last one that followed another */
+	int64_t last_ns;     /* to the length of that one */
+	int64_t last_end_ns; /* recorded; of all nodes until now */
+};
+
+/* Takes in the next node, and returns how much shorter it is: what was added delays the start of a
+ * node that follows another, and shows in its length as far as the gap before it is shorter. */
+static int64_t add_node(struct added *added, const struct run *run, uint32_t index)
+{
+	const struct profile_op *op = &run->profile->ops[index];
+	int64_t gap_ns = op->start_ns - added->last_end_ns, length = recorded_length_ns(op);
+	bool is_after = gap_ns >= 0;
+
+	added->last_end_ns = max_ns(added->last_end_ns, op->end_ns);
+	if (!is_after)
+		return 0;
+	gap_ns = min_ns(gap_ns, run->costs->trace_node_ns);
+	added->before_ns += added->last_ns + gap_ns;
+	added->last_ns = min_ns(run->costs->trace_node_ns - gap_ns, length - length / LEAST_SHARE);
+	return added->last_ns;
+}
+
 /* Operations of a call as it was: those of a graph keep their distance to the first, but for what
- * recording added to each node that follows another. */
+ * recording added, and wait for what they waited for. */
 static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
 {
 	const struct submitted *submitted = &run->model->submitted;
 	const struct profile_op *ops = run->profile->ops;
-	uint32_t first = submitted->first[call], end = submitted->first[call + 1];
-	int64_t start_ns, recorded_ns, last_end_ns, added_ns = 0;
+	uint32_t first = submitted->first[call], end = submitted->first[call + 1], op;
+	int64_t start_ns, recorded_ns;
+	struct added added = {0};
 
 	if (first == end)
 		return;
-	start_ns = kept_start_ns(run, submitted->ops[first], call_start_ns);
-	recorded_ns = last_end_ns = ops[submitted->ops[first]].start_ns;
-	for (uint32_t i = first; i < end; i++) {
-		const struct profile_op *op = &ops[submitted->ops[i]];
+	op = submitted->ops[first];
+	recorded_ns = ops[op].start_ns;
+	added.last_end_ns = ops[op].end_ns;
+	start_ns = kept_start_ns(run, op, call_start_ns);
+	place_op(run, op, start_ns, length_ns(run, op));
+	for (uint32_t i = first + 1; i < end; i++) {
+		int64_t least_ns, length, shorter_ns;
 
-		if (run->costs && i > first && op->start_ns >= last_end_ns)
-			added_ns += run->costs->trace_node_ns;
-		last_end_ns = max_ns(last_end_ns, op->end_ns);
-		place_op(run, submitted->ops[i],
-			 max_ns(start_ns, start_ns + (op->start_ns - recorded_ns) - added_ns));
+		op = submitted->ops[i];
+		length = length_ns(run, op);
+		shorter_ns = run->costs ? add_node(&added, run, op) : 0;
+		least_ns = ready_ns(run, before_of(run, op), run->model->other[op], 0, 0);
+		place_op(run, op,
+			 max_ns(max_ns(call_start_ns, least_ns),
+				start_ns + (ops[op].start_ns - recorded_ns) - added.before_ns),
+			 is_changed(run, op) ? length : length - shorter_ns);
 	}
 }
 
@@ -204,7 +243,7 @@ static void submit_node(struct run *run, uint32_t op, struct thread_clock *clock
 	if (clock->graph_first_op == PROFILE_NONE)
 		clock->graph_first_op = op;
 	run->is_graph_node[op] = 1;
-	place_op(run, op, start_ns);
+	place_op(run, op, start_ns, length_ns(run, op));
 }
 
 /* Operations that become nodes of the graph that the thread has launched. */
@@ -222,29 +261,27 @@ static void submit_nodes(struct run *run, size_t call, struct thread_clock *cloc
 
 /* ---- calls ---- */
 
-/* A call that waits: until what it waits for has ended, and as long after as it took then. */
+/* A call that waits: until what it waits for has ended, and as long after as it took then.  Where
+ * that had ended before, waiting took the call's own time, and the host sees the end no sooner than
+ * it would waiting for it. */
 static int64_t waited_until_ns(const struct run *run, size_t index, int64_t start_ns)
 {
 	const struct profile_call *call = &run->profile->calls[index];
 	uint32_t awaited = run->model->awaited[index];
-	int64_t own_ns = call->end_ns - call->start_ns, after_ns, end_ns;
+	int64_t own_ns = call->end_ns - call->start_ns, waited_ns, after_ns;
 
 	if (awaited == PROFILE_NONE || !run->is_done[awaited])
 		return start_ns + own_ns - traced_ns(run, index, own_ns);
-	end_ns = run->profile->ops[awaited].end_ns;
-	if (end_ns <= call->start_ns) { /* it had ended: there was nothing to wait for */
-		after_ns = run->costs ? run->costs->synchronize_ns : call->end_ns - call->start_ns;
+	waited_ns = run->profile->ops[awaited].end_ns - call->start_ns;
+	after_ns = own_ns - waited_ns;
+	if (waited_ns <= 0) {
 		own_ns -= traced_ns(run, index, own_ns);
+		after_ns = run->costs ? min_ns(after_ns, run->costs->synchronize_ns) : after_ns;
 	} else {
-		after_ns = call->end_ns - end_ns;
-		own_ns = run->costs && run->costs->wait_call_ns < own_ns ? run->costs->wait_call_ns
-									 : 0;
-		own_ns = end_ns - call->start_ns < own_ns ? end_ns - call->start_ns : own_ns;
+		own_ns = run->costs ? min_ns(min_ns(own_ns, waited_ns), run->costs->wait_call_ns)
+				    : 0;
 	}
-	return max_ns(start_ns + own_ns,
-		      run->replay->op_end_ns[awaited] <= start_ns && end_ns <= call->start_ns
-			      ? start_ns
-			      : run->replay->op_end_ns[awaited] + after_ns);
+	return max_ns(start_ns + own_ns, run->replay->op_end_ns[awaited] + after_ns);
 }
 
 static int64_t call_end_ns(const struct run *run, size_t index, int64_t start_ns)
@@ -315,7 +352,8 @@ static void place_the_rest(struct run *run)
 
 		for (size_t i = device->first_op; i < device->first_op + device->op_count; i++) {
 			if (!run->is_done[i])
-				place_op(run, (uint32_t)i, profile->ops[i].start_ns + shift_ns);
+				place_op(run, (uint32_t)i, profile->ops[i].start_ns + shift_ns,
+					 length_ns(run, (uint32_t)i));
 			shift_ns = run->replay->op_start_ns[i] - profile->ops[i].start_ns;
 		}
 	}
@@ -323,29 +361,37 @@ static void place_the_rest(struct run *run)
 
 /* ---- the whole ---- */
 
-static int allocate(struct run *run)
+/* Of a replay that was run before, all is there and of the right size. */
+static int allocate_replay(struct replay *replay, const struct profile *profile)
 {
-	const struct profile *profile = run->profile;
-	struct replay *replay = run->replay;
-	uint32_t lanes = run->change ? run->change->lane_count : 0;
-
+	if (replay->op_end_ns)
+		return 0;
 	replay->call_count = profile->call_count;
 	replay->op_count = profile->op_count;
 	replay->call_start_ns = malloc((profile->call_count + 1) * sizeof(int64_t));
 	replay->call_end_ns = malloc((profile->call_count + 1) * sizeof(int64_t));
 	replay->op_start_ns = malloc((profile->op_count + 1) * sizeof(int64_t));
 	replay->op_end_ns = malloc((profile->op_count + 1) * sizeof(int64_t));
+	if (replay->call_start_ns && replay->call_end_ns && replay->op_start_ns &&
+	    replay->op_end_ns)
+		return 0;
+	replay_free(replay);
+	return -ENOMEM;
+}
+
+static int allocate(struct run *run)
+{
+	const struct profile *profile = run->profile;
+	uint32_t lanes = run->change ? run->change->lane_count : 0;
+
 	run->threads = calloc(profile->thread_count + 1, sizeof(*run->threads));
 	run->lane_tails = malloc((lanes + 1) * sizeof(*run->lane_tails));
 	run->is_done = calloc(profile->op_count + 1, 1);
 	run->is_graph_node = calloc(profile->op_count + 1, 1);
-	if (run->lane_tails)
-		memset(run->lane_tails, 0xff, (lanes + 1) * sizeof(*run->lane_tails));
-	return replay->call_start_ns && replay->call_end_ns && replay->op_start_ns &&
-			       replay->op_end_ns && run->threads && run->lane_tails &&
-			       run->is_done && run->is_graph_node
-		       ? 0
-		       : -ENOMEM;
+	if (!run->threads || !run->lane_tails || !run->is_done || !run->is_graph_node)
+		return -ENOMEM;
+	memset(run->lane_tails, 0xff, (lanes + 1) * sizeof(*run->lane_tails));
+	return allocate_replay(run->replay, profile);
 }
 
 int replay_run(struct replay *replay, const struct model *model, const struct change *change,
@@ -357,10 +403,8 @@ int replay_run(struct replay *replay, const struct model *model, const struct ch
 			  .change = change,
 			  .costs = costs,
 			  .engine_end_ns = {INT64_MIN, INT64_MIN, INT64_MIN}};
-	int rc;
+	int rc = allocate(&run);
 
-	*replay = (struct replay){0};
-	rc = allocate(&run);
 	if (rc == 0) {
 		for (size_t i = 0; i < run.profile->call_count; i++)
 			take_call(&run, model->order[i]);

@@ -50,8 +50,9 @@ struct replay {
 	size_t call_count, op_count;
 };
 
-/* change and costs may be NULL: as recorded.  A change needs costs.  Returns 0 or -ENOMEM; the
- * caller frees with replay_free, also after a failure. */
+/* change and costs may be NULL: as recorded.  A change needs costs.  *replay is all 0, or what an
+ * earlier run with this model left: then its memory is used again.  Returns 0 or -ENOMEM; the caller
+ * frees with replay_free, also after a failure. */
 int replay_run(struct replay *replay, const struct model *model, const struct change *change,
 	       const struct costs *costs);
 void replay_free(struct replay *replay);

@@ -1,12 +1,16 @@
 /*
- * make_trace.c - writes a synthetic recording: make_trace DIR KERNELS [SAMPLE_NS [DEVICES]]
+ * make_trace.c - writes a synthetic recording: make_trace DIR KERNELS [SAMPLE_NS [DEVICES] | decisions]
  *
  * One process, one GPU, three streams, the given number of kernels with one
  * launch call each 3 us apart, now and then a copy and a wait, and an NVTX
  * range around every 1000 kernels.  With SAMPLE_NS there are samples of so many
  * nanoseconds that fit the kernels, but for a tenth of the time that was not
  * sampled, and one sample with more DRAM traffic than any other; further devices
- * have samples and no kernels.  The same arguments give the same bytes.
+ * have samples and no kernels.  With the word decisions so many operations of loops
+ * instead, all in the legacy default stream: each iteration copies pageable memory in,
+ * launches two kernels, reads 4 bytes back, waits for them, and every 100 iterations
+ * other kernels are launched; so every piece of advice has something to re-simulate.
+ * The same arguments give the same bytes.
  * Columns come from the schema, so what it writes is always a valid recording.
  */
 #include <errno.h>
@@ -258,6 +262,55 @@ static void write_launch(struct clock *clock, uint64_t number)
 	clock->host_ns += LAUNCH_PERIOD_NS;
 }
 
+/* The next operation in the legacy default stream, after the call that submits it. */
+static int64_t start_next(struct clock *clock, int64_t busy_ns)
+{
+	int64_t start_ns = clock->host_ns + 5000;
+
+	if (start_ns < clock->device_ns + 1000)
+		start_ns = clock->device_ns + 1000;
+	clock->device_ns = start_ns + busy_ns;
+	clock->host_ns += LAUNCH_PERIOD_NS;
+	return start_ns;
+}
+
+static void write_loop_copy(struct clock *clock, uint32_t kind, uint64_t bytes, int64_t busy_ns)
+{
+	int64_t start_ns;
+
+	clock->correlation++;
+	write_call(clock, 2500, NAME_COPY);
+	start_ns = start_next(clock, busy_ns);
+	put_copies(files[TRACE_TABLE_copies],
+		   &(struct trace_copies_row){.start_ns = start_ns,
+					      .end_ns = clock->device_ns,
+					      .kind = kind,
+					      .src_memory = kind == 1 ? 1 : 3,
+					      .dst_memory = kind == 1 ? 3 : 2,
+					      .bytes = bytes,
+					      .is_async = 1,
+					      .context = 1,
+					      .stream = 7,
+					      .correlation = clock->correlation,
+					      .copy_count = 1});
+}
+
+static void write_loop_kernel(struct clock *clock, uint32_t signature)
+{
+	int64_t start_ns;
+
+	clock->correlation++;
+	write_call(clock, 2000, NAME_LAUNCH);
+	start_ns = start_next(clock, 5000 + random_below(1000));
+	put_kernels(files[TRACE_TABLE_kernels],
+		    &(struct trace_kernels_row){.start_ns = start_ns,
+						.end_ns = clock->device_ns,
+						.signature = signature,
+						.context = 1,
+						.stream = 7,
+						.correlation = clock->correlation});
+}
+
 static void write_copy(struct clock *clock)
 {
 	clock->correlation++;
@@ -309,21 +362,40 @@ static void write_marker(const struct clock *clock, uint64_t step, uint32_t phas
 						.name = phase == 1 ? NAME_RANGE : 0});
 }
 
-static int64_t write_events(uint64_t kernels)
+static void write_chain(struct clock *clock, uint64_t kernels)
+{
+	for (uint64_t i = 0; i < kernels; i++) {
+		if (i % 1000 == 0)
+			write_marker(clock, i / 1000, 1);
+		write_launch(clock, i);
+		if (i % 1000 != 999 && i + 1 != kernels)
+			continue;
+		write_copy(clock);
+		write_wait(clock);
+		write_marker(clock, i / 1000, 2);
+	}
+}
+
+static void write_decisions(struct clock *clock, uint64_t operations)
+{
+	for (uint64_t i = 0; i < operations / 4; i++) {
+		uint32_t kernel = 1 + i / 100 % (SIGNATURES - 1);
+
+		write_loop_copy(clock, 1, 1 << 16, 12000);
+		write_loop_kernel(clock, kernel);
+		write_loop_kernel(clock, kernel + 1);
+		write_loop_copy(clock, 2, 4, 1500);
+		write_wait(clock);
+	}
+}
+
+static int64_t write_events(void (*write)(struct clock *clock, uint64_t operations),
+			    uint64_t operations)
 {
 	struct clock clock = {ORIGIN_NS, ORIGIN_NS, 100};
 	char sealed[24];
 
-	for (uint64_t i = 0; i < kernels; i++) {
-		if (i % 1000 == 0)
-			write_marker(&clock, i / 1000, 1);
-		write_launch(&clock, i);
-		if (i % 1000 != 999 && i + 1 != kernels)
-			continue;
-		write_copy(&clock);
-		write_wait(&clock);
-		write_marker(&clock, i / 1000, 2);
-	}
+	write(&clock, operations);
 	snprintf(sealed, sizeof(sealed), "%" PRId64, clock.host_ns);
 	put_process(files[TRACE_TABLE_process], &(struct trace_process_row){"sealed_ns", sealed});
 	return clock.host_ns;
@@ -485,18 +557,20 @@ static uint64_t parse_number(const char *text)
 
 int main(int argc, char **argv)
 {
+	bool is_of_decisions = argc == 4 && !strcmp(argv[3], "decisions");
 	uint64_t kernels = argc > 2 ? parse_number(argv[2]) : 0;
-	int64_t sample_ns = argc > 3 ? (int64_t)parse_number(argv[3]) : 0, end_ns;
+	int64_t sample_ns = argc > 3 && !is_of_decisions ? (int64_t)parse_number(argv[3]) : 0;
 	uint32_t devices = argc > 4 ? (uint32_t)parse_number(argv[4]) : 1;
+	int64_t end_ns;
 
 	if (argc < 3 || argc > 5 || (!kernels && strcmp(argv[2], "0")) ||
-	    (argc > 3 && !sample_ns) || !devices) {
-		fputs("Usage: make_trace DIR KERNELS [SAMPLE_NS [DEVICES]]\n", stderr);
+	    (argc > 3 && !is_of_decisions && !sample_ns) || !devices) {
+		fputs("Usage: make_trace DIR KERNELS [SAMPLE_NS [DEVICES] | decisions]\n", stderr);
 		return 2;
 	}
 	open_tables(argv[1]);
 	write_small_tables(devices, sample_ns > 0);
-	end_ns = write_events(kernels);
+	end_ns = write_events(is_of_decisions ? write_decisions : write_chain, kernels);
 	if (sample_ns)
 		write_samples(devices, end_ns, sample_ns);
 	close_tables();

@@ -1,0 +1,344 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fixture_random.h"
+
+#define NON_BLOCKING 2
+
+static struct model *build(struct builder *b)
+{
+	struct model *model = NULL;
+	struct err err = {""};
+
+	assert_int_equal(model_build(&model, builder_finish(b), &err), 0);
+	return model;
+}
+
+static void done(struct builder *b, struct model *model)
+{
+	model_free(model);
+	free(b);
+}
+
+/* A kernel launched just before it starts, on a stream. */
+static void kernel(struct builder *b, uint32_t thread, uint32_t stream, int64_t start_ns,
+		   int64_t end_ns)
+{
+	builder_kernel(b, stream, "k", start_ns, end_ns,
+		       builder_launch(b, thread, start_ns - 20, start_ns - 10));
+}
+
+static uint32_t add_stream(struct builder *b, uint32_t like, uint32_t flag)
+{
+	struct profile_stream stream = b->streams[like];
+
+	stream.flag = flag;
+	stream.is_null = false;
+	b->streams[b->profile.stream_count] = stream;
+	return (uint32_t)b->profile.stream_count++;
+}
+
+static void test_stream_order(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	uint32_t other = add_stream(b, 0, 0);
+	struct model *model;
+
+	(void)state;
+	kernel(b, 0, 0, 100, 200);
+	kernel(b, 0, other, 150, 260);
+	kernel(b, 0, 0, 300, 400);
+	kernel(b, 0, 0, 350, 500); /* beside the one before, like a branch of a graph */
+	model = build(b);
+	assert_int_equal(model->before[0], PROFILE_NONE);
+	assert_int_equal(model->before[1], PROFILE_NONE);
+	assert_int_equal(model->before[2], 0);
+	assert_int_equal(model->before[3], 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(model->other[i], PROFILE_NONE);
+	assert_int_equal(model_ready_ns(model, 0), INT64_MIN);
+	assert_int_equal(model_ready_ns(model, 2), 200);
+	done(b, model);
+}
+
+static void test_default_stream(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	uint32_t blocking = add_stream(b, 0, 1), free_one = add_stream(b, 0, NON_BLOCKING);
+	struct model *model;
+
+	(void)state;
+	b->streams[0].is_null = true;
+	kernel(b, 0, blocking, 100, 210); /* 0 */
+	kernel(b, 0, free_one, 120, 220); /* 1 */
+	kernel(b, 0, 0, 300, 400);	  /* 2 waits for 0: 1 ended later, but is not concerned */
+	kernel(b, 0, blocking, 500, 600); /* 3 waits for 2 */
+	kernel(b, 0, free_one, 520, 620); /* 4 waits for none */
+	model = build(b);
+	assert_int_equal(model->other[2], 0);
+	assert_int_equal(model->other[3], 2);
+	assert_int_equal(model->other[4], PROFILE_NONE);
+	assert_int_equal(model_ready_ns(model, 3), 400);
+	done(b, model);
+}
+
+static void test_default_stream_of_another(void **state)
+{
+	struct builder *b = builder_new(2, 2);
+	uint32_t here = builder_stream(b, 0, 0), there = builder_stream(b, 0, 1);
+	uint32_t elsewhere = builder_stream(b, 1, 0), blocking = add_stream(b, there, 1);
+	struct model *model;
+
+	(void)state;
+	b->streams[here].is_null = true;
+	kernel(b, 0, here, 100, 200);
+	kernel(b, 0, blocking, 300, 400);  /* of another device */
+	kernel(b, 1, elsewhere, 500, 600); /* of another process */
+	model = build(b);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(model->other[i], PROFILE_NONE);
+	done(b, model);
+}
+
+static void test_event(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	uint32_t other = add_stream(b, 0, 0);
+	struct model *model;
+
+	(void)state;
+	kernel(b, 0, 0, 100, 200);
+	builder_call(b, 0, "cudaStreamWaitEvent", CALL_EVENT, 120, 130);
+	kernel(b, 0, other, 300, 400); /* waits for the first */
+	kernel(b, 0, other, 500, 600); /* the event was the one before's */
+	model = build(b);
+	assert_int_equal(model->other[1], 0);
+	assert_int_equal(model->other[2], PROFILE_NONE);
+	done(b, model);
+}
+
+static void test_device_launched(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	uint32_t other = add_stream(b, 0, 0);
+	struct model *model;
+
+	(void)state;
+	kernel(b, 0, 0, 100, 200);
+	builder_kernel(b, 0, "child", 210, 250, PROFILE_NONE);
+	builder_call(b, 0, "cudaStreamWaitEvent", CALL_EVENT, 260, 270);
+	kernel(b, 0, other, 300, 400);
+	builder_kernel(b, 0, "child", 410, 450, PROFILE_NONE);
+	builder_call(b, 0, "cudaDeviceSynchronize", CALL_SYNC, 500, 510);
+	model = build(b);
+	assert_int_equal(model->before[1], PROFILE_NONE);
+	assert_int_equal(model->other[2], 0);
+	assert_int_equal(model->awaited[3], 2);
+	done(b, model);
+}
+
+static void test_awaited(void **state)
+{
+	struct builder *b = builder_new(2, 1);
+	uint32_t thread = builder_thread(b, 0);
+	struct model *model;
+
+	(void)state;
+	kernel(b, 0, 0, 100, 200);
+	kernel(b, 1, 1, 100, 290); /* another process */
+	builder_call(b, 0, "cudaStreamSynchronize", CALL_SYNC, 150, 300);
+	builder_kernel(b, 0, "k", 210, 280, builder_launch(b, thread, 160, 170)); /* came later */
+	builder_call(b, 0, "cudaStreamSynchronize", CALL_SYNC, 310, 320);
+	builder_call(b, 1, "cudaDeviceSynchronize", CALL_SYNC, 50, 60); /* for nothing */
+	model = build(b);
+	assert_int_equal(model->awaited[1], 0);
+	assert_int_equal(model->profile->ops[model->awaited[2]].end_ns, 280);
+	assert_int_equal(model->behaviour[1], CALL_WAITS);
+	for (size_t i = 0; i < b->profile.call_count; i++)
+		if (b->calls[i].start_ns == 50)
+			assert_int_equal(model->awaited[i], PROFILE_NONE);
+	done(b, model);
+}
+
+static enum call_behaviour behaviour(const char *name, enum profile_call_class class,
+				     int64_t copy_end_ns)
+{
+	struct builder *b = builder_new(1, 1);
+	uint32_t call = builder_call(b, 0, name, class, 100, 200);
+	enum call_behaviour found;
+	struct model *model;
+
+	if (copy_end_ns)
+		builder_copy(b, 0, (struct profile_copy){.bytes = 4}, 150, copy_end_ns, call);
+	model = build(b);
+	found = (enum call_behaviour)model->behaviour[0];
+	assert_int_equal(model->awaited[0], found == CALL_WAITS_OWN ? 0 : PROFILE_NONE);
+	done(b, model);
+	return found;
+}
+
+static void test_behaviour(void **state)
+{
+	(void)state;
+	assert_int_equal(behaviour("cudaDeviceSynchronize", CALL_SYNC, 0), CALL_WAITS);
+	assert_int_equal(behaviour("cudaFree", CALL_MEMORY, 0), CALL_WAITS);
+	assert_int_equal(behaviour("cudaFreeAsync", CALL_MEMORY, 0), CALL_WORKS);
+	assert_int_equal(behaviour("cudaMalloc", CALL_MEMORY, 0), CALL_WORKS);
+	assert_int_equal(behaviour("cudaMemcpy", CALL_COPY, 190), CALL_WAITS_OWN);
+	/* it returned before: staged */
+	assert_int_equal(behaviour("cudaMemcpy", CALL_COPY, 210), CALL_WORKS);
+	assert_int_equal(behaviour("cudaMemcpy", CALL_COPY, 0), CALL_WORKS); /* failed */
+	assert_int_equal(behaviour("cudaMemcpyAsync", CALL_COPY, 190), CALL_WORKS);
+	assert_int_equal(behaviour("cudaLaunchKernel", CALL_LAUNCH, 190), CALL_WORKS);
+}
+
+/* Medians: three launches onto an idle stream, three queued kernels, a queued kernel after a copy. */
+static void test_medians(void **state)
+{
+	static const int64_t starts_ns[] = {6000, 4000, 9000};
+	struct builder *b = builder_new(1, 2);
+	struct model *model;
+	int64_t now_ns = 0;
+
+	(void)state;
+	for (int i = 0; i < 3; i++, now_ns += 1000000) {
+		uint32_t call = builder_launch(b, 0, now_ns, now_ns + 2000);
+		int64_t start_ns = now_ns + starts_ns[i], end_ns = now_ns + 100000;
+
+		builder_kernel(b, 0, "first", start_ns, end_ns, call);
+		call = builder_launch(b, 0, now_ns + 3000, now_ns + 5000);
+		builder_kernel(b, 0, "queued", end_ns + 700 + 100 * i, now_ns + 200000, call);
+		call = builder_call(b, 0, "cudaMemcpyAsync", CALL_COPY, now_ns + 6000,
+				    now_ns + 7000);
+		builder_copy(b, 0, (struct profile_copy){.kind = 2, .bytes = 4}, now_ns + 201000,
+			     now_ns + 202000, call);
+		call = builder_launch(b, 0, now_ns + 8000, now_ns + 9000);
+		builder_kernel(b, 0, "after", now_ns + 205000, now_ns + 206000, call);
+	}
+	model = build(b);
+	assert_int_equal(model->devices[0].launch_to_start_ns, 6000);
+	assert_int_equal(model->devices[0].launch_sample_count, 3);
+	/* 700, 800, 900, and 1000 three times, before the copies */
+	assert_int_equal(model->devices[0].kernel_gap_ns, 1000);
+	assert_int_equal(model->devices[0].kernel_gap_sample_count, 6);
+	assert_int_equal(model->devices[0].copy_gap_ns, 3000);
+	assert_int_equal(model_gap_ns(model, &b->ops[2]), 3000);
+	assert_int_equal(model_gap_ns(model, &b->ops[1]), 1000);
+	/* another device had nothing: what is usual */
+	assert_int_equal(model->devices[1].launch_sample_count, 0);
+	assert_in_range(model->devices[1].launch_to_start_ns, 1000, 20000);
+	done(b, model);
+}
+
+/* What a launch that had to wait takes is no sample of launching. */
+static void test_waited_launch(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct model *model;
+
+	(void)state;
+	builder_kernel(b, 0, "k", 500000, 600000, builder_launch(b, 0, 0, 2000));
+	model = build(b);
+	assert_int_equal(model->devices[0].launch_sample_count, 0);
+	done(b, model);
+}
+
+/* The same by going through everything, for profiles by chance. */
+static void test_awaited_by_search(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct builder *b = random_profile(seed, 1);
+		const struct profile *profile = &b->profile;
+		struct model *model = NULL;
+		struct err err = {""};
+
+		assert_int_equal(model_build(&model, profile, &err), 0);
+		for (size_t i = 0; i < profile->call_count; i++) {
+			const struct profile_call *call = &profile->calls[i];
+			int64_t last_ns = INT64_MIN;
+
+			for (size_t j = 0; j < profile->op_count; j++) {
+				const struct profile_op *op = &profile->ops[j];
+
+				if (op->call != PROFILE_NONE && op->end_ns <= call->end_ns &&
+				    op->end_ns > last_ns &&
+				    profile->calls[op->call].start_ns < call->start_ns &&
+				    profile_op_process(profile, op) ==
+					    profile->threads[call->thread].process)
+					last_ns = op->end_ns;
+			}
+			if (model->behaviour[i] != CALL_WAITS)
+				continue;
+			assert_int_equal(model->awaited[i] == PROFILE_NONE
+						 ? INT64_MIN
+						 : profile->ops[model->awaited[i]].end_ns,
+					 last_ns);
+		}
+		done(b, model);
+	}
+}
+
+/* Calls of all threads by time, equal ones in their thread's order. */
+static void test_order(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct builder *b = random_profile(seed, 1);
+		struct model *model = NULL;
+		struct err err = {""};
+
+		assert_int_equal(model_build(&model, &b->profile, &err), 0);
+		for (size_t i = 1; i < b->profile.call_count; i++) {
+			uint32_t before = model->order[i - 1], after = model->order[i];
+
+			assert_true(b->calls[before].start_ns < b->calls[after].start_ns ||
+				    (b->calls[before].start_ns == b->calls[after].start_ns &&
+				     before < after));
+		}
+		done(b, model);
+	}
+}
+
+static void test_empty(void **state)
+{
+	struct builder *b = builder_new(0, 0);
+
+	(void)state;
+	done(b, build(b));
+	model_free(NULL);
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENTENCE("an operation waits for the one before it in its stream that had ended",
+			 test_stream_order),
+		SENTENCE("the default stream and blocking streams wait for each other",
+			 test_default_stream),
+		SENTENCE("a default stream concerns its own process and device only",
+			 test_default_stream_of_another),
+		SENTENCE("the first operation after a wait for an event waits for another stream",
+			 test_event),
+		SENTENCE("nothing waits for what the device launched", test_device_launched),
+		SENTENCE("a wait is for what ended last and had been submitted", test_awaited),
+		SENTENCE("a search through everything finds the same awaited operations",
+			 test_awaited_by_search),
+		SENTENCE("calls that wait are told from calls that work", test_behaviour),
+		SENTENCE("launches and gaps take their medians", test_medians),
+		SENTENCE("a launch that had to wait says nothing about launching",
+			 test_waited_launch),
+		SENTENCE("calls of all threads come by time", test_order),
+		SENTENCE("an empty recording has an empty model", test_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,499 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "advice/what_if.h"
+#include "fixture_random.h"
+
+#define LOOPS 12
+#define SETUP_NS 10000 /* of a graph of any size */
+
+/* As random_costs where the spread is 0; kernel gaps are what a recording without samples has. */
+static struct ceilings *ceilings_of(double spread)
+{
+	static const struct {
+		enum ceiling_id id;
+		double value;
+	} rows[] = {{CEILING_launch_call, 2000},
+		    {CEILING_launch_to_start, 5000},
+		    {CEILING_synchronize, 5000},
+		    {CEILING_graph_launch, 4000},
+		    {CEILING_graph_to_start, 6000},
+		    {CEILING_kernel_gap, 1000},
+		    {CEILING_graph_node_gap, 700},
+		    {CEILING_graph_gap, 1200},
+		    {CEILING_conditional_iteration, 1600},
+		    {CEILING_graph_node, 700},
+		    {CEILING_event_wait, 1500},
+		    {CEILING_h2d_pinned, 50e9},
+		    {CEILING_d2h_pinned, 50e9}};
+	struct ceilings *ceilings = calloc(1, sizeof(*ceilings));
+
+	assert_non_null(ceilings);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(ceilings_add(ceilings,
+					      &(struct ceiling){.id = rows[i].id,
+								.value = rows[i].value,
+								.low = rows[i].value * (1 - spread),
+								.high = rows[i].value *
+									(1 + spread)}),
+				 0);
+	for (uint64_t nodes = 1; nodes <= 1024; nodes *= 1024)
+		assert_int_equal(ceilings_add(ceilings,
+					      &(struct ceiling){.id = CEILING_graph_instantiate,
+								.parameter = nodes,
+								.value = SETUP_NS}),
+				 0);
+	assert_null(ceilings_sort(ceilings));
+	return ceilings;
+}
+
+/* ---- a loop worked out by hand: test_replay.c has its steps ---- */
+
+/* Three launches, their kernels of 10 us with gaps of 1 us, a wait that returns 3 us after the last;
+ * 1 us later the next iteration.  allocates: as well, before the last launch.  Returns its end. */
+static int64_t add_loop(struct builder *b, int64_t now_ns, bool allocates)
+{
+	for (int i = 0; i < LOOPS; i++) {
+		int64_t gpu_ns = now_ns + 5000;
+
+		for (int j = 0; j < 3; j++, now_ns += 4000, gpu_ns += 11000) {
+			static const char *const names[] = {"a", "b", "c"};
+			uint32_t call;
+
+			if (allocates && j == 2)
+				builder_call(b, 0, "cudaMalloc", CALL_MEMORY, now_ns, now_ns);
+			call = builder_launch(b, 0, now_ns, now_ns + 4000);
+			builder_kernel(b, 0, names[j], gpu_ns, gpu_ns + 10000, call);
+		}
+		builder_call(b, 0, "cudaStreamSynchronize", CALL_SYNC, now_ns, gpu_ns + 2000);
+		now_ns = gpu_ns + 3000;
+	}
+	return now_ns;
+}
+
+static struct builder *loop(void)
+{
+	struct builder *b = builder_new(1, 1);
+
+	add_loop(b, 0, false);
+	return b;
+}
+
+/* Something else, once: more than an iteration could have in between. */
+static int64_t add_other(struct builder *b, int64_t now_ns)
+{
+	static const char *const names[] = {"m", "n", "o", "p", "q", "r", "s", "t", "u"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++, now_ns += 10000) {
+		builder_kernel(b, 0, names[i], now_ns + 5000, now_ns + 6000,
+			       builder_launch(b, 0, now_ns, now_ns + 4000));
+		builder_call(b, 0, "cudaStreamSynchronize", CALL_SYNC, now_ns + 4000,
+			     now_ns + 9000);
+	}
+	return now_ns;
+}
+
+#define BEFORE_NS 40250 /* an iteration, without what recording added */
+#define AFTER_NS 32600	/* one as a graph behind another */
+#define PLACE_BEFORE_NS (10 * BEFORE_NS + 39250)
+#define PLACE_AFTER_NS (10 * AFTER_NS + 37400 + 3000)
+#define WALL_BEFORE_NS (11 * BEFORE_NS + 36250 - 4250)
+#define WALL_AFTER_NS (BEFORE_NS + 10 * AFTER_NS + 37400 - 4250)
+
+struct question {
+	struct builder *b;
+	struct ceilings *ceilings;
+	struct what_ifs all;
+};
+
+static struct question ask(struct builder *b, double spread, const char *range)
+{
+	struct question question = {.b = b, .ceilings = ceilings_of(spread)};
+
+	builder_finish(b);
+	assert_int_equal(what_ifs_open(&question.all, &b->profile, question.ceilings, range), 0);
+	assert_true(question.all.predictor.is_usable);
+	return question;
+}
+
+static void done(struct question *question)
+{
+	what_ifs_free(&question->all);
+	ceilings_free(question->ceilings);
+	free(question->b);
+}
+
+static void expect_ratio(double found, double before, double after)
+{
+	assert_float_equal(found, before / after, 1e-9);
+}
+
+static void test_graph(void **state)
+{
+	struct question question = ask(loop(), 0, NULL);
+	struct what_if found;
+
+	(void)state;
+	assert_int_equal(what_if_graph(&found, &question.all, 0), 0);
+	assert_int_equal(found.refusal, REFUSED_NONE);
+	assert_int_equal(found.loop_count, 1);
+	assert_int_equal(found.iteration_count, LOOPS - 1); /* the first stays as it was */
+	assert_int_equal(found.most_nodes, 3);
+	assert_int_equal(found.prediction.place_before_ns, PLACE_BEFORE_NS);
+	assert_int_equal(found.prediction.place_after_ns, PLACE_AFTER_NS);
+	expect_ratio(found.prediction.place.speedup, PLACE_BEFORE_NS, PLACE_AFTER_NS);
+	expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS, 1.2 * PLACE_AFTER_NS);
+	expect_ratio(found.prediction.place.high, PLACE_BEFORE_NS, 0.8 * PLACE_AFTER_NS);
+	done(&question);
+}
+
+static void test_setup(void **state)
+{
+	struct question question = ask(loop(), 0, NULL);
+	struct what_if found;
+
+	(void)state;
+	assert_int_equal(what_if_graph(&found, &question.all, 0), 0);
+	expect_ratio(found.prediction.program.speedup, WALL_BEFORE_NS, WALL_AFTER_NS + SETUP_NS);
+	expect_ratio(found.prediction.program.low, WALL_BEFORE_NS,
+		     WALL_AFTER_NS + SETUP_NS + 0.2 * PLACE_AFTER_NS);
+	expect_ratio(found.prediction.program.high, WALL_BEFORE_NS,
+		     WALL_AFTER_NS + SETUP_NS - 0.2 * PLACE_AFTER_NS);
+	done(&question);
+}
+
+static void test_range(void **state)
+{
+	struct builder *b = loop();
+	struct question question;
+	struct what_if found;
+
+	(void)state;
+	/* the whole loop, its first iteration too; and ranges of another name, and without calls */
+	builder_range(b, 0, "run", 0, LOOPS * 41000);
+	builder_range(b, 0, "else", 41000, 82000);
+	builder_range(b, 0, "run", 1000000, 1000010);
+	b->threads[0].range_count = 3;
+	question = ask(b, 0, "run");
+	assert_int_equal(question.all.place_count, 1);
+	assert_int_equal(what_if_graph(&found, &question.all, 0), 0);
+	assert_int_equal(found.prediction.place_before_ns, BEFORE_NS + PLACE_BEFORE_NS);
+	assert_int_equal(found.prediction.place_after_ns, BEFORE_NS + PLACE_AFTER_NS);
+	expect_ratio(found.prediction.program.speedup, WALL_BEFORE_NS, WALL_AFTER_NS + SETUP_NS);
+	done(&question);
+}
+
+static void test_spread(void **state)
+{
+	struct question question = ask(loop(), 0.5, NULL);
+	struct what_if found;
+	/* gaps of 350 and 600, and of 1050 and 1800: graph_to_start is in the place once */
+	int64_t low_ns = 10 * (30000 + 2 * 350 + 600) + 3000 + 30700 + 3000;
+	int64_t high_ns = 10 * (30000 + 2 * 1050 + 1800) + 9000 + 32100 + 3000;
+
+	(void)state;
+	assert_int_equal(what_if_graph(&found, &question.all, 0), 0);
+	expect_ratio(found.prediction.place.speedup, PLACE_BEFORE_NS, PLACE_AFTER_NS);
+	expect_ratio(found.prediction.place.high, PLACE_BEFORE_NS, 0.8 * (double)low_ns);
+	expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS, 1.2 * (double)high_ns);
+	done(&question);
+}
+
+/* Without waits: launches of 3250 each and 1000 of the host, kernels and their gaps of 33000. */
+static void test_fewer_waits(void **state)
+{
+	struct question question = ask(loop(), 0, NULL);
+	struct what_if found;
+
+	(void)state;
+	assert_int_equal(what_if_fewer_waits(&found, &question.all, 0), 0);
+	assert_int_equal(found.changed_count, LOOPS - 2);
+	assert_int_equal(found.prediction.place_after_ns, 10 * 33000 + 36250 + 3000);
+	expect_ratio(found.prediction.program.speedup, WALL_BEFORE_NS,
+		     BEFORE_NS + 10 * 33000 + 36250 - 4250); /* no setup */
+	done(&question);
+}
+
+/* ---- loops that run again ---- */
+
+static void test_repeated(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct question question;
+	double wall_ns = LOOPS * BEFORE_NS + 9 * 9250 + WALL_BEFORE_NS;
+	struct what_if twice;
+
+	(void)state;
+	add_loop(b, add_other(b, add_loop(b, 0, false)), false);
+	question = ask(b, 0, NULL);
+	assert_int_equal(question.all.sequences.count, 2);
+	assert_int_equal(what_if_graph(&twice, &question.all, 0), 0);
+	assert_int_equal(twice.loop_count, 1);
+	assert_int_equal(twice.iteration_count, 2 * (LOOPS - 1));
+	assert_int_equal(twice.prediction.place_before_ns, 2 * PLACE_BEFORE_NS);
+	/* what is between takes 9250 each; both loops get shorter, and one graph is made */
+	expect_ratio(twice.prediction.program.speedup, wall_ns,
+		     wall_ns - 2 * (PLACE_BEFORE_NS - PLACE_AFTER_NS) + SETUP_NS);
+	done(&question);
+}
+
+static void test_repeated_after_refused(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct question question;
+	struct what_if found;
+
+	(void)state;
+	add_loop(b, add_other(b, add_loop(b, 0, true)), false);
+	question = ask(b, 0, NULL);
+	assert_int_equal(question.all.sequences.count, 2);
+	assert_int_equal(question.all.alike[1], 0);
+	assert_int_equal(what_if_graph(&found, &question.all, 0), 0);
+	assert_int_equal(found.loop_count, 1);
+	assert_int_equal(found.iteration_count, LOOPS - 1);
+	done(&question);
+}
+
+static void test_refusals(void **state)
+{
+	struct builder *b = builder_new(1, 2);
+	struct question question;
+	struct what_if found;
+
+	(void)state;
+	add_loop(b, 0, true);
+	question = ask(b, 0, NULL);
+	assert_int_equal(what_if_graph(&found, &question.all, 0), 0);
+	assert_int_equal(found.refusal, REFUSED_ALLOCATES);
+	assert_int_equal(what_if_graph(&found, &question.all, 1), 0); /* no loop there */
+	assert_int_equal(found.refusal, REFUSED_IRREGULAR);
+	assert_int_equal(what_if_fewer_waits(&found, &question.all, 1), 0);
+	assert_int_equal(found.refusal, REFUSED_NOTHING);
+	assert_int_equal(what_if_decided(&found, &question.all, 0), 0);
+	assert_int_equal(found.refusal, REFUSED_NO_DECISION);
+	assert_int_equal(what_if_overlapped(&found, &question.all, 0), 0);
+	assert_int_equal(found.refusal, REFUSED_NO_COPIES);
+	assert_int_equal(what_if_pinned(&found, &question.all, 0), 0);
+	assert_int_equal(found.refusal, REFUSED_NOTHING);
+	done(&question);
+}
+
+/* ---- whether anything can be predicted ---- */
+
+static const char *why_not(struct builder *b, const struct ceilings *ceilings)
+{
+	struct predictor predictor;
+	struct model *model = NULL;
+	struct err err = {""};
+	const char *reason;
+
+	assert_int_equal(model_build(&model, &b->profile, &err), 0);
+	assert_int_equal(predictor_open(&predictor, model, ceilings), 0);
+	assert_true(predictor.is_usable == !predictor.why_not);
+	reason = predictor.why_not;
+	predictor_free(&predictor);
+	model_free(model);
+	return reason;
+}
+
+static void test_usable(void **state)
+{
+	struct builder *b = loop();
+	struct ceilings *measured = ceilings_of(0), *few = ceilings_of(0);
+
+	(void)state;
+	builder_finish(b);
+	assert_null(why_not(b, measured));
+	assert_non_null(strstr(why_not(b, NULL), "ceilings"));
+	measured->is_datasheet = true;
+	assert_non_null(strstr(why_not(b, measured), "ceilings"));
+	measured->is_datasheet = false;
+	for (size_t i = 0; i < few->count; i++) /* one that is needed is not there */
+		if (few->rows[i].id == CEILING_graph_gap)
+			few->rows[i].parameter = 7;
+	assert_null(ceilings_sort(few));
+	assert_non_null(strstr(why_not(b, few), "ceilings"));
+	b->ops[LOOPS].counted = COUNTED;
+	assert_non_null(strstr(why_not(b, measured), "counters"));
+	b->ops[LOOPS].counted = NOT_COUNTED;
+	assert_null(why_not(b, measured));
+	ceilings_free(measured);
+	ceilings_free(few);
+	free(b);
+}
+
+/* Calls of one thread that overlap are no model of a host: their replay takes longer. */
+static void test_replay_error(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct ceilings *measured = ceilings_of(0);
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		builder_kernel(b, 0, "k", i * 10000 + 1000, i * 10000 + 9000,
+			       builder_launch(b, 0, i * 10000, i * 10000 + 10000 + (i % 2) * 9000));
+	builder_finish(b);
+	assert_non_null(strstr(why_not(b, measured), "replaying"));
+	ceilings_free(measured);
+	free(b);
+}
+
+/* ---- what recording added ---- */
+
+static void test_untraced_share(void **state)
+{
+	struct builder *b = loop();
+	struct ceilings *measured = ceilings_of(0);
+	double share;
+
+	(void)state;
+	builder_range(b, 0, "run", 0, LOOPS * 41000);
+	b->threads[0].range_count = 1;
+	builder_finish(b);
+	assert_int_equal(what_if_not_recorded(&share, &b->profile, measured, NULL), 0);
+	expect_ratio(share, WALL_BEFORE_NS, 11 * 41000 + 37000 - 5000);
+	assert_int_equal(what_if_not_recorded(&share, &b->profile, measured, "run"), 0);
+	expect_ratio(share, 11 * BEFORE_NS + 39250, 11 * 41000 + 40000);
+	assert_int_equal(what_if_not_recorded(&share, &b->profile, NULL, NULL), 0);
+	assert_float_equal(share, 1, 0);
+	ceilings_free(measured);
+	free(b);
+}
+
+static void test_empty(void **state)
+{
+	struct ceilings *measured = ceilings_of(0);
+	double share = 0;
+
+	(void)state;
+	for (size_t devices = 0; devices < 2; devices++) {
+		struct builder *b = builder_new(devices, devices);
+		struct what_ifs all;
+		struct what_if found;
+
+		builder_finish(b);
+		assert_int_equal(what_if_not_recorded(&share, &b->profile, measured, "run"), 0);
+		assert_float_equal(share, 1, 0);
+		assert_int_equal(what_ifs_open(&all, &b->profile, measured, NULL), 0);
+		assert_int_equal(what_if_graph(&found, &all, 0), 0);
+		assert_int_equal(found.refusal, REFUSED_IRREGULAR);
+		what_ifs_free(&all);
+		free(b);
+	}
+	ceilings_free(measured);
+}
+
+/* ---- the interval ---- */
+
+static void expect_interval(const struct predicted_ratio *found, uint64_t seed)
+{
+	if (!(found->low > 0 && found->low <= found->speedup && found->speedup <= found->high))
+		fail_msg("seed %d: %g is not within %g .. %g", (int)seed, found->speedup,
+			 found->low, found->high);
+}
+
+/* Places: all of every thread, which together may take more time than the run. */
+static void test_interval(void **state)
+{
+	struct ceilings *ceilings = ceilings_of(0.3);
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		struct builder *b = random_profile(seed, 1);
+		struct place places[BUILDER_SMALL];
+		struct predictor predictor;
+		struct prediction found;
+		struct model *model = NULL;
+		struct change change;
+		struct err err = {""};
+		size_t count = 0;
+
+		assert_int_equal(model_build(&model, &b->profile, &err), 0);
+		assert_int_equal(predictor_open(&predictor, model, ceilings), 0);
+		change = random_change(seed, model, seed % 2);
+		for (size_t i = 0; i < b->profile.thread_count; i++)
+			if (b->threads[i].call_count)
+				places[count++] = (struct place){b->threads[i].first_call,
+								 b->threads[i].first_call +
+									 b->threads[i].call_count};
+		for (size_t device = 0; device < b->profile.device_count; device++) {
+			assert_int_equal(predictor_run(&found, &predictor, &change, device, places,
+						       count, (double)(1000 * seed)),
+					 0);
+			expect_interval(&found.program, seed);
+			expect_interval(&found.place, seed);
+		}
+		change_free(&change);
+		predictor_free(&predictor);
+		model_free(model);
+		free(b);
+	}
+	ceilings_free(ceilings);
+}
+
+/* Eight threads that launch side by side all the time. */
+static void test_many_places(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct question question;
+	struct what_if found;
+
+	(void)state;
+	for (uint32_t thread = 0; thread < 8; thread++) {
+		if (thread)
+			builder_thread(b, 0);
+		for (int i = 0; i < 10; i++) {
+			const struct profile_copy copy = {.bytes = 50000,
+							  .kind = 1,
+							  .src_memory = 1,
+							  .dst_memory = 3};
+			int64_t now_ns = i * 100000 + thread * 1000;
+			uint32_t call = builder_call(b, thread, "cudaMemcpy", CALL_COPY, now_ns,
+						     now_ns + 90000);
+
+			builder_copy(b, 0, copy, now_ns + 5000, now_ns + 80000, call);
+		}
+	}
+	question = ask(b, 0, NULL);
+	assert_int_equal(what_if_pinned(&found, &question.all, 0), 0);
+	assert_int_equal(found.changed_count, 80);
+	expect_interval(&found.prediction.program, 0);
+	assert_true(found.prediction.program.high > found.prediction.program.speedup);
+	done(&question);
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENTENCE("a loop as graphs takes the time worked out by hand", test_graph),
+		SENTENCE("setting up counts for the program and not for the place", test_setup),
+		SENTENCE("the place is the range that is asked for", test_range),
+		SENTENCE("the interval has the costs at their ends and a margin", test_spread),
+		SENTENCE("a loop without its waits takes the time worked out by hand",
+			 test_fewer_waits),
+		SENTENCE("a loop that runs again is set up once", test_repeated),
+		SENTENCE("and also where it was refused the first time",
+			 test_repeated_after_refused),
+		SENTENCE("a strategy that cannot be says why", test_refusals),
+		SENTENCE("without measured ceilings, or with counters, nothing is predicted",
+			 test_usable),
+		SENTENCE("where a replay is not the recording nothing is predicted",
+			 test_replay_error),
+		SENTENCE("what recording added is taken off measured time", test_untraced_share),
+		SENTENCE("an empty recording is asked in vain", test_empty),
+		SENTENCE("a prediction lies in its interval", test_interval),
+		SENTENCE("the places of many threads leave the interval in order",
+			 test_many_places),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
