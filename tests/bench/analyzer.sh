@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # How long a report takes and how much memory it needs, against the length of the recording.
 #
-# KERNELS (default "1000000 10000000") names the sizes, REPEATS (default 3) the runs of each.  Runs
-# are interleaved, so that a slow moment of the machine falls on every size; medians are shown.
+# KERNELS (default "1000000 10000000") names the sizes, REPEATS (default 3) the runs of each, for a chain
+# of kernels and for loops of decisions (tests/tools/make_trace.c).  With measured ceilings, whose
+# GPU is not that of the recording, all advice is re-simulated.  Runs are interleaved, so that a slow
+# moment of the machine falls on every size; medians are shown.
 set -eu
 BUILD=${BUILD:-build}
 sizes=${KERNELS:-1000000 10000000}
 repeats=${REPEATS:-3}
+ceilings=$(ls "$(dirname "$0")"/../../ceilings/*.json | head -n 1)
 folder=$(mktemp -d "${TMPDIR:-/tmp}/roofline-bench.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 
@@ -38,29 +41,35 @@ median() {
 }
 
 for kernels in $sizes; do
-	echo "making a recording of $kernels kernels" >&2
-	"$BUILD/tests/tools/make_trace" "$folder/$kernels" "$kernels" >/dev/null
+	echo "making recordings of $kernels operations" >&2
+	"$BUILD/tests/tools/make_trace" "$folder/chain.$kernels" "$kernels" >/dev/null
+	"$BUILD/tests/tools/make_trace" "$folder/decisions.$kernels" "$kernels" decisions >/dev/null
 done
 for repeat in $(seq "$repeats"); do
 	for kernels in $sizes; do
-		echo "report on $kernels kernels, $repeat of $repeats" >&2
-		figures=$folder/$kernels.figures
-		measure "$BUILD/bin/rooflinectl" report --format json "$folder/$kernels"
+		for kind in chain decisions; do
+			echo "report on $kind of $kernels operations, $repeat of $repeats" >&2
+			figures=$folder/$kind.$kernels.figures
+			measure "$BUILD/bin/rooflinectl" report --format json --ceilings "$ceilings" "$folder/$kind.$kernels"
+		done
 	done
 done
 
-printf '%12s %10s %10s %12s %22s\n' kernels size_MB seconds peak_MB seconds_per_million
-first=
-for kernels in $sizes; do
-	seconds=$(median 1 "$folder/$kernels.figures")
-	printf '%12d %10d %10.2f %12.0f %22.3f\n' "$kernels" \
-		"$(du -sm "$folder/$kernels" | cut -f1)" "$seconds" \
-		"$(awk -v kb="$(median 2 "$folder/$kernels.figures")" 'BEGIN {print kb / 1024}')" \
-		"$(awk -v s="$seconds" -v n="$kernels" 'BEGIN {print s / n * 1e6}')"
-	first=${first:-$kernels:$seconds}
+printf '%-10s %12s %10s %10s %12s %22s\n' recording operations size_MB seconds peak_MB seconds_per_million
+for kind in chain decisions; do
+	first=
+	for kernels in $sizes; do
+		figures=$folder/$kind.$kernels.figures
+		seconds=$(median 1 "$figures")
+		printf '%-10s %12d %10d %10.2f %12.0f %22.3f\n' "$kind" "$kernels" \
+			"$(du -sm "$folder/$kind.$kernels" | cut -f1)" "$seconds" \
+			"$(awk -v kb="$(median 2 "$figures")" 'BEGIN {print kb / 1024}')" \
+			"$(awk -v s="$seconds" -v n="$kernels" 'BEGIN {print s / n * 1e6}')"
+		first=${first:-$kernels:$seconds}
+	done
+	awk -v a="$first" -v n="$kernels" -v s="$seconds" -v kind="$kind" 'BEGIN {
+		split(a, f, ":")
+		if (n != f[1])
+			printf "%s: %s against %s operations: %.1f times as many, %.2f times as long\n", kind, n, f[1], n / f[1], s / f[2]
+	}'
 done
-awk -v a="$first" -v n="$kernels" -v s="$seconds" 'BEGIN {
-	split(a, f, ":")
-	if (n != f[1])
-		printf "%s against %s kernels: %.1f times as many, %.2f times as long\n", n, f[1], n / f[1], s / f[2]
-}'

@@ -363,6 +363,15 @@ static void test_decided_waits(void **state)
 	expect_calls(&loop, 0, "Gnnb.");
 	expect_calls(&loop, 1, "Gnnb.");
 	done(&loop);
+	loop = loop_of("krwwk"); /* the second wait is for nothing */
+	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
+	expect_calls(&loop, 0, "Gnn.G");
+	expect_calls(&loop, 1, "nnn.G");
+	done(&loop);
+	loop = loop_of("kRwk"); /* the read has waited for itself */
+	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
+	expect_calls(&loop, 0, "Gn.G");
+	done(&loop);
 }
 
 static void test_decided_refusals(void **state)

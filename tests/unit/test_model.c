@@ -67,21 +67,23 @@ static void test_stream_order(void **state)
 static void test_default_stream(void **state)
 {
 	struct builder *b = builder_new(1, 1);
-	uint32_t blocking = add_stream(b, 0, 1), free_one = add_stream(b, 0, NON_BLOCKING);
+	uint32_t blocking = add_stream(b, 0, 1), second = add_stream(b, 0, 1);
+	uint32_t free_one = add_stream(b, 0, NON_BLOCKING);
 	struct model *model;
 
 	(void)state;
 	b->streams[0].is_null = true;
 	kernel(b, 0, blocking, 100, 210); /* 0 */
 	kernel(b, 0, free_one, 120, 220); /* 1 */
-	kernel(b, 0, 0, 300, 400);	  /* 2 waits for 0: 1 ended later, but is not concerned */
-	kernel(b, 0, blocking, 500, 600); /* 3 waits for 2 */
-	kernel(b, 0, free_one, 520, 620); /* 4 waits for none */
+	kernel(b, 0, second, 130, 180);	  /* 2 */
+	kernel(b, 0, 0, 300, 400);	  /* 3 waits for 0: 1 is not concerned, 2 ended before */
+	kernel(b, 0, blocking, 500, 600); /* 4 waits for 3 */
+	kernel(b, 0, free_one, 520, 620); /* 5 waits for none */
 	model = build(b);
-	assert_int_equal(model->other[2], 0);
-	assert_int_equal(model->other[3], 2);
-	assert_int_equal(model->other[4], PROFILE_NONE);
-	assert_int_equal(model_ready_ns(model, 3), 400);
+	assert_int_equal(model->other[3], 0);
+	assert_int_equal(model->other[4], 3);
+	assert_int_equal(model->other[5], PROFILE_NONE);
+	assert_int_equal(model_ready_ns(model, 4), 400);
 	done(b, model);
 }
 
@@ -293,11 +295,12 @@ static void test_order(void **state)
 
 		assert_int_equal(model_build(&model, &b->profile, &err), 0);
 		for (size_t i = 1; i < b->profile.call_count; i++) {
-			uint32_t before = model->order[i - 1], after = model->order[i];
+			int64_t before_ns = b->calls[model->order[i - 1]].start_ns;
+			int64_t after_ns = b->calls[model->order[i]].start_ns;
 
-			assert_true(b->calls[before].start_ns < b->calls[after].start_ns ||
-				    (b->calls[before].start_ns == b->calls[after].start_ns &&
-				     before < after));
+			assert_true(before_ns <= after_ns);
+			if (before_ns == after_ns)
+				assert_true(model->order[i - 1] < model->order[i]);
 		}
 		done(b, model);
 	}

@@ -352,12 +352,16 @@ static void test_untraced_share(void **state)
 
 	(void)state;
 	builder_range(b, 0, "run", 0, LOOPS * 41000);
-	b->threads[0].range_count = 1;
+	builder_range(b, 0, "launches", 0, 12000);
+	b->threads[0].range_count = 2;
 	builder_finish(b);
 	assert_int_equal(what_if_not_recorded(&share, &b->profile, measured, NULL), 0);
 	expect_ratio(share, WALL_BEFORE_NS, 11 * 41000 + 37000 - 5000);
 	assert_int_equal(what_if_not_recorded(&share, &b->profile, measured, "run"), 0);
 	expect_ratio(share, 11 * BEFORE_NS + 39250, 11 * 41000 + 40000);
+	/* what the calls of a range submit counts until it has ended */
+	assert_int_equal(what_if_not_recorded(&share, &b->profile, measured, "launches"), 0);
+	expect_ratio(share, 36250, 37000);
 	assert_int_equal(what_if_not_recorded(&share, &b->profile, NULL, NULL), 0);
 	assert_float_equal(share, 1, 0);
 	ceilings_free(measured);
@@ -376,6 +380,8 @@ static void test_empty(void **state)
 		struct what_if found;
 
 		builder_finish(b);
+		if (!devices)
+			b->profile.devices = NULL;
 		assert_int_equal(what_if_not_recorded(&share, &b->profile, measured, "run"), 0);
 		assert_float_equal(share, 1, 0);
 		assert_int_equal(what_ifs_open(&all, &b->profile, measured, NULL), 0);

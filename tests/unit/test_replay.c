@@ -512,6 +512,47 @@ static void test_late_wait(void **state)
 	replayed_free(&it);
 }
 
+/* It saw the end within 2 us of it: it would again. */
+static void test_soon_after(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct replayed it;
+
+	(void)state;
+	builder_kernel(b, 0, "step", 5000, 15000, builder_launch(b, 0, 0, 4000));
+	wait_until(b, 16000, 17000);
+	builder_finish(b);
+	it = replayed_new(b);
+	replayed_run(&it, NULL, &random_costs);
+	assert_int_equal(it.replay.op_end_ns[0], 14250);
+	assert_int_equal(it.replay.call_start_ns[1], 15250);
+	assert_int_equal(it.replay.call_end_ns[1], 14250 + 2000);
+	replayed_free(&it);
+}
+
+/* The second kernel starts 3 us later than its gap says: that stays, but for behind a graph, where
+ * all of the gap is another. */
+static void test_rest(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct change change;
+	struct replayed it;
+
+	(void)state;
+	builder_kernel(b, 0, "step", 5000, 15000, builder_launch(b, 0, 0, 4000));
+	builder_kernel(b, 0, "step", 19000, 29000, builder_launch(b, 0, 4000, 8000));
+	builder_finish(b);
+	it = replayed_new(b);
+	replayed_run(&it, NULL, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[1], 14250 + 1000 + 3000);
+	assert_int_equal(change_begin(&change, it.model, true), 0);
+	change.calls[0] = CALL_AS_GRAPH;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[1], 16000 + 1000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
 static void test_graph(void **state)
 {
 	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH, CALL_KEPT};
@@ -604,6 +645,32 @@ static void test_body(void **state)
 	assert_int_equal(it.replay.op_start_ns[2], 16000 + 900); /* decided */
 	assert_int_equal(it.replay.op_start_ns[3], 26900 + 700); /* the next iteration's, a node */
 	assert_int_equal(wall_ns(&it), 9 * (2 * BUSY_NS + 900 + 700) + 2 * BUSY_NS + 900);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* A graph of two nodes that the device launches: only before the first is there a decision. */
+static void test_body_of_nodes(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct change change;
+	struct replayed it;
+
+	(void)state;
+	builder_kernel(b, 0, "find", 5000, 15000, builder_launch(b, 0, 0, 4000));
+	for (int i = 0; i < 2; i++)
+		builder_kernel(b, 0, "node", 20000 + i * 11000, 30000 + i * 11000, 0);
+	b->ops[1].call = b->ops[2].call =
+		builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, 4000, 8000);
+	builder_finish(b);
+	it = replayed_new(b);
+	assert_int_equal(change_begin(&change, it.model, true), 0);
+	change.calls[0] = CALL_AS_GRAPH;
+	change.calls[1] = CALL_IN_BODY;
+	change.decision_ns = 900;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[1], 16000 + 900);
+	assert_int_equal(it.replay.op_start_ns[2], 26900 + 700);
 	change_free(&change);
 	replayed_free(&it);
 }
@@ -741,11 +808,14 @@ int main(void)
 		SENTENCE("without its waits a loop is as long as its kernels and their gaps",
 			 test_waits_dropped),
 		SENTENCE("a wait for what has ended takes its own time", test_late_wait),
+		SENTENCE("a wait just after the end sees it as soon as it did", test_soon_after),
+		SENTENCE("what a start took beyond the usual stays with it", test_rest),
 		SENTENCE("an iteration as a graph has one launch, and gaps between nodes",
 			 test_graph),
 		SENTENCE("graphs queue behind each other", test_queued_graphs),
 		SENTENCE("a kernel after a graph follows its last node", test_after_graph),
 		SENTENCE("the body of a decision follows it without copy and wait", test_body),
+		SENTENCE("a body of several nodes is decided once", test_body_of_nodes),
 		SENTENCE("copies in, kernels and copies out of three lanes run side by side",
 			 test_lanes),
 		SENTENCE("nodes come closer by what recording added", test_untraced_nodes),
