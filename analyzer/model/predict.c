@@ -128,23 +128,27 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 	int64_t wall_ns = replay_wall_ns(&predictor->before, model, device);
 	int rc = 0;
 
-	*out = (struct prediction){
-		.place_before_ns = places_ns(&predictor->before, model, places, place_count)};
+	*out = (struct prediction){.place_before_ns = places_ns(&predictor->before, model, places,
+								place_count),
+				   .program_before_ns = wall_ns};
 	for (int end = COSTS_LOW; rc == 0 && end <= COSTS_HIGH; end++) {
 		struct replay after = {0};
 
 		rc = replay_run(&after, model, change, &predictor->costs[end]);
 		if (rc == 0) {
 			int64_t after_ns = places_ns(&after, model, places, place_count);
+			double program_ns =
+				(double)replay_wall_ns(&after, model, device) + setup_ns;
 			double margin_ns = MODEL_MARGIN * (double)after_ns;
 
 			take_end(&out->place, (enum costs_end)end, out->place_before_ns,
 				 (double)after_ns, margin_ns);
-			take_end(&out->program, (enum costs_end)end, wall_ns,
-				 (double)replay_wall_ns(&after, model, device) + setup_ns,
+			take_end(&out->program, (enum costs_end)end, wall_ns, program_ns,
 				 margin_ns);
-			if (end == COSTS_MIDDLE)
+			if (end == COSTS_MIDDLE) {
 				out->place_after_ns = after_ns;
+				out->program_after_ns = (int64_t)program_ns;
+			}
 		}
 		replay_free(&after);
 	}
