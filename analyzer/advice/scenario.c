@@ -76,7 +76,7 @@ int scenario_predict(struct scenario *out, const struct report *report,
 				 .part_count = count};
 	for (size_t i = 0; i < count; i++)
 		out->parts[i].strategy = strategies[i];
-	if (!profile->device_count)
+	if (!profile->device_count || !profile->devices[out->device].op_count)
 		return err_set(err, -ENODATA, "%s: no prediction: no operation of a GPU in it",
 			       profile->path);
 	rc = facts_collect(&facts, report, range);
