@@ -150,8 +150,7 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 			       ? recommend(advice, facts, device, rule, NULL)
 			       : 0;
 	if (rule->is_blind_to_device_work && facts_has_device_work(facts, device))
-		return reject(advice, facts, device, rule,
-			      "the device launches work itself, which is not in the trace");
+		return reject(advice, facts, device, rule, "%s", refusal_text(REFUSED_DEVICE_WORK));
 	rc = rule->what_if(&what_if, &facts->what_ifs, device);
 	if (rc < 0)
 		return rc;

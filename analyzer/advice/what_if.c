@@ -47,7 +47,9 @@ static int find_places(struct what_ifs *all, const char *name)
 		*next = place;
 		all->place_count++;
 	}
-	return 0;
+	if (!all->places) /* nothing is called in it: no loop stands for it */
+		all->places = calloc(1, sizeof(*all->places));
+	return all->places ? 0 : -ENOMEM;
 }
 
 static uint32_t shape_of(uint32_t index, const void *context)
@@ -110,7 +112,7 @@ void what_ifs_free(struct what_ifs *all)
 	*all = (struct what_ifs){0};
 }
 
-static size_t busiest_device(const struct profile *profile)
+size_t what_if_main_device(const struct profile *profile)
 {
 	size_t busiest = 0;
 
@@ -128,7 +130,7 @@ int what_if_not_recorded(double *share, const struct profile *profile,
 
 	*share = 1;
 	if (rc == 0 && profile->device_count)
-		rc = predictor_untraced_share(share, &all.predictor, busiest_device(profile),
+		rc = predictor_untraced_share(share, &all.predictor, what_if_main_device(profile),
 					      all.places, all.place_count);
 	what_ifs_free(&all);
 	return rc;
@@ -140,30 +142,26 @@ struct attempt {
 	const struct what_ifs *all;
 	size_t device;
 	struct change change;
-	bool *is_changed; /* by sequence, of the first alike: one of them changes */
 	struct place *places;
 	size_t place_count, place_capacity;
 	double setup_ns;
+	bool *is_taken;	     /* by loop: a strategy has changed it; it is its alone */
+	bool *is_set_up;     /* by the first one like it: one of them has changed */
+	uint8_t *kept_calls; /* what a loop's calls were, while a strategy is tried on it */
 };
 
-static int begin(struct attempt *attempt, const struct what_ifs *all, size_t device, bool with_ops)
-{
-	int rc;
-
-	*attempt = (struct attempt){.all = all,
-				    .device = device,
-				    .is_changed = calloc(all->sequences.count + 1,
-							 sizeof(*attempt->is_changed))};
-	rc = change_begin(&attempt->change, all->model, with_ops);
-	return attempt->is_changed ? rc : -ENOMEM;
-}
-
-static void end(struct attempt *attempt)
-{
-	change_free(&attempt->change);
-	free(attempt->is_changed);
-	free(attempt->places);
-}
+/* What a strategy does.  It is tried on every loop that none before it has changed; what it makes of a
+ * loop's calls is taken back where it refuses. */
+struct strategy_row {
+	const char *name, *option;
+	enum refusal refusal; /* where no loop says why */
+	bool has_ops, has_lanes;
+	/* NULL: it knows no loops. */
+	enum refusal (*change_loop)(struct what_if *out, struct attempt *attempt, size_t index,
+				    const struct sequence *sequence);
+	/* After the loops, or NULL.  Returns 0 or -ENOMEM. */
+	int (*change_copies)(struct what_if *out, struct attempt *attempt);
+};
 
 static int add_place(struct attempt *attempt, size_t first, size_t end_call)
 {
@@ -203,102 +201,43 @@ static bool is_on_device(const struct attempt *attempt, const struct sequence *s
 	return false;
 }
 
-/* Whether it is the first one of a loop that changes: each loop is set up once. */
-static bool is_new_loop(struct attempt *attempt, size_t index)
+/* Whether none like it has changed yet: each loop is set up once. */
+static bool is_new_loop(const struct attempt *attempt, size_t index)
 {
-	bool *is_changed = &attempt->is_changed[attempt->all->alike[index]];
-	bool is_new = !*is_changed;
-
-	*is_changed = true;
-	return is_new;
-}
-
-static int run(struct what_if *out, const struct attempt *attempt)
-{
-	const struct what_ifs *all = attempt->all;
-
-	return predictor_run(&out->prediction, &all->predictor, &attempt->change, attempt->device,
-			     all->places ? all->places : attempt->places,
-			     all->places ? all->place_count : attempt->place_count,
-			     attempt->setup_ns);
-}
-
-/* Predicts what the attempt gathered, or says why there is nothing; and ends it. */
-static int conclude(struct what_if *out, struct attempt *attempt, enum refusal refusal, int rc)
-{
-	out->refusal = attempt->place_count ? REFUSED_NONE : refusal;
-	if (rc == 0 && attempt->place_count)
-		rc = run(out, attempt);
-	end(attempt);
-	return rc;
+	return !attempt->is_set_up[attempt->all->alike[index]];
 }
 
 /* ---- strategies ---- */
 
-static int add_graph(struct what_if *out, struct attempt *attempt, size_t index,
-		     enum refusal *refusal)
+static enum refusal change_graph(struct what_if *out, struct attempt *attempt, size_t index,
+				 const struct sequence *sequence)
 {
-	const struct sequences *sequences = &attempt->all->sequences;
-	const struct sequence sequence = steady(&sequences->items[index]);
 	uint64_t node_count;
-	enum refusal found =
-		change_to_graph(&attempt->change, attempt->all->model, &sequence, &node_count);
+	enum refusal refusal =
+		change_to_graph(&attempt->change, attempt->all->model, sequence, &node_count);
 
-	if (found != REFUSED_NONE) {
-		*refusal = found;
-		return 0;
-	}
-	out->iteration_count += sequence.iteration_count;
+	if (refusal != REFUSED_NONE)
+		return refusal;
 	out->most_nodes = node_count > out->most_nodes ? node_count : out->most_nodes;
-	if (is_new_loop(attempt, index)) {
-		out->loop_count++;
+	if (is_new_loop(attempt, index))
 		attempt->setup_ns +=
 			costs_instantiate_ns(attempt->all->predictor.ceilings, node_count);
-	}
-	return add_place(attempt, sequence.first_call, sequence.first_call + sequence.call_count);
+	return REFUSED_NONE;
 }
 
-int what_if_graph(struct what_if *out, const struct what_ifs *all, size_t device)
+/* Fewer waits than every second iteration has one are not the loop's own: they stay. */
+static enum refusal change_waits(struct what_if *out, struct attempt *attempt, size_t index,
+				 const struct sequence *sequence)
 {
-	struct attempt attempt;
-	enum refusal refusal = REFUSED_IRREGULAR;
-	int rc = begin(&attempt, all, device, false);
+	size_t count =
+		change_drop_waits(&attempt->change, attempt->all->model, sequence->first_call,
+				  sequence->first_call + sequence->call_count);
 
-	*out = (struct what_if){0};
-	for (size_t i = 0; rc == 0 && i < all->sequences.count; i++)
-		if (is_on_device(&attempt, &all->sequences.items[i]))
-			rc = add_graph(out, &attempt, i, &refusal);
-	return conclude(out, &attempt, refusal, rc);
-}
-
-static int add_waits(struct what_if *out, struct attempt *attempt, size_t index)
-{
-	const struct sequence sequence = steady(&attempt->all->sequences.items[index]);
-	size_t end_call = sequence.first_call + sequence.call_count;
-	size_t count = change_drop_waits(&attempt->change, attempt->all->model, sequence.first_call,
-					 end_call);
-
-	if (2 * count < sequence.iteration_count) { /* not the loop's own: they stay */
-		for (size_t i = sequence.first_call; i < end_call; i++)
-			attempt->change.calls[i] = CALL_KEPT;
-		return 0;
-	}
+	(void)index;
+	if (2 * count < sequence->iteration_count)
+		return REFUSED_NOTHING;
 	out->changed_count += count;
-	out->loop_count += is_new_loop(attempt, index);
-	out->iteration_count += sequence.iteration_count;
-	return add_place(attempt, sequence.first_call, end_call);
-}
-
-int what_if_fewer_waits(struct what_if *out, const struct what_ifs *all, size_t device)
-{
-	struct attempt attempt;
-	int rc = begin(&attempt, all, device, false);
-
-	*out = (struct what_if){0};
-	for (size_t i = 0; rc == 0 && i < all->sequences.count; i++)
-		if (is_on_device(&attempt, &all->sequences.items[i]))
-			rc = add_waits(out, &attempt, i);
-	return conclude(out, &attempt, REFUSED_NOTHING, rc);
+	return REFUSED_NONE;
 }
 
 /* A sequence that launches graphs becomes graphs that launch each other; kernels become bodies of
@@ -318,80 +257,51 @@ static int64_t decision_ns(const struct attempt *attempt, const struct sequence 
 			 ceilings_at(ceilings, CEILING_graph_node, 0));
 }
 
-static int add_decided(struct what_if *out, struct attempt *attempt, size_t index,
-		       enum refusal *refusal)
+static enum refusal change_decisions(struct what_if *out, struct attempt *attempt, size_t index,
+				     const struct sequence *sequence)
 {
-	const struct sequences *sequences = &attempt->all->sequences;
-	const struct sequence sequence = steady(&sequences->items[index]);
 	uint64_t decision_count = 0;
-	enum refusal found = change_to_decided(&attempt->change, attempt->all->model, &sequence,
-					       decision_ns(attempt, &sequence), &decision_count);
+	enum refusal refusal = change_to_decided(&attempt->change, attempt->all->model, sequence,
+						 decision_ns(attempt, sequence), &decision_count);
 
-	if (found != REFUSED_NONE) {
-		*refusal = found;
-		return 0;
-	}
+	if (refusal != REFUSED_NONE)
+		return refusal;
 	out->changed_count += decision_count;
-	out->iteration_count += sequence.iteration_count;
-	if (is_new_loop(attempt, index)) {
-		out->loop_count++;
+	if (is_new_loop(attempt, index))
 		attempt->setup_ns +=
-			costs_instantiate_ns(attempt->all->predictor.ceilings, sequence.period);
-	}
-	return add_place(attempt, sequence.first_call, sequence.first_call + sequence.call_count);
+			costs_instantiate_ns(attempt->all->predictor.ceilings, sequence->period);
+	return REFUSED_NONE;
 }
 
-int what_if_decided(struct what_if *out, const struct what_ifs *all, size_t device)
+static enum refusal change_streams(struct what_if *out, struct attempt *attempt, size_t index,
+				   const struct sequence *sequence)
 {
-	struct attempt attempt;
-	enum refusal refusal = REFUSED_NO_DECISION;
-	int rc = begin(&attempt, all, device, true);
-
-	*out = (struct what_if){0};
-	for (size_t i = 0; rc == 0 && i < all->sequences.count; i++)
-		if (is_on_device(&attempt, &all->sequences.items[i]))
-			rc = add_decided(out, &attempt, i, &refusal);
-	return conclude(out, &attempt, refusal, rc);
+	(void)out;
+	(void)index;
+	return change_to_overlapped(&attempt->change, attempt->all->model, sequence);
 }
 
-static int add_overlapped(struct what_if *out, struct attempt *attempt, size_t index,
-			  enum refusal *refusal)
+static size_t pin_copies(struct attempt *attempt)
 {
-	const struct sequence sequence = steady(&attempt->all->sequences.items[index]);
-	enum refusal found = change_to_overlapped(&attempt->change, attempt->all->model, &sequence);
-
-	if (found != REFUSED_NONE) {
-		*refusal = found;
-		return 0;
-	}
-	out->iteration_count += sequence.iteration_count;
-	out->loop_count += is_new_loop(attempt, index);
-	return add_place(attempt, sequence.first_call, sequence.first_call + sequence.call_count);
-}
-
-/* In pinned memory: copies of pageable memory run beside nothing. */
-int what_if_overlapped(struct what_if *out, const struct what_ifs *all, size_t device)
-{
+	const struct what_ifs *all = attempt->all;
 	const struct ceilings *ceilings = all->predictor.ceilings;
-	struct attempt attempt;
-	enum refusal refusal = REFUSED_NO_COPIES;
-	int rc = begin(&attempt, all, device, true);
 
-	*out = (struct what_if){0};
-	if (rc == 0)
-		rc = change_begin_lanes(&attempt.change, all->model);
-	for (size_t i = 0; rc == 0 && i < all->sequences.count; i++)
-		if (is_on_device(&attempt, &all->sequences.items[i]))
-			rc = add_overlapped(out, &attempt, i, &refusal);
-	if (rc == 0)
-		out->changed_count = change_to_pinned(&attempt.change, all->model, device,
-						      ceilings_at(ceilings, CEILING_h2d_pinned, 0),
-						      ceilings_at(ceilings, CEILING_d2h_pinned, 0));
-	return conclude(out, &attempt, refusal, rc);
+	return change_to_pinned(&attempt->change, all->model, attempt->device,
+				ceilings_at(ceilings, CEILING_h2d_pinned, 0),
+				ceilings_at(ceilings, CEILING_d2h_pinned, 0));
 }
 
-/* From the first call of each thread whose copy changes to its last one. */
-static int add_copy_places(struct attempt *attempt)
+/* Copies of pageable memory run beside nothing: those of overlapped loops are of pinned memory. */
+static int change_overlapped_copies(struct what_if *out, struct attempt *attempt)
+{
+	if (out->iteration_count)
+		out->changed_count = pin_copies(attempt);
+	return 0;
+}
+
+/* From the first call of each thread whose copy changes to its last one.  before_ns: what op_ns was
+ * before. */
+static int add_copy_places(struct attempt *attempt, const int64_t *before_ns)
 {
 	const struct model *model = attempt->all->model;
 	const struct profile *profile = model->profile;
@@ -404,29 +314,226 @@ static int add_copy_places(struct attempt *attempt)
 
 		for (size_t j = thread->first_call; j < end_call; j++)
 			for (uint32_t k = model->submitted.first[j];
-			     k < model->submitted.first[j + 1]; k++)
-				if (attempt->change.op_ns[model->submitted.ops[k]] >= 0) {
+			     k < model->submitted.first[j + 1]; k++) {
+				uint32_t op = model->submitted.ops[k];
+
+				if (attempt->change.op_ns[op] != before_ns[op]) {
 					first = j < first ? j : first;
 					last = j;
 				}
+			}
 		if (first < end_call)
 			rc = add_place(attempt, first, last + 1);
 	}
 	return rc;
 }
 
+static int change_pinned(struct what_if *out, struct attempt *attempt)
+{
+	size_t size = (attempt->all->model->profile->op_count + 1) * sizeof(int64_t);
+	int64_t *before_ns = malloc(size);
+	int rc;
+
+	if (!before_ns)
+		return -ENOMEM;
+	memcpy(before_ns, attempt->change.op_ns, size - sizeof(int64_t));
+	out->changed_count = pin_copies(attempt);
+	rc = add_copy_places(attempt, before_ns);
+	free(before_ns);
+	return rc;
+}
+
+static const struct strategy_row rows[STRATEGY_COUNT] = {
+	[STRATEGY_GRAPH] = {.name = "cuda_graph",
+			    .option = "graph",
+			    .refusal = REFUSED_IRREGULAR,
+			    .change_loop = change_graph},
+	[STRATEGY_FEWER_WAITS] = {.name = "remove_syncs",
+				  .option = "fewer-waits",
+				  .refusal = REFUSED_NOTHING,
+				  .change_loop = change_waits},
+	[STRATEGY_DECIDE] = {.name = "device_decision",
+			     .option = "decide",
+			     .refusal = REFUSED_NO_DECISION,
+			     .has_ops = true,
+			     .change_loop = change_decisions},
+	[STRATEGY_OVERLAP] = {.name = "overlap",
+			      .option = "overlap",
+			      .refusal = REFUSED_NO_COPIES,
+			      .has_ops = true,
+			      .has_lanes = true,
+			      .change_loop = change_streams,
+			      .change_copies = change_overlapped_copies},
+	[STRATEGY_PINNED] = {.name = "pinned_memory",
+			     .option = "pinned",
+			     .refusal = REFUSED_NOTHING,
+			     .has_ops = true,
+			     .change_copies = change_pinned},
+};
+
+const char *strategy_name(enum strategy strategy)
+{
+	return rows[strategy].name;
+}
+
+const char *strategy_option(enum strategy strategy)
+{
+	return rows[strategy].option;
+}
+
+/* ---- an attempt: strategies one after the other, then one replay ---- */
+
+static int begin(struct attempt *attempt, const struct what_ifs *all, size_t device,
+		 const enum strategy *strategies, size_t count)
+{
+	bool has_ops = false, has_lanes = false;
+	int rc;
+
+	for (size_t i = 0; i < count; i++) {
+		has_ops = has_ops || rows[strategies[i]].has_ops;
+		has_lanes = has_lanes || rows[strategies[i]].has_lanes;
+	}
+	*attempt = (struct attempt){.all = all,
+				    .device = device,
+				    .is_taken = calloc(all->sequences.count + 1,
+						       sizeof(*attempt->is_taken)),
+				    .is_set_up = calloc(all->sequences.count + 1,
+							sizeof(*attempt->is_set_up)),
+				    .kept_calls = malloc(all->model->profile->call_count + 1)};
+	rc = change_begin(&attempt->change, all->model, has_ops);
+	if (rc == 0 && has_lanes)
+		rc = change_begin_lanes(&attempt->change, all->model);
+	return attempt->is_taken && attempt->is_set_up && attempt->kept_calls ? rc : -ENOMEM;
+}
+
+static void end(struct attempt *attempt)
+{
+	change_free(&attempt->change);
+	free(attempt->places);
+	free(attempt->is_taken);
+	free(attempt->is_set_up);
+	free(attempt->kept_calls);
+}
+
+static int try_loop(struct what_if *out, struct attempt *attempt, const struct strategy_row *row,
+		    size_t index)
+{
+	const struct sequences *sequences = &attempt->all->sequences;
+	const struct sequence sequence = steady(&sequences->items[index]);
+	uint8_t *calls = attempt->change.calls + sequence.first_call;
+	enum refusal refusal;
+
+	memcpy(attempt->kept_calls, calls, sequence.call_count);
+	refusal = row->change_loop(out, attempt, index, &sequence);
+	if (refusal != REFUSED_NONE) {
+		memcpy(calls, attempt->kept_calls, sequence.call_count);
+		out->refusal = refusal;
+		return 0;
+	}
+	attempt->is_taken[index] = true;
+	out->iteration_count += sequence.iteration_count;
+	out->loop_count += is_new_loop(attempt, index);
+	attempt->is_set_up[attempt->all->alike[index]] = true;
+	return add_place(attempt, sequence.first_call, sequence.first_call + sequence.call_count);
+}
+
+/* Adds what a strategy changes to what those before it did. */
+static int apply(struct what_if *out, struct attempt *attempt, const struct strategy_row *row)
+{
+	const struct sequences *sequences = &attempt->all->sequences;
+	size_t place_count = attempt->place_count;
+	int rc = 0;
+
+	*out = (struct what_if){.refusal = row->refusal};
+	for (size_t i = 0; rc == 0 && row->change_loop && i < sequences->count; i++)
+		if (!attempt->is_taken[i] && is_on_device(attempt, &sequences->items[i]))
+			rc = try_loop(out, attempt, row, i);
+	if (rc == 0 && row->change_copies)
+		rc = row->change_copies(out, attempt);
+	if (attempt->place_count > place_count)
+		out->refusal = REFUSED_NONE;
+	return rc;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+/* Copies of pinned memory may lie in loops that changed as well: their time counts once. */
+static void merge_places(struct attempt *attempt)
+{
+	struct place *places = attempt->places;
+	size_t last = 0;
+
+	qsort(places, attempt->place_count, sizeof(*places), compare_places);
+	for (size_t i = 1; i < attempt->place_count; i++)
+		if (places[i].first >= places[last].end)
+			places[++last] = places[i];
+		else if (places[i].end > places[last].end)
+			places[last].end = places[i].end;
+	attempt->place_count = last + 1;
+}
+
+static int run(struct prediction *out, struct attempt *attempt)
+{
+	const struct what_ifs *all = attempt->all;
+
+	merge_places(attempt);
+	return predictor_run(out, &all->predictor, &attempt->change, attempt->device,
+			     all->places ? all->places : attempt->places,
+			     all->places ? all->place_count : attempt->place_count,
+			     attempt->setup_ns);
+}
+
+int what_if_together(struct prediction *out, struct what_if *parts, const enum strategy *strategies,
+		     size_t count, const struct what_ifs *all, size_t device)
+{
+	struct attempt attempt;
+	int rc = begin(&attempt, all, device, strategies, count);
+
+	*out = (struct prediction){0};
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = apply(&parts[i], &attempt, &rows[strategies[i]]);
+	if (rc == 0 && attempt.place_count)
+		rc = run(out, &attempt);
+	end(&attempt);
+	return rc;
+}
+
+int what_if_alone(struct what_if *out, enum strategy strategy, const struct what_ifs *all,
+		  size_t device)
+{
+	struct prediction prediction;
+	int rc = what_if_together(&prediction, out, &strategy, 1, all, device);
+
+	out->prediction = prediction;
+	return rc;
+}
+
+int what_if_graph(struct what_if *out, const struct what_ifs *all, size_t device)
+{
+	return what_if_alone(out, STRATEGY_GRAPH, all, device);
+}
+
+int what_if_fewer_waits(struct what_if *out, const struct what_ifs *all, size_t device)
+{
+	return what_if_alone(out, STRATEGY_FEWER_WAITS, all, device);
+}
+
+int what_if_decided(struct what_if *out, const struct what_ifs *all, size_t device)
+{
+	return what_if_alone(out, STRATEGY_DECIDE, all, device);
+}
+
+int what_if_overlapped(struct what_if *out, const struct what_ifs *all, size_t device)
+{
+	return what_if_alone(out, STRATEGY_OVERLAP, all, device);
+}
+
 int what_if_pinned(struct what_if *out, const struct what_ifs *all, size_t device)
 {
-	const struct ceilings *ceilings = all->predictor.ceilings;
-	struct attempt attempt;
-	int rc = begin(&attempt, all, device, true);
-
-	*out = (struct what_if){0};
-	if (rc == 0)
-		out->changed_count = change_to_pinned(&attempt.change, all->model, device,
-						      ceilings_at(ceilings, CEILING_h2d_pinned, 0),
-						      ceilings_at(ceilings, CEILING_d2h_pinned, 0));
-	if (rc == 0)
-		rc = add_copy_places(&attempt);
-	return conclude(out, &attempt, REFUSED_NOTHING, rc);
+	return what_if_alone(out, STRATEGY_PINNED, all, device);
 }

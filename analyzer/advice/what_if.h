@@ -1,5 +1,8 @@
 /*
- * what_if.h - a strategy applied to all loops of a device where it can be, and what that would bring.
+ * what_if.h - strategies applied to all loops of a device where they can be, and what that would bring.
+ *
+ * To add a strategy: one constant here, its row in what_if.c, and what it does to a run in
+ * model/changes.c.
  */
 #ifndef ROOFLINE_WHAT_IF_H
 #define ROOFLINE_WHAT_IF_H
@@ -16,6 +19,20 @@ struct what_ifs {
 		*places; /* owned; of the range that is asked for; NULL: of each strategy's own */
 	size_t place_count;
 };
+
+/* In the order in which they are listed. */
+enum strategy {
+	STRATEGY_GRAPH,
+	STRATEGY_FEWER_WAITS,
+	STRATEGY_DECIDE,
+	STRATEGY_OVERLAP,
+	STRATEGY_PINNED,
+	STRATEGY_COUNT
+};
+
+/* What the advice calls it ("cuda_graph"), and its option of whatif, without the dashes ("graph"). */
+const char *strategy_name(enum strategy strategy);
+const char *strategy_option(enum strategy strategy);
 
 struct what_if {
 	struct prediction prediction;
@@ -37,7 +54,19 @@ void what_ifs_free(struct what_ifs *all);
 int what_if_not_recorded(double *share, const struct profile *profile,
 			 const struct ceilings *ceilings, const char *range);
 
-/* A STRATEGY row each: what its change is.  The predictor must be usable.  Returns 0 or -ENOMEM. */
+/* The device with most operations; 0 without any. */
+size_t what_if_main_device(const struct profile *profile);
+
+/* Several strategies at once, in one replay.  A loop that one of them changes is left alone by those
+ * after it, so their order matters.  parts: one of each strategy, what it changed beside the others or
+ * why nothing, without a prediction of its own.  out is all zero where nothing changes.  The predictor
+ * must be usable.  Returns 0 or -ENOMEM. */
+int what_if_together(struct prediction *out, struct what_if *parts, const enum strategy *strategies,
+		     size_t count, const struct what_ifs *all, size_t device);
+int what_if_alone(struct what_if *out, enum strategy strategy, const struct what_ifs *all,
+		  size_t device);
+
+/* what_if_alone of each, for the rules. */
 int what_if_graph(struct what_if *out, const struct what_ifs *all, size_t device);
 int what_if_fewer_waits(struct what_if *out, const struct what_ifs *all, size_t device);
 int what_if_decided(struct what_if *out, const struct what_ifs *all, size_t device);

@@ -12,6 +12,8 @@
 #define COMMANDS(COMMAND)                                                                     \
 	COMMAND(record, "run a program with the collector and record what its GPU work does") \
 	COMMAND(report, "tell where the GPU's time went and why it idled")                    \
+	COMMAND(advise, "recommend what to change, with the gain and how to check it")        \
+	COMMAND(whatif, "what several changes at once would bring, re-simulated")             \
 	COMMAND(verify, "hold the speedup that a change brought against the predicted one")   \
 	COMMAND(plot, "draw a recording: timeline, gaps, kernels")                            \
 	COMMAND(workloads, "list or run the bundled workloads")                               \

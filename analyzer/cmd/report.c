@@ -1,27 +1,21 @@
 /* report.c - rooflinectl report: where the GPU's time went and why it idled. */
 #include "cmd/commands.h"
-#include "cmd/report_ceilings.h"
+#include "cmd/source.h"
 #include "cmd/usage.h"
 
 #include "advice/advice.h"
-#include "base/paths.h"
 #include "output/outputs.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct report_arguments {
-	const char *path; /* NULL: the newest recording here */
+	struct source source;
 	const char *output_path;
-	const char *ceilings_path; /* NULL: those that fit the GPU */
 	output_function output;
 	struct output_options options;
 };
-
-enum { KEY_CEILINGS = 256 };
 
 static const struct argp_option option_table[] = {
 	{"format", 'f', "FORMAT", 0, "text (for people, the default), json or csv", 0},
@@ -32,10 +26,6 @@ static const struct argp_option option_table[] = {
 	 0},
 	{"top", 'n', "N", 0, "rows of each list; text shows 10, json and csv all", 0},
 	{"wide", 'w', NULL, 0, "names in full, lines as long as they need", 0},
-	{"ceilings", KEY_CEILINGS, "FILE", 0,
-	 "roofs that 'rooflinectl ceilings' measured; without it those stored for this GPU, else its "
-	 "datasheet's",
-	 0},
 	{"output", 'o', "FILE", 0, "write to FILE instead of stdout", 0},
 	{0},
 };
@@ -59,6 +49,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		usage_init(state);
+		state->child_inputs[0] = &arguments->source;
 		return 0;
 	case 'f':
 		arguments->output = output_find(argument);
@@ -79,33 +70,21 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case 'o':
 		arguments->output_path = argument;
 		return 0;
-	case KEY_CEILINGS:
-		arguments->ceilings_path = argument;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->path)
-			usage_fail(state, "one recording at a time, not also '%s'", argument);
-		arguments->path = argument;
-		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
+static const struct argp_child children[] = {{&source_argp, 0, NULL, 0}, {0}};
+
 static const struct argp parser = {
+	.children = children,
 	.options = option_table,
 	.parser = parse_option,
 	.args_doc = "[DIR]",
 	.doc = "Tell where the GPU's time went and why it idled.\n\n"
 	       "DIR is a recording; without it, the newest one under the current folder.",
 };
-
-static bool is_color_wanted(FILE *out)
-{
-	const char *no_color = getenv("NO_COLOR");
-
-	return isatty(fileno(out)) && !(no_color && *no_color);
-}
 
 /* Writes to the file asked for; a file that could not be completed is a failure like any other. */
 static int write_report(const struct report *report, struct report_arguments *arguments,
@@ -130,23 +109,10 @@ static int write_report(const struct report *report, struct report_arguments *ar
 
 static int run(struct report_arguments *arguments, struct err *err)
 {
-	const char *path = arguments->path;
-	char newest[PATH_MAX];
-	struct report *report = NULL;
+	struct report *report;
 	struct advice *advice = NULL;
-	int rc;
+	int rc = source_load(&report, &arguments->source, "rooflinectl report", err);
 
-	if (!path) {
-		if (path_newest_recording(newest, sizeof(newest), ".") < 0)
-			return err_set(err, -ENOENT,
-				       "no recording under the current folder; name one, or make "
-				       "one with 'rooflinectl record -- PROGRAM'");
-		path = newest;
-	}
-	rc = report_build(&report, path, err);
-	if (rc == 0)
-		rc = report_take_ceilings(report, arguments->ceilings_path, "rooflinectl report",
-					  err);
 	if (rc == 0)
 		rc = advice_find(&advice, report, NULL, err);
 	if (rc == 0) {

@@ -1,6 +1,7 @@
 /* verify.c - rooflinectl verify: the speedup that was measured against the one that was predicted. */
 #include "cmd/commands.h"
 #include "cmd/report_ceilings.h"
+#include "cmd/source.h"
 #include "cmd/usage.h"
 
 #include "advice/advice.h"
@@ -11,7 +12,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct verify_arguments {
 	const char *before, *after;
@@ -121,13 +121,6 @@ static const struct argp parser = {
 	.doc = "Compare the speedup that a change brought with the one that was predicted.\n\n"
 	       "BEFORE and AFTER are recordings of the same work, before and after the change.",
 };
-
-static bool is_color_wanted(void)
-{
-	const char *no_color = getenv("NO_COLOR");
-
-	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
-}
 
 static int load(struct verification *verification, const struct verify_arguments *arguments,
 		struct err *err)
@@ -271,7 +264,7 @@ static int fail(int rc, const struct err *err)
 
 static int verify(struct verification *verification, const struct verify_arguments *arguments)
 {
-	struct output_options options = {.section = -1, .color = is_color_wanted()};
+	struct output_options options = {.section = -1, .color = is_color_wanted(stdout)};
 	struct err err = {""};
 	const struct comparison *comparison;
 	int rc = load(verification, arguments, &err);

@@ -404,7 +404,7 @@ size_t change_to_pinned(struct change *change, const struct model *model, size_t
 		const struct profile_copy *copy;
 		double rate;
 
-		if (op->kind != OP_COPY)
+		if (op->kind != OP_COPY || change->op_ns[i] >= 0)
 			continue;
 		copy = &profile->copies[op->detail];
 		if (copy->src_memory != MEMORY_PAGEABLE && copy->dst_memory != MEMORY_PAGEABLE)

@@ -21,7 +21,9 @@
 	REFUSAL(CALLS_BACK, "a function of the host runs in between, in a graph as well")        \
 	REFUSAL(NO_DECISION, "the host reads nothing small before it launches what follows")     \
 	REFUSAL(NO_COPIES, "there are no copies beside kernels to overlap")                      \
-	REFUSAL(HAS_GRAPHS, "it is launched by graphs already")
+	REFUSAL(HAS_GRAPHS, "it is launched by graphs already")                                  \
+	REFUSAL(DEVICE_WORK, "the device launches work itself, which is not in the trace")       \
+	REFUSAL(TAKEN, "what it would change is changed by a strategy before it")
 
 #define REFUSAL_CONSTANT(constant, text) REFUSED_##constant,
 enum refusal { REFUSALS(REFUSAL_CONSTANT) REFUSAL_COUNT };
@@ -62,7 +64,7 @@ enum refusal change_to_overlapped(struct change *change, const struct model *mod
 				  const struct sequence *sequence);
 
 /* Copies of a device and pageable memory take the time that pinned memory would at that rate (bytes per second,
- * each direction).  Returns how many copies that are. */
+ * each direction).  What has another length by a change already keeps that.  Returns how many copies that are. */
 size_t change_to_pinned(struct change *change, const struct model *model, size_t device,
 			double to_device, double to_host);
 

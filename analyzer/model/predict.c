@@ -170,8 +170,10 @@ static void take_times(struct prediction *out, enum costs_end end, const struct 
 	take_end(&out->place, end, before->place_ns, place_ns, MODEL_MARGIN * place_ns);
 	take_end(&out->program, end, before->wall_ns, wall_ns + setup_ns,
 		 MODEL_MARGIN * changed_ns);
-	if (end == COSTS_MIDDLE)
+	if (end == COSTS_MIDDLE) {
 		out->place_after_ns = after->place_ns;
+		out->program_after_ns = (int64_t)(wall_ns + setup_ns);
+	}
 }
 
 int predictor_run(struct prediction *out, const struct predictor *predictor,
@@ -182,7 +184,11 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 	int rc = replay_times(&before, predictor, NULL, &predictor->costs[COSTS_MIDDLE], device,
 			      places, place_count);
 
-	*out = (struct prediction){.place_before_ns = rc == 0 ? before.place_ns : 0};
+	*out = (struct prediction){0};
+	if (rc == 0) {
+		out->place_before_ns = before.place_ns;
+		out->program_before_ns = before.wall_ns;
+	}
 	for (int end = COSTS_LOW; rc == 0 && end <= COSTS_HIGH; end++) {
 		rc = replay_times(&after, predictor, change, &predictor->costs[end], device, places,
 				  place_count);

@@ -2,10 +2,12 @@
 #include "output/csv_values.h"
 
 #include "analysis/occupancy.h"
+#include "output/check_command.h"
 
 #include <csv.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- sections ---- */
@@ -284,12 +286,23 @@ static void put_predicted(struct sheet *sheet, const struct predicted_speedup *p
 			put_text(sheet, NULL);
 }
 
+static void put_check_command(struct sheet *sheet, const struct recommendation *item)
+{
+	char *command = check_command(sheet->report, item, sheet->options->range);
+
+	put_text(sheet, command);
+	free(command);
+}
+
 void csv_section_advice(struct sheet *sheet)
 {
+	bool has_commands = sheet->options->is_advice_only;
 	const struct advice *advice = sheet->report->advice;
 
-	put_heads(sheet, "id,strategy,title,target,at_stake_ns,at_stake_ratio,workload,speedup,low,"
-			 "high,place_speedup,place_low,place_high");
+	fputs("id,strategy,title,target,at_stake_ns,at_stake_ratio,workload,speedup,low,high,"
+	      "place_speedup,place_low,place_high",
+	      sheet->out);
+	put_heads(sheet, has_commands ? ",verify" : "");
 	for (size_t i = 0; advice && i < row_count(sheet, advice->count); i++) {
 		const struct recommendation *item = &advice->items[i];
 
@@ -302,6 +315,8 @@ void csv_section_advice(struct sheet *sheet)
 		put_text(sheet, item->workload);
 		put_predicted(sheet, &item->program);
 		put_predicted(sheet, &item->place);
+		if (has_commands)
+			put_check_command(sheet, item);
 		end_row(sheet);
 	}
 }
@@ -363,7 +378,10 @@ static void (*const sections[])(struct sheet *sheet) = {SECTIONS(SECTION_FUNCTIO
 int output_csv(const struct report *report, FILE *out, const struct output_options *options,
 	       struct err *err)
 {
-	struct sheet sheet = {.out = out, .report = report, .top = options->top};
+	struct sheet sheet = {.out = out,
+			      .report = report,
+			      .options = options,
+			      .top = options->top};
 
 	sections[options->section < 0 ? SECTION_kernels : options->section](&sheet);
 	if (fflush(out) || ferror(out))

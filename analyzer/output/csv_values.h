@@ -13,6 +13,7 @@
 struct sheet {
 	FILE *out;
 	const struct report *report;
+	const struct output_options *options;
 	size_t top; /* 0 for all rows */
 	bool is_in_row;
 };

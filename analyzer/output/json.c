@@ -2,6 +2,7 @@
 #include "output/json_values.h"
 
 #include "analysis/occupancy.h"
+#include "output/check_command.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -326,7 +327,16 @@ static void set_predicted(json_t *object, const struct predicted_speedup *predic
 			    is_predicted ? json_real(predicted->high) : json_null());
 }
 
-static json_t *advice_item(const struct recommendation *item)
+static void set_check_command(json_t *object, const struct json_report *json,
+			      const struct recommendation *item)
+{
+	char *command = check_command(json->report, item, json->options->range);
+
+	set_text(object, "verify", command);
+	free(command);
+}
+
+static json_t *advice_item(const struct json_report *json, const struct recommendation *item)
 {
 	json_t *object = json_object(), *evidence = json_array(), *place;
 
@@ -345,6 +355,8 @@ static json_t *advice_item(const struct recommendation *item)
 	set_text(object, "pattern", item->pattern);
 	set_text(object, "risk", item->risk);
 	set_text(object, "workload", item->workload);
+	if (json->options->is_advice_only)
+		set_check_command(object, json, item);
 	return object;
 }
 
@@ -354,7 +366,7 @@ json_t *json_section_advice(const struct json_report *json)
 	json_t *array = json_array();
 
 	for (size_t i = 0; advice && i < advice->count; i++)
-		json_array_append_new(array, advice_item(&advice->items[i]));
+		json_array_append_new(array, advice_item(json, &advice->items[i]));
 	return array;
 }
 
@@ -410,7 +422,7 @@ int output_json(const struct report *report, FILE *out, const struct output_opti
 	set_integer(root, "schema", OUTPUT_SCHEMA);
 	set_text(root, "recording", report->profile->path);
 	for (int i = 0; i < SECTION_COUNT; i++)
-		if (options->section < 0 || options->section == i)
+		if (output_wants_section(options, i))
 			json_object_set_new(root, sections[i].key, sections[i].build(&json));
 	rc = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	json_decref(root);

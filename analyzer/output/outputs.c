@@ -28,3 +28,9 @@ int output_find_section(const char *name)
 			return i;
 	return -1;
 }
+
+bool output_wants_section(const struct output_options *options, int section)
+{
+	return options->section < 0 || options->section == section ||
+	       (options->is_advice_only && section == SECTION_rejected);
+}

@@ -56,10 +56,13 @@ enum output_section { SECTIONS(SECTION_CONSTANT) SECTION_COUNT };
 #undef SECTION_CONSTANT
 
 struct output_options {
-	int section; /* enum output_section, or -1 for all (CSV: kernels) */
-	size_t top;  /* rows of each list; 0 for the format's own choice */
-	bool wide;   /* text: names in full */
-	bool color;  /* text: emphasis by escape sequences */
+	int section;	     /* enum output_section, or -1 for all (CSV: kernels) */
+	size_t top;	     /* rows of each list; 0 for the format's own choice */
+	bool wide;	     /* text: names in full */
+	bool color;	     /* text: emphasis by escape sequences */
+	bool is_advice_only; /* with SECTION_advice also what was rejected (but in CSV), and with each
+			      * recommendation the command that checks it */
+	const char *range;   /* then: the NVTX range that was predicted; NULL: none */
 };
 
 /* Writes the report.  Fails with -EIO when the file cannot be written, or -ENOMEM. */
@@ -75,5 +78,8 @@ OUTPUTS(OUTPUT_PROTOTYPE)
 /* The format or section of that name; NULL or -1 when there is none. */
 output_function output_find(const char *name);
 int output_find_section(const char *name);
+
+/* Whether the options ask for that section. */
+bool output_wants_section(const struct output_options *options, int section);
 
 #endif

@@ -201,7 +201,7 @@ int output_text(const struct report *report, FILE *out, const struct output_opti
 	struct page page = {.out = out, .report = report, .options = options};
 
 	for (int i = 0; i < SECTION_COUNT; i++)
-		if (options->section < 0 || options->section == i)
+		if (output_wants_section(options, i))
 			sections[i](&page);
 	if (fflush(out) || ferror(out))
 		return err_set(err, -EIO, "the report could not be written: %s", strerror(errno));

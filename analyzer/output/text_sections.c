@@ -2,9 +2,11 @@
 #include "output/page.h"
 
 #include "analysis/occupancy.h"
+#include "output/check_command.h"
 #include "analysis/sums.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -590,6 +592,18 @@ static void put_predicted(struct page *page, const char *what,
 	page_wrap(page, "      - ", text, 8);
 }
 
+/* On a line of its own, however long, so that it can be copied. */
+static void put_check_command(struct page *page, const struct recommendation *item)
+{
+	char *command = check_command(page->report, item, page->options->range);
+	char text[PATH_MAX + 1024] = "";
+
+	if (command)
+		format_text(text, sizeof(text), command, sizeof(text) / 4 - 1);
+	fprintf(page->out, "      check it: %s\n", text);
+	free(command);
+}
+
 static void put_recommendation(struct page *page, size_t number, const struct recommendation *item)
 {
 	char label[32], stake[128];
@@ -602,21 +616,27 @@ static void put_recommendation(struct page *page, size_t number, const struct re
 	snprintf(stake, sizeof(stake), "at stake: at most %s, %.1f%% of wall time",
 		 format_ns((double)item->at_stake_ns).text, 100 * item->at_stake_ratio);
 	page_wrap(page, "      - ", stake, 8);
-	put_predicted(page, "predicted: this part ", &item->place);
+	put_predicted(page,
+		      page->options->range ? "predicted: the range " : "predicted: this part ",
+		      &item->place);
 	put_predicted(page, "predicted: the whole run ", &item->program);
 	put_pattern(page, item->pattern);
 	page_wrap(page, "      watch: ", item->risk, 13);
 	if (item->workload)
 		fprintf(page->out, "      try it: rooflinectl workloads %s\n", item->workload);
+	if (page->options->is_advice_only)
+		put_check_command(page, item);
 }
 
 void page_section_advice(struct page *page)
 {
 	const struct advice *advice = page->report->advice;
 
-	if (!advice || !advice->count)
+	if (!advice || (!advice->count && !page->options->is_advice_only))
 		return;
 	page_title(page, "Advice", NULL);
+	if (!advice->count)
+		page_wrap(page, "  ", "nothing to recommend", 2);
 	for (size_t i = 0; i < advice->count; i++)
 		put_recommendation(page, i + 1, &advice->items[i]);
 }

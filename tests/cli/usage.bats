@@ -27,7 +27,7 @@ setup() {
 }
 
 @test "an unknown option of every command" {
-	for command in record report verify plot workloads ceilings doctor demo; do
+	for command in record report advise whatif verify plot workloads ceilings doctor demo; do
 		wrong "$command" --nosuch
 		wrong "$command" -Z
 	done
@@ -35,6 +35,8 @@ setup() {
 
 @test "an option without its value" {
 	wrong report --format
+	wrong advise --range
+	wrong whatif --ceilings
 	wrong plot --from
 	wrong record -o
 }

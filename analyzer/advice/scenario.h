@@ -1,0 +1,35 @@
+/*
+ * scenario.h - several strategies at once, and each of them alone.
+ *
+ * Speedups of single strategies cannot be multiplied: they remove the same waits and pauses.  Here they
+ * are applied to one run, in the order in which they were asked for.
+ */
+#ifndef ROOFLINE_SCENARIO_H
+#define ROOFLINE_SCENARIO_H
+
+#include "advice/what_if.h"
+#include "analysis/report.h"
+
+struct scenario_part {
+	enum strategy strategy;
+	struct what_if together; /* what it changed beside those before it, or why nothing */
+	struct what_if alone;	 /* with its own prediction */
+};
+
+struct scenario {
+	const struct profile *profile; /* borrowed */
+	const char *range; /* borrowed; NULL: the part is the loops and copies that change */
+	size_t device;	   /* the one with most operations */
+	struct scenario_part parts[STRATEGY_COUNT];
+	size_t part_count;
+	bool is_changed; /* by any of them; else there is no prediction */
+	struct prediction prediction;
+};
+
+/* strategies: count different ones.  Fails with -ENODATA where nothing can be predicted, the reason in
+ * err, or -ENOMEM. */
+int scenario_predict(struct scenario *out, const struct report *report,
+		     const enum strategy *strategies, size_t count, const char *range,
+		     struct err *err);
+
+#endif

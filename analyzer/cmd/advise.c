@@ -1,0 +1,90 @@
+/* advise.c - rooflinectl advise: what to change, what that brings, and the command that checks it. */
+#include "cmd/commands.h"
+#include "cmd/source.h"
+#include "cmd/usage.h"
+
+#include "advice/advice.h"
+#include "output/outputs.h"
+
+struct advise_arguments {
+	struct source source;
+	output_function output;
+};
+
+static const struct argp_option option_table[] = {
+	{"format", 'f', "FORMAT", 0,
+	 "text (for people, the default), json, or csv with the recommendations", 0},
+	{0},
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct advise_arguments *arguments = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		usage_init(state);
+		state->child_inputs[0] = state->child_inputs[1] = &arguments->source;
+		return 0;
+	case 'f':
+		arguments->output = output_find(argument);
+		if (!arguments->output)
+			usage_fail(state, "no format '%s'; there are text, json and csv", argument);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{&source_argp, 0, NULL, 0},
+					     {&source_range_argp, 0, NULL, 0},
+					     {0}};
+
+static const struct argp parser = {
+	.children = children,
+	.options = option_table,
+	.parser = parse_option,
+	.args_doc = "[DIR]",
+	.doc = "Recommend what to change, the greatest gain first.\n\n"
+	       "DIR is a recording; without it, the newest one under the current folder.",
+};
+
+static int advise(const struct advise_arguments *arguments, struct report *report, struct err *err)
+{
+	struct output_options options = {.section = SECTION_advice,
+					 .is_advice_only = true,
+					 .range = arguments->source.range,
+					 .color = is_color_wanted(stdout)};
+	int rc = advice_find(&report->advice, report, arguments->source.range, err);
+
+	if (rc == 0)
+		rc = arguments->output(report, stdout, &options, err);
+	advice_free(report->advice);
+	report->advice = NULL;
+	return rc;
+}
+
+static int run(const struct advise_arguments *arguments, struct report **report, struct err *err)
+{
+	if (source_load(report, &arguments->source, "rooflinectl advise", err) < 0)
+		return EXIT_FAILED;
+	if (source_check_range(&arguments->source, (*report)->profile, err) < 0)
+		return EXIT_USAGE;
+	return advise(arguments, *report, err) < 0 ? EXIT_FAILED : EXIT_OK;
+}
+
+int cmd_advise(int argc, char **argv)
+{
+	struct advise_arguments arguments = {.output = output_text};
+	struct report *report = NULL;
+	struct err err = {""};
+	int code;
+
+	if (argp_parse(&parser, argc, argv, 0, NULL, &arguments))
+		return EXIT_USAGE;
+	code = run(&arguments, &report, &err);
+	if (code != EXIT_OK)
+		fprintf(stderr, "rooflinectl advise: %s\n", err.text);
+	report_free(report);
+	return code;
+}

@@ -1,0 +1,143 @@
+#include "cmd/source.h"
+
+#include "base/format.h"
+#include "base/paths.h"
+#include "cmd/commands.h"
+#include "cmd/report_ceilings.h"
+#include "cmd/usage.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAME_WIDTH 80
+#define NAME_SIZE (4 * NAME_WIDTH + 1)
+
+enum { KEY_CEILINGS = 256, KEY_RANGE };
+
+static const struct argp_option option_table[] = {
+	{"ceilings", KEY_CEILINGS, "FILE", 0,
+	 "roofs that 'rooflinectl ceilings' measured; without it those stored for this GPU, else its "
+	 "datasheet's",
+	 0},
+	{0},
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct source *source = state->input;
+
+	switch (key) {
+	case KEY_CEILINGS:
+		source->ceilings_path = argument;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (source->path)
+			usage_fail(state, "one recording at a time, not also '%s'", argument);
+		source->path = argument;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp source_argp = {.options = option_table, .parser = parse_option};
+
+/* ---- the range ---- */
+
+static const struct argp_option range_option_table[] = {
+	{"range", KEY_RANGE, "NAME", 0, "predict the NVTX range of that name, beside the whole run",
+	 0},
+	{0},
+};
+
+static error_t parse_range(int key, char *argument, struct argp_state *state)
+{
+	struct source *source = state->input;
+
+	if (key != KEY_RANGE)
+		return ARGP_ERR_UNKNOWN;
+	source->range = argument;
+	return 0;
+}
+
+const struct argp source_range_argp = {.options = range_option_table, .parser = parse_range};
+
+/* Whether an earlier range has the same name. */
+static bool is_told(const struct profile *profile, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (!strcmp(profile->ranges[i].name, profile->ranges[index].name))
+			return true;
+	return false;
+}
+
+/* Each name once; "..." for those that do not fit. */
+static void list_ranges(char *list, size_t size, const struct profile *profile)
+{
+	size_t used = 0;
+
+	list[0] = '\0';
+	for (size_t i = 0; i < profile->range_count; i++) {
+		char name[NAME_SIZE];
+
+		if (is_told(profile, i))
+			continue;
+		format_text(name, sizeof(name), profile->ranges[i].name, NAME_WIDTH);
+		if (used + strlen(name) + sizeof(", , ...") > size) {
+			snprintf(list + used, size - used, ", ...");
+			return;
+		}
+		used += (size_t)snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+	}
+}
+
+int source_check_range(const struct source *source, const struct profile *profile, struct err *err)
+{
+	const char *range = source->range;
+	char name[NAME_SIZE], list[NAME_SIZE + 512];
+
+	if (!range)
+		return 0;
+	for (size_t i = 0; i < profile->range_count; i++)
+		if (!strcmp(profile->ranges[i].name, range))
+			return 0;
+	format_text(name, sizeof(name), range, NAME_WIDTH);
+	list_ranges(list, sizeof(list), profile);
+	if (!*list)
+		return err_set(err, -ENOENT, "%s has no NVTX range '%s', nor any other",
+			       profile->path, name);
+	return err_set(err, -ENOENT, "%s has no NVTX range '%s'; it has: %s", profile->path, name,
+		       list);
+}
+
+/* ---- loading ---- */
+
+int source_load(struct report **out, const struct source *source, const char *who, struct err *err)
+{
+	const char *path = source->path;
+	char newest[PATH_MAX];
+	int rc;
+
+	*out = NULL;
+	if (!path) {
+		if (path_newest_recording(newest, sizeof(newest), ".") < 0)
+			return err_set(err, -ENOENT,
+				       "no recording under the current folder; name one, or make "
+				       "one with 'rooflinectl record -- PROGRAM'");
+		path = newest;
+	}
+	rc = report_build(out, path, err);
+	if (rc == 0)
+		rc = report_take_ceilings(*out, source->ceilings_path, who, err);
+	return rc;
+}
+
+bool is_color_wanted(FILE *out)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return isatty(fileno(out)) && !(no_color && *no_color);
+}

@@ -1,0 +1,37 @@
+/*
+ * source.h - the recording that a command reads, taken alike by all that read one.
+ *
+ * source_argp knows DIR and --ceilings, source_range_argp --range.  A command names them as children of
+ * its own parser and hands each its struct source in ARGP_KEY_INIT:
+ *
+ *	state->child_inputs[0] = &arguments->source;
+ */
+#ifndef ROOFLINE_SOURCE_H
+#define ROOFLINE_SOURCE_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "analysis/report.h"
+
+struct source {
+	const char *path;	   /* NULL: the newest recording here */
+	const char *ceilings_path; /* NULL: those that fit the GPU */
+	const char *range;	   /* NVTX range that predictions are for; NULL: none */
+};
+
+extern const struct argp source_argp, source_range_argp;
+
+/* Loads it, with its roofs.  who: "rooflinectl report", for what is told on stderr.  Fails like
+ * report_build and report_take_ceilings, and without a recording here.  The caller frees with
+ * report_free, also after a failure. */
+int source_load(struct report **out, const struct source *source, const char *who, struct err *err);
+
+/* Whether the recording has the range that was asked for, if any; -ENOENT, naming those that it has. */
+int source_check_range(const struct source *source, const struct profile *profile, struct err *err);
+
+/* Whether escape sequences may go there: a terminal, and NO_COLOR is not set. */
+bool is_color_wanted(FILE *out);
+
+#endif

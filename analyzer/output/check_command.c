@@ -1,0 +1,50 @@
+#include "output/check_command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SAFE_CHARACTERS                        \
+	"abcdefghijklmnopqrstuvwxyz"           \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789" \
+	"_./:=@%+,-"
+
+/* One word of a shell's command line.  Between single quotes a shell expands nothing; a quote itself
+ * stands outside of them. */
+static void put_word(FILE *out, const char *word)
+{
+	if (*word && !word[strspn(word, SAFE_CHARACTERS)]) {
+		fputs(word, out);
+		return;
+	}
+	fputc('\'', out);
+	for (; *word; word++)
+		if (*word == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*word, out);
+	fputc('\'', out);
+}
+
+char *check_command(const struct report *report, const struct recommendation *item,
+		    const char *range)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	fputs("rooflinectl verify ", out);
+	if (range) {
+		fputs("--range ", out);
+		put_word(out, range);
+		fputc(' ', out);
+	}
+	put_word(out, report->profile->path);
+	fprintf(out, " AFTER --strategy %s", item->id);
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

@@ -1,0 +1,19 @@
+/*
+ * whatif.h - what several strategies at once would bring, for people and for programs.
+ */
+#ifndef ROOFLINE_WHATIF_H
+#define ROOFLINE_WHATIF_H
+
+#include "advice/scenario.h"
+#include "output/outputs.h"
+
+/* Writes it; of the options only the colour matters.  Fails with -EIO or -ENOMEM. */
+typedef int (*whatif_writer)(const struct scenario *scenario, FILE *out,
+			     const struct output_options *options, struct err *err);
+
+int whatif_write_text(const struct scenario *scenario, FILE *out,
+		      const struct output_options *options, struct err *err);
+int whatif_write_json(const struct scenario *scenario, FILE *out,
+		      const struct output_options *options, struct err *err);
+
+#endif

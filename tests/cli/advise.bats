@@ -1,0 +1,136 @@
+#!/usr/bin/env bats
+# rooflinectl advise: what report advises, the command that checks it, and how it fails.
+
+bats_require_minimum_version 1.5.0
+load common
+
+recordings="$root/tests/recordings"
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data # not with what this user measured
+}
+
+# holds EXPRESSION: of the JSON in $output, j
+holds() {
+	python3 -c "import json, sys; j = json.load(sys.stdin); assert ($1), json.dumps(j, indent=1)" <<<"$output"
+}
+
+# refused CODE TEXT ARGUMENT...: that exit code, one line on stderr with that text, nothing on stdout
+refused() {
+	local code=$1 text=$2
+	shift 2
+	run "-$code" --separate-stderr "$ROOFLINECTL" advise "$@"
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ "$stderr" == "rooflinectl advise: "*"$text"* ]]
+}
+
+@test "the two sections of report, and nothing else" {
+	for name in graph_chain.naive copy_overlap.naive conditional_if.naive; do
+		"$ROOFLINECTL" report "$recordings/$name" --section advice >expected
+		echo >>expected
+		"$ROOFLINECTL" report "$recordings/$name" --section rejected >>expected
+		[ "$(wc -l <expected)" -gt 10 ]
+		run -0 --separate-stderr "$ROOFLINECTL" advise "$recordings/$name"
+		[ -z "$stderr" ]
+		diff <(grep -v '^      check it: ' <<<"$output") expected
+	done
+}
+
+@test "each recommendation has the command that checks it" {
+	run -0 "$ROOFLINECTL" advise "$recordings/graph_chain.naive"
+	[ "$(grep -c '^      check it: ' <<<"$output")" -eq 2 ]
+	[[ "$output" == *"      check it: rooflinectl verify $recordings/graph_chain.naive AFTER --strategy launch_bound_graph
+"* ]]
+	run -0 "$ROOFLINECTL" report "$recordings/graph_chain.naive"
+	[[ "$output" != *"check it:"* ]]
+}
+
+@test "the command does check it" {
+	run -0 "$ROOFLINECTL" advise "$recordings/graph_chain.naive" --range run --format json
+	local command predicted
+	command=$(python3 -c "import json, sys; print(json.load(sys.stdin)['advice'][0]['verify'])" <<<"$output")
+	predicted=$(python3 -c "import json, sys; print(json.load(sys.stdin)['advice'][0]['place']['speedup'])" <<<"$output")
+	[[ "$command" == "rooflinectl verify --range run "*" AFTER --strategy "* ]]
+	command=${command/AFTER/$recordings/graph_chain.graph}
+	run -0 bash -c "${command/rooflinectl/$ROOFLINECTL} --format json"
+	holds "j['advice'] == 'launch_bound_graph' and j['predicted'] == $predicted and j['range'] == 'run'"
+}
+
+@test "names that a shell would take apart are quoted" {
+	cp -r "$recordings/graph_chain.naive" "it's a folder"
+	sed -i 's/,warm-up$/,warm $(up)/' "it's a folder"/*/names.csv
+	run -0 "$ROOFLINECTL" advise "it's a folder" --range 'warm $(up)' --format json
+	local command
+	command=$(python3 -c "import json, sys; print(json.load(sys.stdin)['advice'][0]['verify'])" <<<"$output")
+	[ "$command" = "rooflinectl verify --range 'warm \$(up)' 'it'\\''s a folder' AFTER --strategy launch_bound_graph" ]
+}
+
+@test "a range is predicted in place of what changes" {
+	run -0 "$ROOFLINECTL" advise "$recordings/graph_chain.naive" --range run
+	[[ "$output" == *"predicted: the range "*"predicted: the whole run "*"verify --range run "* ]]
+	[[ "$output" != *"predicted: this part"* ]]
+}
+
+@test "JSON has advice and rejected, as report has them" {
+	"$ROOFLINECTL" report --format json "$recordings/copy_overlap.naive" >report.json
+	run -0 "$ROOFLINECTL" advise --format json "$recordings/copy_overlap.naive"
+	holds "sorted(j) == ['advice', 'recording', 'rejected', 'schema']"
+	holds "len(j['advice']) >= 2 and all(a.pop('verify') for a in j['advice'])"
+	holds "[a['id'] for a in j['advice']] == [a['id'] for a in json.load(open('report.json'))['advice']]"
+	holds "j['rejected'] == json.load(open('report.json'))['rejected']"
+	holds "all('verify' not in a for a in json.load(open('report.json'))['advice'])"
+}
+
+@test "CSV has the recommendations, the command in its last column" {
+	run -0 "$ROOFLINECTL" advise --format csv "$recordings/graph_chain.naive"
+	[ "${#lines[@]}" -eq 3 ]
+	[[ "${lines[0]}" == "id,strategy,title,"*",place_high,verify" ]]
+	[[ "${lines[1]}" == "launch_bound_graph,cuda_graph,"*",rooflinectl verify $recordings/graph_chain.naive AFTER --strategy launch_bound_graph" ]]
+	run -0 "$ROOFLINECTL" report --format csv --section advice "$recordings/graph_chain.naive"
+	[[ "${lines[0]}" == *",place_high" ]]
+}
+
+@test "where nothing is predicted it says why, and where nothing is advised that" {
+	run -0 "$ROOFLINECTL" advise "$recordings/graph_chain.naive.counted"
+	[[ "$output" == *"  - predictions: hardware counters were read, which takes time: record without"* ]]
+	[[ "$output" != *"predicted: the whole run"* ]]
+	run -0 "$ROOFLINECTL" advise "$recordings/graph_chain.graph"
+	[[ "$output" == "Advice
+  nothing to recommend
+
+Considered and rejected"* ]]
+}
+
+@test "without a recording's folder the newest one here" {
+	cp -r "$recordings/graph_chain.naive" roofline.1
+	run -0 "$ROOFLINECTL" advise
+	[[ "$output" == *"rooflinectl verify "*"roofline.1 AFTER --strategy launch_bound_graph"* ]]
+}
+
+@test "wrong arguments" {
+	refused 2 "has no NVTX range 'nosuch'; it has: prepare, naive, warm-up" \
+		"$recordings/graph_chain.naive" --range nosuch
+	cp -r "$recordings/graph_chain.naive" without
+	rm without/*/markers.csv
+	refused 2 "has no NVTX range 'nosuch', nor any other" without --range nosuch
+	refused 2 "no format 'xml'; there are text, json and csv" "$recordings/graph_chain.naive" -f xml
+	refused 2 "one recording at a time, not also 'two'" "$recordings/graph_chain.naive" two
+	refused 2 nosuch --nosuch
+}
+
+@test "a recording that is none is a failure" {
+	mkdir empty
+	refused 1 empty empty
+	refused 1 nosuch nosuch
+	refused 1 "no recording under the current folder"
+	refused 1 nosuch.json "$recordings/graph_chain.naive" --ceilings nosuch.json
+}
+
+@test "an answer that cannot be written is a failure" {
+	for format in text json csv; do
+		run -1 bash -c "'$ROOFLINECTL' advise -f $format '$recordings/graph_chain.naive' >/dev/full"
+		[[ "$output" == *"No space left on device"* ]]
+	done
+}

@@ -1,0 +1,203 @@
+#!/usr/bin/env bats
+# rooflinectl whatif: several strategies in one replay, what each changed or why not, and how it fails.
+
+bats_require_minimum_version 1.5.0
+load common
+
+recordings="$root/tests/recordings"
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data # not with what this user measured
+}
+
+# whatif ARGUMENT...: its JSON in $output, nothing on stderr
+whatif() {
+	run -0 --separate-stderr "$ROOFLINECTL" whatif --format json "$@"
+	[ -z "$stderr" ]
+}
+
+# holds EXPRESSION: of the JSON in $output, j; its strategies by name, s
+holds() {
+	python3 -c "
+import json, sys
+j = json.load(sys.stdin)
+s = {part['strategy']: part for part in j['strategies']}
+assert ($1), json.dumps(j, indent=1)" <<<"$output"
+}
+
+# wrong TEXT ARGUMENT...: exit code 2, one line on stderr with that text, nothing on stdout
+wrong() {
+	local text=$1
+	shift
+	run -2 --separate-stderr "$ROOFLINECTL" whatif "$@"
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ "$stderr" == "rooflinectl whatif: "*"$text"* ]]
+}
+
+# failed TEXT ARGUMENT...: the same with exit code 1
+failed() {
+	local text=$1
+	shift
+	run -1 --separate-stderr "$ROOFLINECTL" whatif "$@"
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ "$stderr" == "rooflinectl whatif: "*"$text"* ]]
+}
+
+@test "a loop that is captured as a graph loses no waits a second time" {
+	whatif "$recordings/graph_chain.naive" --graph --fewer-waits
+	holds "[part['strategy'] for part in j['strategies']] == ['cuda_graph', 'remove_syncs']"
+	holds "s['cuda_graph']['refusal'] is None and s['cuda_graph']['loops'] == 1"
+	holds "s['cuda_graph']['iterations'] > 100"
+	holds "'changed by a strategy before it' in s['remove_syncs']['refusal']"
+	holds "s['remove_syncs']['loops'] == s['remove_syncs']['changed'] == 0"
+	# each would gain alone; together it is what the graph gains
+	holds "s['cuda_graph']['speedup'] > s['remove_syncs']['speedup'] > 1.5"
+	holds "j['speedup'] == s['cuda_graph']['speedup'] and j['place'] == s['cuda_graph']['place']"
+}
+
+@test "the first strategy that changes a loop owns it" {
+	whatif "$recordings/graph_chain.naive" --fewer-waits --graph
+	holds "[part['strategy'] for part in j['strategies']] == ['remove_syncs', 'cuda_graph']"
+	holds "s['remove_syncs']['refusal'] is None and s['remove_syncs']['changed'] > 100"
+	holds "'changed by a strategy before it' in s['cuda_graph']['refusal']"
+	holds "j['speedup'] == s['remove_syncs']['speedup'] < s['cuda_graph']['speedup']"
+}
+
+@test "a strategy that is given twice keeps its first place" {
+	whatif "$recordings/graph_chain.naive" --graph --fewer-waits --graph
+	holds "[part['strategy'] for part in j['strategies']] == ['cuda_graph', 'remove_syncs']"
+}
+
+@test "pinned memory and copies beside kernels change the same run, and gains do not multiply" {
+	whatif "$recordings/copy_overlap.naive" --pinned --overlap
+	holds "s['pinned_memory']['refusal'] is None and s['pinned_memory']['changed'] == 128"
+	holds "s['overlap']['refusal'] is None and s['overlap']['loops'] == 1"
+	holds "s['overlap']['changed'] == 0" # they are pinned already
+	holds "s['overlap']['speedup'] > s['pinned_memory']['speedup'] > 1.5"
+	holds "j['speedup'] > s['pinned_memory']['speedup']"
+	holds "j['speedup'] < s['overlap']['speedup'] * s['pinned_memory']['speedup'] / 2"
+	# the loop lies among the copies: its time counts once
+	holds "j['place']['before_ns'] == s['pinned_memory']['place']['before_ns']"
+	whatif "$recordings/copy_overlap.naive" --overlap --pinned
+	holds "s['overlap']['changed'] == 128 and s['pinned_memory']['changed'] == 0"
+	holds "'changed by a strategy before it' in s['pinned_memory']['refusal']"
+}
+
+@test "what is refused alone is refused for its own reason" {
+	whatif "$recordings/conditional_if.naive" --decide --graph
+	holds "s['device_decision']['refusal'] is None and s['device_decision']['changed'] > 100"
+	holds "'the host reads a result' in s['cuda_graph']['refusal']"
+	holds "s['cuda_graph']['speedup'] is s['cuda_graph']['low'] is s['cuda_graph']['place']['high'] is None"
+	holds "j['speedup'] == s['device_decision']['speedup'] > 1.2"
+	whatif "$recordings/conditional_if.naive" --graph --decide
+	holds "'the host reads a result' in s['cuda_graph']['refusal']"
+	holds "j['speedup'] == s['device_decision']['speedup'] > 1.2"
+}
+
+@test "a strategy alone is what the advice says of it" {
+	local expected
+	expected=$("$ROOFLINECTL" report --format json --section advice "$recordings/graph_chain.naive" |
+		python3 -c "
+import json, sys
+print({a['strategy']: (a['speedup'], a['low'], a['high']) for a in json.load(sys.stdin)['advice']})")
+	whatif "$recordings/graph_chain.naive" --graph --fewer-waits
+	holds "{k: (v['speedup'], v['low'], v['high']) for k, v in s.items()} == $expected"
+}
+
+@test "before and after are the speedup, which lies in its interval, of the run and of its part" {
+	whatif "$recordings/copy_overlap.naive" --pinned --overlap --graph
+	for of in "j" "j['place']" "s['overlap']" "s['pinned_memory']['place']"; do
+		holds "$of['low'] < $of['speedup'] < $of['high']"
+		holds "abs($of['before_ns'] / $of['after_ns'] - $of['speedup']) < 1e-3"
+	done
+}
+
+@test "a range in place of what changes" {
+	whatif "$recordings/graph_chain.naive" --graph
+	holds "j['range'] is None and j['recording'].endswith('graph_chain.naive')"
+	local whole_ns
+	whole_ns=$(python3 -c "import json, sys; print(json.load(sys.stdin)['place']['before_ns'])" <<<"$output")
+	whatif "$recordings/graph_chain.naive" --graph --range run
+	holds "j['range'] == 'run' and j['place']['before_ns'] < 0.6 * $whole_ns"
+	holds "j['place']['speedup'] > 3"
+}
+
+@test "a range in which CUDA is not called has no part" {
+	cp -r "$recordings/graph_chain.naive" other
+	local at thread
+	IFS=, read -r at _ _ _ thread _ < <(sed -n 2p other/*/markers.csv)
+	echo 999,idle >>"$(echo other/*/names.csv)"
+	printf '%s\n' "$at,999,1,1,$thread,0,999" "$at,999,2,1,$thread,0,0" >>"$(echo other/*/markers.csv)"
+	whatif other --graph --range idle
+	holds "j['speedup'] > 3 and j['place']['before_ns'] == 0"
+	run -0 "$ROOFLINECTL" whatif other --graph --range idle
+	[[ "$output" != *"  the range "* ]]
+}
+
+@test "text has the run, the part, and each strategy alone" {
+	run -0 --separate-stderr "$ROOFLINECTL" whatif "$recordings/conditional_if.naive" --decide --graph
+	[ -z "$stderr" ]
+	[ "${lines[0]}" = "What if, all together  (GPU 0, NVIDIA H200)" ]
+	[[ "$output" == *"before     after   speedup  low to high"* ]]
+	[[ "$output" == *"  the whole run "*"x to "*"  what changes "*"x to "* ]]
+	[[ "$output" == *"  device_decision
+    changed: 1 loop, "*" iterations, "*" decisions are the device's
+    alone: whole run "*"    alone: its part "* ]]
+	[[ "$output" == *"  cuda_graph
+    refused: the host reads a result before it launches what follows" ]]
+	run -0 "$ROOFLINECTL" whatif "$recordings/graph_chain.naive" --graph --range run
+	[[ "$output" == *"NVTX range run)"*"  the range "*"alone: the range "* ]]
+}
+
+@test "where nothing would change no figure is made up" {
+	whatif "$recordings/device_graph.tail" --graph --decide
+	holds "'the device launches work itself' in s['cuda_graph']['refusal']"
+	holds "[j[k] for k in ('speedup', 'low', 'high', 'before_ns', 'after_ns')] == [None] * 5"
+	run -0 "$ROOFLINECTL" whatif "$recordings/device_graph.tail" --graph --decide
+	[[ "$output" == *"nothing would change"* ]]
+}
+
+@test "without a recording's folder the newest one here" {
+	cp -r "$recordings/graph_chain.naive" roofline.1
+	whatif --graph
+	holds "j['recording'].endswith('roofline.1')"
+}
+
+@test "what cannot be predicted is told in one line" {
+	failed "no prediction: hardware counters were read, which takes time: record without" \
+		"$recordings/graph_chain.naive.counted" --graph
+	cp -r "$recordings/graph_chain.naive" other
+	sed -i 's/NVIDIA H200/NVIDIA Unheard/' other/*/devices.csv
+	failed "other: no prediction: no measured ceilings of this GPU: run rooflinectl ceilings" \
+		other --graph
+	rm other/*/{kernels,copies}.csv
+	failed "other: no prediction: no operation of a GPU in it" other --graph
+}
+
+@test "a recording that is none is a failure" {
+	mkdir empty
+	failed empty empty --graph
+	failed nosuch nosuch --graph
+	failed "no recording under the current folder" --graph
+	failed nosuch.json "$recordings/graph_chain.naive" --graph --ceilings nosuch.json
+}
+
+@test "wrong arguments" {
+	wrong "which strategy? there are --graph, --fewer-waits, --decide, --overlap, --pinned" \
+		"$recordings/graph_chain.naive"
+	wrong "has no NVTX range 'nosuch'; it has: prepare, naive, warm-up" \
+		"$recordings/graph_chain.naive" --graph --range nosuch
+	wrong "no format 'csv'; there are text and json" "$recordings/graph_chain.naive" --graph -f csv
+	wrong "one recording at a time, not also 'two'" "$recordings/graph_chain.naive" two --graph
+	wrong nosuch "$recordings/graph_chain.naive" --nosuch
+}
+
+@test "an answer that cannot be written is a failure" {
+	for format in text json; do
+		run -1 bash -c "'$ROOFLINECTL' whatif --graph -f $format '$recordings/graph_chain.naive' >/dev/full"
+		[[ "$output" == *"No space left on device"* ]]
+	done
+}
