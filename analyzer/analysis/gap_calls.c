@@ -20,7 +20,7 @@ static const struct {
 	{CALL_COPY, "Async", GAP_LAUNCH},
 	{CALL_COPY, "Memset", GAP_LAUNCH}, /* returns before the device has set anything */
 	{CALL_COPY, "", GAP_COPY},
-	{CALL_GRAPH_MANAGE, "Capture", GAP_CAPTURE},
+	{CALL_GRAPH_MANAGE, "Captur", GAP_CAPTURE}, /* also cudaStreamIsCapturing */
 	{CALL_GRAPH_MANAGE, "GraphInstantiate", GAP_INSTANTIATE},
 	{CALL_GRAPH_MANAGE, "Update", GAP_UPDATE},
 	{CALL_GRAPH_MANAGE, "SetParams", GAP_UPDATE},
