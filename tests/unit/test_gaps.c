@@ -306,6 +306,15 @@ static void test_decision(void **state)
 	       8000, -1);
 }
 
+static void test_late_decision(void **state)
+{
+	struct builder *b = then_waited(read_async(TO_HOST, 4), 1500, 5000);
+
+	(void)state;
+	builder_kernel(b, 0, "N", 101000, 102000, builder_launch(b, 0, 7000, 9000));
+	expect(b, GAP_LAUNCH, 1000, GAP_DECISION, 98000, -1);
+}
+
 static void test_no_decision(void **state)
 {
 	(void)state;
@@ -971,6 +980,8 @@ int main(void)
 		SENTENCE("what is compiled is JIT, what is loaded module load", test_compiling),
 		SENTENCE("copies that wait are told by their memory", test_copies_by_memory),
 		SENTENCE("a few bytes read, waited for, then a launch: a decision", test_decision),
+		SENTENCE("a decision lasts until what it launched starts, however late",
+			 test_late_decision),
 		SENTENCE("many bytes, to the device, or not waited for: no decision",
 			 test_no_decision),
 		SENTENCE("a decision ends with the launch that follows it", test_decision_once),
