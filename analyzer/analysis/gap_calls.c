@@ -103,7 +103,7 @@ static int find_captures(struct gap_calls *calls, const struct profile_thread *t
 	return rc;
 }
 
-/* qsort of the C library has no context: the calls themselves, to be sorted, know their time. */
+/* A call beside its time, because qsort hands no profile to its comparison. */
 struct unseen_launch {
 	int64_t start_ns;
 	uint32_t call;
