@@ -71,6 +71,7 @@ static int add_pause(const struct gap *gap, struct pauses *pauses)
 	    !is_short_repeated(pauses, after) ||
 	    profile->calls[before->call].thread != profile->calls[after->call].thread)
 		return 0;
+	/* the part of a host decision is left out here: no graph launches over it */
 	pauses->facts->short_pause_count++;
 	pauses->facts->short_pause_launch_ns += gap->by_cause_ns[GAP_LAUNCH];
 	pauses->facts->short_pause_host_ns += gap->by_cause_ns[GAP_HOST];
@@ -90,6 +91,7 @@ static int add_gap(const struct gap *gap, void *context)
 	struct pauses *pauses = context;
 	int64_t covered_ns = spans_covered(&pauses->bursts, gap->start_ns, gap->end_ns);
 
+	/* without host decisions: these waits are needed, and host_decision tells what they cost */
 	pauses->facts->sync_ns += uncovered(gap->by_cause_ns[GAP_SYNC], gap, covered_ns);
 	pauses->facts->launch_ns += uncovered(gap->by_cause_ns[GAP_LAUNCH], gap, covered_ns);
 	return covered_ns ? 0 : add_pause(gap, pauses);

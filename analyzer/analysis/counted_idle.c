@@ -90,14 +90,19 @@ static void graphs_settle(struct counted *counted)
 
 /* ---- idle time ---- */
 
+/* What getting work to the device takes; see analysis/roofline.h. */
 static void add_idle(struct counted_idle *idle, const struct gap *gap)
 {
+	static const enum gap_cause of_launching[] = {
+		GAP_LAUNCH, GAP_SYNC,  GAP_DECISION,   GAP_CAPTURE, GAP_INSTANTIATE,
+		GAP_UPDATE, GAP_GRAPH, GAP_DEPENDENCY, GAP_DEVICE,
+	};
+
 	if (!idle)
 		return;
 	idle->idle_ns += (double)(gap->end_ns - gap->start_ns - gap->by_cause_ns[GAP_PROFILER]);
-	idle->launch_idle_ns +=
-		(double)(gap->by_cause_ns[GAP_LAUNCH] + gap->by_cause_ns[GAP_SYNC] +
-			 gap->by_cause_ns[GAP_GRAPH] + gap->by_cause_ns[GAP_DEVICE]);
+	for (size_t i = 0; i < sizeof(of_launching) / sizeof(*of_launching); i++)
+		idle->launch_idle_ns += (double)gap->by_cause_ns[of_launching[i]];
 }
 
 static int take_gap(const struct gap *gap, void *context)

@@ -1,5 +1,6 @@
 #include "analysis/gaps.h"
 
+#include "analysis/gap_calls.h"
 #include "analysis/spans.h"
 
 #include <errno.h>
@@ -34,12 +35,25 @@ const char *gap_cause_meaning(enum gap_cause cause)
 /* What the recording says beside calls about where host time went; made once per recording. */
 struct attribution {
 	const struct profile *profile;
+	struct gap_calls calls;
 	struct spans *profiler; /* by thread: tracing's own overhead */
-	struct spans *module;	/* by thread: code loaded or compiled, without the above */
+	struct spans *jit;	/* by thread: code compiled, without the above */
+	struct spans *module;	/* by thread: code loaded, without both */
 	uint32_t *latencies;	/* how often each launch latency up to the limit was seen */
 };
 
 /* ---- preparation ---- */
+
+/* Where an overhead counts; NULL when the call that it happened in says more. */
+static struct spans *spans_of(const struct attribution *attribution,
+			      const struct profile_overhead *overhead)
+{
+	if (overhead->is_profiler)
+		return attribution->profiler;
+	if (!strcmp(overhead->name, "command buffer full"))
+		return NULL;
+	return strcmp(overhead->name, "driver compiler") ? attribution->module : attribution->jit;
+}
 
 static int add_overheads(struct attribution *attribution)
 {
@@ -48,16 +62,15 @@ static int add_overheads(struct attribution *attribution)
 
 	for (size_t i = 0; rc == 0 && i < profile->overhead_count; i++) {
 		const struct profile_overhead *overhead = &profile->overheads[i];
-		struct spans *spans =
-			overhead->is_profiler ? attribution->profiler : attribution->module;
+		struct spans *spans = spans_of(attribution, overhead);
 
-		if (overhead->thread != PROFILE_NONE)
+		if (spans && overhead->thread != PROFILE_NONE)
 			rc = spans_add(&spans[overhead->thread], overhead->start_ns,
 				       overhead->end_ns);
 	}
 	for (size_t i = 0; rc == 0 && i < profile->jit_count; i++)
 		if (profile->jits[i].thread != PROFILE_NONE)
-			rc = spans_add(&attribution->module[profile->jits[i].thread],
+			rc = spans_add(&attribution->jit[profile->jits[i].thread],
 				       profile->jits[i].start_ns, profile->jits[i].end_ns);
 	return rc;
 }
@@ -69,22 +82,32 @@ static int seal_overheads(struct attribution *attribution)
 
 	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++) {
 		spans_seal(&attribution->profiler[i]);
+		spans_seal(&attribution->jit[i]);
 		spans_seal(&attribution->module[i]);
-		rc = spans_subtract(&attribution->module[i], &attribution->profiler[i]);
+		rc = spans_subtract(&attribution->jit[i], &attribution->profiler[i]);
+		if (rc == 0)
+			rc = spans_subtract(&attribution->module[i], &attribution->profiler[i]);
+		if (rc == 0)
+			rc = spans_subtract(&attribution->module[i], &attribution->jit[i]);
 	}
 	return rc;
 }
 
+static void threads_close(struct spans *spans, size_t thread_count)
+{
+	for (size_t i = 0; spans && i < thread_count; i++)
+		spans_free(&spans[i]);
+	free(spans);
+}
+
 static void attribution_close(struct attribution *attribution)
 {
-	const struct profile *profile = attribution->profile;
+	size_t thread_count = attribution->profile->thread_count;
 
-	for (size_t i = 0; attribution->profiler && i < profile->thread_count; i++)
-		spans_free(&attribution->profiler[i]);
-	for (size_t i = 0; attribution->module && i < profile->thread_count; i++)
-		spans_free(&attribution->module[i]);
-	free(attribution->profiler);
-	free(attribution->module);
+	gap_calls_close(&attribution->calls);
+	threads_close(attribution->profiler, thread_count);
+	threads_close(attribution->jit, thread_count);
+	threads_close(attribution->module, thread_count);
 	free(attribution->latencies);
 }
 
@@ -93,10 +116,15 @@ static int attribution_open(struct attribution *attribution, const struct profil
 	int rc;
 
 	*attribution = (struct attribution){.profile = profile};
+	rc = gap_calls_open(&attribution->calls, profile);
+	if (rc < 0)
+		return rc;
 	attribution->profiler = calloc(profile->thread_count + 1, sizeof(struct spans));
+	attribution->jit = calloc(profile->thread_count + 1, sizeof(struct spans));
 	attribution->module = calloc(profile->thread_count + 1, sizeof(struct spans));
 	attribution->latencies = calloc(GAP_LATENCY_MAX_NS + 1, sizeof(uint32_t));
-	if (!attribution->profiler || !attribution->module || !attribution->latencies)
+	if (!attribution->profiler || !attribution->jit || !attribution->module ||
+	    !attribution->latencies)
 		return -ENOMEM;
 	rc = add_overheads(attribution);
 	return rc < 0 ? rc : seal_overheads(attribution);
@@ -183,35 +211,6 @@ static bool is_device_launched(const struct profile *profile, const struct profi
 	return op->kind == OP_GRAPH && profile->graph_launches[op->detail].launch_mode != 0;
 }
 
-static bool is_blocking_copy(const struct profile_call_name *name)
-{
-	return name->call_class == CALL_COPY && !strstr(name->text, "Async");
-}
-
-/* What a thread's call means for a gap that it lies in. */
-static enum gap_cause call_cause(const struct profile_call_name *name)
-{
-	static const enum gap_cause causes[CALL_CLASS_COUNT] = {
-		[CALL_OTHER] = GAP_HOST,	  [CALL_LAUNCH] = GAP_LAUNCH,
-		[CALL_GRAPH_LAUNCH] = GAP_LAUNCH, [CALL_GRAPH_MANAGE] = GAP_GRAPH,
-		[CALL_COPY] = GAP_LAUNCH,	  [CALL_SYNC] = GAP_SYNC,
-		[CALL_EVENT] = GAP_LAUNCH,	  [CALL_MEMORY] = GAP_MEMORY,
-		[CALL_MODULE] = GAP_MODULE,
-	};
-
-	return is_blocking_copy(name) ? GAP_MEMORY : causes[name->call_class];
-}
-
-/* The same for the call that launched the operation: whatever it is, it was launching. */
-static enum gap_cause launching_cause(const struct profile_call_name *name)
-{
-	enum gap_cause cause = call_cause(name);
-
-	if (cause == GAP_SYNC)
-		return GAP_MEMORY;
-	return cause == GAP_HOST ? GAP_LAUNCH : cause;
-}
-
 /* Gives [start_ns, end_ns) of the gap to cause. */
 static void paint(struct gap *gap, enum gap_cause cause, int64_t start_ns, int64_t end_ns)
 {
@@ -219,20 +218,22 @@ static void paint(struct gap *gap, enum gap_cause cause, int64_t start_ns, int64
 		gap->by_cause_ns[cause] += end_ns - start_ns;
 }
 
-/* The same for a time in which a thread was on its way to the launch: what tracing and loading code
- * took of it on that thread is theirs. */
+/* The same for a time in which a thread was on its way to the launch: what tracing, compiling and
+ * loading code took of it on that thread is theirs. */
 static void paint_thread(const struct attribution *attribution, uint32_t thread, struct gap *gap,
 			 enum gap_cause cause, int64_t start_ns, int64_t end_ns)
 {
-	int64_t profiler_ns, module_ns;
+	int64_t profiler_ns, jit_ns, module_ns;
 
 	if (end_ns <= start_ns)
 		return;
 	profiler_ns = spans_covered(&attribution->profiler[thread], start_ns, end_ns);
+	jit_ns = spans_covered(&attribution->jit[thread], start_ns, end_ns);
 	module_ns = spans_covered(&attribution->module[thread], start_ns, end_ns);
 	gap->by_cause_ns[GAP_PROFILER] += profiler_ns;
+	gap->by_cause_ns[GAP_JIT] += jit_ns;
 	gap->by_cause_ns[GAP_MODULE] += module_ns;
-	gap->by_cause_ns[cause] += end_ns - start_ns - profiler_ns - module_ns;
+	gap->by_cause_ns[cause] += end_ns - start_ns - profiler_ns - jit_ns - module_ns;
 }
 
 /* Splits the part of the gap before the launching call over what its thread did then.  Walks back
@@ -251,12 +252,13 @@ static void paint_host_part(const struct attribution *attribution, struct gap *g
 	for (; call < last && cursor_ns < end_ns; call++) {
 		int64_t from_ns = call->start_ns > cursor_ns ? call->start_ns : cursor_ns;
 		int64_t to_ns = call->end_ns < end_ns ? call->end_ns : end_ns;
+		enum gap_cause cause;
 
 		if (to_ns <= from_ns)
 			continue;
 		paint_thread(attribution, thread, gap, GAP_HOST, cursor_ns, from_ns);
-		paint_thread(attribution, thread, gap, call_cause(&profile->call_names[call->name]),
-			     from_ns, to_ns);
+		cause = gap_calls_inside(&attribution->calls, (uint32_t)(call - profile->calls));
+		paint_thread(attribution, thread, gap, cause, from_ns, to_ns);
 		cursor_ns = to_ns;
 	}
 	paint_thread(attribution, thread, gap, GAP_HOST, cursor_ns, end_ns);
@@ -272,24 +274,46 @@ static int64_t max_ns(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+/* For a call that was still running, or to come, when the gap began. */
 static void paint_launched(const struct attribution *attribution, struct gap *gap, uint32_t launch,
 			   int64_t latency_ns)
 {
-	const struct profile *profile = attribution->profile;
-	const struct profile_call *call = &profile->calls[launch];
-	enum gap_cause cause = launching_cause(&profile->call_names[call->name]);
+	const struct profile_call *call = &attribution->profile->calls[launch];
+	enum gap_cause cause = gap_calls_launching(&attribution->calls, launch);
 	int64_t host_end_ns = min_ns(max_ns(call->start_ns, gap->start_ns), gap->end_ns);
 	int64_t call_end_ns = min_ns(call->end_ns, gap->end_ns);
 	int64_t late_ns = call_end_ns + min_ns(latency_ns, gap->end_ns - call_end_ns);
 
-	if (call->end_ns <= gap->start_ns) {
-		paint(gap, GAP_DEVICE, gap->start_ns, gap->end_ns);
-		return;
-	}
 	paint_host_part(attribution, gap, launch, host_end_ns);
 	paint_thread(attribution, call->thread, gap, cause, host_end_ns, call_end_ns);
-	paint(gap, cause, call_end_ns, late_ns);
+	/* what an asynchronous copy read from pageable memory is in a buffer of the driver by now */
+	paint(gap, cause == GAP_STAGING ? GAP_LAUNCH : cause, call_end_ns, late_ns);
 	paint(gap, GAP_DEVICE, late_ns, gap->end_ns);
+}
+
+/* Without the decision none of these would be in the way. */
+static bool is_of_decision(int cause)
+{
+	return cause == GAP_LAUNCH || cause == GAP_SYNC || cause == GAP_HOST || cause == GAP_COPY ||
+	       cause == GAP_STAGING || cause == GAP_DEVICE;
+}
+
+/* The same for a launch by what the host has known since decided_from_ns: the gap in two parts. */
+static void paint_decided(const struct attribution *attribution, struct gap *gap, uint32_t launch,
+			  int64_t latency_ns, int64_t decided_from_ns)
+{
+	int64_t from_ns = min_ns(max_ns(decided_from_ns, gap->start_ns), gap->end_ns);
+	struct gap before = {.start_ns = gap->start_ns, .end_ns = from_ns};
+	struct gap decided = {.start_ns = from_ns, .end_ns = gap->end_ns};
+
+	if (before.end_ns > before.start_ns)
+		paint_launched(attribution, &before, launch, latency_ns);
+	if (decided.end_ns > decided.start_ns)
+		paint_launched(attribution, &decided, launch, latency_ns);
+	for (int i = 0; i < GAP_CAUSE_COUNT; i++) {
+		gap->by_cause_ns[i] += before.by_cause_ns[i];
+		gap->by_cause_ns[is_of_decision(i) ? GAP_DECISION : i] += decided.by_cause_ns[i];
+	}
 }
 
 static void name_cause(struct gap *gap)
@@ -304,13 +328,21 @@ static void attribute(const struct attribution *attribution, struct gap *gap, in
 	const struct profile *profile = attribution->profile;
 	const struct profile_op *before = &profile->ops[gap->before];
 	const struct profile_op *after = &profile->ops[gap->after];
+	const struct gap_calls *calls = &attribution->calls;
+	uint32_t launch = gap_calls_launch_of(calls, after);
 
 	if (is_same_graph_launch(profile, before, after) || is_device_launched(profile, after))
 		paint(gap, GAP_DEVICE, gap->start_ns, gap->end_ns);
-	else if (after->call == PROFILE_NONE)
+	else if (launch == PROFILE_NONE)
 		paint(gap, GAP_UNKNOWN, gap->start_ns, gap->end_ns);
+	else if (profile->calls[launch].end_ns <= gap->start_ns)
+		paint(gap,
+		      gap_calls_is_dependent(calls, launch, before, after) ? GAP_DEPENDENCY
+									   : GAP_DEVICE,
+		      gap->start_ns, gap->end_ns);
 	else
-		paint_launched(attribution, gap, after->call, latency_ns);
+		paint_decided(attribution, gap, launch, latency_ns,
+			      gap_calls_decision(calls, launch, after));
 	name_cause(gap);
 }
 
@@ -338,12 +370,13 @@ static int64_t launch_latency(struct attribution *attribution, size_t device)
 	memset(attribution->latencies, 0, (GAP_LATENCY_MAX_NS + 1) * sizeof(uint32_t));
 	while (cursor_next(&cursor, &gap)) {
 		const struct profile_op *after = &profile->ops[gap.after];
+		uint32_t launch = gap_calls_launch_of(&attribution->calls, after);
 		int64_t end_ns, latency_ns;
 
-		if (after->call == PROFILE_NONE ||
+		if (launch == PROFILE_NONE ||
 		    is_same_graph_launch(profile, &profile->ops[gap.before], after))
 			continue;
-		end_ns = profile->calls[after->call].end_ns;
+		end_ns = profile->calls[launch].end_ns;
 		latency_ns = gap.end_ns - end_ns;
 		if (end_ns > gap.start_ns && latency_ns > 0 && latency_ns <= GAP_LATENCY_MAX_NS) {
 			attribution->latencies[latency_ns]++;

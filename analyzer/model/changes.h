@@ -7,6 +7,7 @@
 #ifndef ROOFLINE_CHANGES_H
 #define ROOFLINE_CHANGES_H
 
+#include "analysis/gaps.h"
 #include "model/replay.h"
 #include "model/sequence.h"
 
@@ -30,7 +31,7 @@ enum refusal { REFUSALS(REFUSAL_CONSTANT) REFUSAL_COUNT };
 #undef REFUSAL_CONSTANT
 
 /* A copy to the host of at most so many bytes is a flag or a count that the host decides by. */
-#define DECISION_BYTES 256
+#define DECISION_BYTES GAP_DECISION_BYTES
 
 const char *refusal_text(enum refusal refusal);
 

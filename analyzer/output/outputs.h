@@ -16,7 +16,7 @@
 #include "analysis/report.h"
 
 /* Of JSON and CSV: raised when a key or column changes its meaning or goes; new ones do not. */
-#define OUTPUT_SCHEMA 1
+#define OUTPUT_SCHEMA 2
 
 /* OUTPUT(name, summary) */
 #define OUTPUTS(OUTPUT)                             \

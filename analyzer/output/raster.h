@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RASTER_CLASSES 16
+#define RASTER_CLASSES 20
 
 struct raster_run {
 	int64_t start_ns, end_ns;	  /* as drawn: at least one column wide */

@@ -84,7 +84,7 @@ print($1)"
 
 @test "JSON has the promised keys" {
 	run json "report['schema'], set('processes devices kernels roofline launch_roofline atomics counters graphs device_graphs sampling sm_activity device_work bursts copies memsets api ranges gaps concurrency losses not_visible advice'.split()) - set(report)"
-	[ "$output" = "1 set()" ]
+	[ "$output" = "2 set()" ]
 	run json "[report['kernels'][0][k] for k in 'name mangled count total_ns mean_ns p50_ns p99_ns min_ns max_ns grid block registers'.split()]"
 	[ "$output" = "['saxpy(int, float, float*)', '_Z5saxpyifPf', 2, 15000, 7500.0, 5000, 10000, 5000, 10000, [64, 2, 1], [256, 1, 1], 32]" ]
 	run json "[(g['duration_ns'], g['cause'], g['before']['kind'], g['after']['kind'], sum(g['by_cause'].values())) for g in report['gaps']]"

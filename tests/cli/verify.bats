@@ -68,7 +68,7 @@ refused() {
 
 @test "JSON has every key, null where nothing is known" {
 	run -0 "$ROOFLINECTL" verify before after --format json
-	[ "$(field 'j["schema"], j["before"], j["after"], j["range"]')" = "(1, 'before', 'after', None)" ]
+	[ "$(field 'j["schema"], j["before"], j["after"], j["range"]')" = "(2, 'before', 'after', None)" ]
 	[ "$(field '[j[k] for k in ("strategy", "predicted", "low", "high", "error", "is_inside")]')" = \
 		"[None, None, None, None, None, None]" ]
 	[ "$(field 'j["measured"], j["compared"]["before_ns"], j["compared"]["after_ns"]')" = \

@@ -106,8 +106,9 @@ static void test_classes(void **state)
 	builder_call(b, 0, "cudaEventRecord", CALL_EVENT, 4000, 4600);
 	builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, 5000, 5700);
 	builder_call(b, 0, "cudaGetDevice", CALL_OTHER, 6000, 6800);
-	expect(b, GAP_MEMORY, 300, GAP_GRAPH, 400, GAP_MODULE, 500, GAP_LAUNCH,
-	       300 + 600 + 700 + 1000, GAP_HOST, 9000 - 300 - 400 - 500 - 300 - 600 - 700, -1);
+	expect(b, GAP_ALLOCATION, 100, GAP_COPY, 200, GAP_INSTANTIATE, 400, GAP_MODULE, 500,
+	       GAP_LAUNCH, 300 + 600 + 700 + 1000, GAP_HOST,
+	       9000 - 300 - 400 - 500 - 300 - 600 - 700, -1);
 }
 
 static void test_other_thread(void **state)
@@ -123,8 +124,9 @@ static void test_other_thread(void **state)
 static void test_blocking_copy_launches(void **state)
 {
 	(void)state;
-	expect(one_gap("cudaMemcpy", CALL_COPY, 500, 11500), GAP_MEMORY, 10000, -1);
+	expect(one_gap("cudaMemcpy", CALL_COPY, 500, 11500), GAP_COPY, 10000, -1);
 	expect(one_gap("cudaMemcpyAsync", CALL_COPY, 500, 11500), GAP_LAUNCH, 10000, -1);
+	expect(one_gap("cudaMemset", CALL_COPY, 500, 11500), GAP_LAUNCH, 10000, -1);
 	expect(one_gap("cuModuleLoad", CALL_MODULE, 500, 11500), GAP_MODULE, 10000, -1);
 }
 
@@ -195,7 +197,292 @@ static void test_lazy_loading(void **state)
 		(struct profile_jit){.start_ns = 1500, .end_ns = 1700, .thread = 0};
 	/* what happens on the thread after the launch does not hold the kernel up */
 	builder_overhead(b, 0, 0, false, 9500, 10000);
-	expect(b, GAP_MODULE, 5200, GAP_HOST, 800, GAP_LAUNCH, 4000, -1);
+	expect(b, GAP_MODULE, 5000, GAP_JIT, 200, GAP_HOST, 800, GAP_LAUNCH, 4000, -1);
+}
+
+/* An overhead of that name within the launch call. */
+static struct builder *with_overhead(const char *name)
+{
+	struct builder *b = launched(1000, 9000);
+
+	builder_overhead(b, 0, 0, false, 3000, 4000);
+	b->overheads[0].name = name;
+	return b;
+}
+
+static void test_compiling(void **state)
+{
+	struct builder *b = with_overhead("driver compiler");
+
+	(void)state;
+	builder_overhead(b, 0, 0, false, 3500, 4500); /* loading what was compiled */
+	expect(b, GAP_JIT, 1000, GAP_MODULE, 500, GAP_LAUNCH, 8500, -1);
+	expect(with_overhead("lazy function loading"), GAP_MODULE, 1000, GAP_LAUNCH, 9000, -1);
+	expect(with_overhead("command buffer full"), GAP_LAUNCH, 10000, -1);
+}
+
+/* ---- copies by memory ---- */
+
+enum { UNKNOWN_MEMORY, PAGEABLE, PINNED, ON_DEVICE };
+enum { TO_DEVICE = 1, TO_HOST = 2, DEVICE_TO_DEVICE = 8 };
+
+/* As one_gap, where N is a copy. */
+static struct builder *copied(const char *name, uint32_t from, uint32_t to, int64_t end_ns)
+{
+	struct builder *b = builder_new(1, 1);
+	uint32_t call;
+
+	builder_kernel(b, 0, "P", 0, 1000, builder_launch(b, 0, -500, -400));
+	call = builder_call(b, 0, name, CALL_COPY, 500, end_ns);
+	builder_copy(b, 0,
+		     (struct profile_copy){.bytes = 1 << 20,
+					   .kind = from != ON_DEVICE ? TO_DEVICE
+						   : to == ON_DEVICE ? DEVICE_TO_DEVICE
+								     : TO_HOST,
+					   .src_memory = from,
+					   .dst_memory = to},
+		     11000, 12000, call);
+	return b;
+}
+
+static void test_copies_by_memory(void **state)
+{
+	(void)state;
+	expect(copied("cudaMemcpy", PINNED, ON_DEVICE, 12500), GAP_COPY, 10000, -1);
+	expect(copied("cudaMemcpy", UNKNOWN_MEMORY, ON_DEVICE, 12500), GAP_COPY, 10000, -1);
+	expect(copied("cudaMemcpy", PAGEABLE, ON_DEVICE, 12500), GAP_STAGING, 10000, -1);
+	expect(copied("cudaMemcpyAsync", ON_DEVICE, PAGEABLE, 12500), GAP_STAGING, 10000, -1);
+	expect(copied("cudaMemcpyAsync", PINNED, ON_DEVICE, 12500), GAP_LAUNCH, 10000, -1);
+	expect(copied("cudaMemcpy", ON_DEVICE, ON_DEVICE, 12500), GAP_LAUNCH, 10000, -1);
+	/* once the call has returned its memory no longer matters */
+	expect(copied("cudaMemcpyAsync", PAGEABLE, ON_DEVICE, 8000), GAP_STAGING, 7000, GAP_LAUNCH,
+	       3000, -1);
+}
+
+/* ---- decisions of the host ---- */
+
+/* Kernel P, then bytes of its result are copied to the host [2000, 3000) by a call that returns at
+ * returned_ns; N starts at 11000, launched by a call [7000, 9000).  1000 ns of launch before. */
+static struct builder *read_by(const char *name, uint32_t kind, uint64_t bytes, int64_t returned_ns)
+{
+	struct builder *b = builder_new(1, 1);
+	uint32_t call;
+
+	builder_kernel(b, 0, "P", 0, 1000, builder_launch(b, 0, -500, -400));
+	call = builder_call(b, 0, name, CALL_COPY, 1000, returned_ns);
+	builder_copy(b, 0,
+		     (struct profile_copy){.bytes = bytes,
+					   .kind = kind,
+					   .src_memory = kind == TO_HOST ? ON_DEVICE : PINNED,
+					   .dst_memory = kind == TO_HOST ? PINNED : ON_DEVICE},
+		     2000, 3000, call);
+	return b;
+}
+
+static struct builder *then_launched(struct builder *b)
+{
+	builder_kernel(b, 0, "N", 11000, 12000, builder_launch(b, 0, 7000, 9000));
+	return b;
+}
+
+static struct builder *then_waited(struct builder *b, int64_t start_ns, int64_t end_ns)
+{
+	builder_call(b, 0, "cudaStreamSynchronize", CALL_SYNC, start_ns, end_ns);
+	return b;
+}
+
+static struct builder *read_async(uint32_t kind, uint64_t bytes)
+{
+	return read_by("cudaMemcpyAsync", kind, bytes, 1500);
+}
+
+static void test_decision(void **state)
+{
+	(void)state;
+	/* the wait's 2000, the host's 2000, and 4000 until the launched kernel starts */
+	expect(then_launched(then_waited(read_async(TO_HOST, 256), 1500, 5000)), GAP_LAUNCH, 1000,
+	       GAP_DECISION, 8000, -1);
+	expect(then_launched(read_by("cudaMemcpy", TO_HOST, 4, 5000)), GAP_COPY, 1000, GAP_DECISION,
+	       8000, -1);
+}
+
+static void test_late_decision(void **state)
+{
+	struct builder *b = then_waited(read_async(TO_HOST, 4), 1500, 5000);
+
+	(void)state;
+	builder_kernel(b, 0, "N", 101000, 102000, builder_launch(b, 0, 7000, 9000));
+	expect(b, GAP_LAUNCH, 1000, GAP_DECISION, 98000, -1);
+}
+
+static void test_no_decision(void **state)
+{
+	(void)state;
+	/* too much for a decision */
+	expect(then_launched(then_waited(read_async(TO_HOST, 257), 1500, 5000)), GAP_LAUNCH,
+	       1000 + 4000, GAP_SYNC, 2000, GAP_HOST, 2000, -1);
+	/* not to the host */
+	expect(then_launched(then_waited(read_async(TO_DEVICE, 4), 1500, 5000)), GAP_LAUNCH,
+	       1000 + 4000, GAP_SYNC, 2000, GAP_HOST, 2000, -1);
+	/* not waited for, or for something else */
+	expect(then_launched(read_async(TO_HOST, 4)), GAP_LAUNCH, 1000 + 4000, GAP_HOST, 4000, -1);
+	expect(then_launched(then_waited(read_async(TO_HOST, 4), 1500, 2500)), GAP_LAUNCH,
+	       1000 + 4000, GAP_HOST, 4000, -1);
+}
+
+static void test_decision_once(void **state)
+{
+	struct builder *b = then_launched(then_waited(read_async(TO_HOST, 4), 1500, 5000));
+
+	(void)state;
+	/* the next launch follows no read of its own */
+	builder_kernel(b, 0, "M", 16000, 17000, builder_launch(b, 0, 13000, 15000));
+	expect(b, GAP_LAUNCH, 1000 + 3000, GAP_DECISION, 8000, GAP_HOST, 1000, -1);
+}
+
+static void test_reading_on(void **state)
+{
+	struct builder *b = then_waited(read_async(TO_HOST, 4), 1500, 5000);
+	struct profile_copy copy = {.bytes = 4, .kind = TO_HOST};
+
+	(void)state;
+	builder_copy(b, 0, copy, 11000, 12000,
+		     builder_call(b, 0, "cudaMemcpyAsync", CALL_COPY, 7000, 9000));
+	expect(b, GAP_LAUNCH, 1000 + 4000, GAP_SYNC, 2000, GAP_HOST, 2000, -1);
+}
+
+static void test_decision_of_other_thread(void **state)
+{
+	struct builder *b = then_waited(read_async(TO_HOST, 4), 1500, 5000);
+
+	(void)state;
+	builder_kernel(b, 0, "N", 11000, 12000,
+		       builder_launch(b, builder_thread(b, 0), 7000, 9000));
+	expect(b, GAP_LAUNCH, 1000 + 4000, GAP_HOST, 4000, -1);
+}
+
+static void test_decision_from_the_copy_on(void **state)
+{
+	struct builder *b = then_launched(then_waited(read_async(TO_HOST, 4), 1500, 5000));
+	static const struct profile_copy flag = {.bytes = 4, .kind = TO_HOST};
+
+	(void)state;
+	/* of a gap that began before the read, and what else is done meanwhile stays what it is */
+	builder_call(b, 0, "cudaMalloc", CALL_MEMORY, 5000, 5600);
+	builder_overhead(b, 0, 0, true, 6000, 6300);
+	expect(b, GAP_LAUNCH, 1000, GAP_DECISION, 8000 - 600 - 300, GAP_ALLOCATION, 600,
+	       GAP_PROFILER, 300, -1);
+	b = builder_new(1, 2);
+	builder_kernel(b, 0, "P", 0, 1000, builder_launch(b, 0, -500, -400));
+	/* the flag comes from another device: this one is idle from 1000 on */
+	builder_copy(b, 1, flag, 2000, 3000,
+		     builder_call(b, 0, "cudaMemcpyAsync", CALL_COPY, 1000, 1500));
+	expect(then_launched(then_waited(b, 1500, 5000)), GAP_LAUNCH, 500, GAP_SYNC, 1500,
+	       GAP_DECISION, 8000, -1);
+}
+
+/* ---- dependencies across streams ---- */
+
+/* P runs on one stream until 1000, N on another from 3000, in a process with a legacy stream. */
+static struct builder *on_streams(bool is_null_before, bool is_null_after, uint32_t flag,
+				  bool has_event)
+{
+	struct builder *b = builder_new(1, 1);
+	struct profile_stream *second = &b->streams[b->profile.stream_count++];
+
+	*second = b->streams[0];
+	b->streams[0].is_null = is_null_before;
+	second->is_null = is_null_after;
+	b->streams[0].flag = is_null_before ? 3 : flag;
+	second->flag = is_null_after ? 3 : flag;
+	builder_kernel(b, 0, "P", 0, 1000, builder_launch(b, 0, -500, -400));
+	if (has_event)
+		builder_call(b, 0, "cudaStreamWaitEvent", CALL_EVENT, -300, -250);
+	builder_kernel(b, 1, "N", 3000, 4000, builder_launch(b, 0, -200, -100));
+	return b;
+}
+
+static void test_dependencies(void **state)
+{
+	(void)state;
+	expect(on_streams(false, false, 1, true), GAP_DEPENDENCY, 2000, -1);
+	expect(on_streams(false, false, 1, false), GAP_DEVICE, 2000, -1);
+	expect(on_streams(true, false, 1, false), GAP_DEPENDENCY, 2000, -1);
+	expect(on_streams(false, true, 1, false), GAP_DEPENDENCY, 2000, -1);
+	/* cudaStreamNonBlocking */
+	expect(on_streams(true, false, 2, false), GAP_DEVICE, 2000, -1);
+	expect(on_streams(false, true, 2, false), GAP_DEVICE, 2000, -1);
+}
+
+static void test_waited_before_another_launch(void **state)
+{
+	struct builder *b = on_streams(false, false, 1, true);
+
+	(void)state;
+	/* the wait was for N: what the thread launched after it waits for nobody */
+	builder_kernel(b, 1, "M", 6000, 7000, builder_launch(b, 0, -90, -50));
+	expect(b, GAP_DEPENDENCY, 2000, GAP_DEVICE, 2000, -1);
+}
+
+static void test_not_yet_launched_depends_on_nobody(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+
+	(void)state;
+	builder_kernel(b, 0, "P", 0, 1000, builder_launch(b, 0, -500, -400));
+	builder_call(b, 0, "cudaStreamWaitEvent", CALL_EVENT, 1000, 1500);
+	builder_kernel(b, 0, "N", 3000, 4000, builder_launch(b, 0, 1500, 2500));
+	expect(b, GAP_LAUNCH, 2000, -1);
+}
+
+/* ---- graphs ---- */
+
+static void test_graph_calls(void **state)
+{
+	static const struct {
+		const char *name;
+		enum gap_cause cause;
+	} calls[] = {
+		{"cudaStreamBeginCapture", GAP_CAPTURE},
+		{"cudaStreamIsCapturing", GAP_CAPTURE},
+		{"cuStreamUpdateCaptureDependencies", GAP_CAPTURE},
+		{"cudaGraphInstantiateWithFlags", GAP_INSTANTIATE},
+		{"cudaGraphExecUpdate", GAP_UPDATE},
+		{"cudaGraphExecKernelNodeSetParams", GAP_UPDATE},
+		{"cudaGraphNodeSetEnabled", GAP_UPDATE},
+		{"cudaGraphAddKernelNode", GAP_GRAPH},
+		{"cudaGraphUpload", GAP_GRAPH},
+		{"cudaGraphExecDestroy", GAP_GRAPH},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		struct builder *b = launched(7000, 9000);
+
+		builder_call(b, 0, calls[i].name, CALL_GRAPH_MANAGE, 2000, 4500);
+		expect(b, calls[i].cause, 2500, GAP_HOST, 3500, GAP_LAUNCH, 4000, -1);
+	}
+}
+
+static void test_launches_into_a_capture(void **state)
+{
+	struct builder *b = launched(7000, 9000);
+	uint32_t other = builder_thread(b, 0);
+
+	(void)state;
+	builder_call(b, 0, "cudaStreamBeginCapture", CALL_GRAPH_MANAGE, 1000, 1100);
+	builder_launch(b, 0, 1200, 1500);
+	builder_call(b, 0, "cudaMallocAsync", CALL_MEMORY, 1600, 1800);
+	builder_call(b, 0, "cudaStreamEndCapture", CALL_GRAPH_MANAGE, 2000, 2200);
+	builder_launch(b, 0, 3000, 3300); /* after it, to the device again */
+	expect(b, GAP_CAPTURE, 100 + 300 + 200 + 200, GAP_LAUNCH, 300 + 4000, GAP_HOST,
+	       10000 - 800 - 4300, -1);
+	b = launched(7000, 9000);
+	builder_call(b, other, "cudaStreamBeginCapture", CALL_GRAPH_MANAGE, 1000, 1100);
+	builder_launch(b, 0, 1200, 1500); /* this thread captures nothing */
+	builder_call(b, other, "cudaStreamEndCapture", CALL_GRAPH_MANAGE, 2000, 2200);
+	builder_thread(b, 0);
+	expect(b, GAP_LAUNCH, 300 + 4000, GAP_HOST, 5700, -1);
 }
 
 static void test_graph_nodes(void **state)
@@ -247,6 +534,21 @@ static void test_conditional_body(void **state)
 	op->graph = 8; /* nothing tells who launched this one */
 	op->graph_node = 3;
 	expect(b, GAP_DEVICE, 20, GAP_UNKNOWN, 50, -1);
+}
+
+static void test_body_comes_first(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct profile_op *op;
+
+	(void)state;
+	builder_kernel(b, 0, "P", 0, 1000, builder_launch(b, 0, -500, -400));
+	/* no operation names this launch */
+	builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, 2000, 2500);
+	op = builder_kernel(b, 0, "n", 3000, 4000, PROFILE_NONE);
+	op->graph = 7;
+	op->graph_node = 1;
+	expect(b, GAP_HOST, 1000, GAP_LAUNCH, 1000, -1);
 }
 
 static void test_device_launched(void **state)
@@ -368,10 +670,12 @@ static const struct {
 } random_calls[] = {
 	{"cudaLaunchKernel", CALL_LAUNCH, GAP_LAUNCH, GAP_LAUNCH},
 	{"cudaMemcpyAsync", CALL_COPY, GAP_LAUNCH, GAP_LAUNCH},
-	{"cudaMemcpy", CALL_COPY, GAP_MEMORY, GAP_MEMORY},
-	{"cudaStreamSynchronize", CALL_SYNC, GAP_SYNC, GAP_MEMORY},
-	{"cudaMalloc", CALL_MEMORY, GAP_MEMORY, GAP_MEMORY},
-	{"cudaGraphInstantiate", CALL_GRAPH_MANAGE, GAP_GRAPH, GAP_GRAPH},
+	{"cudaMemcpy", CALL_COPY, GAP_COPY, GAP_COPY},
+	{"cudaStreamSynchronize", CALL_SYNC, GAP_SYNC, GAP_COPY},
+	{"cudaMalloc", CALL_MEMORY, GAP_ALLOCATION, GAP_ALLOCATION},
+	{"cudaGraphInstantiate", CALL_GRAPH_MANAGE, GAP_INSTANTIATE, GAP_INSTANTIATE},
+	{"cudaGraphUpload", CALL_GRAPH_MANAGE, GAP_GRAPH, GAP_GRAPH},
+	{"cudaStreamWaitEvent", CALL_EVENT, GAP_LAUNCH, GAP_LAUNCH},
 	{"cuModuleLoad", CALL_MODULE, GAP_MODULE, GAP_MODULE},
 	{"cudaGetDevice", CALL_OTHER, GAP_HOST, GAP_LAUNCH},
 };
@@ -385,6 +689,17 @@ static size_t random_call_of(const char *name)
 	return i;
 }
 
+/* A few bytes to the host, or too many of them to decide by. */
+static void random_read(struct builder *b, uint32_t thread, uint32_t call, int64_t start_ns,
+			int scale)
+{
+	struct profile_copy copy = {.bytes = 1 + (uint64_t)rand() % (2 * GAP_DECISION_BYTES),
+				    .kind = TO_HOST};
+
+	builder_copy(b, builder_stream(b, b->threads[thread].process, rand() % 4 == 0), copy,
+		     start_ns, start_ns + rand() % (3 * scale), call);
+}
+
 /* Calls one after the other on each thread; each may launch some kernels somewhat later. */
 static struct builder *random_profile(int scale)
 {
@@ -395,11 +710,13 @@ static struct builder *random_profile(int scale)
 		int64_t now = rand() % (10 * scale);
 
 		for (int i = 0; i < 12; i++) {
-			size_t kind = (size_t)rand() % 8;
+			size_t kind = (size_t)rand() % 10;
 			int64_t end = now + 1 + rand() % (8 * scale);
 			uint32_t call = builder_call(b, thread, random_calls[kind].name,
 						     random_calls[kind].class, now, end);
 
+			if (random_calls[kind].class == CALL_COPY && rand() % 2)
+				random_read(b, thread, call, now + rand() % (8 * scale), scale);
 			for (int j = rand() % 3; j > 0; j--) {
 				int64_t start = now + rand() % (20 * scale) - scale;
 				uint32_t device = rand() % 4 == 0;
@@ -454,7 +771,55 @@ static void test_sums(void **state)
 	}
 }
 
-/* The rule for one nanosecond, written down a second time without any arithmetic on spans. */
+static const struct profile_op *small_read_of(const struct profile *profile, uint32_t call)
+{
+	for (size_t i = 0; i < profile->op_count; i++)
+		if (profile->ops[i].call == call && profile->ops[i].kind == OP_COPY &&
+		    profile->copies[profile->ops[i].detail].bytes <= GAP_DECISION_BYTES)
+			return &profile->ops[i];
+	return NULL;
+}
+
+static bool submits(const struct profile *profile, uint32_t call)
+{
+	enum profile_call_class class = profile->call_names[profile->calls[call].name].call_class;
+
+	for (size_t i = 0; i < profile->op_count; i++)
+		if (profile->ops[i].call == call)
+			return true;
+	return class == CALL_LAUNCH || class == CALL_GRAPH_LAUNCH || class == CALL_COPY;
+}
+
+/* The call of that name since the thread's last work before launch, or that work with NULL. */
+static uint32_t last_before(const struct profile *profile, uint32_t launch, const char *name)
+{
+	for (uint32_t i = launch;
+	     i-- > 0 && profile->calls[i].thread == profile->calls[launch].thread;) {
+		const char *text = profile->call_names[profile->calls[i].name].text;
+
+		if (submits(profile, i))
+			return name ? PROFILE_NONE : i;
+		if (name && !strcmp(text, name))
+			return i;
+	}
+	return PROFILE_NONE;
+}
+
+static bool is_decided(const struct profile *profile, const struct profile_op *after, int64_t t)
+{
+	uint32_t work = last_before(profile, after->call, NULL);
+	uint32_t wait = last_before(profile, after->call, "cudaStreamSynchronize");
+	const struct profile_op *read = work == PROFILE_NONE ? NULL : small_read_of(profile, work);
+
+	if (!read || t < read->end_ns || after->kind == OP_COPY)
+		return false;
+	if (wait != PROFILE_NONE)
+		return profile->calls[wait].end_ns >= read->end_ns;
+	return !strcmp(profile->call_names[profile->calls[work].name].text, "cudaMemcpy") &&
+	       profile->calls[work].end_ns >= read->end_ns;
+}
+
+/* The rule for one nanosecond, without decisions, written down a second time without any arithmetic on spans. */
 static enum gap_cause cause_of_moment(const struct profile *profile, const struct profile_op *after,
 				      int64_t gap_start, int64_t t)
 {
@@ -466,7 +831,9 @@ static enum gap_cause cause_of_moment(const struct profile *profile, const struc
 		return GAP_UNKNOWN;
 	call = &profile->calls[after->call];
 	if (call->end_ns <= gap_start)
-		return GAP_DEVICE;
+		return last_before(profile, after->call, "cudaStreamWaitEvent") != PROFILE_NONE
+			       ? GAP_DEPENDENCY
+			       : GAP_DEVICE;
 	if (t >= call->end_ns + GAP_LATENCY_MIN_NS)
 		return GAP_DEVICE;
 	for (size_t i = 0; t < call->end_ns && i < profile->overhead_count; i++) {
@@ -496,6 +863,20 @@ static enum gap_cause cause_of_moment(const struct profile *profile, const struc
 		cause = random_calls[random_call_of(profile->call_names[other->name].text)].inside;
 	}
 	return cause;
+}
+
+static enum gap_cause decided_cause(const struct profile *profile, const struct profile_op *after,
+				    int64_t gap_start, int64_t t)
+{
+	enum gap_cause cause = cause_of_moment(profile, after, gap_start, t);
+
+	if (after->call == PROFILE_NONE || profile->calls[after->call].end_ns <= gap_start ||
+	    !is_decided(profile, after, t))
+		return cause;
+	return cause == GAP_LAUNCH || cause == GAP_SYNC || cause == GAP_HOST || cause == GAP_COPY ||
+			       cause == GAP_DEVICE
+		       ? GAP_DECISION
+		       : cause;
 }
 
 static const struct profile_op *after_of(const struct profile *profile, size_t device, int64_t end)
@@ -541,8 +922,8 @@ static void count_moments(const struct profile *profile, const struct timeline_d
 		while (!is_busy(profile, device, end) && !after_of(profile, device, end) &&
 		       end < times->last_ns);
 		for (int64_t moment = t; moment < end; moment++)
-			by_cause_ns[cause_of_moment(profile, after_of(profile, device, end), t,
-						    moment)]++;
+			by_cause_ns[decided_cause(profile, after_of(profile, device, end), t,
+						  moment)]++;
 		t = end;
 	}
 }
@@ -596,6 +977,29 @@ int main(void)
 		SENTENCE("the profiler's overhead on another thread does not matter",
 			 test_profiler_of_other_thread),
 		SENTENCE("code loaded inside the launch call is module load", test_lazy_loading),
+		SENTENCE("what is compiled is JIT, what is loaded module load", test_compiling),
+		SENTENCE("copies that wait are told by their memory", test_copies_by_memory),
+		SENTENCE("a few bytes read, waited for, then a launch: a decision", test_decision),
+		SENTENCE("a decision lasts until what it launched starts, however late",
+			 test_late_decision),
+		SENTENCE("many bytes, to the device, or not waited for: no decision",
+			 test_no_decision),
+		SENTENCE("a decision ends with the launch that follows it", test_decision_once),
+		SENTENCE("what reads on has not decided yet", test_reading_on),
+		SENTENCE("what another thread read decides nothing here",
+			 test_decision_of_other_thread),
+		SENTENCE("a decision begins with its copy's end and leaves other work its own",
+			 test_decision_from_the_copy_on),
+		SENTENCE("queued work waits for events and the legacy default stream",
+			 test_dependencies),
+		SENTENCE("a wait for an event holds the next operation, not all that follow",
+			 test_waited_before_another_launch),
+		SENTENCE("work that was not queued yet does not wait for an event",
+			 test_not_yet_launched_depends_on_nobody),
+		SENTENCE("graphs are told by what is done with them", test_graph_calls),
+		SENTENCE("what goes into a captured graph is capture",
+			 test_launches_into_a_capture),
+		SENTENCE("a graph whose nodes name no call has its launch", test_body_comes_first),
 		SENTENCE("between nodes of one graph launch the device schedules",
 			 test_graph_nodes),
 		SENTENCE("between two launches of a graph the host's calls count",
