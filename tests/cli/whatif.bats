@@ -115,6 +115,14 @@ print({a['strategy']: (a['speedup'], a['low'], a['high']) for a in json.load(sys
 	done
 }
 
+@test "what a strategy does to a loop that it then refuses is taken back: only its part saves time" {
+	whatif "$recordings/pytorch.naive" --fewer-waits
+	holds "s['remove_syncs']['loops'] == 1 and j['place']['before_ns'] < 0.01 * j['before_ns']"
+	local saved="j['before_ns'] - j['after_ns']"
+	local saved_there="j['place']['before_ns'] - j['place']['after_ns']"
+	holds "$saved_there > 10000 and abs(($saved) / ($saved_there) - 1) < 0.1"
+}
+
 @test "a range in place of what changes" {
 	whatif "$recordings/graph_chain.naive" --graph
 	holds "j['range'] is None and j['recording'].endswith('graph_chain.naive')"
