@@ -163,12 +163,22 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 	return recommend(advice, facts, device, rule, &what_if);
 }
 
-/* The greatest gain first; what is not predicted after that, most at stake first. */
+/* What is not predicted stands where half of what is at stake would put it. */
+#define UNPREDICTED_PART 0.5
+
+/* Share of the device's wall time that a recommendation is expected to save. */
+static double expected_ratio(const struct recommendation *item)
+{
+	return item->program.speedup > 0 ? 1 - 1 / item->program.speedup
+					 : UNPREDICTED_PART * item->at_stake_ratio;
+}
+
+/* The greatest gain first, then most at stake. */
 static int compare_items(const void *left, const void *right)
 {
 	const struct recommendation *a = left, *b = right;
-	int order = (a->program.speedup < b->program.speedup) -
-		    (a->program.speedup > b->program.speedup);
+	double expected_a = expected_ratio(a), expected_b = expected_ratio(b);
+	int order = (expected_a < expected_b) - (expected_a > expected_b);
 
 	if (!order)
 		order = (a->at_stake_ns < b->at_stake_ns) - (a->at_stake_ns > b->at_stake_ns);

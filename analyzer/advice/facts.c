@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/spans.h"
+#include "analysis/sums.h"
 
 /* Calls of one thread, by what a rule asks for. */
 struct thread_counts {
@@ -191,4 +193,21 @@ bool facts_is_worth(const struct facts *facts, const struct what_if *what_if)
 	return what_if->refusal == REFUSED_NONE &&
 	       prediction->place.speedup >= LEAST_PLACE_SPEEDUP &&
 	       (facts->what_ifs.places || prediction->program.speedup >= LEAST_PROGRAM_SPEEDUP);
+}
+
+struct call_use facts_use_of(const struct facts *facts, const char *part)
+{
+	const struct statistics *statistics = facts->report->statistics;
+	const struct profile *profile = facts->report->profile;
+	struct call_use use = {0};
+
+	for (size_t i = 0; i < statistics->call_count; i++) {
+		const struct call_statistics *call = &statistics->calls[i];
+
+		if (!strstr(profile->call_names[call->name].text, part))
+			continue;
+		use.count += call->time.count;
+		sum_add_ns(&use.time_ns, call->time.total_ns);
+	}
+	return use;
 }

@@ -290,6 +290,14 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	for name in if ifelse switch while nested; do expect conditional_$name.naive 'advice()[0] == "host_decision"'; done
 	for name in graph scheduler; do expect device_$name.naive 'advice() == ["host_decision"]'; done
 	expect pytorch.naive 'advice() == ["launch_bound_graph"]'
+	for name in concurrent_kernels graph_forkjoin graph_manual; do expect $name.naive 'advice()[0] == "underfilled_gpu"'; done
+	for name in concurrent_kernels.streams graph_forkjoin.streams graph_manual.forked; do
+		expect $name '"underfilled_gpu" not in advice()'
+	done
+	expect graph_update.naive 'advice() == ["graph_rebuilt"]'
+	expect graph_update.bucket '"graph_rebuilt" not in advice()'
+	expect graph_memory.malloc 'advice()[0] == "allocation_in_loop"'
+	expect graph_memory.stream_ordered '"allocation_in_loop" not in advice()'
 	expect work_queue.naive.sampled 'advice() == ["sm_imbalance"]'
 	expect work_queue_mild.naive.sampled 'advice() == []'
 	expect graph_pipeline.naive 'advice() == ["launch_bound_graph"]'
@@ -301,7 +309,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 
 @test "advice: what is at stake lies within the idle time, and the evidence counts what was recorded" {
 	expect "$(recordings)" 'all(0 < a["at_stake_ns"] <= d["wall_ns"] and a["evidence"] for a in r["advice"])' \
-		'all(a["at_stake_ns"] <= d["idle_ns"] for a in r["advice"] if a["id"] not in ("pageable_copy", "copy_overlap", "sm_imbalance"))'
+		'all(a["at_stake_ns"] <= d["idle_ns"] for a in r["advice"] if a["id"] not in ("pageable_copy", "copy_overlap", "sm_imbalance", "underfilled_gpu"))'
 	expect graph_chain.naive 'any(e.startswith("604 waits of the host for 600 launches") for a in r["advice"] for e in a["evidence"])'
 }
 

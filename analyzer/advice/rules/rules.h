@@ -21,6 +21,10 @@
 	RULE(host_decision, "the host reads a flag and launches by it: decide on the device")     \
 	RULE(copy_overlap, "copies and kernels take turns: several streams")                      \
 	RULE(sm_imbalance, "a few SMs work long after the others: a queue of work items")         \
+	RULE(underfilled_gpu,                                                                     \
+	     "kernels too small for the GPU run one after the other: several streams")            \
+	RULE(graph_rebuilt, "graphs are made again and again: update or keep them")               \
+	RULE(allocation_in_loop, "memory is allocated again and again: once, or in stream order") \
 	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")
 
 /* What a rule needs beyond the report, per device; found once for all rules. */
@@ -64,6 +68,13 @@ bool facts_can_predict(const struct facts *facts);
 /* Whether a what-if was predicted and is worth telling: of the whole program, or of the range that
  * was asked for. */
 bool facts_is_worth(const struct facts *facts, const struct what_if *what_if);
+
+/* How often a call was made whose name has that part, and how long these calls took. */
+struct call_use {
+	uint64_t count;
+	int64_t time_ns;
+};
+struct call_use facts_use_of(const struct facts *facts, const char *part);
 
 /* Adds a sentence of evidence.  Returns 0 or -ENOMEM. */
 __attribute__((format(printf, 2, 3))) int advice_say(struct recommendation *item,

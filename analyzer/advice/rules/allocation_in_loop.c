@@ -1,0 +1,61 @@
+/*
+ * allocation_in_loop.c - memory is allocated and freed again and again, and the GPU waits for that.
+ *
+ * cudaMalloc and cudaFree wait for the GPU and keep it waiting.  Fires when the GPU
+ * is idle for more than 10% of wall time inside such calls and there are at least 50
+ * of them.  How long a stream-ordered allocation takes is no ceiling yet, so nothing
+ * is predicted.
+ */
+#include "advice/rules/rules.h"
+
+#include "base/format.h"
+
+#define AT_STAKE_RATIO 0.10
+#define LEAST_COUNT 50
+
+static int64_t stake_ns(const struct facts *facts, size_t device)
+{
+	return facts->report->gaps->devices[device].by_cause_ns[GAP_ALLOCATION];
+}
+
+/* Without those in stream order. */
+static uint64_t allocation_count(const struct facts *facts)
+{
+	return facts_use_of(facts, "Malloc").count + facts_use_of(facts, "MemAlloc").count -
+	       facts_use_of(facts, "MallocAsync").count -
+	       facts_use_of(facts, "MemAllocAsync").count;
+}
+
+static int say(struct recommendation *item, const struct facts *facts, size_t device,
+	       const struct what_if *what_if)
+{
+	(void)what_if;
+	return advice_say(item,
+			  "%s allocations; the GPU was idle for %s while memory was allocated "
+			  "or freed",
+			  format_count(allocation_count(facts)).text,
+			  format_ns((double)stake_ns(facts, device)).text);
+}
+
+static bool is_promising(const struct facts *facts, size_t device)
+{
+	double wall_ns = (double)facts->report->timeline->devices[device].wall_ns;
+
+	return allocation_count(facts) >= LEAST_COUNT &&
+	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;
+}
+
+const struct rule rule_allocation_in_loop = {
+	.id = "allocation_in_loop",
+	.strategy = "preallocate",
+	.title = "Allocate once before the loop, or in stream order from a pool",
+	.workload = "graph_memory",
+	.risk = "What is kept is memory that nobody else has. A pool gives memory back at each "
+		"wait unless its release threshold is raised.",
+	.pattern = "cudaMallocAsync(&scratch, bytes, stream); /* in place of cudaMalloc */\n"
+		   "kernel<<<grid, block, 0, stream>>>(scratch);\n"
+		   "cudaFreeAsync(scratch, stream);",
+	.is_promising = is_promising,
+	.stake_ns = stake_ns,
+	.say = say,
+};

@@ -1,0 +1,113 @@
+/*
+ * underfilled_gpu.c - kernels whose blocks leave most of the GPU empty run one after the other.
+ *
+ * Where they do not need each other's results they could run side by side, in
+ * several streams or as branches of a graph.  No recording tells whether they do,
+ * so nothing is predicted; at stake is the time for which the empty part of the GPU
+ * could have run others.
+ *
+ * Fires when at least 50 kernels of at least 5 us that fill less than half of the
+ * GPU run alone and what they leave empty is more than 20% of wall time: shorter
+ * ones are bound by launching.  Reading counters lets no two run at once, so counted
+ * ones do not count.
+ */
+#include "advice/rules/rules.h"
+
+#include "analysis/occupancy.h"
+#include "base/format.h"
+
+#define LEAST_KERNEL_NS 5000
+#define LEAST_COUNT 50
+#define MOST_WAVES 0.5
+#define AT_STAKE_RATIO 0.20
+
+/* Kernels that run while no other does. */
+struct small_kernels {
+	uint64_t count;
+	double time_ns, empty_ns; /* empty_ns: their time by the part of the GPU that they leave */
+	int64_t last_end_ns;	  /* of any kernel before */
+};
+
+static void add_kernel(struct small_kernels *found, const struct profile *profile,
+		       const struct profile_op *op, int64_t next_start_ns)
+{
+	struct occupancy occupancy;
+	double length_ns = (double)(op->end_ns - op->start_ns);
+	bool is_alone = found->last_end_ns <= op->start_ns && next_start_ns >= op->end_ns;
+
+	if (op->end_ns > found->last_end_ns)
+		found->last_end_ns = op->end_ns;
+	if (!is_alone || op->counted || length_ns < LEAST_KERNEL_NS ||
+	    !occupancy_of(&occupancy, &profile->devices[op->device],
+			  &profile->signatures[op->detail]) ||
+	    occupancy.waves >= MOST_WAVES)
+		return;
+	found->count++;
+	found->time_ns += length_ns;
+	found->empty_ns += length_ns * (1 - occupancy.waves);
+}
+
+static struct small_kernels find(const struct facts *facts, size_t device)
+{
+	const struct profile *profile = facts->report->profile;
+	const struct profile_device *what = &profile->devices[device];
+	struct small_kernels found = {.last_end_ns = INT64_MIN};
+	const struct profile_op *before = NULL;
+
+	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+
+		if (op->kind != OP_KERNEL)
+			continue;
+		if (before)
+			add_kernel(&found, profile, before, op->start_ns);
+		before = op;
+	}
+	if (before)
+		add_kernel(&found, profile, before, INT64_MAX);
+	return found;
+}
+
+static int64_t stake_ns(const struct facts *facts, size_t device)
+{
+	return (int64_t)find(facts, device).empty_ns;
+}
+
+static int say(struct recommendation *item, const struct facts *facts, size_t device,
+	       const struct what_if *what_if)
+{
+	struct small_kernels found = find(facts, device);
+
+	(void)what_if;
+	return advice_say(item,
+			  "%s kernels of at least 5 us run alone for %s and fill %.0f%% of the "
+			  "GPU",
+			  format_count(found.count).text, format_ns(found.time_ns).text,
+			  100 * (1 - found.empty_ns / found.time_ns));
+}
+
+static bool is_promising(const struct facts *facts, size_t device)
+{
+	double wall_ns = (double)facts->report->timeline->devices[device].wall_ns;
+	struct small_kernels found = find(facts, device);
+
+	return !facts_has_device_work(facts, device) && found.count >= LEAST_COUNT &&
+	       found.empty_ns > AT_STAKE_RATIO * wall_ns;
+}
+
+const struct rule rule_underfilled_gpu = {
+	.id = "underfilled_gpu",
+	.strategy = "concurrent_kernels",
+	.title = "Run kernels that do not need each other side by side",
+	.workload = "concurrent_kernels",
+	.risk = "Only where no kernel reads what another one writes. Together they share caches and "
+		"memory bandwidth, and each may take longer than alone.",
+	.pattern = "for (int i = 0; i < count; i++)\n"
+		   "    kernel<<<grid, block, 0, streams[i % 8]>>>(part[i]);\n"
+		   "for (int i = 0; i < 8; i++)\n"
+		   "    cudaStreamSynchronize(streams[i]);",
+	.is_promising = is_promising,
+	.stake_ns = stake_ns,
+	.say = say,
+	.is_about_kernels = true,
+};
