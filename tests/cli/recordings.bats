@@ -294,6 +294,10 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	for name in concurrent_kernels.streams graph_forkjoin.streams graph_manual.forked; do
 		expect $name '"underfilled_gpu" not in advice()'
 	done
+	for name in atomic_batch.naive atomic_hierarchy.naive histogram.naive histogram.naive_one; do
+		expect $name 'advice() == ["hot_atomics"]'
+	done
+	for name in atomic_batch.batch_128 atomic_hierarchy.tree histogram.shared; do expect $name '"hot_atomics" not in advice()'; done
 	expect graph_update.naive 'advice() == ["graph_rebuilt"]'
 	expect graph_update.bucket '"graph_rebuilt" not in advice()'
 	expect graph_memory.malloc 'advice()[0] == "allocation_in_loop"'
@@ -309,7 +313,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 
 @test "advice: what is at stake lies within the idle time, and the evidence counts what was recorded" {
 	expect "$(recordings)" 'all(0 < a["at_stake_ns"] <= d["wall_ns"] and a["evidence"] for a in r["advice"])' \
-		'all(a["at_stake_ns"] <= d["idle_ns"] for a in r["advice"] if a["id"] not in ("pageable_copy", "copy_overlap", "sm_imbalance", "underfilled_gpu"))'
+		'all(a["at_stake_ns"] <= d["idle_ns"] for a in r["advice"] if a["id"] not in ("pageable_copy", "copy_overlap", "sm_imbalance", "underfilled_gpu", "hot_atomics"))'
 	expect graph_chain.naive 'any(e.startswith("604 waits of the host for 600 launches") for a in r["advice"] for e in a["evidence"])'
 }
 

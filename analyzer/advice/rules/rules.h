@@ -23,6 +23,7 @@
 	RULE(sm_imbalance, "a few SMs work long after the others: a queue of work items")         \
 	RULE(underfilled_gpu,                                                                     \
 	     "kernels too small for the GPU run one after the other: several streams")            \
+	RULE(hot_atomics, "atomics on few addresses take most of a kernel: merge them first")     \
 	RULE(graph_rebuilt, "graphs are made again and again: update or keep them")               \
 	RULE(allocation_in_loop, "memory is allocated again and again: once, or in stream order") \
 	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")
