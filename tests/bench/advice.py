@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""The first advice for each naive workload of tests/recordings, beside the technique that the workload shows.
+
+    tests/bench/advice.py
+
+Needs no GPU.  A control's right answer is to leave it: no advice with a predicted gain of more than 3%.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin" / "rooflinectl"
+CONTROL = None
+
+# recording, ids of the advice that names the technique; CONTROL: to be left as it is
+ROWS = [
+    ("atomic_batch.naive", {"hot_atomics"}),
+    ("atomic_hierarchy.naive", {"hot_atomics"}),
+    ("histogram.naive", {"hot_atomics"}),
+    ("work_queue.naive.sampled", {"sm_imbalance"}),
+    ("work_queue_mild.naive.sampled", CONTROL),
+    ("persistent.naive", {"persistent_kernel", "launch_bound_graph"}),
+    ("graph_chain.naive", {"launch_bound_graph"}),
+    ("graph_pipeline.naive", {"launch_bound_graph"}),
+    ("graph_forkjoin.naive", {"underfilled_gpu"}),
+    ("graph_manual.naive", {"underfilled_gpu"}),
+    ("graph_update.naive", {"graph_rebuilt"}),
+    ("graph_memory.malloc", {"allocation_in_loop"}),
+    ("graph_modes.naive", {"launch_bound_graph"}),
+    ("graph_large.naive", CONTROL),
+    ("device_graph.naive", {"host_decision"}),
+    ("device_scheduler.naive", {"host_decision"}),
+    ("device_choice.naive", {"host_decision"}),
+    ("conditional_if.naive", {"host_decision"}),
+    ("conditional_ifelse.naive", {"host_decision"}),
+    ("conditional_switch.naive", {"host_decision"}),
+    ("conditional_while.naive", {"host_decision"}),
+    ("conditional_nested.naive", {"host_decision"}),
+    ("conditional_precision.naive", {"host_decision"}),
+    ("dynamic_parallelism.naive", {"host_decision", "launch_bound_graph"}),
+    ("dp_irregular.naive", {"sm_imbalance"}),
+    ("dp_tokens.naive", {"host_decision", "underfilled_gpu"}),
+    ("dp_tiny.naive", CONTROL),
+    ("copy_overlap.naive", {"copy_overlap"}),
+    ("concurrent_kernels.naive", {"underfilled_gpu"}),
+    ("memory_bound.naive", CONTROL),
+    ("compute_bound.naive", CONTROL),
+    ("precision.naive", {"fewer_bytes"}),
+    ("dependent_launch.naive", {"dependent_launch", "launch_bound_graph"}),
+    ("clusters.naive", {"cluster"}),
+    ("pytorch.naive", {"launch_bound_graph"}),
+    ("torch_loop.eager", {"launch_bound_graph"}),
+]
+
+
+def advice_of(recording):
+    path = ROOT / "tests" / "recordings" / recording
+    command = [TOOL, "report", path, "--format", "json"]
+    env = dict(os.environ, XDG_DATA_HOME="/nonexistent")
+    done = subprocess.run(command, capture_output=True, check=True, env=env)
+    return json.loads(done.stdout)["advice"]
+
+
+def main():
+    print(f"{'recording':30} {'first advice':20} {'whole run':>9}  right")
+    right_count = {True: 0, False: 0}
+    counts = {True: 0, False: 0}
+    for recording, wanted in ROWS:
+        advice = advice_of(recording)
+        first = advice[0] if advice else None
+        is_control = wanted is CONTROL
+        if is_control:
+            is_right = not any((a["speedup"] or 1) > 1.03 for a in advice)
+        else:
+            is_right = first is not None and first["id"] in wanted
+        counts[is_control] += 1
+        right_count[is_control] += is_right
+        speedup = f"{first['speedup']:.2f}x" if first and first["speedup"] else "-"
+        name = first["id"] if first else "none"
+        verdict = ("yes" if is_right else "no") + (" (control)" if is_control else "")
+        print(f"{recording:30} {name:20} {speedup:>9}  {verdict}")
+    print(
+        f"\n{right_count[False]} of {counts[False]} techniques first, "
+        f"{right_count[True]} of {counts[True]} controls left alone"
+    )
+
+
+if __name__ == "__main__":
+    main()
