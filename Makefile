@@ -203,7 +203,7 @@ check-gpu: ## the tests that need a GPU; refuses without one
 
 bench: setup-build ## how fast and how big: each script of tests/bench prints its figures
 	@$(MAKE) --no-print-directory all tests
-	@set -e; for script in $(wildcard tests/bench/*.sh); do BUILD=$(abspath $(BUILD)) $$script; done
+	@set -e; for script in $(wildcard tests/bench/*.sh tests/bench/*.py); do BUILD=$(abspath $(BUILD)) $$script; done
 
 lint: setup-check ## the house rules only: formatting, includes, static analysis, documents
 	@$(MAKE) --no-print-directory analyzer
