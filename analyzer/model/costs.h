@@ -13,15 +13,11 @@
 struct costs {
 	int64_t launch_call_ns;	   /* the host's time in one launch */
 	int64_t synchronize_ns;	   /* operation ended to the wait for it returned */
-	int64_t event_wait_ns;	   /* operation ended to one of another stream started that waits */
 	int64_t graph_launch_ns;   /* the host's time in launching a graph */
 	int64_t graph_to_start_ns; /* that call entered to the first node started */
 	int64_t graph_gap_ns;	   /* an operation ended to a queued graph's first node started */
 	int64_t graph_node_gap_ns; /* a node ended to the next one started */
-	int64_t condition_ns;	   /* one decision of a conditional node */
-	int64_t wait_call_ns;	   /* the host's time in a wait for what has ended */
-	int64_t trace_launch_ns;   /* that recording added to a launch or copy call */
-	int64_t trace_call_ns;	   /* and to any other call */
+	int64_t trace_launch_ns;   /* that recording added to a call that submits work */
 	int64_t trace_node_ns;	   /* and to a node of a graph after another one, on the GPU */
 };
 
@@ -33,8 +29,7 @@ enum costs_end { COSTS_LOW, COSTS_MIDDLE, COSTS_HIGH };
 bool costs_of(struct costs *costs, const struct ceilings *ceilings, int64_t kernel_gap_ns,
 	      enum costs_end end);
 
-/* cudaGraphInstantiate of so many nodes, and cudaGraphExecUpdate; ns. */
+/* cudaGraphInstantiate of so many nodes; ns. */
 double costs_instantiate_ns(const struct ceilings *ceilings, uint64_t node_count);
-double costs_update_ns(const struct ceilings *ceilings, uint64_t node_count);
 
 #endif

@@ -10,7 +10,8 @@
 #define STREAM_NON_BLOCKING 2 /* CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING */
 /* An operation that starts this long after its call returned had to wait for something. */
 #define PROMPT_NS 20000
-/* Where nothing in a recording tells.  launch_to_start and the gaps of docs/results/ceilings.txt. */
+/* Where nothing in a recording tells, rounded: launch_to_start of docs/results/ceilings.txt, and the median gap
+ * between queued kernels in tests/recordings/graph_forkjoin.naive, as CUPTI sees it. */
 #define LAUNCH_TO_START_NS 5000
 #define GAP_NS 1000
 /* Operations of other processes and of later calls that are passed over in looking for the awaited. */

@@ -69,10 +69,9 @@ static int64_t traced_ns(const struct run *run, size_t call, int64_t own_ns)
 {
 	int64_t added_ns;
 
-	if (!run->costs)
+	if (!run->costs || !submitted_count(&run->model->submitted, call))
 		return 0;
-	added_ns = submitted_count(&run->model->submitted, call) ? run->costs->trace_launch_ns
-								 : run->costs->trace_call_ns;
+	added_ns = run->costs->trace_launch_ns;
 	return added_ns < own_ns - own_ns / LEAST_SHARE ? added_ns : own_ns - own_ns / LEAST_SHARE;
 }
 
@@ -278,7 +277,7 @@ static int64_t waited_until_ns(const struct run *run, size_t index, int64_t star
 		own_ns -= traced_ns(run, index, own_ns);
 		after_ns = run->costs ? min_ns(after_ns, run->costs->synchronize_ns) : after_ns;
 	} else {
-		own_ns = run->costs ? min_ns(min_ns(own_ns, waited_ns), run->costs->wait_call_ns)
+		own_ns = run->costs ? min_ns(min_ns(own_ns, waited_ns), run->costs->synchronize_ns)
 				    : 0;
 	}
 	return max_ns(start_ns + own_ns, run->replay->op_end_ns[awaited] + after_ns);

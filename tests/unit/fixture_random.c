@@ -12,15 +12,11 @@
 const struct costs random_costs = {
 	.launch_call_ns = 2000,
 	.synchronize_ns = 5000,
-	.event_wait_ns = 1500,
 	.graph_launch_ns = 4000,
 	.graph_to_start_ns = 6000,
 	.graph_gap_ns = 1200,
 	.graph_node_gap_ns = 700,
-	.condition_ns = 1000,
-	.wait_call_ns = 1000,
 	.trace_launch_ns = 750,
-	.trace_call_ns = 100,
 	.trace_node_ns = 535,
 };
 
