@@ -66,10 +66,10 @@ static int advise(const struct advise_arguments *arguments, struct report *repor
 
 static int run(const struct advise_arguments *arguments, struct report **report, struct err *err)
 {
-	if (source_load(report, &arguments->source, "rooflinectl advise", err) < 0)
-		return EXIT_FAILED;
-	if (source_check_range(&arguments->source, (*report)->profile, err) < 0)
-		return EXIT_USAGE;
+	int code = source_open(report, &arguments->source, "rooflinectl advise", err);
+
+	if (code != EXIT_OK)
+		return code;
 	return advise(arguments, *report, err) < 0 ? EXIT_FAILED : EXIT_OK;
 }
 

@@ -94,7 +94,7 @@ static void list_ranges(char *list, size_t size, const struct profile *profile)
 	}
 }
 
-int source_check_range(const struct source *source, const struct profile *profile, struct err *err)
+static int check_range(const struct source *source, const struct profile *profile, struct err *err)
 {
 	const char *range = source->range;
 	char name[NAME_SIZE], list[NAME_SIZE + 512];
@@ -140,4 +140,12 @@ bool is_color_wanted(FILE *out)
 	const char *no_color = getenv("NO_COLOR");
 
 	return isatty(fileno(out)) && !(no_color && *no_color);
+}
+
+int source_open(struct report **out, const struct source *source, const char *command,
+		struct err *err)
+{
+	if (source_load(out, source, command, err) < 0)
+		return EXIT_FAILED;
+	return check_range(source, (*out)->profile, err) < 0 ? EXIT_USAGE : EXIT_OK;
 }

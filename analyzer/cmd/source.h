@@ -28,8 +28,10 @@ extern const struct argp source_argp, source_range_argp;
  * report_free, also after a failure. */
 int source_load(struct report **out, const struct source *source, const char *who, struct err *err);
 
-/* Whether the recording has the range that was asked for, if any; -ENOENT, naming those that it has. */
-int source_check_range(const struct source *source, const struct profile *profile, struct err *err);
+/* The same for a command that may ask for a range, named command ("rooflinectl advise").  Returns the exit
+ * code: EXIT_OK when the recording is loaded and has the range; else err says why, with the ranges it has. */
+int source_open(struct report **out, const struct source *source, const char *command,
+		struct err *err);
 
 /* Whether escape sequences may go there: a terminal, and NO_COLOR is not set. */
 bool is_color_wanted(FILE *out);

@@ -121,10 +121,10 @@ static int predict(const struct whatif_arguments *arguments, const struct report
 
 static int run(const struct whatif_arguments *arguments, struct report **report, struct err *err)
 {
-	if (source_load(report, &arguments->source, "rooflinectl whatif", err) < 0)
-		return EXIT_FAILED;
-	if (source_check_range(&arguments->source, (*report)->profile, err) < 0)
-		return EXIT_USAGE;
+	int code = source_open(report, &arguments->source, "rooflinectl whatif", err);
+
+	if (code != EXIT_OK)
+		return code;
 	return predict(arguments, *report, err) < 0 ? EXIT_FAILED : EXIT_OK;
 }
 
