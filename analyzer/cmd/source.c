@@ -123,10 +123,12 @@ int source_load(struct report **out, const struct source *source, const char *wh
 
 	*out = NULL;
 	if (!path) {
-		if (path_newest_recording(newest, sizeof(newest), ".") < 0)
-			return err_set(err, -ENOENT,
-				       "no recording under the current folder; name one, or make "
-				       "one with 'rooflinectl record -- PROGRAM'");
+		if (path_newest_recording(newest, sizeof(newest), ".") < 0) {
+			err_set(err, -ENOENT,
+				"no recording under the current folder; name one, or make one with "
+				"'rooflinectl record -- PROGRAM'");
+			return -ENOENT;
+		}
 		path = newest;
 	}
 	rc = report_build(out, path, err);
