@@ -5,15 +5,10 @@
 #include <string.h>
 
 #include "analysis/radix.h"
-#include "base/array.h"
 
+#define COPY_TO_DEVICE 1      /* CUPTI_ACTIVITY_MEMCPY_KIND_HTOD */
+#define COPY_TO_HOST 2	      /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
 #define STREAM_NON_BLOCKING 2 /* CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING */
-/* An operation that starts this long after its call returned had to wait for something. */
-#define PROMPT_NS 20000
-/* Where nothing in a recording tells, rounded: launch_to_start of docs/results/ceilings.txt, and the median gap
- * between queued kernels in tests/recordings/graph_forkjoin.naive, as CUPTI sees it. */
-#define LAUNCH_TO_START_NS 5000
-#define GAP_NS 1000
 /* Operations of other processes and of later calls that are passed over in looking for the awaited. */
 #define LOOK_BACK 256
 
@@ -197,6 +192,7 @@ struct walk {
 	 * that ended last of those in streams that it waits for */
 	uint32_t *null_tail, *blocking_tail;
 	bool *has_stream_wait; /* by thread: cudaStreamWaitEvent since its last operation */
+	bool *has_callback;    /* by thread: cudaLaunchHostFunc, likewise */
 };
 
 static bool is_blocking(const struct profile_stream *stream)
@@ -273,13 +269,18 @@ static void link_call(struct walk *walk, uint32_t index)
 	const struct profile *profile = walk->model->profile;
 	const struct submitted *submitted = &walk->model->submitted;
 	const struct profile_call *call = &profile->calls[index];
+	const char *text = profile->call_names[call->name].text;
 	bool *has_wait = &walk->has_stream_wait[call->thread];
+	bool *has_callback = &walk->has_callback[call->thread];
 
-	if (has_text(profile->call_names[call->name].text, "StreamWait"))
+	if (has_text(text, "StreamWait"))
 		*has_wait = true;
+	if (has_text(text, "LaunchHostFunc") || has_text(text, "StreamAddCallback"))
+		*has_callback = true;
 	for (uint32_t i = submitted->first[index]; i < submitted->first[index + 1]; i++) {
 		link_op(walk, submitted->ops[i], *has_wait);
-		*has_wait = false;
+		walk->model->is_called_back[submitted->ops[i]] = *has_callback;
+		*has_wait = *has_callback = false;
 	}
 }
 
@@ -304,8 +305,10 @@ static int link_ops(struct model *model, struct ends *ends)
 		.null_tail = no_ops(pairs),
 		.blocking_tail = no_ops(pairs),
 		.has_stream_wait = calloc(profile->thread_count + 1, sizeof(bool)),
+		.has_callback = calloc(profile->thread_count + 1, sizeof(bool)),
 	};
-	int rc = walk.stream_tail && walk.null_tail && walk.blocking_tail && walk.has_stream_wait
+	int rc = walk.stream_tail && walk.null_tail && walk.blocking_tail && walk.has_stream_wait &&
+				 walk.has_callback
 			 ? 0
 			 : -ENOMEM;
 
@@ -315,41 +318,11 @@ static int link_ops(struct model *model, struct ends *ends)
 	free(walk.null_tail);
 	free(walk.blocking_tail);
 	free(walk.has_stream_wait);
+	free(walk.has_callback);
 	return rc;
 }
 
 /* ---- what steps take ---- */
-
-struct samples {
-	double *items;
-	size_t count, capacity;
-};
-
-static int add_sample(struct samples *samples, int64_t ns)
-{
-	double *next = ARRAY_NEXT(samples->items, samples->capacity, samples->count);
-
-	if (!next)
-		return -ENOMEM;
-	*next = (double)ns;
-	samples->count++;
-	return 0;
-}
-
-static int compare_doubles(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
-static int64_t median_of(struct samples *samples, int64_t fallback_ns)
-{
-	if (!samples->count)
-		return fallback_ns;
-	qsort(samples->items, samples->count, sizeof(*samples->items), compare_doubles);
-	return (int64_t)samples->items[samples->count / 2];
-}
 
 int64_t model_ready_ns(const struct model *model, size_t op)
 {
@@ -363,62 +336,83 @@ int64_t model_ready_ns(const struct model *model, size_t op)
 	return ready_ns;
 }
 
-/* The samples of a device: launches onto an idle stream, and queued operations. */
-struct device_samples {
-	struct samples launch, kernel_gap, copy_gap;
-};
+static enum step_kind kind_of(const struct profile *profile, const struct profile_op *op)
+{
+	if (op->kind != OP_COPY)
+		return STEP_KERNEL;
+	switch (profile->copies[op->detail].kind) {
+	case COPY_TO_DEVICE:
+		return STEP_COPY_IN;
+	case COPY_TO_HOST:
+		return STEP_COPY_OUT;
+	default:
+		return STEP_COPY_OTHER;
+	}
+}
 
-static int sample_op(struct device_samples *samples, const struct model *model, size_t index)
+size_t model_launch_index(const struct model *model, const struct profile_op *op)
+{
+	return (size_t)model->profile->calls[op->call].name * STEP_KIND_COUNT +
+	       kind_of(model->profile, op);
+}
+
+static const struct step_launch *launch_of(const struct model *model, const struct profile_op *op)
+{
+	return &model->devices[op->device].launches[model_launch_index(model, op)];
+}
+
+bool model_is_idle(const struct model *model, size_t op)
+{
+	return model_ready_ns(model, op) <=
+	       model->profile->calls[model->profile->ops[op].call].start_ns;
+}
+
+/* Not what a call took after its operation had started. */
+int64_t model_extension_ns(const struct model *model, const struct profile_op *op)
+{
+	const struct profile_call *call = &model->profile->calls[op->call];
+	int64_t usual_ns = launch_of(model, op)->call_ns;
+	int64_t call_ns = call->end_ns - call->start_ns, start_ns = op->start_ns - call->start_ns;
+	int64_t longer_ns = (call_ns < start_ns ? call_ns : start_ns) - usual_ns;
+
+	return longer_ns > 0 && model->behaviour[op->call] == CALL_WORKS ? longer_ns : 0;
+}
+
+int64_t model_launch_ns(const struct model *model, size_t index)
 {
 	const struct profile_op *op = &model->profile->ops[index];
-	const struct profile_call *call = &model->profile->calls[op->call];
-	int64_t ready_ns = model_ready_ns(model, index);
-	bool is_first = model->submitted.ops[model->submitted.first[op->call]] == index;
+	const struct step_launch *launch = launch_of(model, op);
+	int64_t launch_ns = model->devices[op->device].launch_ns;
 
-	if (!is_first)
-		return 0;
-	if (ready_ns <= call->start_ns && op->start_ns < call->end_ns + PROMPT_NS)
-		return add_sample(&samples->launch, op->start_ns - call->start_ns);
-	if (ready_ns > call->end_ns + PROMPT_NS / 2 && model->before[index] != PROFILE_NONE)
-		return add_sample(model->profile->ops[model->before[index]].kind == OP_KERNEL
-					  ? &samples->kernel_gap
-					  : &samples->copy_gap,
-				  op->start_ns - ready_ns);
-	return 0;
+	if (model_is_idle(model, index))
+		launch_ns = launch->idle_sample_count ? launch->idle_ns : launch_ns;
+	else
+		launch_ns = launch->busy_sample_count ? launch->busy_ns : launch_ns;
+	return launch_ns + model_extension_ns(model, op);
 }
 
-static int measure_device(struct model *model, size_t index)
+enum step_gap model_gap_after(const struct model *model, uint32_t before, uint32_t op)
 {
-	const struct profile_device *device = &model->profile->devices[index];
-	struct device_samples samples = {0};
-	int rc = 0;
+	const struct profile *profile = model->profile;
+	const struct profile_op *last = &profile->ops[before];
 
-	for (size_t i = device->first_op; rc == 0 && i < device->first_op + device->op_count; i++)
-		if (model->profile->ops[i].call != PROFILE_NONE)
-			rc = sample_op(&samples, model, i);
-	model->devices[index] = (struct model_device){
-		.launch_to_start_ns = median_of(&samples.launch, LAUNCH_TO_START_NS),
-		.kernel_gap_ns = median_of(&samples.kernel_gap, GAP_NS),
-		.copy_gap_ns = median_of(&samples.copy_gap, GAP_NS),
-		.launch_sample_count = samples.launch.count,
-		.kernel_gap_sample_count = samples.kernel_gap.count,
-	};
-	free(samples.launch.items);
-	free(samples.kernel_gap.items);
-	free(samples.copy_gap.items);
-	return rc;
+	if (last->call != PROFILE_NONE &&
+	    (op == PROFILE_NONE || profile->ops[op].call != last->call) &&
+	    profile->call_names[profile->calls[last->call].name].call_class == CALL_GRAPH_LAUNCH)
+		return GAP_AFTER_GRAPH;
+	return last->kind == OP_KERNEL ? GAP_AFTER_KERNEL : GAP_AFTER_COPY;
 }
 
-int64_t model_launch_ns(const struct model *model, const struct profile_op *op)
+int64_t model_gap_ns(const struct model *model, uint32_t before, uint32_t op)
 {
-	return model->devices[op->device].launch_to_start_ns;
-}
+	const struct profile_op *ops = model->profile->ops;
+	int64_t gap_ns =
+		model->devices[ops[before].device].gap_ns[model_gap_after(model, before, op)];
+	int64_t callback_ns = op != PROFILE_NONE && model->is_called_back[op]
+				      ? ops[op].start_ns - ops[before].end_ns
+				      : 0;
 
-int64_t model_gap_ns(const struct model *model, const struct profile_op *before)
-{
-	const struct model_device *device = &model->devices[before->device];
-
-	return before->kind == OP_KERNEL ? device->kernel_gap_ns : device->copy_gap_ns;
+	return callback_ns > gap_ns ? callback_ns : gap_ns;
 }
 
 /* ---- building ---- */
@@ -433,8 +427,9 @@ static int allocate(struct model *model)
 	model->before = no_ops(profile->op_count);
 	model->other = no_ops(profile->op_count);
 	model->devices = calloc(profile->device_count + 1, sizeof(*model->devices));
-	if (!model->order || !model->behaviour || !model->awaited || !model->before ||
-	    !model->other || !model->devices)
+	model->is_called_back = calloc(profile->op_count + 1, 1);
+	if (!model->order || !model->behaviour || !model->is_called_back || !model->awaited ||
+	    !model->before || !model->other || !model->devices)
 		return -ENOMEM;
 	return submitted_find(&model->submitted, profile);
 }
@@ -454,9 +449,7 @@ static int build(struct model *model)
 		rc = link_ops(model, &ends);
 	}
 	free(ends.order);
-	for (size_t i = 0; rc == 0 && i < profile->device_count; i++)
-		rc = measure_device(model, i);
-	return rc;
+	return rc == 0 ? steps_measure(model->devices, model) : rc;
 }
 
 int model_build(struct model **out, const struct profile *profile, struct err *err)
@@ -486,6 +479,8 @@ void model_free(struct model *model)
 	free(model->awaited);
 	free(model->before);
 	free(model->other);
-	free(model->devices);
+	free(model->is_called_back);
+	if (model->profile)
+		steps_free(model->devices, model->profile->device_count);
 	free(model);
 }

@@ -5,8 +5,8 @@
  * stream, and for at most one of another stream (an event, the legacy default
  * stream).  A call waits for the calls of its thread before it; a wait, a blocking
  * copy and a free return after one operation has ended.  What time each such step
- * typically takes is the median over the recording where it was the one that
- * decided; what a single step took beyond that stays with it (replay.h).
+ * typically takes says steps.h; what a single step took beyond that stays with it
+ * (replay.h).
  *
  * What is not known from the records is inferred from times and said here:
  * - a wait waits for the operation of its process that ended last before the wait
@@ -18,6 +18,7 @@
 #ifndef ROOFLINE_MODEL_H
 #define ROOFLINE_MODEL_H
 
+#include "model/steps.h"
 #include "model/submitted.h"
 #include "trace/profile.h"
 
@@ -28,14 +29,6 @@ enum call_behaviour {
 	CALL_WAITS_OWN, /* until its own operation has: a blocking copy */
 };
 
-/* Medians of a device, ns; 0 where the recording has none. */
-struct model_device {
-	int64_t launch_to_start_ns; /* call entered to operation started, on an idle stream */
-	int64_t kernel_gap_ns;	    /* between queued operations of a stream, from a kernel */
-	int64_t copy_gap_ns;	    /* likewise, from a copy or memset */
-	uint64_t launch_sample_count, kernel_gap_sample_count;
-};
-
 struct model {
 	const struct profile *profile; /* borrowed */
 	struct submitted submitted;
@@ -44,7 +37,8 @@ struct model {
 	uint32_t *awaited;  /* by call: ops[], PROFILE_NONE where it waits for none */
 	uint32_t *before;   /* by op: ops[] before it in its stream, or PROFILE_NONE */
 	uint32_t *other;    /* by op: ops[] of another stream that it waits for, or PROFILE_NONE */
-	struct model_device *devices; /* as profile->devices[] */
+	uint8_t *is_called_back;     /* by op: a function of the host ran in its stream before it */
+	struct step_device *devices; /* as profile->devices[] */
 };
 
 /* Linear in calls and operations.  The profile must outlive the model.  Fails with -ENOMEM only;
@@ -56,8 +50,19 @@ void model_free(struct model *model);
  * it waits for nothing there. */
 int64_t model_ready_ns(const struct model *model, size_t op);
 
-/* What starting typically takes from a call, and after that operation. */
-int64_t model_launch_ns(const struct model *model, const struct profile_op *op);
-int64_t model_gap_ns(const struct model *model, const struct profile_op *before);
+/* Whether all that it waits for on the GPU had ended before its call began. */
+bool model_is_idle(const struct model *model, size_t op);
+
+/* What starting typically takes from a call, in the state in which the operation found its stream.  A call
+ * that took longer than others, as the first launch of a kernel does, submits that much later: the extension. */
+int64_t model_launch_ns(const struct model *model, size_t op);
+int64_t model_extension_ns(const struct model *model, const struct profile_op *op);
+/* Its row in step_device.launches. */
+size_t model_launch_index(const struct model *model, const struct profile_op *op);
+
+/* And after an operation: op, the next one, may be PROFILE_NONE.  A function of the host that runs in between
+ * takes what it took. */
+enum step_gap model_gap_after(const struct model *model, uint32_t before, uint32_t op);
+int64_t model_gap_ns(const struct model *model, uint32_t before, uint32_t op);
 
 #endif

@@ -2,13 +2,15 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* The greatest error over the devices that did anything. */
 static int measure_error(struct predictor *predictor)
 {
 	const struct model *model = predictor->model;
-	int rc = replay_run(predictor->work, model, NULL, NULL);
+	int rc = replay_run_typical(predictor->work, model);
 
 	for (size_t i = 0; rc == 0 && i < model->profile->device_count; i++) {
 		const struct profile_device *device = &model->profile->devices[i];
@@ -40,16 +42,28 @@ static bool has_counted(const struct profile *profile)
 	return false;
 }
 
+__attribute__((format(printf, 2, 3))) static void refuse(struct predictor *predictor,
+							 const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(predictor->why_not, sizeof(predictor->why_not), format, arguments);
+	va_end(arguments);
+}
+
 static void judge(struct predictor *predictor, bool has_costs)
 {
 	if (has_counted(predictor->model->profile))
-		predictor->why_not =
-			"hardware counters were read, which takes time: record without";
+		refuse(predictor, "hardware counters were read, which takes time: record without");
 	else if (!has_costs)
-		predictor->why_not = "no measured ceilings of this GPU: run rooflinectl ceilings";
+		refuse(predictor, "no measured ceilings of this GPU: run rooflinectl ceilings");
 	else if (predictor->replay_error > REPLAY_ERROR_MOST)
-		predictor->why_not = "replaying the recording does not give its own time again";
-	predictor->is_usable = !predictor->why_not;
+		refuse(predictor,
+		       "what it tells of waits gives a run %.1f%% off the recorded one, and above "
+		       "%.0f%% nothing is predicted",
+		       100 * predictor->replay_error, 100 * REPLAY_ERROR_MOST);
+	predictor->is_usable = !*predictor->why_not;
 }
 
 static bool is_sane(int64_t start_ns, int64_t end_ns)
@@ -66,14 +80,15 @@ bool predictor_fits(struct predictor *predictor, const struct profile *profile)
 	for (size_t i = 0; i < profile->call_count; i++)
 		fits = fits && is_sane(profile->calls[i].start_ns, profile->calls[i].end_ns);
 	if (!fits)
-		predictor->why_not = "it holds times that no run can have";
+		refuse(predictor, "it holds times that no run can have");
 	return fits;
 }
 
 int predictor_open(struct predictor *predictor, const struct model *model,
 		   const struct ceilings *ceilings)
 {
-	int64_t gap_ns = model->profile->device_count ? model->devices[0].kernel_gap_ns : 0;
+	int64_t gap_ns =
+		model->profile->device_count ? model->devices[0].gap_ns[GAP_AFTER_KERNEL] : 0;
 	bool has_costs = true;
 	int rc;
 

@@ -15,7 +15,8 @@
  * machines of one kind: conditional_while, naive, took 190 us an iteration one time and 151 us
  * another, graph_chain 25 and 32 us (docs/results/workloads-again.txt). */
 #define MODEL_MARGIN 0.20
-/* A replay without a change that is so far off says that the model does not hold: no prediction. */
+/* A replay without rest that is so far off says that the recording does not tell what the run waited for: no
+ * prediction. */
 #define REPLAY_ERROR_MOST 0.03
 /* Times beyond this, 146 years either way of the epoch, come from a damaged file: arithmetic on them
  * would overflow. */
@@ -36,8 +37,8 @@ struct predictor {
 	struct costs costs[COSTS_HIGH + 1];
 	struct replay *work; /* owned; the last replay, whose memory the next one uses again */
 	bool is_usable;
-	const char *why_not; /* static; where it is not */
-	double replay_error; /* of a replay as recorded, against the recorded wall time */
+	char why_not[160];   /* where it is not */
+	double replay_error; /* of replay_run_typical, against the recorded wall time */
 };
 
 struct prediction {

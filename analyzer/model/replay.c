@@ -25,6 +25,7 @@ struct run {
 	const struct profile *profile;
 	const struct change *change;
 	const struct costs *costs; /* NULL: as recorded */
+	bool is_typical;	   /* without rest */
 	struct thread_clock *threads;
 	uint32_t *lane_tails;
 	int64_t engine_end_ns[ENGINE_COUNT]; /* of operations in lanes */
@@ -116,13 +117,15 @@ static int64_t expected_start_ns(const struct run *run, uint32_t index)
 {
 	const struct model *model = run->model;
 	const struct profile_op *ops = run->profile->ops, *op = &ops[index];
-	int64_t start_ns = run->profile->calls[op->call].start_ns + model_launch_ns(model, op);
+	int64_t start_ns = run->profile->calls[op->call].start_ns + model_launch_ns(model, index);
 	uint32_t before = model->before[index], other = model->other[index];
 
 	if (before != PROFILE_NONE)
-		start_ns = max_ns(start_ns, ops[before].end_ns + model_gap_ns(model, &ops[before]));
+		start_ns =
+			max_ns(start_ns, ops[before].end_ns + model_gap_ns(model, before, index));
 	if (other != PROFILE_NONE)
-		start_ns = max_ns(start_ns, ops[other].end_ns + model_gap_ns(model, &ops[other]));
+		start_ns = max_ns(start_ns,
+				  ops[other].end_ns + model_gap_ns(model, other, PROFILE_NONE));
 	return start_ns;
 }
 
@@ -131,8 +134,8 @@ static void place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t len
 	int64_t *engine_end_ns = has_lane(run, op) ? &run->engine_end_ns[engine_of(run, op)] : NULL;
 
 	if (engine_end_ns && *engine_end_ns > INT64_MIN)
-		start_ns = max_ns(start_ns, *engine_end_ns + model_gap_ns(run->model,
-									  &run->profile->ops[op]));
+		start_ns = max_ns(start_ns,
+				  *engine_end_ns + model_gap_ns(run->model, op, PROFILE_NONE));
 	run->replay->op_start_ns[op] = start_ns;
 	run->replay->op_end_ns[op] = start_ns + length;
 	run->is_done[op] = 1;
@@ -147,8 +150,9 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 {
 	const struct profile_op *op = &run->profile->ops[index];
 	uint32_t before = before_of(run, index), other = run->model->other[index];
-	int64_t rest_ns = op->start_ns - expected_start_ns(run, index), start_ns;
-	int64_t launch_ns = model_launch_ns(run->model, op);
+	int64_t rest_ns = run->is_typical ? 0 : op->start_ns - expected_start_ns(run, index);
+	int64_t start_ns;
+	int64_t launch_ns = model_launch_ns(run->model, index);
 	bool is_after_graph = before != PROFILE_NONE && run->is_graph_node[before];
 
 	if ((is_after_graph || has_lane(run, index)) && rest_ns > 0)
@@ -156,11 +160,10 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 	launch_ns -= traced_ns(run, op->call, launch_ns);
 	start_ns = max_ns(call_start_ns + launch_ns,
 			  ready_ns(run, before, other,
-				   before != PROFILE_NONE
-					   ? model_gap_ns(run->model, &run->profile->ops[before])
-					   : 0,
+				   before != PROFILE_NONE ? model_gap_ns(run->model, before, index)
+							  : 0,
 				   other != PROFILE_NONE
-					   ? model_gap_ns(run->model, &run->profile->ops[other])
+					   ? model_gap_ns(run->model, other, PROFILE_NONE)
 					   : 0)) +
 		   rest_ns;
 	return max_ns(max_ns(start_ns, call_start_ns), ready_ns(run, before, other, 0, 0));
@@ -393,27 +396,37 @@ static int allocate(struct run *run)
 	return allocate_replay(run->replay, profile);
 }
 
+static int run_all(struct run *run)
+{
+	int rc = allocate(run);
+
+	if (rc == 0) {
+		for (size_t i = 0; i < run->profile->call_count; i++)
+			take_call(run, run->model->order[i]);
+		place_the_rest(run);
+	}
+	free(run->threads);
+	free(run->lane_tails);
+	free(run->is_done);
+	free(run->is_graph_node);
+	return rc;
+}
+
 int replay_run(struct replay *replay, const struct model *model, const struct change *change,
 	       const struct costs *costs)
 {
-	struct run run = {.replay = replay,
-			  .model = model,
-			  .profile = model->profile,
-			  .change = change,
-			  .costs = costs,
-			  .engine_end_ns = {INT64_MIN, INT64_MIN, INT64_MIN}};
-	int rc = allocate(&run);
+	return run_all(&(struct run){.replay = replay,
+				     .model = model,
+				     .profile = model->profile,
+				     .change = change,
+				     .costs = costs,
+				     .engine_end_ns = {INT64_MIN, INT64_MIN, INT64_MIN}});
+}
 
-	if (rc == 0) {
-		for (size_t i = 0; i < run.profile->call_count; i++)
-			take_call(&run, model->order[i]);
-		place_the_rest(&run);
-	}
-	free(run.threads);
-	free(run.lane_tails);
-	free(run.is_done);
-	free(run.is_graph_node);
-	return rc;
+int replay_run_typical(struct replay *replay, const struct model *model)
+{
+	return run_all(&(struct run){
+		.replay = replay, .model = model, .profile = model->profile, .is_typical = true});
 }
 
 void replay_free(struct replay *replay)

@@ -9,7 +9,7 @@
  *
  * where rest is what the recorded start was later (or earlier) than the same
  * formula on recorded times says, so a replay without a change gives every
- * recorded time again.  Nothing starts before what it waits for.  With costs, the
+ * recorded time again.  replay_run_typical leaves it out.  Nothing starts before what it waits for.  With costs, the
  * time that recording added to calls is left out.
  *
  * Replaying a task graph with changed tasks is Daydream's idea (Zhu et al., USENIX ATC 2020).
@@ -55,6 +55,8 @@ struct replay {
  * frees with replay_free, also after a failure. */
 int replay_run(struct replay *replay, const struct model *model, const struct change *change,
 	       const struct costs *costs);
+/* As recorded, but without rest: how far what is known of steps explains the recording. */
+int replay_run_typical(struct replay *replay, const struct model *model);
 void replay_free(struct replay *replay);
 
 /* From the first operation of a device to its last one's end; 0 without any. */

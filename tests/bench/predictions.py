@@ -6,6 +6,7 @@
 Needs no GPU: predictions come from tests/recordings through `rooflinectl verify --range run`, in which
 range every workload does its iterations.  `measured` is the ratio of the untraced medians of
 docs/results; `recorded` that of the two recordings without what recording added, as verify says.
+Below stand the recordings for which nothing is predicted, as the model does not explain their time.
 """
 
 import json
@@ -82,6 +83,30 @@ def verify(before, after, advice):
     raise SystemExit(done.stderr.decode())
 
 
+def unexplained():
+    """Recordings whose time the model does not give again, with how far it is off, and how many it does."""
+    off, explained_count = [], 0
+    for path in sorted((ROOT / "tests" / "recordings").iterdir()):
+        if not path.is_dir():
+            continue
+        done = subprocess.run(
+            [TOOL, "report", "--format", "json", path],
+            capture_output=True,
+            check=True,
+            env=dict(os.environ, XDG_DATA_HOME="/nonexistent"),
+        )
+        reasons = [
+            row["reason"]
+            for row in json.loads(done.stdout)["rejected"]
+            if row["strategy"] == "predictions"
+        ]
+        share = re.search(r"a run ([\d.]+)% off", reasons[0]) if reasons else None
+        if share:
+            off.append((path.name, share[1]))
+        explained_count += not reasons
+    return off, explained_count
+
+
 def times(ratio):
     return f"{ratio:.2f}x" if ratio else "-"
 
@@ -130,6 +155,13 @@ def main():
         f"\n{len(errors)} rows: median error {100 * statistics.median(errors):.1f}%, "
         f"{sum(e <= 0.25 for e in errors)} within 25%, {inside_count} inside the interval"
     )
+    off, explained_count = unexplained()
+    print(
+        f"\n{explained_count} of {explained_count + len(off)} recordings without counters replay to their "
+        "own time; without prediction are:"
+    )
+    for name, percent in off:
+        print(f"{name:31} {percent}% off")
 
 
 if __name__ == "__main__":

@@ -197,57 +197,6 @@ static void test_behaviour(void **state)
 	assert_int_equal(behaviour("cudaLaunchKernel", CALL_LAUNCH, 190), CALL_WORKS);
 }
 
-/* Medians: three launches onto an idle stream, three queued kernels, a queued kernel after a copy. */
-static void test_medians(void **state)
-{
-	static const int64_t starts_ns[] = {6000, 4000, 9000};
-	struct builder *b = builder_new(1, 2);
-	struct model *model;
-	int64_t now_ns = 0;
-
-	(void)state;
-	for (int i = 0; i < 3; i++, now_ns += 1000000) {
-		uint32_t call = builder_launch(b, 0, now_ns, now_ns + 2000);
-		int64_t start_ns = now_ns + starts_ns[i], end_ns = now_ns + 100000;
-
-		builder_kernel(b, 0, "first", start_ns, end_ns, call);
-		call = builder_launch(b, 0, now_ns + 3000, now_ns + 5000);
-		builder_kernel(b, 0, "queued", end_ns + 700 + 100 * i, now_ns + 200000, call);
-		call = builder_call(b, 0, "cudaMemcpyAsync", CALL_COPY, now_ns + 6000,
-				    now_ns + 7000);
-		builder_copy(b, 0, (struct profile_copy){.kind = 2, .bytes = 4}, now_ns + 201000,
-			     now_ns + 202000, call);
-		call = builder_launch(b, 0, now_ns + 8000, now_ns + 9000);
-		builder_kernel(b, 0, "after", now_ns + 205000, now_ns + 206000, call);
-	}
-	model = build(b);
-	assert_int_equal(model->devices[0].launch_to_start_ns, 6000);
-	assert_int_equal(model->devices[0].launch_sample_count, 3);
-	/* 700, 800, 900, and 1000 three times, before the copies */
-	assert_int_equal(model->devices[0].kernel_gap_ns, 1000);
-	assert_int_equal(model->devices[0].kernel_gap_sample_count, 6);
-	assert_int_equal(model->devices[0].copy_gap_ns, 3000);
-	assert_int_equal(model_gap_ns(model, &b->ops[2]), 3000);
-	assert_int_equal(model_gap_ns(model, &b->ops[1]), 1000);
-	/* another device had nothing: what is usual */
-	assert_int_equal(model->devices[1].launch_sample_count, 0);
-	assert_in_range(model->devices[1].launch_to_start_ns, 1000, 20000);
-	done(b, model);
-}
-
-/* What a launch that had to wait takes is no sample of launching. */
-static void test_waited_launch(void **state)
-{
-	struct builder *b = builder_new(1, 1);
-	struct model *model;
-
-	(void)state;
-	builder_kernel(b, 0, "k", 500000, 600000, builder_launch(b, 0, 0, 2000));
-	model = build(b);
-	assert_int_equal(model->devices[0].launch_sample_count, 0);
-	done(b, model);
-}
-
 /* The same by going through everything, for profiles by chance. */
 static void test_awaited_by_search(void **state)
 {
@@ -336,9 +285,6 @@ int main(void)
 		SENTENCE("a search through everything finds the same awaited operations",
 			 test_awaited_by_search),
 		SENTENCE("calls that wait are told from calls that work", test_behaviour),
-		SENTENCE("launches and gaps take their medians", test_medians),
-		SENTENCE("a launch that had to wait says nothing about launching",
-			 test_waited_launch),
 		SENTENCE("calls of all threads come by time", test_order),
 		SENTENCE("an empty recording has an empty model", test_empty),
 	};

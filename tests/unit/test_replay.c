@@ -467,7 +467,7 @@ static void test_untraced_loop(void **state)
 	struct replayed it = loop(1);
 
 	(void)state;
-	assert_int_equal(it.model->devices[0].launch_to_start_ns, START_NS);
+	assert_int_equal(it.model->devices[0].launch_ns, START_NS);
 	replayed_run(&it, NULL, NULL);
 	assert_int_equal(wall_ns(&it), 9 * 19000 + BUSY_NS);
 	/* 750 ns less in the call, and from the call to the kernel: the latter counts */
@@ -529,7 +529,7 @@ static void test_soon_after(void **state)
 	replayed_free(&it);
 }
 
-/* The second kernel starts 3 us later than its gap says: that stays, but for behind a graph, where
+/* Ten queued kernels, 1 us between them, but 4 us before the sixth: that stays, but for behind a graph, where
  * all of the gap is another. */
 static void test_rest(void **state)
 {
@@ -538,17 +538,24 @@ static void test_rest(void **state)
 	struct replayed it;
 
 	(void)state;
-	builder_kernel(b, 0, "step", 5000, 15000, builder_launch(b, 0, 0, 4000));
-	builder_kernel(b, 0, "step", 19000, 29000, builder_launch(b, 0, 4000, 8000));
+	for (int64_t i = 0; i < 10; i++) {
+		int64_t start_ns = START_NS + i * (BUSY_NS + 1000) + (i >= 5 ? 3000 : 0);
+		uint32_t call = builder_launch(b, 0, i * CALL_NS, (i + 1) * CALL_NS);
+
+		builder_kernel(b, 0, "step", start_ns, start_ns + BUSY_NS, call);
+	}
 	builder_finish(b);
 	it = replayed_new(b);
 	replayed_run(&it, NULL, &random_costs);
-	assert_int_equal(it.replay.op_start_ns[1], 14250 + 1000 + 3000);
+	assert_int_equal(it.replay.op_start_ns[4], it.replay.op_end_ns[3] + 1000);
+	assert_int_equal(it.replay.op_start_ns[5], it.replay.op_end_ns[4] + 1000 + 3000);
 	assert_int_equal(change_begin(&change, it.model, true), 0);
-	change.calls[0] = CALL_AS_GRAPH;
+	change.calls[4] = CALL_AS_GRAPH;
 	replayed_run(&it, &change, &random_costs);
-	assert_int_equal(it.replay.op_start_ns[1], 16000 + 1000);
+	assert_int_equal(it.replay.op_start_ns[5], it.replay.op_end_ns[4] + 1000);
 	change_free(&change);
+	assert_int_equal(replay_run_typical(&it.replay, it.model), 0);
+	assert_int_equal(it.replay.op_start_ns[5], it.replay.op_end_ns[4] + 1000);
 	replayed_free(&it);
 }
 

@@ -1,0 +1,245 @@
+#include "model/steps.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "model/model.h"
+
+/* An operation that starts this long after its call returned, or after the one before it, had to wait for
+ * something else. */
+#define PROMPT_NS 20000
+/* Where nothing in a recording tells, rounded: launch_to_start of docs/results/ceilings.txt, and the median gap
+ * between queued kernels in tests/recordings/graph_forkjoin.naive, as CUPTI sees it. */
+#define LAUNCH_TO_START_NS 5000
+#define GAP_NS 1000
+/* The share of samples below what something takes at least, but for outliers. */
+#define LEAST_SHARE 0.1
+/* An operation that starts after so many usual gaps was not waiting for the one before. */
+#define LATE_GAPS 2
+
+struct samples {
+	int64_t *items;
+	size_t count, capacity;
+};
+
+/* Of a device; those of launches as step_device.launches. */
+struct device_samples {
+	struct launch_samples {
+		struct samples calls, idle, busy;
+		size_t late_count; /* of busy: long after the work before had ended */
+	} * launches;
+	size_t launch_count;
+	struct samples gaps[STEP_GAP_COUNT];
+};
+
+static int add_sample(struct samples *samples, int64_t ns)
+{
+	int64_t *next = ARRAY_NEXT(samples->items, samples->capacity, samples->count);
+
+	if (!next)
+		return -ENOMEM;
+	*next = ns;
+	samples->count++;
+	return 0;
+}
+
+static int compare_ns(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* The sample below which that share of them lies; of two the lower one: first calls take longest. */
+static int64_t quantile_of(struct samples *samples, double share, int64_t fallback_ns)
+{
+	if (!samples->count)
+		return fallback_ns;
+	qsort(samples->items, samples->count, sizeof(*samples->items), compare_ns);
+	return samples->items[(size_t)(share * (double)(samples->count - 1))];
+}
+
+static int64_t median_of(struct samples *samples, int64_t fallback_ns)
+{
+	return quantile_of(samples, 0.5, fallback_ns);
+}
+
+static bool is_first_of_call(const struct model *model, size_t op)
+{
+	const struct submitted *submitted = &model->submitted;
+	uint32_t call = model->profile->ops[op].call;
+
+	return call != PROFILE_NONE && submitted->ops[submitted->first[call]] == op;
+}
+
+/* A graph may end with what is not recorded. */
+static bool is_prompt(enum step_gap gap, int64_t gap_ns)
+{
+	return gap == GAP_AFTER_GRAPH || gap_ns < PROMPT_NS;
+}
+
+static int sample_gap(struct device_samples *samples, const struct model *model, size_t index,
+		      int64_t gap_ns)
+{
+	enum step_gap gap = model_gap_after(model, model->before[index], (uint32_t)index);
+
+	return is_prompt(gap, gap_ns) ? add_sample(&samples->gaps[gap], gap_ns) : 0;
+}
+
+static int sample_queued(struct device_samples *samples, const struct model *model, size_t index)
+{
+	const struct profile_op *op = &model->profile->ops[index];
+	const struct profile_call *call = &model->profile->calls[op->call];
+	int64_t ready_ns = model_ready_ns(model, index);
+
+	return model->before[index] != PROFILE_NONE && !model->is_called_back[index] &&
+			       ready_ns > call->end_ns + PROMPT_NS / 2
+		       ? sample_gap(samples, model, index, op->start_ns - ready_ns)
+		       : 0;
+}
+
+/* Launches onto an idle stream, and onto one that had work until shortly before. */
+static int sample_start(struct device_samples *samples, const struct step_device *device,
+			const struct model *model, size_t index)
+{
+	const struct profile_op *op = &model->profile->ops[index];
+	const struct profile_call *call = &model->profile->calls[op->call];
+	struct launch_samples *launch = &samples->launches[model_launch_index(model, op)];
+	int64_t start_ns = op->start_ns - call->start_ns - model_extension_ns(model, op);
+	int64_t gap_ns = op->start_ns - model_ready_ns(model, index);
+
+	if (op->start_ns >= call->end_ns + PROMPT_NS)
+		return 0;
+	if (model_is_idle(model, index))
+		return add_sample(&launch->idle, start_ns);
+	launch->late_count += gap_ns > LATE_GAPS * device->gap_ns[GAP_AFTER_KERNEL];
+	return add_sample(&launch->busy, start_ns);
+}
+
+static int sample_call(struct device_samples *samples, const struct model *model, size_t index)
+{
+	const struct profile_op *op = &model->profile->ops[index];
+	const struct profile_call *call = &model->profile->calls[op->call];
+
+	return add_sample(&samples->launches[model_launch_index(model, op)].calls,
+			  call->end_ns - call->start_ns);
+}
+
+/* First how long calls take and what lies between operations, then what lies between the two. */
+static int sample(struct device_samples *samples, struct step_device *device,
+		  const struct model *model, const struct profile_device *ops)
+{
+	size_t end_op = ops->first_op + ops->op_count;
+	int rc = 0;
+
+	for (size_t i = ops->first_op; rc == 0 && i < end_op; i++)
+		if (is_first_of_call(model, i)) {
+			rc = sample_call(samples, model, i);
+			if (rc == 0)
+				rc = sample_queued(samples, model, i);
+		}
+	for (size_t i = 0; i < samples->launch_count; i++)
+		device->launches[i].call_ns = median_of(&samples->launches[i].calls, 0);
+	for (int i = 0; i < STEP_GAP_COUNT; i++) {
+		device->gap_ns[i] = median_of(&samples->gaps[i], GAP_NS);
+		device->gap_sample_count[i] = samples->gaps[i].count;
+	}
+	for (size_t i = ops->first_op; rc == 0 && i < end_op; i++)
+		if (is_first_of_call(model, i))
+			rc = sample_start(samples, device, model, i);
+	return rc;
+}
+
+/* The median of all starts on idle streams. */
+static int take_launch(struct step_device *device, const struct device_samples *samples)
+{
+	struct samples all = {0};
+	int rc = 0;
+
+	for (size_t i = 0; i < samples->launch_count; i++)
+		for (size_t j = 0; rc == 0 && j < samples->launches[i].idle.count; j++)
+			rc = add_sample(&all, samples->launches[i].idle.items[j]);
+	device->launch_sample_count = all.count;
+	device->launch_ns = median_of(&all, LAUNCH_TO_START_NS);
+	free(all.items);
+	return rc;
+}
+
+static int64_t mean_of(const struct samples *samples)
+{
+	double sum_ns = 0;
+
+	for (size_t i = 0; i < samples->count; i++)
+		sum_ns += (double)samples->items[i];
+	return samples->count ? (int64_t)(sum_ns / (double)samples->count) : 0;
+}
+
+/* On a busy stream most operations start when the one before has ended, and what the launch takes is what it
+ * took at least.  Or most start later: the GPU looks now or 8 us later whether that one has ended, and only the
+ * mean of the two gives the time of the whole again. */
+static void take_starts(struct step_launch *launch, struct launch_samples *samples)
+{
+	bool is_late = 2 * samples->late_count > samples->busy.count;
+
+	launch->idle_sample_count = samples->idle.count;
+	launch->busy_sample_count = samples->busy.count;
+	launch->idle_ns = median_of(&samples->idle, 0);
+	launch->busy_ns =
+		is_late ? mean_of(&samples->busy) : quantile_of(&samples->busy, LEAST_SHARE, 0);
+}
+
+static int take_steps(struct step_device *device, struct device_samples *samples)
+{
+	for (size_t i = 0; i < samples->launch_count; i++)
+		take_starts(&device->launches[i], &samples->launches[i]);
+	return take_launch(device, samples);
+}
+
+static void free_samples(struct device_samples *samples)
+{
+	for (size_t i = 0; samples->launches && i < samples->launch_count; i++) {
+		free(samples->launches[i].calls.items);
+		free(samples->launches[i].idle.items);
+		free(samples->launches[i].busy.items);
+	}
+	for (int i = 0; i < STEP_GAP_COUNT; i++)
+		free(samples->gaps[i].items);
+	free(samples->launches);
+}
+
+static int measure_device(struct step_device *device, const struct model *model,
+			  const struct profile_device *ops)
+{
+	size_t count = model->profile->call_name_count * STEP_KIND_COUNT;
+	struct device_samples samples = {
+		.launches = calloc(count + 1, sizeof(*samples.launches)),
+		.launch_count = count,
+	};
+	int rc = -ENOMEM;
+
+	device->launches = calloc(count + 1, sizeof(*device->launches));
+	if (samples.launches && device->launches)
+		rc = sample(&samples, device, model, ops);
+	if (rc == 0)
+		rc = take_steps(device, &samples);
+	free_samples(&samples);
+	return rc;
+}
+
+int steps_measure(struct step_device *devices, const struct model *model)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < model->profile->device_count; i++)
+		rc = measure_device(&devices[i], model, &model->profile->devices[i]);
+	return rc;
+}
+
+void steps_free(struct step_device *devices, size_t device_count)
+{
+	for (size_t i = 0; devices && i < device_count; i++)
+		free(devices[i].launches);
+	free(devices);
+}

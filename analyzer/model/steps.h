@@ -1,0 +1,47 @@
+/*
+ * steps.h - how long the steps of a run typically take: medians of the recording, where that step decided.
+ *
+ * Pure; linear in calls and operations but for sorting samples.
+ */
+#ifndef ROOFLINE_STEPS_H
+#define ROOFLINE_STEPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the operation before in a stream was; what lies between it and the next one differs by that. */
+enum step_gap {
+	GAP_AFTER_KERNEL,
+	GAP_AFTER_COPY,	 /* or a memset */
+	GAP_AFTER_GRAPH, /* the last operation of a graph launch */
+	STEP_GAP_COUNT
+};
+
+struct model;
+
+/* Of a call's name and what it submits, ns; all 0 without samples.  Starts are of calls of usual length. */
+struct step_launch {
+	int64_t call_ns; /* call entered to returned */
+	int64_t idle_ns; /* call entered to operation started, on an idle stream */
+	int64_t busy_ns; /* likewise on one that had work when the call was entered */
+	size_t idle_sample_count, busy_sample_count;
+};
+
+/* What a call submits: kernels, and copies by their direction. */
+enum step_kind { STEP_KERNEL, STEP_COPY_IN, STEP_COPY_OUT, STEP_COPY_OTHER, STEP_KIND_COUNT };
+
+/* Of a device, ns. */
+struct step_device {
+	int64_t launch_ns; /* call entered to operation started, on an idle stream, of all calls */
+	size_t launch_sample_count;	/* 0: it is a guess */
+	struct step_launch *launches;	/* owned; STEP_KIND_COUNT for each call name */
+	int64_t gap_ns[STEP_GAP_COUNT]; /* between queued operations of a stream */
+	size_t gap_sample_count[STEP_GAP_COUNT];
+};
+
+/* Of a model whose operations know what they wait for.  Fills in devices[], as profile->devices[] and zeroed;
+ * steps_free also after a failure.  Returns 0 or -ENOMEM. */
+int steps_measure(struct step_device *devices, const struct model *model);
+void steps_free(struct step_device *devices, size_t device_count);
+
+#endif
