@@ -149,7 +149,10 @@ int facts_collect(struct facts *facts, const struct report *report, const char *
 	}
 	free(threads);
 	free(launch_count);
-	return rc < 0 ? rc : what_ifs_open(&facts->what_ifs, profile, report->ceilings, range);
+	if (rc == 0)
+		rc = what_ifs_open(&facts->what_ifs, profile, report->ceilings, range);
+	facts->what_ifs.report = report;
+	return rc;
 }
 
 void facts_free(struct facts *facts)

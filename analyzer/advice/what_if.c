@@ -1,5 +1,7 @@
 #include "advice/what_if.h"
 
+#include "advice/imbalance.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,12 +143,13 @@ int what_if_not_recorded(double *share, const struct profile *profile,
 struct attempt {
 	const struct what_ifs *all;
 	size_t device;
+	bool is_least; /* what is supposed holds in part only */
 	struct change change;
 	struct place *places;
 	size_t place_count, place_capacity;
 	double setup_ns;
 	bool *is_taken;	     /* by loop: a strategy has changed it; it is its alone */
-	bool *is_set_up;     /* by the first one like it: one of them has changed */
+	bool *is_set_up;     /* by the first one like it: the strategy has changed one of them */
 	uint8_t *kept_calls; /* what a loop's calls were, while a strategy is tried on it */
 };
 
@@ -156,11 +159,14 @@ struct strategy_row {
 	const char *name, *option;
 	enum refusal refusal; /* where no loop says why */
 	bool has_ops, has_lanes;
+	/* Rests on what no recording tells: the low end of its interval is what it brings at least. */
+	bool is_supposed;
+	bool is_shared; /* only drops calls of a loop: those after it may change it, too */
 	/* NULL: it knows no loops. */
 	enum refusal (*change_loop)(struct what_if *out, struct attempt *attempt, size_t index,
 				    const struct sequence *sequence);
 	/* After the loops, or NULL.  Returns 0 or -ENOMEM. */
-	int (*change_copies)(struct what_if *out, struct attempt *attempt);
+	int (*change_ops)(struct what_if *out, struct attempt *attempt);
 };
 
 static int add_place(struct attempt *attempt, size_t first, size_t end_call)
@@ -209,6 +215,15 @@ static bool is_new_loop(const struct attempt *attempt, size_t index)
 
 /* ---- strategies ---- */
 
+/* One cost for all loops: that of the largest graph. */
+static void take_update(struct attempt *attempt, uint64_t node_count)
+{
+	int64_t update_ns = (int64_t)costs_update_ns(attempt->all->predictor.ceilings, node_count);
+
+	if (update_ns > attempt->change.update_ns)
+		attempt->change.update_ns = update_ns;
+}
+
 static enum refusal change_graph(struct what_if *out, struct attempt *attempt, size_t index,
 				 const struct sequence *sequence)
 {
@@ -219,6 +234,8 @@ static enum refusal change_graph(struct what_if *out, struct attempt *attempt, s
 	if (refusal != REFUSED_NONE)
 		return refusal;
 	out->most_nodes = node_count > out->most_nodes ? node_count : out->most_nodes;
+	if (change_needs_updates(sequence))
+		take_update(attempt, node_count);
 	if (is_new_loop(attempt, index))
 		attempt->setup_ns +=
 			costs_instantiate_ns(attempt->all->predictor.ceilings, node_count);
@@ -299,9 +316,9 @@ static int change_overlapped_copies(struct what_if *out, struct attempt *attempt
 	return 0;
 }
 
-/* From the first call of each thread whose copy changes to its last one.  before_ns: what op_ns was
+/* From the first call of each thread whose operation changes to its last one.  before_ns: what op_ns was
  * before. */
-static int add_copy_places(struct attempt *attempt, const int64_t *before_ns)
+static int add_op_places(struct attempt *attempt, const int64_t *before_ns)
 {
 	const struct model *model = attempt->all->model;
 	const struct profile *profile = model->profile;
@@ -328,7 +345,9 @@ static int add_copy_places(struct attempt *attempt, const int64_t *before_ns)
 	return rc;
 }
 
-static int change_pinned(struct what_if *out, struct attempt *attempt)
+/* Changes how long operations take; the part that a prediction is for is from the first to the last of them. */
+static int change_lengths(struct what_if *out, struct attempt *attempt,
+			  size_t (*change)(struct attempt *attempt))
 {
 	size_t size = (attempt->all->model->profile->op_count + 1) * sizeof(int64_t);
 	int64_t *before_ns = malloc(size);
@@ -337,10 +356,84 @@ static int change_pinned(struct what_if *out, struct attempt *attempt)
 	if (!before_ns)
 		return -ENOMEM;
 	memcpy(before_ns, attempt->change.op_ns, size - sizeof(int64_t));
-	out->changed_count = pin_copies(attempt);
-	rc = add_copy_places(attempt, before_ns);
+	out->changed_count = change(attempt);
+	rc = add_op_places(attempt, before_ns);
 	free(before_ns);
 	return rc;
+}
+
+static int change_pinned(struct what_if *out, struct attempt *attempt)
+{
+	return change_lengths(out, attempt, pin_copies);
+}
+
+static enum refusal change_allocations(struct what_if *out, struct attempt *attempt, size_t index,
+				       const struct sequence *sequence)
+{
+	size_t count = change_drop_allocations(&attempt->change, attempt->all->model, sequence);
+
+	(void)index;
+	if (count < sequence->iteration_count)
+		return REFUSED_NOTHING;
+	out->changed_count += count;
+	return REFUSED_NONE;
+}
+
+static enum refusal change_concurrent(struct what_if *out, struct attempt *attempt, size_t index,
+				      const struct sequence *sequence)
+{
+	uint64_t kernel_count;
+	enum refusal refusal = change_to_concurrent(&attempt->change, attempt->all->model, sequence,
+						    &kernel_count);
+
+	(void)index;
+	if (refusal == REFUSED_NONE)
+		out->changed_count += kernel_count;
+	return refusal;
+}
+
+static enum refusal change_persistent(struct what_if *out, struct attempt *attempt, size_t index,
+				      const struct sequence *sequence)
+{
+	uint64_t kernel_count;
+	enum refusal refusal = change_to_persistent(&attempt->change, attempt->all->model, sequence,
+						    &kernel_count);
+
+	(void)index;
+	if (refusal == REFUSED_NONE)
+		out->changed_count += kernel_count;
+	return refusal;
+}
+
+/* Every SM is active for as long as they are on average: the busiest one's excess is gone, of which a single long
+ * item may keep a part, at least half at the low end. */
+static double balanced_share(const struct attempt *attempt, const struct sm_activity_kernel *kernel)
+{
+	double share = kernel->sms / kernel->busiest_sm;
+
+	return attempt->is_least ? (1 + share) / 2 : share;
+}
+
+static size_t balance_kernels(struct attempt *attempt)
+{
+	const struct report *report = attempt->all->report;
+	const struct sm_activity *activity = report ? report->sm_activity : NULL;
+	size_t changed_count = 0;
+
+	for (size_t i = 0; activity && i < activity->kernel_count; i++) {
+		const struct sm_activity_kernel *kernel = &activity->kernels[i];
+
+		if (imbalance_is_there(report, kernel))
+			changed_count += change_to_balanced(&attempt->change, attempt->all->model,
+							    attempt->device, kernel->kernel,
+							    balanced_share(attempt, kernel));
+	}
+	return changed_count;
+}
+
+static int change_balance(struct what_if *out, struct attempt *attempt)
+{
+	return change_lengths(out, attempt, balance_kernels);
 }
 
 static const struct strategy_row rows[STRATEGY_COUNT] = {
@@ -350,6 +443,7 @@ static const struct strategy_row rows[STRATEGY_COUNT] = {
 			    .change_loop = change_graph},
 	[STRATEGY_FEWER_WAITS] = {.name = "remove_syncs",
 				  .option = "fewer-waits",
+				  .is_shared = true,
 				  .refusal = REFUSED_NOTHING,
 				  .change_loop = change_waits},
 	[STRATEGY_DECIDE] = {.name = "device_decision",
@@ -363,12 +457,33 @@ static const struct strategy_row rows[STRATEGY_COUNT] = {
 			      .has_ops = true,
 			      .has_lanes = true,
 			      .change_loop = change_streams,
-			      .change_copies = change_overlapped_copies},
+			      .change_ops = change_overlapped_copies},
 	[STRATEGY_PINNED] = {.name = "pinned_memory",
 			     .option = "pinned",
 			     .refusal = REFUSED_NOTHING,
 			     .has_ops = true,
-			     .change_copies = change_pinned},
+			     .change_ops = change_pinned},
+	[STRATEGY_PREALLOCATE] = {.name = "preallocate",
+				  .option = "preallocate",
+				  .is_shared = true,
+				  .refusal = REFUSED_NOTHING,
+				  .change_loop = change_allocations},
+	[STRATEGY_CONCURRENT] = {.name = "concurrent_kernels",
+				 .option = "streams",
+				 .refusal = REFUSED_FULL_GPU,
+				 .has_lanes = true,
+				 .is_supposed = true,
+				 .change_loop = change_concurrent},
+	[STRATEGY_PERSISTENT] = {.name = "persistent_kernel",
+				 .option = "persistent",
+				 .refusal = REFUSED_IRREGULAR,
+				 .change_loop = change_persistent},
+	[STRATEGY_QUEUE] = {.name = "dynamic_queue",
+			    .option = "queue",
+			    .refusal = REFUSED_BALANCED,
+			    .has_ops = true,
+			    .is_supposed = true,
+			    .change_ops = change_balance},
 };
 
 const char *strategy_name(enum strategy strategy)
@@ -384,7 +499,7 @@ const char *strategy_option(enum strategy strategy)
 /* ---- an attempt: strategies one after the other, then one replay ---- */
 
 static int begin(struct attempt *attempt, const struct what_ifs *all, size_t device,
-		 const enum strategy *strategies, size_t count)
+		 const enum strategy *strategies, size_t count, bool is_least)
 {
 	bool has_ops = false, has_lanes = false;
 	int rc;
@@ -395,6 +510,7 @@ static int begin(struct attempt *attempt, const struct what_ifs *all, size_t dev
 	}
 	*attempt = (struct attempt){.all = all,
 				    .device = device,
+				    .is_least = is_least,
 				    .is_taken = calloc(all->sequences.count + 1,
 						       sizeof(*attempt->is_taken)),
 				    .is_set_up = calloc(all->sequences.count + 1,
@@ -402,7 +518,8 @@ static int begin(struct attempt *attempt, const struct what_ifs *all, size_t dev
 				    .kept_calls = malloc(all->model->profile->call_count + 1)};
 	rc = change_begin(&attempt->change, all->model, has_ops);
 	if (rc == 0 && has_lanes)
-		rc = change_begin_lanes(&attempt->change, all->model);
+		rc = change_begin_lanes(&attempt->change, all->model,
+					is_least ? LANES_LEAST : LANES_MOST);
 	return attempt->is_taken && attempt->is_set_up && attempt->kept_calls ? rc : -ENOMEM;
 }
 
@@ -430,7 +547,7 @@ static int try_loop(struct what_if *out, struct attempt *attempt, const struct s
 		out->refusal = refusal;
 		return 0;
 	}
-	attempt->is_taken[index] = true;
+	attempt->is_taken[index] = !row->is_shared;
 	out->iteration_count += sequence.iteration_count;
 	out->loop_count += is_new_loop(attempt, index);
 	attempt->is_set_up[attempt->all->alike[index]] = true;
@@ -445,11 +562,12 @@ static int apply(struct what_if *out, struct attempt *attempt, const struct stra
 	int rc = 0;
 
 	*out = (struct what_if){.refusal = row->refusal};
+	memset(attempt->is_set_up, 0, sequences->count * sizeof(*attempt->is_set_up));
 	for (size_t i = 0; rc == 0 && row->change_loop && i < sequences->count; i++)
 		if (!attempt->is_taken[i] && is_on_device(attempt, &sequences->items[i]))
 			rc = try_loop(out, attempt, row, i);
-	if (rc == 0 && row->change_copies)
-		rc = row->change_copies(out, attempt);
+	if (rc == 0 && row->change_ops)
+		rc = row->change_ops(out, attempt);
 	if (attempt->place_count > place_count)
 		out->refusal = REFUSED_NONE;
 	return rc;
@@ -488,11 +606,12 @@ static int run(struct prediction *out, struct attempt *attempt)
 			     attempt->setup_ns);
 }
 
-int what_if_together(struct prediction *out, struct what_if *parts, const enum strategy *strategies,
-		     size_t count, const struct what_ifs *all, size_t device)
+static int attempt_all(struct prediction *out, struct what_if *parts,
+		       const enum strategy *strategies, size_t count, const struct what_ifs *all,
+		       size_t device, bool is_least)
 {
 	struct attempt attempt;
-	int rc = begin(&attempt, all, device, strategies, count);
+	int rc = begin(&attempt, all, device, strategies, count, is_least);
 
 	*out = (struct prediction){0};
 	for (size_t i = 0; rc == 0 && i < count; i++)
@@ -500,6 +619,31 @@ int what_if_together(struct prediction *out, struct what_if *parts, const enum s
 	if (rc == 0 && attempt.place_count)
 		rc = run(out, &attempt);
 	end(&attempt);
+	return rc;
+}
+
+static void take_low(struct predicted_ratio *out, const struct predicted_ratio *least)
+{
+	out->low = least->low < out->low ? least->low : out->low;
+}
+
+int what_if_together(struct prediction *out, struct what_if *parts, const enum strategy *strategies,
+		     size_t count, const struct what_ifs *all, size_t device)
+{
+	struct prediction least;
+	bool is_supposed = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < count; i++)
+		is_supposed = is_supposed || rows[strategies[i]].is_supposed;
+	if (is_supposed)
+		rc = attempt_all(&least, parts, strategies, count, all, device, true);
+	if (rc == 0)
+		rc = attempt_all(out, parts, strategies, count, all, device, false);
+	if (rc == 0 && is_supposed) {
+		take_low(&out->program, &least.program);
+		take_low(&out->place, &least.place);
+	}
 	return rc;
 }
 
@@ -536,4 +680,19 @@ int what_if_overlapped(struct what_if *out, const struct what_ifs *all, size_t d
 int what_if_pinned(struct what_if *out, const struct what_ifs *all, size_t device)
 {
 	return what_if_alone(out, STRATEGY_PINNED, all, device);
+}
+
+int what_if_preallocated(struct what_if *out, const struct what_ifs *all, size_t device)
+{
+	return what_if_alone(out, STRATEGY_PREALLOCATE, all, device);
+}
+
+int what_if_concurrent(struct what_if *out, const struct what_ifs *all, size_t device)
+{
+	return what_if_alone(out, STRATEGY_CONCURRENT, all, device);
+}
+
+int what_if_queued(struct what_if *out, const struct what_ifs *all, size_t device)
+{
+	return what_if_alone(out, STRATEGY_QUEUE, all, device);
 }

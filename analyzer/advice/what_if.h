@@ -7,10 +7,12 @@
 #ifndef ROOFLINE_WHAT_IF_H
 #define ROOFLINE_WHAT_IF_H
 
+#include "analysis/report.h"
 #include "model/predict.h"
 
 /* The recording made ready for predictions, once for all rules. */
 struct what_ifs {
+	const struct report *report; /* borrowed; NULL: without what samples tell */
 	struct model *model;
 	struct sequences sequences;
 	uint32_t *alike; /* owned; by sequence: the first one that is of the same loop */
@@ -27,6 +29,10 @@ enum strategy {
 	STRATEGY_DECIDE,
 	STRATEGY_OVERLAP,
 	STRATEGY_PINNED,
+	STRATEGY_PREALLOCATE,
+	STRATEGY_CONCURRENT,
+	STRATEGY_PERSISTENT,
+	STRATEGY_QUEUE,
 	STRATEGY_COUNT
 };
 
@@ -39,7 +45,7 @@ struct what_if {
 	size_t loop_count;	  /* different ones that change */
 	uint64_t iteration_count; /* of all of them */
 	uint64_t most_nodes;	  /* of a graph */
-	size_t changed_count;	  /* waits, decisions, or copies */
+	size_t changed_count;	  /* waits, decisions, copies, allocations, or kernels */
 	enum refusal refusal;	  /* REFUSED_NONE: predicted; else why nothing is */
 };
 
@@ -72,5 +78,8 @@ int what_if_fewer_waits(struct what_if *out, const struct what_ifs *all, size_t 
 int what_if_decided(struct what_if *out, const struct what_ifs *all, size_t device);
 int what_if_overlapped(struct what_if *out, const struct what_ifs *all, size_t device);
 int what_if_pinned(struct what_if *out, const struct what_ifs *all, size_t device);
+int what_if_preallocated(struct what_if *out, const struct what_ifs *all, size_t device);
+int what_if_concurrent(struct what_if *out, const struct what_ifs *all, size_t device);
+int what_if_queued(struct what_if *out, const struct what_ifs *all, size_t device);
 
 #endif

@@ -4,15 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COPY_TO_DEVICE 1 /* CUPTI_ACTIVITY_MEMCPY_KIND_HTOD */
-#define COPY_TO_HOST 2	 /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
+#define COPY_TO_HOST 2 /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
 #define MEMORY_PAGEABLE 1
 /* A sequence of which fewer iterations can be captured is not one graph launched again and again. */
 #define LEAST_CAPTURED 0.9
+/* Sizes and grids of a loop that are those of the usual iteration less often than that need updates of its graph. */
+#define LEAST_ALIKE 0.9
 /* A loop of one operation becomes graphs of so many iterations: one each would save nothing. */
 #define UNROLLED_ITERATIONS 8
 #define LEAST_COPY_NS 10000 /* shorter copies are launch latency, which streams do not hide */
-#define LANE_COUNT 3	    /* one copies in, one computes, one copies out */
+#define OVERLAP_LANES 3	    /* one copies in, one computes, one copies out */
 
 #define REFUSAL_TEXT(constant, text) [REFUSED_##constant] = (text),
 static const char *const refusals[] = {REFUSALS(REFUSAL_TEXT)};
@@ -41,26 +42,21 @@ void change_free(struct change *change)
 	free(change->calls);
 	free(change->op_ns);
 	free(change->lanes);
+	free(change->fill);
 	*change = (struct change){0};
 }
 
-int change_begin_lanes(struct change *change, const struct model *model)
+int change_begin_lanes(struct change *change, const struct model *model, uint32_t lane_count)
 {
 	size_t op_count = model->profile->op_count;
 
 	change->lanes = malloc((op_count + 1) * sizeof(*change->lanes));
-	if (!change->lanes)
+	change->fill = calloc(op_count + 1, 1);
+	if (!change->lanes || !change->fill)
 		return -ENOMEM;
 	memset(change->lanes, 0xff, op_count * sizeof(*change->lanes));
-	change->lane_count = LANE_COUNT;
+	change->lane_count = lane_count;
 	return 0;
-}
-
-static enum profile_call_class class_of(const struct model *model, size_t call)
-{
-	const struct profile *profile = model->profile;
-
-	return profile->call_names[profile->calls[call].name].call_class;
 }
 
 /* The operation that a call submitted, of a kind; NULL when there is none. */
@@ -96,11 +92,11 @@ size_t change_drop_waits(struct change *change, const struct model *model, size_
 	size_t dropped_count = 0, last = end;
 	bool is_read = false;
 
-	while (last > first && class_of(model, last - 1) != CALL_SYNC)
+	while (last > first && model_call_class(model, last - 1) != CALL_SYNC)
 		last--;
 	for (size_t i = first; i + 1 < last; i++) {
 		is_read = is_read || copies_to_host(model, i);
-		if (class_of(model, i) != CALL_SYNC)
+		if (model_call_class(model, i) != CALL_SYNC)
 			continue;
 		if (!is_read && change->calls[i] == CALL_KEPT) {
 			change->calls[i] = CALL_DROPPED;
@@ -115,7 +111,7 @@ size_t change_drop_waits(struct change *change, const struct model *model, size_
 
 static bool is_submitting(const struct model *model, size_t call)
 {
-	enum profile_call_class class = class_of(model, call);
+	enum profile_call_class class = model_call_class(model, call);
 
 	return class == CALL_LAUNCH || class == CALL_GRAPH_LAUNCH || class == CALL_COPY;
 }
@@ -140,14 +136,18 @@ static bool is_host_function(const struct model *model, size_t call)
 	return strstr(name, "LaunchHostFunc") || strstr(name, "StreamAddCallback");
 }
 
-/* Why the calls [first, end) cannot be captured; submitting ones follow at both ends. */
-static enum refusal why_not_captured(const struct model *model, size_t first, size_t end)
+/* Why the calls [first, end) cannot be captured; submitting ones follow at both ends.  What another strategy has
+ * dropped is not there. */
+static enum refusal why_not_captured(const struct change *change, const struct model *model,
+				     size_t first, size_t end)
 {
 	bool is_read = false;
 
 	for (size_t i = first; i < end; i++) {
-		enum profile_call_class class = class_of(model, i);
+		enum profile_call_class class = model_call_class(model, i);
 
+		if (change->calls[i] == CALL_DROPPED)
+			continue;
 		if (class == CALL_GRAPH_LAUNCH || class == CALL_GRAPH_MANAGE)
 			return REFUSED_HAS_GRAPHS;
 		if (class == CALL_MEMORY)
@@ -166,7 +166,7 @@ static enum refusal why_not_captured(const struct model *model, size_t first, si
 /* One iteration: its submitting calls and all between them are the graph.  A wait after them stays
  * when the host reads what was copied to it. */
 static enum refusal capture(struct change *change, const struct model *model, size_t first,
-			    size_t end, uint64_t *node_count)
+			    size_t end, enum call_change launch, uint64_t *node_count)
 {
 	size_t last = end;
 	uint64_t nodes = 0;
@@ -175,16 +175,16 @@ static enum refusal capture(struct change *change, const struct model *model, si
 
 	while (last > first + 1 && !is_submitting(model, last - 1))
 		last--;
-	refusal = why_not_captured(model, first, last);
+	refusal = why_not_captured(change, model, first, last);
 	if (refusal != REFUSED_NONE)
 		return refusal;
 	for (size_t i = first; i < last; i++) {
-		change->calls[i] = i == first ? CALL_AS_GRAPH : CALL_IN_GRAPH;
+		change->calls[i] = i == first ? launch : CALL_IN_GRAPH;
 		nodes += submitted_count(&model->submitted, i);
 		is_read = is_read || copies_to_host(model, i);
 	}
 	for (size_t i = last; i < end; i++)
-		if (class_of(model, i) == CALL_SYNC && !is_read)
+		if (model_call_class(model, i) == CALL_SYNC && !is_read)
 			change->calls[i] = CALL_DROPPED;
 	*node_count = nodes > *node_count ? nodes : *node_count;
 	return REFUSED_NONE;
@@ -195,7 +195,7 @@ static void keep_last_wait(struct change *change, const struct model *model, siz
 			   size_t end)
 {
 	for (size_t i = end; i-- > first;)
-		if (class_of(model, i) == CALL_SYNC) {
+		if (model_call_class(model, i) == CALL_SYNC) {
 			if (change->calls[i] == CALL_DROPPED)
 				change->calls[i] = CALL_KEPT;
 			return;
@@ -207,7 +207,7 @@ static size_t wait_count(const struct model *model, size_t first, size_t end)
 	size_t count = 0;
 
 	for (size_t i = first; i < end; i++)
-		count += class_of(model, i) == CALL_SYNC;
+		count += model_call_class(model, i) == CALL_SYNC;
 	return count;
 }
 
@@ -225,11 +225,17 @@ static void keep_last_waits(struct change *change, const struct model *model,
 			keep_last_wait(change, model, at[i], at[i + 1]);
 }
 
+bool change_needs_updates(const struct sequence *sequence)
+{
+	return sequence->exactness < LEAST_ALIKE * sequence->regularity;
+}
+
 enum refusal change_to_graph(struct change *change, const struct model *model,
 			     const struct sequence *sequence, uint64_t *node_count)
 {
 	size_t step = sequence->period == 1 ? UNROLLED_ITERATIONS : 1;
 	size_t graph_count = 0, captured_count = 0;
+	enum call_change launch = change_needs_updates(sequence) ? CALL_AS_UPDATED : CALL_AS_GRAPH;
 	enum refusal refusal = REFUSED_NOTHING, found;
 
 	*node_count = 0;
@@ -238,7 +244,7 @@ enum refusal change_to_graph(struct change *change, const struct model *model,
 			i + step < sequence->iteration_count ? i + step : sequence->iteration_count;
 
 		found = capture(change, model, sequence->iterations[i], sequence->iterations[next],
-				node_count);
+				launch, node_count);
 		graph_count++;
 		captured_count += found == REFUSED_NONE;
 		if (found != REFUSED_NONE)
@@ -250,6 +256,32 @@ enum refusal change_to_graph(struct change *change, const struct model *model,
 	}
 	keep_last_waits(change, model, sequence);
 	return REFUSED_NONE;
+}
+
+/* ---- allocations ---- */
+
+static bool is_allocating(const struct model *model, size_t call)
+{
+	return model_call_class(model, call) == CALL_MEMORY;
+}
+
+/* A wait right before memory is freed or allocated is for that. */
+size_t change_drop_allocations(struct change *change, const struct model *model,
+			       const struct sequence *sequence)
+{
+	size_t end = sequence->first_call + sequence->call_count, dropped_count = 0;
+
+	for (size_t i = sequence->first_call; i < end; i++) {
+		bool is_wait_for_it = model_call_class(model, i) == CALL_SYNC && i + 1 < end &&
+				      is_allocating(model, i + 1);
+
+		if ((!is_allocating(model, i) && !is_wait_for_it) || change->calls[i] != CALL_KEPT)
+			continue;
+		change->calls[i] = CALL_DROPPED;
+		dropped_count += is_allocating(model, i);
+	}
+	keep_last_waits(change, model, sequence);
+	return dropped_count;
 }
 
 /* ---- decisions of the device ---- */
@@ -269,7 +301,7 @@ static const struct profile_op *small_read(const struct model *model, size_t cal
 static enum refusal why_not_decided(const struct model *model, size_t first, size_t end)
 {
 	for (size_t i = first; i < end; i++) {
-		enum profile_call_class class = class_of(model, i);
+		enum profile_call_class class = model_call_class(model, i);
 
 		if (class == CALL_MEMORY)
 			return REFUSED_ALLOCATES;
@@ -295,7 +327,7 @@ static enum call_change decide_call(struct deciding *deciding, const struct mode
 {
 	enum call_change change = CALL_IN_GRAPH;
 
-	if (class_of(model, call) == CALL_SYNC) {
+	if (model_call_class(model, call) == CALL_SYNC) {
 		if (!deciding->is_read || deciding->is_waited) {
 			deciding->is_outside = true;
 			return CALL_KEPT;
@@ -365,7 +397,7 @@ static void overlap_call(struct change *change, const struct model *model, size_
 {
 	const struct submitted *submitted = &model->submitted;
 
-	if (class_of(model, call) == CALL_SYNC)
+	if (model_call_class(model, call) == CALL_SYNC)
 		change->calls[call] = CALL_DROPPED;
 	else if (is_submitting(model, call))
 		change->calls[call] = CALL_MADE_ASYNC;
@@ -379,46 +411,14 @@ enum refusal change_to_overlapped(struct change *change, const struct model *mod
 	if (!has_copies_and_kernels(model, sequence))
 		return REFUSED_NO_COPIES;
 	for (size_t i = sequence->first_call; i < sequence->first_call + sequence->call_count; i++)
-		if (class_of(model, i) == CALL_GRAPH_LAUNCH)
+		if (model_call_class(model, i) == CALL_GRAPH_LAUNCH)
 			return REFUSED_HAS_GRAPHS;
-		else if (class_of(model, i) == CALL_MEMORY)
+		else if (model_call_class(model, i) == CALL_MEMORY)
 			return REFUSED_ALLOCATES;
 	for (size_t i = 0; i < sequence->iteration_count; i++)
 		for (size_t j = sequence->iterations[i]; j < sequence->iterations[i + 1]; j++)
-			overlap_call(change, model, j, (uint32_t)(i % LANE_COUNT));
+			overlap_call(change, model, j,
+				     (uint32_t)(i % OVERLAP_LANES) % change->lane_count);
 	keep_last_waits(change, model, sequence);
 	return REFUSED_NONE;
-}
-
-/* ---- pinned memory ---- */
-
-size_t change_to_pinned(struct change *change, const struct model *model, size_t device,
-			double to_device, double to_host)
-{
-	const struct profile *profile = model->profile;
-	const struct profile_device *where = &profile->devices[device];
-	size_t changed_count = 0;
-
-	for (size_t i = where->first_op; i < where->first_op + where->op_count; i++) {
-		const struct profile_op *op = &profile->ops[i];
-		const struct profile_copy *copy;
-		double rate;
-
-		if (op->kind != OP_COPY || change->op_ns[i] >= 0)
-			continue;
-		copy = &profile->copies[op->detail];
-		if (copy->src_memory != MEMORY_PAGEABLE && copy->dst_memory != MEMORY_PAGEABLE)
-			continue;
-		rate = copy->kind == COPY_TO_DEVICE ? to_device : to_host;
-		if (rate <= 0 ||
-		    (double)copy->bytes / rate * 1e9 >= (double)(op->end_ns - op->start_ns))
-			continue;
-		change->op_ns[i] = (int64_t)((double)copy->bytes / rate * 1e9);
-		changed_count++;
-		/* an asynchronous copy of pageable memory returns after it was staged */
-		if (op->call != PROFILE_NONE && change->calls[op->call] == CALL_KEPT &&
-		    model->behaviour[op->call] == CALL_WORKS)
-			change->calls[op->call] = CALL_MADE_ASYNC;
-	}
-	return changed_count;
 }

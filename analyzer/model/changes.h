@@ -24,6 +24,10 @@
 	REFUSAL(NO_COPIES, "there are no copies beside kernels to overlap")                      \
 	REFUSAL(HAS_GRAPHS, "it is launched by graphs already")                                  \
 	REFUSAL(DEVICE_WORK, "the device launches work itself, which is not in the trace")       \
+	REFUSAL(FULL_GPU, "no kernel leaves half of the GPU to others")                          \
+	REFUSAL(NOT_KERNELS, "more than kernels is between the first and the last of them")      \
+	REFUSAL(NOT_RESIDENT, "not all blocks of a kernel fit on the GPU at once")               \
+	REFUSAL(BALANCED, "no kernel was sampled whose SMs have unequal shares")                 \
 	REFUSAL(TAKEN, "what it would change is changed by a strategy before it")
 
 #define REFUSAL_CONSTANT(constant, text) REFUSED_##constant,
@@ -39,14 +43,24 @@ const char *refusal_text(enum refusal refusal);
  * Returns 0 or -ENOMEM; the caller frees with change_free, also after a failure. */
 int change_begin(struct change *change, const struct model *model, bool with_ops);
 
-/* Room for lanes, as yet none; for change_to_overlapped.  Returns 0 or -ENOMEM. */
-int change_begin_lanes(struct change *change, const struct model *model);
+/* Room for lanes, as yet none; for change_to_overlapped and change_to_concurrent.  Returns 0 or -ENOMEM. */
+#define LANES_LEAST 2
+#define LANES_MOST 32 /* CUDA_DEVICE_MAX_CONNECTIONS at most */
+int change_begin_lanes(struct change *change, const struct model *model, uint32_t lane_count);
 void change_free(struct change *change);
 
 /* Calls [first, end) of a thread wait no more where the host reads nothing that was copied to it
  * since the wait before; the last wait of them stays.  Returns how many waits that are. */
 size_t change_drop_waits(struct change *change, const struct model *model, size_t first,
 			 size_t end);
+
+/* Memory is allocated and freed before and after the sequence, and the waits for that go.  Returns how many
+ * calls that allocate or free it drops. */
+size_t change_drop_allocations(struct change *change, const struct model *model,
+			       const struct sequence *sequence);
+
+/* Whether grids or sizes differ from iteration to iteration: a graph of it is updated before each launch. */
+bool change_needs_updates(const struct sequence *sequence);
 
 /* Each iteration becomes one launch of a graph; node_count: of the largest.  Waits that are not
  * needed go. */
@@ -68,5 +82,18 @@ enum refusal change_to_overlapped(struct change *change, const struct model *mod
  * each direction).  What has another length by a change already keeps that.  Returns how many copies that are. */
 size_t change_to_pinned(struct change *change, const struct model *model, size_t device,
 			double to_device, double to_host);
+
+/* Kernels of an iteration run side by side as far as the GPU has SMs for their blocks, as if none needed
+ * another's result; copies stand between them.  kernel_count: of all iterations. */
+enum refusal change_to_concurrent(struct change *change, const struct model *model,
+				  const struct sequence *sequence, uint64_t *kernel_count);
+
+/* The whole sequence becomes one kernel whose blocks stay, and wait for each other where a kernel ended. */
+enum refusal change_to_persistent(struct change *change, const struct model *model,
+				  const struct sequence *sequence, uint64_t *kernel_count);
+
+/* Launches of that kernel (kernel_names[]) take this share of their time.  Returns how many they are. */
+size_t change_to_balanced(struct change *change, const struct model *model, size_t device,
+			  uint32_t kernel, double share);
 
 #endif

@@ -31,7 +31,8 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings, int64_t kern
 	static const enum ceiling_id needed[] = {CEILING_launch_call,	 CEILING_launch_to_start,
 						 CEILING_synchronize,	 CEILING_graph_launch,
 						 CEILING_graph_to_start, CEILING_kernel_gap,
-						 CEILING_graph_node_gap, CEILING_graph_gap};
+						 CEILING_graph_node_gap, CEILING_graph_gap,
+						 CEILING_grid_barrier};
 	int64_t edges_ns;
 
 	if (!ceilings || ceilings->is_datasheet)
@@ -48,6 +49,8 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings, int64_t kern
 		.graph_gap_ns = not_negative(value_at(ceilings, CEILING_graph_gap, end) - edges_ns),
 		.graph_node_gap_ns =
 			not_negative(value_at(ceilings, CEILING_graph_node_gap, end) - edges_ns),
+		.barrier_ns =
+			not_negative(value_at(ceilings, CEILING_grid_barrier, end) - edges_ns),
 		.trace_launch_ns = TRACE_LAUNCH_NS,
 		.trace_node_ns = TRACE_NODE_NS,
 	};
@@ -57,4 +60,9 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings, int64_t kern
 double costs_instantiate_ns(const struct ceilings *ceilings, uint64_t node_count)
 {
 	return ceilings_at(ceilings, CEILING_graph_instantiate, node_count);
+}
+
+double costs_update_ns(const struct ceilings *ceilings, uint64_t node_count)
+{
+	return ceilings_at(ceilings, CEILING_graph_update, node_count);
 }

@@ -17,6 +17,7 @@ struct costs {
 	int64_t graph_to_start_ns; /* that call entered to the first node started */
 	int64_t graph_gap_ns;	   /* an operation ended to a queued graph's first node started */
 	int64_t graph_node_gap_ns; /* a node ended to the next one started */
+	int64_t barrier_ns;	   /* a grid-wide barrier in place of the gap between two kernels */
 	int64_t trace_launch_ns;   /* that recording added to a call that submits work */
 	int64_t trace_node_ns;	   /* and to a node of a graph after another one, on the GPU */
 };
@@ -31,5 +32,8 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings, int64_t kern
 
 /* cudaGraphInstantiate of so many nodes; ns. */
 double costs_instantiate_ns(const struct ceilings *ceilings, uint64_t node_count);
+
+/* cudaGraphExecUpdate of so many nodes; ns. */
+double costs_update_ns(const struct ceilings *ceilings, uint64_t node_count);
 
 #endif

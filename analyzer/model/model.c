@@ -324,6 +324,13 @@ static int link_ops(struct model *model, struct ends *ends)
 
 /* ---- what steps take ---- */
 
+enum profile_call_class model_call_class(const struct model *model, size_t call)
+{
+	const struct profile *profile = model->profile;
+
+	return profile->call_names[profile->calls[call].name].call_class;
+}
+
 int64_t model_ready_ns(const struct model *model, size_t op)
 {
 	const struct profile_op *ops = model->profile->ops;
@@ -382,13 +389,9 @@ int64_t model_launch_ns(const struct model *model, size_t index)
 {
 	const struct profile_op *op = &model->profile->ops[index];
 	const struct step_launch *launch = launch_of(model, op);
-	int64_t launch_ns = model->devices[op->device].launch_ns;
 
-	if (model_is_idle(model, index))
-		launch_ns = launch->idle_sample_count ? launch->idle_ns : launch_ns;
-	else
-		launch_ns = launch->busy_sample_count ? launch->busy_ns : launch_ns;
-	return launch_ns + model_extension_ns(model, op);
+	return (model_is_idle(model, index) ? launch->idle_ns : launch->busy_ns) +
+	       model_extension_ns(model, op);
 }
 
 enum step_gap model_gap_after(const struct model *model, uint32_t before, uint32_t op)

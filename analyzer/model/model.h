@@ -50,6 +50,8 @@ void model_free(struct model *model);
  * it waits for nothing there. */
 int64_t model_ready_ns(const struct model *model, size_t op);
 
+enum profile_call_class model_call_class(const struct model *model, size_t call);
+
 /* Whether all that it waits for on the GPU had ended before its call began. */
 bool model_is_idle(const struct model *model, size_t op);
 

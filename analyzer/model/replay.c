@@ -19,6 +19,14 @@ struct thread_clock {
 /* What operations in lanes share. */
 enum engine { ENGINE_TO_DEVICE, ENGINE_TO_HOST, ENGINE_KERNELS, ENGINE_COUNT };
 
+/* The last operations of a lane. */
+struct lane {
+	uint32_t tail;
+	int64_t ready_ns;  /* that has ended, and the gap after it */
+	int64_t free_ns;   /* likewise its last kernel */
+	unsigned int fill; /* that kernel's; percent of the GPU */
+};
+
 struct run {
 	struct replay *replay;
 	const struct model *model;
@@ -27,10 +35,11 @@ struct run {
 	const struct costs *costs; /* NULL: as recorded */
 	bool is_typical;	   /* without rest */
 	struct thread_clock *threads;
-	uint32_t *lane_tails;
-	int64_t engine_end_ns[ENGINE_COUNT]; /* of operations in lanes */
-	uint8_t *is_done;		     /* by op: replayed */
-	uint8_t *is_graph_node;		     /* by op: of a graph that the change made */
+	struct lane *lanes;
+	int64_t engine_ns
+		[ENGINE_COUNT]; /* copies in lanes: the last one's end; kernels: its start */
+	uint8_t *is_done;	/* by op: replayed */
+	uint8_t *is_graph_node; /* by op: of a graph that the change made */
 };
 
 static int64_t max_ns(int64_t left, int64_t right)
@@ -83,10 +92,15 @@ static bool has_lane(const struct run *run, uint32_t op)
 	return run->change && run->change->lanes && run->change->lanes[op] != PROFILE_NONE;
 }
 
+static struct lane *lane_of(const struct run *run, uint32_t op)
+{
+	return &run->lanes[run->change->lanes[op] & ~LANE_JOINED];
+}
+
 /* Where it waits in its stream or lane. */
 static uint32_t before_of(const struct run *run, uint32_t op)
 {
-	return has_lane(run, op) ? run->lane_tails[run->change->lanes[op]] : run->model->before[op];
+	return has_lane(run, op) ? lane_of(run, op)->tail : run->model->before[op];
 }
 
 static enum engine engine_of(const struct run *run, uint32_t index)
@@ -129,20 +143,86 @@ static int64_t expected_start_ns(const struct run *run, uint32_t index)
 	return start_ns;
 }
 
+static unsigned int fill_of(const struct run *run, uint32_t op)
+{
+	return run->change->fill && run->change->fill[op] ? run->change->fill[op] : 100;
+}
+
+/* Percent of the GPU that kernels in lanes take at that moment, all of which started before, and when the next
+ * of them makes room. */
+static unsigned int taken_at(const struct run *run, int64_t moment_ns, int64_t *next_ns)
+{
+	unsigned int taken = 0;
+
+	*next_ns = INT64_MAX;
+	for (uint32_t i = 0; i < run->change->lane_count; i++) {
+		const struct lane *lane = &run->lanes[i];
+
+		if (lane->free_ns <= moment_ns)
+			continue;
+		taken += lane->fill;
+		*next_ns = min_ns(*next_ns, lane->free_ns);
+	}
+	return taken;
+}
+
+/* A kernel starts after those that were submitted before it, when it fits beside those that run. */
+static int64_t fitting_ns(const struct run *run, uint32_t op, int64_t start_ns)
+{
+	int64_t next_ns;
+
+	start_ns = max_ns(start_ns, run->engine_ns[ENGINE_KERNELS]);
+	while (taken_at(run, start_ns, &next_ns) + fill_of(run, op) > 100 && next_ns < INT64_MAX)
+		start_ns = next_ns;
+	return start_ns;
+}
+
+static int64_t joined_ns(const struct run *run, int64_t start_ns)
+{
+	for (uint32_t i = 0; i < run->change->lane_count; i++)
+		start_ns = max_ns(start_ns, run->lanes[i].ready_ns);
+	return start_ns;
+}
+
+/* In a lane: when its engine has room. */
+static int64_t engine_ns(const struct run *run, uint32_t op, int64_t start_ns)
+{
+	enum engine engine = engine_of(run, op);
+
+	if (run->change->lanes[op] & LANE_JOINED)
+		start_ns = joined_ns(run, start_ns);
+	if (engine == ENGINE_KERNELS)
+		return fitting_ns(run, op, start_ns);
+	if (run->engine_ns[engine] > INT64_MIN)
+		start_ns = max_ns(start_ns, run->engine_ns[engine] +
+						    model_gap_ns(run->model, op, PROFILE_NONE));
+	return start_ns;
+}
+
+static void take_lane(struct run *run, uint32_t op)
+{
+	struct lane *lane = lane_of(run, op);
+	enum engine engine = engine_of(run, op);
+
+	lane->tail = op;
+	lane->ready_ns = run->replay->op_end_ns[op] + model_gap_ns(run->model, op, PROFILE_NONE);
+	run->engine_ns[engine] = run->replay->op_end_ns[op];
+	if (engine == ENGINE_KERNELS) {
+		run->engine_ns[engine] = run->replay->op_start_ns[op];
+		lane->free_ns = lane->ready_ns;
+		lane->fill = fill_of(run, op);
+	}
+}
+
 static void place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t length)
 {
-	int64_t *engine_end_ns = has_lane(run, op) ? &run->engine_end_ns[engine_of(run, op)] : NULL;
-
-	if (engine_end_ns && *engine_end_ns > INT64_MIN)
-		start_ns = max_ns(start_ns,
-				  *engine_end_ns + model_gap_ns(run->model, op, PROFILE_NONE));
+	if (has_lane(run, op))
+		start_ns = engine_ns(run, op, start_ns);
 	run->replay->op_start_ns[op] = start_ns;
 	run->replay->op_end_ns[op] = start_ns + length;
 	run->is_done[op] = 1;
-	if (engine_end_ns) {
-		*engine_end_ns = run->replay->op_end_ns[op];
-		run->lane_tails[run->change->lanes[op]] = op;
-	}
+	if (has_lane(run, op))
+		take_lane(run, op);
 }
 
 /* The first operation of a call that is as it was. */
@@ -248,12 +328,23 @@ static void submit_node(struct run *run, uint32_t op, struct thread_clock *clock
 	place_op(run, op, start_ns, length_ns(run, op));
 }
 
+static int64_t first_gap_ns(const struct run *run, size_t call)
+{
+	switch (change_of(run, call)) {
+	case CALL_IN_BODY:
+		return run->change->decision_ns;
+	case CALL_IN_KERNEL:
+		return run->costs->barrier_ns;
+	default:
+		return run->costs->graph_node_gap_ns;
+	}
+}
+
 /* Operations that become nodes of the graph that the thread has launched. */
 static void submit_nodes(struct run *run, size_t call, struct thread_clock *clock)
 {
 	const struct submitted *submitted = &run->model->submitted;
-	int64_t gap_ns = change_of(run, call) == CALL_IN_BODY ? run->change->decision_ns
-							      : run->costs->graph_node_gap_ns;
+	int64_t gap_ns = first_gap_ns(run, call);
 
 	for (uint32_t i = submitted->first[call]; i < submitted->first[call + 1]; i++) {
 		submit_node(run, submitted->ops[i], clock, gap_ns);
@@ -312,16 +403,20 @@ static void take_call(struct run *run, uint32_t index)
 	const struct profile_call *call = &run->profile->calls[index];
 	struct thread_clock *clock = &run->threads[call->thread];
 	int64_t pause_ns = host_ns(clock, call), start_ns = clock->replayed_ns + pause_ns, end_ns;
+	enum call_change what = change_of(run, index);
 
-	switch (change_of(run, index)) {
+	switch (what) {
 	case CALL_AS_GRAPH:
-		clock->graph_start_ns = start_ns;
+	case CALL_AS_UPDATED:
+		clock->graph_start_ns =
+			start_ns + (what == CALL_AS_UPDATED ? run->change->update_ns : 0);
 		clock->graph_first_op = PROFILE_NONE;
 		submit_nodes(run, index, clock);
-		end_ns = start_ns + run->costs->graph_launch_ns;
+		end_ns = clock->graph_start_ns + run->costs->graph_launch_ns;
 		break;
 	case CALL_IN_GRAPH:
 	case CALL_IN_BODY:
+	case CALL_IN_KERNEL:
 		start_ns = end_ns = clock->replayed_ns;
 		submit_nodes(run, index, clock);
 		break;
@@ -387,12 +482,13 @@ static int allocate(struct run *run)
 	uint32_t lanes = run->change ? run->change->lane_count : 0;
 
 	run->threads = calloc(profile->thread_count + 1, sizeof(*run->threads));
-	run->lane_tails = malloc((lanes + 1) * sizeof(*run->lane_tails));
+	run->lanes = calloc(lanes + 1, sizeof(*run->lanes));
 	run->is_done = calloc(profile->op_count + 1, 1);
 	run->is_graph_node = calloc(profile->op_count + 1, 1);
-	if (!run->threads || !run->lane_tails || !run->is_done || !run->is_graph_node)
+	if (!run->threads || !run->lanes || !run->is_done || !run->is_graph_node)
 		return -ENOMEM;
-	memset(run->lane_tails, 0xff, (lanes + 1) * sizeof(*run->lane_tails));
+	for (uint32_t i = 0; i < lanes; i++)
+		run->lanes[i] = (struct lane){PROFILE_NONE, INT64_MIN, INT64_MIN, 0};
 	return allocate_replay(run->replay, profile);
 }
 
@@ -406,7 +502,7 @@ static int run_all(struct run *run)
 		place_the_rest(run);
 	}
 	free(run->threads);
-	free(run->lane_tails);
+	free(run->lanes);
 	free(run->is_done);
 	free(run->is_graph_node);
 	return rc;
@@ -420,7 +516,7 @@ int replay_run(struct replay *replay, const struct model *model, const struct ch
 				     .profile = model->profile,
 				     .change = change,
 				     .costs = costs,
-				     .engine_end_ns = {INT64_MIN, INT64_MIN, INT64_MIN}});
+				     .engine_ns = {INT64_MIN, INT64_MIN, INT64_MIN}});
 }
 
 int replay_run_typical(struct replay *replay, const struct model *model)

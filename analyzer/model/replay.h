@@ -25,12 +25,15 @@ enum call_change {
 	CALL_KEPT,
 	CALL_DROPPED,	 /* takes no time and waits for nothing; it submits nothing */
 	CALL_AS_GRAPH,	 /* becomes the launch of a graph of its own and the following operations */
+	CALL_AS_UPDATED, /* likewise, after an update of it by the host */
 	CALL_IN_GRAPH,	 /* its operations belong to the graph launched before; it is gone, with the
 			* host's time before it */
 	CALL_IN_BODY,	 /* likewise, and the first of them starts after a decision of the device */
+	CALL_IN_KERNEL,	 /* likewise, after a barrier: a kernel whose blocks stay does its work */
 	CALL_MADE_ASYNC, /* submits what it did, and waits for nothing */
 };
 
+#define LANE_JOINED 0x80000000U
 #define OP_GONE 0 /* an operation of this length is gone: no gap before it either */
 
 /* What is different; arrays that are NULL change nothing. */
@@ -38,9 +41,13 @@ struct change {
 	uint8_t *calls;	     /* by call: enum call_change */
 	int64_t *op_ns;	     /* by op: how long it takes; negative: as recorded */
 	uint32_t *lanes;     /* by op: the stream that it runs in, from 0; PROFILE_NONE: its own.
-			  * Operations in lanes share the engines: one copy in each direction
-			  * and one kernel at a time */
+			  * Operations in lanes share the engines: one copy in each direction,
+			  * and kernels as far as they fit together; with LANE_JOINED it waits for
+			  * all that is in lanes */
 	uint32_t lane_count; /* of them */
+	uint8_t *
+		fill; /* by op: percent of the GPU that it takes in a lane; 0, and NULL: all of it */
+	int64_t update_ns;   /* what an update of a graph takes the host */
 	int64_t decision_ns; /* what a decision takes before the first operation of a body */
 };
 

@@ -177,24 +177,29 @@ static int64_t mean_of(const struct samples *samples)
 }
 
 /* On a busy stream most operations start when the one before has ended, and what the launch takes is what it
- * took at least.  Or most start later: the GPU looks now or 8 us later whether that one has ended, and only the
- * mean of the two gives the time of the whole again. */
-static void take_starts(struct step_launch *launch, struct launch_samples *samples)
+ * took at least, and no more than on an idle stream.  Or most start later: the GPU looks now or 8 us later
+ * whether that one has ended, and only the mean of the two gives the time of the whole again. */
+static void take_starts(struct step_launch *launch, struct launch_samples *samples,
+			int64_t any_idle_ns)
 {
 	bool is_late = 2 * samples->late_count > samples->busy.count;
 
 	launch->idle_sample_count = samples->idle.count;
 	launch->busy_sample_count = samples->busy.count;
-	launch->idle_ns = median_of(&samples->idle, 0);
-	launch->busy_ns =
-		is_late ? mean_of(&samples->busy) : quantile_of(&samples->busy, LEAST_SHARE, 0);
+	launch->idle_ns = median_of(&samples->idle, any_idle_ns);
+	launch->busy_ns = is_late ? mean_of(&samples->busy)
+				  : quantile_of(&samples->busy, LEAST_SHARE, any_idle_ns);
+	if (!is_late && launch->busy_ns > launch->idle_ns)
+		launch->busy_ns = launch->idle_ns;
 }
 
 static int take_steps(struct step_device *device, struct device_samples *samples)
 {
-	for (size_t i = 0; i < samples->launch_count; i++)
-		take_starts(&device->launches[i], &samples->launches[i]);
-	return take_launch(device, samples);
+	int rc = take_launch(device, samples);
+
+	for (size_t i = 0; rc == 0 && i < samples->launch_count; i++)
+		take_starts(&device->launches[i], &samples->launches[i], device->launch_ns);
+	return rc;
 }
 
 static void free_samples(struct device_samples *samples)

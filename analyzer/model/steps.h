@@ -19,7 +19,8 @@ enum step_gap {
 
 struct model;
 
-/* Of a call's name and what it submits, ns; all 0 without samples.  Starts are of calls of usual length. */
+/* Of a call's name and what it submits, ns.  Starts are of calls of usual length; without samples as on any idle
+ * stream. */
 struct step_launch {
 	int64_t call_ns; /* call entered to returned */
 	int64_t idle_ns; /* call entered to operation started, on an idle stream */

@@ -14,6 +14,10 @@ static const char *const changed_what[STRATEGY_COUNT] = {
 	[STRATEGY_DECIDE] = "decisions are the device's",
 	[STRATEGY_OVERLAP] = "copies are of pinned memory",
 	[STRATEGY_PINNED] = "copies are of pinned memory",
+	[STRATEGY_PREALLOCATE] = "calls that allocate or free are gone",
+	[STRATEGY_CONCURRENT] = "kernels share the GPU",
+	[STRATEGY_PERSISTENT] = "kernels are steps of one",
+	[STRATEGY_QUEUE] = "kernels are balanced",
 };
 
 static struct figure speedup_figure(double speedup)

@@ -42,6 +42,10 @@ PAIRS = [
     ("copy_overlap", "naive", "streamed", "copy_overlap"),
     ("copy_overlap", "pinned", "streamed", "copy_overlap"),
     ("copy_overlap", "naive", "pinned", "pageable_copy"),
+    ("graph_memory", "malloc", "stream_ordered", "allocation_in_loop"),
+    ("concurrent_kernels", "naive", "streams", "underfilled_gpu"),
+    ("graph_forkjoin", "naive", "streams", "underfilled_gpu"),
+    ("work_queue", "naive.sampled", "warp_queue", "sm_imbalance"),
     ("graph_pipeline", "stream", "graph", "launch_bound_graph"),
     ("graph_large", "naive", "graph", "launch_bound_graph"),
     ("work_queue_mild", "naive", "queue", "launch_bound_graph"),
@@ -113,7 +117,7 @@ def times(ratio):
 
 def main():
     untraced = medians()
-    layout = "{:21} {:8} {:12} {:19} {:>9} {:>14} {:>8} {:>8} {:>7} {}"
+    layout = "{:21} {:13} {:14} {:19} {:>9} {:>14} {:>8} {:>8} {:>7} {}"
     print(
         layout.format(
             *("workload before after advice predicted interval recorded measured error".split()),
@@ -128,9 +132,8 @@ def main():
             advice,
         )
         predicted, low, high = result["predicted"], result["low"], result["high"]
-        measured = None
-        if (workload, before) in untraced and (workload, after) in untraced:
-            measured = untraced[workload, before] / untraced[workload, after]
+        ends = (workload, before.split(".")[0]), (workload, after)
+        measured = untraced[ends[0]] / untraced[ends[1]] if set(ends) <= set(untraced) else None
         truth = measured or result["measured"]
         # no advice is a prediction, too: that nothing is to be gained, or something lost
         error = (predicted or min(1, truth)) / truth - 1
@@ -145,7 +148,7 @@ def main():
                 advice,
                 times(predicted),
                 f"{low:.2f} .. {high:.2f}" if predicted else "no advice",
-                times(result["measured"]),
+                "-" if "." in before else times(result["measured"]),  # sampled for a shorter run
                 times(measured),
                 f"{100 * error:+.1f}%",
                 "yes" if is_inside else "no",

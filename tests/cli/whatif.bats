@@ -59,11 +59,40 @@ failed() {
 }
 
 @test "the first strategy that changes a loop owns it" {
-	whatif "$recordings/graph_chain.naive" --fewer-waits --graph
-	holds "[part['strategy'] for part in j['strategies']] == ['remove_syncs', 'cuda_graph']"
-	holds "s['remove_syncs']['refusal'] is None and s['remove_syncs']['changed'] > 100"
+	whatif "$recordings/graph_forkjoin.naive" --streams --graph
+	holds "[part['strategy'] for part in j['strategies']] == ['concurrent_kernels', 'cuda_graph']"
+	holds "s['concurrent_kernels']['refusal'] is None and s['concurrent_kernels']['changed'] > 900"
 	holds "'changed by a strategy before it' in s['cuda_graph']['refusal']"
-	holds "j['speedup'] == s['remove_syncs']['speedup'] < s['cuda_graph']['speedup']"
+	holds "j['speedup'] == s['concurrent_kernels']['speedup'] > s['cuda_graph']['speedup'] > 1"
+}
+
+@test "what only drops calls leaves the loop to those after it" {
+	whatif "$recordings/graph_memory.malloc" --preallocate --graph
+	holds "s['preallocate']['refusal'] is None and s['preallocate']['changed'] == 788"
+	holds "s['cuda_graph']['refusal'] is None and s['cuda_graph']['loops'] == 1"
+	holds "j['speedup'] > s['preallocate']['speedup'] * s['cuda_graph']['speedup']" # it was in the way of graphs
+	whatif "$recordings/graph_chain.naive" --fewer-waits --graph
+	holds "s['cuda_graph']['speedup'] * 0.99 < j['speedup'] < s['cuda_graph']['speedup'] * 1.01"
+}
+
+@test "how far kernels need each other nobody knows: the interval goes down to two at a time" {
+	whatif "$recordings/concurrent_kernels.naive" --streams
+	holds "1.5 < j['low'] < 2 and 5 < j['speedup'] < j['high'] < 8"
+}
+
+@test "a queue takes away what SMs wait for the busiest one, and half of it at the low end" {
+	whatif "$recordings/work_queue.naive.sampled" --range run --queue
+	holds "s['dynamic_queue']['changed'] == 6"
+	holds "j['place']['low'] < 1.6 < 3 < j['place']['speedup'] < 3.5"
+	whatif "$recordings/work_queue.naive" --queue
+	holds "'no kernel was sampled' in s['dynamic_queue']['refusal'] and j['speedup'] is None"
+}
+
+@test "a loop of short kernels gains as one kernel, too" {
+	whatif "$recordings/persistent.naive" --persistent
+	holds "s['persistent_kernel']['changed'] == 398 and 1.2 < j['speedup'] < 1.6"
+	whatif "$recordings/graph_chain.naive" --persistent
+	holds "'more than kernels' in s['persistent_kernel']['refusal']"
 }
 
 @test "a strategy that is given twice keeps its first place" {

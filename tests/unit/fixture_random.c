@@ -254,9 +254,11 @@ static enum call_change some_change(struct random *random, const struct model *m
 							    : CALL_KEPT;
 	}
 	if (*has_graph && what < 6)
-		return what < 2 ? CALL_IN_BODY : CALL_IN_GRAPH;
+		return what == 0 ? CALL_IN_KERNEL : what == 1 ? CALL_IN_BODY : CALL_IN_GRAPH;
 	*has_graph = what == 9;
-	return what == 9 ? CALL_AS_GRAPH : what == 8 ? CALL_MADE_ASYNC : CALL_KEPT;
+	return what == 9   ? (random_hits(random, 30) ? CALL_AS_UPDATED : CALL_AS_GRAPH)
+	       : what == 8 ? CALL_MADE_ASYNC
+			   : CALL_KEPT;
 }
 
 struct change random_change(uint64_t seed, const struct model *model, bool with_lanes)
@@ -268,10 +270,11 @@ struct change random_change(uint64_t seed, const struct model *model, bool with_
 	int rc = change_begin(&change, model, true);
 
 	if (rc == 0 && with_lanes)
-		rc = change_begin_lanes(&change, model);
+		rc = change_begin_lanes(&change, model, 3);
 	if (rc < 0)
 		abort();
 	change.decision_ns = 900;
+	change.update_ns = 800;
 	for (size_t i = 0; i < profile->call_count; i++)
 		change.calls[i] = (uint8_t)some_change(&random, model, i,
 						       &has_graph[profile->calls[i].thread]);
@@ -280,8 +283,12 @@ struct change random_change(uint64_t seed, const struct model *model, bool with_
 			change.op_ns[i] = (int64_t)random_below(&random, 50000);
 		if (random_hits(&random, 5))
 			change.op_ns[i] = OP_GONE;
-		if (with_lanes && profile->ops[i].call != PROFILE_NONE && random_hits(&random, 50))
-			change.lanes[i] = (uint32_t)random_below(&random, change.lane_count);
+		if (!with_lanes || profile->ops[i].call == PROFILE_NONE || random_hits(&random, 50))
+			continue;
+		change.lanes[i] = (uint32_t)random_below(&random, change.lane_count);
+		if (random_hits(&random, 20))
+			change.lanes[i] |= LANE_JOINED;
+		change.fill[i] = (uint8_t)random_below(&random, 101);
 	}
 	return change;
 }

@@ -123,7 +123,7 @@ static struct loop loop_with(const char *usual, int iteration, const char *other
 					  .iteration_count = ITERATIONS,
 					  .period = strlen(usual)};
 	assert_int_equal(change_begin(&loop.change, loop.model, true), 0);
-	assert_int_equal(change_begin_lanes(&loop.change, loop.model), 0);
+	assert_int_equal(change_begin_lanes(&loop.change, loop.model, 3), 0);
 	return loop;
 }
 
@@ -144,8 +144,9 @@ static void done(struct loop *loop)
 static void expect_calls(const struct loop *loop, int iteration, const char *expected)
 {
 	static const char letters[] = {
-		[CALL_KEPT] = '.',     [CALL_DROPPED] = 'd', [CALL_AS_GRAPH] = 'G',
-		[CALL_IN_GRAPH] = 'n', [CALL_IN_BODY] = 'b', [CALL_MADE_ASYNC] = 'a'};
+		[CALL_KEPT] = '.',	 [CALL_DROPPED] = 'd',	 [CALL_AS_GRAPH] = 'G',
+		[CALL_AS_UPDATED] = 'U', [CALL_IN_GRAPH] = 'n',	 [CALL_IN_BODY] = 'b',
+		[CALL_IN_KERNEL] = 'b',	 [CALL_MADE_ASYNC] = 'a'};
 	char found[32] = "";
 
 	for (uint32_t i = loop->iterations[iteration]; i < loop->iterations[iteration + 1]; i++)
@@ -210,6 +211,23 @@ static enum refusal to_graph(struct loop *loop, uint64_t *nodes)
 {
 	loop->sequence.iterations = loop->iterations;
 	return change_to_graph(&loop->change, loop->model, &loop->sequence, nodes);
+}
+
+/* Nine of ten launches may have other sizes: more need an update each time. */
+static void test_updated_graph(void **state)
+{
+	struct loop loop = loop_of("kkw");
+	uint64_t nodes;
+
+	(void)state;
+	loop.sequence.regularity = 1;
+	loop.sequence.exactness = 0.89;
+	assert_int_equal(to_graph(&loop, &nodes), REFUSED_NONE);
+	expect_calls(&loop, 1, "Und");
+	loop.sequence.exactness = 0.9;
+	assert_int_equal(to_graph(&loop, &nodes), REFUSED_NONE);
+	expect_calls(&loop, 1, "Gnd");
+	done(&loop);
 }
 
 static void expect_graph_refused(const char *usual, enum refusal refusal)
@@ -448,7 +466,7 @@ static void test_pinned(void **state)
 	for (size_t i = 0; i < loop.b->profile.op_count; i++) {
 		const struct profile_copy *what = &loop.b->copies[loop.b->ops[i].detail];
 
-		assert_int_equal(loop.change.op_ns[i], what->src_memory == PAGEABLE ? 10000 : -1);
+		assert_int_equal(loop.change.op_ns[i], what->src_memory == PAGEABLE ? 10001 : -1);
 	}
 	done(&loop);
 }
@@ -494,6 +512,158 @@ static void test_texts(void **state)
 		assert_true(strlen(refusal_text((enum refusal)i)) > 10);
 }
 
+/* ---- allocations ---- */
+
+static size_t drop_allocations(struct loop *loop)
+{
+	loop->sequence.iterations = loop->iterations;
+	return change_drop_allocations(&loop->change, loop->model, &loop->sequence);
+}
+
+/* The wait before an allocation goes with it, another one stays. */
+static void test_allocations(void **state)
+{
+	struct loop loop = loop_of("mkwewm");
+
+	(void)state;
+	assert_int_equal(drop_allocations(&loop), 2 * ITERATIONS);
+	for (int i = 0; i < ITERATIONS - 1; i++)
+		expect_calls(&loop, i, "d...dd");
+	expect_calls(&loop, ITERATIONS - 1, "d....d"); /* the last wait of all stays */
+	done(&loop);
+}
+
+/* What is dropped is no longer in the way of a graph. */
+static void test_graph_without_allocations(void **state)
+{
+	struct loop loop = loop_of("kmkw");
+	uint64_t nodes;
+
+	(void)state;
+	assert_int_equal(to_graph(&loop, &nodes), REFUSED_ALLOCATES);
+	assert_int_equal(drop_allocations(&loop), ITERATIONS);
+	assert_int_equal(to_graph(&loop, &nodes), REFUSED_NONE);
+	expect_calls(&loop, 1, "Gnnd");
+	done(&loop);
+}
+
+/* ---- kernels side by side ---- */
+
+static enum refusal to_concurrent(struct loop *loop, uint64_t *kernel_count)
+{
+	loop->sequence.iterations = loop->iterations;
+	return change_to_concurrent(&loop->change, loop->model, &loop->sequence, kernel_count);
+}
+
+/* One block on four SMs: a little over a quarter.  The first of an iteration, a copy, and what follows it wait. */
+static void test_concurrent(void **state)
+{
+	struct loop loop = loop_of("kkikk");
+	static const bool is_joined[] = {true, false, true, true, false};
+	uint64_t kernel_count;
+
+	(void)state;
+	loop.b->devices[0].sm_count = 4;
+	assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_NONE);
+	assert_int_equal(kernel_count, 4 * ITERATIONS);
+	for (size_t i = 0; i < loop.b->profile.op_count; i++) {
+		bool is_copy = i % 5 == 2;
+
+		assert_int_equal(loop.change.lanes[i] & ~LANE_JOINED, i % 3);
+		assert_int_equal(loop.change.lanes[i] & LANE_JOINED ? 1 : 0, is_joined[i % 5]);
+		assert_int_equal(loop.change.fill[i], is_copy ? 100 : 26);
+	}
+	expect_calls(&loop, 1, ".....");
+	done(&loop);
+}
+
+/* In a loop of one kernel only waits part them. */
+static void test_concurrent_in_series(void **state)
+{
+	struct loop loop = loop_with("k", 3, "kw");
+	uint64_t kernel_count;
+
+	(void)state;
+	loop.b->devices[0].sm_count = 4;
+	assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_NONE);
+	for (size_t i = 0; i < loop.b->profile.op_count; i++)
+		assert_int_equal(loop.change.lanes[i] & LANE_JOINED ? 1 : 0, i == 0 || i == 4);
+	done(&loop);
+}
+
+static void test_concurrent_refusals(void **state)
+{
+	struct loop full = loop_of("kk"), graphs = loop_of("gk");
+	uint64_t kernel_count;
+
+	(void)state;
+	full.b->devices[0].sm_count = 1;
+	assert_int_equal(to_concurrent(&full, &kernel_count), REFUSED_FULL_GPU);
+	expect_nothing_changed(&full);
+	graphs.b->devices[0].sm_count = 4;
+	assert_int_equal(to_concurrent(&graphs, &kernel_count), REFUSED_HAS_GRAPHS);
+	expect_nothing_changed(&graphs);
+	done(&full);
+	done(&graphs);
+}
+
+/* ---- one persistent kernel ---- */
+
+static enum refusal to_persistent(struct loop *loop, uint32_t blocks_per_sm, uint64_t *kernel_count)
+{
+	struct profile_device *device = &loop->b->devices[0];
+
+	device->sm_count = 1;
+	device->max_warps_per_sm = 64;
+	device->max_blocks_per_sm = blocks_per_sm;
+	device->max_registers_per_sm = device->max_shared_bytes_per_sm = 1 << 16;
+	loop->sequence.iterations = loop->iterations;
+	return change_to_persistent(&loop->change, loop->model, &loop->sequence, kernel_count);
+}
+
+static void expect_not_persistent(const char *usual, uint32_t blocks_per_sm, enum refusal refusal)
+{
+	struct loop loop = loop_of(usual);
+	uint64_t kernel_count;
+
+	assert_int_equal(to_persistent(&loop, blocks_per_sm, &kernel_count), refusal);
+	expect_nothing_changed(&loop);
+	done(&loop);
+}
+
+static void test_persistent(void **state)
+{
+	struct loop loop = loop_of("kek");
+	uint64_t kernel_count;
+
+	(void)state;
+	assert_int_equal(to_persistent(&loop, 8, &kernel_count), REFUSED_NONE);
+	assert_int_equal(kernel_count, 2 * ITERATIONS);
+	expect_calls(&loop, 0, "Gbb");
+	expect_calls(&loop, 1, "bbb");
+	done(&loop);
+	expect_not_persistent("kik", 8, REFUSED_NOT_KERNELS);
+	expect_not_persistent("kwk", 8, REFUSED_NOT_KERNELS);
+	expect_not_persistent("kmk", 8, REFUSED_ALLOCATES);
+	expect_not_persistent("gk", 8, REFUSED_HAS_GRAPHS);
+	expect_not_persistent("kk", 0, REFUSED_NOT_RESIDENT);
+}
+
+/* ---- a queue of work items ---- */
+
+static void test_balanced(void **state)
+{
+	struct loop loop = loop_of("ki");
+
+	(void)state;
+	assert_int_equal(change_to_balanced(&loop.change, loop.model, 0, 1, 0.3), 0);
+	expect_nothing_changed(&loop);
+	assert_int_equal(change_to_balanced(&loop.change, loop.model, 0, 0, 0.3), ITERATIONS);
+	for (size_t i = 0; i < loop.b->profile.op_count; i++)
+		assert_int_equal(loop.change.op_ns[i], i % 2 ? -1 : 31);
+	done(&loop);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -507,6 +677,7 @@ int main(void)
 		SENTENCE("waits for what is copied to the host stay", test_keep_waits_for_reads),
 		SENTENCE("without waits there is none to drop", test_no_waits),
 		SENTENCE("an iteration becomes a graph, without its wait", test_graph),
+		SENTENCE("a loop whose sizes vary is a graph that is updated", test_updated_graph),
 		SENTENCE("a graph takes waits in, and stops before one for a result",
 			 test_graph_waits),
 		SENTENCE("a wait that is not in every iteration stays", test_unusual_wait),
@@ -526,6 +697,16 @@ int main(void)
 		SENTENCE("pinning that makes nothing faster changes nothing",
 			 test_no_faster_pinned),
 		SENTENCE("each direction has its own rate", test_pinned_to_host),
+		SENTENCE("allocations of a loop go with the waits for them", test_allocations),
+		SENTENCE("without its allocations a loop can be a graph",
+			 test_graph_without_allocations),
+		SENTENCE("kernels of an iteration share the GPU, and copies stand between them",
+			 test_concurrent),
+		SENTENCE("kernels of a loop of one are parted by waits", test_concurrent_in_series),
+		SENTENCE("kernels that fill the GPU, and graphs, are refused",
+			 test_concurrent_refusals),
+		SENTENCE("a loop of kernels that fit becomes one that stays", test_persistent),
+		SENTENCE("launches of one kernel take a share of their time", test_balanced),
 		SENTENCE("every refusal can be told", test_texts),
 	};
 

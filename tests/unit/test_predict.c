@@ -17,19 +17,13 @@ static struct ceilings *ceilings_of(double spread)
 	static const struct {
 		enum ceiling_id id;
 		double value;
-	} rows[] = {{CEILING_launch_call, 2000},
-		    {CEILING_launch_to_start, 5000},
-		    {CEILING_synchronize, 5000},
-		    {CEILING_graph_launch, 4000},
-		    {CEILING_graph_to_start, 6000},
-		    {CEILING_kernel_gap, 1000},
-		    {CEILING_graph_node_gap, 700},
-		    {CEILING_graph_gap, 1200},
-		    {CEILING_conditional_iteration, 1600},
-		    {CEILING_graph_node, 700},
-		    {CEILING_event_wait, 1500},
-		    {CEILING_h2d_pinned, 50e9},
-		    {CEILING_d2h_pinned, 50e9}};
+	} rows[] = {{CEILING_launch_call, 2000},    {CEILING_launch_to_start, 5000},
+		    {CEILING_synchronize, 5000},    {CEILING_graph_launch, 4000},
+		    {CEILING_graph_to_start, 6000}, {CEILING_kernel_gap, 1000},
+		    {CEILING_graph_node_gap, 700},  {CEILING_graph_gap, 1200},
+		    {CEILING_grid_barrier, 1300},   {CEILING_conditional_iteration, 1600},
+		    {CEILING_graph_node, 700},	    {CEILING_event_wait, 1500},
+		    {CEILING_h2d_pinned, 50e9},	    {CEILING_d2h_pinned, 50e9}};
 	struct ceilings *ceilings = calloc(1, sizeof(*ceilings));
 
 	assert_non_null(ceilings);

@@ -111,7 +111,7 @@ static void test_no_change(void **state)
 		struct change nothing;
 
 		assert_int_equal(change_begin(&nothing, none.model, true), 0);
-		assert_int_equal(change_begin_lanes(&nothing, none.model), 0);
+		assert_int_equal(change_begin_lanes(&nothing, none.model, 3), 0);
 		for (int i = 0; i < 2; i++) {
 			const struct costs *costs = i ? &random_costs : NULL;
 			struct replay same = {0};
@@ -163,7 +163,8 @@ static void check_op(struct check *check, uint32_t op)
 {
 	const struct replay *replay = &check->it->replay;
 	const struct model *model = check->it->model;
-	uint32_t lane = check->change->lanes ? check->change->lanes[op] : PROFILE_NONE;
+	uint32_t said = check->change->lanes ? check->change->lanes[op] : PROFILE_NONE;
+	uint32_t lane = said == PROFILE_NONE ? said : said & ~LANE_JOINED;
 	uint32_t before = lane == PROFILE_NONE ? model->before[op] : check->lane_tails[lane];
 	int64_t op_ns = check->change->op_ns[op];
 
@@ -171,6 +172,9 @@ static void check_op(struct check *check, uint32_t op)
 		expect_after(check, op, replay->op_end_ns[before], "what is before it");
 	if (model->other[op] != PROFILE_NONE)
 		expect_after(check, op, replay->op_end_ns[model->other[op]], "another stream's");
+	for (int i = 0; i < 3 && said != PROFILE_NONE && said & LANE_JOINED; i++)
+		if (check->lane_tails[i] != PROFILE_NONE)
+			expect_after(check, op, replay->op_end_ns[check->lane_tails[i]], "a lane");
 	if (lane != PROFILE_NONE)
 		check->lane_tails[lane] = op;
 	expect_length(check, op, op_ns);
@@ -182,9 +186,9 @@ static int64_t submitted_ns(struct check *check, uint32_t call)
 	int64_t *graph_start_ns = &check->graph_start_ns[check->it->profile->calls[call].thread];
 	uint8_t what = check->change->calls[call];
 
-	if (what == CALL_AS_GRAPH)
+	if (what == CALL_AS_GRAPH || what == CALL_AS_UPDATED)
 		*graph_start_ns = check->it->replay.call_start_ns[call];
-	return what == CALL_IN_GRAPH || what == CALL_IN_BODY
+	return what == CALL_IN_GRAPH || what == CALL_IN_BODY || what == CALL_IN_KERNEL
 		       ? *graph_start_ns
 		       : check->it->replay.call_start_ns[call];
 }
@@ -242,26 +246,57 @@ static void test_order_without_change(void **state)
 	}
 }
 
-/* One kernel, or one copy in each direction, at a time, as they were submitted. */
+/* Of operations in lanes, those that were submitted before and run when this one starts take so much of it. */
+struct engine_load {
+	int64_t last_start_ns[3];
+	size_t count;
+	struct {
+		int64_t end_ns;
+		int engine;
+		unsigned int fill;
+	} items[1000];
+};
+
+static unsigned int load_at(const struct engine_load *load, int engine, int64_t moment_ns)
+{
+	unsigned int sum = 0;
+
+	for (size_t i = 0; i < load->count; i++)
+		if (load->items[i].engine == engine && load->items[i].end_ns > moment_ns)
+			sum += load->items[i].fill;
+	return sum;
+}
+
+/* One copy in each direction at a time, and as many kernels as fill the GPU, as they were submitted. */
 static void expect_engines(const struct replayed *it, const struct change *change, uint64_t seed)
 {
 	const struct submitted *submitted = &it->model->submitted;
-	int64_t end_ns[3] = {INT64_MIN, INT64_MIN, INT64_MIN};
+	struct engine_load load = {.last_start_ns = {INT64_MIN, INT64_MIN, INT64_MIN}};
 
 	for (size_t i = 0; change->lanes && i < it->profile->call_count; i++)
 		for (uint32_t j = submitted->first[it->model->order[i]];
 		     j < submitted->first[it->model->order[i] + 1]; j++) {
 			uint32_t index = submitted->ops[j];
 			const struct profile_op *op = &it->profile->ops[index];
+			int64_t start_ns = it->replay.op_start_ns[index];
 			int engine = op->kind != OP_COPY			 ? 0
 				     : it->profile->copies[op->detail].kind == 2 ? 1
 										 : 2;
+			unsigned int fill =
+				engine == 0 && change->fill[index] ? change->fill[index] : 100;
 
 			if (change->lanes[index] == PROFILE_NONE)
 				continue;
-			if (it->replay.op_start_ns[index] < end_ns[engine])
-				fail_msg("seed %d: two at a time in an engine", (int)seed);
-			end_ns[engine] = it->replay.op_end_ns[index];
+			if (start_ns < load.last_start_ns[engine])
+				fail_msg("seed %d: overtakes in an engine", (int)seed);
+			if (it->replay.op_end_ns[index] > start_ns &&
+			    load_at(&load, engine, start_ns) + fill > 100)
+				fail_msg("seed %d: too many at a time in an engine", (int)seed);
+			load.last_start_ns[engine] = start_ns;
+			assert_true(load.count < 1000);
+			load.items[load.count].engine = engine;
+			load.items[load.count].fill = fill;
+			load.items[load.count++].end_ns = it->replay.op_end_ns[index];
 		}
 }
 
@@ -580,6 +615,22 @@ static void test_graph(void **state)
 	replayed_free(&it);
 }
 
+/* The host updates the graph before it launches it. */
+static void test_updated_graph(void **state)
+{
+	static const uint8_t calls[] = {CALL_AS_UPDATED, CALL_IN_GRAPH, CALL_IN_GRAPH, CALL_KEPT};
+	struct replayed it = loop(3);
+	struct change change = same_every_time(&it, calls, 4);
+
+	(void)state;
+	change.update_ns = 800;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[0], 800 + 6000);
+	assert_int_equal(it.replay.call_end_ns[0], 800 + 4000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
 static void test_queued_graphs(void **state)
 {
 	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH, CALL_DROPPED};
@@ -708,7 +759,7 @@ static void test_lanes(void **state)
 				 (const uint8_t[]){CALL_MADE_ASYNC, CALL_MADE_ASYNC,
 						   CALL_MADE_ASYNC, CALL_DROPPED},
 				 4);
-	assert_int_equal(change_begin_lanes(&change, it.model), 0);
+	assert_int_equal(change_begin_lanes(&change, it.model, 3), 0);
 	for (size_t i = 0; i < it.profile->op_count; i++)
 		change.lanes[i] = (uint32_t)(i / 3 % 3);
 	replayed_run(&it, &change, &random_costs);
@@ -720,6 +771,30 @@ static void test_lanes(void **state)
 	for (size_t i = 3; i < it.profile->op_count; i++)
 		assert_int_equal(it.replay.op_start_ns[i] - it.replay.op_start_ns[i - 3], 101000);
 	assert_int_equal(wall_ns(&it), 8 * 101000 + 302000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* Launches of one loop in three lanes, each kernel 40% of the GPU: two at a time, and a third lane waits.  The last
+ * one waits for all. */
+static void test_fill(void **state)
+{
+	struct replayed it = loop(4);
+	struct change change;
+
+	(void)state;
+	assert_int_equal(change_begin(&change, it.model, true), 0);
+	assert_int_equal(change_begin_lanes(&change, it.model, 3), 0);
+	for (uint32_t i = 0; i < 4; i++) {
+		change.lanes[i] = i % 3 | (i == 3 ? LANE_JOINED : 0);
+		change.fill[i] = 40;
+	}
+	replayed_run(&it, &change, &random_costs);
+	/* launched every 3250 ns */
+	assert_int_equal(it.replay.op_start_ns[0], 4250);
+	assert_int_equal(it.replay.op_start_ns[1], 4250 + 3250);
+	assert_int_equal(it.replay.op_start_ns[2], it.replay.op_end_ns[0] + 1000);
+	assert_int_equal(it.replay.op_start_ns[3], it.replay.op_end_ns[2] + 1000);
 	change_free(&change);
 	replayed_free(&it);
 }
@@ -822,6 +897,8 @@ int main(void)
 		SENTENCE("a kernel after a graph follows its last node", test_after_graph),
 		SENTENCE("the body of a decision follows it without copy and wait", test_body),
 		SENTENCE("a body of several nodes is decided once", test_body_of_nodes),
+		SENTENCE("a graph that is updated is launched that much later", test_updated_graph),
+		SENTENCE("kernels in lanes run side by side as far as they fit", test_fill),
 		SENTENCE("copies in, kernels and copies out of three lanes run side by side",
 			 test_lanes),
 		SENTENCE("nodes come closer by what recording added", test_untraced_nodes),

@@ -3,8 +3,8 @@
  *
  * cudaMalloc and cudaFree wait for the GPU and keep it waiting.  Fires when the GPU
  * is idle for more than 10% of wall time inside such calls and there are at least 50
- * of them.  How long a stream-ordered allocation takes is no ceiling yet, so nothing
- * is predicted.
+ * of them.  What is predicted is a loop without them: how long an allocation in
+ * stream order takes is no ceiling yet.
  */
 #include "advice/rules/rules.h"
 
@@ -55,6 +55,8 @@ const struct rule rule_allocation_in_loop = {
 	.pattern = "cudaMallocAsync(&scratch, bytes, stream); /* in place of cudaMalloc */\n"
 		   "kernel<<<grid, block, 0, stream>>>(scratch);\n"
 		   "cudaFreeAsync(scratch, stream);",
+	.what_if = what_if_preallocated,
+	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.say = say,

@@ -4,51 +4,22 @@
  * Blocks with more to do than others keep one SM busy while the rest drains.  A
  * queue from which resident blocks take the next item evens that out.  Samples say
  * how long each SM was active, not how long the longest item takes, which a queue
- * cannot shorten: so the time at stake is an upper bound and nothing is predicted.
+ * cannot shorten: that none takes long is what the prediction supposes.
  *
- * Fires for a kernel of at least two blocks for each SM, whose SMs are active
- * for less than 70% of the busiest one's time, and that drains for at least 30% of
- * its life, when that is more than 10% of wall time.
+ * Fires for a kernel that imbalance.h says is out of balance, when that is more than
+ * 10% of wall time.
  */
 #include "advice/rules/rules.h"
 
-#include "analysis/occupancy.h"
+#include "advice/imbalance.h"
 #include "base/format.h"
 
-#define MOST_BALANCE 0.7
-#define LEAST_TAIL 0.3
 #define AT_STAKE_RATIO 0.10
-#define LEAST_BLOCKS_PER_SM 2
-
-/* All launches of a kernel; NULL when the statistics have none. */
-static const struct kernel_statistics *statistics_of(const struct facts *facts, uint32_t kernel)
-{
-	const struct statistics *statistics = facts->report->statistics;
-	const struct profile *profile = facts->report->profile;
-
-	for (size_t i = 0; i < statistics->kernel_count; i++)
-		if (profile->signatures[statistics->kernels[i].signature].kernel == kernel)
-			return &statistics->kernels[i];
-	return NULL;
-}
-
-/* Whether there are enough blocks for all SMs to have the same. */
-static bool has_enough_blocks(const struct facts *facts, uint32_t kernel)
-{
-	const struct kernel_statistics *all = statistics_of(facts, kernel);
-	const struct profile *profile = facts->report->profile;
-	struct occupancy occupancy;
-
-	return all &&
-	       occupancy_of(&occupancy, &profile->devices[all->device],
-			    &profile->signatures[all->signature]) &&
-	       occupancy.waves * occupancy.blocks_per_sm >= LEAST_BLOCKS_PER_SM;
-}
 
 /* Of all its launches, also those that were not sampled: what a perfect balance would save. */
 static double at_stake_ns(const struct facts *facts, const struct sm_activity_kernel *kernel)
 {
-	const struct kernel_statistics *all = statistics_of(facts, kernel->kernel);
+	const struct kernel_statistics *all = imbalance_statistics(facts->report, kernel->kernel);
 
 	return all ? (double)all->time.total_ns * (1 - kernel->sms / kernel->busiest_sm) : 0;
 }
@@ -62,9 +33,7 @@ static const struct sm_activity_kernel *worst(const struct facts *facts)
 	for (size_t i = 0; activity && i < activity->kernel_count; i++) {
 		const struct sm_activity_kernel *kernel = &activity->kernels[i];
 
-		if (kernel->busiest_sm > 0 && kernel->sms < MOST_BALANCE * kernel->busiest_sm &&
-		    (double)kernel->tail_ns >= LEAST_TAIL * (double)kernel->span_ns &&
-		    has_enough_blocks(facts, kernel->kernel) &&
+		if (imbalance_is_there(facts->report, kernel) &&
 		    (!found || at_stake_ns(facts, kernel) > at_stake_ns(facts, found)))
 			found = kernel;
 	}
@@ -87,7 +56,6 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 	int rc;
 
 	(void)device;
-	(void)what_if;
 	format_kernel_name(name, sizeof(name), facts->report->profile->kernel_names[kernel->kernel],
 			   sizeof(name) - 1);
 	rc = advice_say(item, "%s: an SM is active for %.0f%% of its life, the busiest for %.0f%%",
@@ -95,6 +63,9 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 	if (rc == 0)
 		rc = advice_say(item, "SMs drain for %.0f%% of it",
 				100 * (double)kernel->tail_ns / (double)kernel->span_ns);
+	if (rc == 0 && what_if)
+		rc = advice_say(item, "supposed: no item takes long, and taking one costs "
+				      "nothing; at the low end half of the imbalance stays");
 	return rc;
 }
 
@@ -124,6 +95,8 @@ const struct rule rule_sm_imbalance = {
 		   "    work(item);\n"
 		   "    __syncthreads();\n"
 		   "}",
+	.what_if = what_if_queued,
+	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.say = say,

@@ -2,9 +2,8 @@
  * underfilled_gpu.c - kernels whose blocks leave most of the GPU empty run one after the other.
  *
  * Where they do not need each other's results they could run side by side, in
- * several streams or as branches of a graph.  No recording tells whether they do,
- * so nothing is predicted; at stake is the time for which the empty part of the GPU
- * could have run others.
+ * several streams or as branches of a graph.  No recording tells whether they do:
+ * what is predicted supposes that they do not, and is told as such.
  *
  * Fires when at least 50 kernels of at least 5 us that fill less than half of the
  * GPU run alone and what they leave empty is more than 20% of wall time: shorter
@@ -77,13 +76,17 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 	       const struct what_if *what_if)
 {
 	struct small_kernels found = find(facts, device);
+	int rc = advice_say(item,
+			    "%s kernels of at least 5 us run alone for %s and fill %.0f%% of the "
+			    "GPU",
+			    format_count(found.count).text, format_ns(found.time_ns).text,
+			    100 * (1 - found.empty_ns / found.time_ns));
 
-	(void)what_if;
-	return advice_say(item,
-			  "%s kernels of at least 5 us run alone for %s and fill %.0f%% of the "
-			  "GPU",
-			  format_count(found.count).text, format_ns(found.time_ns).text,
-			  100 * (1 - found.empty_ns / found.time_ns));
+	if (rc == 0 && what_if)
+		rc = advice_say(item,
+				"supposed: kernels of an iteration need nothing from each other; "
+				"at the low end only two run at a time");
+	return rc;
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
@@ -106,6 +109,8 @@ const struct rule rule_underfilled_gpu = {
 		   "    kernel<<<grid, block, 0, streams[i % 8]>>>(part[i]);\n"
 		   "for (int i = 0; i < 8; i++)\n"
 		   "    cudaStreamSynchronize(streams[i]);",
+	.what_if = what_if_concurrent,
+	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.say = say,

@@ -1,0 +1,162 @@
+/* changes_ops.c - strategies that change operations rather than calls: how long they take, and what runs
+ * beside them. */
+#include "model/changes.h"
+
+#include "analysis/occupancy.h"
+
+#define COPY_TO_DEVICE 1 /* CUPTI_ACTIVITY_MEMCPY_KIND_HTOD */
+#define MEMORY_PAGEABLE 1
+
+/* ---- pinned memory ---- */
+
+size_t change_to_pinned(struct change *change, const struct model *model, size_t device,
+			double to_device, double to_host)
+{
+	const struct profile *profile = model->profile;
+	const struct profile_device *where = &profile->devices[device];
+	size_t changed_count = 0;
+
+	for (size_t i = where->first_op; i < where->first_op + where->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+		const struct profile_copy *copy;
+		double rate;
+
+		if (op->kind != OP_COPY || change->op_ns[i] >= 0)
+			continue;
+		copy = &profile->copies[op->detail];
+		if (copy->src_memory != MEMORY_PAGEABLE && copy->dst_memory != MEMORY_PAGEABLE)
+			continue;
+		rate = copy->kind == COPY_TO_DEVICE ? to_device : to_host;
+		if (rate <= 0 ||
+		    (double)copy->bytes / rate * 1e9 >= (double)(op->end_ns - op->start_ns))
+			continue;
+		change->op_ns[i] =
+			1 + (int64_t)((double)copy->bytes / rate * 1e9); /* never OP_GONE */
+		changed_count++;
+		/* an asynchronous copy of pageable memory returns after it was staged */
+		if (op->call != PROFILE_NONE && change->calls[op->call] == CALL_KEPT &&
+		    model->behaviour[op->call] == CALL_WORKS)
+			change->calls[op->call] = CALL_MADE_ASYNC;
+	}
+	return changed_count;
+}
+
+/* ---- kernels side by side ---- */
+
+/* Percent of the GPU's SMs that get a block of a kernel; 100 for all else. */
+static unsigned int fill_of(const struct profile *profile, const struct profile_op *op)
+{
+	const struct profile_signature *launch = &profile->signatures[op->detail];
+	uint32_t sm_count = profile->devices[op->device].sm_count;
+	double blocks = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+
+	if (op->kind != OP_KERNEL || !sm_count || blocks >= sm_count)
+		return 100;
+	return (unsigned int)(100 * blocks / sm_count) + 1;
+}
+
+/* Kernels in one lane after the other; what is no kernel, and the first one of an iteration, waits for all. */
+static void spread_call(struct change *change, const struct model *model, size_t call,
+			uint32_t *lane, bool *is_joined)
+{
+	const struct submitted *submitted = &model->submitted;
+
+	for (uint32_t i = submitted->first[call]; i < submitted->first[call + 1]; i++) {
+		uint32_t op = submitted->ops[i];
+		bool is_kernel = model->profile->ops[op].kind == OP_KERNEL;
+
+		change->lanes[op] = (*lane)++ % change->lane_count;
+		if (*is_joined || !is_kernel)
+			change->lanes[op] |= LANE_JOINED;
+		change->fill[op] = (uint8_t)fill_of(model->profile, &model->profile->ops[op]);
+		*is_joined = !is_kernel;
+	}
+}
+
+/* In a loop of one kernel nothing says what an iteration is: waits of the host part them. */
+enum refusal change_to_concurrent(struct change *change, const struct model *model,
+				  const struct sequence *sequence, uint64_t *kernel_count)
+{
+	size_t end = sequence->first_call + sequence->call_count, small_count = 0;
+	uint32_t lane = 0;
+	bool is_joined = true;
+
+	*kernel_count = 0;
+	for (size_t i = sequence->first_call; i < end; i++) {
+		if (model_call_class(model, i) == CALL_GRAPH_LAUNCH)
+			return REFUSED_HAS_GRAPHS;
+		for (uint32_t j = model->submitted.first[i]; j < model->submitted.first[i + 1];
+		     j++) {
+			const struct profile_op *op = &model->profile->ops[model->submitted.ops[j]];
+
+			small_count += fill_of(model->profile, op) <= 50;
+			*kernel_count += op->kind == OP_KERNEL;
+		}
+	}
+	if (!small_count)
+		return REFUSED_FULL_GPU;
+	for (size_t i = 0; i < sequence->iteration_count; i++) {
+		is_joined = is_joined || sequence->period > 1;
+		for (size_t j = sequence->iterations[i]; j < sequence->iterations[i + 1]; j++) {
+			spread_call(change, model, j, &lane, &is_joined);
+			is_joined = is_joined || model_call_class(model, j) == CALL_SYNC;
+		}
+	}
+	return REFUSED_NONE;
+}
+
+/* ---- one persistent kernel ---- */
+
+enum refusal change_to_persistent(struct change *change, const struct model *model,
+				  const struct sequence *sequence, uint64_t *kernel_count)
+{
+	size_t first = sequence->first_call, last = first + sequence->call_count;
+
+	while (last > first && !submitted_count(&model->submitted, last - 1))
+		last--;
+	*kernel_count = 0;
+	for (size_t i = first; i < last; i++) {
+		enum profile_call_class class = model_call_class(model, i);
+
+		if (class == CALL_GRAPH_LAUNCH || class == CALL_GRAPH_MANAGE)
+			return REFUSED_HAS_GRAPHS;
+		if (class == CALL_MEMORY)
+			return REFUSED_ALLOCATES;
+		if (class == CALL_SYNC || class == CALL_COPY)
+			return REFUSED_NOT_KERNELS;
+		for (uint32_t j = model->submitted.first[i]; j < model->submitted.first[i + 1];
+		     j++) {
+			const struct profile_op *op = &model->profile->ops[model->submitted.ops[j]];
+			struct occupancy occupancy;
+
+			if (!occupancy_of(&occupancy, &model->profile->devices[op->device],
+					  &model->profile->signatures[op->detail]) ||
+			    occupancy.waves > 1)
+				return REFUSED_NOT_RESIDENT;
+			++*kernel_count;
+		}
+	}
+	for (size_t i = first; i < last; i++)
+		change->calls[i] = i == first ? CALL_AS_GRAPH : CALL_IN_KERNEL;
+	return REFUSED_NONE;
+}
+
+/* ---- a queue of work items ---- */
+
+size_t change_to_balanced(struct change *change, const struct model *model, size_t device,
+			  uint32_t kernel, double share)
+{
+	const struct profile *profile = model->profile;
+	const struct profile_device *where = &profile->devices[device];
+	size_t changed_count = 0;
+
+	for (size_t i = where->first_op; i < where->first_op + where->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+
+		if (op->kind != OP_KERNEL || profile->signatures[op->detail].kernel != kernel)
+			continue;
+		change->op_ns[i] = 1 + (int64_t)(share * (double)(op->end_ns - op->start_ns));
+		changed_count++;
+	}
+	return changed_count;
+}
