@@ -1,4 +1,4 @@
-#include "advice/what_if.h"
+#include "advice/side_by_side.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -510,6 +510,27 @@ int what_if_alone(struct what_if *out, enum strategy strategy, const struct what
 	int rc = what_if_together(&prediction, out, &strategy, 1, all, device);
 
 	out->prediction = prediction;
+	return rc;
+}
+
+int what_if_side_by_side(struct side_by_side *out, const enum strategy *strategies, size_t count,
+			 const struct what_ifs *all, size_t device, int64_t from_ns, int64_t to_ns)
+{
+	struct what_if part;
+	struct attempt attempt;
+	int rc = begin(&attempt, all, device, strategies, count);
+
+	*out = (struct side_by_side){0};
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = apply(&part, &attempt, &rows[strategies[i]]);
+	if (rc == 0 && attempt.place_count)
+		rc = side_by_side_replay(out, &(struct side_question){.all = all,
+								      .change = &attempt.change,
+								      .is_taken = attempt.is_taken,
+								      .device = device,
+								      .from_ns = from_ns,
+								      .to_ns = to_ns});
+	end(&attempt);
 	return rc;
 }
 
