@@ -9,15 +9,13 @@
 #include "output/strip_shapes.h"
 
 #define STRIP_COLUMNS 1000 /* a line that goes up and down within a pixel is a blot */
-#define LEGEND_NAME_LIMIT 34
-#define LEGEND_NAME_SIZE (4 * LEGEND_NAME_LIMIT + 1) /* UTF-8 */
 #define TITLE_NAME_LIMIT 40
 #define MARGIN_RATIO 0.03 /* of what is zoomed to, on both sides: where it begins has to be seen */
-#define GRAPH_CLASS (COLOUR_GRAPH - COLOUR_KERNEL)
 #define LEGEND_SIZE (COLOUR_END + 2)
 
 _Static_assert(GAP_CAUSE_COUNT <= RASTER_CLASSES, "a class for every cause of idle time");
-_Static_assert(GRAPH_CLASS < RASTER_CLASSES, "a class for every colour of a stream");
+_Static_assert(COLOUR_GRAPH - COLOUR_KERNEL < RASTER_CLASSES,
+	       "a class for every colour of a stream");
 
 struct painter {
 	const struct report *report;
@@ -41,18 +39,13 @@ static int add_op(struct painter *painter, const struct profile_op *op)
 	const struct profile *profile = painter->report->profile;
 	uint32_t row = chart_row_of_op(&painter->rows, profile, op);
 	struct raster *raster = row == PROFILE_NONE ? NULL : &painter->picture.items[row].raster;
-	const struct profile_signature *signature;
+	const char *name;
+	unsigned class_index;
 
 	if (!raster)
 		return 0;
-	if (op->kind == OP_GRAPH)
-		return raster_add(raster, op->start_ns, op->end_ns, GRAPH_CLASS, "graph");
-	if (op->kind != OP_KERNEL)
-		return raster_add(raster, op->start_ns, op->end_ns, 0, NULL);
-	signature = &profile->signatures[op->detail];
-	return raster_add(raster, op->start_ns, op->end_ns,
-			  painter->kernel_colours[signature->kernel] - COLOUR_KERNEL,
-			  signature->name);
+	class_index = chart_op_class(profile, painter->kernel_colours, op, &name);
+	return raster_add(raster, op->start_ns, op->end_ns, class_index, name);
 }
 
 static int add_range(struct painter *painter, const struct profile_range *range)
@@ -322,25 +315,6 @@ static void set_strip_note(struct chart_file *file, const struct painter *painte
 	chart_set_text(file, "strip_note", text);
 }
 
-static int set_kernel_legend(struct chart_file *file, int number, const struct painter *painter)
-{
-	const struct statistics *statistics = painter->report->statistics;
-	char name[LEGEND_NAME_SIZE];
-
-	for (int i = 0; i < CHART_KERNEL_COLOURS; i++) {
-		if (!painter->picture.colours_seen[COLOUR_KERNEL + i])
-			continue;
-		format_kernel_name(name, sizeof(name), statistics->kernels[i].name,
-				   LEGEND_NAME_LIMIT);
-		chart_set_legend(file, number++, COLOUR_KERNEL + i, name);
-	}
-	if (painter->picture.colours_seen[COLOUR_OTHER_KERNEL])
-		chart_set_legend(file, number++, COLOUR_OTHER_KERNEL, "other kernels");
-	if (painter->picture.colours_seen[COLOUR_GRAPH])
-		chart_set_legend(file, number++, COLOUR_GRAPH, "graph launch");
-	return number;
-}
-
 /* Only strips of two shades, and only in a picture: the others are explained by their labels. */
 static int set_strip_legend(struct chart_file *file, int number, const struct painter *painter)
 {
@@ -364,7 +338,8 @@ static void set_legends(struct chart_file *file, const struct painter *painter)
 		"array legend_text[%d]\narray legend_colour[%d]\narray legend_letter[%d]\n",
 		LEGEND_SIZE, LEGEND_SIZE, LEGEND_SIZE);
 	chart_set_legend(file, number, 0, "kernels");
-	after = set_kernel_legend(file, number + 1, painter);
+	after = chart_set_kernel_legend(file, number + 1, painter->report->statistics,
+					painter->picture.colours_seen);
 	number = after > number + 1 ? after : number;
 	chart_set_legend(file, number, 0, "samples");
 	after = set_strip_legend(file, number + 1, painter);
