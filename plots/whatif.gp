@@ -95,10 +95,10 @@ if (is_text) {
 	saved_middle = (saved_from + saved_to) / 2.
 	saved_room = (strlen(saved) / 2. + 1) * char_width * to / (right - left)
 	if (strlen(saved) > 0 && saved_middle - saved_room > saved_from + 0.01 * to) {
-		set style arrow 1 head filled size graph 0.006,20 linewidth 1 linecolor rgb quiet_colour
+		set style arrow 1 head filled size graph 0.006,20 linewidth 1 linecolor rgb quiet_colour front
 		set arrow 102 from saved_middle - saved_room,saved_y to saved_from,saved_y arrowstyle 1
 		set arrow 103 from saved_middle + saved_room,saved_y to saved_to,saved_y arrowstyle 1
-		set label 102 saved at saved_middle,saved_y center textcolor rgb text_colour noenhanced
+		set label 102 saved at saved_middle,saved_y center front textcolor rgb text_colour noenhanced
 	}
 	plot rows using (to / 2):1:(0):(to):($1 - 0.4):($1 + 0.4) with boxxyerror fillcolor rgb 0xF5F5F5 notitle, \
 	     spans using (($1 + $2) / 2):(($3 + $4) / 2):1:2:3:4:(palette[int($5)]) with boxxyerror fillcolor rgb variable notitle, \

@@ -357,18 +357,20 @@ static void tell_stretch(char *text, size_t size, const struct painter *painter)
 {
 	const struct stretch *stretch = &painter->sides->stretch;
 	const struct side *before = &painter->sides->before;
-	struct figure when = format_ns((double)(before->start_ns - before->run_start_ns));
-	char what[64];
+	char what[64], when[96];
 
 	count_stretch(what, sizeof(what), painter);
+	snprintf(when, sizeof(when),
+		 painter->picture.is_text ? "at %s" : "%s after the run's first GPU operation",
+		 format_ns((double)(before->start_ns - before->run_start_ns)).text);
 	if (stretch->iteration_count)
 		snprintf(text, size,
-			 "shown: iterations %s to %s of %s of the largest loop that changes, at %s",
+			 "shown: iterations %s to %s of %s of the largest loop that changes, %s",
 			 format_count(stretch->first_iteration).text,
 			 format_count(stretch->first_iteration + stretch->iteration_count - 1).text,
-			 format_count(stretch->loop_iteration_count).text, when.text);
+			 format_count(stretch->loop_iteration_count).text, when);
 	else
-		snprintf(text, size, "shown: the first %s of what changes, at %s", what, when.text);
+		snprintf(text, size, "shown: the first %s of what changes, %s", what, when);
 }
 
 /* "4.00x as fast (3.24x to 4.85x)" */
@@ -428,7 +430,7 @@ static void put_head(struct chart_file *file, const struct painter *painter, int
 
 static int write_heads(const struct painter *painter, const char *folder, struct err *err)
 {
-	char names[NAME_SIZE], what[64], text[512];
+	char names[NAME_SIZE], with[NAME_SIZE + 8] = "", what[64], text[512];
 	struct chart_file file;
 	int rc = chart_file_open(&file, folder, "heads.dat", err);
 
@@ -436,13 +438,15 @@ static int write_heads(const struct painter *painter, const char *folder, struct
 		return rc;
 	fputs("# top\tend of the stretch\tbottom\theading\n", file.stream);
 	name_strategies(names, sizeof(names), painter->scenario);
+	if (!painter->picture.is_text) /* there is no room; the title has them */
+		snprintf(with, sizeof(with), " with %s", names);
 	count_stretch(what, sizeof(what), painter);
 	for (int i = 0; i < 2; i++) {
 		const struct side *side = painter->halves[i].side;
 
-		snprintf(text, sizeof(text), "%s%s: %s%s in %s, GPU busy for %s of it",
-			 i ? "re-simulated, " : "recorded", i ? names : "", i ? "the same " : "",
-			 what, format_ns((double)length_ns(side)).text,
+		snprintf(text, sizeof(text), "%s%s: %s%s in %s, GPU busy %s",
+			 i ? "re-simulated" : "recorded", i ? with : "", i ? "the same " : "", what,
+			 format_ns((double)length_ns(side)).text,
 			 format_percent((double)busy_ns(painter, side), (double)length_ns(side))
 				 .text);
 		put_head(&file, painter, i, text);
