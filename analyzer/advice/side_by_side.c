@@ -5,6 +5,12 @@
 
 #include "base/array.h"
 
+/* change NULL: none. */
+static enum call_change change_of(const struct change *change, size_t call)
+{
+	return change && change->calls ? change->calls[call] : CALL_KEPT;
+}
+
 /* ---- which stretch ---- */
 
 static bool is_changed_op(const struct change *change, uint32_t op)
@@ -17,7 +23,7 @@ static bool is_changed_call(const struct side_question *question, size_t call)
 {
 	const struct submitted *submitted = &question->all->model->submitted;
 
-	if (question->change->calls[call] != CALL_KEPT)
+	if (change_of(question->change, call) != CALL_KEPT)
 		return true;
 	for (uint32_t i = submitted->first[call]; i < submitted->first[call + 1]; i++)
 		if (is_changed_op(question->change, submitted->ops[i]))
@@ -155,7 +161,7 @@ static bool is_meanwhile(const struct side *side, int64_t start_ns, int64_t end_
 
 static bool is_gone_call(const struct cut *cut, size_t call)
 {
-	uint8_t change = cut->change ? cut->change->calls[call] : CALL_KEPT;
+	enum call_change change = change_of(cut->change, call);
 
 	return change == CALL_DROPPED || change == CALL_IN_GRAPH || change == CALL_IN_BODY;
 }
@@ -164,7 +170,7 @@ static enum profile_call_class class_of(const struct cut *cut, size_t call)
 {
 	const struct profile *profile = cut->model->profile;
 
-	if (cut->change && cut->change->calls[call] == CALL_AS_GRAPH)
+	if (change_of(cut->change, call) == CALL_AS_GRAPH)
 		return CALL_GRAPH_LAUNCH;
 	return profile->call_names[profile->calls[call].name].call_class;
 }

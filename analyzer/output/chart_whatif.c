@@ -595,15 +595,19 @@ static int write_settings(const struct painter *painter, const char *folder, str
 
 static int write_nothing(const struct scenario *scenario, const char *folder, struct err *err)
 {
-	char text[1024];
+	char range[NAME_SIZE], text[1024];
 	struct chart_file file;
 	int rc = chart_file_open(&file, folder, "whatif.gp", err);
 
 	if (rc < 0)
 		return rc;
-	chart_set_text(&file, "chart_title",
-		       scenario->is_changed ? "nothing would change in this range"
-					    : "nothing would change");
+	if (scenario->is_changed && scenario->range) {
+		format_text(range, sizeof(range), scenario->range, RANGE_LIMIT);
+		snprintf(text, sizeof(text), "nothing would change in the range %s", range);
+	} else {
+		snprintf(text, sizeof(text), "nothing would change");
+	}
+	chart_set_text(&file, "chart_title", text);
 	tell_refusals(text, sizeof(text), scenario);
 	chart_set_text(&file, "chart_subtitle", scenario->is_changed ? "" : text);
 	chart_set_number(&file, "row_end", 0);
