@@ -4,7 +4,8 @@
 # end bottom heading) and rows (middle label) of both halves; to, unit, row_end, label_width,
 # cell_count, chart_note, height_note; saved (a text) from saved_from to saved_to at saved_y; of the
 # whole run, before and after, as shares of the longer one, run_end[], run_from[] and run_to[] (what
-# is shown), run_low and run_high of the one after, run_before and run_after (what it takes).  With a row_end of 0 there are the titles only.
+# is shown), run_low and run_high of the one after, run_before and run_after (what it takes).  With a row_end of 0 nothing changes, and reason[], so many
+# as reason_count, tell why.
 
 load plots.'/style.gp'
 
@@ -14,7 +15,7 @@ top = is_text ? 2 : 70
 bottom = top + row_end * row_height + is_text
 runs_top = bottom + (is_text ? 2 : 88)
 run_height = is_text ? 1 : 22
-legend_top = row_end > 0 ? runs_top + 2 * run_height + (is_text ? 1 : 18) : top
+legend_top = row_end > 0 ? runs_top + 2 * run_height + (is_text ? 1 : 18) : (is_text ? 1 : 42) + reason_count * line_height
 note_lines = row_end > 0 ? (strlen(chart_note) > 0) + (strlen(height_note) > 0) : 0
 height = legend_top + (legend_lines + note_lines) * line_height + (is_text ? 1 : 12)
 left = row_end == 0 ? 0 : is_text ? label_width + 2 : 24 + (label_width + 1.5) * char_width
@@ -22,6 +23,10 @@ right = row_end == 0 ? width : is_text ? left + cell_count : width - 28
 load plots.'/open.gp'
 
 if (row_end == 0) {
+	do for [i = 1:reason_count] {
+		reason_text = is_text ? fit(reason[i], width - 1) : reason[i]
+		set label 400+i reason_text at screen at_x(is_text ? 0 : 24),at_y((is_text ? 0.5 : 28) + i * line_height) left textcolor rgb quiet_colour noenhanced
+	}
 	unset xtics
 	unset ytics
 	set xrange [0:1]

@@ -114,7 +114,7 @@ static struct stretch find_in_loops(const struct side_question *question,
 	return largest;
 }
 
-/* What changes outside of loops: from the first such call on. */
+/* What changes outside of loops: from the first such call to the last that submits something. */
 static struct stretch find_in_thread(const struct side_question *question, uint32_t index)
 {
 	const struct model *model = question->all->model;
@@ -124,11 +124,15 @@ static struct stretch find_in_thread(const struct side_question *question, uint3
 
 	while (first < last && !(is_within(question, first) && is_changed_call(question, first)))
 		first++;
-	for (end = first; end < last && is_within(question, end) && submit_count < STRETCH_SUBMITS;
-	     end++)
-		submit_count += submitted_count(&model->submitted, end) > 0;
 	if (first == last)
 		return (struct stretch){0};
+	end = first + 1;
+	for (size_t i = first; i < last && is_within(question, i) && submit_count < STRETCH_SUBMITS;
+	     i++)
+		if (submitted_count(&model->submitted, i)) {
+			submit_count++;
+			end = i + 1;
+		}
 	return (struct stretch){.thread = index, .first = first, .end = end};
 }
 

@@ -321,18 +321,6 @@ static void name_strategies(char *text, size_t size, const struct scenario *scen
 						 strategy_name(scenario->parts[i].strategy));
 }
 
-/* "cuda_graph: why nothing": the title says that nothing would change. */
-static void tell_refusals(char *text, size_t size, const struct scenario *scenario)
-{
-	size_t used = 0;
-
-	text[0] = '\0';
-	for (size_t i = 0; i < scenario->part_count && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s: %s", used ? "; " : "",
-					 strategy_name(scenario->parts[i].strategy),
-					 refusal_text(scenario->parts[i].together.refusal));
-}
-
 /* "8 iterations" */
 static void count_stretch(char *text, size_t size, const struct painter *painter)
 {
@@ -357,12 +345,15 @@ static void tell_stretch(char *text, size_t size, const struct painter *painter)
 {
 	const struct stretch *stretch = &painter->sides->stretch;
 	const struct side *before = &painter->sides->before;
+	int64_t at_ns = before->start_ns - before->run_start_ns;
 	char what[64], when[96];
 
 	count_stretch(what, sizeof(what), painter);
-	snprintf(when, sizeof(when),
-		 painter->picture.is_text ? "at %s" : "%s after the run's first GPU operation",
-		 format_ns((double)(before->start_ns - before->run_start_ns)).text);
+	if (painter->picture.is_text)
+		snprintf(when, sizeof(when), "at %s", format_ns((double)at_ns).text);
+	else
+		snprintf(when, sizeof(when), "%s %s the run's first GPU operation",
+			 format_ns((double)llabs(at_ns)).text, at_ns < 0 ? "before" : "after");
 	if (stretch->iteration_count)
 		snprintf(text, size,
 			 "shown: iterations %s to %s of %s of the largest loop that changes, %s",
@@ -505,10 +496,13 @@ static void set_runs(struct chart_file *file, const struct painter *painter)
 		const struct side *side = painter->halves[i].side;
 		double from_ns = (double)(side->start_ns - side->run_start_ns);
 
-		from_ns = from_ns > 0 ? from_ns : 0;
-		set_item(file, "run_end", i, (i ? after_ns : before_ns) / longest_ns);
-		set_item(file, "run_from", i, from_ns / longest_ns);
-		set_item(file, "run_to", i, (from_ns + (double)length_ns(side)) / longest_ns);
+		double to_ns = from_ns + (double)length_ns(side);
+		double end_ns = i ? after_ns : before_ns;
+
+		/* the host begins earlier and ends later than the device */
+		set_item(file, "run_end", i, end_ns / longest_ns);
+		set_item(file, "run_from", i, (from_ns > 0 ? from_ns : 0) / longest_ns);
+		set_item(file, "run_to", i, (to_ns < end_ns ? to_ns : end_ns) / longest_ns);
 	}
 	chart_set_number(file, "run_low", low_ns / longest_ns);
 	chart_set_number(file, "run_high", high_ns / longest_ns);
@@ -593,6 +587,26 @@ static int write_settings(const struct painter *painter, const char *folder, str
 
 /* ---- nothing changes ---- */
 
+/* One line for each strategy that is refused. */
+static void set_reasons(struct chart_file *file, const struct scenario *scenario)
+{
+	int count = 0;
+
+	fprintf(file->stream, "array reason[%d]\n", STRATEGY_COUNT + 1);
+	for (size_t i = 0; i < scenario->part_count; i++) {
+		const struct scenario_part *part = &scenario->parts[i];
+		char name[64], text[256];
+
+		if (part->together.refusal == REFUSED_NONE)
+			continue;
+		snprintf(name, sizeof(name), "reason[%d]", ++count);
+		snprintf(text, sizeof(text), "%s: %s", strategy_name(part->strategy),
+			 refusal_text(part->together.refusal));
+		chart_set_text(file, name, text);
+	}
+	chart_set_number(file, "reason_count", count);
+}
+
 static int write_nothing(const struct scenario *scenario, const char *folder, struct err *err)
 {
 	char range[NAME_SIZE], text[1024];
@@ -608,8 +622,8 @@ static int write_nothing(const struct scenario *scenario, const char *folder, st
 		snprintf(text, sizeof(text), "nothing would change");
 	}
 	chart_set_text(&file, "chart_title", text);
-	tell_refusals(text, sizeof(text), scenario);
-	chart_set_text(&file, "chart_subtitle", scenario->is_changed ? "" : text);
+	chart_set_text(&file, "chart_subtitle", "");
+	set_reasons(&file, scenario);
 	chart_set_number(&file, "row_end", 0);
 	chart_set_number(&file, "legend_count", 0);
 	return chart_file_close(&file, 0, err);

@@ -218,6 +218,11 @@ recordings="$root/tests/recordings"
 @test "plot whatif says why nothing would change, and why nothing can be predicted" {
 	needs_gnuplot
 	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
+	run "$ROOFLINECTL" plot whatif "$recordings/device_graph.tail" --graph --decide --format term
+	[ "$status" -eq 0 ]
+	[ "$output" = "nothing would change
+cuda_graph: the device launches work itself, which is not in the trace
+device_decision: the host reads nothing small before it launches what follows" ]
 	run "$ROOFLINECTL" plot whatif "$recordings/device_graph.tail" --graph
 	[ "$status" -eq 0 ]
 	grep -qF "nothing would change" roofline-whatif.svg

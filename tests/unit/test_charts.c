@@ -574,6 +574,7 @@ static void fill_sides(struct side_by_side *sides, struct builder *b, struct sid
 						   .iteration_count = 2,
 						   .loop_iteration_count = 1000},
 				       .before = {.end_ns = 100000,
+						  .run_start_ns = 10000,
 						  .calls = spans,
 						  .call_count = 4,
 						  .ops = spans + 4,
@@ -652,7 +653,9 @@ static void the_title_has_what_changes_and_the_interval(void **state)
 				     "4.00x)'"));
 	assert_non_null(strstr(text, "iterations 2 to 3 of 1,000 of the largest loop"));
 	assert_non_null(strstr(text, "saved = '60.0 us less'"));
+	assert_non_null(strstr(text, "10.0 us before the run"));
 	assert_non_null(strstr(text, "run_end[2] = 0.4\n"));
+	assert_non_null(strstr(text, "run_from[1] = 0\nrun_to[1] = 0.09\n"));
 	assert_non_null(strstr(text, "run_low = 0.25\nrun_high = 0.5\n"));
 	assert_non_null(strstr(text, "run_after = '400 us (250 us to 500 us)'"));
 	free(text);
@@ -682,7 +685,9 @@ static void where_nothing_changes_the_chart_says_why(void **state)
 	assert_int_equal(chart_whatif(NULL, &options, folder, NULL), 0);
 	text = read_whole(folder, "whatif.gp");
 	assert_non_null(strstr(text, "chart_title = 'nothing would change'"));
-	assert_non_null(strstr(text, "'overlap: there are no copies beside kernels to overlap'"));
+	assert_non_null(
+		strstr(text,
+		       "reason[1] = 'overlap: there are no copies beside kernels to overlap'"));
 	free(text);
 	gnuplot_folder_remove(folder);
 }

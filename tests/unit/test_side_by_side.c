@@ -244,6 +244,7 @@ static void test_no_loop(void **state)
 		builder_copy(b, 0, copy, 1000000 + i * 30000, 1020000 + i * 30000,
 			     builder_call(b, 0, "cudaMemcpy", CALL_COPY, 1000000 + i * 30000,
 					  1025000 + i * 30000));
+	builder_call(b, 0, "cudaFree", CALL_MEMORY, 1060000, 1070000); /* no part of it */
 	begin(&trial, finished(b));
 	trial.change.op_ns[3 * LOOPS] = 8000;
 	found = replay(&trial);
