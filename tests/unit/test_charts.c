@@ -677,12 +677,13 @@ static void where_nothing_changes_the_chart_says_why(void **state)
 					  .parts = {{.strategy = STRATEGY_OVERLAP,
 						     .together.refusal = REFUSED_NO_COPIES}}};
 	const struct side_by_side none = {0};
+	const struct report report = {0};
 	const struct chart_options options = {.scenario = &scenario, .sides = &none};
 	char folder[PATH_MAX], *text;
 
 	(void)state;
 	assert_int_equal(gnuplot_folder_make(folder, sizeof(folder), NULL), 0);
-	assert_int_equal(chart_whatif(NULL, &options, folder, NULL), 0);
+	assert_int_equal(chart_whatif(&report, &options, folder, NULL), 0);
 	text = read_whole(folder, "whatif.gp");
 	assert_non_null(strstr(text, "chart_title = 'nothing would change'"));
 	assert_non_null(
