@@ -33,8 +33,8 @@ int scenario_predict(struct scenario *out, const struct report *report,
 		     const enum strategy *strategies, size_t count, const char *range,
 		     struct err *err);
 
-/* The same, and what changes to look at; within: only in that NVTX range, or NULL.  sides is all 0 where nothing changes
- * there; the caller frees with side_by_side_free, also after a failure. */
+/* The same, and what changes to look at; within: only in that NVTX range, or NULL.  sides is all 0 where
+ * nothing changes there; the caller frees with side_by_side_free, also after a failure. */
 int scenario_show(struct scenario *out, struct side_by_side *sides, const struct report *report,
 		  const enum strategy *strategies, size_t count, const struct occurrence *within,
 		  struct err *err);

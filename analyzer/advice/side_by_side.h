@@ -57,7 +57,8 @@ struct side_question {
 	int64_t from_ns, to_ns; /* recorded: the stretch begins and ends there */
 };
 
-/* Returns 0 or -ENOMEM; the caller frees with side_by_side_free, also after a failure.  The predictor must be usable. */
+/* Returns 0 or -ENOMEM; the caller frees with side_by_side_free, also after a failure.  The predictor
+ * must be usable. */
 int side_by_side_replay(struct side_by_side *out, const struct side_question *question);
 void side_by_side_free(struct side_by_side *sides);
 
