@@ -37,41 +37,75 @@ static void take_part(struct scenario *scenario, struct scenario_part *part,
 		scenario->is_changed = true;
 }
 
-/* Only those that can do something alone. */
-static int predict_together(struct scenario *scenario, const struct facts *facts)
-{
+/* Strategies in the order in which they are applied, of those parts. */
+struct chosen {
 	enum strategy strategies[STRATEGY_COUNT];
-	struct what_if together[STRATEGY_COUNT];
 	struct scenario_part *parts[STRATEGY_COUNT];
-	size_t count = 0;
-	int rc;
+	size_t count;
+};
 
+/* Only those that can do something alone. */
+static void choose(struct chosen *chosen, struct scenario *scenario)
+{
+	chosen->count = 0;
 	for (size_t i = 0; i < scenario->part_count; i++) {
 		struct scenario_part *part = &scenario->parts[i];
 
 		part->together.refusal = part->alone.refusal;
 		if (part->alone.refusal != REFUSED_NONE)
 			continue;
-		parts[count] = part;
-		strategies[count++] = part->strategy;
+		chosen->parts[chosen->count] = part;
+		chosen->strategies[chosen->count++] = part->strategy;
 	}
-	rc = what_if_together(&scenario->prediction, together, strategies, count, &facts->what_ifs,
-			      scenario->device);
-	for (size_t i = 0; rc == 0 && i < count; i++)
-		take_part(scenario, parts[i], &together[i]);
+}
+
+static int predict_together(struct scenario *scenario, const struct chosen *chosen,
+			    const struct facts *facts)
+{
+	struct what_if together[STRATEGY_COUNT];
+	int rc = what_if_together(&scenario->prediction, together, chosen->strategies,
+				  chosen->count, &facts->what_ifs, scenario->device);
+
+	for (size_t i = 0; rc == 0 && i < chosen->count; i++)
+		take_part(scenario, chosen->parts[i], &together[i]);
 	return rc;
 }
 
-int scenario_predict(struct scenario *out, const struct report *report,
-		     const enum strategy *strategies, size_t count, const char *range,
-		     struct err *err)
+/* What is wanted of a scenario. */
+struct wanted {
+	const char *range;		 /* or NULL */
+	const struct occurrence *within; /* or NULL: anywhere */
+	struct side_by_side *sides;	 /* or NULL: not to look at */
+};
+
+static int predict(struct scenario *scenario, const struct wanted *wanted,
+		   const struct facts *facts)
+{
+	const struct occurrence *within = wanted->within;
+	struct chosen chosen;
+	int rc = predict_alone(scenario, facts);
+
+	if (rc < 0)
+		return rc;
+	choose(&chosen, scenario);
+	rc = predict_together(scenario, &chosen, facts);
+	if (rc == 0 && wanted->sides)
+		rc = what_if_side_by_side(wanted->sides, chosen.strategies, chosen.count,
+					  &facts->what_ifs, scenario->device,
+					  within ? within->start_ns : INT64_MIN,
+					  within ? within->end_ns : INT64_MAX);
+	return rc;
+}
+
+static int answer(struct scenario *out, const struct wanted *wanted, const struct report *report,
+		  const enum strategy *strategies, size_t count, struct err *err)
 {
 	const struct profile *profile = report->profile;
 	struct facts facts = {0};
 	int rc;
 
 	*out = (struct scenario){.profile = profile,
-				 .range = range,
+				 .range = wanted->range,
 				 .device = what_if_main_device(profile),
 				 .part_count = count};
 	for (size_t i = 0; i < count; i++)
@@ -79,14 +113,31 @@ int scenario_predict(struct scenario *out, const struct report *report,
 	if (!profile->device_count || !profile->devices[out->device].op_count)
 		return err_set(err, -ENODATA, "%s: no prediction: no operation of a GPU in it",
 			       profile->path);
-	rc = facts_collect(&facts, report, range);
+	rc = facts_collect(&facts, report, wanted->range);
 	if (rc == 0 && !facts_can_predict(&facts))
 		rc = err_set(err, -ENODATA, "%s: no prediction: %s", profile->path,
 			     facts.what_ifs.predictor.why_not);
 	else if (rc == 0)
-		rc = predict_alone(out, &facts);
-	if (rc == 0)
-		rc = predict_together(out, &facts);
+		rc = predict(out, wanted, &facts);
 	facts_free(&facts);
 	return rc == -ENOMEM ? err_set(err, rc, "out of memory for the prediction") : rc;
+}
+
+int scenario_predict(struct scenario *out, const struct report *report,
+		     const enum strategy *strategies, size_t count, const char *range,
+		     struct err *err)
+{
+	return answer(out, &(struct wanted){.range = range}, report, strategies, count, err);
+}
+
+int scenario_show(struct scenario *out, struct side_by_side *sides, const struct report *report,
+		  const enum strategy *strategies, size_t count, const struct occurrence *within,
+		  struct err *err)
+{
+	const struct wanted wanted = {.range = within ? within->name : NULL,
+				      .within = within,
+				      .sides = sides};
+
+	*sides = (struct side_by_side){0};
+	return answer(out, &wanted, report, strategies, count, err);
 }

@@ -7,7 +7,8 @@
 #ifndef ROOFLINE_SCENARIO_H
 #define ROOFLINE_SCENARIO_H
 
-#include "advice/what_if.h"
+#include "advice/side_by_side.h"
+#include "analysis/occurrence.h"
 #include "analysis/report.h"
 
 struct scenario_part {
@@ -31,5 +32,11 @@ struct scenario {
 int scenario_predict(struct scenario *out, const struct report *report,
 		     const enum strategy *strategies, size_t count, const char *range,
 		     struct err *err);
+
+/* The same, and what changes to look at; within: only in that NVTX range, or NULL.  sides is all 0 where
+ * nothing changes there; the caller frees with side_by_side_free, also after a failure. */
+int scenario_show(struct scenario *out, struct side_by_side *sides, const struct report *report,
+		  const enum strategy *strategies, size_t count, const struct occurrence *within,
+		  struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "advice/what_if.h"
+#include "advice/side_by_side.h"
 
 #include "advice/imbalance.h"
 
@@ -148,6 +148,7 @@ struct attempt {
 	struct place *places;
 	size_t place_count, place_capacity;
 	double setup_ns;
+	bool *is_changed;    /* by loop: a strategy has changed it */
 	bool *is_taken;	     /* by loop: a strategy has changed it; it is its alone */
 	bool *is_set_up;     /* by the first one like it: the strategy has changed one of them */
 	uint8_t *kept_calls; /* what a loop's calls were, while a strategy is tried on it */
@@ -508,25 +509,28 @@ static int begin(struct attempt *attempt, const struct what_ifs *all, size_t dev
 		has_ops = has_ops || rows[strategies[i]].has_ops;
 		has_lanes = has_lanes || rows[strategies[i]].has_lanes;
 	}
-	*attempt = (struct attempt){.all = all,
-				    .device = device,
-				    .is_least = is_least,
-				    .is_taken = calloc(all->sequences.count + 1,
-						       sizeof(*attempt->is_taken)),
-				    .is_set_up = calloc(all->sequences.count + 1,
-							sizeof(*attempt->is_set_up)),
-				    .kept_calls = malloc(all->model->profile->call_count + 1)};
+	*attempt = (struct attempt){
+		.all = all,
+		.device = device,
+		.is_least = is_least,
+		.is_changed = calloc(all->sequences.count + 1, sizeof(*attempt->is_changed)),
+		.is_taken = calloc(all->sequences.count + 1, sizeof(*attempt->is_taken)),
+		.is_set_up = calloc(all->sequences.count + 1, sizeof(*attempt->is_set_up)),
+		.kept_calls = malloc(all->model->profile->call_count + 1)};
 	rc = change_begin(&attempt->change, all->model, has_ops);
 	if (rc == 0 && has_lanes)
 		rc = change_begin_lanes(&attempt->change, all->model,
 					is_least ? LANES_LEAST : LANES_MOST);
-	return attempt->is_taken && attempt->is_set_up && attempt->kept_calls ? rc : -ENOMEM;
+	return attempt->is_changed && attempt->is_taken && attempt->is_set_up && attempt->kept_calls
+		       ? rc
+		       : -ENOMEM;
 }
 
 static void end(struct attempt *attempt)
 {
 	change_free(&attempt->change);
 	free(attempt->places);
+	free(attempt->is_changed);
 	free(attempt->is_taken);
 	free(attempt->is_set_up);
 	free(attempt->kept_calls);
@@ -547,6 +551,7 @@ static int try_loop(struct what_if *out, struct attempt *attempt, const struct s
 		out->refusal = refusal;
 		return 0;
 	}
+	attempt->is_changed[index] = true;
 	attempt->is_taken[index] = !row->is_shared;
 	out->iteration_count += sequence.iteration_count;
 	out->loop_count += is_new_loop(attempt, index);
@@ -654,6 +659,28 @@ int what_if_alone(struct what_if *out, enum strategy strategy, const struct what
 	int rc = what_if_together(&prediction, out, &strategy, 1, all, device);
 
 	out->prediction = prediction;
+	return rc;
+}
+
+int what_if_side_by_side(struct side_by_side *out, const enum strategy *strategies, size_t count,
+			 const struct what_ifs *all, size_t device, int64_t from_ns, int64_t to_ns)
+{
+	struct what_if part;
+	struct attempt attempt;
+	int rc = begin(&attempt, all, device, strategies, count, false);
+
+	*out = (struct side_by_side){0};
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = apply(&part, &attempt, &rows[strategies[i]]);
+	if (rc == 0 && attempt.place_count)
+		rc = side_by_side_replay(out,
+					 &(struct side_question){.all = all,
+								 .change = &attempt.change,
+								 .is_changed = attempt.is_changed,
+								 .device = device,
+								 .from_ns = from_ns,
+								 .to_ns = to_ns});
+	end(&attempt);
 	return rc;
 }
 

@@ -72,6 +72,12 @@ int what_if_together(struct prediction *out, struct what_if *parts, const enum s
 int what_if_alone(struct what_if *out, enum strategy strategy, const struct what_ifs *all,
 		  size_t device);
 
+/* The same run, to look at: of what changes between these moments of the recording.  Returns 0 or
+ * -ENOMEM; the caller frees with side_by_side_free, also after a failure. */
+struct side_by_side;
+int what_if_side_by_side(struct side_by_side *out, const enum strategy *strategies, size_t count,
+			 const struct what_ifs *all, size_t device, int64_t from_ns, int64_t to_ns);
+
 /* what_if_alone of each, for the rules. */
 int what_if_graph(struct what_if *out, const struct what_ifs *all, size_t device);
 int what_if_fewer_waits(struct what_if *out, const struct what_ifs *all, size_t device);

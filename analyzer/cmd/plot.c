@@ -13,6 +13,7 @@
 #include "base/paths.h"
 #include "cmd/commands.h"
 #include "cmd/report_ceilings.h"
+#include "cmd/strategies.h"
 #include "cmd/usage.h"
 #include "output/charts.h"
 #include "output/gnuplot.h"
@@ -39,8 +40,11 @@ struct options {
 	bool has_window; /* --from or --to */
 	bool is_chosen[CHART_COUNT];
 	int chosen_count;
-	struct chart_options chart;
-	struct occurrence occurrence; /* what range names; chart refers to it */
+	struct strategies strategies;
+	struct chart_options chart;   /* refers to what follows */
+	struct occurrence occurrence; /* what range names */
+	struct scenario scenario;
+	struct side_by_side sides;
 };
 
 enum { KEY_FORMAT = 'f', KEY_FROM = 256, KEY_TO, KEY_RANGE, KEY_CEILINGS };
@@ -54,7 +58,7 @@ static const struct argp_option option_table[] = {
 	{"to", KEY_TO, "MS", 0, "timeline: end there", 0},
 	{"range", KEY_RANGE, "WHAT", 0,
 	 "timeline: zoom to an NVTX range or else a kernel of that name, or of which it is part; "
-	 "NAME:N is the N-th of them",
+	 "NAME:N is the N-th of them; whatif: what changes in that NVTX range",
 	 0},
 	{"ceilings", KEY_CEILINGS, "FILE", 0,
 	 "roofs that 'rooflinectl ceilings' measured; without it those stored for this GPU, else its "
@@ -89,7 +93,20 @@ static int64_t parse_ms(const char *option, const char *text, struct argp_state 
 	return llround(ms * 1e6);
 }
 
-/* The first argument is a recording unless it names a chart; write ./gaps for a folder `gaps`. */
+/* The chart that is drawn with strategies only. */
+static bool needs_strategies(const struct chart *chart)
+{
+	return chart->write == chart_whatif;
+}
+
+/* Whether it was named, or all are drawn and it can be. */
+static bool is_asked(const struct options *options, int chart)
+{
+	return options->chosen_count ? options->is_chosen[chart]
+				     : !needs_strategies(&charts[chart]);
+}
+
+/* One argument is a recording, those that name a chart are not; write ./gaps for a folder `gaps`. */
 static void parse_argument(struct options *options, char *argument, struct argp_state *state)
 {
 	int chart = find_chart(argument);
@@ -97,12 +114,12 @@ static void parse_argument(struct options *options, char *argument, struct argp_
 	if (chart >= 0) {
 		options->chosen_count += !options->is_chosen[chart];
 		options->is_chosen[chart] = true;
-	} else if (state->arg_num == 0 && (strchr(argument, '/') || access(argument, F_OK) == 0)) {
+	} else if (!options->recording && (strchr(argument, '/') || access(argument, F_OK) == 0)) {
 		options->recording = argument;
 	} else {
 		usage_fail(state,
 			   "'%s' is neither a recording nor a chart (timeline, gaps, "
-			   "kernels, roofline, launch_roofline, atomics)",
+			   "kernels, roofline, launch_roofline, atomics, whatif)",
 			   argument);
 	}
 }
@@ -115,6 +132,17 @@ static void check_window(const struct options *options, struct argp_state *state
 		usage_fail(state, "--range and --from or --to both say what to show; give one");
 }
 
+static void check_strategies(const struct options *options, struct argp_state *state)
+{
+	int whatif = find_chart("whatif");
+
+	if (options->is_chosen[whatif])
+		strategies_require(&options->strategies, state);
+	else if (options->strategies.count)
+		usage_fail(state, "--%s is for the chart whatif: name it, too",
+			   strategy_option(options->strategies.items[0]));
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -122,6 +150,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		usage_init(state);
+		state->child_inputs[0] = &options->strategies;
 		return 0;
 	case 'o':
 		options->folder = argument;
@@ -150,6 +179,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		check_window(options, state);
+		check_strategies(options, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -169,7 +199,7 @@ static char *help_filter(int key, const char *text, void *input)
 	out = open_memstream(&help, &size);
 	if (!out)
 		return (char *)text;
-	fputs("Charts, all of them by default:\n", out);
+	fputs("Charts, all of them but whatif by default:\n", out);
 	for (int i = 0; i < CHART_COUNT; i++)
 		fprintf(out, "  %-15s %s\n", charts[i].name, charts[i].summary);
 	fputs(text, out);
@@ -177,7 +207,11 @@ static char *help_filter(int key, const char *text, void *input)
 	return help;
 }
 
+static const struct argp_child children[] = {
+	{&strategies_argp, 0, "The chart whatif, in the order in which they are applied:", 1}, {0}};
+
 static const struct argp parser = {
+	.children = children,
 	.options = option_table,
 	.parser = parse_option,
 	.args_doc = "[DIR] [CHART...]",
@@ -308,6 +342,20 @@ static int find_range(struct options *options, const struct report *report, stru
 	return occurrence_find(&options->occurrence, report->profile, options->range, err);
 }
 
+/* What whatif shows. */
+static int predict(struct options *options, const struct report *report, struct err *err)
+{
+	const struct occurrence *within = options->chart.occurrence;
+
+	if (within && !within->is_range)
+		return err_set(err, -EINVAL, "--range: '%s' is a kernel; whatif takes NVTX ranges",
+			       options->range);
+	options->chart.scenario = &options->scenario;
+	options->chart.sides = &options->sides;
+	return scenario_show(&options->scenario, &options->sides, report, options->strategies.items,
+			     options->strategies.count, within, err);
+}
+
 static int plot(struct options *options, struct err *err)
 {
 	struct report *report = NULL;
@@ -317,11 +365,14 @@ static int plot(struct options *options, struct err *err)
 		rc = find_range(options, report, err);
 	if (rc == 0)
 		rc = report_take_ceilings(report, options->ceilings_path, "rooflinectl plot", err);
+	if (rc == 0 && options->strategies.count)
+		rc = predict(options, report, err);
 	if (rc == 0 && options->format != GNUPLOT_FORMAT_term)
 		rc = make_output_folder(options->folder, err);
 	for (int i = 0; i < CHART_COUNT && rc == 0; i++)
-		if (!options->chosen_count || options->is_chosen[i])
+		if (is_asked(options, i))
 			rc = draw(&charts[i], report, options, err);
+	side_by_side_free(&options->sides);
 	report_free(report);
 	return rc;
 }

@@ -118,16 +118,8 @@ void predictor_free(struct predictor *predictor)
 static int64_t place_ns(const struct replay *replay, const struct model *model,
 			const struct place *place)
 {
-	int64_t last_ns = replay->call_end_ns[place->end - 1];
-
-	for (size_t i = place->first; i < place->end; i++)
-		for (uint32_t j = model->submitted.first[i]; j < model->submitted.first[i + 1];
-		     j++) {
-			int64_t end_ns = replay->op_end_ns[model->submitted.ops[j]];
-
-			last_ns = end_ns > last_ns ? end_ns : last_ns;
-		}
-	return last_ns - replay->call_start_ns[place->first];
+	return replay_end_ns(replay, model, place->first, place->end) -
+	       replay->call_start_ns[place->first];
 }
 
 static int64_t places_ns(const struct replay *replay, const struct model *model,

@@ -534,6 +534,17 @@ void replay_free(struct replay *replay)
 	*replay = (struct replay){0};
 }
 
+int64_t replay_end_ns(const struct replay *replay, const struct model *model, size_t first,
+		      size_t end)
+{
+	int64_t last_ns = replay->call_end_ns[end - 1];
+
+	for (size_t i = first; i < end; i++)
+		for (uint32_t j = model->submitted.first[i]; j < model->submitted.first[i + 1]; j++)
+			last_ns = max_ns(last_ns, replay->op_end_ns[model->submitted.ops[j]]);
+	return last_ns;
+}
+
 int64_t replay_wall_ns(const struct replay *replay, const struct model *model, size_t device)
 {
 	const struct profile_device *what = &model->profile->devices[device];

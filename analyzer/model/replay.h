@@ -66,6 +66,10 @@ int replay_run(struct replay *replay, const struct model *model, const struct ch
 int replay_run_typical(struct replay *replay, const struct model *model);
 void replay_free(struct replay *replay);
 
+/* The end of the last of calls [first, end) of a thread, and of all that they submitted. */
+int64_t replay_end_ns(const struct replay *replay, const struct model *model, size_t first,
+		      size_t end);
+
 /* From the first operation of a device to its last one's end; 0 without any. */
 int64_t replay_wall_ns(const struct replay *replay, const struct model *model, size_t device);
 

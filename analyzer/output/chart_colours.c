@@ -7,6 +7,8 @@
 
 /* Causes below this share of the idle time are not named in a title. */
 #define NAMED_CAUSE_RATIO 0.03
+#define LEGEND_NAME_LIMIT 34
+#define LEGEND_NAME_SIZE (4 * LEGEND_NAME_LIMIT + 1) /* UTF-8 */
 
 char chart_colour_letter(int colour)
 {
@@ -28,6 +30,7 @@ char chart_colour_letter(int colour)
 		[COLOUR_RANGE] = '-',
 		'=',
 		[COLOUR_BURST] = 'K',
+		[COLOUR_ASIDE] = '.',
 		[COLOUR_CAUSE + GAP_LAUNCH] = 'L',
 		[COLOUR_CAUSE + GAP_SYNC] = 'S',
 		[COLOUR_CAUSE + GAP_HOST] = 'H',
@@ -64,6 +67,23 @@ uint8_t *chart_kernel_colours(const struct report *report)
 			if (!strcmp(profile->kernel_names[k], statistics->kernels[i].name))
 				colours[k] = (uint8_t)(COLOUR_KERNEL + i);
 	return colours;
+}
+
+unsigned chart_op_class(const struct profile *profile, const uint8_t *kernel_colours,
+			const struct profile_op *op, const char **label)
+{
+	const struct profile_signature *signature;
+
+	*label = NULL;
+	if (op->kind == OP_GRAPH) {
+		*label = "graph";
+		return COLOUR_GRAPH - COLOUR_KERNEL;
+	}
+	if (op->kind != OP_KERNEL)
+		return 0;
+	signature = &profile->signatures[op->detail];
+	*label = signature->name;
+	return kernel_colours[signature->kernel] - COLOUR_KERNEL;
 }
 
 /* The cause with the largest share among those not yet told, or GAP_CAUSE_COUNT. */
@@ -123,5 +143,25 @@ int chart_set_cause_legend(struct chart_file *file, int first, const struct char
 	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
 		if (idle->by_cause_ns[i] > 0)
 			chart_set_legend(file, number++, COLOUR_CAUSE + i, gap_cause_title(i));
+	return number;
+}
+
+int chart_set_kernel_legend(struct chart_file *file, int first, const struct statistics *statistics,
+			    const bool colours_seen[COLOUR_END])
+{
+	char name[LEGEND_NAME_SIZE];
+	int number = first;
+
+	for (int i = 0; i < CHART_KERNEL_COLOURS; i++) {
+		if (!colours_seen[COLOUR_KERNEL + i])
+			continue;
+		format_kernel_name(name, sizeof(name), statistics->kernels[i].name,
+				   LEGEND_NAME_LIMIT);
+		chart_set_legend(file, number++, COLOUR_KERNEL + i, name);
+	}
+	if (colours_seen[COLOUR_OTHER_KERNEL])
+		chart_set_legend(file, number++, COLOUR_OTHER_KERNEL, "other kernels");
+	if (colours_seen[COLOUR_GRAPH])
+		chart_set_legend(file, number++, COLOUR_GRAPH, "graph launch");
 	return number;
 }

@@ -24,6 +24,7 @@ enum chart_colour {
 	COLOUR_MEMSET,
 	COLOUR_RANGE,			 /* two: neighbours differ */
 	COLOUR_BURST = COLOUR_RANGE + 2, /* kernels that the device launched */
+	COLOUR_ASIDE,			 /* what runs beside what is shown */
 	COLOUR_SM, /* from here on two each: a part, such as tensor cores, and the rest */
 	COLOUR_DRAM = COLOUR_SM + 2,
 	COLOUR_L2 = COLOUR_DRAM + 2,
@@ -38,6 +39,11 @@ char chart_colour_letter(int colour);
 /* Colour of every kernel, as profile->kernel_names[]; NULL when out of memory; free() it. */
 uint8_t *chart_kernel_colours(const struct report *report);
 
+/* Which class of its row (chart_rows.h) an operation is, and what is written on it, or NULL.
+ * kernel_colours: of chart_kernel_colours. */
+unsigned chart_op_class(const struct profile *profile, const uint8_t *kernel_colours,
+			const struct profile_op *op, const char **label);
+
 /* Idle and wall time of some span of a recording. */
 struct chart_idle {
 	int64_t wall_ns, idle_ns;
@@ -50,6 +56,10 @@ void chart_describe_causes(char *text, size_t size, const struct chart_idle *idl
 
 /* The causes that occur, as legend entries number first and following; returns the next number. */
 int chart_set_cause_legend(struct chart_file *file, int first, const struct chart_idle *idle);
+
+/* The kernels and graphs among the colours that were seen, likewise. */
+int chart_set_kernel_legend(struct chart_file *file, int first, const struct statistics *statistics,
+			    const bool colours_seen[COLOUR_END]);
 
 /* One legend entry.  A colour of 0 makes it the title of those that follow. */
 void chart_set_legend(struct chart_file *file, int number, int colour, const char *text);

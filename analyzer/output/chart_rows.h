@@ -18,7 +18,15 @@
 #define CHART_RANGE_ROWS 4
 #define CHART_STREAM_ROWS 10 /* of all devices together, and at least two of each */
 
-enum chart_row_kind { ROW_RANGES, ROW_STREAM, ROW_BURSTS, ROW_STRIP, ROW_COPIES, ROW_GAPS };
+enum chart_row_kind {
+	ROW_RANGES,
+	ROW_STREAM,
+	ROW_BURSTS,
+	ROW_STRIP,
+	ROW_COPIES,
+	ROW_GAPS,
+	ROW_CALLS
+};
 
 struct chart_row {
 	enum chart_row_kind kind;

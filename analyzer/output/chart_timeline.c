@@ -5,256 +5,66 @@
 #include <string.h>
 
 #include "analysis/sums.h"
-#include "output/chart_colours.h"
-#include "output/chart_rows.h"
-#include "output/quantity.h"
-#include "output/raster.h"
+#include "output/chart_lanes.h"
 #include "output/strip_shapes.h"
 
-#define PICTURE_COLUMNS 2000
-#define STRIP_COLUMNS 1000	 /* a line that goes up and down within a pixel is a blot */
-#define LEAST_HEIGHT_RATIO 0.125 /* of a row: what is drawn lower cannot be seen */
-#define LABEL_LEAST_RATIO 0.015	 /* of the width: no text fits into narrower bars */
-#define LABEL_LIMIT 60
-#define LABEL_SIZE (4 * LABEL_LIMIT + 1) /* UTF-8 */
-#define LEGEND_NAME_LIMIT 34
+#define STRIP_COLUMNS 1000 /* a line that goes up and down within a pixel is a blot */
 #define TITLE_NAME_LIMIT 40
 #define MARGIN_RATIO 0.03 /* of what is zoomed to, on both sides: where it begins has to be seen */
-#define TERM_FRAME_COLUMNS 5 /* of a drawing made of characters: borders and space for the axis */
-#define GRAPH_CLASS (COLOUR_GRAPH - COLOUR_KERNEL)
 #define LEGEND_SIZE (COLOUR_END + 2)
 
 _Static_assert(GAP_CAUSE_COUNT <= RASTER_CLASSES, "a class for every cause of idle time");
-_Static_assert(GRAPH_CLASS < RASTER_CLASSES, "a class for every colour of a stream");
-
-struct painter;
-
-/* One row while it is filled. */
-struct lane {
-	struct painter *painter;
-	size_t row;
-	double top, height; /* in rows of characters or of operations */
-	struct raster raster;
-	int64_t (*cells)[RASTER_CLASSES]; /* as many as columns; only for characters */
-	bool is_odd;			  /* ranges: which of the two colours is next */
-};
+_Static_assert(COLOUR_GRAPH - COLOUR_KERNEL < RASTER_CLASSES,
+	       "a class for every colour of a stream");
 
 struct painter {
 	const struct report *report;
 	struct chart_rows rows;
-	struct lane *lanes; /* as rows.rows[] */
+	struct chart_lanes picture; /* its items as rows.rows[] */
+	bool *is_odd; /* as rows.rows[], of ranges: which of the two colours is next */
 	uint8_t *kernel_colours;
-	int64_t first_ns;		   /* first operation of any device */
-	int64_t origin_ns, from_ns, to_ns; /* absolute; the axis is 0 at the origin */
-	int columns, text_columns;
-	bool is_text;
-	const struct occurrence *occurrence; /* what is zoomed to, or NULL */
-	const struct quantity_unit *unit;
-	struct chart_file spans, labels; /* labels: names of ranges, only for characters */
+	int64_t first_ns; /* first operation of any device */
+	int text_columns;
+	const struct occurrence *occurrence;	   /* what is zoomed to, or NULL */
 	struct chart_file areas, peaks, unsampled; /* of strips, only for pictures */
 	int *area_colours;			   /* two for each row are enough */
 	int area_count, unsampled_count;
 	struct chart_strip_scales scales;
 	struct chart_idle idle;
-	bool colours_seen[COLOUR_END];
-	bool has_partial; /* some bar is lower than its row */
 };
-
-static double axis(const struct painter *painter, int64_t time_ns)
-{
-	return (double)(time_ns - painter->origin_ns) / painter->unit->ns;
-}
-
-/* ---- pictures: one bar per run and class, stacked by their shares ---- */
-/* Where the ratio of a row's height lies: rows count downwards, what is in one stands on its lower
- * edge. */
-static double row_y(const struct lane *lane, double ratio)
-{
-	return lane->top + lane->height - 0.1 - (lane->height - 0.2) * ratio;
-}
-
-static void put_bar(struct painter *painter, const struct raster_run *run, const double height[2],
-		    size_t row, int colour, const char *label)
-{
-	fprintf(painter->spans.stream, "%.9g\t%.9g\t%.4g\t%.4g\t%d\t", axis(painter, run->start_ns),
-		axis(painter, run->end_ns), row_y(&painter->lanes[row], height[0]),
-		row_y(&painter->lanes[row], height[1]), colour);
-	chart_put_text(&painter->spans, label);
-	putc('\n', painter->spans.stream);
-}
-
-static void format_range_name(char *buffer, size_t size, const char *name, size_t width)
-{
-	format_text(buffer, size, name, width);
-}
-
-static void run_label(char *label, size_t size, const struct lane *lane,
-		      const struct raster_run *run)
-{
-	double width = (double)(run->end_ns - run->start_ns);
-	double window = (double)(lane->painter->to_ns - lane->painter->from_ns);
-
-	void (*format_label)(char *, size_t, const char *, size_t) =
-		lane->painter->rows.rows[lane->row].kind == ROW_STREAM ? format_kernel_name
-								       : format_range_name;
-
-	label[0] = '\0';
-	if (run->is_exact && run->interval_count == 1 && run->label &&
-	    width >= LABEL_LEAST_RATIO * window)
-		format_label(label, size, run->label, LABEL_LIMIT);
-}
-
-static int64_t sum_classes(const struct raster_run *run)
-{
-	int64_t sum = 0;
-
-	for (int i = 0; i < RASTER_CLASSES; i++)
-		sum += run->class_ns[i];
-	return sum;
-}
-
-static int draw_run(const struct raster_run *run, void *context)
-{
-	struct lane *lane = context;
-	struct painter *painter = lane->painter;
-	double full = (double)run->busy_ns / (double)(run->end_ns - run->start_ns);
-	double height[2] = {0, 0}, sum = (double)sum_classes(run);
-	char label[LABEL_SIZE];
-
-	painter->has_partial |= full < 0.99;
-	full = full < LEAST_HEIGHT_RATIO ? LEAST_HEIGHT_RATIO : full;
-	run_label(label, sizeof(label), lane, run);
-	for (int i = 0; i < RASTER_CLASSES; i++) {
-		int colour = painter->rows.rows[lane->row].colour + i;
-
-		if (!run->class_ns[i])
-			continue;
-		height[1] = height[0] + full * (double)run->class_ns[i] / sum;
-		put_bar(painter, run, height, lane->row, colour, label);
-		painter->colours_seen[colour] = true;
-		height[0] = height[1];
-	}
-	return 0;
-}
-
-/* ---- characters: each cell adds up what runs in it ---- */
-static void put_range_label(struct painter *painter, const struct lane *lane,
-			    const struct raster_run *run)
-{
-	double cell_ns = (double)(painter->to_ns - painter->from_ns) / painter->columns;
-	char label[LABEL_SIZE];
-
-	run_label(label, sizeof(label), lane, run);
-	if (painter->rows.rows[lane->row].kind != ROW_RANGES || !label[0])
-		return;
-	fprintf(painter->labels.stream, "%.9g\t%zu\t%.9g\t",
-		(double)(run->start_ns - painter->from_ns) / cell_ns, lane->row,
-		(double)(run->end_ns - painter->from_ns) / cell_ns);
-	chart_put_text(&painter->labels, label);
-	putc('\n', painter->labels.stream);
-}
-
-static int64_t cell_edge(const struct painter *painter, int cell)
-{
-	double width = (double)(painter->to_ns - painter->from_ns) / painter->columns;
-
-	return painter->from_ns + (int64_t)(width * cell);
-}
-
-static int fill_cells(const struct raster_run *run, void *context)
-{
-	struct lane *lane = context;
-	struct painter *painter = lane->painter;
-	double window = (double)(painter->to_ns - painter->from_ns);
-	double length = (double)(run->end_ns - run->start_ns), sum = (double)sum_classes(run);
-	int cell = (int)((double)(run->start_ns - painter->from_ns) / window * painter->columns);
-
-	put_range_label(painter, lane, run);
-	for (; cell < painter->columns && cell_edge(painter, cell) < run->end_ns; cell++) {
-		int64_t start = cell_edge(painter, cell), end = cell_edge(painter, cell + 1);
-
-		start = start > run->start_ns ? start : run->start_ns;
-		end = end < run->end_ns ? end : run->end_ns;
-		if (end <= start)
-			continue;
-		for (int i = 0; i < RASTER_CLASSES; i++) /* rounded up: what ran is never 0 */
-			lane->cells[cell][i] +=
-				(int64_t)((double)run->class_ns[i] / sum * (double)run->busy_ns *
-						  (double)(end - start) / length +
-					  (run->class_ns[i] > 0));
-	}
-	return 0;
-}
-
-/* Capital letters where the cell is busy for at least half of its time. */
-static void put_cell(struct painter *painter, const struct lane *lane, int cell)
-{
-	int64_t sum = 0, length_ns = cell_edge(painter, cell + 1) - cell_edge(painter, cell);
-	int largest = 0, colour;
-	char letter;
-
-	for (int i = 0; i < RASTER_CLASSES; i++) {
-		sum += lane->cells[cell][i];
-		if (lane->cells[cell][i] > lane->cells[cell][largest])
-			largest = i;
-	}
-	if (!sum)
-		return;
-	colour = painter->rows.rows[lane->row].colour + largest;
-	letter = chart_colour_letter(colour);
-	if (letter >= 'A' && letter <= 'Z' && 2 * sum < length_ns) {
-		letter = (char)(letter - 'A' + 'a');
-		painter->has_partial = true;
-	}
-	painter->colours_seen[colour] = true;
-	fprintf(painter->spans.stream, "%.9g\t%zu\t%d\t%c\n", cell + 0.5, lane->row, colour,
-		letter);
-}
-
-static void put_cells(struct painter *painter)
-{
-	for (size_t i = 0; i < painter->rows.count; i++)
-		for (int cell = 0; cell < painter->columns; cell++)
-			put_cell(painter, &painter->lanes[i], cell);
-}
 
 /* ---- filling the rows ---- */
 static int add_op(struct painter *painter, const struct profile_op *op)
 {
 	const struct profile *profile = painter->report->profile;
 	uint32_t row = chart_row_of_op(&painter->rows, profile, op);
-	struct raster *raster = row == PROFILE_NONE ? NULL : &painter->lanes[row].raster;
-	const struct profile_signature *signature;
+	struct raster *raster = row == PROFILE_NONE ? NULL : &painter->picture.items[row].raster;
+	const char *name;
+	unsigned class_index;
 
 	if (!raster)
 		return 0;
-	if (op->kind == OP_GRAPH)
-		return raster_add(raster, op->start_ns, op->end_ns, GRAPH_CLASS, "graph");
-	if (op->kind != OP_KERNEL)
-		return raster_add(raster, op->start_ns, op->end_ns, 0, NULL);
-	signature = &profile->signatures[op->detail];
-	return raster_add(raster, op->start_ns, op->end_ns,
-			  painter->kernel_colours[signature->kernel] - COLOUR_KERNEL,
-			  signature->name);
+	class_index = chart_op_class(profile, painter->kernel_colours, op, &name);
+	return raster_add(raster, op->start_ns, op->end_ns, class_index, name);
 }
 
 static int add_range(struct painter *painter, const struct profile_range *range)
 {
 	uint32_t row = chart_row_of_range(&painter->rows, range);
-	struct lane *lane;
 
 	if (row == PROFILE_NONE)
 		return 0;
-	lane = &painter->lanes[row];
-	lane->is_odd = !lane->is_odd;
-	return raster_add(&lane->raster, range->start_ns, range->end_ns, lane->is_odd, range->name);
+	painter->is_odd[row] = !painter->is_odd[row];
+	return raster_add(&painter->picture.items[row].raster, range->start_ns, range->end_ns,
+			  painter->is_odd[row], range->name);
 }
 
 /* Adds the part of a gap that is shown, each cause in proportion. */
 static void add_idle(struct painter *painter, const struct gap *gap)
 {
-	int64_t start = gap->start_ns > painter->from_ns ? gap->start_ns : painter->from_ns;
-	int64_t end = gap->end_ns < painter->to_ns ? gap->end_ns : painter->to_ns;
+	int64_t start =
+		gap->start_ns > painter->picture.from_ns ? gap->start_ns : painter->picture.from_ns;
+	int64_t end = gap->end_ns < painter->picture.to_ns ? gap->end_ns : painter->picture.to_ns;
 	double visible_ratio = (double)(end - start) / (double)(gap->end_ns - gap->start_ns);
 
 	if (end <= start)
@@ -265,14 +75,19 @@ static void add_idle(struct painter *painter, const struct gap *gap)
 			   (int64_t)((double)gap->by_cause_ns[i] * visible_ratio));
 }
 
+struct gap_row {
+	struct painter *painter;
+	struct raster *raster;
+};
+
 static int add_gap(const struct gap *gap, void *context)
 {
-	struct lane *lane = context;
+	const struct gap_row *row = context;
 	int64_t class_ns[RASTER_CLASSES] = {0};
 
-	add_idle(lane->painter, gap);
+	add_idle(row->painter, gap);
 	memcpy(class_ns, gap->by_cause_ns, sizeof(gap->by_cause_ns));
-	return raster_add_mixed(&lane->raster, gap->start_ns, gap->end_ns, class_ns);
+	return raster_add_mixed(row->raster, gap->start_ns, gap->end_ns, class_ns);
 }
 
 static int add_gaps(struct painter *painter, uint32_t device)
@@ -280,13 +95,16 @@ static int add_gaps(struct painter *painter, uint32_t device)
 	const struct report *report = painter->report;
 	const struct timeline_device *busy = &report->timeline->devices[device];
 	uint32_t row = painter->rows.of_gaps[device];
-	int64_t first = busy->first_ns > painter->from_ns ? busy->first_ns : painter->from_ns;
-	int64_t last = busy->last_ns < painter->to_ns ? busy->last_ns : painter->to_ns;
+	int64_t first = busy->first_ns > painter->picture.from_ns ? busy->first_ns
+								  : painter->picture.from_ns;
+	int64_t last =
+		busy->last_ns < painter->picture.to_ns ? busy->last_ns : painter->picture.to_ns;
 
 	if (row == PROFILE_NONE)
 		return 0;
 	sum_add_ns(&painter->idle.wall_ns, last > first ? last - first : 0);
-	return gaps_visit(report->profile, report->timeline, device, add_gap, &painter->lanes[row]);
+	return gaps_visit(report->profile, report->timeline, device, add_gap,
+			  &(struct gap_row){painter, &painter->picture.items[row].raster});
 }
 
 static int add_burst(struct painter *painter, const struct burst *burst)
@@ -295,7 +113,8 @@ static int add_burst(struct painter *painter, const struct burst *burst)
 
 	if (row == PROFILE_NONE)
 		return 0;
-	return raster_add(&painter->lanes[row].raster, burst->start_ns, burst->end_ns, 0, NULL);
+	return raster_add(&painter->picture.items[row].raster, burst->start_ns, burst->end_ns, 0,
+			  NULL);
 }
 
 /* ---- strips of samples ---- */
@@ -309,26 +128,27 @@ static void put_area(struct painter *painter, const struct strip *strip,
 	painter->area_colours[painter->area_count++] = colour;
 }
 
-static void draw_strip(struct painter *painter, const struct lane *lane, const struct strip *strip)
+static void draw_strip(struct painter *painter, const struct chart_lane *lane,
+		       const struct strip *strip)
 {
 	const struct chart_row *row = &painter->rows.rows[lane->row];
 	const struct chart_strip_style *style = chart_strip_style(row->strip);
-	const struct strip_place place = {.zero_y = row_y(lane, 0),
-					  .full_y = row_y(lane, 1),
+	const struct strip_place place = {.zero_y = chart_lane_y(lane, 0),
+					  .full_y = chart_lane_y(lane, 1),
 					  .full = painter->scales.full[row->strip],
-					  .origin_ns = painter->origin_ns,
-					  .unit_ns = painter->unit->ns};
+					  .origin_ns = painter->picture.origin_ns,
+					  .unit_ns = painter->picture.unit->ns};
 
 	painter->unsampled_count += strip_put_unsampled(&painter->unsampled, strip, &place);
 	put_area(painter, strip, &place, false, style->rest_colour);
 	if (chart_strip_has_part(&painter->report->profile->devices[row->device], row->strip)) {
 		put_area(painter, strip, &place, true, style->part_colour);
-		painter->colours_seen[style->part_colour] = true;
+		painter->picture.colours_seen[style->part_colour] = true;
 	}
 	strip_put_peaks(&painter->peaks, strip, &place, style->part_colour);
 }
 
-static void put_strip_cells(struct painter *painter, const struct lane *lane,
+static void put_strip_cells(struct painter *painter, const struct chart_lane *lane,
 			    const struct strip *strip)
 {
 	const struct chart_row *row = &painter->rows.rows[lane->row];
@@ -339,22 +159,23 @@ static void put_strip_cells(struct painter *painter, const struct lane *lane,
 
 		painter->unsampled_count += !column->sampled_ns;
 		if (*character)
-			fprintf(painter->spans.stream, "%.9g\t%zu\t%d\t%s\n",
-				(i + 0.5) * painter->columns / strip->column_count, lane->row,
-				column->sampled_ns ? row->colour : COLOUR_OTHER_KERNEL, character);
+			fprintf(painter->picture.spans.stream, "%.9g\t%zu\t%d\t%s\n",
+				(i + 0.5) * painter->picture.columns / strip->column_count,
+				lane->row, column->sampled_ns ? row->colour : COLOUR_OTHER_KERNEL,
+				character);
 	}
 }
 
-static int add_strip(struct painter *painter, const struct lane *lane)
+static int add_strip(struct painter *painter, const struct chart_lane *lane)
 {
 	const struct chart_row *row = &painter->rows.rows[lane->row];
 	struct strip strip;
 
-	if (strip_open(&strip, painter->from_ns, painter->to_ns,
-		       painter->is_text ? painter->columns : STRIP_COLUMNS) < 0)
+	if (strip_open(&strip, painter->picture.from_ns, painter->picture.to_ns,
+		       painter->picture.is_text ? painter->picture.columns : STRIP_COLUMNS) < 0)
 		return -ENOMEM;
 	chart_strip_fill(&strip, painter->report->profile, row->device, row->strip);
-	if (painter->is_text)
+	if (painter->picture.is_text)
 		put_strip_cells(painter, lane, &strip);
 	else
 		draw_strip(painter, lane, &strip);
@@ -368,7 +189,7 @@ static int add_strips(struct painter *painter)
 
 	for (size_t i = 0; i < painter->rows.count && rc == 0; i++)
 		if (painter->rows.rows[i].kind == ROW_STRIP)
-			rc = add_strip(painter, &painter->lanes[i]);
+			rc = add_strip(painter, &painter->picture.items[i]);
 	return rc;
 }
 
@@ -388,9 +209,7 @@ static int fill(struct painter *painter)
 		rc = add_burst(painter, &work->bursts[i]);
 	if (rc == 0)
 		rc = add_strips(painter);
-	for (size_t i = 0; i < painter->rows.count && rc == 0; i++)
-		rc = raster_finish(&painter->lanes[i].raster);
-	return rc;
+	return rc == 0 ? chart_lanes_finish(&painter->picture) : rc;
 }
 
 static bool has_own_traffic(const struct painter *painter)
@@ -449,17 +268,17 @@ static void describe_occurrence(char *text, size_t size, const struct painter *p
 		format_kernel_name(name, sizeof(name), occurrence->name, TITLE_NAME_LIMIT);
 	snprintf(text, size, "%s, %s of %s, at %s", name, format_count(occurrence->number).text,
 		 format_count(occurrence->count).text,
-		 format_ns((double)(painter->origin_ns - painter->first_ns)).text);
+		 format_ns((double)(painter->picture.origin_ns - painter->first_ns)).text);
 }
 
 static void set_subtitle(struct chart_file *file, const struct painter *painter)
 {
 	char causes[256], what[320] = "", text[1024];
-	size_t room = painter->is_text ? (size_t)painter->text_columns - 6 : sizeof(causes);
+	size_t room = painter->picture.is_text ? (size_t)painter->text_columns - 6 : sizeof(causes);
 
 	if (painter->occurrence)
 		describe_occurrence(what, sizeof(what), painter);
-	if (painter->is_text && strlen(what) + 2 < room)
+	if (painter->picture.is_text && strlen(what) + 2 < room)
 		room -= strlen(what) + (what[0] ? 2 : 0);
 	chart_describe_causes(causes, room < sizeof(causes) ? room : sizeof(causes),
 			      &painter->idle);
@@ -467,8 +286,8 @@ static void set_subtitle(struct chart_file *file, const struct painter *painter)
 		 causes[0] ? "idle: " : "", causes);
 	chart_set_text(file, "chart_subtitle", text);
 	chart_set_text(file, "chart_note",
-		       !painter->has_partial ? ""
-		       : painter->is_text
+		       !painter->picture.has_partial ? ""
+		       : painter->picture.is_text
 			       ? "small letters: under half of that time"
 			       : "A bar lower than its row was busy for that share of the time.");
 }
@@ -483,7 +302,7 @@ static void set_strip_note(struct chart_file *file, const struct painter *painte
 			 format_percent((double)(scales->window_ns - scales->sampled_ns),
 					(double)scales->window_ns)
 				 .text);
-	if (scales->window_ns && painter->is_text)
+	if (scales->window_ns && painter->picture.is_text)
 		snprintf(text, sizeof(text),
 			 "\u2581 to \u2588: mean, up to the figure beside it%s%s",
 			 share[0] ? "; /" : "", share);
@@ -496,32 +315,13 @@ static void set_strip_note(struct chart_file *file, const struct painter *painte
 	chart_set_text(file, "strip_note", text);
 }
 
-static int set_kernel_legend(struct chart_file *file, int number, const struct painter *painter)
-{
-	const struct statistics *statistics = painter->report->statistics;
-	char name[LABEL_SIZE];
-
-	for (int i = 0; i < CHART_KERNEL_COLOURS; i++) {
-		if (!painter->colours_seen[COLOUR_KERNEL + i])
-			continue;
-		format_kernel_name(name, sizeof(name), statistics->kernels[i].name,
-				   LEGEND_NAME_LIMIT);
-		chart_set_legend(file, number++, COLOUR_KERNEL + i, name);
-	}
-	if (painter->colours_seen[COLOUR_OTHER_KERNEL])
-		chart_set_legend(file, number++, COLOUR_OTHER_KERNEL, "other kernels");
-	if (painter->colours_seen[COLOUR_GRAPH])
-		chart_set_legend(file, number++, COLOUR_GRAPH, "graph launch");
-	return number;
-}
-
 /* Only strips of two shades, and only in a picture: the others are explained by their labels. */
 static int set_strip_legend(struct chart_file *file, int number, const struct painter *painter)
 {
 	for (int kind = 0; kind < STRIP_KIND_COUNT; kind++) {
 		const struct chart_strip_style *style = chart_strip_style(kind);
 
-		if (!style->part || !painter->colours_seen[style->part_colour])
+		if (!style->part || !painter->picture.colours_seen[style->part_colour])
 			continue;
 		chart_set_legend(file, number++, style->part_colour, style->part);
 		chart_set_legend(file, number++, style->rest_colour, style->rest);
@@ -538,7 +338,8 @@ static void set_legends(struct chart_file *file, const struct painter *painter)
 		"array legend_text[%d]\narray legend_colour[%d]\narray legend_letter[%d]\n",
 		LEGEND_SIZE, LEGEND_SIZE, LEGEND_SIZE);
 	chart_set_legend(file, number, 0, "kernels");
-	after = set_kernel_legend(file, number + 1, painter);
+	after = chart_set_kernel_legend(file, number + 1, painter->report->statistics,
+					painter->picture.colours_seen);
 	number = after > number + 1 ? after : number;
 	chart_set_legend(file, number, 0, "samples");
 	after = set_strip_legend(file, number + 1, painter);
@@ -556,7 +357,7 @@ static void label_strips(struct painter *painter)
 		struct chart_row *row = &painter->rows.rows[i];
 		size_t length = strlen(row->label);
 
-		if (row->kind == ROW_STRIP && painter->is_text)
+		if (row->kind == ROW_STRIP && painter->picture.is_text)
 			snprintf(row->label + length, sizeof(row->label) - length, " %s",
 				 chart_strip_full(&painter->scales, row->strip).text);
 	}
@@ -582,14 +383,14 @@ static void set_number_of(struct chart_file *file, const char *array, size_t ind
 
 static void set_row_places(struct chart_file *file, const struct painter *painter)
 {
-	const struct lane *last = &painter->lanes[painter->rows.count - 1];
+	const struct chart_lane *last = &painter->picture.items[painter->rows.count - 1];
 
 	chart_set_number(file, "row_count", (double)painter->rows.count);
 	chart_set_number(file, "row_end", last->top + last->height);
 	fprintf(file->stream, "array row_top[row_count + 1]\narray row_bottom[row_count + 1]\n");
 	for (size_t i = 0; i < painter->rows.count; i++) {
-		set_number_of(file, "row_top", i, row_y(&painter->lanes[i], 1));
-		set_number_of(file, "row_bottom", i, row_y(&painter->lanes[i], 0));
+		set_number_of(file, "row_top", i, chart_lane_y(&painter->picture.items[i], 1));
+		set_number_of(file, "row_bottom", i, chart_lane_y(&painter->picture.items[i], 0));
 	}
 }
 
@@ -622,14 +423,14 @@ static int write_settings(const struct painter *painter, const char *folder, str
 	chart_set_data(&file, "spans", folder);
 	chart_set_data(&file, "labels", folder);
 	chart_set_data(&file, "rows", folder);
-	chart_set_text(&file, "unit", painter->unit->name);
+	chart_set_text(&file, "unit", painter->picture.unit->name);
 	chart_set_text(&file, "origin",
 		       painter->occurrence ? "its start" : "the first GPU operation");
-	chart_set_number(&file, "from", axis(painter, painter->from_ns));
-	chart_set_number(&file, "to", axis(painter, painter->to_ns));
+	chart_set_number(&file, "from", chart_axis(&painter->picture, painter->picture.from_ns));
+	chart_set_number(&file, "to", chart_axis(&painter->picture, painter->picture.to_ns));
 	set_row_places(&file, painter);
 	chart_set_number(&file, "label_width", (double)longest_label(painter));
-	chart_set_number(&file, "cell_count", painter->columns);
+	chart_set_number(&file, "cell_count", painter->picture.columns);
 	return chart_file_close(&file, 0, err);
 }
 
@@ -639,7 +440,7 @@ static void put_scale(struct chart_file *file, const struct painter *painter,
 {
 	char text[64] = "";
 
-	if (row->kind == ROW_STRIP && !painter->is_text)
+	if (row->kind == ROW_STRIP && !painter->picture.is_text)
 		chart_strip_describe(text, sizeof(text), &painter->scales, row->strip);
 	chart_put_text(file, text);
 }
@@ -653,9 +454,10 @@ static int write_rows(const struct painter *painter, const char *folder, struct 
 		return rc;
 	fputs("# middle\tkind\tlabel\tsecond line\n", file.stream);
 	for (size_t i = 0; i < painter->rows.count; i++) {
-		const struct lane *lane = &painter->lanes[i];
+		const struct chart_lane *lane = &painter->picture.items[i];
 
-		fprintf(file.stream, "%g\t%d\t", (row_y(lane, 0) + row_y(lane, 1)) / 2,
+		fprintf(file.stream, "%g\t%d\t",
+			(chart_lane_y(lane, 0) + chart_lane_y(lane, 1)) / 2,
 			painter->rows.rows[i].kind);
 		chart_put_text(&file, painter->rows.rows[i].label);
 		putc('\t', file.stream);
@@ -672,9 +474,9 @@ static void set_window_of(struct painter *painter, const struct occurrence *occu
 	int64_t margin_ns = (int64_t)(MARGIN_RATIO * (double)length_ns) + 1;
 
 	painter->occurrence = occurrence;
-	painter->origin_ns = occurrence->start_ns;
-	painter->from_ns = occurrence->start_ns - margin_ns;
-	painter->to_ns = occurrence->end_ns + margin_ns;
+	painter->picture.origin_ns = occurrence->start_ns;
+	painter->picture.from_ns = occurrence->start_ns - margin_ns;
+	painter->picture.to_ns = occurrence->end_ns + margin_ns;
 }
 
 static int set_window(struct painter *painter, const struct chart_options *options, struct err *err)
@@ -697,7 +499,7 @@ static int set_window(struct painter *painter, const struct chart_options *optio
 			       "timeline to draw",
 			       profile->path);
 	last = last > first ? last : first + 1;
-	painter->first_ns = painter->origin_ns = first;
+	painter->first_ns = painter->picture.origin_ns = first;
 	if (options->occurrence) {
 		set_window_of(painter, options->occurrence);
 	} else if (options->from_ns >= last - first) {
@@ -706,61 +508,53 @@ static int set_window(struct painter *painter, const struct chart_options *optio
 			       "lasts %s",
 			       format_ns((double)(last - first)).text);
 	} else {
-		painter->from_ns = first + options->from_ns;
-		painter->to_ns = options->to_ns < 0 || options->to_ns > last - first
-					 ? last
-					 : first + options->to_ns;
+		painter->picture.from_ns = first + options->from_ns;
+		painter->picture.to_ns = options->to_ns < 0 || options->to_ns > last - first
+						 ? last
+						 : first + options->to_ns;
 	}
-	painter->unit = quantity_unit((double)(painter->to_ns - painter->from_ns) / 3);
+	painter->picture.unit =
+		quantity_unit((double)(painter->picture.to_ns - painter->picture.from_ns) / 3);
 	return 0;
 }
 
 static double row_height(const struct painter *painter, const struct chart_row *row)
 {
-	return row->kind == ROW_STRIP && !painter->is_text ? chart_strip_style(row->strip)->height
-							   : 1;
+	return row->kind == ROW_STRIP && !painter->picture.is_text
+		       ? chart_strip_style(row->strip)->height
+		       : 1;
 }
 
 static int prepare_lanes(struct painter *painter, const struct chart_options *options)
 {
 	double top = 0;
 
-	painter->is_text = options->text_columns > 0;
+	painter->picture.is_text = options->text_columns > 0;
 	painter->text_columns = options->text_columns;
 	label_strips(painter);
-	painter->columns = PICTURE_COLUMNS;
-	if (painter->is_text)
-		painter->columns =
-			options->text_columns - TERM_FRAME_COLUMNS - (int)longest_label(painter);
-	if (painter->columns < 10)
-		painter->columns = 10;
-	painter->lanes = calloc(painter->rows.count + 1, sizeof(*painter->lanes));
+	painter->picture.columns = chart_columns(options->text_columns, longest_label(painter));
+	painter->is_odd = calloc(painter->rows.count + 1, sizeof(bool));
 	painter->area_colours = calloc(2 * painter->rows.count + 1, sizeof(int));
-	if (!painter->lanes || !painter->area_colours)
+	if (!painter->is_odd || !painter->area_colours ||
+	    chart_lanes_allocate(&painter->picture, painter->rows.count) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < painter->rows.count; i++) {
-		struct lane *lane = &painter->lanes[i];
+		const struct chart_row *row = &painter->rows.rows[i];
+		struct chart_lane *lane = &painter->picture.items[i];
 
-		lane->painter = painter;
+		lane->kind = row->kind;
+		lane->colour = row->colour;
 		lane->row = i;
 		lane->top = top;
-		lane->height = row_height(painter, &painter->rows.rows[i]);
+		lane->height = row_height(painter, row);
 		top += lane->height;
-		raster_init(&lane->raster, painter->from_ns, painter->to_ns,
-			    painter->is_text ? painter->columns * 8 : painter->columns,
-			    painter->is_text ? fill_cells : draw_run, lane);
-		lane->cells = painter->is_text
-				      ? calloc((size_t)painter->columns, sizeof(*lane->cells))
-				      : NULL;
-		if (painter->is_text && !lane->cells)
-			return -ENOMEM;
 	}
-	return 0;
+	return chart_lanes_begin(&painter->picture);
 }
 
 static int choose_rows(struct painter *painter)
 {
-	const struct chart_window window = {painter->from_ns, painter->to_ns};
+	const struct chart_window window = {painter->picture.from_ns, painter->picture.to_ns};
 	const struct device_work *work = painter->report->device_work;
 	const struct profile *profile = painter->report->profile;
 	bool *has_bursts = calloc(profile->device_count + 1, sizeof(*has_bursts));
@@ -782,8 +576,8 @@ static int prepare(struct painter *painter, const struct chart_options *options,
 
 	if (rc < 0)
 		return rc;
-	chart_strip_measure(&painter->scales, painter->report->profile, painter->from_ns,
-			    painter->to_ns);
+	chart_strip_measure(&painter->scales, painter->report->profile, painter->picture.from_ns,
+			    painter->picture.to_ns);
 	painter->kernel_colours = chart_kernel_colours(painter->report);
 	if (!painter->kernel_colours || choose_rows(painter) || prepare_lanes(painter, options))
 		return err_set(err, -ENOMEM, "timeline: out of memory");
@@ -792,9 +586,8 @@ static int prepare(struct painter *painter, const struct chart_options *options,
 
 static void painter_close(struct painter *painter)
 {
-	for (size_t i = 0; painter->lanes && i < painter->rows.count; i++)
-		free(painter->lanes[i].cells);
-	free(painter->lanes);
+	chart_lanes_free(&painter->picture);
+	free(painter->is_odd);
 	free(painter->area_colours);
 	free(painter->kernel_colours);
 	chart_rows_free(&painter->rows);
@@ -806,15 +599,11 @@ static int open_columns(struct painter *painter, const char *folder, struct err 
 		struct chart_file *file;
 		const char *name, *columns;
 	} files[] = {
-		{&painter->spans, "spans.dat",
-		 painter->is_text ? "# cell\trow\tcolour\tletter\n"
-				  : "# start\tend\tlow\thigh\tcolour\tlabel\n"},
-		{&painter->labels, "labels.dat", "# first cell\trow\tlast cell\tlabel\n"},
 		{&painter->areas, "areas.dat", ""}, /* each area has its own line */
 		{&painter->peaks, "peaks.dat", "# time\ty\tcolour\n"},
 		{&painter->unsampled, "unsampled.dat", "# start\tend\tlow\thigh\n"},
 	};
-	int rc = 0;
+	int rc = chart_lanes_open(&painter->picture, folder, err);
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && rc == 0; i++) {
 		rc = chart_file_open(files[i].file, folder, files[i].name, err);
@@ -830,13 +619,10 @@ static int write_spans(struct painter *painter, const char *folder, struct err *
 
 	if (rc == 0)
 		rc = fill(painter);
-	if (rc == 0 && painter->is_text)
-		put_cells(painter);
 	rc = chart_file_close(&painter->unsampled, rc, err);
 	rc = chart_file_close(&painter->peaks, rc, err);
 	rc = chart_file_close(&painter->areas, rc, err);
-	rc = chart_file_close(&painter->labels, rc, err);
-	return chart_file_close(&painter->spans, rc, err);
+	return chart_lanes_close(&painter->picture, rc, err);
 }
 
 int chart_timeline(const struct report *report, const struct chart_options *options,

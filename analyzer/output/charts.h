@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "advice/scenario.h"
 #include "analysis/occurrence.h"
 #include "analysis/report.h"
 
@@ -23,7 +24,9 @@
 	CHART(kernels, "kernels by total time")                                                    \
 	CHART(roofline, "kernels and the application under the roofs of memory and arithmetic")    \
 	CHART(launch_roofline, "length of kernels against the share of time that the GPU is busy") \
-	CHART(atomics, "time of kernels with atomics against what one or many addresses would take")
+	CHART(atomics,                                                                             \
+	      "time of kernels with atomics against what one or many addresses would take")        \
+	CHART(whatif, "a few iterations as recorded and as they would be; only when it is named")
 
 #define CHART_KERNEL_COLOURS 7 /* kernels with a colour of their own; the rest is `other` */
 
@@ -31,6 +34,8 @@ struct chart_options {
 	int64_t from_ns,
 		to_ns; /* part of the recording, from its first operation; to_ns < 0: its end */
 	const struct occurrence *occurrence; /* shown instead, wherever it lies; NULL: none */
+	const struct scenario *scenario;     /* of whatif, which needs both */
+	const struct side_by_side *sides;
 	int text_columns; /* width of a drawing made of characters, 0 for a picture */
 };
 

@@ -48,3 +48,27 @@ char *check_command(const struct report *report, const struct recommendation *it
 	}
 	return text;
 }
+
+char *picture_command(const struct scenario *scenario)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	fputs("rooflinectl plot whatif", out);
+	for (size_t i = 0; i < scenario->part_count; i++)
+		fprintf(out, " --%s", strategy_option(scenario->parts[i].strategy));
+	if (scenario->range) {
+		fputs(" --range ", out);
+		put_word(out, scenario->range);
+	}
+	fputc(' ', out);
+	put_word(out, scenario->profile->path);
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

@@ -2,8 +2,10 @@
 #include "output/whatif.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "output/check_command.h"
 #include "output/page.h"
 
 #define LABEL_WIDTH 18
@@ -121,15 +123,32 @@ static void put_part(struct page *page, const struct scenario *scenario,
 			 &part->alone.prediction);
 }
 
+/* On one line, to be copied. */
+static int put_picture(struct page *page, const struct scenario *scenario, struct err *err)
+{
+	char *command = scenario->is_changed ? picture_command(scenario) : NULL;
+
+	if (scenario->is_changed && !command)
+		return err_set(err, -ENOMEM, "out of memory for the prediction");
+	if (command)
+		fprintf(page->out, "\nAs a picture: %s\n", command);
+	free(command);
+	return 0;
+}
+
 int whatif_write_text(const struct scenario *scenario, FILE *out,
 		      const struct output_options *options, struct err *err)
 {
 	struct page page = {.out = out, .options = options};
+	int rc;
 
 	put_whole(&page, scenario);
 	page_title(&page, "Strategies", "in the order in which they are applied");
 	for (size_t i = 0; i < scenario->part_count; i++)
 		put_part(&page, scenario, &scenario->parts[i]);
+	rc = put_picture(&page, scenario, err);
+	if (rc < 0)
+		return rc;
 	if (ferror(out) || fflush(out))
 		return err_set(err, -EIO, "the prediction could not be written: %s",
 			       strerror(errno));

@@ -162,10 +162,98 @@ roofline-atomics.svg" ]
 	[ -z "$(ls roofline-* 2>/dev/null)" ]
 }
 
+recordings="$root/tests/recordings"
+
+@test "plot whatif shows iterations before and after, the recording before or after the chart's name" {
+	needs_gnuplot
+	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data # not with what this user measured
+	run "$ROOFLINECTL" plot whatif "$recordings/graph_chain.naive" --graph
+	[ "$status" -eq 0 ]
+	[ "$output" = roofline-whatif.svg ]
+	for text in "cuda_graph: the whole run would be 4.00x as fast" "recorded: 8 iterations in" \
+		"re-simulated with cuda_graph: the same 8 iterations in" "launch of a graph" "us less" \
+		"without the time that recording added"; do
+		grep -qF "$text" roofline-whatif.svg
+	done
+	for format in png pdf; do
+		run "$ROOFLINECTL" plot --overlap --pinned "$recordings/copy_overlap.naive" whatif --format "$format"
+		[ "$status" -eq 0 ]
+		[ "$output" = "roofline-whatif.$format" ]
+	done
+	no_rubbish
+}
+
+@test "plot whatif in the terminal has kernels closer together after than before" {
+	needs_gnuplot
+	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
+	run "$ROOFLINECTL" plot whatif "$recordings/copy_overlap.naive" --overlap --format term
+	[ "$status" -eq 0 ]
+	[ "$(LC_ALL=C.UTF-8 wc -L <<<"$output")" -le 80 ]
+	# copies and kernels take turns, and then run side by side: the same eight in a seventh of the time
+	[ "$(grep -c 'stream' <<<"$output")" -eq 2 ]
+	mapfile -t copies < <(grep 'copy HtoD' <<<"$output")
+	[ "$(tr -cd '>' <<<"${copies[0]}" | wc -c)" -gt 20 ]
+	[[ "${copies[0]}" == *">  "*">  "*">  "* ]]
+	[[ "${copies[1]}" != *">  "*">"* ]]
+	[ "${#copies[1]}" -lt $((${#copies[0]} / 2)) ]
+	[ -z "$(ls roofline-* 2>/dev/null)" ]
+	no_rubbish
+}
+
+@test "plot whatif --range shows what changes there, and says where nothing does" {
+	needs_gnuplot
+	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
+	run "$ROOFLINECTL" plot whatif "$recordings/graph_chain.naive" --graph --range run --format term
+	[ "$status" -eq 0 ]
+	[[ "${lines[0]}" == "cuda_graph: the range run would be 4.88x as fast (3.70x to 6.41x)"* ]]
+	[[ "${lines[1]}" == *"at 2.8"*" ms" ]]
+	run "$ROOFLINECTL" plot whatif "$recordings/graph_chain.naive" --graph --range prepare --format term
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "nothing would change in the range prepare" ]
+	run "$ROOFLINECTL" plot whatif "$recordings/copy_overlap.naive" --overlap --range update_kernel
+	[ "$status" -eq 1 ]
+	[ "$output" = "rooflinectl plot: --range: 'update_kernel' is a kernel; whatif takes NVTX ranges" ]
+}
+
+@test "plot whatif says why nothing would change, and why nothing can be predicted" {
+	needs_gnuplot
+	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
+	run "$ROOFLINECTL" plot whatif "$recordings/device_graph.tail" --graph --decide --format term
+	[ "$status" -eq 0 ]
+	[ "$output" = "nothing would change
+cuda_graph: the device launches work itself, which is not in the trace
+device_decision: the host reads nothing small before it launches what follows" ]
+	run "$ROOFLINECTL" plot whatif "$recordings/device_graph.tail" --graph
+	[ "$status" -eq 0 ]
+	grep -qF "nothing would change" roofline-whatif.svg
+	grep -qF "cuda_graph: the device launches work itself" roofline-whatif.svg
+	run "$ROOFLINECTL" plot whatif "$recordings/graph_chain.naive.counted" --graph -o new
+	[ "$status" -eq 1 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[[ "$output" == *"no prediction: hardware counters were read"* ]]
+	[ ! -e new ]
+}
+
+@test "plot whatif wants strategies, and strategies want it" {
+	run "$ROOFLINECTL" plot whatif recording
+	[ "$status" -eq 2 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[[ "$output" == *"which strategy? there are --graph, --fewer-waits, --decide, --overlap, --pinned"* ]]
+	for chart in "" timeline; do
+		run "$ROOFLINECTL" plot recording $chart --overlap
+		[ "$status" -eq 2 ]
+		[ "${#lines[@]}" -eq 1 ]
+		[[ "$output" == "rooflinectl plot: --overlap is for the chart whatif: name it, too"* ]]
+	done
+	run "$ROOFLINECTL" plot whatif recording ./recording --graph
+	[ "$status" -eq 2 ]
+	[ -z "$(ls roofline-* 2>/dev/null)" ]
+}
+
 @test "plot names a chart that does not exist, and those that do" {
 	run "$ROOFLINECTL" plot recording roofs
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"'roofs' is neither a recording nor a chart (timeline, gaps, kernels, roofline, launch_roofline, atomics)"* ]]
+	[[ "$output" == *"'roofs' is neither a recording nor a chart (timeline, gaps, kernels, roofline, launch_roofline, atomics, whatif)"* ]]
 	run "$ROOFLINECTL" plot roofs
 	[ "$status" -eq 2 ]
 	run "$ROOFLINECTL" plot --format jpg

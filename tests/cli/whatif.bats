@@ -184,9 +184,21 @@ print({a['strategy']: (a['speedup'], a['low'], a['high']) for a in json.load(sys
     changed: 1 loop, "*" iterations, "*" decisions are the device's
     alone: whole run "*"    alone: its part "* ]]
 	[[ "$output" == *"  cuda_graph
-    refused: the host reads a result before it launches what follows" ]]
+    refused: the host reads a result before it launches what follows"$'\n'* ]]
 	run -0 "$ROOFLINECTL" whatif "$recordings/graph_chain.naive" --graph --range run
 	[[ "$output" == *"NVTX range run)"*"  the range "*"alone: the range "* ]]
+}
+
+@test "text ends with the command that draws it, which does, and not where nothing would change" {
+	cp -r "$recordings/graph_chain.naive" "it's one"
+	run -0 "$ROOFLINECTL" whatif "it's one" --graph --fewer-waits --range run
+	[ "${lines[-1]}" = "As a picture: rooflinectl plot whatif --graph --fewer-waits --range run 'it'\\''s one'" ]
+	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	local command=${lines[-1]#As a picture: rooflinectl}
+	run -0 bash -c "'$ROOFLINECTL' $command"
+	[ "$output" = roofline-whatif.svg ]
+	run -0 "$ROOFLINECTL" whatif "$recordings/device_graph.tail" --graph
+	[[ "$output" != *"As a picture"* ]]
 }
 
 @test "where nothing would change no figure is made up" {

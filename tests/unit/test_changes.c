@@ -497,7 +497,7 @@ static void test_pinned_to_host(void **state)
 	assert_int_equal(change_begin(&loop.change, loop.model, true), 0);
 	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, 104.8576e9, 1e9), 0);
 	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, 1e9, 104.8576e9), 1);
-	assert_int_equal(loop.change.op_ns[0], 10000);
+	assert_int_equal(loop.change.op_ns[0], 10001);
 	assert_int_equal(loop.change.calls[0], CALL_KEPT); /* it still waits for its copy */
 	done(&loop);
 }

@@ -238,7 +238,7 @@ static void in_characters_a_strip_is_a_row_of_blocks_with_its_scale_in_the_label
 	add_span(s, 0, 1000, 5000);
 	draw(s, &options);
 	expect(s, "rows.dat", "GPU 0 SM activity 100%");
-	expect(s, "spans.dat", "\t1\t19\t█\n");
+	expect(s, "spans.dat", "\t1\t20\t█\n");
 	expect(s, "spans.dat", "\t1\t8\t/\n");
 	expect(s, "timeline.gp",
 	       "▁ to █: mean, up to the figure beside it; /: not sampled (50.0% "

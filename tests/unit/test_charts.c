@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "output/chart_colours.h"
 #include "output/chart_file.h"
 #include "output/chart_rows.h"
 #include "output/charts.h"
@@ -542,6 +543,156 @@ static void in_characters_a_cell_busy_for_half_of_its_time_gets_a_capital_letter
 	free(b);
 }
 
+/* ---- before and after ---- */
+
+/* Two iterations of a launch, a wait and a kernel of 10 us: in 100 us, and as graphs in 40 us, beside a
+ * kernel that another thread launched. */
+static void fill_sides(struct side_by_side *sides, struct builder *b, struct side_span spans[10])
+{
+	uint32_t other = builder_thread(b, 0);
+
+	for (int i = 0; i < 2; i++) {
+		int64_t now_ns = i * 50000;
+		uint32_t call = builder_launch(b, 0, now_ns, now_ns + 5000);
+
+		builder_call(b, 0, "cudaStreamSynchronize", CALL_SYNC, now_ns + 5000,
+			     now_ns + 50000);
+		builder_kernel(b, 0, "step", now_ns + 10000, now_ns + 20000, call);
+		spans[2 * i] = (struct side_span){now_ns, now_ns + 5000, call, CALL_LAUNCH, true};
+		spans[2 * i + 1] = (struct side_span){now_ns + 5000, now_ns + 50000, call + 1,
+						      CALL_SYNC, true};
+		spans[4 + i] = (struct side_span){now_ns + 10000, now_ns + 20000, (uint32_t)i,
+						  CALL_OTHER, true};
+		spans[6 + i] = (struct side_span){i * 5000, i * 5000 + 4000, call,
+						  CALL_GRAPH_LAUNCH, true};
+	}
+	builder_kernel(b, 0, "beside", 60000, 90000, builder_launch(b, other, 0, 1000));
+	spans[8] = (struct side_span){10000, 20000, 0, CALL_OTHER, true};
+	spans[9] = (struct side_span){15000, 45000, 2, CALL_OTHER, false};
+	*sides = (struct side_by_side){.stretch = {.end = 4,
+						   .first_iteration = 2,
+						   .iteration_count = 2,
+						   .loop_iteration_count = 1000},
+				       .before = {.end_ns = 100000,
+						  .run_start_ns = 10000,
+						  .calls = spans,
+						  .call_count = 4,
+						  .ops = spans + 4,
+						  .op_count = 2},
+				       .after = {.end_ns = 40000,
+						 .calls = spans + 6,
+						 .call_count = 2,
+						 .ops = spans + 8,
+						 .op_count = 2}};
+}
+
+static const struct scenario a_scenario = {.part_count = 2,
+					   .parts = {{.strategy = STRATEGY_GRAPH},
+						     {.strategy = STRATEGY_OVERLAP,
+						      .together.refusal = REFUSED_NO_COPIES}},
+					   .is_changed = true,
+					   .prediction = {.program = {2.5, 2, 4},
+							  .program_before_ns = 1000000,
+							  .program_after_ns = 400000}};
+
+/* The whatif chart's file name of a builder's two iterations; the caller frees it. */
+static char *draw_whatif(const char *name, int text_columns)
+{
+	struct chart_options options = {.to_ns = -1, .text_columns = text_columns};
+	struct builder *b = builder_new(1, 1);
+	struct side_span spans[10];
+	struct side_by_side sides;
+	char folder[PATH_MAX], *text;
+	struct report report;
+
+	fill_sides(&sides, b, spans);
+	report = report_of(b);
+	options.scenario = &a_scenario;
+	options.sides = &sides;
+	assert_int_equal(gnuplot_folder_make(folder, sizeof(folder), NULL), 0);
+	assert_int_equal(chart_whatif(&report, &options, folder, NULL), 0);
+	text = read_whole(folder, name);
+	gnuplot_folder_remove(folder);
+	report_close(&report);
+	free(b);
+	return text;
+}
+
+static void both_halves_say_how_long_and_how_busy(void **state)
+{
+	char *text = draw_whatif("heads.dat", 0);
+
+	(void)state;
+	assert_non_null(
+		strstr(text, "0\t100\t3\trecorded: 2 iterations in 100 us, GPU busy 20.0%\n"));
+	/* 10 to 40 us: the other kernel goes on, and what overlaps counts once */
+	assert_non_null(strstr(text, "3.5\t40\t6.5\tre-simulated with cuda_graph: the same 2 "
+				     "iterations in 40.0 us, GPU busy 75.0%\n"));
+	free(text);
+}
+
+static void other_work_is_cut_off_where_the_same_work_ends(void **state)
+{
+	char *text = draw_whatif("spans.dat", 0);
+	char last[64];
+
+	(void)state;
+	snprintf(last, sizeof(last), "15\t40\t6.4\t5.6\t%d\t", COLOUR_ASIDE);
+	assert_non_null(strstr(text, last));
+	snprintf(last, sizeof(last), "0\t4\t5.4\t4.6\t%d\tgraph\n", COLOUR_CAUSE + GAP_GRAPH);
+	assert_non_null(strstr(text, last));
+	free(text);
+}
+
+static void the_title_has_what_changes_and_the_interval(void **state)
+{
+	char *text = draw_whatif("whatif.gp", 0);
+
+	(void)state;
+	assert_non_null(strstr(text, "'cuda_graph: the whole run would be 2.50x as fast (2.00x to "
+				     "4.00x)'"));
+	assert_non_null(strstr(text, "iterations 2 to 3 of 1,000 of the largest loop"));
+	assert_non_null(strstr(text, "saved = '60.0 us less'"));
+	assert_non_null(strstr(text, "10.0 us before the run"));
+	assert_non_null(strstr(text, "run_end[2] = 0.4\n"));
+	assert_non_null(strstr(text, "run_from[1] = 0\nrun_to[1] = 0.09\n"));
+	assert_non_null(strstr(text, "run_low = 0.25\nrun_high = 0.5\n"));
+	assert_non_null(strstr(text, "run_after = '400 us (250 us to 500 us)'"));
+	free(text);
+}
+
+static void in_characters_each_row_has_a_line(void **state)
+{
+	char *text = draw_whatif("spans.dat", 80);
+
+	(void)state;
+	assert_non_null(strstr(text, "\t2\t2\tB\n")); /* line 2 is the first half's stream */
+	assert_non_null(strstr(text, "\t5\t2\tB\n"));
+	free(text);
+}
+
+static void where_nothing_changes_the_chart_says_why(void **state)
+{
+	const struct scenario scenario = {.part_count = 1,
+					  .parts = {{.strategy = STRATEGY_OVERLAP,
+						     .together.refusal = REFUSED_NO_COPIES}}};
+	const struct side_by_side none = {0};
+	const struct report report = {0};
+	const struct chart_options options = {.scenario = &scenario, .sides = &none};
+	char folder[PATH_MAX], *text;
+
+	(void)state;
+	assert_int_equal(gnuplot_folder_make(folder, sizeof(folder), NULL), 0);
+	assert_int_equal(chart_whatif(&report, &options, folder, NULL), 0);
+	text = read_whole(folder, "whatif.gp");
+	assert_non_null(strstr(text, "chart_title = 'nothing would change'"));
+	assert_non_null(
+		strstr(text,
+		       "reason[1] = 'overlap: there are no copies beside kernels to overlap'"));
+	free(text);
+	gnuplot_folder_remove(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -567,6 +718,11 @@ int main(void)
 		cmocka_unit_test(a_window_of_the_timeline_tells_the_idle_time_in_it),
 		cmocka_unit_test(what_is_zoomed_to_is_shown_with_a_margin_wherever_it_lies),
 		cmocka_unit_test(a_window_behind_the_end_is_an_error),
+		cmocka_unit_test(both_halves_say_how_long_and_how_busy),
+		cmocka_unit_test(other_work_is_cut_off_where_the_same_work_ends),
+		cmocka_unit_test(the_title_has_what_changes_and_the_interval),
+		cmocka_unit_test(in_characters_each_row_has_a_line),
+		cmocka_unit_test(where_nothing_changes_the_chart_says_why),
 		cmocka_unit_test(
 			in_characters_a_cell_busy_for_half_of_its_time_gets_a_capital_letter),
 	};

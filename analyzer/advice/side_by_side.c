@@ -1,0 +1,306 @@
+#include "advice/side_by_side.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+
+/* change NULL: none. */
+static enum call_change change_of(const struct change *change, size_t call)
+{
+	return change && change->calls ? change->calls[call] : CALL_KEPT;
+}
+
+/* ---- which stretch ---- */
+
+static bool is_changed_op(const struct change *change, uint32_t op)
+{
+	return (change->op_ns && change->op_ns[op] >= 0) ||
+	       (change->lanes && change->lanes[op] != PROFILE_NONE);
+}
+
+static bool is_changed_call(const struct side_question *question, size_t call)
+{
+	const struct submitted *submitted = &question->all->model->submitted;
+
+	if (change_of(question->change, call) != CALL_KEPT)
+		return true;
+	for (uint32_t i = submitted->first[call]; i < submitted->first[call + 1]; i++)
+		if (is_changed_op(question->change, submitted->ops[i]))
+			return true;
+	return false;
+}
+
+static bool has_change(const struct side_question *question, const struct stretch *stretch)
+{
+	for (size_t i = stretch->first; i < stretch->end; i++)
+		if (is_changed_call(question, i))
+			return true;
+	return false;
+}
+
+static bool is_within(const struct side_question *question, size_t call)
+{
+	const struct profile_call *what = &question->all->model->profile->calls[call];
+
+	return what->start_ns >= question->from_ns && what->end_ns <= question->to_ns;
+}
+
+/* How many iterations show what there is to see. */
+static size_t wanted_count(const struct sequence *sequence)
+{
+	size_t count = sequence->period ? STRETCH_SUBMITS / sequence->period : 0;
+
+	return count < STRETCH_ITERATIONS_LEAST	 ? STRETCH_ITERATIONS_LEAST
+	       : count > STRETCH_ITERATIONS_MOST ? STRETCH_ITERATIONS_MOST
+						 : count;
+}
+
+/* Iterations [first, last) without the loop's first one, which stays as it was (what_if.c), and within
+ * the time that is asked for. */
+static struct stretch stretch_of(const struct side_question *question,
+				 const struct sequence *sequence)
+{
+	const uint32_t *at = sequence->iterations;
+	size_t first = 1, last;
+
+	while (first < sequence->iteration_count && !is_within(question, at[first]))
+		first++;
+	last = first;
+	while (last < sequence->iteration_count && is_within(question, at[last + 1] - 1))
+		last++;
+	if (last == first)
+		return (struct stretch){0};
+	return (struct stretch){.thread = sequence->thread,
+				.first = at[first],
+				.end = at[last],
+				.first_iteration = first + 1,
+				.iteration_count = last - first,
+				.loop_iteration_count = sequence->iteration_count};
+}
+
+static void shorten(struct stretch *stretch, const struct sequence *sequence)
+{
+	size_t wanted = wanted_count(sequence);
+
+	if (stretch->iteration_count <= wanted)
+		return;
+	stretch->iteration_count = wanted;
+	stretch->end = sequence->iterations[stretch->first_iteration - 1 + wanted];
+}
+
+/* Of the loop that takes most time on the replayed side. */
+static struct stretch find_in_loops(const struct side_question *question,
+				    const struct replay *replay)
+{
+	const struct sequences *sequences = &question->all->sequences;
+	struct stretch largest = {0};
+	int64_t most_ns = -1;
+
+	for (size_t i = 0; i < sequences->count; i++) {
+		struct stretch stretch = stretch_of(question, &sequences->items[i]);
+		int64_t ns;
+
+		if (!stretch.end || (!question->is_changed[i] && !has_change(question, &stretch)))
+			continue;
+		ns = replay_end_ns(replay, question->all->model, stretch.first, stretch.end) -
+		     replay->call_start_ns[stretch.first];
+		if (ns <= most_ns)
+			continue;
+		most_ns = ns;
+		largest = stretch;
+		shorten(&largest, &sequences->items[i]);
+	}
+	return largest;
+}
+
+/* What changes outside of loops: from the first such call to the last that submits something. */
+static struct stretch find_in_thread(const struct side_question *question, uint32_t index)
+{
+	const struct model *model = question->all->model;
+	const struct profile_thread *thread = &model->profile->threads[index];
+	size_t last = thread->first_call + thread->call_count, first = thread->first_call, end;
+	size_t submit_count = 0;
+
+	while (first < last && !(is_within(question, first) && is_changed_call(question, first)))
+		first++;
+	if (first == last)
+		return (struct stretch){0};
+	end = first + 1;
+	for (size_t i = first; i < last && is_within(question, i) && submit_count < STRETCH_SUBMITS;
+	     i++)
+		if (submitted_count(&model->submitted, i)) {
+			submit_count++;
+			end = i + 1;
+		}
+	return (struct stretch){.thread = index, .first = first, .end = end};
+}
+
+static struct stretch find_stretch(const struct side_question *question,
+				   const struct replay *replay)
+{
+	const struct profile *profile = question->all->model->profile;
+	struct stretch found = find_in_loops(question, replay);
+
+	for (uint32_t i = 0; i < profile->thread_count && !found.end; i++)
+		found = find_in_thread(question, i);
+	return found;
+}
+
+/* ---- what runs meanwhile ---- */
+
+/* What one side is cut out of. */
+struct cut {
+	const struct replay *replay;
+	const struct model *model;
+	const struct change *change; /* NULL: before */
+	const struct stretch *stretch;
+	size_t device;
+};
+
+static bool is_meanwhile(const struct side *side, int64_t start_ns, int64_t end_ns)
+{
+	return end_ns >= side->start_ns && start_ns <= side->end_ns;
+}
+
+static bool is_gone_call(const struct cut *cut, size_t call)
+{
+	enum call_change change = change_of(cut->change, call);
+
+	return change == CALL_DROPPED || change == CALL_IN_GRAPH || change == CALL_IN_BODY ||
+	       change == CALL_IN_KERNEL;
+}
+
+static enum profile_call_class class_of(const struct cut *cut, size_t call)
+{
+	const struct profile *profile = cut->model->profile;
+
+	if (change_of(cut->change, call) == CALL_AS_GRAPH ||
+	    change_of(cut->change, call) == CALL_AS_UPDATED)
+		return CALL_GRAPH_LAUNCH;
+	return profile->call_names[profile->calls[call].name].call_class;
+}
+
+static bool is_own(const struct stretch *stretch, size_t call)
+{
+	return call >= stretch->first && call < stretch->end;
+}
+
+static int cut_calls(struct side *side, const struct cut *cut)
+{
+	const struct profile_thread *thread = &cut->model->profile->threads[cut->stretch->thread];
+	size_t end = thread->first_call + thread->call_count, capacity = 0;
+
+	for (size_t i = thread->first_call; i < end; i++) {
+		int64_t start_ns = cut->replay->call_start_ns[i];
+		int64_t end_ns = cut->replay->call_end_ns[i];
+		struct side_span *span;
+
+		if (is_gone_call(cut, i) || !is_meanwhile(side, start_ns, end_ns))
+			continue;
+		span = ARRAY_NEXT(side->calls, capacity, side->call_count);
+		if (!span)
+			return -ENOMEM;
+		*span = (struct side_span){start_ns, end_ns, (uint32_t)i, class_of(cut, i),
+					   is_own(cut->stretch, i)};
+		side->call_count++;
+	}
+	return 0;
+}
+
+static bool is_gone_op(const struct cut *cut, size_t op)
+{
+	return cut->change && cut->change->op_ns && cut->change->op_ns[op] == OP_GONE;
+}
+
+static int compare_starts(const void *left, const void *right)
+{
+	const struct side_span *a = left, *b = right;
+
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->index > b->index) - (a->index < b->index);
+}
+
+static int cut_ops(struct side *side, const struct cut *cut)
+{
+	const struct profile *profile = cut->model->profile;
+	size_t capacity = 0;
+
+	for (size_t i = 0; i < profile->op_count; i++) {
+		int64_t start_ns = cut->replay->op_start_ns[i];
+		int64_t end_ns = cut->replay->op_end_ns[i];
+		uint32_t call = profile->ops[i].call;
+		struct side_span *span;
+
+		if (is_gone_op(cut, i) || !is_meanwhile(side, start_ns, end_ns))
+			continue;
+		span = ARRAY_NEXT(side->ops, capacity, side->op_count);
+		if (!span)
+			return -ENOMEM;
+		*span = (struct side_span){.start_ns = start_ns,
+					   .end_ns = end_ns,
+					   .index = (uint32_t)i,
+					   .is_own = call != PROFILE_NONE &&
+						     is_own(cut->stretch, call)};
+		side->op_count++;
+	}
+	if (side->op_count)
+		qsort(side->ops, side->op_count, sizeof(*side->ops), compare_starts);
+	return 0;
+}
+
+/* Of a device with operations. */
+static int64_t run_start_ns(const struct cut *cut)
+{
+	const struct profile_device *device = &cut->model->profile->devices[cut->device];
+	int64_t first_ns = INT64_MAX;
+
+	for (size_t i = device->first_op; i < device->first_op + device->op_count; i++)
+		if (cut->replay->op_start_ns[i] < first_ns)
+			first_ns = cut->replay->op_start_ns[i];
+	return first_ns;
+}
+
+static int cut_side(struct side *side, const struct cut *cut)
+{
+	const struct stretch *stretch = cut->stretch;
+	int rc;
+
+	side->start_ns = cut->replay->call_start_ns[stretch->first];
+	side->end_ns = replay_end_ns(cut->replay, cut->model, stretch->first, stretch->end);
+	side->run_start_ns = run_start_ns(cut);
+	rc = cut_calls(side, cut);
+	return rc == 0 ? cut_ops(side, cut) : rc;
+}
+
+int side_by_side_replay(struct side_by_side *out, const struct side_question *question)
+{
+	const struct predictor *predictor = &question->all->predictor;
+	const struct costs *costs = &predictor->costs[COSTS_MIDDLE];
+	struct cut cut = {.replay = predictor->work,
+			  .model = question->all->model,
+			  .stretch = &out->stretch,
+			  .device = question->device};
+	int rc = replay_run(predictor->work, cut.model, NULL, costs);
+
+	*out = (struct side_by_side){0};
+	if (rc == 0)
+		out->stretch = find_stretch(question, predictor->work);
+	if (rc < 0 || !out->stretch.end)
+		return rc;
+	rc = cut_side(&out->before, &cut);
+	cut.change = question->change;
+	if (rc == 0)
+		rc = replay_run(predictor->work, cut.model, cut.change, costs);
+	return rc == 0 ? cut_side(&out->after, &cut) : rc;
+}
+
+void side_by_side_free(struct side_by_side *sides)
+{
+	free(sides->before.calls);
+	free(sides->before.ops);
+	free(sides->after.calls);
+	free(sides->after.ops);
+	*sides = (struct side_by_side){0};
+}
