@@ -26,15 +26,18 @@ static int predict_alone(struct scenario *scenario, const struct facts *facts)
 	return rc;
 }
 
-/* One that could do something alone, and nothing beside the others, came too late. */
+/* One that could do something alone, and nothing beside the others, came too late; one that could not is still
+ * refused for its own reason. */
 static void take_part(struct scenario *scenario, struct scenario_part *part,
 		      const struct what_if *together)
 {
 	part->together = *together;
-	if (together->refusal != REFUSED_NONE)
+	if (together->refusal == REFUSED_NONE)
+		scenario->is_changed = true;
+	else if (part->alone.refusal == REFUSED_NONE)
 		part->together.refusal = REFUSED_TAKEN;
 	else
-		scenario->is_changed = true;
+		part->together.refusal = part->alone.refusal;
 }
 
 /* Strategies in the order in which they are applied, of those parts. */
@@ -44,7 +47,7 @@ struct chosen {
 	size_t count;
 };
 
-/* Only those that can do something alone. */
+/* Also those that can do nothing alone, for what they need others may bring; but not where much is not known. */
 static void choose(struct chosen *chosen, struct scenario *scenario)
 {
 	chosen->count = 0;
@@ -52,7 +55,7 @@ static void choose(struct chosen *chosen, struct scenario *scenario)
 		struct scenario_part *part = &scenario->parts[i];
 
 		part->together.refusal = part->alone.refusal;
-		if (part->alone.refusal != REFUSED_NONE)
+		if (part->alone.refusal == REFUSED_DEVICE_WORK)
 			continue;
 		chosen->parts[chosen->count] = part;
 		chosen->strategies[chosen->count++] = part->strategy;
