@@ -47,6 +47,13 @@ refused() {
 	[[ "$output" != *"check it:"* ]]
 }
 
+@test "asked about a range, copies outside of it are not advised about" {
+	run -0 "$ROOFLINECTL" advise "$recordings/precision.naive" --format json
+	holds "[a['id'] for a in j['advice']] == ['pageable_copy', 'memory_roof']"
+	run -0 "$ROOFLINECTL" advise "$recordings/precision.naive" --range run --format json
+	holds "[a['id'] for a in j['advice']] == ['memory_roof']"
+}
+
 @test "the command does check it" {
 	run -0 "$ROOFLINECTL" advise "$recordings/graph_chain.naive" --range run --format json
 	local command predicted

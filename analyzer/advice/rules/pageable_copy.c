@@ -31,15 +31,17 @@ static bool is_pageable(const struct profile *profile, const struct profile_op *
 	return copy->src_memory == MEMORY_PAGEABLE || copy->dst_memory == MEMORY_PAGEABLE;
 }
 
-static int gather_copies(const struct profile *profile, const struct profile_device *device,
+static int gather_copies(const struct facts *facts, const struct profile_device *device,
 			 struct pageable *found, struct spans *spans)
 {
+	const struct profile *profile = facts->report->profile;
 	const struct profile_op *op = profile->ops + device->first_op;
 	const struct profile_op *end = op + device->op_count;
 	int rc = 0;
 
 	for (; rc == 0 && op < end; op++) {
-		if (op->kind != OP_COPY || !is_pageable(profile, op))
+		if (op->kind != OP_COPY || !is_pageable(profile, op) ||
+		    !facts_is_in_range(facts, op))
 			continue;
 		found->count++;
 		sum_add_count(&found->bytes, profile->copies[op->detail].bytes);
@@ -69,11 +71,12 @@ static int64_t covered_by_kernels(const struct profile *profile,
 	return covered_ns;
 }
 
-static int measure(const struct profile *profile, const struct profile_device *device,
-		   struct pageable *found)
+static int measure(const struct facts *facts, size_t index, struct pageable *found)
 {
+	const struct profile *profile = facts->report->profile;
+	const struct profile_device *device = &profile->devices[index];
 	struct spans spans = {0};
-	int rc = gather_copies(profile, device, found, &spans);
+	int rc = gather_copies(facts, device, found, &spans);
 
 	if (rc == 0)
 		found->exposed_ns = spans_covered(&spans, INT64_MIN, INT64_MAX) -
@@ -85,9 +88,8 @@ static int measure(const struct profile *profile, const struct profile_device *d
 static int say(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
-	const struct profile *profile = facts->report->profile;
 	struct pageable found = {0};
-	int rc = measure(profile, &profile->devices[device], &found);
+	int rc = measure(facts, device, &found);
 
 	(void)what_if;
 	if (rc == 0)
@@ -107,20 +109,17 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
 {
-	const struct profile *profile = facts->report->profile;
 	struct pageable found = {0};
 
-	return measure(profile, &profile->devices[device], &found) == 0 ? found.exposed_ns : 0;
+	return measure(facts, device, &found) == 0 ? found.exposed_ns : 0;
 }
 
 static bool is_candidate(const struct facts *facts, size_t device)
 {
-	const struct profile *profile = facts->report->profile;
 	double wall_ns = (double)facts->report->timeline->devices[device].wall_ns;
 	struct pageable found = {0};
 
-	return measure(profile, &profile->devices[device], &found) == 0 &&
-	       found.count >= REPEATED_COPY_COUNT &&
+	return measure(facts, device, &found) == 0 && found.count >= REPEATED_COPY_COUNT &&
 	       (double)found.exposed_ns > AT_STAKE_RATIO * wall_ns;
 }
 

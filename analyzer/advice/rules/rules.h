@@ -26,7 +26,8 @@
 	RULE(hot_atomics, "atomics on few addresses take most of a kernel: merge them first")     \
 	RULE(graph_rebuilt, "graphs are made again and again: update or keep them")               \
 	RULE(allocation_in_loop, "memory is allocated again and again: once, or in stream order") \
-	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")
+	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")           \
+	RULE(memory_roof, "kernels move bytes as fast as the memory can: fewer bytes")
 
 /* What a rule needs beyond the report, per device; found once for all rules. */
 struct device_facts {
@@ -69,6 +70,9 @@ bool facts_can_predict(const struct facts *facts);
 /* Whether a what-if was predicted and is worth telling: of the whole program, or of the range that
  * was asked for. */
 bool facts_is_worth(const struct facts *facts, const struct what_if *what_if);
+
+/* Whether an operation was submitted in the NVTX range that was asked for; true where none was. */
+bool facts_is_in_range(const struct facts *facts, const struct profile_op *op);
 
 /* How often a call was made whose name has that part, and how long these calls took. */
 struct call_use {

@@ -1,0 +1,115 @@
+/*
+ * memory_roof.c - kernels that move bytes as fast as DRAM can.
+ *
+ * No other launch, graph or stream makes them faster: only fewer bytes do.  Narrower
+ * types halve them; kernels in a row that hand arrays to each other through memory
+ * move them once less when they are one, or when a cluster's shared memory or the L2
+ * holds what is handed over.  At stake is what stands between DRAM's roof and the
+ * next one, of all launches.
+ *
+ * Fires when kernels at 80% of DRAM's roof or more take at least half of the time of
+ * all kernels, counters say.
+ */
+#include "advice/rules/rules.h"
+
+#include "base/format.h"
+
+#define AT_ROOF 0.8
+#define LEAST_PART 0.5
+#define MOST_NAMED 2
+
+static bool is_at_roof(const struct roofline_point *point)
+{
+	return point->is_counted && !point->is_wrong && point->binding == ROOF_dram &&
+	       point->binding_share >= AT_ROOF;
+}
+
+/* The largest share of another roof. */
+static double next_share(const struct roofline_point *point)
+{
+	double share = 0;
+
+	for (int i = 0; i < ROOF_COUNT; i++)
+		if (i != ROOF_dram && point->quantities[i].share > share)
+			share = point->quantities[i].share;
+	return share < point->binding_share ? share : point->binding_share;
+}
+
+struct at_roof {
+	double time_ns, all_ns, stake_ns;
+};
+
+static struct at_roof find(const struct facts *facts)
+{
+	const struct roofline *roofline = facts->report->roofline;
+	struct at_roof found = {0};
+
+	for (size_t i = 0; roofline && i < roofline->kernel_count; i++) {
+		const struct roofline_point *point = &roofline->kernels[i];
+
+		found.all_ns += point->time_ns;
+		if (!is_at_roof(point))
+			continue;
+		found.time_ns += point->time_ns;
+		found.stake_ns += point->time_ns * (1 - next_share(point) / point->binding_share);
+	}
+	return found;
+}
+
+static int64_t stake_ns(const struct facts *facts, size_t device)
+{
+	(void)device;
+	return (int64_t)find(facts).stake_ns;
+}
+
+static int say(struct recommendation *item, const struct facts *facts, size_t device,
+	       const struct what_if *what_if)
+{
+	const struct roofline *roofline = facts->report->roofline;
+	int rc = 0, named_count = 0;
+	char name[64];
+
+	(void)device;
+	(void)what_if;
+	for (size_t i = 0; rc == 0 && named_count < MOST_NAMED && i < roofline->kernel_count; i++) {
+		const struct roofline_point *point = &roofline->kernels[i];
+
+		if (!is_at_roof(point))
+			continue;
+		format_kernel_name(name, sizeof(name), point->name, sizeof(name) - 1);
+		rc = advice_say(item, "%s: %s a launch at %.0f%% of what DRAM can", name,
+				format_bytes(point->quantities[ROOF_dram].per_launch).text,
+				100 * point->binding_share);
+		named_count++;
+	}
+	if (rc == 0)
+		rc = advice_say(item, "kernels at that roof take %.0f%% of all kernels' time",
+				100 * find(facts).time_ns / find(facts).all_ns);
+	return rc;
+}
+
+/* Counters of several devices are of one kernel together: only where there is one. */
+static bool is_promising(const struct facts *facts, size_t device)
+{
+	struct at_roof found = find(facts);
+
+	(void)device;
+	return facts->report->profile->device_count == 1 && found.time_ns > 0 &&
+	       found.time_ns >= LEAST_PART * found.all_ns;
+}
+
+const struct rule rule_memory_roof = {
+	.id = "memory_roof",
+	.strategy = "fewer_bytes",
+	.title = "Move fewer bytes: narrower types, or neighbours in one kernel or cluster",
+	.workload = "precision",
+	.risk = "Narrower types round and overflow: compare the results. A fused kernel needs more "
+		"registers and shared memory, and may run fewer warps.",
+	.pattern = "__half2 x = ((const __half2 *)in)[i];     /* half the bytes of float2 */\n"
+		   "float2 y = __half22float2(x);             /* computed as before */\n"
+		   "((__half2 *)out)[i] = __float22half2_rn(f(g(y))); /* g and f in one kernel */",
+	.is_promising = is_promising,
+	.stake_ns = stake_ns,
+	.say = say,
+	.is_about_kernels = true,
+};
