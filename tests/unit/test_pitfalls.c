@@ -103,7 +103,7 @@ static void test_refused(void **state)
 	call(b, 0, "cudaLaunchKernel", CALL_LAUNCH, 901);
 	call(b, 0, "cudaStreamEndCapture", CALL_GRAPH_MANAGE, 901);
 	expect(b, "refused_in_capture",
-	       "1 calls were refused while a stream was captured, the first a cudaMalloc\n"
+	       "calls refused while a stream was captured: 1, the first a cudaMalloc\n"
 	       "1 of 1 captures ended");
 }
 
@@ -126,7 +126,7 @@ static void test_allocation(void **state)
 {
 	(void)state;
 	expect(captured_allocation("cudaMallocAsync", true, 20), "allocation_in_capture",
-	       "1 allocations in 1 captures, for 20 launches of graphs");
+	       "allocations that were captured: 1, for 20 launches of graphs");
 	expect(captured_allocation("cuMemAllocFromPoolAsync", true, 20), "allocation_in_capture",
 	       NULL);
 	expect(captured_allocation("cudaFreeAsync", true, 20), "", NULL);
@@ -156,7 +156,7 @@ static void test_updates(void **state)
 {
 	(void)state;
 	expect(update(0, false), "", NULL);
-	expect(update(910, true), "refused_update", "1 of 3 updates of graphs were refused");
+	expect(update(910, true), "refused_update", "updates of graphs that were refused: 1 of 3");
 	expect(update(910, true), "refused_update",
 	       "after 1 of them a graph was instantiated: 1.80 us of the host");
 	expect(update(910, false), "refused_update",
@@ -284,7 +284,7 @@ static void test_loads(void **state)
 
 	(void)state;
 	expect(load(60, 40), "late_module_load",
-	       "idle 1 times while code was loaded (200 us) or compiled (0 ns)");
+	       "while code was loaded or compiled: 1, for 200 us and 0 ns");
 	expect(load(60, 6), "", NULL); /* the start: a tenth has not run yet */
 	expect(load(60, 7), "late_module_load", NULL);
 	expect(load(900, 400), "", NULL); /* next to no time */
@@ -294,7 +294,7 @@ static void test_loads(void **state)
 	b->jits[b->profile.jit_count++] =
 		(struct profile_jit){.start_ns = 600000, .end_ns = 690000};
 	builder_kernel(b, 0, "late", 700000, 708000, (uint32_t)b->profile.call_count - 1);
-	expect(b, "late_module_load", "compiled (90.0 us)");
+	expect(b, "late_module_load", "while code was loaded or compiled: 1, for 0 ns and 90.0 us");
 }
 
 /* ---- kernels ---- */
@@ -393,7 +393,7 @@ static void test_ranks(void **state)
 	(void)state;
 	expect(two_ranks(one, 3, one, 3, false), "", NULL);
 	expect(two_ranks(one, 3, other, 3, false), "collective_order",
-	       "the orders differ from the 2. of 3 collectives on\n"
+	       "the orders differ from collective 2 of 3 on\n"
 	       "GPU 0 of host.1 launches ncclDevKernel_AllReduce_Sum_f32_RING_LL there\n"
 	       "GPU 1 of host.1 launches ncclDevKernel_AllGather_RING_LL there");
 	expect(two_ranks(one, 3, other, 3, true), "collective_order", NULL);

@@ -32,9 +32,8 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 
 	(void)what_if;
 	captures_count(&captures, facts, device);
-	return advice_say(item, "%s allocations in %s captures, for %s launches of graphs",
+	return advice_say(item, "allocations that were captured: %s, for %s launches of graphs",
 			  format_count(captures.allocation_count).text,
-			  format_count(captures.begun_count).text,
 			  format_count(launch_count(facts, device)).text);
 }
 

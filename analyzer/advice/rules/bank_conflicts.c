@@ -96,7 +96,7 @@ const struct rule rule_bank_conflicts = {
 	.title = "Lay shared memory out so that the lanes of a warp meet different banks",
 	.risk = "Padding takes shared memory and can cost a resident block; rows of vector types "
 		"have to stay aligned.",
-	.pattern = "__shared__ float tile[32][32 + 1]; /* a column is spread over all banks */\n"
+	.pattern = "__shared__ float tile[32][32 + 1]; /* a column meets all banks */\n"
 		   "tile[threadIdx.y][threadIdx.x] = in[...];\n"
 		   "__syncthreads();\n"
 		   "out[...] = tile[threadIdx.x][threadIdx.y];",

@@ -167,7 +167,7 @@ static int say_mismatch(struct recommendation *item, const struct profile *profi
 			const struct mismatch *found)
 {
 	const struct rank *ranks[] = {&found->one, &found->other};
-	int rc = advice_say(item, "the orders differ from the %zu. of %s collectives on",
+	int rc = advice_say(item, "the orders differ from collective %zu of %s on",
 			    found->index + 1, format_count(found->one.count).text);
 
 	for (size_t i = 0; i < 2 && rc == 0; i++) {
@@ -212,9 +212,9 @@ const struct rule rule_collective_order = {
 	.title = "Launch collectives in the same order on all ranks",
 	.risk = "Ranks in different communicators need not agree; where one is in several, the order "
 		"between these counts as well.",
-	.pattern =
-		"for (int i = bucket_count; i-- > 0;) /* the same on all, not as they are ready */\n"
-		"    ncclAllReduce(grad[i], grad[i], count[i], ncclFloat, ncclSum, comm, stream);",
+	.pattern = "/* the same on all ranks, not as gradients become ready */\n"
+		   "for (int i = bucket_count; i-- > 0;)\n"
+		   "    ncclAllReduce(in[i], out[i], n[i], ncclFloat, ncclSum, comm, stream);",
 	.is_promising = is_promising,
 	.say = say,
 	.is_about_kernels = true,

@@ -55,11 +55,12 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 	struct loads found = find(facts, device);
 
 	(void)what_if;
-	return advice_say(item,
-			  "after a tenth of its operations the GPU was idle %s times while code "
-			  "was loaded (%s) or compiled (%s)",
-			  format_count(found.count).text, format_ns((double)found.load_ns).text,
-			  format_ns((double)found.compile_ns).text);
+	return advice_say(
+		item,
+		"pauses after a tenth of the operations while code was loaded or compiled: "
+		"%s, for %s and %s",
+		format_count(found.count).text, format_ns((double)found.load_ns).text,
+		format_ns((double)found.compile_ns).text);
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
@@ -78,7 +79,7 @@ const struct rule rule_late_module_load = {
 	.pattern = "/* the environment: CUDA_MODULE_LOADING=EAGER; or, before the loop: */\n"
 		   "struct cudaFuncAttributes attributes;\n"
 		   "cudaFuncGetAttributes(&attributes, kernel); /* loads it */\n"
-		   "cuModuleLoadData(&module, image); /* or cuLibraryLoadData, cuLinkComplete */",
+		   "cuModuleLoadData(&module, image); /* or link, or compile */",
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.say = say,

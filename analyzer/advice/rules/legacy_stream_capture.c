@@ -21,8 +21,8 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 	(void)what_if;
 	captures_count(&captures, facts, device);
 	rc = advice_say(item,
-			"%s calls into the legacy stream while a stream was captured, the first a "
-			"%s: cudaErrorStreamCaptureImplicit (906)",
+			"calls into the legacy stream while a stream was captured: %s, the first a "
+			"%s, cudaErrorStreamCaptureImplicit (906)",
 			format_count(captures.legacy_count).text, captures.legacy_name);
 	if (rc == 0)
 		rc = advice_say(item, "%s of %s captures ended without a graph",

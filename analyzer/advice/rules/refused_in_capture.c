@@ -19,7 +19,7 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 
 	(void)what_if;
 	captures_count(&captures, facts, device);
-	rc = advice_say(item, "%s calls were refused while a stream was captured, the first a %s",
+	rc = advice_say(item, "calls refused while a stream was captured: %s, the first a %s",
 			format_count(captures.refused_count).text, captures.refused_name);
 	if (rc == 0)
 		rc = advice_say(item, "%s of %s captures ended without a graph",
@@ -45,7 +45,7 @@ const struct rule rule_refused_in_capture = {
 		"that is freed while the graph still uses it.",
 	.pattern = "cudaMalloc(&buffer, bytes); /* before the capture */\n"
 		   "cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);\n"
-		   "/* another thread that has to allocate beside a capture in global mode: */\n"
+		   "/* a thread that has to allocate beside a capture in global mode: */\n"
 		   "cudaStreamCaptureMode mode = cudaStreamCaptureModeThreadLocal;\n"
 		   "cudaThreadExchangeStreamCaptureMode(&mode);",
 	.is_promising = is_promising,

@@ -87,7 +87,7 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 {
 	struct updates found = count(facts, device);
 	int rc = advice_say(item,
-			    "%s of %s updates of graphs were refused: "
+			    "updates of graphs that were refused: %s of %s, "
 			    "cudaErrorGraphExecUpdateFailure (910)",
 			    format_count(found.refused_count).text, format_count(found.count).text);
 
@@ -117,7 +117,7 @@ const struct rule rule_refused_update = {
 	.workload = "graph_update",
 	.risk = "Each executable graph that is kept takes device memory. A refused update leaves an "
 		"error for cudaGetLastError.",
-	.pattern = "cudaGraphExec_t *exec = &execs[structure]; /* nodes and edges, not sizes */\n"
+	.pattern = "cudaGraphExec_t *exec = &execs[structure]; /* its nodes and edges */\n"
 		   "if (!*exec || cudaGraphExecUpdate(*exec, graph, &info) != cudaSuccess) {\n"
 		   "    cudaGetLastError();\n"
 		   "    if (*exec) cudaGraphExecDestroy(*exec);\n"
