@@ -341,7 +341,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 # Made by record.sh from tests/gpu/pitfalls.cu, one of each.
 @test "pitfalls: each that tests/gpu/pitfalls.cu has is named in its recording, and no other of them" {
 	recordings | grep -q '^pitfalls' || skip "record.sh tests/recordings ^pitfalls makes these recordings on a GPU"
-	made=$(sed -n '/ pitfalls\[\] = {/,/^};/s/^\t{"\([a-z_]*\)".*/\1/p' tests/gpu/pitfalls.cu)
+	made=$(sed -n '/ pitfalls\[\] = {/,/^};/p' tests/gpu/pitfalls.cu | grep -o '{"[a-z_]*' | tr -d '{"')
 	[ "$(wc -l <<<"$made")" -ge 7 ]
 	for name in $made; do
 		expect "pitfalls.$name" \
