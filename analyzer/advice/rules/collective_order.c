@@ -33,14 +33,24 @@ struct mismatch {
 	size_t index; /* of the first that differs */
 };
 
+static bool is_collective_name(const char *name)
+{
+	return strstr(name, "ncclDevKernel_") && !strstr(name, "SendRecv");
+}
+
 static bool is_collective(const struct profile *profile, const struct profile_op *op)
 {
-	const char *name;
+	return op->kind == OP_KERNEL && !op->graph &&
+	       is_collective_name(profile->kernel_names[profile->signatures[op->detail].kernel]);
+}
 
-	if (op->kind != OP_KERNEL || op->graph)
-		return false;
-	name = profile->kernel_names[profile->signatures[op->detail].kernel];
-	return strstr(name, "ncclDevKernel_") && !strstr(name, "SendRecv");
+/* Most programs have none: then no operation needs to be looked at. */
+static bool has_collectives(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->kernel_name_count; i++)
+		if (is_collective_name(profile->kernel_names[i]))
+			return true;
+	return false;
 }
 
 static int compare(const void *left, const void *right)
@@ -141,7 +151,8 @@ static bool find(struct mismatch *out, struct collective **all, const struct pro
 	size_t count;
 	bool is_found = false;
 
-	if (gather(all, &count, profile) == 0 && balance) {
+	*all = NULL;
+	if (has_collectives(profile) && gather(all, &count, profile) == 0 && balance) {
 		const struct collective *from = *all, *end = from + count;
 
 		while (from < end && !is_found) {

@@ -36,9 +36,11 @@ static struct loads find(const struct facts *facts, size_t device)
 {
 	const struct report *report = facts->report;
 	const struct profile_device *what = &report->profile->devices[device];
+	const int64_t *by_cause_ns = report->gaps->devices[device].by_cause_ns;
 	struct loads found = {.first_op = what->first_op + what->op_count / START_PART};
 
-	gaps_visit(report->profile, report->timeline, device, add_gap, &found);
+	if (by_cause_ns[GAP_MODULE] + by_cause_ns[GAP_JIT] > 0)
+		gaps_visit(report->profile, report->timeline, device, add_gap, &found);
 	return found;
 }
 
