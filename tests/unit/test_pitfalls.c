@@ -10,11 +10,14 @@
 #include "profile_builder.h"
 
 static struct device_work device_work;
+static struct ceilings *ceilings; /* NULL: nothing is predicted */
 
 /* The ids of the advice, joined by spaces; what is expected to be in the evidence, or NULL. */
 static void expect(struct builder *b, const char *expected, const char *evidence)
 {
-	struct report report = {.profile = &b->profile, .device_work = &device_work};
+	struct report report = {.profile = &b->profile,
+				.device_work = &device_work,
+				.ceilings = ceilings};
 	struct advice *advice = NULL;
 	struct err err = {""};
 	char ids[256] = "", said[4096] = "";
@@ -256,6 +259,35 @@ static void test_blocking_copies(void **state)
 	expect(copies(30, other, "cudaMemcpy", 3000), "pageable_copy", NULL);
 }
 
+/* Where the copies can run beside the kernels, that is what to do, and asynchronous they are then. */
+static void test_said_by_another(void **state)
+{
+	const struct profile_copy pinned = {.src_memory = 2, .dst_memory = 3, .bytes = 500000};
+	static const struct ceiling roofs[] = {
+		{.id = CEILING_h2d_pinned, .value = 50e9},
+		{.id = CEILING_d2h_pinned, .value = 50e9},
+		{.id = CEILING_launch_call, .value = 1000},
+		{.id = CEILING_launch_to_start, .value = 1000},
+		{.id = CEILING_synchronize, .value = 1000},
+		{.id = CEILING_graph_launch, .value = 4000},
+		{.id = CEILING_graph_to_start, .value = 6000},
+		{.id = CEILING_kernel_gap, .value = 100},
+		{.id = CEILING_graph_node_gap, .value = 700},
+		{.id = CEILING_graph_gap, .value = 1200},
+	};
+
+	(void)state;
+	expect(copies(60, pinned, "cudaMemcpy", 3000), "blocking_copy", NULL);
+	ceilings = calloc(1, sizeof(*ceilings));
+	assert_non_null(ceilings);
+	for (size_t i = 0; i < sizeof(roofs) / sizeof(roofs[0]); i++)
+		assert_int_equal(ceilings_add(ceilings, &roofs[i]), 0);
+	assert_null(ceilings_sort(ceilings));
+	expect(copies(60, pinned, "cudaMemcpy", 3000), "copy_overlap", NULL);
+	ceilings_free(ceilings);
+	ceilings = NULL;
+}
+
 /* ---- code that is loaded late ---- */
 
 /* Kernels of 9 us, each 1 us after the one before; the one with that number is loaded for 200 us. */
@@ -453,6 +485,8 @@ int main(void)
 			test_leaks),
 		SENTENCE("copies of pinned memory that the host waits for are told",
 			 test_blocking_copies),
+		SENTENCE("that they block is not told where it is told to overlap them",
+			 test_said_by_another),
 		SENTENCE("code that is loaded or compiled amid the work is told, at the start not",
 			 test_loads),
 		SENTENCE("a long kernel with variables in local memory is named", test_spills),

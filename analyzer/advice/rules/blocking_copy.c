@@ -106,6 +106,7 @@ const struct rule rule_blocking_copy = {
 		   "cudaEventRecord(copied, stream);\n"
 		   "kernel<<<grid, block, 0, stream>>>(...); /* queued behind the copy */\n"
 		   "cudaEventSynchronize(copied); /* where the host reads, and not before */",
+	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.say = say,

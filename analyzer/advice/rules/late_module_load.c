@@ -82,6 +82,7 @@ const struct rule rule_late_module_load = {
 		   "struct cudaFuncAttributes attributes;\n"
 		   "cudaFuncGetAttributes(&attributes, kernel); /* loads it */\n"
 		   "cuModuleLoadData(&module, image); /* or link, or compile */",
+	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.say = say,
