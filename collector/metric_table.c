@@ -50,6 +50,8 @@
 	ANSWER(atomic_unit_cycles_max, "lts__d_atomic_input_cycles_active.max")           \
 	ANSWER(atomic_unit_cycles_mean, "lts__d_atomic_input_cycles_active.avg")          \
 	ANSWER(l2_cycles, "lts__cycles_elapsed.max")                                      \
+	ANSWER(shared_wavefronts, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum")       \
+	ANSWER(shared_conflicts, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum")    \
 	ANSWER(sm_active_cycles_min, "sm__cycles_active.min")                             \
 	ANSWER(sm_active_cycles_mean, "sm__cycles_active.avg")                            \
 	ANSWER(sm_active_cycles_max, "sm__cycles_active.max")                             \

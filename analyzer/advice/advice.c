@@ -134,6 +134,21 @@ static int recommend(struct advice *advice, const struct facts *facts, size_t de
 	return rc;
 }
 
+/* Whether the rule that says the same is recommended for the device: two pieces of advice for one
+ * thing are one too many.  It stands above this one, so all devices have been through it. */
+static bool is_said(const struct advice *advice, const struct facts *facts, size_t device,
+		    const struct rule *rule)
+{
+	char *target = rule->said_by ? target_of(facts, device) : NULL;
+	bool is_found = false;
+
+	for (size_t i = 0; target && i < advice->count && !is_found; i++)
+		is_found = !strcmp(advice->items[i].id, rule->said_by) &&
+			   !strcmp(advice->items[i].target, target);
+	free(target);
+	return is_found;
+}
+
 static int consider(struct advice *advice, const struct facts *facts, size_t device,
 		    const struct rule *rule)
 {
@@ -141,6 +156,8 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 	int rc;
 
 	if (rule->is_candidate && !rule->is_candidate(facts, device))
+		return 0;
+	if (is_said(advice, facts, device, rule))
 		return 0;
 	if (!rule->is_about_kernels && facts_is_computing(facts, device))
 		return reject(advice, facts, device, rule,

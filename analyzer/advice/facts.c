@@ -131,6 +131,36 @@ static int collect_device(struct facts *facts, size_t device, const uint64_t *la
 	return rc;
 }
 
+/* ---- where processes are at home ---- */
+
+static int find_homes(struct facts *facts)
+{
+	const struct profile *profile = facts->report->profile;
+	size_t count = profile->process_count;
+	uint64_t *op_count = calloc(count * profile->device_count + 1, sizeof(*op_count));
+
+	facts->homes = malloc((count + 1) * sizeof(*facts->homes));
+	if (!op_count || !facts->homes) {
+		free(op_count);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < profile->op_count; i++)
+		op_count[profile->ops[i].device * count +
+			 profile_op_process(profile, &profile->ops[i])]++;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t most = 0;
+
+		facts->homes[i] = PROFILE_NONE;
+		for (size_t j = 0; j < profile->device_count; j++)
+			if (op_count[j * count + i] > most) {
+				most = op_count[j * count + i];
+				facts->homes[i] = (uint32_t)j;
+			}
+	}
+	free(op_count);
+	return 0;
+}
+
 int facts_collect(struct facts *facts, const struct report *report, const char *range)
 {
 	const struct profile *profile = report->profile;
@@ -143,7 +173,7 @@ int facts_collect(struct facts *facts, const struct report *report, const char *
 	if (threads && launch_count && facts->devices) {
 		count_calls(profile, threads);
 		count_kernels(profile, launch_count);
-		rc = 0;
+		rc = find_homes(facts);
 		for (size_t i = 0; rc == 0 && i < profile->device_count; i++)
 			rc = collect_device(facts, i, launch_count, threads);
 	}
@@ -159,6 +189,7 @@ void facts_free(struct facts *facts)
 {
 	what_ifs_free(&facts->what_ifs);
 	free(facts->devices);
+	free(facts->homes);
 	*facts = (struct facts){0};
 }
 
@@ -232,4 +263,19 @@ struct call_use facts_use_of(const struct facts *facts, const char *part)
 		sum_add_ns(&use.time_ns, call->time.total_ns);
 	}
 	return use;
+}
+
+bool facts_is_home(const struct facts *facts, uint32_t process, size_t device)
+{
+	return facts->homes[process] == device;
+}
+
+bool facts_is_call_of(const struct facts *facts, const struct profile_call *call, size_t device)
+{
+	return facts_is_home(facts, facts->report->profile->threads[call->thread].process, device);
+}
+
+bool facts_is_named(const struct facts *facts, const struct profile_call *call, const char *part)
+{
+	return strstr(facts->report->profile->call_names[call->name].text, part) != NULL;
 }

@@ -56,7 +56,7 @@ static const struct argp_option option_table[] = {
 	{"syncs", OPTION_SYNCS, NULL, 0, "also which stream or event every wait was for (dear)", 0},
 	{"counters", OPTION_COUNTERS, "SET,...", OPTION_ARG_OPTIONAL,
 	 "also read hardware counters of some launches of every kernel: roofline (default), atomics, "
-	 "sm, stalls, or names of CUPTI's metrics",
+	 "shared, sm, stalls, or names of CUPTI's metrics",
 	 0},
 	{"counters-share", OPTION_SHARE, "PERCENT", 0,
 	 "of the program's time that counting may take (10); 100 for no limit", 0},
@@ -139,14 +139,14 @@ static void pass_on_counters(struct argp_state *state, const char *text)
 	char *words = strdup(text), *rest = words, *word;
 
 	if (!words || !*text)
-		usage_fail(state, "--counters takes roofline, atomics, sm, stalls or names of "
-				  "CUPTI's metrics, separated by commas");
+		usage_fail(state, "--counters takes roofline, atomics, shared, sm, stalls or names "
+				  "of CUPTI's metrics, separated by commas");
 	while ((word = strsep(&rest, ",")))
 		if (!is_set(word) && !strstr(word, "__"))
 			usage_fail(
 				state,
 				"--counters '%s' is no set and no metric of CUPTI; sets are roofline, "
-				"atomics, sm and stalls, and a metric looks like dram__bytes_read.sum",
+				"atomics, shared, sm and stalls, and a metric looks like dram__bytes_read.sum",
 				word);
 	free(words);
 	pass_on(ENV_COUNTERS, text);

@@ -604,18 +604,27 @@ static void put_check_command(struct page *page, const struct recommendation *it
 	free(command);
 }
 
+/* Nothing where a mistake was found that costs no time that anybody could tell. */
+static void put_stake(struct page *page, const struct recommendation *item)
+{
+	char stake[128];
+
+	snprintf(stake, sizeof(stake), "at stake: at most %s, %.1f%% of wall time",
+		 format_ns((double)item->at_stake_ns).text, 100 * item->at_stake_ratio);
+	if (item->at_stake_ns)
+		page_wrap(page, "      - ", stake, 8);
+}
+
 static void put_recommendation(struct page *page, size_t number, const struct recommendation *item)
 {
-	char label[32], stake[128];
+	char label[32];
 
 	snprintf(label, sizeof(label), "  %zu.  ", number);
 	page_wrap(page, label, item->title, 6);
 	page_wrap(page, "      for: ", item->target, 11);
 	for (size_t i = 0; i < item->evidence_count; i++)
 		page_wrap(page, "      - ", item->evidence[i], 8);
-	snprintf(stake, sizeof(stake), "at stake: at most %s, %.1f%% of wall time",
-		 format_ns((double)item->at_stake_ns).text, 100 * item->at_stake_ratio);
-	page_wrap(page, "      - ", stake, 8);
+	put_stake(page, item);
 	put_predicted(page,
 		      page->options->range ? "predicted: the range " : "predicted: this part ",
 		      &item->place);

@@ -35,7 +35,8 @@
 		"1: also which stream or event every wait was for (dear: see docs/commands/record.md)") \
 	VARIABLE(ENV_NVTX, "ROOFLINE_NVTX", "1", "0: no NVTX ranges")                                   \
 	VARIABLE(ENV_COUNTERS, "ROOFLINE_COUNTERS", "",                                                 \
-		 "hardware counters: roofline, atomics, sm, stalls, or CUPTI's names, by commas")       \
+		 "hardware counters: roofline, atomics, shared, sm, stalls, or "                        \
+		 "CUPTI's names, by commas")                                                            \
 	VARIABLE(ENV_REPLAY, "ROOFLINE_REPLAY", "0",                                                    \
 		 "1: repeat every launch for every pass of the counters: exact, and slow")              \
 	VARIABLE(ENV_COUNTERS_SHARE, "ROOFLINE_COUNTERS_SHARE", "10",                                   \

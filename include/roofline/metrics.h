@@ -16,6 +16,7 @@
 #define COUNTER_SETS(COUNTER_SET)                                                            \
 	COUNTER_SET(roofline, "FLOPs by precision, bytes of DRAM, L2, L1 and shared memory") \
 	COUNTER_SET(atomics, "atomic instructions, requests and sectors, L2 atomic unit")    \
+	COUNTER_SET(shared, "wavefronts of shared memory, and bank conflicts among them")    \
 	COUNTER_SET(sm, "cycles that SMs were active and that passed, occupancy")            \
 	COUNTER_SET(stalls, "what warps waited for, per instruction issued")
 
@@ -57,6 +58,8 @@
 	METRIC(atomic_unit_cycles_max, atomics, "the same of the busiest slice") \
 	METRIC(atomic_unit_cycles_mean, atomics, "the same of the mean slice") \
 	METRIC(l2_cycles, atomics, "L2 cycles that passed during range_ns") \
+	METRIC(shared_wavefronts, shared, "cycles of the SMs' data stage for accesses to shared memory") \
+	METRIC(shared_conflicts, shared, "those of shared_wavefronts that bank conflicts added") \
 	METRIC(sm_active_cycles_min, sm, "cycles with a warp resident, of the least busy SM") \
 	METRIC(sm_active_cycles_mean, sm, "of the mean SM") \
 	METRIC(sm_active_cycles_max, sm, "of the busiest SM") \

@@ -62,6 +62,9 @@ def bars(chart):
     return len(xml.dom.minidom.parse(svg).getElementsByTagName("polygon"))
 def points():
     return r["roofline"]["kernels"] + r["roofline"]["graphs"] + [r["roofline"]["application"]]
+# pitfalls that cost no time that anybody could tell
+untimed = ("legacy_stream_capture", "refused_in_capture", "allocation_in_capture", "leaked_graphs",
+           "register_spills", "collective_order", "other_profiler")
 failed = 0
 for name in sys.argv[1].split():
     with open(os.environ["reports"] + "/" + name + ".json") as file:
@@ -315,9 +318,69 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 
 # Where kernels run side by side, a change can also bring more of them together: more than the idle time is at stake.
 @test "advice: what is at stake lies within the idle time, and the evidence counts what was recorded" {
-	expect "$(recordings)" 'all(0 < a["at_stake_ns"] <= d["wall_ns"] and a["evidence"] for a in r["advice"])' \
+	expect "$(recordings)" 'all(a["evidence"] and (0 < a["at_stake_ns"] <= d["wall_ns"] or a["id"] in untimed) for a in r["advice"])' \
 		'd["kernel_shared_ns"] or all(a["at_stake_ns"] <= d["idle_ns"] for a in r["advice"] if a["id"] not in ("pageable_copy", "copy_overlap", "sm_imbalance", "underfilled_gpu", "hot_atomics"))'
 	expect graph_chain.naive 'any(e.startswith("604 waits of the host for 600 launches") for a in r["advice"] for e in a["evidence"])'
+}
+
+# Each of the others is a recording in which the same was done well, or not at all.
+@test "pitfalls: each is named in the recording that has it and in no other" {
+	expect graph_update.exec_update 'advice() == ["refused_update"]' \
+		'r["advice"][0]["evidence"][0].startswith("updates of graphs that were refused: 24 of 198")'
+	expect graph_modes.legacy_stream 'advice() == ["legacy_stream_capture"]' \
+		'"2 of 2 captures ended without a graph" in r["advice"][0]["evidence"]'
+	expect graph_modes.global 'advice() == ["refused_in_capture"]' \
+		'r["advice"][0]["evidence"][0].startswith("calls refused while a stream was captured: 40, the first a cudaMalloc")'
+	expect graph_memory.naive 'advice() == ["allocation_in_capture"]' 'r["advice"][0]["at_stake_ns"] == 0'
+	pitfalls='{"refused_update": "graph_update.exec_update", "legacy_stream_capture": "graph_modes.legacy_stream",
+		"refused_in_capture": "graph_modes.global", "allocation_in_capture": "graph_memory.naive"}'
+	found='{"blocking_copy", "late_module_load", "leaked_graphs", "register_spills", "bank_conflicts",
+		"collective_order", "other_profiler"}'
+	expect "$(recordings | grep -v '^pitfalls')" "all($pitfalls[x] == name for x in advice() if x in $pitfalls)" \
+		"not $found & set(advice())"
+}
+
+# Made by record.sh from tests/gpu/pitfalls.cu, one of each.
+@test "pitfalls: each that tests/gpu/pitfalls.cu has is named in its recording, and no other of them" {
+	recordings | grep -q '^pitfalls' || skip "record.sh tests/recordings ^pitfalls makes these recordings on a GPU"
+	made=$(sed -n '/ pitfalls\[\] = {/,/^};/p' tests/gpu/pitfalls.cu | grep -o '{"[a-z_]*' | tr -d '{"')
+	[ "$(wc -l <<<"$made")" -ge 7 ]
+	for name in $made; do
+		expect "pitfalls.$name" \
+			"set('$(xargs <<<"$made")'.split()) & set(advice()) == {'$name'} - {'no_bank_conflicts'}"
+	done
+}
+
+# edited RECORDING TABLE AWK: a copy of the recording, one table of which went through awk
+edited() {
+	rm -rf "$BATS_TEST_TMPDIR/edited"
+	cp -r "tests/recordings/$1" "$BATS_TEST_TMPDIR/edited"
+	chmod -R u+w "$BATS_TEST_TMPDIR/edited"
+	for table in "$BATS_TEST_TMPDIR"/edited/*/"$2".csv; do
+		awk -F, -v OFS=, -v names="${table%/*}/names.csv" "$3" "$table" >"$BATS_TEST_TMPDIR/table"
+		cmp -s "$BATS_TEST_TMPDIR/table" "$table" && return 1
+		mv "$BATS_TEST_TMPDIR/table" "$table"
+	done
+	"$ROOFLINECTL" report --format json "$BATS_TEST_TMPDIR/edited" >"$BATS_TEST_TMPDIR/edited.json"
+}
+
+# What a recording of these pitfalls would have: others, changed in what makes the difference.
+@test "pitfalls: graphs that nobody destroys, updates that nobody looks at, spills, counters that somebody else reads" {
+	id_of='function id(text) { while ((getline line < names) > 0) if (index(line, text)) return line + 0 }'
+	edited graph_update.naive api "$id_of BEGIN { destroy = id(\"GraphExecDestroy\") } \$3 != destroy"
+	reports=$BATS_TEST_TMPDIR expect edited '"leaked_graphs" in advice()' \
+		'any("200 executable graphs were made and 0 destroyed" in e for a in r["advice"] for e in a["evidence"])'
+	edited graph_update.exec_update api "$id_of BEGIN { made = id(\"GraphInstantiate\") } \$3 != made || NR < 40"
+	reports=$BATS_TEST_TMPDIR expect edited 'any("as if nothing had happened" in e for a in r["advice"] for e in a["evidence"])'
+	edited graph_large.naive signatures '
+		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "local_bytes_per_thread") column = i }
+		NR > 1 { $column = 128 } { print }'
+	reports=$BATS_TEST_TMPDIR expect edited 'advice() == ["register_spills"]' \
+		'r["advice"][0]["evidence"][0].startswith("churn_kernel: 128 bytes of local memory")'
+	edited graph_chain.naive process \
+		'{ print } /^pid,/ { print "counters_problem,cannot count: CUPTI_ERROR_HARDWARE_BUSY (26)" }'
+	reports=$BATS_TEST_TMPDIR expect edited 'advice()[-1] == "other_profiler"' \
+		'advice()[0] == "launch_bound_graph"'
 }
 
 # The host checks all results after each 20 launches.  Of the whole run that is more time than kernels take,

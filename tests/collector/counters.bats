@@ -512,7 +512,7 @@ usage() {
 }
 
 @test "record refuses what cannot be a set, a counter or a share, in one line" {
-	usage --counters= 'takes roofline, atomics, sm, stalls or names'
+	usage --counters= 'takes roofline, atomics, shared, sm, stalls or names'
 	usage --counters=roofline,memory "'memory' is no set and no metric of CUPTI"
 	usage --counters=roofline, "'' is no set and no metric"
 	usage --counters-share=-1 "percent from 0 to 100, not '-1'"

@@ -22,8 +22,8 @@
 static struct cupti_api cupti;
 static unsigned int wrong_count;
 
-static const char *const requests[] = {"roofline", "atomics", "sm", "stalls",
-				       "roofline,atomics,sm,stalls"};
+static const char *const requests[] = {"roofline", "atomics", "shared",
+				       "sm",	   "stalls",  "roofline,atomics,shared,sm,stalls"};
 
 #define ROLE_NAME(role, set, meaning) #role,
 static const char *const role_names[] = {METRICS(ROLE_NAME)};

@@ -75,7 +75,7 @@ sets() {
 	need_host_interface
 	"$BUILD/tests/collector/metric_table" "$REAL_CUPTI" >sets
 	sed 's/^/# /' sets >&3
-	[ "$(grep -cv unusable sets)" -ge $((20 * 6)) ]
+	[ "$(grep -cv unusable sets)" -ge $((20 * 7)) ]
 	[ "$(grep -c unusable sets)" -le 3 ]
 }
 
@@ -84,9 +84,10 @@ sets() {
 	equal Hopper "roofline-without-tensor-types 2 none
 roofline 8 none
 atomics 2 none
+shared 1 none
 sm 1 none
 stalls 5 none
-roofline,atomics,sm,stalls 13 none" "$(sets GH100 | awk '{ print $2, $4, $8 }')"
+roofline,atomics,shared,sm,stalls 13 none" "$(sets GH100 | awk '{ print $2, $4, $8 }')"
 }
 
 @test "what Ampere and consumer Blackwell have no counter for is a gap" {

@@ -107,7 +107,7 @@ const struct rule rule_memory_roof = {
 		"registers and shared memory, and may run fewer warps.",
 	.pattern = "__half2 x = ((const __half2 *)in)[i];     /* half the bytes of float2 */\n"
 		   "float2 y = __half22float2(x);             /* computed as before */\n"
-		   "((__half2 *)out)[i] = __float22half2_rn(f(g(y))); /* g and f in one kernel */",
+		   "((__half2 *)out)[i] = __float22half2_rn(f(g(y))); /* f and g in one */",
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.say = say,

@@ -7,6 +7,9 @@
  * whether enough is at stake.  What was considered and not recommended is kept with
  * the reason.  Controls must stay silent: a GPU that computes nearly all the time
  * needs no advice about idle time, see facts_is_computing().
+ *
+ * A pitfall that costs no time that anybody could tell, such as an update that was
+ * refused, is found and has nothing at stake: it stands after all that has.
  */
 #ifndef ROOFLINE_RULES_H
 #define ROOFLINE_RULES_H
@@ -15,19 +18,32 @@
 #include "advice/what_if.h"
 
 /* RULE(name, summary); the name is the recommendation's id */
-#define RULES(RULE)                                                                               \
-	RULE(launch_bound_graph, "repeated short kernels with launch-bound pauses: a CUDA graph") \
-	RULE(sync_every_kernel, "the host waits after nearly every launch: fewer waits")          \
-	RULE(host_decision, "the host reads a flag and launches by it: decide on the device")     \
-	RULE(copy_overlap, "copies and kernels take turns: several streams")                      \
-	RULE(sm_imbalance, "a few SMs work long after the others: a queue of work items")         \
-	RULE(underfilled_gpu,                                                                     \
-	     "kernels too small for the GPU run one after the other: several streams")            \
-	RULE(hot_atomics, "atomics on few addresses take most of a kernel: merge them first")     \
-	RULE(graph_rebuilt, "graphs are made again and again: update or keep them")               \
-	RULE(allocation_in_loop, "memory is allocated again and again: once, or in stream order") \
-	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")           \
-	RULE(memory_roof, "kernels move bytes as fast as the memory can: fewer bytes")
+#define RULES(RULE)                                                                                \
+	RULE(launch_bound_graph, "repeated short kernels with launch-bound pauses: a CUDA graph")  \
+	RULE(sync_every_kernel, "the host waits after nearly every launch: fewer waits")           \
+	RULE(host_decision, "the host reads a flag and launches by it: decide on the device")      \
+	RULE(copy_overlap, "copies and kernels take turns: several streams")                       \
+	RULE(sm_imbalance, "a few SMs work long after the others: a queue of work items")          \
+	RULE(underfilled_gpu,                                                                      \
+	     "kernels too small for the GPU run one after the other: several streams")             \
+	RULE(hot_atomics, "atomics on few addresses take most of a kernel: merge them first")      \
+	RULE(graph_rebuilt, "graphs are made again and again: update or keep them")                \
+	RULE(allocation_in_loop, "memory is allocated again and again: once, or in stream order")  \
+	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")            \
+	RULE(memory_roof, "kernels move bytes as fast as the memory can: fewer bytes")             \
+	RULE(blocking_copy, "the host waits in each copy and launches late: copy asynchronously")  \
+	RULE(late_module_load, "code is loaded or compiled amid the work: before it")              \
+	RULE(refused_update, "updates of graphs were refused: check them, a graph each structure") \
+	RULE(legacy_stream_capture,                                                                \
+	     "a launch into the legacy stream ended a capture: name the stream")                   \
+	RULE(refused_in_capture,                                                                   \
+	     "a call that no capture allows ended one: another mode, or before")                   \
+	RULE(allocation_in_capture, "each launch of a graph allocates: once, before the capture")  \
+	RULE(leaked_graphs, "graphs are made anew and never destroyed")                            \
+	RULE(register_spills, "kernels keep variables in local memory: fewer live at once")        \
+	RULE(bank_conflicts, "accesses to shared memory wait for each other: pad the rows")        \
+	RULE(collective_order, "ranks launch collectives in different orders")                     \
+	RULE(other_profiler, "counters or samples are missing: somebody else reads them")
 
 /* What a rule needs beyond the report, per device; found once for all rules. */
 struct device_facts {
@@ -47,6 +63,7 @@ struct device_facts {
 struct facts {
 	const struct report *report;
 	struct device_facts *devices; /* as profile->devices[] */
+	uint32_t *homes; /* by process: the device with most of its operations, or PROFILE_NONE */
 	struct what_ifs what_ifs;
 };
 
@@ -81,6 +98,15 @@ struct call_use {
 };
 struct call_use facts_use_of(const struct facts *facts, const char *part);
 
+/* What a process does that is no device's own is told once, of its home device. */
+bool facts_is_home(const struct facts *facts, uint32_t process, size_t device);
+
+/* Whether the process that made the call is at home there. */
+bool facts_is_call_of(const struct facts *facts, const struct profile_call *call, size_t device);
+
+/* Whether the call's name has that part. */
+bool facts_is_named(const struct facts *facts, const struct profile_call *call, const char *part);
+
 /* Adds a sentence of evidence.  Returns 0 or -ENOMEM. */
 __attribute__((format(printf, 2, 3))) int advice_say(struct recommendation *item,
 						     const char *format, ...);
@@ -102,6 +128,8 @@ struct rule {
 		   const struct what_if *what_if);
 	bool is_about_kernels;	      /* also where they run all the time */
 	bool is_blind_to_device_work; /* predicts nothing where the device launches work itself */
+	const char *
+		said_by; /* id of a rule above it that, where recommended, says the same; or NULL */
 };
 
 #define RULE_DECLARATION(name, summary) extern const struct rule rule_##name;

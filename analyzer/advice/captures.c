@@ -1,0 +1,91 @@
+#include "advice/captures.h"
+
+#include "advice/rules/rules.h"
+
+enum capture_error {
+	CAPTURE_UNSUPPORTED = 900,    /* cudaErrorStreamCaptureUnsupported */
+	CAPTURE_MERGE = 902,	      /* cudaErrorStreamCaptureMerge */
+	CAPTURE_ISOLATION = 905,      /* cudaErrorStreamCaptureIsolation */
+	CAPTURE_IMPLICIT = 906,	      /* cudaErrorStreamCaptureImplicit */
+	CAPTURE_CAPTURED_EVENT = 907, /* cudaErrorCapturedEvent */
+};
+
+/* A thread on its way through its calls. */
+struct capturing {
+	const struct facts *facts;
+	struct captures *out;
+	bool is_capturing, is_spoiled; /* is_spoiled: by the legacy stream */
+};
+
+static bool is_refusal(uint32_t result)
+{
+	return result == CAPTURE_UNSUPPORTED || result == CAPTURE_MERGE ||
+	       result == CAPTURE_ISOLATION || result == CAPTURE_CAPTURED_EVENT;
+}
+
+static void begin(struct capturing *thread)
+{
+	thread->out->begun_count++;
+	thread->is_capturing = true;
+	thread->is_spoiled = false;
+}
+
+static void end(struct capturing *thread, const struct profile_call *call)
+{
+	if (call->result && thread->is_spoiled)
+		thread->out->lost_to_legacy_count++;
+	else if (call->result)
+		thread->out->lost_count++;
+	thread->is_capturing = thread->is_spoiled = false;
+}
+
+static void count_failure(struct capturing *thread, const struct profile_call *call)
+{
+	struct captures *out = thread->out;
+	const char *name = thread->facts->report->profile->call_names[call->name].text;
+
+	if (call->result == CAPTURE_IMPLICIT) {
+		out->legacy_name = out->legacy_count++ ? out->legacy_name : name;
+		thread->is_spoiled = true;
+	} else if (is_refusal(call->result)) {
+		out->refused_name = out->refused_count++ ? out->refused_name : name;
+	}
+}
+
+static bool is_stream_allocation(const struct facts *facts, const struct profile_call *call)
+{
+	return facts_is_named(facts, call, "Async") &&
+	       (facts_is_named(facts, call, "Malloc") || facts_is_named(facts, call, "MemAlloc"));
+}
+
+static void count_call(struct capturing *thread, const struct profile_call *call)
+{
+	const struct facts *facts = thread->facts;
+	enum profile_call_class class = facts->report->profile->call_names[call->name].call_class;
+
+	if (class == CALL_GRAPH_MANAGE && facts_is_named(facts, call, "StreamBeginCapture") &&
+	    !call->result)
+		begin(thread);
+	else if (class == CALL_GRAPH_MANAGE && facts_is_named(facts, call, "StreamEndCapture"))
+		end(thread, call);
+	else if (call->result)
+		count_failure(thread, call);
+	else if (thread->is_capturing && class == CALL_MEMORY && is_stream_allocation(facts, call))
+		thread->out->allocation_count++;
+}
+
+void captures_count(struct captures *out, const struct facts *facts, size_t device)
+{
+	const struct profile *profile = facts->report->profile;
+
+	*out = (struct captures){0};
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		const struct profile_thread *thread = &profile->threads[i];
+		struct capturing capturing = {.facts = facts, .out = out};
+
+		if (!facts_is_home(facts, thread->process, device))
+			continue;
+		for (size_t j = 0; j < thread->call_count; j++)
+			count_call(&capturing, &profile->calls[thread->first_call + j]);
+	}
+}

@@ -1,0 +1,114 @@
+/*
+ * blocking_copy.c - copies that the host waits for, although their memory is pinned, stand between kernels.
+ *
+ * The host is inside the call until the copy has ended, so what follows is launched
+ * late.  Fires when at least 20 such copies of more than GAP_DECISION_BYTES are
+ * followed by idle time inside the call and in the launch after it that together
+ * exceeds 10% of wall time.  Pageable memory is pageable_copy's, a few bytes that are
+ * decided by host_decision's, and where iterations can take turns in several streams
+ * copy_overlap has said it.
+ */
+#include "advice/rules/rules.h"
+
+#include "analysis/sums.h"
+#include "base/format.h"
+
+#define AT_STAKE_RATIO 0.10
+#define LEAST_COUNT 20
+#define MEMORY_PAGEABLE 1 /* CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE */
+#define MEMORY_PINNED 2	  /* CUPTI_ACTIVITY_MEMORY_KIND_PINNED */
+
+struct blocking {
+	const struct facts *facts;
+	uint64_t count, bytes;
+	int64_t copy_ns, launch_ns; /* idle after them, by cause */
+};
+
+static bool is_blocking(const struct facts *facts, const struct profile_op *op)
+{
+	const struct profile *profile = facts->report->profile;
+	const struct profile_copy *copy = &profile->copies[op->detail];
+
+	if (op->kind != OP_COPY || op->graph || op->call == PROFILE_NONE || copy->is_async ||
+	    facts_is_named(facts, &profile->calls[op->call], "Async"))
+		return false;
+	return copy->bytes > GAP_DECISION_BYTES && copy->src_memory != MEMORY_PAGEABLE &&
+	       copy->dst_memory != MEMORY_PAGEABLE &&
+	       (copy->src_memory == MEMORY_PINNED || copy->dst_memory == MEMORY_PINNED);
+}
+
+static int add_gap(const struct gap *gap, void *context)
+{
+	struct blocking *found = context;
+	const struct profile *profile = found->facts->report->profile;
+	const struct profile_op *before = &profile->ops[gap->before];
+
+	if (!is_blocking(found->facts, before))
+		return 0;
+	found->count++;
+	sum_add_count(&found->bytes, profile->copies[before->detail].bytes);
+	found->copy_ns += gap->by_cause_ns[GAP_COPY];
+	found->launch_ns += gap->by_cause_ns[GAP_LAUNCH];
+	return 0;
+}
+
+static struct blocking find(const struct facts *facts, size_t device)
+{
+	struct blocking found = {.facts = facts};
+
+	if (facts->report->gaps->devices[device].by_cause_ns[GAP_COPY] > 0)
+		gaps_visit(facts->report->profile, facts->report->timeline, device, add_gap,
+			   &found);
+	return found;
+}
+
+static int64_t stake_ns(const struct facts *facts, size_t device)
+{
+	struct blocking found = find(facts, device);
+
+	return found.copy_ns + found.launch_ns;
+}
+
+static int say(struct recommendation *item, const struct facts *facts, size_t device,
+	       const struct what_if *what_if)
+{
+	struct blocking found = find(facts, device);
+	int rc = advice_say(item, "%s copies of pinned memory, %s, that the host waited for",
+			    format_count(found.count).text, format_bytes((double)found.bytes).text);
+
+	(void)what_if;
+	if (rc == 0)
+		rc = advice_say(item,
+				"after them the GPU was idle for %s while the call returned and %s "
+				"in the launch that followed",
+				format_ns((double)found.copy_ns).text,
+				format_ns((double)found.launch_ns).text);
+	return rc;
+}
+
+static bool is_promising(const struct facts *facts, size_t device)
+{
+	struct blocking found = find(facts, device);
+	double wall_ns = (double)facts->report->timeline->devices[device].wall_ns;
+
+	return found.count >= LEAST_COUNT &&
+	       (double)(found.copy_ns + found.launch_ns) > AT_STAKE_RATIO * wall_ns;
+}
+
+const struct rule rule_blocking_copy = {
+	.id = "blocking_copy",
+	.strategy = "async_copy",
+	.title = "Copy asynchronously, and launch what follows while the copy runs",
+	.workload = "copy_overlap",
+	.risk = "The host may touch the buffer only after its copy has ended: wait for an event of "
+		"that copy where a result is needed, not for all.",
+	.pattern = "cudaMemcpyAsync(host, device, bytes, cudaMemcpyDefault, stream);\n"
+		   "cudaEventRecord(copied, stream);\n"
+		   "kernel<<<grid, block, 0, stream>>>(...); /* queued behind the copy */\n"
+		   "cudaEventSynchronize(copied); /* where the host reads, and not before */",
+	.is_candidate = is_promising,
+	.is_promising = is_promising,
+	.stake_ns = stake_ns,
+	.say = say,
+	.said_by = "copy_overlap",
+};

@@ -1,0 +1,89 @@
+/*
+ * late_module_load.c - code is loaded or compiled while the work is under way.
+ *
+ * CUDA loads a kernel when it is first launched, and compiles PTX for a GPU that the
+ * program was not built for.  At the start every program does; what counts here comes
+ * after a tenth of the GPU's operations have run.  Fires when the GPU is idle for more
+ * than 5% of wall time in such loads.
+ */
+#include "advice/rules/rules.h"
+
+#include "base/format.h"
+
+#define AT_STAKE_RATIO 0.05
+#define START_PART 10 /* the first operations of so many are the start */
+
+struct loads {
+	size_t first_op; /* where the start ends */
+	uint64_t count;	 /* pauses */
+	int64_t load_ns, compile_ns;
+};
+
+static int add_gap(const struct gap *gap, void *context)
+{
+	struct loads *found = context;
+	int64_t load_ns = gap->by_cause_ns[GAP_MODULE], compile_ns = gap->by_cause_ns[GAP_JIT];
+
+	if (gap->before < found->first_op || load_ns + compile_ns == 0)
+		return 0;
+	found->count++;
+	found->load_ns += load_ns;
+	found->compile_ns += compile_ns;
+	return 0;
+}
+
+static struct loads find(const struct facts *facts, size_t device)
+{
+	const struct report *report = facts->report;
+	const struct profile_device *what = &report->profile->devices[device];
+	const int64_t *by_cause_ns = report->gaps->devices[device].by_cause_ns;
+	struct loads found = {.first_op = what->first_op + what->op_count / START_PART};
+
+	if (by_cause_ns[GAP_MODULE] + by_cause_ns[GAP_JIT] > 0)
+		gaps_visit(report->profile, report->timeline, device, add_gap, &found);
+	return found;
+}
+
+static int64_t stake_ns(const struct facts *facts, size_t device)
+{
+	struct loads found = find(facts, device);
+
+	return found.load_ns + found.compile_ns;
+}
+
+static int say(struct recommendation *item, const struct facts *facts, size_t device,
+	       const struct what_if *what_if)
+{
+	struct loads found = find(facts, device);
+
+	(void)what_if;
+	return advice_say(
+		item,
+		"pauses after a tenth of the operations while code was loaded or compiled: "
+		"%s, for %s and %s",
+		format_count(found.count).text, format_ns((double)found.load_ns).text,
+		format_ns((double)found.compile_ns).text);
+}
+
+static bool is_promising(const struct facts *facts, size_t device)
+{
+	double wall_ns = (double)facts->report->timeline->devices[device].wall_ns;
+
+	return (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;
+}
+
+const struct rule rule_late_module_load = {
+	.id = "late_module_load",
+	.strategy = "load_before",
+	.title = "Load and compile code before the work begins",
+	.risk = "What is loaded takes device memory and start-up time, also code that is never "
+		"used. Compiled PTX can be kept: build for this GPU, or keep CUDA_CACHE_PATH.",
+	.pattern = "/* the environment: CUDA_MODULE_LOADING=EAGER; or, before the loop: */\n"
+		   "struct cudaFuncAttributes attributes;\n"
+		   "cudaFuncGetAttributes(&attributes, kernel); /* loads it */\n"
+		   "cuModuleLoadData(&module, image); /* or link, or compile */",
+	.is_candidate = is_promising,
+	.is_promising = is_promising,
+	.stake_ns = stake_ns,
+	.say = say,
+};

@@ -1,0 +1,54 @@
+/*
+ * refused_in_capture.c - a call was made that a capture does not allow.
+ *
+ * cudaMalloc, cudaFree and waits do their work at once and leave nothing in a graph:
+ * while a stream is captured in global mode CUDA refuses them to all threads, in
+ * thread-local mode to the one that captures, and ends the capture.  Fires when that
+ * happened at all; what capturing again cost is not told from the rest.
+ */
+#include "advice/rules/rules.h"
+
+#include "advice/captures.h"
+#include "base/format.h"
+
+static int say(struct recommendation *item, const struct facts *facts, size_t device,
+	       const struct what_if *what_if)
+{
+	struct captures captures;
+	int rc;
+
+	(void)what_if;
+	captures_count(&captures, facts, device);
+	rc = advice_say(item, "calls refused while a stream was captured: %s, the first a %s",
+			format_count(captures.refused_count).text, captures.refused_name);
+	if (rc == 0)
+		rc = advice_say(item, "%s of %s captures ended without a graph",
+				format_count(captures.lost_count).text,
+				format_count(captures.begun_count).text);
+	return rc;
+}
+
+static bool is_promising(const struct facts *facts, size_t device)
+{
+	struct captures captures;
+
+	captures_count(&captures, facts, device);
+	return captures.refused_count > 0;
+}
+
+const struct rule rule_refused_in_capture = {
+	.id = "refused_in_capture",
+	.strategy = "capture_mode",
+	.title = "Neither allocate nor wait while a stream is captured, or capture in another mode",
+	.workload = "graph_modes",
+	.risk = "In relaxed mode nothing is refused, also not what makes the graph wrong: memory "
+		"that is freed while the graph still uses it.",
+	.pattern = "cudaMalloc(&buffer, bytes); /* before the capture */\n"
+		   "cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);\n"
+		   "/* a thread that has to allocate beside a capture in global mode: */\n"
+		   "cudaStreamCaptureMode mode = cudaStreamCaptureModeThreadLocal;\n"
+		   "cudaThreadExchangeStreamCaptureMode(&mode);",
+	.is_promising = is_promising,
+	.say = say,
+	.is_about_kernels = true,
+};

@@ -1,0 +1,82 @@
+/*
+ * register_spills.c - a kernel keeps variables in local memory.
+ *
+ * What does not fit in a thread's registers is stored to memory of its own and loaded
+ * back, through L1 and L2 like any other.  Fires for the kernel with most time among
+ * those with at least 32 bytes of it, eight registers, for each thread, when it runs
+ * for more than 10% of wall time.  No recording tells how often they are accessed, so
+ * there is no figure for what it costs.
+ */
+#include "advice/rules/rules.h"
+
+#include "base/format.h"
+
+#define LEAST_BYTES 32
+#define WALL_RATIO 0.10
+
+static const struct profile_signature *signature_of(const struct facts *facts,
+						    const struct kernel_statistics *kernel)
+{
+	return &facts->report->profile->signatures[kernel->signature];
+}
+
+/* NULL when no kernel of the device has any. */
+static const struct kernel_statistics *worst(const struct facts *facts, size_t device)
+{
+	const struct statistics *statistics = facts->report->statistics;
+	const struct kernel_statistics *found = NULL;
+
+	for (size_t i = 0; i < statistics->kernel_count; i++) {
+		const struct kernel_statistics *kernel = &statistics->kernels[i];
+
+		if (kernel->device == device &&
+		    signature_of(facts, kernel)->local_bytes_per_thread >= LEAST_BYTES &&
+		    (!found || kernel->time.total_ns > found->time.total_ns))
+			found = kernel;
+	}
+	return found;
+}
+
+static int say(struct recommendation *item, const struct facts *facts, size_t device,
+	       const struct what_if *what_if)
+{
+	const struct kernel_statistics *kernel = worst(facts, device);
+	const struct profile_signature *signature = signature_of(facts, kernel);
+	char name[64];
+	int rc;
+
+	(void)what_if;
+	format_kernel_name(name, sizeof(name), kernel->name, sizeof(name) - 1);
+	rc = advice_say(item, "%s: %u bytes of local memory for each thread, beside %u registers",
+			name, signature->local_bytes_per_thread, signature->registers_per_thread);
+	if (rc == 0)
+		rc = advice_say(item, "%s launches of it take %s",
+				format_count(kernel->time.count).text,
+				format_ns((double)kernel->time.total_ns).text);
+	return rc;
+}
+
+static bool is_promising(const struct facts *facts, size_t device)
+{
+	const struct kernel_statistics *kernel = worst(facts, device);
+	double wall_ns = (double)facts->report->timeline->devices[device].wall_ns;
+
+	return kernel && (double)kernel->time.total_ns > WALL_RATIO * wall_ns;
+}
+
+const struct rule rule_register_spills = {
+	.id = "register_spills",
+	.strategy = "fewer_registers",
+	.title = "Keep what spills to local memory in registers",
+	.risk = "Local memory also holds arrays that are indexed by variables, and the stack: "
+		"nvcc -Xptxas -v tells spills from them. More registers for each thread leave "
+		"room for fewer threads.",
+	.pattern = "/* let the compiler use more: no --maxrregcount, or a smaller block */\n"
+		   "__global__ void __launch_bounds__(128) kernel(...);\n"
+		   "/* or keep less alive: split the kernel where little passes between */\n"
+		   "first<<<grid, block, 0, stream>>>(...);\n"
+		   "second<<<grid, block, 0, stream>>>(...);",
+	.is_promising = is_promising,
+	.say = say,
+	.is_about_kernels = true,
+};

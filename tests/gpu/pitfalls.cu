@@ -1,0 +1,210 @@
+/* pitfalls: one mistake over and over, for the advice to name.
+ * pitfalls NAME [--iterations N]
+ * Each kernel's work is right; what is wrong is how the host goes about it, or what the compiler made
+ * of the kernel. */
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "trial.cuh"
+
+static const int vector_size = 1 << 18;
+
+struct world {
+	cudaStream_t stream;
+	uint32_t *vector, *pinned;
+	long iterations;
+};
+
+static __global__ void step_kernel(uint32_t *vector)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	for (int k = 0; k < 64; k++)
+		vector[i] = vector[i] * 747796405u + 1;
+}
+
+static void step(const struct world &w)
+{
+	CUDA_LAUNCH(step_kernel<<<vector_size / 256, 256, 0, w.stream>>>(w.vector));
+}
+
+/* ---- graphs ---- */
+
+static cudaGraph_t capture(const struct world &w, int kernels)
+{
+	cudaGraph_t graph;
+
+	CUDA_CHECK(cudaStreamBeginCapture(w.stream, cudaStreamCaptureModeThreadLocal));
+	for (int i = 0; i < kernels; i++)
+		step(w);
+	CUDA_CHECK(cudaStreamEndCapture(w.stream, &graph));
+	return graph;
+}
+
+/* Every second graph has a kernel more; nobody looks whether the update was refused. */
+static void refused_update(const struct world &w)
+{
+	cudaGraph_t graph = capture(w, 1);
+	cudaGraphExec_t exec;
+
+	CUDA_CHECK(cudaGraphInstantiate(&exec, graph, 0));
+	for (long i = 0; i < w.iterations; i++) {
+		cudaGraphExecUpdateResultInfo info;
+
+		CUDA_CHECK(cudaGraphDestroy(graph));
+		graph = capture(w, 1 + i % 2);
+		CUDA_TRY(cudaGraphExecUpdate(exec, graph, &info));
+		CUDA_CHECK(cudaGraphLaunch(exec, w.stream));
+	}
+	CUDA_CHECK(cudaStreamSynchronize(w.stream));
+	CUDA_CHECK(cudaGraphDestroy(graph));
+	CUDA_CHECK(cudaGraphExecDestroy(exec));
+}
+
+/* Each executable graph is forgotten when the next one is made. */
+static void leaked_graphs(const struct world &w)
+{
+	for (long i = 0; i < w.iterations; i++) {
+		cudaGraph_t graph = capture(w, 2);
+		cudaGraphExec_t exec;
+
+		CUDA_CHECK(cudaGraphInstantiate(&exec, graph, 0));
+		CUDA_CHECK(cudaGraphDestroy(graph));
+		for (int k = 0; k < 5; k++)
+			CUDA_CHECK(cudaGraphLaunch(exec, w.stream));
+		CUDA_CHECK(cudaStreamSynchronize(w.stream));
+	}
+}
+
+/* ---- copies and code ---- */
+
+/* The host waits for a copy of 16 KiB of pinned memory before it launches the next kernel. */
+static void blocking_copy(const struct world &w)
+{
+	for (long i = 0; i < w.iterations; i++) {
+		CUDA_LAUNCH(step_kernel<<<vector_size / 256, 256>>>(w.vector));
+		CUDA_CHECK(cudaMemcpy(w.vector, w.pinned, 16 << 10, cudaMemcpyHostToDevice));
+	}
+	CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+/* A kernel that has never been compiled before: its number is another each time. */
+static std::string assembly(long number)
+{
+	std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n"
+			   ".visible .entry late(.param .u64 to) {\n"
+			   ".reg .u32 %r<1>;\n.reg .u64 %d<1>;\nmov.u32 %r0, " +
+			   std::to_string(number) + ";\n";
+
+	for (int i = 0; i < 500; i++)
+		text += "mad.lo.u32 %r0, %r0, %r0, " + std::to_string(i) + ";\n";
+	return text + "ld.param.u64 %d0, [to];\nst.global.u32 [%d0], %r0;\nret;\n}\n";
+}
+
+/* Every twentieth step loads code of its own, from the middle of the run on. */
+static void late_module_load(const struct world &w)
+{
+	long first = now_ns() % 1000000000;
+	void *arguments[] = {(void *)&w.vector};
+
+	for (long i = 0; i < w.iterations; i++) {
+		step(w);
+		if (i >= w.iterations / 2 && i % 20 == 0) {
+			std::string text = assembly(first + i);
+			cudaLibrary_t library;
+			cudaKernel_t kernel;
+
+			CUDA_CHECK(cudaLibraryLoadData(&library, text.c_str(), nullptr, nullptr, 0,
+						       nullptr, nullptr, 0));
+			CUDA_CHECK(cudaLibraryGetKernel(&kernel, library, "late"));
+			CUDA_CHECK(cudaLaunchKernel((const void *)kernel, 1, 1, arguments, 0,
+						    w.stream));
+			CUDA_CHECK(cudaStreamSynchronize(w.stream));
+			CUDA_CHECK(cudaLibraryUnload(library));
+		}
+	}
+	CUDA_CHECK(cudaStreamSynchronize(w.stream));
+}
+
+/* ---- kernels ---- */
+
+/* 96 values of a thread are alive at once, and 64 registers are all that 1024 threads leave it. */
+static __global__ void __launch_bounds__(1024) spilling_kernel(uint32_t *vector, int rounds)
+{
+	uint32_t *mine = vector + threadIdx.x, value[96];
+
+	for (int k = 0; k < 96; k++)
+		value[k] = mine[1024 * k];
+	for (int round = 0; round < rounds; round++)
+#pragma unroll
+		for (int k = 0; k < 96; k++)
+			value[k] = value[k] * 747796405u + value[(k + 48) % 96];
+	for (int k = 0; k < 96; k++)
+		mine[1024 * k] = value[k];
+}
+
+static void register_spills(const struct world &w)
+{
+	for (long i = 0; i < w.iterations; i++)
+		CUDA_LAUNCH(spilling_kernel<<<1, 1024, 0, w.stream>>>(w.vector, 100));
+	CUDA_CHECK(cudaStreamSynchronize(w.stream));
+}
+
+/* With row words in a row a warp reads a column: of 32 from one bank, of 33 from all. */
+template <int row> static __global__ void column_kernel(uint32_t *vector, int rounds)
+{
+	__shared__ volatile uint32_t tile[32 * row];
+	uint32_t sum = 0;
+
+	for (int i = threadIdx.x; i < 32 * row; i += blockDim.x)
+		tile[i] = vector[i % vector_size];
+	__syncthreads();
+	for (int round = 0; round < rounds; round++)
+		sum += tile[threadIdx.x % 32 * row + (threadIdx.x / 32 + round) % 32];
+	vector[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+template <int row> static void columns(const struct world &w)
+{
+	for (long i = 0; i < w.iterations; i++)
+		CUDA_LAUNCH(column_kernel<row>
+			    <<<vector_size / 256, 256, 0, w.stream>>>(w.vector, 20000));
+	CUDA_CHECK(cudaStreamSynchronize(w.stream));
+}
+
+static const struct {
+	const char *name;
+	void (*run)(const struct world &w);
+	long iterations;
+} pitfalls[] = {
+	{"refused_update", refused_update, 100},   {"leaked_graphs", leaked_graphs, 50},
+	{"blocking_copy", blocking_copy, 200},	   {"late_module_load", late_module_load, 200},
+	{"register_spills", register_spills, 200}, {"bank_conflicts", columns<32>, 20},
+	{"no_bank_conflicts", columns<33>, 20}, /* padded: nothing to name */
+};
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+	struct world w = {};
+
+	trial_parse(argc - (argc > 1), argv + (argc > 1), {{"iterations", &w.iterations}});
+	for (const auto &pitfall : pitfalls) {
+		if (strcmp(pitfall.name, name))
+			continue;
+		w.iterations = w.iterations ? w.iterations : pitfall.iterations;
+		CUDA_CHECK(cudaStreamCreateWithFlags(&w.stream, cudaStreamNonBlocking));
+		CUDA_CHECK(cudaMalloc(&w.vector, vector_size * sizeof(*w.vector)));
+		CUDA_CHECK(cudaMallocHost(&w.pinned, vector_size * sizeof(*w.pinned)));
+		CUDA_CHECK(cudaMemset(w.vector, 1, vector_size * sizeof(*w.vector)));
+		pitfall.run(w);
+		printf("iterations %ld\n", w.iterations);
+		return 0;
+	}
+	fprintf(stderr, "pitfalls: no pitfall '%s'; there are", name);
+	for (const auto &pitfall : pitfalls)
+		fprintf(stderr, " %s", pitfall.name);
+	fprintf(stderr, "\n");
+	return 2;
+}
