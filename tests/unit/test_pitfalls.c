@@ -228,7 +228,7 @@ static struct builder *copies(int count, struct profile_copy copy, const char *n
 	for (int i = 0; i < count; i++) {
 		uint32_t launch = builder_launch(b, 0, now, now + 1000), copied;
 
-		builder_kernel(b, 0, "k", now + 1000, now + 6000, launch);
+		builder_kernel(b, 0, "k", now + 1000, now + 5000, launch);
 		copied = builder_call(b, 0, name, CALL_COPY, now + 1000, now + 16000 + wait_ns);
 		builder_copy(b, 0, copy, now + 6000, now + 16000, copied);
 		now += 16000 + wait_ns;
