@@ -309,11 +309,25 @@ static size_t pin_copies(struct attempt *attempt)
 				ceilings_at(ceilings, CEILING_d2h_pinned, 0));
 }
 
+/* How many times as long a copy takes while one in the other direction runs; 1 where nobody measured it. */
+static double link_times(const struct ceilings *ceilings)
+{
+	double alone = ceilings_at(ceilings, CEILING_h2d_pinned, 0);
+	double both = ceilings_at(ceilings, CEILING_pinned_both, 0);
+
+	return both > 0 && both < alone ? alone / both : 1;
+}
+
 /* Copies of pageable memory run beside nothing: those of overlapped loops are of pinned memory. */
 static int change_overlapped_copies(struct what_if *out, struct attempt *attempt)
 {
-	if (out->iteration_count)
-		out->changed_count = pin_copies(attempt);
+	const struct what_ifs *all = attempt->all;
+
+	if (!out->iteration_count)
+		return 0;
+	out->changed_count = pin_copies(attempt);
+	change_to_shared_link(&attempt->change, all->model, attempt->device,
+			      link_times(all->predictor.ceilings));
 	return 0;
 }
 

@@ -83,6 +83,10 @@ enum refusal change_to_overlapped(struct change *change, const struct model *mod
 size_t change_to_pinned(struct change *change, const struct model *model, size_t device,
 			double to_device, double to_host);
 
+/* Copies in lanes take so many times as long: there are copies in both directions at once. */
+void change_to_shared_link(struct change *change, const struct model *model, size_t device,
+			   double times);
+
 /* Kernels of an iteration run side by side as far as the GPU has SMs for their blocks, as if none needed
  * another's result; copies stand between them.  kernel_count: of all iterations. */
 enum refusal change_to_concurrent(struct change *change, const struct model *model,

@@ -41,6 +41,24 @@ size_t change_to_pinned(struct change *change, const struct model *model, size_t
 	return changed_count;
 }
 
+/* ---- copies in both directions at once ---- */
+
+void change_to_shared_link(struct change *change, const struct model *model, size_t device,
+			   double times)
+{
+	const struct profile *profile = model->profile;
+	const struct profile_device *where = &profile->devices[device];
+
+	for (size_t i = where->first_op; i < where->first_op + where->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+		int64_t length_ns =
+			change->op_ns[i] >= 0 ? change->op_ns[i] : op->end_ns - op->start_ns;
+
+		if (op->kind == OP_COPY && change->lanes[i] != PROFILE_NONE)
+			change->op_ns[i] = (int64_t)(times * (double)length_ns);
+	}
+}
+
 /* ---- kernels side by side ---- */
 
 /* Percent of the GPU's SMs that get a block of a kernel; 100 for all else. */

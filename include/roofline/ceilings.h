@@ -53,6 +53,7 @@
 	CEILING(tensor_fp8, tensor, "FLOP/s", "", "FP8 (E4M3) inputs, FP32 accumulation") \
 	CEILING(h2d_pinned, transfer, "B/s", "", "host to device, page-locked memory") \
 	CEILING(d2h_pinned, transfer, "B/s", "", "device to host, page-locked memory") \
+	CEILING(pinned_both, transfer, "B/s", "", "each direction, copies in both at once, page-locked memory") \
 	CEILING(h2d_pageable, transfer, "B/s", "", "host to device, ordinary memory") \
 	CEILING(d2h_pageable, transfer, "B/s", "", "device to host, ordinary memory") \
 	CEILING(atomic_add, atomics, "op/s", "addresses", "thread atomics on so many addresses, all different within a warp where there are enough, with operands that the compiler cannot aggregate") \

@@ -547,6 +547,23 @@ static void test_graph_without_allocations(void **state)
 	done(&loop);
 }
 
+/* ---- copies in both directions at once ---- */
+
+static void test_shared_link(void **state)
+{
+	struct loop loop = loop_of("iko");
+
+	(void)state;
+	change_to_shared_link(&loop.change, loop.model, 0, 1.1);
+	expect_nothing_changed(&loop); /* none is in a lane */
+	assert_int_equal(to_overlapped(&loop), REFUSED_NONE);
+	loop.change.op_ns[0] = 10000;
+	change_to_shared_link(&loop.change, loop.model, 0, 1.1);
+	for (size_t i = 0; i < loop.b->profile.op_count; i++)
+		assert_int_equal(loop.change.op_ns[i], i == 0 ? 11000 : i % 3 == 1 ? -1 : 22000);
+	done(&loop);
+}
+
 /* ---- kernels side by side ---- */
 
 static enum refusal to_concurrent(struct loop *loop, uint64_t *kernel_count)
@@ -700,6 +717,7 @@ int main(void)
 		SENTENCE("allocations of a loop go with the waits for them", test_allocations),
 		SENTENCE("without its allocations a loop can be a graph",
 			 test_graph_without_allocations),
+		SENTENCE("copies that share the link take longer", test_shared_link),
 		SENTENCE("kernels of an iteration share the GPU, and copies stand between them",
 			 test_concurrent),
 		SENTENCE("kernels of a loop of one are parted by waits", test_concurrent_in_series),

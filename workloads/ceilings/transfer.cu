@@ -28,6 +28,60 @@ static std::vector<struct ceiling_variant> copies(struct ceiling_bench &bench, v
 	return variants;
 }
 
+/* Copies in, and beside them in a stream of their own copies out, of other halves of the buffers. */
+struct both_ways {
+	cudaStream_t out;
+	cudaEvent_t begun, ended;
+};
+
+static struct both_ways both_ways_open(void)
+{
+	struct both_ways both;
+
+	CUDA_CHECK(cudaStreamCreateWithFlags(&both.out, cudaStreamNonBlocking));
+	CUDA_CHECK(cudaEventCreateWithFlags(&both.begun, cudaEventDisableTiming));
+	CUDA_CHECK(cudaEventCreateWithFlags(&both.ended, cudaEventDisableTiming));
+	return both;
+}
+
+static void both_ways_close(struct both_ways &both)
+{
+	CUDA_CHECK(cudaEventDestroy(both.begun));
+	CUDA_CHECK(cudaEventDestroy(both.ended));
+	CUDA_CHECK(cudaStreamDestroy(both.out));
+}
+
+static void copy_both_ways(const struct both_ways &both, cudaStream_t in, const struct ends &ends,
+			   size_t bytes, long repeats)
+{
+	char *device_out = (char *)ends.device + bytes, *pinned_out = (char *)ends.pinned + bytes;
+
+	CUDA_CHECK(cudaEventRecord(both.begun, in));
+	CUDA_CHECK(cudaStreamWaitEvent(both.out, both.begun, 0));
+	for (long i = 0; i < repeats; i++) {
+		CUDA_CHECK(cudaMemcpyAsync(ends.device, ends.pinned, bytes, cudaMemcpyHostToDevice,
+					   in));
+		CUDA_CHECK(cudaMemcpyAsync(pinned_out, device_out, bytes, cudaMemcpyDeviceToHost,
+					   both.out));
+	}
+	CUDA_CHECK(cudaEventRecord(both.ended, both.out));
+	CUDA_CHECK(cudaStreamWaitEvent(in, both.ended, 0));
+}
+
+static struct ceiling_measurement both_ways_measurement(struct ceiling_bench &bench,
+							const struct both_ways &both,
+							const struct ends &ends)
+{
+	std::vector<struct ceiling_variant> variants;
+	cudaStream_t in = bench.stream;
+
+	for (size_t bytes = ends.bytes / 2; bytes >= ends.bytes / 16; bytes /= 2)
+		variants.push_back({(double)bytes, [=](long repeats) {
+					    copy_both_ways(both, in, ends, bytes, repeats);
+				    }});
+	return ceiling_throughput(bench, CEILING_pinned_both, 0, variants, false);
+}
+
 /* Touched: pages that nobody has written yet are all the same page of zeros. */
 static struct ends ends_open(void)
 {
@@ -66,6 +120,7 @@ int main(int argc, char **argv)
 {
 	struct ceiling_bench bench = ceiling_start("transfer", argc, argv);
 	struct ends ends = ends_open();
+	struct both_ways both = both_ways_open();
 	int rc;
 
 	rc = ceiling_run(bench,
@@ -73,10 +128,12 @@ int main(int argc, char **argv)
 					   ends.bytes, cudaMemcpyHostToDevice),
 			  copy_measurement(bench, CEILING_d2h_pinned, ends.pinned, ends.device,
 					   ends.bytes, cudaMemcpyDeviceToHost),
+			  both_ways_measurement(bench, both, ends),
 			  copy_measurement(bench, CEILING_h2d_pageable, ends.device, ends.pageable,
 					   ends.bytes, cudaMemcpyHostToDevice),
 			  copy_measurement(bench, CEILING_d2h_pageable, ends.pageable, ends.device,
 					   ends.bytes, cudaMemcpyDeviceToHost)});
+	both_ways_close(both);
 	ends_close(ends);
 	return rc;
 }
