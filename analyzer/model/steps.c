@@ -19,9 +19,14 @@
 /* An operation that starts after so many usual gaps was not waiting for the one before. */
 #define LATE_GAPS 2
 
+/* So many say as much as millions do. */
+#define SAMPLES_MOST 65536
+
+/* Every stride-th one of all that were added. */
 struct samples {
 	int64_t *items;
 	size_t count, capacity;
+	size_t added_count, stride; /* 0 before the first */
 };
 
 /* Of a device; those of launches as step_device.launches. */
@@ -34,14 +39,29 @@ struct device_samples {
 	struct samples gaps[STEP_GAP_COUNT];
 };
 
+/* Where there are too many, every second one goes. */
+static void thin_out(struct samples *samples)
+{
+	for (size_t i = 0; 2 * i < samples->count; i++)
+		samples->items[i] = samples->items[2 * i];
+	samples->count = (samples->count + 1) / 2;
+	samples->stride *= 2;
+}
+
 static int add_sample(struct samples *samples, int64_t ns)
 {
-	int64_t *next = ARRAY_NEXT(samples->items, samples->capacity, samples->count);
+	int64_t *next;
 
+	if (!samples->stride)
+		samples->stride = 1;
+	if (samples->added_count++ % samples->stride)
+		return 0;
+	next = ARRAY_NEXT(samples->items, samples->capacity, samples->count);
 	if (!next)
 		return -ENOMEM;
 	*next = ns;
-	samples->count++;
+	if (++samples->count == SAMPLES_MOST)
+		thin_out(samples);
 	return 0;
 }
 
@@ -144,7 +164,7 @@ static int sample(struct device_samples *samples, struct step_device *device,
 		device->launches[i].call_ns = median_of(&samples->launches[i].calls, 0);
 	for (int i = 0; i < STEP_GAP_COUNT; i++) {
 		device->gap_ns[i] = median_of(&samples->gaps[i], GAP_NS);
-		device->gap_sample_count[i] = samples->gaps[i].count;
+		device->gap_sample_count[i] = samples->gaps[i].added_count;
 	}
 	for (size_t i = ops->first_op; rc == 0 && i < end_op; i++)
 		if (is_first_of_call(model, i))
@@ -161,7 +181,7 @@ static int take_launch(struct step_device *device, const struct device_samples *
 	for (size_t i = 0; i < samples->launch_count; i++)
 		for (size_t j = 0; rc == 0 && j < samples->launches[i].idle.count; j++)
 			rc = add_sample(&all, samples->launches[i].idle.items[j]);
-	device->launch_sample_count = all.count;
+	device->launch_sample_count = all.added_count;
 	device->launch_ns = median_of(&all, LAUNCH_TO_START_NS);
 	free(all.items);
 	return rc;
@@ -182,10 +202,8 @@ static int64_t mean_of(const struct samples *samples)
 static void take_starts(struct step_launch *launch, struct launch_samples *samples,
 			int64_t any_idle_ns)
 {
-	bool is_late = 2 * samples->late_count > samples->busy.count;
+	bool is_late = 2 * samples->late_count > samples->busy.added_count;
 
-	launch->idle_sample_count = samples->idle.count;
-	launch->busy_sample_count = samples->busy.count;
 	launch->idle_ns = median_of(&samples->idle, any_idle_ns);
 	launch->busy_ns = is_late ? mean_of(&samples->busy)
 				  : quantile_of(&samples->busy, LEAST_SHARE, any_idle_ns);

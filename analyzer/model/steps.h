@@ -25,7 +25,6 @@ struct step_launch {
 	int64_t call_ns; /* call entered to returned */
 	int64_t idle_ns; /* call entered to operation started, on an idle stream */
 	int64_t busy_ns; /* likewise on one that had work when the call was entered */
-	size_t idle_sample_count, busy_sample_count;
 };
 
 /* What a call submits: kernels, and copies by their direction. */
