@@ -168,7 +168,7 @@ static bool is_gone_call(const struct cut *cut, size_t call)
 	enum call_change change = change_of(cut->change, call);
 
 	return change == CALL_DROPPED || change == CALL_IN_GRAPH || change == CALL_IN_BODY ||
-	       change == CALL_IN_KERNEL;
+	       change == CALL_IN_KERNEL || change == CALL_FUSED;
 }
 
 static enum profile_call_class class_of(const struct cut *cut, size_t call)

@@ -394,30 +394,46 @@ static enum refusal change_allocations(struct what_if *out, struct attempt *atte
 	return REFUSED_NONE;
 }
 
-static enum refusal change_concurrent(struct what_if *out, struct attempt *attempt, size_t index,
-				      const struct sequence *sequence)
+static enum refusal change_kernels(struct what_if *out, struct attempt *attempt,
+				   const struct sequence *sequence,
+				   enum refusal (*change)(struct change *, const struct model *,
+							  const struct sequence *, uint64_t *))
 {
 	uint64_t kernel_count;
-	enum refusal refusal = change_to_concurrent(&attempt->change, attempt->all->model, sequence,
-						    &kernel_count);
+	enum refusal refusal =
+		change(&attempt->change, attempt->all->model, sequence, &kernel_count);
 
-	(void)index;
 	if (refusal == REFUSED_NONE)
 		out->changed_count += kernel_count;
 	return refusal;
 }
 
+static enum refusal change_concurrent(struct what_if *out, struct attempt *attempt, size_t index,
+				      const struct sequence *sequence)
+{
+	(void)index;
+	return change_kernels(out, attempt, sequence, change_to_concurrent);
+}
+
 static enum refusal change_persistent(struct what_if *out, struct attempt *attempt, size_t index,
 				      const struct sequence *sequence)
 {
-	uint64_t kernel_count;
-	enum refusal refusal = change_to_persistent(&attempt->change, attempt->all->model, sequence,
-						    &kernel_count);
-
 	(void)index;
-	if (refusal == REFUSED_NONE)
-		out->changed_count += kernel_count;
-	return refusal;
+	return change_kernels(out, attempt, sequence, change_to_persistent);
+}
+
+static enum refusal change_neighbours(struct what_if *out, struct attempt *attempt, size_t index,
+				      const struct sequence *sequence)
+{
+	(void)index;
+	return change_kernels(out, attempt, sequence, change_to_fused);
+}
+
+static enum refusal change_dependent(struct what_if *out, struct attempt *attempt, size_t index,
+				     const struct sequence *sequence)
+{
+	(void)index;
+	return change_kernels(out, attempt, sequence, change_to_dependent);
 }
 
 /* Every SM is active for as long as they are on average: the busiest one's excess is gone, of which a single long
@@ -499,6 +515,14 @@ static const struct strategy_row rows[STRATEGY_COUNT] = {
 			    .has_ops = true,
 			    .is_supposed = true,
 			    .change_ops = change_balance},
+	[STRATEGY_FUSE] = {.name = "fuse",
+			   .option = "fuse",
+			   .refusal = REFUSED_NOT_ALIKE,
+			   .change_loop = change_neighbours},
+	[STRATEGY_DEPENDENT] = {.name = "dependent_launch",
+				.option = "dependent",
+				.refusal = REFUSED_NO_NEIGHBOURS,
+				.change_loop = change_dependent},
 };
 
 const char *strategy_name(enum strategy strategy)

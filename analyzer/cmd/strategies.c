@@ -27,6 +27,10 @@ static const struct argp_option option_table[] = {
 	 "a loop of kernels is one kernel with grid-wide barriers", 0},
 	{"queue", KEY_STRATEGY + STRATEGY_QUEUE, NULL, 0,
 	 "kernels whose SMs have unequal shares take work items from a queue", 0},
+	{"fuse", KEY_STRATEGY + STRATEGY_FUSE, NULL, 0,
+	 "neighbours of an iteration with the same grid are one kernel", 0},
+	{"dependent", KEY_STRATEGY + STRATEGY_DEPENDENT, NULL, 0,
+	 "a kernel has been set up when the one before it ends", 0},
 	{0},
 };
 

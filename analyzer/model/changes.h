@@ -26,6 +26,8 @@
 	REFUSAL(DEVICE_WORK, "the device launches work itself, which is not in the trace")       \
 	REFUSAL(FULL_GPU, "no kernel leaves half of the GPU to others")                          \
 	REFUSAL(NOT_KERNELS, "more than kernels is between the first and the last of them")      \
+	REFUSAL(NOT_ALIKE, "no kernels of the same grid follow one another in an iteration")     \
+	REFUSAL(NO_NEIGHBOURS, "no kernel follows another one in its stream")                    \
 	REFUSAL(NOT_RESIDENT, "not all blocks of a kernel fit on the GPU at once")               \
 	REFUSAL(BALANCED, "no kernel was sampled whose SMs have unequal shares")                 \
 	REFUSAL(TAKEN, "what it would change is changed by a strategy before it")
@@ -91,6 +93,17 @@ void change_to_shared_link(struct change *change, const struct model *model, siz
  * another's result; copies stand between them.  kernel_count: of all iterations. */
 enum refusal change_to_concurrent(struct change *change, const struct model *model,
 				  const struct sequence *sequence, uint64_t *kernel_count);
+
+/* Kernels of an iteration that follow one another in a stream, with the same grid and blocks and nothing between
+ * them, become one, which takes as long as all of them: what it need not write and read again comes on top.  That
+ * no block needs what another one wrote is supposed.  kernel_count: how many kernels go. */
+enum refusal change_to_fused(struct change *change, const struct model *model,
+			     const struct sequence *sequence, uint64_t *kernel_count);
+
+/* Kernels that follow another one in a stream have been set up when it ends (programmatic dependent launch).  What
+ * they can do before they need its results comes on top. */
+enum refusal change_to_dependent(struct change *change, const struct model *model,
+				 const struct sequence *sequence, uint64_t *kernel_count);
 
 /* The whole sequence becomes one kernel whose blocks stay, and wait for each other where a kernel ended. */
 enum refusal change_to_persistent(struct change *change, const struct model *model,

@@ -2,6 +2,8 @@
  * beside them. */
 #include "model/changes.h"
 
+#include <string.h>
+
 #include "analysis/occupancy.h"
 
 #define COPY_TO_DEVICE 1 /* CUPTI_ACTIVITY_MEMCPY_KIND_HTOD */
@@ -121,6 +123,88 @@ enum refusal change_to_concurrent(struct change *change, const struct model *mod
 		}
 	}
 	return REFUSED_NONE;
+}
+
+/* ---- neighbours ---- */
+
+/* The only operation that a call submitted, when that is a kernel of no graph; NULL otherwise. */
+static const struct profile_op *kernel_of(const struct model *model, size_t call)
+{
+	const struct submitted *submitted = &model->submitted;
+	const struct profile_op *op;
+
+	if (submitted_count(submitted, call) != 1 || model_call_class(model, call) != CALL_LAUNCH)
+		return NULL;
+	op = &model->profile->ops[submitted->ops[submitted->first[call]]];
+	return op->kind == OP_KERNEL ? op : NULL;
+}
+
+static bool is_alike(const struct profile *profile, const struct profile_op *left,
+		     const struct profile_op *right)
+{
+	const struct profile_signature *a = &profile->signatures[left->detail];
+	const struct profile_signature *b = &profile->signatures[right->detail];
+
+	return left->stream == right->stream && !memcmp(a->grid, b->grid, sizeof(a->grid)) &&
+	       !memcmp(a->block, b->block, sizeof(a->block));
+}
+
+/* Whether a call may stand between launches of kernels that are fused. */
+static bool may_be_between(const struct change *change, const struct model *model, size_t call)
+{
+	enum profile_call_class class = model_call_class(model, call);
+
+	return !submitted_count(&model->submitted, call) &&
+	       (class == CALL_OTHER || class == CALL_EVENT || change->calls[call] == CALL_DROPPED);
+}
+
+static size_t fuse_iteration(struct change *change, const struct model *model, size_t first,
+			     size_t end)
+{
+	const struct profile_op *before = NULL;
+	size_t fused_count = 0;
+
+	for (size_t i = first; i < end; i++) {
+		const struct profile_op *op = kernel_of(model, i);
+
+		if (may_be_between(change, model, i))
+			continue;
+		if (op && before && is_alike(model->profile, before, op)) {
+			change->calls[i] = CALL_FUSED;
+			fused_count++;
+		}
+		before = op;
+	}
+	return fused_count;
+}
+
+enum refusal change_to_fused(struct change *change, const struct model *model,
+			     const struct sequence *sequence, uint64_t *kernel_count)
+{
+	*kernel_count = 0;
+	for (size_t i = 0; i < sequence->iteration_count; i++)
+		*kernel_count += fuse_iteration(change, model, sequence->iterations[i],
+						sequence->iterations[i + 1]);
+	return *kernel_count ? REFUSED_NONE : REFUSED_NOT_ALIKE;
+}
+
+enum refusal change_to_dependent(struct change *change, const struct model *model,
+				 const struct sequence *sequence, uint64_t *kernel_count)
+{
+	const struct profile_op *ops = model->profile->ops;
+	size_t end = sequence->first_call + sequence->call_count;
+
+	*kernel_count = 0;
+	for (size_t i = sequence->first_call; i < end; i++) {
+		const struct profile_op *op = kernel_of(model, i);
+		uint32_t before = op ? model->before[op - ops] : PROFILE_NONE;
+
+		if (before == PROFILE_NONE || ops[before].kind != OP_KERNEL)
+			continue;
+		change->calls[i] = CALL_DEPENDENT;
+		++*kernel_count;
+	}
+	return *kernel_count ? REFUSED_NONE : REFUSED_NO_NEIGHBOURS;
 }
 
 /* ---- one persistent kernel ---- */

@@ -234,14 +234,15 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 	int64_t start_ns;
 	int64_t launch_ns = model_launch_ns(run->model, index);
 	bool is_after_graph = before != PROFILE_NONE && run->is_graph_node[before];
+	bool is_dependent = change_of(run, op->call) == CALL_DEPENDENT;
+	bool has_gap = before != PROFILE_NONE && !is_dependent;
 
-	if ((is_after_graph || has_lane(run, index)) && rest_ns > 0)
+	if ((is_after_graph || is_dependent || has_lane(run, index)) && rest_ns > 0)
 		rest_ns = 0;
 	launch_ns -= traced_ns(run, op->call, launch_ns);
 	start_ns = max_ns(call_start_ns + launch_ns,
 			  ready_ns(run, before, other,
-				   before != PROFILE_NONE ? model_gap_ns(run->model, before, index)
-							  : 0,
+				   has_gap ? model_gap_ns(run->model, before, index) : 0,
 				   other != PROFILE_NONE
 					   ? model_gap_ns(run->model, other, PROFILE_NONE)
 					   : 0)) +
@@ -352,6 +353,19 @@ static void submit_nodes(struct run *run, size_t call, struct thread_clock *cloc
 	}
 }
 
+/* Work that the kernel before goes on with. */
+static void submit_fused(struct run *run, size_t call, int64_t call_start_ns)
+{
+	const struct submitted *submitted = &run->model->submitted;
+
+	for (uint32_t i = submitted->first[call]; i < submitted->first[call + 1]; i++) {
+		uint32_t op = submitted->ops[i];
+		int64_t ready = ready_ns(run, before_of(run, op), run->model->other[op], 0, 0);
+
+		place_op(run, op, max_ns(ready, call_start_ns), length_ns(run, op));
+	}
+}
+
 /* ---- calls ---- */
 
 /* A call that waits: until what it waits for has ended, and as long after as it took then.  Where
@@ -419,6 +433,10 @@ static void take_call(struct run *run, uint32_t index)
 	case CALL_IN_KERNEL:
 		start_ns = end_ns = clock->replayed_ns;
 		submit_nodes(run, index, clock);
+		break;
+	case CALL_FUSED:
+		start_ns = end_ns = clock->replayed_ns;
+		submit_fused(run, index, start_ns);
 		break;
 	case CALL_DROPPED:
 		end_ns = start_ns;

@@ -20,6 +20,8 @@ static const char *const changed_what[STRATEGY_COUNT] = {
 	[STRATEGY_CONCURRENT] = "kernels share the GPU",
 	[STRATEGY_PERSISTENT] = "kernels are steps of one",
 	[STRATEGY_QUEUE] = "kernels are balanced",
+	[STRATEGY_FUSE] = "kernels go into the one before them",
+	[STRATEGY_DEPENDENT] = "kernels are set up before they start",
 };
 
 static struct figure speedup_figure(double speedup)

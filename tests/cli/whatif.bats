@@ -250,3 +250,12 @@ print({a['strategy']: (a['speedup'], a['low'], a['high']) for a in json.load(sys
 		[[ "$output" == *"No space left on device"* ]]
 	done
 }
+
+@test "neighbours as one kernel, and dependent launches, take their gaps away" {
+	whatif "$recordings/graph_chain.no_sync" --fuse
+	holds "s['fuse']['changed'] == 396 and 1.5 < j['speedup'] < 2.5"
+	whatif "$recordings/graph_chain.naive" --fuse # the host waits between them
+	holds "'no kernels of the same grid' in s['fuse']['refusal']"
+	whatif "$recordings/dependent_launch.naive" --range run --dependent
+	holds "s['dependent_launch']['changed'] == 158 and 1.2 < j['place']['speedup'] < 1.4"
+}

@@ -256,6 +256,8 @@ static enum call_change some_change(struct random *random, const struct model *m
 	if (*has_graph && what < 6)
 		return what == 0 ? CALL_IN_KERNEL : what == 1 ? CALL_IN_BODY : CALL_IN_GRAPH;
 	*has_graph = what == 9;
+	if (what == 7 && random_hits(random, 50))
+		return random_hits(random, 50) ? CALL_FUSED : CALL_DEPENDENT;
 	return what == 9   ? (random_hits(random, 30) ? CALL_AS_UPDATED : CALL_AS_GRAPH)
 	       : what == 8 ? CALL_MADE_ASYNC
 			   : CALL_KEPT;

@@ -144,9 +144,10 @@ static void done(struct loop *loop)
 static void expect_calls(const struct loop *loop, int iteration, const char *expected)
 {
 	static const char letters[] = {
-		[CALL_KEPT] = '.',	 [CALL_DROPPED] = 'd',	 [CALL_AS_GRAPH] = 'G',
-		[CALL_AS_UPDATED] = 'U', [CALL_IN_GRAPH] = 'n',	 [CALL_IN_BODY] = 'b',
-		[CALL_IN_KERNEL] = 'b',	 [CALL_MADE_ASYNC] = 'a'};
+		[CALL_KEPT] = '.',	 [CALL_DROPPED] = 'd',	[CALL_AS_GRAPH] = 'G',
+		[CALL_AS_UPDATED] = 'U', [CALL_IN_GRAPH] = 'n', [CALL_IN_BODY] = 'b',
+		[CALL_IN_KERNEL] = 'b',	 [CALL_FUSED] = 'f',	[CALL_DEPENDENT] = 'p',
+		[CALL_MADE_ASYNC] = 'a'};
 	char found[32] = "";
 
 	for (uint32_t i = loop->iterations[iteration]; i < loop->iterations[iteration + 1]; i++)
@@ -624,6 +625,79 @@ static void test_concurrent_refusals(void **state)
 	done(&graphs);
 }
 
+/* ---- neighbours ---- */
+
+static enum refusal to_fused(struct loop *loop)
+{
+	uint64_t kernel_count;
+
+	loop->sequence.iterations = loop->iterations;
+	return change_to_fused(&loop->change, loop->model, &loop->sequence, &kernel_count);
+}
+
+static void expect_fused(const char *usual, const char *expected)
+{
+	struct loop loop = loop_of(usual);
+
+	assert_int_equal(to_fused(&loop), REFUSED_NONE);
+	expect_calls(&loop, 0, expected);
+	expect_calls(&loop, 1, expected);
+	done(&loop);
+}
+
+static void expect_not_fused(const char *usual)
+{
+	struct loop loop = loop_of(usual);
+
+	assert_int_equal(to_fused(&loop), REFUSED_NOT_ALIKE);
+	expect_nothing_changed(&loop);
+	done(&loop);
+}
+
+static void test_fused(void **state)
+{
+	struct loop loop = loop_of("kwk");
+
+	(void)state;
+	expect_fused("kk", ".f"); /* not with the next iteration's */
+	expect_fused("kelkikk", "...f..f");
+	expect_not_fused("k");
+	expect_not_fused("kwk");
+	expect_not_fused("kgk");
+	loop.change.calls[1] = CALL_DROPPED; /* by another strategy */
+	assert_int_equal(to_fused(&loop), REFUSED_NONE);
+	expect_calls(&loop, 0, ".df");
+	done(&loop);
+	loop = loop_of("kk");
+	loop.b->profile.signatures[1] = loop.b->profile.signatures[0];
+	loop.b->profile.signatures[1].grid[0] = 7;
+	for (size_t i = 1; i < loop.b->profile.op_count; i += 2)
+		loop.b->ops[i].detail = 1;
+	assert_int_equal(to_fused(&loop), REFUSED_NOT_ALIKE);
+	done(&loop);
+}
+
+static void test_dependent(void **state)
+{
+	struct loop loop = loop_of("ikeeeeeeeeeeeeek"), copies = loop_of("ki");
+	uint64_t kernel_count;
+
+	(void)state;
+	loop.sequence.iterations = loop.iterations;
+	copies.sequence.iterations = copies.iterations;
+	assert_int_equal(change_to_dependent(&loop.change, loop.model, &loop.sequence,
+					     &kernel_count),
+			 REFUSED_NONE);
+	assert_int_equal(kernel_count, ITERATIONS);
+	expect_calls(&loop, 1, "...............p");
+	assert_int_equal(change_to_dependent(&copies.change, copies.model, &copies.sequence,
+					     &kernel_count),
+			 REFUSED_NO_NEIGHBOURS);
+	expect_nothing_changed(&copies);
+	done(&loop);
+	done(&copies);
+}
+
 /* ---- one persistent kernel ---- */
 
 static enum refusal to_persistent(struct loop *loop, uint32_t blocks_per_sm, uint64_t *kernel_count)
@@ -723,6 +797,8 @@ int main(void)
 		SENTENCE("kernels of a loop of one are parted by waits", test_concurrent_in_series),
 		SENTENCE("kernels that fill the GPU, and graphs, are refused",
 			 test_concurrent_refusals),
+		SENTENCE("neighbours with the same grid become one kernel", test_fused),
+		SENTENCE("a kernel behind another one can be set up before", test_dependent),
 		SENTENCE("a loop of kernels that fit becomes one that stays", test_persistent),
 		SENTENCE("launches of one kernel take a share of their time", test_balanced),
 		SENTENCE("every refusal can be told", test_texts),

@@ -615,6 +615,38 @@ static void test_graph(void **state)
 	replayed_free(&it);
 }
 
+/* Three kernels as one: one launch, no gaps. */
+static void test_fused(void **state)
+{
+	static const uint8_t calls[] = {CALL_KEPT, CALL_FUSED, CALL_FUSED, CALL_KEPT};
+	struct replayed it = loop(3);
+	struct change change = same_every_time(&it, calls, 4);
+
+	(void)state;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[0], 4250);
+	assert_int_equal(it.replay.op_end_ns[2], 4250 + 3 * BUSY_NS);
+	assert_int_equal(it.replay.call_end_ns[2], CALL_NS - 750);
+	assert_int_equal(it.replay.call_end_ns[3], 4250 + 3 * BUSY_NS + 3000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+static void test_dependent(void **state)
+{
+	static const uint8_t calls[] = {CALL_KEPT, CALL_DEPENDENT, CALL_DEPENDENT, CALL_KEPT};
+	struct replayed it = loop(3);
+	struct change change = same_every_time(&it, calls, 4);
+
+	(void)state;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[1], it.replay.op_end_ns[0]);
+	assert_int_equal(it.replay.op_start_ns[2], it.replay.op_end_ns[1]);
+	assert_int_equal(it.replay.call_end_ns[2], 3 * (CALL_NS - 750)); /* each is launched */
+	change_free(&change);
+	replayed_free(&it);
+}
+
 /* The host updates the graph before it launches it. */
 static void test_updated_graph(void **state)
 {
@@ -897,6 +929,8 @@ int main(void)
 		SENTENCE("a kernel after a graph follows its last node", test_after_graph),
 		SENTENCE("the body of a decision follows it without copy and wait", test_body),
 		SENTENCE("a body of several nodes is decided once", test_body_of_nodes),
+		SENTENCE("fused kernels are one launch without gaps", test_fused),
+		SENTENCE("dependent launches leave no gap", test_dependent),
 		SENTENCE("a graph that is updated is launched that much later", test_updated_graph),
 		SENTENCE("kernels in lanes run side by side as far as they fit", test_fill),
 		SENTENCE("copies in, kernels and copies out of three lanes run side by side",
