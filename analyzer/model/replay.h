@@ -30,8 +30,8 @@ enum call_change {
 			* host's time before it */
 	CALL_IN_BODY,	 /* likewise, and the first of them starts after a decision of the device */
 	CALL_IN_KERNEL,	 /* likewise, after a barrier: a kernel whose blocks stay does its work */
-	CALL_FUSED,	 /* gone: the kernel before in its stream goes on with the work of this one */
-	CALL_DEPENDENT,	 /* its kernel has been set up when the one before in its stream ends: no gap */
+	CALL_FUSED, /* gone: the kernel before in its stream goes on with the work of this one */
+	CALL_DEPENDENT, /* its kernel has been set up when the one before in its stream ends: no gap */
 	CALL_MADE_ASYNC, /* submits what it did, and waits for nothing */
 };
 
