@@ -49,8 +49,9 @@ static const struct argp parser = {
 	       "DIR is a recording; without it, the newest one under the current folder.",
 };
 
-static int advise(const struct advise_arguments *arguments, struct report *report, struct err *err)
+static int advise(const void *context, struct report *report, struct err *err)
 {
+	const struct advise_arguments *arguments = context;
 	struct output_options options = {.section = SECTION_advice,
 					 .is_advice_only = true,
 					 .range = arguments->source.range,
@@ -64,27 +65,11 @@ static int advise(const struct advise_arguments *arguments, struct report *repor
 	return rc;
 }
 
-static int run(const struct advise_arguments *arguments, struct report **report, struct err *err)
-{
-	int code = source_open(report, &arguments->source, "rooflinectl advise", err);
-
-	if (code != EXIT_OK)
-		return code;
-	return advise(arguments, *report, err) < 0 ? EXIT_FAILED : EXIT_OK;
-}
-
 int cmd_advise(int argc, char **argv)
 {
 	struct advise_arguments arguments = {.output = output_text};
-	struct report *report = NULL;
-	struct err err = {""};
-	int code;
 
 	if (argp_parse(&parser, argc, argv, 0, NULL, &arguments))
 		return EXIT_USAGE;
-	code = run(&arguments, &report, &err);
-	if (code != EXIT_OK)
-		fprintf(stderr, "rooflinectl advise: %s\n", err.text);
-	report_free(report);
-	return code;
+	return source_answer(&arguments.source, "rooflinectl advise", advise, &arguments);
 }

@@ -144,10 +144,26 @@ bool is_color_wanted(FILE *out)
 	return isatty(fileno(out)) && !(no_color && *no_color);
 }
 
-int source_open(struct report **out, const struct source *source, const char *command,
-		struct err *err)
+static int answer_with(const struct source *source, const char *command,
+		       int (*answer)(const void *, struct report *, struct err *),
+		       const void *arguments, struct report **report, struct err *err)
 {
-	if (source_load(out, source, command, err) < 0)
+	if (source_load(report, source, command, err) < 0)
 		return EXIT_FAILED;
-	return check_range(source, (*out)->profile, err) < 0 ? EXIT_USAGE : EXIT_OK;
+	if (check_range(source, (*report)->profile, err) < 0)
+		return EXIT_USAGE;
+	return answer(arguments, *report, err) < 0 ? EXIT_FAILED : EXIT_OK;
+}
+
+int source_answer(const struct source *source, const char *command,
+		  int (*answer)(const void *, struct report *, struct err *), const void *arguments)
+{
+	struct report *report = NULL;
+	struct err err = {""};
+	int code = answer_with(source, command, answer, arguments, &report, &err);
+
+	if (code != EXIT_OK)
+		fprintf(stderr, "%s: %s\n", command, err.text);
+	report_free(report);
+	return code;
 }

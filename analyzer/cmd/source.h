@@ -28,10 +28,12 @@ extern const struct argp source_argp, source_range_argp;
  * report_free, also after a failure. */
 int source_load(struct report **out, const struct source *source, const char *who, struct err *err);
 
-/* The same for a command that may ask for a range, named command ("rooflinectl advise").  Returns the exit
- * code: EXIT_OK when the recording is loaded and has the range; else err says why, with the ranges it has. */
-int source_open(struct report **out, const struct source *source, const char *command,
-		struct err *err);
+/* All that a command does that may ask for a range and is named command ("rooflinectl advise"): loads the recording,
+ * checks that it has the range, has answer told with the arguments, says on stderr what failed, and returns the exit
+ * code.  answer returns a negative errno with err set where it fails. */
+int source_answer(const struct source *source, const char *command,
+		  int (*answer)(const void *arguments, struct report *report, struct err *err),
+		  const void *arguments);
 
 /* Whether escape sequences may go there: a terminal, and NO_COLOR is not set. */
 bool is_color_wanted(FILE *out);

@@ -69,9 +69,9 @@ static const struct argp parser = {
 	       "leave alone.",
 };
 
-static int predict(const struct whatif_arguments *arguments, const struct report *report,
-		   struct err *err)
+static int predict(const void *context, struct report *report, struct err *err)
 {
+	const struct whatif_arguments *arguments = context;
 	struct output_options options = {.section = -1, .color = is_color_wanted(stdout)};
 	struct scenario scenario;
 	int rc = scenario_predict(&scenario, report, arguments->strategies.items,
@@ -80,27 +80,11 @@ static int predict(const struct whatif_arguments *arguments, const struct report
 	return rc < 0 ? rc : arguments->write(&scenario, stdout, &options, err);
 }
 
-static int run(const struct whatif_arguments *arguments, struct report **report, struct err *err)
-{
-	int code = source_open(report, &arguments->source, "rooflinectl whatif", err);
-
-	if (code != EXIT_OK)
-		return code;
-	return predict(arguments, *report, err) < 0 ? EXIT_FAILED : EXIT_OK;
-}
-
 int cmd_whatif(int argc, char **argv)
 {
 	struct whatif_arguments arguments = {.write = whatif_write_text};
-	struct report *report = NULL;
-	struct err err = {""};
-	int code;
 
 	if (argp_parse(&parser, argc, argv, 0, NULL, &arguments))
 		return EXIT_USAGE;
-	code = run(&arguments, &report, &err);
-	if (code != EXIT_OK)
-		fprintf(stderr, "rooflinectl whatif: %s\n", err.text);
-	report_free(report);
-	return code;
+	return source_answer(&arguments.source, "rooflinectl whatif", predict, &arguments);
 }

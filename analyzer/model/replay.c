@@ -216,12 +216,14 @@ static void take_lane(struct run *run, uint32_t op)
 
 static void place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t length)
 {
-	if (has_lane(run, op))
+	bool is_in_lane = has_lane(run, op);
+
+	if (is_in_lane)
 		start_ns = engine_ns(run, op, start_ns);
 	run->replay->op_start_ns[op] = start_ns;
 	run->replay->op_end_ns[op] = start_ns + length;
 	run->is_done[op] = 1;
-	if (has_lane(run, op))
+	if (is_in_lane)
 		take_lane(run, op);
 }
 
