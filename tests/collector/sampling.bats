@@ -501,7 +501,7 @@ held_up() {
 	at_least "spans" 1 "$(rows sampled_spans)"
 	rm -rf "$recording" truth
 	# but for the trial before them
-	MOCK_COUNTERS=cuptiPmSamplingDecodeData=8@1-1 record cuda context:1 launch:count=100,pause_us=1000
+	ROOFLINE_SAMPLE=1ms MOCK_COUNTERS=cuptiPmSamplingDecodeData=8@1-1 record cuda context:1 launch:count=400,pause_us=1000
 	told 0
 	equal lost 0 "$(loss lost_sample_ns)"
 	at_least "spans" 1 "$(rows sampled_spans)"
@@ -685,13 +685,13 @@ soon() {
 # the mock aborts at any call.
 @test "exit while a session is opened again calls CUPTI no more, and is the program's own" {
 	export ROOFLINE_SAMPLE_WINDOWS=continuous MOCK_COUNTERS=cuptiPmSamplingDecodeData=8@4-4
-	export MOCK_ENABLE_MS=700@2 MOCK_TEARDOWN_MS=300
+	export MOCK_ENABLE_MS=1200@2 MOCK_TEARDOWN_MS=300
 	for step in say:return exit:3 quick_exit:5 exit_in_thread:4 exit_in_handler:15; do
 		rm -rf "$recording" truth calls
-		soon record cuda context:1 launch:count=150,run_us=100,pause_us=1000 $step
+		soon record cuda context:1 launch:count=300,run_us=100,pause_us=1000 $step
 		told 1 'its buffer overflowed'
 		sealed
-		equal kernels 150 "$(rows kernels)"
+		equal kernels 300 "$(rows kernels)"
 		equal sessions 2 "$(calls_of cuptiPmSamplingEnable)"
 		equal "configured" 1 "$(calls_of cuptiPmSamplingSetConfig)"
 		at_least lost 10000000 "$(loss lost_sample_ns)"
@@ -721,10 +721,10 @@ soon() {
 
 @test "a CUPTI that does not return is not waited for without end" {
 	export ROOFLINE_SAMPLE_WINDOWS=continuous MOCK_COUNTERS=cuptiPmSamplingDecodeData=8@4-4
-	MOCK_ENABLE_MS=60000@2 record cuda context:1 launch:count=150,run_us=100,pause_us=1000 exit:3
+	MOCK_ENABLE_MS=60000@2 record cuda context:1 launch:count=300,run_us=100,pause_us=1000 exit:3
 	ended_with 3
 	sealed
-	equal kernels 150 "$(rows kernels)"
+	equal kernels 300 "$(rows kernels)"
 	at_least lost 1000000000 "$(loss lost_sample_ns)"
 }
 
@@ -741,7 +741,7 @@ soon() {
 
 @test "killed with SIGKILL at random moments, what was written is whole" {
 	local started=()
-	export ROOFLINE_SAMPLE=50us
+	export ROOFLINE_SAMPLE=200us # six programs at once decode
 	for run in 1 2 3 4 5 6; do
 		CUDA_INJECTION64_PATH=$collector ROOFLINE_OUTPUT=$recording/$run timeout -s KILL "$((RANDOM % 2 + 1)).$((RANDOM % 90 + 10))" \
 			"$app" cuda context:1 launch_forever:run_us=100 >"$run.out" 2>"$run.err" 3>&- &
