@@ -307,9 +307,11 @@ static void stop_and_wait(void)
 	pthread_cond_signal(&flush_wake);
 	while (has_thread && !is_done && rc != ETIMEDOUT)
 		rc = pthread_cond_clockwait(&flush_done, &flush_lock, CLOCK_MONOTONIC, &until);
-	if (has_thread && !is_done)
+	if (has_thread && !is_done) {
+		has_thread = false; /* this may be called again: patience is not */
 		log_warn("CUPTI did not deliver its last records within %d s; they are lost",
 			 EXIT_PATIENCE_S);
+	}
 	pthread_mutex_unlock(&flush_lock);
 }
 
@@ -326,6 +328,18 @@ void inject_flush_at_exit(void)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	stop_and_wait();
 	pthread_setcancelstate(cancel_state, NULL);
+}
+
+/* Returns false when there is no memory for a handler. */
+static bool add_exit_handlers(void)
+{
+	return atexit(inject_flush_at_exit) == 0 && at_quick_exit(inject_flush_at_exit) == 0;
+}
+
+/* The handlers that are there already do as much, only later. */
+void inject_exit_first(void)
+{
+	(void)add_exit_handlers();
 }
 
 static void on_fork_child(void)
@@ -487,7 +501,7 @@ static void start_once(void)
 	if (start_flush_thread()) {
 		log_warn("cannot start a thread to write records; nothing is recorded");
 		owner = 0;
-	} else if (atexit(inject_flush_at_exit) || at_quick_exit(inject_flush_at_exit)) {
+	} else if (!add_exit_handlers()) {
 		log_warn("cannot add an exit handler; the end of the recording may be missing");
 	}
 }

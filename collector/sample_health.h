@@ -10,7 +10,9 @@
 
 struct sample_health {
 	size_t buffer_bytes, image_samples; /* of the largest image */
+	int64_t interval_ns;		    /* in use at last, of the slowest device */
 	uint64_t decode_count;
+	uint64_t sample_count, decoding_ns; /* in all of them */
 	uint64_t full_count;	/* decodings that filled their image: the rest was lost */
 	uint64_t reserve_count; /* into an image in reserve */
 	/* The longest of each. */
@@ -21,6 +23,7 @@ struct sample_health {
 
 /* One call that decoded. */
 struct sample_decoding {
+	size_t sample_count;
 	int64_t gap_ns, wait_ns, decode_ns;
 	bool is_full, is_reserve;
 };

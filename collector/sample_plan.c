@@ -1,17 +1,21 @@
 #include "sample_plan.h"
 
+#include "sample_pace.h"
+
 /* Of CUPTI 13.0's decoding on an H200, whatever was sampled: 0.5 us for a sample, and 1.2 us for each KB
  * that it takes of an image beyond 1.5, which counters of the whole GPU stay below; evaluating it 0.7 us
- * a counter (docs/collector.md). */
+ * a counter (docs/collector.md).  What to sample is chosen by it; how often, by what was measured. */
 #define DECODE_NS 500.0
 #define DECODE_NS_PER_BYTE 1.2
 #define DECODE_FREE_BYTES 1536
 #define EVALUATE_NS_PER_COUNTER 700
-/* Of the interval, what decoding may take for sampling to go on without end. */
-#define DECODE_SHARE 0.8
 /* A call that decodes costs about 1 ms however little there is, so it is made this rarely. */
 #define BATCH_NS INT64_C(20000000)
 #define BATCH_SAMPLES_MIN 256
+/* Decoding is measured by a batch, or by fewer samples that take about so long. */
+#define TRIAL_NS 40e6
+/* Fewer say more of the call than of the samples. */
+#define TRIAL_SAMPLES_MIN 20
 /* An image has room for so many batches, and the buffer for twice as many. */
 #define IMAGE_BATCHES 4
 /* What an image in reserve has room for, where memory allows; one that is less than so many times as
@@ -42,13 +46,18 @@ double sample_plan_decode_ns(size_t sample_bytes)
 			: 0);
 }
 
-bool sample_plan_fits(const struct options *options, size_t sample_bytes)
+static bool fits(const struct options *options, double decode_ns)
 {
 	double passes_ns = (double)options->sample_ns; /* until there is another one */
 
 	if (options->sample_windows == WINDOWS_PERIODIC)
 		passes_ns *= (double)options->window_period_ns / (double)options->window_ns;
-	return sample_plan_decode_ns(sample_bytes) <= DECODE_SHARE * passes_ns;
+	return sample_pace_keeps_up(decode_ns, (int64_t)passes_ns);
+}
+
+bool sample_plan_fits(const struct options *options, size_t sample_bytes)
+{
+	return fits(options, sample_plan_decode_ns(sample_bytes));
 }
 
 size_t sample_plan_record_bytes(size_t sample_bytes)
@@ -68,7 +77,7 @@ static void plan_reserve(struct sample_plan *plan, const struct options *options
 			 const struct sample_facts *facts)
 {
 	size_t most = options->sample_buffer_bytes / facts->sample_bytes;
-	size_t wanted = (size_t)(RESERVE_NS / options->sample_ns);
+	size_t wanted = (size_t)(RESERVE_NS / plan->interval_ns);
 
 	for (plan->reserve_count = RESERVE_LIMIT; plan->reserve_count; plan->reserve_count--) {
 		plan->reserve_capacity = smaller(wanted, most / plan->reserve_count);
@@ -78,16 +87,29 @@ static void plan_reserve(struct sample_plan *plan, const struct options *options
 	plan->reserve_capacity = 0;
 }
 
+static size_t plan_trial(const struct sample_plan *plan, const struct sample_facts *facts)
+{
+	size_t decodable = (size_t)(TRIAL_NS / sample_plan_decode_ns(facts->sample_bytes));
+	size_t samples = smaller((size_t)(BATCH_NS / plan->interval_ns), decodable);
+
+	samples = smaller(samples, plan->capacity / 2);
+	return samples >= TRIAL_SAMPLES_MIN ? samples : 0;
+}
+
 static void plan_continuous(struct sample_plan *plan, const struct options *options,
 			    const struct sample_facts *facts)
 {
 	size_t most = buffered_samples(options, facts) / IMAGE_BATCHES;
 	size_t record_bytes = sample_plan_record_bytes(facts->sample_bytes);
-	size_t batch = smaller((size_t)(BATCH_NS / options->sample_ns), most);
+	size_t batch;
 
+	if (facts->decode_ns > 0 && !plan->keeps_up)
+		plan->interval_ns = sample_pace_finest(facts->decode_ns);
+	batch = smaller((size_t)(BATCH_NS / plan->interval_ns), most);
 	batch = larger(batch, BATCH_SAMPLES_MIN);
-	plan->batch_ns = (int64_t)batch * options->sample_ns;
+	plan->batch_ns = (int64_t)batch * plan->interval_ns;
 	plan->capacity = IMAGE_BATCHES * batch;
+	plan->trial_samples = plan_trial(plan, facts);
 	plan_reserve(plan, options, facts);
 	plan->buffer_bytes = larger(2 * plan->capacity * record_bytes,
 				    smaller(2 * plan->reserve_capacity * record_bytes,
@@ -114,18 +136,21 @@ static void plan_windows(struct sample_plan *plan, const struct options *options
 
 /* How many threads evaluate: as many as it takes and one that empties images, at most half of the
  * processors. */
-static size_t choose_worker_count(const struct options *options, const struct sample_facts *facts)
+static size_t choose_worker_count(const struct sample_plan *plan, const struct sample_facts *facts)
 {
 	size_t limit = facts->processors > 2 ? facts->processors / 2 : 1;
 	size_t wanted = 2 + facts->counter_count * EVALUATE_NS_PER_COUNTER * 3 / 2 /
-				    (size_t)options->sample_ns;
+				    (size_t)plan->interval_ns;
 
 	return smaller(wanted, smaller(limit, WORKER_LIMIT));
 }
 
 struct sample_plan sample_plan_make(const struct options *options, const struct sample_facts *facts)
 {
-	struct sample_plan plan = {.keeps_up = sample_plan_fits(options, facts->sample_bytes)};
+	double decode_ns = facts->decode_ns > 0 ? facts->decode_ns
+						: sample_plan_decode_ns(facts->sample_bytes);
+	struct sample_plan plan = {.keeps_up = fits(options, decode_ns),
+				   .interval_ns = options->sample_ns};
 
 	plan.is_continuous = !options->sample_range &&
 			     (options->sample_windows == WINDOWS_CONTINUOUS ||
@@ -135,8 +160,17 @@ struct sample_plan sample_plan_make(const struct options *options, const struct 
 	else
 		plan_windows(&plan, options, facts);
 	plan.buffer_bytes = larger(plan.buffer_bytes, BUFFER_BYTES_MIN);
-	plan.worker_count = choose_worker_count(options, facts);
+	plan.worker_count = choose_worker_count(&plan, facts);
 	/* The next window is decoded while the last one is still being written. */
 	plan.image_count = plan.is_continuous ? plan.worker_count + 2 : 2;
 	return plan;
+}
+
+/* As many samples in a batch as in 20 ms, but no more than the images were made for. */
+void sample_plan_slow_down(struct sample_plan *plan, int64_t interval_ns)
+{
+	size_t batch = smaller((size_t)(BATCH_NS / interval_ns), plan->capacity / IMAGE_BATCHES);
+
+	plan->interval_ns = interval_ns;
+	plan->batch_ns = (int64_t)larger(batch, BATCH_SAMPLES_MIN) * interval_ns;
 }

@@ -126,14 +126,32 @@ int sample_rows_bounds(const struct sample_source *source, const struct sample_i
 	return i < end ? 0 : -1;
 }
 
+static bool is_abandoned(const struct sample_source *source)
+{
+	return __atomic_load_n(source->is_abandoned, __ATOMIC_ACQUIRE);
+}
+
+/* From done_ns on: all samples that the image holds beyond it. */
+static void count_abandoned(const struct sample_image *image, int64_t done_ns)
+{
+	int64_t from_ns = done_ns > image->start_ns ? done_ns : image->start_ns;
+
+	if (image->end_ns > from_ns && window_contains(from_ns))
+		trace_loss_add(LOSS_lost_sample_ns, (uint64_t)(image->end_ns - from_ns));
+}
+
 void sample_rows_write(const struct sample_source *source, CUpti_Profiler_Host_Object *evaluator,
 		       const struct sample_image *image)
 {
 	struct writing writing = {.source = source, .rows = trace_rows_take()};
 	double values[SAMPLE_NAME_LIMIT];
-	struct sample_time time;
+	struct sample_time time = {0};
 
 	for (size_t i = image->is_after_start; i < image->count; i++) {
+		if (is_abandoned(source)) {
+			count_abandoned(image, time.end_ns);
+			break;
+		}
 		if (!find_time(source, image, i, &time) ||
 		    sample_evaluate(source->cupti, evaluator, source->config, image, i, values) !=
 			    CUPTI_SUCCESS)

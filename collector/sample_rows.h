@@ -16,6 +16,8 @@ struct sample_source {
 	uint32_t device;
 	uint64_t interval_ns;
 	bool is_continuous; /* time without samples is lost; otherwise it lies between windows */
+	/* Set by another thread: CUPTI must not be asked any more, what is not yet written is lost. */
+	const bool *is_abandoned;
 	/* Bytes over PCIe or of DRAM that the sampling itself may cause in a sample. */
 	uint64_t own_bytes;
 };

@@ -21,9 +21,10 @@ struct sample_session;
 struct sample_image {
 	uint8_t *bytes;
 	size_t size;
-	size_t capacity;     /* samples that it has room for */
-	size_t count;	     /* that it holds */
-	bool is_after_start; /* the first of them is none: it begins before the start */
+	size_t capacity;	  /* samples that it has room for */
+	size_t count;		  /* that it holds */
+	bool is_after_start;	  /* the first of them is none: it begins before the start */
+	int64_t start_ns, end_ns; /* of its samples, on CUPTI's clock; for who fills it to set */
 };
 
 /* When a sample began and ended, on CUPTI's clock. */

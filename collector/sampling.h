@@ -3,9 +3,9 @@
  *
  * Beside the trace, hardware counters are sampled every microsecond or so on every device that the
  * process uses.  Sampling begins with the first launch on a device.  Where decoding keeps up with the
- * interval it goes on until the program ends; otherwise it is done in windows, each as long as memory
- * allows and the next one as soon as it has been decoded.  What was sampled is written down as spans,
- * what was lost as losses; nothing is said of the rest.
+ * interval it goes on until the program ends.  Otherwise it is done in windows, each as long as memory
+ * allows and the next one as soon as it has been decoded, or without end at the finest interval that is kept
+ * up with.  What was sampled is written down as spans, what was lost as losses; nothing is said of the rest.
  */
 #ifndef ROOFLINE_SAMPLING_H
 #define ROOFLINE_SAMPLING_H

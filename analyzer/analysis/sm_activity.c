@@ -188,6 +188,8 @@ static void add_spans(struct sm_activity_device *device, const struct profile *p
 
 		if (!device->interval_ns || span->interval_ns < device->interval_ns)
 			device->interval_ns = span->interval_ns;
+		if (span->interval_ns > device->longest_interval_ns)
+			device->longest_interval_ns = span->interval_ns;
 	}
 	device->window_count = of->span_count;
 }

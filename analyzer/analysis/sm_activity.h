@@ -37,6 +37,8 @@ struct sm_activity_device {
 	int64_t sampled_ns;    /* of samples: neither and both and all differences add up to it */
 	uint64_t window_count; /* stretches of sampled time */
 	uint64_t interval_ns;  /* length of a sample: the shortest of them */
+	uint64_t
+		longest_interval_ns; /* the longest: more where decoding did not keep up at first */
 	uint64_t sample_count;
 	int64_t traced_ns; /* an operation ran */
 	int64_t active_ns; /* an SM was active */

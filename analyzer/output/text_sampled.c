@@ -78,10 +78,12 @@ static void put_device(struct page *page, size_t number, const struct sm_activit
 {
 	const struct timeline_device *timeline = &page->report->timeline->devices[number];
 
-	fprintf(page->out, "  GPU %zu  %s in %s %s of %s samples", number,
+	fprintf(page->out, "  GPU %zu  %s in %s %s of ", number,
 		format_ns((double)row->sampled_ns).text, format_count(row->window_count).text,
-		row->window_count == 1 ? "window" : "windows",
-		format_ns((double)row->interval_ns).text);
+		row->window_count == 1 ? "window" : "windows");
+	if (row->longest_interval_ns > row->interval_ns)
+		fprintf(page->out, "%s to ", format_ns((double)row->interval_ns).text);
+	fprintf(page->out, "%s samples", format_ns((double)row->longest_interval_ns).text);
 	if (timeline->wall_ns > row->sampled_ns)
 		fprintf(page->out, "; not the other %s",
 			format_ns((double)(timeline->wall_ns - row->sampled_ns)).text);

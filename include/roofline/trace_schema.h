@@ -329,6 +329,8 @@
 	KEY(counters_passes, "passes that the counters were divided into") \
 	KEY(counters_problem, "why counters that were asked for were not read") \
 	KEY(sample_ns, "--sample, when given: length of a sample") \
+	KEY(sample_used_ns, "length of a sample at last, on the slowest device: longer where decoding did not keep up") \
+	KEY(sample_decode_ns, "what decoding a sample took, in the mean over all of them") \
 	KEY(sample_windows, "when samples were taken: continuous, or in windows") \
 	KEY(sample_buffer_bytes, "asked of the driver for what was sampled and not yet decoded") \
 	KEY(sample_image_samples, "samples that one decoding has room for at most") \

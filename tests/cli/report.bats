@@ -294,6 +294,18 @@ assert len(rows) == 2 and len(rows[0]) == len(rows[1]), rows"
 	[ "$output" = "(1, None)" ] || [ "$output" = "1 None" ]
 }
 
+# Decoding fell behind from 1025 us on: the next session samples each 4 us, from 1032 us on.
+@test "samples of two lengths are told as such, and the time between them is not idle" {
+	add_samples
+	sed -i '2s/.*/0,1010000,1025000,1000\n0,1032000,1040000,4000/' roofline.1/host.7/sampled_spans.csv
+	perl -i -ne 'print unless /^10(2[5-9]|3\d)/' roofline.1/host.7/samples.csv
+	printf '10%d000,4000,0,1,0,0,0,0,0,4000,100\n' 32 36 >>roofline.1/host.7/samples.csv
+	run "$ROOFLINECTL" report roofline.1 --section sampling
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"GPU 0  23.0 us in 2 windows of 1.00 us to 4.00 us samples; not the other "* ]]
+	[[ "$output" =~ "idle, say the SMs"\ +18\.0\ us ]] # of the 23, but for the kernel's 5
+}
+
 @test "samples that were lost are told where sampled time is, and not called idle" {
 	add_samples
 	printf 'time_ns,kind,count,detail\n1,lost_sample_ns,250000,x\n2,lost_sample_ns,250000,x\n' \

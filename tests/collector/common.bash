@@ -75,7 +75,7 @@ rows() {
 
 # loss KIND: how much of it was counted
 loss() {
-	tables losses | xargs -r cat | awk -F, -v kind="$1" '$2 == kind { sum += $3 } END { print sum + 0 }'
+	tables losses | xargs -r cat | awk -F, -v kind="$1" '$2 == kind { sum += $3 } END { printf "%.0f\n", sum }'
 }
 
 # property KEY: its value in process.csv

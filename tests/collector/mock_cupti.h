@@ -18,7 +18,10 @@
  *   MOCK_TWO_PASSES       the same for counters that need two passes
  *   MOCK_NAN              when set, no counter ever becomes a number
  *   MOCK_UNSAMPLED        list of words: metrics whose name has one cannot be sampled (nvlrx__,nvltx__)
- *   MOCK_DECODE_NS        what each sample takes to decode (0)
+ *   MOCK_DECODE_NS        what each sample takes to decode (0), or NS@CALL: from that call on
+ *   MOCK_EVALUATE_US      what each sample takes to evaluate (0)
+ *   MOCK_ENABLE_MS        what opening a GPU for samples takes (0), or MS@CALL
+ *   MOCK_TEARDOWN_MS      what CUPTI's own exit handlers take (0); sampling that goes on then aborts
  *   MOCK_SAMPLED_FILE     file that gets a line for each kernel that ran while its GPU was sampled:
  *                         device,start_ns,end_ns,blocks,name,recorded|unrecorded
  *   MOCK_RANGES_FILE      file that gets a line for each launch that ran inside a range:

@@ -7,6 +7,9 @@
  * after Stop fails until what was sampled has been decoded; an image is emptied only if its size is
  * the one that was asked for last.
  * Samples are made of the kernels that ran when somebody asks for them, not by a thread.
+ * Each function, but for those that read images, makes something when it is first called that an exit handler
+ * takes away again: from then on calls abort, as they may crash in CUPTI's libraries, whose destructors run
+ * at exit.
  */
 #include "mock_samples.h"
 
@@ -39,6 +42,52 @@ static const char image_mark[8] = "sampled";
 
 static pthread_mutex_t sampling = PTHREAD_MUTEX_INITIALIZER; /* samplers */
 static struct mock_sampler samplers[MOCK_GPUS];
+
+/* ---- the end of the process ---- */
+
+static bool is_torn_down;
+
+/* MOCK_TEARDOWN_MS: what taking it away takes, while threads go on. */
+static void tear_down(void)
+{
+	if (__atomic_exchange_n(&is_torn_down, true, __ATOMIC_SEQ_CST))
+		return;
+	usleep((useconds_t)from_environment("MOCK_TEARDOWN_MS", 0) * 1000);
+}
+
+static void made_at_first_call(void)
+{
+	atexit(tear_down);
+}
+
+static void abort_if_torn_down(void)
+{
+	if (__atomic_load_n(&is_torn_down, __ATOMIC_SEQ_CST))
+		abort();
+}
+
+#define ENTER_SAMPLING()                                         \
+	do {                                                     \
+		static pthread_once_t once_ = PTHREAD_ONCE_INIT; \
+		abort_if_torn_down();                            \
+		pthread_once(&once_, made_at_first_call);        \
+		FAULT_RETURN();                                  \
+	} while (0)
+
+/* "N" or "N@CALL" of the environment, for calls of a function from that one on (1); else 0. */
+static unsigned long from_call_on(const char *variable, unsigned int call)
+{
+	const char *text = getenv(variable);
+	unsigned long value, from = 1;
+	char *end;
+
+	if (!text)
+		return 0;
+	value = strtoul(text, &end, 10);
+	if (*end == '@')
+		from = strtoul(end + 1, NULL, 10);
+	return call >= from ? value : 0;
+}
 
 /* ---- kernels ---- */
 
@@ -266,6 +315,12 @@ static struct mock_sample_image *sample_image(const uint8_t *bytes, size_t size)
 		       : NULL;
 }
 
+static void usleep_us(unsigned long us)
+{
+	if (us)
+		usleep((useconds_t)us);
+}
+
 static CUptiResult evaluate_sample(const CUpti_Profiler_Host_EvaluateToGpuValues_Params *parameters)
 {
 	const struct mock_sample_image *image =
@@ -273,6 +328,8 @@ static CUptiResult evaluate_sample(const CUpti_Profiler_Host_EvaluateToGpuValues
 	bool is_nan = getenv("MOCK_NAN") != NULL;
 	const struct mock_sample *sample;
 
+	abort_if_torn_down();
+	usleep_us(from_environment("MOCK_EVALUATE_US", 0));
 	if (!image || parameters->rangeIndex >= image->count)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	sample = &image->samples[parameters->rangeIndex];
@@ -309,7 +366,7 @@ static CUptiResult unlock_sampler(CUptiResult result)
 CUptiResult CUPTIAPI
 cuptiPmSamplingGetCounterAvailability(CUpti_PmSampling_GetCounterAvailability_Params *parameters)
 {
-	FAULT_RETURN();
+	ENTER_SAMPLING();
 	if (parameters->pCounterAvailabilityImage)
 		memset(parameters->pCounterAvailabilityImage, SAMPLING_AVAILABILITY,
 		       parameters->counterAvailabilityImageSize);
@@ -319,11 +376,15 @@ cuptiPmSamplingGetCounterAvailability(CUpti_PmSampling_GetCounterAvailability_Pa
 
 CUptiResult CUPTIAPI cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params *parameters)
 {
+	static unsigned int calls;
 	struct mock_sampler *sampler;
 
-	FAULT_RETURN();
+	ENTER_SAMPLING();
 	if (parameters->deviceIndex >= MOCK_GPUS)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	usleep_us(1000 *
+		  from_call_on("MOCK_ENABLE_MS", __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED)));
+	abort_if_torn_down();
 	sampler = &samplers[parameters->deviceIndex];
 	pthread_mutex_lock(&sampling);
 	if (sampler->is_enabled)
@@ -338,7 +399,7 @@ CUptiResult CUPTIAPI cuptiPmSamplingDisable(CUpti_PmSampling_Disable_Params *par
 {
 	struct mock_sampler *sampler;
 
-	FAULT_RETURN();
+	ENTER_SAMPLING();
 	sampler = lock_sampler(parameters->pPmSamplingObject);
 	if (!sampler)
 		return CUPTI_ERROR_INVALID_OPERATION;
@@ -354,7 +415,7 @@ CUptiResult CUPTIAPI cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params 
 	const struct mock_config *config = (const struct mock_config *)parameters->pConfig;
 	struct mock_sampler *sampler;
 
-	FAULT_RETURN();
+	ENTER_SAMPLING();
 	sampler = lock_sampler(parameters->pPmSamplingObject);
 	if (!sampler)
 		return CUPTI_ERROR_INVALID_OPERATION;
@@ -379,7 +440,7 @@ CUptiResult CUPTIAPI cuptiPmSamplingStart(CUpti_PmSampling_Start_Params *paramet
 {
 	struct mock_sampler *sampler;
 
-	FAULT_RETURN();
+	ENTER_SAMPLING();
 	sampler = lock_sampler(parameters->pPmSamplingObject);
 	if (!sampler)
 		return CUPTI_ERROR_INVALID_OPERATION;
@@ -399,7 +460,7 @@ CUptiResult CUPTIAPI cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params *parameter
 {
 	struct mock_sampler *sampler;
 
-	FAULT_RETURN();
+	ENTER_SAMPLING();
 	sampler = lock_sampler(parameters->pPmSamplingObject);
 	if (!sampler)
 		return CUPTI_ERROR_INVALID_OPERATION;
@@ -425,22 +486,14 @@ static size_t empty_into(struct mock_sampler *sampler, struct mock_sample_image 
 	return count;
 }
 
-/* MOCK_DECODE_NS: what a sample takes to decode. */
-static void take_time(size_t count)
-{
-	const char *each_ns = getenv("MOCK_DECODE_NS");
-
-	if (each_ns)
-		usleep((useconds_t)(count * strtoul(each_ns, NULL, 10) / 1000));
-}
-
 CUptiResult CUPTIAPI cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *parameters)
 {
+	static unsigned int calls;
 	struct mock_sample_image *image;
 	struct mock_sampler *sampler;
 	size_t count;
 
-	FAULT_RETURN();
+	ENTER_SAMPLING();
 	image = sample_image(parameters->pCounterDataImage, parameters->counterDataImageSize);
 	sampler = lock_sampler(parameters->pPmSamplingObject);
 	if (!sampler)
@@ -458,7 +511,10 @@ CUptiResult CUPTIAPI cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Param
 	sampler->is_undecoded = false;
 	parameters->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
 	unlock_sampler(CUPTI_SUCCESS);
-	take_time(count);
+	usleep_us(count *
+		  from_call_on("MOCK_DECODE_NS", __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED)) /
+		  1000);
+	abort_if_torn_down();
 	return CUPTI_SUCCESS;
 }
 
@@ -514,7 +570,7 @@ cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSize_Params *pa
 {
 	struct mock_sampler *sampler;
 
-	FAULT_RETURN();
+	ENTER_SAMPLING();
 	sampler = lock_sampler(parameters->pPmSamplingObject);
 	if (!sampler)
 		return CUPTI_ERROR_INVALID_OPERATION;
@@ -535,7 +591,7 @@ CUptiResult CUPTIAPI cuptiPmSamplingCounterDataImageInitialize(
 	size_t size = parameters->counterDataSize, each;
 	struct mock_sampler *sampler;
 
-	FAULT_RETURN();
+	ENTER_SAMPLING();
 	sampler = lock_sampler(parameters->pPmSamplingObject);
 	if (!sampler || !sampler->is_configured)
 		return sampler ? unlock_sampler(CUPTI_ERROR_INVALID_OPERATION)
@@ -556,6 +612,7 @@ cuptiPmSamplingGetCounterDataInfo(CUpti_PmSampling_GetCounterDataInfo_Params *pa
 {
 	const struct mock_sample_image *image;
 
+	abort_if_torn_down();
 	FAULT_RETURN();
 	image = sample_image(parameters->pCounterDataImage, parameters->counterDataImageSize);
 	if (!image)
@@ -570,6 +627,7 @@ CUptiResult CUPTIAPI cuptiPmSamplingCounterDataGetSampleInfo(
 {
 	const struct mock_sample_image *image;
 
+	abort_if_torn_down();
 	FAULT_RETURN();
 	image = sample_image(parameters->pCounterDataImage, parameters->counterDataImageSize);
 	if (!lock_sampler(parameters->pPmSamplingObject))

@@ -1,7 +1,10 @@
 /* busy_gpu: a GPU that is never idle for long, for so many seconds.
- * busy_gpu [--seconds N] [--kernel-us N]
- * Copies of memory and arithmetic by turns, of about so many microseconds each on an H200. */
+ * busy_gpu [--seconds N] [--kernel-us N] [--linger-ms N]
+ * Copies of memory and arithmetic by turns, of about so many microseconds each on an H200; then idle for so
+ * many milliseconds before it ends. */
 #include <algorithm>
+
+#include <unistd.h>
 
 #include "trial.cuh"
 
@@ -24,13 +27,14 @@ static __global__ void work_kernel(unsigned long long *result, long steps)
 
 int main(int argc, char **argv)
 {
-	long seconds = 10, kernel_us = 200, pairs = 0, start_ns;
+	long seconds = 10, kernel_us = 200, linger_ms = 0, pairs = 0, start_ns;
 	const size_t count = 1 << 26;
 	const int in_flight = 64;
 	unsigned long long *result;
 	float4 *from, *to;
 
-	trial_parse(argc, argv, {{"seconds", &seconds}, {"kernel-us", &kernel_us}});
+	trial_parse(argc, argv,
+		    {{"seconds", &seconds}, {"kernel-us", &kernel_us}, {"linger-ms", &linger_ms}});
 	CUDA_CHECK(cudaMalloc(&from, count * sizeof(*from)));
 	CUDA_CHECK(cudaMalloc(&to, count * sizeof(*to)));
 	CUDA_CHECK(cudaMalloc(&result, 1056 * 256 * sizeof(*result)));
@@ -46,5 +50,6 @@ int main(int argc, char **argv)
 		CUDA_CHECK(cudaDeviceSynchronize());
 	}
 	printf("kernels %ld\nseconds %.3f\n", 2 * pairs, (double)(now_ns() - start_ns) / 1e9);
+	usleep(linger_ms * 1000);
 	return 0;
 }

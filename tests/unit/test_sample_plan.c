@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "collector/sample_pace.c"
 #include "collector/sample_plan.c"
 
 #define US INT64_C(1000)
@@ -13,9 +14,9 @@
 #define MIB ((size_t)1 << 20)
 
 /* Samples of 6,000 bytes, as those with one counter of each SM are: 44,739 of them in 256 MiB. */
-static const struct sample_facts per_sm = {6000, 10, 16};
+static const struct sample_facts per_sm = {6000, 10, 16, 0};
 /* Of the whole GPU: 184,365 of them. */
-static const struct sample_facts whole = {1456, 7, 16};
+static const struct sample_facts whole = {1456, 7, 16, 0};
 
 static struct options every(int64_t sample_ns, enum options_windows windows)
 {
@@ -168,6 +169,76 @@ static void test_it_is_not_kept_up_with_where_it_goes_on_without_end_all_the_sam
 	assert_false(plan.keeps_up);
 }
 
+/* Of 12.3 us for each: 15.375 us, rounded up. */
+static void
+test_without_end_the_interval_is_the_finest_that_was_measured_to_be_kept_up_with(void **state)
+{
+	struct options options = every(10 * US, WINDOWS_CONTINUOUS);
+	struct sample_facts measured = per_sm;
+	struct sample_plan plan;
+
+	(void)state;
+	measured.decode_ns = 12300;
+	plan = sample_plan_make(&options, &measured);
+	assert_true(plan.is_continuous);
+	assert_false(plan.keeps_up);
+	assert_int_equal(plan.interval_ns, 16 * US);
+	assert_int_equal(plan.batch_ns, 20 * MS);
+	assert_int_equal(plan.capacity, 5000);
+	assert_int_equal(plan.reserve_capacity, 15625); /* 250 ms */
+	measured.decode_ns = 7900;
+	assert_int_equal(sample_plan_make(&options, &measured).interval_ns, 10 * US);
+}
+
+static void test_it_is_windows_where_decoding_was_measured_not_to_keep_up(void **state)
+{
+	struct options options = every(10 * US, WINDOWS_AUTO);
+	struct sample_facts measured = per_sm;
+	struct sample_plan plan;
+
+	(void)state;
+	measured.decode_ns = 8100;
+	plan = sample_plan_make(&options, &measured);
+	assert_false(plan.is_continuous);
+	assert_int_equal(plan.interval_ns, 10 * US); /* that was asked for */
+	measured.decode_ns = 7900;
+	assert_true(sample_plan_make(&options, &measured).is_continuous);
+}
+
+static void test_a_trial_is_a_batch_or_what_takes_40_ms_to_decode(void **state)
+{
+	struct options options = every(10 * US, WINDOWS_CONTINUOUS);
+
+	(void)state;
+	assert_int_equal(sample_plan_make(&options, &per_sm).trial_samples, 2000);
+	options.sample_ns = 1 * US;
+	assert_int_equal(sample_plan_make(&options, &whole).trial_samples, 20000);
+	assert_int_equal(sample_plan_make(&options, &per_sm).trial_samples,
+			 6829); /* of 5,856.8 ns */
+	options.sample_ns = 1 * MS;
+	assert_int_equal(sample_plan_make(&options, &per_sm).trial_samples, 20);
+	options.sample_ns = 2 * MS; /* the call itself takes a millisecond */
+	assert_int_equal(sample_plan_make(&options, &per_sm).trial_samples, 0);
+}
+
+static void test_slower_samples_come_in_batches_of_20_ms_or_256(void **state)
+{
+	struct options options = every(10 * US, WINDOWS_CONTINUOUS);
+	struct sample_plan plan = sample_plan_make(&options, &per_sm);
+
+	(void)state;
+	sample_plan_slow_down(&plan, 17 * US);
+	assert_int_equal(plan.interval_ns, 17 * US);
+	assert_int_equal(plan.batch_ns, 1176 * 17 * US);
+	assert_int_equal(plan.capacity, 8000); /* images stay as they are */
+	sample_plan_slow_down(&plan, 500 * US);
+	assert_int_equal(plan.batch_ns, 128 * MS);
+	options.sample_buffer_bytes = 16 * MIB; /* an image has room for 4 x 699 */
+	plan = sample_plan_make(&options, &per_sm);
+	sample_plan_slow_down(&plan, 11 * US);
+	assert_int_equal(plan.batch_ns, 699 * 11 * US);
+}
+
 static void test_ranges_have_windows_even_where_decoding_keeps_up(void **state)
 {
 	struct options options = every(100 * US, WINDOWS_CONTINUOUS);
@@ -210,7 +281,7 @@ static void test_a_window_is_cut_at_four_times_the_memory(void **state)
 static void test_a_record_of_the_hardware_takes_1_kib_at_least(void **state)
 {
 	struct options options = every(1 * US, WINDOWS_AUTO);
-	struct sample_facts small = {500, 3, 16};
+	struct sample_facts small = {500, 3, 16, 0};
 
 	(void)state;
 	assert_int_equal(sample_plan_record_bytes(500), 1024);
@@ -228,7 +299,7 @@ static void test_at_most_half_of_the_processors_evaluate(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
-		struct sample_facts facts = {1456, 7, wanted[i].processors};
+		struct sample_facts facts = {1456, 7, wanted[i].processors, 0};
 
 		assert_int_equal(sample_plan_make(&options, &facts).worker_count,
 				 wanted[i].workers);
@@ -265,6 +336,14 @@ int main(void)
 		     test_what_decoding_does_not_keep_up_with_is_sampled_in_windows),
 		TEST("it is not kept up with where it goes on without end all the same",
 		     test_it_is_not_kept_up_with_where_it_goes_on_without_end_all_the_same),
+		TEST("without end the interval is the finest that was measured to be kept up with",
+		     test_without_end_the_interval_is_the_finest_that_was_measured_to_be_kept_up_with),
+		TEST("it is windows where decoding was measured not to keep up",
+		     test_it_is_windows_where_decoding_was_measured_not_to_keep_up),
+		TEST("a trial is a batch, or what takes 40 ms to decode",
+		     test_a_trial_is_a_batch_or_what_takes_40_ms_to_decode),
+		TEST("slower samples come in batches of 20 ms, or 256",
+		     test_slower_samples_come_in_batches_of_20_ms_or_256),
 		TEST("ranges have windows even where decoding keeps up",
 		     test_ranges_have_windows_even_where_decoding_keeps_up),
 		TEST("a window is as long as was asked for",
