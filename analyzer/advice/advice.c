@@ -1,5 +1,6 @@
 #include "advice/advice.h"
 
+#include "advice/loop_text.h"
 #include "advice/rules/rules.h"
 #include "base/format.h"
 
@@ -93,6 +94,22 @@ static struct predicted_speedup speedup_of(const struct predicted_ratio *ratio)
 	return (struct predicted_speedup){ratio->speedup, ratio->low, ratio->high};
 }
 
+/* Where several loops change, the one with most time stands for all. */
+static int put_loop(struct recommendation *item, const struct facts *facts, size_t device,
+		    const struct what_if *what_if)
+{
+	char loop[384], text[512];
+
+	if (!what_if->largest)
+		return 0;
+	loop_text(loop, sizeof(loop), facts->what_ifs.model, what_if->largest, device);
+	snprintf(text, sizeof(text), "%s: %s%s", item->target,
+		 what_if->loop_count > 1 ? "above all " : "", loop);
+	free(item->target);
+	item->target = strdup(text);
+	return item->target ? 0 : -ENOMEM;
+}
+
 /* Hands the prediction over to the recommendation, with the evidence that it comes from. */
 static int put_prediction(struct recommendation *item, const struct what_if *what_if)
 {
@@ -127,6 +144,8 @@ static int recommend(struct advice *advice, const struct facts *facts, size_t de
 	struct recommendation *item = add(advice, facts, device, rule);
 	int rc = item ? rule->say(item, facts, device, what_if) : -ENOMEM;
 
+	if (rc == 0 && what_if)
+		rc = put_loop(item, facts, device, what_if);
 	if (rc == 0 && what_if)
 		rc = put_prediction(item, what_if);
 	if (rc == 0)

@@ -574,6 +574,22 @@ static void end(struct attempt *attempt)
 	free(attempt->kept_calls);
 }
 
+static int64_t loop_ns(const struct profile *profile, const struct sequence *sequence)
+{
+	size_t last = sequence->first_call + sequence->call_count - 1;
+
+	return profile->calls[last].end_ns - profile->calls[sequence->first_call].start_ns;
+}
+
+/* Of a loop that runs again the last time: before, it may have been warmed up. */
+static void take_largest(struct what_if *out, const struct profile *profile,
+			 const struct sequence *sequence)
+{
+	if (!out->largest || sequence->shape == out->largest->shape ||
+	    loop_ns(profile, sequence) > loop_ns(profile, out->largest))
+		out->largest = sequence;
+}
+
 static int try_loop(struct what_if *out, struct attempt *attempt, const struct strategy_row *row,
 		    size_t index)
 {
@@ -594,6 +610,7 @@ static int try_loop(struct what_if *out, struct attempt *attempt, const struct s
 	out->iteration_count += sequence.iteration_count;
 	out->loop_count += is_new_loop(attempt, index);
 	attempt->is_set_up[attempt->all->alike[index]] = true;
+	take_largest(out, attempt->all->model->profile, &sequences->items[index]);
 	return add_place(attempt, sequence.first_call, sequence.first_call + sequence.call_count);
 }
 

@@ -48,7 +48,9 @@ struct what_if {
 	uint64_t iteration_count; /* of all of them */
 	uint64_t most_nodes;	  /* of a graph */
 	size_t changed_count;	  /* waits, decisions, copies, allocations, or kernels */
-	enum refusal refusal;	  /* REFUSED_NONE: predicted; else why nothing is */
+	const struct sequence
+		*largest;     /* borrowed; the loop with most time that changes, or NULL */
+	enum refusal refusal; /* REFUSED_NONE: predicted; else why nothing is */
 };
 
 /* range: the NVTX range whose occurrences are the part that a prediction is for; NULL: the loops that

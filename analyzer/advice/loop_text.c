@@ -1,0 +1,131 @@
+#include "advice/loop_text.h"
+
+#include "base/format.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAMES_MOST 3
+#define NAME_WIDTH 40
+#define RANGE_WIDTH 40
+#define COPY_TO_DEVICE 1 /* CUPTI_ACTIVITY_MEMCPY_KIND_HTOD */
+#define COPY_TO_HOST 2	 /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
+
+struct names {
+	char items[NAMES_MOST][NAME_WIDTH + 8];
+	size_t count; /* more than NAMES_MOST: there are others */
+};
+
+static const char *copy_name(const struct profile *profile, const struct profile_op *op)
+{
+	switch (profile->copies[op->detail].kind) {
+	case COPY_TO_DEVICE:
+		return "copy to the device";
+	case COPY_TO_HOST:
+		return "copy to the host";
+	default:
+		return "copy";
+	}
+}
+
+static void name_op(char *buffer, size_t size, const struct profile *profile,
+		    const struct profile_op *op)
+{
+	if (op->kind == OP_KERNEL)
+		format_kernel_name(buffer, size, profile->signatures[op->detail].name, NAME_WIDTH);
+	else
+		snprintf(buffer, size, "%s",
+			 op->kind == OP_COPY	 ? copy_name(profile, op)
+			 : op->kind == OP_MEMSET ? "memset"
+						 : "graph");
+}
+
+static void add_name(struct names *names, const char *name)
+{
+	size_t known = names->count < NAMES_MOST ? names->count : NAMES_MOST;
+
+	for (size_t i = 0; i < known; i++)
+		if (!strcmp(names->items[i], name))
+			return;
+	if (names->count < NAMES_MOST)
+		snprintf(names->items[names->count], sizeof(names->items[0]), "%s", name);
+	names->count++;
+}
+
+static void collect_names(struct names *names, const struct model *model,
+			  const struct sequence *sequence)
+{
+	const struct submitted *submitted = &model->submitted;
+	char name[NAME_WIDTH + 8];
+
+	for (size_t i = sequence->iterations[1]; i < sequence->iterations[2]; i++)
+		for (uint32_t j = submitted->first[i]; j < submitted->first[i + 1]; j++) {
+			name_op(name, sizeof(name), model->profile,
+				&model->profile->ops[submitted->ops[j]]);
+			add_name(names, name);
+		}
+}
+
+/* The innermost range of the thread around these calls, or NULL; ranges come by start. */
+static const struct profile_range *range_around(const struct profile *profile,
+						const struct profile_thread *thread,
+						size_t first_call, size_t last_call)
+{
+	const struct profile_range *found = NULL;
+
+	for (size_t i = thread->first_range; i < thread->first_range + thread->range_count; i++) {
+		const struct profile_range *range = &profile->ranges[i];
+
+		if (range->start_ns > profile->calls[first_call].start_ns)
+			break;
+		if (range->end_ns >= profile->calls[last_call].end_ns)
+			found = range;
+	}
+	return found;
+}
+
+static int64_t device_first_ns(const struct profile *profile, size_t device)
+{
+	const struct profile_device *where = &profile->devices[device];
+
+	return where->op_count ? profile->ops[where->first_op].start_ns : 0;
+}
+
+__attribute__((format(printf, 3, 4))) static void add(char *buffer, size_t size, const char *format,
+						      ...)
+{
+	size_t used = strlen(buffer);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(buffer + used, size - used, format, arguments);
+	va_end(arguments);
+}
+
+void loop_text(char *buffer, size_t size, const struct model *model,
+	       const struct sequence *sequence, size_t device)
+{
+	const struct profile *profile = model->profile;
+	size_t last_call = sequence->first_call + sequence->call_count - 1;
+	const struct profile_range *range =
+		range_around(profile, &profile->threads[sequence->thread], sequence->first_call,
+			     last_call);
+	int64_t from_ns =
+		profile->calls[sequence->first_call].start_ns - device_first_ns(profile, device);
+	struct names names = {.count = 0};
+	char range_name[RANGE_WIDTH * 4];
+
+	buffer[0] = '\0';
+	collect_names(&names, model, sequence);
+	for (size_t i = 0; i < names.count && i < NAMES_MOST; i++)
+		add(buffer, size, "%s%s", i ? ", " : "", names.items[i]);
+	if (names.count > NAMES_MOST)
+		add(buffer, size, " and more");
+	add(buffer, size, ", %s times from %s on", format_count(sequence->iteration_count).text,
+	    format_ns(from_ns > 0 ? (double)from_ns : 0).text);
+	if (!range)
+		return;
+	format_text(range_name, sizeof(range_name), range->name, RANGE_WIDTH);
+	add(buffer, size, ", in NVTX range '%s'", range_name);
+}

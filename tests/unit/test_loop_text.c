@@ -1,0 +1,95 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "advice/loop_text.h"
+#include "profile_builder.h"
+
+#define LOOPS 10
+#define LOOP_NS 100000
+
+/* Each iteration: a copy in, kernels of these names, and a copy out. */
+static struct builder *loop(const char *const *names, size_t count)
+{
+	const struct profile_copy in = {.kind = 1, .bytes = 64}, out = {.kind = 2, .bytes = 64};
+	struct builder *b = builder_new(1, 1);
+
+	for (int64_t i = 0; i < LOOPS; i++) {
+		int64_t now = 5000 + i * LOOP_NS;
+
+		builder_copy(b, 0, in, now + 1000, now + 2000,
+			     builder_call(b, 0, "cudaMemcpyAsync", CALL_COPY, now, now + 500));
+		for (size_t j = 0; j < count; j++) {
+			now += 5000;
+			builder_kernel(b, 0, names[j], now + 1000, now + 2000,
+				       builder_launch(b, 0, now, now + 500));
+		}
+		builder_copy(b, 0, out, now + 6000, now + 7000,
+			     builder_call(b, 0, "cudaMemcpyAsync", CALL_COPY, now + 5000,
+					  now + 5500));
+	}
+	return b;
+}
+
+static void expect(struct builder *b, size_t size, const char *expected)
+{
+	struct sequences sequences = {0};
+	struct model *model = NULL;
+	struct err err = {""};
+	char text[512];
+
+	assert_int_equal(model_build(&model, builder_finish(b), &err), 0);
+	assert_int_equal(sequences_find(&sequences, &b->profile, &model->submitted), 0);
+	assert_int_equal(sequences.count, 1);
+	loop_text(text, size, model, &sequences.items[0], 0);
+	assert_string_equal(text, expected);
+	sequences_free(&sequences);
+	model_free(model);
+	free(b);
+}
+
+static void test_names(void **state)
+{
+	static const char *const names[] = {"void add<float>(float *)", "scale(int)", "add<float>"};
+
+	(void)state;
+	expect(loop(names, 1), 512,
+	       "copy to the device, add<float>, copy to the host, 10 times from 0 ns on");
+	expect(loop(names, 3), 512,
+	       "copy to the device, add<float>, scale and more, 10 times from 0 ns on");
+	expect(loop(names, 1), 30, "copy to the device, add<float"); /* cut off, with its end */
+}
+
+/* The innermost range around all iterations; one around some of them says nothing. */
+static void test_range(void **state)
+{
+	static const char *const names[] = {"add"};
+	struct builder *b = loop(names, 1);
+
+	(void)state;
+	builder_range(b, 0, "program", 0, 2 * LOOPS * LOOP_NS);
+	builder_range(b, 0, "run", 100, LOOPS * LOOP_NS + 100);
+	builder_range(b, 0, "half", 200, LOOPS * LOOP_NS / 2);
+	b->threads[0].range_count = 3;
+	expect(b, 512,
+	       "copy to the device, add, copy to the host, 10 times from 0 ns on, in NVTX range 'run'");
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENTENCE("a loop is named by what it submits, each once, and three at most",
+			 test_names),
+		SENTENCE("and by the innermost range that holds all of it", test_range),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
