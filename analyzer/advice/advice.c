@@ -39,6 +39,7 @@ static struct recommendation *add(struct advice *advice, const struct facts *fac
 					.pattern = rule->pattern,
 					.risk = rule->risk,
 					.workload = rule->workload,
+					.device = device,
 					.target = target_of(facts, device)};
 	if (!item->target)
 		return NULL;
@@ -155,17 +156,13 @@ static int recommend(struct advice *advice, const struct facts *facts, size_t de
 
 /* Whether the rule that says the same is recommended for the device: two pieces of advice for one
  * thing are one too many.  It stands above this one, so all devices have been through it. */
-static bool is_said(const struct advice *advice, const struct facts *facts, size_t device,
-		    const struct rule *rule)
+static bool is_said(const struct advice *advice, size_t device, const struct rule *rule)
 {
-	char *target = rule->said_by ? target_of(facts, device) : NULL;
-	bool is_found = false;
-
-	for (size_t i = 0; target && i < advice->count && !is_found; i++)
-		is_found = !strcmp(advice->items[i].id, rule->said_by) &&
-			   !strcmp(advice->items[i].target, target);
-	free(target);
-	return is_found;
+	for (size_t i = 0; rule->said_by && i < advice->count; i++)
+		if (!strcmp(advice->items[i].id, rule->said_by) &&
+		    advice->items[i].device == device)
+			return true;
+	return false;
 }
 
 static int consider(struct advice *advice, const struct facts *facts, size_t device,
@@ -176,7 +173,7 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 
 	if (rule->is_candidate && !rule->is_candidate(facts, device))
 		return 0;
-	if (is_said(advice, facts, device, rule))
+	if (is_said(advice, device, rule))
 		return 0;
 	if (!rule->is_about_kernels && facts_is_computing(facts, device))
 		return reject(advice, facts, device, rule,

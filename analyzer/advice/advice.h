@@ -20,7 +20,8 @@ struct recommendation {
 	const char *id;	      /* of the rule; stable, for programs */
 	const char *strategy; /* what to change, one word or two; stable */
 	const char *title;    /* one line for people */
-	char *target;	      /* what it is about: device, thread, kernel */
+	size_t device;	      /* as profile->devices[] */
+	char *target;	      /* what it is about, in words: the device, and its loop */
 	char **evidence;      /* measured sentences */
 	size_t evidence_count;
 	const char *pattern;   /* a few lines of CUDA, newline separated */
