@@ -66,13 +66,15 @@ void change_to_shared_link(struct change *change, const struct model *model, siz
 /* Percent of the GPU's SMs that get a block of a kernel; 100 for all else. */
 static unsigned int fill_of(const struct profile *profile, const struct profile_op *op)
 {
-	const struct profile_signature *launch = &profile->signatures[op->detail];
 	uint32_t sm_count = profile->devices[op->device].sm_count;
-	double blocks = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+	const uint32_t *grid;
+	double blocks;
 
-	if (op->kind != OP_KERNEL || !sm_count || blocks >= sm_count)
+	if (op->kind != OP_KERNEL || !sm_count)
 		return 100;
-	return (unsigned int)(100 * blocks / sm_count) + 1;
+	grid = profile->signatures[op->detail].grid;
+	blocks = (double)grid[0] * grid[1] * grid[2];
+	return blocks < sm_count ? (unsigned int)(100 * blocks / sm_count) + 1 : 100;
 }
 
 /* Kernels in one lane after the other; what is no kernel, and the first one of an iteration, waits for all. */
@@ -231,6 +233,8 @@ enum refusal change_to_persistent(struct change *change, const struct model *mod
 			const struct profile_op *op = &model->profile->ops[model->submitted.ops[j]];
 			struct occupancy occupancy;
 
+			if (op->kind != OP_KERNEL)
+				return REFUSED_NOT_KERNELS;
 			if (!occupancy_of(&occupancy, &model->profile->devices[op->device],
 					  &model->profile->signatures[op->detail]) ||
 			    occupancy.waves > 1)
