@@ -64,11 +64,15 @@ void change_to_shared_link(struct change *change, const struct model *model, siz
 /* Percent of the GPU's SMs that get a block of a kernel; 100 for all else. */
 static unsigned int fill_of(const struct profile *profile, const struct profile_op *op)
 {
-	const struct profile_signature *launch = &profile->signatures[op->detail];
 	uint32_t sm_count = profile->devices[op->device].sm_count;
-	double blocks = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+	const struct profile_signature *launch;
+	double blocks;
 
-	if (op->kind != OP_KERNEL || !sm_count || blocks >= sm_count)
+	if (op->kind != OP_KERNEL || !sm_count)
+		return 100;
+	launch = &profile->signatures[op->detail];
+	blocks = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+	if (blocks >= sm_count)
 		return 100;
 	return (unsigned int)(100 * blocks / sm_count) + 1;
 }
@@ -113,6 +117,8 @@ enum refusal change_to_concurrent(struct change *change, const struct model *mod
 	}
 	if (!small_count)
 		return REFUSED_FULL_GPU;
+	if (change_is_streamed(model, sequence, true, 2))
+		return REFUSED_STREAMED;
 	for (size_t i = 0; i < sequence->iteration_count; i++) {
 		is_joined = is_joined || sequence->period > 1;
 		for (size_t j = sequence->iterations[i]; j < sequence->iterations[i + 1]; j++) {
@@ -147,6 +153,8 @@ enum refusal change_to_persistent(struct change *change, const struct model *mod
 			const struct profile_op *op = &model->profile->ops[model->submitted.ops[j]];
 			struct occupancy occupancy;
 
+			if (op->kind != OP_KERNEL)
+				return REFUSED_NOT_KERNELS;
 			if (!occupancy_of(&occupancy, &model->profile->devices[op->device],
 					  &model->profile->signatures[op->detail]) ||
 			    occupancy.waves > 1)
