@@ -95,6 +95,33 @@ failed() {
 	holds "'more than kernels' in s['persistent_kernel']['refusal']"
 }
 
+# ask FOLDER STRATEGY...: of each recording, what these bring together, in a file of its own
+ask() {
+	mkdir "$1"
+	(cd "$recordings" && printf '%s\n' */ | tr -d /) | xargs -P "$(nproc)" -I '{}' sh -c '
+		recording=$1 answer=$2/$1.json
+		shift 2
+		"$ROOFLINECTL" whatif --format json "$@" "$recordings/$recording" >"$answer" 2>&1 && exit
+		[ $? -eq 1 ] && grep -q "no prediction: " "$answer" && rm "$answer"' sh '{}' "$@"
+}
+
+@test "all strategies at once, in either order, hold for every recording" {
+	export ROOFLINECTL recordings
+	ask there --graph --fewer-waits --decide --overlap --pinned --preallocate --streams --persistent --queue
+	ask back --queue --persistent --streams --preallocate --pinned --overlap --decide --fewer-waits --graph
+	python3 -c "
+import glob, json
+answers = [json.load(open(name)) for name in glob.glob('there/*') + glob.glob('back/*')]
+assert len(answers) > 150, len(answers)
+for a in answers:
+    for of in [a, a['place']] + a['strategies'] + [s['place'] for s in a['strategies']]:
+        if of['speedup'] is not None:
+            assert of['low'] <= of['speedup'] <= of['high'] < 20, (a['recording'], of)
+            assert of['speedup'] > 0.95 and of['after_ns'] > 0, (a['recording'], of)
+    assert (a['speedup'] is None) == all(s['refusal'] for s in a['strategies']), a['recording']
+"
+}
+
 @test "a strategy that is given twice keeps its first place" {
 	whatif "$recordings/graph_chain.naive" --graph --fewer-waits --graph
 	holds "[part['strategy'] for part in j['strategies']] == ['cuda_graph', 'remove_syncs']"
