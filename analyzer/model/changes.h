@@ -29,6 +29,7 @@
 	REFUSAL(NOT_KERNELS, "more than kernels is between the first and the last of them")      \
 	REFUSAL(NOT_RESIDENT, "not all blocks of a kernel fit on the GPU at once")               \
 	REFUSAL(BALANCED, "no kernel was sampled whose SMs have unequal shares")                 \
+	REFUSAL(NOT_MEASURED, "the ceilings lack what it costs: measure them anew")              \
 	REFUSAL(TAKEN, "what it would change is changed by a strategy before it")
 
 #define REFUSAL_CONSTANT(constant, text) REFUSED_##constant,

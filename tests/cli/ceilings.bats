@@ -434,6 +434,20 @@ spoil() {
 	END
 }
 
+@test "a launch that takes longer than a second is no measurement" {
+	python3 - "$root"/ceilings/NVIDIA_H200-*.json >slow.json <<-'END'
+		import json, sys
+		file = json.load(open(sys.argv[1]))
+		for row in file["ceilings"]:
+		    if row["name"] == "graph_launch":
+		        row["value"] = row["low"] = row["high"] = 9e18
+		json.dump(file, sys.stdout)
+	END
+	run -1 --separate-stderr "$ROOFLINECTL" whatif "$root/tests/recordings/graph_chain.naive" --graph --ceilings slow.json
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ "$stderr" == *": no GPU has a graph_launch of 9e+18 ns; measure anew with 'rooflinectl ceilings'" ]]
+}
+
 @test "what is no file is refused, and not waited for" {
 	mkfifo pipe
 	mkdir folder

@@ -253,6 +253,19 @@ print({a['strategy']: (a['speedup'], a['low'], a['high']) for a in json.load(sys
 	failed "other: no prediction: no operation of a GPU in it" other --graph
 }
 
+@test "a decision whose cost was not measured is not for free" {
+	for row in conditional_iteration graph_node; do
+		python3 - "$root"/ceilings/NVIDIA_H200-*.json $row >less.json <<-'END'
+			import json, sys
+			file = json.load(open(sys.argv[1]))
+			file["ceilings"] = [row for row in file["ceilings"] if row["name"] != sys.argv[2]]
+			json.dump(file, sys.stdout)
+		END
+		whatif "$recordings/conditional_if.naive" --decide --ceilings less.json
+		holds "'the ceilings lack what it costs' in s['device_decision']['refusal'] and j['speedup'] is None"
+	done
+}
+
 @test "a recording that is none is a failure" {
 	mkdir empty
 	failed empty empty --graph
