@@ -627,11 +627,14 @@ static void merge_places(struct attempt *attempt)
 static int run(struct prediction *out, struct attempt *attempt)
 {
 	const struct what_ifs *all = attempt->all;
+	struct part part;
 
 	merge_places(attempt);
-	return predictor_run(out, &all->predictor, &attempt->change, attempt->device,
-			     all->places ? all->places : attempt->places,
-			     all->places ? all->place_count : attempt->place_count,
+	part = (struct part){.places = all->places ? all->places : attempt->places,
+			     .place_count = all->places ? all->place_count : attempt->place_count,
+			     .changed = attempt->places,
+			     .changed_count = attempt->place_count};
+	return predictor_run(out, &all->predictor, &attempt->change, attempt->device, &part,
 			     attempt->setup_ns);
 }
 

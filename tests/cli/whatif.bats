@@ -189,6 +189,17 @@ print({a['strategy']: (a['speedup'], a['low'], a['high']) for a in json.load(sys
 	holds "j['place']['speedup'] > 3"
 }
 
+@test "what may be off is what changes, whatever range is asked for" {
+	local of="(j['speedup'], j['low'], j['high'])" whole
+	whatif "$recordings/graph_chain.naive" --graph
+	whole=$(python3 -c "import json, sys; j = json.load(sys.stdin); print($of)" <<<"$output")
+	for range in run prepare; do
+		whatif "$recordings/graph_chain.naive" --graph --range $range
+		holds "$of == $whole"
+	done
+	holds "j['place']['low'] == j['place']['speedup'] == j['place']['high'] == 1"
+}
+
 @test "a range in which CUDA is not called has no part" {
 	cp -r "$recordings/graph_chain.naive" other
 	local at thread
