@@ -86,6 +86,8 @@ failed() {
 	holds "j['place']['low'] < 1.6 < 3 < j['place']['speedup'] < 3.5"
 	whatif "$recordings/work_queue.naive" --queue
 	holds "'no kernel was sampled' in s['dynamic_queue']['refusal'] and j['speedup'] is None"
+	whatif "$recordings/work_queue_mild.naive.sampled" --queue # its SMs have equal shares
+	holds "'no kernel was sampled' in s['dynamic_queue']['refusal'] and j['speedup'] is None"
 }
 
 @test "a loop of short kernels gains as one kernel, too" {
@@ -169,6 +171,8 @@ print({a['strategy']: (a['speedup'], a['low'], a['high']) for a in json.load(sys
 		holds "$of['low'] < $of['speedup'] < $of['high']"
 		holds "abs($of['before_ns'] / $of['after_ns'] - $of['speedup']) < 1e-3"
 	done
+	whatif "$recordings/graph_chain.naive" --graph # which has to be instantiated
+	holds "abs(j['before_ns'] / j['after_ns'] - j['speedup']) < 1e-3"
 }
 
 @test "what a strategy does to a loop that it then refuses is taken back: only its part saves time" {
