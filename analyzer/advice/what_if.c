@@ -3,6 +3,7 @@
 #include "advice/imbalance.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -259,29 +260,37 @@ static enum refusal change_waits(struct what_if *out, struct attempt *attempt, s
 }
 
 /* A sequence that launches graphs becomes graphs that launch each other; kernels become bodies of
- * conditional nodes.  A conditional node's own cost is that of an iteration without its kernel. */
-static int64_t decision_ns(const struct attempt *attempt, const struct sequence *sequence)
+ * conditional nodes.  A conditional node's own cost is that of an iteration without its kernel.  False where the
+ * ceilings lack it. */
+static bool find_decision_ns(int64_t *decision_ns, const struct attempt *attempt,
+			     const struct sequence *sequence)
 {
 	const struct model *model = attempt->all->model;
 	const struct ceilings *ceilings = attempt->all->predictor.ceilings;
+	const struct ceiling *cost = ceilings_get(ceilings, CEILING_conditional_iteration, 0);
+	const struct ceiling *kernel = ceilings_get(ceilings, CEILING_graph_node, 0);
 
-	for (size_t i = sequence->iterations[0]; i < sequence->iterations[1]; i++) {
-		const struct profile_call *call = &model->profile->calls[i];
-
-		if (model->profile->call_names[call->name].call_class == CALL_GRAPH_LAUNCH)
-			return (int64_t)ceilings_at(ceilings, CEILING_device_graph_tail, 0);
-	}
-	return (int64_t)(ceilings_at(ceilings, CEILING_conditional_iteration, 0) -
-			 ceilings_at(ceilings, CEILING_graph_node, 0));
+	for (size_t i = sequence->iterations[0]; i < sequence->iterations[1]; i++)
+		if (model_call_class(model, i) == CALL_GRAPH_LAUNCH) {
+			cost = ceilings_get(ceilings, CEILING_device_graph_tail, 0);
+			*decision_ns = cost ? (int64_t)cost->value : 0;
+			return cost;
+		}
+	*decision_ns = cost && kernel ? (int64_t)fmax(cost->value - kernel->value, 0) : 0;
+	return cost && kernel;
 }
 
 static enum refusal change_decisions(struct what_if *out, struct attempt *attempt, size_t index,
 				     const struct sequence *sequence)
 {
 	uint64_t decision_count = 0;
-	enum refusal refusal = change_to_decided(&attempt->change, attempt->all->model, sequence,
-						 decision_ns(attempt, sequence), &decision_count);
+	int64_t decision_ns;
+	enum refusal refusal;
 
+	if (!find_decision_ns(&decision_ns, attempt, sequence))
+		return REFUSED_NOT_MEASURED;
+	refusal = change_to_decided(&attempt->change, attempt->all->model, sequence, decision_ns,
+				    &decision_count);
 	if (refusal != REFUSED_NONE)
 		return refusal;
 	out->changed_count += decision_count;
@@ -309,13 +318,14 @@ static size_t pin_copies(struct attempt *attempt)
 				ceilings_at(ceilings, CEILING_d2h_pinned, 0));
 }
 
-/* How many times as long a copy takes while one in the other direction runs; 1 where nobody measured it. */
+/* How many times as long a copy takes while one in the other direction runs, at most twice, as one after the
+ * other would; 1 where nobody measured it. */
 static double link_times(const struct ceilings *ceilings)
 {
 	double alone = ceilings_at(ceilings, CEILING_h2d_pinned, 0);
 	double both = ceilings_at(ceilings, CEILING_pinned_both, 0);
 
-	return both > 0 && both < alone ? alone / both : 1;
+	return both > 0 && both < alone ? fmin(alone / both, 2) : 1;
 }
 
 /* Copies of pageable memory run beside nothing: those of overlapped loops are of pinned memory. */
@@ -658,11 +668,14 @@ static void merge_places(struct attempt *attempt)
 static int run(struct prediction *out, struct attempt *attempt)
 {
 	const struct what_ifs *all = attempt->all;
+	struct part part;
 
 	merge_places(attempt);
-	return predictor_run(out, &all->predictor, &attempt->change, attempt->device,
-			     all->places ? all->places : attempt->places,
-			     all->places ? all->place_count : attempt->place_count,
+	part = (struct part){.places = all->places ? all->places : attempt->places,
+			     .place_count = all->places ? all->place_count : attempt->place_count,
+			     .changed = attempt->places,
+			     .changed_count = attempt->place_count};
+	return predictor_run(out, &all->predictor, &attempt->change, attempt->device, &part,
 			     attempt->setup_ns);
 }
 

@@ -378,6 +378,27 @@ enum refusal change_to_decided(struct change *change, const struct model *model,
 
 /* ---- copies beside kernels ---- */
 
+bool change_is_streamed(const struct model *model, const struct sequence *sequence,
+			bool only_kernels, size_t stream_count)
+{
+	uint32_t streams[OVERLAP_LANES];
+	size_t end = sequence->first_call + sequence->call_count, found = 0;
+
+	for (uint32_t i = model->submitted.first[sequence->first_call];
+	     i < model->submitted.first[end] && found < stream_count; i++) {
+		const struct profile_op *op = &model->profile->ops[model->submitted.ops[i]];
+		size_t j = 0;
+
+		if (only_kernels && op->kind != OP_KERNEL)
+			continue;
+		while (j < found && streams[j] != op->stream)
+			j++;
+		if (j == found)
+			streams[found++] = op->stream;
+	}
+	return found >= stream_count;
+}
+
 /* Whether the first iteration has kernels, and copies that take long enough to be hidden. */
 static bool has_copies_and_kernels(const struct model *model, const struct sequence *sequence)
 {
@@ -410,6 +431,8 @@ enum refusal change_to_overlapped(struct change *change, const struct model *mod
 {
 	if (!has_copies_and_kernels(model, sequence))
 		return REFUSED_NO_COPIES;
+	if (change_is_streamed(model, sequence, false, OVERLAP_LANES))
+		return REFUSED_STREAMED;
 	for (size_t i = sequence->first_call; i < sequence->first_call + sequence->call_count; i++)
 		if (model_call_class(model, i) == CALL_GRAPH_LAUNCH)
 			return REFUSED_HAS_GRAPHS;

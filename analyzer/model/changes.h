@@ -21,6 +21,7 @@
 	REFUSAL(BLOCKING_COPY, "a blocking copy, or one of pageable memory, cannot be captured") \
 	REFUSAL(CALLS_BACK, "a function of the host runs in between, in a graph as well")        \
 	REFUSAL(NO_DECISION, "the host reads nothing small before it launches what follows")     \
+	REFUSAL(STREAMED, "its work is in several streams already")                              \
 	REFUSAL(NO_COPIES, "there are no copies beside kernels to overlap")                      \
 	REFUSAL(HAS_GRAPHS, "it is launched by graphs already")                                  \
 	REFUSAL(DEVICE_WORK, "the device launches work itself, which is not in the trace")       \
@@ -30,6 +31,7 @@
 	REFUSAL(NO_NEIGHBOURS, "no kernel follows another one in its stream")                    \
 	REFUSAL(NOT_RESIDENT, "not all blocks of a kernel fit on the GPU at once")               \
 	REFUSAL(BALANCED, "no kernel was sampled whose SMs have unequal shares")                 \
+	REFUSAL(NOT_MEASURED, "the ceilings lack what it costs: measure them anew")              \
 	REFUSAL(TAKEN, "what it would change is changed by a strategy before it")
 
 #define REFUSAL_CONSTANT(constant, text) REFUSED_##constant,
@@ -74,6 +76,10 @@ enum refusal change_to_graph(struct change *change, const struct model *model,
 enum refusal change_to_decided(struct change *change, const struct model *model,
 			       const struct sequence *sequence, int64_t decision_ns,
 			       uint64_t *decision_count);
+
+/* Whether a sequence's operations, or of them only kernels, are in so many streams already. */
+bool change_is_streamed(const struct model *model, const struct sequence *sequence,
+			bool only_kernels, size_t stream_count);
 
 /* Copies and kernels of an iteration in one of three streams, one after the other, all of them
  * asynchronous. */

@@ -117,6 +117,8 @@ enum refusal change_to_concurrent(struct change *change, const struct model *mod
 	}
 	if (!small_count)
 		return REFUSED_FULL_GPU;
+	if (change_is_streamed(model, sequence, true, 2))
+		return REFUSED_STREAMED;
 	for (size_t i = 0; i < sequence->iteration_count; i++) {
 		is_joined = is_joined || sequence->period > 1;
 		for (size_t j = sequence->iterations[i]; j < sequence->iterations[i + 1]; j++) {

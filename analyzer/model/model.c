@@ -188,6 +188,7 @@ struct walk {
 	struct model *model;
 	struct ends *ends;
 	uint32_t *stream_tail; /* by stream: the operation submitted last */
+	uint32_t *previous;    /* by op: submitted to its stream before it */
 	/* by process and device: the one submitted last in the legacy default stream, and the one
 	 * that ended last of those in streams that it waits for */
 	uint32_t *null_tail, *blocking_tail;
@@ -246,20 +247,29 @@ static void note_tail(struct walk *walk, uint32_t index)
 		walk->blocking_tail[pair] = later(profile, walk->blocking_tail[pair], index);
 }
 
+/* The operation submitted last to its stream that had ended: branches of a graph may share a stream in the
+ * records and run side by side, and a dependent launch starts before the kernel before it has ended. */
+static uint32_t find_before(const struct walk *walk, uint32_t index)
+{
+	const struct model *model = walk->model;
+	const struct profile_op *ops = model->profile->ops;
+	uint32_t before = walk->stream_tail[ops[index].stream];
+
+	walk->previous[index] = before;
+	for (int i = 0; i < 2 * LOOK_BACK && before != PROFILE_NONE; i++) {
+		if (ops[before].end_ns <= ops[index].start_ns)
+			return before;
+		/* after so many in longer steps: to what that one waited for */
+		before = i < LOOK_BACK ? walk->previous[before] : model->before[before];
+	}
+	return PROFILE_NONE;
+}
+
 static void link_op(struct walk *walk, uint32_t index, bool has_wait)
 {
 	struct model *model = walk->model;
-	const struct profile_op *op = &model->profile->ops[index];
-	uint32_t before = walk->stream_tail[op->stream];
 
-	/* branches of a graph may share a stream in the records and run side by side */
-	for (int i = 0; i < LOOK_BACK && before != PROFILE_NONE &&
-			model->profile->ops[before].end_ns > op->start_ns;
-	     i++)
-		before = model->before[before];
-	if (before != PROFILE_NONE && model->profile->ops[before].end_ns > op->start_ns)
-		before = PROFILE_NONE;
-	model->before[index] = before;
+	model->before[index] = find_before(walk, index);
 	model->other[index] = find_other(walk, index, has_wait);
 	note_tail(walk, index);
 }
@@ -302,19 +312,21 @@ static int link_ops(struct model *model, struct ends *ends)
 		.model = model,
 		.ends = ends,
 		.stream_tail = no_ops(profile->stream_count),
+		.previous = no_ops(profile->op_count),
 		.null_tail = no_ops(pairs),
 		.blocking_tail = no_ops(pairs),
 		.has_stream_wait = calloc(profile->thread_count + 1, sizeof(bool)),
 		.has_callback = calloc(profile->thread_count + 1, sizeof(bool)),
 	};
-	int rc = walk.stream_tail && walk.null_tail && walk.blocking_tail && walk.has_stream_wait &&
-				 walk.has_callback
+	int rc = walk.stream_tail && walk.previous && walk.null_tail && walk.blocking_tail &&
+				 walk.has_stream_wait && walk.has_callback
 			 ? 0
 			 : -ENOMEM;
 
 	for (size_t i = 0; rc == 0 && i < profile->call_count; i++)
 		link_call(&walk, model->order[i]);
 	free(walk.stream_tail);
+	free(walk.previous);
 	free(walk.null_tail);
 	free(walk.blocking_tail);
 	free(walk.has_stream_wait);

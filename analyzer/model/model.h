@@ -1,9 +1,9 @@
 /*
  * model.h - the run as what waits for what, found once in a recording.
  *
- * An operation waits for its launching call, for the operation before it in its
- * stream, and for at most one of another stream (an event, the legacy default
- * stream).  A call waits for the calls of its thread before it; a wait, a blocking
+ * An operation waits for its launching call, for the last operation of its stream
+ * that had ended when it started (a dependent launch starts beside those after that),
+ * and for at most one of another stream (an event, the legacy default stream).  A call waits for the calls of its thread before it; a wait, a blocking
  * copy and a free return after one operation has ended.  What time each such step
  * typically takes says steps.h; what a single step took beyond that stays with it
  * (replay.h).
@@ -35,8 +35,8 @@ struct model {
 	uint32_t *order;    /* all calls by start_ns */
 	uint8_t *behaviour; /* by call: enum call_behaviour */
 	uint32_t *awaited;  /* by call: ops[], PROFILE_NONE where it waits for none */
-	uint32_t *before;   /* by op: ops[] before it in its stream, or PROFILE_NONE */
-	uint32_t *other;    /* by op: ops[] of another stream that it waits for, or PROFILE_NONE */
+	uint32_t *before; /* by op: ops[] before it in its stream that had ended, or PROFILE_NONE */
+	uint32_t *other;  /* by op: ops[] of another stream that it waits for, or PROFILE_NONE */
 	uint8_t *is_called_back;     /* by op: a function of the host ran in its stream before it */
 	struct step_device *devices; /* as profile->devices[] */
 };

@@ -132,21 +132,23 @@ static int64_t places_ns(const struct replay *replay, const struct model *model,
 	return sum_ns;
 }
 
-/* Time of the places and of a device's whole run. */
+/* Time of the places, of what changes, and of a device's whole run. */
 struct times {
-	int64_t place_ns, wall_ns;
+	int64_t place_ns, changed_ns, wall_ns;
 };
 
 static int replay_times(struct times *times, const struct predictor *predictor,
 			const struct change *change, const struct costs *costs, size_t device,
-			const struct place *places, size_t place_count)
+			const struct part *part)
 {
-	int rc = replay_run(predictor->work, predictor->model, change, costs);
+	const struct model *model = predictor->model;
+	int rc = replay_run(predictor->work, model, change, costs);
 
 	if (rc < 0)
 		return rc;
-	times->place_ns = places_ns(predictor->work, predictor->model, places, place_count);
-	times->wall_ns = replay_wall_ns(predictor->work, predictor->model, device);
+	times->place_ns = places_ns(predictor->work, model, part->places, part->place_count);
+	times->changed_ns = places_ns(predictor->work, model, part->changed, part->changed_count);
+	times->wall_ns = replay_wall_ns(predictor->work, model, device);
 	return 0;
 }
 
@@ -167,14 +169,17 @@ static void take_end(struct predicted_ratio *out, enum costs_end end, int64_t be
 		out->low = ratio(before_ns, after_ns + margin_ns);
 }
 
-/* Places of several threads may take more time together than the whole run. */
+/* Places of several threads may take more time together than the whole run.  Where nothing changes nothing can be
+ * off. */
 static void take_times(struct prediction *out, enum costs_end end, const struct times *before,
 		       const struct times *after, double setup_ns)
 {
 	double place_ns = (double)after->place_ns, wall_ns = (double)after->wall_ns;
-	double changed_ns = place_ns < wall_ns ? place_ns : wall_ns;
+	double changed_ns = fmin((double)after->changed_ns, wall_ns);
+	double changed_here_ns =
+		after->place_ns == before->place_ns ? 0 : fmin(place_ns, (double)after->changed_ns);
 
-	take_end(&out->place, end, before->place_ns, place_ns, MODEL_MARGIN * place_ns);
+	take_end(&out->place, end, before->place_ns, place_ns, MODEL_MARGIN * changed_here_ns);
 	take_end(&out->program, end, before->wall_ns, wall_ns + setup_ns,
 		 MODEL_MARGIN * changed_ns);
 	if (end == COSTS_MIDDLE) {
@@ -184,12 +189,12 @@ static void take_times(struct prediction *out, enum costs_end end, const struct 
 }
 
 int predictor_run(struct prediction *out, const struct predictor *predictor,
-		  const struct change *change, size_t device, const struct place *places,
-		  size_t place_count, double setup_ns)
+		  const struct change *change, size_t device, const struct part *part,
+		  double setup_ns)
 {
 	struct times before, after;
 	int rc = replay_times(&before, predictor, NULL, &predictor->costs[COSTS_MIDDLE], device,
-			      places, place_count);
+			      part);
 
 	*out = (struct prediction){0};
 	if (rc == 0) {
@@ -197,8 +202,7 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 		out->program_before_ns = before.wall_ns;
 	}
 	for (int end = COSTS_LOW; rc == 0 && end <= COSTS_HIGH; end++) {
-		rc = replay_times(&after, predictor, change, &predictor->costs[end], device, places,
-				  place_count);
+		rc = replay_times(&after, predictor, change, &predictor->costs[end], device, part);
 		if (rc == 0)
 			take_times(out, (enum costs_end)end, &before, &after, setup_ns);
 	}
@@ -208,6 +212,7 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 int predictor_untraced_share(double *share, const struct predictor *predictor, size_t device,
 			     const struct place *places, size_t place_count)
 {
+	const struct part part = {.places = places, .place_count = place_count};
 	struct times recorded, untraced;
 	int64_t recorded_ns, untraced_ns;
 	int rc;
@@ -215,10 +220,10 @@ int predictor_untraced_share(double *share, const struct predictor *predictor, s
 	*share = 1;
 	if (!predictor->is_usable)
 		return 0;
-	rc = replay_times(&recorded, predictor, NULL, NULL, device, places, place_count);
+	rc = replay_times(&recorded, predictor, NULL, NULL, device, &part);
 	if (rc == 0)
 		rc = replay_times(&untraced, predictor, NULL, &predictor->costs[COSTS_MIDDLE],
-				  device, places, place_count);
+				  device, &part);
 	if (rc < 0)
 		return rc;
 	recorded_ns = place_count ? recorded.place_ns : recorded.wall_ns;

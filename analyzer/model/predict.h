@@ -57,11 +57,16 @@ int predictor_open(struct predictor *predictor, const struct model *model,
 bool predictor_fits(struct predictor *predictor, const struct profile *profile);
 void predictor_free(struct predictor *predictor);
 
-/* The places together are the part that changes.  setup_ns: what the change costs once.  Returns 0
- * or -ENOMEM.  The predictor must be usable. */
+/* The part that is asked for, and what a change changes, which is what may be off: each all its places together. */
+struct part {
+	const struct place *places, *changed;
+	size_t place_count, changed_count;
+};
+
+/* setup_ns: what the change costs once.  Returns 0 or -ENOMEM.  The predictor must be usable. */
 int predictor_run(struct prediction *out, const struct predictor *predictor,
-		  const struct change *change, size_t device, const struct place *places,
-		  size_t place_count, double setup_ns);
+		  const struct change *change, size_t device, const struct part *part,
+		  double setup_ns);
 
 /* The time of the places, or without any of the device, without what recording added: as a share of
  * what was recorded; 1 where nothing can be said.  Returns 0 or -ENOMEM. */

@@ -52,6 +52,8 @@ refused() {
 	holds "[a['id'] for a in j['advice']] == ['pageable_copy', 'memory_roof']"
 	run -0 "$ROOFLINECTL" advise "$recordings/precision.naive" --range run --format json
 	holds "[a['id'] for a in j['advice']] == ['memory_roof']"
+	run -0 "$ROOFLINECTL" advise "$recordings/precision.naive" --range check --format json
+	holds "[a['id'] for a in j['advice']] == ['pageable_copy', 'memory_roof']"
 }
 
 @test "the command does check it" {

@@ -23,13 +23,14 @@ rows_of() {
 		"$root/include/roofline/ceilings.h" | sed -E 's/ [a-z]+$/ 64/; s/ $/ 0/'
 }
 
-# lines_of PROGRAM: what a good program prints: five samples of each row, median 2e12
+# lines_of PROGRAM: what a good program prints: five samples of each row, median 2e12 a second or 2e3 ns
 lines_of() {
-	local name parameter value
+	local name parameter value exponent=12
+	[ "$1" = orchestration ] && exponent=3
 	echo "plan $((5 * $(rows_of "$1" | wc -l)))"
 	rows_of "$1" | while read -r name parameter; do
-		for value in 2.0e12 1.9e12 2.1e12 1.8e12 2.2e12; do
-			echo "sample $name $parameter $value 1980"
+		for value in 2.0 1.9 2.1 1.8 2.2; do
+			echo "sample $name $parameter ${value}e$exponent 1980"
 		done
 	done
 }
@@ -104,8 +105,9 @@ spoil() {
 		die unless $d->{command} eq "rooflinectl ceilings";
 		die unless @{$d->{ceilings}} == shift;
 		for (@{$d->{ceilings}}) {
-			die $_->{name} unless $_->{value} == 2e12 && $_->{samples} == 5;
-			die $_->{name} unless $_->{low} == 1.84e12 && $_->{high} == 2.16e12;
+			my $of = $_->{unit} eq "ns" ? 1e3 : 1e12;
+			die $_->{name} unless $_->{value} == 2 * $of && $_->{samples} == 5;
+			die $_->{name} if abs($_->{low} / $of - 1.84) > 1e-9 || abs($_->{high} / $of - 2.16) > 1e-9;
 		}' "$(for name in $names; do rows_of $name; done | wc -l)" \
 		<"$XDG_DATA_HOME/rooflinectl/ceilings/"Imaginary_GPU_0-*.json
 }
@@ -432,6 +434,20 @@ spoil() {
 		s/"unit": "B.s"/"unit": "GB\/s"/|the unit of dram_copy is not 'B/s'
 		s/("ceilings": \[)(.*?\})/$1$2,$2/s|dram_copy with parameter 0 is there twice
 	END
+}
+
+@test "a launch that takes longer than a second is no measurement" {
+	python3 - "$root"/ceilings/NVIDIA_H200-*.json >slow.json <<-'END'
+		import json, sys
+		file = json.load(open(sys.argv[1]))
+		for row in file["ceilings"]:
+		    if row["name"] == "graph_launch":
+		        row["value"] = row["low"] = row["high"] = 9e18
+		json.dump(file, sys.stdout)
+	END
+	run -1 --separate-stderr "$ROOFLINECTL" whatif "$root/tests/recordings/graph_chain.naive" --graph --ceilings slow.json
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ "$stderr" == *": no GPU has a graph_launch of 9e+18 ns; measure anew with 'rooflinectl ceilings'" ]]
 }
 
 @test "what is no file is refused, and not waited for" {

@@ -86,6 +86,8 @@ failed() {
 	holds "j['place']['low'] < 1.6 < 3 < j['place']['speedup'] < 3.5"
 	whatif "$recordings/work_queue.naive" --queue
 	holds "'no kernel was sampled' in s['dynamic_queue']['refusal'] and j['speedup'] is None"
+	whatif "$recordings/work_queue_mild.naive.sampled" --queue # its SMs have equal shares
+	holds "'no kernel was sampled' in s['dynamic_queue']['refusal'] and j['speedup'] is None"
 }
 
 @test "a loop of short kernels gains as one kernel, too" {
@@ -93,6 +95,33 @@ failed() {
 	holds "s['persistent_kernel']['changed'] == 398 and 1.2 < j['speedup'] < 1.6"
 	whatif "$recordings/graph_chain.naive" --persistent
 	holds "'more than kernels' in s['persistent_kernel']['refusal']"
+}
+
+# ask FOLDER STRATEGY...: of each recording, what these bring together, in a file of its own
+ask() {
+	mkdir "$1"
+	(cd "$recordings" && printf '%s\n' */ | tr -d /) | xargs -P "$(nproc)" -I '{}' sh -c '
+		recording=$1 answer=$2/$1.json
+		shift 2
+		"$ROOFLINECTL" whatif --format json "$@" "$recordings/$recording" >"$answer" 2>&1 && exit
+		[ $? -eq 1 ] && grep -q "no prediction: " "$answer" && rm "$answer"' sh '{}' "$@"
+}
+
+@test "all strategies at once, in either order, hold for every recording" {
+	export ROOFLINECTL recordings
+	ask there --graph --fewer-waits --decide --overlap --pinned --preallocate --streams --persistent --queue
+	ask back --queue --persistent --streams --preallocate --pinned --overlap --decide --fewer-waits --graph
+	python3 -c "
+import glob, json
+answers = [json.load(open(name)) for name in glob.glob('there/*') + glob.glob('back/*')]
+assert len(answers) > 150, len(answers)
+for a in answers:
+    for of in [a, a['place']] + a['strategies'] + [s['place'] for s in a['strategies']]:
+        if of['speedup'] is not None:
+            assert of['low'] <= of['speedup'] <= of['high'] < 20, (a['recording'], of)
+            assert of['speedup'] > 0.95 and of['after_ns'] > 0, (a['recording'], of)
+    assert (a['speedup'] is None) == all(s['refusal'] for s in a['strategies']), a['recording']
+"
 }
 
 @test "a strategy that is given twice keeps its first place" {
@@ -142,6 +171,8 @@ print({a['strategy']: (a['speedup'], a['low'], a['high']) for a in json.load(sys
 		holds "$of['low'] < $of['speedup'] < $of['high']"
 		holds "abs($of['before_ns'] / $of['after_ns'] - $of['speedup']) < 1e-3"
 	done
+	whatif "$recordings/graph_chain.naive" --graph # which has to be instantiated
+	holds "abs(j['before_ns'] / j['after_ns'] - j['speedup']) < 1e-3"
 }
 
 @test "what a strategy does to a loop that it then refuses is taken back: only its part saves time" {
@@ -160,6 +191,17 @@ print({a['strategy']: (a['speedup'], a['low'], a['high']) for a in json.load(sys
 	whatif "$recordings/graph_chain.naive" --graph --range run
 	holds "j['range'] == 'run' and j['place']['before_ns'] < 0.6 * $whole_ns"
 	holds "j['place']['speedup'] > 3"
+}
+
+@test "what may be off is what changes, whatever range is asked for" {
+	local of="(j['speedup'], j['low'], j['high'])" whole
+	whatif "$recordings/graph_chain.naive" --graph
+	whole=$(python3 -c "import json, sys; j = json.load(sys.stdin); print($of)" <<<"$output")
+	for range in run prepare; do
+		whatif "$recordings/graph_chain.naive" --graph --range $range
+		holds "$of == $whole"
+	done
+	holds "j['place']['low'] == j['place']['speedup'] == j['place']['high'] == 1"
 }
 
 @test "a range in which CUDA is not called has no part" {
@@ -224,6 +266,19 @@ print({a['strategy']: (a['speedup'], a['low'], a['high']) for a in json.load(sys
 		other --graph
 	rm other/*/{kernels,copies}.csv
 	failed "other: no prediction: no operation of a GPU in it" other --graph
+}
+
+@test "a decision whose cost was not measured is not for free" {
+	for row in conditional_iteration graph_node; do
+		python3 - "$root"/ceilings/NVIDIA_H200-*.json $row >less.json <<-'END'
+			import json, sys
+			file = json.load(open(sys.argv[1]))
+			file["ceilings"] = [row for row in file["ceilings"] if row["name"] != sys.argv[2]]
+			json.dump(file, sys.stdout)
+		END
+		whatif "$recordings/conditional_if.naive" --decide --ceilings less.json
+		holds "'the ceilings lack what it costs' in s['device_decision']['refusal'] and j['speedup'] is None"
+	done
 }
 
 @test "a recording that is none is a failure" {

@@ -50,7 +50,7 @@ static void copy(struct builder *b, const char *name, uint32_t kind, uint64_t by
  * Letters: k a kernel, w a wait, r a small asynchronous read, R a small blocking one, i and o large
  * asynchronous copies of pinned memory in and out, p one in of pageable memory, c a blocking one, s a
  * short one in, n one on the device, m an allocation, g a graph's launch, u a graph's update, e an
- * event, l a lookup of an error.
+ * event, l a lookup of an error, x a copy by a call of which nothing is known.
  */
 static void add(struct builder *b, char letter)
 {
@@ -85,6 +85,10 @@ static void add(struct builder *b, char letter)
 		break;
 	case 'n':
 		copy(b, "cudaMemcpyAsync", 8, 64, DEVICE, 1000);
+		break;
+	case 'x':
+		builder_copy(b, 0, (struct profile_copy){.bytes = 4, .kind = 1}, now_ns + 25,
+			     now_ns + 125, call(b, "cudaNews", CALL_OTHER));
 		break;
 	case 'm':
 		call(b, "cudaMalloc", CALL_MEMORY);
@@ -625,6 +629,57 @@ static void test_concurrent_refusals(void **state)
 	done(&graphs);
 }
 
+/* What already is in streams: no fewer than the strategy would spread it over, or for kernels any two. */
+static void test_streamed(void **state)
+{
+	struct loop loop = loop_of("iko");
+	uint64_t kernel_count;
+
+	(void)state;
+	loop.b->devices[0].sm_count = 4;
+	loop.sequence.iterations = loop.iterations;
+	for (size_t i = 0; i < loop.b->profile.op_count; i++)
+		loop.b->ops[i].stream = i % 3 != 1;
+	assert_false(change_is_streamed(loop.model, &loop.sequence, true, 2));
+	assert_true(change_is_streamed(loop.model, &loop.sequence, false, 2));
+	assert_int_equal(change_to_overlapped(&loop.change, loop.model, &loop.sequence),
+			 REFUSED_NONE);
+	done(&loop);
+	loop = loop_of("iko");
+	loop.b->devices[0].sm_count = 4;
+	loop.sequence.iterations = loop.iterations;
+	for (size_t i = 0; i < loop.b->profile.op_count; i++)
+		loop.b->ops[i].stream = (uint32_t)(i / 3 % 3);
+	assert_int_equal(change_to_overlapped(&loop.change, loop.model, &loop.sequence),
+			 REFUSED_STREAMED);
+	assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_STREAMED);
+	expect_nothing_changed(&loop);
+	done(&loop);
+}
+
+/* Half of the GPU is the most that a kernel may take, whatever its grid's shape. */
+static void test_concurrent_shapes(void **state)
+{
+	static const uint32_t grids[][3] = {{2, 3, 5}, {30, 1, 1}, {1, 15, 2}, {1, 2, 15}};
+	uint64_t kernel_count;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(grids) / sizeof(grids[0]); i++) {
+		struct loop loop = loop_of("kk");
+
+		memcpy(loop.b->signatures[0].grid, grids[i], sizeof(grids[i]));
+		loop.b->devices[0].sm_count = 62; /* of which 30 blocks take 48.4%, and 1% more */
+		assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_NONE);
+		assert_int_equal(loop.change.fill[0], 49);
+		done(&loop);
+		loop = loop_of("kk");
+		memcpy(loop.b->signatures[0].grid, grids[i], sizeof(grids[i]));
+		loop.b->devices[0].sm_count = 60;
+		assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_FULL_GPU);
+		done(&loop);
+	}
+}
+
 /* ---- neighbours ---- */
 
 static enum refusal to_fused(struct loop *loop)
@@ -679,7 +734,7 @@ static void test_fused(void **state)
 
 static void test_dependent(void **state)
 {
-	struct loop loop = loop_of("keeeeeeeeeeeeeekeeeeeeeeeeeeee"), copies = loop_of("ki");
+	struct loop loop = loop_of("keeeeeeeeeeeeeekeeeeeeeeeeeeee"), copies = loop_of("kc");
 	uint64_t kernel_count;
 
 	(void)state;
@@ -736,9 +791,27 @@ static void test_persistent(void **state)
 	done(&loop);
 	expect_not_persistent("kik", 8, REFUSED_NOT_KERNELS);
 	expect_not_persistent("kwk", 8, REFUSED_NOT_KERNELS);
+	expect_not_persistent("kxk", 8, REFUSED_NOT_KERNELS);
 	expect_not_persistent("kmk", 8, REFUSED_ALLOCATES);
 	expect_not_persistent("gk", 8, REFUSED_HAS_GRAPHS);
 	expect_not_persistent("kk", 0, REFUSED_NOT_RESIDENT);
+}
+
+/* All blocks at once, and one more than that. */
+static void test_persistent_fits(void **state)
+{
+	struct loop loop = loop_of("k");
+	uint64_t kernel_count;
+
+	(void)state;
+	loop.b->signatures[0].grid[0] = 2;
+	assert_int_equal(to_persistent(&loop, 2, &kernel_count), REFUSED_NONE);
+	done(&loop);
+	loop = loop_of("k");
+	loop.b->signatures[0].grid[0] = 3;
+	assert_int_equal(to_persistent(&loop, 2, &kernel_count), REFUSED_NOT_RESIDENT);
+	expect_nothing_changed(&loop);
+	done(&loop);
 }
 
 /* ---- a queue of work items ---- */
@@ -798,9 +871,14 @@ int main(void)
 		SENTENCE("kernels of a loop of one are parted by waits", test_concurrent_in_series),
 		SENTENCE("kernels that fill the GPU, and graphs, are refused",
 			 test_concurrent_refusals),
+		SENTENCE("how much of the GPU a kernel takes, all its blocks tell",
+			 test_concurrent_shapes),
+		SENTENCE("what is in several streams already is not spread over streams again",
+			 test_streamed),
 		SENTENCE("neighbours with the same grid become one kernel", test_fused),
 		SENTENCE("a kernel behind another one can be set up before", test_dependent),
 		SENTENCE("a loop of kernels that fit becomes one that stays", test_persistent),
+		SENTENCE("blocks that stay have to fit on the GPU at once", test_persistent_fits),
 		SENTENCE("launches of one kernel take a share of their time", test_balanced),
 		SENTENCE("every refusal can be told", test_texts),
 	};

@@ -64,6 +64,21 @@ static void test_stream_order(void **state)
 	done(b, model);
 }
 
+/* A dependent launch starts while the kernel before it runs, and waits for no less than the one that had ended. */
+static void test_dependent_launches(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct model *model;
+
+	(void)state;
+	for (int64_t i = 0; i < 10; i++)
+		kernel(b, 0, 0, 100 + 40 * i, 200 + 40 * i);
+	model = build(b);
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(model->before[i], i < 3 ? PROFILE_NONE : i - 3);
+	done(b, model);
+}
+
 static void test_default_stream(void **state)
 {
 	struct builder *b = builder_new(1, 1);
@@ -274,6 +289,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SENTENCE("an operation waits for the one before it in its stream that had ended",
 			 test_stream_order),
+		SENTENCE("a kernel that starts before others end waits for the last that had ended",
+			 test_dependent_launches),
 		SENTENCE("the default stream and blocking streams wait for each other",
 			 test_default_stream),
 		SENTENCE("a default stream concerns its own process and device only",

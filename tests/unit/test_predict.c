@@ -431,6 +431,7 @@ static void test_interval(void **state)
 		struct model *model = NULL;
 		struct change change;
 		struct err err = {""};
+		struct part part;
 		size_t count = 0;
 
 		assert_int_equal(model_build(&model, &b->profile, &err), 0);
@@ -441,9 +442,10 @@ static void test_interval(void **state)
 				places[count++] = (struct place){b->threads[i].first_call,
 								 b->threads[i].first_call +
 									 b->threads[i].call_count};
+		part = (struct part){places, places, count, count};
 		for (size_t device = 0; device < b->profile.device_count; device++) {
-			assert_int_equal(predictor_run(&found, &predictor, &change, device, places,
-						       count, (double)(1000 * seed)),
+			assert_int_equal(predictor_run(&found, &predictor, &change, device, &part,
+						       (double)(1000 * seed)),
 					 0);
 			expect_interval(&found.program, seed);
 			expect_interval(&found.place, seed);
