@@ -116,6 +116,7 @@ static int put_prediction(struct recommendation *item, const struct what_if *wha
 {
 	const struct prediction *prediction = &what_if->prediction;
 
+	item->is_supposed = what_if->is_supposed;
 	item->program = speedup_of(&prediction->program);
 	item->place = speedup_of(&prediction->place);
 	return advice_say(item, "re-simulated: %s instead of %s",
@@ -202,8 +203,9 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 /* Share of the device's wall time that a recommendation is expected to save. */
 static double expected_ratio(const struct recommendation *item)
 {
-	return item->program.speedup > 0 ? 1 - 1 / item->program.speedup
-					 : UNPREDICTED_PART * item->at_stake_ratio;
+	double speedup = item->is_supposed ? item->program.low : item->program.speedup;
+
+	return speedup > 0 ? 1 - 1 / speedup : UNPREDICTED_PART * item->at_stake_ratio;
 }
 
 /* The greatest gain first, then most at stake. */

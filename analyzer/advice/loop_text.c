@@ -9,8 +9,6 @@
 #define NAMES_MOST 3
 #define NAME_WIDTH 40
 #define RANGE_WIDTH 40
-#define COPY_TO_DEVICE 1 /* CUPTI_ACTIVITY_MEMCPY_KIND_HTOD */
-#define COPY_TO_HOST 2	 /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
 
 struct names {
 	char items[NAMES_MOST][NAME_WIDTH + 8];

@@ -631,7 +631,7 @@ static int apply(struct what_if *out, struct attempt *attempt, const struct stra
 	size_t place_count = attempt->place_count;
 	int rc = 0;
 
-	*out = (struct what_if){.refusal = row->refusal};
+	*out = (struct what_if){.refusal = row->refusal, .is_supposed = row->is_supposed};
 	memset(attempt->is_set_up, 0, sequences->count * sizeof(*attempt->is_set_up));
 	for (size_t i = 0; rc == 0 && row->change_loop && i < sequences->count; i++)
 		if (!attempt->is_taken[i] && is_on_device(attempt, &sequences->items[i]))

@@ -50,6 +50,7 @@ struct what_if {
 	size_t changed_count;	  /* waits, decisions, copies, allocations, or kernels */
 	const struct sequence
 		*largest;     /* borrowed; the loop with most time that changes, or NULL */
+	bool is_supposed;     /* it rests on what no recording tells */
 	enum refusal refusal; /* REFUSED_NONE: predicted; else why nothing is */
 };
 

@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COPY_TO_HOST 2	      /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
-#define COPY_ON_DEVICE 8      /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOD */
-#define PAGEABLE_MEMORY 1     /* CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE */
-#define STREAM_NON_BLOCKING 2 /* CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING */
-
 /* ---- causes by name ---- */
 
 /* What a class alone does not tell; the first row whose text the name contains decides. */
@@ -189,7 +184,7 @@ static enum gap_cause cause_of_copy(const struct gap_calls *calls, uint32_t call
 	if (!op || op->kind != OP_COPY)
 		return cause;
 	copy = &profile->copies[op->detail];
-	if (copy->src_memory == PAGEABLE_MEMORY || copy->dst_memory == PAGEABLE_MEMORY)
+	if (copy->src_memory == MEMORY_PAGEABLE || copy->dst_memory == MEMORY_PAGEABLE)
 		return GAP_STAGING;
 	return copy->kind == COPY_ON_DEVICE ? GAP_LAUNCH : cause; /* the host does not wait */
 }

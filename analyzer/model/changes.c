@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COPY_TO_HOST 2 /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
-#define MEMORY_PAGEABLE 1
 /* A sequence of which fewer iterations can be captured is not one graph launched again and again. */
 #define LEAST_CAPTURED 0.9
 /* Sizes and grids of a loop that are those of the usual iteration less often than that need updates of its graph. */

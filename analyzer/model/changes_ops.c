@@ -6,9 +6,6 @@
 
 #include "analysis/occupancy.h"
 
-#define COPY_TO_DEVICE 1 /* CUPTI_ACTIVITY_MEMCPY_KIND_HTOD */
-#define MEMORY_PAGEABLE 1
-
 /* ---- pinned memory ---- */
 
 size_t change_to_pinned(struct change *change, const struct model *model, size_t device,

@@ -6,9 +6,6 @@
 
 #include "analysis/radix.h"
 
-#define COPY_TO_DEVICE 1      /* CUPTI_ACTIVITY_MEMCPY_KIND_HTOD */
-#define COPY_TO_HOST 2	      /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
-#define STREAM_NON_BLOCKING 2 /* CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING */
 /* Operations of other processes and of later calls that are passed over in looking for the awaited. */
 #define LOOK_BACK 256
 

@@ -84,11 +84,25 @@ bool predictor_fits(struct predictor *predictor, const struct profile *profile)
 	return fits;
 }
 
+/* Between queued kernels, of the device that has most samples of it. */
+static int64_t usual_gap_ns(const struct model *model)
+{
+	const struct step_device *best = NULL;
+
+	for (size_t i = 0; i < model->profile->device_count; i++) {
+		const struct step_device *device = &model->devices[i];
+
+		if (!best || device->gap_sample_count[GAP_AFTER_KERNEL] >
+				     best->gap_sample_count[GAP_AFTER_KERNEL])
+			best = device;
+	}
+	return best ? best->gap_ns[GAP_AFTER_KERNEL] : 0;
+}
+
 int predictor_open(struct predictor *predictor, const struct model *model,
 		   const struct ceilings *ceilings)
 {
-	int64_t gap_ns =
-		model->profile->device_count ? model->devices[0].gap_ns[GAP_AFTER_KERNEL] : 0;
+	int64_t gap_ns = usual_gap_ns(model);
 	bool has_costs = true;
 	int rc;
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COPY_TO_HOST 2 /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
 /* A recorded call keeps at least this share of its time when what recording added is taken out. */
 #define LEAST_SHARE 4
 

@@ -18,7 +18,6 @@
 /* Sequences may be longer than the stretch that they are seen in, and looking for them beyond it in
  * vain could take the square of the tokens: no longer done after so many times all tokens. */
 #define WASTE_MOST 16
-#define COPY_TO_HOST 2 /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
 #define PAUSE_SAMPLES 15
 #define PAUSE_WORTH_NS 1000 /* shorter ones differ from call to call by chance */
 

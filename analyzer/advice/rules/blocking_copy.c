@@ -15,8 +15,6 @@
 
 #define AT_STAKE_RATIO 0.10
 #define LEAST_COUNT 20
-#define MEMORY_PAGEABLE 1 /* CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE */
-#define MEMORY_PINNED 2	  /* CUPTI_ACTIVITY_MEMORY_KIND_PINNED */
 
 struct blocking {
 	const struct facts *facts;

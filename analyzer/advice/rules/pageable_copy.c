@@ -16,7 +16,6 @@
 
 #define AT_STAKE_RATIO 0.05
 #define REPEATED_COPY_COUNT 10
-#define MEMORY_PAGEABLE 1 /* CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE */
 
 struct pageable {
 	uint64_t count, bytes;
