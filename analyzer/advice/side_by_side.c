@@ -56,7 +56,7 @@ static size_t wanted_count(const struct sequence *sequence)
 						 : count;
 }
 
-/* Iterations [first, last) without the loop's first one, which stays as it was (what_if.c), and within
+/* Iterations [first, last) without the loop's first one, which stays as it was (attempt.c), and within
  * the time that is asked for. */
 static struct stretch stretch_of(const struct side_question *question,
 				 const struct sequence *sequence)

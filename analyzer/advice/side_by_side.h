@@ -48,7 +48,7 @@ struct side_by_side {
 	struct side before, after;
 };
 
-/* A change and the loops that it is for, as an attempt of what_if.c has them. */
+/* A change and the loops that it is for, as an attempt has them. */
 struct side_question {
 	const struct what_ifs *all;
 	const struct change *change;

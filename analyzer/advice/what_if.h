@@ -1,7 +1,7 @@
 /*
  * what_if.h - strategies applied to all loops of a device where they can be, and what that would bring.
  *
- * To add a strategy: one constant here, its row in what_if.c, and what it does to a run in
+ * To add a strategy: one constant here, its row in strategies.c, and what it does to a run in
  * model/changes.c.
  */
 #ifndef ROOFLINE_WHAT_IF_H

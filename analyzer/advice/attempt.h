@@ -1,0 +1,63 @@
+/*
+ * attempt.h - strategies applied to a run one after the other, then one replay of what they made of it.
+ *
+ * Known to what_if.c, attempt.c and strategies.c only: what_if.h is what others ask.
+ */
+#ifndef ROOFLINE_ATTEMPT_H
+#define ROOFLINE_ATTEMPT_H
+
+#include "advice/what_if.h"
+
+struct attempt {
+	const struct what_ifs *all;
+	size_t device;
+	bool is_least; /* what is supposed holds in part only */
+	struct change change;
+	struct place *places;
+	size_t place_count, place_capacity;
+	double setup_ns;
+	bool *is_changed;    /* by loop: a strategy has changed it */
+	bool *is_taken;	     /* by loop: a strategy has changed it; it is its alone */
+	bool *is_set_up;     /* by the first one like it: the strategy has changed one of them */
+	uint8_t *kept_calls; /* what a loop's calls were, while a strategy is tried on it */
+};
+
+/* What a strategy does.  It is tried on every loop that none before it has changed; what it makes of a
+ * loop's calls is taken back where it refuses. */
+struct strategy_row {
+	const char *name, *option;
+	enum refusal refusal; /* where no loop says why */
+	bool has_ops, has_lanes;
+	/* Rests on what no recording tells: the low end of its interval is what it brings at least. */
+	bool is_supposed;
+	bool is_shared; /* only drops calls of a loop: those after it may change it, too */
+	/* NULL: it knows no loops. */
+	enum refusal (*change_loop)(struct what_if *out, struct attempt *attempt, size_t index,
+				    const struct sequence *sequence);
+	/* After the loops, or NULL.  Returns 0 or -ENOMEM. */
+	int (*change_ops)(struct what_if *out, struct attempt *attempt);
+};
+
+/* In strategies.c. */
+extern const struct strategy_row strategy_rows[STRATEGY_COUNT];
+
+/* Returns 0 or -ENOMEM; attempt_end also after a failure. */
+int attempt_begin(struct attempt *attempt, const struct what_ifs *all, size_t device,
+		  const enum strategy *strategies, size_t count, bool is_least);
+void attempt_end(struct attempt *attempt);
+
+/* Adds what a strategy changes to what those before it did.  Returns 0 or -ENOMEM. */
+int attempt_apply(struct what_if *out, struct attempt *attempt, const struct strategy_row *row);
+
+/* Something must have changed.  Returns 0 or -ENOMEM. */
+int attempt_run(struct prediction *out, struct attempt *attempt);
+
+/* ---- for strategies ---- */
+
+/* Calls [first, end_call) are a part that changes.  Returns 0 or -ENOMEM. */
+int attempt_add_place(struct attempt *attempt, size_t first, size_t end_call);
+
+/* Whether none like that loop (sequences[]) has changed yet: each loop is set up once. */
+bool attempt_is_new_loop(const struct attempt *attempt, size_t index);
+
+#endif

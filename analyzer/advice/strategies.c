@@ -1,0 +1,337 @@
+/* strategies.c - what each strategy does to a run: a row each, and what it changes. */
+#include "advice/attempt.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "advice/imbalance.h"
+
+/* One cost for all loops: that of the largest graph. */
+static void take_update(struct attempt *attempt, uint64_t node_count)
+{
+	int64_t update_ns = (int64_t)costs_update_ns(attempt->all->predictor.ceilings, node_count);
+
+	if (update_ns > attempt->change.update_ns)
+		attempt->change.update_ns = update_ns;
+}
+
+static enum refusal change_graph(struct what_if *out, struct attempt *attempt, size_t index,
+				 const struct sequence *sequence)
+{
+	uint64_t node_count;
+	enum refusal refusal =
+		change_to_graph(&attempt->change, attempt->all->model, sequence, &node_count);
+
+	if (refusal != REFUSED_NONE)
+		return refusal;
+	out->most_nodes = node_count > out->most_nodes ? node_count : out->most_nodes;
+	if (change_needs_updates(sequence))
+		take_update(attempt, node_count);
+	if (attempt_is_new_loop(attempt, index))
+		attempt->setup_ns +=
+			costs_instantiate_ns(attempt->all->predictor.ceilings, node_count);
+	return REFUSED_NONE;
+}
+
+/* Fewer waits than every second iteration has one are not the loop's own: they stay. */
+static enum refusal change_waits(struct what_if *out, struct attempt *attempt, size_t index,
+				 const struct sequence *sequence)
+{
+	size_t count =
+		change_drop_waits(&attempt->change, attempt->all->model, sequence->first_call,
+				  sequence->first_call + sequence->call_count);
+
+	(void)index;
+	if (2 * count < sequence->iteration_count)
+		return REFUSED_NOTHING;
+	out->changed_count += count;
+	return REFUSED_NONE;
+}
+
+/* A sequence that launches graphs becomes graphs that launch each other; kernels become bodies of
+ * conditional nodes.  A conditional node's own cost is that of an iteration without its kernel.  False where the
+ * ceilings lack it. */
+static bool find_decision_ns(int64_t *decision_ns, const struct attempt *attempt,
+			     const struct sequence *sequence)
+{
+	const struct model *model = attempt->all->model;
+	const struct ceilings *ceilings = attempt->all->predictor.ceilings;
+	const struct ceiling *cost = ceilings_get(ceilings, CEILING_conditional_iteration, 0);
+	const struct ceiling *kernel = ceilings_get(ceilings, CEILING_graph_node, 0);
+
+	for (size_t i = sequence->iterations[0]; i < sequence->iterations[1]; i++)
+		if (model_call_class(model, i) == CALL_GRAPH_LAUNCH) {
+			cost = ceilings_get(ceilings, CEILING_device_graph_tail, 0);
+			*decision_ns = cost ? (int64_t)cost->value : 0;
+			return cost;
+		}
+	*decision_ns = cost && kernel ? (int64_t)fmax(cost->value - kernel->value, 0) : 0;
+	return cost && kernel;
+}
+
+static enum refusal change_decisions(struct what_if *out, struct attempt *attempt, size_t index,
+				     const struct sequence *sequence)
+{
+	uint64_t decision_count = 0;
+	int64_t decision_ns;
+	enum refusal refusal;
+
+	if (!find_decision_ns(&decision_ns, attempt, sequence))
+		return REFUSED_NOT_MEASURED;
+	refusal = change_to_decided(&attempt->change, attempt->all->model, sequence, decision_ns,
+				    &decision_count);
+	if (refusal != REFUSED_NONE)
+		return refusal;
+	out->changed_count += decision_count;
+	if (attempt_is_new_loop(attempt, index))
+		attempt->setup_ns +=
+			costs_instantiate_ns(attempt->all->predictor.ceilings, sequence->period);
+	return REFUSED_NONE;
+}
+
+static enum refusal change_streams(struct what_if *out, struct attempt *attempt, size_t index,
+				   const struct sequence *sequence)
+{
+	(void)out;
+	(void)index;
+	return change_to_overlapped(&attempt->change, attempt->all->model, sequence);
+}
+
+static size_t pin_copies(struct attempt *attempt)
+{
+	const struct what_ifs *all = attempt->all;
+	const struct ceilings *ceilings = all->predictor.ceilings;
+
+	return change_to_pinned(&attempt->change, all->model, attempt->device,
+				ceilings_at(ceilings, CEILING_h2d_pinned, 0),
+				ceilings_at(ceilings, CEILING_d2h_pinned, 0));
+}
+
+/* How many times as long a copy takes while one in the other direction runs, at most twice, as one after the
+ * other would; 1 where nobody measured it. */
+static double link_times(const struct ceilings *ceilings)
+{
+	double alone = ceilings_at(ceilings, CEILING_h2d_pinned, 0);
+	double both = ceilings_at(ceilings, CEILING_pinned_both, 0);
+
+	return both > 0 && both < alone ? fmin(alone / both, 2) : 1;
+}
+
+/* Copies of pageable memory run beside nothing: those of overlapped loops are of pinned memory. */
+static int change_overlapped_copies(struct what_if *out, struct attempt *attempt)
+{
+	const struct what_ifs *all = attempt->all;
+
+	if (!out->iteration_count)
+		return 0;
+	out->changed_count = pin_copies(attempt);
+	change_to_shared_link(&attempt->change, all->model, attempt->device,
+			      link_times(all->predictor.ceilings));
+	return 0;
+}
+
+/* From the first call of each thread whose operation changes to its last one.  before_ns: what op_ns was
+ * before. */
+static int add_op_places(struct attempt *attempt, const int64_t *before_ns)
+{
+	const struct model *model = attempt->all->model;
+	const struct profile *profile = model->profile;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++) {
+		const struct profile_thread *thread = &profile->threads[i];
+		size_t end_call = thread->first_call + thread->call_count, first = end_call,
+		       last = 0;
+
+		for (size_t j = thread->first_call; j < end_call; j++)
+			for (uint32_t k = model->submitted.first[j];
+			     k < model->submitted.first[j + 1]; k++) {
+				uint32_t op = model->submitted.ops[k];
+
+				if (attempt->change.op_ns[op] != before_ns[op]) {
+					first = j < first ? j : first;
+					last = j;
+				}
+			}
+		if (first < end_call)
+			rc = attempt_add_place(attempt, first, last + 1);
+	}
+	return rc;
+}
+
+/* Changes how long operations take; the part that a prediction is for is from the first to the last of them. */
+static int change_lengths(struct what_if *out, struct attempt *attempt,
+			  size_t (*change)(struct attempt *attempt))
+{
+	size_t size = (attempt->all->model->profile->op_count + 1) * sizeof(int64_t);
+	int64_t *before_ns = malloc(size);
+	int rc;
+
+	if (!before_ns)
+		return -ENOMEM;
+	memcpy(before_ns, attempt->change.op_ns, size - sizeof(int64_t));
+	out->changed_count = change(attempt);
+	rc = add_op_places(attempt, before_ns);
+	free(before_ns);
+	return rc;
+}
+
+static int change_pinned(struct what_if *out, struct attempt *attempt)
+{
+	return change_lengths(out, attempt, pin_copies);
+}
+
+static enum refusal change_allocations(struct what_if *out, struct attempt *attempt, size_t index,
+				       const struct sequence *sequence)
+{
+	size_t count = change_drop_allocations(&attempt->change, attempt->all->model, sequence);
+
+	(void)index;
+	if (count < sequence->iteration_count)
+		return REFUSED_NOTHING;
+	out->changed_count += count;
+	return REFUSED_NONE;
+}
+
+static enum refusal change_kernels(struct what_if *out, struct attempt *attempt,
+				   const struct sequence *sequence,
+				   enum refusal (*change)(struct change *, const struct model *,
+							  const struct sequence *, uint64_t *))
+{
+	uint64_t kernel_count;
+	enum refusal refusal =
+		change(&attempt->change, attempt->all->model, sequence, &kernel_count);
+
+	if (refusal == REFUSED_NONE)
+		out->changed_count += kernel_count;
+	return refusal;
+}
+
+static enum refusal change_concurrent(struct what_if *out, struct attempt *attempt, size_t index,
+				      const struct sequence *sequence)
+{
+	(void)index;
+	return change_kernels(out, attempt, sequence, change_to_concurrent);
+}
+
+static enum refusal change_persistent(struct what_if *out, struct attempt *attempt, size_t index,
+				      const struct sequence *sequence)
+{
+	(void)index;
+	return change_kernels(out, attempt, sequence, change_to_persistent);
+}
+
+static enum refusal change_neighbours(struct what_if *out, struct attempt *attempt, size_t index,
+				      const struct sequence *sequence)
+{
+	(void)index;
+	return change_kernels(out, attempt, sequence, change_to_fused);
+}
+
+static enum refusal change_dependent(struct what_if *out, struct attempt *attempt, size_t index,
+				     const struct sequence *sequence)
+{
+	(void)index;
+	return change_kernels(out, attempt, sequence, change_to_dependent);
+}
+
+/* Every SM is active for as long as they are on average: the busiest one's excess is gone, of which a single long
+ * item may keep a part, at least half at the low end. */
+static double balanced_share(const struct attempt *attempt, const struct sm_activity_kernel *kernel)
+{
+	double share = kernel->sms / kernel->busiest_sm;
+
+	return attempt->is_least ? (1 + share) / 2 : share;
+}
+
+static size_t balance_kernels(struct attempt *attempt)
+{
+	const struct report *report = attempt->all->report;
+	const struct sm_activity *activity = report ? report->sm_activity : NULL;
+	size_t changed_count = 0;
+
+	for (size_t i = 0; activity && i < activity->kernel_count; i++) {
+		const struct sm_activity_kernel *kernel = &activity->kernels[i];
+
+		if (imbalance_is_there(report, kernel))
+			changed_count += change_to_balanced(&attempt->change, attempt->all->model,
+							    attempt->device, kernel->kernel,
+							    balanced_share(attempt, kernel));
+	}
+	return changed_count;
+}
+
+static int change_balance(struct what_if *out, struct attempt *attempt)
+{
+	return change_lengths(out, attempt, balance_kernels);
+}
+
+const struct strategy_row strategy_rows[STRATEGY_COUNT] = {
+	[STRATEGY_GRAPH] = {.name = "cuda_graph",
+			    .option = "graph",
+			    .refusal = REFUSED_IRREGULAR,
+			    .change_loop = change_graph},
+	[STRATEGY_FEWER_WAITS] = {.name = "remove_syncs",
+				  .option = "fewer-waits",
+				  .is_shared = true,
+				  .refusal = REFUSED_NOTHING,
+				  .change_loop = change_waits},
+	[STRATEGY_DECIDE] = {.name = "device_decision",
+			     .option = "decide",
+			     .refusal = REFUSED_NO_DECISION,
+			     .has_ops = true,
+			     .change_loop = change_decisions},
+	[STRATEGY_OVERLAP] = {.name = "overlap",
+			      .option = "overlap",
+			      .refusal = REFUSED_NO_COPIES,
+			      .has_ops = true,
+			      .has_lanes = true,
+			      .change_loop = change_streams,
+			      .change_ops = change_overlapped_copies},
+	[STRATEGY_PINNED] = {.name = "pinned_memory",
+			     .option = "pinned",
+			     .refusal = REFUSED_NOTHING,
+			     .has_ops = true,
+			     .change_ops = change_pinned},
+	[STRATEGY_PREALLOCATE] = {.name = "preallocate",
+				  .option = "preallocate",
+				  .is_shared = true,
+				  .refusal = REFUSED_NOTHING,
+				  .change_loop = change_allocations},
+	[STRATEGY_CONCURRENT] = {.name = "concurrent_kernels",
+				 .option = "streams",
+				 .refusal = REFUSED_FULL_GPU,
+				 .has_lanes = true,
+				 .is_supposed = true,
+				 .change_loop = change_concurrent},
+	[STRATEGY_PERSISTENT] = {.name = "persistent_kernel",
+				 .option = "persistent",
+				 .refusal = REFUSED_IRREGULAR,
+				 .change_loop = change_persistent},
+	[STRATEGY_QUEUE] = {.name = "dynamic_queue",
+			    .option = "queue",
+			    .refusal = REFUSED_BALANCED,
+			    .has_ops = true,
+			    .is_supposed = true,
+			    .change_ops = change_balance},
+	[STRATEGY_FUSE] = {.name = "fuse",
+			   .option = "fuse",
+			   .refusal = REFUSED_NOT_ALIKE,
+			   .change_loop = change_neighbours},
+	[STRATEGY_DEPENDENT] = {.name = "dependent_launch",
+				.option = "dependent",
+				.refusal = REFUSED_NO_NEIGHBOURS,
+				.change_loop = change_dependent},
+};
+
+const char *strategy_name(enum strategy strategy)
+{
+	return strategy_rows[strategy].name;
+}
+
+const char *strategy_option(enum strategy strategy)
+{
+	return strategy_rows[strategy].option;
+}
