@@ -86,20 +86,22 @@ static int64_t traced_ns(const struct run *run, size_t call, int64_t own_ns)
 
 /* ---- operations ---- */
 
-static bool has_lane(const struct run *run, uint32_t op)
-{
-	return run->change && run->change->lanes && run->change->lanes[op] != PROFILE_NONE;
-}
-
+/* The lane that an operation runs in; NULL: in its own stream. */
 static struct lane *lane_of(const struct run *run, uint32_t op)
 {
-	return &run->lanes[run->change->lanes[op] & ~LANE_JOINED];
+	const struct change *change = run->change;
+
+	if (!change || !change->lanes || change->lanes[op] == PROFILE_NONE)
+		return NULL;
+	return &run->lanes[change->lanes[op] & ~LANE_JOINED];
 }
 
 /* Where it waits in its stream or lane. */
 static uint32_t before_of(const struct run *run, uint32_t op)
 {
-	return has_lane(run, op) ? lane_of(run, op)->tail : run->model->before[op];
+	const struct lane *lane = lane_of(run, op);
+
+	return lane ? lane->tail : run->model->before[op];
 }
 
 static enum engine engine_of(const struct run *run, uint32_t index)
@@ -198,9 +200,8 @@ static int64_t engine_ns(const struct run *run, uint32_t op, int64_t start_ns)
 	return start_ns;
 }
 
-static void take_lane(struct run *run, uint32_t op)
+static void take_lane(struct run *run, struct lane *lane, uint32_t op)
 {
-	struct lane *lane = lane_of(run, op);
 	enum engine engine = engine_of(run, op);
 
 	lane->tail = op;
@@ -215,15 +216,15 @@ static void take_lane(struct run *run, uint32_t op)
 
 static void place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t length)
 {
-	bool is_in_lane = has_lane(run, op);
+	struct lane *lane = lane_of(run, op);
 
-	if (is_in_lane)
+	if (lane)
 		start_ns = engine_ns(run, op, start_ns);
 	run->replay->op_start_ns[op] = start_ns;
 	run->replay->op_end_ns[op] = start_ns + length;
 	run->is_done[op] = 1;
-	if (is_in_lane)
-		take_lane(run, op);
+	if (lane)
+		take_lane(run, lane, op);
 }
 
 /* The first operation of a call that is as it was. */
@@ -238,7 +239,7 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 	bool is_dependent = change_of(run, op->call) == CALL_DEPENDENT;
 	bool has_gap = before != PROFILE_NONE && !is_dependent;
 
-	if ((is_after_graph || is_dependent || has_lane(run, index)) && rest_ns > 0)
+	if ((is_after_graph || is_dependent || lane_of(run, index)) && rest_ns > 0)
 		rest_ns = 0;
 	launch_ns -= traced_ns(run, op->call, launch_ns);
 	start_ns = max_ns(call_start_ns + launch_ns,
