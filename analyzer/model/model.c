@@ -271,19 +271,24 @@ static void link_op(struct walk *walk, uint32_t index, bool has_wait)
 	note_tail(walk, index);
 }
 
+/* What a call that submits nothing means for the next operation of its thread. */
+static void note_call(const char *text, bool *has_wait, bool *has_callback)
+{
+	*has_wait = *has_wait || has_text(text, "StreamWait");
+	*has_callback = *has_callback || has_text(text, "LaunchHostFunc") ||
+			has_text(text, "StreamAddCallback");
+}
+
 static void link_call(struct walk *walk, uint32_t index)
 {
 	const struct profile *profile = walk->model->profile;
 	const struct submitted *submitted = &walk->model->submitted;
 	const struct profile_call *call = &profile->calls[index];
-	const char *text = profile->call_names[call->name].text;
 	bool *has_wait = &walk->has_stream_wait[call->thread];
 	bool *has_callback = &walk->has_callback[call->thread];
 
-	if (has_text(text, "StreamWait"))
-		*has_wait = true;
-	if (has_text(text, "LaunchHostFunc") || has_text(text, "StreamAddCallback"))
-		*has_callback = true;
+	if (!submitted_count(submitted, index))
+		note_call(profile->call_names[call->name].text, has_wait, has_callback);
 	for (uint32_t i = submitted->first[index]; i < submitted->first[index + 1]; i++) {
 		link_op(walk, submitted->ops[i], *has_wait);
 		walk->model->is_called_back[submitted->ops[i]] = *has_callback;

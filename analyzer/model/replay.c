@@ -127,20 +127,35 @@ static int64_t ready_ns(const struct run *run, uint32_t before, uint32_t other,
 	return ready;
 }
 
+/* What the steps before an operation that is as it was usually take. */
+struct usual {
+	int64_t launch_ns, before_gap_ns, other_gap_ns;
+};
+
+static struct usual usual_of(const struct model *model, uint32_t index)
+{
+	uint32_t before = model->before[index], other = model->other[index];
+
+	return (struct usual){
+		.launch_ns = model_launch_ns(model, index),
+		.before_gap_ns = before != PROFILE_NONE ? model_gap_ns(model, before, index) : 0,
+		.other_gap_ns =
+			other != PROFILE_NONE ? model_gap_ns(model, other, PROFILE_NONE) : 0,
+	};
+}
+
 /* What the formula of replay.h says of the recorded times. */
-static int64_t expected_start_ns(const struct run *run, uint32_t index)
+static int64_t expected_start_ns(const struct run *run, uint32_t index, const struct usual *usual)
 {
 	const struct model *model = run->model;
 	const struct profile_op *ops = run->profile->ops, *op = &ops[index];
-	int64_t start_ns = run->profile->calls[op->call].start_ns + model_launch_ns(model, index);
+	int64_t start_ns = run->profile->calls[op->call].start_ns + usual->launch_ns;
 	uint32_t before = model->before[index], other = model->other[index];
 
 	if (before != PROFILE_NONE)
-		start_ns =
-			max_ns(start_ns, ops[before].end_ns + model_gap_ns(model, before, index));
+		start_ns = max_ns(start_ns, ops[before].end_ns + usual->before_gap_ns);
 	if (other != PROFILE_NONE)
-		start_ns = max_ns(start_ns,
-				  ops[other].end_ns + model_gap_ns(model, other, PROFILE_NONE));
+		start_ns = max_ns(start_ns, ops[other].end_ns + usual->other_gap_ns);
 	return start_ns;
 }
 
@@ -227,27 +242,34 @@ static void place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t len
 		take_lane(run, lane, op);
 }
 
+/* The gap before an operation that is as it was, but perhaps in a lane. */
+static int64_t kept_gap_ns(const struct run *run, uint32_t before, uint32_t index,
+			   const struct usual *usual)
+{
+	if (before == PROFILE_NONE ||
+	    change_of(run, run->profile->ops[index].call) == CALL_DEPENDENT)
+		return 0;
+	return lane_of(run, index) ? model_gap_ns(run->model, before, index) : usual->before_gap_ns;
+}
+
 /* The first operation of a call that is as it was. */
 static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call_start_ns)
 {
 	const struct profile_op *op = &run->profile->ops[index];
+	const struct usual usual = usual_of(run->model, index);
 	uint32_t before = before_of(run, index), other = run->model->other[index];
-	int64_t rest_ns = run->is_typical ? 0 : op->start_ns - expected_start_ns(run, index);
-	int64_t start_ns;
-	int64_t launch_ns = model_launch_ns(run->model, index);
+	int64_t launch_ns = usual.launch_ns - traced_ns(run, op->call, usual.launch_ns);
+	int64_t rest_ns =
+		run->is_typical ? 0 : op->start_ns - expected_start_ns(run, index, &usual);
 	bool is_after_graph = before != PROFILE_NONE && run->is_graph_node[before];
-	bool is_dependent = change_of(run, op->call) == CALL_DEPENDENT;
-	bool has_gap = before != PROFILE_NONE && !is_dependent;
+	int64_t start_ns;
 
-	if ((is_after_graph || is_dependent || lane_of(run, index)) && rest_ns > 0)
+	if (rest_ns > 0 &&
+	    (is_after_graph || lane_of(run, index) || change_of(run, op->call) == CALL_DEPENDENT))
 		rest_ns = 0;
-	launch_ns -= traced_ns(run, op->call, launch_ns);
 	start_ns = max_ns(call_start_ns + launch_ns,
-			  ready_ns(run, before, other,
-				   has_gap ? model_gap_ns(run->model, before, index) : 0,
-				   other != PROFILE_NONE
-					   ? model_gap_ns(run->model, other, PROFILE_NONE)
-					   : 0)) +
+			  ready_ns(run, before, other, kept_gap_ns(run, before, index, &usual),
+				   usual.other_gap_ns)) +
 		   rest_ns;
 	return max_ns(max_ns(start_ns, call_start_ns), ready_ns(run, before, other, 0, 0));
 }
