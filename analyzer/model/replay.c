@@ -35,6 +35,7 @@ struct run {
 	bool is_typical;	   /* without rest */
 	struct thread_clock *threads;
 	struct lane *lanes;
+	uint32_t lane_count;
 	int64_t engine_ns
 		[ENGINE_COUNT]; /* copies in lanes: the last one's end; kernels: its start */
 	uint8_t *is_done;	/* by op: replayed */
@@ -171,7 +172,7 @@ static unsigned int taken_at(const struct run *run, int64_t moment_ns, int64_t *
 	unsigned int taken = 0;
 
 	*next_ns = INT64_MAX;
-	for (uint32_t i = 0; i < run->change->lane_count; i++) {
+	for (uint32_t i = 0; i < run->lane_count; i++) {
 		const struct lane *lane = &run->lanes[i];
 
 		if (lane->free_ns <= moment_ns)
@@ -195,7 +196,7 @@ static int64_t fitting_ns(const struct run *run, uint32_t op, int64_t start_ns)
 
 static int64_t joined_ns(const struct run *run, int64_t start_ns)
 {
-	for (uint32_t i = 0; i < run->change->lane_count; i++)
+	for (uint32_t i = 0; i < run->lane_count; i++)
 		start_ns = max_ns(start_ns, run->lanes[i].ready_ns);
 	return start_ns;
 }
@@ -392,6 +393,19 @@ static void submit_fused(struct run *run, size_t call, int64_t call_start_ns)
 
 /* ---- calls ---- */
 
+/* When what is awaited has ended; in a lane, all that was put into lanes until now. */
+static int64_t awaited_end_ns(const struct run *run, uint32_t awaited)
+{
+	int64_t end_ns = run->replay->op_end_ns[awaited];
+
+	if (!lane_of(run, awaited))
+		return end_ns;
+	for (uint32_t i = 0; i < run->lane_count; i++)
+		if (run->lanes[i].tail != PROFILE_NONE)
+			end_ns = max_ns(end_ns, run->replay->op_end_ns[run->lanes[i].tail]);
+	return end_ns;
+}
+
 /* A call that waits: until what it waits for has ended, and as long after as it took then.  Where
  * that had ended before, waiting took the call's own time, and the host sees the end no sooner than
  * it would waiting for it. */
@@ -412,7 +426,7 @@ static int64_t waited_until_ns(const struct run *run, size_t index, int64_t star
 		own_ns = run->costs ? min_ns(min_ns(own_ns, waited_ns), run->costs->synchronize_ns)
 				    : 0;
 	}
-	return max_ns(start_ns + own_ns, run->replay->op_end_ns[awaited] + after_ns);
+	return max_ns(start_ns + own_ns, awaited_end_ns(run, awaited) + after_ns);
 }
 
 static int64_t call_end_ns(const struct run *run, size_t index, int64_t start_ns)
@@ -521,15 +535,15 @@ static int allocate_replay(struct replay *replay, const struct profile *profile)
 static int allocate(struct run *run)
 {
 	const struct profile *profile = run->profile;
-	uint32_t lanes = run->change ? run->change->lane_count : 0;
 
+	run->lane_count = run->change ? run->change->lane_count : 0;
 	run->threads = calloc(profile->thread_count + 1, sizeof(*run->threads));
-	run->lanes = calloc(lanes + 1, sizeof(*run->lanes));
+	run->lanes = calloc(run->lane_count + 1, sizeof(*run->lanes));
 	run->is_done = calloc(profile->op_count + 1, 1);
 	run->is_graph_node = calloc(profile->op_count + 1, 1);
 	if (!run->threads || !run->lanes || !run->is_done || !run->is_graph_node)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < lanes; i++)
+	for (uint32_t i = 0; i < run->lane_count; i++)
 		run->lanes[i] = (struct lane){PROFILE_NONE, INT64_MIN, INT64_MIN, 0};
 	return allocate_replay(run->replay, profile);
 }

@@ -831,6 +831,27 @@ static void test_fill(void **state)
 	replayed_free(&it);
 }
 
+/* The host waits for all lanes, whichever ended last in the recording. */
+static void test_wait_for_lanes(void **state)
+{
+	struct replayed it = loop(2);
+	struct change change;
+
+	(void)state;
+	assert_int_equal(change_begin(&change, it.model, true), 0);
+	assert_int_equal(change_begin_lanes(&change, it.model, 3), 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		change.lanes[i] = i;
+		change.fill[i] = 40;
+	}
+	change.op_ns[0] = 5 * BUSY_NS;
+	replayed_run(&it, &change, &random_costs);
+	assert_true(it.replay.op_end_ns[0] > it.replay.op_end_ns[1]);
+	assert_int_equal(it.replay.call_end_ns[2], it.replay.op_end_ns[0] + 3000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
 /* A graph that was one already: recording added 535 ns to a node after another one, of
  * which the gap may hide a part in the node; branches side by side stay so. */
 static void test_untraced_nodes(void **state)
@@ -933,6 +954,7 @@ int main(void)
 		SENTENCE("dependent launches leave no gap", test_dependent),
 		SENTENCE("a graph that is updated is launched that much later", test_updated_graph),
 		SENTENCE("kernels in lanes run side by side as far as they fit", test_fill),
+		SENTENCE("a wait is for all lanes", test_wait_for_lanes),
 		SENTENCE("copies in, kernels and copies out of three lanes run side by side",
 			 test_lanes),
 		SENTENCE("nodes come closer by what recording added", test_untraced_nodes),
