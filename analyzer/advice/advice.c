@@ -23,6 +23,12 @@ static char *target_of(const struct facts *facts, size_t device)
 	return strdup(text);
 }
 
+/* What is re-simulated has the name that whatif knows it by. */
+static const char *strategy_of(const struct rule *rule)
+{
+	return rule->is_predicted ? strategy_name(rule->predicted) : rule->strategy;
+}
+
 static struct recommendation *add(struct advice *advice, const struct facts *facts, size_t device,
 				  const struct rule *rule)
 {
@@ -34,7 +40,7 @@ static struct recommendation *add(struct advice *advice, const struct facts *fac
 	advice->items = items;
 	item = &items[advice->count];
 	*item = (struct recommendation){.id = rule->id,
-					.strategy = rule->strategy,
+					.strategy = strategy_of(rule),
 					.title = rule->title,
 					.pattern = rule->pattern,
 					.risk = rule->risk,
@@ -65,8 +71,8 @@ __attribute__((format(printf, 5, 6))) static int reject(struct advice *advice,
 	va_start(arguments, format);
 	vsnprintf(reason, sizeof(reason), format, arguments);
 	va_end(arguments);
-	*item = (struct rejection){rule->id, rule->strategy, rule->title, target_of(facts, device),
-				   strdup(reason)};
+	*item = (struct rejection){rule->id, strategy_of(rule), rule->title,
+				   target_of(facts, device), strdup(reason)};
 	advice->rejection_count++;
 	return item->target && item->reason ? 0 : -ENOMEM;
 }
@@ -179,13 +185,13 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 	if (!rule->is_about_kernels && facts_is_computing(facts, device))
 		return reject(advice, facts, device, rule,
 			      "kernels run for more than 90%% of the time");
-	if (!rule->what_if || !facts_can_predict(facts))
+	if (!rule->is_predicted || !facts_can_predict(facts))
 		return rule->is_promising && rule->is_promising(facts, device)
 			       ? recommend(advice, facts, device, rule, NULL)
 			       : 0;
 	if (rule->is_blind_to_device_work && facts_has_device_work(facts, device))
 		return reject(advice, facts, device, rule, "%s", refusal_text(REFUSED_DEVICE_WORK));
-	rc = rule->what_if(&what_if, &facts->what_ifs, device);
+	rc = what_if_alone(&what_if, rule->predicted, &facts->what_ifs, device);
 	if (rc < 0)
 		return rc;
 	if (what_if.refusal != REFUSED_NONE)

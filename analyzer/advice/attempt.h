@@ -25,7 +25,6 @@ struct attempt {
 /* What a strategy does.  It is tried on every loop that none before it has changed; what it makes of a
  * loop's calls is taken back where it refuses. */
 struct strategy_row {
-	const char *name, *option;
 	enum refusal refusal; /* where no loop says why */
 	bool has_ops, has_lanes;
 	/* Rests on what no recording tells: the low end of its interval is what it brings at least. */

@@ -269,69 +269,50 @@ static int change_balance(struct what_if *out, struct attempt *attempt)
 }
 
 const struct strategy_row strategy_rows[STRATEGY_COUNT] = {
-	[STRATEGY_GRAPH] = {.name = "cuda_graph",
-			    .option = "graph",
-			    .refusal = REFUSED_IRREGULAR,
-			    .change_loop = change_graph},
-	[STRATEGY_FEWER_WAITS] = {.name = "remove_syncs",
-				  .option = "fewer-waits",
-				  .is_shared = true,
+	[STRATEGY_GRAPH] = {.refusal = REFUSED_IRREGULAR, .change_loop = change_graph},
+	[STRATEGY_FEWER_WAITS] = {.is_shared = true,
 				  .refusal = REFUSED_NOTHING,
 				  .change_loop = change_waits},
-	[STRATEGY_DECIDE] = {.name = "device_decision",
-			     .option = "decide",
-			     .refusal = REFUSED_NO_DECISION,
+	[STRATEGY_DECIDE] = {.refusal = REFUSED_NO_DECISION,
 			     .has_ops = true,
 			     .change_loop = change_decisions},
-	[STRATEGY_OVERLAP] = {.name = "overlap",
-			      .option = "overlap",
-			      .refusal = REFUSED_NO_COPIES,
+	[STRATEGY_OVERLAP] = {.refusal = REFUSED_NO_COPIES,
 			      .has_ops = true,
 			      .has_lanes = true,
 			      .change_loop = change_streams,
 			      .change_ops = change_overlapped_copies},
-	[STRATEGY_PINNED] = {.name = "pinned_memory",
-			     .option = "pinned",
-			     .refusal = REFUSED_NOTHING,
+	[STRATEGY_PINNED] = {.refusal = REFUSED_NOTHING,
 			     .has_ops = true,
 			     .change_ops = change_pinned},
-	[STRATEGY_PREALLOCATE] = {.name = "preallocate",
-				  .option = "preallocate",
-				  .is_shared = true,
+	[STRATEGY_PREALLOCATE] = {.is_shared = true,
 				  .refusal = REFUSED_NOTHING,
 				  .change_loop = change_allocations},
-	[STRATEGY_CONCURRENT] = {.name = "concurrent_kernels",
-				 .option = "streams",
-				 .refusal = REFUSED_FULL_GPU,
+	[STRATEGY_CONCURRENT] = {.refusal = REFUSED_FULL_GPU,
 				 .has_lanes = true,
 				 .is_supposed = true,
 				 .change_loop = change_concurrent},
-	[STRATEGY_PERSISTENT] = {.name = "persistent_kernel",
-				 .option = "persistent",
-				 .refusal = REFUSED_IRREGULAR,
-				 .change_loop = change_persistent},
-	[STRATEGY_QUEUE] = {.name = "dynamic_queue",
-			    .option = "queue",
-			    .refusal = REFUSED_BALANCED,
+	[STRATEGY_PERSISTENT] = {.refusal = REFUSED_IRREGULAR, .change_loop = change_persistent},
+	[STRATEGY_QUEUE] = {.refusal = REFUSED_BALANCED,
 			    .has_ops = true,
 			    .is_supposed = true,
 			    .change_ops = change_balance},
-	[STRATEGY_FUSE] = {.name = "fuse",
-			   .option = "fuse",
-			   .refusal = REFUSED_NOT_ALIKE,
-			   .change_loop = change_neighbours},
-	[STRATEGY_DEPENDENT] = {.name = "dependent_launch",
-				.option = "dependent",
-				.refusal = REFUSED_NO_NEIGHBOURS,
-				.change_loop = change_dependent},
+	[STRATEGY_FUSE] = {.refusal = REFUSED_NOT_ALIKE, .change_loop = change_neighbours},
+	[STRATEGY_DEPENDENT] = {.refusal = REFUSED_NO_NEIGHBOURS, .change_loop = change_dependent},
 };
+
+#define STRATEGY_NAME(constant, name, option, help, changed) [STRATEGY_##constant] = (name),
+#define STRATEGY_OPTION(constant, name, option, help, changed) [STRATEGY_##constant] = (option),
 
 const char *strategy_name(enum strategy strategy)
 {
-	return strategy_rows[strategy].name;
+	static const char *const names[] = {STRATEGIES(STRATEGY_NAME)};
+
+	return names[strategy];
 }
 
 const char *strategy_option(enum strategy strategy)
 {
-	return strategy_rows[strategy].option;
+	static const char *const options[] = {STRATEGIES(STRATEGY_OPTION)};
+
+	return options[strategy];
 }

@@ -1,8 +1,8 @@
 /*
  * what_if.h - strategies applied to all loops of a device where they can be, and what that would bring.
  *
- * To add a strategy: one constant here, its row in strategies.c, and what it does to a run in
- * model/changes.c.
+ * To add a strategy: one row here, what it is applied to in strategies.c, and what it does to a run in
+ * model/changes.c (calls) or changes_ops.c (operations).
  */
 #ifndef ROOFLINE_WHAT_IF_H
 #define ROOFLINE_WHAT_IF_H
@@ -22,21 +22,43 @@ struct what_ifs {
 	size_t place_count;
 };
 
-/* In the order in which they are listed. */
-enum strategy {
-	STRATEGY_GRAPH,
-	STRATEGY_FEWER_WAITS,
-	STRATEGY_DECIDE,
-	STRATEGY_OVERLAP,
-	STRATEGY_PINNED,
-	STRATEGY_PREALLOCATE,
-	STRATEGY_CONCURRENT,
-	STRATEGY_PERSISTENT,
-	STRATEGY_QUEUE,
-	STRATEGY_FUSE,
-	STRATEGY_DEPENDENT,
-	STRATEGY_COUNT
-};
+/* STRATEGY(constant, what the advice calls it, its option of whatif, that option's help, what "changed" counts or ""),
+ * in the order in which they are listed. */
+#define STRATEGIES(STRATEGY)                                                                       \
+	STRATEGY(GRAPH, "cuda_graph", "graph",                                                     \
+		 "each iteration of a repeating loop is one launch of a CUDA graph", "")           \
+	STRATEGY(FEWER_WAITS, "remove_syncs", "fewer-waits",                                       \
+		 "no waits of loops after which the host reads nothing", "waits are gone")         \
+	STRATEGY(DECIDE, "device_decision", "decide",                                              \
+		 "the device decides what the host reads a few bytes for",                         \
+		 "decisions are the device's")                                                     \
+	STRATEGY(OVERLAP, "overlap", "overlap",                                                    \
+		 "copies beside kernels: iterations in turn in three streams, from pinned memory", \
+		 "copies are of pinned memory")                                                    \
+	STRATEGY(PINNED, "pinned_memory", "pinned",                                                \
+		 "copies of pageable memory are of pinned memory", "copies are of pinned memory")  \
+	STRATEGY(PREALLOCATE, "preallocate", "preallocate",                                        \
+		 "memory of loops is allocated before them",                                       \
+		 "calls that allocate or free are gone")                                           \
+	STRATEGY(CONCURRENT, "concurrent_kernels", "streams",                                      \
+		 "small kernels of an iteration side by side, as if none needed another's result", \
+		 "kernels share the GPU")                                                          \
+	STRATEGY(PERSISTENT, "persistent_kernel", "persistent",                                    \
+		 "a loop of kernels is one kernel with grid-wide barriers",                        \
+		 "kernels are steps of one")                                                       \
+	STRATEGY(QUEUE, "dynamic_queue", "queue",                                                  \
+		 "kernels whose SMs have unequal shares take work items from a queue",             \
+		 "kernels are balanced")                                                           \
+	STRATEGY(FUSE, "fuse", "fuse",                                                             \
+		 "neighbours of an iteration with the same grid are one kernel",                   \
+		 "kernels go into the one before them")                                            \
+	STRATEGY(DEPENDENT, "dependent_launch", "dependent",                                       \
+		 "a kernel has been set up when the one before it ends",                           \
+		 "kernels are set up before they start")
+
+#define STRATEGY_CONSTANT(constant, name, option, help, changed) STRATEGY_##constant,
+enum strategy { STRATEGIES(STRATEGY_CONSTANT) STRATEGY_COUNT };
+#undef STRATEGY_CONSTANT
 
 /* What the advice calls it ("cuda_graph"), and its option of whatif, without the dashes ("graph"). */
 const char *strategy_name(enum strategy strategy);
@@ -82,15 +104,5 @@ int what_if_alone(struct what_if *out, enum strategy strategy, const struct what
 struct side_by_side;
 int what_if_side_by_side(struct side_by_side *out, const enum strategy *strategies, size_t count,
 			 const struct what_ifs *all, size_t device, int64_t from_ns, int64_t to_ns);
-
-/* what_if_alone of each, for the rules. */
-int what_if_graph(struct what_if *out, const struct what_ifs *all, size_t device);
-int what_if_fewer_waits(struct what_if *out, const struct what_ifs *all, size_t device);
-int what_if_decided(struct what_if *out, const struct what_ifs *all, size_t device);
-int what_if_overlapped(struct what_if *out, const struct what_ifs *all, size_t device);
-int what_if_pinned(struct what_if *out, const struct what_ifs *all, size_t device);
-int what_if_preallocated(struct what_if *out, const struct what_ifs *all, size_t device);
-int what_if_concurrent(struct what_if *out, const struct what_ifs *all, size_t device);
-int what_if_queued(struct what_if *out, const struct what_ifs *all, size_t device);
 
 #endif

@@ -11,18 +11,9 @@
 #define LABEL_WIDTH 18
 #define INDENT 4
 
-static const char *const changed_what[STRATEGY_COUNT] = {
-	[STRATEGY_FEWER_WAITS] = "waits are gone",
-	[STRATEGY_DECIDE] = "decisions are the device's",
-	[STRATEGY_OVERLAP] = "copies are of pinned memory",
-	[STRATEGY_PINNED] = "copies are of pinned memory",
-	[STRATEGY_PREALLOCATE] = "calls that allocate or free are gone",
-	[STRATEGY_CONCURRENT] = "kernels share the GPU",
-	[STRATEGY_PERSISTENT] = "kernels are steps of one",
-	[STRATEGY_QUEUE] = "kernels are balanced",
-	[STRATEGY_FUSE] = "kernels go into the one before them",
-	[STRATEGY_DEPENDENT] = "kernels are set up before they start",
-};
+#define STRATEGY_CHANGED(constant, name, option, help, changed) [STRATEGY_##constant] = (changed),
+
+static const char *const changed_what[] = {STRATEGIES(STRATEGY_CHANGED)};
 
 static struct figure speedup_figure(double speedup)
 {
@@ -103,7 +94,7 @@ static void describe(const struct scenario_part *part, char *text, size_t size)
 	}
 	if (part->strategy == STRATEGY_GRAPH)
 		add_count(text, size, together->most_nodes, "operation", "s in the largest graph");
-	if (changed_what[part->strategy] && together->changed_count)
+	if (*changed_what[part->strategy] && together->changed_count)
 		add_count(text, size, together->changed_count, changed_what[part->strategy], "");
 }
 

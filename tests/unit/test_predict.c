@@ -132,7 +132,7 @@ static void test_graph(void **state)
 	struct what_if found;
 
 	(void)state;
-	assert_int_equal(what_if_graph(&found, &question.all, 0), 0);
+	assert_int_equal(what_if_alone(&found, STRATEGY_GRAPH, &question.all, 0), 0);
 	assert_int_equal(found.refusal, REFUSED_NONE);
 	assert_int_equal(found.loop_count, 1);
 	assert_int_equal(found.iteration_count, LOOPS - 1); /* the first stays as it was */
@@ -151,7 +151,7 @@ static void test_setup(void **state)
 	struct what_if found;
 
 	(void)state;
-	assert_int_equal(what_if_graph(&found, &question.all, 0), 0);
+	assert_int_equal(what_if_alone(&found, STRATEGY_GRAPH, &question.all, 0), 0);
 	expect_ratio(found.prediction.program.speedup, WALL_BEFORE_NS, WALL_AFTER_NS + SETUP_NS);
 	expect_ratio(found.prediction.program.low, WALL_BEFORE_NS,
 		     WALL_AFTER_NS + SETUP_NS + 0.2 * PLACE_AFTER_NS);
@@ -174,7 +174,7 @@ static void test_range(void **state)
 	b->threads[0].range_count = 3;
 	question = ask(b, 0, "run");
 	assert_int_equal(question.all.place_count, 1);
-	assert_int_equal(what_if_graph(&found, &question.all, 0), 0);
+	assert_int_equal(what_if_alone(&found, STRATEGY_GRAPH, &question.all, 0), 0);
 	assert_int_equal(found.prediction.place_before_ns, BEFORE_NS + PLACE_BEFORE_NS);
 	assert_int_equal(found.prediction.place_after_ns, BEFORE_NS + PLACE_AFTER_NS);
 	expect_ratio(found.prediction.program.speedup, WALL_BEFORE_NS, WALL_AFTER_NS + SETUP_NS);
@@ -190,7 +190,7 @@ static void test_spread(void **state)
 	int64_t high_ns = 10 * (30000 + 2 * 1050 + 1800) + 9000 + 32100 + 3000;
 
 	(void)state;
-	assert_int_equal(what_if_graph(&found, &question.all, 0), 0);
+	assert_int_equal(what_if_alone(&found, STRATEGY_GRAPH, &question.all, 0), 0);
 	expect_ratio(found.prediction.place.speedup, PLACE_BEFORE_NS, PLACE_AFTER_NS);
 	expect_ratio(found.prediction.place.high, PLACE_BEFORE_NS, 0.8 * (double)low_ns);
 	expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS, 1.2 * (double)high_ns);
@@ -204,7 +204,7 @@ static void test_fewer_waits(void **state)
 	struct what_if found;
 
 	(void)state;
-	assert_int_equal(what_if_fewer_waits(&found, &question.all, 0), 0);
+	assert_int_equal(what_if_alone(&found, STRATEGY_FEWER_WAITS, &question.all, 0), 0);
 	assert_int_equal(found.changed_count, LOOPS - 2);
 	assert_int_equal(found.prediction.place_after_ns, 10 * 33000 + 36250 + 3000);
 	expect_ratio(found.prediction.program.speedup, WALL_BEFORE_NS,
@@ -225,7 +225,7 @@ static void test_repeated(void **state)
 	add_loop(b, add_other(b, add_loop(b, 0, false)), false);
 	question = ask(b, 0, NULL);
 	assert_int_equal(question.all.sequences.count, 2);
-	assert_int_equal(what_if_graph(&twice, &question.all, 0), 0);
+	assert_int_equal(what_if_alone(&twice, STRATEGY_GRAPH, &question.all, 0), 0);
 	assert_int_equal(twice.loop_count, 1);
 	assert_int_equal(twice.iteration_count, 2 * (LOOPS - 1));
 	assert_int_equal(twice.prediction.place_before_ns, 2 * PLACE_BEFORE_NS);
@@ -246,7 +246,7 @@ static void test_repeated_after_refused(void **state)
 	question = ask(b, 0, NULL);
 	assert_int_equal(question.all.sequences.count, 2);
 	assert_int_equal(question.all.alike[1], 0);
-	assert_int_equal(what_if_graph(&found, &question.all, 0), 0);
+	assert_int_equal(what_if_alone(&found, STRATEGY_GRAPH, &question.all, 0), 0);
 	assert_int_equal(found.loop_count, 1);
 	assert_int_equal(found.iteration_count, LOOPS - 1);
 	done(&question);
@@ -261,17 +261,18 @@ static void test_refusals(void **state)
 	(void)state;
 	add_loop(b, 0, true);
 	question = ask(b, 0, NULL);
-	assert_int_equal(what_if_graph(&found, &question.all, 0), 0);
+	assert_int_equal(what_if_alone(&found, STRATEGY_GRAPH, &question.all, 0), 0);
 	assert_int_equal(found.refusal, REFUSED_ALLOCATES);
-	assert_int_equal(what_if_graph(&found, &question.all, 1), 0); /* no loop there */
+	assert_int_equal(what_if_alone(&found, STRATEGY_GRAPH, &question.all, 1),
+			 0); /* no loop there */
 	assert_int_equal(found.refusal, REFUSED_IRREGULAR);
-	assert_int_equal(what_if_fewer_waits(&found, &question.all, 1), 0);
+	assert_int_equal(what_if_alone(&found, STRATEGY_FEWER_WAITS, &question.all, 1), 0);
 	assert_int_equal(found.refusal, REFUSED_NOTHING);
-	assert_int_equal(what_if_decided(&found, &question.all, 0), 0);
+	assert_int_equal(what_if_alone(&found, STRATEGY_DECIDE, &question.all, 0), 0);
 	assert_int_equal(found.refusal, REFUSED_NO_DECISION);
-	assert_int_equal(what_if_overlapped(&found, &question.all, 0), 0);
+	assert_int_equal(what_if_alone(&found, STRATEGY_OVERLAP, &question.all, 0), 0);
 	assert_int_equal(found.refusal, REFUSED_NO_COPIES);
-	assert_int_equal(what_if_pinned(&found, &question.all, 0), 0);
+	assert_int_equal(what_if_alone(&found, STRATEGY_PINNED, &question.all, 0), 0);
 	assert_int_equal(found.refusal, REFUSED_NOTHING);
 	done(&question);
 }
@@ -400,7 +401,7 @@ static void test_empty(void **state)
 		assert_int_equal(what_if_not_recorded(&share, &b->profile, measured, "run"), 0);
 		assert_float_equal(share, 1, 0);
 		assert_int_equal(what_ifs_open(&all, &b->profile, measured, NULL), 0);
-		assert_int_equal(what_if_graph(&found, &all, 0), 0);
+		assert_int_equal(what_if_alone(&found, STRATEGY_GRAPH, &all, 0), 0);
 		assert_int_equal(found.refusal, REFUSED_IRREGULAR);
 		what_ifs_free(&all);
 		free(b);
@@ -482,7 +483,7 @@ static void test_many_places(void **state)
 		}
 	}
 	question = ask(b, 0, NULL);
-	assert_int_equal(what_if_pinned(&found, &question.all, 0), 0);
+	assert_int_equal(what_if_alone(&found, STRATEGY_PINNED, &question.all, 0), 0);
 	assert_int_equal(found.changed_count, 80);
 	expect_interval(&found.prediction.program, 0);
 	assert_true(found.prediction.program.high > found.prediction.program.speedup);

@@ -47,7 +47,6 @@ static bool is_promising(const struct facts *facts, size_t device)
 
 const struct rule rule_allocation_in_loop = {
 	.id = "allocation_in_loop",
-	.strategy = "preallocate",
 	.title = "Allocate once before the loop, or in stream order from a pool",
 	.workload = "graph_memory",
 	.risk = "What is kept is memory that nobody else has. A pool gives memory back at each "
@@ -55,7 +54,8 @@ const struct rule rule_allocation_in_loop = {
 	.pattern = "cudaMallocAsync(&scratch, bytes, stream); /* in place of cudaMalloc */\n"
 		   "kernel<<<grid, block, 0, stream>>>(scratch);\n"
 		   "cudaFreeAsync(scratch, stream);",
-	.what_if = what_if_preallocated,
+	.is_predicted = true,
+	.predicted = STRATEGY_PREALLOCATE,
 	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,

@@ -27,7 +27,6 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 
 const struct rule rule_copy_overlap = {
 	.id = "copy_overlap",
-	.strategy = "overlap",
 	.title = "Copy beside the kernels: iterations in turn in three streams, pinned memory",
 	.workload = "copy_overlap",
 	.risk = "Iterations must not need each other's results, and each stream needs "
@@ -39,6 +38,7 @@ const struct rule rule_copy_overlap = {
 		   "    kernel<<<grid, block, 0, s>>>(in[i % 3], out[i % 3]);\n"
 		   "    cudaMemcpyAsync(host[i], out[i % 3], bytes, cudaMemcpyDefault, s);\n"
 		   "}",
-	.what_if = what_if_overlapped,
+	.is_predicted = true,
+	.predicted = STRATEGY_OVERLAP,
 	.say = say,
 };

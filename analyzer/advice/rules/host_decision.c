@@ -21,7 +21,6 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 
 const struct rule rule_host_decision = {
 	.id = "host_decision",
-	.strategy = "device_decision",
 	.title = "Decide on the device what runs next, in a conditional node of a graph",
 	.workload = "conditional_if",
 	.risk = "What the bodies do must be known when the graph is built, and they cannot "
@@ -33,6 +32,7 @@ const struct rule rule_host_decision = {
 		   "params.conditional.handle = handle;\n"
 		   "params.conditional.type = cudaGraphCondTypeIf; /* While, Switch */\n"
 		   "cudaGraphAddNode(&node, graph, &flag_node, NULL, 1, &params);",
-	.what_if = what_if_decided,
+	.is_predicted = true,
+	.predicted = STRATEGY_DECIDE,
 	.say = say,
 };

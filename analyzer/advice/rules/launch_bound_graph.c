@@ -61,7 +61,6 @@ static bool is_promising(const struct facts *facts, size_t device)
 
 const struct rule rule_launch_bound_graph = {
 	.id = "launch_bound_graph",
-	.strategy = "cuda_graph",
 	.title = "Launch the repeating sequence of short kernels as one CUDA graph",
 	.workload = "graph_chain",
 	.risk = "Addresses and launch parameters are frozen at capture; what changes needs "
@@ -72,7 +71,8 @@ const struct rule rule_launch_bound_graph = {
 		   "cudaStreamEndCapture(stream, &graph);\n"
 		   "cudaGraphInstantiate(&exec, graph, 0);\n"
 		   "for (...) cudaGraphLaunch(exec, stream);",
-	.what_if = what_if_graph,
+	.is_predicted = true,
+	.predicted = STRATEGY_GRAPH,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.say = say,

@@ -125,7 +125,6 @@ static bool is_candidate(const struct facts *facts, size_t device)
 /* What is predicted is what pinning alone brings; that copies can then run beside kernels comes on top. */
 const struct rule rule_pageable_copy = {
 	.id = "pageable_copy",
-	.strategy = "pinned_memory",
 	.title = "Copy from and to pinned host memory, asynchronously, beside the kernels",
 	.risk = "Pinned memory is taken from the whole machine and slow to allocate: once, "
 		"outside of loops. An asynchronous copy must have ended before the host "
@@ -134,7 +133,8 @@ const struct rule rule_pageable_copy = {
 		   "cudaMemcpyAsync(device, host, bytes, cudaMemcpyDefault, copy_stream);\n"
 		   "cudaEventRecord(copied, copy_stream);\n"
 		   "cudaStreamWaitEvent(compute_stream, copied);",
-	.what_if = what_if_pinned,
+	.is_predicted = true,
+	.predicted = STRATEGY_PINNED,
 	.is_candidate = is_candidate,
 	.is_promising = is_candidate,
 	.stake_ns = stake_ns,

@@ -112,11 +112,12 @@ __attribute__((format(printf, 2, 3))) int advice_say(struct recommendation *item
 						     const char *format, ...);
 
 struct rule {
-	const char *id, *strategy, *title, *workload, *risk;
-	const char *pattern; /* a few lines of CUDA, newline separated */
-	/* What the strategy would bring; returns 0 or -ENOMEM.  NULL: nobody can say, and only what is
-	 * at stake is told. */
-	int (*what_if)(struct what_if *out, const struct what_ifs *all, size_t device);
+	const char *id, *title, *workload, *risk;
+	const char *strategy; /* of rules without a strategy that is re-simulated */
+	const char *pattern;  /* a few lines of CUDA, newline separated */
+	/* The strategy that is re-simulated; without one nobody can say, and only what is at stake is told. */
+	enum strategy predicted;
+	bool is_predicted;
 	/* Whether there is anything to look at, also with a prediction; NULL: always. */
 	bool (*is_candidate)(const struct facts *facts, size_t device);
 	/* Without a prediction: whether enough is at stake; NULL: never. */

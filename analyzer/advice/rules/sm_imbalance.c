@@ -80,7 +80,6 @@ static bool is_promising(const struct facts *facts, size_t device)
 
 const struct rule rule_sm_imbalance = {
 	.id = "sm_imbalance",
-	.strategy = "dynamic_queue",
 	.title = "Let resident blocks take work items from a queue",
 	.workload = "work_queue",
 	.risk = "Taking an item is an atomic: take several at once where items are short. A "
@@ -95,7 +94,8 @@ const struct rule rule_sm_imbalance = {
 		   "    work(item);\n"
 		   "    __syncthreads();\n"
 		   "}",
-	.what_if = what_if_queued,
+	.is_predicted = true,
+	.predicted = STRATEGY_QUEUE,
 	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,

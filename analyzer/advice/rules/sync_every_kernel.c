@@ -59,14 +59,14 @@ static bool is_promising(const struct facts *facts, size_t device)
 
 const struct rule rule_sync_every_kernel = {
 	.id = "sync_every_kernel",
-	.strategy = "remove_syncs",
 	.title = "Wait for the GPU only where the host needs a result",
 	.workload = "graph_chain",
 	.risk = "Errors of kernels surface at the next wait; buffers that the host reads or "
 		"reuses still need one.",
 	.pattern = "for (...) kernel<<<grid, block, 0, stream>>>(...); /* no wait in here */\n"
 		   "cudaStreamSynchronize(stream); /* once, before the host reads */",
-	.what_if = what_if_fewer_waits,
+	.is_predicted = true,
+	.predicted = STRATEGY_FEWER_WAITS,
 	.is_candidate = is_candidate,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,

@@ -100,7 +100,6 @@ static bool is_promising(const struct facts *facts, size_t device)
 
 const struct rule rule_underfilled_gpu = {
 	.id = "underfilled_gpu",
-	.strategy = "concurrent_kernels",
 	.title = "Run kernels that do not need each other side by side",
 	.workload = "concurrent_kernels",
 	.risk = "Only where no kernel reads what another one writes. Together they share caches and "
@@ -109,7 +108,8 @@ const struct rule rule_underfilled_gpu = {
 		   "    kernel<<<grid, block, 0, streams[i % 8]>>>(part[i]);\n"
 		   "for (int i = 0; i < 8; i++)\n"
 		   "    cudaStreamSynchronize(streams[i]);",
-	.what_if = what_if_concurrent,
+	.is_predicted = true,
+	.predicted = STRATEGY_CONCURRENT,
 	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
