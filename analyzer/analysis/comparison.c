@@ -178,7 +178,7 @@ static int find_obstacles(struct comparison *comparison, const struct profile *p
 			     profile->path);
 }
 
-static int warn_losses(struct comparison *comparison, const struct profile *profile)
+static int warn_losses(struct sentences *warnings, const struct profile *profile)
 {
 	uint64_t count = 0;
 
@@ -186,27 +186,25 @@ static int warn_losses(struct comparison *comparison, const struct profile *prof
 		sum_add_count(&count, profile->losses[i].count);
 	if (!count)
 		return 0;
-	return sentences_add(&comparison->warnings,
+	return sentences_add(warnings,
 			     "%s has losses (%s, first: %s); rooflinectl report --section losses "
 			     "tells which",
 			     profile->path, format_count(count).text, profile->losses[0].kind);
 }
 
-static int warn_partial(struct comparison *comparison, const struct profile *profile)
+int comparison_warn_of_missing(struct sentences *warnings, const struct profile *profile)
 {
 	bool is_cut_off = false, is_filtered = false;
-	int rc = 0;
+	int rc = warn_losses(warnings, profile);
 
 	for (size_t i = 0; i < profile->process_count; i++) {
 		is_cut_off |= !profile->processes[i].sealed_ns;
 		is_filtered |= profile->processes[i].is_filtered;
 	}
-	if (is_cut_off)
-		rc = sentences_add(&comparison->warnings, "%s was cut off: its end is missing",
-				   profile->path);
+	if (rc == 0 && is_cut_off)
+		rc = sentences_add(warnings, "%s was cut off: its end is missing", profile->path);
 	if (rc == 0 && is_filtered)
-		rc = sentences_add(&comparison->warnings,
-				   "%s holds a part of the run only, as it was asked for",
+		rc = sentences_add(warnings, "%s holds a part of the run only, as it was asked for",
 				   profile->path);
 	return rc;
 }
@@ -232,9 +230,7 @@ static int examine(struct comparison *comparison)
 	for (int i = 0; i < 2 && rc == 0; i++) {
 		rc = find_obstacles(comparison, profiles[i]);
 		if (rc == 0)
-			rc = warn_losses(comparison, profiles[i]);
-		if (rc == 0)
-			rc = warn_partial(comparison, profiles[i]);
+			rc = comparison_warn_of_missing(&comparison->warnings, profiles[i]);
 		if (rc == 0)
 			rc = warn_open(comparison, profiles[i]);
 	}

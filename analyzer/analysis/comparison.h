@@ -54,6 +54,10 @@ void comparison_without_recording(struct comparison *comparison, double before_s
 void comparison_predict(struct comparison *comparison, const char *advice, const char *strategy,
 			double predicted, double low, double high);
 
+/* What is missing in a recording, and so in all that is said of its time: losses, its end, parts that were left out.
+ * Returns 0 or -ENOMEM. */
+int comparison_warn_of_missing(struct sentences *warnings, const struct profile *profile);
+
 /* Whether predicted and measured speedup are both known. */
 bool comparison_is_judged(const struct comparison *comparison);
 

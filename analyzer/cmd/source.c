@@ -1,5 +1,6 @@
 #include "cmd/source.h"
 
+#include "analysis/comparison.h"
 #include "base/format.h"
 #include "base/paths.h"
 #include "cmd/commands.h"
@@ -144,6 +145,17 @@ bool is_color_wanted(FILE *out)
 	return isatty(fileno(out)) && !(no_color && *no_color);
 }
 
+/* On stderr: what is said then stands on less than the run. */
+static void warn_of_missing(const char *command, const struct profile *profile)
+{
+	struct sentences warnings = {0};
+
+	if (comparison_warn_of_missing(&warnings, profile) == 0)
+		for (size_t i = 0; i < warnings.count; i++)
+			fprintf(stderr, "%s: warning: %s\n", command, warnings.items[i]);
+	sentences_free(&warnings);
+}
+
 static int answer_with(const struct source *source, const char *command,
 		       int (*answer)(const void *, struct report *, struct err *),
 		       const void *arguments, struct report **report, struct err *err)
@@ -152,6 +164,7 @@ static int answer_with(const struct source *source, const char *command,
 		return EXIT_FAILED;
 	if (check_range(source, (*report)->profile, err) < 0)
 		return EXIT_USAGE;
+	warn_of_missing(command, (*report)->profile);
 	return answer(arguments, *report, err) < 0 ? EXIT_FAILED : EXIT_OK;
 }
 

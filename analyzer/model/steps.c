@@ -197,8 +197,8 @@ static int64_t mean_of(const struct samples *samples)
 }
 
 /* On a busy stream most operations start when the one before has ended, and what the launch takes is what it
- * took at least, and no more than on an idle stream.  Or most start later: the GPU looks now or 8 us later
- * whether that one has ended, and only the mean of the two gives the time of the whole again. */
+ * took at least, and no more than on an idle stream.  Or most start later, as in tests/recordings/
+ * conditional_ifelse.naive, some 4 and some 12 us after their call, and only the mean gives the time of the whole. */
 static void take_starts(struct step_launch *launch, struct launch_samples *samples,
 			int64_t any_idle_ns)
 {

@@ -38,6 +38,20 @@ refused() {
 	done
 }
 
+@test "what is missing in a recording is told with the advice that stands on the rest" {
+	cp -r "$recordings/graph_chain.naive" cut
+	truncate -s -10 cut/*/kernels.csv
+	sed -i '/sealed_ns/d' cut/*/process.csv
+	for command in advise "whatif --graph"; do
+		# shellcheck disable=SC2086 # two words
+		run -0 --separate-stderr "$ROOFLINECTL" $command cut
+		[ "${#stderr_lines[@]}" -eq 2 ]
+		[[ "$stderr" == "rooflinectl ${command%% *}: warning: cut has losses (1, first: cut_off_rows);"* ]]
+		[[ "$stderr" == *"warning: cut was cut off: its end is missing" ]]
+		[[ "$output" == *cuda_graph* || "$output" == *"CUDA graph"* ]]
+	done
+}
+
 @test "each recommendation has the command that checks it" {
 	run -0 "$ROOFLINECTL" advise "$recordings/graph_chain.naive"
 	[ "$(grep -c '^      check it: ' <<<"$output")" -eq 2 ]
