@@ -12,12 +12,17 @@
 /* What the device launched itself, in the tests that say so. */
 static struct device_work device_work;
 
+/* Measured roofs, in the tests that predict. */
+static struct ceilings *ceilings;
+
 static struct advice *advise(struct builder *b, struct report *report)
 {
 	struct advice *advice = NULL;
 	struct err err = {""};
 
-	*report = (struct report){.profile = &b->profile, .device_work = &device_work};
+	*report = (struct report){.profile = &b->profile,
+				  .device_work = &device_work,
+				  .ceilings = ceilings};
 	builder_finish(b);
 	assert_int_equal(timeline_build(&report->timeline, report->profile, &err), 0);
 	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);
@@ -222,6 +227,73 @@ static void test_order(void **state)
 	done(b, &report, advice);
 }
 
+/* ---- ranks ---- */
+
+static const struct ceiling roofs[] = {
+	{.id = CEILING_launch_call, .value = 4000},
+	{.id = CEILING_launch_to_start, .value = 5000},
+	{.id = CEILING_synchronize, .value = 3000},
+	{.id = CEILING_graph_launch, .value = 4000},
+	{.id = CEILING_graph_to_start, .value = 6000},
+	{.id = CEILING_kernel_gap, .value = 1000},
+	{.id = CEILING_graph_node_gap, .value = 900},
+	{.id = CEILING_graph_gap, .value = 1200},
+	{.id = CEILING_grid_barrier, .value = 1300},
+};
+
+/* Iterations of eight kernels of 10 us on one SM each, a wait, and 30 us of the host's own. */
+static struct builder *small_kernels(void)
+{
+	static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+	struct builder *b = builder_new(1, 1);
+	struct profile_device *device = &b->devices[0];
+	int64_t now = 0, gpu;
+
+	device->compute_major = 9;
+	device->sm_count = 132;
+	device->max_warps_per_sm = 64;
+	device->max_blocks_per_sm = 32;
+	device->max_registers_per_sm = 65536;
+	device->max_shared_bytes_per_sm = 233472;
+	for (int i = 0; i < 20; i++) {
+		gpu = now + 5000;
+		for (int j = 0; j < 8; j++, now += 4000, gpu += 11000)
+			builder_kernel(b, 0, names[j], gpu, gpu + 10000,
+				       builder_launch(b, 0, now, now + 4000));
+		builder_call(b, 0, "cudaStreamSynchronize", CALL_SYNC, now, gpu + 2000);
+		now = gpu + 32000;
+	}
+	return b;
+}
+
+/* That kernels need nothing from each other is supposed: its low end ranks it, behind what gains less. */
+static void test_supposed_rank(void **state)
+{
+	struct builder *b = small_kernels();
+	struct report report;
+	const struct recommendation *first, *last;
+	struct advice *advice;
+
+	(void)state;
+	ceilings = calloc(1, sizeof(*ceilings));
+	assert_non_null(ceilings);
+	for (size_t i = 0; i < sizeof(roofs) / sizeof(roofs[0]); i++)
+		assert_int_equal(ceilings_add(ceilings, &roofs[i]), 0);
+	assert_null(ceilings_sort(ceilings));
+	advice = advise(b, &report);
+	assert_true(advice->count >= 2);
+	first = &advice->items[0];
+	last = &advice->items[advice->count - 1];
+	assert_string_equal(last->id, "underfilled_gpu");
+	assert_false(first->is_supposed);
+	assert_true(last->is_supposed);
+	assert_true(last->program.speedup > first->program.speedup);
+	assert_true(last->program.low < first->program.speedup);
+	done(b, &report, advice);
+	ceilings_free(ceilings);
+	ceilings = NULL;
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -239,6 +311,7 @@ int main(void)
 		SENTENCE("a wait now and then is not", test_rare_sync),
 		SENTENCE("a pause in which the device ran its own launches is not idle",
 			 test_untraced_work),
+		SENTENCE("what rests on a supposition ranks by its low end", test_supposed_rank),
 		SENTENCE("pageable copies are told unless kernels run beside them", test_pageable),
 		SENTENCE("pinning does not pay for a few copies", test_few_copies),
 		SENTENCE("what is at stake of copies is what no kernel covers", test_exposed_time),
