@@ -122,6 +122,15 @@ void chart_describe_causes(char *text, size_t size, const struct chart_idle *idl
 	}
 }
 
+void chart_begin_legend(struct chart_file *file, int title_count)
+{
+	int size = COLOUR_END + title_count;
+
+	fprintf(file->stream,
+		"array legend_text[%d]\narray legend_colour[%d]\narray legend_letter[%d]\n", size,
+		size, size);
+}
+
 void chart_set_legend(struct chart_file *file, int number, int colour, const char *text)
 {
 	char name[64];
@@ -150,8 +159,9 @@ int chart_set_kernel_legend(struct chart_file *file, int first, const struct sta
 			    const bool colours_seen[COLOUR_END])
 {
 	char name[LEGEND_NAME_SIZE];
-	int number = first;
+	int number = first + 1;
 
+	chart_set_legend(file, first, 0, "kernels");
 	for (int i = 0; i < CHART_KERNEL_COLOURS; i++) {
 		if (!colours_seen[COLOUR_KERNEL + i])
 			continue;
@@ -163,5 +173,6 @@ int chart_set_kernel_legend(struct chart_file *file, int first, const struct sta
 		chart_set_legend(file, number++, COLOUR_OTHER_KERNEL, "other kernels");
 	if (colours_seen[COLOUR_GRAPH])
 		chart_set_legend(file, number++, COLOUR_GRAPH, "graph launch");
-	return number;
+	return number > first + 1 ? number
+				  : first; /* the title is taken back where nothing follows it */
 }

@@ -181,9 +181,7 @@ static int write_settings(const struct histogram *histogram, int first, int last
 	chart_set_text(&file, "unit", unit->name);
 	chart_set_number(&file, "bin_count", last - first + 1);
 	chart_set_number(&file, "longest", (double)longest_bar_ns(histogram) / unit->ns);
-	fprintf(file.stream,
-		"array legend_text[%d]\narray legend_colour[%d]\narray legend_letter[%d]\n",
-		GAP_CAUSE_COUNT + 1, GAP_CAUSE_COUNT + 1, GAP_CAUSE_COUNT + 1);
+	chart_begin_legend(&file, 1);
 	chart_set_legend(&file, 1, 0, "idle because of");
 	legend_end = chart_set_cause_legend(&file, 2, &histogram->all);
 	chart_set_number(&file, "legend_count", legend_end > 2 ? legend_end - 1 : 0);

@@ -11,7 +11,7 @@
 #define STRIP_COLUMNS 1000 /* a line that goes up and down within a pixel is a blot */
 #define TITLE_NAME_LIMIT 40
 #define MARGIN_RATIO 0.03 /* of what is zoomed to, on both sides: where it begins has to be seen */
-#define LEGEND_SIZE (COLOUR_END + 2)
+#define LEGEND_TITLES 3
 
 _Static_assert(GAP_CAUSE_COUNT <= RASTER_CLASSES, "a class for every cause of idle time");
 _Static_assert(COLOUR_GRAPH - COLOUR_KERNEL < RASTER_CLASSES,
@@ -334,13 +334,9 @@ static void set_legends(struct chart_file *file, const struct painter *painter)
 {
 	int number = 1, after;
 
-	fprintf(file->stream,
-		"array legend_text[%d]\narray legend_colour[%d]\narray legend_letter[%d]\n",
-		LEGEND_SIZE, LEGEND_SIZE, LEGEND_SIZE);
-	chart_set_legend(file, number, 0, "kernels");
-	after = chart_set_kernel_legend(file, number + 1, painter->report->statistics,
-					painter->picture.colours_seen);
-	number = after > number + 1 ? after : number;
+	chart_begin_legend(file, LEGEND_TITLES);
+	number = chart_set_kernel_legend(file, number, painter->report->statistics,
+					 painter->picture.colours_seen);
 	chart_set_legend(file, number, 0, "samples");
 	after = set_strip_legend(file, number + 1, painter);
 	number = after > number + 1 ? after : number;

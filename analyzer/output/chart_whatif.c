@@ -12,7 +12,7 @@
 #define MARGIN_RATIO 0.02 /* of the time shown, behind its end: where it ends has to be seen */
 #define RANGE_LIMIT 40
 #define NAME_SIZE 256 /* of a range in UTF-8, and of all strategies */
-#define LEGEND_SIZE (COLOUR_END + 3)
+#define LEGEND_TITLES 3
 
 /* What calls of a class are called, on a bar and in the legend, and the cause of idle time whose colour
  * they have. */
@@ -526,17 +526,13 @@ static int set_call_legend(struct chart_file *file, int first, const struct pain
 
 static void set_legends(struct chart_file *file, const struct painter *painter)
 {
-	int number = 1, after;
+	int number = 1;
 
-	fprintf(file->stream,
-		"array legend_text[%d]\narray legend_colour[%d]\narray legend_letter[%d]\n",
-		LEGEND_SIZE, LEGEND_SIZE, LEGEND_SIZE);
+	chart_begin_legend(file, LEGEND_TITLES);
 	chart_set_legend(file, number, 0, "calls of the host");
 	number = set_call_legend(file, number + 1, painter);
-	chart_set_legend(file, number, 0, "kernels");
-	after = chart_set_kernel_legend(file, number + 1, painter->report->statistics,
-					painter->picture.colours_seen);
-	number = after > number + 1 ? after : number;
+	number = chart_set_kernel_legend(file, number, painter->report->statistics,
+					 painter->picture.colours_seen);
 	if (painter->picture.colours_seen[COLOUR_ASIDE]) {
 		chart_set_legend(file, number++, 0, "meanwhile");
 		chart_set_legend(file, number++, COLOUR_ASIDE,
