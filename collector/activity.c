@@ -8,6 +8,7 @@
 #include "api_choice.h"
 #include "counters.h"
 #include "idle_wait.h"
+#include "local_memory.h"
 #include "log.h"
 #include "trace_writer.h"
 #include "window.h"
@@ -151,7 +152,9 @@ static void decode_kernel(struct trace_rows *rows, const CUpti_ActivityKernel10 
 		.registers_per_thread = kernel->registersPerThread,
 		.static_shared_bytes = (uint32_t)kernel->staticSharedMemory,
 		.dynamic_shared_bytes = (uint32_t)kernel->dynamicSharedMemory,
-		.local_bytes_per_thread = kernel->localMemoryPerThread,
+		.local_bytes_per_thread = kernel->localMemoryPerThread
+						  ? kernel->localMemoryPerThread
+						  : local_memory_of(kernel->name),
 		.launch_type = kernel->isDeviceLaunched ? 3 : kernel->launchType,
 	};
 	struct trace_kernels_row row = {

@@ -17,6 +17,7 @@
 #include "idle_wait.h"
 #include "kernel_filter.h"
 #include "launch_call.h"
+#include "local_memory.h"
 #include "log.h"
 #include "trace_writer.h"
 #include "window.h"
@@ -525,9 +526,10 @@ void counters_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data
 	call = launch_call_read(id, data);
 	if (call.kind == CAPTURE_BEGIN || call.kind == CAPTURE_END)
 		count_captures(call.kind, data);
-	else if (call.kind != LAUNCH_NONE && is_entering)
+	else if (call.kind != LAUNCH_NONE && is_entering) {
+		local_memory_note(&call);
 		enter(&call, data);
-	else if (call.kind != LAUNCH_NONE)
+	} else if (call.kind != LAUNCH_NONE)
 		land();
 }
 
@@ -572,7 +574,8 @@ void counters_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrib
 	options = asked;
 	cupti = api;
 	/* A replay would repeat memsets too, so it hears of them. */
-	launch_call_enable(api, subscriber, asked->is_replay, true);
+	launch_call_enable(api, subscriber, asked->is_replay ? LAUNCHES_AND_MEMSETS : LAUNCHES,
+			   true);
 	api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
 				 CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }

@@ -35,29 +35,32 @@ static const struct {
 #define CBID_LIMIT 2048 /* 13.0 has 807 driver calls */
 static bool is_memset[CBID_LIMIT];
 
-/* There is one for each width, shape and kind of stream. */
-static void enable_memsets(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber)
+/* There is one for each width, shape, direction and kind of stream. */
+static void enable_named(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
+			 const char *prefix, bool is_enabled)
 {
 	for (uint32_t id = 1; id < CBID_LIMIT; id++) {
 		const char *name = NULL;
 
 		if (cupti->cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) !=
 			    CUPTI_SUCCESS ||
-		    !name || strncmp(name, "cuMemset", 8) != 0)
+		    !name || strncmp(name, prefix, strlen(prefix)) != 0)
 			continue;
-		is_memset[id] = true;
-		cupti->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+		is_memset[id] = !strncmp(name, "cuMemset", 8);
+		cupti->cuptiEnableCallback(is_enabled, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
 	}
 }
 
 void launch_call_enable(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
-			bool with_memsets, bool is_enabled)
+			enum launch_calls which, bool is_enabled)
 {
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		cupti->cuptiEnableCallback(is_enabled, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
 					   calls[i].id);
-	if (with_memsets)
-		enable_memsets(cupti, subscriber);
+	if (which >= LAUNCHES_AND_MEMSETS)
+		enable_named(cupti, subscriber, "cuMemset", is_enabled);
+	if (which >= LAUNCHES_AND_COPIES)
+		enable_named(cupti, subscriber, "cuMemcpy", is_enabled);
 }
 
 /* FNV-1a over 64-bit words. */
@@ -177,6 +180,11 @@ static uint32_t attribute(CUfunction function, CUfunction_attribute which)
 	return value > 0 ? (uint32_t)value : 0;
 }
 
+uint32_t launch_call_local_bytes(const struct launch_call *call)
+{
+	return attribute(call->function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+}
+
 struct trace_signatures_row launch_call_signature(const struct launch_call *call)
 {
 	return (struct trace_signatures_row){
@@ -190,7 +198,6 @@ struct trace_signatures_row launch_call_signature(const struct launch_call *call
 		.static_shared_bytes =
 			attribute(call->function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
 		.dynamic_shared_bytes = call->dynamic_shared_bytes,
-		.local_bytes_per_thread =
-			attribute(call->function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
+		.local_bytes_per_thread = launch_call_local_bytes(call),
 	};
 }

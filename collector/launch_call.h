@@ -30,12 +30,18 @@ struct launch_call {
 	const char *name; /* of the kernel, mangled; "" for a graph.  Borrowed */
 };
 
-/* Enables callbacks for all of these calls, or disables them; for memsets only when asked to. */
+/* What gives a GPU work: each takes in those before it. */
+enum launch_calls { LAUNCHES, LAUNCHES_AND_MEMSETS, LAUNCHES_AND_COPIES };
+
+/* Enables callbacks for these calls, or disables them. */
 void launch_call_enable(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
-			bool with_memsets, bool is_enabled);
+			enum launch_calls which, bool is_enabled);
 
 /* The launch signature of a kernel, as CUPTI's own records would tell it, but for clusters. */
 struct trace_signatures_row launch_call_signature(const struct launch_call *call);
+
+/* The driver's answer to how much local memory its threads take each; 0 when it does not tell. */
+uint32_t launch_call_local_bytes(const struct launch_call *call);
 
 /* What a driver callback is about. */
 struct launch_call launch_call_read(CUpti_CallbackId id, const CUpti_CallbackData *data);

@@ -5,6 +5,15 @@
 /* From here on it falls behind, or will with the next disturbance. */
 #define BEHIND_SHARE 0.95
 
+/* A busy GPU's samples took 1.2 to 1.45 times as long as an idle one's: docs/results/sampling.txt, of five sets of
+ * metrics what the trial measured and what was measured last. */
+#define BUSY_TIMES 1.5
+
+double sample_pace_busy_ns(double idle_decode_ns)
+{
+	return BUSY_TIMES * idle_decode_ns;
+}
+
 bool sample_pace_keeps_up(double decode_ns, int64_t interval_ns)
 {
 	return decode_ns <= PACE_SHARE * (double)interval_ns;

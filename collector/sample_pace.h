@@ -23,6 +23,9 @@ struct sample_pace {
 	unsigned int overflow_count; /* though decoding was fast enough; at all intervals */
 };
 
+/* What decoding a sample may take while the GPU is busy, from what it takes while that is idle. */
+double sample_pace_busy_ns(double idle_decode_ns);
+
 /* Whether decoding that takes so long for a sample leaves time to spare at an interval. */
 bool sample_pace_keeps_up(double decode_ns, int64_t interval_ns);
 

@@ -51,11 +51,12 @@ void sampler_say_slower(const struct sampler *sampler, double decode_ns, int64_t
 {
 	double asked_us = (double)sampler->options->sample_ns / 1e3;
 
-	log_warn_once("GPU %u: decoding a sample takes %.3g us here, too long for one every %.4g "
-		      "us: one is taken every %.4g us, without a pause%s. For one every %.4g us "
-		      "choose fewer metrics, or windows (--sample-windows=100ms/1s)",
-		      sampler->device, decode_ns / 1e3, asked_us, (double)interval_ns / 1e3,
-		      consequence, asked_us);
+	log_warn_once(
+		"GPU %u: decoding a sample takes up to %.3g us here, too long for one every %.4g "
+		"us: one is taken every %.4g us, without a pause%s. For one every %.4g us "
+		"choose fewer metrics, or windows (--sample-windows=100ms/1s)",
+		sampler->device, decode_ns / 1e3, asked_us, (double)interval_ns / 1e3, consequence,
+		asked_us);
 }
 
 /* The program waits at its end until we have left CUPTI, or for so long as it can; then CUPTI goes away. */

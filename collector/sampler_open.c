@@ -154,12 +154,14 @@ static CUptiResult try_once(struct sampler *sampler, double *decode_ns)
 		result = sample_session_decode(sampler->source.session, image);
 	if (result != CUPTI_SUCCESS)
 		return result;
-	*decode_ns = image->count ? (double)(monotonic_ns() - begun_ns) / (double)image->count : 0;
+	*decode_ns = image->count ? sample_pace_busy_ns((double)(monotonic_ns() - begun_ns) /
+							(double)image->count)
+				  : 0;
 	evaluate_last(sampler, image);
 	return sample_image_reset(image, sampler->source.session);
 }
 
-/* *least_ns: what decoding a sample takes on this machine now, the least of some trials, for the first
+/* *least_ns: what decoding a sample may take on this machine now, by the least of some trials, for the first
  * touches the image's memory, and any may be held up; 0 where it does not matter.  One trial is made in any
  * case: what CUPTI makes at first use has been made then (see inject_exit_first). */
 static CUptiResult try_decoding(struct sampler *sampler, double *least_ns)

@@ -23,7 +23,7 @@ static CUpti_SubscriberHandle subscriber;
 static const struct options *options;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sampler *samplers[MAX_DEVICES];
-static bool is_waiting[MAX_DEVICES]; /* for the first launch */
+static bool is_waiting[MAX_DEVICES]; /* for the first launch or copy */
 static size_t sampler_count;	     /* atomic; what it counts stays as it is */
 static bool is_anyone_waiting, is_stopped;
 
@@ -38,7 +38,7 @@ static int find_sampler(uint32_t device)
 	return -1;
 }
 
-/* A new one is sampled from the first launch on, or from the range on that is open already. */
+/* A new one is sampled from the first launch or copy on, or from the range on that is open already. */
 static void begin_or_wait(size_t number)
 {
 	if (options->sample_range) {
@@ -48,7 +48,7 @@ static void begin_or_wait(size_t number)
 	}
 	is_waiting[number] = true;
 	__atomic_store_n(&is_anyone_waiting, true, __ATOMIC_RELAXED);
-	launch_call_enable(cupti, subscriber, false, true);
+	launch_call_enable(cupti, subscriber, LAUNCHES_AND_COPIES, true);
 }
 
 static void add_sampler(uint32_t device)
@@ -98,11 +98,11 @@ static void begin_first_window(uint32_t device)
 	for (size_t i = 0; i < sampler_count; i++)
 		is_any |= is_waiting[i];
 	if (is_anyone_waiting && !is_any)
-		launch_call_enable(cupti, subscriber, false, false);
+		launch_call_enable(cupti, subscriber, LAUNCHES_AND_COPIES, false);
 	__atomic_store_n(&is_anyone_waiting, is_any, __ATOMIC_RELAXED);
 }
 
-/* The first launch on a device; afterwards launches cost nothing again. */
+/* The first launch or copy on a device; afterwards they cost nothing again. */
 void sampling_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data)
 {
 	struct guard guard;

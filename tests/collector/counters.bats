@@ -113,6 +113,14 @@ problem() {
 	equal samples 48 "$(rows counted)"
 }
 
+@test "local memory is asked of the driver where launches are called back, for CUPTI's records say 0" {
+	record driver cuda launch:count=10,different=2
+	equal "bytes for each thread" "312" "$(sql 'select distinct local_bytes_per_thread from signatures')"
+	rm -rf "$recording"
+	ROOFLINE_COUNTERS="" record driver cuda launch:count=10
+	equal "bytes without counters" "0" "$(sql 'select distinct local_bytes_per_thread from signatures')"
+}
+
 @test "a launch of a counted kind is named by the first of them" {
 	record driver cuda launch:blocks=5,count=3 launch:blocks=6,count=2 launch:name=other,blocks=5
 	equal likes 3 "$(sql 'select count(distinct "like") from counted')"

@@ -70,3 +70,11 @@ CUresult CUDAAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 	*mode = before;
 	return CUDA_SUCCESS;
 }
+
+/* Every kernel keeps variables in local memory. */
+CUresult CUDAAPI cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+	(void)function;
+	*value = attribute == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES ? 312 : 0;
+	return CUDA_SUCCESS;
+}

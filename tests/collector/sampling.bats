@@ -370,7 +370,7 @@ slow() {
 
 @test "where decoding is too slow there are fewer samples without end, and none is lost" {
 	ROOFLINE_SAMPLE_WINDOWS=continuous slow
-	told 1 'GPU 0: decoding a sample takes [0-9.]+ us here, too long for one every 50 us: one is taken every [0-9.]+ us, without a pause. For one every 50 us choose fewer metrics, or windows'
+	told 1 'GPU 0: decoding a sample takes up to [0-9.]+ us here, too long for one every 50 us: one is taken every [0-9.]+ us, without a pause. For one every 50 us choose fewer metrics, or windows'
 	equal asked 50000 "$(property sample_ns)"
 	at_least used 75000 "$(property sample_used_ns)"
 	at_most used 200000 "$(property sample_used_ns)"
@@ -397,7 +397,7 @@ slow() {
 @test "decoding that becomes too slow makes samples fewer, once, and what was missed is a loss" {
 	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous
 	MOCK_DECODE_NS=120000@5 record cuda context:1 $begin launch:count=900,run_us=100,pause_us=2000
-	told 1 'GPU 0: decoding a sample takes [0-9.]+ us here, too long for one every 100 us: .*counted as lost'
+	told 1 'GPU 0: decoding a sample takes up to [0-9.]+ us here, too long for one every 100 us: .*counted as lost'
 	equal "first as asked" 100000 "$(intervals | cut -d' ' -f1)"
 	at_least "then longer" 150000 "$(intervals | cut -d' ' -f2)"
 	equal "once" 2 "$(intervals | wc -w)"
@@ -413,7 +413,7 @@ slow() {
 @test "decoding that is far too slow makes samples fewer as soon as some are lost" {
 	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous
 	MOCK_DECODE_NS=300000@3 record cuda context:1 $begin launch:count=2000,run_us=100,pause_us=2000
-	told 1 'GPU 0: decoding a sample takes 3[0-9.e+]+ us here, too long for one every 100 us'
+	told 1 'GPU 0: decoding a sample takes up to 3[0-9.e+]+ us here, too long for one every 100 us'
 	equal "of two intervals" 2 "$(intervals | wc -w)"
 	at_least "then" 375000 "$(property sample_used_ns)"
 	at_least lost 100000000 "$(loss lost_sample_ns)"
@@ -462,10 +462,10 @@ held_up() {
 
 @test "decoding that takes most of the time makes batches no longer" {
 	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous
-	# 256 samples in 25.6 ms, of which decoding takes 18; a pause after it would make batches of 85 ms
-	MOCK_DECODE_NS=70000 record cuda context:1 launch:count=700,run_us=100,pause_us=2000
+	# 256 samples in 25.6 ms, of which decoding takes 13; a pause after it would make batches of 40 ms and more
+	MOCK_DECODE_NS=50000 record cuda context:1 launch:count=700,run_us=100,pause_us=2000
 	told 0
-	at_least "longest decoding" 15000000 "$(property sample_decode_max_ns)"
+	at_least "longest decoding" 11000000 "$(property sample_decode_max_ns)"
 	at_least decodings 30 "$(property sample_decodes)"
 	equal lost 0 "$(loss lost_sample_ns)"
 }

@@ -28,7 +28,8 @@ for ((i = 0; i < kills; i++)); do
 	rm -rf "$recording"
 	ROOFLINE_OUTPUT=$recording LD_PRELOAD=$collector "$programs/endings" never >"$scratch/out" &
 	pid=$!
-	sleep "$(awk -v seed=$i 'BEGIN { srand(seed); print 1.2 + 2 * rand() }')"
+	until [ -s "$scratch/out" ] || ! kill -0 $pid; do sleep 0.05; done # CUDA takes long to start now and then
+	sleep "$(awk -v seed=$i 'BEGIN { srand(seed); print 0.2 + 2 * rand() }')"
 	kill -KILL $pid
 	killed_ns=$(date +%s%N)
 	wait $pid

@@ -51,11 +51,12 @@ property() {
 	sed -n "s/^$1,//p" "$recording"/*/process.csv | head -n 1
 }
 
-# holes: between spans of the interval that was in use at last
+# holes: between spans of the interval that was in use at last, as "ns ns ...".  Less than a sample is none: CUPTI
+# corrects its clock every few seconds, by up to 1 us.
 holes() {
 	tail -q -n +2 "$recording"/*/sampled_spans.csv | sort -t, -k2n |
-		awk -F, -v of="$(property sample_used_ns)" '$4 == of { n += end && $2 != end; end = $3 }
-			END { print n + 0 }'
+		awk -F, -v of="$(property sample_used_ns)" '$4 == of { if (end && $2 - end > of / 2) print $2 - end; end = $3 }' |
+		xargs
 }
 
 # lost_ms: of samples
@@ -76,7 +77,7 @@ without_end() {
 	local name=$1 seconds=$2
 	shift 2
 	check "$name: $seconds s without end are recorded" sampled "$seconds" --sample-windows=continuous "$@"
-	check "$name: no hole in what is sampled at the interval that is kept up with" equal 0 "$(holes)"
+	check "$name: no hole in what is sampled at the interval that is kept up with" equal "" "$(holes)"
 	check "$name: at most 1 s is lost before" at_most 1000 "$(lost_ms)"
 	check "$name: samples and what was lost cover the time" \
 		[ $(($(sampled_ms) + $(lost_ms))) -ge $((seconds * 1000 * 99 / 100)) ]

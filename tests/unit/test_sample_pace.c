@@ -30,7 +30,9 @@ static void test_decoding_keeps_up_with_four_fifths_of_the_time(void **state)
 	(void)state;
 	assert_true(sample_pace_keeps_up(8000, 10 * US));
 	assert_false(sample_pace_keeps_up(8001, 10 * US));
-	assert_true(sample_pace_keeps_up(0, 250)); /* not known */
+	assert_true(sample_pace_keeps_up(0, 250));				/* not known */
+	assert_false(sample_pace_keeps_up(sample_pace_busy_ns(6000), 10 * US)); /* of an idle GPU */
+	assert_true(sample_pace_keeps_up(sample_pace_busy_ns(5000), 10 * US));
 }
 
 static void test_the_finest_interval_leaves_a_fifth_and_has_two_digits(void **state)
