@@ -8,15 +8,6 @@
 
 #include "advice/imbalance.h"
 
-/* One cost for all loops: that of the largest graph. */
-static void take_update(struct attempt *attempt, uint64_t node_count)
-{
-	int64_t update_ns = (int64_t)costs_update_ns(attempt->all->predictor.ceilings, node_count);
-
-	if (update_ns > attempt->change.update_ns)
-		attempt->change.update_ns = update_ns;
-}
-
 static enum refusal change_graph(struct what_if *out, struct attempt *attempt, size_t index,
 				 const struct sequence *sequence)
 {
@@ -28,7 +19,7 @@ static enum refusal change_graph(struct what_if *out, struct attempt *attempt, s
 		return refusal;
 	out->most_nodes = node_count > out->most_nodes ? node_count : out->most_nodes;
 	if (change_needs_updates(sequence))
-		take_update(attempt, node_count);
+		attempt->change.update_ns = costs_update_ns(attempt->all->predictor.ceilings);
 	if (attempt_is_new_loop(attempt, index))
 		attempt->setup_ns +=
 			costs_instantiate_ns(attempt->all->predictor.ceilings, node_count);

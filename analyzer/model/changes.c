@@ -10,6 +10,8 @@
 #define LEAST_ALIKE 0.9
 /* A loop of one operation becomes graphs of so many iterations: one each would save nothing. */
 #define UNROLLED_ITERATIONS 8
+#define LONG_HOST_NS \
+	100000 /* what the host does for so long is its work: a graph does not spare it */
 #define LEAST_COPY_NS 10000 /* shorter copies are launch latency, which streams do not hide */
 #define OVERLAP_LANES 3	    /* one copies in, one computes, one copies out */
 
@@ -134,6 +136,16 @@ static bool is_host_function(const struct model *model, size_t call)
 	return strstr(name, "LaunchHostFunc") || strstr(name, "StreamAddCallback");
 }
 
+/* Code of the host's own before a call, or a call that loads or compiles code for the GPU. */
+static bool is_long_work(const struct model *model, size_t call)
+{
+	const struct profile_call *calls = model->profile->calls;
+
+	return calls[call].start_ns - calls[call - 1].end_ns > LONG_HOST_NS ||
+	       (model_call_class(model, call) == CALL_MODULE &&
+		calls[call].end_ns - calls[call].start_ns > LONG_HOST_NS);
+}
+
 /* Why the calls [first, end) cannot be captured; submitting ones follow at both ends.  What another strategy has
  * dropped is not there. */
 static enum refusal why_not_captured(const struct change *change, const struct model *model,
@@ -152,6 +164,8 @@ static enum refusal why_not_captured(const struct change *change, const struct m
 			return REFUSED_ALLOCATES;
 		if (is_host_function(model, i))
 			return REFUSED_CALLS_BACK;
+		if (i > first && is_long_work(model, i))
+			return REFUSED_HOST_WORKS;
 		if (class == CALL_COPY && !is_capturable_copy(model, i))
 			return REFUSED_BLOCKING_COPY;
 		is_read = is_read || copies_to_host(model, i);
@@ -313,18 +327,48 @@ static enum refusal why_not_decided(const struct model *model, size_t first, siz
 
 /* Going through a sequence call by call. */
 struct deciding {
-	bool is_read;	 /* the host has read something small and not launched since */
-	bool is_waited;	 /* and has waited for it */
-	bool is_outside; /* of any graph: the next launch is that of one */
+	bool is_read;	   /* the host has read something small and not launched since */
+	bool is_waited;	   /* and has waited for it */
+	bool is_outside;   /* of any graph: the next launch is that of one */
+	bool is_in_branch; /* what was launched last is not what iterations begin with, but decided */
+	size_t iteration; /* that the call belongs to */
 	uint64_t decision_count;
 };
 
+/* Whether a call is the first of its iteration that submits anything. */
+static bool is_iteration_start(struct deciding *deciding, const struct model *model,
+			       const struct sequence *sequence, size_t call)
+{
+	size_t *at = &deciding->iteration, first;
+
+	while (*at + 1 < sequence->iteration_count && sequence->iterations[*at + 1] <= call)
+		++*at;
+	first = sequence->iterations[*at];
+	while (first < call && !submitted_count(&model->submitted, first))
+		first++;
+	return first == call;
+}
+
+/* The body of an IF node is entered, and left before the next iteration begins; that of a WHILE node, with which
+ * each iteration begins, is only entered. */
+static enum call_change decide_launch(struct deciding *deciding, bool is_start)
+{
+	bool is_transition = deciding->is_read || (is_start && deciding->is_in_branch);
+
+	deciding->decision_count += deciding->is_read;
+	deciding->is_in_branch =
+		!deciding->is_outside && !is_start && (deciding->is_read || deciding->is_in_branch);
+	deciding->is_read = false;
+	if (!deciding->is_outside)
+		return is_transition ? CALL_IN_BODY : CALL_IN_GRAPH;
+	deciding->is_outside = false;
+	return CALL_AS_GRAPH;
+}
+
 /* A wait for nothing that was read is not the loop's: it stays, and a graph ends before it. */
 static enum call_change decide_call(struct deciding *deciding, const struct model *model,
-				    size_t call)
+				    const struct sequence *sequence, size_t call)
 {
-	enum call_change change = CALL_IN_GRAPH;
-
 	if (model_call_class(model, call) == CALL_SYNC) {
 		if (!deciding->is_read || deciding->is_waited) {
 			deciding->is_outside = true;
@@ -335,13 +379,9 @@ static enum call_change decide_call(struct deciding *deciding, const struct mode
 		deciding->is_read = true;
 		deciding->is_waited = model->behaviour[call] == CALL_WAITS_OWN;
 	} else if (submitted_count(&model->submitted, call)) {
-		change = deciding->is_outside ? CALL_AS_GRAPH
-			 : deciding->is_read  ? CALL_IN_BODY
-					      : CALL_IN_GRAPH;
-		deciding->decision_count += deciding->is_read;
-		deciding->is_read = deciding->is_outside = false;
+		return decide_launch(deciding, is_iteration_start(deciding, model, sequence, call));
 	}
-	return deciding->is_outside ? CALL_KEPT : change;
+	return deciding->is_outside ? CALL_KEPT : CALL_IN_GRAPH;
 }
 
 enum refusal change_to_decided(struct change *change, const struct model *model,
@@ -366,7 +406,7 @@ enum refusal change_to_decided(struct change *change, const struct model *model,
 	for (size_t i = first; i < last; i++) {
 		const struct profile_op *read = small_read(model, i);
 
-		change->calls[i] = (uint8_t)decide_call(&deciding, model, i);
+		change->calls[i] = (uint8_t)decide_call(&deciding, model, sequence, i);
 		if (read && change->calls[i] != CALL_KEPT)
 			change->op_ns[read - model->profile->ops] = OP_GONE;
 	}

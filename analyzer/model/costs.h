@@ -17,23 +17,34 @@ struct costs {
 	int64_t graph_to_start_ns; /* that call entered to the first node started */
 	int64_t graph_gap_ns;	   /* an operation ended to a queued graph's first node started */
 	int64_t graph_node_gap_ns; /* a node ended to the next one started */
-	int64_t barrier_ns;	   /* a grid-wide barrier in place of the gap between two kernels */
-	int64_t trace_launch_ns;   /* that recording added to a call that submits work */
-	int64_t trace_node_ns;	   /* and to a node of a graph after another one, on the GPU */
+	int64_t graph_copy_gap_ns; /* likewise before and after a copy from or to the host */
+	int64_t graph_copy_to_start_ns; /* graph launch call entered to such a first node started */
+	int64_t barrier_ns;	 /* a grid-wide barrier in place of the gap between two kernels */
+	int64_t trace_launch_ns; /* that recording added to a call that submits work */
+	int64_t trace_graph_launch_ns; /* and to one that launches a graph */
+	int64_t trace_graph_start_ns;  /* and until that graph's first node starts */
+	int64_t trace_node_ns;	       /* and to a node of a graph after another one, on the GPU */
 };
 
 /* Which end of the spread of every cost to take: for an interval. */
 enum costs_end { COSTS_LOW, COSTS_MIDDLE, COSTS_HIGH };
 
-/* False, and nothing filled in, when the ceilings lack a row or are a datasheet's: no prediction.
- * kernel_gap_ns: between queued kernels of this recording. */
-bool costs_of(struct costs *costs, const struct ceilings *ceilings, int64_t kernel_gap_ns,
-	      enum costs_end end);
+/* What is usual in a recording; ns. */
+struct recorded_steps {
+	int64_t kernel_gap_ns;	/* between queued kernels */
+	int64_t launch_call_ns; /* in one kernel launch; 0: there is none */
+	int64_t graph_call_ns;	/* in one launch of a graph; likewise */
+	int64_t graph_start_ns; /* that call entered to the first node started, on an idle stream; likewise */
+};
+
+/* False, and nothing filled in, when the ceilings lack a row or are a datasheet's: no prediction. */
+bool costs_of(struct costs *costs, const struct ceilings *ceilings,
+	      const struct recorded_steps *recorded, enum costs_end end);
 
 /* cudaGraphInstantiate of so many nodes; ns. */
 double costs_instantiate_ns(const struct ceilings *ceilings, uint64_t node_count);
 
-/* cudaGraphExecUpdate of so many nodes; ns. */
-double costs_update_ns(const struct ceilings *ceilings, uint64_t node_count);
+/* The host's time to give a kernel of a graph another grid; ns. */
+int64_t costs_update_ns(const struct ceilings *ceilings);
 
 #endif

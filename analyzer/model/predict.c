@@ -84,25 +84,33 @@ bool predictor_fits(struct predictor *predictor, const struct profile *profile)
 	return fits;
 }
 
-/* Between queued kernels, of the device that has most samples of it. */
-static int64_t usual_gap_ns(const struct model *model)
+/* Of the device that has most samples of gaps between queued kernels, and of the one that has calls. */
+static struct recorded_steps usual_steps(const struct model *model)
 {
-	const struct step_device *best = NULL;
+	struct recorded_steps steps = {0};
+	size_t most_count = 0;
 
 	for (size_t i = 0; i < model->profile->device_count; i++) {
 		const struct step_device *device = &model->devices[i];
 
-		if (!best || device->gap_sample_count[GAP_AFTER_KERNEL] >
-				     best->gap_sample_count[GAP_AFTER_KERNEL])
-			best = device;
+		if (i == 0 || device->gap_sample_count[GAP_AFTER_KERNEL] > most_count) {
+			most_count = device->gap_sample_count[GAP_AFTER_KERNEL];
+			steps.kernel_gap_ns = device->kernel_gap_ns;
+		}
+		if (!steps.launch_call_ns && device->common_kernel)
+			steps.launch_call_ns = device->common_kernel->call_ns;
+		if (!steps.graph_call_ns && device->common_graph) {
+			steps.graph_call_ns = device->common_graph->call_ns;
+			steps.graph_start_ns = device->common_graph->idle_ns;
+		}
 	}
-	return best ? best->gap_ns[GAP_AFTER_KERNEL] : 0;
+	return steps;
 }
 
 int predictor_open(struct predictor *predictor, const struct model *model,
 		   const struct ceilings *ceilings)
 {
-	int64_t gap_ns = usual_gap_ns(model);
+	const struct recorded_steps steps = usual_steps(model);
 	bool has_costs = true;
 	int rc;
 
@@ -113,7 +121,7 @@ int predictor_open(struct predictor *predictor, const struct model *model,
 		return -ENOMEM;
 	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
 		has_costs =
-			costs_of(&predictor->costs[end], ceilings, gap_ns, (enum costs_end)end) &&
+			costs_of(&predictor->costs[end], ceilings, &steps, (enum costs_end)end) &&
 			has_costs;
 	rc = measure_error(predictor);
 	judge(predictor, has_costs);

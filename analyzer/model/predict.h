@@ -11,10 +11,9 @@
 
 #include "model/changes.h"
 
-/* Of the time after the change.  What is bound by the host differs by as much from run to run on
- * machines of one kind: conditional_while, naive, took 190 us an iteration one time and 151 us
- * another, graph_chain 25 and 32 us (docs/results/workloads-again.txt). */
-#define MODEL_MARGIN 0.20
+/* Of the time after the change: nine of ten predictions are off by no more, on each machine on which they were held
+ * against what was measured (docs/prediction.md). */
+#define MODEL_MARGIN 0.25
 /* A replay without rest that is so far off says that the recording does not tell what the run waited for: no
  * prediction. */
 #define REPLAY_ERROR_MOST 0.03

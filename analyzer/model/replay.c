@@ -74,15 +74,33 @@ static int64_t length_ns(const struct run *run, uint32_t op)
 				   : recorded_length_ns(&run->profile->ops[op]);
 }
 
+/* What recording added, of a time that it is part of. */
+static int64_t traced_part_ns(int64_t added_ns, int64_t own_ns)
+{
+	return min_ns(added_ns, own_ns - own_ns / LEAST_SHARE);
+}
+
+static bool is_graph_launch(const struct run *run, size_t call)
+{
+	return model_call_class(run->model, call) == CALL_GRAPH_LAUNCH;
+}
+
 /* What recording added to a call, out of its time. */
 static int64_t traced_ns(const struct run *run, size_t call, int64_t own_ns)
 {
-	int64_t added_ns;
-
 	if (!run->costs || !submitted_count(&run->model->submitted, call))
 		return 0;
-	added_ns = run->costs->trace_launch_ns;
-	return added_ns < own_ns - own_ns / LEAST_SHARE ? added_ns : own_ns - own_ns / LEAST_SHARE;
+	return traced_part_ns(is_graph_launch(run, call) ? run->costs->trace_graph_launch_ns
+							 : run->costs->trace_launch_ns,
+			      own_ns);
+}
+
+/* And to the time from a call to what it submits. */
+static int64_t traced_start_ns(const struct run *run, size_t call, int64_t launch_ns)
+{
+	return run->costs && is_graph_launch(run, call)
+		       ? traced_part_ns(run->costs->trace_graph_start_ns, launch_ns)
+		       : traced_ns(run, call, launch_ns);
 }
 
 /* ---- operations ---- */
@@ -259,7 +277,7 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 	const struct profile_op *op = &run->profile->ops[index];
 	const struct usual usual = usual_of(run->model, index);
 	uint32_t before = before_of(run, index), other = run->model->other[index];
-	int64_t launch_ns = usual.launch_ns - traced_ns(run, op->call, usual.launch_ns);
+	int64_t launch_ns = usual.launch_ns - traced_start_ns(run, op->call, usual.launch_ns);
 	int64_t rest_ns =
 		run->is_typical ? 0 : op->start_ns - expected_start_ns(run, index, &usual);
 	bool is_after_graph = before != PROFILE_NONE && run->is_graph_node[before];
@@ -337,16 +355,41 @@ static bool is_in_graph(const struct run *run, const struct thread_clock *clock,
 	       clock->graph_first_op != PROFILE_NONE && op >= clock->graph_first_op;
 }
 
+static bool is_host_copy(const struct run *run, uint32_t index)
+{
+	const struct profile *profile = run->profile;
+	const struct profile_op *op = &profile->ops[index];
+
+	return op->kind == OP_COPY && length_ns(run, index) != OP_GONE &&
+	       (profile->copies[op->detail].kind == COPY_TO_HOST ||
+		profile->copies[op->detail].kind == COPY_TO_DEVICE);
+}
+
+/* Going over from the SMs to a copy engine, or back, takes at least so long. */
+static int64_t engines_gap_ns(const struct run *run, uint32_t before, uint32_t op, int64_t gap_ns)
+{
+	return length_ns(run, before) != OP_GONE &&
+			       is_host_copy(run, before) != is_host_copy(run, op)
+		       ? max_ns(gap_ns, run->costs->graph_copy_gap_ns)
+		       : gap_ns;
+}
+
 /* gap_ns: after a node of the same graph. */
 static void submit_node(struct run *run, uint32_t op, struct thread_clock *clock, int64_t gap_ns)
 {
 	uint32_t before = before_of(run, op), other = run->model->other[op];
 	int64_t before_gap_ns = is_in_graph(run, clock, before) ? gap_ns : run->costs->graph_gap_ns;
+	int64_t to_start_ns = clock->graph_first_op == PROFILE_NONE && is_host_copy(run, op)
+				      ? run->costs->graph_copy_to_start_ns
+				      : run->costs->graph_to_start_ns;
 	int64_t start_ns;
+
+	if (before != PROFILE_NONE)
+		before_gap_ns = engines_gap_ns(run, before, op, before_gap_ns);
 
 	if (length_ns(run, op) == OP_GONE)
 		before_gap_ns = gap_ns = 0;
-	start_ns = max_ns(clock->graph_start_ns + run->costs->graph_to_start_ns,
+	start_ns = max_ns(clock->graph_start_ns + to_start_ns,
 			  ready_ns(run, before, other, before_gap_ns, gap_ns));
 	if (clock->graph_first_op == PROFILE_NONE)
 		clock->graph_first_op = op;
@@ -450,6 +493,53 @@ static int64_t host_ns(struct thread_clock *clock, const struct profile_call *ca
 	return max_ns(call->start_ns - clock->recorded_ns, 0);
 }
 
+static bool is_in_graph_change(enum call_change change)
+{
+	return change == CALL_IN_GRAPH || change == CALL_IN_BODY || change == CALL_IN_KERNEL;
+}
+
+/* Of the graph that begins with a call. */
+struct graph_calls {
+	int64_t node_count;
+	int64_t pause_ns; /* the host's own time before each call after the first; mean */
+};
+
+static struct graph_calls graph_calls_of(const struct run *run, const struct profile_call *call)
+{
+	const struct profile *profile = run->profile;
+	const struct profile_thread *thread = &profile->threads[call->thread];
+	size_t first = (size_t)(call - profile->calls),
+	       end = thread->first_call + thread->call_count;
+	struct graph_calls graph = {.node_count = submitted_count(&run->model->submitted, first)};
+	size_t i = first + 1;
+
+	for (; i < end && is_in_graph_change(change_of(run, i)); i++) {
+		graph.node_count += submitted_count(&run->model->submitted, i);
+		graph.pause_ns +=
+			max_ns(profile->calls[i].start_ns - profile->calls[i - 1].end_ns, 0);
+	}
+	if (i > first + 1)
+		graph.pause_ns /= (int64_t)(i - first - 1);
+	return graph;
+}
+
+/* A graph's launch in place of a call.  What the host does before each call of an iteration, to make it, it does
+ * before the first one as well: of pause_ns, that much is gone, too. */
+static int64_t take_graph(struct run *run, uint32_t index, int64_t *start_ns, int64_t pause_ns)
+{
+	const struct profile_call *call = &run->profile->calls[index];
+	struct thread_clock *clock = &run->threads[call->thread];
+	const struct graph_calls graph = graph_calls_of(run, call);
+
+	*start_ns -= min_ns(pause_ns, graph.pause_ns);
+	clock->graph_start_ns = *start_ns;
+	if (change_of(run, index) == CALL_AS_UPDATED)
+		clock->graph_start_ns += run->change->update_ns * graph.node_count;
+	clock->graph_first_op = PROFILE_NONE;
+	submit_nodes(run, index, clock);
+	return clock->graph_start_ns + run->costs->graph_launch_ns;
+}
+
 static void take_call(struct run *run, uint32_t index)
 {
 	const struct profile_call *call = &run->profile->calls[index];
@@ -460,11 +550,7 @@ static void take_call(struct run *run, uint32_t index)
 	switch (what) {
 	case CALL_AS_GRAPH:
 	case CALL_AS_UPDATED:
-		clock->graph_start_ns =
-			start_ns + (what == CALL_AS_UPDATED ? run->change->update_ns : 0);
-		clock->graph_first_op = PROFILE_NONE;
-		submit_nodes(run, index, clock);
-		end_ns = clock->graph_start_ns + run->costs->graph_launch_ns;
+		end_ns = take_graph(run, index, &start_ns, pause_ns);
 		break;
 	case CALL_IN_GRAPH:
 	case CALL_IN_BODY:

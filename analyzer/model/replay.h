@@ -49,7 +49,7 @@ struct change {
 	uint32_t lane_count; /* of them */
 	uint8_t *
 		fill; /* by op: percent of the GPU that it takes in a lane; 0, and NULL: all of it */
-	int64_t update_ns;   /* what an update of a graph takes the host */
+	int64_t update_ns;   /* what an update of a graph takes the host for each node */
 	int64_t decision_ns; /* what a decision takes before the first operation of a body */
 };
 

@@ -1,5 +1,5 @@
 /*
- * steps.h - how long the steps of a run typically take: medians of the recording, where that step decided.
+ * steps.h - how long the steps of a run typically take, where that step decided.
  *
  * Pure; linear in calls and operations but for sorting samples.
  */
@@ -33,10 +33,15 @@ enum step_kind { STEP_KERNEL, STEP_COPY_IN, STEP_COPY_OUT, STEP_COPY_OTHER, STEP
 /* Of a device, ns. */
 struct step_device {
 	int64_t launch_ns; /* call entered to operation started, on an idle stream, of all calls */
-	size_t launch_sample_count;	/* 0: it is a guess */
-	struct step_launch *launches;	/* owned; STEP_KIND_COUNT for each call name */
-	int64_t gap_ns[STEP_GAP_COUNT]; /* between queued operations of a stream */
+	size_t launch_sample_count;   /* 0: it is a guess */
+	struct step_launch *launches; /* owned; STEP_KIND_COUNT for each call name */
+	const struct step_launch
+		*common_kernel; /* of launches: the commonest kernel launch; NULL: none */
+	const struct step_launch *common_graph; /* likewise launch of a graph */
+	int64_t gap_ns
+		[STEP_GAP_COUNT]; /* between queued operations of a stream, mean without outliers */
 	size_t gap_sample_count[STEP_GAP_COUNT];
+	int64_t kernel_gap_ns; /* of GAP_AFTER_KERNEL, the median: what is usual, where gap_ns is the mean */
 };
 
 /* Of a model whose operations know what they wait for.  Fills in devices[], as profile->devices[] and zeroed;

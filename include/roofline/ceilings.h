@@ -71,10 +71,13 @@
 	CEILING(graph_node_gap, orchestration, "ns", "", "as kernel_gap, from a node of a graph to the next") \
 	CEILING(graph_gap, orchestration, "ns", "", "as kernel_gap, from the last node of a graph to the first of the one launched after it") \
 	CEILING(graph_to_start, orchestration, "ns", "", "graph launch call entered to its first kernel started, on an idle device") \
+	CEILING(graph_copy, orchestration, "ns", "", "device time that a copy of 4 bytes to pinned host memory between two kernels of a chain in a graph adds") \
+	CEILING(graph_copy_to_start, orchestration, "ns", "", "as graph_to_start, of a graph that begins with such a copy") \
+	CEILING(graph_set_params, orchestration, "ns", "", "the host's time to give one kernel of a graph another grid, cudaGraphExecKernelNodeSetParams and the longer launch") \
 	CEILING(graph_update, orchestration, "ns", "nodes", "cudaGraphExecUpdate of a graph of so many kernels") \
 	CEILING(graph_instantiate, orchestration, "ns", "nodes", "cudaGraphInstantiate of so many kernels") \
 	CEILING(device_graph_fire_and_forget, orchestration, "ns", "", "launch on the device to the launched graph's first kernel started") \
-	CEILING(device_graph_tail, orchestration, "ns", "", "launching graph ended to the tail graph's first kernel started") \
+	CEILING(device_graph_tail, orchestration, "ns", "", "launch on the device, the last thing that a graph does, to the tail graph's first kernel started") \
 	CEILING(device_graph_sibling, orchestration, "ns", "", "as fire and forget, launched as a sibling") \
 	CEILING(child_launch, orchestration, "ns", "", "dynamic parallelism: launch on the device to child started") \
 	CEILING(conditional_iteration, orchestration, "ns", "", "one iteration of a WHILE node whose body is one empty kernel") \

@@ -38,6 +38,7 @@ nvidia-smi -L >/dev/null 2>&1 || {
 benches=(
 	"launch|ns_per_launch|$build/tests/gpu/many_launches --launches $((200000 * scale))"
 	"launch, 8 threads|ns_per_launch|$build/tests/gpu/many_launches --threads 8 --launches $((25000 * scale))"
+	"graph launch|ns_per_node|$build/tests/gpu/graph_nodes --nodes 1 --launches $((100000 * scale))"
 	"graph node|ns_per_node|$build/tests/gpu/graph_nodes --launches $((10000 * scale))"
 	"long kernel|ns_per_kernel|$build/tests/gpu/long_kernels --launches $((5000 * scale))"
 	"torch eager|us_per_iteration|$python $root/tests/gpu/torch_loop.py --mode eager"

@@ -2,19 +2,23 @@
 """What the model predicted of each naive recording, and what the improved variant then measured.
 
     tests/bench/predictions.py
+    tests/bench/predictions.py --variants    "workload variant role" of each recording that it needs
 
-Needs no GPU: predictions come from tests/recordings through `rooflinectl verify --range run`, in which
+Needs no GPU: predictions come from tests/pairs through `rooflinectl verify --range run`, in which
 range every workload does its iterations.  `measured` is the ratio of the untraced medians of
-docs/results; `recorded` that of the two recordings without what recording added, as verify says.
-Below stand the recordings for which nothing is predicted, as the model does not explain their time.
+docs/results/pairs.txt, measured on the same machine right before; `recorded` that of the two recordings
+without what recording added, as verify says.  Below stand the recordings of tests/recordings for which
+nothing is predicted, as the model does not explain their time.
 """
 
 import json
+import math
 import os
 import pathlib
 import re
 import statistics
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin" / "rooflinectl"
@@ -45,34 +49,56 @@ PAIRS = [
     ("graph_memory", "malloc", "stream_ordered", "allocation_in_loop"),
     ("concurrent_kernels", "naive", "streams", "underfilled_gpu"),
     ("graph_forkjoin", "naive", "streams", "underfilled_gpu"),
-    ("work_queue", "naive.sampled", "warp_queue", "sm_imbalance"),
+    ("work_queue", "naive", "warp_queue", "sm_imbalance"),
     ("graph_pipeline", "stream", "graph", "launch_bound_graph"),
     ("graph_large", "naive", "graph", "launch_bound_graph"),
     ("work_queue_mild", "naive", "queue", "launch_bound_graph"),
 ]
 
 
-def medians():
+def variants():
+    """Each workload and variant with a recording in tests/pairs, and whether it is ever the one before."""
+    roles = {}
+    for workload, before, after, _ in PAIRS:
+        roles[workload, before] = "before"
+        roles.setdefault((workload, after), "after")
+    return roles
+
+
+def medians(path=ROOT / "docs" / "results" / "pairs.txt"):
     """Microseconds an iteration of each untraced variant, by workload and variant."""
-    found = {}
-    for path in sorted((ROOT / "docs" / "results").glob("*.txt")):
-        workload = None
-        if path.stem == "workloads-again":  # few repeats, on another machine
-            continue
-        for line in path.read_text().splitlines():
-            head = re.match(r"(\w+) \([A-I]\d\):", line)
-            row = re.match(r"(\w+) +([\d.]+) +[\d.]+ \.\. +[\d.]+ .*x$", line)
-            if head:
-                workload = head[1]
-            elif row and workload:
-                found.setdefault((workload, row[1]), float(row[2]))
+    found, workload = {}, None
+    for line in path.read_text().splitlines():
+        head = re.match(r"(\w+) \([A-I]\d\):", line)
+        row = re.match(r"(\w+) +([\d.]+) +[\d.]+ \.\. +[\d.]+ .*x$", line)
+        if head:
+            workload = head[1]
+        elif row and workload:
+            found.setdefault((workload, row[1]), float(row[2]))
     return found
+
+
+def print_sessions():
+    """How far measured speedups of a pair lie from their mean, over all times that they were measured."""
+    sessions = [medians(path) for path in sorted((ROOT / "docs" / "results").glob("pairs*.txt"))]
+    deviations, widest, widest_pair = [], 1, ""
+    for workload, before, after, _ in PAIRS:
+        logs = [math.log(s[workload, before] / s[workload, after]) for s in sessions]
+        deviations += [abs(log - statistics.mean(logs)) for log in logs]
+        if math.exp(max(logs) - min(logs)) > widest:
+            widest = math.exp(max(logs) - min(logs))
+            widest_pair = f"{workload} {before} to {after}"
+    ninth = sorted(deviations)[int(0.9 * len(deviations))]
+    print(
+        f"measured on {len(sessions)} machines: 90% of the speedups of a pair lie within "
+        f"{100 * (math.exp(ninth) - 1):.0f}% of their mean; furthest apart by {widest:.2f}x: {widest_pair}"
+    )
 
 
 def verify(before, after, advice):
     """verify's JSON, without a prediction where there is no such advice."""
     for options in (["--strategy", advice], []):
-        command = [TOOL, "verify", "--range", "run", "--format", "json", *options, before, after]
+        command = [TOOL, "verify", "--force", "--range", "run", "--format", "json", *options, before, after]
         done = subprocess.run(
             command,
             capture_output=True,
@@ -127,14 +153,13 @@ def main():
     errors, inside_count = [], 0
     for workload, before, after, advice in PAIRS:
         result = verify(
-            ROOT / "tests" / "recordings" / f"{workload}.{before}",
-            ROOT / "tests" / "recordings" / f"{workload}.{after}",
+            ROOT / "tests" / "pairs" / f"{workload}.{before}",
+            ROOT / "tests" / "pairs" / f"{workload}.{after}",
             advice,
         )
         predicted, low, high = result["predicted"], result["low"], result["high"]
-        ends = (workload, before.split(".")[0]), (workload, after)
-        measured = untraced[ends[0]] / untraced[ends[1]] if set(ends) <= set(untraced) else None
-        truth = measured or result["measured"]
+        ends = (workload, before), (workload, after)
+        truth = untraced[ends[0]] / untraced[ends[1]]
         # no advice is a prediction, too: that nothing is to be gained, or something lost
         error = (predicted or min(1, truth)) / truth - 1
         is_inside = low <= truth <= high if predicted else truth <= 1.03
@@ -148,8 +173,8 @@ def main():
                 advice,
                 times(predicted),
                 f"{low:.2f} .. {high:.2f}" if predicted else "no advice",
-                "-" if "." in before else times(result["measured"]),  # sampled for a shorter run
-                times(measured),
+                times(result["measured"]),
+                times(truth),
                 f"{100 * error:+.1f}%",
                 "yes" if is_inside else "no",
             )
@@ -158,6 +183,7 @@ def main():
         f"\n{len(errors)} rows: median error {100 * statistics.median(errors):.1f}%, "
         f"{sum(e <= 0.25 for e in errors)} within 25%, {inside_count} inside the interval"
     )
+    print_sessions()
     off, explained_count = unexplained()
     print(
         f"\n{explained_count} of {explained_count + len(off)} recordings without counters replay to their "
@@ -168,4 +194,8 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["--variants"]:
+        for (name, variant), role in variants().items():
+            print(name, variant, role)
+    else:
+        main()

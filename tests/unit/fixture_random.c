@@ -16,7 +16,11 @@ const struct costs random_costs = {
 	.graph_to_start_ns = 6000,
 	.graph_gap_ns = 1200,
 	.graph_node_gap_ns = 700,
+	.graph_copy_gap_ns = 3000,
+	.graph_copy_to_start_ns = 9000,
 	.trace_launch_ns = 750,
+	.trace_graph_launch_ns = 750,
+	.trace_graph_start_ns = 750,
 	.trace_node_ns = 535,
 };
 

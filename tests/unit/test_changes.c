@@ -21,6 +21,8 @@ struct loop {
 	uint32_t iterations[ITERATIONS + 1];
 };
 
+#define LONG_NS 200000 /* what no launch takes */
+
 static int64_t now_ns; /* of the host of the loop that is being made */
 
 /* Calls of 10, operations 5 after them that take 100. */
@@ -50,7 +52,8 @@ static void copy(struct builder *b, const char *name, uint32_t kind, uint64_t by
  * Letters: k a kernel, w a wait, r a small asynchronous read, R a small blocking one, i and o large
  * asynchronous copies of pinned memory in and out, p one in of pageable memory, c a blocking one, s a
  * short one in, n one on the device, m an allocation, g a graph's launch, u a graph's update, e an
- * event, l a lookup of an error, x a copy by a call of which nothing is known.
+ * event, l a lookup of an error, x a copy by a call of which nothing is known, j a module that takes long to load,
+ * h host code that does.
  */
 static void add(struct builder *b, char letter)
 {
@@ -99,6 +102,13 @@ static void add(struct builder *b, char letter)
 		break;
 	case 'u':
 		call(b, "cudaGraphExecUpdate", CALL_GRAPH_MANAGE);
+		break;
+	case 'j':
+		b->calls[call(b, "cudaLibraryLoadData", CALL_MODULE)].end_ns += LONG_NS;
+		now_ns += LONG_NS;
+		break;
+	case 'h':
+		now_ns += LONG_NS;
 		break;
 	case 'e':
 		call(b, "cudaEventRecord", CALL_EVENT);
@@ -313,6 +323,9 @@ static void test_graph_refusals(void **state)
 	expect_graph_refused("kgk", REFUSED_HAS_GRAPHS);
 	expect_graph_refused("kuk", REFUSED_HAS_GRAPHS);
 	expect_graph_refused("kek", REFUSED_NONE);
+	expect_graph_refused("kjk", REFUSED_HOST_WORKS);
+	expect_graph_refused("khk", REFUSED_HOST_WORKS);
+	expect_graph_refused("hkk", REFUSED_NONE); /* between iterations */
 }
 
 /* One of ten is passed over; of one more the whole loop is refused, and left as it was. */
@@ -364,10 +377,32 @@ static void test_decided(void **state)
 	assert_int_equal(loop.change.decision_ns, 900);
 	expect_calls(&loop, 0, "Gnnb");
 	for (int i = 1; i < ITERATIONS; i++)
-		expect_calls(&loop, i, "nnnb"); /* all of it one graph */
+		expect_calls(&loop, i,
+			     "bnnb"); /* all of it one graph; a body is entered and left */
 	for (size_t i = 0; i < loop.b->profile.op_count; i++)
 		assert_int_equal(loop.change.op_ns[i],
 				 loop.b->ops[i].kind == OP_COPY ? OP_GONE : -1);
+	done(&loop);
+}
+
+/* What iterations begin with is decided: the body of a loop is only entered.  A body that runs now and then is left
+ * where it ran. */
+static void test_decided_loop(void **state)
+{
+	struct loop loop = loop_of("krw");
+	uint64_t decisions;
+
+	(void)state;
+	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
+	expect_calls(&loop, 0, "Gnn");
+	for (int i = 1; i < ITERATIONS - 1; i++)
+		expect_calls(&loop, i, "bnn");
+	done(&loop);
+	loop = loop_with("kkrw", 2, "kkrwk");
+	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
+	expect_calls(&loop, 1, "bnnn");
+	expect_calls(&loop, 2, "bnnnb");
+	expect_calls(&loop, 3, "bnnn");
 	done(&loop);
 }
 
@@ -851,6 +886,9 @@ int main(void)
 		SENTENCE("one of ten iterations may be refused, and then stays as it was",
 			 test_captured_share),
 		SENTENCE("a loop that reads a flag becomes one graph that decides", test_decided),
+		SENTENCE(
+			"a body that iterations begin with is only entered, others are left as well",
+			test_decided_loop),
 		SENTENCE("only a wait for what was read goes with the decision",
 			 test_decided_waits),
 		SENTENCE("what cannot be decided on the device is refused with the reason",

@@ -11,13 +11,14 @@
 #define LOOPS 12
 #define SETUP_NS 10000 /* of a graph of any size */
 
-/* As random_costs where the spread is 0; kernel gaps are what a recording without samples has. */
+/* As random_costs where the spread is 0; kernel gaps are what a recording without samples has.  Recorded launches
+ * take 4000: of that recording added 750. */
 static struct ceilings *ceilings_of(double spread)
 {
 	static const struct {
 		enum ceiling_id id;
 		double value;
-	} rows[] = {{CEILING_launch_call, 2000},    {CEILING_launch_to_start, 5000},
+	} rows[] = {{CEILING_launch_call, 3250},    {CEILING_launch_to_start, 5000},
 		    {CEILING_synchronize, 5000},    {CEILING_graph_launch, 4000},
 		    {CEILING_graph_to_start, 6000}, {CEILING_kernel_gap, 1000},
 		    {CEILING_graph_node_gap, 700},  {CEILING_graph_gap, 1200},
@@ -140,8 +141,8 @@ static void test_graph(void **state)
 	assert_int_equal(found.prediction.place_before_ns, PLACE_BEFORE_NS);
 	assert_int_equal(found.prediction.place_after_ns, PLACE_AFTER_NS);
 	expect_ratio(found.prediction.place.speedup, PLACE_BEFORE_NS, PLACE_AFTER_NS);
-	expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS, 1.2 * PLACE_AFTER_NS);
-	expect_ratio(found.prediction.place.high, PLACE_BEFORE_NS, 0.8 * PLACE_AFTER_NS);
+	expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS, 1.25 * PLACE_AFTER_NS);
+	expect_ratio(found.prediction.place.high, PLACE_BEFORE_NS, 0.75 * PLACE_AFTER_NS);
 	done(&question);
 }
 
@@ -154,9 +155,9 @@ static void test_setup(void **state)
 	assert_int_equal(what_if_alone(&found, STRATEGY_GRAPH, &question.all, 0), 0);
 	expect_ratio(found.prediction.program.speedup, WALL_BEFORE_NS, WALL_AFTER_NS + SETUP_NS);
 	expect_ratio(found.prediction.program.low, WALL_BEFORE_NS,
-		     WALL_AFTER_NS + SETUP_NS + 0.2 * PLACE_AFTER_NS);
+		     WALL_AFTER_NS + SETUP_NS + 0.25 * PLACE_AFTER_NS);
 	expect_ratio(found.prediction.program.high, WALL_BEFORE_NS,
-		     WALL_AFTER_NS + SETUP_NS - 0.2 * PLACE_AFTER_NS);
+		     WALL_AFTER_NS + SETUP_NS - 0.25 * PLACE_AFTER_NS);
 	done(&question);
 }
 
@@ -192,8 +193,8 @@ static void test_spread(void **state)
 	(void)state;
 	assert_int_equal(what_if_alone(&found, STRATEGY_GRAPH, &question.all, 0), 0);
 	expect_ratio(found.prediction.place.speedup, PLACE_BEFORE_NS, PLACE_AFTER_NS);
-	expect_ratio(found.prediction.place.high, PLACE_BEFORE_NS, 0.8 * (double)low_ns);
-	expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS, 1.2 * (double)high_ns);
+	expect_ratio(found.prediction.place.high, PLACE_BEFORE_NS, 0.75 * (double)low_ns);
+	expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS, 1.25 * (double)high_ns);
 	done(&question);
 }
 

@@ -615,6 +615,58 @@ static void test_graph(void **state)
 	replayed_free(&it);
 }
 
+/* Each launch of an iteration takes the host 500 to prepare, the first one 2000: what is left of that is between
+ * the iterations. */
+static void test_graph_pauses(void **state)
+{
+	static const uint8_t calls[] = {CALL_KEPT, CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH};
+	static const int64_t starts_ns[] = {0, 6000, 10500, 15000};
+	struct builder *b = builder_new(1, 1);
+	struct change change;
+	struct replayed it;
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		builder_kernel(b, 0, "k", starts_ns[i] + 5000, starts_ns[i] + 5500,
+			       builder_launch(b, 0, starts_ns[i], starts_ns[i] + 4000));
+	builder_finish(b);
+	it = replayed_new(b);
+	change = same_every_time(&it, calls, 4);
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.call_end_ns[0], 4000 - 750);
+	assert_int_equal(it.replay.call_start_ns[1], 3250 + 2000 - 500);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* A copy from the host, a kernel, a copy to the host: over to another engine and back. */
+static void test_graph_of_copies(void **state)
+{
+	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH};
+	const struct profile_copy in = {.bytes = 4, .kind = COPY_TO_DEVICE},
+				  out = {.bytes = 4, .kind = COPY_TO_HOST};
+	struct costs costs = random_costs;
+	struct builder *b = builder_new(1, 1);
+	struct change change;
+	struct replayed it;
+
+	(void)state;
+	costs.graph_copy_gap_ns = 3000;
+	costs.graph_copy_to_start_ns = 9000;
+	builder_copy(b, 0, in, 5000, 6000, builder_launch(b, 0, 0, 4000));
+	builder_kernel(b, 0, "k", 10000, 12000, builder_launch(b, 0, 4000, 8000));
+	builder_copy(b, 0, out, 20000, 21500, builder_launch(b, 0, 8000, 12000));
+	builder_finish(b);
+	it = replayed_new(b);
+	change = same_every_time(&it, calls, 3);
+	replayed_run(&it, &change, &costs);
+	assert_int_equal(it.replay.op_start_ns[0], 9000);
+	assert_int_equal(it.replay.op_start_ns[1], 9000 + 1000 + 3000);
+	assert_int_equal(it.replay.op_start_ns[2], 13000 + 2000 + 3000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
 /* Three kernels as one: one launch, no gaps. */
 static void test_fused(void **state)
 {
@@ -647,7 +699,7 @@ static void test_dependent(void **state)
 	replayed_free(&it);
 }
 
-/* The host updates the graph before it launches it. */
+/* The host updates each node of the graph before it launches it. */
 static void test_updated_graph(void **state)
 {
 	static const uint8_t calls[] = {CALL_AS_UPDATED, CALL_IN_GRAPH, CALL_IN_GRAPH, CALL_KEPT};
@@ -657,8 +709,8 @@ static void test_updated_graph(void **state)
 	(void)state;
 	change.update_ns = 800;
 	replayed_run(&it, &change, &random_costs);
-	assert_int_equal(it.replay.op_start_ns[0], 800 + 6000);
-	assert_int_equal(it.replay.call_end_ns[0], 800 + 4000);
+	assert_int_equal(it.replay.op_start_ns[0], 3 * 800 + 6000);
+	assert_int_equal(it.replay.call_end_ns[0], 3 * 800 + 4000);
 	change_free(&change);
 	replayed_free(&it);
 }
@@ -952,6 +1004,11 @@ int main(void)
 		SENTENCE("a body of several nodes is decided once", test_body_of_nodes),
 		SENTENCE("fused kernels are one launch without gaps", test_fused),
 		SENTENCE("dependent launches leave no gap", test_dependent),
+		SENTENCE(
+			"what the host takes to prepare a launch of an iteration, it takes for the first as well",
+			test_graph_pauses),
+		SENTENCE("nodes before and after a copy from or to the host are further apart",
+			 test_graph_of_copies),
 		SENTENCE("a graph that is updated is launched that much later", test_updated_graph),
 		SENTENCE("kernels in lanes run side by side as far as they fit", test_fill),
 		SENTENCE("a wait is for all lanes", test_wait_for_lanes),

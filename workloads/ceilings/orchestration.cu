@@ -16,6 +16,7 @@
 struct shared_words {
 	volatile unsigned gate_open;
 	volatile unsigned question;
+	volatile unsigned copied;
 	volatile unsigned long long answer;
 	volatile unsigned long long start_ns;
 };
@@ -91,14 +92,14 @@ static __global__ void busy_kernel(volatile unsigned long long *stamp, unsigned 
 
 enum device_launch { FIRE_AND_FORGET, TAIL, SIBLING };
 
-/* A tail graph waits for the end of this one, so its stamp is the last thing that happens here. */
+/* The launch is the last thing that happens here: a tail graph waits for the end of this one. */
 static __global__ void graph_launching_kernel(cudaGraphExec_t graph, enum device_launch how,
 					      volatile unsigned long long *stamp)
 {
+	*stamp = ceiling_now_ns();
 	if (how == TAIL)
 		cudaGraphLaunch(graph, cudaStreamGraphTailLaunch);
-	*stamp = ceiling_now_ns();
-	if (how == FIRE_AND_FORGET)
+	else if (how == FIRE_AND_FORGET)
 		cudaGraphLaunch(graph, cudaStreamGraphFireAndForget);
 	else if (how == SIBLING)
 		cudaGraphLaunch(graph, cudaStreamGraphFireAndForgetAsSibling);
@@ -221,10 +222,24 @@ static double call_ns(struct orchestra &o, const std::function<void()> &call)
 	});
 }
 
+/* The mean of the middle half: globaltimer steps, and a median would be one of its steps. */
+static double middle_of(int trials, const std::function<double()> &trial)
+{
+	std::vector<double> values;
+	double sum = 0;
+
+	for (int i = 0; i < trials; i++)
+		values.push_back(trial());
+	std::sort(values.begin(), values.end());
+	for (int i = trials / 4; i < trials - trials / 4; i++)
+		sum += values[i];
+	return sum / (trials - 2 * (trials / 4));
+}
+
 /* From the first stamp to the second, both of which run sets before the device is idle again. */
 static double between_stamps_ns(struct orchestra &o, const std::function<void()> &run)
 {
-	return median_of(o.trials, [&]() {
+	return middle_of(o.trials, [&]() {
 		unsigned long long stamps[2];
 
 		CUDA_CHECK(cudaMemset(o.stamps, 0, sizeof(stamps)));
@@ -437,6 +452,80 @@ static double graph_to_start_ns(struct orchestra &o)
 
 	CUDA_CHECK(cudaGraphExecDestroy(graph));
 	return ns;
+}
+
+/* A copy of 4 bytes to where the host sees them. */
+static void copy_back(struct orchestra &o)
+{
+	CUDA_CHECK(cudaMemcpyAsync((void *)&o.shared->copied, o.stamps, 4, cudaMemcpyDeviceToHost,
+				   o.stream));
+}
+
+/* Empty kernels, with a copy before each but the first. */
+static cudaGraphExec_t copy_chain(struct orchestra &o, int copies)
+{
+	return captured(o, [&]() {
+		CUDA_LAUNCH(empty_kernel<<<1, 32, 0, o.stream>>>(0));
+		for (int i = 0; i < copies; i++) {
+			copy_back(o);
+			CUDA_LAUNCH(empty_kernel<<<1, 32, 0, o.stream>>>(0));
+		}
+	});
+}
+
+static double graph_copy_ns(struct orchestra &o)
+{
+	const int few = 2, many = 50;
+	cudaGraphExec_t short_chain = copy_chain(o, few), long_chain = copy_chain(o, many);
+	double ns = step_ns(o, few, many, [&](int copies) {
+		CUDA_CHECK(cudaGraphLaunch(copies == few ? short_chain : long_chain, o.stream));
+	});
+
+	CUDA_CHECK(cudaGraphExecDestroy(short_chain));
+	CUDA_CHECK(cudaGraphExecDestroy(long_chain));
+	return ns - graph_node_ns(o);
+}
+
+static double graph_copy_to_start_ns(struct orchestra &o)
+{
+	cudaGraphExec_t graph = captured(o, [&]() {
+		copy_back(o);
+		CUDA_LAUNCH(start_kernel<<<1, 1, 0, o.stream>>>(o.shared));
+	});
+	double ns = to_start_ns(o, [&]() { CUDA_CHECK(cudaGraphLaunch(graph, o.stream)); });
+
+	CUDA_CHECK(cudaGraphExecDestroy(graph));
+	return ns;
+}
+
+/* Host's time to give each kernel of a graph another grid and to launch it, over that to launch it as it is; for
+ * each kernel. */
+static double graph_set_params_ns(struct orchestra &o)
+{
+	const int nodes = 10, grids = 64;
+	cudaGraph_t graph = chain(o, nodes, 0);
+	cudaGraphExec_t instance = instantiate(o, graph);
+	std::vector<cudaGraphNode_t> kernels(nodes);
+	size_t count = nodes;
+	int argument = 0;
+	void *arguments[] = {&argument};
+	cudaKernelNodeParams params = {};
+	double as_it_is_ns, ns;
+
+	CUDA_CHECK(cudaGraphGetNodes(graph, kernels.data(), &count));
+	params.func = (void *)empty_kernel;
+	params.blockDim = dim3(32);
+	params.kernelParams = arguments;
+	as_it_is_ns = call_ns(o, [&]() { CUDA_CHECK(cudaGraphLaunch(instance, o.stream)); });
+	ns = call_ns(o, [&]() {
+		params.gridDim = dim3(1 + argument++ % grids);
+		for (cudaGraphNode_t kernel : kernels)
+			CUDA_CHECK(cudaGraphExecKernelNodeSetParams(instance, kernel, &params));
+		CUDA_CHECK(cudaGraphLaunch(instance, o.stream));
+	});
+	CUDA_CHECK(cudaGraphExecDestroy(instance));
+	CUDA_CHECK(cudaGraphDestroy(graph));
+	return (ns - as_it_is_ns) / nodes;
 }
 
 /* Each update changes the argument of every kernel, so that none has nothing to do. */
@@ -662,6 +751,11 @@ static void add_graph_figures(std::vector<struct ceiling_measurement> &all, stru
 	all.push_back(figure(o, CEILING_graph_gap, 0, ON_SMS, [&]() { return graph_gap_ns(o); }));
 	all.push_back(figure(o, CEILING_graph_to_start, 0, ON_SMS,
 			     [&]() { return graph_to_start_ns(o); }));
+	all.push_back(figure(o, CEILING_graph_copy, 0, ON_SMS, [&]() { return graph_copy_ns(o); }));
+	all.push_back(figure(o, CEILING_graph_copy_to_start, 0, ON_SMS,
+			     [&]() { return graph_copy_to_start_ns(o); }));
+	all.push_back(figure(o, CEILING_graph_set_params, 0, ON_HOST,
+			     [&]() { return graph_set_params_ns(o); }));
 	for (int nodes : {10, 100, 1000})
 		all.push_back(figure(o, CEILING_graph_update, nodes, ON_HOST,
 				     [&o, nodes]() { return graph_update_ns(o, nodes); }));

@@ -1,0 +1,130 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "model/costs.h"
+
+struct row {
+	enum ceiling_id id;
+	double value;
+};
+
+/* What every prediction needs, and up to three rows more. */
+static struct ceilings *ceilings_with(const struct row more[3])
+{
+	static const struct row rows[] = {
+		{CEILING_launch_call, 3000},	{CEILING_launch_to_start, 5000},
+		{CEILING_synchronize, 2500},	{CEILING_graph_launch, 1000},
+		{CEILING_graph_to_start, 3500}, {CEILING_kernel_gap, 1500},
+		{CEILING_graph_node_gap, 800},	{CEILING_graph_gap, 1700},
+		{CEILING_grid_barrier, 1100}};
+	struct ceilings *ceilings = calloc(1, sizeof(*ceilings));
+	const size_t count = sizeof(rows) / sizeof(rows[0]);
+
+	assert_non_null(ceilings);
+	for (size_t i = 0; i < count + 3; i++) {
+		const struct row *row = i < count ? &rows[i] : &more[i - count];
+
+		if (row->value > 0)
+			assert_int_equal(ceilings_add(ceilings,
+						      &(struct ceiling){.id = row->id,
+									.value = row->value,
+									.low = row->value,
+									.high = row->value}),
+					 0);
+	}
+	assert_null(ceilings_sort(ceilings));
+	return ceilings;
+}
+
+static struct costs costs_with(const struct row more[3], const struct recorded_steps *recorded)
+{
+	struct ceilings *ceilings = ceilings_with(more);
+	struct costs costs;
+
+	assert_true(costs_of(&costs, ceilings, recorded, COSTS_MIDDLE));
+	ceilings_free(ceilings);
+	return costs;
+}
+
+static const struct row no_more[3];
+
+/* At least 0.2 and at most 0.7 of a launch, 1 to 1.5 of a graph's. */
+static void test_added(void **state)
+{
+	static const struct {
+		int64_t launch_call_ns, graph_call_ns, launch_ns, graph_launch_ns;
+	} cases[] = {
+		{4000, 2200, 1000, 1200}, {3100, 1500, 600, 1000}, {2000, 900, 600, 1000},
+		{9000, 9000, 2100, 1500}, {0, 0, 1350, 1250}, /* unknown: the middle */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct recorded_steps recorded = {
+			.kernel_gap_ns = 1000,
+			.launch_call_ns = cases[i].launch_call_ns,
+			.graph_call_ns = cases[i].graph_call_ns,
+		};
+		struct costs costs = costs_with(no_more, &recorded);
+
+		assert_int_equal(costs.trace_launch_ns, cases[i].launch_ns);
+		assert_int_equal(costs.trace_graph_launch_ns, cases[i].graph_launch_ns);
+	}
+}
+
+/* kernel_gap is 1500 and 1000 as recorded: every recorded gap is 500 shorter. */
+static void test_copies(void **state)
+{
+	static const struct row more[3] = {{CEILING_graph_copy, 7500},
+					   {CEILING_graph_copy_to_start, 12000},
+					   {CEILING_graph_set_params, 1450}};
+	const struct recorded_steps recorded = {.kernel_gap_ns = 1000};
+	struct costs costs = costs_with(more, &recorded);
+	struct ceilings *ceilings = ceilings_with(more);
+
+	(void)state;
+	assert_int_equal(costs.graph_node_gap_ns, 300);
+	assert_int_equal(costs.graph_copy_gap_ns, (7500 - 1400 + 300) / 2);
+	assert_int_equal(costs.graph_copy_to_start_ns, 12000 - 1400 - 3200);
+	assert_int_equal(costs_update_ns(ceilings), 1450);
+	ceilings_free(ceilings);
+}
+
+static void test_older_ceilings(void **state)
+{
+	const struct recorded_steps recorded = {.kernel_gap_ns = 1000};
+	struct costs costs = costs_with(no_more, &recorded);
+	struct ceilings *ceilings = ceilings_with(no_more);
+
+	(void)state;
+	assert_int_equal(costs.graph_copy_gap_ns, costs.graph_node_gap_ns);
+	assert_int_equal(costs.graph_copy_to_start_ns, costs.graph_to_start_ns);
+	assert_int_equal(costs_update_ns(ceilings), 0);
+	ceilings->is_datasheet = true;
+	assert_false(costs_of(&costs, ceilings, &recorded, COSTS_MIDDLE));
+	ceilings_free(ceilings);
+}
+
+#define SENTENCE(text, function)                     \
+	{                                            \
+		(text), (function), NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		SENTENCE(
+			"what recording added is what calls took longer, within what was measured of it",
+			test_added),
+		SENTENCE("a copy in a graph is its length and the gaps beside it", test_copies),
+		SENTENCE(
+			"without a ceiling copies are as other nodes, and a datasheet tells no costs",
+			test_older_ceilings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
