@@ -61,10 +61,10 @@ record streams -- streams
 record nvtx_ranges -- nvtx_ranges
 record device_graph --graphs=graph -- device_graph
 record syncs --syncs -- graph_chain naive --iterations 20 --repeats 1
-for pitfall in refused_update leaked_graphs blocking_copy late_module_load register_spills; do
+for pitfall in refused_update leaked_graphs blocking_copy late_module_load; do
 	record "pitfalls.$pitfall" -- pitfalls "$pitfall"
 done
-for pitfall in bank_conflicts no_bank_conflicts; do
+for pitfall in bank_conflicts no_bank_conflicts register_spills; do
 	record "pitfalls.$pitfall" --counters=shared --counters-share=100 -- pitfalls "$pitfall"
 done
 [ "$only" = . ] || exit 0
