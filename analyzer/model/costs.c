@@ -4,10 +4,10 @@
 
 /*
  * What recording adds, times launch_call to a call that submits work and times graph_launch to one that launches
- * a graph, at least and at most: docs/results/collector-cost.txt, "launch" and "graph launch" by the collector, and
- * the launches of docs/results/pairs.txt beside their recordings.  It differs that much from machine to machine and
- * from hour to hour, so in between it is what the calls of a recording take longer than the ceilings say.  What it
- * adds to calls that submit nothing stays in.
+ * a graph, at least and at most: docs/results/collector-cost.txt and collector-cost-busy.txt, "launch" and "graph
+ * launch" by the collector, and the launches of docs/results/pairs.txt beside those of tests/pairs.  It differs that
+ * much from machine to machine and from hour to hour, so in between it is what the calls of a recording take longer
+ * than the ceilings say.  What it adds to calls that submit nothing stays in.
  */
 #define LAUNCH_LEAST 0.2
 #define LAUNCH_MOST 0.7
@@ -16,7 +16,7 @@
 /* Times graph_to_start: the graph launches of docs/results/pairs.txt and graph-latency.txt, beside those recorded. */
 #define GRAPH_START_LEAST 0.2
 #define GRAPH_START_MOST 1.0
-/* On the GPU to a node of a graph: "graph node" of the same file, of a driver 580, rounded. */
+/* On the GPU to a node of a graph: "graph node" of collector-cost.txt, of a driver 580, rounded. */
 #define TRACE_NODE_NS 535
 
 /* A copy of a few bytes to pinned memory as CUPTI sees it: the median of those in tests/recordings/
