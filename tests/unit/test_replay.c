@@ -678,7 +678,8 @@ static void test_graph_of_copies(void **state)
 /* A read that the device decides by is gone: what it stood between are nodes of kernels. */
 static void test_graph_without_read(void **state)
 {
-	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH};
+	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH,
+					CALL_IN_GRAPH};
 	const struct profile_copy read = {.bytes = 4, .kind = COPY_TO_HOST};
 	struct builder *b = builder_new(1, 1);
 	struct change change;
@@ -688,14 +689,18 @@ static void test_graph_without_read(void **state)
 	builder_copy(b, 0, read, 5000, 6000, builder_launch(b, 0, 0, 4000));
 	builder_copy(b, 0, read, 10000, 11000, builder_launch(b, 0, 4000, 8000));
 	builder_kernel(b, 0, "k", 20000, 22000, builder_launch(b, 0, 8000, 12000));
+	builder_copy(b, 0, read, 25000, 26000, builder_launch(b, 0, 12000, 16000));
+	builder_copy(b, 0, read, 30000, 31000, builder_launch(b, 0, 16000, 20000));
 	builder_finish(b);
 	it = replayed_new(b);
-	change = same_every_time(&it, calls, 3);
-	change.op_ns[0] = change.op_ns[1] = OP_GONE;
+	change = same_every_time(&it, calls, 5);
+	change.op_ns[0] = change.op_ns[1] = change.op_ns[3] = OP_GONE;
 	replayed_run(&it, &change, &random_costs);
 	assert_int_equal(it.replay.op_start_ns[0], 6000); /* as of a kernel, not of a copy */
 	assert_int_equal(it.replay.op_start_ns[1], 6000);
 	assert_int_equal(it.replay.op_start_ns[2], 6000 + 700);
+	assert_int_equal(it.replay.op_start_ns[3], 8700);
+	assert_int_equal(it.replay.op_start_ns[4], 8700 + 3000); /* this one stays */
 	change_free(&change);
 	replayed_free(&it);
 }
