@@ -1,11 +1,15 @@
 #include "local_memory.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* More kernels than programs have; what does not fit is not known. */
 #define SLOTS 8192
 #define PROBES 16
+
+/* Without counters nothing is: then names need not be gone through. */
+static bool is_any_noted;
 
 /* Filled in once: bytes before key, which is 0 until then. */
 static struct slot {
@@ -56,6 +60,7 @@ void local_memory_note(const struct launch_call *call)
 
 		slot->bytes = launch_call_local_bytes(call);
 		__atomic_store_n(&slot->key, key, __ATOMIC_RELEASE);
+		__atomic_store_n(&is_any_noted, true, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -65,6 +70,8 @@ uint32_t local_memory_of(const char *name)
 	const struct slot *slot;
 	size_t probe;
 
-	slot = name ? find(key_of(name), &probe) : NULL;
+	if (!name || !__atomic_load_n(&is_any_noted, __ATOMIC_ACQUIRE))
+		return 0;
+	slot = find(key_of(name), &probe);
 	return slot ? slot->bytes : 0;
 }

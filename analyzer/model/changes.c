@@ -331,7 +331,8 @@ struct deciding {
 	bool is_waited;	   /* and has waited for it */
 	bool is_outside;   /* of any graph: the next launch is that of one */
 	bool is_in_branch; /* what was launched last is not what iterations begin with, but decided */
-	size_t iteration; /* that the call belongs to */
+	size_t iteration;  /* that the call belongs to */
+	size_t start_call; /* the first one of it that submits anything, as far as was looked */
 	uint64_t decision_count;
 };
 
@@ -339,14 +340,15 @@ struct deciding {
 static bool is_iteration_start(struct deciding *deciding, const struct model *model,
 			       const struct sequence *sequence, size_t call)
 {
-	size_t *at = &deciding->iteration, first;
+	size_t *at = &deciding->iteration, *start = &deciding->start_call;
 
 	while (*at + 1 < sequence->iteration_count && sequence->iterations[*at + 1] <= call)
 		++*at;
-	first = sequence->iterations[*at];
-	while (first < call && !submitted_count(&model->submitted, first))
-		first++;
-	return first == call;
+	if (*start < sequence->iterations[*at])
+		*start = sequence->iterations[*at];
+	while (*start < call && !submitted_count(&model->submitted, *start))
+		++*start;
+	return *start == call;
 }
 
 /* The body of an IF node is entered, and left before the next iteration begins; that of a WHILE node, with which

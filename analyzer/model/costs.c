@@ -113,7 +113,13 @@ double costs_instantiate_ns(const struct ceilings *ceilings, uint64_t node_count
 	return ceilings_at(ceilings, CEILING_graph_instantiate, node_count);
 }
 
+/* Ceilings of before graph_set_params have what it takes to update all of a graph. */
 int64_t costs_update_ns(const struct ceilings *ceilings)
 {
-	return value_at(ceilings, CEILING_graph_set_params, COSTS_MIDDLE);
+	const uint64_t nodes = 100;
+
+	return ceilings_get(ceilings, CEILING_graph_set_params, 0)
+		       ? value_at(ceilings, CEILING_graph_set_params, COSTS_MIDDLE)
+		       : (int64_t)(ceilings_at(ceilings, CEILING_graph_update, nodes) /
+				   (double)nodes);
 }

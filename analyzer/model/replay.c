@@ -365,11 +365,11 @@ static bool is_host_copy(const struct run *run, uint32_t index)
 		profile->copies[op->detail].kind == COPY_TO_DEVICE);
 }
 
-/* Going over from the SMs to a copy engine, or back, takes at least so long. */
+/* Going over from the SMs to a copy engine, or back, takes at least so long.  What is gone was the SMs': a read that is
+ * decided by follows a kernel. */
 static int64_t engines_gap_ns(const struct run *run, uint32_t before, uint32_t op, int64_t gap_ns)
 {
-	return length_ns(run, before) != OP_GONE &&
-			       is_host_copy(run, before) != is_host_copy(run, op)
+	return is_host_copy(run, before) != is_host_copy(run, op)
 		       ? max_ns(gap_ns, run->costs->graph_copy_gap_ns)
 		       : gap_ns;
 }

@@ -132,8 +132,8 @@ static size_t find_phase(const struct search *search, const struct iterations *i
 		if (pause_ns > longest_ns)
 			longest_ns = pause_ns;
 	}
-	if (longest_ns - first_ns < PAUSE_WORTH_NS)
-		return 0;
+	if (longest_ns <= 0 || longest_ns - first_ns < PAUSE_WORTH_NS)
+		return 0; /* or calls overlap: there is no pause at all */
 	while (usual_pause(search, iterations, samples, sample_count, phase) <
 	       longest_ns - longest_ns / 3)
 		phase++;

@@ -62,7 +62,8 @@ static bool start_thread(pthread_t *thread, void *(*run)(void *), struct loader_
 	return false;
 }
 
-/* Reads the large tables; ids of operations are resolved while calls may still be sorted. */
+/* Reads the large tables; ids of operations are resolved while calls may still be sorted, but not while samples are
+ * read: operations may add a device that no table describes, where samples look for theirs. */
 static int read_large_tables(struct process_loader *loader)
 {
 	pthread_t kernels, calls, samples;
@@ -74,13 +75,13 @@ static int read_large_tables(struct process_loader *loader)
 	run_others(&loader->others);
 	if (has_kernels)
 		pthread_join(kernels, NULL);
+	if (has_samples)
+		pthread_join(samples, NULL);
 	rc = loader->kernels.rc < 0 ? loader->kernels.rc : loader->others.rc;
 	if (rc == 0)
 		rc = loader_resolve_ops(loader);
 	if (has_calls)
 		pthread_join(calls, NULL);
-	if (has_samples)
-		pthread_join(samples, NULL);
 	if (rc == 0)
 		rc = loader->samples.rc;
 	return rc < 0 ? rc : loader->calls.rc;

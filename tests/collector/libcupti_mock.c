@@ -64,6 +64,8 @@ static const struct {
 	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000,
 	 "cudaProfilerStart_v4000"},
 	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "cuLaunchKernel"},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2,
+	 "cuMemcpyHtoDAsync_v2"},
 };
 
 /* One thread's buffer.  Never freed: threads come and go, the collector's buffers stay its own. */

@@ -725,15 +725,25 @@ static void step_background(const char *argument)
 			fail("background", "cannot start a thread");
 }
 
-/* launch_callbacks:yes or :no - whether the collector hears of launches now; fails when it is not so */
-static void step_launch_callbacks(const char *argument)
+static void expect_callbacks(const char *step, CUpti_CallbackId id, const char *argument)
 {
 	bool is_wanted = !strcmp(argument, "yes");
 
 	if (mock.mock_calls_back &&
-	    mock.mock_calls_back(CUPTI_CB_DOMAIN_DRIVER_API,
-				 CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) != is_wanted)
-		fail("launch_callbacks", is_wanted ? "there are none" : "they are still there");
+	    mock.mock_calls_back(CUPTI_CB_DOMAIN_DRIVER_API, id) != is_wanted)
+		fail(step, is_wanted ? "there are none" : "they are still there");
+}
+
+/* launch_callbacks:yes or :no - whether the collector hears of launches now; fails when it is not so */
+static void step_launch_callbacks(const char *argument)
+{
+	expect_callbacks("launch_callbacks", CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, argument);
+}
+
+/* copy_callbacks:yes or :no - likewise of copies */
+static void step_copy_callbacks(const char *argument)
+{
+	expect_callbacks("copy_callbacks", CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, argument);
 }
 
 /* ---- NVTX ---- */
@@ -1199,6 +1209,7 @@ static const struct {
 	{"idle", step_idle},
 	{"context", step_context},
 	{"launch_callbacks", step_launch_callbacks},
+	{"copy_callbacks", step_copy_callbacks},
 	{"push", step_push},
 	{"push_domain", step_push_domain},
 	{"pop", step_pop},

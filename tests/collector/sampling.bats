@@ -176,10 +176,10 @@ at_least() {
 	equal interval "" "$(property sample_ns)"
 }
 
-@test "the first launch on each device begins it, and launches cost nothing again afterwards" {
-	record cuda launch_callbacks:no context:1 context:3 context:2 launch_callbacks:yes sleep_ms:50 \
+@test "the first launch or copy on each device begins it, and they cost nothing again afterwards" {
+	record cuda launch_callbacks:no context:1 context:3 context:2 launch_callbacks:yes copy_callbacks:yes sleep_ms:50 \
 		device_launch:count=3 launch:context=1 launch_callbacks:yes device_launch:device=1 \
-		launch:context=2,blocks=9 launch_callbacks:no sleep_ms:5 device_launch:device=1,blocks=5,count=2 sleep_ms:50
+		launch:context=2,blocks=9 launch_callbacks:no copy_callbacks:no sleep_ms:5 device_launch:device=1,blocks=5,count=2 sleep_ms:50
 	told 0
 	equal "kernels while sampling" "_Z4stepPfi _Z4stepPfi device_launched device_launched" "$(cut -d, -f5 truth | sort | xargs)"
 	at_least kernels 2 "$(sampled dispatches)" # the first sample of each is none

@@ -53,7 +53,7 @@ static void copy(struct builder *b, const char *name, uint32_t kind, uint64_t by
  * asynchronous copies of pinned memory in and out, p one in of pageable memory, c a blocking one, s a
  * short one in, n one on the device, m an allocation, g a graph's launch, u a graph's update, e an
  * event, l a lookup of an error, x a copy by a call of which nothing is known, j a module that takes long to load,
- * h host code that does.
+ * J one that does not, h host code that does.
  */
 static void add(struct builder *b, char letter)
 {
@@ -106,6 +106,9 @@ static void add(struct builder *b, char letter)
 	case 'j':
 		b->calls[call(b, "cudaLibraryLoadData", CALL_MODULE)].end_ns += LONG_NS;
 		now_ns += LONG_NS;
+		break;
+	case 'J':
+		call(b, "cudaLibraryLoadData", CALL_MODULE);
 		break;
 	case 'h':
 		now_ns += LONG_NS;
@@ -324,6 +327,7 @@ static void test_graph_refusals(void **state)
 	expect_graph_refused("kuk", REFUSED_HAS_GRAPHS);
 	expect_graph_refused("kek", REFUSED_NONE);
 	expect_graph_refused("kjk", REFUSED_HOST_WORKS);
+	expect_graph_refused("kJk", REFUSED_NONE);
 	expect_graph_refused("khk", REFUSED_HOST_WORKS);
 	expect_graph_refused("hkk", REFUSED_NONE); /* between iterations */
 }
@@ -403,6 +407,20 @@ static void test_decided_loop(void **state)
 	expect_calls(&loop, 1, "bnnn");
 	expect_calls(&loop, 2, "bnnnb");
 	expect_calls(&loop, 3, "bnnn");
+	done(&loop);
+	loop = loop_with("krw", 2, "k"); /* the body of a loop is not left where nothing was read */
+	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
+	expect_calls(&loop, 2, "b");
+	expect_calls(&loop, 3, "nnn");
+	done(&loop);
+	loop = loop_of("krwkk"); /* a body of two kernels */
+	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
+	expect_calls(&loop, 1, "bnnbn");
+	done(&loop);
+	loop = loop_of("lkrwk"); /* what submits nothing begins no iteration */
+	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
+	expect_calls(&loop, 0, ".Gnnb");
+	expect_calls(&loop, 1, "nbnnb");
 	done(&loop);
 }
 

@@ -10,17 +10,18 @@
 struct row {
 	enum ceiling_id id;
 	double value;
+	uint64_t parameter;
 };
 
 /* What every prediction needs, and up to three rows more. */
 static struct ceilings *ceilings_with(const struct row more[3])
 {
 	static const struct row rows[] = {
-		{CEILING_launch_call, 3000},	{CEILING_launch_to_start, 5000},
-		{CEILING_synchronize, 2500},	{CEILING_graph_launch, 1000},
-		{CEILING_graph_to_start, 3500}, {CEILING_kernel_gap, 1500},
-		{CEILING_graph_node_gap, 800},	{CEILING_graph_gap, 1700},
-		{CEILING_grid_barrier, 1100}};
+		{CEILING_launch_call, 3000, 0},	   {CEILING_launch_to_start, 5000, 0},
+		{CEILING_synchronize, 2500, 0},	   {CEILING_graph_launch, 1000, 0},
+		{CEILING_graph_to_start, 3500, 0}, {CEILING_kernel_gap, 1500, 0},
+		{CEILING_graph_node_gap, 800, 0},  {CEILING_graph_gap, 1700, 0},
+		{CEILING_grid_barrier, 1100, 0}};
 	struct ceilings *ceilings = calloc(1, sizeof(*ceilings));
 	const size_t count = sizeof(rows) / sizeof(rows[0]);
 
@@ -31,6 +32,7 @@ static struct ceilings *ceilings_with(const struct row more[3])
 		if (row->value > 0)
 			assert_int_equal(ceilings_add(ceilings,
 						      &(struct ceiling){.id = row->id,
+									.parameter = row->parameter,
 									.value = row->value,
 									.low = row->value,
 									.high = row->value}),
@@ -52,14 +54,16 @@ static struct costs costs_with(const struct row more[3], const struct recorded_s
 
 static const struct row no_more[3];
 
-/* At least 0.2 and at most 0.7 of a launch, 1 to 1.5 of a graph's. */
+/* At least 0.2 and at most 0.7 of a launch, 1 to 1.5 of a graph's, 0.2 to 1 of its start. */
 static void test_added(void **state)
 {
 	static const struct {
-		int64_t launch_call_ns, graph_call_ns, launch_ns, graph_launch_ns;
+		int64_t launch_call_ns, graph_call_ns, graph_start_ns;
+		int64_t launch_ns, graph_launch_ns, start_ns; /* added */
 	} cases[] = {
-		{4000, 2200, 1000, 1200}, {3100, 1500, 600, 1000}, {2000, 900, 600, 1000},
-		{9000, 9000, 2100, 1500}, {0, 0, 1350, 1250}, /* unknown: the middle */
+		{4000, 2200, 5000, 1000, 1200, 1500}, {3100, 1500, 3600, 600, 1000, 700},
+		{2000, 900, 3000, 600, 1000, 700},    {9000, 9000, 9000, 2100, 1500, 3500},
+		{0, 0, 0, 1350, 1250, 2100}, /* unknown: the middle */
 	};
 
 	(void)state;
@@ -68,20 +72,22 @@ static void test_added(void **state)
 			.kernel_gap_ns = 1000,
 			.launch_call_ns = cases[i].launch_call_ns,
 			.graph_call_ns = cases[i].graph_call_ns,
+			.graph_start_ns = cases[i].graph_start_ns,
 		};
 		struct costs costs = costs_with(no_more, &recorded);
 
 		assert_int_equal(costs.trace_launch_ns, cases[i].launch_ns);
 		assert_int_equal(costs.trace_graph_launch_ns, cases[i].graph_launch_ns);
+		assert_int_equal(costs.trace_graph_start_ns, cases[i].start_ns);
 	}
 }
 
 /* kernel_gap is 1500 and 1000 as recorded: every recorded gap is 500 shorter. */
 static void test_copies(void **state)
 {
-	static const struct row more[3] = {{CEILING_graph_copy, 7500},
-					   {CEILING_graph_copy_to_start, 12000},
-					   {CEILING_graph_set_params, 1450}};
+	static const struct row more[3] = {{CEILING_graph_copy, 7500, 0},
+					   {CEILING_graph_copy_to_start, 12000, 0},
+					   {CEILING_graph_set_params, 1450, 0}};
 	const struct recorded_steps recorded = {.kernel_gap_ns = 1000};
 	struct costs costs = costs_with(more, &recorded);
 	struct ceilings *ceilings = ceilings_with(more);
@@ -96,14 +102,16 @@ static void test_copies(void **state)
 
 static void test_older_ceilings(void **state)
 {
+	static const struct row old[3] = {{CEILING_graph_update, 5000, 10},
+					  {CEILING_graph_update, 40000, 100}};
 	const struct recorded_steps recorded = {.kernel_gap_ns = 1000};
-	struct costs costs = costs_with(no_more, &recorded);
-	struct ceilings *ceilings = ceilings_with(no_more);
+	struct costs costs = costs_with(old, &recorded);
+	struct ceilings *ceilings = ceilings_with(old);
 
 	(void)state;
 	assert_int_equal(costs.graph_copy_gap_ns, costs.graph_node_gap_ns);
 	assert_int_equal(costs.graph_copy_to_start_ns, costs.graph_to_start_ns);
-	assert_int_equal(costs_update_ns(ceilings), 0);
+	assert_int_equal(costs_update_ns(ceilings), 400); /* of each of 100 kernels */
 	ceilings->is_datasheet = true;
 	assert_false(costs_of(&costs, ceilings, &recorded, COSTS_MIDDLE));
 	ceilings_free(ceilings);
@@ -122,7 +130,7 @@ int main(void)
 			test_added),
 		SENTENCE("a copy in a graph is its length and the gaps beside it", test_copies),
 		SENTENCE(
-			"without a ceiling copies are as other nodes, and a datasheet tells no costs",
+			"older ceilings tell of copies as of other nodes and of updates by whole graphs, a datasheet tells no costs",
 			test_older_ceilings),
 	};
 

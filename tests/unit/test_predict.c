@@ -146,6 +146,26 @@ static void test_graph(void **state)
 	done(&question);
 }
 
+/* What recording added to graphs' launches is what these took longer than the ceilings' 4000 and 6000. */
+static void test_recorded_graphs(void **state)
+{
+	struct builder *b = loop();
+	struct question question;
+	const struct costs *costs;
+
+	(void)state;
+	for (int64_t i = 10; i < 15; i++)
+		builder_kernel(b, 0, "k", i * 100000 + 10000, i * 100000 + 11000,
+			       builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, i * 100000,
+					    i * 100000 + 9000));
+	question = ask(b, 0, NULL);
+	costs = &question.all.predictor.costs[COSTS_MIDDLE];
+	assert_int_equal(costs->trace_launch_ns, 750);
+	assert_int_equal(costs->trace_graph_launch_ns, 5000);
+	assert_int_equal(costs->trace_graph_start_ns, 4000);
+	done(&question);
+}
+
 static void test_setup(void **state)
 {
 	struct question question = ask(loop(), 0, NULL);
@@ -500,6 +520,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SENTENCE("a loop as graphs takes the time worked out by hand", test_graph),
+		SENTENCE("what recording added to graphs' launches is taken from them",
+			 test_recorded_graphs),
 		SENTENCE("setting up counts for the program and not for the place", test_setup),
 		SENTENCE("the place is the range that is asked for", test_range),
 		SENTENCE("the interval has the costs at their ends and a margin", test_spread),

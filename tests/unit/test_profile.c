@@ -969,6 +969,30 @@ static void damaged_samples_are_counted_and_skipped(void **state)
 	profile_free(profile);
 }
 
+/* A kernel may be of such a device, and is resolved at another time than samples are read: of these not one is kept,
+ * however many there are. */
+static void samples_of_a_device_that_nothing_describes_are_skipped(void **state)
+{
+	static const char row[] = "2000,1000,7,1,1,0,1980\n";
+	const size_t row_count = 100000, length = sizeof(row) - 1;
+	char *text = malloc(sizeof(SAMPLES_HEADER) + row_count * length);
+	struct profile *profile;
+
+	assert_non_null(text);
+	memcpy(text, SAMPLES_HEADER, sizeof(SAMPLES_HEADER));
+	for (size_t i = 0; i < row_count; i++)
+		memcpy(text + sizeof(SAMPLES_HEADER) - 1 + i * length, row, sizeof(row));
+	fixture_write(
+		*state, FIXTURE_PROCESS, "kernels.csv",
+		"start_ns,end_ns,signature,device,context,stream,correlation,graph,graph_node\n"
+		"2000,2500,1,7,1,7,101,0,0\n");
+	profile = load_with(*state, "samples.csv", text);
+	assert_int_equal(profile->sample_count, 0);
+	assert_true(loss_count(profile, "orphan_ids") >= row_count);
+	profile_free(profile);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1017,6 +1041,8 @@ int main(void)
 		     a_gpu_that_two_processes_sample_is_counted_once),
 		TEST("damaged samples are counted and skipped",
 		     damaged_samples_are_counted_and_skipped),
+		TEST("samples of a device that nothing describes are skipped, all of them",
+		     samples_of_a_device_that_nothing_describes_are_skipped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

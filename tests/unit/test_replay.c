@@ -619,7 +619,7 @@ static void test_graph(void **state)
  * the iterations. */
 static void test_graph_pauses(void **state)
 {
-	static const uint8_t calls[] = {CALL_KEPT, CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH};
+	static const uint8_t calls[] = {CALL_KEPT, CALL_AS_GRAPH, CALL_IN_BODY, CALL_IN_KERNEL};
 	static const int64_t starts_ns[] = {0, 6000, 10500, 15000};
 	struct builder *b = builder_new(1, 1);
 	struct change change;
@@ -663,7 +663,68 @@ static void test_graph_of_copies(void **state)
 	assert_int_equal(it.replay.op_start_ns[0], 9000);
 	assert_int_equal(it.replay.op_start_ns[1], 9000 + 1000 + 3000);
 	assert_int_equal(it.replay.op_start_ns[2], 13000 + 2000 + 3000);
+	/* a copy after a kernel is not what the graph begins with, and a decision takes longer than the copy's gap */
+	costs.graph_copy_to_start_ns = 30000;
+	change.calls[0] = CALL_KEPT;
+	change.calls[1] = CALL_AS_GRAPH;
+	change.calls[2] = CALL_IN_BODY;
+	change.decision_ns = 4000;
+	replayed_run(&it, &change, &costs);
+	assert_int_equal(it.replay.op_start_ns[2], it.replay.op_end_ns[1] + 4000);
 	change_free(&change);
+	replayed_free(&it);
+}
+
+/* A read that the device decides by is gone: what it stood between are nodes of kernels. */
+static void test_graph_without_read(void **state)
+{
+	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH,
+					CALL_IN_GRAPH};
+	const struct profile_copy read = {.bytes = 4, .kind = COPY_TO_HOST};
+	struct builder *b = builder_new(1, 1);
+	struct change change;
+	struct replayed it;
+
+	(void)state;
+	builder_copy(b, 0, read, 5000, 6000, builder_launch(b, 0, 0, 4000));
+	builder_copy(b, 0, read, 10000, 11000, builder_launch(b, 0, 4000, 8000));
+	builder_kernel(b, 0, "k", 20000, 22000, builder_launch(b, 0, 8000, 12000));
+	builder_copy(b, 0, read, 25000, 26000, builder_launch(b, 0, 12000, 16000));
+	builder_copy(b, 0, read, 30000, 31000, builder_launch(b, 0, 16000, 20000));
+	builder_finish(b);
+	it = replayed_new(b);
+	change = same_every_time(&it, calls, 5);
+	change.op_ns[0] = change.op_ns[1] = change.op_ns[3] = OP_GONE;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[0], 6000); /* as of a kernel, not of a copy */
+	assert_int_equal(it.replay.op_start_ns[1], 6000);
+	assert_int_equal(it.replay.op_start_ns[2], 6000 + 700);
+	assert_int_equal(it.replay.op_start_ns[3], 8700);
+	assert_int_equal(it.replay.op_start_ns[4], 8700 + 3000); /* this one stays */
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* What recording adds to a graph's launch, and to the time until it starts, is not what it adds to a kernel's. */
+static void test_traced_graph(void **state)
+{
+	struct costs costs = random_costs;
+	struct builder *b = builder_new(1, 1);
+	struct replayed it;
+
+	(void)state;
+	costs.trace_graph_launch_ns = 1000;
+	costs.trace_graph_start_ns = 2000;
+	builder_kernel(b, 0, "k", 8000, 9000,
+		       builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, 0, 4000));
+	builder_kernel(b, 0, "k", 105000, 106000, builder_launch(b, 0, 100000, 104000));
+	builder_finish(b);
+	it = replayed_new(b);
+	replayed_run(&it, NULL, &costs);
+	assert_int_equal(it.replay.call_end_ns[0], 4000 - 1000);
+	assert_int_equal(it.replay.op_start_ns[0], 8000 - 2000);
+	assert_int_equal(it.replay.call_end_ns[1] - it.replay.call_start_ns[1], 4000 - 750);
+	assert_int_equal(it.replay.op_start_ns[1] - it.replay.call_start_ns[1], 5000 - 750);
 	replayed_free(&it);
 }
 
@@ -1009,6 +1070,8 @@ int main(void)
 			test_graph_pauses),
 		SENTENCE("nodes before and after a copy from or to the host are further apart",
 			 test_graph_of_copies),
+		SENTENCE("a read that is gone leaves no gap of a copy", test_graph_without_read),
+		SENTENCE("a graph's launch is recorded at a cost of its own", test_traced_graph),
 		SENTENCE("a graph that is updated is launched that much later", test_updated_graph),
 		SENTENCE("kernels in lanes run side by side as far as they fit", test_fill),
 		SENTENCE("a wait is for all lanes", test_wait_for_lanes),

@@ -136,6 +136,21 @@ static void test_one_kernel(void **state)
 	expect_one(&host, 0, 1, 50, 1);
 }
 
+/* As in a damaged recording: every call returns long after the next one was entered. */
+static void test_overlapping_calls(void **state)
+{
+	struct host host = host_new();
+
+	(void)state;
+	for (int i = 0; i < 60; i++) {
+		uint32_t by = builder_launch(host.b, 0, i * 100, 1000000 + i * 100);
+
+		builder_kernel(host.b, 0, i % 3 ? "A" : "B", 2000000 + i * 100, 2000050 + i * 100,
+			       by);
+	}
+	expect_one(&host, 0, 3, 20, 3);
+}
+
 static void test_repeats_within(void **state)
 {
 	struct host host = host_new();
@@ -713,6 +728,8 @@ int main(void)
 			 test_inner_loop),
 		SENTENCE("without reading back the exact longer period is the sequence",
 			 test_inner_loop_of_its_own),
+		SENTENCE("calls that overlap leave no pause to begin after",
+			 test_overlapping_calls),
 		SENTENCE("graphs that take turns make a period", test_graphs_take_turns),
 		SENTENCE("graphs instantiated anew are one", test_graphs_anew),
 		SENTENCE("graphs chosen by data are one, not exactly", test_graphs_by_data),

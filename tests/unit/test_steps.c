@@ -184,11 +184,36 @@ static void test_after_graph(void **state)
 		builder_kernel(b, 0, "second", start_ns + 51000, start_ns + 113000, call);
 	}
 	model = build(b);
+	assert_null(model->devices[0].common_kernel);
+	assert_int_equal(model->devices[0].common_graph->call_ns, 900);
+	assert_int_equal(model->devices[0].common_graph->idle_ns, 5000);
 	assert_int_equal(model->devices[0].gap_ns[GAP_AFTER_GRAPH], 7000);
 	assert_int_equal(model->devices[0].gap_sample_count[GAP_AFTER_GRAPH], 3);
 	assert_int_equal(model_gap_after(model, 0, 1), GAP_AFTER_KERNEL);
 	assert_int_equal(model_gap_after(model, 1, 2), GAP_AFTER_GRAPH);
 	assert_int_equal(model_gap_ns(model, 1, 2), 7000);
+	done(b, model);
+}
+
+/* Queued kernels with gaps of 1 and of 3 us in turn, and of twenty one that is off at each end. */
+static void test_outliers(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	int64_t now_ns = 100000;
+	struct model *model;
+
+	(void)state;
+	for (int i = 0; i < 41; i++) {
+		uint32_t call = builder_launch(b, 0, i * 1000, i * 1000 + 900);
+
+		now_ns += i < 2 ? 1 : i < 39 ? 1000 + 2000 * (i % 2) : 19000;
+		builder_kernel(b, 0, "k", now_ns, now_ns + 50000, call);
+		now_ns += 50000;
+	}
+	model = build(b);
+	assert_int_equal(model->devices[0].gap_sample_count[GAP_AFTER_KERNEL], 40);
+	/* 1, 1000 19 times, 3000 18 times, 19000 twice: of 40 two go at each end */
+	assert_int_equal(model->devices[0].gap_ns[GAP_AFTER_KERNEL], 2000);
 	done(b, model);
 }
 
@@ -227,6 +252,7 @@ int main(void)
 		SENTENCE("on a busy stream a launch takes what it takes at least", test_busy),
 		SENTENCE("where most start late the mean is taken", test_late),
 		SENTENCE("queued graphs have a gap of their own", test_after_graph),
+		SENTENCE("gaps take the mean of what lies between outliers", test_outliers),
 		SENTENCE("a function of the host takes what it took", test_callback),
 	};
 
