@@ -28,7 +28,10 @@ for ((i = 0; i < kills; i++)); do
 	rm -rf "$recording"
 	ROOFLINE_OUTPUT=$recording LD_PRELOAD=$collector "$programs/endings" never >"$scratch/out" &
 	pid=$!
-	until [ -s "$scratch/out" ] || ! kill -0 $pid; do sleep 0.05; done # CUDA takes long to start now and then
+	for ((wait = 0; wait < 400; wait++)); do # CUDA takes long to start now and then
+		[ -s "$scratch/out" ] && break
+		sleep 0.05
+	done
 	sleep "$(awk -v seed=$i 'BEGIN { srand(seed); print 0.2 + 2 * rand() }')"
 	kill -KILL $pid
 	killed_ns=$(date +%s%N)

@@ -16,7 +16,7 @@ export PATH=$build/bin:$build/lib/rooflinectl/workloads:$PATH
 variants=$(tests/bench/predictions.py --variants)
 for workload in $(cut -d' ' -f1 <<<"$variants" | uniq | sort -u); do
 	[[ $workload =~ $only ]] || continue
-	rooflinectl workloads "$workload" --repeats 15 2>/dev/null
+	rooflinectl workloads "$workload" --repeats 15 || { echo "record.sh: $workload failed" >&2; exit 1; }
 	grep "^$workload " <<<"$variants" | while read -r _ variant role; do
 		options=()
 		# a queue is predicted from the SMs' shares, which only samples tell
