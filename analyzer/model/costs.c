@@ -7,7 +7,7 @@
  * a graph, at least and at most: docs/results/collector-cost.txt and collector-cost-busy.txt, "launch" and "graph
  * launch" by the collector, and the launches of docs/results/pairs.txt beside those of tests/pairs.  It differs that
  * much from machine to machine and from hour to hour, so in between it is what the calls of a recording take longer
- * than the ceilings say.  What it adds to calls that submit nothing stays in.
+ * than the ceilings say.  What it adds to waits stays in.
  */
 #define LAUNCH_LEAST 0.2
 #define LAUNCH_MOST 0.7

@@ -19,8 +19,8 @@ struct costs {
 	int64_t graph_node_gap_ns; /* a node ended to the next one started */
 	int64_t graph_copy_gap_ns; /* likewise before and after a copy from or to the host */
 	int64_t graph_copy_to_start_ns; /* graph launch call entered to such a first node started */
-	int64_t barrier_ns;	 /* a grid-wide barrier in place of the gap between two kernels */
-	int64_t trace_launch_ns; /* that recording added to a call that submits work */
+	int64_t barrier_ns; /* a grid-wide barrier in place of the gap between two kernels */
+	int64_t trace_launch_ns; /* that recording added to a call that submits work, or manages graphs, memory or events */
 	int64_t trace_graph_launch_ns; /* and to one that launches a graph */
 	int64_t trace_graph_start_ns;  /* and until that graph's first node starts */
 	int64_t trace_node_ns;	       /* and to a node of a graph after another one, on the GPU */

@@ -564,6 +564,33 @@ static void test_soon_after(void **state)
 	replayed_free(&it);
 }
 
+/* Calls that make or change something are recorded like launches; waits are not shorter for it. */
+static void test_untraced_calls(void **state)
+{
+	static const struct {
+		const char *name;
+		enum profile_call_class class;
+		int64_t length_ns;
+	} calls[] = {{"cudaMalloc", CALL_MEMORY, 4000 - 750},
+		     {"cudaGraphExecUpdate", CALL_GRAPH_MANAGE, 4000 - 750},
+		     {"cudaEventRecord", CALL_EVENT, 4000 - 750},
+		     {"cudaDeviceSynchronize", CALL_SYNC, 4000},
+		     {"cudaGetLastError", CALL_OTHER, 4000}};
+	struct builder *b = builder_new(1, 1);
+	struct replayed it;
+
+	(void)state;
+	for (int64_t i = 0; i < 5; i++)
+		builder_call(b, 0, calls[i].name, calls[i].class, 10000 * i, 10000 * i + 4000);
+	builder_finish(b);
+	it = replayed_new(b);
+	replayed_run(&it, NULL, &random_costs);
+	for (int64_t i = 0; i < 5; i++)
+		assert_int_equal(it.replay.call_end_ns[i] - it.replay.call_start_ns[i],
+				 calls[i].length_ns);
+	replayed_free(&it);
+}
+
 /* Ten queued kernels, 1 us between them, but 4 us before the sixth: that stays, but for behind a graph, where
  * all of the gap is another. */
 static void test_rest(void **state)
@@ -1077,6 +1104,9 @@ int main(void)
 		SENTENCE("a wait is for all lanes", test_wait_for_lanes),
 		SENTENCE("copies in, kernels and copies out of three lanes run side by side",
 			 test_lanes),
+		SENTENCE(
+			"calls that make or change something are shorter by what recording added, waits are not",
+			test_untraced_calls),
 		SENTENCE("nodes come closer by what recording added", test_untraced_nodes),
 		SENTENCE("what the device launched follows what started before it",
 			 test_device_launched),
