@@ -5,8 +5,9 @@
 /* From here on it falls behind, or will with the next disturbance. */
 #define BEHIND_SHARE 0.95
 
-/* A busy GPU's samples took 1.2 to 1.45 times as long as an idle one's: docs/results/sampling.txt, of five sets of
- * metrics what the trial measured and what was measured last. */
+/* A busy GPU's samples took up to 1.5 times as long as an idle one's: docs/results/sampling.txt, where the line on
+ * what decoding takes up to has this factor in it already, and sampling-before.txt, where it has not; of four sets of
+ * metrics each. */
 #define BUSY_TIMES 1.5
 
 double sample_pace_busy_ns(double idle_decode_ns)
