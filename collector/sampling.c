@@ -17,14 +17,17 @@
  * Together less than it waits for the whole recording to be closed. */
 #define STOP_PATIENCE_S 6
 #define LEAVE_PATIENCE_S 3
+/* Copies and memsets that prepare what the program goes on with are few.  A window that began with them would be
+ * over before the first kernel, so one begins with so many where there is no launch before; without end with one. */
+#define PREPARING_CALLS 16
 
 static const struct cupti_api *cupti; /* NULL until started, and then for good */
 static CUpti_SubscriberHandle subscriber;
 static const struct options *options;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sampler *samplers[MAX_DEVICES];
-static bool is_waiting[MAX_DEVICES]; /* for the first launch or copy */
-static size_t sampler_count;	     /* atomic; what it counts stays as it is */
+static unsigned int waits_for[MAX_DEVICES]; /* so many copies, or a launch; 0: for nothing any more */
+static size_t sampler_count;		    /* atomic; what it counts stays as it is */
 static bool is_anyone_waiting, is_stopped;
 
 /* ---- what happens in the program ---- */
@@ -38,7 +41,7 @@ static int find_sampler(uint32_t device)
 	return -1;
 }
 
-/* A new one is sampled from the first launch or copy on, or from the range on that is open already. */
+/* A new one is sampled from the first launch or copies on, or from the range on that is open already. */
 static void begin_or_wait(size_t number)
 {
 	if (options->sample_range) {
@@ -46,7 +49,7 @@ static void begin_or_wait(size_t number)
 			sampler_begin_window(samplers[number]);
 		return;
 	}
-	is_waiting[number] = true;
+	waits_for[number] = samplers[number]->plan.is_continuous ? 1 : PREPARING_CALLS;
 	__atomic_store_n(&is_anyone_waiting, true, __ATOMIC_RELAXED);
 	launch_call_enable(cupti, subscriber, LAUNCHES_AND_COPIES, true);
 }
@@ -86,36 +89,43 @@ void sampling_on_context(CUcontext context)
 	guard_leave(&guard);
 }
 
-static void begin_first_window(uint32_t device)
+static void begin_first_window(uint32_t device, bool is_launch)
 {
 	int number = find_sampler(device);
 	bool is_any = false;
 
-	if (number >= 0 && is_waiting[number]) {
-		is_waiting[number] = false;
-		sampler_begin_window(samplers[number]);
+	if (number >= 0 && waits_for[number]) {
+		waits_for[number] = is_launch ? 0 : waits_for[number] - 1;
+		if (!waits_for[number])
+			sampler_begin_window(samplers[number]);
 	}
 	for (size_t i = 0; i < sampler_count; i++)
-		is_any |= is_waiting[i];
+		is_any |= waits_for[i] != 0;
 	if (is_anyone_waiting && !is_any)
 		launch_call_enable(cupti, subscriber, LAUNCHES_AND_COPIES, false);
 	__atomic_store_n(&is_anyone_waiting, is_any, __ATOMIC_RELAXED);
 }
 
-/* The first launch or copy on a device; afterwards they cost nothing again. */
+static bool is_launch(CUpti_CallbackId id, const CUpti_CallbackData *data)
+{
+	enum launch_kind kind = launch_call_read(id, data).kind;
+
+	return kind == LAUNCH_KERNEL || kind == LAUNCH_GRAPH || kind == LAUNCH_COOPERATIVE;
+}
+
+/* The first launch or copies on a device; afterwards they cost nothing again. */
 void sampling_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data)
 {
 	struct guard guard;
 	uint32_t device = 0;
 
-	(void)id;
 	if (!cupti || !__atomic_load_n(&is_anyone_waiting, __ATOMIC_RELAXED) ||
 	    data->callbackSite != CUPTI_API_ENTER || !data->context ||
 	    cupti->cuptiGetDeviceId(data->context, &device) != CUPTI_SUCCESS)
 		return;
 	guard_enter(&guard);
 	pthread_mutex_lock(&list_lock);
-	begin_first_window(device);
+	begin_first_window(device, is_launch(id, data));
 	pthread_mutex_unlock(&list_lock);
 	guard_leave(&guard);
 }

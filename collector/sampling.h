@@ -2,7 +2,7 @@
  * sampling.h - the whole GPU over time: what ran on it, whoever launched it.
  *
  * Beside the trace, hardware counters are sampled every microsecond or so on every device that the
- * process uses.  Sampling begins with the first launch or copy on a device.  Where decoding keeps up with the
+ * process uses.  Sampling begins with the first launch on a device, or with copies where there is none before.  Where decoding keeps up with the
  * interval it goes on until the program ends.  Otherwise it is done in windows, each as long as memory
  * allows and the next one as soon as it has been decoded, or without end at the finest interval that is kept
  * up with.  What was sampled is written down as spans, what was lost as losses; nothing is said of the rest.
@@ -17,7 +17,7 @@
 void sampling_start(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
 		    const struct options *options);
 
-/* A context was made: its device is sampled from the first launch or copy on. */
+/* A context was made: its device is sampled from the first launch or copies on. */
 void sampling_on_context(CUcontext context);
 
 /* Any driver call that CUPTI calls us back for. */
