@@ -134,7 +134,7 @@ static int put_prediction(struct recommendation *item, const struct what_if *wha
 static void put_stake(struct recommendation *item, const struct facts *facts, size_t device,
 		      const struct rule *rule, const struct what_if *what_if)
 {
-	int64_t wall_ns = facts->report->timeline->devices[device].wall_ns;
+	int64_t wall_ns = (int64_t)facts_wall_ns(facts, device);
 	int64_t stake_ns = rule->stake_ns ? rule->stake_ns(facts, device) : 0;
 	int64_t saved_ns =
 		what_if ? what_if->prediction.place_before_ns - what_if->prediction.place_after_ns

@@ -193,11 +193,19 @@ void facts_free(struct facts *facts)
 	*facts = (struct facts){0};
 }
 
+double facts_wall_ns(const struct facts *facts, size_t device)
+{
+	const struct report *report = facts->report;
+
+	return (double)(report->timeline->devices[device].wall_ns -
+			report->gaps->devices[device].by_cause_ns[GAP_PROFILER]);
+}
+
 bool facts_is_computing(const struct facts *facts, size_t device)
 {
 	const struct timeline_device *times = &facts->report->timeline->devices[device];
 
-	return (double)times->kernel_ns > 0.9 * (double)times->wall_ns;
+	return (double)times->kernel_ns > 0.9 * facts_wall_ns(facts, device);
 }
 
 bool facts_has_device_work(const struct facts *facts, size_t device)

@@ -214,6 +214,13 @@ static void keep_last_wait(struct change *change, const struct model *model, siz
 		}
 }
 
+static void keep_waits(struct change *change, const struct model *model, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++)
+		if (model_call_class(model, i) == CALL_SYNC && change->calls[i] == CALL_DROPPED)
+			change->calls[i] = CALL_KEPT;
+}
+
 static size_t wait_count(const struct model *model, size_t first, size_t end)
 {
 	size_t count = 0;
@@ -223,18 +230,19 @@ static size_t wait_count(const struct model *model, size_t first, size_t end)
 	return count;
 }
 
-/* An iteration that waits more often than the second one ends with a wait that is not the loop's; and
- * after the whole sequence somebody reads the results.  These waits stay. */
-static void keep_last_waits(struct change *change, const struct model *model,
-			    const struct sequence *sequence)
+/* Waits of an iteration that waits more often than the second one are not the loop's, as those around a part that
+ * is timed; and after the whole sequence somebody reads the results.  These waits stay. */
+static void keep_other_waits(struct change *change, const struct model *model,
+			     const struct sequence *sequence)
 {
 	const uint32_t *at = sequence->iterations;
+	size_t last = sequence->iteration_count - 1;
 	size_t usual_count = wait_count(model, at[1], at[2]);
 
-	for (size_t i = 0; i < sequence->iteration_count; i++)
-		if (i + 1 == sequence->iteration_count ||
-		    wait_count(model, at[i], at[i + 1]) > usual_count)
-			keep_last_wait(change, model, at[i], at[i + 1]);
+	for (size_t i = 0; i < last; i++)
+		if (wait_count(model, at[i], at[i + 1]) > usual_count)
+			keep_waits(change, model, at[i], at[i + 1]);
+	keep_last_wait(change, model, at[last], at[last + 1]);
 }
 
 bool change_needs_updates(const struct sequence *sequence)
@@ -266,7 +274,7 @@ enum refusal change_to_graph(struct change *change, const struct model *model,
 		memset(&change->calls[sequence->first_call], CALL_KEPT, sequence->call_count);
 		return refusal;
 	}
-	keep_last_waits(change, model, sequence);
+	keep_other_waits(change, model, sequence);
 	return REFUSED_NONE;
 }
 
@@ -292,7 +300,7 @@ size_t change_drop_allocations(struct change *change, const struct model *model,
 		change->calls[i] = CALL_DROPPED;
 		dropped_count += is_allocating(model, i);
 	}
-	keep_last_waits(change, model, sequence);
+	keep_other_waits(change, model, sequence);
 	return dropped_count;
 }
 
@@ -482,6 +490,6 @@ enum refusal change_to_overlapped(struct change *change, const struct model *mod
 		for (size_t j = sequence->iterations[i]; j < sequence->iterations[i + 1]; j++)
 			overlap_call(change, model, j,
 				     (uint32_t)(i % OVERLAP_LANES) % change->lane_count);
-	keep_last_waits(change, model, sequence);
+	keep_other_waits(change, model, sequence);
 	return REFUSED_NONE;
 }

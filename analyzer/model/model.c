@@ -432,6 +432,45 @@ int64_t model_gap_ns(const struct model *model, uint32_t before, uint32_t op)
 	return callback_ns > gap_ns ? callback_ns : gap_ns;
 }
 
+/* ---- what reading counters took ---- */
+
+static bool has_counted(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->op_count; i++)
+		if (profile->ops[i].counted != NOT_COUNTED)
+			return true;
+	return false;
+}
+
+/* With counters, threads are held up by milliseconds: nothing of that is the program's own. */
+static int find_profiler(struct model *model)
+{
+	const struct profile *profile = model->profile;
+	int rc = 0;
+
+	if (!has_counted(profile))
+		return 0;
+	model->profiler = calloc(profile->thread_count + 1, sizeof(*model->profiler));
+	if (!model->profiler)
+		return -ENOMEM;
+	for (size_t i = 0; rc == 0 && i < profile->overhead_count; i++) {
+		const struct profile_overhead *overhead = &profile->overheads[i];
+
+		if (overhead->is_profiler && overhead->thread != PROFILE_NONE)
+			rc = spans_add(&model->profiler[overhead->thread], overhead->start_ns,
+				       overhead->end_ns);
+	}
+	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++)
+		spans_seal(&model->profiler[i]);
+	return rc;
+}
+
+int64_t model_profiler_ns(const struct model *model, uint32_t thread, int64_t start_ns,
+			  int64_t end_ns)
+{
+	return model->profiler ? spans_covered(&model->profiler[thread], start_ns, end_ns) : 0;
+}
+
 /* ---- building ---- */
 
 static int allocate(struct model *model)
@@ -465,6 +504,8 @@ static int build(struct model *model)
 		find_awaited(model, &ends);
 		rc = link_ops(model, &ends);
 	}
+	if (rc == 0)
+		rc = find_profiler(model);
 	free(ends.order);
 	return rc == 0 ? steps_measure(model->devices, model) : rc;
 }
@@ -497,6 +538,9 @@ void model_free(struct model *model)
 	free(model->before);
 	free(model->other);
 	free(model->is_called_back);
+	for (size_t i = 0; model->profiler && i < model->profile->thread_count; i++)
+		spans_free(&model->profiler[i]);
+	free(model->profiler);
 	if (model->profile)
 		steps_free(model->devices, model->profile->device_count);
 	free(model);

@@ -18,6 +18,7 @@
 #ifndef ROOFLINE_MODEL_H
 #define ROOFLINE_MODEL_H
 
+#include "analysis/spans.h"
 #include "model/steps.h"
 #include "model/submitted.h"
 #include "trace/profile.h"
@@ -39,6 +40,7 @@ struct model {
 	uint32_t *other;  /* by op: ops[] of another stream that it waits for, or PROFILE_NONE */
 	uint8_t *is_called_back;     /* by op: a function of the host ran in its stream before it */
 	struct step_device *devices; /* as profile->devices[] */
+	struct spans *profiler; /* by thread: in which counters were read; NULL: none were */
 };
 
 /* Linear in calls and operations.  The profile must outlive the model.  Fails with -ENOMEM only;
@@ -51,6 +53,10 @@ void model_free(struct model *model);
 int64_t model_ready_ns(const struct model *model, size_t op);
 
 enum profile_call_class model_call_class(const struct model *model, size_t call);
+
+/* How much of [start_ns, end_ns) of a thread went to reading hardware counters. */
+int64_t model_profiler_ns(const struct model *model, uint32_t thread, int64_t start_ns,
+			  int64_t end_ns);
 
 /* Whether all that it waits for on the GPU had ended before its call began. */
 bool model_is_idle(const struct model *model, size_t op);

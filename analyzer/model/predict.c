@@ -34,14 +34,6 @@ static int measure_error(struct predictor *predictor)
 	return rc;
 }
 
-static bool has_counted(const struct profile *profile)
-{
-	for (size_t i = 0; i < profile->op_count; i++)
-		if (profile->ops[i].counted)
-			return true;
-	return false;
-}
-
 __attribute__((format(printf, 2, 3))) static void refuse(struct predictor *predictor,
 							 const char *format, ...)
 {
@@ -54,9 +46,7 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct predictor *predi
 
 static void judge(struct predictor *predictor, bool has_costs)
 {
-	if (has_counted(predictor->model->profile))
-		refuse(predictor, "hardware counters were read, which takes time: record without");
-	else if (!has_costs)
+	if (!has_costs)
 		refuse(predictor, "no measured ceilings of this GPU: run rooflinectl ceilings");
 	else if (predictor->replay_error > REPLAY_ERROR_MOST)
 		refuse(predictor,

@@ -96,8 +96,14 @@ static bool is_slowed(const struct run *run, size_t call)
 	       class == CALL_MEMORY || class == CALL_EVENT;
 }
 
-/* What recording added to a call, out of its time. */
-static int64_t traced_ns(const struct run *run, size_t call, int64_t own_ns)
+/* Of a call, or of a pause: what reading counters took. */
+static int64_t counting_ns(const struct run *run, uint32_t thread, int64_t start_ns, int64_t end_ns)
+{
+	return run->costs ? model_profiler_ns(run->model, thread, start_ns, end_ns) : 0;
+}
+
+/* What recording added to a call, out of its time, of which reading counters is taken out already. */
+static int64_t added_ns(const struct run *run, size_t call, int64_t own_ns)
 {
 	if (!run->costs || !is_slowed(run, call))
 		return 0;
@@ -106,12 +112,27 @@ static int64_t traced_ns(const struct run *run, size_t call, int64_t own_ns)
 			      own_ns);
 }
 
-/* And to the time from a call to what it submits. */
-static int64_t traced_start_ns(const struct run *run, size_t call, int64_t launch_ns)
+static int64_t traced_ns(const struct run *run, size_t index, int64_t own_ns)
 {
-	return run->costs && is_graph_launch(run, call)
-		       ? traced_part_ns(run->costs->trace_graph_start_ns, launch_ns)
-		       : traced_ns(run, call, launch_ns);
+	const struct profile_call *call = &run->profile->calls[index];
+	int64_t counting =
+		min_ns(counting_ns(run, call->thread, call->start_ns, call->end_ns), own_ns);
+
+	return counting + added_ns(run, index, own_ns - counting);
+}
+
+/* And to the time from a call to what it submits. */
+static int64_t traced_start_ns(const struct run *run, uint32_t op, int64_t launch_ns)
+{
+	const struct profile_op *what = &run->profile->ops[op];
+	const struct profile_call *call = &run->profile->calls[what->call];
+	int64_t counting = min_ns(counting_ns(run, call->thread, call->start_ns, what->start_ns),
+				  model_extension_ns(run->model, what));
+
+	launch_ns -= counting;
+	return counting + (run->costs && is_graph_launch(run, what->call)
+				   ? traced_part_ns(run->costs->trace_graph_start_ns, launch_ns)
+				   : added_ns(run, what->call, launch_ns));
 }
 
 /* ---- operations ---- */
@@ -288,7 +309,7 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 	const struct profile_op *op = &run->profile->ops[index];
 	const struct usual usual = usual_of(run->model, index);
 	uint32_t before = before_of(run, index), other = run->model->other[index];
-	int64_t launch_ns = usual.launch_ns - traced_start_ns(run, op->call, usual.launch_ns);
+	int64_t launch_ns = usual.launch_ns - traced_start_ns(run, index, usual.launch_ns);
 	int64_t rest_ns =
 		run->is_typical ? 0 : op->start_ns - expected_start_ns(run, index, &usual);
 	bool is_after_graph = before != PROFILE_NONE && run->is_graph_node[before];
@@ -494,14 +515,20 @@ static int64_t call_end_ns(const struct run *run, size_t index, int64_t start_ns
 }
 
 /* The host's own time since the call before. */
-static int64_t host_ns(struct thread_clock *clock, const struct profile_call *call)
+static int64_t host_ns(const struct run *run, struct thread_clock *clock,
+		       const struct profile_call *call)
 {
+	int64_t pause_ns;
+
 	if (!clock->has_begun) {
 		clock->has_begun = true;
 		clock->recorded_ns = clock->replayed_ns = call->start_ns;
 		clock->graph_first_op = PROFILE_NONE;
 	}
-	return max_ns(call->start_ns - clock->recorded_ns, 0);
+	pause_ns = max_ns(call->start_ns - clock->recorded_ns, 0);
+	return pause_ns ? pause_ns - counting_ns(run, call->thread, clock->recorded_ns,
+						 call->start_ns)
+			: 0;
 }
 
 static bool is_in_graph_change(enum call_change change)
@@ -555,7 +582,7 @@ static void take_call(struct run *run, uint32_t index)
 {
 	const struct profile_call *call = &run->profile->calls[index];
 	struct thread_clock *clock = &run->threads[call->thread];
-	int64_t pause_ns = host_ns(clock, call), start_ns = clock->replayed_ns + pause_ns, end_ns;
+	int64_t pause_ns = host_ns(run, clock, call), start_ns = clock->replayed_ns + pause_ns, end_ns;
 	enum call_change what = change_of(run, index);
 
 	switch (what) {

@@ -39,7 +39,7 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	double wall_ns = (double)facts->report->timeline->devices[device].wall_ns;
+	double wall_ns = facts_wall_ns(facts, device);
 
 	return allocation_count(facts) >= LEAST_COUNT &&
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;

@@ -87,7 +87,7 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 static bool is_promising(const struct facts *facts, size_t device)
 {
 	struct blocking found = find(facts, device);
-	double wall_ns = (double)facts->report->timeline->devices[device].wall_ns;
+	double wall_ns = facts_wall_ns(facts, device);
 
 	return found.count >= LEAST_COUNT &&
 	       (double)(found.copy_ns + found.launch_ns) > AT_STAKE_RATIO * wall_ns;

@@ -42,7 +42,7 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	double wall_ns = (double)facts->report->timeline->devices[device].wall_ns;
+	double wall_ns = facts_wall_ns(facts, device);
 
 	return facts_use_of(facts, "GraphInstantiate").count >= LEAST_COUNT &&
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;

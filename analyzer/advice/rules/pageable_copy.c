@@ -115,7 +115,7 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 
 static bool is_candidate(const struct facts *facts, size_t device)
 {
-	double wall_ns = (double)facts->report->timeline->devices[device].wall_ns;
+	double wall_ns = facts_wall_ns(facts, device);
 	struct pageable found = {0};
 
 	return measure(facts, device, &found) == 0 && found.count >= REPEATED_COPY_COUNT &&

@@ -59,7 +59,7 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 static bool is_promising(const struct facts *facts, size_t device)
 {
 	const struct kernel_statistics *kernel = worst(facts, device);
-	double wall_ns = (double)facts->report->timeline->devices[device].wall_ns;
+	double wall_ns = facts_wall_ns(facts, device);
 
 	return kernel && (double)kernel->time.total_ns > WALL_RATIO * wall_ns;
 }

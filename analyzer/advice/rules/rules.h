@@ -74,8 +74,10 @@ struct facts {
 int facts_collect(struct facts *facts, const struct report *report, const char *range);
 void facts_free(struct facts *facts);
 
-/* Whether kernels run for more than 90% of the device's wall time: nothing is left to win by
- * filling its pauses. */
+/* A device's wall time without what reading counters and other overhead of recording kept it idle, ns. */
+double facts_wall_ns(const struct facts *facts, size_t device);
+
+/* Whether kernels run for more than 90% of that time: nothing is left to win by filling its pauses. */
 bool facts_is_computing(const struct facts *facts, size_t device);
 
 /* Whether the device launched work itself: what the host waits for is then more than is recorded. */

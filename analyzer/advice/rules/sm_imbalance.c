@@ -72,7 +72,7 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 /* Samples of several devices are of one kernel together: only where there is one. */
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	double wall_ns = (double)facts->report->timeline->devices[device].wall_ns;
+	double wall_ns = facts_wall_ns(facts, device);
 
 	return facts->report->profile->device_count == 1 && worst(facts) &&
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;

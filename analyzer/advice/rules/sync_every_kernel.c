@@ -50,7 +50,7 @@ static bool is_candidate(const struct facts *facts, size_t device)
 static bool is_promising(const struct facts *facts, size_t device)
 {
 	const struct device_facts *found = &facts->devices[device];
-	double wall_ns = (double)facts->report->timeline->devices[device].wall_ns;
+	double wall_ns = facts_wall_ns(facts, device);
 
 	return found->launch_count >= LAUNCH_COUNT &&
 	       (double)found->sync_count >= WAITS_PER_LAUNCH * (double)found->launch_count &&

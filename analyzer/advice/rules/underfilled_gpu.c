@@ -91,7 +91,7 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	double wall_ns = (double)facts->report->timeline->devices[device].wall_ns;
+	double wall_ns = facts_wall_ns(facts, device);
 	struct small_kernels found = find(facts, device);
 
 	return !facts_has_device_work(facts, device) && found.count >= LEAST_COUNT &&
