@@ -27,7 +27,7 @@ struct attempt {
 struct strategy_row {
 	enum refusal refusal; /* where no loop says why */
 	bool has_ops, has_lanes;
-	/* Rests on what no recording tells: the low end of its interval is what it brings at least. */
+	/* Always rests on what no recording tells: the low end of its interval is what it brings at least. */
 	bool is_supposed;
 	bool is_shared; /* only drops calls of a loop: those after it may change it, too */
 	/* NULL: it knows no loops. */

@@ -11,18 +11,20 @@
 static enum refusal change_graph(struct what_if *out, struct attempt *attempt, size_t index,
 				 const struct sequence *sequence)
 {
-	uint64_t node_count;
-	enum refusal refusal =
-		change_to_graph(&attempt->change, attempt->all->model, sequence, &node_count);
+	struct captured captured;
+	enum refusal refusal = change_to_graph(&attempt->change, attempt->all->model, sequence,
+					       attempt->is_least, &captured);
 
 	if (refusal != REFUSED_NONE)
 		return refusal;
-	out->most_nodes = node_count > out->most_nodes ? node_count : out->most_nodes;
+	out->is_supposed |= captured.is_supposed;
+	out->most_nodes =
+		captured.node_count > out->most_nodes ? captured.node_count : out->most_nodes;
 	if (change_needs_updates(sequence))
 		attempt->change.update_ns = costs_update_ns(attempt->all->predictor.ceilings);
 	if (attempt_is_new_loop(attempt, index))
 		attempt->setup_ns +=
-			costs_instantiate_ns(attempt->all->predictor.ceilings, node_count);
+			costs_instantiate_ns(attempt->all->predictor.ceilings, captured.node_count);
 	return REFUSED_NONE;
 }
 

@@ -160,24 +160,30 @@ static void take_low(struct predicted_ratio *out, const struct predicted_ratio *
 	out->low = least->low < out->low ? least->low : out->low;
 }
 
-int what_if_together(struct prediction *out, struct what_if *parts, const enum strategy *strategies,
-		     size_t count, const struct what_ifs *all, size_t device)
+/* What is supposed may hold in part only: then the low end is what that brings. */
+static int attempt_least(struct prediction *out, const enum strategy *strategies, size_t count,
+			 const struct what_ifs *all, size_t device)
 {
+	struct what_if parts[STRATEGY_COUNT];
 	struct prediction least;
-	bool is_supposed = false;
-	int rc = 0;
+	int rc = attempt_all(&least, parts, strategies, count, all, device, true);
 
-	for (size_t i = 0; i < count; i++)
-		is_supposed = is_supposed || strategy_rows[strategies[i]].is_supposed;
-	if (is_supposed)
-		rc = attempt_all(&least, parts, strategies, count, all, device, true);
-	if (rc == 0)
-		rc = attempt_all(out, parts, strategies, count, all, device, false);
-	if (rc == 0 && is_supposed) {
+	if (rc == 0) {
 		take_low(&out->program, &least.program);
 		take_low(&out->place, &least.place);
 	}
 	return rc;
+}
+
+int what_if_together(struct prediction *out, struct what_if *parts, const enum strategy *strategies,
+		     size_t count, const struct what_ifs *all, size_t device)
+{
+	bool is_supposed = false;
+	int rc = attempt_all(out, parts, strategies, count, all, device, false);
+
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		is_supposed |= parts[i].is_supposed && parts[i].refusal == REFUSED_NONE;
+	return rc == 0 && is_supposed ? attempt_least(out, strategies, count, all, device) : rc;
 }
 
 int what_if_alone(struct what_if *out, enum strategy strategy, const struct what_ifs *all,

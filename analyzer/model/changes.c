@@ -10,8 +10,11 @@
 #define LEAST_ALIKE 0.9
 /* A loop of one operation becomes graphs of so many iterations: one each would save nothing. */
 #define UNROLLED_ITERATIONS 8
-#define LONG_HOST_NS \
-	100000 /* what the host does for so long is its work: a graph does not spare it */
+/* What the host does for so long between two calls may be its work, which a graph does not spare.  An interpreter
+ * takes so many of its usual pauses for a step now and then: 25 to 65 in a training loop of PyTorch
+ * (tests/gpu/torch_programs.py, training). */
+#define LONG_HOST_NS 100000
+#define LONG_PAUSES 80
 #define LEAST_COPY_NS 10000 /* shorter copies are launch latency, which streams do not hide */
 #define OVERLAP_LANES 3	    /* one copies in, one computes, one copies out */
 
@@ -136,14 +139,12 @@ static bool is_host_function(const struct model *model, size_t call)
 	return strstr(name, "LaunchHostFunc") || strstr(name, "StreamAddCallback");
 }
 
-/* Code of the host's own before a call, or a call that loads or compiles code for the GPU. */
-static bool is_long_work(const struct model *model, size_t call)
+static bool loads_code(const struct model *model, size_t call)
 {
-	const struct profile_call *calls = model->profile->calls;
+	const struct profile_call *what = &model->profile->calls[call];
 
-	return calls[call].start_ns - calls[call - 1].end_ns > LONG_HOST_NS ||
-	       (model_call_class(model, call) == CALL_MODULE &&
-		calls[call].end_ns - calls[call].start_ns > LONG_HOST_NS);
+	return model_call_class(model, call) == CALL_MODULE &&
+	       what->end_ns - what->start_ns > LONG_HOST_NS;
 }
 
 /* Why the calls [first, end) cannot be captured; submitting ones follow at both ends.  What another strategy has
@@ -164,8 +165,8 @@ static enum refusal why_not_captured(const struct change *change, const struct m
 			return REFUSED_ALLOCATES;
 		if (is_host_function(model, i))
 			return REFUSED_CALLS_BACK;
-		if (i > first && is_long_work(model, i))
-			return REFUSED_HOST_WORKS;
+		if (i > first && loads_code(model, i))
+			return REFUSED_LOADS_CODE;
 		if (class == CALL_COPY && !is_capturable_copy(model, i))
 			return REFUSED_BLOCKING_COPY;
 		is_read = is_read || copies_to_host(model, i);
@@ -175,10 +176,65 @@ static enum refusal why_not_captured(const struct change *change, const struct m
 	return REFUSED_NONE;
 }
 
+/* Capturing a loop. */
+struct capturing {
+	enum call_change launch;
+	int64_t work_ns; /* the host's pauses from here on stay */
+	struct captured *captured;
+};
+
+/* The host's own time before a call. */
+static int64_t pause_ns(const struct model *model, size_t call)
+{
+	const struct profile_call *calls = model->profile->calls;
+	int64_t from_ns = calls[call - 1].end_ns, until_ns = calls[call].start_ns;
+
+	return until_ns - from_ns -
+	       model_profiler_ns(model, calls[call].thread, from_ns, until_ns);
+}
+
+/* Of those that are not long. */
+static int64_t usual_pause_ns(const struct model *model, const struct sequence *sequence)
+{
+	int64_t sum_ns = 0, count = 0;
+
+	for (size_t i = sequence->first_call + 1; i < sequence->first_call + sequence->call_count;
+	     i++) {
+		int64_t ns = pause_ns(model, i);
+
+		if (ns > LONG_HOST_NS)
+			continue;
+		sum_ns += ns;
+		count++;
+	}
+	return count ? sum_ns / count : 0;
+}
+
+static int64_t work_ns(const struct model *model, const struct sequence *sequence, bool is_least)
+{
+	int64_t pauses_ns = is_least ? 0 : LONG_PAUSES * usual_pause_ns(model, sequence);
+
+	return pauses_ns > LONG_HOST_NS ? pauses_ns : LONG_HOST_NS;
+}
+
+static enum call_change captured_as(const struct capturing *capturing, const struct model *model,
+				    size_t first, size_t call)
+{
+	int64_t ns;
+
+	if (call == first)
+		return capturing->launch;
+	ns = pause_ns(model, call);
+	if (ns > capturing->work_ns)
+		return CALL_AFTER_WORK;
+	capturing->captured->is_supposed |= ns > LONG_HOST_NS;
+	return CALL_IN_GRAPH;
+}
+
 /* One iteration: its submitting calls and all between them are the graph.  A wait after them stays
  * when the host reads what was copied to it. */
 static enum refusal capture(struct change *change, const struct model *model, size_t first,
-			    size_t end, enum call_change launch, uint64_t *node_count)
+			    size_t end, const struct capturing *capturing)
 {
 	size_t last = end;
 	uint64_t nodes = 0;
@@ -191,14 +247,15 @@ static enum refusal capture(struct change *change, const struct model *model, si
 	if (refusal != REFUSED_NONE)
 		return refusal;
 	for (size_t i = first; i < last; i++) {
-		change->calls[i] = i == first ? launch : CALL_IN_GRAPH;
+		change->calls[i] = captured_as(capturing, model, first, i);
 		nodes += submitted_count(&model->submitted, i);
 		is_read = is_read || copies_to_host(model, i);
 	}
 	for (size_t i = last; i < end; i++)
 		if (model_call_class(model, i) == CALL_SYNC && !is_read)
 			change->calls[i] = CALL_DROPPED;
-	*node_count = nodes > *node_count ? nodes : *node_count;
+	if (nodes > capturing->captured->node_count)
+		capturing->captured->node_count = nodes;
 	return REFUSED_NONE;
 }
 
@@ -251,20 +308,25 @@ bool change_needs_updates(const struct sequence *sequence)
 }
 
 enum refusal change_to_graph(struct change *change, const struct model *model,
-			     const struct sequence *sequence, uint64_t *node_count)
+			     const struct sequence *sequence, bool is_least,
+			     struct captured *captured)
 {
 	size_t step = sequence->period == 1 ? UNROLLED_ITERATIONS : 1;
 	size_t graph_count = 0, captured_count = 0;
-	enum call_change launch = change_needs_updates(sequence) ? CALL_AS_UPDATED : CALL_AS_GRAPH;
+	const struct capturing capturing = {
+		.launch = change_needs_updates(sequence) ? CALL_AS_UPDATED : CALL_AS_GRAPH,
+		.work_ns = work_ns(model, sequence, is_least),
+		.captured = captured,
+	};
 	enum refusal refusal = REFUSED_NOTHING, found;
 
-	*node_count = 0;
+	*captured = (struct captured){0};
 	for (size_t i = 0; i < sequence->iteration_count; i += step) {
 		size_t next =
 			i + step < sequence->iteration_count ? i + step : sequence->iteration_count;
 
 		found = capture(change, model, sequence->iterations[i], sequence->iterations[next],
-				launch, node_count);
+				&capturing);
 		graph_count++;
 		captured_count += found == REFUSED_NONE;
 		if (found != REFUSED_NONE)

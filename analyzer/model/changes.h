@@ -20,7 +20,7 @@
 	REFUSAL(ALLOCATES, "memory is allocated or freed in between")                            \
 	REFUSAL(BLOCKING_COPY, "a blocking copy, or one of pageable memory, cannot be captured") \
 	REFUSAL(CALLS_BACK, "a function of the host runs in between, in a graph as well")        \
-	REFUSAL(HOST_WORKS, "the host computes or loads code for long in between")               \
+	REFUSAL(LOADS_CODE, "code is loaded or compiled in between")               \
 	REFUSAL(NO_DECISION, "the host reads nothing small before it launches what follows")     \
 	REFUSAL(STREAMED, "its work is in several streams already")                              \
 	REFUSAL(NO_COPIES, "there are no copies beside kernels to overlap")                      \
@@ -67,10 +67,18 @@ size_t change_drop_allocations(struct change *change, const struct model *model,
 /* Whether grids or sizes differ from iteration to iteration: a graph of it is updated before each launch. */
 bool change_needs_updates(const struct sequence *sequence);
 
-/* Each iteration becomes one launch of a graph; node_count: of the largest.  Waits that are not
- * needed go. */
+/* What became of a loop's iterations. */
+struct captured {
+	uint64_t node_count; /* of the largest graph */
+	bool is_supposed; /* pauses of the host are gone, of which no recording tells that they are spared */
+};
+
+/* Each iteration becomes one launch of a graph.  Waits that are not needed go.  Where the host computes for long
+ * between launches it does so still; what seems to be the way to the next launch, as in an interpreter, stays only
+ * where is_least. */
 enum refusal change_to_graph(struct change *change, const struct model *model,
-			     const struct sequence *sequence, uint64_t *node_count);
+			     const struct sequence *sequence, bool is_least,
+			     struct captured *captured);
 
 /* The host reads a few bytes and launches what they say: the whole sequence becomes one graph in which
  * the device decides, without these copies and waits; decision_ns each.  decision_count: of them. */

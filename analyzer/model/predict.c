@@ -6,31 +6,42 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The greatest error over the devices that did anything. */
+static int64_t recorded_wall_ns(const struct profile *profile, size_t device)
+{
+	const struct profile_device *what = &profile->devices[device];
+	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+
+	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+
+		first_ns = op->start_ns < first_ns ? op->start_ns : first_ns;
+		last_ns = op->end_ns > last_ns ? op->end_ns : last_ns;
+	}
+	return last_ns > first_ns ? last_ns - first_ns : 0;
+}
+
+/* The greatest error over the devices that did anything, of the time without what reading counters took: they
+ * may have taken most of it. */
 static int measure_error(struct predictor *predictor)
 {
 	const struct model *model = predictor->model;
+	struct replay uncounted = {0};
 	int rc = replay_run_typical(predictor->work, model);
 
+	if (rc == 0 && model->profiler)
+		rc = replay_run(&uncounted, model, NULL, &predictor->costs[COSTS_MIDDLE]);
 	for (size_t i = 0; rc == 0 && i < model->profile->device_count; i++) {
-		const struct profile_device *device = &model->profile->devices[i];
-		int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, wall_ns;
+		int64_t wall_ns = recorded_wall_ns(model->profile, i);
+		int64_t off_ns = replay_wall_ns(predictor->work, model, i) - wall_ns;
 		double error;
 
-		for (size_t j = device->first_op; j < device->first_op + device->op_count; j++) {
-			const struct profile_op *op = &model->profile->ops[j];
-
-			first_ns = op->start_ns < first_ns ? op->start_ns : first_ns;
-			last_ns = op->end_ns > last_ns ? op->end_ns : last_ns;
-		}
-		wall_ns = last_ns > first_ns ? last_ns - first_ns : 0;
-		error = wall_ns ? fabs((double)replay_wall_ns(predictor->work, model, i) /
-					       (double)wall_ns -
-				       1)
-				: 0;
+		if (model->profiler)
+			wall_ns = replay_wall_ns(&uncounted, model, i);
+		error = wall_ns ? fabs((double)off_ns / (double)wall_ns) : 0;
 		predictor->replay_error =
 			error > predictor->replay_error ? error : predictor->replay_error;
 	}
+	replay_free(&uncounted);
 	return rc;
 }
 

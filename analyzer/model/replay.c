@@ -533,7 +533,8 @@ static int64_t host_ns(const struct run *run, struct thread_clock *clock,
 
 static bool is_in_graph_change(enum call_change change)
 {
-	return change == CALL_IN_GRAPH || change == CALL_IN_BODY || change == CALL_IN_KERNEL;
+	return change == CALL_IN_GRAPH || change == CALL_AFTER_WORK || change == CALL_IN_BODY ||
+	       change == CALL_IN_KERNEL;
 }
 
 /* Of the graph that begins with a call. */
@@ -549,15 +550,19 @@ static struct graph_calls graph_calls_of(const struct run *run, const struct pro
 	size_t first = (size_t)(call - profile->calls),
 	       end = thread->first_call + thread->call_count;
 	struct graph_calls graph = {.node_count = submitted_count(&run->model->submitted, first)};
+	int64_t pause_count = 0;
 	size_t i = first + 1;
 
 	for (; i < end && is_in_graph_change(change_of(run, i)); i++) {
 		graph.node_count += submitted_count(&run->model->submitted, i);
+		if (change_of(run, i) == CALL_AFTER_WORK)
+			continue;
 		graph.pause_ns +=
 			max_ns(profile->calls[i].start_ns - profile->calls[i - 1].end_ns, 0);
+		pause_count++;
 	}
-	if (i > first + 1)
-		graph.pause_ns /= (int64_t)(i - first - 1);
+	if (pause_count)
+		graph.pause_ns /= pause_count;
 	return graph;
 }
 
@@ -591,9 +596,10 @@ static void take_call(struct run *run, uint32_t index)
 		end_ns = take_graph(run, index, &start_ns, pause_ns);
 		break;
 	case CALL_IN_GRAPH:
+	case CALL_AFTER_WORK:
 	case CALL_IN_BODY:
 	case CALL_IN_KERNEL:
-		start_ns = end_ns = clock->replayed_ns;
+		start_ns = end_ns = clock->replayed_ns + (what == CALL_AFTER_WORK ? pause_ns : 0);
 		submit_nodes(run, index, clock);
 		break;
 	case CALL_FUSED:

@@ -10,6 +10,7 @@
  *        samples                                     loader_samples.c
  *        everything else                             loader_ops.c, loader_events.c,
  *                                                    loader_counters.c
+ *        (threads that take turns become one              loader_turns.c)
  *   3. ids of operations become indexes, operations find their calls, markers
  *      become ranges, counters find their launches   loader_ops.c, loader_ranges.c,
  *                                                    loader_counters.c
@@ -192,6 +193,14 @@ void loader_link_ops(struct process_loader *loader);
 
 /* Reads api, sorts the calls, drops the nested ones and fills in loader->correlations. */
 int loader_read_calls(struct loader_task *task);
+
+/* The process's calls by thread, then start.  Returns 0 or -ENOMEM. */
+int loader_sort_calls(struct process_loader *loader);
+
+/* Calls of threads that take turns become those of one of them, as does all that is read of them from then on.
+ * Linear in the calls but for one pass for each thread; calls must be sorted, and nested ones still there.
+ * Returns 0 or -ENOMEM. */
+int loader_join_threads(struct process_loader *loader);
 /* calls[] of a correlation id, or PROFILE_NONE. */
 uint32_t loader_call(const struct process_loader *loader, uint32_t correlation);
 

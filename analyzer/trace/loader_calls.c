@@ -158,16 +158,25 @@ static void drop_nested_calls(struct process_loader *loader)
 	profile->call_count = kept;
 }
 
+int loader_sort_calls(struct process_loader *loader)
+{
+	struct profile *profile = loader->loader->profile;
+	size_t count = profile->call_count - loader->first_call;
+
+	return count ? stable_sort(profile->calls + loader->first_call, count,
+				   sizeof(*profile->calls), compare_calls)
+		     : 0;
+}
+
 int loader_read_calls(struct loader_task *task)
 {
 	struct process_loader *loader = task->owner;
-	struct profile *profile = loader->loader->profile;
 	int rc = loader_read(task, TRACE_TABLE_api, take_call);
 
-	if (rc == 0 && profile->call_count > loader->first_call)
-		rc = stable_sort(profile->calls + loader->first_call,
-				 profile->call_count - loader->first_call, sizeof(*profile->calls),
-				 compare_calls);
+	if (rc == 0)
+		rc = loader_sort_calls(loader);
+	if (rc == 0)
+		rc = loader_join_threads(loader);
 	if (rc == 0)
 		rc = correlations_prepare(loader);
 	if (rc < 0)
