@@ -46,7 +46,7 @@ static struct ceilings *ceilings_of(double spread)
 	return ceilings;
 }
 
-/* ---- a loop worked out by hand: test_replay.c has its steps ---- */
+/* ---- a loop worked out by hand: test_replay_loops.c and test_replay_graphs.c have its steps ---- */
 
 /* Three launches, their kernels of 10 us with gaps of 1 us, a wait that returns 3 us after the last;
  * 1 us later the next iteration.  allocates: as well, before the last launch.  Returns its end. */
