@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/steps.h"
+
 /* The greatest error over the devices that did anything. */
 static int measure_error(struct predictor *predictor)
 {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/steps.h"
+
 /* A recorded call keeps at least this share of its time when what recording added is taken out. */
 #define LEAST_SHARE 4
 
@@ -167,10 +169,10 @@ static struct usual usual_of(const struct model *model, uint32_t index)
 	uint32_t before = model->before[index], other = model->other[index];
 
 	return (struct usual){
-		.launch_ns = model_launch_ns(model, index),
-		.before_gap_ns = before != PROFILE_NONE ? model_gap_ns(model, before, index) : 0,
+		.launch_ns = steps_launch_ns(model, index),
+		.before_gap_ns = before != PROFILE_NONE ? steps_gap_ns(model, before, index) : 0,
 		.other_gap_ns =
-			other != PROFILE_NONE ? model_gap_ns(model, other, PROFILE_NONE) : 0,
+			other != PROFILE_NONE ? steps_gap_ns(model, other, PROFILE_NONE) : 0,
 	};
 }
 
@@ -241,7 +243,7 @@ static int64_t engine_ns(const struct run *run, uint32_t op, int64_t start_ns)
 		return fitting_ns(run, op, start_ns);
 	if (run->engine_ns[engine] > INT64_MIN)
 		start_ns = max_ns(start_ns, run->engine_ns[engine] +
-						    model_gap_ns(run->model, op, PROFILE_NONE));
+						    steps_gap_ns(run->model, op, PROFILE_NONE));
 	return start_ns;
 }
 
@@ -250,7 +252,7 @@ static void take_lane(struct run *run, struct lane *lane, uint32_t op)
 	enum engine engine = engine_of(run, op);
 
 	lane->tail = op;
-	lane->ready_ns = run->replay->op_end_ns[op] + model_gap_ns(run->model, op, PROFILE_NONE);
+	lane->ready_ns = run->replay->op_end_ns[op] + steps_gap_ns(run->model, op, PROFILE_NONE);
 	run->engine_ns[engine] = run->replay->op_end_ns[op];
 	if (engine == ENGINE_KERNELS) {
 		run->engine_ns[engine] = run->replay->op_start_ns[op];
@@ -279,7 +281,7 @@ static int64_t kept_gap_ns(const struct run *run, uint32_t before, uint32_t inde
 	if (before == PROFILE_NONE ||
 	    change_of(run, run->profile->ops[index].call) == CALL_DEPENDENT)
 		return 0;
-	return lane_of(run, index) ? model_gap_ns(run->model, before, index) : usual->before_gap_ns;
+	return lane_of(run, index) ? steps_gap_ns(run->model, before, index) : usual->before_gap_ns;
 }
 
 /* The first operation of a call that is as it was. */

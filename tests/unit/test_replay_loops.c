@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "fixture_replay.h"
+#include "model/steps.h"
 
 static void test_untraced_loop(void **state)
 {

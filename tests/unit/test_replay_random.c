@@ -35,7 +35,7 @@ static void test_exact(void **state)
 }
 
 /* Without costs a replay is the recording, so this holds where that does; medians and the constants
- * of model.c, which do not scale, must cancel out. */
+ * of steps.c, which do not scale, must cancel out. */
 static void test_scaled(void **state)
 {
 	(void)state;
