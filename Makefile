@@ -131,15 +131,18 @@ unit_c      := $(wildcard tests/unit/test_*.c)
 fixture_o   := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/fixture*.c))
 units       := $(unit_c:%.c=$(BUILD)/%)
 # A tool is a program; one called lib*.c is a shared library, such as a stand-in for NVIDIA's.
-# Those in tests/collector/ see CUPTI's headers and are left out without a CUDA toolkit.
-tool_c      := $(wildcard tests/tools/*.c) $(if $(CUPTI_H),$(wildcard tests/collector/*.c))
+# Those in tests/collector/ see CUPTI's headers and are left out without a CUDA toolkit; mock_app has parts.
+mock_app_c  := $(if $(CUPTI_H),$(wildcard tests/collector/mock_app_*.c))
+mock_app_o  := $(mock_app_c:%.c=$(BUILD)/%.o)
+tool_c      := $(wildcard tests/tools/*.c) \
+	       $(if $(CUPTI_H),$(filter-out $(mock_app_c),$(wildcard tests/collector/*.c)))
 tool_lib_c  := $(foreach c,$(tool_c),$(if $(filter lib%,$(notdir $c)),$c))
 tool_lib    := $(tool_lib_c:%.c=$(BUILD)/%.so)
 tools       := $(patsubst %.c,$(BUILD)/%,$(filter-out $(tool_lib_c),$(tool_c)))
 bats        := $(wildcard tests/cli/*.bats tests/collector/*.bats)
 # A link to a .bats file in another build folder: its place tells tests/run which build to test.
 bats_links  := $(if $(filter-out build,$(BUILD)),$(bats:%=$(BUILD)/%))
-test_o      := $(unit_c:%.c=$(BUILD)/%.o) $(fixture_o) $(tool_c:%.c=$(BUILD)/%.o)
+test_o      := $(unit_c:%.c=$(BUILD)/%.o) $(fixture_o) $(tool_c:%.c=$(BUILD)/%.o) $(mock_app_o)
 library     := $(BUILD)/libanalyzer.a
 
 .PHONY: tests
@@ -159,6 +162,8 @@ $(units): %: %.o $(fixture_o) $(library)
 
 $(tools): %: %.o $(library)
 	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcsv -ljansson -lstdc++ -lm -lpthread -ldl
+
+$(BUILD)/tests/collector/mock_app: $(mock_app_o)
 
 $(tool_lib): %.so: %.o
 	$(CC) $(SANITIZER) -shared -o $@ $^ $(LDFLAGS) -ldl -lpthread

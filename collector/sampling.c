@@ -26,8 +26,9 @@ static CUpti_SubscriberHandle subscriber;
 static const struct options *options;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sampler *samplers[MAX_DEVICES];
-static unsigned int waits_for[MAX_DEVICES]; /* so many copies, or a launch; 0: for nothing any more */
-static size_t sampler_count;		    /* atomic; what it counts stays as it is */
+static unsigned int
+	waits_for[MAX_DEVICES]; /* so many copies, or a launch; 0: for nothing any more */
+static size_t sampler_count;	/* atomic; what it counts stays as it is */
 static bool is_anyone_waiting, is_stopped;
 
 /* ---- what happens in the program ---- */

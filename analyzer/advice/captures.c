@@ -1,6 +1,7 @@
 #include "advice/captures.h"
 
 #include "advice/rules/rules.h"
+#include "base/format.h"
 
 enum capture_error {
 	CAPTURE_UNSUPPORTED = 900,    /* cudaErrorStreamCaptureUnsupported */
@@ -33,10 +34,16 @@ static void begin(struct capturing *thread)
 static void end(struct capturing *thread, const struct profile_call *call)
 {
 	if (call->result && thread->is_spoiled)
-		thread->out->lost_to_legacy_count++;
+		thread->out->legacy.lost_count++;
 	else if (call->result)
-		thread->out->lost_count++;
+		thread->out->refused.lost_count++;
 	thread->is_capturing = thread->is_spoiled = false;
+}
+
+static void note(struct capture_failures *failures, const char *name)
+{
+	if (!failures->count++)
+		failures->first_name = name;
 }
 
 static void count_failure(struct capturing *thread, const struct profile_call *call)
@@ -45,10 +52,10 @@ static void count_failure(struct capturing *thread, const struct profile_call *c
 	const char *name = thread->facts->report->profile->call_names[call->name].text;
 
 	if (call->result == CAPTURE_IMPLICIT) {
-		out->legacy_name = out->legacy_count++ ? out->legacy_name : name;
+		note(&out->legacy, name);
 		thread->is_spoiled = true;
 	} else if (is_refusal(call->result)) {
-		out->refused_name = out->refused_count++ ? out->refused_name : name;
+		note(&out->refused, name);
 	}
 }
 
@@ -74,18 +81,31 @@ static void count_call(struct capturing *thread, const struct profile_call *call
 		thread->out->allocation_count++;
 }
 
-void captures_count(struct captures *out, const struct facts *facts, size_t device)
+struct captures captures_of(const struct facts *facts, size_t device)
 {
 	const struct profile *profile = facts->report->profile;
+	struct captures out = {0};
 
-	*out = (struct captures){0};
 	for (size_t i = 0; i < profile->thread_count; i++) {
 		const struct profile_thread *thread = &profile->threads[i];
-		struct capturing capturing = {.facts = facts, .out = out};
+		struct capturing capturing = {.facts = facts, .out = &out};
 
 		if (!facts_is_home(facts, thread->process, device))
 			continue;
 		for (size_t j = 0; j < thread->call_count; j++)
 			count_call(&capturing, &profile->calls[thread->first_call + j]);
 	}
+	return out;
+}
+
+int captures_say(struct recommendation *item, const struct captures *captures,
+		 const struct capture_failures *failures, const char *calls, const char *answer)
+{
+	int rc = advice_say(item, "%s while a stream was captured: %s, the first a %s%s", calls,
+			    format_count(failures->count).text, failures->first_name, answer);
+
+	return rc ? rc
+		  : advice_say(item, "%s of %s captures ended without a graph",
+			       format_count(failures->lost_count).text,
+			       format_count(captures->begun_count).text);
 }

@@ -11,17 +11,28 @@
 #include <stdint.h>
 
 struct facts;
+struct recommendation;
+
+/* Calls that failed for one reason while a stream was captured. */
+struct capture_failures {
+	uint64_t count;
+	const char *first_name; /* of the first such call; borrowed, NULL: none */
+	uint64_t lost_count;	/* captures that ended without a graph for it */
+};
 
 /* Of the processes that are at home on one device. */
 struct captures {
 	uint64_t begun_count;
-	uint64_t legacy_count; /* calls that would have made the legacy stream wait for a capture */
-	uint64_t refused_count; /* other calls that no capture, or not this one, allows */
-	uint64_t lost_to_legacy_count, lost_count; /* captures that ended without a graph */
+	struct capture_failures legacy;	 /* would have made the legacy stream wait for a capture */
+	struct capture_failures refused; /* others that no capture, or not this one, allows */
 	uint64_t allocation_count; /* of memory in stream order, by a thread while it captured */
-	const char *legacy_name, *refused_name; /* the first such call; borrowed, NULL: none */
 };
 
-void captures_count(struct captures *out, const struct facts *facts, size_t device);
+struct captures captures_of(const struct facts *facts, size_t device);
+
+/* The evidence of one sort: how many such calls, the first with what CUDA answered (or ""), and how many captures
+ * yielded no graph.  Returns 0 or -ENOMEM. */
+int captures_say(struct recommendation *item, const struct captures *captures,
+		 const struct capture_failures *failures, const char *calls, const char *answer);
 
 #endif

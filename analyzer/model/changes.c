@@ -189,8 +189,7 @@ static int64_t pause_ns(const struct model *model, size_t call)
 	const struct profile_call *calls = model->profile->calls;
 	int64_t from_ns = calls[call - 1].end_ns, until_ns = calls[call].start_ns;
 
-	return until_ns - from_ns -
-	       model_profiler_ns(model, calls[call].thread, from_ns, until_ns);
+	return until_ns - from_ns - model_profiler_ns(model, calls[call].thread, from_ns, until_ns);
 }
 
 /* Of those that are not long. */

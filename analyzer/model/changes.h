@@ -20,7 +20,7 @@
 	REFUSAL(ALLOCATES, "memory is allocated or freed in between")                            \
 	REFUSAL(BLOCKING_COPY, "a blocking copy, or one of pageable memory, cannot be captured") \
 	REFUSAL(CALLS_BACK, "a function of the host runs in between, in a graph as well")        \
-	REFUSAL(LOADS_CODE, "code is loaded or compiled in between")               \
+	REFUSAL(LOADS_CODE, "code is loaded or compiled in between")                             \
 	REFUSAL(NO_DECISION, "the host reads nothing small before it launches what follows")     \
 	REFUSAL(STREAMED, "its work is in several streams already")                              \
 	REFUSAL(NO_COPIES, "there are no copies beside kernels to overlap")                      \

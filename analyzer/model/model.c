@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/radix.h"
+#include "model/steps.h"
 
 /* Operations of other processes and of later calls that are passed over in looking for the awaited. */
 #define LOOK_BACK 256
@@ -336,7 +337,7 @@ static int link_ops(struct model *model, struct ends *ends)
 	return rc;
 }
 
-/* ---- what steps take ---- */
+/* ---- what the records say of an operation ---- */
 
 enum profile_call_class model_call_class(const struct model *model, size_t call)
 {
@@ -357,79 +358,10 @@ int64_t model_ready_ns(const struct model *model, size_t op)
 	return ready_ns;
 }
 
-static enum step_kind kind_of(const struct profile *profile, const struct profile_op *op)
-{
-	if (op->kind != OP_COPY)
-		return STEP_KERNEL;
-	switch (profile->copies[op->detail].kind) {
-	case COPY_TO_DEVICE:
-		return STEP_COPY_IN;
-	case COPY_TO_HOST:
-		return STEP_COPY_OUT;
-	default:
-		return STEP_COPY_OTHER;
-	}
-}
-
-size_t model_launch_index(const struct model *model, const struct profile_op *op)
-{
-	return (size_t)model->profile->calls[op->call].name * STEP_KIND_COUNT +
-	       kind_of(model->profile, op);
-}
-
-static const struct step_launch *launch_of(const struct model *model, const struct profile_op *op)
-{
-	return &model->devices[op->device].launches[model_launch_index(model, op)];
-}
-
 bool model_is_idle(const struct model *model, size_t op)
 {
 	return model_ready_ns(model, op) <=
 	       model->profile->calls[model->profile->ops[op].call].start_ns;
-}
-
-/* Not what a call took after its operation had started. */
-int64_t model_extension_ns(const struct model *model, const struct profile_op *op)
-{
-	const struct profile_call *call = &model->profile->calls[op->call];
-	int64_t usual_ns = launch_of(model, op)->call_ns;
-	int64_t call_ns = call->end_ns - call->start_ns, start_ns = op->start_ns - call->start_ns;
-	int64_t longer_ns = (call_ns < start_ns ? call_ns : start_ns) - usual_ns;
-
-	return longer_ns > 0 && model->behaviour[op->call] == CALL_WORKS ? longer_ns : 0;
-}
-
-int64_t model_launch_ns(const struct model *model, size_t index)
-{
-	const struct profile_op *op = &model->profile->ops[index];
-	const struct step_launch *launch = launch_of(model, op);
-
-	return (model_is_idle(model, index) ? launch->idle_ns : launch->busy_ns) +
-	       model_extension_ns(model, op);
-}
-
-enum step_gap model_gap_after(const struct model *model, uint32_t before, uint32_t op)
-{
-	const struct profile *profile = model->profile;
-	const struct profile_op *last = &profile->ops[before];
-
-	if (last->call != PROFILE_NONE &&
-	    (op == PROFILE_NONE || profile->ops[op].call != last->call) &&
-	    profile->call_names[profile->calls[last->call].name].call_class == CALL_GRAPH_LAUNCH)
-		return GAP_AFTER_GRAPH;
-	return last->kind == OP_KERNEL ? GAP_AFTER_KERNEL : GAP_AFTER_COPY;
-}
-
-int64_t model_gap_ns(const struct model *model, uint32_t before, uint32_t op)
-{
-	const struct profile_op *ops = model->profile->ops;
-	int64_t gap_ns =
-		model->devices[ops[before].device].gap_ns[model_gap_after(model, before, op)];
-	int64_t callback_ns = op != PROFILE_NONE && model->is_called_back[op]
-				      ? ops[op].start_ns - ops[before].end_ns
-				      : 0;
-
-	return callback_ns > gap_ns ? callback_ns : gap_ns;
 }
 
 /* ---- what reading counters took ---- */

@@ -19,7 +19,6 @@
 #define ROOFLINE_MODEL_H
 
 #include "analysis/spans.h"
-#include "model/steps.h"
 #include "model/submitted.h"
 #include "trace/profile.h"
 
@@ -30,6 +29,8 @@ enum call_behaviour {
 	CALL_WAITS_OWN, /* until its own operation has: a blocking copy */
 };
 
+struct step_device;
+
 struct model {
 	const struct profile *profile; /* borrowed */
 	struct submitted submitted;
@@ -39,8 +40,8 @@ struct model {
 	uint32_t *before; /* by op: ops[] before it in its stream that had ended, or PROFILE_NONE */
 	uint32_t *other;  /* by op: ops[] of another stream that it waits for, or PROFILE_NONE */
 	uint8_t *is_called_back;     /* by op: a function of the host ran in its stream before it */
-	struct step_device *devices; /* as profile->devices[] */
-	struct spans *profiler; /* by thread: in which counters were read; NULL: none were */
+	struct step_device *devices; /* as profile->devices[]: how long steps take (steps.h) */
+	struct spans *profiler;	     /* by thread: in which counters were read; NULL: none were */
 };
 
 /* Linear in calls and operations.  The profile must outlive the model.  Fails with -ENOMEM only;
@@ -60,17 +61,5 @@ int64_t model_profiler_ns(const struct model *model, uint32_t thread, int64_t st
 
 /* Whether all that it waits for on the GPU had ended before its call began. */
 bool model_is_idle(const struct model *model, size_t op);
-
-/* What starting typically takes from a call, in the state in which the operation found its stream.  A call
- * that took longer than others, as the first launch of a kernel does, submits that much later: the extension. */
-int64_t model_launch_ns(const struct model *model, size_t op);
-int64_t model_extension_ns(const struct model *model, const struct profile_op *op);
-/* Its row in step_device.launches. */
-size_t model_launch_index(const struct model *model, const struct profile_op *op);
-
-/* And after an operation: op, the next one, may be PROFILE_NONE.  A function of the host that runs in between
- * takes what it took. */
-enum step_gap model_gap_after(const struct model *model, uint32_t before, uint32_t op);
-int64_t model_gap_ns(const struct model *model, uint32_t before, uint32_t op);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/steps.h"
+
 static int64_t recorded_wall_ns(const struct profile *profile, size_t device)
 {
 	const struct profile_device *what = &profile->devices[device];

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/steps.h"
+
 /* A recorded call keeps at least this share of its time when what recording added is taken out. */
 #define LEAST_SHARE 4
 
@@ -127,7 +129,7 @@ static int64_t traced_start_ns(const struct run *run, uint32_t op, int64_t launc
 	const struct profile_op *what = &run->profile->ops[op];
 	const struct profile_call *call = &run->profile->calls[what->call];
 	int64_t counting = min_ns(counting_ns(run, call->thread, call->start_ns, what->start_ns),
-				  model_extension_ns(run->model, what));
+				  steps_extension_ns(run->model, what));
 
 	launch_ns -= counting;
 	return counting + (run->costs && is_graph_launch(run, what->call)
@@ -188,10 +190,10 @@ static struct usual usual_of(const struct model *model, uint32_t index)
 	uint32_t before = model->before[index], other = model->other[index];
 
 	return (struct usual){
-		.launch_ns = model_launch_ns(model, index),
-		.before_gap_ns = before != PROFILE_NONE ? model_gap_ns(model, before, index) : 0,
+		.launch_ns = steps_launch_ns(model, index),
+		.before_gap_ns = before != PROFILE_NONE ? steps_gap_ns(model, before, index) : 0,
 		.other_gap_ns =
-			other != PROFILE_NONE ? model_gap_ns(model, other, PROFILE_NONE) : 0,
+			other != PROFILE_NONE ? steps_gap_ns(model, other, PROFILE_NONE) : 0,
 	};
 }
 
@@ -262,7 +264,7 @@ static int64_t engine_ns(const struct run *run, uint32_t op, int64_t start_ns)
 		return fitting_ns(run, op, start_ns);
 	if (run->engine_ns[engine] > INT64_MIN)
 		start_ns = max_ns(start_ns, run->engine_ns[engine] +
-						    model_gap_ns(run->model, op, PROFILE_NONE));
+						    steps_gap_ns(run->model, op, PROFILE_NONE));
 	return start_ns;
 }
 
@@ -271,7 +273,7 @@ static void take_lane(struct run *run, struct lane *lane, uint32_t op)
 	enum engine engine = engine_of(run, op);
 
 	lane->tail = op;
-	lane->ready_ns = run->replay->op_end_ns[op] + model_gap_ns(run->model, op, PROFILE_NONE);
+	lane->ready_ns = run->replay->op_end_ns[op] + steps_gap_ns(run->model, op, PROFILE_NONE);
 	run->engine_ns[engine] = run->replay->op_end_ns[op];
 	if (engine == ENGINE_KERNELS) {
 		run->engine_ns[engine] = run->replay->op_start_ns[op];
@@ -300,7 +302,7 @@ static int64_t kept_gap_ns(const struct run *run, uint32_t before, uint32_t inde
 	if (before == PROFILE_NONE ||
 	    change_of(run, run->profile->ops[index].call) == CALL_DEPENDENT)
 		return 0;
-	return lane_of(run, index) ? model_gap_ns(run->model, before, index) : usual->before_gap_ns;
+	return lane_of(run, index) ? steps_gap_ns(run->model, before, index) : usual->before_gap_ns;
 }
 
 /* The first operation of a call that is as it was. */
@@ -526,8 +528,8 @@ static int64_t host_ns(const struct run *run, struct thread_clock *clock,
 		clock->graph_first_op = PROFILE_NONE;
 	}
 	pause_ns = max_ns(call->start_ns - clock->recorded_ns, 0);
-	return pause_ns ? pause_ns - counting_ns(run, call->thread, clock->recorded_ns,
-						 call->start_ns)
+	return pause_ns ? pause_ns -
+				  counting_ns(run, call->thread, clock->recorded_ns, call->start_ns)
 			: 0;
 }
 
@@ -587,7 +589,8 @@ static void take_call(struct run *run, uint32_t index)
 {
 	const struct profile_call *call = &run->profile->calls[index];
 	struct thread_clock *clock = &run->threads[call->thread];
-	int64_t pause_ns = host_ns(run, clock, call), start_ns = clock->replayed_ns + pause_ns, end_ns;
+	int64_t pause_ns = host_ns(run, clock, call), start_ns = clock->replayed_ns + pause_ns,
+		end_ns;
 	enum call_change what = change_of(run, index);
 
 	switch (what) {

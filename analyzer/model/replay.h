@@ -29,8 +29,8 @@ enum call_change {
 	CALL_IN_GRAPH,	 /* its operations belong to the graph launched before; it is gone, with the
 			* host's time before it */
 	CALL_AFTER_WORK, /* likewise, but the host's time before it stays: it computes */
-	CALL_IN_BODY,	 /* as CALL_IN_GRAPH, and the first of them starts after a decision of the device */
-	CALL_IN_KERNEL,	 /* likewise, after a barrier: a kernel whose blocks stay does its work */
+	CALL_IN_BODY, /* as CALL_IN_GRAPH, and the first of them starts after a decision of the device */
+	CALL_IN_KERNEL, /* likewise, after a barrier: a kernel whose blocks stay does its work */
 	CALL_FUSED, /* gone: the kernel before in its stream goes on with the work of this one */
 	CALL_DEPENDENT, /* its kernel has been set up when the one before in its stream ends: no gap */
 	CALL_MADE_ASYNC, /* submits what it did, and waits for nothing */

@@ -1,11 +1,9 @@
 #include "model/steps.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "model/model.h"
 
 /* An operation that starts this long after its call returned, or after the one before it, had to wait for
  * something else. */
@@ -20,6 +18,79 @@
 #define LATE_GAPS 2
 /* At each end of what is sorted. */
 #define OUTLIER_SHARE 0.05
+
+/* ---- of one operation ---- */
+
+static enum step_kind kind_of(const struct profile *profile, const struct profile_op *op)
+{
+	if (op->kind != OP_COPY)
+		return STEP_KERNEL;
+	switch (profile->copies[op->detail].kind) {
+	case COPY_TO_DEVICE:
+		return STEP_COPY_IN;
+	case COPY_TO_HOST:
+		return STEP_COPY_OUT;
+	default:
+		return STEP_COPY_OTHER;
+	}
+}
+
+static size_t launch_index(const struct model *model, const struct profile_op *op)
+{
+	return (size_t)model->profile->calls[op->call].name * STEP_KIND_COUNT +
+	       kind_of(model->profile, op);
+}
+
+static const struct step_launch *launch_of(const struct model *model, const struct profile_op *op)
+{
+	return &model->devices[op->device].launches[launch_index(model, op)];
+}
+
+/* Not what a call took after its operation had started. */
+int64_t steps_extension_ns(const struct model *model, const struct profile_op *op)
+{
+	const struct profile_call *call = &model->profile->calls[op->call];
+	int64_t usual_ns = launch_of(model, op)->call_ns;
+	int64_t call_ns = call->end_ns - call->start_ns, start_ns = op->start_ns - call->start_ns;
+	int64_t longer_ns = (call_ns < start_ns ? call_ns : start_ns) - usual_ns;
+
+	return longer_ns > 0 && model->behaviour[op->call] == CALL_WORKS ? longer_ns : 0;
+}
+
+int64_t steps_launch_ns(const struct model *model, size_t index)
+{
+	const struct profile_op *op = &model->profile->ops[index];
+	const struct step_launch *launch = launch_of(model, op);
+
+	return (model_is_idle(model, index) ? launch->idle_ns : launch->busy_ns) +
+	       steps_extension_ns(model, op);
+}
+
+enum step_gap steps_gap_after(const struct model *model, uint32_t before, uint32_t op)
+{
+	const struct profile *profile = model->profile;
+	const struct profile_op *last = &profile->ops[before];
+
+	if (last->call != PROFILE_NONE &&
+	    (op == PROFILE_NONE || profile->ops[op].call != last->call) &&
+	    profile->call_names[profile->calls[last->call].name].call_class == CALL_GRAPH_LAUNCH)
+		return GAP_AFTER_GRAPH;
+	return last->kind == OP_KERNEL ? GAP_AFTER_KERNEL : GAP_AFTER_COPY;
+}
+
+int64_t steps_gap_ns(const struct model *model, uint32_t before, uint32_t op)
+{
+	const struct profile_op *ops = model->profile->ops;
+	int64_t gap_ns =
+		model->devices[ops[before].device].gap_ns[steps_gap_after(model, before, op)];
+	int64_t callback_ns = op != PROFILE_NONE && model->is_called_back[op]
+				      ? ops[op].start_ns - ops[before].end_ns
+				      : 0;
+
+	return callback_ns > gap_ns ? callback_ns : gap_ns;
+}
+
+/* ---- samples ---- */
 
 /* So many say as much as millions do. */
 #define SAMPLES_MOST 65536
@@ -121,7 +192,7 @@ static bool is_prompt(enum step_gap gap, int64_t gap_ns)
 static int sample_gap(struct device_samples *samples, const struct model *model, size_t index,
 		      int64_t gap_ns)
 {
-	enum step_gap gap = model_gap_after(model, model->before[index], (uint32_t)index);
+	enum step_gap gap = steps_gap_after(model, model->before[index], (uint32_t)index);
 
 	return is_prompt(gap, gap_ns) ? add_sample(&samples->gaps[gap], gap_ns) : 0;
 }
@@ -144,8 +215,8 @@ static int sample_start(struct device_samples *samples, const struct step_device
 {
 	const struct profile_op *op = &model->profile->ops[index];
 	const struct profile_call *call = &model->profile->calls[op->call];
-	struct launch_samples *launch = &samples->launches[model_launch_index(model, op)];
-	int64_t start_ns = op->start_ns - call->start_ns - model_extension_ns(model, op);
+	struct launch_samples *launch = &samples->launches[launch_index(model, op)];
+	int64_t start_ns = op->start_ns - call->start_ns - steps_extension_ns(model, op);
 	int64_t gap_ns = op->start_ns - model_ready_ns(model, index);
 
 	if (op->start_ns >= call->end_ns + PROMPT_NS)
@@ -161,7 +232,7 @@ static int sample_call(struct device_samples *samples, const struct model *model
 	const struct profile_op *op = &model->profile->ops[index];
 	const struct profile_call *call = &model->profile->calls[op->call];
 
-	return add_sample(&samples->launches[model_launch_index(model, op)].calls,
+	return add_sample(&samples->launches[launch_index(model, op)].calls,
 			  call->end_ns - call->start_ns);
 }
 

@@ -6,8 +6,7 @@
 #ifndef ROOFLINE_STEPS_H
 #define ROOFLINE_STEPS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "model/model.h"
 
 /* What the operation before in a stream was; what lies between it and the next one differs by that. */
 enum step_gap {
@@ -16,8 +15,6 @@ enum step_gap {
 	GAP_AFTER_GRAPH, /* the last operation of a graph launch */
 	STEP_GAP_COUNT
 };
-
-struct model;
 
 /* Of a call's name and what it submits, ns.  Starts are of calls of usual length; without samples as on any idle
  * stream. */
@@ -48,5 +45,15 @@ struct step_device {
  * steps_free also after a failure.  Returns 0 or -ENOMEM. */
 int steps_measure(struct step_device *devices, const struct model *model);
 void steps_free(struct step_device *devices, size_t device_count);
+
+/* What starting typically takes from a call, in the state in which the operation found its stream.  A call
+ * that took longer than others, as the first launch of a kernel does, submits that much later: the extension. */
+int64_t steps_launch_ns(const struct model *model, size_t op);
+int64_t steps_extension_ns(const struct model *model, const struct profile_op *op);
+
+/* And after an operation: op, the next one, may be PROFILE_NONE.  A function of the host that runs in between
+ * takes what it took. */
+enum step_gap steps_gap_after(const struct model *model, uint32_t before, uint32_t op);
+int64_t steps_gap_ns(const struct model *model, uint32_t before, uint32_t op);
 
 #endif

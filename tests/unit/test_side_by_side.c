@@ -72,13 +72,13 @@ static struct builder *finished(struct builder *b)
 static void make_graph(struct trial *trial, size_t index)
 {
 	struct sequence rest = trial->all.sequences.items[index];
-	uint64_t node_count;
+	struct captured captured;
 
 	rest.iterations++;
 	rest.iteration_count--;
 	rest.call_count -= rest.iterations[0] - rest.first_call;
 	rest.first_call = rest.iterations[0];
-	assert_int_equal(change_to_graph(&trial->change, trial->all.model, &rest, &node_count),
+	assert_int_equal(change_to_graph(&trial->change, trial->all.model, &rest, false, &captured),
 			 REFUSED_NONE);
 	trial->is_changed[index] = true;
 }

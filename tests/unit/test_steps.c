@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "fixture_random.h"
+#include "model/steps.h"
 
 #define COPY_IN 1  /* CUPTI_ACTIVITY_MEMCPY_KIND_HTOD */
 #define COPY_OUT 2 /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
@@ -71,8 +72,8 @@ static void test_medians(void **state)
 	assert_null(model->devices[0].common_graph);
 	assert_int_equal(model->devices[0].gap_sample_count[GAP_AFTER_KERNEL], 6);
 	assert_int_equal(model->devices[0].gap_ns[GAP_AFTER_COPY], 3000);
-	assert_int_equal(model_gap_ns(model, 2, 3), 3000);
-	assert_int_equal(model_gap_ns(model, 1, 2), 925);
+	assert_int_equal(steps_gap_ns(model, 2, 3), 3000);
+	assert_int_equal(steps_gap_ns(model, 1, 2), 925);
 	/* another device had nothing: what is usual */
 	assert_int_equal(model->devices[1].launch_sample_count, 0);
 	assert_in_range(model->devices[1].launch_ns, 1000, 20000);
@@ -105,9 +106,9 @@ static void test_by_kind(void **state)
 		copy(b, COPY_OUT, i * 300000 + 200000, 9000);
 	}
 	model = build(b);
-	assert_int_equal(model_launch_ns(model, 3), 5000);
-	assert_int_equal(model_launch_ns(model, 4), 7000);
-	assert_int_equal(model_launch_ns(model, 5), 9000);
+	assert_int_equal(steps_launch_ns(model, 3), 5000);
+	assert_int_equal(steps_launch_ns(model, 4), 7000);
+	assert_int_equal(steps_launch_ns(model, 5), 9000);
 	done(b, model);
 }
 
@@ -123,11 +124,11 @@ static void test_extension(void **state)
 		launch(b, i * 100000, 2000, 5000);
 	launch(b, 500000, 30000, 5000); /* it took longer after the kernel had started */
 	model = build(b);
-	assert_int_equal(model_extension_ns(model, &b->ops[0]), 50000);
-	assert_int_equal(model_launch_ns(model, 0), 55000);
-	assert_int_equal(model_extension_ns(model, &b->ops[1]), 0);
-	assert_int_equal(model_launch_ns(model, 1), 5000);
-	assert_int_equal(model_extension_ns(model, &b->ops[5]), 3000);
+	assert_int_equal(steps_extension_ns(model, &b->ops[0]), 50000);
+	assert_int_equal(steps_launch_ns(model, 0), 55000);
+	assert_int_equal(steps_extension_ns(model, &b->ops[1]), 0);
+	assert_int_equal(steps_launch_ns(model, 1), 5000);
+	assert_int_equal(steps_extension_ns(model, &b->ops[5]), 3000);
 	done(b, model);
 }
 
@@ -146,9 +147,9 @@ static void test_busy(void **state)
 	model = build(b);
 	assert_false(model_is_idle(model, 1));
 	assert_true(model_is_idle(model, 40));
-	assert_int_equal(model_launch_ns(model, 40), 8000);
+	assert_int_equal(steps_launch_ns(model, 40), 8000);
 	/* no more than the soonest ones, here the second of 20, after the call */
-	assert_int_equal(model_launch_ns(model, 1), 12000 - 300 * 17);
+	assert_int_equal(steps_launch_ns(model, 1), 12000 - 300 * 17);
 	done(b, model);
 }
 
@@ -164,7 +165,7 @@ static void test_late(void **state)
 		copy(b, COPY_OUT, i * 100000 + 10000, i < 2 ? 6000 : 14000);
 	}
 	model = build(b);
-	assert_int_equal(model_launch_ns(model, 1), (2 * 6000 + 8 * 14000) / 10);
+	assert_int_equal(steps_launch_ns(model, 1), (2 * 6000 + 8 * 14000) / 10);
 	done(b, model);
 }
 
@@ -189,9 +190,9 @@ static void test_after_graph(void **state)
 	assert_int_equal(model->devices[0].common_graph->idle_ns, 5000);
 	assert_int_equal(model->devices[0].gap_ns[GAP_AFTER_GRAPH], 7000);
 	assert_int_equal(model->devices[0].gap_sample_count[GAP_AFTER_GRAPH], 3);
-	assert_int_equal(model_gap_after(model, 0, 1), GAP_AFTER_KERNEL);
-	assert_int_equal(model_gap_after(model, 1, 2), GAP_AFTER_GRAPH);
-	assert_int_equal(model_gap_ns(model, 1, 2), 7000);
+	assert_int_equal(steps_gap_after(model, 0, 1), GAP_AFTER_KERNEL);
+	assert_int_equal(steps_gap_after(model, 1, 2), GAP_AFTER_GRAPH);
+	assert_int_equal(steps_gap_ns(model, 1, 2), 7000);
 	done(b, model);
 }
 
@@ -229,8 +230,8 @@ static void test_callback(void **state)
 	launch(b, 5000, 2000, 60000);
 	launch(b, 8000, 2000, 68000);
 	model = build(b);
-	assert_int_equal(model_gap_ns(model, 0, 1), 50000);
-	assert_int_equal(model_gap_ns(model, 1, 2), 1000);
+	assert_int_equal(steps_gap_ns(model, 0, 1), 50000);
+	assert_int_equal(steps_gap_ns(model, 1, 2), 1000);
 	assert_int_equal(model->devices[0].gap_sample_count[GAP_AFTER_KERNEL], 1);
 	done(b, model);
 }

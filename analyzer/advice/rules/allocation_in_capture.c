@@ -28,21 +28,16 @@ static uint64_t launch_count(const struct facts *facts, size_t device)
 static int say(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
-	struct captures captures;
-
 	(void)what_if;
-	captures_count(&captures, facts, device);
 	return advice_say(item, "allocations that were captured: %s, for %s launches of graphs",
-			  format_count(captures.allocation_count).text,
+			  format_count(captures_of(facts, device).allocation_count).text,
 			  format_count(launch_count(facts, device)).text);
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	struct captures captures;
-
-	captures_count(&captures, facts, device);
-	return captures.allocation_count > 0 && launch_count(facts, device) >= LEAST_LAUNCH_COUNT;
+	return captures_of(facts, device).allocation_count > 0 &&
+	       launch_count(facts, device) >= LEAST_LAUNCH_COUNT;
 }
 
 const struct rule rule_allocation_in_capture = {

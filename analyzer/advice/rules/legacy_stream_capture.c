@@ -10,33 +10,20 @@
 #include "advice/rules/rules.h"
 
 #include "advice/captures.h"
-#include "base/format.h"
 
 static int say(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
-	struct captures captures;
-	int rc;
+	const struct captures captures = captures_of(facts, device);
 
 	(void)what_if;
-	captures_count(&captures, facts, device);
-	rc = advice_say(item,
-			"calls into the legacy stream while a stream was captured: %s, the first a "
-			"%s, cudaErrorStreamCaptureImplicit (906)",
-			format_count(captures.legacy_count).text, captures.legacy_name);
-	if (rc == 0)
-		rc = advice_say(item, "%s of %s captures ended without a graph",
-				format_count(captures.lost_to_legacy_count).text,
-				format_count(captures.begun_count).text);
-	return rc;
+	return captures_say(item, &captures, &captures.legacy, "calls into the legacy stream",
+			    ", cudaErrorStreamCaptureImplicit (906)");
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	struct captures captures;
-
-	captures_count(&captures, facts, device);
-	return captures.legacy_count > 0;
+	return captures_of(facts, device).legacy.count > 0;
 }
 
 const struct rule rule_legacy_stream_capture = {

@@ -9,31 +9,19 @@
 #include "advice/rules/rules.h"
 
 #include "advice/captures.h"
-#include "base/format.h"
 
 static int say(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
-	struct captures captures;
-	int rc;
+	const struct captures captures = captures_of(facts, device);
 
 	(void)what_if;
-	captures_count(&captures, facts, device);
-	rc = advice_say(item, "calls refused while a stream was captured: %s, the first a %s",
-			format_count(captures.refused_count).text, captures.refused_name);
-	if (rc == 0)
-		rc = advice_say(item, "%s of %s captures ended without a graph",
-				format_count(captures.lost_count).text,
-				format_count(captures.begun_count).text);
-	return rc;
+	return captures_say(item, &captures, &captures.refused, "calls refused", "");
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	struct captures captures;
-
-	captures_count(&captures, facts, device);
-	return captures.refused_count > 0;
+	return captures_of(facts, device).refused.count > 0;
 }
 
 const struct rule rule_refused_in_capture = {

@@ -1,0 +1,179 @@
+/*
+ * mock_app_ends.c - the steps of mock_app that end it, one way or another.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "mock_app.h"
+
+static void step_exit(const char *argument)
+{
+	exit((int)number(argument));
+}
+
+/* Fails when the program has ever had more memory than that, as known after the exit handlers. */
+static long most_mib;
+
+static void check_memory(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	if (usage.ru_maxrss / 1024 >= most_mib) {
+		dprintf(STDERR_FILENO, "mock_app: took %ld MiB\n", usage.ru_maxrss / 1024);
+		_exit(97);
+	}
+}
+
+static void step_memory_limit_mib(const char *argument)
+{
+	most_mib = number(argument);
+	atexit(check_memory);
+}
+
+static void step_underscore_exit(const char *argument)
+{
+	_exit((int)number(argument));
+}
+
+static void step_quick_exit(const char *argument)
+{
+	quick_exit((int)number(argument));
+}
+
+static void step_abort(const char *argument)
+{
+	(void)argument;
+	abort();
+}
+
+static void step_signal(const char *argument)
+{
+	raise((int)number(argument));
+}
+
+static void exit_from_handler(int signal_number)
+{
+	exit(signal_number);
+}
+
+/* exit() in a signal handler: not allowed, and often done */
+static void step_exit_in_handler(const char *argument)
+{
+	signal(SIGTERM, exit_from_handler);
+	step_signal(argument);
+}
+
+static void *exit_main(void *argument)
+{
+	step_exit(argument);
+	return NULL;
+}
+
+static void step_exit_in_thread(const char *argument)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, exit_main, (void *)argument);
+	for (;;)
+		pause();
+}
+
+static void *cancelled_exit_main(void *argument)
+{
+	pthread_cancel(pthread_self());
+	step_exit(argument);
+	return NULL;
+}
+
+/* cancelled_exit:STATUS - exit() on a thread whose cancellation is pending; exit() ignores that */
+static void step_cancelled_exit(const char *argument)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, cancelled_exit_main, (void *)argument);
+	pthread_join(thread, NULL);
+}
+
+static void *cancelled_cuda_main(void *unused)
+{
+	pthread_cancel(pthread_self());
+	step_cuda(unused);
+	puts("still there"); /* and only now cancelled */
+	return NULL;
+}
+
+/* CUDA starts on a thread whose cancellation is pending. */
+static void step_cancelled_cuda(const char *argument)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, cancelled_cuda_main, (void *)argument);
+	pthread_join(thread, NULL);
+}
+
+/* A program keeps the SIGPIPE that it has blocked and raised itself. */
+static void check_pending(void)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	printf("SIGPIPE is pending: %d\n", sigismember(&pending, SIGPIPE));
+}
+
+static void step_pending_sigpipe(const char *argument)
+{
+	sigset_t set;
+
+	(void)argument;
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	raise(SIGPIPE);
+	atexit(check_pending);
+}
+
+static void *underscore_exit_main(void *argument)
+{
+	step_underscore_exit(argument);
+	return NULL;
+}
+
+/* _exit_in_threads:STATUS - four at once */
+static void step_underscore_exit_in_threads(const char *argument)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&thread, NULL, underscore_exit_main, (void *)argument);
+	for (;;)
+		pause();
+}
+
+static void step_exec(const char *argument)
+{
+	execlp(argument, argument, "after exec", NULL);
+	fail(argument, "cannot be executed");
+}
+
+const struct step end_steps[] = {
+	{"exit", step_exit},
+	{"memory_limit_mib", step_memory_limit_mib},
+	{"_exit", step_underscore_exit},
+	{"quick_exit", step_quick_exit},
+	{"abort", step_abort},
+	{"signal", step_signal},
+	{"exit_in_handler", step_exit_in_handler},
+	{"exit_in_thread", step_exit_in_thread},
+	{"cancelled_exit", step_cancelled_exit},
+	{"cancelled_cuda", step_cancelled_cuda},
+	{"pending_sigpipe", step_pending_sigpipe},
+	{"_exit_in_threads", step_underscore_exit_in_threads},
+	{"exec", step_exec},
+	{0},
+};

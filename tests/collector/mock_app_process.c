@@ -1,0 +1,212 @@
+/*
+ * mock_app_process.c - the steps of mock_app that change the process: memory, time zone, descriptors, children.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mock_app.h"
+
+#define FIRST_OWN_DESCRIPTOR 3
+
+static void step_sleep_ms(const char *argument)
+{
+	usleep((useconds_t)number(argument) * 1000);
+}
+
+static void step_say(const char *argument)
+{
+	puts(argument);
+}
+
+static void step_locale(const char *argument)
+{
+	if (!setlocale(LC_ALL, argument))
+		fail(argument, "no such locale");
+}
+
+static void step_dlopen(const char *argument)
+{
+	if (!dlopen(argument, RTLD_NOW))
+		fail(argument, dlerror());
+}
+
+/* memory:none - from now on there is no more; memory:again - there is */
+static void step_memory(const char *argument)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_AS, &limit);
+	limit.rlim_cur = strcmp(argument, "none") ? RLIM_INFINITY : 1;
+	setrlimit(RLIMIT_AS, &limit);
+}
+
+/* What the C library knows of time zones is read once: at the first call, which must be this one. */
+static void step_time_zone(const char *argument)
+{
+	time_t epoch = 0;
+	struct tm local;
+
+	setenv("TZ", argument, 1);
+	localtime_r(&epoch, &local);
+	printf("the epoch began at %d:%02d\n", local.tm_hour, local.tm_min);
+}
+
+static void step_errno(const char *argument)
+{
+	(void)argument;
+	printf("errno was %d\n", errno_at_start);
+}
+
+static void step_chdir(const char *argument)
+{
+	if (chdir(argument))
+		fail(argument, "is no folder");
+}
+
+static void step_shell(const char *argument)
+{
+	printf("shell ended with %d\n", WEXITSTATUS(system(argument)));
+}
+
+static void wait_for(pid_t child)
+{
+	int status;
+
+	if (child < 0)
+		fail("fork", "failed");
+	waitpid(child, &status, 0);
+	printf("child ended with %d\n",
+	       WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
+}
+
+/* fork:N - so many children, each ends by exit() with its handlers, while another thread emits */
+static void step_fork(const char *argument)
+{
+	pthread_t thread;
+	bool has_thread = mock.mock_emit && !pthread_create(&thread, NULL, kernels_main, "40000");
+
+	for (long i = number(argument); i > 0; i--) {
+		pid_t child = fork();
+
+		if (child == 0)
+			exit(5);
+		wait_for(child);
+	}
+	if (has_thread)
+		pthread_join(thread, NULL);
+}
+
+static void step_vfork(const char *argument)
+{
+	pid_t child = vfork();
+
+	if (child == 0)
+		_exit((int)number(argument));
+	wait_for(child);
+}
+
+/* fork_run:STEP - the child does one more step and exits */
+static void step_fork_run(const char *argument)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		run_step(argument);
+		exit(0);
+	}
+	wait_for(child);
+}
+
+static void step_fork_at(const char *argument)
+{
+	static const char *const places[] = {[MOCK_REQUEST] = "request",
+					     [MOCK_COMPLETION] = "completion",
+					     [MOCK_CALLBACK] = "callback"};
+
+	for (enum mock_place place = MOCK_REQUEST; place <= MOCK_CALLBACK; place++)
+		if (mock.mock_fork_at && !strcmp(argument, places[place]))
+			mock.mock_fork_at(place);
+}
+
+static void close_descriptors(void)
+{
+	for (int descriptor = FIRST_OWN_DESCRIPTOR; descriptor < 4096; descriptor++)
+		close(descriptor);
+}
+
+static void step_close_descriptors(const char *argument)
+{
+	(void)argument;
+	close_descriptors();
+}
+
+/* Puts an own file on every number that a library could have had, and writes to each at the end. */
+static void step_take_descriptors(const char *argument)
+{
+	int own;
+
+	close_descriptors();
+	own = open(argument, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644);
+	if (own < 0)
+		fail(argument, "cannot be opened");
+	for (int descriptor = FIRST_OWN_DESCRIPTOR; descriptor < 1000; descriptor++)
+		if (descriptor != own)
+			dup2(own, descriptor);
+}
+
+/* All the numbers that take_descriptors took must still be the program's own. */
+static void step_use_descriptors(const char *argument)
+{
+	(void)argument;
+	for (int descriptor = FIRST_OWN_DESCRIPTOR; descriptor < 1000; descriptor++)
+		if (write(descriptor, ".", 1) != 1)
+			printf("descriptor %d is gone\n", descriptor);
+}
+
+/* The classic way into the background; the child goes on with the steps. */
+static void step_daemon(const char *argument)
+{
+	pid_t child = fork();
+
+	(void)argument;
+	if (child > 0) {
+		wait_for(child); /* so that the test knows when it is over */
+		_exit(0);
+	}
+	setsid();
+	for (int descriptor = 0; descriptor < 4096; descriptor++)
+		close(descriptor);
+	if (open("/dev/null", O_RDWR) != 0 || dup(0) != 1 || dup(0) != 2)
+		_exit(98);
+}
+
+const struct step process_steps[] = {
+	{"sleep_ms", step_sleep_ms},
+	{"say", step_say},
+	{"locale", step_locale},
+	{"dlopen", step_dlopen},
+	{"memory", step_memory},
+	{"time_zone", step_time_zone},
+	{"errno", step_errno},
+	{"chdir", step_chdir},
+	{"shell", step_shell},
+	{"fork", step_fork},
+	{"vfork", step_vfork},
+	{"fork_run", step_fork_run},
+	{"fork_at", step_fork_at},
+	{"close_descriptors", step_close_descriptors},
+	{"take_descriptors", step_take_descriptors},
+	{"use_descriptors", step_use_descriptors},
+	{"daemon", step_daemon},
+	{0},
+};

@@ -1,0 +1,166 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fixture_loop.h"
+
+#define DEVICE 3
+#define LONG_NS 200000 /* what no launch takes */
+#define STEP_NS 10000  /* of an interpreter */
+
+static int64_t now_ns; /* of the host of the loop that is being made */
+
+/* Calls of 10, operations 5 after them that take 100. */
+static uint32_t call(struct builder *b, const char *name, enum profile_call_class class)
+{
+	now_ns += 20;
+	return builder_call(b, 0, name, class, now_ns - 10, now_ns);
+}
+
+static void copy(struct builder *b, const char *name, uint32_t kind, uint64_t bytes,
+		 uint32_t memory, int64_t length_ns)
+{
+	const struct profile_copy what = {.bytes = bytes,
+					  .kind = kind,
+					  .src_memory = kind == 1 ? memory : DEVICE,
+					  .dst_memory = kind == 2 ? memory : DEVICE};
+	uint32_t by = call(b, name, CALL_COPY);
+
+	builder_copy(b, 0, what, now_ns + 5, now_ns + 5 + length_ns, by);
+	if (!strcmp(name, "cudaMemcpy")) {
+		now_ns += 10 + length_ns;
+		b->calls[by].end_ns = now_ns;
+	}
+}
+
+static void add(struct builder *b, char letter)
+{
+	switch (letter) {
+	case 'k':
+		builder_kernel(b, 0, "k", now_ns + 25, now_ns + 125,
+			       call(b, "cudaLaunchKernel", CALL_LAUNCH));
+		break;
+	case 'w':
+		call(b, "cudaStreamSynchronize", CALL_SYNC);
+		break;
+	case 'r':
+		copy(b, "cudaMemcpyAsync", 2, 4, PINNED, 100);
+		break;
+	case 'R':
+		copy(b, "cudaMemcpy", 2, DECISION_BYTES, PINNED, 100);
+		break;
+	case 'i':
+		copy(b, "cudaMemcpyAsync", 1, 1 << 20, PINNED, 20000);
+		break;
+	case 'o':
+		copy(b, "cudaMemcpyAsync", 2, 1 << 20, PINNED, 20000);
+		break;
+	case 'p':
+		copy(b, "cudaMemcpyAsync", 1, 1 << 20, PAGEABLE, 20000);
+		break;
+	case 'c':
+		copy(b, "cudaMemcpy", 1, 1 << 20, PINNED, 20000);
+		break;
+	case 'P':
+		copy(b, "cudaMemcpy", 2, 1 << 20, PAGEABLE, 20000);
+		break;
+	case 's':
+		copy(b, "cudaMemcpyAsync", 1, 64, PINNED, 1000);
+		break;
+	case 'n':
+		copy(b, "cudaMemcpyAsync", 8, 64, DEVICE, 1000);
+		break;
+	case 'x':
+		builder_copy(b, 0, (struct profile_copy){.bytes = 4, .kind = 1}, now_ns + 25,
+			     now_ns + 125, call(b, "cudaNews", CALL_OTHER));
+		break;
+	case 'm':
+		call(b, "cudaMalloc", CALL_MEMORY);
+		break;
+	case 'g':
+		builder_kernel(b, 0, "k", now_ns + 25, now_ns + 125,
+			       call(b, "cudaGraphLaunch", CALL_GRAPH_LAUNCH));
+		break;
+	case 'u':
+		call(b, "cudaGraphExecUpdate", CALL_GRAPH_MANAGE);
+		break;
+	case 'j':
+		b->calls[call(b, "cudaLibraryLoadData", CALL_MODULE)].end_ns += LONG_NS;
+		now_ns += LONG_NS;
+		break;
+	case 'J':
+		call(b, "cudaLibraryLoadData", CALL_MODULE);
+		break;
+	case 'h':
+		now_ns += LONG_NS;
+		break;
+	case 't':
+		now_ns += STEP_NS;
+		break;
+	case 'e':
+		call(b, "cudaEventRecord", CALL_EVENT);
+		break;
+	default:
+		call(b, "cudaGetLastError", CALL_OTHER);
+	}
+}
+
+struct loop loop_with(const char *usual, int iteration, const char *other)
+{
+	struct loop loop = {.b = builder_new(1, 1)};
+	struct err err = {""};
+
+	now_ns = 0;
+	for (int i = 0; i < ITERATIONS; i++) {
+		loop.iterations[i] = (uint32_t)loop.b->profile.call_count;
+		for (const char *text = i == iteration ? other : usual; *text; text++)
+			add(loop.b, *text);
+	}
+	loop.iterations[ITERATIONS] = (uint32_t)loop.b->profile.call_count;
+	builder_finish(loop.b);
+	assert_int_equal(model_build(&loop.model, &loop.b->profile, &err), 0);
+	loop.sequence = (struct sequence){.call_count = loop.b->profile.call_count,
+					  .iteration_count = ITERATIONS,
+					  .period = strlen(usual)};
+	assert_int_equal(change_begin(&loop.change, loop.model, true), 0);
+	assert_int_equal(change_begin_lanes(&loop.change, loop.model, 3), 0);
+	return loop;
+}
+
+struct loop loop_of(const char *usual)
+{
+	return loop_with(usual, -1, "");
+}
+
+void loop_free(struct loop *loop)
+{
+	change_free(&loop->change);
+	model_free(loop->model);
+	free(loop->b);
+}
+
+void loop_expect(const struct loop *loop, int iteration, const char *expected)
+{
+	static const char letters[] = {
+		[CALL_KEPT] = '.',	 [CALL_DROPPED] = 'd',	 [CALL_AS_GRAPH] = 'G',
+		[CALL_AS_UPDATED] = 'U', [CALL_IN_GRAPH] = 'n',	 [CALL_IN_BODY] = 'b',
+		[CALL_IN_KERNEL] = 'b',	 [CALL_FUSED] = 'f',	 [CALL_DEPENDENT] = 'p',
+		[CALL_MADE_ASYNC] = 'a', [CALL_AFTER_WORK] = 'h'};
+	char found[32] = "";
+
+	for (uint32_t i = loop->iterations[iteration]; i < loop->iterations[iteration + 1]; i++)
+		found[i - loop->iterations[iteration]] = letters[loop->change.calls[i]];
+	assert_string_equal(found, expected);
+}
+
+void loop_expect_unchanged(const struct loop *loop)
+{
+	for (size_t i = 0; i < loop->b->profile.call_count; i++)
+		assert_int_equal(loop->change.calls[i], CALL_KEPT);
+	for (size_t i = 0; i < loop->b->profile.op_count; i++) {
+		assert_true(loop->change.op_ns[i] < 0);
+		assert_int_equal(loop->change.lanes[i], PROFILE_NONE);
+	}
+}

@@ -1,0 +1,40 @@
+/*
+ * fixture_loop.h - a loop written down as a word, and what a change makes of it, for tests of changes.
+ *
+ * Letters: k a kernel, w a wait, r a small asynchronous read, R a small blocking one, i and o large
+ * asynchronous copies of pinned memory in and out, p one in of pageable memory, c a blocking one in, P a
+ * blocking one out to pageable memory, s a short one in, n one on the device, m an allocation, g a graph's
+ * launch, u a graph's update, e an event, l a lookup of an error, x a copy by a call of which nothing is
+ * known, j a module that takes long to load, J one that does not, h host code that does, t a step of an
+ * interpreter.
+ */
+#ifndef ROOFLINE_TEST_FIXTURE_LOOP_H
+#define ROOFLINE_TEST_FIXTURE_LOOP_H
+
+#include "model/changes.h"
+#include "profile_builder.h"
+
+#define ITERATIONS 10
+#define PAGEABLE 1
+#define PINNED 2
+
+/* A loop that one thread runs, as its only sequence. */
+struct loop {
+	struct builder *b;
+	struct model *model;
+	struct sequence sequence;
+	struct change change; /* begun, with lanes */
+	uint32_t iterations[ITERATIONS + 1];
+};
+
+/* A letter for each call of an iteration.  With usual in all iterations but the one that is other's. */
+struct loop loop_of(const char *usual);
+struct loop loop_with(const char *usual, int iteration, const char *other);
+void loop_free(struct loop *loop);
+
+/* What becomes of an iteration's calls, a letter each: . kept, d dropped, G a graph, U one that is updated, n in it,
+ * h likewise after work of the host, b body, f fused, p dependent, a asynchronous. */
+void loop_expect(const struct loop *loop, int iteration, const char *expected);
+void loop_expect_unchanged(const struct loop *loop);
+
+#endif

@@ -1,0 +1,295 @@
+/* Changes of how kernels follow each other: side by side, as one, without gaps, evenly. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fixture_loop.h"
+
+/* ---- kernels side by side ---- */
+
+static enum refusal to_concurrent(struct loop *loop, uint64_t *kernel_count)
+{
+	loop->sequence.iterations = loop->iterations;
+	return change_to_concurrent(&loop->change, loop->model, &loop->sequence, kernel_count);
+}
+
+/* One block on four SMs: a little over a quarter.  The first of an iteration, a copy, and what follows it wait. */
+static void test_concurrent(void **state)
+{
+	struct loop loop = loop_of("kkikk");
+	static const bool is_joined[] = {true, false, true, true, false};
+	uint64_t kernel_count;
+
+	(void)state;
+	loop.b->devices[0].sm_count = 4;
+	assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_NONE);
+	assert_int_equal(kernel_count, 4 * ITERATIONS);
+	for (size_t i = 0; i < loop.b->profile.op_count; i++) {
+		bool is_copy = i % 5 == 2;
+
+		assert_int_equal(loop.change.lanes[i] & ~LANE_JOINED, i % 3);
+		assert_int_equal(loop.change.lanes[i] & LANE_JOINED ? 1 : 0, is_joined[i % 5]);
+		assert_int_equal(loop.change.fill[i], is_copy ? 100 : 26);
+	}
+	loop_expect(&loop, 1, ".....");
+	loop_free(&loop);
+}
+
+/* In a loop of one kernel only waits part them. */
+static void test_concurrent_in_series(void **state)
+{
+	struct loop loop = loop_with("k", 3, "kw");
+	uint64_t kernel_count;
+
+	(void)state;
+	loop.b->devices[0].sm_count = 4;
+	assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_NONE);
+	for (size_t i = 0; i < loop.b->profile.op_count; i++)
+		assert_int_equal(loop.change.lanes[i] & LANE_JOINED ? 1 : 0, i == 0 || i == 4);
+	loop_free(&loop);
+}
+
+static void test_concurrent_refusals(void **state)
+{
+	struct loop full = loop_of("kk"), graphs = loop_of("gk");
+	uint64_t kernel_count;
+
+	(void)state;
+	full.b->devices[0].sm_count = 1;
+	assert_int_equal(to_concurrent(&full, &kernel_count), REFUSED_FULL_GPU);
+	loop_expect_unchanged(&full);
+	graphs.b->devices[0].sm_count = 4;
+	assert_int_equal(to_concurrent(&graphs, &kernel_count), REFUSED_HAS_GRAPHS);
+	loop_expect_unchanged(&graphs);
+	loop_free(&full);
+	loop_free(&graphs);
+}
+
+/* What already is in streams: no fewer than the strategy would spread it over, or for kernels any two. */
+static void test_streamed(void **state)
+{
+	struct loop loop = loop_of("iko");
+	uint64_t kernel_count;
+
+	(void)state;
+	loop.b->devices[0].sm_count = 4;
+	loop.sequence.iterations = loop.iterations;
+	for (size_t i = 0; i < loop.b->profile.op_count; i++)
+		loop.b->ops[i].stream = i % 3 != 1;
+	assert_false(change_is_streamed(loop.model, &loop.sequence, true, 2));
+	assert_true(change_is_streamed(loop.model, &loop.sequence, false, 2));
+	assert_int_equal(change_to_overlapped(&loop.change, loop.model, &loop.sequence),
+			 REFUSED_NONE);
+	loop_free(&loop);
+	loop = loop_of("iko");
+	loop.b->devices[0].sm_count = 4;
+	loop.sequence.iterations = loop.iterations;
+	for (size_t i = 0; i < loop.b->profile.op_count; i++)
+		loop.b->ops[i].stream = (uint32_t)(i / 3 % 3);
+	assert_int_equal(change_to_overlapped(&loop.change, loop.model, &loop.sequence),
+			 REFUSED_STREAMED);
+	assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_STREAMED);
+	loop_expect_unchanged(&loop);
+	loop_free(&loop);
+}
+
+/* Half of the GPU is the most that a kernel may take, whatever its grid's shape. */
+static void test_concurrent_shapes(void **state)
+{
+	static const uint32_t grids[][3] = {{2, 3, 5}, {30, 1, 1}, {1, 15, 2}, {1, 2, 15}};
+	uint64_t kernel_count;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(grids) / sizeof(grids[0]); i++) {
+		struct loop loop = loop_of("kk");
+
+		memcpy(loop.b->signatures[0].grid, grids[i], sizeof(grids[i]));
+		loop.b->devices[0].sm_count = 62; /* of which 30 blocks take 48.4%, and 1% more */
+		assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_NONE);
+		assert_int_equal(loop.change.fill[0], 49);
+		loop_free(&loop);
+		loop = loop_of("kk");
+		memcpy(loop.b->signatures[0].grid, grids[i], sizeof(grids[i]));
+		loop.b->devices[0].sm_count = 60;
+		assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_FULL_GPU);
+		loop_free(&loop);
+	}
+}
+
+/* ---- neighbours ---- */
+
+static enum refusal to_fused(struct loop *loop)
+{
+	uint64_t kernel_count;
+
+	loop->sequence.iterations = loop->iterations;
+	return change_to_fused(&loop->change, loop->model, &loop->sequence, &kernel_count);
+}
+
+static void expect_fused(const char *usual, const char *expected)
+{
+	struct loop loop = loop_of(usual);
+
+	assert_int_equal(to_fused(&loop), REFUSED_NONE);
+	loop_expect(&loop, 0, expected);
+	loop_expect(&loop, 1, expected);
+	loop_free(&loop);
+}
+
+static void expect_not_fused(const char *usual)
+{
+	struct loop loop = loop_of(usual);
+
+	assert_int_equal(to_fused(&loop), REFUSED_NOT_ALIKE);
+	loop_expect_unchanged(&loop);
+	loop_free(&loop);
+}
+
+static void test_fused(void **state)
+{
+	struct loop loop = loop_of("kwk");
+
+	(void)state;
+	expect_fused("kk", ".f"); /* not with the next iteration's */
+	expect_fused("kelkikk", "...f..f");
+	expect_not_fused("k");
+	expect_not_fused("kwk");
+	expect_not_fused("kgk");
+	loop.change.calls[1] = CALL_DROPPED; /* by another strategy */
+	assert_int_equal(to_fused(&loop), REFUSED_NONE);
+	loop_expect(&loop, 0, ".df");
+	loop_free(&loop);
+	loop = loop_of("kk");
+	loop.b->profile.signatures[1] = loop.b->profile.signatures[0];
+	loop.b->profile.signatures[1].grid[0] = 7;
+	for (size_t i = 1; i < loop.b->profile.op_count; i += 2)
+		loop.b->ops[i].detail = 1;
+	assert_int_equal(to_fused(&loop), REFUSED_NOT_ALIKE);
+	loop_free(&loop);
+}
+
+static void test_dependent(void **state)
+{
+	struct loop loop = loop_of("keeeeeeeeeeeeeekeeeeeeeeeeeeee"), copies = loop_of("kc");
+	uint64_t kernel_count;
+
+	(void)state;
+	loop.sequence.iterations = loop.iterations;
+	copies.sequence.iterations = copies.iterations;
+	assert_int_equal(change_to_dependent(&loop.change, loop.model, &loop.sequence,
+					     &kernel_count),
+			 REFUSED_NONE);
+	assert_int_equal(kernel_count, 2 * ITERATIONS - 1);
+	loop_expect(&loop, 0, "...............p..............");
+	loop_expect(&loop, 1, "p..............p..............");
+	assert_int_equal(change_to_dependent(&copies.change, copies.model, &copies.sequence,
+					     &kernel_count),
+			 REFUSED_NO_NEIGHBOURS);
+	loop_expect_unchanged(&copies);
+	loop_free(&loop);
+	loop_free(&copies);
+}
+
+/* ---- one persistent kernel ---- */
+
+static enum refusal to_persistent(struct loop *loop, uint32_t blocks_per_sm, uint64_t *kernel_count)
+{
+	struct profile_device *device = &loop->b->devices[0];
+
+	device->sm_count = 1;
+	device->max_warps_per_sm = 64;
+	device->max_blocks_per_sm = blocks_per_sm;
+	device->max_registers_per_sm = device->max_shared_bytes_per_sm = 1 << 16;
+	loop->sequence.iterations = loop->iterations;
+	return change_to_persistent(&loop->change, loop->model, &loop->sequence, kernel_count);
+}
+
+static void expect_not_persistent(const char *usual, uint32_t blocks_per_sm, enum refusal refusal)
+{
+	struct loop loop = loop_of(usual);
+	uint64_t kernel_count;
+
+	assert_int_equal(to_persistent(&loop, blocks_per_sm, &kernel_count), refusal);
+	loop_expect_unchanged(&loop);
+	loop_free(&loop);
+}
+
+static void test_persistent(void **state)
+{
+	struct loop loop = loop_of("kek");
+	uint64_t kernel_count;
+
+	(void)state;
+	assert_int_equal(to_persistent(&loop, 8, &kernel_count), REFUSED_NONE);
+	assert_int_equal(kernel_count, 2 * ITERATIONS);
+	loop_expect(&loop, 0, "Gbb");
+	loop_expect(&loop, 1, "bbb");
+	loop_free(&loop);
+	expect_not_persistent("kik", 8, REFUSED_NOT_KERNELS);
+	expect_not_persistent("kwk", 8, REFUSED_NOT_KERNELS);
+	expect_not_persistent("kxk", 8, REFUSED_NOT_KERNELS);
+	expect_not_persistent("kmk", 8, REFUSED_ALLOCATES);
+	expect_not_persistent("gk", 8, REFUSED_HAS_GRAPHS);
+	expect_not_persistent("kk", 0, REFUSED_NOT_RESIDENT);
+}
+
+/* All blocks at once, and one more than that. */
+static void test_persistent_fits(void **state)
+{
+	struct loop loop = loop_of("k");
+	uint64_t kernel_count;
+
+	(void)state;
+	loop.b->signatures[0].grid[0] = 2;
+	assert_int_equal(to_persistent(&loop, 2, &kernel_count), REFUSED_NONE);
+	loop_free(&loop);
+	loop = loop_of("k");
+	loop.b->signatures[0].grid[0] = 3;
+	assert_int_equal(to_persistent(&loop, 2, &kernel_count), REFUSED_NOT_RESIDENT);
+	loop_expect_unchanged(&loop);
+	loop_free(&loop);
+}
+
+/* ---- a queue of work items ---- */
+
+static void test_balanced(void **state)
+{
+	struct loop loop = loop_of("ki");
+
+	(void)state;
+	assert_int_equal(change_to_balanced(&loop.change, loop.model, 0, 1, 0.3), 0);
+	loop_expect_unchanged(&loop);
+	assert_int_equal(change_to_balanced(&loop.change, loop.model, 0, 0, 0.3), ITERATIONS);
+	for (size_t i = 0; i < loop.b->profile.op_count; i++)
+		assert_int_equal(loop.change.op_ns[i], i % 2 ? -1 : 31);
+	loop_free(&loop);
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENTENCE("kernels of an iteration share the GPU, and copies stand between them",
+			 test_concurrent),
+		SENTENCE("kernels of a loop of one are parted by waits", test_concurrent_in_series),
+		SENTENCE("kernels that fill the GPU, and graphs, are refused",
+			 test_concurrent_refusals),
+		SENTENCE("how much of the GPU a kernel takes, all its blocks tell",
+			 test_concurrent_shapes),
+		SENTENCE("what is in several streams already is not spread over streams again",
+			 test_streamed),
+		SENTENCE("neighbours with the same grid become one kernel", test_fused),
+		SENTENCE("a kernel behind another one can be set up before", test_dependent),
+		SENTENCE("a loop of kernels that fit becomes one that stays", test_persistent),
+		SENTENCE("blocks that stay have to fit on the GPU at once", test_persistent_fits),
+		SENTENCE("launches of one kernel take a share of their time", test_balanced),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,311 @@
+/* Replays of graphs, worked out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fixture_replay.h"
+
+static void test_graph(void **state)
+{
+	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH, CALL_KEPT};
+	struct replayed it = replayed_loop(3);
+	struct change change = same_every_time(&it, calls, 4);
+
+	(void)state;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.call_end_ns[0], 4000);   /* graph_launch */
+	assert_int_equal(it.replay.call_start_ns[2], 4000); /* in the graph: gone */
+	assert_int_equal(it.replay.call_end_ns[2], 4000);
+	assert_int_equal(it.replay.op_start_ns[0], 6000);	 /* graph_to_start */
+	assert_int_equal(it.replay.op_start_ns[1], 16000 + 700); /* graph_node_gap */
+	assert_int_equal(it.replay.op_start_ns[2], 26700 + 700);
+	assert_int_equal(it.replay.call_end_ns[3], 37400 + 3000); /* the wait, as long after */
+	assert_int_equal(it.replay.call_start_ns[4], 41400);
+	assert_int_equal(replayed_wall_ns(&it), 9 * 41400 + 3 * BUSY_NS + 2 * 700);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* Each launch of an iteration takes the host 500 to prepare, the first one 2000: what is left of that is between
+ * the iterations. */
+static void test_graph_pauses(void **state)
+{
+	static const uint8_t calls[] = {CALL_KEPT, CALL_AS_GRAPH, CALL_IN_BODY, CALL_IN_KERNEL};
+	static const int64_t starts_ns[] = {0, 6000, 10500, 15000};
+	struct builder *b = builder_new(1, 1);
+	struct change change;
+	struct replayed it;
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		builder_kernel(b, 0, "k", starts_ns[i] + 5000, starts_ns[i] + 5500,
+			       builder_launch(b, 0, starts_ns[i], starts_ns[i] + 4000));
+	builder_finish(b);
+	it = replayed_new(b);
+	change = same_every_time(&it, calls, 4);
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.call_end_ns[0], 4000 - 750);
+	assert_int_equal(it.replay.call_start_ns[1], 3250 + 2000 - 500);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* A copy from the host, a kernel, a copy to the host: over to another engine and back. */
+static void test_graph_of_copies(void **state)
+{
+	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH};
+	const struct profile_copy in = {.bytes = 4, .kind = COPY_TO_DEVICE},
+				  out = {.bytes = 4, .kind = COPY_TO_HOST};
+	struct costs costs = random_costs;
+	struct builder *b = builder_new(1, 1);
+	struct change change;
+	struct replayed it;
+
+	(void)state;
+	costs.graph_copy_gap_ns = 3000;
+	costs.graph_copy_to_start_ns = 9000;
+	builder_copy(b, 0, in, 5000, 6000, builder_launch(b, 0, 0, 4000));
+	builder_kernel(b, 0, "k", 10000, 12000, builder_launch(b, 0, 4000, 8000));
+	builder_copy(b, 0, out, 20000, 21500, builder_launch(b, 0, 8000, 12000));
+	builder_finish(b);
+	it = replayed_new(b);
+	change = same_every_time(&it, calls, 3);
+	replayed_run(&it, &change, &costs);
+	assert_int_equal(it.replay.op_start_ns[0], 9000);
+	assert_int_equal(it.replay.op_start_ns[1], 9000 + 1000 + 3000);
+	assert_int_equal(it.replay.op_start_ns[2], 13000 + 2000 + 3000);
+	/* a copy after a kernel is not what the graph begins with, and a decision takes longer than the copy's gap */
+	costs.graph_copy_to_start_ns = 30000;
+	change.calls[0] = CALL_KEPT;
+	change.calls[1] = CALL_AS_GRAPH;
+	change.calls[2] = CALL_IN_BODY;
+	change.decision_ns = 4000;
+	replayed_run(&it, &change, &costs);
+	assert_int_equal(it.replay.op_start_ns[2], it.replay.op_end_ns[1] + 4000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* A read that the device decides by is gone: what it stood between are nodes of kernels. */
+static void test_graph_without_read(void **state)
+{
+	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH,
+					CALL_IN_GRAPH};
+	const struct profile_copy read = {.bytes = 4, .kind = COPY_TO_HOST};
+	struct builder *b = builder_new(1, 1);
+	struct change change;
+	struct replayed it;
+
+	(void)state;
+	builder_copy(b, 0, read, 5000, 6000, builder_launch(b, 0, 0, 4000));
+	builder_copy(b, 0, read, 10000, 11000, builder_launch(b, 0, 4000, 8000));
+	builder_kernel(b, 0, "k", 20000, 22000, builder_launch(b, 0, 8000, 12000));
+	builder_copy(b, 0, read, 25000, 26000, builder_launch(b, 0, 12000, 16000));
+	builder_copy(b, 0, read, 30000, 31000, builder_launch(b, 0, 16000, 20000));
+	builder_finish(b);
+	it = replayed_new(b);
+	change = same_every_time(&it, calls, 5);
+	change.op_ns[0] = change.op_ns[1] = change.op_ns[3] = OP_GONE;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[0], 6000); /* as of a kernel, not of a copy */
+	assert_int_equal(it.replay.op_start_ns[1], 6000);
+	assert_int_equal(it.replay.op_start_ns[2], 6000 + 700);
+	assert_int_equal(it.replay.op_start_ns[3], 8700);
+	assert_int_equal(it.replay.op_start_ns[4], 8700 + 3000); /* this one stays */
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* What recording adds to a graph's launch, and to the time until it starts, is not what it adds to a kernel's. */
+static void test_traced_graph(void **state)
+{
+	struct costs costs = random_costs;
+	struct builder *b = builder_new(1, 1);
+	struct replayed it;
+
+	(void)state;
+	costs.trace_graph_launch_ns = 1000;
+	costs.trace_graph_start_ns = 2000;
+	builder_kernel(b, 0, "k", 8000, 9000,
+		       builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, 0, 4000));
+	builder_kernel(b, 0, "k", 105000, 106000, builder_launch(b, 0, 100000, 104000));
+	builder_finish(b);
+	it = replayed_new(b);
+	replayed_run(&it, NULL, &costs);
+	assert_int_equal(it.replay.call_end_ns[0], 4000 - 1000);
+	assert_int_equal(it.replay.op_start_ns[0], 8000 - 2000);
+	assert_int_equal(it.replay.call_end_ns[1] - it.replay.call_start_ns[1], 4000 - 750);
+	assert_int_equal(it.replay.op_start_ns[1] - it.replay.call_start_ns[1], 5000 - 750);
+	replayed_free(&it);
+}
+
+/* The host updates each node of the graph before it launches it. */
+static void test_updated_graph(void **state)
+{
+	static const uint8_t calls[] = {CALL_AS_UPDATED, CALL_IN_GRAPH, CALL_IN_GRAPH, CALL_KEPT};
+	struct replayed it = replayed_loop(3);
+	struct change change = same_every_time(&it, calls, 4);
+
+	(void)state;
+	change.update_ns = 800;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[0], 3 * 800 + 6000);
+	assert_int_equal(it.replay.call_end_ns[0], 3 * 800 + 4000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+static void test_queued_graphs(void **state)
+{
+	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH, CALL_DROPPED};
+	struct replayed it = replayed_loop(3);
+	struct change change = same_every_time(&it, calls, 4);
+
+	(void)state;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.call_start_ns[4], 4000 + 1000);
+	assert_int_equal(it.replay.op_start_ns[3], 37400 + 1200); /* graph_gap */
+	assert_int_equal(replayed_wall_ns(&it), 9 * (37400 + 1200 - 6000) + 31400);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+static void test_after_graph(void **state)
+{
+	struct replayed it = replayed_loop(3);
+	struct change change = same_every_time(&it, (const uint8_t[]){CALL_KEPT}, 1);
+
+	(void)state;
+	change.calls[0] = CALL_AS_GRAPH;
+	change.calls[1] = CALL_IN_GRAPH;
+	replayed_run(&it, &change, &random_costs);
+	/* the third kernel is launched as it was, and queued behind the graph */
+	assert_int_equal(it.replay.call_start_ns[2], 4000);
+	assert_int_equal(it.replay.op_start_ns[2], 26700 + 1000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* Each iteration reads a flag and waits for it before the second kernel. */
+static struct replayed flag_loop(void)
+{
+	struct builder *b = builder_new(1, 1);
+
+	for (int i = 0; i < LOOPS; i++) {
+		int64_t now_ns = i * INT64_C(50000);
+		struct profile_copy flag = copy_out;
+		uint32_t call = builder_launch(b, 0, now_ns, now_ns + CALL_NS);
+
+		flag.bytes = 4;
+		builder_kernel(b, 0, "find", now_ns + START_NS, now_ns + 15000, call);
+		call = builder_call(b, 0, "cudaMemcpyAsync", CALL_COPY, now_ns + 4000,
+				    now_ns + 8000);
+		builder_copy(b, 0, flag, now_ns + 16000, now_ns + 18000, call);
+		wait_until(b, now_ns + 8000, now_ns + 21000);
+		call = builder_launch(b, 0, now_ns + 21000, now_ns + 25000);
+		builder_kernel(b, 0, "body", now_ns + 26000, now_ns + 36000, call);
+	}
+	builder_finish(b);
+	return replayed_new(b);
+}
+
+static void test_body(void **state)
+{
+	static const uint8_t calls[] = {CALL_IN_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH, CALL_IN_BODY};
+	struct replayed it = flag_loop();
+	struct change change = same_every_time(&it, calls, 4);
+
+	(void)state;
+	change.calls[0] = CALL_AS_GRAPH;
+	change.decision_ns = 900;
+	for (size_t i = 1; i < it.profile->op_count; i += 3)
+		change.op_ns[i] = OP_GONE;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[0], 6000);
+	assert_int_equal(it.replay.op_end_ns[1], 16000);	 /* gone, and no gap before it */
+	assert_int_equal(it.replay.op_start_ns[2], 16000 + 900); /* decided */
+	assert_int_equal(it.replay.op_start_ns[3], 26900 + 700); /* the next iteration's, a node */
+	assert_int_equal(replayed_wall_ns(&it), 9 * (2 * BUSY_NS + 900 + 700) + 2 * BUSY_NS + 900);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* A graph of two nodes that the device launches: only before the first is there a decision. */
+static void test_body_of_nodes(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct change change;
+	struct replayed it;
+
+	(void)state;
+	builder_kernel(b, 0, "find", 5000, 15000, builder_launch(b, 0, 0, 4000));
+	for (int i = 0; i < 2; i++)
+		builder_kernel(b, 0, "node", 20000 + i * 11000, 30000 + i * 11000, 0);
+	b->ops[1].call = b->ops[2].call =
+		builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, 4000, 8000);
+	builder_finish(b);
+	it = replayed_new(b);
+	assert_int_equal(change_begin(&change, it.model, true), 0);
+	change.calls[0] = CALL_AS_GRAPH;
+	change.calls[1] = CALL_IN_BODY;
+	change.decision_ns = 900;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[1], 16000 + 900);
+	assert_int_equal(it.replay.op_start_ns[2], 26900 + 700);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* A graph that was one already: recording added 535 ns to a node after another one, of
+ * which the gap may hide a part in the node; branches side by side stay so. */
+static void test_untraced_nodes(void **state)
+{
+	static const int64_t starts_ns[] = {5000, 16000, 26300, 30000, 37000};
+	static const int64_t expected_ns[] = {4250, 14715, 24715, 28415, 34645};
+	struct builder *b = builder_new(1, 1);
+	uint32_t call = builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, 0, 4000);
+	struct replayed it;
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		builder_kernel(b, 0, "node", starts_ns[i], starts_ns[i] + (i == 3 ? 2000 : BUSY_NS),
+			       call);
+	builder_finish(b);
+	it = replayed_new(b);
+	replayed_run(&it, NULL, &random_costs);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(it.replay.op_start_ns[i], expected_ns[i]);
+	assert_int_equal(it.replay.op_end_ns[2] - it.replay.op_start_ns[2], BUSY_NS - 235);
+	assert_int_equal(it.replay.op_end_ns[4] - it.replay.op_start_ns[4], BUSY_NS);
+	replayed_free(&it);
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENTENCE("an iteration as a graph has one launch, and gaps between nodes",
+			 test_graph),
+		SENTENCE("graphs queue behind each other", test_queued_graphs),
+		SENTENCE("a kernel after a graph follows its last node", test_after_graph),
+		SENTENCE("the body of a decision follows it without copy and wait", test_body),
+		SENTENCE("a body of several nodes is decided once", test_body_of_nodes),
+		SENTENCE(
+			"what the host takes to prepare a launch of an iteration, it takes for the first as well",
+			test_graph_pauses),
+		SENTENCE("nodes before and after a copy from or to the host are further apart",
+			 test_graph_of_copies),
+		SENTENCE("a read that is gone leaves no gap of a copy", test_graph_without_read),
+		SENTENCE("a graph's launch is recorded at a cost of its own", test_traced_graph),
+		SENTENCE("a graph that is updated is launched that much later", test_updated_graph),
+		SENTENCE("nodes come closer by what recording added", test_untraced_nodes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

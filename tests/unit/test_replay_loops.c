@@ -1,0 +1,324 @@
+/* Replays of loops of launches, worked out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fixture_replay.h"
+#include "model/steps.h"
+
+static void test_untraced_loop(void **state)
+{
+	struct replayed it = replayed_loop(1);
+
+	(void)state;
+	assert_int_equal(it.model->devices[0].launch_ns, START_NS);
+	replayed_run(&it, NULL, NULL);
+	assert_int_equal(replayed_wall_ns(&it), 9 * 19000 + BUSY_NS);
+	/* 750 ns less in the call, and from the call to the kernel: the latter counts */
+	replayed_run(&it, NULL, &random_costs);
+	assert_int_equal(it.replay.call_end_ns[0], CALL_NS - 750);
+	assert_int_equal(it.replay.op_start_ns[0], START_NS - 750);
+	assert_int_equal(it.replay.call_end_ns[1], START_NS - 750 + BUSY_NS + 3000);
+	assert_int_equal(replayed_wall_ns(&it), 9 * (19000 - 750) + BUSY_NS);
+	replayed_free(&it);
+}
+
+static void test_waits_dropped(void **state)
+{
+	static const uint8_t calls[] = {CALL_KEPT, CALL_DROPPED};
+	struct replayed it = replayed_loop(1);
+	struct change change = same_every_time(&it, calls, 2);
+
+	(void)state;
+	replayed_run(&it, &change, &random_costs);
+	/* the host goes on after its call and its own 1000 ns; kernels follow each other with gaps */
+	assert_int_equal(it.replay.call_start_ns[2], CALL_NS - 750 + 1000);
+	assert_int_equal(replayed_wall_ns(&it), 9 * (BUSY_NS + 1000) + BUSY_NS);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* A wait for what has ended takes its own time, and is not done before the host can know. */
+static void test_late_wait(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct replayed it;
+
+	(void)state;
+	builder_kernel(b, 0, "step", 5000, 15000, builder_launch(b, 0, 0, 4000));
+	wait_until(b, 30000, 33000);
+	builder_finish(b);
+	it = replayed_new(b);
+	replayed_run(&it, NULL, &random_costs);
+	assert_int_equal(it.replay.call_start_ns[1], 30000 - 750);
+	assert_int_equal(it.replay.call_end_ns[1], 33000 - 750);
+	replayed_free(&it);
+}
+
+/* It saw the end within 2 us of it: it would again. */
+static void test_soon_after(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct replayed it;
+
+	(void)state;
+	builder_kernel(b, 0, "step", 5000, 15000, builder_launch(b, 0, 0, 4000));
+	wait_until(b, 16000, 17000);
+	builder_finish(b);
+	it = replayed_new(b);
+	replayed_run(&it, NULL, &random_costs);
+	assert_int_equal(it.replay.op_end_ns[0], 14250);
+	assert_int_equal(it.replay.call_start_ns[1], 15250);
+	assert_int_equal(it.replay.call_end_ns[1], 14250 + 2000);
+	replayed_free(&it);
+}
+
+/* Calls that make or change something are recorded like launches; waits are not shorter for it. */
+static void test_untraced_calls(void **state)
+{
+	static const struct {
+		const char *name;
+		enum profile_call_class class;
+		int64_t length_ns;
+	} calls[] = {{"cudaMalloc", CALL_MEMORY, 4000 - 750},
+		     {"cudaGraphExecUpdate", CALL_GRAPH_MANAGE, 4000 - 750},
+		     {"cudaEventRecord", CALL_EVENT, 4000 - 750},
+		     {"cudaDeviceSynchronize", CALL_SYNC, 4000},
+		     {"cudaGetLastError", CALL_OTHER, 4000}};
+	struct builder *b = builder_new(1, 1);
+	struct replayed it;
+
+	(void)state;
+	for (int64_t i = 0; i < 5; i++)
+		builder_call(b, 0, calls[i].name, calls[i].class, 10000 * i, 10000 * i + 4000);
+	builder_finish(b);
+	it = replayed_new(b);
+	replayed_run(&it, NULL, &random_costs);
+	for (int64_t i = 0; i < 5; i++)
+		assert_int_equal(it.replay.call_end_ns[i] - it.replay.call_start_ns[i],
+				 calls[i].length_ns);
+	replayed_free(&it);
+}
+
+/* Ten queued kernels, 1 us between them, but 4 us before the sixth: that stays, but for behind a graph, where
+ * all of the gap is another. */
+static void test_rest(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct change change;
+	struct replayed it;
+
+	(void)state;
+	for (int64_t i = 0; i < 10; i++) {
+		int64_t start_ns = START_NS + i * (BUSY_NS + 1000) + (i >= 5 ? 3000 : 0);
+		uint32_t call = builder_launch(b, 0, i * CALL_NS, (i + 1) * CALL_NS);
+
+		builder_kernel(b, 0, "step", start_ns, start_ns + BUSY_NS, call);
+	}
+	builder_finish(b);
+	it = replayed_new(b);
+	replayed_run(&it, NULL, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[4], it.replay.op_end_ns[3] + 1000);
+	assert_int_equal(it.replay.op_start_ns[5], it.replay.op_end_ns[4] + 1000 + 3000);
+	assert_int_equal(change_begin(&change, it.model, true), 0);
+	change.calls[4] = CALL_AS_GRAPH;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[5], it.replay.op_end_ns[4] + 1000);
+	change_free(&change);
+	assert_int_equal(replay_run_typical(&it.replay, it.model), 0);
+	assert_int_equal(it.replay.op_start_ns[5], it.replay.op_end_ns[4] + 1000);
+	replayed_free(&it);
+}
+
+/* Three kernels as one: one launch, no gaps. */
+static void test_fused(void **state)
+{
+	static const uint8_t calls[] = {CALL_KEPT, CALL_FUSED, CALL_FUSED, CALL_KEPT};
+	struct replayed it = replayed_loop(3);
+	struct change change = same_every_time(&it, calls, 4);
+
+	(void)state;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[0], 4250);
+	assert_int_equal(it.replay.op_end_ns[2], 4250 + 3 * BUSY_NS);
+	assert_int_equal(it.replay.call_end_ns[2], CALL_NS - 750);
+	assert_int_equal(it.replay.call_end_ns[3], 4250 + 3 * BUSY_NS + 3000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+static void test_dependent(void **state)
+{
+	static const uint8_t calls[] = {CALL_KEPT, CALL_DEPENDENT, CALL_DEPENDENT, CALL_KEPT};
+	struct replayed it = replayed_loop(3);
+	struct change change = same_every_time(&it, calls, 4);
+
+	(void)state;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[1], it.replay.op_end_ns[0]);
+	assert_int_equal(it.replay.op_start_ns[2], it.replay.op_end_ns[1]);
+	assert_int_equal(it.replay.call_end_ns[2], 3 * (CALL_NS - 750)); /* each is launched */
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* Copy in, kernel, copy out, 100 us each, and a wait: iteration i in lane i % 3. */
+static void test_lanes(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct change change;
+	struct replayed it;
+
+	(void)state;
+	for (int i = 0; i < 9; i++) {
+		int64_t now_ns = i * INT64_C(310000);
+		uint32_t call =
+			builder_call(b, 0, "cudaMemcpyAsync", CALL_COPY, now_ns, now_ns + 2000);
+
+		builder_copy(b, 0, copy_in, now_ns + 5000, now_ns + 105000, call);
+		call = builder_launch(b, 0, now_ns + 2000, now_ns + 4000);
+		builder_kernel(b, 0, "step", now_ns + 106000, now_ns + 206000, call);
+		call = builder_call(b, 0, "cudaMemcpyAsync", CALL_COPY, now_ns + 4000,
+				    now_ns + 6000);
+		builder_copy(b, 0, copy_out, now_ns + 207000, now_ns + 307000, call);
+		wait_until(b, now_ns + 6000, now_ns + 310000);
+	}
+	builder_finish(b);
+	it = replayed_new(b);
+	change = same_every_time(&it,
+				 (const uint8_t[]){CALL_MADE_ASYNC, CALL_MADE_ASYNC,
+						   CALL_MADE_ASYNC, CALL_DROPPED},
+				 4);
+	assert_int_equal(change_begin_lanes(&change, it.model, 3), 0);
+	for (size_t i = 0; i < it.profile->op_count; i++)
+		change.lanes[i] = (uint32_t)(i / 3 % 3);
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.call_start_ns[4], 3 * 2000); /* launch_call each */
+	assert_int_equal(it.replay.op_start_ns[0], 4250);
+	assert_int_equal(it.replay.op_start_ns[1], 105250);
+	assert_int_equal(it.replay.op_start_ns[2], 206250);
+	/* every engine is free 1000 ns after it ended: iterations start 101 us after each other */
+	for (size_t i = 3; i < it.profile->op_count; i++)
+		assert_int_equal(it.replay.op_start_ns[i] - it.replay.op_start_ns[i - 3], 101000);
+	assert_int_equal(replayed_wall_ns(&it), 8 * 101000 + 302000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* Launches of one loop in three lanes, each kernel 40% of the GPU: two at a time, and a third lane waits.  The last
+ * one waits for all. */
+static void test_fill(void **state)
+{
+	struct replayed it = replayed_loop(4);
+	struct change change;
+
+	(void)state;
+	assert_int_equal(change_begin(&change, it.model, true), 0);
+	assert_int_equal(change_begin_lanes(&change, it.model, 3), 0);
+	for (uint32_t i = 0; i < 4; i++) {
+		change.lanes[i] = i % 3 | (i == 3 ? LANE_JOINED : 0);
+		change.fill[i] = 40;
+	}
+	replayed_run(&it, &change, &random_costs);
+	/* launched every 3250 ns */
+	assert_int_equal(it.replay.op_start_ns[0], 4250);
+	assert_int_equal(it.replay.op_start_ns[1], 4250 + 3250);
+	assert_int_equal(it.replay.op_start_ns[2], it.replay.op_end_ns[0] + 1000);
+	assert_int_equal(it.replay.op_start_ns[3], it.replay.op_end_ns[2] + 1000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* The host waits for all lanes, whichever ended last in the recording. */
+static void test_wait_for_lanes(void **state)
+{
+	struct replayed it = replayed_loop(2);
+	struct change change;
+
+	(void)state;
+	assert_int_equal(change_begin(&change, it.model, true), 0);
+	assert_int_equal(change_begin_lanes(&change, it.model, 3), 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		change.lanes[i] = i;
+		change.fill[i] = 40;
+	}
+	change.op_ns[0] = 5 * BUSY_NS;
+	replayed_run(&it, &change, &random_costs);
+	assert_true(it.replay.op_end_ns[0] > it.replay.op_end_ns[1]);
+	assert_int_equal(it.replay.call_end_ns[2], it.replay.op_end_ns[0] + 3000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* What the device launched comes as long after what started before it as it did. */
+static void test_device_launched(void **state)
+{
+	static const uint8_t calls[] = {CALL_KEPT, CALL_DROPPED};
+	struct replayed it = replayed_loop(1), with;
+	struct change change;
+
+	(void)state;
+	builder_kernel(it.b, 0, "child", 9 * 19000 + 7000, 9 * 19000 + 8000, PROFILE_NONE);
+	it.b->devices[0].op_count++;
+	with = replayed_new(it.b);
+	change = same_every_time(&with, calls, 2);
+	replayed_run(&with, &change, &random_costs);
+	assert_int_equal(with.replay.op_start_ns[LOOPS] - with.replay.op_start_ns[LOOPS - 1], 2000);
+	assert_int_equal(with.replay.op_end_ns[LOOPS] - with.replay.op_start_ns[LOOPS], 1000);
+	change_free(&change);
+	model_free(with.model);
+	replay_free(&with.replay);
+	replayed_free(&it);
+}
+
+static void test_moment(void **state)
+{
+	static const uint8_t calls[] = {CALL_KEPT, CALL_DROPPED};
+	struct replayed it = replayed_loop(1);
+	struct change change = same_every_time(&it, calls, 2);
+
+	(void)state;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(replay_moment_ns(&it.replay, it.model, 0, -5), -5);
+	assert_int_equal(replay_moment_ns(&it.replay, it.model, 0, 1000), 1000);
+	/* inside a call that is shorter now, and inside one that is gone */
+	assert_int_equal(replay_moment_ns(&it.replay, it.model, 0, 3900), 3250);
+	assert_int_equal(replay_moment_ns(&it.replay, it.model, 0, 10000), 3250);
+	assert_int_equal(replay_moment_ns(&it.replay, it.model, 0, 18400), 3250 + 400);
+	assert_int_equal(replay_moment_ns(&it.replay, it.model, 0, 19000), 4250);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENTENCE("what recording added to calls is left out", test_untraced_loop),
+		SENTENCE("without its waits a loop is as long as its kernels and their gaps",
+			 test_waits_dropped),
+		SENTENCE("a wait for what has ended takes its own time", test_late_wait),
+		SENTENCE("a wait just after the end sees it as soon as it did", test_soon_after),
+		SENTENCE("what a start took beyond the usual stays with it", test_rest),
+		SENTENCE("fused kernels are one launch without gaps", test_fused),
+		SENTENCE("dependent launches leave no gap", test_dependent),
+		SENTENCE("kernels in lanes run side by side as far as they fit", test_fill),
+		SENTENCE("a wait is for all lanes", test_wait_for_lanes),
+		SENTENCE("copies in, kernels and copies out of three lanes run side by side",
+			 test_lanes),
+		SENTENCE(
+			"calls that make or change something are shorter by what recording added, waits are not",
+			test_untraced_calls),
+		SENTENCE("what the device launched follows what started before it",
+			 test_device_launched),
+		SENTENCE("a moment of the recording is found in the replay", test_moment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

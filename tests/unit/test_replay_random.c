@@ -1,0 +1,428 @@
+/* What holds for every replay, tried with random profiles and changes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fixture_replay.h"
+
+#define SEEDS 300
+#define MONTHS_UNIT_NS 1000000000 /* profiles then last for months */
+
+static void expect_recorded(const struct replayed *it, uint64_t seed)
+{
+	for (size_t i = 0; i < it->profile->call_count; i++)
+		if (it->replay.call_start_ns[i] != it->profile->calls[i].start_ns ||
+		    it->replay.call_end_ns[i] != it->profile->calls[i].end_ns)
+			fail_msg("seed %d: call %zu differs", (int)seed, i);
+	for (size_t i = 0; i < it->profile->op_count; i++)
+		if (it->replay.op_start_ns[i] != it->profile->ops[i].start_ns ||
+		    it->replay.op_end_ns[i] != it->profile->ops[i].end_ns)
+			fail_msg("seed %d: operation %zu differs", (int)seed, i);
+}
+
+static void test_exact(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct replayed it = replayed_new(random_profile(seed, 1));
+
+		replayed_run(&it, NULL, NULL);
+		expect_recorded(&it, seed);
+		replayed_free(&it);
+	}
+}
+
+/* Without costs a replay is the recording, so this holds where that does; medians and the constants
+ * of steps.c, which do not scale, must cancel out. */
+static void test_scaled(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct replayed one = replayed_new(random_profile(seed, 1));
+		struct replayed many = replayed_new(random_profile(seed, 1000));
+
+		replayed_run(&one, NULL, NULL);
+		replayed_run(&many, NULL, NULL);
+		assert_int_equal(one.replay.op_count, many.replay.op_count);
+		for (size_t i = 0; i < one.replay.call_count; i++)
+			assert_int_equal(many.replay.call_end_ns[i],
+					 1000 * one.replay.call_end_ns[i]);
+		for (size_t i = 0; i < one.replay.op_count; i++)
+			assert_int_equal(many.replay.op_end_ns[i], 1000 * one.replay.op_end_ns[i]);
+		replayed_free(&one);
+		replayed_free(&many);
+	}
+}
+
+static void expect_same(const struct replay *left, const struct replay *right)
+{
+	size_t calls = left->call_count * sizeof(int64_t), ops = left->op_count * sizeof(int64_t);
+
+	assert_memory_equal(left->call_start_ns, right->call_start_ns, calls);
+	assert_memory_equal(left->call_end_ns, right->call_end_ns, calls);
+	assert_memory_equal(left->op_start_ns, right->op_start_ns, ops);
+	assert_memory_equal(left->op_end_ns, right->op_end_ns, ops);
+}
+
+static void test_no_change(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct replayed none = replayed_new(random_profile(seed, 1));
+		struct change nothing;
+
+		assert_int_equal(change_begin(&nothing, none.model, true), 0);
+		assert_int_equal(change_begin_lanes(&nothing, none.model, 3), 0);
+		for (int i = 0; i < 2; i++) {
+			const struct costs *costs = i ? &random_costs : NULL;
+			struct replay same = {0};
+
+			replayed_run(&none, NULL, costs);
+			assert_int_equal(replay_run(&same, none.model, &nothing, costs), 0);
+			expect_same(&none.replay, &same);
+			replay_free(&same);
+		}
+		change_free(&nothing);
+		replayed_free(&none);
+	}
+}
+
+/* Operations in the order in which they are submitted. */
+struct check {
+	const struct replayed *it;
+	const struct change *change;
+	uint64_t seed;
+	uint32_t lane_tails[8];
+	int64_t graph_start_ns[BUILDER_SMALL]; /* by thread */
+};
+
+static void expect_after(const struct check *check, uint32_t op, int64_t moment_ns,
+			 const char *what)
+{
+	if (check->it->replay.op_start_ns[op] < moment_ns)
+		fail_msg("seed %d: operation %d starts before %s", (int)check->seed, (int)op, what);
+}
+
+/* Nodes of a graph that was one already may be shorter by what recording added. */
+static void expect_length(const struct check *check, uint32_t index, int64_t changed_ns)
+{
+	const struct profile_op *op = &check->it->profile->ops[index];
+	int64_t recorded_ns = op->end_ns - op->start_ns;
+	int64_t length_ns =
+		check->it->replay.op_end_ns[index] - check->it->replay.op_start_ns[index];
+
+	if (changed_ns >= 0)
+		assert_int_equal(length_ns, changed_ns);
+	else if (!op->graph_node)
+		assert_int_equal(length_ns, recorded_ns);
+	else
+		assert_in_range(length_ns, recorded_ns / 4, recorded_ns);
+}
+
+/* In a lane an operation no longer waits for what was before it in its stream: that is the change. */
+static void check_op(struct check *check, uint32_t op)
+{
+	const struct replay *replay = &check->it->replay;
+	const struct model *model = check->it->model;
+	uint32_t said = check->change->lanes ? check->change->lanes[op] : PROFILE_NONE;
+	uint32_t lane = said == PROFILE_NONE ? said : said & ~LANE_JOINED;
+	uint32_t before = lane == PROFILE_NONE ? model->before[op] : check->lane_tails[lane];
+	int64_t op_ns = check->change->op_ns[op];
+
+	if (before != PROFILE_NONE)
+		expect_after(check, op, replay->op_end_ns[before], "what is before it");
+	if (model->other[op] != PROFILE_NONE)
+		expect_after(check, op, replay->op_end_ns[model->other[op]], "another stream's");
+	for (int i = 0; i < 3 && said != PROFILE_NONE && said & LANE_JOINED; i++)
+		if (check->lane_tails[i] != PROFILE_NONE)
+			expect_after(check, op, replay->op_end_ns[check->lane_tails[i]], "a lane");
+	if (lane != PROFILE_NONE)
+		check->lane_tails[lane] = op;
+	expect_length(check, op, op_ns);
+}
+
+/* The call that submits it: what is in a graph is submitted by the graph's launch. */
+static int64_t submitted_ns(struct check *check, uint32_t call)
+{
+	int64_t *graph_start_ns = &check->graph_start_ns[check->it->profile->calls[call].thread];
+	uint8_t what = check->change->calls[call];
+
+	if (what == CALL_AS_GRAPH || what == CALL_AS_UPDATED)
+		*graph_start_ns = check->it->replay.call_start_ns[call];
+	return what == CALL_IN_GRAPH || what == CALL_IN_BODY || what == CALL_IN_KERNEL
+		       ? *graph_start_ns
+		       : check->it->replay.call_start_ns[call];
+}
+
+static void expect_order(const struct replayed *it, const struct change *change, uint64_t seed)
+{
+	const struct submitted *submitted = &it->model->submitted;
+	struct check check = {.it = it, .change = change, .seed = seed};
+
+	memset(check.lane_tails, 0xff, sizeof(check.lane_tails));
+	for (size_t i = 0; i < it->profile->call_count; i++) {
+		uint32_t call = it->model->order[i];
+		int64_t since_ns = submitted_ns(&check, call);
+
+		for (uint32_t j = submitted->first[call]; j < submitted->first[call + 1]; j++) {
+			expect_after(&check, submitted->ops[j], since_ns, "its call");
+			check_op(&check, submitted->ops[j]);
+		}
+	}
+}
+
+/* Every other one with lanes. */
+static void each_change(void (*check)(const struct replayed *it, const struct change *change,
+				      uint64_t seed))
+{
+	for (uint64_t seed = 1; seed <= 2 * SEEDS; seed++) {
+		struct replayed it = replayed_new(random_profile(seed, 1));
+		struct change change = random_change(seed, it.model, seed % 2);
+
+		replayed_run(&it, &change, &random_costs);
+		check(&it, &change, seed);
+		change_free(&change);
+		replayed_free(&it);
+	}
+}
+
+static void test_order(void **state)
+{
+	(void)state;
+	each_change(expect_order);
+}
+
+static void test_order_without_change(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct replayed it = replayed_new(random_profile(seed, 1));
+		struct change nothing;
+
+		assert_int_equal(change_begin(&nothing, it.model, true), 0);
+		replayed_run(&it, NULL, &random_costs);
+		expect_order(&it, &nothing, seed);
+		change_free(&nothing);
+		replayed_free(&it);
+	}
+}
+
+/* Of operations in lanes, those that were submitted before and run when this one starts take so much of it. */
+struct engine_load {
+	int64_t last_start_ns[3];
+	size_t count;
+	struct {
+		int64_t end_ns;
+		int engine;
+		unsigned int fill;
+	} items[1000];
+};
+
+static unsigned int load_at(const struct engine_load *load, int engine, int64_t moment_ns)
+{
+	unsigned int sum = 0;
+
+	for (size_t i = 0; i < load->count; i++)
+		if (load->items[i].engine == engine && load->items[i].end_ns > moment_ns)
+			sum += load->items[i].fill;
+	return sum;
+}
+
+/* One copy in each direction at a time, and as many kernels as fill the GPU, as they were submitted. */
+static void expect_engines(const struct replayed *it, const struct change *change, uint64_t seed)
+{
+	const struct submitted *submitted = &it->model->submitted;
+	struct engine_load load = {.last_start_ns = {INT64_MIN, INT64_MIN, INT64_MIN}};
+
+	for (size_t i = 0; change->lanes && i < it->profile->call_count; i++)
+		for (uint32_t j = submitted->first[it->model->order[i]];
+		     j < submitted->first[it->model->order[i] + 1]; j++) {
+			uint32_t index = submitted->ops[j];
+			const struct profile_op *op = &it->profile->ops[index];
+			int64_t start_ns = it->replay.op_start_ns[index];
+			int engine = op->kind != OP_COPY			 ? 0
+				     : it->profile->copies[op->detail].kind == 2 ? 1
+										 : 2;
+			unsigned int fill =
+				engine == 0 && change->fill[index] ? change->fill[index] : 100;
+
+			if (change->lanes[index] == PROFILE_NONE)
+				continue;
+			if (start_ns < load.last_start_ns[engine])
+				fail_msg("seed %d: overtakes in an engine", (int)seed);
+			if (it->replay.op_end_ns[index] > start_ns &&
+			    load_at(&load, engine, start_ns) + fill > 100)
+				fail_msg("seed %d: too many at a time in an engine", (int)seed);
+			load.last_start_ns[engine] = start_ns;
+			assert_true(load.count < 1000);
+			load.items[load.count].engine = engine;
+			load.items[load.count].fill = fill;
+			load.items[load.count++].end_ns = it->replay.op_end_ns[index];
+		}
+}
+
+static void test_engines(void **state)
+{
+	(void)state;
+	each_change(expect_engines);
+}
+
+static void expect_forwards(const struct replayed *it, const struct change *change, uint64_t seed)
+{
+	(void)change;
+	for (size_t i = 0; i < it->profile->call_count; i++) {
+		if (it->replay.call_end_ns[i] < it->replay.call_start_ns[i])
+			fail_msg("seed %d: call %zu ends before it starts", (int)seed, i);
+		if (i > 0 && it->profile->calls[i - 1].thread == it->profile->calls[i].thread &&
+		    it->replay.call_start_ns[i] < it->replay.call_end_ns[i - 1])
+			fail_msg("seed %d: call %zu starts before the one before it ends",
+				 (int)seed, i);
+	}
+}
+
+static void test_forwards(void **state)
+{
+	(void)state;
+	each_change(expect_forwards);
+}
+
+static void expect_not_later(const struct replay *less, const struct replay *more, uint64_t seed)
+{
+	for (size_t i = 0; i < less->call_count; i++)
+		if (less->call_end_ns[i] > more->call_end_ns[i])
+			fail_msg("seed %d: call %zu ends later", (int)seed, i);
+	for (size_t i = 0; i < less->op_count; i++)
+		if (less->op_start_ns[i] > more->op_start_ns[i] ||
+		    less->op_end_ns[i] > more->op_end_ns[i])
+			fail_msg("seed %d: operation %zu is later", (int)seed, i);
+}
+
+/* Not even one operation is later. */
+static void expect_no_harm_by_dropping(const struct replayed *it, const struct change *change,
+				       uint64_t seed)
+{
+	const struct profile *profile = it->profile;
+	struct random random = random_of(seed + 1);
+	struct replay less = {0};
+
+	for (size_t i = 0; i < profile->call_count; i++)
+		if (profile->call_names[profile->calls[i].name].call_class == CALL_SYNC &&
+		    random_hits(&random, 20))
+			change->calls[i] = CALL_DROPPED;
+	assert_int_equal(replay_run(&less, it->model, change, &random_costs), 0);
+	expect_not_later(&less, &it->replay, seed);
+	replay_free(&less);
+}
+
+static void test_dropped_waits(void **state)
+{
+	(void)state;
+	each_change(expect_no_harm_by_dropping);
+}
+
+/*
+ * A dependency as such cannot be taken out: no change does so, and out of the model it would leave the
+ * time that it explained behind as a rest.  What is waited for can become as short as nothing.
+ */
+static void expect_no_harm_by_shortening(const struct replayed *it, const struct change *change,
+					 uint64_t seed)
+{
+	struct random random = random_of(seed + 1);
+	struct replay less = {0};
+
+	for (size_t i = 0; i < it->profile->op_count; i++)
+		if (random_hits(&random, 20))
+			change->op_ns[i] = OP_GONE;
+	assert_int_equal(replay_run(&less, it->model, change, &random_costs), 0);
+	expect_not_later(&less, &it->replay, seed);
+	replay_free(&less);
+}
+
+static void test_shortened(void **state)
+{
+	(void)state;
+	each_change(expect_no_harm_by_shortening);
+}
+
+/* What recording added only ever delays. */
+static void test_untraced(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct replayed it = replayed_new(random_profile(seed, 1));
+		struct costs untraced = random_costs;
+		struct replay less = {0};
+
+		untraced.trace_launch_ns *= 2;
+		untraced.trace_node_ns *= 2;
+		replayed_run(&it, NULL, &random_costs);
+		assert_int_equal(replay_run(&less, it.model, NULL, &untraced), 0);
+		expect_not_later(&less, &it.replay, seed);
+		replay_free(&less);
+		replayed_free(&it);
+	}
+}
+
+static void test_months(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct replayed it = replayed_new(random_profile(seed, MONTHS_UNIT_NS));
+		struct change change = random_change(seed, it.model, true);
+
+		replayed_run(&it, NULL, NULL);
+		expect_recorded(&it, seed);
+		replayed_run(&it, &change, &random_costs);
+		expect_order(&it, &change, seed);
+		expect_forwards(&it, &change, seed);
+		change_free(&change);
+		replayed_free(&it);
+	}
+}
+
+static void test_empty(void **state)
+{
+	(void)state;
+	for (size_t devices = 0; devices < 2; devices++) {
+		struct replayed it = replayed_new(builder_new(devices, devices));
+		struct change change;
+
+		assert_int_equal(change_begin(&change, it.model, true), 0);
+		replayed_run(&it, NULL, NULL);
+		replayed_run(&it, &change, &random_costs);
+		assert_int_equal(it.replay.op_count, 0);
+		if (devices)
+			assert_int_equal(replay_wall_ns(&it.replay, it.model, 0), 0);
+		change_free(&change);
+		replayed_free(&it);
+	}
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENTENCE("a replay without a change gives every recorded time again", test_exact),
+		SENTENCE("times in another unit are replayed in that unit", test_scaled),
+		SENTENCE("a change of nothing changes no time", test_no_change),
+		SENTENCE("no operation starts before what it waits for, whatever changes",
+			 test_order),
+		SENTENCE("nor when only what recording added is left out",
+			 test_order_without_change),
+		SENTENCE("operations in lanes take turns in their engine", test_engines),
+		SENTENCE("calls of a thread never go backwards", test_forwards),
+		SENTENCE("a dropped wait makes nothing later", test_dropped_waits),
+		SENTENCE("a dependency that takes no time makes nothing later", test_shortened),
+		SENTENCE("less time of recording makes nothing later", test_untraced),
+		SENTENCE("a run of months is replayed like any other", test_months),
+		SENTENCE("nothing recorded is nothing replayed", test_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
