@@ -472,6 +472,33 @@ static void test_late_ranks(void **state)
 	expect(b, "", NULL);
 }
 
+/* ---- launches from the device ---- */
+
+/* A launch by the host of graph 5, which launches count others by fire and forget. */
+static struct builder *fire(int count)
+{
+	struct builder *b = busy(1, 1);
+
+	builder_graph(b, 0, LAUNCH_BY_HOST, 1000, 90000000, PROFILE_NONE)->graph = 5;
+	for (int i = 0; i < count; i++) {
+		struct profile_op *op = builder_graph(b, 0, LAUNCH_FIRE_AND_FORGET, 2000 + 1000 * i,
+						      2500 + 1000 * i, PROFILE_NONE);
+
+		op->graph = 100 + (uint32_t)i;
+		b->graph_launches[op->detail].launcher_graph = 5;
+	}
+	return b;
+}
+
+static void test_pending_launches(void **state)
+{
+	(void)state;
+	expect(fire(119), "", NULL);
+	expect(fire(120), "pending_launches",
+	       "graph 5 of host.1: 1 of its launches launched 120 others by fire and forget, and 120 "
+	       "is all that one may");
+}
+
 /* ---- profilers ---- */
 
 static void test_profilers(void **state)
@@ -533,6 +560,7 @@ int main(void)
 		SENTENCE("ranks that launch the same collectives in different orders are named",
 			 test_ranks),
 		SENTENCE("the rank for which collectives wait long is named", test_late_ranks),
+		SENTENCE("a graph that launched all that it may is named", test_pending_launches),
 		SENTENCE("counters that somebody else reads are told", test_profilers),
 		SENTENCE("what a process did is told once", test_once),
 	};

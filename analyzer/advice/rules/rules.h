@@ -44,6 +44,8 @@
 	RULE(register_spills, "kernels keep variables in local memory: fewer live at once")        \
 	RULE(bank_conflicts, "accesses to shared memory wait for each other: pad the rows")        \
 	RULE(collective_order, "ranks launch collectives in different orders")                     \
+	RULE(pending_launches,                                                                     \
+	     "a graph launched all that the device lets it: more fail in silence")                 \
 	RULE(other_profiler, "counters or samples are missing: somebody else reads them")
 
 /* What a rule needs beyond the report, per device; found once for all rules. */
