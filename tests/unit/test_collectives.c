@@ -135,25 +135,25 @@ static void nothing_is_said_of_ranks_that_are_not_alike(void **state)
 	done(b, all);
 }
 
+/* In two streams: one rank runs first what the other runs last. */
 static void ranks_are_matched_as_the_host_launched_them(void **state)
 {
 	struct builder *b = builder_new(2, 2);
 	struct collectives *all;
-	uint32_t early, late;
+	uint32_t first[2], second[2];
 
 	(void)state;
-	/* launched first, and held up by its stream */
-	early = builder_launch(b, 0, 0, 1);
-	late = builder_launch(b, 0, 10, 11);
-	builder_kernel(b, builder_stream(b, 0, 0), reduce, 5000, 5500, early);
-	builder_kernel(b, builder_stream(b, 0, 0), gather, 1000, 1500, late);
-	early = builder_launch(b, 1, 0, 1);
-	late = builder_launch(b, 1, 10, 11);
-	builder_kernel(b, builder_stream(b, 1, 1), reduce, 5300, 5500, early);
-	builder_kernel(b, builder_stream(b, 1, 1), gather, 1200, 1500, late);
+	for (uint32_t i = 0; i < 2; i++) {
+		first[i] = builder_launch(b, i, 0, 1);
+		second[i] = builder_launch(b, i, 10, 11);
+	}
+	builder_kernel(b, builder_stream(b, 0, 0), reduce, 5000, 5500, first[0]);
+	builder_kernel(b, builder_stream(b, 0, 0), gather, 1000, 5800, second[0]);
+	builder_kernel(b, builder_stream(b, 1, 1), reduce, 400, 5500, first[1]);
+	builder_kernel(b, builder_stream(b, 1, 1), gather, 5700, 5800, second[1]);
 	all = build(b);
-	expect_wait(all, 0, 500);
-	expect_wait(all, 1, 0);
+	expect_wait(all, 0, 4700);
+	expect_wait(all, 1, 4600);
 	done(b, all);
 }
 
