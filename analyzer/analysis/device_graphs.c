@@ -15,6 +15,7 @@ struct launch {
 	uint32_t graph;	   /* in device_pass.graphs */
 	uint32_t launcher; /* the same of the graph that launched it; PROFILE_NONE for the host */
 	uint32_t row;	   /* in device_pass.rows; PROFILE_NONE for the host */
+	uint32_t launched_count[LAUNCH_MODE_COUNT]; /* that this launch launched, by mode */
 };
 
 /*
@@ -71,7 +72,7 @@ static int describe_launch(struct device_pass *pass, const struct profile_op *op
 	uint32_t key[4] = {profile_op_process(pass->profile, op), how->launcher_graph, op->graph,
 			   how->launch_mode};
 
-	*launch = (struct launch){op, how, PROFILE_NONE, PROFILE_NONE, PROFILE_NONE};
+	*launch = (struct launch){op, how, PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, {0}};
 	if (find_graph(pass, op, op->graph, &launch->graph) < 0)
 		return -ENOMEM;
 	if (how->launch_mode == LAUNCH_BY_HOST)
@@ -151,12 +152,11 @@ static bool can_have_launched(const struct launch *launcher, const struct launch
 	return launcher < launched && moment(launcher, mode) <= launched->op->start_ns + slack_ns;
 }
 
-/* From the last launch of the launcher that can have launched it; -1 when none was recorded. */
-static int64_t latency_of(const struct device_pass *pass, const struct launch *launched)
+/* The last launch of the launcher that can have launched it; NULL when none was recorded. */
+static struct launch *launcher_of(const struct device_pass *pass, const struct launch *launched)
 {
 	uint32_t low = pass->first[launched->launcher], high = pass->first[launched->launcher + 1];
 	uint32_t begin = low;
-	int64_t latency_ns;
 
 	while (low < high) { /* launches before low came in time */
 		uint32_t middle = low + (high - low) / 2;
@@ -166,11 +166,20 @@ static int64_t latency_of(const struct device_pass *pass, const struct launch *l
 		else
 			high = middle;
 	}
-	if (low == begin)
-		return -1;
-	latency_ns = launched->op->start_ns -
-		     moment(&pass->launches[pass->order[low - 1]], launched->how->launch_mode);
+	return low == begin ? NULL : &pass->launches[pass->order[low - 1]];
+}
+
+static int64_t latency_of(const struct launch *launcher, const struct launch *launched)
+{
+	int64_t latency_ns = launched->op->start_ns - moment(launcher, launched->how->launch_mode);
+
 	return latency_ns > 0 ? latency_ns : 0;
+}
+
+static void count_launched(struct launch *launcher, const struct launch *launched)
+{
+	if (launched->how->launch_mode < LAUNCH_MODE_COUNT)
+		launcher->launched_count[launched->how->launch_mode]++;
 }
 
 static int measure(struct device_pass *pass)
@@ -187,15 +196,65 @@ static int measure(struct device_pass *pass)
 		return -ENOMEM;
 	for (size_t i = 0; i < pass->count; i++) {
 		const struct launch *launch = &pass->launches[i];
-		int64_t latency_ns;
+		struct launch *launcher;
 
 		if (launch->row == PROFILE_NONE)
 			continue;
 		durations_add(&pass->times, launch->row, launch->op->end_ns - launch->op->start_ns);
-		latency_ns = latency_of(pass, launch);
-		if (latency_ns >= 0)
-			durations_add(&pass->latencies, launch->row, latency_ns);
+		launcher = launcher_of(pass, launch);
+		if (!launcher)
+			continue;
+		durations_add(&pass->latencies, launch->row, latency_of(launcher, launch));
+		count_launched(launcher, launch);
 	}
+	return 0;
+}
+
+/* ---- limits ---- */
+
+uint64_t device_graphs_limit(uint32_t launch_mode)
+{
+	static const uint64_t limits[LAUNCH_MODE_COUNT] = {
+		[LAUNCH_FIRE_AND_FORGET] = FIRE_AND_FORGET_LIMIT,
+		[LAUNCH_TAIL] = TAIL_LIMIT,
+	};
+
+	return launch_mode < LAUNCH_MODE_COUNT ? limits[launch_mode] : 0;
+}
+
+static struct device_limit limit_of(const struct device_pass *pass, uint32_t graph,
+				    uint32_t launch_mode)
+{
+	struct device_limit limit = {.launch_mode = launch_mode};
+
+	for (uint32_t i = pass->first[graph]; i < pass->first[graph + 1]; i++) {
+		const struct launch *launch = &pass->launches[pass->order[i]];
+		uint64_t count = launch->launched_count[launch_mode];
+
+		limit.process = profile_op_process(pass->profile, launch->op);
+		limit.device = launch->op->device;
+		limit.launcher_graph = launch->op->graph;
+		limit.launch_count += count >= device_graphs_limit(launch_mode);
+		limit.most = count > limit.most ? count : limit.most;
+	}
+	return limit;
+}
+
+static int fill_limits(const struct device_pass *pass, struct device_graphs *graphs)
+{
+	static const uint32_t modes[] = {LAUNCH_FIRE_AND_FORGET, LAUNCH_TAIL};
+	size_t mode_count = sizeof(modes) / sizeof(modes[0]);
+
+	graphs->limits = calloc(mode_count * pass->graphs.count + 1, sizeof(*graphs->limits));
+	if (!graphs->limits)
+		return -ENOMEM;
+	for (uint32_t graph = 0; graph < pass->graphs.count; graph++)
+		for (size_t i = 0; i < mode_count; i++) {
+			struct device_limit limit = limit_of(pass, graph, modes[i]);
+
+			if (limit.launch_count)
+				graphs->limits[graphs->limit_count++] = limit;
+		}
 	return 0;
 }
 
@@ -264,6 +323,8 @@ int device_graphs_build(struct device_graphs **out, const struct profile *profil
 			rc = measure(&pass);
 		if (rc == 0)
 			rc = fill_rows(&pass, graphs);
+		if (rc == 0)
+			rc = fill_limits(&pass, graphs);
 		pass_close(&pass);
 	}
 	if (rc < 0) {
@@ -297,5 +358,6 @@ void device_graphs_free(struct device_graphs *graphs)
 	if (!graphs)
 		return;
 	free(graphs->launches);
+	free(graphs->limits);
 	free(graphs);
 }

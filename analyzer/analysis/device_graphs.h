@@ -34,11 +34,28 @@ struct device_launches {
 	struct distribution latency;
 };
 
+/* What one launch of a graph may launch in a mode: CUDA's limits (Programming Guide, 'Device Graph
+ * Launch').  What exceeds them is not launched, which only the call on the device tells. */
+#define FIRE_AND_FORGET_LIMIT 120
+#define TAIL_LIMIT 255
+
+/* A graph whose launches came to a limit: whether they wanted to go beyond it nobody recorded. */
+struct device_limit {
+	uint32_t process, device; /* processes[], devices[] */
+	uint32_t launcher_graph;
+	uint32_t launch_mode;
+	uint64_t launch_count; /* launches of the launcher that came to the limit */
+	uint64_t most;	       /* graphs that one of them launched in this mode */
+};
+
 struct device_graphs {
 	const struct profile *profile;	  /* borrowed; whose processes and graphs these are */
 	struct device_launches *launches; /* by total time, largest first */
 	size_t count;
 	uint64_t launch_count; /* of all of them */
+	struct device_limit
+		*limits; /* in the order of the launchers' first launches, then by mode */
+	size_t limit_count;
 };
 
 /* Of profile->graph_run where there is one, else of the profile itself. */
@@ -49,6 +66,9 @@ const char *device_graphs_mode_name(uint32_t launch_mode);
 
 /* The same for programs: "fire_and_forget". */
 const char *device_graphs_mode_key(uint32_t launch_mode);
+
+/* 120 of fire and forget, 255 of tail; 0 where none is known. */
+uint64_t device_graphs_limit(uint32_t launch_mode);
 
 void device_graphs_free(struct device_graphs *graphs);
 

@@ -305,6 +305,8 @@ static int analyze(struct report *report, struct err *err)
 		rc = sm_activity_build(&report->sm_activity, report->profile, err);
 	if (rc == 0)
 		rc = device_work_build(&report->device_work, report->profile, err);
+	if (rc == 0)
+		rc = collectives_build(&report->collectives, report->profile, err);
 	if (rc < 0)
 		return rc;
 	rc = find_not_visible(report);
@@ -349,6 +351,7 @@ void report_free(struct report *report)
 	device_graphs_free(report->device_graphs);
 	sm_activity_free(report->sm_activity);
 	device_work_free(report->device_work);
+	collectives_free(report->collectives);
 	atomics_free(report->atomics);
 	roofline_free(report->roofline);
 	counted_free(report->counted);

@@ -6,6 +6,7 @@
 
 #include "analysis/atomics.h"
 #include "analysis/ceilings.h"
+#include "analysis/collectives.h"
 #include "analysis/counted.h"
 #include "analysis/device_graphs.h"
 #include "analysis/device_work.h"
@@ -32,6 +33,7 @@ struct report {
 	struct device_graphs *device_graphs; /* never NULL */
 	struct sm_activity *sm_activity;     /* never NULL; empty without samples */
 	struct device_work *device_work;     /* likewise */
+	struct collectives *collectives;     /* never NULL; empty without NCCL */
 	struct graph_join *graph_join;	     /* NULL where the program was recorded once */
 	struct advice *advice; /* advice/advice.h, filled in by cmd/; NULL when not asked for */
 	char **not_visible;    /* sentences: what CUPTI could not see in this recording */

@@ -261,6 +261,7 @@ struct kernel_sum {
 struct kernel_pass {
 	const struct profile *profile;
 	const struct profile_device *device;
+	struct sm_activity_device *row; /* of the device */
 	struct groups kernels;
 	struct kernel_sum *sums;
 	size_t count, capacity;
@@ -361,6 +362,7 @@ static int add_launch(struct kernel_pass *pass, const struct profile_op *op, siz
 		pass->profile->samples + pass->device->first_sample + first;
 	uint32_t kernel = pass->profile->signatures[op->detail].kernel;
 	struct kernel_sum *sum = find_sum(pass, kernel);
+	int64_t tail_ns;
 	float *levels =
 		array_reserve(pass->levels, &pass->level_capacity, count, sizeof(*pass->levels));
 
@@ -381,7 +383,10 @@ static int add_launch(struct kernel_pass *pass, const struct profile_op *op, siz
 	}
 	sum->row.launch_count++;
 	sum->row.span_ns += op->end_ns - op->start_ns;
-	sum->row.tail_ns += find_tail_ns(pass, op, first, count);
+	tail_ns = find_tail_ns(pass, op, first, count);
+	sum->row.tail_ns += tail_ns;
+	pass->row->kernel_launch_count++;
+	pass->row->kernel_tail_ns += tail_ns;
 	return 0;
 }
 
@@ -444,6 +449,7 @@ static int build_kernels(struct sm_activity *activity, const struct profile *pro
 
 	for (size_t i = 0; i < profile->device_count && rc == 0; i++) {
 		pass.device = &profile->devices[i];
+		pass.row = &activity->devices[i];
 		if (pass.device->sampled & 1u << SAMPLED_sm_cycles)
 			rc = add_kernels(&pass);
 	}

@@ -49,6 +49,9 @@ struct sm_activity_device {
 	double dram_bytes, l2_bytes, atomic_bytes;
 	double pcie_read_bytes, pcie_write_bytes, nvlink_rx_bytes, nvlink_tx_bytes;
 	double pcie_own_bytes; /* of pcie_write_bytes, those of sampling itself; 0: not known */
+	/* of kernels[] below, those of this device */
+	uint64_t kernel_launch_count;
+	int64_t kernel_tail_ns;
 };
 
 /* Launches of one kernel that ran alone on the device and were sampled from start to end, with at

@@ -36,12 +36,29 @@ void csv_section_processes(struct sheet *sheet)
 	}
 }
 
+/* Empty where the recording does not tell. */
+static void put_inside_kernels(struct sheet *sheet, size_t device)
+{
+	const struct sm_activity_device *sampled = &sheet->report->sm_activity->devices[device];
+	const struct collective_device *collectives = &sheet->report->collectives->devices[device];
+
+	if (sampled->kernel_launch_count)
+		put_integer(sheet, sampled->kernel_tail_ns);
+	else
+		put_text(sheet, "");
+	if (collectives->is_known)
+		put_integer(sheet, collectives->wait_ns);
+	else
+		put_text(sheet, "");
+}
+
 void csv_section_devices(struct sheet *sheet)
 {
 	const struct report *report = sheet->report;
 
 	fputs("device,name,uuid,first_ns,last_ns,wall_ns,busy_ns,idle_ns,kernel_ns,copy_ns,"
-	      "memset_ns,copy_overlapped_ns,kernel_total_ns,kernel_shared_ns,gap_count",
+	      "memset_ns,copy_overlapped_ns,kernel_total_ns,kernel_shared_ns,gap_count,"
+	      "tail_ns,collective_wait_ns",
 	      sheet->out);
 	put_cause_heads(sheet);
 	for (size_t i = 0; i < row_count(sheet, report->profile->device_count); i++) {
@@ -62,6 +79,7 @@ void csv_section_devices(struct sheet *sheet)
 		put_integer(sheet, times->kernel_total_ns);
 		put_integer(sheet, times->kernel_shared_ns);
 		put_count(sheet, report->gaps->devices[i].gap_count);
+		put_inside_kernels(sheet, i);
 		put_causes(sheet, report->gaps->devices[i].by_cause_ns);
 		end_row(sheet);
 	}

@@ -52,6 +52,22 @@ static void set_gaps_of_device(json_t *item, const struct gap_device *gaps)
 	json_object_set_new(item, "gap_count_by_cause", counts);
 }
 
+/* null where the recording does not tell */
+static json_t *inside_kernels_of(const struct report *report, size_t device)
+{
+	const struct sm_activity_device *sampled = &report->sm_activity->devices[device];
+	const struct collective_device *collectives = &report->collectives->devices[device];
+	json_t *item = json_object();
+
+	json_object_set_new(item, "tail_ns",
+			    sampled->kernel_launch_count ? json_integer(sampled->kernel_tail_ns)
+							 : json_null());
+	json_object_set_new(item, "collective_wait_ns",
+			    collectives->is_known ? json_integer(collectives->wait_ns)
+						  : json_null());
+	return item;
+}
+
 json_t *json_section_devices(const struct json_report *json)
 {
 	const struct report *report = json->report;
@@ -80,6 +96,7 @@ json_t *json_section_devices(const struct json_report *json)
 		set_integer(item, "memset_ns", times->memset_ns);
 		set_integer(item, "copy_overlapped_ns", times->copy_overlapped_ns);
 		set_gaps_of_device(item, &report->gaps->devices[i]);
+		json_object_set_new(item, "inside_kernels", inside_kernels_of(report, i));
 		json_array_append_new(array, item);
 	}
 	return array;

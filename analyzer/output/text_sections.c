@@ -120,6 +120,24 @@ static void put_kinds(struct page *page, const struct timeline_device *times)
 		put_share(page, "  memsets", times->memset_ns, times->wall_ns);
 }
 
+/* Time that counts as busy: kernels ran, and SMs had nothing to do. */
+static void put_inside_kernels(struct page *page, size_t index)
+{
+	const struct report *report = page->report;
+	int64_t wall_ns = report->timeline->devices[index].wall_ns;
+	int64_t tail_ns = report->sm_activity->devices[index].kernel_tail_ns;
+	int64_t wait_ns = report->collectives->devices[index].wait_ns;
+
+	if (!tail_ns && !wait_ns)
+		return;
+	fprintf(page->out, "  %-24s %9s %7s  %s\n", "inside kernels", "", "",
+		"busy, and SMs waited");
+	if (tail_ns)
+		put_share(page, "  tails", tail_ns, wall_ns);
+	if (wait_ns)
+		put_share(page, "  collective wait", wait_ns, wall_ns);
+}
+
 static void put_device(struct page *page, size_t index)
 {
 	const struct profile_device *device = &page->report->profile->devices[index];
@@ -148,6 +166,7 @@ static void put_device(struct page *page, size_t index)
 		if (gaps->by_cause_ns[cause])
 			put_share(page, label, gaps->by_cause_ns[cause], times->wall_ns);
 	}
+	put_inside_kernels(page, index);
 }
 
 void page_section_devices(struct page *page)

@@ -11,7 +11,7 @@ load common
 setup_file() {
 	cd "$root"
 	export XDG_DATA_HOME="$BATS_FILE_TMPDIR/no-ceilings" reports="$BATS_FILE_TMPDIR" ROOFLINECTL
-	recordings | xargs -P "$(nproc)" -I '{}' \
+	{ recordings; of_two_ranks; } | xargs -P "$(nproc)" -I '{}' \
 		sh -c '"$ROOFLINECTL" report tests/recordings/{} --format json >"$reports/{}.json"'
 }
 
@@ -21,12 +21,18 @@ setup() {
 }
 
 recordings() {
-	(cd tests/recordings && printf '%s\n' */ | tr -d /)
+	(cd tests/recordings && printf '%s\n' */ | tr -d / | grep -vE "$two_ranks")
+}
+
+# Of two processes with a GPU each: record.sh makes them where there are two.
+two_ranks='^collectives[.]|^pitfalls[.]collective_order$'
+of_two_ranks() {
+	(cd tests/recordings && printf '%s\n' */ | tr -d / | grep -E "$two_ranks") || true
 }
 
 # launched(what) are the launches of graphs by the device in that mode.
 # expect RECORDINGS PYTHON...: each expression over the JSON report of each is true.  In them `name` is the recording, `r` is the report,
-# `d` the only device, kernels() the counts by a name without arguments, row() the only row with the given
+# `d` the first device, kernels() the counts by a name without arguments, row() the only row with the given
 # values, and advice() the ids of the advice, most at stake first; point() is a counted kernel's place under
 # the roofs, by the beginning of its name, and counter() what all counted launches of it read, the same each time.
 expect() {
@@ -64,12 +70,12 @@ def points():
     return r["roofline"]["kernels"] + r["roofline"]["graphs"] + [r["roofline"]["application"]]
 # pitfalls that cost no time that anybody could tell
 untimed = ("legacy_stream_capture", "refused_in_capture", "allocation_in_capture", "leaked_graphs",
-           "register_spills", "collective_order", "other_profiler")
+           "register_spills", "collective_order", "pending_launches", "other_profiler")
 failed = 0
 for name in sys.argv[1].split():
     with open(os.environ["reports"] + "/" + name + ".json") as file:
         r = json.load(file)
-    [d] = r["devices"]
+    d = r["devices"][0]
     for e in sys.argv[2:]:
         if not eval("(" + e + ")"):
             print(f"{name}: not true: {e}")
@@ -104,6 +110,7 @@ variants() {
 
 @test "every recording: whole, nothing lost, every row readable, JSON for any parser" {
 	expect "$(recordings)" 'r["losses"] == {}' 'd["name"] == "NVIDIA H200"' 'd["operation_count"] > 0' \
+		'len(r["devices"]) == 1' \
 		'[p["is_cut_off"] or p["is_filtered"] for p in r["processes"]] == [False]'
 }
 
@@ -336,7 +343,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	pitfalls='{"refused_update": "graph_update.exec_update", "legacy_stream_capture": "graph_modes.legacy_stream",
 		"refused_in_capture": "graph_modes.global", "allocation_in_capture": "graph_memory.naive"}'
 	found='{"blocking_copy", "late_module_load", "leaked_graphs", "register_spills", "bank_conflicts",
-		"collective_order", "other_profiler"}'
+		"collective_order", "collective_wait", "pending_launches", "other_profiler"}'
 	expect "$(recordings | grep -v '^pitfalls')" "all($pitfalls[x] == name for x in advice() if x in $pitfalls)" \
 		"not $found & set(advice())"
 }
@@ -347,9 +354,30 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	made=$(sed -n '/ pitfalls\[\] = {/,/^};/p' tests/gpu/pitfalls.cu | grep -o '{"[a-z_]*' | tr -d '{"')
 	[ "$(wc -l <<<"$made")" -ge 7 ]
 	for name in $made; do
+		[ -d "tests/recordings/pitfalls.$name" ] || { missing+=" pitfalls.$name"; continue; }
 		expect "pitfalls.$name" \
 			"set('$(xargs <<<"$made")'.split()) & set(advice()) == {'$name'} - {'no_bank_conflicts'}"
 	done
+	[ -z "${missing-}" ] || skip "record.sh makes these on a GPU:$missing"
+}
+
+@test "pitfalls: counters that another recording reads are missing, and that is said" {
+	[ -d tests/recordings/pitfalls.other_profiler ] || skip "record.sh makes pitfalls.other_profiler on a GPU"
+	expect pitfalls.other_profiler '"other_profiler" in advice()' \
+		'any("HARDWARE_BUSY" in e for a in r["advice"] for e in a["evidence"])' \
+		'"counters_problem" in r["processes"][0]["properties"]'
+}
+
+# In tests/gpu/collectives.py rank 1 comes late, or takes the collectives in another order.
+@test "collectives: the rank that waits is told so, ranks in different orders are named, each only there" {
+	[ -n "$(of_two_ranks)" ] || skip "record.sh tests/recordings collective makes these recordings on two GPUs"
+	expect "$(of_two_ranks)" 'r["losses"] == {}' \
+		'sum(x["operation_count"] > 0 for x in r["devices"]) == 2' \
+		'all(x["idle_ns"] == sum(x["idle_by_cause"].values()) for x in r["devices"])'
+	expect collectives.ordered '"collective_wait" in advice()' '"collective_order" not in advice()' \
+		'sum(x["inside_kernels"]["collective_wait_ns"] > 0.1 * x["wall_ns"] for x in r["devices"]) == 1'
+	expect pitfalls.collective_order '"collective_order" in advice()' '"collective_wait" not in advice()' \
+		'all(x["inside_kernels"]["collective_wait_ns"] is None for x in r["devices"])'
 }
 
 # edited RECORDING TABLE AWK: a copy of the recording, one table of which went through awk
@@ -382,6 +410,29 @@ edited() {
 		'{ print } /^pid,/ { print "counters_problem,cannot count: CUPTI_ERROR_HARDWARE_BUSY (26)" }'
 	reports=$BATS_TEST_TMPDIR expect edited 'advice()[-1] == "other_profiler"' \
 		'advice()[0] == "launch_bound_graph"'
+}
+
+# Where two processes run graph_large on a GPU each, its kernel is called as one of NCCL is, and the second
+# process comes for half of each kernel later.
+@test "inside kernels: tails where samples tell, and waits of ranks that are alike, in every format" {
+	expect work_queue.naive.sampled 'd["inside_kernels"]["collective_wait_ns"] is None' \
+		'd["inside_kernels"]["tail_ns"] == sum(x["tail_ns"] for x in r["sm_activity"]) > 0.1 * d["wall_ns"]'
+	expect graph_chain.naive 'd["inside_kernels"] == {"tail_ns": None, "collective_wait_ns": None}'
+	edited graph_large.naive names '{ gsub(/churn_kernel/, "ncclDevKernel_AllReduce_Sum_f32_RING_LL") } { print }'
+	cp -r "$BATS_TEST_TMPDIR"/edited/* "$BATS_TEST_TMPDIR/edited/other.2"
+	awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
+		NR > 1 { i = column["start_ns"]; $i = sprintf("%.0f", ($i + $column["end_ns"]) / 2) } { print }' \
+		"$BATS_TEST_TMPDIR"/edited/vm.*/kernels.csv >"$BATS_TEST_TMPDIR/edited/other.2/kernels.csv"
+	sed -i 's/GPU-[0-9a-f]*/GPU-other/' "$BATS_TEST_TMPDIR/edited/other.2/devices.csv"
+	"$ROOFLINECTL" report --format json "$BATS_TEST_TMPDIR/edited" >"$BATS_TEST_TMPDIR/edited.json"
+	reports=$BATS_TEST_TMPDIR expect edited 'len(r["devices"]) == 2' '"collective_wait" in advice()' \
+		'[x["inside_kernels"]["tail_ns"] for x in r["devices"]] == [None, None]' \
+		'[round(2 * x["inside_kernels"]["collective_wait_ns"] / r["devices"][1]["kernel_ns"], 2) for x in r["devices"]] == [0, 1]'
+	"$ROOFLINECTL" report --section devices "$BATS_TEST_TMPDIR/edited" | grep -A 1 '^  inside kernels' |
+		grep -qE '^    collective wait .* [0-9.]+%  #'
+	"$ROOFLINECTL" report --format csv --section devices "$BATS_TEST_TMPDIR/edited" | python3 -c '
+import csv, sys
+assert [row["tail_ns"] + row["collective_wait_ns"] == "0" for row in csv.DictReader(sys.stdin)] == [True, False]'
 }
 
 # The host checks all results after each 20 launches.  Of the whole run that is more time than kernels take,

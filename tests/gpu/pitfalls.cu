@@ -31,11 +31,16 @@ static void step(const struct world &w)
 
 /* ---- graphs ---- */
 
+static void begin(const struct world &w)
+{
+	CUDA_CHECK(cudaStreamBeginCapture(w.stream, cudaStreamCaptureModeThreadLocal));
+}
+
 static cudaGraph_t capture(const struct world &w, int kernels)
 {
 	cudaGraph_t graph;
 
-	CUDA_CHECK(cudaStreamBeginCapture(w.stream, cudaStreamCaptureModeThreadLocal));
+	begin(w);
 	for (int i = 0; i < kernels; i++)
 		step(w);
 	CUDA_CHECK(cudaStreamEndCapture(w.stream, &graph));
@@ -75,6 +80,56 @@ static void leaked_graphs(const struct world &w)
 			CUDA_CHECK(cudaGraphLaunch(exec, w.stream));
 		CUDA_CHECK(cudaStreamSynchronize(w.stream));
 	}
+}
+
+/* What was captured since begin, for the device to launch. */
+static cudaGraphExec_t finish_for_device(const struct world &w)
+{
+	cudaGraph_t graph;
+	cudaGraphExec_t exec;
+
+	CUDA_CHECK(cudaStreamEndCapture(w.stream, &graph));
+	CUDA_CHECK(cudaGraphInstantiate(&exec, graph, cudaGraphInstantiateFlagDeviceLaunch));
+	CUDA_CHECK(cudaGraphDestroy(graph));
+	CUDA_CHECK(cudaGraphUpload(exec, w.stream));
+	return exec;
+}
+
+/* Nobody looks whether a launch was refused. */
+static __global__ void launch_all_kernel(const cudaGraphExec_t *graphs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		cudaGraphLaunch(graphs[i], cudaStreamGraphFireAndForget);
+}
+
+/* One launch of a graph launches more others by fire and forget than the 120 that it may. */
+static void pending_launches(const struct world &w)
+{
+	unsigned long long *counter = (unsigned long long *)w.vector, counted;
+	std::vector<cudaGraphExec_t> parts;
+	cudaGraphExec_t *on_device, launcher;
+
+	for (long i = 0; i < w.iterations; i++) {
+		begin(w);
+		CUDA_LAUNCH(count_kernel<<<1, 1, 0, w.stream>>>(counter));
+		parts.push_back(finish_for_device(w));
+	}
+	CUDA_CHECK(cudaMalloc(&on_device, parts.size() * sizeof(parts[0])));
+	CUDA_CHECK(cudaMemcpy(on_device, parts.data(), parts.size() * sizeof(parts[0]),
+			      cudaMemcpyHostToDevice));
+	begin(w);
+	CUDA_LAUNCH(launch_all_kernel<<<1, 1, 0, w.stream>>>(on_device, parts.size()));
+	launcher = finish_for_device(w);
+	CUDA_CHECK(cudaMemset(counter, 0, sizeof(*counter)));
+	CUDA_CHECK(cudaDeviceSynchronize());
+	CUDA_CHECK(cudaGraphLaunch(launcher, w.stream));
+	CUDA_CHECK(cudaStreamSynchronize(w.stream));
+	CUDA_CHECK(cudaMemcpy(&counted, counter, sizeof(counted), cudaMemcpyDeviceToHost));
+	printf("launched %llu\n", counted);
+	for (cudaGraphExec_t part : parts)
+		CUDA_CHECK(cudaGraphExecDestroy(part));
+	CUDA_CHECK(cudaGraphExecDestroy(launcher));
+	CUDA_CHECK(cudaFree(on_device));
 }
 
 /* ---- copies and code ---- */
@@ -178,10 +233,11 @@ static const struct {
 	void (*run)(const struct world &w);
 	long iterations;
 } pitfalls[] = {
-	{"refused_update", refused_update, 100},   {"leaked_graphs", leaked_graphs, 50},
-	{"blocking_copy", blocking_copy, 200},	   {"late_module_load", late_module_load, 200},
-	{"register_spills", register_spills, 200}, {"bank_conflicts", columns<32>, 20},
+	{"refused_update", refused_update, 100},     {"leaked_graphs", leaked_graphs, 50},
+	{"blocking_copy", blocking_copy, 200},	     {"late_module_load", late_module_load, 200},
+	{"register_spills", register_spills, 200},   {"bank_conflicts", columns<32>, 20},
 	{"no_bank_conflicts", columns<33>, 20}, /* padded: nothing to name */
+	{"pending_launches", pending_launches, 150},
 };
 
 int main(int argc, char **argv)

@@ -5,7 +5,8 @@
 # A workload's recordings are called workload.variant; the first variant is naive.  They are small: one
 # warm-up and one run each.  Those of workloads about roofs, traffic and atomics have hardware counters, for
 # which they run twice and without a limit; those of workloads in which the device launches have samples,
-# and where it launches graphs a second run.  README.md tells where and when the present ones were made.
+# and where it launches graphs a second run.  Those of several ranks need two GPUs: with one they are left
+# out.  README.md tells where and when the present ones were made.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=$PWD/build
@@ -23,6 +24,26 @@ record() {
 	[[ $name =~ $only ]] || return 0
 	rm -rf "${out:?}/$name"
 	rooflinectl record -o "$out/$name" "$@" 2>&1 | tail -n 1
+}
+
+# A GPU's counters serve one reader at a time: of two recordings the second goes without.
+record_beside_another() {
+	[[ $1 =~ $only ]] || return 0
+	local scratch tries
+	scratch=$(mktemp -d)
+	# a session of its own, so that the program goes with the recorder
+	setsid rooflinectl record -o "$scratch/first" --counters -- busy_gpu --seconds 60 \
+		>"$scratch/out" 2>&1 &
+	trap 'kill -- -'$!' 2>/dev/null; rm -rf '"$scratch" EXIT
+	for ((tries = 0; tries < 300; tries++)); do # it has them once it has written which ones
+		[ "$(cat "$scratch"/first/*/metrics.csv 2>/dev/null | wc -l)" -lt 2 ] || break
+		sleep 0.1
+	done
+	record "$@"
+	kill -- -$! || cat "$scratch/out"
+	wait $! || true
+	rm -rf "$scratch"
+	trap - EXIT
 }
 
 for workload in $(awk -F'[(,]' '/^[ \t]*WORKLOAD\(/ { print $2 }' workloads/workloads.h); do
@@ -67,6 +88,13 @@ done
 for pitfall in bank_conflicts no_bank_conflicts register_spills; do
 	record "pitfalls.$pitfall" --counters=shared --counters-share=100 -- pitfalls "$pitfall"
 done
+record pitfalls.pending_launches --graphs=graph -- pitfalls pending_launches
+record_beside_another pitfalls.other_profiler --counters -- graph_chain naive --repeats 1
+if [ "$(nvidia-smi -L | wc -l)" -ge 2 ]; then
+	export CUDA_VISIBLE_DEVICES=0,1
+	record collectives.ordered -- "$python" tests/gpu/collectives.py --mode ordered
+	record pitfalls.collective_order -- "$python" tests/gpu/collectives.py --mode swapped
+fi
 [ "$only" = . ] || exit 0
 {
 	echo "# Recordings of a real GPU"

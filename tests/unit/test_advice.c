@@ -28,6 +28,8 @@ static struct advice *advise(struct builder *b, struct report *report)
 	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report->gaps, report->profile, report->timeline, 10, &err),
 			 0);
+	assert_int_equal(collectives_build(&report->collectives, report->profile, &err), 0);
+	assert_int_equal(device_graphs_build(&report->device_graphs, report->profile, &err), 0);
 	assert_int_equal(advice_find(&advice, report, NULL, &err), 0);
 	return advice;
 }
@@ -35,6 +37,8 @@ static struct advice *advise(struct builder *b, struct report *report)
 static void done(struct builder *b, struct report *report, struct advice *advice)
 {
 	advice_free(advice);
+	device_graphs_free(report->device_graphs);
+	collectives_free(report->collectives);
 	gaps_free(report->gaps);
 	statistics_free(report->statistics);
 	timeline_free(report->timeline);

@@ -217,6 +217,54 @@ static void test_processes(void **state)
 	done(b, graphs);
 }
 
+/* The host launches 5 launcher_count times; each time it launches count graphs in that mode. */
+static struct builder *many(int launcher_count, int count, uint32_t mode)
+{
+	struct builder *b = builder_new(1, 1);
+
+	for (int i = 0; i < launcher_count; i++) {
+		int64_t now_ns = 100000 * (int64_t)i;
+		int64_t first_ns = now_ns + (mode == LAUNCH_TAIL ? 50000 : 1);
+
+		launch(b, 0, 0, 5, LAUNCH_BY_HOST, now_ns, now_ns + 50000);
+		for (int k = 0; k < count; k++)
+			launch(b, 0, 5, 100 + (uint32_t)k, mode, first_ns + 100 * k,
+			       first_ns + 100 * k + 50);
+	}
+	return b;
+}
+
+static void test_limits(void **state)
+{
+	static const struct {
+		int count;
+		uint32_t mode;
+		size_t limit_count;
+	} cases[] = {
+		{119, LAUNCH_FIRE_AND_FORGET, 0},
+		{120, LAUNCH_FIRE_AND_FORGET, 1},
+		{254, LAUNCH_TAIL, 0},
+		{255, LAUNCH_TAIL, 1},
+		{300, LAUNCH_SIBLING, 0},
+		{300, 77, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct builder *b = many(3, cases[i].count, cases[i].mode);
+		struct device_graphs *graphs = build(b);
+
+		assert_int_equal(graphs->limit_count, cases[i].limit_count);
+		if (graphs->limit_count) {
+			assert_int_equal(graphs->limits[0].launcher_graph, 5);
+			assert_int_equal(graphs->limits[0].launch_mode, cases[i].mode);
+			assert_int_equal(graphs->limits[0].launch_count, 3);
+			assert_int_equal(graphs->limits[0].most, cases[i].count);
+		}
+		done(b, graphs);
+	}
+}
+
 static void test_second_run(void **state)
 {
 	struct builder *first = builder_new(1, 1), *second = builder_new(1, 1);
@@ -257,6 +305,7 @@ int main(void)
 		TEST("the launcher is its last launch before", test_last_launcher),
 		TEST("a graph that launches itself follows itself", test_itself),
 		TEST("a launch is not its own launcher", test_not_its_own),
+		TEST("a launch that launched all that it may has come to the limit", test_limits),
 		TEST("a tail launch may start a little before its launcher's recorded end",
 		     test_tail_before_end),
 		TEST("a launch whose launcher was not recorded has no latency",

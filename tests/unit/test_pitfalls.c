@@ -27,6 +27,8 @@ static void expect(struct builder *b, const char *expected, const char *evidence
 	assert_int_equal(statistics_collect(&report.statistics, report.profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report.gaps, report.profile, report.timeline, 0, &err), 0);
 	assert_int_equal(counted_build(&report.counted, report.profile, report.timeline, &err), 0);
+	assert_int_equal(collectives_build(&report.collectives, report.profile, &err), 0);
+	assert_int_equal(device_graphs_build(&report.device_graphs, report.profile, &err), 0);
 	assert_int_equal(advice_find(&advice, &report, NULL, &err), 0);
 	for (size_t i = 0; i < advice->count; i++) {
 		const struct recommendation *item = &advice->items[i];
@@ -42,6 +44,8 @@ static void expect(struct builder *b, const char *expected, const char *evidence
 	if (evidence && !strstr(said, evidence))
 		fail_msg("'%s' is not in '%s'", evidence, said);
 	advice_free(advice);
+	device_graphs_free(report.device_graphs);
+	collectives_free(report.collectives);
 	counted_free(report.counted);
 	gaps_free(report.gaps);
 	statistics_free(report.statistics);
@@ -435,6 +439,66 @@ static void test_ranks(void **state)
 	expect(two_ranks(one, 3, more + 1, 2, false), "", NULL); /* fewer */
 }
 
+/* Ten collectives of 5 ms each on two GPUs, to which the other comes late_ns late, and for one of
+ * them the first. */
+static struct builder *late_rank(int64_t late_ns)
+{
+	struct builder *b = busy(2, 2);
+
+	for (int i = 0; i < 10; i++) {
+		int64_t start_ns = 2000000 + i * 9000000;
+
+		for (uint32_t rank = 0; rank < 2; rank++)
+			builder_kernel(b, builder_stream(b, rank, rank), reduce,
+				       start_ns + (i == 9 ? 1000 * !rank : rank * late_ns),
+				       start_ns + 5000000,
+				       builder_launch(b, rank, 1000 + 1000 * i, 1500 + 1000 * i));
+	}
+	return b;
+}
+
+static void test_late_ranks(void **state)
+{
+	struct builder *b = late_rank(2000000);
+
+	(void)state;
+	b->processes[1].folder = (char *)"host.2";
+	expect(b, "collective_wait",
+	       "9 of the 10 collectives on GPU 0 of host.1 wait for another rank: 18.0 ms in all\n"
+	       "GPU 1 of host.2 arrives last in 9 of them, 2.00 ms later on average");
+	expect(late_rank(1000000), "", NULL); /* 9% of wall time */
+	b = late_rank(2000000);
+	b->ops[3].detail = builder_signature(b, gather, 1); /* not alike */
+	expect(b, "", NULL);
+}
+
+/* ---- launches from the device ---- */
+
+/* A launch by the host of graph 5, which launches count others by fire and forget. */
+static struct builder *fire(int count)
+{
+	struct builder *b = busy(1, 1);
+
+	builder_graph(b, 0, LAUNCH_BY_HOST, 1000, 90000000, PROFILE_NONE)->graph = 5;
+	for (int i = 0; i < count; i++) {
+		struct profile_op *op = builder_graph(b, 0, LAUNCH_FIRE_AND_FORGET, 2000 + 1000 * i,
+						      2500 + 1000 * i, PROFILE_NONE);
+
+		op->graph = 100 + (uint32_t)i;
+		b->graph_launches[op->detail].launcher_graph = 5;
+	}
+	return b;
+}
+
+static void test_pending_launches(void **state)
+{
+	(void)state;
+	expect(fire(119), "", NULL);
+	expect(fire(120), "pending_launches",
+	       "graph 5 of host.1: 1 of its launches launched 120 others by fire and forget, and 120 "
+	       "is all that one may");
+}
+
 /* ---- profilers ---- */
 
 static void test_profilers(void **state)
@@ -495,6 +559,8 @@ int main(void)
 			 test_bank_conflicts),
 		SENTENCE("ranks that launch the same collectives in different orders are named",
 			 test_ranks),
+		SENTENCE("the rank for which collectives wait long is named", test_late_ranks),
+		SENTENCE("a graph that launched all that it may is named", test_pending_launches),
 		SENTENCE("counters that somebody else reads are told", test_profilers),
 		SENTENCE("what a process did is told once", test_once),
 	};

@@ -306,6 +306,33 @@ static void a_kernel_has_the_shares_of_its_sms_and_its_tail(void **state)
 	done(b, activity);
 }
 
+static void tails_of_a_device_are_those_of_its_own_kernels(void **state)
+{
+	struct builder *b = builder_new(1, 3);
+	struct sm_activity *activity;
+
+	(void)state;
+	for (uint32_t device = 0; device < 3; device++) {
+		b->devices[device].sampled = 1u << SAMPLED_sm_cycles;
+		builder_span(b, device, 0, 40000);
+		for (int i = 0; i < 40; i++)
+			builder_sample(b, device, 1000 * i, 1000)->sm = i % 20 < 17 ? 1 : 0.5f;
+	}
+	for (int64_t start_ns = 10000; start_ns < 40000; start_ns += 20000) {
+		builder_kernel(b, 0, "k", start_ns, start_ns + 10000, PROFILE_NONE);
+		builder_kernel(b, 0, "l", start_ns - 10000, start_ns - 3000, PROFILE_NONE);
+	}
+	builder_kernel(b, 1, "k", 10000, 20000, PROFILE_NONE);
+	builder_kernel(b, 2, "k", 10000, 12000, PROFILE_NONE); /* too short to tell */
+	activity = build(b);
+	assert_int_equal(activity->devices[0].kernel_launch_count, 4);
+	assert_int_equal(activity->devices[0].kernel_tail_ns, 6000);
+	assert_int_equal(activity->devices[1].kernel_launch_count, 1);
+	assert_int_equal(activity->devices[1].kernel_tail_ns, 3000);
+	assert_int_equal(activity->devices[2].kernel_launch_count, 0);
+	done(b, activity);
+}
+
 static void no_share_exceeds_the_whole_where_samples_reach_beyond_the_record(void **state)
 {
 	struct builder *b = device_new();
@@ -429,6 +456,7 @@ int main(void)
 		cmocka_unit_test(pcie_traffic_of_sampling_itself_is_that_of_the_median_quiet_row),
 		cmocka_unit_test(without_a_quiet_row_the_traffic_of_sampling_is_not_known),
 		cmocka_unit_test(a_kernel_has_the_shares_of_its_sms_and_its_tail),
+		cmocka_unit_test(tails_of_a_device_are_those_of_its_own_kernels),
 		cmocka_unit_test(no_share_exceeds_the_whole_where_samples_reach_beyond_the_record),
 		cmocka_unit_test(launches_of_a_kernel_are_added_up_and_the_longest_comes_first),
 		cmocka_unit_test(only_kernels_alone_and_wholly_sampled_are_told),

@@ -5,22 +5,16 @@
  * each other for ever, or pair what does not belong together.  A rank is one GPU of one
  * process.  No recording tells communicators, so ranks are compared where each kernel of
  * NCCL ran equally often on both; sends and receives, and what graphs launch, are left
- * out.  Fires when the orders in which the host launched them differ.
+ * out.  Fires when the orders in which the host launched them differ.  A kernel's name
+ * tells the collective and the type of its values, not the operation: a sum that meets
+ * a maximum of the same type is not seen.
  */
 #include "advice/rules/rules.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/format.h"
-
-struct collective {
-	uint32_t process, device;
-	uint32_t kernel; /* kernel_names[] */
-	int64_t launched_ns;
-};
 
 /* Of one rank: a slice of the collectives. */
 struct rank {
@@ -33,61 +27,17 @@ struct mismatch {
 	size_t index; /* of the first that differs */
 };
 
-static bool is_collective_name(const char *name)
+/* Without what graphs launch: the host's order says nothing of that.  The caller frees *out. */
+static int copy_launched_by_host(struct collective **out, size_t *count,
+				 const struct collectives *collectives)
 {
-	return strstr(name, "ncclDevKernel_") && !strstr(name, "SendRecv");
-}
-
-static bool is_collective(const struct profile *profile, const struct profile_op *op)
-{
-	return op->kind == OP_KERNEL && !op->graph &&
-	       is_collective_name(profile->kernel_names[profile->signatures[op->detail].kernel]);
-}
-
-/* Most programs have none: then no operation needs to be looked at. */
-static bool has_collectives(const struct profile *profile)
-{
-	for (size_t i = 0; i < profile->kernel_name_count; i++)
-		if (is_collective_name(profile->kernel_names[i]))
-			return true;
-	return false;
-}
-
-static int compare(const void *left, const void *right)
-{
-	const struct collective *a = left, *b = right;
-
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	return (a->launched_ns > b->launched_ns) - (a->launched_ns < b->launched_ns);
-}
-
-/* By rank, then as the host launched them.  The caller frees *out. */
-static int gather(struct collective **out, size_t *count, const struct profile *profile)
-{
-	struct collective *all = NULL;
-	size_t found = 0;
-
-	for (size_t i = 0; i < profile->op_count; i++)
-		found += is_collective(profile, &profile->ops[i]);
 	*count = 0;
-	*out = all = calloc(found + 1, sizeof(*all));
-	if (!all)
+	*out = calloc(collectives->count + 1, sizeof(**out));
+	if (!*out)
 		return -ENOMEM;
-	for (size_t i = 0; i < profile->op_count; i++) {
-		const struct profile_op *op = &profile->ops[i];
-
-		if (is_collective(profile, op))
-			all[(*count)++] =
-				(struct collective){profile_op_process(profile, op), op->device,
-						    profile->signatures[op->detail].kernel,
-						    op->call != PROFILE_NONE
-							    ? profile->calls[op->call].start_ns
-							    : op->start_ns};
-	}
-	qsort(all, found, sizeof(*all), compare);
+	for (size_t i = 0; i < collectives->count; i++)
+		if (!collectives->items[i].is_in_graph)
+			(*out)[(*count)++] = collectives->items[i];
 	return 0;
 }
 
@@ -144,15 +94,14 @@ static bool find_among(struct mismatch *out, const struct collective *all, const
 
 /* The first rank on the device whose order is not that of a rank like it.  all: what out borrows
  * from; the caller frees it. */
-static bool find(struct mismatch *out, struct collective **all, const struct profile *profile,
+static bool find(struct mismatch *out, struct collective **all, const struct report *report,
 		 size_t device)
 {
-	int64_t *balance = calloc(profile->kernel_name_count + 1, sizeof(*balance));
+	int64_t *balance = calloc(report->profile->kernel_name_count + 1, sizeof(*balance));
 	size_t count;
 	bool is_found = false;
 
-	*all = NULL;
-	if (has_collectives(profile) && gather(all, &count, profile) == 0 && balance) {
+	if (copy_launched_by_host(all, &count, report->collectives) == 0 && balance) {
 		const struct collective *from = *all, *end = from + count;
 
 		while (from < end && !is_found) {
@@ -166,14 +115,6 @@ static bool find(struct mismatch *out, struct collective **all, const struct pro
 	return is_found;
 }
 
-/* "GPU 1 of host.4242" */
-static void name_rank(char *buffer, size_t size, const struct profile *profile,
-		      const struct rank *rank)
-{
-	snprintf(buffer, size, "GPU %u of %s", rank->first->device,
-		 profile->processes[rank->first->process].folder);
-}
-
 static int say_mismatch(struct recommendation *item, const struct profile *profile,
 			const struct mismatch *found)
 {
@@ -184,7 +125,8 @@ static int say_mismatch(struct recommendation *item, const struct profile *profi
 	for (size_t i = 0; i < 2 && rc == 0; i++) {
 		char rank[256], kernel[64];
 
-		name_rank(rank, sizeof(rank), profile, ranks[i]);
+		collectives_name_rank(rank, sizeof(rank), profile, ranks[i]->first->process,
+				      ranks[i]->first->device);
 		format_kernel_name(kernel, sizeof(kernel),
 				   profile->kernel_names[ranks[i]->first[found->index].kernel],
 				   sizeof(kernel) - 1);
@@ -196,11 +138,11 @@ static int say_mismatch(struct recommendation *item, const struct profile *profi
 static int say(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
-	const struct profile *profile = facts->report->profile;
+	const struct report *report = facts->report;
 	struct collective *all = NULL;
 	struct mismatch found;
-	int rc =
-		find(&found, &all, profile, device) ? say_mismatch(item, profile, &found) : -ENOMEM;
+	int rc = find(&found, &all, report, device) ? say_mismatch(item, report->profile, &found)
+						    : -ENOMEM;
 
 	(void)what_if;
 	free(all);
@@ -211,7 +153,7 @@ static bool is_promising(const struct facts *facts, size_t device)
 {
 	struct collective *all = NULL;
 	struct mismatch found;
-	bool is_found = find(&found, &all, facts->report->profile, device);
+	bool is_found = find(&found, &all, facts->report, device);
 
 	free(all);
 	return is_found;

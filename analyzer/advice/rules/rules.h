@@ -31,6 +31,7 @@
 	RULE(allocation_in_loop, "memory is allocated again and again: once, or in stream order")  \
 	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")            \
 	RULE(memory_roof, "kernels move bytes as fast as the memory can: fewer bytes")             \
+	RULE(collective_wait, "collectives wait for a rank that arrives late: balance the ranks")  \
 	RULE(blocking_copy, "the host waits in each copy and launches late: copy asynchronously")  \
 	RULE(late_module_load, "code is loaded or compiled amid the work: before it")              \
 	RULE(refused_update, "updates of graphs were refused: check them, a graph each structure") \
@@ -43,6 +44,8 @@
 	RULE(register_spills, "kernels keep variables in local memory: fewer live at once")        \
 	RULE(bank_conflicts, "accesses to shared memory wait for each other: pad the rows")        \
 	RULE(collective_order, "ranks launch collectives in different orders")                     \
+	RULE(pending_launches,                                                                     \
+	     "a graph launched all that the device lets it: more fail in silence")                 \
 	RULE(other_profiler, "counters or samples are missing: somebody else reads them")
 
 /* What a rule needs beyond the report, per device; found once for all rules. */

@@ -1,0 +1,58 @@
+/*
+ * collectives.h - NCCL's collectives by rank, and how long each rank waited in them for the others.
+ *
+ * A rank is one GPU of one process.  No recording tells communicators, so ranks of one host whose
+ * sequences are alike (the same kernels, in the same order, equally often) are taken to belong
+ * together: the n-th collective of one is the n-th of each.  Nothing is known of a rank that is like no
+ * other, and hosts are not compared, as their clocks differ by more than a collective takes.  Sends and
+ * receives are no collectives.  Pure.
+ */
+#ifndef ROOFLINE_COLLECTIVES_H
+#define ROOFLINE_COLLECTIVES_H
+
+#include <stdbool.h>
+
+#include "trace/profile.h"
+
+struct collective {
+	uint32_t process, device;
+	uint32_t kernel; /* kernel_names[] */
+	bool is_in_graph;
+	int64_t launched_ns; /* its call's start; without one, its own */
+	int64_t start_ns, end_ns;
+	/* From its start to that of the last rank that joined while it ran.  A rank that comes after its
+	 * end was not waited for, such as one that a broadcast reaches later. */
+	int64_t wait_ns;
+	uint32_t awaited; /* that rank: ranks[], PROFILE_NONE where none was awaited */
+};
+
+struct collective_rank {
+	uint32_t process, device;
+	size_t first, count; /* its slice of items[] */
+	uint32_t group;	     /* equal for ranks that are alike */
+	bool is_matched;     /* at least one other is like it: waits are known */
+};
+
+struct collective_device {
+	bool is_known;	 /* a rank on it is matched */
+	int64_t wait_ns; /* moments in which a collective on it waited */
+};
+
+struct collectives {
+	struct collective *items; /* by rank, then as the host launched them */
+	size_t count;
+	struct collective_rank *ranks;
+	size_t rank_count;
+	struct collective_device *devices; /* as profile->devices[] */
+	size_t device_count;
+};
+
+/* Fails with -ENOMEM only.  n log n in the number of collectives. */
+int collectives_build(struct collectives **out, const struct profile *profile, struct err *err);
+void collectives_free(struct collectives *all);
+
+/* "GPU 1 of host.4242" */
+void collectives_name_rank(char *buffer, size_t size, const struct profile *profile,
+			   uint32_t process, uint32_t device);
+
+#endif
