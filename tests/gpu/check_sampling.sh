@@ -4,7 +4,7 @@
 # while a session is opened again ends as ever.
 #
 #   SECONDS_LONG=600 tests/gpu/check_sampling.sh     60 when not given; 600 s of samples take 5 GB in $TMPDIR
-#   SECONDS_SHORT=5                                  10 when not given: for each finest interval
+#   SECONDS_SHORT=5                                  10 when not given: for each of the others
 # shellcheck source=tests/gpu/tap.bash
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 
@@ -84,9 +84,11 @@ without_end() {
 	told "$name"
 }
 
-without_end "10 us" "$long" --sample=10us
+without_end "10 us, front" "$long" --sample=10us --sample-metrics=front
 echo "# memory grew by $(growth_kb) kB"
 check "memory does not grow by more than 16 MB" at_most 16384 "$(growth_kb)"
+check "it is sampled as often as was asked for" equal 10000 "$(property sample_used_ns)"
+without_end "10 us" "$short" --sample=10us
 
 # Far finer than decoding keeps up with: what it falls back to is the finest interval.
 without_end "finest, front" "$short" --sample=250ns --sample-metrics=front
