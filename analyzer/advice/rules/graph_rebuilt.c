@@ -4,7 +4,9 @@
  * Instantiating costs far more than launching; an executable graph can be launched
  * again, updated, or have one made for each size.  Fires when the GPU is idle for
  * more than 10% of wall time while graphs are captured, instantiated or updated, and
- * at least 20 were instantiated.  Recording slows these calls down much more than
+ * at least 20 were instantiated for about as many launches: a graph for each size that
+ * is launched often is what is wanted, and one that is never launched by the host is
+ * the device's.  Recording slows these calls down much more than
  * launches (docs/results/workloads-graphs.txt beside the recordings of graph_update),
  * so nothing is predicted.
  */
@@ -14,6 +16,8 @@
 
 #define AT_STAKE_RATIO 0.10
 #define LEAST_COUNT 20
+#define LAUNCHES_LEAST 0.5 /* of an instantiated graph */
+#define LAUNCHES_MOST 2.0
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
 {
@@ -43,8 +47,11 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 static bool is_promising(const struct facts *facts, size_t device)
 {
 	double wall_ns = facts_wall_ns(facts, device);
+	double made_count = (double)facts_use_of(facts, "GraphInstantiate").count;
+	double launch_count = (double)facts_use_of(facts, "GraphLaunch").count;
 
-	return facts_use_of(facts, "GraphInstantiate").count >= LEAST_COUNT &&
+	return made_count >= LEAST_COUNT && launch_count >= LAUNCHES_LEAST * made_count &&
+	       launch_count <= LAUNCHES_MOST * made_count &&
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;
 }
 
