@@ -92,14 +92,19 @@ static enum refusal change_streams(struct what_if *out, struct attempt *attempt,
 	return change_to_overlapped(&attempt->change, attempt->all->model, sequence);
 }
 
-static size_t pin_copies(struct attempt *attempt)
+static size_t pin_some(struct attempt *attempt, bool only_lanes)
 {
 	const struct what_ifs *all = attempt->all;
 	const struct ceilings *ceilings = all->predictor.ceilings;
 
-	return change_to_pinned(&attempt->change, all->model, attempt->device,
+	return change_to_pinned(&attempt->change, all->model, attempt->device, only_lanes,
 				ceilings_at(ceilings, CEILING_h2d_pinned, 0),
 				ceilings_at(ceilings, CEILING_d2h_pinned, 0));
+}
+
+static size_t pin_copies(struct attempt *attempt)
+{
+	return pin_some(attempt, false);
 }
 
 /* How many times as long a copy takes while one in the other direction runs, at most twice, as one after the
@@ -119,7 +124,7 @@ static int change_overlapped_copies(struct what_if *out, struct attempt *attempt
 
 	if (!out->iteration_count)
 		return 0;
-	out->changed_count = pin_copies(attempt);
+	out->changed_count = pin_some(attempt, true);
 	change_to_shared_link(&attempt->change, all->model, attempt->device,
 			      link_times(all->predictor.ceilings));
 	return 0;

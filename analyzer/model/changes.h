@@ -95,10 +95,10 @@ bool change_is_streamed(const struct model *model, const struct sequence *sequen
 enum refusal change_to_overlapped(struct change *change, const struct model *model,
 				  const struct sequence *sequence);
 
-/* Copies of a device and pageable memory take the time that pinned memory would at that rate (bytes per second,
- * each direction).  What has another length by a change already keeps that.  Returns how many copies that are. */
+/* Copies of a device and pageable memory, or only those in lanes, take the time that pinned memory would at that
+ * rate (bytes per second, each direction).  What has another length by a change already keeps that.  Returns how many copies that are. */
 size_t change_to_pinned(struct change *change, const struct model *model, size_t device,
-			double to_device, double to_host);
+			bool only_lanes, double to_device, double to_host);
 
 /* Copies in lanes take so many times as long: there are copies in both directions at once. */
 void change_to_shared_link(struct change *change, const struct model *model, size_t device,

@@ -9,7 +9,7 @@
 /* ---- pinned memory ---- */
 
 size_t change_to_pinned(struct change *change, const struct model *model, size_t device,
-			double to_device, double to_host)
+			bool only_lanes, double to_device, double to_host)
 {
 	const struct profile *profile = model->profile;
 	const struct profile_device *where = &profile->devices[device];
@@ -20,7 +20,8 @@ size_t change_to_pinned(struct change *change, const struct model *model, size_t
 		const struct profile_copy *copy;
 		double rate;
 
-		if (op->kind != OP_COPY || change->op_ns[i] >= 0)
+		if (op->kind != OP_COPY || change->op_ns[i] >= 0 ||
+		    (only_lanes && change->lanes[i] == PROFILE_NONE))
 			continue;
 		copy = &profile->copies[op->detail];
 		if (copy->src_memory != MEMORY_PAGEABLE && copy->dst_memory != MEMORY_PAGEABLE)

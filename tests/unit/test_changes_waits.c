@@ -123,7 +123,7 @@ static void test_pinned(void **state)
 	struct loop loop = loop_of("pi");
 
 	(void)state;
-	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, 104.8576e9, 1e9),
+	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, false, 104.8576e9, 1e9),
 			 ITERATIONS);
 	loop_expect(&loop, 0, "a."); /* it was staged before the call returned */
 	for (size_t i = 0; i < loop.b->profile.op_count; i++) {
@@ -134,13 +134,26 @@ static void test_pinned(void **state)
 	loop_free(&loop);
 }
 
+/* Of a loop that is overlapped only its own: a copy outside of it stays as it was. */
+static void test_pinned_in_lanes(void **state)
+{
+	struct loop loop = loop_of("p");
+
+	(void)state;
+	loop.change.lanes[3] = 0;
+	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, true, 104.8576e9, 1e9), 1);
+	for (size_t i = 0; i < loop.b->profile.op_count; i++)
+		assert_int_equal(loop.change.op_ns[i], i == 3 ? 10001 : -1);
+	loop_free(&loop);
+}
+
 static void test_no_faster_pinned(void **state)
 {
 	struct loop loop = loop_of("p");
 
 	(void)state;
-	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, 50e9, 200e9), 0);
-	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, 0, 200e9), 0);
+	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, false, 50e9, 200e9), 0);
+	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, false, 0, 200e9), 0);
 	loop_expect_unchanged(&loop);
 	loop_free(&loop);
 }
@@ -151,8 +164,8 @@ static void test_pinned_to_host(void **state)
 	struct loop loop = loop_of("P");
 
 	(void)state;
-	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, 104.8576e9, 1e9), 0);
-	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, 1e9, 104.8576e9),
+	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, false, 104.8576e9, 1e9), 0);
+	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, false, 1e9, 104.8576e9),
 			 ITERATIONS);
 	assert_int_equal(loop.change.op_ns[0], 10001);
 	assert_int_equal(loop.change.calls[0], CALL_KEPT); /* it still waits for its copy */
@@ -202,6 +215,8 @@ int main(void)
 		SENTENCE("what cannot be overlapped is refused with the reason",
 			 test_overlap_refusals),
 		SENTENCE("pageable copies take the time of pinned ones", test_pinned),
+		SENTENCE("copies outside of the loops that are overlapped stay as they were",
+			 test_pinned_in_lanes),
 		SENTENCE("pinning that makes nothing faster changes nothing",
 			 test_no_faster_pinned),
 		SENTENCE("each direction has its own rate", test_pinned_to_host),
