@@ -167,7 +167,7 @@ const struct rule rule_collective_order = {
 		"between these counts as well.",
 	.pattern = "/* the same on all ranks, not as gradients become ready */\n"
 		   "for (int i = bucket_count; i-- > 0;)\n"
-		   "    ncclAllReduce(in[i], out[i], n[i], ncclFloat, ncclSum, comm, stream);",
+		   "    ncclAllReduce(in[i], out[i], n[i], type, ncclSum, comm, stream);",
 	.is_promising = is_promising,
 	.say = say,
 	.is_about_kernels = true,

@@ -123,12 +123,12 @@ const struct rule rule_collective_wait = {
 		"its idle causes first. Buckets on a second stream take SMs and bandwidth from "
 		"the work beside them.",
 	.pattern =
-		"/* equal work for all ranks; and buckets, each reduced behind the next layer */\n"
+		"/* equal work for all ranks; buckets, each reduced behind a layer */\n"
 		"for (int i = layer_count; i-- > 0;) {\n"
 		"    backward(i, compute);\n"
 		"    cudaEventRecord(ready[i], compute);\n"
 		"    cudaStreamWaitEvent(reduce, ready[i], 0);\n"
-		"    ncclAllReduce(in[i], out[i], n[i], ncclFloat, ncclSum, comm, reduce);\n"
+		"    ncclAllReduce(in[i], out[i], n[i], type, ncclSum, comm, reduce);\n"
 		"}",
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,

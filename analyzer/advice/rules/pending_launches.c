@@ -79,8 +79,8 @@ const struct rule rule_pending_launches = {
 	.risk = "A graph can wait in its own tail once; each launch of it may launch as many again.",
 	.pattern = "cudaError_t error = cudaGraphLaunch(part, cudaStreamGraphFireAndForget);\n"
 		   "if (error != cudaSuccess)\n"
-		   "    atomicCAS(failed, 0, (int)error); /* the host reads it after its wait */\n"
-		   "/* the next 120: this graph once more, when all that it launched is done */\n"
+		   "    atomicCAS(failed, 0, (int)error); /* for the host */\n"
+		   "/* the next 120: this graph once more, when those are done */\n"
 		   "cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch);",
 	.workload = "device_graph",
 	.is_promising = is_promising,
