@@ -133,7 +133,7 @@ Considered and rejected"* ]]
 	holds "1 < j['advice'][0]['low'] < j['advice'][0]['speedup'] < j['advice'][0]['high'] < 10"
 	holds "any('atomics explain' in e for e in j['advice'][0]['evidence'])"
 	holds "any(e.startswith('supposed: so many can be merged') for e in j['advice'][0]['evidence'])"
-	run -0 "$ROOFLINECTL" advise "$recordings/atomic_batch.batch_128" --format json
+	run -0 "$ROOFLINECTL" advise "$recordings/atomic_hierarchy.two_level" --format json
 	holds "'batch_atomics' not in [r['strategy'] for r in j['rejected']]" # nothing to consider
 }
 

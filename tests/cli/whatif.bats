@@ -105,7 +105,7 @@ failed() {
 }
 
 @test "atomics that bind no kernel, or were not counted, are not merged" {
-	for name in atomic_batch.batch_128 histogram.shared memory_bound.naive graph_chain.naive; do
+	for name in atomic_hierarchy.two_level histogram.shared memory_bound.naive graph_chain.naive; do
 		whatif "$recordings/$name" --batch 16
 		holds "'that atomics bind: record --counters=atomics' in s['batch_atomics']['refusal']"
 		holds "j['speedup'] is None and s['batch_atomics']['batch'] == 16"

@@ -23,7 +23,7 @@ for workload in $(cut -d' ' -f1 <<<"$variants" | uniq | sort -u); do
 		# a queue is predicted from the SMs' shares, which only samples tell
 		work_queue.before) options=(--sample=10us --sample-metrics=sm) ;;
 		# merged atomics from their units' busy cycles, which only counters tell
-		atomic_*) options=(--counters=roofline,atomics,sm) ;;
+		atomic_*) options=("--counters=roofline,atomics,sm") ;;
 		*.before) ;;
 		# what is only compared: with the least added
 		*) options=(--graphs=graph) ;;
