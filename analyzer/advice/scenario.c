@@ -76,6 +76,7 @@ static int predict_together(struct scenario *scenario, const struct chosen *chos
 
 /* What is wanted of a scenario. */
 struct wanted {
+	const struct strategies *strategies;
 	const char *range;		 /* or NULL */
 	const struct occurrence *within; /* or NULL: anywhere */
 	struct side_by_side *sides;	 /* or NULL: not to look at */
@@ -101,8 +102,9 @@ static int predict(struct scenario *scenario, const struct wanted *wanted,
 }
 
 static int answer(struct scenario *out, const struct wanted *wanted, const struct report *report,
-		  const enum strategy *strategies, size_t count, struct err *err)
+		  struct err *err)
 {
+	const struct strategies *strategies = wanted->strategies;
 	const struct profile *profile = report->profile;
 	struct facts facts = {0};
 	int rc;
@@ -110,13 +112,15 @@ static int answer(struct scenario *out, const struct wanted *wanted, const struc
 	*out = (struct scenario){.profile = profile,
 				 .range = wanted->range,
 				 .device = what_if_main_device(profile),
-				 .part_count = count};
-	for (size_t i = 0; i < count; i++)
-		out->parts[i].strategy = strategies[i];
+				 .part_count = strategies->count,
+				 .batch = strategies->batch};
+	for (size_t i = 0; i < strategies->count; i++)
+		out->parts[i].strategy = strategies->items[i];
 	if (!profile->device_count || !profile->devices[out->device].op_count)
 		return err_set(err, -ENODATA, "%s: no prediction: no operation of a GPU in it",
 			       profile->path);
 	rc = facts_collect(&facts, report, wanted->range);
+	facts.what_ifs.batch = strategies->batch;
 	if (rc == 0 && !facts_can_predict(&facts))
 		rc = err_set(err, -ENODATA, "%s: no prediction: %s", profile->path,
 			     facts.what_ifs.predictor.why_not);
@@ -127,20 +131,22 @@ static int answer(struct scenario *out, const struct wanted *wanted, const struc
 }
 
 int scenario_predict(struct scenario *out, const struct report *report,
-		     const enum strategy *strategies, size_t count, const char *range,
-		     struct err *err)
+		     const struct strategies *strategies, const char *range, struct err *err)
 {
-	return answer(out, &(struct wanted){.range = range}, report, strategies, count, err);
+	const struct wanted wanted = {.strategies = strategies, .range = range};
+
+	return answer(out, &wanted, report, err);
 }
 
 int scenario_show(struct scenario *out, struct side_by_side *sides, const struct report *report,
-		  const enum strategy *strategies, size_t count, const struct occurrence *within,
+		  const struct strategies *strategies, const struct occurrence *within,
 		  struct err *err)
 {
-	const struct wanted wanted = {.range = within ? within->name : NULL,
+	const struct wanted wanted = {.strategies = strategies,
+				      .range = within ? within->name : NULL,
 				      .within = within,
 				      .sides = sides};
 
 	*sides = (struct side_by_side){0};
-	return answer(out, &wanted, report, strategies, count, err);
+	return answer(out, &wanted, report, err);
 }

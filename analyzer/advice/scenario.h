@@ -11,6 +11,13 @@
 #include "analysis/occurrence.h"
 #include "analysis/report.h"
 
+/* What is asked for: different ones, in the order in which they are applied. */
+struct strategies {
+	enum strategy items[STRATEGY_COUNT];
+	size_t count;
+	uint64_t batch; /* as in what_if.h */
+};
+
 struct scenario_part {
 	enum strategy strategy;
 	struct what_if together; /* what it changed beside those before it, or why nothing */
@@ -23,20 +30,19 @@ struct scenario {
 	size_t device;	   /* the one with most operations */
 	struct scenario_part parts[STRATEGY_COUNT];
 	size_t part_count;
+	uint64_t batch;	 /* as asked for */
 	bool is_changed; /* by any of them; else there is no prediction */
 	struct prediction prediction;
 };
 
-/* strategies: count different ones.  Fails with -ENODATA where nothing can be predicted, the reason in
- * err, or -ENOMEM. */
+/* Fails with -ENODATA where nothing can be predicted, the reason in err, or -ENOMEM. */
 int scenario_predict(struct scenario *out, const struct report *report,
-		     const enum strategy *strategies, size_t count, const char *range,
-		     struct err *err);
+		     const struct strategies *strategies, const char *range, struct err *err);
 
 /* The same, and what changes to look at; within: only in that NVTX range, or NULL.  sides is all 0 where
  * nothing changes there; the caller frees with side_by_side_free, also after a failure. */
 int scenario_show(struct scenario *out, struct side_by_side *sides, const struct report *report,
-		  const enum strategy *strategies, size_t count, const struct occurrence *within,
+		  const struct strategies *strategies, const struct occurrence *within,
 		  struct err *err);
 
 #endif

@@ -254,9 +254,9 @@ static size_t balance_kernels(struct attempt *attempt)
 		const struct sm_activity_kernel *kernel = &activity->kernels[i];
 
 		if (imbalance_is_there(report, kernel))
-			changed_count += change_to_balanced(&attempt->change, attempt->all->model,
-							    attempt->device, kernel->kernel,
-							    balanced_share(attempt, kernel));
+			changed_count += change_to_share(&attempt->change, attempt->all->model,
+							 attempt->device, kernel->kernel,
+							 balanced_share(attempt, kernel));
 	}
 	return changed_count;
 }
@@ -264,6 +264,40 @@ static size_t balance_kernels(struct attempt *attempt)
 static int change_balance(struct what_if *out, struct attempt *attempt)
 {
 	return change_lengths(out, attempt, balance_kernels);
+}
+
+/* Not every program can merge so many: half of them at the low end. */
+static double merged_share(const struct attempt *attempt, const struct atomics_kernel *kernel,
+			   uint64_t batch)
+{
+	return atomics_merged_ns(kernel, attempt->is_least ? batch / 2 : batch) /
+	       kernel->duration_ns;
+}
+
+/* Counters of several devices are of one kernel together: only where there is one. */
+static size_t merge_atomics(struct attempt *attempt)
+{
+	const struct what_ifs *all = attempt->all;
+	const struct atomics *atomics = all->report ? all->report->atomics : NULL;
+	size_t changed_count = 0;
+
+	if (!atomics || all->model->profile->device_count != 1)
+		return 0;
+	for (size_t i = 0; i < atomics->kernel_count; i++) {
+		const struct atomics_kernel *kernel = &atomics->kernels[i];
+		uint64_t batch = all->batch ? all->batch : kernel->batch;
+
+		if (kernel->is_bottleneck && batch > 1)
+			changed_count += change_to_share(&attempt->change, all->model,
+							 attempt->device, kernel->kernel,
+							 merged_share(attempt, kernel, batch));
+	}
+	return changed_count;
+}
+
+static int change_atomics(struct what_if *out, struct attempt *attempt)
+{
+	return change_lengths(out, attempt, merge_atomics);
 }
 
 const struct strategy_row strategy_rows[STRATEGY_COUNT] = {
@@ -294,12 +328,18 @@ const struct strategy_row strategy_rows[STRATEGY_COUNT] = {
 			    .has_ops = true,
 			    .is_supposed = true,
 			    .change_ops = change_balance},
+	[STRATEGY_BATCH] = {.refusal = REFUSED_NOT_HOT,
+			    .has_ops = true,
+			    .is_supposed = true,
+			    .change_ops = change_atomics},
 	[STRATEGY_FUSE] = {.refusal = REFUSED_NOT_ALIKE, .change_loop = change_neighbours},
 	[STRATEGY_DEPENDENT] = {.refusal = REFUSED_NO_NEIGHBOURS, .change_loop = change_dependent},
 };
 
-#define STRATEGY_NAME(constant, name, option, help, changed) [STRATEGY_##constant] = (name),
-#define STRATEGY_OPTION(constant, name, option, help, changed) [STRATEGY_##constant] = (option),
+#define STRATEGY_NAME(constant, name, option, argument, help, changed) \
+	[STRATEGY_##constant] = (name),
+#define STRATEGY_OPTION(constant, name, option, argument, help, changed) \
+	[STRATEGY_##constant] = (option),
 
 const char *strategy_name(enum strategy strategy)
 {

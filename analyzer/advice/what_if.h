@@ -20,43 +20,46 @@ struct what_ifs {
 	struct place
 		*places; /* owned; of the range that is asked for; NULL: of each strategy's own */
 	size_t place_count;
+	uint64_t batch; /* atomics merged into one; 0: for each kernel what atomics.h advises */
 };
 
-/* STRATEGY(constant, what the advice calls it, its option of whatif, that option's help, what "changed" counts or ""),
- * in the order in which they are listed. */
+/* STRATEGY(constant, what the advice calls it, its option of whatif, that option's argument or NULL, its help, what
+ * "changed" counts or ""), in the order in which they are listed. */
 #define STRATEGIES(STRATEGY)                                                                       \
-	STRATEGY(GRAPH, "cuda_graph", "graph",                                                     \
+	STRATEGY(GRAPH, "cuda_graph", "graph", NULL,                                               \
 		 "each iteration of a repeating loop is one launch of a CUDA graph", "")           \
-	STRATEGY(FEWER_WAITS, "remove_syncs", "fewer-waits",                                       \
+	STRATEGY(FEWER_WAITS, "remove_syncs", "fewer-waits", NULL,                                 \
 		 "no waits of loops after which the host reads nothing", "waits are gone")         \
-	STRATEGY(DECIDE, "device_decision", "decide",                                              \
+	STRATEGY(DECIDE, "device_decision", "decide", NULL,                                        \
 		 "the device decides what the host reads a few bytes for",                         \
 		 "decisions are the device's")                                                     \
-	STRATEGY(OVERLAP, "overlap", "overlap",                                                    \
+	STRATEGY(OVERLAP, "overlap", "overlap", NULL,                                              \
 		 "copies beside kernels: iterations in turn in three streams, from pinned memory", \
 		 "copies are of pinned memory")                                                    \
-	STRATEGY(PINNED, "pinned_memory", "pinned",                                                \
+	STRATEGY(PINNED, "pinned_memory", "pinned", NULL,                                          \
 		 "copies of pageable memory are of pinned memory", "copies are of pinned memory")  \
-	STRATEGY(PREALLOCATE, "preallocate", "preallocate",                                        \
+	STRATEGY(PREALLOCATE, "preallocate", "preallocate", NULL,                                  \
 		 "memory of loops is allocated before them",                                       \
 		 "calls that allocate or free are gone")                                           \
-	STRATEGY(CONCURRENT, "concurrent_kernels", "streams",                                      \
+	STRATEGY(CONCURRENT, "concurrent_kernels", "streams", NULL,                                \
 		 "small kernels of an iteration side by side, as if none needed another's result", \
 		 "kernels share the GPU")                                                          \
-	STRATEGY(PERSISTENT, "persistent_kernel", "persistent",                                    \
+	STRATEGY(PERSISTENT, "persistent_kernel", "persistent", NULL,                              \
 		 "a loop of kernels is one kernel with grid-wide barriers",                        \
 		 "kernels are steps of one")                                                       \
-	STRATEGY(QUEUE, "dynamic_queue", "queue",                                                  \
+	STRATEGY(QUEUE, "dynamic_queue", "queue", NULL,                                            \
 		 "kernels whose SMs have unequal shares take work items from a queue",             \
 		 "kernels are balanced")                                                           \
-	STRATEGY(FUSE, "fuse", "fuse",                                                             \
+	STRATEGY(BATCH, "batch_atomics", "batch", "N",                                             \
+		 "kernels that atomics bind merge N of them into one", "kernels merge atomics")    \
+	STRATEGY(FUSE, "fuse", "fuse", NULL,                                                       \
 		 "neighbours of an iteration with the same grid are one kernel",                   \
 		 "kernels go into the one before them")                                            \
-	STRATEGY(DEPENDENT, "dependent_launch", "dependent",                                       \
+	STRATEGY(DEPENDENT, "dependent_launch", "dependent", NULL,                                 \
 		 "a kernel has been set up when the one before it ends",                           \
 		 "kernels are set up before they start")
 
-#define STRATEGY_CONSTANT(constant, name, option, help, changed) STRATEGY_##constant,
+#define STRATEGY_CONSTANT(constant, name, option, argument, help, changed) STRATEGY_##constant,
 enum strategy { STRATEGIES(STRATEGY_CONSTANT) STRATEGY_COUNT };
 #undef STRATEGY_CONSTANT
 

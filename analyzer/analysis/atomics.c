@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A batch beyond this is no advice: 2^32 atomics in one. */
 #define FEW_SLICES 1.5 /* busiest one apart, the others do less than half of its work */
-#define LARGEST_BATCH ((uint64_t)1 << 32)
 
 /* Everything but the shared memory instructions has to do with L2. */
 static const enum metric_role roles[] = {
@@ -68,6 +66,8 @@ static void take_counts(struct atomics_kernel *kernel, const struct counted_work
 		work->timed_count ? work->time_ns / (double)work->launch_count : ATOMICS_UNKNOWN;
 	kernel->global_instructions = sum(take(work, METRIC_global_atom_instructions),
 					  take(work, METRIC_global_red_instructions));
+	kernel->returned_share =
+		ratio(take(work, METRIC_global_atom_instructions), kernel->global_instructions);
 	kernel->shared_instructions = take(work, METRIC_shared_atom_instructions);
 	kernel->requests =
 		sum(take(work, METRIC_l2_atom_requests), take(work, METRIC_l2_red_requests));
@@ -162,7 +162,7 @@ static uint64_t least_batch(double explained_ns, double other_ns)
 {
 	uint64_t batch = 1;
 
-	while (batch < LARGEST_BATCH && explained_ns / (double)batch > other_ns)
+	while (batch < ATOMICS_BATCH_MOST && explained_ns / (double)batch > other_ns)
 		batch *= 2;
 	return batch;
 }
@@ -182,6 +182,18 @@ static void advise(struct atomics_kernel *kernel, const struct roofline *rooflin
 	kernel->other_ns = fmax(kernel->other_ns, roofline->graph_node_ns);
 	if (kernel->other_ns > 0)
 		kernel->batch = least_batch(kernel->explained_ns, kernel->other_ns);
+}
+
+double atomics_merged_ns(const struct atomics_kernel *kernel, uint64_t batch)
+{
+	double atomics_ns = kernel->explained_ns / (double)batch;
+	double returned_share = kernel->returned_share < 0 ? 1 : kernel->returned_share;
+
+	if (kernel->explained_ns < 0)
+		return ATOMICS_UNKNOWN;
+	return fmin(kernel->duration_ns,
+		    fmax(atomics_ns, kernel->other_ns) +
+			    returned_share * fmin(atomics_ns, kernel->other_ns));
 }
 
 /* ---- all kernels ---- */

@@ -21,6 +21,7 @@
 #include "trace/profile.h"
 
 #define ATOMICS_UNKNOWN (-1.0) /* in every number below that the counters do not tell */
+#define ATOMICS_BATCH_MOST ((uint64_t)1 << 32) /* atomics merged into one: more are no advice */
 
 /* Counts and times are per launch. */
 struct atomics_kernel {
@@ -32,6 +33,7 @@ struct atomics_kernel {
 	uint64_t least_sample_count, most_sample_count;
 
 	double global_instructions;	 /* of warps: with a result and reductions together */
+	double returned_share;		 /* of these: with a result, which their threads wait for */
 	double shared_instructions;	 /* of warps, in shared memory */
 	double requests;		 /* to L2: with a result and reductions together; where L2
 					  * has two halves, as Hopper's, those that pass both count
@@ -79,5 +81,13 @@ int atomics_build(struct atomics **out, const struct profile *profile,
 		  const struct counted *counted, const struct roofline *roofline,
 		  const struct ceilings *ceilings, struct err *err);
 void atomics_free(struct atomics *atomics);
+
+/*
+ * What a launch takes with so many of its atomics (at least 1) merged into one, ns; at most duration_ns.  Reductions
+ * run beside the rest of the kernel.  Those with a result make their threads wait, so they stand before the rest;
+ * where the counters do not tell which they are, all of them do.  ATOMICS_UNKNOWN where explained_ns is.  What merging
+ * itself takes is not in it.
+ */
+double atomics_merged_ns(const struct atomics_kernel *kernel, uint64_t batch);
 
 #endif

@@ -352,8 +352,8 @@ static int predict(struct options *options, const struct report *report, struct 
 			       options->range);
 	options->chart.scenario = &options->scenario;
 	options->chart.sides = &options->sides;
-	return scenario_show(&options->scenario, &options->sides, report, options->strategies.items,
-			     options->strategies.count, within, err);
+	return scenario_show(&options->scenario, &options->sides, report, &options->strategies,
+			     within, err);
 }
 
 static int plot(struct options *options, struct err *err)

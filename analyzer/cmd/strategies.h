@@ -9,12 +9,7 @@
 
 #include <argp.h>
 
-#include "advice/what_if.h"
-
-struct strategies {
-	enum strategy items[STRATEGY_COUNT]; /* in the order in which they were given */
-	size_t count;
-};
+#include "advice/scenario.h"
 
 extern const struct argp strategies_argp;
 

@@ -74,8 +74,8 @@ static int predict(const void *context, struct report *report, struct err *err)
 	const struct whatif_arguments *arguments = context;
 	struct output_options options = {.section = -1, .color = is_color_wanted(stdout)};
 	struct scenario scenario;
-	int rc = scenario_predict(&scenario, report, arguments->strategies.items,
-				  arguments->strategies.count, arguments->source.range, err);
+	int rc = scenario_predict(&scenario, report, &arguments->strategies,
+				  arguments->source.range, err);
 
 	return rc < 0 ? rc : arguments->write(&scenario, stdout, &options, err);
 }

@@ -12,27 +12,29 @@
 #include "model/sequence.h"
 
 /* REFUSAL(constant, what people read) */
-#define REFUSALS(REFUSAL)                                                                        \
-	REFUSAL(NONE, "")                                                                        \
-	REFUSAL(NOTHING, "there is nothing that it would change")                                \
-	REFUSAL(IRREGULAR, "what is launched does not repeat")                                   \
-	REFUSAL(READS_BACK, "the host reads a result before it launches what follows")           \
-	REFUSAL(ALLOCATES, "memory is allocated or freed in between")                            \
-	REFUSAL(BLOCKING_COPY, "a blocking copy, or one of pageable memory, cannot be captured") \
-	REFUSAL(CALLS_BACK, "a function of the host runs in between, in a graph as well")        \
-	REFUSAL(LOADS_CODE, "code is loaded or compiled in between")                             \
-	REFUSAL(NO_DECISION, "the host reads nothing small before it launches what follows")     \
-	REFUSAL(STREAMED, "its work is in several streams already")                              \
-	REFUSAL(NO_COPIES, "there are no copies beside kernels to overlap")                      \
-	REFUSAL(HAS_GRAPHS, "it is launched by graphs already")                                  \
-	REFUSAL(DEVICE_WORK, "the device launches work itself, which is not in the trace")       \
-	REFUSAL(FULL_GPU, "no kernel leaves half of the GPU to others")                          \
-	REFUSAL(NOT_KERNELS, "more than kernels is between the first and the last of them")      \
-	REFUSAL(NOT_ALIKE, "no kernels of the same grid follow one another in an iteration")     \
-	REFUSAL(NO_NEIGHBOURS, "no kernel follows another one in its stream")                    \
-	REFUSAL(NOT_RESIDENT, "not all blocks of a kernel fit on the GPU at once")               \
-	REFUSAL(BALANCED, "no kernel was sampled whose SMs have unequal shares")                 \
-	REFUSAL(NOT_MEASURED, "the ceilings lack what it costs: measure them anew")              \
+#define REFUSALS(REFUSAL)                                                                               \
+	REFUSAL(NONE, "")                                                                               \
+	REFUSAL(NOTHING, "there is nothing that it would change")                                       \
+	REFUSAL(IRREGULAR, "what is launched does not repeat")                                          \
+	REFUSAL(READS_BACK, "the host reads a result before it launches what follows")                  \
+	REFUSAL(ALLOCATES, "memory is allocated or freed in between")                                   \
+	REFUSAL(BLOCKING_COPY, "a blocking copy, or one of pageable memory, cannot be captured")        \
+	REFUSAL(CALLS_BACK, "a function of the host runs in between, in a graph as well")               \
+	REFUSAL(LOADS_CODE, "code is loaded or compiled in between")                                    \
+	REFUSAL(NO_DECISION, "the host reads nothing small before it launches what follows")            \
+	REFUSAL(STREAMED, "its work is in several streams already")                                     \
+	REFUSAL(NO_COPIES, "there are no copies beside kernels to overlap")                             \
+	REFUSAL(HAS_GRAPHS, "it is launched by graphs already")                                         \
+	REFUSAL(DEVICE_WORK, "the device launches work itself, which is not in the trace")              \
+	REFUSAL(FULL_GPU, "no kernel leaves half of the GPU to others")                                 \
+	REFUSAL(NOT_KERNELS, "more than kernels is between the first and the last of them")             \
+	REFUSAL(NOT_ALIKE, "no kernels of the same grid follow one another in an iteration")            \
+	REFUSAL(NO_NEIGHBOURS, "no kernel follows another one in its stream")                           \
+	REFUSAL(NOT_RESIDENT, "not all blocks of a kernel fit on the GPU at once")                      \
+	REFUSAL(BALANCED, "no kernel was sampled whose SMs have unequal shares")                        \
+	REFUSAL(NOT_HOT,                                                                                \
+		"no kernel was counted, on a single GPU, that atomics bind: record --counters=atomics") \
+	REFUSAL(NOT_MEASURED, "the ceilings lack what it costs: measure them anew")                     \
 	REFUSAL(TAKEN, "what it would change is changed by a strategy before it")
 
 #define REFUSAL_CONSTANT(constant, text) REFUSED_##constant,
@@ -124,8 +126,9 @@ enum refusal change_to_dependent(struct change *change, const struct model *mode
 enum refusal change_to_persistent(struct change *change, const struct model *model,
 				  const struct sequence *sequence, uint64_t *kernel_count);
 
-/* Launches of that kernel (kernel_names[]) take this share of their time.  Returns how many they are. */
-size_t change_to_balanced(struct change *change, const struct model *model, size_t device,
-			  uint32_t kernel, double share);
+/* Launches of that kernel (kernel_names[]) take this share of their time; what has another length by a change
+ * already keeps that.  Returns how many they are. */
+size_t change_to_share(struct change *change, const struct model *model, size_t device,
+		       uint32_t kernel, double share);
 
 #endif

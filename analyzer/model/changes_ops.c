@@ -247,10 +247,10 @@ enum refusal change_to_persistent(struct change *change, const struct model *mod
 	return REFUSED_NONE;
 }
 
-/* ---- a queue of work items ---- */
+/* ---- shorter kernels ---- */
 
-size_t change_to_balanced(struct change *change, const struct model *model, size_t device,
-			  uint32_t kernel, double share)
+size_t change_to_share(struct change *change, const struct model *model, size_t device,
+		       uint32_t kernel, double share)
 {
 	const struct profile *profile = model->profile;
 	const struct profile_device *where = &profile->devices[device];
@@ -259,7 +259,8 @@ size_t change_to_balanced(struct change *change, const struct model *model, size
 	for (size_t i = where->first_op; i < where->first_op + where->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
 
-		if (op->kind != OP_KERNEL || profile->signatures[op->detail].kernel != kernel)
+		if (op->kind != OP_KERNEL || change->op_ns[i] >= 0 ||
+		    profile->signatures[op->detail].kernel != kernel)
 			continue;
 		change->op_ns[i] = 1 + (int64_t)(share * (double)(op->end_ns - op->start_ns));
 		changed_count++;

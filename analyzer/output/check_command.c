@@ -1,5 +1,6 @@
 #include "output/check_command.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,8 +59,11 @@ char *picture_command(const struct scenario *scenario)
 	if (!out)
 		return NULL;
 	fputs("rooflinectl plot whatif", out);
-	for (size_t i = 0; i < scenario->part_count; i++)
+	for (size_t i = 0; i < scenario->part_count; i++) {
 		fprintf(out, " --%s", strategy_option(scenario->parts[i].strategy));
+		if (scenario->parts[i].strategy == STRATEGY_BATCH)
+			fprintf(out, " %" PRIu64, scenario->batch);
+	}
 	if (scenario->range) {
 		fputs(" --range ", out);
 		put_word(out, scenario->range);

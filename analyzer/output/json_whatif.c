@@ -35,12 +35,14 @@ static void set_prediction(json_t *object, bool is_known, const struct predictio
 	json_object_set_new(object, "place", place);
 }
 
-static json_t *part_of(const struct scenario_part *part)
+static json_t *part_of(const struct scenario *scenario, const struct scenario_part *part)
 {
 	const struct what_if *together = &part->together;
 	json_t *object = json_object();
 
 	set_text(object, "strategy", strategy_name(part->strategy));
+	set_known(object, "batch", part->strategy == STRATEGY_BATCH,
+		  json_integer((json_int_t)scenario->batch));
 	set_count(object, "loops", together->loop_count);
 	set_count(object, "iterations", together->iteration_count);
 	set_count(object, "changed", together->changed_count);
@@ -62,7 +64,7 @@ int whatif_write_json(const struct scenario *scenario, FILE *out,
 	set_text(root, "range", scenario->range);
 	set_count(root, "device", scenario->device);
 	for (size_t i = 0; i < scenario->part_count; i++)
-		json_array_append_new(strategies, part_of(&scenario->parts[i]));
+		json_array_append_new(strategies, part_of(scenario, &scenario->parts[i]));
 	json_object_set_new(root, "strategies", strategies);
 	set_prediction(root, scenario->is_changed, &scenario->prediction);
 	rc = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));

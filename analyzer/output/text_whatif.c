@@ -11,7 +11,8 @@
 #define LABEL_WIDTH 18
 #define INDENT 4
 
-#define STRATEGY_CHANGED(constant, name, option, help, changed) [STRATEGY_##constant] = (changed),
+#define STRATEGY_CHANGED(constant, name, option, argument, help, changed) \
+	[STRATEGY_##constant] = (changed),
 
 static const char *const changed_what[] = {STRATEGIES(STRATEGY_CHANGED)};
 
@@ -83,7 +84,8 @@ static void add_count(char *text, size_t size, uint64_t count, const char *what,
 		 what, count == 1 ? "" : plural);
 }
 
-static void describe(const struct scenario_part *part, char *text, size_t size)
+static void describe(const struct scenario *scenario, const struct scenario_part *part, char *text,
+		     size_t size)
 {
 	const struct what_if *together = &part->together;
 
@@ -96,6 +98,8 @@ static void describe(const struct scenario_part *part, char *text, size_t size)
 		add_count(text, size, together->most_nodes, "operation", "s in the largest graph");
 	if (*changed_what[part->strategy] && together->changed_count)
 		add_count(text, size, together->changed_count, changed_what[part->strategy], "");
+	if (part->strategy == STRATEGY_BATCH)
+		add_count(text, size, scenario->batch, "in one", "");
 }
 
 static void put_part(struct page *page, const struct scenario *scenario,
@@ -105,7 +109,7 @@ static void put_part(struct page *page, const struct scenario *scenario,
 
 	fprintf(page->out, "  %s\n", strategy_name(part->strategy));
 	if (part->together.refusal == REFUSED_NONE) {
-		describe(part, text, sizeof(text));
+		describe(scenario, part, text, sizeof(text));
 		page_wrap(page, "    changed: ", text, INDENT);
 	} else {
 		page_wrap(page, "    refused: ", refusal_text(part->together.refusal), INDENT);

@@ -116,14 +116,25 @@ refused() {
 }
 
 @test "where nothing is predicted it says why, and where nothing is advised that" {
-	run -0 "$ROOFLINECTL" advise "$recordings/graph_chain.naive.counted"
-	[[ "$output" == *"  - predictions: hardware counters were read, which takes time: record without"* ]]
+	run -0 "$ROOFLINECTL" advise "$recordings/dp_irregular.device"
+	[[ "$output" == *"  - predictions: what it tells of waits gives a run "*"% off the recorded one,"* ]]
 	[[ "$output" != *"predicted: the whole run"* ]]
 	run -0 "$ROOFLINECTL" advise "$recordings/graph_chain.graph"
 	[[ "$output" == "Advice
   nothing to recommend
 
 Considered and rejected"* ]]
+}
+
+@test "atomics that bind a kernel have their merging predicted, with what that supposes" {
+	run -0 "$ROOFLINECTL" advise "$recordings/atomic_batch.naive" --range run --format json
+	holds "[a['id'] for a in j['advice']] == ['hot_atomics']"
+	holds "j['advice'][0]['strategy'] == 'batch_atomics' and 40 < j['advice'][0]['place']['speedup'] < 50"
+	holds "1 < j['advice'][0]['low'] < j['advice'][0]['speedup'] < j['advice'][0]['high'] < 10"
+	holds "any('atomics explain' in e for e in j['advice'][0]['evidence'])"
+	holds "any(e.startswith('supposed: so many can be merged') for e in j['advice'][0]['evidence'])"
+	run -0 "$ROOFLINECTL" advise "$recordings/atomic_hierarchy.two_level" --format json
+	holds "'batch_atomics' not in [r['strategy'] for r in j['rejected']]" # nothing to consider
 }
 
 @test "without a recording's folder the newest one here" {

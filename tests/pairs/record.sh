@@ -19,10 +19,15 @@ for workload in $(cut -d' ' -f1 <<<"$variants" | uniq | sort -u); do
 	rooflinectl workloads "$workload" --repeats 15 || { echo "record.sh: $workload failed" >&2; exit 1; }
 	grep "^$workload " <<<"$variants" | while read -r _ variant role; do
 		options=()
+		case $workload.$role in
 		# a queue is predicted from the SMs' shares, which only samples tell
-		[[ $workload.$role != work_queue.before ]] || options+=(--sample=10us --sample-metrics=sm)
+		work_queue.before) options=(--sample=10us --sample-metrics=sm) ;;
+		# merged atomics from their units' busy cycles, which only counters tell
+		atomic_*) options=("--counters=roofline,atomics,sm") ;;
+		*.before) ;;
 		# what is only compared: with the least added
-		[ "$role" = before ] || options+=(--graphs=graph)
+		*) options=(--graphs=graph) ;;
+		esac
 		rm -rf "${out:?}/$workload.$variant"
 		rooflinectl record -o "$out/$workload.$variant" "${options[@]}" -- \
 			"$workload" "$variant" --repeats 5 >/dev/null 2>&1 ||

@@ -120,6 +120,7 @@ static void test_counts(void **state)
 	assert_int_equal(kernel->launch_count, 3);
 	assert_near(kernel->duration_ns, 1000);
 	assert_near(kernel->global_instructions, 100);
+	assert_near(kernel->returned_share, 0.3);
 	assert_near(kernel->shared_instructions, 5);
 	assert_near(kernel->requests, 400);
 	assert_near(kernel->sectors, 1000);
@@ -285,6 +286,7 @@ static void test_unknown(void **state)
 	kernel = placed.atomics->kernels;
 	assert_near(kernel->shared_instructions, 10);
 	assert_true(kernel->duration_ns == ATOMICS_UNKNOWN);
+	assert_true(kernel->returned_share == ATOMICS_UNKNOWN);
 	assert_true(kernel->requests == ATOMICS_UNKNOWN && kernel->sectors == ATOMICS_UNKNOWN);
 	assert_true(kernel->sectors_per_request == ATOMICS_UNKNOWN);
 	assert_true(kernel->cas_share == ATOMICS_UNKNOWN);
@@ -292,6 +294,7 @@ static void test_unknown(void **state)
 	assert_true(kernel->explained_ns == ATOMICS_UNKNOWN);
 	assert_true(kernel->ceiling_ns == ATOMICS_UNKNOWN && kernel->other_ns == ATOMICS_UNKNOWN);
 	assert_int_equal(kernel->batch, 0);
+	assert_true(atomics_merged_ns(kernel, 8) == ATOMICS_UNKNOWN);
 	assert_false(kernel->is_bottleneck);
 	fixture_placed_free(&placed);
 	free(b);
@@ -336,6 +339,53 @@ static void test_batch_grows(void **state)
 		before = batch;
 		fixture_placed_free(&placed);
 		free(b);
+	}
+}
+
+/* ---- merged ---- */
+
+static double merged_ns(double explained_ns, double other_ns, double returned_share, uint64_t batch)
+{
+	const struct atomics_kernel kernel = {.duration_ns = 1000,
+					      .explained_ns = explained_ns,
+					      .other_ns = other_ns,
+					      .returned_share = returned_share};
+
+	return atomics_merged_ns(&kernel, batch);
+}
+
+/* Of 1000 ns 960 are of atomics and 100 of the rest. */
+static void test_merged(void **state)
+{
+	(void)state;
+	assert_near(merged_ns(960, 100, 0, 8), 120);
+	assert_near(merged_ns(960, 100, 0, 16), 100); /* the rest is left */
+	assert_near(merged_ns(960, 100, 0, ATOMICS_BATCH_MOST), 100);
+	assert_near(merged_ns(960, 100, 1, 8), 220);
+	assert_near(merged_ns(960, 100, 1, 16), 160);
+	assert_near(merged_ns(960, 100, 0.25, 8), 145);
+	assert_near(merged_ns(960, 100, 0.25, 16), 115);
+}
+
+static void test_merged_unknown(void **state)
+{
+	(void)state;
+	assert_near(merged_ns(960, 100, ATOMICS_UNKNOWN, 8), 220);
+	assert_true(merged_ns(ATOMICS_UNKNOWN, ATOMICS_UNKNOWN, 0, 8) == ATOMICS_UNKNOWN);
+}
+
+/* However atomics and the rest overlapped, no launch gets longer. */
+static void test_merged_most(void **state)
+{
+	double before = 1000;
+
+	(void)state;
+	assert_near(merged_ns(960, 100, 1, 1), 1000);
+	for (uint64_t batch = 2; batch <= ATOMICS_BATCH_MOST; batch *= 2) {
+		double now = merged_ns(960, 100, 0.5, batch);
+
+		assert_true(now <= before && now >= 100);
+		before = now;
 	}
 }
 
@@ -384,6 +434,11 @@ int main(void)
 		SENTENCE("what was not counted is unknown and never guessed", test_unknown),
 		SENTENCE("counters that are not of atomics ask for none", test_not_asked),
 		SENTENCE("more atomics need a larger batch", test_batch_grows),
+		SENTENCE("merged reductions run beside the rest, what returns a result before it",
+			 test_merged),
+		SENTENCE("what is not known to be a reduction is waited for", test_merged_unknown),
+		SENTENCE("a larger batch never takes longer, and none longer than before",
+			 test_merged_most),
 		SENTENCE("a report takes ceilings and gives them back", test_report),
 	};
 

@@ -252,18 +252,21 @@ static void test_persistent_fits(void **state)
 	loop_free(&loop);
 }
 
-/* ---- a queue of work items ---- */
+/* ---- shorter kernels ---- */
 
-static void test_balanced(void **state)
+static void test_share(void **state)
 {
 	struct loop loop = loop_of("ki");
 
 	(void)state;
-	assert_int_equal(change_to_balanced(&loop.change, loop.model, 0, 1, 0.3), 0);
+	assert_int_equal(change_to_share(&loop.change, loop.model, 0, 1, 0.3), 0);
 	loop_expect_unchanged(&loop);
-	assert_int_equal(change_to_balanced(&loop.change, loop.model, 0, 0, 0.3), ITERATIONS);
+	assert_int_equal(change_to_share(&loop.change, loop.model, 0, 0, 0.3), ITERATIONS);
 	for (size_t i = 0; i < loop.b->profile.op_count; i++)
 		assert_int_equal(loop.change.op_ns[i], i % 2 ? -1 : 31);
+	/* what was shortened keeps that */
+	assert_int_equal(change_to_share(&loop.change, loop.model, 0, 0, 0.1), 0);
+	assert_int_equal(loop.change.op_ns[0], 31);
 	loop_free(&loop);
 }
 
@@ -288,7 +291,7 @@ int main(void)
 		SENTENCE("a kernel behind another one can be set up before", test_dependent),
 		SENTENCE("a loop of kernels that fit becomes one that stays", test_persistent),
 		SENTENCE("blocks that stay have to fit on the GPU at once", test_persistent_fits),
-		SENTENCE("launches of one kernel take a share of their time", test_balanced),
+		SENTENCE("launches of one kernel take a share of their time", test_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

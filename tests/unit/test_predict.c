@@ -509,6 +509,92 @@ static void test_many_places(void **state)
 	done(&question);
 }
 
+/* ---- atomics ---- */
+
+/* The second of the loop's three kernels needs 9 us of its 10 for atomics that return a result. */
+static struct what_if merge(const struct atomics_kernel *kernel, uint64_t batch)
+{
+	struct question question = ask(loop(), 0, NULL);
+	struct atomics_kernel kernels[] = {*kernel};
+	struct atomics atomics = {.kernels = kernels, .kernel_count = 1};
+	const struct report report = {.profile = &question.b->profile, .atomics = &atomics};
+	struct what_if found;
+
+	question.all.report = &report;
+	question.all.batch = batch;
+	assert_int_equal(what_if_alone(&found, STRATEGY_BATCH, &question.all, 0), 0);
+	done(&question);
+	return found;
+}
+
+static const struct atomics_kernel hot = {.kernel = 1,
+					  .duration_ns = 10000,
+					  .explained_ns = 9000,
+					  .other_ns = 1000,
+					  .returned_share = 1,
+					  .batch = 8,
+					  .is_bottleneck = true};
+
+#define MERGED_4_NS (9000 / 4 + 1000 + 1)
+#define MERGED_2_NS (9000 / 2 + 1000 + 1)
+
+static int64_t saved_ns(const struct what_if *found)
+{
+	return found->prediction.place_before_ns - found->prediction.place_after_ns;
+}
+
+static void test_merged(void **state)
+{
+	struct what_if found = merge(&hot, 4), advised = merge(&hot, 0);
+	const struct prediction *prediction = &found.prediction;
+	double least_ns = (double)(prediction->place_before_ns - LOOPS * (10000 - MERGED_2_NS));
+
+	(void)state;
+	assert_int_equal(found.refusal, REFUSED_NONE);
+	assert_int_equal(found.changed_count, LOOPS);
+	assert_int_equal(saved_ns(&found), LOOPS * (10000 - MERGED_4_NS));
+	/* at the low end two in one */
+	expect_ratio(prediction->place.low, (double)prediction->place_before_ns, 1.25 * least_ns);
+	assert_int_equal(saved_ns(&advised), LOOPS * (10000 - (9000 / 8 + 1000 + 1)));
+}
+
+static void test_merged_refusals(void **state)
+{
+	struct atomics_kernel kernel = hot;
+
+	(void)state;
+	kernel.kernel = 7; /* launched never, or on another device */
+	assert_int_equal(merge(&kernel, 4).refusal, REFUSED_NOT_HOT);
+	kernel = hot;
+	kernel.batch = 1;
+	assert_int_equal(merge(&kernel, 0).refusal, REFUSED_NOT_HOT);
+	assert_int_equal(merge(&kernel, 4).refusal, REFUSED_NONE);
+	kernel.is_bottleneck = false;
+	assert_int_equal(merge(&kernel, 4).refusal, REFUSED_NOT_HOT);
+}
+
+/* Whose counters they are nothing tells. */
+static void test_merged_devices(void **state)
+{
+	struct builder *b = builder_new(1, 2);
+	struct atomics_kernel kernels[] = {hot};
+	struct atomics atomics = {.kernels = kernels, .kernel_count = 1};
+	const struct report report = {.profile = &b->profile, .atomics = &atomics};
+	struct question question;
+	struct what_if found;
+
+	(void)state;
+	add_loop(b, 0, false);
+	question = ask(b, 0, NULL);
+	question.all.batch = 4;
+	assert_int_equal(what_if_alone(&found, STRATEGY_BATCH, &question.all, 0), 0);
+	assert_int_equal(found.refusal, REFUSED_NOT_HOT); /* without a report */
+	question.all.report = &report;
+	assert_int_equal(what_if_alone(&found, STRATEGY_BATCH, &question.all, 0), 0);
+	assert_int_equal(found.refusal, REFUSED_NOT_HOT);
+	done(&question);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -539,6 +625,11 @@ int main(void)
 		SENTENCE("a prediction lies in its interval", test_interval),
 		SENTENCE("the places of many threads leave the interval in order",
 			 test_many_places),
+		SENTENCE(
+			"merged atomics take the time worked out by hand, half as many at the low end",
+			test_merged),
+		SENTENCE("what atomics do not bind is not merged", test_merged_refusals),
+		SENTENCE("counters of several devices tell nothing of one", test_merged_devices),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

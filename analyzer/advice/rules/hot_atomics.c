@@ -4,9 +4,9 @@
  * The atomic unit that owns an address takes one at a time, however many SMs ask.
  * Merged before, in a register, a warp, a block or shared memory, fewer arrive.
  * Fires for the kernel with most such time when atomics are its bottleneck, says
- * analysis/atomics.h, and what they explain is more than 5% of wall time, of which
- * reading the counters takes a part.  How long merging itself takes no counter
- * tells, so the time at stake is an upper bound.
+ * analysis/atomics.h, and what they explain is more than 5% of wall time.  How many
+ * can be merged and how long that takes no counter tells: the prediction supposes
+ * as many as leave the rest of the kernel to decide, at no cost.
  */
 #include "advice/rules/rules.h"
 
@@ -51,7 +51,6 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 	int rc;
 
 	(void)device;
-	(void)what_if;
 	format_kernel_name(name, sizeof(name), kernel->name, sizeof(name) - 1);
 	rc = advice_say(item, "%s: atomics explain %s of the %s that a launch takes", name,
 			format_ns(kernel->explained_ns).text, format_ns(kernel->duration_ns).text);
@@ -63,6 +62,9 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 	if (rc == 0)
 		rc = advice_say(item, "with %s of them merged into one they would not bind it",
 				format_count(kernel->batch).text);
+	if (rc == 0 && what_if)
+		rc = advice_say(item, "supposed: so many can be merged, and merging costs nothing; "
+				      "at the low end half as many");
 	return rc;
 }
 
@@ -78,7 +80,6 @@ static bool is_promising(const struct facts *facts, size_t device)
 
 const struct rule rule_hot_atomics = {
 	.id = "hot_atomics",
-	.strategy = "batch_atomics",
 	.title = "Merge atomics before they reach memory",
 	.workload = "atomic_batch",
 	.risk = "Sums of floating-point numbers in another order round otherwise. Shared memory and "
@@ -89,6 +90,9 @@ const struct rule rule_hot_atomics = {
 		   "sum = __reduce_add_sync(0xffffffff, sum); /* for the warp */\n"
 		   "if (threadIdx.x % 32 == 0)\n"
 		   "    atomicAdd(total, sum);",
+	.is_predicted = true,
+	.predicted = STRATEGY_BATCH,
+	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.say = say,
