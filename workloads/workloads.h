@@ -74,6 +74,8 @@
 		 "layer after layer, and each first loads weights of its own")                  \
 	WORKLOAD(clusters, "D7", "overlap and concurrency", 0,                                  \
 		 "running sums along rows that are longer than an SM has memory for")           \
+	WORKLOAD(fuse_elementwise, "E1", "fusion", 0,                                           \
+		 "chains of elementwise kernels that hand each other whole arrays")             \
 	WORKLOAD(memory_bound, "D3", "roofs", 1, "a vector triad as fast as the memory allows") \
 	WORKLOAD(compute_bound, "D4", "roofs", 1,                                               \
 		 "FMA chains and matrix products as fast as the arithmetic allows")             \

@@ -49,10 +49,13 @@ record_beside_another() {
 for workload in $(awk -F'[(,]' '/^[ \t]*WORKLOAD\(/ { print $2 }' workloads/workloads.h); do
 	for variant in $("$workload" --list | awk '{ print $1 }'); do
 		case $workload in
-		atomic_* | histogram | *_bound | precision | clusters)
+		atomic_* | histogram | *_bound | precision | clusters | fuse_*)
 			# so long that the run outweighs the check on the host
 			iterations=()
-			[ "$workload" != memory_bound ] || iterations=(--iterations 1000)
+			case $workload in
+			memory_bound) iterations=(--iterations 1000) ;;
+			fuse_elementwise) iterations=(--iterations 300) ;;
+			esac
 			record "$workload.$variant" "${counters[@]}" -- "$workload" "$variant" --repeats 2 "${iterations[@]}" ;;
 		device_*)
 			record "$workload.$variant" --graphs=both "${samples[@]}" -- \
