@@ -2,6 +2,7 @@
 
 #include "analysis/ceilings.h"
 #include "analysis/counted.h"
+#include "analysis/occupancy.h"
 
 #include <errno.h>
 #include <math.h>
@@ -167,19 +168,37 @@ static uint64_t least_batch(double explained_ns, double other_ns)
 	return batch;
 }
 
-static void advise(struct atomics_kernel *kernel, const struct roofline *roofline,
-		   const struct roofline_point *point)
+/* Of the launches of a kernel, the fewest: blocks that do not fit on the GPU at once run one after the other. */
+static double least_waves(const struct profile *profile, uint32_t kernel)
+{
+	double least = 0;
+
+	for (size_t i = 0; i < profile->signature_count; i++) {
+		struct occupancy occupancy;
+
+		if (profile->signatures[i].kernel == kernel && profile->device_count &&
+		    occupancy_of(&occupancy, &profile->devices[0], &profile->signatures[i]) &&
+		    (least == 0 || occupancy.waves < least))
+			least = occupancy.waves;
+	}
+	return fmax(least, 1);
+}
+
+static void advise(struct atomics_kernel *kernel, const struct profile *profile,
+		   const struct roofline *roofline, const struct roofline_point *point)
 {
 	double share = other_share(point), atomic_share;
+	double waves_ns = least_waves(profile, kernel->kernel) * roofline->graph_node_ns;
 
 	kernel->other_ns = ATOMICS_UNKNOWN;
 	if (kernel->explained_ns < 0)
 		return;
 	atomic_share = ratio(kernel->explained_ns, kernel->duration_ns);
-	kernel->is_bottleneck = atomic_share > 0.5 && atomic_share > share;
+	kernel->is_bottleneck =
+		atomic_share > 0.5 && atomic_share > share && kernel->explained_ns > waves_ns;
 	kernel->other_ns =
 		fmax(kernel->duration_ns - kernel->explained_ns, share * kernel->duration_ns);
-	kernel->other_ns = fmax(kernel->other_ns, roofline->graph_node_ns);
+	kernel->other_ns = fmax(kernel->other_ns, fmin(waves_ns, kernel->duration_ns));
 	if (kernel->other_ns > 0)
 		kernel->batch = least_batch(kernel->explained_ns, kernel->other_ns);
 }
@@ -227,8 +246,9 @@ static bool is_asked(const struct profile *profile)
 	return false;
 }
 
-static void collect(struct atomics *atomics, const struct counted *counted,
-		    const struct roofline *roofline, const struct ceilings *ceilings)
+static void collect(struct atomics *atomics, const struct profile *profile,
+		    const struct counted *counted, const struct roofline *roofline,
+		    const struct ceilings *ceilings)
 {
 	for (size_t i = 0; i < roofline->kernel_count; i++) {
 		const struct roofline_point *point = &roofline->kernels[i];
@@ -241,7 +261,7 @@ static void collect(struct atomics *atomics, const struct counted *counted,
 		take_unit(&kernel, work);
 		kernel.ceiling_ns = ceiling_ns(work, &kernel, ceilings);
 		explain(&kernel);
-		advise(&kernel, roofline, point);
+		advise(&kernel, profile, roofline, point);
 		atomics->kernels[atomics->kernel_count++] = kernel;
 	}
 	qsort(atomics->kernels, atomics->kernel_count, sizeof(*atomics->kernels), compare_kernels);
@@ -260,7 +280,7 @@ int atomics_build(struct atomics **out, const struct profile *profile,
 		return err_set(err, -ENOMEM, "out of memory for the atomics");
 	}
 	atomics->is_asked = is_asked(profile);
-	collect(atomics, counted, roofline, ceilings);
+	collect(atomics, profile, counted, roofline, ceilings);
 	*out = atomics;
 	return 0;
 }

@@ -60,7 +60,7 @@ struct atomics_kernel {
 	/*
 	 * The rest of the kernel runs beside its atomics.  Without them it would take at least
 	 * other_ns: what its other roofs explain, or what of its duration the atomics do not, or an
-	 * empty kernel's time, whichever is most.
+	 * empty kernel's time for each wave of its blocks, whichever is most.
 	 */
 	double other_ns;
 	uint64_t batch; /* least power of two with explained_ns / batch <= other_ns; 0 unknown */

@@ -60,6 +60,7 @@ PAIRS = [
     ("atomic_batch", "naive", "batch_32", "--batch 32"),
     ("atomic_batch", "naive", "batch_128", "--batch 128"),
     ("atomic_hierarchy", "naive", "per_block", "--batch 256"),
+    ("fuse_elementwise", "naive", "fused", "--fuse"),
 ]
 
 

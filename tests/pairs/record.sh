@@ -24,6 +24,8 @@ for workload in $(cut -d' ' -f1 <<<"$variants" | uniq | sort -u); do
 		work_queue.before) options=(--sample=10us --sample-metrics=sm) ;;
 		# merged atomics from their units' busy cycles, which only counters tell
 		atomic_*) options=("--counters=roofline,atomics,sm") ;;
+		# what fusing saves from the bytes that kernels move
+		fuse_*.before) options=(--counters) ;;
 		*.before) ;;
 		# what is only compared: with the least added
 		*) options=(--graphs=graph) ;;

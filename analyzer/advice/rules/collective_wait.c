@@ -122,14 +122,13 @@ const struct rule rule_collective_wait = {
 	.risk = "A rank can be late for the host that launches its work, or for a slower GPU: look at "
 		"its idle causes first. Buckets on a second stream take SMs and bandwidth from "
 		"the work beside them.",
-	.pattern =
-		"/* equal work for all ranks; buckets, each reduced behind a layer */\n"
-		"for (int i = layer_count; i-- > 0;) {\n"
-		"    backward(i, compute);\n"
-		"    cudaEventRecord(ready[i], compute);\n"
-		"    cudaStreamWaitEvent(reduce, ready[i], 0);\n"
-		"    ncclAllReduce(in[i], out[i], n[i], type, ncclSum, comm, reduce);\n"
-		"}",
+	.pattern = "/* equal work for all ranks; buckets, each reduced behind a layer */\n"
+		   "for (int i = layer_count; i-- > 0;) {\n"
+		   "    backward(i, compute);\n"
+		   "    cudaEventRecord(ready[i], compute);\n"
+		   "    cudaStreamWaitEvent(reduce, ready[i], 0);\n"
+		   "    ncclAllReduce(in[i], out[i], n[i], type, ncclSum, comm, reduce);\n"
+		   "}",
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.say = say,
