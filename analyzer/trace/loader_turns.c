@@ -77,7 +77,7 @@ static int leader_open(struct leader *leader, const struct profile *profile,
 
 	leader->calls = profile->calls + slice->first;
 	leader->count = slice->count;
-	leader->until_ns = malloc(slice->count * sizeof(*leader->until_ns));
+	leader->until_ns = calloc(slice->count + 1, sizeof(*leader->until_ns));
 	if (!leader->until_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < slice->count; i++) {
@@ -199,7 +199,7 @@ static int part_joining(struct slice *slices, const struct profile *profile)
 
 	for (size_t i = 0; i < profile->thread_count; i++)
 		count += slices[i].is_joining ? slices[i].count : 0;
-	calls = malloc(count * sizeof(*calls));
+	calls = malloc((count + 1) * sizeof(*calls));
 	if (!calls)
 		return -ENOMEM;
 	count = 0;

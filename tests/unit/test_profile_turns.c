@@ -210,19 +210,25 @@ static void test_overlap_of_outer(void **state)
 }
 
 /* A call that begins in the nanosecond in which one of another thread returns does not follow it. */
-static void test_touching(void **state)
+static void expect_apart_when_touching(const struct fixture *fixture, int first, int second)
 {
 	struct writing writing;
 	struct profile *profile;
 
 	begin(&writing);
 	add_turns(&writing, 2, 40);
-	add_call_at(&writing, 100, KERNEL_CALL, step_ns(40), step_ns(41));
-	add_call_at(&writing, 200, KERNEL_CALL, step_ns(41), step_ns(41));
-	profile = load(*state, &writing);
+	add_call_at(&writing, first, KERNEL_CALL, step_ns(40), step_ns(41));
+	add_call_at(&writing, second, KERNEL_CALL, step_ns(41), step_ns(41));
+	profile = load(fixture, &writing);
 	assert_int_equal(calls_of(profile, 100), 21);
 	assert_int_equal(calls_of(profile, 200), 21);
 	profile_free(profile);
+}
+
+static void test_touching(void **state)
+{
+	expect_apart_when_touching(*state, 100, 200);
+	expect_apart_when_touching(*state, 200, 100);
 }
 
 /* 16 calls hand over 15 times. */
@@ -264,16 +270,17 @@ static void test_without_launches(void **state)
 	struct profile *profile;
 
 	begin(&writing);
-	for (int i = 0; i < 40; i++)
-		add_call(&writing, 100 * (1 + i % 2), i % 2 ? COPY_CALL : KERNEL_CALL);
+	for (int i = 0; i < 60; i++)
+		add_call(&writing, 100 * (1 + i % 3), i % 3 == 1 ? COPY_CALL : KERNEL_CALL);
 	profile = load(*state, &writing);
-	assert_int_equal(calls_of(profile, 100), 20);
+	assert_int_equal(calls_of(profile, 100), 40); /* with those of 300 */
 	assert_int_equal(calls_of(profile, 200), 20);
 	profile_free(profile);
 }
 
 /* ---- more than two ---- */
 
+/* One call of the third is inside another one of it. */
 static void test_three_threads(void **state)
 {
 	struct writing writing;
@@ -281,6 +288,7 @@ static void test_three_threads(void **state)
 
 	begin(&writing);
 	add_turns(&writing, 3, 61);
+	add_call_at(&writing, 300, KERNEL_CALL, step_ns(2) + 100, step_ns(2) + 300);
 	profile = load(*state, &writing);
 	assert_int_equal(calls_of(profile, 100), 61);
 	for (size_t i = 0; i < 61; i++)
