@@ -57,10 +57,44 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct predictor *predi
 	va_end(arguments);
 }
 
+/* Launches that were counted by instrumented code and are no operation, as a share of all kernels: what these took
+ * is missing before and after a change. */
+static double unrecorded_share(const struct profile *profile)
+{
+	uint64_t unrecorded_count = 0, recorded_count = 0;
+
+	for (size_t i = 0; i < profile->signature_count; i++)
+		unrecorded_count += profile->signatures[i].unrecorded_count;
+	for (size_t i = 0; i < profile->op_count; i++)
+		recorded_count += profile->ops[i].kind == OP_KERNEL;
+	return unrecorded_count
+		       ? (double)unrecorded_count / (double)(unrecorded_count + recorded_count)
+		       : 0;
+}
+
+/* Times of kernels that were repeated for their counters are not their own. */
+static bool has_replays(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->process_count; i++)
+		if (profile->processes[i].is_replay)
+			return true;
+	return false;
+}
+
 static void judge(struct predictor *predictor, bool has_costs)
 {
+	const struct profile *profile = predictor->model->profile;
+	double missing_share = unrecorded_share(profile);
+
 	if (!has_costs)
 		refuse(predictor, "no measured ceilings of this GPU: run rooflinectl ceilings");
+	else if (has_replays(profile))
+		refuse(predictor, "kernels were repeated for hardware counters: record without");
+	else if (missing_share > UNRECORDED_MOST)
+		refuse(predictor,
+		       "%.0f%% of the kernels were counted by instrumented code, which leaves "
+		       "no times: record without hardware counters",
+		       100 * missing_share);
 	else if (predictor->replay_error > REPLAY_ERROR_MOST)
 		refuse(predictor,
 		       "what it tells of waits gives a run %.1f%% off the recorded one, and above "

@@ -17,6 +17,8 @@
 /* A replay without rest that is so far off says that the recording does not tell what the run waited for: no
  * prediction. */
 #define REPLAY_ERROR_MOST 0.03
+/* Where more of the kernels are not recorded nothing is predicted: half of what a prediction may be off. */
+#define UNRECORDED_MOST (MODEL_MARGIN / 2)
 /* Times beyond this, 146 years either way of the epoch, come from a damaged file: arithmetic on them
  * would overflow. */
 #define MODEL_TIME_MOST_NS (INT64_MAX / 2)
@@ -36,8 +38,9 @@ struct predictor {
 	struct costs costs[COSTS_HIGH + 1];
 	struct replay *work; /* owned; the last replay, whose memory the next one uses again */
 	bool is_usable;
-	char why_not[160];   /* where it is not */
-	double replay_error; /* of replay_run_typical, against the recorded wall time */
+	char why_not[160]; /* where it is not */
+	/* of replay_run_typical, against the recorded wall time; as a share of that without reading counters */
+	double replay_error;
 };
 
 struct prediction {

@@ -305,6 +305,16 @@ static int64_t kept_gap_ns(const struct run *run, uint32_t before, uint32_t inde
 	return lane_of(run, index) ? steps_gap_ns(run->model, before, index) : usual->before_gap_ns;
 }
 
+/* After a launch that was counted the next one waits until counters are set back: 75 us in
+ * tests/recordings/work_queue_mild.naive.counted. */
+static bool is_after_counted(const struct run *run, uint32_t index)
+{
+	uint32_t before = run->model->before[index];
+
+	return run->costs && before != PROFILE_NONE &&
+	       run->profile->ops[before].counted != NOT_COUNTED;
+}
+
 /* The first operation of a call that is as it was. */
 static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call_start_ns)
 {
@@ -317,8 +327,8 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 	bool is_after_graph = before != PROFILE_NONE && run->is_graph_node[before];
 	int64_t start_ns;
 
-	if (rest_ns > 0 &&
-	    (is_after_graph || lane_of(run, index) || change_of(run, op->call) == CALL_DEPENDENT))
+	if (rest_ns > 0 && (is_after_graph || lane_of(run, index) || is_after_counted(run, index) ||
+			    change_of(run, op->call) == CALL_DEPENDENT))
 		rest_ns = 0;
 	start_ns = max_ns(call_start_ns + launch_ns,
 			  ready_ns(run, before, other, kept_gap_ns(run, before, index, &usual),

@@ -367,23 +367,30 @@ static void put_launched(struct page *page, const struct roofline_point *point)
 		rate_with_gaps(point, &rate));
 }
 
-/* The next point by time lost to launching: each call gives the largest below the one before. */
-static const struct roofline_point *next_by_loss(const struct roofline *roofline,
-						 const struct roofline_point *last)
+/* Kernels, then graphs. */
+static const struct roofline_point *launched_point(const struct roofline *roofline, size_t index)
 {
-	const struct roofline_point *next = NULL;
+	return index < roofline->kernel_count ? &roofline->kernels[index]
+					      : &roofline->graphs[index - roofline->kernel_count];
+}
 
-	for (size_t i = 0; i < roofline->kernel_count + roofline->graph_count; i++) {
-		const struct roofline_point *point =
-			i < roofline->kernel_count ? &roofline->kernels[i]
-						   : &roofline->graphs[i - roofline->kernel_count];
-		double lost_ns = point->launch.launch_lost_ns;
+/* The next point by time lost to launching: each call gives the index of the largest below the one before, which
+ * is count before the first. */
+static size_t next_by_loss(const struct roofline *roofline, size_t count, size_t last)
+{
+	double last_ns = last < count ? launched_point(roofline, last)->launch.launch_lost_ns : 0;
+	double next_ns = 0;
+	size_t next = count;
 
-		if (last && (lost_ns > last->launch.launch_lost_ns ||
-			     (lost_ns == last->launch.launch_lost_ns && point <= last)))
+	for (size_t i = 0; i < count; i++) {
+		double lost_ns = launched_point(roofline, i)->launch.launch_lost_ns;
+
+		if (last < count && (lost_ns > last_ns || (lost_ns == last_ns && i <= last)))
 			continue;
-		if (!next || lost_ns > next->launch.launch_lost_ns)
-			next = point;
+		if (next == count || lost_ns > next_ns) {
+			next = i;
+			next_ns = lost_ns;
+		}
 	}
 	return next;
 }
@@ -391,15 +398,14 @@ static const struct roofline_point *next_by_loss(const struct roofline *roofline
 static void put_launched_table(struct page *page)
 {
 	const struct roofline *roofline = page->report->roofline;
-	const struct roofline_point *point = NULL;
-	size_t count = roofline->kernel_count + roofline->graph_count;
+	size_t count = roofline->kernel_count + roofline->graph_count, point = count;
 
 	page_heads(page, "       lost    launches  duration      idle    at best   busy   roof   "
 			 "with gaps");
 	for (size_t i = 0; i < page_rows(page, count, PAGE_TOP); i++) {
-		point = next_by_loss(roofline, point);
-		if (point)
-			put_launched(page, point);
+		point = next_by_loss(roofline, count, point);
+		if (point < count)
+			put_launched(page, launched_point(roofline, point));
 	}
 }
 

@@ -6,11 +6,11 @@
  *   1. the small tables that others refer to         loader_tables.c
  *   2. at the same time, because they are large:
  *        kernels                                     loader_ops.c
- *        api, sorted and with nested calls dropped   loader_calls.c
+ *        api, sorted, threads that take turns        loader_calls.c,
+ *        joined, and nested calls dropped            loader_turns.c
  *        samples                                     loader_samples.c
  *        everything else                             loader_ops.c, loader_events.c,
  *                                                    loader_counters.c
- *        (threads that take turns become one              loader_turns.c)
  *   3. ids of operations become indexes, operations find their calls, markers
  *      become ranges, counters find their launches   loader_ops.c, loader_ranges.c,
  *                                                    loader_counters.c
@@ -191,18 +191,22 @@ void loader_link_ops(struct process_loader *loader);
 
 /* ---- loader_calls.c ---- */
 
-/* Reads api, sorts the calls, drops the nested ones and fills in loader->correlations. */
+/* Reads api, sorts the calls, joins threads that take turns, drops the nested calls and fills in
+ * loader->correlations. */
 int loader_read_calls(struct loader_task *task);
 
 /* The process's calls by thread, then start.  Returns 0 or -ENOMEM. */
 int loader_sort_calls(struct process_loader *loader);
 
-/* Calls of threads that take turns become those of one of them, as does all that is read of them from then on.
- * Linear in the calls but for one pass for each thread; calls must be sorted, and nested ones still there.
- * Returns 0 or -ENOMEM. */
-int loader_join_threads(struct process_loader *loader);
 /* calls[] of a correlation id, or PROFILE_NONE. */
 uint32_t loader_call(const struct process_loader *loader, uint32_t correlation);
+
+/* ---- loader_turns.c ---- */
+
+/* Calls of threads that take turns become those of the one that calls most, as does all that is read of them from
+ * then on: no two of these threads are in a call at the same time.  Takes as long as sorting the calls once.  Calls
+ * must be sorted, and are again; nested ones are still there.  Returns 0 or -ENOMEM. */
+int loader_join_threads(struct process_loader *loader);
 
 /* ---- loader_events.c ---- */
 

@@ -3,10 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "trace/stable_sort.h"
+
 /*
  * Threads that take turns: one calls while the other waits for it, as where an automatic differentiation runs
  * its backward pass in a thread of its own.  For the GPU these are one: what one of them launches waits for what
- * the other has done.  So their calls become those of one thread, in the order in which they were made.
+ * the other has done.  So the calls of all that take turns with the thread that calls most become its own, in the
+ * order in which they were made.
  */
 
 /* Threads that handed over less often may have met by chance. */
@@ -16,6 +19,14 @@
 struct slice {
 	size_t first, count;
 	bool has_launches;
+	bool is_joining;
+};
+
+/* The thread that calls most. */
+struct leader {
+	const struct profile_call *calls;
+	size_t count;
+	int64_t *until_ns; /* by call: when that and all before it have returned */
 };
 
 static bool is_launch(const struct profile *profile, const struct profile_call *call)
@@ -41,85 +52,202 @@ static void cut(struct slice *slices, const struct process_loader *loader)
 	}
 }
 
-/* Whether two threads never are in a call at the same time, and go on after each other often. */
-static bool take_turns(const struct profile *profile, const struct slice *one,
-		       const struct slice *other)
-{
-	const struct profile_call *a = profile->calls + one->first, *a_end = a + one->count;
-	const struct profile_call *b = profile->calls + other->first, *b_end = b + other->count;
-	int64_t a_until_ns = INT64_MIN, b_until_ns = INT64_MIN;
-	size_t turn_count = 0;
-	bool was_a = false, is_a;
-
-	while (a < a_end || b < b_end) {
-		is_a = b == b_end || (a < a_end && a->start_ns <= b->start_ns);
-		if (is_a ? a->start_ns < b_until_ns : b->start_ns < a_until_ns)
-			return false;
-		turn_count += is_a != was_a;
-		was_a = is_a;
-		if (is_a && a->end_ns > a_until_ns)
-			a_until_ns = a->end_ns;
-		if (!is_a && b->end_ns > b_until_ns)
-			b_until_ns = b->end_ns;
-		*(is_a ? &a : &b) += 1;
-	}
-	return turn_count >= LEAST_TURNS;
-}
-
-/* What is read of a thread from now on belongs to the other one. */
-static int join(struct process_loader *loader, size_t from, size_t to)
-{
-	struct profile *profile = loader->loader->profile;
-
-	for (size_t i = loader->first_call; i < profile->call_count; i++)
-		if (profile->calls[i].thread == from)
-			profile->calls[i].thread = (uint32_t)to;
-	return id_map_put(&loader->threads, profile->threads[from].thread, (uint32_t)to);
-}
-
-static size_t most_calls(const struct slice *slices, size_t count)
+/* Of those that launch; launching_count: how many do. */
+static size_t most_calls(const struct slice *slices, size_t count, size_t *launching_count)
 {
 	size_t most = 0;
 
-	for (size_t i = 1; i < count; i++)
-		if (slices[i].has_launches &&
-		    (!slices[most].has_launches || slices[i].count > slices[most].count))
+	*launching_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!slices[i].has_launches)
+			continue;
+		if (!*launching_count || slices[i].count > slices[most].count)
 			most = i;
+		++*launching_count;
+	}
 	return most;
 }
 
-/* The first thread that takes turns with the one that calls most; joined_count: 1 when there is one, else 0. */
-static int join_one(struct process_loader *loader, struct slice *slices, size_t *joined_count)
-{
-	const struct profile *profile = loader->loader->profile;
-	size_t count = profile->thread_count, most;
+/* ---- who takes turns with the leader ---- */
 
-	for (size_t i = 0; i < count; i++)
-		slices[i] = (struct slice){0};
-	cut(slices, loader);
-	most = most_calls(slices, count);
-	*joined_count = 0;
-	for (size_t i = 0; i < count; i++)
-		if (i != most && slices[i].has_launches &&
-		    take_turns(profile, &slices[most], &slices[i])) {
-			*joined_count = 1;
-			return join(loader, i, most);
-		}
+static int leader_open(struct leader *leader, const struct profile *profile,
+		       const struct slice *slice)
+{
+	int64_t until_ns = INT64_MIN;
+
+	leader->calls = profile->calls + slice->first;
+	leader->count = slice->count;
+	leader->until_ns = calloc(slice->count + 1, sizeof(*leader->until_ns));
+	if (!leader->until_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < slice->count; i++) {
+		if (leader->calls[i].end_ns > until_ns)
+			until_ns = leader->calls[i].end_ns;
+		leader->until_ns[i] = until_ns;
+	}
 	return 0;
+}
+
+/* How many of its calls have begun by a moment; from: as many certainly have.  In growing steps from there on. */
+static size_t begun_by(const struct leader *leader, size_t from, int64_t moment_ns)
+{
+	size_t low = from, high = from;
+
+	for (size_t step = 1; high < leader->count && leader->calls[high].start_ns <= moment_ns;
+	     step *= 2) {
+		low = high + 1;
+		high = leader->count - high > step ? high + step : leader->count;
+	}
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (leader->calls[middle].start_ns <= moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Whether a call is apart from the leader's, of which so many have begun by then.  Handing over takes time: calls
+ * that touch do not. */
+static bool is_apart(const struct leader *leader, size_t begun_count,
+		     const struct profile_call *call)
+{
+	return (!begun_count || leader->until_ns[begun_count - 1] < call->start_ns) &&
+	       (begun_count == leader->count || leader->calls[begun_count].start_ns > call->end_ns);
+}
+
+/* Whether the two never are in a call at the same time, and go on after each other often. */
+static bool takes_turns(const struct leader *leader, const struct profile_call *calls, size_t count)
+{
+	size_t begun_count = 0, turn_count = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t before_count = begun_count;
+
+		begun_count = begun_by(leader, begun_count, calls[i].start_ns);
+		if (!is_apart(leader, begun_count, &calls[i]))
+			return false;
+		if (begun_count > before_count)
+			turn_count +=
+				i ? 2 : 1; /* to the leader and back; the first time only back */
+	}
+	turn_count += begun_count < leader->count;
+	return turn_count >= LEAST_TURNS;
+}
+
+static int find_joining(struct slice *slices, size_t most, const struct profile *profile,
+			size_t *joining_count)
+{
+	struct leader leader = {0};
+	int rc = leader_open(&leader, profile, &slices[most]);
+
+	*joining_count = 0;
+	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++) {
+		struct slice *slice = &slices[i];
+
+		slice->is_joining =
+			i != most && slice->has_launches &&
+			takes_turns(&leader, profile->calls + slice->first, slice->count);
+		*joining_count += slice->is_joining;
+	}
+	free(leader.until_ns);
+	return rc;
+}
+
+/* ---- who of them does not with another one ---- */
+
+static int compare_starts(const void *left, const void *right)
+{
+	const struct profile_call *a = left, *b = right;
+
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+/* Calls in the order in which they were made.  Of two threads that are in calls at the same time the one that
+ * calls less stays apart: so at any time one at most of those that are left is in a call. */
+static void part(struct slice *slices, const struct profile_call *calls, size_t count)
+{
+	uint32_t last = PROFILE_NONE; /* who called before */
+	int64_t until_ns = INT64_MIN;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t thread = calls[i].thread;
+
+		if (!slices[thread].is_joining)
+			continue;
+		if (last != PROFILE_NONE && thread != last && slices[last].is_joining &&
+		    calls[i].start_ns <= until_ns) {
+			if (slices[thread].count <= slices[last].count) {
+				slices[thread].is_joining = false;
+				continue;
+			}
+			slices[last].is_joining = false;
+		}
+		if (thread != last || calls[i].end_ns > until_ns)
+			until_ns = calls[i].end_ns;
+		last = thread;
+	}
+}
+
+static int part_joining(struct slice *slices, const struct profile *profile)
+{
+	struct profile_call *calls;
+	size_t count = 0;
+	int rc;
+
+	for (size_t i = 0; i < profile->thread_count; i++)
+		count += slices[i].is_joining ? slices[i].count : 0;
+	calls = malloc((count + 1) * sizeof(*calls));
+	if (!calls)
+		return -ENOMEM;
+	count = 0;
+	for (size_t i = 0; i < profile->thread_count; i++)
+		for (size_t j = 0; slices[i].is_joining && j < slices[i].count; j++)
+			calls[count++] = profile->calls[slices[i].first + j];
+	rc = stable_sort(calls, count, sizeof(*calls), compare_starts);
+	if (rc == 0)
+		part(slices, calls, count);
+	free(calls);
+	return rc;
+}
+
+/* ---- joining ---- */
+
+/* What is read of these threads from now on belongs to the leader as well. */
+static int join(struct process_loader *loader, const struct slice *slices, size_t most)
+{
+	struct profile *profile = loader->loader->profile;
+	int rc = 0;
+
+	for (size_t i = loader->first_call; i < profile->call_count; i++)
+		if (slices[profile->calls[i].thread].is_joining)
+			profile->calls[i].thread = (uint32_t)most;
+	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++)
+		if (slices[i].is_joining)
+			rc = id_map_put(&loader->threads, profile->threads[i].thread,
+					(uint32_t)most);
+	return rc == 0 ? loader_sort_calls(loader) : rc;
 }
 
 int loader_join_threads(struct process_loader *loader)
 {
 	struct profile *profile = loader->loader->profile;
 	struct slice *slices = calloc(profile->thread_count + 1, sizeof(*slices));
-	size_t joined_count = 1;
+	size_t launching_count, joining_count = 0, most;
 	int rc = slices ? 0 : -ENOMEM;
 
-	while (rc == 0 && joined_count) {
-		rc = join_one(loader, slices, &joined_count);
-		if (rc == 0 && joined_count)
-			rc = loader_sort_calls(loader);
-	}
+	if (rc < 0)
+		return rc;
+	cut(slices, loader);
+	most = most_calls(slices, profile->thread_count, &launching_count);
+	if (launching_count > 1)
+		rc = find_joining(slices, most, profile, &joining_count);
+	if (rc == 0 && joining_count > 1)
+		rc = part_joining(slices, profile);
+	if (rc == 0 && joining_count)
+		rc = join(loader, slices, most);
 	free(slices);
 	return rc;
 }

@@ -118,7 +118,11 @@ refused() {
 @test "where nothing is predicted it says why, and where nothing is advised that" {
 	run -0 "$ROOFLINECTL" advise "$recordings/dp_irregular.device"
 	[[ "$output" == *"  - predictions: what it tells of waits gives a run "*"% off the recorded one,"* ]]
+	run -0 "$ROOFLINECTL" advise "$recordings/atomic_batch.batch_32"
+	[[ "$output" == *"  - predictions: 70% of the kernels were counted by instrumented code, which"$'\n'"    leaves no times: record without hardware counters"* ]]
 	[[ "$output" != *"predicted: the whole run"* ]]
+	run -0 "$ROOFLINECTL" advise "$recordings/known_counts.replay"
+	[[ "$output" == *"  - predictions: kernels were repeated for hardware counters: record without"* ]]
 	run -0 "$ROOFLINECTL" advise "$recordings/graph_chain.graph"
 	[[ "$output" == "Advice
   nothing to recommend
@@ -135,6 +139,19 @@ Considered and rejected"* ]]
 	holds "any(e.startswith('supposed: so many can be merged') for e in j['advice'][0]['evidence'])"
 	run -0 "$ROOFLINECTL" advise "$recordings/atomic_hierarchy.two_level" --format json
 	holds "'batch_atomics' not in [r['strategy'] for r in j['rejected']]" # nothing to consider
+}
+
+@test "what reading counters took is no reason against a prediction" {
+	run -0 "$ROOFLINECTL" advise --format json "$recordings/graph_chain.naive.counted"
+	holds "[a['id'] for a in j['advice']] == ['launch_bound_graph', 'sync_every_kernel']"
+	# what is predicted of the recording without counters is in the interval
+	"$ROOFLINECTL" advise --format json "$recordings/graph_chain.naive" >uncounted.json
+	holds "all(a['low'] < u['speedup'] < a['high'] for a, u in zip(j['advice'], json.load(open('uncounted.json'))['advice']))"
+	holds "not any(r['strategy'] == 'predictions' for r in j['rejected'])"
+	for control in work_queue_mild.naive.counted compute_bound.gemm_tf32; do
+		run -0 "$ROOFLINECTL" advise --format json "$recordings/$control"
+		holds "j['advice'] == []"
+	done
 }
 
 @test "without a recording's folder the newest one here" {

@@ -86,6 +86,12 @@ print($expression)"
 	[ "$output" = "[None]" ]
 }
 
+@test "a graph that loses as much as its kernel has a row, too" {
+	run "$ROOFLINECTL" report "$root/tests/recordings/graph_chain.graph.counted" --section launch_roofline
+	[ "$(grep -Ec '^ +[0-9.]+ [mun]s +200 ' <<<"$output")" -eq 4 ]
+	[[ "$output" =~ ::mix\>$'\n'\ +409\ us\ .*"graph 2"$'\n'\ +409\ us\  ]]
+}
+
 @test "atomics tell the spread of addresses, the hottest slice and how many to merge" {
 	run report --section atomics
 	[[ "$output" =~ histogram_one\ +bottleneck$'\n'\ +1\.05\ M\ +1\.05\ M\ +1\.0\ +0\.0%\ +0\.9%\ +85\.1%\ +749\ us\ +770\ us\ \ merge\ 64 ]]

@@ -395,6 +395,18 @@ void mock_call(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 		exit(0);
 }
 
+void mock_copy(CUcontext context)
+{
+	CUpti_CallbackId id = CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2;
+	CUpti_CallbackData data = {.callbackSite = CUPTI_API_ENTER, .context = context};
+
+	if (!mock_calls_back(CUPTI_CB_DOMAIN_DRIVER_API, id))
+		return;
+	subscriber(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
+	data.callbackSite = CUPTI_API_EXIT;
+	subscriber(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
+}
+
 bool mock_calls_back(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
 	return subscriber && enabled_callbacks[domain][id];

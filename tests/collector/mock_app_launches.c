@@ -310,6 +310,13 @@ static void step_copy_callbacks(const char *argument)
 	expect_callbacks("copy_callbacks", CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, argument);
 }
 
+/* driver_copy:N - so many calls of cuMemcpyHtoDAsync in context 1 */
+static void step_driver_copy(const char *argument)
+{
+	for (long i = number(argument); mock.mock_copy && i > 0; i--)
+		mock.mock_copy((CUcontext)(uintptr_t)1);
+}
+
 static void step_profiler(const char *argument)
 {
 	bool is_start = !strcmp(argument, "start");
@@ -329,6 +336,7 @@ static void step_fatal(const char *argument)
 const struct step launch_steps[] = {
 	{"driver", step_driver},
 	{"launch", step_launch},
+	{"driver_copy", step_driver_copy},
 	{"device_launch", step_device_launch},
 	{"capture", step_capture},
 	{"idle", step_idle},

@@ -77,6 +77,8 @@ enum mock_place { MOCK_NOWHERE, MOCK_REQUEST, MOCK_COMPLETION, MOCK_CALLBACK };
 	MOCK(bool, mock_is_enabled, (CUpti_ActivityKind kind))                                            \
 	/* Calls the subscriber, if it asked for this callback, on entry and on exit. */                  \
 	MOCK(void, mock_call, (CUpti_CallbackDomain domain, CUpti_CallbackId id))                         \
+	/* A copy to the device as the driver hears of it: callbacks on entry and on exit, no record. */  \
+	MOCK(void, mock_copy, (CUcontext context))                                                        \
 	/* True when the collector asked for this callback. */                                            \
 	MOCK(bool, mock_calls_back, (CUpti_CallbackDomain domain, CUpti_CallbackId id))                   \
 	/* A call of NVTX, with its parameters as generated_nvtx_meta.h has them. */                      \

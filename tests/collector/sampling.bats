@@ -245,6 +245,35 @@ at_least() {
 	equal lost 0 "$(loss lost_sample_ns)"
 }
 
+# What begins a window takes the callbacks away.  A kernel that the device launches shows that it is sampled.
+@test "windows begin with the sixteenth copy where nothing was launched before, and not with the fifteenth" {
+	local begun="launch_callbacks:no copy_callbacks:no sleep_ms:5 device_launch sleep_ms:30"
+	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=20ms/10s
+	record cuda context:1 driver_copy:15 launch_callbacks:yes copy_callbacks:yes sleep_ms:60 device_launch \
+		driver_copy $begun
+	told 0
+	equal "kernels while sampling" 1 "$(truth .)"
+	at_least "the first window" 60000000 "$(sampled starts | head -1)"
+	rm -rf "$recording" truth
+	record cuda context:1 driver_copy:15 sleep_ms:60 device_launch:count=2 launch $begun
+	told 0
+	equal "kernels while sampling, after 15 copies and a launch" 2 "$(truth .)"
+	at_least "the first window" 60000000 "$(sampled starts | head -1)"
+	rm -rf "$recording" truth
+	record cuda context:1 driver_copy:15 sleep_ms:20 device_launch
+	told 0
+	nothing_sampled
+}
+
+@test "without end sampling begins with the first copy" {
+	export ROOFLINE_SAMPLE=1ms ROOFLINE_SAMPLE_WINDOWS=continuous
+	record cuda context:1 copy_callbacks:yes device_launch driver_copy launch_callbacks:no copy_callbacks:no \
+		sleep_ms:5 device_launch sleep_ms:30
+	told 0
+	equal "kernels while sampling" 1 "$(truth .)"
+	at_least spans 1 "$(rows sampled_spans)"
+}
+
 @test "windows follow each other as soon as the last one has been decoded" {
 	ROOFLINE_SAMPLE=2us ROOFLINE_SAMPLE_BUFFER_MB=16 record cuda context:1 \
 		launch:count=300,run_us=100,pause_us=1000

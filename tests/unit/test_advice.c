@@ -103,6 +103,20 @@ static void test_launch_bound(void **state)
 	expect(loop(200, 4000, 5000, -1, 3000), "launch_bound_graph");
 }
 
+/* Pauses are held against the time without what reading counters took, which is 40 times as long. */
+static void test_counted_time(void **state)
+{
+	struct builder *b = loop(200, 4000, 5000, -1, 3000);
+	int64_t now = 200 * INT64_C(12000);
+
+	(void)state;
+	builder_overhead(b, 0, 0, true, now, now + 96000000);
+	now += 96000000;
+	builder_kernel(b, 0, "last", now + 4000, now + 5000, builder_launch(b, 0, now, now + 4000))
+		->counted = COUNTED;
+	expect(b, "launch_bound_graph");
+}
+
 static void test_few_launches(void **state)
 {
 	(void)state;
@@ -270,6 +284,67 @@ static struct builder *small_kernels(void)
 	return b;
 }
 
+static void measure_roofs(void)
+{
+	ceilings = calloc(1, sizeof(*ceilings));
+	assert_non_null(ceilings);
+	for (size_t i = 0; i < sizeof(roofs) / sizeof(roofs[0]); i++)
+		assert_int_equal(ceilings_add(ceilings, &roofs[i]), 0);
+	assert_null(ceilings_sort(ceilings));
+}
+
+static void forget_roofs(void)
+{
+	ceilings_free(ceilings);
+	ceilings = NULL;
+}
+
+/* Iterations of eight launches with 10 us between them, but for one pause, and a longer one before the next. */
+static struct builder *interpreted(int64_t pause_ns)
+{
+	static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+	struct builder *b = builder_new(1, 1);
+	int64_t now = 0;
+
+	for (int i = 0; i < 20; i++, now += pause_ns)
+		for (int j = 0; j < 8; j++) {
+			builder_kernel(b, 0, names[j], now + 5000, now + 7000,
+				       builder_launch(b, 0, now, now + 4000));
+			now += 4000 + (j == 4 ? pause_ns : 10000);
+		}
+	return b;
+}
+
+/* Whether the first advice is a graph, and says what is supposed. */
+static void expect_supposed_graph(int64_t pause_ns, bool is_supposed)
+{
+	struct builder *b = interpreted(pause_ns);
+	struct report report;
+	struct advice *advice;
+	const struct recommendation *graph;
+	bool is_said = false;
+
+	measure_roofs();
+	advice = advise(b, &report);
+	assert_true(advice->count >= 1);
+	graph = &advice->items[0];
+	assert_string_equal(graph->id, "launch_bound_graph");
+	assert_int_equal(graph->is_supposed, is_supposed);
+	for (size_t i = 0; i < graph->evidence_count; i++)
+		is_said = is_said || strstr(graph->evidence[i], "supposed: pauses of the host");
+	assert_int_equal(is_said, is_supposed);
+	done(b, &report, advice);
+	forget_roofs();
+}
+
+static void test_supposed_pauses(void **state)
+{
+	(void)state;
+	expect_supposed_graph(300000, true);
+	expect_supposed_graph(90000, false);
+	expect_supposed_graph(900000, false); /* of more than 80 usual ones: work, which stays */
+}
+
 /* That kernels need nothing from each other is supposed: its low end ranks it, behind what gains less. */
 static void test_supposed_rank(void **state)
 {
@@ -279,11 +354,7 @@ static void test_supposed_rank(void **state)
 	struct advice *advice;
 
 	(void)state;
-	ceilings = calloc(1, sizeof(*ceilings));
-	assert_non_null(ceilings);
-	for (size_t i = 0; i < sizeof(roofs) / sizeof(roofs[0]); i++)
-		assert_int_equal(ceilings_add(ceilings, &roofs[i]), 0);
-	assert_null(ceilings_sort(ceilings));
+	measure_roofs();
 	advice = advise(b, &report);
 	assert_true(advice->count >= 2);
 	first = &advice->items[0];
@@ -294,8 +365,7 @@ static void test_supposed_rank(void **state)
 	assert_true(last->program.speedup > first->program.speedup);
 	assert_true(last->program.low < first->program.speedup);
 	done(b, &report, advice);
-	ceilings_free(ceilings);
-	ceilings = NULL;
+	forget_roofs();
 }
 
 #define SENTENCE(text, function)                 \
@@ -307,6 +377,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SENTENCE("short kernels with launch-bound pauses get a graph", test_launch_bound),
+		SENTENCE("pauses count as a share of the time without counting", test_counted_time),
 		SENTENCE("a graph does not pay for a few launches", test_few_launches),
 		SENTENCE("long kernels get no graph", test_long_kernels),
 		SENTENCE("a GPU that computes nearly all the time gets no advice",
@@ -316,6 +387,8 @@ int main(void)
 		SENTENCE("a pause in which the device ran its own launches is not idle",
 			 test_untraced_work),
 		SENTENCE("what rests on a supposition ranks by its low end", test_supposed_rank),
+		SENTENCE("pauses that seem an interpreter's are said to be supposed",
+			 test_supposed_pauses),
 		SENTENCE("pageable copies are told unless kernels run beside them", test_pageable),
 		SENTENCE("pinning does not pay for a few copies", test_few_copies),
 		SENTENCE("what is at stake of copies is what no kernel covers", test_exposed_time),

@@ -377,6 +377,63 @@ static void test_unexplained(void **state)
 	free(b);
 }
 
+/* Launches with a wait each, every 20 us.  The fourth was counted, which took most of the recorded time; one of
+ * them starts later, and nothing says why. */
+static struct builder *counted_loop(int64_t late_ns)
+{
+	static const int64_t counting_ns = 5000000;
+	struct builder *b = builder_new(1, 1);
+
+	for (int64_t i = 0, now_ns = 0; i < 30; i++) {
+		int64_t longer_ns = i == 3 ? counting_ns : 0;
+		int64_t start_ns = now_ns + 5000 + longer_ns + (i == 20 ? late_ns : 0);
+		uint32_t call = builder_launch(b, 0, now_ns, now_ns + 4000 + longer_ns);
+
+		if (longer_ns)
+			builder_overhead(b, 0, 0, true, now_ns + 1000, now_ns + 1000 + longer_ns);
+		builder_kernel(b, 0, "k", start_ns, start_ns + 10000, call)->counted =
+			longer_ns ? COUNTED : NOT_COUNTED;
+		builder_call(b, 0, "cudaStreamSynchronize", CALL_SYNC, now_ns + 4000 + longer_ns,
+			     start_ns + 13000);
+		now_ns = start_ns + 15000;
+	}
+	builder_finish(b);
+	return b;
+}
+
+/* 60 us are 1% of the recorded time and 10% of the time without counting. */
+static void test_counted_error(void **state)
+{
+	struct ceilings *measured = ceilings_of(0);
+	struct builder *b = counted_loop(60000);
+
+	(void)state;
+	assert_non_null(strstr(why_not(b, measured), "% off"));
+	free(b);
+	b = counted_loop(6000);
+	assert_string_equal(why_not(b, measured), "");
+	free(b);
+	ceilings_free(measured);
+}
+
+/* Four of 34 kernels are 11.8%, five of 35 are 14.3%. */
+static void test_unrecorded(void **state)
+{
+	struct ceilings *measured = ceilings_of(0);
+	struct builder *b = counted_loop(0);
+
+	(void)state;
+	b->signatures[0].unrecorded_count = 4;
+	assert_string_equal(why_not(b, measured), "");
+	b->signatures[0].unrecorded_count = 5;
+	assert_non_null(strstr(why_not(b, measured), "14% of the kernels were counted by"));
+	b->signatures[0].unrecorded_count = 0;
+	b->processes[0].is_replay = true;
+	assert_non_null(strstr(why_not(b, measured), "kernels were repeated"));
+	free(b);
+	ceilings_free(measured);
+}
+
 /* ---- what recording added ---- */
 
 static void test_untraced_share(void **state)
@@ -620,6 +677,9 @@ int main(void)
 		SENTENCE("where a replay is not the recording nothing is predicted",
 			 test_replay_error),
 		SENTENCE("nor where steps take times that nothing explains", test_unexplained),
+		SENTENCE("how far a replay is off is a share of the time without counting",
+			 test_counted_error),
+		SENTENCE("kernels without times of their own are not predicted", test_unrecorded),
 		SENTENCE("what recording added is taken off measured time", test_untraced_share),
 		SENTENCE("an empty recording is asked in vain", test_empty),
 		SENTENCE("a prediction lies in its interval", test_interval),

@@ -5,8 +5,8 @@
  * wavefront and cycle of their SM after the other.  Fires, with the counters of the set
  * shared, for the kernel that loses most: when conflicts are at least half of its
  * wavefronts and the cycles that they take, on all SMs alike and at the highest clock,
- * are more than 5% of wall time, of which reading the counters takes a part.  Other
- * warps may run in that time, so what is at stake is an upper bound.
+ * are more than 5% of wall time without reading the counters.  Other warps may run in
+ * that time, so what is at stake is an upper bound.
  */
 #include "advice/rules/rules.h"
 

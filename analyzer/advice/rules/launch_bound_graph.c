@@ -30,12 +30,23 @@ static int say_loops(struct recommendation *item, const struct what_if *what_if)
 			  format_count(what_if->most_nodes).text);
 }
 
+/* What changes.h says of captured.is_supposed. */
+static int say_supposed(struct recommendation *item)
+{
+	return advice_say(
+		item, "supposed: pauses of the host of more than 100 us between launches are its "
+		      "way to the next one, as an interpreter's, and go with them; at the low end "
+		      "they stay");
+}
+
 static int say(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	const struct device_facts *found = &facts->devices[device];
 	int rc = what_if ? say_loops(item, what_if) : 0;
 
+	if (rc == 0 && what_if && what_if->is_supposed)
+		rc = say_supposed(item);
 	if (rc < 0 || stake_ns(facts, device) == 0)
 		return rc;
 	rc = advice_say(item,

@@ -1,0 +1,148 @@
+/* Replays of recordings in which hardware counters were read, worked out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fixture_replay.h"
+
+#define COUNTING_NS 200000
+#define SET_BACK_NS 75000 /* before the kernel after a counted one */
+#define LOOP_NS (START_NS + BUSY_NS + 4000)
+#define UNCOUNTED_NS (9 * (LOOP_NS - 750) + BUSY_NS)
+
+/* What is counted of LOOPS iterations of a launch, its kernel and a wait, as replayed_loop(1) has them. */
+struct counting {
+	bool has_calls[LOOPS];	/* inside of the call */
+	bool has_pauses[LOOPS]; /* before the call */
+	bool is_late[LOOPS];	/* its kernel, for what was counted before */
+	bool is_other_thread;	/* the counting; and nobody is held up by it */
+	bool is_unmarked;	/* no kernel says that it was counted */
+};
+
+static struct replayed counted_loop(const struct counting *counting)
+{
+	struct builder *b = builder_new(1, 1);
+	uint32_t thread = counting->is_other_thread ? builder_thread(b, 0) : 0;
+	int64_t now_ns = 0, end_ns, gpu_ns;
+
+	for (int i = 0; i < LOOPS; i++) {
+		if (counting->has_pauses[i]) {
+			builder_overhead(b, 0, thread, true, now_ns - 500,
+					 now_ns - 500 + COUNTING_NS);
+			now_ns += COUNTING_NS;
+		}
+		end_ns = now_ns + CALL_NS;
+		gpu_ns = now_ns + START_NS + (counting->is_late[i] ? SET_BACK_NS : 0);
+		if (counting->has_calls[i]) {
+			builder_overhead(b, 0, thread, true, now_ns + 1000,
+					 now_ns + 1000 + COUNTING_NS);
+			end_ns += COUNTING_NS;
+			gpu_ns += COUNTING_NS;
+		}
+		builder_kernel(b, 0, "step", gpu_ns, gpu_ns + BUSY_NS,
+			       builder_launch(b, 0, now_ns, end_ns))
+			->counted =
+			counting->has_calls[i] && !counting->is_unmarked ? COUNTED : NOT_COUNTED;
+		wait_until(b, end_ns, gpu_ns + BUSY_NS + 3000);
+		now_ns = gpu_ns + BUSY_NS + 4000;
+	}
+	builder_finish(b);
+	return replayed_new(b);
+}
+
+/* wall_ns: with costs; further_ns: what the recording is longer than a loop that was not counted. */
+static void expect_walls(const struct counting *counting, int64_t wall_ns, int64_t further_ns)
+{
+	struct replayed it = counted_loop(counting);
+
+	replayed_run(&it, NULL, NULL);
+	assert_int_equal(replayed_wall_ns(&it), 9 * LOOP_NS + BUSY_NS + further_ns);
+	replayed_run(&it, NULL, &random_costs);
+	assert_int_equal(replayed_wall_ns(&it), wall_ns);
+	replayed_free(&it);
+}
+
+static void test_calls(void **state)
+{
+	(void)state;
+	expect_walls(&(struct counting){.has_calls = {[5] = true, [7] = true}}, UNCOUNTED_NS,
+		     2 * COUNTING_NS);
+}
+
+static void test_pauses(void **state)
+{
+	(void)state;
+	expect_walls(&(struct counting){.has_calls = {[5] = true}, .has_pauses = {[7] = true}},
+		     UNCOUNTED_NS, 2 * COUNTING_NS);
+}
+
+static void test_counted_start(void **state)
+{
+	struct replayed it = counted_loop(&(struct counting){.has_calls = {[5] = true}});
+	const uint32_t call = it.profile->ops[5].call;
+
+	(void)state;
+	replayed_run(&it, NULL, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[5] - it.replay.call_start_ns[call], START_NS - 750);
+	assert_int_equal(it.replay.call_end_ns[call] - it.replay.call_start_ns[call],
+			 CALL_NS - 750);
+	replayed_run(&it, NULL, NULL);
+	assert_int_equal(it.replay.op_start_ns[5] - it.replay.call_start_ns[call],
+			 START_NS + COUNTING_NS);
+	replayed_free(&it);
+}
+
+/* Where every call was counted, what is usual is not what the counting took. */
+static void test_all_calls(void **state)
+{
+	struct counting counting = {.is_unmarked = false};
+
+	(void)state;
+	for (int i = 0; i < LOOPS; i++)
+		counting.has_calls[i] = true;
+	/* the wall begins with a kernel */
+	expect_walls(&counting, UNCOUNTED_NS, 9 * COUNTING_NS);
+}
+
+static void test_set_back(void **state)
+{
+	(void)state;
+	expect_walls(&(struct counting){.has_calls = {[5] = true}, .is_late = {[6] = true}},
+		     UNCOUNTED_NS, COUNTING_NS + SET_BACK_NS);
+	/* what is late elsewhere was for another reason, and stays */
+	expect_walls(&(struct counting){.has_calls = {[5] = true}, .is_late = {[8] = true}},
+		     UNCOUNTED_NS + SET_BACK_NS, COUNTING_NS + SET_BACK_NS);
+}
+
+/* Nothing is taken out of a thread that was not held up, nor where nothing was counted: what CUPTI does then, a
+ * program may wait for. */
+static void test_not_counted(void **state)
+{
+	struct counting counting = {.has_calls = {[5] = true}, .is_other_thread = true};
+
+	(void)state;
+	expect_walls(&counting, UNCOUNTED_NS + COUNTING_NS, COUNTING_NS);
+	counting = (struct counting){.has_calls = {[5] = true}, .is_unmarked = true};
+	expect_walls(&counting, UNCOUNTED_NS + COUNTING_NS, COUNTING_NS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		{"with costs what reading counters took is out of calls, without it is not",
+		 test_calls, NULL, NULL, NULL},
+		{"likewise out of pauses", test_pauses, NULL, NULL, NULL},
+		{"a counted call's kernel starts as if the call had the usual length",
+		 test_counted_start, NULL, NULL, NULL},
+		{"where every call was counted that is not what is usual", test_all_calls, NULL,
+		 NULL, NULL},
+		{"the kernel after a counted one does not wait until counters are set back",
+		 test_set_back, NULL, NULL, NULL},
+		{"overhead of another thread, or without counters, stays", test_not_counted, NULL,
+		 NULL, NULL},
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
