@@ -165,13 +165,18 @@ static int fail_range(const struct comparison *comparison, struct err *err)
 /* ---- what stands against it, and what to know ---- */
 
 /* Counters are read around launches, which then wait for one another; replay repeats them. */
-static int find_obstacles(struct comparison *comparison, const struct profile *profile)
+static bool is_counted(const struct profile *profile)
 {
 	bool is_counted = profile->metric_count > 0 || profile->counter_count > 0;
 
 	for (size_t i = 0; i < profile->process_count; i++)
 		is_counted |= profile->processes[i].is_replay;
-	if (!is_counted)
+	return is_counted;
+}
+
+static int find_obstacle(struct comparison *comparison, const struct profile *profile, double share)
+{
+	if (share < 1 || !is_counted(profile))
 		return 0;
 	return sentences_add(&comparison->obstacles,
 			     "%s was recorded with hardware counters, which change its times",
@@ -228,9 +233,7 @@ static int examine(struct comparison *comparison)
 				 &comparison->warnings);
 
 	for (int i = 0; i < 2 && rc == 0; i++) {
-		rc = find_obstacles(comparison, profiles[i]);
-		if (rc == 0)
-			rc = comparison_warn_of_missing(&comparison->warnings, profiles[i]);
+		rc = comparison_warn_of_missing(&comparison->warnings, profiles[i]);
 		if (rc == 0)
 			rc = warn_open(comparison, profiles[i]);
 	}
@@ -309,16 +312,18 @@ void comparison_predict(struct comparison *comparison, const char *advice, const
 	comparison->is_inside = measured > 0 && low <= measured && measured <= high;
 }
 
-void comparison_without_recording(struct comparison *comparison, double before_share,
-				  double after_share)
+int comparison_without_recording(struct comparison *comparison, double before_share,
+				 double after_share)
 {
 	double share = before_share / after_share;
+	int rc = find_obstacle(comparison, comparison->before_profile, before_share);
 
 	comparison->before_share = before_share;
 	comparison->after_share = after_share;
 	comparison->measured *= share;
 	comparison->measured_low *= share;
 	comparison->measured_high *= share;
+	return rc < 0 ? rc : find_obstacle(comparison, comparison->after_profile, after_share);
 }
 
 bool comparison_is_judged(const struct comparison *comparison)

@@ -46,9 +46,10 @@ struct comparison {
 int comparison_make(struct comparison **out, const struct profile *before,
 		    const struct profile *after, const char *range, struct err *err);
 
-/* Takes what recording added out of the measured speedup: of each side the share that is left. */
-void comparison_without_recording(struct comparison *comparison, double before_share,
-				  double after_share);
+/* Takes what recording added out of the measured speedup: of each side the share that is left, 1 where that is not
+ * known.  Then hardware counters that were read are an obstacle.  Returns 0 or -ENOMEM. */
+int comparison_without_recording(struct comparison *comparison, double before_share,
+				 double after_share);
 
 /* Holds the measured speedup against a prediction of which the texts are borrowed; 0 is none. */
 void comparison_predict(struct comparison *comparison, const char *advice, const char *strategy,

@@ -150,10 +150,10 @@ static int take_recording_out(struct verification *verification,
 	if (rc == 0)
 		rc = what_if_not_recorded(&after_share, verification->after, ceilings,
 					  arguments->range);
-	if (rc < 0)
-		return err_set(err, rc, "out of memory for the model of the run");
-	comparison_without_recording(verification->comparison, before_share, after_share);
-	return 0;
+	if (rc == 0)
+		rc = comparison_without_recording(verification->comparison, before_share,
+						  after_share);
+	return rc < 0 ? err_set(err, rc, "out of memory for the model of the run") : 0;
 }
 
 /* ---- the prediction ---- */

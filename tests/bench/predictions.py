@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """What the model predicted of each naive recording, and what the improved variant then measured.
 
-    tests/bench/predictions.py
-    tests/bench/predictions.py --variants    "workload variant role" of each recording that it needs
+    tests/bench/predictions.py [FOLDER MEDIANS]   tests/pairs and docs/results/pairs.txt when not given
+    tests/bench/predictions.py --variants         "workload variant role" of each recording that it needs
 
-Needs no GPU: predictions come from tests/pairs through `rooflinectl verify --range run`, in which
-range every workload does its iterations; those of a given number of atomics in one through
-`rooflinectl whatif --range run --batch N`, from recordings with counters.  `measured` is the ratio of
-the untraced medians of docs/results/pairs.txt, measured on the same machine right before; `recorded`
-that of the two recordings without what recording added, as verify says, which is rough where counters
-were read.  Below stand the recordings of tests/recordings for which nothing is predicted, as the model
-does not explain their time.
+Needs no GPU: predictions come from FOLDER through `rooflinectl verify --range run`, or `whatif` for an option
+of it, in which range every workload does its iterations.  `measured` is the ratio of the untraced medians of
+MEDIANS, measured on the same machine right before; `recorded` that of the two recordings without what
+recording added.  Workloads that are not in docs/results/pairs.txt were recorded on the machine of pairs-4.txt.
+Below stand the recordings of tests/recordings for which nothing is predicted, as the model does not explain
+their time.
 """
 
 import json
@@ -73,10 +72,13 @@ def variants():
     return roles
 
 
-def medians(path=ROOT / "docs" / "results" / "pairs.txt"):
-    """Microseconds an iteration of each untraced variant, by workload and variant."""
+RESULTS = ROOT / "docs" / "results"
+
+
+def medians(*paths):
+    """Microseconds an iteration of each untraced variant, by workload and variant; the first path that has it."""
     found, workload = {}, None
-    for line in path.read_text().splitlines():
+    for line in "\n".join(path.read_text() for path in paths).splitlines():
         head = re.match(r"(\w+) \([A-I]\d\):", line)
         row = re.match(r"(\w+) +([\d.]+) +[\d.]+ \.\. +[\d.]+ .*x$", line)
         if head:
@@ -88,7 +90,7 @@ def medians(path=ROOT / "docs" / "results" / "pairs.txt"):
 
 def print_sessions():
     """How far measured speedups of a pair lie from their mean, over all times that they were measured."""
-    sessions = [medians(path) for path in sorted((ROOT / "docs" / "results").glob("pairs*.txt"))]
+    sessions = [medians(path) for path in sorted(RESULTS.glob("pairs*.txt"))]
     deviations, widest, widest_pair = [], 1, ""
     for workload, before, after, _ in PAIRS:
         ends = (workload, before), (workload, after)
@@ -121,7 +123,7 @@ def what_if(before, strategy):
     done = run_tool("whatif", "--range", "run", *strategy.split(), before)
     if done.returncode:
         raise SystemExit(done.stderr.decode())
-    place = json.loads(done.stdout)["place"]
+    place = json.loads(done.stdout)["place"] or {"speedup": None, "low": None, "high": None}
     return {"predicted": place["speedup"], "low": place["low"], "high": place["high"]}
 
 
@@ -137,8 +139,8 @@ def verify(before, after, advice=None):
     raise SystemExit(done.stderr.decode())
 
 
-def predict(workload, before, after, advice):
-    folders = [ROOT / "tests" / "pairs" / f"{workload}.{variant}" for variant in (before, after)]
+def predict(folder, workload, before, after, advice):
+    folders = [folder / f"{workload}.{variant}" for variant in (before, after)]
     if advice.startswith("--"):
         return {**verify(*folders), **what_if(folders[0], advice)}
     return verify(*folders, advice)
@@ -169,8 +171,8 @@ def times(ratio):
     return f"{ratio:.2f}x" if ratio else "-"
 
 
-def main():
-    untraced = medians()
+def main(folder, *paths):
+    untraced = medians(*paths)
     layout = "{:21} {:13} {:14} {:19} {:>9} {:>14} {:>8} {:>8} {:>7} {}"
     print(
         layout.format(
@@ -180,7 +182,7 @@ def main():
     )
     errors, inside_count = [], 0
     for workload, before, after, advice in PAIRS:
-        result = predict(workload, before, after, advice)
+        result = predict(folder, workload, before, after, advice)
         predicted, low, high = result["predicted"], result["low"], result["high"]
         ends = (workload, before), (workload, after)
         truth = untraced[ends[0]] / untraced[ends[1]]
@@ -221,5 +223,7 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--variants"]:
         for (name, variant), role in variants().items():
             print(name, variant, role)
+    elif len(sys.argv) == 3:
+        main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
     else:
-        main()
+        main(ROOT / "tests" / "pairs", RESULTS / "pairs.txt", RESULTS / "pairs-4.txt")

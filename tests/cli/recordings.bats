@@ -308,7 +308,10 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	for name in atomic_batch.naive atomic_hierarchy.naive histogram.naive histogram.naive_one; do
 		expect $name 'advice() == ["hot_atomics"]'
 	done
-	for name in atomic_batch.batch_128 atomic_hierarchy.tree histogram.shared; do expect $name '"hot_atomics" not in advice()'; done
+	for name in atomic_batch.batch_128 atomic_hierarchy.two_level histogram.shared; do expect $name '"hot_atomics" not in advice()'; done
+	# two_level is 1.09 times as fast (docs/results/atomic_hierarchy.txt)
+	expect atomic_hierarchy.tree 'r["advice"][0]["id"] == "hot_atomics"' \
+		'r["advice"][0]["place"]["low"] < 1.09 < r["advice"][0]["place"]["high"]'
 	expect graph_update.naive 'advice() == ["graph_rebuilt"]'
 	expect graph_update.bucket '"graph_rebuilt" not in advice()'
 	expect graph_memory.malloc 'advice()[0] == "allocation_in_loop"'
