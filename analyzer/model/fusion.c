@@ -91,12 +91,13 @@ double fusion_time_ns(const struct fusion *fusion, const struct fusion_kernel *k
 {
 	double bytes = kernel->read_bytes + kernel->written_bytes;
 	double vanished_bytes = taken_bytes + (fusion->is_least ? 0 : handed_bytes);
-	double roof_ns = fusion->dram_byte_per_s > 0 ? bytes / fusion->dram_byte_per_s * 1e9 : 0;
-	double left, least_ns;
+	double roof_ns, saved_ns, least_ns;
 
-	if (vanished_bytes <= 0 || roof_ns < FUSION_LEAST_SHARE * time_ns)
+	if (vanished_bytes <= 0 || fusion->dram_byte_per_s <= 0)
 		return time_ns;
-	left = fmax(1 - vanished_bytes / bytes, 0);
-	least_ns = fmax(left * roof_ns, kernel->arithmetic_share * time_ns);
-	return fmin(fmax(left * time_ns, least_ns), time_ns);
+	roof_ns = fmax(bytes - vanished_bytes, 0) / fusion->dram_byte_per_s * 1e9;
+	saved_ns = fmin(vanished_bytes / bytes * time_ns,
+			FUSION_SLOWEST * vanished_bytes / fusion->dram_byte_per_s * 1e9);
+	least_ns = fmax(roof_ns, kernel->arithmetic_share * time_ns);
+	return fmin(fmax(time_ns - saved_ns, least_ns), time_ns);
 }

@@ -7,9 +7,10 @@
  *   handed on = min(stored by the first, read by the second)     bytes of DRAM a launch, by counters
  *
  * That much of the first one's writing and as much of the second one's reading vanishes; at the low end only
- * the reading, for somebody else may read it as well.  A kernel at FUSION_LEAST_SHARE of DRAM's roof or more
- * takes less time by the share of its bytes that vanish, any other what it took; none less than what is left
- * takes at the roof, or than its arithmetic does.
+ * the reading, for somebody else may read it as well.  Of a kernel at half of DRAM's roof or more they save
+ * their share of its time; below that something else sets the pace as well, and they save no more than
+ * FUSION_SLOWEST times what the roof takes for them.  No kernel takes less than what is left of its bytes does at
+ * the roof, or than its arithmetic.
  *
  * What is written to DRAM while a kernel runs is not only its own: L2 still held what kernels before it stored
  * (on an H200 28 MB are written while a kernel runs that stores next to nothing: total_kernel of
@@ -36,7 +37,7 @@
 
 #include "trace/profile.h"
 
-#define FUSION_LEAST_SHARE 0.5 /* of DRAM's roof: its bytes are what most of its time goes to */
+#define FUSION_SLOWEST 2       /* times the roof's time: whole time of a kernel at half of it */
 #define FUSION_REDUCED_TO 0.01 /* of what was read */
 #define FUSION_LEAST_READ 0.9  /* of what was stored */
 #define FUSION_LEAST_L1 0.95   /* of what was read from DRAM: else reads went past L1 */

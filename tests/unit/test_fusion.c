@@ -123,9 +123,9 @@ static void test_time(void **state)
 	fusion.is_least = true;
 	assert_float_equal(fusion_time_ns(&fusion, &kernel, 1e5, 90 * MB, 180 * MB), 7.5e4, 1e-6);
 	fusion.is_least = false;
-	/* 360 MB take 90 us at the roof: of 180.1 us that is less than half, of 179.9 more */
-	assert_float_equal(fusion_time_ns(&fusion, &kernel, 180100, 180 * MB, 0), 180100, 0);
-	assert_float_equal(fusion_time_ns(&fusion, &kernel, 179900, 180 * MB, 0), 89950, 1e-6);
+	/* 360 MB take 90 us at the roof: half of a kernel of 180 us; of longer ones the rest is not theirs */
+	assert_float_equal(fusion_time_ns(&fusion, &kernel, 180000, 180 * MB, 0), 90000, 1e-6);
+	assert_float_equal(fusion_time_ns(&fusion, &kernel, 900000, 180 * MB, 0), 810000, 1e-6);
 	/* within the roof, also where counters and clock do not agree */
 	assert_float_equal(fusion_time_ns(&fusion, &kernel, 8e4, 180 * MB, 0), 4.5e4, 1e-6);
 	assert_float_equal(fusion_time_ns(&fusion, &kernel, 4e4, 180 * MB, 0), 4e4, 0);
