@@ -76,11 +76,13 @@ static void test_counted(void **state)
 			{"no_l1", 100, 70, 0},
 		};
 	struct builder *b = loop_of(parts, 5, 0);
-	uint32_t half = builder_signature(b, "half", 1), parted = builder_signature(b, "parted", 1);
+	uint32_t parted = builder_signature(b, "parted", 1), half = builder_signature(b, "half", 1);
 	struct fusion_kernel kernel;
 
 	(void)state;
-	builder_counter(b, true, half, METRIC_dram_write_bytes, 3, 7); /* of a graph */
+	for (uint32_t i = 0; i <= half; i++) /* of graphs, of which as many were counted */
+		for (int j = 0; j < 10; j++)
+			builder_counter(b, true, i, METRIC_dram_write_bytes, 3, 7);
 	builder_counter(b, false, half, METRIC_dram_read_bytes, 3, 5);
 	builder_counter(b, false, parted, METRIC_dram_read_bytes, 3, 5);
 	builder_counter(b, false, parted, METRIC_dram_write_bytes, 3, 6);
@@ -104,6 +106,19 @@ static void test_counted(void **state)
 	assert_false(fusion_counted(&b->profile, half).is_known);
 	kernel = fusion_counted(&b->profile, parted);
 	expect_bytes(&kernel, 25, 6, 6);
+	free(b);
+}
+
+/* Numbers of signatures and of graphs have nothing to do with each other. */
+static void test_graph_counters(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+
+	(void)state;
+	builder_counter(b, false, builder_signature(b, "k", 1), METRIC_dram_read_bytes, 3, 5);
+	builder_counter(b, true, 0, METRIC_dram_write_bytes, 3, 7);
+	builder_finish(b);
+	assert_false(fusion_counted(&b->profile, 0).is_known);
 	free(b);
 }
 
@@ -526,6 +541,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SENTENCE("what a kernel stored is not what L2 held of the ones before it",
 			 test_counted),
+		SENTENCE("counters of a graph are no kernel's", test_graph_counters),
 		SENTENCE("bytes that vanish save time within the roofs, of kernels that DRAM binds",
 			 test_time),
 		SENTENCE("counters tell against neighbours that do not hand arrays on",

@@ -5,7 +5,7 @@
  * tell how many bytes that can be, not whose they are; model/fusion.h says what is supposed and
  * what tells against it.
  *
- * Fires when bytes that vanish between neighbours would save at least 10% of wall time.
+ * Fires when bytes that vanish between neighbours would save more than 10% of wall time.
  */
 #include "advice/rules/rules.h"
 
@@ -69,8 +69,7 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	return find(facts).saved_ns >= AT_STAKE_RATIO * facts_wall_ns(facts, device) &&
-	       find(facts).handed_count > 0;
+	return find(facts).saved_ns > AT_STAKE_RATIO * facts_wall_ns(facts, device);
 }
 
 const struct rule rule_fuse_neighbours = {
