@@ -1,3 +1,4 @@
+#include "advice/fusing.h"
 #include "advice/rules/rules.h"
 
 #include <errno.h>
@@ -182,6 +183,8 @@ int facts_collect(struct facts *facts, const struct report *report, const char *
 	if (rc == 0)
 		rc = what_ifs_open(&facts->what_ifs, profile, report->ceilings, range);
 	facts->what_ifs.report = report;
+	if (rc == 0)
+		rc = fusing_collect(&facts->what_ifs.fusion, report);
 	return rc;
 }
 

@@ -221,11 +221,24 @@ static enum refusal change_persistent(struct what_if *out, struct attempt *attem
 	return change_kernels(out, attempt, sequence, change_to_persistent);
 }
 
+/* What counters cannot tell is whose bytes a kernel reads: where they vanish, that is supposed.  Of the loops
+ * that are refused, one that has neighbours says why. */
 static enum refusal change_neighbours(struct what_if *out, struct attempt *attempt, size_t index,
 				      const struct sequence *sequence)
 {
+	struct fusion fusion = attempt->all->fusion;
+	struct fused fused = {0};
+	enum refusal refusal;
+
 	(void)index;
-	return change_kernels(out, attempt, sequence, change_to_fused);
+	fusion.is_least = attempt->is_least;
+	refusal = change_to_fused(&attempt->change, attempt->all->model, sequence, &fusion, &fused);
+	if (refusal != REFUSED_NONE)
+		return out->refusal == REFUSED_GRID_WIDE ? out->refusal : refusal;
+	out->changed_count += fused.kernel_count;
+	out->vanished_bytes += fused.vanished_bytes;
+	out->is_supposed |= fused.handed_count > 0;
+	return REFUSED_NONE;
 }
 
 static enum refusal change_dependent(struct what_if *out, struct attempt *attempt, size_t index,
@@ -332,7 +345,9 @@ const struct strategy_row strategy_rows[STRATEGY_COUNT] = {
 			    .has_ops = true,
 			    .is_supposed = true,
 			    .change_ops = change_atomics},
-	[STRATEGY_FUSE] = {.refusal = REFUSED_NOT_ALIKE, .change_loop = change_neighbours},
+	[STRATEGY_FUSE] = {.refusal = REFUSED_NOT_ALIKE,
+			   .has_ops = true,
+			   .change_loop = change_neighbours},
 	[STRATEGY_DEPENDENT] = {.refusal = REFUSED_NO_NEIGHBOURS, .change_loop = change_dependent},
 };
 

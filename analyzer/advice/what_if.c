@@ -110,6 +110,7 @@ void what_ifs_free(struct what_ifs *all)
 	free(all->alike);
 	model_free(all->model);
 	free(all->places);
+	free(all->fusion.kernels);
 	*all = (struct what_ifs){0};
 }
 

@@ -17,6 +17,7 @@ struct what_ifs {
 	struct sequences sequences;
 	uint32_t *alike; /* owned; by sequence: the first one that is of the same loop */
 	struct predictor predictor;
+	struct fusion fusion; /* owned; what counters tell of kernels that could be fused */
 	struct place
 		*places; /* owned; of the range that is asked for; NULL: of each strategy's own */
 	size_t place_count;
@@ -72,6 +73,7 @@ struct what_if {
 	size_t loop_count;	  /* different ones that change */
 	uint64_t iteration_count; /* of all of them */
 	uint64_t most_nodes;	  /* of a graph */
+	double vanished_bytes;	  /* of DRAM, which fused kernels neither write nor read */
 	size_t changed_count;	  /* waits, decisions, copies, allocations, or kernels */
 	const struct sequence
 		*largest;     /* borrowed; the loop with most time that changes, or NULL */

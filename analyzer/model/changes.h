@@ -8,6 +8,7 @@
 #define ROOFLINE_CHANGES_H
 
 #include "analysis/gaps.h"
+#include "model/fusion.h"
 #include "model/replay.h"
 #include "model/sequence.h"
 
@@ -29,6 +30,8 @@
 	REFUSAL(FULL_GPU, "no kernel leaves half of the GPU to others")                                 \
 	REFUSAL(NOT_KERNELS, "more than kernels is between the first and the last of them")             \
 	REFUSAL(NOT_ALIKE, "no kernels of the same grid follow one another in an iteration")            \
+	REFUSAL(GRID_WIDE,                                                                              \
+		"by its counters no kernel just goes on with what the one before it wrote")             \
 	REFUSAL(NO_NEIGHBOURS, "no kernel follows another one in its stream")                           \
 	REFUSAL(NOT_RESIDENT, "not all blocks of a kernel fit on the GPU at once")                      \
 	REFUSAL(BALANCED, "no kernel was sampled whose SMs have unequal shares")                        \
@@ -111,11 +114,23 @@ void change_to_shared_link(struct change *change, const struct model *model, siz
 enum refusal change_to_concurrent(struct change *change, const struct model *model,
 				  const struct sequence *sequence, uint64_t *kernel_count);
 
+/* What fusing changed, added up. */
+struct fused {
+	uint64_t kernel_count;	/* that go into the one before them */
+	uint64_t handed_count;	/* those of them that go on with what it wrote */
+	double vanished_bytes;	/* of DRAM */
+	double saved_ns;	/* by that alone, without launches and gaps */
+	uint32_t first, second; /* signatures[]: who hands on most; only where handed_count */
+	double most_handed_bytes;
+};
+
 /* Kernels of an iteration that follow one another in a stream, with the same grid and blocks and nothing between
- * them, become one, which takes as long as all of them: what it need not write and read again comes on top.  That
- * no block needs what another one wrote is supposed.  kernel_count: how many kernels go. */
+ * them, become one.  That takes as long as all of them, without what it need not write and read again as far as
+ * counters tell (fusion.h).  That no block needs what another one wrote is supposed, but where counters tell
+ * against it.  change: NULL only to look; with op_ns where bytes shall vanish.  Adds to fused. */
 enum refusal change_to_fused(struct change *change, const struct model *model,
-			     const struct sequence *sequence, uint64_t *kernel_count);
+			     const struct sequence *sequence, const struct fusion *fusion,
+			     struct fused *fused);
 
 /* Kernels that follow another one in a stream have been set up when it ends (programmatic dependent launch).  What
  * they can do before they need its results comes on top. */

@@ -157,37 +157,118 @@ static bool may_be_between(const struct change *change, const struct model *mode
 	enum profile_call_class class = model_call_class(model, call);
 
 	return !submitted_count(&model->submitted, call) &&
-	       (class == CALL_OTHER || class == CALL_EVENT || change->calls[call] == CALL_DROPPED);
+	       (class == CALL_OTHER || class == CALL_EVENT ||
+		(change && change->calls[call] == CALL_DROPPED));
 }
 
-static size_t fuse_iteration(struct change *change, const struct model *model, size_t first,
-			     size_t end)
-{
-	const struct profile_op *before = NULL;
-	size_t fused_count = 0;
+/* Kernels of an iteration as they are gone through. */
+struct neighbours {
+	struct change *change; /* NULL: only to look */
+	const struct model *model;
+	const struct fusion *fusion;
+	struct fused *fused;
+	bool is_grid_wide;		 /* some are not fused for that */
+	const struct profile_op *before; /* NULL: none that this one could go into */
+	double before_ns;		 /* that it took, before it was fused */
+	double before_taken_bytes;	 /* that vanish of its reading */
+};
 
+static double length_ns(const struct neighbours *it, const struct profile_op *op)
+{
+	const struct change *change = it->change;
+	size_t index = (size_t)(op - it->model->profile->ops);
+
+	return change && change->op_ns && change->op_ns[index] >= 0
+		       ? (double)change->op_ns[index]
+		       : (double)(op->end_ns - op->start_ns);
+}
+
+/* Returns what is saved by that. */
+static double shorten(const struct neighbours *it, const struct profile_op *op, double from_ns,
+		      double to_ns)
+{
+	int64_t length = (int64_t)to_ns;
+
+	if (it->change && it->change->op_ns && to_ns < from_ns)
+		it->change->op_ns[op - it->model->profile->ops] = length > 1 ? length : 1;
+	return from_ns - to_ns;
+}
+
+/* What the kernel before wrote is not read from memory any more.  Returns how many bytes that is. */
+static double hand_on(struct neighbours *it, const struct profile_op *op)
+{
+	const struct fusion *fusion = it->fusion;
+	const struct fusion_kernel *first = &fusion->kernels[it->before->detail];
+	const struct fusion_kernel *second = &fusion->kernels[op->detail];
+	double bytes = fusion_handed_bytes(first, second), taken = it->before_taken_bytes;
+	double first_ns = fusion_time_ns(fusion, first, it->before_ns, taken, 0);
+	double second_ns = length_ns(it, op);
+	struct fused *fused = it->fused;
+
+	fused->saved_ns += shorten(it, it->before, first_ns,
+				   fusion_time_ns(fusion, first, it->before_ns, taken, bytes));
+	fused->saved_ns +=
+		shorten(it, op, second_ns, fusion_time_ns(fusion, second, second_ns, bytes, 0));
+	fused->vanished_bytes += fusion->is_least ? bytes : 2 * bytes;
+	fused->handed_count++;
+	if (bytes > fused->most_handed_bytes) {
+		fused->most_handed_bytes = bytes;
+		fused->first = it->before->detail;
+		fused->second = op->detail;
+	}
+	return bytes;
+}
+
+/* Returns how many bytes of its reading vanish. */
+static double fuse(struct neighbours *it, size_t call, const struct profile_op *op)
+{
+	enum fusion_verdict verdict =
+		fusion_judge(it->fusion, it->model->profile, it->before->detail, op->detail);
+
+	if (verdict == FUSION_GRID_WIDE) {
+		it->is_grid_wide = true;
+		return 0;
+	}
+	if (it->change)
+		it->change->calls[call] = CALL_FUSED;
+	it->fused->kernel_count++;
+	return verdict == FUSION_HANDS_ON ? hand_on(it, op) : 0;
+}
+
+static void fuse_iteration(struct neighbours *it, size_t first, size_t end)
+{
+	const struct model *model = it->model;
+
+	it->before = NULL;
 	for (size_t i = first; i < end; i++) {
 		const struct profile_op *op = kernel_of(model, i);
+		double op_ns = op ? length_ns(it, op) : 0, taken_bytes = 0;
 
-		if (may_be_between(change, model, i))
+		if (may_be_between(it->change, model, i))
 			continue;
-		if (op && before && is_alike(model->profile, before, op)) {
-			change->calls[i] = CALL_FUSED;
-			fused_count++;
-		}
-		before = op;
+		if (op && it->before && is_alike(model->profile, it->before, op))
+			taken_bytes = fuse(it, i, op);
+		it->before = op;
+		it->before_ns = op_ns;
+		it->before_taken_bytes = taken_bytes;
 	}
-	return fused_count;
 }
 
 enum refusal change_to_fused(struct change *change, const struct model *model,
-			     const struct sequence *sequence, uint64_t *kernel_count)
+			     const struct sequence *sequence, const struct fusion *fusion,
+			     struct fused *fused)
 {
-	*kernel_count = 0;
+	struct neighbours neighbours = {.change = change,
+					.model = model,
+					.fusion = fusion,
+					.fused = fused};
+	uint64_t kernel_count = fused->kernel_count;
+
 	for (size_t i = 0; i < sequence->iteration_count; i++)
-		*kernel_count += fuse_iteration(change, model, sequence->iterations[i],
-						sequence->iterations[i + 1]);
-	return *kernel_count ? REFUSED_NONE : REFUSED_NOT_ALIKE;
+		fuse_iteration(&neighbours, sequence->iterations[i], sequence->iterations[i + 1]);
+	if (fused->kernel_count > kernel_count)
+		return REFUSED_NONE;
+	return neighbours.is_grid_wide ? REFUSED_GRID_WIDE : REFUSED_NOT_ALIKE;
 }
 
 enum refusal change_to_dependent(struct change *change, const struct model *model,

@@ -16,6 +16,12 @@
 
 static const char *const changed_what[] = {STRATEGIES(STRATEGY_CHANGED)};
 
+/* What a strategy rests on that no recording tells, where it says so of itself. */
+static const char *const supposed_what[STRATEGY_COUNT] = {
+	[STRATEGY_FUSE] = "what a kernel reads is what the one before it wrote, and nobody else "
+			  "reads it; at the low end it is still written",
+};
+
 static struct figure speedup_figure(double speedup)
 {
 	struct figure figure;
@@ -84,6 +90,14 @@ static void add_count(char *text, size_t size, uint64_t count, const char *what,
 		 what, count == 1 ? "" : plural);
 }
 
+static void add_bytes(char *text, size_t size, double bytes, const char *what)
+{
+	size_t used = strlen(text);
+
+	snprintf(text + used, size - used, "%s%s %s", used ? ", " : "", format_bytes(bytes).text,
+		 what);
+}
+
 static void describe(const struct scenario *scenario, const struct scenario_part *part, char *text,
 		     size_t size)
 {
@@ -100,6 +114,8 @@ static void describe(const struct scenario *scenario, const struct scenario_part
 		add_count(text, size, together->changed_count, changed_what[part->strategy], "");
 	if (part->strategy == STRATEGY_BATCH)
 		add_count(text, size, scenario->batch, "in one", "");
+	if (together->vanished_bytes > 0)
+		add_bytes(text, size, together->vanished_bytes, "of DRAM vanish");
 }
 
 static void put_part(struct page *page, const struct scenario *scenario,
@@ -111,6 +127,8 @@ static void put_part(struct page *page, const struct scenario *scenario,
 	if (part->together.refusal == REFUSED_NONE) {
 		describe(scenario, part, text, sizeof(text));
 		page_wrap(page, "    changed: ", text, INDENT);
+		if (part->together.is_supposed && supposed_what[part->strategy])
+			page_wrap(page, "    supposed: ", supposed_what[part->strategy], INDENT);
 	} else {
 		page_wrap(page, "    refused: ", refusal_text(part->together.refusal), INDENT);
 	}

@@ -368,3 +368,17 @@ print({a['strategy']: (a['speedup'], a['low'], a['high']) for a in json.load(sys
 	whatif "$recordings/dependent_launch.naive" --range run --dependent
 	holds "s['dependent_launch']['changed'] == 158 and 1.2 < j['place']['speedup'] < 1.4"
 }
+
+# Measured is 1.56x (docs/workloads/clusters.md); total_kernel reduces.
+@test "bytes that neighbours hand each other vanish, where counters do not tell against it" {
+	whatif "$recordings/clusters.naive" --fuse
+	holds "s['fuse']['changed'] == 49 and 1.5 < j['place']['speedup'] < 2.1"
+	holds "1 < j['place']['low'] < 1.56 < j['place']['high']"
+	run -0 "$ROOFLINECTL" whatif "$recordings/clusters.naive" --fuse
+	[[ "$output" == *"49 kernels go into the one before them, 12.3"* ]]
+	[[ "$output" == *"GiB of DRAM vanish"*"supposed: what a kernel reads is what the one before it wrote"* ]]
+	whatif "$recordings/clusters.totals_first" --fuse
+	holds "s['fuse']['refusal'].startswith('by its counters') and j['speedup'] is None"
+	run -0 "$ROOFLINECTL" whatif "$recordings/graph_chain.no_sync" --fuse
+	[[ "$output" != *supposed* ]]
+}

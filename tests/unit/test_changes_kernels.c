@@ -122,10 +122,11 @@ static void test_concurrent_shapes(void **state)
 
 static enum refusal to_fused(struct loop *loop)
 {
-	uint64_t kernel_count;
+	struct fused fused = {0};
 
 	loop->sequence.iterations = loop->iterations;
-	return change_to_fused(&loop->change, loop->model, &loop->sequence, &kernel_count);
+	return change_to_fused(&loop->change, loop->model, &loop->sequence, &(struct fusion){0},
+			       &fused);
 }
 
 static void expect_fused(const char *usual, const char *expected)

@@ -112,4 +112,5 @@ const struct rule rule_memory_roof = {
 	.stake_ns = stake_ns,
 	.say = say,
 	.is_about_kernels = true,
+	.said_by = "fuse_neighbours",
 };

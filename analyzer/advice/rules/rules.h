@@ -30,6 +30,7 @@
 	RULE(graph_rebuilt, "graphs are made again and again: update or keep them")                \
 	RULE(allocation_in_loop, "memory is allocated again and again: once, or in stream order")  \
 	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")            \
+	RULE(fuse_neighbours, "kernels hand each other arrays through DRAM: one kernel")           \
 	RULE(memory_roof, "kernels move bytes as fast as the memory can: fewer bytes")             \
 	RULE(collective_wait, "collectives wait for a rank that arrives late: balance the ranks")  \
 	RULE(blocking_copy, "the host waits in each copy and launches late: copy asynchronously")  \
