@@ -16,11 +16,12 @@
 
 static const char *const changed_what[] = {STRATEGIES(STRATEGY_CHANGED)};
 
+static const char supposed_of_fusing[] =
+	"what a kernel reads is what the one before it wrote, and nobody else reads it; at the "
+	"low end it is still written";
+
 /* What a strategy rests on that no recording tells, where it says so of itself. */
-static const char *const supposed_what[STRATEGY_COUNT] = {
-	[STRATEGY_FUSE] = "what a kernel reads is what the one before it wrote, and nobody else "
-			  "reads it; at the low end it is still written",
-};
+static const char *const supposed_what[STRATEGY_COUNT] = {[STRATEGY_FUSE] = supposed_of_fusing};
 
 static struct figure speedup_figure(double speedup)
 {
