@@ -10,10 +10,8 @@
 #define LEAST_ALIKE 0.9
 /* A loop of one operation becomes graphs of so many iterations: one each would save nothing. */
 #define UNROLLED_ITERATIONS 8
-/* What the host does for so long between two calls may be its work, which a graph does not spare.  An interpreter
- * takes so many of its usual pauses for a step now and then: 25 to 65 in a training loop of PyTorch
+/* An interpreter takes so many of its usual pauses for a step now and then: 25 to 65 in a training loop of PyTorch
  * (tests/gpu/torch_programs.py, training). */
-#define LONG_HOST_NS 100000
 #define LONG_PAUSES 80
 #define LEAST_COPY_NS 10000 /* shorter copies are launch latency, which streams do not hide */
 #define OVERLAP_LANES 3	    /* one copies in, one computes, one copies out */
@@ -179,7 +177,8 @@ static enum refusal why_not_captured(const struct change *change, const struct m
 /* Capturing a loop. */
 struct capturing {
 	enum call_change launch;
-	int64_t work_ns; /* the host's pauses from here on stay */
+	int64_t work_ns;    /* the host's pauses from here on stay */
+	size_t usual_waits; /* between what an iteration launches first and last */
 	struct captured *captured;
 };
 
@@ -230,19 +229,46 @@ static enum call_change captured_as(const struct capturing *capturing, const str
 	return CALL_IN_GRAPH;
 }
 
+static size_t wait_count(const struct model *model, size_t first, size_t end)
+{
+	size_t count = 0;
+
+	for (size_t i = first; i < end; i++)
+		count += model_call_class(model, i) == CALL_SYNC;
+	return count;
+}
+
+/* The end of calls [first, end) without those after the last one that submits. */
+static size_t last_submitting(const struct model *model, size_t first, size_t end)
+{
+	while (end > first + 1 && !is_submitting(model, end - 1))
+		end--;
+	return end;
+}
+
+/* Of the second one, or of as many from it on as become one graph. */
+static size_t usual_waits(const struct model *model, const struct sequence *sequence, size_t step)
+{
+	size_t from = sequence->iteration_count > step ? 1 : 0;
+	size_t first = sequence->iterations[from];
+	size_t next =
+		from + step < sequence->iteration_count ? from + step : sequence->iteration_count;
+
+	return wait_count(model, first, last_submitting(model, first, sequence->iterations[next]));
+}
+
 /* One iteration: its submitting calls and all between them are the graph.  A wait after them stays
  * when the host reads what was copied to it. */
 static enum refusal capture(struct change *change, const struct model *model, size_t first,
 			    size_t end, const struct capturing *capturing)
 {
-	size_t last = end;
+	size_t last = last_submitting(model, first, end);
 	uint64_t nodes = 0;
-	enum refusal refusal;
+	enum refusal refusal = why_not_captured(change, model, first, last);
 	bool is_read = false;
 
-	while (last > first + 1 && !is_submitting(model, last - 1))
-		last--;
-	refusal = why_not_captured(change, model, first, last);
+	if (refusal == REFUSED_NONE && wait_count(model, first, last) > capturing->usual_waits)
+		refusal = REFUSED_IRREGULAR; /* the wait is not the loop's, and stays */
 	if (refusal != REFUSED_NONE)
 		return refusal;
 	for (size_t i = first; i < last; i++) {
@@ -277,15 +303,6 @@ static void keep_waits(struct change *change, const struct model *model, size_t 
 			change->calls[i] = CALL_KEPT;
 }
 
-static size_t wait_count(const struct model *model, size_t first, size_t end)
-{
-	size_t count = 0;
-
-	for (size_t i = first; i < end; i++)
-		count += model_call_class(model, i) == CALL_SYNC;
-	return count;
-}
-
 /* Waits of an iteration that waits more often than the second one are not the loop's, as those around a part that
  * is timed; and after the whole sequence somebody reads the results.  These waits stay. */
 static void keep_other_waits(struct change *change, const struct model *model,
@@ -315,6 +332,7 @@ enum refusal change_to_graph(struct change *change, const struct model *model,
 	const struct capturing capturing = {
 		.launch = change_needs_updates(sequence) ? CALL_AS_UPDATED : CALL_AS_GRAPH,
 		.work_ns = work_ns(model, sequence, is_least),
+		.usual_waits = usual_waits(model, sequence, step),
 		.captured = captured,
 	};
 	enum refusal refusal = REFUSED_NOTHING, found;

@@ -552,7 +552,8 @@ static bool is_in_graph_change(enum call_change change)
 /* Of the graph that begins with a call. */
 struct graph_calls {
 	int64_t node_count;
-	int64_t pause_ns; /* the host's own time before each call after the first; mean */
+	/* The host's own time before each call after the first: the mean, or the longest where a long one is gone. */
+	int64_t pause_ns;
 };
 
 static struct graph_calls graph_calls_of(const struct run *run, const struct profile_call *call)
@@ -562,18 +563,22 @@ static struct graph_calls graph_calls_of(const struct run *run, const struct pro
 	size_t first = (size_t)(call - profile->calls),
 	       end = thread->first_call + thread->call_count;
 	struct graph_calls graph = {.node_count = submitted_count(&run->model->submitted, first)};
-	int64_t pause_count = 0;
-	size_t i = first + 1;
+	int64_t pause_count = 0, longest_ns = 0;
 
-	for (; i < end && is_in_graph_change(change_of(run, i)); i++) {
+	for (size_t i = first + 1; i < end && is_in_graph_change(change_of(run, i)); i++) {
+		int64_t pause_ns =
+			max_ns(profile->calls[i].start_ns - profile->calls[i - 1].end_ns, 0);
+
 		graph.node_count += submitted_count(&run->model->submitted, i);
 		if (change_of(run, i) == CALL_AFTER_WORK)
 			continue;
-		graph.pause_ns +=
-			max_ns(profile->calls[i].start_ns - profile->calls[i - 1].end_ns, 0);
+		longest_ns = max_ns(longest_ns, pause_ns);
+		graph.pause_ns += pause_ns;
 		pause_count++;
 	}
-	if (pause_count)
+	if (longest_ns > LONG_HOST_NS)
+		graph.pause_ns = longest_ns;
+	else if (pause_count)
 		graph.pause_ns /= pause_count;
 	return graph;
 }

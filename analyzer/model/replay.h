@@ -36,6 +36,9 @@ enum call_change {
 	CALL_MADE_ASYNC, /* submits what it did, and waits for nothing */
 };
 
+/* What the host does for so long between two calls may be its work, which a graph does not spare. */
+#define LONG_HOST_NS 100000
+
 #define LANE_JOINED 0x80000000U
 #define OP_GONE 0 /* an operation of this length is gone: no gap before it either */
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What is predicted for PyTorch programs that are no workloads of the toolkit, and what the change measures.
 
-    docs/results/measure.sh torch-programs tests/bench/torch_programs.py
+    docs/results/measure.sh torch-medians tests/bench/torch_programs.py --record FOLDER
+    docs/results/measure.sh torch-programs tests/bench/torch_programs.py FOLDER docs/results/torch-medians.txt
 
-Needs a GPU and PyTorch.  Each program of tests/gpu/torch_programs.py is run without the collector, in turn
-with the changed one, then recorded as it was; the prediction is for its NVTX range run.  `first advice` is
-what `rooflinectl advise --range run` says first of all.
+The first needs a GPU and PyTorch: each program of tests/gpu/torch_programs.py runs without the collector, and
+right after is recorded into FOLDER.  The second is arithmetic: predictions for the NVTX range run, `measured`
+the ratio of the untraced medians, `first advice` what `rooflinectl advise --range run` says first of all.
 """
 
 import json
@@ -15,12 +16,10 @@ import re
 import statistics
 import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin" / "rooflinectl"
 PROGRAMS = ROOT / "tests" / "gpu" / "torch_programs.py"
-ROUNDS = 2
 
 # program, mode before, mode after, what is changed, the advice that should come first
 PAIRS = [
@@ -37,23 +36,25 @@ PAIRS = [
 ]
 
 
-def untraced_us(program, mode):
-    text = subprocess.run(
-        [sys.executable, PROGRAMS, program, mode], check=True, capture_output=True, text=True
-    ).stdout
-    found = re.search(r"us_per_iteration ([\d.]+)", text)
-    if not found:
-        raise SystemExit(text.strip())
-    return float(found[1])
+def run_program(*command):
+    """What the program prints last."""
+    done = subprocess.run([*command], check=True, capture_output=True, text=True)
+    return done.stdout.strip().splitlines()[-1]
 
 
-def measured(program, modes):
-    """Microseconds an iteration by mode: the median of runs in turn."""
-    runs = {mode: [] for mode in modes}
-    for _ in range(ROUNDS):
-        for mode in modes:
-            runs[mode].append(untraced_us(program, mode))
-    return {mode: statistics.median(times) for mode, times in runs.items()}
+def record(folder):
+    """Each mode untraced, then recorded; one line each."""
+    for program, mode in {(row[0], mode): 0 for row in PAIRS for mode in row[1:3]}:
+        name = [sys.executable, PROGRAMS, program, mode]
+        untraced = run_program(*name)
+        run_program(TOOL, "record", "-o", folder / f"{program}.{mode}", "--", *name, "--repeats", "3")
+        print(program, mode, untraced, flush=True)
+
+
+def medians(path):
+    """Microseconds an iteration by program and mode."""
+    rows = re.findall(r"^(\w+) (\w+) us_per_iteration ([\d.]+)", path.read_text(), re.MULTILINE)
+    return {(program, mode): float(us) for program, mode, us in rows}
 
 
 def ask(*arguments):
@@ -63,52 +64,40 @@ def ask(*arguments):
     return json.loads(done.stdout)
 
 
-def record(program, mode, folder):
-    recording = pathlib.Path(folder) / f"{program}.{mode}"
-    if not recording.exists():
-        command = [TOOL, "record", "-o", recording, "--", sys.executable, PROGRAMS, program, mode, "--repeats", "3"]
-        subprocess.run(command, check=True, capture_output=True)
-    return recording
-
-
 def times(ratio):
     return f"{ratio:.2f}x" if ratio else "-"
 
 
-def main():
+def main(folder, medians_path):
+    untraced = medians(medians_path)
     layout = "{:9} {:10} {:16} {:10} {:>9} {:>14} {:>8} {:>7} {:6}  {}"
     print(layout.format(*"program before after change predicted interval measured error inside".split(), "first advice"))
-    modes = {}
-    for program, before, after, _, _ in PAIRS:
-        modes.setdefault(program, {}).update({before: 0, after: 0})
-    untraced = {program: measured(program, names) for program, names in modes.items()}
     errors, inside_count, right_count = [], 0, 0
-    with tempfile.TemporaryDirectory() as folder:
-        for program, before, after, change, wanted in PAIRS:
-            recording = record(program, before, folder)
-            whatif = ask("whatif", "--range", "run", "--format", "json", change, recording)
-            advice = [row["id"] for row in ask("advise", "--range", "run", "--format", "json", recording)["advice"]]
-            part = whatif["place"] or {"speedup": None, "low": 1, "high": 1}
-            truth = untraced[program][before] / untraced[program][after]
-            error = (part["speedup"] or 1) / truth - 1
-            is_inside = part["low"] <= truth <= part["high"]
-            errors.append(abs(error))
-            inside_count += is_inside
-            right_count += (advice or ["none"])[0] == wanted
-            print(
-                layout.format(
-                    program,
-                    before,
-                    after,
-                    change,
-                    times(part["speedup"]),
-                    f"{part['low']:.2f} .. {part['high']:.2f}",
-                    times(truth),
-                    f"{100 * error:+.1f}%",
-                    "yes" if is_inside else "no",
-                    (advice or ["none"])[0],
-                )
+    for program, before, after, change, wanted in PAIRS:
+        recording = folder / f"{program}.{before}"
+        whatif = ask("whatif", "--range", "run", "--format", "json", change, recording)
+        advice = [row["id"] for row in ask("advise", "--range", "run", "--format", "json", recording)["advice"]]
+        part = whatif["place"]
+        truth = untraced[program, before] / untraced[program, after]
+        error = part["speedup"] / truth - 1
+        is_inside = part["low"] <= truth <= part["high"]
+        errors.append(abs(error))
+        inside_count += is_inside
+        right_count += (advice or ["none"])[0] == wanted
+        print(
+            layout.format(
+                program,
+                before,
+                after,
+                change,
+                f"{part['speedup']:.2f}x",
+                f"{part['low']:.2f} .. {part['high']:.2f}",
+                f"{truth:.2f}x",
+                f"{100 * error:+.1f}%",
+                "yes" if is_inside else "no",
+                (advice or ["none"])[0],
             )
+        )
     print(
         f"\n{len(errors)} rows: median error {100 * statistics.median(errors):.1f}%, "
         f"{sum(e <= 0.25 for e in errors)} within 25%, {inside_count} inside the interval, "
@@ -117,4 +106,9 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) != 3:
+        raise SystemExit(__doc__.strip())
+    if sys.argv[1] == "--record":
+        record(pathlib.Path(sys.argv[2]))
+    else:
+        main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))

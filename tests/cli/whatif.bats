@@ -189,7 +189,8 @@ for a in answers:
 	holds "j['place']['before_ns'] == s['pinned_memory']['place']['before_ns']"
 	whatif "$recordings/copy_overlap.naive" --overlap --pinned
 	holds "s['overlap']['changed'] == 126 and s['pinned_memory']['changed'] == 2" # those of the first iteration
-	holds "'changed by a strategy before it' in s['pinned_memory']['refusal']"
+	whatif "$recordings/graph_forkjoin.naive" --graph --streams
+	holds "'changed by a strategy before it' in s['concurrent_kernels']['refusal']"
 }
 
 @test "what is refused alone is refused for its own reason" {

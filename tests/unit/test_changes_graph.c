@@ -89,6 +89,24 @@ static void test_unusual_wait(void **state)
 	loop_free(&loop);
 }
 
+/* Between launches, in one of ten iterations: that one stays as it was. */
+static void test_unusual_wait_within(void **state)
+{
+	struct loop loop = loop_with("kk", 5, "kwk");
+	uint64_t nodes;
+
+	(void)state;
+	assert_int_equal(to_graph(&loop, &nodes), REFUSED_NONE);
+	loop_expect(&loop, 4, "Gn");
+	loop_expect(&loop, 5, "...");
+	loop_free(&loop);
+	loop = loop_with("kwk", 5, "kwwk");
+	assert_int_equal(to_graph(&loop, &nodes), REFUSED_NONE);
+	loop_expect(&loop, 4, "Gnn");
+	loop_expect(&loop, 5, "....");
+	loop_free(&loop);
+}
+
 static void test_unrolled(void **state)
 {
 	struct loop loop = loop_of("k");
@@ -307,6 +325,8 @@ int main(void)
 		SENTENCE("a graph takes waits in, and stops before one for a result",
 			 test_graph_waits),
 		SENTENCE("a wait that is not in every iteration stays", test_unusual_wait),
+		SENTENCE("an iteration with a wait between its launches that others lack stays",
+			 test_unusual_wait_within),
 		SENTENCE("a loop of one kernel becomes graphs of eight", test_unrolled),
 		SENTENCE("what cannot be captured is refused with the reason", test_graph_refusals),
 		SENTENCE(

@@ -52,6 +52,36 @@ static void test_graph_pauses(void **state)
 	replayed_free(&it);
 }
 
+/* Where a long pause between launches is gone, as an interpreter's, one before the first launch is such a step as
+ * well, up to that length.  After work of the host it stays, and that work, too. */
+static void test_long_graph_pauses(void **state)
+{
+	static const uint8_t gone[] = {CALL_KEPT, CALL_AS_GRAPH, CALL_IN_GRAPH};
+	static const uint8_t kept[] = {CALL_KEPT, CALL_AS_GRAPH, CALL_AFTER_WORK};
+	static const int64_t starts_ns[] = {0, 204000, 358000};
+	struct builder *b = builder_new(1, 1);
+	struct change change;
+	struct replayed it;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		builder_kernel(b, 0, "k", starts_ns[i] + 5000, starts_ns[i] + 5500,
+			       builder_launch(b, 0, starts_ns[i], starts_ns[i] + 4000));
+	builder_finish(b);
+	it = replayed_new(b);
+	change = same_every_time(&it, gone, 3);
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.call_start_ns[1], 4000 - 750 + 200000 - 150000);
+	assert_int_equal(it.replay.call_end_ns[2], it.replay.call_end_ns[1]);
+	change_free(&change);
+	change = same_every_time(&it, kept, 3);
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.call_start_ns[1], 4000 - 750 + 200000);
+	assert_int_equal(it.replay.call_end_ns[2], it.replay.call_end_ns[1] + 150000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
 /* A copy from the host, a kernel, a copy to the host: over to another engine and back. */
 static void test_graph_of_copies(void **state)
 {
@@ -299,6 +329,8 @@ int main(void)
 		SENTENCE(
 			"what the host takes to prepare a launch of an iteration, it takes for the first as well",
 			test_graph_pauses),
+		SENTENCE("a long pause before a graph goes as far as long ones in it do",
+			 test_long_graph_pauses),
 		SENTENCE("nodes before and after a copy from or to the host are further apart",
 			 test_graph_of_copies),
 		SENTENCE("a read that is gone leaves no gap of a copy", test_graph_without_read),
