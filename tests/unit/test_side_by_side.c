@@ -53,7 +53,7 @@ static void begin(struct trial *trial, struct builder *b)
 			 0);
 	trial->all.predictor.work = calloc(1, sizeof(struct replay));
 	trial->all.predictor.costs[COSTS_MIDDLE] = random_costs;
-	trial->is_changed = calloc(trial->all.sequences.count + 1, sizeof(bool));
+	trial->is_changed = calloc(b->profile.call_count + 1, sizeof(bool));
 	assert_int_equal(change_begin(&trial->change, trial->all.model, true), 0);
 	trial->question = (struct side_question){.all = &trial->all,
 						 .change = &trial->change,
@@ -80,7 +80,7 @@ static void make_graph(struct trial *trial, size_t index)
 	rest.first_call = rest.iterations[0];
 	assert_int_equal(change_to_graph(&trial->change, trial->all.model, &rest, false, &captured),
 			 REFUSED_NONE);
-	trial->is_changed[index] = true;
+	memset(trial->is_changed + rest.first_call, true, rest.call_count);
 }
 
 static const struct side_by_side *replay(struct trial *trial)
