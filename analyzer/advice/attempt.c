@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice/cuts.h"
 #include "base/array.h"
 
 int attempt_add_place(struct attempt *attempt, size_t first, size_t end_call)
@@ -16,19 +17,6 @@ int attempt_add_place(struct attempt *attempt, size_t first, size_t end_call)
 	*next = (struct place){first, end_call};
 	attempt->place_count++;
 	return 0;
-}
-
-/* A loop's first iteration loads code and finds cold caches, and warms up before a capture: it stays
- * as it was, and is no part of the place.  The iterations are borrowed. */
-static struct sequence steady(const struct sequence *sequence)
-{
-	struct sequence rest = *sequence;
-
-	rest.iterations++;
-	rest.iteration_count--;
-	rest.first_call = rest.iterations[0];
-	rest.call_count -= rest.first_call - sequence->first_call;
-	return rest;
 }
 
 static bool is_on_device(const struct attempt *attempt, const struct sequence *sequence)
@@ -52,6 +40,7 @@ bool attempt_is_new_loop(const struct attempt *attempt, size_t index)
 int attempt_begin(struct attempt *attempt, const struct what_ifs *all, size_t device,
 		  const enum strategy *strategies, size_t count, bool is_least)
 {
+	size_t call_count = all->model->profile->call_count;
 	bool has_ops = false, has_lanes = false;
 	int rc;
 
@@ -59,14 +48,15 @@ int attempt_begin(struct attempt *attempt, const struct what_ifs *all, size_t de
 		has_ops = has_ops || strategy_rows[strategies[i]].has_ops;
 		has_lanes = has_lanes || strategy_rows[strategies[i]].has_lanes;
 	}
-	*attempt = (struct attempt){
-		.all = all,
-		.device = device,
-		.is_least = is_least,
-		.is_changed = calloc(all->sequences.count + 1, sizeof(*attempt->is_changed)),
-		.is_taken = calloc(all->sequences.count + 1, sizeof(*attempt->is_taken)),
-		.is_set_up = calloc(all->sequences.count + 1, sizeof(*attempt->is_set_up)),
-		.kept_calls = malloc(all->model->profile->call_count + 1)};
+	*attempt =
+		(struct attempt){.all = all,
+				 .device = device,
+				 .is_least = is_least,
+				 .is_changed = calloc(call_count + 1, sizeof(*attempt->is_changed)),
+				 .is_taken = calloc(call_count + 1, sizeof(*attempt->is_taken)),
+				 .is_set_up = calloc(all->sequences.count + 1,
+						     sizeof(*attempt->is_set_up)),
+				 .kept_calls = malloc(call_count + 1)};
 	rc = change_begin(&attempt->change, all->model, has_ops);
 	if (rc == 0 && has_lanes)
 		rc = change_begin_lanes(&attempt->change, all->model,
@@ -102,42 +92,60 @@ static void take_largest(struct what_if *out, const struct profile *profile,
 		out->largest = sequence;
 }
 
-static int try_loop(struct what_if *out, struct attempt *attempt, const struct strategy_row *row,
-		    size_t index)
+/* cut: of that loop. */
+static int try_cut(struct what_if *out, struct attempt *attempt, const struct strategy_row *row,
+		   size_t index, const struct sequence *cut)
 {
-	const struct sequences *sequences = &attempt->all->sequences;
-	const struct sequence sequence = steady(&sequences->items[index]);
-	uint8_t *calls = attempt->change.calls + sequence.first_call;
+	uint8_t *calls = attempt->change.calls + cut->first_call;
 	enum refusal refusal;
 
-	memcpy(attempt->kept_calls, calls, sequence.call_count);
-	refusal = row->change_loop(out, attempt, index, &sequence);
+	memcpy(attempt->kept_calls, calls, cut->call_count);
+	refusal = row->change_loop(out, attempt, index, cut);
 	if (refusal != REFUSED_NONE) {
-		memcpy(calls, attempt->kept_calls, sequence.call_count);
+		memcpy(calls, attempt->kept_calls, cut->call_count);
 		out->refusal = refusal;
 		return 0;
 	}
-	attempt->is_changed[index] = true;
-	attempt->is_taken[index] = !row->is_shared;
-	out->iteration_count += sequence.iteration_count;
+	memset(attempt->is_changed + cut->first_call, true, cut->call_count);
+	memset(attempt->is_taken + cut->first_call, !row->is_shared, cut->call_count);
+	out->iteration_count += cut->iteration_count;
 	out->loop_count += attempt_is_new_loop(attempt, index);
 	attempt->is_set_up[attempt->all->alike[index]] = true;
-	take_largest(out, attempt->all->model->profile, &sequences->items[index]);
-	return attempt_add_place(attempt, sequence.first_call,
-				 sequence.first_call + sequence.call_count);
+	take_largest(out, attempt->all->model->profile, &attempt->all->sequences.items[index]);
+	return attempt_add_place(attempt, cut->first_call, cut->first_call + cut->call_count);
 }
 
-int attempt_apply(struct what_if *out, struct attempt *attempt, const struct strategy_row *row)
+static int try_loop(struct what_if *out, struct attempt *attempt, enum strategy strategy,
+		    size_t index)
 {
+	const struct what_ifs *all = attempt->all;
+	const struct cutting cutting = {.submitted = &all->model->submitted,
+					.places = all->within[strategy].items,
+					.place_count = all->within[strategy].count,
+					.is_taken = attempt->is_taken};
+	struct sequence cut;
+	size_t next = 0;
+	int rc = 0;
+
+	while (rc == 0 && cuts_next(&cut, &next, &all->sequences.items[index], &cutting))
+		rc = try_cut(out, attempt, &strategy_rows[strategy], index, &cut);
+	return rc;
+}
+
+int attempt_apply(struct what_if *out, struct attempt *attempt, enum strategy strategy)
+{
+	const struct strategy_row *row = &strategy_rows[strategy];
 	const struct sequences *sequences = &attempt->all->sequences;
+	bool is_limited = attempt->all->within[strategy].items;
 	size_t place_count = attempt->place_count;
 	int rc = 0;
 
-	*out = (struct what_if){.refusal = row->refusal, .is_supposed = row->is_supposed};
+	*out = (struct what_if){.refusal = is_limited ? REFUSED_ELSEWHERE : row->refusal,
+				.is_supposed = row->is_supposed};
 	memset(attempt->is_set_up, 0, sequences->count * sizeof(*attempt->is_set_up));
 	for (size_t i = 0; rc == 0 && row->change_loop && i < sequences->count; i++)
-		if (!attempt->is_taken[i] && is_on_device(attempt, &sequences->items[i]))
-			rc = try_loop(out, attempt, row, i);
+		if (is_on_device(attempt, &sequences->items[i]))
+			rc = try_loop(out, attempt, strategy, i);
 	if (rc == 0 && row->change_ops)
 		rc = row->change_ops(out, attempt);
 	if (attempt->place_count > place_count)
@@ -145,34 +153,13 @@ int attempt_apply(struct what_if *out, struct attempt *attempt, const struct str
 	return rc;
 }
 
-static int compare_places(const void *left, const void *right)
-{
-	const struct place *a = left, *b = right;
-
-	return (a->first > b->first) - (a->first < b->first);
-}
-
-/* Copies of pinned memory may lie in loops that changed as well: their time counts once. */
-static void merge_places(struct attempt *attempt)
-{
-	struct place *places = attempt->places;
-	size_t last = 0;
-
-	qsort(places, attempt->place_count, sizeof(*places), compare_places);
-	for (size_t i = 1; i < attempt->place_count; i++)
-		if (places[i].first >= places[last].end)
-			places[++last] = places[i];
-		else if (places[i].end > places[last].end)
-			places[last].end = places[i].end;
-	attempt->place_count = last + 1;
-}
-
 int attempt_run(struct prediction *out, struct attempt *attempt)
 {
 	const struct what_ifs *all = attempt->all;
 	struct part part;
 
-	merge_places(attempt);
+	/* copies of pinned memory may lie in loops that changed as well: their time counts once */
+	attempt->place_count = places_merge(attempt->places, attempt->place_count);
 	part = (struct part){.places = all->places ? all->places : attempt->places,
 			     .place_count = all->places ? all->place_count : attempt->place_count,
 			     .changed = attempt->places,

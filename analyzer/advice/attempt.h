@@ -16,14 +16,14 @@ struct attempt {
 	struct place *places;
 	size_t place_count, place_capacity;
 	double setup_ns;
-	bool *is_changed;    /* by loop: a strategy has changed it */
-	bool *is_taken;	     /* by loop: a strategy has changed it; it is its alone */
+	bool *is_changed;    /* by call: a strategy has changed the iteration that it is of */
+	bool *is_taken;	     /* by call: a strategy has changed that; it is its alone */
 	bool *is_set_up;     /* by the first one like it: the strategy has changed one of them */
 	uint8_t *kept_calls; /* what a loop's calls were, while a strategy is tried on it */
 };
 
-/* What a strategy does.  It is tried on every loop that none before it has changed; what it makes of a
- * loop's calls is taken back where it refuses. */
+/* What a strategy does.  It is tried on what none before it has changed of each loop (cuts.h); what it makes of the
+ * calls is taken back where it refuses. */
 struct strategy_row {
 	enum refusal refusal; /* where no loop says why */
 	bool has_ops, has_lanes;
@@ -46,7 +46,7 @@ int attempt_begin(struct attempt *attempt, const struct what_ifs *all, size_t de
 void attempt_end(struct attempt *attempt);
 
 /* Adds what a strategy changes to what those before it did.  Returns 0 or -ENOMEM. */
-int attempt_apply(struct what_if *out, struct attempt *attempt, const struct strategy_row *row);
+int attempt_apply(struct what_if *out, struct attempt *attempt, enum strategy strategy);
 
 /* Something must have changed.  Returns 0 or -ENOMEM. */
 int attempt_run(struct prediction *out, struct attempt *attempt);

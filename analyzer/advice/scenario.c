@@ -82,13 +82,25 @@ struct wanted {
 	struct side_by_side *sides;	 /* or NULL: not to look at */
 };
 
-static int predict(struct scenario *scenario, const struct wanted *wanted,
-		   const struct facts *facts)
+static int keep_within(struct what_ifs *what_ifs, const struct strategies *strategies)
+{
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < STRATEGY_COUNT; i++)
+		if (strategies->ranges[i])
+			rc = what_ifs_keep_within(what_ifs, (enum strategy)i,
+						  strategies->ranges[i]);
+	return rc;
+}
+
+static int predict(struct scenario *scenario, const struct wanted *wanted, struct facts *facts)
 {
 	const struct occurrence *within = wanted->within;
 	struct chosen chosen;
-	int rc = predict_alone(scenario, facts);
+	int rc = keep_within(&facts->what_ifs, wanted->strategies);
 
+	if (rc == 0)
+		rc = predict_alone(scenario, facts);
 	if (rc < 0)
 		return rc;
 	choose(&chosen, scenario);
@@ -114,8 +126,10 @@ static int answer(struct scenario *out, const struct wanted *wanted, const struc
 				 .device = what_if_main_device(profile),
 				 .part_count = strategies->count,
 				 .batch = strategies->batch};
-	for (size_t i = 0; i < strategies->count; i++)
+	for (size_t i = 0; i < strategies->count; i++) {
 		out->parts[i].strategy = strategies->items[i];
+		out->parts[i].range = strategies->ranges[strategies->items[i]];
+	}
 	if (!profile->device_count || !profile->devices[out->device].op_count)
 		return err_set(err, -ENODATA, "%s: no prediction: no operation of a GPU in it",
 			       profile->path);

@@ -15,11 +15,14 @@
 struct strategies {
 	enum strategy items[STRATEGY_COUNT];
 	size_t count;
+	/* by strategy: borrowed; the NVTX range that it is kept to, or NULL */
+	const char *ranges[STRATEGY_COUNT];
 	uint64_t batch; /* as in what_if.h */
 };
 
 struct scenario_part {
 	enum strategy strategy;
+	const char *range;	 /* borrowed; the NVTX range that it is kept to, or NULL */
 	struct what_if together; /* what it changed beside those before it, or why nothing */
 	struct what_if alone;	 /* with its own prediction */
 };

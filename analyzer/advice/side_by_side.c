@@ -56,19 +56,21 @@ static size_t wanted_count(const struct sequence *sequence)
 						 : count;
 }
 
-/* Iterations [first, last) without the loop's first one, which stays as it was (attempt.c), and within
- * the time that is asked for. */
-static struct stretch stretch_of(const struct side_question *question,
-				 const struct sequence *sequence)
+/* The next iterations [first, last) from *next on that are within the time that is asked for, and of which
+ * strategies of loops have changed all or none; without the loop's first one, which stays as it was (cuts.h). */
+static struct stretch next_stretch(const struct side_question *question,
+				   const struct sequence *sequence, size_t *next)
 {
 	const uint32_t *at = sequence->iterations;
-	size_t first = 1, last;
+	size_t first = *next, last;
 
 	while (first < sequence->iteration_count && !is_within(question, at[first]))
 		first++;
 	last = first;
-	while (last < sequence->iteration_count && is_within(question, at[last + 1] - 1))
+	while (last < sequence->iteration_count && is_within(question, at[last + 1] - 1) &&
+	       question->is_changed[at[last]] == question->is_changed[at[first]])
 		last++;
+	*next = last;
 	if (last == first)
 		return (struct stretch){0};
 	return (struct stretch){.thread = sequence->thread,
@@ -89,29 +91,42 @@ static void shorten(struct stretch *stretch, const struct sequence *sequence)
 	stretch->end = sequence->iterations[stretch->first_iteration - 1 + wanted];
 }
 
-/* Of the loop that takes most time on the replayed side. */
+/* What changes of loops and takes most time on the replayed side. */
+struct largest {
+	struct stretch stretch;
+	int64_t ns;
+};
+
+static void look_in_loop(struct largest *largest, const struct side_question *question,
+			 const struct sequence *sequence, const struct replay *replay)
+{
+	struct stretch stretch;
+	size_t next = 1;
+
+	while ((stretch = next_stretch(question, sequence, &next)).end) {
+		int64_t ns;
+
+		if (!question->is_changed[stretch.first] && !has_change(question, &stretch))
+			continue;
+		ns = replay_end_ns(replay, question->all->model, stretch.first, stretch.end) -
+		     replay->call_start_ns[stretch.first];
+		if (ns <= largest->ns)
+			continue;
+		largest->ns = ns;
+		largest->stretch = stretch;
+		shorten(&largest->stretch, sequence);
+	}
+}
+
 static struct stretch find_in_loops(const struct side_question *question,
 				    const struct replay *replay)
 {
 	const struct sequences *sequences = &question->all->sequences;
-	struct stretch largest = {0};
-	int64_t most_ns = -1;
+	struct largest largest = {.ns = -1};
 
-	for (size_t i = 0; i < sequences->count; i++) {
-		struct stretch stretch = stretch_of(question, &sequences->items[i]);
-		int64_t ns;
-
-		if (!stretch.end || (!question->is_changed[i] && !has_change(question, &stretch)))
-			continue;
-		ns = replay_end_ns(replay, question->all->model, stretch.first, stretch.end) -
-		     replay->call_start_ns[stretch.first];
-		if (ns <= most_ns)
-			continue;
-		most_ns = ns;
-		largest = stretch;
-		shorten(&largest, &sequences->items[i]);
-	}
-	return largest;
+	for (size_t i = 0; i < sequences->count; i++)
+		look_in_loop(&largest, question, &sequences->items[i], replay);
+	return largest.stretch;
 }
 
 /* What changes outside of loops: from the first such call to the last that submits something. */

@@ -1,4 +1,5 @@
 #include "advice/attempt.h"
+#include "advice/cuts.h"
 #include "advice/side_by_side.h"
 
 #include <errno.h>
@@ -25,10 +26,9 @@ static size_t first_call(const struct profile *profile, const struct profile_thr
 	return low;
 }
 
-/* The calls made in each occurrence of a range. */
-static int find_places(struct what_ifs *all, const char *name)
+/* The calls made in each occurrence of a range, one in another counted once. */
+static int find_places(struct places *found, const struct profile *profile, const char *name)
 {
-	const struct profile *profile = all->model->profile;
 	size_t capacity = 0;
 
 	for (size_t i = 0; i < profile->range_count; i++) {
@@ -42,15 +42,36 @@ static int find_places(struct what_ifs *all, const char *name)
 		place.end = first_call(profile, thread, range->end_ns);
 		if (place.first == place.end)
 			continue;
-		next = ARRAY_NEXT(all->places, capacity, all->place_count);
+		next = ARRAY_NEXT(found->items, capacity, found->count);
 		if (!next)
 			return -ENOMEM;
 		*next = place;
-		all->place_count++;
+		found->count++;
 	}
-	if (!all->places) /* nothing is called in it: no loop stands for it */
-		all->places = calloc(1, sizeof(*all->places));
-	return all->places ? 0 : -ENOMEM;
+	if (!found->items) /* nothing is called in it: no loop stands for it */
+		found->items = calloc(1, sizeof(*found->items));
+	else
+		found->count = places_merge(found->items, found->count);
+	return found->items ? 0 : -ENOMEM;
+}
+
+static int find_part(struct what_ifs *all, const char *range)
+{
+	struct places found = {0};
+	int rc = find_places(&found, all->model->profile, range);
+
+	all->places = found.items;
+	all->place_count = found.count;
+	return rc;
+}
+
+int what_ifs_keep_within(struct what_ifs *all, enum strategy strategy, const char *range)
+{
+	struct places *within = &all->within[strategy];
+
+	free(within->items);
+	*within = (struct places){0};
+	return find_places(within, all->model->profile, range);
 }
 
 static uint32_t shape_of(uint32_t index, const void *context)
@@ -99,7 +120,7 @@ int what_ifs_open(struct what_ifs *all, const struct profile *profile,
 	if (rc == 0)
 		rc = predictor_open(&all->predictor, all->model, ceilings);
 	if (rc == 0 && range)
-		rc = find_places(all, range);
+		rc = find_part(all, range);
 	return rc;
 }
 
@@ -111,6 +132,8 @@ void what_ifs_free(struct what_ifs *all)
 	model_free(all->model);
 	free(all->places);
 	free(all->fusion.kernels);
+	for (int i = 0; i < STRATEGY_COUNT; i++)
+		free(all->within[i].items);
 	*all = (struct what_ifs){0};
 }
 
@@ -149,7 +172,7 @@ static int attempt_all(struct prediction *out, struct what_if *parts,
 
 	*out = (struct prediction){0};
 	for (size_t i = 0; rc == 0 && i < count; i++)
-		rc = attempt_apply(&parts[i], &attempt, &strategy_rows[strategies[i]]);
+		rc = attempt_apply(&parts[i], &attempt, strategies[i]);
 	if (rc == 0 && attempt.place_count)
 		rc = attempt_run(out, &attempt);
 	attempt_end(&attempt);
@@ -206,7 +229,7 @@ int what_if_side_by_side(struct side_by_side *out, const enum strategy *strategi
 
 	*out = (struct side_by_side){0};
 	for (size_t i = 0; rc == 0 && i < count; i++)
-		rc = attempt_apply(&part, &attempt, &strategy_rows[strategies[i]]);
+		rc = attempt_apply(&part, &attempt, strategies[i]);
 	if (rc == 0 && attempt.place_count)
 		rc = side_by_side_replay(out,
 					 &(struct side_question){.all = all,

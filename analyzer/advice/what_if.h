@@ -10,6 +10,57 @@
 #include "analysis/report.h"
 #include "model/predict.h"
 
+/* STRATEGY(constant, what the advice calls it, its option of whatif, that option's argument, its help, what
+ * "changed" counts or ""), in the order in which they are listed.  The argument: NONE, N, or RANGE, which may be left
+ * out: of those that change loops. */
+#define STRATEGIES(STRATEGY)                                                                       \
+	STRATEGY(GRAPH, "cuda_graph", "graph", RANGE,                                              \
+		 "each iteration of a repeating loop is one launch of a CUDA graph", "")           \
+	STRATEGY(FEWER_WAITS, "remove_syncs", "fewer-waits", RANGE,                                \
+		 "no waits of loops after which the host reads nothing", "waits are gone")         \
+	STRATEGY(DECIDE, "device_decision", "decide", RANGE,                                       \
+		 "the device decides what the host reads a few bytes for",                         \
+		 "decisions are the device's")                                                     \
+	STRATEGY(OVERLAP, "overlap", "overlap", RANGE,                                             \
+		 "copies beside kernels: iterations in turn in three streams, from pinned memory", \
+		 "copies are of pinned memory")                                                    \
+	STRATEGY(PINNED, "pinned_memory", "pinned", NONE,                                          \
+		 "copies of pageable memory are of pinned memory", "copies are of pinned memory")  \
+	STRATEGY(PREALLOCATE, "preallocate", "preallocate", RANGE,                                 \
+		 "memory of loops is allocated before them",                                       \
+		 "calls that allocate or free are gone")                                           \
+	STRATEGY(CONCURRENT, "concurrent_kernels", "streams", RANGE,                               \
+		 "small kernels of an iteration side by side, as if none needed another's result", \
+		 "kernels share the GPU")                                                          \
+	STRATEGY(PERSISTENT, "persistent_kernel", "persistent", RANGE,                             \
+		 "a loop of kernels is one kernel with grid-wide barriers",                        \
+		 "kernels are steps of one")                                                       \
+	STRATEGY(QUEUE, "dynamic_queue", "queue", NONE,                                            \
+		 "kernels whose SMs have unequal shares take work items from a queue",             \
+		 "kernels are balanced")                                                           \
+	STRATEGY(BATCH, "batch_atomics", "batch", N,                                               \
+		 "kernels that atomics bind merge N of them into one", "kernels merge atomics")    \
+	STRATEGY(FUSE, "fuse", "fuse", RANGE,                                                      \
+		 "neighbours of an iteration with the same grid are one kernel",                   \
+		 "kernels go into the one before them")                                            \
+	STRATEGY(DEPENDENT, "dependent_launch", "dependent", RANGE,                                \
+		 "a kernel has been set up when the one before it ends",                           \
+		 "kernels are set up before they start")
+
+#define STRATEGY_CONSTANT(constant, name, option, argument, help, changed) STRATEGY_##constant,
+enum strategy { STRATEGIES(STRATEGY_CONSTANT) STRATEGY_COUNT };
+#undef STRATEGY_CONSTANT
+
+/* What the advice calls it ("cuda_graph"), and its option of whatif, without the dashes ("graph"). */
+const char *strategy_name(enum strategy strategy);
+const char *strategy_option(enum strategy strategy);
+
+/* Calls made in the occurrences of a range: by first, apart. */
+struct places {
+	struct place *items; /* owned; with no call in it, not NULL either */
+	size_t count;
+};
+
 /* The recording made ready for predictions, once for all rules. */
 struct what_ifs {
 	const struct report *report; /* borrowed; NULL: without what samples tell */
@@ -21,52 +72,10 @@ struct what_ifs {
 	struct place
 		*places; /* owned; of the range that is asked for; NULL: of each strategy's own */
 	size_t place_count;
+	struct places within
+		[STRATEGY_COUNT]; /* owned; where each changes loops; items NULL: everywhere */
 	uint64_t batch; /* atomics merged into one; 0: for each kernel what atomics.h advises */
 };
-
-/* STRATEGY(constant, what the advice calls it, its option of whatif, that option's argument or NULL, its help, what
- * "changed" counts or ""), in the order in which they are listed. */
-#define STRATEGIES(STRATEGY)                                                                       \
-	STRATEGY(GRAPH, "cuda_graph", "graph", NULL,                                               \
-		 "each iteration of a repeating loop is one launch of a CUDA graph", "")           \
-	STRATEGY(FEWER_WAITS, "remove_syncs", "fewer-waits", NULL,                                 \
-		 "no waits of loops after which the host reads nothing", "waits are gone")         \
-	STRATEGY(DECIDE, "device_decision", "decide", NULL,                                        \
-		 "the device decides what the host reads a few bytes for",                         \
-		 "decisions are the device's")                                                     \
-	STRATEGY(OVERLAP, "overlap", "overlap", NULL,                                              \
-		 "copies beside kernels: iterations in turn in three streams, from pinned memory", \
-		 "copies are of pinned memory")                                                    \
-	STRATEGY(PINNED, "pinned_memory", "pinned", NULL,                                          \
-		 "copies of pageable memory are of pinned memory", "copies are of pinned memory")  \
-	STRATEGY(PREALLOCATE, "preallocate", "preallocate", NULL,                                  \
-		 "memory of loops is allocated before them",                                       \
-		 "calls that allocate or free are gone")                                           \
-	STRATEGY(CONCURRENT, "concurrent_kernels", "streams", NULL,                                \
-		 "small kernels of an iteration side by side, as if none needed another's result", \
-		 "kernels share the GPU")                                                          \
-	STRATEGY(PERSISTENT, "persistent_kernel", "persistent", NULL,                              \
-		 "a loop of kernels is one kernel with grid-wide barriers",                        \
-		 "kernels are steps of one")                                                       \
-	STRATEGY(QUEUE, "dynamic_queue", "queue", NULL,                                            \
-		 "kernels whose SMs have unequal shares take work items from a queue",             \
-		 "kernels are balanced")                                                           \
-	STRATEGY(BATCH, "batch_atomics", "batch", "N",                                             \
-		 "kernels that atomics bind merge N of them into one", "kernels merge atomics")    \
-	STRATEGY(FUSE, "fuse", "fuse", NULL,                                                       \
-		 "neighbours of an iteration with the same grid are one kernel",                   \
-		 "kernels go into the one before them")                                            \
-	STRATEGY(DEPENDENT, "dependent_launch", "dependent", NULL,                                 \
-		 "a kernel has been set up when the one before it ends",                           \
-		 "kernels are set up before they start")
-
-#define STRATEGY_CONSTANT(constant, name, option, argument, help, changed) STRATEGY_##constant,
-enum strategy { STRATEGIES(STRATEGY_CONSTANT) STRATEGY_COUNT };
-#undef STRATEGY_CONSTANT
-
-/* What the advice calls it ("cuda_graph"), and its option of whatif, without the dashes ("graph"). */
-const char *strategy_name(enum strategy strategy);
-const char *strategy_option(enum strategy strategy);
 
 struct what_if {
 	struct prediction prediction;
@@ -85,6 +94,10 @@ struct what_if {
  * change.  Returns 0 or -ENOMEM; the caller frees with what_ifs_free, also after a failure. */
 int what_ifs_open(struct what_ifs *all, const struct profile *profile,
 		  const struct ceilings *ceilings, const char *range);
+
+/* From now on the strategy changes only iterations of loops that lie in occurrences of that NVTX range; for those that
+ * change loops.  The predictor must be usable.  Returns 0 or -ENOMEM. */
+int what_ifs_keep_within(struct what_ifs *all, enum strategy strategy, const char *range);
 void what_ifs_free(struct what_ifs *all);
 
 /* What a recording's time (of the range, or of the device with most operations) is without what

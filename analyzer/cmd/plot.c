@@ -13,6 +13,7 @@
 #include "base/paths.h"
 #include "cmd/commands.h"
 #include "cmd/report_ceilings.h"
+#include "cmd/source.h"
 #include "cmd/strategies.h"
 #include "cmd/usage.h"
 #include "output/charts.h"
@@ -119,8 +120,8 @@ static void parse_argument(struct options *options, char *argument, struct argp_
 	} else {
 		usage_fail(state,
 			   "'%s' is neither a recording nor a chart (timeline, gaps, "
-			   "kernels, roofline, launch_roofline, atomics, whatif)",
-			   argument);
+			   "kernels, roofline, launch_roofline, atomics, whatif)%s",
+			   argument, strategies_remedy(state, options->recording, argument).text);
 	}
 }
 
@@ -342,6 +343,16 @@ static int find_range(struct options *options, const struct report *report, stru
 	return occurrence_find(&options->occurrence, report->profile, options->range, err);
 }
 
+static int check_ranges(const struct strategies *strategies, const struct profile *profile,
+			struct err *err)
+{
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < STRATEGY_COUNT; i++)
+		rc = source_check_range(strategies->ranges[i], profile, err);
+	return rc;
+}
+
 /* What whatif shows. */
 static int predict(struct options *options, const struct report *report, struct err *err)
 {
@@ -364,6 +375,8 @@ static int plot(struct options *options, struct err *err)
 	if (rc == 0 && options->range)
 		rc = find_range(options, report, err);
 	if (rc == 0)
+		rc = check_ranges(&options->strategies, report->profile, err);
+	if (rc == 0)
 		rc = report_take_ceilings(report, options->ceilings_path, "rooflinectl plot", err);
 	if (rc == 0 && options->strategies.count)
 		rc = predict(options, report, err);
@@ -383,7 +396,7 @@ int cmd_plot(int argc, char **argv)
 	char newest[PATH_MAX];
 	struct err err = {""};
 
-	if (argp_parse(&parser, argc, argv, 0, NULL, &options))
+	if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &options))
 		return EXIT_USAGE;
 	if (!options.recording) {
 		if (path_newest_recording(newest, sizeof(newest), ".") < 0) {

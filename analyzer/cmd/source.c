@@ -5,6 +5,7 @@
 #include "base/paths.h"
 #include "cmd/commands.h"
 #include "cmd/report_ceilings.h"
+#include "cmd/strategies.h"
 #include "cmd/usage.h"
 
 #include <errno.h>
@@ -36,7 +37,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (source->path)
-			usage_fail(state, "one recording at a time, not also '%s'", argument);
+			usage_fail(state, "one recording at a time, not also '%s'%s", argument,
+				   strategies_remedy(state, source->path, argument).text);
 		source->path = argument;
 		return 0;
 	default:
@@ -95,9 +97,8 @@ static void list_ranges(char *list, size_t size, const struct profile *profile)
 	}
 }
 
-static int check_range(const struct source *source, const struct profile *profile, struct err *err)
+int source_check_range(const char *range, const struct profile *profile, struct err *err)
 {
-	const char *range = source->range;
 	char name[NAME_SIZE], list[NAME_SIZE + 512];
 
 	if (!range)
@@ -112,6 +113,15 @@ static int check_range(const struct source *source, const struct profile *profil
 			       profile->path, name);
 	return err_set(err, -ENOENT, "%s has no NVTX range '%s'; it has: %s", profile->path, name,
 		       list);
+}
+
+static int check_ranges(const struct source *source, const struct profile *profile, struct err *err)
+{
+	int rc = source_check_range(source->range, profile, err);
+
+	for (size_t i = 0; rc == 0 && i < source->range_count; i++)
+		rc = source_check_range(source->ranges[i], profile, err);
+	return rc;
 }
 
 /* ---- loading ---- */
@@ -162,7 +172,7 @@ static int answer_with(const struct source *source, const char *command,
 {
 	if (source_load(report, source, command, err) < 0)
 		return EXIT_FAILED;
-	if (check_range(source, (*report)->profile, err) < 0)
+	if (check_ranges(source, (*report)->profile, err) < 0)
 		return EXIT_USAGE;
 	warn_of_missing(command, (*report)->profile);
 	return answer(arguments, *report, err) < 0 ? EXIT_FAILED : EXIT_OK;

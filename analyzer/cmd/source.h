@@ -19,6 +19,9 @@ struct source {
 	const char *path;	   /* NULL: the newest recording here */
 	const char *ceilings_path; /* NULL: those that fit the GPU */
 	const char *range;	   /* NVTX range that predictions are for; NULL: none */
+	/* Others that the recording has to have, NULL among them. */
+	const char *const *ranges;
+	size_t range_count;
 };
 
 extern const struct argp source_argp, source_range_argp;
@@ -28,8 +31,11 @@ extern const struct argp source_argp, source_range_argp;
  * report_free, also after a failure. */
 int source_load(struct report **out, const struct source *source, const char *who, struct err *err);
 
+/* Whether the recording has that NVTX range; NULL: always.  Fails with -ENOENT, and err says which it has. */
+int source_check_range(const char *range, const struct profile *profile, struct err *err);
+
 /* All that a command does that may ask for a range and is named command ("rooflinectl advise"): loads the recording,
- * checks that it has the range, has answer told with the arguments, says on stderr what failed, and returns the exit
+ * checks that it has the ranges, has answer told with the arguments, says on stderr what failed, and returns the exit
  * code.  answer returns a negative errno with err set where it fails. */
 int source_answer(const struct source *source, const char *command,
 		  int (*answer)(const void *arguments, struct report *report, struct err *err),

@@ -4,14 +4,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/usage.h"
 
 /* An option for each strategy: its constant, from here on. */
 enum { KEY_STRATEGY = 256 };
 
+#define ARGUMENT_NONE NULL, 0
+#define ARGUMENT_RANGE "RANGE", OPTION_ARG_OPTIONAL
+#define ARGUMENT_N "N", 0
+
 #define STRATEGY_OPTION(constant, name, option, argument, help, changed) \
-	{option, KEY_STRATEGY + STRATEGY_##constant, argument, 0, help, 0},
+	{option, KEY_STRATEGY + STRATEGY_##constant, ARGUMENT_##argument, help, 0},
 
 static const struct argp_option option_table[] = {STRATEGIES(STRATEGY_OPTION){0}};
 
@@ -43,6 +48,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return ARGP_ERR_UNKNOWN;
 	if (key == KEY_STRATEGY + STRATEGY_BATCH)
 		strategies->batch = parse_batch(argument, state);
+	else
+		strategies->ranges[key - KEY_STRATEGY] = argument;
 	add_strategy(strategies, (enum strategy)(key - KEY_STRATEGY));
 	return 0;
 }
@@ -62,4 +69,48 @@ void strategies_require(const struct strategies *strategies, struct argp_state *
 			 strategy_option((enum strategy)i));
 	}
 	usage_fail(state, "which strategy? there are %s", list);
+}
+
+/* ---- a range after a space ---- */
+
+/* The name of an option that takes a range, of which none is in that word, which may be cut short; NULL: it is none. */
+static const char *option_without_range(const char *word)
+{
+	for (const struct argp_option *option = option_table; option->name; option++)
+		if ((option->flags & OPTION_ARG_OPTIONAL) && !strncmp(word, "--", 2) && word[2] &&
+		    !strncmp(word + 2, option->name, strlen(word + 2)))
+			return option->name;
+	return NULL;
+}
+
+/* The option right before an argument, which may be NULL. */
+static const char *option_before(const struct argp_state *state, const char *argument)
+{
+	for (int i = 2; argument && i < state->argc; i++)
+		if (state->argv[i] == argument)
+			return option_without_range(state->argv[i - 1]);
+	return NULL;
+}
+
+bool strategies_find_space(struct remedy *remedy, const struct argp_state *state,
+			   const char *argument)
+{
+	const char *option = option_before(state, argument);
+
+	remedy->text[0] = '\0';
+	if (option)
+		snprintf(remedy->text, sizeof(remedy->text), "; for a range write --%s=%s", option,
+			 argument);
+	return option;
+}
+
+struct remedy strategies_remedy(const struct argp_state *state, const char *before,
+				const char *argument)
+{
+	struct remedy remedy;
+	bool is_before = option_before(state, before) && access(before, F_OK) < 0 &&
+			 !(option_before(state, argument) && access(argument, F_OK) < 0);
+
+	strategies_find_space(&remedy, state, is_before ? before : argument);
+	return remedy;
 }

@@ -7,6 +7,7 @@
 #include "output/whatif.h"
 
 #include <string.h>
+#include <unistd.h>
 
 struct whatif_arguments {
 	struct source source;
@@ -32,6 +33,15 @@ static whatif_writer parse_format(const char *name, struct argp_state *state)
 	usage_fail(state, "no format '%s'; there are text and json", name);
 }
 
+/* DIR may be left out, so that a lone word is taken for it. */
+static void check_recording(const char *path, struct argp_state *state)
+{
+	struct remedy remedy;
+
+	if (strategies_find_space(&remedy, state, path) && access(path, F_OK) < 0)
+		usage_fail(state, "no recording is called '%s'%s", path, remedy.text);
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct whatif_arguments *arguments = state->input;
@@ -47,6 +57,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		strategies_require(&arguments->strategies, state);
+		check_recording(arguments->source.path, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -66,7 +77,8 @@ static const struct argp parser = {
 	.doc = "Re-simulate a recorded run with several strategies at once.\n\n"
 	       "DIR is a recording; without it, the newest one under the current folder. Strategies "
 	       "are applied in the order in which they are given; what one changes those after it "
-	       "leave alone.",
+	       "leave alone. With RANGE, the name of an NVTX range, one changes only iterations that "
+	       "lie in it.",
 };
 
 static int predict(const void *context, struct report *report, struct err *err)
@@ -84,7 +96,9 @@ int cmd_whatif(int argc, char **argv)
 {
 	struct whatif_arguments arguments = {.write = whatif_write_text};
 
-	if (argp_parse(&parser, argc, argv, 0, NULL, &arguments))
+	arguments.source.ranges = arguments.strategies.ranges;
+	arguments.source.range_count = STRATEGY_COUNT;
+	if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &arguments))
 		return EXIT_USAGE;
 	return source_answer(&arguments.source, "rooflinectl whatif", predict, &arguments);
 }

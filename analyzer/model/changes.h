@@ -38,6 +38,7 @@
 	REFUSAL(NOT_HOT,                                                                                \
 		"no kernel was counted, on a single GPU, that atomics bind: record --counters=atomics") \
 	REFUSAL(NOT_MEASURED, "the ceilings lack what it costs: measure them anew")                     \
+	REFUSAL(ELSEWHERE, "no two iterations of a loop follow one another in that range")              \
 	REFUSAL(TAKEN, "what it would change is changed by a strategy before it")
 
 #define REFUSAL_CONSTANT(constant, text) REFUSED_##constant,

@@ -308,17 +308,24 @@ static size_t submit_count(const struct side *side)
 	return count;
 }
 
-/* "cuda_graph and overlap": what changed something. */
+/* "cuda_graph in run and overlap": what changed something. */
 static void name_strategies(char *text, size_t size, const struct scenario *scenario)
 {
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (size_t i = 0; i < scenario->part_count; i++)
-		if (scenario->parts[i].together.refusal == REFUSED_NONE && used < size)
-			used += (size_t)snprintf(text + used, size - used, "%s%s",
-						 used ? " and " : "",
-						 strategy_name(scenario->parts[i].strategy));
+	for (size_t i = 0; i < scenario->part_count; i++) {
+		const struct scenario_part *part = &scenario->parts[i];
+		char range[NAME_SIZE] = "";
+
+		if (part->together.refusal != REFUSED_NONE || used >= size)
+			continue;
+		if (part->range)
+			format_text(range, sizeof(range), part->range, RANGE_LIMIT);
+		used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", used ? " and " : "",
+					 strategy_name(part->strategy), part->range ? " in " : "",
+					 range);
+	}
 }
 
 /* "8 iterations" */

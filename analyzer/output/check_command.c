@@ -61,6 +61,10 @@ char *picture_command(const struct scenario *scenario)
 	fputs("rooflinectl plot whatif", out);
 	for (size_t i = 0; i < scenario->part_count; i++) {
 		fprintf(out, " --%s", strategy_option(scenario->parts[i].strategy));
+		if (scenario->parts[i].range) {
+			fputc('=', out);
+			put_word(out, scenario->parts[i].range);
+		}
 		if (scenario->parts[i].strategy == STRATEGY_BATCH)
 			fprintf(out, " %" PRIu64, scenario->batch);
 	}

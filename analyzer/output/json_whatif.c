@@ -41,6 +41,7 @@ static json_t *part_of(const struct scenario *scenario, const struct scenario_pa
 	json_t *object = json_object();
 
 	set_text(object, "strategy", strategy_name(part->strategy));
+	set_text(object, "range", part->range);
 	set_known(object, "batch", part->strategy == STRATEGY_BATCH,
 		  json_integer((json_int_t)scenario->batch));
 	set_count(object, "loops", together->loop_count);

@@ -10,6 +10,8 @@
 
 #define LABEL_WIDTH 18
 #define INDENT 4
+#define RANGE_WIDTH 40
+#define RANGE_SIZE (4 * RANGE_WIDTH + 1) /* UTF-8 */
 
 #define STRATEGY_CHANGED(constant, name, option, argument, help, changed) \
 	[STRATEGY_##constant] = (changed),
@@ -119,12 +121,25 @@ static void describe(const struct scenario *scenario, const struct scenario_part
 		add_bytes(text, size, together->vanished_bytes, "of DRAM vanish");
 }
 
+/* "cuda_graph  (in NVTX range 'run')" */
+static void put_name(struct page *page, const struct scenario_part *part)
+{
+	char range[RANGE_SIZE];
+
+	fprintf(page->out, "  %s", strategy_name(part->strategy));
+	if (part->range) {
+		format_text(range, sizeof(range), part->range, RANGE_WIDTH);
+		fprintf(page->out, "  (in NVTX range '%s')", range);
+	}
+	fputc('\n', page->out);
+}
+
 static void put_part(struct page *page, const struct scenario *scenario,
 		     const struct scenario_part *part)
 {
 	char text[512];
 
-	fprintf(page->out, "  %s\n", strategy_name(part->strategy));
+	put_name(page, part);
 	if (part->together.refusal == REFUSED_NONE) {
 		describe(scenario, part, text, sizeof(text));
 		page_wrap(page, "    changed: ", text, INDENT);

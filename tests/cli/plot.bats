@@ -216,6 +216,32 @@ recordings="$root/tests/recordings"
 	[ "$output" = "rooflinectl plot: --range: 'update_kernel' is a kernel; whatif takes NVTX ranges" ]
 }
 
+@test "plot whatif shows iterations that change in a strategy's range" {
+	needs_gnuplot
+	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data
+	run "$ROOFLINECTL" plot whatif "$recordings/graph_chain.naive" --graph=run --format term
+	[ "$status" -eq 0 ]
+	[[ "${lines[0]}" =~ ^'cuda_graph in run: the whole run would be 1.'[3-9] ]]
+	[[ "${lines[1]}" == *"at 2.8"*" ms" ]] # behind the warm-up
+	run "$ROOFLINECTL" plot whatif "$recordings/graph_chain.naive" --graph=nosuch
+	[ "$status" -eq 1 ]
+	[[ "$output" == "rooflinectl plot: "*" has no NVTX range 'nosuch'; it has: prepare, naive, warm-up, check, run" ]]
+	[ -z "$(ls roofline-* 2>/dev/null)" ]
+}
+
+@test "plot whatif says how a range after a space is written" {
+	for arguments in "$recordings/graph_chain.naive --graph run" "--graph run $recordings/graph_chain.naive"; do
+		run "$ROOFLINECTL" plot whatif $arguments
+		[ "$status" -eq 2 ]
+		[ "${#lines[@]}" -eq 1 ]
+		[[ "$output" == *"'run' is neither a recording nor a chart "*"; for a range write --graph=run; see "* ]]
+	done
+	mkdir run # which is then taken for a recording
+	run "$ROOFLINECTL" plot --graph whatif nosuch
+	[ "$status" -eq 2 ]
+	[[ "$output" != *"for a range"* ]]
+}
+
 @test "plot whatif says why nothing would change, and why nothing can be predicted" {
 	needs_gnuplot
 	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data

@@ -253,6 +253,117 @@ print({a['strategy']: (a['speedup'], a['low'], a['high']) for a in json.load(sys
 	holds "j['place']['low'] == j['place']['speedup'] == j['place']['high'] == 1"
 }
 
+@test "a strategy with a range changes only what lies there, and that is its part" {
+	local whole_ns run_ns
+	whatif "$recordings/graph_chain.naive" --graph --range run
+	read -r whole_ns run_ns < <(python3 -c "
+import json, sys
+j = json.load(sys.stdin)
+print(j['before_ns'] - j['after_ns'], j['place']['before_ns'])" <<<"$output")
+	holds "s['cuda_graph']['range'] is None and s['cuda_graph']['iterations'] == 198"
+	whatif "$recordings/graph_chain.naive" --graph=run
+	holds "s['cuda_graph']['range'] == 'run' and j['range'] is None"
+	holds "s['cuda_graph']['iterations'] == 99 and 1.3 < j['speedup'] < 2"
+	# it saves half of it, all of that in the range but for its first iteration
+	holds "0.4 < (j['before_ns'] - j['after_ns']) / $whole_ns < 0.6"
+	holds "0.97 < j['place']['before_ns'] / $run_ns < 1 and j['place']['speedup'] > 4"
+	whatif "$recordings/graph_chain.naive" --graph=run --range run
+	holds "j['range'] == 'run' and j['place']['before_ns'] == $run_ns and j['place']['speedup'] > 4"
+	whatif "$recordings/graph_chain.naive" --graph=run --range warm-up
+	holds "0.99 < j['place']['speedup'] < 1.01 and 1.3 < j['speedup'] < 2"
+}
+
+@test "two strategies in two ranges do not get in each other's way" {
+	whatif "$recordings/graph_chain.naive" --graph=run --fewer-waits=warm-up
+	holds "[part['range'] for part in j['strategies']] == ['run', 'warm-up']"
+	holds "s['cuda_graph']['refusal'] is s['remove_syncs']['refusal'] is None"
+	holds "s['cuda_graph']['iterations'] == s['remove_syncs']['iterations'] == 99"
+	# what both save is what each of them does
+	local saved="sum(p['before_ns'] - p['after_ns'] for p in j['strategies'])"
+	holds "0.98 < (j['before_ns'] - j['after_ns']) / ($saved) < 1.02"
+	whatif "$recordings/graph_chain.naive" --graph=run --fewer-waits=run
+	holds "'changed by a strategy before it' in s['remove_syncs']['refusal']"
+	whatif "$recordings/graph_chain.naive" --graph=run --dependent # has what is left
+	holds "s['dependent_launch']['range'] is None and s['dependent_launch']['iterations'] == 99"
+}
+
+# wrap NAME START END: a range in other/ around so many 1/1000 of the range `run`
+wrap() {
+	python3 - other/*/ "$@" <<-'END'
+		import csv, sys
+		folder, name, start, end = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+		names = dict(csv.reader(open(folder + "names.csv")))
+		rows = list(csv.DictReader(open(folder + "markers.csv")))
+		begin = next(row for row in rows if names.get(row["name"]) == "run")
+		last = next(row for row in rows if row["id"] == begin["id"] and row["phase"] == "2")
+		at, ns = int(begin["time_ns"]), int(last["time_ns"]) - int(begin["time_ns"])
+		new = {text: number for number, text in names.items()}.get(name)
+		if not new:
+		    new = str(900 + len(rows))
+		    open(folder + "names.csv", "a").write(f"{new},{name}\n")
+		with open(folder + "markers.csv", "a") as out:
+		    for time, phase, what in ((start, 1, new), (end, 2, 0)):
+		        out.write(f"{at + ns * time // 1000},{900 + len(rows)},{phase},1,{begin['thread']},0,{what}\n")
+	END
+}
+
+@test "a loop that lies in several occurrences of a range changes in each of them" {
+	cp -r "$recordings/graph_chain.naive" other
+	wrap piece 100 300
+	wrap piece 400 500
+	wrap piece 700 900
+	whatif other --graph=piece
+	holds "s['cuda_graph']['loops'] == 1 and 40 < s['cuda_graph']['iterations'] < 50"
+	holds "0.4 < j['place']['before_ns'] / 2.5e6 < 0.55"
+	# one iteration, and a part of the next one
+	wrap short 400 415
+	whatif other --graph=short
+	holds "'no two iterations of a loop' in s['cuda_graph']['refusal'] and j['speedup'] is None"
+}
+
+@test "where no loop lies in its range a strategy says so, and else why it does nothing" {
+	whatif "$recordings/graph_chain.naive" --graph=prepare --fewer-waits=check
+	holds "all('no two iterations of a loop follow one another in that range' == part['refusal'] for part in j['strategies'])"
+	holds "j['speedup'] is None"
+	whatif "$recordings/graph_chain.naive" --persistent=run
+	holds "'more than kernels' in s['persistent_kernel']['refusal']"
+}
+
+@test "of a strategy that is given twice the last range counts, and its first place" {
+	whatif "$recordings/graph_chain.naive" --graph=prepare --fewer-waits=warm-up --graph=run
+	holds "[(p['strategy'], p['range']) for p in j['strategies']] == [('cuda_graph', 'run'), ('remove_syncs', 'warm-up')]"
+	whatif "$recordings/graph_chain.naive" --graph=run --graph
+	holds "s['cuda_graph']['range'] is None and s['cuda_graph']['iterations'] == 198"
+}
+
+@test "the text names a strategy's range, and so does the command that draws it" {
+	cp -r "$recordings/graph_chain.naive" other
+	wrap "it's here" 100 900
+	run -0 "$ROOFLINECTL" whatif other --graph="it's here" --fewer-waits
+	[[ "$output" == *$'\n'"  cuda_graph  (in NVTX range 'it's here')"$'\n'* ]]
+	[[ "$output" == *$'\n'"  remove_syncs"$'\n'* ]]
+	[ "${lines[-1]}" = "As a picture: rooflinectl plot whatif --graph='it'\\''s here' --fewer-waits other" ]
+	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	run -0 bash -c "'$ROOFLINECTL' ${lines[-1]#As a picture: rooflinectl}"
+	[ "$output" = roofline-whatif.svg ]
+}
+
+@test "a range after a space is no recording: the line says how it is written" {
+	local there=$recordings/graph_chain.naive
+	wrong "not also 'run'; for a range write --graph=run;" "$there" --graph run
+	wrong "not also 'run'; for a range write --graph=run;" "$there" --gr run --overlap
+	wrong "; for a range write --graph=run;" --graph run "$there"
+	wrong "not also 'run'; for a range write --overlap=run;" --graph "$there" --overlap run
+	wrong "; for a range write --graph=run;" --graph run --overlap "$there"
+	wrong "no recording is called 'run'; for a range write --graph=run;" --graph run
+	wrong "not also 'run'; see " --graph "$there" run
+	wrong "not also 'run'; see " "$there" --graph --pinned run
+	mkdir run # a folder that is called so changes nothing
+	wrong "not also 'run'; for a range write --graph=run;" "$there" --graph run
+	whatif --graph "$there" # which is no range
+	holds "s['cuda_graph']['range'] is None"
+}
+
 @test "a range in which CUDA is not called has no part" {
 	cp -r "$recordings/graph_chain.naive" other
 	local at thread
@@ -344,6 +455,14 @@ print({a['strategy']: (a['speedup'], a['low'], a['high']) for a in json.load(sys
 		"$recordings/graph_chain.naive"
 	wrong "has no NVTX range 'nosuch'; it has: prepare, naive, warm-up" \
 		"$recordings/graph_chain.naive" --graph --range nosuch
+	for option in graph fewer-waits decide overlap preallocate streams persistent fuse dependent; do
+		wrong "has no NVTX range 'nosuch'; it has: prepare, naive, warm-up" \
+			"$recordings/graph_chain.naive" --graph=run --$option=nosuch
+	done
+	wrong "has no NVTX range ''; it has: prepare" "$recordings/graph_chain.naive" --graph=
+	for option in pinned queue; do
+		wrong "option '--$option' doesn't allow an argument" "$recordings/graph_chain.naive" --$option=run
+	done
 	wrong "no format 'csv'; there are text and json" "$recordings/graph_chain.naive" --graph -f csv
 	wrong "one recording at a time, not also 'two'" "$recordings/graph_chain.naive" two --graph
 	wrong nosuch "$recordings/graph_chain.naive" --nosuch

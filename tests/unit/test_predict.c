@@ -202,6 +202,101 @@ static void test_range(void **state)
 	done(&question);
 }
 
+/* Twice in one loop, with another one in it and something else in between. */
+static struct builder *loop_with_ranges(void)
+{
+	struct builder *b = loop();
+
+	builder_range(b, 0, "run", 2 * 41000, 5 * 41000);
+	builder_range(b, 0, "run", 3 * 41000, 4 * 41000);
+	builder_range(b, 0, "else", 5 * 41000, 7 * 41000);
+	builder_range(b, 0, "run", 7 * 41000, 9 * 41000);
+	builder_range(b, 0, "once", 9 * 41000, 10 * 41000);
+	b->threads[0].range_count = 5;
+	return b;
+}
+
+static void test_kept_within(void **state)
+{
+	struct question question = ask(loop_with_ranges(), 0, NULL);
+	struct what_if all, run, other;
+	struct prediction together;
+	struct what_if parts[2];
+	const enum strategy both[] = {STRATEGY_GRAPH, STRATEGY_FEWER_WAITS};
+
+	(void)state;
+	assert_int_equal(what_if_alone(&all, STRATEGY_GRAPH, &question.all, 0), 0);
+	assert_int_equal(what_ifs_keep_within(&question.all, STRATEGY_GRAPH, "run"), 0);
+	assert_int_equal(what_if_alone(&run, STRATEGY_GRAPH, &question.all, 0), 0);
+	assert_int_equal(run.refusal, REFUSED_NONE);
+	assert_int_equal(run.loop_count, 1);
+	assert_int_equal(run.iteration_count, 3 + 2);
+	assert_int_equal(run.prediction.place_before_ns,
+			 3 * BEFORE_NS - 1000 + 2 * BEFORE_NS - 1000);
+	assert_true(run.prediction.program.speedup > 1);
+	assert_true(run.prediction.program.speedup < all.prediction.program.speedup);
+	/* what is saved is saved there, and one graph is made for both */
+	assert_int_equal(run.prediction.program_before_ns - run.prediction.program_after_ns,
+			 run.prediction.place_before_ns - run.prediction.place_after_ns - SETUP_NS);
+	/* others have what is left of the loop, in their own ranges */
+	assert_int_equal(what_ifs_keep_within(&question.all, STRATEGY_FEWER_WAITS, "else"), 0);
+	assert_int_equal(what_if_alone(&other, STRATEGY_FEWER_WAITS, &question.all, 0), 0);
+	assert_int_equal(other.iteration_count, 2);
+	assert_int_equal(what_if_together(&together, parts, both, 2, &question.all, 0), 0);
+	assert_int_equal(parts[0].iteration_count, 3 + 2);
+	assert_int_equal(parts[1].iteration_count, 2);
+	assert_int_equal(together.place_before_ns,
+			 run.prediction.place_before_ns + other.prediction.place_before_ns);
+	done(&question);
+}
+
+/* Without a range of its own, the second strategy has all that the first left: 1, 5 and 6, and 9 to 11. */
+static void test_left_over(void **state)
+{
+	const enum strategy both[] = {STRATEGY_GRAPH, STRATEGY_DEPENDENT};
+	struct question question = ask(loop_with_ranges(), 0, NULL);
+	struct prediction together;
+	struct what_if parts[2];
+
+	(void)state;
+	assert_int_equal(what_ifs_keep_within(&question.all, STRATEGY_GRAPH, "run"), 0);
+	assert_int_equal(what_if_together(&together, parts, both, 2, &question.all, 0), 0);
+	assert_int_equal(parts[0].iteration_count, 3 + 2);
+	assert_int_equal(parts[1].refusal, REFUSED_NONE);
+	assert_int_equal(parts[1].iteration_count, 2 + 3);
+	done(&question);
+}
+
+static void test_no_loop_within(void **state)
+{
+	struct question question = ask(loop_with_ranges(), 0, NULL);
+	struct what_if found;
+
+	(void)state;
+	assert_int_equal(what_ifs_keep_within(&question.all, STRATEGY_GRAPH, "once"), 0);
+	assert_int_equal(what_if_alone(&found, STRATEGY_GRAPH, &question.all, 0), 0);
+	assert_int_equal(found.refusal, REFUSED_ELSEWHERE);
+	assert_int_equal(found.iteration_count, 0);
+	/* the last range counts; where it holds a loop, the strategy's own reason is told */
+	assert_int_equal(what_ifs_keep_within(&question.all, STRATEGY_DECIDE, "once"), 0);
+	assert_int_equal(what_ifs_keep_within(&question.all, STRATEGY_DECIDE, "run"), 0);
+	assert_int_equal(what_if_alone(&found, STRATEGY_DECIDE, &question.all, 0), 0);
+	assert_int_equal(found.refusal, REFUSED_NO_DECISION);
+	done(&question);
+}
+
+/* The time of an occurrence in another one counts once. */
+static void test_nested_range(void **state)
+{
+	struct question question = ask(loop_with_ranges(), 0, "run");
+
+	(void)state;
+	assert_int_equal(question.all.place_count, 2);
+	assert_int_equal(question.all.places[0].end - question.all.places[0].first, 3 * 4);
+	assert_int_equal(question.all.places[1].end - question.all.places[1].first, 2 * 4);
+	done(&question);
+}
+
 static void test_spread(void **state)
 {
 	struct question question = ask(loop(), 0.5, NULL);
@@ -665,6 +760,14 @@ int main(void)
 			 test_recorded_graphs),
 		SENTENCE("setting up counts for the program and not for the place", test_setup),
 		SENTENCE("the place is the range that is asked for", test_range),
+		SENTENCE("a strategy that is kept to a range changes the iterations there, and "
+			 "others may have the rest",
+			 test_kept_within),
+		SENTENCE("what a range left of a loop the next strategy may change",
+			 test_left_over),
+		SENTENCE("a range without a loop is told as such, one with a loop keeps the reason",
+			 test_no_loop_within),
+		SENTENCE("an occurrence of a range in another one counts once", test_nested_range),
 		SENTENCE("the interval has the costs at their ends and a margin", test_spread),
 		SENTENCE("a loop without its waits takes the time worked out by hand",
 			 test_fewer_waits),

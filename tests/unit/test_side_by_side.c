@@ -53,7 +53,7 @@ static void begin(struct trial *trial, struct builder *b)
 			 0);
 	trial->all.predictor.work = calloc(1, sizeof(struct replay));
 	trial->all.predictor.costs[COSTS_MIDDLE] = random_costs;
-	trial->is_changed = calloc(trial->all.sequences.count + 1, sizeof(bool));
+	trial->is_changed = calloc(b->profile.call_count + 1, sizeof(bool));
 	assert_int_equal(change_begin(&trial->change, trial->all.model, true), 0);
 	trial->question = (struct side_question){.all = &trial->all,
 						 .change = &trial->change,
@@ -68,19 +68,25 @@ static struct builder *finished(struct builder *b)
 	return b;
 }
 
-/* The loop but for its first iteration, as what_if.c has it. */
-static void make_graph(struct trial *trial, size_t index)
+/* Iterations [first, end) of the loop. */
+static void make_graph_of(struct trial *trial, size_t index, size_t first, size_t end)
 {
 	struct sequence rest = trial->all.sequences.items[index];
 	struct captured captured;
 
-	rest.iterations++;
-	rest.iteration_count--;
-	rest.call_count -= rest.iterations[0] - rest.first_call;
+	rest.iterations += first;
+	rest.iteration_count = end - first;
 	rest.first_call = rest.iterations[0];
+	rest.call_count = rest.iterations[end - first] - rest.first_call;
 	assert_int_equal(change_to_graph(&trial->change, trial->all.model, &rest, false, &captured),
 			 REFUSED_NONE);
-	trial->is_changed[index] = true;
+	memset(trial->is_changed + rest.first_call, true, rest.call_count);
+}
+
+/* The loop but for its first iteration, as attempt.c has it. */
+static void make_graph(struct trial *trial, size_t index)
+{
+	make_graph_of(trial, index, 1, trial->all.sequences.items[index].iteration_count);
 }
 
 static const struct side_by_side *replay(struct trial *trial)
@@ -186,6 +192,26 @@ static void test_within(void **state)
 	found = replay(&trial);
 	assert_int_equal(found->stretch.end, 0);
 	assert_null(found->before.calls);
+	end(&trial);
+}
+
+static void test_part_of_loop(void **state)
+{
+	const struct side_by_side *found;
+	struct trial trial;
+
+	(void)state;
+	begin(&trial, finished(loop()));
+	make_graph_of(&trial, 0, 2, 4);
+	make_graph_of(&trial, 0, 5, 10);
+	found = replay(&trial);
+	assert_int_equal(found->stretch.first_iteration, 6); /* the longer one */
+	assert_int_equal(found->stretch.iteration_count, 5);
+	assert_int_equal(found->stretch.loop_iteration_count, LOOPS);
+	trial.question.to_ns = 5 * ITERATION_NS;
+	found = replay(&trial);
+	assert_int_equal(found->stretch.first_iteration, 3);
+	assert_int_equal(found->stretch.iteration_count, 2);
 	end(&trial);
 }
 
@@ -368,6 +394,8 @@ int main(void)
 			 test_after),
 		SENTENCE("only iterations within the time that is asked for are shown",
 			 test_within),
+		SENTENCE("of a loop that changes in part the longest run that does is shown",
+			 test_part_of_loop),
 		SENTENCE("the loop that changes and takes most time is shown", test_largest),
 		SENTENCE("a loop in which only a copy changes is shown as well",
 			 test_changed_copies),
