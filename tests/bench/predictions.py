@@ -4,8 +4,8 @@
     tests/bench/predictions.py [FOLDER MEDIANS]   tests/pairs and docs/results/pairs.txt when not given
     tests/bench/predictions.py --variants         "workload variant role" of each recording that it needs
 
-Needs no GPU: predictions come from FOLDER through `rooflinectl verify --range run`, or `whatif` for an option
-of it, in which range every workload does its iterations.  `measured` is the ratio of the untraced medians of
+Needs no GPU: predictions come from FOLDER through `rooflinectl verify --range run`, or `whatif` for an
+option of it, in which range every workload does its iterations.  `measured` is the ratio of the untraced medians of
 MEDIANS, measured on the same machine right before; `recorded` that of the two recordings without what
 recording added.  Workloads that are not in docs/results/pairs.txt were recorded on the machine of pairs-4.txt.
 Below stand the recordings of tests/recordings for which nothing is predicted, as the model does not explain
@@ -76,7 +76,7 @@ RESULTS = ROOT / "docs" / "results"
 
 
 def medians(*paths):
-    """Microseconds an iteration of each untraced variant, by workload and variant; the first path that has it."""
+    """Microseconds an iteration of each untraced variant, by workload and variant; the first path counts."""
     found, workload = {}, None
     for line in "\n".join(path.read_text() for path in paths).splitlines():
         head = re.match(r"(\w+) \([A-I]\d\):", line)

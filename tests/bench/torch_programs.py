@@ -71,12 +71,14 @@ def times(ratio):
 def main(folder, medians_path):
     untraced = medians(medians_path)
     layout = "{:9} {:10} {:16} {:10} {:>9} {:>14} {:>8} {:>7} {:6}  {}"
-    print(layout.format(*"program before after change predicted interval measured error inside".split(), "first advice"))
+    heads = "program before after change predicted interval measured error inside".split()
+    print(layout.format(*heads, "first advice"))
     errors, inside_count, right_count = [], 0, 0
     for program, before, after, change, wanted in PAIRS:
         recording = folder / f"{program}.{before}"
-        whatif = ask("whatif", "--range", "run", "--format", "json", change, recording)
-        advice = [row["id"] for row in ask("advise", "--range", "run", "--format", "json", recording)["advice"]]
+        options = ["--range", "run", "--format", "json"]
+        whatif = ask("whatif", *options, change, recording)
+        advice = [row["id"] for row in ask("advise", *options, recording)["advice"]]
         part = whatif["place"]
         truth = untraced[program, before] / untraced[program, after]
         error = part["speedup"] / truth - 1

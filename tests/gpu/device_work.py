@@ -10,7 +10,8 @@ are false, and the errors of start and length.  Exits 1 when the figures that ar
 Truth: kernels of two blocks or more that the device launched.  Those that overlap, or follow each other
 within half a sample, are one, because samples see the whole GPU; kernels of one block cannot be told
 from those that launching takes.  Two that follow each other within about a sample may share a burst: both are
-found, and start and length of neither are close.  A burst is false when nothing that the device launched ran during it.
+found, and start and length of neither are close.  A burst is false when nothing that the device launched
+ran during it.
 
 The stamps' clock differs from that of records and samples by a constant, which host-launched kernels
 tell: their records reach as far before the first stamp as behind the last.

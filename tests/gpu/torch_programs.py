@@ -64,7 +64,8 @@ def encoder(torch, mode):
 
 def training(torch, mode):
     """Training of a small network; logged: the loss is read in every step."""
-    model = torch.nn.Sequential(*[torch.nn.Linear(512, 512), torch.nn.ReLU()] * 4, torch.nn.Linear(512, 1)).cuda()
+    layers = [torch.nn.Linear(512, 512), torch.nn.ReLU()] * 4
+    model = torch.nn.Sequential(*layers, torch.nn.Linear(512, 1)).cuda()
     optimizer = torch.optim.Adam(model.parameters(), capturable=True)
     x, y = torch.randn(64, 512, device="cuda"), torch.randn(64, 1, device="cuda")
     losses = []
