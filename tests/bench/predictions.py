@@ -5,11 +5,11 @@
     tests/bench/predictions.py --variants         "workload variant role" of each recording that it needs
 
 Needs no GPU: predictions come from FOLDER through `rooflinectl verify --range run`, or `whatif` for an
-option of it, in which range every workload does its iterations.  `measured` is the ratio of the untraced medians of
-MEDIANS, measured on the same machine right before; `recorded` that of the two recordings without what
-recording added.  Workloads that are not in docs/results/pairs.txt were recorded on the machine of pairs-4.txt.
-Below stand the recordings of tests/recordings for which nothing is predicted, as the model does not explain
-their time.
+option of it, in which range every workload does its iterations.  `measured` is the ratio of the untraced
+medians of MEDIANS, measured on the same machine right before; `recorded` that of the two recordings without
+what recording added.  Workloads that are not in docs/results/pairs.txt were recorded on the machine of
+pairs-4.txt.  Below stand the recordings of tests/recordings for which nothing is predicted, as the model does
+not explain their time.
 """
 
 import json
