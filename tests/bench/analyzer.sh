@@ -2,7 +2,7 @@
 # How long a report takes and how much memory it needs, against the length of the recording.
 #
 # KERNELS (default "1000000 10000000") names the sizes, REPEATS (default 3) the runs of each, for a chain
-# of kernels and for loops of decisions (tests/tools/make_trace.c).  With measured ceilings, whose
+# of kernels, for loops of decisions, and for as many samples of 17 counters beside a chain (tests/tools/make_trace.c).  With measured ceilings, whose
 # GPU is not that of the recording, all advice is re-simulated.  Runs are interleaved, so that a slow
 # moment of the machine falls on every size; medians are shown.
 set -eu
@@ -41,22 +41,24 @@ median() {
 }
 
 for kernels in $sizes; do
-	echo "making recordings of $kernels operations" >&2
+	echo "making recordings of $kernels" >&2
 	"$BUILD/tests/tools/make_trace" "$folder/chain.$kernels" "$kernels" >/dev/null
 	"$BUILD/tests/tools/make_trace" "$folder/decisions.$kernels" "$kernels" decisions >/dev/null
+	# every 300 ns, 3 us from kernel to kernel: 7.6 samples for each that are a row
+	"$BUILD/tests/tools/make_trace" "$folder/samples.$kernels" $((kernels * 10 / 76)) 300 >/dev/null
 done
 for repeat in $(seq "$repeats"); do
 	for kernels in $sizes; do
-		for kind in chain decisions; do
-			echo "report on $kind of $kernels operations, $repeat of $repeats" >&2
+		for kind in chain decisions samples; do
+			echo "report on $kind of $kernels, $repeat of $repeats" >&2
 			figures=$folder/$kind.$kernels.figures
 			measure "$BUILD/bin/rooflinectl" report --format json --ceilings "$ceilings" "$folder/$kind.$kernels"
 		done
 	done
 done
 
-printf '%-10s %12s %10s %10s %12s %22s\n' recording operations size_MB seconds peak_MB seconds_per_million
-for kind in chain decisions; do
+printf '%-10s %12s %10s %10s %12s %22s\n' recording of size_MB seconds peak_MB seconds_per_million
+for kind in chain decisions samples; do
 	first=
 	for kernels in $sizes; do
 		figures=$folder/$kind.$kernels.figures
@@ -70,6 +72,6 @@ for kind in chain decisions; do
 	awk -v a="$first" -v n="$kernels" -v s="$seconds" -v kind="$kind" 'BEGIN {
 		split(a, f, ":")
 		if (n != f[1])
-			printf "%s: %s against %s operations: %.1f times as many, %.2f times as long\n", kind, n, f[1], n / f[1], s / f[2]
+			printf "%s: %s against %s: %.1f times as many, %.2f times as long\n", kind, n, f[1], n / f[1], s / f[2]
 	}'
 done
