@@ -566,9 +566,12 @@ static struct graph_calls graph_calls_of(const struct run *run, const struct pro
 	int64_t pause_count = 0, longest_ns = 0;
 
 	for (size_t i = first + 1; i < end && is_in_graph_change(change_of(run, i)); i++) {
-		int64_t pause_ns =
-			max_ns(profile->calls[i].start_ns - profile->calls[i - 1].end_ns, 0);
+		int64_t from_ns = profile->calls[i - 1].end_ns,
+			until_ns = profile->calls[i].start_ns;
+		int64_t pause_ns = max_ns(until_ns - from_ns, 0);
 
+		if (pause_ns)
+			pause_ns -= counting_ns(run, call->thread, from_ns, until_ns);
 		graph.node_count += submitted_count(&run->model->submitted, i);
 		if (change_of(run, i) == CALL_AFTER_WORK)
 			continue;

@@ -452,8 +452,20 @@ static struct builder *late_rank(int64_t late_ns)
 			builder_kernel(b, builder_stream(b, rank, rank), reduce,
 				       start_ns + (i == 9 ? 1000 * !rank : rank * late_ns),
 				       start_ns + 5000000,
-				       builder_launch(b, rank, 1000 + 1000 * i, 1500 + 1000 * i));
+				       builder_launch(b, rank, start_ns - 2000, start_ns - 1500));
 	}
+	return b;
+}
+
+/* 8.1 ms of waits in 88 ms, of which recording took 14 or nothing. */
+static struct builder *held_up(bool by_recording)
+{
+	struct builder *b = late_rank(900000);
+
+	for (uint32_t rank = 0; rank < 2; rank++)
+		b->ops[rank].end_ns = 1000; /* nothing runs beside the collectives */
+	for (int i = 0; by_recording && i < 4; i++)
+		builder_overhead(b, 0, 0, true, 7000000 + i * 9000000, 10500000 + i * 9000000);
 	return b;
 }
 
@@ -467,6 +479,8 @@ static void test_late_ranks(void **state)
 	       "9 of the 10 collectives on GPU 0 of host.1 wait for another rank: 18.0 ms in all\n"
 	       "GPU 1 of host.2 arrives last in 9 of them, 2.00 ms later on average");
 	expect(late_rank(1000000), "", NULL); /* 9% of wall time */
+	expect(held_up(false), "", NULL);
+	expect(held_up(true), "collective_wait", NULL);
 	b = late_rank(2000000);
 	b->ops[3].detail = builder_signature(b, gather, 1); /* not alike */
 	expect(b, "", NULL);

@@ -128,6 +128,52 @@ static void test_not_counted(void **state)
 	expect_walls(&counting, UNCOUNTED_NS + COUNTING_NS, COUNTING_NS);
 }
 
+/* Iterations of two launches and a wait, 20 us apart; of one of them counters are read between the launches. */
+static int64_t pairs_as_graphs_ns(bool has_counting)
+{
+	static const uint8_t pair[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_KEPT};
+	struct builder *b = builder_new(1, 1);
+	int64_t now_ns = 0, wall_ns;
+	struct replayed it;
+	struct change change;
+
+	for (int i = 0; i < LOOPS; i++) {
+		int64_t end_ns = now_ns + START_NS + BUSY_NS;
+		int64_t second_ns = now_ns + CALL_NS + 500;
+
+		builder_kernel(b, 0, "first", now_ns + START_NS, end_ns,
+			       builder_launch(b, 0, now_ns, now_ns + CALL_NS))
+			->counted = i == 5 ? COUNTED : NOT_COUNTED;
+		if (has_counting && i == 5) {
+			builder_overhead(b, 0, 0, true, second_ns - 250,
+					 second_ns - 250 + COUNTING_NS);
+			second_ns += COUNTING_NS;
+		}
+		if (end_ns < second_ns + START_NS)
+			end_ns = second_ns + START_NS;
+		builder_kernel(b, 0, "second", end_ns + 1000, end_ns + 1000 + BUSY_NS,
+			       builder_launch(b, 0, second_ns, second_ns + CALL_NS));
+		now_ns = end_ns + 1000 + BUSY_NS + 3000;
+		wait_until(b, second_ns + CALL_NS + 500, now_ns);
+		now_ns += 20000;
+	}
+	builder_finish(b);
+	it = replayed_new(b);
+	change = same_every_time(&it, pair, 3);
+	replayed_run(&it, &change, &random_costs);
+	wall_ns = replayed_wall_ns(&it);
+	change_free(&change);
+	replayed_free(&it);
+	return wall_ns;
+}
+
+/* Of the pause before a graph as much is gone as between its launches, which is not what the counting took. */
+static void test_graphs(void **state)
+{
+	(void)state;
+	assert_int_equal(pairs_as_graphs_ns(true), pairs_as_graphs_ns(false));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +186,8 @@ int main(void)
 		 NULL, NULL},
 		{"the kernel after a counted one does not wait until counters are set back",
 		 test_set_back, NULL, NULL, NULL},
+		{"a graph of launches between which counters were read is as long as without",
+		 test_graphs, NULL, NULL, NULL},
 		{"overhead of another thread, or without counters, stays", test_not_counted, NULL,
 		 NULL, NULL},
 	};

@@ -25,10 +25,9 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	int64_t wait_ns = stake_ns(facts, device),
-		wall_ns = facts->report->timeline->devices[device].wall_ns;
+	int64_t wait_ns = stake_ns(facts, device);
 
-	return wait_ns > 0 && (double)wait_ns >= LEAST_WALL_PART * (double)wall_ns;
+	return wait_ns > 0 && (double)wait_ns >= LEAST_WALL_PART * facts_wall_ns(facts, device);
 }
 
 /* What one rank waited for another. */
