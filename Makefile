@@ -97,7 +97,7 @@ $(BUILD)/lib/rooflinectl/ceilings/%: workloads/ceilings/%.cu $(wildcard workload
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) $(GENCODE) $(CEILING_FLAGS) -cudart static -Iinclude -Iworkloads -o $@ $< -lcudadevrt -ldl
 
-$(BUILD)/lib/rooflinectl/ceilings/orchestration: CEILING_FLAGS = -rdc=true
+$(BUILD)/lib/rooflinectl/ceilings/device_launches: CEILING_FLAGS = -rdc=true
 $(BUILD)/lib/rooflinectl/ceilings/tensor: CEILING_FLAGS = -Xlinker -rpath,$(CUDA_HOME)/lib64
 
 # ---- trial programs for `make check-gpu` and the cost benchmark; collector.sh says how to run them ----

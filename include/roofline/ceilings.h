@@ -23,14 +23,15 @@
 #define ROOFLINE_CEILINGS_H
 
 /* PROGRAM(name, what): workloads/ceilings/NAME.cu, in the order that they run */
-#define CEILING_PROGRAMS(PROGRAM)                           \
-	PROGRAM(memory, "device memory")                    \
-	PROGRAM(caches, "L2, L1 and shared memory")         \
-	PROGRAM(arithmetic, "FMA units")                    \
-	PROGRAM(tensor, "tensor cores")                     \
-	PROGRAM(transfer, "copies between host and device") \
-	PROGRAM(atomics, "atomic units")                    \
-	PROGRAM(orchestration, "launches, graphs, synchronisation, barriers")
+#define CEILING_PROGRAMS(PROGRAM)                                   \
+	PROGRAM(memory, "device memory")                            \
+	PROGRAM(caches, "L2, L1 and shared memory")                 \
+	PROGRAM(arithmetic, "FMA units")                            \
+	PROGRAM(tensor, "tensor cores")                             \
+	PROGRAM(transfer, "copies between host and device")         \
+	PROGRAM(atomics, "atomic units")                            \
+	PROGRAM(orchestration, "launches, graphs, synchronisation") \
+	PROGRAM(device_launches, "launches by the device, conditional nodes, barriers")
 
 /* clang-format off */
 
@@ -65,7 +66,9 @@
 	CEILING(launch_to_start, orchestration, "ns", "", "launch call entered to kernel started, on an idle device") \
 	CEILING(synchronize, orchestration, "ns", "", "kernel ended to stream synchronisation returned") \
 	CEILING(kernel_gap, orchestration, "ns", "", "a kernel's last instruction to the first one of the next in its stream") \
+	CEILING(dependent_gap, orchestration, "ns", "", "as kernel_gap, to a programmatic dependent launch that waits for the kernel before") \
 	CEILING(event_wait, orchestration, "ns", "", "kernel ended to the kernel of another stream started that waited for its event") \
+	CEILING(small_copy, orchestration, "ns", "", "cudaMemcpy of 4 bytes from the device, call to return") \
 	CEILING(graph_launch, orchestration, "ns", "", "the host's time in one launch of a graph with one empty kernel") \
 	CEILING(graph_node, orchestration, "ns", "", "device time that each further empty kernel of a chain in a graph takes") \
 	CEILING(graph_node_gap, orchestration, "ns", "", "as kernel_gap, from a node of a graph to the next") \
@@ -76,13 +79,17 @@
 	CEILING(graph_set_params, orchestration, "ns", "", "the host's time to give one kernel of a graph another grid, cudaGraphExecKernelNodeSetParams and the longer launch") \
 	CEILING(graph_update, orchestration, "ns", "nodes", "cudaGraphExecUpdate of a graph of so many kernels") \
 	CEILING(graph_instantiate, orchestration, "ns", "nodes", "cudaGraphInstantiate of so many kernels") \
-	CEILING(device_graph_fire_and_forget, orchestration, "ns", "", "launch on the device to the launched graph's first kernel started") \
-	CEILING(device_graph_tail, orchestration, "ns", "", "launch on the device, the last thing that a graph does, to the tail graph's first kernel started") \
-	CEILING(device_graph_sibling, orchestration, "ns", "", "as fire and forget, launched as a sibling") \
-	CEILING(child_launch, orchestration, "ns", "", "dynamic parallelism: launch on the device to child started") \
-	CEILING(conditional_iteration, orchestration, "ns", "", "one iteration of a WHILE node whose body is one empty kernel") \
-	CEILING(grid_barrier, orchestration, "ns", "", "one grid-wide synchronisation of a cooperative kernel that fills the device") \
-	CEILING(small_copy, orchestration, "ns", "", "cudaMemcpy of 4 bytes from the device, call to return")
+	CEILING(graph_first_launch, orchestration, "ns", "nodes", "the host's time in the first launch of an executable graph of so many kernels") \
+	CEILING(device_graph_fire_and_forget, device_launches, "ns", "", "launch on the device to the launched graph's first kernel started") \
+	CEILING(device_graph_tail, device_launches, "ns", "", "launch on the device, the last thing that a graph does, to the tail graph's first kernel started") \
+	CEILING(device_graph_sibling, device_launches, "ns", "", "as fire and forget, launched as a sibling") \
+	CEILING(child_launch, device_launches, "ns", "", "dynamic parallelism: launch on the device to child started") \
+	CEILING(child_tail, device_launches, "ns", "", "likewise, a child that waits for the end of its parent: launch on the device to child started") \
+	CEILING(child_next, device_launches, "ns", "", "device time that each further empty child of a thread takes, one after the other") \
+	CEILING(child_beside, device_launches, "ns", "", "device time that each further empty child takes, launched by blocks of their own") \
+	CEILING(child_return, device_launches, "ns", "", "the last child's last instruction to the first one of the next kernel in its parent's stream") \
+	CEILING(conditional_iteration, device_launches, "ns", "", "one iteration of a WHILE node whose body is one empty kernel") \
+	CEILING(grid_barrier, device_launches, "ns", "", "one grid-wide synchronisation of a cooperative kernel that fills the device")
 
 /* clang-format on */
 

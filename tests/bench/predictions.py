@@ -6,10 +6,9 @@
 
 Needs no GPU: predictions come from FOLDER through `rooflinectl verify --range run`, or `whatif` for an
 option of it, in which range every workload does its iterations.  `measured` is the ratio of the untraced
-medians of MEDIANS, measured on the same machine right before; `recorded` that of the two recordings without
-what recording added.  Workloads that are not in docs/results/pairs.txt were recorded on the machine of
-pairs-4.txt.  Below stand the recordings of tests/recordings for which nothing is predicted, as the model does
-not explain their time.
+medians of MEDIANS, measured on the same machine before, between and after the recordings; `recorded` that of
+the two recordings without what recording added.  Below stand the recordings of tests/recordings for which
+nothing is predicted, as the model does not explain their time.
 """
 
 import json
@@ -59,7 +58,22 @@ PAIRS = [
     ("atomic_batch", "naive", "batch_32", "--batch 32"),
     ("atomic_batch", "naive", "batch_128", "--batch 128"),
     ("atomic_hierarchy", "naive", "per_block", "--batch 256"),
+    ("histogram", "naive", "shared", "hot_atomics"),
+    ("histogram", "naive_uniform", "shared_uniform", "hot_atomics"),
+    ("histogram", "naive_one", "shared_one", "hot_atomics"),
     ("fuse_elementwise", "naive", "fused", "--fuse"),
+    ("clusters", "naive", "cluster", "--fuse"),
+    ("precision", "naive", "fp16", "--narrow 2"),
+    ("persistent", "naive", "persistent", "--persistent"),
+    ("dependent_launch", "naive", "dependent", "--dependent"),
+    ("graph_update", "naive", "exec_update", "graph_rebuilt"),
+    ("graph_modes", "naive", "relaxed", "launch_bound_graph"),
+    ("graph_manual", "naive", "forked", "underfilled_gpu"),
+    ("dp_tokens", "naive", "device", "device_launch"),
+    ("dp_irregular", "naive", "device_level", "device_launch"),
+    ("dp_irregular", "naive", "queue", "sm_imbalance"),
+    ("dp_tiny", "naive", "device", "device_launch"),
+    ("memory_bound", "naive", "graph", "launch_bound_graph"),
 ]
 
 
@@ -75,17 +89,17 @@ def variants():
 RESULTS = ROOT / "docs" / "results"
 
 
-def medians(*paths):
-    """Microseconds an iteration of each untraced variant, by workload and variant; the first path counts."""
+def medians(path):
+    """Microseconds an iteration of each untraced variant, by workload and variant: the median of all its runs."""
     found, workload = {}, None
-    for line in "\n".join(path.read_text() for path in paths).splitlines():
+    for line in path.read_text().splitlines():
         head = re.match(r"(\w+) \([A-I]\d\):", line)
         row = re.match(r"(\w+) +([\d.]+) +[\d.]+ \.\. +[\d.]+ .*x$", line)
         if head:
             workload = head[1]
         elif row and workload:
-            found.setdefault((workload, row[1]), float(row[2]))
-    return found
+            found.setdefault((workload, row[1]), []).append(float(row[2]))
+    return {variant: statistics.median(times) for variant, times in found.items()}
 
 
 def print_sessions():
@@ -171,8 +185,8 @@ def times(ratio):
     return f"{ratio:.2f}x" if ratio else "-"
 
 
-def main(folder, *paths):
-    untraced = medians(*paths)
+def main(folder, path):
+    untraced = medians(path)
     layout = "{:21} {:13} {:14} {:19} {:>9} {:>14} {:>8} {:>8} {:>7} {}"
     print(
         layout.format(
@@ -226,4 +240,4 @@ if __name__ == "__main__":
     elif len(sys.argv) == 3:
         main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
     else:
-        main(ROOT / "tests" / "pairs", RESULTS / "pairs.txt", RESULTS / "pairs-4.txt")
+        main(ROOT / "tests" / "pairs", RESULTS / "pairs.txt")

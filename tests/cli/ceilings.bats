@@ -26,7 +26,7 @@ rows_of() {
 # lines_of PROGRAM: what a good program prints: five samples of each row, median 2e12 a second or 2e3 ns
 lines_of() {
 	local name parameter value exponent=12
-	[ "$1" = orchestration ] && exponent=3
+	[[ "$1" = orchestration || "$1" = device_launches ]] && exponent=3
 	echo "plan $((5 * $(rows_of "$1" | wc -l)))"
 	rows_of "$1" | while read -r name parameter; do
 		for value in 2.0 1.9 2.1 1.8 2.2; do
@@ -85,14 +85,14 @@ spoil() {
 }
 
 @test "all programs run in order, and what they print is shown and stored for this GPU" {
-	names="memory caches arithmetic tensor transfer atomics orchestration"
+	names="memory caches arithmetic tensor transfer atomics orchestration device_launches"
 	good $names
 	for name in $names; do
 		sed -i "1a echo $name \"\$*\" >>'$BATS_TEST_TMPDIR/order'" "$programs/$name"
 	done
 	run --separate-stderr "${ceilings[@]}"
 	[ "$status" -eq 0 ]
-	[ "$(tr '\n' ' ' <order)" = "memory  caches  arithmetic  tensor  transfer  atomics  orchestration  " ]
+	[ "$(tr '\n' ' ' <order)" = "memory  caches  arithmetic  tensor  transfer  atomics  orchestration  device_launches  " ]
 	[[ "$output" == *"Ceilings of Imaginary GPU 0"* ]]
 	[[ "$output" == *"atomic_add[64] "*"2.00 Top/s"*"+-8.0%"*"1980 MHz"* ]]
 	[[ "$output" != *WARNING* ]]
@@ -143,7 +143,7 @@ spoil() {
 	run --separate-stderr "${ceilings[@]}" --only=memory,dram_read
 	[ "$status" -eq 2 ]
 	[ "${#stderr_lines[@]}" -eq 1 ]
-	[[ "$stderr" == *"no program 'dram_read'; there are memory, caches, arithmetic, tensor, transfer, atomics, orchestration;"* ]]
+	[[ "$stderr" == *"no program 'dram_read'; there are memory, caches, arithmetic, tensor, transfer, atomics, orchestration, device_launches;"* ]]
 }
 
 @test "a program that fails is named, the others still run, and the file is without it" {
@@ -483,7 +483,7 @@ spoil() {
 	run --separate-stderr "${ceilings[@]}" --show
 	[ "$status" -eq 0 ]
 	[[ "${lines[1]}" == "  shipped with rooflinectl, measured on Imaginary GPU 0 with driver 580.1 on 2026-01-31; the driver here is "* ]]
-	good memory caches arithmetic tensor transfer atomics orchestration
+	good memory caches arithmetic tensor transfer atomics orchestration device_launches
 	"${ceilings[@]}" >/dev/null
 	run --separate-stderr "${ceilings[@]}" --show
 	[[ "${lines[1]}" == "  measured on Imaginary GPU 0 with driver "* ]]

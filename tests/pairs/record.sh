@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # record.sh [DIR [REGEX]] - makes the recordings of this folder anew, on a machine with a GPU; with REGEX those
-# of workloads whose name matches.  Prints what each workload takes without the collector, right before:
+# of workloads whose name matches.  Prints what each workload takes without the collector:
 #
 #   docs/results/measure.sh pairs tests/pairs/record.sh
 #
 # tests/bench/predictions.py holds what is predicted from the one against the other: two machines of one kind
-# differ by more than that.  Five runs each, as a single one is off by a quarter now and then.
+# differ by more than that, and so does one within minutes, so a workload is timed before, between and after its
+# recordings.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=$PWD/build
@@ -13,26 +14,43 @@ out=$(realpath -m "${1:-tests/pairs}")
 only=${2:-.}
 export PATH=$build/bin:$build/lib/rooflinectl/workloads:$PATH
 
+fail() {
+	echo "record.sh: $* failed" >&2
+	exit 1
+}
+
+# measure WORKLOAD: all variants in turn, without the collector
+measure() {
+	rooflinectl workloads "$1" --repeats 7 || fail "$1"
+}
+
+# record WORKLOAD VARIANT ROLE
+record() {
+	local options=()
+	case $1.$3 in
+	# a queue is predicted from the SMs' shares, which only samples tell
+	work_queue.before | dp_irregular.before) options=(--sample=10us --sample-metrics=sm) ;;
+	# merged atomics from their units' busy cycles, which only counters tell
+	atomic_* | histogram.before) options=("--counters=roofline,atomics,sm") ;;
+	# fewer bytes from those that kernels move
+	fuse_*.before | clusters.before | precision.before) options=(--counters) ;;
+	*.before) ;;
+	# what is only compared: with the least added
+	*) options=(--graphs=graph) ;;
+	esac
+	rm -rf "${out:?}/$1.$2"
+	rooflinectl record -o "$out/$1.$2" "${options[@]}" -- "$1" "$2" --repeats 5 >/dev/null 2>&1 ||
+		fail "$1 $2"
+}
+
 variants=$(tests/bench/predictions.py --variants)
 for workload in $(cut -d' ' -f1 <<<"$variants" | uniq | sort -u); do
 	[[ $workload =~ $only ]] || continue
-	rooflinectl workloads "$workload" --repeats 15 || { echo "record.sh: $workload failed" >&2; exit 1; }
-	grep "^$workload " <<<"$variants" | while read -r _ variant role; do
-		options=()
-		case $workload.$role in
-		# a queue is predicted from the SMs' shares, which only samples tell
-		work_queue.before) options=(--sample=10us --sample-metrics=sm) ;;
-		# merged atomics from their units' busy cycles, which only counters tell
-		atomic_*) options=("--counters=roofline,atomics,sm") ;;
-		# what fusing saves from the bytes that kernels move
-		fuse_*.before) options=(--counters) ;;
-		*.before) ;;
-		# what is only compared: with the least added
-		*) options=(--graphs=graph) ;;
-		esac
-		rm -rf "${out:?}/$workload.$variant"
-		rooflinectl record -o "$out/$workload.$variant" "${options[@]}" -- \
-			"$workload" "$variant" --repeats 5 >/dev/null 2>&1 ||
-			{ echo "record.sh: $workload $variant failed" >&2; exit 1; }
+	measure "$workload"
+	for role in before after; do
+		while read -r variant; do
+			record "$workload" "$variant" "$role"
+		done < <(awk -v w="$workload" -v r="$role" '$1 == w && $3 == r {print $2}' <<<"$variants")
+		measure "$workload"
 	done
 done

@@ -41,7 +41,7 @@ static void test_names(void **state)
 		assert_int_equal(ceiling_find(ceiling_kind((enum ceiling_id)i)->name), i);
 	assert_int_equal(ceiling_find("dram"), -1);
 	assert_int_equal(ceiling_kind(CEILING_grid_barrier)->program,
-			 CEILING_PROGRAM_orchestration);
+			 CEILING_PROGRAM_device_launches);
 	assert_int_equal(ceiling_program_find("tensor"), CEILING_PROGRAM_tensor);
 	assert_int_equal(ceiling_program_find(""), -1);
 	assert_true(ceiling_parameter_fits(CEILING_dram_read, 0));

@@ -1,60 +1,12 @@
 /*
- * orchestration: what launches, graphs, synchronisation and barriers cost.
+ * orchestration: what launches, graphs and synchronisation cost.
  *
- * Host times are taken around many calls.  Device times that add up (one more kernel, node,
- * iteration, barrier) are the difference between many and few of them, queued behind a closed gate
- * so that the host is never what the device waits for.  Times from one kernel to another are the
- * difference of two readings of globaltimer (32 ns apart on Hopper; a GPU on which it steps by
- * more shows it in these rows).  Times between host and device need both clocks: clock_offset_ns().
+ * Host times are taken around many calls; device times as in orchestra.cuh.  Times between host and
+ * device need both clocks: clock_offset_ns().
  */
-#include <cooperative_groups.h>
-#include <ctime>
-
-#include "ceiling.cuh"
-
-/* Written by the host and read by the device, or the other way; page-locked. */
-struct shared_words {
-	volatile unsigned gate_open;
-	volatile unsigned question;
-	volatile unsigned copied;
-	volatile unsigned long long answer;
-	volatile unsigned long long start_ns;
-};
-
-struct orchestra {
-	struct ceiling_bench *bench;
-	int trials;			   /* whose median is one sample */
-	cudaStream_t stream, other_stream; /* the first is the bench's */
-	cudaEvent_t reached;		   /* without a time: only to be waited for */
-	struct shared_words *shared;
-	unsigned long long *stamps; /* two, in device memory */
-	int *left;		    /* iterations, in device memory */
-};
-
-/* Kernels and loops that wait for the other side give up after so long. */
-static const unsigned long long patience_ns = 500000000;
-
-static unsigned long long host_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
+#include "orchestra.cuh"
 
 /* ---- kernels ---- */
-
-static __global__ void empty_kernel(int)
-{
-}
-
-static __global__ void gate_kernel(const struct shared_words *shared)
-{
-	unsigned long long begin_ns = ceiling_now_ns();
-
-	while (!shared->gate_open && ceiling_now_ns() - begin_ns < patience_ns)
-		;
-}
 
 /* Answers question 1, 2, ... with the time, in the lowest bit whether the question was odd: so an
  * answer differs from the one before it, however coarse the clock. */
@@ -75,56 +27,29 @@ static __global__ void start_kernel(struct shared_words *shared)
 	shared->start_ns = ceiling_now_ns();
 }
 
-static __global__ void stamp_kernel(volatile unsigned long long *stamp)
-{
-	*stamp = ceiling_now_ns();
-}
-
-/* Runs long enough for the host to be waiting, and ends with the stamp. */
-static __global__ void busy_kernel(volatile unsigned long long *stamp, unsigned long long span_ns)
+/* Lets its successor begin at once, which waits for it: both only with programmatic dependent launch. */
+static __global__ void preceding_kernel(volatile unsigned long long *stamp,
+					unsigned long long span_ns)
 {
 	unsigned long long begin_ns = ceiling_now_ns(), now_ns = begin_ns;
 
+#if __CUDA_ARCH__ >= 900
+	cudaTriggerProgrammaticLaunchCompletion();
+#endif
 	while (now_ns - begin_ns < span_ns)
 		now_ns = ceiling_now_ns();
 	*stamp = now_ns;
 }
 
-enum device_launch { FIRE_AND_FORGET, TAIL, SIBLING };
-
-/* The launch is the last thing that happens here: a tail graph waits for the end of this one. */
-static __global__ void graph_launching_kernel(cudaGraphExec_t graph, enum device_launch how,
-					      volatile unsigned long long *stamp)
+static __global__ void dependent_kernel(volatile unsigned long long *stamp)
 {
+#if __CUDA_ARCH__ >= 900
+	cudaGridDependencySynchronize();
+#endif
 	*stamp = ceiling_now_ns();
-	if (how == TAIL)
-		cudaGraphLaunch(graph, cudaStreamGraphTailLaunch);
-	else if (how == FIRE_AND_FORGET)
-		cudaGraphLaunch(graph, cudaStreamGraphFireAndForget);
-	else if (how == SIBLING)
-		cudaGraphLaunch(graph, cudaStreamGraphFireAndForgetAsSibling);
 }
 
-static __global__ void parent_kernel(volatile unsigned long long *stamps)
-{
-	stamps[0] = ceiling_now_ns();
-	stamp_kernel<<<1, 1, 0, cudaStreamFireAndForget>>>(stamps + 1);
-}
-
-static __global__ void set_kernel(int *left, int iterations)
-{
-	*left = iterations;
-}
-
-static __global__ void barrier_kernel(int barriers)
-{
-	cooperative_groups::grid_group grid = cooperative_groups::this_grid();
-
-	for (int i = 0; i < barriers; i++)
-		grid.sync();
-}
-
-/* ---- clocks and gates ---- */
+/* ---- clocks ---- */
 
 /* Asks the device for the time; false when no answer comes. */
 static bool ask(struct shared_words *shared, unsigned question, unsigned long long *sent_ns,
@@ -170,42 +95,6 @@ static long long clock_offset_ns(struct orchestra &o)
 	return offset_ns;
 }
 
-/* Device time of what enqueue puts into the stream, all of which is queued before any starts. */
-static double gated_ns(struct orchestra &o, const std::function<void()> &enqueue)
-{
-	float ms;
-
-	o.shared->gate_open = 0;
-	CUDA_LAUNCH(gate_kernel<<<1, 1, 0, o.stream>>>(o.shared));
-	CUDA_CHECK(cudaEventRecord(o.bench->begin, o.stream));
-	enqueue();
-	CUDA_CHECK(cudaEventRecord(o.bench->end, o.stream));
-	o.shared->gate_open = 1;
-	CUDA_CHECK(cudaStreamSynchronize(o.stream));
-	CUDA_CHECK(cudaEventElapsedTime(&ms, o.bench->begin, o.bench->end));
-	return ms * 1e6;
-}
-
-static double median_of(int trials, const std::function<double()> &trial)
-{
-	std::vector<double> values;
-
-	for (int i = 0; i < trials; i++)
-		values.push_back(trial());
-	return ceiling_median(values);
-}
-
-/* Device time of one step, where enqueue(n) queues n of them. */
-static double step_ns(struct orchestra &o, int few, int many,
-		      const std::function<void(int)> &enqueue)
-{
-	return median_of(o.trials / 2, [&]() {
-		double few_ns = gated_ns(o, [&]() { enqueue(few); });
-
-		return (gated_ns(o, [&]() { enqueue(many); }) - few_ns) / (many - few);
-	});
-}
-
 /* Host time of one call, which may be queued: so few at once that the queue never fills. */
 static double call_ns(struct orchestra &o, const std::function<void()> &call)
 {
@@ -219,39 +108,6 @@ static double call_ns(struct orchestra &o, const std::function<void()> &call)
 		end_ns = host_now_ns();
 		CUDA_CHECK(cudaStreamSynchronize(o.stream));
 		return (double)(end_ns - begin_ns) / calls;
-	});
-}
-
-/* The mean of the middle half: globaltimer steps, and a median would be one of its steps. */
-static double middle_of(int trials, const std::function<double()> &trial)
-{
-	std::vector<double> values;
-	double sum = 0;
-
-	for (int i = 0; i < trials; i++)
-		values.push_back(trial());
-	std::sort(values.begin(), values.end());
-	for (int i = trials / 4; i < trials - trials / 4; i++)
-		sum += values[i];
-	return sum / (trials - 2 * (trials / 4));
-}
-
-/* From the first stamp to the second, both of which run sets before the device is idle again. */
-static double between_stamps_ns(struct orchestra &o, const std::function<void()> &run)
-{
-	return middle_of(o.trials, [&]() {
-		unsigned long long stamps[2];
-
-		CUDA_CHECK(cudaMemset(o.stamps, 0, sizeof(stamps)));
-		CUDA_CHECK(cudaDeviceSynchronize());
-		run();
-		CUDA_CHECK(cudaDeviceSynchronize());
-		CUDA_CHECK(cudaMemcpy(stamps, o.stamps, sizeof(stamps), cudaMemcpyDeviceToHost));
-		if (!stamps[0] || !stamps[1]) {
-			fprintf(stderr, "orchestration: a launch from the device did not run\n");
-			exit(1);
-		}
-		return (double)stamps[1] - (double)stamps[0];
 	});
 }
 
@@ -315,6 +171,24 @@ static double kernel_gap_ns(struct orchestra &o)
 	return between_stamps_ns(o, [&]() { launch_neighbours(o); });
 }
 
+static double dependent_gap_ns(struct orchestra &o)
+{
+	cudaLaunchAttribute attribute = {};
+	cudaLaunchConfig_t config = {};
+
+	attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+	attribute.val.programmaticStreamSerializationAllowed = 1;
+	config.gridDim = config.blockDim = dim3(1);
+	config.stream = o.stream;
+	config.attrs = &attribute;
+	config.numAttrs = 1;
+	return between_stamps_ns(o, [&]() {
+		CUDA_LAUNCH(preceding_kernel<<<1, 1, 0, o.stream>>>(o.stamps, 50000));
+		CUDA_CHECK(cudaLaunchKernelEx(&config, dependent_kernel,
+					      (volatile unsigned long long *)(o.stamps + 1)));
+	});
+}
+
 static double synchronize_ns(struct orchestra &o)
 {
 	long long offset_ns = clock_offset_ns(o);
@@ -363,17 +237,6 @@ static cudaGraph_t chain(struct orchestra &o, int nodes, int argument)
 		CUDA_LAUNCH(empty_kernel<<<1, 32, 0, o.stream>>>(argument));
 	CUDA_CHECK(cudaStreamEndCapture(o.stream, &graph));
 	return graph;
-}
-
-static cudaGraphExec_t instantiate(struct orchestra &o, cudaGraph_t graph,
-				   unsigned long long flags = 0)
-{
-	cudaGraphExec_t instance;
-
-	CUDA_CHECK(cudaGraphInstantiate(&instance, graph, flags));
-	CUDA_CHECK(cudaGraphUpload(instance, o.stream));
-	CUDA_CHECK(cudaStreamSynchronize(o.stream));
-	return instance;
 }
 
 static double graph_launch_ns(struct orchestra &o)
@@ -566,164 +429,28 @@ static double graph_instantiate_ns(struct orchestra &o, int nodes)
 	return ns;
 }
 
-/* ---- launches from the device ---- */
-
-/* Captures one kernel launch as a graph that the device can launch. */
-static cudaGraphExec_t device_graph(struct orchestra &o, const std::function<void()> &launch)
+/* With what it takes to bring the graph to the device. */
+static double graph_first_launch_ns(struct orchestra &o, int nodes)
 {
-	cudaGraphExec_t instance;
-	cudaGraph_t graph;
+	cudaGraph_t graph = chain(o, nodes, 0);
+	double ns = median_of(o.trials / 2, [&]() {
+		unsigned long long begin_ns, end_ns;
+		cudaGraphExec_t instance;
 
-	CUDA_CHECK(cudaStreamBeginCapture(o.stream, cudaStreamCaptureModeThreadLocal));
-	launch();
-	CUDA_CHECK(cudaStreamEndCapture(o.stream, &graph));
-	instance = instantiate(o, graph, cudaGraphInstantiateFlagDeviceLaunch);
-	CUDA_CHECK(cudaGraphDestroy(graph));
-	return instance;
-}
-
-static double device_graph_ns(struct orchestra &o, enum device_launch how)
-{
-	cudaGraphExec_t launched = device_graph(o, [&]() {
-		CUDA_LAUNCH(stamp_kernel<<<1, 1, 0, o.stream>>>(o.stamps + 1));
-	});
-	cudaGraphExec_t launching = device_graph(o, [&]() {
-		CUDA_LAUNCH(graph_launching_kernel<<<1, 1, 0, o.stream>>>(launched, how, o.stamps));
-	});
-	double ns =
-		between_stamps_ns(o, [&]() { CUDA_CHECK(cudaGraphLaunch(launching, o.stream)); });
-
-	CUDA_CHECK(cudaGraphExecDestroy(launching));
-	CUDA_CHECK(cudaGraphExecDestroy(launched));
-	return ns;
-}
-
-static double child_launch_ns(struct orchestra &o)
-{
-	return between_stamps_ns(o, [&]() {
-		CUDA_LAUNCH(parent_kernel<<<1, 1, 0, o.stream>>>(o.stamps));
-	});
-}
-
-static double grid_barrier_ns(struct orchestra &o)
-{
-	/* The fewest blocks that fill the device: the barrier gathers blocks. */
-	const int block_size = 1024;
-	int blocks = ceiling_resident_blocks(*o.bench, barrier_kernel, block_size);
-
-	return step_ns(o, 10, 1000, [&](int barriers) {
-		void *arguments[] = {&barriers};
-
-		CUDA_CHECK(cudaLaunchCooperativeKernel(barrier_kernel, blocks, block_size,
-						       arguments, 0, o.stream));
-	});
-}
-
-/* ---- conditional nodes: CUDA 12.4 ---- */
-
-#if CUDART_VERSION >= 12040
-
-static __global__ void iteration_kernel(int *left, cudaGraphConditionalHandle handle)
-{
-	if (--*left == 0)
-		cudaGraphSetConditional(handle, 0);
-}
-
-/* The body of a WHILE node that it adds to a graph with nothing else in it. */
-static cudaGraph_t add_while(cudaGraph_t graph, cudaGraphConditionalHandle handle)
-{
-	cudaGraphNodeParams params = {};
-	cudaGraphNode_t node;
-
-	params.type = cudaGraphNodeTypeConditional;
-	params.conditional.handle = handle;
-	params.conditional.type = cudaGraphCondTypeWhile;
-	params.conditional.size = 1;
-#if CUDART_VERSION >= 13000
-	CUDA_CHECK(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &params));
-#else
-	CUDA_CHECK(cudaGraphAddNode(&node, graph, nullptr, 0, &params));
-#endif
-	return params.conditional.phGraph_out[0];
-}
-
-static void add_iteration(cudaGraph_t body, int *left, cudaGraphConditionalHandle handle)
-{
-	cudaKernelNodeParams params = {};
-	void *arguments[] = {&left, &handle};
-	cudaGraphNode_t node;
-
-	params.func = (void *)iteration_kernel;
-	params.gridDim = params.blockDim = dim3(1);
-	params.kernelParams = arguments;
-	CUDA_CHECK(cudaGraphAddKernelNode(&node, body, nullptr, 0, &params));
-}
-
-static double conditional_iteration_ns(struct orchestra &o)
-{
-	cudaGraphConditionalHandle handle;
-	cudaGraphExec_t instance;
-	cudaGraph_t graph;
-	double ns;
-
-	CUDA_CHECK(cudaGraphCreate(&graph, 0));
-	CUDA_CHECK(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault));
-	add_iteration(add_while(graph, handle), o.left, handle);
-	instance = instantiate(o, graph);
-	ns = step_ns(o, 10, 500, [&](int iterations) {
-		CUDA_LAUNCH(set_kernel<<<1, 1, 0, o.stream>>>(o.left, iterations));
+		CUDA_CHECK(cudaGraphInstantiate(&instance, graph, 0));
+		begin_ns = host_now_ns();
 		CUDA_CHECK(cudaGraphLaunch(instance, o.stream));
+		end_ns = host_now_ns();
+		CUDA_CHECK(cudaStreamSynchronize(o.stream));
+		CUDA_CHECK(cudaGraphExecDestroy(instance));
+		return (double)(end_ns - begin_ns);
 	});
-	CUDA_CHECK(cudaGraphExecDestroy(instance));
+
 	CUDA_CHECK(cudaGraphDestroy(graph));
 	return ns;
 }
-
-static std::string conditional_problem(void)
-{
-	int version = 0;
-
-	CUDA_CHECK(cudaDriverGetVersion(&version));
-	return version < 12040 ? "needs a driver for CUDA 12.4 or newer" : "";
-}
-
-#else
-
-static double conditional_iteration_ns(struct orchestra &)
-{
-	return 0;
-}
-
-static std::string conditional_problem(void)
-{
-	return "this program was built with a CUDA older than 12.4";
-}
-
-#endif
 
 /* ---- the rows ---- */
-
-enum place { ON_HOST, ON_SMS };
-
-/* The first reading is thrown away: it loads kernels. */
-static struct ceiling_measurement figure(struct orchestra &o, enum ceiling_id id, long parameter,
-					 enum place place, std::function<double()> ns)
-{
-	struct ceiling_measurement m = {id, parameter, "", nullptr, nullptr};
-
-	m.prepare = [ns]() { ns(); };
-	m.sample = [&o, ns, place ]() -> struct ceiling_reading {
-		struct ceiling_reading reading = {ns(), 0};
-
-		if (place == ON_HOST)
-			return reading;
-		ceiling_probe_clock(*o.bench);
-		CUDA_CHECK(cudaStreamSynchronize(o.stream));
-		reading.sm_mhz = *o.bench->probed_mhz;
-		return reading;
-	};
-	return m;
-}
 
 static void add_host_figures(std::vector<struct ceiling_measurement> &all, struct orchestra &o)
 {
@@ -736,6 +463,10 @@ static void add_host_figures(std::vector<struct ceiling_measurement> &all, struc
 	all.push_back(
 		figure(o, CEILING_synchronize, 0, ON_SMS, [&]() { return synchronize_ns(o); }));
 	all.push_back(figure(o, CEILING_kernel_gap, 0, ON_SMS, [&]() { return kernel_gap_ns(o); }));
+	all.push_back(
+		figure(o, CEILING_dependent_gap, 0, ON_SMS, [&]() { return dependent_gap_ns(o); }));
+	if (o.bench->gpu.major < 9)
+		all.back().skip = "programmatic dependent launch needs compute capability 9.0";
 	all.push_back(figure(o, CEILING_event_wait, 0, ON_SMS, [&]() { return event_wait_ns(o); }));
 	all.push_back(
 		figure(o, CEILING_small_copy, 0, ON_HOST, [&]() { return small_copy_ns(o); }));
@@ -762,49 +493,9 @@ static void add_graph_figures(std::vector<struct ceiling_measurement> &all, stru
 	for (int nodes : {10, 100, 1000})
 		all.push_back(figure(o, CEILING_graph_instantiate, nodes, ON_HOST,
 				     [&o, nodes]() { return graph_instantiate_ns(o, nodes); }));
-}
-
-static void add_device_figures(std::vector<struct ceiling_measurement> &all, struct orchestra &o)
-{
-	all.push_back(figure(o, CEILING_device_graph_fire_and_forget, 0, ON_SMS,
-			     [&]() { return device_graph_ns(o, FIRE_AND_FORGET); }));
-	all.push_back(figure(o, CEILING_device_graph_tail, 0, ON_SMS,
-			     [&]() { return device_graph_ns(o, TAIL); }));
-	all.push_back(figure(o, CEILING_device_graph_sibling, 0, ON_SMS,
-			     [&]() { return device_graph_ns(o, SIBLING); }));
-	all.push_back(
-		figure(o, CEILING_child_launch, 0, ON_SMS, [&]() { return child_launch_ns(o); }));
-	all.push_back(figure(o, CEILING_conditional_iteration, 0, ON_SMS,
-			     [&]() { return conditional_iteration_ns(o); }));
-	all.back().skip = conditional_problem();
-	all.push_back(
-		figure(o, CEILING_grid_barrier, 0, ON_SMS, [&]() { return grid_barrier_ns(o); }));
-	if (!o.bench->gpu.cooperativeLaunch)
-		all.back().skip = "this GPU has no cooperative launch";
-}
-
-static struct orchestra orchestra_open(struct ceiling_bench &bench)
-{
-	struct orchestra o = {};
-
-	o.bench = &bench;
-	o.trials = bench.quick ? 11 : 41;
-	o.stream = bench.stream;
-	CUDA_CHECK(cudaStreamCreateWithFlags(&o.other_stream, cudaStreamNonBlocking));
-	CUDA_CHECK(cudaEventCreateWithFlags(&o.reached, cudaEventDisableTiming));
-	CUDA_CHECK(cudaMallocHost(&o.shared, sizeof(*o.shared)));
-	CUDA_CHECK(cudaMalloc(&o.stamps, 2 * sizeof(*o.stamps)));
-	CUDA_CHECK(cudaMalloc(&o.left, sizeof(*o.left)));
-	return o;
-}
-
-static void orchestra_close(struct orchestra &o)
-{
-	CUDA_CHECK(cudaStreamDestroy(o.other_stream));
-	CUDA_CHECK(cudaEventDestroy(o.reached));
-	CUDA_CHECK(cudaFreeHost(o.shared));
-	CUDA_CHECK(cudaFree(o.stamps));
-	CUDA_CHECK(cudaFree(o.left));
+	for (int nodes : {10, 100, 1000})
+		all.push_back(figure(o, CEILING_graph_first_launch, nodes, ON_HOST,
+				     [&o, nodes]() { return graph_first_launch_ns(o, nodes); }));
 }
 
 int main(int argc, char **argv)
@@ -816,7 +507,6 @@ int main(int argc, char **argv)
 
 	add_host_figures(all, o);
 	add_graph_figures(all, o);
-	add_device_figures(all, o);
 	rc = ceiling_run(bench, all);
 	orchestra_close(o);
 	return rc;
