@@ -12,7 +12,8 @@
 #include "base/array.h"
 
 /* A run and the record of the operation with which it begins: the record begins up to a microsecond
- * before the first SM is active, and samples are no finer than that. */
+ * before the first SM is active.  Samples are no finer than that; where they are longer, a run's start is
+ * no better known than to one of them. */
 #define MATCH_NS 1500
 
 /* What a run rather belongs to than to anything before it: a graph of the device, a kernel, a graph. */
@@ -177,14 +178,22 @@ struct known {
 	int64_t next_ns; /* the next operation begins; INT64_MAX */
 };
 
+static int64_t match_ns(const struct matcher *matcher, const struct sample_run *run)
+{
+	int64_t length_ns = matcher->profile->samples[run->first].length_ns;
+
+	return length_ns > MATCH_NS ? length_ns : MATCH_NS;
+}
+
 static struct known look_up(const struct matcher *matcher, const struct sample_run *run)
 {
 	struct known known = {.first = -1, .is_counted = true, .next_ns = INT64_MAX};
+	int64_t near_ns = match_ns(matcher, run);
 
-	for (size_t i = lower_bound(matcher, run->start_ns - MATCH_NS);
+	for (size_t i = lower_bound(matcher, run->start_ns - near_ns);
 	     i < matcher->op_count && matcher->ops[i].start_ns < run->end_ns; i++) {
 		const struct profile_op *op = &matcher->ops[i];
-		bool is_first = op->start_ns <= run->start_ns + MATCH_NS;
+		bool is_first = op->start_ns <= run->start_ns + near_ns;
 
 		if (is_device_graph(matcher, op))
 			continue;

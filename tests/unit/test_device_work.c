@@ -109,6 +109,26 @@ static void a_burst_while_a_kernel_runs_is_inside_it(void **state)
 	done(b, found);
 }
 
+/* Samples of 10 us: a kernel that begins inside of one is what that sample shows. */
+static void a_run_in_long_samples_is_the_kernel_that_begins_in_the_first(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct device_work *found;
+
+	(void)state;
+	b->devices[0].sm_count = SM_COUNT;
+	b->devices[0].sampled = 1u << SAMPLED_sm_cycles;
+	builder_span(b, 0, 0, 60000);
+	for (int64_t i = 0; i < 6; i++)
+		builder_sample(b, 0, 10000 * i, 10000);
+	kernel(b, "traced", 50, 16000, 38000);
+	launched(b, 0, 1, 1, 50);
+	work(b, 0, 1, 3, 50);
+	found = build(b);
+	assert_int_equal(found->burst_count, 0);
+	done(b, found);
+}
+
 static void a_burst_after_a_kernel_belongs_to_the_one_that_ended_last(void **state)
 {
 	struct builder *b = sampled_new();
@@ -440,6 +460,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_burst_while_a_kernel_runs_is_inside_it),
+		cmocka_unit_test(a_run_in_long_samples_is_the_kernel_that_begins_in_the_first),
 		cmocka_unit_test(a_burst_after_a_kernel_belongs_to_the_one_that_ended_last),
 		cmocka_unit_test(a_burst_before_any_operation_belongs_to_none),
 		cmocka_unit_test(a_run_with_which_an_operation_begins_is_no_burst),
