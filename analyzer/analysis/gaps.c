@@ -2,6 +2,7 @@
 
 #include "analysis/gap_calls.h"
 #include "analysis/spans.h"
+#include "base/ns.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -262,16 +263,6 @@ static void paint_host_part(const struct attribution *attribution, struct gap *g
 		cursor_ns = to_ns;
 	}
 	paint_thread(attribution, thread, gap, GAP_HOST, cursor_ns, end_ns);
-}
-
-static int64_t min_ns(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t max_ns(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
 }
 
 /* For a call that was still running, or to come, when the gap began. */

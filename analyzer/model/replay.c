@@ -1,31 +1,17 @@
-#include "model/replay.h"
+#include "model/replay_lanes.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/ns.h"
 #include "model/steps.h"
-
-/* A recorded call keeps at least this share of its time when what recording added is taken out. */
-#define LEAST_SHARE 4
+#include "model/traced.h"
 
 struct thread_clock {
 	int64_t recorded_ns, replayed_ns; /* the end of its last call; equal before the first */
 	bool has_begun;
 	int64_t graph_start_ns; /* of the graph that its calls are part of: the launch call's start */
 	uint32_t graph_first_op; /* the first operation of that graph, or PROFILE_NONE */
-	uint32_t graph_last_op;
-};
-
-/* What operations in lanes share. */
-enum engine { ENGINE_TO_DEVICE, ENGINE_TO_HOST, ENGINE_KERNELS, ENGINE_COUNT };
-
-/* The last operations of a lane. */
-struct lane {
-	uint32_t tail;
-	int64_t ready_ns;  /* that has ended, and the gap after it */
-	int64_t free_ns;   /* likewise its last kernel */
-	unsigned int fill; /* that kernel's; percent of the GPU */
 };
 
 struct run {
@@ -36,23 +22,10 @@ struct run {
 	const struct costs *costs; /* NULL: as recorded */
 	bool is_typical;	   /* without rest */
 	struct thread_clock *threads;
-	struct lane *lanes;
-	uint32_t lane_count;
-	int64_t engine_ns
-		[ENGINE_COUNT]; /* copies in lanes: the last one's end; kernels: its start */
+	struct lanes lanes;
 	uint8_t *is_done;	/* by op: replayed */
 	uint8_t *is_graph_node; /* by op: of a graph that the change made */
 };
-
-static int64_t max_ns(int64_t left, int64_t right)
-{
-	return left > right ? left : right;
-}
-
-static int64_t min_ns(int64_t left, int64_t right)
-{
-	return left < right ? left : right;
-}
 
 static enum call_change change_of(const struct run *run, size_t call)
 {
@@ -76,95 +49,14 @@ static int64_t length_ns(const struct run *run, uint32_t op)
 				   : recorded_length_ns(&run->profile->ops[op]);
 }
 
-/* What recording added, of a time that it is part of. */
-static int64_t traced_part_ns(int64_t added_ns, int64_t own_ns)
-{
-	return min_ns(added_ns, own_ns - own_ns / LEAST_SHARE);
-}
-
-static bool is_graph_launch(const struct run *run, size_t call)
-{
-	return model_call_class(run->model, call) == CALL_GRAPH_LAUNCH;
-}
-
-/* Recording takes as long for what makes graphs, memory and events as for a launch: of the calls of
- * graph_update set_params one in five submits anything, and each takes 2.6 us longer in tests/pairs than in docs/results/pairs.txt.  Waits
- * are as long as what they wait for. */
-static bool is_slowed(const struct run *run, size_t call)
-{
-	enum profile_call_class class = model_call_class(run->model, call);
-
-	return submitted_count(&run->model->submitted, call) || class == CALL_GRAPH_MANAGE ||
-	       class == CALL_MEMORY || class == CALL_EVENT;
-}
-
-/* Of a call, or of a pause: what reading counters took. */
-static int64_t counting_ns(const struct run *run, uint32_t thread, int64_t start_ns, int64_t end_ns)
-{
-	return run->costs ? model_profiler_ns(run->model, thread, start_ns, end_ns) : 0;
-}
-
-/* What recording added to a call, out of its time, of which reading counters is taken out already. */
-static int64_t added_ns(const struct run *run, size_t call, int64_t own_ns)
-{
-	if (!run->costs || !is_slowed(run, call))
-		return 0;
-	return traced_part_ns(is_graph_launch(run, call) ? run->costs->trace_graph_launch_ns
-							 : run->costs->trace_launch_ns,
-			      own_ns);
-}
-
-static int64_t traced_ns(const struct run *run, size_t index, int64_t own_ns)
-{
-	const struct profile_call *call = &run->profile->calls[index];
-	int64_t counting =
-		min_ns(counting_ns(run, call->thread, call->start_ns, call->end_ns), own_ns);
-
-	return counting + added_ns(run, index, own_ns - counting);
-}
-
-/* And to the time from a call to what it submits. */
-static int64_t traced_start_ns(const struct run *run, uint32_t op, int64_t launch_ns)
-{
-	const struct profile_op *what = &run->profile->ops[op];
-	const struct profile_call *call = &run->profile->calls[what->call];
-	int64_t counting = min_ns(counting_ns(run, call->thread, call->start_ns, what->start_ns),
-				  steps_extension_ns(run->model, what));
-
-	launch_ns -= counting;
-	return counting + (run->costs && is_graph_launch(run, what->call)
-				   ? traced_part_ns(run->costs->trace_graph_start_ns, launch_ns)
-				   : added_ns(run, what->call, launch_ns));
-}
-
 /* ---- operations ---- */
-
-/* The lane that an operation runs in; NULL: in its own stream. */
-static struct lane *lane_of(const struct run *run, uint32_t op)
-{
-	const struct change *change = run->change;
-
-	if (!change || !change->lanes || change->lanes[op] == PROFILE_NONE)
-		return NULL;
-	return &run->lanes[change->lanes[op] & ~LANE_JOINED];
-}
 
 /* Where it waits in its stream or lane. */
 static uint32_t before_of(const struct run *run, uint32_t op)
 {
-	const struct lane *lane = lane_of(run, op);
+	const struct lane *lane = lanes_of(&run->lanes, op);
 
 	return lane ? lane->tail : run->model->before[op];
-}
-
-static enum engine engine_of(const struct run *run, uint32_t index)
-{
-	const struct profile_op *op = &run->profile->ops[index];
-
-	if (op->kind != OP_COPY)
-		return ENGINE_KERNELS;
-	return run->profile->copies[op->detail].kind == COPY_TO_HOST ? ENGINE_TO_HOST
-								     : ENGINE_TO_DEVICE;
 }
 
 /* When all that it waits for has ended, and the gap after that. */
@@ -212,87 +104,17 @@ static int64_t expected_start_ns(const struct run *run, uint32_t index, const st
 	return start_ns;
 }
 
-static unsigned int fill_of(const struct run *run, uint32_t op)
-{
-	return run->change->fill && run->change->fill[op] ? run->change->fill[op] : 100;
-}
-
-/* Percent of the GPU that kernels in lanes take at that moment, all of which started before, and when the next
- * of them makes room. */
-static unsigned int taken_at(const struct run *run, int64_t moment_ns, int64_t *next_ns)
-{
-	unsigned int taken = 0;
-
-	*next_ns = INT64_MAX;
-	for (uint32_t i = 0; i < run->lane_count; i++) {
-		const struct lane *lane = &run->lanes[i];
-
-		if (lane->free_ns <= moment_ns)
-			continue;
-		taken += lane->fill;
-		*next_ns = min_ns(*next_ns, lane->free_ns);
-	}
-	return taken;
-}
-
-/* A kernel starts after those that were submitted before it, when it fits beside those that run. */
-static int64_t fitting_ns(const struct run *run, uint32_t op, int64_t start_ns)
-{
-	int64_t next_ns;
-
-	start_ns = max_ns(start_ns, run->engine_ns[ENGINE_KERNELS]);
-	while (taken_at(run, start_ns, &next_ns) + fill_of(run, op) > 100 && next_ns < INT64_MAX)
-		start_ns = next_ns;
-	return start_ns;
-}
-
-static int64_t joined_ns(const struct run *run, int64_t start_ns)
-{
-	for (uint32_t i = 0; i < run->lane_count; i++)
-		start_ns = max_ns(start_ns, run->lanes[i].ready_ns);
-	return start_ns;
-}
-
-/* In a lane: when its engine has room. */
-static int64_t engine_ns(const struct run *run, uint32_t op, int64_t start_ns)
-{
-	enum engine engine = engine_of(run, op);
-
-	if (run->change->lanes[op] & LANE_JOINED)
-		start_ns = joined_ns(run, start_ns);
-	if (engine == ENGINE_KERNELS)
-		return fitting_ns(run, op, start_ns);
-	if (run->engine_ns[engine] > INT64_MIN)
-		start_ns = max_ns(start_ns, run->engine_ns[engine] +
-						    steps_gap_ns(run->model, op, PROFILE_NONE));
-	return start_ns;
-}
-
-static void take_lane(struct run *run, struct lane *lane, uint32_t op)
-{
-	enum engine engine = engine_of(run, op);
-
-	lane->tail = op;
-	lane->ready_ns = run->replay->op_end_ns[op] + steps_gap_ns(run->model, op, PROFILE_NONE);
-	run->engine_ns[engine] = run->replay->op_end_ns[op];
-	if (engine == ENGINE_KERNELS) {
-		run->engine_ns[engine] = run->replay->op_start_ns[op];
-		lane->free_ns = lane->ready_ns;
-		lane->fill = fill_of(run, op);
-	}
-}
-
 static void place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t length)
 {
-	struct lane *lane = lane_of(run, op);
+	bool is_in_lane = lanes_of(&run->lanes, op);
 
-	if (lane)
-		start_ns = engine_ns(run, op, start_ns);
+	if (is_in_lane)
+		start_ns = lanes_start_ns(&run->lanes, op, start_ns);
 	run->replay->op_start_ns[op] = start_ns;
 	run->replay->op_end_ns[op] = start_ns + length;
 	run->is_done[op] = 1;
-	if (lane)
-		take_lane(run, lane, op);
+	if (is_in_lane)
+		lanes_take(&run->lanes, op, start_ns, start_ns + length);
 }
 
 /* The gap before an operation that is as it was, but perhaps in a lane. */
@@ -302,7 +124,8 @@ static int64_t kept_gap_ns(const struct run *run, uint32_t before, uint32_t inde
 	if (before == PROFILE_NONE ||
 	    change_of(run, run->profile->ops[index].call) == CALL_DEPENDENT)
 		return 0;
-	return lane_of(run, index) ? steps_gap_ns(run->model, before, index) : usual->before_gap_ns;
+	return lanes_of(&run->lanes, index) ? steps_gap_ns(run->model, before, index)
+					    : usual->before_gap_ns;
 }
 
 /* After a launch that was counted the next one waits until counters are set back: 75 us in
@@ -321,44 +144,22 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 	const struct profile_op *op = &run->profile->ops[index];
 	const struct usual usual = usual_of(run->model, index);
 	uint32_t before = before_of(run, index), other = run->model->other[index];
-	int64_t launch_ns = usual.launch_ns - traced_start_ns(run, index, usual.launch_ns);
+	int64_t launch_ns =
+		usual.launch_ns - traced_start_ns(run->model, run->costs, index, usual.launch_ns);
 	int64_t rest_ns =
 		run->is_typical ? 0 : op->start_ns - expected_start_ns(run, index, &usual);
 	bool is_after_graph = before != PROFILE_NONE && run->is_graph_node[before];
 	int64_t start_ns;
 
-	if (rest_ns > 0 && (is_after_graph || lane_of(run, index) || is_after_counted(run, index) ||
-			    change_of(run, op->call) == CALL_DEPENDENT))
+	if (rest_ns > 0 &&
+	    (is_after_graph || lanes_of(&run->lanes, index) || is_after_counted(run, index) ||
+	     change_of(run, op->call) == CALL_DEPENDENT))
 		rest_ns = 0;
 	start_ns = max_ns(call_start_ns + launch_ns,
 			  ready_ns(run, before, other, kept_gap_ns(run, before, index, &usual),
 				   usual.other_gap_ns)) +
 		   rest_ns;
 	return max_ns(max_ns(start_ns, call_start_ns), ready_ns(run, before, other, 0, 0));
-}
-
-/* What recording added to the nodes of a graph. */
-struct added {
-	int64_t before_ns;   /* to all until the last one that followed another */
-	int64_t last_ns;     /* to the length of that one */
-	int64_t last_end_ns; /* recorded; of all nodes until now */
-};
-
-/* Takes in the next node, and returns how much shorter it is: what was added delays the start of a
- * node that follows another, and shows in its length as far as the gap before it is shorter. */
-static int64_t add_node(struct added *added, const struct run *run, uint32_t index)
-{
-	const struct profile_op *op = &run->profile->ops[index];
-	int64_t gap_ns = op->start_ns - added->last_end_ns, length = recorded_length_ns(op);
-	bool is_after = gap_ns >= 0;
-
-	added->last_end_ns = max_ns(added->last_end_ns, op->end_ns);
-	if (!is_after)
-		return 0;
-	gap_ns = min_ns(gap_ns, run->costs->trace_node_ns);
-	added->before_ns += added->last_ns + gap_ns;
-	added->last_ns = min_ns(run->costs->trace_node_ns - gap_ns, length - length / LEAST_SHARE);
-	return added->last_ns;
 }
 
 /* Operations of a call as it was: those of a graph keep their distance to the first, but for what
@@ -369,7 +170,7 @@ static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
 	const struct profile_op *ops = run->profile->ops;
 	uint32_t first = submitted->first[call], end = submitted->first[call + 1], op;
 	int64_t start_ns, recorded_ns;
-	struct added added = {0};
+	struct traced_nodes added = {0};
 
 	if (first == end)
 		return;
@@ -383,7 +184,7 @@ static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
 
 		op = submitted->ops[i];
 		length = length_ns(run, op);
-		shorter_ns = run->costs ? add_node(&added, run, op) : 0;
+		shorter_ns = run->costs ? traced_add_node(&added, run->costs, &ops[op]) : 0;
 		least_ns = ready_ns(run, before_of(run, op), run->model->other[op], 0, 0);
 		place_op(run, op,
 			 max_ns(max_ns(call_start_ns, least_ns),
@@ -485,12 +286,7 @@ static int64_t awaited_end_ns(const struct run *run, uint32_t awaited)
 {
 	int64_t end_ns = run->replay->op_end_ns[awaited];
 
-	if (!lane_of(run, awaited))
-		return end_ns;
-	for (uint32_t i = 0; i < run->lane_count; i++)
-		if (run->lanes[i].tail != PROFILE_NONE)
-			end_ns = max_ns(end_ns, run->replay->op_end_ns[run->lanes[i].tail]);
-	return end_ns;
+	return lanes_of(&run->lanes, awaited) ? max_ns(end_ns, lanes_end_ns(&run->lanes)) : end_ns;
 }
 
 /* A call that waits: until what it waits for has ended, and as long after as it took then.  Where
@@ -503,11 +299,11 @@ static int64_t waited_until_ns(const struct run *run, size_t index, int64_t star
 	int64_t own_ns = call->end_ns - call->start_ns, waited_ns, after_ns;
 
 	if (awaited == PROFILE_NONE || !run->is_done[awaited])
-		return start_ns + own_ns - traced_ns(run, index, own_ns);
+		return start_ns + own_ns - traced_call_ns(run->model, run->costs, index, own_ns);
 	waited_ns = run->profile->ops[awaited].end_ns - call->start_ns;
 	after_ns = own_ns - waited_ns;
 	if (waited_ns <= 0) {
-		own_ns -= traced_ns(run, index, own_ns);
+		own_ns -= traced_call_ns(run->model, run->costs, index, own_ns);
 		after_ns = run->costs ? min_ns(after_ns, run->costs->synchronize_ns) : after_ns;
 	} else {
 		own_ns = run->costs ? min_ns(min_ns(own_ns, waited_ns), run->costs->synchronize_ns)
@@ -523,7 +319,7 @@ static int64_t call_end_ns(const struct run *run, size_t index, int64_t start_ns
 
 	if (run->model->behaviour[index] != CALL_WORKS)
 		return waited_until_ns(run, index, start_ns);
-	return start_ns + own_ns - traced_ns(run, index, own_ns);
+	return start_ns + own_ns - traced_call_ns(run->model, run->costs, index, own_ns);
 }
 
 /* The host's own time since the call before. */
@@ -538,8 +334,8 @@ static int64_t host_ns(const struct run *run, struct thread_clock *clock,
 		clock->graph_first_op = PROFILE_NONE;
 	}
 	pause_ns = max_ns(call->start_ns - clock->recorded_ns, 0);
-	return pause_ns ? pause_ns -
-				  counting_ns(run, call->thread, clock->recorded_ns, call->start_ns)
+	return pause_ns ? pause_ns - traced_counting_ns(run->model, run->costs, call->thread,
+							clock->recorded_ns, call->start_ns)
 			: 0;
 }
 
@@ -571,7 +367,8 @@ static struct graph_calls graph_calls_of(const struct run *run, const struct pro
 		int64_t pause_ns = max_ns(until_ns - from_ns, 0);
 
 		if (pause_ns)
-			pause_ns -= counting_ns(run, call->thread, from_ns, until_ns);
+			pause_ns -= traced_counting_ns(run->model, run->costs, call->thread,
+						       from_ns, until_ns);
 		graph.node_count += submitted_count(&run->model->submitted, i);
 		if (change_of(run, i) == CALL_AFTER_WORK)
 			continue;
@@ -687,29 +484,27 @@ static int allocate(struct run *run)
 {
 	const struct profile *profile = run->profile;
 
-	run->lane_count = run->change ? run->change->lane_count : 0;
 	run->threads = calloc(profile->thread_count + 1, sizeof(*run->threads));
-	run->lanes = calloc(run->lane_count + 1, sizeof(*run->lanes));
 	run->is_done = calloc(profile->op_count + 1, 1);
 	run->is_graph_node = calloc(profile->op_count + 1, 1);
-	if (!run->threads || !run->lanes || !run->is_done || !run->is_graph_node)
+	if (!run->threads || !run->is_done || !run->is_graph_node)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < run->lane_count; i++)
-		run->lanes[i] = (struct lane){PROFILE_NONE, INT64_MIN, INT64_MIN, 0};
 	return allocate_replay(run->replay, profile);
 }
 
 static int run_all(struct run *run)
 {
-	int rc = allocate(run);
+	int rc = lanes_open(&run->lanes, run->model, run->change);
 
+	if (rc == 0)
+		rc = allocate(run);
 	if (rc == 0) {
 		for (size_t i = 0; i < run->profile->call_count; i++)
 			take_call(run, run->model->order[i]);
 		place_the_rest(run);
 	}
 	free(run->threads);
-	free(run->lanes);
+	lanes_free(&run->lanes);
 	free(run->is_done);
 	free(run->is_graph_node);
 	return rc;
@@ -722,8 +517,7 @@ int replay_run(struct replay *replay, const struct model *model, const struct ch
 				     .model = model,
 				     .profile = model->profile,
 				     .change = change,
-				     .costs = costs,
-				     .engine_ns = {INT64_MIN, INT64_MIN, INT64_MIN}});
+				     .costs = costs});
 }
 
 int replay_run_typical(struct replay *replay, const struct model *model)
@@ -739,61 +533,4 @@ void replay_free(struct replay *replay)
 	free(replay->op_start_ns);
 	free(replay->op_end_ns);
 	*replay = (struct replay){0};
-}
-
-int64_t replay_end_ns(const struct replay *replay, const struct model *model, size_t first,
-		      size_t end)
-{
-	int64_t last_ns = replay->call_end_ns[end - 1];
-
-	for (size_t i = first; i < end; i++)
-		for (uint32_t j = model->submitted.first[i]; j < model->submitted.first[i + 1]; j++)
-			last_ns = max_ns(last_ns, replay->op_end_ns[model->submitted.ops[j]]);
-	return last_ns;
-}
-
-int64_t replay_wall_ns(const struct replay *replay, const struct model *model, size_t device)
-{
-	const struct profile_device *what = &model->profile->devices[device];
-	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
-
-	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++) {
-		if (replay->op_start_ns[i] < first_ns)
-			first_ns = replay->op_start_ns[i];
-		if (replay->op_end_ns[i] > last_ns)
-			last_ns = replay->op_end_ns[i];
-	}
-	return last_ns > first_ns ? last_ns - first_ns : 0;
-}
-
-int64_t replay_moment_ns(const struct replay *replay, const struct model *model, uint32_t thread,
-			 int64_t moment_ns)
-{
-	const struct profile *profile = model->profile;
-	const struct profile_thread *who = &profile->threads[thread];
-	size_t low = who->first_call, high = who->first_call + who->call_count;
-	int64_t replayed_ns;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (profile->calls[middle].start_ns <= moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == who->first_call) /* before its first call: clocks are equal there */
-		return moment_ns;
-	low--;
-	if (moment_ns <= profile->calls[low].end_ns) {
-		replayed_ns =
-			replay->call_start_ns[low] + (moment_ns - profile->calls[low].start_ns);
-		return replayed_ns < replay->call_end_ns[low] ? replayed_ns
-							      : replay->call_end_ns[low];
-	}
-	replayed_ns = replay->call_end_ns[low] + (moment_ns - profile->calls[low].end_ns);
-	if (low + 1 < who->first_call + who->call_count &&
-	    replayed_ns > replay->call_start_ns[low + 1])
-		return replay->call_start_ns[low + 1];
-	return replayed_ns;
 }

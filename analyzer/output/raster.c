@@ -3,22 +3,13 @@
 #include <string.h>
 
 #include "analysis/sums.h"
+#include "base/ns.h"
 
 /* Runs end after so many columns, so that a change in how busy a row is stays visible. */
 #define RUN_COLUMNS 6
 
 /* Shares that differ less than this look the same: half a pixel of a row. */
 #define ALIKE_RATIO 0.02
-
-static int64_t max_ns(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t min_ns(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
 
 void raster_init(struct raster *raster, int64_t from_ns, int64_t to_ns, int columns,
 		 raster_emit emit, void *context)

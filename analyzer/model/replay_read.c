@@ -1,0 +1,60 @@
+/* replay_read.c - what a replay says, once it has run. */
+#include "base/ns.h"
+#include "model/replay.h"
+
+int64_t replay_end_ns(const struct replay *replay, const struct model *model, size_t first,
+		      size_t end)
+{
+	int64_t last_ns = replay->call_end_ns[end - 1];
+
+	for (size_t i = first; i < end; i++)
+		for (uint32_t j = model->submitted.first[i]; j < model->submitted.first[i + 1]; j++)
+			last_ns = max_ns(last_ns, replay->op_end_ns[model->submitted.ops[j]]);
+	return last_ns;
+}
+
+int64_t replay_wall_ns(const struct replay *replay, const struct model *model, size_t device)
+{
+	const struct profile_device *what = &model->profile->devices[device];
+	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+
+	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++) {
+		if (replay->op_start_ns[i] < first_ns)
+			first_ns = replay->op_start_ns[i];
+		if (replay->op_end_ns[i] > last_ns)
+			last_ns = replay->op_end_ns[i];
+	}
+	return last_ns > first_ns ? last_ns - first_ns : 0;
+}
+
+int64_t replay_moment_ns(const struct replay *replay, const struct model *model, uint32_t thread,
+			 int64_t moment_ns)
+{
+	const struct profile *profile = model->profile;
+	const struct profile_thread *who = &profile->threads[thread];
+	size_t low = who->first_call, high = who->first_call + who->call_count;
+	int64_t replayed_ns;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (profile->calls[middle].start_ns <= moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == who->first_call) /* before its first call: clocks are equal there */
+		return moment_ns;
+	low--;
+	if (moment_ns <= profile->calls[low].end_ns) {
+		replayed_ns =
+			replay->call_start_ns[low] + (moment_ns - profile->calls[low].start_ns);
+		return replayed_ns < replay->call_end_ns[low] ? replayed_ns
+							      : replay->call_end_ns[low];
+	}
+	replayed_ns = replay->call_end_ns[low] + (moment_ns - profile->calls[low].end_ns);
+	if (low + 1 < who->first_call + who->call_count &&
+	    replayed_ns > replay->call_start_ns[low + 1])
+		return replay->call_start_ns[low + 1];
+	return replayed_ns;
+}

@@ -1,0 +1,87 @@
+#include "model/traced.h"
+
+#include "base/ns.h"
+#include "model/steps.h"
+
+/* A recorded call keeps at least this share of its time when what recording added is taken out. */
+#define LEAST_SHARE 4
+
+/* What recording added, of a time that it is part of. */
+static int64_t part_ns(int64_t added_ns, int64_t own_ns)
+{
+	return min_ns(added_ns, own_ns - own_ns / LEAST_SHARE);
+}
+
+static bool is_graph_launch(const struct model *model, size_t call)
+{
+	return model_call_class(model, call) == CALL_GRAPH_LAUNCH;
+}
+
+/* Recording takes as long for what makes graphs, memory and events as for a launch: of the calls of
+ * graph_update set_params one in five submits anything, and each takes 2.6 us longer in tests/pairs than in docs/results/pairs.txt.  Waits
+ * are as long as what they wait for. */
+static bool is_slowed(const struct model *model, size_t call)
+{
+	enum profile_call_class class = model_call_class(model, call);
+
+	return submitted_count(&model->submitted, call) || class == CALL_GRAPH_MANAGE ||
+	       class == CALL_MEMORY || class == CALL_EVENT;
+}
+
+int64_t traced_counting_ns(const struct model *model, const struct costs *costs, uint32_t thread,
+			   int64_t start_ns, int64_t end_ns)
+{
+	return costs ? model_profiler_ns(model, thread, start_ns, end_ns) : 0;
+}
+
+/* What recording added to a call, out of its time, of which reading counters is taken out already. */
+static int64_t added_ns(const struct model *model, const struct costs *costs, size_t call,
+			int64_t own_ns)
+{
+	if (!costs || !is_slowed(model, call))
+		return 0;
+	return part_ns(is_graph_launch(model, call) ? costs->trace_graph_launch_ns
+						    : costs->trace_launch_ns,
+		       own_ns);
+}
+
+int64_t traced_call_ns(const struct model *model, const struct costs *costs, size_t index,
+		       int64_t own_ns)
+{
+	const struct profile_call *call = &model->profile->calls[index];
+	int64_t counting =
+		min_ns(traced_counting_ns(model, costs, call->thread, call->start_ns, call->end_ns),
+		       own_ns);
+
+	return counting + added_ns(model, costs, index, own_ns - counting);
+}
+
+int64_t traced_start_ns(const struct model *model, const struct costs *costs, uint32_t op,
+			int64_t launch_ns)
+{
+	const struct profile_op *what = &model->profile->ops[op];
+	const struct profile_call *call = &model->profile->calls[what->call];
+	int64_t counting = min_ns(traced_counting_ns(model, costs, call->thread, call->start_ns,
+						     what->start_ns),
+				  steps_extension_ns(model, what));
+
+	launch_ns -= counting;
+	return counting + (costs && is_graph_launch(model, what->call)
+				   ? part_ns(costs->trace_graph_start_ns, launch_ns)
+				   : added_ns(model, costs, what->call, launch_ns));
+}
+
+int64_t traced_add_node(struct traced_nodes *nodes, const struct costs *costs,
+			const struct profile_op *op)
+{
+	int64_t gap_ns = op->start_ns - nodes->last_end_ns, length = op->end_ns - op->start_ns;
+	bool is_after = gap_ns >= 0;
+
+	nodes->last_end_ns = max_ns(nodes->last_end_ns, op->end_ns);
+	if (!is_after)
+		return 0;
+	gap_ns = min_ns(gap_ns, costs->trace_node_ns);
+	nodes->before_ns += nodes->last_ns + gap_ns;
+	nodes->last_ns = min_ns(costs->trace_node_ns - gap_ns, length - length / LEAST_SHARE);
+	return nodes->last_ns;
+}
