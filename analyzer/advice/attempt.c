@@ -56,12 +56,15 @@ int attempt_begin(struct attempt *attempt, const struct what_ifs *all, size_t de
 				 .is_taken = calloc(call_count + 1, sizeof(*attempt->is_taken)),
 				 .is_set_up = calloc(all->sequences.count + 1,
 						     sizeof(*attempt->is_set_up)),
+				 .asked = calloc(all->model->profile->kernel_name_count + 1,
+						 sizeof(*attempt->asked)),
 				 .kept_calls = malloc(call_count + 1)};
 	rc = change_begin(&attempt->change, all->model, has_ops);
 	if (rc == 0 && has_lanes)
 		rc = change_begin_lanes(&attempt->change, all->model,
 					is_least ? LANES_LEAST : LANES_MOST);
-	return attempt->is_changed && attempt->is_taken && attempt->is_set_up && attempt->kept_calls
+	return attempt->is_changed && attempt->is_taken && attempt->is_set_up && attempt->asked &&
+			       attempt->kept_calls
 		       ? rc
 		       : -ENOMEM;
 }
@@ -73,6 +76,7 @@ void attempt_end(struct attempt *attempt)
 	free(attempt->is_changed);
 	free(attempt->is_taken);
 	free(attempt->is_set_up);
+	free(attempt->asked);
 	free(attempt->kept_calls);
 }
 

@@ -16,10 +16,11 @@ struct attempt {
 	struct place *places;
 	size_t place_count, place_capacity;
 	double setup_ns;
-	bool *is_changed;    /* by call: a strategy has changed the iteration that it is of */
-	bool *is_taken;	     /* by call: a strategy has changed that; it is its alone */
-	bool *is_set_up;     /* by the first one like it: the strategy has changed one of them */
-	uint8_t *kept_calls; /* what a loop's calls were, while a strategy is tried on it */
+	bool *is_changed; /* by call: a strategy has changed the iteration that it is of */
+	bool *is_taken;	  /* by call: a strategy has changed that; it is its alone */
+	bool *is_set_up;  /* by the first one like it: the strategy has changed one of them */
+	struct asked_kernel *asked; /* by kernel: room to look at a loop */
+	uint8_t *kept_calls;	    /* what a loop's calls were, while a strategy is tried on it */
 };
 
 /* What a strategy does.  It is tried on what none before it has changed of each loop (cuts.h); what it makes of the

@@ -84,6 +84,22 @@ static enum refusal change_decisions(struct what_if *out, struct attempt *attemp
 	return REFUSED_NONE;
 }
 
+static enum refusal change_launches(struct what_if *out, struct attempt *attempt, size_t index,
+				    const struct sequence *sequence)
+{
+	uint64_t launched_count = 0;
+	enum refusal refusal;
+
+	(void)index;
+	if (!costs_has_children(attempt->all->predictor.ceilings))
+		return REFUSED_NOT_MEASURED;
+	refusal = change_to_launched(&attempt->change, attempt->all->model, sequence,
+				     attempt->is_least, attempt->asked, &launched_count);
+	if (refusal == REFUSED_NONE)
+		out->changed_count += launched_count;
+	return refusal;
+}
+
 static enum refusal change_streams(struct what_if *out, struct attempt *attempt, size_t index,
 				   const struct sequence *sequence)
 {
@@ -321,6 +337,11 @@ const struct strategy_row strategy_rows[STRATEGY_COUNT] = {
 	[STRATEGY_DECIDE] = {.refusal = REFUSED_NO_DECISION,
 			     .has_ops = true,
 			     .change_loop = change_decisions},
+	[STRATEGY_LAUNCH] = {.refusal = REFUSED_NO_CHILDREN,
+			     .has_ops = true,
+			     .has_lanes = true,
+			     .is_supposed = true,
+			     .change_loop = change_launches},
 	[STRATEGY_OVERLAP] = {.refusal = REFUSED_NO_COPIES,
 			      .has_ops = true,
 			      .has_lanes = true,

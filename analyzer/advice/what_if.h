@@ -21,6 +21,9 @@
 	STRATEGY(DECIDE, "device_decision", "decide", RANGE,                                       \
 		 "the device decides what the host reads a few bytes for",                         \
 		 "decisions are the device's")                                                     \
+	STRATEGY(LAUNCH, "dynamic_parallelism", "device-launch", RANGE,                            \
+		 "what the host launches for data that it reads is launched by the device",        \
+		 "kernels are launched by the device")                                             \
 	STRATEGY(OVERLAP, "overlap", "overlap", RANGE,                                             \
 		 "copies beside kernels: iterations in turn in three streams, from pinned memory", \
 		 "copies are of pinned memory")                                                    \

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/changes_calls.h"
+
 /* A sequence of which fewer iterations can be captured is not one graph launched again and again. */
 #define LEAST_CAPTURED 0.9
 /* Sizes and grids of a loop that are those of the usual iteration less often than that need updates of its graph. */
@@ -60,32 +62,6 @@ int change_begin_lanes(struct change *change, const struct model *model, uint32_
 	return 0;
 }
 
-/* The operation that a call submitted, of a kind; NULL when there is none. */
-static const struct profile_op *op_of(const struct model *model, size_t call, unsigned int kind)
-{
-	const struct submitted *submitted = &model->submitted;
-
-	for (uint32_t i = submitted->first[call]; i < submitted->first[call + 1]; i++)
-		if (model->profile->ops[submitted->ops[i]].kind == kind)
-			return &model->profile->ops[submitted->ops[i]];
-	return NULL;
-}
-
-/* Also by a graph. */
-static bool copies_to_host(const struct model *model, size_t call)
-{
-	const struct submitted *submitted = &model->submitted;
-	const struct profile *profile = model->profile;
-
-	for (uint32_t i = submitted->first[call]; i < submitted->first[call + 1]; i++) {
-		const struct profile_op *op = &profile->ops[submitted->ops[i]];
-
-		if (op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_HOST)
-			return true;
-	}
-	return false;
-}
-
 /* ---- waits ---- */
 
 size_t change_drop_waits(struct change *change, const struct model *model, size_t first, size_t end)
@@ -96,7 +72,7 @@ size_t change_drop_waits(struct change *change, const struct model *model, size_
 	while (last > first && model_call_class(model, last - 1) != CALL_SYNC)
 		last--;
 	for (size_t i = first; i + 1 < last; i++) {
-		is_read = is_read || copies_to_host(model, i);
+		is_read = is_read || call_copies_to_host(model, i);
 		if (model_call_class(model, i) != CALL_SYNC)
 			continue;
 		if (!is_read && change->calls[i] == CALL_KEPT) {
@@ -109,25 +85,6 @@ size_t change_drop_waits(struct change *change, const struct model *model, size_
 }
 
 /* ---- graphs ---- */
-
-static bool is_submitting(const struct model *model, size_t call)
-{
-	enum profile_call_class class = model_call_class(model, call);
-
-	return class == CALL_LAUNCH || class == CALL_GRAPH_LAUNCH || class == CALL_COPY;
-}
-
-static bool is_capturable_copy(const struct model *model, size_t call)
-{
-	const struct profile_op *op = op_of(model, call, OP_COPY);
-	const struct profile_copy *copy;
-
-	if (!op)
-		return true;
-	copy = &model->profile->copies[op->detail];
-	return model->behaviour[call] != CALL_WAITS_OWN && copy->src_memory != MEMORY_PAGEABLE &&
-	       copy->dst_memory != MEMORY_PAGEABLE;
-}
 
 static bool is_host_function(const struct model *model, size_t call)
 {
@@ -165,9 +122,9 @@ static enum refusal why_not_captured(const struct change *change, const struct m
 			return REFUSED_CALLS_BACK;
 		if (i > first && loads_code(model, i))
 			return REFUSED_LOADS_CODE;
-		if (class == CALL_COPY && !is_capturable_copy(model, i))
+		if (class == CALL_COPY && !call_is_capturable_copy(model, i))
 			return REFUSED_BLOCKING_COPY;
-		is_read = is_read || copies_to_host(model, i);
+		is_read = is_read || call_copies_to_host(model, i);
 		if (class == CALL_SYNC && is_read)
 			return REFUSED_READS_BACK;
 	}
@@ -241,7 +198,7 @@ static size_t wait_count(const struct model *model, size_t first, size_t end)
 /* The end of calls [first, end) without those after the last one that submits. */
 static size_t last_submitting(const struct model *model, size_t first, size_t end)
 {
-	while (end > first + 1 && !is_submitting(model, end - 1))
+	while (end > first + 1 && !call_is_submitting(model, end - 1))
 		end--;
 	return end;
 }
@@ -274,7 +231,7 @@ static enum refusal capture(struct change *change, const struct model *model, si
 	for (size_t i = first; i < last; i++) {
 		change->calls[i] = captured_as(capturing, model, first, i);
 		nodes += submitted_count(&model->submitted, i);
-		is_read = is_read || copies_to_host(model, i);
+		is_read = is_read || call_copies_to_host(model, i);
 	}
 	for (size_t i = last; i < end; i++)
 		if (model_call_class(model, i) == CALL_SYNC && !is_read)
@@ -383,126 +340,6 @@ size_t change_drop_allocations(struct change *change, const struct model *model,
 	return dropped_count;
 }
 
-/* ---- decisions of the device ---- */
-
-/* A small copy to the host: its operation, or NULL. */
-static const struct profile_op *small_read(const struct model *model, size_t call)
-{
-	const struct profile_op *op = op_of(model, call, OP_COPY);
-
-	return op && model->profile->copies[op->detail].kind == COPY_TO_HOST &&
-			       model->profile->copies[op->detail].bytes <= DECISION_BYTES
-		       ? op
-		       : NULL;
-}
-
-/* Why the device could not go through all these calls alone. */
-static enum refusal why_not_decided(const struct model *model, size_t first, size_t end)
-{
-	for (size_t i = first; i < end; i++) {
-		enum profile_call_class class = model_call_class(model, i);
-
-		if (class == CALL_MEMORY)
-			return REFUSED_ALLOCATES;
-		if (class == CALL_GRAPH_MANAGE)
-			return REFUSED_HAS_GRAPHS;
-		if (class == CALL_COPY && !small_read(model, i) && !is_capturable_copy(model, i))
-			return REFUSED_BLOCKING_COPY;
-	}
-	return REFUSED_NONE;
-}
-
-/* Going through a sequence call by call. */
-struct deciding {
-	bool is_read;	   /* the host has read something small and not launched since */
-	bool is_waited;	   /* and has waited for it */
-	bool is_outside;   /* of any graph: the next launch is that of one */
-	bool is_in_branch; /* what was launched last is not what iterations begin with, but decided */
-	size_t iteration;  /* that the call belongs to */
-	size_t start_call; /* the first one of it that submits anything, as far as was looked */
-	uint64_t decision_count;
-};
-
-/* Whether a call is the first of its iteration that submits anything. */
-static bool is_iteration_start(struct deciding *deciding, const struct model *model,
-			       const struct sequence *sequence, size_t call)
-{
-	size_t *at = &deciding->iteration, *start = &deciding->start_call;
-
-	while (*at + 1 < sequence->iteration_count && sequence->iterations[*at + 1] <= call)
-		++*at;
-	if (*start < sequence->iterations[*at])
-		*start = sequence->iterations[*at];
-	while (*start < call && !submitted_count(&model->submitted, *start))
-		++*start;
-	return *start == call;
-}
-
-/* The body of an IF node is entered, and left before the next iteration begins; that of a WHILE node, with which
- * each iteration begins, is only entered. */
-static enum call_change decide_launch(struct deciding *deciding, bool is_start)
-{
-	bool is_transition = deciding->is_read || (is_start && deciding->is_in_branch);
-
-	deciding->decision_count += deciding->is_read;
-	deciding->is_in_branch =
-		!deciding->is_outside && !is_start && (deciding->is_read || deciding->is_in_branch);
-	deciding->is_read = false;
-	if (!deciding->is_outside)
-		return is_transition ? CALL_IN_BODY : CALL_IN_GRAPH;
-	deciding->is_outside = false;
-	return CALL_AS_GRAPH;
-}
-
-/* A wait for nothing that was read is not the loop's: it stays, and a graph ends before it. */
-static enum call_change decide_call(struct deciding *deciding, const struct model *model,
-				    const struct sequence *sequence, size_t call)
-{
-	if (model_call_class(model, call) == CALL_SYNC) {
-		if (!deciding->is_read || deciding->is_waited) {
-			deciding->is_outside = true;
-			return CALL_KEPT;
-		}
-		deciding->is_waited = true;
-	} else if (small_read(model, call)) {
-		deciding->is_read = true;
-		deciding->is_waited = model->behaviour[call] == CALL_WAITS_OWN;
-	} else if (submitted_count(&model->submitted, call)) {
-		return decide_launch(deciding, is_iteration_start(deciding, model, sequence, call));
-	}
-	return deciding->is_outside ? CALL_KEPT : CALL_IN_GRAPH;
-}
-
-enum refusal change_to_decided(struct change *change, const struct model *model,
-			       const struct sequence *sequence, int64_t decision_ns,
-			       uint64_t *decision_count)
-{
-	size_t first = sequence->first_call, last = first + sequence->call_count;
-	struct deciding deciding = {.is_outside = true};
-	enum refusal refusal;
-	uint64_t found_count = 0;
-
-	while (last > first + 1 && !is_submitting(model, last - 1))
-		last--;
-	for (size_t i = first; i < last; i++)
-		found_count += small_read(model, i) != NULL;
-	if (2 * found_count < sequence->iteration_count)
-		return REFUSED_NO_DECISION;
-	refusal = why_not_decided(model, first, last);
-	if (refusal != REFUSED_NONE)
-		return refusal;
-	change->decision_ns = decision_ns;
-	for (size_t i = first; i < last; i++) {
-		const struct profile_op *read = small_read(model, i);
-
-		change->calls[i] = (uint8_t)decide_call(&deciding, model, sequence, i);
-		if (read && change->calls[i] != CALL_KEPT)
-			change->op_ns[read - model->profile->ops] = OP_GONE;
-	}
-	*decision_count = deciding.decision_count;
-	return REFUSED_NONE;
-}
-
 /* ---- copies beside kernels ---- */
 
 bool change_is_streamed(const struct model *model, const struct sequence *sequence,
@@ -532,10 +369,10 @@ static bool has_copies_and_kernels(const struct model *model, const struct seque
 	bool has_copy = false, has_kernel = false;
 
 	for (size_t i = sequence->iterations[0]; i < sequence->iterations[1]; i++) {
-		const struct profile_op *copy = op_of(model, i, OP_COPY);
+		const struct profile_op *copy = call_op(model, i, OP_COPY);
 
 		has_copy = has_copy || (copy && copy->end_ns - copy->start_ns >= LEAST_COPY_NS);
-		has_kernel = has_kernel || op_of(model, i, OP_KERNEL);
+		has_kernel = has_kernel || call_op(model, i, OP_KERNEL);
 	}
 	return has_copy && has_kernel;
 }
@@ -547,7 +384,7 @@ static void overlap_call(struct change *change, const struct model *model, size_
 
 	if (model_call_class(model, call) == CALL_SYNC)
 		change->calls[call] = CALL_DROPPED;
-	else if (is_submitting(model, call))
+	else if (call_is_submitting(model, call))
 		change->calls[call] = CALL_MADE_ASYNC;
 	for (uint32_t i = submitted->first[call]; i < submitted->first[call + 1]; i++)
 		change->lanes[submitted->ops[i]] = lane;

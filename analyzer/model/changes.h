@@ -23,6 +23,8 @@
 	REFUSAL(CALLS_BACK, "a function of the host runs in between, in a graph as well")               \
 	REFUSAL(LOADS_CODE, "code is loaded or compiled in between")                                    \
 	REFUSAL(NO_DECISION, "the host reads nothing small before it launches what follows")            \
+	REFUSAL(NO_CHILDREN,                                                                            \
+		"after what the host reads no kernel is launched in a number or size that varies")      \
 	REFUSAL(STREAMED, "its work is in several streams already")                                     \
 	REFUSAL(NO_COPIES, "there are no copies beside kernels to overlap")                             \
 	REFUSAL(HAS_GRAPHS, "it is launched by graphs already")                                         \
@@ -47,6 +49,9 @@ enum refusal { REFUSALS(REFUSAL_CONSTANT) REFUSAL_COUNT };
 
 /* A copy to the host of at most so many bytes is a flag or a count that the host decides by. */
 #define DECISION_BYTES GAP_DECISION_BYTES
+
+/* One of up to so many is a list that the host goes through to launch something for what it finds in it. */
+#define QUESTION_BYTES 65536
 
 const char *refusal_text(enum refusal refusal);
 
@@ -91,6 +96,22 @@ enum refusal change_to_graph(struct change *change, const struct model *model,
 enum refusal change_to_decided(struct change *change, const struct model *model,
 			       const struct sequence *sequence, int64_t decision_ns,
 			       uint64_t *decision_count);
+
+/* Of a kernel that is launched after the host has read something. */
+struct asked_kernel {
+	uint32_t round; /* from question to question, in which it was launched last */
+	uint64_t count,
+		usual_count; /* launches in that round, and in the one before that it was in */
+	uint64_t blocks;     /* of its last launch */
+	bool varies;	     /* in number or in blocks: data says so */
+};
+
+/* The host reads up to QUESTION_BYTES, and what it launches then varies: these kernels are launched by the kernel
+ * before what was read, without the copies and waits.  Side by side as far as they fit, and where is_least one after
+ * the other.  kernels: room for as many as there are kernel_names[].  launched_count: by the device. */
+enum refusal change_to_launched(struct change *change, const struct model *model,
+				const struct sequence *sequence, bool is_least,
+				struct asked_kernel *kernels, uint64_t *launched_count);
 
 /* Whether a sequence's operations, or of them only kernels, are in so many streams already. */
 bool change_is_streamed(const struct model *model, const struct sequence *sequence,

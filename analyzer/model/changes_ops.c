@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/occupancy.h"
+#include "model/changes_calls.h"
 
 /* ---- pinned memory ---- */
 
@@ -61,20 +62,6 @@ void change_to_shared_link(struct change *change, const struct model *model, siz
 
 /* ---- kernels side by side ---- */
 
-/* Percent of the GPU's SMs that get a block of a kernel; 100 for all else. */
-static unsigned int fill_of(const struct profile *profile, const struct profile_op *op)
-{
-	uint32_t sm_count = profile->devices[op->device].sm_count;
-	const uint32_t *grid;
-	double blocks;
-
-	if (op->kind != OP_KERNEL || !sm_count)
-		return 100;
-	grid = profile->signatures[op->detail].grid;
-	blocks = (double)grid[0] * grid[1] * grid[2];
-	return blocks < sm_count ? (unsigned int)(100 * blocks / sm_count) + 1 : 100;
-}
-
 /* Kernels in one lane after the other; what is no kernel, and the first one of an iteration, waits for all. */
 static void spread_call(struct change *change, const struct model *model, size_t call,
 			uint32_t *lane, bool *is_joined)
@@ -88,7 +75,7 @@ static void spread_call(struct change *change, const struct model *model, size_t
 		change->lanes[op] = (*lane)++ % change->lane_count;
 		if (*is_joined || !is_kernel)
 			change->lanes[op] |= LANE_JOINED;
-		change->fill[op] = (uint8_t)fill_of(model->profile, &model->profile->ops[op]);
+		change->fill[op] = (uint8_t)call_fill(model->profile, &model->profile->ops[op]);
 		*is_joined = !is_kernel;
 	}
 }
@@ -109,7 +96,7 @@ enum refusal change_to_concurrent(struct change *change, const struct model *mod
 		     j++) {
 			const struct profile_op *op = &model->profile->ops[model->submitted.ops[j]];
 
-			small_count += fill_of(model->profile, op) <= 50;
+			small_count += call_fill(model->profile, op) <= 50;
 			*kernel_count += op->kind == OP_KERNEL;
 		}
 	}

@@ -63,6 +63,34 @@ static void take_copies(struct costs *costs, const struct ceilings *ceilings, en
 		not_negative(to_start_ns - SMALL_COPY_NS - costs->graph_copy_gap_ns);
 }
 
+static const enum ceiling_id child_rows[] = {CEILING_child_tail, CEILING_child_next,
+					     CEILING_child_beside, CEILING_child_return,
+					     CEILING_launch_period};
+
+bool costs_has_children(const struct ceilings *ceilings)
+{
+	for (size_t i = 0; i < sizeof(child_rows) / sizeof(child_rows[0]); i++)
+		if (!ceilings_get(ceilings, child_rows[i], 0))
+			return false;
+	return true;
+}
+
+/* An empty child in a row of them takes as much longer than an empty kernel in a stream as the gap before it. */
+static void take_children(struct costs *costs, const struct ceilings *ceilings,
+			  int64_t kernel_gap_ns, int64_t edges_ns, enum costs_end end)
+{
+	if (!costs_has_children(ceilings))
+		return;
+	costs->child_start_ns =
+		not_negative(value_at(ceilings, CEILING_child_tail, end) - edges_ns);
+	costs->child_next_ns =
+		not_negative(kernel_gap_ns + value_at(ceilings, CEILING_child_next, end) -
+			     value_at(ceilings, CEILING_launch_period, COSTS_MIDDLE));
+	costs->child_beside_ns = value_at(ceilings, CEILING_child_beside, end);
+	costs->child_return_ns =
+		not_negative(value_at(ceilings, CEILING_child_return, end) - edges_ns);
+}
+
 /*
  * The ceilings' gaps go from instruction to instruction, those of a recording from end to start as
  * CUPTI sees them, which lie before and after: kernel_gap_ns and its ceiling are the same gap, so
@@ -104,7 +132,11 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 				 recorded->graph_start_ns, GRAPH_START_LEAST, GRAPH_START_MOST),
 		.trace_node_ns = TRACE_NODE_NS,
 	};
+	/* without the row, as until now: no gap */
+	costs->dependent_gap_ns =
+		not_negative(value_at(ceilings, CEILING_dependent_gap, end) - edges_ns);
 	take_copies(costs, ceilings, end);
+	take_children(costs, ceilings, recorded->kernel_gap_ns, edges_ns, end);
 	return true;
 }
 

@@ -19,7 +19,13 @@ struct costs {
 	int64_t graph_node_gap_ns; /* a node ended to the next one started */
 	int64_t graph_copy_gap_ns; /* likewise before and after a copy from or to the host */
 	int64_t graph_copy_to_start_ns; /* graph launch call entered to such a first node started */
-	int64_t barrier_ns; /* a grid-wide barrier in place of the gap between two kernels */
+	int64_t barrier_ns;	  /* a grid-wide barrier in place of the gap between two kernels */
+	int64_t dependent_gap_ns; /* a kernel ended to a programmatic dependent launch going on */
+	/* Dynamic parallelism; 0 where the ceilings lack it (costs_has_children). */
+	int64_t child_start_ns;	 /* a kernel ended to a child started that waits for that */
+	int64_t child_next_ns;	 /* a child ended to the next one of its thread started */
+	int64_t child_beside_ns; /* a child started to another one that need not wait for it */
+	int64_t child_return_ns; /* the last child ended to the next operation of its parent's stream */
 	int64_t trace_launch_ns; /* that recording added to a call that submits work, or manages graphs, memory or events */
 	int64_t trace_graph_launch_ns; /* and to one that launches a graph */
 	int64_t trace_graph_start_ns;  /* and until that graph's first node starts */
@@ -40,6 +46,9 @@ struct recorded_steps {
 /* False, and nothing filled in, when the ceilings lack a row or are a datasheet's: no prediction. */
 bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 	      const struct recorded_steps *recorded, enum costs_end end);
+
+/* Whether the ceilings have what children cost. */
+bool costs_has_children(const struct ceilings *ceilings);
 
 /* cudaGraphInstantiate of so many nodes; ns. */
 double costs_instantiate_ns(const struct ceilings *ceilings, uint64_t node_count);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/ns.h"
+#include "model/family.h"
 #include "model/steps.h"
 #include "model/traced.h"
 
@@ -12,6 +13,7 @@ struct thread_clock {
 	bool has_begun;
 	int64_t graph_start_ns; /* of the graph that its calls are part of: the launch call's start */
 	uint32_t graph_first_op; /* the first operation of that graph, or PROFILE_NONE */
+	struct family family;	 /* that the device launched last in its place */
 };
 
 struct run {
@@ -121,9 +123,10 @@ static void place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t len
 static int64_t kept_gap_ns(const struct run *run, uint32_t before, uint32_t index,
 			   const struct usual *usual)
 {
-	if (before == PROFILE_NONE ||
-	    change_of(run, run->profile->ops[index].call) == CALL_DEPENDENT)
+	if (before == PROFILE_NONE)
 		return 0;
+	if (change_of(run, run->profile->ops[index].call) == CALL_DEPENDENT)
+		return run->costs->dependent_gap_ns;
 	return lanes_of(&run->lanes, index) ? steps_gap_ns(run->model, before, index)
 					    : usual->before_gap_ns;
 }
@@ -159,6 +162,9 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 			  ready_ns(run, before, other, kept_gap_ns(run, before, index, &usual),
 				   usual.other_gap_ns)) +
 		   rest_ns;
+	start_ns = max_ns(start_ns,
+			  family_over_ns(&run->threads[run->profile->calls[op->call].thread].family,
+					 run->costs, op->stream));
 	return max_ns(max_ns(start_ns, call_start_ns), ready_ns(run, before, other, 0, 0));
 }
 
@@ -276,6 +282,37 @@ static void submit_fused(struct run *run, size_t call, int64_t call_start_ns)
 		int64_t ready = ready_ns(run, before_of(run, op), run->model->other[op], 0, 0);
 
 		place_op(run, op, max_ns(ready, call_start_ns), length_ns(run, op));
+	}
+}
+
+/* What the host asked for is gone, and the kernel before it knows. */
+static void submit_question(struct run *run, size_t call, struct thread_clock *clock)
+{
+	const struct submitted *submitted = &run->model->submitted;
+
+	for (uint32_t i = submitted->first[call]; i < submitted->first[call + 1]; i++) {
+		uint32_t op = submitted->ops[i];
+		int64_t end_ns = ready_ns(run, before_of(run, op), run->model->other[op], 0, 0);
+
+		if (end_ns == INT64_MIN) /* nothing ran before it */
+			end_ns = clock->replayed_ns;
+		place_op(run, op, end_ns, length_ns(run, op));
+		family_begin(&clock->family, end_ns, run->profile->ops[op].stream);
+	}
+}
+
+static void submit_children(struct run *run, size_t call, struct thread_clock *clock)
+{
+	const struct submitted *submitted = &run->model->submitted;
+
+	for (uint32_t i = submitted->first[call]; i < submitted->first[call + 1]; i++) {
+		uint32_t op = submitted->ops[i];
+		int64_t length = length_ns(run, op);
+
+		place_op(run, op,
+			 family_add(&clock->family, run->costs, run->change->are_beside, length,
+				    run->change->fill[op]),
+			 length);
 	}
 }
 
@@ -423,6 +460,14 @@ static void take_call(struct run *run, uint32_t index)
 	case CALL_FUSED:
 		start_ns = end_ns = clock->replayed_ns;
 		submit_fused(run, index, start_ns);
+		break;
+	case CALL_ASKS:
+		start_ns = end_ns = clock->replayed_ns;
+		submit_question(run, index, clock);
+		break;
+	case CALL_BY_DEVICE:
+		start_ns = end_ns = clock->replayed_ns;
+		submit_children(run, index, clock);
 		break;
 	case CALL_DROPPED:
 		end_ns = start_ns;

@@ -34,6 +34,8 @@ enum call_change {
 	CALL_FUSED, /* gone: the kernel before in its stream goes on with the work of this one */
 	CALL_DEPENDENT, /* its kernel has been set up when the one before in its stream ends: no gap */
 	CALL_MADE_ASYNC, /* submits what it did, and waits for nothing */
+	CALL_ASKS, /* gone: the host asked for what the device knows; what ran last before it is a parent */
+	CALL_BY_DEVICE, /* gone: that parent launches its kernel */
 };
 
 /* What the host does for so long between two calls may be its work, which a graph does not spare. */
@@ -55,6 +57,7 @@ struct change {
 		fill; /* by op: percent of the GPU that it takes in a lane; 0, and NULL: all of it */
 	int64_t update_ns;   /* what an update of a graph takes the host for each node */
 	int64_t decision_ns; /* what a decision takes before the first operation of a body */
+	bool are_beside; /* kernels that the device launches run side by side, as far as they fit (fill) */
 };
 
 struct replay {

@@ -22,6 +22,7 @@
 	RULE(launch_bound_graph, "repeated short kernels with launch-bound pauses: a CUDA graph")  \
 	RULE(sync_every_kernel, "the host waits after nearly every launch: fewer waits")           \
 	RULE(host_decision, "the host reads a flag and launches by it: decide on the device")      \
+	RULE(device_launch, "the host launches what data says: launch it from the device")         \
 	RULE(copy_overlap, "copies and kernels take turns: several streams")                       \
 	RULE(sm_imbalance, "a few SMs work long after the others: a queue of work items")          \
 	RULE(underfilled_gpu,                                                                      \
