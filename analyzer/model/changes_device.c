@@ -62,10 +62,11 @@ static bool is_iteration_start(struct deciding *deciding, const struct model *mo
 }
 
 /* The body of an IF node is entered, and left before the next iteration begins; that of a WHILE node, with which
- * each iteration begins, is only entered. */
-static enum call_change decide_launch(struct deciding *deciding, bool is_start)
+ * each iteration begins, is only entered.  A graph that was launched by the host stays one, and is launched by the
+ * one before it. */
+static enum call_change decide_launch(struct deciding *deciding, bool is_start, bool is_graph)
 {
-	bool is_transition = deciding->is_read || (is_start && deciding->is_in_branch);
+	bool is_transition = deciding->is_read || is_graph || (is_start && deciding->is_in_branch);
 
 	deciding->decision_count += deciding->is_read;
 	deciding->is_in_branch =
@@ -91,7 +92,8 @@ static enum call_change decide_call(struct deciding *deciding, const struct mode
 		deciding->is_read = true;
 		deciding->is_waited = model->behaviour[call] == CALL_WAITS_OWN;
 	} else if (submitted_count(&model->submitted, call)) {
-		return decide_launch(deciding, is_iteration_start(deciding, model, sequence, call));
+		return decide_launch(deciding, is_iteration_start(deciding, model, sequence, call),
+				     model_call_class(model, call) == CALL_GRAPH_LAUNCH);
 	}
 	return deciding->is_outside ? CALL_KEPT : CALL_IN_GRAPH;
 }

@@ -48,19 +48,32 @@ static int64_t added_ns(int64_t ceiling_ns, int64_t recorded_ns, double least, d
 
 /* What a copy between two nodes adds is its length and the two gaps beside it, in place of one.  Without the
  * ceilings' rows as beside any node. */
+static void take_copy(int64_t *gap_ns, int64_t *to_start_ns, const struct costs *costs,
+		      int64_t added_ns, int64_t kernel_start_ns)
+{
+	*gap_ns = costs->graph_node_gap_ns;
+	*to_start_ns = costs->graph_to_start_ns;
+	if (!added_ns || !kernel_start_ns)
+		return;
+	*gap_ns = not_negative(added_ns - SMALL_COPY_NS + costs->graph_node_gap_ns) / 2;
+	*to_start_ns = not_negative(kernel_start_ns - SMALL_COPY_NS - *gap_ns);
+}
+
+/* Ceilings of before graph_copy_in have copies to the host only. */
 static void take_copies(struct costs *costs, const struct ceilings *ceilings, enum costs_end end)
 {
-	int64_t copy_ns = value_at(ceilings, CEILING_graph_copy, end);
-	int64_t to_start_ns = value_at(ceilings, CEILING_graph_copy_to_start, end);
+	int64_t in_ns = value_at(ceilings, CEILING_graph_copy_in, end);
+	int64_t in_start_ns = value_at(ceilings, CEILING_graph_copy_in_to_start, end);
 
-	costs->graph_copy_gap_ns = costs->graph_node_gap_ns;
-	costs->graph_copy_to_start_ns = costs->graph_to_start_ns;
-	if (!copy_ns || !to_start_ns)
-		return;
-	costs->graph_copy_gap_ns =
-		not_negative(copy_ns - SMALL_COPY_NS + costs->graph_node_gap_ns) / 2;
-	costs->graph_copy_to_start_ns =
-		not_negative(to_start_ns - SMALL_COPY_NS - costs->graph_copy_gap_ns);
+	take_copy(&costs->graph_copy_gap_ns, &costs->graph_copy_to_start_ns, costs,
+		  value_at(ceilings, CEILING_graph_copy, end),
+		  value_at(ceilings, CEILING_graph_copy_to_start, end));
+	take_copy(&costs->graph_copy_in_gap_ns, &costs->graph_copy_in_to_start_ns, costs, in_ns,
+		  in_start_ns);
+	if (!in_ns || !in_start_ns) {
+		costs->graph_copy_in_gap_ns = costs->graph_copy_gap_ns;
+		costs->graph_copy_in_to_start_ns = costs->graph_copy_to_start_ns;
+	}
 }
 
 static const enum ceiling_id child_rows[] = {CEILING_child_tail, CEILING_child_next,

@@ -206,23 +206,42 @@ static bool is_in_graph(const struct run *run, const struct thread_clock *clock,
 	       clock->graph_first_op != PROFILE_NONE && op >= clock->graph_first_op;
 }
 
-static bool is_host_copy(const struct run *run, uint32_t index)
+/* Whether a copy engine does it, from the host or to it. */
+static bool is_host_copy(const struct run *run, uint32_t index, unsigned int *kind)
 {
 	const struct profile *profile = run->profile;
 	const struct profile_op *op = &profile->ops[index];
 
-	return op->kind == OP_COPY && length_ns(run, index) != OP_GONE &&
-	       (profile->copies[op->detail].kind == COPY_TO_HOST ||
-		profile->copies[op->detail].kind == COPY_TO_DEVICE);
+	if (op->kind != OP_COPY || length_ns(run, index) == OP_GONE)
+		return false;
+	*kind = profile->copies[op->detail].kind;
+	return *kind == COPY_TO_HOST || *kind == COPY_TO_DEVICE;
 }
 
 /* Going over from the SMs to a copy engine, or back, takes at least so long.  What is gone was the SMs': a read that is
  * decided by follows a kernel. */
 static int64_t engines_gap_ns(const struct run *run, uint32_t before, uint32_t op, int64_t gap_ns)
 {
-	return is_host_copy(run, before) != is_host_copy(run, op)
-		       ? max_ns(gap_ns, run->costs->graph_copy_gap_ns)
-		       : gap_ns;
+	const struct costs *costs = run->costs;
+	unsigned int kind = COPY_TO_HOST;
+	bool was_copy = is_host_copy(run, before, &kind), is_copy = is_host_copy(run, op, &kind);
+
+	if (was_copy == is_copy)
+		return gap_ns;
+	return max_ns(gap_ns, kind == COPY_TO_DEVICE ? costs->graph_copy_in_gap_ns
+						     : costs->graph_copy_gap_ns);
+}
+
+/* Of the first node of a graph. */
+static int64_t graph_start_ns(const struct run *run, uint32_t op)
+{
+	const struct costs *costs = run->costs;
+	unsigned int kind;
+
+	if (!is_host_copy(run, op, &kind))
+		return costs->graph_to_start_ns;
+	return kind == COPY_TO_DEVICE ? costs->graph_copy_in_to_start_ns
+				      : costs->graph_copy_to_start_ns;
 }
 
 /* gap_ns: after a node of the same graph. */
@@ -230,14 +249,12 @@ static void submit_node(struct run *run, uint32_t op, struct thread_clock *clock
 {
 	uint32_t before = before_of(run, op), other = run->model->other[op];
 	int64_t before_gap_ns = is_in_graph(run, clock, before) ? gap_ns : run->costs->graph_gap_ns;
-	int64_t to_start_ns = clock->graph_first_op == PROFILE_NONE && is_host_copy(run, op)
-				      ? run->costs->graph_copy_to_start_ns
-				      : run->costs->graph_to_start_ns;
+	int64_t to_start_ns = clock->graph_first_op == PROFILE_NONE ? graph_start_ns(run, op)
+								    : run->costs->graph_to_start_ns;
 	int64_t start_ns;
 
 	if (before != PROFILE_NONE)
 		before_gap_ns = engines_gap_ns(run, before, op, before_gap_ns);
-
 	if (length_ns(run, op) == OP_GONE)
 		before_gap_ns = gap_ns = 0;
 	start_ns = max_ns(clock->graph_start_ns + to_start_ns,

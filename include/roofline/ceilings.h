@@ -75,18 +75,21 @@
 	CEILING(graph_gap, orchestration, "ns", "", "as kernel_gap, from the last node of a graph to the first of the one launched after it") \
 	CEILING(graph_to_start, orchestration, "ns", "", "graph launch call entered to its first kernel started, on an idle device") \
 	CEILING(graph_copy, orchestration, "ns", "", "device time that a copy of 4 bytes to pinned host memory between two kernels of a chain in a graph adds") \
+	CEILING(graph_copy_in, orchestration, "ns", "", "likewise, of such a copy from there") \
 	CEILING(graph_copy_to_start, orchestration, "ns", "", "as graph_to_start, of a graph that begins with such a copy") \
+	CEILING(graph_copy_in_to_start, orchestration, "ns", "", "likewise, of such a copy from there") \
 	CEILING(graph_set_params, orchestration, "ns", "", "the host's time to give one kernel of a graph another grid, cudaGraphExecKernelNodeSetParams and the longer launch") \
 	CEILING(graph_update, orchestration, "ns", "nodes", "cudaGraphExecUpdate of a graph of so many kernels") \
 	CEILING(graph_instantiate, orchestration, "ns", "nodes", "cudaGraphInstantiate of so many kernels") \
 	CEILING(graph_first_launch, orchestration, "ns", "nodes", "the host's time in the first launch of an executable graph of so many kernels") \
+	CEILING(graph_destroy, orchestration, "ns", "nodes", "cudaGraphExecDestroy of so many kernels") \
 	CEILING(device_graph_fire_and_forget, device_launches, "ns", "", "launch on the device to the launched graph's first kernel started") \
 	CEILING(device_graph_tail, device_launches, "ns", "", "launch on the device, the last thing that a graph does, to the tail graph's first kernel started") \
 	CEILING(device_graph_sibling, device_launches, "ns", "", "as fire and forget, launched as a sibling") \
 	CEILING(child_launch, device_launches, "ns", "", "dynamic parallelism: launch on the device to child started") \
 	CEILING(child_tail, device_launches, "ns", "", "likewise, a child that waits for the end of its parent: launch on the device to child started") \
 	CEILING(child_next, device_launches, "ns", "", "device time that each further empty child of a thread takes, one after the other") \
-	CEILING(child_beside, device_launches, "ns", "", "device time that each further empty child takes, launched by blocks of their own") \
+	CEILING(child_beside, device_launches, "ns", "", "device time that each of the next few empty children takes, launched by blocks of their own") \
 	CEILING(child_return, device_launches, "ns", "", "the last child's last instruction to the first one of the next kernel in its parent's stream") \
 	CEILING(conditional_iteration, device_launches, "ns", "", "one iteration of a WHILE node whose body is one empty kernel") \
 	CEILING(grid_barrier, device_launches, "ns", "", "one grid-wide synchronisation of a cooperative kernel that fills the device")

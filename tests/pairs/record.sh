@@ -19,14 +19,23 @@ fail() {
 	exit 1
 }
 
+# arguments_of WORKLOAD: into `arguments`; a loop is one from eight iterations on
+arguments_of() {
+	arguments=()
+	case $1 in dp_irregular) arguments=(--iterations 12) ;; esac
+}
+
 # measure WORKLOAD: all variants in turn, without the collector
 measure() {
-	rooflinectl workloads "$1" --repeats 7 || fail "$1"
+	local arguments
+	arguments_of "$1"
+	rooflinectl workloads "$1" --repeats 7 "${arguments[@]}" || fail "$1"
 }
 
 # record WORKLOAD VARIANT ROLE
 record() {
-	local options=()
+	local options=() arguments
+	arguments_of "$1"
 	case $1.$3 in
 	# a queue is predicted from the SMs' shares, which only samples tell
 	work_queue.before | dp_irregular.before) options=(--sample=10us --sample-metrics=sm) ;;
@@ -39,7 +48,7 @@ record() {
 	*) options=(--graphs=graph) ;;
 	esac
 	rm -rf "${out:?}/$1.$2"
-	rooflinectl record -o "$out/$1.$2" "${options[@]}" -- "$1" "$2" --repeats 5 >/dev/null 2>&1 ||
+	rooflinectl record -o "$out/$1.$2" "${options[@]}" -- "$1" "$2" --repeats 5 "${arguments[@]}" >/dev/null 2>&1 ||
 		fail "$1 $2"
 }
 

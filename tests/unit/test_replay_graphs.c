@@ -94,8 +94,8 @@ static void test_graph_of_copies(void **state)
 	struct replayed it;
 
 	(void)state;
-	costs.graph_copy_gap_ns = 3000;
-	costs.graph_copy_to_start_ns = 9000;
+	costs.graph_copy_gap_ns = costs.graph_copy_in_gap_ns = 3000;
+	costs.graph_copy_to_start_ns = costs.graph_copy_in_to_start_ns = 9000;
 	builder_copy(b, 0, in, 5000, 6000, builder_launch(b, 0, 0, 4000));
 	builder_kernel(b, 0, "k", 10000, 12000, builder_launch(b, 0, 4000, 8000));
 	builder_copy(b, 0, out, 20000, 21500, builder_launch(b, 0, 8000, 12000));
@@ -107,7 +107,7 @@ static void test_graph_of_copies(void **state)
 	assert_int_equal(it.replay.op_start_ns[1], 9000 + 1000 + 3000);
 	assert_int_equal(it.replay.op_start_ns[2], 13000 + 2000 + 3000);
 	/* a copy after a kernel is not what the graph begins with, and a decision takes longer than the copy's gap */
-	costs.graph_copy_to_start_ns = 30000;
+	costs.graph_copy_to_start_ns = costs.graph_copy_in_to_start_ns = 30000;
 	change.calls[0] = CALL_KEPT;
 	change.calls[1] = CALL_AS_GRAPH;
 	change.calls[2] = CALL_IN_BODY;

@@ -123,7 +123,7 @@ static double child_next_ns(struct orchestra &o)
 
 static double child_beside_ns(struct orchestra &o)
 {
-	return step_ns(o, 4, 104, [&](int blocks) {
+	return step_ns(o, 1, 5, [&](int blocks) {
 		CUDA_LAUNCH(family_kernel<<<blocks, 1, 0, o.stream>>>());
 	});
 }

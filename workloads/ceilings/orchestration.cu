@@ -317,29 +317,34 @@ static double graph_to_start_ns(struct orchestra &o)
 	return ns;
 }
 
-/* A copy of 4 bytes to where the host sees them. */
-static void copy_back(struct orchestra &o)
+/* A copy of 4 bytes to pinned host memory, or from there. */
+static void copy_word(struct orchestra &o, cudaMemcpyKind kind)
 {
-	CUDA_CHECK(cudaMemcpyAsync((void *)&o.shared->copied, o.stamps, 4, cudaMemcpyDeviceToHost,
-				   o.stream));
+	void *host = (void *)&o.shared->copied;
+
+	if (kind == cudaMemcpyDeviceToHost)
+		CUDA_CHECK(cudaMemcpyAsync(host, o.stamps, 4, kind, o.stream));
+	else
+		CUDA_CHECK(cudaMemcpyAsync(o.stamps, host, 4, kind, o.stream));
 }
 
 /* Empty kernels, with a copy before each but the first. */
-static cudaGraphExec_t copy_chain(struct orchestra &o, int copies)
+static cudaGraphExec_t copy_chain(struct orchestra &o, int copies, cudaMemcpyKind kind)
 {
 	return captured(o, [&]() {
 		CUDA_LAUNCH(empty_kernel<<<1, 32, 0, o.stream>>>(0));
 		for (int i = 0; i < copies; i++) {
-			copy_back(o);
+			copy_word(o, kind);
 			CUDA_LAUNCH(empty_kernel<<<1, 32, 0, o.stream>>>(0));
 		}
 	});
 }
 
-static double graph_copy_ns(struct orchestra &o)
+static double graph_copy_ns(struct orchestra &o, cudaMemcpyKind kind)
 {
 	const int few = 2, many = 50;
-	cudaGraphExec_t short_chain = copy_chain(o, few), long_chain = copy_chain(o, many);
+	cudaGraphExec_t short_chain = copy_chain(o, few, kind),
+			long_chain = copy_chain(o, many, kind);
 	double ns = step_ns(o, few, many, [&](int copies) {
 		CUDA_CHECK(cudaGraphLaunch(copies == few ? short_chain : long_chain, o.stream));
 	});
@@ -349,10 +354,10 @@ static double graph_copy_ns(struct orchestra &o)
 	return ns - graph_node_ns(o);
 }
 
-static double graph_copy_to_start_ns(struct orchestra &o)
+static double graph_copy_to_start_ns(struct orchestra &o, cudaMemcpyKind kind)
 {
 	cudaGraphExec_t graph = captured(o, [&]() {
-		copy_back(o);
+		copy_word(o, kind);
 		CUDA_LAUNCH(start_kernel<<<1, 1, 0, o.stream>>>(o.shared));
 	});
 	double ns = to_start_ns(o, [&]() { CUDA_CHECK(cudaGraphLaunch(graph, o.stream)); });
@@ -429,6 +434,26 @@ static double graph_instantiate_ns(struct orchestra &o, int nodes)
 	return ns;
 }
 
+static double graph_destroy_ns(struct orchestra &o, int nodes)
+{
+	cudaGraph_t graph = chain(o, nodes, 0);
+	double ns = median_of(o.trials / 2, [&]() {
+		unsigned long long begin_ns, end_ns;
+		cudaGraphExec_t instance;
+
+		CUDA_CHECK(cudaGraphInstantiate(&instance, graph, 0));
+		CUDA_CHECK(cudaGraphLaunch(instance, o.stream));
+		CUDA_CHECK(cudaStreamSynchronize(o.stream));
+		begin_ns = host_now_ns();
+		CUDA_CHECK(cudaGraphExecDestroy(instance));
+		end_ns = host_now_ns();
+		return (double)(end_ns - begin_ns);
+	});
+
+	CUDA_CHECK(cudaGraphDestroy(graph));
+	return ns;
+}
+
 /* With what it takes to bring the graph to the device. */
 static double graph_first_launch_ns(struct orchestra &o, int nodes)
 {
@@ -482,20 +507,28 @@ static void add_graph_figures(std::vector<struct ceiling_measurement> &all, stru
 	all.push_back(figure(o, CEILING_graph_gap, 0, ON_SMS, [&]() { return graph_gap_ns(o); }));
 	all.push_back(figure(o, CEILING_graph_to_start, 0, ON_SMS,
 			     [&]() { return graph_to_start_ns(o); }));
-	all.push_back(figure(o, CEILING_graph_copy, 0, ON_SMS, [&]() { return graph_copy_ns(o); }));
+	all.push_back(figure(o, CEILING_graph_copy, 0, ON_SMS,
+			     [&]() { return graph_copy_ns(o, cudaMemcpyDeviceToHost); }));
+	all.push_back(figure(o, CEILING_graph_copy_in, 0, ON_SMS,
+			     [&]() { return graph_copy_ns(o, cudaMemcpyHostToDevice); }));
 	all.push_back(figure(o, CEILING_graph_copy_to_start, 0, ON_SMS,
-			     [&]() { return graph_copy_to_start_ns(o); }));
+			     [&]() { return graph_copy_to_start_ns(o, cudaMemcpyDeviceToHost); }));
+	all.push_back(figure(o, CEILING_graph_copy_in_to_start, 0, ON_SMS,
+			     [&]() { return graph_copy_to_start_ns(o, cudaMemcpyHostToDevice); }));
 	all.push_back(figure(o, CEILING_graph_set_params, 0, ON_HOST,
 			     [&]() { return graph_set_params_ns(o); }));
-	for (int nodes : {10, 100, 1000})
+	for (int nodes : {1, 10, 100, 1000})
 		all.push_back(figure(o, CEILING_graph_update, nodes, ON_HOST,
 				     [&o, nodes]() { return graph_update_ns(o, nodes); }));
-	for (int nodes : {10, 100, 1000})
+	for (int nodes : {1, 10, 100, 1000})
 		all.push_back(figure(o, CEILING_graph_instantiate, nodes, ON_HOST,
 				     [&o, nodes]() { return graph_instantiate_ns(o, nodes); }));
-	for (int nodes : {10, 100, 1000})
+	for (int nodes : {1, 10, 100, 1000})
 		all.push_back(figure(o, CEILING_graph_first_launch, nodes, ON_HOST,
 				     [&o, nodes]() { return graph_first_launch_ns(o, nodes); }));
+	for (int nodes : {1, 10, 100, 1000})
+		all.push_back(figure(o, CEILING_graph_destroy, nodes, ON_HOST,
+				     [&o, nodes]() { return graph_destroy_ns(o, nodes); }));
 }
 
 int main(int argc, char **argv)
