@@ -7,6 +7,7 @@
 
 #include "analysis/spans.h"
 #include "analysis/sums.h"
+#include "base/worker.h"
 
 /* Calls of one thread, by what a rule asks for. */
 struct thread_counts {
@@ -162,14 +163,13 @@ static int find_homes(struct facts *facts)
 	return 0;
 }
 
-int facts_collect(struct facts *facts, const struct report *report, const char *range)
+static int collect_devices(struct facts *facts)
 {
-	const struct profile *profile = report->profile;
+	const struct profile *profile = facts->report->profile;
 	struct thread_counts *threads = calloc(profile->thread_count + 1, sizeof(*threads));
 	uint64_t *launch_count = calloc(profile->kernel_name_count + 1, sizeof(*launch_count));
 	int rc = -ENOMEM;
 
-	facts->report = report;
 	facts->devices = calloc(profile->device_count + 1, sizeof(*facts->devices));
 	if (threads && launch_count && facts->devices) {
 		count_calls(profile, threads);
@@ -180,8 +180,35 @@ int facts_collect(struct facts *facts, const struct report *report, const char *
 	}
 	free(threads);
 	free(launch_count);
+	return rc;
+}
+
+struct question {
+	struct facts *facts;
+	const char *range;
+};
+
+static int open_what_ifs(void *context)
+{
+	const struct question *question = context;
+	struct facts *facts = question->facts;
+
+	return what_ifs_open(&facts->what_ifs, facts->report->profile, facts->report->ceilings,
+			     question->range);
+}
+
+int facts_collect(struct facts *facts, const struct report *report, const char *range)
+{
+	struct question question = {facts, range};
+	struct worker what_ifs;
+	int rc, what_ifs_rc;
+
+	facts->report = report;
+	worker_start(&what_ifs, open_what_ifs, &question);
+	rc = collect_devices(facts);
+	what_ifs_rc = worker_join(&what_ifs);
 	if (rc == 0)
-		rc = what_ifs_open(&facts->what_ifs, profile, report->ceilings, range);
+		rc = what_ifs_rc;
 	facts->what_ifs.report = report;
 	if (rc == 0)
 		rc = fusing_collect(&facts->what_ifs.fusion, report);

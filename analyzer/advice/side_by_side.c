@@ -293,21 +293,21 @@ int side_by_side_replay(struct side_by_side *out, const struct side_question *qu
 {
 	const struct predictor *predictor = &question->all->predictor;
 	const struct costs *costs = &predictor->costs[COSTS_MIDDLE];
-	struct cut cut = {.replay = predictor->work,
+	struct cut cut = {.replay = predictor->works,
 			  .model = question->all->model,
 			  .stretch = &out->stretch,
 			  .device = question->device};
-	int rc = replay_run(predictor->work, cut.model, NULL, costs);
+	int rc = replay_run(predictor->works, cut.model, NULL, costs);
 
 	*out = (struct side_by_side){0};
 	if (rc == 0)
-		out->stretch = find_stretch(question, predictor->work);
+		out->stretch = find_stretch(question, predictor->works);
 	if (rc < 0 || !out->stretch.end)
 		return rc;
 	rc = cut_side(&out->before, &cut);
 	cut.change = question->change;
 	if (rc == 0)
-		rc = replay_run(predictor->work, cut.model, cut.change, costs);
+		rc = replay_run(predictor->works, cut.model, cut.change, costs);
 	return rc == 0 ? cut_side(&out->after, &cut) : rc;
 }
 

@@ -8,6 +8,7 @@
 
 #include "analysis/radix.h"
 #include "base/array.h"
+#include "base/worker.h"
 
 /* The first call of a thread that starts at that moment or later. */
 static size_t first_call(const struct profile *profile, const struct profile_thread *thread,
@@ -103,10 +104,30 @@ static int find_alike(struct what_ifs *all)
 	return order && scratch && all->alike ? 0 : -ENOMEM;
 }
 
+/* Loops are found while the predictor is made ready: both need no more than the model. */
+static int find_loops(void *context)
+{
+	struct what_ifs *all = context;
+	int rc = sequences_find(&all->sequences, all->model->profile, &all->model->submitted);
+
+	return rc < 0 ? rc : find_alike(all);
+}
+
+static int read_model(struct what_ifs *all, const struct ceilings *ceilings)
+{
+	struct worker loops;
+	int rc, loops_rc;
+
+	worker_start(&loops, find_loops, all);
+	rc = predictor_open(&all->predictor, all->model, ceilings);
+	loops_rc = worker_join(&loops);
+	return rc < 0 ? rc : loops_rc;
+}
+
 int what_ifs_open(struct what_ifs *all, const struct profile *profile,
 		  const struct ceilings *ceilings, const char *range)
 {
-	struct err err;
+	struct err err = {""};
 	int rc;
 
 	*all = (struct what_ifs){0};
@@ -114,11 +135,7 @@ int what_ifs_open(struct what_ifs *all, const struct profile *profile,
 		return 0;
 	rc = model_build(&all->model, profile, &err);
 	if (rc == 0)
-		rc = sequences_find(&all->sequences, profile, &all->model->submitted);
-	if (rc == 0)
-		rc = find_alike(all);
-	if (rc == 0)
-		rc = predictor_open(&all->predictor, all->model, ceilings);
+		rc = read_model(all, ceilings);
 	if (rc == 0 && range)
 		rc = find_part(all, range);
 	return rc;

@@ -9,6 +9,7 @@
 
 #include "analysis/sums.h"
 #include "base/format.h"
+#include "base/worker.h"
 
 __attribute__((format(printf, 2, 3))) static int say(struct report *report, const char *format, ...)
 {
@@ -284,17 +285,32 @@ int report_set_ceilings_note(struct report *report, const char *note, struct err
 	return report->ceilings_note ? 0 : err_set(err, -ENOMEM, "out of memory for the report");
 }
 
-static int analyze(struct report *report, struct err *err)
+/* Half of the analyses: they need the timeline at most, and run at the same time as the others. */
+struct half {
+	struct report *report;
+	struct err err;
+};
+
+/* What the trace tells of times. */
+static int analyze_times(struct half *half)
 {
-	int rc = timeline_build(&report->timeline, report->profile, err);
+	struct report *report = half->report;
+	int rc = statistics_collect(&report->statistics, report->profile, &half->err);
 
 	if (rc == 0)
-		rc = statistics_collect(&report->statistics, report->profile, err);
-	if (rc == 0)
 		rc = gaps_analyze(&report->gaps, report->profile, report->timeline,
-				  REPORT_LONGEST_GAPS, err);
-	if (rc == 0)
-		rc = counted_build(&report->counted, report->profile, report->timeline, err);
+				  REPORT_LONGEST_GAPS, &half->err);
+	return rc;
+}
+
+/* What counters, samples, graphs of the device and NCCL tell. */
+static int analyze_others(void *context)
+{
+	struct half *half = context;
+	struct report *report = half->report;
+	struct err *err = &half->err;
+	int rc = counted_build(&report->counted, report->profile, report->timeline, err);
+
 	if (rc == 0)
 		rc = place_under_roofs(report, err);
 	if (rc == 0)
@@ -307,6 +323,29 @@ static int analyze(struct report *report, struct err *err)
 		rc = device_work_build(&report->device_work, report->profile, err);
 	if (rc == 0)
 		rc = collectives_build(&report->collectives, report->profile, err);
+	return rc;
+}
+
+static int analyze_halves(struct report *report, struct err *err)
+{
+	struct half times = {report, {""}}, others = {report, {""}};
+	struct worker worker;
+	int rc, others_rc;
+
+	worker_start(&worker, analyze_others, &others);
+	rc = analyze_times(&times);
+	others_rc = worker_join(&worker);
+	if (rc < 0)
+		return err_set(err, rc, "%s", times.err.text);
+	return others_rc < 0 ? err_set(err, others_rc, "%s", others.err.text) : 0;
+}
+
+static int analyze(struct report *report, struct err *err)
+{
+	int rc = timeline_build(&report->timeline, report->profile, err);
+
+	if (rc == 0)
+		rc = analyze_halves(report, err);
 	if (rc < 0)
 		return rc;
 	rc = find_not_visible(report);

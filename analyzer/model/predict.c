@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/worker.h"
 #include "model/steps.h"
 
 static int64_t recorded_wall_ns(const struct profile *profile, size_t device)
@@ -27,23 +28,22 @@ static int64_t recorded_wall_ns(const struct profile *profile, size_t device)
 static int measure_error(struct predictor *predictor)
 {
 	const struct model *model = predictor->model;
-	struct replay uncounted = {0};
-	int rc = replay_run_typical(predictor->work, model);
+	struct replay *typical = &predictor->works[0], *uncounted = &predictor->works[1];
+	int rc = replay_run_typical(typical, model);
 
 	if (rc == 0 && model->profiler)
-		rc = replay_run(&uncounted, model, NULL, &predictor->costs[COSTS_MIDDLE]);
+		rc = replay_time(uncounted, model, NULL, &predictor->costs[COSTS_MIDDLE], NULL, 0);
 	for (size_t i = 0; rc == 0 && i < model->profile->device_count; i++) {
 		int64_t wall_ns = recorded_wall_ns(model->profile, i);
-		int64_t off_ns = replay_wall_ns(predictor->work, model, i) - wall_ns;
+		int64_t off_ns = replay_wall_ns(typical, model, i) - wall_ns;
 		double error;
 
 		if (model->profiler)
-			wall_ns = replay_wall_ns(&uncounted, model, i);
+			wall_ns = replay_wall_ns(uncounted, model, i);
 		error = wall_ns ? fabs((double)off_ns / (double)wall_ns) : 0;
 		predictor->replay_error =
 			error > predictor->replay_error ? error : predictor->replay_error;
 	}
-	replay_free(&uncounted);
 	return rc;
 }
 
@@ -151,10 +151,11 @@ int predictor_open(struct predictor *predictor, const struct model *model,
 	bool has_costs = true;
 	int rc;
 
-	*predictor = (struct predictor){.model = model,
-					.ceilings = ceilings,
-					.work = calloc(1, sizeof(*predictor->work))};
-	if (!predictor->work)
+	*predictor =
+		(struct predictor){.model = model,
+				   .ceilings = ceilings,
+				   .works = calloc(PREDICTOR_WORKS, sizeof(*predictor->works))};
+	if (!predictor->works)
 		return -ENOMEM;
 	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
 		has_costs =
@@ -167,28 +168,10 @@ int predictor_open(struct predictor *predictor, const struct model *model,
 
 void predictor_free(struct predictor *predictor)
 {
-	if (predictor->work)
-		replay_free(predictor->work);
-	free(predictor->work);
+	for (size_t i = 0; predictor->works && i < PREDICTOR_WORKS; i++)
+		replay_free(&predictor->works[i]);
+	free(predictor->works);
 	*predictor = (struct predictor){0};
-}
-
-/* From a place's first call to the last of its calls and operations. */
-static int64_t place_ns(const struct replay *replay, const struct model *model,
-			const struct place *place)
-{
-	return replay_end_ns(replay, model, place->first, place->end) -
-	       replay->call_start_ns[place->first];
-}
-
-static int64_t places_ns(const struct replay *replay, const struct model *model,
-			 const struct place *places, size_t place_count)
-{
-	int64_t sum_ns = 0;
-
-	for (size_t i = 0; i < place_count; i++)
-		sum_ns += place_ns(replay, model, &places[i]);
-	return sum_ns;
 }
 
 /* Time of the places, of what changes, and of a device's whole run. */
@@ -196,19 +179,77 @@ struct times {
 	int64_t place_ns, changed_ns, wall_ns;
 };
 
-static int replay_times(struct times *times, const struct predictor *predictor,
-			const struct change *change, const struct costs *costs, size_t device,
-			const struct part *part)
-{
-	const struct model *model = predictor->model;
-	int rc = replay_run(predictor->work, model, change, costs);
+/* A replay, and what its times are. */
+struct question {
+	const struct change *change;
+	const struct costs *costs;
+	struct times times;
+};
 
-	if (rc < 0)
-		return rc;
-	times->place_ns = places_ns(predictor->work, model, part->places, part->place_count);
-	times->changed_ns = places_ns(predictor->work, model, part->changed, part->changed_count);
-	times->wall_ns = replay_wall_ns(predictor->work, model, device);
-	return 0;
+/* Those that one thread answers. */
+struct questions {
+	const struct model *model;
+	const struct part *part;
+	size_t device;
+	struct question *items;
+	size_t count;
+	struct replay *work;
+};
+
+static int answer(struct question *question, const struct questions *all)
+{
+	const struct part *part = all->part;
+	struct stopwatch watches[2];
+	int rc = stopwatch_open(&watches[0], part->places, part->place_count, all->model->profile);
+	int changed_rc = stopwatch_open(&watches[1], part->changed, part->changed_count,
+					all->model->profile);
+
+	if (rc == 0)
+		rc = changed_rc;
+	if (rc == 0)
+		rc = replay_time(all->work, all->model, question->change, question->costs, watches,
+				 2);
+	if (rc == 0)
+		question->times =
+			(struct times){watches[0].sum_ns, watches[1].sum_ns,
+				       replay_wall_ns(all->work, all->model, all->device)};
+	stopwatch_free(&watches[0]);
+	stopwatch_free(&watches[1]);
+	return rc;
+}
+
+static int answer_each(void *context)
+{
+	const struct questions *questions = context;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < questions->count; i++)
+		rc = answer(&questions->items[i], questions);
+	return rc;
+}
+
+/* Half of them on a thread of its own: a replay follows one call after the other, and several know nothing of each
+ * other. */
+static int answer_all(struct question *items, size_t count, const struct predictor *predictor,
+		      size_t device, const struct part *part)
+{
+	struct questions first = {.model = predictor->model,
+				  .part = part,
+				  .device = device,
+				  .items = items,
+				  .count = count / 2,
+				  .work = &predictor->works[0]};
+	struct questions second = first;
+	struct worker worker;
+	int rc, first_rc;
+
+	second.items += first.count;
+	second.count = count - first.count;
+	second.work = &predictor->works[1];
+	worker_start(&worker, answer_each, &first);
+	rc = answer_each(&second);
+	first_rc = worker_join(&worker);
+	return first_rc < 0 ? first_rc : rc;
 }
 
 static double ratio(int64_t before_ns, double after_ns)
@@ -251,42 +292,42 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 		  const struct change *change, size_t device, const struct part *part,
 		  double setup_ns)
 {
-	struct times before, after;
-	int rc = replay_times(&before, predictor, NULL, &predictor->costs[COSTS_MIDDLE], device,
-			      part);
+	const struct costs *costs = predictor->costs;
+	struct question before_and_ends[] = {{.costs = &costs[COSTS_MIDDLE]},
+					     {.change = change, .costs = &costs[COSTS_LOW]},
+					     {.change = change, .costs = &costs[COSTS_MIDDLE]},
+					     {.change = change, .costs = &costs[COSTS_HIGH]}};
+	const struct times *before = &before_and_ends[0].times;
+	const struct question *ends = &before_and_ends[1];
+	int rc = answer_all(before_and_ends, 4, predictor, device, part);
 
 	*out = (struct prediction){0};
-	if (rc == 0) {
-		out->place_before_ns = before.place_ns;
-		out->program_before_ns = before.wall_ns;
-	}
-	for (int end = COSTS_LOW; rc == 0 && end <= COSTS_HIGH; end++) {
-		rc = replay_times(&after, predictor, change, &predictor->costs[end], device, part);
-		if (rc == 0)
-			take_times(out, (enum costs_end)end, &before, &after, setup_ns);
-	}
-	return rc;
+	if (rc < 0)
+		return rc;
+	out->place_before_ns = before->place_ns;
+	out->program_before_ns = before->wall_ns;
+	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
+		take_times(out, (enum costs_end)end, before, &ends[end].times, setup_ns);
+	return 0;
 }
 
 int predictor_untraced_share(double *share, const struct predictor *predictor, size_t device,
 			     const struct place *places, size_t place_count)
 {
 	const struct part part = {.places = places, .place_count = place_count};
-	struct times recorded, untraced;
+	struct question questions[] = {{0}, {.costs = &predictor->costs[COSTS_MIDDLE]}};
+	const struct times *recorded = &questions[0].times, *untraced = &questions[1].times;
 	int64_t recorded_ns, untraced_ns;
 	int rc;
 
 	*share = 1;
 	if (!predictor->is_usable)
 		return 0;
-	rc = replay_times(&recorded, predictor, NULL, NULL, device, &part);
-	if (rc == 0)
-		rc = replay_times(&untraced, predictor, NULL, &predictor->costs[COSTS_MIDDLE],
-				  device, &part);
+	rc = answer_all(questions, 2, predictor, device, &part);
 	if (rc < 0)
 		return rc;
-	recorded_ns = place_count ? recorded.place_ns : recorded.wall_ns;
-	untraced_ns = place_count ? untraced.place_ns : untraced.wall_ns;
+	recorded_ns = place_count ? recorded->place_ns : recorded->wall_ns;
+	untraced_ns = place_count ? untraced->place_ns : untraced->wall_ns;
 	if (recorded_ns > 0 && untraced_ns > 0)
 		*share = (double)untraced_ns / (double)recorded_ns;
 	return 0;

@@ -23,20 +23,19 @@
  * would overflow. */
 #define MODEL_TIME_MOST_NS (INT64_MAX / 2)
 
+/* Replays that run at the same time. */
+#define PREDICTOR_WORKS 2
+
 struct predicted_ratio {
 	double speedup, low, high; /* time before by time after */
-};
-
-/* A part of a run: calls [first, end) of one thread, and what they submitted. */
-struct place {
-	size_t first, end; /* calls[] */
 };
 
 struct predictor {
 	const struct model *model; /* borrowed */
 	const struct ceilings *ceilings;
 	struct costs costs[COSTS_HIGH + 1];
-	struct replay *work; /* owned; the last replay, whose memory the next one uses again */
+	struct replay
+		*works; /* owned; PREDICTOR_WORKS replays, whose memory the next ones use again */
 	bool is_usable;
 	char why_not[160]; /* where it is not */
 	/* of replay_run_typical, against the recorded wall time; as a share of that without reading counters */
@@ -59,7 +58,8 @@ int predictor_open(struct predictor *predictor, const struct model *model,
 bool predictor_fits(struct predictor *predictor, const struct profile *profile);
 void predictor_free(struct predictor *predictor);
 
-/* The part that is asked for, and what a change changes, which is what may be off: each all its places together. */
+/* The part that is asked for, and what a change changes, which is what may be off: each all its places together,
+ * which come by first and are apart. */
 struct part {
 	const struct place *places, *changed;
 	size_t place_count, changed_count;

@@ -16,6 +16,9 @@ struct thread_clock {
 	struct family family;	 /* that the device launched last in its place */
 };
 
+/* What has become of an operation until now. */
+enum placed { NOT_PLACED, PLACED, PLACED_IN_GRAPH /* a node of one that the change made */ };
+
 struct run {
 	struct replay *replay;
 	const struct model *model;
@@ -25,8 +28,11 @@ struct run {
 	bool is_typical;	   /* without rest */
 	struct thread_clock *threads;
 	struct lanes lanes;
-	uint8_t *is_done;	/* by op: replayed */
-	uint8_t *is_graph_node; /* by op: of a graph that the change made */
+	uint8_t *placed; /* by op: enum placed */
+	bool keeps_calls;
+	struct stopwatch *watches;
+	size_t watch_count;
+	int64_t work_end_ns; /* of the last operation of the call that is taken; INT64_MIN: none yet */
 };
 
 static enum call_change change_of(const struct run *run, size_t call)
@@ -67,9 +73,9 @@ static int64_t ready_ns(const struct run *run, uint32_t before, uint32_t other,
 {
 	int64_t ready = INT64_MIN;
 
-	if (before != PROFILE_NONE && run->is_done[before])
+	if (before != PROFILE_NONE && run->placed[before])
 		ready = run->replay->op_end_ns[before] + before_gap_ns;
-	if (other != PROFILE_NONE && run->is_done[other])
+	if (other != PROFILE_NONE && run->placed[other])
 		ready = max_ns(ready, run->replay->op_end_ns[other] + other_gap_ns);
 	return ready;
 }
@@ -114,7 +120,8 @@ static void place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t len
 		start_ns = lanes_start_ns(&run->lanes, op, start_ns);
 	run->replay->op_start_ns[op] = start_ns;
 	run->replay->op_end_ns[op] = start_ns + length;
-	run->is_done[op] = 1;
+	run->placed[op] = PLACED;
+	run->work_end_ns = max_ns(run->work_end_ns, start_ns + length);
 	if (is_in_lane)
 		lanes_take(&run->lanes, op, start_ns, start_ns + length);
 }
@@ -151,7 +158,7 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 		usual.launch_ns - traced_start_ns(run->model, run->costs, index, usual.launch_ns);
 	int64_t rest_ns =
 		run->is_typical ? 0 : op->start_ns - expected_start_ns(run, index, &usual);
-	bool is_after_graph = before != PROFILE_NONE && run->is_graph_node[before];
+	bool is_after_graph = before != PROFILE_NONE && run->placed[before] == PLACED_IN_GRAPH;
 	int64_t start_ns;
 
 	if (rest_ns > 0 &&
@@ -202,7 +209,7 @@ static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
 /* Whether the operation belongs to the graph that the thread has launched last. */
 static bool is_in_graph(const struct run *run, const struct thread_clock *clock, uint32_t op)
 {
-	return op != PROFILE_NONE && run->is_graph_node[op] && run->is_done[op] &&
+	return op != PROFILE_NONE && run->placed[op] == PLACED_IN_GRAPH &&
 	       clock->graph_first_op != PROFILE_NONE && op >= clock->graph_first_op;
 }
 
@@ -261,8 +268,8 @@ static void submit_node(struct run *run, uint32_t op, struct thread_clock *clock
 			  ready_ns(run, before, other, before_gap_ns, gap_ns));
 	if (clock->graph_first_op == PROFILE_NONE)
 		clock->graph_first_op = op;
-	run->is_graph_node[op] = 1;
 	place_op(run, op, start_ns, length_ns(run, op));
+	run->placed[op] = PLACED_IN_GRAPH;
 }
 
 static int64_t first_gap_ns(const struct run *run, size_t call)
@@ -352,7 +359,7 @@ static int64_t waited_until_ns(const struct run *run, size_t index, int64_t star
 	uint32_t awaited = run->model->awaited[index];
 	int64_t own_ns = call->end_ns - call->start_ns, waited_ns, after_ns;
 
-	if (awaited == PROFILE_NONE || !run->is_done[awaited])
+	if (awaited == PROFILE_NONE || !run->placed[awaited])
 		return start_ns + own_ns - traced_call_ns(run->model, run->costs, index, own_ns);
 	waited_ns = run->profile->ops[awaited].end_ns - call->start_ns;
 	after_ns = own_ns - waited_ns;
@@ -454,6 +461,18 @@ static int64_t take_graph(struct run *run, uint32_t index, int64_t *start_ns, in
 	return clock->graph_start_ns + run->costs->graph_launch_ns;
 }
 
+static void tell_of_call(struct run *run, uint32_t index, int64_t start_ns, int64_t end_ns)
+{
+	uint32_t thread = run->profile->calls[index].thread;
+
+	if (run->keeps_calls) {
+		run->replay->call_start_ns[index] = start_ns;
+		run->replay->call_end_ns[index] = end_ns;
+	}
+	for (size_t i = 0; i < run->watch_count; i++)
+		stopwatch_take(&run->watches[i], thread, index, start_ns, end_ns, run->work_end_ns);
+}
+
 static void take_call(struct run *run, uint32_t index)
 {
 	const struct profile_call *call = &run->profile->calls[index];
@@ -462,6 +481,7 @@ static void take_call(struct run *run, uint32_t index)
 		end_ns;
 	enum call_change what = change_of(run, index);
 
+	run->work_end_ns = INT64_MIN;
 	switch (what) {
 	case CALL_AS_GRAPH:
 	case CALL_AS_UPDATED:
@@ -497,8 +517,7 @@ static void take_call(struct run *run, uint32_t index)
 		submit_kept(run, index, start_ns);
 		end_ns = call_end_ns(run, index, start_ns);
 	}
-	run->replay->call_start_ns[index] = start_ns;
-	run->replay->call_end_ns[index] = end_ns;
+	tell_of_call(run, index, start_ns, end_ns);
 	clock->recorded_ns = max_ns(clock->recorded_ns, call->end_ns);
 	clock->replayed_ns = end_ns;
 }
@@ -514,7 +533,7 @@ static void place_the_rest(struct run *run)
 		int64_t shift_ns = 0;
 
 		for (size_t i = device->first_op; i < device->first_op + device->op_count; i++) {
-			if (!run->is_done[i])
+			if (!run->placed[i])
 				place_op(run, (uint32_t)i, profile->ops[i].start_ns + shift_ns,
 					 length_ns(run, (uint32_t)i));
 			shift_ns = run->replay->op_start_ns[i] - profile->ops[i].start_ns;
@@ -524,34 +543,30 @@ static void place_the_rest(struct run *run)
 
 /* ---- the whole ---- */
 
-/* Of a replay that was run before, all is there and of the right size. */
-static int allocate_replay(struct replay *replay, const struct profile *profile)
+/* What an earlier run left is of the right size. */
+static int allocate_times(int64_t **start_ns, int64_t **end_ns, size_t count)
 {
-	if (replay->op_end_ns)
-		return 0;
-	replay->call_count = profile->call_count;
-	replay->op_count = profile->op_count;
-	replay->call_start_ns = malloc((profile->call_count + 1) * sizeof(int64_t));
-	replay->call_end_ns = malloc((profile->call_count + 1) * sizeof(int64_t));
-	replay->op_start_ns = malloc((profile->op_count + 1) * sizeof(int64_t));
-	replay->op_end_ns = malloc((profile->op_count + 1) * sizeof(int64_t));
-	if (replay->call_start_ns && replay->call_end_ns && replay->op_start_ns &&
-	    replay->op_end_ns)
-		return 0;
-	replay_free(replay);
-	return -ENOMEM;
+	if (!*start_ns)
+		*start_ns = malloc((count + 1) * sizeof(**start_ns));
+	if (!*end_ns)
+		*end_ns = malloc((count + 1) * sizeof(**end_ns));
+	return *start_ns && *end_ns ? 0 : -ENOMEM;
 }
 
 static int allocate(struct run *run)
 {
 	const struct profile *profile = run->profile;
+	struct replay *replay = run->replay;
+	int rc = allocate_times(&replay->op_start_ns, &replay->op_end_ns, profile->op_count);
 
+	if (rc == 0 && run->keeps_calls)
+		rc = allocate_times(&replay->call_start_ns, &replay->call_end_ns,
+				    profile->call_count);
+	replay->call_count = profile->call_count;
+	replay->op_count = profile->op_count;
 	run->threads = calloc(profile->thread_count + 1, sizeof(*run->threads));
-	run->is_done = calloc(profile->op_count + 1, 1);
-	run->is_graph_node = calloc(profile->op_count + 1, 1);
-	if (!run->threads || !run->is_done || !run->is_graph_node)
-		return -ENOMEM;
-	return allocate_replay(run->replay, profile);
+	run->placed = calloc(profile->op_count + 1, 1);
+	return run->threads && run->placed ? rc : -ENOMEM;
 }
 
 static int run_all(struct run *run)
@@ -567,8 +582,7 @@ static int run_all(struct run *run)
 	}
 	free(run->threads);
 	lanes_free(&run->lanes);
-	free(run->is_done);
-	free(run->is_graph_node);
+	free(run->placed);
 	return rc;
 }
 
@@ -579,7 +593,20 @@ int replay_run(struct replay *replay, const struct model *model, const struct ch
 				     .model = model,
 				     .profile = model->profile,
 				     .change = change,
-				     .costs = costs});
+				     .costs = costs,
+				     .keeps_calls = true});
+}
+
+int replay_time(struct replay *replay, const struct model *model, const struct change *change,
+		const struct costs *costs, struct stopwatch *watches, size_t watch_count)
+{
+	return run_all(&(struct run){.replay = replay,
+				     .model = model,
+				     .profile = model->profile,
+				     .change = change,
+				     .costs = costs,
+				     .watches = watches,
+				     .watch_count = watch_count});
 }
 
 int replay_run_typical(struct replay *replay, const struct model *model)

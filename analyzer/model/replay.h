@@ -20,6 +20,7 @@
 
 #include "model/costs.h"
 #include "model/model.h"
+#include "model/stopwatch.h"
 
 enum call_change {
 	CALL_KEPT,
@@ -61,8 +62,9 @@ struct change {
 };
 
 struct replay {
-	int64_t *call_start_ns, *call_end_ns; /* by call; a call that is gone has none of its own */
-	int64_t *op_start_ns, *op_end_ns;     /* by op */
+	/* By call; one that is gone has none of its own.  Where they are not kept: NULL, or of an earlier run. */
+	int64_t *call_start_ns, *call_end_ns;
+	int64_t *op_start_ns, *op_end_ns; /* by op */
 	size_t call_count, op_count;
 };
 
@@ -71,7 +73,11 @@ struct replay {
  * frees with replay_free, also after a failure. */
 int replay_run(struct replay *replay, const struct model *model, const struct change *change,
 	       const struct costs *costs);
-/* As recorded, but without rest: how far what is known of steps explains the recording. */
+/* The same, but of calls only the stopwatches are told: their times are not kept. */
+int replay_time(struct replay *replay, const struct model *model, const struct change *change,
+		const struct costs *costs, struct stopwatch *watches, size_t watch_count);
+/* As recorded, but without rest: how far what is known of steps explains the recording.  Times of calls are not
+ * kept either. */
 int replay_run_typical(struct replay *replay, const struct model *model);
 void replay_free(struct replay *replay);
 
@@ -81,9 +87,5 @@ int64_t replay_end_ns(const struct replay *replay, const struct model *model, si
 
 /* From the first operation of a device to its last one's end; 0 without any. */
 int64_t replay_wall_ns(const struct replay *replay, const struct model *model, size_t device);
-
-/* When a thread reached that moment of the recording. */
-int64_t replay_moment_ns(const struct replay *replay, const struct model *model, uint32_t thread,
-			 int64_t moment_ns);
 
 #endif

@@ -26,35 +26,3 @@ int64_t replay_wall_ns(const struct replay *replay, const struct model *model, s
 	}
 	return last_ns > first_ns ? last_ns - first_ns : 0;
 }
-
-int64_t replay_moment_ns(const struct replay *replay, const struct model *model, uint32_t thread,
-			 int64_t moment_ns)
-{
-	const struct profile *profile = model->profile;
-	const struct profile_thread *who = &profile->threads[thread];
-	size_t low = who->first_call, high = who->first_call + who->call_count;
-	int64_t replayed_ns;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (profile->calls[middle].start_ns <= moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == who->first_call) /* before its first call: clocks are equal there */
-		return moment_ns;
-	low--;
-	if (moment_ns <= profile->calls[low].end_ns) {
-		replayed_ns =
-			replay->call_start_ns[low] + (moment_ns - profile->calls[low].start_ns);
-		return replayed_ns < replay->call_end_ns[low] ? replayed_ns
-							      : replay->call_end_ns[low];
-	}
-	replayed_ns = replay->call_end_ns[low] + (moment_ns - profile->calls[low].end_ns);
-	if (low + 1 < who->first_call + who->call_count &&
-	    replayed_ns > replay->call_start_ns[low + 1])
-		return replay->call_start_ns[low + 1];
-	return replayed_ns;
-}

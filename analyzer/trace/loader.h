@@ -66,7 +66,6 @@ struct loader_task {
 	struct reader_losses losses;
 	int64_t first_ns, last_ns; /* of its rows; both 0 while there are none */
 	unsigned opened_count;	   /* tables that could be opened */
-	int rc;
 	struct err err;
 };
 

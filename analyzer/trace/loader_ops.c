@@ -121,7 +121,6 @@ static int take_copy(const union trace_row *row, const struct reader_place *plac
 		.src_device = from->src_device,
 		.dst_device = from->dst_device,
 		.is_async = from->is_async != 0,
-		.copy_count = from->copy_count,
 	};
 	return add_other_op(task, OP_COPY, OP_COLUMNS(*from), all->profile->copy_count++, place);
 }

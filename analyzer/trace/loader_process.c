@@ -1,8 +1,8 @@
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/worker.h"
 #include "trace/loader.h"
 
 static int add_reader_losses(struct process_loader *loader)
@@ -23,68 +23,50 @@ static int add_reader_losses(struct process_loader *loader)
 
 /* ---- the large tables, at the same time ---- */
 
-static void *run_kernels(void *task)
+static int read_kernels(void *task)
 {
-	((struct loader_task *)task)->rc = loader_read_kernels(task);
-	return NULL;
+	return loader_read_kernels(task);
 }
 
-static void *run_calls(void *task)
+static int read_calls(void *task)
 {
-	((struct loader_task *)task)->rc = loader_read_calls(task);
-	return NULL;
+	return loader_read_calls(task);
 }
 
-static void *run_samples(void *task)
+static int read_samples(void *task)
 {
-	((struct loader_task *)task)->rc = loader_read_samples(task);
-	return NULL;
+	return loader_read_samples(task);
 }
 
-static void *run_others(void *context)
+static int read_others(struct loader_task *task)
 {
-	struct loader_task *task = context;
+	int rc = loader_read_other_ops(task);
 
-	task->rc = loader_read_other_ops(task);
-	if (task->rc == 0)
-		task->rc = loader_read_events(task);
-	if (task->rc == 0)
-		task->rc = loader_read_counters(task);
-	return NULL;
-}
-
-/* Where no thread can be had, the work is done at once instead. */
-static bool start_thread(pthread_t *thread, void *(*run)(void *), struct loader_task *task)
-{
-	if (pthread_create(thread, NULL, run, task) == 0)
-		return true;
-	run(task);
-	return false;
+	if (rc == 0)
+		rc = loader_read_events(task);
+	return rc < 0 ? rc : loader_read_counters(task);
 }
 
 /* Reads the large tables; ids of operations are resolved while calls may still be sorted, but not while samples are
  * read: operations may add a device that no table describes, where samples look for theirs. */
 static int read_large_tables(struct process_loader *loader)
 {
-	pthread_t kernels, calls, samples;
-	bool has_samples = start_thread(&samples, run_samples, &loader->samples);
-	bool has_calls = start_thread(&calls, run_calls, &loader->calls);
-	bool has_kernels = start_thread(&kernels, run_kernels, &loader->kernels);
-	int rc;
+	struct worker kernels, calls, samples;
+	int rc, kernels_rc, samples_rc, calls_rc;
 
-	run_others(&loader->others);
-	if (has_kernels)
-		pthread_join(kernels, NULL);
-	if (has_samples)
-		pthread_join(samples, NULL);
-	rc = loader->kernels.rc < 0 ? loader->kernels.rc : loader->others.rc;
+	worker_start(&samples, read_samples, &loader->samples);
+	worker_start(&calls, read_calls, &loader->calls);
+	worker_start(&kernels, read_kernels, &loader->kernels);
+	rc = read_others(&loader->others);
+	kernels_rc = worker_join(&kernels);
+	samples_rc = worker_join(&samples);
+	rc = kernels_rc < 0 ? kernels_rc : rc;
 	if (rc == 0)
 		rc = loader_resolve_ops(loader);
-	if (has_calls)
-		pthread_join(calls, NULL);
+	calls_rc = worker_join(&calls);
 	if (rc == 0)
-		rc = loader->samples.rc;
-	return rc < 0 ? rc : loader->calls.rc;
+		rc = samples_rc;
+	return rc < 0 ? rc : calls_rc;
 }
 
 /* ---- which run ---- */

@@ -88,7 +88,6 @@ struct profile_copy {
 		dst_memory; /* CUpti_ActivityMemoryKind, see profile_memory_kind_name */
 	uint32_t src_device, dst_device; /* devices[] */
 	bool is_async;
-	uint64_t copy_count;
 };
 
 struct profile_memset {

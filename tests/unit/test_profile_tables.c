@@ -81,7 +81,6 @@ static void test_ops(void **state)
 	assert_int_equal(profile->copies[0].kind, 1);
 	assert_int_equal(profile->copies[0].src_memory, 2);
 	assert_int_equal(profile->copies[0].dst_memory, 3);
-	assert_int_equal(profile->copies[0].copy_count, 1);
 	assert_true(profile->copies[0].is_async);
 	assert_int_equal(profile->memsets[0].bytes, 64);
 	assert_int_equal(profile->memsets[0].memory, 3);

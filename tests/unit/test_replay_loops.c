@@ -273,25 +273,6 @@ static void test_device_launched(void **state)
 	replayed_free(&it);
 }
 
-static void test_moment(void **state)
-{
-	static const uint8_t calls[] = {CALL_KEPT, CALL_DROPPED};
-	struct replayed it = replayed_loop(1);
-	struct change change = same_every_time(&it, calls, 2);
-
-	(void)state;
-	replayed_run(&it, &change, &random_costs);
-	assert_int_equal(replay_moment_ns(&it.replay, it.model, 0, -5), -5);
-	assert_int_equal(replay_moment_ns(&it.replay, it.model, 0, 1000), 1000);
-	/* inside a call that is shorter now, and inside one that is gone */
-	assert_int_equal(replay_moment_ns(&it.replay, it.model, 0, 3900), 3250);
-	assert_int_equal(replay_moment_ns(&it.replay, it.model, 0, 10000), 3250);
-	assert_int_equal(replay_moment_ns(&it.replay, it.model, 0, 18400), 3250 + 400);
-	assert_int_equal(replay_moment_ns(&it.replay, it.model, 0, 19000), 4250);
-	change_free(&change);
-	replayed_free(&it);
-}
-
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -317,7 +298,6 @@ int main(void)
 			test_untraced_calls),
 		SENTENCE("what the device launched follows what started before it",
 			 test_device_launched),
-		SENTENCE("a moment of the recording is found in the replay", test_moment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -288,6 +288,58 @@ static void test_forwards(void **state)
 	each_change(expect_forwards);
 }
 
+/* Some parts of every thread. */
+static size_t random_places(struct place *places, const struct profile *profile,
+			    struct random *random)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		size_t first = profile->threads[i].first_call;
+		size_t end = first + profile->threads[i].call_count;
+
+		while (first < end) {
+			size_t length = 1 + random_below(random, end - first);
+
+			if (random_hits(random, 70))
+				places[count++] = (struct place){first, first + length};
+			first += length;
+		}
+	}
+	return count;
+}
+
+static void expect_watched(const struct replayed *it, const struct change *change, uint64_t seed)
+{
+	struct random random = random_of(seed + 2);
+	struct place *places = calloc(it->profile->call_count + 1, sizeof(*places));
+	size_t count = random_places(places, it->profile, &random);
+	size_t op_bytes = it->replay.op_count * sizeof(int64_t);
+	struct replay watched = {0};
+	struct stopwatch watch;
+	int64_t sum_ns = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum_ns += replay_end_ns(&it->replay, it->model, places[i].first, places[i].end) -
+			  it->replay.call_start_ns[places[i].first];
+	assert_int_equal(stopwatch_open(&watch, places, count, it->profile), 0);
+	assert_int_equal(replay_time(&watched, it->model, change, &random_costs, &watch, 1), 0);
+	if (watch.sum_ns != sum_ns)
+		fail_msg("seed %d: %d ns, not %d", (int)seed, (int)watch.sum_ns, (int)sum_ns);
+	assert_null(watched.call_start_ns);
+	assert_memory_equal(watched.op_start_ns, it->replay.op_start_ns, op_bytes);
+	assert_memory_equal(watched.op_end_ns, it->replay.op_end_ns, op_bytes);
+	stopwatch_free(&watch);
+	replay_free(&watched);
+	free(places);
+}
+
+static void test_watched(void **state)
+{
+	(void)state;
+	each_change(expect_watched);
+}
+
 static void expect_not_later(const struct replay *less, const struct replay *more, uint64_t seed)
 {
 	for (size_t i = 0; i < less->call_count; i++)
@@ -417,6 +469,8 @@ int main(void)
 			 test_order_without_change),
 		SENTENCE("operations in lanes take turns in their engine", test_engines),
 		SENTENCE("calls of a thread never go backwards", test_forwards),
+		SENTENCE("a stopwatch tells what the times of all calls and operations say",
+			 test_watched),
 		SENTENCE("a dropped wait makes nothing later", test_dropped_waits),
 		SENTENCE("a dependency that takes no time makes nothing later", test_shortened),
 		SENTENCE("less time of recording makes nothing later", test_untraced),

@@ -51,7 +51,7 @@ static void begin(struct trial *trial, struct builder *b)
 	assert_int_equal(sequences_find(&trial->all.sequences, &b->profile,
 					&trial->all.model->submitted),
 			 0);
-	trial->all.predictor.work = calloc(1, sizeof(struct replay));
+	trial->all.predictor.works = calloc(PREDICTOR_WORKS, sizeof(struct replay));
 	trial->all.predictor.costs[COSTS_MIDDLE] = random_costs;
 	trial->is_changed = calloc(b->profile.call_count + 1, sizeof(bool));
 	assert_int_equal(change_begin(&trial->change, trial->all.model, true), 0);

@@ -10,17 +10,18 @@
  */
 #include "advice/rules/rules.h"
 
-#include "analysis/spans.h"
 #include "analysis/sums.h"
 #include "base/format.h"
+#include "base/ns.h"
 
 #define AT_STAKE_RATIO 0.05
 #define REPEATED_COPY_COUNT 10
 
 struct pageable {
 	uint64_t count, bytes;
-	int64_t copy_ns;    /* sum of durations */
-	int64_t exposed_ns; /* union, without what kernels covered */
+	int64_t copy_ns;			   /* sum of durations */
+	int64_t exposed_ns;			   /* union, without what kernels covered */
+	int64_t copies_until_ns, kernels_until_ns; /* the last end of those until now */
 };
 
 static bool is_pageable(const struct profile *profile, const struct profile_op *op)
@@ -30,76 +31,64 @@ static bool is_pageable(const struct profile *profile, const struct profile_op *
 	return copy->src_memory == MEMORY_PAGEABLE || copy->dst_memory == MEMORY_PAGEABLE;
 }
 
-static int gather_copies(const struct facts *facts, const struct profile_device *device,
-			 struct pageable *found, struct spans *spans)
+static int64_t length_ns(int64_t from_ns, int64_t until_ns)
 {
-	const struct profile *profile = facts->report->profile;
-	const struct profile_op *op = profile->ops + device->first_op;
-	const struct profile_op *end = op + device->op_count;
-	int rc = 0;
-
-	for (; rc == 0 && op < end; op++) {
-		if (op->kind != OP_COPY || !is_pageable(profile, op) ||
-		    !facts_is_in_range(facts, op))
-			continue;
-		found->count++;
-		sum_add_count(&found->bytes, profile->copies[op->detail].bytes);
-		sum_add_ns(&found->copy_ns, op->end_ns - op->start_ns);
-		rc = spans_add(spans, op->start_ns, op->end_ns);
-	}
-	spans_seal(spans);
-	return rc;
+	return until_ns > from_ns ? until_ns - from_ns : 0;
 }
 
-/* How much of the copies kernels ran beside; operations come sorted by start. */
-static int64_t covered_by_kernels(const struct profile *profile,
-				  const struct profile_device *device, const struct spans *copies)
+static void add_copy(struct pageable *found, const struct profile *profile,
+		     const struct profile_op *op)
 {
-	const struct profile_op *op = profile->ops + device->first_op;
-	const struct profile_op *end = op + device->op_count;
-	int64_t covered_ns = 0, until_ns = INT64_MIN;
+	int64_t from_ns = max_ns(op->start_ns, found->copies_until_ns);
 
-	for (; op < end; op++) {
-		if ((op->kind != OP_KERNEL && op->kind != OP_GRAPH) || op->end_ns <= until_ns)
-			continue;
-		covered_ns +=
-			spans_covered(copies, op->start_ns > until_ns ? op->start_ns : until_ns,
-				      op->end_ns);
-		until_ns = op->end_ns;
-	}
-	return covered_ns;
+	found->count++;
+	sum_add_count(&found->bytes, profile->copies[op->detail].bytes);
+	sum_add_ns(&found->copy_ns, op->end_ns - op->start_ns);
+	found->exposed_ns += length_ns(from_ns, op->end_ns) -
+			     length_ns(from_ns, min_ns(op->end_ns, found->kernels_until_ns));
+	found->copies_until_ns = max_ns(found->copies_until_ns, op->end_ns);
 }
 
-static int measure(const struct facts *facts, size_t index, struct pageable *found)
+static void add_kernel(struct pageable *found, const struct profile_op *op)
+{
+	int64_t from_ns = max_ns(op->start_ns, found->kernels_until_ns);
+
+	found->exposed_ns -= length_ns(from_ns, min_ns(op->end_ns, found->copies_until_ns));
+	found->kernels_until_ns = max_ns(found->kernels_until_ns, op->end_ns);
+}
+
+/* Operations come by start: of those before one, only until when they last together matters to it. */
+static struct pageable measure(const struct facts *facts, size_t index)
 {
 	const struct profile *profile = facts->report->profile;
 	const struct profile_device *device = &profile->devices[index];
-	struct spans spans = {0};
-	int rc = gather_copies(facts, device, found, &spans);
+	const struct profile_op *op = profile->ops + device->first_op;
+	const struct profile_op *end = op + device->op_count;
+	struct pageable found = {.copies_until_ns = INT64_MIN, .kernels_until_ns = INT64_MIN};
 
-	if (rc == 0)
-		found->exposed_ns = spans_covered(&spans, INT64_MIN, INT64_MAX) -
-				    covered_by_kernels(profile, device, &spans);
-	spans_free(&spans);
-	return rc;
+	for (; op < end; op++)
+		if (op->kind == OP_KERNEL || op->kind == OP_GRAPH)
+			add_kernel(&found, op);
+		else if (op->kind == OP_COPY && is_pageable(profile, op) &&
+			 facts_is_in_range(facts, op))
+			add_copy(&found, profile, op);
+	return found;
 }
 
 static int say(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
-	struct pageable found = {0};
-	int rc = measure(facts, device, &found);
+	const struct pageable found = measure(facts, device);
+	int rc;
 
 	(void)what_if;
-	if (rc == 0)
-		rc = advice_say(item, "%s copies with pageable memory, %s in %s (%s)",
-				format_count(found.count).text,
-				format_bytes((double)found.bytes).text,
-				format_ns((double)found.copy_ns).text,
-				format_rate(found.copy_ns ? (double)found.bytes /
-								    (double)found.copy_ns * 1e9
-							  : 0)
-					.text);
+	rc = advice_say(item, "%s copies with pageable memory, %s in %s (%s)",
+			format_count(found.count).text, format_bytes((double)found.bytes).text,
+			format_ns((double)found.copy_ns).text,
+			format_rate(found.copy_ns
+					    ? (double)found.bytes / (double)found.copy_ns * 1e9
+					    : 0)
+				.text);
 	if (rc == 0)
 		rc = advice_say(item, "no kernel ran beside them for %s",
 				format_ns((double)found.exposed_ns).text);
@@ -108,17 +97,15 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
 {
-	struct pageable found = {0};
-
-	return measure(facts, device, &found) == 0 ? found.exposed_ns : 0;
+	return measure(facts, device).exposed_ns;
 }
 
 static bool is_candidate(const struct facts *facts, size_t device)
 {
 	double wall_ns = facts_wall_ns(facts, device);
-	struct pageable found = {0};
+	const struct pageable found = measure(facts, device);
 
-	return measure(facts, device, &found) == 0 && found.count >= REPEATED_COPY_COUNT &&
+	return found.count >= REPEATED_COPY_COUNT &&
 	       (double)found.exposed_ns > AT_STAKE_RATIO * wall_ns;
 }
 

@@ -1,0 +1,24 @@
+/*
+ * worker.h - a piece of work on a thread of its own, while the caller goes on with another.
+ */
+#ifndef ROOFLINE_WORKER_H
+#define ROOFLINE_WORKER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct worker {
+	int (*work)(void *context); /* returns 0 or a negative errno */
+	void *context;
+	pthread_t thread;
+	bool is_running;
+	int rc;
+};
+
+/* Where no thread can be had, the work is done at once instead. */
+void worker_start(struct worker *worker, int (*work)(void *context), void *context);
+
+/* Waits until it is done; what the work returned. */
+int worker_join(struct worker *worker);
+
+#endif
