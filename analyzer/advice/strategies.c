@@ -13,7 +13,7 @@ static enum refusal change_graph(struct what_if *out, struct attempt *attempt, s
 {
 	struct captured captured;
 	enum refusal refusal = change_to_graph(&attempt->change, attempt->all->model, sequence,
-					       attempt->is_least, &captured);
+					       attempt->end == ATTEMPT_LEAST, &captured);
 
 	if (refusal != REFUSED_NONE)
 		return refusal;
@@ -93,8 +93,9 @@ static enum refusal change_launches(struct what_if *out, struct attempt *attempt
 	(void)index;
 	if (!costs_has_children(attempt->all->predictor.ceilings))
 		return REFUSED_NOT_MEASURED;
-	refusal = change_to_launched(&attempt->change, attempt->all->model, sequence,
-				     attempt->is_least, attempt->asked, &launched_count);
+	refusal =
+		change_to_launched(&attempt->change, attempt->all->model, sequence,
+				   attempt->end == ATTEMPT_LEAST, attempt->asked, &launched_count);
 	if (refusal == REFUSED_NONE)
 		out->changed_count += launched_count;
 	return refusal;
@@ -247,7 +248,7 @@ static enum refusal change_neighbours(struct what_if *out, struct attempt *attem
 	enum refusal refusal;
 
 	(void)index;
-	fusion.is_least = attempt->is_least;
+	fusion.is_least = attempt->end == ATTEMPT_LEAST;
 	refusal = change_to_fused(&attempt->change, attempt->all->model, sequence, &fusion, &fused);
 	if (refusal != REFUSED_NONE)
 		return out->refusal == REFUSED_GRID_WIDE ? out->refusal : refusal;
@@ -270,7 +271,7 @@ static double balanced_share(const struct attempt *attempt, const struct sm_acti
 {
 	double share = kernel->sms / kernel->busiest_sm;
 
-	return attempt->is_least ? (1 + share) / 2 : share;
+	return attempt->end == ATTEMPT_LEAST ? (1 + share) / 2 : share;
 }
 
 static size_t balance_kernels(struct attempt *attempt)
@@ -295,12 +296,22 @@ static int change_balance(struct what_if *out, struct attempt *attempt)
 	return change_lengths(out, attempt, balance_kernels);
 }
 
-/* Not every program can merge so many: half of them at the low end. */
-static double merged_share(const struct attempt *attempt, const struct atomics_kernel *kernel,
-			   uint64_t batch)
+/* Not every program can merge so many: half of them at the low end.  At the high end as many as the program was asked
+ * for, or as leave the least that atomics.h can tell of the rest. */
+static double merged_share(const struct attempt *attempt, const struct atomics_kernel *kernel)
 {
-	return atomics_merged_ns(kernel, attempt->is_least ? batch / 2 : batch) /
-	       kernel->duration_ns;
+	uint64_t asked = attempt->all->batch;
+	double ns;
+
+	if (attempt->end == ATTEMPT_LEAST)
+		ns = atomics_merged_ns(kernel, (asked ? asked : kernel->batch) / 2,
+				       kernel->most_other_ns);
+	else if (attempt->end == ATTEMPT_MOST)
+		ns = atomics_merged_ns(kernel, asked ? asked : kernel->most_batch,
+				       kernel->least_other_ns);
+	else
+		ns = atomics_merged_ns(kernel, asked ? asked : kernel->batch, kernel->other_ns);
+	return ns / kernel->duration_ns;
 }
 
 /* Counters of several devices are of one kernel together: only where there is one. */
@@ -314,12 +325,11 @@ static size_t merge_atomics(struct attempt *attempt)
 		return 0;
 	for (size_t i = 0; i < atomics->kernel_count; i++) {
 		const struct atomics_kernel *kernel = &atomics->kernels[i];
-		uint64_t batch = all->batch ? all->batch : kernel->batch;
 
-		if (kernel->is_bottleneck && batch > 1)
-			changed_count += change_to_share(&attempt->change, all->model,
-							 attempt->device, kernel->kernel,
-							 merged_share(attempt, kernel, batch));
+		if (kernel->is_bottleneck && (all->batch ? all->batch : kernel->batch) > 1)
+			changed_count +=
+				change_to_share(&attempt->change, all->model, attempt->device,
+						kernel->kernel, merged_share(attempt, kernel));
 	}
 	return changed_count;
 }
@@ -365,6 +375,7 @@ const struct strategy_row strategy_rows[STRATEGY_COUNT] = {
 	[STRATEGY_BATCH] = {.refusal = REFUSED_NOT_HOT,
 			    .has_ops = true,
 			    .is_supposed = true,
+			    .has_most = true,
 			    .change_ops = change_atomics},
 	[STRATEGY_FUSE] = {.refusal = REFUSED_NOT_ALIKE,
 			   .has_ops = true,

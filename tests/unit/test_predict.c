@@ -683,12 +683,15 @@ static const struct atomics_kernel hot = {.kernel = 1,
 					  .duration_ns = 10000,
 					  .explained_ns = 9000,
 					  .other_ns = 1000,
+					  .least_other_ns = 500,
+					  .most_other_ns = 1500,
 					  .returned_share = 1,
 					  .batch = 8,
+					  .most_batch = 16,
 					  .is_bottleneck = true};
 
 #define MERGED_4_NS (9000 / 4 + 1000 + 1)
-#define MERGED_2_NS (9000 / 2 + 1000 + 1)
+#define MERGED_2_NS (9000 / 2 + 1500 + 1)
 
 static int64_t saved_ns(const struct what_if *found)
 {
@@ -699,7 +702,9 @@ static void test_merged(void **state)
 {
 	struct what_if found = merge(&hot, 4), advised = merge(&hot, 0);
 	const struct prediction *prediction = &found.prediction;
+	const struct prediction *best = &advised.prediction;
 	double least_ns = (double)(prediction->place_before_ns - LOOPS * (10000 - MERGED_2_NS));
+	double most_ns = (double)(best->place_before_ns - LOOPS * (10000 - (9000 / 16 + 500)));
 
 	(void)state;
 	assert_int_equal(found.refusal, REFUSED_NONE);
@@ -708,6 +713,8 @@ static void test_merged(void **state)
 	/* at the low end two in one */
 	expect_ratio(prediction->place.low, (double)prediction->place_before_ns, 1.25 * least_ns);
 	assert_int_equal(saved_ns(&advised), LOOPS * (10000 - (9000 / 8 + 1000 + 1)));
+	/* at the high end as many as leave the least that may be left */
+	assert_true(best->place.high > (double)best->place_before_ns / most_ns);
 }
 
 static void test_merged_refusals(void **state)
