@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice/fusing.h"
 #include "advice/imbalance.h"
 
 static enum refusal change_graph(struct what_if *out, struct attempt *attempt, size_t index,
@@ -300,7 +301,7 @@ static int change_balance(struct what_if *out, struct attempt *attempt)
  * for, or as leave the least that atomics.h can tell of the rest. */
 static double merged_share(const struct attempt *attempt, const struct atomics_kernel *kernel)
 {
-	uint64_t asked = attempt->all->batch;
+	uint64_t asked = attempt->all->numbers[STRATEGY_BATCH];
 	double ns;
 
 	if (attempt->end == ATTEMPT_LEAST)
@@ -319,6 +320,7 @@ static size_t merge_atomics(struct attempt *attempt)
 {
 	const struct what_ifs *all = attempt->all;
 	const struct atomics *atomics = all->report ? all->report->atomics : NULL;
+	uint64_t asked = all->numbers[STRATEGY_BATCH];
 	size_t changed_count = 0;
 
 	if (!atomics || all->model->profile->device_count != 1)
@@ -326,7 +328,7 @@ static size_t merge_atomics(struct attempt *attempt)
 	for (size_t i = 0; i < atomics->kernel_count; i++) {
 		const struct atomics_kernel *kernel = &atomics->kernels[i];
 
-		if (kernel->is_bottleneck && (all->batch ? all->batch : kernel->batch) > 1)
+		if (kernel->is_bottleneck && (asked ? asked : kernel->batch) > 1)
 			changed_count +=
 				change_to_share(&attempt->change, all->model, attempt->device,
 						kernel->kernel, merged_share(attempt, kernel));
@@ -337,6 +339,51 @@ static size_t merge_atomics(struct attempt *attempt)
 static int change_atomics(struct what_if *out, struct attempt *attempt)
 {
 	return change_lengths(out, attempt, merge_atomics);
+}
+
+/* What is left of a launch with all bytes of DRAM narrowed, at the low end half of what would vanish. */
+static double narrowed_share(const struct attempt *attempt, const struct roofline *roofline,
+			     const struct roofline_point *point)
+{
+	const struct fusion fusion = {.dram_byte_per_s = roofline->roofs[ROOF_dram]};
+	const struct fusion_kernel kernel = {
+		.is_known = true,
+		.read_bytes = point->quantities[ROOF_dram].per_launch,
+		.arithmetic_share = fusing_arithmetic_share(point),
+	};
+	double launch_ns = point->time_ns / (double)point->launch_count;
+	double vanished_part = 1 - 1 / (double)attempt->all->numbers[STRATEGY_NARROW];
+	double narrow_ns;
+
+	if (attempt->end == ATTEMPT_LEAST)
+		vanished_part /= 2;
+	narrow_ns =
+		fusion_time_ns(&fusion, &kernel, launch_ns, vanished_part * kernel.read_bytes, 0);
+	return fmin(fmax(narrow_ns, roofline->graph_node_ns) / launch_ns, 1);
+}
+
+static size_t narrow_kernels(struct attempt *attempt)
+{
+	const struct what_ifs *all = attempt->all;
+	const struct roofline *roofline = all->report ? all->report->roofline : NULL;
+	size_t changed_count = 0;
+
+	if (!roofline || all->model->profile->device_count != 1)
+		return 0;
+	for (size_t i = 0; i < roofline->kernel_count; i++) {
+		const struct roofline_point *point = &roofline->kernels[i];
+
+		if (roofline_is_at_dram(point))
+			changed_count += change_to_share(&attempt->change, all->model,
+							 attempt->device, point->subject,
+							 narrowed_share(attempt, roofline, point));
+	}
+	return changed_count;
+}
+
+static int change_narrow(struct what_if *out, struct attempt *attempt)
+{
+	return change_lengths(out, attempt, narrow_kernels);
 }
 
 const struct strategy_row strategy_rows[STRATEGY_COUNT] = {
@@ -377,6 +424,10 @@ const struct strategy_row strategy_rows[STRATEGY_COUNT] = {
 			    .is_supposed = true,
 			    .has_most = true,
 			    .change_ops = change_atomics},
+	[STRATEGY_NARROW] = {.refusal = REFUSED_NOT_AT_ROOF,
+			     .has_ops = true,
+			     .is_supposed = true,
+			     .change_ops = change_narrow},
 	[STRATEGY_FUSE] = {.refusal = REFUSED_NOT_ALIKE,
 			   .has_ops = true,
 			   .change_loop = change_neighbours},
@@ -387,6 +438,19 @@ const struct strategy_row strategy_rows[STRATEGY_COUNT] = {
 	[STRATEGY_##constant] = (name),
 #define STRATEGY_OPTION(constant, name, option, argument, help, changed) \
 	[STRATEGY_##constant] = (option),
+
+#define HAS_NONE false
+#define HAS_RANGE false
+#define HAS_N true
+#define STRATEGY_HAS_NUMBER(constant, name, option, argument, help, changed) \
+	[STRATEGY_##constant] = HAS_##argument,
+
+bool strategy_has_number(enum strategy strategy)
+{
+	static const bool has_number[] = {STRATEGIES(STRATEGY_HAS_NUMBER)};
+
+	return has_number[strategy];
+}
 
 const char *strategy_name(enum strategy strategy)
 {

@@ -39,6 +39,8 @@
 	REFUSAL(BALANCED, "no kernel was sampled whose SMs have unequal shares")                        \
 	REFUSAL(NOT_HOT,                                                                                \
 		"no kernel was counted, on a single GPU, that atomics bind: record --counters=atomics") \
+	REFUSAL(NOT_AT_ROOF,                                                                            \
+		"no kernel was counted, on a single GPU, at DRAM's roof: record --counters=roofline")   \
 	REFUSAL(NOT_MEASURED, "the ceilings lack what it costs: measure them anew")                     \
 	REFUSAL(ELSEWHERE, "no two iterations of a loop follow one another in that range")              \
 	REFUSAL(TAKEN, "what it would change is changed by a strategy before it")
