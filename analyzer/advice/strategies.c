@@ -266,13 +266,15 @@ static enum refusal change_dependent(struct what_if *out, struct attempt *attemp
 	return change_kernels(out, attempt, sequence, change_to_dependent);
 }
 
-/* Every SM is active for as long as they are on average: the busiest one's excess is gone, of which a single long
- * item may keep a part, at least half at the low end. */
+/* Every SM is active for as long as they are on average: the busiest one's excess is gone.  Nothing tells how many
+ * items a block has, and a queue cannot split one.  Where each is a single item nothing is gained, which is the low
+ * end: blocks that fit at once all run from the start, and of more than that the hardware hands out the next one where
+ * there is room, as a queue would. */
 static double balanced_share(const struct attempt *attempt, const struct sm_activity_kernel *kernel)
 {
-	double share = kernel->sms / kernel->busiest_sm;
-
-	return attempt->end == ATTEMPT_LEAST ? (1 + share) / 2 : share;
+	if (attempt->end == ATTEMPT_LEAST)
+		return 1;
+	return kernel->filled.sms / kernel->filled.busiest_sm;
 }
 
 static size_t balance_kernels(struct attempt *attempt)
@@ -284,9 +286,10 @@ static size_t balance_kernels(struct attempt *attempt)
 	for (size_t i = 0; activity && i < activity->kernel_count; i++) {
 		const struct sm_activity_kernel *kernel = &activity->kernels[i];
 
-		if (imbalance_is_there(report, kernel))
+		if (imbalance_is_there(kernel))
 			changed_count += change_to_share(&attempt->change, attempt->all->model,
 							 attempt->device, kernel->kernel,
+							 sm_activity_is_filled,
 							 balanced_share(attempt, kernel));
 	}
 	return changed_count;
@@ -329,9 +332,9 @@ static size_t merge_atomics(struct attempt *attempt)
 		const struct atomics_kernel *kernel = &atomics->kernels[i];
 
 		if (kernel->is_bottleneck && (asked ? asked : kernel->batch) > 1)
-			changed_count +=
-				change_to_share(&attempt->change, all->model, attempt->device,
-						kernel->kernel, merged_share(attempt, kernel));
+			changed_count += change_to_share(&attempt->change, all->model,
+							 attempt->device, kernel->kernel, NULL,
+							 merged_share(attempt, kernel));
 	}
 	return changed_count;
 }
@@ -375,7 +378,7 @@ static size_t narrow_kernels(struct attempt *attempt)
 
 		if (roofline_is_at_dram(point))
 			changed_count += change_to_share(&attempt->change, all->model,
-							 attempt->device, point->subject,
+							 attempt->device, point->subject, NULL,
 							 narrowed_share(attempt, roofline, point));
 	}
 	return changed_count;
