@@ -38,7 +38,7 @@ bool attempt_is_new_loop(const struct attempt *attempt, size_t index)
 }
 
 int attempt_begin(struct attempt *attempt, const struct what_ifs *all, size_t device,
-		  const enum strategy *strategies, size_t count, bool is_least)
+		  const enum strategy *strategies, size_t count, enum attempt_end end)
 {
 	size_t call_count = all->model->profile->call_count;
 	bool has_ops = false, has_lanes = false;
@@ -51,7 +51,7 @@ int attempt_begin(struct attempt *attempt, const struct what_ifs *all, size_t de
 	*attempt =
 		(struct attempt){.all = all,
 				 .device = device,
-				 .is_least = is_least,
+				 .end = end,
 				 .is_changed = calloc(call_count + 1, sizeof(*attempt->is_changed)),
 				 .is_taken = calloc(call_count + 1, sizeof(*attempt->is_taken)),
 				 .is_set_up = calloc(all->sequences.count + 1,
@@ -62,7 +62,7 @@ int attempt_begin(struct attempt *attempt, const struct what_ifs *all, size_t de
 	rc = change_begin(&attempt->change, all->model, has_ops);
 	if (rc == 0 && has_lanes)
 		rc = change_begin_lanes(&attempt->change, all->model,
-					is_least ? LANES_LEAST : LANES_MOST);
+					end == ATTEMPT_LEAST ? LANES_LEAST : LANES_MOST);
 	return attempt->is_changed && attempt->is_taken && attempt->is_set_up && attempt->asked &&
 			       attempt->kept_calls
 		       ? rc

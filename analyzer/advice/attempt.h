@@ -8,10 +8,13 @@
 
 #include "advice/what_if.h"
 
+/* How far what is supposed holds. */
+enum attempt_end { ATTEMPT_LEAST, ATTEMPT_USUAL, ATTEMPT_MOST };
+
 struct attempt {
 	const struct what_ifs *all;
 	size_t device;
-	bool is_least; /* what is supposed holds in part only */
+	enum attempt_end end;
 	struct change change;
 	struct place *places;
 	size_t place_count, place_capacity;
@@ -30,6 +33,7 @@ struct strategy_row {
 	bool has_ops, has_lanes;
 	/* Always rests on what no recording tells: the low end of its interval is what it brings at least. */
 	bool is_supposed;
+	bool has_most; /* more may hold than it supposes: the high end is what that brings at most */
 	bool is_shared; /* only drops calls of a loop: those after it may change it, too */
 	/* NULL: it knows no loops. */
 	enum refusal (*change_loop)(struct what_if *out, struct attempt *attempt, size_t index,
@@ -43,7 +47,7 @@ extern const struct strategy_row strategy_rows[STRATEGY_COUNT];
 
 /* Returns 0 or -ENOMEM; attempt_end also after a failure. */
 int attempt_begin(struct attempt *attempt, const struct what_ifs *all, size_t device,
-		  const enum strategy *strategies, size_t count, bool is_least);
+		  const enum strategy *strategies, size_t count, enum attempt_end end);
 void attempt_end(struct attempt *attempt);
 
 /* Adds what a strategy changes to what those before it did.  Returns 0 or -ENOMEM. */

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The largest share of a roof that is no memory's: one kernel has to do the arithmetic of both. */
-static double arithmetic_share(const struct roofline_point *point)
+double fusing_arithmetic_share(const struct roofline_point *point)
 {
 	double share = point->tensor_share;
 
@@ -18,7 +17,8 @@ static double arithmetic_share(const struct roofline_point *point)
 static void collect_shares(double *shares, const struct roofline *roofline)
 {
 	for (size_t i = 0; i < roofline->kernel_count; i++)
-		shares[roofline->kernels[i].subject] = arithmetic_share(&roofline->kernels[i]);
+		shares[roofline->kernels[i].subject] =
+			fusing_arithmetic_share(&roofline->kernels[i]);
 }
 
 /* Returns whether anything is known. */

@@ -12,4 +12,7 @@
  * -ENOMEM; the caller frees kernels. */
 int fusing_collect(struct fusion *fusion, const struct report *report);
 
+/* The largest share of a roof that is no memory's: what of its time a kernel needs for its arithmetic or atomics. */
+double fusing_arithmetic_share(const struct roofline_point *point);
+
 #endif

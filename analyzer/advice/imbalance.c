@@ -1,37 +1,28 @@
 #include "advice/imbalance.h"
 
-#include "analysis/occupancy.h"
-
 #define MOST_BALANCE 0.7
 #define LEAST_TAIL 0.3
-#define LEAST_BLOCKS_PER_SM 2
 
-const struct kernel_statistics *imbalance_statistics(const struct report *report, uint32_t kernel)
+bool imbalance_is_there(const struct sm_activity_kernel *kernel)
 {
-	const struct statistics *statistics = report->statistics;
+	const struct sm_activity_filled *filled = &kernel->filled;
 
-	for (size_t i = 0; i < statistics->kernel_count; i++)
-		if (report->profile->signatures[statistics->kernels[i].signature].kernel == kernel)
-			return &statistics->kernels[i];
-	return NULL;
+	return filled->busiest_sm > 0 && filled->sms < MOST_BALANCE * filled->busiest_sm &&
+	       (double)filled->tail_ns >= LEAST_TAIL * (double)filled->span_ns;
 }
 
-/* Whether there are enough blocks for all SMs to have the same. */
-static bool has_enough_blocks(const struct report *report, uint32_t kernel)
+int64_t imbalance_time_ns(const struct profile *profile, uint32_t kernel)
 {
-	const struct kernel_statistics *all = imbalance_statistics(report, kernel);
-	const struct profile *profile = report->profile;
-	struct occupancy occupancy;
+	int64_t time_ns = 0;
 
-	return all &&
-	       occupancy_of(&occupancy, &profile->devices[all->device],
-			    &profile->signatures[all->signature]) &&
-	       occupancy.waves * occupancy.blocks_per_sm >= LEAST_BLOCKS_PER_SM;
-}
+	for (size_t i = 0; i < profile->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
 
-bool imbalance_is_there(const struct report *report, const struct sm_activity_kernel *kernel)
-{
-	return kernel->busiest_sm > 0 && kernel->sms < MOST_BALANCE * kernel->busiest_sm &&
-	       (double)kernel->tail_ns >= LEAST_TAIL * (double)kernel->span_ns &&
-	       has_enough_blocks(report, kernel->kernel);
+		if (op->kind == OP_KERNEL && op->detail != PROFILE_NONE &&
+		    profile->signatures[op->detail].kernel == kernel &&
+		    sm_activity_is_filled(&profile->devices[op->device],
+					  &profile->signatures[op->detail]))
+			time_ns += op->end_ns - op->start_ns;
+	}
+	return time_ns;
 }

@@ -6,11 +6,11 @@
 
 #include "analysis/report.h"
 
-/* A kernel of at least two blocks for each SM, whose SMs are active for less than 70% of the busiest one's time,
- * and that drains for at least 30% of its life.  kernel: of report->sm_activity. */
-bool imbalance_is_there(const struct report *report, const struct sm_activity_kernel *kernel);
+/* Of launches with at least two blocks for each SM (sm_activity_filled): SMs are active for less than 70% of the
+ * busiest one's time, and drain for at least 30% of the kernel's life. */
+bool imbalance_is_there(const struct sm_activity_kernel *kernel);
 
-/* All launches of a kernel (kernel_names[]); NULL when the statistics have none. */
-const struct kernel_statistics *imbalance_statistics(const struct report *report, uint32_t kernel);
+/* All launches of a kernel (kernel_names[]) with so many blocks, also those that were not sampled; ns. */
+int64_t imbalance_time_ns(const struct profile *profile, uint32_t kernel);
 
 #endif

@@ -3,6 +3,7 @@
 #include "advice/rules/rules.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* What the host waits for, and what graphs would save, is not known where the device launches work. */
 static bool is_blind(enum strategy strategy)
@@ -124,8 +125,8 @@ static int answer(struct scenario *out, const struct wanted *wanted, const struc
 	*out = (struct scenario){.profile = profile,
 				 .range = wanted->range,
 				 .device = what_if_main_device(profile),
-				 .part_count = strategies->count,
-				 .batch = strategies->batch};
+				 .part_count = strategies->count};
+	memcpy(out->numbers, strategies->numbers, sizeof(out->numbers));
 	for (size_t i = 0; i < strategies->count; i++) {
 		out->parts[i].strategy = strategies->items[i];
 		out->parts[i].range = strategies->ranges[strategies->items[i]];
@@ -134,7 +135,7 @@ static int answer(struct scenario *out, const struct wanted *wanted, const struc
 		return err_set(err, -ENODATA, "%s: no prediction: no operation of a GPU in it",
 			       profile->path);
 	rc = facts_collect(&facts, report, wanted->range);
-	facts.what_ifs.batch = strategies->batch;
+	memcpy(facts.what_ifs.numbers, strategies->numbers, sizeof(facts.what_ifs.numbers));
 	if (rc == 0 && !facts_can_predict(&facts))
 		rc = err_set(err, -ENODATA, "%s: no prediction: %s", profile->path,
 			     facts.what_ifs.predictor.why_not);

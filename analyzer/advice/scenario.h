@@ -17,7 +17,7 @@ struct strategies {
 	size_t count;
 	/* by strategy: borrowed; the NVTX range that it is kept to, or NULL */
 	const char *ranges[STRATEGY_COUNT];
-	uint64_t batch; /* as in what_if.h */
+	uint64_t numbers[STRATEGY_COUNT]; /* as in what_if.h */
 };
 
 struct scenario_part {
@@ -33,8 +33,8 @@ struct scenario {
 	size_t device;	   /* the one with most operations */
 	struct scenario_part parts[STRATEGY_COUNT];
 	size_t part_count;
-	uint64_t batch;	 /* as asked for */
-	bool is_changed; /* by any of them; else there is no prediction */
+	uint64_t numbers[STRATEGY_COUNT]; /* as asked for */
+	bool is_changed;		  /* by any of them; else there is no prediction */
 	struct prediction prediction;
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice/fusing.h"
 #include "advice/imbalance.h"
 
 static enum refusal change_graph(struct what_if *out, struct attempt *attempt, size_t index,
@@ -13,7 +14,7 @@ static enum refusal change_graph(struct what_if *out, struct attempt *attempt, s
 {
 	struct captured captured;
 	enum refusal refusal = change_to_graph(&attempt->change, attempt->all->model, sequence,
-					       attempt->is_least, &captured);
+					       attempt->end == ATTEMPT_LEAST, &captured);
 
 	if (refusal != REFUSED_NONE)
 		return refusal;
@@ -93,8 +94,9 @@ static enum refusal change_launches(struct what_if *out, struct attempt *attempt
 	(void)index;
 	if (!costs_has_children(attempt->all->predictor.ceilings))
 		return REFUSED_NOT_MEASURED;
-	refusal = change_to_launched(&attempt->change, attempt->all->model, sequence,
-				     attempt->is_least, attempt->asked, &launched_count);
+	refusal =
+		change_to_launched(&attempt->change, attempt->all->model, sequence,
+				   attempt->end == ATTEMPT_LEAST, attempt->asked, &launched_count);
 	if (refusal == REFUSED_NONE)
 		out->changed_count += launched_count;
 	return refusal;
@@ -247,7 +249,7 @@ static enum refusal change_neighbours(struct what_if *out, struct attempt *attem
 	enum refusal refusal;
 
 	(void)index;
-	fusion.is_least = attempt->is_least;
+	fusion.is_least = attempt->end == ATTEMPT_LEAST;
 	refusal = change_to_fused(&attempt->change, attempt->all->model, sequence, &fusion, &fused);
 	if (refusal != REFUSED_NONE)
 		return out->refusal == REFUSED_GRID_WIDE ? out->refusal : refusal;
@@ -264,13 +266,15 @@ static enum refusal change_dependent(struct what_if *out, struct attempt *attemp
 	return change_kernels(out, attempt, sequence, change_to_dependent);
 }
 
-/* Every SM is active for as long as they are on average: the busiest one's excess is gone, of which a single long
- * item may keep a part, at least half at the low end. */
+/* Every SM is active for as long as they are on average: the busiest one's excess is gone.  Nothing tells how many
+ * items a block has, and a queue cannot split one.  Where each is a single item nothing is gained, which is the low
+ * end: blocks that fit at once all run from the start, and of more than that the hardware hands out the next one where
+ * there is room, as a queue would. */
 static double balanced_share(const struct attempt *attempt, const struct sm_activity_kernel *kernel)
 {
-	double share = kernel->sms / kernel->busiest_sm;
-
-	return attempt->is_least ? (1 + share) / 2 : share;
+	if (attempt->end == ATTEMPT_LEAST)
+		return 1;
+	return kernel->filled.sms / kernel->filled.busiest_sm;
 }
 
 static size_t balance_kernels(struct attempt *attempt)
@@ -282,9 +286,10 @@ static size_t balance_kernels(struct attempt *attempt)
 	for (size_t i = 0; activity && i < activity->kernel_count; i++) {
 		const struct sm_activity_kernel *kernel = &activity->kernels[i];
 
-		if (imbalance_is_there(report, kernel))
+		if (imbalance_is_there(kernel))
 			changed_count += change_to_share(&attempt->change, attempt->all->model,
 							 attempt->device, kernel->kernel,
+							 sm_activity_is_filled,
 							 balanced_share(attempt, kernel));
 	}
 	return changed_count;
@@ -295,12 +300,22 @@ static int change_balance(struct what_if *out, struct attempt *attempt)
 	return change_lengths(out, attempt, balance_kernels);
 }
 
-/* Not every program can merge so many: half of them at the low end. */
-static double merged_share(const struct attempt *attempt, const struct atomics_kernel *kernel,
-			   uint64_t batch)
+/* Not every program can merge so many: half of them at the low end.  At the high end as many as the program was asked
+ * for, or as leave the least that atomics.h can tell of the rest. */
+static double merged_share(const struct attempt *attempt, const struct atomics_kernel *kernel)
 {
-	return atomics_merged_ns(kernel, attempt->is_least ? batch / 2 : batch) /
-	       kernel->duration_ns;
+	uint64_t asked = attempt->all->numbers[STRATEGY_BATCH];
+	double ns;
+
+	if (attempt->end == ATTEMPT_LEAST)
+		ns = atomics_merged_ns(kernel, (asked ? asked : kernel->batch) / 2,
+				       kernel->most_other_ns);
+	else if (attempt->end == ATTEMPT_MOST)
+		ns = atomics_merged_ns(kernel, asked ? asked : kernel->most_batch,
+				       kernel->least_other_ns);
+	else
+		ns = atomics_merged_ns(kernel, asked ? asked : kernel->batch, kernel->other_ns);
+	return ns / kernel->duration_ns;
 }
 
 /* Counters of several devices are of one kernel together: only where there is one. */
@@ -308,18 +323,18 @@ static size_t merge_atomics(struct attempt *attempt)
 {
 	const struct what_ifs *all = attempt->all;
 	const struct atomics *atomics = all->report ? all->report->atomics : NULL;
+	uint64_t asked = all->numbers[STRATEGY_BATCH];
 	size_t changed_count = 0;
 
 	if (!atomics || all->model->profile->device_count != 1)
 		return 0;
 	for (size_t i = 0; i < atomics->kernel_count; i++) {
 		const struct atomics_kernel *kernel = &atomics->kernels[i];
-		uint64_t batch = all->batch ? all->batch : kernel->batch;
 
-		if (kernel->is_bottleneck && batch > 1)
+		if (kernel->is_bottleneck && (asked ? asked : kernel->batch) > 1)
 			changed_count += change_to_share(&attempt->change, all->model,
-							 attempt->device, kernel->kernel,
-							 merged_share(attempt, kernel, batch));
+							 attempt->device, kernel->kernel, NULL,
+							 merged_share(attempt, kernel));
 	}
 	return changed_count;
 }
@@ -327,6 +342,51 @@ static size_t merge_atomics(struct attempt *attempt)
 static int change_atomics(struct what_if *out, struct attempt *attempt)
 {
 	return change_lengths(out, attempt, merge_atomics);
+}
+
+/* What is left of a launch with all bytes of DRAM narrowed, at the low end half of what would vanish. */
+static double narrowed_share(const struct attempt *attempt, const struct roofline *roofline,
+			     const struct roofline_point *point)
+{
+	const struct fusion fusion = {.dram_byte_per_s = roofline->roofs[ROOF_dram]};
+	const struct fusion_kernel kernel = {
+		.is_known = true,
+		.read_bytes = point->quantities[ROOF_dram].per_launch,
+		.arithmetic_share = fusing_arithmetic_share(point),
+	};
+	double launch_ns = point->time_ns / (double)point->launch_count;
+	double vanished_part = 1 - 1 / (double)attempt->all->numbers[STRATEGY_NARROW];
+	double narrow_ns;
+
+	if (attempt->end == ATTEMPT_LEAST)
+		vanished_part /= 2;
+	narrow_ns =
+		fusion_time_ns(&fusion, &kernel, launch_ns, vanished_part * kernel.read_bytes, 0);
+	return fmin(fmax(narrow_ns, roofline->graph_node_ns) / launch_ns, 1);
+}
+
+static size_t narrow_kernels(struct attempt *attempt)
+{
+	const struct what_ifs *all = attempt->all;
+	const struct roofline *roofline = all->report ? all->report->roofline : NULL;
+	size_t changed_count = 0;
+
+	if (!roofline || all->model->profile->device_count != 1)
+		return 0;
+	for (size_t i = 0; i < roofline->kernel_count; i++) {
+		const struct roofline_point *point = &roofline->kernels[i];
+
+		if (roofline_is_at_dram(point))
+			changed_count += change_to_share(&attempt->change, all->model,
+							 attempt->device, point->subject, NULL,
+							 narrowed_share(attempt, roofline, point));
+	}
+	return changed_count;
+}
+
+static int change_narrow(struct what_if *out, struct attempt *attempt)
+{
+	return change_lengths(out, attempt, narrow_kernels);
 }
 
 const struct strategy_row strategy_rows[STRATEGY_COUNT] = {
@@ -365,7 +425,12 @@ const struct strategy_row strategy_rows[STRATEGY_COUNT] = {
 	[STRATEGY_BATCH] = {.refusal = REFUSED_NOT_HOT,
 			    .has_ops = true,
 			    .is_supposed = true,
+			    .has_most = true,
 			    .change_ops = change_atomics},
+	[STRATEGY_NARROW] = {.refusal = REFUSED_NOT_AT_ROOF,
+			     .has_ops = true,
+			     .is_supposed = true,
+			     .change_ops = change_narrow},
 	[STRATEGY_FUSE] = {.refusal = REFUSED_NOT_ALIKE,
 			   .has_ops = true,
 			   .change_loop = change_neighbours},
@@ -376,6 +441,19 @@ const struct strategy_row strategy_rows[STRATEGY_COUNT] = {
 	[STRATEGY_##constant] = (name),
 #define STRATEGY_OPTION(constant, name, option, argument, help, changed) \
 	[STRATEGY_##constant] = (option),
+
+#define HAS_NONE false
+#define HAS_RANGE false
+#define HAS_N true
+#define STRATEGY_HAS_NUMBER(constant, name, option, argument, help, changed) \
+	[STRATEGY_##constant] = HAS_##argument,
+
+bool strategy_has_number(enum strategy strategy)
+{
+	static const bool has_number[] = {STRATEGIES(STRATEGY_HAS_NUMBER)};
+
+	return has_number[strategy];
+}
 
 const char *strategy_name(enum strategy strategy)
 {

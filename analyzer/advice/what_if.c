@@ -182,10 +182,10 @@ int what_if_not_recorded(double *share, const struct profile *profile,
 
 static int attempt_all(struct prediction *out, struct what_if *parts,
 		       const enum strategy *strategies, size_t count, const struct what_ifs *all,
-		       size_t device, bool is_least)
+		       size_t device, enum attempt_end end)
 {
 	struct attempt attempt;
-	int rc = attempt_begin(&attempt, all, device, strategies, count, is_least);
+	int rc = attempt_begin(&attempt, all, device, strategies, count, end);
 
 	*out = (struct prediction){0};
 	for (size_t i = 0; rc == 0 && i < count; i++)
@@ -201,17 +201,24 @@ static void take_low(struct predicted_ratio *out, const struct predicted_ratio *
 	out->low = least->low < out->low ? least->low : out->low;
 }
 
-/* What is supposed may hold in part only: then the low end is what that brings. */
-static int attempt_least(struct prediction *out, const enum strategy *strategies, size_t count,
-			 const struct what_ifs *all, size_t device)
+static void take_high(struct predicted_ratio *out, const struct predicted_ratio *most)
 {
+	out->high = most->high > out->high ? most->high : out->high;
+}
+
+/* What is supposed may hold in part only, or more than it: then an end of the interval is what that brings. */
+static int attempt_end_of(struct prediction *out, const enum strategy *strategies, size_t count,
+			  const struct what_ifs *all, size_t device, enum attempt_end end)
+{
+	void (*take)(struct predicted_ratio *, const struct predicted_ratio *) =
+		end == ATTEMPT_LEAST ? take_low : take_high;
 	struct what_if parts[STRATEGY_COUNT];
-	struct prediction least;
-	int rc = attempt_all(&least, parts, strategies, count, all, device, true);
+	struct prediction other;
+	int rc = attempt_all(&other, parts, strategies, count, all, device, end);
 
 	if (rc == 0) {
-		take_low(&out->program, &least.program);
-		take_low(&out->place, &least.place);
+		take(&out->program, &other.program);
+		take(&out->place, &other.place);
 	}
 	return rc;
 }
@@ -219,12 +226,19 @@ static int attempt_least(struct prediction *out, const enum strategy *strategies
 int what_if_together(struct prediction *out, struct what_if *parts, const enum strategy *strategies,
 		     size_t count, const struct what_ifs *all, size_t device)
 {
-	bool is_supposed = false;
-	int rc = attempt_all(out, parts, strategies, count, all, device, false);
+	bool is_supposed = false, has_most = false;
+	int rc = attempt_all(out, parts, strategies, count, all, device, ATTEMPT_USUAL);
 
 	for (size_t i = 0; rc == 0 && i < count; i++)
-		is_supposed |= parts[i].is_supposed && parts[i].refusal == REFUSED_NONE;
-	return rc == 0 && is_supposed ? attempt_least(out, strategies, count, all, device) : rc;
+		if (parts[i].refusal == REFUSED_NONE) {
+			is_supposed |= parts[i].is_supposed;
+			has_most |= strategy_rows[strategies[i]].has_most;
+		}
+	if (rc == 0 && is_supposed)
+		rc = attempt_end_of(out, strategies, count, all, device, ATTEMPT_LEAST);
+	if (rc == 0 && has_most)
+		rc = attempt_end_of(out, strategies, count, all, device, ATTEMPT_MOST);
+	return rc;
 }
 
 int what_if_alone(struct what_if *out, enum strategy strategy, const struct what_ifs *all,
@@ -242,7 +256,7 @@ int what_if_side_by_side(struct side_by_side *out, const enum strategy *strategi
 {
 	struct what_if part;
 	struct attempt attempt;
-	int rc = attempt_begin(&attempt, all, device, strategies, count, false);
+	int rc = attempt_begin(&attempt, all, device, strategies, count, ATTEMPT_USUAL);
 
 	*out = (struct side_by_side){0};
 	for (size_t i = 0; rc == 0 && i < count; i++)

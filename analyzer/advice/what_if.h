@@ -43,6 +43,8 @@
 		 "kernels are balanced")                                                           \
 	STRATEGY(BATCH, "batch_atomics", "batch", N,                                               \
 		 "kernels that atomics bind merge N of them into one", "kernels merge atomics")    \
+	STRATEGY(NARROW, "fewer_bytes", "narrow", N,                                               \
+		 "kernels at DRAM's roof move N times fewer bytes", "kernels at DRAM's roof")      \
 	STRATEGY(FUSE, "fuse", "fuse", RANGE,                                                      \
 		 "neighbours of an iteration with the same grid are one kernel",                   \
 		 "kernels go into the one before them")                                            \
@@ -57,6 +59,11 @@ enum strategy { STRATEGIES(STRATEGY_CONSTANT) STRATEGY_COUNT };
 /* What the advice calls it ("cuda_graph"), and its option of whatif, without the dashes ("graph"). */
 const char *strategy_name(enum strategy strategy);
 const char *strategy_option(enum strategy strategy);
+
+/* Whether its option takes N. */
+bool strategy_has_number(enum strategy strategy);
+
+#define NARROW_MOST 64 /* a value of 64 bits as one bit */
 
 /* Calls made in the occurrences of a range: by first, apart. */
 struct places {
@@ -77,7 +84,8 @@ struct what_ifs {
 	size_t place_count;
 	struct places within
 		[STRATEGY_COUNT]; /* owned; where each changes loops; items NULL: everywhere */
-	uint64_t batch; /* atomics merged into one; 0: for each kernel what atomics.h advises */
+	/* By strategy: N of its option.  Of BATCH 0: for each kernel what atomics.h advises; of NARROW at least 2. */
+	uint64_t numbers[STRATEGY_COUNT];
 };
 
 struct what_if {

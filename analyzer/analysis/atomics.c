@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define FEW_SLICES 1.5 /* busiest one apart, the others do less than half of its work */
+#define SECTOR_BYTES 32
 
 /* Everything but the shared memory instructions has to do with L2. */
 static const enum metric_role roles[] = {
@@ -149,21 +150,31 @@ static void explain(struct atomics_kernel *kernel)
 
 /* ---- what to do ---- */
 
-/* The largest share of the roofs other than the atomic unit's. */
-static double other_share(const struct roofline_point *point)
+/* Of each byte of L2 that was counted, the part that is not of atomics' sectors. */
+static double other_l2_part(const struct atomics_kernel *kernel, const struct roofline_point *point)
+{
+	double bytes = point->quantities[ROOF_l2].per_launch;
+
+	return bytes > 0 ? fmax(0, 1 - fmax(0, kernel->sectors) * SECTOR_BYTES / bytes) : 0;
+}
+
+/* The largest share of the roofs other than the atomic unit's.  l2_part: of the bytes of L2, those that count. */
+static double other_share(const struct roofline_point *point, double l2_part)
 {
 	double share = point->tensor_share;
 
 	for (int i = 0; i < ROOF_TENSOR; i++)
-		share = fmax(share, point->quantities[i].share);
+		share = fmax(share, point->quantities[i].share * (i == ROOF_l2 ? l2_part : 1));
 	return share;
 }
 
-static uint64_t least_batch(double explained_ns, double other_ns)
+static uint64_t least_batch(double atomics_ns, double other_ns)
 {
 	uint64_t batch = 1;
 
-	while (batch < ATOMICS_BATCH_MOST && explained_ns / (double)batch > other_ns)
+	if (other_ns <= 0)
+		return 0;
+	while (batch < ATOMICS_BATCH_MOST && atomics_ns / (double)batch > other_ns)
 		batch *= 2;
 	return batch;
 }
@@ -184,35 +195,64 @@ static double least_waves(const struct profile *profile, uint32_t kernel)
 	return fmax(least, 1);
 }
 
+/* Where nobody counted which they are, all are taken to return a result. */
+static double returned_share(const struct atomics_kernel *kernel)
+{
+	return kernel->returned_share < 0 ? 1 : kernel->returned_share;
+}
+
+/* What takes 1/N with N merged: what they explain, and of reductions all of a kernel that they bind. */
+static double bound_ns(const struct atomics_kernel *kernel)
+{
+	double unexplained_ns = kernel->duration_ns - kernel->explained_ns;
+
+	if (!kernel->is_bottleneck)
+		return kernel->explained_ns;
+	return kernel->duration_ns - returned_share(kernel) * unexplained_ns;
+}
+
+/* What is left without atomics, in its three ends.  empty_ns: an empty kernel's time; waves: of blocks. */
+static void find_other(struct atomics_kernel *kernel, const struct roofline_point *point,
+		       double empty_ns, double waves)
+{
+	double all_ns = kernel->duration_ns;
+	double l2_part = other_l2_part(kernel, point);
+	double floor_ns = fmax(other_share(point, 1) * all_ns, waves * empty_ns);
+	double least_floor_ns = fmax(other_share(point, l2_part) * all_ns, empty_ns);
+	double told_ns = fmin(fmax(kernel->explained_ns, kernel->ceiling_ns), all_ns);
+	double beyond_ns = all_ns - bound_ns(kernel);
+
+	kernel->other_ns = fmax(fmin(floor_ns, all_ns), beyond_ns);
+	kernel->least_other_ns = fmax(fmin(least_floor_ns, all_ns), beyond_ns);
+	kernel->most_other_ns = fmax(kernel->other_ns, all_ns - told_ns);
+}
+
 static void advise(struct atomics_kernel *kernel, const struct profile *profile,
 		   const struct roofline *roofline, const struct roofline_point *point)
 {
-	double share = other_share(point), atomic_share;
-	double waves_ns = least_waves(profile, kernel->kernel) * roofline->graph_node_ns;
+	double waves = least_waves(profile, kernel->kernel);
+	double empty_ns = roofline->graph_node_ns, atomic_share;
 
-	kernel->other_ns = ATOMICS_UNKNOWN;
+	kernel->other_ns = kernel->least_other_ns = kernel->most_other_ns = ATOMICS_UNKNOWN;
 	if (kernel->explained_ns < 0)
 		return;
 	atomic_share = ratio(kernel->explained_ns, kernel->duration_ns);
-	kernel->is_bottleneck =
-		atomic_share > 0.5 && atomic_share > share && kernel->explained_ns > waves_ns;
-	kernel->other_ns =
-		fmax(kernel->duration_ns - kernel->explained_ns, share * kernel->duration_ns);
-	kernel->other_ns = fmax(kernel->other_ns, fmin(waves_ns, kernel->duration_ns));
-	if (kernel->other_ns > 0)
-		kernel->batch = least_batch(kernel->explained_ns, kernel->other_ns);
+	kernel->is_bottleneck = atomic_share > 0.5 && atomic_share > other_share(point, 1) &&
+				kernel->explained_ns > waves * empty_ns;
+	find_other(kernel, point, empty_ns, waves);
+	kernel->batch = least_batch(bound_ns(kernel), kernel->other_ns);
+	kernel->most_batch = least_batch(bound_ns(kernel), kernel->least_other_ns);
 }
 
-double atomics_merged_ns(const struct atomics_kernel *kernel, uint64_t batch)
+double atomics_merged_ns(const struct atomics_kernel *kernel, uint64_t batch, double other_ns)
 {
-	double atomics_ns = kernel->explained_ns / (double)batch;
-	double returned_share = kernel->returned_share < 0 ? 1 : kernel->returned_share;
+	double atomics_ns = bound_ns(kernel) / (double)batch;
 
 	if (kernel->explained_ns < 0)
 		return ATOMICS_UNKNOWN;
 	return fmin(kernel->duration_ns,
-		    fmax(atomics_ns, kernel->other_ns) +
-			    returned_share * fmin(atomics_ns, kernel->other_ns));
+		    fmax(atomics_ns, other_ns) +
+			    returned_share(kernel) * fmin(atomics_ns, other_ns));
 }
 
 /* ---- all kernels ---- */

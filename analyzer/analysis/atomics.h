@@ -58,12 +58,27 @@ struct atomics_kernel {
 	 */
 	double ceiling_ns;
 	/*
-	 * The rest of the kernel runs beside its atomics.  Without them it would take at least
-	 * other_ns: what its other roofs explain, or what of its duration the atomics do not, or an
-	 * empty kernel's time for each wave of its blocks, whichever is most.
+	 * Without its atomics a launch would take at least other_ns: what its other roofs explain, an
+	 * empty kernel's time for each wave of its blocks, or what it takes beyond its atomics,
+	 * whichever is most.  That last depends on whether they return a result:
+	 *
+	 *   with one   their threads wait, so duration = explained + other: the rest is other's
+	 *   reductions run beside the rest, so duration = max(atomics, other): where they bind a
+	 *              kernel all of its duration is theirs, and says nothing of the rest
+	 *
+	 * and in proportion where a kernel has both.  Of one that they do not bind, it is all that they
+	 * do not explain.
 	 */
 	double other_ns;
-	uint64_t batch; /* least power of two with explained_ns / batch <= other_ns; 0 unknown */
+	/*
+	 * The same when merging takes more away than atomics, as inside of blocks that do the work of
+	 * several: fewer blocks, at best a single wave; and the sectors of atomics are no bytes of L2.
+	 */
+	double least_other_ns;
+	double most_other_ns; /* when reductions bind no more of it than ceiling_ns explains */
+	/* Least power of two at which atomics take at most other_ns; 0 unknown. */
+	uint64_t batch;
+	uint64_t most_batch; /* the same of least_other_ns */
 	bool is_bottleneck; /* explained_ns is most of the kernel, and more than any roof explains */
 };
 
@@ -83,11 +98,11 @@ int atomics_build(struct atomics **out, const struct profile *profile,
 void atomics_free(struct atomics *atomics);
 
 /*
- * What a launch takes with so many of its atomics (at least 1) merged into one, ns; at most duration_ns.  Reductions
- * run beside the rest of the kernel.  Those with a result make their threads wait, so they stand before the rest;
- * where the counters do not tell which they are, all of them do.  ATOMICS_UNKNOWN where explained_ns is.  What merging
- * itself takes is not in it.
+ * What a launch takes with so many of its atomics (at least 1) merged into one, ns; at most duration_ns.  other_ns:
+ * one of the three.  Reductions run beside the rest of the kernel; those with a result make their threads wait, so they
+ * stand before it; where the counters do not tell which they are, all of them do.  ATOMICS_UNKNOWN where explained_ns
+ * is.  What merging itself takes is not in it.
  */
-double atomics_merged_ns(const struct atomics_kernel *kernel, uint64_t batch);
+double atomics_merged_ns(const struct atomics_kernel *kernel, uint64_t batch, double other_ns);
 
 #endif

@@ -11,6 +11,8 @@
 
 /* ---- the lists as data ---- */
 
+#define AT_ROOF 0.8
+
 #define ROOF_KEY(name, title) #name,
 #define ROOF_TITLE(name, title) title,
 static const char *const roof_keys[ROOF_COUNT] = {
@@ -285,6 +287,12 @@ double roofline_intensity(const struct roofline_point *point, enum roofline_roof
 			  enum roofline_roof level)
 {
 	return ratio(point->quantities[precision].total, point->quantities[level].total);
+}
+
+bool roofline_is_at_dram(const struct roofline_point *point)
+{
+	return point->is_counted && !point->is_wrong && point->binding == ROOF_dram &&
+	       point->binding_share >= AT_ROOF;
 }
 
 /* ---- shares ---- */

@@ -193,6 +193,9 @@ void roofline_free(struct roofline *roofline);
 double roofline_intensity(const struct roofline_point *point, enum roofline_roof precision,
 			  enum roofline_roof level);
 
+/* Whether it moves bytes about as fast as DRAM can: at 80% of that roof or more, which is its nearest. */
+bool roofline_is_at_dram(const struct roofline_point *point);
+
 const char *roofline_roof_key(enum roofline_roof roof);	  /* "dram", "tensor_bf16", "atomic_unit" */
 const char *roofline_roof_title(enum roofline_roof roof); /* for people */
 const char *roofline_state_key(enum roofline_state state);

@@ -252,10 +252,19 @@ static int build_device(struct sm_activity_device *device, const struct profile 
 
 /* ---- kernels ---- */
 
+bool sm_activity_is_filled(const struct profile_device *device,
+			   const struct profile_signature *launch)
+{
+	double blocks = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+
+	return device->sm_count && blocks >= (double)SM_ACTIVITY_BLOCKS * device->sm_count;
+}
+
 /* Sums over the launches of one kernel. */
 struct kernel_sum {
 	struct sm_activity_kernel row;
 	double sm_ns, least_ns, busiest_ns, tensor_ns, dram_bytes;
+	double filled_sm_ns, filled_busiest_ns;
 };
 
 struct kernel_pass {
@@ -360,8 +369,9 @@ static int add_launch(struct kernel_pass *pass, const struct profile_op *op, siz
 {
 	const struct profile_sample *samples =
 		pass->profile->samples + pass->device->first_sample + first;
-	uint32_t kernel = pass->profile->signatures[op->detail].kernel;
-	struct kernel_sum *sum = find_sum(pass, kernel);
+	const struct profile_signature *launch = &pass->profile->signatures[op->detail];
+	struct kernel_sum *sum = find_sum(pass, launch->kernel);
+	double sm_ns = 0, busiest_ns = 0;
 	int64_t tail_ns;
 	float *levels =
 		array_reserve(pass->levels, &pass->level_capacity, count, sizeof(*pass->levels));
@@ -374,17 +384,25 @@ static int add_launch(struct kernel_pass *pass, const struct profile_op *op, siz
 		const struct profile_sample *sample = &samples[i];
 
 		levels[i] = sample->sm;
-		sum->sm_ns += active_in(sample, sample->sm, op);
+		sm_ns += active_in(sample, sample->sm, op);
+		busiest_ns += active_in(sample, sample->sm_max, op);
 		sum->least_ns += active_in(sample, sample->sm_min, op);
-		sum->busiest_ns += active_in(sample, sample->sm_max, op);
 		sum->tensor_ns += active_in(sample, sample->tensor, op);
 		sum->dram_bytes +=
 			(double)sample->dram_read_bytes + (double)sample->dram_write_bytes;
 	}
+	tail_ns = find_tail_ns(pass, op, first, count);
+	sum->sm_ns += sm_ns;
+	sum->busiest_ns += busiest_ns;
 	sum->row.launch_count++;
 	sum->row.span_ns += op->end_ns - op->start_ns;
-	tail_ns = find_tail_ns(pass, op, first, count);
 	sum->row.tail_ns += tail_ns;
+	if (sm_activity_is_filled(pass->device, launch)) {
+		sum->filled_sm_ns += sm_ns;
+		sum->filled_busiest_ns += busiest_ns;
+		sum->row.filled.span_ns += op->end_ns - op->start_ns;
+		sum->row.filled.tail_ns += tail_ns;
+	}
 	pass->row->kernel_launch_count++;
 	pass->row->kernel_tail_ns += tail_ns;
 	return 0;
@@ -431,6 +449,10 @@ static void finish_kernel(struct sm_activity_kernel *row, const struct kernel_su
 	row->busiest_sm = sum->busiest_ns / span_ns;
 	row->tensor = sum->tensor_ns / span_ns;
 	row->dram_byte_per_s = sum->dram_bytes / span_ns * 1e9;
+	if (row->filled.span_ns) {
+		row->filled.sms = sum->filled_sm_ns / (double)row->filled.span_ns;
+		row->filled.busiest_sm = sum->filled_busiest_ns / (double)row->filled.span_ns;
+	}
 }
 
 static int compare_kernels(const void *left, const void *right)

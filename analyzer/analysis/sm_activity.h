@@ -57,6 +57,15 @@ struct sm_activity_device {
 /* Launches of one kernel that ran alone on the device and were sampled from start to end, with at
  * least SM_ACTIVITY_SAMPLES samples each. */
 #define SM_ACTIVITY_SAMPLES 5
+
+/* Of those, the ones with at least two blocks for each SM.  Fewer blocks leave SMs empty, or some with one and some
+ * with two, however equal they are: that is a GPU that is not filled, and no imbalance. */
+#define SM_ACTIVITY_BLOCKS 2
+struct sm_activity_filled {
+	int64_t span_ns, tail_ns;
+	double sms, busiest_sm;
+};
+
 struct sm_activity_kernel {
 	uint32_t kernel; /* kernel_names[] */
 	uint64_t launch_count;
@@ -66,6 +75,7 @@ struct sm_activity_kernel {
 	int64_t tail_ns; /* from the last moment with TAIL_PART of the plateau until the end */
 	double dram_byte_per_s;
 	double tensor; /* share of tensor cores' cycles */
+	struct sm_activity_filled filled;
 };
 
 struct sm_activity {
@@ -76,6 +86,10 @@ struct sm_activity {
 };
 
 int sm_activity_build(struct sm_activity **out, const struct profile *profile, struct err *err);
+/* Whether a launch of that shape has enough blocks to be one of sm_activity_filled; false where nobody knows how many
+ * SMs there are. */
+bool sm_activity_is_filled(const struct profile_device *device,
+			   const struct profile_signature *launch);
 void sm_activity_free(struct sm_activity *activity);
 
 const char *sm_difference_key(enum sm_difference difference);

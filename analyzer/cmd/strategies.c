@@ -29,28 +29,39 @@ static void add_strategy(struct strategies *strategies, enum strategy strategy)
 	strategies->items[strategies->count++] = strategy;
 }
 
-static uint64_t parse_batch(const char *text, struct argp_state *state)
+/* Of those whose option takes N, from 2 on. */
+static const struct {
+	const char *what;
+	uint64_t most;
+} numbers[STRATEGY_COUNT] = {
+	[STRATEGY_BATCH] = {"a number of atomics", ATOMICS_BATCH_MOST},
+	[STRATEGY_NARROW] = {"a whole factor", NARROW_MOST},
+};
+
+static uint64_t parse_number(enum strategy strategy, const char *text, struct argp_state *state)
 {
 	char *end;
-	long long batch = strtoll(text, &end, 10);
+	long long number = strtoll(text, &end, 10);
 
-	if (end == text || *end || batch < 2 || batch > (long long)ATOMICS_BATCH_MOST)
-		usage_fail(state, "--batch: '%s' is not a number of atomics from 2 to %" PRIu64,
-			   text, ATOMICS_BATCH_MOST);
-	return (uint64_t)batch;
+	if (end == text || *end || number < 2 || number > (long long)numbers[strategy].most)
+		usage_fail(state, "--%s: '%s' is not %s from 2 to %" PRIu64,
+			   strategy_option(strategy), text, numbers[strategy].what,
+			   numbers[strategy].most);
+	return (uint64_t)number;
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct strategies *strategies = state->input;
+	enum strategy strategy = (enum strategy)(key - KEY_STRATEGY);
 
 	if (key < KEY_STRATEGY || key >= KEY_STRATEGY + STRATEGY_COUNT)
 		return ARGP_ERR_UNKNOWN;
-	if (key == KEY_STRATEGY + STRATEGY_BATCH)
-		strategies->batch = parse_batch(argument, state);
+	if (strategy_has_number(strategy))
+		strategies->numbers[strategy] = parse_number(strategy, argument, state);
 	else
-		strategies->ranges[key - KEY_STRATEGY] = argument;
-	add_strategy(strategies, (enum strategy)(key - KEY_STRATEGY));
+		strategies->ranges[strategy] = argument;
+	add_strategy(strategies, strategy);
 	return 0;
 }
 

@@ -39,6 +39,8 @@
 	REFUSAL(BALANCED, "no kernel was sampled whose SMs have unequal shares")                        \
 	REFUSAL(NOT_HOT,                                                                                \
 		"no kernel was counted, on a single GPU, that atomics bind: record --counters=atomics") \
+	REFUSAL(NOT_AT_ROOF,                                                                            \
+		"no kernel was counted, on a single GPU, at DRAM's roof: record --counters=roofline")   \
 	REFUSAL(NOT_MEASURED, "the ceilings lack what it costs: measure them anew")                     \
 	REFUSAL(ELSEWHERE, "no two iterations of a loop follow one another in that range")              \
 	REFUSAL(TAKEN, "what it would change is changed by a strategy before it")
@@ -163,9 +165,13 @@ enum refusal change_to_dependent(struct change *change, const struct model *mode
 enum refusal change_to_persistent(struct change *change, const struct model *model,
 				  const struct sequence *sequence, uint64_t *kernel_count);
 
-/* Launches of that kernel (kernel_names[]) take this share of their time; what has another length by a change
- * already keeps that.  Returns how many they are. */
+/* Whether a launch of that shape is meant. */
+typedef bool change_concerns(const struct profile_device *device,
+			     const struct profile_signature *launch);
+
+/* Launches of that kernel (kernel_names[]), of the shapes that concerns says or all where that is NULL, take this share
+ * of their time; what has another length by a change already keeps that.  Returns how many they are. */
 size_t change_to_share(struct change *change, const struct model *model, size_t device,
-		       uint32_t kernel, double share);
+		       uint32_t kernel, change_concerns *concerns, double share);
 
 #endif

@@ -318,7 +318,7 @@ enum refusal change_to_persistent(struct change *change, const struct model *mod
 /* ---- shorter kernels ---- */
 
 size_t change_to_share(struct change *change, const struct model *model, size_t device,
-		       uint32_t kernel, double share)
+		       uint32_t kernel, change_concerns *concerns, double share)
 {
 	const struct profile *profile = model->profile;
 	const struct profile_device *where = &profile->devices[device];
@@ -328,7 +328,8 @@ size_t change_to_share(struct change *change, const struct model *model, size_t 
 		const struct profile_op *op = &profile->ops[i];
 
 		if (op->kind != OP_KERNEL || change->op_ns[i] >= 0 ||
-		    profile->signatures[op->detail].kernel != kernel)
+		    profile->signatures[op->detail].kernel != kernel ||
+		    (concerns && !concerns(where, &profile->signatures[op->detail])))
 			continue;
 		change->op_ns[i] = 1 + (int64_t)(share * (double)(op->end_ns - op->start_ns));
 		changed_count++;

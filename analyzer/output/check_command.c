@@ -65,8 +65,8 @@ char *picture_command(const struct scenario *scenario)
 			fputc('=', out);
 			put_word(out, scenario->parts[i].range);
 		}
-		if (scenario->parts[i].strategy == STRATEGY_BATCH)
-			fprintf(out, " %" PRIu64, scenario->batch);
+		if (strategy_has_number(scenario->parts[i].strategy))
+			fprintf(out, " %" PRIu64, scenario->numbers[scenario->parts[i].strategy]);
 	}
 	if (scenario->range) {
 		fputs(" --range ", out);

@@ -43,7 +43,9 @@ static json_t *part_of(const struct scenario *scenario, const struct scenario_pa
 	set_text(object, "strategy", strategy_name(part->strategy));
 	set_text(object, "range", part->range);
 	set_known(object, "batch", part->strategy == STRATEGY_BATCH,
-		  json_integer((json_int_t)scenario->batch));
+		  json_integer((json_int_t)scenario->numbers[STRATEGY_BATCH]));
+	set_known(object, "narrow", part->strategy == STRATEGY_NARROW,
+		  json_integer((json_int_t)scenario->numbers[STRATEGY_NARROW]));
 	set_count(object, "loops", together->loop_count);
 	set_count(object, "iterations", together->iteration_count);
 	set_count(object, "changed", together->changed_count);

@@ -22,8 +22,15 @@ static const char supposed_of_fusing[] =
 	"what a kernel reads is what the one before it wrote, and nobody else reads it; at the "
 	"low end it is still written";
 
+static const char supposed_of_narrowing[] =
+	"all bytes are of values that narrower types hold; at the low end half of what would vanish "
+	"stays";
+
 /* What a strategy rests on that no recording tells, where it says so of itself. */
-static const char *const supposed_what[STRATEGY_COUNT] = {[STRATEGY_FUSE] = supposed_of_fusing};
+static const char *const supposed_what[STRATEGY_COUNT] = {
+	[STRATEGY_FUSE] = supposed_of_fusing,
+	[STRATEGY_NARROW] = supposed_of_narrowing,
+};
 
 static struct figure speedup_figure(double speedup)
 {
@@ -116,7 +123,9 @@ static void describe(const struct scenario *scenario, const struct scenario_part
 	if (*changed_what[part->strategy] && together->changed_count)
 		add_count(text, size, together->changed_count, changed_what[part->strategy], "");
 	if (part->strategy == STRATEGY_BATCH)
-		add_count(text, size, scenario->batch, "in one", "");
+		add_count(text, size, scenario->numbers[STRATEGY_BATCH], "in one", "");
+	if (part->strategy == STRATEGY_NARROW)
+		add_count(text, size, scenario->numbers[STRATEGY_NARROW], "times fewer bytes", "");
 	if (together->vanished_bytes > 0)
 		add_bytes(text, size, together->vanished_bytes, "of DRAM vanish");
 }

@@ -94,10 +94,10 @@ print($expression)"
 
 @test "atomics tell the spread of addresses, the hottest slice and how many to merge" {
 	run report --section atomics
-	[[ "$output" =~ histogram_one\ +bottleneck$'\n'\ +1\.05\ M\ +1\.05\ M\ +1\.0\ +0\.0%\ +0\.9%\ +85\.1%\ +749\ us\ +770\ us\ \ merge\ 64 ]]
+	[[ "$output" =~ histogram_one\ +bottleneck$'\n'\ +1\.05\ M\ +1\.05\ M\ +1\.0\ +0\.0%\ +0\.9%\ +85\.1%\ +749\ us\ +770\ us\ \ merge\ 1,024 ]]
 	[[ "$output" == *"they"*"are no retries"* ]]
 	run json "[(k['sectors_per_request'], k['is_bottleneck'], k['batch']) for k in report['atomics']['kernels']]" --ceilings counted.ceilings.json
-	[ "$output" = "[(1.0, True, 64), (4.0, False, 1), (1.0, False, 1)]" ]
+	[ "$output" = "[(1.0, True, 1024), (4.0, False, 1), (1.0, False, 1)]" ]
 }
 
 @test "counters are listed in full when they are asked for" {

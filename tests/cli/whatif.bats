@@ -22,7 +22,7 @@ holds() {
 	python3 -c "
 import json, sys
 j = json.load(sys.stdin)
-s = {part['strategy']: part for part in j['strategies']}
+s = {part['strategy']: part for part in j.get('strategies', [])}
 assert ($1), json.dumps(j, indent=1)" <<<"$output"
 }
 
@@ -80,10 +80,13 @@ failed() {
 	holds "1.5 < j['low'] < 2 and 5 < j['speedup'] < j['high'] < 8"
 }
 
-@test "a queue takes away what SMs wait for the busiest one, and half of it at the low end" {
+@test "a queue takes away what SMs wait for the busiest one, and at the low end nothing" {
 	whatif "$recordings/work_queue.naive.sampled" --range run --queue
 	holds "s['dynamic_queue']['changed'] == 6"
-	holds "j['place']['low'] < 1.6 < 3 < j['place']['speedup'] < 3.5"
+	holds "0.75 < j['place']['low'] < 0.85 and 3 < j['place']['speedup'] < 3.5"
+	whatif "$recordings/dp_irregular.naive" --range run --queue
+	holds "s['dynamic_queue']['changed'] == 8" # of 24, those with blocks for all SMs
+	holds "j['place']['low'] < 1 < 1.3 < j['place']['speedup'] < 1.4"
 	whatif "$recordings/work_queue.naive" --queue
 	holds "'no kernel was sampled' in s['dynamic_queue']['refusal'] and j['speedup'] is None"
 	whatif "$recordings/work_queue_mild.naive.sampled" --queue # its SMs have equal shares
@@ -125,6 +128,35 @@ print([(a['speedup'], a['low'], a['high']) for a in json.load(sys.stdin)['advice
 	holds "s['cuda_graph']['batch'] is None"
 }
 
+@test "kernels at DRAM's roof with half of the bytes take half of the time" {
+	whatif "$recordings/precision.naive" --range run --narrow 2
+	holds "s['fewer_bytes']['narrow'] == 2 and s['fewer_bytes']['batch'] is None"
+	holds "s['fewer_bytes']['changed'] > 10 and s['fewer_bytes']['refusal'] is None"
+	holds "j['place']['low'] < 1.34 and 1.85 < j['place']['speedup'] <= 2 < j['place']['high']"
+	whatif "$recordings/precision.naive" --range run --narrow 2 --narrow=4 # the last number
+	holds "s['fewer_bytes']['narrow'] == 4 and len(s) == 1 and 3 < j['place']['speedup'] <= 4"
+	run -0 "$ROOFLINECTL" whatif "$recordings/precision.naive" --narrow 4
+	[[ "$output" == *" kernels at DRAM's roof, 4 times fewer bytes
+    supposed: "* ]]
+	[ "${lines[-1]}" = "As a picture: rooflinectl plot whatif --narrow 4 $recordings/precision.naive" ]
+}
+
+@test "nothing moves fewer bytes that is not at DRAM's roof, or was not counted" {
+	for name in atomic_hierarchy.naive atomic_batch.naive graph_chain.naive; do
+		whatif "$recordings/$name" --narrow 2
+		holds "\"at DRAM's roof: record --counters=roofline\" in s['fewer_bytes']['refusal']"
+		holds "j['speedup'] is None"
+	done
+}
+
+@test "fewer bytes are never advised with a gain: nobody knows how many can go" {
+	for name in memory_bound.naive precision.naive; do
+		run -0 "$ROOFLINECTL" advise "$recordings/$name" --range run --format json
+		holds "[(a['id'], a['speedup']) for a in j['advice']] == [('memory_roof', None)]"
+		holds "'whatif --narrow 2' in j['advice'][0]['evidence'][-1]"
+	done
+}
+
 @test "the text tells how many are merged, and so does the command that draws it" {
 	run -0 "$ROOFLINECTL" whatif "$recordings/atomic_batch.naive" --batch 16
 	[[ "$output" == *"  batch_atomics
@@ -157,8 +189,8 @@ ask() {
 
 @test "all strategies at once, in either order, hold for every recording" {
 	export ROOFLINECTL recordings
-	ask there --graph --fewer-waits --decide --overlap --pinned --preallocate --streams --persistent --queue --batch 8
-	ask back --batch 8 --queue --persistent --streams --preallocate --pinned --overlap --decide --fewer-waits --graph
+	ask there --graph --fewer-waits --decide --overlap --pinned --preallocate --streams --persistent --queue --batch 8 --narrow 2
+	ask back --narrow 2 --batch 8 --queue --persistent --streams --preallocate --pinned --overlap --decide --fewer-waits --graph
 	python3 -c "
 import glob, json
 answers = [json.load(open(name)) for name in glob.glob('there/*') + glob.glob('back/*')]
@@ -471,6 +503,10 @@ wrap() {
 			"$recordings/atomic_batch.naive" --batch "$batch"
 	done
 	wrong "option '--batch' requires an argument" "$recordings/atomic_batch.naive" --batch
+	for factor in 0 1 65 1.5 x ''; do
+		wrong "--narrow: '$factor' is not a whole factor from 2 to 64" \
+			"$recordings/precision.naive" --narrow "$factor"
+	done
 }
 
 @test "an answer that cannot be written is a failure" {

@@ -31,7 +31,7 @@ struct counts {
 	double atom_instructions, red_instructions, shared_instructions;
 	double atom_requests, red_requests, cas_requests, atom_sectors, red_sectors;
 	double unit_cycles, unit_max, unit_mean, l2_cycles;
-	double dram_bytes;
+	double dram_bytes, l2_bytes;
 };
 
 static struct placed place(struct builder *b, const struct counts *counts, int launch_count,
@@ -57,6 +57,7 @@ static struct placed place(struct builder *b, const struct counts *counts, int l
 		{METRIC_l2_cycles, counts->l2_cycles * 3},
 		{METRIC_range_ns, (double)counts->duration_ns * 3},
 		{METRIC_dram_read_bytes, counts->dram_bytes},
+		{METRIC_l2_bytes, counts->l2_bytes},
 	};
 
 	for (int i = 0; i < launch_count; i++)
@@ -167,9 +168,35 @@ static void test_measured(void **state)
 	ceilings_free(ceilings);
 }
 
-/* By cycles 734,003 ns of 860,000 are explained, by the ceiling of one address 838,861; the other 21,139
- * are reached at 1/64 of the atomics. */
+/* By cycles 734,003 ns of 860,000 are explained, by the ceiling of one address 838,861.  With a result, the other
+ * 21,139 are reached at 1/64 of the atomics. */
 static void test_batch(void **state)
+{
+	struct ceilings *ceilings = fixture_ceilings();
+	struct builder *b = builder_new(1, 1);
+	struct counts counts = one_address;
+	const struct atomics_kernel *kernel;
+	struct placed placed;
+
+	(void)state;
+	counts.atom_instructions = counts.red_instructions;
+	counts.red_instructions = 0;
+	placed = place(b, &counts, 1, ceilings);
+	kernel = placed.atomics->kernels;
+	assert_about(kernel->explained_ns, 838861, 1e-5);
+	assert_about(kernel->other_ns, 21139, 1e-4);
+	assert_int_equal(kernel->batch, 64);
+	assert_true(kernel->is_bottleneck);
+	assert_int_equal(placed.roofline->kernels[0].regime, ROOFLINE_ATOMIC_BOUND);
+	assert_int_equal(placed.roofline->kernels[0].binding, ROOF_atomic_unit);
+	fixture_placed_free(&placed);
+	free(b);
+	ceilings_free(ceilings);
+}
+
+/* Reductions that bind a kernel run as long as it does: beside them nothing but an empty kernel's 800 ns is known.
+ * What the ceiling does not explain is the rest's at the low end. */
+static void test_batch_of_reductions(void **state)
 {
 	struct ceilings *ceilings = fixture_ceilings();
 	struct builder *b = builder_new(1, 1);
@@ -178,11 +205,71 @@ static void test_batch(void **state)
 
 	(void)state;
 	assert_about(kernel->explained_ns, 838861, 1e-5);
-	assert_about(kernel->other_ns, 21139, 1e-4);
-	assert_int_equal(kernel->batch, 64);
-	assert_true(kernel->is_bottleneck);
-	assert_int_equal(placed.roofline->kernels[0].regime, ROOFLINE_ATOMIC_BOUND);
-	assert_int_equal(placed.roofline->kernels[0].binding, ROOF_atomic_unit);
+	assert_near(kernel->other_ns, 800);
+	assert_near(kernel->least_other_ns, 800);
+	assert_about(kernel->most_other_ns, 21139, 1e-4);
+	assert_int_equal(kernel->batch, 2048);
+	assert_near(atomics_merged_ns(kernel, 64, kernel->other_ns), 860000. / 64);
+	assert_near(atomics_merged_ns(kernel, 2048, kernel->other_ns), 800);
+	assert_about(atomics_merged_ns(kernel, 2048, kernel->most_other_ns), 21139, 1e-4);
+	fixture_placed_free(&placed);
+	free(b);
+	ceilings_free(ceilings);
+}
+
+/* Half of both: half of the 21,139 ns that are not explained is the rest's. */
+static void test_batch_of_both(void **state)
+{
+	struct ceilings *ceilings = fixture_ceilings();
+	struct builder *b = builder_new(1, 1);
+	struct counts counts = one_address;
+	const struct atomics_kernel *kernel;
+	struct placed placed;
+
+	(void)state;
+	counts.atom_instructions = counts.red_instructions;
+	placed = place(b, &counts, 1, ceilings);
+	kernel = placed.atomics->kernels;
+	assert_near(kernel->returned_share, 0.5);
+	assert_about(kernel->other_ns, 21139 / 2., 1e-4);
+	assert_int_equal(kernel->batch, 128);
+	fixture_placed_free(&placed);
+	free(b);
+	ceilings_free(ceilings);
+}
+
+/* Reductions that do not bind a kernel run beside what takes all the time. */
+static void test_reductions_beside(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct counts counts = one_address;
+	struct placed placed;
+
+	(void)state;
+	counts.unit_max = 0.4 * counts.l2_cycles;
+	placed = place(b, &counts, 1, NULL);
+	assert_false(placed.atomics->kernels[0].is_bottleneck);
+	assert_near(placed.atomics->kernels[0].other_ns, 0.6 * 860000);
+	fixture_placed_free(&placed);
+	free(b);
+}
+
+/* 64 MiB of L2, of which atomics' sectors are a half: at its roof 10,000 ns each. */
+static void test_other_without_sectors(void **state)
+{
+	struct ceilings *ceilings = fixture_ceilings();
+	struct builder *b = builder_new(1, 1);
+	struct counts counts = one_address;
+	const struct atomics_kernel *kernel;
+	struct placed placed;
+
+	(void)state;
+	counts.l2_bytes = 2 * 32 * counts.red_sectors;
+	placed = place(b, &counts, 1, ceilings);
+	kernel = placed.atomics->kernels;
+	assert_near(kernel->other_ns, counts.l2_bytes / placed.roofline->roofs[ROOF_l2] * 1e9);
+	assert_near(kernel->least_other_ns, kernel->other_ns / 2);
+	assert_int_equal(kernel->most_batch, 2 * kernel->batch);
 	fixture_placed_free(&placed);
 	free(b);
 	ceilings_free(ceilings);
@@ -294,7 +381,7 @@ static void test_unknown(void **state)
 	assert_true(kernel->explained_ns == ATOMICS_UNKNOWN);
 	assert_true(kernel->ceiling_ns == ATOMICS_UNKNOWN && kernel->other_ns == ATOMICS_UNKNOWN);
 	assert_int_equal(kernel->batch, 0);
-	assert_true(atomics_merged_ns(kernel, 8) == ATOMICS_UNKNOWN);
+	assert_true(atomics_merged_ns(kernel, 8, kernel->other_ns) == ATOMICS_UNKNOWN);
 	assert_false(kernel->is_bottleneck);
 	fixture_placed_free(&placed);
 	free(b);
@@ -324,7 +411,7 @@ static void test_batch_grows(void **state)
 	for (int i = 1; i <= 10; i++) {
 		struct builder *b = builder_new(1, 1);
 		struct counts counts = {.duration_ns = 10000 + 10000 * (1 << i),
-					.red_instructions = 1,
+					.atom_instructions = 1,
 					.red_requests = 1,
 					.red_sectors = 1,
 					.unit_cycles = 1 << i,
@@ -348,23 +435,23 @@ static double merged_ns(double explained_ns, double other_ns, double returned_sh
 {
 	const struct atomics_kernel kernel = {.duration_ns = 1000,
 					      .explained_ns = explained_ns,
-					      .other_ns = other_ns,
+					      .is_bottleneck = true,
 					      .returned_share = returned_share};
 
-	return atomics_merged_ns(&kernel, batch);
+	return atomics_merged_ns(&kernel, batch, other_ns);
 }
 
-/* Of 1000 ns 960 are of atomics and 100 of the rest. */
+/* Of 1000 ns 960 are explained by atomics that return a result, all by reductions; the rest takes 100. */
 static void test_merged(void **state)
 {
 	(void)state;
-	assert_near(merged_ns(960, 100, 0, 8), 120);
+	assert_near(merged_ns(960, 100, 0, 8), 125);
 	assert_near(merged_ns(960, 100, 0, 16), 100); /* the rest is left */
 	assert_near(merged_ns(960, 100, 0, ATOMICS_BATCH_MOST), 100);
 	assert_near(merged_ns(960, 100, 1, 8), 220);
 	assert_near(merged_ns(960, 100, 1, 16), 160);
-	assert_near(merged_ns(960, 100, 0.25, 8), 145);
-	assert_near(merged_ns(960, 100, 0.25, 16), 115);
+	assert_near(merged_ns(960, 100, 0.25, 8), 990 / 8. + 25);
+	assert_near(merged_ns(960, 100, 0.25, 16), 100 + 990 / 64.);
 }
 
 static void test_merged_unknown(void **state)
@@ -426,6 +513,14 @@ int main(void)
 		SENTENCE("counts, shares and spread of atomics", test_counts),
 		SENTENCE("ceilings explain what an H200 measured", test_measured),
 		SENTENCE("a batch makes room for the rest of the kernel", test_batch),
+		SENTENCE("the time of reductions that bind a kernel is theirs alone",
+			 test_batch_of_reductions),
+		SENTENCE("a kernel of both sorts lies between, in proportion", test_batch_of_both),
+		SENTENCE(
+			"reductions that do not bind a kernel leave it all that they do not explain",
+			test_reductions_beside),
+		SENTENCE("at best the bytes of atomics' own sectors go with them",
+			 test_other_without_sectors),
 		SENTENCE("a roof beside the atomics limits the batch", test_batch_beside_memory),
 		SENTENCE("atomics below another roof are no bottleneck", test_memory_first),
 		SENTENCE("a kernel of nothing but atomics is left an empty kernel's time",

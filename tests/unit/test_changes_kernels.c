@@ -260,14 +260,35 @@ static void test_share(void **state)
 	struct loop loop = loop_of("ki");
 
 	(void)state;
-	assert_int_equal(change_to_share(&loop.change, loop.model, 0, 1, 0.3), 0);
+	assert_int_equal(change_to_share(&loop.change, loop.model, 0, 1, NULL, 0.3), 0);
 	loop_expect_unchanged(&loop);
-	assert_int_equal(change_to_share(&loop.change, loop.model, 0, 0, 0.3), ITERATIONS);
+	assert_int_equal(change_to_share(&loop.change, loop.model, 0, 0, NULL, 0.3), ITERATIONS);
 	for (size_t i = 0; i < loop.b->profile.op_count; i++)
 		assert_int_equal(loop.change.op_ns[i], i % 2 ? -1 : 31);
 	/* what was shortened keeps that */
-	assert_int_equal(change_to_share(&loop.change, loop.model, 0, 0, 0.1), 0);
+	assert_int_equal(change_to_share(&loop.change, loop.model, 0, 0, NULL, 0.1), 0);
 	assert_int_equal(loop.change.op_ns[0], 31);
+	loop_free(&loop);
+}
+
+static bool has_two_blocks(const struct profile_device *device,
+			   const struct profile_signature *launch)
+{
+	assert_non_null(device);
+	return launch->grid[0] >= 2;
+}
+
+static void test_share_of_shapes(void **state)
+{
+	struct loop loop = loop_of("k");
+
+	(void)state;
+	loop.b->signatures[0].grid[0] = 1;
+	assert_int_equal(change_to_share(&loop.change, loop.model, 0, 0, has_two_blocks, 0.3), 0);
+	loop_expect_unchanged(&loop);
+	loop.b->signatures[0].grid[0] = 2;
+	assert_int_equal(change_to_share(&loop.change, loop.model, 0, 0, has_two_blocks, 0.3),
+			 ITERATIONS);
 	loop_free(&loop);
 }
 
@@ -293,6 +314,7 @@ int main(void)
 		SENTENCE("a loop of kernels that fit becomes one that stays", test_persistent),
 		SENTENCE("blocks that stay have to fit on the GPU at once", test_persistent_fits),
 		SENTENCE("launches of one kernel take a share of their time", test_share),
+		SENTENCE("and of shapes that are not meant none", test_share_of_shapes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

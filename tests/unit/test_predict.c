@@ -673,7 +673,7 @@ static struct what_if merge(const struct atomics_kernel *kernel, uint64_t batch)
 	struct what_if found;
 
 	question.all.report = &report;
-	question.all.batch = batch;
+	question.all.numbers[STRATEGY_BATCH] = batch;
 	assert_int_equal(what_if_alone(&found, STRATEGY_BATCH, &question.all, 0), 0);
 	done(&question);
 	return found;
@@ -683,12 +683,15 @@ static const struct atomics_kernel hot = {.kernel = 1,
 					  .duration_ns = 10000,
 					  .explained_ns = 9000,
 					  .other_ns = 1000,
+					  .least_other_ns = 500,
+					  .most_other_ns = 1500,
 					  .returned_share = 1,
 					  .batch = 8,
+					  .most_batch = 16,
 					  .is_bottleneck = true};
 
 #define MERGED_4_NS (9000 / 4 + 1000 + 1)
-#define MERGED_2_NS (9000 / 2 + 1000 + 1)
+#define MERGED_2_NS (9000 / 2 + 1500 + 1)
 
 static int64_t saved_ns(const struct what_if *found)
 {
@@ -699,7 +702,9 @@ static void test_merged(void **state)
 {
 	struct what_if found = merge(&hot, 4), advised = merge(&hot, 0);
 	const struct prediction *prediction = &found.prediction;
+	const struct prediction *best = &advised.prediction;
 	double least_ns = (double)(prediction->place_before_ns - LOOPS * (10000 - MERGED_2_NS));
+	double most_ns = (double)(best->place_before_ns - LOOPS * (10000 - (9000 / 16 + 500)));
 
 	(void)state;
 	assert_int_equal(found.refusal, REFUSED_NONE);
@@ -708,6 +713,8 @@ static void test_merged(void **state)
 	/* at the low end two in one */
 	expect_ratio(prediction->place.low, (double)prediction->place_before_ns, 1.25 * least_ns);
 	assert_int_equal(saved_ns(&advised), LOOPS * (10000 - (9000 / 8 + 1000 + 1)));
+	/* at the high end as many as leave the least that may be left */
+	assert_true(best->place.high > (double)best->place_before_ns / most_ns);
 }
 
 static void test_merged_refusals(void **state)
@@ -738,13 +745,102 @@ static void test_merged_devices(void **state)
 	(void)state;
 	add_loop(b, 0, false);
 	question = ask(b, 0, NULL);
-	question.all.batch = 4;
+	question.all.numbers[STRATEGY_BATCH] = 4;
 	assert_int_equal(what_if_alone(&found, STRATEGY_BATCH, &question.all, 0), 0);
 	assert_int_equal(found.refusal, REFUSED_NOT_HOT); /* without a report */
 	question.all.report = &report;
 	assert_int_equal(what_if_alone(&found, STRATEGY_BATCH, &question.all, 0), 0);
 	assert_int_equal(found.refusal, REFUSED_NOT_HOT);
 	done(&question);
+}
+
+/* ---- fewer bytes ---- */
+
+/* The second of the loop's three kernels moves 36,000 bytes in 10 us, 90% of 4 GB/s. */
+static struct what_if narrow(const struct roofline_point *point, uint64_t number, double empty_ns)
+{
+	struct question question = ask(loop(), 0, NULL);
+	struct roofline_point points[] = {*point};
+	struct roofline roofline = {.roofs = {[ROOF_dram] = 4e9},
+				    .graph_node_ns = empty_ns,
+				    .kernels = points,
+				    .kernel_count = 1};
+	const struct report report = {.profile = &question.b->profile, .roofline = &roofline};
+	struct what_if found;
+
+	question.all.report = &report;
+	question.all.numbers[STRATEGY_NARROW] = number;
+	assert_int_equal(what_if_alone(&found, STRATEGY_NARROW, &question.all, 0), 0);
+	done(&question);
+	return found;
+}
+
+static const struct roofline_point at_dram = {
+	.subject = 1,
+	.launch_count = LOOPS,
+	.time_ns = LOOPS * 10000,
+	.is_counted = true,
+	.quantities = {[ROOF_dram] = {.per_launch = 36000, .share = 0.9}},
+	.binding = ROOF_dram,
+	.binding_share = 0.9,
+};
+
+#define LESS_NS(part) (LOOPS * (10000 - (int64_t)(10000 * (part))))
+
+static void test_narrowed(void **state)
+{
+	struct what_if half = narrow(&at_dram, 2, 1000), quarter = narrow(&at_dram, 4, 1000);
+	const struct prediction *prediction = &half.prediction;
+	double least_ns = (double)(prediction->place_before_ns - LESS_NS(0.75));
+
+	(void)state;
+	assert_int_equal(half.refusal, REFUSED_NONE);
+	assert_true(half.is_supposed);
+	assert_int_equal(half.changed_count, LOOPS);
+	assert_true(llabs(saved_ns(&half) - LESS_NS(0.5)) <= LOOPS);
+	assert_true(llabs(saved_ns(&quarter) - LESS_NS(0.25)) <= LOOPS);
+	/* at the low end half of what would vanish stays */
+	assert_float_equal(prediction->place.low,
+			   (double)prediction->place_before_ns / (1.25 * least_ns), 1e-3);
+}
+
+static void test_narrowed_floor(void **state)
+{
+	struct roofline_point point = at_dram;
+	struct what_if found = narrow(&point, 64, 2000);
+
+	(void)state;
+	assert_true(llabs(saved_ns(&found) - LESS_NS(0.2)) <= LOOPS); /* an empty kernel */
+	point.quantities[ROOF_fp32].share = 0.6;
+	point.quantities[ROOF_l2].share = 0.7; /* has fewer bytes, too */
+	found = narrow(&point, 64, 2000);
+	assert_true(llabs(saved_ns(&found) - LESS_NS(0.6)) <= LOOPS);
+	found = narrow(&point, 64, 20000); /* nothing gets longer, but by rounding */
+	assert_true(llabs(saved_ns(&found)) <= LOOPS);
+}
+
+static void test_narrowed_refusals(void **state)
+{
+	struct roofline_point point = at_dram;
+	struct question question = ask(loop(), 0, NULL);
+	struct what_if found;
+
+	(void)state;
+	question.all.numbers[STRATEGY_NARROW] = 2;
+	assert_int_equal(what_if_alone(&found, STRATEGY_NARROW, &question.all, 0), 0);
+	assert_int_equal(found.refusal, REFUSED_NOT_AT_ROOF); /* without a report */
+	done(&question);
+	point.binding_share = 0.79;
+	assert_int_equal(narrow(&point, 2, 1000).refusal, REFUSED_NOT_AT_ROOF);
+	point = at_dram;
+	point.binding = ROOF_l2;
+	assert_int_equal(narrow(&point, 2, 1000).refusal, REFUSED_NOT_AT_ROOF);
+	point = at_dram;
+	point.is_wrong = true;
+	assert_int_equal(narrow(&point, 2, 1000).refusal, REFUSED_NOT_AT_ROOF);
+	point = at_dram;
+	point.is_counted = false;
+	assert_int_equal(narrow(&point, 2, 1000).refusal, REFUSED_NOT_AT_ROOF);
 }
 
 #define SENTENCE(text, function)                 \
@@ -792,6 +888,10 @@ int main(void)
 			"merged atomics take the time worked out by hand, half as many at the low end",
 			test_merged),
 		SENTENCE("what atomics do not bind is not merged", test_merged_refusals),
+		SENTENCE("a kernel at DRAM's roof takes as much less time as bytes", test_narrowed),
+		SENTENCE("no less than its arithmetic, or an empty kernel", test_narrowed_floor),
+		SENTENCE("what is not at DRAM's roof gains nothing by fewer bytes",
+			 test_narrowed_refusals),
 		SENTENCE("counters of several devices tell nothing of one", test_merged_devices),
 	};
 

@@ -306,6 +306,41 @@ static void a_kernel_has_the_shares_of_its_sms_and_its_tail(void **state)
 	done(b, activity);
 }
 
+static void add_filling(struct builder *b, uint32_t blocks, int first, float sm)
+{
+	builder_op(b, OP_KERNEL, 0, builder_signature(b, "k", blocks), 1000 * first,
+		   1000 * (first + 10), PROFILE_NONE);
+	for (int i = first; i < first + 10; i++)
+		sample(b, i, 1)->sm = i < first + 5 ? 1 : sm;
+}
+
+/* Of 100 SMs; those with fewer than 200 blocks leave some empty whatever their blocks do. */
+static void launches_with_blocks_for_all_sms_have_shares_of_their_own(void **state)
+{
+	struct builder *b = device_new();
+	struct sm_activity *activity;
+	const struct sm_activity_kernel *kernel;
+
+	(void)state;
+	builder_span(b, 0, 0, 70000);
+	samples(b, 0, 9, 0);
+	add_filling(b, 199, 10, 0);
+	samples(b, 20, 29, 0);
+	add_filling(b, 200, 30, 0.5f);
+	samples(b, 40, 69, 0);
+	activity = build(b);
+	assert_int_equal(activity->kernel_count, 1);
+	kernel = &activity->kernels[0];
+	assert_int_equal(kernel->span_ns, 20000);
+	assert_int_equal(kernel->tail_ns, 10000);
+	assert_float_equal(kernel->sms, 0.625, 1e-6);
+	assert_int_equal(kernel->filled.span_ns, 10000);
+	assert_int_equal(kernel->filled.tail_ns, 5000);
+	assert_float_equal(kernel->filled.sms, 0.75, 1e-6);
+	assert_float_equal(kernel->filled.busiest_sm, 1, 1e-6);
+	done(b, activity);
+}
+
 static void tails_of_a_device_are_those_of_its_own_kernels(void **state)
 {
 	struct builder *b = builder_new(1, 3);
@@ -456,6 +491,7 @@ int main(void)
 		cmocka_unit_test(pcie_traffic_of_sampling_itself_is_that_of_the_median_quiet_row),
 		cmocka_unit_test(without_a_quiet_row_the_traffic_of_sampling_is_not_known),
 		cmocka_unit_test(a_kernel_has_the_shares_of_its_sms_and_its_tail),
+		cmocka_unit_test(launches_with_blocks_for_all_sms_have_shares_of_their_own),
 		cmocka_unit_test(tails_of_a_device_are_those_of_its_own_kernels),
 		cmocka_unit_test(no_share_exceeds_the_whole_where_samples_reach_beyond_the_record),
 		cmocka_unit_test(launches_of_a_kernel_are_added_up_and_the_longest_comes_first),

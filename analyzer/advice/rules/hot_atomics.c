@@ -64,7 +64,8 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 				format_count(kernel->batch).text);
 	if (rc == 0 && what_if)
 		rc = advice_say(item, "supposed: so many can be merged, and merging costs nothing; "
-				      "at the low end half as many");
+				      "at the low end half as many, at the high end the blocks are "
+				      "fewer, too");
 	return rc;
 }
 

@@ -8,21 +8,15 @@
  * next one, of all launches.
  *
  * Fires when kernels at 80% of DRAM's roof or more take at least half of the time of
- * all kernels, counters say.
+ * all kernels, counters say.  How many bytes can go nothing tells, so nothing is predicted
+ * but by whatif --narrow.
  */
 #include "advice/rules/rules.h"
 
 #include "base/format.h"
 
-#define AT_ROOF 0.8
 #define LEAST_PART 0.5
 #define MOST_NAMED 2
-
-static bool is_at_roof(const struct roofline_point *point)
-{
-	return point->is_counted && !point->is_wrong && point->binding == ROOF_dram &&
-	       point->binding_share >= AT_ROOF;
-}
 
 /* The largest share of another roof. */
 static double next_share(const struct roofline_point *point)
@@ -48,7 +42,7 @@ static struct at_roof find(const struct facts *facts)
 		const struct roofline_point *point = &roofline->kernels[i];
 
 		found.all_ns += point->time_ns;
-		if (!is_at_roof(point))
+		if (!roofline_is_at_dram(point))
 			continue;
 		found.time_ns += point->time_ns;
 		found.stake_ns += point->time_ns * (1 - next_share(point) / point->binding_share);
@@ -74,7 +68,7 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 	for (size_t i = 0; rc == 0 && named_count < MOST_NAMED && i < roofline->kernel_count; i++) {
 		const struct roofline_point *point = &roofline->kernels[i];
 
-		if (!is_at_roof(point))
+		if (!roofline_is_at_dram(point))
 			continue;
 		format_kernel_name(name, sizeof(name), point->name, sizeof(name) - 1);
 		rc = advice_say(item, "%s: %s a launch at %.0f%% of what DRAM can", name,
@@ -85,6 +79,8 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 	if (rc == 0)
 		rc = advice_say(item, "kernels at that roof take %.0f%% of all kernels' time",
 				100 * find(facts).time_ns / find(facts).all_ns);
+	if (rc == 0)
+		rc = advice_say(item, "what half of the bytes would bring: whatif --narrow 2");
 	return rc;
 }
 

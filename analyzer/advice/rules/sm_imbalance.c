@@ -2,12 +2,13 @@
  * sm_imbalance.c - kernels whose busiest SM works long after most others have ended.
  *
  * Blocks with more to do than others keep one SM busy while the rest drains.  A
- * queue from which resident blocks take the next item evens that out.  Samples say
- * how long each SM was active, not how long the longest item takes, which a queue
- * cannot shorten: that none takes long is what the prediction supposes.
+ * queue from which resident blocks take the next item evens that out, where blocks
+ * have several.  Samples say how long each SM was active, not what an item is nor how
+ * long the longest takes, which a queue cannot shorten: that none takes long is what
+ * the prediction supposes.
  *
- * Fires for a kernel that imbalance.h says is out of balance, when that is more than
- * 10% of wall time.
+ * Fires for a kernel that imbalance.h says is out of balance, when a queue is predicted
+ * to be worth it, or where nothing can be predicted when that is more than 10% of wall time.
  */
 #include "advice/rules/rules.h"
 
@@ -19,9 +20,8 @@
 /* Of all its launches, also those that were not sampled: what a perfect balance would save. */
 static double at_stake_ns(const struct facts *facts, const struct sm_activity_kernel *kernel)
 {
-	const struct kernel_statistics *all = imbalance_statistics(facts->report, kernel->kernel);
-
-	return all ? (double)all->time.total_ns * (1 - kernel->sms / kernel->busiest_sm) : 0;
+	return (double)imbalance_time_ns(facts->report->profile, kernel->kernel) *
+	       (1 - kernel->filled.sms / kernel->filled.busiest_sm);
 }
 
 /* The kernel with most at stake; NULL when none is out of balance. */
@@ -33,7 +33,7 @@ static const struct sm_activity_kernel *worst(const struct facts *facts)
 	for (size_t i = 0; activity && i < activity->kernel_count; i++) {
 		const struct sm_activity_kernel *kernel = &activity->kernels[i];
 
-		if (imbalance_is_there(facts->report, kernel) &&
+		if (imbalance_is_there(kernel) &&
 		    (!found || at_stake_ns(facts, kernel) > at_stake_ns(facts, found)))
 			found = kernel;
 	}
@@ -59,23 +59,30 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 	format_kernel_name(name, sizeof(name), facts->report->profile->kernel_names[kernel->kernel],
 			   sizeof(name) - 1);
 	rc = advice_say(item, "%s: an SM is active for %.0f%% of its life, the busiest for %.0f%%",
-			name, 100 * kernel->sms, 100 * kernel->busiest_sm);
+			name, 100 * kernel->filled.sms, 100 * kernel->filled.busiest_sm);
 	if (rc == 0)
 		rc = advice_say(item, "SMs drain for %.0f%% of it",
-				100 * (double)kernel->tail_ns / (double)kernel->span_ns);
+				100 * (double)kernel->filled.tail_ns /
+					(double)kernel->filled.span_ns);
 	if (rc == 0 && what_if)
-		rc = advice_say(item, "supposed: no item takes long, and taking one costs "
-				      "nothing; at the low end half of the imbalance stays");
+		rc = advice_say(item,
+				"supposed: no item takes long, and taking one costs "
+				"nothing; at the low end each block is one item, and nothing is "
+				"gained");
 	return rc;
 }
 
 /* Samples of several devices are of one kernel together: only where there is one. */
+static bool is_candidate(const struct facts *facts, size_t device)
+{
+	(void)device;
+	return facts->report->profile->device_count == 1 && worst(facts);
+}
+
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	double wall_ns = facts_wall_ns(facts, device);
-
-	return facts->report->profile->device_count == 1 && worst(facts) &&
-	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;
+	return is_candidate(facts, device) &&
+	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * facts_wall_ns(facts, device);
 }
 
 const struct rule rule_sm_imbalance = {
@@ -96,7 +103,7 @@ const struct rule rule_sm_imbalance = {
 		   "}",
 	.is_predicted = true,
 	.predicted = STRATEGY_QUEUE,
-	.is_candidate = is_promising,
+	.is_candidate = is_candidate,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.say = say,
