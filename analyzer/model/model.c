@@ -192,6 +192,7 @@ struct walk {
 	uint32_t *null_tail, *blocking_tail;
 	bool *has_stream_wait; /* by thread: cudaStreamWaitEvent since its last operation */
 	bool *has_callback;    /* by thread: cudaLaunchHostFunc, likewise */
+	uint32_t *graph_tail;  /* by thread: of its last graph launch what ended last */
 };
 
 static bool is_blocking(const struct profile_stream *stream)
@@ -212,17 +213,32 @@ static size_t pair_of(const struct walk *walk, const struct profile_stream *stre
 	return stream->process * walk->model->profile->device_count + stream->device;
 }
 
+/* What ended last of the thread's launch of the same graph before, whose branches have streams of their own in the
+ * records: no graph runs beside itself. */
+static uint32_t launch_before(const struct walk *walk, const struct profile_op *op)
+{
+	const struct profile *profile = walk->model->profile;
+	uint32_t tail = walk->graph_tail[profile->calls[op->call].thread];
+
+	return op->graph && tail != PROFILE_NONE && profile->ops[tail].graph == op->graph &&
+			       profile->ops[tail].stream != op->stream &&
+			       profile->ops[tail].end_ns <= op->start_ns
+		       ? tail
+		       : PROFILE_NONE;
+}
+
 /* The legacy default stream and the blocking streams of its device wait for each other. */
 static uint32_t find_other(const struct walk *walk, uint32_t index, bool has_wait)
 {
 	const struct profile *profile = walk->model->profile;
 	const struct profile_op *op = &profile->ops[index];
 	const struct profile_stream *stream = &profile->streams[op->stream];
-	uint32_t barrier = PROFILE_NONE, other = PROFILE_NONE;
+	uint32_t barrier = PROFILE_NONE, other = launch_before(walk, op);
 
 	if (has_wait)
-		other = last_ended(walk->ends, stream->process, op->stream, op->start_ns,
-				   profile->calls[op->call].start_ns);
+		other = later(profile, other,
+			      last_ended(walk->ends, stream->process, op->stream, op->start_ns,
+					 profile->calls[op->call].start_ns));
 	if (stream->is_null)
 		barrier = walk->blocking_tail[pair_of(walk, stream)];
 	else if (is_blocking(stream))
@@ -280,6 +296,20 @@ static void note_call(const char *text, bool *has_wait, bool *has_callback)
 			has_text(text, "StreamAddCallback");
 }
 
+/* Of a call's operations what ended last. */
+static void note_graph(struct walk *walk, uint32_t call)
+{
+	const struct submitted *submitted = &walk->model->submitted;
+	const struct profile *profile = walk->model->profile;
+	uint32_t tail = PROFILE_NONE;
+
+	for (uint32_t i = submitted->first[call]; i < submitted->first[call + 1]; i++)
+		if (profile->ops[submitted->ops[i]].graph)
+			tail = later(profile, submitted->ops[i], tail);
+	if (tail != PROFILE_NONE)
+		walk->graph_tail[profile->calls[call].thread] = tail;
+}
+
 static void link_call(struct walk *walk, uint32_t index)
 {
 	const struct profile *profile = walk->model->profile;
@@ -295,6 +325,7 @@ static void link_call(struct walk *walk, uint32_t index)
 		walk->model->is_called_back[submitted->ops[i]] = *has_callback;
 		*has_wait = *has_callback = false;
 	}
+	note_graph(walk, index);
 }
 
 /* So many operations, as yet none; NULL without memory. */
@@ -320,9 +351,10 @@ static int link_ops(struct model *model, struct ends *ends)
 		.blocking_tail = no_ops(pairs),
 		.has_stream_wait = calloc(profile->thread_count + 1, sizeof(bool)),
 		.has_callback = calloc(profile->thread_count + 1, sizeof(bool)),
+		.graph_tail = no_ops(profile->thread_count),
 	};
 	int rc = walk.stream_tail && walk.previous && walk.null_tail && walk.blocking_tail &&
-				 walk.has_stream_wait && walk.has_callback
+				 walk.has_stream_wait && walk.has_callback && walk.graph_tail
 			 ? 0
 			 : -ENOMEM;
 
@@ -334,6 +366,7 @@ static int link_ops(struct model *model, struct ends *ends)
 	free(walk.blocking_tail);
 	free(walk.has_stream_wait);
 	free(walk.has_callback);
+	free(walk.graph_tail);
 	return rc;
 }
 

@@ -86,8 +86,7 @@ static struct usual usual_of(const struct model *model, uint32_t index)
 	return (struct usual){
 		.launch_ns = steps_launch_ns(model, index),
 		.before_gap_ns = before != PROFILE_NONE ? steps_gap_ns(model, before, index) : 0,
-		.other_gap_ns =
-			other != PROFILE_NONE ? steps_gap_ns(model, other, PROFILE_NONE) : 0,
+		.other_gap_ns = other != PROFILE_NONE ? steps_gap_ns(model, other, index) : 0,
 	};
 }
 
@@ -137,8 +136,7 @@ static bool is_after_counted(const struct run *run, uint32_t index)
 {
 	uint32_t before = run->model->before[index];
 
-	return run->costs && before != PROFILE_NONE &&
-	       run->profile->ops[before].counted != NOT_COUNTED;
+	return before != PROFILE_NONE && run->profile->ops[before].counted != NOT_COUNTED;
 }
 
 /* The first operation of a call that is as it was. */
@@ -149,14 +147,15 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 	uint32_t before = before_of(run, index), other = run->model->other[index];
 	int64_t launch_ns =
 		usual.launch_ns - traced_start_ns(run->model, run->costs, index, usual.launch_ns);
-	int64_t rest_ns =
-		run->is_typical ? 0 : op->start_ns - expected_start_ns(run, index, &usual);
+	int64_t rest_ns = run->is_typical && !is_after_counted(run, index)
+				  ? 0
+				  : op->start_ns - expected_start_ns(run, index, &usual);
 	bool is_after_graph = before != PROFILE_NONE && run->is_graph_node[before];
 	int64_t start_ns;
 
-	if (rest_ns > 0 &&
-	    (is_after_graph || lanes_of(&run->lanes, index) || is_after_counted(run, index) ||
-	     change_of(run, op->call) == CALL_DEPENDENT))
+	if (rest_ns > 0 && (is_after_graph || lanes_of(&run->lanes, index) ||
+			    (run->costs && is_after_counted(run, index)) ||
+			    change_of(run, op->call) == CALL_DEPENDENT))
 		rest_ns = 0;
 	start_ns = max_ns(call_start_ns + launch_ns,
 			  ready_ns(run, before, other, kept_gap_ns(run, before, index, &usual),

@@ -71,7 +71,8 @@ struct replay {
  * frees with replay_free, also after a failure. */
 int replay_run(struct replay *replay, const struct model *model, const struct change *change,
 	       const struct costs *costs);
-/* As recorded, but without rest: how far what is known of steps explains the recording. */
+/* As recorded, but without rest, but for what waited until counters were set back: how far what is known of steps
+ * explains the recording. */
 int replay_run_typical(struct replay *replay, const struct model *model);
 void replay_free(struct replay *replay);
 
