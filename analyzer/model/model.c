@@ -191,8 +191,10 @@ struct walk {
 	 * that ended last of those in streams that it waits for */
 	uint32_t *null_tail, *blocking_tail;
 	bool *has_stream_wait; /* by thread: cudaStreamWaitEvent since its last operation */
-	bool *has_callback;    /* by thread: cudaLaunchHostFunc, likewise */
-	uint32_t *graph_tail;  /* by thread: of its last graph launch what ended last */
+	uint32_t *last_stream; /* by thread: of its last operation */
+	uint32_t *
+		callback_stream; /* by thread: of cudaLaunchHostFunc, taken to be that of the operation before */
+	uint32_t *graph_tail; /* by thread: of its last graph launch what ended last */
 };
 
 static bool is_blocking(const struct profile_stream *stream)
@@ -288,12 +290,15 @@ static void link_op(struct walk *walk, uint32_t index, bool has_wait)
 	note_tail(walk, index);
 }
 
-/* What a call that submits nothing means for the next operation of its thread. */
-static void note_call(const char *text, bool *has_wait, bool *has_callback)
+/* What a call that submits nothing means for later operations of its thread. */
+static void note_call(struct walk *walk, const struct profile_call *call)
 {
-	*has_wait = *has_wait || has_text(text, "StreamWait");
-	*has_callback = *has_callback || has_text(text, "LaunchHostFunc") ||
-			has_text(text, "StreamAddCallback");
+	const char *text = walk->model->profile->call_names[call->name].text;
+
+	if (has_text(text, "StreamWait"))
+		walk->has_stream_wait[call->thread] = true;
+	if (has_text(text, "LaunchHostFunc") || has_text(text, "StreamAddCallback"))
+		walk->callback_stream[call->thread] = walk->last_stream[call->thread];
 }
 
 /* Of a call's operations what ended last. */
@@ -316,14 +321,19 @@ static void link_call(struct walk *walk, uint32_t index)
 	const struct submitted *submitted = &walk->model->submitted;
 	const struct profile_call *call = &profile->calls[index];
 	bool *has_wait = &walk->has_stream_wait[call->thread];
-	bool *has_callback = &walk->has_callback[call->thread];
+	uint32_t *callback_stream = &walk->callback_stream[call->thread];
 
 	if (!submitted_count(submitted, index))
-		note_call(profile->call_names[call->name].text, has_wait, has_callback);
+		note_call(walk, call);
 	for (uint32_t i = submitted->first[index]; i < submitted->first[index + 1]; i++) {
-		link_op(walk, submitted->ops[i], *has_wait);
-		walk->model->is_called_back[submitted->ops[i]] = *has_callback;
-		*has_wait = *has_callback = false;
+		uint32_t op = submitted->ops[i], stream = profile->ops[op].stream;
+
+		link_op(walk, op, *has_wait);
+		*has_wait = false;
+		walk->last_stream[call->thread] = stream;
+		walk->model->is_called_back[op] = stream == *callback_stream;
+		if (stream == *callback_stream)
+			*callback_stream = PROFILE_NONE;
 	}
 	note_graph(walk, index);
 }
@@ -350,11 +360,13 @@ static int link_ops(struct model *model, struct ends *ends)
 		.null_tail = no_ops(pairs),
 		.blocking_tail = no_ops(pairs),
 		.has_stream_wait = calloc(profile->thread_count + 1, sizeof(bool)),
-		.has_callback = calloc(profile->thread_count + 1, sizeof(bool)),
+		.last_stream = no_ops(profile->thread_count),
+		.callback_stream = no_ops(profile->thread_count),
 		.graph_tail = no_ops(profile->thread_count),
 	};
 	int rc = walk.stream_tail && walk.previous && walk.null_tail && walk.blocking_tail &&
-				 walk.has_stream_wait && walk.has_callback && walk.graph_tail
+				 walk.has_stream_wait && walk.last_stream && walk.callback_stream &&
+				 walk.graph_tail
 			 ? 0
 			 : -ENOMEM;
 
@@ -365,7 +377,8 @@ static int link_ops(struct model *model, struct ends *ends)
 	free(walk.null_tail);
 	free(walk.blocking_tail);
 	free(walk.has_stream_wait);
-	free(walk.has_callback);
+	free(walk.last_stream);
+	free(walk.callback_stream);
 	free(walk.graph_tail);
 	return rc;
 }

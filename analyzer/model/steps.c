@@ -90,11 +90,11 @@ static bool is_after_unrecorded(const struct model *model, uint32_t before, uint
 {
 	const struct step_device *device = &model->devices[model->profile->ops[before].device];
 
-	if (model->is_called_back[op])
-		return true;
-	return device->has_unrecorded_ends &&
-	       !is_prompt(model->profile, &model->profile->ops[op]) &&
-	       steps_gap_after(model, before, op) == GAP_AFTER_GRAPH;
+	if (model_ready_ns(model, op) == INT64_MIN)
+		return false;
+	return model->is_called_back[op] || (device->has_unrecorded_ends &&
+					     !is_prompt(model->profile, &model->profile->ops[op]) &&
+					     steps_gap_after(model, before, op) == GAP_AFTER_GRAPH);
 }
 
 int64_t steps_gap_ns(const struct model *model, uint32_t before, uint32_t op)

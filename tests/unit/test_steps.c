@@ -287,6 +287,26 @@ static void test_callback(void **state)
 	done(b, model);
 }
 
+/* It runs in the stream of what was submitted before it, and holds no other one up. */
+static void test_callback_elsewhere(void **state)
+{
+	struct builder *b = builder_new(1, 2);
+	struct model *model;
+	uint32_t call;
+
+	(void)state;
+	launch(b, 0, 2000, 5000);
+	builder_call(b, 0, "cudaLaunchHostFunc", CALL_LAUNCH, 3000, 4000);
+	call = builder_launch(b, 0, 5000, 7000);
+	builder_kernel(b, 1, "elsewhere", 60000, 70000, call);
+	launch(b, 8000, 2000, 82000);
+	model = build(b);
+	assert_true(model->is_called_back[1]);
+	assert_int_equal(steps_gap_ns(model, 0, 1), 75000);
+	assert_false(model->is_called_back[2]);
+	done(b, model);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -309,6 +329,7 @@ int main(void)
 		SENTENCE("but not where the launch came later", test_unrecorded_end_and_launch),
 		SENTENCE("gaps take the mean of what lies between outliers", test_outliers),
 		SENTENCE("a function of the host takes what it took", test_callback),
+		SENTENCE("and holds no other stream up", test_callback_elsewhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
