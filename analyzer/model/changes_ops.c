@@ -62,12 +62,15 @@ void change_to_shared_link(struct change *change, const struct model *model, siz
 
 /* ---- kernels side by side ---- */
 
-/* Kernels in one lane after the other; what is no kernel, and the first one of an iteration, waits for all. */
+/* Kernels in one lane after the other; what is no kernel, and the first one of an iteration or of a graph, or after
+ * a graph, waits for all. */
 static void spread_call(struct change *change, const struct model *model, size_t call,
 			uint32_t *lane, bool *is_joined)
 {
 	const struct submitted *submitted = &model->submitted;
+	bool is_graph = model_call_class(model, call) == CALL_GRAPH_LAUNCH;
 
+	*is_joined = *is_joined || is_graph;
 	for (uint32_t i = submitted->first[call]; i < submitted->first[call + 1]; i++) {
 		uint32_t op = submitted->ops[i];
 		bool is_kernel = model->profile->ops[op].kind == OP_KERNEL;
@@ -78,6 +81,25 @@ static void spread_call(struct change *change, const struct model *model, size_t
 		change->fill[op] = (uint8_t)call_fill(model->profile, &model->profile->ops[op]);
 		*is_joined = !is_kernel;
 	}
+	*is_joined = *is_joined || is_graph;
+}
+
+/* A graph whose nodes are not in the recording, or whose conditional nodes launch between them, has an order of its
+ * own. */
+static enum refusal why_not_spread(const struct model *model, size_t call)
+{
+	const struct profile_op *ops = model->profile->ops;
+	const uint32_t *nodes = &model->submitted.ops[model->submitted.first[call]];
+	size_t count = submitted_count(&model->submitted, call);
+
+	if (model_call_class(model, call) != CALL_GRAPH_LAUNCH)
+		return REFUSED_NONE;
+	if (!count || ops[nodes[0]].kind == OP_GRAPH)
+		return REFUSED_HAS_GRAPHS;
+	for (uint32_t i = nodes[0]; i < nodes[count - 1]; i++)
+		if (ops[i].call == PROFILE_NONE)
+			return REFUSED_DEVICE_WORK;
+	return REFUSED_NONE;
 }
 
 /* In a loop of one kernel nothing says what an iteration is: waits of the host part them. */
@@ -85,13 +107,15 @@ enum refusal change_to_concurrent(struct change *change, const struct model *mod
 				  const struct sequence *sequence, uint64_t *kernel_count)
 {
 	size_t end = sequence->first_call + sequence->call_count, small_count = 0;
+	enum refusal refusal;
 	uint32_t lane = 0;
 	bool is_joined = true;
 
 	*kernel_count = 0;
 	for (size_t i = sequence->first_call; i < end; i++) {
-		if (model_call_class(model, i) == CALL_GRAPH_LAUNCH)
-			return REFUSED_HAS_GRAPHS;
+		refusal = why_not_spread(model, i);
+		if (refusal != REFUSED_NONE)
+			return refusal;
 		for (uint32_t j = model->submitted.first[i]; j < model->submitted.first[i + 1];
 		     j++) {
 			const struct profile_op *op = &model->profile->ops[model->submitted.ops[j]];

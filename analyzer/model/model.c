@@ -191,7 +191,10 @@ struct walk {
 	 * that ended last of those in streams that it waits for */
 	uint32_t *null_tail, *blocking_tail;
 	bool *has_stream_wait; /* by thread: cudaStreamWaitEvent since its last operation */
-	bool *has_callback;    /* by thread: cudaLaunchHostFunc, likewise */
+	uint32_t *last_stream; /* by thread: of its last operation */
+	uint32_t *
+		callback_stream; /* by thread: of cudaLaunchHostFunc, taken to be that of the operation before */
+	uint32_t *graph_tail; /* by thread: of its last graph launch what ended last */
 };
 
 static bool is_blocking(const struct profile_stream *stream)
@@ -212,17 +215,32 @@ static size_t pair_of(const struct walk *walk, const struct profile_stream *stre
 	return stream->process * walk->model->profile->device_count + stream->device;
 }
 
+/* What ended last of the thread's launch of the same graph before, whose branches have streams of their own in the
+ * records: no graph runs beside itself. */
+static uint32_t launch_before(const struct walk *walk, const struct profile_op *op)
+{
+	const struct profile *profile = walk->model->profile;
+	uint32_t tail = walk->graph_tail[profile->calls[op->call].thread];
+
+	return op->graph && tail != PROFILE_NONE && profile->ops[tail].graph == op->graph &&
+			       profile->ops[tail].stream != op->stream &&
+			       profile->ops[tail].end_ns <= op->start_ns
+		       ? tail
+		       : PROFILE_NONE;
+}
+
 /* The legacy default stream and the blocking streams of its device wait for each other. */
 static uint32_t find_other(const struct walk *walk, uint32_t index, bool has_wait)
 {
 	const struct profile *profile = walk->model->profile;
 	const struct profile_op *op = &profile->ops[index];
 	const struct profile_stream *stream = &profile->streams[op->stream];
-	uint32_t barrier = PROFILE_NONE, other = PROFILE_NONE;
+	uint32_t barrier = PROFILE_NONE, other = launch_before(walk, op);
 
 	if (has_wait)
-		other = last_ended(walk->ends, stream->process, op->stream, op->start_ns,
-				   profile->calls[op->call].start_ns);
+		other = later(profile, other,
+			      last_ended(walk->ends, stream->process, op->stream, op->start_ns,
+					 profile->calls[op->call].start_ns));
 	if (stream->is_null)
 		barrier = walk->blocking_tail[pair_of(walk, stream)];
 	else if (is_blocking(stream))
@@ -272,12 +290,29 @@ static void link_op(struct walk *walk, uint32_t index, bool has_wait)
 	note_tail(walk, index);
 }
 
-/* What a call that submits nothing means for the next operation of its thread. */
-static void note_call(const char *text, bool *has_wait, bool *has_callback)
+/* What a call that submits nothing means for later operations of its thread. */
+static void note_call(struct walk *walk, const struct profile_call *call)
 {
-	*has_wait = *has_wait || has_text(text, "StreamWait");
-	*has_callback = *has_callback || has_text(text, "LaunchHostFunc") ||
-			has_text(text, "StreamAddCallback");
+	const char *text = walk->model->profile->call_names[call->name].text;
+
+	if (has_text(text, "StreamWait"))
+		walk->has_stream_wait[call->thread] = true;
+	if (has_text(text, "LaunchHostFunc") || has_text(text, "StreamAddCallback"))
+		walk->callback_stream[call->thread] = walk->last_stream[call->thread];
+}
+
+/* Of a call's operations what ended last. */
+static void note_graph(struct walk *walk, uint32_t call)
+{
+	const struct submitted *submitted = &walk->model->submitted;
+	const struct profile *profile = walk->model->profile;
+	uint32_t tail = PROFILE_NONE;
+
+	for (uint32_t i = submitted->first[call]; i < submitted->first[call + 1]; i++)
+		if (profile->ops[submitted->ops[i]].graph)
+			tail = later(profile, submitted->ops[i], tail);
+	if (tail != PROFILE_NONE)
+		walk->graph_tail[profile->calls[call].thread] = tail;
 }
 
 static void link_call(struct walk *walk, uint32_t index)
@@ -286,15 +321,21 @@ static void link_call(struct walk *walk, uint32_t index)
 	const struct submitted *submitted = &walk->model->submitted;
 	const struct profile_call *call = &profile->calls[index];
 	bool *has_wait = &walk->has_stream_wait[call->thread];
-	bool *has_callback = &walk->has_callback[call->thread];
+	uint32_t *callback_stream = &walk->callback_stream[call->thread];
 
 	if (!submitted_count(submitted, index))
-		note_call(profile->call_names[call->name].text, has_wait, has_callback);
+		note_call(walk, call);
 	for (uint32_t i = submitted->first[index]; i < submitted->first[index + 1]; i++) {
-		link_op(walk, submitted->ops[i], *has_wait);
-		walk->model->is_called_back[submitted->ops[i]] = *has_callback;
-		*has_wait = *has_callback = false;
+		uint32_t op = submitted->ops[i], stream = profile->ops[op].stream;
+
+		link_op(walk, op, *has_wait);
+		*has_wait = false;
+		walk->last_stream[call->thread] = stream;
+		walk->model->is_called_back[op] = stream == *callback_stream;
+		if (stream == *callback_stream)
+			*callback_stream = PROFILE_NONE;
 	}
+	note_graph(walk, index);
 }
 
 /* So many operations, as yet none; NULL without memory. */
@@ -319,10 +360,13 @@ static int link_ops(struct model *model, struct ends *ends)
 		.null_tail = no_ops(pairs),
 		.blocking_tail = no_ops(pairs),
 		.has_stream_wait = calloc(profile->thread_count + 1, sizeof(bool)),
-		.has_callback = calloc(profile->thread_count + 1, sizeof(bool)),
+		.last_stream = no_ops(profile->thread_count),
+		.callback_stream = no_ops(profile->thread_count),
+		.graph_tail = no_ops(profile->thread_count),
 	};
 	int rc = walk.stream_tail && walk.previous && walk.null_tail && walk.blocking_tail &&
-				 walk.has_stream_wait && walk.has_callback
+				 walk.has_stream_wait && walk.last_stream && walk.callback_stream &&
+				 walk.graph_tail
 			 ? 0
 			 : -ENOMEM;
 
@@ -333,7 +377,9 @@ static int link_ops(struct model *model, struct ends *ends)
 	free(walk.null_tail);
 	free(walk.blocking_tail);
 	free(walk.has_stream_wait);
-	free(walk.has_callback);
+	free(walk.last_stream);
+	free(walk.callback_stream);
+	free(walk.graph_tail);
 	return rc;
 }
 

@@ -3,10 +3,11 @@
  *
  * An operation waits for its launching call, for the last operation of its stream
  * that had ended when it started (a dependent launch starts beside those after that),
- * and for at most one of another stream (an event, the legacy default stream).  A call waits for the calls of its thread before it; a wait, a blocking
- * copy and a free return after one operation has ended.  What time each such step
- * typically takes says steps.h; what a single step took beyond that stays with it
- * (replay.h).
+ * and for at most one of another stream (an event, the legacy default stream, the
+ * launch of the same graph before).  A call waits for the calls of its thread before
+ * it; a wait, a blocking copy and a free return after one operation has ended.  What
+ * time each such step typically takes says steps.h; what a single step took beyond
+ * that stays with it (replay.h).
  *
  * What is not known from the records is inferred from times and said here:
  * - a wait waits for the operation of its process that ended last before the wait

@@ -92,8 +92,7 @@ static struct usual usual_of(const struct model *model, uint32_t index)
 	return (struct usual){
 		.launch_ns = steps_launch_ns(model, index),
 		.before_gap_ns = before != PROFILE_NONE ? steps_gap_ns(model, before, index) : 0,
-		.other_gap_ns =
-			other != PROFILE_NONE ? steps_gap_ns(model, other, PROFILE_NONE) : 0,
+		.other_gap_ns = other != PROFILE_NONE ? steps_gap_ns(model, other, index) : 0,
 	};
 }
 
@@ -134,7 +133,7 @@ static int64_t kept_gap_ns(const struct run *run, uint32_t before, uint32_t inde
 		return 0;
 	if (change_of(run, run->profile->ops[index].call) == CALL_DEPENDENT)
 		return run->costs->dependent_gap_ns;
-	return lanes_of(&run->lanes, index) ? steps_gap_ns(run->model, before, index)
+	return lanes_of(&run->lanes, index) ? lanes_gap_ns(&run->lanes, before, index)
 					    : usual->before_gap_ns;
 }
 
@@ -144,8 +143,13 @@ static bool is_after_counted(const struct run *run, uint32_t index)
 {
 	uint32_t before = run->model->before[index];
 
-	return run->costs && before != PROFILE_NONE &&
-	       run->profile->ops[before].counted != NOT_COUNTED;
+	return before != PROFILE_NONE && run->profile->ops[before].counted != NOT_COUNTED;
+}
+
+/* Where what recording added is taken out, so is that. */
+static bool is_set_back_sooner(const struct run *run, uint32_t index)
+{
+	return run->costs && is_after_counted(run, index);
 }
 
 /* The first operation of a call that is as it was. */
@@ -156,13 +160,14 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 	uint32_t before = before_of(run, index), other = run->model->other[index];
 	int64_t launch_ns =
 		usual.launch_ns - traced_start_ns(run->model, run->costs, index, usual.launch_ns);
-	int64_t rest_ns =
-		run->is_typical ? 0 : op->start_ns - expected_start_ns(run, index, &usual);
+	int64_t rest_ns = run->is_typical && !is_after_counted(run, index)
+				  ? 0
+				  : op->start_ns - expected_start_ns(run, index, &usual);
 	bool is_after_graph = before != PROFILE_NONE && run->placed[before] == PLACED_IN_GRAPH;
 	int64_t start_ns;
 
 	if (rest_ns > 0 &&
-	    (is_after_graph || lanes_of(&run->lanes, index) || is_after_counted(run, index) ||
+	    (is_after_graph || lanes_of(&run->lanes, index) || is_set_back_sooner(run, index) ||
 	     change_of(run, op->call) == CALL_DEPENDENT))
 		rest_ns = 0;
 	start_ns = max_ns(call_start_ns + launch_ns,
@@ -173,6 +178,20 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 			  family_over_ns(&run->threads[run->profile->calls[op->call].thread].family,
 					 run->costs, op->stream));
 	return max_ns(max_ns(start_ns, call_start_ns), ready_ns(run, before, other, 0, 0));
+}
+
+/* A node of a graph after the first one; kept_ns: at its distance to that.  In a lane it has none. */
+static int64_t kept_node_start_ns(const struct run *run, uint32_t op, uint32_t first,
+				  int64_t kept_ns)
+{
+	uint32_t before = before_of(run, op), other = run->model->other[op];
+
+	if (!lanes_of(&run->lanes, op))
+		return max_ns(kept_ns, ready_ns(run, before, other, 0, 0));
+	return max_ns(run->replay->op_start_ns[first],
+		      ready_ns(run, before, other,
+			       before != PROFILE_NONE ? lanes_gap_ns(&run->lanes, before, op) : 0,
+			       0));
 }
 
 /* Operations of a call as it was: those of a graph keep their distance to the first, but for what
@@ -193,15 +212,15 @@ static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
 	start_ns = kept_start_ns(run, op, call_start_ns);
 	place_op(run, op, start_ns, length_ns(run, op));
 	for (uint32_t i = first + 1; i < end; i++) {
-		int64_t least_ns, length, shorter_ns;
+		int64_t kept_ns, length, shorter_ns;
 
 		op = submitted->ops[i];
 		length = length_ns(run, op);
 		shorter_ns = run->costs ? traced_add_node(&added, run->costs, &ops[op]) : 0;
-		least_ns = ready_ns(run, before_of(run, op), run->model->other[op], 0, 0);
+		kept_ns = start_ns + (ops[op].start_ns - recorded_ns) - added.before_ns;
 		place_op(run, op,
-			 max_ns(max_ns(call_start_ns, least_ns),
-				start_ns + (ops[op].start_ns - recorded_ns) - added.before_ns),
+			 kept_node_start_ns(run, op, submitted->ops[first],
+					    max_ns(call_start_ns, kept_ns)),
 			 is_changed(run, op) ? length : length - shorter_ns);
 	}
 }
@@ -571,7 +590,7 @@ static int allocate(struct run *run)
 
 static int run_all(struct run *run)
 {
-	int rc = lanes_open(&run->lanes, run->model, run->change);
+	int rc = lanes_open(&run->lanes, run->model, run->change, run->costs);
 
 	if (rc == 0)
 		rc = allocate(run);

@@ -76,8 +76,8 @@ int replay_run(struct replay *replay, const struct model *model, const struct ch
 /* The same, but of calls only the stopwatches are told: their times are not kept. */
 int replay_time(struct replay *replay, const struct model *model, const struct change *change,
 		const struct costs *costs, struct stopwatch *watches, size_t watch_count);
-/* As recorded, but without rest: how far what is known of steps explains the recording.  Times of calls are not
- * kept either. */
+/* As recorded, but without rest, but for what waited until counters were set back: how far what is known of steps
+ * explains the recording.  Times of calls are not kept either. */
 int replay_run_typical(struct replay *replay, const struct model *model);
 void replay_free(struct replay *replay);
 

@@ -6,17 +6,19 @@
 #include "base/ns.h"
 #include "model/steps.h"
 
-int lanes_open(struct lanes *lanes, const struct model *model, const struct change *change)
+int lanes_open(struct lanes *lanes, const struct model *model, const struct change *change,
+	       const struct costs *costs)
 {
 	*lanes = (struct lanes){.model = model,
 				.change = change,
+				.costs = costs,
 				.count = change ? change->lane_count : 0,
 				.engine_ns = {INT64_MIN, INT64_MIN, INT64_MIN}};
 	lanes->items = calloc(lanes->count + 1, sizeof(*lanes->items));
 	if (!lanes->items)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < lanes->count; i++)
-		lanes->items[i] = (struct lane){PROFILE_NONE, INT64_MIN, INT64_MIN, INT64_MIN, 0};
+		lanes->items[i] = (struct lane){PROFILE_NONE, INT64_MIN, INT64_MIN, 0};
 	return 0;
 }
 
@@ -73,10 +75,47 @@ static int64_t fitting_ns(const struct lanes *lanes, uint32_t op, int64_t start_
 	return start_ns;
 }
 
-static int64_t joined_ns(const struct lanes *lanes, int64_t start_ns)
+static bool is_node(const struct lanes *lanes, uint32_t op)
 {
-	for (uint32_t i = 0; i < lanes->count; i++)
-		start_ns = max_ns(start_ns, lanes->items[i].ready_ns);
+	return model_call_class(lanes->model, lanes->model->profile->ops[op].call) ==
+	       CALL_GRAPH_LAUNCH;
+}
+
+/* What lies between a node of a graph and the one that ended last before it. */
+static int64_t node_gap_ns(const struct lanes *lanes, uint32_t op)
+{
+	const struct profile_op *ops = lanes->model->profile->ops;
+	uint32_t before = lanes->model->before[op];
+
+	if (before == PROFILE_NONE || ops[before].call != ops[op].call)
+		return 0;
+	return max_ns(ops[op].start_ns - ops[before].end_ns - lanes->costs->trace_node_ns, 0);
+}
+
+int64_t lanes_gap_ns(const struct lanes *lanes, uint32_t before, uint32_t op)
+{
+	const struct profile_op *ops = lanes->model->profile->ops;
+
+	return is_node(lanes, op) && ops[before].call == ops[op].call
+		       ? node_gap_ns(lanes, op)
+		       : steps_gap_ns(lanes->model, before, op);
+}
+
+/* Before whatever follows it. */
+static int64_t gap_behind_ns(const struct lanes *lanes, uint32_t op)
+{
+	return is_node(lanes, op) ? 0 : steps_gap_ns(lanes->model, op, PROFILE_NONE);
+}
+
+static int64_t joined_ns(const struct lanes *lanes, uint32_t op, int64_t start_ns)
+{
+	for (uint32_t i = 0; i < lanes->count; i++) {
+		const struct lane *lane = &lanes->items[i];
+
+		if (lane->tail != PROFILE_NONE)
+			start_ns = max_ns(start_ns,
+					  lane->end_ns + lanes_gap_ns(lanes, lane->tail, op));
+	}
 	return start_ns;
 }
 
@@ -85,12 +124,11 @@ int64_t lanes_start_ns(const struct lanes *lanes, uint32_t op, int64_t start_ns)
 	enum engine engine = engine_of(lanes, op);
 
 	if (lanes->change->lanes[op] & LANE_JOINED)
-		start_ns = joined_ns(lanes, start_ns);
+		start_ns = joined_ns(lanes, op, start_ns);
 	if (engine == ENGINE_KERNELS)
 		return fitting_ns(lanes, op, start_ns);
 	if (lanes->engine_ns[engine] > INT64_MIN)
-		start_ns = max_ns(start_ns, lanes->engine_ns[engine] +
-						    steps_gap_ns(lanes->model, op, PROFILE_NONE));
+		start_ns = max_ns(start_ns, lanes->engine_ns[engine] + gap_behind_ns(lanes, op));
 	return start_ns;
 }
 
@@ -101,11 +139,10 @@ void lanes_take(struct lanes *lanes, uint32_t op, int64_t start_ns, int64_t end_
 
 	lane->tail = op;
 	lane->end_ns = end_ns;
-	lane->ready_ns = end_ns + steps_gap_ns(lanes->model, op, PROFILE_NONE);
 	lanes->engine_ns[engine] = end_ns;
 	if (engine == ENGINE_KERNELS) {
 		lanes->engine_ns[engine] = start_ns;
-		lane->free_ns = lane->ready_ns;
+		lane->free_ns = end_ns + gap_behind_ns(lanes, op);
 		lane->fill = fill_of(lanes, op);
 	}
 }

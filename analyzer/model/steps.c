@@ -78,16 +78,32 @@ enum step_gap steps_gap_after(const struct model *model, uint32_t before, uint32
 	return last->kind == OP_KERNEL ? GAP_AFTER_KERNEL : GAP_AFTER_COPY;
 }
 
+/* Whether it started soon after its call. */
+static bool is_prompt(const struct profile *profile, const struct profile_op *op)
+{
+	return op->start_ns < profile->calls[op->call].end_ns + PROMPT_NS;
+}
+
+/* Whether what ran right before an operation is not recorded: a function of the host, in its stream or as the last
+ * node of a graph. */
+static bool is_after_unrecorded(const struct model *model, uint32_t before, uint32_t op)
+{
+	const struct step_device *device = &model->devices[model->profile->ops[before].device];
+
+	if (model_ready_ns(model, op) == INT64_MIN)
+		return false;
+	return model->is_called_back[op] || (device->has_unrecorded_ends &&
+					     !is_prompt(model->profile, &model->profile->ops[op]) &&
+					     steps_gap_after(model, before, op) == GAP_AFTER_GRAPH);
+}
+
 int64_t steps_gap_ns(const struct model *model, uint32_t before, uint32_t op)
 {
 	const struct profile_op *ops = model->profile->ops;
-	int64_t gap_ns =
-		model->devices[ops[before].device].gap_ns[steps_gap_after(model, before, op)];
-	int64_t callback_ns = op != PROFILE_NONE && model->is_called_back[op]
-				      ? ops[op].start_ns - ops[before].end_ns
-				      : 0;
 
-	return callback_ns > gap_ns ? callback_ns : gap_ns;
+	if (op != PROFILE_NONE && is_after_unrecorded(model, before, op))
+		return ops[op].start_ns - model_ready_ns(model, op);
+	return model->devices[ops[before].device].gap_ns[steps_gap_after(model, before, op)];
 }
 
 /* ---- samples ---- */
@@ -184,7 +200,7 @@ static bool is_first_of_call(const struct model *model, size_t op)
 }
 
 /* A graph may end with what is not recorded. */
-static bool is_prompt(enum step_gap gap, int64_t gap_ns)
+static bool is_usual(enum step_gap gap, int64_t gap_ns)
 {
 	return gap == GAP_AFTER_GRAPH || gap_ns < PROMPT_NS;
 }
@@ -194,7 +210,7 @@ static int sample_gap(struct device_samples *samples, const struct model *model,
 {
 	enum step_gap gap = steps_gap_after(model, model->before[index], (uint32_t)index);
 
-	return is_prompt(gap, gap_ns) ? add_sample(&samples->gaps[gap], gap_ns) : 0;
+	return is_usual(gap, gap_ns) ? add_sample(&samples->gaps[gap], gap_ns) : 0;
 }
 
 static int sample_queued(struct device_samples *samples, const struct model *model, size_t index)
@@ -219,7 +235,7 @@ static int sample_start(struct device_samples *samples, const struct step_device
 	int64_t start_ns = op->start_ns - call->start_ns - steps_extension_ns(model, op);
 	int64_t gap_ns = op->start_ns - model_ready_ns(model, index);
 
-	if (op->start_ns >= call->end_ns + PROMPT_NS)
+	if (!is_prompt(model->profile, op))
 		return 0;
 	if (model_is_idle(model, index))
 		return add_sample(&launch->idle, start_ns);
@@ -282,6 +298,8 @@ static int sample(struct device_samples *samples, struct step_device *device,
 		device->gap_sample_count[i] = samples->gaps[i].added_count;
 	}
 	device->kernel_gap_ns = median_of(&samples->gaps[GAP_AFTER_KERNEL], GAP_NS);
+	device->has_unrecorded_ends =
+		median_of(&samples->gaps[GAP_AFTER_GRAPH], GAP_NS) >= PROMPT_NS;
 	for (size_t i = ops->first_op; rc == 0 && i < end_op; i++)
 		if (is_first_of_call(model, i))
 			rc = sample_start(samples, device, model, i);

@@ -39,6 +39,7 @@ struct step_device {
 		[STEP_GAP_COUNT]; /* between queued operations of a stream, mean without outliers */
 	size_t gap_sample_count[STEP_GAP_COUNT];
 	int64_t kernel_gap_ns; /* of GAP_AFTER_KERNEL, the median: what is usual, where gap_ns is the mean */
+	bool has_unrecorded_ends; /* most graphs end with what is not recorded, as functions of the host are not */
 };
 
 /* Of a model whose operations know what they wait for.  Fills in devices[], as profile->devices[] and zeroed;
@@ -51,8 +52,8 @@ void steps_free(struct step_device *devices, size_t device_count);
 int64_t steps_launch_ns(const struct model *model, size_t op);
 int64_t steps_extension_ns(const struct model *model, const struct profile_op *op);
 
-/* And after an operation: op, the next one, may be PROFILE_NONE.  A function of the host that runs in between
- * takes what it took. */
+/* And after an operation: op, the next one, may be PROFILE_NONE.  What runs in between and is not recorded, as a
+ * function of the host, takes what it took. */
 enum step_gap steps_gap_after(const struct model *model, uint32_t before, uint32_t op);
 int64_t steps_gap_ns(const struct model *model, uint32_t before, uint32_t op);
 

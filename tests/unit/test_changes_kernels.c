@@ -51,6 +51,47 @@ static void test_concurrent_in_series(void **state)
 	loop_free(&loop);
 }
 
+/* Kernels of a graph's launch; the next launch, and what follows one, waits for all of it. */
+static void test_concurrent_nodes(void **state)
+{
+	struct loop loop = loop_of("gkk");
+	static const bool is_joined[] = {true, true, false};
+	uint64_t kernel_count;
+
+	(void)state;
+	loop.b->devices[0].sm_count = 4;
+	assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_NONE);
+	assert_int_equal(kernel_count, 3 * ITERATIONS);
+	for (size_t i = 0; i < loop.b->profile.op_count; i++)
+		assert_int_equal(loop.change.lanes[i] & LANE_JOINED ? 1 : 0, is_joined[i % 3]);
+	loop_free(&loop);
+	loop = loop_of("g");
+	loop.b->devices[0].sm_count = 4;
+	assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_NONE);
+	for (size_t i = 0; i < loop.b->profile.op_count; i++)
+		assert_true(loop.change.lanes[i] & LANE_JOINED);
+	loop_free(&loop);
+}
+
+/* A loop of graphs of two kernels, between which the device launches a third one. */
+static void test_concurrent_bodies(void **state)
+{
+	struct loop loop = loop_of("gk");
+	uint64_t kernel_count;
+
+	(void)state;
+	loop.b->devices[0].sm_count = 4;
+	for (size_t i = 0; i + 2 < loop.b->profile.op_count; i += 4) {
+		loop.b->ops[i + 1].call = PROFILE_NONE;
+		loop.b->ops[i + 2].call = loop.b->ops[i].call;
+	}
+	submitted_free(&loop.model->submitted);
+	assert_int_equal(submitted_find(&loop.model->submitted, &loop.b->profile), 0);
+	assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_DEVICE_WORK);
+	loop_expect_unchanged(&loop);
+	loop_free(&loop);
+}
+
 static void test_concurrent_refusals(void **state)
 {
 	struct loop full = loop_of("kk"), graphs = loop_of("gk");
@@ -61,6 +102,8 @@ static void test_concurrent_refusals(void **state)
 	assert_int_equal(to_concurrent(&full, &kernel_count), REFUSED_FULL_GPU);
 	loop_expect_unchanged(&full);
 	graphs.b->devices[0].sm_count = 4;
+	for (size_t i = 0; i < graphs.b->profile.op_count; i += 2)
+		graphs.b->ops[i].kind = OP_GRAPH;
 	assert_int_equal(to_concurrent(&graphs, &kernel_count), REFUSED_HAS_GRAPHS);
 	loop_expect_unchanged(&graphs);
 	loop_free(&full);
@@ -303,7 +346,12 @@ int main(void)
 		SENTENCE("kernels of an iteration share the GPU, and copies stand between them",
 			 test_concurrent),
 		SENTENCE("kernels of a loop of one are parted by waits", test_concurrent_in_series),
-		SENTENCE("kernels that fill the GPU, and graphs, are refused",
+		SENTENCE(
+			"kernels of a graph's launch share the GPU, and launches follow each other",
+			test_concurrent_nodes),
+		SENTENCE("graphs between whose nodes the device launches are refused",
+			 test_concurrent_bodies),
+		SENTENCE("kernels that fill the GPU, and graphs as a whole, are refused",
 			 test_concurrent_refusals),
 		SENTENCE("how much of the GPU a kernel takes, all its blocks tell",
 			 test_concurrent_shapes),

@@ -137,6 +137,34 @@ static void test_event(void **state)
 	done(b, model);
 }
 
+/* Two branches of a graph, in streams of their own, twice; then another graph. */
+static void test_graph_again(void **state)
+{
+	static const uint32_t graphs[] = {4, 4, 5};
+	struct builder *b = builder_new(1, 1);
+	uint32_t branch = add_stream(b, 0, STREAM_NON_BLOCKING);
+	struct model *model;
+
+	(void)state;
+	b->streams[0].flag = STREAM_NON_BLOCKING;
+	for (int64_t i = 0; i < 3; i++) {
+		uint32_t call = builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, i * 10,
+					     i * 10 + 5);
+
+		builder_kernel(b, branch, "short", 1000 * i, 1000 * i + 100, call)->graph =
+			graphs[i];
+		builder_kernel(b, 0, "long", 1000 * i + 10, 1000 * i + 500, call)->graph =
+			graphs[i];
+	}
+	model = build(b);
+	assert_int_equal(model->before[2], 0);
+	assert_int_equal(model->other[2], 1);
+	assert_int_equal(model_ready_ns(model, 2), 500);
+	assert_int_equal(model->other[3], PROFILE_NONE); /* its own stream's */
+	assert_int_equal(model->other[4], PROFILE_NONE);
+	done(b, model);
+}
+
 static void test_device_launched(void **state)
 {
 	struct builder *b = builder_new(1, 1);
@@ -297,6 +325,7 @@ int main(void)
 			 test_default_stream_of_another),
 		SENTENCE("the first operation after a wait for an event waits for another stream",
 			 test_event),
+		SENTENCE("a graph waits for all branches of its launch before", test_graph_again),
 		SENTENCE("nothing waits for what the device launched", test_device_launched),
 		SENTENCE("a wait is for what ended last and had been submitted", test_awaited),
 		SENTENCE("a search through everything finds the same awaited operations",

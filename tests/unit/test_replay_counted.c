@@ -116,6 +116,19 @@ static void test_set_back(void **state)
 		     UNCOUNTED_NS + SET_BACK_NS, COUNTING_NS + SET_BACK_NS);
 }
 
+/* What setting counters back took is known from nothing else than how late that kernel was. */
+static void test_set_back_explained(void **state)
+{
+	struct replayed it = counted_loop(
+		&(struct counting){.has_calls = {[5] = true}, .is_late = {[6] = true, [8] = true}});
+
+	(void)state;
+	assert_int_equal(replay_run_typical(&it.replay, it.model), 0);
+	assert_int_equal(it.replay.op_start_ns[6], it.profile->ops[6].start_ns);
+	assert_int_equal(it.replay.op_start_ns[8], it.profile->ops[8].start_ns - SET_BACK_NS);
+	replayed_free(&it);
+}
+
 /* Nothing is taken out of a thread that was not held up, nor where nothing was counted: what CUPTI does then, a
  * program may wait for. */
 static void test_not_counted(void **state)
@@ -186,6 +199,8 @@ int main(void)
 		 NULL, NULL},
 		{"the kernel after a counted one does not wait until counters are set back",
 		 test_set_back, NULL, NULL, NULL},
+		{"without rest that kernel is as late as it was, and no other",
+		 test_set_back_explained, NULL, NULL, NULL},
 		{"a graph of launches between which counters were read is as long as without",
 		 test_graphs, NULL, NULL, NULL},
 		{"overhead of another thread, or without counters, stays", test_not_counted, NULL,

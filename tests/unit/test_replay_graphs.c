@@ -312,6 +312,76 @@ static void test_untraced_nodes(void **state)
 	replayed_free(&it);
 }
 
+/* Two launches of a graph of three kernels in a row, 100 and 4000 between them. */
+static struct replayed graph_launches(void)
+{
+	struct builder *b = builder_new(1, 1);
+	int64_t now_ns = 6000;
+
+	for (int i = 0; i < 2; i++) {
+		uint32_t call = builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, i * 4000,
+					     (i + 1) * 4000);
+
+		builder_kernel(b, 0, "k", now_ns, now_ns + 10000, call);
+		builder_kernel(b, 0, "k", now_ns + 10100, now_ns + 20100, call);
+		builder_kernel(b, 0, "k", now_ns + 24100, now_ns + 34100, call);
+		now_ns += 36100;
+	}
+	builder_finish(b);
+	return replayed_new(b);
+}
+
+static struct change in_lanes(const struct replayed *it, uint32_t lane_count)
+{
+	struct change change = {0};
+
+	assert_int_equal(change_begin(&change, it->model, false), 0);
+	assert_int_equal(change_begin_lanes(&change, it->model, lane_count), 0);
+	for (uint32_t i = 0; i < 6; i++) {
+		change.lanes[i] = i % 3 % lane_count | (i % 3 ? 0 : LANE_JOINED);
+		change.fill[i] = 40;
+	}
+	return change;
+}
+
+/* Two of them fit at a time. */
+static void test_nodes_in_lanes(void **state)
+{
+	struct replayed it = graph_launches();
+	struct change change = in_lanes(&it, 3);
+
+	(void)state;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[0], 6000 - 750);
+	assert_int_equal(it.replay.op_start_ns[1], 5250);
+	assert_int_equal(it.replay.op_end_ns[1], 15250 - 435);	  /* what recording added to it */
+	assert_int_equal(it.replay.op_start_ns[2], 14815);	  /* as soon as one made room */
+	assert_int_equal(it.replay.op_start_ns[3], 24815 + 2000); /* the gap between graphs */
+	assert_int_equal(it.replay.op_start_ns[4], 26815);
+	change.lanes[2] |= LANE_JOINED;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[2], 15250 + 4000 - 535);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+static void test_nodes_in_one_lane(void **state)
+{
+	struct replayed it = graph_launches(), kept = graph_launches();
+	struct change change = in_lanes(&it, 1);
+
+	(void)state;
+	replayed_run(&it, &change, &random_costs);
+	replayed_run(&kept, NULL, &random_costs);
+	for (size_t i = 0; i < 6; i++) {
+		assert_int_equal(it.replay.op_start_ns[i], kept.replay.op_start_ns[i]);
+		assert_int_equal(it.replay.op_end_ns[i], kept.replay.op_end_ns[i]);
+	}
+	change_free(&change);
+	replayed_free(&it);
+	replayed_free(&kept);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -337,6 +407,10 @@ int main(void)
 		SENTENCE("a graph's launch is recorded at a cost of its own", test_traced_graph),
 		SENTENCE("a graph that is updated is launched that much later", test_updated_graph),
 		SENTENCE("nodes come closer by what recording added", test_untraced_nodes),
+		SENTENCE(
+			"nodes in lanes run side by side as far as they fit, and the next launch waits",
+			test_nodes_in_lanes),
+		SENTENCE("nodes in one lane run as they did", test_nodes_in_one_lane),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -196,6 +196,57 @@ static void test_after_graph(void **state)
 	done(b, model);
 }
 
+/* Four launches of a graph of one kernel, queued, with that much between them. */
+static struct builder *graphs_with_gaps(int64_t first_ns, int64_t second_ns, int64_t third_ns)
+{
+	const int64_t gaps_ns[] = {5000, first_ns, second_ns, third_ns};
+	struct builder *b = builder_new(1, 1);
+	int64_t now_ns = 0;
+
+	for (int64_t i = 0; i < 4; i++) {
+		uint32_t call = builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, i * 1000,
+					     i * 1000 + 900);
+
+		now_ns += gaps_ns[i];
+		builder_kernel(b, 0, "only", now_ns, now_ns + 50000, call);
+		now_ns += 50000;
+	}
+	return b;
+}
+
+/* The last node may be a function of the host, which no record tells of; where graphs usually follow each other at
+ * once, a later one waited for something else. */
+static void test_unrecorded_end(void **state)
+{
+	struct builder *b = graphs_with_gaps(40000, 400000, 10000);
+	struct model *model = build(b);
+
+	(void)state;
+	assert_int_equal(steps_gap_ns(model, 0, 1), 40000);
+	assert_int_equal(steps_gap_ns(model, 1, 2), 400000);
+	assert_int_equal(steps_gap_ns(model, 2, 3), 10000);
+	assert_int_equal(steps_gap_ns(model, 2, PROFILE_NONE), 40000);
+	done(b, model);
+	b = graphs_with_gaps(7000, 400000, 7000);
+	model = build(b);
+	assert_int_equal(steps_gap_ns(model, 1, 2), 7000);
+	done(b, model);
+}
+
+/* What starts right after its call waited for that. */
+static void test_unrecorded_end_and_launch(void **state)
+{
+	struct builder *b = graphs_with_gaps(40000, 40000, 40000);
+	uint32_t call = builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, 900000, 901000);
+	struct model *model;
+
+	(void)state;
+	builder_kernel(b, 0, "only", 905000, 955000, call);
+	model = build(b);
+	assert_int_equal(steps_gap_ns(model, 3, 4), 40000);
+	done(b, model);
+}
+
 /* Queued kernels with gaps of 1 and of 3 us in turn, and of twenty one that is off at each end. */
 static void test_outliers(void **state)
 {
@@ -236,6 +287,26 @@ static void test_callback(void **state)
 	done(b, model);
 }
 
+/* It runs in the stream of what was submitted before it, and holds no other one up. */
+static void test_callback_elsewhere(void **state)
+{
+	struct builder *b = builder_new(1, 2);
+	struct model *model;
+	uint32_t call;
+
+	(void)state;
+	launch(b, 0, 2000, 5000);
+	builder_call(b, 0, "cudaLaunchHostFunc", CALL_LAUNCH, 3000, 4000);
+	call = builder_launch(b, 0, 5000, 7000);
+	builder_kernel(b, 1, "elsewhere", 60000, 70000, call);
+	launch(b, 8000, 2000, 82000);
+	model = build(b);
+	assert_true(model->is_called_back[1]);
+	assert_int_equal(steps_gap_ns(model, 0, 1), 75000);
+	assert_false(model->is_called_back[2]);
+	done(b, model);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -253,8 +324,12 @@ int main(void)
 		SENTENCE("on a busy stream a launch takes what it takes at least", test_busy),
 		SENTENCE("where most start late the mean is taken", test_late),
 		SENTENCE("queued graphs have a gap of their own", test_after_graph),
+		SENTENCE("what graphs end with and is not recorded takes what it took",
+			 test_unrecorded_end),
+		SENTENCE("but not where the launch came later", test_unrecorded_end_and_launch),
 		SENTENCE("gaps take the mean of what lies between outliers", test_outliers),
 		SENTENCE("a function of the host takes what it took", test_callback),
+		SENTENCE("and holds no other stream up", test_callback_elsewhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
