@@ -75,7 +75,7 @@ static enum refusal change_decisions(struct what_if *out, struct attempt *attemp
 	if (!find_decision_ns(&decision_ns, attempt, sequence))
 		return REFUSED_NOT_MEASURED;
 	refusal = change_to_decided(&attempt->change, attempt->all->model, sequence, decision_ns,
-				    &decision_count);
+				    attempt->asked, &decision_count);
 	if (refusal != REFUSED_NONE)
 		return refusal;
 	out->changed_count += decision_count;

@@ -23,6 +23,8 @@
 	REFUSAL(CALLS_BACK, "a function of the host runs in between, in a graph as well")               \
 	REFUSAL(LOADS_CODE, "code is loaded or compiled in between")                                    \
 	REFUSAL(NO_DECISION, "the host reads nothing small before it launches what follows")            \
+	REFUSAL(GRID_VARIES,                                                                            \
+		"the grid of a kernel follows from what the host reads; a node's is fixed")             \
 	REFUSAL(NO_CHILDREN,                                                                            \
 		"after what the host reads no kernel is launched in a number or size that varies")      \
 	REFUSAL(STREAMED, "its work is in several streams already")                                     \
@@ -93,20 +95,22 @@ enum refusal change_to_graph(struct change *change, const struct model *model,
 			     const struct sequence *sequence, bool is_least,
 			     struct captured *captured);
 
-/* The host reads a few bytes and launches what they say: the whole sequence becomes one graph in which
- * the device decides, without these copies and waits; decision_ns each.  decision_count: of them. */
-enum refusal change_to_decided(struct change *change, const struct model *model,
-			       const struct sequence *sequence, int64_t decision_ns,
-			       uint64_t *decision_count);
-
 /* Of a kernel that is launched after the host has read something. */
 struct asked_kernel {
 	uint32_t round; /* from question to question, in which it was launched last */
 	uint64_t count,
 		usual_count; /* launches in that round, and in the one before that it was in */
 	uint64_t blocks;     /* of its last launch */
-	bool varies;	     /* in number or in blocks: data says so */
+	bool grid_varies;
+	bool varies; /* in number or in grid: data says so */
 };
+
+/* The host reads a few bytes and launches what they say: the whole sequence becomes one graph in which
+ * the device decides, without these copies and waits; decision_ns each.  kernels: room for as many as there are
+ * kernel_names[].  decision_count: of them. */
+enum refusal change_to_decided(struct change *change, const struct model *model,
+			       const struct sequence *sequence, int64_t decision_ns,
+			       struct asked_kernel *kernels, uint64_t *decision_count);
 
 /* The host reads up to QUESTION_BYTES, and what it launches then varies: these kernels are launched by the kernel
  * before what was read, without the copies and waits.  Side by side as far as they fit, and where is_least one after

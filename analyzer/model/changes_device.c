@@ -5,6 +5,117 @@
 
 #include "model/changes_calls.h"
 
+/* ---- what the host asks for, and launches then ---- */
+
+/* A copy to the host that is waited for before anything else is submitted: its operation, or NULL. */
+static const struct profile_op *question(const struct model *model, size_t call, size_t end)
+{
+	const struct profile_op *op = call_op(model, call, OP_COPY);
+	const struct profile *profile = model->profile;
+
+	if (!op || model_call_class(model, call) != CALL_COPY ||
+	    profile->copies[op->detail].kind != COPY_TO_HOST ||
+	    profile->copies[op->detail].bytes > QUESTION_BYTES)
+		return NULL;
+	if (model->behaviour[call] == CALL_WAITS_OWN)
+		return op;
+	for (size_t i = call + 1; i < end; i++) {
+		if (model_call_class(model, i) == CALL_SYNC)
+			return op;
+		if (submitted_count(&model->submitted, i))
+			return NULL;
+	}
+	return NULL;
+}
+
+/* The kernel that a call launched outside of graphs; NULL for any other call. */
+static const struct profile_op *launched_kernel(const struct model *model, size_t call)
+{
+	const struct profile_op *op = call_op(model, call, OP_KERNEL);
+
+	return op && model_call_class(model, call) == CALL_LAUNCH ? op : NULL;
+}
+
+/* Going through a loop from question to question.  Whatever is no kernel ends what follows from an answer. */
+struct asking {
+	const struct model *model;
+	size_t end;
+	struct asked_kernel *kernels; /* by kernel */
+	bool is_answered;	      /* what is launched now may follow from an answer */
+	uint32_t round;		      /* 1 after the first question */
+};
+
+/* Takes in the next call; the kernel that may follow from what was asked, or NULL. */
+static const struct profile_op *ask(struct asking *asking, size_t call)
+{
+	const struct profile_op *op;
+
+	if (question(asking->model, call, asking->end)) {
+		asking->is_answered = true;
+		asking->round++;
+		return NULL;
+	}
+	op = launched_kernel(asking->model, call);
+	if (!op && submitted_count(&asking->model->submitted, call))
+		asking->is_answered = false;
+	return asking->is_answered ? op : NULL;
+}
+
+static uint64_t blocks_of(const struct profile *profile, const struct profile_op *op)
+{
+	const uint32_t *grid = profile->signatures[op->detail].grid;
+
+	return (uint64_t)grid[0] * grid[1] * grid[2];
+}
+
+/* Closes the round that a kernel was launched in last: as often as in the round before, in which it was? */
+static void close_round(struct asked_kernel *kernel)
+{
+	if (kernel->usual_count && kernel->count != kernel->usual_count)
+		kernel->varies = true;
+	kernel->usual_count = kernel->count;
+	kernel->count = 0;
+}
+
+static void take_kernel(struct asking *asking, const struct profile_op *op)
+{
+	const struct profile *profile = asking->model->profile;
+	struct asked_kernel *kernel = &asking->kernels[profile->signatures[op->detail].kernel];
+	uint64_t blocks = blocks_of(profile, op);
+
+	if (kernel->round && kernel->round != asking->round) {
+		close_round(kernel);
+		kernel->varies |= asking->round > kernel->round + 1 && kernel->usual_count > 1;
+	}
+	kernel->grid_varies |= kernel->blocks && kernel->blocks != blocks;
+	kernel->varies |= kernel->grid_varies;
+	kernel->blocks = blocks;
+	kernel->round = asking->round;
+	kernel->count++;
+}
+
+static void take_rounds(struct asking *asking, size_t first)
+{
+	memset(asking->kernels, 0,
+	       asking->model->profile->kernel_name_count * sizeof(*asking->kernels));
+	for (size_t i = first; i < asking->end; i++) {
+		const struct profile_op *op = ask(asking, i);
+
+		if (op)
+			take_kernel(asking, op);
+	}
+	asking->is_answered = false;
+	asking->round = 0;
+}
+
+static bool has_varying_grid(const struct asking *asking)
+{
+	for (size_t i = 0; i < asking->model->profile->kernel_name_count; i++)
+		if (asking->kernels[i].grid_varies)
+			return true;
+	return false;
+}
+
 /* ---- conditional nodes, and graphs that launch each other ---- */
 
 /* A small copy to the host: its operation, or NULL. */
@@ -100,10 +211,11 @@ static enum call_change decide_call(struct deciding *deciding, const struct mode
 
 enum refusal change_to_decided(struct change *change, const struct model *model,
 			       const struct sequence *sequence, int64_t decision_ns,
-			       uint64_t *decision_count)
+			       struct asked_kernel *kernels, uint64_t *decision_count)
 {
 	size_t first = sequence->first_call, last = first + sequence->call_count;
 	struct deciding deciding = {.is_outside = true};
+	struct asking asking = {.model = model, .end = last, .kernels = kernels};
 	enum refusal refusal;
 	uint64_t found_count = 0;
 
@@ -116,6 +228,9 @@ enum refusal change_to_decided(struct change *change, const struct model *model,
 	refusal = why_not_decided(model, first, last);
 	if (refusal != REFUSED_NONE)
 		return refusal;
+	take_rounds(&asking, first);
+	if (has_varying_grid(&asking))
+		return REFUSED_GRID_VARIES;
 	change->decision_ns = decision_ns;
 	for (size_t i = first; i < last; i++) {
 		const struct profile_op *read = small_read(model, i);
@@ -129,92 +244,6 @@ enum refusal change_to_decided(struct change *change, const struct model *model,
 }
 
 /* ---- kernels that launch kernels ---- */
-
-/* A copy to the host that is waited for before anything else is submitted: its operation, or NULL. */
-static const struct profile_op *question(const struct model *model, size_t call, size_t end)
-{
-	const struct profile_op *op = call_op(model, call, OP_COPY);
-	const struct profile *profile = model->profile;
-
-	if (!op || model_call_class(model, call) != CALL_COPY ||
-	    profile->copies[op->detail].kind != COPY_TO_HOST ||
-	    profile->copies[op->detail].bytes > QUESTION_BYTES)
-		return NULL;
-	if (model->behaviour[call] == CALL_WAITS_OWN)
-		return op;
-	for (size_t i = call + 1; i < end; i++) {
-		if (model_call_class(model, i) == CALL_SYNC)
-			return op;
-		if (submitted_count(&model->submitted, i))
-			return NULL;
-	}
-	return NULL;
-}
-
-/* The kernel that a call launched outside of graphs; NULL for any other call. */
-static const struct profile_op *launched_kernel(const struct model *model, size_t call)
-{
-	const struct profile_op *op = call_op(model, call, OP_KERNEL);
-
-	return op && model_call_class(model, call) == CALL_LAUNCH ? op : NULL;
-}
-
-/* Going through a loop from question to question.  Whatever is no kernel ends what follows from an answer. */
-struct asking {
-	const struct model *model;
-	size_t end;
-	struct asked_kernel *kernels; /* by kernel */
-	bool is_answered;	      /* what is launched now may follow from an answer */
-	uint32_t round;		      /* 1 after the first question */
-};
-
-/* Takes in the next call; the kernel that may follow from what was asked, or NULL. */
-static const struct profile_op *ask(struct asking *asking, size_t call)
-{
-	const struct profile_op *op;
-
-	if (question(asking->model, call, asking->end)) {
-		asking->is_answered = true;
-		asking->round++;
-		return NULL;
-	}
-	op = launched_kernel(asking->model, call);
-	if (!op && submitted_count(&asking->model->submitted, call))
-		asking->is_answered = false;
-	return asking->is_answered ? op : NULL;
-}
-
-static uint64_t blocks_of(const struct profile *profile, const struct profile_op *op)
-{
-	const uint32_t *grid = profile->signatures[op->detail].grid;
-
-	return (uint64_t)grid[0] * grid[1] * grid[2];
-}
-
-/* Closes the round that a kernel was launched in last: as often as in the round before, in which it was? */
-static void close_round(struct asked_kernel *kernel)
-{
-	if (kernel->usual_count && kernel->count != kernel->usual_count)
-		kernel->varies = true;
-	kernel->usual_count = kernel->count;
-	kernel->count = 0;
-}
-
-static void take_kernel(struct asking *asking, const struct profile_op *op)
-{
-	const struct profile *profile = asking->model->profile;
-	struct asked_kernel *kernel = &asking->kernels[profile->signatures[op->detail].kernel];
-	uint64_t blocks = blocks_of(profile, op);
-
-	if (kernel->round && kernel->round != asking->round) {
-		close_round(kernel);
-		kernel->varies |= asking->round > kernel->round + 1 && kernel->usual_count > 1;
-	}
-	kernel->varies |= kernel->blocks && kernel->blocks != blocks;
-	kernel->blocks = blocks;
-	kernel->round = asking->round;
-	kernel->count++;
-}
 
 static bool is_by_device(const struct asking *asking, const struct profile_op *op)
 {
@@ -256,20 +285,11 @@ enum refusal change_to_launched(struct change *change, const struct model *model
 {
 	size_t first = sequence->first_call, last = first + sequence->call_count;
 	struct asking asking = {.model = model, .end = last, .kernels = kernels};
-	enum refusal refusal = REFUSED_NONE;
 
-	memset(kernels, 0, model->profile->kernel_name_count * sizeof(*kernels));
-	for (size_t i = first; i < last && refusal == REFUSED_NONE; i++) {
-		const struct profile_op *op = ask(&asking, i);
-
-		if (op)
-			take_kernel(&asking, op);
+	for (size_t i = first; i < last; i++)
 		if (model_call_class(model, i) == CALL_MEMORY)
-			refusal = REFUSED_ALLOCATES;
-	}
-	if (refusal != REFUSED_NONE)
-		return refusal;
-	asking = (struct asking){.model = model, .end = last, .kernels = kernels};
+			return REFUSED_ALLOCATES;
+	take_rounds(&asking, first);
 	*launched_count = take_launches(change, &asking, first);
 	change->are_beside = !is_least;
 	return 2 * *launched_count >= asking.round && *launched_count ? REFUSED_NONE

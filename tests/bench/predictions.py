@@ -52,7 +52,7 @@ PAIRS = [
     ("concurrent_kernels", "naive", "streams", "underfilled_gpu"),
     ("concurrent_kernels", "naive", "graph", "underfilled_gpu"),
     ("graph_forkjoin", "naive", "streams", "underfilled_gpu"),
-    ("graph_forkjoin", "naive", "graph", "--graph --streams"),
+    ("graph_forkjoin", "naive", "graph", "underfilled_gpu"),
     ("work_queue", "naive", "warp_queue", "sm_imbalance"),
     ("graph_pipeline", "stream", "graph", "launch_bound_graph"),
     ("graph_large", "naive", "graph", "launch_bound_graph"),

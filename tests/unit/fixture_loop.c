@@ -37,10 +37,23 @@ static void copy(struct builder *b, const char *name, uint32_t kind, uint64_t by
 
 static void add(struct builder *b, char letter)
 {
+	static uint32_t grid = 1;
+	uint32_t signature;
+
 	switch (letter) {
 	case 'k':
 		builder_kernel(b, 0, "k", now_ns + 25, now_ns + 125,
 			       call(b, "cudaLaunchKernel", CALL_LAUNCH));
+		break;
+	case 'q':
+		builder_kernel(b, 0, "q", now_ns + 25, now_ns + 125,
+			       call(b, "cudaLaunchKernel", CALL_LAUNCH));
+		break;
+	case 'K':
+		grid = 1 + grid % 3;
+		signature = builder_signature(b, "K", grid);
+		builder_op(b, OP_KERNEL, 0, signature, now_ns + 25, now_ns + 125,
+			   call(b, "cudaLaunchKernel", CALL_LAUNCH));
 		break;
 	case 'w':
 		call(b, "cudaStreamSynchronize", CALL_SYNC);
@@ -144,10 +157,11 @@ void loop_free(struct loop *loop)
 void loop_expect(const struct loop *loop, int iteration, const char *expected)
 {
 	static const char letters[] = {
-		[CALL_KEPT] = '.',	 [CALL_DROPPED] = 'd',	 [CALL_AS_GRAPH] = 'G',
-		[CALL_AS_UPDATED] = 'U', [CALL_IN_GRAPH] = 'n',	 [CALL_IN_BODY] = 'b',
-		[CALL_IN_KERNEL] = 'b',	 [CALL_FUSED] = 'f',	 [CALL_DEPENDENT] = 'p',
-		[CALL_MADE_ASYNC] = 'a', [CALL_AFTER_WORK] = 'h'};
+		[CALL_KEPT] = '.',	 [CALL_DROPPED] = 'd',	  [CALL_AS_GRAPH] = 'G',
+		[CALL_AS_UPDATED] = 'U', [CALL_IN_GRAPH] = 'n',	  [CALL_IN_BODY] = 'b',
+		[CALL_IN_KERNEL] = 'b',	 [CALL_FUSED] = 'f',	  [CALL_DEPENDENT] = 'p',
+		[CALL_MADE_ASYNC] = 'a', [CALL_AFTER_WORK] = 'h', [CALL_ASKS] = 'q',
+		[CALL_BY_DEVICE] = 'c'};
 	char found[32] = "";
 
 	for (uint32_t i = loop->iterations[iteration]; i < loop->iterations[iteration + 1]; i++)

@@ -200,118 +200,6 @@ static void test_graph_without_allocations(void **state)
 	loop_free(&loop);
 }
 
-/* ---- decisions ---- */
-
-static enum refusal to_decided(struct loop *loop, uint64_t *decisions)
-{
-	loop->sequence.iterations = loop->iterations;
-	return change_to_decided(&loop->change, loop->model, &loop->sequence, 900, decisions);
-}
-
-static void expect_decided(const char *usual, enum refusal refusal)
-{
-	struct loop loop = loop_of(usual);
-	uint64_t decisions;
-
-	assert_int_equal(to_decided(&loop, &decisions), refusal);
-	if (refusal != REFUSED_NONE)
-		loop_expect_unchanged(&loop);
-	loop_free(&loop);
-}
-
-static void test_decided(void **state)
-{
-	struct loop loop = loop_of("krwk");
-	uint64_t decisions;
-
-	(void)state;
-	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
-	assert_int_equal(decisions, ITERATIONS);
-	assert_int_equal(loop.change.decision_ns, 900);
-	loop_expect(&loop, 0, "Gnnb");
-	for (int i = 1; i < ITERATIONS; i++)
-		loop_expect(&loop, i, "bnnb"); /* all of it one graph; a body is entered and left */
-	for (size_t i = 0; i < loop.b->profile.op_count; i++)
-		assert_int_equal(loop.change.op_ns[i],
-				 loop.b->ops[i].kind == OP_COPY ? OP_GONE : -1);
-	loop_free(&loop);
-}
-
-/* What iterations begin with is decided: the body of a loop is only entered.  A body that runs now and then is left
- * where it ran. */
-static void test_decided_loop(void **state)
-{
-	struct loop loop = loop_of("krw");
-	uint64_t decisions;
-
-	(void)state;
-	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
-	loop_expect(&loop, 0, "Gnn");
-	for (int i = 1; i < ITERATIONS - 1; i++)
-		loop_expect(&loop, i, "bnn");
-	loop_free(&loop);
-	loop = loop_with("kkrw", 2, "kkrwk");
-	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
-	loop_expect(&loop, 1, "bnnn");
-	loop_expect(&loop, 2, "bnnnb");
-	loop_expect(&loop, 3, "bnnn");
-	loop_free(&loop);
-	loop = loop_with("krw", 2, "k"); /* the body of a loop is not left where nothing was read */
-	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
-	loop_expect(&loop, 2, "b");
-	loop_expect(&loop, 3, "nnn");
-	loop_free(&loop);
-	loop = loop_of("krwkk"); /* a body of two kernels */
-	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
-	loop_expect(&loop, 1, "bnnbn");
-	loop_free(&loop);
-	loop = loop_of("lkrwk"); /* what submits nothing begins no iteration */
-	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
-	loop_expect(&loop, 0, ".Gnnb");
-	loop_expect(&loop, 1, "nbnnb");
-	loop_free(&loop);
-}
-
-/* A blocking read needs no wait; a wait for nothing read ends the graph. */
-static void test_decided_waits(void **state)
-{
-	struct loop loop = loop_of("kRk");
-	uint64_t decisions;
-
-	(void)state;
-	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
-	loop_expect(&loop, 0, "Gnb");
-	loop_free(&loop);
-	loop = loop_of("krwkw");
-	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
-	loop_expect(&loop, 0, "Gnnb.");
-	loop_expect(&loop, 1, "Gnnb.");
-	loop_free(&loop);
-	loop = loop_of("krwwk"); /* the second wait is for nothing */
-	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
-	loop_expect(&loop, 0, "Gnn.G");
-	loop_expect(&loop, 1, "nnn.G");
-	loop_free(&loop);
-	loop = loop_of("kRwk"); /* the read has waited for itself */
-	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
-	loop_expect(&loop, 0, "Gn.G");
-	loop_free(&loop);
-}
-
-static void test_decided_refusals(void **state)
-{
-	(void)state;
-	expect_decided("kwk", REFUSED_NO_DECISION);
-	expect_decided("kowk", REFUSED_NO_DECISION); /* too much to decide by */
-	expect_decided("krwk", REFUSED_NONE);
-	expect_decided("krwmk", REFUSED_ALLOCATES);
-	expect_decided("krwuk", REFUSED_HAS_GRAPHS);
-	expect_decided("grw", REFUSED_NONE); /* graphs can launch each other */
-	expect_decided("kcrwk", REFUSED_BLOCKING_COPY);
-	expect_decided("kprwk", REFUSED_BLOCKING_COPY);
-	expect_decided("kirwk", REFUSED_NONE);
-}
-
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -334,14 +222,6 @@ int main(void)
 			test_host_work),
 		SENTENCE("one of ten iterations may be refused, and then stays as it was",
 			 test_captured_share),
-		SENTENCE("a loop that reads a flag becomes one graph that decides", test_decided),
-		SENTENCE(
-			"a body that iterations begin with is only entered, others are left as well",
-			test_decided_loop),
-		SENTENCE("only a wait for what was read goes with the decision",
-			 test_decided_waits),
-		SENTENCE("what cannot be decided on the device is refused with the reason",
-			 test_decided_refusals),
 		SENTENCE("without its allocations a loop can be a graph",
 			 test_graph_without_allocations),
 	};

@@ -1,0 +1,260 @@
+/* Strategies by which the device decides: conditional nodes, and kernels that launch kernels. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fixture_loop.h"
+
+static struct asked_kernel kernels[8];
+
+/* ---- decisions ---- */
+
+static enum refusal to_decided(struct loop *loop, uint64_t *decisions)
+{
+	loop->sequence.iterations = loop->iterations;
+	return change_to_decided(&loop->change, loop->model, &loop->sequence, 900, kernels,
+				 decisions);
+}
+
+static void expect_decided(const char *usual, enum refusal refusal)
+{
+	struct loop loop = loop_of(usual);
+	uint64_t decisions;
+
+	assert_int_equal(to_decided(&loop, &decisions), refusal);
+	if (refusal != REFUSED_NONE)
+		loop_expect_unchanged(&loop);
+	loop_free(&loop);
+}
+
+static void test_decided(void **state)
+{
+	struct loop loop = loop_of("krwk");
+	uint64_t decisions;
+
+	(void)state;
+	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
+	assert_int_equal(decisions, ITERATIONS);
+	assert_int_equal(loop.change.decision_ns, 900);
+	loop_expect(&loop, 0, "Gnnb");
+	for (int i = 1; i < ITERATIONS; i++)
+		loop_expect(&loop, i, "bnnb"); /* all of it one graph; a body is entered and left */
+	for (size_t i = 0; i < loop.b->profile.op_count; i++)
+		assert_int_equal(loop.change.op_ns[i],
+				 loop.b->ops[i].kind == OP_COPY ? OP_GONE : -1);
+	loop_free(&loop);
+}
+
+/* What iterations begin with is decided: the body of a loop is only entered.  A body that runs now and then is left
+ * where it ran. */
+static void test_decided_loop(void **state)
+{
+	struct loop loop = loop_of("krw");
+	uint64_t decisions;
+
+	(void)state;
+	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
+	loop_expect(&loop, 0, "Gnn");
+	for (int i = 1; i < ITERATIONS - 1; i++)
+		loop_expect(&loop, i, "bnn");
+	loop_free(&loop);
+	loop = loop_with("kkrw", 2, "kkrwk");
+	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
+	loop_expect(&loop, 1, "bnnn");
+	loop_expect(&loop, 2, "bnnnb");
+	loop_expect(&loop, 3, "bnnn");
+	loop_free(&loop);
+	loop = loop_with("krw", 2, "k"); /* the body of a loop is not left where nothing was read */
+	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
+	loop_expect(&loop, 2, "b");
+	loop_expect(&loop, 3, "nnn");
+	loop_free(&loop);
+	loop = loop_of("krwkk"); /* a body of two kernels */
+	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
+	loop_expect(&loop, 1, "bnnbn");
+	loop_free(&loop);
+	loop = loop_of("lkrwk"); /* what submits nothing begins no iteration */
+	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
+	loop_expect(&loop, 0, ".Gnnb");
+	loop_expect(&loop, 1, "nbnnb");
+	loop_free(&loop);
+}
+
+/* A blocking read needs no wait; a wait for nothing read ends the graph. */
+static void test_decided_waits(void **state)
+{
+	struct loop loop = loop_of("kRk");
+	uint64_t decisions;
+
+	(void)state;
+	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
+	loop_expect(&loop, 0, "Gnb");
+	loop_free(&loop);
+	loop = loop_of("krwkw");
+	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
+	loop_expect(&loop, 0, "Gnnb.");
+	loop_expect(&loop, 1, "Gnnb.");
+	loop_free(&loop);
+	loop = loop_of("krwwk"); /* the second wait is for nothing */
+	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
+	loop_expect(&loop, 0, "Gnn.G");
+	loop_expect(&loop, 1, "nnn.G");
+	loop_free(&loop);
+	loop = loop_of("kRwk"); /* the read has waited for itself */
+	assert_int_equal(to_decided(&loop, &decisions), REFUSED_NONE);
+	loop_expect(&loop, 0, "Gn.G");
+	loop_free(&loop);
+}
+
+static void test_decided_refusals(void **state)
+{
+	(void)state;
+	expect_decided("kwk", REFUSED_NO_DECISION);
+	expect_decided("kowk", REFUSED_NO_DECISION); /* too much to decide by */
+	expect_decided("krwk", REFUSED_NONE);
+	expect_decided("krwmk", REFUSED_ALLOCATES);
+	expect_decided("krwuk", REFUSED_HAS_GRAPHS);
+	expect_decided("grw", REFUSED_NONE); /* graphs can launch each other */
+	expect_decided("kcrwk", REFUSED_BLOCKING_COPY);
+	expect_decided("kprwk", REFUSED_BLOCKING_COPY);
+	expect_decided("kirwk", REFUSED_NONE);
+	expect_decided("krwK", REFUSED_GRID_VARIES);
+}
+
+/* ---- kernels that launch kernels ---- */
+
+static enum refusal to_launched(struct loop *loop, bool is_least, uint64_t *launched)
+{
+	loop->sequence.iterations = loop->iterations;
+	return change_to_launched(&loop->change, loop->model, &loop->sequence, is_least, kernels,
+				  launched);
+}
+
+static void expect_launched(const char *usual, const char *expected)
+{
+	struct loop loop = loop_of(usual);
+	uint64_t launched;
+
+	assert_int_equal(to_launched(&loop, false, &launched), REFUSED_NONE);
+	assert_true(loop.change.are_beside);
+	for (int i = 0; i < ITERATIONS; i++)
+		loop_expect(&loop, i, expected);
+	loop_free(&loop);
+}
+
+static void expect_not_launched(const char *usual, enum refusal refusal)
+{
+	struct loop loop = loop_of(usual);
+	uint64_t launched;
+
+	assert_int_equal(to_launched(&loop, false, &launched), refusal);
+	loop_free(&loop);
+}
+
+static void test_launched_grids(void **state)
+{
+	(void)state;
+	expect_launched("krwKK", ".qqcc");
+	expect_launched("kRK", ".qc"); /* a blocking read */
+	/* each kernel of a chain launches the next; the first one is the host's */
+	expect_launched("nKrwKrwKrw", "..qqcqqcqq");
+	expect_launched("krwKsK", ".qqc.."); /* what the host copies in between stays its own */
+}
+
+static void test_launched_numbers(void **state)
+{
+	struct loop loop = loop_with("krwqq", 3, "krwq");
+	uint64_t launched;
+
+	(void)state;
+	assert_int_equal(to_launched(&loop, true, &launched), REFUSED_NONE);
+	assert_false(loop.change.are_beside); /* at the low end */
+	assert_int_equal(launched, 2 * ITERATIONS - 1);
+	loop_expect(&loop, 0, ".qqcc");
+	loop_expect(&loop, 3, ".qqc");
+	for (size_t i = 0; i < loop.b->profile.op_count; i++)
+		assert_int_equal(loop.change.op_ns[i],
+				 loop.b->ops[i].kind == OP_COPY ? OP_GONE : -1);
+	loop_free(&loop);
+}
+
+static void test_launched_refusals(void **state)
+{
+	(void)state;
+	expect_not_launched("krwqq", REFUSED_NO_CHILDREN); /* always the same */
+	expect_not_launched("kowK", REFUSED_NO_CHILDREN);  /* a result, not a question */
+	expect_not_launched("krKw", REFUSED_NO_CHILDREN);  /* launched before it was answered */
+	expect_not_launched("krwsK", REFUSED_NO_CHILDREN);
+	expect_not_launched("krwKm", REFUSED_ALLOCATES);
+}
+
+/* The operation that a call of the loop submitted. */
+static size_t op_by(const struct loop *loop, size_t call)
+{
+	return loop->model->submitted.ops[loop->model->submitted.first[call]];
+}
+
+/* When what is asked for is known and what children cost say when they run. */
+static void test_launched_times(void **state)
+{
+	const struct costs costs = {.child_start_ns = 30,
+				    .child_next_ns = 40,
+				    .child_beside_ns = 5,
+				    .child_return_ns = 60};
+	struct loop loop = loop_of("krwKK");
+	struct replay replay = {0};
+	uint64_t launched;
+
+	(void)state;
+	loop.b->devices[0].sm_count = 100; /* a block or a few leave room for others */
+	assert_int_equal(to_launched(&loop, false, &launched), REFUSED_NONE);
+	assert_int_equal(replay_run(&replay, loop.model, &loop.change, &costs), 0);
+	for (size_t i = 0; i < ITERATIONS; i++) {
+		size_t first = op_by(&loop, 5 * i + 3), second = op_by(&loop, 5 * i + 4);
+		size_t read = op_by(&loop, 5 * i + 1);
+
+		assert_int_equal(replay.op_start_ns[read], replay.op_end_ns[read]);
+		assert_int_equal(replay.op_start_ns[first], replay.op_end_ns[read] + 30);
+		assert_int_equal(replay.op_start_ns[second], replay.op_start_ns[first] + 5);
+		if (i + 1 < ITERATIONS)
+			assert_true(replay.op_start_ns[op_by(&loop, 5 * i + 5)] >=
+				    replay.op_end_ns[second] + 60);
+	}
+	loop.change.are_beside = false;
+	assert_int_equal(replay_run(&replay, loop.model, &loop.change, &costs), 0);
+	assert_int_equal(replay.op_start_ns[op_by(&loop, 4)],
+			 replay.op_end_ns[op_by(&loop, 3)] + 40);
+	replay_free(&replay);
+	loop_free(&loop);
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENTENCE("a loop that reads a flag becomes one graph that decides", test_decided),
+		SENTENCE(
+			"a body that iterations begin with is only entered, others are left as well",
+			test_decided_loop),
+		SENTENCE("only a wait for what was read goes with the decision",
+			 test_decided_waits),
+		SENTENCE("what cannot be decided on the device is refused with the reason",
+			 test_decided_refusals),
+		SENTENCE("a kernel whose grid follows from what is read is launched by the device",
+			 test_launched_grids),
+		SENTENCE("and one that is launched now more often and now less",
+			 test_launched_numbers),
+		SENTENCE("what does not follow from an answer stays the host's",
+			 test_launched_refusals),
+		SENTENCE("children start after their parent, and the stream goes on after them",
+			 test_launched_times),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
