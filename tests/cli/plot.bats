@@ -254,7 +254,7 @@ device_decision: the host reads nothing small before it launches what follows" ]
 	[ "$status" -eq 0 ]
 	grep -qF "nothing would change" roofline-whatif.svg
 	grep -qF "cuda_graph: the device launches work itself" roofline-whatif.svg
-	run "$ROOFLINECTL" plot whatif "$recordings/conditional_nested.conditional" --graph -o new
+	run "$ROOFLINECTL" plot whatif "$recordings/dp_tiny.device" --graph -o new
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 1 ]
 	[[ "$output" == *"no prediction: what it tells of waits gives a run "*"% off the recorded one, and above 3% nothing is predicted" ]]
@@ -265,7 +265,7 @@ device_decision: the host reads nothing small before it launches what follows" ]
 	run "$ROOFLINECTL" plot whatif recording
 	[ "$status" -eq 2 ]
 	[ "${#lines[@]}" -eq 1 ]
-	[[ "$output" == *"which strategy? there are --graph, --fewer-waits, --decide, --overlap, --pinned"* ]]
+	[[ "$output" == *"which strategy? there are --graph, --fewer-waits, --decide, --device-launch, --overlap"* ]]
 	for chart in "" timeline; do
 		run "$ROOFLINECTL" plot recording $chart --overlap
 		[ "$status" -eq 2 ]

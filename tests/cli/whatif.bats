@@ -124,7 +124,9 @@ print([(a['speedup'], a['low'], a['high']) for a in json.load(sys.stdin)['advice
 	batch=$("$ROOFLINECTL" report --format json "$recordings/atomic_batch.naive" |
 		python3 -c "import json, sys; print(json.load(sys.stdin)['atomics']['kernels'][0]['batch'])")
 	whatif "$recordings/atomic_batch.naive" --batch "$batch" --graph
-	holds "[(s['batch_atomics'][k]) for k in ('speedup', 'low', 'high')] == list($expected[0])"
+	# what is advised may be more at the high end
+	holds "[(s['batch_atomics'][k]) for k in ('speedup', 'low')] == list($expected[0][:2])"
+	holds "s['batch_atomics']['high'] <= $expected[0][2]"
 	holds "s['cuda_graph']['batch'] is None"
 }
 
@@ -483,11 +485,11 @@ wrap() {
 }
 
 @test "wrong arguments" {
-	wrong "which strategy? there are --graph, --fewer-waits, --decide, --overlap, --pinned" \
+	wrong "which strategy? there are --graph, --fewer-waits, --decide, --device-launch, --overlap" \
 		"$recordings/graph_chain.naive"
 	wrong "has no NVTX range 'nosuch'; it has: prepare, naive, warm-up" \
 		"$recordings/graph_chain.naive" --graph --range nosuch
-	for option in graph fewer-waits decide overlap preallocate streams persistent fuse dependent; do
+	for option in graph fewer-waits decide device-launch overlap preallocate streams persistent fuse dependent; do
 		wrong "has no NVTX range 'nosuch'; it has: prepare, naive, warm-up" \
 			"$recordings/graph_chain.naive" --graph=run --$option=nosuch
 	done
