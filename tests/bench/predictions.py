@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """What the model predicted of each naive recording, and what the improved variant then measured.
 
-    tests/bench/predictions.py [FOLDER MEDIANS]   tests/pairs and docs/results/pairs.txt when not given
-    tests/bench/predictions.py --variants         "workload variant role" of each recording that it needs
+    tests/bench/predictions.py [FOLDER MEDIANS CEILINGS]   of another machine; tests/pairs, docs/results/pairs.txt
+                                                           and the shipped ceilings when not given
+    tests/bench/predictions.py --variants                  "workload variant role" of each recording that it needs
 
 Needs no GPU: predictions come from FOLDER through `rooflinectl verify --range run`, or `whatif` for an
 option of it, in which range every workload does its iterations.  `measured` is the ratio of the untraced
 medians of MEDIANS, measured on the same machine right before and right after each recording; `recorded` that
 of the two recordings without what recording added.  Below stand the recordings of tests/recordings for which
-nothing is predicted, as the model does not explain their time.
+nothing is predicted, as the model does not explain their time.  Pairs that a FOLDER lacks are left out.
 """
 
 import json
@@ -95,6 +96,7 @@ def variants():
 
 
 RESULTS = ROOT / "docs" / "results"
+CEILINGS = []  # options that name those of the machine that was recorded
 
 
 def medians(path):
@@ -151,7 +153,7 @@ def run_tool(*arguments):
 
 def what_if(before, strategy):
     """What whatif predicts of the range, as verify calls it; None where it changes nothing."""
-    done = run_tool("whatif", "--range", "run", *strategy.split(), before)
+    done = run_tool("whatif", "--range", "run", *strategy.split(), *CEILINGS, before)
     if done.returncode:
         raise SystemExit(done.stderr.decode())
     place = json.loads(done.stdout)["place"] or {"speedup": None, "low": None, "high": None}
@@ -161,7 +163,7 @@ def what_if(before, strategy):
 def verify(before, after, advice=None):
     """verify's JSON, without a prediction where there is no such advice."""
     for options in ([["--strategy", advice]] if advice else []) + [[]]:
-        done = run_tool("verify", "--force", "--range", "run", *options, before, after)
+        done = run_tool("verify", "--force", "--range", "run", *options, *CEILINGS, before, after)
         if done.returncode == 0:
             result = json.loads(done.stdout)
             if not options:
@@ -213,6 +215,8 @@ def main(folder, path):
     )
     errors, inside_count = [], 0
     for workload, before, after, advice in PAIRS:
+        if not all((folder / f"{workload}.{variant}").is_dir() for variant in (before, after)):
+            continue
         result = predict(folder, workload, before, after, advice)
         predicted, low, high = result["predicted"], result["low"], result["high"]
         ends = (workload, before), (workload, after)
@@ -240,6 +244,8 @@ def main(folder, path):
         f"\n{len(errors)} rows: median error {100 * statistics.median(errors):.1f}%, "
         f"{sum(e <= 0.25 for e in errors)} within 25%, {inside_count} inside the interval"
     )
+    if CEILINGS:
+        return
     print_sessions()
     off, explained_count = unexplained()
     print(
@@ -254,7 +260,8 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--variants"]:
         for (name, variant), role in variants().items():
             print(name, variant, role)
-    elif len(sys.argv) == 3:
+    elif len(sys.argv) == 4:
+        CEILINGS += ["--ceilings", sys.argv[3]]
         main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
     else:
         main(ROOT / "tests" / "pairs", RESULTS / "pairs.txt")
