@@ -144,12 +144,31 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 			added_ns(value_at(ceilings, CEILING_graph_to_start, COSTS_MIDDLE),
 				 recorded->graph_start_ns, GRAPH_START_LEAST, GRAPH_START_MOST),
 		.trace_node_ns = TRACE_NODE_NS,
+		.ceilings = ceilings,
 	};
 	/* without the row, as until now: no gap */
 	costs->dependent_gap_ns =
 		not_negative(value_at(ceilings, CEILING_dependent_gap, end) - edges_ns);
 	take_copies(costs, ceilings, end);
 	take_children(costs, ceilings, recorded->kernel_gap_ns, edges_ns, end);
+	return true;
+}
+
+int64_t costs_graph_ns(const struct costs *costs, enum ceiling_id row, uint64_t node_count)
+{
+	return costs->ceilings && node_count ? lround(ceilings_at(costs->ceilings, row, node_count))
+					     : 0;
+}
+
+bool costs_has_rebuilt(const struct ceilings *ceilings)
+{
+	static const enum ceiling_id rows[] = {CEILING_graph_instantiate,
+					       CEILING_graph_first_launch, CEILING_graph_destroy,
+					       CEILING_graph_update};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (ceilings_at(ceilings, rows[i], 1) <= 0)
+			return false;
 	return true;
 }
 

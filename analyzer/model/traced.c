@@ -1,10 +1,15 @@
 #include "model/traced.h"
 
 #include "base/ns.h"
+#include "model/graph_calls.h"
 #include "model/steps.h"
 
 /* A recorded call keeps at least this share of its time when what recording added is taken out. */
 #define LEAST_SHARE 4
+
+/* Recording added at most so many times what such a call takes without: what it takes longer is its own.  Medians of
+ * tests/pairs/graph_update.naive against docs/results/pairs.txt and the ceilings of the same machine. */
+#define GRAPH_CALL_MOST 2
 
 /* What recording added, of a time that it is part of. */
 static int64_t part_ns(int64_t added_ns, int64_t own_ns)
@@ -34,12 +39,46 @@ int64_t traced_counting_ns(const struct model *model, const struct costs *costs,
 	return costs ? model_profiler_ns(model, thread, start_ns, end_ns) : 0;
 }
 
+/* What a call that makes, launches for the first time or destroys an executable graph takes without recording; 0: it
+ * is another one, or nobody knows. */
+static int64_t untraced_ns(const struct model *model, const struct costs *costs, size_t call)
+{
+	static const enum ceiling_id rows[] = {
+		[GRAPH_CALL_INSTANTIATES] = CEILING_graph_instantiate,
+		[GRAPH_CALL_LAUNCHES] = CEILING_graph_first_launch,
+		[GRAPH_CALL_DESTROYS] = CEILING_graph_destroy,
+	};
+	enum graph_call what = graph_call_of(model, call);
+	uint32_t launch;
+
+	if (what == GRAPH_CALL_NONE || what == GRAPH_CALL_UPLOADS ||
+	    (what == GRAPH_CALL_LAUNCHES && !graph_call_is_first(model, call)))
+		return 0;
+	launch = graph_call_launch(model, call);
+	return launch == PROFILE_NONE
+		       ? 0
+		       : costs_graph_ns(costs, rows[what], graph_call_node_count(model, launch));
+}
+
+/* What own_ns is longer than without recording, as far as that can be added. */
+static int64_t longer_ns(int64_t own_ns, int64_t without_ns)
+{
+	int64_t added_ns = max_ns(own_ns - without_ns, 0);
+
+	return part_ns(min_ns(added_ns, GRAPH_CALL_MOST * without_ns), own_ns);
+}
+
 /* What recording added to a call, out of its time, of which reading counters is taken out already. */
 static int64_t added_ns(const struct model *model, const struct costs *costs, size_t call,
 			int64_t own_ns)
 {
+	int64_t without_ns;
+
 	if (!costs || !is_slowed(model, call))
 		return 0;
+	without_ns = untraced_ns(model, costs, call);
+	if (without_ns)
+		return longer_ns(own_ns, without_ns);
 	return part_ns(is_graph_launch(model, call) ? costs->trace_graph_launch_ns
 						    : costs->trace_launch_ns,
 		       own_ns);
@@ -56,6 +95,17 @@ int64_t traced_call_ns(const struct model *model, const struct costs *costs, siz
 	return counting + added_ns(model, costs, index, own_ns - counting);
 }
 
+/* And to the time until the first node of a graph that it launches starts. */
+static int64_t added_to_start_ns(const struct model *model, const struct costs *costs, size_t call,
+				 int64_t launch_ns)
+{
+	int64_t call_ns = untraced_ns(model, costs, call);
+
+	return call_ns ? longer_ns(launch_ns,
+				   call_ns + costs->graph_to_start_ns - costs->graph_launch_ns)
+		       : part_ns(costs->trace_graph_start_ns, launch_ns);
+}
+
 int64_t traced_start_ns(const struct model *model, const struct costs *costs, uint32_t op,
 			int64_t launch_ns)
 {
@@ -67,7 +117,7 @@ int64_t traced_start_ns(const struct model *model, const struct costs *costs, ui
 
 	launch_ns -= counting;
 	return counting + (costs && is_graph_launch(model, what->call)
-				   ? part_ns(costs->trace_graph_start_ns, launch_ns)
+				   ? added_to_start_ns(model, costs, what->call, launch_ns)
 				   : added_ns(model, costs, what->call, launch_ns));
 }
 
