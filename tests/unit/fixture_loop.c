@@ -37,6 +37,8 @@ static void copy(struct builder *b, const char *name, uint32_t kind, uint64_t by
 
 static void add(struct builder *b, char letter)
 {
+	uint32_t by;
+
 	switch (letter) {
 	case 'k':
 		builder_kernel(b, 0, "k", now_ns + 25, now_ns + 125,
@@ -82,6 +84,24 @@ static void add(struct builder *b, char letter)
 	case 'g':
 		builder_kernel(b, 0, "k", now_ns + 25, now_ns + 125,
 			       call(b, "cudaGraphLaunch", CALL_GRAPH_LAUNCH));
+		break;
+	case 'q':
+		by = call(b, "cudaGraphLaunch", CALL_GRAPH_LAUNCH);
+		builder_kernel(b, 0, "k", now_ns + 5, now_ns + 105, by);
+		builder_kernel(b, 0, "k", now_ns + 110, now_ns + 210, by);
+		break;
+	case 'W':
+		builder_graph(b, 0, 0, now_ns + 25, now_ns + 125,
+			      call(b, "cudaGraphLaunch", CALL_GRAPH_LAUNCH));
+		break;
+	case 'I':
+		call(b, "cudaGraphInstantiate", CALL_GRAPH_MANAGE);
+		break;
+	case 'U':
+		call(b, "cudaGraphUpload", CALL_GRAPH_MANAGE);
+		break;
+	case 'D':
+		call(b, "cudaGraphExecDestroy", CALL_GRAPH_MANAGE);
 		break;
 	case 'u':
 		call(b, "cudaGraphExecUpdate", CALL_GRAPH_MANAGE);
@@ -144,10 +164,11 @@ void loop_free(struct loop *loop)
 void loop_expect(const struct loop *loop, int iteration, const char *expected)
 {
 	static const char letters[] = {
-		[CALL_KEPT] = '.',	 [CALL_DROPPED] = 'd',	 [CALL_AS_GRAPH] = 'G',
-		[CALL_AS_UPDATED] = 'U', [CALL_IN_GRAPH] = 'n',	 [CALL_IN_BODY] = 'b',
-		[CALL_IN_KERNEL] = 'b',	 [CALL_FUSED] = 'f',	 [CALL_DEPENDENT] = 'p',
-		[CALL_MADE_ASYNC] = 'a', [CALL_AFTER_WORK] = 'h'};
+		[CALL_KEPT] = '.',	 [CALL_DROPPED] = 'd',	  [CALL_AS_GRAPH] = 'G',
+		[CALL_AS_UPDATED] = 'U', [CALL_IN_GRAPH] = 'n',	  [CALL_IN_BODY] = 'b',
+		[CALL_IN_KERNEL] = 'b',	 [CALL_FUSED] = 'f',	  [CALL_DEPENDENT] = 'p',
+		[CALL_MADE_ASYNC] = 'a', [CALL_AFTER_WORK] = 'h', [CALL_UPDATES] = 'u',
+		[CALL_AGAIN] = 'g'};
 	char found[32] = "";
 
 	for (uint32_t i = loop->iterations[iteration]; i < loop->iterations[iteration + 1]; i++)
