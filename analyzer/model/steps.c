@@ -84,15 +84,16 @@ static bool is_prompt(const struct profile *profile, const struct profile_op *op
 	return op->start_ns < profile->calls[op->call].end_ns + PROMPT_NS;
 }
 
-/* Whether what ran right before an operation is not recorded: a function of the host, in its stream or as the last
- * node of a graph. */
+/* Whether the operation waited for what no record tells of: a function of the host, in its stream or as the last node
+ * of a graph, or the body of a graph's conditional node.  Graphs that usually end with nothing of that follow each
+ * other promptly. */
 static bool is_after_unrecorded(const struct model *model, uint32_t before, uint32_t op)
 {
 	const struct step_device *device = &model->devices[model->profile->ops[before].device];
 
 	if (model_ready_ns(model, op) == INT64_MIN)
 		return false;
-	return model->is_called_back[op] || (device->has_unrecorded_ends &&
+	return model->is_called_back[op] || (device->gap_ns[GAP_AFTER_GRAPH] >= PROMPT_NS &&
 					     !is_prompt(model->profile, &model->profile->ops[op]) &&
 					     steps_gap_after(model, before, op) == GAP_AFTER_GRAPH);
 }
@@ -298,8 +299,6 @@ static int sample(struct device_samples *samples, struct step_device *device,
 		device->gap_sample_count[i] = samples->gaps[i].added_count;
 	}
 	device->kernel_gap_ns = median_of(&samples->gaps[GAP_AFTER_KERNEL], GAP_NS);
-	device->has_unrecorded_ends =
-		median_of(&samples->gaps[GAP_AFTER_GRAPH], GAP_NS) >= PROMPT_NS;
 	for (size_t i = ops->first_op; rc == 0 && i < end_op; i++)
 		if (is_first_of_call(model, i))
 			rc = sample_start(samples, device, model, i);

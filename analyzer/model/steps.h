@@ -39,7 +39,6 @@ struct step_device {
 		[STEP_GAP_COUNT]; /* between queued operations of a stream, mean without outliers */
 	size_t gap_sample_count[STEP_GAP_COUNT];
 	int64_t kernel_gap_ns; /* of GAP_AFTER_KERNEL, the median: what is usual, where gap_ns is the mean */
-	bool has_unrecorded_ends; /* most graphs end with what is not recorded, as functions of the host are not */
 };
 
 /* Of a model whose operations know what they wait for.  Fills in devices[], as profile->devices[] and zeroed;

@@ -6,8 +6,8 @@
 
 Needs no GPU: predictions come from FOLDER through `rooflinectl verify --range run`, or `whatif` for an
 option of it, in which range every workload does its iterations.  `measured` is the ratio of the untraced
-medians of MEDIANS, measured on the same machine before, between and after the recordings; `recorded` that of
-the two recordings without what recording added.  Below stand the recordings of tests/recordings for which
+medians of MEDIANS, measured on the same machine right before and right after each recording; `recorded` that
+of the two recordings without what recording added.  Below stand the recordings of tests/recordings for which
 nothing is predicted, as the model does not explain their time.
 """
 
@@ -42,13 +42,17 @@ PAIRS = [
     ("conditional_precision", "naive", "conditional", "host_decision"),
     ("device_graph", "naive", "tail", "host_decision"),
     ("device_scheduler", "naive", "tail", "host_decision"),
+    ("device_scheduler", "naive", "one_graph", "host_decision"),
     ("device_choice", "naive", "tail", "host_decision"),
+    ("device_choice", "naive", "relaunch", "host_decision"),
     ("copy_overlap", "naive", "streamed", "copy_overlap"),
     ("copy_overlap", "pinned", "streamed", "copy_overlap"),
     ("copy_overlap", "naive", "pinned", "pageable_copy"),
     ("graph_memory", "malloc", "stream_ordered", "allocation_in_loop"),
     ("concurrent_kernels", "naive", "streams", "underfilled_gpu"),
+    ("concurrent_kernels", "naive", "graph", "underfilled_gpu"),
     ("graph_forkjoin", "naive", "streams", "underfilled_gpu"),
+    ("graph_forkjoin", "naive", "graph", "--graph --streams"),
     ("work_queue", "naive", "warp_queue", "sm_imbalance"),
     ("graph_pipeline", "stream", "graph", "launch_bound_graph"),
     ("graph_large", "naive", "graph", "launch_bound_graph"),
@@ -57,6 +61,7 @@ PAIRS = [
     ("atomic_batch", "naive", "batch_16", "--batch 16"),
     ("atomic_batch", "naive", "batch_32", "--batch 32"),
     ("atomic_batch", "naive", "batch_128", "--batch 128"),
+    ("atomic_batch", "naive", "warp_leader", "--batch 32"),
     ("atomic_hierarchy", "naive", "per_block", "--batch 256"),
     ("histogram", "naive", "shared", "hot_atomics"),
     ("histogram", "naive_uniform", "shared_uniform", "hot_atomics"),
@@ -64,6 +69,7 @@ PAIRS = [
     ("fuse_elementwise", "naive", "fused", "--fuse"),
     ("clusters", "naive", "cluster", "--fuse"),
     ("precision", "naive", "fp16", "--narrow 2"),
+    ("precision", "naive", "fp8", "--narrow 4"),
     ("persistent", "naive", "persistent", "--persistent"),
     ("dependent_launch", "naive", "dependent", "--dependent"),
     ("graph_update", "naive", "exec_update", "graph_rebuilt"),
@@ -73,6 +79,8 @@ PAIRS = [
     ("dp_irregular", "naive", "device_level", "device_launch"),
     ("dp_irregular", "naive", "queue", "sm_imbalance"),
     ("dp_tiny", "naive", "device", "device_launch"),
+    ("dp_tiny", "naive", "one_kernel", "device_launch"),
+    ("dynamic_parallelism", "naive", "device", "device_launch"),
     ("memory_bound", "naive", "graph", "launch_bound_graph"),
 ]
 
@@ -90,7 +98,7 @@ RESULTS = ROOT / "docs" / "results"
 
 
 def medians(path):
-    """Microseconds an iteration of each untraced variant, by workload and variant: the median of all its runs."""
+    """Microseconds an iteration of each untraced variant, by workload and variant: of each time it ran."""
     found, workload = {}, None
     for line in path.read_text().splitlines():
         head = re.match(r"(\w+) \([A-I]\d\):", line)
@@ -99,7 +107,12 @@ def medians(path):
             workload = head[1]
         elif row and workload:
             found.setdefault((workload, row[1]), []).append(float(row[2]))
-    return {variant: statistics.median(times) for variant, times in found.items()}
+    return found
+
+
+def untraced(runs, role):
+    """Of runs before, between and after the recordings: the two beside those of that role."""
+    return statistics.mean(runs[:2] if role == "before" else runs[-2:])
 
 
 def print_sessions():
@@ -108,7 +121,11 @@ def print_sessions():
     deviations, widest, widest_pair = [], 1, ""
     for workload, before, after, _ in PAIRS:
         ends = (workload, before), (workload, after)
-        logs = [math.log(s[ends[0]] / s[ends[1]]) for s in sessions if s.keys() >= set(ends)]
+        logs = [
+            math.log(statistics.median(s[ends[0]]) / statistics.median(s[ends[1]]))
+            for s in sessions
+            if s.keys() >= set(ends)
+        ]
         if len(logs) < 2:
             continue
         deviations += [abs(log - statistics.mean(logs)) for log in logs]
@@ -186,7 +203,7 @@ def times(ratio):
 
 
 def main(folder, path):
-    untraced = medians(path)
+    runs, roles = medians(path), variants()
     layout = "{:21} {:13} {:14} {:19} {:>9} {:>14} {:>8} {:>8} {:>7} {}"
     print(
         layout.format(
@@ -199,7 +216,7 @@ def main(folder, path):
         result = predict(folder, workload, before, after, advice)
         predicted, low, high = result["predicted"], result["low"], result["high"]
         ends = (workload, before), (workload, after)
-        truth = untraced[ends[0]] / untraced[ends[1]]
+        truth = untraced(runs[ends[0]], "before") / untraced(runs[ends[1]], roles[ends[1]])
         # no advice is a prediction, too: that nothing is to be gained, or something lost
         error = (predicted or min(1, truth)) / truth - 1
         is_inside = low <= truth <= high if predicted else truth <= 1.03

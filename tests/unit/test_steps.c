@@ -196,14 +196,13 @@ static void test_after_graph(void **state)
 	done(b, model);
 }
 
-/* Four launches of a graph of one kernel, queued, with that much between them. */
-static struct builder *graphs_with_gaps(int64_t first_ns, int64_t second_ns, int64_t third_ns)
+/* Six launches of a graph of one kernel, queued, with that much before them. */
+static struct builder *graphs_with_gaps(const int64_t gaps_ns[6])
 {
-	const int64_t gaps_ns[] = {5000, first_ns, second_ns, third_ns};
 	struct builder *b = builder_new(1, 1);
 	int64_t now_ns = 0;
 
-	for (int64_t i = 0; i < 4; i++) {
+	for (int64_t i = 0; i < 6; i++) {
 		uint32_t call = builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, i * 1000,
 					     i * 1000 + 900);
 
@@ -214,36 +213,38 @@ static struct builder *graphs_with_gaps(int64_t first_ns, int64_t second_ns, int
 	return b;
 }
 
-/* The last node may be a function of the host, which no record tells of; where graphs usually follow each other at
- * once, a later one waited for something else. */
+/* The last node may be a function of the host, or a body that runs now and then, which no record tells of; where
+ * graphs usually follow each other at once, a later one waited for something else. */
 static void test_unrecorded_end(void **state)
 {
-	struct builder *b = graphs_with_gaps(40000, 400000, 10000);
+	static const int64_t at_times[] = {50000, 60000, 1000, 400000, 1000, 90000};
+	static const int64_t once[] = {50000, 7000, 7000, 400000, 7000, 7000};
+	struct builder *b = graphs_with_gaps(at_times);
 	struct model *model = build(b);
 
 	(void)state;
-	assert_int_equal(steps_gap_ns(model, 0, 1), 40000);
-	assert_int_equal(steps_gap_ns(model, 1, 2), 400000);
-	assert_int_equal(steps_gap_ns(model, 2, 3), 10000);
-	assert_int_equal(steps_gap_ns(model, 2, PROFILE_NONE), 40000);
+	for (uint32_t i = 1; i < 6; i++)
+		assert_int_equal(steps_gap_ns(model, i - 1, i), at_times[i]);
+	assert_int_equal(steps_gap_ns(model, 5, PROFILE_NONE), (1000 + 60000 + 90000) / 3);
 	done(b, model);
-	b = graphs_with_gaps(7000, 400000, 7000);
+	b = graphs_with_gaps(once);
 	model = build(b);
-	assert_int_equal(steps_gap_ns(model, 1, 2), 7000);
+	assert_int_equal(steps_gap_ns(model, 2, 3), 7000);
 	done(b, model);
 }
 
 /* What starts right after its call waited for that. */
 static void test_unrecorded_end_and_launch(void **state)
 {
-	struct builder *b = graphs_with_gaps(40000, 40000, 40000);
+	static const int64_t gaps_ns[] = {50000, 40000, 40000, 40000, 40000, 40000};
+	struct builder *b = graphs_with_gaps(gaps_ns);
 	uint32_t call = builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, 900000, 901000);
 	struct model *model;
 
 	(void)state;
 	builder_kernel(b, 0, "only", 905000, 955000, call);
 	model = build(b);
-	assert_int_equal(steps_gap_ns(model, 3, 4), 40000);
+	assert_int_equal(steps_gap_ns(model, 5, 6), 40000);
 	done(b, model);
 }
 
