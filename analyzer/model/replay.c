@@ -177,11 +177,19 @@ static int64_t graph_start_ns(const struct run *run, uint32_t op)
 				      : costs->graph_copy_to_start_ns;
 }
 
+/* What updated nodes make a graph's launch longer. */
+static int64_t updated_ns(const struct run *run, size_t launch)
+{
+	return (int64_t)graph_call_node_count(run->model, launch) * run->costs->updated_node_ns;
+}
+
 /* From a call to the first operation of what it submits. */
 static int64_t kept_launch_ns(const struct run *run, uint32_t index, int64_t usual_ns)
 {
-	if (change_of(run, run->profile->ops[index].call) == CALL_AGAIN)
-		return graph_start_ns(run, index);
+	uint32_t call = run->profile->ops[index].call;
+
+	if (change_of(run, call) == CALL_AGAIN)
+		return graph_start_ns(run, index) + updated_ns(run, call);
 	return usual_ns - traced_start_ns(run->model, run->costs, index, usual_ns);
 }
 
@@ -550,7 +558,7 @@ static void take_call(struct run *run, uint32_t index)
 		break;
 	case CALL_AGAIN:
 		submit_kept(run, index, start_ns);
-		end_ns = start_ns + run->costs->graph_launch_ns;
+		end_ns = start_ns + run->costs->graph_launch_ns + updated_ns(run, index);
 		break;
 	case CALL_MADE_ASYNC:
 		submit_kept(run, index, start_ns);

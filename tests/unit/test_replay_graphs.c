@@ -447,12 +447,13 @@ static void test_updated_rebuilt(void **state)
 
 	(void)state;
 	costs.ceilings = ceilings;
+	costs.updated_node_ns = 300;
 	replayed_run(&it, &change, &costs);
 	assert_int_equal(it.replay.call_end_ns[0], 400);
-	assert_int_equal(it.replay.call_end_ns[1], 400 + 4000); /* graph_launch */
-	assert_int_equal(it.replay.op_start_ns[0], 400 + 6000); /* graph_to_start */
-	assert_int_equal(it.replay.call_end_ns[2], 4400);
-	assert_int_equal(it.replay.call_start_ns[3], 4400 + 61000); /* the host's own time stays */
+	assert_int_equal(it.replay.call_end_ns[1], 400 + 4000 + 300); /* graph_launch */
+	assert_int_equal(it.replay.op_start_ns[0], 400 + 6000 + 300); /* graph_to_start */
+	assert_int_equal(it.replay.call_end_ns[2], 4700);
+	assert_int_equal(it.replay.call_start_ns[3], 4700 + 61000); /* the host's own time stays */
 	ceilings_free(ceilings);
 	change_free(&change);
 	replayed_free(&it);
