@@ -50,7 +50,7 @@ static bool is_kept(const struct keeping *keeping, size_t call)
 static void update(struct keeping *keeping, size_t call, size_t launch)
 {
 	put(keeping, call, CALL_UPDATES);
-	if (graph_call_is_first(keeping->model, launch))
+	if (graph_call_before(keeping->model, launch) == GRAPH_CALL_INSTANTIATES)
 		put(keeping, launch, CALL_AGAIN);
 	if (keeping->destroying < keeping->model->profile->call_count)
 		put(keeping, keeping->destroying, CALL_DROPPED);

@@ -25,7 +25,7 @@
 
 /* Of graph_set_params, which is a call and what it makes the next launch longer: the launch's part.  No ceiling tells
  * it alone; with half of it graph_update exec_update takes 12.4 us after tests/pairs/graph_update.naive, where
- * docs/results/pairs.txt has 12.8 in the same hour, without 9.7 and with all of it 15.1. */
+ * docs/results/pairs.txt has 12.8 in the same hour, without 9.7 and with all of it 15.2. */
 #define UPDATED_LAUNCH_PART 2
 
 static int64_t value_at(const struct ceilings *ceilings, enum ceiling_id id, enum costs_end end)

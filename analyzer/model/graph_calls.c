@@ -10,6 +10,8 @@ enum graph_call graph_call_of_name(const struct profile_call_name *name)
 		return GRAPH_CALL_NONE;
 	if (strstr(name->text, "GraphInstantiate"))
 		return GRAPH_CALL_INSTANTIATES;
+	if (strstr(name->text, "GraphExecUpdate"))
+		return GRAPH_CALL_UPDATES;
 	if (strstr(name->text, "GraphUpload"))
 		return GRAPH_CALL_UPLOADS;
 	return strstr(name->text, "GraphExecDestroy") ? GRAPH_CALL_DESTROYS : GRAPH_CALL_NONE;
@@ -22,18 +24,17 @@ enum graph_call graph_call_of(const struct model *model, size_t call)
 	return what->result ? GRAPH_CALL_NONE : (enum graph_call)model->graph_calls[what->name];
 }
 
-/* The last launch or such a call before a call of its thread; PROFILE_NONE: there is none. */
-static uint32_t last_before(const struct model *model, size_t call, enum graph_call other)
+#define KIND(call) (1U << GRAPH_CALL_##call)
+
+/* The last call of these kinds before a call of its thread; PROFILE_NONE: there is none. */
+static uint32_t last_before(const struct model *model, size_t call, unsigned int kinds)
 {
 	const struct profile *profile = model->profile;
 	size_t first = profile->threads[profile->calls[call].thread].first_call;
 
-	for (size_t i = call; i > first; i--) {
-		enum graph_call what = graph_call_of(model, i - 1);
-
-		if (what == GRAPH_CALL_LAUNCHES || what == GRAPH_CALL_UPLOADS || what == other)
+	for (size_t i = call; i > first; i--)
+		if (kinds & (1U << graph_call_of(model, i - 1)))
 			return (uint32_t)(i - 1);
-	}
 	return PROFILE_NONE;
 }
 
@@ -63,7 +64,7 @@ uint32_t graph_call_launch(const struct model *model, size_t call)
 	case GRAPH_CALL_INSTANTIATES:
 		return next_launch(model, call);
 	case GRAPH_CALL_DESTROYS:
-		before = last_before(model, call, GRAPH_CALL_DESTROYS);
+		before = last_before(model, call, KIND(LAUNCHES) | KIND(DESTROYS));
 		return before != PROFILE_NONE && graph_call_of(model, before) == GRAPH_CALL_LAUNCHES
 			       ? before
 			       : PROFILE_NONE;
@@ -72,11 +73,13 @@ uint32_t graph_call_launch(const struct model *model, size_t call)
 	}
 }
 
-bool graph_call_is_first(const struct model *model, size_t launch)
+enum graph_call graph_call_before(const struct model *model, size_t launch)
 {
-	uint32_t before = last_before(model, launch, GRAPH_CALL_INSTANTIATES);
+	uint32_t before =
+		last_before(model, launch,
+			    KIND(LAUNCHES) | KIND(INSTANTIATES) | KIND(UPDATES) | KIND(UPLOADS));
 
-	return before != PROFILE_NONE && graph_call_of(model, before) == GRAPH_CALL_INSTANTIATES;
+	return before == PROFILE_NONE ? GRAPH_CALL_NONE : graph_call_of(model, before);
 }
 
 uint64_t graph_call_node_count(const struct model *model, size_t launch)

@@ -384,14 +384,13 @@ static void test_nodes_in_one_lane(void **state)
 
 /* ---- executable graphs that are made for each launch ---- */
 
-/* Three times: instantiated in 12 us, launched in 18, its only node 20 after that began, destroyed in 9. */
-static struct replayed rebuilt(void)
+/* Three times: instantiated or updated in 12 us, launched in 18, its only node 20 after that began, destroyed in 9. */
+static struct replayed rebuilt(const char *making)
 {
 	struct builder *b = builder_new(1, 1);
 
 	for (int64_t now_ns = 0; now_ns < 300000; now_ns += 100000) {
-		builder_call(b, 0, "cudaGraphInstantiate", CALL_GRAPH_MANAGE, now_ns,
-			     now_ns + 12000);
+		builder_call(b, 0, making, CALL_GRAPH_MANAGE, now_ns, now_ns + 12000);
 		builder_kernel(b, 0, "k", now_ns + 32000, now_ns + 33000,
 			       builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH,
 					    now_ns + 12000, now_ns + 30000));
@@ -420,7 +419,7 @@ static struct ceilings *graph_ceilings(void)
 /* The destruction is longer than recording can have made it: of that twice the ceiling is taken out. */
 static void test_traced_rebuilt(void **state)
 {
-	struct replayed it = rebuilt();
+	struct replayed it = rebuilt("cudaGraphInstantiate");
 	struct costs costs = random_costs;
 	struct ceilings *ceilings = graph_ceilings();
 
@@ -437,10 +436,27 @@ static void test_traced_rebuilt(void **state)
 	replayed_free(&it);
 }
 
+/* Of what these launches are longer, too, only twice what they take without can be recording's. */
+static void test_traced_update(void **state)
+{
+	struct replayed it = rebuilt("cudaGraphExecUpdate");
+	struct costs costs = random_costs;
+
+	(void)state;
+	costs.updated_node_ns = 300;
+	replayed_run(&it, NULL, &costs);
+	assert_int_equal(it.replay.call_end_ns[0], 12000 - 750);
+	assert_int_equal(it.replay.call_end_ns[1], 11250 + 18000 - 2 * (4000 + 300));
+	assert_int_equal(it.replay.op_start_ns[0], 11250 + 20000 - 2 * (6000 + 300));
+	replayed_run(&it, NULL, &random_costs); /* nobody measured it: as other launches */
+	assert_int_equal(it.replay.call_end_ns[1], 11250 + 18000 - 750);
+	replayed_free(&it);
+}
+
 static void test_updated_rebuilt(void **state)
 {
 	static const uint8_t calls[] = {CALL_UPDATES, CALL_AGAIN, CALL_DROPPED};
-	struct replayed it = rebuilt();
+	struct replayed it = rebuilt("cudaGraphInstantiate");
 	struct change change = same_every_time(&it, calls, 3);
 	struct costs costs = random_costs;
 	struct ceilings *ceilings = graph_ceilings();
@@ -491,6 +507,9 @@ int main(void)
 		SENTENCE(
 			"making, first launching and destroying a graph takes what the ceilings say, as far as recording can have added the rest",
 			test_traced_rebuilt),
+		SENTENCE(
+			"the launch after an update takes longer by its nodes, and the rest is recording's",
+			test_traced_update),
 		SENTENCE("a graph that is kept is updated and launched as any other",
 			 test_updated_rebuilt),
 	};
