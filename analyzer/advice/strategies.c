@@ -389,6 +389,37 @@ static int change_narrow(struct what_if *out, struct attempt *attempt)
 	return change_lengths(out, attempt, narrow_kernels);
 }
 
+static int take_calls(struct attempt *attempt, size_t first, size_t end_call)
+{
+	for (size_t i = first; i < end_call; i++)
+		if (attempt->change.calls[i] != CALL_KEPT)
+			attempt->is_changed[i] = attempt->is_taken[i] = true;
+	return attempt_add_place(attempt, first, end_call);
+}
+
+static int change_updates(struct what_if *out, struct attempt *attempt)
+{
+	const struct what_ifs *all = attempt->all;
+	int rc = 0;
+
+	if (!costs_has_rebuilt(all->predictor.ceilings))
+		out->refusal = REFUSED_NOT_MEASURED;
+	else
+		for (size_t i = 0; rc == 0 && i < all->model->profile->thread_count; i++) {
+			struct updated updated;
+			enum refusal refusal =
+				change_to_updated(&attempt->change, all->model, i, &updated);
+
+			if (refusal == REFUSED_OTHER_NODES)
+				out->refusal = refusal;
+			if (refusal != REFUSED_NONE)
+				continue;
+			out->changed_count += updated.graph_count;
+			rc = take_calls(attempt, updated.first_call, updated.end_call);
+		}
+	return rc;
+}
+
 const struct strategy_row strategy_rows[STRATEGY_COUNT] = {
 	[STRATEGY_GRAPH] = {.refusal = REFUSED_IRREGULAR, .change_loop = change_graph},
 	[STRATEGY_FEWER_WAITS] = {.is_shared = true,
@@ -402,6 +433,7 @@ const struct strategy_row strategy_rows[STRATEGY_COUNT] = {
 			     .has_lanes = true,
 			     .is_supposed = true,
 			     .change_loop = change_launches},
+	[STRATEGY_UPDATE] = {.refusal = REFUSED_NOT_REBUILT, .change_ops = change_updates},
 	[STRATEGY_OVERLAP] = {.refusal = REFUSED_NO_COPIES,
 			      .has_ops = true,
 			      .has_lanes = true,

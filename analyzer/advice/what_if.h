@@ -24,6 +24,8 @@
 	STRATEGY(LAUNCH, "dynamic_parallelism", "device-launch", RANGE,                            \
 		 "what the host launches for data that it reads is launched by the device",        \
 		 "kernels are launched by the device")                                             \
+	STRATEGY(UPDATE, "update_graph", "update", NONE,                                           \
+		 "graphs that are instantiated again and again are updated", "graphs are updates") \
 	STRATEGY(OVERLAP, "overlap", "overlap", RANGE,                                             \
 		 "copies beside kernels: iterations in turn in three streams, from pinned memory", \
 		 "copies are of pinned memory")                                                    \

@@ -43,6 +43,9 @@
 		"no kernel was counted, on a single GPU, that atomics bind: record --counters=atomics") \
 	REFUSAL(NOT_AT_ROOF,                                                                            \
 		"no kernel was counted, on a single GPU, at DRAM's roof: record --counters=roofline")   \
+	REFUSAL(NOT_REBUILT, "no thread instantiates a graph for nearly every launch of one")           \
+	REFUSAL(OTHER_NODES,                                                                            \
+		"no graph has as many recorded nodes as the one instantiated before it")                \
 	REFUSAL(NOT_MEASURED, "the ceilings lack what it costs: measure them anew")                     \
 	REFUSAL(ELSEWHERE, "no two iterations of a loop follow one another in that range")              \
 	REFUSAL(TAKEN, "what it would change is changed by a strategy before it")
@@ -168,6 +171,20 @@ enum refusal change_to_dependent(struct change *change, const struct model *mode
 /* The whole sequence becomes one kernel whose blocks stay, and wait for each other where a kernel ended. */
 enum refusal change_to_persistent(struct change *change, const struct model *model,
 				  const struct sequence *sequence, uint64_t *kernel_count);
+
+/* Graphs that a thread instantiates for nearly every launch, at least so many. */
+#define REBUILT_LEAST 8
+
+/* What keeping executable graphs changed of a thread. */
+struct updated {
+	uint64_t graph_count;
+	size_t first_call, end_call; /* from the first call that changes to the last one */
+};
+
+/* Executable graphs are kept: of a thread's graphs that have as many nodes as the one instantiated before them each is
+ * an update of that, which is destroyed no more, and launched not for the first time. */
+enum refusal change_to_updated(struct change *change, const struct model *model, size_t thread,
+			       struct updated *updated);
 
 /* Whether a launch of that shape is meant. */
 typedef bool change_concerns(const struct profile_device *device,

@@ -28,10 +28,12 @@ struct costs {
 	int64_t child_next_ns;	 /* a child ended to the next one of its thread started */
 	int64_t child_beside_ns; /* a child started to another one that need not wait for it */
 	int64_t child_return_ns; /* the last child ended to the next operation of its parent's stream */
+	int64_t updated_node_ns; /* that each node that was updated makes the next launch longer */
 	int64_t trace_launch_ns; /* that recording added to a call that submits work, or manages graphs, memory or events */
 	int64_t trace_graph_launch_ns; /* and to one that launches a graph */
 	int64_t trace_graph_start_ns;  /* and until that graph's first node starts */
 	int64_t trace_node_ns;	       /* and to a node of a graph after another one, on the GPU */
+	const struct ceilings *ceilings; /* borrowed, for costs_graph_ns; NULL: without */
 };
 
 /* Which end of the spread of every cost to take: for an interval. */
@@ -51,6 +53,13 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 
 /* Whether the ceilings have what children cost. */
 bool costs_has_children(const struct ceilings *ceilings);
+
+/* What a call for a graph of so many nodes takes, of the rows by nodes; ns.  0: the ceilings lack the row, or the
+ * number of nodes is not known (0). */
+int64_t costs_graph_ns(const struct costs *costs, enum ceiling_id row, uint64_t node_count);
+
+/* Whether the ceilings have all that keeping executable graphs changes. */
+bool costs_has_rebuilt(const struct ceilings *ceilings);
 
 /* cudaGraphInstantiate of so many nodes; ns. */
 double costs_instantiate_ns(const struct ceilings *ceilings, uint64_t node_count);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/radix.h"
+#include "model/graph_calls.h"
 #include "model/steps.h"
 
 /* Operations of other processes and of later calls that are passed over in looking for the awaited. */
@@ -457,14 +458,17 @@ static int allocate(struct model *model)
 
 	model->order = order_by(profile, profile->call_count, call_low, call_high);
 	model->behaviour = malloc(profile->call_count + 1);
+	model->graph_calls = calloc(profile->call_name_count + 1, 1);
 	model->awaited = malloc((profile->call_count + 1) * sizeof(*model->awaited));
 	model->before = no_ops(profile->op_count);
 	model->other = no_ops(profile->op_count);
 	model->devices = calloc(profile->device_count + 1, sizeof(*model->devices));
 	model->is_called_back = calloc(profile->op_count + 1, 1);
 	if (!model->order || !model->behaviour || !model->is_called_back || !model->awaited ||
-	    !model->before || !model->other || !model->devices)
+	    !model->before || !model->other || !model->devices || !model->graph_calls)
 		return -ENOMEM;
+	for (size_t i = 0; i < profile->call_name_count; i++)
+		model->graph_calls[i] = (uint8_t)graph_call_of_name(&profile->call_names[i]);
 	return submitted_find(&model->submitted, profile);
 }
 
@@ -512,6 +516,7 @@ void model_free(struct model *model)
 	submitted_free(&model->submitted);
 	free(model->order);
 	free(model->behaviour);
+	free(model->graph_calls);
 	free(model->awaited);
 	free(model->before);
 	free(model->other);

@@ -35,9 +35,10 @@ struct step_device;
 struct model {
 	const struct profile *profile; /* borrowed */
 	struct submitted submitted;
-	uint32_t *order;    /* all calls by start_ns */
-	uint8_t *behaviour; /* by call: enum call_behaviour */
-	uint32_t *awaited;  /* by call: ops[], PROFILE_NONE where it waits for none */
+	uint32_t *order;      /* all calls by start_ns */
+	uint8_t *behaviour;   /* by call: enum call_behaviour */
+	uint8_t *graph_calls; /* by call_names[]: enum graph_call (graph_calls.h) */
+	uint32_t *awaited;    /* by call: ops[], PROFILE_NONE where it waits for none */
 	uint32_t *before; /* by op: ops[] before it in its stream that had ended, or PROFILE_NONE */
 	uint32_t *other;  /* by op: ops[] of another stream that it waits for, or PROFILE_NONE */
 	uint8_t *is_called_back;     /* by op: a function of the host ran in its stream before it */

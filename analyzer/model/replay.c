@@ -5,6 +5,7 @@
 
 #include "base/ns.h"
 #include "model/family.h"
+#include "model/graph_calls.h"
 #include "model/steps.h"
 #include "model/traced.h"
 
@@ -152,14 +153,53 @@ static bool is_set_back_sooner(const struct run *run, uint32_t index)
 	return run->costs && is_after_counted(run, index);
 }
 
+/* Whether a copy engine does it, from the host or to it. */
+static bool is_host_copy(const struct run *run, uint32_t index, unsigned int *kind)
+{
+	const struct profile *profile = run->profile;
+	const struct profile_op *op = &profile->ops[index];
+
+	if (op->kind != OP_COPY || length_ns(run, index) == OP_GONE)
+		return false;
+	*kind = profile->copies[op->detail].kind;
+	return *kind == COPY_TO_HOST || *kind == COPY_TO_DEVICE;
+}
+
+/* Of the first node of a graph. */
+static int64_t graph_start_ns(const struct run *run, uint32_t op)
+{
+	const struct costs *costs = run->costs;
+	unsigned int kind;
+
+	if (!is_host_copy(run, op, &kind))
+		return costs->graph_to_start_ns;
+	return kind == COPY_TO_DEVICE ? costs->graph_copy_in_to_start_ns
+				      : costs->graph_copy_to_start_ns;
+}
+
+/* What updated nodes make a graph's launch longer. */
+static int64_t updated_ns(const struct run *run, size_t launch)
+{
+	return (int64_t)graph_call_node_count(run->model, launch) * run->costs->updated_node_ns;
+}
+
+/* From a call to the first operation of what it submits. */
+static int64_t kept_launch_ns(const struct run *run, uint32_t index, int64_t usual_ns)
+{
+	uint32_t call = run->profile->ops[index].call;
+
+	if (change_of(run, call) == CALL_AGAIN)
+		return graph_start_ns(run, index) + updated_ns(run, call);
+	return usual_ns - traced_start_ns(run->model, run->costs, index, usual_ns);
+}
+
 /* The first operation of a call that is as it was. */
 static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call_start_ns)
 {
 	const struct profile_op *op = &run->profile->ops[index];
 	const struct usual usual = usual_of(run->model, index);
 	uint32_t before = before_of(run, index), other = run->model->other[index];
-	int64_t launch_ns =
-		usual.launch_ns - traced_start_ns(run->model, run->costs, index, usual.launch_ns);
+	int64_t launch_ns = kept_launch_ns(run, index, usual.launch_ns);
 	int64_t rest_ns = run->is_typical && !is_after_counted(run, index)
 				  ? 0
 				  : op->start_ns - expected_start_ns(run, index, &usual);
@@ -232,18 +272,6 @@ static bool is_in_graph(const struct run *run, const struct thread_clock *clock,
 	       clock->graph_first_op != PROFILE_NONE && op >= clock->graph_first_op;
 }
 
-/* Whether a copy engine does it, from the host or to it. */
-static bool is_host_copy(const struct run *run, uint32_t index, unsigned int *kind)
-{
-	const struct profile *profile = run->profile;
-	const struct profile_op *op = &profile->ops[index];
-
-	if (op->kind != OP_COPY || length_ns(run, index) == OP_GONE)
-		return false;
-	*kind = profile->copies[op->detail].kind;
-	return *kind == COPY_TO_HOST || *kind == COPY_TO_DEVICE;
-}
-
 /* Going over from the SMs to a copy engine, or back, takes at least so long.  What is gone was the SMs': a read that is
  * decided by follows a kernel. */
 static int64_t engines_gap_ns(const struct run *run, uint32_t before, uint32_t op, int64_t gap_ns)
@@ -256,18 +284,6 @@ static int64_t engines_gap_ns(const struct run *run, uint32_t before, uint32_t o
 		return gap_ns;
 	return max_ns(gap_ns, kind == COPY_TO_DEVICE ? costs->graph_copy_in_gap_ns
 						     : costs->graph_copy_gap_ns);
-}
-
-/* Of the first node of a graph. */
-static int64_t graph_start_ns(const struct run *run, uint32_t op)
-{
-	const struct costs *costs = run->costs;
-	unsigned int kind;
-
-	if (!is_host_copy(run, op, &kind))
-		return costs->graph_to_start_ns;
-	return kind == COPY_TO_DEVICE ? costs->graph_copy_in_to_start_ns
-				      : costs->graph_copy_to_start_ns;
 }
 
 /* gap_ns: after a node of the same graph. */
@@ -480,6 +496,15 @@ static int64_t take_graph(struct run *run, uint32_t index, int64_t *start_ns, in
 	return clock->graph_start_ns + run->costs->graph_launch_ns;
 }
 
+/* Of all nodes of the graph that was instantiated. */
+static int64_t update_ns(const struct run *run, size_t call)
+{
+	uint32_t launch = graph_call_launch(run->model, call);
+
+	return costs_graph_ns(run->costs, CEILING_graph_update,
+			      graph_call_node_count(run->model, launch));
+}
+
 static void tell_of_call(struct run *run, uint32_t index, int64_t start_ns, int64_t end_ns)
 {
 	uint32_t thread = run->profile->calls[index].thread;
@@ -527,6 +552,13 @@ static void take_call(struct run *run, uint32_t index)
 		break;
 	case CALL_DROPPED:
 		end_ns = start_ns;
+		break;
+	case CALL_UPDATES:
+		end_ns = start_ns + update_ns(run, index);
+		break;
+	case CALL_AGAIN:
+		submit_kept(run, index, start_ns);
+		end_ns = start_ns + run->costs->graph_launch_ns + updated_ns(run, index);
 		break;
 	case CALL_MADE_ASYNC:
 		submit_kept(run, index, start_ns);

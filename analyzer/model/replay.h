@@ -37,6 +37,8 @@ enum call_change {
 	CALL_MADE_ASYNC, /* submits what it did, and waits for nothing */
 	CALL_ASKS, /* gone: the host asked for what the device knows; what ran last before it is a parent */
 	CALL_BY_DEVICE, /* gone: that parent launches its kernel */
+	CALL_UPDATES, /* in place of making an executable graph it updates the one that there is */
+	CALL_AGAIN,   /* so this launch of it is not the first, but one of updated nodes */
 };
 
 /* What the host does for so long between two calls may be its work, which a graph does not spare. */

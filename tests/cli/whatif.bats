@@ -485,7 +485,7 @@ wrap() {
 }
 
 @test "wrong arguments" {
-	wrong "which strategy? there are --graph, --fewer-waits, --decide, --device-launch, --overlap" \
+	wrong "which strategy? there are --graph, --fewer-waits, --decide, --device-launch, --update" \
 		"$recordings/graph_chain.naive"
 	wrong "has no NVTX range 'nosuch'; it has: prepare, naive, warm-up" \
 		"$recordings/graph_chain.naive" --graph --range nosuch
@@ -539,4 +539,12 @@ wrap() {
 	holds "s['fuse']['refusal'].startswith('by its counters') and j['speedup'] is None"
 	run -0 "$ROOFLINECTL" whatif "$recordings/graph_chain.no_sync" --fuse
 	[[ "$output" != *supposed* ]]
+}
+
+@test "graphs that are made for each launch are kept, unless their nodes differ from those before" {
+	whatif "$recordings/graph_update.naive" --range run --update
+	# of 200 graphs the first one, and where a fifth kernel comes or goes
+	holds "s['update_graph']['changed'] == 175 and 1.7 < j['place']['speedup'] < 2.2"
+	whatif "$recordings/graph_chain.graph" --update
+	holds "'instantiates a graph for nearly every launch' in s['update_graph']['refusal'] and j['speedup'] is None"
 }

@@ -39,14 +39,15 @@ static void add(struct builder *b, char letter)
 {
 	static uint32_t grid = 1;
 	uint32_t signature;
+	uint32_t by;
 
 	switch (letter) {
 	case 'k':
 		builder_kernel(b, 0, "k", now_ns + 25, now_ns + 125,
 			       call(b, "cudaLaunchKernel", CALL_LAUNCH));
 		break;
-	case 'q':
-		builder_kernel(b, 0, "q", now_ns + 25, now_ns + 125,
+	case 'v':
+		builder_kernel(b, 0, "v", now_ns + 25, now_ns + 125,
 			       call(b, "cudaLaunchKernel", CALL_LAUNCH));
 		break;
 	case 'K':
@@ -95,6 +96,24 @@ static void add(struct builder *b, char letter)
 	case 'g':
 		builder_kernel(b, 0, "k", now_ns + 25, now_ns + 125,
 			       call(b, "cudaGraphLaunch", CALL_GRAPH_LAUNCH));
+		break;
+	case 'q':
+		by = call(b, "cudaGraphLaunch", CALL_GRAPH_LAUNCH);
+		builder_kernel(b, 0, "k", now_ns + 5, now_ns + 105, by);
+		builder_kernel(b, 0, "k", now_ns + 110, now_ns + 210, by);
+		break;
+	case 'W':
+		builder_graph(b, 0, 0, now_ns + 25, now_ns + 125,
+			      call(b, "cudaGraphLaunch", CALL_GRAPH_LAUNCH));
+		break;
+	case 'I':
+		call(b, "cudaGraphInstantiate", CALL_GRAPH_MANAGE);
+		break;
+	case 'U':
+		call(b, "cudaGraphUpload", CALL_GRAPH_MANAGE);
+		break;
+	case 'D':
+		call(b, "cudaGraphExecDestroy", CALL_GRAPH_MANAGE);
 		break;
 	case 'u':
 		call(b, "cudaGraphExecUpdate", CALL_GRAPH_MANAGE);
@@ -161,7 +180,7 @@ void loop_expect(const struct loop *loop, int iteration, const char *expected)
 		[CALL_AS_UPDATED] = 'U', [CALL_IN_GRAPH] = 'n',	  [CALL_IN_BODY] = 'b',
 		[CALL_IN_KERNEL] = 'b',	 [CALL_FUSED] = 'f',	  [CALL_DEPENDENT] = 'p',
 		[CALL_MADE_ASYNC] = 'a', [CALL_AFTER_WORK] = 'h', [CALL_ASKS] = 'q',
-		[CALL_BY_DEVICE] = 'c'};
+		[CALL_BY_DEVICE] = 'c',	 [CALL_UPDATES] = 'u',	 [CALL_AGAIN] = 'g'};
 	char found[32] = "";
 
 	for (uint32_t i = loop->iterations[iteration]; i < loop->iterations[iteration + 1]; i++)

@@ -1,11 +1,12 @@
 /*
  * fixture_loop.h - a loop written down as a word, and what a change makes of it, for tests of changes.
  *
- * Letters: k a kernel, q another one, K one whose grid is never the last one, w a wait, r a small asynchronous read, R a small blocking one, i and o large
- * asynchronous copies of pinned memory in and out, p one in of pageable memory, c a blocking one in, P a
- * blocking one out to pageable memory, s a short one in, n one on the device, m an allocation, g a graph's
- * launch, u a graph's update, e an event, l a lookup of an error, x a copy by a call of which nothing is
- * known, j a module that takes long to load, J one that does not, h host code that does, t a step of an
+ * Letters: k a kernel, v another one, K one whose grid is never the last one, w a wait, r a small asynchronous
+ * read, R a small blocking one, i and o large asynchronous copies of pinned memory in and out, p one in of
+ * pageable memory, c a blocking one in, P a blocking one out to pageable memory, s a short one in, n one on the
+ * device, m an allocation, g a graph's launch, q one of two nodes, W one of a whole graph, I an instantiation, U
+ * an upload, D a destruction, u a graph's update, e an event, l a lookup of an error, x a copy by a call of which
+ * nothing is known, j a module that takes long to load, J one that does not, h host code that does, t a step of an
  * interpreter.
  */
 #ifndef ROOFLINE_TEST_FIXTURE_LOOP_H
@@ -33,7 +34,8 @@ struct loop loop_with(const char *usual, int iteration, const char *other);
 void loop_free(struct loop *loop);
 
 /* What becomes of an iteration's calls, a letter each: . kept, d dropped, G a graph, U one that is updated, n in it,
- * h likewise after work of the host, b body, f fused, p dependent, a asynchronous, q a question that is gone, c launched by the device. */
+ * h likewise after work of the host, b body, f fused, p dependent, a asynchronous, q a question that is gone, c
+ * launched by the device, u an update, g not a first launch. */
 void loop_expect(const struct loop *loop, int iteration, const char *expected);
 void loop_expect_unchanged(const struct loop *loop);
 

@@ -165,7 +165,7 @@ static void test_launched_grids(void **state)
 
 static void test_launched_numbers(void **state)
 {
-	struct loop loop = loop_with("krwqq", 3, "krwq");
+	struct loop loop = loop_with("krwvv", 3, "krwv");
 	uint64_t launched;
 
 	(void)state;
@@ -183,7 +183,7 @@ static void test_launched_numbers(void **state)
 static void test_launched_refusals(void **state)
 {
 	(void)state;
-	expect_not_launched("krwqq", REFUSED_NO_CHILDREN); /* always the same */
+	expect_not_launched("krwvv", REFUSED_NO_CHILDREN); /* always the same */
 	expect_not_launched("kowK", REFUSED_NO_CHILDREN);  /* a result, not a question */
 	expect_not_launched("krKw", REFUSED_NO_CHILDREN);  /* launched before it was answered */
 	expect_not_launched("krwsK", REFUSED_NO_CHILDREN);

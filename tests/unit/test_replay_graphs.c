@@ -382,6 +382,99 @@ static void test_nodes_in_one_lane(void **state)
 	replayed_free(&kept);
 }
 
+/* ---- executable graphs that are made for each launch ---- */
+
+/* Three times: instantiated or updated in 12 us, launched in 18, its only node 20 after that began, destroyed in 9. */
+static struct replayed rebuilt(const char *making)
+{
+	struct builder *b = builder_new(1, 1);
+
+	for (int64_t now_ns = 0; now_ns < 300000; now_ns += 100000) {
+		builder_call(b, 0, making, CALL_GRAPH_MANAGE, now_ns, now_ns + 12000);
+		builder_kernel(b, 0, "k", now_ns + 32000, now_ns + 33000,
+			       builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH,
+					    now_ns + 12000, now_ns + 30000));
+		builder_call(b, 0, "cudaGraphExecDestroy", CALL_GRAPH_MANAGE, now_ns + 30000,
+			     now_ns + 39000);
+	}
+	builder_finish(b);
+	return replayed_new(b);
+}
+
+static struct ceilings *graph_ceilings(void)
+{
+	static const struct ceiling rows[] = {
+		{.id = CEILING_graph_instantiate, .parameter = 1, .value = 5000},
+		{.id = CEILING_graph_first_launch, .parameter = 1, .value = 6000},
+		{.id = CEILING_graph_destroy, .parameter = 1, .value = 1000},
+		{.id = CEILING_graph_update, .parameter = 1, .value = 400}};
+	struct ceilings *ceilings = calloc(1, sizeof(*ceilings));
+
+	assert_non_null(ceilings);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(ceilings_add(ceilings, &rows[i]), 0);
+	return ceilings;
+}
+
+/* The destruction is longer than recording can have made it: of that twice the ceiling is taken out. */
+static void test_traced_rebuilt(void **state)
+{
+	struct replayed it = rebuilt("cudaGraphInstantiate");
+	struct costs costs = random_costs;
+	struct ceilings *ceilings = graph_ceilings();
+
+	(void)state;
+	costs.ceilings = ceilings;
+	replayed_run(&it, NULL, &costs);
+	assert_int_equal(it.replay.call_end_ns[0], 5000);
+	assert_int_equal(it.replay.call_end_ns[1], 5000 + 6000);
+	assert_int_equal(it.replay.op_start_ns[0], 5000 + 6000 + (6000 - 4000));
+	assert_int_equal(it.replay.call_end_ns[2], 11000 + 9000 - 2000);
+	replayed_run(&it, NULL, &random_costs); /* nobody measured it: as other calls */
+	assert_int_equal(it.replay.call_end_ns[0], 12000 - 750);
+	ceilings_free(ceilings);
+	replayed_free(&it);
+}
+
+/* Of what these launches are longer, too, only twice what they take without can be recording's. */
+static void test_traced_update(void **state)
+{
+	struct replayed it = rebuilt("cudaGraphExecUpdate");
+	struct costs costs = random_costs;
+
+	(void)state;
+	costs.updated_node_ns = 300;
+	replayed_run(&it, NULL, &costs);
+	assert_int_equal(it.replay.call_end_ns[0], 12000 - 750);
+	assert_int_equal(it.replay.call_end_ns[1], 11250 + 18000 - 2 * (4000 + 300));
+	assert_int_equal(it.replay.op_start_ns[0], 11250 + 20000 - 2 * (6000 + 300));
+	replayed_run(&it, NULL, &random_costs); /* nobody measured it: as other launches */
+	assert_int_equal(it.replay.call_end_ns[1], 11250 + 18000 - 750);
+	replayed_free(&it);
+}
+
+static void test_updated_rebuilt(void **state)
+{
+	static const uint8_t calls[] = {CALL_UPDATES, CALL_AGAIN, CALL_DROPPED};
+	struct replayed it = rebuilt("cudaGraphInstantiate");
+	struct change change = same_every_time(&it, calls, 3);
+	struct costs costs = random_costs;
+	struct ceilings *ceilings = graph_ceilings();
+
+	(void)state;
+	costs.ceilings = ceilings;
+	costs.updated_node_ns = 300;
+	replayed_run(&it, &change, &costs);
+	assert_int_equal(it.replay.call_end_ns[0], 400);
+	assert_int_equal(it.replay.call_end_ns[1], 400 + 4000 + 300); /* graph_launch */
+	assert_int_equal(it.replay.op_start_ns[0], 400 + 6000 + 300); /* graph_to_start */
+	assert_int_equal(it.replay.call_end_ns[2], 4700);
+	assert_int_equal(it.replay.call_start_ns[3], 4700 + 61000); /* the host's own time stays */
+	ceilings_free(ceilings);
+	change_free(&change);
+	replayed_free(&it);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -411,6 +504,14 @@ int main(void)
 			"nodes in lanes run side by side as far as they fit, and the next launch waits",
 			test_nodes_in_lanes),
 		SENTENCE("nodes in one lane run as they did", test_nodes_in_one_lane),
+		SENTENCE(
+			"making, first launching and destroying a graph takes what the ceilings say, as far as recording can have added the rest",
+			test_traced_rebuilt),
+		SENTENCE(
+			"the launch after an update takes longer by its nodes, and the rest is recording's",
+			test_traced_update),
+		SENTENCE("a graph that is kept is updated and launched as any other",
+			 test_updated_rebuilt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,9 +6,7 @@
  * more than 10% of wall time while graphs are captured, instantiated or updated, and
  * at least 20 were instantiated for about as many launches: a graph for each size that
  * is launched often is what is wanted, and one that is never launched by the host is
- * the device's.  Recording slows these calls down much more than
- * launches (docs/results/workloads-graphs.txt beside the recordings of graph_update),
- * so nothing is predicted.
+ * the device's.  Predicted is that they are updated (changes_update.c).
  */
 #include "advice/rules/rules.h"
 
@@ -57,7 +55,6 @@ static bool is_promising(const struct facts *facts, size_t device)
 
 const struct rule rule_graph_rebuilt = {
 	.id = "graph_rebuilt",
-	.strategy = "update_graph",
 	.title = "Keep executable graphs: update them, or one for each size",
 	.workload = "graph_update",
 	.risk = "An update is refused when the new graph has other nodes or edges: then instantiate. "
@@ -68,6 +65,9 @@ const struct rule rule_graph_rebuilt = {
 		   "    cudaGraphInstantiate(&exec, graph, 0);\n"
 		   "}\n"
 		   "cudaGraphLaunch(exec, stream);",
+	.is_predicted = true,
+	.predicted = STRATEGY_UPDATE,
+	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.say = say,
