@@ -23,11 +23,6 @@
  * conditional_if.naive, rounded. */
 #define SMALL_COPY_NS 1400
 
-/* Of graph_set_params, which is a call and what it makes the next launch longer: the launch's part.  No ceiling tells
- * it alone; with half of it graph_update exec_update takes 12.4 us after tests/pairs/graph_update.naive, where
- * docs/results/pairs.txt has 12.8 in the same hour, without 9.7 and with all of it 15.2. */
-#define UPDATED_LAUNCH_PART 2
-
 static int64_t value_at(const struct ceilings *ceilings, enum ceiling_id id, enum costs_end end)
 {
 	const struct ceiling *row = ceilings_get(ceilings, id, 0);
@@ -140,8 +135,7 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 			not_negative(value_at(ceilings, CEILING_graph_node_gap, end) - edges_ns),
 		.barrier_ns =
 			not_negative(value_at(ceilings, CEILING_grid_barrier, end) - edges_ns),
-		.updated_node_ns =
-			value_at(ceilings, CEILING_graph_set_params, end) / UPDATED_LAUNCH_PART,
+		.updated_node_ns = value_at(ceilings, CEILING_graph_set_params, end),
 		.trace_launch_ns = added_ns(value_at(ceilings, CEILING_launch_call, COSTS_MIDDLE),
 					    recorded->launch_call_ns, LAUNCH_LEAST, LAUNCH_MOST),
 		.trace_graph_launch_ns =

@@ -180,7 +180,7 @@ void loop_expect(const struct loop *loop, int iteration, const char *expected)
 		[CALL_AS_UPDATED] = 'U', [CALL_IN_GRAPH] = 'n',	  [CALL_IN_BODY] = 'b',
 		[CALL_IN_KERNEL] = 'b',	 [CALL_FUSED] = 'f',	  [CALL_DEPENDENT] = 'p',
 		[CALL_MADE_ASYNC] = 'a', [CALL_AFTER_WORK] = 'h', [CALL_ASKS] = 'q',
-		[CALL_BY_DEVICE] = 'c',	 [CALL_UPDATES] = 'u',	 [CALL_AGAIN] = 'g'};
+		[CALL_BY_DEVICE] = 'c',	 [CALL_UPDATES] = 'u',	  [CALL_AGAIN] = 'g'};
 	char found[32] = "";
 
 	for (uint32_t i = loop->iterations[iteration]; i < loop->iterations[iteration + 1]; i++)
