@@ -11,8 +11,8 @@
 
 #include "model/changes.h"
 
-/* Of the time after the change: nine of ten predictions are off by no more, on each machine on which they were held
- * against what was measured (docs/prediction.md). */
+/* Of the time after the change: four of five predictions are off by no more, on each machine on which they were held
+ * against what was measured, and with the spread of the costs nine of ten (docs/prediction.md). */
 #define MODEL_MARGIN 0.25
 /* A replay without rest that is so far off says that the recording does not tell what the run waited for: no
  * prediction. */
