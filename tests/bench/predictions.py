@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What the model predicted of each naive recording, and what the improved variant then measured.
 
-    tests/bench/predictions.py [FOLDER MEDIANS CEILINGS]   of another machine; tests/pairs, docs/results/pairs.txt
-                                                           and the shipped ceilings when not given
-    tests/bench/predictions.py --variants                  "workload variant role" of each recording that it needs
+    tests/bench/predictions.py                             of tests/pairs and docs/results/pairs.txt
+    tests/bench/predictions.py FOLDER MEDIANS CEILINGS     of another machine, with its own ceilings
+    tests/bench/predictions.py --variants                  "workload variant role" of each recording
 
 Needs no GPU: predictions come from FOLDER through `rooflinectl verify --range run`, or `whatif` for an
 option of it, in which range every workload does its iterations.  `measured` is the ratio of the untraced

@@ -315,6 +315,10 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	expect graph_update.naive 'advice() == ["graph_rebuilt"]' \
 		'r["advice"][0]["place"]["low"] < 1.97 < r["advice"][0]["place"]["high"]' # docs/results/workloads-graphs.txt
 	expect graph_update.bucket '"graph_rebuilt" not in advice()'
+	expect dp_tokens.naive '"device_launch" in advice()'
+	for name in dp_tokens.compacted dynamic_parallelism.naive conditional_if.naive conditional_while.naive; do
+		expect $name '"device_launch" not in advice()'
+	done
 	expect graph_memory.malloc 'advice()[0] == "allocation_in_loop"'
 	expect graph_memory.stream_ordered '"allocation_in_loop" not in advice()'
 	expect work_queue.naive.sampled 'advice() == ["sm_imbalance"]'
