@@ -250,16 +250,36 @@ static bool is_by_device(const struct asking *asking, const struct profile_op *o
 	return asking->kernels[asking->model->profile->signatures[op->detail].kernel].varies;
 }
 
+/* Takes in the next call; the kernel of it that is the device's, or NULL.  Any other one ends what follows from an
+ * answer. */
+static const struct profile_op *ask_for_child(struct asking *asking, size_t call)
+{
+	const struct profile_op *op = ask(asking, call);
+
+	if (!op || is_by_device(asking, op))
+		return op;
+	asking->is_answered = false;
+	return NULL;
+}
+
+static uint64_t count_launches(struct asking asking, size_t first)
+{
+	uint64_t launched_count = 0;
+
+	for (size_t i = first; i < asking.end; i++)
+		launched_count += ask_for_child(&asking, i) != NULL;
+	return 2 * launched_count >= asking.round ? launched_count : 0;
+}
+
 /* What is asked for, and the waits for it, are gone; what varies with the answer is the device's. */
-static uint64_t take_launches(struct change *change, struct asking *asking, size_t first)
+static void take_launches(struct change *change, struct asking *asking, size_t first)
 {
 	const struct profile_op *ops = asking->model->profile->ops;
 	bool is_asked = false; /* and not waited for since */
-	uint64_t launched_count = 0;
 
 	for (size_t i = first; i < asking->end; i++) {
 		const struct profile_op *read = question(asking->model, i, asking->end);
-		const struct profile_op *op = ask(asking, i);
+		const struct profile_op *child = ask_for_child(asking, i);
 
 		if (read) {
 			change->calls[i] = CALL_ASKS;
@@ -268,15 +288,12 @@ static uint64_t take_launches(struct change *change, struct asking *asking, size
 		} else if (is_asked && model_call_class(asking->model, i) == CALL_SYNC) {
 			change->calls[i] = CALL_ASKS;
 			is_asked = false;
-		} else if (op && is_by_device(asking, op)) {
+		} else if (child) {
 			change->calls[i] = CALL_BY_DEVICE;
-			change->fill[op - ops] = (uint8_t)call_fill(asking->model->profile, op);
-			launched_count++;
-		} else if (op) {
-			asking->is_answered = false;
+			change->fill[child - ops] =
+				(uint8_t)call_fill(asking->model->profile, child);
 		}
 	}
-	return launched_count;
 }
 
 enum refusal change_to_launched(struct change *change, const struct model *model,
@@ -290,8 +307,10 @@ enum refusal change_to_launched(struct change *change, const struct model *model
 		if (model_call_class(model, i) == CALL_MEMORY)
 			return REFUSED_ALLOCATES;
 	take_rounds(&asking, first);
-	*launched_count = take_launches(change, &asking, first);
+	*launched_count = count_launches(asking, first);
+	if (!*launched_count)
+		return REFUSED_NO_CHILDREN;
+	take_launches(change, &asking, first);
 	change->are_beside = !is_least;
-	return 2 * *launched_count >= asking.round && *launched_count ? REFUSED_NONE
-								      : REFUSED_NO_CHILDREN;
+	return REFUSED_NONE;
 }

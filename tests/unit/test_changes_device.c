@@ -150,6 +150,7 @@ static void expect_not_launched(const char *usual, enum refusal refusal)
 	uint64_t launched;
 
 	assert_int_equal(to_launched(&loop, false, &launched), refusal);
+	loop_expect_unchanged(&loop);
 	loop_free(&loop);
 }
 
