@@ -68,6 +68,18 @@ static uint32_t before_of(const struct run *run, uint32_t op)
 	return lane ? lane->tail : run->model->before[op];
 }
 
+/* When what waits for an operation that was placed can go on: after what the device launched, when its whole family
+ * has ended. */
+static int64_t over_ns(const struct run *run, uint32_t op)
+{
+	uint32_t call = run->profile->ops[op].call;
+	int64_t end_ns = run->replay->op_end_ns[op];
+
+	if (change_of(run, call) != CALL_BY_DEVICE)
+		return end_ns;
+	return max_ns(end_ns, run->threads[run->profile->calls[call].thread].family.end_ns);
+}
+
 /* When all that it waits for has ended, and the gap after that. */
 static int64_t ready_ns(const struct run *run, uint32_t before, uint32_t other,
 			int64_t before_gap_ns, int64_t other_gap_ns)
@@ -75,9 +87,9 @@ static int64_t ready_ns(const struct run *run, uint32_t before, uint32_t other,
 	int64_t ready = INT64_MIN;
 
 	if (before != PROFILE_NONE && run->placed[before])
-		ready = run->replay->op_end_ns[before] + before_gap_ns;
+		ready = over_ns(run, before) + before_gap_ns;
 	if (other != PROFILE_NONE && run->placed[other])
-		ready = max_ns(ready, run->replay->op_end_ns[other] + other_gap_ns);
+		ready = max_ns(ready, over_ns(run, other) + other_gap_ns);
 	return ready;
 }
 
@@ -355,8 +367,8 @@ static void submit_question(struct run *run, size_t call, struct thread_clock *c
 
 		if (end_ns == INT64_MIN) /* nothing ran before it */
 			end_ns = clock->replayed_ns;
-		place_op(run, op, end_ns, length_ns(run, op));
 		family_begin(&clock->family, end_ns, run->profile->ops[op].stream);
+		place_op(run, op, clock->family.parent_end_ns, length_ns(run, op));
 	}
 }
 
@@ -380,7 +392,7 @@ static void submit_children(struct run *run, size_t call, struct thread_clock *c
 /* When what is awaited has ended; in a lane, all that was put into lanes until now. */
 static int64_t awaited_end_ns(const struct run *run, uint32_t awaited)
 {
-	int64_t end_ns = run->replay->op_end_ns[awaited];
+	int64_t end_ns = over_ns(run, awaited);
 
 	return lanes_of(&run->lanes, awaited) ? max_ns(end_ns, lanes_end_ns(&run->lanes)) : end_ns;
 }

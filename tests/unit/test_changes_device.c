@@ -233,6 +233,33 @@ static void test_launched_times(void **state)
 	loop_free(&loop);
 }
 
+/* Beside each other the child launched last need not be the last one that ends. */
+static void test_launched_over(void **state)
+{
+	const struct costs costs = {.child_start_ns = 30, .child_beside_ns = 5};
+	struct loop loop = loop_of("krwKKrwsw");
+	struct replay replay = {0};
+	uint64_t launched;
+	int64_t over_ns;
+
+	(void)state;
+	loop.b->devices[0].sm_count = 100;
+	assert_int_equal(to_launched(&loop, false, &launched), REFUSED_NONE);
+	loop_expect(&loop, 0, ".qqccqq..");
+	loop.change.op_ns[op_by(&loop, 3)] = 50000;
+	loop.model->before[op_by(&loop, 7)] = (uint32_t)op_by(&loop, 5);
+	loop.model->awaited[8] = (uint32_t)op_by(&loop, 4);
+	loop.b->ops[op_by(&loop, 4)].end_ns = loop.b->calls[8].end_ns;
+	assert_int_equal(replay_run(&replay, loop.model, &loop.change, &costs), 0);
+	over_ns = replay.op_end_ns[op_by(&loop, 3)];
+	assert_true(replay.op_end_ns[op_by(&loop, 4)] < over_ns);
+	assert_true(replay.op_start_ns[op_by(&loop, 5)] >= over_ns); /* a question */
+	assert_true(replay.op_start_ns[op_by(&loop, 7)] >= over_ns); /* the stream */
+	assert_true(replay.call_end_ns[8] >= over_ns);		     /* the host */
+	replay_free(&replay);
+	loop_free(&loop);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -257,6 +284,8 @@ int main(void)
 			 test_launched_refusals),
 		SENTENCE("children start after their parent, and the stream goes on after them",
 			 test_launched_times),
+		SENTENCE("whatever waits for a child waits for its whole family",
+			 test_launched_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
