@@ -132,7 +132,8 @@ enum refusal change_to_overlapped(struct change *change, const struct model *mod
 				  const struct sequence *sequence);
 
 /* Copies of a device and pageable memory, or only those in lanes, take the time that pinned memory would at that
- * rate (bytes per second, each direction).  What has another length by a change already keeps that.  Returns how many copies that are. */
+ * rate (bytes per second, each direction).  What has another length by a change already keeps that.  Returns how many
+ * copies that are. */
 size_t change_to_pinned(struct change *change, const struct model *model, size_t device,
 			bool only_lanes, double to_device, double to_host);
 

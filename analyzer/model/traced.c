@@ -23,8 +23,8 @@ static bool is_graph_launch(const struct model *model, size_t call)
 }
 
 /* Recording takes as long for what makes graphs, memory and events as for a launch: of the calls of
- * graph_update set_params one in five submits anything, and each takes 2.6 us longer in tests/pairs than in docs/results/pairs.txt.  Waits
- * are as long as what they wait for. */
+ * graph_update set_params one in five submits anything, and each takes 2.6 us longer in tests/pairs than in
+ * docs/results/pairs.txt.  Waits are as long as what they wait for. */
 static bool is_slowed(const struct model *model, size_t call)
 {
 	enum profile_call_class class = model_call_class(model, call);
