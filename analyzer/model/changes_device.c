@@ -130,11 +130,14 @@ static const struct profile_op *small_read(const struct model *model, size_t cal
 }
 
 /* Why the device could not go through all these calls alone. */
-static enum refusal why_not_decided(const struct model *model, size_t first, size_t end)
+static enum refusal why_not_decided(const struct change *change, const struct model *model,
+				    size_t first, size_t end)
 {
 	for (size_t i = first; i < end; i++) {
 		enum profile_call_class class = model_call_class(model, i);
 
+		if (change->calls[i] == CALL_DROPPED)
+			continue;
 		if (class == CALL_MEMORY)
 			return REFUSED_ALLOCATES;
 		if (class == CALL_GRAPH_MANAGE)
@@ -225,7 +228,7 @@ enum refusal change_to_decided(struct change *change, const struct model *model,
 		found_count += small_read(model, i) != NULL;
 	if (2 * found_count < sequence->iteration_count)
 		return REFUSED_NO_DECISION;
-	refusal = why_not_decided(model, first, last);
+	refusal = why_not_decided(change, model, first, last);
 	if (refusal != REFUSED_NONE)
 		return refusal;
 	take_rounds(&asking, first);
@@ -235,6 +238,8 @@ enum refusal change_to_decided(struct change *change, const struct model *model,
 	for (size_t i = first; i < last; i++) {
 		const struct profile_op *read = small_read(model, i);
 
+		if (change->calls[i] == CALL_DROPPED)
+			continue;
 		change->calls[i] = (uint8_t)decide_call(&deciding, model, sequence, i);
 		if (read && change->calls[i] != CALL_KEPT)
 			change->op_ns[read - model->profile->ops] = OP_GONE;
@@ -304,7 +309,7 @@ enum refusal change_to_launched(struct change *change, const struct model *model
 	struct asking asking = {.model = model, .end = last, .kernels = kernels};
 
 	for (size_t i = first; i < last; i++)
-		if (model_call_class(model, i) == CALL_MEMORY)
+		if (model_call_class(model, i) == CALL_MEMORY && change->calls[i] != CALL_DROPPED)
 			return REFUSED_ALLOCATES;
 	take_rounds(&asking, first);
 	*launched_count = count_launches(asking, first);

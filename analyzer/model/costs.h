@@ -28,8 +28,8 @@ struct costs {
 	int64_t child_next_ns;	 /* a child ended to the next one of its thread started */
 	int64_t child_beside_ns; /* a child started to another one that need not wait for it */
 	int64_t child_return_ns; /* the last child ended to the next operation of its parent's stream */
-	int64_t updated_node_ns; /* that each node that was updated makes the next launch longer, at most: with the call */
-	int64_t trace_launch_ns; /* that recording added to a call that submits work, or manages graphs, memory or events */
+	int64_t updated_node_ns; /* that each updated node makes the next launch longer, at most */
+	int64_t trace_launch_ns; /* that recording added to a call that submits work or manages something */
 	int64_t trace_graph_launch_ns; /* and to one that launches a graph */
 	int64_t trace_graph_start_ns;  /* and until that graph's first node starts */
 	int64_t trace_node_ns;	       /* and to a node of a graph after another one, on the GPU */

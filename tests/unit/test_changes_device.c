@@ -123,6 +123,21 @@ static void test_decided_refusals(void **state)
 	expect_decided("krwK", REFUSED_GRID_VARIES);
 }
 
+/* What another strategy has dropped before is not there, and does not come back. */
+static void test_without_allocations(void **state)
+{
+	struct loop loop = loop_of("krwmk");
+	uint64_t count;
+
+	(void)state;
+	assert_int_equal(to_decided(&loop, &count), REFUSED_ALLOCATES);
+	assert_int_equal(change_drop_allocations(&loop.change, loop.model, &loop.sequence),
+			 ITERATIONS);
+	assert_int_equal(to_decided(&loop, &count), REFUSED_NONE);
+	loop_expect(&loop, 1, "bnddb"); /* the wait was for that memory */
+	loop_free(&loop);
+}
+
 /* ---- kernels that launch kernels ---- */
 
 static enum refusal to_launched(struct loop *loop, bool is_least, uint64_t *launched)
@@ -274,6 +289,8 @@ int main(void)
 			test_decided_loop),
 		SENTENCE("only a wait for what was read goes with the decision",
 			 test_decided_waits),
+		SENTENCE("without its allocations a loop can be decided on the device",
+			 test_without_allocations),
 		SENTENCE("what cannot be decided on the device is refused with the reason",
 			 test_decided_refusals),
 		SENTENCE("a kernel whose grid follows from what is read is launched by the device",
