@@ -2,7 +2,8 @@
  * what_if.h - strategies applied to all loops of a device where they can be, and what that would bring.
  *
  * To add a strategy: one row here, what it is applied to in strategies.c, and what it does to a run in
- * model/changes.c (calls) or changes_ops.c (operations).
+ * model/changes.c (calls), changes_ops.c (operations), changes_device.c (decisions of the device) or changes_update.c
+ * (graphs that are kept).
  */
 #ifndef ROOFLINE_WHAT_IF_H
 #define ROOFLINE_WHAT_IF_H

@@ -283,12 +283,6 @@ static void add_flops(struct roofline_point *point, bool is_tensor)
 		point->intensity[i] = ratio(point->flops, point->quantities[i].total);
 }
 
-double roofline_intensity(const struct roofline_point *point, enum roofline_roof precision,
-			  enum roofline_roof level)
-{
-	return ratio(point->quantities[precision].total, point->quantities[level].total);
-}
-
 bool roofline_is_at_dram(const struct roofline_point *point)
 {
 	return point->is_counted && !point->is_wrong && point->binding == ROOF_dram &&

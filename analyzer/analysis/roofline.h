@@ -189,10 +189,6 @@ int roofline_build(struct roofline **out, const struct profile *profile,
 		   const struct counted *counted, const struct ceilings *ceilings, struct err *err);
 void roofline_free(struct roofline *roofline);
 
-/* Operations of one precision by bytes of a level; 0 when either is unknown or there are no bytes. */
-double roofline_intensity(const struct roofline_point *point, enum roofline_roof precision,
-			  enum roofline_roof level);
-
 /* Whether it moves bytes about as fast as DRAM can: at 80% of that roof or more, which is its nearest. */
 bool roofline_is_at_dram(const struct roofline_point *point);
 
