@@ -67,11 +67,13 @@
 	CEILING(synchronize, orchestration, "ns", "", "kernel ended to stream synchronisation returned") \
 	CEILING(kernel_gap, orchestration, "ns", "", "a kernel's last instruction to the first one of the next in its stream") \
 	CEILING(dependent_gap, orchestration, "ns", "", "as kernel_gap, to a programmatic dependent launch that waits for the kernel before") \
+	CEILING(kernel_step, orchestration, "ns", "", "as launch_period, of a kernel with a block for each SM, each thread of which reads a value of the one before and writes one") \
 	CEILING(event_wait, orchestration, "ns", "", "kernel ended to the kernel of another stream started that waited for its event") \
 	CEILING(small_copy, orchestration, "ns", "", "cudaMemcpy of 4 bytes from the device, call to return") \
 	CEILING(graph_launch, orchestration, "ns", "", "the host's time in one launch of a graph with one empty kernel") \
 	CEILING(graph_node, orchestration, "ns", "", "device time that each further empty kernel of a chain in a graph takes") \
 	CEILING(graph_node_gap, orchestration, "ns", "", "as kernel_gap, from a node of a graph to the next") \
+	CEILING(graph_step, orchestration, "ns", "", "as graph_node, of the kernel of kernel_step") \
 	CEILING(graph_gap, orchestration, "ns", "", "as kernel_gap, from the last node of a graph to the first of the one launched after it") \
 	CEILING(graph_to_start, orchestration, "ns", "", "graph launch call entered to its first kernel started, on an idle device") \
 	CEILING(graph_copy, orchestration, "ns", "", "device time that a copy of 4 bytes to pinned host memory between two kernels of a chain in a graph adds") \
@@ -79,6 +81,7 @@
 	CEILING(graph_copy_to_start, orchestration, "ns", "", "as graph_to_start, of a graph that begins with such a copy") \
 	CEILING(graph_copy_in_to_start, orchestration, "ns", "", "likewise, of such a copy from there") \
 	CEILING(graph_set_params, orchestration, "ns", "", "the host's time to give one kernel of a graph another grid, cudaGraphExecKernelNodeSetParams and the longer launch") \
+	CEILING(graph_updated_launch, orchestration, "ns", "", "of that, what the launch takes longer") \
 	CEILING(graph_update, orchestration, "ns", "nodes", "cudaGraphExecUpdate of a graph of so many kernels") \
 	CEILING(graph_instantiate, orchestration, "ns", "nodes", "cudaGraphInstantiate of so many kernels") \
 	CEILING(graph_first_launch, orchestration, "ns", "nodes", "the host's time in the first launch of an executable graph of so many kernels") \
@@ -92,7 +95,8 @@
 	CEILING(child_beside, device_launches, "ns", "", "device time that each of the next few empty children takes, launched by blocks of their own") \
 	CEILING(child_return, device_launches, "ns", "", "the last child's last instruction to the first one of the next kernel in its parent's stream") \
 	CEILING(conditional_iteration, device_launches, "ns", "", "one iteration of a WHILE node whose body is one empty kernel") \
-	CEILING(grid_barrier, device_launches, "ns", "", "one grid-wide synchronisation of a cooperative kernel that fills the device")
+	CEILING(grid_barrier, device_launches, "ns", "", "one grid-wide synchronisation of a cooperative kernel that fills the device") \
+	CEILING(barrier_step, device_launches, "ns", "", "device time that each further step of a cooperative kernel takes that does what the kernel of kernel_step does, and synchronises the grid")
 
 /* clang-format on */
 

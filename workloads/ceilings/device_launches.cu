@@ -68,6 +68,20 @@ static __global__ void barrier_kernel(int barriers)
 		grid.sync();
 }
 
+static __global__ void barrier_step_kernel(unsigned *from, unsigned *to, int steps)
+{
+	cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+
+	for (int i = 0; i < steps; i++) {
+		unsigned *written = to;
+
+		step(from, to);
+		grid.sync();
+		to = from;
+		from = written;
+	}
+}
+
 /* ---- launches from the device ---- */
 
 /* Captures one kernel launch as a graph that the device can launch. */
@@ -149,6 +163,17 @@ static double grid_barrier_ns(struct orchestra &o)
 
 		CUDA_CHECK(cudaLaunchCooperativeKernel(barrier_kernel, blocks, block_size,
 						       arguments, 0, o.stream));
+	});
+}
+
+static double barrier_step_ns(struct orchestra &o)
+{
+	return step_ns(o, 10, 1000, [&](int steps) {
+		void *arguments[] = {&o.values[0], &o.values[1], &steps};
+
+		CUDA_CHECK(cudaLaunchCooperativeKernel(barrier_step_kernel,
+						       o.bench->gpu.multiProcessorCount,
+						       step_block_size, arguments, 0, o.stream));
 	});
 }
 
@@ -265,8 +290,11 @@ static void add_step_figures(std::vector<struct ceiling_measurement> &all, struc
 	all.back().skip = conditional_problem();
 	all.push_back(
 		figure(o, CEILING_grid_barrier, 0, ON_SMS, [&]() { return grid_barrier_ns(o); }));
+	all.push_back(
+		figure(o, CEILING_barrier_step, 0, ON_SMS, [&]() { return barrier_step_ns(o); }));
 	if (!o.bench->gpu.cooperativeLaunch)
-		all.back().skip = "this GPU has no cooperative launch";
+		for (size_t i = all.size() - 2; i < all.size(); i++)
+			all[i].skip = "this GPU has no cooperative launch";
 }
 
 int main(int argc, char **argv)

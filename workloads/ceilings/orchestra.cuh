@@ -30,7 +30,10 @@ struct orchestra {
 	struct shared_words *shared;
 	unsigned long long *stamps; /* two, in device memory */
 	int *left;		    /* iterations, in device memory */
+	unsigned *values[2];	    /* of a step, a block's for each SM, in device memory */
 };
+
+static const int step_block_size = 256;
 
 /* Kernels and loops that wait for the other side give up after so long. */
 static const unsigned long long patience_ns = 500000000;
@@ -70,6 +73,14 @@ static __global__ void busy_kernel(volatile unsigned long long *stamp, unsigned 
 	while (now_ns - begin_ns < span_ns)
 		now_ns = ceiling_now_ns();
 	*stamp = now_ns;
+}
+
+/* What a small kernel does at least: a thread's value depends on one of the step before. */
+static __device__ inline void step(const unsigned *from, unsigned *to)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	to[i] = from[i] + 1;
 }
 
 /* ---- gates ---- */
@@ -191,6 +202,12 @@ static inline struct orchestra orchestra_open(struct ceiling_bench &bench)
 	CUDA_CHECK(cudaMallocHost(&o.shared, sizeof(*o.shared)));
 	CUDA_CHECK(cudaMalloc(&o.stamps, 2 * sizeof(*o.stamps)));
 	CUDA_CHECK(cudaMalloc(&o.left, sizeof(*o.left)));
+	for (unsigned *&values : o.values) {
+		size_t size = sizeof(*values) * bench.gpu.multiProcessorCount * step_block_size;
+
+		CUDA_CHECK(cudaMalloc(&values, size));
+		CUDA_CHECK(cudaMemset(values, 0, size));
+	}
 	return o;
 }
 
@@ -201,6 +218,8 @@ static inline void orchestra_close(struct orchestra &o)
 	CUDA_CHECK(cudaFreeHost(o.shared));
 	CUDA_CHECK(cudaFree(o.stamps));
 	CUDA_CHECK(cudaFree(o.left));
+	for (unsigned *values : o.values)
+		CUDA_CHECK(cudaFree(values));
 }
 
 #endif

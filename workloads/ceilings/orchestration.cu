@@ -49,6 +49,11 @@ static __global__ void dependent_kernel(volatile unsigned long long *stamp)
 	*stamp = ceiling_now_ns();
 }
 
+static __global__ void step_kernel(const unsigned *from, unsigned *to)
+{
+	step(from, to);
+}
+
 /* ---- clocks ---- */
 
 /* Asks the device for the time; false when no answer comes. */
@@ -129,12 +134,27 @@ static double launch_call_ns(struct orchestra &o)
 	return ns;
 }
 
+static void launch_empty(struct orchestra &o, int launches, int argument)
+{
+	for (int i = 0; i < launches; i++)
+		CUDA_LAUNCH(empty_kernel<<<1, 32, 0, o.stream>>>(argument));
+}
+
 static double launch_period_ns(struct orchestra &o)
 {
-	return step_ns(o, 50, 500, [&](int launches) {
-		for (int i = 0; i < launches; i++)
-			CUDA_LAUNCH(empty_kernel<<<1, 32, 0, o.stream>>>(0));
-	});
+	return step_ns(o, 50, 500, [&](int launches) { launch_empty(o, launches, 0); });
+}
+
+static void launch_steps(struct orchestra &o, int steps)
+{
+	for (int i = 0; i < steps; i++)
+		CUDA_LAUNCH(step_kernel<<<o.bench->gpu.multiProcessorCount, step_block_size, 0,
+					  o.stream>>>(o.values[i % 2], o.values[1 - i % 2]));
+}
+
+static double kernel_step_ns(struct orchestra &o)
+{
+	return step_ns(o, 50, 500, [&](int steps) { launch_steps(o, steps); });
 }
 
 /* From the call that launches start_kernel, entered while the device is idle, to the kernel's start. */
@@ -233,8 +253,7 @@ static cudaGraph_t chain(struct orchestra &o, int nodes, int argument)
 	cudaGraph_t graph;
 
 	CUDA_CHECK(cudaStreamBeginCapture(o.stream, cudaStreamCaptureModeThreadLocal));
-	for (int i = 0; i < nodes; i++)
-		CUDA_LAUNCH(empty_kernel<<<1, 32, 0, o.stream>>>(argument));
+	launch_empty(o, nodes, argument);
 	CUDA_CHECK(cudaStreamEndCapture(o.stream, &graph));
 	return graph;
 }
@@ -250,23 +269,6 @@ static double graph_launch_ns(struct orchestra &o)
 	return ns;
 }
 
-static double graph_node_ns(struct orchestra &o)
-{
-	const int few = 10, many = 1000;
-	cudaGraph_t short_graph = chain(o, few, 0), long_graph = chain(o, many, 0);
-	cudaGraphExec_t short_chain = instantiate(o, short_graph);
-	cudaGraphExec_t long_chain = instantiate(o, long_graph);
-	double ns = step_ns(o, few, many, [&](int nodes) {
-		CUDA_CHECK(cudaGraphLaunch(nodes == few ? short_chain : long_chain, o.stream));
-	});
-
-	CUDA_CHECK(cudaGraphExecDestroy(short_chain));
-	CUDA_CHECK(cudaGraphExecDestroy(long_chain));
-	CUDA_CHECK(cudaGraphDestroy(short_graph));
-	CUDA_CHECK(cudaGraphDestroy(long_graph));
-	return ns;
-}
-
 static cudaGraphExec_t captured(struct orchestra &o, const std::function<void()> &launch)
 {
 	cudaGraph_t graph;
@@ -278,6 +280,31 @@ static cudaGraphExec_t captured(struct orchestra &o, const std::function<void()>
 	instance = instantiate(o, graph);
 	CUDA_CHECK(cudaGraphDestroy(graph));
 	return instance;
+}
+
+/* Device time of one more node, where enqueue(n) launches n of them. */
+static double node_ns(struct orchestra &o, const std::function<void(int)> &enqueue)
+{
+	const int few = 10, many = 1000;
+	cudaGraphExec_t short_chain = captured(o, [&]() { enqueue(few); });
+	cudaGraphExec_t long_chain = captured(o, [&]() { enqueue(many); });
+	double ns = step_ns(o, few, many, [&](int nodes) {
+		CUDA_CHECK(cudaGraphLaunch(nodes == few ? short_chain : long_chain, o.stream));
+	});
+
+	CUDA_CHECK(cudaGraphExecDestroy(short_chain));
+	CUDA_CHECK(cudaGraphExecDestroy(long_chain));
+	return ns;
+}
+
+static double graph_node_ns(struct orchestra &o)
+{
+	return node_ns(o, [&](int nodes) { launch_empty(o, nodes, 0); });
+}
+
+static double graph_step_ns(struct orchestra &o)
+{
+	return node_ns(o, [&](int steps) { launch_steps(o, steps); });
 }
 
 static double graph_node_gap_ns(struct orchestra &o)
@@ -366,34 +393,71 @@ static double graph_copy_to_start_ns(struct orchestra &o, cudaMemcpyKind kind)
 	return ns;
 }
 
-/* Host's time to give each kernel of a graph another grid and to launch it, over that to launch it as it is; for
- * each kernel. */
-static double graph_set_params_ns(struct orchestra &o)
+/* A graph whose kernels get another grid before each launch; the figures are for each kernel of it. */
+struct regridded {
+	cudaGraph_t graph;
+	cudaGraphExec_t instance;
+	std::vector<cudaGraphNode_t> kernels;
+	int grid;
+};
+
+static struct regridded regridded_open(struct orchestra &o)
 {
-	const int nodes = 10, grids = 64;
-	cudaGraph_t graph = chain(o, nodes, 0);
-	cudaGraphExec_t instance = instantiate(o, graph);
-	std::vector<cudaGraphNode_t> kernels(nodes);
-	size_t count = nodes;
+	size_t count = 10;
+	struct regridded r = {chain(o, count, 0)};
+
+	r.instance = instantiate(o, r.graph);
+	r.kernels.resize(count);
+	CUDA_CHECK(cudaGraphGetNodes(r.graph, r.kernels.data(), &count));
+	return r;
+}
+
+static void regridded_close(struct regridded &r)
+{
+	CUDA_CHECK(cudaGraphExecDestroy(r.instance));
+	CUDA_CHECK(cudaGraphDestroy(r.graph));
+}
+
+static void change_grids(struct regridded &r)
+{
+	const int grids = 64;
 	int argument = 0;
 	void *arguments[] = {&argument};
 	cudaKernelNodeParams params = {};
-	double as_it_is_ns, ns;
 
-	CUDA_CHECK(cudaGraphGetNodes(graph, kernels.data(), &count));
 	params.func = (void *)empty_kernel;
+	params.gridDim = dim3(1 + r.grid++ % grids);
 	params.blockDim = dim3(32);
 	params.kernelParams = arguments;
-	as_it_is_ns = call_ns(o, [&]() { CUDA_CHECK(cudaGraphLaunch(instance, o.stream)); });
-	ns = call_ns(o, [&]() {
-		params.gridDim = dim3(1 + argument++ % grids);
-		for (cudaGraphNode_t kernel : kernels)
-			CUDA_CHECK(cudaGraphExecKernelNodeSetParams(instance, kernel, &params));
-		CUDA_CHECK(cudaGraphLaunch(instance, o.stream));
+	for (cudaGraphNode_t kernel : r.kernels)
+		CUDA_CHECK(cudaGraphExecKernelNodeSetParams(r.instance, kernel, &params));
+}
+
+/* The host's time of change, if it is timed, and a launch, over that of launching the graph as it is. */
+static double regridded_ns(struct orchestra &o, bool is_change_timed)
+{
+	struct regridded r = regridded_open(o);
+	double as_it_is_ns, ns;
+
+	as_it_is_ns = call_ns(o, [&]() { CUDA_CHECK(cudaGraphLaunch(r.instance, o.stream)); });
+	ns = median_of(o.trials, [&]() {
+		const int launches = 64;
+		unsigned long long begin_ns, sum_ns = 0;
+
+		for (int i = 0; i < launches; i++) {
+			begin_ns = host_now_ns();
+			change_grids(r);
+			if (!is_change_timed)
+				begin_ns = host_now_ns();
+			CUDA_CHECK(cudaGraphLaunch(r.instance, o.stream));
+			sum_ns += host_now_ns() - begin_ns;
+		}
+		CUDA_CHECK(cudaStreamSynchronize(o.stream));
+		return (double)sum_ns / launches;
 	});
-	CUDA_CHECK(cudaGraphExecDestroy(instance));
-	CUDA_CHECK(cudaGraphDestroy(graph));
-	return (ns - as_it_is_ns) / nodes;
+	ns = (ns - as_it_is_ns) / r.kernels.size();
+	regridded_close(r);
+	return ns;
 }
 
 /* Each update changes the argument of every kernel, so that none has nothing to do. */
@@ -492,6 +556,8 @@ static void add_host_figures(std::vector<struct ceiling_measurement> &all, struc
 		figure(o, CEILING_dependent_gap, 0, ON_SMS, [&]() { return dependent_gap_ns(o); }));
 	if (o.bench->gpu.major < 9)
 		all.back().skip = "programmatic dependent launch needs compute capability 9.0";
+	all.push_back(
+		figure(o, CEILING_kernel_step, 0, ON_SMS, [&]() { return kernel_step_ns(o); }));
 	all.push_back(figure(o, CEILING_event_wait, 0, ON_SMS, [&]() { return event_wait_ns(o); }));
 	all.push_back(
 		figure(o, CEILING_small_copy, 0, ON_HOST, [&]() { return small_copy_ns(o); }));
@@ -504,6 +570,7 @@ static void add_graph_figures(std::vector<struct ceiling_measurement> &all, stru
 	all.push_back(figure(o, CEILING_graph_node, 0, ON_SMS, [&]() { return graph_node_ns(o); }));
 	all.push_back(figure(o, CEILING_graph_node_gap, 0, ON_SMS,
 			     [&]() { return graph_node_gap_ns(o); }));
+	all.push_back(figure(o, CEILING_graph_step, 0, ON_SMS, [&]() { return graph_step_ns(o); }));
 	all.push_back(figure(o, CEILING_graph_gap, 0, ON_SMS, [&]() { return graph_gap_ns(o); }));
 	all.push_back(figure(o, CEILING_graph_to_start, 0, ON_SMS,
 			     [&]() { return graph_to_start_ns(o); }));
@@ -516,7 +583,9 @@ static void add_graph_figures(std::vector<struct ceiling_measurement> &all, stru
 	all.push_back(figure(o, CEILING_graph_copy_in_to_start, 0, ON_SMS,
 			     [&]() { return graph_copy_to_start_ns(o, cudaMemcpyHostToDevice); }));
 	all.push_back(figure(o, CEILING_graph_set_params, 0, ON_HOST,
-			     [&]() { return graph_set_params_ns(o); }));
+			     [&]() { return regridded_ns(o, true); }));
+	all.push_back(figure(o, CEILING_graph_updated_launch, 0, ON_HOST,
+			     [&]() { return regridded_ns(o, false); }));
 	for (int nodes : {1, 10, 100, 1000})
 		all.push_back(figure(o, CEILING_graph_update, nodes, ON_HOST,
 				     [&o, nodes]() { return graph_update_ns(o, nodes); }));
