@@ -300,30 +300,42 @@ static int change_balance(struct what_if *out, struct attempt *attempt)
 	return change_lengths(out, attempt, balance_kernels);
 }
 
-/* Not every program can merge so many: half of them at the low end.  At the high end as many as the program was asked
- * for, or as leave the least that atomics.h can tell of the rest. */
-static double merged_share(const struct attempt *attempt, const struct atomics_kernel *kernel)
-{
-	uint64_t asked = attempt->all->numbers[STRATEGY_BATCH];
-	double ns;
+/* How atomics are merged, by which strategy, and how many: as many as was asked for, or without that as the kernel
+ * needs for them to matter no more. */
+struct merging {
+	enum atomics_merging where;
+	uint64_t asked; /* 0: not */
+};
 
-	if (attempt->end == ATTEMPT_LEAST)
-		ns = atomics_merged_ns(kernel, (asked ? asked : kernel->batch) / 2,
-				       kernel->most_other_ns);
-	else if (attempt->end == ATTEMPT_MOST)
-		ns = atomics_merged_ns(kernel, asked ? asked : kernel->most_batch,
-				       kernel->least_other_ns);
-	else
-		ns = atomics_merged_ns(kernel, asked ? asked : kernel->batch, kernel->other_ns);
-	return ns / kernel->duration_ns;
+static uint64_t merged_count(const struct merging *merging, const struct atomics_kernel *kernel,
+			     enum atomics_end end)
+{
+	if (merging->asked)
+		return merging->asked;
+	return end == ATOMICS_MOST ? kernel->most_batch : kernel->batch;
+}
+
+static enum atomics_end atomics_end(const struct attempt *attempt)
+{
+	return attempt->end == ATTEMPT_LEAST  ? ATOMICS_LEAST
+	       : attempt->end == ATTEMPT_MOST ? ATOMICS_MOST
+					      : ATOMICS_MIDDLE;
+}
+
+static double merged_share(const struct attempt *attempt, const struct merging *merging,
+			   const struct atomics_kernel *kernel)
+{
+	enum atomics_end end = atomics_end(attempt);
+
+	return atomics_merged_ns(kernel, merging->where, merged_count(merging, kernel, end), end) /
+	       kernel->duration_ns;
 }
 
 /* Counters of several devices are of one kernel together: only where there is one. */
-static size_t merge_atomics(struct attempt *attempt)
+static size_t merge_atomics(struct attempt *attempt, const struct merging *merging)
 {
 	const struct what_ifs *all = attempt->all;
 	const struct atomics *atomics = all->report ? all->report->atomics : NULL;
-	uint64_t asked = all->numbers[STRATEGY_BATCH];
 	size_t changed_count = 0;
 
 	if (!atomics || all->model->profile->device_count != 1)
@@ -331,17 +343,34 @@ static size_t merge_atomics(struct attempt *attempt)
 	for (size_t i = 0; i < atomics->kernel_count; i++) {
 		const struct atomics_kernel *kernel = &atomics->kernels[i];
 
-		if (kernel->is_bottleneck && (asked ? asked : kernel->batch) > 1)
+		if (kernel->is_bottleneck && merged_count(merging, kernel, ATOMICS_MIDDLE) > 1)
 			changed_count += change_to_share(&attempt->change, all->model,
 							 attempt->device, kernel->kernel, NULL,
-							 merged_share(attempt, kernel));
+							 merged_share(attempt, merging, kernel));
 	}
 	return changed_count;
 }
 
-static int change_atomics(struct what_if *out, struct attempt *attempt)
+static size_t merge_in_threads(struct attempt *attempt)
 {
-	return change_lengths(out, attempt, merge_atomics);
+	return merge_atomics(attempt, &(struct merging){ATOMICS_IN_THREADS,
+							attempt->all->numbers[STRATEGY_BATCH]});
+}
+
+static size_t merge_in_blocks(struct attempt *attempt)
+{
+	return merge_atomics(attempt, &(struct merging){ATOMICS_IN_BLOCKS,
+							attempt->all->numbers[STRATEGY_AGGREGATE]});
+}
+
+static int change_batches(struct what_if *out, struct attempt *attempt)
+{
+	return change_lengths(out, attempt, merge_in_threads);
+}
+
+static int change_aggregates(struct what_if *out, struct attempt *attempt)
+{
+	return change_lengths(out, attempt, merge_in_blocks);
 }
 
 /* What is left of a launch with all bytes of DRAM narrowed, at the low end half of what would vanish. */
@@ -458,7 +487,12 @@ const struct strategy_row strategy_rows[STRATEGY_COUNT] = {
 			    .has_ops = true,
 			    .is_supposed = true,
 			    .has_most = true,
-			    .change_ops = change_atomics},
+			    .change_ops = change_batches},
+	[STRATEGY_AGGREGATE] = {.refusal = REFUSED_NOT_HOT,
+				.has_ops = true,
+				.is_supposed = true,
+				.has_most = true,
+				.change_ops = change_aggregates},
 	[STRATEGY_NARROW] = {.refusal = REFUSED_NOT_AT_ROOF,
 			     .has_ops = true,
 			     .is_supposed = true,

@@ -45,7 +45,10 @@
 		 "kernels whose SMs have unequal shares take work items from a queue",             \
 		 "kernels are balanced")                                                           \
 	STRATEGY(BATCH, "batch_atomics", "batch", N,                                               \
-		 "kernels that atomics bind merge N of them into one", "kernels merge atomics")    \
+		 "kernels that atomics bind merge N of them into one, in threads that do as much", \
+		 "kernels merge atomics")                                                          \
+	STRATEGY(AGGREGATE, "aggregate_atomics", "aggregate", N,                                   \
+		 "likewise, of the threads of a warp or of a block", "kernels merge atomics")      \
 	STRATEGY(NARROW, "fewer_bytes", "narrow", N,                                               \
 		 "kernels at DRAM's roof move N times fewer bytes", "kernels at DRAM's roof")      \
 	STRATEGY(FUSE, "fuse", "fuse", RANGE,                                                      \
@@ -87,7 +90,7 @@ struct what_ifs {
 	size_t place_count;
 	struct places within
 		[STRATEGY_COUNT]; /* owned; where each changes loops; items NULL: everywhere */
-	/* By strategy: N of its option.  Of BATCH 0: for each kernel what atomics.h advises; of NARROW at least 2. */
+	/* By strategy: N of its option, at least 2.  Of AGGREGATE 0: for each kernel what atomics.h advises. */
 	uint64_t numbers[STRATEGY_COUNT];
 };
 

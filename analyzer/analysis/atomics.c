@@ -150,15 +150,17 @@ static void explain(struct atomics_kernel *kernel)
 
 /* ---- what to do ---- */
 
-/* Of each byte of L2 that was counted, the part that is not of atomics' sectors. */
-static double other_l2_part(const struct atomics_kernel *kernel, const struct roofline_point *point)
+/* Of the bytes of L2 that were counted, those of atomics' sectors. */
+static double l2_atomics_part(const struct atomics_kernel *kernel,
+			      const struct roofline_point *point)
 {
 	double bytes = point->quantities[ROOF_l2].per_launch;
 
-	return bytes > 0 ? fmax(0, 1 - fmax(0, kernel->sectors) * SECTOR_BYTES / bytes) : 0;
+	return bytes > 0 ? fmin(1, fmax(0, kernel->sectors) * SECTOR_BYTES / bytes) : 0;
 }
 
-/* The largest share of the roofs other than the atomic unit's.  l2_part: of the bytes of L2, those that count. */
+/* The largest share of the roofs other than the atomic unit's.  l2_part: of the bytes of L2, those that count, 0: L2 is
+ * left out. */
 static double other_share(const struct roofline_point *point, double l2_part)
 {
 	double share = point->tensor_share;
@@ -166,17 +168,6 @@ static double other_share(const struct roofline_point *point, double l2_part)
 	for (int i = 0; i < ROOF_TENSOR; i++)
 		share = fmax(share, point->quantities[i].share * (i == ROOF_l2 ? l2_part : 1));
 	return share;
-}
-
-static uint64_t least_batch(double atomics_ns, double other_ns)
-{
-	uint64_t batch = 1;
-
-	if (other_ns <= 0)
-		return 0;
-	while (batch < ATOMICS_BATCH_MOST && atomics_ns / (double)batch > other_ns)
-		batch *= 2;
-	return batch;
 }
 
 /* Of the launches of a kernel, the fewest: blocks that do not fit on the GPU at once run one after the other. */
@@ -216,15 +207,43 @@ static void find_other(struct atomics_kernel *kernel, const struct roofline_poin
 		       double empty_ns, double waves)
 {
 	double all_ns = kernel->duration_ns;
-	double l2_part = other_l2_part(kernel, point);
-	double floor_ns = fmax(other_share(point, 1) * all_ns, waves * empty_ns);
-	double least_floor_ns = fmax(other_share(point, l2_part) * all_ns, empty_ns);
 	double told_ns = fmin(fmax(kernel->explained_ns, kernel->ceiling_ns), all_ns);
-	double beyond_ns = all_ns - bound_ns(kernel);
+	double beyond_ns = all_ns - bound_ns(kernel), least_floor_ns;
 
-	kernel->other_ns = fmax(fmin(floor_ns, all_ns), beyond_ns);
+	kernel->l2_ns = fmin(point->quantities[ROOF_l2].share, 1) * all_ns;
+	kernel->l2_atomics_part = l2_atomics_part(kernel, point);
+	kernel->kept_other_ns =
+		fmax(fmin(fmax(other_share(point, 0) * all_ns, waves * empty_ns), all_ns),
+		     beyond_ns);
+	kernel->other_ns = fmax(kernel->kept_other_ns, kernel->l2_ns);
+	least_floor_ns = fmax(other_share(point, 1 - kernel->l2_atomics_part) * all_ns, empty_ns);
 	kernel->least_other_ns = fmax(fmin(least_floor_ns, all_ns), beyond_ns);
 	kernel->most_other_ns = fmax(kernel->other_ns, all_ns - told_ns);
+}
+
+/* What is left of a launch whose blocks pass on one of so many atomics. */
+static double other_in_blocks_ns(const struct atomics_kernel *kernel, double batch)
+{
+	double l2_part = 1 - kernel->l2_atomics_part * (1 - 1 / batch);
+
+	return fmax(kernel->kept_other_ns, kernel->l2_ns * l2_part);
+}
+
+/* The least of them that takes no longer than the rest; least_other_ns where is_most. */
+static uint64_t least_batch(const struct atomics_kernel *kernel, bool is_most)
+{
+	uint64_t batch = 1;
+	double other_ns;
+
+	if ((is_most ? kernel->least_other_ns : other_in_blocks_ns(kernel, HUGE_VAL)) <= 0)
+		return 0;
+	for (; batch < ATOMICS_BATCH_MOST; batch *= 2) {
+		other_ns = is_most ? kernel->least_other_ns
+				   : other_in_blocks_ns(kernel, (double)batch);
+		if (bound_ns(kernel) / (double)batch <= other_ns)
+			break;
+	}
+	return batch;
 }
 
 static void advise(struct atomics_kernel *kernel, const struct profile *profile,
@@ -233,26 +252,46 @@ static void advise(struct atomics_kernel *kernel, const struct profile *profile,
 	double waves = least_waves(profile, kernel->kernel);
 	double empty_ns = roofline->graph_node_ns, atomic_share;
 
-	kernel->other_ns = kernel->least_other_ns = kernel->most_other_ns = ATOMICS_UNKNOWN;
+	kernel->other_ns = kernel->kept_other_ns = ATOMICS_UNKNOWN;
+	kernel->least_other_ns = kernel->most_other_ns = ATOMICS_UNKNOWN;
+	kernel->l2_ns = ATOMICS_UNKNOWN;
 	if (kernel->explained_ns < 0)
 		return;
 	atomic_share = ratio(kernel->explained_ns, kernel->duration_ns);
 	kernel->is_bottleneck = atomic_share > 0.5 && atomic_share > other_share(point, 1) &&
 				kernel->explained_ns > waves * empty_ns;
 	find_other(kernel, point, empty_ns, waves);
-	kernel->batch = least_batch(bound_ns(kernel), kernel->other_ns);
-	kernel->most_batch = least_batch(bound_ns(kernel), kernel->least_other_ns);
+	kernel->batch = least_batch(kernel, false);
+	kernel->most_batch = least_batch(kernel, true);
 }
 
-double atomics_merged_ns(const struct atomics_kernel *kernel, uint64_t batch, double other_ns)
+/* The rest of a launch runs beside its atomics, or of that share of them behind. */
+static double beside_ns(const struct atomics_kernel *kernel, double batch, double other_ns,
+			double behind_share)
 {
-	double atomics_ns = bound_ns(kernel) / (double)batch;
+	double atomics_ns = bound_ns(kernel) / batch;
+
+	return fmin(kernel->duration_ns,
+		    fmax(atomics_ns, other_ns) + behind_share * fmin(atomics_ns, other_ns));
+}
+
+double atomics_merged_ns(const struct atomics_kernel *kernel, enum atomics_merging where,
+			 uint64_t batch, enum atomics_end end)
+{
+	double n = (double)batch;
+	double waiting_share = where == ATOMICS_IN_THREADS ? returned_share(kernel) : 0;
 
 	if (kernel->explained_ns < 0)
 		return ATOMICS_UNKNOWN;
-	return fmin(kernel->duration_ns,
-		    fmax(atomics_ns, other_ns) +
-			    returned_share(kernel) * fmin(atomics_ns, other_ns));
+	if (end == ATOMICS_LEAST)
+		return beside_ns(kernel, fmax(n / 2, 1), kernel->most_other_ns,
+				 returned_share(kernel));
+	if (end == ATOMICS_MOST)
+		return beside_ns(kernel, n, kernel->least_other_ns, waiting_share);
+	return beside_ns(kernel, n,
+			 where == ATOMICS_IN_THREADS ? kernel->other_ns
+						     : other_in_blocks_ns(kernel, n),
+			 waiting_share);
 }
 
 /* ---- all kernels ---- */

@@ -70,13 +70,16 @@ struct atomics_kernel {
 	 * do not explain.
 	 */
 	double other_ns;
+	double kept_other_ns; /* of that, all but what L2 explains */
+	double l2_ns,
+		l2_atomics_part; /* what L2 explains, and how much of its bytes are atomics' sectors */
 	/*
 	 * The same when merging takes more away than atomics, as inside of blocks that do the work of
 	 * several: fewer blocks, at best a single wave; and the sectors of atomics are no bytes of L2.
 	 */
 	double least_other_ns;
 	double most_other_ns; /* when reductions bind no more of it than ceiling_ns explains */
-	/* Least power of two at which atomics take at most other_ns; 0 unknown. */
+	/* Least power of two at which atomics, merged before they leave a block, no longer bind it; 0 unknown. */
 	uint64_t batch;
 	uint64_t most_batch; /* the same of least_other_ns */
 	bool is_bottleneck; /* explained_ns is most of the kernel, and more than any roof explains */
@@ -97,12 +100,25 @@ int atomics_build(struct atomics **out, const struct profile *profile,
 		  const struct ceilings *ceilings, struct err *err);
 void atomics_free(struct atomics *atomics);
 
+/* Where atomics are merged into one. */
+enum atomics_merging {
+	/* Threads each do the work of N: what they read and write lies N apart for neighbours, and takes as many
+	 * sectors of L2 as atomics did. */
+	ATOMICS_IN_THREADS,
+	/* Warps and blocks: as many threads as before, of which one goes on to L2, with N times fewer sectors, while
+	 * other warps run. */
+	ATOMICS_IN_BLOCKS
+};
+
+enum atomics_end { ATOMICS_LEAST, ATOMICS_MIDDLE, ATOMICS_MOST };
+
 /*
- * What a launch takes with so many of its atomics (at least 1) merged into one, ns; at most duration_ns.  other_ns:
- * one of the three.  Reductions run beside the rest of the kernel; those with a result make their threads wait, so they
- * stand before it; where the counters do not tell which they are, all of them do.  ATOMICS_UNKNOWN where explained_ns
- * is.  What merging itself takes is not in it.
+ * What a launch takes with batch (at least 1) of its atomics merged into one, ns; at most duration_ns.  Reductions run
+ * beside the rest of the kernel; those with a result make their threads wait, so merged in threads they stand before it;
+ * where the counters do not tell which they are, all of them do.  At the low end half as many are merged, at the high
+ * end the rest is least_other_ns.  ATOMICS_UNKNOWN where explained_ns is.  What merging itself takes is not in it.
  */
-double atomics_merged_ns(const struct atomics_kernel *kernel, uint64_t batch, double other_ns);
+double atomics_merged_ns(const struct atomics_kernel *kernel, enum atomics_merging where,
+			 uint64_t batch, enum atomics_end end);
 
 #endif

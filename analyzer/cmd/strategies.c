@@ -35,6 +35,7 @@ static const struct {
 	uint64_t most;
 } numbers[STRATEGY_COUNT] = {
 	[STRATEGY_BATCH] = {"a number of atomics", ATOMICS_BATCH_MOST},
+	[STRATEGY_AGGREGATE] = {"a number of atomics", ATOMICS_BATCH_MOST},
 	[STRATEGY_NARROW] = {"a whole factor", NARROW_MOST},
 };
 

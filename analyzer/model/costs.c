@@ -13,11 +13,19 @@
 #define LAUNCH_MOST 0.7
 #define GRAPH_LAUNCH_LEAST 1.0
 #define GRAPH_LAUNCH_MOST 1.5
-/* Times graph_to_start: the graph launches of docs/results/pairs.txt and graph-latency.txt, beside those recorded. */
+/* Times graph_to_start: the graph launches of docs/results/pairs.txt and graph-latency.txt, beside those recorded; most
+ * is what tests/pairs/device_scheduler.naive takes longer from launch to launch than pairs.txt. */
 #define GRAPH_START_LEAST 0.2
-#define GRAPH_START_MOST 1.0
-/* On the GPU to a node of a graph: "graph node" of collector-cost.txt, of a driver 580, rounded. */
-#define TRACE_NODE_NS 535
+#define GRAPH_START_MOST 1.5
+/*
+ * On the GPU, behind another one: to a node of a graph, to a kernel of a stream, and to a graph, whose nodes are
+ * recorded or which is as a whole.  "graph_step", between "kernel_step" and "kernel_gap", and "graph_gap" of
+ * docs/results/traced-steps.txt, rounded.
+ */
+#define TRACE_NODE_NS 150
+#define TRACE_KERNEL_NS 200
+#define TRACE_GRAPH_NS 440
+#define TRACE_WHOLE_GRAPH_NS 1500
 
 /* A copy of a few bytes to pinned memory as CUPTI sees it: the median of those in tests/recordings/
  * conditional_if.naive, rounded. */
@@ -88,27 +96,55 @@ bool costs_has_children(const struct ceilings *ceilings)
 	return true;
 }
 
-/* An empty child in a row of them takes as much longer than an empty kernel in a stream as the gap before it. */
-static void take_children(struct costs *costs, const struct ceilings *ceilings,
-			  int64_t kernel_gap_ns, int64_t edges_ns, enum costs_end end)
+/* Older ceilings have no row of the launch alone: as much as that and the call that updates. */
+static int64_t updated_node_ns(const struct ceilings *ceilings, enum costs_end end)
 {
-	if (!costs_has_children(ceilings))
-		return;
-	costs->child_start_ns =
-		not_negative(value_at(ceilings, CEILING_child_tail, end) - edges_ns);
-	costs->child_next_ns =
-		not_negative(kernel_gap_ns + value_at(ceilings, CEILING_child_next, end) -
-			     value_at(ceilings, CEILING_launch_period, COSTS_MIDDLE));
-	costs->child_beside_ns = value_at(ceilings, CEILING_child_beside, end);
-	costs->child_return_ns =
-		not_negative(value_at(ceilings, CEILING_child_return, end) - edges_ns);
+	int64_t launch_ns = value_at(ceilings, CEILING_graph_updated_launch, end);
+
+	return launch_ns ? launch_ns : value_at(ceilings, CEILING_graph_set_params, end);
 }
 
 /*
  * The ceilings' gaps go from instruction to instruction, those of a recording from end to start as
  * CUPTI sees them, which lie before and after: kernel_gap_ns and its ceiling are the same gap, so
- * their difference is what lies between the two views, of every gap.
+ * their difference, edges_ns, is what lies between the two views, of every gap.
  */
+struct gaps {
+	const struct ceilings *ceilings;
+	int64_t kernel_gap_ns; /* between kernels of a stream, as CUPTI would see it if that cost nothing */
+	int64_t edges_ns;
+};
+
+/* Where kernels follow one another otherwise than in a stream: as much less as the same kernel's period is there
+ * (step).  Older ceilings have the gap only. */
+static int64_t gap_ns(const struct gaps *gaps, enum ceiling_id step, enum ceiling_id gap,
+		      enum costs_end end)
+{
+	int64_t kernel_step_ns = value_at(gaps->ceilings, CEILING_kernel_step, COSTS_MIDDLE);
+	int64_t step_ns = value_at(gaps->ceilings, step, end);
+
+	return not_negative(kernel_step_ns && step_ns
+				    ? gaps->kernel_gap_ns + step_ns - kernel_step_ns
+				    : value_at(gaps->ceilings, gap, end) - gaps->edges_ns);
+}
+
+/* An empty child in a row of them takes as much longer than an empty kernel in a stream as the gap before it. */
+static void take_children(struct costs *costs, const struct gaps *gaps, enum costs_end end)
+{
+	const struct ceilings *ceilings = gaps->ceilings;
+
+	if (!costs_has_children(ceilings))
+		return;
+	costs->child_start_ns =
+		not_negative(value_at(ceilings, CEILING_child_tail, end) - gaps->edges_ns);
+	costs->child_next_ns =
+		not_negative(gaps->kernel_gap_ns + value_at(ceilings, CEILING_child_next, end) -
+			     value_at(ceilings, CEILING_launch_period, COSTS_MIDDLE));
+	costs->child_beside_ns = value_at(ceilings, CEILING_child_beside, end);
+	costs->child_return_ns =
+		not_negative(value_at(ceilings, CEILING_child_return, end) - gaps->edges_ns);
+}
+
 bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 	      const struct recorded_steps *recorded, enum costs_end end)
 {
@@ -117,25 +153,27 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 						 CEILING_graph_to_start, CEILING_kernel_gap,
 						 CEILING_graph_node_gap, CEILING_graph_gap,
 						 CEILING_grid_barrier};
-	int64_t edges_ns;
+	struct gaps gaps = {
+		.ceilings = ceilings,
+		.kernel_gap_ns = not_negative(recorded->kernel_gap_ns - TRACE_KERNEL_NS),
+	};
 
 	if (!ceilings || ceilings->is_datasheet)
 		return false;
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 		if (!ceilings_get(ceilings, needed[i], 0))
 			return false;
-	edges_ns = value_at(ceilings, CEILING_kernel_gap, COSTS_MIDDLE) - recorded->kernel_gap_ns;
+	gaps.edges_ns = value_at(ceilings, CEILING_kernel_gap, COSTS_MIDDLE) - gaps.kernel_gap_ns;
 	*costs = (struct costs){
 		.launch_call_ns = value_at(ceilings, CEILING_launch_call, end),
 		.synchronize_ns = value_at(ceilings, CEILING_synchronize, end),
 		.graph_launch_ns = value_at(ceilings, CEILING_graph_launch, end),
 		.graph_to_start_ns = value_at(ceilings, CEILING_graph_to_start, end),
-		.graph_gap_ns = not_negative(value_at(ceilings, CEILING_graph_gap, end) - edges_ns),
-		.graph_node_gap_ns =
-			not_negative(value_at(ceilings, CEILING_graph_node_gap, end) - edges_ns),
-		.barrier_ns =
-			not_negative(value_at(ceilings, CEILING_grid_barrier, end) - edges_ns),
-		.updated_node_ns = value_at(ceilings, CEILING_graph_set_params, end),
+		.graph_gap_ns =
+			not_negative(value_at(ceilings, CEILING_graph_gap, end) - gaps.edges_ns),
+		.graph_node_gap_ns = gap_ns(&gaps, CEILING_graph_step, CEILING_graph_node_gap, end),
+		.barrier_ns = gap_ns(&gaps, CEILING_barrier_step, CEILING_grid_barrier, end),
+		.updated_node_ns = updated_node_ns(ceilings, end),
 		.trace_launch_ns = added_ns(value_at(ceilings, CEILING_launch_call, COSTS_MIDDLE),
 					    recorded->launch_call_ns, LAUNCH_LEAST, LAUNCH_MOST),
 		.trace_graph_launch_ns =
@@ -145,13 +183,16 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 			added_ns(value_at(ceilings, CEILING_graph_to_start, COSTS_MIDDLE),
 				 recorded->graph_start_ns, GRAPH_START_LEAST, GRAPH_START_MOST),
 		.trace_node_ns = TRACE_NODE_NS,
+		.trace_kernel_ns = TRACE_KERNEL_NS,
+		.trace_graph_ns = TRACE_GRAPH_NS,
+		.trace_whole_graph_ns = TRACE_WHOLE_GRAPH_NS,
 		.ceilings = ceilings,
 	};
 	/* without the row, as until now: no gap */
 	costs->dependent_gap_ns =
-		not_negative(value_at(ceilings, CEILING_dependent_gap, end) - edges_ns);
+		not_negative(value_at(ceilings, CEILING_dependent_gap, end) - gaps.edges_ns);
 	take_copies(costs, ceilings, end);
-	take_children(costs, ceilings, recorded->kernel_gap_ns, edges_ns, end);
+	take_children(costs, &gaps, end);
 	return true;
 }
 

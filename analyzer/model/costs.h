@@ -28,11 +28,14 @@ struct costs {
 	int64_t child_next_ns;	 /* a child ended to the next one of its thread started */
 	int64_t child_beside_ns; /* a child started to another one that need not wait for it */
 	int64_t child_return_ns; /* the last child ended to the next operation of its parent's stream */
-	int64_t updated_node_ns; /* that each updated node makes the next launch longer, at most */
+	int64_t updated_node_ns; /* that each updated node makes the next launch longer */
 	int64_t trace_launch_ns; /* that recording added to a call that submits work or manages something */
 	int64_t trace_graph_launch_ns; /* and to one that launches a graph */
 	int64_t trace_graph_start_ns;  /* and until that graph's first node starts */
 	int64_t trace_node_ns;	       /* and to a node of a graph after another one, on the GPU */
+	int64_t trace_kernel_ns;       /* likewise to a kernel of a stream */
+	int64_t trace_graph_ns;	       /* and to a graph */
+	int64_t trace_whole_graph_ns;  /* that is recorded as a whole */
 	const struct ceilings *ceilings; /* borrowed, for costs_graph_ns; NULL: without */
 };
 
@@ -41,7 +44,7 @@ enum costs_end { COSTS_LOW, COSTS_MIDDLE, COSTS_HIGH };
 
 /* What is usual in a recording; ns. */
 struct recorded_steps {
-	int64_t kernel_gap_ns;	/* between queued kernels */
+	int64_t kernel_gap_ns;	/* between queued kernels, with what recording added */
 	int64_t launch_call_ns; /* in one kernel launch; 0: there is none */
 	int64_t graph_call_ns;	/* in one launch of a graph; likewise */
 	int64_t graph_start_ns; /* that call entered to the first node started, on an idle stream; likewise */

@@ -146,8 +146,10 @@ static int64_t kept_gap_ns(const struct run *run, uint32_t before, uint32_t inde
 		return 0;
 	if (change_of(run, run->profile->ops[index].call) == CALL_DEPENDENT)
 		return run->costs->dependent_gap_ns;
-	return lanes_of(&run->lanes, index) ? lanes_gap_ns(&run->lanes, before, index)
-					    : usual->before_gap_ns;
+	if (lanes_of(&run->lanes, index))
+		return lanes_gap_ns(&run->lanes, before, index);
+	return usual->before_gap_ns -
+	       traced_gap_ns(run->model, run->costs, before, index, usual->before_gap_ns);
 }
 
 /* After a launch that was counted the next one waits until counters are set back: 75 us in

@@ -5,6 +5,7 @@
 
 #include "base/ns.h"
 #include "model/steps.h"
+#include "model/traced.h"
 
 int lanes_open(struct lanes *lanes, const struct model *model, const struct change *change,
 	       const struct costs *costs)
@@ -92,19 +93,27 @@ static int64_t node_gap_ns(const struct lanes *lanes, uint32_t op)
 	return max_ns(ops[op].start_ns - ops[before].end_ns - lanes->costs->trace_node_ns, 0);
 }
 
+/* Of a stream; op may be PROFILE_NONE. */
+static int64_t stream_gap_ns(const struct lanes *lanes, uint32_t before, uint32_t op)
+{
+	int64_t gap_ns = steps_gap_ns(lanes->model, before, op);
+
+	return gap_ns - traced_gap_ns(lanes->model, lanes->costs, before, op, gap_ns);
+}
+
 int64_t lanes_gap_ns(const struct lanes *lanes, uint32_t before, uint32_t op)
 {
 	const struct profile_op *ops = lanes->model->profile->ops;
 
 	return is_node(lanes, op) && ops[before].call == ops[op].call
 		       ? node_gap_ns(lanes, op)
-		       : steps_gap_ns(lanes->model, before, op);
+		       : stream_gap_ns(lanes, before, op);
 }
 
 /* Before whatever follows it. */
 static int64_t gap_behind_ns(const struct lanes *lanes, uint32_t op)
 {
-	return is_node(lanes, op) ? 0 : steps_gap_ns(lanes->model, op, PROFILE_NONE);
+	return is_node(lanes, op) ? 0 : stream_gap_ns(lanes, op, PROFILE_NONE);
 }
 
 static int64_t joined_ns(const struct lanes *lanes, uint32_t op, int64_t start_ns)

@@ -8,11 +8,12 @@
 
 #include "model/model.h"
 
-/* What the operation before in a stream was; what lies between it and the next one differs by that. */
+/* What the operation before in a stream was, and the next one; what lies between them differs by that. */
 enum step_gap {
 	GAP_AFTER_KERNEL,
-	GAP_AFTER_COPY,	 /* or a memset */
-	GAP_AFTER_GRAPH, /* the last operation of a graph launch */
+	GAP_KERNEL_TO_COPY, /* or to a memset: now after 1 us and now after 9 */
+	GAP_AFTER_COPY,	    /* or a memset */
+	GAP_AFTER_GRAPH,    /* the last operation of a graph launch */
 	STEP_GAP_COUNT
 };
 

@@ -139,6 +139,36 @@ int64_t traced_start_ns(const struct model *model, const struct costs *costs, ui
 				   : added_ns(model, costs, what->call, launch_ns));
 }
 
+/* Of a kernel or a graph behind another one; 0: it is something else. */
+static int64_t added_behind_ns(const struct model *model, const struct costs *costs, uint32_t op)
+{
+	const struct profile_op *what = &model->profile->ops[op];
+
+	if (what->call == PROFILE_NONE)
+		return 0;
+	switch (model_call_class(model, what->call)) {
+	case CALL_LAUNCH:
+		return what->kind == OP_KERNEL ? costs->trace_kernel_ns : 0;
+	case CALL_GRAPH_LAUNCH:
+		return what->kind == OP_GRAPH ? costs->trace_whole_graph_ns : costs->trace_graph_ns;
+	default:
+		return 0;
+	}
+}
+
+int64_t traced_gap_ns(const struct model *model, const struct costs *costs, uint32_t before,
+		      uint32_t op, int64_t gap_ns)
+{
+	int64_t added_ns;
+
+	if (!costs)
+		return 0;
+	added_ns = added_behind_ns(model, costs, before);
+	if (op != PROFILE_NONE && added_behind_ns(model, costs, op) != added_ns)
+		return 0;
+	return max_ns(min_ns(added_ns, gap_ns), 0);
+}
+
 int64_t traced_add_node(struct traced_nodes *nodes, const struct costs *costs,
 			const struct profile_op *op)
 {

@@ -42,10 +42,10 @@ static json_t *part_of(const struct scenario *scenario, const struct scenario_pa
 
 	set_text(object, "strategy", strategy_name(part->strategy));
 	set_text(object, "range", part->range);
-	set_known(object, "batch", part->strategy == STRATEGY_BATCH,
-		  json_integer((json_int_t)scenario->numbers[STRATEGY_BATCH]));
-	set_known(object, "narrow", part->strategy == STRATEGY_NARROW,
-		  json_integer((json_int_t)scenario->numbers[STRATEGY_NARROW]));
+	for (enum strategy i = 0; i < STRATEGY_COUNT; i++)
+		if (strategy_has_number(i))
+			set_known(object, strategy_option(i), part->strategy == i,
+				  json_integer((json_int_t)scenario->numbers[i]));
 	set_count(object, "loops", together->loop_count);
 	set_count(object, "iterations", together->iteration_count);
 	set_count(object, "changed", together->changed_count);

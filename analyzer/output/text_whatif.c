@@ -122,8 +122,8 @@ static void describe(const struct scenario *scenario, const struct scenario_part
 		add_count(text, size, together->most_nodes, "operation", "s in the largest graph");
 	if (*changed_what[part->strategy] && together->changed_count)
 		add_count(text, size, together->changed_count, changed_what[part->strategy], "");
-	if (part->strategy == STRATEGY_BATCH)
-		add_count(text, size, scenario->numbers[STRATEGY_BATCH], "in one", "");
+	if (part->strategy == STRATEGY_BATCH || part->strategy == STRATEGY_AGGREGATE)
+		add_count(text, size, scenario->numbers[part->strategy], "in one", "");
 	if (part->strategy == STRATEGY_NARROW)
 		add_count(text, size, scenario->numbers[STRATEGY_NARROW], "times fewer bytes", "");
 	if (together->vanished_bytes > 0)

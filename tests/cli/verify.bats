@@ -195,9 +195,9 @@ pairs() {
 @test "what reading counters took is taken out of both, and where that cannot be told nothing is compared" {
 	run -0 "$ROOFLINECTL" verify --gate "$recordings/graph_chain.naive.counted" "$recordings/graph_chain.graph"
 	[[ "$output" == *"without what recording added: 9"*"% of before"*"by cuda_graph (launch_bound_graph)"* ]]
-	# 5.42x without counters
+	# 5.21x without counters
 	run -0 "$ROOFLINECTL" verify --range run "$recordings"/graph_chain.{naive,graph.counted}
-	[[ "$output" == *"measured       5."*"without what recording added: "*"99.0% of after"* ]]
+	[[ "$output" == *"measured       5."*"without what recording added: "*"98.9% of after"* ]]
 	refused "was recorded with hardware counters, which change its times; record without --counters" \
 		"$recordings/known_counts.replay" "$recordings/known_counts.replay"
 }

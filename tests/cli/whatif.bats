@@ -107,6 +107,18 @@ failed() {
 	holds "60 < j['place']['speedup'] < 75" # all that is not atomics
 }
 
+@test "merged in a block, atomics are waited for beside the rest, and their sectors are gone" {
+	local batch share
+	for share in 8 32; do
+		whatif "$recordings/atomic_batch.naive" --range run --aggregate "$share"
+		holds "s['aggregate_atomics']['aggregate'] == $share and s['aggregate_atomics']['batch'] is None"
+		holds "j['place']['speedup'] > 0.95 * $share and j['place']['low'] < $share / 1.5"
+		batch=$(python3 -c "import json, sys; print(json.load(sys.stdin)['place']['speedup'])" <<<"$output")
+		whatif "$recordings/atomic_batch.naive" --range run --batch "$share"
+		holds "j['place']['speedup'] < $batch" # in threads they stand before the rest
+	done
+}
+
 @test "atomics that bind no kernel, or were not counted, are not merged" {
 	for name in atomic_hierarchy.two_level histogram.shared memory_bound.naive graph_chain.naive; do
 		whatif "$recordings/$name" --batch 16
@@ -123,10 +135,10 @@ import json, sys
 print([(a['speedup'], a['low'], a['high']) for a in json.load(sys.stdin)['advice'] if a['id'] == 'hot_atomics'])")
 	batch=$("$ROOFLINECTL" report --format json "$recordings/atomic_batch.naive" |
 		python3 -c "import json, sys; print(json.load(sys.stdin)['atomics']['kernels'][0]['batch'])")
-	whatif "$recordings/atomic_batch.naive" --batch "$batch" --graph
+	whatif "$recordings/atomic_batch.naive" --aggregate "$batch" --graph
 	# what is advised may be more at the high end
-	holds "[(s['batch_atomics'][k]) for k in ('speedup', 'low')] == list($expected[0][:2])"
-	holds "s['batch_atomics']['high'] <= $expected[0][2]"
+	holds "[(s['aggregate_atomics'][k]) for k in ('speedup', 'low')] == list($expected[0][:2])"
+	holds "s['aggregate_atomics']['high'] <= $expected[0][2]"
 	holds "s['cuda_graph']['batch'] is None"
 }
 
@@ -503,6 +515,8 @@ wrap() {
 	for batch in 0 1 -2 4294967297 99999999999999999999 x 8x ''; do
 		wrong "--batch: '$batch' is not a number of atomics from 2 to 4294967296" \
 			"$recordings/atomic_batch.naive" --batch "$batch"
+		wrong "--aggregate: '$batch' is not a number of atomics from 2 to 4294967296" \
+			"$recordings/atomic_batch.naive" --aggregate "$batch"
 	done
 	wrong "option '--batch' requires an argument" "$recordings/atomic_batch.naive" --batch
 	for factor in 0 1 65 1.5 x ''; do

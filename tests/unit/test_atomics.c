@@ -209,9 +209,15 @@ static void test_batch_of_reductions(void **state)
 	assert_near(kernel->least_other_ns, 800);
 	assert_about(kernel->most_other_ns, 21139, 1e-4);
 	assert_int_equal(kernel->batch, 2048);
-	assert_near(atomics_merged_ns(kernel, 64, kernel->other_ns), 860000. / 64);
-	assert_near(atomics_merged_ns(kernel, 2048, kernel->other_ns), 800);
-	assert_about(atomics_merged_ns(kernel, 2048, kernel->most_other_ns), 21139, 1e-4);
+	for (int i = 0; i < 2; i++) {
+		const enum atomics_merging where = i ? ATOMICS_IN_BLOCKS : ATOMICS_IN_THREADS;
+
+		assert_near(atomics_merged_ns(kernel, where, 64, ATOMICS_MIDDLE), 860000. / 64);
+		assert_near(atomics_merged_ns(kernel, where, 2048, ATOMICS_MIDDLE), 800);
+		assert_near(atomics_merged_ns(kernel, where, 64, ATOMICS_LEAST), 860000. / 32);
+		assert_about(atomics_merged_ns(kernel, where, 2048, ATOMICS_LEAST), 21139, 1e-4);
+		assert_near(atomics_merged_ns(kernel, where, 2048, ATOMICS_MOST), 800);
+	}
 	fixture_placed_free(&placed);
 	free(b);
 	ceilings_free(ceilings);
@@ -254,7 +260,8 @@ static void test_reductions_beside(void **state)
 	free(b);
 }
 
-/* 64 MiB of L2, of which atomics' sectors are a half: at its roof 10,000 ns each. */
+/* 64 MiB of L2, of which atomics' sectors are a half: at its roof each takes as long.  Merged in blocks, N times fewer
+ * are left of that half. */
 static void test_other_without_sectors(void **state)
 {
 	struct ceilings *ceilings = fixture_ceilings();
@@ -269,7 +276,12 @@ static void test_other_without_sectors(void **state)
 	kernel = placed.atomics->kernels;
 	assert_near(kernel->other_ns, counts.l2_bytes / placed.roofline->roofs[ROOF_l2] * 1e9);
 	assert_near(kernel->least_other_ns, kernel->other_ns / 2);
-	assert_int_equal(kernel->most_batch, 2 * kernel->batch);
+	assert_near(atomics_merged_ns(kernel, ATOMICS_IN_THREADS, 1024, ATOMICS_MIDDLE),
+		    kernel->other_ns);
+	assert_near(atomics_merged_ns(kernel, ATOMICS_IN_BLOCKS, 1024, ATOMICS_MIDDLE),
+		    kernel->other_ns * (0.5 + 0.5 / 1024));
+	assert_int_equal(kernel->batch, 256); /* 860,000 / 128 are still more than the rest then */
+	assert_int_equal(kernel->most_batch, 256);
 	fixture_placed_free(&placed);
 	free(b);
 	ceilings_free(ceilings);
@@ -381,7 +393,8 @@ static void test_unknown(void **state)
 	assert_true(kernel->explained_ns == ATOMICS_UNKNOWN);
 	assert_true(kernel->ceiling_ns == ATOMICS_UNKNOWN && kernel->other_ns == ATOMICS_UNKNOWN);
 	assert_int_equal(kernel->batch, 0);
-	assert_true(atomics_merged_ns(kernel, 8, kernel->other_ns) == ATOMICS_UNKNOWN);
+	assert_true(atomics_merged_ns(kernel, ATOMICS_IN_BLOCKS, 8, ATOMICS_MIDDLE) ==
+		    ATOMICS_UNKNOWN);
 	assert_false(kernel->is_bottleneck);
 	fixture_placed_free(&placed);
 	free(b);
@@ -431,34 +444,46 @@ static void test_batch_grows(void **state)
 
 /* ---- merged ---- */
 
-static double merged_ns(double explained_ns, double other_ns, double returned_share, uint64_t batch)
+/* In threads, in blocks, where the rest takes 100 of 1000 ns. */
+static double merged_ns(enum atomics_merging where, double returned_share, uint64_t batch)
 {
 	const struct atomics_kernel kernel = {.duration_ns = 1000,
-					      .explained_ns = explained_ns,
+					      .explained_ns = 960,
+					      .other_ns = 100,
+					      .kept_other_ns = 100,
 					      .is_bottleneck = true,
 					      .returned_share = returned_share};
 
-	return atomics_merged_ns(&kernel, batch, other_ns);
+	return atomics_merged_ns(&kernel, where, batch, ATOMICS_MIDDLE);
 }
 
-/* Of 1000 ns 960 are explained by atomics that return a result, all by reductions; the rest takes 100. */
+/* Of 1000 ns 960 are explained by atomics that return a result, all by reductions. */
 static void test_merged(void **state)
 {
 	(void)state;
-	assert_near(merged_ns(960, 100, 0, 8), 125);
-	assert_near(merged_ns(960, 100, 0, 16), 100); /* the rest is left */
-	assert_near(merged_ns(960, 100, 0, ATOMICS_BATCH_MOST), 100);
-	assert_near(merged_ns(960, 100, 1, 8), 220);
-	assert_near(merged_ns(960, 100, 1, 16), 160);
-	assert_near(merged_ns(960, 100, 0.25, 8), 990 / 8. + 25);
-	assert_near(merged_ns(960, 100, 0.25, 16), 100 + 990 / 64.);
+	assert_near(merged_ns(ATOMICS_IN_THREADS, 0, 8), 125);
+	assert_near(merged_ns(ATOMICS_IN_THREADS, 0, 16), 100); /* the rest is left */
+	assert_near(merged_ns(ATOMICS_IN_THREADS, 0, ATOMICS_BATCH_MOST), 100);
+	assert_near(merged_ns(ATOMICS_IN_THREADS, 1, 8), 220);
+	assert_near(merged_ns(ATOMICS_IN_THREADS, 1, 16), 160);
+	assert_near(merged_ns(ATOMICS_IN_THREADS, 0.25, 8), 990 / 8. + 25);
+	assert_near(merged_ns(ATOMICS_IN_THREADS, 0.25, 16), 100 + 990 / 64.);
+}
+
+/* While a leader waits for the result other warps run. */
+static void test_merged_in_blocks(void **state)
+{
+	(void)state;
+	assert_near(merged_ns(ATOMICS_IN_BLOCKS, 0, 8), 125);
+	assert_near(merged_ns(ATOMICS_IN_BLOCKS, 1, 8), 120);
+	assert_near(merged_ns(ATOMICS_IN_BLOCKS, 0.25, 8), 990 / 8.);
+	assert_near(merged_ns(ATOMICS_IN_BLOCKS, 1, 16), 100);
 }
 
 static void test_merged_unknown(void **state)
 {
 	(void)state;
-	assert_near(merged_ns(960, 100, ATOMICS_UNKNOWN, 8), 220);
-	assert_true(merged_ns(ATOMICS_UNKNOWN, ATOMICS_UNKNOWN, 0, 8) == ATOMICS_UNKNOWN);
+	assert_near(merged_ns(ATOMICS_IN_THREADS, ATOMICS_UNKNOWN, 8), 220);
 }
 
 /* However atomics and the rest overlapped, no launch gets longer. */
@@ -467,9 +492,9 @@ static void test_merged_most(void **state)
 	double before = 1000;
 
 	(void)state;
-	assert_near(merged_ns(960, 100, 1, 1), 1000);
+	assert_near(merged_ns(ATOMICS_IN_THREADS, 1, 1), 1000);
 	for (uint64_t batch = 2; batch <= ATOMICS_BATCH_MOST; batch *= 2) {
-		double now = merged_ns(960, 100, 0.5, batch);
+		double now = merged_ns(ATOMICS_IN_THREADS, 0.5, batch);
 
 		assert_true(now <= before && now >= 100);
 		before = now;
@@ -531,6 +556,7 @@ int main(void)
 		SENTENCE("more atomics need a larger batch", test_batch_grows),
 		SENTENCE("merged reductions run beside the rest, what returns a result before it",
 			 test_merged),
+		SENTENCE("merged in blocks both run beside the rest", test_merged_in_blocks),
 		SENTENCE("what is not known to be a reduction is waited for", test_merged_unknown),
 		SENTENCE("a larger batch never takes longer, and none longer than before",
 			 test_merged_most),

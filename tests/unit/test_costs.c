@@ -54,7 +54,7 @@ static struct costs costs_with(const struct row more[3], const struct recorded_s
 
 static const struct row no_more[3];
 
-/* At least 0.2 and at most 0.7 of a launch, 1 to 1.5 of a graph's, 0.2 to 1 of its start. */
+/* At least 0.2 and at most 0.7 of a launch, 1 to 1.5 of a graph's, 0.2 to 1.5 of its start. */
 static void test_added(void **state)
 {
 	static const struct {
@@ -62,8 +62,8 @@ static void test_added(void **state)
 		int64_t launch_ns, graph_launch_ns, start_ns; /* added */
 	} cases[] = {
 		{4000, 2200, 5000, 1000, 1200, 1500}, {3100, 1500, 3600, 600, 1000, 700},
-		{2000, 900, 3000, 600, 1000, 700},    {9000, 9000, 9000, 2100, 1500, 3500},
-		{0, 0, 0, 1350, 1250, 2100}, /* unknown: the middle */
+		{2000, 900, 3000, 600, 1000, 700},    {9000, 9000, 9000, 2100, 1500, 5250},
+		{0, 0, 0, 1350, 1250, 2975}, /* unknown: the middle */
 	};
 
 	(void)state;
@@ -82,13 +82,13 @@ static void test_added(void **state)
 	}
 }
 
-/* kernel_gap is 1500 and 1000 as recorded: every recorded gap is 500 shorter. */
+/* kernel_gap is 1500, and 1200 as recorded, of which 200 are recording's: every recorded gap is 500 shorter. */
 static void test_copies(void **state)
 {
 	static const struct row more[3] = {{CEILING_graph_copy, 7500, 0},
 					   {CEILING_graph_copy_to_start, 12000, 0},
 					   {CEILING_graph_set_params, 1450, 0}};
-	const struct recorded_steps recorded = {.kernel_gap_ns = 1000};
+	const struct recorded_steps recorded = {.kernel_gap_ns = 1200};
 	struct costs costs = costs_with(more, &recorded);
 	struct ceilings *ceilings = ceilings_with(more);
 
@@ -98,6 +98,35 @@ static void test_copies(void **state)
 	assert_int_equal(costs.graph_copy_to_start_ns, 12000 - 1400 - 3200);
 	assert_int_equal(costs_update_ns(ceilings), 1450);
 	ceilings_free(ceilings);
+}
+
+/* A kernel that takes 700 less from start to start as a node, and 600 less behind a barrier, than in a stream. */
+static void test_steps(void **state)
+{
+	static const struct row more[3] = {{CEILING_kernel_step, 1800, 0},
+					   {CEILING_graph_step, 1100, 0},
+					   {CEILING_barrier_step, 1200, 0}};
+	const struct recorded_steps recorded = {.kernel_gap_ns = 1200},
+				    close = {.kernel_gap_ns = 800};
+	struct costs costs = costs_with(more, &recorded);
+
+	(void)state;
+	assert_int_equal(costs.graph_node_gap_ns, 1000 - 700);
+	assert_int_equal(costs.barrier_ns, 1000 - 600);
+	assert_int_equal(costs_with(more, &close).graph_node_gap_ns, 0); /* none is below 0 */
+}
+
+/* Of 1300 to give a kernel another grid and to launch it 800 are the launch's. */
+static void test_updated(void **state)
+{
+	static const struct row more[3] = {{CEILING_graph_set_params, 1300, 0},
+					   {CEILING_graph_updated_launch, 800, 0}};
+	static const struct row older[3] = {{CEILING_graph_set_params, 1300, 0}};
+	const struct recorded_steps recorded = {.kernel_gap_ns = 1200};
+
+	(void)state;
+	assert_int_equal(costs_with(more, &recorded).updated_node_ns, 800);
+	assert_int_equal(costs_with(older, &recorded).updated_node_ns, 1300);
 }
 
 static void test_older_ceilings(void **state)
@@ -129,6 +158,10 @@ int main(void)
 			"what recording added is what calls took longer, within what was measured of it",
 			test_added),
 		SENTENCE("a copy in a graph is its length and the gaps beside it", test_copies),
+		SENTENCE(
+			"nodes and barriers lie as much closer as a kernel's period is shorter there",
+			test_steps),
+		SENTENCE("updated nodes make the launch longer, not the update", test_updated),
 		SENTENCE(
 			"older ceilings tell of copies as of other nodes and of updates by whole graphs, a datasheet tells no costs",
 			test_older_ceilings),

@@ -11,8 +11,8 @@
 #define LOOPS 12
 #define SETUP_NS 10000 /* of a graph of any size */
 
-/* As random_costs where the spread is 0; kernel gaps are what a recording without samples has.  Recorded launches
- * take 4000: of that recording added 750. */
+/* As random_costs where the spread is 0; kernel gaps are what a recording without samples has, 1000 of which recording
+ * added 200.  Recorded launches take 4000: of that recording added 750. */
 static struct ceilings *ceilings_of(double spread)
 {
 	static const struct {
@@ -20,7 +20,7 @@ static struct ceilings *ceilings_of(double spread)
 		double value;
 	} rows[] = {{CEILING_launch_call, 3250},    {CEILING_launch_to_start, 5000},
 		    {CEILING_synchronize, 5000},    {CEILING_graph_launch, 4000},
-		    {CEILING_graph_to_start, 6000}, {CEILING_kernel_gap, 1000},
+		    {CEILING_graph_to_start, 6000}, {CEILING_kernel_gap, 800},
 		    {CEILING_graph_node_gap, 700},  {CEILING_graph_gap, 1200},
 		    {CEILING_grid_barrier, 1300},   {CEILING_conditional_iteration, 1600},
 		    {CEILING_graph_node, 700},	    {CEILING_event_wait, 1500},
@@ -92,11 +92,12 @@ static int64_t add_other(struct builder *b, int64_t now_ns)
 	return now_ns;
 }
 
-#define BEFORE_NS 40250 /* an iteration, without what recording added */
-#define AFTER_NS 32600	/* one as a graph behind another */
-#define PLACE_BEFORE_NS (10 * BEFORE_NS + 39250)
+#define KERNELS_NS (30000 + 2 * 800)  /* from the first one's start on */
+#define BEFORE_NS (KERNELS_NS + 8250) /* an iteration, without what recording added */
+#define AFTER_NS 32600		      /* one as a graph behind another */
+#define PLACE_BEFORE_NS (11 * BEFORE_NS - 1000)
 #define PLACE_AFTER_NS (10 * AFTER_NS + 37400 + 3000)
-#define WALL_BEFORE_NS (11 * BEFORE_NS + 36250 - 4250)
+#define WALL_BEFORE_NS (11 * BEFORE_NS + KERNELS_NS)
 #define WALL_AFTER_NS (BEFORE_NS + 10 * AFTER_NS + 37400 - 4250)
 
 struct question {
@@ -313,7 +314,7 @@ static void test_spread(void **state)
 	done(&question);
 }
 
-/* Without waits: launches of 3250 each and 1000 of the host, kernels and their gaps of 33000. */
+/* Without waits: launches of 3250 each and 1000 of the host, kernels and a gap for each. */
 static void test_fewer_waits(void **state)
 {
 	struct question question = ask(loop(), 0, NULL);
@@ -322,9 +323,10 @@ static void test_fewer_waits(void **state)
 	(void)state;
 	assert_int_equal(what_if_alone(&found, STRATEGY_FEWER_WAITS, &question.all, 0), 0);
 	assert_int_equal(found.changed_count, LOOPS - 2);
-	assert_int_equal(found.prediction.place_after_ns, 10 * 33000 + 36250 + 3000);
+	assert_int_equal(found.prediction.place_after_ns,
+			 10 * (KERNELS_NS + 800) + 4250 + KERNELS_NS + 3000);
 	expect_ratio(found.prediction.program.speedup, WALL_BEFORE_NS,
-		     BEFORE_NS + 10 * 33000 + 36250 - 4250); /* no setup */
+		     BEFORE_NS + 10 * (KERNELS_NS + 800) + KERNELS_NS); /* no setup */
 	done(&question);
 }
 
@@ -545,10 +547,10 @@ static void test_untraced_share(void **state)
 	assert_int_equal(what_if_not_recorded(&share, &b->profile, measured, NULL), 0);
 	expect_ratio(share, WALL_BEFORE_NS, 11 * 41000 + 37000 - 5000);
 	assert_int_equal(what_if_not_recorded(&share, &b->profile, measured, "run"), 0);
-	expect_ratio(share, 11 * BEFORE_NS + 39250, 11 * 41000 + 40000);
+	expect_ratio(share, 12 * BEFORE_NS - 1000, 11 * 41000 + 40000);
 	/* what the calls of a range submit counts until it has ended */
 	assert_int_equal(what_if_not_recorded(&share, &b->profile, measured, "launches"), 0);
-	expect_ratio(share, 36250, 37000);
+	expect_ratio(share, 4250 + KERNELS_NS, 37000);
 	assert_int_equal(what_if_not_recorded(&share, &b->profile, NULL, NULL), 0);
 	assert_float_equal(share, 1, 0);
 	ceilings_free(measured);

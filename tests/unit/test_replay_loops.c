@@ -25,6 +25,67 @@ static void test_untraced_loop(void **state)
 	replayed_free(&it);
 }
 
+/* Three kernels of a stream, a copy, and a kernel after that: recording lengthened the gaps between the kernels, but no
+ * gap is less than none. */
+static void test_untraced_gaps(void **state)
+{
+	static const int64_t traced_ns[] = {0, 300, 5000}, saved_ns[] = {0, 300, 1000};
+	struct builder *b = builder_new(1, 1);
+	struct costs costs = random_costs;
+	struct replayed it;
+
+	(void)state;
+	for (int64_t i = 0; i < 5; i++) {
+		int64_t now_ns = i * CALL_NS, start_ns = 40000 + i * (BUSY_NS + 1000);
+		int64_t end_ns = start_ns + BUSY_NS;
+
+		if (i == 3)
+			builder_copy(b, 0, (struct profile_copy){.kind = COPY_TO_HOST, .bytes = 4},
+				     start_ns, end_ns,
+				     builder_call(b, 0, "cudaMemcpyAsync", CALL_COPY, now_ns,
+						  now_ns + CALL_NS));
+		else
+			builder_kernel(b, 0, "step", start_ns, end_ns,
+				       builder_launch(b, 0, now_ns, now_ns + CALL_NS));
+	}
+	builder_finish(b);
+	it = replayed_new(b);
+	for (int i = 0; i < 3; i++) {
+		costs.trace_kernel_ns = traced_ns[i];
+		replayed_run(&it, NULL, &costs);
+		assert_int_equal(replayed_wall_ns(&it), 5 * BUSY_NS + 4 * 1000 - 2 * saved_ns[i]);
+	}
+	replayed_free(&it);
+}
+
+/* Two graphs as a whole, two of one node each, and a kernel: of the gaps between two of a kind. */
+static void test_untraced_graph_gaps(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct costs costs = random_costs;
+	struct replayed it;
+
+	(void)state;
+	for (int64_t i = 0; i < 5; i++) {
+		int64_t now_ns = i * CALL_NS, start_ns = 40000 + i * (BUSY_NS + 1000);
+		bool is_kernel = i == 4;
+		uint32_t call =
+			builder_call(b, 0, is_kernel ? "cudaLaunchKernel" : "cudaGraphLaunch",
+				     is_kernel ? CALL_LAUNCH : CALL_GRAPH_LAUNCH, now_ns,
+				     now_ns + CALL_NS);
+
+		builder_op(b, i < 2 ? OP_GRAPH : OP_KERNEL, 0, 0, start_ns, start_ns + BUSY_NS,
+			   call);
+	}
+	builder_finish(b);
+	it = replayed_new(b);
+	costs.trace_graph_ns = 100;
+	costs.trace_whole_graph_ns = 700;
+	replayed_run(&it, NULL, &costs);
+	assert_int_equal(replayed_wall_ns(&it), 5 * BUSY_NS + 4 * 1000 - 700 - 100);
+	replayed_free(&it);
+}
+
 static void test_waits_dropped(void **state)
 {
 	static const uint8_t calls[] = {CALL_KEPT, CALL_DROPPED};
@@ -282,6 +343,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SENTENCE("what recording added to calls is left out", test_untraced_loop),
+		SENTENCE("what recording added between kernels of a stream is left out",
+			 test_untraced_gaps),
+		SENTENCE("and between graphs", test_untraced_graph_gaps),
 		SENTENCE("without its waits a loop is as long as its kernels and their gaps",
 			 test_waits_dropped),
 		SENTENCE("a wait for what has ended takes its own time", test_late_wait),

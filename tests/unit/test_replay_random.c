@@ -409,6 +409,8 @@ static void test_untraced(void **state)
 
 		untraced.trace_launch_ns *= 2;
 		untraced.trace_node_ns *= 2;
+		untraced.trace_kernel_ns = 300;
+		untraced.trace_graph_ns = untraced.trace_whole_graph_ns = 500;
 		replayed_run(&it, NULL, &random_costs);
 		assert_int_equal(replay_run(&less, it.model, NULL, &untraced), 0);
 		expect_not_later(&less, &it.replay, seed);

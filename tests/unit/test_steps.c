@@ -64,16 +64,18 @@ static void test_medians(void **state)
 	model = build(b);
 	assert_int_equal(model->devices[0].launch_ns, 6000);
 	assert_int_equal(model->devices[0].launch_sample_count, 3);
-	/* 700, 800, 900, and 1000 three times, before the copies; without one at each end, and of an even number
-	 * the lower one */
-	assert_int_equal(model->devices[0].gap_ns[GAP_AFTER_KERNEL], (800 + 900 + 2 * 1000) / 4);
-	assert_int_equal(model->devices[0].kernel_gap_ns, 900);
+	/* 700, 800, 900, and before the copies 1000; without one at each end */
+	assert_int_equal(model->devices[0].gap_ns[GAP_AFTER_KERNEL], 800);
+	assert_int_equal(model->devices[0].gap_ns[GAP_KERNEL_TO_COPY], 1000);
+	assert_int_equal(model->devices[0].kernel_gap_ns, 800);
 	assert_int_equal(model->devices[0].common_kernel->call_ns, 2000);
 	assert_null(model->devices[0].common_graph);
-	assert_int_equal(model->devices[0].gap_sample_count[GAP_AFTER_KERNEL], 6);
+	assert_int_equal(model->devices[0].gap_sample_count[GAP_AFTER_KERNEL], 3);
+	assert_int_equal(model->devices[0].gap_sample_count[GAP_KERNEL_TO_COPY], 3);
 	assert_int_equal(model->devices[0].gap_ns[GAP_AFTER_COPY], 3000);
 	assert_int_equal(steps_gap_ns(model, 2, 3), 3000);
-	assert_int_equal(steps_gap_ns(model, 1, 2), 925);
+	assert_int_equal(steps_gap_ns(model, 1, 2), 1000);
+	assert_int_equal(steps_gap_ns(model, 0, 1), 800);
 	/* another device had nothing: what is usual */
 	assert_int_equal(model->devices[1].launch_sample_count, 0);
 	assert_in_range(model->devices[1].launch_ns, 1000, 20000);

@@ -5,7 +5,7 @@
  * Merged before, in a register, a warp, a block or shared memory, fewer arrive.
  * Fires for the kernel with most such time when atomics are its bottleneck, says
  * analysis/atomics.h, and what they explain is more than 5% of wall time.  How many
- * can be merged and how long that takes no counter tells: the prediction supposes
+ * a block can merge and how long that takes no counter tells: the prediction supposes
  * as many as leave the rest of the kernel to decide, at no cost.
  */
 #include "advice/rules/rules.h"
@@ -60,12 +60,16 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 			"the busiest atomic unit is busy for %.0f%% of it, the mean one for %.1f%%",
 			100 * kernel->hottest_share, 100 * kernel->unit_share);
 	if (rc == 0)
-		rc = advice_say(item, "with %s of them merged into one they would not bind it",
-				format_count(kernel->batch).text);
+		rc = advice_say(
+			item,
+			"with %s of them merged into one before they leave a block they would not "
+			"bind it",
+			format_count(kernel->batch).text);
 	if (rc == 0 && what_if)
-		rc = advice_say(item, "supposed: so many can be merged, and merging costs nothing; "
-				      "at the low end half as many, at the high end the blocks are "
-				      "fewer, too");
+		rc = advice_say(item,
+				"supposed: a block can merge so many, and merging costs nothing; "
+				"at the low end half as many, at the high end the blocks are "
+				"fewer, too");
 	return rc;
 }
 
@@ -92,7 +96,7 @@ const struct rule rule_hot_atomics = {
 		   "if (threadIdx.x % 32 == 0)\n"
 		   "    atomicAdd(total, sum);",
 	.is_predicted = true,
-	.predicted = STRATEGY_BATCH,
+	.predicted = STRATEGY_AGGREGATE,
 	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
