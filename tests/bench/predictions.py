@@ -4,6 +4,7 @@
     tests/bench/predictions.py                             of tests/pairs and docs/results/pairs.txt
     tests/bench/predictions.py FOLDER MEDIANS CEILINGS     of another machine, with its own ceilings
     tests/bench/predictions.py --variants                  "workload variant role" of each recording
+    tests/bench/predictions.py --median FOLDER...          the one whose range run took the median time
 
 Needs no GPU: predictions come from FOLDER through `rooflinectl verify --range run`, or `whatif` for an
 option of it, in which range every workload does its iterations.  `measured` is the ratio of the untraced
@@ -62,8 +63,9 @@ PAIRS = [
     ("atomic_batch", "naive", "batch_16", "--batch 16"),
     ("atomic_batch", "naive", "batch_32", "--batch 32"),
     ("atomic_batch", "naive", "batch_128", "--batch 128"),
-    ("atomic_batch", "naive", "warp_leader", "--batch 32"),
-    ("atomic_hierarchy", "naive", "per_block", "--batch 256"),
+    ("atomic_batch", "naive", "warp_leader", "--aggregate 32"),
+    ("atomic_hierarchy", "naive", "per_block", "--aggregate 256"),
+    ("atomic_hierarchy", "naive", "tree", "--aggregate 256"),
     ("histogram", "naive", "shared", "hot_atomics"),
     ("histogram", "naive_uniform", "shared_uniform", "hot_atomics"),
     ("histogram", "naive_one", "shared_one", "hot_atomics"),
@@ -179,6 +181,14 @@ def predict(folder, workload, before, after, advice):
     return verify(*folders, advice)
 
 
+def run_ns(folder):
+    """Of all iterations."""
+    done = run_tool("report", folder)
+    if done.returncode:
+        raise SystemExit(done.stderr.decode())
+    return sum(row["total_ns"] for row in json.loads(done.stdout)["ranges"] if row["name"] == "run")
+
+
 def unexplained():
     """Recordings whose time the model does not give again, with how far it is off, and how many it does."""
     off, explained_count = [], 0
@@ -260,6 +270,8 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--variants"]:
         for (name, variant), role in variants().items():
             print(name, variant, role)
+    elif sys.argv[1:2] == ["--median"]:
+        print(sorted(sys.argv[2:], key=run_ns)[(len(sys.argv) - 3) // 2])
     elif len(sys.argv) == 4:
         CEILINGS += ["--ceilings", sys.argv[3]]
         main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
