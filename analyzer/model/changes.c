@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/changes_calls.h"
+#include "model/stride.h"
 
 /* A sequence of which fewer iterations can be captured is not one graph launched again and again. */
 #define LEAST_CAPTURED 0.9
@@ -139,15 +140,6 @@ struct capturing {
 	struct captured *captured;
 };
 
-/* The host's own time before a call. */
-static int64_t pause_ns(const struct model *model, size_t call)
-{
-	const struct profile_call *calls = model->profile->calls;
-	int64_t from_ns = calls[call - 1].end_ns, until_ns = calls[call].start_ns;
-
-	return until_ns - from_ns - model_profiler_ns(model, calls[call].thread, from_ns, until_ns);
-}
-
 /* Of those that are not long. */
 static int64_t usual_pause_ns(const struct model *model, const struct sequence *sequence)
 {
@@ -155,7 +147,7 @@ static int64_t usual_pause_ns(const struct model *model, const struct sequence *
 
 	for (size_t i = sequence->first_call + 1; i < sequence->first_call + sequence->call_count;
 	     i++) {
-		int64_t ns = pause_ns(model, i);
+		int64_t ns = call_pause_ns(model, i);
 
 		if (ns > LONG_HOST_NS)
 			continue;
@@ -179,7 +171,7 @@ static enum call_change captured_as(const struct capturing *capturing, const str
 
 	if (call == first)
 		return capturing->launch;
-	ns = pause_ns(model, call);
+	ns = call_pause_ns(model, call);
 	if (ns > capturing->work_ns)
 		return CALL_AFTER_WORK;
 	capturing->captured->is_supposed |= ns > LONG_HOST_NS;
@@ -280,25 +272,33 @@ bool change_needs_updates(const struct sequence *sequence)
 	return sequence->exactness < LEAST_ALIKE * sequence->regularity;
 }
 
+/* The iterations of one graph: a step of the program, or several where an iteration is a single call. */
+static struct stride graph_stride(const struct model *model, const struct sequence *sequence)
+{
+	struct stride stride = stride_of(model, sequence);
+
+	if (sequence->period == 1 && stride.iteration_count == 1)
+		stride.iteration_count = UNROLLED_ITERATIONS;
+	return stride;
+}
+
 enum refusal change_to_graph(struct change *change, const struct model *model,
 			     const struct sequence *sequence, bool is_least,
 			     struct captured *captured)
 {
-	size_t step = sequence->period == 1 ? UNROLLED_ITERATIONS : 1;
-	size_t graph_count = 0, captured_count = 0;
+	const struct stride stride = graph_stride(model, sequence);
+	size_t graph_count = 0, captured_count = 0, next;
 	const struct capturing capturing = {
 		.launch = change_needs_updates(sequence) ? CALL_AS_UPDATED : CALL_AS_GRAPH,
 		.work_ns = work_ns(model, sequence, is_least),
-		.usual_waits = usual_waits(model, sequence, step),
+		.usual_waits = usual_waits(model, sequence, stride.iteration_count),
 		.captured = captured,
 	};
 	enum refusal refusal = REFUSED_NOTHING, found;
 
 	*captured = (struct captured){0};
-	for (size_t i = 0; i < sequence->iteration_count; i += step) {
-		size_t next =
-			i + step < sequence->iteration_count ? i + step : sequence->iteration_count;
-
+	for (size_t i = 0; i < sequence->iteration_count; i = next) {
+		next = stride_next(&stride, sequence, i);
 		found = capture(change, model, sequence->iterations[i], sequence->iterations[next],
 				&capturing);
 		graph_count++;

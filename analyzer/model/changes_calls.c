@@ -55,3 +55,11 @@ unsigned int call_fill(const struct profile *profile, const struct profile_op *o
 	blocks = (double)grid[0] * grid[1] * grid[2];
 	return blocks < sm_count ? (unsigned int)(100 * blocks / sm_count) + 1 : 100;
 }
+
+int64_t call_pause_ns(const struct model *model, size_t call)
+{
+	const struct profile_call *calls = model->profile->calls;
+	int64_t from_ns = calls[call - 1].end_ns, until_ns = calls[call].start_ns;
+
+	return until_ns - from_ns - model_profiler_ns(model, calls[call].thread, from_ns, until_ns);
+}

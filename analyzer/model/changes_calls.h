@@ -18,6 +18,9 @@ bool call_is_submitting(const struct model *model, size_t call);
 /* Also of a call that copies nothing. */
 bool call_is_capturable_copy(const struct model *model, size_t call);
 
+/* The host's own time before a call, which is not the first of its thread; without what reading counters took. */
+int64_t call_pause_ns(const struct model *model, size_t call);
+
 /* Percent of the GPU's SMs that get a block of a kernel; 100 for all else. */
 unsigned int call_fill(const struct profile *profile, const struct profile_op *op);
 

@@ -3,8 +3,8 @@
 
     make && tests/bench/traced_steps.py [ROUNDS]      5 rounds when not given
 
-Prints the median of each row over the rounds, bare, recorded node by node and recorded with --graphs=graph, and
-what each adds.  Kernels are as quick as without recording; what lies between them is not.  Needs a GPU.
+Prints the median of each row over the rounds, bare, recorded node by node and recorded with --graphs=graph,
+and what each adds.  Kernels are as quick as without recording; what lies between them is not.  Needs a GPU.
 """
 
 import os

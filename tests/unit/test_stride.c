@@ -1,0 +1,172 @@
+/* How many iterations make a step of the program, by the pauses before them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "model/changes.h"
+#include "model/stride.h"
+#include "profile_builder.h"
+
+#define MOST 400
+#define LAUNCH_NS 3000
+
+/* A loop of two launches an iteration, the first one after the pause that is given. */
+struct paused {
+	struct builder *b;
+	struct model *model;
+	struct sequence sequence;
+	uint32_t iterations[MOST + 1];
+};
+
+static void paused_new(struct paused *it, size_t count, int64_t (*pause_ns)(size_t), bool waits)
+{
+	struct err err = {""};
+	int64_t now_ns = 0;
+
+	*it = (struct paused){.b = builder_new(1, 1)};
+	for (size_t i = 0; i < count; i++) {
+		now_ns += pause_ns(i);
+		it->iterations[i] = (uint32_t)it->b->profile.call_count;
+		for (int j = 0; j < 2; j++, now_ns += LAUNCH_NS)
+			builder_kernel(it->b, 0, j ? "b" : "a", now_ns + LAUNCH_NS,
+				       now_ns + LAUNCH_NS + 1000,
+				       builder_launch(it->b, 0, now_ns, now_ns + LAUNCH_NS));
+		if (waits)
+			builder_call(it->b, 0, "cudaStreamSynchronize", CALL_SYNC, now_ns, now_ns);
+	}
+	it->iterations[count] = (uint32_t)it->b->profile.call_count;
+	builder_finish(it->b);
+	assert_int_equal(model_build(&it->model, &it->b->profile, &err), 0);
+	it->sequence = (struct sequence){.call_count = it->b->profile.call_count,
+					 .iteration_count = count,
+					 .iterations = it->iterations,
+					 .period = 2,
+					 .regularity = 1,
+					 .exactness = 1};
+}
+
+static void paused_free(struct paused *it)
+{
+	model_free(it->model);
+	free(it->b);
+}
+
+static struct stride found(size_t count, int64_t (*pause_ns)(size_t), bool waits)
+{
+	struct paused it;
+	struct stride stride;
+
+	paused_new(&it, count, pause_ns, waits);
+	stride = stride_of(it.model, &it.sequence);
+	paused_free(&it);
+	return stride;
+}
+
+/* Four layers, the first one of a step after 1.3 times the pause; every ninth pause is three times as long. */
+static int64_t layers(size_t i)
+{
+	int64_t ns = i % 4 == 2 ? 70000 : 54000;
+
+	return i % 9 == 5 ? 3 * ns : ns + (int64_t)(i * 37 % 11) * 100;
+}
+
+static int64_t even(size_t i)
+{
+	(void)i;
+	return 1000;
+}
+
+static int64_t hardly(size_t i)
+{
+	return i % 4 == 2 ? 62000 : 54000;
+}
+
+/* Between 1 and 30 us. */
+static int64_t scattered(size_t i)
+{
+	uint64_t x = (i + 1) * 0x9e3779b97f4a7c15u;
+
+	x = (x ^ x >> 31) * 0xbf58476d1ce4e5b9u;
+	return 1000 + (int64_t)((x >> 40) % 29000);
+}
+
+static void test_layers(void **state)
+{
+	struct stride stride = found(200, layers, false);
+
+	(void)state;
+	assert_int_equal(stride.iteration_count, 4);
+	assert_int_equal(stride.first, 2);
+}
+
+static void test_none(void **state)
+{
+	(void)state;
+	assert_int_equal(found(200, even, false).iteration_count, 1);
+	assert_int_equal(found(200, hardly, false).iteration_count, 1);
+	assert_int_equal(found(MOST, scattered, false).iteration_count, 1);
+	assert_int_equal(found(200, layers, true).iteration_count, 1); /* waits part the steps */
+	assert_int_equal(found(30, layers, false).iteration_count, 1); /* too few to tell */
+	assert_int_equal(found(3, layers, false).iteration_count, 1);
+}
+
+static void test_next(void **state)
+{
+	const struct stride four = {4, 2}, one = {.iteration_count = 1};
+	const struct sequence sequence = {.iteration_count = 9};
+
+	(void)state;
+	assert_int_equal(stride_next(&four, &sequence, 0), 2);
+	assert_int_equal(stride_next(&four, &sequence, 2), 6);
+	assert_int_equal(stride_next(&four, &sequence, 5), 6);
+	assert_int_equal(stride_next(&four, &sequence, 6), 9);
+	assert_int_equal(stride_next(&one, &sequence, 7), 8);
+	assert_int_equal(stride_next(&one, &sequence, 8), 9);
+}
+
+/* A step is one graph, also the part of one with which the loop begins. */
+static void test_graph(void **state)
+{
+	struct captured captured;
+	struct change change;
+	struct paused it;
+	size_t graph_count = 0;
+
+	(void)state;
+	paused_new(&it, 200, layers, false);
+	assert_int_equal(change_begin(&change, it.model, false), 0);
+	assert_int_equal(change_to_graph(&change, it.model, &it.sequence, false, &captured),
+			 REFUSED_NONE);
+	assert_int_equal(captured.node_count, 4 * 2);
+	for (size_t i = 0; i < 200; i++) {
+		bool is_first = i == 0 || i % 4 == 2;
+
+		assert_int_equal(change.calls[it.iterations[i]] == CALL_AS_GRAPH, is_first);
+		graph_count += is_first;
+	}
+	assert_int_equal(graph_count, 51);
+	change_free(&change);
+	paused_free(&it);
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		SENTENCE("a longer pause every so many iterations begins a step", test_layers),
+		SENTENCE(
+			"even, random and few pauses tell of none, and waits part steps themselves",
+			test_none),
+		SENTENCE("a step ends where the next one or the loop ends", test_next),
+		SENTENCE("a step is one graph", test_graph),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
