@@ -23,7 +23,7 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 
 static int say_loops(struct recommendation *item, const struct what_if *what_if)
 {
-	return advice_say(item, "%s repeating %s, %s iterations of up to %s operations",
+	return advice_say(item, "%s repeating %s, %s iterations, graphs of up to %s operations",
 			  format_count(what_if->loop_count).text,
 			  what_if->loop_count == 1 ? "loop" : "loops",
 			  format_count(what_if->iteration_count).text,
