@@ -1,5 +1,6 @@
 #include "cmd/strategies.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,8 @@ static uint64_t parse_number(enum strategy strategy, const char *text, struct ar
 	char *end;
 	long long number = strtoll(text, &end, 10);
 
-	if (end == text || *end || number < 2 || number > (long long)numbers[strategy].most)
+	if (!isdigit((unsigned char)*text) || *end || number < 2 ||
+	    number > (long long)numbers[strategy].most)
 		usage_fail(state, "--%s: '%s' is not %s from 2 to %" PRIu64,
 			   strategy_option(strategy), text, numbers[strategy].what,
 			   numbers[strategy].most);

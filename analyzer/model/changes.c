@@ -272,13 +272,18 @@ bool change_needs_updates(const struct sequence *sequence)
 	return sequence->exactness < LEAST_ALIKE * sequence->regularity;
 }
 
-/* The iterations of one graph: a step of the program, or several where an iteration is a single call. */
-static struct stride graph_stride(const struct model *model, const struct sequence *sequence)
+/* The iterations of one graph: a step of the program, or several where an iteration is a single call.  That pauses
+ * part the steps is supposed: not so where is_least. */
+static struct stride graph_stride(const struct model *model, const struct sequence *sequence,
+				  bool is_least)
 {
-	struct stride stride = stride_of(model, sequence);
+	size_t usual_count = sequence->period == 1 ? UNROLLED_ITERATIONS : 1;
+	struct stride stride = {.iteration_count = 1};
 
-	if (sequence->period == 1 && stride.iteration_count == 1)
-		stride.iteration_count = UNROLLED_ITERATIONS;
+	if (!is_least)
+		stride = stride_of(model, sequence);
+	if (stride.iteration_count < usual_count)
+		stride = (struct stride){.iteration_count = usual_count};
 	return stride;
 }
 
@@ -286,12 +291,13 @@ enum refusal change_to_graph(struct change *change, const struct model *model,
 			     const struct sequence *sequence, bool is_least,
 			     struct captured *captured)
 {
-	const struct stride stride = graph_stride(model, sequence);
+	const struct stride stride = graph_stride(model, sequence, is_least);
 	size_t graph_count = 0, captured_count = 0, next;
 	const struct capturing capturing = {
 		.launch = change_needs_updates(sequence) ? CALL_AS_UPDATED : CALL_AS_GRAPH,
 		.work_ns = work_ns(model, sequence, is_least),
-		.usual_waits = usual_waits(model, sequence, stride.iteration_count),
+		.usual_waits = usual_waits(model, sequence,
+					   sequence->period == 1 ? UNROLLED_ITERATIONS : 1),
 		.captured = captured,
 	};
 	enum refusal refusal = REFUSED_NOTHING, found;

@@ -7,7 +7,7 @@
 /* So many iterations tell as much as all. */
 #define SAMPLES 512
 /* Steps that are seen at least. */
-#define STEPS_LEAST 8
+#define STEPS_LEAST 16
 /* The pause before a step is so many times as long as those within: 1.35 before the step of an encoder, whose layers
  * repeat (tests/gpu/torch_programs.py). */
 #define LONGER 1.2
@@ -47,12 +47,23 @@ static void take_pauses(struct pauses *pauses, const struct model *model,
 		pauses->ns[i] = call_pause_ns(model, sequence->iterations[i + 1]);
 }
 
-static bool has_wait(const struct model *model, const struct sequence *sequence)
+static bool has_wait(const struct model *model, const struct sequence *sequence, size_t iteration)
 {
-	for (size_t i = sequence->iterations[1]; i < sequence->iterations[2]; i++)
+	for (size_t i = sequence->iterations[iteration]; i < sequence->iterations[iteration + 1];
+	     i++)
 		if (model_call_class(model, i) == CALL_SYNC)
 			return true;
 	return false;
+}
+
+/* As often as once in the longest step: then waits part the steps, and not pauses. */
+static bool has_waits(const struct model *model, const struct sequence *sequence, size_t count)
+{
+	size_t waiting_count = 0;
+
+	for (size_t i = 0; i < count; i++)
+		waiting_count += has_wait(model, sequence, i + 1);
+	return waiting_count * STRIDE_MOST > count;
 }
 
 /* Whether the pauses at one place in steps of that length stand out, also the shorter ones of them, and where. */
@@ -81,9 +92,11 @@ struct stride stride_of(const struct model *model, const struct sequence *sequen
 	struct pauses pauses = {.count = 0};
 	size_t place;
 
-	if (sequence->iteration_count <= 2 * STEPS_LEAST || has_wait(model, sequence))
+	if (sequence->iteration_count <= 2 * STEPS_LEAST)
 		return stride;
 	take_pauses(&pauses, model, sequence);
+	if (has_waits(model, sequence, pauses.count))
+		return stride;
 	for (size_t length = 2; length <= STRIDE_MOST && length * STEPS_LEAST <= pauses.count;
 	     length++)
 		if (stands_out(&pauses, length, &place))

@@ -17,7 +17,7 @@ struct stride {
 	size_t first;		/* iteration that begins one, less than iteration_count */
 };
 
-/* Of a loop that waits within its iterations each is a step.  Looks at a few hundred iterations. */
+/* Of a loop that waits now and then each iteration is a step.  Looks at a few hundred iterations. */
 struct stride stride_of(const struct model *model, const struct sequence *sequence);
 
 /* The iteration with which the step after that of this one begins; the sequence's iteration_count where it is the last. */

@@ -22,7 +22,7 @@ int64_t traced_start_ns(const struct model *model, const struct costs *costs, ui
 			int64_t launch_ns);
 
 /* And of what usually lies between two kernels of a stream, or two graphs, gap_ns; op, the second one, may be
- * PROFILE_NONE: any kernel.  costs may be NULL. */
+ * PROFILE_NONE: another one like that.  costs may be NULL. */
 int64_t traced_gap_ns(const struct model *model, const struct costs *costs, uint32_t before,
 		      uint32_t op, int64_t gap_ns);
 

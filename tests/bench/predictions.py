@@ -270,7 +270,7 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--variants"]:
         for (name, variant), role in variants().items():
             print(name, variant, role)
-    elif sys.argv[1:2] == ["--median"]:
+    elif sys.argv[1:2] == ["--median"] and sys.argv[2:]:
         print(sorted(sys.argv[2:], key=run_ns)[(len(sys.argv) - 3) // 2])
     elif len(sys.argv) == 4:
         CEILINGS += ["--ceilings", sys.argv[3]]

@@ -24,7 +24,7 @@ PROGRAMS = [
 
 def samples_of(command):
     """What a program of include/roofline/ceilings.h prints: values by row and parameter."""
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     found = {}
     for line in done.stdout.splitlines():
         words = line.split()
@@ -63,7 +63,7 @@ def main(rounds):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2 or not all(argument.isdecimal() for argument in sys.argv[1:]):
-        print("traced_steps.py: ROUNDS is a whole number", file=sys.stderr)
+    if len(sys.argv) > 2 or not all(text.isdecimal() and int(text) for text in sys.argv[1:]):
+        print("traced_steps.py: ROUNDS is a whole number from 1", file=sys.stderr)
         sys.exit(2)
     main(int(sys.argv[1]) if sys.argv[1:] else 5)

@@ -50,7 +50,7 @@ record() {
 	# fewer bytes from those that kernels move
 	fuse_*.before | clusters.before | precision.before) options=(--counters) ;;
 	*.before) ;;
-	# what is only compared: with the least added, which is by graph but for graphs that are updated
+	# what is only compared otherwise: with the least added, which is by graph but for graphs that are updated
 	graph_update.*) ;;
 	*) options=(--graphs=graph) ;;
 	esac
@@ -61,14 +61,15 @@ record() {
 
 # keep WORKLOAD VARIANT ROLE
 keep() {
-	local folders=() count=1 i
+	local folders=() count=1 i kept
 	[[ $3 == before ]] && count=3
 	for ((i = 0; i < count; i++)); do
 		folders+=("$scratch/$1.$2.$i")
 		record "${folders[i]}" "$@"
 	done
+	kept=$(tests/bench/predictions.py --median "${folders[@]}")
 	rm -rf "${out:?}/$1.$2"
-	mv "$(tests/bench/predictions.py --median "${folders[@]}")" "$out/$1.$2"
+	mv "$kept" "$out/$1.$2"
 	rm -rf "${scratch:?}"/*
 }
 

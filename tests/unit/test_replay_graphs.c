@@ -288,7 +288,7 @@ static void test_body_of_nodes(void **state)
 	replayed_free(&it);
 }
 
-/* A graph that was one already: recording added 535 ns to a node after another one, of
+/* A graph that was one already: of a node after another one recording added 535 ns here, of
  * which the gap may hide a part in the node; branches side by side stay so. */
 static void test_untraced_nodes(void **state)
 {

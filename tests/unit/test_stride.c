@@ -13,7 +13,8 @@
 #define MOST 400
 #define LAUNCH_NS 3000
 
-/* A loop of two launches an iteration, the first one after the pause that is given. */
+/* A loop of two launches an iteration, the first one after the pause that is given, and every so many iterations a
+ * wait (0: none). */
 struct paused {
 	struct builder *b;
 	struct model *model;
@@ -21,7 +22,8 @@ struct paused {
 	uint32_t iterations[MOST + 1];
 };
 
-static void paused_new(struct paused *it, size_t count, int64_t (*pause_ns)(size_t), bool waits)
+static void paused_new(struct paused *it, size_t count, int64_t (*pause_ns)(size_t),
+		       size_t waits_every)
 {
 	struct err err = {""};
 	int64_t now_ns = 0;
@@ -34,7 +36,7 @@ static void paused_new(struct paused *it, size_t count, int64_t (*pause_ns)(size
 			builder_kernel(it->b, 0, j ? "b" : "a", now_ns + LAUNCH_NS,
 				       now_ns + LAUNCH_NS + 1000,
 				       builder_launch(it->b, 0, now_ns, now_ns + LAUNCH_NS));
-		if (waits)
+		if (waits_every && i % waits_every == 0)
 			builder_call(it->b, 0, "cudaStreamSynchronize", CALL_SYNC, now_ns, now_ns);
 	}
 	it->iterations[count] = (uint32_t)it->b->profile.call_count;
@@ -54,12 +56,12 @@ static void paused_free(struct paused *it)
 	free(it->b);
 }
 
-static struct stride found(size_t count, int64_t (*pause_ns)(size_t), bool waits)
+static struct stride found(size_t count, int64_t (*pause_ns)(size_t), size_t waits_every)
 {
 	struct paused it;
 	struct stride stride;
 
-	paused_new(&it, count, pause_ns, waits);
+	paused_new(&it, count, pause_ns, waits_every);
 	stride = stride_of(it.model, &it.sequence);
 	paused_free(&it);
 	return stride;
@@ -95,7 +97,7 @@ static int64_t scattered(size_t i)
 
 static void test_layers(void **state)
 {
-	struct stride stride = found(200, layers, false);
+	struct stride stride = found(200, layers, 0);
 
 	(void)state;
 	assert_int_equal(stride.iteration_count, 4);
@@ -105,12 +107,15 @@ static void test_layers(void **state)
 static void test_none(void **state)
 {
 	(void)state;
-	assert_int_equal(found(200, even, false).iteration_count, 1);
-	assert_int_equal(found(200, hardly, false).iteration_count, 1);
-	assert_int_equal(found(MOST, scattered, false).iteration_count, 1);
-	assert_int_equal(found(200, layers, true).iteration_count, 1); /* waits part the steps */
-	assert_int_equal(found(30, layers, false).iteration_count, 1); /* too few to tell */
-	assert_int_equal(found(3, layers, false).iteration_count, 1);
+	assert_int_equal(found(200, even, 0).iteration_count, 1);
+	assert_int_equal(found(200, hardly, 0).iteration_count, 1);
+	assert_int_equal(found(MOST, scattered, 0).iteration_count, 1);
+	/* waits part the steps, unless they are seldom */
+	assert_int_equal(found(200, layers, 1).iteration_count, 1);
+	assert_int_equal(found(200, layers, 4).iteration_count, 1);
+	assert_int_equal(found(200, layers, 100).iteration_count, 4);
+	assert_int_equal(found(30, layers, 0).iteration_count, 1); /* too few to tell */
+	assert_int_equal(found(3, layers, 0).iteration_count, 1);
 }
 
 static void test_next(void **state)
@@ -136,7 +141,7 @@ static void test_graph(void **state)
 	size_t graph_count = 0;
 
 	(void)state;
-	paused_new(&it, 200, layers, false);
+	paused_new(&it, 200, layers, 0);
 	assert_int_equal(change_begin(&change, it.model, false), 0);
 	assert_int_equal(change_to_graph(&change, it.model, &it.sequence, false, &captured),
 			 REFUSED_NONE);
@@ -148,6 +153,26 @@ static void test_graph(void **state)
 		graph_count += is_first;
 	}
 	assert_int_equal(graph_count, 51);
+	change_free(&change);
+	paused_free(&it);
+}
+
+/* A wait in the middle of a step: that step is no graph, and the wait stays. */
+static void test_wait(void **state)
+{
+	struct captured captured;
+	struct change change;
+	struct paused it;
+
+	(void)state;
+	paused_new(&it, 200, layers, 103);
+	assert_int_equal(change_begin(&change, it.model, false), 0);
+	assert_int_equal(change_to_graph(&change, it.model, &it.sequence, false, &captured),
+			 REFUSED_NONE);
+	for (size_t i = 102; i < 106; i++)
+		for (uint32_t j = it.iterations[i]; j < it.iterations[i + 1]; j++)
+			assert_int_equal(change.calls[j], CALL_KEPT);
+	assert_int_equal(change.calls[it.iterations[106]], CALL_AS_GRAPH);
 	change_free(&change);
 	paused_free(&it);
 }
@@ -166,6 +191,7 @@ int main(void)
 			test_none),
 		SENTENCE("a step ends where the next one or the loop ends", test_next),
 		SENTENCE("a step is one graph", test_graph),
+		SENTENCE("a step with a wait in it is none", test_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
