@@ -275,5 +275,8 @@ if __name__ == "__main__":
     elif len(sys.argv) == 4:
         CEILINGS += ["--ceilings", sys.argv[3]]
         main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
+    elif sys.argv[1:]:
+        print("predictions.py: wrong arguments; its first lines tell the right ones", file=sys.stderr)
+        sys.exit(2)
     else:
         main(ROOT / "tests" / "pairs", RESULTS / "pairs.txt")

@@ -25,6 +25,12 @@ static void test_untraced_loop(void **state)
 	replayed_free(&it);
 }
 
+/* Of what is queued behind one another, with 1 us between. */
+static int64_t queued_start_ns(int64_t index)
+{
+	return 40000 + index * (BUSY_NS + 1000);
+}
+
 /* Three kernels of a stream, a copy, and a kernel after that: recording lengthened the gaps between the kernels, but no
  * gap is less than none. */
 static void test_untraced_gaps(void **state)
@@ -36,7 +42,7 @@ static void test_untraced_gaps(void **state)
 
 	(void)state;
 	for (int64_t i = 0; i < 5; i++) {
-		int64_t now_ns = i * CALL_NS, start_ns = 40000 + i * (BUSY_NS + 1000);
+		int64_t now_ns = i * CALL_NS, start_ns = queued_start_ns(i);
 		int64_t end_ns = start_ns + BUSY_NS;
 
 		if (i == 3)
@@ -67,7 +73,7 @@ static void test_untraced_graph_gaps(void **state)
 
 	(void)state;
 	for (int64_t i = 0; i < 5; i++) {
-		int64_t now_ns = i * CALL_NS, start_ns = 40000 + i * (BUSY_NS + 1000);
+		int64_t now_ns = i * CALL_NS, start_ns = queued_start_ns(i);
 		bool is_kernel = i == 4;
 		uint32_t call =
 			builder_call(b, 0, is_kernel ? "cudaLaunchKernel" : "cudaGraphLaunch",

@@ -41,6 +41,31 @@ static void copy(struct builder *b, unsigned int kind, int64_t now_ns, int64_t s
 		     now_ns + start_ns + 1000, call);
 }
 
+/* A small copy whose call returned 3 us before the kernel ended was queued, a kernel as late was not. */
+static void test_queued_copies(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct model *model;
+
+	(void)state;
+	for (int64_t i = 0; i < 4; i++) {
+		int64_t now_ns = i * 100000;
+		uint32_t late;
+
+		launch(b, now_ns, 2000, 5000); /* until 15,000 */
+		if (i < 3) {
+			copy(b, COPY_OUT, now_ns + 10000, 5000 + (i == 1 ? 9000 : 1000));
+			continue;
+		}
+		late = builder_launch(b, 0, now_ns + 10000, now_ns + 12000);
+		builder_kernel(b, 0, "late", now_ns + 16000, now_ns + 17000, late);
+	}
+	model = build(b);
+	assert_int_equal(model->devices[0].gap_sample_count[GAP_KERNEL_TO_COPY], 3);
+	assert_int_equal(model->devices[0].gap_sample_count[GAP_AFTER_KERNEL], 0);
+	done(b, model);
+}
+
 /* Three launches onto an idle stream, three queued kernels, and a queued kernel after a copy. */
 static void test_medians(void **state)
 {
@@ -319,6 +344,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SENTENCE("launches and gaps take their medians", test_medians),
+		SENTENCE("a copy is queued when its call has returned", test_queued_copies),
 		SENTENCE("a launch that had to wait says nothing about launching",
 			 test_waited_launch),
 		SENTENCE("kernels and copies of each direction start after times of their own",

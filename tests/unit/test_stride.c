@@ -157,6 +157,25 @@ static void test_graph(void **state)
 	paused_free(&it);
 }
 
+/* At the low end of what is supposed each iteration is a graph, as pauses may part nothing. */
+static void test_least(void **state)
+{
+	struct captured captured;
+	struct change change;
+	struct paused it;
+
+	(void)state;
+	paused_new(&it, 200, layers, 0);
+	assert_int_equal(change_begin(&change, it.model, false), 0);
+	assert_int_equal(change_to_graph(&change, it.model, &it.sequence, true, &captured),
+			 REFUSED_NONE);
+	assert_int_equal(captured.node_count, 2);
+	for (size_t i = 0; i < 200; i++)
+		assert_int_equal(change.calls[it.iterations[i]], CALL_AS_GRAPH);
+	change_free(&change);
+	paused_free(&it);
+}
+
 /* A wait in the middle of a step: that step is no graph, and the wait stays. */
 static void test_wait(void **state)
 {
@@ -191,6 +210,7 @@ int main(void)
 			test_none),
 		SENTENCE("a step ends where the next one or the loop ends", test_next),
 		SENTENCE("a step is one graph", test_graph),
+		SENTENCE("at the low end an iteration is one", test_least),
 		SENTENCE("a step with a wait in it is none", test_wait),
 	};
 
