@@ -29,7 +29,7 @@ unset ytics
 set clip one
 set clip two
 
-# Indexed by enum plane_line and enum plane_mark of analyzer/output/chart_plane.h.
+# Indexed by enum plane_line and enum plane_mark of analyzer/charts/chart_plane.h.
 array dash[6] = [1, 2, 3, 4, 1, 3]
 array thick[6] = [2, 2, 2, 2, 0.6, 1]
 array shape[6] = [7, 4, 8, 13, 2, 6]

@@ -13,7 +13,7 @@ set datafile separator tab
 set datafile commentschars '#'
 is_text = format eq 'term'
 
-# Indexed by enum chart_colour of analyzer/output/chart_colours.h.
+# Indexed by enum chart_colour of analyzer/charts/chart_colors.h.
 # Kernels: Okabe and Ito's palette, which colour-blind people tell apart; copies: greys, for
 # their rows are labelled; hardware samples: two shades each, quieter than what they explain;
 # causes of idle time: Paul Tol's `muted`, paler than the kernels, and between them those colours

@@ -1,12 +1,12 @@
-#include "advice/fusing.h"
+#include "techniques/fusing.h"
 #include "advice/rules/rules.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/spans.h"
-#include "analysis/sums.h"
+#include "base/spans.h"
+#include "base/sums.h"
 #include "base/worker.h"
 
 /* Calls of one thread, by what a rule asks for. */

@@ -51,16 +51,15 @@ static void add_name(struct names *names, const char *name)
 	names->count++;
 }
 
-static void collect_names(struct names *names, const struct model *model,
-			  const struct sequence *sequence)
+static void collect_names(struct names *names, const struct model *model, const struct loop *loop)
 {
-	const struct submitted *submitted = &model->submitted;
+	const struct submissions *submissions = &model->submissions;
 	char name[NAME_WIDTH + 8];
 
-	for (size_t i = sequence->iterations[1]; i < sequence->iterations[2]; i++)
-		for (uint32_t j = submitted->first[i]; j < submitted->first[i + 1]; j++) {
+	for (size_t i = loop->iterations[1]; i < loop->iterations[2]; i++)
+		for (uint32_t j = submissions->first[i]; j < submissions->first[i + 1]; j++) {
 			name_op(name, sizeof(name), model->profile,
-				&model->profile->ops[submitted->ops[j]]);
+				&model->profile->ops[submissions->ops[j]]);
 			add_name(names, name);
 		}
 }
@@ -101,26 +100,25 @@ __attribute__((format(printf, 3, 4))) static void add(char *buffer, size_t size,
 	va_end(arguments);
 }
 
-void loop_text(char *buffer, size_t size, const struct model *model,
-	       const struct sequence *sequence, size_t device)
+void loop_text(char *buffer, size_t size, const struct model *model, const struct loop *loop,
+	       size_t device)
 {
 	const struct profile *profile = model->profile;
-	size_t last_call = sequence->first_call + sequence->call_count - 1;
+	size_t last_call = loop->first_call + loop->call_count - 1;
 	const struct profile_range *range =
-		range_around(profile, &profile->threads[sequence->thread], sequence->first_call,
-			     last_call);
+		range_around(profile, &profile->threads[loop->thread], loop->first_call, last_call);
 	int64_t from_ns =
-		profile->calls[sequence->first_call].start_ns - device_first_ns(profile, device);
+		profile->calls[loop->first_call].start_ns - device_first_ns(profile, device);
 	struct names names = {.count = 0};
 	char range_name[RANGE_WIDTH * 4];
 
 	buffer[0] = '\0';
-	collect_names(&names, model, sequence);
+	collect_names(&names, model, loop);
 	for (size_t i = 0; i < names.count && i < NAMES_MOST; i++)
 		add(buffer, size, "%s%s", i ? ", " : "", names.items[i]);
 	if (names.count > NAMES_MOST)
 		add(buffer, size, " and more");
-	add(buffer, size, ", %s times from %s on", format_count(sequence->iteration_count).text,
+	add(buffer, size, ", %s times from %s on", format_count(loop->iteration_count).text,
 	    format_ns(from_ns > 0 ? (double)from_ns : 0).text);
 	if (!range)
 		return;

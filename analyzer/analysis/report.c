@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/sums.h"
+#include "base/sums.h"
 #include "base/format.h"
 #include "base/worker.h"
 

@@ -4,18 +4,18 @@
 #ifndef ROOFLINE_REPORT_H
 #define ROOFLINE_REPORT_H
 
-#include "analysis/atomics.h"
-#include "analysis/ceilings.h"
-#include "analysis/collectives.h"
-#include "analysis/counted.h"
-#include "analysis/device_graphs.h"
-#include "analysis/device_work.h"
-#include "analysis/gaps.h"
-#include "analysis/graph_join.h"
-#include "analysis/roofline.h"
-#include "analysis/sm_activity.h"
-#include "analysis/statistics.h"
-#include "analysis/timeline.h"
+#include "analysis/counters/atomics.h"
+#include "analysis/counters/ceilings.h"
+#include "analysis/time/collectives.h"
+#include "analysis/counters/counted.h"
+#include "analysis/time/device_graphs.h"
+#include "analysis/samples/device_work.h"
+#include "analysis/time/gaps.h"
+#include "analysis/time/graph_join.h"
+#include "analysis/counters/roofline.h"
+#include "analysis/samples/sm_activity.h"
+#include "analysis/statistics/statistics.h"
+#include "analysis/time/timeline.h"
 #include "trace/profile.h"
 
 #define REPORT_LONGEST_GAPS 100 /* kept; outputs show as many of them as they are asked for */

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "analysis/ceilings.h"
+#include "analysis/counters/ceilings.h"
 #include "base/err.h"
 #include "trace/profile.h"
 

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "analysis/ceilings.h"
+#include "analysis/counters/ceilings.h"
 #include "base/err.h"
 
 /* Raised when a key goes or changes its meaning; keys and names of ceilings may be added. */

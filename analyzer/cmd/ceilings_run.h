@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/ceilings.h"
+#include "analysis/counters/ceilings.h"
 #include "base/err.h"
 
 struct ceilings_run {

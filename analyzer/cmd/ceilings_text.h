@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "analysis/ceilings.h"
+#include "analysis/counters/ceilings.h"
 
 /* note is a sentence on where they are from, or NULL. */
 void ceilings_text(const struct ceilings *ceilings, const char *note, bool has_color, FILE *out);

@@ -1,4 +1,4 @@
-/* plot.c - draws a recording: one picture for each row of output/charts.h. */
+/* plot.c - draws a recording: one picture for each row of charts/charts.h. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -16,8 +16,8 @@
 #include "cmd/source.h"
 #include "cmd/strategies.h"
 #include "cmd/usage.h"
-#include "output/charts.h"
-#include "output/gnuplot.h"
+#include "charts/charts.h"
+#include "charts/gnuplot.h"
 
 #define LEAST_COLUMNS 40
 #define MOST_COLUMNS 400

@@ -1,6 +1,6 @@
 #include "cmd/source.h"
 
-#include "analysis/comparison.h"
+#include "analysis/compare/comparison.h"
 #include "base/format.h"
 #include "base/paths.h"
 #include "cmd/commands.h"

@@ -10,7 +10,7 @@
 #include <argp.h>
 #include <stdbool.h>
 
-#include "advice/scenario.h"
+#include "whatif/scenario.h"
 
 extern const struct argp strategies_argp;
 

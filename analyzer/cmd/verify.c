@@ -5,8 +5,8 @@
 #include "cmd/usage.h"
 
 #include "advice/advice.h"
-#include "advice/what_if.h"
-#include "analysis/comparison.h"
+#include "whatif/what_if.h"
+#include "analysis/compare/comparison.h"
 #include "output/verify.h"
 
 #include <errno.h>

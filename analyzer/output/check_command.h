@@ -5,7 +5,7 @@
 #ifndef ROOFLINE_CHECK_COMMAND_H
 #define ROOFLINE_CHECK_COMMAND_H
 
-#include "advice/scenario.h"
+#include "whatif/scenario.h"
 #include "output/outputs.h"
 
 /* "rooflinectl verify --range run DIR AFTER --strategy ID", names quoted for a shell where they need it;

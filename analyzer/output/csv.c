@@ -1,7 +1,7 @@
 /* csv.c - one section as a table: the first line names the columns.  See OUTPUT_SCHEMA. */
 #include "output/csv_values.h"
 
-#include "analysis/occupancy.h"
+#include "analysis/counters/occupancy.h"
 #include "output/check_command.h"
 
 #include <csv.h>

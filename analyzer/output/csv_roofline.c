@@ -2,7 +2,7 @@
 #include "output/csv_values.h"
 #include "output/points.h"
 
-#include "analysis/atomics.h"
+#include "analysis/counters/atomics.h"
 
 static void put_known(struct sheet *sheet, double value, bool is_known)
 {

@@ -1,7 +1,7 @@
 /* json.c - the whole report for programs.  Keys are stable: see OUTPUT_SCHEMA. */
 #include "output/json_values.h"
 
-#include "analysis/occupancy.h"
+#include "analysis/counters/occupancy.h"
 #include "output/check_command.h"
 
 #include <errno.h>

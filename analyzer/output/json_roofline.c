@@ -2,7 +2,7 @@
 #include "output/json_values.h"
 #include "output/points.h"
 
-#include "analysis/atomics.h"
+#include "analysis/counters/atomics.h"
 
 static void set_known(json_t *object, const char *key, double value, bool is_known)
 {

@@ -4,7 +4,7 @@
 #ifndef ROOFLINE_JSON_VALUES_H
 #define ROOFLINE_JSON_VALUES_H
 
-#include "analysis/sums.h"
+#include "base/sums.h"
 #include "output/outputs.h"
 
 #include <jansson.h>

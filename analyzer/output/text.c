@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *emphasis(const struct page *page, const char *sequence)
+static const char *emphasis(const struct page *page, const char *loop)
 {
-	return page->options->color ? sequence : "";
+	return page->options->color ? loop : "";
 }
 
 #define BOLD "\033[1m"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/sums.h"
+#include "base/sums.h"
 
 #define BAR_COLUMNS 30
 

@@ -1,9 +1,9 @@
 /* text_sections.c - one function per section of the text report; empty ones print nothing. */
 #include "output/page.h"
 
-#include "analysis/occupancy.h"
+#include "analysis/counters/occupancy.h"
 #include "output/check_command.h"
-#include "analysis/sums.h"
+#include "base/sums.h"
 
 #include <inttypes.h>
 #include <limits.h>

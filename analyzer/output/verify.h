@@ -4,7 +4,7 @@
 #ifndef ROOFLINE_VERIFY_H
 #define ROOFLINE_VERIFY_H
 
-#include "analysis/comparison.h"
+#include "analysis/compare/comparison.h"
 #include "output/outputs.h"
 
 /* Writes it; of the options only the colour matters.  Fails with -EIO or -ENOMEM. */

@@ -4,7 +4,7 @@
 #ifndef ROOFLINE_WHATIF_H
 #define ROOFLINE_WHATIF_H
 
-#include "advice/scenario.h"
+#include "whatif/scenario.h"
 #include "output/outputs.h"
 
 /* Writes it; of the options only the colour matters.  Fails with -EIO or -ENOMEM. */

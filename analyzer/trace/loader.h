@@ -30,7 +30,7 @@
 #include "trace/id_map.h"
 #include "trace/profile.h"
 #include "trace/reader.h"
-#include "trace/strings.h"
+#include "base/strings.h"
 
 /* Items that the arrays of the profile have room for. */
 struct loader_capacity {

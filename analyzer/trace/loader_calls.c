@@ -4,7 +4,7 @@
 
 #include "trace/api_class.h"
 #include "trace/loader.h"
-#include "trace/stable_sort.h"
+#include "base/stable_sort.h"
 
 /* Correlation ids are counted upwards for all calls, recorded or not; an array is good while at
  * least one id in this many is recorded. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "trace/loader.h"
-#include "trace/stable_sort.h"
+#include "base/stable_sort.h"
 
 enum { PHASE_START = 1, PHASE_END = 2 };
 

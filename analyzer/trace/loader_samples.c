@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "trace/loader.h"
-#include "trace/stable_sort.h"
+#include "base/stable_sort.h"
 
 #define SECTOR_BYTES 32
 

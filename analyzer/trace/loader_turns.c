@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/stable_sort.h"
+#include "base/stable_sort.h"
 
 /*
  * Threads that take turns: one calls while the other waits for it, as where an automatic differentiation runs

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "trace/loader.h"
-#include "trace/stable_sort.h"
+#include "base/stable_sort.h"
 
 /* ---- the folders of a recording ---- */
 

@@ -2,7 +2,7 @@
  * ceilings.h - every roof that is measured, once, and how a measuring program tells it.
  *
  * The programs of workloads/ceilings/ measure, `rooflinectl ceilings` runs them and
- * stores what they print, analyzer/analysis/ceilings.c reads it back.  No CUDA here.
+ * stores what they print, analyzer/analysis/counters/ceilings.c reads it back.  No CUDA here.
  *
  * To add one: its CEILING row, and the code that measures it in the program that the
  * row names (a new program is one more workloads/ceilings/foo.cu and its PROGRAM row).

@@ -13,10 +13,13 @@ may_include() {
 	analyzer/base/*) echo 'base/' ;;
 	analyzer/trace/*) echo 'base/ trace/ roofline/' ;;
 	analyzer/analysis/*) echo 'base/ trace/profile.h analysis/ roofline/metrics.h roofline/ceilings.h' ;;
-	analyzer/model/*) echo 'base/ trace/profile.h analysis/ model/ roofline/ceilings.h' ;;
-	analyzer/advice/*) echo 'base/ trace/profile.h analysis/ model/ advice/ roofline/metrics.h roofline/ceilings.h' ;;
-	analyzer/output/*) echo 'base/ trace/profile.h analysis/ advice/ output/ roofline/metrics.h roofline/ceilings.h' ;;
-	analyzer/cmd/*) echo 'base/ trace/ analysis/ model/ advice/ output/ cmd/ roofline/ workloads/workloads.h' ;;
+	analyzer/replay/*) echo 'base/ trace/profile.h analysis/ replay/ roofline/ceilings.h' ;;
+	analyzer/techniques/*) echo 'base/ trace/profile.h analysis/ replay/ techniques/ roofline/metrics.h roofline/ceilings.h' ;;
+	analyzer/whatif/*) echo 'base/ trace/profile.h analysis/ replay/ techniques/ whatif/' ;;
+	analyzer/advice/*) echo 'base/ trace/profile.h analysis/ replay/ techniques/ whatif/ advice/ roofline/metrics.h roofline/ceilings.h' ;;
+	analyzer/output/*) echo 'base/ trace/profile.h analysis/ whatif/ advice/ output/ roofline/metrics.h roofline/ceilings.h' ;;
+	analyzer/charts/*) echo 'base/ trace/profile.h analysis/ whatif/ advice/ output/points.h charts/ roofline/metrics.h roofline/ceilings.h' ;;
+	analyzer/cmd/*) echo 'base/ trace/ analysis/ replay/ techniques/ whatif/ advice/ output/ charts/ cmd/ roofline/ workloads/workloads.h' ;;
 	analyzer/main.c) echo 'cmd/commands.h' ;;
 	esac
 }
@@ -37,7 +40,7 @@ is_allowed() {
 # own_includes DIR...: lines 'file header' of our own headers, also those named with angle brackets;
 # any leading ../ taken away
 own_includes() {
-	local ours='"[^"]+"|<((\.\./)*(analyzer|base|trace|analysis|advice|output|cmd|roofline|workloads|collector)/[^>]+)>'
+	local ours='"[^"]+"|<((\.\./)*(analyzer|base|trace|analysis|replay|techniques|whatif|advice|output|charts|cmd|roofline|workloads|collector)/[^>]+)>'
 	grep -rHoE --include='*.[ch]' --include='*.cu' --include='*.cuh' \
 		"^[[:space:]]*#[[:space:]]*include[[:space:]]*($ours)" "$@" 2>/dev/null |
 		sed -E 's/^([^:]+):.*["<]([^">]+)[">].*/\1 \2/; s/ (\.\.\/)+/ /'
@@ -92,7 +95,7 @@ for room in include collector workloads; do
 	[ -d $room ] || continue
 	outsiders $room | verdict "$room includes only what its row of the table allows"
 done
-for room in base trace analysis advice output cmd; do
+for room in base trace analysis replay techniques whatif advice output charts cmd; do
 	[ -d analyzer/$room ] || continue
 	outsiders analyzer/$room | verdict "analyzer/$room includes only what its row of the table allows"
 done
@@ -106,8 +109,8 @@ done | verdict "every source file lies in a room"
 angle_includes "$cuda_header" analyzer include | verdict "no CUDA header in analyzer/ and include/"
 angle_includes 'cupti|generated_cuda' analyzer include workloads |
 	verdict "only the collector includes CUPTI's headers"
-{ angle_includes '[^">]*trace/reader\.h' analyzer/analysis analyzer/advice analyzer/output
-  angle_includes '[^">]*roofline/trace_schema\.h' analyzer/analysis analyzer/advice analyzer/output; } |
+{ angle_includes '[^">]*trace/reader\.h' analyzer/analysis analyzer/replay analyzer/techniques analyzer/whatif analyzer/advice analyzer/output analyzer/charts
+  angle_includes '[^">]*roofline/trace_schema\.h' analyzer/analysis analyzer/replay analyzer/techniques analyzer/whatif analyzer/advice analyzer/output analyzer/charts; } |
 	verdict "analyses, rules and outputs see the profile, never rows"
 { find analyzer collector -type l
   angle_includes '[^">]*\.c[">]' analyzer collector include; } 2>/dev/null |
@@ -116,12 +119,13 @@ angle_includes 'cupti|generated_cuda' analyzer include workloads |
 quiet='(v?printf|puts|putchar|perror|errx?|warnx?|error)[[:space:]]*\('
 ends='(exit|_exit|_Exit|abort|quick_exit)[[:space:]]*\('
 # base/child.c keeps a child quiet, and ends the child that it made; nobody else ends a process.
-below_cmd=$(files_in analyzer/base analyzer/trace analyzer/analysis analyzer/advice |
+pure_rooms='analyzer/analysis analyzer/replay analyzer/techniques analyzer/whatif analyzer/advice'
+below_cmd=$(files_in analyzer/base analyzer/trace $pure_rooms |
 	grep -vx analyzer/base/child.c)
 calls "$quiet|\\b(stdout|stderr|STD(OUT|ERR)_FILENO)\\b" $below_cmd | verdict "below cmd/ nothing in the analyzer prints"
-calls "$ends" $below_cmd $(files_in analyzer/output) | verdict "below cmd/ nothing in the analyzer exits"
+calls "$ends" $below_cmd $(files_in analyzer/output analyzer/charts) | verdict "below cmd/ nothing in the analyzer exits"
 calls "\\b(fopen|open|opendir|getenv|time|clock_gettime)[[:space:]]*\\(" \
-	$(files_in analyzer/analysis analyzer/advice) |
+	$(files_in $pure_rooms) |
 	verdict "analyses and rules are pure: no files, no environment, no clock"
 
 # A guest: no end of the process, nothing on stdout, no signal handler.  log.c alone writes to stderr.

@@ -4,7 +4,7 @@
 #ifndef ROOFLINE_TEST_FIXTURE_GAPS_H
 #define ROOFLINE_TEST_FIXTURE_GAPS_H
 
-#include "analysis/gaps.h"
+#include "analysis/time/gaps.h"
 #include "profile_builder.h"
 
 struct gaps_result {

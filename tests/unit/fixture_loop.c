@@ -139,41 +139,41 @@ static void add(struct builder *b, char letter)
 	}
 }
 
-struct loop loop_with(const char *usual, int iteration, const char *other)
+struct loop_fixture loop_with(const char *usual, int iteration, const char *other)
 {
-	struct loop loop = {.b = builder_new(1, 1)};
+	struct loop_fixture fixture = {.b = builder_new(1, 1)};
 	struct err err = {""};
 
 	now_ns = 0;
 	for (int i = 0; i < ITERATIONS; i++) {
-		loop.iterations[i] = (uint32_t)loop.b->profile.call_count;
+		fixture.iterations[i] = (uint32_t)fixture.b->profile.call_count;
 		for (const char *text = i == iteration ? other : usual; *text; text++)
-			add(loop.b, *text);
+			add(fixture.b, *text);
 	}
-	loop.iterations[ITERATIONS] = (uint32_t)loop.b->profile.call_count;
-	builder_finish(loop.b);
-	assert_int_equal(model_build(&loop.model, &loop.b->profile, &err), 0);
-	loop.sequence = (struct sequence){.call_count = loop.b->profile.call_count,
-					  .iteration_count = ITERATIONS,
-					  .period = strlen(usual)};
-	assert_int_equal(change_begin(&loop.change, loop.model, true), 0);
-	assert_int_equal(change_begin_lanes(&loop.change, loop.model, 3), 0);
-	return loop;
+	fixture.iterations[ITERATIONS] = (uint32_t)fixture.b->profile.call_count;
+	builder_finish(fixture.b);
+	assert_int_equal(model_build(&fixture.model, &fixture.b->profile, &err), 0);
+	fixture.loop = (struct loop){.call_count = fixture.b->profile.call_count,
+				     .iteration_count = ITERATIONS,
+				     .period = strlen(usual)};
+	assert_int_equal(change_begin(&fixture.change, fixture.model, true), 0);
+	assert_int_equal(change_begin_lanes(&fixture.change, fixture.model, 3), 0);
+	return fixture;
 }
 
-struct loop loop_of(const char *usual)
+struct loop_fixture loop_of(const char *usual)
 {
 	return loop_with(usual, -1, "");
 }
 
-void loop_free(struct loop *loop)
+void loop_free(struct loop_fixture *fixture)
 {
-	change_free(&loop->change);
-	model_free(loop->model);
-	free(loop->b);
+	change_free(&fixture->change);
+	model_free(fixture->model);
+	free(fixture->b);
 }
 
-void loop_expect(const struct loop *loop, int iteration, const char *expected)
+void loop_expect(const struct loop_fixture *fixture, int iteration, const char *expected)
 {
 	static const char letters[] = {
 		[CALL_KEPT] = '.',	 [CALL_DROPPED] = 'd',	  [CALL_AS_GRAPH] = 'G',
@@ -183,17 +183,18 @@ void loop_expect(const struct loop *loop, int iteration, const char *expected)
 		[CALL_BY_DEVICE] = 'c',	 [CALL_UPDATES] = 'u',	  [CALL_AGAIN] = 'g'};
 	char found[32] = "";
 
-	for (uint32_t i = loop->iterations[iteration]; i < loop->iterations[iteration + 1]; i++)
-		found[i - loop->iterations[iteration]] = letters[loop->change.calls[i]];
+	for (uint32_t i = fixture->iterations[iteration]; i < fixture->iterations[iteration + 1];
+	     i++)
+		found[i - fixture->iterations[iteration]] = letters[fixture->change.calls[i]];
 	assert_string_equal(found, expected);
 }
 
-void loop_expect_unchanged(const struct loop *loop)
+void loop_expect_unchanged(const struct loop_fixture *fixture)
 {
-	for (size_t i = 0; i < loop->b->profile.call_count; i++)
-		assert_int_equal(loop->change.calls[i], CALL_KEPT);
-	for (size_t i = 0; i < loop->b->profile.op_count; i++) {
-		assert_true(loop->change.op_ns[i] < 0);
-		assert_int_equal(loop->change.lanes[i], PROFILE_NONE);
+	for (size_t i = 0; i < fixture->b->profile.call_count; i++)
+		assert_int_equal(fixture->change.calls[i], CALL_KEPT);
+	for (size_t i = 0; i < fixture->b->profile.op_count; i++) {
+		assert_true(fixture->change.op_ns[i] < 0);
+		assert_int_equal(fixture->change.lanes[i], PROFILE_NONE);
 	}
 }

@@ -12,7 +12,7 @@
 #ifndef ROOFLINE_TEST_FIXTURE_LOOP_H
 #define ROOFLINE_TEST_FIXTURE_LOOP_H
 
-#include "model/changes.h"
+#include "techniques/changes.h"
 #include "profile_builder.h"
 
 #define ITERATIONS 10
@@ -20,23 +20,23 @@
 #define PINNED 2
 
 /* A loop that one thread runs, as its only sequence. */
-struct loop {
+struct loop_fixture {
 	struct builder *b;
 	struct model *model;
-	struct sequence sequence;
+	struct loop loop;
 	struct change change; /* begun, with lanes */
 	uint32_t iterations[ITERATIONS + 1];
 };
 
 /* A letter for each call of an iteration.  With usual in all iterations but the one that is other's. */
-struct loop loop_of(const char *usual);
-struct loop loop_with(const char *usual, int iteration, const char *other);
-void loop_free(struct loop *loop);
+struct loop_fixture loop_of(const char *usual);
+struct loop_fixture loop_with(const char *usual, int iteration, const char *other);
+void loop_free(struct loop_fixture *fixture);
 
 /* What becomes of an iteration's calls, a letter each: . kept, d dropped, G a graph, U one that is updated, n in it,
  * h likewise after work of the host, b body, f fused, p dependent, a asynchronous, q a question that is gone, c
  * launched by the device, u an update, g not a first launch. */
-void loop_expect(const struct loop *loop, int iteration, const char *expected);
-void loop_expect_unchanged(const struct loop *loop);
+void loop_expect(const struct loop_fixture *fixture, int iteration, const char *expected);
+void loop_expect_unchanged(const struct loop_fixture *fixture);
 
 #endif

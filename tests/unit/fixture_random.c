@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "model/changes.h"
+#include "techniques/changes.h"
 
 #define STEPS 300
 #define STREAMS_MOST 3 /* of a process on a device */
@@ -251,7 +251,7 @@ static enum call_change some_change(struct random *random, const struct model *m
 	const struct profile *profile = model->profile;
 	uint64_t what = random_below(random, 10);
 
-	if (submitted_count(&model->submitted, call) == 0) {
+	if (submissions_count(&model->submissions, call) == 0) {
 		bool is_wait =
 			profile->call_names[profile->calls[call].name].call_class == CALL_SYNC;
 

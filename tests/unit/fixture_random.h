@@ -6,7 +6,7 @@
 #ifndef ROOFLINE_TEST_FIXTURE_RANDOM_H
 #define ROOFLINE_TEST_FIXTURE_RANDOM_H
 
-#include "model/replay.h"
+#include "replay/replay.h"
 #include "profile_builder.h"
 
 struct random {

@@ -5,7 +5,7 @@
 #define ROOFLINE_TEST_FIXTURE_REPLAY_H
 
 #include "fixture_random.h"
-#include "model/changes.h"
+#include "techniques/changes.h"
 
 struct replayed {
 	struct builder *b;

@@ -5,10 +5,10 @@
 #ifndef ROOFLINE_TEST_FIXTURE_ROOFS_H
 #define ROOFLINE_TEST_FIXTURE_ROOFS_H
 
-#include "analysis/atomics.h"
-#include "analysis/ceilings.h"
-#include "analysis/counted.h"
-#include "analysis/roofline.h"
+#include "analysis/counters/atomics.h"
+#include "analysis/counters/ceilings.h"
+#include "analysis/counters/counted.h"
+#include "analysis/counters/roofline.h"
 #include "profile_builder.h"
 
 /* Round numbers: 4 TB/s of DRAM, 8 of L2, 20 of L1 and shared memory; 30, 60, 120 TFLOP/s of FP64,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/ceilings.h"
+#include "analysis/counters/ceilings.h"
 
 #define assert_near(value, expected) \
 	assert_true(fabs((value) - (expected)) <= 1e-9 * fabs((double)(expected)))

@@ -9,13 +9,14 @@
 
 /* ---- graphs ---- */
 
-static enum refusal to_graph(struct loop *loop, uint64_t *nodes)
+static enum refusal to_graph(struct loop_fixture *fixture, uint64_t *nodes)
 {
 	struct captured captured;
 	enum refusal refusal;
 
-	loop->sequence.iterations = loop->iterations;
-	refusal = change_to_graph(&loop->change, loop->model, &loop->sequence, false, &captured);
+	fixture->loop.iterations = fixture->iterations;
+	refusal =
+		change_to_graph(&fixture->change, fixture->model, &fixture->loop, false, &captured);
 	*nodes = captured.node_count;
 	return refusal;
 }
@@ -23,101 +24,101 @@ static enum refusal to_graph(struct loop *loop, uint64_t *nodes)
 /* Nine of ten launches may have other sizes: more need an update each time. */
 static void test_updated_graph(void **state)
 {
-	struct loop loop = loop_of("kkw");
+	struct loop_fixture fixture = loop_of("kkw");
 	uint64_t nodes;
 
 	(void)state;
-	loop.sequence.regularity = 1;
-	loop.sequence.exactness = 0.89;
-	assert_int_equal(to_graph(&loop, &nodes), REFUSED_NONE);
-	loop_expect(&loop, 1, "Und");
-	loop.sequence.exactness = 0.9;
-	assert_int_equal(to_graph(&loop, &nodes), REFUSED_NONE);
-	loop_expect(&loop, 1, "Gnd");
-	loop_free(&loop);
+	fixture.loop.regularity = 1;
+	fixture.loop.exactness = 0.89;
+	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	loop_expect(&fixture, 1, "Und");
+	fixture.loop.exactness = 0.9;
+	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	loop_expect(&fixture, 1, "Gnd");
+	loop_free(&fixture);
 }
 
 static void expect_graph_refused(const char *usual, enum refusal refusal)
 {
-	struct loop loop = loop_of(usual);
+	struct loop_fixture fixture = loop_of(usual);
 	uint64_t nodes;
 
-	assert_int_equal(to_graph(&loop, &nodes), refusal);
+	assert_int_equal(to_graph(&fixture, &nodes), refusal);
 	if (refusal != REFUSED_NONE)
-		loop_expect_unchanged(&loop);
-	loop_free(&loop);
+		loop_expect_unchanged(&fixture);
+	loop_free(&fixture);
 }
 
 static void test_graph(void **state)
 {
-	struct loop loop = loop_of("kkiew");
+	struct loop_fixture fixture = loop_of("kkiew");
 	uint64_t nodes;
 
 	(void)state;
-	assert_int_equal(to_graph(&loop, &nodes), REFUSED_NONE);
+	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
 	assert_int_equal(nodes, 3);
-	loop_expect(&loop, 0, "Gnn.d");
-	loop_expect(&loop, ITERATIONS - 1, "Gnn..");
-	loop_free(&loop);
+	loop_expect(&fixture, 0, "Gnn.d");
+	loop_expect(&fixture, ITERATIONS - 1, "Gnn..");
+	loop_free(&fixture);
 }
 
 /* A wait between two kernels goes into the graph with them; one after a copy to the host stays. */
 static void test_graph_waits(void **state)
 {
-	struct loop loop = loop_of("kwko");
+	struct loop_fixture fixture = loop_of("kwko");
 	uint64_t nodes;
 
 	(void)state;
-	assert_int_equal(to_graph(&loop, &nodes), REFUSED_NONE);
-	loop_expect(&loop, 1, "Gnnn");
-	loop_free(&loop);
-	loop = loop_of("kow");
-	assert_int_equal(to_graph(&loop, &nodes), REFUSED_NONE);
-	loop_expect(&loop, 1, "Gn.");
-	loop_free(&loop);
+	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	loop_expect(&fixture, 1, "Gnnn");
+	loop_free(&fixture);
+	fixture = loop_of("kow");
+	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	loop_expect(&fixture, 1, "Gn.");
+	loop_free(&fixture);
 }
 
 static void test_unusual_wait(void **state)
 {
-	struct loop loop = loop_with("kkw", 5, "kkww");
+	struct loop_fixture fixture = loop_with("kkw", 5, "kkww");
 	uint64_t nodes;
 
 	(void)state;
-	assert_int_equal(to_graph(&loop, &nodes), REFUSED_NONE);
-	loop_expect(&loop, 4, "Gnd");
-	loop_expect(&loop, 5, "Gn.."); /* waits once more: one of them is not the loop's */
-	loop_free(&loop);
+	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	loop_expect(&fixture, 4, "Gnd");
+	loop_expect(&fixture, 5, "Gn.."); /* waits once more: one of them is not the loop's */
+	loop_free(&fixture);
 }
 
 /* Between launches, in one of ten iterations: that one stays as it was. */
 static void test_unusual_wait_within(void **state)
 {
-	struct loop loop = loop_with("kk", 5, "kwk");
+	struct loop_fixture fixture = loop_with("kk", 5, "kwk");
 	uint64_t nodes;
 
 	(void)state;
-	assert_int_equal(to_graph(&loop, &nodes), REFUSED_NONE);
-	loop_expect(&loop, 4, "Gn");
-	loop_expect(&loop, 5, "...");
-	loop_free(&loop);
-	loop = loop_with("kwk", 5, "kwwk");
-	assert_int_equal(to_graph(&loop, &nodes), REFUSED_NONE);
-	loop_expect(&loop, 4, "Gnn");
-	loop_expect(&loop, 5, "....");
-	loop_free(&loop);
+	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	loop_expect(&fixture, 4, "Gn");
+	loop_expect(&fixture, 5, "...");
+	loop_free(&fixture);
+	fixture = loop_with("kwk", 5, "kwwk");
+	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	loop_expect(&fixture, 4, "Gnn");
+	loop_expect(&fixture, 5, "....");
+	loop_free(&fixture);
 }
 
 static void test_unrolled(void **state)
 {
-	struct loop loop = loop_of("k");
+	struct loop_fixture fixture = loop_of("k");
 	uint64_t nodes;
 
 	(void)state;
-	assert_int_equal(to_graph(&loop, &nodes), REFUSED_NONE);
+	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
 	assert_int_equal(nodes, 8);
 	for (int i = 0; i < ITERATIONS; i++)
-		loop_expect(&loop, i, i % 8 ? "n" : "G");
-	loop_free(&loop);
+		loop_expect(&fixture, i, i % 8 ? "n" : "G");
+	loop_free(&fixture);
 }
 
 static void test_graph_refusals(void **state)
@@ -142,16 +143,16 @@ static void test_graph_refusals(void **state)
 static void expect_captured(const char *calls, bool is_least, const char *expected,
 			    bool is_supposed)
 {
-	struct loop loop = loop_of(calls);
+	struct loop_fixture fixture = loop_of(calls);
 	struct captured captured;
 
-	loop.sequence.iterations = loop.iterations;
-	assert_int_equal(change_to_graph(&loop.change, loop.model, &loop.sequence, is_least,
+	fixture.loop.iterations = fixture.iterations;
+	assert_int_equal(change_to_graph(&fixture.change, fixture.model, &fixture.loop, is_least,
 					 &captured),
 			 REFUSED_NONE);
 	assert_int_equal(captured.is_supposed, is_supposed);
-	loop_expect(&loop, 4, expected);
-	loop_free(&loop);
+	loop_expect(&fixture, 4, expected);
+	loop_free(&fixture);
 }
 
 /* Work of the host's own stays.  Where each step takes an interpreter 10 us, 200 us are 20 of them, which may be
@@ -169,35 +170,35 @@ static void test_host_work(void **state)
 /* One of ten is passed over; of one more the whole loop is refused, and left as it was. */
 static void test_captured_share(void **state)
 {
-	struct loop loop = loop_with("kk", 5, "kmk");
+	struct loop_fixture fixture = loop_with("kk", 5, "kmk");
 	uint64_t nodes;
 
 	(void)state;
-	assert_int_equal(to_graph(&loop, &nodes), REFUSED_NONE);
-	loop_expect(&loop, 4, "Gn");
-	loop_expect(&loop, 5, "...");
-	loop_expect(&loop, 6, "Gn");
-	loop_free(&loop);
-	loop = loop_with("kk", 5, "kmk");
-	loop.sequence.iteration_count = 9;
-	assert_int_equal(to_graph(&loop, &nodes), REFUSED_ALLOCATES);
-	loop_expect_unchanged(&loop);
-	loop_free(&loop);
+	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	loop_expect(&fixture, 4, "Gn");
+	loop_expect(&fixture, 5, "...");
+	loop_expect(&fixture, 6, "Gn");
+	loop_free(&fixture);
+	fixture = loop_with("kk", 5, "kmk");
+	fixture.loop.iteration_count = 9;
+	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_ALLOCATES);
+	loop_expect_unchanged(&fixture);
+	loop_free(&fixture);
 }
 
 /* What is dropped is no longer in the way of a graph. */
 static void test_graph_without_allocations(void **state)
 {
-	struct loop loop = loop_of("kmkw");
+	struct loop_fixture fixture = loop_of("kmkw");
 	uint64_t nodes;
 
 	(void)state;
-	assert_int_equal(to_graph(&loop, &nodes), REFUSED_ALLOCATES);
-	assert_int_equal(change_drop_allocations(&loop.change, loop.model, &loop.sequence),
+	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_ALLOCATES);
+	assert_int_equal(change_drop_allocations(&fixture.change, fixture.model, &fixture.loop),
 			 ITERATIONS);
-	assert_int_equal(to_graph(&loop, &nodes), REFUSED_NONE);
-	loop_expect(&loop, 1, "Gnnd");
-	loop_free(&loop);
+	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	loop_expect(&fixture, 1, "Gnnd");
+	loop_free(&fixture);
 }
 
 #define SENTENCE(text, function)                 \

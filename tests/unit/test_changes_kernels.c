@@ -9,92 +9,92 @@
 
 /* ---- kernels side by side ---- */
 
-static enum refusal to_concurrent(struct loop *loop, uint64_t *kernel_count)
+static enum refusal to_concurrent(struct loop_fixture *fixture, uint64_t *kernel_count)
 {
-	loop->sequence.iterations = loop->iterations;
-	return change_to_concurrent(&loop->change, loop->model, &loop->sequence, kernel_count);
+	fixture->loop.iterations = fixture->iterations;
+	return change_to_concurrent(&fixture->change, fixture->model, &fixture->loop, kernel_count);
 }
 
 /* One block on four SMs: a little over a quarter.  The first of an iteration, a copy, and what follows it wait. */
 static void test_concurrent(void **state)
 {
-	struct loop loop = loop_of("kkikk");
+	struct loop_fixture fixture = loop_of("kkikk");
 	static const bool is_joined[] = {true, false, true, true, false};
 	uint64_t kernel_count;
 
 	(void)state;
-	loop.b->devices[0].sm_count = 4;
-	assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_NONE);
+	fixture.b->devices[0].sm_count = 4;
+	assert_int_equal(to_concurrent(&fixture, &kernel_count), REFUSED_NONE);
 	assert_int_equal(kernel_count, 4 * ITERATIONS);
-	for (size_t i = 0; i < loop.b->profile.op_count; i++) {
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++) {
 		bool is_copy = i % 5 == 2;
 
-		assert_int_equal(loop.change.lanes[i] & ~LANE_JOINED, i % 3);
-		assert_int_equal(loop.change.lanes[i] & LANE_JOINED ? 1 : 0, is_joined[i % 5]);
-		assert_int_equal(loop.change.fill[i], is_copy ? 100 : 26);
+		assert_int_equal(fixture.change.lanes[i] & ~LANE_JOINED, i % 3);
+		assert_int_equal(fixture.change.lanes[i] & LANE_JOINED ? 1 : 0, is_joined[i % 5]);
+		assert_int_equal(fixture.change.fill[i], is_copy ? 100 : 26);
 	}
-	loop_expect(&loop, 1, ".....");
-	loop_free(&loop);
+	loop_expect(&fixture, 1, ".....");
+	loop_free(&fixture);
 }
 
 /* In a loop of one kernel only waits part them. */
 static void test_concurrent_in_series(void **state)
 {
-	struct loop loop = loop_with("k", 3, "kw");
+	struct loop_fixture fixture = loop_with("k", 3, "kw");
 	uint64_t kernel_count;
 
 	(void)state;
-	loop.b->devices[0].sm_count = 4;
-	assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_NONE);
-	for (size_t i = 0; i < loop.b->profile.op_count; i++)
-		assert_int_equal(loop.change.lanes[i] & LANE_JOINED ? 1 : 0, i == 0 || i == 4);
-	loop_free(&loop);
+	fixture.b->devices[0].sm_count = 4;
+	assert_int_equal(to_concurrent(&fixture, &kernel_count), REFUSED_NONE);
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++)
+		assert_int_equal(fixture.change.lanes[i] & LANE_JOINED ? 1 : 0, i == 0 || i == 4);
+	loop_free(&fixture);
 }
 
 /* Kernels of a graph's launch; the next launch, and what follows one, waits for all of it. */
 static void test_concurrent_nodes(void **state)
 {
-	struct loop loop = loop_of("gkk");
+	struct loop_fixture fixture = loop_of("gkk");
 	static const bool is_joined[] = {true, true, false};
 	uint64_t kernel_count;
 
 	(void)state;
-	loop.b->devices[0].sm_count = 4;
-	assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_NONE);
+	fixture.b->devices[0].sm_count = 4;
+	assert_int_equal(to_concurrent(&fixture, &kernel_count), REFUSED_NONE);
 	assert_int_equal(kernel_count, 3 * ITERATIONS);
-	for (size_t i = 0; i < loop.b->profile.op_count; i++)
-		assert_int_equal(loop.change.lanes[i] & LANE_JOINED ? 1 : 0, is_joined[i % 3]);
-	loop_free(&loop);
-	loop = loop_of("g");
-	loop.b->devices[0].sm_count = 4;
-	assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_NONE);
-	for (size_t i = 0; i < loop.b->profile.op_count; i++)
-		assert_true(loop.change.lanes[i] & LANE_JOINED);
-	loop_free(&loop);
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++)
+		assert_int_equal(fixture.change.lanes[i] & LANE_JOINED ? 1 : 0, is_joined[i % 3]);
+	loop_free(&fixture);
+	fixture = loop_of("g");
+	fixture.b->devices[0].sm_count = 4;
+	assert_int_equal(to_concurrent(&fixture, &kernel_count), REFUSED_NONE);
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++)
+		assert_true(fixture.change.lanes[i] & LANE_JOINED);
+	loop_free(&fixture);
 }
 
 /* A loop of graphs of two kernels, between which the device launches a third one. */
 static void test_concurrent_bodies(void **state)
 {
-	struct loop loop = loop_of("gk");
+	struct loop_fixture fixture = loop_of("gk");
 	uint64_t kernel_count;
 
 	(void)state;
-	loop.b->devices[0].sm_count = 4;
-	for (size_t i = 0; i + 2 < loop.b->profile.op_count; i += 4) {
-		loop.b->ops[i + 1].call = PROFILE_NONE;
-		loop.b->ops[i + 2].call = loop.b->ops[i].call;
+	fixture.b->devices[0].sm_count = 4;
+	for (size_t i = 0; i + 2 < fixture.b->profile.op_count; i += 4) {
+		fixture.b->ops[i + 1].call = PROFILE_NONE;
+		fixture.b->ops[i + 2].call = fixture.b->ops[i].call;
 	}
-	submitted_free(&loop.model->submitted);
-	assert_int_equal(submitted_find(&loop.model->submitted, &loop.b->profile), 0);
-	assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_DEVICE_WORK);
-	loop_expect_unchanged(&loop);
-	loop_free(&loop);
+	submissions_free(&fixture.model->submissions);
+	assert_int_equal(submissions_find(&fixture.model->submissions, &fixture.b->profile), 0);
+	assert_int_equal(to_concurrent(&fixture, &kernel_count), REFUSED_DEVICE_WORK);
+	loop_expect_unchanged(&fixture);
+	loop_free(&fixture);
 }
 
 static void test_concurrent_refusals(void **state)
 {
-	struct loop full = loop_of("kk"), graphs = loop_of("gk");
+	struct loop_fixture full = loop_of("kk"), graphs = loop_of("gk");
 	uint64_t kernel_count;
 
 	(void)state;
@@ -113,29 +113,29 @@ static void test_concurrent_refusals(void **state)
 /* What already is in streams: no fewer than the strategy would spread it over, or for kernels any two. */
 static void test_streamed(void **state)
 {
-	struct loop loop = loop_of("iko");
+	struct loop_fixture fixture = loop_of("iko");
 	uint64_t kernel_count;
 
 	(void)state;
-	loop.b->devices[0].sm_count = 4;
-	loop.sequence.iterations = loop.iterations;
-	for (size_t i = 0; i < loop.b->profile.op_count; i++)
-		loop.b->ops[i].stream = i % 3 != 1;
-	assert_false(change_is_streamed(loop.model, &loop.sequence, true, 2));
-	assert_true(change_is_streamed(loop.model, &loop.sequence, false, 2));
-	assert_int_equal(change_to_overlapped(&loop.change, loop.model, &loop.sequence),
+	fixture.b->devices[0].sm_count = 4;
+	fixture.loop.iterations = fixture.iterations;
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++)
+		fixture.b->ops[i].stream = i % 3 != 1;
+	assert_false(change_is_streamed(fixture.model, &fixture.loop, true, 2));
+	assert_true(change_is_streamed(fixture.model, &fixture.loop, false, 2));
+	assert_int_equal(change_to_overlapped(&fixture.change, fixture.model, &fixture.loop),
 			 REFUSED_NONE);
-	loop_free(&loop);
-	loop = loop_of("iko");
-	loop.b->devices[0].sm_count = 4;
-	loop.sequence.iterations = loop.iterations;
-	for (size_t i = 0; i < loop.b->profile.op_count; i++)
-		loop.b->ops[i].stream = (uint32_t)(i / 3 % 3);
-	assert_int_equal(change_to_overlapped(&loop.change, loop.model, &loop.sequence),
+	loop_free(&fixture);
+	fixture = loop_of("iko");
+	fixture.b->devices[0].sm_count = 4;
+	fixture.loop.iterations = fixture.iterations;
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++)
+		fixture.b->ops[i].stream = (uint32_t)(i / 3 % 3);
+	assert_int_equal(change_to_overlapped(&fixture.change, fixture.model, &fixture.loop),
 			 REFUSED_STREAMED);
-	assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_STREAMED);
-	loop_expect_unchanged(&loop);
-	loop_free(&loop);
+	assert_int_equal(to_concurrent(&fixture, &kernel_count), REFUSED_STREAMED);
+	loop_expect_unchanged(&fixture);
+	loop_free(&fixture);
 }
 
 /* Half of the GPU is the most that a kernel may take, whatever its grid's shape. */
@@ -146,54 +146,55 @@ static void test_concurrent_shapes(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(grids) / sizeof(grids[0]); i++) {
-		struct loop loop = loop_of("kk");
+		struct loop_fixture fixture = loop_of("kk");
 
-		memcpy(loop.b->signatures[0].grid, grids[i], sizeof(grids[i]));
-		loop.b->devices[0].sm_count = 62; /* of which 30 blocks take 48.4%, and 1% more */
-		assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_NONE);
-		assert_int_equal(loop.change.fill[0], 49);
-		loop_free(&loop);
-		loop = loop_of("kk");
-		memcpy(loop.b->signatures[0].grid, grids[i], sizeof(grids[i]));
-		loop.b->devices[0].sm_count = 60;
-		assert_int_equal(to_concurrent(&loop, &kernel_count), REFUSED_FULL_GPU);
-		loop_free(&loop);
+		memcpy(fixture.b->signatures[0].grid, grids[i], sizeof(grids[i]));
+		fixture.b->devices[0].sm_count =
+			62; /* of which 30 blocks take 48.4%, and 1% more */
+		assert_int_equal(to_concurrent(&fixture, &kernel_count), REFUSED_NONE);
+		assert_int_equal(fixture.change.fill[0], 49);
+		loop_free(&fixture);
+		fixture = loop_of("kk");
+		memcpy(fixture.b->signatures[0].grid, grids[i], sizeof(grids[i]));
+		fixture.b->devices[0].sm_count = 60;
+		assert_int_equal(to_concurrent(&fixture, &kernel_count), REFUSED_FULL_GPU);
+		loop_free(&fixture);
 	}
 }
 
 /* ---- neighbours ---- */
 
-static enum refusal to_fused(struct loop *loop)
+static enum refusal to_fused(struct loop_fixture *fixture)
 {
 	struct fused fused = {0};
 
-	loop->sequence.iterations = loop->iterations;
-	return change_to_fused(&loop->change, loop->model, &loop->sequence, &(struct fusion){0},
-			       &fused);
+	fixture->loop.iterations = fixture->iterations;
+	return change_to_fused(&fixture->change, fixture->model, &fixture->loop,
+			       &(struct fusion){0}, &fused);
 }
 
 static void expect_fused(const char *usual, const char *expected)
 {
-	struct loop loop = loop_of(usual);
+	struct loop_fixture fixture = loop_of(usual);
 
-	assert_int_equal(to_fused(&loop), REFUSED_NONE);
-	loop_expect(&loop, 0, expected);
-	loop_expect(&loop, 1, expected);
-	loop_free(&loop);
+	assert_int_equal(to_fused(&fixture), REFUSED_NONE);
+	loop_expect(&fixture, 0, expected);
+	loop_expect(&fixture, 1, expected);
+	loop_free(&fixture);
 }
 
 static void expect_not_fused(const char *usual)
 {
-	struct loop loop = loop_of(usual);
+	struct loop_fixture fixture = loop_of(usual);
 
-	assert_int_equal(to_fused(&loop), REFUSED_NOT_ALIKE);
-	loop_expect_unchanged(&loop);
-	loop_free(&loop);
+	assert_int_equal(to_fused(&fixture), REFUSED_NOT_ALIKE);
+	loop_expect_unchanged(&fixture);
+	loop_free(&fixture);
 }
 
 static void test_fused(void **state)
 {
-	struct loop loop = loop_of("kwk");
+	struct loop_fixture fixture = loop_of("kwk");
 
 	(void)state;
 	expect_fused("kk", ".f"); /* not with the next iteration's */
@@ -201,76 +202,78 @@ static void test_fused(void **state)
 	expect_not_fused("k");
 	expect_not_fused("kwk");
 	expect_not_fused("kgk");
-	loop.change.calls[1] = CALL_DROPPED; /* by another strategy */
-	assert_int_equal(to_fused(&loop), REFUSED_NONE);
-	loop_expect(&loop, 0, ".df");
-	loop_free(&loop);
-	loop = loop_of("kk");
-	loop.b->profile.signatures[1] = loop.b->profile.signatures[0];
-	loop.b->profile.signatures[1].grid[0] = 7;
-	for (size_t i = 1; i < loop.b->profile.op_count; i += 2)
-		loop.b->ops[i].detail = 1;
-	assert_int_equal(to_fused(&loop), REFUSED_NOT_ALIKE);
-	loop_free(&loop);
+	fixture.change.calls[1] = CALL_DROPPED; /* by another strategy */
+	assert_int_equal(to_fused(&fixture), REFUSED_NONE);
+	loop_expect(&fixture, 0, ".df");
+	loop_free(&fixture);
+	fixture = loop_of("kk");
+	fixture.b->profile.signatures[1] = fixture.b->profile.signatures[0];
+	fixture.b->profile.signatures[1].grid[0] = 7;
+	for (size_t i = 1; i < fixture.b->profile.op_count; i += 2)
+		fixture.b->ops[i].detail = 1;
+	assert_int_equal(to_fused(&fixture), REFUSED_NOT_ALIKE);
+	loop_free(&fixture);
 }
 
 static void test_dependent(void **state)
 {
-	struct loop loop = loop_of("keeeeeeeeeeeeeekeeeeeeeeeeeeee"), copies = loop_of("kc");
+	struct loop_fixture fixture = loop_of("keeeeeeeeeeeeeekeeeeeeeeeeeeee"),
+			    copies = loop_of("kc");
 	uint64_t kernel_count;
 
 	(void)state;
-	loop.sequence.iterations = loop.iterations;
-	copies.sequence.iterations = copies.iterations;
-	assert_int_equal(change_to_dependent(&loop.change, loop.model, &loop.sequence,
+	fixture.loop.iterations = fixture.iterations;
+	copies.loop.iterations = copies.iterations;
+	assert_int_equal(change_to_dependent(&fixture.change, fixture.model, &fixture.loop,
 					     &kernel_count),
 			 REFUSED_NONE);
 	assert_int_equal(kernel_count, 2 * ITERATIONS - 1);
-	loop_expect(&loop, 0, "...............p..............");
-	loop_expect(&loop, 1, "p..............p..............");
-	assert_int_equal(change_to_dependent(&copies.change, copies.model, &copies.sequence,
+	loop_expect(&fixture, 0, "...............p..............");
+	loop_expect(&fixture, 1, "p..............p..............");
+	assert_int_equal(change_to_dependent(&copies.change, copies.model, &copies.loop,
 					     &kernel_count),
 			 REFUSED_NO_NEIGHBOURS);
 	loop_expect_unchanged(&copies);
-	loop_free(&loop);
+	loop_free(&fixture);
 	loop_free(&copies);
 }
 
 /* ---- one persistent kernel ---- */
 
-static enum refusal to_persistent(struct loop *loop, uint32_t blocks_per_sm, uint64_t *kernel_count)
+static enum refusal to_persistent(struct loop_fixture *fixture, uint32_t blocks_per_sm,
+				  uint64_t *kernel_count)
 {
-	struct profile_device *device = &loop->b->devices[0];
+	struct profile_device *device = &fixture->b->devices[0];
 
 	device->sm_count = 1;
 	device->max_warps_per_sm = 64;
 	device->max_blocks_per_sm = blocks_per_sm;
 	device->max_registers_per_sm = device->max_shared_bytes_per_sm = 1 << 16;
-	loop->sequence.iterations = loop->iterations;
-	return change_to_persistent(&loop->change, loop->model, &loop->sequence, kernel_count);
+	fixture->loop.iterations = fixture->iterations;
+	return change_to_persistent(&fixture->change, fixture->model, &fixture->loop, kernel_count);
 }
 
 static void expect_not_persistent(const char *usual, uint32_t blocks_per_sm, enum refusal refusal)
 {
-	struct loop loop = loop_of(usual);
+	struct loop_fixture fixture = loop_of(usual);
 	uint64_t kernel_count;
 
-	assert_int_equal(to_persistent(&loop, blocks_per_sm, &kernel_count), refusal);
-	loop_expect_unchanged(&loop);
-	loop_free(&loop);
+	assert_int_equal(to_persistent(&fixture, blocks_per_sm, &kernel_count), refusal);
+	loop_expect_unchanged(&fixture);
+	loop_free(&fixture);
 }
 
 static void test_persistent(void **state)
 {
-	struct loop loop = loop_of("kek");
+	struct loop_fixture fixture = loop_of("kek");
 	uint64_t kernel_count;
 
 	(void)state;
-	assert_int_equal(to_persistent(&loop, 8, &kernel_count), REFUSED_NONE);
+	assert_int_equal(to_persistent(&fixture, 8, &kernel_count), REFUSED_NONE);
 	assert_int_equal(kernel_count, 2 * ITERATIONS);
-	loop_expect(&loop, 0, "Gbb");
-	loop_expect(&loop, 1, "bbb");
-	loop_free(&loop);
+	loop_expect(&fixture, 0, "Gbb");
+	loop_expect(&fixture, 1, "bbb");
+	loop_free(&fixture);
 	expect_not_persistent("kik", 8, REFUSED_NOT_KERNELS);
 	expect_not_persistent("kwk", 8, REFUSED_NOT_KERNELS);
 	expect_not_persistent("kxk", 8, REFUSED_NOT_KERNELS);
@@ -282,36 +285,37 @@ static void test_persistent(void **state)
 /* All blocks at once, and one more than that. */
 static void test_persistent_fits(void **state)
 {
-	struct loop loop = loop_of("k");
+	struct loop_fixture fixture = loop_of("k");
 	uint64_t kernel_count;
 
 	(void)state;
-	loop.b->signatures[0].grid[0] = 2;
-	assert_int_equal(to_persistent(&loop, 2, &kernel_count), REFUSED_NONE);
-	loop_free(&loop);
-	loop = loop_of("k");
-	loop.b->signatures[0].grid[0] = 3;
-	assert_int_equal(to_persistent(&loop, 2, &kernel_count), REFUSED_NOT_RESIDENT);
-	loop_expect_unchanged(&loop);
-	loop_free(&loop);
+	fixture.b->signatures[0].grid[0] = 2;
+	assert_int_equal(to_persistent(&fixture, 2, &kernel_count), REFUSED_NONE);
+	loop_free(&fixture);
+	fixture = loop_of("k");
+	fixture.b->signatures[0].grid[0] = 3;
+	assert_int_equal(to_persistent(&fixture, 2, &kernel_count), REFUSED_NOT_RESIDENT);
+	loop_expect_unchanged(&fixture);
+	loop_free(&fixture);
 }
 
 /* ---- shorter kernels ---- */
 
 static void test_share(void **state)
 {
-	struct loop loop = loop_of("ki");
+	struct loop_fixture fixture = loop_of("ki");
 
 	(void)state;
-	assert_int_equal(change_to_share(&loop.change, loop.model, 0, 1, NULL, 0.3), 0);
-	loop_expect_unchanged(&loop);
-	assert_int_equal(change_to_share(&loop.change, loop.model, 0, 0, NULL, 0.3), ITERATIONS);
-	for (size_t i = 0; i < loop.b->profile.op_count; i++)
-		assert_int_equal(loop.change.op_ns[i], i % 2 ? -1 : 31);
+	assert_int_equal(change_to_share(&fixture.change, fixture.model, 0, 1, NULL, 0.3), 0);
+	loop_expect_unchanged(&fixture);
+	assert_int_equal(change_to_share(&fixture.change, fixture.model, 0, 0, NULL, 0.3),
+			 ITERATIONS);
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++)
+		assert_int_equal(fixture.change.op_ns[i], i % 2 ? -1 : 31);
 	/* what was shortened keeps that */
-	assert_int_equal(change_to_share(&loop.change, loop.model, 0, 0, NULL, 0.1), 0);
-	assert_int_equal(loop.change.op_ns[0], 31);
-	loop_free(&loop);
+	assert_int_equal(change_to_share(&fixture.change, fixture.model, 0, 0, NULL, 0.1), 0);
+	assert_int_equal(fixture.change.op_ns[0], 31);
+	loop_free(&fixture);
 }
 
 static bool has_two_blocks(const struct profile_device *device,
@@ -323,16 +327,17 @@ static bool has_two_blocks(const struct profile_device *device,
 
 static void test_share_of_shapes(void **state)
 {
-	struct loop loop = loop_of("k");
+	struct loop_fixture fixture = loop_of("k");
 
 	(void)state;
-	loop.b->signatures[0].grid[0] = 1;
-	assert_int_equal(change_to_share(&loop.change, loop.model, 0, 0, has_two_blocks, 0.3), 0);
-	loop_expect_unchanged(&loop);
-	loop.b->signatures[0].grid[0] = 2;
-	assert_int_equal(change_to_share(&loop.change, loop.model, 0, 0, has_two_blocks, 0.3),
+	fixture.b->signatures[0].grid[0] = 1;
+	assert_int_equal(change_to_share(&fixture.change, fixture.model, 0, 0, has_two_blocks, 0.3),
+			 0);
+	loop_expect_unchanged(&fixture);
+	fixture.b->signatures[0].grid[0] = 2;
+	assert_int_equal(change_to_share(&fixture.change, fixture.model, 0, 0, has_two_blocks, 0.3),
 			 ITERATIONS);
-	loop_free(&loop);
+	loop_free(&fixture);
 }
 
 #define SENTENCE(text, function)                 \

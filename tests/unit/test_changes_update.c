@@ -7,83 +7,84 @@
 
 #include "fixture_loop.h"
 
-static void expect_refused(struct loop loop, enum refusal refusal)
+static void expect_refused(struct loop_fixture fixture, enum refusal refusal)
 {
 	struct updated updated;
 
-	assert_int_equal(change_to_updated(&loop.change, loop.model, 0, &updated), refusal);
-	loop_expect_unchanged(&loop);
-	loop_free(&loop);
+	assert_int_equal(change_to_updated(&fixture.change, fixture.model, 0, &updated), refusal);
+	loop_expect_unchanged(&fixture);
+	loop_free(&fixture);
 }
 
 /* Returns how many graphs are updates. */
-static uint64_t to_updated(struct loop *loop)
+static uint64_t to_updated(struct loop_fixture *fixture)
 {
 	struct updated updated;
 
-	assert_int_equal(change_to_updated(&loop->change, loop->model, 0, &updated), REFUSED_NONE);
-	assert_int_not_equal(loop->change.calls[updated.first_call], CALL_KEPT);
-	assert_int_not_equal(loop->change.calls[updated.end_call - 1], CALL_KEPT);
+	assert_int_equal(change_to_updated(&fixture->change, fixture->model, 0, &updated),
+			 REFUSED_NONE);
+	assert_int_not_equal(fixture->change.calls[updated.first_call], CALL_KEPT);
+	assert_int_not_equal(fixture->change.calls[updated.end_call - 1], CALL_KEPT);
 	return updated.graph_count;
 }
 
 /* The first graph is made, and the last one is destroyed. */
 static void test_updated(void **state)
 {
-	struct loop loop = loop_of("IgD");
+	struct loop_fixture fixture = loop_of("IgD");
 
 	(void)state;
-	assert_int_equal(to_updated(&loop), ITERATIONS - 1);
-	loop_expect(&loop, 0, "..d");
+	assert_int_equal(to_updated(&fixture), ITERATIONS - 1);
+	loop_expect(&fixture, 0, "..d");
 	for (int i = 1; i < ITERATIONS - 1; i++)
-		loop_expect(&loop, i, "ugd");
-	loop_expect(&loop, ITERATIONS - 1, "ug.");
-	loop_free(&loop);
-	loop = loop_of("DIg");
-	assert_int_equal(to_updated(&loop), ITERATIONS - 1);
-	loop_expect(&loop, 0, "...");
-	loop_expect(&loop, 1, "dug");
-	loop_free(&loop);
+		loop_expect(&fixture, i, "ugd");
+	loop_expect(&fixture, ITERATIONS - 1, "ug.");
+	loop_free(&fixture);
+	fixture = loop_of("DIg");
+	assert_int_equal(to_updated(&fixture), ITERATIONS - 1);
+	loop_expect(&fixture, 0, "...");
+	loop_expect(&fixture, 1, "dug");
+	loop_free(&fixture);
 }
 
 static void test_other_nodes(void **state)
 {
-	struct loop loop = loop_with("IgD", 4, "IqD");
+	struct loop_fixture fixture = loop_with("IgD", 4, "IqD");
 
 	(void)state;
-	assert_int_equal(to_updated(&loop), ITERATIONS - 3);
-	loop_expect(&loop, 3, "ug.");
-	loop_expect(&loop, 4, "...");
-	loop_expect(&loop, 5, "..d");
-	loop_expect(&loop, 6, "ugd");
-	loop_free(&loop);
+	assert_int_equal(to_updated(&fixture), ITERATIONS - 3);
+	loop_expect(&fixture, 3, "ug.");
+	loop_expect(&fixture, 4, "...");
+	loop_expect(&fixture, 5, "..d");
+	loop_expect(&fixture, 6, "ugd");
+	loop_free(&fixture);
 }
 
 /* An upload does what a first launch would, and what is launched again is none. */
 static void test_first_launches(void **state)
 {
-	struct loop loop = loop_of("IUgD");
+	struct loop_fixture fixture = loop_of("IUgD");
 
 	(void)state;
-	to_updated(&loop);
-	loop_expect(&loop, 1, "u..d");
-	loop_free(&loop);
-	loop = loop_of("IgkgD");
-	to_updated(&loop);
-	loop_expect(&loop, 1, "ug..d");
-	loop_free(&loop);
+	to_updated(&fixture);
+	loop_expect(&fixture, 1, "u..d");
+	loop_free(&fixture);
+	fixture = loop_of("IgkgD");
+	to_updated(&fixture);
+	loop_expect(&fixture, 1, "ug..d");
+	loop_free(&fixture);
 }
 
 static void test_shared(void **state)
 {
-	struct loop loop = loop_of("IgD");
+	struct loop_fixture fixture = loop_of("IgD");
 
 	(void)state;
-	loop.change.calls[loop.iterations[4] + 1] = CALL_IN_GRAPH;
-	assert_int_equal(to_updated(&loop), ITERATIONS - 2);
-	loop_expect(&loop, 3, "ug.");
-	loop_expect(&loop, 4, ".nd");
-	loop_free(&loop);
+	fixture.change.calls[fixture.iterations[4] + 1] = CALL_IN_GRAPH;
+	assert_int_equal(to_updated(&fixture), ITERATIONS - 2);
+	loop_expect(&fixture, 3, "ug.");
+	loop_expect(&fixture, 4, ".nd");
+	loop_free(&fixture);
 }
 
 static void test_refusals(void **state)

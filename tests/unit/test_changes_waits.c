@@ -9,99 +9,99 @@
 
 /* ---- waits ---- */
 
-static size_t drop(struct loop *loop)
+static size_t drop(struct loop_fixture *fixture)
 {
-	return change_drop_waits(&loop->change, loop->model, 0, loop->sequence.call_count);
+	return change_drop_waits(&fixture->change, fixture->model, 0, fixture->loop.call_count);
 }
 
 static void test_drop_waits(void **state)
 {
-	struct loop loop = loop_of("kwkw");
+	struct loop_fixture fixture = loop_of("kwkw");
 
 	(void)state;
-	assert_int_equal(drop(&loop), 2 * ITERATIONS - 1);
-	loop_expect(&loop, 0, ".d.d");
-	loop_expect(&loop, ITERATIONS - 1, ".d.."); /* the last wait stays */
-	loop_free(&loop);
+	assert_int_equal(drop(&fixture), 2 * ITERATIONS - 1);
+	loop_expect(&fixture, 0, ".d.d");
+	loop_expect(&fixture, ITERATIONS - 1, ".d.."); /* the last wait stays */
+	loop_free(&fixture);
 }
 
 static void test_keep_waits_for_reads(void **state)
 {
-	struct loop loop = loop_of("kwrw");
+	struct loop_fixture fixture = loop_of("kwrw");
 
 	(void)state;
-	assert_int_equal(drop(&loop), ITERATIONS);
-	loop_expect(&loop, 3, ".d..");
-	loop_free(&loop);
-	loop = loop_of("row"); /* all waits are for reads */
-	assert_int_equal(drop(&loop), 0);
-	loop_expect_unchanged(&loop);
-	loop_free(&loop);
+	assert_int_equal(drop(&fixture), ITERATIONS);
+	loop_expect(&fixture, 3, ".d..");
+	loop_free(&fixture);
+	fixture = loop_of("row"); /* all waits are for reads */
+	assert_int_equal(drop(&fixture), 0);
+	loop_expect_unchanged(&fixture);
+	loop_free(&fixture);
 }
 
 static void test_no_waits(void **state)
 {
-	struct loop loop = loop_of("kk");
+	struct loop_fixture fixture = loop_of("kk");
 
 	(void)state;
-	assert_int_equal(drop(&loop), 0);
-	loop_free(&loop);
+	assert_int_equal(drop(&fixture), 0);
+	loop_free(&fixture);
 }
 
 /* ---- allocations ---- */
 
-static size_t drop_allocations(struct loop *loop)
+static size_t drop_allocations(struct loop_fixture *fixture)
 {
-	loop->sequence.iterations = loop->iterations;
-	return change_drop_allocations(&loop->change, loop->model, &loop->sequence);
+	fixture->loop.iterations = fixture->iterations;
+	return change_drop_allocations(&fixture->change, fixture->model, &fixture->loop);
 }
 
 /* The wait before an allocation goes with it, another one stays. */
 static void test_allocations(void **state)
 {
-	struct loop loop = loop_of("mkwewm");
+	struct loop_fixture fixture = loop_of("mkwewm");
 
 	(void)state;
-	assert_int_equal(drop_allocations(&loop), 2 * ITERATIONS);
+	assert_int_equal(drop_allocations(&fixture), 2 * ITERATIONS);
 	for (int i = 0; i < ITERATIONS - 1; i++)
-		loop_expect(&loop, i, "d...dd");
-	loop_expect(&loop, ITERATIONS - 1, "d....d"); /* the last wait of all stays */
-	loop_free(&loop);
+		loop_expect(&fixture, i, "d...dd");
+	loop_expect(&fixture, ITERATIONS - 1, "d....d"); /* the last wait of all stays */
+	loop_free(&fixture);
 }
 
 /* ---- overlap ---- */
 
-static enum refusal to_overlapped(struct loop *loop)
+static enum refusal to_overlapped(struct loop_fixture *fixture)
 {
-	loop->sequence.iterations = loop->iterations;
-	return change_to_overlapped(&loop->change, loop->model, &loop->sequence);
+	fixture->loop.iterations = fixture->iterations;
+	return change_to_overlapped(&fixture->change, fixture->model, &fixture->loop);
 }
 
 static void expect_overlapped(const char *usual, enum refusal refusal)
 {
-	struct loop loop = loop_of(usual);
+	struct loop_fixture fixture = loop_of(usual);
 
-	assert_int_equal(to_overlapped(&loop), refusal);
+	assert_int_equal(to_overlapped(&fixture), refusal);
 	if (refusal != REFUSED_NONE)
-		loop_expect_unchanged(&loop);
-	loop_free(&loop);
+		loop_expect_unchanged(&fixture);
+	loop_free(&fixture);
 }
 
 static void test_overlapped(void **state)
 {
-	struct loop loop = loop_of("iklow");
+	struct loop_fixture fixture = loop_of("iklow");
 
 	(void)state;
-	assert_int_equal(to_overlapped(&loop), REFUSED_NONE);
+	assert_int_equal(to_overlapped(&fixture), REFUSED_NONE);
 	for (int i = 0; i < ITERATIONS - 1; i++)
-		loop_expect(&loop, i, "aa.ad");
-	loop_expect(&loop, ITERATIONS - 1, "aa.a.");
-	for (size_t i = 0; i < loop.b->profile.op_count; i++) {
-		uint32_t call_index = loop.b->ops[i].call;
+		loop_expect(&fixture, i, "aa.ad");
+	loop_expect(&fixture, ITERATIONS - 1, "aa.a.");
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++) {
+		uint32_t call_index = fixture.b->ops[i].call;
 
-		assert_int_equal(loop.change.lanes[i], call_index / 5 % 3);
+		assert_int_equal(fixture.change.lanes[i], call_index / 5 % 3);
 	}
-	loop_free(&loop);
+	loop_free(&fixture);
 }
 
 static void test_overlap_refusals(void **state)
@@ -120,73 +120,80 @@ static void test_overlap_refusals(void **state)
 /* 2^20 bytes in 20 us are 52 GB/s. */
 static void test_pinned(void **state)
 {
-	struct loop loop = loop_of("pi");
+	struct loop_fixture fixture = loop_of("pi");
 
 	(void)state;
-	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, false, 104.8576e9, 1e9),
+	assert_int_equal(change_to_pinned(&fixture.change, fixture.model, 0, false, 104.8576e9,
+					  1e9),
 			 ITERATIONS);
-	loop_expect(&loop, 0, "a."); /* it was staged before the call returned */
-	for (size_t i = 0; i < loop.b->profile.op_count; i++) {
-		const struct profile_copy *what = &loop.b->copies[loop.b->ops[i].detail];
+	loop_expect(&fixture, 0, "a."); /* it was staged before the call returned */
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++) {
+		const struct profile_copy *what = &fixture.b->copies[fixture.b->ops[i].detail];
 
-		assert_int_equal(loop.change.op_ns[i], what->src_memory == PAGEABLE ? 10001 : -1);
+		assert_int_equal(fixture.change.op_ns[i],
+				 what->src_memory == PAGEABLE ? 10001 : -1);
 	}
-	loop_free(&loop);
+	loop_free(&fixture);
 }
 
 /* Of a loop that is overlapped only its own: a copy outside of it stays as it was. */
 static void test_pinned_in_lanes(void **state)
 {
-	struct loop loop = loop_of("p");
+	struct loop_fixture fixture = loop_of("p");
 
 	(void)state;
-	loop.change.lanes[3] = 0;
-	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, true, 104.8576e9, 1e9), 1);
-	for (size_t i = 0; i < loop.b->profile.op_count; i++)
-		assert_int_equal(loop.change.op_ns[i], i == 3 ? 10001 : -1);
-	loop_free(&loop);
+	fixture.change.lanes[3] = 0;
+	assert_int_equal(change_to_pinned(&fixture.change, fixture.model, 0, true, 104.8576e9, 1e9),
+			 1);
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++)
+		assert_int_equal(fixture.change.op_ns[i], i == 3 ? 10001 : -1);
+	loop_free(&fixture);
 }
 
 static void test_no_faster_pinned(void **state)
 {
-	struct loop loop = loop_of("p");
+	struct loop_fixture fixture = loop_of("p");
 
 	(void)state;
-	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, false, 50e9, 200e9), 0);
-	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, false, 0, 200e9), 0);
-	loop_expect_unchanged(&loop);
-	loop_free(&loop);
+	assert_int_equal(change_to_pinned(&fixture.change, fixture.model, 0, false, 50e9, 200e9),
+			 0);
+	assert_int_equal(change_to_pinned(&fixture.change, fixture.model, 0, false, 0, 200e9), 0);
+	loop_expect_unchanged(&fixture);
+	loop_free(&fixture);
 }
 
 /* Only the other direction is fast. */
 static void test_pinned_to_host(void **state)
 {
-	struct loop loop = loop_of("P");
+	struct loop_fixture fixture = loop_of("P");
 
 	(void)state;
-	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, false, 104.8576e9, 1e9), 0);
-	assert_int_equal(change_to_pinned(&loop.change, loop.model, 0, false, 1e9, 104.8576e9),
+	assert_int_equal(change_to_pinned(&fixture.change, fixture.model, 0, false, 104.8576e9,
+					  1e9),
+			 0);
+	assert_int_equal(change_to_pinned(&fixture.change, fixture.model, 0, false, 1e9,
+					  104.8576e9),
 			 ITERATIONS);
-	assert_int_equal(loop.change.op_ns[0], 10001);
-	assert_int_equal(loop.change.calls[0], CALL_KEPT); /* it still waits for its copy */
-	loop_free(&loop);
+	assert_int_equal(fixture.change.op_ns[0], 10001);
+	assert_int_equal(fixture.change.calls[0], CALL_KEPT); /* it still waits for its copy */
+	loop_free(&fixture);
 }
 
 /* ---- copies in both directions at once ---- */
 
 static void test_shared_link(void **state)
 {
-	struct loop loop = loop_of("iko");
+	struct loop_fixture fixture = loop_of("iko");
 
 	(void)state;
-	change_to_shared_link(&loop.change, loop.model, 0, 1.1);
-	loop_expect_unchanged(&loop); /* none is in a lane */
-	assert_int_equal(to_overlapped(&loop), REFUSED_NONE);
-	loop.change.op_ns[0] = 10000;
-	change_to_shared_link(&loop.change, loop.model, 0, 1.1);
-	for (size_t i = 0; i < loop.b->profile.op_count; i++)
-		assert_int_equal(loop.change.op_ns[i], i == 0 ? 11000 : i % 3 == 1 ? -1 : 22000);
-	loop_free(&loop);
+	change_to_shared_link(&fixture.change, fixture.model, 0, 1.1);
+	loop_expect_unchanged(&fixture); /* none is in a lane */
+	assert_int_equal(to_overlapped(&fixture), REFUSED_NONE);
+	fixture.change.op_ns[0] = 10000;
+	change_to_shared_link(&fixture.change, fixture.model, 0, 1.1);
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++)
+		assert_int_equal(fixture.change.op_ns[i], i == 0 ? 11000 : i % 3 == 1 ? -1 : 22000);
+	loop_free(&fixture);
 }
 
 /* ---- the whole ---- */

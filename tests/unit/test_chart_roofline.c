@@ -11,10 +11,10 @@
 #include <cmocka.h>
 
 #include "fixture_roofs.h"
-#include "output/chart_labels.h"
-#include "output/chart_plane.h"
-#include "output/charts.h"
-#include "output/gnuplot.h"
+#include "charts/chart_labels.h"
+#include "charts/chart_plane.h"
+#include "charts/charts.h"
+#include "charts/gnuplot.h"
 #include "output/points.h"
 
 /* ---- labels ---- */

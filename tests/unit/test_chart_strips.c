@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "output/chart_rows.h"
-#include "output/charts.h"
-#include "output/gnuplot.h"
+#include "charts/chart_rows.h"
+#include "charts/charts.h"
+#include "charts/gnuplot.h"
 #include "profile_builder.h"
 
 #define ROLE(role) (UINT32_C(1) << SAMPLED_##role)

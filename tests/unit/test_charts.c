@@ -9,13 +9,13 @@
 
 #include <cmocka.h>
 
-#include "output/chart_colours.h"
-#include "output/chart_file.h"
-#include "output/chart_rows.h"
-#include "output/charts.h"
-#include "output/gnuplot.h"
-#include "output/quantity.h"
-#include "output/raster.h"
+#include "charts/chart_colors.h"
+#include "charts/chart_file.h"
+#include "charts/chart_rows.h"
+#include "charts/charts.h"
+#include "charts/gnuplot.h"
+#include "charts/quantity.h"
+#include "charts/raster.h"
 #include "profile_builder.h"
 
 #define COLUMNS 100

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "analysis/collectives.h"
+#include "analysis/time/collectives.h"
 #include "profile_builder.h"
 
 static const char reduce[] = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "analysis/command_line.h"
-#include "analysis/comparison.h"
+#include "analysis/compare/command_line.h"
+#include "analysis/compare/comparison.h"
 #include "output/verify.h"
 #include "profile_builder.h"
 

@@ -11,8 +11,8 @@
 
 #include "base/array.h"
 #include "trace/id_map.h"
-#include "trace/stable_sort.h"
-#include "trace/strings.h"
+#include "base/stable_sort.h"
+#include "base/strings.h"
 
 struct item {
 	uint32_t key, number; /* number: where it stood */

@@ -5,7 +5,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "model/costs.h"
+#include "replay/costs.h"
 
 struct row {
 	enum ceiling_id id;
@@ -42,7 +42,7 @@ static struct ceilings *ceilings_with(const struct row more[3])
 	return ceilings;
 }
 
-static struct costs costs_with(const struct row more[3], const struct recorded_steps *recorded)
+static struct costs costs_with(const struct row more[3], const struct recorded_latencies *recorded)
 {
 	struct ceilings *ceilings = ceilings_with(more);
 	struct costs costs;
@@ -68,7 +68,7 @@ static void test_added(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct recorded_steps recorded = {
+		const struct recorded_latencies recorded = {
 			.kernel_gap_ns = 1000,
 			.launch_call_ns = cases[i].launch_call_ns,
 			.graph_call_ns = cases[i].graph_call_ns,
@@ -88,7 +88,7 @@ static void test_copies(void **state)
 	static const struct row more[3] = {{CEILING_graph_copy, 7500, 0},
 					   {CEILING_graph_copy_to_start, 12000, 0},
 					   {CEILING_graph_set_params, 1450, 0}};
-	const struct recorded_steps recorded = {.kernel_gap_ns = 1200};
+	const struct recorded_latencies recorded = {.kernel_gap_ns = 1200};
 	struct costs costs = costs_with(more, &recorded);
 	struct ceilings *ceilings = ceilings_with(more);
 
@@ -106,8 +106,8 @@ static void test_steps(void **state)
 	static const struct row more[3] = {{CEILING_kernel_step, 1800, 0},
 					   {CEILING_graph_step, 1100, 0},
 					   {CEILING_barrier_step, 1200, 0}};
-	const struct recorded_steps recorded = {.kernel_gap_ns = 1200},
-				    close = {.kernel_gap_ns = 800};
+	const struct recorded_latencies recorded = {.kernel_gap_ns = 1200},
+					close = {.kernel_gap_ns = 800};
 	struct costs costs = costs_with(more, &recorded);
 
 	(void)state;
@@ -122,7 +122,7 @@ static void test_updated(void **state)
 	static const struct row more[3] = {{CEILING_graph_set_params, 1300, 0},
 					   {CEILING_graph_updated_launch, 800, 0}};
 	static const struct row older[3] = {{CEILING_graph_set_params, 1300, 0}};
-	const struct recorded_steps recorded = {.kernel_gap_ns = 1200};
+	const struct recorded_latencies recorded = {.kernel_gap_ns = 1200};
 
 	(void)state;
 	assert_int_equal(costs_with(more, &recorded).updated_node_ns, 800);
@@ -133,7 +133,7 @@ static void test_older_ceilings(void **state)
 {
 	static const struct row old[3] = {{CEILING_graph_update, 5000, 10},
 					  {CEILING_graph_update, 40000, 100}};
-	const struct recorded_steps recorded = {.kernel_gap_ns = 1000};
+	const struct recorded_latencies recorded = {.kernel_gap_ns = 1000};
 	struct costs costs = costs_with(old, &recorded);
 	struct ceilings *ceilings = ceilings_with(old);
 

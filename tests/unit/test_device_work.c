@@ -6,8 +6,8 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "analysis/device_graphs.h"
-#include "analysis/device_work.h"
+#include "analysis/time/device_graphs.h"
+#include "analysis/samples/device_work.h"
 #include "profile_builder.h"
 
 #define SM_COUNT 100

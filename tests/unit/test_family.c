@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "model/family.h"
+#include "replay/child_kernels.h"
 
 static const struct costs costs = {.child_start_ns = 100,
 				   .child_next_ns = 50,
@@ -14,44 +14,46 @@ static const struct costs costs = {.child_start_ns = 100,
 
 static void test_series(void **state)
 {
-	struct family family = {0};
+	struct child_kernels children = {0};
 
 	(void)state;
-	family_begin(&family, 1000, 7);
-	assert_int_equal(family_over_ns(&family, &costs, 7), INT64_MIN); /* it has none yet */
-	assert_int_equal(family_add(&family, &costs, false, 200, 100), 1100);
-	assert_int_equal(family_add(&family, &costs, false, 200, 100), 1350);
-	assert_int_equal(family_over_ns(&family, &costs, 7), 1580);
-	assert_int_equal(family_over_ns(&family, &costs, 8), INT64_MIN); /* another stream */
+	child_kernels_begin(&children, 1000, 7);
+	assert_int_equal(child_kernels_over_ns(&children, &costs, 7),
+			 INT64_MIN); /* it has none yet */
+	assert_int_equal(child_kernels_add(&children, &costs, false, 200, 100), 1100);
+	assert_int_equal(child_kernels_add(&children, &costs, false, 200, 100), 1350);
+	assert_int_equal(child_kernels_over_ns(&children, &costs, 7), 1580);
+	assert_int_equal(child_kernels_over_ns(&children, &costs, 8),
+			 INT64_MIN); /* another stream */
 }
 
 static void test_beside(void **state)
 {
-	struct family family = {0};
+	struct child_kernels children = {0};
 
 	(void)state;
-	family_begin(&family, 1000, 7);
-	assert_int_equal(family_add(&family, &costs, true, 200, 40), 1100);
-	assert_int_equal(family_add(&family, &costs, true, 20, 40), 1110);
+	child_kernels_begin(&children, 1000, 7);
+	assert_int_equal(child_kernels_add(&children, &costs, true, 200, 40), 1100);
+	assert_int_equal(child_kernels_add(&children, &costs, true, 20, 40), 1110);
 	/* three do not fit: this one waits for both */
-	assert_int_equal(family_add(&family, &costs, true, 200, 40), 1300);
-	assert_int_equal(family_add(&family, &costs, true, 10, 40), 1310);
-	assert_int_equal(family_over_ns(&family, &costs, 7), 1530);
+	assert_int_equal(child_kernels_add(&children, &costs, true, 200, 40), 1300);
+	assert_int_equal(child_kernels_add(&children, &costs, true, 10, 40), 1310);
+	assert_int_equal(child_kernels_over_ns(&children, &costs, 7), 1530);
 }
 
 /* A child that is a parent itself: its family begins when all of the one before have ended. */
 static void test_generations(void **state)
 {
-	struct family family = {0};
+	struct child_kernels children = {0};
 
 	(void)state;
-	family_begin(&family, 1000, 7);
-	family_add(&family, &costs, true, 500, 40);
-	family_add(&family, &costs, true, 10, 40);
-	family_begin(&family, 1120, 7);
-	assert_int_equal(family_add(&family, &costs, true, 10, 40), 1700);
-	family_begin(&family, 1650, 8);
-	assert_int_equal(family_add(&family, &costs, true, 10, 40), 1750);
+	child_kernels_begin(&children, 1000, 7);
+	child_kernels_add(&children, &costs, true, 500, 40);
+	child_kernels_add(&children, &costs, true, 10, 40);
+	child_kernels_begin(&children, 1120, 7);
+	assert_int_equal(child_kernels_add(&children, &costs, true, 10, 40), 1700);
+	child_kernels_begin(&children, 1650, 8);
+	assert_int_equal(child_kernels_add(&children, &costs, true, 10, 40), 1750);
 }
 
 int main(void)

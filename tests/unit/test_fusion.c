@@ -6,10 +6,10 @@
 #include <cmocka.h>
 
 #include "advice/advice.h"
-#include "advice/fusing.h"
+#include "techniques/fusing.h"
 #include "advice/rules/rules.h"
 #include "fixture_roofs.h"
-#include "model/changes.h"
+#include "techniques/changes.h"
 
 #define MB 1e6
 #define L2_BYTES 60000000
@@ -227,7 +227,7 @@ struct run {
 	struct fusion fusion;
 	struct fusion_kernel kernels[8];
 	uint32_t iterations[ITERATIONS + 1];
-	struct sequence sequence;
+	struct loop loop;
 	struct fused fused;
 };
 
@@ -240,10 +240,10 @@ static void run_begin(struct run *run, struct builder *b, size_t kernel_count)
 	run->fusion = fusion_of(b, run->kernels);
 	for (size_t i = 0; i <= ITERATIONS; i++)
 		run->iterations[i] = (uint32_t)(i * (kernel_count + 1));
-	run->sequence = (struct sequence){.call_count = b->profile.call_count,
-					  .iteration_count = ITERATIONS,
-					  .iterations = run->iterations,
-					  .period = kernel_count};
+	run->loop = (struct loop){.call_count = b->profile.call_count,
+				  .iteration_count = ITERATIONS,
+				  .iterations = run->iterations,
+				  .period = kernel_count};
 	assert_int_equal(model_build(&run->model, &b->profile, &err), 0);
 	assert_int_equal(change_begin(&run->change, run->model, true), 0);
 }
@@ -258,7 +258,7 @@ static void run_end(struct run *run)
 static enum refusal run_fuse(struct run *run, struct change *change)
 {
 	run->fused = (struct fused){0};
-	return change_to_fused(change, run->model, &run->sequence, &run->fusion, &run->fused);
+	return change_to_fused(change, run->model, &run->loop, &run->fusion, &run->fused);
 }
 
 static void expect_lengths(const struct run *run, const int64_t *lengths_ns, size_t count)

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "advice/imbalance.h"
+#include "techniques/imbalance.h"
 #include "profile_builder.h"
 
 static bool is_there(double sms, double busiest_sm, int64_t tail_ns)

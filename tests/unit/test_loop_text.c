@@ -36,17 +36,17 @@ static struct builder *loop(const char *const *names, size_t count)
 
 static void expect(struct builder *b, size_t size, const char *expected)
 {
-	struct sequences sequences = {0};
+	struct loops loops = {0};
 	struct model *model = NULL;
 	struct err err = {""};
 	char text[512];
 
 	assert_int_equal(model_build(&model, builder_finish(b), &err), 0);
-	assert_int_equal(sequences_find(&sequences, &b->profile, &model->submitted), 0);
-	assert_int_equal(sequences.count, 1);
-	loop_text(text, size, model, &sequences.items[0], 0);
+	assert_int_equal(loops_find(&loops, &b->profile, &model->submissions), 0);
+	assert_int_equal(loops.count, 1);
+	loop_text(text, size, model, &loops.items[0], 0);
 	assert_string_equal(text, expected);
-	sequences_free(&sequences);
+	loops_free(&loops);
 	model_free(model);
 	free(b);
 }

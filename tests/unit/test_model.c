@@ -53,12 +53,12 @@ static void test_stream_order(void **state)
 	kernel(b, 0, 0, 300, 400);
 	kernel(b, 0, 0, 350, 500); /* beside the one before, like a branch of a graph */
 	model = build(b);
-	assert_int_equal(model->before[0], PROFILE_NONE);
-	assert_int_equal(model->before[1], PROFILE_NONE);
-	assert_int_equal(model->before[2], 0);
-	assert_int_equal(model->before[3], 0);
+	assert_int_equal(model->predecessor[0], PROFILE_NONE);
+	assert_int_equal(model->predecessor[1], PROFILE_NONE);
+	assert_int_equal(model->predecessor[2], 0);
+	assert_int_equal(model->predecessor[3], 0);
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(model->other[i], PROFILE_NONE);
+		assert_int_equal(model->cross_stream[i], PROFILE_NONE);
 	assert_int_equal(model_ready_ns(model, 0), INT64_MIN);
 	assert_int_equal(model_ready_ns(model, 2), 200);
 	done(b, model);
@@ -75,7 +75,7 @@ static void test_dependent_launches(void **state)
 		kernel(b, 0, 0, 100 + 40 * i, 200 + 40 * i);
 	model = build(b);
 	for (uint32_t i = 0; i < 10; i++)
-		assert_int_equal(model->before[i], i < 3 ? PROFILE_NONE : i - 3);
+		assert_int_equal(model->predecessor[i], i < 3 ? PROFILE_NONE : i - 3);
 	done(b, model);
 }
 
@@ -95,9 +95,9 @@ static void test_default_stream(void **state)
 	kernel(b, 0, blocking, 500, 600); /* 4 waits for 3 */
 	kernel(b, 0, free_one, 520, 620); /* 5 waits for none */
 	model = build(b);
-	assert_int_equal(model->other[3], 0);
-	assert_int_equal(model->other[4], 3);
-	assert_int_equal(model->other[5], PROFILE_NONE);
+	assert_int_equal(model->cross_stream[3], 0);
+	assert_int_equal(model->cross_stream[4], 3);
+	assert_int_equal(model->cross_stream[5], PROFILE_NONE);
 	assert_int_equal(model_ready_ns(model, 4), 400);
 	done(b, model);
 }
@@ -116,7 +116,7 @@ static void test_default_stream_of_another(void **state)
 	kernel(b, 1, elsewhere, 500, 600); /* of another process */
 	model = build(b);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(model->other[i], PROFILE_NONE);
+		assert_int_equal(model->cross_stream[i], PROFILE_NONE);
 	done(b, model);
 }
 
@@ -132,8 +132,8 @@ static void test_event(void **state)
 	kernel(b, 0, other, 300, 400); /* waits for the first */
 	kernel(b, 0, other, 500, 600); /* the event was the one before's */
 	model = build(b);
-	assert_int_equal(model->other[1], 0);
-	assert_int_equal(model->other[2], PROFILE_NONE);
+	assert_int_equal(model->cross_stream[1], 0);
+	assert_int_equal(model->cross_stream[2], PROFILE_NONE);
 	done(b, model);
 }
 
@@ -157,11 +157,11 @@ static void test_graph_again(void **state)
 			graphs[i];
 	}
 	model = build(b);
-	assert_int_equal(model->before[2], 0);
-	assert_int_equal(model->other[2], 1);
+	assert_int_equal(model->predecessor[2], 0);
+	assert_int_equal(model->cross_stream[2], 1);
 	assert_int_equal(model_ready_ns(model, 2), 500);
-	assert_int_equal(model->other[3], PROFILE_NONE); /* its own stream's */
-	assert_int_equal(model->other[4], PROFILE_NONE);
+	assert_int_equal(model->cross_stream[3], PROFILE_NONE); /* its own stream's */
+	assert_int_equal(model->cross_stream[4], PROFILE_NONE);
 	done(b, model);
 }
 
@@ -179,8 +179,8 @@ static void test_device_launched(void **state)
 	builder_kernel(b, 0, "child", 410, 450, PROFILE_NONE);
 	builder_call(b, 0, "cudaDeviceSynchronize", CALL_SYNC, 500, 510);
 	model = build(b);
-	assert_int_equal(model->before[1], PROFILE_NONE);
-	assert_int_equal(model->other[2], 0);
+	assert_int_equal(model->predecessor[1], PROFILE_NONE);
+	assert_int_equal(model->cross_stream[2], 0);
 	assert_int_equal(model->awaited[3], 2);
 	done(b, model);
 }
@@ -201,25 +201,25 @@ static void test_awaited(void **state)
 	model = build(b);
 	assert_int_equal(model->awaited[1], 0);
 	assert_int_equal(model->profile->ops[model->awaited[2]].end_ns, 280);
-	assert_int_equal(model->behaviour[1], CALL_WAITS);
+	assert_int_equal(model->behavior[1], CALL_WAITS);
 	for (size_t i = 0; i < b->profile.call_count; i++)
 		if (b->calls[i].start_ns == 50)
 			assert_int_equal(model->awaited[i], PROFILE_NONE);
 	done(b, model);
 }
 
-static enum call_behaviour behaviour(const char *name, enum profile_call_class class,
-				     int64_t copy_end_ns)
+static enum call_behavior behavior(const char *name, enum profile_call_class class,
+				   int64_t copy_end_ns)
 {
 	struct builder *b = builder_new(1, 1);
 	uint32_t call = builder_call(b, 0, name, class, 100, 200);
-	enum call_behaviour found;
+	enum call_behavior found;
 	struct model *model;
 
 	if (copy_end_ns)
 		builder_copy(b, 0, (struct profile_copy){.bytes = 4}, 150, copy_end_ns, call);
 	model = build(b);
-	found = (enum call_behaviour)model->behaviour[0];
+	found = (enum call_behavior)model->behavior[0];
 	assert_int_equal(model->awaited[0], found == CALL_WAITS_OWN ? 0 : PROFILE_NONE);
 	done(b, model);
 	return found;
@@ -228,16 +228,16 @@ static enum call_behaviour behaviour(const char *name, enum profile_call_class c
 static void test_behaviour(void **state)
 {
 	(void)state;
-	assert_int_equal(behaviour("cudaDeviceSynchronize", CALL_SYNC, 0), CALL_WAITS);
-	assert_int_equal(behaviour("cudaFree", CALL_MEMORY, 0), CALL_WAITS);
-	assert_int_equal(behaviour("cudaFreeAsync", CALL_MEMORY, 0), CALL_WORKS);
-	assert_int_equal(behaviour("cudaMalloc", CALL_MEMORY, 0), CALL_WORKS);
-	assert_int_equal(behaviour("cudaMemcpy", CALL_COPY, 190), CALL_WAITS_OWN);
+	assert_int_equal(behavior("cudaDeviceSynchronize", CALL_SYNC, 0), CALL_WAITS);
+	assert_int_equal(behavior("cudaFree", CALL_MEMORY, 0), CALL_WAITS);
+	assert_int_equal(behavior("cudaFreeAsync", CALL_MEMORY, 0), CALL_WORKS);
+	assert_int_equal(behavior("cudaMalloc", CALL_MEMORY, 0), CALL_WORKS);
+	assert_int_equal(behavior("cudaMemcpy", CALL_COPY, 190), CALL_WAITS_OWN);
 	/* it returned before: staged */
-	assert_int_equal(behaviour("cudaMemcpy", CALL_COPY, 210), CALL_WORKS);
-	assert_int_equal(behaviour("cudaMemcpy", CALL_COPY, 0), CALL_WORKS); /* failed */
-	assert_int_equal(behaviour("cudaMemcpyAsync", CALL_COPY, 190), CALL_WORKS);
-	assert_int_equal(behaviour("cudaLaunchKernel", CALL_LAUNCH, 190), CALL_WORKS);
+	assert_int_equal(behavior("cudaMemcpy", CALL_COPY, 210), CALL_WORKS);
+	assert_int_equal(behavior("cudaMemcpy", CALL_COPY, 0), CALL_WORKS); /* failed */
+	assert_int_equal(behavior("cudaMemcpyAsync", CALL_COPY, 190), CALL_WORKS);
+	assert_int_equal(behavior("cudaLaunchKernel", CALL_LAUNCH, 190), CALL_WORKS);
 }
 
 /* The same by going through everything, for profiles by chance. */
@@ -265,7 +265,7 @@ static void test_awaited_by_search(void **state)
 					    profile->threads[call->thread].process)
 					last_ns = op->end_ns;
 			}
-			if (model->behaviour[i] != CALL_WAITS)
+			if (model->behavior[i] != CALL_WAITS)
 				continue;
 			assert_int_equal(model->awaited[i] == PROFILE_NONE
 						 ? INT64_MIN

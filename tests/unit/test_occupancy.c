@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/occupancy.h"
+#include "analysis/counters/occupancy.h"
 
 static const struct profile_device h200 = {
 	.compute_major = 9,

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/occurrence.h"
+#include "analysis/time/occurrence.h"
 #include "profile_builder.h"
 
 /* Two devices, two threads: ranges `step` at 100, 300 (other thread), 500; kernels at 110 and so on. */

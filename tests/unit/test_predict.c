@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "advice/what_if.h"
+#include "whatif/what_if.h"
 #include "fixture_random.h"
 
 #define LOOPS 12
@@ -342,7 +342,7 @@ static void test_repeated(void **state)
 	(void)state;
 	add_loop(b, add_other(b, add_loop(b, 0, false)), false);
 	question = ask(b, 0, NULL);
-	assert_int_equal(question.all.sequences.count, 2);
+	assert_int_equal(question.all.loops.count, 2);
 	assert_int_equal(what_if_alone(&twice, STRATEGY_GRAPH, &question.all, 0), 0);
 	assert_int_equal(twice.loop_count, 1);
 	assert_int_equal(twice.iteration_count, 2 * (LOOPS - 1));
@@ -362,7 +362,7 @@ static void test_repeated_after_refused(void **state)
 	(void)state;
 	add_loop(b, add_other(b, add_loop(b, 0, true)), false);
 	question = ask(b, 0, NULL);
-	assert_int_equal(question.all.sequences.count, 2);
+	assert_int_equal(question.all.loops.count, 2);
 	assert_int_equal(question.all.alike[1], 0);
 	assert_int_equal(what_if_alone(&found, STRATEGY_GRAPH, &question.all, 0), 0);
 	assert_int_equal(found.loop_count, 1);

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "fixture_replay.h"
-#include "model/steps.h"
+#include "replay/latencies.h"
 
 static void test_untraced_loop(void **state)
 {

@@ -128,13 +128,14 @@ static void check_op(struct check *check, uint32_t op)
 	const struct model *model = check->it->model;
 	uint32_t said = check->change->lanes ? check->change->lanes[op] : PROFILE_NONE;
 	uint32_t lane = said == PROFILE_NONE ? said : said & ~LANE_JOINED;
-	uint32_t before = lane == PROFILE_NONE ? model->before[op] : check->lane_tails[lane];
+	uint32_t before = lane == PROFILE_NONE ? model->predecessor[op] : check->lane_tails[lane];
 	int64_t op_ns = check->change->op_ns[op];
 
 	if (before != PROFILE_NONE)
 		expect_after(check, op, replay->op_end_ns[before], "what is before it");
-	if (model->other[op] != PROFILE_NONE)
-		expect_after(check, op, replay->op_end_ns[model->other[op]], "another stream's");
+	if (model->cross_stream[op] != PROFILE_NONE)
+		expect_after(check, op, replay->op_end_ns[model->cross_stream[op]],
+			     "another stream's");
 	for (int i = 0; i < 3 && said != PROFILE_NONE && said & LANE_JOINED; i++)
 		if (check->lane_tails[i] != PROFILE_NONE)
 			expect_after(check, op, replay->op_end_ns[check->lane_tails[i]], "a lane");
@@ -158,7 +159,7 @@ static int64_t submitted_ns(struct check *check, uint32_t call)
 
 static void expect_order(const struct replayed *it, const struct change *change, uint64_t seed)
 {
-	const struct submitted *submitted = &it->model->submitted;
+	const struct submissions *submissions = &it->model->submissions;
 	struct check check = {.it = it, .change = change, .seed = seed};
 
 	memset(check.lane_tails, 0xff, sizeof(check.lane_tails));
@@ -166,9 +167,9 @@ static void expect_order(const struct replayed *it, const struct change *change,
 		uint32_t call = it->model->order[i];
 		int64_t since_ns = submitted_ns(&check, call);
 
-		for (uint32_t j = submitted->first[call]; j < submitted->first[call + 1]; j++) {
-			expect_after(&check, submitted->ops[j], since_ns, "its call");
-			check_op(&check, submitted->ops[j]);
+		for (uint32_t j = submissions->first[call]; j < submissions->first[call + 1]; j++) {
+			expect_after(&check, submissions->ops[j], since_ns, "its call");
+			check_op(&check, submissions->ops[j]);
 		}
 	}
 }
@@ -233,13 +234,13 @@ static unsigned int load_at(const struct engine_load *load, int engine, int64_t 
 /* One copy in each direction at a time, and as many kernels as fill the GPU, as they were submitted. */
 static void expect_engines(const struct replayed *it, const struct change *change, uint64_t seed)
 {
-	const struct submitted *submitted = &it->model->submitted;
+	const struct submissions *submissions = &it->model->submissions;
 	struct engine_load load = {.last_start_ns = {INT64_MIN, INT64_MIN, INT64_MIN}};
 
 	for (size_t i = 0; change->lanes && i < it->profile->call_count; i++)
-		for (uint32_t j = submitted->first[it->model->order[i]];
-		     j < submitted->first[it->model->order[i] + 1]; j++) {
-			uint32_t index = submitted->ops[j];
+		for (uint32_t j = submissions->first[it->model->order[i]];
+		     j < submissions->first[it->model->order[i] + 1]; j++) {
+			uint32_t index = submissions->ops[j];
 			const struct profile_op *op = &it->profile->ops[index];
 			int64_t start_ns = it->replay.op_start_ns[index];
 			int engine = op->kind != OP_COPY			 ? 0
@@ -316,20 +317,20 @@ static void expect_watched(const struct replayed *it, const struct change *chang
 	size_t count = random_places(places, it->profile, &random);
 	size_t op_bytes = it->replay.op_count * sizeof(int64_t);
 	struct replay watched = {0};
-	struct stopwatch watch;
+	struct part_time watch;
 	int64_t sum_ns = 0;
 
 	for (size_t i = 0; i < count; i++)
 		sum_ns += replay_end_ns(&it->replay, it->model, places[i].first, places[i].end) -
 			  it->replay.call_start_ns[places[i].first];
-	assert_int_equal(stopwatch_open(&watch, places, count, it->profile), 0);
+	assert_int_equal(part_time_open(&watch, places, count, it->profile), 0);
 	assert_int_equal(replay_time(&watched, it->model, change, &random_costs, &watch, 1), 0);
 	if (watch.sum_ns != sum_ns)
 		fail_msg("seed %d: %d ns, not %d", (int)seed, (int)watch.sum_ns, (int)sum_ns);
 	assert_null(watched.call_start_ns);
 	assert_memory_equal(watched.op_start_ns, it->replay.op_start_ns, op_bytes);
 	assert_memory_equal(watched.op_end_ns, it->replay.op_end_ns, op_bytes);
-	stopwatch_free(&watch);
+	part_time_free(&watch);
 	replay_free(&watched);
 	free(places);
 }

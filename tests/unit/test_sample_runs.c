@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/sample_runs.h"
+#include "analysis/samples/sample_runs.h"
 #include "profile_builder.h"
 
 #define SM_COUNT 100

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "advice/side_by_side.h"
+#include "whatif/side_by_side.h"
 #include "fixture_random.h"
 
 #define LOOPS 12
@@ -38,7 +38,7 @@ struct trial {
 	struct what_ifs all;
 	struct change change;
 	bool *is_changed;
-	struct side_question question;
+	struct side_request question;
 	struct side_by_side found;
 };
 
@@ -48,18 +48,17 @@ static void begin(struct trial *trial, struct builder *b)
 
 	*trial = (struct trial){.b = b};
 	assert_int_equal(model_build(&trial->all.model, &b->profile, &err), 0);
-	assert_int_equal(sequences_find(&trial->all.sequences, &b->profile,
-					&trial->all.model->submitted),
+	assert_int_equal(loops_find(&trial->all.loops, &b->profile, &trial->all.model->submissions),
 			 0);
 	trial->all.predictor.works = calloc(PREDICTOR_WORKS, sizeof(struct replay));
 	trial->all.predictor.costs[COSTS_MIDDLE] = random_costs;
 	trial->is_changed = calloc(b->profile.call_count + 1, sizeof(bool));
 	assert_int_equal(change_begin(&trial->change, trial->all.model, true), 0);
-	trial->question = (struct side_question){.all = &trial->all,
-						 .change = &trial->change,
-						 .is_changed = trial->is_changed,
-						 .from_ns = INT64_MIN,
-						 .to_ns = INT64_MAX};
+	trial->question = (struct side_request){.all = &trial->all,
+						.change = &trial->change,
+						.is_changed = trial->is_changed,
+						.from_ns = INT64_MIN,
+						.to_ns = INT64_MAX};
 }
 
 static struct builder *finished(struct builder *b)
@@ -71,7 +70,7 @@ static struct builder *finished(struct builder *b)
 /* Iterations [first, end) of the loop. */
 static void make_graph_of(struct trial *trial, size_t index, size_t first, size_t end)
 {
-	struct sequence rest = trial->all.sequences.items[index];
+	struct loop rest = trial->all.loops.items[index];
 	struct captured captured;
 
 	rest.iterations += first;
@@ -86,7 +85,7 @@ static void make_graph_of(struct trial *trial, size_t index, size_t first, size_
 /* The loop but for its first iteration, as attempt.c has it. */
 static void make_graph(struct trial *trial, size_t index)
 {
-	make_graph_of(trial, index, 1, trial->all.sequences.items[index].iteration_count);
+	make_graph_of(trial, index, 1, trial->all.loops.items[index].iteration_count);
 }
 
 static const struct side_by_side *replay(struct trial *trial)
@@ -231,7 +230,7 @@ static void test_largest(void **state)
 
 	(void)state;
 	begin(&trial, finished(two_loops()));
-	assert_int_equal(trial.all.sequences.count, 2);
+	assert_int_equal(trial.all.loops.count, 2);
 	make_graph(&trial, 0);
 	assert_int_equal(replay(&trial)->stretch.first, 4);
 	make_graph(&trial, 1); /* takes three times as long */
@@ -346,7 +345,7 @@ static void expect_order(const struct side *side, const struct side_span *spans,
 static void expect_sides(const struct trial *trial, uint64_t seed)
 {
 	const struct side_by_side *found = &trial->found;
-	const uint32_t *first = trial->all.model->submitted.first;
+	const uint32_t *first = trial->all.model->submissions.first;
 	const struct stretch *stretch = &found->stretch;
 
 	assert_true(stretch->first < stretch->end);

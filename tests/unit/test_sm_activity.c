@@ -6,7 +6,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "analysis/sm_activity.h"
+#include "analysis/samples/sm_activity.h"
 #include "profile_builder.h"
 
 static struct builder *device_new(void)

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "analysis/distribution.h"
-#include "analysis/radix.h"
-#include "analysis/spans.h"
-#include "analysis/statistics.h"
+#include "base/distribution.h"
+#include "base/radix.h"
+#include "base/spans.h"
+#include "analysis/statistics/statistics.h"
 #include "profile_builder.h"
 
 static struct statistics *collect(struct builder *b)

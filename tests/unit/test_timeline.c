@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/timeline.h"
+#include "analysis/time/timeline.h"
 #include "profile_builder.h"
 
 static struct timeline *timeline_of(struct builder *b)

@@ -10,7 +10,7 @@
  */
 #include "advice/rules/rules.h"
 
-#include "analysis/counted.h"
+#include "analysis/counters/counted.h"
 #include "base/format.h"
 
 #define LEAST_SHARE 0.5

@@ -10,7 +10,7 @@
  */
 #include "advice/rules/rules.h"
 
-#include "analysis/sums.h"
+#include "base/sums.h"
 #include "base/format.h"
 
 #define AT_STAKE_RATIO 0.10

@@ -2,7 +2,7 @@
  * collective_wait.c - collectives run and wait for a rank that arrives late.
  *
  * The GPU counts as busy meanwhile, as the collective's kernel runs.  Ranks are matched as
- * analysis/collectives.h says; where they are not alike nothing is said.  Nothing is
+ * analysis/time/collectives.h says; where they are not alike nothing is said.  Nothing is
  * predicted: what makes a rank late is its own work, and a recording does not tell which
  * of that could move.
  *
@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/sums.h"
+#include "base/sums.h"
 #include "base/format.h"
 
 #define LEAST_WALL_PART 0.1

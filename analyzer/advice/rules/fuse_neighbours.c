@@ -2,7 +2,7 @@
  * fuse_neighbours.c - a kernel writes an array for the next one to read, and DRAM sets the pace.
  *
  * In one kernel what is handed on stays in registers: it is neither written nor read.  Counters
- * tell how many bytes that can be, not whose they are; model/fusion.h says what is supposed and
+ * tell how many bytes that can be, not whose they are; techniques/fusion.h says what is supposed and
  * what tells against it.
  *
  * Fires when bytes that vanish between neighbours would save more than 10% of wall time.
@@ -19,8 +19,8 @@ static struct fused find(const struct facts *facts)
 	const struct what_ifs *all = &facts->what_ifs;
 	struct fused fused = {0};
 
-	for (size_t i = 0; all->fusion.kernels && i < all->sequences.count; i++)
-		change_to_fused(NULL, all->model, &all->sequences.items[i], &all->fusion, &fused);
+	for (size_t i = 0; all->fusion.kernels && i < all->loops.count; i++)
+		change_to_fused(NULL, all->model, &all->loops.items[i], &all->fusion, &fused);
 	return fused;
 }
 

@@ -4,7 +4,7 @@
  * The atomic unit that owns an address takes one at a time, however many SMs ask.
  * Merged before, in a register, a warp, a block or shared memory, fewer arrive.
  * Fires for the kernel with most such time when atomics are its bottleneck, says
- * analysis/atomics.h, and what they explain is more than 5% of wall time.  How many
+ * analysis/counters/atomics.h, and what they explain is more than 5% of wall time.  How many
  * a block can merge and how long that takes no counter tells: the prediction supposes
  * as many as leave the rest of the kernel to decide, at no cost.
  */

@@ -9,7 +9,7 @@
  */
 #include "advice/rules/rules.h"
 
-#include "analysis/sums.h"
+#include "base/sums.h"
 #include "base/format.h"
 
 #define UPDATE_FAILURE \

@@ -15,7 +15,7 @@
 #define ROOFLINE_RULES_H
 
 #include "advice/advice.h"
-#include "advice/what_if.h"
+#include "whatif/what_if.h"
 
 /* RULE(name, summary); the name is the recommendation's id */
 #define RULES(RULE)                                                                                \

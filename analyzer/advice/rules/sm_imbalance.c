@@ -12,7 +12,7 @@
  */
 #include "advice/rules/rules.h"
 
-#include "advice/imbalance.h"
+#include "techniques/imbalance.h"
 #include "base/format.h"
 
 #define AT_STAKE_RATIO 0.10

@@ -12,7 +12,7 @@
  */
 #include "advice/rules/rules.h"
 
-#include "analysis/occupancy.h"
+#include "analysis/counters/occupancy.h"
 #include "base/format.h"
 
 #define LEAST_KERNEL_NS 5000

@@ -1,0 +1,75 @@
+/*
+ * counted.h - counters joined with launches and their times: what each kernel did, in all.
+ *
+ * Counters stand for a launch signature and a few of its launches; here they become totals of all
+ * launches of a kernel name, of a counted graph, and of the application.  Pure; prints nothing.
+ *
+ * Time: a launch whose code was instrumented (COUNTED_PATCHED) is never timed.  Of a signature the
+ * launches that were not counted are timed; those counted in hardware only where there are none of
+ * the former; in a replay, which times nothing, its range_ns.  A signature takes its mean over timed launches for each launch; one without timed
+ * launches the mean of its kernel.
+ *
+ * Totals: the sum over signatures with samples of mean * launches, enlarged by the time of all
+ * signatures by that of those (by launches where there are no times), so that a total by the time
+ * is the rate of what was counted.
+ *
+ * The application is all kernels that ran outside of counted graphs, and these graphs.
+ */
+#ifndef ROOFLINE_ANALYSIS_COUNTED_H
+#define ROOFLINE_ANALYSIS_COUNTED_H
+
+#include "analysis/time/timeline.h"
+#include "trace/profile.h"
+
+/* One role of roofline/metrics.h. */
+struct counted_role {
+	uint64_t sample_count; /* 0: not known, and so is all else */
+	double total;	       /* of all launches; of a percentage, total / launches is the mean */
+	double covered_share;  /* of the time, or of launches: signatures that have samples */
+};
+
+/*
+ * What followed launches: the time until the next operation of the device, where nothing ran.  Not
+ * looked at beside a counted launch, because reading counters takes time, and without what tracing
+ * took.  The last operation of a device is followed by nothing.
+ */
+struct counted_idle {
+	uint64_t launch_count; /* that could be looked at */
+	double busy_ns;	       /* the device's, during these launches; each moment once */
+	double idle_ns;	       /* after them */
+	double launch_idle_ns; /* the part with cause launch, sync, graph or device of gaps.h */
+};
+
+struct counted_work {
+	uint64_t launch_count;
+	uint64_t graph_node_count; /* of the launches those that were nodes of graphs */
+	uint64_t timed_count;	   /* launches that the time stands on */
+	double time_ns;		   /* of all launches; 0 when none was timed */
+	struct counted_role roles[METRIC_ROLE_COUNT];
+	struct counted_idle idle; /* of the application: after all operations, also copies */
+};
+
+struct counted {
+	struct counted_work *kernels; /* as profile->kernel_names[] */
+	struct counted_work *graphs;  /* as profile->counted_graphs[] */
+	struct counted_work application;
+	const struct profile *profile; /* borrowed */
+	uint32_t *graph_order;	       /* counted_graphs[] by process and graph */
+};
+
+/* The caller frees with counted_free.  Fails with -ENOMEM only. */
+int counted_build(struct counted **out, const struct profile *profile,
+		  const struct timeline *timeline, struct err *err);
+void counted_free(struct counted *counted);
+
+/* Fills in the idle members; private to analysis/.  Returns 0 or -ENOMEM. */
+int counted_add_idle(struct counted *counted, const struct timeline *timeline);
+
+/* L2 cycles that passed while all launches ran, by the clock that their ranges show (a range is longer
+ * than its launch); 0 when unknown. */
+double counted_l2_cycles(const struct counted_work *work);
+
+/* counted_graphs[] that an operation belongs to, or PROFILE_NONE. */
+uint32_t counted_graph_of(const struct counted *counted, const struct profile_op *op);
+
+#endif

@@ -1,0 +1,588 @@
+#include "analysis/samples/device_work.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/time/device_graphs.h"
+#include "base/distribution.h"
+#include "base/groups.h"
+#include "analysis/samples/sample_runs.h"
+#include "base/spans.h"
+#include "base/array.h"
+
+/* A run and the record of the operation with which it begins: the record begins up to a microsecond
+ * before the first SM is active.  Samples are no finer than that; where they are longer, a run's start is
+ * no better known than to one of them. */
+#define MATCH_NS 1500
+
+/* What a run rather belongs to than to anything before it: a graph of the device, a kernel, a graph. */
+enum rank { RANK_OTHER, RANK_GRAPH, RANK_KERNEL, RANK_DEVICE_GRAPH, RANK_COUNT };
+
+/* Operations of one rank.  longer[i] is one more than the place of the nearest before ops[i] that ends
+ * later than it, 0 without: so a search for what still ran skips what had ended. */
+struct ranked {
+	uint32_t *ops, *longer;
+	size_t count;
+};
+
+/* One device while runs and operations are matched. */
+struct matcher {
+	const struct profile *profile;
+	uint32_t device;
+	const struct profile_op *ops; /* of the device */
+	size_t op_count;
+	uint32_t *latest; /* of ops[0..i], which ends last */
+	struct ranked ranked[RANK_COUNT];
+	uint32_t *rank_slots; /* owned; what ranked[] points into */
+	struct sample_runs runs;
+};
+
+/* Everything while it is built. */
+struct build {
+	const struct profile *profile;
+	struct device_work *work;
+	size_t burst_capacity, launcher_capacity;
+	struct groups keys;	    /* of launchers */
+	uint32_t *last_correlation; /* of every launcher, while launches are counted */
+	uint32_t *burst_launcher;
+	size_t burst_launcher_capacity;
+	struct spans sampled; /* of one device at a time */
+};
+
+/* ---- operations near a run ---- */
+
+static const struct profile_graph_launch *graph_launch_of(const struct matcher *matcher,
+							  const struct profile_op *op)
+{
+	return op->kind == OP_GRAPH ? &matcher->profile->graph_launches[op->detail] : NULL;
+}
+
+static bool is_device_graph(const struct matcher *matcher, const struct profile_op *op)
+{
+	const struct profile_graph_launch *launch = graph_launch_of(matcher, op);
+
+	return launch && launch->launch_mode != LAUNCH_BY_HOST;
+}
+
+/* The first operation that begins at the time or later. */
+static size_t lower_bound(const struct matcher *matcher, int64_t time_ns)
+{
+	size_t low = 0, high = matcher->op_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (matcher->ops[middle].start_ns < time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static enum rank rank_of(const struct matcher *matcher, const struct profile_op *op)
+{
+	if (is_device_graph(matcher, op))
+		return RANK_DEVICE_GRAPH;
+	return op->kind == OP_KERNEL ? RANK_KERNEL : op->kind == OP_GRAPH ? RANK_GRAPH : RANK_OTHER;
+}
+
+static void add_ranked(struct matcher *matcher, uint32_t op)
+{
+	struct ranked *ranked = &matcher->ranked[rank_of(matcher, &matcher->ops[op])];
+	size_t i = ranked->count;
+
+	while (i && matcher->ops[ranked->ops[i - 1]].end_ns <= matcher->ops[op].end_ns)
+		i = ranked->longer[i - 1];
+	ranked->ops[ranked->count] = op;
+	ranked->longer[ranked->count++] = (uint32_t)i;
+}
+
+/* Sorts operations by rank; each rank keeps their order. */
+static int matcher_rank(struct matcher *matcher)
+{
+	size_t counts[RANK_COUNT] = {0}, used = 0;
+
+	matcher->rank_slots = malloc((2 * matcher->op_count + 1) * sizeof(*matcher->rank_slots));
+	if (!matcher->rank_slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < matcher->op_count; i++)
+		counts[rank_of(matcher, &matcher->ops[i])]++;
+	for (int rank = 0; rank < RANK_COUNT; rank++) {
+		matcher->ranked[rank].ops = matcher->rank_slots + used;
+		matcher->ranked[rank].longer = matcher->rank_slots + used + counts[rank];
+		used += 2 * counts[rank];
+	}
+	for (size_t i = 0; i < matcher->op_count; i++)
+		add_ranked(matcher, (uint32_t)i);
+	return 0;
+}
+
+/* How many operations of a rank begin before ops[bound]. */
+static size_t count_before(const struct ranked *ranked, size_t bound)
+{
+	size_t low = 0, high = ranked->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranked->ops[middle] < bound)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The operation that still ran at the time: of several the best by rank, then the latest; or -1. */
+static ptrdiff_t find_cover(const struct matcher *matcher, int64_t time_ns)
+{
+	size_t bound = lower_bound(matcher, time_ns + MATCH_NS);
+
+	for (int rank = RANK_COUNT - 1; rank >= 0; rank--) {
+		const struct ranked *ranked = &matcher->ranked[rank];
+		size_t i = count_before(ranked, bound);
+
+		while (i && matcher->ops[ranked->ops[i - 1]].end_ns < time_ns)
+			i = ranked->longer[i - 1];
+		if (i)
+			return (ptrdiff_t)ranked->ops[i - 1];
+	}
+	return -1;
+}
+
+/* The operation that ended last before the time; or -1. */
+static ptrdiff_t find_before(const struct matcher *matcher, int64_t time_ns)
+{
+	size_t i = lower_bound(matcher, time_ns);
+
+	return i ? (ptrdiff_t)matcher->latest[i - 1] : -1;
+}
+
+static uint64_t grid_of(const struct matcher *matcher, const struct profile_op *op)
+{
+	const struct profile_signature *signature;
+
+	if (op->kind != OP_KERNEL || op->detail == PROFILE_NONE)
+		return 0;
+	signature = &matcher->profile->signatures[op->detail];
+	return (uint64_t)signature->grid[0] * signature->grid[1] * signature->grid[2];
+}
+
+/* What the trace knows of a run. */
+struct known {
+	ptrdiff_t first; /* operation with which it begins, -1: none */
+	uint64_t kernel_count, block_count;
+	bool is_counted; /* every block of it could be the trace's: no graph hides its nodes */
+	int64_t next_ns; /* the next operation begins; INT64_MAX */
+};
+
+static int64_t match_ns(const struct matcher *matcher, const struct sample_run *run)
+{
+	int64_t length_ns = matcher->profile->samples[run->first].length_ns;
+
+	return length_ns > MATCH_NS ? length_ns : MATCH_NS;
+}
+
+static struct known look_up(const struct matcher *matcher, const struct sample_run *run)
+{
+	struct known known = {.first = -1, .is_counted = true, .next_ns = INT64_MAX};
+	int64_t near_ns = match_ns(matcher, run);
+
+	for (size_t i = lower_bound(matcher, run->start_ns - near_ns);
+	     i < matcher->op_count && matcher->ops[i].start_ns < run->end_ns; i++) {
+		const struct profile_op *op = &matcher->ops[i];
+		bool is_first = op->start_ns <= run->start_ns + near_ns;
+
+		if (is_device_graph(matcher, op))
+			continue;
+		if (is_first && known.first < 0)
+			known.first = (ptrdiff_t)i;
+		else if (!is_first && op->start_ns < known.next_ns)
+			known.next_ns = op->start_ns;
+		known.kernel_count += op->kind == OP_KERNEL;
+		known.block_count += grid_of(matcher, op);
+		known.is_counted &= op->kind == OP_KERNEL;
+	}
+	return known;
+}
+
+/* ---- bursts ---- */
+
+/* Of whose launches a burst is one; equal keys are one launcher. */
+struct launcher_key {
+	uint32_t is_graph, name, process, is_inside;
+};
+
+static struct launcher_key key_of(const struct profile *profile, const struct profile_op *op,
+				  bool is_inside)
+{
+	struct launcher_key key = {0, PROFILE_NONE, PROFILE_NONE, is_inside};
+
+	if (op && (op->kind == OP_GRAPH || (op->graph && !is_inside))) {
+		key.is_graph = 1;
+		key.name = op->graph;
+		key.process = profile_op_process(profile, op);
+	} else if (op && op->kind == OP_KERNEL && op->detail != PROFILE_NONE) {
+		key.name = profile->signatures[op->detail].kernel;
+	}
+	return key;
+}
+
+static int find_launcher(struct build *build, const struct burst *burst, uint32_t *number)
+{
+	const struct profile *profile = build->profile;
+	const struct profile_op *op = burst->op == PROFILE_NONE ? NULL : &profile->ops[burst->op];
+	struct launcher_key key = key_of(profile, op, burst->is_inside);
+	struct launcher *launcher;
+
+	if (groups_find(&build->keys, &key, sizeof(key), number) < 0)
+		return -ENOMEM;
+	if (*number < build->work->launcher_count)
+		return 0;
+	launcher = ARRAY_NEXT(build->work->launchers, build->launcher_capacity,
+			      build->work->launcher_count);
+	if (!launcher)
+		return -ENOMEM;
+	*launcher = (struct launcher){
+		.is_graph = key.is_graph,
+		.kernel = key.is_graph ? PROFILE_NONE : key.name,
+		.process = key.process,
+		.graph = key.is_graph ? key.name : 0,
+		.is_inside = burst->is_inside,
+	};
+	build->work->launcher_count++;
+	return 0;
+}
+
+static int add_burst(struct build *build, const struct matcher *matcher, struct burst *burst)
+{
+	struct device_work *work = build->work;
+	ptrdiff_t cover = find_cover(matcher, burst->start_ns);
+	ptrdiff_t op = cover >= 0 ? cover : find_before(matcher, burst->start_ns);
+	uint32_t *launcher = ARRAY_NEXT(build->burst_launcher, build->burst_launcher_capacity,
+					work->burst_count);
+	struct burst *added = ARRAY_NEXT(work->bursts, build->burst_capacity, work->burst_count);
+
+	if (!launcher || !added)
+		return -ENOMEM;
+	burst->device = matcher->device;
+	burst->is_inside = cover >= 0;
+	burst->op = op < 0 ? PROFILE_NONE : (uint32_t)(matcher->ops - matcher->profile->ops + op);
+	*added = *burst;
+	work->burst_count++;
+	return find_launcher(build, burst, launcher);
+}
+
+static struct burst burst_of_run(const struct sample_run *run)
+{
+	return (struct burst){
+		.start_ns = run->start_ns,
+		.end_ns = run->end_ns,
+		.dispatch_count = run->dispatch_count,
+		.block_count = run->block_count,
+		.dram_bytes = run->dram_bytes,
+	};
+}
+
+/* A run that begins with an operation has more blocks than the operations of the trace: from the sample
+ * on in which they are too many, the device launched some of them.  A surplus of one block a dispatch is
+ * what launching itself takes. */
+static bool find_beside(const struct matcher *matcher, const struct sample_run *run,
+			const struct known *known, struct burst *burst)
+{
+	const struct profile_sample *samples = matcher->profile->samples;
+	uint64_t surplus_blocks = run->block_count - known->block_count;
+	uint64_t surplus_kernels = run->dispatch_count > known->kernel_count
+					   ? run->dispatch_count - known->kernel_count
+					   : 0;
+	uint64_t sum = 0;
+	size_t i = run->first;
+
+	if (!known->is_counted || run->block_count < known->block_count || !surplus_kernels ||
+	    surplus_blocks <= surplus_kernels)
+		return false;
+	while (i < run->last && (sum += (uint64_t)samples[i].blocks) <= known->block_count)
+		i++;
+	*burst = burst_of_run(run);
+	burst->start_ns = samples[i].start_ns > run->start_ns ? samples[i].start_ns : run->start_ns;
+	burst->is_beside = true;
+	burst->dispatch_count = surplus_kernels;
+	burst->block_count = surplus_blocks;
+	burst->dram_bytes = 0;
+	for (size_t k = i; k <= run->last; k++)
+		burst->dram_bytes +=
+			(double)samples[k].dram_read_bytes + (double)samples[k].dram_write_bytes;
+	return burst->end_ns > burst->start_ns;
+}
+
+/* Nodes of a graph that the host launched, of which the recording has the whole only. */
+static bool is_hidden_node(const struct matcher *matcher, const struct sample_run *run)
+{
+	ptrdiff_t cover = find_cover(matcher, run->start_ns);
+
+	return cover >= 0 && matcher->ops[cover].kind == OP_GRAPH &&
+	       !is_device_graph(matcher, &matcher->ops[cover]);
+}
+
+static int take_run(struct build *build, const struct matcher *matcher,
+		    const struct sample_run *run)
+{
+	struct known known = look_up(matcher, run);
+	struct burst burst = burst_of_run(run);
+
+	if (is_hidden_node(matcher, run))
+		return 0;
+	if (known.first >= 0)
+		return find_beside(matcher, run, &known, &burst) ? add_burst(build, matcher, &burst)
+								 : 0;
+	if (known.next_ns < burst.end_ns) /* goes over into what the trace knows */
+		burst.end_ns = known.next_ns;
+	if (burst.end_ns <= burst.start_ns)
+		return 0;
+	return add_burst(build, matcher, &burst);
+}
+
+/* ---- launchers ---- */
+
+/* The launcher of bursts inside an operation, or after it; PROFILE_NONE.  One that is neither kernel
+ * nor graph launches nothing. */
+static uint32_t launcher_of(const struct build *build, const struct profile_op *op, bool is_inside)
+{
+	struct launcher_key key = key_of(build->profile, op, is_inside);
+
+	return key.name == PROFILE_NONE ? PROFILE_NONE
+					: groups_look(&build->keys, &key, sizeof(key));
+}
+
+static bool is_sampled(const struct build *build, const struct profile_op *op)
+{
+	return op->end_ns > op->start_ns && spans_covered(&build->sampled, op->start_ns,
+							  op->end_ns) == op->end_ns - op->start_ns;
+}
+
+/* Nodes of one launch of a graph are one launch. */
+static void count_launch(struct build *build, const struct profile_op *op, uint32_t number)
+{
+	struct launcher *launcher = &build->work->launchers[number];
+
+	launcher->span_ns += op->end_ns - op->start_ns;
+	if (launcher->is_graph && op->kind != OP_GRAPH &&
+	    op->correlation == build->last_correlation[number])
+		return;
+	build->last_correlation[number] = op->correlation;
+	launcher->launch_count++;
+}
+
+/* Launches that were sampled whole. */
+static void count_launches(struct build *build, const struct matcher *matcher)
+{
+	for (size_t i = 0; i < matcher->op_count; i++) {
+		const struct profile_op *op = &matcher->ops[i];
+
+		for (int is_inside = 0; is_inside <= 1; is_inside++) {
+			uint32_t number = launcher_of(build, op, is_inside);
+
+			if (number != PROFILE_NONE && is_sampled(build, op))
+				count_launch(build, op, number);
+		}
+	}
+}
+
+/* The time that launchers themselves kept SMs busy: the runs with which they begin. */
+static void add_own_time(struct build *build, const struct matcher *matcher)
+{
+	for (size_t i = 0; i < matcher->runs.count; i++) {
+		const struct sample_run *run = &matcher->runs.items[i];
+		struct known known = look_up(matcher, run);
+		const struct profile_op *op;
+		int64_t end_ns;
+
+		if (known.first < 0)
+			continue;
+		op = &matcher->ops[known.first];
+		end_ns = run->end_ns < op->end_ns ? run->end_ns : op->end_ns;
+		if (end_ns <= run->start_ns || !is_sampled(build, op))
+			continue;
+		for (int is_inside = 0; is_inside <= 1; is_inside++) {
+			uint32_t number = launcher_of(build, op, is_inside);
+
+			if (number != PROFILE_NONE)
+				build->work->launchers[number].own_ns += end_ns - run->start_ns;
+		}
+	}
+}
+
+static int matcher_open(struct matcher *matcher, const struct profile *profile, uint32_t device)
+{
+	const struct profile_device *of = &profile->devices[device];
+
+	*matcher = (struct matcher){
+		.profile = profile,
+		.device = device,
+		.ops = profile->ops + of->first_op,
+		.op_count = of->op_count,
+		.latest = malloc((of->op_count + 1) * sizeof(*matcher->latest)),
+	};
+	if (!matcher->latest)
+		return -ENOMEM;
+	for (size_t i = 0; i < of->op_count; i++)
+		matcher->latest[i] =
+			i && matcher->ops[matcher->latest[i - 1]].end_ns > matcher->ops[i].end_ns
+				? matcher->latest[i - 1]
+				: (uint32_t)i;
+	if (matcher_rank(matcher) < 0)
+		return -ENOMEM;
+	return sample_runs_find(&matcher->runs, profile, device);
+}
+
+static void matcher_close(struct matcher *matcher)
+{
+	free(matcher->latest);
+	free(matcher->rank_slots);
+	sample_runs_free(&matcher->runs);
+}
+
+static int add_sampled_spans(struct build *build, uint32_t device)
+{
+	const struct profile_device *of = &build->profile->devices[device];
+
+	spans_free(&build->sampled);
+	build->sampled = (struct spans){0};
+	for (size_t i = 0; i < of->span_count; i++) {
+		const struct profile_sampled_span *span =
+			&build->profile->sampled_spans[of->first_span + i];
+
+		if (spans_add(&build->sampled, span->start_ns, span->end_ns) < 0)
+			return -ENOMEM;
+	}
+	spans_seal(&build->sampled);
+	return 0;
+}
+
+static int find_bursts(struct build *build, struct matcher *matchers)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < build->profile->device_count && rc == 0; i++) {
+		rc = matcher_open(&matchers[i], build->profile, i);
+		for (size_t k = 0; k < matchers[i].runs.count && rc == 0; k++)
+			rc = take_run(build, &matchers[i], &matchers[i].runs.items[k]);
+		build->work->single_block_count += matchers[i].runs.single_block_count;
+	}
+	return rc;
+}
+
+/* Once the launchers of all devices are known. */
+static int measure_launchers(struct build *build, const struct matcher *matchers)
+{
+	int rc = 0;
+
+	if (!build->work->launcher_count)
+		return 0;
+	build->last_correlation =
+		calloc(build->work->launcher_count, sizeof(*build->last_correlation));
+	if (!build->last_correlation)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < build->profile->device_count && rc == 0; i++) {
+		rc = add_sampled_spans(build, i);
+		if (rc == 0) {
+			count_launches(build, &matchers[i]);
+			add_own_time(build, &matchers[i]);
+		}
+	}
+	return rc;
+}
+
+static int build_devices(struct build *build)
+{
+	struct matcher *matchers = calloc(build->profile->device_count + 1, sizeof(*matchers));
+	int rc = matchers ? find_bursts(build, matchers) : -ENOMEM;
+
+	if (rc == 0)
+		rc = measure_launchers(build, matchers);
+	for (size_t i = 0; matchers && i < build->profile->device_count; i++)
+		matcher_close(&matchers[i]);
+	free(matchers);
+	return rc;
+}
+
+/* Sums and percentiles of the bursts of every launcher. */
+static int sum_up(struct build *build)
+{
+	struct device_work *work = build->work;
+	struct durations times;
+	int rc = durations_open(&times, work->launcher_count);
+
+	for (size_t i = 0; rc == 0 && i < work->burst_count; i++)
+		durations_count(&times, build->burst_launcher[i]);
+	if (rc == 0)
+		rc = durations_lay_out(&times);
+	for (size_t i = 0; rc == 0 && i < work->burst_count; i++) {
+		const struct burst *burst = &work->bursts[i];
+		struct launcher *launcher = &work->launchers[build->burst_launcher[i]];
+
+		durations_add(&times, build->burst_launcher[i], burst->end_ns - burst->start_ns);
+		launcher->dispatch_count += burst->dispatch_count;
+		launcher->block_count += burst->block_count;
+		launcher->dram_bytes += burst->dram_bytes;
+	}
+	for (size_t i = 0; rc == 0 && i < work->launcher_count; i++) {
+		struct launcher *launcher = &work->launchers[i];
+		int64_t active_ns;
+
+		launcher->time = durations_distribution(&times, i);
+		active_ns = launcher->own_ns + launcher->time.total_ns;
+		launcher->quiet_ns = launcher->is_inside && launcher->span_ns > active_ns
+					     ? launcher->span_ns - active_ns
+					     : 0;
+	}
+	durations_free(&times);
+	return rc;
+}
+
+static int compare_launchers(const void *left, const void *right)
+{
+	const struct launcher *a = left, *b = right;
+
+	if (a->time.total_ns != b->time.total_ns)
+		return a->time.total_ns < b->time.total_ns ? 1 : -1;
+	if (a->kernel != b->kernel)
+		return a->kernel < b->kernel ? -1 : 1;
+	return (a->graph > b->graph) - (a->graph < b->graph);
+}
+
+int device_work_build(struct device_work **out, const struct profile *profile, struct err *err)
+{
+	struct device_work *work = calloc(1, sizeof(*work));
+	struct build build = {.profile = profile, .work = work};
+	int rc = work ? 0 : -ENOMEM;
+
+	if (rc == 0)
+		rc = build_devices(&build);
+	if (rc == 0)
+		rc = sum_up(&build);
+	spans_free(&build.sampled);
+	groups_free(&build.keys);
+	free(build.last_correlation);
+	free(build.burst_launcher);
+	if (rc < 0) {
+		device_work_free(work);
+		return err_set(err, rc, "out of memory for the work that the GPU launched");
+	}
+	if (work->launcher_count)
+		qsort(work->launchers, work->launcher_count, sizeof(*work->launchers),
+		      compare_launchers);
+	*out = work;
+	return 0;
+}
+
+void device_work_free(struct device_work *work)
+{
+	if (!work)
+		return;
+	free(work->bursts);
+	free(work->launchers);
+	free(work);
+}

@@ -1,0 +1,77 @@
+#define _GNU_SOURCE /* qsort_r */
+#include "base/distribution.h"
+#include "analysis/statistics/statistics_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RESULT_SUCCESS 0
+#define RESULT_NOT_READY 600 /* cudaErrorNotReady, CUDA_ERROR_NOT_READY: a query's honest answer */
+
+static int gather(struct durations *durations, const struct profile *profile,
+		  struct call_statistics *by_name)
+{
+	const struct profile_call *end = profile->calls + profile->call_count;
+
+	for (const struct profile_call *call = profile->calls; call < end; call++)
+		durations_count(durations, call->name);
+	if (durations_lay_out(durations) < 0)
+		return -ENOMEM;
+	for (const struct profile_call *call = profile->calls; call < end; call++) {
+		durations_add(durations, call->name, call->end_ns - call->start_ns);
+		by_name[call->name].failed_count +=
+			call->result != RESULT_SUCCESS && call->result != RESULT_NOT_READY;
+	}
+	return 0;
+}
+
+static void count_classes(struct statistics *statistics, const struct profile *profile)
+{
+	for (size_t i = 0; i < statistics->call_count; i++) {
+		const struct call_statistics *call = &statistics->calls[i];
+		enum profile_call_class class = profile->call_names[call->name].call_class;
+
+		if (class == CALL_LAUNCH || class == CALL_GRAPH_LAUNCH)
+			statistics->launch_call_count += call->time.count;
+		else if (class == CALL_SYNC)
+			statistics->sync_call_count += call->time.count;
+	}
+}
+
+static int compare_calls(const void *left, const void *right, void *context)
+{
+	const struct call_statistics *a = left, *b = right;
+	const struct profile *profile = context;
+	int order = statistics_longer_first(a->time.total_ns, b->time.total_ns);
+
+	return order ? order
+		     : strcmp(profile->call_names[a->name].text, profile->call_names[b->name].text);
+}
+
+int statistics_collect_calls(struct statistics *statistics, const struct profile *profile)
+{
+	struct durations durations;
+	int rc = durations_open(&durations, profile->call_name_count);
+
+	statistics->calls = calloc(profile->call_name_count + 1, sizeof(*statistics->calls));
+	if (rc == 0 && !statistics->calls)
+		rc = -ENOMEM;
+	if (rc == 0)
+		rc = gather(&durations, profile, statistics->calls);
+	for (size_t i = 0; rc == 0 && i < profile->call_name_count; i++) {
+		struct call_statistics call = statistics->calls[i];
+
+		call.name = (uint32_t)i;
+		call.time = durations_distribution(&durations, i);
+		if (call.time.count)
+			statistics->calls[statistics->call_count++] = call;
+	}
+	durations_free(&durations);
+	if (rc < 0)
+		return rc;
+	qsort_r(statistics->calls, statistics->call_count, sizeof(*statistics->calls),
+		compare_calls, (void *)profile);
+	count_classes(statistics, profile);
+	return 0;
+}

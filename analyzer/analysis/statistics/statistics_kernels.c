@@ -1,0 +1,135 @@
+#include "base/distribution.h"
+#include "analysis/statistics/statistics_parts.h"
+#include "base/sums.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Working memory of one pass over the kernels. */
+struct kernel_pass {
+	const struct profile *profile;
+	struct durations durations;	   /* by kernel name */
+	int64_t *signature_ns;		   /* by signature */
+	bool *is_signature_used;	   /* by signature */
+	bool *is_on_device;		   /* by kernel name and device */
+	struct kernel_statistics *by_name; /* by kernel name */
+};
+
+static uint32_t kernel_of(const struct profile *profile, const struct profile_op *op)
+{
+	return profile->signatures[op->detail].kernel;
+}
+
+static int pass_open(struct kernel_pass *pass, const struct profile *profile)
+{
+	size_t name_count = profile->kernel_name_count, signature_count = profile->signature_count;
+
+	*pass = (struct kernel_pass){.profile = profile};
+	pass->signature_ns = calloc(signature_count + 1, sizeof(*pass->signature_ns));
+	pass->is_signature_used = calloc(signature_count + 1, sizeof(*pass->is_signature_used));
+	pass->is_on_device = calloc(name_count + 1, profile->device_count + 1);
+	pass->by_name = calloc(name_count + 1, sizeof(*pass->by_name));
+	if (!pass->signature_ns || !pass->is_signature_used || !pass->is_on_device ||
+	    !pass->by_name)
+		return -ENOMEM;
+	return durations_open(&pass->durations, name_count);
+}
+
+static void pass_close(struct kernel_pass *pass)
+{
+	durations_free(&pass->durations);
+	free(pass->signature_ns);
+	free(pass->is_signature_used);
+	free(pass->is_on_device);
+	free(pass->by_name);
+}
+
+static int gather(struct kernel_pass *pass)
+{
+	const struct profile *profile = pass->profile;
+	const struct profile_op *end = profile->ops + profile->op_count;
+
+	for (const struct profile_op *op = profile->ops; op < end; op++)
+		if (op->kind == OP_KERNEL)
+			durations_count(&pass->durations, kernel_of(profile, op));
+	if (durations_lay_out(&pass->durations) < 0)
+		return -ENOMEM;
+	for (const struct profile_op *op = profile->ops; op < end; op++) {
+		uint32_t kernel;
+
+		if (op->kind != OP_KERNEL)
+			continue;
+		kernel = kernel_of(profile, op);
+		durations_add(&pass->durations, kernel, op->end_ns - op->start_ns);
+		sum_add_ns(&pass->signature_ns[op->detail], op->end_ns - op->start_ns);
+		pass->is_signature_used[op->detail] = true;
+		pass->is_on_device[kernel * profile->device_count + op->device] = true;
+	}
+	return 0;
+}
+
+static void choose_signatures(struct kernel_pass *pass)
+{
+	const struct profile *profile = pass->profile;
+
+	for (size_t i = 0; i < profile->signature_count; i++) {
+		struct kernel_statistics *kernel = &pass->by_name[profile->signatures[i].kernel];
+
+		if (!pass->is_signature_used[i])
+			continue;
+		if (kernel->signature_count++ == 0 ||
+		    pass->signature_ns[i] > pass->signature_ns[kernel->signature])
+			kernel->signature = (uint32_t)i;
+	}
+}
+
+static int compare_kernels(const void *left, const void *right)
+{
+	const struct kernel_statistics *a = left, *b = right;
+	int order = statistics_longer_first(a->time.total_ns, b->time.total_ns);
+
+	return order ? order : strcmp(a->name, b->name);
+}
+
+/* Moves the names that ran to the front of by_name[], complete. */
+static size_t complete(struct kernel_pass *pass)
+{
+	const struct profile *profile = pass->profile;
+	size_t count = 0;
+
+	for (size_t i = 0; i < profile->kernel_name_count; i++) {
+		struct kernel_statistics kernel = pass->by_name[i];
+
+		if (!pass->durations.filled[i])
+			continue;
+		kernel.name = profile->kernel_names[i];
+		kernel.time = durations_distribution(&pass->durations, i);
+		for (size_t device = profile->device_count; device-- > 0;)
+			if (pass->is_on_device[i * profile->device_count + device]) {
+				kernel.device_count++;
+				kernel.device = (uint32_t)device;
+			}
+		pass->by_name[count++] = kernel;
+	}
+	return count;
+}
+
+int statistics_collect_kernels(struct statistics *statistics, const struct profile *profile)
+{
+	struct kernel_pass pass;
+	int rc = pass_open(&pass, profile);
+
+	if (rc == 0)
+		rc = gather(&pass);
+	if (rc == 0) {
+		choose_signatures(&pass);
+		statistics->kernel_count = complete(&pass);
+		statistics->kernels = pass.by_name;
+		pass.by_name = NULL;
+		qsort(statistics->kernels, statistics->kernel_count, sizeof(*statistics->kernels),
+		      compare_kernels);
+	}
+	pass_close(&pass);
+	return rc;
+}

@@ -1,0 +1,328 @@
+#include "analysis/time/gap_calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- causes by name ---- */
+
+/* What a class alone does not tell; the first row whose text the name contains decides. */
+static const struct {
+	enum profile_call_class call_class;
+	const char *text;
+	enum gap_cause cause;
+} finer_causes[] = {
+	{CALL_COPY, "Async", GAP_LAUNCH},
+	{CALL_COPY, "Memset", GAP_LAUNCH}, /* returns before the device has set anything */
+	{CALL_COPY, "", GAP_COPY},
+	{CALL_GRAPH_MANAGE, "Captur", GAP_CAPTURE}, /* also cudaStreamIsCapturing */
+	{CALL_GRAPH_MANAGE, "GraphInstantiate", GAP_INSTANTIATE},
+	{CALL_GRAPH_MANAGE, "Update", GAP_UPDATE},
+	{CALL_GRAPH_MANAGE, "SetParams", GAP_UPDATE},
+	{CALL_GRAPH_MANAGE, "SetEnabled", GAP_UPDATE},
+	{CALL_GRAPH_MANAGE, "SetAttribute", GAP_UPDATE},
+};
+
+static enum gap_cause cause_of_name(const struct profile_call_name *name)
+{
+	static const enum gap_cause causes[CALL_CLASS_COUNT] = {
+		[CALL_OTHER] = GAP_HOST,	  [CALL_LAUNCH] = GAP_LAUNCH,
+		[CALL_GRAPH_LAUNCH] = GAP_LAUNCH, [CALL_GRAPH_MANAGE] = GAP_GRAPH,
+		[CALL_COPY] = GAP_COPY,		  [CALL_SYNC] = GAP_SYNC,
+		[CALL_EVENT] = GAP_LAUNCH,	  [CALL_MEMORY] = GAP_ALLOCATION,
+		[CALL_MODULE] = GAP_MODULE,
+	};
+
+	for (size_t i = 0; i < sizeof(finer_causes) / sizeof(*finer_causes); i++)
+		if (finer_causes[i].call_class == name->call_class &&
+		    strstr(name->text, finer_causes[i].text))
+			return finer_causes[i].cause;
+	return causes[name->call_class];
+}
+
+static const struct profile_call_name *name_of(const struct gap_calls *calls, uint32_t call)
+{
+	return &calls->profile->call_names[calls->profile->calls[call].name];
+}
+
+/* ---- preparation ---- */
+
+static bool is_small_read(const struct profile *profile, const struct profile_op *op)
+{
+	return op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_HOST &&
+	       profile->copies[op->detail].bytes <= GAP_DECISION_BYTES;
+}
+
+/* Of a call's operations (a graph has many) a small copy to the host tells most, then any copy. */
+static int telling(const struct profile *profile, const struct profile_op *op)
+{
+	return is_small_read(profile, op) ? 2 : op->kind == OP_COPY;
+}
+
+static void find_ops(struct gap_calls *calls)
+{
+	const struct profile *profile = calls->profile;
+
+	memset(calls->ops, 0xff, profile->call_count * sizeof(*calls->ops)); /* PROFILE_NONE */
+	for (size_t i = 0; i < profile->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+		uint32_t *best = op->call == PROFILE_NONE ? NULL : &calls->ops[op->call];
+
+		if (best && (*best == PROFILE_NONE ||
+			     telling(profile, op) >= telling(profile, &profile->ops[*best])))
+			*best = (uint32_t)i;
+	}
+}
+
+static int find_captures(struct gap_calls *calls, const struct profile_thread *thread,
+			 struct spans *captures)
+{
+	const struct profile *profile = calls->profile;
+	const struct profile_call *call = profile->calls + thread->first_call;
+	const struct profile_call *end = call + thread->call_count, *begin = NULL;
+	int rc = 0;
+
+	for (; rc == 0 && call < end; call++) {
+		const struct profile_call_name *name = &profile->call_names[call->name];
+
+		if (calls->causes[call->name] != GAP_CAPTURE)
+			continue;
+		if (strstr(name->text, "BeginCapture")) {
+			begin = call;
+		} else if (begin && strstr(name->text, "EndCapture")) {
+			rc = spans_add(captures, begin->start_ns, call->end_ns);
+			begin = NULL;
+		}
+	}
+	spans_seal(captures);
+	return rc;
+}
+
+/* A call beside its time, because qsort hands no profile to its comparison. */
+struct unseen_launch {
+	int64_t start_ns;
+	uint32_t call;
+};
+
+static int compare_unseen(const void *left, const void *right)
+{
+	const struct unseen_launch *a = left, *b = right;
+
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+static bool is_unseen(const struct gap_calls *calls, uint32_t call)
+{
+	return calls->ops[call] == PROFILE_NONE &&
+	       name_of(calls, call)->call_class == CALL_GRAPH_LAUNCH;
+}
+
+static int find_unseen(struct gap_calls *calls)
+{
+	const struct profile *profile = calls->profile;
+	struct unseen_launch *found;
+	size_t count = 0;
+
+	for (size_t i = 0; i < profile->call_count; i++)
+		count += is_unseen(calls, (uint32_t)i);
+	found = calloc(count + 1, sizeof(*found));
+	calls->unseen = calloc(count + 1, sizeof(*calls->unseen));
+	if (!found || !calls->unseen) {
+		free(found);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < profile->call_count; i++)
+		if (is_unseen(calls, (uint32_t)i))
+			found[calls->unseen_count++] =
+				(struct unseen_launch){profile->calls[i].start_ns, (uint32_t)i};
+	qsort(found, count, sizeof(*found), compare_unseen);
+	for (size_t i = 0; i < count; i++)
+		calls->unseen[i] = found[i].call;
+	free(found);
+	return 0;
+}
+
+int gap_calls_open(struct gap_calls *calls, const struct profile *profile)
+{
+	int rc = 0;
+
+	*calls = (struct gap_calls){.profile = profile};
+	calls->causes = calloc(profile->call_name_count + 1, sizeof(*calls->causes));
+	calls->ops = calloc(profile->call_count + 1, sizeof(*calls->ops));
+	calls->captures = calloc(profile->thread_count + 1, sizeof(*calls->captures));
+	if (!calls->causes || !calls->ops || !calls->captures)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->call_name_count; i++)
+		calls->causes[i] = (uint8_t)cause_of_name(&profile->call_names[i]);
+	find_ops(calls);
+	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++)
+		rc = find_captures(calls, &profile->threads[i], &calls->captures[i]);
+	return rc < 0 ? rc : find_unseen(calls);
+}
+
+void gap_calls_close(struct gap_calls *calls)
+{
+	for (size_t i = 0; calls->captures && i < calls->profile->thread_count; i++)
+		spans_free(&calls->captures[i]);
+	free(calls->causes);
+	free(calls->ops);
+	free(calls->captures);
+	free(calls->unseen);
+}
+
+/* ---- causes of a call ---- */
+
+/* What its memory says of a call that copies, where its operation was recorded. */
+static enum gap_cause cause_of_copy(const struct gap_calls *calls, uint32_t call,
+				    enum gap_cause cause)
+{
+	const struct profile *profile = calls->profile;
+	const struct profile_op *op =
+		calls->ops[call] == PROFILE_NONE ? NULL : &profile->ops[calls->ops[call]];
+	const struct profile_copy *copy;
+
+	if (!op || op->kind != OP_COPY)
+		return cause;
+	copy = &profile->copies[op->detail];
+	if (copy->src_memory == MEMORY_PAGEABLE || copy->dst_memory == MEMORY_PAGEABLE)
+		return GAP_STAGING;
+	return copy->kind == COPY_ON_DEVICE ? GAP_LAUNCH : cause; /* the host does not wait */
+}
+
+/* While a graph is captured nothing is launched or allocated: the call becomes a node. */
+static bool is_captured(const struct gap_calls *calls, const struct profile_call *call)
+{
+	return spans_covered(&calls->captures[call->thread], call->start_ns, call->end_ns) > 0;
+}
+
+enum gap_cause gap_calls_inside(const struct gap_calls *calls, uint32_t call)
+{
+	const struct profile_call *found = &calls->profile->calls[call];
+	enum gap_cause cause = (enum gap_cause)calls->causes[found->name];
+
+	if ((cause == GAP_LAUNCH || cause == GAP_ALLOCATION) && is_captured(calls, found))
+		return GAP_CAPTURE;
+	return name_of(calls, call)->call_class == CALL_COPY ? cause_of_copy(calls, call, cause)
+							     : cause;
+}
+
+enum gap_cause gap_calls_launching(const struct gap_calls *calls, uint32_t call)
+{
+	enum gap_cause cause = gap_calls_inside(calls, call);
+
+	if (cause == GAP_SYNC) /* it waits, and something is moved meanwhile */
+		return GAP_COPY;
+	return cause == GAP_HOST ? GAP_LAUNCH : cause;
+}
+
+/* ---- which call launched ---- */
+
+uint32_t gap_calls_launch_of(const struct gap_calls *calls, const struct profile_op *op)
+{
+	const struct profile *profile = calls->profile;
+	size_t low = 0, high = calls->unseen_count;
+
+	if (op->call != PROFILE_NONE || !op->graph_node || op->correlation)
+		return op->call;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (profile->calls[calls->unseen[middle]].start_ns <= op->start_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low > 0; low--) {
+		uint32_t call = calls->unseen[low - 1];
+
+		if (profile->threads[profile->calls[call].thread].process ==
+		    profile_op_process(profile, op))
+			return call;
+	}
+	return PROFILE_NONE;
+}
+
+/* ---- what came before a launch on its thread ---- */
+
+/* The calls between a launch and the one that submitted work before it. */
+struct approach {
+	uint32_t submitting;	 /* that one, or PROFILE_NONE */
+	int64_t waited_until_ns; /* the last wait's return, INT64_MIN without one */
+	bool has_stream_wait;	 /* cudaStreamWaitEvent: the device waits */
+};
+
+static bool is_submitting(const struct gap_calls *calls, uint32_t call)
+{
+	enum profile_call_class class = name_of(calls, call)->call_class;
+
+	return calls->ops[call] != PROFILE_NONE || class == CALL_LAUNCH ||
+	       class == CALL_GRAPH_LAUNCH || class == CALL_COPY;
+}
+
+static struct approach approach_of(const struct gap_calls *calls, uint32_t launch)
+{
+	const struct profile *profile = calls->profile;
+	size_t first = profile->threads[profile->calls[launch].thread].first_call;
+	struct approach approach = {PROFILE_NONE, INT64_MIN, false};
+
+	for (uint32_t call = launch; call > first; call--) {
+		const struct profile_call_name *name = name_of(calls, call - 1);
+
+		if (is_submitting(calls, call - 1)) {
+			approach.submitting = call - 1;
+			break;
+		}
+		if (name->call_class == CALL_SYNC && approach.waited_until_ns == INT64_MIN)
+			approach.waited_until_ns = profile->calls[call - 1].end_ns;
+		approach.has_stream_wait |= strstr(name->text, "StreamWait") != NULL;
+	}
+	return approach;
+}
+
+/* A copy call of a name without Async, or of pageable memory, returns when it is done. */
+static bool is_waiting_copy(const struct gap_calls *calls, uint32_t call)
+{
+	enum gap_cause cause = gap_calls_inside(calls, call);
+
+	return cause == GAP_COPY || cause == GAP_STAGING;
+}
+
+int64_t gap_calls_decision(const struct gap_calls *calls, uint32_t launch,
+			   const struct profile_op *op)
+{
+	const struct profile *profile = calls->profile;
+	struct approach approach = approach_of(calls, launch);
+	const struct profile_op *read;
+	int64_t known_ns = approach.waited_until_ns;
+
+	if (approach.submitting == PROFILE_NONE || calls->ops[approach.submitting] == PROFILE_NONE)
+		return INT64_MAX;
+	read = &profile->ops[calls->ops[approach.submitting]];
+	if (!is_small_read(profile, read))
+		return INT64_MAX;
+	if (known_ns == INT64_MIN && is_waiting_copy(calls, approach.submitting))
+		known_ns = profile->calls[approach.submitting].end_ns;
+	/* what reads on has not decided yet */
+	if (op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_HOST)
+		return INT64_MAX;
+	return known_ns >= read->end_ns ? read->end_ns : INT64_MAX;
+}
+
+/* The legacy default stream waits for all other streams of its process, and they for it. */
+static bool is_held_by_null_stream(const struct profile *profile, const struct profile_op *before,
+				   const struct profile_op *after)
+{
+	const struct profile_stream *from = &profile->streams[before->stream];
+	const struct profile_stream *to = &profile->streams[after->stream];
+
+	return from != to && from->process == to->process && from->is_null != to->is_null &&
+	       (from->is_null || from->flag != STREAM_NON_BLOCKING) &&
+	       (to->is_null || to->flag != STREAM_NON_BLOCKING);
+}
+
+bool gap_calls_is_dependent(const struct gap_calls *calls, uint32_t launch,
+			    const struct profile_op *before, const struct profile_op *after)
+{
+	return is_held_by_null_stream(calls->profile, before, after) ||
+	       approach_of(calls, launch).has_stream_wait;
+}

@@ -1,0 +1,45 @@
+/*
+ * gap_calls.h - what API calls mean for the gaps of gaps.h: causes by name, and what a launch
+ * followed or had to wait for.
+ *
+ * Made once per recording, in one pass over its calls and operations; every
+ * question then looks at a handful of calls.  Only gaps.c includes it.
+ *
+ * To tell another call: one row in the table of gap_calls.c.
+ */
+#ifndef ROOFLINE_GAP_CALLS_H
+#define ROOFLINE_GAP_CALLS_H
+
+#include "analysis/time/gaps.h"
+#include "base/spans.h"
+
+struct gap_calls {
+	const struct profile *profile;
+	uint8_t *causes;	/* by call name: enum gap_cause, of memory that is not pageable */
+	uint32_t *ops;		/* by call: the operation that tells most of it, or PROFILE_NONE */
+	struct spans *captures; /* by thread: while it captured a graph */
+	uint32_t *unseen;	/* launches of graphs whose operations name no call, by start */
+	size_t unseen_count;
+};
+
+/* Fails with -ENOMEM only; close it also then. */
+int gap_calls_open(struct gap_calls *calls, const struct profile *profile);
+void gap_calls_close(struct gap_calls *calls);
+
+/* What a call means for a gap that its thread spent in it; also for what it launched itself. */
+enum gap_cause gap_calls_inside(const struct gap_calls *calls, uint32_t call);
+enum gap_cause gap_calls_launching(const struct gap_calls *calls, uint32_t call);
+
+/* The call that launched op, or PROFILE_NONE.  Bodies of conditional nodes name no call: they
+ * belong to the last launch before them that has no operation of its own. */
+uint32_t gap_calls_launch_of(const struct gap_calls *calls, const struct profile_op *op);
+
+/* Since when the thread has known the few bytes by which it decided to launch op, or INT64_MAX. */
+int64_t gap_calls_decision(const struct gap_calls *calls, uint32_t launch,
+			   const struct profile_op *op);
+
+/* Whether after, which was queued before before ended, had to wait for another stream. */
+bool gap_calls_is_dependent(const struct gap_calls *calls, uint32_t launch,
+			    const struct profile_op *before, const struct profile_op *after);
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * gaps.h - every idle nanosecond of a device gets exactly one cause.
+ *
+ * A device is idle when none of its operations runs, between its first and its
+ * last operation.  Each gap ends with an operation; what its launching thread
+ * did during the gap says why the device waited.  Pure: reads a profile,
+ * allocates its result, prints nothing.  It must not know any output format.
+ *
+ * The rule, for a gap [g0, g1) between operation P, which ended last before it,
+ * and N, which starts at g1 (of several, the one whose call came first):
+ *
+ *  1. P and N are nodes of one graph launch, or N is a graph that the device
+ *     launched: `device scheduling`.
+ *  2. N's launching call is not in the recording: `unknown`.
+ *  3. The call had returned by g0: the work was queued: `cross-stream dependency`
+ *     when the thread had called cudaStreamWaitEvent since its last operation, or
+ *     P or N ran on the legacy default stream and the other on a stream that this
+ *     one waits for; `device scheduling` otherwise.
+ *  4. Otherwise, by what the calling thread did:
+ *     - until the call returns, what the profiler's overhead on that thread covers
+ *       is `profiler` (its other threads hold nobody up); code compiled or loaded
+ *       on that thread, also inside other calls, is `JIT` or `module load`;
+ *     - before the call: inside calls by their class and name (gap_calls.c): waits
+ *       `synchronisation`; copies that wait `blocking copy`; copies of pageable
+ *       memory `pageable staging`; what allocates, frees, registers or maps memory
+ *       `allocation`; graphs by what is done with them, and what a captured graph
+ *       takes up `graph capture`; modules `module load`; launches, other copies and
+ *       events `launch`; outside of them and in calls of no class `host compute`;
+ *     - from the call's start until N starts: `launch`, or `blocking copy` when the
+ *       call is a wait, or its class's cause as above; after an asynchronous copy's
+ *       return pageable memory no longer matters: `launch`;
+ *     - what N starts later than the launch latency after the call's return:
+ *       `device scheduling`.
+ *  5. The same from the end of a copy C of at most GAP_DECISION_BYTES to the host,
+ *     when N is no copy to the host and C was the last work that the thread had
+ *     submitted, in a call that waited or followed by a wait: of that time all that
+ *     would be synchronisation, host compute, blocking copy, pageable staging,
+ *     launch or device scheduling is `host decision`.
+ *
+ * The launch latency comes from the recording, per device: the 90th percentile
+ * of (N's start - call's return) over the gaps of point 4 where it is positive
+ * and at most GAP_LATENCY_MAX_NS, and at least GAP_LATENCY_MIN_NS.
+ *
+ * So `synchronisation` is the time inside a wait after the GPU had already gone
+ * idle; the pause between the wait's return and the next launch is `host
+ * compute`, however short, unless a decision needs both.
+ *
+ * To add a cause: one CAUSE row, the case in gaps.c or gap_calls.c that assigns it, and its colour:
+ * a letter in charts/chart_colors.c, a value in plots/style.gp.
+ */
+#ifndef ROOFLINE_GAPS_H
+#define ROOFLINE_GAPS_H
+
+#include "trace/profile.h"
+#include "analysis/time/timeline.h"
+
+/* CAUSE(constant, json key, title, meaning), in the order that reports show them */
+#define GAP_CAUSES(CAUSE)                                                                         \
+	CAUSE(LAUNCH, "launch", "launch",                                                         \
+	      "the launch call was running, or its work on the way to the GPU")                   \
+	CAUSE(SYNC, "synchronisation", "synchronisation",                                         \
+	      "the launching thread was still inside a wait for work that had already ended")     \
+	CAUSE(DECISION, "host_decision", "host decision",                                         \
+	      "the launching thread read a few bytes of a result and launched what follows")      \
+	CAUSE(HOST, "host_compute", "host compute",                                               \
+	      "the launching thread ran its own code, outside CUDA")                              \
+	CAUSE(COPY, "blocking_copy", "blocking copy",                                             \
+	      "the launching thread was inside a copy that it waits for")                         \
+	CAUSE(STAGING, "pageable_staging", "pageable staging",                                    \
+	      "the launching thread was inside a copy of pageable memory")                        \
+	CAUSE(DEPENDENCY, "cross_stream_dependency", "cross-stream dependency",                   \
+	      "work that had been submitted waited for an event or the legacy default stream")    \
+	CAUSE(ALLOCATION, "allocation", "allocation",                                             \
+	      "the launching thread allocated, freed, registered or mapped memory")               \
+	CAUSE(MODULE, "module_load", "module load", "code was loaded")                            \
+	CAUSE(JIT, "jit", "JIT compilation", "code was compiled")                                 \
+	CAUSE(CAPTURE, "graph_capture", "graph capture", "the launching thread captured a graph") \
+	CAUSE(INSTANTIATE, "graph_instantiation", "graph instantiation",                          \
+	      "the launching thread instantiated a graph")                                        \
+	CAUSE(UPDATE, "graph_update", "graph update",                                             \
+	      "the launching thread changed an instantiated graph, or nodes of a graph")          \
+	CAUSE(GRAPH, "graph_management", "graph management",                                      \
+	      "the launching thread built, uploaded, destroyed or asked about a graph")           \
+	CAUSE(DEVICE, "device_scheduling", "device scheduling",                                   \
+	      "the work had been submitted before the gap began: the GPU itself took the time")   \
+	CAUSE(PROFILER, "profiler", "profiler", "tracing itself took the time")                   \
+	CAUSE(UNKNOWN, "unknown", "unknown", "the recording does not tell")
+
+#define GAP_CAUSE_CONSTANT(constant, key, title, meaning) GAP_##constant,
+enum gap_cause { GAP_CAUSES(GAP_CAUSE_CONSTANT) GAP_CAUSE_COUNT };
+#undef GAP_CAUSE_CONSTANT
+
+/* What a host reads to decide by: a flag, a count, a loss; anything longer is a result. */
+#define GAP_DECISION_BYTES 256
+
+/* Bounds of the launch latency above: submissions take a few microseconds; a start later than
+ * 20 us after the call's return was held up by something else. */
+#define GAP_LATENCY_MIN_NS 5000
+#define GAP_LATENCY_MAX_NS 20000
+
+/* One idle span and the two operations beside it. */
+struct gap {
+	int64_t start_ns, end_ns;
+	int64_t by_cause_ns[GAP_CAUSE_COUNT]; /* adds up to end_ns - start_ns exactly */
+	size_t before, after;		      /* profile->ops[] */
+	enum gap_cause cause;		      /* the largest share */
+};
+
+struct gap_device {
+	int64_t wall_ns, busy_ns, idle_ns;    /* wall = busy + idle */
+	int64_t by_cause_ns[GAP_CAUSE_COUNT]; /* adds up to idle_ns exactly */
+	uint64_t gap_count;
+	uint64_t gap_count_by_cause[GAP_CAUSE_COUNT]; /* gaps whose largest share it is */
+};
+
+struct gap_analysis {
+	struct gap_device *devices; /* as profile->devices[] */
+	size_t device_count;
+	struct gap *longest; /* longest first, over all devices */
+	size_t longest_count;
+};
+
+/* keep: how many of the longest gaps to keep, at least 0.  Fails with -ENOMEM only. */
+int gaps_analyze(struct gap_analysis **out, const struct profile *profile,
+		 const struct timeline *timeline, size_t keep, struct err *err);
+void gaps_free(struct gap_analysis *gaps);
+
+/* Calls visit for every gap of a device in time order; a non-zero return stops and is passed on. */
+typedef int (*gap_visitor)(const struct gap *gap, void *context);
+int gaps_visit(const struct profile *profile, const struct timeline *timeline, size_t device,
+	       gap_visitor visit, void *context);
+
+const char *gap_cause_key(enum gap_cause cause);     /* "launch", for JSON and CSV */
+const char *gap_cause_title(enum gap_cause cause);   /* for people */
+const char *gap_cause_meaning(enum gap_cause cause); /* one sentence */
+
+#endif

@@ -1,0 +1,147 @@
+#include "analysis/time/timeline.h"
+
+#include "base/sums.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* An operation that is running; the heap keeps the one that ends first on top. */
+struct running {
+	int64_t end_ns;
+	uint8_t kind;
+};
+
+/*
+ * One sweep over a device in time order.  Operations come sorted by start; the
+ * heap gives their ends, so memory goes with how many run at once and not with
+ * the length of the recording.
+ */
+struct sweep {
+	struct timeline_device *device;
+	struct running *heap;
+	size_t count, capacity;
+	size_t by_kind[OP_GRAPH + 1]; /* running now */
+	int64_t now_ns;
+};
+
+static void advance(struct sweep *sweep, int64_t to_ns)
+{
+	struct timeline_device *device = sweep->device;
+	int64_t step_ns = to_ns - sweep->now_ns;
+	/* A whole graph counts as kernels: what else its nodes are cannot be told. */
+	size_t kernel = sweep->by_kind[OP_KERNEL] + sweep->by_kind[OP_GRAPH];
+	bool copy = sweep->by_kind[OP_COPY];
+	size_t level =
+		sweep->count < TIMELINE_MAX_CONCURRENCY ? sweep->count : TIMELINE_MAX_CONCURRENCY;
+
+	device->concurrency_ns[level] += step_ns;
+	device->busy_ns += sweep->count ? step_ns : 0;
+	device->kernel_ns += kernel ? step_ns : 0;
+	for (size_t i = 0; i < kernel; i++)
+		sum_add_ns(&device->kernel_total_ns, step_ns);
+	device->kernel_shared_ns += kernel > 1 ? step_ns : 0;
+	device->copy_ns += copy ? step_ns : 0;
+	device->memset_ns += sweep->by_kind[OP_MEMSET] ? step_ns : 0;
+	device->copy_overlapped_ns += kernel && copy ? step_ns : 0;
+	sweep->now_ns = to_ns;
+}
+
+static int heap_push(struct sweep *sweep, struct running item)
+{
+	size_t i = sweep->count;
+
+	if (sweep->count == sweep->capacity) {
+		size_t capacity = sweep->capacity ? 2 * sweep->capacity : 64;
+		struct running *heap = realloc(sweep->heap, capacity * sizeof(*heap));
+
+		if (!heap)
+			return -ENOMEM;
+		sweep->heap = heap;
+		sweep->capacity = capacity;
+	}
+	sweep->count++;
+	for (; i > 0 && sweep->heap[(i - 1) / 2].end_ns > item.end_ns; i = (i - 1) / 2)
+		sweep->heap[i] = sweep->heap[(i - 1) / 2];
+	sweep->heap[i] = item;
+	return 0;
+}
+
+static struct running heap_pop(struct sweep *sweep)
+{
+	struct running top = sweep->heap[0], item = sweep->heap[--sweep->count];
+	size_t i = 0;
+
+	for (size_t child = 1; child < sweep->count; child = 2 * i + 1) {
+		if (child + 1 < sweep->count &&
+		    sweep->heap[child + 1].end_ns < sweep->heap[child].end_ns)
+			child++;
+		if (sweep->heap[child].end_ns >= item.end_ns)
+			break;
+		sweep->heap[i] = sweep->heap[child];
+		i = child;
+	}
+	sweep->heap[i] = item;
+	return top;
+}
+
+static void finish_until(struct sweep *sweep, int64_t until_ns)
+{
+	while (sweep->count && sweep->heap[0].end_ns <= until_ns) {
+		advance(sweep, sweep->heap[0].end_ns);
+		sweep->by_kind[heap_pop(sweep).kind]--;
+	}
+}
+
+static int sweep_device(struct timeline_device *device, const struct profile *profile,
+			const struct profile_device *slice)
+{
+	const struct profile_op *op = profile->ops + slice->first_op;
+	const struct profile_op *end = op + slice->op_count;
+	struct sweep sweep = {.device = device};
+	int rc = 0;
+
+	if (op == end)
+		return 0;
+	device->first_ns = sweep.now_ns = op->start_ns;
+	for (; op < end && rc == 0; op++) {
+		finish_until(&sweep, op->start_ns);
+		advance(&sweep, op->start_ns);
+		sweep.by_kind[op->kind]++;
+		rc = heap_push(&sweep, (struct running){op->end_ns, op->kind});
+	}
+	finish_until(&sweep, INT64_MAX);
+	device->last_ns = sweep.now_ns;
+	device->wall_ns = device->last_ns - device->first_ns;
+	device->idle_ns = device->wall_ns - device->busy_ns;
+	free(sweep.heap);
+	return rc;
+}
+
+int timeline_build(struct timeline **out, const struct profile *profile, struct err *err)
+{
+	struct timeline *timeline = calloc(1, sizeof(*timeline));
+	int rc = 0;
+
+	if (!timeline)
+		return err_set(err, -ENOMEM, "out of memory for the timeline");
+	timeline->device_count = profile->device_count;
+	timeline->devices = calloc(profile->device_count + 1, sizeof(*timeline->devices));
+	if (!timeline->devices)
+		rc = -ENOMEM;
+	for (size_t i = 0; rc == 0 && i < profile->device_count; i++)
+		rc = sweep_device(&timeline->devices[i], profile, &profile->devices[i]);
+	if (rc < 0) {
+		timeline_free(timeline);
+		return err_set(err, rc, "out of memory for the timeline");
+	}
+	*out = timeline;
+	return 0;
+}
+
+void timeline_free(struct timeline *timeline)
+{
+	if (!timeline)
+		return;
+	free(timeline->devices);
+	free(timeline);
+}

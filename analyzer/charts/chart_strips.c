@@ -1,0 +1,257 @@
+#include "charts/chart_strips.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "charts/chart_colors.h"
+
+#define ROLE(role) (UINT32_C(1) << SAMPLED_##role)
+#define FIELD(name) offsetof(struct profile_sample, name)
+#define NO_FIELD SIZE_MAX
+
+/* SHARE: the value is one.  PEAK and LARGEST: bytes, of what the memory can do or of the largest. */
+enum unit { SHARE, PEAK, LARGEST };
+
+static const struct kind {
+	struct chart_strip_style style;
+	uint32_t roles, part_roles;
+	size_t value, second, part; /* floats of struct profile_sample; value + second is shown */
+	enum unit unit;
+	enum chart_strip_kind scale; /* the kind that it shares its scale with, or itself */
+} kinds[STRIP_KIND_COUNT] = {
+	[STRIP_GPU] = {.style = {"GPU activity", NULL, NULL, COLOUR_SM, COLOUR_SM + 1, 2},
+		       .roles = ROLE(compute_cycles),
+		       .value = FIELD(compute),
+		       .second = NO_FIELD,
+		       .part = NO_FIELD,
+		       .unit = SHARE,
+		       .scale = STRIP_GPU},
+	[STRIP_SM] = {.style = {"SM activity", "tensor cores active", "SMs active", COLOUR_SM,
+				COLOUR_SM + 1, 2},
+		      .roles = ROLE(sm_cycles),
+		      .part_roles = ROLE(tensor_cycles),
+		      .value = FIELD(sm),
+		      .second = NO_FIELD,
+		      .part = FIELD(tensor),
+		      .unit = SHARE,
+		      .scale = STRIP_SM},
+	[STRIP_DRAM] = {.style = {"DRAM", "DRAM read", "DRAM written", COLOUR_DRAM, COLOUR_DRAM + 1,
+				  2},
+			.roles = ROLE(dram_read_bytes) | ROLE(dram_write_bytes),
+			.part_roles = ROLE(dram_read_bytes) | ROLE(dram_write_bytes),
+			.value = FIELD(dram_read_bytes),
+			.second = FIELD(dram_write_bytes),
+			.part = FIELD(dram_read_bytes),
+			.unit = PEAK,
+			.scale = STRIP_DRAM},
+	[STRIP_L2] = {.style = {"L2", "L2 atomics", "other L2", COLOUR_L2, COLOUR_L2 + 1, 1.7},
+		      .roles = ROLE(l2_sectors),
+		      .part_roles = ROLE(atomic_sectors),
+		      .value = FIELD(l2_bytes),
+		      .second = NO_FIELD,
+		      .part = FIELD(atomic_bytes),
+		      .unit = LARGEST,
+		      .scale = STRIP_L2},
+	[STRIP_PCIE_IN] = {.style = {"PCIe in", NULL, NULL, COLOUR_LINK, COLOUR_LINK + 1, 1.7},
+			   .roles = ROLE(pcie_read_bytes),
+			   .value = FIELD(pcie_read_bytes),
+			   .second = NO_FIELD,
+			   .part = NO_FIELD,
+			   .unit = LARGEST,
+			   .scale = STRIP_PCIE_IN},
+	[STRIP_PCIE_OUT] = {.style = {"PCIe out", NULL, NULL, COLOUR_LINK, COLOUR_LINK + 1, 1.7},
+			    .roles = ROLE(pcie_write_bytes),
+			    .value = FIELD(pcie_write_bytes),
+			    .second = NO_FIELD,
+			    .part = NO_FIELD,
+			    .unit = LARGEST,
+			    .scale = STRIP_PCIE_IN},
+	[STRIP_NVLINK_IN] = {.style = {"NVLink in", NULL, NULL, COLOUR_LINK, COLOUR_LINK + 1, 1.7},
+			     .roles = ROLE(nvlink_rx_bytes),
+			     .value = FIELD(nvlink_rx_bytes),
+			     .second = NO_FIELD,
+			     .part = NO_FIELD,
+			     .unit = LARGEST,
+			     .scale = STRIP_NVLINK_IN},
+	[STRIP_NVLINK_OUT] = {.style = {"NVLink out", NULL, NULL, COLOUR_LINK, COLOUR_LINK + 1,
+					1.7},
+			      .roles = ROLE(nvlink_tx_bytes),
+			      .value = FIELD(nvlink_tx_bytes),
+			      .second = NO_FIELD,
+			      .part = NO_FIELD,
+			      .unit = LARGEST,
+			      .scale = STRIP_NVLINK_IN},
+};
+
+const struct chart_strip_style *chart_strip_style(enum chart_strip_kind kind)
+{
+	return &kinds[kind].style;
+}
+
+bool chart_strip_is_sampled(const struct profile_device *device, enum chart_strip_kind kind)
+{
+	if (!device->sample_count || (kind == STRIP_GPU && device->sampled & ROLE(sm_cycles)))
+		return false;
+	return (device->sampled & kinds[kind].roles) == kinds[kind].roles;
+}
+
+bool chart_strip_has_part(const struct profile_device *device, enum chart_strip_kind kind)
+{
+	return kinds[kind].part != NO_FIELD &&
+	       (device->sampled & kinds[kind].part_roles) == kinds[kind].part_roles;
+}
+
+/* ---- values of a sample ---- */
+static int64_t end_of(const struct profile_sample *sample)
+{
+	return sample->start_ns + (int64_t)(sample->length_ns ? sample->length_ns : 1);
+}
+
+static double field(const struct profile_sample *sample, size_t offset)
+{
+	float value = 0;
+
+	if (offset != NO_FIELD)
+		memcpy(&value, (const char *)sample + offset, sizeof(value));
+	return (double)value;
+}
+
+/* A share, or bytes in a second. */
+static double rate(const struct kind *kind, const struct profile_sample *sample, double amount)
+{
+	return kind->unit == SHARE ? amount
+				   : amount * 1e9 / (double)(end_of(sample) - sample->start_ns);
+}
+
+static double value_of(const struct kind *kind, const struct profile_sample *sample)
+{
+	return rate(kind, sample, field(sample, kind->value) + field(sample, kind->second));
+}
+
+/* The first sample of a device that ends behind that moment. */
+static size_t first_from(const struct profile *profile, uint32_t device, int64_t moment_ns)
+{
+	size_t low = profile->devices[device].first_sample;
+	size_t high = low + profile->devices[device].sample_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (end_of(&profile->samples[middle]) <= moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* ---- scales ---- */
+static double largest(const struct profile *profile, uint32_t device, enum chart_strip_kind kind,
+		      int64_t from_ns, int64_t to_ns)
+{
+	size_t end = profile->devices[device].first_sample + profile->devices[device].sample_count;
+	double most = 0;
+
+	for (size_t i = first_from(profile, device, from_ns);
+	     i < end && profile->samples[i].start_ns < to_ns; i++) {
+		double value = value_of(&kinds[kind], &profile->samples[i]);
+
+		most = value > most ? value : most;
+	}
+	return most;
+}
+
+static void measure_kind(struct chart_strip_scales *scales, const struct profile *profile,
+			 uint32_t device, enum chart_strip_kind kind)
+{
+	double *full = &scales->full[kinds[kind].scale];
+	double peak = (double)profile->devices[device].memory_byte_per_s, value;
+
+	if (kinds[kind].unit == SHARE) {
+		*full = 1;
+		return;
+	}
+	value = largest(profile, device, kind, scales->from_ns, scales->to_ns);
+	if (kinds[kind].unit == PEAK && peak > value)
+		value = peak;
+	if (value > *full) {
+		*full = value;
+		scales->is_peak[kind] = kinds[kind].unit == PEAK && value == peak;
+	}
+}
+
+static int64_t sampled_time(const struct profile *profile, const struct profile_device *device,
+			    int64_t from_ns, int64_t to_ns)
+{
+	int64_t sum_ns = 0;
+
+	for (size_t i = 0; i < device->span_count; i++) {
+		const struct profile_sampled_span *span =
+			&profile->sampled_spans[device->first_span + i];
+		int64_t start_ns = span->start_ns > from_ns ? span->start_ns : from_ns;
+		int64_t end_ns = span->end_ns < to_ns ? span->end_ns : to_ns;
+
+		sum_ns += end_ns > start_ns ? end_ns - start_ns : 0;
+	}
+	return sum_ns;
+}
+
+void chart_strip_measure(struct chart_strip_scales *scales, const struct profile *profile,
+			 int64_t from_ns, int64_t to_ns)
+{
+	memset(scales, 0, sizeof(*scales));
+	scales->from_ns = from_ns;
+	scales->to_ns = to_ns;
+	for (uint32_t i = 0; i < profile->device_count; i++) {
+		const struct profile_device *device = &profile->devices[i];
+
+		for (int kind = 0; kind < STRIP_KIND_COUNT; kind++)
+			if (chart_strip_is_sampled(device, kind))
+				measure_kind(scales, profile, i, kind);
+		if (!device->sample_count)
+			continue;
+		scales->sampled_ns += sampled_time(profile, device, from_ns, to_ns);
+		scales->window_ns += to_ns - from_ns;
+	}
+	for (int kind = 0; kind < STRIP_KIND_COUNT; kind++)
+		scales->full[kind] = scales->full[kinds[kind].scale];
+}
+
+struct figure chart_strip_full(const struct chart_strip_scales *scales, enum chart_strip_kind kind)
+{
+	if (kinds[kind].unit == SHARE)
+		return (struct figure){"100%"};
+	return format_rate(scales->full[kind]);
+}
+
+void chart_strip_describe(char *text, size_t size, const struct chart_strip_scales *scales,
+			  enum chart_strip_kind kind)
+{
+	if (scales->full[kind] <= 0)
+		snprintf(text, size, "none");
+	else
+		snprintf(text, size, "%s %s",
+			 kinds[kind].unit == SHARE ? "0 to"
+			 : scales->is_peak[kind]   ? "of"
+						   : "up to",
+			 chart_strip_full(scales, kind).text);
+}
+
+/* ---- reduction ---- */
+void chart_strip_fill(struct strip *strip, const struct profile *profile, uint32_t device,
+		      enum chart_strip_kind kind)
+{
+	const struct profile_device *info = &profile->devices[device];
+	size_t end = info->first_sample + info->sample_count;
+	bool has_part = chart_strip_has_part(info, kind);
+
+	for (size_t i = first_from(profile, device, strip->from_ns);
+	     i < end && profile->samples[i].start_ns < strip->to_ns; i++) {
+		const struct profile_sample *sample = &profile->samples[i];
+		double part = has_part ? field(sample, kinds[kind].part) : 0;
+
+		strip_add(strip, sample->start_ns, end_of(sample), value_of(&kinds[kind], sample),
+			  rate(&kinds[kind], sample, part));
+	}
+}

@@ -1,0 +1,147 @@
+#include "charts/gnuplot.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/paths.h"
+#include "charts/chart_file.h"
+
+extern char **environ;
+
+const char *gnuplot_format_name(enum gnuplot_format format)
+{
+#define FORMAT_NAME(name, meaning) #name,
+	static const char *const names[] = {GNUPLOT_FORMATS(FORMAT_NAME)};
+#undef FORMAT_NAME
+
+	return names[format];
+}
+
+int gnuplot_folder_make(char *folder, int size, struct err *err)
+{
+	const char *parent = getenv("TMPDIR");
+
+	if (!parent || !*parent)
+		parent = "/tmp";
+	if (snprintf(folder, (size_t)size, "%s/rooflinectl-XXXXXX", parent) >= size) {
+		folder[0] = '\0';
+		return err_set(err, -ENAMETOOLONG, "%s: TMPDIR is too long", parent);
+	}
+	if (!mkdtemp(folder)) {
+		folder[0] = '\0';
+		return err_set(err, -errno,
+			       "%s: cannot make a folder: %s; set TMPDIR to one with space", parent,
+			       strerror(errno));
+	}
+	return 0;
+}
+
+void gnuplot_folder_remove(const char *folder)
+{
+	DIR *dir = folder[0] ? opendir(folder) : NULL;
+	struct dirent *entry;
+
+	if (!dir)
+		return;
+	while ((entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	closedir(dir);
+	rmdir(folder);
+}
+
+/* The assignments that say where to draw: target.gp in folder. */
+static int write_target(const char *folder, const char *script, const struct gnuplot_target *target,
+			struct err *err)
+{
+	char plots[PATH_MAX];
+	struct chart_file file;
+	int rc = chart_file_open(&file, folder, "target.gp", err);
+
+	if (rc < 0)
+		return rc;
+	snprintf(plots, sizeof(plots), "%.*s", (int)(strrchr(script, '/') - script), script);
+	chart_set_text(&file, "plots", plots);
+	chart_set_text(&file, "format", gnuplot_format_name(target->format));
+	chart_set_text(&file, "out", target->path);
+	chart_set_number(&file, "columns", target->columns);
+	chart_set_number(&file, "has_colour", target->has_colour);
+	return chart_file_close(&file, 0, err);
+}
+
+/* The last line that says something in what gnuplot complained about: before it come the command
+ * and a pointer to its column. */
+static void read_complaint(const char *path, char *text, size_t size)
+{
+	FILE *file = fopen(path, "r");
+	char line[512];
+
+	snprintf(text, size, "no reason given");
+	if (!file)
+		return;
+	while (fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (line[strspn(line, " ^\t")])
+			snprintf(text, size, "%s", line);
+	}
+	fclose(file);
+}
+
+/* Returns gnuplot's wait status, or a negative errno when it could not be started. */
+static int run(char *const arguments[], const char *complaints)
+{
+	posix_spawn_file_actions_t actions;
+	int status = 0, rc;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, complaints,
+					 O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	rc = posix_spawnp(&pid, arguments[0], &actions, NULL, arguments, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (rc)
+		return -rc;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return status;
+}
+
+int gnuplot_draw(const char *name, const char *folder, const struct gnuplot_target *target,
+		 struct err *err)
+{
+	char script[PATH_MAX], relative[128], where[PATH_MAX], what[PATH_MAX], said[PATH_MAX];
+	char *arguments[] = {"gnuplot", "--default-settings", where, what, script, NULL};
+	char complaint[512];
+	int rc;
+
+	snprintf(relative, sizeof(relative), "share/rooflinectl/plots/%s.gp", name);
+	if (path_resource(script, sizeof(script), relative) < 0)
+		return err_set(err, -ENOENT,
+			       "%s: missing; install rooflinectl with its share folder", script);
+	rc = write_target(folder, script, target, err);
+	if (rc < 0)
+		return rc;
+	snprintf(where, sizeof(where), "%s/target.gp", folder);
+	snprintf(what, sizeof(what), "%s/%s.gp", folder, name);
+	snprintf(said, sizeof(said), "%s/complaints.txt", folder);
+	rc = run(arguments, said);
+	if (rc == -ENOENT)
+		return err_set(err, rc,
+			       "gnuplot is not installed; fix: apt-get install gnuplot-nox");
+	if (rc < 0)
+		return err_set(err, rc, "gnuplot: cannot start: %s", strerror(-rc));
+	if (rc == 0)
+		return 0;
+	read_complaint(said, complaint, sizeof(complaint));
+	return err_set(err, -EIO, "gnuplot could not draw %s: %s", name, complaint);
+}

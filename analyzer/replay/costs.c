@@ -1,0 +1,231 @@
+#include "replay/costs.h"
+
+#include <math.h>
+
+/*
+ * What recording adds, times launch_call to a call that submits work and times graph_launch to one that launches
+ * a graph, at least and at most: docs/results/collector-cost.txt and collector-cost-busy.txt, "launch" and "graph
+ * launch" by the collector, and the launches of docs/results/pairs.txt beside those of tests/pairs.  It differs that
+ * much from machine to machine and from hour to hour, so in between it is what the calls of a recording take longer
+ * than the ceilings say.  What it adds to waits stays in.
+ */
+#define LAUNCH_LEAST 0.2
+#define LAUNCH_MOST 0.7
+#define GRAPH_LAUNCH_LEAST 1.0
+#define GRAPH_LAUNCH_MOST 1.5
+/* Times graph_to_start: the graph launches of docs/results/pairs.txt and graph-latency.txt, beside those recorded; most
+ * is what tests/pairs/device_scheduler.naive takes longer from launch to launch than pairs.txt. */
+#define GRAPH_START_LEAST 0.2
+#define GRAPH_START_MOST 1.5
+/*
+ * On the GPU, behind another one: to a node of a graph, to a kernel of a stream, and to a graph, whose nodes are
+ * recorded or which is as a whole.  "graph_step", between "kernel_step" and "kernel_gap", and "graph_gap" of
+ * docs/results/traced-steps.txt, rounded.
+ */
+#define TRACE_NODE_NS 150
+#define TRACE_KERNEL_NS 200
+#define TRACE_GRAPH_NS 440
+#define TRACE_WHOLE_GRAPH_NS 1500
+
+/* A copy of a few bytes to pinned memory as CUPTI sees it: the median of those in tests/recordings/
+ * conditional_if.naive, rounded. */
+#define SMALL_COPY_NS 1400
+
+static int64_t value_at(const struct ceilings *ceilings, enum ceiling_id id, enum costs_end end)
+{
+	const struct ceiling *row = ceilings_get(ceilings, id, 0);
+
+	if (!row)
+		return 0;
+	return (int64_t)(end == COSTS_LOW ? row->low : end == COSTS_HIGH ? row->high : row->value);
+}
+
+static int64_t not_negative(int64_t ns)
+{
+	return ns > 0 ? ns : 0;
+}
+
+/* recorded_ns 0: unknown. */
+static int64_t added_ns(int64_t ceiling_ns, int64_t recorded_ns, double least, double most)
+{
+	double added = recorded_ns ? (double)(recorded_ns - ceiling_ns)
+				   : (least + most) / 2 * (double)ceiling_ns;
+
+	return lround(fmin(fmax(added, least * (double)ceiling_ns), most * (double)ceiling_ns));
+}
+
+/* What a copy between two nodes adds is its length and the two gaps beside it, in place of one.  Without the
+ * ceilings' rows as beside any node. */
+static void take_copy(int64_t *gap_ns, int64_t *to_start_ns, const struct costs *costs,
+		      int64_t added_ns, int64_t kernel_start_ns)
+{
+	*gap_ns = costs->graph_node_gap_ns;
+	*to_start_ns = costs->graph_to_start_ns;
+	if (!added_ns || !kernel_start_ns)
+		return;
+	*gap_ns = not_negative(added_ns - SMALL_COPY_NS + costs->graph_node_gap_ns) / 2;
+	*to_start_ns = not_negative(kernel_start_ns - SMALL_COPY_NS - *gap_ns);
+}
+
+/* Ceilings of before graph_copy_in have copies to the host only. */
+static void take_copies(struct costs *costs, const struct ceilings *ceilings, enum costs_end end)
+{
+	int64_t in_ns = value_at(ceilings, CEILING_graph_copy_in, end);
+	int64_t in_start_ns = value_at(ceilings, CEILING_graph_copy_in_to_start, end);
+
+	take_copy(&costs->graph_copy_gap_ns, &costs->graph_copy_to_start_ns, costs,
+		  value_at(ceilings, CEILING_graph_copy, end),
+		  value_at(ceilings, CEILING_graph_copy_to_start, end));
+	take_copy(&costs->graph_copy_in_gap_ns, &costs->graph_copy_in_to_start_ns, costs, in_ns,
+		  in_start_ns);
+	if (!in_ns || !in_start_ns) {
+		costs->graph_copy_in_gap_ns = costs->graph_copy_gap_ns;
+		costs->graph_copy_in_to_start_ns = costs->graph_copy_to_start_ns;
+	}
+}
+
+static const enum ceiling_id child_rows[] = {CEILING_child_tail, CEILING_child_next,
+					     CEILING_child_beside, CEILING_child_return,
+					     CEILING_launch_period};
+
+bool costs_has_children(const struct ceilings *ceilings)
+{
+	for (size_t i = 0; i < sizeof(child_rows) / sizeof(child_rows[0]); i++)
+		if (!ceilings_get(ceilings, child_rows[i], 0))
+			return false;
+	return true;
+}
+
+/* Older ceilings have no row of the launch alone: as much as that and the call that updates. */
+static int64_t updated_node_ns(const struct ceilings *ceilings, enum costs_end end)
+{
+	int64_t launch_ns = value_at(ceilings, CEILING_graph_updated_launch, end);
+
+	return launch_ns ? launch_ns : value_at(ceilings, CEILING_graph_set_params, end);
+}
+
+/*
+ * The ceilings' gaps go from instruction to instruction, those of a recording from end to start as
+ * CUPTI sees them, which lie before and after: kernel_gap_ns and its ceiling are the same gap, so
+ * their difference, edges_ns, is what lies between the two views, of every gap.
+ */
+struct gaps {
+	const struct ceilings *ceilings;
+	int64_t kernel_gap_ns; /* between kernels of a stream, as CUPTI would see it if that cost nothing */
+	int64_t edges_ns;
+};
+
+/* Where kernels follow one another otherwise than in a stream: as much less as the same kernel's period is there
+ * (step).  Older ceilings have the gap only. */
+static int64_t gap_ns(const struct gaps *gaps, enum ceiling_id step, enum ceiling_id gap,
+		      enum costs_end end)
+{
+	int64_t kernel_step_ns = value_at(gaps->ceilings, CEILING_kernel_step, COSTS_MIDDLE);
+	int64_t step_ns = value_at(gaps->ceilings, step, end);
+
+	return not_negative(kernel_step_ns && step_ns
+				    ? gaps->kernel_gap_ns + step_ns - kernel_step_ns
+				    : value_at(gaps->ceilings, gap, end) - gaps->edges_ns);
+}
+
+/* An empty child in a row of them takes as much longer than an empty kernel in a stream as the gap before it. */
+static void take_children(struct costs *costs, const struct gaps *gaps, enum costs_end end)
+{
+	const struct ceilings *ceilings = gaps->ceilings;
+
+	if (!costs_has_children(ceilings))
+		return;
+	costs->child_start_ns =
+		not_negative(value_at(ceilings, CEILING_child_tail, end) - gaps->edges_ns);
+	costs->child_next_ns =
+		not_negative(gaps->kernel_gap_ns + value_at(ceilings, CEILING_child_next, end) -
+			     value_at(ceilings, CEILING_launch_period, COSTS_MIDDLE));
+	costs->child_beside_ns = value_at(ceilings, CEILING_child_beside, end);
+	costs->child_return_ns =
+		not_negative(value_at(ceilings, CEILING_child_return, end) - gaps->edges_ns);
+}
+
+bool costs_of(struct costs *costs, const struct ceilings *ceilings,
+	      const struct recorded_latencies *recorded, enum costs_end end)
+{
+	static const enum ceiling_id needed[] = {CEILING_launch_call,	 CEILING_launch_to_start,
+						 CEILING_synchronize,	 CEILING_graph_launch,
+						 CEILING_graph_to_start, CEILING_kernel_gap,
+						 CEILING_graph_node_gap, CEILING_graph_gap,
+						 CEILING_grid_barrier};
+	struct gaps gaps = {
+		.ceilings = ceilings,
+		.kernel_gap_ns = not_negative(recorded->kernel_gap_ns - TRACE_KERNEL_NS),
+	};
+
+	if (!ceilings || ceilings->is_datasheet)
+		return false;
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		if (!ceilings_get(ceilings, needed[i], 0))
+			return false;
+	gaps.edges_ns = value_at(ceilings, CEILING_kernel_gap, COSTS_MIDDLE) - gaps.kernel_gap_ns;
+	*costs = (struct costs){
+		.launch_call_ns = value_at(ceilings, CEILING_launch_call, end),
+		.synchronize_ns = value_at(ceilings, CEILING_synchronize, end),
+		.graph_launch_ns = value_at(ceilings, CEILING_graph_launch, end),
+		.graph_to_start_ns = value_at(ceilings, CEILING_graph_to_start, end),
+		.graph_gap_ns =
+			not_negative(value_at(ceilings, CEILING_graph_gap, end) - gaps.edges_ns),
+		.graph_node_gap_ns = gap_ns(&gaps, CEILING_graph_step, CEILING_graph_node_gap, end),
+		.barrier_ns = gap_ns(&gaps, CEILING_barrier_step, CEILING_grid_barrier, end),
+		.updated_node_ns = updated_node_ns(ceilings, end),
+		.trace_launch_ns = added_ns(value_at(ceilings, CEILING_launch_call, COSTS_MIDDLE),
+					    recorded->launch_call_ns, LAUNCH_LEAST, LAUNCH_MOST),
+		.trace_graph_launch_ns =
+			added_ns(value_at(ceilings, CEILING_graph_launch, COSTS_MIDDLE),
+				 recorded->graph_call_ns, GRAPH_LAUNCH_LEAST, GRAPH_LAUNCH_MOST),
+		.trace_graph_start_ns =
+			added_ns(value_at(ceilings, CEILING_graph_to_start, COSTS_MIDDLE),
+				 recorded->graph_start_ns, GRAPH_START_LEAST, GRAPH_START_MOST),
+		.trace_node_ns = TRACE_NODE_NS,
+		.trace_kernel_ns = TRACE_KERNEL_NS,
+		.trace_graph_ns = TRACE_GRAPH_NS,
+		.trace_whole_graph_ns = TRACE_WHOLE_GRAPH_NS,
+		.ceilings = ceilings,
+	};
+	/* without the row, as until now: no gap */
+	costs->dependent_gap_ns =
+		not_negative(value_at(ceilings, CEILING_dependent_gap, end) - gaps.edges_ns);
+	take_copies(costs, ceilings, end);
+	take_children(costs, &gaps, end);
+	return true;
+}
+
+int64_t costs_graph_ns(const struct costs *costs, enum ceiling_id row, uint64_t node_count)
+{
+	return costs->ceilings && node_count ? lround(ceilings_at(costs->ceilings, row, node_count))
+					     : 0;
+}
+
+bool costs_has_rebuilt(const struct ceilings *ceilings)
+{
+	static const enum ceiling_id rows[] = {CEILING_graph_instantiate,
+					       CEILING_graph_first_launch, CEILING_graph_destroy,
+					       CEILING_graph_update};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (ceilings_at(ceilings, rows[i], 1) <= 0)
+			return false;
+	return true;
+}
+
+double costs_instantiate_ns(const struct ceilings *ceilings, uint64_t node_count)
+{
+	return ceilings_at(ceilings, CEILING_graph_instantiate, node_count);
+}
+
+/* Ceilings of before graph_set_params have what it takes to update all of a graph. */
+int64_t costs_update_ns(const struct ceilings *ceilings)
+{
+	const uint64_t nodes = 100;
+
+	return ceilings_get(ceilings, CEILING_graph_set_params, 0)
+		       ? value_at(ceilings, CEILING_graph_set_params, COSTS_MIDDLE)
+		       : (int64_t)(ceilings_at(ceilings, CEILING_graph_update, nodes) /
+				   (double)nodes);
+}

@@ -1,0 +1,73 @@
+/*
+ * costs.h - what the techniques cost on this GPU, from its measured ceilings.
+ */
+#ifndef ROOFLINE_COSTS_H
+#define ROOFLINE_COSTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/counters/ceilings.h"
+
+/* ns */
+struct costs {
+	int64_t launch_call_ns;	   /* the host's time in one launch */
+	int64_t synchronize_ns;	   /* operation ended to the wait for it returned */
+	int64_t graph_launch_ns;   /* the host's time in launching a graph */
+	int64_t graph_to_start_ns; /* that call entered to the first node started */
+	int64_t graph_gap_ns;	   /* an operation ended to a queued graph's first node started */
+	int64_t graph_node_gap_ns; /* a node ended to the next one started */
+	int64_t graph_copy_gap_ns; /* likewise before and after a copy to the host */
+	int64_t graph_copy_in_gap_ns;	/* and from it */
+	int64_t graph_copy_to_start_ns; /* graph launch call entered to such a first node started */
+	int64_t graph_copy_in_to_start_ns; /* and from it */
+	int64_t barrier_ns;	  /* a grid-wide barrier in place of the gap between two kernels */
+	int64_t dependent_gap_ns; /* a kernel ended to a programmatic dependent launch going on */
+	/* Dynamic parallelism; 0 where the ceilings lack it (costs_has_children). */
+	int64_t child_start_ns;	 /* a kernel ended to a child started that waits for that */
+	int64_t child_next_ns;	 /* a child ended to the next one of its thread started */
+	int64_t child_beside_ns; /* a child started to another one that need not wait for it */
+	int64_t child_return_ns; /* the last child ended to the next operation of its parent's stream */
+	int64_t updated_node_ns; /* that each updated node makes the next launch longer */
+	int64_t trace_launch_ns; /* that recording added to a call that submits work or manages something */
+	int64_t trace_graph_launch_ns; /* and to one that launches a graph */
+	int64_t trace_graph_start_ns;  /* and until that graph's first node starts */
+	int64_t trace_node_ns;	       /* and to a node of a graph after another one, on the GPU */
+	int64_t trace_kernel_ns;       /* likewise to a kernel of a stream */
+	int64_t trace_graph_ns;	       /* and to a graph */
+	int64_t trace_whole_graph_ns;  /* that is recorded as a whole */
+	const struct ceilings *ceilings; /* borrowed, for costs_graph_ns; NULL: without */
+};
+
+/* Which end of the spread of every cost to take: for an interval. */
+enum costs_end { COSTS_LOW, COSTS_MIDDLE, COSTS_HIGH };
+
+/* What is usual in a recording; ns. */
+struct recorded_latencies {
+	int64_t kernel_gap_ns;	/* between queued kernels, with what recording added */
+	int64_t launch_call_ns; /* in one kernel launch; 0: there is none */
+	int64_t graph_call_ns;	/* in one launch of a graph; likewise */
+	int64_t graph_start_ns; /* that call entered to the first node started, on an idle stream; likewise */
+};
+
+/* False, and nothing filled in, when the ceilings lack a row or are a datasheet's: no prediction. */
+bool costs_of(struct costs *costs, const struct ceilings *ceilings,
+	      const struct recorded_latencies *recorded, enum costs_end end);
+
+/* Whether the ceilings have what children cost. */
+bool costs_has_children(const struct ceilings *ceilings);
+
+/* What a call for a graph of so many nodes takes, of the rows by nodes; ns.  0: the ceilings lack the row, or the
+ * number of nodes is not known (0). */
+int64_t costs_graph_ns(const struct costs *costs, enum ceiling_id row, uint64_t node_count);
+
+/* Whether the ceilings have all that keeping executable graphs changes. */
+bool costs_has_rebuilt(const struct ceilings *ceilings);
+
+/* cudaGraphInstantiate of so many nodes; ns. */
+double costs_instantiate_ns(const struct ceilings *ceilings, uint64_t node_count);
+
+/* The host's time to give a kernel of a graph another grid; ns. */
+int64_t costs_update_ns(const struct ceilings *ceilings);
+
+#endif

@@ -1,0 +1,419 @@
+#include "replay/latencies.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+
+/* An operation that starts this long after its call returned, or after the one before it, had to wait for
+ * something else. */
+#define PROMPT_NS 20000
+#define QUEUED_NS 10000
+#define COPY_QUEUED_NS 1000
+/* Where nothing in a recording tells, rounded: launch_to_start of docs/results/ceilings.txt, and the median gap
+ * between queued kernels in tests/recordings/graph_forkjoin.naive, as CUPTI sees it. */
+#define LAUNCH_TO_START_NS 5000
+#define GAP_NS 1000
+/* The share of samples below what something takes at least, but for outliers. */
+#define LEAST_SHARE 0.1
+/* An operation that starts after so many usual gaps was not waiting for the one before. */
+#define LATE_GAPS 2
+/* At each end of what is sorted. */
+#define OUTLIER_SHARE 0.05
+
+/* ---- of one operation ---- */
+
+static enum latency_kind kind_of(const struct profile *profile, const struct profile_op *op)
+{
+	if (op->kind != OP_COPY)
+		return LATENCY_KERNEL;
+	switch (profile->copies[op->detail].kind) {
+	case COPY_TO_DEVICE:
+		return LATENCY_COPY_IN;
+	case COPY_TO_HOST:
+		return LATENCY_COPY_OUT;
+	default:
+		return LATENCY_COPY_OTHER;
+	}
+}
+
+static size_t launch_index(const struct model *model, const struct profile_op *op)
+{
+	return (size_t)model->profile->calls[op->call].name * LATENCY_KIND_COUNT +
+	       kind_of(model->profile, op);
+}
+
+static const struct launch_latencies *launch_of(const struct model *model,
+						const struct profile_op *op)
+{
+	return &model->devices[op->device].launches[launch_index(model, op)];
+}
+
+/* Not what a call took after its operation had started. */
+int64_t latencies_extension_ns(const struct model *model, const struct profile_op *op)
+{
+	const struct profile_call *call = &model->profile->calls[op->call];
+	int64_t usual_ns = launch_of(model, op)->call_ns;
+	int64_t call_ns = call->end_ns - call->start_ns, start_ns = op->start_ns - call->start_ns;
+	int64_t longer_ns = (call_ns < start_ns ? call_ns : start_ns) - usual_ns;
+
+	return longer_ns > 0 && model->behavior[op->call] == CALL_WORKS ? longer_ns : 0;
+}
+
+int64_t latencies_launch_ns(const struct model *model, size_t index)
+{
+	const struct profile_op *op = &model->profile->ops[index];
+	const struct launch_latencies *launch = launch_of(model, op);
+
+	return (model_is_idle(model, index) ? launch->idle_ns : launch->busy_ns) +
+	       latencies_extension_ns(model, op);
+}
+
+enum latency_gap latencies_gap_after(const struct model *model, uint32_t before, uint32_t op)
+{
+	const struct profile *profile = model->profile;
+	const struct profile_op *last = &profile->ops[before];
+
+	if (last->call != PROFILE_NONE &&
+	    (op == PROFILE_NONE || profile->ops[op].call != last->call) &&
+	    profile->call_names[profile->calls[last->call].name].call_class == CALL_GRAPH_LAUNCH)
+		return GAP_AFTER_GRAPH;
+	if (last->kind != OP_KERNEL)
+		return GAP_AFTER_COPY;
+	return op == PROFILE_NONE || profile->ops[op].kind == OP_KERNEL ? GAP_AFTER_KERNEL
+									: GAP_KERNEL_TO_COPY;
+}
+
+/* Whether it started soon after its call. */
+static bool is_prompt(const struct profile *profile, const struct profile_op *op)
+{
+	return op->start_ns < profile->calls[op->call].end_ns + PROMPT_NS;
+}
+
+/* Whether the operation waited for what no record tells of: a function of the host, in its stream or as the last node
+ * of a graph, or the body of a graph's conditional node.  Graphs that usually end with nothing of that follow each
+ * other promptly. */
+static bool is_after_unrecorded(const struct model *model, uint32_t before, uint32_t op)
+{
+	const struct device_latencies *device = &model->devices[model->profile->ops[before].device];
+
+	if (model_ready_ns(model, op) == INT64_MIN)
+		return false;
+	return model->is_called_back[op] ||
+	       (device->gap_ns[GAP_AFTER_GRAPH] >= PROMPT_NS &&
+		!is_prompt(model->profile, &model->profile->ops[op]) &&
+		latencies_gap_after(model, before, op) == GAP_AFTER_GRAPH);
+}
+
+int64_t latencies_gap_ns(const struct model *model, uint32_t before, uint32_t op)
+{
+	const struct profile_op *ops = model->profile->ops;
+
+	if (op != PROFILE_NONE && is_after_unrecorded(model, before, op))
+		return ops[op].start_ns - model_ready_ns(model, op);
+	return model->devices[ops[before].device].gap_ns[latencies_gap_after(model, before, op)];
+}
+
+/* ---- samples ---- */
+
+/* So many say as much as millions do. */
+#define SAMPLES_MOST 65536
+
+/* Every stride-th one of all that were added. */
+struct samples {
+	int64_t *items;
+	size_t count, capacity;
+	size_t added_count, stride; /* 0 before the first */
+};
+
+/* Of a device; those of launches as step_device.launches. */
+struct device_samples {
+	struct launch_samples {
+		struct samples calls, idle, busy;
+		size_t late_count; /* of busy: long after the work before had ended */
+	} * launches;
+	size_t launch_count;
+	struct samples gaps[LATENCY_GAP_COUNT];
+};
+
+/* Where there are too many, every second one goes. */
+static void thin_out(struct samples *samples)
+{
+	for (size_t i = 0; 2 * i < samples->count; i++)
+		samples->items[i] = samples->items[2 * i];
+	samples->count = (samples->count + 1) / 2;
+	samples->stride *= 2;
+}
+
+static int add_sample(struct samples *samples, int64_t ns)
+{
+	int64_t *next;
+
+	if (!samples->stride)
+		samples->stride = 1;
+	if (samples->added_count++ % samples->stride)
+		return 0;
+	next = ARRAY_NEXT(samples->items, samples->capacity, samples->count);
+	if (!next)
+		return -ENOMEM;
+	*next = ns;
+	if (++samples->count == SAMPLES_MOST)
+		thin_out(samples);
+	return 0;
+}
+
+static int compare_ns(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* The sample below which that share of them lies; of two the lower one: first calls take longest. */
+static int64_t quantile_of(struct samples *samples, double share, int64_t fallback_ns)
+{
+	if (!samples->count)
+		return fallback_ns;
+	qsort(samples->items, samples->count, sizeof(*samples->items), compare_ns);
+	return samples->items[(size_t)(share * (double)(samples->count - 1))];
+}
+
+static int64_t median_of(struct samples *samples, int64_t fallback_ns)
+{
+	return quantile_of(samples, 0.5, fallback_ns);
+}
+
+/* Of what lies between the outliers on both sides: where something takes now 1 and now 9 us, as a copy behind a
+ * graph in tests/pairs/device_graph.naive, only the mean gives the time of the whole. */
+static int64_t middle_mean_of(struct samples *samples, int64_t fallback_ns)
+{
+	size_t share = (size_t)(OUTLIER_SHARE * (double)samples->count);
+	size_t outlier_count = samples->count < 3 ? 0 : share ? share : 1;
+	double sum_ns = 0;
+
+	if (!samples->count)
+		return fallback_ns;
+	qsort(samples->items, samples->count, sizeof(*samples->items), compare_ns);
+	for (size_t i = outlier_count; i < samples->count - outlier_count; i++)
+		sum_ns += (double)samples->items[i];
+	return (int64_t)(sum_ns / (double)(samples->count - 2 * outlier_count));
+}
+
+static bool is_first_of_call(const struct model *model, size_t op)
+{
+	const struct submissions *submissions = &model->submissions;
+	uint32_t call = model->profile->ops[op].call;
+
+	return call != PROFILE_NONE && submissions->ops[submissions->first[call]] == op;
+}
+
+/* A graph may end with what is not recorded. */
+static bool is_usual(enum latency_gap gap, int64_t gap_ns)
+{
+	return gap == GAP_AFTER_GRAPH || gap_ns < PROMPT_NS;
+}
+
+static int sample_gap(struct device_samples *samples, const struct model *model, size_t index,
+		      int64_t gap_ns)
+{
+	enum latency_gap gap =
+		latencies_gap_after(model, model->predecessor[index], (uint32_t)index);
+
+	return is_usual(gap, gap_ns) ? add_sample(&samples->gaps[gap], gap_ns) : 0;
+}
+
+/* An operation whose call returned so long before was queued.  A copy is submitted when its call returns, and behind a
+ * kernel of a few us in tests/pairs/conditional_ifelse.naive seldom longer. */
+static int64_t queued_ns(const struct model *model, size_t index)
+{
+	return latencies_gap_after(model, model->predecessor[index], (uint32_t)index) ==
+			       GAP_KERNEL_TO_COPY
+		       ? COPY_QUEUED_NS
+		       : QUEUED_NS;
+}
+
+static int sample_queued(struct device_samples *samples, const struct model *model, size_t index)
+{
+	const struct profile_op *op = &model->profile->ops[index];
+	const struct profile_call *call = &model->profile->calls[op->call];
+	int64_t ready_ns = model_ready_ns(model, index);
+
+	return model->predecessor[index] != PROFILE_NONE && !model->is_called_back[index] &&
+			       ready_ns > call->end_ns + queued_ns(model, index)
+		       ? sample_gap(samples, model, index, op->start_ns - ready_ns)
+		       : 0;
+}
+
+/* Launches onto an idle stream, and onto one that had work until shortly before. */
+static int sample_start(struct device_samples *samples, const struct device_latencies *device,
+			const struct model *model, size_t index)
+{
+	const struct profile_op *op = &model->profile->ops[index];
+	const struct profile_call *call = &model->profile->calls[op->call];
+	struct launch_samples *launch = &samples->launches[launch_index(model, op)];
+	int64_t start_ns = op->start_ns - call->start_ns - latencies_extension_ns(model, op);
+	int64_t gap_ns = op->start_ns - model_ready_ns(model, index);
+
+	if (!is_prompt(model->profile, op))
+		return 0;
+	if (model_is_idle(model, index))
+		return add_sample(&launch->idle, start_ns);
+	launch->late_count += gap_ns > LATE_GAPS * device->kernel_gap_ns;
+	return add_sample(&launch->busy, start_ns);
+}
+
+/* Without what reading counters took: where all calls were counted, that would be usual. */
+static int sample_call(struct device_samples *samples, const struct model *model, size_t index)
+{
+	const struct profile_op *op = &model->profile->ops[index];
+	const struct profile_call *call = &model->profile->calls[op->call];
+	int64_t counting_ns = model_profiler_ns(model, call->thread, call->start_ns, call->end_ns);
+
+	return add_sample(&samples->launches[launch_index(model, op)].calls,
+			  call->end_ns - call->start_ns - counting_ns);
+}
+
+/* The commonest call of a class; NULL: there is none. */
+static const struct launch_latencies *common_launch(const struct device_latencies *device,
+						    const struct device_samples *samples,
+						    const struct model *model,
+						    enum profile_call_class call_class)
+{
+	const struct launch_latencies *common = NULL;
+	size_t most_count = 0;
+
+	for (size_t i = 0; i < samples->launch_count; i++) {
+		const struct profile_call_name *name =
+			&model->profile->call_names[i / LATENCY_KIND_COUNT];
+
+		if (name->call_class != call_class ||
+		    samples->launches[i].calls.added_count <= most_count)
+			continue;
+		most_count = samples->launches[i].calls.added_count;
+		common = &device->launches[i];
+	}
+	return common;
+}
+
+/* First how long calls take and what lies between operations, then what lies between the two. */
+static int sample(struct device_samples *samples, struct device_latencies *device,
+		  const struct model *model, const struct profile_device *ops)
+{
+	size_t end_op = ops->first_op + ops->op_count;
+	int rc = 0;
+
+	for (size_t i = ops->first_op; rc == 0 && i < end_op; i++)
+		if (is_first_of_call(model, i)) {
+			rc = sample_call(samples, model, i);
+			if (rc == 0)
+				rc = sample_queued(samples, model, i);
+		}
+	for (size_t i = 0; i < samples->launch_count; i++)
+		device->launches[i].call_ns = median_of(&samples->launches[i].calls, 0);
+	device->common_kernel = common_launch(device, samples, model, CALL_LAUNCH);
+	device->common_graph = common_launch(device, samples, model, CALL_GRAPH_LAUNCH);
+	for (int i = 0; i < LATENCY_GAP_COUNT; i++) {
+		device->gap_ns[i] = middle_mean_of(&samples->gaps[i], GAP_NS);
+		device->gap_sample_count[i] = samples->gaps[i].added_count;
+	}
+	device->kernel_gap_ns = median_of(&samples->gaps[GAP_AFTER_KERNEL], GAP_NS);
+	for (size_t i = ops->first_op; rc == 0 && i < end_op; i++)
+		if (is_first_of_call(model, i))
+			rc = sample_start(samples, device, model, i);
+	return rc;
+}
+
+/* The median of all starts on idle streams. */
+static int take_launch(struct device_latencies *device, const struct device_samples *samples)
+{
+	struct samples all = {0};
+	int rc = 0;
+
+	for (size_t i = 0; i < samples->launch_count; i++)
+		for (size_t j = 0; rc == 0 && j < samples->launches[i].idle.count; j++)
+			rc = add_sample(&all, samples->launches[i].idle.items[j]);
+	device->launch_sample_count = all.added_count;
+	device->launch_ns = median_of(&all, LAUNCH_TO_START_NS);
+	free(all.items);
+	return rc;
+}
+
+static int64_t mean_of(const struct samples *samples)
+{
+	double sum_ns = 0;
+
+	for (size_t i = 0; i < samples->count; i++)
+		sum_ns += (double)samples->items[i];
+	return samples->count ? (int64_t)(sum_ns / (double)samples->count) : 0;
+}
+
+/* On a busy stream most operations start when the one before has ended, and what the launch takes is what it
+ * took at least, and no more than on an idle stream.  Or most start later, as in tests/recordings/
+ * conditional_ifelse.naive, some 4 and some 12 us after their call, and only the mean gives the time of the whole. */
+static void take_starts(struct launch_latencies *launch, struct launch_samples *samples,
+			int64_t any_idle_ns)
+{
+	bool is_late = 2 * samples->late_count > samples->busy.added_count;
+
+	launch->idle_ns = median_of(&samples->idle, any_idle_ns);
+	launch->busy_ns = is_late ? mean_of(&samples->busy)
+				  : quantile_of(&samples->busy, LEAST_SHARE, any_idle_ns);
+	if (!is_late && launch->busy_ns > launch->idle_ns)
+		launch->busy_ns = launch->idle_ns;
+}
+
+static int take_steps(struct device_latencies *device, struct device_samples *samples)
+{
+	int rc = take_launch(device, samples);
+
+	for (size_t i = 0; rc == 0 && i < samples->launch_count; i++)
+		take_starts(&device->launches[i], &samples->launches[i], device->launch_ns);
+	return rc;
+}
+
+static void free_samples(struct device_samples *samples)
+{
+	for (size_t i = 0; samples->launches && i < samples->launch_count; i++) {
+		free(samples->launches[i].calls.items);
+		free(samples->launches[i].idle.items);
+		free(samples->launches[i].busy.items);
+	}
+	for (int i = 0; i < LATENCY_GAP_COUNT; i++)
+		free(samples->gaps[i].items);
+	free(samples->launches);
+}
+
+static int measure_device(struct device_latencies *device, const struct model *model,
+			  const struct profile_device *ops)
+{
+	size_t count = model->profile->call_name_count * LATENCY_KIND_COUNT;
+	struct device_samples samples = {
+		.launches = calloc(count + 1, sizeof(*samples.launches)),
+		.launch_count = count,
+	};
+	int rc = -ENOMEM;
+
+	device->launches = calloc(count + 1, sizeof(*device->launches));
+	if (samples.launches && device->launches)
+		rc = sample(&samples, device, model, ops);
+	if (rc == 0)
+		rc = take_steps(device, &samples);
+	free_samples(&samples);
+	return rc;
+}
+
+int latencies_measure(struct device_latencies *devices, const struct model *model)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < model->profile->device_count; i++)
+		rc = measure_device(&devices[i], model, &model->profile->devices[i]);
+	return rc;
+}
+
+void latencies_free(struct device_latencies *devices, size_t device_count)
+{
+	for (size_t i = 0; devices && i < device_count; i++)
+		free(devices[i].launches);
+	free(devices);
+}

@@ -1,0 +1,112 @@
+#include "replay/loop_steps.h"
+
+#include <stdlib.h>
+
+#include "replay/calls.h"
+
+/* So many iterations tell as much as all. */
+#define SAMPLES 512
+/* Steps that are seen at least. */
+#define STEPS_LEAST 16
+/* The pause before a step is so many times as long as those within: 1.35 before the step of an encoder, whose layers
+ * repeat (tests/gpu/torch_programs.py). */
+#define LONGER 1.2
+
+struct pauses {
+	int64_t ns[SAMPLES]; /* before each iteration */
+	size_t count;
+	int64_t sorted[SAMPLES]; /* some of them */
+};
+
+static int compare_ns(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* Of every length-th pause from the first one on: the one below which that share of them lies. */
+static int64_t quantile_ns(struct pauses *pauses, size_t first, size_t length, double share)
+{
+	size_t count = 0;
+
+	for (size_t i = first; i < pauses->count; i += length)
+		pauses->sorted[count++] = pauses->ns[i];
+	qsort(pauses->sorted, count, sizeof(*pauses->sorted), compare_ns);
+	return pauses->sorted[(size_t)(share * (double)count)];
+}
+
+/* The first iteration of a loop may be the first call of its thread. */
+static void take_pauses(struct pauses *pauses, const struct model *model, const struct loop *loop)
+{
+	size_t count = loop->iteration_count - 1;
+
+	pauses->count = count < SAMPLES ? count : SAMPLES;
+	for (size_t i = 0; i < pauses->count; i++)
+		pauses->ns[i] = call_pause_ns(model, loop->iterations[i + 1]);
+}
+
+static bool has_wait(const struct model *model, const struct loop *loop, size_t iteration)
+{
+	for (size_t i = loop->iterations[iteration]; i < loop->iterations[iteration + 1]; i++)
+		if (model_call_class(model, i) == CALL_SYNC)
+			return true;
+	return false;
+}
+
+/* As often as once in the longest step: then waits part the steps, and not pauses. */
+static bool has_waits(const struct model *model, const struct loop *loop, size_t count)
+{
+	size_t waiting_count = 0;
+
+	for (size_t i = 0; i < count; i++)
+		waiting_count += has_wait(model, loop, i + 1);
+	return waiting_count * LOOP_STEP_MOST > count;
+}
+
+/* Whether the pauses at one place in steps of that length stand out, also the shorter ones of them, and where. */
+static bool stands_out(struct pauses *pauses, size_t length, size_t *place)
+{
+	int64_t longest_ns = -1, second_ns = -1;
+
+	*place = 0;
+	for (size_t i = 0; i < length; i++) {
+		int64_t ns = quantile_ns(pauses, i, length, 0.5);
+
+		if (ns > longest_ns) {
+			second_ns = longest_ns;
+			longest_ns = ns;
+			*place = i;
+		} else if (ns > second_ns) {
+			second_ns = ns;
+		}
+	}
+	return (double)quantile_ns(pauses, *place, length, 0.25) > LONGER * (double)second_ns;
+}
+
+struct loop_step loop_step_of(const struct model *model, const struct loop *loop)
+{
+	struct loop_step loop_step = {.iteration_count = 1};
+	struct pauses pauses = {.count = 0};
+	size_t place;
+
+	if (loop->iteration_count <= 2 * STEPS_LEAST)
+		return loop_step;
+	take_pauses(&pauses, model, loop);
+	if (has_waits(model, loop, pauses.count))
+		return loop_step;
+	for (size_t length = 2; length <= LOOP_STEP_MOST && length * STEPS_LEAST <= pauses.count;
+	     length++)
+		if (stands_out(&pauses, length, &place))
+			return (struct loop_step){length, (place + 1) % length};
+	return loop_step;
+}
+
+size_t loop_step_next(const struct loop_step *loop_step, const struct loop *loop, size_t iteration)
+{
+	size_t length = loop_step->iteration_count;
+	size_t into = (iteration + length - loop_step->first) % length,
+	       next = iteration + length - into;
+
+	return next < loop->iteration_count ? next : loop->iteration_count;
+}

@@ -1,0 +1,421 @@
+#include "replay/loops.h"
+
+#include "base/array.h"
+#include "replay/loop_iterations.h"
+#include "replay/loop_periods.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Threads with more different loops than periods_find() gives periods for need another look. */
+#define ROUNDS_MOST 4
+/* A shorter period that explains this share of what a longer one does is the loop's own. */
+#define SHORTER_PERIOD_SHARE 0.98
+/* Where the host reads something back in each iteration, data decides on more iterations or other
+ * kernels, and that data came again is what makes the longer period. */
+#define DECIDING_PERIOD_SHARE 0.8
+/* Sequences may be longer than the stretch that they are seen in, and looking for them beyond it in
+ * vain could take the square of the tokens: no longer done after so many times all tokens. */
+#define WASTE_MOST 16
+#define PAUSE_SAMPLES 15
+#define PAUSE_WORTH_NS 1000 /* shorter ones differ from call to call by chance */
+
+struct search {
+	const struct profile *profile;
+	struct loops *found;
+	size_t capacity;
+	uint32_t thread;
+	struct tokens tokens;
+	struct periods periods;
+	size_t wasted; /* tokens of the thread that were looked at for no sequence */
+};
+
+/* ---- which period, and where an iteration begins ---- */
+
+/* The first two equal periods in [first, end). */
+static bool find_model(struct candidate *candidate, size_t first, size_t end)
+{
+	size_t run = 0;
+
+	for (size_t i = first + candidate->period; i < end; i++) {
+		run = token_equal(candidate->tokens, i, i - candidate->period) ? run + 1 : 0;
+		if (run == candidate->period) {
+			candidate->model = i + 1 - 2 * candidate->period;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Whether the token is a copy to the host that the host waits for before it submits the next. */
+static bool is_read_back(const struct search *search, size_t token)
+{
+	const struct profile *profile = search->profile;
+	const struct tokens *tokens = &search->tokens;
+	const struct profile_op *op = tokens_op(tokens, token);
+
+	if (!op || op->kind != OP_COPY || profile->copies[op->detail].kind != COPY_TO_HOST)
+		return false;
+	if (!profile->copies[op->detail].is_async)
+		return true;
+	for (size_t i = tokens->calls[token] + 1;
+	     token + 1 < tokens->count && i < tokens->calls[token + 1]; i++)
+		if (profile->call_names[profile->calls[i].name].call_class == CALL_SYNC)
+			return true;
+	return false;
+}
+
+static double least_share(const struct search *search, const struct candidate *candidate)
+{
+	for (size_t i = 0; i < candidate->period; i++)
+		if (is_read_back(search, candidate->model + i))
+			return DECIDING_PERIOD_SHARE;
+	return SHORTER_PERIOD_SHARE;
+}
+
+/* The host's own time and its waits between the submitting call before and this one. */
+static int64_t pause_before(const struct search *search, size_t token)
+{
+	const struct profile *profile = search->profile;
+	size_t before = search->tokens.calls[token - 1], call = search->tokens.calls[token];
+	int64_t pause_ns = profile->calls[call].start_ns - profile->calls[before].end_ns;
+
+	for (size_t i = before + 1; i < call; i++)
+		if (profile->call_names[profile->calls[i].name].call_class != CALL_SYNC)
+			pause_ns -= profile->calls[i].end_ns - profile->calls[i].start_ns;
+	return pause_ns;
+}
+
+/* The median over whole iterations, spread over all but the first, of the pause before a token. */
+static int64_t usual_pause(const struct search *search, const struct iterations *iterations,
+			   const uint32_t *samples, size_t sample_count, size_t phase)
+{
+	int64_t pauses[PAUSE_SAMPLES];
+
+	for (size_t i = 0; i < sample_count; i++) {
+		int64_t pause = pause_before(search, iterations->starts[samples[i]] + phase);
+		size_t place = i;
+
+		for (; place > 0 && pauses[place - 1] > pause; place--)
+			pauses[place] = pauses[place - 1];
+		pauses[place] = pause;
+	}
+	return sample_count ? pauses[sample_count / 2] : 0;
+}
+
+static size_t choose_samples(const struct iterations *iterations, uint32_t *samples)
+{
+	size_t step = iterations->count / PAUSE_SAMPLES + 1, count = 0;
+
+	for (size_t i = 1; i < iterations->count && count < PAUSE_SAMPLES; i += step)
+		if (iterations->starts[i + 1] - iterations->starts[i] ==
+			    iterations->candidate.period &&
+		    iterations_is_whole(&iterations->candidate, iterations->starts[i]))
+			samples[count++] = (uint32_t)i;
+	return count;
+}
+
+/*
+ * The first token of the period before which the host pauses nearly as long as it does anywhere in
+ * it: waits make several pauses of one length, and the loop began with the first of them.
+ */
+static size_t find_phase(const struct search *search, const struct iterations *iterations)
+{
+	uint32_t samples[PAUSE_SAMPLES];
+	size_t sample_count = choose_samples(iterations, samples), phase = 0;
+	int64_t longest_ns = 0, first_ns;
+
+	first_ns = usual_pause(search, iterations, samples, sample_count, 0);
+	for (size_t i = 0; i < iterations->candidate.period; i++) {
+		int64_t pause_ns = usual_pause(search, iterations, samples, sample_count, i);
+
+		if (pause_ns > longest_ns)
+			longest_ns = pause_ns;
+	}
+	if (longest_ns <= 0 || longest_ns - first_ns < PAUSE_WORTH_NS)
+		return 0; /* or calls overlap: there is no pause at all */
+	while (usual_pause(search, iterations, samples, sample_count, phase) <
+	       longest_ns - longest_ns / 3)
+		phase++;
+	return phase;
+}
+
+/* Begins iterations after the pause, where that leaves enough of them. */
+static int turn_to_pause(const struct search *search, struct iterations *best)
+{
+	struct candidate candidate = best->candidate;
+	struct iterations turned = {0};
+	size_t phase = find_phase(search, best);
+	int rc;
+
+	if (phase == 0)
+		return 0;
+	candidate.model += phase;
+	candidate.is_uninterrupted = false;
+	rc = iterations_follow(&turned, &candidate);
+	if (rc == 0 && iterations_are_sequence(&turned))
+		iterations_swap(best, &turned);
+	free(turned.starts);
+	return rc;
+}
+
+/* ---- what is found ---- */
+
+/* The calls after the last token belong to it as far as they did in the iteration before. */
+static uint32_t end_call(const struct search *search, const struct iterations *iterations)
+{
+	const struct profile_thread *thread = &search->profile->threads[search->thread];
+	const uint32_t *calls = search->tokens.calls;
+	size_t end = iterations_end(iterations), last = iterations->starts[iterations->count - 1];
+	size_t next =
+		end < search->tokens.count ? calls[end] : thread->first_call + thread->call_count;
+	size_t usual = calls[end - 1] + (calls[last] - calls[last - 1]);
+
+	return (uint32_t)(usual < next ? usual : next);
+}
+
+static uint32_t shape_of(const struct candidate *candidate)
+{
+	uint32_t shape = 0;
+
+	for (size_t i = 0; i < candidate->period; i++)
+		shape = token_mix(shape, candidate->tokens->loose[candidate->model + i]);
+	return shape;
+}
+
+static int describe(struct loop *loop, const struct search *search,
+		    const struct iterations *iterations)
+{
+	const uint32_t *calls = search->tokens.calls;
+	size_t count = iterations->count;
+
+	*loop = (struct loop){.thread = search->thread,
+			      .first_call = calls[iterations->starts[0]],
+			      .iteration_count = count,
+			      .iterations = malloc((count + 1) * sizeof(*loop->iterations)),
+			      .period = iterations->candidate.period,
+			      .regularity = iterations_regularity(iterations),
+			      .exactness = (double)iterations->equal_strict /
+					   (double)iterations->compared,
+			      .is_exact = iterations->equal_strict == iterations->compared,
+			      .shape = shape_of(&iterations->candidate)};
+	if (!loop->iterations)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		loop->iterations[i] = calls[iterations->starts[i]];
+	loop->iterations[count] = end_call(search, iterations);
+	loop->call_count = loop->iterations[count] - loop->first_call;
+	return 0;
+}
+
+static int add_sequence(struct search *search, const struct iterations *iterations)
+{
+	struct loops *found = search->found;
+	struct loop *next = ARRAY_NEXT(found->items, search->capacity, found->count);
+	int rc = next ? describe(next, search, iterations) : -ENOMEM;
+
+	if (rc)
+		return rc;
+	found->count++;
+	for (size_t i = iterations->starts[0]; i < iterations_end(iterations); i++)
+		search->tokens.loose[i] = TOKEN_TAKEN;
+	return 0;
+}
+
+/* ---- the search ---- */
+
+/* What the iterations explain: tokens that are the model's, less those that are not. */
+static double worth_of(const struct iterations *iterations)
+{
+	return 2 * (double)iterations->equal - (double)iterations->compared;
+}
+
+/* Also where they are no sequence: to look at them again and again would take too long. */
+static size_t where_to_go_on(const struct iterations *iterations)
+{
+	size_t model_end = iterations->candidate.model + iterations->candidate.period;
+	size_t end = iterations_end(iterations);
+
+	return end > model_end ? end : model_end;
+}
+
+static int take_sequence(struct search *search, struct iterations *iterations)
+{
+	int rc = turn_to_pause(search, iterations);
+
+	return rc ? rc : add_sequence(search, iterations);
+}
+
+/* The sequences of a period whose model lies in [first, end): adds up what they explain, or takes
+ * them, which then may reach as far as the loop says. */
+static int go_through(struct search *search, struct candidate candidate, size_t first, size_t end,
+		      bool takes, double *worth)
+{
+	struct iterations iterations = {0};
+	int rc = 0;
+
+	*worth = 0;
+	while (rc == 0 && find_model(&candidate, first, end)) {
+		if (!takes)
+			candidate.floor = first;
+		rc = iterations_follow(&iterations, &candidate);
+		if (rc)
+			break;
+		first = where_to_go_on(&iterations);
+		if (!iterations_are_sequence(&iterations))
+			continue;
+		*worth += worth_of(&iterations);
+		if (takes)
+			rc = take_sequence(search, &iterations);
+	}
+	free(iterations.starts);
+	return rc;
+}
+
+/*
+ * Multiples of a loop's period explain it as well, two loops in turn can have a period in common,
+ * and what comes every hundredth time makes no loop of a hundred times the length.
+ */
+static int find_shorter_period(struct search *search, const struct iterations *found,
+			       size_t *shorter)
+{
+	size_t first = found->starts[0], end = iterations_end(found);
+	double worth;
+	int rc = 0;
+
+	*shorter = 0;
+	for (size_t i = 0; rc == 0 && i < search->periods.count; i++) {
+		struct candidate candidate = {.tokens = &search->tokens,
+					      .period = search->periods.items[i],
+					      .floor = first,
+					      .ceiling = end};
+
+		if (candidate.period >= found->candidate.period)
+			break;
+		if (!find_model(&candidate, first, end))
+			continue;
+		rc = go_through(search, candidate, first, end, false, &worth);
+		if (rc == 0 && worth >= least_share(search, &candidate) * worth_of(found)) {
+			*shorter = candidate.period;
+			break;
+		}
+	}
+	return rc;
+}
+
+/* The sequences around the loop's model, if there are any.  *end: where to go on. */
+static int search_loop(struct search *search, struct iterations *iterations,
+		       const struct candidate *candidate, size_t *end)
+{
+	struct candidate shorter = *candidate;
+	size_t first;
+	double worth;
+	int rc = iterations_follow(iterations, candidate);
+
+	if (rc)
+		return rc;
+	*end = where_to_go_on(iterations);
+	first = iterations->starts[0];
+	if (!iterations_are_sequence(iterations)) {
+		search->wasted += iterations_end(iterations) - first;
+		return 0;
+	}
+	rc = find_shorter_period(search, iterations, &shorter.period);
+	if (rc == 0 && shorter.period)
+		return go_through(search, shorter, first, iterations_end(iterations), true, &worth);
+	return rc ? rc : take_sequence(search, iterations);
+}
+
+/* A stretch has several sequences where something else lies between them. */
+static int search_stretch(struct search *search, const struct stretch *stretch)
+{
+	size_t at = stretch->first, count = search->tokens.count;
+	size_t reach = search->wasted > WASTE_MOST * count ? stretch->end - at : count;
+	struct candidate candidate = {.tokens = &search->tokens,
+				      .period = stretch->period,
+				      .floor = at > reach ? at - reach : 0,
+				      .ceiling = count - stretch->end > reach ? stretch->end + reach
+									      : count};
+	struct iterations iterations = {0};
+	int rc = 0;
+
+	while (rc == 0 && find_model(&candidate, at, stretch->end)) {
+		rc = search_loop(search, &iterations, &candidate, &at);
+		candidate.floor = at;
+	}
+	free(iterations.starts);
+	return rc;
+}
+
+static int search_round(struct search *search)
+{
+	struct stretches stretches = {0};
+	int rc = periods_find(&search->periods, &search->tokens,
+			      search->tokens.count / LOOP_LEAST_ITERATIONS);
+
+	if (rc == 0)
+		rc = stretches_find(&stretches, &search->tokens, &search->periods,
+				    LOOP_LEAST_ITERATIONS);
+	for (size_t i = 0; rc == 0 && i < stretches.count; i++)
+		rc = search_stretch(search, &stretches.items[i]);
+	stretches_free(&stretches);
+	return rc;
+}
+
+static int search_rounds(struct search *search)
+{
+	int rc = 0;
+
+	for (int round = 0; rc == 0 && round < ROUNDS_MOST; round++) {
+		size_t before = search->found->count;
+
+		rc = search_round(search);
+		if (search->found->count == before)
+			break;
+	}
+	return rc;
+}
+
+static int search_thread(struct search *search, const struct submissions *submissions)
+{
+	int rc = tokens_build(&search->tokens, search->profile, submissions,
+			      &search->profile->threads[search->thread]);
+
+	search->wasted = 0;
+	if (rc == 0 && search->tokens.count >= LOOP_LEAST_ITERATIONS)
+		rc = search_rounds(search);
+	tokens_free(&search->tokens);
+	return rc;
+}
+
+static int compare_sequences(const void *left, const void *right)
+{
+	const struct loop *a = left, *b = right;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return (a->first_call > b->first_call) - (a->first_call < b->first_call);
+}
+
+int loops_find(struct loops *found, const struct profile *profile,
+	       const struct submissions *submissions)
+{
+	struct search search = {.profile = profile, .found = found};
+	int rc = 0;
+
+	*found = (struct loops){0};
+	for (; rc == 0 && search.thread < profile->thread_count; search.thread++)
+		rc = search_thread(&search, submissions);
+	if (rc == 0 && found->count)
+		qsort(found->items, found->count, sizeof(*found->items), compare_sequences);
+	return rc;
+}
+
+void loops_free(struct loops *found)
+{
+	for (size_t i = 0; i < found->count; i++)
+		free(found->items[i].iterations);
+	free(found->items);
+	*found = (struct loops){0};
+}

@@ -1,0 +1,48 @@
+/*
+ * sequence.h - what a thread submits again and again.
+ *
+ * A token is one submitting call (a launch, a copy, a memset, a graph launch)
+ * with what it submits, without sizes that vary: the kernel's name, the copy's
+ * kind, the graph.  A sequence is a stretch of one thread's submitting calls in
+ * which token i equals token i - period nearly always.  Calls in between (waits,
+ * events, allocations) belong to the iteration that they stand in.
+ *
+ * An iteration may have tokens too many, too few or other ones: up to half of
+ * the period, and one where that is less; up to four, as around an inner loop,
+ * where that comes again within 32 iterations.  Iterations begin after the longest
+ * usual pause of the host; where none stands out, where the first one began.
+ */
+#ifndef ROOFLINE_LOOPS_H
+#define ROOFLINE_LOOPS_H
+
+#include "replay/submissions.h"
+#include "trace/profile.h"
+
+#define LOOP_LEAST_ITERATIONS 8
+
+struct loop {
+	uint32_t thread; /* threads[] */
+	size_t first_call,
+		call_count;	/* calls[] of the thread, from the first submitting call of the
+					  * first iteration to the last call before the next iteration's */
+	size_t iteration_count; /* whole ones */
+	uint32_t *iterations;	/* owned: iteration_count + 1 calls[]: the first submitting call
+					  * of each, and the end of the last */
+	size_t period;		/* submitting calls an iteration, where it is exact */
+	double regularity; /* 0.5 to 1: the share of tokens that are those of the usual iteration */
+	double exactness;  /* 0 to regularity: the share whose sizes and grids are so, too */
+	bool is_exact;	   /* exactness is 1: all iterations are one */
+	uint32_t shape;	   /* hash of the usual iteration: equal when one loop runs again */
+};
+
+struct loops {
+	struct loop *items; /* by thread, then first_call; they do not overlap */
+	size_t count;
+};
+
+/* Linear in calls and operations.  Returns 0 or -ENOMEM; free also after a failure. */
+int loops_find(struct loops *found, const struct profile *profile,
+	       const struct submissions *submissions);
+void loops_free(struct loops *found);
+
+#endif

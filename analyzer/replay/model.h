@@ -1,0 +1,69 @@
+/*
+ * model.h - the run as what waits for what, found once in a recording.
+ *
+ * An operation waits for its launching call, for the last operation of its stream
+ * that had ended when it started (a dependent launch starts beside those after that),
+ * and for at most one of another stream (an event, the legacy default stream, the
+ * launch of the same graph before).  A call waits for the calls of its thread before
+ * it; a wait, a blocking copy and a free return after one operation has ended.  What
+ * time each such step typically takes says steps.h; what a single step took beyond
+ * that stays with it (replay.h).
+ *
+ * What is not known from the records is inferred from times and said here:
+ * - a wait waits for the operation of its process that ended last before the wait
+ *   returned: CUPTI tells a wait's stream only with --syncs;
+ * - the first operation after cudaStreamWaitEvent waits for the one of another
+ *   stream that ended last before it started;
+ * - the operations of one graph launch keep their distances to the first.
+ */
+#ifndef ROOFLINE_MODEL_H
+#define ROOFLINE_MODEL_H
+
+#include "base/spans.h"
+#include "replay/submissions.h"
+#include "trace/profile.h"
+
+/* How a call spends its time. */
+enum call_behavior {
+	CALL_WORKS,	/* the host's own time, whatever the GPU does */
+	CALL_WAITS,	/* until an operation has ended */
+	CALL_WAITS_OWN, /* until its own operation has: a blocking copy */
+};
+
+struct device_latencies;
+
+struct model {
+	const struct profile *profile; /* borrowed */
+	struct submissions submissions;
+	uint32_t *order;      /* all calls by start_ns */
+	uint8_t *behavior;    /* by call: enum call_behaviour */
+	uint8_t *graph_calls; /* by call_names[]: enum graph_call (graph_calls.h) */
+	uint32_t *awaited;    /* by call: ops[], PROFILE_NONE where it waits for none */
+	uint32_t *
+		predecessor; /* by op: ops[] before it in its stream that had ended, or PROFILE_NONE */
+	uint32_t *
+		cross_stream; /* by op: ops[] of another stream that it waits for, or PROFILE_NONE */
+	uint8_t *is_called_back; /* by op: a function of the host ran in its stream before it */
+	struct device_latencies *devices; /* as profile->devices[]: how long steps take (steps.h) */
+	struct spans *profiler; /* by thread: in which counters were read; NULL: none were */
+};
+
+/* Linear in calls and operations.  The profile must outlive the model.  Fails with -ENOMEM only;
+ * the caller frees with model_free. */
+int model_build(struct model **out, const struct profile *profile, struct err *err);
+void model_free(struct model *model);
+
+/* When everything that an operation waits for on the GPU had ended in the recording; INT64_MIN when
+ * it waits for nothing there. */
+int64_t model_ready_ns(const struct model *model, size_t op);
+
+enum profile_call_class model_call_class(const struct model *model, size_t call);
+
+/* How much of [start_ns, end_ns) of a thread went to reading hardware counters. */
+int64_t model_profiler_ns(const struct model *model, uint32_t thread, int64_t start_ns,
+			  int64_t end_ns);
+
+/* Whether all that it waits for on the GPU had ended before its call began. */
+bool model_is_idle(const struct model *model, size_t op);
+
+#endif

@@ -1,0 +1,48 @@
+#include "replay/part_times.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/ns.h"
+
+int part_time_open(struct part_time *part_time, const struct place *places, size_t count,
+		   const struct profile *profile)
+{
+	size_t next = 0;
+
+	*part_time = (struct part_time){.places = places, .count = count};
+	part_time->progress = calloc(profile->thread_count + 1, sizeof(*part_time->progress));
+	if (!part_time->progress)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		while (next < count && places[next].end <= profile->threads[i].first_call)
+			next++;
+		part_time->progress[i].next = next;
+	}
+	return 0;
+}
+
+void part_time_free(struct part_time *part_time)
+{
+	free(part_time->progress);
+	*part_time = (struct part_time){0};
+}
+
+void part_time_add_call(struct part_time *part_time, uint32_t thread, size_t call, int64_t start_ns,
+			int64_t end_ns, int64_t work_end_ns)
+{
+	struct part_progress *progress = &part_time->progress[thread];
+	const struct place *place = &part_time->places[progress->next];
+
+	if (progress->next == part_time->count || call < place->first)
+		return;
+	if (call == place->first) {
+		progress->start_ns = start_ns;
+		progress->end_ns = INT64_MIN;
+	}
+	progress->end_ns = max_ns(progress->end_ns, work_end_ns);
+	if (call + 1 == place->end) {
+		part_time->sum_ns += max_ns(progress->end_ns, end_ns) - progress->start_ns;
+		progress->next++;
+	}
+}

@@ -1,0 +1,39 @@
+/*
+ * stopwatch.h - how long parts of a run take in a replay, added up as its calls are taken.
+ *
+ * So a replay that is asked for these times only needs not keep those of ten million calls.
+ */
+#ifndef ROOFLINE_PART_TIMES_H
+#define ROOFLINE_PART_TIMES_H
+
+#include "trace/profile.h"
+
+/* A part of a run: calls [first, end) of one thread, and what they submitted. */
+struct place {
+	size_t first, end; /* calls[] */
+};
+
+/* Of a thread. */
+struct part_progress {
+	size_t next;	  /* places[]: the one that it is in, or comes to */
+	int64_t start_ns; /* of that one's first call */
+	int64_t end_ns;	  /* of what its calls submitted until now */
+};
+
+struct part_time {
+	const struct place *places; /* borrowed; by first, apart */
+	size_t count;
+	struct part_progress *progress; /* owned; by thread */
+	int64_t sum_ns; /* each place from its first call to the last of its calls and operations */
+};
+
+/* Returns 0 or -ENOMEM; the caller frees with stopwatch_free, also after a failure. */
+int part_time_open(struct part_time *part_time, const struct place *places, size_t count,
+		   const struct profile *profile);
+void part_time_free(struct part_time *part_time);
+
+/* Each call of a thread in turn.  work_end_ns: of the last operation that it submitted; INT64_MIN without any. */
+void part_time_add_call(struct part_time *part_time, uint32_t thread, size_t call, int64_t start_ns,
+			int64_t end_ns, int64_t work_end_ns);
+
+#endif

@@ -1,0 +1,335 @@
+#include "replay/prediction.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/worker.h"
+#include "replay/latencies.h"
+
+static int64_t recorded_wall_ns(const struct profile *profile, size_t device)
+{
+	const struct profile_device *what = &profile->devices[device];
+	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+
+	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+
+		first_ns = op->start_ns < first_ns ? op->start_ns : first_ns;
+		last_ns = op->end_ns > last_ns ? op->end_ns : last_ns;
+	}
+	return last_ns > first_ns ? last_ns - first_ns : 0;
+}
+
+/* The greatest error over the devices that did anything, of the time without what reading counters took: they
+ * may have taken most of it. */
+static int measure_error(struct predictor *predictor)
+{
+	const struct model *model = predictor->model;
+	struct replay *typical = &predictor->works[0], *uncounted = &predictor->works[1];
+	int rc = replay_run_typical(typical, model);
+
+	if (rc == 0 && model->profiler)
+		rc = replay_time(uncounted, model, NULL, &predictor->costs[COSTS_MIDDLE], NULL, 0);
+	for (size_t i = 0; rc == 0 && i < model->profile->device_count; i++) {
+		int64_t wall_ns = recorded_wall_ns(model->profile, i);
+		int64_t off_ns = replay_wall_ns(typical, model, i) - wall_ns;
+		double error;
+
+		if (model->profiler)
+			wall_ns = replay_wall_ns(uncounted, model, i);
+		error = wall_ns ? fabs((double)off_ns / (double)wall_ns) : 0;
+		predictor->replay_error =
+			error > predictor->replay_error ? error : predictor->replay_error;
+	}
+	return rc;
+}
+
+__attribute__((format(printf, 2, 3))) static void refuse(struct predictor *predictor,
+							 const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(predictor->why_not, sizeof(predictor->why_not), format, arguments);
+	va_end(arguments);
+}
+
+/* Launches that were counted by instrumented code and are no operation, as a share of all kernels: what these took
+ * is missing before and after a change. */
+static double unrecorded_share(const struct profile *profile)
+{
+	uint64_t unrecorded_count = 0, recorded_count = 0;
+
+	for (size_t i = 0; i < profile->signature_count; i++)
+		unrecorded_count += profile->signatures[i].unrecorded_count;
+	for (size_t i = 0; i < profile->op_count; i++)
+		recorded_count += profile->ops[i].kind == OP_KERNEL;
+	return unrecorded_count
+		       ? (double)unrecorded_count / (double)(unrecorded_count + recorded_count)
+		       : 0;
+}
+
+/* Times of kernels that were repeated for their counters are not their own. */
+static bool has_replays(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->process_count; i++)
+		if (profile->processes[i].is_replay)
+			return true;
+	return false;
+}
+
+static void judge(struct predictor *predictor, bool has_costs)
+{
+	const struct profile *profile = predictor->model->profile;
+	double missing_share = unrecorded_share(profile);
+
+	if (!has_costs)
+		refuse(predictor, "no measured ceilings of this GPU: run rooflinectl ceilings");
+	else if (has_replays(profile))
+		refuse(predictor, "kernels were repeated for hardware counters: record without");
+	else if (missing_share > UNRECORDED_MOST)
+		refuse(predictor,
+		       "%.0f%% of the kernels were counted by instrumented code, which leaves "
+		       "no times: record without hardware counters",
+		       100 * missing_share);
+	else if (predictor->replay_error > REPLAY_ERROR_MOST)
+		refuse(predictor,
+		       "what it tells of waits gives a run %.1f%% off the recorded one, and above "
+		       "%.0f%% nothing is predicted",
+		       100 * predictor->replay_error, 100 * REPLAY_ERROR_MOST);
+	predictor->is_usable = !*predictor->why_not;
+}
+
+static bool is_sane(int64_t start_ns, int64_t end_ns)
+{
+	return start_ns > -MODEL_TIME_MOST_NS && end_ns < MODEL_TIME_MOST_NS;
+}
+
+bool predictor_fits(struct predictor *predictor, const struct profile *profile)
+{
+	bool fits = true;
+
+	for (size_t i = 0; i < profile->op_count; i++)
+		fits = fits && is_sane(profile->ops[i].start_ns, profile->ops[i].end_ns);
+	for (size_t i = 0; i < profile->call_count; i++)
+		fits = fits && is_sane(profile->calls[i].start_ns, profile->calls[i].end_ns);
+	if (!fits)
+		refuse(predictor, "it holds times that no run can have");
+	return fits;
+}
+
+/* Of the device that has most samples of gaps between queued kernels, and of the one that has calls. */
+static struct recorded_latencies usual_steps(const struct model *model)
+{
+	struct recorded_latencies steps = {0};
+	size_t most_count = 0;
+
+	for (size_t i = 0; i < model->profile->device_count; i++) {
+		const struct device_latencies *device = &model->devices[i];
+
+		if (i == 0 || device->gap_sample_count[GAP_AFTER_KERNEL] > most_count) {
+			most_count = device->gap_sample_count[GAP_AFTER_KERNEL];
+			steps.kernel_gap_ns = device->kernel_gap_ns;
+		}
+		if (!steps.launch_call_ns && device->common_kernel)
+			steps.launch_call_ns = device->common_kernel->call_ns;
+		if (!steps.graph_call_ns && device->common_graph) {
+			steps.graph_call_ns = device->common_graph->call_ns;
+			steps.graph_start_ns = device->common_graph->idle_ns;
+		}
+	}
+	return steps;
+}
+
+int predictor_open(struct predictor *predictor, const struct model *model,
+		   const struct ceilings *ceilings)
+{
+	const struct recorded_latencies steps = usual_steps(model);
+	bool has_costs = true;
+	int rc;
+
+	*predictor =
+		(struct predictor){.model = model,
+				   .ceilings = ceilings,
+				   .works = calloc(PREDICTOR_WORKS, sizeof(*predictor->works))};
+	if (!predictor->works)
+		return -ENOMEM;
+	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
+		has_costs =
+			costs_of(&predictor->costs[end], ceilings, &steps, (enum costs_end)end) &&
+			has_costs;
+	rc = measure_error(predictor);
+	judge(predictor, has_costs);
+	return rc;
+}
+
+void predictor_free(struct predictor *predictor)
+{
+	for (size_t i = 0; predictor->works && i < PREDICTOR_WORKS; i++)
+		replay_free(&predictor->works[i]);
+	free(predictor->works);
+	*predictor = (struct predictor){0};
+}
+
+/* Time of the places, of what changes, and of a device's whole run. */
+struct times {
+	int64_t place_ns, changed_ns, wall_ns;
+};
+
+/* A replay, and what its times are. */
+struct question {
+	const struct change *change;
+	const struct costs *costs;
+	struct times times;
+};
+
+/* Those that one thread answers. */
+struct questions {
+	const struct model *model;
+	const struct part *part;
+	size_t device;
+	struct question *items;
+	size_t count;
+	struct replay *work;
+};
+
+static int answer(struct question *question, const struct questions *all)
+{
+	const struct part *part = all->part;
+	struct part_time part_times[2];
+	int rc = part_time_open(&part_times[0], part->places, part->place_count,
+				all->model->profile);
+	int changed_rc = part_time_open(&part_times[1], part->changed, part->changed_count,
+					all->model->profile);
+
+	if (rc == 0)
+		rc = changed_rc;
+	if (rc == 0)
+		rc = replay_time(all->work, all->model, question->change, question->costs,
+				 part_times, 2);
+	if (rc == 0)
+		question->times =
+			(struct times){part_times[0].sum_ns, part_times[1].sum_ns,
+				       replay_wall_ns(all->work, all->model, all->device)};
+	part_time_free(&part_times[0]);
+	part_time_free(&part_times[1]);
+	return rc;
+}
+
+static int answer_each(void *context)
+{
+	const struct questions *questions = context;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < questions->count; i++)
+		rc = answer(&questions->items[i], questions);
+	return rc;
+}
+
+/* Half of them on a thread of its own: a replay follows one call after the other, and several know nothing of each
+ * other. */
+static int answer_all(struct question *items, size_t count, const struct predictor *predictor,
+		      size_t device, const struct part *part)
+{
+	struct questions first = {.model = predictor->model,
+				  .part = part,
+				  .device = device,
+				  .items = items,
+				  .count = count / 2,
+				  .work = &predictor->works[0]};
+	struct questions second = first;
+	struct worker worker;
+	int rc, first_rc;
+
+	second.items += first.count;
+	second.count = count - first.count;
+	second.work = &predictor->works[1];
+	worker_start(&worker, answer_each, &first);
+	rc = answer_each(&second);
+	first_rc = worker_join(&worker);
+	return first_rc < 0 ? first_rc : rc;
+}
+
+static double ratio(int64_t before_ns, double after_ns)
+{
+	return after_ns > 0 ? (double)before_ns / after_ns : 1;
+}
+
+/* One end of the interval: what that replay says, and the margin. */
+static void take_end(struct predicted_ratio *out, enum costs_end end, int64_t before_ns,
+		     double after_ns, double margin_ns)
+{
+	if (end == COSTS_MIDDLE)
+		out->speedup = ratio(before_ns, after_ns);
+	else if (end == COSTS_LOW)
+		out->high = ratio(before_ns, after_ns - margin_ns);
+	else
+		out->low = ratio(before_ns, after_ns + margin_ns);
+}
+
+/* Places of several threads may take more time together than the whole run.  Where nothing changes nothing can be
+ * off. */
+static void take_times(struct prediction *out, enum costs_end end, const struct times *before,
+		       const struct times *after, double setup_ns)
+{
+	double place_ns = (double)after->place_ns, wall_ns = (double)after->wall_ns;
+	double changed_ns = fmin((double)after->changed_ns, wall_ns);
+	double changed_here_ns =
+		after->place_ns == before->place_ns ? 0 : fmin(place_ns, (double)after->changed_ns);
+
+	take_end(&out->place, end, before->place_ns, place_ns, MODEL_MARGIN * changed_here_ns);
+	take_end(&out->program, end, before->wall_ns, wall_ns + setup_ns,
+		 MODEL_MARGIN * changed_ns);
+	if (end == COSTS_MIDDLE) {
+		out->place_after_ns = after->place_ns;
+		out->program_after_ns = (int64_t)(wall_ns + setup_ns);
+	}
+}
+
+int predictor_run(struct prediction *out, const struct predictor *predictor,
+		  const struct change *change, size_t device, const struct part *part,
+		  double setup_ns)
+{
+	const struct costs *costs = predictor->costs;
+	struct question before_and_ends[] = {{.costs = &costs[COSTS_MIDDLE]},
+					     {.change = change, .costs = &costs[COSTS_LOW]},
+					     {.change = change, .costs = &costs[COSTS_MIDDLE]},
+					     {.change = change, .costs = &costs[COSTS_HIGH]}};
+	const struct times *before = &before_and_ends[0].times;
+	const struct question *ends = &before_and_ends[1];
+	int rc = answer_all(before_and_ends, 4, predictor, device, part);
+
+	*out = (struct prediction){0};
+	if (rc < 0)
+		return rc;
+	out->place_before_ns = before->place_ns;
+	out->program_before_ns = before->wall_ns;
+	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
+		take_times(out, (enum costs_end)end, before, &ends[end].times, setup_ns);
+	return 0;
+}
+
+int predictor_untraced_share(double *share, const struct predictor *predictor, size_t device,
+			     const struct place *places, size_t place_count)
+{
+	const struct part part = {.places = places, .place_count = place_count};
+	struct question questions[] = {{0}, {.costs = &predictor->costs[COSTS_MIDDLE]}};
+	const struct times *recorded = &questions[0].times, *untraced = &questions[1].times;
+	int64_t recorded_ns, untraced_ns;
+	int rc;
+
+	*share = 1;
+	if (!predictor->is_usable)
+		return 0;
+	rc = answer_all(questions, 2, predictor, device, &part);
+	if (rc < 0)
+		return rc;
+	recorded_ns = place_count ? recorded->place_ns : recorded->wall_ns;
+	untraced_ns = place_count ? untraced->place_ns : untraced->wall_ns;
+	if (recorded_ns > 0 && untraced_ns > 0)
+		*share = (double)untraced_ns / (double)recorded_ns;
+	return 0;
+}

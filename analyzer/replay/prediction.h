@@ -1,0 +1,78 @@
+/*
+ * predict.h - how much faster a run gets by a change, with an interval.
+ *
+ * Both sides are replays without the time that recording added.  The interval
+ * comes from replaying with every cost at the low and the high end of what was
+ * measured, widened by MODEL_MARGIN of the changed time for what a replay does not
+ * know.
+ */
+#ifndef ROOFLINE_PREDICTION_H
+#define ROOFLINE_PREDICTION_H
+
+#include "techniques/changes.h"
+
+/* Of the time after the change: four of five predictions are off by no more, on each machine on which they were held
+ * against what was measured, and with the spread of the costs nine of ten (docs/prediction.md). */
+#define MODEL_MARGIN 0.25
+/* A replay without rest that is so far off says that the recording does not tell what the run waited for: no
+ * prediction. */
+#define REPLAY_ERROR_MOST 0.03
+/* Where more of the kernels are not recorded nothing is predicted: half of what a prediction may be off. */
+#define UNRECORDED_MOST (MODEL_MARGIN / 2)
+/* Times beyond this, 146 years either way of the epoch, come from a damaged file: arithmetic on them
+ * would overflow. */
+#define MODEL_TIME_MOST_NS (INT64_MAX / 2)
+
+/* Replays that run at the same time. */
+#define PREDICTOR_WORKS 2
+
+struct predicted_ratio {
+	double speedup, low, high; /* time before by time after */
+};
+
+struct predictor {
+	const struct model *model; /* borrowed */
+	const struct ceilings *ceilings;
+	struct costs costs[COSTS_HIGH + 1];
+	struct replay
+		*works; /* owned; PREDICTOR_WORKS replays, whose memory the next ones use again */
+	bool is_usable;
+	char why_not[160]; /* where it is not */
+	/* of replay_run_typical, against the recorded wall time; as a share of that without reading counters */
+	double replay_error;
+};
+
+struct prediction {
+	struct predicted_ratio program; /* of the device's wall time; setup_ns counts */
+	struct predicted_ratio place;	/* setup_ns does not */
+	int64_t place_before_ns, place_after_ns;
+	int64_t program_before_ns, program_after_ns; /* with setup_ns */
+};
+
+/* Fails with -ENOMEM only; the caller frees with predictor_free, also after a failure.  Without
+ * measured ceilings it is not usable. */
+int predictor_open(struct predictor *predictor, const struct model *model,
+		   const struct ceilings *ceilings);
+
+/* Whether a model of it can be made at all; says in why_not why not. */
+bool predictor_fits(struct predictor *predictor, const struct profile *profile);
+void predictor_free(struct predictor *predictor);
+
+/* The part that is asked for, and what a change changes, which is what may be off: each all its places together,
+ * which come by first and are apart. */
+struct part {
+	const struct place *places, *changed;
+	size_t place_count, changed_count;
+};
+
+/* setup_ns: what the change costs once.  Returns 0 or -ENOMEM.  The predictor must be usable. */
+int predictor_run(struct prediction *out, const struct predictor *predictor,
+		  const struct change *change, size_t device, const struct part *part,
+		  double setup_ns);
+
+/* The time of the places, or without any of the device, without what recording added: as a share of
+ * what was recorded; 1 where nothing can be said.  Returns 0 or -ENOMEM. */
+int predictor_untraced_share(double *share, const struct predictor *predictor, size_t device,
+			     const struct place *places, size_t place_count);
+
+#endif

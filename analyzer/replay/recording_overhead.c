@@ -1,0 +1,185 @@
+#include "replay/recording_overhead.h"
+
+#include "base/ns.h"
+#include "replay/graph_calls.h"
+#include "replay/latencies.h"
+
+/* A recorded call keeps at least this share of its time when what recording added is taken out. */
+#define LEAST_SHARE 4
+
+/* Recording added at most so many times what such a call takes without: the rest is its own.  Medians of
+ * tests/pairs/graph_update.naive are 0.4 (instantiated) to 1.1 times (destroyed) above the ceilings of that machine. */
+#define GRAPH_CALL_MOST 2
+
+/* What recording added, of a time that it is part of. */
+static int64_t part_ns(int64_t added_ns, int64_t own_ns)
+{
+	return min_ns(added_ns, own_ns - own_ns / LEAST_SHARE);
+}
+
+static bool is_graph_launch(const struct model *model, size_t call)
+{
+	return model_call_class(model, call) == CALL_GRAPH_LAUNCH;
+}
+
+/* Recording takes as long for what makes graphs, memory and events as for a launch: of the calls of
+ * graph_update set_params one in five submits anything, and each takes 2.6 us longer in tests/pairs than in
+ * docs/results/pairs.txt.  Waits are as long as what they wait for. */
+static bool is_slowed(const struct model *model, size_t call)
+{
+	enum profile_call_class class = model_call_class(model, call);
+
+	return submissions_count(&model->submissions, call) || class == CALL_GRAPH_MANAGE ||
+	       class == CALL_MEMORY || class == CALL_EVENT;
+}
+
+int64_t overhead_counting_ns(const struct model *model, const struct costs *costs, uint32_t thread,
+			     int64_t start_ns, int64_t end_ns)
+{
+	return costs ? model_profiler_ns(model, thread, start_ns, end_ns) : 0;
+}
+
+/* Of a launch: the first one of an executable graph, or the first one after an update. */
+static int64_t untraced_launch_ns(const struct model *model, const struct costs *costs,
+				  size_t launch)
+{
+	uint64_t node_count = graph_call_node_count(model, launch);
+
+	switch (graph_call_before(model, launch)) {
+	case GRAPH_CALL_INSTANTIATES:
+		return costs_graph_ns(costs, CEILING_graph_first_launch, node_count);
+	case GRAPH_CALL_UPDATES:
+		return node_count && costs->updated_node_ns
+			       ? costs->graph_launch_ns +
+					 (int64_t)node_count * costs->updated_node_ns
+			       : 0;
+	default:
+		return 0;
+	}
+}
+
+/* What a call that makes or destroys an executable graph, or launches what was made or updated, takes without
+ * recording; 0: it is another one, or nobody knows. */
+static int64_t untraced_ns(const struct model *model, const struct costs *costs, size_t call)
+{
+	enum graph_call what = graph_call_of(model, call);
+	uint32_t launch;
+
+	if (what == GRAPH_CALL_LAUNCHES)
+		return untraced_launch_ns(model, costs, call);
+	if (what != GRAPH_CALL_INSTANTIATES && what != GRAPH_CALL_DESTROYS)
+		return 0;
+	launch = graph_call_launch(model, call);
+	return launch == PROFILE_NONE
+		       ? 0
+		       : costs_graph_ns(costs,
+					what == GRAPH_CALL_DESTROYS ? CEILING_graph_destroy
+								    : CEILING_graph_instantiate,
+					graph_call_node_count(model, launch));
+}
+
+/* What own_ns is longer than without recording, as far as that can be added. */
+static int64_t longer_ns(int64_t own_ns, int64_t without_ns)
+{
+	int64_t added_ns = max_ns(own_ns - without_ns, 0);
+
+	return part_ns(min_ns(added_ns, GRAPH_CALL_MOST * without_ns), own_ns);
+}
+
+/* What recording added to a call, out of its time, of which reading counters is taken out already. */
+static int64_t added_ns(const struct model *model, const struct costs *costs, size_t call,
+			int64_t own_ns)
+{
+	int64_t without_ns;
+
+	if (!costs || !is_slowed(model, call))
+		return 0;
+	without_ns = untraced_ns(model, costs, call);
+	if (without_ns)
+		return longer_ns(own_ns, without_ns);
+	return part_ns(is_graph_launch(model, call) ? costs->trace_graph_launch_ns
+						    : costs->trace_launch_ns,
+		       own_ns);
+}
+
+int64_t overhead_call_ns(const struct model *model, const struct costs *costs, size_t index,
+			 int64_t own_ns)
+{
+	const struct profile_call *call = &model->profile->calls[index];
+	int64_t counting = min_ns(overhead_counting_ns(model, costs, call->thread, call->start_ns,
+						       call->end_ns),
+				  own_ns);
+
+	return counting + added_ns(model, costs, index, own_ns - counting);
+}
+
+/* And to the time until the first node of a graph that it launches starts. */
+static int64_t added_to_start_ns(const struct model *model, const struct costs *costs, size_t call,
+				 int64_t launch_ns)
+{
+	int64_t call_ns = untraced_ns(model, costs, call);
+
+	return call_ns ? longer_ns(launch_ns,
+				   call_ns + costs->graph_to_start_ns - costs->graph_launch_ns)
+		       : part_ns(costs->trace_graph_start_ns, launch_ns);
+}
+
+int64_t overhead_start_ns(const struct model *model, const struct costs *costs, uint32_t op,
+			  int64_t launch_ns)
+{
+	const struct profile_op *what = &model->profile->ops[op];
+	const struct profile_call *call = &model->profile->calls[what->call];
+	int64_t counting = min_ns(overhead_counting_ns(model, costs, call->thread, call->start_ns,
+						       what->start_ns),
+				  latencies_extension_ns(model, what));
+
+	launch_ns -= counting;
+	return counting + (costs && is_graph_launch(model, what->call)
+				   ? added_to_start_ns(model, costs, what->call, launch_ns)
+				   : added_ns(model, costs, what->call, launch_ns));
+}
+
+/* Of a kernel or a graph behind another one; 0: it is something else. */
+static int64_t added_behind_ns(const struct model *model, const struct costs *costs, uint32_t op)
+{
+	const struct profile_op *what = &model->profile->ops[op];
+
+	if (what->call == PROFILE_NONE)
+		return 0;
+	switch (model_call_class(model, what->call)) {
+	case CALL_LAUNCH:
+		return what->kind == OP_KERNEL ? costs->trace_kernel_ns : 0;
+	case CALL_GRAPH_LAUNCH:
+		return what->kind == OP_GRAPH ? costs->trace_whole_graph_ns : costs->trace_graph_ns;
+	default:
+		return 0;
+	}
+}
+
+int64_t overhead_gap_ns(const struct model *model, const struct costs *costs, uint32_t before,
+			uint32_t op, int64_t gap_ns)
+{
+	int64_t added_ns;
+
+	if (!costs)
+		return 0;
+	added_ns = added_behind_ns(model, costs, before);
+	if (op != PROFILE_NONE && added_behind_ns(model, costs, op) != added_ns)
+		return 0;
+	return max_ns(min_ns(added_ns, gap_ns), 0);
+}
+
+int64_t overhead_add_node(struct overhead_nodes *nodes, const struct costs *costs,
+			  const struct profile_op *op)
+{
+	int64_t gap_ns = op->start_ns - nodes->last_end_ns, length = op->end_ns - op->start_ns;
+	bool is_after = gap_ns >= 0;
+
+	nodes->last_end_ns = max_ns(nodes->last_end_ns, op->end_ns);
+	if (!is_after)
+		return 0;
+	gap_ns = min_ns(gap_ns, costs->trace_node_ns);
+	nodes->before_ns += nodes->last_ns + gap_ns;
+	nodes->last_ns = min_ns(costs->trace_node_ns - gap_ns, length - length / LEAST_SHARE);
+	return nodes->last_ns;
+}

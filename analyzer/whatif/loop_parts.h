@@ -1,0 +1,32 @@
+/*
+ * cuts.h - what of a loop a strategy may change: runs of its iterations, each of which it takes for a loop.
+ *
+ * Pure; knows calls, and neither strategies nor names of ranges.
+ */
+#ifndef ROOFLINE_LOOP_PARTS_H
+#define ROOFLINE_LOOP_PARTS_H
+
+#include "replay/prediction.h"
+#include "replay/loops.h"
+
+#define LOOP_PART_LEAST_ITERATIONS 2 /* fewer are no loop */
+
+/* What it has to leave alone. */
+struct loop_limits {
+	const struct submissions *submissions;
+	/* By first, apart: iterations of which something is submitted elsewhere.  NULL: nothing. */
+	const struct place *places;
+	size_t place_count;
+	const bool *is_taken; /* by call: iterations that begin with such a one */
+};
+
+/* The next run of iterations from *next on, which goes on behind it; its iterations are borrowed.  False: there is
+ * none any more.  A loop's first iteration loads code and finds cold caches, and warms up before a capture: it is in
+ * no cut, and stays as it was.  That of a cut further on has all this behind it. */
+bool loop_parts_next(struct loop *part_of_loop, size_t *next, const struct loop *loop,
+		     const struct loop_limits *loop_limits);
+
+/* Sorts places by first and makes one of those that have calls in common.  Returns how many are left. */
+size_t places_merge(struct place *places, size_t count);
+
+#endif

@@ -1,0 +1,274 @@
+#include "whatif/apply.h"
+#include "whatif/loop_parts.h"
+#include "whatif/side_by_side.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/radix.h"
+#include "base/array.h"
+#include "base/worker.h"
+
+/* The first call of a thread that starts at that moment or later. */
+static size_t first_call(const struct profile *profile, const struct profile_thread *thread,
+			 int64_t moment_ns)
+{
+	size_t low = thread->first_call, high = thread->first_call + thread->call_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (profile->calls[middle].start_ns < moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The calls made in each occurrence of a range, one in another counted once. */
+static int find_places(struct places *found, const struct profile *profile, const char *name)
+{
+	size_t capacity = 0;
+
+	for (size_t i = 0; i < profile->range_count; i++) {
+		const struct profile_range *range = &profile->ranges[i];
+		const struct profile_thread *thread = &profile->threads[range->thread];
+		struct place place, *next;
+
+		if (strcmp(range->name, name) != 0)
+			continue;
+		place.first = first_call(profile, thread, range->start_ns);
+		place.end = first_call(profile, thread, range->end_ns);
+		if (place.first == place.end)
+			continue;
+		next = ARRAY_NEXT(found->items, capacity, found->count);
+		if (!next)
+			return -ENOMEM;
+		*next = place;
+		found->count++;
+	}
+	if (!found->items) /* nothing is called in it: no loop stands for it */
+		found->items = calloc(1, sizeof(*found->items));
+	else
+		found->count = places_merge(found->items, found->count);
+	return found->items ? 0 : -ENOMEM;
+}
+
+static int find_part(struct what_ifs *all, const char *range)
+{
+	struct places found = {0};
+	int rc = find_places(&found, all->model->profile, range);
+
+	all->places = found.items;
+	all->place_count = found.count;
+	return rc;
+}
+
+int what_ifs_keep_within(struct what_ifs *all, enum strategy strategy, const char *range)
+{
+	struct places *within = &all->within[strategy];
+
+	free(within->items);
+	*within = (struct places){0};
+	return find_places(within, all->model->profile, range);
+}
+
+static uint32_t shape_of(uint32_t index, const void *context)
+{
+	return ((const struct loop *)context)[index].shape;
+}
+
+/* Which loops run again: equal shapes come together, and keep their order. */
+static int find_alike(struct what_ifs *all)
+{
+	const struct loop *items = all->loops.items;
+	size_t count = all->loops.count;
+	uint32_t *order = malloc((count + 1) * sizeof(*order));
+	uint32_t *scratch = malloc((count + 1) * sizeof(*scratch));
+
+	all->alike = malloc((count + 1) * sizeof(*all->alike));
+	if (order && scratch && all->alike) {
+		for (size_t i = 0; i < count; i++)
+			order[i] = (uint32_t)i;
+		radix_sort(order, scratch, count, shape_of, items);
+		for (size_t i = 0; i < count; i++)
+			all->alike[order[i]] =
+				i > 0 && items[order[i]].shape == items[order[i - 1]].shape
+					? all->alike[order[i - 1]]
+					: order[i];
+	}
+	free(order);
+	free(scratch);
+	return order && scratch && all->alike ? 0 : -ENOMEM;
+}
+
+/* Loops are found while the predictor is made ready: both need no more than the model. */
+static int find_loops(void *context)
+{
+	struct what_ifs *all = context;
+	int rc = loops_find(&all->loops, all->model->profile, &all->model->submissions);
+
+	return rc < 0 ? rc : find_alike(all);
+}
+
+static int read_model(struct what_ifs *all, const struct ceilings *ceilings)
+{
+	struct worker loops;
+	int rc, loops_rc;
+
+	worker_start(&loops, find_loops, all);
+	rc = predictor_open(&all->predictor, all->model, ceilings);
+	loops_rc = worker_join(&loops);
+	return rc < 0 ? rc : loops_rc;
+}
+
+int what_ifs_open(struct what_ifs *all, const struct profile *profile,
+		  const struct ceilings *ceilings, const char *range)
+{
+	struct err err = {""};
+	int rc;
+
+	*all = (struct what_ifs){0};
+	if (!predictor_fits(&all->predictor, profile))
+		return 0;
+	rc = model_build(&all->model, profile, &err);
+	if (rc == 0)
+		rc = read_model(all, ceilings);
+	if (rc == 0 && range)
+		rc = find_part(all, range);
+	return rc;
+}
+
+void what_ifs_free(struct what_ifs *all)
+{
+	predictor_free(&all->predictor);
+	loops_free(&all->loops);
+	free(all->alike);
+	model_free(all->model);
+	free(all->places);
+	free(all->fusion.kernels);
+	for (int i = 0; i < STRATEGY_COUNT; i++)
+		free(all->within[i].items);
+	*all = (struct what_ifs){0};
+}
+
+size_t what_if_main_device(const struct profile *profile)
+{
+	size_t busiest = 0;
+
+	for (size_t i = 1; i < profile->device_count; i++)
+		if (profile->devices[i].op_count > profile->devices[busiest].op_count)
+			busiest = i;
+	return busiest;
+}
+
+int what_if_not_recorded(double *share, const struct profile *profile,
+			 const struct ceilings *ceilings, const char *range)
+{
+	struct what_ifs all;
+	int rc = what_ifs_open(&all, profile, ceilings, range);
+
+	*share = 1;
+	if (rc == 0 && profile->device_count)
+		rc = predictor_untraced_share(share, &all.predictor, what_if_main_device(profile),
+					      all.places, all.place_count);
+	what_ifs_free(&all);
+	return rc;
+}
+
+/* ---- questions ---- */
+
+static int attempt_all(struct prediction *out, struct what_if *parts,
+		       const enum strategy *strategies, size_t count, const struct what_ifs *all,
+		       size_t device, enum apply_end end)
+{
+	struct applied applied;
+	int rc = apply_begin(&applied, all, device, strategies, count, end);
+
+	*out = (struct prediction){0};
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = apply_technique(&parts[i], &applied, strategies[i]);
+	if (rc == 0 && applied.place_count)
+		rc = apply_predict(out, &applied);
+	apply_end(&applied);
+	return rc;
+}
+
+static void take_low(struct predicted_ratio *out, const struct predicted_ratio *least)
+{
+	out->low = least->low < out->low ? least->low : out->low;
+}
+
+static void take_high(struct predicted_ratio *out, const struct predicted_ratio *most)
+{
+	out->high = most->high > out->high ? most->high : out->high;
+}
+
+/* What is supposed may hold in part only, or more than it: then an end of the interval is what that brings. */
+static int attempt_end_of(struct prediction *out, const enum strategy *strategies, size_t count,
+			  const struct what_ifs *all, size_t device, enum apply_end end)
+{
+	void (*take)(struct predicted_ratio *, const struct predicted_ratio *) =
+		end == APPLY_LEAST ? take_low : take_high;
+	struct what_if parts[STRATEGY_COUNT];
+	struct prediction other;
+	int rc = attempt_all(&other, parts, strategies, count, all, device, end);
+
+	if (rc == 0) {
+		take(&out->program, &other.program);
+		take(&out->place, &other.place);
+	}
+	return rc;
+}
+
+int what_if_together(struct prediction *out, struct what_if *parts, const enum strategy *strategies,
+		     size_t count, const struct what_ifs *all, size_t device)
+{
+	bool is_supposed = false, has_most = false;
+	int rc = attempt_all(out, parts, strategies, count, all, device, APPLY_USUAL);
+
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		if (parts[i].refusal == REFUSED_NONE) {
+			is_supposed |= parts[i].is_supposed;
+			has_most |= strategy_rows[strategies[i]].has_most;
+		}
+	if (rc == 0 && is_supposed)
+		rc = attempt_end_of(out, strategies, count, all, device, APPLY_LEAST);
+	if (rc == 0 && has_most)
+		rc = attempt_end_of(out, strategies, count, all, device, APPLY_MOST);
+	return rc;
+}
+
+int what_if_alone(struct what_if *out, enum strategy strategy, const struct what_ifs *all,
+		  size_t device)
+{
+	struct prediction prediction;
+	int rc = what_if_together(&prediction, out, &strategy, 1, all, device);
+
+	out->prediction = prediction;
+	return rc;
+}
+
+int what_if_side_by_side(struct side_by_side *out, const enum strategy *strategies, size_t count,
+			 const struct what_ifs *all, size_t device, int64_t from_ns, int64_t to_ns)
+{
+	struct what_if part;
+	struct applied applied;
+	int rc = apply_begin(&applied, all, device, strategies, count, APPLY_USUAL);
+
+	*out = (struct side_by_side){0};
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = apply_technique(&part, &applied, strategies[i]);
+	if (rc == 0 && applied.place_count)
+		rc = side_by_side_replay(out,
+					 &(struct side_request){.all = all,
+								.change = &applied.change,
+								.is_changed = applied.is_changed,
+								.device = device,
+								.from_ns = from_ns,
+								.to_ns = to_ns});
+	apply_end(&applied);
+	return rc;
+}
