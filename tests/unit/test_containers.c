@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "trace/id_map.h"
 #include "base/stable_sort.h"
 #include "base/strings.h"
@@ -156,6 +157,23 @@ static void test_array_limit(void **state)
 	assert_int_equal(capacity, 0);
 }
 
+static bool is_at_least(size_t index, const void *context)
+{
+	assert_true(index >= 3 && index < 40);
+	return index >= *(const size_t *)context;
+}
+
+static void test_search(void **state)
+{
+	(void)state;
+	for (size_t end = 3; end <= 40; end++)
+		for (size_t first = 0; first <= 41; first++)
+			assert_int_equal(search_first(3, end, is_at_least, &first),
+					 first < 3     ? 3
+					 : first > end ? end
+						       : first);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +182,8 @@ int main(void)
 		{"items too large to hold are refused", test_sort_size, NULL, NULL, NULL},
 		{"small and huge ids find their index", test_id_map, NULL, NULL, NULL},
 		{"equal texts are one string with one number", test_strings, NULL, NULL, NULL},
+		{"the search finds the first index that is reached, or the end", test_search, NULL,
+		 NULL},
 		{"an array too large for memory is refused", test_array_limit, NULL, NULL, NULL},
 	};
 
