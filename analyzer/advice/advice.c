@@ -26,7 +26,7 @@ static char *target_of(const struct facts *facts, size_t device)
 /* What is re-simulated has the name that whatif knows it by. */
 static const char *strategy_of(const struct rule *rule)
 {
-	return rule->is_predicted ? strategy_name(rule->predicted) : rule->strategy;
+	return rule->technique ? rule->technique->id : rule->strategy;
 }
 
 static struct recommendation *add(struct advice *advice, const struct facts *facts, size_t device,
@@ -77,7 +77,7 @@ __attribute__((format(printf, 5, 6))) static int reject(struct advice *advice,
 	return item->target && item->reason ? 0 : -ENOMEM;
 }
 
-int advice_say(struct recommendation *item, const char *format, ...)
+int advice_add_evidence(struct recommendation *item, const char *format, ...)
 {
 	size_t size = (item->evidence_count + 1) * sizeof(*item->evidence);
 	char **evidence = realloc(item->evidence, size), text[512];
@@ -96,6 +96,14 @@ int advice_say(struct recommendation *item, const char *format, ...)
 	return 0;
 }
 
+static int add_assumption(struct recommendation *item, const struct technique *technique,
+			  const struct what_if *what_if)
+{
+	return what_if->effect.is_assuming && technique->assumes
+		       ? advice_add_evidence(item, "assumes: %s", technique->assumes)
+		       : 0;
+}
+
 static struct predicted_speedup speedup_of(const struct predicted_ratio *ratio)
 {
 	return (struct predicted_speedup){ratio->speedup, ratio->low, ratio->high};
@@ -107,11 +115,11 @@ static int put_loop(struct recommendation *item, const struct facts *facts, size
 {
 	char loop[384], text[512];
 
-	if (!what_if->largest)
+	if (!what_if->effect.largest)
 		return 0;
-	loop_text(loop, sizeof(loop), facts->what_ifs.model, what_if->largest, device);
+	loop_text(loop, sizeof(loop), facts->what_ifs.run.model, what_if->effect.largest, device);
 	snprintf(text, sizeof(text), "%s: %s%s", item->target,
-		 what_if->loop_count > 1 ? "above all " : "", loop);
+		 what_if->effect.loop_count > 1 ? "above all " : "", loop);
 	free(item->target);
 	item->target = strdup(text);
 	return item->target ? 0 : -ENOMEM;
@@ -122,10 +130,10 @@ static int put_prediction(struct recommendation *item, const struct what_if *wha
 {
 	const struct prediction *prediction = &what_if->prediction;
 
-	item->is_supposed = what_if->is_supposed;
+	item->is_assuming = what_if->effect.is_assuming;
 	item->program = speedup_of(&prediction->program);
 	item->place = speedup_of(&prediction->place);
-	return advice_say(item, "re-simulated: %s instead of %s",
+	return advice_add_evidence(item, "re-simulated: %s instead of %s",
 			  format_ns((double)prediction->place_after_ns).text,
 			  format_ns((double)prediction->place_before_ns).text);
 }
@@ -150,8 +158,10 @@ static int recommend(struct advice *advice, const struct facts *facts, size_t de
 		     const struct rule *rule, const struct what_if *what_if)
 {
 	struct recommendation *item = add(advice, facts, device, rule);
-	int rc = item ? rule->say(item, facts, device, what_if) : -ENOMEM;
+	int rc = item ? rule->add_evidence(item, facts, device, what_if) : -ENOMEM;
 
+	if (rc == 0 && what_if)
+		rc = add_assumption(item, rule->technique, what_if);
 	if (rc == 0 && what_if)
 		rc = put_loop(item, facts, device, what_if);
 	if (rc == 0 && what_if)
@@ -185,17 +195,15 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 	if (!rule->is_about_kernels && facts_is_computing(facts, device))
 		return reject(advice, facts, device, rule,
 			      "kernels run for more than 90%% of the time");
-	if (!rule->is_predicted || !facts_can_predict(facts))
+	if (!rule->technique || !facts_can_predict(facts))
 		return rule->is_promising && rule->is_promising(facts, device)
 			       ? recommend(advice, facts, device, rule, NULL)
 			       : 0;
-	if (rule->is_blind_to_device_work && facts_has_device_work(facts, device))
-		return reject(advice, facts, device, rule, "%s", refusal_text(REFUSED_DEVICE_WORK));
-	rc = what_if_alone(&what_if, rule->predicted, &facts->what_ifs, device);
+	rc = what_if_alone(&what_if, technique_id_of(rule->technique), &facts->what_ifs, device);
 	if (rc < 0)
 		return rc;
-	if (what_if.refusal != REFUSED_NONE)
-		return reject(advice, facts, device, rule, "%s", refusal_text(what_if.refusal));
+	if (what_if.effect.refusal)
+		return reject(advice, facts, device, rule, "%s", what_if.effect.refusal);
 	if (!facts_is_worth(facts, &what_if))
 		return reject(advice, facts, device, rule,
 			      "re-simulated, this part would be %.2fx as fast, the whole run %.2fx",
@@ -209,7 +217,7 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 /* Share of the device's wall time that a recommendation is expected to save. */
 static double expected_ratio(const struct recommendation *item)
 {
-	double speedup = item->is_supposed ? item->program.low : item->program.speedup;
+	double speedup = item->is_assuming ? item->program.low : item->program.speedup;
 
 	return speedup > 0 ? 1 - 1 / speedup : UNPREDICTED_PART * item->at_stake_ratio;
 }
@@ -228,7 +236,7 @@ static int compare_items(const void *left, const void *right)
 	return order ? order : strcmp(a->target, b->target);
 }
 
-/* Stands among the rejected where no strategy can be re-simulated. */
+/* Stands among the rejected where no technique can be re-simulated. */
 static const struct rule prediction = {
 	.id = "prediction",
 	.strategy = "predictions",

@@ -98,14 +98,14 @@ struct captures captures_of(const struct facts *facts, size_t device)
 	return out;
 }
 
-int captures_say(struct recommendation *item, const struct captures *captures,
+int captures_add_evidence(struct recommendation *item, const struct captures *captures,
 		 const struct capture_failures *failures, const char *calls, const char *answer)
 {
-	int rc = advice_say(item, "%s while a stream was captured: %s, the first a %s%s", calls,
+	int rc = advice_add_evidence(item, "%s while a stream was captured: %s, the first a %s%s", calls,
 			    format_count(failures->count).text, failures->first_name, answer);
 
 	return rc ? rc
-		  : advice_say(item, "%s of %s captures ended without a graph",
+		  : advice_add_evidence(item, "%s of %s captures ended without a graph",
 			       format_count(failures->lost_count).text,
 			       format_count(captures->begun_count).text);
 }

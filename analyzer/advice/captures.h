@@ -32,7 +32,7 @@ struct captures captures_of(const struct facts *facts, size_t device);
 
 /* The evidence of one sort: how many such calls, the first with what CUDA answered (or ""), and how many captures
  * yielded no graph.  Returns 0 or -ENOMEM. */
-int captures_say(struct recommendation *item, const struct captures *captures,
+int captures_add_evidence(struct recommendation *item, const struct captures *captures,
 		 const struct capture_failures *failures, const char *calls, const char *answer);
 
 #endif

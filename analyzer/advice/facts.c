@@ -1,4 +1,3 @@
-#include "techniques/fusing.h"
 #include "advice/rules/rules.h"
 
 #include <errno.h>
@@ -183,36 +182,33 @@ static int collect_devices(struct facts *facts)
 	return rc;
 }
 
-struct question {
+struct what_ifs_wanted {
 	struct facts *facts;
 	const char *range;
 };
 
 static int open_what_ifs(void *context)
 {
-	const struct question *question = context;
-	struct facts *facts = question->facts;
+	const struct what_ifs_wanted *wanted = context;
+	struct facts *facts = wanted->facts;
 
 	return what_ifs_open(&facts->what_ifs, facts->report->profile, facts->report->ceilings,
-			     question->range);
+			     wanted->range);
 }
 
 int facts_collect(struct facts *facts, const struct report *report, const char *range)
 {
-	struct question question = {facts, range};
+	struct what_ifs_wanted wanted = {facts, range};
 	struct worker what_ifs;
 	int rc, what_ifs_rc;
 
 	facts->report = report;
-	worker_start(&what_ifs, open_what_ifs, &question);
+	worker_start(&what_ifs, open_what_ifs, &wanted);
 	rc = collect_devices(facts);
 	what_ifs_rc = worker_join(&what_ifs);
 	if (rc == 0)
 		rc = what_ifs_rc;
-	facts->what_ifs.report = report;
-	if (rc == 0)
-		rc = fusing_collect(&facts->what_ifs.fusion, report);
-	return rc;
+	return rc == 0 ? what_ifs_add_report(&facts->what_ifs, report) : rc;
 }
 
 void facts_free(struct facts *facts)
@@ -238,21 +234,6 @@ bool facts_is_computing(const struct facts *facts, size_t device)
 	return (double)times->kernel_ns > 0.9 * facts_wall_ns(facts, device);
 }
 
-bool facts_has_device_work(const struct facts *facts, size_t device)
-{
-	const struct report *report = facts->report;
-	const struct profile_device *what = &report->profile->devices[device];
-
-	for (size_t i = 0; i < report->device_work->burst_count; i++)
-		if (report->device_work->bursts[i].device == device)
-			return true;
-	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++)
-		if (report->profile->ops[i].kind == OP_GRAPH &&
-		    report->profile->graph_launches[report->profile->ops[i].detail].launch_mode)
-			return true;
-	return false;
-}
-
 bool facts_can_predict(const struct facts *facts)
 {
 	return facts->what_ifs.predictor.is_usable;
@@ -262,7 +243,7 @@ bool facts_is_worth(const struct facts *facts, const struct what_if *what_if)
 {
 	const struct prediction *prediction = &what_if->prediction;
 
-	return what_if->refusal == REFUSED_NONE &&
+	return !what_if->effect.refusal &&
 	       prediction->place.speedup >= LEAST_PLACE_SPEEDUP &&
 	       (facts->what_ifs.places || prediction->program.speedup >= LEAST_PROGRAM_SPEEDUP);
 }

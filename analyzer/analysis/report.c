@@ -402,3 +402,17 @@ void report_free(struct report *report)
 	profile_free(report->profile);
 	free(report);
 }
+
+bool report_has_device_work(const struct report *report, size_t device)
+{
+	const struct profile_device *what = &report->profile->devices[device];
+
+	for (size_t i = 0; i < report->device_work->burst_count; i++)
+		if (report->device_work->bursts[i].device == device)
+			return true;
+	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++)
+		if (report->profile->ops[i].kind == OP_GRAPH &&
+		    report->profile->graph_launches[report->profile->ops[i].detail].launch_mode)
+			return true;
+	return false;
+}

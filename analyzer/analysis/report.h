@@ -55,4 +55,7 @@ int report_set_ceilings_note(struct report *report, const char *note, struct err
 
 void report_free(struct report *report);
 
+/* Whether the device launched work itself: what the host waits for is then more than is recorded. */
+bool report_has_device_work(const struct report *report, size_t device);
+
 #endif

@@ -318,12 +318,12 @@ static void name_strategies(char *text, size_t size, const struct scenario *scen
 		const struct scenario_part *part = &scenario->parts[i];
 		char range[NAME_SIZE] = "";
 
-		if (part->together.refusal != REFUSED_NONE || used >= size)
+		if (part->together.effect.refusal || used >= size)
 			continue;
 		if (part->range)
 			format_text(range, sizeof(range), part->range, RANGE_LIMIT);
 		used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", used ? " and " : "",
-					 strategy_name(part->strategy), part->range ? " in " : "",
+					 techniques[part->technique]->id, part->range ? " in " : "",
 					 range);
 	}
 }
@@ -595,16 +595,16 @@ static void set_reasons(struct chart_file *file, const struct scenario *scenario
 {
 	int count = 0;
 
-	fprintf(file->stream, "array reason[%d]\n", STRATEGY_COUNT + 1);
+	fprintf(file->stream, "array reason[%d]\n", TECHNIQUE_COUNT + 1);
 	for (size_t i = 0; i < scenario->part_count; i++) {
 		const struct scenario_part *part = &scenario->parts[i];
 		char name[64], text[256];
 
-		if (part->together.refusal == REFUSED_NONE)
+		if (!part->together.effect.refusal)
 			continue;
 		snprintf(name, sizeof(name), "reason[%d]", ++count);
-		snprintf(text, sizeof(text), "%s: %s", strategy_name(part->strategy),
-			 refusal_text(part->together.refusal));
+		snprintf(text, sizeof(text), "%s: %s", techniques[part->technique]->id,
+			 part->together.effect.refusal);
 		chart_set_text(file, name, text);
 	}
 	chart_set_number(file, "reason_count", count);

@@ -14,7 +14,7 @@
 #include "cmd/commands.h"
 #include "cmd/report_ceilings.h"
 #include "cmd/source.h"
-#include "cmd/strategies.h"
+#include "cmd/technique_options.h"
 #include "cmd/usage.h"
 #include "charts/charts.h"
 #include "charts/gnuplot.h"
@@ -41,7 +41,7 @@ struct options {
 	bool has_window; /* --from or --to */
 	bool is_chosen[CHART_COUNT];
 	int chosen_count;
-	struct strategies strategies;
+	struct chosen_techniques chosen;
 	struct chart_options chart;   /* refers to what follows */
 	struct occurrence occurrence; /* what range names */
 	struct scenario scenario;
@@ -121,7 +121,7 @@ static void parse_argument(struct options *options, char *argument, struct argp_
 		usage_fail(state,
 			   "'%s' is neither a recording nor a chart (timeline, gaps, "
 			   "kernels, roofline, launch_roofline, atomics, whatif)%s",
-			   argument, strategies_remedy(state, options->recording, argument).text);
+			   argument, technique_options_remedy(state, options->recording, argument).text);
 	}
 }
 
@@ -138,10 +138,10 @@ static void check_strategies(const struct options *options, struct argp_state *s
 	int whatif = find_chart("whatif");
 
 	if (options->is_chosen[whatif])
-		strategies_require(&options->strategies, state);
-	else if (options->strategies.count)
+		technique_options_require(&options->chosen, state);
+	else if (options->chosen.count)
 		usage_fail(state, "--%s is for the chart whatif: name it, too",
-			   strategy_option(options->strategies.items[0]));
+			   techniques[options->chosen.items[0]]->option);
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -151,7 +151,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		usage_init(state);
-		state->child_inputs[0] = &options->strategies;
+		state->child_inputs[0] = &options->chosen;
 		return 0;
 	case 'o':
 		options->folder = argument;
@@ -209,7 +209,7 @@ static char *help_filter(int key, const char *text, void *input)
 }
 
 static const struct argp_child children[] = {
-	{&strategies_argp, 0, "The chart whatif, in the order in which they are applied:", 1}, {0}};
+	{&technique_options_argp, 0, "The chart whatif, in the order in which they are applied:", 1}, {0}};
 
 static const struct argp parser = {
 	.children = children,
@@ -343,13 +343,13 @@ static int find_range(struct options *options, const struct report *report, stru
 	return occurrence_find(&options->occurrence, report->profile, options->range, err);
 }
 
-static int check_ranges(const struct strategies *strategies, const struct profile *profile,
+static int check_ranges(const struct chosen_techniques *chosen, const struct profile *profile,
 			struct err *err)
 {
 	int rc = 0;
 
-	for (int i = 0; rc == 0 && i < STRATEGY_COUNT; i++)
-		rc = source_check_range(strategies->ranges[i], profile, err);
+	for (int i = 0; rc == 0 && i < TECHNIQUE_COUNT; i++)
+		rc = source_check_range(chosen->ranges[i], profile, err);
 	return rc;
 }
 
@@ -363,7 +363,7 @@ static int predict(struct options *options, const struct report *report, struct 
 			       options->range);
 	options->chart.scenario = &options->scenario;
 	options->chart.sides = &options->sides;
-	return scenario_show(&options->scenario, &options->sides, report, &options->strategies,
+	return scenario_show(&options->scenario, &options->sides, report, &options->chosen,
 			     within, err);
 }
 
@@ -375,10 +375,10 @@ static int plot(struct options *options, struct err *err)
 	if (rc == 0 && options->range)
 		rc = find_range(options, report, err);
 	if (rc == 0)
-		rc = check_ranges(&options->strategies, report->profile, err);
+		rc = check_ranges(&options->chosen, report->profile, err);
 	if (rc == 0)
 		rc = report_take_ceilings(report, options->ceilings_path, "rooflinectl plot", err);
-	if (rc == 0 && options->strategies.count)
+	if (rc == 0 && options->chosen.count)
 		rc = predict(options, report, err);
 	if (rc == 0 && options->format != GNUPLOT_FORMAT_term)
 		rc = make_output_folder(options->folder, err);
@@ -396,6 +396,7 @@ int cmd_plot(int argc, char **argv)
 	char newest[PATH_MAX];
 	struct err err = {""};
 
+	technique_options_open();
 	if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &options))
 		return EXIT_USAGE;
 	if (!options.recording) {

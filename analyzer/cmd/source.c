@@ -5,7 +5,7 @@
 #include "base/paths.h"
 #include "cmd/commands.h"
 #include "cmd/report_ceilings.h"
-#include "cmd/strategies.h"
+#include "cmd/technique_options.h"
 #include "cmd/usage.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (source->path)
 			usage_fail(state, "one recording at a time, not also '%s'%s", argument,
-				   strategies_remedy(state, source->path, argument).text);
+				   technique_options_remedy(state, source->path, argument).text);
 		source->path = argument;
 		return 0;
 	default:

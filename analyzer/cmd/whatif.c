@@ -1,21 +1,26 @@
-/* whatif.c - rooflinectl whatif: what several strategies at once would bring. */
+/* whatif.c - rooflinectl whatif: what several techniques at once would bring. */
 #include "cmd/commands.h"
 #include "cmd/source.h"
-#include "cmd/strategies.h"
+#include "cmd/technique_options.h"
 #include "cmd/usage.h"
 
 #include "output/whatif.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 struct whatif_arguments {
 	struct source source;
-	struct strategies strategies;
+	struct chosen_techniques chosen;
 	whatif_writer write;
+	bool is_list;
 };
 
+enum { KEY_LIST = 1024 };
+
 static const struct argp_option option_table[] = {
+	{"list", KEY_LIST, NULL, 0, "what each technique changes, assumes, and when it is refused", 2},
 	{"format", 'f', "FORMAT", 0, "text (for people, the default) or json", 2},
 	{0},
 };
@@ -38,7 +43,7 @@ static void check_recording(const char *path, struct argp_state *state)
 {
 	struct remedy remedy;
 
-	if (strategies_find_space(&remedy, state, path) && access(path, F_OK) < 0)
+	if (technique_options_find_space(&remedy, state, path) && access(path, F_OK) < 0)
 		usage_fail(state, "no recording is called '%s'%s", path, remedy.text);
 }
 
@@ -49,14 +54,19 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		usage_init(state);
-		state->child_inputs[0] = &arguments->strategies;
+		state->child_inputs[0] = &arguments->chosen;
 		state->child_inputs[1] = state->child_inputs[2] = &arguments->source;
 		return 0;
 	case 'f':
 		arguments->write = parse_format(argument, state);
 		return 0;
+	case KEY_LIST:
+		arguments->is_list = true;
+		return 0;
 	case ARGP_KEY_END:
-		strategies_require(&arguments->strategies, state);
+		if (arguments->is_list)
+			return 0;
+		technique_options_require(&arguments->chosen, state);
 		check_recording(arguments->source.path, state);
 		return 0;
 	default:
@@ -64,7 +74,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {{&strategies_argp, 0, NULL, 1},
+static const struct argp_child children[] = {{&technique_options_argp, 0, NULL, 1},
 					     {&source_argp, 0, NULL, 2},
 					     {&source_range_argp, 0, NULL, 2},
 					     {0}};
@@ -74,8 +84,8 @@ static const struct argp parser = {
 	.options = option_table,
 	.parser = parse_option,
 	.args_doc = "[DIR]",
-	.doc = "Re-simulate a recorded run with several strategies at once.\n\n"
-	       "DIR is a recording; without it, the newest one under the current folder. Strategies "
+	.doc = "Re-simulate a recorded run with several techniques at once.\n\n"
+	       "DIR is a recording; without it, the newest one under the current folder. Techniques "
 	       "are applied in the order in which they are given; what one changes those after it "
 	       "leave alone. With RANGE, the name of an NVTX range, one changes only iterations that "
 	       "lie in it.",
@@ -86,19 +96,33 @@ static int predict(const void *context, struct report *report, struct err *err)
 	const struct whatif_arguments *arguments = context;
 	struct output_options options = {.section = -1, .color = is_color_wanted(stdout)};
 	struct scenario scenario;
-	int rc = scenario_predict(&scenario, report, &arguments->strategies,
+	int rc = scenario_predict(&scenario, report, &arguments->chosen,
 				  arguments->source.range, err);
 
 	return rc < 0 ? rc : arguments->write(&scenario, stdout, &options, err);
+}
+
+static int list(void)
+{
+	const struct output_options options = {.section = -1, .color = is_color_wanted(stdout)};
+	struct err err = {""};
+
+	if (whatif_write_list(stdout, &options, &err) == 0)
+		return EXIT_OK;
+	fprintf(stderr, "rooflinectl whatif: %s\n", err.text);
+	return EXIT_FAILED;
 }
 
 int cmd_whatif(int argc, char **argv)
 {
 	struct whatif_arguments arguments = {.write = whatif_write_text};
 
-	arguments.source.ranges = arguments.strategies.ranges;
-	arguments.source.range_count = STRATEGY_COUNT;
+	technique_options_open();
+	arguments.source.ranges = arguments.chosen.ranges;
+	arguments.source.range_count = TECHNIQUE_COUNT;
 	if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &arguments))
 		return EXIT_USAGE;
+	if (arguments.is_list)
+		return list();
 	return source_answer(&arguments.source, "rooflinectl whatif", predict, &arguments);
 }

@@ -60,13 +60,13 @@ char *picture_command(const struct scenario *scenario)
 		return NULL;
 	fputs("rooflinectl plot whatif", out);
 	for (size_t i = 0; i < scenario->part_count; i++) {
-		fprintf(out, " --%s", strategy_option(scenario->parts[i].strategy));
+		fprintf(out, " --%s", techniques[scenario->parts[i].technique]->option);
 		if (scenario->parts[i].range) {
 			fputc('=', out);
 			put_word(out, scenario->parts[i].range);
 		}
-		if (strategy_has_number(scenario->parts[i].strategy))
-			fprintf(out, " %" PRIu64, scenario->numbers[scenario->parts[i].strategy]);
+		if (techniques[scenario->parts[i].technique]->argument == ARGUMENT_NUMBER)
+			fprintf(out, " %" PRIu64, scenario->numbers[scenario->parts[i].technique]);
 	}
 	if (scenario->range) {
 		fputs(" --range ", out);

@@ -37,28 +37,28 @@ static void set_prediction(json_t *object, bool is_known, const struct predictio
 
 static json_t *part_of(const struct scenario *scenario, const struct scenario_part *part)
 {
-	const struct what_if *together = &part->together;
+	const struct effect *effect = &part->together.effect;
 	json_t *object = json_object();
 
-	set_text(object, "strategy", strategy_name(part->strategy));
+	set_text(object, "strategy", techniques[part->technique]->id);
 	set_text(object, "range", part->range);
-	for (enum strategy i = 0; i < STRATEGY_COUNT; i++)
-		if (strategy_has_number(i))
-			set_known(object, strategy_option(i), part->strategy == i,
+	for (int i = 0; i < TECHNIQUE_COUNT; i++)
+		if (techniques[i]->argument == ARGUMENT_NUMBER)
+			set_known(object, techniques[i]->option, (int)part->technique == i,
 				  json_integer((json_int_t)scenario->numbers[i]));
-	set_count(object, "loops", together->loop_count);
-	set_count(object, "iterations", together->iteration_count);
-	set_count(object, "changed", together->changed_count);
+	set_count(object, "loops", effect->loop_count);
+	set_count(object, "iterations", effect->iteration_count);
+	set_count(object, "changed", effect->changed_count);
 	set_text(object, "refusal",
-		 together->refusal == REFUSED_NONE ? NULL : refusal_text(together->refusal));
-	set_prediction(object, part->alone.refusal == REFUSED_NONE, &part->alone.prediction);
+		 effect->refusal);
+	set_prediction(object, !part->alone.effect.refusal, &part->alone.prediction);
 	return object;
 }
 
 int whatif_write_json(const struct scenario *scenario, FILE *out,
 		      const struct output_options *options, struct err *err)
 {
-	json_t *root = json_object(), *strategies = json_array();
+	json_t *root = json_object(), *parts = json_array();
 	int rc;
 
 	(void)options;
@@ -67,8 +67,8 @@ int whatif_write_json(const struct scenario *scenario, FILE *out,
 	set_text(root, "range", scenario->range);
 	set_count(root, "device", scenario->device);
 	for (size_t i = 0; i < scenario->part_count; i++)
-		json_array_append_new(strategies, part_of(scenario, &scenario->parts[i]));
-	json_object_set_new(root, "strategies", strategies);
+		json_array_append_new(parts, part_of(scenario, &scenario->parts[i]));
+	json_object_set_new(root, "strategies", parts);
 	set_prediction(root, scenario->is_changed, &scenario->prediction);
 	rc = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	json_decref(root);

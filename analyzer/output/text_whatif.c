@@ -1,4 +1,4 @@
-/* text_whatif.c - several strategies at once, for people. */
+/* text_whatif.c - several techniques at once, for people. */
 #include "output/whatif.h"
 
 #include <errno.h>
@@ -12,25 +12,6 @@
 #define INDENT 4
 #define RANGE_WIDTH 40
 #define RANGE_SIZE (4 * RANGE_WIDTH + 1) /* UTF-8 */
-
-#define STRATEGY_CHANGED(constant, name, option, argument, help, changed) \
-	[STRATEGY_##constant] = (changed),
-
-static const char *const changed_what[] = {STRATEGIES(STRATEGY_CHANGED)};
-
-static const char supposed_of_fusing[] =
-	"what a kernel reads is what the one before it wrote, and nobody else reads it; at the "
-	"low end it is still written";
-
-static const char supposed_of_narrowing[] =
-	"all bytes are of values that narrower types hold; at the low end half of what would vanish "
-	"stays";
-
-/* What a strategy rests on that no recording tells, where it says so of itself. */
-static const char *const supposed_what[STRATEGY_COUNT] = {
-	[STRATEGY_FUSE] = supposed_of_fusing,
-	[STRATEGY_NARROW] = supposed_of_narrowing,
-};
 
 static struct figure speedup_figure(double speedup)
 {
@@ -111,23 +92,23 @@ static void add_bytes(char *text, size_t size, double bytes, const char *what)
 static void describe(const struct scenario *scenario, const struct scenario_part *part, char *text,
 		     size_t size)
 {
-	const struct what_if *together = &part->together;
+	const struct technique *technique = techniques[part->technique];
+	const struct effect *effect = &part->together.effect;
 
 	text[0] = '\0';
-	if (together->iteration_count) {
-		add_count(text, size, together->loop_count, "loop", "s");
-		add_count(text, size, together->iteration_count, "iteration", "s");
+	if (effect->iteration_count) {
+		add_count(text, size, effect->loop_count, "loop", "s");
+		add_count(text, size, effect->iteration_count, "iteration", "s");
 	}
-	if (part->strategy == STRATEGY_GRAPH)
-		add_count(text, size, together->most_nodes, "operation", "s in the largest graph");
-	if (*changed_what[part->strategy] && together->changed_count)
-		add_count(text, size, together->changed_count, changed_what[part->strategy], "");
-	if (part->strategy == STRATEGY_BATCH || part->strategy == STRATEGY_AGGREGATE)
-		add_count(text, size, scenario->numbers[part->strategy], "in one", "");
-	if (part->strategy == STRATEGY_NARROW)
-		add_count(text, size, scenario->numbers[STRATEGY_NARROW], "times fewer bytes", "");
-	if (together->vanished_bytes > 0)
-		add_bytes(text, size, together->vanished_bytes, "of DRAM vanish");
+	if (effect->most_nodes)
+		add_count(text, size, effect->most_nodes, "operation", "s in the largest graph");
+	if (technique->changed && effect->changed_count)
+		add_count(text, size, effect->changed_count, technique->changed, "");
+	if (technique->argument == ARGUMENT_NUMBER)
+		add_count(text, size, scenario->numbers[part->technique], technique->number_does,
+			  "");
+	if (effect->vanished_bytes > 0)
+		add_bytes(text, size, effect->vanished_bytes, "of DRAM vanish");
 }
 
 /* "cuda_graph  (in NVTX range 'run')" */
@@ -135,7 +116,7 @@ static void put_name(struct page *page, const struct scenario_part *part)
 {
 	char range[RANGE_SIZE];
 
-	fprintf(page->out, "  %s", strategy_name(part->strategy));
+	fprintf(page->out, "  %s", techniques[part->technique]->id);
 	if (part->range) {
 		format_text(range, sizeof(range), part->range, RANGE_WIDTH);
 		fprintf(page->out, "  (in NVTX range '%s')", range);
@@ -146,18 +127,19 @@ static void put_name(struct page *page, const struct scenario_part *part)
 static void put_part(struct page *page, const struct scenario *scenario,
 		     const struct scenario_part *part)
 {
+	const struct technique *technique = techniques[part->technique];
 	char text[512];
 
 	put_name(page, part);
-	if (part->together.refusal == REFUSED_NONE) {
+	if (!part->together.effect.refusal) {
 		describe(scenario, part, text, sizeof(text));
 		page_wrap(page, "    changed: ", text, INDENT);
-		if (part->together.is_supposed && supposed_what[part->strategy])
-			page_wrap(page, "    supposed: ", supposed_what[part->strategy], INDENT);
+		if (part->together.effect.is_assuming && technique->assumes)
+			page_wrap(page, "    assumes: ", technique->assumes, INDENT);
 	} else {
-		page_wrap(page, "    refused: ", refusal_text(part->together.refusal), INDENT);
+		page_wrap(page, "    refused: ", part->together.effect.refusal, INDENT);
 	}
-	if (part->alone.refusal == REFUSED_NONE)
+	if (!part->alone.effect.refusal)
 		put_rows(page, "  alone: whole run",
 			 scenario->range ? "  alone: the range" : "  alone: its part",
 			 &part->alone.prediction);
@@ -176,6 +158,31 @@ static int put_picture(struct page *page, const struct scenario *scenario, struc
 	return 0;
 }
 
+static void put_technique(struct page *page, const struct technique *technique)
+{
+	static const char *const arguments[] = {
+		[ARGUMENT_NONE] = "", [ARGUMENT_RANGE] = "[=RANGE]", [ARGUMENT_NUMBER] = " N"};
+
+	fprintf(page->out, "  --%s%s  (%s)\n", technique->option, arguments[technique->argument],
+		technique->id);
+	page_wrap(page, "    ", technique->effect, INDENT);
+	if (technique->assumes)
+		page_wrap(page, "    assumes: ", technique->assumes, INDENT);
+	page_wrap(page, "    refused: ", technique->refusal, INDENT);
+}
+
+int whatif_write_list(FILE *out, const struct output_options *options, struct err *err)
+{
+	struct page page = {.out = out, .options = options};
+
+	page_title(&page, "Techniques", "what each changes in a replay");
+	for (int i = 0; i < TECHNIQUE_COUNT; i++)
+		put_technique(&page, techniques[i]);
+	if (ferror(out) || fflush(out))
+		return err_set(err, -EIO, "the list could not be written: %s", strerror(errno));
+	return 0;
+}
+
 int whatif_write_text(const struct scenario *scenario, FILE *out,
 		      const struct output_options *options, struct err *err)
 {
@@ -183,7 +190,7 @@ int whatif_write_text(const struct scenario *scenario, FILE *out,
 	int rc;
 
 	put_whole(&page, scenario);
-	page_title(&page, "Strategies", "in the order in which they are applied");
+	page_title(&page, "Techniques", "in the order in which they are applied");
 	for (size_t i = 0; i < scenario->part_count; i++)
 		put_part(&page, scenario, &scenario->parts[i]);
 	rc = put_picture(&page, scenario, err);

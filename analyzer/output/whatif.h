@@ -16,4 +16,7 @@ int whatif_write_text(const struct scenario *scenario, FILE *out,
 int whatif_write_json(const struct scenario *scenario, FILE *out,
 		      const struct output_options *options, struct err *err);
 
+/* Every technique: its option, what it changes, assumes, and when it is refused.  Fails with -EIO. */
+int whatif_write_list(FILE *out, const struct output_options *options, struct err *err);
+
 #endif

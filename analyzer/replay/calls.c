@@ -31,6 +31,25 @@ bool call_is_submitting(const struct model *model, size_t call)
 	return class == CALL_LAUNCH || class == CALL_GRAPH_LAUNCH || class == CALL_COPY;
 }
 
+size_t calls_last_submitting(const struct model *model, size_t first, size_t end)
+{
+	while (end > first + 1 && !call_is_submitting(model, end - 1))
+		end--;
+	return end;
+}
+
+const struct profile_op *call_only_kernel(const struct model *model, size_t call)
+{
+	const struct submissions *submissions = &model->submissions;
+	const struct profile_op *op;
+
+	if (submissions_count(submissions, call) != 1 ||
+	    model_call_class(model, call) != CALL_LAUNCH)
+		return NULL;
+	op = &model->profile->ops[submissions->ops[submissions->first[call]]];
+	return op->kind == OP_KERNEL ? op : NULL;
+}
+
 bool call_is_capturable_copy(const struct model *model, size_t call)
 {
 	const struct profile_op *op = call_op(model, call, OP_COPY);

@@ -1,5 +1,5 @@
 /*
- * changes_calls.h - what a call does, as far as changes ask for it.
+ * changes_calls.h - what a call does, as far as techniques ask for it.
  */
 #ifndef ROOFLINE_CALLS_H
 #define ROOFLINE_CALLS_H
@@ -14,6 +14,12 @@ bool call_copies_to_host(const struct model *model, size_t call);
 
 /* Whether it is a launch or a copy. */
 bool call_is_submitting(const struct model *model, size_t call);
+
+/* The end of calls [first, end), of which there is one, without those after the last one that submits. */
+size_t calls_last_submitting(const struct model *model, size_t first, size_t end);
+
+/* The only operation that a call submitted, when that is a kernel of no graph; NULL otherwise. */
+const struct profile_op *call_only_kernel(const struct model *model, size_t call);
 
 /* Also of a call that copies nothing. */
 bool call_is_capturable_copy(const struct model *model, size_t call);

@@ -1,6 +1,8 @@
 #include "replay/costs.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 /*
  * What recording adds, times launch_call to a call that submits work and times graph_launch to one that launches
@@ -104,6 +106,37 @@ static int64_t updated_node_ns(const struct ceilings *ceilings, enum costs_end e
 	return launch_ns ? launch_ns : value_at(ceilings, CEILING_graph_set_params, end);
 }
 
+/* Ceilings of before graph_set_params have what it takes to update all of a graph. */
+static int64_t node_update_ns(const struct ceilings *ceilings)
+{
+	const uint64_t nodes = 100;
+
+	return ceilings_get(ceilings, CEILING_graph_set_params, 0)
+		       ? value_at(ceilings, CEILING_graph_set_params, COSTS_MIDDLE)
+		       : (int64_t)(ceilings_at(ceilings, CEILING_graph_update, nodes) /
+				   (double)nodes);
+}
+
+/* A conditional node's own cost is that of an iteration without its kernel. */
+static int64_t conditional_ns(const struct ceilings *ceilings)
+{
+	const struct ceiling *iteration = ceilings_get(ceilings, CEILING_conditional_iteration, 0);
+	const struct ceiling *kernel = ceilings_get(ceilings, CEILING_graph_node, 0);
+
+	return iteration && kernel ? (int64_t)fmax(iteration->value - kernel->value, 0) : 0;
+}
+
+bool costs_has_conditional(const struct ceilings *ceilings)
+{
+	return ceilings_get(ceilings, CEILING_conditional_iteration, 0) &&
+	       ceilings_get(ceilings, CEILING_graph_node, 0);
+}
+
+bool costs_has_device_graph(const struct ceilings *ceilings)
+{
+	return ceilings_get(ceilings, CEILING_device_graph_tail, 0);
+}
+
 /*
  * The ceilings' gaps go from instruction to instruction, those of a recording from end to start as
  * CUPTI sees them, which lie before and after: kernel_gap_ns and its ceiling are the same gap, so
@@ -174,6 +207,9 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 		.graph_node_gap_ns = gap_ns(&gaps, CEILING_graph_step, CEILING_graph_node_gap, end),
 		.barrier_ns = gap_ns(&gaps, CEILING_barrier_step, CEILING_grid_barrier, end),
 		.updated_node_ns = updated_node_ns(ceilings, end),
+		.node_update_ns = node_update_ns(ceilings),
+		.conditional_ns = conditional_ns(ceilings),
+		.device_graph_ns = value_at(ceilings, CEILING_device_graph_tail, COSTS_MIDDLE),
 		.trace_launch_ns = added_ns(value_at(ceilings, CEILING_launch_call, COSTS_MIDDLE),
 					    recorded->launch_call_ns, LAUNCH_LEAST, LAUNCH_MOST),
 		.trace_graph_launch_ns =
@@ -202,6 +238,31 @@ int64_t costs_graph_ns(const struct costs *costs, enum ceiling_id row, uint64_t 
 					     : 0;
 }
 
+#define COST_ROW(constant, member, is_by_node) \
+	[COST_##constant] = {offsetof(struct costs, member), is_by_node},
+
+static const struct {
+	size_t offset; /* in struct costs */
+	bool is_by_node;
+} cost_rows[COST_COUNT] = {COSTS(COST_ROW)};
+
+bool costs_is_by_node(enum cost cost)
+{
+	return cost == COST_GRAPH_UPDATE || cost_rows[cost].is_by_node;
+}
+
+int64_t costs_ns(const struct costs *costs, enum cost cost, uint64_t node_count)
+{
+	int64_t ns;
+
+	if (cost == COST_RECORDED || cost == COST_NONE)
+		return 0;
+	if (cost == COST_GRAPH_UPDATE)
+		return costs_graph_ns(costs, CEILING_graph_update, node_count);
+	memcpy(&ns, (const char *)costs + cost_rows[cost].offset, sizeof(ns));
+	return cost_rows[cost].is_by_node ? (int64_t)node_count * ns : ns;
+}
+
 bool costs_has_rebuilt(const struct ceilings *ceilings)
 {
 	static const enum ceiling_id rows[] = {CEILING_graph_instantiate,
@@ -219,13 +280,3 @@ double costs_instantiate_ns(const struct ceilings *ceilings, uint64_t node_count
 	return ceilings_at(ceilings, CEILING_graph_instantiate, node_count);
 }
 
-/* Ceilings of before graph_set_params have what it takes to update all of a graph. */
-int64_t costs_update_ns(const struct ceilings *ceilings)
-{
-	const uint64_t nodes = 100;
-
-	return ceilings_get(ceilings, CEILING_graph_set_params, 0)
-		       ? value_at(ceilings, CEILING_graph_set_params, COSTS_MIDDLE)
-		       : (int64_t)(ceilings_at(ceilings, CEILING_graph_update, nodes) /
-				   (double)nodes);
-}

@@ -29,6 +29,9 @@ struct costs {
 	int64_t child_beside_ns; /* a child started to another one that need not wait for it */
 	int64_t child_return_ns; /* the last child ended to the next operation of its parent's stream */
 	int64_t updated_node_ns; /* that each updated node makes the next launch longer */
+	int64_t node_update_ns;	 /* the host's time to give a kernel of a graph another grid */
+	int64_t conditional_ns;	 /* a conditional node's own, in place of the gap before its body */
+	int64_t device_graph_ns; /* likewise of a graph that the graph before it launches */
 	int64_t trace_launch_ns; /* that recording added to a call that submits work or manages something */
 	int64_t trace_graph_launch_ns; /* and to one that launches a graph */
 	int64_t trace_graph_start_ns;  /* and until that graph's first node starts */
@@ -38,6 +41,28 @@ struct costs {
 	int64_t trace_whole_graph_ns;  /* that is recorded as a whole */
 	const struct ceilings *ceilings; /* borrowed, for costs_graph_ns; NULL: without */
 };
+
+/* What a changed call may cost.  COST(constant, member of struct costs, whether for each node of the call's graph) */
+#define COSTS(COST)                                                                                \
+	COST(LAUNCH_CALL, launch_call_ns, false)                                                   \
+	COST(GRAPH_LAUNCH, graph_launch_ns, false)                                                 \
+	COST(GRAPH_TO_START, graph_to_start_ns, false)                                             \
+	COST(GRAPH_NODE_GAP, graph_node_gap_ns, false)                                             \
+	COST(BARRIER, barrier_ns, false)                                                           \
+	COST(DEPENDENT_GAP, dependent_gap_ns, false)                                               \
+	COST(CONDITIONAL, conditional_ns, false)                                                   \
+	COST(DEVICE_GRAPH, device_graph_ns, false)                                                 \
+	COST(NODE_UPDATES, node_update_ns, true)                                                   \
+	COST(UPDATED_NODES, updated_node_ns, true)
+
+#define COST_CONSTANT(constant, member, is_by_node) COST_##constant,
+enum cost {
+	COST_RECORDED, /* what the recording says */
+	COST_NONE,
+	COST_GRAPH_UPDATE, /* cudaGraphExecUpdate of all nodes of the call's graph (costs_graph_ns) */
+	COSTS(COST_CONSTANT) COST_COUNT
+};
+#undef COST_CONSTANT
 
 /* Which end of the spread of every cost to take: for an interval. */
 enum costs_end { COSTS_LOW, COSTS_MIDDLE, COSTS_HIGH };
@@ -61,13 +86,20 @@ bool costs_has_children(const struct ceilings *ceilings);
  * number of nodes is not known (0). */
 int64_t costs_graph_ns(const struct costs *costs, enum ceiling_id row, uint64_t node_count);
 
+/* A cost, which is not COST_RECORDED, of a call whose graph has so many nodes; ns. */
+int64_t costs_ns(const struct costs *costs, enum cost cost, uint64_t node_count);
+
+/* Whether it needs node_count. */
+bool costs_is_by_node(enum cost cost);
+
+/* Whether the ceilings have what a conditional node costs, or a graph that the device launches. */
+bool costs_has_conditional(const struct ceilings *ceilings);
+bool costs_has_device_graph(const struct ceilings *ceilings);
+
 /* Whether the ceilings have all that keeping executable graphs changes. */
 bool costs_has_rebuilt(const struct ceilings *ceilings);
 
 /* cudaGraphInstantiate of so many nodes; ns. */
 double costs_instantiate_ns(const struct ceilings *ceilings, uint64_t node_count);
-
-/* The host's time to give a kernel of a graph another grid; ns. */
-int64_t costs_update_ns(const struct ceilings *ceilings);
 
 #endif

@@ -180,23 +180,23 @@ struct times {
 };
 
 /* A replay, and what its times are. */
-struct question {
+struct timing {
 	const struct change *change;
 	const struct costs *costs;
 	struct times times;
 };
 
 /* Those that one thread answers. */
-struct questions {
+struct timings {
 	const struct model *model;
 	const struct part *part;
 	size_t device;
-	struct question *items;
+	struct timing *items;
 	size_t count;
 	struct replay *work;
 };
 
-static int answer(struct question *question, const struct questions *all)
+static int time_one(struct timing *timing, const struct timings *all)
 {
 	const struct part *part = all->part;
 	struct part_time part_times[2];
@@ -208,10 +208,10 @@ static int answer(struct question *question, const struct questions *all)
 	if (rc == 0)
 		rc = changed_rc;
 	if (rc == 0)
-		rc = replay_time(all->work, all->model, question->change, question->costs,
+		rc = replay_time(all->work, all->model, timing->change, timing->costs,
 				 part_times, 2);
 	if (rc == 0)
-		question->times =
+		timing->times =
 			(struct times){part_times[0].sum_ns, part_times[1].sum_ns,
 				       replay_wall_ns(all->work, all->model, all->device)};
 	part_time_free(&part_times[0]);
@@ -221,26 +221,26 @@ static int answer(struct question *question, const struct questions *all)
 
 static int answer_each(void *context)
 {
-	const struct questions *questions = context;
+	const struct timings *timings = context;
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < questions->count; i++)
-		rc = answer(&questions->items[i], questions);
+	for (size_t i = 0; rc == 0 && i < timings->count; i++)
+		rc = time_one(&timings->items[i], timings);
 	return rc;
 }
 
 /* Half of them on a thread of its own: a replay follows one call after the other, and several know nothing of each
  * other. */
-static int answer_all(struct question *items, size_t count, const struct predictor *predictor,
+static int time_all(struct timing *items, size_t count, const struct predictor *predictor,
 		      size_t device, const struct part *part)
 {
-	struct questions first = {.model = predictor->model,
+	struct timings first = {.model = predictor->model,
 				  .part = part,
 				  .device = device,
 				  .items = items,
 				  .count = count / 2,
 				  .work = &predictor->works[0]};
-	struct questions second = first;
+	struct timings second = first;
 	struct worker worker;
 	int rc, first_rc;
 
@@ -294,13 +294,13 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 		  double setup_ns)
 {
 	const struct costs *costs = predictor->costs;
-	struct question before_and_ends[] = {{.costs = &costs[COSTS_MIDDLE]},
+	struct timing before_and_ends[] = {{.costs = &costs[COSTS_MIDDLE]},
 					     {.change = change, .costs = &costs[COSTS_LOW]},
 					     {.change = change, .costs = &costs[COSTS_MIDDLE]},
 					     {.change = change, .costs = &costs[COSTS_HIGH]}};
 	const struct times *before = &before_and_ends[0].times;
-	const struct question *ends = &before_and_ends[1];
-	int rc = answer_all(before_and_ends, 4, predictor, device, part);
+	const struct timing *ends = &before_and_ends[1];
+	int rc = time_all(before_and_ends, 4, predictor, device, part);
 
 	*out = (struct prediction){0};
 	if (rc < 0)
@@ -316,15 +316,15 @@ int predictor_untraced_share(double *share, const struct predictor *predictor, s
 			     const struct place *places, size_t place_count)
 {
 	const struct part part = {.places = places, .place_count = place_count};
-	struct question questions[] = {{0}, {.costs = &predictor->costs[COSTS_MIDDLE]}};
-	const struct times *recorded = &questions[0].times, *untraced = &questions[1].times;
+	struct timing timings[] = {{0}, {.costs = &predictor->costs[COSTS_MIDDLE]}};
+	const struct times *recorded = &timings[0].times, *untraced = &timings[1].times;
 	int64_t recorded_ns, untraced_ns;
 	int rc;
 
 	*share = 1;
 	if (!predictor->is_usable)
 		return 0;
-	rc = answer_all(questions, 2, predictor, device, &part);
+	rc = time_all(timings, 2, predictor, device, &part);
 	if (rc < 0)
 		return rc;
 	recorded_ns = place_count ? recorded->place_ns : recorded->wall_ns;

@@ -9,7 +9,7 @@
 #ifndef ROOFLINE_PREDICTION_H
 #define ROOFLINE_PREDICTION_H
 
-#include "techniques/changes.h"
+#include "replay/replay.h"
 
 /* Of the time after the change: four of five predictions are off by no more, on each machine on which they were held
  * against what was measured, and with the spread of the costs nine of ten (docs/prediction.md). */

@@ -18,50 +18,8 @@
 #ifndef ROOFLINE_REPLAY_H
 #define ROOFLINE_REPLAY_H
 
-#include "replay/costs.h"
-#include "replay/model.h"
+#include "replay/change.h"
 #include "replay/part_times.h"
-
-enum call_change {
-	CALL_KEPT,
-	CALL_DROPPED,	 /* takes no time and waits for nothing; it submits nothing */
-	CALL_AS_GRAPH,	 /* becomes the launch of a graph of its own and the following operations */
-	CALL_AS_UPDATED, /* likewise, after an update of it by the host */
-	CALL_IN_GRAPH,	 /* its operations belong to the graph launched before; it is gone, with the
-			* host's time before it */
-	CALL_AFTER_WORK, /* likewise, but the host's time before it stays: it computes */
-	CALL_IN_BODY, /* as CALL_IN_GRAPH, and the first of them starts after a decision of the device */
-	CALL_IN_KERNEL, /* likewise, after a barrier: a kernel whose blocks stay does its work */
-	CALL_FUSED, /* gone: the kernel before in its stream goes on with the work of this one */
-	CALL_DEPENDENT, /* its kernel has been set up when the one before in its stream ends: no gap */
-	CALL_MADE_ASYNC, /* submits what it did, and waits for nothing */
-	CALL_ASKS, /* gone: the host asked for what the device knows; what ran last before it is a parent */
-	CALL_BY_DEVICE, /* gone: that parent launches its kernel */
-	CALL_UPDATES, /* in place of making an executable graph it updates the one that there is */
-	CALL_AGAIN,   /* so this launch of it is not the first, but one of updated nodes */
-};
-
-/* What the host does for so long between two calls may be its work, which a graph does not spare. */
-#define LONG_HOST_NS 100000
-
-#define LANE_JOINED 0x80000000U
-#define OP_GONE 0 /* an operation of this length is gone: no gap before it either */
-
-/* What is different; arrays that are NULL change nothing. */
-struct change {
-	uint8_t *calls;	     /* by call: enum call_change */
-	int64_t *op_ns;	     /* by op: how long it takes; negative: as recorded */
-	uint32_t *lanes;     /* by op: the stream that it runs in, from 0; PROFILE_NONE: its own.
-			  * Operations in lanes share the engines: one copy in each direction,
-			  * and kernels as far as they fit together; with LANE_JOINED it waits for
-			  * all that is in lanes */
-	uint32_t lane_count; /* of them */
-	uint8_t *
-		fill; /* by op: percent of the GPU that it takes in a lane; 0, and NULL: all of it */
-	int64_t update_ns;   /* what an update of a graph takes the host for each node */
-	int64_t decision_ns; /* what a decision takes before the first operation of a body */
-	bool are_beside; /* kernels that the device launches run side by side, as far as they fit (fill) */
-};
 
 struct replay {
 	/* By call; one that is gone has none of its own.  Where they are not kept: NULL, or of an earlier run. */

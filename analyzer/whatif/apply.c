@@ -4,79 +4,73 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "techniques/shared/readbacks.h"
 #include "whatif/loop_parts.h"
-#include "base/array.h"
 
-int apply_add_place(struct applied *applied, size_t first, size_t end_call)
-{
-	struct place *next =
-		ARRAY_NEXT(applied->places, applied->place_capacity, applied->place_count);
-
-	if (!next)
-		return -ENOMEM;
-	*next = (struct place){first, end_call};
-	applied->place_count++;
-	return 0;
-}
+/* Lanes that kernels may run in side by side: at the low end of what is assumed, and otherwise. */
+#define LANES_LEAST 2
+#define LANES_MOST 32 /* CUDA_DEVICE_MAX_CONNECTIONS at most */
 
 static bool is_on_device(const struct applied *applied, const struct loop *loop)
 {
-	const struct model *model = applied->all->model;
+	const struct model *model = applied->all->run.model;
 	const struct submissions *submissions = &model->submissions;
 	size_t end_call = loop->first_call + loop->call_count;
 
 	for (size_t i = loop->first_call; i < end_call; i++)
 		if (submissions_count(submissions, i))
 			return model->profile->ops[submissions->ops[submissions->first[i]]]
-				       .device == applied->device;
+				       .device == applied->application.device;
 	return false;
 }
 
-bool apply_is_new_loop(const struct applied *applied, size_t index)
+static int begin_application(struct application *application, const struct what_ifs *all)
 {
-	return !applied->is_set_up[applied->all->alike[index]];
+	const struct profile *profile = all->run.model->profile;
+
+	application->is_changed = calloc(profile->call_count + 1, sizeof(bool));
+	application->is_taken = calloc(profile->call_count + 1, sizeof(bool));
+	application->readback_kernels = calloc(profile->kernel_name_count + 1,
+					       sizeof(*application->readback_kernels));
+	return application->is_changed && application->is_taken && application->readback_kernels
+		       ? 0
+		       : -ENOMEM;
 }
 
 int apply_begin(struct applied *applied, const struct what_ifs *all, size_t device,
-		const enum strategy *strategies, size_t count, enum apply_end end)
+		const enum technique_id *ids, size_t count, enum assumed_end end)
 {
-	size_t call_count = all->model->profile->call_count;
+	struct application *application = &applied->application;
 	bool has_ops = false, has_lanes = false;
-	int rc;
+	int rc, change_rc;
 
 	for (size_t i = 0; i < count; i++) {
-		has_ops = has_ops || strategy_rows[strategies[i]].has_ops;
-		has_lanes = has_lanes || strategy_rows[strategies[i]].has_lanes;
+		has_ops = has_ops || techniques[ids[i]]->has_ops;
+		has_lanes = has_lanes || techniques[ids[i]]->has_lanes;
 	}
-	*applied =
-		(struct applied){.all = all,
-				 .device = device,
-				 .end = end,
-				 .is_changed = calloc(call_count + 1, sizeof(*applied->is_changed)),
-				 .is_taken = calloc(call_count + 1, sizeof(*applied->is_taken)),
-				 .is_set_up =
-					 calloc(all->loops.count + 1, sizeof(*applied->is_set_up)),
-				 .asked = calloc(all->model->profile->kernel_name_count + 1,
-						 sizeof(*applied->asked)),
-				 .kept_calls = malloc(call_count + 1)};
-	rc = change_begin(&applied->change, all->model, has_ops);
-	if (rc == 0 && has_lanes)
-		rc = change_begin_lanes(&applied->change, all->model,
-					end == APPLY_LEAST ? LANES_LEAST : LANES_MOST);
-	return applied->is_changed && applied->is_taken && applied->is_set_up && applied->asked &&
-			       applied->kept_calls
-		       ? rc
-		       : -ENOMEM;
+	*applied = (struct applied){
+		.all = all,
+		.application = {.run = &all->run, .device = device, .end = end},
+		.is_set_up = calloc(all->loops.count + 1, sizeof(*applied->is_set_up)),
+		.kept_calls = malloc(all->run.model->profile->call_count + 1)};
+	rc = begin_application(application, all);
+	change_rc = change_begin(&application->change, all->run.model, has_ops);
+	if (change_rc == 0 && has_lanes)
+		change_rc = change_begin_lanes(&application->change, all->run.model,
+					       end == ASSUMED_LEAST ? LANES_LEAST : LANES_MOST);
+	return applied->is_set_up && applied->kept_calls && rc == 0 ? change_rc : -ENOMEM;
 }
 
 void apply_end(struct applied *applied)
 {
-	change_free(&applied->change);
-	free(applied->places);
-	free(applied->is_changed);
-	free(applied->is_taken);
+	struct application *application = &applied->application;
+
+	change_free(&application->change);
+	free(application->places);
+	free(application->is_changed);
+	free(application->is_taken);
+	free(application->readback_kernels);
 	free(applied->is_set_up);
-	free(applied->asked);
 	free(applied->kept_calls);
 }
 
@@ -88,89 +82,95 @@ static int64_t loop_ns(const struct profile *profile, const struct loop *loop)
 }
 
 /* Of a loop that runs again the last time: before, it may have been warmed up. */
-static void take_largest(struct what_if *out, const struct profile *profile,
+static void keep_largest(struct effect *effect, const struct profile *profile,
 			 const struct loop *loop)
 {
-	if (!out->largest || loop->shape == out->largest->shape ||
-	    loop_ns(profile, loop) > loop_ns(profile, out->largest))
-		out->largest = loop;
+	if (!effect->largest || loop->shape == effect->largest->shape ||
+	    loop_ns(profile, loop) > loop_ns(profile, effect->largest))
+		effect->largest = loop;
 }
 
-/* cut: of that loop. */
-static int try_cut(struct what_if *out, struct applied *applied, const struct strategy_row *row,
-		   size_t index, const struct loop *part_of_loop)
+/* part: of that loop. */
+static int try_part(struct applied *applied, const struct technique *technique, size_t index,
+		    const struct loop *part)
 {
-	uint8_t *calls = applied->change.calls + part_of_loop->first_call;
-	enum refusal refusal;
+	struct application *application = &applied->application;
+	struct effect *effect = application->effect;
+	uint8_t *calls = application->change.calls + part->first_call;
+	bool *is_set_up = &applied->is_set_up[applied->all->alike[index]];
+	const char *refusal;
 
-	memcpy(applied->kept_calls, calls, part_of_loop->call_count);
-	refusal = row->change_loop(out, applied, index, part_of_loop);
-	if (refusal != REFUSED_NONE) {
-		memcpy(calls, applied->kept_calls, part_of_loop->call_count);
-		out->refusal = refusal;
+	memcpy(applied->kept_calls, calls, part->call_count);
+	application->is_first_like = !*is_set_up;
+	refusal = technique->change_loop(application, part);
+	if (refusal) {
+		memcpy(calls, applied->kept_calls, part->call_count);
+		effect->refusal = refusal;
 		return 0;
 	}
-	memset(applied->is_changed + part_of_loop->first_call, true, part_of_loop->call_count);
-	memset(applied->is_taken + part_of_loop->first_call, !row->is_shared,
-	       part_of_loop->call_count);
-	out->iteration_count += part_of_loop->iteration_count;
-	out->loop_count += apply_is_new_loop(applied, index);
-	applied->is_set_up[applied->all->alike[index]] = true;
-	take_largest(out, applied->all->model->profile, &applied->all->loops.items[index]);
-	return apply_add_place(applied, part_of_loop->first_call,
-			       part_of_loop->first_call + part_of_loop->call_count);
+	memset(application->is_changed + part->first_call, true, part->call_count);
+	memset(application->is_taken + part->first_call, !technique->is_shared, part->call_count);
+	effect->iteration_count += part->iteration_count;
+	effect->loop_count += !*is_set_up;
+	*is_set_up = true;
+	keep_largest(effect, applied->all->run.model->profile, &applied->all->loops.items[index]);
+	return application_add_place(application, part->first_call,
+				     part->first_call + part->call_count);
 }
 
-static int try_loop(struct what_if *out, struct applied *applied, enum strategy strategy,
-		    size_t index)
+static int try_loop(struct applied *applied, enum technique_id id, size_t index)
 {
 	const struct what_ifs *all = applied->all;
-	const struct loop_limits loop_limits = {.submissions = &all->model->submissions,
-						.places = all->within[strategy].items,
-						.place_count = all->within[strategy].count,
-						.is_taken = applied->is_taken};
-	struct loop part_of_loop;
+	const struct loop_limits limits = {.submissions = &all->run.model->submissions,
+					   .places = all->within[id].items,
+					   .place_count = all->within[id].count,
+					   .is_taken = applied->application.is_taken};
+	struct loop part;
 	size_t next = 0;
 	int rc = 0;
 
-	while (rc == 0 &&
-	       loop_parts_next(&part_of_loop, &next, &all->loops.items[index], &loop_limits))
-		rc = try_cut(out, applied, &strategy_rows[strategy], index, &part_of_loop);
+	while (rc == 0 && loop_parts_next(&part, &next, &all->loops.items[index], &limits))
+		rc = try_part(applied, techniques[id], index, &part);
 	return rc;
 }
 
-int apply_technique(struct what_if *out, struct applied *applied, enum strategy strategy)
+int apply_technique(struct effect *effect, struct applied *applied, enum technique_id id)
 {
-	const struct strategy_row *row = &strategy_rows[strategy];
+	const struct technique *technique = techniques[id];
 	const struct loops *loops = &applied->all->loops;
-	bool is_limited = applied->all->within[strategy].items;
-	size_t place_count = applied->place_count;
+	struct application *application = &applied->application;
+	bool is_limited = applied->all->within[id].items;
+	size_t place_count = application->place_count;
 	int rc = 0;
 
-	*out = (struct what_if){.refusal = is_limited ? REFUSED_ELSEWHERE : row->refusal,
-				.is_supposed = row->is_supposed};
+	*effect = (struct effect){.refusal = is_limited ? refused_elsewhere : technique->refusal,
+				  .is_assuming = technique->always_assumes};
+	application->effect = effect;
+	application->number = applied->all->numbers[id];
 	memset(applied->is_set_up, 0, loops->count * sizeof(*applied->is_set_up));
-	for (size_t i = 0; rc == 0 && row->change_loop && i < loops->count; i++)
+	for (size_t i = 0; rc == 0 && technique->change_loop && i < loops->count; i++)
 		if (is_on_device(applied, &loops->items[i]))
-			rc = try_loop(out, applied, strategy, i);
-	if (rc == 0 && row->change_ops)
-		rc = row->change_ops(out, applied);
-	if (applied->place_count > place_count)
-		out->refusal = REFUSED_NONE;
+			rc = try_loop(applied, id, i);
+	if (rc == 0 && technique->change_run)
+		rc = technique->change_run(application);
+	if (application->place_count > place_count)
+		effect->refusal = NULL;
 	return rc;
 }
 
 int apply_predict(struct prediction *out, struct applied *applied)
 {
 	const struct what_ifs *all = applied->all;
+	struct application *application = &applied->application;
 	struct part part;
 
 	/* copies of pinned memory may lie in loops that changed as well: their time counts once */
-	applied->place_count = places_merge(applied->places, applied->place_count);
-	part = (struct part){.places = all->places ? all->places : applied->places,
-			     .place_count = all->places ? all->place_count : applied->place_count,
-			     .changed = applied->places,
-			     .changed_count = applied->place_count};
-	return predictor_run(out, &all->predictor, &applied->change, applied->device, &part,
-			     applied->setup_ns);
+	application->place_count = places_merge(application->places, application->place_count);
+	part = (struct part){
+		.places = all->places ? all->places : application->places,
+		.place_count = all->places ? all->place_count : application->place_count,
+		.changed = application->places,
+		.changed_count = application->place_count};
+	return predictor_run(out, &all->predictor, &application->change, application->device, &part,
+			     application->setup_ns);
 }

@@ -1,167 +1,170 @@
 #include "whatif/scenario.h"
 
-#include "advice/rules/rules.h"
-
 #include <errno.h>
 #include <string.h>
 
-/* What the host waits for, and what graphs would save, is not known where the device launches work. */
-static bool is_blind(enum strategy strategy)
-{
-	return strategy == STRATEGY_GRAPH || strategy == STRATEGY_FEWER_WAITS;
-}
-
-static int predict_alone(struct scenario *scenario, const struct facts *facts)
+static int predict_alone(struct scenario *scenario, const struct what_ifs *what_ifs)
 {
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < scenario->part_count; i++) {
-		struct scenario_part *part = &scenario->parts[i];
-
-		if (is_blind(part->strategy) && facts_has_device_work(facts, scenario->device))
-			part->alone.refusal = REFUSED_DEVICE_WORK;
-		else
-			rc = what_if_alone(&part->alone, part->strategy, &facts->what_ifs,
-					   scenario->device);
-	}
+	for (size_t i = 0; rc == 0 && i < scenario->part_count; i++)
+		rc = what_if_alone(&scenario->parts[i].alone, scenario->parts[i].technique, what_ifs,
+				   scenario->device);
 	return rc;
 }
 
 /* One that could do something alone, and nothing beside the others, came too late; one that could not is still
  * refused for its own reason. */
-static void take_part(struct scenario *scenario, struct scenario_part *part,
+static void set_part(struct scenario *scenario, struct scenario_part *part,
 		      const struct what_if *together)
 {
 	part->together = *together;
-	if (together->refusal == REFUSED_NONE)
+	if (!together->effect.refusal)
 		scenario->is_changed = true;
-	else if (part->alone.refusal == REFUSED_NONE)
-		part->together.refusal = REFUSED_TAKEN;
+	else if (!part->alone.effect.refusal)
+		part->together.effect.refusal = refused_taken;
 	else
-		part->together.refusal = part->alone.refusal;
+		part->together.effect.refusal = part->alone.effect.refusal;
 }
 
-/* Strategies in the order in which they are applied, of those parts. */
-struct chosen {
-	enum strategy strategies[STRATEGY_COUNT];
-	struct scenario_part *parts[STRATEGY_COUNT];
+/* In the order in which they are applied, of those parts. */
+struct applicable {
+	enum technique_id ids[TECHNIQUE_COUNT];
+	struct scenario_part *parts[TECHNIQUE_COUNT];
 	size_t count;
 };
 
 /* Also those that can do nothing alone, for what they need others may bring; but not where much is not known. */
-static void choose(struct chosen *chosen, struct scenario *scenario)
+static void find_applicable(struct applicable *applicable, struct scenario *scenario)
 {
-	chosen->count = 0;
+	applicable->count = 0;
 	for (size_t i = 0; i < scenario->part_count; i++) {
 		struct scenario_part *part = &scenario->parts[i];
 
-		part->together.refusal = part->alone.refusal;
-		if (part->alone.refusal == REFUSED_DEVICE_WORK)
+		part->together.effect.refusal = part->alone.effect.refusal;
+		if (part->alone.effect.refusal == refused_device_work)
 			continue;
-		chosen->parts[chosen->count] = part;
-		chosen->strategies[chosen->count++] = part->strategy;
+		applicable->parts[applicable->count] = part;
+		applicable->ids[applicable->count++] = part->technique;
 	}
 }
 
-static int predict_together(struct scenario *scenario, const struct chosen *chosen,
-			    const struct facts *facts)
+static int predict_together(struct scenario *scenario, const struct applicable *applicable,
+			    const struct what_ifs *what_ifs)
 {
-	struct what_if together[STRATEGY_COUNT];
-	int rc = what_if_together(&scenario->prediction, together, chosen->strategies,
-				  chosen->count, &facts->what_ifs, scenario->device);
+	struct what_if together[TECHNIQUE_COUNT];
+	int rc = what_if_together(&scenario->prediction, together, applicable->ids,
+				  applicable->count, what_ifs, scenario->device);
 
-	for (size_t i = 0; rc == 0 && i < chosen->count; i++)
-		take_part(scenario, chosen->parts[i], &together[i]);
+	for (size_t i = 0; rc == 0 && i < applicable->count; i++)
+		set_part(scenario, applicable->parts[i], &together[i]);
 	return rc;
 }
 
 /* What is wanted of a scenario. */
 struct wanted {
-	const struct strategies *strategies;
+	const struct chosen_techniques *chosen;
 	const char *range;		 /* or NULL */
 	const struct occurrence *within; /* or NULL: anywhere */
 	struct side_by_side *sides;	 /* or NULL: not to look at */
 };
 
-static int keep_within(struct what_ifs *what_ifs, const struct strategies *strategies)
+static int keep_within(struct what_ifs *what_ifs, const struct chosen_techniques *chosen)
 {
 	int rc = 0;
 
-	for (int i = 0; rc == 0 && i < STRATEGY_COUNT; i++)
-		if (strategies->ranges[i])
-			rc = what_ifs_keep_within(what_ifs, (enum strategy)i,
-						  strategies->ranges[i]);
+	for (int i = 0; rc == 0 && i < TECHNIQUE_COUNT; i++)
+		if (chosen->ranges[i])
+			rc = what_ifs_keep_within(what_ifs, (enum technique_id)i,
+						  chosen->ranges[i]);
 	return rc;
 }
 
-static int predict(struct scenario *scenario, const struct wanted *wanted, struct facts *facts)
+static int predict(struct scenario *scenario, const struct wanted *wanted, struct what_ifs *what_ifs)
 {
 	const struct occurrence *within = wanted->within;
-	struct chosen chosen;
-	int rc = keep_within(&facts->what_ifs, wanted->strategies);
+	struct applicable applicable;
+	int rc = keep_within(what_ifs, wanted->chosen);
 
 	if (rc == 0)
-		rc = predict_alone(scenario, facts);
+		rc = predict_alone(scenario, what_ifs);
 	if (rc < 0)
 		return rc;
-	choose(&chosen, scenario);
-	rc = predict_together(scenario, &chosen, facts);
+	find_applicable(&applicable, scenario);
+	rc = predict_together(scenario, &applicable, what_ifs);
 	if (rc == 0 && wanted->sides)
-		rc = what_if_side_by_side(wanted->sides, chosen.strategies, chosen.count,
-					  &facts->what_ifs, scenario->device,
+		rc = what_if_side_by_side(wanted->sides, applicable.ids, applicable.count,
+					  what_ifs, scenario->device,
 					  within ? within->start_ns : INT64_MIN,
 					  within ? within->end_ns : INT64_MAX);
 	return rc;
 }
 
-static int answer(struct scenario *out, const struct wanted *wanted, const struct report *report,
-		  struct err *err)
+static int open_what_ifs(struct what_ifs *what_ifs, const struct report *report,
+			 const struct wanted *wanted)
 {
-	const struct strategies *strategies = wanted->strategies;
-	const struct profile *profile = report->profile;
-	struct facts facts = {0};
-	int rc;
+	int rc = what_ifs_open(what_ifs, report->profile, report->ceilings, wanted->range);
+
+	if (rc == 0)
+		rc = what_ifs_add_report(what_ifs, report);
+	memcpy(what_ifs->numbers, wanted->chosen->numbers, sizeof(what_ifs->numbers));
+	return rc;
+}
+
+static void set_wanted(struct scenario *out, const struct wanted *wanted,
+		       const struct profile *profile)
+{
+	const struct chosen_techniques *chosen = wanted->chosen;
 
 	*out = (struct scenario){.profile = profile,
 				 .range = wanted->range,
 				 .device = what_if_main_device(profile),
-				 .part_count = strategies->count};
-	memcpy(out->numbers, strategies->numbers, sizeof(out->numbers));
-	for (size_t i = 0; i < strategies->count; i++) {
-		out->parts[i].strategy = strategies->items[i];
-		out->parts[i].range = strategies->ranges[strategies->items[i]];
+				 .part_count = chosen->count};
+	memcpy(out->numbers, chosen->numbers, sizeof(out->numbers));
+	for (size_t i = 0; i < chosen->count; i++) {
+		out->parts[i].technique = chosen->items[i];
+		out->parts[i].range = chosen->ranges[chosen->items[i]];
 	}
+}
+
+static int predict_wanted(struct scenario *out, const struct wanted *wanted,
+			  const struct report *report, struct err *err)
+{
+	const struct profile *profile = report->profile;
+	struct what_ifs what_ifs;
+	int rc;
+
+	set_wanted(out, wanted, profile);
 	if (!profile->device_count || !profile->devices[out->device].op_count)
 		return err_set(err, -ENODATA, "%s: no prediction: no operation of a GPU in it",
 			       profile->path);
-	rc = facts_collect(&facts, report, wanted->range);
-	memcpy(facts.what_ifs.numbers, strategies->numbers, sizeof(facts.what_ifs.numbers));
-	if (rc == 0 && !facts_can_predict(&facts))
+	rc = open_what_ifs(&what_ifs, report, wanted);
+	if (rc == 0 && !what_ifs.predictor.is_usable)
 		rc = err_set(err, -ENODATA, "%s: no prediction: %s", profile->path,
-			     facts.what_ifs.predictor.why_not);
+			     what_ifs.predictor.why_not);
 	else if (rc == 0)
-		rc = predict(out, wanted, &facts);
-	facts_free(&facts);
+		rc = predict(out, wanted, &what_ifs);
+	what_ifs_free(&what_ifs);
 	return rc == -ENOMEM ? err_set(err, rc, "out of memory for the prediction") : rc;
 }
 
 int scenario_predict(struct scenario *out, const struct report *report,
-		     const struct strategies *strategies, const char *range, struct err *err)
+		     const struct chosen_techniques *chosen, const char *range, struct err *err)
 {
-	const struct wanted wanted = {.strategies = strategies, .range = range};
+	const struct wanted wanted = {.chosen = chosen, .range = range};
 
-	return answer(out, &wanted, report, err);
+	return predict_wanted(out, &wanted, report, err);
 }
 
 int scenario_show(struct scenario *out, struct side_by_side *sides, const struct report *report,
-		  const struct strategies *strategies, const struct occurrence *within,
+		  const struct chosen_techniques *chosen, const struct occurrence *within,
 		  struct err *err)
 {
-	const struct wanted wanted = {.strategies = strategies,
+	const struct wanted wanted = {.chosen = chosen,
 				      .range = within ? within->name : NULL,
 				      .within = within,
 				      .sides = sides};
 
 	*sides = (struct side_by_side){0};
-	return answer(out, &wanted, report, err);
+	return predict_wanted(out, &wanted, report, err);
 }

@@ -5,12 +5,6 @@
 
 #include "base/array.h"
 
-/* change NULL: none. */
-static enum call_change change_of(const struct change *change, size_t call)
-{
-	return change && change->calls ? change->calls[call] : CALL_KEPT;
-}
-
 /* ---- which stretch ---- */
 
 static bool is_changed_op(const struct change *change, uint32_t op)
@@ -21,9 +15,9 @@ static bool is_changed_op(const struct change *change, uint32_t op)
 
 static bool is_changed_call(const struct side_request *request, size_t call)
 {
-	const struct submissions *submissions = &request->all->model->submissions;
+	const struct submissions *submissions = &request->all->run.model->submissions;
 
-	if (change_of(request->change, call) != CALL_KEPT)
+	if (request->change->calls[call] != CALL_KEPT)
 		return true;
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
 		if (is_changed_op(request->change, submissions->ops[i]))
@@ -41,7 +35,7 @@ static bool has_change(const struct side_request *request, const struct stretch 
 
 static bool is_within(const struct side_request *request, size_t call)
 {
-	const struct profile_call *what = &request->all->model->profile->calls[call];
+	const struct profile_call *what = &request->all->run.model->profile->calls[call];
 
 	return what->start_ns >= request->from_ns && what->end_ns <= request->to_ns;
 }
@@ -57,7 +51,7 @@ static size_t wanted_count(const struct loop *loop)
 }
 
 /* The next iterations [first, last) from *next on that are within the time that is asked for, and of which
- * strategies of loops have changed all or none; without the loop's first one, which stays as it was (cuts.h). */
+ * techniques have changed all or none; without the loop's first one, which stays as it was (loop_parts.h). */
 static struct stretch next_stretch(const struct side_request *request, const struct loop *loop,
 				   size_t *next)
 {
@@ -108,7 +102,7 @@ static void look_in_loop(struct largest *largest, const struct side_request *req
 
 		if (!request->is_changed[stretch.first] && !has_change(request, &stretch))
 			continue;
-		ns = replay_end_ns(replay, request->all->model, stretch.first, stretch.end) -
+		ns = replay_end_ns(replay, request->all->run.model, stretch.first, stretch.end) -
 		     replay->call_start_ns[stretch.first];
 		if (ns <= largest->ns)
 			continue;
@@ -131,7 +125,7 @@ static struct stretch find_in_loops(const struct side_request *request, const st
 /* What changes outside of loops: from the first such call to the last that submits something. */
 static struct stretch find_in_thread(const struct side_request *request, uint32_t index)
 {
-	const struct model *model = request->all->model;
+	const struct model *model = request->all->run.model;
 	const struct profile_thread *thread = &model->profile->threads[index];
 	size_t last = thread->first_call + thread->call_count, first = thread->first_call, end;
 	size_t submit_count = 0;
@@ -152,7 +146,7 @@ static struct stretch find_in_thread(const struct side_request *request, uint32_
 
 static struct stretch find_stretch(const struct side_request *request, const struct replay *replay)
 {
-	const struct profile *profile = request->all->model->profile;
+	const struct profile *profile = request->all->run.model->profile;
 	struct stretch found = find_in_loops(request, replay);
 
 	for (uint32_t i = 0; i < profile->thread_count && !found.end; i++)
@@ -162,8 +156,8 @@ static struct stretch find_stretch(const struct side_request *request, const str
 
 /* ---- what runs meanwhile ---- */
 
-/* What one side is cut out of. */
-struct cut {
+/* What one side is taken from. */
+struct side_source {
 	const struct replay *replay;
 	const struct model *model;
 	const struct change *change; /* NULL: before */
@@ -176,20 +170,16 @@ static bool is_meanwhile(const struct side *side, int64_t start_ns, int64_t end_
 	return end_ns >= side->start_ns && start_ns <= side->end_ns;
 }
 
-static bool is_gone_call(const struct cut *cut, size_t call)
+static bool is_gone_call(const struct side_source *source, size_t call)
 {
-	enum call_change change = change_of(cut->change, call);
-
-	return change == CALL_DROPPED || change == CALL_IN_GRAPH || change == CALL_IN_BODY ||
-	       change == CALL_IN_KERNEL || change == CALL_FUSED;
+	return call_change_is_gone(change_of_call(source->change, call));
 }
 
-static enum profile_call_class class_of(const struct cut *cut, size_t call)
+static enum profile_call_class class_of(const struct side_source *source, size_t call)
 {
-	const struct profile *profile = cut->model->profile;
+	const struct profile *profile = source->model->profile;
 
-	if (change_of(cut->change, call) == CALL_AS_GRAPH ||
-	    change_of(cut->change, call) == CALL_AS_UPDATED)
+	if (call_change_is_graph(change_of_call(source->change, call)))
 		return CALL_GRAPH_LAUNCH;
 	return profile->call_names[profile->calls[call].name].call_class;
 }
@@ -199,31 +189,31 @@ static bool is_own(const struct stretch *stretch, size_t call)
 	return call >= stretch->first && call < stretch->end;
 }
 
-static int cut_calls(struct side *side, const struct cut *cut)
+static int find_calls(struct side *side, const struct side_source *source)
 {
-	const struct profile_thread *thread = &cut->model->profile->threads[cut->stretch->thread];
+	const struct profile_thread *thread = &source->model->profile->threads[source->stretch->thread];
 	size_t end = thread->first_call + thread->call_count, capacity = 0;
 
 	for (size_t i = thread->first_call; i < end; i++) {
-		int64_t start_ns = cut->replay->call_start_ns[i];
-		int64_t end_ns = cut->replay->call_end_ns[i];
+		int64_t start_ns = source->replay->call_start_ns[i];
+		int64_t end_ns = source->replay->call_end_ns[i];
 		struct side_span *span;
 
-		if (is_gone_call(cut, i) || !is_meanwhile(side, start_ns, end_ns))
+		if (is_gone_call(source, i) || !is_meanwhile(side, start_ns, end_ns))
 			continue;
 		span = ARRAY_NEXT(side->calls, capacity, side->call_count);
 		if (!span)
 			return -ENOMEM;
-		*span = (struct side_span){start_ns, end_ns, (uint32_t)i, class_of(cut, i),
-					   is_own(cut->stretch, i)};
+		*span = (struct side_span){start_ns, end_ns, (uint32_t)i, class_of(source, i),
+					   is_own(source->stretch, i)};
 		side->call_count++;
 	}
 	return 0;
 }
 
-static bool is_gone_op(const struct cut *cut, size_t op)
+static bool is_gone_op(const struct side_source *source, size_t op)
 {
-	return cut->change && cut->change->op_ns && cut->change->op_ns[op] == OP_GONE;
+	return source->change && source->change->op_ns && source->change->op_ns[op] == OP_GONE;
 }
 
 static int compare_starts(const void *left, const void *right)
@@ -235,18 +225,18 @@ static int compare_starts(const void *left, const void *right)
 	return (a->index > b->index) - (a->index < b->index);
 }
 
-static int cut_ops(struct side *side, const struct cut *cut)
+static int find_ops(struct side *side, const struct side_source *source)
 {
-	const struct profile *profile = cut->model->profile;
+	const struct profile *profile = source->model->profile;
 	size_t capacity = 0;
 
 	for (size_t i = 0; i < profile->op_count; i++) {
-		int64_t start_ns = cut->replay->op_start_ns[i];
-		int64_t end_ns = cut->replay->op_end_ns[i];
+		int64_t start_ns = source->replay->op_start_ns[i];
+		int64_t end_ns = source->replay->op_end_ns[i];
 		uint32_t call = profile->ops[i].call;
 		struct side_span *span;
 
-		if (is_gone_op(cut, i) || !is_meanwhile(side, start_ns, end_ns))
+		if (is_gone_op(source, i) || !is_meanwhile(side, start_ns, end_ns))
 			continue;
 		span = ARRAY_NEXT(side->ops, capacity, side->op_count);
 		if (!span)
@@ -255,7 +245,7 @@ static int cut_ops(struct side *side, const struct cut *cut)
 					   .end_ns = end_ns,
 					   .index = (uint32_t)i,
 					   .is_own = call != PROFILE_NONE &&
-						     is_own(cut->stretch, call)};
+						     is_own(source->stretch, call)};
 		side->op_count++;
 	}
 	if (side->op_count)
@@ -264,49 +254,49 @@ static int cut_ops(struct side *side, const struct cut *cut)
 }
 
 /* Of a device with operations. */
-static int64_t run_start_ns(const struct cut *cut)
+static int64_t run_start_ns(const struct side_source *source)
 {
-	const struct profile_device *device = &cut->model->profile->devices[cut->device];
+	const struct profile_device *device = &source->model->profile->devices[source->device];
 	int64_t first_ns = INT64_MAX;
 
 	for (size_t i = device->first_op; i < device->first_op + device->op_count; i++)
-		if (cut->replay->op_start_ns[i] < first_ns)
-			first_ns = cut->replay->op_start_ns[i];
+		if (source->replay->op_start_ns[i] < first_ns)
+			first_ns = source->replay->op_start_ns[i];
 	return first_ns;
 }
 
-static int cut_side(struct side *side, const struct cut *cut)
+static int cut_side(struct side *side, const struct side_source *source)
 {
-	const struct stretch *stretch = cut->stretch;
+	const struct stretch *stretch = source->stretch;
 	int rc;
 
-	side->start_ns = cut->replay->call_start_ns[stretch->first];
-	side->end_ns = replay_end_ns(cut->replay, cut->model, stretch->first, stretch->end);
-	side->run_start_ns = run_start_ns(cut);
-	rc = cut_calls(side, cut);
-	return rc == 0 ? cut_ops(side, cut) : rc;
+	side->start_ns = source->replay->call_start_ns[stretch->first];
+	side->end_ns = replay_end_ns(source->replay, source->model, stretch->first, stretch->end);
+	side->run_start_ns = run_start_ns(source);
+	rc = find_calls(side, source);
+	return rc == 0 ? find_ops(side, source) : rc;
 }
 
 int side_by_side_replay(struct side_by_side *out, const struct side_request *request)
 {
 	const struct predictor *predictor = &request->all->predictor;
 	const struct costs *costs = &predictor->costs[COSTS_MIDDLE];
-	struct cut cut = {.replay = predictor->works,
-			  .model = request->all->model,
+	struct side_source source = {.replay = predictor->works,
+			  .model = request->all->run.model,
 			  .stretch = &out->stretch,
 			  .device = request->device};
-	int rc = replay_run(predictor->works, cut.model, NULL, costs);
+	int rc = replay_run(predictor->works, source.model, NULL, costs);
 
 	*out = (struct side_by_side){0};
 	if (rc == 0)
 		out->stretch = find_stretch(request, predictor->works);
 	if (rc < 0 || !out->stretch.end)
 		return rc;
-	rc = cut_side(&out->before, &cut);
-	cut.change = request->change;
+	rc = cut_side(&out->before, &source);
+	source.change = request->change;
 	if (rc == 0)
-		rc = replay_run(predictor->works, cut.model, cut.change, costs);
-	return rc == 0 ? cut_side(&out->after, &cut) : rc;
+		rc = replay_run(predictor->works, source.model, source.change, costs);
+	return rc == 0 ? cut_side(&out->after, &source) : rc;
 }
 
 void side_by_side_free(struct side_by_side *sides)

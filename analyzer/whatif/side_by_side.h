@@ -48,7 +48,7 @@ struct side_by_side {
 	struct side before, after;
 };
 
-/* A change and the loops that it is for, as an attempt has them. */
+/* A change and the loops that it is for. */
 struct side_request {
 	const struct what_ifs *all;
 	const struct change *change;

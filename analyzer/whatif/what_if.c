@@ -59,20 +59,20 @@ static int find_places(struct places *found, const struct profile *profile, cons
 static int find_part(struct what_ifs *all, const char *range)
 {
 	struct places found = {0};
-	int rc = find_places(&found, all->model->profile, range);
+	int rc = find_places(&found, all->run.model->profile, range);
 
 	all->places = found.items;
 	all->place_count = found.count;
 	return rc;
 }
 
-int what_ifs_keep_within(struct what_ifs *all, enum strategy strategy, const char *range)
+int what_ifs_keep_within(struct what_ifs *all, enum technique_id id, const char *range)
 {
-	struct places *within = &all->within[strategy];
+	struct places *within = &all->within[id];
 
 	free(within->items);
 	*within = (struct places){0};
-	return find_places(within, all->model->profile, range);
+	return find_places(within, all->run.model->profile, range);
 }
 
 static uint32_t shape_of(uint32_t index, const void *context)
@@ -108,7 +108,7 @@ static int find_alike(struct what_ifs *all)
 static int find_loops(void *context)
 {
 	struct what_ifs *all = context;
-	int rc = loops_find(&all->loops, all->model->profile, &all->model->submissions);
+	int rc = loops_find(&all->loops, all->run.model->profile, &all->run.model->submissions);
 
 	return rc < 0 ? rc : find_alike(all);
 }
@@ -119,7 +119,7 @@ static int read_model(struct what_ifs *all, const struct ceilings *ceilings)
 	int rc, loops_rc;
 
 	worker_start(&loops, find_loops, all);
-	rc = predictor_open(&all->predictor, all->model, ceilings);
+	rc = predictor_open(&all->predictor, all->run.model, ceilings);
 	loops_rc = worker_join(&loops);
 	return rc < 0 ? rc : loops_rc;
 }
@@ -130,10 +130,10 @@ int what_ifs_open(struct what_ifs *all, const struct profile *profile,
 	struct err err = {""};
 	int rc;
 
-	*all = (struct what_ifs){0};
+	*all = (struct what_ifs){.run.ceilings = ceilings};
 	if (!predictor_fits(&all->predictor, profile))
 		return 0;
-	rc = model_build(&all->model, profile, &err);
+	rc = model_build(&all->run.model, profile, &err);
 	if (rc == 0)
 		rc = read_model(all, ceilings);
 	if (rc == 0 && range)
@@ -141,15 +141,21 @@ int what_ifs_open(struct what_ifs *all, const struct profile *profile,
 	return rc;
 }
 
+int what_ifs_add_report(struct what_ifs *all, const struct report *report)
+{
+	all->run.report = report;
+	return fusion_collect(&all->run.fusion, report);
+}
+
 void what_ifs_free(struct what_ifs *all)
 {
 	predictor_free(&all->predictor);
 	loops_free(&all->loops);
 	free(all->alike);
-	model_free(all->model);
+	model_free(all->run.model);
 	free(all->places);
-	free(all->fusion.kernels);
-	for (int i = 0; i < STRATEGY_COUNT; i++)
+	free(all->run.fusion.kernels);
+	for (int i = 0; i < TECHNIQUE_COUNT; i++)
 		free(all->within[i].items);
 	*all = (struct what_ifs){0};
 }
@@ -178,94 +184,99 @@ int what_if_not_recorded(double *share, const struct profile *profile,
 	return rc;
 }
 
-/* ---- questions ---- */
+/* ---- predictions ---- */
 
-static int attempt_all(struct prediction *out, struct what_if *parts,
-		       const enum strategy *strategies, size_t count, const struct what_ifs *all,
-		       size_t device, enum apply_end end)
+static int apply_all(struct prediction *out, struct what_if *parts,
+		       const enum technique_id *ids, size_t count, const struct what_ifs *all,
+		       size_t device, enum assumed_end end)
 {
 	struct applied applied;
-	int rc = apply_begin(&applied, all, device, strategies, count, end);
+	int rc = apply_begin(&applied, all, device, ids, count, end);
 
 	*out = (struct prediction){0};
 	for (size_t i = 0; rc == 0 && i < count; i++)
-		rc = apply_technique(&parts[i], &applied, strategies[i]);
-	if (rc == 0 && applied.place_count)
+		rc = apply_technique(&parts[i].effect, &applied, ids[i]);
+	if (rc == 0 && applied.application.place_count)
 		rc = apply_predict(out, &applied);
 	apply_end(&applied);
 	return rc;
 }
 
-static void take_low(struct predicted_ratio *out, const struct predicted_ratio *least)
+static void lower(struct predicted_ratio *out, const struct predicted_ratio *least)
 {
 	out->low = least->low < out->low ? least->low : out->low;
 }
 
-static void take_high(struct predicted_ratio *out, const struct predicted_ratio *most)
+static void raise(struct predicted_ratio *out, const struct predicted_ratio *most)
 {
 	out->high = most->high > out->high ? most->high : out->high;
 }
 
-/* What is supposed may hold in part only, or more than it: then an end of the interval is what that brings. */
-static int attempt_end_of(struct prediction *out, const enum strategy *strategies, size_t count,
-			  const struct what_ifs *all, size_t device, enum apply_end end)
+/* What is assumed may hold in part only, or more than it: then an end of the interval is what that brings. */
+static int predict_end(struct prediction *out, const enum technique_id *ids, size_t count,
+			  const struct what_ifs *all, size_t device, enum assumed_end end)
 {
-	void (*take)(struct predicted_ratio *, const struct predicted_ratio *) =
-		end == APPLY_LEAST ? take_low : take_high;
-	struct what_if parts[STRATEGY_COUNT];
+	void (*widen)(struct predicted_ratio *, const struct predicted_ratio *) =
+		end == ASSUMED_LEAST ? lower : raise;
+	struct what_if parts[TECHNIQUE_COUNT];
 	struct prediction other;
-	int rc = attempt_all(&other, parts, strategies, count, all, device, end);
+	int rc = apply_all(&other, parts, ids, count, all, device, end);
 
 	if (rc == 0) {
-		take(&out->program, &other.program);
-		take(&out->place, &other.place);
+		widen(&out->program, &other.program);
+		widen(&out->place, &other.place);
 	}
 	return rc;
 }
 
-int what_if_together(struct prediction *out, struct what_if *parts, const enum strategy *strategies,
+int what_if_together(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
 		     size_t count, const struct what_ifs *all, size_t device)
 {
-	bool is_supposed = false, has_most = false;
-	int rc = attempt_all(out, parts, strategies, count, all, device, APPLY_USUAL);
+	bool is_assuming = false, has_most = false;
+	int rc = apply_all(out, parts, ids, count, all, device, ASSUMED_USUAL);
 
 	for (size_t i = 0; rc == 0 && i < count; i++)
-		if (parts[i].refusal == REFUSED_NONE) {
-			is_supposed |= parts[i].is_supposed;
-			has_most |= strategy_rows[strategies[i]].has_most;
+		if (!parts[i].effect.refusal) {
+			is_assuming |= parts[i].effect.is_assuming;
+			has_most |= techniques[ids[i]]->has_most;
 		}
-	if (rc == 0 && is_supposed)
-		rc = attempt_end_of(out, strategies, count, all, device, APPLY_LEAST);
+	if (rc == 0 && is_assuming)
+		rc = predict_end(out, ids, count, all, device, ASSUMED_LEAST);
 	if (rc == 0 && has_most)
-		rc = attempt_end_of(out, strategies, count, all, device, APPLY_MOST);
+		rc = predict_end(out, ids, count, all, device, ASSUMED_MOST);
 	return rc;
 }
 
-int what_if_alone(struct what_if *out, enum strategy strategy, const struct what_ifs *all,
+int what_if_alone(struct what_if *out, enum technique_id id, const struct what_ifs *all,
 		  size_t device)
 {
 	struct prediction prediction;
-	int rc = what_if_together(&prediction, out, &strategy, 1, all, device);
+	int rc;
 
+	*out = (struct what_if){.effect.refusal = refused_device_work};
+	if (techniques[id]->is_blind_to_device_work && all->run.report &&
+	    report_has_device_work(all->run.report, device))
+		return 0;
+	rc = what_if_together(&prediction, out, &id, 1, all, device);
 	out->prediction = prediction;
 	return rc;
 }
 
-int what_if_side_by_side(struct side_by_side *out, const enum strategy *strategies, size_t count,
+int what_if_side_by_side(struct side_by_side *out, const enum technique_id *ids, size_t count,
 			 const struct what_ifs *all, size_t device, int64_t from_ns, int64_t to_ns)
 {
 	struct what_if part;
 	struct applied applied;
-	int rc = apply_begin(&applied, all, device, strategies, count, APPLY_USUAL);
+	int rc = apply_begin(&applied, all, device, ids, count, ASSUMED_USUAL);
 
 	*out = (struct side_by_side){0};
 	for (size_t i = 0; rc == 0 && i < count; i++)
-		rc = apply_technique(&part, &applied, strategies[i]);
-	if (rc == 0 && applied.place_count)
+		rc = apply_technique(&part.effect, &applied, ids[i]);
+	if (rc == 0 && applied.application.place_count)
 		rc = side_by_side_replay(out,
 					 &(struct side_request){.all = all,
-								.change = &applied.change,
-								.is_changed = applied.is_changed,
+								.change = &applied.application.change,
+								.is_changed = applied.application.is_changed,
 								.device = device,
 								.from_ns = from_ns,
 								.to_ns = to_ns});

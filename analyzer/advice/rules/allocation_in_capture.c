@@ -25,11 +25,11 @@ static uint64_t launch_count(const struct facts *facts, size_t device)
 	return count;
 }
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	(void)what_if;
-	return advice_say(item, "allocations that were captured: %s, for %s launches of graphs",
+	return advice_add_evidence(item, "allocations that were captured: %s, for %s launches of graphs",
 			  format_count(captures_of(facts, device).allocation_count).text,
 			  format_count(launch_count(facts, device)).text);
 }
@@ -52,6 +52,6 @@ const struct rule rule_allocation_in_capture = {
 		   "kernel<<<grid, block, 0, stream>>>(scratch);\n"
 		   "cudaStreamEndCapture(stream, &graph);",
 	.is_promising = is_promising,
-	.say = say,
+	.add_evidence = add_evidence,
 	.is_about_kernels = true,
 };

@@ -26,11 +26,11 @@ static uint64_t allocation_count(const struct facts *facts)
 	       facts_use_of(facts, "MemAllocAsync").count;
 }
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	(void)what_if;
-	return advice_say(item,
+	return advice_add_evidence(item,
 			  "%s allocations; the GPU was idle for %s while memory was allocated "
 			  "or freed",
 			  format_count(allocation_count(facts)).text,
@@ -54,10 +54,9 @@ const struct rule rule_allocation_in_loop = {
 	.pattern = "cudaMallocAsync(&scratch, bytes, stream); /* in place of cudaMalloc */\n"
 		   "kernel<<<grid, block, 0, stream>>>(scratch);\n"
 		   "cudaFreeAsync(scratch, stream);",
-	.is_predicted = true,
-	.predicted = STRATEGY_PREALLOCATE,
+	.technique = &technique_preallocate,
 	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
-	.say = say,
+	.add_evidence = add_evidence,
 };

@@ -62,7 +62,7 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 	return (int64_t)worst(facts).lost_ns;
 }
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	struct conflicts found = worst(facts);
@@ -73,10 +73,10 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 	(void)what_if;
 	format_kernel_name(name, sizeof(name), facts->report->profile->kernel_names[found.kernel],
 			   sizeof(name) - 1);
-	rc = advice_say(item, "%s: %.0f%% of its wavefronts to shared memory are bank conflicts",
+	rc = advice_add_evidence(item, "%s: %.0f%% of its wavefronts to shared memory are bank conflicts",
 			name, 100 * found.share);
 	if (rc == 0)
-		rc = advice_say(item, "they take an SM %s of the %s that all launches take",
+		rc = advice_add_evidence(item, "they take an SM %s of the %s that all launches take",
 				format_ns(found.lost_ns).text, format_ns(found.time_ns).text);
 	return rc;
 }
@@ -102,6 +102,6 @@ const struct rule rule_bank_conflicts = {
 		   "out[...] = tile[threadIdx.x][threadIdx.y];",
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
-	.say = say,
+	.add_evidence = add_evidence,
 	.is_about_kernels = true,
 };

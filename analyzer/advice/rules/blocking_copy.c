@@ -67,16 +67,16 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 	return found.copy_ns + found.launch_ns;
 }
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	struct blocking found = find(facts, device);
-	int rc = advice_say(item, "%s copies of pinned memory, %s, that the host waited for",
+	int rc = advice_add_evidence(item, "%s copies of pinned memory, %s, that the host waited for",
 			    format_count(found.count).text, format_bytes((double)found.bytes).text);
 
 	(void)what_if;
 	if (rc == 0)
-		rc = advice_say(item,
+		rc = advice_add_evidence(item,
 				"after them the GPU was idle for %s while the call returned and %s "
 				"in the launch that followed",
 				format_ns((double)found.copy_ns).text,
@@ -107,6 +107,6 @@ const struct rule rule_blocking_copy = {
 	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
-	.say = say,
+	.add_evidence = add_evidence,
 	.said_by = "copy_overlap",
 };

@@ -115,11 +115,11 @@ static bool find(struct mismatch *out, struct collective **all, const struct rep
 	return is_found;
 }
 
-static int say_mismatch(struct recommendation *item, const struct profile *profile,
+static int add_mismatch(struct recommendation *item, const struct profile *profile,
 			const struct mismatch *found)
 {
 	const struct rank *ranks[] = {&found->one, &found->other};
-	int rc = advice_say(item, "the orders differ from collective %zu of %s on",
+	int rc = advice_add_evidence(item, "the orders differ from collective %zu of %s on",
 			    found->index + 1, format_count(found->one.count).text);
 
 	for (size_t i = 0; i < 2 && rc == 0; i++) {
@@ -130,18 +130,18 @@ static int say_mismatch(struct recommendation *item, const struct profile *profi
 		format_kernel_name(kernel, sizeof(kernel),
 				   profile->kernel_names[ranks[i]->first[found->index].kernel],
 				   sizeof(kernel) - 1);
-		rc = advice_say(item, "%s launches %s there", rank, kernel);
+		rc = advice_add_evidence(item, "%s launches %s there", rank, kernel);
 	}
 	return rc;
 }
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	const struct report *report = facts->report;
 	struct collective *all = NULL;
 	struct mismatch found;
-	int rc = find(&found, &all, report, device) ? say_mismatch(item, report->profile, &found)
+	int rc = find(&found, &all, report, device) ? add_mismatch(item, report->profile, &found)
 						    : -ENOMEM;
 
 	(void)what_if;
@@ -169,6 +169,6 @@ const struct rule rule_collective_order = {
 		   "for (int i = bucket_count; i-- > 0;)\n"
 		   "    ncclAllReduce(in[i], out[i], n[i], type, ncclSum, comm, stream);",
 	.is_promising = is_promising,
-	.say = say,
+	.add_evidence = add_evidence,
 	.is_about_kernels = true,
 };

@@ -9,19 +9,19 @@
 
 #include "base/format.h"
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
-	int rc = advice_say(item, "%s %s of %s iterations in which copies and kernels take turns",
-			    format_count(what_if->loop_count).text,
-			    what_if->loop_count == 1 ? "loop" : "loops",
-			    format_count(what_if->iteration_count).text);
+	int rc = advice_add_evidence(item, "%s %s of %s iterations in which copies and kernels take turns",
+			    format_count(what_if->effect.loop_count).text,
+			    what_if->effect.loop_count == 1 ? "loop" : "loops",
+			    format_count(what_if->effect.iteration_count).text);
 
 	(void)facts;
 	(void)device;
-	if (rc == 0 && what_if->changed_count)
-		rc = advice_say(item, "%s copies of pageable memory would be of pinned memory",
-				format_count(what_if->changed_count).text);
+	if (rc == 0 && what_if->effect.changed_count)
+		rc = advice_add_evidence(item, "%s copies of pageable memory would be of pinned memory",
+				format_count(what_if->effect.changed_count).text);
 	return rc;
 }
 
@@ -38,7 +38,6 @@ const struct rule rule_copy_overlap = {
 		   "    kernel<<<grid, block, 0, s>>>(in[i % 3], out[i % 3]);\n"
 		   "    cudaMemcpyAsync(host[i], out[i % 3], bytes, cudaMemcpyDefault, s);\n"
 		   "}",
-	.is_predicted = true,
-	.predicted = STRATEGY_OVERLAP,
-	.say = say,
+	.technique = &technique_overlap,
+	.add_evidence = add_evidence,
 };

@@ -8,17 +8,14 @@
 
 #include "base/format.h"
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
-	int rc = advice_say(item, "%s kernels, in number or size by what the host read before",
-			    format_count(what_if->changed_count).text);
-
 	(void)facts;
 	(void)device;
-	return rc < 0 ? rc
-		      : advice_say(item, "supposed: the host reads for nothing else, and they need "
-					 "nothing of each other; at the low end they run in a row");
+	return advice_add_evidence(item,
+				   "%s kernels, in number or size by what the host read before",
+				   format_count(what_if->effect.changed_count).text);
 }
 
 const struct rule rule_device_launch = {
@@ -32,8 +29,7 @@ const struct rule rule_device_launch = {
 		   "if (is_special(item) && threadIdx.x == 0)\n"
 		   "    child<<<grid, block, 0, cudaStreamFireAndForget>>>(item);\n"
 		   "/* or after this kernel's end: cudaStreamTailLaunch */",
-	.is_predicted = true,
-	.predicted = STRATEGY_LAUNCH,
+	.technique = &technique_dynamic_parallelism,
 	.said_by = "host_decision",
-	.say = say,
+	.add_evidence = add_evidence,
 };

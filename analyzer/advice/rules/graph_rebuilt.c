@@ -24,18 +24,18 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 	return by_cause_ns[GAP_CAPTURE] + by_cause_ns[GAP_INSTANTIATE] + by_cause_ns[GAP_UPDATE];
 }
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	struct call_use made = facts_use_of(facts, "GraphInstantiate");
 	struct call_use launched = facts_use_of(facts, "GraphLaunch");
-	int rc = advice_say(item, "%s graphs instantiated, in %s, for %s launches",
+	int rc = advice_add_evidence(item, "%s graphs instantiated, in %s, for %s launches",
 			    format_count(made.count).text, format_ns((double)made.time_ns).text,
 			    format_count(launched.count).text);
 
 	(void)what_if;
 	if (rc == 0)
-		rc = advice_say(item,
+		rc = advice_add_evidence(item,
 				"the GPU was idle for %s while graphs were captured, instantiated "
 				"or updated",
 				format_ns((double)stake_ns(facts, device)).text);
@@ -65,10 +65,9 @@ const struct rule rule_graph_rebuilt = {
 		   "    cudaGraphInstantiate(&exec, graph, 0);\n"
 		   "}\n"
 		   "cudaGraphLaunch(exec, stream);",
-	.is_predicted = true,
-	.predicted = STRATEGY_UPDATE,
+	.technique = &technique_update_graph,
 	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
-	.say = say,
+	.add_evidence = add_evidence,
 };

@@ -10,13 +10,13 @@
 
 #include "base/format.h"
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	(void)facts;
 	(void)device;
-	return advice_say(item, "%s times the host reads up to %d bytes and then launches",
-			  format_count(what_if->changed_count).text, DECISION_BYTES);
+	return advice_add_evidence(item, "%s times the host reads up to %d bytes and then launches",
+			  format_count(what_if->effect.changed_count).text, GAP_DECISION_BYTES);
 }
 
 const struct rule rule_host_decision = {
@@ -32,7 +32,6 @@ const struct rule rule_host_decision = {
 		   "params.conditional.handle = handle;\n"
 		   "params.conditional.type = cudaGraphCondTypeIf; /* While, Switch */\n"
 		   "cudaGraphAddNode(&node, graph, &flag_node, NULL, 1, &params);",
-	.is_predicted = true,
-	.predicted = STRATEGY_DECIDE,
-	.say = say,
+	.technique = &technique_device_decision,
+	.add_evidence = add_evidence,
 };

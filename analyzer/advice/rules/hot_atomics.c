@@ -43,7 +43,7 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 							 : 1)));
 }
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	const struct atomics_kernel *kernel = worst(facts);
@@ -51,26 +51,21 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 	int rc;
 
 	(void)device;
+	(void)what_if;
 	format_kernel_name(name, sizeof(name), kernel->name, sizeof(name) - 1);
-	rc = advice_say(item, "%s: atomics explain %s of the %s that a launch takes", name,
+	rc = advice_add_evidence(item, "%s: atomics explain %s of the %s that a launch takes", name,
 			format_ns(kernel->explained_ns).text, format_ns(kernel->duration_ns).text);
 	if (rc == 0)
-		rc = advice_say(
+		rc = advice_add_evidence(
 			item,
 			"the busiest atomic unit is busy for %.0f%% of it, the mean one for %.1f%%",
 			100 * kernel->hottest_share, 100 * kernel->unit_share);
 	if (rc == 0)
-		rc = advice_say(
+		rc = advice_add_evidence(
 			item,
 			"with %s of them merged into one before they leave a block they would not "
 			"bind it",
-			format_count(kernel->batch).text);
-	if (rc == 0 && what_if)
-		rc = advice_say(item,
-				"supposed: a block can merge so many, and merging costs nothing; "
-				"at the low end half as many, at the high end the blocks are "
-				"fewer, too");
-	return rc;
+			format_count(kernel->batch).text);	return rc;
 }
 
 /* Counters of several devices are of one kernel together: only where there is one. */
@@ -95,11 +90,10 @@ const struct rule rule_hot_atomics = {
 		   "sum = __reduce_add_sync(0xffffffff, sum); /* for the warp */\n"
 		   "if (threadIdx.x % 32 == 0)\n"
 		   "    atomicAdd(total, sum);",
-	.is_predicted = true,
-	.predicted = STRATEGY_AGGREGATE,
+	.technique = &technique_aggregate_atomics,
 	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
-	.say = say,
+	.add_evidence = add_evidence,
 	.is_about_kernels = true,
 };

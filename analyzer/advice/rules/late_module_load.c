@@ -51,13 +51,13 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 	return found.load_ns + found.compile_ns;
 }
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	struct loads found = find(facts, device);
 
 	(void)what_if;
-	return advice_say(
+	return advice_add_evidence(
 		item,
 		"pauses after a tenth of the operations while code was loaded or compiled: "
 		"%s, for %s and %s",
@@ -85,5 +85,5 @@ const struct rule rule_late_module_load = {
 	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
-	.say = say,
+	.add_evidence = add_evidence,
 };

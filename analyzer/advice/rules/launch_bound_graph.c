@@ -21,40 +21,29 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 	return found->short_pause_launch_ns + found->short_pause_host_ns;
 }
 
-static int say_loops(struct recommendation *item, const struct what_if *what_if)
+static int add_loops(struct recommendation *item, const struct what_if *what_if)
 {
-	return advice_say(item, "%s repeating %s, %s iterations, graphs of up to %s operations",
-			  format_count(what_if->loop_count).text,
-			  what_if->loop_count == 1 ? "loop" : "loops",
-			  format_count(what_if->iteration_count).text,
-			  format_count(what_if->most_nodes).text);
+	return advice_add_evidence(item, "%s repeating %s, %s iterations, graphs of up to %s operations",
+			  format_count(what_if->effect.loop_count).text,
+			  what_if->effect.loop_count == 1 ? "loop" : "loops",
+			  format_count(what_if->effect.iteration_count).text,
+			  format_count(what_if->effect.most_nodes).text);
 }
 
-/* What changes.h says of captured.is_supposed. */
-static int say_supposed(struct recommendation *item)
-{
-	return advice_say(
-		item, "supposed: pauses of the host of more than 100 us between launches are its "
-		      "way to the next one, as an interpreter's, and go with them; at the low end "
-		      "they stay");
-}
-
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	const struct device_facts *found = &facts->devices[device];
-	int rc = what_if ? say_loops(item, what_if) : 0;
+	int rc = what_if ? add_loops(item, what_if) : 0;
 
-	if (rc == 0 && what_if && what_if->is_supposed)
-		rc = say_supposed(item);
 	if (rc < 0 || stake_ns(facts, device) == 0)
 		return rc;
-	rc = advice_say(item,
+	rc = advice_add_evidence(item,
 			"%s pauses of up to 100 us between kernels of up to 100 us that "
 			"one thread launches repeatedly",
 			format_count(found->short_pause_count).text);
 	if (rc == 0)
-		rc = advice_say(item,
+		rc = advice_add_evidence(item,
 				"in these pauses: %s in launches, %s of host code between "
 				"them",
 				format_ns((double)found->short_pause_launch_ns).text,
@@ -82,10 +71,8 @@ const struct rule rule_launch_bound_graph = {
 		   "cudaStreamEndCapture(stream, &graph);\n"
 		   "cudaGraphInstantiate(&exec, graph, 0);\n"
 		   "for (...) cudaGraphLaunch(exec, stream);",
-	.is_predicted = true,
-	.predicted = STRATEGY_GRAPH,
+	.technique = &technique_cuda_graph,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
-	.say = say,
-	.is_blind_to_device_work = true,
+	.add_evidence = add_evidence,
 };

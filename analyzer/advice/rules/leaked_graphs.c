@@ -126,14 +126,14 @@ static bool find_worst(struct graphs *out, const struct facts *facts, size_t dev
 	return is_found;
 }
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	struct graphs found = {0};
 
 	(void)what_if;
 	find_worst(&found, facts, device);
-	return advice_say(item, "%s executable graphs were made and %s destroyed: %s were left",
+	return advice_add_evidence(item, "%s executable graphs were made and %s destroyed: %s were left",
 			  format_count(found.made_count).text,
 			  format_count(found.destroyed_count).text,
 			  format_count(left_count(&found)).text);
@@ -158,6 +158,6 @@ const struct rule rule_leaked_graphs = {
 		   "for (...) cudaGraphLaunch(exec, stream);\n"
 		   "cudaGraphExecDestroy(exec);",
 	.is_promising = is_promising,
-	.say = say,
+	.add_evidence = add_evidence,
 	.is_about_kernels = true,
 };

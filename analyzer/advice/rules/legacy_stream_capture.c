@@ -11,13 +11,13 @@
 
 #include "advice/captures.h"
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	const struct captures captures = captures_of(facts, device);
 
 	(void)what_if;
-	return captures_say(item, &captures, &captures.legacy, "calls into the legacy stream",
+	return captures_add_evidence(item, &captures, &captures.legacy, "calls into the legacy stream",
 			    ", cudaErrorStreamCaptureImplicit (906)");
 }
 
@@ -40,6 +40,6 @@ const struct rule rule_legacy_stream_capture = {
 		   "if (cudaStreamEndCapture(stream, &graph) != cudaSuccess)\n"
 		   "    /* there is no graph: say so */;",
 	.is_promising = is_promising,
-	.say = say,
+	.add_evidence = add_evidence,
 	.is_about_kernels = true,
 };

@@ -56,7 +56,7 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 	return (int64_t)find(facts).stake_ns;
 }
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	const struct roofline *roofline = facts->report->roofline;
@@ -71,16 +71,16 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 		if (!roofline_is_at_dram(point))
 			continue;
 		format_kernel_name(name, sizeof(name), point->name, sizeof(name) - 1);
-		rc = advice_say(item, "%s: %s a launch at %.0f%% of what DRAM can", name,
+		rc = advice_add_evidence(item, "%s: %s a launch at %.0f%% of what DRAM can", name,
 				format_bytes(point->quantities[ROOF_dram].per_launch).text,
 				100 * point->binding_share);
 		named_count++;
 	}
 	if (rc == 0)
-		rc = advice_say(item, "kernels at that roof take %.0f%% of all kernels' time",
+		rc = advice_add_evidence(item, "kernels at that roof take %.0f%% of all kernels' time",
 				100 * find(facts).time_ns / find(facts).all_ns);
 	if (rc == 0)
-		rc = advice_say(item, "what half of the bytes would bring: whatif --narrow 2");
+		rc = advice_add_evidence(item, "what half of the bytes would bring: whatif --narrow 2");
 	return rc;
 }
 
@@ -106,7 +106,7 @@ const struct rule rule_memory_roof = {
 		   "((__half2 *)out)[i] = __float22half2_rn(f(g(y))); /* f and g in one */",
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
-	.say = say,
+	.add_evidence = add_evidence,
 	.is_about_kernels = true,
 	.said_by = "fuse_neighbours",
 };

@@ -22,7 +22,7 @@ static const char *problem(const struct profile_process *process, size_t propert
 	return strstr(text, "HARDWARE_BUSY") || strstr(text, "MULTIPLE_SUBSCRIBERS") ? text : "";
 }
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	const struct profile *profile = facts->report->profile;
@@ -33,7 +33,7 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 		for (size_t j = 0; rc == 0 && j < PROPERTY_COUNT; j++)
 			if (facts_is_home(facts, (uint32_t)i, device) &&
 			    *problem(&profile->processes[i], j))
-				rc = advice_say(item, "%s: %s", profile->processes[i].folder,
+				rc = advice_add_evidence(item, "%s: %s", profile->processes[i].folder,
 						problem(&profile->processes[i], j));
 	return rc;
 }
@@ -60,6 +60,6 @@ const struct rule rule_other_profiler = {
 		   "rooflinectl record --counters -- ./app\n"
 		   "dcgmi profmodule --resume",
 	.is_promising = is_promising,
-	.say = say,
+	.add_evidence = add_evidence,
 	.is_about_kernels = true,
 };

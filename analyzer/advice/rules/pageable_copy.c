@@ -75,14 +75,14 @@ static struct pageable measure(const struct facts *facts, size_t index)
 	return found;
 }
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	const struct pageable found = measure(facts, device);
 	int rc;
 
 	(void)what_if;
-	rc = advice_say(item, "%s copies with pageable memory, %s in %s (%s)",
+	rc = advice_add_evidence(item, "%s copies with pageable memory, %s in %s (%s)",
 			format_count(found.count).text, format_bytes((double)found.bytes).text,
 			format_ns((double)found.copy_ns).text,
 			format_rate(found.copy_ns
@@ -90,7 +90,7 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 					    : 0)
 				.text);
 	if (rc == 0)
-		rc = advice_say(item, "no kernel ran beside them for %s",
+		rc = advice_add_evidence(item, "no kernel ran beside them for %s",
 				format_ns((double)found.exposed_ns).text);
 	return rc;
 }
@@ -120,10 +120,9 @@ const struct rule rule_pageable_copy = {
 		   "cudaMemcpyAsync(device, host, bytes, cudaMemcpyDefault, copy_stream);\n"
 		   "cudaEventRecord(copied, copy_stream);\n"
 		   "cudaStreamWaitEvent(compute_stream, copied);",
-	.is_predicted = true,
-	.predicted = STRATEGY_PINNED,
+	.technique = &technique_pinned_memory,
 	.is_candidate = is_candidate,
 	.is_promising = is_candidate,
 	.stake_ns = stake_ns,
-	.say = say,
+	.add_evidence = add_evidence,
 };

@@ -34,10 +34,10 @@ static uint32_t graph_of(const struct report *report, const struct device_limit 
 	return pair ? pair->graph : limit->launcher_graph;
 }
 
-static int say_limit(struct recommendation *item, const struct report *report,
+static int add_limit(struct recommendation *item, const struct report *report,
 		     const struct device_limit *limit)
 {
-	return advice_say(item,
+	return advice_add_evidence(item,
 			  "graph %u of %s: %s of its launches launched %s others by %s, and %s is "
 			  "all that one may",
 			  graph_of(report, limit),
@@ -47,7 +47,7 @@ static int say_limit(struct recommendation *item, const struct report *report,
 			  format_count(device_graphs_limit(limit->launch_mode)).text);
 }
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	const struct device_graphs *graphs = facts->report->device_graphs;
@@ -56,9 +56,9 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 	(void)what_if;
 	for (size_t i = 0; rc == 0 && i < graphs->limit_count; i++)
 		if (is_here(facts, &graphs->limits[i], device))
-			rc = say_limit(item, facts->report, &graphs->limits[i]);
+			rc = add_limit(item, facts->report, &graphs->limits[i]);
 	return rc < 0 ? rc
-		      : advice_say(item, "a launch beyond that fails on the device only: its work "
+		      : advice_add_evidence(item, "a launch beyond that fails on the device only: its work "
 					 "is missing, and no call of the host says so");
 }
 
@@ -84,6 +84,6 @@ const struct rule rule_pending_launches = {
 		   "cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch);",
 	.workload = "device_graph",
 	.is_promising = is_promising,
-	.say = say,
+	.add_evidence = add_evidence,
 	.is_about_kernels = true,
 };

@@ -10,13 +10,13 @@
 
 #include "advice/captures.h"
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	const struct captures captures = captures_of(facts, device);
 
 	(void)what_if;
-	return captures_say(item, &captures, &captures.refused, "calls refused", "");
+	return captures_add_evidence(item, &captures, &captures.refused, "calls refused", "");
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
@@ -37,6 +37,6 @@ const struct rule rule_refused_in_capture = {
 		   "cudaStreamCaptureMode mode = cudaStreamCaptureModeThreadLocal;\n"
 		   "cudaThreadExchangeStreamCaptureMode(&mode);",
 	.is_promising = is_promising,
-	.say = say,
+	.add_evidence = add_evidence,
 	.is_about_kernels = true,
 };

@@ -82,24 +82,24 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 	return time_ns < idle_ns ? time_ns : idle_ns;
 }
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	struct updates found = count(facts, device);
-	int rc = advice_say(item,
+	int rc = advice_add_evidence(item,
 			    "updates of graphs that were refused: %s of %s, "
 			    "cudaErrorGraphExecUpdateFailure (910)",
 			    format_count(found.refused_count).text, format_count(found.count).text);
 
 	(void)what_if;
 	if (rc == 0 && found.again_count)
-		rc = advice_say(item,
+		rc = advice_add_evidence(item,
 				"after %s of them a graph was instantiated: %s of the host in both "
 				"calls",
 				format_count(found.again_count).text,
 				format_ns((double)found.time_ns).text);
 	if (rc == 0 && found.ignored_count)
-		rc = advice_say(item,
+		rc = advice_add_evidence(item,
 				"after %s of them a graph was launched as if nothing had happened",
 				format_count(found.ignored_count).text);
 	return rc;
@@ -126,6 +126,6 @@ const struct rule rule_refused_update = {
 		   "cudaGraphLaunch(*exec, stream);",
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
-	.say = say,
+	.add_evidence = add_evidence,
 	.is_about_kernels = true,
 };

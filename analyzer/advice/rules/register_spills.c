@@ -37,7 +37,7 @@ static const struct kernel_statistics *worst(const struct facts *facts, size_t d
 	return found;
 }
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	const struct kernel_statistics *kernel = worst(facts, device);
@@ -47,10 +47,10 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 
 	(void)what_if;
 	format_kernel_name(name, sizeof(name), kernel->name, sizeof(name) - 1);
-	rc = advice_say(item, "%s: %u bytes of local memory for each thread, beside %u registers",
+	rc = advice_add_evidence(item, "%s: %u bytes of local memory for each thread, beside %u registers",
 			name, signature->local_bytes_per_thread, signature->registers_per_thread);
 	if (rc == 0)
-		rc = advice_say(item, "%s launches of it take %s",
+		rc = advice_add_evidence(item, "%s launches of it take %s",
 				format_count(kernel->time.count).text,
 				format_ns((double)kernel->time.total_ns).text);
 	return rc;
@@ -77,6 +77,6 @@ const struct rule rule_register_spills = {
 		   "first<<<grid, block, 0, stream>>>(...);\n"
 		   "second<<<grid, block, 0, stream>>>(...);",
 	.is_promising = is_promising,
-	.say = say,
+	.add_evidence = add_evidence,
 	.is_about_kernels = true,
 };

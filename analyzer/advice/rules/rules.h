@@ -31,7 +31,7 @@
 	RULE(graph_rebuilt, "graphs are made again and again: update or keep them")                \
 	RULE(allocation_in_loop, "memory is allocated again and again: once, or in stream order")  \
 	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")            \
-	RULE(fuse_neighbours, "kernels hand each other arrays through DRAM: one kernel")           \
+	RULE(fuse_neighbors, "kernels hand each other arrays through DRAM: one kernel")           \
 	RULE(memory_roof, "kernels move bytes as fast as the memory can: fewer bytes")             \
 	RULE(collective_wait, "collectives wait for a rank that arrives late: balance the ranks")  \
 	RULE(blocking_copy, "the host waits in each copy and launches late: copy asynchronously")  \
@@ -85,9 +85,6 @@ double facts_wall_ns(const struct facts *facts, size_t device);
 /* Whether kernels run for more than 90% of that time: nothing is left to win by filling its pauses. */
 bool facts_is_computing(const struct facts *facts, size_t device);
 
-/* Whether the device launched work itself: what the host waits for is then more than is recorded. */
-bool facts_has_device_work(const struct facts *facts, size_t device);
-
 /* Whether runs of this recording can be predicted at all; where not, rules go by time at stake. */
 bool facts_can_predict(const struct facts *facts);
 
@@ -115,16 +112,15 @@ bool facts_is_call_of(const struct facts *facts, const struct profile_call *call
 bool facts_is_named(const struct facts *facts, const struct profile_call *call, const char *part);
 
 /* Adds a sentence of evidence.  Returns 0 or -ENOMEM. */
-__attribute__((format(printf, 2, 3))) int advice_say(struct recommendation *item,
+__attribute__((format(printf, 2, 3))) int advice_add_evidence(struct recommendation *item,
 						     const char *format, ...);
 
 struct rule {
 	const char *id, *title, *workload, *risk;
-	const char *strategy; /* of rules without a strategy that is re-simulated */
+	const char *strategy; /* of rules without a technique: what to change, in one or two words */
 	const char *pattern;  /* a few lines of CUDA, newline separated */
-	/* The strategy that is re-simulated; without one nobody can say, and only what is at stake is told. */
-	enum strategy predicted;
-	bool is_predicted;
+	/* The technique that is re-simulated; NULL: nobody can say, and only what is at stake is told. */
+	const struct technique *technique;
 	/* Whether there is anything to look at, also with a prediction; NULL: always. */
 	bool (*is_candidate)(const struct facts *facts, size_t device);
 	/* Without a prediction: whether enough is at stake; NULL: never. */
@@ -132,10 +128,9 @@ struct rule {
 	/* Time that it could remove at most; NULL: what the prediction saves. */
 	int64_t (*stake_ns)(const struct facts *facts, size_t device);
 	/* The evidence; returns 0 or -ENOMEM.  what_if is NULL where nothing was predicted. */
-	int (*say)(struct recommendation *item, const struct facts *facts, size_t device,
+	int (*add_evidence)(struct recommendation *item, const struct facts *facts, size_t device,
 		   const struct what_if *what_if);
-	bool is_about_kernels;	      /* also where they run all the time */
-	bool is_blind_to_device_work; /* predicts nothing where the device launches work itself */
+	bool is_about_kernels; /* also where they run all the time */
 	const char *
 		said_by; /* id of a rule above it that, where recommended, says the same; or NULL */
 };

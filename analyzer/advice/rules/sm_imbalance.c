@@ -48,7 +48,7 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 	return kernel ? (int64_t)at_stake_ns(facts, kernel) : 0;
 }
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	const struct sm_activity_kernel *kernel = worst(facts);
@@ -56,20 +56,15 @@ static int say(struct recommendation *item, const struct facts *facts, size_t de
 	int rc;
 
 	(void)device;
+	(void)what_if;
 	format_kernel_name(name, sizeof(name), facts->report->profile->kernel_names[kernel->kernel],
 			   sizeof(name) - 1);
-	rc = advice_say(item, "%s: an SM is active for %.0f%% of its life, the busiest for %.0f%%",
+	rc = advice_add_evidence(item, "%s: an SM is active for %.0f%% of its life, the busiest for %.0f%%",
 			name, 100 * kernel->filled.sms, 100 * kernel->filled.busiest_sm);
 	if (rc == 0)
-		rc = advice_say(item, "SMs drain for %.0f%% of it",
+		rc = advice_add_evidence(item, "SMs drain for %.0f%% of it",
 				100 * (double)kernel->filled.tail_ns /
-					(double)kernel->filled.span_ns);
-	if (rc == 0 && what_if)
-		rc = advice_say(item,
-				"supposed: no item takes long, and taking one costs "
-				"nothing; at the low end each block is one item, and nothing is "
-				"gained");
-	return rc;
+					(double)kernel->filled.span_ns);	return rc;
 }
 
 /* Samples of several devices are of one kernel together: only where there is one. */
@@ -101,11 +96,10 @@ const struct rule rule_sm_imbalance = {
 		   "    work(item);\n"
 		   "    __syncthreads();\n"
 		   "}",
-	.is_predicted = true,
-	.predicted = STRATEGY_QUEUE,
+	.technique = &technique_dynamic_queue,
 	.is_candidate = is_candidate,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
-	.say = say,
+	.add_evidence = add_evidence,
 	.is_about_kernels = true,
 };

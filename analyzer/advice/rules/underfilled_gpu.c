@@ -72,21 +72,16 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 	return (int64_t)find(facts, device).empty_ns;
 }
 
-static int say(struct recommendation *item, const struct facts *facts, size_t device,
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 	       const struct what_if *what_if)
 {
 	struct small_kernels found = find(facts, device);
-	int rc = advice_say(item,
-			    "%s kernels of at least 5 us run alone for %s and fill %.0f%% of the "
-			    "GPU",
-			    format_count(found.count).text, format_ns(found.time_ns).text,
-			    100 * (1 - found.empty_ns / found.time_ns));
 
-	if (rc == 0 && what_if)
-		rc = advice_say(item,
-				"supposed: kernels of an iteration need nothing from each other; "
-				"at the low end only two run at a time");
-	return rc;
+	(void)what_if;
+	return advice_add_evidence(
+		item, "%s kernels of at least 5 us run alone for %s and fill %.0f%% of the GPU",
+		format_count(found.count).text, format_ns(found.time_ns).text,
+		100 * (1 - found.empty_ns / found.time_ns));
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
@@ -94,7 +89,7 @@ static bool is_promising(const struct facts *facts, size_t device)
 	double wall_ns = facts_wall_ns(facts, device);
 	struct small_kernels found = find(facts, device);
 
-	return !facts_has_device_work(facts, device) && found.count >= LEAST_COUNT &&
+	return !report_has_device_work(facts->report, device) && found.count >= LEAST_COUNT &&
 	       found.empty_ns > AT_STAKE_RATIO * wall_ns;
 }
 
@@ -108,11 +103,10 @@ const struct rule rule_underfilled_gpu = {
 		   "    kernel<<<grid, block, 0, streams[i % 8]>>>(part[i]);\n"
 		   "for (int i = 0; i < 8; i++)\n"
 		   "    cudaStreamSynchronize(streams[i]);",
-	.is_predicted = true,
-	.predicted = STRATEGY_CONCURRENT,
+	.technique = &technique_concurrent_kernels,
 	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
-	.say = say,
+	.add_evidence = add_evidence,
 	.is_about_kernels = true,
 };

@@ -1,7 +1,7 @@
 /*
- * fusion.h - neighbours as one kernel: which of their bytes vanish, and what time that saves.
+ * fusion.h - neighbors as one kernel: which of their bytes vanish, and what time that saves.
  *
- * A kernel and the next one, of the same grid, are supposed to be producer and consumer: what the first
+ * A kernel and the next one, of the same grid, are assumed to be producer and consumer: what the first
  * stored, the second reads.  In one kernel it stays in registers, and neither writing nor reading is left:
  *
  *   handed on = min(stored by the first, read by the second)     bytes of DRAM a launch, by counters
@@ -35,7 +35,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/profile.h"
+#include "analysis/report.h"
 
 #define FUSION_SLOWEST 2       /* times the roof's time: whole time of a kernel at half of it */
 #define FUSION_REDUCED_TO 0.01 /* of what was read */
@@ -54,7 +54,7 @@ struct fusion {
 	struct fusion_kernel *kernels; /* by signature; NULL: nothing was counted */
 	double dram_byte_per_s;	       /* the roof */
 	double l2_bytes;	       /* 0: not known */
-	bool is_least;		       /* at the low end of what is supposed */
+	bool is_least;		       /* at the low end of what is assumed */
 };
 
 enum fusion_verdict {
@@ -77,5 +77,13 @@ double fusion_handed_bytes(const struct fusion_kernel *first, const struct fusio
  * most time_ns. */
 double fusion_time_ns(const struct fusion *fusion, const struct fusion_kernel *kernel,
 		      double time_ns, double taken_bytes, double handed_bytes);
+
+/* Fills in fusion.  Its kernels stay NULL where no bytes of DRAM were counted, where there is no roof to compare
+ * them with, and where there are several devices: counters are of all of them together.  Returns 0 or
+ * -ENOMEM; the caller frees kernels. */
+int fusion_collect(struct fusion *fusion, const struct report *report);
+
+/* The largest share of a roof that is no memory's: what of its time a kernel needs for its arithmetic or atomics. */
+double fusion_arithmetic_share(const struct roofline_point *point);
 
 #endif

@@ -1,0 +1,408 @@
+#include "replay/replay_ops.h"
+
+#include "base/ns.h"
+#include "replay/latencies.h"
+#include "replay/recording_overhead.h"
+
+static const struct call_change *change_of(const struct run *run, size_t call)
+{
+	return change_of_call(run->change, call);
+}
+
+static int64_t recorded_length_ns(const struct profile_op *op)
+{
+	return op->end_ns - op->start_ns;
+}
+
+/* Whether the change says how long it takes. */
+static bool is_changed(const struct run *run, uint32_t op)
+{
+	return run->change && run->change->op_ns && run->change->op_ns[op] >= 0;
+}
+
+static int64_t length_ns(const struct run *run, uint32_t op)
+{
+	return is_changed(run, op) ? run->change->op_ns[op]
+				   : recorded_length_ns(&run->profile->ops[op]);
+}
+
+/* ---- operations ---- */
+
+/* Where it waits in its stream or lane. */
+static uint32_t predecessor_of(const struct run *run, uint32_t op)
+{
+	const struct lane *lane = lanes_of(&run->lanes, op);
+
+	return lane ? lane->tail : run->model->predecessor[op];
+}
+
+int64_t replay_over_ns(const struct run *run, uint32_t op)
+{
+	uint32_t call = run->profile->ops[op].call;
+	int64_t end_ns = run->replay->op_end_ns[op];
+
+	if (change_of(run, call)->submission != SUBMITS_CHILDREN)
+		return end_ns;
+	return max_ns(end_ns, run->threads[run->profile->calls[call].thread].children.end_ns);
+}
+
+/* When all that it waits for has ended, and the gap after that. */
+static int64_t ready_ns(const struct run *run, uint32_t predecessor, uint32_t cross_stream,
+			int64_t predecessor_gap_ns, int64_t cross_stream_gap_ns)
+{
+	int64_t ready = INT64_MIN;
+
+	if (predecessor != PROFILE_NONE && run->placed[predecessor])
+		ready = replay_over_ns(run, predecessor) + predecessor_gap_ns;
+	if (cross_stream != PROFILE_NONE && run->placed[cross_stream])
+		ready = max_ns(ready, replay_over_ns(run, cross_stream) + cross_stream_gap_ns);
+	return ready;
+}
+
+/* What the steps before an operation that is as it was usually take. */
+struct usual {
+	int64_t launch_ns, predecessor_gap_ns, cross_stream_gap_ns;
+};
+
+static struct usual usual_of(const struct model *model, uint32_t index)
+{
+	uint32_t predecessor = model->predecessor[index], cross_stream = model->cross_stream[index];
+
+	return (struct usual){
+		.launch_ns = latencies_launch_ns(model, index),
+		.predecessor_gap_ns = predecessor != PROFILE_NONE
+					      ? latencies_gap_ns(model, predecessor, index)
+					      : 0,
+		.cross_stream_gap_ns = cross_stream != PROFILE_NONE
+					       ? latencies_gap_ns(model, cross_stream, index)
+					       : 0,
+	};
+}
+
+/* What the formula of replay.h says of the recorded times. */
+static int64_t expected_start_ns(const struct run *run, uint32_t index, const struct usual *usual)
+{
+	const struct model *model = run->model;
+	const struct profile_op *ops = run->profile->ops, *op = &ops[index];
+	int64_t start_ns = run->profile->calls[op->call].start_ns + usual->launch_ns;
+	uint32_t predecessor = model->predecessor[index], cross_stream = model->cross_stream[index];
+
+	if (predecessor != PROFILE_NONE)
+		start_ns = max_ns(start_ns, ops[predecessor].end_ns + usual->predecessor_gap_ns);
+	if (cross_stream != PROFILE_NONE)
+		start_ns = max_ns(start_ns, ops[cross_stream].end_ns + usual->cross_stream_gap_ns);
+	return start_ns;
+}
+
+static void place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t length)
+{
+	bool is_in_lane = lanes_of(&run->lanes, op);
+
+	if (is_in_lane)
+		start_ns = lanes_start_ns(&run->lanes, op, start_ns);
+	run->replay->op_start_ns[op] = start_ns;
+	run->replay->op_end_ns[op] = start_ns + length;
+	run->placed[op] = PLACED;
+	run->work_end_ns = max_ns(run->work_end_ns, start_ns + length);
+	if (is_in_lane)
+		lanes_take(&run->lanes, op, start_ns, start_ns + length);
+}
+
+/* Whether the change says what gap is before the operation of a call that submits as it did. */
+static bool has_gap(const struct run *run, uint32_t op)
+{
+	return change_of(run, run->profile->ops[op].call)->gap != COST_RECORDED;
+}
+
+/* The gap before an operation that is as it was, but perhaps in a lane. */
+static int64_t kept_gap_ns(const struct run *run, uint32_t predecessor, uint32_t index,
+			   const struct usual *usual)
+{
+	if (predecessor == PROFILE_NONE)
+		return 0;
+	if (has_gap(run, index))
+		return costs_ns(run->costs, change_of(run, run->profile->ops[index].call)->gap, 0);
+	if (lanes_of(&run->lanes, index))
+		return lanes_gap_ns(&run->lanes, predecessor, index);
+	return usual->predecessor_gap_ns - overhead_gap_ns(run->model, run->costs, predecessor,
+							   index, usual->predecessor_gap_ns);
+}
+
+/* After a launch that was counted the next one waits until counters are set back: 75 us in
+ * tests/recordings/work_queue_mild.naive.counted. */
+static bool is_after_counted(const struct run *run, uint32_t index)
+{
+	uint32_t predecessor = run->model->predecessor[index];
+
+	return predecessor != PROFILE_NONE && run->profile->ops[predecessor].counted != NOT_COUNTED;
+}
+
+/* Where what recording added is taken out, so is that. */
+static bool is_set_back_sooner(const struct run *run, uint32_t index)
+{
+	return run->costs && is_after_counted(run, index);
+}
+
+/* Whether a copy engine does it, from the host or to it. */
+static bool is_host_copy(const struct run *run, uint32_t index, unsigned int *kind)
+{
+	const struct profile *profile = run->profile;
+	const struct profile_op *op = &profile->ops[index];
+
+	if (op->kind != OP_COPY || length_ns(run, index) == OP_GONE)
+		return false;
+	*kind = profile->copies[op->detail].kind;
+	return *kind == COPY_TO_HOST || *kind == COPY_TO_DEVICE;
+}
+
+/* Of the first node of a graph. */
+static int64_t graph_start_ns(const struct run *run, uint32_t op)
+{
+	const struct costs *costs = run->costs;
+	unsigned int kind;
+
+	if (!is_host_copy(run, op, &kind))
+		return costs->graph_to_start_ns;
+	return kind == COPY_TO_DEVICE ? costs->graph_copy_in_to_start_ns
+				      : costs->graph_copy_to_start_ns;
+}
+
+/* From a call to the first operation of what it submits. */
+static int64_t kept_launch_ns(const struct run *run, uint32_t index, int64_t usual_ns)
+{
+	enum cost start = change_of(run, run->profile->ops[index].call)->start;
+
+	if (start == COST_GRAPH_TO_START)
+		return graph_start_ns(run, index);
+	if (start != COST_RECORDED)
+		return costs_ns(run->costs, start, 0);
+	return usual_ns - overhead_start_ns(run->model, run->costs, index, usual_ns);
+}
+
+/* The first operation of a call that is as it was. */
+static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call_start_ns)
+{
+	const struct profile_op *op = &run->profile->ops[index];
+	const struct usual usual = usual_of(run->model, index);
+	uint32_t predecessor = predecessor_of(run, index),
+		 cross_stream = run->model->cross_stream[index];
+	int64_t launch_ns = kept_launch_ns(run, index, usual.launch_ns);
+	int64_t rest_ns = run->is_typical && !is_after_counted(run, index)
+				  ? 0
+				  : op->start_ns - expected_start_ns(run, index, &usual);
+	bool is_after_graph =
+		predecessor != PROFILE_NONE && run->placed[predecessor] == PLACED_IN_GRAPH;
+	int64_t start_ns;
+
+	if (rest_ns > 0 &&
+	    (is_after_graph || lanes_of(&run->lanes, index) || is_set_back_sooner(run, index) ||
+	     has_gap(run, index)))
+		rest_ns = 0;
+	start_ns = max_ns(call_start_ns + launch_ns,
+			  ready_ns(run, predecessor, cross_stream,
+				   kept_gap_ns(run, predecessor, index, &usual),
+				   usual.cross_stream_gap_ns)) +
+		   rest_ns;
+	start_ns = max_ns(
+		start_ns,
+		child_kernels_over_ns(&run->threads[run->profile->calls[op->call].thread].children,
+				      run->costs, op->stream));
+	return max_ns(max_ns(start_ns, call_start_ns),
+		      ready_ns(run, predecessor, cross_stream, 0, 0));
+}
+
+/* A node of a graph after the first one; kept_ns: at its distance to that.  In a lane it has none. */
+static int64_t kept_node_start_ns(const struct run *run, uint32_t op, uint32_t first,
+				  int64_t kept_ns)
+{
+	uint32_t predecessor = predecessor_of(run, op), cross_stream = run->model->cross_stream[op];
+
+	if (!lanes_of(&run->lanes, op))
+		return max_ns(kept_ns, ready_ns(run, predecessor, cross_stream, 0, 0));
+	return max_ns(run->replay->op_start_ns[first],
+		      ready_ns(run, predecessor, cross_stream,
+			       predecessor != PROFILE_NONE
+				       ? lanes_gap_ns(&run->lanes, predecessor, op)
+				       : 0,
+			       0));
+}
+
+/* Operations of a call as it was: those of a graph keep their distance to the first, but for what
+ * recording added, and wait for what they waited for. */
+static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
+{
+	const struct submissions *submissions = &run->model->submissions;
+	const struct profile_op *ops = run->profile->ops;
+	uint32_t first = submissions->first[call], end = submissions->first[call + 1], op;
+	int64_t start_ns, recorded_ns;
+	struct overhead_nodes added = {0};
+
+	if (first == end)
+		return;
+	op = submissions->ops[first];
+	recorded_ns = ops[op].start_ns;
+	added.last_end_ns = ops[op].end_ns;
+	start_ns = kept_start_ns(run, op, call_start_ns);
+	place_op(run, op, start_ns, length_ns(run, op));
+	for (uint32_t i = first + 1; i < end; i++) {
+		int64_t kept_ns, length, shorter_ns;
+
+		op = submissions->ops[i];
+		length = length_ns(run, op);
+		shorter_ns = run->costs ? overhead_add_node(&added, run->costs, &ops[op]) : 0;
+		kept_ns = start_ns + (ops[op].start_ns - recorded_ns) - added.before_ns;
+		place_op(run, op,
+			 kept_node_start_ns(run, op, submissions->ops[first],
+					    max_ns(call_start_ns, kept_ns)),
+			 is_changed(run, op) ? length : length - shorter_ns);
+	}
+}
+
+/* Whether the operation belongs to the graph that the thread has launched last. */
+static bool is_in_graph(const struct run *run, const struct thread_clock *clock, uint32_t op)
+{
+	return op != PROFILE_NONE && run->placed[op] == PLACED_IN_GRAPH &&
+	       clock->graph_first_op != PROFILE_NONE && op >= clock->graph_first_op;
+}
+
+/* Going over from the SMs to a copy engine, or back, takes at least so long.  What is gone was the SMs': a read that is
+ * decided by follows a kernel. */
+static int64_t engines_gap_ns(const struct run *run, uint32_t predecessor, uint32_t op,
+			      int64_t gap_ns)
+{
+	const struct costs *costs = run->costs;
+	unsigned int kind = COPY_TO_HOST;
+	bool was_copy = is_host_copy(run, predecessor, &kind),
+	     is_copy = is_host_copy(run, op, &kind);
+
+	if (was_copy == is_copy)
+		return gap_ns;
+	return max_ns(gap_ns, kind == COPY_TO_DEVICE ? costs->graph_copy_in_gap_ns
+						     : costs->graph_copy_gap_ns);
+}
+
+/* gap_ns: after a node of the same graph. */
+static void submit_node(struct run *run, uint32_t op, struct thread_clock *clock, int64_t gap_ns)
+{
+	uint32_t predecessor = predecessor_of(run, op), cross_stream = run->model->cross_stream[op];
+	int64_t predecessor_gap_ns =
+		is_in_graph(run, clock, predecessor) ? gap_ns : run->costs->graph_gap_ns;
+	int64_t to_start_ns = clock->graph_first_op == PROFILE_NONE ? graph_start_ns(run, op)
+								    : run->costs->graph_to_start_ns;
+	int64_t start_ns;
+
+	if (predecessor != PROFILE_NONE)
+		predecessor_gap_ns = engines_gap_ns(run, predecessor, op, predecessor_gap_ns);
+	if (length_ns(run, op) == OP_GONE)
+		predecessor_gap_ns = gap_ns = 0;
+	start_ns = max_ns(clock->graph_start_ns + to_start_ns,
+			  ready_ns(run, predecessor, cross_stream, predecessor_gap_ns, gap_ns));
+	if (clock->graph_first_op == PROFILE_NONE)
+		clock->graph_first_op = op;
+	place_op(run, op, start_ns, length_ns(run, op));
+	run->placed[op] = PLACED_IN_GRAPH;
+}
+
+/* Operations that become nodes of the graph that the thread has launched. */
+static void submit_nodes(struct run *run, size_t call, struct thread_clock *clock)
+{
+	const struct submissions *submissions = &run->model->submissions;
+	int64_t gap_ns = costs_ns(run->costs, change_of(run, call)->gap, 0);
+
+	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+		submit_node(run, submissions->ops[i], clock, gap_ns);
+		gap_ns = run->costs->graph_node_gap_ns;
+	}
+}
+
+/* Work that the kernel before goes on with. */
+static void submit_fused(struct run *run, size_t call, int64_t call_start_ns)
+{
+	const struct submissions *submissions = &run->model->submissions;
+
+	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+		uint32_t op = submissions->ops[i];
+		int64_t ready =
+			ready_ns(run, predecessor_of(run, op), run->model->cross_stream[op], 0, 0);
+
+		place_op(run, op, max_ns(ready, call_start_ns), length_ns(run, op));
+	}
+}
+
+/* The readback is gone, and the kernel before it becomes a parent kernel. */
+static void submit_parent(struct run *run, size_t call, struct thread_clock *clock)
+{
+	const struct submissions *submissions = &run->model->submissions;
+
+	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+		uint32_t op = submissions->ops[i];
+		int64_t end_ns =
+			ready_ns(run, predecessor_of(run, op), run->model->cross_stream[op], 0, 0);
+
+		if (end_ns == INT64_MIN) /* nothing ran before it */
+			end_ns = clock->replayed_ns;
+		child_kernels_begin(&clock->children, end_ns, run->profile->ops[op].stream);
+		place_op(run, op, clock->children.parent_end_ns, length_ns(run, op));
+	}
+}
+
+static void submit_children(struct run *run, size_t call, struct thread_clock *clock)
+{
+	const struct submissions *submissions = &run->model->submissions;
+
+	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+		uint32_t op = submissions->ops[i];
+		int64_t length = length_ns(run, op);
+
+		place_op(run, op,
+			 child_kernels_add(&clock->children, run->costs, run->change->are_beside,
+					   length, run->change->fill[op]),
+			 length);
+	}
+}
+
+void replay_submit(struct run *run, size_t call, int64_t call_start_ns)
+{
+	struct thread_clock *clock = &run->threads[run->profile->calls[call].thread];
+
+	switch (change_of(run, call)->submission) {
+	case SUBMITS_NOTHING:
+		break;
+	case SUBMITS_GRAPH:
+		clock->graph_start_ns = call_start_ns;
+		clock->graph_first_op = PROFILE_NONE;
+		submit_nodes(run, call, clock);
+		break;
+	case SUBMITS_NODES:
+		submit_nodes(run, call, clock);
+		break;
+	case SUBMITS_FUSED:
+		submit_fused(run, call, call_start_ns);
+		break;
+	case SUBMITS_PARENT:
+		submit_parent(run, call, clock);
+		break;
+	case SUBMITS_CHILDREN:
+		submit_children(run, call, clock);
+		break;
+	default:
+		submit_kept(run, call, call_start_ns);
+	}
+}
+
+void replay_place_rest(struct run *run)
+{
+	const struct profile *profile = run->profile;
+
+	for (size_t d = 0; d < profile->device_count; d++) {
+		const struct profile_device *device = &profile->devices[d];
+		int64_t shift_ns = 0;
+
+		for (size_t i = device->first_op; i < device->first_op + device->op_count; i++) {
+			if (!run->placed[i])
+				place_op(run, (uint32_t)i, profile->ops[i].start_ns + shift_ns,
+					 length_ns(run, (uint32_t)i));
+			shift_ns = run->replay->op_start_ns[i] - profile->ops[i].start_ns;
+		}
+	}
+}

@@ -1,0 +1,50 @@
+/*
+ * replay_ops.h - when the operations start that a call submits, in a replay that is under way.
+ *
+ * Known to replay.c and replay_ops.c only: replay.h is what others ask.
+ */
+#ifndef ROOFLINE_REPLAY_OPS_H
+#define ROOFLINE_REPLAY_OPS_H
+
+#include "replay/child_kernels.h"
+#include "replay/replay.h"
+#include "replay/replay_lanes.h"
+
+struct thread_clock {
+	int64_t recorded_ns, replayed_ns; /* the end of its last call; equal before the first */
+	bool has_begun;
+	int64_t graph_start_ns; /* of the graph that its calls are part of: the launch call's start */
+	uint32_t graph_first_op;       /* the first operation of that graph, or PROFILE_NONE */
+	struct child_kernels children; /* that the device launched last in its place */
+};
+
+/* What has become of an operation until now. */
+enum placed { NOT_PLACED, PLACED, PLACED_IN_GRAPH /* a node of one that the change made */ };
+
+struct run {
+	struct replay *replay;
+	const struct model *model;
+	const struct profile *profile;
+	const struct change *change;
+	const struct costs *costs; /* NULL: as recorded */
+	bool is_typical;	   /* without rest */
+	struct thread_clock *threads;
+	struct lanes lanes;
+	uint8_t *placed; /* by op: enum placed */
+	bool keeps_calls;
+	struct part_time *part_times;
+	size_t part_time_count;
+	int64_t work_end_ns; /* of the last operation of the call that is replayed; INT64_MIN: none yet */
+};
+
+/* Places what a call submits that is made at that moment, as its change says. */
+void replay_submit(struct run *run, size_t call, int64_t call_start_ns);
+
+/* When what waits for an operation that was placed can go on: after child kernels, when all of them have ended. */
+int64_t replay_over_ns(const struct run *run, uint32_t op);
+
+/* Once all calls are replayed: what the device launched itself, or what has no call, is as far from the operation
+ * that started before it as in the recording. */
+void replay_place_rest(struct run *run);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * aggregate_atomics.c - kernels that atomics bind merge N of them into one, of the threads of a warp or a block.
+ *
+ * One thread goes on with the sum: the others wait for nothing, and N times fewer sectors go to L2.
+ */
+#include "techniques/techniques.h"
+
+#include "techniques/shared/lengths.h"
+#include "techniques/shared/merged_atomics.h"
+
+static size_t merge(struct application *application)
+{
+	return merged_atomics_change(application, ATOMICS_IN_BLOCKS);
+}
+
+static int change_run(struct application *application)
+{
+	return lengths_change(application, merge);
+}
+
+const struct technique technique_aggregate_atomics = {
+	.id = "aggregate_atomics",
+	.option = "aggregate",
+	.argument = ARGUMENT_NUMBER,
+	.number_is = "a number of atomics",
+	.number_does = "in one",
+	.number_most = ATOMICS_BATCH_MOST,
+	.help = "kernels that atomics bind merge N of them into one, across a warp or a block",
+	.effect = "Kernels that atomics bind, say counters of a run on one GPU, merge N of them into one, of "
+		  "the threads of a warp or a block, one of which goes on with the sum.",
+	.changed = "kernels merge atomics",
+	.assumes = "a block can merge so many, and merging costs nothing; at the low end half as many, at "
+		   "the high end the blocks are fewer, too",
+	.refusal = refused_not_hot,
+	.always_assumes = true,
+	.has_most = true,
+	.has_ops = true,
+	.change_run = change_run,
+};

@@ -1,0 +1,64 @@
+/*
+ * application.h - techniques applied to a run, one after the other: what they see of it, and what they change.
+ */
+#ifndef ROOFLINE_APPLICATION_H
+#define ROOFLINE_APPLICATION_H
+
+#include "analysis/report.h"
+#include "replay/change.h"
+#include "replay/loops.h"
+#include "replay/part_times.h"
+#include "techniques/shared/fusion.h"
+#include "techniques/shared/refusals.h"
+
+/* The recording as techniques see it. */
+struct recorded_run {
+	const struct report *report;	 /* borrowed; NULL: without what counters and samples tell */
+	struct model *model;		 /* owned */
+	const struct ceilings *ceilings; /* borrowed; NULL: nothing can be predicted */
+	struct fusion fusion;		 /* owned; what counters tell of kernels that could be one */
+};
+
+/* How far what a technique assumes holds: each end of an interval is an application of its own. */
+enum assumed_end { ASSUMED_LEAST, ASSUMED_USUAL, ASSUMED_MOST };
+
+/* What a technique changed, added up. */
+struct effect {
+	size_t loop_count;	    /* different ones that change */
+	uint64_t iteration_count;   /* of all of them */
+	uint64_t most_nodes;	    /* of a graph; 0: it makes none */
+	double vanished_bytes;	    /* of DRAM, which fused kernels neither write nor read */
+	size_t changed_count;	    /* waits, decisions, copies, allocations, or kernels */
+	const struct loop *largest; /* borrowed; the loop with most time that changes, or NULL */
+	bool is_assuming;	    /* it rests on what no recording tells */
+	const char *refusal;	    /* why nothing changed; NULL: something did */
+};
+
+/* Of a kernel that is launched after a readback (shared/readbacks.h). */
+struct readback_kernel;
+
+struct application {
+	const struct recorded_run *run;
+	size_t device; /* profile->devices[]: the one whose loops and operations change */
+	enum assumed_end end;
+	struct change change; /* of all techniques together */
+	struct place *places; /* owned; the parts that change */
+	size_t place_count, place_capacity;
+	double setup_ns; /* what it all costs once */
+	bool *is_changed; /* by call: a technique has changed the iteration that it is of */
+	bool *is_taken;	  /* by call: a technique has changed that; it is its alone */
+	struct readback_kernel *readback_kernels; /* by kernel: room to look at a loop */
+
+	/* Of the technique that is applied now. */
+	uint64_t number;    /* of ARGUMENT_NUMBER; 0: as many as each kernel needs */
+	bool is_first_like; /* no loop like the one it is given has changed yet: set-up costs once for all of them */
+	struct effect *effect;
+};
+
+/* Calls [first, end_call) are a part that changes.  Returns 0 or -ENOMEM. */
+int application_add_place(struct application *application, size_t first, size_t end_call);
+
+/* Likewise; techniques after this one leave alone what it changed of them. */
+int application_keep_calls(struct application *application, size_t first, size_t end_call);
+
+#endif

@@ -1,0 +1,267 @@
+/*
+ * cuda_graph.c - each iteration of a repeating loop is one launch of a CUDA graph.
+ *
+ * The calls of an iteration that submit something, and all between them, become the launch of a graph; waits that it
+ * does not need are gone.  Where the host computes for long between launches it does so still.
+ */
+#include "techniques/techniques.h"
+
+#include <string.h>
+
+#include "replay/calls.h"
+#include "replay/loop_steps.h"
+#include "techniques/shared/waits.h"
+
+/* A loop of which fewer iterations can be captured is not one graph launched again and again. */
+#define LEAST_CAPTURED 0.9
+/* Sizes and grids of a loop that are those of the usual iteration less often than that need updates of its graph. */
+#define LEAST_ALIKE 0.9
+/* A loop of one operation becomes graphs of so many iterations: one each would save nothing. */
+#define UNROLLED_ITERATIONS 8
+/* An interpreter takes so many of its usual pauses for a step now and then: 25 to 65 in a training loop of PyTorch
+ * (tests/gpu/torch_programs.py, training). */
+#define LONG_PAUSES 80
+
+static const char reads_back[] = "the host reads a result before it launches what follows";
+static const char calls_back[] = "a function of the host runs between the launches, also in a graph";
+static const char loads_code[] = "code is loaded or compiled between the launches";
+
+static const struct call_change launch = {.pause = PAUSE_SHARED,
+					  .host = COST_GRAPH_LAUNCH,
+					  .submission = SUBMITS_GRAPH,
+					  .gap = COST_GRAPH_NODE_GAP};
+/* Sizes differ: the host updates the graph before each launch. */
+static const struct call_change updated_launch = {.pause = PAUSE_SHARED,
+						  .prepare = COST_NODE_UPDATES,
+						  .host = COST_GRAPH_LAUNCH,
+						  .submission = SUBMITS_GRAPH,
+						  .gap = COST_GRAPH_NODE_GAP};
+static const struct call_change node = {.pause = PAUSE_GONE,
+					.host = COST_NONE,
+					.submission = SUBMITS_NODES,
+					.gap = COST_GRAPH_NODE_GAP};
+/* The host's time before it stays: it computes. */
+static const struct call_change node_after_work = {.pause = PAUSE_KEPT,
+						   .host = COST_NONE,
+						   .submission = SUBMITS_NODES,
+						   .gap = COST_GRAPH_NODE_GAP};
+
+/* ---- what can be captured ---- */
+
+static bool is_host_function(const struct model *model, size_t call)
+{
+	const struct profile *profile = model->profile;
+	const char *name = profile->call_names[profile->calls[call].name].text;
+
+	return strstr(name, "LaunchHostFunc") || strstr(name, "StreamAddCallback");
+}
+
+static bool is_long_load(const struct model *model, size_t call)
+{
+	const struct profile_call *what = &model->profile->calls[call];
+
+	return model_call_class(model, call) == CALL_MODULE &&
+	       what->end_ns - what->start_ns > LONG_HOST_NS;
+}
+
+/* Why the calls [first, end) cannot be captured, or NULL; submitting ones follow at both ends.  What another technique
+ * has dropped is not there. */
+static const char *why_not_captured(const struct change *change, const struct model *model,
+				    size_t first, size_t end)
+{
+	bool is_read = false;
+
+	for (size_t i = first; i < end; i++) {
+		enum profile_call_class class = model_call_class(model, i);
+
+		if (change->calls[i] == CALL_DROPPED)
+			continue;
+		if (class == CALL_GRAPH_LAUNCH || class == CALL_GRAPH_MANAGE)
+			return refused_has_graphs;
+		if (class == CALL_MEMORY)
+			return refused_allocates;
+		if (is_host_function(model, i))
+			return calls_back;
+		if (i > first && is_long_load(model, i))
+			return loads_code;
+		if (class == CALL_COPY && !call_is_capturable_copy(model, i))
+			return refused_blocking_copy;
+		is_read = is_read || call_copies_to_host(model, i);
+		if (class == CALL_SYNC && is_read)
+			return reads_back;
+	}
+	return NULL;
+}
+
+/* ---- what becomes of a loop ---- */
+
+/* Capturing a loop. */
+struct capturing {
+	struct change *change;
+	const struct model *model;
+	uint8_t launch, node, node_after_work; /* as change->calls[] */
+	int64_t work_ns;		       /* the host's pauses from here on stay */
+	size_t usual_waits;  /* between what an iteration launches first and last */
+	uint64_t most_nodes; /* of a graph */
+	bool is_assuming; /* longer pauses of the host are gone, of which no recording tells that they are spared */
+};
+
+/* Of those that are not long. */
+static int64_t usual_pause_ns(const struct model *model, const struct loop *loop)
+{
+	int64_t sum_ns = 0, count = 0;
+
+	for (size_t i = loop->first_call + 1; i < loop->first_call + loop->call_count; i++) {
+		int64_t ns = call_pause_ns(model, i);
+
+		if (ns > LONG_HOST_NS)
+			continue;
+		sum_ns += ns;
+		count++;
+	}
+	return count ? sum_ns / count : 0;
+}
+
+/* What seems to be the way to the next launch, as in an interpreter, is no work; at the low end it may be. */
+static int64_t work_ns(const struct model *model, const struct loop *loop, bool is_least)
+{
+	int64_t pauses_ns = is_least ? 0 : LONG_PAUSES * usual_pause_ns(model, loop);
+
+	return pauses_ns > LONG_HOST_NS ? pauses_ns : LONG_HOST_NS;
+}
+
+static uint8_t captured_as(struct capturing *capturing, size_t first, size_t call)
+{
+	int64_t ns;
+
+	if (call == first)
+		return capturing->launch;
+	ns = call_pause_ns(capturing->model, call);
+	if (ns > capturing->work_ns)
+		return capturing->node_after_work;
+	capturing->is_assuming |= ns > LONG_HOST_NS;
+	return capturing->node;
+}
+
+/* Of the second one, or of as many from it on as become one graph. */
+static size_t usual_waits(const struct model *model, const struct loop *loop, size_t step)
+{
+	size_t from = loop->iteration_count > step ? 1 : 0;
+	size_t first = loop->iterations[from];
+	size_t next = from + step < loop->iteration_count ? from + step : loop->iteration_count;
+
+	return waits_count(model, first, calls_last_submitting(model, first, loop->iterations[next]));
+}
+
+/* One iteration: its submitting calls and all between them are the graph.  A wait after them stays
+ * when the host reads what was copied to it. */
+static const char *capture(struct capturing *capturing, size_t first, size_t end)
+{
+	struct change *change = capturing->change;
+	const struct model *model = capturing->model;
+	size_t last = calls_last_submitting(model, first, end);
+	uint64_t nodes = 0;
+	const char *refusal = why_not_captured(change, model, first, last);
+	bool is_read = false;
+
+	if (!refusal && waits_count(model, first, last) > capturing->usual_waits)
+		refusal = refused_irregular; /* the wait is not the loop's, and stays */
+	if (refusal)
+		return refusal;
+	for (size_t i = first; i < last; i++) {
+		change->calls[i] = captured_as(capturing, first, i);
+		nodes += submissions_count(&model->submissions, i);
+		is_read = is_read || call_copies_to_host(model, i);
+	}
+	for (size_t i = last; i < end; i++)
+		if (model_call_class(model, i) == CALL_SYNC && !is_read)
+			change->calls[i] = CALL_DROPPED;
+	if (nodes > capturing->most_nodes)
+		capturing->most_nodes = nodes;
+	return NULL;
+}
+
+/* The iterations of one graph: a step of the program, or several where an iteration is a single call.  That pauses
+ * part the steps is assumed: not so where is_least. */
+static struct loop_step graph_step(const struct model *model, const struct loop *loop,
+				   bool is_least)
+{
+	size_t usual_count = loop->period == 1 ? UNROLLED_ITERATIONS : 1;
+	struct loop_step step = {.iteration_count = 1};
+
+	if (!is_least)
+		step = loop_step_of(model, loop);
+	if (step.iteration_count < usual_count)
+		step = (struct loop_step){.iteration_count = usual_count};
+	return step;
+}
+
+static const char *capture_loop(struct capturing *capturing, const struct loop *loop,
+				const struct loop_step *step)
+{
+	size_t graph_count = 0, captured_count = 0, next;
+	const char *refusal = refused_nothing, *found;
+
+	for (size_t i = 0; i < loop->iteration_count; i = next) {
+		next = loop_step_next(step, loop, i);
+		found = capture(capturing, loop->iterations[i], loop->iterations[next]);
+		graph_count++;
+		captured_count += !found;
+		if (found)
+			refusal = found;
+	}
+	if ((double)captured_count < LEAST_CAPTURED * (double)graph_count)
+		return refusal;
+	waits_keep_others(capturing->change, capturing->model, loop);
+	return NULL;
+}
+
+/* Grids or sizes differ from iteration to iteration: the graph is updated before each launch. */
+static bool needs_updates(const struct loop *loop)
+{
+	return loop->exactness < LEAST_ALIKE * loop->regularity;
+}
+
+static const char *change_loop(struct application *application, const struct loop *loop)
+{
+	const struct model *model = application->run->model;
+	struct change *change = &application->change;
+	struct effect *effect = application->effect;
+	bool is_least = application->end == ASSUMED_LEAST;
+	const struct loop_step step = graph_step(model, loop, is_least);
+	struct capturing capturing = {
+		.change = change,
+		.model = model,
+		.launch = change_number(change, needs_updates(loop) ? &updated_launch : &launch),
+		.node = change_number(change, &node),
+		.node_after_work = change_number(change, &node_after_work),
+		.work_ns = work_ns(model, loop, is_least),
+		.usual_waits = usual_waits(model, loop, loop->period == 1 ? UNROLLED_ITERATIONS : 1),
+	};
+	const char *refusal = capture_loop(&capturing, loop, &step);
+
+	if (refusal)
+		return refusal;
+	effect->is_assuming |= capturing.is_assuming;
+	if (capturing.most_nodes > effect->most_nodes)
+		effect->most_nodes = capturing.most_nodes;
+	if (application->is_first_like)
+		application->setup_ns +=
+			costs_instantiate_ns(application->run->ceilings, capturing.most_nodes);
+	return NULL;
+}
+
+const struct technique technique_cuda_graph = {
+	.id = "cuda_graph",
+	.option = "graph",
+	.argument = ARGUMENT_RANGE,
+	.help = "each iteration of a repeating loop is one launch of a CUDA graph",
+	.effect = "Each iteration of a repeating loop becomes one launch of a graph; synchronization "
+		  "that the graph does not need is gone. Where sizes differ the graph is updated "
+		  "before each launch.",
+	.assumes = "pauses of the host of more than 100 us between launches are its way to the next "
+		   "one, as an interpreter's, and go with them; at the low end they stay",
+	.refusal = refused_irregular,
+	.is_blind_to_device_work = true,
+	.change_loop = change_loop,
+};

@@ -1,0 +1,222 @@
+/*
+ * device_decision.c - the device decides what the host reads a flag or a count for.
+ *
+ * A whole loop becomes one graph: kernels become bodies of conditional nodes, and graphs that were launched by the host
+ * launch each other.  The copies that were read, and the waits for them, are gone.
+ */
+#include "techniques/techniques.h"
+
+#include "analysis/time/gaps.h"
+#include "replay/calls.h"
+#include "techniques/shared/readbacks.h"
+
+/* A copy to the host of at most so many bytes is a flag or a count that the host decides by. */
+#define DECISION_BYTES GAP_DECISION_BYTES
+
+static const char no_decision[] = "the host reads nothing small before it launches what follows";
+static const char grid_varies[] =
+	"the grid of a kernel follows from what the host reads; a node's is fixed";
+
+static const struct call_change launch = {.pause = PAUSE_SHARED,
+					  .host = COST_GRAPH_LAUNCH,
+					  .submission = SUBMITS_GRAPH,
+					  .gap = COST_GRAPH_NODE_GAP};
+static const struct call_change node = {.pause = PAUSE_GONE,
+					.host = COST_NONE,
+					.submission = SUBMITS_NODES,
+					.gap = COST_GRAPH_NODE_GAP};
+/* Its first operation starts after a decision of the device. */
+static const struct call_change conditional_body = {.pause = PAUSE_GONE,
+						    .host = COST_NONE,
+						    .submission = SUBMITS_NODES,
+						    .gap = COST_CONDITIONAL};
+static const struct call_change launched_graph = {.pause = PAUSE_GONE,
+						  .host = COST_NONE,
+						  .submission = SUBMITS_NODES,
+						  .gap = COST_DEVICE_GRAPH};
+
+/* A small copy to the host: its operation, or NULL. */
+static const struct profile_op *small_read(const struct model *model, size_t call)
+{
+	const struct profile_op *op = call_op(model, call, OP_COPY);
+
+	return op && model->profile->copies[op->detail].kind == COPY_TO_HOST &&
+			       model->profile->copies[op->detail].bytes <= DECISION_BYTES
+		       ? op
+		       : NULL;
+}
+
+/* Why the device could not go through calls [first, end) alone, or NULL. */
+static const char *why_not_calls(const struct change *change, const struct model *model,
+				 size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++) {
+		enum profile_call_class class = model_call_class(model, i);
+
+		if (change->calls[i] == CALL_DROPPED)
+			continue;
+		if (class == CALL_MEMORY)
+			return refused_allocates;
+		if (class == CALL_GRAPH_MANAGE)
+			return refused_has_graphs;
+		if (class == CALL_COPY && !small_read(model, i) &&
+		    !call_is_capturable_copy(model, i))
+			return refused_blocking_copy;
+	}
+	return NULL;
+}
+
+/* A loop that launches graphs becomes graphs that launch each other. */
+static bool launches_graphs(const struct model *model, const struct loop *loop)
+{
+	for (size_t i = loop->iterations[0]; i < loop->iterations[1]; i++)
+		if (model_call_class(model, i) == CALL_GRAPH_LAUNCH)
+			return true;
+	return false;
+}
+
+/* Going through a loop call by call. */
+struct deciding {
+	struct change *change;
+	const struct model *model;
+	const struct loop *loop;
+	uint8_t launch, node, body; /* as change->calls[] */
+	bool is_read;		    /* the host has read something small and not launched since */
+	bool is_waited;		    /* and has waited for it */
+	bool is_outside;	    /* of any graph: the next launch is that of one */
+	bool is_in_branch; /* what was launched last is not what iterations begin with, but decided */
+	size_t iteration;  /* that the call belongs to */
+	size_t start_call; /* the first one of it that submits anything, as far as was looked */
+	uint64_t decision_count;
+};
+
+/* Whether a call is the first of its iteration that submits anything. */
+static bool is_iteration_start(struct deciding *deciding, size_t call)
+{
+	const struct loop *loop = deciding->loop;
+	size_t *at = &deciding->iteration, *start = &deciding->start_call;
+
+	while (*at + 1 < loop->iteration_count && loop->iterations[*at + 1] <= call)
+		++*at;
+	if (*start < loop->iterations[*at])
+		*start = loop->iterations[*at];
+	while (*start < call && !submissions_count(&deciding->model->submissions, *start))
+		++*start;
+	return *start == call;
+}
+
+/* The body of an IF node is entered, and left before the next iteration begins; that of a WHILE node, with which
+ * each iteration begins, is only entered.  A graph that was launched by the host stays one, and is launched by the
+ * one before it. */
+static uint8_t decide_launch(struct deciding *deciding, bool is_start, bool is_graph)
+{
+	bool is_transition = deciding->is_read || is_graph || (is_start && deciding->is_in_branch);
+
+	deciding->decision_count += deciding->is_read;
+	deciding->is_in_branch =
+		!deciding->is_outside && !is_start && (deciding->is_read || deciding->is_in_branch);
+	deciding->is_read = false;
+	if (!deciding->is_outside)
+		return is_transition ? deciding->body : deciding->node;
+	deciding->is_outside = false;
+	return deciding->launch;
+}
+
+/* A wait for nothing that was read is not the loop's: it stays, and a graph ends before it. */
+static uint8_t decide_call(struct deciding *deciding, size_t call)
+{
+	const struct model *model = deciding->model;
+
+	if (model_call_class(model, call) == CALL_SYNC) {
+		if (!deciding->is_read || deciding->is_waited) {
+			deciding->is_outside = true;
+			return CALL_KEPT;
+		}
+		deciding->is_waited = true;
+	} else if (small_read(model, call)) {
+		deciding->is_read = true;
+		deciding->is_waited = model->behavior[call] == CALL_WAITS_OWN;
+	} else if (submissions_count(&model->submissions, call)) {
+		return decide_launch(deciding, is_iteration_start(deciding, call),
+				     model_call_class(model, call) == CALL_GRAPH_LAUNCH);
+	}
+	return deciding->is_outside ? CALL_KEPT : deciding->node;
+}
+
+/* Why calls [first, end) of a loop cannot be decided by the device, or NULL. */
+static const char *why_not(struct application *application, const struct loop *loop, size_t end)
+{
+	const struct model *model = application->run->model;
+	struct readbacks readbacks = {
+		.model = model, .end = end, .kernels = application->readback_kernels};
+	uint64_t found_count = 0;
+	const char *refusal;
+
+	for (size_t i = loop->first_call; i < end; i++)
+		found_count += small_read(model, i) != NULL;
+	if (2 * found_count < loop->iteration_count)
+		return no_decision;
+	refusal = why_not_calls(&application->change, model, loop->first_call, end);
+	if (refusal)
+		return refusal;
+	readbacks_collect(&readbacks, loop->first_call);
+	return readbacks_has_varying_grid(&readbacks) ? grid_varies : NULL;
+}
+
+static void decide(struct deciding *deciding, size_t end)
+{
+	struct change *change = deciding->change;
+
+	for (size_t i = deciding->loop->first_call; i < end; i++) {
+		const struct profile_op *read = small_read(deciding->model, i);
+
+		if (change->calls[i] == CALL_DROPPED)
+			continue;
+		change->calls[i] = decide_call(deciding, i);
+		if (read && change->calls[i] != CALL_KEPT)
+			change->op_ns[read - deciding->model->profile->ops] = OP_GONE;
+	}
+}
+
+static const char *change_loop(struct application *application, const struct loop *loop)
+{
+	const struct model *model = application->run->model;
+	const struct ceilings *ceilings = application->run->ceilings;
+	struct change *change = &application->change;
+	size_t first = loop->first_call;
+	size_t end = calls_last_submitting(model, first, first + loop->call_count);
+	bool has_graphs = launches_graphs(model, loop);
+	struct deciding deciding = {.change = change,
+				    .model = model,
+				    .loop = loop,
+				    .launch = change_number(change, &launch),
+				    .node = change_number(change, &node),
+				    .body = change_number(change, has_graphs ? &launched_graph
+									     : &conditional_body),
+				    .is_outside = true};
+	const char *refusal;
+
+	if (has_graphs ? !costs_has_device_graph(ceilings) : !costs_has_conditional(ceilings))
+		return refused_not_measured;
+	refusal = why_not(application, loop, end);
+	if (refusal)
+		return refusal;
+	decide(&deciding, end);
+	application->effect->changed_count += deciding.decision_count;
+	if (application->is_first_like)
+		application->setup_ns += costs_instantiate_ns(ceilings, loop->period);
+	return NULL;
+}
+
+const struct technique technique_device_decision = {
+	.id = "device_decision",
+	.option = "decide",
+	.argument = ARGUMENT_RANGE,
+	.help = "the device decides what the host reads a few bytes for",
+	.effect = "The host reads no flags before it launches: a loop is one graph, with conditional nodes, or "
+		  "with graphs that launch each other where it launched graphs.",
+	.changed = "decisions are the device's",
+	.refusal = no_decision,
+	.has_ops = true,
+	.change_loop = change_loop,
+};

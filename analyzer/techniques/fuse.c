@@ -1,0 +1,192 @@
+/*
+ * fuse.c - neighbors of an iteration, which follow one another with the same grid and blocks, are one kernel.
+ *
+ * It takes as long as all of them, without what it need not write and read again as far as counters tell
+ * (shared/fusion.h).  That no block needs what another one wrote is assumed, but where counters tell against it.
+ */
+#include "techniques/fuse.h"
+
+#include <string.h>
+
+#include "replay/calls.h"
+#include "techniques/techniques.h"
+
+static const char not_alike[] = "no kernels of the same grid follow one another in an iteration";
+static const char grid_wide[] =
+	"by its counters no kernel just goes on with what the one before it wrote";
+
+static const struct call_change fused_launch = {
+	.pause = PAUSE_GONE, .host = COST_NONE, .submission = SUBMITS_FUSED};
+
+static bool is_alike(const struct profile *profile, const struct profile_op *left,
+		     const struct profile_op *right)
+{
+	const struct profile_signature *a = &profile->signatures[left->detail];
+	const struct profile_signature *b = &profile->signatures[right->detail];
+
+	return left->stream == right->stream && !memcmp(a->grid, b->grid, sizeof(a->grid)) &&
+	       !memcmp(a->block, b->block, sizeof(a->block));
+}
+
+/* Whether a call may stand between launches of kernels that are fused. */
+static bool may_be_between(const struct change *change, const struct model *model, size_t call)
+{
+	enum profile_call_class class = model_call_class(model, call);
+
+	return !submissions_count(&model->submissions, call) &&
+	       (class == CALL_OTHER || class == CALL_EVENT ||
+		(change && change->calls[call] == CALL_DROPPED));
+}
+
+/* Kernels of an iteration as they are gone through. */
+struct neighbors {
+	struct change *change; /* NULL: only to look */
+	const struct model *model;
+	const struct fusion *fusion;
+	struct fused_kernels *fused;
+	bool is_grid_wide;		 /* some are not fused for that */
+	const struct profile_op *predecessor; /* NULL: none that this one could go into */
+	double predecessor_ns;		 /* that it took, before it was fused */
+	double predecessor_taken_bytes;	 /* that vanish of its reading */
+};
+
+static double length_ns(const struct neighbors *it, const struct profile_op *op)
+{
+	const struct change *change = it->change;
+	size_t index = (size_t)(op - it->model->profile->ops);
+
+	return change && change->op_ns && change->op_ns[index] >= 0
+		       ? (double)change->op_ns[index]
+		       : (double)(op->end_ns - op->start_ns);
+}
+
+/* Returns what is saved by that. */
+static double shorten(const struct neighbors *it, const struct profile_op *op, double from_ns,
+		      double to_ns)
+{
+	int64_t length = (int64_t)to_ns;
+
+	if (it->change && it->change->op_ns && to_ns < from_ns)
+		it->change->op_ns[op - it->model->profile->ops] = length > 1 ? length : 1;
+	return from_ns - to_ns;
+}
+
+/* What the kernel before wrote is not read from memory any more.  Returns how many bytes that is. */
+static double hand_on(struct neighbors *it, const struct profile_op *op)
+{
+	const struct fusion *fusion = it->fusion;
+	const struct fusion_kernel *first = &fusion->kernels[it->predecessor->detail];
+	const struct fusion_kernel *second = &fusion->kernels[op->detail];
+	double bytes = fusion_handed_bytes(first, second), taken = it->predecessor_taken_bytes;
+	double first_ns = fusion_time_ns(fusion, first, it->predecessor_ns, taken, 0);
+	double second_ns = length_ns(it, op);
+	struct fused_kernels *fused = it->fused;
+
+	fused->saved_ns += shorten(it, it->predecessor, first_ns,
+				   fusion_time_ns(fusion, first, it->predecessor_ns, taken, bytes));
+	fused->saved_ns +=
+		shorten(it, op, second_ns, fusion_time_ns(fusion, second, second_ns, bytes, 0));
+	fused->vanished_bytes += fusion->is_least ? bytes : 2 * bytes;
+	fused->handed_count++;
+	if (bytes > fused->most_handed_bytes) {
+		fused->most_handed_bytes = bytes;
+		fused->first = it->predecessor->detail;
+		fused->second = op->detail;
+	}
+	return bytes;
+}
+
+/* Returns how many bytes of its reading vanish. */
+static double fuse(struct neighbors *it, size_t call, const struct profile_op *op)
+{
+	enum fusion_verdict verdict =
+		fusion_judge(it->fusion, it->model->profile, it->predecessor->detail, op->detail);
+
+	if (verdict == FUSION_GRID_WIDE) {
+		it->is_grid_wide = true;
+		return 0;
+	}
+	if (it->change)
+		it->change->calls[call] = change_number(it->change, &fused_launch);
+	it->fused->kernel_count++;
+	return verdict == FUSION_HANDS_ON ? hand_on(it, op) : 0;
+}
+
+static void fuse_iteration(struct neighbors *it, size_t first, size_t end)
+{
+	const struct model *model = it->model;
+
+	it->predecessor = NULL;
+	for (size_t i = first; i < end; i++) {
+		const struct profile_op *op = call_only_kernel(model, i);
+		double op_ns = op ? length_ns(it, op) : 0, taken_bytes = 0;
+
+		if (may_be_between(it->change, model, i))
+			continue;
+		if (op && it->predecessor && is_alike(model->profile, it->predecessor, op))
+			taken_bytes = fuse(it, i, op);
+		it->predecessor = op;
+		it->predecessor_ns = op_ns;
+		it->predecessor_taken_bytes = taken_bytes;
+	}
+}
+
+/* change: NULL only to look.  Adds to found. */
+static const char *fuse_loop(struct change *change, const struct model *model,
+			     const struct loop *loop, const struct fusion *fusion,
+			     struct fused_kernels *found)
+{
+	struct neighbors neighbors = {
+		.change = change, .model = model, .fusion = fusion, .fused = found};
+	uint64_t kernel_count = found->kernel_count;
+
+	for (size_t i = 0; i < loop->iteration_count; i++)
+		fuse_iteration(&neighbors, loop->iterations[i], loop->iterations[i + 1]);
+	if (found->kernel_count > kernel_count)
+		return NULL;
+	return neighbors.is_grid_wide ? grid_wide : not_alike;
+}
+
+struct fused_kernels fuse_find(const struct recorded_run *run, const struct loops *loops)
+{
+	struct fused_kernels found = {0};
+
+	for (size_t i = 0; run->fusion.kernels && i < loops->count; i++)
+		fuse_loop(NULL, run->model, &loops->items[i], &run->fusion, &found);
+	return found;
+}
+
+/* What counters cannot tell is whose bytes a kernel reads: where they vanish, that is assumed.  Of the loops
+ * that are refused, one that has neighbors says why. */
+static const char *change_loop(struct application *application, const struct loop *loop)
+{
+	struct effect *effect = application->effect;
+	struct fusion fusion = application->run->fusion;
+	struct fused_kernels found = {0};
+	const char *refusal;
+
+	fusion.is_least = application->end == ASSUMED_LEAST;
+	refusal = fuse_loop(&application->change, application->run->model, loop, &fusion, &found);
+	if (refusal)
+		return effect->refusal == grid_wide ? grid_wide : refusal;
+	effect->changed_count += found.kernel_count;
+	effect->vanished_bytes += found.vanished_bytes;
+	effect->is_assuming |= found.handed_count > 0;
+	return NULL;
+}
+
+const struct technique technique_fuse = {
+	.id = "fuse",
+	.option = "fuse",
+	.argument = ARGUMENT_RANGE,
+	.help = "neighbors of an iteration with the same grid are one kernel",
+	.effect = "Kernels of an iteration that follow one another with the same grid and blocks are one, which "
+		  "takes as long as all of them; where a recording of one GPU has counters, without the bytes "
+		  "that they hand each other. No block may need what another one wrote.",
+	.changed = "kernels go into the one before them",
+	.assumes = "what a kernel reads is what the one before it wrote, and nobody else reads it; at the low "
+		   "end it is still written",
+	.refusal = not_alike,
+	.has_ops = true,
+	.change_loop = change_loop,
+};

@@ -1,0 +1,22 @@
+/*
+ * fuse.h - neighbors that could be one kernel, to be looked at by a rule.
+ */
+#ifndef ROOFLINE_FUSE_H
+#define ROOFLINE_FUSE_H
+
+#include "techniques/application.h"
+
+/* What fusing changes, added up. */
+struct fused_kernels {
+	uint64_t kernel_count;	/* that go into the one before them */
+	uint64_t handed_count;	/* those of them that go on with what it wrote */
+	double vanished_bytes;	/* of DRAM */
+	double saved_ns;	/* by that alone, without launches and gaps */
+	uint32_t first, second; /* signatures[]: who hands on most; only where handed_count */
+	double most_handed_bytes;
+};
+
+/* Of all loops, where counters tell of bytes; changes nothing. */
+struct fused_kernels fuse_find(const struct recorded_run *run, const struct loops *loops);
+
+#endif

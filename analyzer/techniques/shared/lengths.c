@@ -1,0 +1,126 @@
+#include "techniques/shared/lengths.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t lengths_scale_kernel(struct application *application, uint32_t kernel,
+			    lengths_concerns *concerns, double share)
+{
+	const struct profile *profile = application->run->model->profile;
+	const struct profile_device *where = &profile->devices[application->device];
+	struct change *change = &application->change;
+	size_t changed_count = 0;
+
+	for (size_t i = where->first_op; i < where->first_op + where->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+
+		if (op->kind != OP_KERNEL || change->op_ns[i] >= 0 ||
+		    profile->signatures[op->detail].kernel != kernel ||
+		    (concerns && !concerns(where, &profile->signatures[op->detail])))
+			continue;
+		change->op_ns[i] = 1 + (int64_t)(share * (double)(op->end_ns - op->start_ns));
+		changed_count++;
+	}
+	return changed_count;
+}
+
+/* Of pinned memory, each direction; bytes a second, 0: not measured. */
+struct pinned_rates {
+	double to_device, to_host;
+};
+
+static bool is_pageable(const struct profile_copy *copy)
+{
+	return copy->src_memory == MEMORY_PAGEABLE || copy->dst_memory == MEMORY_PAGEABLE;
+}
+
+/* Whether a copy gets shorter by that. */
+static bool pin_copy(struct application *application, size_t index,
+		     const struct pinned_rates *rates)
+{
+	const struct profile *profile = application->run->model->profile;
+	const struct profile_op *op = &profile->ops[index];
+	const struct profile_copy *copy = &profile->copies[op->detail];
+	double rate = copy->kind == COPY_TO_DEVICE ? rates->to_device : rates->to_host, ns;
+
+	if (!is_pageable(copy) || rate <= 0)
+		return false;
+	ns = (double)copy->bytes / rate * 1e9;
+	if (ns >= (double)(op->end_ns - op->start_ns))
+		return false;
+	application->change.op_ns[index] = 1 + (int64_t)ns; /* never OP_GONE */
+	return true;
+}
+
+/* An asynchronous copy of pageable memory returns after it was staged. */
+static const struct call_change asynchronous = {.host = COST_LAUNCH_CALL};
+
+size_t lengths_pin_copies(struct application *application, bool only_lanes)
+{
+	const struct model *model = application->run->model;
+	const struct profile_device *where = &model->profile->devices[application->device];
+	const struct pinned_rates rates = {
+		ceilings_at(application->run->ceilings, CEILING_h2d_pinned, 0),
+		ceilings_at(application->run->ceilings, CEILING_d2h_pinned, 0)};
+	struct change *change = &application->change;
+	size_t changed_count = 0;
+
+	for (size_t i = where->first_op; i < where->first_op + where->op_count; i++) {
+		const struct profile_op *op = &model->profile->ops[i];
+
+		if (op->kind != OP_COPY || change->op_ns[i] >= 0 ||
+		    (only_lanes && change->lanes[i] == PROFILE_NONE) || 
+		    !pin_copy(application, i, &rates))
+			continue;
+		changed_count++;
+		if (op->call != PROFILE_NONE && change->calls[op->call] == CALL_KEPT &&
+		    model->behavior[op->call] == CALL_WORKS)
+			change->calls[op->call] = change_number(change, &asynchronous);
+	}
+	return changed_count;
+}
+
+/* From the first call of each thread whose operation changes to its last one.  before_ns: what op_ns was
+ * before. */
+static int add_places(struct application *application, const int64_t *before_ns)
+{
+	const struct model *model = application->run->model;
+	const struct profile *profile = model->profile;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++) {
+		const struct profile_thread *thread = &profile->threads[i];
+		size_t end_call = thread->first_call + thread->call_count, first = end_call,
+		       last = 0;
+
+		for (size_t j = thread->first_call; j < end_call; j++)
+			for (uint32_t k = model->submissions.first[j];
+			     k < model->submissions.first[j + 1]; k++) {
+				uint32_t op = model->submissions.ops[k];
+
+				if (application->change.op_ns[op] != before_ns[op]) {
+					first = j < first ? j : first;
+					last = j;
+				}
+			}
+		if (first < end_call)
+			rc = application_add_place(application, first, last + 1);
+	}
+	return rc;
+}
+
+int lengths_change(struct application *application, size_t (*change)(struct application *))
+{
+	size_t size = (application->run->model->profile->op_count + 1) * sizeof(int64_t);
+	int64_t *before_ns = malloc(size);
+	int rc;
+
+	if (!before_ns)
+		return -ENOMEM;
+	memcpy(before_ns, application->change.op_ns, size - sizeof(int64_t));
+	application->effect->changed_count = change(application);
+	rc = add_places(application, before_ns);
+	free(before_ns);
+	return rc;
+}

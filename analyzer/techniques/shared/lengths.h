@@ -1,0 +1,26 @@
+/*
+ * lengths.h - techniques that change how long operations take.
+ */
+#ifndef ROOFLINE_LENGTHS_H
+#define ROOFLINE_LENGTHS_H
+
+#include "techniques/application.h"
+
+/* Whether a launch of that shape is meant. */
+typedef bool lengths_concerns(const struct profile_device *device,
+			      const struct profile_signature *launch);
+
+/* Launches of that kernel (kernel_names[]), of the shapes that concerns says or all where that is NULL, take this share
+ * of their time; what has another length by a change already keeps that.  Returns how many they are. */
+size_t lengths_scale_kernel(struct application *application, uint32_t kernel,
+			    lengths_concerns *concerns, double share);
+
+/* Copies of pageable memory, or of them only those in lanes, take the time that pinned memory would at the rates of the
+ * ceilings; what has another length by a change already keeps that.  Returns how many copies that are. */
+size_t lengths_pin_copies(struct application *application, bool only_lanes);
+
+/* Changes how long operations take, and makes the part from the first to the last of them, in each thread, one that
+ * changes.  change returns how many operations it changed.  Returns 0 or -ENOMEM. */
+int lengths_change(struct application *application, size_t (*change)(struct application *));
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * technique.h - a technique: what it is called, what it does to a run, what it assumes, and when it is refused.
+ *
+ * Each file of this folder is one, with a row in techniques.h.  All that commands, reports and documents say of it
+ * comes from its struct.
+ */
+#ifndef ROOFLINE_TECHNIQUE_H
+#define ROOFLINE_TECHNIQUE_H
+
+#include "techniques/application.h"
+
+enum technique_argument {
+	ARGUMENT_NONE,	 /* it changes operations, wherever they are */
+	ARGUMENT_RANGE,	 /* it changes loops, on request only in an NVTX range */
+	ARGUMENT_NUMBER, /* N, from 2 on */
+};
+
+struct technique {
+	const char *id;	    /* stable, for programs: "cuda_graph" */
+	const char *option; /* of whatif, without the dashes: "graph" */
+	enum technique_argument argument;
+	const char *number_is; /* of ARGUMENT_NUMBER: "a number of atomics" */
+	const char *number_does; /* likewise, what N does: "in one" */
+	uint64_t number_most;
+	const char *help;    /* of the option, one line */
+	const char *effect;  /* what it changes in a replay, in whole sentences */
+	const char *changed; /* what struct effect's changed_count counts: "waits are gone"; NULL: nothing */
+	const char *assumes; /* what no recording tells, where the effect says that it is_assuming */
+	const char *refusal; /* where no loop says why: it stands where nothing is found to change */
+	bool always_assumes; /* the low end of its interval is what it brings at least */
+	bool has_most; /* more may hold than it assumes: the high end is what that brings at most */
+	bool is_shared; /* only drops calls of a loop: techniques after it may change that, too */
+	bool is_blind_to_device_work; /* predicts nothing where the device launches work itself */
+	bool has_ops, has_lanes; /* what it needs of struct change */
+
+	/* Changes one loop, or what is left of it.  Returns why not, or NULL; what it made of the loop's calls is taken
+	 * back where it refuses.  NULL: it knows no loops. */
+	const char *(*change_loop)(struct application *application, const struct loop *loop);
+
+	/* After the loops, or NULL.  Returns 0 or -ENOMEM. */
+	int (*change_run)(struct application *application);
+};
+
+#endif
