@@ -18,7 +18,7 @@ struct predicted_speedup {
 
 struct recommendation {
 	const char *id;	      /* of the rule; stable, for programs */
-	const char *strategy; /* what to change, one word or two; stable */
+	const char *strategy; /* what to change: a technique's id, or one word or two; stable */
 	const char *title;    /* one line for people */
 	size_t device;	      /* as profile->devices[] */
 	char *target;	      /* what it is about, in words: the device, and its loop */
@@ -35,7 +35,7 @@ struct recommendation {
 	struct predicted_speedup place; /* of the part that changes, set-up left out */
 };
 
-/* A strategy that was considered and is not recommended. */
+/* What was considered and is not recommended. */
 struct rejection {
 	const char *id, *strategy, *title; /* of the rule */
 	char *target;			   /* owned */

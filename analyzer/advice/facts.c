@@ -243,28 +243,17 @@ bool facts_is_worth(const struct facts *facts, const struct what_if *what_if)
 {
 	const struct prediction *prediction = &what_if->prediction;
 
-	return !what_if->effect.refusal &&
-	       prediction->place.speedup >= LEAST_PLACE_SPEEDUP &&
+	return !what_if->effect.refusal && prediction->place.speedup >= LEAST_PLACE_SPEEDUP &&
 	       (facts->what_ifs.places || prediction->program.speedup >= LEAST_PROGRAM_SPEEDUP);
 }
 
-/* Places come by thread and time, as calls do. */
 bool facts_is_in_range(const struct facts *facts, const struct profile_op *op)
 {
 	const struct what_ifs *all = &facts->what_ifs;
-	size_t low = 0, high = all->place_count;
 
 	if (!all->places || op->call == PROFILE_NONE)
 		return !all->places;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (all->places[middle].end <= op->call)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < all->place_count && all->places[low].first <= op->call;
+	return places_hold(all->places, all->place_count, op->call);
 }
 
 struct call_use facts_use_of(const struct facts *facts, const char *part)

@@ -121,7 +121,8 @@ static void parse_argument(struct options *options, char *argument, struct argp_
 		usage_fail(state,
 			   "'%s' is neither a recording nor a chart (timeline, gaps, "
 			   "kernels, roofline, launch_roofline, atomics, whatif)%s",
-			   argument, technique_options_remedy(state, options->recording, argument).text);
+			   argument,
+			   technique_options_remedy(state, options->recording, argument).text);
 	}
 }
 
@@ -209,7 +210,9 @@ static char *help_filter(int key, const char *text, void *input)
 }
 
 static const struct argp_child children[] = {
-	{&technique_options_argp, 0, "The chart whatif, in the order in which they are applied:", 1}, {0}};
+	{&technique_options_argp, 0,
+	 "The chart whatif, in the order in which they are applied:", 1},
+	{0}};
 
 static const struct argp parser = {
 	.children = children,
@@ -363,8 +366,8 @@ static int predict(struct options *options, const struct report *report, struct 
 			       options->range);
 	options->chart.scenario = &options->scenario;
 	options->chart.sides = &options->sides;
-	return scenario_show(&options->scenario, &options->sides, report, &options->chosen,
-			     within, err);
+	return scenario_show(&options->scenario, &options->sides, report, &options->chosen, within,
+			     err);
 }
 
 static int plot(struct options *options, struct err *err)
@@ -377,7 +380,8 @@ static int plot(struct options *options, struct err *err)
 	if (rc == 0)
 		rc = check_ranges(&options->chosen, report->profile, err);
 	if (rc == 0)
-		rc = report_take_ceilings(report, options->ceilings_path, "rooflinectl plot", err);
+		rc = report_choose_ceilings(report, options->ceilings_path, "rooflinectl plot",
+					    err);
 	if (rc == 0 && options->chosen.count)
 		rc = predict(options, report, err);
 	if (rc == 0 && options->format != GNUPLOT_FORMAT_term)

@@ -41,7 +41,8 @@ static int keep_note(struct report *report, const struct profile_device *device,
 	return report_set_ceilings_note(report, text, err);
 }
 
-int report_take_ceilings(struct report *report, const char *path, const char *who, struct err *err)
+int report_choose_ceilings(struct report *report, const char *path, const char *who,
+			   struct err *err)
 {
 	const struct profile_device *device = main_device(report);
 	struct ceilings_choice choice;

@@ -13,6 +13,7 @@
  * is told on stderr, after who ("rooflinectl report").  Fails (described in err)
  * when the file asked for cannot be read, or memory runs out.
  */
-int report_take_ceilings(struct report *report, const char *path, const char *who, struct err *err);
+int report_choose_ceilings(struct report *report, const char *path, const char *who,
+			   struct err *err);
 
 #endif

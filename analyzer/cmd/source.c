@@ -144,7 +144,7 @@ int source_load(struct report **out, const struct source *source, const char *wh
 	}
 	rc = report_build(out, path, err);
 	if (rc == 0)
-		rc = report_take_ceilings(*out, source->ceilings_path, who, err);
+		rc = report_choose_ceilings(*out, source->ceilings_path, who, err);
 	return rc;
 }
 

@@ -27,7 +27,7 @@ struct source {
 extern const struct argp source_argp, source_range_argp;
 
 /* Loads it, with its roofs.  who: "rooflinectl report", for what is told on stderr.  Fails like
- * report_build and report_take_ceilings, and without a recording here.  The caller frees with
+ * report_build and report_choose_ceilings, and without a recording here.  The caller frees with
  * report_free, also after a failure. */
 int source_load(struct report **out, const struct source *source, const char *who, struct err *err);
 

@@ -36,7 +36,7 @@ static const struct argp_option option_table[] = {
 	{"range", KEY_RANGE, "NAME", 0,
 	 "compare the NVTX range of that name, the mean of its occurrences, not the whole run", 0},
 	{"strategy", KEY_STRATEGY, "ID", 0,
-	 "id or strategy of the advice that was followed; without it the first with a prediction",
+	 "id of the advice that was followed, or of its technique; without it the first with a prediction",
 	 0},
 	{"gate", KEY_GATE, NULL, 0,
 	 "exit code 3 unless the measured speedup lies inside of the predicted interval", 0},
@@ -62,8 +62,7 @@ static verify_writer parse_format(const char *name, struct argp_state *state)
 	usage_fail(state, "no format '%s'; there are text and json", name);
 }
 
-static void take_path(struct verify_arguments *arguments, const char *path,
-		      struct argp_state *state)
+static void set_path(struct verify_arguments *arguments, const char *path, struct argp_state *state)
 {
 	if (state->arg_num > 1)
 		usage_fail(state, "two recordings are compared, not also '%s'", path);
@@ -104,7 +103,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		arguments->ceilings_path = argument;
 		return 0;
 	case ARGP_KEY_ARG:
-		take_path(arguments, argument, state);
+		set_path(arguments, argument, state);
 		return 0;
 	case ARGP_KEY_END:
 		check_paths(arguments, state);
@@ -130,8 +129,8 @@ static int load(struct verification *verification, const struct verify_arguments
 	if (rc == 0)
 		rc = profile_load(&verification->after, arguments->after, err);
 	if (rc == 0)
-		rc = report_take_ceilings(verification->before, arguments->ceilings_path,
-					  "rooflinectl verify", err);
+		rc = report_choose_ceilings(verification->before, arguments->ceilings_path,
+					    "rooflinectl verify", err);
 	if (rc == 0)
 		rc = advice_find(&verification->advice, verification->before, arguments->range,
 				 err);
@@ -139,8 +138,8 @@ static int load(struct verification *verification, const struct verify_arguments
 }
 
 /* Both without what recording added to them, where the GPU's ceilings tell. */
-static int take_recording_out(struct verification *verification,
-			      const struct verify_arguments *arguments, struct err *err)
+static int subtract_overhead(struct verification *verification,
+			     const struct verify_arguments *arguments, struct err *err)
 {
 	const struct ceilings *ceilings = verification->before->ceilings;
 	double before_share, after_share = 1;
@@ -164,7 +163,7 @@ static const struct predicted_speedup *prediction_of(const struct recommendation
 	return range ? &item->place : &item->program;
 }
 
-/* The first of that id or strategy, of all without one; one with a prediction goes before. */
+/* The first of that id or technique, of all without one; one with a prediction goes before. */
 static const struct recommendation *choose(const struct advice *advice,
 					   const struct verify_arguments *arguments)
 {
@@ -276,7 +275,7 @@ static int verify(struct verification *verification, const struct verify_argumen
 	rc = comparison_make(&verification->comparison, verification->before->profile,
 			     verification->after, arguments->range, &err);
 	if (rc == 0)
-		rc = take_recording_out(verification, arguments, &err);
+		rc = subtract_overhead(verification, arguments, &err);
 	if (rc == 0)
 		rc = predict(verification, arguments, &err);
 	if (rc < 0)

@@ -1,7 +1,7 @@
 /*
- * family.h - kernels that another kernel launches (dynamic parallelism): when each of them starts.
+ * child_kernels.h - kernels that another kernel launches (dynamic parallelism): when each of them starts.
  *
- * A family is what one kernel launches, its parent.  Children wait for its end.  Beside each other they
+ * Child kernels are what one kernel launches, their parent.  They wait for its end.  Beside each other they
  * start as the device launches them and as far as the GPU has SMs for their blocks; otherwise one after
  * the other.  The stream goes on when all have ended.
  */
@@ -20,14 +20,14 @@ struct child_kernels {
 	uint32_t stream; /* streams[] */
 };
 
-/* Of a parent that ends then, or after the family before, whose last child it may be. */
+/* Of a parent that ends then, or after the child kernels before, of which it may be the last one. */
 void child_kernels_begin(struct child_kernels *children, int64_t parent_end_ns, uint32_t stream);
 
 /* When the next child starts, which takes length_ns and fill percent of the GPU. */
 int64_t child_kernels_add(struct child_kernels *children, const struct costs *costs,
 			  bool are_beside, int64_t length_ns, unsigned int fill);
 
-/* When the next operation of a stream can start; INT64_MIN where no family is in it. */
+/* When the next operation of a stream can start; INT64_MIN where no child kernels are in it. */
 int64_t child_kernels_over_ns(const struct child_kernels *children, const struct costs *costs,
 			      uint32_t stream);
 

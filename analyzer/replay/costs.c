@@ -58,8 +58,8 @@ static int64_t added_ns(int64_t ceiling_ns, int64_t recorded_ns, double least, d
 
 /* What a copy between two nodes adds is its length and the two gaps beside it, in place of one.  Without the
  * ceilings' rows as beside any node. */
-static void take_copy(int64_t *gap_ns, int64_t *to_start_ns, const struct costs *costs,
-		      int64_t added_ns, int64_t kernel_start_ns)
+static void set_copy_costs(int64_t *gap_ns, int64_t *to_start_ns, const struct costs *costs,
+			   int64_t added_ns, int64_t kernel_start_ns)
 {
 	*gap_ns = costs->graph_node_gap_ns;
 	*to_start_ns = costs->graph_to_start_ns;
@@ -70,16 +70,16 @@ static void take_copy(int64_t *gap_ns, int64_t *to_start_ns, const struct costs 
 }
 
 /* Ceilings of before graph_copy_in have copies to the host only. */
-static void take_copies(struct costs *costs, const struct ceilings *ceilings, enum costs_end end)
+static void set_copies(struct costs *costs, const struct ceilings *ceilings, enum costs_end end)
 {
 	int64_t in_ns = value_at(ceilings, CEILING_graph_copy_in, end);
 	int64_t in_start_ns = value_at(ceilings, CEILING_graph_copy_in_to_start, end);
 
-	take_copy(&costs->graph_copy_gap_ns, &costs->graph_copy_to_start_ns, costs,
-		  value_at(ceilings, CEILING_graph_copy, end),
-		  value_at(ceilings, CEILING_graph_copy_to_start, end));
-	take_copy(&costs->graph_copy_in_gap_ns, &costs->graph_copy_in_to_start_ns, costs, in_ns,
-		  in_start_ns);
+	set_copy_costs(&costs->graph_copy_gap_ns, &costs->graph_copy_to_start_ns, costs,
+		       value_at(ceilings, CEILING_graph_copy, end),
+		       value_at(ceilings, CEILING_graph_copy_to_start, end));
+	set_copy_costs(&costs->graph_copy_in_gap_ns, &costs->graph_copy_in_to_start_ns, costs,
+		       in_ns, in_start_ns);
 	if (!in_ns || !in_start_ns) {
 		costs->graph_copy_in_gap_ns = costs->graph_copy_gap_ns;
 		costs->graph_copy_in_to_start_ns = costs->graph_copy_to_start_ns;
@@ -162,7 +162,7 @@ static int64_t gap_ns(const struct gaps *gaps, enum ceiling_id step, enum ceilin
 }
 
 /* An empty child in a row of them takes as much longer than an empty kernel in a stream as the gap before it. */
-static void take_children(struct costs *costs, const struct gaps *gaps, enum costs_end end)
+static void set_children(struct costs *costs, const struct gaps *gaps, enum costs_end end)
 {
 	const struct ceilings *ceilings = gaps->ceilings;
 
@@ -227,8 +227,8 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 	/* without the row, as until now: no gap */
 	costs->dependent_gap_ns =
 		not_negative(value_at(ceilings, CEILING_dependent_gap, end) - gaps.edges_ns);
-	take_copies(costs, ceilings, end);
-	take_children(costs, &gaps, end);
+	set_copies(costs, ceilings, end);
+	set_children(costs, &gaps, end);
 	return true;
 }
 
@@ -279,4 +279,3 @@ double costs_instantiate_ns(const struct ceilings *ceilings, uint64_t node_count
 {
 	return ceilings_at(ceilings, CEILING_graph_instantiate, node_count);
 }
-

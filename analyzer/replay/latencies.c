@@ -324,7 +324,7 @@ static int sample(struct device_samples *samples, struct device_latencies *devic
 }
 
 /* The median of all starts on idle streams. */
-static int take_launch(struct device_latencies *device, const struct device_samples *samples)
+static int set_launch(struct device_latencies *device, const struct device_samples *samples)
 {
 	struct samples all = {0};
 	int rc = 0;
@@ -350,8 +350,8 @@ static int64_t mean_of(const struct samples *samples)
 /* On a busy stream most operations start when the one before has ended, and what the launch takes is what it
  * took at least, and no more than on an idle stream.  Or most start later, as in tests/recordings/
  * conditional_ifelse.naive, some 4 and some 12 us after their call, and only the mean gives the time of the whole. */
-static void take_starts(struct launch_latencies *launch, struct launch_samples *samples,
-			int64_t any_idle_ns)
+static void set_starts(struct launch_latencies *launch, struct launch_samples *samples,
+		       int64_t any_idle_ns)
 {
 	bool is_late = 2 * samples->late_count > samples->busy.added_count;
 
@@ -362,12 +362,12 @@ static void take_starts(struct launch_latencies *launch, struct launch_samples *
 		launch->busy_ns = launch->idle_ns;
 }
 
-static int take_steps(struct device_latencies *device, struct device_samples *samples)
+static int set_latencies(struct device_latencies *device, struct device_samples *samples)
 {
-	int rc = take_launch(device, samples);
+	int rc = set_launch(device, samples);
 
 	for (size_t i = 0; rc == 0 && i < samples->launch_count; i++)
-		take_starts(&device->launches[i], &samples->launches[i], device->launch_ns);
+		set_starts(&device->launches[i], &samples->launches[i], device->launch_ns);
 	return rc;
 }
 
@@ -397,7 +397,7 @@ static int measure_device(struct device_latencies *device, const struct model *m
 	if (samples.launches && device->launches)
 		rc = sample(&samples, device, model, ops);
 	if (rc == 0)
-		rc = take_steps(device, &samples);
+		rc = set_latencies(device, &samples);
 	free_samples(&samples);
 	return rc;
 }

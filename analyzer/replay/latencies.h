@@ -1,5 +1,5 @@
 /*
- * steps.h - how long the steps of a run typically take, where that step decided.
+ * latencies.h - how long the steps of a run typically take, where that step decided.
  *
  * Pure; linear in calls and operations but for sorting samples.
  */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define LEAST_REGULARITY 0.5
-/* Something else between two iterations, such as what is around an inner loop, is of the sequence
- * when it comes again within so many iterations; else it lies between two sequences. */
+/* Something else between two iterations, such as what is around an inner loop, is of the loop
+ * when it comes again within so many iterations; else it lies between two loops. */
 #define INTERRUPTED_EVERY 32
 #define INTERRUPTION_LONGEST 4
 #define LANDMARK_LONGEST 64
@@ -261,7 +261,7 @@ static void compare_with_model(struct iterations *iterations)
 	}
 }
 
-/* How a sequence went on until now, in one direction. */
+/* How a loop went on until now, in one direction. */
 struct progress {
 	size_t since_interruption; /* iterations */
 	size_t alike;		   /* the last ones, equal to each other and not to the model */
@@ -277,7 +277,7 @@ static bool is_alike(const struct candidate *candidate, const struct progress *p
 	       !memcmp(&loose[first], &loose[progress->first], (end - first) * sizeof(*loose));
 }
 
-/* Whether the sequence goes on with [first, end).  Enough iterations that are alike are a loop of
+/* Whether the loop goes on with [first, end).  Enough iterations that are alike are a loop of
  * their own. */
 static bool goes_on(struct progress *progress, const struct candidate *candidate, size_t first,
 		    size_t end)
@@ -375,7 +375,7 @@ static int follow(struct iterations *iterations, const struct candidate *candida
 	return 0;
 }
 
-/* What interrupts only once lies between two sequences. */
+/* What interrupts only once lies between two loops. */
 int iterations_follow(struct iterations *iterations, const struct candidate *candidate)
 {
 	struct candidate uninterrupted = *candidate;
@@ -392,7 +392,7 @@ double iterations_regularity(const struct iterations *iterations)
 	return iterations->compared ? (double)iterations->equal / (double)iterations->compared : 0;
 }
 
-bool iterations_are_sequence(const struct iterations *iterations)
+bool iterations_are_loop(const struct iterations *iterations)
 {
 	return iterations->count >= LOOP_LEAST_ITERATIONS &&
 	       iterations_regularity(iterations) >= LEAST_REGULARITY;

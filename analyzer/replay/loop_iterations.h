@@ -1,5 +1,5 @@
 /*
- * sequence_iterations.h - the iterations of one loop whose usual iteration is known.
+ * loop_iterations.h - the iterations of one loop whose usual iteration is known.
  *
  * An iteration begins where the loop's head is found, or ends after its tail: tokens that a period has only once.
  * Iterations are followed from the model back and on, as far as they are like it, or are again soon.
@@ -34,12 +34,12 @@ struct iterations {
 bool iterations_is_whole(const struct candidate *candidate, size_t first);
 
 /* All iterations of a loop, instead of those that there were.  What interrupts only once lies between two
- * sequences, of which this is one.  Returns 0 or -ENOMEM; the caller frees starts. */
+ * loops, of which this is one.  Returns 0 or -ENOMEM; the caller frees starts. */
 int iterations_follow(struct iterations *iterations, const struct candidate *candidate);
 
-/* The share of tokens that are those of the usual iteration, and whether that, and their count, makes a sequence. */
+/* The share of tokens that are those of the usual iteration, and whether that, and their count, makes a loop. */
 double iterations_regularity(const struct iterations *iterations);
-bool iterations_are_sequence(const struct iterations *iterations);
+bool iterations_are_loop(const struct iterations *iterations);
 
 /* The token after the last one. */
 size_t iterations_end(const struct iterations *iterations);

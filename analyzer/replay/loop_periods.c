@@ -142,7 +142,7 @@ static void walk_up(struct walk *walk, size_t token)
 	}
 }
 
-/* One token too many costs a period and one, as all after it are compared with their neighbours. */
+/* One token too many costs a period and one, as all after it are compared with their neighbors. */
 static bool walk_down(struct walk *walk)
 {
 	walk->height -= walk->height > 0;

@@ -1,5 +1,5 @@
 /*
- * sequence_periods.h - distances at which tokens come again, and where they do.
+ * loop_periods.h - distances at which tokens come again, and where they do.
  *
  * Knows nothing of iterations: a stretch is a part of a thread in which more
  * than half of the tokens equal those a period before.  Taken tokens equal none.

@@ -37,7 +37,7 @@ static int64_t quantile_ns(struct pauses *pauses, size_t first, size_t length, d
 }
 
 /* The first iteration of a loop may be the first call of its thread. */
-static void take_pauses(struct pauses *pauses, const struct model *model, const struct loop *loop)
+static void add_pauses(struct pauses *pauses, const struct model *model, const struct loop *loop)
 {
 	size_t count = loop->iteration_count - 1;
 
@@ -92,7 +92,7 @@ struct loop_step loop_step_of(const struct model *model, const struct loop *loop
 
 	if (loop->iteration_count <= 2 * STEPS_LEAST)
 		return loop_step;
-	take_pauses(&pauses, model, loop);
+	add_pauses(&pauses, model, loop);
 	if (has_waits(model, loop, pauses.count))
 		return loop_step;
 	for (size_t length = 2; length <= LOOP_STEP_MOST && length * STEPS_LEAST <= pauses.count;

@@ -1,5 +1,5 @@
 /*
- * stride.h - how many iterations of a loop make one step of the program.
+ * loop_steps.h - how many iterations of a loop make one step of the program.
  *
  * The shortest repetition may be a layer of a network or one of its heads, and the program goes through several
  * before it comes to its own loop again.  That shows in the pauses of the host: every so many iterations one is longer.

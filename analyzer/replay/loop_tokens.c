@@ -120,7 +120,7 @@ static double share_of_turn(const uint32_t *graphs, size_t count, size_t turn)
 }
 
 /* graphs: those launched by the thread, in order. */
-static bool do_take_turns(const uint32_t *graphs, size_t count)
+static bool do_alternate(const uint32_t *graphs, size_t count)
 {
 	if (share_of_turn(graphs, count, 1) > REPEATS_SHARE)
 		return false;
@@ -141,7 +141,7 @@ static bool find_turns(struct tokens *tokens)
 		if (graph)
 			tokens->loose[count++] = graph;
 	}
-	return do_take_turns(tokens->loose, count);
+	return do_alternate(tokens->loose, count);
 }
 
 static int allocate(struct tokens *tokens, const struct profile_thread *thread)

@@ -1,5 +1,5 @@
 /*
- * sequence_tokens.h - the submitting calls of one thread, each as two numbers.
+ * loop_tokens.h - the submitting calls of one thread, each as two numbers.
  *
  * Equal loose numbers: the same kernel, kind of copy, memset or graph on the
  * same stream.  Which graph counts only where graphs take turns regularly; one that is instantiated
@@ -12,7 +12,7 @@
 #include "replay/submissions.h"
 #include "trace/profile.h"
 
-#define TOKEN_TAKEN 0 /* loose number of what belongs to a sequence already; equals no token */
+#define TOKEN_TAKEN 0 /* loose number of what belongs to a loop already; equals no token */
 
 struct tokens {
 	const struct profile *profile;

@@ -15,7 +15,7 @@
 /* Where the host reads something back in each iteration, data decides on more iterations or other
  * kernels, and that data came again is what makes the longer period. */
 #define DECIDING_PERIOD_SHARE 0.8
-/* Sequences may be longer than the stretch that they are seen in, and looking for them beyond it in
+/* Loops may be longer than the stretch that they are seen in, and looking for them beyond it in
  * vain could take the square of the tokens: no longer done after so many times all tokens. */
 #define WASTE_MOST 16
 #define PAUSE_SAMPLES 15
@@ -28,7 +28,7 @@ struct search {
 	uint32_t thread;
 	struct tokens tokens;
 	struct periods periods;
-	size_t wasted; /* tokens of the thread that were looked at for no sequence */
+	size_t wasted; /* tokens of the thread that were looked at for no loop */
 };
 
 /* ---- which period, and where an iteration begins ---- */
@@ -154,7 +154,7 @@ static int turn_to_pause(const struct search *search, struct iterations *best)
 	candidate.model += phase;
 	candidate.is_uninterrupted = false;
 	rc = iterations_follow(&turned, &candidate);
-	if (rc == 0 && iterations_are_sequence(&turned))
+	if (rc == 0 && iterations_are_loop(&turned))
 		iterations_swap(best, &turned);
 	free(turned.starts);
 	return rc;
@@ -209,7 +209,7 @@ static int describe(struct loop *loop, const struct search *search,
 	return 0;
 }
 
-static int add_sequence(struct search *search, const struct iterations *iterations)
+static int store_loop(struct search *search, const struct iterations *iterations)
 {
 	struct loops *found = search->found;
 	struct loop *next = ARRAY_NEXT(found->items, search->capacity, found->count);
@@ -231,7 +231,7 @@ static double worth_of(const struct iterations *iterations)
 	return 2 * (double)iterations->equal - (double)iterations->compared;
 }
 
-/* Also where they are no sequence: to look at them again and again would take too long. */
+/* Also where they are no loop: to look at them again and again would take too long. */
 static size_t where_to_go_on(const struct iterations *iterations)
 {
 	size_t model_end = iterations->candidate.model + iterations->candidate.period;
@@ -240,14 +240,14 @@ static size_t where_to_go_on(const struct iterations *iterations)
 	return end > model_end ? end : model_end;
 }
 
-static int take_sequence(struct search *search, struct iterations *iterations)
+static int add_loop(struct search *search, struct iterations *iterations)
 {
 	int rc = turn_to_pause(search, iterations);
 
-	return rc ? rc : add_sequence(search, iterations);
+	return rc ? rc : store_loop(search, iterations);
 }
 
-/* The sequences of a period whose model lies in [first, end): adds up what they explain, or takes
+/* The loops of a period whose model lies in [first, end): adds up what they explain, or takes
  * them, which then may reach as far as the loop says. */
 static int go_through(struct search *search, struct candidate candidate, size_t first, size_t end,
 		      bool takes, double *worth)
@@ -263,11 +263,11 @@ static int go_through(struct search *search, struct candidate candidate, size_t 
 		if (rc)
 			break;
 		first = where_to_go_on(&iterations);
-		if (!iterations_are_sequence(&iterations))
+		if (!iterations_are_loop(&iterations))
 			continue;
 		*worth += worth_of(&iterations);
 		if (takes)
-			rc = take_sequence(search, &iterations);
+			rc = add_loop(search, &iterations);
 	}
 	free(iterations.starts);
 	return rc;
@@ -304,7 +304,7 @@ static int find_shorter_period(struct search *search, const struct iterations *f
 	return rc;
 }
 
-/* The sequences around the loop's model, if there are any.  *end: where to go on. */
+/* The loops around the loop's model, if there are any.  *end: where to go on. */
 static int search_loop(struct search *search, struct iterations *iterations,
 		       const struct candidate *candidate, size_t *end)
 {
@@ -317,17 +317,17 @@ static int search_loop(struct search *search, struct iterations *iterations,
 		return rc;
 	*end = where_to_go_on(iterations);
 	first = iterations->starts[0];
-	if (!iterations_are_sequence(iterations)) {
+	if (!iterations_are_loop(iterations)) {
 		search->wasted += iterations_end(iterations) - first;
 		return 0;
 	}
 	rc = find_shorter_period(search, iterations, &shorter.period);
 	if (rc == 0 && shorter.period)
 		return go_through(search, shorter, first, iterations_end(iterations), true, &worth);
-	return rc ? rc : take_sequence(search, iterations);
+	return rc ? rc : add_loop(search, iterations);
 }
 
-/* A stretch has several sequences where something else lies between them. */
+/* A stretch has several loops where something else lies between them. */
 static int search_stretch(struct search *search, const struct stretch *stretch)
 {
 	size_t at = stretch->first, count = search->tokens.count;
@@ -389,7 +389,7 @@ static int search_thread(struct search *search, const struct submissions *submis
 	return rc;
 }
 
-static int compare_sequences(const void *left, const void *right)
+static int compare_loops(const void *left, const void *right)
 {
 	const struct loop *a = left, *b = right;
 
@@ -408,7 +408,7 @@ int loops_find(struct loops *found, const struct profile *profile,
 	for (; rc == 0 && search.thread < profile->thread_count; search.thread++)
 		rc = search_thread(&search, submissions);
 	if (rc == 0 && found->count)
-		qsort(found->items, found->count, sizeof(*found->items), compare_sequences);
+		qsort(found->items, found->count, sizeof(*found->items), compare_loops);
 	return rc;
 }
 

@@ -1,9 +1,9 @@
 /*
- * sequence.h - what a thread submits again and again.
+ * loops.h - what a thread submits again and again.
  *
  * A token is one submitting call (a launch, a copy, a memset, a graph launch)
  * with what it submits, without sizes that vary: the kernel's name, the copy's
- * kind, the graph.  A sequence is a stretch of one thread's submitting calls in
+ * kind, the graph.  A loop is a stretch of one thread's submitting calls in
  * which token i equals token i - period nearly always.  Calls in between (waits,
  * events, allocations) belong to the iteration that they stand in.
  *

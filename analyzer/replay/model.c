@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/radix.h"
+#include "base/search.h"
 #include "replay/graph_calls.h"
 #include "replay/latencies.h"
 
@@ -92,6 +93,18 @@ static bool has_ended(const struct ends *ends, size_t i, int64_t moment_ns)
 	return ends->profile->ops[ends->order[i]].end_ns <= moment_ns;
 }
 
+struct end_moment {
+	const struct ends *ends;
+	int64_t ns;
+};
+
+static bool is_running(size_t index, const void *context)
+{
+	const struct end_moment *moment = context;
+
+	return !has_ended(moment->ends, index, moment->ns);
+}
+
 /* How many of them had ended by then: in growing steps from the last answer on. */
 static size_t ended_by(struct ends *ends, int64_t moment_ns)
 {
@@ -105,16 +118,8 @@ static size_t ended_by(struct ends *ends, int64_t moment_ns)
 		high = low - 1;
 		low = low > step ? low - step : 0;
 	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (has_ended(ends, middle, moment_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	ends->last = low;
-	return low;
+	ends->last = search_first(low, high, is_running, &(struct end_moment){ends, moment_ns});
+	return ends->last;
 }
 
 /* The operation of a process, not of that stream, that ended last by the moment and whose call began

@@ -6,7 +6,7 @@
  * and for at most one of another stream (an event, the legacy default stream, the
  * launch of the same graph before).  A call waits for the calls of its thread before
  * it; a wait, a blocking copy and a free return after one operation has ended.  What
- * time each such step typically takes says steps.h; what a single step took beyond
+ * time each such step typically takes says latencies.h; what a single step took beyond
  * that stays with it (replay.h).
  *
  * What is not known from the records is inferred from times and said here:
@@ -44,7 +44,8 @@ struct model {
 	uint32_t *
 		cross_stream; /* by op: ops[] of another stream that it waits for, or PROFILE_NONE */
 	uint8_t *is_called_back; /* by op: a function of the host ran in its stream before it */
-	struct device_latencies *devices; /* as profile->devices[]: how long steps take (steps.h) */
+	struct device_latencies
+		*devices;	/* as profile->devices[]: how long steps take (latencies.h) */
 	struct spans *profiler; /* by thread: in which counters were read; NULL: none were */
 };
 

@@ -4,6 +4,26 @@
 #include <stdlib.h>
 
 #include "base/ns.h"
+#include "base/search.h"
+
+struct call_in_places {
+	const struct place *places;
+	size_t call;
+};
+
+static bool ends_behind(size_t index, const void *context)
+{
+	const struct call_in_places *look = context;
+
+	return look->places[index].end > look->call;
+}
+
+bool places_hold(const struct place *places, size_t count, size_t call)
+{
+	size_t next = search_first(0, count, ends_behind, &(struct call_in_places){places, call});
+
+	return next < count && places[next].first <= call;
+}
 
 int part_time_open(struct part_time *part_time, const struct place *places, size_t count,
 		   const struct profile *profile)

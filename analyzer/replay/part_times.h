@@ -1,5 +1,5 @@
 /*
- * stopwatch.h - how long parts of a run take in a replay, added up as its calls are taken.
+ * part_times.h - how long parts of a run take in a replay, added up as its calls are taken.
  *
  * So a replay that is asked for these times only needs not keep those of ten million calls.
  */
@@ -12,6 +12,9 @@
 struct place {
 	size_t first, end; /* calls[] */
 };
+
+/* Whether a call lies in one of these places, which come by first and are apart. */
+bool places_hold(const struct place *places, size_t count, size_t call);
 
 /* Of a thread. */
 struct part_progress {

@@ -208,12 +208,11 @@ static int time_one(struct timing *timing, const struct timings *all)
 	if (rc == 0)
 		rc = changed_rc;
 	if (rc == 0)
-		rc = replay_time(all->work, all->model, timing->change, timing->costs,
-				 part_times, 2);
+		rc = replay_time(all->work, all->model, timing->change, timing->costs, part_times,
+				 2);
 	if (rc == 0)
-		timing->times =
-			(struct times){part_times[0].sum_ns, part_times[1].sum_ns,
-				       replay_wall_ns(all->work, all->model, all->device)};
+		timing->times = (struct times){part_times[0].sum_ns, part_times[1].sum_ns,
+					       replay_wall_ns(all->work, all->model, all->device)};
 	part_time_free(&part_times[0]);
 	part_time_free(&part_times[1]);
 	return rc;
@@ -232,14 +231,14 @@ static int answer_each(void *context)
 /* Half of them on a thread of its own: a replay follows one call after the other, and several know nothing of each
  * other. */
 static int time_all(struct timing *items, size_t count, const struct predictor *predictor,
-		      size_t device, const struct part *part)
+		    size_t device, const struct part *part)
 {
 	struct timings first = {.model = predictor->model,
-				  .part = part,
-				  .device = device,
-				  .items = items,
-				  .count = count / 2,
-				  .work = &predictor->works[0]};
+				.part = part,
+				.device = device,
+				.items = items,
+				.count = count / 2,
+				.work = &predictor->works[0]};
 	struct timings second = first;
 	struct worker worker;
 	int rc, first_rc;
@@ -259,8 +258,8 @@ static double ratio(int64_t before_ns, double after_ns)
 }
 
 /* One end of the interval: what that replay says, and the margin. */
-static void take_end(struct predicted_ratio *out, enum costs_end end, int64_t before_ns,
-		     double after_ns, double margin_ns)
+static void set_end(struct predicted_ratio *out, enum costs_end end, int64_t before_ns,
+		    double after_ns, double margin_ns)
 {
 	if (end == COSTS_MIDDLE)
 		out->speedup = ratio(before_ns, after_ns);
@@ -272,17 +271,16 @@ static void take_end(struct predicted_ratio *out, enum costs_end end, int64_t be
 
 /* Places of several threads may take more time together than the whole run.  Where nothing changes nothing can be
  * off. */
-static void take_times(struct prediction *out, enum costs_end end, const struct times *before,
-		       const struct times *after, double setup_ns)
+static void set_times(struct prediction *out, enum costs_end end, const struct times *before,
+		      const struct times *after, double setup_ns)
 {
 	double place_ns = (double)after->place_ns, wall_ns = (double)after->wall_ns;
 	double changed_ns = fmin((double)after->changed_ns, wall_ns);
 	double changed_here_ns =
 		after->place_ns == before->place_ns ? 0 : fmin(place_ns, (double)after->changed_ns);
 
-	take_end(&out->place, end, before->place_ns, place_ns, MODEL_MARGIN * changed_here_ns);
-	take_end(&out->program, end, before->wall_ns, wall_ns + setup_ns,
-		 MODEL_MARGIN * changed_ns);
+	set_end(&out->place, end, before->place_ns, place_ns, MODEL_MARGIN * changed_here_ns);
+	set_end(&out->program, end, before->wall_ns, wall_ns + setup_ns, MODEL_MARGIN * changed_ns);
 	if (end == COSTS_MIDDLE) {
 		out->place_after_ns = after->place_ns;
 		out->program_after_ns = (int64_t)(wall_ns + setup_ns);
@@ -295,9 +293,9 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 {
 	const struct costs *costs = predictor->costs;
 	struct timing before_and_ends[] = {{.costs = &costs[COSTS_MIDDLE]},
-					     {.change = change, .costs = &costs[COSTS_LOW]},
-					     {.change = change, .costs = &costs[COSTS_MIDDLE]},
-					     {.change = change, .costs = &costs[COSTS_HIGH]}};
+					   {.change = change, .costs = &costs[COSTS_LOW]},
+					   {.change = change, .costs = &costs[COSTS_MIDDLE]},
+					   {.change = change, .costs = &costs[COSTS_HIGH]}};
 	const struct times *before = &before_and_ends[0].times;
 	const struct timing *ends = &before_and_ends[1];
 	int rc = time_all(before_and_ends, 4, predictor, device, part);
@@ -308,7 +306,7 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 	out->place_before_ns = before->place_ns;
 	out->program_before_ns = before->wall_ns;
 	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
-		take_times(out, (enum costs_end)end, before, &ends[end].times, setup_ns);
+		set_times(out, (enum costs_end)end, before, &ends[end].times, setup_ns);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * traced.h - what recording added to a run: to calls, to what they submit, and to the nodes of graphs.
+ * recording_overhead.h - what recording added to a run: to calls, to what they submit, and to the nodes of graphs.
  *
  * costs, where it may be NULL: nothing is taken out, as recorded.
  */

@@ -33,7 +33,7 @@ struct replay {
  * frees with replay_free, also after a failure. */
 int replay_run(struct replay *replay, const struct model *model, const struct change *change,
 	       const struct costs *costs);
-/* The same, but of calls only the stopwatches are told: their times are not kept. */
+/* The same, but of calls only the part times are added up: their times are not kept. */
 int replay_time(struct replay *replay, const struct model *model, const struct change *change,
 		const struct costs *costs, struct part_time *part_times, size_t part_time_count);
 /* As recorded, but without rest, but for what waited until counters were set back: how far what is known of steps

@@ -141,7 +141,7 @@ int64_t lanes_start_ns(const struct lanes *lanes, uint32_t op, int64_t start_ns)
 	return start_ns;
 }
 
-void lanes_take(struct lanes *lanes, uint32_t op, int64_t start_ns, int64_t end_ns)
+void lanes_add(struct lanes *lanes, uint32_t op, int64_t start_ns, int64_t end_ns)
 {
 	enum engine engine = engine_of(lanes, op);
 	struct lane *lane = lanes_of(lanes, op);

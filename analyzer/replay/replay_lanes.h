@@ -49,7 +49,7 @@ int64_t lanes_gap_ns(const struct lanes *lanes, uint32_t before, uint32_t op);
 
 /* Of an operation in a lane that could start then: when its engine has room. */
 int64_t lanes_start_ns(const struct lanes *lanes, uint32_t op, int64_t start_ns);
-void lanes_take(struct lanes *lanes, uint32_t op, int64_t start_ns, int64_t end_ns);
+void lanes_add(struct lanes *lanes, uint32_t op, int64_t start_ns, int64_t end_ns);
 
 /* When all that was put into lanes until now has ended; INT64_MIN where nothing was. */
 int64_t lanes_end_ns(const struct lanes *lanes);

@@ -105,7 +105,7 @@ static void place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t len
 	run->placed[op] = PLACED;
 	run->work_end_ns = max_ns(run->work_end_ns, start_ns + length);
 	if (is_in_lane)
-		lanes_take(&run->lanes, op, start_ns, start_ns + length);
+		lanes_add(&run->lanes, op, start_ns, start_ns + length);
 }
 
 /* Whether the change says what gap is before the operation of a call that submits as it did. */
@@ -194,9 +194,8 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 		predecessor != PROFILE_NONE && run->placed[predecessor] == PLACED_IN_GRAPH;
 	int64_t start_ns;
 
-	if (rest_ns > 0 &&
-	    (is_after_graph || lanes_of(&run->lanes, index) || is_set_back_sooner(run, index) ||
-	     has_gap(run, index)))
+	if (rest_ns > 0 && (is_after_graph || lanes_of(&run->lanes, index) ||
+			    is_set_back_sooner(run, index) || has_gap(run, index)))
 		rest_ns = 0;
 	start_ns = max_ns(call_start_ns + launch_ns,
 			  ready_ns(run, predecessor, cross_stream,

@@ -2,28 +2,13 @@
 
 #include <stdlib.h>
 
-static bool is_in_place(const struct loop_limits *loop_limits, size_t call)
-{
-	size_t low = 0, high = loop_limits->place_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (loop_limits->places[middle].end <= call)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < loop_limits->place_count && loop_limits->places[low].first <= call;
-}
-
 /* What follows the last operation, such as a wait, belongs to its iteration wherever it is called: with a range
  * around what each iteration launches, the loop is all in it. */
 static bool is_there(const struct loop_limits *loop_limits, size_t first, size_t end)
 {
 	for (size_t i = first; i < end; i++)
 		if ((i == first || submissions_count(loop_limits->submissions, i)) &&
-		    !is_in_place(loop_limits, i))
+		    !places_hold(loop_limits->places, loop_limits->place_count, i))
 			return false;
 	return true;
 }

@@ -1,7 +1,7 @@
 /*
- * cuts.h - what of a loop a strategy may change: runs of its iterations, each of which it takes for a loop.
+ * loop_parts.h - what of a loop a technique may change: runs of its iterations, each of which is a loop to it.
  *
- * Pure; knows calls, and neither strategies nor names of ranges.
+ * Pure; knows calls, and neither techniques nor names of ranges.
  */
 #ifndef ROOFLINE_LOOP_PARTS_H
 #define ROOFLINE_LOOP_PARTS_H

@@ -52,7 +52,7 @@ struct side_by_side {
 struct side_request {
 	const struct what_ifs *all;
 	const struct change *change;
-	const bool *is_changed; /* by call: a strategy has changed the iteration that it is of */
+	const bool *is_changed; /* by call: a technique has changed the iteration that it is of */
 	size_t device;
 	int64_t from_ns, to_ns; /* recorded: the stretch begins and ends there */
 };

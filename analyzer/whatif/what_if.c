@@ -7,24 +7,28 @@
 #include <string.h>
 
 #include "base/radix.h"
+#include "base/search.h"
 #include "base/array.h"
 #include "base/worker.h"
+
+struct moment {
+	const struct profile *profile;
+	int64_t ns;
+};
+
+static bool starts_then(size_t call, const void *context)
+{
+	const struct moment *moment = context;
+
+	return moment->profile->calls[call].start_ns >= moment->ns;
+}
 
 /* The first call of a thread that starts at that moment or later. */
 static size_t first_call(const struct profile *profile, const struct profile_thread *thread,
 			 int64_t moment_ns)
 {
-	size_t low = thread->first_call, high = thread->first_call + thread->call_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (profile->calls[middle].start_ns < moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(thread->first_call, thread->first_call + thread->call_count,
+			    starts_then, &(struct moment){profile, moment_ns});
 }
 
 /* The calls made in each occurrence of a range, one in another counted once. */
@@ -186,9 +190,8 @@ int what_if_not_recorded(double *share, const struct profile *profile,
 
 /* ---- predictions ---- */
 
-static int apply_all(struct prediction *out, struct what_if *parts,
-		       const enum technique_id *ids, size_t count, const struct what_ifs *all,
-		       size_t device, enum assumed_end end)
+static int apply_all(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
+		     size_t count, const struct what_ifs *all, size_t device, enum assumed_end end)
 {
 	struct applied applied;
 	int rc = apply_begin(&applied, all, device, ids, count, end);
@@ -214,7 +217,7 @@ static void raise(struct predicted_ratio *out, const struct predicted_ratio *mos
 
 /* What is assumed may hold in part only, or more than it: then an end of the interval is what that brings. */
 static int predict_end(struct prediction *out, const enum technique_id *ids, size_t count,
-			  const struct what_ifs *all, size_t device, enum assumed_end end)
+		       const struct what_ifs *all, size_t device, enum assumed_end end)
 {
 	void (*widen)(struct predicted_ratio *, const struct predicted_ratio *) =
 		end == ASSUMED_LEAST ? lower : raise;
@@ -273,13 +276,13 @@ int what_if_side_by_side(struct side_by_side *out, const enum technique_id *ids,
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		rc = apply_technique(&part.effect, &applied, ids[i]);
 	if (rc == 0 && applied.application.place_count)
-		rc = side_by_side_replay(out,
-					 &(struct side_request){.all = all,
-								.change = &applied.application.change,
-								.is_changed = applied.application.is_changed,
-								.device = device,
-								.from_ns = from_ns,
-								.to_ns = to_ns});
+		rc = side_by_side_replay(
+			out, &(struct side_request){.all = all,
+						    .change = &applied.application.change,
+						    .is_changed = applied.application.is_changed,
+						    .device = device,
+						    .from_ns = from_ns,
+						    .to_ns = to_ns});
 	apply_end(&applied);
 	return rc;
 }

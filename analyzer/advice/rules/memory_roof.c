@@ -57,7 +57,7 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	const struct roofline *roofline = facts->report->roofline;
 	int rc = 0, named_count = 0;
@@ -72,15 +72,17 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 			continue;
 		format_kernel_name(name, sizeof(name), point->name, sizeof(name) - 1);
 		rc = advice_add_evidence(item, "%s: %s a launch at %.0f%% of what DRAM can", name,
-				format_bytes(point->quantities[ROOF_dram].per_launch).text,
-				100 * point->binding_share);
+					 format_bytes(point->quantities[ROOF_dram].per_launch).text,
+					 100 * point->binding_share);
 		named_count++;
 	}
 	if (rc == 0)
-		rc = advice_add_evidence(item, "kernels at that roof take %.0f%% of all kernels' time",
-				100 * find(facts).time_ns / find(facts).all_ns);
+		rc = advice_add_evidence(item,
+					 "kernels at that roof take %.0f%% of all kernels' time",
+					 100 * find(facts).time_ns / find(facts).all_ns);
 	if (rc == 0)
-		rc = advice_add_evidence(item, "what half of the bytes would bring: whatif --narrow 2");
+		rc = advice_add_evidence(item,
+					 "what half of the bytes would bring: whatif --narrow 2");
 	return rc;
 }
 
@@ -97,7 +99,7 @@ static bool is_promising(const struct facts *facts, size_t device)
 const struct rule rule_memory_roof = {
 	.id = "memory_roof",
 	.strategy = "fewer_bytes",
-	.title = "Move fewer bytes: narrower types, or neighbours in one kernel or cluster",
+	.title = "Move fewer bytes: narrower types, or neighbors in one kernel or cluster",
 	.workload = "precision",
 	.risk = "Narrower types round and overflow: compare the results. A fused kernel needs more "
 		"registers and shared memory, and may run fewer warps.",

@@ -3,7 +3,7 @@
  *
  * cudaGraphExecUpdate leaves the graph as it was when the new one has other nodes or
  * edges.  A program that does not look launches the old work again; one that does
- * pays for the attempt and for instantiating.  Fires when an update was refused at
+ * pays for the update and for instantiating.  Fires when an update was refused at
  * all.  At stake is the time of these calls as far as the GPU was idle for graphs
  * being instantiated or updated.
  */
@@ -83,25 +83,27 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	struct updates found = count(facts, device);
 	int rc = advice_add_evidence(item,
-			    "updates of graphs that were refused: %s of %s, "
-			    "cudaErrorGraphExecUpdateFailure (910)",
-			    format_count(found.refused_count).text, format_count(found.count).text);
+				     "updates of graphs that were refused: %s of %s, "
+				     "cudaErrorGraphExecUpdateFailure (910)",
+				     format_count(found.refused_count).text,
+				     format_count(found.count).text);
 
 	(void)what_if;
 	if (rc == 0 && found.again_count)
-		rc = advice_add_evidence(item,
-				"after %s of them a graph was instantiated: %s of the host in both "
-				"calls",
-				format_count(found.again_count).text,
-				format_ns((double)found.time_ns).text);
+		rc = advice_add_evidence(
+			item,
+			"after %s of them a graph was instantiated: %s of the host in both "
+			"calls",
+			format_count(found.again_count).text,
+			format_ns((double)found.time_ns).text);
 	if (rc == 0 && found.ignored_count)
-		rc = advice_add_evidence(item,
-				"after %s of them a graph was launched as if nothing had happened",
-				format_count(found.ignored_count).text);
+		rc = advice_add_evidence(
+			item, "after %s of them a graph was launched as if nothing had happened",
+			format_count(found.ignored_count).text);
 	return rc;
 }
 

@@ -3,7 +3,7 @@
  *
  * To add one: write analyzer/advice/rules/foo.c with a struct rule called rule_foo
  * and add its RULE row here.  advice.c re-simulates the run with each rule's
- * strategy and recommends what gains; where nothing can be predicted the rule says
+ * technique and recommends what gains; where nothing can be predicted the rule says
  * whether enough is at stake.  What was considered and not recommended is kept with
  * the reason.  Controls must stay silent: a GPU that computes nearly all the time
  * needs no advice about idle time, see facts_is_computing().
@@ -31,7 +31,7 @@
 	RULE(graph_rebuilt, "graphs are made again and again: update or keep them")                \
 	RULE(allocation_in_loop, "memory is allocated again and again: once, or in stream order")  \
 	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")            \
-	RULE(fuse_neighbors, "kernels hand each other arrays through DRAM: one kernel")           \
+	RULE(fuse_neighbors, "kernels hand each other arrays through DRAM: one kernel")            \
 	RULE(memory_roof, "kernels move bytes as fast as the memory can: fewer bytes")             \
 	RULE(collective_wait, "collectives wait for a rank that arrives late: balance the ranks")  \
 	RULE(blocking_copy, "the host waits in each copy and launches late: copy asynchronously")  \
@@ -113,12 +113,13 @@ bool facts_is_named(const struct facts *facts, const struct profile_call *call, 
 
 /* Adds a sentence of evidence.  Returns 0 or -ENOMEM. */
 __attribute__((format(printf, 2, 3))) int advice_add_evidence(struct recommendation *item,
-						     const char *format, ...);
+							      const char *format, ...);
 
 struct rule {
 	const char *id, *title, *workload, *risk;
-	const char *strategy; /* of rules without a technique: what to change, in one or two words */
-	const char *pattern;  /* a few lines of CUDA, newline separated */
+	const char
+		*strategy;   /* of rules without a technique: what to change, in one or two words */
+	const char *pattern; /* a few lines of CUDA, newline separated */
 	/* The technique that is re-simulated; NULL: nobody can say, and only what is at stake is told. */
 	const struct technique *technique;
 	/* Whether there is anything to look at, also with a prediction; NULL: always. */
@@ -129,7 +130,7 @@ struct rule {
 	int64_t (*stake_ns)(const struct facts *facts, size_t device);
 	/* The evidence; returns 0 or -ENOMEM.  what_if is NULL where nothing was predicted. */
 	int (*add_evidence)(struct recommendation *item, const struct facts *facts, size_t device,
-		   const struct what_if *what_if);
+			    const struct what_if *what_if);
 	bool is_about_kernels; /* also where they run all the time */
 	const char *
 		said_by; /* id of a rule above it that, where recommended, says the same; or NULL */

@@ -4,21 +4,26 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* counters[] of kernels come by signature: the first of this one. */
+#include "base/search.h"
+
+struct wanted_counter {
+	const struct profile *profile;
+	uint32_t signature;
+};
+
+/* counters[] of kernels come by signature, those of graphs behind them. */
+static bool is_not_before(size_t index, const void *context)
+{
+	const struct wanted_counter *wanted = context;
+	const struct profile_counter *counter = &wanted->profile->counters[index];
+
+	return counter->is_graph || counter->subject >= wanted->signature;
+}
+
 static size_t first_counter(const struct profile *profile, uint32_t signature)
 {
-	size_t low = 0, high = profile->counter_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct profile_counter *counter = &profile->counters[middle];
-
-		if (!counter->is_graph && counter->subject < signature)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(0, profile->counter_count, is_not_before,
+			    &(struct wanted_counter){profile, signature});
 }
 
 /* Of one signature.  Several counters of a role are parts of it. */
