@@ -53,7 +53,7 @@ ROWS = [
     ("precision.naive", {"memory_roof"}),
     ("dependent_launch.naive", {"launch_bound_graph"}),
     ("clusters.naive", {"memory_roof"}),
-    ("fuse_elementwise.naive", {"fuse_neighbours"}),
+    ("fuse_elementwise.naive", {"fuse_neighbors"}),
     ("pytorch.naive", {"launch_bound_graph"}),
     ("torch_loop.eager", {"launch_bound_graph"}),
 ]

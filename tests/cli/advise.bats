@@ -130,13 +130,13 @@ refused() {
 Considered and rejected"* ]]
 }
 
-@test "atomics that bind a kernel have their merging predicted, with what that supposes" {
+@test "atomics that bind a kernel have their merging predicted, with what that assumes" {
 	run -0 "$ROOFLINECTL" advise "$recordings/atomic_batch.naive" --range run --format json
 	holds "[a['id'] for a in j['advice']] == ['hot_atomics']"
 	holds "j['advice'][0]['strategy'] == 'aggregate_atomics' and 90 < j['advice'][0]['place']['speedup'] < 180"
 	holds "1 < j['advice'][0]['low'] < j['advice'][0]['speedup'] < j['advice'][0]['high'] < 10"
 	holds "any('atomics explain' in e for e in j['advice'][0]['evidence'])"
-	holds "any(e.startswith('supposed: a block can merge so many') for e in j['advice'][0]['evidence'])"
+	holds "any(e.startswith('assumes: a block can merge so many') for e in j['advice'][0]['evidence'])"
 	run -0 "$ROOFLINECTL" advise "$recordings/atomic_hierarchy.two_level" --format json
 	holds "'aggregate_atomics' not in [r['strategy'] for r in j['rejected']]" # nothing to consider
 }

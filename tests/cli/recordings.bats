@@ -335,15 +335,15 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 # Where kernels run side by side, a change can also bring more of them together: more than the idle time is at stake.
 @test "advice: what is at stake lies within the idle time, and the evidence counts what was recorded" {
 	expect "$(recordings)" 'all(a["evidence"] and (0 < a["at_stake_ns"] <= d["wall_ns"] or a["id"] in untimed) for a in r["advice"])' \
-		'd["kernel_shared_ns"] or all(a["at_stake_ns"] <= d["idle_ns"] for a in r["advice"] if a["id"] not in ("pageable_copy", "copy_overlap", "sm_imbalance", "underfilled_gpu", "hot_atomics", "fuse_neighbours"))'
+		'd["kernel_shared_ns"] or all(a["at_stake_ns"] <= d["idle_ns"] for a in r["advice"] if a["id"] not in ("pageable_copy", "copy_overlap", "sm_imbalance", "underfilled_gpu", "hot_atomics", "fuse_neighbors"))'
 	expect graph_chain.naive 'any(e.startswith("604 waits of the host for 600 launches") for a in r["advice"] for e in a["evidence"])'
 }
 
 # memory_bound and precision launch one kernel again and again, clusters.totals_first reduces.
 @test "advice: neighbours that hand arrays on are told to be one kernel, and no others" {
-	expect "$(recordings | grep -v '^fuse_elementwise.naive$')" '"fuse_neighbours" not in advice()'
+	expect "$(recordings | grep -v '^fuse_elementwise.naive$')" '"fuse_neighbors" not in advice()'
 	[ -d tests/recordings/fuse_elementwise.naive ] || skip "record.sh makes fuse_elementwise.naive on a GPU"
-	expect fuse_elementwise.naive 'advice()[0] == "fuse_neighbours"' '"memory_roof" not in advice()' \
+	expect fuse_elementwise.naive 'advice()[0] == "fuse_neighbors"' '"memory_roof" not in advice()' \
 		'any("_kernel right after it reads 256 MiB" in e for e in r["advice"][0]["evidence"])'
 }
 

@@ -51,18 +51,18 @@ failed() {
 	holds "[part['strategy'] for part in j['strategies']] == ['cuda_graph', 'remove_syncs']"
 	holds "s['cuda_graph']['refusal'] is None and s['cuda_graph']['loops'] == 1"
 	holds "s['cuda_graph']['iterations'] > 100"
-	holds "'changed by a strategy before it' in s['remove_syncs']['refusal']"
+	holds "'an earlier technique changes that' in s['remove_syncs']['refusal']"
 	holds "s['remove_syncs']['loops'] == s['remove_syncs']['changed'] == 0"
 	# each would gain alone; together it is what the graph gains
 	holds "s['cuda_graph']['speedup'] > s['remove_syncs']['speedup'] > 1.5"
 	holds "j['speedup'] == s['cuda_graph']['speedup'] and j['place'] == s['cuda_graph']['place']"
 }
 
-@test "the first strategy that changes a loop owns it" {
+@test "the first technique that changes a loop owns it" {
 	whatif "$recordings/graph_forkjoin.naive" --streams --graph
 	holds "[part['strategy'] for part in j['strategies']] == ['concurrent_kernels', 'cuda_graph']"
 	holds "s['concurrent_kernels']['refusal'] is None and s['concurrent_kernels']['changed'] > 900"
-	holds "'changed by a strategy before it' in s['cuda_graph']['refusal']"
+	holds "'an earlier technique changes that' in s['cuda_graph']['refusal']"
 	holds "j['speedup'] == s['concurrent_kernels']['speedup'] > s['cuda_graph']['speedup'] > 1"
 }
 
@@ -151,7 +151,7 @@ print([(a['speedup'], a['low'], a['high']) for a in json.load(sys.stdin)['advice
 	holds "s['fewer_bytes']['narrow'] == 4 and len(s) == 1 and 3 < j['place']['speedup'] <= 4"
 	run -0 "$ROOFLINECTL" whatif "$recordings/precision.naive" --narrow 4
 	[[ "$output" == *" kernels at DRAM's roof, 4 times fewer bytes
-    supposed: "* ]]
+    assumes: "* ]]
 	[ "${lines[-1]}" = "As a picture: rooflinectl plot whatif --narrow 4 $recordings/precision.naive" ]
 }
 
@@ -236,7 +236,7 @@ for a in answers:
 	whatif "$recordings/copy_overlap.naive" --overlap --pinned
 	holds "s['overlap']['changed'] == 126 and s['pinned_memory']['changed'] == 2" # those of the first iteration
 	whatif "$recordings/graph_forkjoin.naive" --graph --streams
-	holds "'changed by a strategy before it' in s['concurrent_kernels']['refusal']"
+	holds "'an earlier technique changes that' in s['concurrent_kernels']['refusal']"
 }
 
 @test "what is refused alone is refused for its own reason" {
@@ -319,7 +319,7 @@ print(j['before_ns'] - j['after_ns'], j['place']['before_ns'])" <<<"$output")
 	holds "0.99 < j['place']['speedup'] < 1.01 and 1.3 < j['speedup'] < 2"
 }
 
-@test "two strategies in two ranges do not get in each other's way" {
+@test "two techniques in two ranges do not get in each other's way" {
 	whatif "$recordings/graph_chain.naive" --graph=run --fewer-waits=warm-up
 	holds "[part['range'] for part in j['strategies']] == ['run', 'warm-up']"
 	holds "s['cuda_graph']['refusal'] is s['remove_syncs']['refusal'] is None"
@@ -328,7 +328,7 @@ print(j['before_ns'] - j['after_ns'], j['place']['before_ns'])" <<<"$output")
 	local saved="sum(p['before_ns'] - p['after_ns'] for p in j['strategies'])"
 	holds "0.98 < (j['before_ns'] - j['after_ns']) / ($saved) < 1.02"
 	whatif "$recordings/graph_chain.naive" --graph=run --fewer-waits=run
-	holds "'changed by a strategy before it' in s['remove_syncs']['refusal']"
+	holds "'an earlier technique changes that' in s['remove_syncs']['refusal']"
 	whatif "$recordings/graph_chain.naive" --graph=run --dependent # has what is left
 	holds "s['dependent_launch']['range'] is None and s['dependent_launch']['iterations'] == 99"
 }
@@ -497,7 +497,7 @@ wrap() {
 }
 
 @test "wrong arguments" {
-	wrong "which strategy? there are --graph, --fewer-waits, --decide, --device-launch, --update" \
+	wrong "which technique? there are --graph, --fewer-waits, --decide, --device-launch, --update" \
 		"$recordings/graph_chain.naive"
 	wrong "has no NVTX range 'nosuch'; it has: prepare, naive, warm-up" \
 		"$recordings/graph_chain.naive" --graph --range nosuch
@@ -532,7 +532,7 @@ wrap() {
 	done
 }
 
-@test "neighbours as one kernel, and dependent launches, take their gaps away" {
+@test "neighbors as one kernel, and dependent launches, take their gaps away" {
 	whatif "$recordings/graph_chain.no_sync" --fuse
 	holds "s['fuse']['changed'] == 396 and 1.5 < j['speedup'] < 2.5"
 	whatif "$recordings/graph_chain.naive" --fuse # the host waits between them
@@ -542,17 +542,17 @@ wrap() {
 }
 
 # Measured is 1.56x (docs/workloads/clusters.md); total_kernel reduces.
-@test "bytes that neighbours hand each other vanish, where counters do not tell against it" {
+@test "bytes that neighbors hand each other vanish, where counters do not tell against it" {
 	whatif "$recordings/clusters.naive" --fuse
 	holds "s['fuse']['changed'] == 49 and 1.5 < j['place']['speedup'] < 2.1"
 	holds "1 < j['place']['low'] < 1.56 < j['place']['high']"
 	run -0 "$ROOFLINECTL" whatif "$recordings/clusters.naive" --fuse
 	[[ "$output" == *"49 kernels go into the one before them, 12.3"* ]]
-	[[ "$output" == *"GiB of DRAM vanish"*"supposed: what a kernel reads is what the one before it wrote"* ]]
+	[[ "$output" == *"GiB of DRAM vanish"*"assumes: what a kernel reads is what the one before it wrote"* ]]
 	whatif "$recordings/clusters.totals_first" --fuse
 	holds "s['fuse']['refusal'].startswith('by its counters') and j['speedup'] is None"
 	run -0 "$ROOFLINECTL" whatif "$recordings/graph_chain.no_sync" --fuse
-	[[ "$output" != *supposed* ]]
+	[[ "$output" != *assumes:* ]]
 }
 
 @test "graphs that are made for each launch are kept, unless their nodes differ from those before" {

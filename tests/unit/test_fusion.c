@@ -464,7 +464,7 @@ static void test_advised(void **state)
 
 	(void)state;
 	advise(&it, loop_of(chain, 3, 0));
-	item = recommended(&it, "fuse_neighbours");
+	item = recommended(&it, "fuse_neighbors");
 	assert_non_null(item);
 	assert_string_equal(item->strategy, "fuse");
 	assert_true(item->is_supposed);
@@ -489,14 +489,14 @@ static void test_not_advised(void **state)
 
 	(void)state;
 	advise(&it, loop_of(chain, 3, 2500000)); /* 200 us of 2.8 ms */
-	assert_null(recommended(&it, "fuse_neighbours"));
+	assert_null(recommended(&it, "fuse_neighbors"));
 	assert_non_null(recommended(&it, "memory_roof"));
 	advised_free(&it);
 	advise(&it, loop_of(chain, 3, 1500000)); /* 200 us of 1.8 ms */
-	assert_non_null(recommended(&it, "fuse_neighbours"));
+	assert_non_null(recommended(&it, "fuse_neighbors"));
 	advised_free(&it);
 	advise(&it, loop_of(same, 1, 0));
-	assert_null(recommended(&it, "fuse_neighbours"));
+	assert_null(recommended(&it, "fuse_neighbors"));
 	advised_free(&it);
 }
 

@@ -5,7 +5,7 @@
  * Merged before, in a register, a warp, a block or shared memory, fewer arrive.
  * Fires for the kernel with most such time when atomics are its bottleneck, says
  * analysis/counters/atomics.h, and what they explain is more than 5% of wall time.  How many
- * a block can merge and how long that takes no counter tells: the prediction supposes
+ * a block can merge and how long that takes no counter tells: the prediction assumes
  * as many as leave the rest of the kernel to decide, at no cost.
  */
 #include "advice/rules/rules.h"

@@ -110,5 +110,5 @@ const struct rule rule_memory_roof = {
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,
 	.is_about_kernels = true,
-	.said_by = "fuse_neighbours",
+	.said_by = "fuse_neighbors",
 };

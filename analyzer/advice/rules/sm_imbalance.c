@@ -5,7 +5,7 @@
  * queue from which resident blocks take the next item evens that out, where blocks
  * have several.  Samples say how long each SM was active, not what an item is nor how
  * long the longest takes, which a queue cannot shorten: that none takes long is what
- * the prediction supposes.
+ * the prediction assumes.
  *
  * Fires for a kernel that imbalance.h says is out of balance, when a queue is predicted
  * to be worth it, or where nothing can be predicted when that is more than 10% of wall time.

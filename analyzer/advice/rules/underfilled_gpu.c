@@ -3,7 +3,7 @@
  *
  * Where they do not need each other's results they could run side by side, in
  * several streams or as branches of a graph.  No recording tells whether they do:
- * what is predicted supposes that they do not, and is told as such.
+ * what is predicted assumes that they do not, and is told as such.
  *
  * Fires when at least 50 kernels of at least 5 us that fill less than half of the
  * GPU run alone and what they leave empty is more than 20% of wall time: shorter

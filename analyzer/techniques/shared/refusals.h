@@ -21,7 +21,7 @@
 		"no kernel was counted, on a single GPU, that atomics bind: record "               \
 		"--counters=atomics")                                                              \
 	REFUSAL(elsewhere, "no two iterations of a loop follow one another in that range")         \
-	REFUSAL(taken, "a technique before it has changed what it would change")
+	REFUSAL(taken, "an earlier technique changes that already")
 
 #define REFUSAL_DECLARATION(name, text) extern const char refused_##name[];
 REFUSALS(REFUSAL_DECLARATION)
