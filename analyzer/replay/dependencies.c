@@ -1,0 +1,403 @@
+#include "replay/dependencies.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/radix.h"
+#include "base/search.h"
+
+/* Operations of other processes and of later calls that are passed over in looking for the awaited. */
+#define LOOK_BACK 256
+
+/* ---- orders ---- */
+
+/* A moment as two keys, the first the less significant. */
+static uint32_t low_key(int64_t ns)
+{
+	return (uint32_t)(uint64_t)ns;
+}
+
+static uint32_t high_key(int64_t ns)
+{
+	return (uint32_t)((uint64_t)ns >> 32) ^ 0x80000000U;
+}
+
+static uint32_t call_low(uint32_t index, const void *context)
+{
+	return low_key(((const struct profile *)context)->calls[index].start_ns);
+}
+
+static uint32_t call_high(uint32_t index, const void *context)
+{
+	return high_key(((const struct profile *)context)->calls[index].start_ns);
+}
+
+static uint32_t end_low(uint32_t index, const void *context)
+{
+	return low_key(((const struct profile *)context)->ops[index].end_ns);
+}
+
+static uint32_t end_high(uint32_t index, const void *context)
+{
+	return high_key(((const struct profile *)context)->ops[index].end_ns);
+}
+
+static bool is_before(const struct profile *profile, size_t left, size_t right, radix_key low,
+		      radix_key high)
+{
+	uint32_t left_high = high((uint32_t)left, profile), right_high;
+
+	right_high = high((uint32_t)right, profile);
+	return left_high < right_high ||
+	       (left_high == right_high &&
+		low((uint32_t)left, profile) <= low((uint32_t)right, profile));
+}
+
+/* Indexes 0 to count by a moment; NULL without memory.  Those of one thread are in order. */
+static uint32_t *order_by(const struct profile *profile, size_t count, radix_key low,
+			  radix_key high)
+{
+	uint32_t *order = malloc((count + 1) * sizeof(*order));
+	uint32_t *scratch = malloc((count + 1) * sizeof(*scratch));
+	bool is_sorted = true;
+
+	if (!order || !scratch) {
+		free(order);
+		free(scratch);
+		return NULL;
+	}
+	for (size_t i = 0; i < count; i++) {
+		order[i] = (uint32_t)i;
+		is_sorted = is_sorted && (i == 0 || is_before(profile, i - 1, i, low, high));
+	}
+	if (!is_sorted) {
+		radix_sort(order, scratch, count, low, profile);
+		radix_sort(order, scratch, count, high, profile);
+	}
+	free(scratch);
+	return order;
+}
+
+/* Operations by end, to ask which ended last before a moment. */
+struct ends {
+	const struct profile *profile;
+	uint32_t *order;
+	size_t last; /* answer: moments that are asked for are mostly close to each other */
+};
+
+static bool has_ended(const struct ends *ends, size_t i, int64_t moment_ns)
+{
+	return ends->profile->ops[ends->order[i]].end_ns <= moment_ns;
+}
+
+struct end_moment {
+	const struct ends *ends;
+	int64_t ns;
+};
+
+static bool is_running(size_t index, const void *context)
+{
+	const struct end_moment *moment = context;
+
+	return !has_ended(moment->ends, index, moment->ns);
+}
+
+/* How many of them had ended by then: in growing steps from the last answer on. */
+static size_t ended_by(struct ends *ends, int64_t moment_ns)
+{
+	size_t count = ends->profile->op_count, low = ends->last, high = low, step = 1;
+
+	for (; high < count && has_ended(ends, high, moment_ns); step *= 2) {
+		low = high + 1;
+		high = count - high > step ? high + step : count;
+	}
+	for (; low > 0 && !has_ended(ends, low - 1, moment_ns); step *= 2) {
+		high = low - 1;
+		low = low > step ? low - step : 0;
+	}
+	ends->last = search_first(low, high, is_running, &(struct end_moment){ends, moment_ns});
+	return ends->last;
+}
+
+/* The operation of a process, not of that stream, that ended last by the moment and whose call began
+ * before that of another one; or PROFILE_NONE.  What the device launched is replayed after all
+ * calls: none waits for it. */
+static uint32_t last_ended(struct ends *ends, uint32_t process, uint32_t not_stream,
+			   int64_t moment_ns, int64_t submitted_before_ns)
+{
+	const struct profile *profile = ends->profile;
+	size_t from = ended_by(ends, moment_ns), least = from > LOOK_BACK ? from - LOOK_BACK : 0;
+
+	for (size_t i = from; i-- > least;) {
+		const struct profile_op *op = &profile->ops[ends->order[i]];
+
+		if (op->call != PROFILE_NONE && op->stream != not_stream &&
+		    profile_op_process(profile, op) == process &&
+		    profile->calls[op->call].start_ns < submitted_before_ns)
+			return ends->order[i];
+	}
+	return PROFILE_NONE;
+}
+
+uint32_t *dependencies_none(size_t count)
+{
+	uint32_t *ops = malloc((count + 1) * sizeof(*ops));
+
+	if (ops)
+		memset(ops, 0xff, count * sizeof(*ops));
+	return ops;
+}
+
+/* ---- calls ---- */
+
+static bool has_text(const char *text, const char *part)
+{
+	return strstr(text, part) != NULL;
+}
+
+static enum call_behavior behavior_of(const struct model *model, size_t index)
+{
+	const struct profile *profile = model->profile;
+	const struct profile_call_name *name = &profile->call_names[profile->calls[index].name];
+	uint32_t op;
+
+	if (name->call_class == CALL_SYNC)
+		return CALL_WAITS;
+	if (name->call_class == CALL_MEMORY)
+		return has_text(name->text, "Free") && !has_text(name->text, "Async") ? CALL_WAITS
+										      : CALL_WORKS;
+	if (name->call_class != CALL_COPY || has_text(name->text, "Async") ||
+	    submissions_count(&model->submissions, index) == 0)
+		return CALL_WORKS;
+	op = model->submissions.ops[model->submissions.first[index + 1] - 1];
+	return profile->ops[op].end_ns <= profile->calls[index].end_ns ? CALL_WAITS_OWN
+								       : CALL_WORKS;
+}
+
+static void find_awaited(struct model *model, struct ends *ends)
+{
+	const struct profile *profile = model->profile;
+
+	for (size_t i = 0; i < profile->call_count; i++) {
+		const struct profile_call *call = &profile->calls[i];
+		const struct submissions *submissions = &model->submissions;
+
+		model->behavior[i] = (uint8_t)behavior_of(model, i);
+		model->awaited[i] = PROFILE_NONE;
+		if (model->behavior[i] == CALL_WAITS)
+			model->awaited[i] = last_ended(ends, profile->threads[call->thread].process,
+						       PROFILE_NONE, call->end_ns, call->start_ns);
+		else if (model->behavior[i] == CALL_WAITS_OWN)
+			model->awaited[i] = submissions->ops[submissions->first[i + 1] - 1];
+	}
+}
+
+/* ---- operations ---- */
+
+struct walk {
+	struct model *model;
+	struct ends *ends;
+	uint32_t *stream_tail; /* by stream: the operation submitted last */
+	uint32_t *previous;    /* by op: submitted to its stream before it */
+	/* by process and device: the one submitted last in the legacy default stream, and the one
+	 * that ended last of those in streams that it waits for */
+	uint32_t *null_tail, *blocking_tail;
+	bool *has_stream_wait; /* by thread: cudaStreamWaitEvent since its last operation */
+	uint32_t *last_stream; /* by thread: of its last operation */
+	uint32_t *
+		callback_stream; /* by thread: of cudaLaunchHostFunc, taken to be that of the operation before */
+	uint32_t *graph_tail; /* by thread: of its last graph launch what ended last */
+};
+
+static bool is_blocking(const struct profile_stream *stream)
+{
+	return stream->flag != STREAM_NON_BLOCKING;
+}
+
+/* Of two operations the one that ended later; PROFILE_NONE is none. */
+static uint32_t later(const struct profile *profile, uint32_t left, uint32_t right)
+{
+	if (left == PROFILE_NONE || right == PROFILE_NONE)
+		return left == PROFILE_NONE ? right : left;
+	return profile->ops[left].end_ns >= profile->ops[right].end_ns ? left : right;
+}
+
+static size_t pair_of(const struct walk *walk, const struct profile_stream *stream)
+{
+	return stream->process * walk->model->profile->device_count + stream->device;
+}
+
+/* What ended last of the thread's launch of the same graph before, whose branches have streams of their own in the
+ * records: no graph runs beside itself. */
+static uint32_t launch_before(const struct walk *walk, const struct profile_op *op)
+{
+	const struct profile *profile = walk->model->profile;
+	uint32_t tail = walk->graph_tail[profile->calls[op->call].thread];
+
+	return op->graph && tail != PROFILE_NONE && profile->ops[tail].graph == op->graph &&
+			       profile->ops[tail].stream != op->stream &&
+			       profile->ops[tail].end_ns <= op->start_ns
+		       ? tail
+		       : PROFILE_NONE;
+}
+
+/* The legacy default stream and the blocking streams of its device wait for each other. */
+static uint32_t find_other(const struct walk *walk, uint32_t index, bool has_wait)
+{
+	const struct profile *profile = walk->model->profile;
+	const struct profile_op *op = &profile->ops[index];
+	const struct profile_stream *stream = &profile->streams[op->stream];
+	uint32_t barrier = PROFILE_NONE, other = launch_before(walk, op);
+
+	if (has_wait)
+		other = later(profile, other,
+			      last_ended(walk->ends, stream->process, op->stream, op->start_ns,
+					 profile->calls[op->call].start_ns));
+	if (stream->is_null)
+		barrier = walk->blocking_tail[pair_of(walk, stream)];
+	else if (is_blocking(stream))
+		barrier = walk->null_tail[pair_of(walk, stream)];
+	if (barrier != PROFILE_NONE && profile->ops[barrier].end_ns <= op->start_ns)
+		other = later(profile, other, barrier);
+	return other;
+}
+
+static void note_tail(struct walk *walk, uint32_t index)
+{
+	const struct profile *profile = walk->model->profile;
+	const struct profile_stream *stream = &profile->streams[profile->ops[index].stream];
+	size_t pair = pair_of(walk, stream);
+
+	walk->stream_tail[profile->ops[index].stream] = index;
+	if (stream->is_null)
+		walk->null_tail[pair] = index;
+	else if (is_blocking(stream))
+		walk->blocking_tail[pair] = later(profile, walk->blocking_tail[pair], index);
+}
+
+/* The operation submitted last to its stream that had ended: branches of a graph may share a stream in the
+ * records and run side by side, and a dependent launch starts before the kernel before it has ended. */
+static uint32_t find_before(const struct walk *walk, uint32_t index)
+{
+	const struct model *model = walk->model;
+	const struct profile_op *ops = model->profile->ops;
+	uint32_t before = walk->stream_tail[ops[index].stream];
+
+	walk->previous[index] = before;
+	for (int i = 0; i < 2 * LOOK_BACK && before != PROFILE_NONE; i++) {
+		if (ops[before].end_ns <= ops[index].start_ns)
+			return before;
+		/* after so many in longer steps: to what that one waited for */
+		before = i < LOOK_BACK ? walk->previous[before] : model->predecessor[before];
+	}
+	return PROFILE_NONE;
+}
+
+static void link_op(struct walk *walk, uint32_t index, bool has_wait)
+{
+	struct model *model = walk->model;
+
+	model->predecessor[index] = find_before(walk, index);
+	model->cross_stream[index] = find_other(walk, index, has_wait);
+	note_tail(walk, index);
+}
+
+/* What a call that submits nothing means for later operations of its thread. */
+static void note_call(struct walk *walk, const struct profile_call *call)
+{
+	const char *text = walk->model->profile->call_names[call->name].text;
+
+	if (has_text(text, "StreamWait"))
+		walk->has_stream_wait[call->thread] = true;
+	if (has_text(text, "LaunchHostFunc") || has_text(text, "StreamAddCallback"))
+		walk->callback_stream[call->thread] = walk->last_stream[call->thread];
+}
+
+/* Of a call's operations what ended last. */
+static void note_graph(struct walk *walk, uint32_t call)
+{
+	const struct submissions *submissions = &walk->model->submissions;
+	const struct profile *profile = walk->model->profile;
+	uint32_t tail = PROFILE_NONE;
+
+	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
+		if (profile->ops[submissions->ops[i]].graph)
+			tail = later(profile, submissions->ops[i], tail);
+	if (tail != PROFILE_NONE)
+		walk->graph_tail[profile->calls[call].thread] = tail;
+}
+
+static void link_call(struct walk *walk, uint32_t index)
+{
+	const struct profile *profile = walk->model->profile;
+	const struct submissions *submissions = &walk->model->submissions;
+	const struct profile_call *call = &profile->calls[index];
+	bool *has_wait = &walk->has_stream_wait[call->thread];
+	uint32_t *callback_stream = &walk->callback_stream[call->thread];
+
+	if (!submissions_count(submissions, index))
+		note_call(walk, call);
+	for (uint32_t i = submissions->first[index]; i < submissions->first[index + 1]; i++) {
+		uint32_t op = submissions->ops[i], stream = profile->ops[op].stream;
+
+		link_op(walk, op, *has_wait);
+		*has_wait = false;
+		walk->last_stream[call->thread] = stream;
+		walk->model->is_called_back[op] = stream == *callback_stream;
+		if (stream == *callback_stream)
+			*callback_stream = PROFILE_NONE;
+	}
+	note_graph(walk, index);
+}
+
+static int link_ops(struct model *model, struct ends *ends)
+{
+	const struct profile *profile = model->profile;
+	size_t pairs = profile->process_count * profile->device_count;
+	struct walk walk = {
+		.model = model,
+		.ends = ends,
+		.stream_tail = dependencies_none(profile->stream_count),
+		.previous = dependencies_none(profile->op_count),
+		.null_tail = dependencies_none(pairs),
+		.blocking_tail = dependencies_none(pairs),
+		.has_stream_wait = calloc(profile->thread_count + 1, sizeof(bool)),
+		.last_stream = dependencies_none(profile->thread_count),
+		.callback_stream = dependencies_none(profile->thread_count),
+		.graph_tail = dependencies_none(profile->thread_count),
+	};
+	int rc = walk.stream_tail && walk.previous && walk.null_tail && walk.blocking_tail &&
+				 walk.has_stream_wait && walk.last_stream && walk.callback_stream &&
+				 walk.graph_tail
+			 ? 0
+			 : -ENOMEM;
+
+	for (size_t i = 0; rc == 0 && i < profile->call_count; i++)
+		link_call(&walk, model->order[i]);
+	free(walk.stream_tail);
+	free(walk.previous);
+	free(walk.null_tail);
+	free(walk.blocking_tail);
+	free(walk.has_stream_wait);
+	free(walk.last_stream);
+	free(walk.callback_stream);
+	free(walk.graph_tail);
+	return rc;
+}
+
+int dependencies_find(struct model *model)
+{
+	const struct profile *profile = model->profile;
+	struct ends ends = {.profile = profile};
+	int rc = -ENOMEM;
+
+	model->order = order_by(profile, profile->call_count, call_low, call_high);
+	ends.order = order_by(profile, profile->op_count, end_low, end_high);
+	if (model->order && ends.order) {
+		find_awaited(model, &ends);
+		rc = link_ops(model, &ends);
+	}
+	free(ends.order);
+	return rc;
+}
