@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "fixture_loop.h"
+#include "techniques/shared/readbacks.h"
 
 #define DEVICE 3
 #define LONG_NS 200000 /* what no launch takes */
@@ -63,7 +64,7 @@ static void add(struct builder *b, char letter)
 		copy(b, "cudaMemcpyAsync", 2, 4, PINNED, 100);
 		break;
 	case 'R':
-		copy(b, "cudaMemcpy", 2, DECISION_BYTES, PINNED, 100);
+		copy(b, "cudaMemcpy", 2, GAP_DECISION_BYTES, PINNED, 100);
 		break;
 	case 'i':
 		copy(b, "cudaMemcpyAsync", 1, 1 << 20, PINNED, 20000);
@@ -139,9 +140,53 @@ static void add(struct builder *b, char letter)
 	}
 }
 
+/* ---- the fixture ---- */
+
+static struct ceilings *measured(void)
+{
+	static const enum ceiling_id rows[] = {
+		CEILING_conditional_iteration, CEILING_graph_node,	CEILING_device_graph_tail,
+		CEILING_child_tail,	       CEILING_child_next,	CEILING_child_beside,
+		CEILING_child_return,	       CEILING_launch_period,	CEILING_h2d_pinned,
+		CEILING_d2h_pinned,	       CEILING_pinned_both};
+	static const enum ceiling_id by_node[] = {CEILING_graph_instantiate,
+						  CEILING_graph_first_launch, CEILING_graph_destroy,
+						  CEILING_graph_update};
+	struct ceilings *ceilings = calloc(1, sizeof(*ceilings));
+
+	assert_non_null(ceilings);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(ceilings_add(ceilings, &(struct ceiling){.id = rows[i], .value = 1}),
+				 0);
+	for (size_t i = 0; i < sizeof(by_node) / sizeof(by_node[0]); i++)
+		assert_int_equal(ceilings_add(ceilings, &(struct ceiling){.id = by_node[i],
+									  .parameter = 1,
+									  .value = 1}),
+				 0);
+	assert_null(ceilings_sort(ceilings));
+	return ceilings;
+}
+
+static void begin_application(struct application *application, const struct model *model)
+{
+	const struct profile *profile = model->profile;
+
+	assert_int_equal(change_begin(&application->change, model, true), 0);
+	assert_int_equal(change_begin_lanes(&application->change, model, 3), 0);
+	application->end = ASSUMED_USUAL;
+	application->is_first_like = true;
+	application->is_changed = calloc(profile->call_count + 1, sizeof(bool));
+	application->is_taken = calloc(profile->call_count + 1, sizeof(bool));
+	application->readback_kernels = calloc(profile->kernel_name_count + 1,
+					       sizeof(*application->readback_kernels));
+	assert_non_null(application->is_changed);
+	assert_non_null(application->is_taken);
+	assert_non_null(application->readback_kernels);
+}
+
 struct loop_fixture loop_with(const char *usual, int iteration, const char *other)
 {
-	struct loop_fixture fixture = {.b = builder_new(1, 1)};
+	struct loop_fixture fixture = {.b = builder_new(1, 1), .ceilings = measured()};
 	struct err err = {""};
 
 	now_ns = 0;
@@ -152,12 +197,12 @@ struct loop_fixture loop_with(const char *usual, int iteration, const char *othe
 	}
 	fixture.iterations[ITERATIONS] = (uint32_t)fixture.b->profile.call_count;
 	builder_finish(fixture.b);
-	assert_int_equal(model_build(&fixture.model, &fixture.b->profile, &err), 0);
+	assert_int_equal(model_build(&fixture.run.model, &fixture.b->profile, &err), 0);
+	fixture.run.ceilings = fixture.ceilings;
 	fixture.loop = (struct loop){.call_count = fixture.b->profile.call_count,
 				     .iteration_count = ITERATIONS,
 				     .period = strlen(usual)};
-	assert_int_equal(change_begin(&fixture.change, fixture.model, true), 0);
-	assert_int_equal(change_begin_lanes(&fixture.change, fixture.model, 3), 0);
+	begin_application(&fixture.application, fixture.run.model);
 	return fixture;
 }
 
@@ -168,33 +213,130 @@ struct loop_fixture loop_of(const char *usual)
 
 void loop_free(struct loop_fixture *fixture)
 {
-	change_free(&fixture->change);
-	model_free(fixture->model);
+	struct application *application = &fixture->application;
+
+	change_free(&application->change);
+	free(application->places);
+	free(application->is_changed);
+	free(application->is_taken);
+	free(application->readback_kernels);
+	model_free(fixture->run.model);
+	ceilings_free(fixture->ceilings);
 	free(fixture->b);
 }
+
+void loop_measure(struct loop_fixture *fixture, enum ceiling_id id, double value)
+{
+	for (size_t i = 0; i < fixture->ceilings->count; i++)
+		if (fixture->ceilings->rows[i].id == id)
+			fixture->ceilings->rows[i].value = value;
+}
+
+/* ---- techniques ---- */
+
+struct application *loop_application(struct loop_fixture *fixture,
+				     const struct technique *technique)
+{
+	fixture->loop.iterations = fixture->iterations;
+	fixture->effect = (struct effect){.refusal = technique->refusal,
+					  .is_assuming = technique->always_assumes};
+	fixture->application.run = &fixture->run;
+	fixture->application.effect = &fixture->effect;
+	return &fixture->application;
+}
+
+/* As apply.c tries one. */
+static const char *change_loop(struct loop_fixture *fixture, const struct technique *technique)
+{
+	struct application *application = &fixture->application;
+	size_t call_count = fixture->b->profile.call_count;
+	uint8_t *kept = malloc(call_count);
+	const char *refusal;
+
+	assert_non_null(kept);
+	memcpy(kept, application->change.calls, call_count);
+	refusal = technique->change_loop(application, &fixture->loop);
+	if (refusal)
+		memcpy(application->change.calls, kept, call_count);
+	else
+		fixture->effect.iteration_count = fixture->loop.iteration_count;
+	free(kept);
+	return refusal;
+}
+
+const char *loop_apply(struct loop_fixture *fixture, const struct technique *technique)
+{
+	struct application *application = loop_application(fixture, technique);
+	size_t place_count = application->place_count;
+	const char *refusal = technique->refusal;
+
+	if (technique->change_loop)
+		refusal = change_loop(fixture, technique);
+	if (technique->change_run) {
+		assert_int_equal(technique->change_run(application), 0);
+		if (application->place_count > place_count)
+			refusal = NULL;
+		else if (!technique->change_loop)
+			refusal = fixture->effect.refusal;
+	}
+	return refusal;
+}
+
+void loop_expect_refusal(const char *usual, const struct technique *technique,
+			 const char *refusal)
+{
+	struct loop_fixture fixture = loop_of(usual);
+	const char *found = loop_apply(&fixture, technique);
+
+	if (refusal) {
+		assert_non_null(found);
+		assert_string_equal(found, refusal);
+		loop_expect_unchanged(&fixture);
+	} else {
+		assert_null(found);
+	}
+	loop_free(&fixture);
+}
+
+/* ---- what became of it ---- */
 
 void loop_expect(const struct loop_fixture *fixture, int iteration, const char *expected)
 {
 	static const char letters[] = {
-		[CALL_KEPT] = '.',	 [CALL_DROPPED] = 'd',	  [CALL_AS_GRAPH] = 'G',
-		[CALL_AS_UPDATED] = 'U', [CALL_IN_GRAPH] = 'n',	  [CALL_IN_BODY] = 'b',
-		[CALL_IN_KERNEL] = 'b',	 [CALL_FUSED] = 'f',	  [CALL_DEPENDENT] = 'p',
-		[CALL_MADE_ASYNC] = 'a', [CALL_AFTER_WORK] = 'h', [CALL_ASKS] = 'q',
-		[CALL_BY_DEVICE] = 'c',	 [CALL_UPDATES] = 'u',	  [CALL_AGAIN] = 'g'};
+		[CALL_KEPT] = '.',
+		[CALL_DROPPED] = 'd',
+		[CALL_AS_GRAPH] = 'G',
+		[CALL_AS_UPDATED] = 'U',
+		[CALL_IN_GRAPH] = 'n',
+		[CALL_AFTER_WORK] = 'h',
+		[CALL_IN_BODY] = 'b',
+		[CALL_IN_LAUNCHED_GRAPH] = 'l',
+		[CALL_IN_KERNEL] = 's',
+		[CALL_FUSED] = 'f',
+		[CALL_DEPENDENT] = 'p',
+		[CALL_MADE_ASYNC] = 'a',
+		[CALL_READBACK_GONE] = 'q',
+		[CALL_AS_CHILD] = 'c',
+		[CALL_UPDATES] = 'u',
+		[CALL_AGAIN] = 'g',
+		[USUAL_CHANGES_END] = '?'};
+	const struct change *change = &fixture->application.change;
+	uint32_t first = fixture->iterations[iteration];
 	char found[32] = "";
 
-	for (uint32_t i = fixture->iterations[iteration]; i < fixture->iterations[iteration + 1];
-	     i++)
-		found[i - fixture->iterations[iteration]] = letters[fixture->change.calls[i]];
+	for (uint32_t i = first; i < fixture->iterations[iteration + 1]; i++)
+		found[i - first] = letters[usual_change_of(change, i)];
 	assert_string_equal(found, expected);
 }
 
 void loop_expect_unchanged(const struct loop_fixture *fixture)
 {
+	const struct change *change = &fixture->application.change;
+
 	for (size_t i = 0; i < fixture->b->profile.call_count; i++)
-		assert_int_equal(fixture->change.calls[i], CALL_KEPT);
+		assert_int_equal(change->calls[i], CALL_KEPT);
 	for (size_t i = 0; i < fixture->b->profile.op_count; i++) {
-		assert_true(fixture->change.op_ns[i] < 0);
-		assert_int_equal(fixture->change.lanes[i], PROFILE_NONE);
+		assert_true(change->op_ns[i] < 0);
+		assert_int_equal(change->lanes[i], PROFILE_NONE);
 	}
 }

@@ -1,5 +1,5 @@
 /*
- * fixture_loop.h - a loop written down as a word, and what a change makes of it, for tests of changes.
+ * fixture_loop.h - a loop written down as a word, and what a technique makes of it.
  *
  * Letters: k a kernel, v another one, K one whose grid is never the last one, w a wait, r a small asynchronous
  * read, R a small blocking one, i and o large asynchronous copies of pinned memory in and out, p one in of
@@ -12,7 +12,7 @@
 #ifndef ROOFLINE_TEST_FIXTURE_LOOP_H
 #define ROOFLINE_TEST_FIXTURE_LOOP_H
 
-#include "techniques/changes.h"
+#include "fixture_change.h"
 #include "profile_builder.h"
 
 #define ITERATIONS 10
@@ -22,9 +22,11 @@
 /* A loop that one thread runs, as its only sequence. */
 struct loop_fixture {
 	struct builder *b;
-	struct model *model;
+	struct ceilings *ceilings; /* all that techniques ask for: what each costs */
+	struct recorded_run run;
 	struct loop loop;
-	struct change change; /* begun, with lanes */
+	struct application application; /* its change is begun, with lanes */
+	struct effect effect;		/* of the technique applied last */
 	uint32_t iterations[ITERATIONS + 1];
 };
 
@@ -33,9 +35,24 @@ struct loop_fixture loop_of(const char *usual);
 struct loop_fixture loop_with(const char *usual, int iteration, const char *other);
 void loop_free(struct loop_fixture *fixture);
 
+/* Another value of that row of the ceilings. */
+void loop_measure(struct loop_fixture *fixture, enum ceiling_id id, double value);
+
+/* Ready for a technique, which has changed nothing yet. */
+struct application *loop_application(struct loop_fixture *fixture,
+				     const struct technique *technique);
+
+/* Applies a technique, on top of what others before it did.  Returns why it changes nothing, or NULL. */
+const char *loop_apply(struct loop_fixture *fixture, const struct technique *technique);
+
+/* Applies it, and expects that refusal, or NULL: none.  After a refusal nothing is changed. */
+void loop_expect_refusal(const char *usual, const struct technique *technique,
+			 const char *refusal);
+
 /* What becomes of an iteration's calls, a letter each: . kept, d dropped, G a graph, U one that is updated, n in it,
- * h likewise after work of the host, b body, f fused, p dependent, a asynchronous, q a question that is gone, c
- * launched by the device, u an update, g not a first launch. */
+ * h likewise after work of the host, b in a conditional node's body, l in a graph launched by the one before, s a
+ * step of a persistent kernel, f fused, p dependent, a asynchronous, q a readback that is gone, c a child kernel, u an
+ * update, g not a first launch. */
 void loop_expect(const struct loop_fixture *fixture, int iteration, const char *expected);
 void loop_expect_unchanged(const struct loop_fixture *fixture);
 

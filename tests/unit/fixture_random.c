@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "techniques/changes.h"
+#include "fixture_change.h"
 
 #define STEPS 300
 #define STREAMS_MOST 3 /* of a process on a device */
@@ -20,6 +20,8 @@ const struct costs random_costs = {
 	.graph_copy_in_gap_ns = 3000,
 	.graph_copy_to_start_ns = 9000,
 	.graph_copy_in_to_start_ns = 9000,
+	.node_update_ns = 800,
+	.conditional_ns = 900,
 	.trace_launch_ns = 750,
 	.trace_graph_launch_ns = 750,
 	.trace_graph_start_ns = 750,
@@ -245,7 +247,7 @@ struct builder *random_profile(uint64_t seed, int64_t unit_ns)
 /* ---- changes ---- */
 
 /* has_graph: of the call's thread; its next calls may belong to it. */
-static enum call_change some_change(struct random *random, const struct model *model, size_t call,
+static int some_change(struct random *random, const struct model *model, size_t call,
 				    bool *has_graph)
 {
 	const struct profile *profile = model->profile;
@@ -275,14 +277,10 @@ struct change random_change(uint64_t seed, const struct model *model, bool with_
 	struct random random = random_of(seed);
 	bool has_graph[BUILDER_SMALL] = {false};
 	struct change change;
-	int rc = change_begin(&change, model, true);
 
-	if (rc == 0 && with_lanes)
-		rc = change_begin_lanes(&change, model, 3);
-	if (rc < 0)
+	usual_changes_begin(&change, model, true);
+	if (with_lanes && change_begin_lanes(&change, model, 3) < 0)
 		abort();
-	change.decision_ns = 900;
-	change.update_ns = 800;
 	for (size_t i = 0; i < profile->call_count; i++)
 		change.calls[i] = (uint8_t)some_change(&random, model, i,
 						       &has_graph[profile->calls[i].thread]);

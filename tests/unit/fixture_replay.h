@@ -4,8 +4,8 @@
 #ifndef ROOFLINE_TEST_FIXTURE_REPLAY_H
 #define ROOFLINE_TEST_FIXTURE_REPLAY_H
 
+#include "fixture_change.h"
 #include "fixture_random.h"
-#include "techniques/changes.h"
 
 struct replayed {
 	struct builder *b;

@@ -315,8 +315,8 @@ static struct builder *interpreted(int64_t pause_ns)
 	return b;
 }
 
-/* Whether the first advice is a graph, and says what is supposed. */
-static void expect_supposed_graph(int64_t pause_ns, bool is_supposed)
+/* Whether the first advice is a graph, and says what is assumed. */
+static void expect_assumed_graph(int64_t pause_ns, bool is_assuming)
 {
 	struct builder *b = interpreted(pause_ns);
 	struct report report;
@@ -329,24 +329,24 @@ static void expect_supposed_graph(int64_t pause_ns, bool is_supposed)
 	assert_true(advice->count >= 1);
 	graph = &advice->items[0];
 	assert_string_equal(graph->id, "launch_bound_graph");
-	assert_int_equal(graph->is_supposed, is_supposed);
+	assert_int_equal(graph->is_assuming, is_assuming);
 	for (size_t i = 0; i < graph->evidence_count; i++)
-		is_said = is_said || strstr(graph->evidence[i], "supposed: pauses of the host");
-	assert_int_equal(is_said, is_supposed);
+		is_said = is_said || strstr(graph->evidence[i], "assumes: pauses of the host");
+	assert_int_equal(is_said, is_assuming);
 	done(b, &report, advice);
 	forget_roofs();
 }
 
-static void test_supposed_pauses(void **state)
+static void test_assumed_pauses(void **state)
 {
 	(void)state;
-	expect_supposed_graph(300000, true);
-	expect_supposed_graph(90000, false);
-	expect_supposed_graph(900000, false); /* of more than 80 usual ones: work, which stays */
+	expect_assumed_graph(300000, true);
+	expect_assumed_graph(90000, false);
+	expect_assumed_graph(900000, false); /* of more than 80 usual ones: work, which stays */
 }
 
-/* That kernels need nothing from each other is supposed: its low end ranks it, behind what gains less. */
-static void test_supposed_rank(void **state)
+/* That kernels need nothing from each other is assumed: its low end ranks it, behind what gains less. */
+static void test_assumed_rank(void **state)
 {
 	struct builder *b = small_kernels();
 	struct report report;
@@ -360,8 +360,8 @@ static void test_supposed_rank(void **state)
 	first = &advice->items[0];
 	last = &advice->items[advice->count - 1];
 	assert_string_equal(last->id, "underfilled_gpu");
-	assert_false(first->is_supposed);
-	assert_true(last->is_supposed);
+	assert_false(first->is_assuming);
+	assert_true(last->is_assuming);
 	assert_true(last->program.speedup > first->program.speedup);
 	assert_true(last->program.low < first->program.speedup);
 	done(b, &report, advice);
@@ -386,9 +386,9 @@ int main(void)
 		SENTENCE("a wait now and then is not", test_rare_sync),
 		SENTENCE("a pause in which the device ran its own launches is not idle",
 			 test_untraced_work),
-		SENTENCE("what rests on a supposition ranks by its low end", test_supposed_rank),
-		SENTENCE("pauses that seem an interpreter's are said to be supposed",
-			 test_supposed_pauses),
+		SENTENCE("what rests on a assumption ranks by its low end", test_assumed_rank),
+		SENTENCE("pauses that seem an interpreter's are said to be assumed",
+			 test_assumed_pauses),
 		SENTENCE("pageable copies are told unless kernels run beside them", test_pageable),
 		SENTENCE("pinning does not pay for a few copies", test_few_copies),
 		SENTENCE("what is at stake of copies is what no kernel covers", test_exposed_time),

@@ -395,14 +395,14 @@ static void report_close(struct report *report)
 	device_work_free(report->device_work);
 }
 
-/* Sums last - first over the data rows of a column file, colour 0 left out. */
+/* Sums last - first over the data rows of a column file, color 0 left out. */
 static double sum_of_bars(const char *text)
 {
 	double sum = 0, low, high;
-	int bin, colour;
+	int bin, color;
 
 	for (const char *line = strchr(text, '\n'); line && line[1]; line = strchr(line + 1, '\n'))
-		if (sscanf(line + 1, "%d\t%lf\t%lf\t%d", &bin, &low, &high, &colour) == 4 && colour)
+		if (sscanf(line + 1, "%d\t%lf\t%lf\t%d", &bin, &low, &high, &color) == 4 && color)
 			sum += high - low;
 	return sum;
 }
@@ -586,10 +586,12 @@ static void fill_sides(struct side_by_side *sides, struct builder *b, struct sid
 						 .op_count = 2}};
 }
 
+static const char no_copies[] = "there are no copies";
+
 static const struct scenario a_scenario = {.part_count = 2,
-					   .parts = {{.strategy = STRATEGY_GRAPH},
-						     {.strategy = STRATEGY_OVERLAP,
-						      .together.refusal = REFUSED_NO_COPIES}},
+					   .parts = {{.technique = TECHNIQUE_cuda_graph},
+						     {.technique = TECHNIQUE_overlap,
+						      .together.effect.refusal = no_copies}},
 					   .is_changed = true,
 					   .prediction = {.program = {2.5, 2, 4},
 							  .program_before_ns = 1000000,
@@ -674,8 +676,8 @@ static void in_characters_each_row_has_a_line(void **state)
 static void where_nothing_changes_the_chart_says_why(void **state)
 {
 	const struct scenario scenario = {.part_count = 1,
-					  .parts = {{.strategy = STRATEGY_OVERLAP,
-						     .together.refusal = REFUSED_NO_COPIES}}};
+					  .parts = {{.technique = TECHNIQUE_overlap,
+						     .together.effect.refusal = no_copies}}};
 	const struct side_by_side none = {0};
 	const struct report report = {0};
 	const struct chart_options options = {.scenario = &scenario, .sides = &none};

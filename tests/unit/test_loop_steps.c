@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "techniques/changes.h"
+#include "fixture_change.h"
 #include "replay/loop_steps.h"
 #include "profile_builder.h"
 
@@ -132,24 +132,32 @@ static void test_next(void **state)
 	assert_int_equal(loop_step_next(&one, &loop, 8), 9);
 }
 
+static const char *capture(const struct paused *it, struct change *change, struct effect *effect,
+			   enum assumed_end end)
+{
+	const struct recorded_run run = {.model = it->model};
+
+	return change_loop_with(&technique_cuda_graph, change, effect, &run, &it->loop, end);
+}
+
 /* A step is one graph, also the part of one with which the loop begins. */
 static void test_graph(void **state)
 {
-	struct captured captured;
+	struct effect effect;
 	struct change change;
 	struct paused it;
 	size_t graph_count = 0;
 
 	(void)state;
 	paused_new(&it, 200, layers, 0);
-	assert_int_equal(change_begin(&change, it.model, false), 0);
-	assert_int_equal(change_to_graph(&change, it.model, &it.loop, false, &captured),
-			 REFUSED_NONE);
-	assert_int_equal(captured.node_count, 4 * 2);
+	usual_changes_begin(&change, it.model, false);
+	assert_null(capture(&it, &change, &effect, ASSUMED_USUAL));
+	assert_int_equal(effect.most_nodes, 4 * 2);
 	for (size_t i = 0; i < 200; i++) {
 		bool is_first = i == 0 || i % 4 == 2;
 
-		assert_int_equal(change.calls[it.iterations[i]] == CALL_AS_GRAPH, is_first);
+		assert_int_equal(usual_change_of(&change, it.iterations[i]) == CALL_AS_GRAPH,
+				 is_first);
 		graph_count += is_first;
 	}
 	assert_int_equal(graph_count, 51);
@@ -157,21 +165,20 @@ static void test_graph(void **state)
 	paused_free(&it);
 }
 
-/* At the low end of what is supposed each iteration is a graph, as pauses may part nothing. */
+/* At the low end of what is assumed each iteration is a graph, as pauses may part nothing. */
 static void test_least(void **state)
 {
-	struct captured captured;
+	struct effect effect;
 	struct change change;
 	struct paused it;
 
 	(void)state;
 	paused_new(&it, 200, layers, 0);
-	assert_int_equal(change_begin(&change, it.model, false), 0);
-	assert_int_equal(change_to_graph(&change, it.model, &it.loop, true, &captured),
-			 REFUSED_NONE);
-	assert_int_equal(captured.node_count, 2);
+	usual_changes_begin(&change, it.model, false);
+	assert_null(capture(&it, &change, &effect, ASSUMED_LEAST));
+	assert_int_equal(effect.most_nodes, 2);
 	for (size_t i = 0; i < 200; i++)
-		assert_int_equal(change.calls[it.iterations[i]], CALL_AS_GRAPH);
+		assert_int_equal(usual_change_of(&change, it.iterations[i]), CALL_AS_GRAPH);
 	change_free(&change);
 	paused_free(&it);
 }
@@ -179,19 +186,18 @@ static void test_least(void **state)
 /* A wait in the middle of a step: that step is no graph, and the wait stays. */
 static void test_wait(void **state)
 {
-	struct captured captured;
+	struct effect effect;
 	struct change change;
 	struct paused it;
 
 	(void)state;
 	paused_new(&it, 200, layers, 103);
-	assert_int_equal(change_begin(&change, it.model, false), 0);
-	assert_int_equal(change_to_graph(&change, it.model, &it.loop, false, &captured),
-			 REFUSED_NONE);
+	usual_changes_begin(&change, it.model, false);
+	assert_null(capture(&it, &change, &effect, ASSUMED_USUAL));
 	for (size_t i = 102; i < 106; i++)
 		for (uint32_t j = it.iterations[i]; j < it.iterations[i + 1]; j++)
 			assert_int_equal(change.calls[j], CALL_KEPT);
-	assert_int_equal(change.calls[it.iterations[106]], CALL_AS_GRAPH);
+	assert_int_equal(usual_change_of(&change, it.iterations[106]), CALL_AS_GRAPH);
 	change_free(&change);
 	paused_free(&it);
 }

@@ -111,7 +111,7 @@ static void test_graph_of_copies(void **state)
 	change.calls[0] = CALL_KEPT;
 	change.calls[1] = CALL_AS_GRAPH;
 	change.calls[2] = CALL_IN_BODY;
-	change.decision_ns = 4000;
+	costs.conditional_ns = 4000;
 	replayed_run(&it, &change, &costs);
 	assert_int_equal(it.replay.op_start_ns[2], it.replay.op_end_ns[1] + 4000);
 	change_free(&change);
@@ -179,7 +179,6 @@ static void test_updated_graph(void **state)
 	struct change change = same_every_time(&it, calls, 4);
 
 	(void)state;
-	change.update_ns = 800;
 	replayed_run(&it, &change, &random_costs);
 	assert_int_equal(it.replay.op_start_ns[0], 3 * 800 + 6000);
 	assert_int_equal(it.replay.call_end_ns[0], 3 * 800 + 4000);
@@ -249,7 +248,6 @@ static void test_body(void **state)
 
 	(void)state;
 	change.calls[0] = CALL_AS_GRAPH;
-	change.decision_ns = 900;
 	for (size_t i = 1; i < it.profile->op_count; i += 3)
 		change.op_ns[i] = OP_GONE;
 	replayed_run(&it, &change, &random_costs);
@@ -277,10 +275,9 @@ static void test_body_of_nodes(void **state)
 		builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, 4000, 8000);
 	builder_finish(b);
 	it = replayed_new(b);
-	assert_int_equal(change_begin(&change, it.model, true), 0);
+	usual_changes_begin(&change, it.model, true);
 	change.calls[0] = CALL_AS_GRAPH;
 	change.calls[1] = CALL_IN_BODY;
-	change.decision_ns = 900;
 	replayed_run(&it, &change, &random_costs);
 	assert_int_equal(it.replay.op_start_ns[1], 16000 + 900);
 	assert_int_equal(it.replay.op_start_ns[2], 26900 + 700);

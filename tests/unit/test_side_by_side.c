@@ -7,11 +7,12 @@
 #include <cmocka.h>
 
 #include "whatif/side_by_side.h"
+#include "fixture_change.h"
 #include "fixture_random.h"
 
 #define LOOPS 12
 #define ITERATION_NS 41000 /* recorded, of unit 1 */
-#define BEFORE_NS 40250	   /* without what recording added: test_predict.c has the steps */
+#define BEFORE_NS 40250	   /* without what recording added: test_predict_loops.c has the steps */
 #define AFTER_NS 32600	   /* as a graph behind another */
 
 /* Three launches, their kernels of 10 us, a wait, and 1 us later the next iteration.  unit: kernels are
@@ -38,7 +39,7 @@ struct trial {
 	struct what_ifs all;
 	struct change change;
 	bool *is_changed;
-	struct side_request question;
+	struct side_request request;
 	struct side_by_side found;
 };
 
@@ -47,18 +48,19 @@ static void begin(struct trial *trial, struct builder *b)
 	struct err err = {""};
 
 	*trial = (struct trial){.b = b};
-	assert_int_equal(model_build(&trial->all.model, &b->profile, &err), 0);
-	assert_int_equal(loops_find(&trial->all.loops, &b->profile, &trial->all.model->submissions),
+	assert_int_equal(model_build(&trial->all.run.model, &b->profile, &err), 0);
+	assert_int_equal(loops_find(&trial->all.loops, &b->profile,
+				    &trial->all.run.model->submissions),
 			 0);
 	trial->all.predictor.works = calloc(PREDICTOR_WORKS, sizeof(struct replay));
 	trial->all.predictor.costs[COSTS_MIDDLE] = random_costs;
 	trial->is_changed = calloc(b->profile.call_count + 1, sizeof(bool));
-	assert_int_equal(change_begin(&trial->change, trial->all.model, true), 0);
-	trial->question = (struct side_request){.all = &trial->all,
-						.change = &trial->change,
-						.is_changed = trial->is_changed,
-						.from_ns = INT64_MIN,
-						.to_ns = INT64_MAX};
+	assert_int_equal(change_begin(&trial->change, trial->all.run.model, true), 0);
+	trial->request = (struct side_request){.all = &trial->all,
+					       .change = &trial->change,
+					       .is_changed = trial->is_changed,
+					       .from_ns = INT64_MIN,
+					       .to_ns = INT64_MAX};
 }
 
 static struct builder *finished(struct builder *b)
@@ -68,21 +70,28 @@ static struct builder *finished(struct builder *b)
 }
 
 /* Iterations [first, end) of the loop. */
+static struct loop part_of(const struct trial *trial, size_t index, size_t first, size_t end)
+{
+	struct loop part = trial->all.loops.items[index];
+
+	part.iterations += first;
+	part.iteration_count = end - first;
+	part.first_call = part.iterations[0];
+	part.call_count = part.iterations[end - first] - part.first_call;
+	return part;
+}
+
 static void make_graph_of(struct trial *trial, size_t index, size_t first, size_t end)
 {
-	struct loop rest = trial->all.loops.items[index];
-	struct captured captured;
+	struct loop rest = part_of(trial, index, first, end);
+	struct effect effect;
 
-	rest.iterations += first;
-	rest.iteration_count = end - first;
-	rest.first_call = rest.iterations[0];
-	rest.call_count = rest.iterations[end - first] - rest.first_call;
-	assert_int_equal(change_to_graph(&trial->change, trial->all.model, &rest, false, &captured),
-			 REFUSED_NONE);
+	assert_null(change_loop_with(&technique_cuda_graph, &trial->change, &effect,
+				     &trial->all.run, &rest, ASSUMED_USUAL));
 	memset(trial->is_changed + rest.first_call, true, rest.call_count);
 }
 
-/* The loop but for its first iteration, as attempt.c has it. */
+/* The loop but for its first iteration, as apply.c has it. */
 static void make_graph(struct trial *trial, size_t index)
 {
 	make_graph_of(trial, index, 1, trial->all.loops.items[index].iteration_count);
@@ -91,7 +100,7 @@ static void make_graph(struct trial *trial, size_t index)
 static const struct side_by_side *replay(struct trial *trial)
 {
 	side_by_side_free(&trial->found);
-	assert_int_equal(side_by_side_replay(&trial->found, &trial->question), 0);
+	assert_int_equal(side_by_side_replay(&trial->found, &trial->request), 0);
 	return &trial->found;
 }
 
@@ -178,16 +187,16 @@ static void test_within(void **state)
 	(void)state;
 	begin(&trial, finished(loop()));
 	make_graph(&trial, 0);
-	trial.question.from_ns = 3 * ITERATION_NS;
-	trial.question.to_ns = 6 * ITERATION_NS;
+	trial.request.from_ns = 3 * ITERATION_NS;
+	trial.request.to_ns = 6 * ITERATION_NS;
 	found = replay(&trial);
 	assert_int_equal(found->stretch.first_iteration, 4);
 	assert_int_equal(found->stretch.iteration_count, 3);
 	assert_int_equal(own_count(found->after.ops, found->after.op_count), 9);
-	trial.question.to_ns = trial.question.from_ns + ITERATION_NS / 2; /* not one iteration */
+	trial.request.to_ns = trial.request.from_ns + ITERATION_NS / 2; /* not one iteration */
 	found = replay(&trial);
 	assert_int_equal(found->stretch.iteration_count, 0);
-	trial.question.from_ns = trial.question.to_ns = LOOPS * ITERATION_NS;
+	trial.request.from_ns = trial.request.to_ns = LOOPS * ITERATION_NS;
 	found = replay(&trial);
 	assert_int_equal(found->stretch.end, 0);
 	assert_null(found->before.calls);
@@ -207,7 +216,7 @@ static void test_part_of_loop(void **state)
 	assert_int_equal(found->stretch.first_iteration, 6); /* the longer one */
 	assert_int_equal(found->stretch.iteration_count, 5);
 	assert_int_equal(found->stretch.loop_iteration_count, LOOPS);
-	trial.question.to_ns = 5 * ITERATION_NS;
+	trial.request.to_ns = 5 * ITERATION_NS;
 	found = replay(&trial);
 	assert_int_equal(found->stretch.first_iteration, 3);
 	assert_int_equal(found->stretch.iteration_count, 2);
@@ -251,7 +260,7 @@ static void test_changed_copies(void **state)
 				 (trial.found.after.end_ns - trial.found.after.start_ns),
 			 5000);
 	trial.change.op_ns[2 * 3] = -1; /* as it was; one of the second loop gets another stream */
-	assert_int_equal(change_begin_lanes(&trial.change, trial.all.model, LANES_MOST), 0);
+	assert_int_equal(change_begin_lanes(&trial.change, trial.all.run.model, 32), 0);
 	trial.change.lanes[3 * LOOPS + 2 * 3] = 0;
 	assert_int_equal(replay(&trial)->stretch.first, (LOOPS + 1) * 4);
 	end(&trial);
@@ -287,11 +296,15 @@ static void test_gone(void **state)
 {
 	const struct side_by_side *found;
 	struct trial trial;
+	struct effect effect;
+	struct loop rest;
 	size_t waits = 0;
 
 	(void)state;
 	begin(&trial, finished(loop()));
-	change_drop_waits(&trial.change, trial.all.model, 4, 4 * LOOPS);
+	rest = part_of(&trial, 0, 1, LOOPS);
+	assert_null(change_loop_with(&technique_remove_syncs, &trial.change, &effect,
+				     &trial.all.run, &rest, ASSUMED_USUAL));
 	trial.change.op_ns[3] = OP_GONE; /* the first of the second iteration */
 	found = replay(&trial);
 	for (size_t i = 0; i < found->after.call_count; i++)
@@ -345,7 +358,7 @@ static void expect_order(const struct side *side, const struct side_span *spans,
 static void expect_sides(const struct trial *trial, uint64_t seed)
 {
 	const struct side_by_side *found = &trial->found;
-	const uint32_t *first = trial->all.model->submissions.first;
+	const uint32_t *first = trial->all.run.model->submissions.first;
 	const struct stretch *stretch = &found->stretch;
 
 	assert_true(stretch->first < stretch->end);
@@ -369,7 +382,7 @@ static void test_random(void **state)
 
 		begin(&trial, random_profile(seed, 1));
 		change_free(&trial.change);
-		trial.change = random_change(seed, trial.all.model, seed % 2);
+		trial.change = random_change(seed, trial.all.run.model, seed % 2);
 		if (replay(&trial)->stretch.end) {
 			shown_count++;
 			expect_sides(&trial, seed);

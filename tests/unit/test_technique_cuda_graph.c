@@ -1,4 +1,4 @@
-/* Changes that make graphs of a loop: one of each iteration, or one that decides by itself. */
+/* Each iteration of a loop is one launch of a graph: which can be captured, and what becomes of their calls. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,58 +7,35 @@
 
 #include "fixture_loop.h"
 
-/* ---- graphs ---- */
+static const char reads_back[] = "the host reads a result before it launches what follows";
 
-static enum refusal to_graph(struct loop_fixture *fixture, uint64_t *nodes)
+static const char loads_code[] = "code is loaded or compiled between the launches";
+
+static void test_graph(void **state)
 {
-	struct captured captured;
-	enum refusal refusal;
+	struct loop_fixture fixture = loop_of("kkiew");
 
-	fixture->loop.iterations = fixture->iterations;
-	refusal =
-		change_to_graph(&fixture->change, fixture->model, &fixture->loop, false, &captured);
-	*nodes = captured.node_count;
-	return refusal;
+	(void)state;
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
+	assert_int_equal(fixture.effect.most_nodes, 3);
+	loop_expect(&fixture, 0, "Gnn.d");
+	loop_expect(&fixture, ITERATIONS - 1, "Gnn..");
+	loop_free(&fixture);
 }
 
 /* Nine of ten launches may have other sizes: more need an update each time. */
 static void test_updated_graph(void **state)
 {
 	struct loop_fixture fixture = loop_of("kkw");
-	uint64_t nodes;
 
 	(void)state;
 	fixture.loop.regularity = 1;
 	fixture.loop.exactness = 0.89;
-	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
 	loop_expect(&fixture, 1, "Und");
 	fixture.loop.exactness = 0.9;
-	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
 	loop_expect(&fixture, 1, "Gnd");
-	loop_free(&fixture);
-}
-
-static void expect_graph_refused(const char *usual, enum refusal refusal)
-{
-	struct loop_fixture fixture = loop_of(usual);
-	uint64_t nodes;
-
-	assert_int_equal(to_graph(&fixture, &nodes), refusal);
-	if (refusal != REFUSED_NONE)
-		loop_expect_unchanged(&fixture);
-	loop_free(&fixture);
-}
-
-static void test_graph(void **state)
-{
-	struct loop_fixture fixture = loop_of("kkiew");
-	uint64_t nodes;
-
-	(void)state;
-	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
-	assert_int_equal(nodes, 3);
-	loop_expect(&fixture, 0, "Gnn.d");
-	loop_expect(&fixture, ITERATIONS - 1, "Gnn..");
 	loop_free(&fixture);
 }
 
@@ -66,14 +43,13 @@ static void test_graph(void **state)
 static void test_graph_waits(void **state)
 {
 	struct loop_fixture fixture = loop_of("kwko");
-	uint64_t nodes;
 
 	(void)state;
-	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
 	loop_expect(&fixture, 1, "Gnnn");
 	loop_free(&fixture);
 	fixture = loop_of("kow");
-	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
 	loop_expect(&fixture, 1, "Gn.");
 	loop_free(&fixture);
 }
@@ -81,10 +57,9 @@ static void test_graph_waits(void **state)
 static void test_unusual_wait(void **state)
 {
 	struct loop_fixture fixture = loop_with("kkw", 5, "kkww");
-	uint64_t nodes;
 
 	(void)state;
-	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
 	loop_expect(&fixture, 4, "Gnd");
 	loop_expect(&fixture, 5, "Gn.."); /* waits once more: one of them is not the loop's */
 	loop_free(&fixture);
@@ -94,15 +69,14 @@ static void test_unusual_wait(void **state)
 static void test_unusual_wait_within(void **state)
 {
 	struct loop_fixture fixture = loop_with("kk", 5, "kwk");
-	uint64_t nodes;
 
 	(void)state;
-	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
 	loop_expect(&fixture, 4, "Gn");
 	loop_expect(&fixture, 5, "...");
 	loop_free(&fixture);
 	fixture = loop_with("kwk", 5, "kwwk");
-	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
 	loop_expect(&fixture, 4, "Gnn");
 	loop_expect(&fixture, 5, "....");
 	loop_free(&fixture);
@@ -111,11 +85,10 @@ static void test_unusual_wait_within(void **state)
 static void test_unrolled(void **state)
 {
 	struct loop_fixture fixture = loop_of("k");
-	uint64_t nodes;
 
 	(void)state;
-	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
-	assert_int_equal(nodes, 8);
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
+	assert_int_equal(fixture.effect.most_nodes, 8);
 	for (int i = 0; i < ITERATIONS; i++)
 		loop_expect(&fixture, i, i % 8 ? "n" : "G");
 	loop_free(&fixture);
@@ -124,33 +97,30 @@ static void test_unrolled(void **state)
 static void test_graph_refusals(void **state)
 {
 	(void)state;
-	expect_graph_refused("kmk", REFUSED_ALLOCATES);
-	expect_graph_refused("kkm", REFUSED_NONE); /* after the last launch */
-	expect_graph_refused("kck", REFUSED_BLOCKING_COPY);
-	expect_graph_refused("kpk", REFUSED_BLOCKING_COPY);
-	expect_graph_refused("kik", REFUSED_NONE);
-	expect_graph_refused("krwk", REFUSED_READS_BACK);
-	expect_graph_refused("kwrk", REFUSED_NONE); /* waits before */
-	expect_graph_refused("kgk", REFUSED_HAS_GRAPHS);
-	expect_graph_refused("kuk", REFUSED_HAS_GRAPHS);
-	expect_graph_refused("kek", REFUSED_NONE);
-	expect_graph_refused("kjk", REFUSED_LOADS_CODE);
-	expect_graph_refused("kJk", REFUSED_NONE);
-	expect_graph_refused("khk", REFUSED_NONE);
+	loop_expect_refusal("kmk", &technique_cuda_graph, refused_allocates);
+	loop_expect_refusal("kkm", &technique_cuda_graph, NULL); /* after the last launch */
+	loop_expect_refusal("kck", &technique_cuda_graph, refused_blocking_copy);
+	loop_expect_refusal("kpk", &technique_cuda_graph, refused_blocking_copy);
+	loop_expect_refusal("kik", &technique_cuda_graph, NULL);
+	loop_expect_refusal("krwk", &technique_cuda_graph, reads_back);
+	loop_expect_refusal("kwrk", &technique_cuda_graph, NULL); /* waits before */
+	loop_expect_refusal("kgk", &technique_cuda_graph, refused_has_graphs);
+	loop_expect_refusal("kuk", &technique_cuda_graph, refused_has_graphs);
+	loop_expect_refusal("kek", &technique_cuda_graph, NULL);
+	loop_expect_refusal("kjk", &technique_cuda_graph, loads_code);
+	loop_expect_refusal("kJk", &technique_cuda_graph, NULL);
+	loop_expect_refusal("khk", &technique_cuda_graph, NULL);
 }
 
-/* What calls become, and whether that is supposed. */
-static void expect_captured(const char *calls, bool is_least, const char *expected,
-			    bool is_supposed)
+/* What calls become, and whether that is assumed. */
+static void expect_captured(const char *calls, enum assumed_end end, const char *expected,
+			    bool is_assuming)
 {
 	struct loop_fixture fixture = loop_of(calls);
-	struct captured captured;
 
-	fixture.loop.iterations = fixture.iterations;
-	assert_int_equal(change_to_graph(&fixture.change, fixture.model, &fixture.loop, is_least,
-					 &captured),
-			 REFUSED_NONE);
-	assert_int_equal(captured.is_supposed, is_supposed);
+	fixture.application.end = end;
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
+	assert_int_equal(fixture.effect.is_assuming, is_assuming);
 	loop_expect(&fixture, 4, expected);
 	loop_free(&fixture);
 }
@@ -160,28 +130,27 @@ static void expect_captured(const char *calls, bool is_least, const char *expect
 static void test_host_work(void **state)
 {
 	(void)state;
-	expect_captured("khk", false, "Gh", false);
-	expect_captured("khk", true, "Gh", false);
-	expect_captured("hkk", false, "Gn", false); /* between iterations */
-	expect_captured("ktktktkhk", false, "Gnnnn", true);
-	expect_captured("ktktktkhk", true, "Gnnnh", false);
+	expect_captured("khk", ASSUMED_USUAL, "Gh", false);
+	expect_captured("khk", ASSUMED_LEAST, "Gh", false);
+	expect_captured("hkk", ASSUMED_USUAL, "Gn", false); /* between iterations */
+	expect_captured("ktktktkhk", ASSUMED_USUAL, "Gnnnn", true);
+	expect_captured("ktktktkhk", ASSUMED_LEAST, "Gnnnh", false);
 }
 
 /* One of ten is passed over; of one more the whole loop is refused, and left as it was. */
 static void test_captured_share(void **state)
 {
 	struct loop_fixture fixture = loop_with("kk", 5, "kmk");
-	uint64_t nodes;
 
 	(void)state;
-	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
 	loop_expect(&fixture, 4, "Gn");
 	loop_expect(&fixture, 5, "...");
 	loop_expect(&fixture, 6, "Gn");
 	loop_free(&fixture);
 	fixture = loop_with("kk", 5, "kmk");
 	fixture.loop.iteration_count = 9;
-	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_ALLOCATES);
+	assert_string_equal(loop_apply(&fixture, &technique_cuda_graph), refused_allocates);
 	loop_expect_unchanged(&fixture);
 	loop_free(&fixture);
 }
@@ -190,13 +159,12 @@ static void test_captured_share(void **state)
 static void test_graph_without_allocations(void **state)
 {
 	struct loop_fixture fixture = loop_of("kmkw");
-	uint64_t nodes;
 
 	(void)state;
-	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_ALLOCATES);
-	assert_int_equal(change_drop_allocations(&fixture.change, fixture.model, &fixture.loop),
-			 ITERATIONS);
-	assert_int_equal(to_graph(&fixture, &nodes), REFUSED_NONE);
+	assert_string_equal(loop_apply(&fixture, &technique_cuda_graph), refused_allocates);
+	assert_null(loop_apply(&fixture, &technique_preallocate));
+	assert_int_equal(fixture.effect.changed_count, ITERATIONS);
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
 	loop_expect(&fixture, 1, "Gnnd");
 	loop_free(&fixture);
 }

@@ -1,4 +1,4 @@
-/* Changes of graphs that are instantiated for each launch. */
+/* Graphs that are instantiated for each launch are updates of the one before. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,25 +7,23 @@
 
 #include "fixture_loop.h"
 
-static void expect_refused(struct loop_fixture fixture, enum refusal refusal)
-{
-	struct updated updated;
+static const char not_rebuilt[] = "no thread instantiates a graph for nearly every launch of one";
 
-	assert_int_equal(change_to_updated(&fixture.change, fixture.model, 0, &updated), refusal);
-	loop_expect_unchanged(&fixture);
-	loop_free(&fixture);
-}
+static const char other_nodes[] =
+	"no graph has as many recorded nodes as the one instantiated before it";
 
 /* Returns how many graphs are updates. */
-static uint64_t to_updated(struct loop_fixture *fixture)
+static size_t update(struct loop_fixture *fixture)
 {
-	struct updated updated;
+	const struct application *application = &fixture->application;
+	const struct place *place;
 
-	assert_int_equal(change_to_updated(&fixture->change, fixture->model, 0, &updated),
-			 REFUSED_NONE);
-	assert_int_not_equal(fixture->change.calls[updated.first_call], CALL_KEPT);
-	assert_int_not_equal(fixture->change.calls[updated.end_call - 1], CALL_KEPT);
-	return updated.graph_count;
+	assert_null(loop_apply(fixture, &technique_update_graph));
+	assert_int_equal(application->place_count, 1);
+	place = &application->places[0];
+	assert_int_not_equal(application->change.calls[place->first], CALL_KEPT);
+	assert_int_not_equal(application->change.calls[place->end - 1], CALL_KEPT);
+	return fixture->effect.changed_count;
 }
 
 /* The first graph is made, and the last one is destroyed. */
@@ -34,14 +32,14 @@ static void test_updated(void **state)
 	struct loop_fixture fixture = loop_of("IgD");
 
 	(void)state;
-	assert_int_equal(to_updated(&fixture), ITERATIONS - 1);
+	assert_int_equal(update(&fixture), ITERATIONS - 1);
 	loop_expect(&fixture, 0, "..d");
 	for (int i = 1; i < ITERATIONS - 1; i++)
 		loop_expect(&fixture, i, "ugd");
 	loop_expect(&fixture, ITERATIONS - 1, "ug.");
 	loop_free(&fixture);
 	fixture = loop_of("DIg");
-	assert_int_equal(to_updated(&fixture), ITERATIONS - 1);
+	assert_int_equal(update(&fixture), ITERATIONS - 1);
 	loop_expect(&fixture, 0, "...");
 	loop_expect(&fixture, 1, "dug");
 	loop_free(&fixture);
@@ -52,7 +50,7 @@ static void test_other_nodes(void **state)
 	struct loop_fixture fixture = loop_with("IgD", 4, "IqD");
 
 	(void)state;
-	assert_int_equal(to_updated(&fixture), ITERATIONS - 3);
+	assert_int_equal(update(&fixture), ITERATIONS - 3);
 	loop_expect(&fixture, 3, "ug.");
 	loop_expect(&fixture, 4, "...");
 	loop_expect(&fixture, 5, "..d");
@@ -66,11 +64,11 @@ static void test_first_launches(void **state)
 	struct loop_fixture fixture = loop_of("IUgD");
 
 	(void)state;
-	to_updated(&fixture);
+	update(&fixture);
 	loop_expect(&fixture, 1, "u..d");
 	loop_free(&fixture);
 	fixture = loop_of("IgkgD");
-	to_updated(&fixture);
+	update(&fixture);
 	loop_expect(&fixture, 1, "ug..d");
 	loop_free(&fixture);
 }
@@ -78,10 +76,12 @@ static void test_first_launches(void **state)
 static void test_shared(void **state)
 {
 	struct loop_fixture fixture = loop_of("IgD");
+	struct change *change = &fixture.application.change;
 
 	(void)state;
-	fixture.change.calls[fixture.iterations[4] + 1] = CALL_IN_GRAPH;
-	assert_int_equal(to_updated(&fixture), ITERATIONS - 2);
+	change->calls[fixture.iterations[4] + 1] =
+		change_number(change, &usual_changes[CALL_IN_GRAPH]);
+	assert_int_equal(update(&fixture), ITERATIONS - 2);
 	loop_expect(&fixture, 3, "ug.");
 	loop_expect(&fixture, 4, ".nd");
 	loop_free(&fixture);
@@ -90,11 +90,12 @@ static void test_shared(void **state)
 static void test_refusals(void **state)
 {
 	(void)state;
-	expect_refused(loop_of("gk"), REFUSED_NOT_REBUILT);
-	expect_refused(loop_of("IgggD"), REFUSED_NOT_REBUILT);
-	expect_refused(loop_of("IWD"), REFUSED_OTHER_NODES);
-	expect_refused(loop_of("IIg"), REFUSED_OTHER_NODES); /* which of them it is nobody knows */
-	expect_refused(loop_of("IgDIqD"), REFUSED_OTHER_NODES);
+	loop_expect_refusal("gk", &technique_update_graph, not_rebuilt);
+	loop_expect_refusal("IgggD", &technique_update_graph, not_rebuilt);
+	loop_expect_refusal("IWD", &technique_update_graph, other_nodes);
+	loop_expect_refusal("IIg", &technique_update_graph,
+			    other_nodes); /* which of them it is nobody knows */
+	loop_expect_refusal("IgDIqD", &technique_update_graph, other_nodes);
 }
 
 #define SENTENCE(text, function)                 \
@@ -108,7 +109,7 @@ int main(void)
 		SENTENCE("graphs made for each launch are updates of the first one", test_updated),
 		SENTENCE("a graph of other nodes than the one before is made anew",
 			 test_other_nodes),
-		SENTENCE("only the first launch of a graph that was not uploaded is dearer",
+		SENTENCE("only the first launch of a graph that was not uploaded costs more",
 			 test_first_launches),
 		SENTENCE("what another change has taken is left alone", test_shared),
 		SENTENCE("graphs that are kept already, or that may be others, are left alone",

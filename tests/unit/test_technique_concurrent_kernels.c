@@ -1,0 +1,178 @@
+/* Small kernels of an iteration side by side. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "techniques/shared/streams.h"
+#include "fixture_loop.h"
+
+static const char full_gpu[] = "every kernel has blocks for more than half of the SMs";
+
+/* One block on four SMs: a little over a quarter.  The first of an iteration, a copy, and what follows it wait. */
+static void test_concurrent(void **state)
+{
+	struct loop_fixture fixture = loop_of("kkikk");
+	static const bool is_joined[] = {true, false, true, true, false};
+
+	(void)state;
+	fixture.b->devices[0].sm_count = 4;
+	assert_null(loop_apply(&fixture, &technique_concurrent_kernels));
+	assert_int_equal(fixture.effect.changed_count, 4 * ITERATIONS);
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++) {
+		bool is_copy = i % 5 == 2;
+
+		assert_int_equal(fixture.application.change.lanes[i] & ~LANE_JOINED, i % 3);
+		assert_int_equal(fixture.application.change.lanes[i] & LANE_JOINED ? 1 : 0,
+				 is_joined[i % 5]);
+		assert_int_equal(fixture.application.change.fill[i], is_copy ? 100 : 26);
+	}
+	loop_expect(&fixture, 1, ".....");
+	loop_free(&fixture);
+}
+
+/* In a loop of one kernel only waits part them. */
+static void test_concurrent_in_series(void **state)
+{
+	struct loop_fixture fixture = loop_with("k", 3, "kw");
+
+	(void)state;
+	fixture.b->devices[0].sm_count = 4;
+	assert_null(loop_apply(&fixture, &technique_concurrent_kernels));
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++)
+		assert_int_equal(fixture.application.change.lanes[i] & LANE_JOINED ? 1 : 0,
+				 i == 0 || i == 4);
+	loop_free(&fixture);
+}
+
+/* Kernels of a graph's launch; the next launch, and what follows one, waits for all of it. */
+static void test_concurrent_nodes(void **state)
+{
+	struct loop_fixture fixture = loop_of("gkk");
+	static const bool is_joined[] = {true, true, false};
+
+	(void)state;
+	fixture.b->devices[0].sm_count = 4;
+	assert_null(loop_apply(&fixture, &technique_concurrent_kernels));
+	assert_int_equal(fixture.effect.changed_count, 3 * ITERATIONS);
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++)
+		assert_int_equal(fixture.application.change.lanes[i] & LANE_JOINED ? 1 : 0,
+				 is_joined[i % 3]);
+	loop_free(&fixture);
+	fixture = loop_of("g");
+	fixture.b->devices[0].sm_count = 4;
+	assert_null(loop_apply(&fixture, &technique_concurrent_kernels));
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++)
+		assert_true(fixture.application.change.lanes[i] & LANE_JOINED);
+	loop_free(&fixture);
+}
+
+/* A loop of graphs of two kernels, between which the device launches a third one. */
+static void test_concurrent_bodies(void **state)
+{
+	struct loop_fixture fixture = loop_of("gk");
+
+	(void)state;
+	fixture.b->devices[0].sm_count = 4;
+	for (size_t i = 0; i + 2 < fixture.b->profile.op_count; i += 4) {
+		fixture.b->ops[i + 1].call = PROFILE_NONE;
+		fixture.b->ops[i + 2].call = fixture.b->ops[i].call;
+	}
+	submissions_free(&fixture.run.model->submissions);
+	assert_int_equal(submissions_find(&fixture.run.model->submissions, &fixture.b->profile), 0);
+	assert_string_equal(loop_apply(&fixture, &technique_concurrent_kernels),
+			    refused_device_work);
+	loop_expect_unchanged(&fixture);
+	loop_free(&fixture);
+}
+
+static void test_concurrent_refusals(void **state)
+{
+	struct loop_fixture full = loop_of("kk"), graphs = loop_of("gk");
+
+	(void)state;
+	full.b->devices[0].sm_count = 1;
+	assert_string_equal(loop_apply(&full, &technique_concurrent_kernels), full_gpu);
+	loop_expect_unchanged(&full);
+	graphs.b->devices[0].sm_count = 4;
+	for (size_t i = 0; i < graphs.b->profile.op_count; i += 2)
+		graphs.b->ops[i].kind = OP_GRAPH;
+	assert_string_equal(loop_apply(&graphs, &technique_concurrent_kernels), refused_has_graphs);
+	loop_expect_unchanged(&graphs);
+	loop_free(&full);
+	loop_free(&graphs);
+}
+
+/* Half of the GPU is the most that a kernel may take, whatever its grid's shape. */
+static void test_concurrent_shapes(void **state)
+{
+	static const uint32_t grids[][3] = {{2, 3, 5}, {30, 1, 1}, {1, 15, 2}, {1, 2, 15}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(grids) / sizeof(grids[0]); i++) {
+		struct loop_fixture fixture = loop_of("kk");
+
+		memcpy(fixture.b->signatures[0].grid, grids[i], sizeof(grids[i]));
+		fixture.b->devices[0].sm_count =
+			62; /* of which 30 blocks take 48.4%, and 1% more */
+		assert_null(loop_apply(&fixture, &technique_concurrent_kernels));
+		assert_int_equal(fixture.application.change.fill[0], 49);
+		loop_free(&fixture);
+		fixture = loop_of("kk");
+		memcpy(fixture.b->signatures[0].grid, grids[i], sizeof(grids[i]));
+		fixture.b->devices[0].sm_count = 60;
+		assert_string_equal(loop_apply(&fixture, &technique_concurrent_kernels), full_gpu);
+		loop_free(&fixture);
+	}
+}
+
+/* What already is in streams: no fewer than the technique would spread it over, or for kernels any two. */
+static void test_streamed(void **state)
+{
+	struct loop_fixture fixture = loop_of("iko");
+
+	(void)state;
+	fixture.b->devices[0].sm_count = 4;
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++)
+		fixture.b->ops[i].stream = i % 3 != 1;
+	assert_false(streams_are_many(fixture.run.model, &fixture.loop, true, 2));
+	assert_true(streams_are_many(fixture.run.model, &fixture.loop, false, 2));
+	assert_null(loop_apply(&fixture, &technique_overlap));
+	loop_free(&fixture);
+	fixture = loop_of("iko");
+	fixture.b->devices[0].sm_count = 4;
+	for (size_t i = 0; i < fixture.b->profile.op_count; i++)
+		fixture.b->ops[i].stream = (uint32_t)(i / 3 % 3);
+	assert_string_equal(loop_apply(&fixture, &technique_overlap), refused_streamed);
+	assert_string_equal(loop_apply(&fixture, &technique_concurrent_kernels), refused_streamed);
+	loop_expect_unchanged(&fixture);
+	loop_free(&fixture);
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENTENCE("kernels of an iteration share the GPU, and copies stand between them",
+			 test_concurrent),
+		SENTENCE("kernels of a loop of one are parted by waits", test_concurrent_in_series),
+		SENTENCE(
+			"kernels of a graph's launch share the GPU, and launches follow each other",
+			test_concurrent_nodes),
+		SENTENCE("graphs between whose nodes the device launches are refused",
+			 test_concurrent_bodies),
+		SENTENCE("kernels that fill the GPU, and graphs as a whole, are refused",
+			 test_concurrent_refusals),
+		SENTENCE("how much of the GPU a kernel takes, all its blocks tell",
+			 test_concurrent_shapes),
+		SENTENCE("what is in several streams already is not spread over streams again",
+			 test_streamed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

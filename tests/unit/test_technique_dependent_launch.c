@@ -1,0 +1,37 @@
+/* A kernel is set up while the one before it in its stream ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fixture_loop.h"
+
+static const char no_predecessor[] = "no kernel follows another one in its stream";
+
+static void test_dependent(void **state)
+{
+	struct loop_fixture fixture = loop_of("keeeeeeeeeeeeeekeeeeeeeeeeeeee");
+
+	(void)state;
+	assert_null(loop_apply(&fixture, &technique_dependent_launch));
+	assert_int_equal(fixture.effect.changed_count, 2 * ITERATIONS - 1);
+	loop_expect(&fixture, 0, "...............p..............");
+	loop_expect(&fixture, 1, "p..............p..............");
+	loop_expect_refusal("kc", &technique_dependent_launch, no_predecessor);
+	loop_free(&fixture);
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENTENCE("a kernel behind another one can be set up before", test_dependent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,248 @@
+/* Neighbors as one kernel: which they are, and what becomes of a run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "techniques/fuse.h"
+#include "fixture_fusion.h"
+#include "fixture_loop.h"
+
+static const char not_alike[] = "no kernels of the same grid follow one another in an iteration";
+
+static const char grid_wide[] =
+	"by its counters no kernel just goes on with what the one before it wrote";
+
+/* ---- without counters ---- */
+
+static void expect_fused(const char *usual, const char *expected)
+{
+	struct loop_fixture fixture = loop_of(usual);
+
+	assert_null(loop_apply(&fixture, &technique_fuse));
+	loop_expect(&fixture, 0, expected);
+	loop_expect(&fixture, 1, expected);
+	loop_free(&fixture);
+}
+
+static void test_fused(void **state)
+{
+	struct loop_fixture fixture = loop_of("kwk");
+
+	(void)state;
+	expect_fused("kk", ".f"); /* not with the next iteration's */
+	expect_fused("kelkikk", "...f..f");
+	loop_expect_refusal("k", &technique_fuse, not_alike);
+	loop_expect_refusal("kwk", &technique_fuse, not_alike);
+	loop_expect_refusal("kgk", &technique_fuse, not_alike);
+	fixture.application.change.calls[1] = CALL_DROPPED; /* by another technique */
+	assert_null(loop_apply(&fixture, &technique_fuse));
+	loop_expect(&fixture, 0, ".df");
+	loop_free(&fixture);
+	fixture = loop_of("kk");
+	fixture.b->profile.signatures[1] = fixture.b->profile.signatures[0];
+	fixture.b->profile.signatures[1].grid[0] = 7;
+	for (size_t i = 1; i < fixture.b->profile.op_count; i += 2)
+		fixture.b->ops[i].detail = 1;
+	assert_string_equal(loop_apply(&fixture, &technique_fuse), not_alike);
+	loop_free(&fixture);
+}
+
+/* ---- with counters ---- */
+
+/* A recording of the loop, and what fusing makes of it. */
+struct run {
+	struct builder *b;
+	struct change change;
+	struct effect effect;
+	struct recorded_run recorded;
+	struct fusion_kernel kernels[MOVING_KERNELS_MOST];
+	uint32_t iterations[MOVING_ITERATIONS + 1];
+	struct loop loop;
+};
+
+static void run_begin(struct run *run, struct builder *b, size_t kernel_count)
+{
+	struct err err = {""};
+
+	*run = (struct run){.b = b};
+	builder_finish(b);
+	run->recorded.fusion = moving_fusion(b, run->kernels);
+	for (size_t i = 0; i <= MOVING_ITERATIONS; i++)
+		run->iterations[i] = (uint32_t)(i * (kernel_count + 1));
+	run->loop = (struct loop){.call_count = b->profile.call_count,
+				  .iteration_count = MOVING_ITERATIONS,
+				  .iterations = run->iterations,
+				  .period = kernel_count};
+	assert_int_equal(model_build(&run->recorded.model, &b->profile, &err), 0);
+	usual_changes_begin(&run->change, run->recorded.model, true);
+}
+
+static void run_end(struct run *run)
+{
+	change_free(&run->change);
+	model_free(run->recorded.model);
+	free(run->b);
+}
+
+static const char *run_fuse(struct run *run, enum assumed_end end)
+{
+	return change_loop_with(&technique_fuse, &run->change, &run->effect, &run->recorded,
+				&run->loop, end);
+}
+
+/* What it would change, of which nothing is kept. */
+static struct fused_kernels run_look(struct run *run, bool is_least)
+{
+	const struct loops loops = {.items = &run->loop, .count = 1};
+
+	run->recorded.fusion.is_least = is_least;
+	return fuse_find(&run->recorded, &loops);
+}
+
+static void expect_lengths(const struct run *run, const int64_t *lengths_ns, size_t count)
+{
+	for (size_t i = 0; i < run->b->profile.op_count; i++)
+		assert_int_equal(run->change.op_ns[i], lengths_ns[i % count]);
+}
+
+/* Three take as long as one did: the first only reads, the second does neither, the third only writes. */
+static void test_chain(void **state)
+{
+	static const int64_t all_ns[] = {50000, 1, 50000}, least_ns[] = {-1, 50000, 50000};
+	struct fused_kernels found;
+	struct run run;
+
+	(void)state;
+	run_begin(&run, moving_loop(chain, 3, 0), 3);
+	assert_null(run_fuse(&run, ASSUMED_USUAL));
+	expect_lengths(&run, all_ns, 3);
+	assert_int_equal(usual_change_of(&run.change, 0), CALL_KEPT);
+	assert_int_equal(usual_change_of(&run.change, 1), CALL_FUSED);
+	assert_int_equal(usual_change_of(&run.change, 2), CALL_FUSED);
+	assert_true(run.effect.is_assuming);
+	assert_int_equal(run.effect.changed_count, 2 * MOVING_ITERATIONS);
+	assert_float_equal(run.effect.vanished_bytes, MOVING_ITERATIONS * 720 * MB, 1);
+	found = run_look(&run, false);
+	assert_int_equal(found.kernel_count, 2 * MOVING_ITERATIONS);
+	assert_int_equal(found.handed_count, 2 * MOVING_ITERATIONS);
+	assert_float_equal(found.vanished_bytes, MOVING_ITERATIONS * 720 * MB, 1);
+	assert_float_equal(found.saved_ns, MOVING_ITERATIONS * 2e5, 1e-3);
+	assert_string_equal(run.b->signatures[found.first].name, "gelu");
+	assert_string_equal(run.b->signatures[found.second].name, "dropout");
+	run_end(&run);
+
+	run_begin(&run, moving_loop(chain, 3, 0), 3);
+	assert_null(run_fuse(&run, ASSUMED_LEAST));
+	expect_lengths(&run, least_ns, 3);
+	assert_float_equal(run.effect.vanished_bytes, MOVING_ITERATIONS * 360 * MB, 1);
+	found = run_look(&run, true);
+	assert_float_equal(found.vanished_bytes, MOVING_ITERATIONS * 360 * MB, 1);
+	assert_float_equal(found.saved_ns, MOVING_ITERATIONS * 1e5, 1e-3);
+	run_end(&run);
+}
+
+/* The second reads an array of its own as well: that much is left of its time. */
+static void test_other_array(void **state)
+{
+	static const struct moved parts[] = {{"narrow", 180 * MB, 90 * MB, 0},
+					     {"residual", 180 * MB, 90 * MB, 0}};
+	static const int64_t expected_ns[] = {66666, 66666};
+	struct run run;
+
+	(void)state;
+	run_begin(&run, moving_loop(parts, 2, 0), 2);
+	assert_null(run_fuse(&run, ASSUMED_USUAL));
+	expect_lengths(&run, expected_ns, 2);
+	run_end(&run);
+}
+
+static void test_looked_at(void **state)
+{
+	static const int64_t kept_ns[] = {-1, -1, -1};
+	struct run run;
+
+	(void)state;
+	run_begin(&run, moving_loop(chain, 3, 0), 3);
+	assert_float_equal(run_look(&run, false).saved_ns, MOVING_ITERATIONS * 2e5, 1e-3);
+	expect_lengths(&run, kept_ns, 3);
+	assert_int_equal(usual_change_of(&run.change, 1), CALL_KEPT);
+	run_end(&run);
+}
+
+/* Another technique has made the kernels half as long before: it is from that what vanishes is taken. */
+static void test_changed_before(void **state)
+{
+	static const int64_t expected_ns[] = {25000, 1, 25000};
+	struct builder *b = moving_loop(chain, 3, 0);
+	struct run run;
+
+	(void)state;
+	run_begin(&run, b, 3);
+	for (size_t i = 0; i < b->profile.op_count; i++)
+		run.change.op_ns[i] = KERNEL_NS / 2;
+	run.recorded.fusion.dram_byte_per_s = 1e13;
+	assert_null(run_fuse(&run, ASSUMED_USUAL));
+	expect_lengths(&run, expected_ns, 3);
+	run_end(&run);
+}
+
+/* A kernel that reduced, and one that goes on with something else. */
+static void test_grid_wide(void **state)
+{
+	static const struct moved parts[] = {{"total", 360 * MB, 30 * MB, 361 * MB},
+					     {"divide", 180 * MB, 180 * MB, 360 * MB},
+					     {"gather", 150 * MB, 180 * MB, 330 * MB}};
+	static const int64_t kept_ns[] = {-1, -1, -1};
+	struct run run;
+
+	(void)state;
+	run_begin(&run, moving_loop(parts, 3, 0), 3);
+	assert_string_equal(run_fuse(&run, ASSUMED_USUAL), grid_wide);
+	expect_lengths(&run, kept_ns, 3);
+	for (size_t i = 0; i < run.b->profile.call_count; i++)
+		assert_int_equal(run.change.calls[i], CALL_KEPT);
+	assert_int_equal(run.effect.changed_count, 0);
+	assert_int_equal(run_look(&run, false).kernel_count, 0);
+	run_end(&run);
+}
+
+/* Small ones: as without counters. */
+static void test_small(void **state)
+{
+	static const struct moved parts[] = {{"add", 2 * MB, MB, 3 * MB}, {"scale", 0, MB, 2 * MB}};
+	static const int64_t kept_ns[] = {-1, -1};
+	struct run run;
+
+	(void)state;
+	run_begin(&run, moving_loop(parts, 2, 0), 2);
+	assert_null(run_fuse(&run, ASSUMED_USUAL));
+	expect_lengths(&run, kept_ns, 2);
+	assert_int_equal(run.effect.changed_count, MOVING_ITERATIONS);
+	assert_false(run.effect.is_assuming);
+	assert_int_equal(run_look(&run, false).handed_count, 0);
+	run_end(&run);
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENTENCE("neighbors with the same grid become one kernel", test_fused),
+		SENTENCE("what a chain of kernels hands on vanishes, at the low end its reading",
+			 test_chain),
+		SENTENCE("what the second reads besides is still read", test_other_array),
+		SENTENCE("looking changes nothing", test_looked_at),
+		SENTENCE("kernels that another technique changed are shortened from that",
+			 test_changed_before),
+		SENTENCE("neighbors with a dependency across the grid are refused", test_grid_wide),
+		SENTENCE("of small neighbors only launches and gaps go", test_small),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
