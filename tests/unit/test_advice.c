@@ -386,7 +386,7 @@ int main(void)
 		SENTENCE("a wait now and then is not", test_rare_sync),
 		SENTENCE("a pause in which the device ran its own launches is not idle",
 			 test_untraced_work),
-		SENTENCE("what rests on a assumption ranks by its low end", test_assumed_rank),
+		SENTENCE("what rests on an assumption ranks by its low end", test_assumed_rank),
 		SENTENCE("pauses that seem an interpreter's are said to be assumed",
 			 test_assumed_pauses),
 		SENTENCE("pageable copies are told unless kernels run beside them", test_pageable),

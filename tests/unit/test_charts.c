@@ -586,7 +586,7 @@ static void fill_sides(struct side_by_side *sides, struct builder *b, struct sid
 						 .op_count = 2}};
 }
 
-static const char no_copies[] = "there are no copies";
+static const char no_copies[] = "there are no copies beside kernels to overlap";
 
 static const struct scenario a_scenario = {.part_count = 2,
 					   .parts = {{.technique = TECHNIQUE_cuda_graph},

@@ -1,4 +1,4 @@
-/* When the kernels of a family start, and when its stream goes on. */
+/* When the child kernels of a parent kernel start, and when its stream goes on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void test_beside(void **state)
 	assert_int_equal(child_kernels_over_ns(&children, &costs, 7), 1530);
 }
 
-/* A child that is a parent itself: its family begins when all of the one before have ended. */
+/* A child that is a parent itself: its child kernels begin when all of the one before have ended. */
 static void test_generations(void **state)
 {
 	struct child_kernels children = {0};
@@ -59,11 +59,11 @@ static void test_generations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		{"children in a row follow each other", test_series, NULL, NULL, NULL},
-		{"children side by side take what there is of the GPU", test_beside, NULL, NULL,
-		 NULL},
-		{"children of children come after all of their generation", test_generations, NULL,
+		{"child kernels in a row follow each other", test_series, NULL, NULL, NULL},
+		{"child kernels side by side take what there is of the GPU", test_beside, NULL,
 		 NULL, NULL},
+		{"child kernels of child kernels come after all of their generation",
+		 test_generations, NULL, NULL, NULL},
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

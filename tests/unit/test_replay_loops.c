@@ -189,7 +189,7 @@ static void test_rest(void **state)
 	replayed_run(&it, NULL, &random_costs);
 	assert_int_equal(it.replay.op_start_ns[4], it.replay.op_end_ns[3] + 1000);
 	assert_int_equal(it.replay.op_start_ns[5], it.replay.op_end_ns[4] + 1000 + 3000);
-	assert_int_equal(change_begin(&change, it.model, true), 0);
+	usual_changes_begin(&change, it.model, true);
 	change.calls[4] = CALL_AS_GRAPH;
 	replayed_run(&it, &change, &random_costs);
 	assert_int_equal(it.replay.op_start_ns[5], it.replay.op_end_ns[4] + 1000);
