@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct call_change call_change_kept = {0};
+
 static const struct call_change first_changes[] = {
 	[CALL_KEPT] = {0},
 	[CALL_DROPPED] = {.host = COST_NONE, .submission = SUBMITS_NOTHING},
@@ -60,10 +62,4 @@ uint8_t change_number(struct change *change, const struct call_change *what)
 	if (number == change->call_change_count)
 		change->call_changes[change->call_change_count++] = *what;
 	return (uint8_t)number;
-}
-
-const struct call_change *change_of_call(const struct change *change, size_t call)
-{
-	return change && change->calls ? &change->call_changes[change->calls[call]]
-				       : &first_changes[CALL_KEPT];
 }

@@ -76,8 +76,14 @@ void change_free(struct change *change);
 /* The number by which calls[] refers to that: a new one where there is none yet. */
 uint8_t change_number(struct change *change, const struct call_change *what);
 
+extern const struct call_change call_change_kept;
+
 /* What becomes of a call; change may be NULL. */
-const struct call_change *change_of_call(const struct change *change, size_t call);
+static inline const struct call_change *change_of_call(const struct change *change, size_t call)
+{
+	return change && change->calls ? &change->call_changes[change->calls[call]]
+				       : &call_change_kept;
+}
 
 /* Whether it becomes the launch of a graph, or a part of one that is launched before. */
 static inline bool call_change_is_graph(const struct call_change *what)

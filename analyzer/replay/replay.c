@@ -135,6 +135,8 @@ static uint64_t node_count_of(const struct run *run, size_t index)
 /* A cost of a changed call. */
 static int64_t cost_ns(const struct run *run, size_t index, enum cost cost)
 {
+	if (cost == COST_RECORDED || cost == COST_NONE)
+		return 0;
 	return costs_ns(run->costs, cost, costs_is_by_node(cost) ? node_count_of(run, index) : 0);
 }
 
