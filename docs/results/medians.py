@@ -4,8 +4,8 @@
     docs/results/measure.sh medians docs/results/medians.py
 
 Each pairs*.txt holds what one machine measured, most of them three runs of every workload.  The figure of a
-variant on a machine is the median of its runs there; printed are the median, the lowest and the highest of these
-figures.  Machines that ran another size than most are left out.
+variant on a machine is the median of its runs there; printed are the median, the lowest and the highest of
+these figures.  Machines that ran another size than most are left out.
 """
 
 import collections
