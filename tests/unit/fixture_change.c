@@ -51,8 +51,7 @@ size_t usual_change_of(const struct change *change, size_t call)
 	const struct call_change *what = change_of_call(change, call);
 	size_t usual = 0;
 
-	while (usual < USUAL_CHANGES_END &&
-	       memcmp(what, &usual_changes[usual], sizeof(*what)) != 0)
+	while (usual < USUAL_CHANGES_END && memcmp(what, &usual_changes[usual], sizeof(*what)) != 0)
 		usual++;
 	return usual;
 }
@@ -61,8 +60,10 @@ const char *change_loop_with(const struct technique *technique, struct change *c
 			     struct effect *effect, const struct recorded_run *run,
 			     const struct loop *loop, enum assumed_end end)
 {
-	struct application application = {
-		.run = run, .end = end, .change = *change, .effect = effect};
+	struct application application = {.run = run,
+					  .end = end,
+					  .change = *change,
+					  .effect = effect};
 	const char *refusal;
 
 	*effect = (struct effect){.is_assuming = technique->always_assumes};

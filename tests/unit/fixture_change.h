@@ -9,20 +9,20 @@
 /* As change->calls[] has them after usual_changes_begin. */
 enum usual_change {
 	CALL_AS_GRAPH = CALL_DROPPED + 1, /* becomes the launch of a graph that begins with it */
-	CALL_AS_UPDATED, /* likewise, after an update of it by the host */
+	CALL_AS_UPDATED,		  /* likewise, after an update of it by the host */
 	CALL_IN_GRAPH, /* its operations are nodes of the graph launched before; it is gone, with the host's time
 			* before it */
 	CALL_AFTER_WORK, /* likewise, but the host's time before it stays: it computes */
 	CALL_IN_BODY, /* as CALL_IN_GRAPH, and the first of them starts after a conditional node */
 	CALL_IN_LAUNCHED_GRAPH, /* likewise, in a graph that the one before it launches */
-	CALL_IN_KERNEL, /* likewise, after a barrier: a persistent kernel does its work */
+	CALL_IN_KERNEL,		/* likewise, after a barrier: a persistent kernel does its work */
 	CALL_FUSED, /* gone: the kernel before in its stream goes on with the work of this one */
-	CALL_DEPENDENT, /* its kernel has been set up when the one before in its stream ends */
-	CALL_MADE_ASYNC, /* submits what it did, and waits for nothing */
+	CALL_DEPENDENT,	    /* its kernel has been set up when the one before in its stream ends */
+	CALL_MADE_ASYNC,    /* submits what it did, and waits for nothing */
 	CALL_READBACK_GONE, /* gone: what ran last before it is a parent kernel */
-	CALL_AS_CHILD, /* gone: that parent kernel launches its kernel */
+	CALL_AS_CHILD,	    /* gone: that parent kernel launches its kernel */
 	CALL_UPDATES, /* in place of making an executable graph it updates the one that there is */
-	CALL_AGAIN, /* so this launch of it is not the first, but one of updated nodes */
+	CALL_AGAIN,   /* so this launch of it is not the first, but one of updated nodes */
 	USUAL_CHANGES_END
 };
 

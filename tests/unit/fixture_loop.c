@@ -144,11 +144,17 @@ static void add(struct builder *b, char letter)
 
 static struct ceilings *measured(void)
 {
-	static const enum ceiling_id rows[] = {
-		CEILING_conditional_iteration, CEILING_graph_node,	CEILING_device_graph_tail,
-		CEILING_child_tail,	       CEILING_child_next,	CEILING_child_beside,
-		CEILING_child_return,	       CEILING_launch_period,	CEILING_h2d_pinned,
-		CEILING_d2h_pinned,	       CEILING_pinned_both};
+	static const enum ceiling_id rows[] = {CEILING_conditional_iteration,
+					       CEILING_graph_node,
+					       CEILING_device_graph_tail,
+					       CEILING_child_tail,
+					       CEILING_child_next,
+					       CEILING_child_beside,
+					       CEILING_child_return,
+					       CEILING_launch_period,
+					       CEILING_h2d_pinned,
+					       CEILING_d2h_pinned,
+					       CEILING_pinned_both};
 	static const enum ceiling_id by_node[] = {CEILING_graph_instantiate,
 						  CEILING_graph_first_launch, CEILING_graph_destroy,
 						  CEILING_graph_update};
@@ -156,7 +162,8 @@ static struct ceilings *measured(void)
 
 	assert_non_null(ceilings);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		assert_int_equal(ceilings_add(ceilings, &(struct ceiling){.id = rows[i], .value = 1}),
+		assert_int_equal(ceilings_add(ceilings,
+					      &(struct ceiling){.id = rows[i], .value = 1}),
 				 0);
 	for (size_t i = 0; i < sizeof(by_node) / sizeof(by_node[0]); i++)
 		assert_int_equal(ceilings_add(ceilings, &(struct ceiling){.id = by_node[i],
@@ -177,8 +184,8 @@ static void begin_application(struct application *application, const struct mode
 	application->is_first_like = true;
 	application->is_changed = calloc(profile->call_count + 1, sizeof(bool));
 	application->is_taken = calloc(profile->call_count + 1, sizeof(bool));
-	application->readback_kernels = calloc(profile->kernel_name_count + 1,
-					       sizeof(*application->readback_kernels));
+	application->readback_kernels =
+		calloc(profile->kernel_name_count + 1, sizeof(*application->readback_kernels));
 	assert_non_null(application->is_changed);
 	assert_non_null(application->is_taken);
 	assert_non_null(application->readback_kernels);
@@ -282,8 +289,7 @@ const char *loop_apply(struct loop_fixture *fixture, const struct technique *tec
 	return refusal;
 }
 
-void loop_expect_refusal(const char *usual, const struct technique *technique,
-			 const char *refusal)
+void loop_expect_refusal(const char *usual, const struct technique *technique, const char *refusal)
 {
 	struct loop_fixture fixture = loop_of(usual);
 	const char *found = loop_apply(&fixture, technique);
@@ -303,23 +309,12 @@ void loop_expect_refusal(const char *usual, const struct technique *technique,
 void loop_expect(const struct loop_fixture *fixture, int iteration, const char *expected)
 {
 	static const char letters[] = {
-		[CALL_KEPT] = '.',
-		[CALL_DROPPED] = 'd',
-		[CALL_AS_GRAPH] = 'G',
-		[CALL_AS_UPDATED] = 'U',
-		[CALL_IN_GRAPH] = 'n',
-		[CALL_AFTER_WORK] = 'h',
-		[CALL_IN_BODY] = 'b',
-		[CALL_IN_LAUNCHED_GRAPH] = 'l',
-		[CALL_IN_KERNEL] = 's',
-		[CALL_FUSED] = 'f',
-		[CALL_DEPENDENT] = 'p',
-		[CALL_MADE_ASYNC] = 'a',
-		[CALL_READBACK_GONE] = 'q',
-		[CALL_AS_CHILD] = 'c',
-		[CALL_UPDATES] = 'u',
-		[CALL_AGAIN] = 'g',
-		[USUAL_CHANGES_END] = '?'};
+		[CALL_KEPT] = '.',	    [CALL_DROPPED] = 'd',	    [CALL_AS_GRAPH] = 'G',
+		[CALL_AS_UPDATED] = 'U',    [CALL_IN_GRAPH] = 'n',	    [CALL_AFTER_WORK] = 'h',
+		[CALL_IN_BODY] = 'b',	    [CALL_IN_LAUNCHED_GRAPH] = 'l', [CALL_IN_KERNEL] = 's',
+		[CALL_FUSED] = 'f',	    [CALL_DEPENDENT] = 'p',	    [CALL_MADE_ASYNC] = 'a',
+		[CALL_READBACK_GONE] = 'q', [CALL_AS_CHILD] = 'c',	    [CALL_UPDATES] = 'u',
+		[CALL_AGAIN] = 'g',	    [USUAL_CHANGES_END] = '?'};
 	const struct change *change = &fixture->application.change;
 	uint32_t first = fixture->iterations[iteration];
 	char found[32] = "";

@@ -46,8 +46,7 @@ struct application *loop_application(struct loop_fixture *fixture,
 const char *loop_apply(struct loop_fixture *fixture, const struct technique *technique);
 
 /* Applies it, and expects that refusal, or NULL: none.  After a refusal nothing is changed. */
-void loop_expect_refusal(const char *usual, const struct technique *technique,
-			 const char *refusal);
+void loop_expect_refusal(const char *usual, const struct technique *technique, const char *refusal);
 
 /* What becomes of an iteration's calls, a letter each: . kept, d dropped, G a graph, U one that is updated, n in it,
  * h likewise after work of the host, b in a conditional node's body, l in a graph launched by the one before, s a

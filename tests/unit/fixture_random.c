@@ -248,7 +248,7 @@ struct builder *random_profile(uint64_t seed, int64_t unit_ns)
 
 /* has_graph: of the call's thread; its next calls may belong to it. */
 static int some_change(struct random *random, const struct model *model, size_t call,
-				    bool *has_graph)
+		       bool *has_graph)
 {
 	const struct profile *profile = model->profile;
 	uint64_t what = random_below(random, 10);

@@ -69,7 +69,7 @@ static struct placed place(struct builder *b, const struct counts *counts, int l
 	return fixture_place(builder_finish(b), ceilings);
 }
 
-/* 2^20 reductions: to one address, to 64 neighbours, to 2^20 addresses over all of 96 slices. */
+/* 2^20 reductions: to one address, to 64 neighbors, to 2^20 addresses over all of 96 slices. */
 static const struct counts one_address = {.duration_ns = 860000,
 					  .red_instructions = 32768,
 					  .red_requests = 1048576,
@@ -78,14 +78,14 @@ static const struct counts one_address = {.duration_ns = 860000,
 					  .unit_max = 1048576,
 					  .unit_mean = 1048576 / 96.,
 					  .l2_cycles = 1228571};
-static const struct counts neighbours = {.duration_ns = 200000,
-					 .red_instructions = 32768,
-					 .red_requests = 65536,
-					 .red_sectors = 262144,
-					 .unit_cycles = 262144,
-					 .unit_max = 262144,
-					 .unit_mean = 262144 / 96.,
-					 .l2_cycles = 290000};
+static const struct counts neighbors = {.duration_ns = 200000,
+					.red_instructions = 32768,
+					.red_requests = 65536,
+					.red_sectors = 262144,
+					.unit_cycles = 262144,
+					.unit_max = 262144,
+					.unit_mean = 262144 / 96.,
+					.l2_cycles = 290000};
 static const struct counts spread = {.duration_ns = 14000,
 				     .red_instructions = 32768,
 				     .red_requests = 1048576,
@@ -146,7 +146,7 @@ static void test_counts(void **state)
 static void test_measured(void **state)
 {
 	struct ceilings *ceilings = fixture_ceilings();
-	const struct counts *const counts[] = {&one_address, &neighbours, &spread};
+	const struct counts *const counts[] = {&one_address, &neighbors, &spread};
 	/* 1.25e9 sectors/s a slice; the third is 95.3 slices at once, but no more than 80e9/s */
 	static const double ceiling_ns[] = {838861, 209715, 13107};
 	static const double sectors_per_request[] = {1, 4, 1};

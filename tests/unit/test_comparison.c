@@ -1,4 +1,4 @@
-/* test_comparison.c - what is the same work, how much faster it became, and whether that was foretold. */
+/* test_comparison.c - what is the same work, how much faster it became, and whether that was predicted. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

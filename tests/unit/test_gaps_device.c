@@ -317,8 +317,8 @@ int main(void)
 			 test_earliest_launch),
 		SENTENCE("a kernel that starts before its launch keeps the sum right",
 			 test_skewed_clock),
-		SENTENCE("the longest gaps are kept in order, with their neighbours", test_longest),
-		SENTENCE("the neighbour before a gap is the operation that ended last",
+		SENTENCE("the longest gaps are kept in order, with their neighbors", test_longest),
+		SENTENCE("the neighbor before a gap is the operation that ended last",
 			 test_before_ended_last),
 		SENTENCE("a visitor can stop and pass its result on", test_visit_stops),
 	};

@@ -209,7 +209,7 @@ int main(void)
 		SENTENCE("one iteration alone is no loop", test_single),
 		SENTENCE("a range elsewhere, or without a call, cuts out nothing", test_elsewhere),
 		SENTENCE("what is taken parts a loop as well", test_taken),
-		SENTENCE("places that have calls in common are one, neighbours are not merged "
+		SENTENCE("places that have calls in common are one, neighbors are not merged "
 			 "unless something spans them",
 			 test_merge),
 	};

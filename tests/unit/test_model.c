@@ -225,7 +225,7 @@ static enum call_behavior behavior(const char *name, enum profile_call_class cla
 	return found;
 }
 
-static void test_behaviour(void **state)
+static void test_behavior(void **state)
 {
 	(void)state;
 	assert_int_equal(behavior("cudaDeviceSynchronize", CALL_SYNC, 0), CALL_WAITS);
@@ -330,7 +330,7 @@ int main(void)
 		SENTENCE("a wait is for what ended last and had been submitted", test_awaited),
 		SENTENCE("a search through everything finds the same awaited operations",
 			 test_awaited_by_search),
-		SENTENCE("calls that wait are told from calls that work", test_behaviour),
+		SENTENCE("calls that wait are told from calls that work", test_behavior),
 		SENTENCE("calls of all threads come by time", test_order),
 		SENTENCE("an empty recording has an empty model", test_empty),
 	};

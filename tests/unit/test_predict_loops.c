@@ -234,7 +234,7 @@ static void test_repeated(void **state)
 	struct what_if twice;
 
 	(void)state;
-	predicted_add_loop(b, add_other(b, predicted_add_loop(b, 0, false)), false);
+	predicted_add_loop(b, add_other(b, predicted_add_loop(b, 0, 0)), 0);
 	it = predicted_begin(b, 0, NULL);
 	assert_int_equal(it.all.loops.count, 2);
 	assert_int_equal(what_if_alone(&twice, TECHNIQUE_cuda_graph, &it.all, 0), 0);
@@ -254,13 +254,34 @@ static void test_repeated_after_refused(void **state)
 	struct what_if found;
 
 	(void)state;
-	predicted_add_loop(b, add_other(b, predicted_add_loop(b, 0, true)), false);
+	predicted_add_loop(b, add_other(b, predicted_add_loop(b, 0, ALLOCATING_ALWAYS)), 0);
 	it = predicted_begin(b, 0, NULL);
 	assert_int_equal(it.all.loops.count, 2);
 	assert_int_equal(it.all.alike[1], 0);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
 	assert_int_equal(found.effect.loop_count, 1);
 	assert_int_equal(found.effect.iteration_count, RUNS - 1);
+	predicted_end(&it);
+}
+
+/* Two of eleven iterations cannot be captured, and so none is: another technique finds all as it was. */
+static void test_taken_back(void **state)
+{
+	const enum technique_id both[] = {TECHNIQUE_cuda_graph, TECHNIQUE_dependent_launch};
+	struct builder *b = builder_new(1, 1);
+	struct prediction together;
+	struct predicted_run it;
+	struct what_if parts[2], alone;
+
+	(void)state;
+	predicted_add_loop(b, 0, 1 << 4 | 1 << 8);
+	it = predicted_begin(b, 0, NULL);
+	assert_int_equal(what_if_together(&together, parts, both, 2, &it.all, 0), 0);
+	assert_string_equal(parts[0].effect.refusal, refused_allocates);
+	assert_null(parts[1].effect.refusal);
+	assert_int_equal(parts[1].effect.iteration_count, RUNS - 1);
+	assert_int_equal(what_if_alone(&alone, TECHNIQUE_dependent_launch, &it.all, 0), 0);
+	assert_int_equal(together.program_after_ns, alone.prediction.program_after_ns);
 	predicted_end(&it);
 }
 
@@ -271,7 +292,7 @@ static void test_refusals(void **state)
 	struct what_if found;
 
 	(void)state;
-	predicted_add_loop(b, 0, true);
+	predicted_add_loop(b, 0, ALLOCATING_ALWAYS);
 	it = predicted_begin(b, 0, NULL);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
 	assert_string_equal(found.effect.refusal, refused_allocates);
@@ -348,6 +369,8 @@ int main(void)
 		SENTENCE("a loop that runs again is set up once", test_repeated),
 		SENTENCE("and also where it was refused the first time",
 			 test_repeated_after_refused),
+		SENTENCE("what a technique has changed of a loop that it refuses is taken back",
+			 test_taken_back),
 		SENTENCE("a technique that cannot be says why", test_refusals),
 		SENTENCE("the places of many threads leave the interval in order",
 			 test_many_places),

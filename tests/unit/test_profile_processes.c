@@ -72,7 +72,7 @@ static void test_devices_without_uuid(void **state)
 	profile_free(profile);
 }
 
-static void test_unreadable_neighbour(void **state)
+static void test_unreadable_neighbor(void **state)
 {
 	const struct fixture *fixture = *state;
 	struct profile *profile;
@@ -159,7 +159,7 @@ int main(void)
 		TEST("two processes on one GPU share the device", test_two_processes),
 		TEST("devices without UUID are told apart by ordinal", test_devices_without_uuid),
 		TEST("a process that cannot be read does not hide the others",
-		     test_unreadable_neighbour),
+		     test_unreadable_neighbor),
 		TEST("the second run of two is a profile of its own", test_two_runs),
 		TEST("a second run alone is an ordinary recording", test_second_run_alone),
 		TEST("a program that ran once has no second run", test_one_run),

@@ -83,7 +83,7 @@ static void test_merged_devices(void **state)
 	struct what_if found;
 
 	(void)state;
-	predicted_add_loop(b, 0, false);
+	predicted_add_loop(b, 0, 0);
 	it = predicted_begin(b, 0, NULL);
 	it.all.numbers[TECHNIQUE_batch_atomics] = 4;
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_batch_atomics, &it.all, 0), 0);
