@@ -1,6 +1,6 @@
 # gaps.gp - idle time by length of the gap, stacked by cause, with counts.
 #
-# Reads bars (bin low high colour letter count) and edges (position label ns);
+# Reads bars (bin low high color letter count) and edges (position label ns);
 # unit, bin_count, longest.
 
 load plots.'/style.gp'
@@ -34,11 +34,11 @@ if (is_text) {
 } else {
 	set xrange [-0.5:bin_count - 0.5]
 	set yrange [0:longest * 1.1]
-	set grid ytics linetype 1 linewidth 1 linecolor rgb grid_colour
-	set ylabel sprintf('idle time (%s)', unit) textcolor rgb quiet_colour
-	set xlabel 'length of the gap; above each bar: how many gaps' textcolor rgb quiet_colour offset 0,0.2
+	set grid ytics linetype 1 linewidth 1 linecolor rgb grid_color
+	set ylabel sprintf('idle time (%s)', unit) textcolor rgb quiet_color
+	set xlabel 'length of the gap; above each bar: number of gaps' textcolor rgb quiet_color offset 0,0.2
 	set xtics nomirror offset 0,0.2
 	plot edges using 1:(0):xticlabels(2) with dots linecolor rgb '#ffffff' notitle, \
 	     bars using 1:2:($1 - 0.42):($1 + 0.42):2:3:(palette[$4 > 0 ? int($4) : |palette|]) with boxxyerror fillcolor rgb variable notitle, \
-	     bars using 1:3:(stringcolumn(6)) with labels center offset 0,0.7 textcolor rgb text_colour noenhanced notitle
+	     bars using 1:3:(stringcolumn(6)) with labels center offset 0,0.7 textcolor rgb text_color noenhanced notitle
 }

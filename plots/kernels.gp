@@ -1,6 +1,6 @@
 # kernels.gp - kernels by total time.
 #
-# Reads bars (position total colour letter name value runs); bar_count, longest.
+# Reads bars (position total color letter name value runs); bar_count, longest.
 
 load plots.'/style.gp'
 legend_count = 0
@@ -38,6 +38,6 @@ if (is_text) {
 	unset xtics
 	gap = 8 * scale / (right - left)
 	plot bars using ($2 / 2):1:(0):2:($1 - 0.36):($1 + 0.36):(palette[int($3)]) with boxxyerror fillcolor rgb variable notitle, \
-	     bars using (0):1:(stringcolumn(5)) with labels right offset -1,0 textcolor rgb text_colour noenhanced notitle, \
-	     bars using ($2 + gap):1:(stringcolumn(6).'   '.stringcolumn(7)) with labels left textcolor rgb text_colour noenhanced notitle
+	     bars using (0):1:(stringcolumn(5)) with labels right offset -1,0 textcolor rgb text_color noenhanced notitle, \
+	     bars using ($2 + gap):1:(stringcolumn(6).'   '.stringcolumn(7)) with labels left textcolor rgb text_color noenhanced notitle
 }

@@ -1,7 +1,7 @@
 # open.gp - opens the target and writes titles and legend; height and legend_top are known.
 
 if (is_text) {
-	if (has_colour) {
+	if (has_color) {
 		set terminal dumb nofeed size width,height ansirgb
 	} else {
 		set terminal dumb nofeed size width,height mono
@@ -16,22 +16,22 @@ if (is_text) {
 	set label 1 fit(chart_title, width - 1) at screen 0,at_y(0.5) noenhanced
 	set label 2 fit(chart_subtitle, width - 1) at screen 0,at_y(1.5) noenhanced
 } else {
-	set label 1 chart_title at screen at_x(24),at_y(24) left font title_font textcolor rgb text_colour noenhanced
-	set label 2 chart_subtitle at screen at_x(24),at_y(48) left textcolor rgb quiet_colour noenhanced
+	set label 1 chart_title at screen at_x(24),at_y(24) left font title_font textcolor rgb text_color noenhanced
+	set label 2 chart_subtitle at screen at_x(24),at_y(48) left textcolor rgb quiet_color noenhanced
 }
 
 do for [i = 1:legend_count] {
 	x = (is_text ? 0 : 24) + legend_x[i]
 	y = legend_top + (legend_line[i] + 0.5) * line_height
-	if (legend_colour[i] == 0) {
-		set label 200+i legend_text[i].(is_text ? ':' : '') at screen at_x(x),at_y(y) left textcolor rgb quiet_colour noenhanced
+	if (legend_color[i] == 0) {
+		set label 200+i legend_text[i].(is_text ? ':' : '') at screen at_x(x),at_y(y) left textcolor rgb quiet_color noenhanced
 	} else {
 		if (is_text) {
-			set label 200+i legend_letter[i] at screen at_x(x),at_y(y) left textcolor rgb palette[legend_colour[i]] noenhanced
+			set label 200+i legend_letter[i] at screen at_x(x),at_y(y) left textcolor rgb palette[legend_color[i]] noenhanced
 			set label 300+i legend_text[i] at screen at_x(x+2),at_y(y) left noenhanced
 		} else {
-			set object 200+i rectangle from screen at_x(x),at_y(y+6) to screen at_x(x+12),at_y(y-6) fillcolor rgb palette[legend_colour[i]] fillstyle solid 1 noborder
-			set label 200+i legend_text[i] at screen at_x(x+18),at_y(y) left textcolor rgb text_colour noenhanced
+			set object 200+i rectangle from screen at_x(x),at_y(y+6) to screen at_x(x+12),at_y(y-6) fillcolor rgb palette[legend_color[i]] fillstyle solid 1 noborder
+			set label 200+i legend_text[i] at screen at_x(x+18),at_y(y) left textcolor rgb text_color noenhanced
 		}
 	}
 }

@@ -1,7 +1,7 @@
 # plane.gp - points and lines between two axes: the rooflines and atomics.
 #
-# Reads xtics, ytics (position label), lines (x y line colour), marks (x y radius mark colour
-# letter), labels and rising (x y colour text; rising ones follow lines), all in pixels or characters from the lower left of the
+# Reads xtics, ytics (position label), lines (x y line color), marks (x y radius mark color
+# letter), labels and rising (x y color text; rising ones follow lines), all in pixels or characters from the lower left of the
 # plot; plot_width, plot_height, rising_angle, x_title, y_title, note_count, note_text[].
 
 load plots.'/style.gp'
@@ -15,7 +15,7 @@ right = left + plot_width
 load plots.'/open.gp'
 do for [i = 1:note_count] {
 	set label 400+i note_text[i] at screen at_x(is_text ? 0 : 24),at_y(note_top + (i - 0.5) * line_height) \
-		left textcolor rgb (is_text ? text_colour : quiet_colour) noenhanced
+		left textcolor rgb (is_text ? text_color : quiet_color) noenhanced
 }
 
 set lmargin at screen at_x(left)
@@ -33,34 +33,34 @@ set clip two
 array dash[6] = [1, 2, 3, 4, 1, 3]
 array thick[6] = [2, 2, 2, 2, 0.6, 1]
 array shape[6] = [7, 4, 8, 13, 2, 6]
-# A line whose colour varies is drawn piece by piece, and its dashes begin anew: only whole lines vary.
+# A line whose color varies is drawn piece by piece, and its dashes begin anew: only whole lines vary.
 array large[6] = [1, 0.8, 0.9, 2.2, 1.6, 1]
 scaled = format eq 'png' ? 2 : format eq 'pdf' ? 0.75 : 0.7   # what a terminal takes for a point of 1
-colour_of(number) = number > 0 ? palette[int(number)] : text_colour
+color_of(number) = number > 0 ? palette[int(number)] : text_color
 is(number, wanted) = int(number) == wanted ? 1 : NaN
 
 if (is_text) {
 	set border 3
-	plot lines using 1:2 with dots linecolor rgb quiet_colour notitle, \
+	plot lines using 1:2 with dots linecolor rgb quiet_color notitle, \
 	     for [i = 1:6] lines using 1:($2 * is($3, i)) with lines linetype i notitle, \
 	     xtics using 1:(0):(stringcolumn(2)) with labels center offset 0,-1 noenhanced notitle, \
 	     ytics using (0):1:(stringcolumn(2)) with labels right offset -1,0 noenhanced notitle, \
 	     labels using 1:2:(stringcolumn(4)) with labels left noenhanced notitle, \
-	     marks using 1:2:(stringcolumn(6)):(colour_of($5)) with labels center textcolor rgb variable noenhanced notitle
+	     marks using 1:2:(stringcolumn(6)):(color_of($5)) with labels center textcolor rgb variable noenhanced notitle
 } else {
-	set xlabel x_title textcolor rgb quiet_colour offset 0,-1.2
-	set label 500 y_title at screen at_x(24),at_y((top + bottom) / 2.) center rotate by 90 textcolor rgb quiet_colour noenhanced
+	set xlabel x_title textcolor rgb quiet_color offset 0,-1.2
+	set label 500 y_title at screen at_x(24),at_y((top + bottom) / 2.) center rotate by 90 textcolor rgb quiet_color noenhanced
 	set style fill solid 0.75 border rgb '#ffffff'
-	plot xtics using 1:(0):(0):(plot_height) with vectors nohead linewidth 1 linecolor rgb grid_colour notitle, \
-	     ytics using (0):1:(plot_width):(0) with vectors nohead linewidth 1 linecolor rgb grid_colour notitle, \
-	     xtics using 1:(0):(stringcolumn(2)) with labels center offset 0,-0.9 textcolor rgb quiet_colour noenhanced notitle, \
-	     ytics using (0):1:(stringcolumn(2)) with labels right offset -0.8,0 textcolor rgb quiet_colour noenhanced notitle, \
-	     lines using 1:($2 * is($3, 1)):(colour_of($4)) with lines linewidth thick[1] linecolor rgb variable notitle, \
-	     lines using 1:($2 * is($3, 5)):(colour_of($4)) with lines linewidth thick[5] linecolor rgb variable notitle, \
-	     for [i in "2 3 4 6"] lines using 1:($2 * is($3, int(i))) with lines dashtype dash[int(i)] linewidth thick[int(i)] linecolor rgb text_colour notitle, \
-	     marks using 1:($2 * is($4, 1)):3:(colour_of($5)) with circles fillcolor rgb variable notitle, \
-	     marks using 1:($2 * is($4, 6)):3 with circles fillstyle empty border rgb text_colour linewidth 1.6 notitle, \
-	     for [i = 2:5] marks using 1:($2 * is($4, i)):(colour_of($5)) with points pointtype shape[i] pointsize large[i] * scaled linewidth 1.4 linecolor rgb variable notitle, \
-	     labels using 1:2:(stringcolumn(4)):(colour_of($3)) with labels left textcolor rgb variable noenhanced notitle, \
-	     rising using 1:2:(stringcolumn(4)):(colour_of($3)) with labels center rotate by rising_angle textcolor rgb variable noenhanced notitle
+	plot xtics using 1:(0):(0):(plot_height) with vectors nohead linewidth 1 linecolor rgb grid_color notitle, \
+	     ytics using (0):1:(plot_width):(0) with vectors nohead linewidth 1 linecolor rgb grid_color notitle, \
+	     xtics using 1:(0):(stringcolumn(2)) with labels center offset 0,-0.9 textcolor rgb quiet_color noenhanced notitle, \
+	     ytics using (0):1:(stringcolumn(2)) with labels right offset -0.8,0 textcolor rgb quiet_color noenhanced notitle, \
+	     lines using 1:($2 * is($3, 1)):(color_of($4)) with lines linewidth thick[1] linecolor rgb variable notitle, \
+	     lines using 1:($2 * is($3, 5)):(color_of($4)) with lines linewidth thick[5] linecolor rgb variable notitle, \
+	     for [i in "2 3 4 6"] lines using 1:($2 * is($3, int(i))) with lines dashtype dash[int(i)] linewidth thick[int(i)] linecolor rgb text_color notitle, \
+	     marks using 1:($2 * is($4, 1)):3:(color_of($5)) with circles fillcolor rgb variable notitle, \
+	     marks using 1:($2 * is($4, 6)):3 with circles fillstyle empty border rgb text_color linewidth 1.6 notitle, \
+	     for [i = 2:5] marks using 1:($2 * is($4, i)):(color_of($5)) with points pointtype shape[i] pointsize large[i] * scaled linewidth 1.4 linecolor rgb variable notitle, \
+	     labels using 1:2:(stringcolumn(4)):(color_of($3)) with labels left textcolor rgb variable noenhanced notitle, \
+	     rising using 1:2:(stringcolumn(4)):(color_of($3)) with labels center rotate by rising_angle textcolor rgb variable noenhanced notitle
 }

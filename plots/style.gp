@@ -2,7 +2,7 @@
 #
 # A chart loads this first and legend.gp to learn how many lines the legend
 # takes; then it sets height and legend_top and loads open.gp.  They read assignments made before it:
-#   plots, format, out, columns, has_colour   where to draw (target.gp)
+#   plots, format, out, columns, has_color   where to draw (target.gp)
 #   chart_title, chart_subtitle, legend_*     what to say (NAME.gp of the recording)
 #
 # Lengths are in pixels of a picture 1200 wide, or in characters of a terminal;
@@ -13,10 +13,10 @@ set datafile separator tab
 set datafile commentschars '#'
 is_text = format eq 'term'
 
-# Indexed by enum chart_colour of analyzer/charts/chart_colors.h.
-# Kernels: Okabe and Ito's palette, which colour-blind people tell apart; copies: greys, for
-# their rows are labelled; hardware samples: two shades each, quieter than what they explain;
-# causes of idle time: Paul Tol's `muted`, paler than the kernels, and between them those colours
+# Indexed by enum chart_color of analyzer/charts/chart_colors.h.
+# Kernels: Okabe and Ito's palette, which color-blind people tell apart; copies: grays, for
+# their rows are labeled; hardware samples: two shades each, quieter than what they explain;
+# causes of idle time: Paul Tol's `muted`, paler than the kernels, and between them those colors
 # that stay apart from all others, also with deuteranopia and protanopia, as well as his do.  The
 # last is none of them.
 array palette[44] = [ \
@@ -37,9 +37,9 @@ array ink[44] = [ \
 
 face = 'Arial'
 title_font = format eq 'svg' ? face.',18' : face.':Bold,17'   # browsers know no family Arial:Bold
-text_colour = 0x1A1A1A
-quiet_colour = 0x5C5C5C
-grid_colour = 0xE3E3E3
+text_color = 0x1A1A1A
+quiet_color = 0x5C5C5C
+grid_color = 0xE3E3E3
 char_width = is_text ? 1 : 6.5   # of the 13 pixel font, on average
 line_height = is_text ? 1 : 20
 width = is_text ? columns : 1200
@@ -51,7 +51,7 @@ at_y(y) = 1 - y / real(height)
 set style fill solid 1 noborder
 set border 0
 set tics scale 0
-set tics textcolor rgb quiet_colour
+set tics textcolor rgb quiet_color
 unset key
 
 # Cuts a text to what fits, or to nothing.

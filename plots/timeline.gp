@@ -1,10 +1,10 @@
 # timeline.gp - one row per stream, kind of copy, NVTX depth, for samples of the hardware and for idle time.
 #
-# Reads spans (start end low high colour label; in characters: cell row colour letter; names of
+# Reads spans (start end low high color label; in characters: cell row color letter; names of
 # ranges in labels: cell row end label), rows (middle kind label second-line), and of samples areas
-# (time y; one index each), peaks (time y colour) and unsampled (start end low high); from, to, unit,
+# (time y; one index each), peaks (time y color) and unsampled (start end low high); from, to, unit,
 # origin, row_count, row_end, row_top[], row_bottom[], label_width, cell_count, area_count,
-# area_colour[], unsampled_count, chart_note, strip_note.
+# area_color[], unsampled_count, chart_note, strip_note.
 
 load plots.'/style.gp'
 
@@ -24,7 +24,7 @@ do for [text in '1 2'] {
 	if (is_text) { note_text = fit(note_text, width - 1) }
 	if (strlen(note_text) > 0) {
 		set label 103+note_number note_text at screen at_x(is_text ? 0 : 24),at_y(legend_top + (legend_lines + note_number + 0.5) * line_height) \
-			left textcolor rgb quiet_colour noenhanced
+			left textcolor rgb quiet_color noenhanced
 		note_number = note_number + 1
 	}
 }
@@ -48,22 +48,22 @@ if (is_text) {
 	     labels using (at_cell(int($1) + 1)):2:(fit(stringcolumn(4), room($1, $3))) with labels left noenhanced notitle
 } else {
 	set xrange [from:to]
-	set xlabel sprintf('time from %s (%s)', origin, unit) textcolor rgb quiet_colour offset 0,0.2
+	set xlabel sprintf('time from %s (%s)', origin, unit) textcolor rgb quiet_color offset 0,0.2
 	set xtics nomirror offset 0,0.2
 	set format x '%.10g'             # a short part of a long recording needs the digits
-	set grid xtics back linetype 1 linewidth 1 linecolor rgb grid_colour
+	set grid xtics back linetype 1 linewidth 1 linecolor rgb grid_color
 	do for [i = 1:row_count] {
 		set object i rectangle from graph 0,first row_top[i] to graph 1,first row_bottom[i] behind \
 			fillcolor rgb 0xF5F5F5 fillstyle solid 1 noborder
 	}
 	pixels(start, end) = (end - start) / (to - from) * (right - left)
 	is_split(line) = strlen(line) > 0   # the name of such a row stands above its middle
-	plot for [i = 1:area_count] areas index i - 1 using 1:2 with filledcurves closed fillcolor rgb palette[area_colour[i]] notitle, \
+	plot for [i = 1:area_count] areas index i - 1 using 1:2 with filledcurves closed fillcolor rgb palette[area_color[i]] notitle, \
 	     for [i = 1:area_count > 0] peaks using 1:2:(palette[int($3)]) with lines linewidth 0.7 linecolor rgb variable notitle, \
 	     for [i = 1:unsampled_count > 0] unsampled using (($1 + $2) / 2):(($3 + $4) / 2):1:2:3:4 with boxxyerror fillcolor rgb 0xBDBDBD fillstyle pattern 4 noborder notitle, \
 	     spans using (($1 + $2) / 2):(($3 + $4) / 2):1:2:3:4:(palette[int($5)]) with boxxyerror fillcolor rgb variable notitle, \
 	     spans using (($1 + $2) / 2):(($3 + $4) / 2):(strlen(stringcolumn(6)) ? fit(stringcolumn(6), pixels($1, $2)) : ''):(ink[int($5)]) \
 		with labels center textcolor rgb variable noenhanced notitle, \
-	     rows using (from):($1 - 8.5 / row_height * is_split(stringcolumn(4))):(stringcolumn(3)) with labels right offset -1,0 textcolor rgb text_colour noenhanced notitle, \
-	     rows using (from):($1 + 8.5 / row_height):(stringcolumn(4)) with labels right offset -1,0 textcolor rgb quiet_colour noenhanced notitle
+	     rows using (from):($1 - 8.5 / row_height * is_split(stringcolumn(4))):(stringcolumn(3)) with labels right offset -1,0 textcolor rgb text_color noenhanced notitle, \
+	     rows using (from):($1 + 8.5 / row_height):(stringcolumn(4)) with labels right offset -1,0 textcolor rgb quiet_color noenhanced notitle
 }

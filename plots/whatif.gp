@@ -1,6 +1,6 @@
 # whatif.gp - the same iterations as recorded and re-simulated, on one axis; below, the whole run.
 #
-# Reads spans (start end low high colour label; in characters: cell row colour letter), heads (top
+# Reads spans (start end low high color label; in characters: cell row color letter), heads (top
 # end bottom heading) and rows (middle label) of both halves; to, unit, row_end, label_width,
 # cell_count, chart_note, height_note; saved (a text) from saved_from to saved_to at saved_y; of the
 # whole run, before and after, as shares of the longer one, run_end[], run_from[] and run_to[] (what
@@ -25,7 +25,7 @@ load plots.'/open.gp'
 if (row_end == 0) {
 	do for [i = 1:reason_count] {
 		reason_text = is_text ? fit(reason[i], width - 1) : reason[i]
-		set label 400+i reason_text at screen at_x(is_text ? 0 : 24),at_y((is_text ? 0.5 : 28) + i * line_height) left textcolor rgb quiet_colour noenhanced
+		set label 400+i reason_text at screen at_x(is_text ? 0 : 24),at_y((is_text ? 0.5 : 28) + i * line_height) left textcolor rgb quiet_color noenhanced
 	}
 	unset xtics
 	unset ytics
@@ -41,22 +41,22 @@ do for [text in '1 2'] {
 	if (is_text) { note_text = fit(note_text, width - 1) }
 	if (strlen(note_text) > 0) {
 		set label 103+note_number note_text at screen at_x(is_text ? 0 : 24),at_y(legend_top + (legend_lines + note_number + 0.5) * line_height) \
-			left textcolor rgb quiet_colour noenhanced
+			left textcolor rgb quiet_color noenhanced
 		note_number = note_number + 1
 	}
 }
 
 # The whole run: two bars, in each of them the part that is shown above.
-runs_head = is_text ? 'the whole run' : 'the whole run; dark is what is shown above'
+runs_head = is_text ? 'the whole run' : 'the whole run; dark: the part shown above'
 set label 110 runs_head at screen at_x(left),at_y(runs_top - (is_text ? 0.5 : 10)) \
-	left textcolor rgb text_colour noenhanced
+	left textcolor rgb text_color noenhanced
 run_room = strlen(run_after) * char_width + 16
 run_x(share) = left + share * (right - left - run_room)
 run_y(i, ratio) = runs_top + (i - ratio) * run_height
 do for [i = 1:2] {
 	run_text = i == 1 ? run_before : run_after
 	run_label = i == 1 ? 'recorded' : 're-simulated'
-	set label 110+i run_label at screen at_x(left - char_width),at_y(run_y(i, 0.5)) right textcolor rgb text_colour noenhanced
+	set label 110+i run_label at screen at_x(left - char_width),at_y(run_y(i, 0.5)) right textcolor rgb text_color noenhanced
 	if (is_text) {
 		run_cells = int((right - left - 2 - strlen(run_after)) * run_end[i] + 0.5)
 		set label 120+i rep('#', run_cells).' '.run_text at screen at_x(left),at_y(run_y(i, 0.5)) left noenhanced
@@ -68,12 +68,12 @@ do for [i = 1:2] {
 			to screen at_x(run_x(run_from[i]) + (shown_width < 2 ? 2 : shown_width)),at_y(run_y(i, 0.88)) \
 			fillcolor rgb 0x3B5B7A fillstyle solid 1 noborder
 		set label 120+i run_text at screen at_x(run_x(i == 1 ? run_end[i] : run_high) + 8),at_y(run_y(i, 0.5)) \
-			left textcolor rgb text_colour noenhanced
+			left textcolor rgb text_color noenhanced
 	}
 }
 if (!is_text) {
 	set arrow 101 from screen at_x(run_x(run_low)),at_y(run_y(2, 0.5)) to screen at_x(run_x(run_high)),at_y(run_y(2, 0.5)) \
-		nohead linewidth 1.5 linecolor rgb text_colour front
+		nohead linewidth 1.5 linecolor rgb text_color front
 }
 
 set lmargin at screen at_x(left)
@@ -92,24 +92,24 @@ if (is_text) {
 	     rows using (0):($1 - 0.5):(stringcolumn(2)) with labels right offset -1,0 noenhanced notitle, \
 	     spans using (at_cell($1)):2:(stringcolumn(4)):(palette[int($3)]) with labels center textcolor rgb variable noenhanced notitle
 } else {
-	set xlabel sprintf('time from the first call of what is shown (%s)', unit) textcolor rgb quiet_colour offset 0,0.2
+	set xlabel sprintf('time from the first call of what is shown (%s)', unit) textcolor rgb quiet_color offset 0,0.2
 	set xtics offset 0,0.2
 	set format x '%.10g'
-	set grid xtics back linetype 1 linewidth 1 linecolor rgb grid_colour
+	set grid xtics back linetype 1 linewidth 1 linecolor rgb grid_color
 	pixels(start, end) = (end - start) / to * (right - left)
 	saved_middle = (saved_from + saved_to) / 2.
 	saved_room = (strlen(saved) / 2. + 1) * char_width * to / (right - left)
 	if (strlen(saved) > 0 && saved_middle - saved_room > saved_from + 0.01 * to) {
-		set style arrow 1 head filled size graph 0.006,20 linewidth 1 linecolor rgb quiet_colour front
+		set style arrow 1 head filled size graph 0.006,20 linewidth 1 linecolor rgb quiet_color front
 		set arrow 102 from saved_middle - saved_room,saved_y to saved_from,saved_y arrowstyle 1
 		set arrow 103 from saved_middle + saved_room,saved_y to saved_to,saved_y arrowstyle 1
-		set label 102 saved at saved_middle,saved_y center front textcolor rgb text_colour noenhanced
+		set label 102 saved at saved_middle,saved_y center front textcolor rgb text_color noenhanced
 	}
 	plot rows using (to / 2):1:(0):(to):($1 - 0.4):($1 + 0.4) with boxxyerror fillcolor rgb 0xF5F5F5 notitle, \
 	     spans using (($1 + $2) / 2):(($3 + $4) / 2):1:2:3:4:(palette[int($5)]) with boxxyerror fillcolor rgb variable notitle, \
 	     spans using (($1 + $2) / 2):(($3 + $4) / 2):(strlen(stringcolumn(6)) ? fit(stringcolumn(6), pixels($1, $2)) : ''):(ink[int($5)]) \
 		with labels center textcolor rgb variable noenhanced notitle, \
-	     heads using 2:($1 + 1):(0):($3 - $1 - 1) with vectors nohead linewidth 1.5 linecolor rgb text_colour notitle, \
-	     heads using (0):($1 + 0.55):(stringcolumn(4)) with labels left textcolor rgb text_colour noenhanced notitle, \
-	     rows using (0):1:(stringcolumn(2)) with labels right offset -1,0 textcolor rgb text_colour noenhanced notitle
+	     heads using 2:($1 + 1):(0):($3 - $1 - 1) with vectors nohead linewidth 1.5 linecolor rgb text_color notitle, \
+	     heads using (0):($1 + 0.55):(stringcolumn(4)) with labels left textcolor rgb text_color noenhanced notitle, \
+	     rows using (0):1:(stringcolumn(2)) with labels right offset -1,0 textcolor rgb text_color noenhanced notitle
 }

@@ -11,7 +11,8 @@
 #include "base/format.h"
 #include "base/worker.h"
 
-__attribute__((format(printf, 2, 3))) static int say(struct report *report, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int add_not_visible(struct report *report,
+								 const char *format, ...)
 {
 	size_t size = (report->not_visible_count + 1) * sizeof(*report->not_visible);
 	char **sentences = realloc(report->not_visible, size), text[512];
@@ -42,7 +43,7 @@ static bool is_host_function_call(const char *name)
 	return false;
 }
 
-static int say_host_functions(struct report *report)
+static int find_host_functions(struct report *report)
 {
 	const struct statistics *statistics = report->statistics;
 	uint64_t count = 0;
@@ -53,10 +54,10 @@ static int say_host_functions(struct report *report)
 			count += statistics->calls[i].time.count;
 	if (!count)
 		return 0;
-	return say(report,
-		   "the run of host functions in streams (%" PRIu64
-		   " seen being enqueued): their time shows as device scheduling",
-		   count);
+	return add_not_visible(report,
+			       "when host functions in streams ran (%" PRIu64
+			       " were enqueued): their time is part of device scheduling",
+			       count);
 }
 
 static bool has_graphs(const struct report *report)
@@ -72,7 +73,7 @@ static bool has_graphs(const struct report *report)
 	return false;
 }
 
-/* What samples tell of what the trace cannot. */
+/* How much of the time samples cover. */
 struct sampled {
 	bool is_any;		    /* some device has samples of the SMs */
 	int64_t wall_ns, within_ns; /* of the devices, first operation to last; sampled of that */
@@ -106,24 +107,26 @@ static struct sampled find_sampled(const struct report *report)
 }
 
 static const char without_samples[] =
-	"where they run alone the GPU may look idle; record with --sample to see where they ran";
+	"where they run alone the GPU may look idle; record with --sample to see when they ran";
 
-static int say_device_graphs(struct report *report, const struct sampled *sampled, bool node_level)
+static int find_device_graphs(struct report *report, const struct sampled *sampled, bool node_level)
 {
 	bool is_joined = report->profile->graph_run && report->device_graphs->launch_count;
 	int rc = 0;
 
 	if (is_joined && !sampled->is_any)
-		rc = say(report,
-			 "graphs that the device launches, in the times of the first run: %s",
-			 without_samples);
+		rc = add_not_visible(
+			report,
+			"graphs that the device launches, in the times of the first run: %s",
+			without_samples);
 	if (rc == 0 && node_level)
-		rc = say(report, "graphs that the device launches: record with --graphs=graph to "
-				 "see them");
+		rc = add_not_visible(
+			report, "graphs that the device launches: record with --graphs=graph to "
+				"see them");
 	return rc;
 }
 
-static int say_graphs(struct report *report, const struct sampled *sampled)
+static int find_graphs(struct report *report, const struct sampled *sampled)
 {
 	const struct profile *profile = report->profile;
 	bool graph_level = false, node_level = false;
@@ -136,31 +139,34 @@ static int say_graphs(struct report *report, const struct sampled *sampled)
 	if (!has_graphs(report))
 		return 0;
 	if (graph_level)
-		rc = say(report, "the nodes of CUDA graphs: recorded with --graphs=graph, "
-				 "each launch is one operation");
+		rc = add_not_visible(report,
+				     "the nodes of CUDA graphs: recorded with --graphs=graph, "
+				     "each launch is one operation");
 	if (profile->graph_run) /* the second run saw whether there are any */
 		node_level = false;
-	return rc < 0 ? rc : say_device_graphs(report, sampled, node_level);
+	return rc < 0 ? rc : find_device_graphs(report, sampled, node_level);
 }
 
-static int say_dynamic_parallelism(struct report *report, const struct sampled *sampled)
+static int find_dynamic_parallelism(struct report *report, const struct sampled *sampled)
 {
 	int rc;
 
 	if (!report->statistics->kernel_count && !(sampled->is_any && report->profile->op_count))
 		return 0;
 	if (!sampled->is_any)
-		return say(report, "kernels launched by kernels (dynamic parallelism): %s",
-			   without_samples);
-	rc = say(report,
-		 "names of the kernels that the device launches, and those of them with one "
-		 "block: samples cannot tell these from what the GPU runs to launch others");
+		return add_not_visible(report,
+				       "kernels launched by kernels (dynamic parallelism): %s",
+				       without_samples);
+	rc = add_not_visible(
+		report, "names of the kernels that the device launches, and those of them with one "
+			"block: samples cannot tell these from the GPU's own launching kernels");
 	if (rc == 0 && sampled->wall_ns > sampled->within_ns)
-		rc = say(report,
-			 "kernels that the device launches outside of the sampled time: %s of the "
-			 "%s from first to last operation were not sampled",
-			 format_ns((double)(sampled->wall_ns - sampled->within_ns)).text,
-			 format_ns((double)sampled->wall_ns).text);
+		rc = add_not_visible(
+			report,
+			"kernels that the device launches outside the sampled time: %s of the "
+			"%s from first to last operation were not sampled",
+			format_ns((double)(sampled->wall_ns - sampled->within_ns)).text,
+			format_ns((double)sampled->wall_ns).text);
 	return rc;
 }
 
@@ -193,7 +199,7 @@ static void list_missing_sets(const struct profile_device *device, char *text, s
 }
 
 /* A recording does not tell what was not asked for from what the GPU does not have. */
-static int say_missing_sets(struct report *report)
+static int find_missing_sets(struct report *report)
 {
 	const struct profile *profile = report->profile;
 	char missing[128];
@@ -202,16 +208,17 @@ static int say_missing_sets(struct report *report)
 	for (size_t i = 0; i < profile->device_count && rc == 0; i++) {
 		list_missing_sets(&profile->devices[i], missing, sizeof(missing));
 		if (profile->devices[i].sample_count && *missing)
-			rc = say(report,
-				 "over time, on GPU %zu: %s (not named by --sample-metrics, or not "
-				 "counted by this GPU)",
-				 i, missing);
+			rc = add_not_visible(
+				report,
+				"over time, on GPU %zu: %s (not named by --sample-metrics, or not "
+				"counted by this GPU)",
+				i, missing);
 	}
 	return rc;
 }
 
 /* Samples that were asked for and could not be taken. */
-static int say_sample_problems(struct report *report)
+static int find_sample_problems(struct report *report)
 {
 	const struct profile *profile = report->profile;
 	int rc = 0;
@@ -221,33 +228,34 @@ static int say_sample_problems(struct report *report)
 			profile_property(&profile->processes[i], "sample_problem", "");
 
 		if (*problem)
-			rc = say(report, "samples of %s: %s", profile->processes[i].folder,
-				 problem);
+			rc = add_not_visible(report, "samples of %s: %s",
+					     profile->processes[i].folder, problem);
 	}
 	return rc;
 }
 
-static int say_calls(struct report *report)
+static int find_missing_calls(struct report *report)
 {
 	if (report->profile->call_count || !report->profile->op_count)
 		return 0;
-	return say(report, "API calls: none were recorded, so the causes of idle time are unknown");
+	return add_not_visible(
+		report, "API calls: none were recorded, so the causes of idle time are unknown");
 }
 
 static int find_not_visible(struct report *report)
 {
 	struct sampled sampled = find_sampled(report);
-	int rc = say_calls(report);
+	int rc = find_missing_calls(report);
 
 	if (rc == 0)
-		rc = say_host_functions(report);
+		rc = find_host_functions(report);
 	if (rc == 0)
-		rc = say_graphs(report, &sampled);
+		rc = find_graphs(report, &sampled);
 	if (rc == 0)
-		rc = say_dynamic_parallelism(report, &sampled);
+		rc = find_dynamic_parallelism(report, &sampled);
 	if (rc == 0)
-		rc = say_sample_problems(report);
-	return rc < 0 ? rc : say_missing_sets(report);
+		rc = find_sample_problems(report);
+	return rc < 0 ? rc : find_missing_sets(report);
 }
 
 /* Replaces roofline and atomics by what they are under report->ceilings, or leaves them. */

@@ -46,8 +46,8 @@ int report_build(struct report **out, const char *path, struct err *err);
 /* The same for a profile in memory, which the report owns from here on, also on failure. */
 int report_of_profile(struct report **out, struct profile *profile, struct err *err);
 
-/* Takes the roofs of the recording's GPU, which the report owns from here on, also on failure, and
- * places everything under them again.  NULL takes them away. */
+/* Sets the roofs of the recording's GPU, which the report owns from here on, also on failure, and
+ * places everything under them again.  NULL removes them. */
 int report_set_ceilings(struct report *report, struct ceilings *ceilings, struct err *err);
 
 /* Keeps a copy of the note: "measured on ...".  Fails with -ENOMEM only. */

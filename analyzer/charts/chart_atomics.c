@@ -20,7 +20,7 @@ struct scene {
 	double longest_ns;
 };
 
-/* Patterns whose rate was measured.  The lanes of a warp had neighbouring addresses of 4 bytes where there
+/* Patterns whose rate was measured.  The lanes of a warp had neighboring addresses of 4 bytes where there
  * are enough: 8 of them lie in a sector, which the atomic unit takes in one cycle. */
 static const struct pattern {
 	uint64_t addresses;
@@ -29,7 +29,7 @@ static const struct pattern {
 	const char *name;
 } patterns[] = {
 	{1, 1, PLANE_SOLID, "one address"},
-	{1024, 8, PLANE_DASHED, "1,024 neighbouring addresses"},
+	{1024, 8, PLANE_DASHED, "1,024 neighboring addresses"},
 	{1 << 20, 8, PLANE_DOTTED, "addresses far apart"},
 };
 
@@ -117,7 +117,7 @@ static void put_points(struct plane *plane, const struct scene *scene)
 
 		plane_put_mark(plane, kernel->unit_cycles, kernel->duration_ns, radius,
 			       PLANE_CIRCLE,
-			       kernel->is_bottleneck ? COLOUR_KERNEL + 5 : COLOUR_KERNEL,
+			       kernel->is_bottleneck ? COLOR_KERNEL + 5 : COLOR_KERNEL,
 			       (char)('A' + (int)i));
 		if (kernel->is_bottleneck && !plane->is_text)
 			plane_put_mark(plane, kernel->unit_cycles, kernel->duration_ns, radius + 4,
@@ -169,10 +169,9 @@ static void put_notes(struct plane *plane, const struct scene *scene)
 			"slice of the L2 atomic unit was.  Ring: it is the bottleneck.");
 	if (scene->shown_count && has_patterns(scene))
 		plane_note(plane, true,
-			   plane->is_text
-				   ? "lines: what the atomics would take at least, by address"
-				   : "Lines: what so many cycles take at least on this GPU, by "
-				     "where their addresses lie, each in a measured pattern.");
+			   plane->is_text ? "lines: least time of the atomics, by address pattern"
+					  : "Lines: least time of that many cycles on this GPU, as "
+					    "measured for each pattern of addresses.");
 	snprintf(text, sizeof(text), "Not shown: %zu kernel%s with atomics in shared memory only.",
 		 scene->shared_count, scene->shared_count == 1 ? "" : "s");
 	if (scene->shared_count)

@@ -10,66 +10,66 @@
 #define LEGEND_NAME_LIMIT 34
 #define LEGEND_NAME_SIZE (4 * LEGEND_NAME_LIMIT + 1) /* UTF-8 */
 
-char chart_colour_letter(int colour)
+char chart_color_letter(int color)
 {
-	static const char letters[COLOUR_END] = {
-		[COLOUR_KERNEL] = 'A',
+	static const char letters[COLOR_END] = {
+		[COLOR_KERNEL] = 'A',
 		'B',
 		'C',
 		'D',
 		'E',
 		'F',
 		'G',
-		[COLOUR_OTHER_KERNEL] = 'X',
-		[COLOUR_GRAPH] = '@',
-		[COLOUR_HTOD] = '>',
-		[COLOUR_DTOH] = '<',
-		[COLOUR_DTOD] = '=',
-		[COLOUR_OTHER_COPY] = '~',
-		[COLOUR_MEMSET] = '0',
-		[COLOUR_RANGE] = '-',
+		[COLOR_OTHER_KERNEL] = 'X',
+		[COLOR_GRAPH] = '@',
+		[COLOR_HTOD] = '>',
+		[COLOR_DTOH] = '<',
+		[COLOR_DTOD] = '=',
+		[COLOR_OTHER_COPY] = '~',
+		[COLOR_MEMSET] = '0',
+		[COLOR_RANGE] = '-',
 		'=',
-		[COLOUR_BURST] = 'K',
-		[COLOUR_ASIDE] = '.',
-		[COLOUR_CAUSE + GAP_LAUNCH] = 'L',
-		[COLOUR_CAUSE + GAP_SYNC] = 'S',
-		[COLOUR_CAUSE + GAP_HOST] = 'H',
-		[COLOUR_CAUSE + GAP_DECISION] = 'I', /* if */
-		[COLOUR_CAUSE + GAP_COPY] = 'B',
-		[COLOUR_CAUSE + GAP_STAGING] = 'T',
-		[COLOUR_CAUSE + GAP_DEPENDENCY] = 'W',
-		[COLOUR_CAUSE + GAP_ALLOCATION] = 'M',
-		[COLOUR_CAUSE + GAP_JIT] = 'J',
-		[COLOUR_CAUSE + GAP_CAPTURE] = 'R',
-		[COLOUR_CAUSE + GAP_INSTANTIATE] = 'N',
-		[COLOUR_CAUSE + GAP_UPDATE] = 'U',
-		[COLOUR_CAUSE + GAP_GRAPH] = 'G',
-		[COLOUR_CAUSE + GAP_MODULE] = 'C',
-		[COLOUR_CAUSE + GAP_DEVICE] = 'D',
-		[COLOUR_CAUSE + GAP_PROFILER] = 'P',
-		[COLOUR_CAUSE + GAP_UNKNOWN] = '?',
+		[COLOR_BURST] = 'K',
+		[COLOR_ASIDE] = '.',
+		[COLOR_CAUSE + GAP_LAUNCH] = 'L',
+		[COLOR_CAUSE + GAP_SYNC] = 'S',
+		[COLOR_CAUSE + GAP_HOST] = 'H',
+		[COLOR_CAUSE + GAP_DECISION] = 'I', /* if */
+		[COLOR_CAUSE + GAP_COPY] = 'B',
+		[COLOR_CAUSE + GAP_STAGING] = 'T',
+		[COLOR_CAUSE + GAP_DEPENDENCY] = 'W',
+		[COLOR_CAUSE + GAP_ALLOCATION] = 'M',
+		[COLOR_CAUSE + GAP_JIT] = 'J',
+		[COLOR_CAUSE + GAP_CAPTURE] = 'R',
+		[COLOR_CAUSE + GAP_INSTANTIATE] = 'N',
+		[COLOR_CAUSE + GAP_UPDATE] = 'U',
+		[COLOR_CAUSE + GAP_GRAPH] = 'G',
+		[COLOR_CAUSE + GAP_MODULE] = 'C',
+		[COLOR_CAUSE + GAP_DEVICE] = 'D',
+		[COLOR_CAUSE + GAP_PROFILER] = 'P',
+		[COLOR_CAUSE + GAP_UNKNOWN] = '?',
 	};
 
-	return letters[colour] ? letters[colour] : '#';
+	return letters[color] ? letters[color] : '#';
 }
 
-uint8_t *chart_kernel_colours(const struct report *report)
+uint8_t *chart_kernel_colors(const struct report *report)
 {
 	const struct profile *profile = report->profile;
 	const struct statistics *statistics = report->statistics;
-	uint8_t *colours = malloc(profile->kernel_name_count + 1);
+	uint8_t *colors = malloc(profile->kernel_name_count + 1);
 
-	if (!colours)
+	if (!colors)
 		return NULL;
-	memset(colours, COLOUR_OTHER_KERNEL, profile->kernel_name_count + 1);
-	for (size_t i = 0; i < statistics->kernel_count && i < CHART_KERNEL_COLOURS; i++)
+	memset(colors, COLOR_OTHER_KERNEL, profile->kernel_name_count + 1);
+	for (size_t i = 0; i < statistics->kernel_count && i < CHART_KERNEL_COLORS; i++)
 		for (size_t k = 0; k < profile->kernel_name_count; k++)
 			if (!strcmp(profile->kernel_names[k], statistics->kernels[i].name))
-				colours[k] = (uint8_t)(COLOUR_KERNEL + i);
-	return colours;
+				colors[k] = (uint8_t)(COLOR_KERNEL + i);
+	return colors;
 }
 
-unsigned chart_op_class(const struct profile *profile, const uint8_t *kernel_colours,
+unsigned chart_op_class(const struct profile *profile, const uint8_t *kernel_colors,
 			const struct profile_op *op, const char **label)
 {
 	const struct profile_signature *signature;
@@ -77,22 +77,22 @@ unsigned chart_op_class(const struct profile *profile, const uint8_t *kernel_col
 	*label = NULL;
 	if (op->kind == OP_GRAPH) {
 		*label = "graph";
-		return COLOUR_GRAPH - COLOUR_KERNEL;
+		return COLOR_GRAPH - COLOR_KERNEL;
 	}
 	if (op->kind != OP_KERNEL)
 		return 0;
 	signature = &profile->signatures[op->detail];
 	*label = signature->name;
-	return kernel_colours[signature->kernel] - COLOUR_KERNEL;
+	return kernel_colors[signature->kernel] - COLOR_KERNEL;
 }
 
-/* The cause with the largest share among those not yet told, or GAP_CAUSE_COUNT. */
-static int largest_cause(const struct chart_idle *idle, const bool told[GAP_CAUSE_COUNT])
+/* The cause with the largest share among those not yet listed, or GAP_CAUSE_COUNT. */
+static int largest_cause(const struct chart_idle *idle, const bool listed[GAP_CAUSE_COUNT])
 {
 	int largest = GAP_CAUSE_COUNT;
 
 	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
-		if (!told[i] && idle->by_cause_ns[i] > 0 &&
+		if (!listed[i] && idle->by_cause_ns[i] > 0 &&
 		    (largest == GAP_CAUSE_COUNT ||
 		     idle->by_cause_ns[i] > idle->by_cause_ns[largest]))
 			largest = i;
@@ -101,12 +101,12 @@ static int largest_cause(const struct chart_idle *idle, const bool told[GAP_CAUS
 
 void chart_describe_causes(char *text, size_t size, const struct chart_idle *idle)
 {
-	bool told[GAP_CAUSE_COUNT] = {false};
+	bool listed[GAP_CAUSE_COUNT] = {false};
 	size_t length = 0;
 	int cause;
 
 	text[0] = '\0';
-	while ((cause = largest_cause(idle, told)) < GAP_CAUSE_COUNT) {
+	while ((cause = largest_cause(idle, listed)) < GAP_CAUSE_COUNT) {
 		double part = (double)idle->by_cause_ns[cause], whole = (double)idle->idle_ns;
 		char entry[96];
 		int entry_length = snprintf(entry, sizeof(entry), "%s%s %s", length ? ", " : "",
@@ -116,7 +116,7 @@ void chart_describe_causes(char *text, size_t size, const struct chart_idle *idl
 		if ((length > 0 && part < NAMED_CAUSE_RATIO * whole) ||
 		    length + (size_t)entry_length >= size)
 			break;
-		told[cause] = true;
+		listed[cause] = true;
 		memcpy(text + length, entry, (size_t)entry_length + 1);
 		length += (size_t)entry_length;
 	}
@@ -124,25 +124,25 @@ void chart_describe_causes(char *text, size_t size, const struct chart_idle *idl
 
 void chart_begin_legend(struct chart_file *file, int title_count)
 {
-	int size = COLOUR_END + title_count;
+	int size = COLOR_END + title_count;
 
 	fprintf(file->stream,
-		"array legend_text[%d]\narray legend_colour[%d]\narray legend_letter[%d]\n", size,
+		"array legend_text[%d]\narray legend_color[%d]\narray legend_letter[%d]\n", size,
 		size, size);
 }
 
-void chart_set_legend(struct chart_file *file, int number, int colour, const char *text)
+void chart_set_legend(struct chart_file *file, int number, int color, const char *text)
 {
 	char name[64];
 
 	snprintf(name, sizeof(name), "legend_text[%d]", number);
 	chart_set_text(file, name, text);
-	snprintf(name, sizeof(name), "legend_colour[%d]", number);
-	chart_set_number(file, name, colour);
-	if (!colour)
+	snprintf(name, sizeof(name), "legend_color[%d]", number);
+	chart_set_number(file, name, color);
+	if (!color)
 		return;
 	snprintf(name, sizeof(name), "legend_letter[%d]", number);
-	chart_set_text(file, name, (char[]){chart_colour_letter(colour), '\0'});
+	chart_set_text(file, name, (char[]){chart_color_letter(color), '\0'});
 }
 
 int chart_set_cause_legend(struct chart_file *file, int first, const struct chart_idle *idle)
@@ -151,28 +151,28 @@ int chart_set_cause_legend(struct chart_file *file, int first, const struct char
 
 	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
 		if (idle->by_cause_ns[i] > 0)
-			chart_set_legend(file, number++, COLOUR_CAUSE + i, gap_cause_title(i));
+			chart_set_legend(file, number++, COLOR_CAUSE + i, gap_cause_title(i));
 	return number;
 }
 
 int chart_set_kernel_legend(struct chart_file *file, int first, const struct statistics *statistics,
-			    const bool colours_seen[COLOUR_END])
+			    const bool colors_seen[COLOR_END])
 {
 	char name[LEGEND_NAME_SIZE];
 	int number = first + 1;
 
 	chart_set_legend(file, first, 0, "kernels");
-	for (int i = 0; i < CHART_KERNEL_COLOURS; i++) {
-		if (!colours_seen[COLOUR_KERNEL + i])
+	for (int i = 0; i < CHART_KERNEL_COLORS; i++) {
+		if (!colors_seen[COLOR_KERNEL + i])
 			continue;
 		format_kernel_name(name, sizeof(name), statistics->kernels[i].name,
 				   LEGEND_NAME_LIMIT);
-		chart_set_legend(file, number++, COLOUR_KERNEL + i, name);
+		chart_set_legend(file, number++, COLOR_KERNEL + i, name);
 	}
-	if (colours_seen[COLOUR_OTHER_KERNEL])
-		chart_set_legend(file, number++, COLOUR_OTHER_KERNEL, "other kernels");
-	if (colours_seen[COLOUR_GRAPH])
-		chart_set_legend(file, number++, COLOUR_GRAPH, "graph launch");
+	if (colors_seen[COLOR_OTHER_KERNEL])
+		chart_set_legend(file, number++, COLOR_OTHER_KERNEL, "other kernels");
+	if (colors_seen[COLOR_GRAPH])
+		chart_set_legend(file, number++, COLOR_GRAPH, "graph launch");
 	return number > first + 1 ? number
 				  : first; /* the title is taken back where nothing follows it */
 }

@@ -70,7 +70,7 @@ static int collect(struct histogram *histogram, const struct report *report)
 	return rc;
 }
 
-/* The bins worth showing: those with gaps, and neighbours up to LEAST_BINS. */
+/* The bins worth showing: those with gaps, and neighbors up to LEAST_BINS. */
 static void find_shown(const struct histogram *histogram, int *first, int *last)
 {
 	*first = 0;
@@ -106,7 +106,7 @@ static void write_bin(FILE *out, const struct bin *bin, int position, double uni
 			continue;
 		fprintf(out, "%d\t%.9g\t%.9g\t%d\t%c\t\"\"\n", position, (double)below_ns / unit_ns,
 			(double)(below_ns + bin->idle.by_cause_ns[cause]) / unit_ns,
-			COLOUR_CAUSE + cause, chart_colour_letter(COLOUR_CAUSE + cause));
+			COLOR_CAUSE + cause, chart_color_letter(COLOR_CAUSE + cause));
 		sum_add_ns(&below_ns, bin->idle.by_cause_ns[cause]);
 	}
 	if (bin->gap_count)
@@ -122,7 +122,7 @@ static int write_bins(const struct histogram *histogram, int first, int last, do
 
 	if (rc < 0)
 		return rc;
-	fputs("# bin\tlow\thigh\tcolour\tletter\tcount\n", file.stream);
+	fputs("# bin\tlow\thigh\tcolor\tletter\tcount\n", file.stream);
 	for (int i = first; i <= last; i++)
 		write_bin(file.stream, &histogram->bins[i], i - first, unit_ns);
 	return chart_file_close(&file, 0, err);
@@ -182,7 +182,7 @@ static int write_settings(const struct histogram *histogram, int first, int last
 	chart_set_number(&file, "bin_count", last - first + 1);
 	chart_set_number(&file, "longest", (double)longest_bar_ns(histogram) / unit->ns);
 	chart_begin_legend(&file, 1);
-	chart_set_legend(&file, 1, 0, "idle because of");
+	chart_set_legend(&file, 1, 0, "causes of idle time");
 	legend_end = chart_set_cause_legend(&file, 2, &histogram->all);
 	chart_set_number(&file, "legend_count", legend_end > 2 ? legend_end - 1 : 0);
 	return chart_file_close(&file, 0, err);
@@ -197,7 +197,7 @@ int chart_gaps(const struct report *report, const struct chart_options *options,
 
 	rc = collect(&histogram, report);
 	if (rc < 0)
-		return err_set(err, rc, "gaps: cannot be told apart: %s", strerror(-rc));
+		return err_set(err, rc, "gaps: cannot be classified: %s", strerror(-rc));
 	find_shown(&histogram, &first, &last);
 	unit = quantity_unit((double)longest_bar_ns(&histogram));
 	rc = write_bins(&histogram, first, last, unit->ns, folder, err);

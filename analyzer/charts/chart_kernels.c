@@ -20,11 +20,11 @@ static int64_t total_ns(const struct statistics *statistics, size_t first)
 	return total;
 }
 
-static void put_bar(struct chart_file *file, size_t position, double total, int colour,
+static void put_bar(struct chart_file *file, size_t position, double total, int color,
 		    const char *name, const char *value, const char *detail)
 {
-	fprintf(file->stream, "%zu\t%.9g\t%d\t%c\t", position, total, colour,
-		chart_colour_letter(colour));
+	fprintf(file->stream, "%zu\t%.9g\t%d\t%c\t", position, total, color,
+		chart_color_letter(color));
 	name += strspn(name, " ");
 	chart_put_text(file, *name ? name : "(no name)");
 	fprintf(file->stream, "\t%s\t%s\n", value, detail);
@@ -54,13 +54,13 @@ static void put_kernel(struct chart_file *file, const struct kernel_statistics *
 		       size_t position, size_t name_limit, double unit_ns, int64_t whole_ns)
 {
 	char name[NAME_SIZE], value[80], detail[128];
-	int colour = position < CHART_KERNEL_COLOURS ? COLOUR_KERNEL + (int)position
-						     : COLOUR_OTHER_KERNEL;
+	int color =
+		position < CHART_KERNEL_COLORS ? COLOR_KERNEL + (int)position : COLOR_OTHER_KERNEL;
 
 	format_kernel_name(name, sizeof(name), kernel->name, name_limit);
 	describe_total(value, sizeof(value), kernel->time.total_ns, whole_ns);
 	describe_runs(detail, sizeof(detail), &kernel->time);
-	put_bar(file, position, (double)kernel->time.total_ns / unit_ns, colour, name, value,
+	put_bar(file, position, (double)kernel->time.total_ns / unit_ns, color, name, value,
 		detail);
 }
 
@@ -73,7 +73,7 @@ static void put_rest(struct chart_file *file, const struct statistics *statistic
 
 	snprintf(name, sizeof(name), "%zu other kernels", statistics->kernel_count - BAR_COUNT);
 	describe_total(value, sizeof(value), rest_ns, whole_ns);
-	put_bar(file, BAR_COUNT, (double)rest_ns / unit_ns, COLOUR_OTHER_KERNEL, name, value,
+	put_bar(file, BAR_COUNT, (double)rest_ns / unit_ns, COLOR_OTHER_KERNEL, name, value,
 		"\"\"");
 }
 
@@ -86,7 +86,7 @@ static int write_bars(const struct statistics *statistics, size_t name_limit, do
 
 	if (rc < 0)
 		return rc;
-	fputs("# position\ttotal\tcolour\tletter\tname\tvalue\truns\n", file.stream);
+	fputs("# position\ttotal\tcolor\tletter\tname\tvalue\truns\n", file.stream);
 	for (size_t i = 0; i < statistics->kernel_count && i < BAR_COUNT; i++)
 		put_kernel(&file, &statistics->kernels[i], i, name_limit, unit_ns, whole_ns);
 	if (statistics->kernel_count > BAR_COUNT)

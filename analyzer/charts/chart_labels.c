@@ -93,7 +93,7 @@ static size_t crossings(const struct label_layout *layout, const struct label_bo
 	return count;
 }
 
-/* Where a label may stand: -1 left or below the mark, 0 centred, 1 right or above; the farther ring
+/* Where a label may stand: -1 left or below the mark, 0 centered, 1 right or above; the farther ring
  * comes after the nearer. */
 static const struct {
 	int x, y;

@@ -30,12 +30,12 @@ double chart_lane_y(const struct chart_lane *lane, double ratio)
 /* ---- pictures: one bar per run and class, stacked by their shares ---- */
 
 static void put_bar(struct chart_lanes *lanes, const struct chart_lane *lane,
-		    const struct raster_run *run, const double height[2], int colour,
+		    const struct raster_run *run, const double height[2], int color,
 		    const char *label)
 {
 	fprintf(lanes->spans.stream, "%.9g\t%.9g\t%.4g\t%.4g\t%d\t",
 		chart_axis(lanes, run->start_ns), chart_axis(lanes, run->end_ns),
-		chart_lane_y(lane, height[0]), chart_lane_y(lane, height[1]), colour);
+		chart_lane_y(lane, height[0]), chart_lane_y(lane, height[1]), color);
 	chart_put_text(&lanes->spans, label);
 	putc('\n', lanes->spans.stream);
 }
@@ -81,13 +81,13 @@ static int draw_run(const struct raster_run *run, void *context)
 	full = full < LEAST_HEIGHT_RATIO ? LEAST_HEIGHT_RATIO : full;
 	run_label(label, sizeof(label), lane, run);
 	for (int i = 0; i < RASTER_CLASSES; i++) {
-		int colour = lane->colour + i;
+		int color = lane->color + i;
 
 		if (!run->class_ns[i])
 			continue;
 		height[1] = height[0] + full * (double)run->class_ns[i] / sum;
-		put_bar(lanes, lane, run, height, colour, label);
-		lanes->colours_seen[colour] = true;
+		put_bar(lanes, lane, run, height, color, label);
+		lanes->colors_seen[color] = true;
 		height[0] = height[1];
 	}
 	return 0;
@@ -146,7 +146,7 @@ static int fill_cells(const struct raster_run *run, void *context)
 static void put_cell(struct chart_lanes *lanes, const struct chart_lane *lane, int cell)
 {
 	int64_t sum = 0, length_ns = cell_edge(lanes, cell + 1) - cell_edge(lanes, cell);
-	int largest = 0, colour;
+	int largest = 0, color;
 	char letter;
 
 	for (int i = 0; i < RASTER_CLASSES; i++) {
@@ -156,14 +156,14 @@ static void put_cell(struct chart_lanes *lanes, const struct chart_lane *lane, i
 	}
 	if (!sum)
 		return;
-	colour = lane->colour + largest;
-	letter = chart_colour_letter(colour);
+	color = lane->color + largest;
+	letter = chart_color_letter(color);
 	if (letter >= 'A' && letter <= 'Z' && 2 * sum < length_ns) {
 		letter = (char)(letter - 'A' + 'a');
 		lanes->has_partial = true;
 	}
-	lanes->colours_seen[colour] = true;
-	fprintf(lanes->spans.stream, "%.9g\t%zu\t%d\t%c\n", cell + 0.5, lane->row, colour, letter);
+	lanes->colors_seen[color] = true;
+	fprintf(lanes->spans.stream, "%.9g\t%zu\t%d\t%c\n", cell + 0.5, lane->row, color, letter);
 }
 
 static void put_cells(struct chart_lanes *lanes)
@@ -214,8 +214,8 @@ int chart_lanes_open(struct chart_lanes *lanes, const char *folder, struct err *
 	int rc = chart_file_open(&lanes->spans, folder, "spans.dat", err);
 
 	if (rc == 0) {
-		fputs(lanes->is_text ? "# cell\trow\tcolour\tletter\n"
-				     : "# start\tend\tlow\thigh\tcolour\tlabel\n",
+		fputs(lanes->is_text ? "# cell\trow\tcolor\tletter\n"
+				     : "# start\tend\tlow\thigh\tcolor\tlabel\n",
 		      lanes->spans.stream);
 		rc = chart_file_open(&lanes->labels, folder, "labels.dat", err);
 	}

@@ -22,7 +22,7 @@ struct chart_lanes;
 struct chart_lane {
 	struct chart_lanes *lanes;
 	enum chart_row_kind kind; /* how labels are shortened, and whether characters have any */
-	int colour;		  /* enum chart_colour of class 0 */
+	int color;		  /* enum chart_color of class 0 */
 	size_t row;		  /* of characters: its line */
 	double top, height;	  /* in rows of characters or of operations */
 	struct raster raster;	  /* what it shows is added here */
@@ -35,11 +35,11 @@ struct chart_lanes {
 	const struct quantity_unit *unit;
 	int columns;
 	bool is_text;
-	struct chart_lane *items; /* owned; each has its kind, colour, row, top and height */
+	struct chart_lane *items; /* owned; each has its kind, color, row, top and height */
 	size_t count;
 
 	struct chart_file spans, labels; /* labels: names of ranges, only for characters */
-	bool colours_seen[COLOUR_END];
+	bool colors_seen[COLOR_END];
 	bool has_partial; /* some bar is lower than its row */
 };
 

@@ -141,7 +141,7 @@ static void put_points(struct plane *plane, const struct scene *scene)
 
 		plane_put_mark(plane, point->launch.duration_ns, point->launch.busy_share, radius,
 			       is_graph ? PLANE_RING : PLANE_CIRCLE,
-			       is_graph ? COLOUR_GRAPH : COLOUR_KERNEL, (char)('A' + (int)i));
+			       is_graph ? COLOR_GRAPH : COLOR_KERNEL, (char)('A' + (int)i));
 		plane_take_mark(plane, point->launch.duration_ns, point->launch.busy_share, radius);
 	}
 	if (!has_place(&scene->roofline->application))
@@ -201,11 +201,11 @@ static void note_marks(struct plane *plane, const struct scene *scene)
 	plane_note(plane, true,
 		   plane->is_text ? "* application"
 				  : "Circle: a kernel, ring: a whole graph, area: idle time after "
-				    "its launches in all.  Diamond: application.");
+				    "all of its launches.  Diamond: application.");
 	if (scene->roofline->launch_period_ns > 0 && !plane->is_text)
 		plane_note(plane, true,
-			   "Line: the most that launches one after the other allow.  Points above "
-			   "it ran beside others or as nodes of graphs.");
+			   "Line: the most that launches one after another allow.  Points above "
+			   "it ran beside other kernels or as nodes of graphs.");
 }
 
 static void set_titles(struct chart_file *file, const struct scene *scene)
@@ -215,21 +215,21 @@ static void set_titles(struct chart_file *file, const struct scene *scene)
 	char text[320];
 
 	if (!scene->shown_count) {
-		chart_set_text(file, "chart_title", "no launch could be looked at");
+		chart_set_text(file, "chart_title", "no launch whose idle time is known");
 		chart_set_text(file, "chart_subtitle", "");
 		return;
 	}
 	snprintf(text, sizeof(text), "kernels of %s keep the GPU busy %s of the time",
 		 format_ns(all->duration_ns).text, format_percent(all->busy_share, 1).text);
 	if (all->roof_share > 0)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", launching allows %s",
-			 format_percent(all->roof_share, 1).text);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 ", launch overhead allows %s", format_percent(all->roof_share, 1).text);
 	chart_set_text(file, "chart_title", text);
 	if (scene->roofline->launch_period_ns > 0)
 		snprintf(text, sizeof(text), "%s", note ? note : "");
 	else
 		snprintf(text, sizeof(text),
-			 "what launching allows is not measured: rooflinectl ceilings");
+			 "what launch overhead allows is not measured: rooflinectl ceilings");
 	chart_set_text(file, "chart_subtitle", text);
 }
 

@@ -124,10 +124,10 @@ int plane_open(struct plane *plane, const struct chart_options *options, const c
 	} files[] = {
 		{&plane->xtics, "xtics.dat", ""},
 		{&plane->ytics, "ytics.dat", ""},
-		{&plane->lines, "lines.dat", "# x\ty\tline\tcolour\n"},
-		{&plane->marks, "marks.dat", "# x\ty\tradius\tmark\tcolour\tletter\n"},
-		{&plane->labels, "labels.dat", "# x\ty\tcolour\ttext\n"},
-		{&plane->rising, "rising.dat", "# x\ty\tcolour\ttext\n"},
+		{&plane->lines, "lines.dat", "# x\ty\tline\tcolor\n"},
+		{&plane->marks, "marks.dat", "# x\ty\tradius\tmark\tcolor\tletter\n"},
+		{&plane->labels, "labels.dat", "# x\ty\tcolor\ttext\n"},
+		{&plane->rising, "rising.dat", "# x\ty\tcolor\ttext\n"},
 	};
 	int rc = 0;
 
@@ -159,10 +159,10 @@ int plane_close(struct plane *plane, int rc, struct err *err)
 
 /* ---- lines and marks ---- */
 
-void plane_put_curve(struct plane *plane, double x, double y, enum plane_line line, int colour)
+void plane_put_curve(struct plane *plane, double x, double y, enum plane_line line, int color)
 {
 	fprintf(plane->lines.stream, "%.9g\t%.9g\t%d\t%d\n", plane_at(&plane->x, x),
-		plane_at(&plane->y, y), (int)line, colour);
+		plane_at(&plane->y, y), (int)line, color);
 }
 
 void plane_end_curve(struct plane *plane)
@@ -171,10 +171,10 @@ void plane_end_curve(struct plane *plane)
 }
 
 void plane_put_line(struct plane *plane, double x1, double y1, double x2, double y2,
-		    enum plane_line line, int colour)
+		    enum plane_line line, int color)
 {
-	plane_put_curve(plane, x1, y1, line, colour);
-	plane_put_curve(plane, x2, y2, line, colour);
+	plane_put_curve(plane, x1, y1, line, color);
+	plane_put_curve(plane, x2, y2, line, color);
 	plane_end_curve(plane);
 	label_cross(&plane->layout,
 		    (struct label_segment){plane_at(&plane->x, x1), plane_at(&plane->y, y1),
@@ -182,11 +182,11 @@ void plane_put_line(struct plane *plane, double x1, double y1, double x2, double
 }
 
 void plane_put_mark(struct plane *plane, double x, double y, double radius, enum plane_mark mark,
-		    int colour, char letter)
+		    int color, char letter)
 {
 	fprintf(plane->marks.stream, "%.9g\t%.9g\t%.3g\t%d\t%d\t%c\n",
 		within(plane_at(&plane->x, x), plane->x.length),
-		within(plane_at(&plane->y, y), plane->y.length), radius, (int)mark, colour, letter);
+		within(plane_at(&plane->y, y), plane->y.length), radius, (int)mark, color, letter);
 }
 
 void plane_take_mark(struct plane *plane, double x, double y, double radius)
@@ -202,9 +202,9 @@ void plane_take_mark(struct plane *plane, double x, double y, double radius)
 /* ---- labels ---- */
 
 /* Two files, because gnuplot 5.4 may crash on labels of which it has to leave out all. */
-static void put_label(struct chart_file *file, double x, double y, int colour, const char *text)
+static void put_label(struct chart_file *file, double x, double y, int color, const char *text)
 {
-	fprintf(file->stream, "%.9g\t%.9g\t%d\t", x, y, colour);
+	fprintf(file->stream, "%.9g\t%.9g\t%d\t", x, y, color);
 	chart_put_text(file, text);
 	fputc('\n', file->stream);
 }
@@ -219,9 +219,9 @@ static double text_height(const struct plane *plane)
 	return plane->is_text ? 1 : PLANE_TEXT_HEIGHT;
 }
 
-static void put_in_box(struct plane *plane, struct label_box box, int colour, const char *text)
+static void put_in_box(struct plane *plane, struct label_box box, int color, const char *text)
 {
-	put_label(&plane->labels, box.left, (box.bottom + box.top) / 2, colour, text);
+	put_label(&plane->labels, box.left, (box.bottom + box.top) / 2, color, text);
 }
 
 bool plane_put_beside(struct plane *plane, double x, double y, double radius, const char *text)
@@ -249,7 +249,7 @@ void plane_put_number(struct plane *plane, double x, double y, double radius, si
 		   0, text);
 }
 
-void plane_put_level_label(struct plane *plane, double y, const char *text, int colour)
+void plane_put_level_label(struct plane *plane, double y, const char *text, int color)
 {
 	double width = text_width(plane, text), height = text_height(plane);
 	double level = plane_at(&plane->y, y), step = width + (plane->is_text ? 2 : 16);
@@ -263,7 +263,7 @@ void plane_put_level_label(struct plane *plane, double y, const char *text, int 
 
 		places[i] = (struct label_box){right - width, bottom, right, bottom + height};
 	}
-	put_in_box(plane, label_first(&plane->layout, places, 8), colour, text);
+	put_in_box(plane, label_first(&plane->layout, places, 8), color, text);
 }
 
 /* A slanting text as a row of small boxes; returns how many obstacles lie under it. */
@@ -288,7 +288,7 @@ static size_t visit_rising(struct plane *plane, double middle_x, double middle_y
 }
 
 void plane_put_rising_label(struct plane *plane, double x1, double y1, double x2, double y2,
-			    const char *text, int colour)
+			    const char *text, int color)
 {
 	static const double shares[] = {0.3, 0.45, 0.6, 0.2, 0.75};
 	double turn = plane->angle * M_PI / 180, half = text_width(plane, text) / 2;
@@ -315,12 +315,12 @@ void plane_put_rising_label(struct plane *plane, double x1, double y1, double x2
 	}
 	visit_rising(plane, best_x, best_y, half, true);
 	if (plane->is_text)
-		put_label(&plane->labels, best_x - half, best_y, colour, text);
+		put_label(&plane->labels, best_x - half, best_y, color, text);
 	else
-		put_label(&plane->rising, best_x, best_y, colour, text);
+		put_label(&plane->rising, best_x, best_y, color, text);
 }
 
-void plane_put_upright_label(struct plane *plane, double x, const char *text, int colour)
+void plane_put_upright_label(struct plane *plane, double x, const char *text, int color)
 {
 	double left = plane_at(&plane->x, x) + (plane->is_text ? 1 : 5);
 	double width = text_width(plane, text), height = text_height(plane);
@@ -332,7 +332,7 @@ void plane_put_upright_label(struct plane *plane, double x, const char *text, in
 
 		places[i] = (struct label_box){from, top - height, from + width, top};
 	}
-	put_in_box(plane, label_first(&plane->layout, places, 4), colour, text);
+	put_in_box(plane, label_first(&plane->layout, places, 4), color, text);
 }
 
 /* ---- notes and settings ---- */

@@ -70,15 +70,15 @@ void plane_put_tics(struct plane *plane);
 
 /* A straight line between two points in the axes' units, and what labels have to keep off. */
 void plane_put_line(struct plane *plane, double x1, double y1, double x2, double y2,
-		    enum plane_line line, int colour);
+		    enum plane_line line, int color);
 
 /* A point of a curve; plane_end_curve after its last. */
-void plane_put_curve(struct plane *plane, double x, double y, enum plane_line line, int colour);
+void plane_put_curve(struct plane *plane, double x, double y, enum plane_line line, int color);
 void plane_end_curve(struct plane *plane);
 
 /* letter: what stands for it in a terminal.  Marks outside the ranges are moved to their edge. */
 void plane_put_mark(struct plane *plane, double x, double y, double radius, enum plane_mark mark,
-		    int colour, char letter);
+		    int color, char letter);
 
 /* A mark becomes an obstacle for labels.  Do so for all before the first label. */
 void plane_take_mark(struct plane *plane, double x, double y, double radius);
@@ -90,14 +90,14 @@ bool plane_put_beside(struct plane *plane, double x, double y, double radius, co
 void plane_put_number(struct plane *plane, double x, double y, double radius, size_t number);
 
 /* Text above a level line, at its right end where there is room; or below, or further left. */
-void plane_put_level_label(struct plane *plane, double y, const char *text, int colour);
+void plane_put_level_label(struct plane *plane, double y, const char *text, int color);
 
 /* Text along a line that rises by plane->angle, above it, where it lies on the fewest obstacles. */
 void plane_put_rising_label(struct plane *plane, double x1, double y1, double x2, double y2,
-			    const char *text, int colour);
+			    const char *text, int color);
 
 /* Text to the right of an upright line, at the top of the plot. */
-void plane_put_upright_label(struct plane *plane, double x, const char *text, int colour);
+void plane_put_upright_label(struct plane *plane, double x, const char *text, int color);
 
 /* Adds text to the notes below: to the last line where is_new_line is false and there is room. */
 void plane_note(struct plane *plane, bool is_new_line, const char *text);

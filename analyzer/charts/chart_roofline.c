@@ -28,22 +28,22 @@ struct scene {
 static const enum plane_line level_lines[ROOF_MEMORY_END] = {
 	[ROOF_dram] = PLANE_SOLID, [ROOF_l2] = PLANE_DASHED, [ROOF_l1] = PLANE_DOTTED};
 
-/* Tensor types that often occur together have colours far apart. */
-static int precision_colour(int roof)
+/* Tensor types that often occur together have colors far apart. */
+static int precision_color(int roof)
 {
-	static const int colours[ROOF_COMPUTE_END] = {
-		[ROOF_fp64] = COLOUR_KERNEL,
-		[ROOF_fp32] = COLOUR_KERNEL + 5,
-		[ROOF_fp16] = COLOUR_KERNEL + 2,
-		[ROOF_tensor_fp64] = COLOUR_KERNEL + 4,
-		[ROOF_tensor_tf32] = COLOUR_KERNEL + 1,
-		[ROOF_tensor_bf16] = COLOUR_KERNEL + 3,
-		[ROOF_tensor_fp16] = COLOUR_HTOD,
-		[ROOF_tensor_fp8] = COLOUR_GRAPH,
-		[ROOF_tensor_int8] = COLOUR_OTHER_COPY,
+	static const int colors[ROOF_COMPUTE_END] = {
+		[ROOF_fp64] = COLOR_KERNEL,
+		[ROOF_fp32] = COLOR_KERNEL + 5,
+		[ROOF_fp16] = COLOR_KERNEL + 2,
+		[ROOF_tensor_fp64] = COLOR_KERNEL + 4,
+		[ROOF_tensor_tf32] = COLOR_KERNEL + 1,
+		[ROOF_tensor_bf16] = COLOR_KERNEL + 3,
+		[ROOF_tensor_fp16] = COLOR_HTOD,
+		[ROOF_tensor_fp8] = COLOR_GRAPH,
+		[ROOF_tensor_int8] = COLOR_OTHER_COPY,
 	};
 
-	return roof < ROOF_COMPUTE_END ? colours[roof] : COLOUR_OTHER_KERNEL;
+	return roof < ROOF_COMPUTE_END ? colors[roof] : COLOR_OTHER_KERNEL;
 }
 
 /* The precision with most operations. */
@@ -191,7 +191,7 @@ static void put_roofs(struct plane *plane, const struct scene *scene)
 		if (is_roof_shown(scene, i))
 			plane_put_line(plane, compute_roof_start(plane, scene, i),
 				       scene->roofline->roofs[i], plane->x.high,
-				       scene->roofline->roofs[i], PLANE_SOLID, precision_colour(i));
+				       scene->roofline->roofs[i], PLANE_SOLID, precision_color(i));
 }
 
 static void put_roof_labels(struct plane *plane, const struct scene *scene)
@@ -208,7 +208,7 @@ static void put_roof_labels(struct plane *plane, const struct scene *scene)
 		if (i <= ROOF_l1 && find_memory_roof(plane, scene, i, &x1, &x2))
 			plane_put_rising_label(plane, x1, value * x1, x2, value * x2, text, 0);
 		else if (i >= ROOF_MEMORY_END && is_roof_shown(scene, i))
-			plane_put_level_label(plane, value, text, precision_colour(i));
+			plane_put_level_label(plane, value, text, precision_color(i));
 	}
 }
 
@@ -244,9 +244,9 @@ static void put_levels(struct plane *plane, struct scene *scene, const struct ro
 			continue;
 		plane_put_line(plane, point->intensity[ROOF_dram], point->flop_per_s,
 			       point->intensity[i], point->flop_per_s, PLANE_THIN,
-			       precision_colour(dominant(point)));
+			       precision_color(dominant(point)));
 		plane_put_mark(plane, point->intensity[i], point->flop_per_s, 4, marks[i],
-			       precision_colour(dominant(point)), '.');
+			       precision_color(dominant(point)), '.');
 		plane_take_mark(plane, point->intensity[i], point->flop_per_s, 5);
 		scene->has_levels = true;
 	}
@@ -264,7 +264,7 @@ static void put_points(struct plane *plane, struct scene *scene)
 
 		plane_put_mark(plane, x, point->flop_per_s, radius,
 			       point->is_wrong ? PLANE_CROSS : PLANE_CIRCLE,
-			       precision_colour(dominant(point)), letter_of(i));
+			       precision_color(dominant(point)), letter_of(i));
 		plane_take_mark(plane, x, point->flop_per_s, radius);
 	}
 	if (!scene->has_application)
@@ -342,11 +342,11 @@ static void note_marks(struct plane *plane, const struct scene *scene)
 		return;
 	}
 	plane_note(plane, true,
-		   "Circle: a kernel or graph by its bytes of DRAM, area: its time, colour: the "
+		   "Circle: a kernel or graph by its bytes of DRAM, area: its time, color: the "
 		   "precision with most operations.  Diamond: application.");
 	plane_note(plane, true,
 		   "Percent: of the nearest roof, also those of shared memory and of the L2 atomic "
-		   "unit.  What stands at an edge lies beyond it.");
+		   "unit.  A mark at an edge lies beyond it.");
 	if (scene->has_levels)
 		plane_note(plane, true,
 			   "Square, triangle: the same by its bytes of L2 (roof dashed) and L1 "
@@ -427,8 +427,8 @@ static int write_settings(struct plane *plane, const struct scene *scene, const 
 	if (rc < 0)
 		return rc;
 	set_titles(&file, scene);
-	plane_settings(plane, &file, folder, "FLOP by byte of memory traffic",
-		       "operations a second");
+	plane_settings(plane, &file, folder, "FLOP/byte of memory traffic",
+		       "operations per second");
 	return chart_file_close(&file, 0, err);
 }
 

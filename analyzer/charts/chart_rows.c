@@ -125,13 +125,13 @@ static int compare_candidates(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static uint32_t add_row(struct chart_rows *rows, enum chart_row_kind kind, int colour,
+static uint32_t add_row(struct chart_rows *rows, enum chart_row_kind kind, int color,
 			const char *prefix, const char *label)
 {
 	struct chart_row *row = &rows->rows[rows->count];
 
 	row->kind = kind;
-	row->colour = colour;
+	row->color = color;
 	snprintf(row->label, sizeof(row->label), "%s%s", prefix, label);
 	return (uint32_t)rows->count++;
 }
@@ -157,7 +157,7 @@ static void add_thread_ranges(struct chart_rows *rows, const struct profile *pro
 		else
 			snprintf(label, sizeof(label), "NVTX thread %u", info->thread);
 		rows->of_ranges[at] =
-			add_row(rows, ROW_RANGES, COLOUR_RANGE, "", is_first ? label : "");
+			add_row(rows, ROW_RANGES, COLOR_RANGE, "", is_first ? label : "");
 		is_first = false;
 	}
 }
@@ -228,7 +228,7 @@ static int add_stream_rows(struct chart_rows *rows, const struct profile *profil
 		if (i == own)
 			snprintf(label, sizeof(label), "%zu other streams", count - own);
 		if (i <= own)
-			row = add_row(rows, ROW_STREAM, COLOUR_KERNEL, prefix, label);
+			row = add_row(rows, ROW_STREAM, COLOR_KERNEL, prefix, label);
 		rows->of_stream[streams[i].index] = row;
 	}
 	free(streams);
@@ -246,7 +246,7 @@ static void add_copy_rows(struct chart_rows *rows, const struct wanted *wanted, 
 
 		if (wanted->has_copies[at])
 			rows->of_copies[at] =
-				add_row(rows, ROW_COPIES, COLOUR_HTOD + kind, prefix, labels[kind]);
+				add_row(rows, ROW_COPIES, COLOR_HTOD + kind, prefix, labels[kind]);
 	}
 }
 
@@ -254,7 +254,7 @@ static void add_strip_row(struct chart_rows *rows, enum chart_strip_kind kind, u
 			  const char *prefix)
 {
 	const struct chart_strip_style *style = chart_strip_style(kind);
-	uint32_t row = add_row(rows, ROW_STRIP, style->rest_colour, prefix, style->label);
+	uint32_t row = add_row(rows, ROW_STRIP, style->rest_color, prefix, style->label);
 
 	rows->rows[row].device = device;
 	rows->rows[row].strip = kind;
@@ -289,12 +289,12 @@ static int add_device_rows(struct chart_rows *rows, const struct profile *profil
 	rc = add_stream_rows(rows, profile, wanted, device, prefix);
 	if (has_bursts)
 		rows->of_bursts[device] =
-			add_row(rows, ROW_BURSTS, COLOUR_BURST, prefix, "device-launched");
+			add_row(rows, ROW_BURSTS, COLOR_BURST, prefix, "device-launched");
 	add_strip_rows(rows, profile, device, prefix, STRIP_GPU, STRIP_L2);
 	add_copy_rows(rows, wanted, device, prefix);
 	add_strip_rows(rows, profile, device, prefix, STRIP_PCIE_IN, STRIP_NVLINK_OUT);
 	if (profile->devices[device].op_count)
-		rows->of_gaps[device] = add_row(rows, ROW_GAPS, COLOUR_CAUSE, prefix, "idle");
+		rows->of_gaps[device] = add_row(rows, ROW_GAPS, COLOR_CAUSE, prefix, "idle");
 	return rc;
 }
 

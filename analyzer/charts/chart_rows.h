@@ -31,7 +31,7 @@ enum chart_row_kind {
 struct chart_row {
 	enum chart_row_kind kind;
 	char label[40];
-	int colour;	 /* enum chart_colour of class 0 */
+	int color;	 /* enum chart_color of class 0 */
 	uint32_t device; /* devices[], of a strip */
 	enum chart_strip_kind strip;
 };

@@ -32,7 +32,7 @@ enum chart_strip_kind {
 struct chart_strip_style {
 	const char *label;
 	const char *part, *rest; /* of the legend; NULL: values have no parts */
-	int part_colour, rest_colour;
+	int part_color, rest_color;
 	double height; /* in rows */
 };
 

@@ -14,20 +14,19 @@
 #define LEGEND_TITLES 3
 
 _Static_assert(GAP_CAUSE_COUNT <= RASTER_CLASSES, "a class for every cause of idle time");
-_Static_assert(COLOUR_GRAPH - COLOUR_KERNEL < RASTER_CLASSES,
-	       "a class for every colour of a stream");
+_Static_assert(COLOR_GRAPH - COLOR_KERNEL < RASTER_CLASSES, "a class for every color of a stream");
 
 struct painter {
 	const struct report *report;
 	struct chart_rows rows;
 	struct chart_lanes picture; /* its items as rows.rows[] */
-	bool *is_odd; /* as rows.rows[], of ranges: which of the two colours is next */
-	uint8_t *kernel_colours;
+	bool *is_odd;		    /* as rows.rows[], of ranges: which of the two colors is next */
+	uint8_t *kernel_colors;
 	int64_t first_ns; /* first operation of any device */
 	int text_columns;
 	const struct occurrence *occurrence;	   /* what is zoomed to, or NULL */
 	struct chart_file areas, peaks, unsampled; /* of strips, only for pictures */
-	int *area_colours;			   /* two for each row are enough */
+	int *area_colors;			   /* two for each row are enough */
 	int area_count, unsampled_count;
 	struct chart_strip_scales scales;
 	struct chart_idle idle;
@@ -44,7 +43,7 @@ static int add_op(struct painter *painter, const struct profile_op *op)
 
 	if (!raster)
 		return 0;
-	class_index = chart_op_class(profile, painter->kernel_colours, op, &name);
+	class_index = chart_op_class(profile, painter->kernel_colors, op, &name);
 	return raster_add(raster, op->start_ns, op->end_ns, class_index, name);
 }
 
@@ -119,13 +118,13 @@ static int add_burst(struct painter *painter, const struct burst *burst)
 
 /* ---- strips of samples ---- */
 static void put_area(struct painter *painter, const struct strip *strip,
-		     const struct strip_place *place, bool is_part, int colour)
+		     const struct strip_place *place, bool is_part, int color)
 {
 	if (painter->area_count)
 		fputs("\n\n", painter->areas.stream);
 	fputs("# time\ty\n", painter->areas.stream);
 	strip_put_area(&painter->areas, strip, place, is_part);
-	painter->area_colours[painter->area_count++] = colour;
+	painter->area_colors[painter->area_count++] = color;
 }
 
 static void draw_strip(struct painter *painter, const struct chart_lane *lane,
@@ -140,12 +139,12 @@ static void draw_strip(struct painter *painter, const struct chart_lane *lane,
 					  .unit_ns = painter->picture.unit->ns};
 
 	painter->unsampled_count += strip_put_unsampled(&painter->unsampled, strip, &place);
-	put_area(painter, strip, &place, false, style->rest_colour);
+	put_area(painter, strip, &place, false, style->rest_color);
 	if (chart_strip_has_part(&painter->report->profile->devices[row->device], row->strip)) {
-		put_area(painter, strip, &place, true, style->part_colour);
-		painter->picture.colours_seen[style->part_colour] = true;
+		put_area(painter, strip, &place, true, style->part_color);
+		painter->picture.colors_seen[style->part_color] = true;
 	}
-	strip_put_peaks(&painter->peaks, strip, &place, style->part_colour);
+	strip_put_peaks(&painter->peaks, strip, &place, style->part_color);
 }
 
 static void put_strip_cells(struct painter *painter, const struct chart_lane *lane,
@@ -161,7 +160,7 @@ static void put_strip_cells(struct painter *painter, const struct chart_lane *la
 		if (*character)
 			fprintf(painter->picture.spans.stream, "%.9g\t%zu\t%d\t%s\n",
 				(i + 0.5) * painter->picture.columns / strip->column_count,
-				lane->row, column->sampled_ns ? row->colour : COLOUR_OTHER_KERNEL,
+				lane->row, column->sampled_ns ? row->color : COLOR_OTHER_KERNEL,
 				character);
 	}
 }
@@ -250,7 +249,7 @@ static void set_title(struct chart_file *file, const struct painter *painter)
 	snprintf(title, sizeof(title), "%s: idle for %s of %s%s", who,
 		 format_percent((double)painter->idle.idle_ns, (double)painter->idle.wall_ns).text,
 		 format_ns((double)painter->idle.wall_ns).text,
-		 has_sm_activity(painter) ? ", says the trace" : "");
+		 has_sm_activity(painter) ? ", by the trace" : "");
 	if (!painter->idle.wall_ns)
 		snprintf(title, sizeof(title), "%s: outside the time of GPU operations", who);
 	chart_set_text(file, "chart_title", title);
@@ -310,7 +309,7 @@ static void set_strip_note(struct chart_file *file, const struct painter *painte
 		snprintf(text, sizeof(text), "Areas are means, lines the highest sample%s%s.%s",
 			 share[0] ? "; hatched" : "", share,
 			 has_own_traffic(painter)
-				 ? " PCIe out contains what sampling itself writes."
+				 ? " PCIe out includes what sampling itself writes."
 				 : "");
 	chart_set_text(file, "strip_note", text);
 }
@@ -321,26 +320,26 @@ static int set_strip_legend(struct chart_file *file, int number, const struct pa
 	for (int kind = 0; kind < STRIP_KIND_COUNT; kind++) {
 		const struct chart_strip_style *style = chart_strip_style(kind);
 
-		if (!style->part || !painter->picture.colours_seen[style->part_colour])
+		if (!style->part || !painter->picture.colors_seen[style->part_color])
 			continue;
-		chart_set_legend(file, number++, style->part_colour, style->part);
-		chart_set_legend(file, number++, style->rest_colour, style->rest);
+		chart_set_legend(file, number++, style->part_color, style->part);
+		chart_set_legend(file, number++, style->rest_color, style->rest);
 	}
 	return number;
 }
 
-/* Titles come first and are taken back when nothing follows them. */
+/* Titles come first and are removed again when nothing follows them. */
 static void set_legends(struct chart_file *file, const struct painter *painter)
 {
 	int number = 1, after;
 
 	chart_begin_legend(file, LEGEND_TITLES);
 	number = chart_set_kernel_legend(file, number, painter->report->statistics,
-					 painter->picture.colours_seen);
+					 painter->picture.colors_seen);
 	chart_set_legend(file, number, 0, "samples");
 	after = set_strip_legend(file, number + 1, painter);
 	number = after > number + 1 ? after : number;
-	chart_set_legend(file, number, 0, "idle because of");
+	chart_set_legend(file, number, 0, "causes of idle time");
 	after = chart_set_cause_legend(file, number + 1, &painter->idle);
 	number = after > number + 1 ? after : number;
 	chart_set_number(file, "legend_count", number - 1);
@@ -397,11 +396,11 @@ static void set_areas(struct chart_file *file, const struct painter *painter, co
 	chart_set_data(file, "unsampled", folder);
 	chart_set_number(file, "unsampled_count", painter->unsampled_count);
 	chart_set_number(file, "area_count", painter->area_count);
-	fputs("array area_colour[area_count + 1]\n", file->stream);
+	fputs("array area_color[area_count + 1]\n", file->stream);
 	for (int i = 0; i < painter->area_count; i++)
-		set_number_of(file, "area_colour", (size_t)i, painter->area_colours[i]);
+		set_number_of(file, "area_color", (size_t)i, painter->area_colors[i]);
 	/* gnuplot looks at one more than there are */
-	set_number_of(file, "area_colour", (size_t)painter->area_count, 1);
+	set_number_of(file, "area_color", (size_t)painter->area_count, 1);
 }
 
 static int write_settings(const struct painter *painter, const char *folder, struct err *err)
@@ -500,7 +499,7 @@ static int set_window(struct painter *painter, const struct chart_options *optio
 		set_window_of(painter, options->occurrence);
 	} else if (options->from_ns >= last - first) {
 		return err_set(err, -ERANGE,
-			       "--from lies behind the end of the recording, which "
+			       "--from lies after the end of the recording, which "
 			       "lasts %s",
 			       format_ns((double)(last - first)).text);
 	} else {
@@ -530,8 +529,8 @@ static int prepare_lanes(struct painter *painter, const struct chart_options *op
 	label_strips(painter);
 	painter->picture.columns = chart_columns(options->text_columns, longest_label(painter));
 	painter->is_odd = calloc(painter->rows.count + 1, sizeof(bool));
-	painter->area_colours = calloc(2 * painter->rows.count + 1, sizeof(int));
-	if (!painter->is_odd || !painter->area_colours ||
+	painter->area_colors = calloc(2 * painter->rows.count + 1, sizeof(int));
+	if (!painter->is_odd || !painter->area_colors ||
 	    chart_lanes_allocate(&painter->picture, painter->rows.count) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < painter->rows.count; i++) {
@@ -539,7 +538,7 @@ static int prepare_lanes(struct painter *painter, const struct chart_options *op
 		struct chart_lane *lane = &painter->picture.items[i];
 
 		lane->kind = row->kind;
-		lane->colour = row->colour;
+		lane->color = row->color;
 		lane->row = i;
 		lane->top = top;
 		lane->height = row_height(painter, row);
@@ -574,8 +573,8 @@ static int prepare(struct painter *painter, const struct chart_options *options,
 		return rc;
 	chart_strip_measure(&painter->scales, painter->report->profile, painter->picture.from_ns,
 			    painter->picture.to_ns);
-	painter->kernel_colours = chart_kernel_colours(painter->report);
-	if (!painter->kernel_colours || choose_rows(painter) || prepare_lanes(painter, options))
+	painter->kernel_colors = chart_kernel_colors(painter->report);
+	if (!painter->kernel_colors || choose_rows(painter) || prepare_lanes(painter, options))
 		return err_set(err, -ENOMEM, "timeline: out of memory");
 	return 0;
 }
@@ -584,8 +583,8 @@ static void painter_close(struct painter *painter)
 {
 	chart_lanes_free(&painter->picture);
 	free(painter->is_odd);
-	free(painter->area_colours);
-	free(painter->kernel_colours);
+	free(painter->area_colors);
+	free(painter->kernel_colors);
 	chart_rows_free(&painter->rows);
 }
 
@@ -596,7 +595,7 @@ static int open_columns(struct painter *painter, const char *folder, struct err 
 		const char *name, *columns;
 	} files[] = {
 		{&painter->areas, "areas.dat", ""}, /* each area has its own line */
-		{&painter->peaks, "peaks.dat", "# time\ty\tcolour\n"},
+		{&painter->peaks, "peaks.dat", "# time\ty\tcolor\n"},
 		{&painter->unsampled, "unsampled.dat", "# start\tend\tlow\thigh\n"},
 	};
 	int rc = chart_lanes_open(&painter->picture, folder, err);

@@ -14,7 +14,7 @@
 #define NAME_SIZE 256 /* of a range in UTF-8, and of all strategies */
 #define LEGEND_TITLES 3
 
-/* What calls of a class are called, on a bar and in the legend, and the cause of idle time whose colour
+/* What calls of a class are called, on a bar and in the legend, and the cause of idle time whose color
  * they have. */
 static const struct {
 	enum gap_cause cause;
@@ -23,7 +23,7 @@ static const struct {
 	[CALL_OTHER] = {GAP_UNKNOWN, "other", "other call"},
 	[CALL_LAUNCH] = {GAP_LAUNCH, "launch", "launch of a kernel"},
 	[CALL_GRAPH_LAUNCH] = {GAP_GRAPH, "graph", "launch of a graph"},
-	[CALL_GRAPH_MANAGE] = {GAP_UPDATE, "graph made", "graph made or changed"},
+	[CALL_GRAPH_MANAGE] = {GAP_UPDATE, "graph built", "graph built or updated"},
 	[CALL_COPY] = {GAP_COPY, "copy", "copy"},
 	[CALL_SYNC] = {GAP_SYNC, "wait", "wait"},
 	[CALL_EVENT] = {GAP_DEPENDENCY, "event", "event"},
@@ -54,7 +54,7 @@ struct painter {
 	size_t shown_count;
 	struct half halves[2]; /* before, after */
 	struct chart_lanes picture;
-	uint8_t *kernel_colours;
+	uint8_t *kernel_colors;
 	int text_columns;
 };
 
@@ -120,12 +120,12 @@ static int choose_rows(struct painter *painter)
 /* ---- lanes ---- */
 
 static uint32_t add_lane(struct painter *painter, const struct half *half, enum chart_row_kind kind,
-			 int colour, size_t line)
+			 int color, size_t line)
 {
 	struct chart_lane *lane = &painter->picture.items[painter->picture.count];
 
 	*lane = (struct chart_lane){.kind = kind,
-				    .colour = colour,
+				    .color = color,
 				    .row = line,
 				    .top = half->top + (double)(line - half->line),
 				    .height = 1};
@@ -133,11 +133,11 @@ static uint32_t add_lane(struct painter *painter, const struct half *half, enum 
 }
 
 static struct row_lanes add_row(struct painter *painter, const struct half *half,
-				enum chart_row_kind kind, int colour, size_t line)
+				enum chart_row_kind kind, int color, size_t line)
 {
-	uint32_t aside = add_lane(painter, half, ROW_COPIES, COLOUR_ASIDE, line);
+	uint32_t aside = add_lane(painter, half, ROW_COPIES, COLOR_ASIDE, line);
 
-	return (struct row_lanes){add_lane(painter, half, kind, colour, line), aside};
+	return (struct row_lanes){add_lane(painter, half, kind, color, line), aside};
 }
 
 /* A heading, the host, and the rows: returns the line behind them. */
@@ -145,13 +145,13 @@ static size_t add_half(struct painter *painter, struct half *half, size_t line)
 {
 	half->line = line;
 	half->top = (double)line + (line && !painter->picture.is_text ? HALVES_APART : 0);
-	half->host = add_row(painter, half, ROW_CALLS, COLOUR_CAUSE, ++line);
+	half->host = add_row(painter, half, ROW_CALLS, COLOR_CAUSE, ++line);
 	for (size_t i = 0; i < painter->rows.count; i++) {
 		const struct chart_row *row = &painter->rows.rows[i];
 
 		half->of_rows[i] = (struct row_lanes){PROFILE_NONE, PROFILE_NONE};
 		if (painter->is_shown[i])
-			half->of_rows[i] = add_row(painter, half, row->kind, row->colour, ++line);
+			half->of_rows[i] = add_row(painter, half, row->kind, row->color, ++line);
 	}
 	half->bottom = half->top + (double)(++line - half->line);
 	return line;
@@ -190,8 +190,8 @@ static int prepare(struct painter *painter)
 
 	painter->halves[0].side = &painter->sides->before;
 	painter->halves[1].side = &painter->sides->after;
-	painter->kernel_colours = chart_kernel_colours(painter->report);
-	if (!painter->kernel_colours || choose_rows(painter) < 0)
+	painter->kernel_colors = chart_kernel_colors(painter->report);
+	if (!painter->kernel_colors || choose_rows(painter) < 0)
 		return -ENOMEM;
 	lanes = 2 * 2 * (1 + painter->shown_count);
 	if (chart_lanes_allocate(&painter->picture, lanes) < 0)
@@ -211,7 +211,7 @@ static void painter_close(struct painter *painter)
 	free(painter->halves[0].of_rows);
 	free(painter->halves[1].of_rows);
 	free(painter->is_shown);
-	free(painter->kernel_colours);
+	free(painter->kernel_colors);
 	chart_rows_free(&painter->rows);
 }
 
@@ -254,7 +254,7 @@ static int add_ops(struct painter *painter, const struct half *half)
 		const struct side_span *span = &half->side->ops[i];
 		uint32_t row = row_of(painter, span);
 		const char *label;
-		unsigned class_index = chart_op_class(profile, painter->kernel_colours,
+		unsigned class_index = chart_op_class(profile, painter->kernel_colors,
 						      &profile->ops[span->index], &label);
 
 		if (row != PROFILE_NONE)
@@ -348,7 +348,7 @@ static struct figure speedup_figure(double speedup)
 }
 
 /* Which iterations, and when. */
-static void tell_stretch(char *text, size_t size, const struct painter *painter)
+static void describe_stretch(char *text, size_t size, const struct painter *painter)
 {
 	const struct stretch *stretch = &painter->sides->stretch;
 	const struct side *before = &painter->sides->before;
@@ -368,11 +368,11 @@ static void tell_stretch(char *text, size_t size, const struct painter *painter)
 			 format_count(stretch->first_iteration + stretch->iteration_count - 1).text,
 			 format_count(stretch->loop_iteration_count).text, when);
 	else
-		snprintf(text, size, "shown: the first %s of what changes, %s", what, when);
+		snprintf(text, size, "shown: the first %s that change, %s", what, when);
 }
 
 /* "4.00x as fast (3.24x to 4.85x)" */
-static void tell_ratio(char *text, size_t size, const struct predicted_ratio *ratio)
+static void describe_ratio(char *text, size_t size, const struct predicted_ratio *ratio)
 {
 	snprintf(text, size, "%s as fast (%s to %s)", speedup_figure(ratio->speedup).text,
 		 speedup_figure(ratio->low).text, speedup_figure(ratio->high).text);
@@ -388,15 +388,15 @@ static void set_titles(struct chart_file *file, const struct painter *painter)
 	name_strategies(names, sizeof(names), scenario);
 	if (scenario->range && prediction->place_before_ns > 0) {
 		format_text(range, sizeof(range), scenario->range, RANGE_LIMIT);
-		tell_ratio(ratio, sizeof(ratio), &prediction->place);
+		describe_ratio(ratio, sizeof(ratio), &prediction->place);
 		snprintf(text, sizeof(text), "%s: the range %s would be %s; the whole run %s",
 			 names, range, ratio, speedup_figure(prediction->program.speedup).text);
 	} else {
-		tell_ratio(ratio, sizeof(ratio), &prediction->program);
+		describe_ratio(ratio, sizeof(ratio), &prediction->program);
 		snprintf(text, sizeof(text), "%s: the whole run would be %s", names, ratio);
 	}
 	chart_set_text(file, "chart_title", text);
-	tell_stretch(text, sizeof(text), painter);
+	describe_stretch(text, sizeof(text), painter);
 	chart_set_text(file, "chart_subtitle", text);
 }
 
@@ -405,8 +405,8 @@ static void set_notes(struct chart_file *file, const struct painter *painter)
 	bool is_text = painter->picture.is_text;
 
 	chart_set_text(file, "chart_note",
-		       is_text ? "both sides without what recording added"
-			       : "Both sides are without the time that recording added, as in the "
+		       is_text ? "recording overhead is removed from both sides"
+			       : "The recording overhead is removed from both sides, as in the "
 				 "prediction.");
 	chart_set_text(file, "height_note",
 		       !painter->picture.has_partial ? ""
@@ -525,8 +525,8 @@ static int set_call_legend(struct chart_file *file, int first, const struct pain
 	int number = first;
 
 	for (int i = 0; i < CALL_CLASS_COUNT; i++)
-		if (painter->picture.colours_seen[COLOUR_CAUSE + calls[i].cause])
-			chart_set_legend(file, number++, COLOUR_CAUSE + (int)calls[i].cause,
+		if (painter->picture.colors_seen[COLOR_CAUSE + calls[i].cause])
+			chart_set_legend(file, number++, COLOR_CAUSE + (int)calls[i].cause,
 					 calls[i].name);
 	return number;
 }
@@ -536,14 +536,14 @@ static void set_legends(struct chart_file *file, const struct painter *painter)
 	int number = 1;
 
 	chart_begin_legend(file, LEGEND_TITLES);
-	chart_set_legend(file, number, 0, "calls of the host");
+	chart_set_legend(file, number, 0, "API calls");
 	number = set_call_legend(file, number + 1, painter);
 	number = chart_set_kernel_legend(file, number, painter->report->statistics,
-					 painter->picture.colours_seen);
-	if (painter->picture.colours_seen[COLOUR_ASIDE]) {
-		chart_set_legend(file, number++, 0, "meanwhile");
-		chart_set_legend(file, number++, COLOUR_ASIDE,
-				 "other work, also of iterations before and after");
+					 painter->picture.colors_seen);
+	if (painter->picture.colors_seen[COLOR_ASIDE]) {
+		chart_set_legend(file, number++, 0, "at the same time");
+		chart_set_legend(file, number++, COLOR_ASIDE,
+				 "other work, also of other iterations");
 	}
 	chart_set_number(file, "legend_count", number - 1);
 }
@@ -555,7 +555,7 @@ static void set_saved(struct chart_file *file, const struct painter *painter)
 	char text[64] = "";
 
 	if (saved_ns > 0)
-		snprintf(text, sizeof(text), "%s less", format_ns((double)saved_ns).text);
+		snprintf(text, sizeof(text), "%s saved", format_ns((double)saved_ns).text);
 	chart_set_text(file, "saved", text);
 	chart_set_number(file, "saved_from",
 			 (double)length_ns(painter->halves[1].side) / painter->picture.unit->ns);

@@ -4,7 +4,7 @@
  * To add one: write analyzer/charts/chart_foo.c with `int chart_foo(...)` as
  * below and plots/foo.gp that draws its columns, and add its CHART row here.
  *
- * A chart decides what is shown and in which words; plots/ decides how it looks.
+ * A chart decides what is shown and how it is worded; plots/ decides how it looks.
  * It must not know gnuplot's terminals.
  */
 #ifndef ROOFLINE_CHARTS_H
@@ -23,12 +23,11 @@
 	CHART(gaps, "idle time by length of the gap and by cause")                                 \
 	CHART(kernels, "kernels by total time")                                                    \
 	CHART(roofline, "kernels and the application under the roofs of memory and arithmetic")    \
-	CHART(launch_roofline, "length of kernels against the share of time that the GPU is busy") \
-	CHART(atomics,                                                                             \
-	      "time of kernels with atomics against what one or many addresses would take")        \
+	CHART(launch_roofline, "duration of kernels and the share of time that the GPU is busy")   \
+	CHART(atomics, "time of kernels with atomics, and what one or many addresses would take")  \
 	CHART(whatif, "a few iterations as recorded and as they would be; only when it is named")
 
-#define CHART_KERNEL_COLOURS 7 /* kernels with a colour of their own; the rest is `other` */
+#define CHART_KERNEL_COLORS 7 /* kernels with a color of their own; the rest is `other` */
 
 struct chart_options {
 	int64_t from_ns,

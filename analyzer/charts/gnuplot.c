@@ -73,13 +73,13 @@ static int write_target(const char *folder, const char *script, const struct gnu
 	chart_set_text(&file, "format", gnuplot_format_name(target->format));
 	chart_set_text(&file, "out", target->path);
 	chart_set_number(&file, "columns", target->columns);
-	chart_set_number(&file, "has_colour", target->has_colour);
+	chart_set_number(&file, "has_color", target->has_color);
 	return chart_file_close(&file, 0, err);
 }
 
-/* The last line that says something in what gnuplot complained about: before it come the command
+/* The last line with text of what gnuplot wrote to stderr: before it come the command
  * and a pointer to its column. */
-static void read_complaint(const char *path, char *text, size_t size)
+static void read_error(const char *path, char *text, size_t size)
 {
 	FILE *file = fopen(path, "r");
 	char line[512];
@@ -96,7 +96,7 @@ static void read_complaint(const char *path, char *text, size_t size)
 }
 
 /* Returns gnuplot's wait status, or a negative errno when it could not be started. */
-static int run(char *const arguments[], const char *complaints)
+static int run(char *const arguments[], const char *errors_path)
 {
 	posix_spawn_file_actions_t actions;
 	int status = 0, rc;
@@ -104,7 +104,7 @@ static int run(char *const arguments[], const char *complaints)
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, complaints,
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors_path,
 					 O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	rc = posix_spawnp(&pid, arguments[0], &actions, NULL, arguments, environ);
 	posix_spawn_file_actions_destroy(&actions);
@@ -119,9 +119,10 @@ static int run(char *const arguments[], const char *complaints)
 int gnuplot_draw(const char *name, const char *folder, const struct gnuplot_target *target,
 		 struct err *err)
 {
-	char script[PATH_MAX], relative[128], where[PATH_MAX], what[PATH_MAX], said[PATH_MAX];
+	char script[PATH_MAX], relative[128], where[PATH_MAX], what[PATH_MAX],
+		errors_path[PATH_MAX];
 	char *arguments[] = {"gnuplot", "--default-settings", where, what, script, NULL};
-	char complaint[512];
+	char message[512];
 	int rc;
 
 	snprintf(relative, sizeof(relative), "share/rooflinectl/plots/%s.gp", name);
@@ -133,8 +134,8 @@ int gnuplot_draw(const char *name, const char *folder, const struct gnuplot_targ
 		return rc;
 	snprintf(where, sizeof(where), "%s/target.gp", folder);
 	snprintf(what, sizeof(what), "%s/%s.gp", folder, name);
-	snprintf(said, sizeof(said), "%s/complaints.txt", folder);
-	rc = run(arguments, said);
+	snprintf(errors_path, sizeof(errors_path), "%s/errors.txt", folder);
+	rc = run(arguments, errors_path);
 	if (rc == -ENOENT)
 		return err_set(err, rc,
 			       "gnuplot is not installed; fix: apt-get install gnuplot-nox");
@@ -142,6 +143,6 @@ int gnuplot_draw(const char *name, const char *folder, const struct gnuplot_targ
 		return err_set(err, rc, "gnuplot: cannot start: %s", strerror(-rc));
 	if (rc == 0)
 		return 0;
-	read_complaint(said, complaint, sizeof(complaint));
-	return err_set(err, -EIO, "gnuplot could not draw %s: %s", name, complaint);
+	read_error(errors_path, message, sizeof(message));
+	return err_set(err, -EIO, "gnuplot could not draw %s: %s", name, message);
 }

@@ -25,7 +25,7 @@ struct gnuplot_target {
 	enum gnuplot_format format;
 	const char *path; /* file to write */
 	int columns;	  /* width of the terminal, term only */
-	bool has_colour;  /* term only */
+	bool has_color;	  /* term only */
 };
 
 const char *gnuplot_format_name(enum gnuplot_format format);

@@ -38,15 +38,15 @@ static int run_end(const struct strip *strip, int first)
 	return end;
 }
 
-static void put_point(struct chart_file *file, double x, double y, int colour)
+static void put_point(struct chart_file *file, double x, double y, int color)
 {
-	fprintf(file->stream, "%.9g\t%.5g\t%d\n", x, y, colour);
+	fprintf(file->stream, "%.9g\t%.5g\t%d\n", x, y, color);
 }
 
 /* The outline of a run's values, two points a step. */
 static void put_steps(struct chart_file *file, const struct strip *strip,
 		      const struct strip_place *place, const int run[2], column_value value,
-		      int colour)
+		      int color)
 {
 	for (int column = run[0], next; column < run[1]; column = next) {
 		int step = step_of(&strip->columns[column], place, value);
@@ -55,8 +55,8 @@ static void put_steps(struct chart_file *file, const struct strip *strip,
 		next = column + 1;
 		while (next < run[1] && step_of(&strip->columns[next], place, value) == step)
 			next++;
-		put_point(file, axis(strip, place, column), y, colour);
-		put_point(file, axis(strip, place, next), y, colour);
+		put_point(file, axis(strip, place, column), y, color);
+		put_point(file, axis(strip, place, next), y, color);
 	}
 }
 
@@ -75,13 +75,13 @@ void strip_put_area(struct chart_file *file, const struct strip *strip,
 }
 
 void strip_put_peaks(struct chart_file *file, const struct strip *strip,
-		     const struct strip_place *place, int colour)
+		     const struct strip_place *place, int color)
 {
 	for (int run[2] = {0, 0}; run[0] < strip->column_count; run[0] = run[1]) {
 		run[1] = run_end(strip, run[0]);
 		if (!strip->columns[run[0]].sampled_ns)
 			continue;
-		put_steps(file, strip, place, run, most_of, colour);
+		put_steps(file, strip, place, run, most_of, color);
 		putc('\n', file->stream);
 	}
 }

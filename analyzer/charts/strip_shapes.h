@@ -22,9 +22,9 @@ struct strip_place {
 void strip_put_area(struct chart_file *file, const struct strip *strip,
 		    const struct strip_place *place, bool is_part);
 
-/* Lines x, y, colour, a blank line between them: the highest sample of each column. */
+/* Lines x, y, color, a blank line between them: the highest sample of each column. */
 void strip_put_peaks(struct chart_file *file, const struct strip *strip,
-		     const struct strip_place *place, int colour);
+		     const struct strip_place *place, int color);
 
 /* Rectangles start, end, low y, high y: time that was not sampled.  Returns how many. */
 int strip_put_unsampled(struct chart_file *file, const struct strip *strip,

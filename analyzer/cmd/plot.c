@@ -240,11 +240,11 @@ static int terminal_columns(void)
 					: columns;
 }
 
-static bool terminal_has_colour(void)
+static bool terminal_has_color(void)
 {
-	const char *no_colour = getenv("NO_COLOR");
+	const char *no_color = getenv("NO_COLOR");
 
-	return isatty(STDOUT_FILENO) && !(no_colour && *no_colour);
+	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
 }
 
 static int make_output_folder(const char *folder, struct err *err)
@@ -315,7 +315,7 @@ static int draw_text(const struct chart *chart, const struct options *options, c
 	struct gnuplot_target target = {.format = options->format,
 					.path = path,
 					.columns = options->chart.text_columns,
-					.has_colour = terminal_has_colour()};
+					.has_color = terminal_has_color()};
 	int rc;
 
 	snprintf(path, sizeof(path), "%.*s/drawing.txt", PATH_MAX - 16, columns);

@@ -17,7 +17,7 @@ struct page {
 	bool is_begun; /* something was printed: sections keep a blank line between them */
 };
 
-/* "Kernels", bold where colour is wanted, and grey text behind it unless note is NULL. */
+/* "Kernels", bold where color is wanted, and grey text behind it unless note is NULL. */
 void page_title(struct page *page, const char *title, const char *note);
 
 /* The same with a note like "10 of 34" where not all rows are shown. */

@@ -7,7 +7,7 @@ set encoding utf8
 table = 'docs/results/graph-latency.txt'
 modes = 'host fire_and_forget tail sibling'
 names = '"launched by the host" "fire and forget" "tail" "sibling"'
-array colour[4] = [0xD55E00, 0x0072B2, 0x009E73, 0xCC79A7]
+array color[4] = [0xD55E00, 0x0072B2, 0x009E73, 0xCC79A7]
 
 # Of the rows of one shape and one launcher, the column that is asked for, in us
 rows(shape, mode, column) = sprintf("< awk '$1 == \"%s\" && $3 == \"%s\" { print $2, $%d / 1000 }' %s", \
@@ -24,11 +24,11 @@ set multiplot layout 1, 2
 set xlabel 'kernels, one after another'
 set xrange [0.9:1100]
 plot for [i = 1:4] rows('chain', word(modes, i), 5) using 1:2 with linespoints \
-	lc rgb colour[i] lw 2 pt 7 ps 0.6 title word(names, i)
+	lc rgb color[i] lw 2 pt 7 ps 0.6 title word(names, i)
 unset key
 set xlabel 'kernels, each a branch of its own'
 set logscale x 2
 set xrange [0.9:70]
 plot for [i = 1:4] rows('branches', word(modes, i), 5) using 1:2 with linespoints \
-	lc rgb colour[i] lw 2 pt 7 ps 0.6 title word(names, i)
+	lc rgb color[i] lw 2 pt 7 ps 0.6 title word(names, i)
 unset multiplot

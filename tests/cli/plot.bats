@@ -61,7 +61,7 @@ roofline-atomics.svg" ]
 	[ "$output" = roofline-kernels.svg ]
 }
 
-@test "plot --format term fits the terminal and writes no file and no colour into a pipe" {
+@test "plot --format term fits the terminal and writes no file and no color into a pipe" {
 	needs_gnuplot
 	for columns in 60 80 132; do
 		COLUMNS=$columns run "$ROOFLINECTL" plot --format term
@@ -74,7 +74,7 @@ roofline-atomics.svg" ]
 	no_rubbish
 }
 
-@test "plot --format term has colour on a terminal, unless NO_COLOR is set" {
+@test "plot --format term has color on a terminal, unless NO_COLOR is set" {
 	needs_gnuplot
 	command -v script >/dev/null || skip "script(1) is not installed"
 	run script -qec "$ROOFLINECTL plot --format term timeline" /dev/null

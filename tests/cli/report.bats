@@ -70,7 +70,7 @@ print($1)"
 	[[ "$output" == *"host.7 on host: ./app --size 3"* ]]
 	[[ "$output" == *"GPU 0  NVIDIA H200"* ]]
 	[[ "$output" == *"saxpy "*"grid 64x2 block 256, 32 regs"* ]]
-	[[ "$output" =~ synchronisation\ +1\.00\ us ]]
+	[[ "$output" =~ synchronization\ +1\.00\ us ]]
 	[[ "$output" =~ host\ compute\ +2\.00\ us ]]
 	[[ "$output" =~ launch\ +2\.00\ us ]]
 	[[ "$output" == *"Lost: nothing"* ]]
@@ -338,7 +338,7 @@ assert len(rows) == 2 and len(rows[0]) == len(rows[1]), rows"
 	[ "$output" = 0 ]
 }
 
-@test "colour on a terminal, none with NO_COLOR" {
+@test "color on a terminal, none with NO_COLOR" {
 	command -v script >/dev/null || skip "needs script(1)"
 	unset NO_COLOR
 	run script -qec "'$ROOFLINECTL' report roofline.1" /dev/null

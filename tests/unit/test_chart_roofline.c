@@ -412,8 +412,7 @@ static void atomics_that_are_the_bottleneck_have_a_ring(void **state)
 	assert_has(&drawing, "labels.dat", "hot 90%: bottleneck");
 	assert_has(&drawing, "rising.dat", "one address");
 	assert_has(&drawing, "rising.dat", "addresses far apart");
-	assert_has_not(&drawing, "rising.dat",
-		       "1,024 neighbouring"); /* its rate was not measured */
+	assert_has_not(&drawing, "rising.dat", "1,024 neighboring"); /* its rate was not measured */
 	assert_has(&drawing, "atomics.gp", "2 kernels with atomics, the bottleneck of 1");
 	drawing_close(&drawing);
 }

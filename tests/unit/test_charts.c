@@ -639,9 +639,9 @@ static void other_work_is_cut_off_where_the_same_work_ends(void **state)
 	char last[64];
 
 	(void)state;
-	snprintf(last, sizeof(last), "15\t40\t6.4\t5.6\t%d\t", COLOUR_ASIDE);
+	snprintf(last, sizeof(last), "15\t40\t6.4\t5.6\t%d\t", COLOR_ASIDE);
 	assert_non_null(strstr(text, last));
-	snprintf(last, sizeof(last), "0\t4\t5.4\t4.6\t%d\tgraph\n", COLOUR_CAUSE + GAP_GRAPH);
+	snprintf(last, sizeof(last), "0\t4\t5.4\t4.6\t%d\tgraph\n", COLOR_CAUSE + GAP_GRAPH);
 	assert_non_null(strstr(text, last));
 	free(text);
 }

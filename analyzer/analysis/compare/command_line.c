@@ -78,8 +78,8 @@ static const char *find_script(char **rest, const char *interpreter)
 	return interpreter;
 }
 
-/* Takes an option's word apart; its value may be a part of it. */
-static struct command_argument take_option(const char *word)
+/* An option's word, which may contain its value. */
+static struct command_argument parse_option(const char *word)
 {
 	const char *equals = strchr(word, '=');
 
@@ -97,7 +97,7 @@ static struct command_argument next_argument(const char *word, char **rest)
 
 	if (!is_option(word))
 		return argument;
-	argument = take_option(word);
+	argument = parse_option(word);
 	if (!argument.value && *next && !is_option(next))
 		argument.value = next_word(rest);
 	return argument;

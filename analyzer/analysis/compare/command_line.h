@@ -24,7 +24,7 @@ struct command_line {
 };
 
 /*
- * Takes a command apart.  --size=4, --size 4 and -n4 are an option with its
+ * Parses a command.  --size=4, --size 4 and -n4 are an option with its
  * value; the word after an option is its value unless it is an option itself.
  * Returns 0 or -ENOMEM; command_line_free in either case.
  */

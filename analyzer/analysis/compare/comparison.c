@@ -87,7 +87,7 @@ static double ratio_of(double before_ns, double after_ns)
 	return before_ns > 0 && after_ns > 0 ? before_ns / after_ns : 0;
 }
 
-static void measure(struct comparison *comparison)
+static void compare_times(struct comparison *comparison)
 {
 	const struct compared_time *before = &comparison->before, *after = &comparison->after;
 
@@ -97,7 +97,7 @@ static void measure(struct comparison *comparison)
 	comparison->measured_high = ratio_of((double)before->max_ns, (double)after->min_ns);
 }
 
-/* ---- what to say where a range is missing ---- */
+/* ---- a range that is missing ---- */
 
 static int number_ranges(struct groups *names, const struct profile *profile)
 {
@@ -126,22 +126,22 @@ static void append_name(char *list, size_t size, const char *name)
 static int list_common(char *list, size_t size, const struct comparison *comparison)
 {
 	const struct profile *before = comparison->before_profile;
-	struct groups after = {0}, told = {0};
+	struct groups after = {0}, listed = {0};
 	int rc = number_ranges(&after, comparison->after_profile);
 
 	list[0] = '\0';
 	for (size_t i = 0; i < before->range_count && rc == 0; i++) {
 		const char *name = before->ranges[i].name;
-		uint32_t number, known = told.count;
+		uint32_t number, known = listed.count;
 
 		if (groups_look(&after, name, strlen(name)) == UINT32_MAX)
 			continue;
-		rc = groups_find(&told, name, strlen(name), &number);
-		if (rc == 0 && told.count > known)
+		rc = groups_find(&listed, name, strlen(name), &number);
+		if (rc == 0 && listed.count > known)
 			append_name(list, size, name);
 	}
 	groups_free(&after);
-	groups_free(&told);
+	groups_free(&listed);
 	return rc;
 }
 
@@ -156,13 +156,13 @@ static int fail_range(const struct comparison *comparison, struct err *err)
 		return err_set(err, -ENOMEM, "out of memory");
 	if (!*list)
 		return err_set(err, -ENOENT,
-			       "%s has no NVTX range '%s', and there is none that both have",
+			       "%s has no NVTX range '%s', and no range occurs in both",
 			       without->path, name);
 	return err_set(err, -ENOENT, "%s has no NVTX range '%s'; both have: %s", without->path,
 		       name, list);
 }
 
-/* ---- what stands against it, and what to know ---- */
+/* ---- obstacles and warnings ---- */
 
 /* Counters are read around launches, which then wait for one another; replay repeats them. */
 static bool is_counted(const struct profile *profile)
@@ -193,7 +193,7 @@ static int warn_losses(struct sentences *warnings, const struct profile *profile
 		return 0;
 	return sentences_add(warnings,
 			     "%s has losses (%s, first: %s); rooflinectl report --section losses "
-			     "tells which",
+			     "lists them",
 			     profile->path, format_count(count).text, profile->losses[0].kind);
 }
 
@@ -209,8 +209,10 @@ int comparison_warn_of_missing(struct sentences *warnings, const struct profile 
 	if (rc == 0 && is_cut_off)
 		rc = sentences_add(warnings, "%s was cut off: its end is missing", profile->path);
 	if (rc == 0 && is_filtered)
-		rc = sentences_add(warnings, "%s holds a part of the run only, as it was asked for",
-				   profile->path);
+		rc = sentences_add(
+			warnings,
+			"%s covers only the part of the run that was selected for recording",
+			profile->path);
 	return rc;
 }
 
@@ -219,10 +221,11 @@ static int warn_open(struct comparison *comparison, const struct profile *profil
 	for (size_t i = 0; comparison->range && i < profile->range_count; i++)
 		if (profile->ranges[i].is_open &&
 		    !strcmp(profile->ranges[i].name, comparison->range))
-			return sentences_add(&comparison->warnings,
-					     "%s: the range never ended and counts to the "
-					     "recording's end",
-					     profile->path);
+			return sentences_add(
+				&comparison->warnings,
+				"%s: the range never ended, so its time is counted to the "
+				"end of the recording",
+				profile->path);
 	return 0;
 }
 
@@ -242,7 +245,7 @@ static int examine(struct comparison *comparison)
 
 /* ---- all of it ---- */
 
-static int take_run(struct comparison *comparison, struct err *err)
+static int measure_run(struct comparison *comparison, struct err *err)
 {
 	const struct profile *empty;
 
@@ -251,13 +254,14 @@ static int take_run(struct comparison *comparison, struct err *err)
 	if (comparison->before.count && comparison->after.count)
 		return 0;
 	empty = comparison->before.count ? comparison->after_profile : comparison->before_profile;
-	return err_set(err, -ENODATA, "%s: no operation of a GPU in it, nothing to compare",
+	return err_set(err, -ENODATA,
+		       "%s: no GPU operation was recorded, so there is nothing to compare",
 		       empty->path);
 }
 
-static int take_times(struct comparison *comparison, struct err *err)
+static int measure_times(struct comparison *comparison, struct err *err)
 {
-	int rc = take_run(comparison, err);
+	int rc = measure_run(comparison, err);
 
 	if (rc < 0 || !comparison->range)
 		return rc;
@@ -284,14 +288,14 @@ int comparison_make(struct comparison **out, const struct profile *before,
 	comparison->before_profile = before;
 	comparison->after_profile = after;
 	comparison->range = range;
-	rc = take_times(comparison, err);
+	rc = measure_times(comparison, err);
 	if (rc == 0 && examine(comparison) < 0)
 		rc = err_set(err, -ENOMEM, "out of memory");
 	if (rc < 0) {
 		comparison_free(comparison);
 		return rc;
 	}
-	measure(comparison);
+	compare_times(comparison);
 	*out = comparison;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * comparison.h - a recording before a change and one after it: how much faster, and was that foretold.
+ * comparison.h - a recording before a change and one after it: how much faster, and was that predicted.
  *
  * Pure.  Knows nothing of who predicted a speedup or how.
  */
@@ -20,8 +20,9 @@ struct comparison {
 	const struct profile *before_profile, *after_profile; /* borrowed */
 	const char *range; /* borrowed; NULL: the whole run is compared */
 	struct compared_time before, after;
-	double before_share, after_share; /* of these times, without what recording added; 1: all */
-	double measured; /* speedup, before by after; 0 where a time of 0 makes it none */
+	double before_share,
+		after_share; /* of these times, without the recording overhead; 1: all */
+	double measured;     /* speedup, before by after; 0 where a time of 0 makes it none */
 	double measured_low,
 		measured_high;	      /* of single occurrences; equal where there is one each */
 	const char *strategy;	      /* borrowed; NULL where no advice was found */
@@ -46,16 +47,16 @@ struct comparison {
 int comparison_make(struct comparison **out, const struct profile *before,
 		    const struct profile *after, const char *range, struct err *err);
 
-/* Takes what recording added out of the measured speedup: of each side the share that is left, 1 where that is not
+/* Removes the recording overhead from the measured speedup: of each side the share that is left, 1 where that is not
  * known.  Then hardware counters that were read are an obstacle.  Returns 0 or -ENOMEM. */
 int comparison_without_recording(struct comparison *comparison, double before_share,
 				 double after_share);
 
-/* Holds the measured speedup against a prediction of which the texts are borrowed; 0 is none. */
+/* Compares the measured speedup with a prediction, whose texts are borrowed; 0 is none. */
 void comparison_predict(struct comparison *comparison, const char *advice, const char *strategy,
 			double predicted, double low, double high);
 
-/* What is missing in a recording, and so in all that is said of its time: losses, its end, parts that were left out.
+/* Warns of what is missing in a recording, and so in its times: losses, its end, parts that were left out.
  * Returns 0 or -ENOMEM. */
 int comparison_warn_of_missing(struct sentences *warnings, const struct profile *profile);
 

@@ -240,7 +240,7 @@ static enum sign judge_copies(const struct side *before, const struct side *afte
 	return all_copied(before) && all_copied(after) ? SIGN_ALIKE : SIGN_UNKNOWN;
 }
 
-/* Enough to know another program's work by. */
+/* Enough to recognize the work in another program. */
 static bool are_copies_strong(const struct pair *pair)
 {
 	for (int i = 0; i < DIRECTION_COUNT; i++)
@@ -249,7 +249,7 @@ static bool are_copies_strong(const struct pair *pair)
 	return all_copied(&pair->before) > COPY_SLACK_BYTES;
 }
 
-static int say_copies(const struct pair *pair, struct sentences *where)
+static int add_copies(const struct pair *pair, struct sentences *where)
 {
 	const uint64_t *before = pair->before.copied_bytes, *after = pair->after.copied_bytes;
 	int rc = 0;
@@ -393,10 +393,11 @@ static int judge_same_program(const struct pair *pair)
 	const struct common *common = &pair->common;
 
 	if (pair->copies == SIGN_OTHER)
-		return say_copies(pair, common->has_same_shape ? pair->notes : pair->differences);
+		return add_copies(pair, common->has_same_shape ? pair->notes : pair->differences);
 	if (!common->count && pair->copies == SIGN_UNKNOWN)
-		return sentences_add(pair->differences,
-				     "no kernel name in common, and no copies to know the work by");
+		return sentences_add(
+			pair->differences,
+			"no kernel name in common, and no copies between host and device to compare");
 	return 0;
 }
 
@@ -421,10 +422,10 @@ static int judge_other_program(const struct pair *pair)
 			       is_known ? ""
 			       : !pair->common.count
 				       ? ", with no kernel name in common"
-				       : ", and not the same copies to know the work by");
+				       : ", and the copies between host and device differ");
 
 	if (rc == 0 && pair->copies == SIGN_OTHER)
-		rc = say_copies(pair, pair->differences);
+		rc = add_copies(pair, pair->differences);
 	return rc;
 }
 

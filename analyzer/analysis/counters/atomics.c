@@ -27,7 +27,7 @@ static const enum metric_role roles[] = {
 /* ---- numbers that may be unknown ---- */
 
 /* Per launch. */
-static double take(const struct counted_work *work, enum metric_role role)
+static double per_launch(const struct counted_work *work, enum metric_role role)
 {
 	if (!work->roles[role].sample_count || !work->launch_count)
 		return ATOMICS_UNKNOWN;
@@ -60,32 +60,32 @@ static void count_samples(struct atomics_kernel *kernel, const struct counted_wo
 	}
 }
 
-static void take_counts(struct atomics_kernel *kernel, const struct counted_work *work)
+static void add_counts(struct atomics_kernel *kernel, const struct counted_work *work)
 {
 	kernel->launch_count = work->launch_count;
 	kernel->time_ns = work->time_ns;
 	kernel->duration_ns =
 		work->timed_count ? work->time_ns / (double)work->launch_count : ATOMICS_UNKNOWN;
-	kernel->global_instructions = sum(take(work, METRIC_global_atom_instructions),
-					  take(work, METRIC_global_red_instructions));
-	kernel->returned_share =
-		ratio(take(work, METRIC_global_atom_instructions), kernel->global_instructions);
-	kernel->shared_instructions = take(work, METRIC_shared_atom_instructions);
-	kernel->requests =
-		sum(take(work, METRIC_l2_atom_requests), take(work, METRIC_l2_red_requests));
-	kernel->sectors =
-		sum(take(work, METRIC_l2_atom_sectors), take(work, METRIC_l2_red_sectors));
+	kernel->global_instructions = sum(per_launch(work, METRIC_global_atom_instructions),
+					  per_launch(work, METRIC_global_red_instructions));
+	kernel->returned_share = ratio(per_launch(work, METRIC_global_atom_instructions),
+				       kernel->global_instructions);
+	kernel->shared_instructions = per_launch(work, METRIC_shared_atom_instructions);
+	kernel->requests = sum(per_launch(work, METRIC_l2_atom_requests),
+			       per_launch(work, METRIC_l2_red_requests));
+	kernel->sectors = sum(per_launch(work, METRIC_l2_atom_sectors),
+			      per_launch(work, METRIC_l2_red_sectors));
 	kernel->sectors_per_request = ratio(kernel->sectors, kernel->requests);
 	kernel->requests_per_instruction = ratio(kernel->requests, kernel->global_instructions);
-	kernel->cas_share = ratio(take(work, METRIC_l2_cas_requests), kernel->requests);
+	kernel->cas_share = ratio(per_launch(work, METRIC_l2_cas_requests), kernel->requests);
 	count_samples(kernel, work);
 }
 
-static void take_unit(struct atomics_kernel *kernel, const struct counted_work *work)
+static void add_unit(struct atomics_kernel *kernel, const struct counted_work *work)
 {
-	double total = take(work, METRIC_atomic_unit_cycles);
-	double busiest = take(work, METRIC_atomic_unit_cycles_max);
-	double mean = take(work, METRIC_atomic_unit_cycles_mean);
+	double total = per_launch(work, METRIC_atomic_unit_cycles);
+	double busiest = per_launch(work, METRIC_atomic_unit_cycles_max);
+	double mean = per_launch(work, METRIC_atomic_unit_cycles_mean);
 	double passed = ratio(counted_l2_cycles(work), (double)work->launch_count);
 
 	kernel->unit_cycles = total;
@@ -123,7 +123,7 @@ static double sector_s(const struct ceilings *ceilings, double cas_share)
 static double ceiling_ns(const struct counted_work *work, const struct atomics_kernel *kernel,
 			 const struct ceilings *ceilings)
 {
-	double sectors = take(work, METRIC_atomic_unit_cycles), one_sector_s;
+	double sectors = per_launch(work, METRIC_atomic_unit_cycles), one_sector_s;
 
 	if (!ceilings || sectors < 0 || kernel->busy_slices <= 0)
 		return ATOMICS_UNKNOWN;
@@ -186,7 +186,7 @@ static double least_waves(const struct profile *profile, uint32_t kernel)
 	return fmax(least, 1);
 }
 
-/* Where nobody counted which they are, all are taken to return a result. */
+/* Where that was not counted, all are assumed to return a result. */
 static double returned_share(const struct atomics_kernel *kernel)
 {
 	return kernel->returned_share < 0 ? 1 : kernel->returned_share;
@@ -207,7 +207,7 @@ static void find_other(struct atomics_kernel *kernel, const struct roofline_poin
 		       double empty_ns, double waves)
 {
 	double all_ns = kernel->duration_ns;
-	double told_ns = fmin(fmax(kernel->explained_ns, kernel->ceiling_ns), all_ns);
+	double known_ns = fmin(fmax(kernel->explained_ns, kernel->ceiling_ns), all_ns);
 	double beyond_ns = all_ns - bound_ns(kernel), least_floor_ns;
 
 	kernel->l2_ns = fmin(point->quantities[ROOF_l2].share, 1) * all_ns;
@@ -218,7 +218,7 @@ static void find_other(struct atomics_kernel *kernel, const struct roofline_poin
 	kernel->other_ns = fmax(kernel->kept_other_ns, kernel->l2_ns);
 	least_floor_ns = fmax(other_share(point, 1 - kernel->l2_atomics_part) * all_ns, empty_ns);
 	kernel->least_other_ns = fmax(fmin(least_floor_ns, all_ns), beyond_ns);
-	kernel->most_other_ns = fmax(kernel->other_ns, all_ns - told_ns);
+	kernel->most_other_ns = fmax(kernel->other_ns, all_ns - known_ns);
 }
 
 /* What is left of a launch whose blocks pass on one of so many atomics. */
@@ -334,10 +334,10 @@ static void collect(struct atomics *atomics, const struct profile *profile,
 		const struct counted_work *work = &counted->kernels[point->subject];
 		struct atomics_kernel kernel = {.kernel = point->subject, .name = point->name};
 
-		take_counts(&kernel, work);
+		add_counts(&kernel, work);
 		if (!has_atomics(&kernel))
 			continue;
-		take_unit(&kernel, work);
+		add_unit(&kernel, work);
 		kernel.ceiling_ns = ceiling_ns(work, &kernel, ceilings);
 		explain(&kernel);
 		advise(&kernel, profile, roofline, point);

@@ -4,7 +4,7 @@
  * Pure arithmetic on counters; knows no output.  An atomic reaches L2 as a request of one or more
  * 32-byte sectors, and the atomic unit of the slice that owns the address takes one sector a cycle.
  * So time follows the hottest slice: on an H200, 2^20 reductions to one address are 1,048,576
- * requests and as many cycles of one slice, 0.77 ms; to 64 neighbouring addresses 65,536 requests
+ * requests and as many cycles of one slice, 0.77 ms; to 64 neighboring addresses 65,536 requests
  * and 262,144 sectors and cycles, 0.20 ms; to 2^20 addresses again 1,048,576 requests, spread over
  * all slices, 0.014 ms.
  *
@@ -40,7 +40,7 @@ struct atomics_kernel {
 					  * twice */
 	double sectors;			 /* of these requests */
 	double sectors_per_request;	 /* address spread, 1 to 4 */
-	double requests_per_instruction; /* 32: every lane alone; 1: a leader, or neighbours */
+	double requests_per_instruction; /* 32: every lane alone; 1: a leader, or neighbors */
 	double cas_share;		 /* of the requests */
 
 	double unit_cycles;   /* busy cycles of all slices: one for each sector, each address */
@@ -74,7 +74,7 @@ struct atomics_kernel {
 	double l2_ns,
 		l2_atomics_part; /* what L2 explains, and how much of its bytes are atomics' sectors */
 	/*
-	 * The same when merging takes more away than atomics, as inside of blocks that do the work of
+	 * The same when merging takes more away than atomics, as inside blocks that do the work of
 	 * several: fewer blocks, at best a single wave; and the sectors of atomics are no bytes of L2.
 	 */
 	double least_other_ns;
@@ -102,7 +102,7 @@ void atomics_free(struct atomics *atomics);
 
 /* Where atomics are merged into one. */
 enum atomics_merging {
-	/* Threads each do the work of N: what they read and write lies N apart for neighbours, and takes as many
+	/* Threads each do the work of N: what they read and write lies N apart for neighbors, and takes as many
 	 * sectors of L2 as atomics did. */
 	ATOMICS_IN_THREADS,
 	/* Warps and blocks: as many threads as before, of which one goes on to L2, with N times fewer sectors, while

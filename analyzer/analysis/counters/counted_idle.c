@@ -105,7 +105,7 @@ static void add_idle(struct counted_idle *idle, const struct gap *gap)
 		idle->launch_idle_ns += (double)gap->by_cause_ns[of_launching[i]];
 }
 
-static int take_gap(const struct gap *gap, void *context)
+static int add_gap(const struct gap *gap, void *context)
 {
 	struct counted *counted = context;
 	const struct profile *profile = counted->profile;
@@ -129,7 +129,7 @@ int counted_add_idle(struct counted *counted, const struct timeline *timeline)
 
 	for (size_t i = 0; i < profile->device_count && rc == 0; i++) {
 		add_device(counted, &profile->devices[i]);
-		rc = gaps_visit(profile, timeline, i, take_gap, counted);
+		rc = gaps_visit(profile, timeline, i, add_gap, counted);
 	}
 	graphs_settle(counted);
 	return rc;

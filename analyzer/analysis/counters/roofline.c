@@ -145,7 +145,7 @@ static double ceiling_value(const struct ceilings *ceilings, enum ceiling_id id)
 	return row ? row->value : 0;
 }
 
-static void take_ceilings(struct roofline *roofline, const struct ceilings *ceilings)
+static void apply_ceilings(struct roofline *roofline, const struct ceilings *ceilings)
 {
 	const struct ceiling *dram = ceilings_dram(ceilings);
 	const struct datasheet *sheet = ceilings->gpu ? datasheet_find(ceilings->gpu) : NULL;
@@ -442,7 +442,7 @@ static enum roofline_regime find_regime(const struct roofline *roofline,
 	double explained_ns = launch->duration_ns * fmin(1, point->binding_share);
 	double latency_ns = launch->duration_ns - explained_ns;
 
-	/* What of the duration is explained cannot be told from one or no quantity. */
+	/* What of the duration is explained is unknown with one quantity or none. */
 	if (!is_whole(roofline, point) && explained_ns < latency_ns)
 		explained_ns = 0, latency_ns = launch->duration_ns;
 	if (idle_ns > 0 && idle_ns >= explained_ns && idle_ns >= latency_ns)
@@ -570,7 +570,7 @@ int roofline_build(struct roofline **out, const struct profile *profile,
 		return err_set(err, -ENOMEM, "out of memory for the roofline");
 	}
 	if (ceilings)
-		take_ceilings(roofline, ceilings);
+		apply_ceilings(roofline, ceilings);
 	place_all(&placing);
 	*out = roofline;
 	return 0;

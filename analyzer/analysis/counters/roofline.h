@@ -26,7 +26,7 @@
  *
  * explained: memory-, compute- or atomic-bound by the roof.  latency: latency-bound; so with no
  * idle time that is a kernel below half of every roof.  idle: launch-bound when the causes launch,
- * synchronisation, host decision, those of graphs, cross-stream dependency and device scheduling
+ * synchronization, host decision, those of graphs, cross-stream dependency and device scheduling
  * (analysis/time/gaps.h) have at least half of it, host-bound otherwise.  Idle time that tracing took, or beside a counted launch, is left out;
  * where that leaves nothing, the launch roof says how much there is at least.  unknown: idle time
  * is not the largest part, and either no share is known, or none explains the time and some of

@@ -326,8 +326,7 @@ static bool is_hidden_node(const struct matcher *matcher, const struct sample_ru
 	       !is_device_graph(matcher, &matcher->ops[cover]);
 }
 
-static int take_run(struct build *build, const struct matcher *matcher,
-		    const struct sample_run *run)
+static int add_run(struct build *build, const struct matcher *matcher, const struct sample_run *run)
 {
 	struct known known = look_up(matcher, run);
 	struct burst burst = burst_of_run(run);
@@ -468,7 +467,7 @@ static int find_bursts(struct build *build, struct matcher *matchers)
 	for (uint32_t i = 0; i < build->profile->device_count && rc == 0; i++) {
 		rc = matcher_open(&matchers[i], build->profile, i);
 		for (size_t k = 0; k < matchers[i].runs.count && rc == 0; k++)
-			rc = take_run(build, &matchers[i], &matchers[i].runs.items[k]);
+			rc = add_run(build, &matchers[i], &matchers[i].runs.items[k]);
 		build->work->single_block_count += matchers[i].runs.single_block_count;
 	}
 	return rc;

@@ -58,10 +58,10 @@ static int64_t sample_end_ns(const struct profile_sample *sample)
 	return sample->start_ns + (int64_t)sample->length_ns;
 }
 
-/* The part of sample i that is as active as its neighbour, which is all active. */
-static double part_of(const struct finder *finder, size_t i, size_t neighbour)
+/* The part of sample i that is as active as its neighbor, which is all active. */
+static double part_of(const struct finder *finder, size_t i, size_t neighbor)
 {
-	double whole = sms(finder, neighbour), part = sms(finder, i);
+	double whole = sms(finder, neighbor), part = sms(finder, i);
 
 	return whole > part ? part / whole : 1;
 }
@@ -140,7 +140,7 @@ static bool is_new_kernel(const struct finder *finder, size_t first, size_t i)
 }
 
 /* A run that begins with sample first.  Returns the sample behind it, or 0 without memory. */
-static size_t take_run(struct finder *finder, size_t first)
+static size_t read_run(struct finder *finder, size_t first)
 {
 	double launchers = level_of_launchers(finder, first, first);
 	size_t i = first;
@@ -180,7 +180,7 @@ static int find_in_stretch(struct finder *finder)
 	for (size_t i = finder->first; i < finder->end;) {
 		if (sms(finder, i) > level_of_launchers(finder, i, i) &&
 		    is_launched_near(finder, i)) {
-			i = take_run(finder, i);
+			i = read_run(finder, i);
 			if (!i)
 				return -ENOMEM;
 			continue;

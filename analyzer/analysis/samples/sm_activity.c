@@ -408,7 +408,7 @@ static int add_launch(struct kernel_pass *pass, const struct profile_op *op, siz
 	return 0;
 }
 
-static int take_op(struct kernel_pass *pass, const struct profile_op *op)
+static int add_op(struct kernel_pass *pass, const struct profile_op *op)
 {
 	const struct profile_sample *samples = pass->profile->samples + pass->device->first_sample;
 	size_t first = first_sample_after(pass, op->start_ns), i = first;
@@ -432,7 +432,7 @@ static int add_kernels(struct kernel_pass *pass)
 	for (size_t i = 0; i < pass->device->op_count && rc == 0; i++) {
 		if (ops[i].kind == OP_KERNEL && ops[i].detail != PROFILE_NONE &&
 		    runs_alone(pass, i, latest_end_ns))
-			rc = take_op(pass, &ops[i]);
+			rc = add_op(pass, &ops[i]);
 		if (ops[i].end_ns > latest_end_ns)
 			latest_end_ns = ops[i].end_ns;
 	}

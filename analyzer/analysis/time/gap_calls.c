@@ -54,7 +54,7 @@ static bool is_small_read(const struct profile *profile, const struct profile_op
 }
 
 /* Of a call's operations (a graph has many) a small copy to the host tells most, then any copy. */
-static int telling(const struct profile *profile, const struct profile_op *op)
+static int relevance(const struct profile *profile, const struct profile_op *op)
 {
 	return is_small_read(profile, op) ? 2 : op->kind == OP_COPY;
 }
@@ -69,7 +69,7 @@ static void find_ops(struct gap_calls *calls)
 		uint32_t *best = op->call == PROFILE_NONE ? NULL : &calls->ops[op->call];
 
 		if (best && (*best == PROFILE_NONE ||
-			     telling(profile, op) >= telling(profile, &profile->ops[*best])))
+			     relevance(profile, op) >= relevance(profile, &profile->ops[*best])))
 			*best = (uint32_t)i;
 	}
 }

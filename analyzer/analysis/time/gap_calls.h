@@ -5,7 +5,7 @@
  * Made once per recording, in one pass over its calls and operations; every
  * question then looks at a handful of calls.  Only gaps.c includes it.
  *
- * To tell another call: one row in the table of gap_calls.c.
+ * To give another call a cause: one row in the table of gap_calls.c.
  */
 #ifndef ROOFLINE_GAP_CALLS_H
 #define ROOFLINE_GAP_CALLS_H

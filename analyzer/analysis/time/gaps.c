@@ -213,7 +213,7 @@ static bool is_device_launched(const struct profile *profile, const struct profi
 }
 
 /* Gives [start_ns, end_ns) of the gap to cause. */
-static void paint(struct gap *gap, enum gap_cause cause, int64_t start_ns, int64_t end_ns)
+static void assign(struct gap *gap, enum gap_cause cause, int64_t start_ns, int64_t end_ns)
 {
 	if (end_ns > start_ns)
 		gap->by_cause_ns[cause] += end_ns - start_ns;
@@ -221,8 +221,9 @@ static void paint(struct gap *gap, enum gap_cause cause, int64_t start_ns, int64
 
 /* The same for a time in which a thread was on its way to the launch: what tracing, compiling and
  * loading code took of it on that thread is theirs. */
-static void paint_thread(const struct attribution *attribution, uint32_t thread, struct gap *gap,
-			 enum gap_cause cause, int64_t start_ns, int64_t end_ns)
+static void assign_on_thread(const struct attribution *attribution, uint32_t thread,
+			     struct gap *gap, enum gap_cause cause, int64_t start_ns,
+			     int64_t end_ns)
 {
 	int64_t profiler_ns, jit_ns, module_ns;
 
@@ -239,8 +240,8 @@ static void paint_thread(const struct attribution *attribution, uint32_t thread,
 
 /* Splits the part of the gap before the launching call over what its thread did then.  Walks back
  * from that call, so that all gaps of a device together look at each call about once. */
-static void paint_host_part(const struct attribution *attribution, struct gap *gap, uint32_t launch,
-			    int64_t end_ns)
+static void assign_host_part(const struct attribution *attribution, struct gap *gap,
+			     uint32_t launch, int64_t end_ns)
 {
 	const struct profile *profile = attribution->profile;
 	uint32_t thread = profile->calls[launch].thread;
@@ -257,17 +258,17 @@ static void paint_host_part(const struct attribution *attribution, struct gap *g
 
 		if (to_ns <= from_ns)
 			continue;
-		paint_thread(attribution, thread, gap, GAP_HOST, cursor_ns, from_ns);
+		assign_on_thread(attribution, thread, gap, GAP_HOST, cursor_ns, from_ns);
 		cause = gap_calls_inside(&attribution->calls, (uint32_t)(call - profile->calls));
-		paint_thread(attribution, thread, gap, cause, from_ns, to_ns);
+		assign_on_thread(attribution, thread, gap, cause, from_ns, to_ns);
 		cursor_ns = to_ns;
 	}
-	paint_thread(attribution, thread, gap, GAP_HOST, cursor_ns, end_ns);
+	assign_on_thread(attribution, thread, gap, GAP_HOST, cursor_ns, end_ns);
 }
 
 /* For a call that was still running, or to come, when the gap began. */
-static void paint_launched(const struct attribution *attribution, struct gap *gap, uint32_t launch,
-			   int64_t latency_ns)
+static void assign_launched(const struct attribution *attribution, struct gap *gap, uint32_t launch,
+			    int64_t latency_ns)
 {
 	const struct profile_call *call = &attribution->profile->calls[launch];
 	enum gap_cause cause = gap_calls_launching(&attribution->calls, launch);
@@ -275,11 +276,11 @@ static void paint_launched(const struct attribution *attribution, struct gap *ga
 	int64_t call_end_ns = min_ns(call->end_ns, gap->end_ns);
 	int64_t late_ns = call_end_ns + min_ns(latency_ns, gap->end_ns - call_end_ns);
 
-	paint_host_part(attribution, gap, launch, host_end_ns);
-	paint_thread(attribution, call->thread, gap, cause, host_end_ns, call_end_ns);
+	assign_host_part(attribution, gap, launch, host_end_ns);
+	assign_on_thread(attribution, call->thread, gap, cause, host_end_ns, call_end_ns);
 	/* what an asynchronous copy read from pageable memory is in a buffer of the driver by now */
-	paint(gap, cause == GAP_STAGING ? GAP_LAUNCH : cause, call_end_ns, late_ns);
-	paint(gap, GAP_DEVICE, late_ns, gap->end_ns);
+	assign(gap, cause == GAP_STAGING ? GAP_LAUNCH : cause, call_end_ns, late_ns);
+	assign(gap, GAP_DEVICE, late_ns, gap->end_ns);
 }
 
 /* Without the decision none of these would be in the way. */
@@ -290,17 +291,17 @@ static bool is_of_decision(int cause)
 }
 
 /* The same for a launch by what the host has known since decided_from_ns: the gap in two parts. */
-static void paint_decided(const struct attribution *attribution, struct gap *gap, uint32_t launch,
-			  int64_t latency_ns, int64_t decided_from_ns)
+static void assign_decided(const struct attribution *attribution, struct gap *gap, uint32_t launch,
+			   int64_t latency_ns, int64_t decided_from_ns)
 {
 	int64_t from_ns = min_ns(max_ns(decided_from_ns, gap->start_ns), gap->end_ns);
 	struct gap before = {.start_ns = gap->start_ns, .end_ns = from_ns};
 	struct gap decided = {.start_ns = from_ns, .end_ns = gap->end_ns};
 
 	if (before.end_ns > before.start_ns)
-		paint_launched(attribution, &before, launch, latency_ns);
+		assign_launched(attribution, &before, launch, latency_ns);
 	if (decided.end_ns > decided.start_ns)
-		paint_launched(attribution, &decided, launch, latency_ns);
+		assign_launched(attribution, &decided, launch, latency_ns);
 	for (int i = 0; i < GAP_CAUSE_COUNT; i++) {
 		gap->by_cause_ns[i] += before.by_cause_ns[i];
 		gap->by_cause_ns[is_of_decision(i) ? GAP_DECISION : i] += decided.by_cause_ns[i];
@@ -323,17 +324,17 @@ static void attribute(const struct attribution *attribution, struct gap *gap, in
 	uint32_t launch = gap_calls_launch_of(calls, after);
 
 	if (is_same_graph_launch(profile, before, after) || is_device_launched(profile, after))
-		paint(gap, GAP_DEVICE, gap->start_ns, gap->end_ns);
+		assign(gap, GAP_DEVICE, gap->start_ns, gap->end_ns);
 	else if (launch == PROFILE_NONE)
-		paint(gap, GAP_UNKNOWN, gap->start_ns, gap->end_ns);
+		assign(gap, GAP_UNKNOWN, gap->start_ns, gap->end_ns);
 	else if (profile->calls[launch].end_ns <= gap->start_ns)
-		paint(gap,
-		      gap_calls_is_dependent(calls, launch, before, after) ? GAP_DEPENDENCY
-									   : GAP_DEVICE,
-		      gap->start_ns, gap->end_ns);
+		assign(gap,
+		       gap_calls_is_dependent(calls, launch, before, after) ? GAP_DEPENDENCY
+									    : GAP_DEVICE,
+		       gap->start_ns, gap->end_ns);
 	else
-		paint_decided(attribution, gap, launch, latency_ns,
-			      gap_calls_decision(calls, launch, after));
+		assign_decided(attribution, gap, launch, latency_ns,
+			       gap_calls_decision(calls, launch, after));
 	name_cause(gap);
 }
 

@@ -107,8 +107,8 @@ static struct side *side_of(struct run *run, uint32_t process)
 	return &run->sides[run->side_count++];
 }
 
-/* Takes the launch that begins at a place of ops.  Returns the place after it, 0 without memory. */
-static size_t take_launch(struct run *run, size_t place)
+/* Adds the launch that begins at a place of ops.  Returns the place after it, 0 without memory. */
+static size_t add_launch(struct run *run, size_t place)
 {
 	const struct profile_op *op = op_at(run, place);
 	uint32_t process = profile_op_process(run->profile, op), key[2] = {process, op->graph};
@@ -155,7 +155,7 @@ static int run_open(struct run *run, const struct profile *profile)
 	if (list_ops(run) < 0)
 		return -ENOMEM;
 	for (size_t place = 0; place < run->op_count;) {
-		place = take_launch(run, place);
+		place = add_launch(run, place);
 		if (!place)
 			return -ENOMEM;
 	}
@@ -195,8 +195,8 @@ static void describe_graph(const struct run *run, const struct side *side, uint3
 		 op_at(run, launch->first)->graph);
 }
 
-static void tell_launch(struct graph_join *join, const struct run runs[2],
-			const struct side *const sides[2], uint32_t number)
+static void describe_launch_difference(struct graph_join *join, const struct run runs[2],
+				       const struct side *const sides[2], uint32_t number)
 {
 	char process[256], graphs[2][64];
 
@@ -208,8 +208,8 @@ static void tell_launch(struct graph_join *join, const struct run runs[2],
 		 process, graphs[0], graphs[1]);
 }
 
-static void tell_counts(struct graph_join *join, const struct run runs[2],
-			const struct side *const sides[2])
+static void describe_count_difference(struct graph_join *join, const struct run runs[2],
+				      const struct side *const sides[2])
 {
 	int longer = sides[1]->launch_count > sides[0]->launch_count;
 	char process[256], graph[64];
@@ -238,12 +238,12 @@ static void compare_launches(struct graph_join *join, const struct run runs[2],
 			graph[run] = runs[run].launches[sides[run]->first_launch + i].graph -
 				     sides[run]->first_graph;
 		if (graph[0] != graph[1]) {
-			tell_launch(join, runs, sides, i);
+			describe_launch_difference(join, runs, sides, i);
 			return;
 		}
 	}
 	if (sides[0]->launch_count != sides[1]->launch_count)
-		tell_counts(join, runs, sides);
+		describe_count_difference(join, runs, sides);
 }
 
 static void compare_processes(struct graph_join *join, const struct run runs[2])

@@ -177,8 +177,8 @@ static size_t merge(const struct search *search, struct slice *slices, size_t sl
 }
 
 /* ---- its time ---- */
-static void take_range(struct occurrence *out, const struct profile *profile,
-		       const struct profile_range *range)
+static void get_range_time(struct occurrence *out, const struct profile *profile,
+			   const struct profile_range *range)
 {
 	out->start_ns = range->start_ns;
 	out->end_ns = range->end_ns;
@@ -193,7 +193,7 @@ static void take_range(struct occurrence *out, const struct profile *profile,
 	}
 }
 
-static int take_occurrence(struct occurrence *out, const struct search *search)
+static int get_occurrence(struct occurrence *out, const struct search *search)
 {
 	const struct profile *profile = search->profile;
 	struct slice *slices;
@@ -212,7 +212,7 @@ static int take_occurrence(struct occurrence *out, const struct search *search)
 	index = merge(search, slices, slice_count);
 	free(slices);
 	if (search->is_range) {
-		take_range(out, profile, &profile->ranges[index]);
+		get_range_time(out, profile, &profile->ranges[index]);
 	} else {
 		out->start_ns = profile->ops[index].start_ns;
 		out->end_ns = profile->ops[index].end_ns;
@@ -220,7 +220,7 @@ static int take_occurrence(struct occurrence *out, const struct search *search)
 	return 0;
 }
 
-/* ---- what to say ---- */
+/* ---- errors ---- */
 static int fail_unknown(const struct search *search, struct err *err)
 {
 	char name[NAME_SIZE];
@@ -271,7 +271,7 @@ int occurrence_find(struct occurrence *out, const struct profile *profile, const
 	} else if (search.other) {
 		rc = fail_ambiguous(&search, err);
 	} else {
-		rc = take_occurrence(out, &search);
+		rc = get_occurrence(out, &search);
 		if (rc == -ENOENT)
 			rc = fail_number(&search, out->count, err);
 		else if (rc < 0)

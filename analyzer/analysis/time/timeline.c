@@ -28,7 +28,7 @@ static void advance(struct sweep *sweep, int64_t to_ns)
 {
 	struct timeline_device *device = sweep->device;
 	int64_t step_ns = to_ns - sweep->now_ns;
-	/* A whole graph counts as kernels: what else its nodes are cannot be told. */
+	/* A whole graph counts as kernels: its other nodes are unknown. */
 	size_t kernel = sweep->by_kind[OP_KERNEL] + sweep->by_kind[OP_GRAPH];
 	bool copy = sweep->by_kind[OP_COPY];
 	size_t level =
