@@ -249,7 +249,7 @@ static void set_title(struct chart_file *file, const struct painter *painter)
 	snprintf(title, sizeof(title), "%s: idle for %s of %s%s", who,
 		 format_percent((double)painter->idle.idle_ns, (double)painter->idle.wall_ns).text,
 		 format_ns((double)painter->idle.wall_ns).text,
-		 has_sm_activity(painter) ? ", by the trace" : "");
+		 has_sm_activity(painter) ? " in the trace" : "");
 	if (!painter->idle.wall_ns)
 		snprintf(title, sizeof(title), "%s: outside the time of GPU operations", who);
 	chart_set_text(file, "chart_title", title);

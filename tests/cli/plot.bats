@@ -122,10 +122,10 @@ roofline-atomics.svg" ]
 	[ "$(LC_ALL=C.UTF-8 wc -L <<<"$output")" -le 80 ]
 }
 
-@test "plot refuses a part that lies behind the end, and one that ends before it begins" {
+@test "plot refuses a part that lies after the end, and one that ends before it begins" {
 	run "$ROOFLINECTL" plot --from 1e9 timeline
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"--from lies behind the end"* ]]
+	[[ "$output" == *"--from lies after the end"* ]]
 	run "$ROOFLINECTL" plot --from 3 --to 2
 	[ "$status" -eq 2 ]
 	run "$ROOFLINECTL" plot --to soon
@@ -172,8 +172,8 @@ recordings="$root/tests/recordings"
 	[ "$output" = roofline-whatif.svg ]
 	grep -qE "cuda_graph: the whole run would be [345]\.[0-9]{2}x as fast" roofline-whatif.svg
 	for text in "recorded: 8 iterations in" \
-		"re-simulated with cuda_graph: the same 8 iterations in" "launch of a graph" "us less" \
-		"without the time that recording added"; do
+		"re-simulated with cuda_graph: the same 8 iterations in" "launch of a graph" "us saved" \
+		"The recording overhead is removed from both sides"; do
 		grep -qF "$text" roofline-whatif.svg
 	done
 	for format in png pdf; do

@@ -256,7 +256,7 @@ failed() {
 	failed nosuch before nosuch
 	printf 'key,value\nschema,1\n' >after/host.7/process.csv
 	rm after/host.7/kernels.csv
-	failed "after: no operation of a GPU in it" before after
+	failed "after: no GPU operation was recorded" before after
 	failed nosuch.json before before --ceilings nosuch.json
 }
 

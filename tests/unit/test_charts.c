@@ -654,7 +654,7 @@ static void the_title_has_what_changes_and_the_interval(void **state)
 	assert_non_null(strstr(text, "'cuda_graph: the whole run would be 2.50x as fast (2.00x to "
 				     "4.00x)'"));
 	assert_non_null(strstr(text, "iterations 2 to 3 of 1,000 of the largest loop"));
-	assert_non_null(strstr(text, "saved = '60.0 us less'"));
+	assert_non_null(strstr(text, "saved = '60.0 us saved'"));
 	assert_non_null(strstr(text, "10.0 us before the run"));
 	assert_non_null(strstr(text, "run_end[2] = 0.4\n"));
 	assert_non_null(strstr(text, "run_from[1] = 0\nrun_to[1] = 0.09\n"));

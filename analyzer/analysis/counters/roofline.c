@@ -442,7 +442,7 @@ static enum roofline_regime find_regime(const struct roofline *roofline,
 	double explained_ns = launch->duration_ns * fmin(1, point->binding_share);
 	double latency_ns = launch->duration_ns - explained_ns;
 
-	/* What of the duration is explained is unknown with one quantity or none. */
+	/* With one quantity or none it is unknown how much of the duration is explained. */
 	if (!is_whole(roofline, point) && explained_ns < latency_ns)
 		explained_ns = 0, latency_ns = launch->duration_ns;
 	if (idle_ns > 0 && idle_ns >= explained_ns && idle_ns >= latency_ns)
