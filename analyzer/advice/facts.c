@@ -127,7 +127,7 @@ static int collect_device(struct facts *facts, size_t device, const uint64_t *la
 	if (rc == 0)
 		rc = add_bursts(&pauses.bursts, facts->report->device_work, device);
 	if (rc == 0)
-		rc = gaps_visit(profile, facts->report->timeline, device, add_gap, &pauses);
+		rc = gaps_visit(facts->report->gaps, device, add_gap, &pauses);
 	spans_free(&pauses.bursts);
 	return rc;
 }

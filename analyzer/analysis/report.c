@@ -317,7 +317,7 @@ static int analyze_others(void *context)
 	struct half *half = context;
 	struct report *report = half->report;
 	struct err *err = &half->err;
-	int rc = counted_build(&report->counted, report->profile, report->timeline, err);
+	int rc = counted_build(&report->counted, report->profile, err);
 
 	if (rc == 0)
 		rc = place_under_roofs(report, err);

@@ -65,7 +65,7 @@ static int collect(struct histogram *histogram, const struct report *report)
 	memset(histogram, 0, sizeof(*histogram));
 	for (size_t i = 0; i < report->profile->device_count && rc == 0; i++) {
 		sum_add_ns(&histogram->all.wall_ns, report->timeline->devices[i].wall_ns);
-		rc = gaps_visit(report->profile, report->timeline, i, add_gap, histogram);
+		rc = gaps_visit(report->gaps, i, add_gap, histogram);
 	}
 	return rc;
 }

@@ -102,7 +102,7 @@ static int add_gaps(struct painter *painter, uint32_t device)
 	if (row == PROFILE_NONE)
 		return 0;
 	sum_add_ns(&painter->idle.wall_ns, last > first ? last - first : 0);
-	return gaps_visit(report->profile, report->timeline, device, add_gap,
+	return gaps_visit(report->gaps, device, add_gap,
 			  &(struct gap_row){painter, &painter->picture.items[row].raster});
 }
 

@@ -46,8 +46,7 @@ struct placed fixture_place(const struct profile *profile, const struct ceilings
 	struct placed placed = {0};
 	struct err err = {""};
 
-	if (timeline_build(&placed.timeline, profile, &err) < 0 ||
-	    counted_build(&placed.counted, profile, placed.timeline, &err) < 0 ||
+	if (counted_build(&placed.counted, profile, &err) < 0 ||
 	    roofline_build(&placed.roofline, profile, placed.counted, ceilings, &err) < 0 ||
 	    atomics_build(&placed.atomics, profile, placed.counted, placed.roofline, ceilings,
 			  &err) < 0)
@@ -60,7 +59,6 @@ void fixture_placed_free(struct placed *placed)
 	atomics_free(placed->atomics);
 	roofline_free(placed->roofline);
 	counted_free(placed->counted);
-	timeline_free(placed->timeline);
 }
 
 const struct roofline_point *fixture_point(const struct placed *placed, const char *name)

@@ -18,7 +18,6 @@
 struct ceilings *fixture_ceilings(void);
 
 struct placed {
-	struct timeline *timeline;
 	struct counted *counted;
 	struct roofline *roofline;
 	struct atomics *atomics;

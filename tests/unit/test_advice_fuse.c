@@ -55,7 +55,7 @@ static void advise(struct advised *it, struct builder *b)
 				  .device_work = &it->device_work,
 				  .ceilings = it->ceilings};
 	it->placed = fixture_place(report->profile, it->ceilings);
-	report->timeline = it->placed.timeline;
+	assert_int_equal(timeline_build(&report->timeline, report->profile, &err), 0);
 	report->counted = it->placed.counted;
 	report->roofline = it->placed.roofline;
 	report->atomics = it->placed.atomics;
@@ -73,6 +73,7 @@ static void advised_free(struct advised *it)
 	device_graphs_free(it->report.device_graphs);
 	collectives_free(it->report.collectives);
 	gaps_free(it->report.gaps);
+	timeline_free(it->report.timeline);
 	statistics_free(it->report.statistics);
 	fixture_placed_free(&it->placed);
 	ceilings_free(it->ceilings);

@@ -277,14 +277,16 @@ static int stop_at_second(const struct gap *gap, void *context)
 static void test_visit_stops(void **state)
 {
 	struct builder *b = builder_new(1, 1);
+	struct gaps_result result;
 	int seen = 0;
 
 	(void)state;
 	for (int i = 0; i < 5; i++)
 		builder_kernel(b, 0, "k", i * 20, i * 20 + 10, PROFILE_NONE);
-	assert_int_equal(gaps_visit(builder_finish(b), NULL, 0, stop_at_second, &seen), 42);
+	result = gaps_of(b, 0);
+	assert_int_equal(gaps_visit(result.gaps, 0, stop_at_second, &seen), 42);
 	assert_int_equal(seen, 2);
-	free(b);
+	gaps_done(b, result);
 }
 
 #define SENTENCE(text, function)                 \

@@ -26,7 +26,7 @@ static void expect(struct builder *b, const char *expected, const char *evidence
 	assert_int_equal(timeline_build(&report.timeline, report.profile, &err), 0);
 	assert_int_equal(statistics_collect(&report.statistics, report.profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report.gaps, report.profile, report.timeline, 0, &err), 0);
-	assert_int_equal(counted_build(&report.counted, report.profile, report.timeline, &err), 0);
+	assert_int_equal(counted_build(&report.counted, report.profile, &err), 0);
 	assert_int_equal(collectives_build(&report.collectives, report.profile, &err), 0);
 	assert_int_equal(device_graphs_build(&report.device_graphs, report.profile, &err), 0);
 	assert_int_equal(advice_find(&advice, &report, NULL, &err), 0);

@@ -55,8 +55,7 @@ static struct blocking find(const struct facts *facts, size_t device)
 	struct blocking found = {.facts = facts};
 
 	if (facts->report->gaps->devices[device].by_cause_ns[GAP_COPY] > 0)
-		gaps_visit(facts->report->profile, facts->report->timeline, device, add_gap,
-			   &found);
+		gaps_visit(facts->report->gaps, device, add_gap, &found);
 	return found;
 }
 

@@ -40,7 +40,7 @@ static struct loads find(const struct facts *facts, size_t device)
 	struct loads found = {.first_op = what->first_op + what->op_count / START_PART};
 
 	if (by_cause_ns[GAP_MODULE] + by_cause_ns[GAP_JIT] > 0)
-		gaps_visit(report->profile, report->timeline, device, add_gap, &found);
+		gaps_visit(report->gaps, device, add_gap, &found);
 	return found;
 }
 

@@ -1,7 +1,7 @@
-#define _GNU_SOURCE /* qsort_r */
-
 #include "analysis/counters/counted.h"
 
+#include "analysis/counters/counted_graphs.h"
+#include "analysis/counters/counted_idle.h"
 #include "base/groups.h"
 #include "base/sums.h"
 
@@ -45,64 +45,6 @@ struct joining {
 	struct launches *signatures, *graphs;
 	struct work_sum *kernel_sums, *graph_sums, *application;
 };
-
-/* ---- which graph ---- */
-
-static int compare_graphs(const void *left, const void *right, void *context)
-{
-	const struct profile *profile = context;
-	const struct profile_counted_graph *a = &profile->counted_graphs[*(const uint32_t *)left];
-	const struct profile_counted_graph *b = &profile->counted_graphs[*(const uint32_t *)right];
-
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	return (a->graph > b->graph) - (a->graph < b->graph);
-}
-
-static int order_graphs(struct counted *counted)
-{
-	const struct profile *profile = counted->profile;
-	size_t count = profile->counted_graph_count;
-
-	counted->graph_order = calloc(count + 1, sizeof(*counted->graph_order));
-	if (!counted->graph_order)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		counted->graph_order[i] = (uint32_t)i;
-	qsort_r(counted->graph_order, count, sizeof(*counted->graph_order), compare_graphs,
-		(void *)profile);
-	return 0;
-}
-
-double counted_l2_cycles(const struct counted_work *work)
-{
-	const struct counted_role *cycles = &work->roles[METRIC_l2_cycles];
-	const struct counted_role *range = &work->roles[METRIC_range_ns];
-
-	return range->total > 0 ? cycles->total / range->total * work->time_ns : 0;
-}
-
-uint32_t counted_graph_of(const struct counted *counted, const struct profile_op *op)
-{
-	const struct profile *profile = counted->profile;
-	size_t low = 0, high = op->graph ? profile->counted_graph_count : 0;
-	uint32_t process = high ? profile_op_process(profile, op) : 0;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		uint32_t index = counted->graph_order[middle];
-		const struct profile_counted_graph *graph = &profile->counted_graphs[index];
-
-		if (graph->process == process && graph->graph == op->graph)
-			return index;
-		if (graph->process < process ||
-		    (graph->process == process && graph->graph < op->graph))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return PROFILE_NONE;
-}
 
 /* ---- launches and their times ---- */
 
@@ -395,7 +337,7 @@ static int join(struct counted *counted)
 	int rc = joining_open(&joining, counted);
 
 	if (rc == 0)
-		rc = order_graphs(counted);
+		rc = counted_graphs_order(counted);
 	if (rc == 0)
 		rc = gather(&joining);
 	if (rc == 0)
@@ -404,8 +346,7 @@ static int join(struct counted *counted)
 	return rc;
 }
 
-int counted_build(struct counted **out, const struct profile *profile,
-		  const struct timeline *timeline, struct err *err)
+int counted_build(struct counted **out, const struct profile *profile, struct err *err)
 {
 	struct counted *counted = calloc(1, sizeof(*counted));
 	int rc = -ENOMEM;
@@ -420,7 +361,7 @@ int counted_build(struct counted **out, const struct profile *profile,
 			rc = join(counted);
 	}
 	if (rc == 0)
-		rc = counted_add_idle(counted, timeline);
+		rc = counted_add_idle(counted);
 	if (rc < 0) {
 		counted_free(counted);
 		return err_set(err, rc, "out of memory for the counters");
@@ -437,4 +378,12 @@ void counted_free(struct counted *counted)
 	free(counted->graphs);
 	free(counted->graph_order);
 	free(counted);
+}
+
+double counted_l2_cycles(const struct counted_work *work)
+{
+	const struct counted_role *cycles = &work->roles[METRIC_l2_cycles];
+	const struct counted_role *range = &work->roles[METRIC_range_ns];
+
+	return range->total > 0 ? cycles->total / range->total * work->time_ns : 0;
 }

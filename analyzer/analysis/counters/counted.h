@@ -18,7 +18,6 @@
 #ifndef ROOFLINE_ANALYSIS_COUNTED_H
 #define ROOFLINE_ANALYSIS_COUNTED_H
 
-#include "analysis/time/timeline.h"
 #include "trace/profile.h"
 
 /* One role of roofline/metrics.h. */
@@ -58,18 +57,11 @@ struct counted {
 };
 
 /* The caller frees with counted_free.  Fails with -ENOMEM only. */
-int counted_build(struct counted **out, const struct profile *profile,
-		  const struct timeline *timeline, struct err *err);
+int counted_build(struct counted **out, const struct profile *profile, struct err *err);
 void counted_free(struct counted *counted);
-
-/* Fills in the idle members; private to analysis/.  Returns 0 or -ENOMEM. */
-int counted_add_idle(struct counted *counted, const struct timeline *timeline);
 
 /* L2 cycles that passed while all launches ran, by the clock that their ranges show (a range is longer
  * than its launch); 0 when unknown. */
 double counted_l2_cycles(const struct counted_work *work);
-
-/* counted_graphs[] that an operation belongs to, or PROFILE_NONE. */
-uint32_t counted_graph_of(const struct counted *counted, const struct profile_op *op);
 
 #endif

@@ -1,6 +1,7 @@
-#include "analysis/counters/counted.h"
+#include "analysis/counters/counted_idle.h"
 
-#include "analysis/time/gaps.h"
+#include "analysis/counters/counted_graphs.h"
+#include "analysis/time/gap_finder.h"
 
 /* Works of the launches that one operation belongs to: at most its kernel, its graph, and all. */
 struct owners {
@@ -45,7 +46,7 @@ static void add_launch(struct counted_idle *idle, double busy_ns)
 }
 
 /* Where branches of a graph alternate with other work, its launch is left more than once; then
- * graphs_settle() puts the count right. */
+ * limit_graph_launches() puts the count right. */
 static void add_op(const struct counted *counted, const struct profile_op *op,
 		   const struct profile_op *next, double busy_ns)
 {
@@ -78,7 +79,7 @@ static void add_device(struct counted *counted, const struct profile_device *dev
 	}
 }
 
-static void graphs_settle(struct counted *counted)
+static void limit_graph_launches(struct counted *counted)
 {
 	for (size_t i = 0; i < counted->profile->counted_graph_count; i++) {
 		struct counted_work *graph = &counted->graphs[i];
@@ -122,15 +123,17 @@ static int add_gap(const struct gap *gap, void *context)
 	return 0;
 }
 
-int counted_add_idle(struct counted *counted, const struct timeline *timeline)
+int counted_add_idle(struct counted *counted)
 {
 	const struct profile *profile = counted->profile;
-	int rc = 0;
+	struct gap_finder *finder;
+	int rc = gap_finder_open(&finder, profile);
 
 	for (size_t i = 0; i < profile->device_count && rc == 0; i++) {
 		add_device(counted, &profile->devices[i]);
-		rc = gaps_visit(profile, timeline, i, add_gap, counted);
+		rc = gap_finder_visit(finder, i, add_gap, counted);
 	}
-	graphs_settle(counted);
+	gap_finder_close(finder);
+	limit_graph_launches(counted);
 	return rc;
 }

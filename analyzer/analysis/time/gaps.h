@@ -45,7 +45,7 @@
  * idle; the pause between the wait's return and the next launch is `host
  * compute`, however short, unless a decision needs both.
  *
- * To add a cause: one CAUSE row, the case in gaps.c or gap_calls.c that assigns it, and its color:
+ * To add a cause: one CAUSE row, the case in gap_finder.c or gap_calls.c that assigns it, and its color:
  * a letter in charts/chart_colors.c, a value in plots/style.gp.
  */
 #ifndef ROOFLINE_GAPS_H
@@ -118,17 +118,17 @@ struct gap_analysis {
 	size_t device_count;
 	struct gap *longest; /* longest first, over all devices */
 	size_t longest_count;
+	struct gap_finder *finder; /* owned; of gaps_visit */
 };
 
-/* keep: how many of the longest gaps to keep, at least 0.  Fails with -ENOMEM only. */
+/* keep: how many of the longest gaps to keep, at least 0.  Borrows the profile.  Fails with -ENOMEM only. */
 int gaps_analyze(struct gap_analysis **out, const struct profile *profile,
 		 const struct timeline *timeline, size_t keep, struct err *err);
 void gaps_free(struct gap_analysis *gaps);
 
 /* Calls visit for every gap of a device in time order; a non-zero return stops and is passed on. */
 typedef int (*gap_visitor)(const struct gap *gap, void *context);
-int gaps_visit(const struct profile *profile, const struct timeline *timeline, size_t device,
-	       gap_visitor visit, void *context);
+int gaps_visit(const struct gap_analysis *gaps, size_t device, gap_visitor visit, void *context);
 
 const char *gap_cause_key(enum gap_cause cause);     /* "launch", for JSON and CSV */
 const char *gap_cause_title(enum gap_cause cause);   /* for people */

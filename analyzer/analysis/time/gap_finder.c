@@ -1,0 +1,405 @@
+#include "analysis/time/gap_finder.h"
+
+#include "analysis/time/gap_calls.h"
+#include "base/ns.h"
+#include "base/spans.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the recording says beside calls about where host time went; made once per recording. */
+struct gap_finder {
+	const struct profile *profile;
+	struct gap_calls calls;
+	struct spans *profiler; /* by thread: tracing's own overhead */
+	struct spans *jit;	/* by thread: code compiled, without the above */
+	struct spans *module;	/* by thread: code loaded, without both */
+	int64_t *latency_ns;	/* by device: how long a launch takes to reach it */
+};
+
+/* ---- preparation ---- */
+
+/* Where an overhead counts; NULL when the call that it happened in says more. */
+static struct spans *spans_of(const struct gap_finder *finder,
+			      const struct profile_overhead *overhead)
+{
+	if (overhead->is_profiler)
+		return finder->profiler;
+	if (!strcmp(overhead->name, "command buffer full"))
+		return NULL;
+	return strcmp(overhead->name, "driver compiler") ? finder->module : finder->jit;
+}
+
+static int add_overheads(struct gap_finder *finder)
+{
+	const struct profile *profile = finder->profile;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < profile->overhead_count; i++) {
+		const struct profile_overhead *overhead = &profile->overheads[i];
+		struct spans *spans = spans_of(finder, overhead);
+
+		if (spans && overhead->thread != PROFILE_NONE)
+			rc = spans_add(&spans[overhead->thread], overhead->start_ns,
+				       overhead->end_ns);
+	}
+	for (size_t i = 0; rc == 0 && i < profile->jit_count; i++)
+		if (profile->jits[i].thread != PROFILE_NONE)
+			rc = spans_add(&finder->jit[profile->jits[i].thread],
+				       profile->jits[i].start_ns, profile->jits[i].end_ns);
+	return rc;
+}
+
+static int seal_overheads(struct gap_finder *finder)
+{
+	const struct profile *profile = finder->profile;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++) {
+		spans_seal(&finder->profiler[i]);
+		spans_seal(&finder->jit[i]);
+		spans_seal(&finder->module[i]);
+		rc = spans_subtract(&finder->jit[i], &finder->profiler[i]);
+		if (rc == 0)
+			rc = spans_subtract(&finder->module[i], &finder->profiler[i]);
+		if (rc == 0)
+			rc = spans_subtract(&finder->module[i], &finder->jit[i]);
+	}
+	return rc;
+}
+
+static int find_overheads(struct gap_finder *finder)
+{
+	size_t thread_count = finder->profile->thread_count;
+	int rc;
+
+	finder->profiler = calloc(thread_count + 1, sizeof(struct spans));
+	finder->jit = calloc(thread_count + 1, sizeof(struct spans));
+	finder->module = calloc(thread_count + 1, sizeof(struct spans));
+	if (!finder->profiler || !finder->jit || !finder->module)
+		return -ENOMEM;
+	rc = add_overheads(finder);
+	return rc < 0 ? rc : seal_overheads(finder);
+}
+
+/* ---- finding gaps ---- */
+
+/* Walks over a device's operations and stops at each gap. */
+struct cursor {
+	const struct profile *profile;
+	size_t next, end; /* ops[] still to come */
+	size_t last;	  /* the operation that ended last so far */
+	int64_t busy_until_ns;
+};
+
+static struct cursor cursor_open(const struct profile *profile, size_t device)
+{
+	const struct profile_device *slice = &profile->devices[device];
+	struct cursor cursor = {profile, slice->first_op, slice->first_op + slice->op_count,
+				slice->first_op, 0};
+
+	if (slice->op_count)
+		cursor.busy_until_ns = profile->ops[slice->first_op].start_ns;
+	return cursor;
+}
+
+/* Of the operations that start together at ops[first], the one whose call came first: it was the
+ * first that could have ended the gap. */
+static size_t earliest_launched(const struct cursor *cursor, size_t first)
+{
+	const struct profile *profile = cursor->profile;
+	const struct profile_op *ops = profile->ops;
+	size_t best = first;
+
+	for (size_t i = first + 1; i < cursor->end && ops[i].start_ns == ops[first].start_ns; i++) {
+		if (ops[i].call == PROFILE_NONE)
+			continue;
+		if (ops[best].call == PROFILE_NONE ||
+		    profile->calls[ops[i].call].start_ns < profile->calls[ops[best].call].start_ns)
+			best = i;
+	}
+	return best;
+}
+
+static bool cursor_next(struct cursor *cursor, struct gap *gap)
+{
+	const struct profile_op *ops = cursor->profile->ops;
+	bool found = false;
+
+	for (; !found && cursor->next < cursor->end; cursor->next++) {
+		const struct profile_op *op = &ops[cursor->next];
+
+		if (op->start_ns > cursor->busy_until_ns) {
+			*gap = (struct gap){.start_ns = cursor->busy_until_ns,
+					    .end_ns = op->start_ns,
+					    .before = cursor->last,
+					    .after = earliest_launched(cursor, cursor->next)};
+			found = true;
+		}
+		if (op->end_ns >= cursor->busy_until_ns) {
+			cursor->busy_until_ns = op->end_ns;
+			cursor->last = cursor->next;
+		}
+	}
+	return found;
+}
+
+/* ---- giving causes ---- */
+
+/* Both are nodes of one launch of one graph.  Bodies of conditional nodes carry no correlation. */
+static bool is_same_graph_launch(const struct profile *profile, const struct profile_op *before,
+				 const struct profile_op *after)
+{
+	if (!before->graph_node || !after->graph_node ||
+	    profile_op_process(profile, before) != profile_op_process(profile, after))
+		return false;
+	if (after->correlation)
+		return before->correlation == after->correlation;
+	return after->graph && before->graph == after->graph;
+}
+
+static bool is_device_launched(const struct profile *profile, const struct profile_op *op)
+{
+	return op->kind == OP_GRAPH && profile->graph_launches[op->detail].launch_mode != 0;
+}
+
+/* Gives [start_ns, end_ns) of the gap to cause. */
+static void assign(struct gap *gap, enum gap_cause cause, int64_t start_ns, int64_t end_ns)
+{
+	if (end_ns > start_ns)
+		gap->by_cause_ns[cause] += end_ns - start_ns;
+}
+
+/* The same for a time in which a thread was on its way to the launch: what tracing, compiling and
+ * loading code took of it on that thread is theirs. */
+static void assign_on_thread(const struct gap_finder *finder, uint32_t thread, struct gap *gap,
+			     enum gap_cause cause, int64_t start_ns, int64_t end_ns)
+{
+	int64_t profiler_ns, jit_ns, module_ns;
+
+	if (end_ns <= start_ns)
+		return;
+	profiler_ns = spans_covered(&finder->profiler[thread], start_ns, end_ns);
+	jit_ns = spans_covered(&finder->jit[thread], start_ns, end_ns);
+	module_ns = spans_covered(&finder->module[thread], start_ns, end_ns);
+	gap->by_cause_ns[GAP_PROFILER] += profiler_ns;
+	gap->by_cause_ns[GAP_JIT] += jit_ns;
+	gap->by_cause_ns[GAP_MODULE] += module_ns;
+	gap->by_cause_ns[cause] += end_ns - start_ns - profiler_ns - jit_ns - module_ns;
+}
+
+/* Splits the part of the gap before the launching call over what its thread did then.  Walks back
+ * from that call, so that all gaps of a device together look at each call about once. */
+static void assign_host_part(const struct gap_finder *finder, struct gap *gap, uint32_t launch,
+			     int64_t end_ns)
+{
+	const struct profile *profile = finder->profile;
+	uint32_t thread = profile->calls[launch].thread;
+	const struct profile_call *begin = profile->calls + profile->threads[thread].first_call;
+	const struct profile_call *last = profile->calls + launch, *call = last;
+	int64_t cursor_ns = gap->start_ns;
+
+	while (call > begin && call[-1].end_ns > gap->start_ns)
+		call--;
+	for (; call < last && cursor_ns < end_ns; call++) {
+		int64_t from_ns = call->start_ns > cursor_ns ? call->start_ns : cursor_ns;
+		int64_t to_ns = call->end_ns < end_ns ? call->end_ns : end_ns;
+		enum gap_cause cause;
+
+		if (to_ns <= from_ns)
+			continue;
+		assign_on_thread(finder, thread, gap, GAP_HOST, cursor_ns, from_ns);
+		cause = gap_calls_inside(&finder->calls, (uint32_t)(call - profile->calls));
+		assign_on_thread(finder, thread, gap, cause, from_ns, to_ns);
+		cursor_ns = to_ns;
+	}
+	assign_on_thread(finder, thread, gap, GAP_HOST, cursor_ns, end_ns);
+}
+
+/* For a call that was still running, or to come, when the gap began. */
+static void assign_launched(const struct gap_finder *finder, struct gap *gap, uint32_t launch,
+			    int64_t latency_ns)
+{
+	const struct profile_call *call = &finder->profile->calls[launch];
+	enum gap_cause cause = gap_calls_launching(&finder->calls, launch);
+	int64_t host_end_ns = min_ns(max_ns(call->start_ns, gap->start_ns), gap->end_ns);
+	int64_t call_end_ns = min_ns(call->end_ns, gap->end_ns);
+	int64_t late_ns = call_end_ns + min_ns(latency_ns, gap->end_ns - call_end_ns);
+
+	assign_host_part(finder, gap, launch, host_end_ns);
+	assign_on_thread(finder, call->thread, gap, cause, host_end_ns, call_end_ns);
+	/* what an asynchronous copy read from pageable memory is in a buffer of the driver by now */
+	assign(gap, cause == GAP_STAGING ? GAP_LAUNCH : cause, call_end_ns, late_ns);
+	assign(gap, GAP_DEVICE, late_ns, gap->end_ns);
+}
+
+/* Without the decision none of these would be in the way. */
+static bool is_of_decision(int cause)
+{
+	return cause == GAP_LAUNCH || cause == GAP_SYNC || cause == GAP_HOST || cause == GAP_COPY ||
+	       cause == GAP_STAGING || cause == GAP_DEVICE;
+}
+
+/* The same for a launch by what the host has known since decided_from_ns: the gap in two parts. */
+static void assign_decided(const struct gap_finder *finder, struct gap *gap, uint32_t launch,
+			   int64_t latency_ns, int64_t decided_from_ns)
+{
+	int64_t from_ns = min_ns(max_ns(decided_from_ns, gap->start_ns), gap->end_ns);
+	struct gap before = {.start_ns = gap->start_ns, .end_ns = from_ns};
+	struct gap decided = {.start_ns = from_ns, .end_ns = gap->end_ns};
+
+	if (before.end_ns > before.start_ns)
+		assign_launched(finder, &before, launch, latency_ns);
+	if (decided.end_ns > decided.start_ns)
+		assign_launched(finder, &decided, launch, latency_ns);
+	for (int i = 0; i < GAP_CAUSE_COUNT; i++) {
+		gap->by_cause_ns[i] += before.by_cause_ns[i];
+		gap->by_cause_ns[is_of_decision(i) ? GAP_DECISION : i] += decided.by_cause_ns[i];
+	}
+}
+
+static void name_cause(struct gap *gap)
+{
+	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
+		if (gap->by_cause_ns[i] > gap->by_cause_ns[gap->cause])
+			gap->cause = i;
+}
+
+static void attribute(const struct gap_finder *finder, struct gap *gap, int64_t latency_ns)
+{
+	const struct profile *profile = finder->profile;
+	const struct profile_op *before = &profile->ops[gap->before];
+	const struct profile_op *after = &profile->ops[gap->after];
+	const struct gap_calls *calls = &finder->calls;
+	uint32_t launch = gap_calls_launch_of(calls, after);
+
+	if (is_same_graph_launch(profile, before, after) || is_device_launched(profile, after))
+		assign(gap, GAP_DEVICE, gap->start_ns, gap->end_ns);
+	else if (launch == PROFILE_NONE)
+		assign(gap, GAP_UNKNOWN, gap->start_ns, gap->end_ns);
+	else if (profile->calls[launch].end_ns <= gap->start_ns)
+		assign(gap,
+		       gap_calls_is_dependent(calls, launch, before, after) ? GAP_DEPENDENCY
+									    : GAP_DEVICE,
+		       gap->start_ns, gap->end_ns);
+	else
+		assign_decided(finder, gap, launch, latency_ns,
+			       gap_calls_decision(calls, launch, after));
+	name_cause(gap);
+}
+
+/* ---- how long a launch takes to reach the GPU ---- */
+
+static int64_t percentile_90(const uint32_t *counts, uint64_t count)
+{
+	uint64_t rank = (count * 9 + 9) / 10, seen = 0;
+
+	for (int64_t latency_ns = 0; latency_ns <= GAP_LATENCY_MAX_NS; latency_ns++) {
+		seen += counts[latency_ns];
+		if (seen >= rank)
+			return latency_ns;
+	}
+	return GAP_LATENCY_MAX_NS;
+}
+
+/* counts: how often each latency up to the limit was seen. */
+static int64_t find_latency(const struct gap_finder *finder, size_t device, uint32_t *counts)
+{
+	const struct profile *profile = finder->profile;
+	struct cursor cursor = cursor_open(profile, device);
+	uint64_t count = 0;
+	struct gap gap;
+
+	memset(counts, 0, (GAP_LATENCY_MAX_NS + 1) * sizeof(*counts));
+	while (cursor_next(&cursor, &gap)) {
+		const struct profile_op *after = &profile->ops[gap.after];
+		uint32_t launch = gap_calls_launch_of(&finder->calls, after);
+		int64_t end_ns, latency_ns;
+
+		if (launch == PROFILE_NONE ||
+		    is_same_graph_launch(profile, &profile->ops[gap.before], after))
+			continue;
+		end_ns = profile->calls[launch].end_ns;
+		latency_ns = gap.end_ns - end_ns;
+		if (end_ns > gap.start_ns && latency_ns > 0 && latency_ns <= GAP_LATENCY_MAX_NS) {
+			counts[latency_ns]++;
+			count++;
+		}
+	}
+	return count ? max_ns(percentile_90(counts, count), GAP_LATENCY_MIN_NS)
+		     : GAP_LATENCY_MIN_NS;
+}
+
+static int find_latencies(struct gap_finder *finder)
+{
+	size_t device_count = finder->profile->device_count;
+	uint32_t *counts = calloc(GAP_LATENCY_MAX_NS + 1, sizeof(*counts));
+
+	finder->latency_ns = calloc(device_count + 1, sizeof(*finder->latency_ns));
+	if (!counts || !finder->latency_ns) {
+		free(counts);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < device_count; i++)
+		finder->latency_ns[i] = find_latency(finder, i, counts);
+	free(counts);
+	return 0;
+}
+
+/* ---- from outside ---- */
+
+int gap_finder_open(struct gap_finder **out, const struct profile *profile)
+{
+	struct gap_finder *finder = calloc(1, sizeof(*finder));
+	int rc;
+
+	*out = NULL;
+	if (!finder)
+		return -ENOMEM;
+	finder->profile = profile;
+	rc = gap_calls_open(&finder->calls, profile);
+	if (rc == 0)
+		rc = find_overheads(finder);
+	if (rc == 0)
+		rc = find_latencies(finder);
+	if (rc < 0) {
+		gap_finder_close(finder);
+		return rc;
+	}
+	*out = finder;
+	return 0;
+}
+
+int gap_finder_visit(const struct gap_finder *finder, size_t device, gap_visitor visit,
+		     void *context)
+{
+	struct cursor cursor = cursor_open(finder->profile, device);
+	struct gap gap;
+	int rc = 0;
+
+	while (rc == 0 && cursor_next(&cursor, &gap)) {
+		attribute(finder, &gap, finder->latency_ns[device]);
+		rc = visit(&gap, context);
+	}
+	return rc;
+}
+
+static void threads_close(struct spans *spans, size_t thread_count)
+{
+	for (size_t i = 0; spans && i < thread_count; i++)
+		spans_free(&spans[i]);
+	free(spans);
+}
+
+void gap_finder_close(struct gap_finder *finder)
+{
+	if (!finder)
+		return;
+	gap_calls_close(&finder->calls);
+	threads_close(finder->profiler, finder->profile->thread_count);
+	threads_close(finder->jit, finder->profile->thread_count);
+	threads_close(finder->module, finder->profile->thread_count);
+	free(finder->latency_ns);
+	free(finder);
+}
