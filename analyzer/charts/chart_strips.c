@@ -6,6 +6,8 @@
 
 #include "charts/chart_colors.h"
 
+#include "base/search.h"
+
 #define ROLE(role) (UINT32_C(1) << SAMPLED_##role)
 #define FIELD(name) offsetof(struct profile_sample, name)
 #define NO_FIELD SIZE_MAX
@@ -128,21 +130,25 @@ static double value_of(const struct kind *kind, const struct profile_sample *sam
 	return rate(kind, sample, field(sample, kind->value) + field(sample, kind->second));
 }
 
-/* The first sample of a device that ends behind that moment. */
+struct moment {
+	const struct profile *profile;
+	int64_t ns;
+};
+
+static bool is_sample_after(size_t index, const void *context)
+{
+	const struct moment *moment = context;
+
+	return end_of(&moment->profile->samples[index]) > moment->ns;
+}
+
+/* The first sample of a device that ends after that moment. */
 static size_t first_from(const struct profile *profile, uint32_t device, int64_t moment_ns)
 {
-	size_t low = profile->devices[device].first_sample;
-	size_t high = low + profile->devices[device].sample_count;
+	const struct profile_device *of = &profile->devices[device];
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (end_of(&profile->samples[middle]) <= moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(of->first_sample, of->first_sample + of->sample_count, is_sample_after,
+			    &(struct moment){profile, moment_ns});
 }
 
 /* ---- scales ---- */

@@ -2,6 +2,8 @@
 
 #include "analysis/counters/counted_graphs.h"
 
+#include "base/search.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -31,24 +33,37 @@ int counted_graphs_order(struct counted *counted)
 	return 0;
 }
 
+struct wanted_graph {
+	const struct counted *counted;
+	uint32_t process, graph;
+};
+
+static int compare_wanted(size_t place, const struct wanted_graph *wanted)
+{
+	const struct counted *counted = wanted->counted;
+	const struct profile_counted_graph *graph =
+		&counted->profile->counted_graphs[counted->graph_order[place]];
+
+	if (graph->process != wanted->process)
+		return graph->process < wanted->process ? -1 : 1;
+	return (graph->graph > wanted->graph) - (graph->graph < wanted->graph);
+}
+
+static bool is_wanted_or_later(size_t place, const void *wanted)
+{
+	return compare_wanted(place, wanted) >= 0;
+}
+
 uint32_t counted_graph_of(const struct counted *counted, const struct profile_op *op)
 {
 	const struct profile *profile = counted->profile;
-	size_t low = 0, high = op->graph ? profile->counted_graph_count : 0;
-	uint32_t process = high ? profile_op_process(profile, op) : 0;
+	size_t count = op->graph ? profile->counted_graph_count : 0, place;
+	struct wanted_graph wanted = {.counted = counted, .graph = op->graph};
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		uint32_t index = counted->graph_order[middle];
-		const struct profile_counted_graph *graph = &profile->counted_graphs[index];
-
-		if (graph->process == process && graph->graph == op->graph)
-			return index;
-		if (graph->process < process ||
-		    (graph->process == process && graph->graph < op->graph))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return PROFILE_NONE;
+	if (!count)
+		return PROFILE_NONE;
+	wanted.process = profile_op_process(profile, op);
+	place = search_first(0, count, is_wanted_or_later, &wanted);
+	return place < count && compare_wanted(place, &wanted) == 0 ? counted->graph_order[place]
+								    : PROFILE_NONE;
 }

@@ -10,6 +10,7 @@
 #include "analysis/samples/sample_runs.h"
 #include "base/spans.h"
 #include "base/array.h"
+#include "base/search.h"
 
 /* A run and the record of the operation with which it begins: the record begins up to a microsecond
  * before the first SM is active.  Samples are no finer than that; where they are longer, a run's start is
@@ -65,20 +66,23 @@ static bool is_device_graph(const struct matcher *matcher, const struct profile_
 	return launch && launch->launch_mode != LAUNCH_BY_HOST;
 }
 
-/* The first operation that begins at the time or later. */
-static size_t lower_bound(const struct matcher *matcher, int64_t time_ns)
+struct moment {
+	const struct profile_op *ops;
+	int64_t ns;
+};
+
+static bool is_op_from(size_t index, const void *context)
 {
-	size_t low = 0, high = matcher->op_count;
+	const struct moment *moment = context;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	return moment->ops[index].start_ns >= moment->ns;
+}
 
-		if (matcher->ops[middle].start_ns < time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+/* The first operation that begins at the time or later. */
+static size_t first_op_from(const struct matcher *matcher, int64_t time_ns)
+{
+	return search_first(0, matcher->op_count, is_op_from,
+			    &(struct moment){matcher->ops, time_ns});
 }
 
 static enum rank rank_of(const struct matcher *matcher, const struct profile_op *op)
@@ -119,26 +123,28 @@ static int matcher_rank(struct matcher *matcher)
 	return 0;
 }
 
+struct bound {
+	const struct ranked *ranked;
+	size_t op;
+};
+
+static bool is_at_bound(size_t index, const void *context)
+{
+	const struct bound *bound = context;
+
+	return bound->ranked->ops[index] >= bound->op;
+}
+
 /* How many operations of a rank begin before ops[bound]. */
 static size_t count_before(const struct ranked *ranked, size_t bound)
 {
-	size_t low = 0, high = ranked->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranked->ops[middle] < bound)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(0, ranked->count, is_at_bound, &(struct bound){ranked, bound});
 }
 
 /* The operation that still ran at the time: of several the best by rank, then the latest; or -1. */
 static ptrdiff_t find_cover(const struct matcher *matcher, int64_t time_ns)
 {
-	size_t bound = lower_bound(matcher, time_ns + MATCH_NS);
+	size_t bound = first_op_from(matcher, time_ns + MATCH_NS);
 
 	for (int rank = RANK_COUNT - 1; rank >= 0; rank--) {
 		const struct ranked *ranked = &matcher->ranked[rank];
@@ -155,7 +161,7 @@ static ptrdiff_t find_cover(const struct matcher *matcher, int64_t time_ns)
 /* The operation that ended last before the time; or -1. */
 static ptrdiff_t find_before(const struct matcher *matcher, int64_t time_ns)
 {
-	size_t i = lower_bound(matcher, time_ns);
+	size_t i = first_op_from(matcher, time_ns);
 
 	return i ? (ptrdiff_t)matcher->latest[i - 1] : -1;
 }
@@ -190,7 +196,7 @@ static struct known look_up(const struct matcher *matcher, const struct sample_r
 	struct known known = {.first = -1, .is_counted = true, .next_ns = INT64_MAX};
 	int64_t near_ns = match_ns(matcher, run);
 
-	for (size_t i = lower_bound(matcher, run->start_ns - near_ns);
+	for (size_t i = first_op_from(matcher, run->start_ns - near_ns);
 	     i < matcher->op_count && matcher->ops[i].start_ns < run->end_ns; i++) {
 		const struct profile_op *op = &matcher->ops[i];
 		bool is_first = op->start_ns <= run->start_ns + near_ns;

@@ -7,6 +7,7 @@
 #include "base/spans.h"
 #include "base/sums.h"
 #include "base/array.h"
+#include "base/search.h"
 
 /* Records and samples agree to about this (docs/results/device-work.txt). */
 #define EDGE_NS 2000
@@ -278,20 +279,24 @@ struct kernel_pass {
 	size_t level_capacity;
 };
 
+struct moment {
+	const struct profile_sample *samples;
+	int64_t ns;
+};
+
+static bool is_sample_after(size_t index, const void *context)
+{
+	const struct moment *moment = context;
+
+	return sample_end_ns(&moment->samples[index]) > moment->ns;
+}
+
 static size_t first_sample_after(const struct kernel_pass *pass, int64_t time_ns)
 {
 	const struct profile_sample *samples = pass->profile->samples + pass->device->first_sample;
-	size_t low = 0, high = pass->device->sample_count;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (sample_end_ns(&samples[middle]) <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(0, pass->device->sample_count, is_sample_after,
+			    &(struct moment){samples, time_ns});
 }
 
 /* No other operation runs beside it. */

@@ -7,6 +7,7 @@
 
 #include "base/groups.h"
 #include "base/spans.h"
+#include "base/search.h"
 
 static bool is_collective_name(const char *name)
 {
@@ -158,21 +159,25 @@ static int compare_arrivals(const void *left, const void *right)
 	return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
+struct moment {
+	const struct arrival *arrivals;
+	int64_t ns;
+};
+
+static bool is_arrival_from(size_t index, const void *context)
+{
+	const struct moment *moment = context;
+
+	return moment->arrivals[index].start_ns >= moment->ns;
+}
+
 /* The last to arrive before that moment; NULL: none did. */
 static const struct arrival *last_before(const struct arrival *arrivals, size_t count,
 					 int64_t moment_ns)
 {
-	size_t low = 0, high = count;
+	size_t end = search_first(0, count, is_arrival_from, &(struct moment){arrivals, moment_ns});
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (arrivals[middle].start_ns < moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &arrivals[low - 1] : NULL;
+	return end ? &arrivals[end - 1] : NULL;
 }
 
 /* The index-th collective of the ranks that members lists. */

@@ -3,6 +3,7 @@
 #include "base/distribution.h"
 #include "base/groups.h"
 #include "base/radix.h"
+#include "base/search.h"
 #include "analysis/statistics/statistics_parts.h"
 
 #include <errno.h>
@@ -152,21 +153,27 @@ static bool can_have_launched(const struct launch *launcher, const struct launch
 	return launcher < launched && moment(launcher, mode) <= launched->op->start_ns + slack_ns;
 }
 
+struct launcher_search {
+	const struct device_pass *pass;
+	const struct launch *launched;
+};
+
+static bool is_too_late(size_t index, const void *context)
+{
+	const struct launcher_search *search = context;
+	const struct device_pass *pass = search->pass;
+
+	return !can_have_launched(&pass->launches[pass->order[index]], search->launched);
+}
+
 /* The last launch of the launcher that can have launched it; NULL when none was recorded. */
 static struct launch *launcher_of(const struct device_pass *pass, const struct launch *launched)
 {
-	uint32_t low = pass->first[launched->launcher], high = pass->first[launched->launcher + 1];
-	uint32_t begin = low;
+	size_t begin = pass->first[launched->launcher];
+	size_t end = search_first(begin, pass->first[launched->launcher + 1], is_too_late,
+				  &(struct launcher_search){pass, launched});
 
-	while (low < high) { /* launches before low came in time */
-		uint32_t middle = low + (high - low) / 2;
-
-		if (can_have_launched(&pass->launches[pass->order[middle]], launched))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low == begin ? NULL : &pass->launches[pass->order[low - 1]];
+	return end == begin ? NULL : &pass->launches[pass->order[end - 1]];
 }
 
 static int64_t latency_of(const struct launch *launcher, const struct launch *launched)

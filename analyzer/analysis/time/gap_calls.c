@@ -1,5 +1,7 @@
 #include "analysis/time/gap_calls.h"
 
+#include "base/search.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,23 +219,27 @@ enum gap_cause gap_calls_launching(const struct gap_calls *calls, uint32_t call)
 
 /* ---- which call launched ---- */
 
+struct moment {
+	const struct gap_calls *calls;
+	int64_t ns;
+};
+
+static bool is_unseen_after(size_t index, const void *context)
+{
+	const struct moment *moment = context;
+
+	return moment->calls->profile->calls[moment->calls->unseen[index]].start_ns > moment->ns;
+}
+
 uint32_t gap_calls_launch_of(const struct gap_calls *calls, const struct profile_op *op)
 {
 	const struct profile *profile = calls->profile;
-	size_t low = 0, high = calls->unseen_count;
+	struct moment start = {calls, op->start_ns};
 
 	if (op->call != PROFILE_NONE || !op->graph_node || op->correlation)
 		return op->call;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (profile->calls[calls->unseen[middle]].start_ns <= op->start_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low > 0; low--) {
-		uint32_t call = calls->unseen[low - 1];
+	for (size_t i = search_first(0, calls->unseen_count, is_unseen_after, &start); i > 0; i--) {
+		uint32_t call = calls->unseen[i - 1];
 
 		if (profile->threads[profile->calls[call].thread].process ==
 		    profile_op_process(profile, op))

@@ -1,6 +1,7 @@
 #include "analysis/time/launched.h"
 
 #include "base/sums.h"
+#include "base/search.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -134,21 +135,25 @@ struct launched_sum launched_by(const struct launched *launched, size_t first, s
 				     extent.first_ns, extent.last_ns};
 }
 
+struct moment {
+	const struct profile *profile;
+	int64_t ns;
+};
+
+static bool is_call_from(size_t index, const void *context)
+{
+	const struct moment *moment = context;
+
+	return moment->profile->calls[index].start_ns >= moment->ns;
+}
+
 /* The first call of the thread that starts at moment_ns or later. */
 static size_t first_call_from(const struct profile *profile, uint32_t thread, int64_t moment_ns)
 {
-	size_t low = profile->threads[thread].first_call;
-	size_t high = low + profile->threads[thread].call_count;
+	const struct profile_thread *of = &profile->threads[thread];
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (profile->calls[middle].start_ns < moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(of->first_call, of->first_call + of->call_count, is_call_from,
+			    &(struct moment){profile, moment_ns});
 }
 
 struct launched_sum launched_during(const struct launched *launched, uint32_t thread,
