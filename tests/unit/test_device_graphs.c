@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "analysis/time/device_graphs.h"
+#include "analysis/statistics/device_graphs.h"
 #include "profile_builder.h"
 
 /* A launch by the host has no launcher. */

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "analysis/time/device_graphs.h"
+#include "analysis/statistics/device_graphs.h"
 #include "analysis/samples/device_work.h"
 #include "profile_builder.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "analysis/time/graph_join.h"
+#include "analysis/compare/graph_join.h"
 #include "profile_builder.h"
 
 /* A launch as the first run sees it: each name is a kernel node. */

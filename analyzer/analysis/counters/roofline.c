@@ -2,108 +2,14 @@
 
 #include "analysis/counters/ceilings.h"
 #include "analysis/counters/datasheets.h"
-#include "analysis/counters/counted.h"
+#include "analysis/counters/roofline_quantities.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the lists as data ---- */
-
 #define AT_ROOF 0.8
-
-#define ROOF_KEY(name, title) #name,
-#define ROOF_TITLE(name, title) title,
-static const char *const roof_keys[ROOF_COUNT] = {
-	ROOFLINE_MEMORY_ROOFS(ROOF_KEY) ROOFLINE_COMPUTE_ROOFS(ROOF_KEY) "atomic_unit"};
-static const char *const roof_titles[ROOF_COUNT] = {
-	ROOFLINE_MEMORY_ROOFS(ROOF_TITLE) ROOFLINE_COMPUTE_ROOFS(ROOF_TITLE) "L2 atomic unit"};
-#undef ROOF_KEY
-#undef ROOF_TITLE
-
-const char *roofline_roof_key(enum roofline_roof roof)
-{
-	return roof < ROOF_COUNT ? roof_keys[roof] : "none";
-}
-
-const char *roofline_roof_title(enum roofline_roof roof)
-{
-	return roof < ROOF_COUNT ? roof_titles[roof] : "none";
-}
-
-#define STATE_KEY(constant, key, meaning) key,
-#define STATE_MEANING(constant, key, meaning) meaning,
-static const char *const state_keys[] = {ROOFLINE_STATES(STATE_KEY)};
-static const char *const state_meanings[] = {ROOFLINE_STATES(STATE_MEANING)};
-#undef STATE_KEY
-#undef STATE_MEANING
-
-const char *roofline_state_key(enum roofline_state state)
-{
-	return state_keys[state];
-}
-
-const char *roofline_state_meaning(enum roofline_state state)
-{
-	return state_meanings[state];
-}
-
-#define REGIME_KEY(constant, key, title, meaning) key,
-#define REGIME_TITLE(constant, key, title, meaning) title,
-#define REGIME_MEANING(constant, key, title, meaning) meaning,
-static const char *const regime_keys[] = {ROOFLINE_REGIMES(REGIME_KEY)};
-static const char *const regime_titles[] = {ROOFLINE_REGIMES(REGIME_TITLE)};
-static const char *const regime_meanings[] = {ROOFLINE_REGIMES(REGIME_MEANING)};
-#undef REGIME_KEY
-#undef REGIME_TITLE
-#undef REGIME_MEANING
-
-const char *roofline_regime_key(enum roofline_regime regime)
-{
-	return regime_keys[regime];
-}
-
-const char *roofline_regime_title(enum roofline_regime regime)
-{
-	return regime_titles[regime];
-}
-
-const char *roofline_regime_meaning(enum roofline_regime regime)
-{
-	return regime_meanings[regime];
-}
-
-/* What a roof's quantity is made of: weights as roofline/metrics.h says. */
-static const struct part {
-	enum roofline_roof roof;
-	enum metric_role role;
-	double weight;
-} parts[] = {
-	{ROOF_dram, METRIC_dram_read_bytes, 1},
-	{ROOF_dram, METRIC_dram_write_bytes, 1},
-	{ROOF_l2, METRIC_l2_bytes, 1},
-	{ROOF_l1, METRIC_l1_bytes, 1},
-	{ROOF_shared, METRIC_shared_bytes, 1},
-	{ROOF_fp64, METRIC_fp64_add, 1},
-	{ROOF_fp64, METRIC_fp64_mul, 1},
-	{ROOF_fp64, METRIC_fp64_fma, 2},
-	{ROOF_fp32, METRIC_fp32_add, 1},
-	{ROOF_fp32, METRIC_fp32_mul, 1},
-	{ROOF_fp32, METRIC_fp32_fma, 2},
-	{ROOF_fp16, METRIC_fp16_add, 2},
-	{ROOF_fp16, METRIC_fp16_mul, 2},
-	{ROOF_fp16, METRIC_fp16_fma, 4},
-	{ROOF_tensor_fp64, METRIC_tensor_fp64_ops, 1},
-	{ROOF_tensor_tf32, METRIC_tensor_tf32_ops, 1},
-	{ROOF_tensor_bf16, METRIC_tensor_bf16_ops, 1},
-	{ROOF_tensor_fp16, METRIC_tensor_fp16_ops, 1},
-	{ROOF_tensor_fp8, METRIC_tensor_fp8_ops, 1},
-	{ROOF_tensor_int8, METRIC_tensor_int8_ops, 1},
-	{ROOF_atomic_unit, METRIC_atomic_unit_cycles_max, 1},
-};
-
-#define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
 
 /* The roofs that one ceiling is; DRAM has several and INT8 none. */
 static const struct {
@@ -127,14 +33,8 @@ struct placing {
 	struct roofline *roofline;
 	const struct profile *profile;
 	const struct counted *counted;
-	bool has_tensor_count, has_tensor_work;	       /* of any kernel */
-	enum roofline_state absent[METRIC_ROLE_COUNT]; /* why, where a role has no samples */
+	struct roofline_quantities known;
 };
-
-static double ratio(double part, double whole)
-{
-	return whole > 0 ? part / whole : 0;
-}
 
 /* ---- roofs ---- */
 
@@ -166,123 +66,6 @@ static void apply_ceilings(struct roofline *roofline, const struct ceilings *cei
 	roofline->graph_launch_ns = ceiling_value(ceilings, CEILING_graph_launch);
 }
 
-/* ---- quantities ---- */
-
-static void find_absent(struct placing *placing)
-{
-	const struct profile *profile = placing->profile;
-
-	for (size_t i = 0; i < profile->metric_count; i++) {
-		const struct profile_metric *metric = &profile->metrics[i];
-
-		if (metric->role >= METRIC_ROLE_COUNT)
-			continue;
-		if (*metric->name)
-			placing->absent[metric->role] = ROOFLINE_NOT_SAMPLED;
-		else if (placing->absent[metric->role] == ROOFLINE_NOT_ASKED)
-			placing->absent[metric->role] = ROOFLINE_NOT_ON_CHIP;
-	}
-}
-
-static void count_samples(struct roofline_point *point, const struct counted_role *role)
-{
-	bool is_first = point->most_sample_count == 0;
-
-	if (is_first || role->sample_count < point->least_sample_count)
-		point->least_sample_count = role->sample_count;
-	if (role->sample_count > point->most_sample_count)
-		point->most_sample_count = role->sample_count;
-	if (is_first || role->covered_share < point->covered_share)
-		point->covered_share = role->covered_share;
-}
-
-/* HFMA2.MMA, with which ptxas also sets constants, runs in the tensor cores and counts as theirs; it is
- * one of the FP16 instructions, of 32 threads.  Of a kernel whose FP16 instructions were not counted
- * nothing is said. */
-static bool has_tensor_work(const struct counted_work *work)
-{
-	double fp16 = work->roles[METRIC_fp16_add].total + work->roles[METRIC_fp16_mul].total +
-		      work->roles[METRIC_fp16_fma].total;
-
-	return work->roles[METRIC_fp16_fma].sample_count &&
-	       work->roles[METRIC_tensor_instructions].total > 1.1 * fp16 / 32;
-}
-
-/* Operations by type are asked for only when there are some. */
-static bool is_known_without(const struct placing *placing, enum metric_role role)
-{
-	return role >= METRIC_tensor_fp64_ops && role <= METRIC_tensor_int8_ops &&
-	       placing->absent[role] == ROOFLINE_NOT_ASKED && placing->has_tensor_count &&
-	       !placing->has_tensor_work;
-}
-
-/* Why a role has no samples.  Operations by type belong to what was asked for once their instructions
- * were, also where the collector came to no pass for them. */
-static enum roofline_state absence(const struct placing *placing, enum metric_role role)
-{
-	enum roofline_state state = placing->absent[role];
-
-	if (state == ROOFLINE_NOT_ASKED && role >= METRIC_tensor_fp64_ops &&
-	    role <= METRIC_tensor_int8_ops &&
-	    placing->absent[METRIC_tensor_instructions] == ROOFLINE_NOT_SAMPLED)
-		return ROOFLINE_NOT_SAMPLED;
-	return state;
-}
-
-/* A quantity is known when all its parts are; otherwise it has the reason of the first in the list
- * of states. */
-static void add_quantities(const struct placing *placing, struct roofline_point *point,
-			   const struct counted_work *work)
-{
-	for (int i = 0; i < ROOF_COUNT; i++)
-		point->quantities[i].state = ROOFLINE_KNOWN;
-	for (size_t i = 0; i < PART_COUNT; i++) {
-		const struct counted_role *role = &work->roles[parts[i].role];
-		struct roofline_quantity *quantity = &point->quantities[parts[i].roof];
-
-		quantity->total += parts[i].weight * role->total;
-		if (role->sample_count)
-			count_samples(point, role);
-		else if (is_known_without(placing, parts[i].role))
-			continue;
-		else if (absence(placing, parts[i].role) < quantity->state)
-			quantity->state = absence(placing, parts[i].role);
-	}
-}
-
-static void add_rates(struct roofline_point *point)
-{
-	for (int i = 0; i < ROOF_COUNT; i++) {
-		struct roofline_quantity *quantity = &point->quantities[i];
-
-		if (quantity->state != ROOFLINE_KNOWN) {
-			quantity->total = 0;
-			continue;
-		}
-		point->is_counted = true;
-		quantity->per_launch = ratio(quantity->total, (double)point->launch_count);
-		quantity->per_s = ratio(quantity->total, point->time_ns) * 1e9;
-	}
-}
-
-static void add_flops(struct roofline_point *point, bool is_tensor)
-{
-	double tensor_ops = 0;
-
-	for (int i = ROOF_MEMORY_END; i < ROOF_COMPUTE_END; i++) {
-		const struct roofline_quantity *quantity = &point->quantities[i];
-
-		point->has_flops |= quantity->state == ROOFLINE_KNOWN &&
-				    (i < ROOF_TENSOR || quantity->total > 0);
-		point->flops += quantity->total;
-		tensor_ops += i >= ROOF_TENSOR ? quantity->total : 0;
-	}
-	point->has_uncounted_tensor = is_tensor && tensor_ops <= 0;
-	point->flop_per_s = ratio(point->flops, point->time_ns) * 1e9;
-	for (int i = 0; i < ROOF_MEMORY_END; i++)
-		point->intensity[i] = ratio(point->flops, point->quantities[i].total);
-}
-
 bool roofline_is_at_dram(const struct roofline_point *point)
 {
 	return point->is_counted && !point->is_wrong && point->binding == ROOF_dram &&
@@ -297,8 +80,9 @@ static void add_shares(const struct roofline *roofline, struct roofline_point *p
 	struct roofline_quantity *unit = &point->quantities[ROOF_atomic_unit];
 
 	for (int i = 0; i < ROOF_COMPUTE_END; i++)
-		point->quantities[i].share = ratio(point->quantities[i].per_s, roofline->roofs[i]);
-	unit->share = ratio(unit->total, counted_l2_cycles(work));
+		point->quantities[i].share =
+			roofline_ratio(point->quantities[i].per_s, roofline->roofs[i]);
+	unit->share = roofline_ratio(unit->total, counted_l2_cycles(work));
 	for (int i = ROOF_TENSOR; i < ROOF_COMPUTE_END; i++)
 		point->tensor_share += point->quantities[i].share;
 }
@@ -329,8 +113,8 @@ static double tensor_peak_share(const struct roofline *roofline, const struct ro
 	double share = 0;
 
 	for (int i = ROOF_TENSOR; i < ROOF_COMPUTE_END; i++)
-		share += ratio(point->quantities[i].per_s,
-			       fmax(roofline->roofs[i], roofline->tensor_peaks[i]));
+		share += roofline_ratio(point->quantities[i].per_s,
+					fmax(roofline->roofs[i], roofline->tensor_peaks[i]));
 	return share;
 }
 
@@ -384,8 +168,9 @@ static void add_idle(struct roofline_launch *launch, const struct counted_idle *
 	if (!is_application)
 		return;
 	/* Operations of all sorts run side by side: the idle share is the device's. */
-	launch->idle_ns = ratio(idle->idle_ns, idle->busy_ns) * launch->duration_ns;
-	launch->launch_idle_ns = ratio(idle->launch_idle_ns, idle->busy_ns) * launch->duration_ns;
+	launch->idle_ns = roofline_ratio(idle->idle_ns, idle->busy_ns) * launch->duration_ns;
+	launch->launch_idle_ns =
+		roofline_ratio(idle->launch_idle_ns, idle->busy_ns) * launch->duration_ns;
 }
 
 static void add_launch(struct roofline_point *point, const struct counted_work *work,
@@ -394,16 +179,16 @@ static void add_launch(struct roofline_point *point, const struct counted_work *
 	struct roofline_launch *launch = &point->launch;
 	double count = (double)point->launch_count;
 
-	launch->duration_ns = ratio(point->time_ns, count);
+	launch->duration_ns = roofline_ratio(point->time_ns, count);
 	add_idle(launch, &work->idle, is_application);
 	launch->period_ns = launch->duration_ns + launch->idle_ns;
 	if (launch->launch_count)
-		launch->busy_share = ratio(launch->duration_ns, launch->period_ns);
+		launch->busy_share = roofline_ratio(launch->duration_ns, launch->period_ns);
 	launch->roof_period_ns = roof_period_ns;
 	if (roof_period_ns > 0)
 		launch->roof_share =
 			launch->duration_ns / fmax(launch->duration_ns, roof_period_ns);
-	launch->achieved_share = ratio(launch->busy_share, launch->roof_share);
+	launch->achieved_share = roofline_ratio(launch->busy_share, launch->roof_share);
 	launch->lost_ns = launch->idle_ns * count;
 	launch->launch_lost_ns = launch->launch_idle_ns * count;
 	launch->flop_per_s = point->flop_per_s * launch->busy_share;
@@ -462,10 +247,9 @@ static void place(const struct placing *placing, struct roofline_point *point,
 	point->launch_count = work->launch_count;
 	point->timed_count = work->timed_count;
 	point->time_ns = work->time_ns;
-	add_quantities(placing, point, work);
-	add_rates(point);
-	add_flops(point, point == &roofline->application ? placing->has_tensor_work
-							 : has_tensor_work(work));
+	roofline_add_quantities(point, &placing->known, work,
+				point == &roofline->application ? placing->known.has_tensor_work
+								: roofline_has_tensor_work(work));
 	add_shares(roofline, point, work);
 	find_binding(roofline, point);
 	add_launch(point, work, roof_period_ns, point == &roofline->application);
@@ -527,25 +311,13 @@ static uint64_t place_graphs(const struct placing *placing)
 	return launch_count;
 }
 
-static void find_tensor_work(struct placing *placing)
-{
-	for (size_t i = 0; i < placing->profile->kernel_name_count; i++) {
-		const struct counted_work *work = &placing->counted->kernels[i];
-
-		placing->has_tensor_count |=
-			work->roles[METRIC_tensor_instructions].sample_count > 0;
-		placing->has_tensor_work |= has_tensor_work(work);
-	}
-}
-
 static void place_all(struct placing *placing)
 {
 	struct roofline *roofline = placing->roofline;
 	const struct counted_work *all = &placing->counted->application;
 	uint64_t graph_launch_count;
 
-	find_absent(placing);
-	find_tensor_work(placing);
+	roofline_quantities_open(&placing->known, placing->profile, placing->counted);
 	place_kernels(placing);
 	graph_launch_count = place_graphs(placing);
 	roofline->application.name = "";

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/time/device_graphs.h"
+#include "analysis/statistics/device_graphs.h"
 #include "base/distribution.h"
 #include "base/groups.h"
 #include "analysis/samples/sample_runs.h"

@@ -11,7 +11,8 @@
 #ifndef ROOFLINE_DEVICE_WORK_H
 #define ROOFLINE_DEVICE_WORK_H
 
-#include "analysis/statistics/statistics.h"
+#include "base/distribution.h"
+#include "trace/profile.h"
 
 /* One device-launched kernel, or several that ran without a pause or side by side. */
 struct burst {

@@ -12,7 +12,7 @@
 #ifndef ROOFLINE_SM_ACTIVITY_H
 #define ROOFLINE_SM_ACTIVITY_H
 
-#include "analysis/statistics/statistics.h"
+#include "trace/profile.h"
 
 /* DIFFERENCE(constant, key, title, meaning): time in which trace and SMs do not agree. */
 #define SM_DIFFERENCES(DIFFERENCE)                                                                \

@@ -9,7 +9,8 @@
 #ifndef ROOFLINE_DEVICE_GRAPHS_H
 #define ROOFLINE_DEVICE_GRAPHS_H
 
-#include "analysis/statistics/statistics.h"
+#include "base/distribution.h"
+#include "trace/profile.h"
 
 /* CUpti_ActivityDeviceGraphTrace's deviceLaunchMode, as in graphs.csv. */
 enum launch_mode {

@@ -1,4 +1,4 @@
-#include "analysis/time/device_graphs.h"
+#include "analysis/statistics/device_graphs.h"
 
 #include "base/distribution.h"
 #include "base/groups.h"

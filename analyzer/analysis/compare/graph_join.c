@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* qsort_r */
-#include "analysis/time/graph_join.h"
+#include "analysis/compare/graph_join.h"
 
 #include "base/groups.h"
 #include "base/radix.h"
