@@ -6,6 +6,7 @@
 
 #include "charts/chart_colors.h"
 
+#include "analysis/samples/sample_time.h"
 #include "base/search.h"
 
 #define ROLE(role) (UINT32_C(1) << SAMPLED_##role)
@@ -104,11 +105,6 @@ bool chart_strip_has_part(const struct profile_device *device, enum chart_strip_
 }
 
 /* ---- values of a sample ---- */
-static int64_t end_of(const struct profile_sample *sample)
-{
-	return sample->start_ns + (int64_t)(sample->length_ns ? sample->length_ns : 1);
-}
-
 static double field(const struct profile_sample *sample, size_t offset)
 {
 	float value = 0;
@@ -121,8 +117,9 @@ static double field(const struct profile_sample *sample, size_t offset)
 /* A share, or bytes in a second. */
 static double rate(const struct kind *kind, const struct profile_sample *sample, double amount)
 {
-	return kind->unit == SHARE ? amount
-				   : amount * 1e9 / (double)(end_of(sample) - sample->start_ns);
+	return kind->unit == SHARE
+		       ? amount
+		       : amount * 1e9 / (double)(sample_end_ns(sample) - sample->start_ns);
 }
 
 static double value_of(const struct kind *kind, const struct profile_sample *sample)
@@ -139,7 +136,7 @@ static bool is_sample_after(size_t index, const void *context)
 {
 	const struct moment *moment = context;
 
-	return end_of(&moment->profile->samples[index]) > moment->ns;
+	return sample_end_ns(&moment->profile->samples[index]) > moment->ns;
 }
 
 /* The first sample of a device that ends after that moment. */
@@ -256,7 +253,7 @@ void chart_strip_fill(struct strip *strip, const struct profile *profile, uint32
 		const struct profile_sample *sample = &profile->samples[i];
 		double part = has_part ? field(sample, kinds[kind].part) : 0;
 
-		strip_add(strip, sample->start_ns, end_of(sample), value_of(&kinds[kind], sample),
-			  rate(&kinds[kind], sample, part));
+		strip_add(strip, sample->start_ns, sample_end_ns(sample),
+			  value_of(&kinds[kind], sample), rate(&kinds[kind], sample, part));
 	}
 }

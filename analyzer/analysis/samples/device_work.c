@@ -4,40 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/statistics/device_graphs.h"
+#include "analysis/samples/run_matcher.h"
 #include "base/distribution.h"
 #include "base/groups.h"
-#include "analysis/samples/sample_runs.h"
 #include "base/spans.h"
 #include "base/array.h"
-#include "base/search.h"
-
-/* A run and the record of the operation with which it begins: the record begins up to a microsecond
- * before the first SM is active.  Samples are no finer than that; where they are longer, a run's start is
- * no better known than to one of them. */
-#define MATCH_NS 1500
-
-/* What a run rather belongs to than to anything before it: a graph of the device, a kernel, a graph. */
-enum rank { RANK_OTHER, RANK_GRAPH, RANK_KERNEL, RANK_DEVICE_GRAPH, RANK_COUNT };
-
-/* Operations of one rank.  longer[i] is one more than the place of the nearest before ops[i] that ends
- * later than it, 0 without: so a search for what still ran skips what had ended. */
-struct ranked {
-	uint32_t *ops, *longer;
-	size_t count;
-};
-
-/* One device while runs and operations are matched. */
-struct matcher {
-	const struct profile *profile;
-	uint32_t device;
-	const struct profile_op *ops; /* of the device */
-	size_t op_count;
-	uint32_t *latest; /* of ops[0..i], which ends last */
-	struct ranked ranked[RANK_COUNT];
-	uint32_t *rank_slots; /* owned; what ranked[] points into */
-	struct sample_runs runs;
-};
 
 /* Everything while it is built. */
 struct build {
@@ -50,169 +21,6 @@ struct build {
 	size_t burst_launcher_capacity;
 	struct spans sampled; /* of one device at a time */
 };
-
-/* ---- operations near a run ---- */
-
-static const struct profile_graph_launch *graph_launch_of(const struct matcher *matcher,
-							  const struct profile_op *op)
-{
-	return op->kind == OP_GRAPH ? &matcher->profile->graph_launches[op->detail] : NULL;
-}
-
-static bool is_device_graph(const struct matcher *matcher, const struct profile_op *op)
-{
-	const struct profile_graph_launch *launch = graph_launch_of(matcher, op);
-
-	return launch && launch->launch_mode != LAUNCH_BY_HOST;
-}
-
-struct moment {
-	const struct profile_op *ops;
-	int64_t ns;
-};
-
-static bool is_op_from(size_t index, const void *context)
-{
-	const struct moment *moment = context;
-
-	return moment->ops[index].start_ns >= moment->ns;
-}
-
-/* The first operation that begins at the time or later. */
-static size_t first_op_from(const struct matcher *matcher, int64_t time_ns)
-{
-	return search_first(0, matcher->op_count, is_op_from,
-			    &(struct moment){matcher->ops, time_ns});
-}
-
-static enum rank rank_of(const struct matcher *matcher, const struct profile_op *op)
-{
-	if (is_device_graph(matcher, op))
-		return RANK_DEVICE_GRAPH;
-	return op->kind == OP_KERNEL ? RANK_KERNEL : op->kind == OP_GRAPH ? RANK_GRAPH : RANK_OTHER;
-}
-
-static void add_ranked(struct matcher *matcher, uint32_t op)
-{
-	struct ranked *ranked = &matcher->ranked[rank_of(matcher, &matcher->ops[op])];
-	size_t i = ranked->count;
-
-	while (i && matcher->ops[ranked->ops[i - 1]].end_ns <= matcher->ops[op].end_ns)
-		i = ranked->longer[i - 1];
-	ranked->ops[ranked->count] = op;
-	ranked->longer[ranked->count++] = (uint32_t)i;
-}
-
-/* Sorts operations by rank; each rank keeps their order. */
-static int matcher_rank(struct matcher *matcher)
-{
-	size_t counts[RANK_COUNT] = {0}, used = 0;
-
-	matcher->rank_slots = malloc((2 * matcher->op_count + 1) * sizeof(*matcher->rank_slots));
-	if (!matcher->rank_slots)
-		return -ENOMEM;
-	for (size_t i = 0; i < matcher->op_count; i++)
-		counts[rank_of(matcher, &matcher->ops[i])]++;
-	for (int rank = 0; rank < RANK_COUNT; rank++) {
-		matcher->ranked[rank].ops = matcher->rank_slots + used;
-		matcher->ranked[rank].longer = matcher->rank_slots + used + counts[rank];
-		used += 2 * counts[rank];
-	}
-	for (size_t i = 0; i < matcher->op_count; i++)
-		add_ranked(matcher, (uint32_t)i);
-	return 0;
-}
-
-struct bound {
-	const struct ranked *ranked;
-	size_t op;
-};
-
-static bool is_at_bound(size_t index, const void *context)
-{
-	const struct bound *bound = context;
-
-	return bound->ranked->ops[index] >= bound->op;
-}
-
-/* How many operations of a rank begin before ops[bound]. */
-static size_t count_before(const struct ranked *ranked, size_t bound)
-{
-	return search_first(0, ranked->count, is_at_bound, &(struct bound){ranked, bound});
-}
-
-/* The operation that still ran at the time: of several the best by rank, then the latest; or -1. */
-static ptrdiff_t find_cover(const struct matcher *matcher, int64_t time_ns)
-{
-	size_t bound = first_op_from(matcher, time_ns + MATCH_NS);
-
-	for (int rank = RANK_COUNT - 1; rank >= 0; rank--) {
-		const struct ranked *ranked = &matcher->ranked[rank];
-		size_t i = count_before(ranked, bound);
-
-		while (i && matcher->ops[ranked->ops[i - 1]].end_ns < time_ns)
-			i = ranked->longer[i - 1];
-		if (i)
-			return (ptrdiff_t)ranked->ops[i - 1];
-	}
-	return -1;
-}
-
-/* The operation that ended last before the time; or -1. */
-static ptrdiff_t find_before(const struct matcher *matcher, int64_t time_ns)
-{
-	size_t i = first_op_from(matcher, time_ns);
-
-	return i ? (ptrdiff_t)matcher->latest[i - 1] : -1;
-}
-
-static uint64_t grid_of(const struct matcher *matcher, const struct profile_op *op)
-{
-	const struct profile_signature *signature;
-
-	if (op->kind != OP_KERNEL || op->detail == PROFILE_NONE)
-		return 0;
-	signature = &matcher->profile->signatures[op->detail];
-	return (uint64_t)signature->grid[0] * signature->grid[1] * signature->grid[2];
-}
-
-/* What the trace knows of a run. */
-struct known {
-	ptrdiff_t first; /* operation with which it begins, -1: none */
-	uint64_t kernel_count, block_count;
-	bool is_counted; /* every block of it could be the trace's: no graph hides its nodes */
-	int64_t next_ns; /* the next operation begins; INT64_MAX */
-};
-
-static int64_t match_ns(const struct matcher *matcher, const struct sample_run *run)
-{
-	int64_t length_ns = matcher->profile->samples[run->first].length_ns;
-
-	return length_ns > MATCH_NS ? length_ns : MATCH_NS;
-}
-
-static struct known look_up(const struct matcher *matcher, const struct sample_run *run)
-{
-	struct known known = {.first = -1, .is_counted = true, .next_ns = INT64_MAX};
-	int64_t near_ns = match_ns(matcher, run);
-
-	for (size_t i = first_op_from(matcher, run->start_ns - near_ns);
-	     i < matcher->op_count && matcher->ops[i].start_ns < run->end_ns; i++) {
-		const struct profile_op *op = &matcher->ops[i];
-		bool is_first = op->start_ns <= run->start_ns + near_ns;
-
-		if (is_device_graph(matcher, op))
-			continue;
-		if (is_first && known.first < 0)
-			known.first = (ptrdiff_t)i;
-		else if (!is_first && op->start_ns < known.next_ns)
-			known.next_ns = op->start_ns;
-		known.kernel_count += op->kind == OP_KERNEL;
-		known.block_count += grid_of(matcher, op);
-		known.is_counted &= op->kind == OP_KERNEL;
-	}
-	return known;
-}
 
 /* ---- bursts ---- */
 
@@ -262,11 +70,11 @@ static int find_launcher(struct build *build, const struct burst *burst, uint32_
 	return 0;
 }
 
-static int add_burst(struct build *build, const struct matcher *matcher, struct burst *burst)
+static int add_burst(struct build *build, const struct run_matcher *matcher, struct burst *burst)
 {
 	struct device_work *work = build->work;
-	ptrdiff_t cover = find_cover(matcher, burst->start_ns);
-	ptrdiff_t op = cover >= 0 ? cover : find_before(matcher, burst->start_ns);
+	ptrdiff_t cover = run_matcher_find_cover(matcher, burst->start_ns);
+	ptrdiff_t op = cover >= 0 ? cover : run_matcher_find_before(matcher, burst->start_ns);
 	uint32_t *launcher = ARRAY_NEXT(build->burst_launcher, build->burst_launcher_capacity,
 					work->burst_count);
 	struct burst *added = ARRAY_NEXT(work->bursts, build->burst_capacity, work->burst_count);
@@ -295,8 +103,8 @@ static struct burst burst_of_run(const struct sample_run *run)
 /* A run that begins with an operation has more blocks than the operations of the trace: from the sample
  * on in which they are too many, the device launched some of them.  A surplus of one block a dispatch is
  * what launching itself takes. */
-static bool find_beside(const struct matcher *matcher, const struct sample_run *run,
-			const struct known *known, struct burst *burst)
+static bool find_beside(const struct run_matcher *matcher, const struct sample_run *run,
+			const struct known_run *known, struct burst *burst)
 {
 	const struct profile_sample *samples = matcher->profile->samples;
 	uint64_t surplus_blocks = run->block_count - known->block_count;
@@ -324,17 +132,18 @@ static bool find_beside(const struct matcher *matcher, const struct sample_run *
 }
 
 /* Nodes of a graph that the host launched, of which the recording has the whole only. */
-static bool is_hidden_node(const struct matcher *matcher, const struct sample_run *run)
+static bool is_hidden_node(const struct run_matcher *matcher, const struct sample_run *run)
 {
-	ptrdiff_t cover = find_cover(matcher, run->start_ns);
+	ptrdiff_t cover = run_matcher_find_cover(matcher, run->start_ns);
 
 	return cover >= 0 && matcher->ops[cover].kind == OP_GRAPH &&
-	       !is_device_graph(matcher, &matcher->ops[cover]);
+	       !run_matcher_is_device_graph(matcher, &matcher->ops[cover]);
 }
 
-static int add_run(struct build *build, const struct matcher *matcher, const struct sample_run *run)
+static int add_run(struct build *build, const struct run_matcher *matcher,
+		   const struct sample_run *run)
 {
-	struct known known = look_up(matcher, run);
+	struct known_run known = run_matcher_look_up(matcher, run);
 	struct burst burst = burst_of_run(run);
 
 	if (is_hidden_node(matcher, run))
@@ -381,7 +190,7 @@ static void count_launch(struct build *build, const struct profile_op *op, uint3
 }
 
 /* Launches that were sampled whole. */
-static void count_launches(struct build *build, const struct matcher *matcher)
+static void count_launches(struct build *build, const struct run_matcher *matcher)
 {
 	for (size_t i = 0; i < matcher->op_count; i++) {
 		const struct profile_op *op = &matcher->ops[i];
@@ -396,11 +205,11 @@ static void count_launches(struct build *build, const struct matcher *matcher)
 }
 
 /* The time that launchers themselves kept SMs busy: the runs with which they begin. */
-static void add_own_time(struct build *build, const struct matcher *matcher)
+static void add_own_time(struct build *build, const struct run_matcher *matcher)
 {
 	for (size_t i = 0; i < matcher->runs.count; i++) {
 		const struct sample_run *run = &matcher->runs.items[i];
-		struct known known = look_up(matcher, run);
+		struct known_run known = run_matcher_look_up(matcher, run);
 		const struct profile_op *op;
 		int64_t end_ns;
 
@@ -417,36 +226,6 @@ static void add_own_time(struct build *build, const struct matcher *matcher)
 				build->work->launchers[number].own_ns += end_ns - run->start_ns;
 		}
 	}
-}
-
-static int matcher_open(struct matcher *matcher, const struct profile *profile, uint32_t device)
-{
-	const struct profile_device *of = &profile->devices[device];
-
-	*matcher = (struct matcher){
-		.profile = profile,
-		.device = device,
-		.ops = profile->ops + of->first_op,
-		.op_count = of->op_count,
-		.latest = malloc((of->op_count + 1) * sizeof(*matcher->latest)),
-	};
-	if (!matcher->latest)
-		return -ENOMEM;
-	for (size_t i = 0; i < of->op_count; i++)
-		matcher->latest[i] =
-			i && matcher->ops[matcher->latest[i - 1]].end_ns > matcher->ops[i].end_ns
-				? matcher->latest[i - 1]
-				: (uint32_t)i;
-	if (matcher_rank(matcher) < 0)
-		return -ENOMEM;
-	return sample_runs_find(&matcher->runs, profile, device);
-}
-
-static void matcher_close(struct matcher *matcher)
-{
-	free(matcher->latest);
-	free(matcher->rank_slots);
-	sample_runs_free(&matcher->runs);
 }
 
 static int add_sampled_spans(struct build *build, uint32_t device)
@@ -466,12 +245,12 @@ static int add_sampled_spans(struct build *build, uint32_t device)
 	return 0;
 }
 
-static int find_bursts(struct build *build, struct matcher *matchers)
+static int find_bursts(struct build *build, struct run_matcher *matchers)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; i < build->profile->device_count && rc == 0; i++) {
-		rc = matcher_open(&matchers[i], build->profile, i);
+		rc = run_matcher_open(&matchers[i], build->profile, i);
 		for (size_t k = 0; k < matchers[i].runs.count && rc == 0; k++)
 			rc = add_run(build, &matchers[i], &matchers[i].runs.items[k]);
 		build->work->single_block_count += matchers[i].runs.single_block_count;
@@ -480,7 +259,7 @@ static int find_bursts(struct build *build, struct matcher *matchers)
 }
 
 /* Once the launchers of all devices are known. */
-static int measure_launchers(struct build *build, const struct matcher *matchers)
+static int measure_launchers(struct build *build, const struct run_matcher *matchers)
 {
 	int rc = 0;
 
@@ -502,13 +281,13 @@ static int measure_launchers(struct build *build, const struct matcher *matchers
 
 static int build_devices(struct build *build)
 {
-	struct matcher *matchers = calloc(build->profile->device_count + 1, sizeof(*matchers));
+	struct run_matcher *matchers = calloc(build->profile->device_count + 1, sizeof(*matchers));
 	int rc = matchers ? find_bursts(build, matchers) : -ENOMEM;
 
 	if (rc == 0)
 		rc = measure_launchers(build, matchers);
 	for (size_t i = 0; matchers && i < build->profile->device_count; i++)
-		matcher_close(&matchers[i]);
+		run_matcher_close(&matchers[i]);
 	free(matchers);
 	return rc;
 }

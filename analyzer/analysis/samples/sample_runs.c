@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/samples/sample_time.h"
 #include "base/array.h"
 
 /* SMs that are active on average during a sample: work of two blocks is above, what launches it below: a
@@ -51,11 +52,6 @@ static double level_of_launchers(const struct finder *finder, size_t first, size
 		count += launchers_in(finder, i);
 	count = count < 1 ? 1 : count > LAUNCHERS_MAX ? LAUNCHERS_MAX : count;
 	return RUN_SMS + count;
-}
-
-static int64_t sample_end_ns(const struct profile_sample *sample)
-{
-	return sample->start_ns + (int64_t)sample->length_ns;
 }
 
 /* The part of sample i that is as active as its neighbor, which is all active. */

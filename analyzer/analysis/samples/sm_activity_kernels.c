@@ -1,0 +1,254 @@
+#include "analysis/samples/sm_activity_kernels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/samples/sample_time.h"
+#include "base/array.h"
+#include "base/groups.h"
+#include "base/ns.h"
+#include "base/search.h"
+
+/* The tail begins when fewer SMs are active than this part of the plateau. */
+#define TAIL_PART 0.9
+
+bool sm_activity_is_filled(const struct profile_device *device,
+			   const struct profile_signature *launch)
+{
+	double blocks = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+
+	return device->sm_count && blocks >= (double)SM_ACTIVITY_BLOCKS * device->sm_count;
+}
+
+/* Sums over the launches of one kernel. */
+struct kernel_sum {
+	struct sm_activity_kernel row;
+	double sm_ns, least_ns, busiest_ns, tensor_ns, dram_bytes;
+	double filled_sm_ns, filled_busiest_ns;
+};
+
+struct kernel_pass {
+	const struct profile *profile;
+	const struct profile_device *device;
+	struct sm_activity_device *row; /* of the device */
+	struct groups kernels;
+	struct kernel_sum *sums;
+	size_t count, capacity;
+	float *levels; /* scratch: SM activity of the samples of one launch */
+	size_t level_capacity;
+};
+
+struct moment {
+	const struct profile_sample *samples;
+	int64_t ns;
+};
+
+static bool is_sample_after(size_t index, const void *context)
+{
+	const struct moment *moment = context;
+
+	return sample_end_ns(&moment->samples[index]) > moment->ns;
+}
+
+static size_t first_sample_after(const struct kernel_pass *pass, int64_t time_ns)
+{
+	const struct profile_sample *samples = pass->profile->samples + pass->device->first_sample;
+
+	return search_first(0, pass->device->sample_count, is_sample_after,
+			    &(struct moment){samples, time_ns});
+}
+
+/* No other operation runs beside it. */
+static bool runs_alone(const struct kernel_pass *pass, size_t op, int64_t latest_end_ns)
+{
+	const struct profile_op *ops = pass->profile->ops + pass->device->first_op;
+
+	return latest_end_ns <= ops[op].start_ns &&
+	       (op + 1 == pass->device->op_count || ops[op + 1].start_ns >= ops[op].end_ns);
+}
+
+static int compare_levels(const void *left, const void *right)
+{
+	const float *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* The time from the last sample on the plateau, the level of three quarters of the samples or less. */
+static int64_t find_tail_ns(const struct kernel_pass *pass, const struct profile_op *op,
+			    size_t first, size_t count)
+{
+	const struct profile_sample *samples =
+		pass->profile->samples + pass->device->first_sample + first;
+	size_t last = count;
+	double plateau;
+
+	qsort(pass->levels, count, sizeof(*pass->levels), compare_levels);
+	plateau = (double)pass->levels[count - 1 - count / 4];
+	while (last > 0 && (double)samples[last - 1].sm < TAIL_PART * plateau)
+		last--;
+	if (!last || sample_end_ns(&samples[last - 1]) >= op->end_ns)
+		return 0;
+	return op->end_ns - sample_end_ns(&samples[last - 1]);
+}
+
+static struct kernel_sum *find_sum(struct kernel_pass *pass, uint32_t kernel)
+{
+	struct kernel_sum *sum;
+	uint32_t number;
+
+	if (groups_find(&pass->kernels, &kernel, sizeof(kernel), &number) < 0)
+		return NULL;
+	if (number < pass->count)
+		return &pass->sums[number];
+	sum = ARRAY_NEXT(pass->sums, pass->capacity, pass->count);
+	if (!sum)
+		return NULL;
+	*sum = (struct kernel_sum){.row.kernel = kernel};
+	pass->count++;
+	return sum;
+}
+
+/* How much of a sample lies within an operation: no SM worked for it any longer. */
+static double inside_ns(const struct profile_sample *sample, const struct profile_op *op)
+{
+	int64_t start_ns = max_ns(sample->start_ns, op->start_ns);
+
+	return (double)(min_ns(sample_end_ns(sample), op->end_ns) - start_ns);
+}
+
+/* The time of a sample for which SMs were active, of that inside the operation. */
+static double active_in(const struct profile_sample *sample, float share,
+			const struct profile_op *op)
+{
+	double active_ns = (double)share * (double)sample->length_ns, most_ns;
+
+	most_ns = inside_ns(sample, op);
+	return active_ns < most_ns ? active_ns : most_ns;
+}
+
+/* Samples of a launch lie side by side from its start to its end; the outer ones reach beyond it. */
+static int add_launch(struct kernel_pass *pass, const struct profile_op *op, size_t first,
+		      size_t count)
+{
+	const struct profile_sample *samples =
+		pass->profile->samples + pass->device->first_sample + first;
+	const struct profile_signature *launch = &pass->profile->signatures[op->detail];
+	struct kernel_sum *sum = find_sum(pass, launch->kernel);
+	double sm_ns = 0, busiest_ns = 0;
+	int64_t tail_ns;
+	float *levels =
+		array_reserve(pass->levels, &pass->level_capacity, count, sizeof(*pass->levels));
+
+	if (levels)
+		pass->levels = levels;
+	if (!sum || !levels)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_sample *sample = &samples[i];
+
+		levels[i] = sample->sm;
+		sm_ns += active_in(sample, sample->sm, op);
+		busiest_ns += active_in(sample, sample->sm_max, op);
+		sum->least_ns += active_in(sample, sample->sm_min, op);
+		sum->tensor_ns += active_in(sample, sample->tensor, op);
+		sum->dram_bytes +=
+			(double)sample->dram_read_bytes + (double)sample->dram_write_bytes;
+	}
+	tail_ns = find_tail_ns(pass, op, first, count);
+	sum->sm_ns += sm_ns;
+	sum->busiest_ns += busiest_ns;
+	sum->row.launch_count++;
+	sum->row.span_ns += op->end_ns - op->start_ns;
+	sum->row.tail_ns += tail_ns;
+	if (sm_activity_is_filled(pass->device, launch)) {
+		sum->filled_sm_ns += sm_ns;
+		sum->filled_busiest_ns += busiest_ns;
+		sum->row.filled.span_ns += op->end_ns - op->start_ns;
+		sum->row.filled.tail_ns += tail_ns;
+	}
+	pass->row->kernel_launch_count++;
+	pass->row->kernel_tail_ns += tail_ns;
+	return 0;
+}
+
+static int add_op(struct kernel_pass *pass, const struct profile_op *op)
+{
+	const struct profile_sample *samples = pass->profile->samples + pass->device->first_sample;
+	size_t first = first_sample_after(pass, op->start_ns), i = first;
+
+	while (i < pass->device->sample_count && samples[i].start_ns < op->end_ns &&
+	       (i == first || samples[i].start_ns - sample_end_ns(&samples[i - 1]) <
+				      (int64_t)samples[i].length_ns / 2))
+		i++;
+	if (i - first < SM_ACTIVITY_SAMPLES || samples[first].start_ns > op->start_ns ||
+	    sample_end_ns(&samples[i - 1]) < op->end_ns)
+		return 0;
+	return add_launch(pass, op, first, i - first);
+}
+
+static int add_kernels(struct kernel_pass *pass)
+{
+	const struct profile_op *ops = pass->profile->ops + pass->device->first_op;
+	int64_t latest_end_ns = INT64_MIN;
+	int rc = 0;
+
+	for (size_t i = 0; i < pass->device->op_count && rc == 0; i++) {
+		if (ops[i].kind == OP_KERNEL && ops[i].detail != PROFILE_NONE &&
+		    runs_alone(pass, i, latest_end_ns))
+			rc = add_op(pass, &ops[i]);
+		if (ops[i].end_ns > latest_end_ns)
+			latest_end_ns = ops[i].end_ns;
+	}
+	return rc;
+}
+
+static void finish_kernel(struct sm_activity_kernel *row, const struct kernel_sum *sum)
+{
+	double span_ns = (double)sum->row.span_ns;
+
+	*row = sum->row;
+	row->sms = sum->sm_ns / span_ns;
+	row->least_sm = sum->least_ns / span_ns;
+	row->busiest_sm = sum->busiest_ns / span_ns;
+	row->tensor = sum->tensor_ns / span_ns;
+	row->dram_byte_per_s = sum->dram_bytes / span_ns * 1e9;
+	if (row->filled.span_ns) {
+		row->filled.sms = sum->filled_sm_ns / (double)row->filled.span_ns;
+		row->filled.busiest_sm = sum->filled_busiest_ns / (double)row->filled.span_ns;
+	}
+}
+
+static int compare_kernels(const void *left, const void *right)
+{
+	const struct sm_activity_kernel *a = left, *b = right;
+
+	if (a->span_ns != b->span_ns)
+		return a->span_ns < b->span_ns ? 1 : -1;
+	return (a->kernel > b->kernel) - (a->kernel < b->kernel);
+}
+
+int sm_activity_build_kernels(struct sm_activity *activity, const struct profile *profile)
+{
+	struct kernel_pass pass = {.profile = profile};
+	int rc = 0;
+
+	for (size_t i = 0; i < profile->device_count && rc == 0; i++) {
+		pass.device = &profile->devices[i];
+		pass.row = &activity->devices[i];
+		if (pass.device->sampled & 1u << SAMPLED_sm_cycles)
+			rc = add_kernels(&pass);
+	}
+	activity->kernels = calloc(pass.count + 1, sizeof(*activity->kernels));
+	if (!activity->kernels)
+		rc = -ENOMEM;
+	for (size_t i = 0; i < pass.count && rc == 0; i++)
+		finish_kernel(&activity->kernels[activity->kernel_count++], &pass.sums[i]);
+	if (activity->kernel_count)
+		qsort(activity->kernels, activity->kernel_count, sizeof(*activity->kernels),
+		      compare_kernels);
+	groups_free(&pass.kernels);
+	free(pass.sums);
+	free(pass.levels);
+	return rc;
+}
