@@ -3,7 +3,7 @@
 # A chart loads this first and legend.gp to learn how many lines the legend
 # takes; then it sets height and legend_top and loads open.gp.  They read assignments made before it:
 #   plots, format, out, columns, has_color   where to draw (target.gp)
-#   chart_title, chart_subtitle, legend_*     what to say (NAME.gp of the recording)
+#   chart_title, chart_subtitle, legend_*     texts (NAME.gp of the recording)
 #
 # Lengths are in pixels of a picture 1200 wide, or in characters of a terminal;
 # at_x() and at_y() turn them, counted from the upper left, into screen units.
@@ -14,7 +14,7 @@ set datafile commentschars '#'
 is_text = format eq 'term'
 
 # Indexed by enum chart_color of analyzer/charts/chart_colors.h.
-# Kernels: Okabe and Ito's palette, which color-blind people tell apart; copies: grays, for
+# Kernels: Okabe and Ito's palette, which color-blind people can distinguish; copies: grays, for
 # their rows are labeled; hardware samples: two shades each, quieter than what they explain;
 # causes of idle time: Paul Tol's `muted`, paler than the kernels, and between them those colors
 # that stay apart from all others, also with deuteranopia and protanopia, as well as his do.  The

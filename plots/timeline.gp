@@ -57,7 +57,7 @@ if (is_text) {
 			fillcolor rgb 0xF5F5F5 fillstyle solid 1 noborder
 	}
 	pixels(start, end) = (end - start) / (to - from) * (right - left)
-	is_split(line) = strlen(line) > 0   # the name of such a row stands above its middle
+	is_split(line) = strlen(line) > 0   # the name of such a row is above its middle
 	plot for [i = 1:area_count] areas index i - 1 using 1:2 with filledcurves closed fillcolor rgb palette[area_color[i]] notitle, \
 	     for [i = 1:area_count > 0] peaks using 1:2:(palette[int($3)]) with lines linewidth 0.7 linecolor rgb variable notitle, \
 	     for [i = 1:unsampled_count > 0] unsampled using (($1 + $2) / 2):(($3 + $4) / 2):1:2:3:4 with boxxyerror fillcolor rgb 0xBDBDBD fillstyle pattern 4 noborder notitle, \

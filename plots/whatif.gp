@@ -5,7 +5,7 @@
 # cell_count, chart_note, height_note; saved (a text) from saved_from to saved_to at saved_y; of the
 # whole run, before and after, as shares of the longer one, run_end[], run_from[] and run_to[] (what
 # is shown), run_low and run_high of the one after, run_before and run_after (what it takes).  With a row_end of 0 nothing changes, and reason[], so many
-# as reason_count, tell why.
+# as reason_count, give the reason.
 
 load plots.'/style.gp'
 

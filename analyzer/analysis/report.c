@@ -198,7 +198,7 @@ static void list_missing_sets(const struct profile_device *device, char *text, s
 						 sets[i].name);
 }
 
-/* A recording does not tell what was not asked for from what the GPU does not have. */
+/* A recording does not show whether they were not requested or the GPU does not have them. */
 static int find_missing_sets(struct report *report)
 {
 	const struct profile *profile = report->profile;
@@ -217,7 +217,7 @@ static int find_missing_sets(struct report *report)
 	return rc;
 }
 
-/* Samples that were asked for and could not be taken. */
+/* Samples that were requested and could not be recorded. */
 static int find_sample_problems(struct report *report)
 {
 	const struct profile *profile = report->profile;
@@ -299,7 +299,7 @@ struct half {
 	struct err err;
 };
 
-/* What the trace tells of times. */
+/* Times, from the trace. */
 static int analyze_times(struct half *half)
 {
 	struct report *report = half->report;
@@ -311,7 +311,7 @@ static int analyze_times(struct half *half)
 	return rc;
 }
 
-/* What counters, samples, graphs of the device and NCCL tell. */
+/* Counters, samples, graphs launched by the device, and NCCL. */
 static int analyze_others(void *context)
 {
 	struct half *half = context;

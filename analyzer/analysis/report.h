@@ -1,5 +1,5 @@
 /*
- * report.h - one recording with all its analyses: what outputs and rules see.
+ * report.h - one recording with all its analyses: what outputs, charts and rules read.
  */
 #ifndef ROOFLINE_REPORT_H
 #define ROOFLINE_REPORT_H
@@ -18,7 +18,7 @@
 #include "analysis/time/timeline.h"
 #include "trace/profile.h"
 
-#define REPORT_LONGEST_GAPS 100 /* kept; outputs show as many of them as they are asked for */
+#define REPORT_LONGEST_GAPS 100 /* kept; outputs may show fewer */
 
 struct report {
 	struct profile *profile;
@@ -35,8 +35,9 @@ struct report {
 	struct device_work *device_work;     /* likewise */
 	struct collectives *collectives;     /* never NULL; empty without NCCL */
 	struct graph_join *graph_join;	     /* NULL where the program was recorded once */
-	struct advice *advice; /* advice/advice.h, filled in by cmd/; NULL when not asked for */
-	char **not_visible;    /* sentences: what CUPTI could not see in this recording */
+	struct advice
+		*advice;    /* advice/advice.h, filled in by cmd/; NULL when it was not requested */
+	char **not_visible; /* sentences: what CUPTI could not see in this recording */
 	size_t not_visible_count;
 };
 

@@ -1,4 +1,4 @@
-/* chart_atomics.c - the time of kernels by their atomics, beside what one address or many would take. */
+/* chart_atomics.c - the time of kernels by their atomics, and what one address or many would take. */
 #include <math.h>
 #include <string.h>
 

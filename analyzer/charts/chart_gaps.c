@@ -10,7 +10,7 @@
 /* Edges 1-2-5 from 100 ns to 1 s; one bin below the first and one from the last on. */
 #define EDGE_COUNT 22
 #define BIN_COUNT (EDGE_COUNT + 1)
-#define LEAST_BINS 6 /* a histogram of one bar says little about lengths */
+#define LEAST_BINS 6 /* a histogram of one bar shows little about lengths */
 
 struct bin {
 	uint64_t gap_count;
@@ -128,7 +128,7 @@ static int write_bins(const struct histogram *histogram, int first, int last, do
 	return chart_file_close(&file, 0, err);
 }
 
-/* Edge i stands at the left of bin i + 1. */
+/* Edge i is at the left of bin i + 1. */
 static int write_edges(int first, int last, const char *folder, struct err *err)
 {
 	struct chart_file file;

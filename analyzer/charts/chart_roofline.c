@@ -1,4 +1,4 @@
-/* chart_roofline.c - FLOP/s by FLOP a byte, under the roofs of memory and arithmetic. */
+/* chart_roofline.c - FLOP/s by FLOP/byte, under the roofs of memory and arithmetic. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define MOST_POINTS 24	/* kernels and graphs with most time; the others are counted in a note */
 #define MOST_LEVELS 4	/* of them so many are shown at L2 and L1, too */
-#define LEAST_APART 8.0 /* pixels: a mark at L2 nearer than that to the one at DRAM says nothing */
+#define LEAST_APART 8.0 /* pixels: a mark at L2 nearer than that to the one at DRAM is left out */
 #define LARGEST_RADIUS 15.0
 #define LEAST_RADIUS 4.0
 #define NAME_LIMIT 26
@@ -131,7 +131,7 @@ static void widen(const struct roofline_point *point, double range[4])
 	range[3] = fmax(range[3], point->flop_per_s);
 }
 
-/* At most six decades either way: what does less arithmetic than that stands at the edge. */
+/* At most six decades either way: what does less arithmetic than that is drawn at the edge. */
 static void fit(struct scene *scene, struct plane *plane)
 {
 	double roof = highest_roof(scene), bandwidth = scene->roofline->roofs[ROOF_dram];

@@ -260,7 +260,7 @@ static void add_strip_row(struct chart_rows *rows, enum chart_strip_kind kind, u
 	rows->rows[row].strip = kind;
 }
 
-/* Strips of memory and SMs stand under the kernels, those of links under the copies. */
+/* Strips of memory and SMs go under the kernels, those of links under the copies. */
 static void add_strip_rows(struct chart_rows *rows, const struct profile *profile, uint32_t device,
 			   const char *prefix, enum chart_strip_kind first,
 			   enum chart_strip_kind last)

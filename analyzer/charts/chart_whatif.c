@@ -162,7 +162,7 @@ static void close_chart(struct whatif_chart *chart)
 
 /* ---- filling them ---- */
 
-/* What runs meanwhile is cut off where the stretch ends: nobody asks how it goes on. */
+/* What runs at the same time is cut off where the stretch ends. */
 static int add_span(struct whatif_chart *chart, const struct half *half, struct row_lanes lanes,
 		    const struct side_span *span, unsigned class_index, const char *label)
 {

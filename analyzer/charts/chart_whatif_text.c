@@ -129,7 +129,7 @@ static void describe_ratio(char *text, size_t size, const struct predicted_ratio
 		 speedup_figure(ratio->low).text, speedup_figure(ratio->high).text);
 }
 
-/* Of the range, where one is asked for and something is called in it, and of the whole run. */
+/* Of the range, where one was given and something is called in it, and of the whole run. */
 static void set_titles(struct chart_file *file, const struct whatif_chart *chart)
 {
 	const struct scenario *scenario = chart->scenario;

@@ -58,7 +58,7 @@ void gnuplot_folder_remove(const char *folder)
 	rmdir(folder);
 }
 
-/* The assignments that say where to draw: target.gp in folder. */
+/* Assignments of where to draw: target.gp in folder. */
 static int write_target(const char *folder, const char *script, const struct gnuplot_target *target,
 			struct err *err)
 {

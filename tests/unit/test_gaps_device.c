@@ -289,6 +289,41 @@ static void test_visit_stops(void **state)
 	gaps_done(b, result);
 }
 
+static int add_idle(const struct gap *gap, void *context)
+{
+	int64_t *idle_ns = context;
+
+	*idle_ns += gap->by_cause_ns[GAP_LAUNCH];
+	return 0;
+}
+
+/* The launch latency is each device's own, whichever is visited first and how often. */
+static void test_visits_are_independent(void **state)
+{
+	struct builder *b = builder_new(1, 2);
+	struct gaps_result result;
+	int64_t first_ns = 0, again_ns = 0, other_ns = 0;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		int64_t at_ns = 100000 * i;
+
+		builder_kernel(b, 0, "k", at_ns + 12000, at_ns + 13000,
+			       builder_launch(b, 0, at_ns, at_ns + 1000));
+		builder_kernel(b, 1, "k", at_ns + 50000, at_ns + 51000,
+			       builder_launch(b, 0, at_ns + 40000, at_ns + 48000));
+	}
+	result = gaps_of(b, 0);
+	assert_int_equal(gaps_visit(result.gaps, 1, add_idle, &other_ns), 0);
+	assert_int_equal(gaps_visit(result.gaps, 0, add_idle, &first_ns), 0);
+	assert_int_equal(gaps_visit(result.gaps, 0, add_idle, &again_ns), 0);
+	assert_int_equal(first_ns, result.gaps->devices[0].by_cause_ns[GAP_LAUNCH]);
+	assert_int_equal(again_ns, first_ns);
+	assert_int_equal(first_ns, 3 * 12000); /* the call, and 11 us until the kernel starts */
+	assert_int_equal(other_ns, 3 * 10000);
+	gaps_done(b, result);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -323,6 +358,8 @@ int main(void)
 		SENTENCE("the neighbor before a gap is the operation that ended last",
 			 test_before_ended_last),
 		SENTENCE("a visitor can stop and pass its result on", test_visit_stops),
+		SENTENCE("visits do not change what later visits find",
+			 test_visits_are_independent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

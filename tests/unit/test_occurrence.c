@@ -99,7 +99,7 @@ static void a_part_of_only_one_name_is_enough(void **state)
 	assert_int_equal(find("ns::saxpy").start_ns,
 			 130); /* the colons of a namespace count nothing */
 	expect_failure("reduce",
-		       "'reduce' stands for several kernels, such as 'reduce_rows(int)' and "
+		       "'reduce' matches several kernels, such as 'reduce_rows(int)' and "
 		       "'reduce_columns(int)'; give more of the name");
 }
 

@@ -105,13 +105,13 @@ static struct command_argument next_argument(const char *word, char **rest)
 
 int command_line_parse(struct command_line *out, const char *command)
 {
-	size_t room = 1;
+	size_t word_count = 1;
 	char *rest, *word;
 
 	*out = (struct command_line){.program = ""};
 	for (const char *space = command; (space = strchr(space, ' ')); space++)
-		room++;
-	out->arguments = calloc(room, sizeof(*out->arguments));
+		word_count++;
+	out->arguments = calloc(word_count, sizeof(*out->arguments));
 	out->text = strdup(command);
 	if (!out->arguments || !out->text)
 		return -ENOMEM;

@@ -2,7 +2,7 @@
  * command_line.h - the program, the options and the numbers of a recorded command.
  *
  * Pure.  A recorded command is its arguments with spaces between them: one that
- * holds a space itself cannot be told from two.
+ * contains a space looks like two.
  */
 #ifndef ROOFLINE_COMMAND_LINE_H
 #define ROOFLINE_COMMAND_LINE_H

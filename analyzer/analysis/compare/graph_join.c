@@ -171,7 +171,7 @@ static const struct profile_process *process_of(const struct run *run, const str
 	return &run->profile->processes[side->process];
 }
 
-/* " of rank 3", where there are several processes to tell apart. */
+/* " of rank 3", where there are several processes. */
 static void describe_side(const struct run *run, const struct side *side, char *text, size_t size)
 {
 	const struct profile_process *process = process_of(run, side);

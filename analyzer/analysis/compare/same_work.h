@@ -1,8 +1,8 @@
 /*
  * same_work.h - whether two recordings are of the same work, done in another way.
  *
- * Pure.  A speedup means something only then, so what tells work from way is
- * decided here, once.  The same work is on the same GPU model, with the same
+ * Pure.  Only then does a speedup mean anything, so what belongs to the work and what
+ * to the way is decided here, once.  The same work is on the same GPU model, with the same
  * numbers in arguments that both commands have, and shows two of three signs:
  * the same program, a kernel name in common (fusing kernels takes names away),
  * and alike copies between host and device.

@@ -20,7 +20,7 @@
 #include "analysis/counters/roofline.h"
 #include "trace/profile.h"
 
-#define ATOMICS_UNKNOWN (-1.0) /* in every number below that the counters do not tell */
+#define ATOMICS_UNKNOWN (-1.0) /* for every number below that follows from no counter */
 #define ATOMICS_BATCH_MOST ((uint64_t)1 << 32) /* atomics merged into one: more are no advice */
 
 /* Counts and times are per launch. */
@@ -64,7 +64,7 @@ struct atomics_kernel {
 	 *
 	 *   with one   their threads wait, so duration = explained + other: the rest is other's
 	 *   reductions run beside the rest, so duration = max(atomics, other): where they bind a
-	 *              kernel all of its duration is theirs, and says nothing of the rest
+	 *              kernel all of its duration is theirs, and the rest is unknown
 	 *
 	 * and in proportion where a kernel has both.  Of one that they do not bind, it is all that they
 	 * do not explain.
@@ -114,8 +114,8 @@ enum atomics_end { ATOMICS_LEAST, ATOMICS_MIDDLE, ATOMICS_MOST };
 
 /*
  * What a launch takes with batch (at least 1) of its atomics merged into one, ns; at most duration_ns.  Reductions run
- * beside the rest of the kernel; those with a result make their threads wait, so merged in threads they stand before it;
- * where the counters do not tell which they are, all of them do.  At the low end half as many are merged, at the high
+ * beside the rest of the kernel; those with a result make their threads wait, so when merged in threads they come before it;
+ * where they were not counted separately, all of them do.  At the low end half as many are merged, at the high
  * end the rest is least_other_ns.  ATOMICS_UNKNOWN where explained_ns is.  What merging itself takes is not in it.
  */
 double atomics_merged_ns(const struct atomics_kernel *kernel, enum atomics_merging where,

@@ -1,5 +1,5 @@
 /*
- * ceilings.h - the roofs of one GPU: what was measured, or what its datasheet says.
+ * ceilings.h - the roofs of one GPU: measured, or from its datasheet.
  *
  * roofline/ceilings.h names every ceiling; here are their values.  Knows no file
  * and no GPU: cmd/ceilings_file.c reads and writes them, cmd/ceilings_choice.c
@@ -15,7 +15,7 @@
 #include "analysis/counters/datasheets.h"
 #include "roofline/ceilings.h"
 
-#define CEILING_LEAST_SAMPLES 5 /* of a measured row, says roofline/ceilings.h */
+#define CEILING_LEAST_SAMPLES 5 /* of a measured row, see roofline/ceilings.h */
 
 #define CEILING_PROGRAM_CONSTANT(name, what) CEILING_PROGRAM_##name,
 enum ceiling_program { CEILING_PROGRAMS(CEILING_PROGRAM_CONSTANT) CEILING_PROGRAM_COUNT };
@@ -101,7 +101,7 @@ const struct ceiling *ceilings_dram(const struct ceilings *ceilings);
 /* Half the distance between low and high by the value: 0.01 for +-1%. */
 double ceiling_spread(const struct ceiling *ceiling);
 
-/* The row's value by what the datasheet promises; 0 when it does not say.  sheet may be NULL. */
+/* The row's value divided by the datasheet's; 0 when the datasheet has none.  sheet may be NULL. */
 double ceiling_share(const struct ceiling *ceiling, const struct datasheet *sheet);
 
 /* A ceiling so far under the datasheet that its measuring kernel is to blame until shown otherwise. */

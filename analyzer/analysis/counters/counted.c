@@ -12,7 +12,7 @@
 /* Launches of one signature or graph. */
 struct launches {
 	uint64_t count;
-	uint64_t own_count; /* those outside of counted graphs, for the application */
+	uint64_t own_count; /* those outside counted graphs, for the application */
 	uint64_t graph_node_count, own_graph_node_count;
 	struct {
 		uint64_t count;
@@ -171,7 +171,7 @@ static int gather(struct joining *joining)
 
 /* ---- counters ---- */
 
-/* Several counters that answer one role are parts of it, and stand on the least of their samples. */
+/* Several counters of one role are parts of it; its sample count is the least of theirs. */
 static void means_add(struct role_means *means, uint32_t role,
 		      const struct profile_counter *counter)
 {

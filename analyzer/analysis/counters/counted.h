@@ -1,7 +1,7 @@
 /*
  * counted.h - counters joined with launches and their times: what each kernel did, in all.
  *
- * Counters stand for a launch signature and a few of its launches; here they become totals of all
+ * Counters belong to a launch signature and were read for a few of its launches; here they become totals of all
  * launches of a kernel name, of a counted graph, and of the application.  Pure; prints nothing.
  *
  * Time: a launch whose code was instrumented (COUNTED_PATCHED) is never timed.  Of a signature the
@@ -13,7 +13,7 @@
  * signatures by that of those (by launches where there are no times), so that a total by the time
  * is the rate of what was counted.
  *
- * The application is all kernels that ran outside of counted graphs, and these graphs.
+ * The application is all kernels that ran outside counted graphs, and these graphs.
  */
 #ifndef ROOFLINE_ANALYSIS_COUNTED_H
 #define ROOFLINE_ANALYSIS_COUNTED_H
@@ -28,12 +28,12 @@ struct counted_role {
 };
 
 /*
- * What followed launches: the time until the next operation of the device, where nothing ran.  Not
- * looked at beside a counted launch, because reading counters takes time, and without what tracing
- * took.  The last operation of a device is followed by nothing.
+ * Idle time after launches, until the next operation of the device.  Launches next to a counted one are left
+ * out, because reading counters takes time, and so is the time that tracing took.  The last operation of a
+ * device is followed by nothing.
  */
 struct counted_idle {
-	uint64_t launch_count; /* that could be looked at */
+	uint64_t launch_count; /* whose idle time is known */
 	double busy_ns;	       /* the device's, during these launches; each moment once */
 	double idle_ns;	       /* after them */
 	double launch_idle_ns; /* the part with cause launch, sync, graph or device of gaps.h */
@@ -42,7 +42,7 @@ struct counted_idle {
 struct counted_work {
 	uint64_t launch_count;
 	uint64_t graph_node_count; /* of the launches those that were nodes of graphs */
-	uint64_t timed_count;	   /* launches that the time stands on */
+	uint64_t timed_count;	   /* launches that were timed */
 	double time_ns;		   /* of all launches; 0 when none was timed */
 	struct counted_role roles[METRIC_ROLE_COUNT];
 	struct counted_idle idle; /* of the application: after all operations, also copies */

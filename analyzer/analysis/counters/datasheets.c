@@ -8,7 +8,7 @@
 /*
  * Columns: name, DRAM, FP64, FP32, FP16, tensor FP64, TF32, BF16 and FP16, FP8, document.
  *
- * Where a datasheet prints only the rate with sparsity, here stands half of it.  FP64 of chips that
+ * Where a datasheet prints only the rate with sparsity, half of it is listed.  FP64 of chips that
  * are not made for it and FP16 where the document is silent follow from the throughput table of the
  * CUDA C++ Programming Guide, "Arithmetic Instructions", results per clock and multiprocessor:
  *
@@ -73,7 +73,7 @@ enum { DATASHEET_COUNT = sizeof(datasheets) / sizeof(datasheets[0]) };
 /* Words behind a card's name that make another card of it, or a part of one. */
 static const char *const variants[] = {"MIG", "Laptop", "Max-Q", "Mobile", "Ti", "D", "SUPER"};
 
-/* Where the words stand in text as whole words (V100-SXM2 may go on with -16GB), or NULL. */
+/* Where text contains the words as whole words (V100-SXM2 may be followed by -16GB), or NULL. */
 static const char *find_words(const char *text, const char *words)
 {
 	size_t length = strlen(words);

@@ -3,7 +3,7 @@
  *
  * Pure arithmetic on a launch's shape and a device's limits, as NVIDIA's occupancy calculator does it
  * (cuda_occupancy.h of the CUDA toolkit; CUDA C++ Programming Guide, 'Compute Capabilities').  It is what
- * could run, not what did: that is a counter's to say.
+ * could run; what did run only a counter measures.
  */
 #ifndef ROOFLINE_OCCUPANCY_H
 #define ROOFLINE_OCCUPANCY_H

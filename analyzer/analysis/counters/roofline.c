@@ -98,7 +98,7 @@ static double competing_share(const struct roofline_point *point, enum roofline_
 	return is_tensor(roof) ? point->tensor_share : point->quantities[roof].share;
 }
 
-/* Whether a is the better answer: the larger share, and of tensor types the one with most of it. */
+/* Whether a binds before b: the larger share, and of tensor types the one with the most work. */
 static bool binds_before(const struct roofline_point *point, enum roofline_roof a,
 			 enum roofline_roof b)
 {

@@ -6,8 +6,8 @@
  * that idle time is no part of it.  A roof's share is the rate by the roof, or for arithmetic and
  * tensor operations the sum below; the roof with the largest share binds.
  *
- * - Memory roofs stand side by side: each level has its own wires.
- * - FP64, FP32 and FP16 have units of their own and stand side by side, too.
+ * - Memory roofs are independent: each level has a bandwidth of its own.
+ * - FP64, FP32 and FP16 have units of their own and are independent, too.
  * - All tensor types run in the same unit: their shares add up (tensor_share), and each type's
  *   share is measured against that sum when it binds.
  * - The L2 atomic unit has its share straight from counters: the cycles in which its hottest
@@ -28,7 +28,7 @@
  * idle time that is a kernel below half of every roof.  idle: launch-bound when the causes launch,
  * synchronization, host decision, those of graphs, cross-stream dependency and device scheduling
  * (analysis/time/gaps.h) have at least half of it, host-bound otherwise.  Idle time that tracing took, or beside a counted launch, is left out;
- * where that leaves nothing, the launch roof says how much there is at least.  unknown: idle time
+ * where that leaves nothing, the launch roof gives the least that there is.  unknown: idle time
  * is not the largest part, and either no share is known, or none explains the time and some of
  * memory and arithmetic was not counted.  Of the application, copies count as busy time.
  *
@@ -123,7 +123,7 @@ struct roofline_quantity {
 
 /* What launch cost and idle time make of it.  Times are means per launch unless said otherwise. */
 struct roofline_launch {
-	uint64_t launch_count;	/* launches that the gaps stand on; 0: the idle time is unknown */
+	uint64_t launch_count;	/* launches whose idle time is known; 0: none */
 	double duration_ns;	/* x of the launch roofline */
 	double idle_ns;		/* after it, until the next operation of its device */
 	double launch_idle_ns;	/* the part of idle_ns that launching caused, see above */
@@ -143,10 +143,10 @@ struct roofline_point {
 	uint32_t subject; /* kernel_names[], counted_graphs[], 0 for the application */
 	const char *name; /* of a kernel; "" otherwise.  Borrowed from the profile */
 	uint64_t launch_count;
-	uint64_t timed_count; /* launches that the time stands on */
+	uint64_t timed_count; /* launches that were timed */
 	double time_ns;	 /* of all launches: mean of the timed ones of each signature * launches */
 	bool is_counted; /* at least one quantity is known */
-	uint64_t least_sample_count, most_sample_count; /* over the metrics that it stands on */
+	uint64_t least_sample_count, most_sample_count; /* over its metrics */
 	double covered_share; /* of the time: signatures that were counted; least of the known */
 
 	struct roofline_quantity quantities[ROOF_COUNT];

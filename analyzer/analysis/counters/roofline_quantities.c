@@ -1,6 +1,6 @@
 #include "analysis/counters/roofline_quantities.h"
 
-/* What a roof's quantity is made of: weights as roofline/metrics.h says. */
+/* What a roof's quantity is made of; for the weights see roofline/metrics.h. */
 static const struct part {
 	enum roofline_roof roof;
 	enum metric_role role;
@@ -48,8 +48,8 @@ static void find_absent(struct roofline_quantities *known, const struct profile 
 }
 
 /* HFMA2.MMA, with which ptxas also sets constants, runs in the tensor cores and counts as theirs; it is
- * one of the FP16 instructions, of 32 threads.  Of a kernel whose FP16 instructions were not counted
- * nothing is said. */
+ * one of the FP16 instructions, of 32 threads.  For a kernel whose FP16 instructions were not counted
+ * the answer is no. */
 bool roofline_has_tensor_work(const struct counted_work *work)
 {
 	double fp16 = work->roles[METRIC_fp16_add].total + work->roles[METRIC_fp16_mul].total +
@@ -92,7 +92,7 @@ static void count_samples(struct roofline_point *point, const struct counted_rol
 		point->covered_share = role->covered_share;
 }
 
-/* Operations by type are asked for only when there are some. */
+/* Operations by type are counted only when there are some. */
 static bool is_known_without(const struct roofline_quantities *known, enum metric_role role)
 {
 	return role >= METRIC_tensor_fp64_ops && role <= METRIC_tensor_int8_ops &&
@@ -100,8 +100,8 @@ static bool is_known_without(const struct roofline_quantities *known, enum metri
 	       !known->has_tensor_work;
 }
 
-/* Why a role has no samples.  Operations by type belong to what was asked for once their instructions
- * were, also where the collector came to no pass for them. */
+/* Why a role has no samples.  Operations by type count as requested when tensor instructions were, also where
+ * the collector had no pass left for them. */
 static enum roofline_state absence(const struct roofline_quantities *known, enum metric_role role)
 {
 	enum roofline_state state = known->absent[role];

@@ -1,5 +1,5 @@
 /*
- * roofline_quantities.h - bytes, operations and busy cycles of a point, from the counters that stand for them.
+ * roofline_quantities.h - bytes, operations and busy cycles of a point, from the counters that make them up.
  *
  * Private to roofline.c.
  */
@@ -9,7 +9,7 @@
 #include "analysis/counters/counted.h"
 #include "analysis/counters/roofline.h"
 
-/* What the recording as a whole tells of the counters in it. */
+/* Which counters the recording as a whole has. */
 struct roofline_quantities {
 	bool has_tensor_count, has_tensor_work;	       /* of any kernel */
 	enum roofline_state absent[METRIC_ROLE_COUNT]; /* why, where a role has no samples */

@@ -2,9 +2,9 @@
  * device_work.h - work that the GPU launched itself, which no trace shows: found in samples.
  *
  * A run of work (sample_runs.h) with which an operation of the trace begins is that operation's.  Any
- * other was launched by the device, or by another process; so was what a traced run has in blocks
+ * other was launched by the device, or by another process; so were the blocks that a run of the trace has
  * beyond those of the operations that begin in it.  Such a burst belongs to the operation in which it
- * began: a graph that the device launched, or a kernel; outside of all of them, to the one that ended
+ * began: a graph that the device launched, or a kernel; outside all of them, to the one that ended
  * last before: children that run when their parent is done (tail launches) lie behind its record.  Nodes of a graph that was recorded as a whole are
  * no bursts: they may as well be the host's.  Pure.
  */

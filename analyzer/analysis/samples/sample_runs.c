@@ -30,7 +30,7 @@ static double sms(const struct finder *finder, size_t i)
 	return finder->samples[i].sm * finder->sm_count;
 }
 
-/* Kernels of one block that began in sample i, as far as can be told: as many blocks as kernels, which
+/* Kernels of one block that began in sample i, as far as samples show: as many blocks as kernels, which
  * may be counted one sample earlier.  A few blocks and no kernel are the device runtime's own. */
 static double launchers_in(const struct finder *finder, size_t i)
 {

@@ -3,7 +3,7 @@
  *
  * A run begins when more than one SM becomes active and ends when no more than one is: what the GPU
  * runs to launch other work (the device runtime's own kernels, a scheduler of one block) keeps one SM
- * active and is no run; nor is a kernel of one block, which cannot be told from them.  Two kernels
+ * active and is no run; nor is a kernel of one block, which looks the same.  Two kernels
  * with a dip between them, the second of which was dispatched there, are two runs.  First and last
  * samples are divided by how active they are, so that times are good to a fraction of a sample.
  * Knows nothing of operations.  Pure.
@@ -23,7 +23,7 @@ struct sample_run {
 struct sample_runs {
 	struct sample_run *items; /* owned; in order of time */
 	size_t count, capacity;
-	uint64_t single_block_count; /* dispatches outside of runs: kernels of one block */
+	uint64_t single_block_count; /* dispatches outside runs: kernels of one block */
 };
 
 /* Of a device whose SM activity was sampled; none otherwise.  0 or -ENOMEM; sample_runs_free in either

@@ -37,50 +37,50 @@ const char *sm_difference_meaning(enum sm_difference difference)
 /* ---- devices ---- */
 
 /* What the trace has of one device. */
-struct traced {
+struct trace_spans {
 	struct spans all, kernels, near; /* near: all, with EDGE_NS around */
 };
 
-static int traced_build(struct traced *traced, const struct profile *profile,
-			const struct profile_device *device)
+static int trace_spans_build(struct trace_spans *trace, const struct profile *profile,
+			     const struct profile_device *device)
 {
 	int rc = 0;
 
-	*traced = (struct traced){0};
+	*trace = (struct trace_spans){0};
 	for (size_t i = 0; i < device->op_count && rc == 0; i++) {
 		const struct profile_op *op = &profile->ops[device->first_op + i];
 
-		rc = spans_add(&traced->all, op->start_ns, op->end_ns);
+		rc = spans_add(&trace->all, op->start_ns, op->end_ns);
 		if (rc == 0)
-			rc = spans_add(&traced->near, op->start_ns - EDGE_NS, op->end_ns + EDGE_NS);
+			rc = spans_add(&trace->near, op->start_ns - EDGE_NS, op->end_ns + EDGE_NS);
 		if (rc == 0 && (op->kind == OP_KERNEL || op->kind == OP_GRAPH))
-			rc = spans_add(&traced->kernels, op->start_ns, op->end_ns);
+			rc = spans_add(&trace->kernels, op->start_ns, op->end_ns);
 	}
-	spans_seal(&traced->all);
-	spans_seal(&traced->kernels);
-	spans_seal(&traced->near);
+	spans_seal(&trace->all);
+	spans_seal(&trace->kernels);
+	spans_seal(&trace->near);
 	return rc;
 }
 
-static void traced_free(struct traced *traced)
+static void trace_spans_free(struct trace_spans *trace)
 {
-	spans_free(&traced->all);
-	spans_free(&traced->kernels);
-	spans_free(&traced->near);
+	spans_free(&trace->all);
+	spans_free(&trace->kernels);
+	spans_free(&trace->near);
 }
 
-static void add_difference(struct sm_activity_device *device, const struct traced *traced,
+static void add_difference(struct sm_activity_device *device, const struct trace_spans *trace,
 			   const struct profile_sample *sample, int64_t trace_ns, int64_t active_ns)
 {
 	int64_t start_ns = sample->start_ns, end_ns = sample_end_ns(sample), part_ns;
 
 	if (trace_ns > active_ns) {
-		part_ns = min_ns(spans_covered(&traced->kernels, start_ns, end_ns),
+		part_ns = min_ns(spans_covered(&trace->kernels, start_ns, end_ns),
 				 trace_ns - active_ns);
 		device->difference_ns[SM_INSIDE] += part_ns;
 		device->difference_ns[SM_COPY] += trace_ns - active_ns - part_ns;
 	} else if (active_ns > trace_ns) {
-		part_ns = min_ns(spans_covered(&traced->near, start_ns, end_ns) - trace_ns,
+		part_ns = min_ns(spans_covered(&trace->near, start_ns, end_ns) - trace_ns,
 				 active_ns - trace_ns);
 		device->difference_ns[SM_EDGE] += part_ns;
 		device->difference_ns[SM_UNTRACED] += active_ns - trace_ns - part_ns;
@@ -98,12 +98,12 @@ static void add_traffic(struct sm_activity_device *device, const struct profile_
 	device->nvlink_tx_bytes += (double)sample->nvlink_tx_bytes;
 }
 
-static void add_sample(struct sm_activity_device *device, const struct traced *traced,
+static void add_sample(struct sm_activity_device *device, const struct trace_spans *trace,
 		       const struct profile_sample *sample)
 {
 	int64_t length_ns = (int64_t)sample->length_ns;
 	int64_t active_ns = (int64_t)((double)sample->sm_max * (double)length_ns + 0.5);
-	int64_t trace_ns = spans_covered(&traced->all, sample->start_ns, sample_end_ns(sample));
+	int64_t trace_ns = spans_covered(&trace->all, sample->start_ns, sample_end_ns(sample));
 
 	sum_add_ns(&device->sampled_ns, length_ns);
 	add_traffic(device, sample);
@@ -115,35 +115,35 @@ static void add_sample(struct sm_activity_device *device, const struct traced *t
 	device->both_ns += min_ns(trace_ns, active_ns);
 	device->neither_ns += length_ns - max_ns(trace_ns, active_ns);
 	device->mean_sms += (double)sample->sm * (double)length_ns;
-	add_difference(device, traced, sample, trace_ns, active_ns);
+	add_difference(device, trace, sample, trace_ns, active_ns);
 }
 
-/* The part of a sample that lies within a span: its traffic is taken to be spread evenly. */
-static struct profile_sample cut(const struct profile_sample *sample,
-				 const struct profile_sampled_span *span)
+/* The part of a sample that lies within a span: its traffic is assumed to be spread evenly. */
+static struct profile_sample clip_sample(const struct profile_sample *sample,
+					 const struct profile_sampled_span *span)
 {
 	int64_t start_ns = max_ns(sample->start_ns, span->start_ns);
 	int64_t length_ns = min_ns(sample_end_ns(sample), span->end_ns) - start_ns;
 	float part = (float)((double)length_ns / (double)sample->length_ns);
-	struct profile_sample cut = *sample;
+	struct profile_sample clipped = *sample;
 
-	cut.start_ns = start_ns;
-	cut.length_ns = (uint64_t)length_ns;
+	clipped.start_ns = start_ns;
+	clipped.length_ns = (uint64_t)length_ns;
 	if (length_ns == (int64_t)sample->length_ns)
-		return cut;
-	cut.dram_read_bytes *= part;
-	cut.dram_write_bytes *= part;
-	cut.l2_bytes *= part;
-	cut.atomic_bytes *= part;
-	cut.pcie_read_bytes *= part;
-	cut.pcie_write_bytes *= part;
-	cut.nvlink_rx_bytes *= part;
-	cut.nvlink_tx_bytes *= part;
-	return cut;
+		return clipped;
+	clipped.dram_read_bytes *= part;
+	clipped.dram_write_bytes *= part;
+	clipped.l2_bytes *= part;
+	clipped.atomic_bytes *= part;
+	clipped.pcie_read_bytes *= part;
+	clipped.pcie_write_bytes *= part;
+	clipped.nvlink_rx_bytes *= part;
+	clipped.nvlink_tx_bytes *= part;
+	return clipped;
 }
 
 /* Only what lies within sampled time; both are in order of time. */
-static void add_samples(struct sm_activity_device *device, const struct traced *traced,
+static void add_samples(struct sm_activity_device *device, const struct trace_spans *trace,
 			const struct profile *profile, const struct profile_device *of)
 {
 	const struct profile_sample *sample = profile->samples + of->first_sample;
@@ -158,9 +158,9 @@ static void add_samples(struct sm_activity_device *device, const struct traced *
 			span++;
 		for (const struct profile_sampled_span *next = span;
 		     next < last && next->start_ns < sample_end_ns(sample); next++) {
-			struct profile_sample part = cut(sample, next);
+			struct profile_sample part = clip_sample(sample, next);
 
-			add_sample(device, traced, &part);
+			add_sample(device, trace, &part);
 			is_inside = true;
 		}
 		device->sample_count += is_inside ? sample->sample_count : 0;
@@ -218,23 +218,23 @@ static int find_own_traffic(struct sm_activity_device *device, const struct prof
 static int build_device(struct sm_activity_device *device, const struct profile *profile,
 			const struct profile_device *of)
 {
-	struct traced traced;
+	struct trace_spans trace;
 	int rc;
 
 	if (!of->sample_count || !of->span_count)
 		return 0;
-	rc = traced_build(&traced, profile, of);
+	rc = trace_spans_build(&trace, profile, of);
 	device->has_sms = of->sampled & 1u << SAMPLED_sm_cycles;
 	add_spans(device, profile, of);
 	if (rc == 0)
-		add_samples(device, &traced, profile, of);
+		add_samples(device, &trace, profile, of);
 	if (rc == 0)
 		rc = find_own_traffic(device, profile, of);
 	if (device->active_ns)
 		device->mean_active_sms = device->mean_sms / (double)device->active_ns;
 	if (device->sampled_ns)
 		device->mean_sms /= (double)device->sampled_ns;
-	traced_free(&traced);
+	trace_spans_free(&trace);
 	return rc;
 }
 

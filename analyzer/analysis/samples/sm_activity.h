@@ -1,11 +1,11 @@
 /*
- * sm_activity.h - what the SMs did, beside what the trace says that the device did.
+ * sm_activity.h - what the SMs did, compared with what the trace shows.
  *
  * Per device and only within sampled time: idle as the trace sees it, idle as the SMs see it, and why
  * they differ.  Per kernel: how active the SMs were over its life, how long its tail was, and whether
  * the SMs had equal shares.  Pure.
  *
- * In a sample, the busiest SM tells for how much of it any SM was active, and the operations of the
+ * In a sample, the busiest SM shows for how much of it any SM was active, and the operations of the
  * trace cover a part of it; the two overlap as far as they can.  What is left over on either side is a
  * difference.
  */
@@ -31,7 +31,7 @@
 enum sm_difference { SM_DIFFERENCES(SM_DIFFERENCE_CONSTANT) SM_DIFFERENCE_COUNT };
 #undef SM_DIFFERENCE_CONSTANT
 
-/* As the heads of sm_activity_device say; all of them within sampled time. */
+/* All of it within sampled time. */
 struct sm_activity_device {
 	bool has_sms; /* SM activity was sampled; otherwise only sampled_ns and intervals are known */
 	int64_t sampled_ns;    /* of samples: neither and both and all differences add up to it */
@@ -86,8 +86,8 @@ struct sm_activity {
 };
 
 int sm_activity_build(struct sm_activity **out, const struct profile *profile, struct err *err);
-/* Whether a launch of that shape has enough blocks to be one of sm_activity_filled; false where nobody knows how many
- * SMs there are. */
+/* Whether a launch of that shape has enough blocks to be one of sm_activity_filled; false where the number of
+ * SMs is unknown. */
 bool sm_activity_is_filled(const struct profile_device *device,
 			   const struct profile_signature *launch);
 void sm_activity_free(struct sm_activity *activity);

@@ -21,7 +21,7 @@ struct launch {
 
 /*
  * Launches sorted by graph are in the order of time within each graph, which
- * never runs twice at once: launchers are found there by bisection.
+ * never runs twice at once: launchers are found there by binary search.
  */
 struct device_pass {
 	const struct profile *profile;

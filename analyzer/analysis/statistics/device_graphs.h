@@ -2,9 +2,9 @@
  * device_graphs.h - graphs that the device launched: who launched them, how, how soon and for how long.
  *
  * Works on a profile with whole graph launches (--graphs=graph).  CUPTI names the
- * graph that launched, not which of its launches: that is taken to be the last one
- * that had started (fire and forget, sibling) or ended (tail) before, give or take what
- * records are good for.  Pure.
+ * graph that launched, not which of its launches: that is assumed to be the last one
+ * that had started (fire and forget, sibling) or ended (tail) before, within the accuracy
+ * of records.  Pure.
  */
 #ifndef ROOFLINE_DEVICE_GRAPHS_H
 #define ROOFLINE_DEVICE_GRAPHS_H
@@ -36,16 +36,16 @@ struct device_launches {
 };
 
 /* What one launch of a graph may launch in a mode: CUDA's limits (Programming Guide, 'Device Graph
- * Launch').  What exceeds them is not launched, which only the call on the device tells. */
+ * Launch').  What exceeds them is not launched; only the call on the device returns an error. */
 #define FIRE_AND_FORGET_LIMIT 120
 #define TAIL_LIMIT 255
 
-/* A graph whose launches came to a limit: whether they wanted to go beyond it nobody recorded. */
+/* A graph whose launches reached a limit: whether more launches were attempted is not recorded. */
 struct device_limit {
 	uint32_t process, device; /* processes[], devices[] */
 	uint32_t launcher_graph;
 	uint32_t launch_mode;
-	uint64_t launch_count; /* launches of the launcher that came to the limit */
+	uint64_t launch_count; /* launches of the launcher that reached the limit */
 	uint64_t most;	       /* graphs that one of them launched in this mode */
 };
 

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define RESULT_SUCCESS 0
-#define RESULT_NOT_READY 600 /* cudaErrorNotReady, CUDA_ERROR_NOT_READY: a query's honest answer */
+#define RESULT_NOT_READY \
+	600 /* cudaErrorNotReady, CUDA_ERROR_NOT_READY: a query of work that still runs */
 
 static int gather(struct durations *durations, const struct profile *profile,
 		  struct call_statistics *by_name)

@@ -1,5 +1,5 @@
 /*
- * statistics_parts.h - the parts that statistics_collect() puts together; private to analysis/.
+ * statistics_parts.h - the parts that statistics_collect() puts together; private to this folder.
  *
  * Each fills its own members of a zeroed struct statistics, sorted by total
  * time.  Returns 0 or -ENOMEM.
@@ -15,7 +15,6 @@ int statistics_collect_memsets(struct statistics *statistics, const struct profi
 int statistics_collect_calls(struct statistics *statistics, const struct profile *profile);
 int statistics_collect_ranges(struct statistics *statistics, const struct profile *profile);
 int statistics_collect_graphs(struct statistics *statistics, const struct profile *profile);
-int statistics_collect_streams(struct statistics *statistics, const struct profile *profile);
 
 /* For qsort: negative when a took longer than b. */
 static inline int statistics_longer_first(int64_t a_ns, int64_t b_ns)

@@ -1,10 +1,10 @@
 /*
  * collectives.h - NCCL's collectives by rank, and how long each rank waited in them for the others.
  *
- * A rank is one GPU of one process.  No recording tells communicators, so ranks of one host whose
- * sequences are alike (the same kernels, in the same order, equally often) are taken to belong
- * together: the n-th collective of one is the n-th of each.  Nothing is known of a rank that is like no
- * other, and hosts are not compared, as their clocks differ by more than a collective takes.  Sends and
+ * A rank is one GPU of one process.  Recordings do not show communicators, so ranks of one host whose
+ * sequences are alike (the same kernels, in the same order, equally often) are assumed to belong
+ * together: the n-th collective of one is the n-th of each.  The waits of a rank that is like no other
+ * are unknown, and hosts are not compared, as their clocks differ by more than a collective takes.  Sends and
  * receives are no collectives.  Pure.
  */
 #ifndef ROOFLINE_COLLECTIVES_H

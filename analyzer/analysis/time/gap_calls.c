@@ -8,7 +8,7 @@
 
 /* ---- causes by name ---- */
 
-/* What a class alone does not tell; the first row whose text the name contains decides. */
+/* Causes that depend on the name, not only on the class; the first row whose text the name contains decides. */
 static const struct {
 	enum profile_call_class call_class;
 	const char *text;
@@ -55,7 +55,7 @@ static bool is_small_read(const struct profile *profile, const struct profile_op
 	       profile->copies[op->detail].bytes <= GAP_DECISION_BYTES;
 }
 
-/* Of a call's operations (a graph has many) a small copy to the host tells most, then any copy. */
+/* Of a call's operations (a graph has many) a small copy to the host is the most relevant, then any copy. */
 static int relevance(const struct profile *profile, const struct profile_op *op)
 {
 	return is_small_read(profile, op) ? 2 : op->kind == OP_COPY;
@@ -100,7 +100,7 @@ static int find_captures(struct gap_calls *calls, const struct profile_thread *t
 	return rc;
 }
 
-/* A call beside its time, because qsort hands no profile to its comparison. */
+/* A call beside its time, because qsort passes no profile to its comparison. */
 struct unseen_launch {
 	int64_t start_ns;
 	uint32_t call;
@@ -174,7 +174,7 @@ void gap_calls_close(struct gap_calls *calls)
 
 /* ---- causes of a call ---- */
 
-/* What its memory says of a call that copies, where its operation was recorded. */
+/* The cause of a call that copies, by its memory, where its operation was recorded. */
 static enum gap_cause cause_of_copy(const struct gap_calls *calls, uint32_t call,
 				    enum gap_cause cause)
 {

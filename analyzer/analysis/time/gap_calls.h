@@ -3,7 +3,7 @@
  * followed or had to wait for.
  *
  * Made once per recording, in one pass over its calls and operations; every
- * question then looks at a handful of calls.  Only gaps.c includes it.
+ * look-up then visits a handful of calls.  Private to gap_finder.c.
  *
  * To give another call a cause: one row in the table of gap_calls.c.
  */
@@ -16,7 +16,7 @@
 struct gap_calls {
 	const struct profile *profile;
 	uint8_t *causes;	/* by call name: enum gap_cause, of memory that is not pageable */
-	uint32_t *ops;		/* by call: the operation that tells most of it, or PROFILE_NONE */
+	uint32_t *ops;		/* by call: its most relevant operation, or PROFILE_NONE */
 	struct spans *captures; /* by thread: while it captured a graph */
 	uint32_t *unseen;	/* launches of graphs whose operations name no call, by start */
 	size_t unseen_count;

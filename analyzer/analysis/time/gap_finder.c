@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the recording says beside calls about where host time went; made once per recording. */
+/* What threads did in host time, by calls and by overheads; made once per recording. */
 struct gap_finder {
 	const struct profile *profile;
 	struct gap_calls calls;
@@ -20,7 +20,7 @@ struct gap_finder {
 
 /* ---- preparation ---- */
 
-/* Where an overhead counts; NULL when the call that it happened in says more. */
+/* Where an overhead counts; NULL when the call in which it happened is the better cause. */
 static struct spans *spans_of(const struct gap_finder *finder,
 			      const struct profile_overhead *overhead)
 {

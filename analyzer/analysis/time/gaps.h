@@ -3,7 +3,7 @@
  *
  * A device is idle when none of its operations runs, between its first and its
  * last operation.  Each gap ends with an operation; what its launching thread
- * did during the gap says why the device waited.  Pure: reads a profile,
+ * did during the gap explains why the device waited.  Pure: reads a profile,
  * allocates its result, prints nothing.  It must not know any output format.
  *
  * The rule, for a gap [g0, g1) between operation P, which ended last before it,
@@ -18,14 +18,14 @@
  *     one waits for; `device scheduling` otherwise.
  *  4. Otherwise, by what the calling thread did:
  *     - until the call returns, what the profiler's overhead on that thread covers
- *       is `profiler` (its other threads hold nobody up); code compiled or loaded
+ *       is `profiler` (its other threads delay no launch); code compiled or loaded
  *       on that thread, also inside other calls, is `JIT` or `module load`;
  *     - before the call: inside calls by their class and name (gap_calls.c): waits
  *       `synchronization`; copies that wait `blocking copy`; copies of pageable
  *       memory `pageable staging`; what allocates, frees, registers or maps memory
  *       `allocation`; graphs by what is done with them, and what a captured graph
  *       takes up `graph capture`; modules `module load`; launches, other copies and
- *       events `launch`; outside of them and in calls of no class `host compute`;
+ *       events `launch`; outside them and in calls of no class `host compute`;
  *     - from the call's start until N starts: `launch`, or `blocking copy` when the
  *       call is a wait, or its class's cause as above; after an asynchronous copy's
  *       return pageable memory no longer matters: `launch`;

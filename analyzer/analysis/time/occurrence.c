@@ -79,7 +79,7 @@ static bool find_kernel_name(struct search *search, enum how how)
 	return search->found != NULL;
 }
 
-/* Whether anything is called so; then the rest of the name, :N, has been taken away where needed. */
+/* Whether anything has that name; then :N at its end has been removed where needed. */
 static bool find_name(struct search *search)
 {
 	char *colon = strrchr(search->name, ':'), *end;
@@ -240,7 +240,7 @@ static int fail_ambiguous(const struct search *search, struct err *err)
 	format_text(found, sizeof(found), search->found, NAME_WIDTH);
 	format_text(other, sizeof(other), search->other, NAME_WIDTH);
 	return err_set(err, -ENOENT,
-		       "'%s' stands for several %s, such as '%s' and '%s'; give more of the name",
+		       "'%s' matches several %s, such as '%s' and '%s'; give more of the name",
 		       name, search->is_range ? "NVTX ranges" : "kernels", found, other);
 }
 
