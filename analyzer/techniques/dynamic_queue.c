@@ -8,7 +8,6 @@
  */
 #include "techniques/techniques.h"
 
-#include "techniques/imbalance.h"
 #include "techniques/shared/lengths.h"
 
 static const char balanced[] = "no kernel was sampled whose SMs have unequal shares of the work";
@@ -25,7 +24,7 @@ static size_t balance_kernels(struct application *application)
 				       ? 1
 				       : kernel->filled.sms / kernel->filled.busiest_sm;
 
-		if (imbalance_is_there(kernel))
+		if (sm_activity_is_imbalanced(kernel))
 			changed_count += lengths_scale_kernel(application, kernel->kernel,
 							      sm_activity_is_filled, share);
 	}

@@ -328,6 +328,10 @@ static void launches_with_blocks_for_all_sms_have_shares_of_their_own(void **sta
 	samples(b, 20, 29, 0);
 	add_filling(b, 200, 30, 0.5f);
 	samples(b, 40, 69, 0);
+	builder_op(b, OP_KERNEL, 0, builder_signature(b, "k", 200), 80000, 82000, PROFILE_NONE);
+	builder_op(b, OP_KERNEL, 0, builder_signature(b, "k", 199), 90000, 91000, PROFILE_NONE);
+	builder_op(b, OP_KERNEL, 0, builder_signature(b, "never sampled", 200), 92000, 93000,
+		   PROFILE_NONE);
 	activity = build(b);
 	assert_int_equal(activity->kernel_count, 1);
 	kernel = &activity->kernels[0];
@@ -338,6 +342,7 @@ static void launches_with_blocks_for_all_sms_have_shares_of_their_own(void **sta
 	assert_int_equal(kernel->filled.tail_ns, 5000);
 	assert_float_equal(kernel->filled.sms, 0.75, 1e-6);
 	assert_float_equal(kernel->filled.busiest_sm, 1, 1e-6);
+	assert_int_equal(kernel->filled.all_ns, 10000 + 2000);
 	done(b, activity);
 }
 
@@ -436,6 +441,47 @@ static void only_kernels_alone_and_wholly_sampled_are_told(void **state)
 	done(b, activity);
 }
 
+/* ---- imbalance ---- */
+
+static bool is_imbalanced(double sms, double busiest_sm, int64_t tail_ns)
+{
+	const struct sm_activity_kernel kernel = {.filled = {.span_ns = 1000,
+							     .sms = sms,
+							     .busiest_sm = busiest_sm,
+							     .tail_ns = tail_ns}};
+
+	return sm_activity_is_imbalanced(&kernel);
+}
+
+static void sms_are_unequal_by_the_busiest_one_s_share_not_by_their_life_s(void **state)
+{
+	(void)state;
+	assert_true(is_imbalanced(0.4, 1, 500));
+	assert_true(is_imbalanced(0.4, 0.6, 500));
+	assert_false(is_imbalanced(0.4, 0.5, 500)); /* none is active for long */
+	assert_false(is_imbalanced(0.9, 1, 500));
+	assert_false(is_imbalanced(0, 0, 500)); /* was not sampled at work */
+}
+
+static void without_a_tail_there_is_no_imbalance_that_a_queue_would_remove(void **state)
+{
+	(void)state;
+	assert_true(is_imbalanced(0.4, 1, 300));
+	assert_false(is_imbalanced(0.4, 1, 290)); /* unequal all the time, not at the end */
+}
+
+/* As the first levels of a refinement, whose blocks are too few. */
+static void launches_of_too_few_blocks_for_all_sms_are_no_imbalance(void **state)
+{
+	const struct sm_activity_kernel kernel = {.span_ns = 1000,
+						  .sms = 0.4,
+						  .busiest_sm = 1,
+						  .tail_ns = 500};
+
+	(void)state;
+	assert_false(sm_activity_is_imbalanced(&kernel));
+}
+
 /* ---- size ---- */
 
 #define MANY_SAMPLES 2000000
@@ -496,6 +542,9 @@ int main(void)
 		cmocka_unit_test(no_share_exceeds_the_whole_where_samples_reach_beyond_the_record),
 		cmocka_unit_test(launches_of_a_kernel_are_added_up_and_the_longest_comes_first),
 		cmocka_unit_test(only_kernels_alone_and_wholly_sampled_are_told),
+		cmocka_unit_test(sms_are_unequal_by_the_busiest_one_s_share_not_by_their_life_s),
+		cmocka_unit_test(without_a_tail_there_is_no_imbalance_that_a_queue_would_remove),
+		cmocka_unit_test(launches_of_too_few_blocks_for_all_sms_are_no_imbalance),
 		cmocka_unit_test(
 			two_million_samples_and_a_hundred_thousand_operations_take_no_time),
 	};

@@ -7,20 +7,19 @@
  * long the longest takes, which a queue cannot shorten: that none takes long is what
  * the prediction assumes.
  *
- * Fires for a kernel that imbalance.h says is out of balance, when a queue is predicted
+ * Fires for a kernel that sm_activity_is_imbalanced() finds, when a queue is predicted
  * to be worth it, or where nothing can be predicted when that is more than 10% of wall time.
  */
 #include "advice/rules/rules.h"
 
-#include "techniques/imbalance.h"
 #include "base/format.h"
 
 #define AT_STAKE_RATIO 0.10
 
 /* Of all its launches, also those that were not sampled: what a perfect balance would save. */
-static double at_stake_ns(const struct facts *facts, const struct sm_activity_kernel *kernel)
+static double at_stake_ns(const struct sm_activity_kernel *kernel)
 {
-	return (double)imbalance_time_ns(facts->report->profile, kernel->kernel) *
+	return (double)kernel->filled.all_ns *
 	       (1 - kernel->filled.sms / kernel->filled.busiest_sm);
 }
 
@@ -33,8 +32,8 @@ static const struct sm_activity_kernel *worst(const struct facts *facts)
 	for (size_t i = 0; activity && i < activity->kernel_count; i++) {
 		const struct sm_activity_kernel *kernel = &activity->kernels[i];
 
-		if (imbalance_is_there(kernel) &&
-		    (!found || at_stake_ns(facts, kernel) > at_stake_ns(facts, found)))
+		if (sm_activity_is_imbalanced(kernel) &&
+		    (!found || at_stake_ns(kernel) > at_stake_ns(found)))
 			found = kernel;
 	}
 	return found;
@@ -45,7 +44,7 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 	const struct sm_activity_kernel *kernel = worst(facts);
 
 	(void)device;
-	return kernel ? (int64_t)at_stake_ns(facts, kernel) : 0;
+	return kernel ? (int64_t)at_stake_ns(kernel) : 0;
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,

@@ -64,6 +64,7 @@ struct sm_activity_device {
 struct sm_activity_filled {
 	int64_t span_ns, tail_ns;
 	double sms, busiest_sm;
+	int64_t all_ns; /* of all launches with so many blocks, also those that were not sampled */
 };
 
 struct sm_activity_kernel {
@@ -90,6 +91,11 @@ int sm_activity_build(struct sm_activity **out, const struct profile *profile, s
  * SMs is unknown. */
 bool sm_activity_is_filled(const struct profile_device *device,
 			   const struct profile_signature *launch);
+
+/* Whether a few SMs work long after most others have ended: in the launches of sm_activity_filled, SMs are active for
+ * less than 70% of the busiest one's time, and drain for at least 30% of the kernel's life. */
+bool sm_activity_is_imbalanced(const struct sm_activity_kernel *kernel);
+
 void sm_activity_free(struct sm_activity *activity);
 
 const char *sm_difference_key(enum sm_difference difference);

@@ -12,6 +12,18 @@
 /* The tail begins when fewer SMs are active than this part of the plateau. */
 #define TAIL_PART 0.9
 
+/* Of an imbalance. */
+#define MOST_BALANCE 0.7
+#define LEAST_TAIL 0.3
+
+bool sm_activity_is_imbalanced(const struct sm_activity_kernel *kernel)
+{
+	const struct sm_activity_filled *filled = &kernel->filled;
+
+	return filled->busiest_sm > 0 && filled->sms < MOST_BALANCE * filled->busiest_sm &&
+	       (double)filled->tail_ns >= LEAST_TAIL * (double)filled->span_ns;
+}
+
 bool sm_activity_is_filled(const struct profile_device *device,
 			   const struct profile_signature *launch)
 {
@@ -203,6 +215,26 @@ static int add_kernels(struct kernel_pass *pass)
 	return rc;
 }
 
+/* Once all kernels with sampled launches are known. */
+static void add_filled_launches(struct kernel_pass *pass)
+{
+	const struct profile *profile = pass->profile;
+
+	for (size_t i = 0; pass->count && i < profile->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+		const struct profile_signature *launch;
+		uint32_t number;
+
+		if (op->kind != OP_KERNEL || op->detail == PROFILE_NONE)
+			continue;
+		launch = &profile->signatures[op->detail];
+		number = groups_look(&pass->kernels, &launch->kernel, sizeof(launch->kernel));
+		if (number != UINT32_MAX &&
+		    sm_activity_is_filled(&profile->devices[op->device], launch))
+			pass->sums[number].row.filled.all_ns += op->end_ns - op->start_ns;
+	}
+}
+
 static void finish_kernel(struct sm_activity_kernel *row, const struct kernel_sum *sum)
 {
 	double span_ns = (double)sum->row.span_ns;
@@ -239,6 +271,8 @@ int sm_activity_build_kernels(struct sm_activity *activity, const struct profile
 		if (pass.device->sampled & 1u << SAMPLED_sm_cycles)
 			rc = add_kernels(&pass);
 	}
+	if (rc == 0)
+		add_filled_launches(&pass);
 	activity->kernels = calloc(pass.count + 1, sizeof(*activity->kernels));
 	if (!activity->kernels)
 		rc = -ENOMEM;
