@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define RULE_ADDRESS(name, summary) &rule_##name,
-static const struct rule *const rules[] = {RULES(RULE_ADDRESS)};
+static const struct rule *const rules[RULE_COUNT] = {RULES(RULE_ADDRESS)};
 #undef RULE_ADDRESS
 
 static char *target_of(const struct facts *facts, size_t device)
@@ -134,8 +134,8 @@ static int put_prediction(struct recommendation *item, const struct what_if *wha
 	item->program = speedup_of(&prediction->program);
 	item->place = speedup_of(&prediction->place);
 	return advice_add_evidence(item, "re-simulated: %s instead of %s",
-			  format_ns((double)prediction->place_after_ns).text,
-			  format_ns((double)prediction->place_before_ns).text);
+				   format_ns((double)prediction->place_after_ns).text,
+				   format_ns((double)prediction->place_before_ns).text);
 }
 
 /* Time at stake: what the rule says, and no less than what the prediction saves. */
@@ -246,9 +246,9 @@ static const struct rule prediction = {
 static int run_rules(struct advice *advice, const struct report *report, const char *range)
 {
 	struct facts facts = {0};
-	int rc = facts_collect(&facts, report, range);
+	int rc = facts_collect(&facts, report, range, rules);
 
-	for (size_t i = 0; rc == 0 && i < sizeof(rules) / sizeof(rules[0]); i++)
+	for (size_t i = 0; rc == 0 && i < RULE_COUNT; i++)
 		for (size_t j = 0; rc == 0 && j < report->profile->device_count; j++)
 			rc = consider(advice, &facts, j, rules[i]);
 	if (rc == 0 && !facts_can_predict(&facts) && report->profile->device_count)

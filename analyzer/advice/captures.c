@@ -3,6 +3,8 @@
 #include "advice/rules/rules.h"
 #include "base/format.h"
 
+#include <string.h>
+
 enum capture_error {
 	CAPTURE_UNSUPPORTED = 900,    /* cudaErrorStreamCaptureUnsupported */
 	CAPTURE_MERGE = 902,	      /* cudaErrorStreamCaptureMerge */
@@ -13,7 +15,7 @@ enum capture_error {
 
 /* A thread on its way through its calls. */
 struct capturing {
-	const struct facts *facts;
+	const struct profile *profile;
 	struct captures *out;
 	bool is_capturing, is_spoiled; /* is_spoiled: by the legacy stream */
 };
@@ -49,7 +51,7 @@ static void note(struct capture_failures *failures, const char *name)
 static void count_failure(struct capturing *thread, const struct profile_call *call)
 {
 	struct captures *out = thread->out;
-	const char *name = thread->facts->report->profile->call_names[call->name].text;
+	const char *name = thread->profile->call_names[call->name].text;
 
 	if (call->result == CAPTURE_IMPLICIT) {
 		note(&out->legacy, name);
@@ -59,38 +61,36 @@ static void count_failure(struct capturing *thread, const struct profile_call *c
 	}
 }
 
-static bool is_stream_allocation(const struct facts *facts, const struct profile_call *call)
+static bool is_stream_allocation(const char *name)
 {
-	return facts_is_named(facts, call, "Async") &&
-	       (facts_is_named(facts, call, "Malloc") || facts_is_named(facts, call, "MemAlloc"));
+	return strstr(name, "Async") && (strstr(name, "Malloc") || strstr(name, "MemAlloc"));
 }
 
 static void count_call(struct capturing *thread, const struct profile_call *call)
 {
-	const struct facts *facts = thread->facts;
-	enum profile_call_class class = facts->report->profile->call_names[call->name].call_class;
+	const struct profile_call_name *name = &thread->profile->call_names[call->name];
+	bool is_of_graphs = name->call_class == CALL_GRAPH_MANAGE;
 
-	if (class == CALL_GRAPH_MANAGE && facts_is_named(facts, call, "StreamBeginCapture") &&
-	    !call->result)
+	if (is_of_graphs && strstr(name->text, "StreamBeginCapture") && !call->result)
 		begin(thread);
-	else if (class == CALL_GRAPH_MANAGE && facts_is_named(facts, call, "StreamEndCapture"))
+	else if (is_of_graphs && strstr(name->text, "StreamEndCapture"))
 		end(thread, call);
 	else if (call->result)
 		count_failure(thread, call);
-	else if (thread->is_capturing && class == CALL_MEMORY && is_stream_allocation(facts, call))
+	else if (thread->is_capturing && name->call_class == CALL_MEMORY &&
+		 is_stream_allocation(name->text))
 		thread->out->allocation_count++;
 }
 
-struct captures captures_of(const struct facts *facts, size_t device)
+struct captures captures_of(const struct profile *profile, const uint32_t *homes, size_t device)
 {
-	const struct profile *profile = facts->report->profile;
 	struct captures out = {0};
 
 	for (size_t i = 0; i < profile->thread_count; i++) {
 		const struct profile_thread *thread = &profile->threads[i];
-		struct capturing capturing = {.facts = facts, .out = &out};
+		struct capturing capturing = {.profile = profile, .out = &out};
 
-		if (!facts_is_home(facts, thread->process, device))
+		if (homes[thread->process] != device)
 			continue;
 		for (size_t j = 0; j < thread->call_count; j++)
 			count_call(&capturing, &profile->calls[thread->first_call + j]);
@@ -99,13 +99,15 @@ struct captures captures_of(const struct facts *facts, size_t device)
 }
 
 int captures_add_evidence(struct recommendation *item, const struct captures *captures,
-		 const struct capture_failures *failures, const char *calls, const char *answer)
+			  const struct capture_failures *failures, const char *calls,
+			  const char *answer)
 {
-	int rc = advice_add_evidence(item, "%s while a stream was captured: %s, the first a %s%s", calls,
-			    format_count(failures->count).text, failures->first_name, answer);
+	int rc = advice_add_evidence(item, "%s while a stream was captured: %s, the first a %s%s",
+				     calls, format_count(failures->count).text,
+				     failures->first_name, answer);
 
 	return rc ? rc
 		  : advice_add_evidence(item, "%s of %s captures ended without a graph",
-			       format_count(failures->lost_count).text,
-			       format_count(captures->begun_count).text);
+					format_count(failures->lost_count).text,
+					format_count(captures->begun_count).text);
 }

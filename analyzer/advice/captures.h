@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct facts;
+struct profile;
 struct recommendation;
 
 /* Calls that failed for one reason while a stream was captured. */
@@ -28,11 +28,13 @@ struct captures {
 	uint64_t allocation_count; /* of memory in stream order, by a thread while it captured */
 };
 
-struct captures captures_of(const struct facts *facts, size_t device);
+/* homes: by process, the device that it is at home on. */
+struct captures captures_of(const struct profile *profile, const uint32_t *homes, size_t device);
 
 /* The evidence of one sort: how many such calls, the first with what CUDA answered (or ""), and how many captures
  * yielded no graph.  Returns 0 or -ENOMEM. */
 int captures_add_evidence(struct recommendation *item, const struct captures *captures,
-		 const struct capture_failures *failures, const char *calls, const char *answer);
+			  const struct capture_failures *failures, const char *calls,
+			  const char *answer);
 
 #endif

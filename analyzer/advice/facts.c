@@ -44,6 +44,66 @@ static int add_threads(struct device_facts *facts, const struct profile *profile
 	return 0;
 }
 
+/* ---- what rules found ---- */
+
+static int open_findings(struct facts *facts)
+{
+	size_t device_count = facts->report->profile->device_count;
+
+	facts->findings = calloc(RULE_COUNT * device_count + 1, sizeof(*facts->findings));
+	for (size_t i = 0; facts->findings && i < RULE_COUNT * device_count; i++) {
+		size_t size = facts->rules[i / device_count]->finding_size;
+
+		facts->findings[i] = size ? calloc(1, size) : NULL;
+		if (size && !facts->findings[i])
+			return -ENOMEM;
+	}
+	return facts->findings ? 0 : -ENOMEM;
+}
+
+static void free_findings(struct facts *facts)
+{
+	size_t count = facts->findings ? RULE_COUNT * facts->report->profile->device_count : 0;
+
+	for (size_t i = 0; i < count; i++)
+		free(facts->findings[i]);
+	free(facts->findings);
+}
+
+void *facts_finding(const struct facts *facts, enum rule_number rule, size_t device)
+{
+	return facts->findings[rule * facts->report->profile->device_count + device];
+}
+
+/* ---- gaps ---- */
+
+/* A rule that looks at all gaps of a device. */
+struct gap_rule {
+	void (*add_gap)(void *finding, const struct facts *facts, const struct gap *gap);
+	void *finding;
+};
+
+/* The walk over the gaps of one device. */
+struct gap_walk {
+	const struct facts *facts;
+	struct gap_rule rules[RULE_COUNT];
+	size_t rule_count;
+	struct pauses *pauses;
+};
+
+static struct gap_walk walk_open(const struct facts *facts, size_t device, struct pauses *pauses)
+{
+	struct gap_walk walk = {.facts = facts, .pauses = pauses};
+
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		if (facts->rules[i]->add_gap)
+			walk.rules[walk.rule_count++] =
+				(struct gap_rule){facts->rules[i]->add_gap,
+						  facts_finding(facts, (enum rule_number)i,
+								device)};
+	return walk;
+}
+
 /* ---- pauses between short kernels ---- */
 
 struct pauses {
@@ -64,7 +124,7 @@ static bool is_short_repeated(const struct pauses *pauses, const struct profile_
 		       REPEATED_LAUNCH_COUNT;
 }
 
-static int add_pause(const struct gap *gap, struct pauses *pauses)
+static void add_pause(const struct gap *gap, struct pauses *pauses)
 {
 	const struct profile *profile = pauses->profile;
 	const struct profile_op *before = &profile->ops[gap->before];
@@ -73,12 +133,11 @@ static int add_pause(const struct gap *gap, struct pauses *pauses)
 	if (gap->end_ns - gap->start_ns > SHORT_PAUSE_NS || !is_short_repeated(pauses, before) ||
 	    !is_short_repeated(pauses, after) ||
 	    profile->calls[before->call].thread != profile->calls[after->call].thread)
-		return 0;
+		return;
 	/* the part of a host decision is left out here: no graph launches over it */
 	pauses->facts->short_pause_count++;
 	pauses->facts->short_pause_launch_ns += gap->by_cause_ns[GAP_LAUNCH];
 	pauses->facts->short_pause_host_ns += gap->by_cause_ns[GAP_HOST];
-	return 0;
 }
 
 /* Of a gap, by part: samples show that the GPU worked for covered_ns of it. */
@@ -91,14 +150,20 @@ static int64_t uncovered(int64_t cause_ns, const struct gap *gap, int64_t covere
 
 static int add_gap(const struct gap *gap, void *context)
 {
-	struct pauses *pauses = context;
+	const struct gap_walk *walk = context;
+	struct pauses *pauses = walk->pauses;
 	int64_t covered_ns = spans_covered(&pauses->bursts, gap->start_ns, gap->end_ns);
 
 	/* without host decisions: these waits are needed, and host_decision tells what they cost */
 	pauses->facts->sync_ns += uncovered(gap->by_cause_ns[GAP_SYNC], gap, covered_ns);
 	pauses->facts->launch_ns += uncovered(gap->by_cause_ns[GAP_LAUNCH], gap, covered_ns);
-	return covered_ns ? 0 : add_pause(gap, pauses);
+	if (!covered_ns)
+		add_pause(gap, pauses);
+	for (size_t i = 0; i < walk->rule_count; i++)
+		walk->rules[i].add_gap(walk->rules[i].finding, walk->facts, gap);
+	return 0;
 }
+
 static int add_bursts(struct spans *spans, const struct device_work *work, size_t device)
 {
 	int rc = 0;
@@ -122,12 +187,14 @@ static int collect_device(struct facts *facts, size_t device, const uint64_t *la
 {
 	const struct profile *profile = facts->report->profile;
 	struct pauses pauses = {profile, launch_count, &facts->devices[device], {0}};
+	struct gap_walk walk = walk_open(facts, device, &pauses);
 	int rc = add_threads(pauses.facts, profile, &profile->devices[device], threads);
 
+	pauses.facts->captures = captures_of(profile, facts->homes, device);
 	if (rc == 0)
 		rc = add_bursts(&pauses.bursts, facts->report->device_work, device);
 	if (rc == 0)
-		rc = gaps_visit(facts->report->gaps, device, add_gap, &pauses);
+		rc = gaps_visit(facts->report->gaps, device, add_gap, &walk);
 	spans_free(&pauses.bursts);
 	return rc;
 }
@@ -196,24 +263,43 @@ static int open_what_ifs(void *context)
 			     wanted->range);
 }
 
-int facts_collect(struct facts *facts, const struct report *report, const char *range)
+static void find_all(const struct facts *facts)
+{
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		for (size_t j = 0;
+		     facts->rules[i]->find && j < facts->report->profile->device_count; j++)
+			facts->rules[i]->find(facts_finding(facts, (enum rule_number)i, j), facts,
+					      j);
+}
+
+int facts_collect(struct facts *facts, const struct report *report, const char *range,
+		  const struct rule *const rules[RULE_COUNT])
 {
 	struct what_ifs_wanted wanted = {facts, range};
 	struct worker what_ifs;
 	int rc, what_ifs_rc;
 
 	facts->report = report;
+	facts->rules = rules;
+	rc = open_findings(facts);
+	if (rc < 0)
+		return rc;
 	worker_start(&what_ifs, open_what_ifs, &wanted);
 	rc = collect_devices(facts);
 	what_ifs_rc = worker_join(&what_ifs);
 	if (rc == 0)
 		rc = what_ifs_rc;
-	return rc == 0 ? what_ifs_add_report(&facts->what_ifs, report) : rc;
+	if (rc == 0)
+		rc = what_ifs_add_report(&facts->what_ifs, report);
+	if (rc == 0)
+		find_all(facts);
+	return rc;
 }
 
 void facts_free(struct facts *facts)
 {
 	what_ifs_free(&facts->what_ifs);
+	free_findings(facts);
 	free(facts->devices);
 	free(facts->homes);
 	*facts = (struct facts){0};

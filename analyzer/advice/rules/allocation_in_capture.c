@@ -13,30 +13,44 @@
 
 #define LEAST_LAUNCH_COUNT 20
 
-static uint64_t launch_count(const struct facts *facts, size_t device)
+struct graph_launches {
+	uint64_t count;
+};
+
+static void find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct profile *profile = facts->report->profile;
-	uint64_t count = 0;
+	struct graph_launches *launches = finding;
 
+	if (!facts->devices[device].captures.allocation_count)
+		return;
 	for (size_t i = 0; i < profile->call_count; i++)
-		count += profile->call_names[profile->calls[i].name].call_class ==
-				 CALL_GRAPH_LAUNCH &&
-			 facts_is_call_of(facts, &profile->calls[i], device);
-	return count;
+		launches->count += profile->call_names[profile->calls[i].name].call_class ==
+					   CALL_GRAPH_LAUNCH &&
+				   facts_is_call_of(facts, &profile->calls[i], device);
+}
+
+static uint64_t launch_count(const struct facts *facts, size_t device)
+{
+	const struct graph_launches *launches =
+		facts_finding(facts, RULE_allocation_in_capture, device);
+
+	return launches->count;
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	(void)what_if;
-	return advice_add_evidence(item, "allocations that were captured: %s, for %s launches of graphs",
-			  format_count(captures_of(facts, device).allocation_count).text,
-			  format_count(launch_count(facts, device)).text);
+	return advice_add_evidence(
+		item, "allocations that were captured: %s, for %s launches of graphs",
+		format_count(facts->devices[device].captures.allocation_count).text,
+		format_count(launch_count(facts, device)).text);
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	return captures_of(facts, device).allocation_count > 0 &&
+	return facts->devices[device].captures.allocation_count > 0 &&
 	       launch_count(facts, device) >= LEAST_LAUNCH_COUNT;
 }
 
@@ -51,6 +65,8 @@ const struct rule rule_allocation_in_capture = {
 		   "cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);\n"
 		   "kernel<<<grid, block, 0, stream>>>(scratch);\n"
 		   "cudaStreamEndCapture(stream, &graph);",
+	.finding_size = sizeof(struct graph_launches),
+	.find = find,
 	.is_promising = is_promising,
 	.add_evidence = add_evidence,
 	.is_about_kernels = true,

@@ -17,7 +17,6 @@
 #define LEAST_COUNT 20
 
 struct blocking {
-	const struct facts *facts;
 	uint64_t count, bytes;
 	int64_t copy_ns, launch_ns; /* idle after them, by cause */
 };
@@ -35,61 +34,55 @@ static bool is_blocking(const struct facts *facts, const struct profile_op *op)
 	       (copy->src_memory == MEMORY_PINNED || copy->dst_memory == MEMORY_PINNED);
 }
 
-static int add_gap(const struct gap *gap, void *context)
+static void add_gap(void *finding, const struct facts *facts, const struct gap *gap)
 {
-	struct blocking *found = context;
-	const struct profile *profile = found->facts->report->profile;
+	struct blocking *found = finding;
+	const struct profile *profile = facts->report->profile;
 	const struct profile_op *before = &profile->ops[gap->before];
 
-	if (!is_blocking(found->facts, before))
-		return 0;
+	if (!is_blocking(facts, before))
+		return;
 	found->count++;
 	sum_add_count(&found->bytes, profile->copies[before->detail].bytes);
 	found->copy_ns += gap->by_cause_ns[GAP_COPY];
 	found->launch_ns += gap->by_cause_ns[GAP_LAUNCH];
-	return 0;
-}
-
-static struct blocking find(const struct facts *facts, size_t device)
-{
-	struct blocking found = {.facts = facts};
-
-	if (facts->report->gaps->devices[device].by_cause_ns[GAP_COPY] > 0)
-		gaps_visit(facts->report->gaps, device, add_gap, &found);
-	return found;
 }
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
 {
-	struct blocking found = find(facts, device);
+	const struct blocking *found = facts_finding(facts, RULE_blocking_copy, device);
 
-	return found.copy_ns + found.launch_ns;
+	return found->copy_ns + found->launch_ns;
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
-	struct blocking found = find(facts, device);
-	int rc = advice_add_evidence(item, "%s copies of pinned memory, %s, that the host waited for",
-			    format_count(found.count).text, format_bytes((double)found.bytes).text);
+	const struct blocking *found = facts_finding(facts, RULE_blocking_copy, device);
+	int rc = advice_add_evidence(item,
+				     "%s copies of pinned memory, %s, that the host waited for",
+				     format_count(found->count).text,
+				     format_bytes((double)found->bytes).text);
 
 	(void)what_if;
 	if (rc == 0)
-		rc = advice_add_evidence(item,
-				"after them the GPU was idle for %s while the call returned and %s "
-				"in the launch that followed",
-				format_ns((double)found.copy_ns).text,
-				format_ns((double)found.launch_ns).text);
+		rc = advice_add_evidence(
+			item,
+			"after them the GPU was idle for %s while the call returned and %s "
+			"in the launch that followed",
+			format_ns((double)found->copy_ns).text,
+			format_ns((double)found->launch_ns).text);
 	return rc;
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	struct blocking found = find(facts, device);
+	const struct blocking *found = facts_finding(facts, RULE_blocking_copy, device);
 	double wall_ns = facts_wall_ns(facts, device);
 
-	return found.count >= LEAST_COUNT &&
-	       (double)(found.copy_ns + found.launch_ns) > AT_STAKE_RATIO * wall_ns;
+	return facts->report->gaps->devices[device].by_cause_ns[GAP_COPY] > 0 &&
+	       found->count >= LEAST_COUNT &&
+	       (double)(found->copy_ns + found->launch_ns) > AT_STAKE_RATIO * wall_ns;
 }
 
 const struct rule rule_blocking_copy = {
@@ -103,6 +96,8 @@ const struct rule rule_blocking_copy = {
 		   "cudaEventRecord(copied, stream);\n"
 		   "kernel<<<grid, block, 0, stream>>>(...); /* queued behind the copy */\n"
 		   "cudaEventSynchronize(copied); /* where the host reads, and not before */",
+	.finding_size = sizeof(struct blocking),
+	.add_gap = add_gap,
 	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,

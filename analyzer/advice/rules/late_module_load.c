@@ -14,55 +14,49 @@
 #define START_PART 10 /* the first operations of so many are the start */
 
 struct loads {
-	size_t first_op; /* where the start ends */
-	uint64_t count;	 /* pauses */
+	uint64_t count; /* pauses */
 	int64_t load_ns, compile_ns;
 };
 
-static int add_gap(const struct gap *gap, void *context)
+/* One of the first operations of its device. */
+static bool is_at_start(const struct profile *profile, size_t op)
 {
-	struct loads *found = context;
+	const struct profile_device *device = &profile->devices[profile->ops[op].device];
+
+	return op < device->first_op + device->op_count / START_PART;
+}
+
+static void add_gap(void *finding, const struct facts *facts, const struct gap *gap)
+{
+	struct loads *found = finding;
 	int64_t load_ns = gap->by_cause_ns[GAP_MODULE], compile_ns = gap->by_cause_ns[GAP_JIT];
 
-	if (gap->before < found->first_op || load_ns + compile_ns == 0)
-		return 0;
+	if (load_ns + compile_ns == 0 || is_at_start(facts->report->profile, gap->before))
+		return;
 	found->count++;
 	found->load_ns += load_ns;
 	found->compile_ns += compile_ns;
-	return 0;
-}
-
-static struct loads find(const struct facts *facts, size_t device)
-{
-	const struct report *report = facts->report;
-	const struct profile_device *what = &report->profile->devices[device];
-	const int64_t *by_cause_ns = report->gaps->devices[device].by_cause_ns;
-	struct loads found = {.first_op = what->first_op + what->op_count / START_PART};
-
-	if (by_cause_ns[GAP_MODULE] + by_cause_ns[GAP_JIT] > 0)
-		gaps_visit(report->gaps, device, add_gap, &found);
-	return found;
 }
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
 {
-	struct loads found = find(facts, device);
+	const struct loads *found = facts_finding(facts, RULE_late_module_load, device);
 
-	return found.load_ns + found.compile_ns;
+	return found->load_ns + found->compile_ns;
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
-	struct loads found = find(facts, device);
+	const struct loads *found = facts_finding(facts, RULE_late_module_load, device);
 
 	(void)what_if;
 	return advice_add_evidence(
 		item,
 		"pauses after a tenth of the operations while code was loaded or compiled: "
 		"%s, for %s and %s",
-		format_count(found.count).text, format_ns((double)found.load_ns).text,
-		format_ns((double)found.compile_ns).text);
+		format_count(found->count).text, format_ns((double)found->load_ns).text,
+		format_ns((double)found->compile_ns).text);
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
@@ -82,6 +76,8 @@ const struct rule rule_late_module_load = {
 		   "struct cudaFuncAttributes attributes;\n"
 		   "cudaFuncGetAttributes(&attributes, kernel); /* loads it */\n"
 		   "cuModuleLoadData(&module, image); /* or link, or compile */",
+	.finding_size = sizeof(struct loads),
+	.add_gap = add_gap,
 	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,

@@ -105,11 +105,11 @@ static bool is_leak(const struct profile_process *process, const struct graphs *
 	       found->change_count <= found->made_count;
 }
 
-/* The process at home there that leaves most; false when none does. */
-static bool find_worst(struct graphs *out, const struct facts *facts, size_t device)
+/* The process at home there that leaves most; all 0 when none does. */
+static void find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct profile *profile = facts->report->profile;
-	bool is_found = false;
+	struct graphs *worst = finding;
 
 	for (size_t i = 0; i < profile->process_count; i++) {
 		struct graphs found;
@@ -117,33 +117,30 @@ static bool find_worst(struct graphs *out, const struct facts *facts, size_t dev
 		if (!facts_is_home(facts, (uint32_t)i, device))
 			continue;
 		found = count(facts, (uint32_t)i, device);
-		if (!is_leak(&profile->processes[i], &found) ||
-		    (is_found && left_count(&found) <= left_count(out)))
-			continue;
-		*out = found;
-		is_found = true;
+		if (is_leak(&profile->processes[i], &found) &&
+		    left_count(&found) > left_count(worst))
+			*worst = found;
 	}
-	return is_found;
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
-	struct graphs found = {0};
+	const struct graphs *found = facts_finding(facts, RULE_leaked_graphs, device);
 
 	(void)what_if;
-	find_worst(&found, facts, device);
-	return advice_add_evidence(item, "%s executable graphs were made and %s destroyed: %s were left",
-			  format_count(found.made_count).text,
-			  format_count(found.destroyed_count).text,
-			  format_count(left_count(&found)).text);
+	return advice_add_evidence(item,
+				   "%s executable graphs were made and %s destroyed: %s were left",
+				   format_count(found->made_count).text,
+				   format_count(found->destroyed_count).text,
+				   format_count(left_count(found)).text);
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	struct graphs found;
+	const struct graphs *found = facts_finding(facts, RULE_leaked_graphs, device);
 
-	return find_worst(&found, facts, device);
+	return found->made_count > 0;
 }
 
 const struct rule rule_leaked_graphs = {
@@ -157,6 +154,8 @@ const struct rule rule_leaked_graphs = {
 		   "cudaGraphDestroy(graph); /* the executable graph has its own copy */\n"
 		   "for (...) cudaGraphLaunch(exec, stream);\n"
 		   "cudaGraphExecDestroy(exec);",
+	.finding_size = sizeof(struct graphs),
+	.find = find,
 	.is_promising = is_promising,
 	.add_evidence = add_evidence,
 	.is_about_kernels = true,

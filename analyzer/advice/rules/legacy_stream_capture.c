@@ -12,18 +12,19 @@
 #include "advice/captures.h"
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
-	const struct captures captures = captures_of(facts, device);
+	const struct captures *captures = &facts->devices[device].captures;
 
 	(void)what_if;
-	return captures_add_evidence(item, &captures, &captures.legacy, "calls into the legacy stream",
-			    ", cudaErrorStreamCaptureImplicit (906)");
+	return captures_add_evidence(item, captures, &captures->legacy,
+				     "calls into the legacy stream",
+				     ", cudaErrorStreamCaptureImplicit (906)");
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	return captures_of(facts, device).legacy.count > 0;
+	return facts->devices[device].captures.legacy.count > 0;
 }
 
 const struct rule rule_legacy_stream_capture = {

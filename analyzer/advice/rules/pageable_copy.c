@@ -58,55 +58,61 @@ static void add_kernel(struct pageable *found, const struct profile_op *op)
 }
 
 /* Operations come by start: of those before one, only until when they last together matters to it. */
-static struct pageable measure(const struct facts *facts, size_t index)
+static void find(void *finding, const struct facts *facts, size_t index)
 {
 	const struct profile *profile = facts->report->profile;
 	const struct profile_device *device = &profile->devices[index];
 	const struct profile_op *op = profile->ops + device->first_op;
 	const struct profile_op *end = op + device->op_count;
-	struct pageable found = {.copies_until_ns = INT64_MIN, .kernels_until_ns = INT64_MIN};
+	struct pageable *found = finding;
 
+	found->copies_until_ns = found->kernels_until_ns = INT64_MIN;
 	for (; op < end; op++)
 		if (op->kind == OP_KERNEL || op->kind == OP_GRAPH)
-			add_kernel(&found, op);
+			add_kernel(found, op);
 		else if (op->kind == OP_COPY && is_pageable(profile, op) &&
 			 facts_is_in_range(facts, op))
-			add_copy(&found, profile, op);
-	return found;
+			add_copy(found, profile, op);
+}
+
+static const struct pageable *found_on(const struct facts *facts, size_t device)
+{
+	return facts_finding(facts, RULE_pageable_copy, device);
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
-	const struct pageable found = measure(facts, device);
+	const struct pageable *found = found_on(facts, device);
 	int rc;
 
 	(void)what_if;
 	rc = advice_add_evidence(item, "%s copies with pageable memory, %s in %s (%s)",
-			format_count(found.count).text, format_bytes((double)found.bytes).text,
-			format_ns((double)found.copy_ns).text,
-			format_rate(found.copy_ns
-					    ? (double)found.bytes / (double)found.copy_ns * 1e9
-					    : 0)
-				.text);
+				 format_count(found->count).text,
+				 format_bytes((double)found->bytes).text,
+				 format_ns((double)found->copy_ns).text,
+				 format_rate(found->copy_ns ? (double)found->bytes /
+								      (double)found->copy_ns * 1e9
+							    : 0)
+					 .text);
 	if (rc == 0)
 		rc = advice_add_evidence(item, "no kernel ran beside them for %s",
-				format_ns((double)found.exposed_ns).text);
+					 format_ns((double)found->exposed_ns).text);
 	return rc;
 }
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
 {
-	return measure(facts, device).exposed_ns;
+	return found_on(facts, device)->exposed_ns;
 }
 
 static bool is_candidate(const struct facts *facts, size_t device)
 {
 	double wall_ns = facts_wall_ns(facts, device);
-	const struct pageable found = measure(facts, device);
+	const struct pageable *found = found_on(facts, device);
 
-	return found.count >= REPEATED_COPY_COUNT &&
-	       (double)found.exposed_ns > AT_STAKE_RATIO * wall_ns;
+	return found->count >= REPEATED_COPY_COUNT &&
+	       (double)found->exposed_ns > AT_STAKE_RATIO * wall_ns;
 }
 
 /* What is predicted is what pinning alone brings; that copies can then run beside kernels comes on top. */
@@ -120,6 +126,8 @@ const struct rule rule_pageable_copy = {
 		   "cudaMemcpyAsync(device, host, bytes, cudaMemcpyDefault, copy_stream);\n"
 		   "cudaEventRecord(copied, copy_stream);\n"
 		   "cudaStreamWaitEvent(compute_stream, copied);",
+	.finding_size = sizeof(struct pageable),
+	.find = find,
 	.technique = &technique_pinned_memory,
 	.is_candidate = is_candidate,
 	.is_promising = is_candidate,

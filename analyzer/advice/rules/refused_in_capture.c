@@ -11,17 +11,17 @@
 #include "advice/captures.h"
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
-	const struct captures captures = captures_of(facts, device);
+	const struct captures *captures = &facts->devices[device].captures;
 
 	(void)what_if;
-	return captures_add_evidence(item, &captures, &captures.refused, "calls refused", "");
+	return captures_add_evidence(item, captures, &captures->refused, "calls refused", "");
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	return captures_of(facts, device).refused.count > 0;
+	return facts->devices[device].captures.refused.count > 0;
 }
 
 const struct rule rule_refused_in_capture = {

@@ -50,10 +50,10 @@ static void count_call(struct updates *out, const struct facts *facts,
 	}
 }
 
-static struct updates count(const struct facts *facts, size_t device)
+static void find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct profile *profile = facts->report->profile;
-	struct updates found = {0};
+	struct updates *found = finding;
 
 	for (size_t i = 0; i < profile->thread_count; i++) {
 		const struct profile_thread *thread = &profile->threads[i];
@@ -67,17 +67,21 @@ static struct updates count(const struct facts *facts, size_t device)
 			enum profile_call_class class = profile->call_names[call->name].call_class;
 
 			if (class == CALL_GRAPH_MANAGE || class == CALL_GRAPH_LAUNCH)
-				count_call(&found, facts, call, &is_refused);
+				count_call(found, facts, call, &is_refused);
 		}
 	}
-	return found;
+}
+
+static const struct updates *found_on(const struct facts *facts, size_t device)
+{
+	return facts_finding(facts, RULE_refused_update, device);
 }
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
 {
 	const int64_t *by_cause_ns = facts->report->gaps->devices[device].by_cause_ns;
 	int64_t idle_ns = by_cause_ns[GAP_INSTANTIATE] + by_cause_ns[GAP_UPDATE];
-	int64_t time_ns = count(facts, device).time_ns;
+	int64_t time_ns = found_on(facts, device)->time_ns;
 
 	return time_ns < idle_ns ? time_ns : idle_ns;
 }
@@ -85,31 +89,31 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 			const struct what_if *what_if)
 {
-	struct updates found = count(facts, device);
+	const struct updates *found = found_on(facts, device);
 	int rc = advice_add_evidence(item,
 				     "updates of graphs that were refused: %s of %s, "
 				     "cudaErrorGraphExecUpdateFailure (910)",
-				     format_count(found.refused_count).text,
-				     format_count(found.count).text);
+				     format_count(found->refused_count).text,
+				     format_count(found->count).text);
 
 	(void)what_if;
-	if (rc == 0 && found.again_count)
+	if (rc == 0 && found->again_count)
 		rc = advice_add_evidence(
 			item,
 			"after %s of them a graph was instantiated: %s of the host in both "
 			"calls",
-			format_count(found.again_count).text,
-			format_ns((double)found.time_ns).text);
-	if (rc == 0 && found.ignored_count)
+			format_count(found->again_count).text,
+			format_ns((double)found->time_ns).text);
+	if (rc == 0 && found->ignored_count)
 		rc = advice_add_evidence(
 			item, "after %s of them a graph was launched as if nothing had happened",
-			format_count(found.ignored_count).text);
+			format_count(found->ignored_count).text);
 	return rc;
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	return count(facts, device).refused_count > 0;
+	return found_on(facts, device)->refused_count > 0;
 }
 
 const struct rule rule_refused_update = {
@@ -126,6 +130,8 @@ const struct rule rule_refused_update = {
 		   "    cudaGraphInstantiate(exec, graph, 0);\n"
 		   "}\n"
 		   "cudaGraphLaunch(*exec, stream);",
+	.finding_size = sizeof(struct updates),
+	.find = find,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,

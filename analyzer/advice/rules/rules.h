@@ -15,6 +15,7 @@
 #define ROOFLINE_RULES_H
 
 #include "advice/advice.h"
+#include "advice/captures.h"
 #include "whatif/what_if.h"
 
 /* RULE(name, summary); the name is the recommendation's id */
@@ -50,12 +51,17 @@
 	     "a graph launched all that the device lets it: more fail in silence")                 \
 	RULE(other_profiler, "counters or samples are missing: somebody else reads them")
 
+#define RULE_NUMBER(name, summary) RULE_##name,
+enum rule_number { RULES(RULE_NUMBER) RULE_COUNT };
+#undef RULE_NUMBER
+
 /* What a rule needs beyond the report, per device; found once for all rules. */
 struct device_facts {
 	uint64_t launch_count, sync_count; /* calls of the threads that launched work here */
 	int64_t sync_ns, launch_ns;	   /* idle by cause, without what samples show at work */
 	uint64_t short_pause_count;	   /* pauses between repeated short kernels of one thread */
 	int64_t short_pause_launch_ns, short_pause_host_ns; /* their idle time by cause */
+	struct captures captures;
 };
 
 /* A kernel this short, launched this often, with pauses this short between: the pauses are what
@@ -65,10 +71,14 @@ struct device_facts {
 #define SHORT_PAUSE_NS 100000
 #define REPEATED_LAUNCH_COUNT 50
 
+struct rule;
+
 struct facts {
 	const struct report *report;
 	struct device_facts *devices; /* as profile->devices[] */
 	uint32_t *homes; /* by process: the device with most of its operations, or PROFILE_NONE */
+	const struct rule *const *rules; /* RULE_COUNT of them */
+	void **findings;		 /* owned; of each rule on each device, see struct rule */
 	struct what_ifs what_ifs;
 };
 
@@ -76,8 +86,12 @@ struct facts {
 #define LEAST_PROGRAM_SPEEDUP 1.03
 #define LEAST_PLACE_SPEEDUP 1.05
 
-int facts_collect(struct facts *facts, const struct report *report, const char *range);
+int facts_collect(struct facts *facts, const struct report *report, const char *range,
+		  const struct rule *const rules[RULE_COUNT]);
 void facts_free(struct facts *facts);
+
+/* What a rule found on a device. */
+void *facts_finding(const struct facts *facts, enum rule_number rule, size_t device);
 
 /* A device's wall time without what reading counters and other overhead of recording kept it idle, ns. */
 double facts_wall_ns(const struct facts *facts, size_t device);
@@ -122,6 +136,13 @@ struct rule {
 	const char *pattern; /* a few lines of CUDA, newline separated */
 	/* The technique that is re-simulated; NULL: nobody can say, and only what is at stake is told. */
 	const struct technique *technique;
+	/* What the rule looks for in all gaps, operations or calls is found once for each device, before anything else
+	 * is asked of it: so many bytes, 0 at first, which facts_finding() returns. */
+	size_t finding_size;
+	/* Adds a gap of the device.  Gaps come in time order, in one walk for all rules, before what_ifs is there. */
+	void (*add_gap)(void *finding, const struct facts *facts, const struct gap *gap);
+	/* Fills in what needs another walk. */
+	void (*find)(void *finding, const struct facts *facts, size_t device);
 	/* Whether there is anything to look at, also with a prediction; NULL: always. */
 	bool (*is_candidate)(const struct facts *facts, size_t device);
 	/* Without a prediction: whether enough is at stake; NULL: never. */

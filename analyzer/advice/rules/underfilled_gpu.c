@@ -46,51 +46,56 @@ static void add_kernel(struct small_kernels *found, const struct profile *profil
 	found->empty_ns += length_ns * (1 - occupancy.waves);
 }
 
-static struct small_kernels find(const struct facts *facts, size_t device)
+static void find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct profile *profile = facts->report->profile;
 	const struct profile_device *what = &profile->devices[device];
-	struct small_kernels found = {.last_end_ns = INT64_MIN};
+	struct small_kernels *found = finding;
 	const struct profile_op *before = NULL;
 
+	found->last_end_ns = INT64_MIN;
 	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
 
 		if (op->kind != OP_KERNEL)
 			continue;
 		if (before)
-			add_kernel(&found, profile, before, op->start_ns);
+			add_kernel(found, profile, before, op->start_ns);
 		before = op;
 	}
 	if (before)
-		add_kernel(&found, profile, before, INT64_MAX);
-	return found;
+		add_kernel(found, profile, before, INT64_MAX);
+}
+
+static const struct small_kernels *found_on(const struct facts *facts, size_t device)
+{
+	return facts_finding(facts, RULE_underfilled_gpu, device);
 }
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
 {
-	return (int64_t)find(facts, device).empty_ns;
+	return (int64_t)found_on(facts, device)->empty_ns;
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
-	struct small_kernels found = find(facts, device);
+	const struct small_kernels *found = found_on(facts, device);
 
 	(void)what_if;
 	return advice_add_evidence(
 		item, "%s kernels of at least 5 us run alone for %s and fill %.0f%% of the GPU",
-		format_count(found.count).text, format_ns(found.time_ns).text,
-		100 * (1 - found.empty_ns / found.time_ns));
+		format_count(found->count).text, format_ns(found->time_ns).text,
+		100 * (1 - found->empty_ns / found->time_ns));
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
 	double wall_ns = facts_wall_ns(facts, device);
-	struct small_kernels found = find(facts, device);
+	const struct small_kernels *found = found_on(facts, device);
 
-	return !report_has_device_work(facts->report, device) && found.count >= LEAST_COUNT &&
-	       found.empty_ns > AT_STAKE_RATIO * wall_ns;
+	return !report_has_device_work(facts->report, device) && found->count >= LEAST_COUNT &&
+	       found->empty_ns > AT_STAKE_RATIO * wall_ns;
 }
 
 const struct rule rule_underfilled_gpu = {
@@ -103,6 +108,8 @@ const struct rule rule_underfilled_gpu = {
 		   "    kernel<<<grid, block, 0, streams[i % 8]>>>(part[i]);\n"
 		   "for (int i = 0; i < 8; i++)\n"
 		   "    cudaStreamSynchronize(streams[i]);",
+	.finding_size = sizeof(struct small_kernels),
+	.find = find,
 	.technique = &technique_concurrent_kernels,
 	.is_candidate = is_promising,
 	.is_promising = is_promising,
