@@ -223,7 +223,7 @@ assert rows and all(len(row) == len(rows[0]) for row in rows), rows"
 	echo "4,cudaLaunchHostFunc" >>roofline.1/host.7/names.csv
 	echo "1014100,1014200,4,42,4,0" >>roofline.1/host.7/api.csv
 	run "$ROOFLINECTL" report roofline.1 --section not_visible --wide
-	[[ "$output" == *"host functions in streams (1 seen"* ]]
+	[[ "$output" == *"host functions in streams ran (1 were enqueued"* ]]
 }
 
 # N runs from 1015 to 1020 us; the device launches 100 blocks that work from 1030 to 1033 us.
