@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ns.h"
 #include "base/sums.h"
 #include "charts/chart_timeline.h"
 
@@ -40,9 +41,8 @@ static int add_range(struct timeline_chart *chart, const struct profile_range *r
 /* Adds the part of a gap that is shown, each cause in proportion. */
 static void add_idle(struct timeline_chart *chart, const struct gap *gap)
 {
-	int64_t start =
-		gap->start_ns > chart->picture.from_ns ? gap->start_ns : chart->picture.from_ns;
-	int64_t end = gap->end_ns < chart->picture.to_ns ? gap->end_ns : chart->picture.to_ns;
+	int64_t start = max_ns(gap->start_ns, chart->picture.from_ns);
+	int64_t end = min_ns(gap->end_ns, chart->picture.to_ns);
 	double visible_ratio = (double)(end - start) / (double)(gap->end_ns - gap->start_ns);
 
 	if (end <= start)
@@ -125,43 +125,49 @@ static void set_window_of(struct timeline_chart *chart, const struct occurrence 
 	chart->picture.to_ns = occurrence->end_ns + margin_ns;
 }
 
+/* From the first operation of any device to the last; the first is later where there is none. */
+static void find_run(const struct report *report, int64_t *first_ns, int64_t *last_ns)
+{
+	*first_ns = INT64_MAX;
+	*last_ns = INT64_MIN;
+	for (size_t i = 0; i < report->profile->device_count; i++) {
+		const struct timeline_device *device = &report->timeline->devices[i];
+
+		if (!report->profile->devices[i].op_count)
+			continue;
+		*first_ns = min_ns(*first_ns, device->first_ns);
+		*last_ns = max_ns(*last_ns, device->last_ns);
+	}
+}
+
 static int set_window(struct timeline_chart *chart, const struct chart_options *options,
 		      struct err *err)
 {
-	const struct profile *profile = chart->report->profile;
-	const struct timeline *timeline = chart->report->timeline;
-	int64_t first = INT64_MAX, last = INT64_MIN;
+	struct chart_lanes *picture = &chart->picture;
+	int64_t first_ns, last_ns, length_ns;
 
-	for (size_t i = 0; i < profile->device_count; i++) {
-		if (!profile->devices[i].op_count)
-			continue;
-		if (timeline->devices[i].first_ns < first)
-			first = timeline->devices[i].first_ns;
-		if (timeline->devices[i].last_ns > last)
-			last = timeline->devices[i].last_ns;
-	}
-	if (first > last)
+	find_run(chart->report, &first_ns, &last_ns);
+	if (first_ns > last_ns)
 		return err_set(err, -ENODATA,
 			       "%s: no GPU operation was recorded, so there is no "
 			       "timeline to draw",
-			       profile->path);
-	last = last > first ? last : first + 1;
-	chart->first_ns = chart->picture.origin_ns = first;
+			       chart->report->profile->path);
+	length_ns = max_ns(last_ns - first_ns, 1);
+	chart->first_ns = picture->origin_ns = first_ns;
 	if (options->occurrence) {
 		set_window_of(chart, options->occurrence);
-	} else if (options->from_ns >= last - first) {
+	} else if (options->from_ns >= length_ns) {
 		return err_set(err, -ERANGE,
 			       "--from lies after the end of the recording, which "
 			       "lasts %s",
-			       format_ns((double)(last - first)).text);
+			       format_ns((double)length_ns).text);
 	} else {
-		chart->picture.from_ns = first + options->from_ns;
-		chart->picture.to_ns = options->to_ns < 0 || options->to_ns > last - first
-					       ? last
-					       : first + options->to_ns;
+		picture->from_ns = first_ns + options->from_ns;
+		picture->to_ns =
+			first_ns +
+			(options->to_ns < 0 ? length_ns : min_ns(options->to_ns, length_ns));
 	}
-	chart->picture.unit =
-		quantity_unit((double)(chart->picture.to_ns - chart->picture.from_ns) / 3);
+	picture->unit = quantity_unit((double)(picture->to_ns - picture->from_ns) / 3);
 	return 0;
 }
 

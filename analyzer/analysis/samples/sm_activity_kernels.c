@@ -139,16 +139,56 @@ static double active_in(const struct profile_sample *sample, float share,
 	return active_ns < most_ns ? active_ns : most_ns;
 }
 
+/* What the SMs did in one launch. */
+struct launch_times {
+	double sm_ns, busiest_ns;
+	int64_t span_ns, tail_ns;
+};
+
 /* Samples of a launch lie side by side from its start to its end; the outer ones reach beyond it. */
-static int add_launch(struct kernel_pass *pass, const struct profile_op *op, size_t first,
-		      size_t count)
+static struct launch_times add_samples(struct kernel_pass *pass, struct kernel_sum *sum,
+				       const struct profile_op *op, size_t first, size_t count)
 {
 	const struct profile_sample *samples =
 		pass->profile->samples + pass->device->first_sample + first;
+	struct launch_times times = {.span_ns = op->end_ns - op->start_ns};
+
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_sample *sample = &samples[i];
+
+		pass->levels[i] = sample->sm;
+		times.sm_ns += active_in(sample, sample->sm, op);
+		times.busiest_ns += active_in(sample, sample->sm_max, op);
+		sum->least_ns += active_in(sample, sample->sm_min, op);
+		sum->tensor_ns += active_in(sample, sample->tensor, op);
+		sum->dram_bytes +=
+			(double)sample->dram_read_bytes + (double)sample->dram_write_bytes;
+	}
+	times.tail_ns = find_tail_ns(pass, op, first, count);
+	return times;
+}
+
+static void add_times(struct kernel_sum *sum, const struct launch_times *times, bool is_filled)
+{
+	sum->sm_ns += times->sm_ns;
+	sum->busiest_ns += times->busiest_ns;
+	sum->row.launch_count++;
+	sum->row.span_ns += times->span_ns;
+	sum->row.tail_ns += times->tail_ns;
+	if (!is_filled)
+		return;
+	sum->filled_sm_ns += times->sm_ns;
+	sum->filled_busiest_ns += times->busiest_ns;
+	sum->row.filled.span_ns += times->span_ns;
+	sum->row.filled.tail_ns += times->tail_ns;
+}
+
+static int add_launch(struct kernel_pass *pass, const struct profile_op *op, size_t first,
+		      size_t count)
+{
 	const struct profile_signature *launch = &pass->profile->signatures[op->detail];
 	struct kernel_sum *sum = find_sum(pass, launch->kernel);
-	double sm_ns = 0, busiest_ns = 0;
-	int64_t tail_ns;
+	struct launch_times times;
 	float *levels =
 		array_reserve(pass->levels, &pass->level_capacity, count, sizeof(*pass->levels));
 
@@ -156,31 +196,10 @@ static int add_launch(struct kernel_pass *pass, const struct profile_op *op, siz
 		pass->levels = levels;
 	if (!sum || !levels)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		const struct profile_sample *sample = &samples[i];
-
-		levels[i] = sample->sm;
-		sm_ns += active_in(sample, sample->sm, op);
-		busiest_ns += active_in(sample, sample->sm_max, op);
-		sum->least_ns += active_in(sample, sample->sm_min, op);
-		sum->tensor_ns += active_in(sample, sample->tensor, op);
-		sum->dram_bytes +=
-			(double)sample->dram_read_bytes + (double)sample->dram_write_bytes;
-	}
-	tail_ns = find_tail_ns(pass, op, first, count);
-	sum->sm_ns += sm_ns;
-	sum->busiest_ns += busiest_ns;
-	sum->row.launch_count++;
-	sum->row.span_ns += op->end_ns - op->start_ns;
-	sum->row.tail_ns += tail_ns;
-	if (sm_activity_is_filled(pass->device, launch)) {
-		sum->filled_sm_ns += sm_ns;
-		sum->filled_busiest_ns += busiest_ns;
-		sum->row.filled.span_ns += op->end_ns - op->start_ns;
-		sum->row.filled.tail_ns += tail_ns;
-	}
+	times = add_samples(pass, sum, op, first, count);
+	add_times(sum, &times, sm_activity_is_filled(pass->device, launch));
 	pass->row->kernel_launch_count++;
-	pass->row->kernel_tail_ns += tail_ns;
+	pass->row->kernel_tail_ns += times.tail_ns;
 	return 0;
 }
 

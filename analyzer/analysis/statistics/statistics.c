@@ -15,6 +15,19 @@ static int compare_streams(const void *left, const void *right)
 	return order ? order : (int)(a->stream > b->stream) - (a->stream < b->stream);
 }
 
+/* until_ns: the end of what came before in the stream. */
+static void add_op(struct stream_statistics *stream, const struct profile_op *op, int64_t *until_ns)
+{
+	int64_t from_ns = op->start_ns;
+
+	if (stream->op_count++ && *until_ns > from_ns)
+		from_ns = *until_ns;
+	if (op->end_ns > from_ns)
+		stream->busy_ns += op->end_ns - from_ns;
+	if (stream->op_count == 1 || op->end_ns > *until_ns)
+		*until_ns = op->end_ns;
+}
+
 /* Branches of a graph overlap within one stream, so busy time is a union here as on the device.
  * Operations come by device and start, and a stream has one device: one look at each is enough. */
 static int collect_streams(struct statistics *statistics, const struct profile *profile)
@@ -29,16 +42,8 @@ static int collect_streams(struct statistics *statistics, const struct profile *
 	}
 	for (size_t i = 0; i < profile->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
-		struct stream_statistics *stream = &statistics->streams[op->stream];
-		int64_t *until_ns = &busy_until_ns[op->stream];
-		int64_t from_ns = op->start_ns;
 
-		if (stream->op_count++ && *until_ns > from_ns)
-			from_ns = *until_ns;
-		if (op->end_ns > from_ns)
-			stream->busy_ns += op->end_ns - from_ns;
-		if (stream->op_count == 1 || op->end_ns > *until_ns)
-			*until_ns = op->end_ns;
+		add_op(&statistics->streams[op->stream], op, &busy_until_ns[op->stream]);
 	}
 	for (size_t i = 0; i < profile->stream_count; i++) {
 		struct stream_statistics stream = statistics->streams[i];
@@ -58,8 +63,12 @@ static int collect_streams(struct statistics *statistics, const struct profile *
 typedef int (*part_function)(struct statistics *statistics, const struct profile *profile);
 
 static const part_function parts[] = {
-	statistics_collect_kernels, statistics_collect_copies, statistics_collect_memsets,
-	statistics_collect_calls,   statistics_collect_ranges, statistics_collect_graphs,
+	statistics_collect_kernels,
+	statistics_collect_copies,
+	statistics_collect_memsets,
+	statistics_collect_calls,
+	statistics_collect_ranges,
+	statistics_collect_graphs,
 	collect_streams,
 };
 
