@@ -222,21 +222,30 @@ static void test_leaks(void **state)
 /* ---- copies that block ---- */
 
 /* Kernels of 5 us and copies of 10 us in turn; the host sees the end of a copy wait_ns late. */
-static struct builder *copies(int count, struct profile_copy copy, const char *name,
-			      int64_t wait_ns)
+static void add_copies(struct builder *b, uint32_t process, int count, struct profile_copy copy,
+		       const char *name, int64_t wait_ns)
 {
-	struct builder *b = builder_new(1, 1);
+	uint32_t stream = builder_stream(b, process, process);
 	int64_t now = 0;
 
 	copy.kind = 1;
 	for (int i = 0; i < count; i++) {
-		uint32_t launch = builder_launch(b, 0, now, now + 1000), copied;
+		uint32_t launch = builder_launch(b, process, now, now + 1000), copied;
 
-		builder_kernel(b, 0, "k", now + 1000, now + 5000, launch);
-		copied = builder_call(b, 0, name, CALL_COPY, now + 1000, now + 16000 + wait_ns);
-		builder_copy(b, 0, copy, now + 6000, now + 16000, copied);
+		builder_kernel(b, stream, "k", now + 1000, now + 5000, launch);
+		copied = builder_call(b, process, name, CALL_COPY, now + 1000,
+				      now + 16000 + wait_ns);
+		builder_copy(b, stream, copy, now + 6000, now + 16000, copied);
 		now += 16000 + wait_ns;
 	}
+}
+
+static struct builder *copies(int count, struct profile_copy copy, const char *name,
+			      int64_t wait_ns)
+{
+	struct builder *b = builder_new(1, 1);
+
+	add_copies(b, 0, count, copy, name, wait_ns);
 	return b;
 }
 
@@ -261,6 +270,20 @@ static void test_blocking_copies(void **state)
 	expect(copies(30, other, "cudaMemcpy", 3000), "", NULL);
 	other.dst_memory = 1; /* another rule's */
 	expect(copies(30, other, "cudaMemcpy", 3000), "pageable_copy", NULL);
+}
+
+/* Findings are of one device, also where all rules share the walks over operations and gaps. */
+static void test_devices(void **state)
+{
+	const struct profile_copy pinned = {.src_memory = 2, .dst_memory = 3, .bytes = 4096};
+	const struct profile_copy pageable = {.src_memory = 1, .dst_memory = 3, .bytes = 4096};
+	struct builder *b = builder_new(2, 2);
+
+	(void)state;
+	add_copies(b, 0, 30, pageable, "cudaMemcpy", 3000);
+	add_copies(b, 1, 24, pinned, "cudaMemcpy", 3000);
+	expect(b, "pageable_copy blocking_copy",
+	       "23 copies of pinned memory, 92.0 KiB, that the host waited for");
 }
 
 /* Where the copies can run beside the kernels, that is what to do, and asynchronous they are then. */
@@ -564,6 +587,7 @@ int main(void)
 			test_leaks),
 		SENTENCE("copies of pinned memory that the host waits for are told",
 			 test_blocking_copies),
+		SENTENCE("what is found on one device is not said of another", test_devices),
 		SENTENCE("that they block is not told where it is told to overlap them",
 			 test_said_by_another),
 		SENTENCE("code that is loaded or compiled amid the work is told, at the start not",
