@@ -43,7 +43,7 @@ collector := $(BUILD)/lib/librooflinecollector.so
 shared    := $(BUILD)/share/rooflinectl
 
 # Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command.
-build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev uthash-dev gnuplot-nox:gnuplot
+build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev libarchive-dev libzstd-dev uthash-dev gnuplot-nox:gnuplot
 check_packages := libcmocka-dev bats:bats procps:pkill perl:prove python3:python3 clang-format:clang-format \
 		  clang-tidy:clang-tidy cppcheck:cppcheck
 
@@ -60,7 +60,7 @@ $(BUILD)/analyzer/%.o: analyzer/%.c
 
 $(binary): $(analyzer_o)
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcsv -ljansson -lstdc++ -lm -lpthread
+	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcsv -ljansson -larchive -lzstd -lstdc++ -lm -lpthread
 
 # What the analyzer reads at run time lies beside it, in the build tree as after `make install`.
 $(shared)/.stamp: $(wildcard plots/*.gp) $(wildcard tests/recordings/*/*/*.csv) $(wildcard ceilings/*.json)
@@ -158,10 +158,10 @@ $(BUILD)/tests/%.o: tests/%.c
 	$(CC) $(ALL_CFLAGS) $(if $(filter tests/collector/%,$<),$(CUDA_FLAGS) -Icollector) -Ianalyzer -I. -c $< -o $@
 
 $(units): %: %.o $(fixture_o) $(library)
-	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcmocka -lcsv -ljansson -lstdc++ -lm -lpthread
+	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcmocka -lcsv -ljansson -larchive -lzstd -lstdc++ -lm -lpthread
 
 $(tools): %: %.o $(library)
-	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcsv -ljansson -lstdc++ -lm -lpthread -ldl
+	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcsv -ljansson -larchive -lzstd -lstdc++ -lm -lpthread -ldl
 
 $(BUILD)/tests/collector/mock_app: $(mock_app_o)
 

@@ -14,7 +14,9 @@
  * Returns 0, -ENOENT when it does not exist (the path is still written), or -ENAMETOOLONG. */
 int path_resource(char *buffer, size_t size, const char *relative);
 
-/* Finds the newest recording directly under folder: a folder that holds a process folder with a
+#define PATH_PACKED_SUFFIX ".roofline" /* of a recording in one file */
+
+/* Finds the newest recording directly under folder: a packed one, a folder that holds a process folder with a
  * process.csv, or such a folder itself.  Returns 0 and writes its path, or -ENOENT. */
 int path_newest_recording(char *buffer, size_t size, const char *folder);
 

@@ -112,7 +112,7 @@ struct counter_value {
 
 struct process_loader {
 	struct loader *loader;
-	const char *folder; /* path */
+	const struct recording_process *source;
 	uint32_t process;
 	struct id_map names, devices, contexts, streams, signatures, threads, metrics;
 	const char **name_texts; /* by index in names */
@@ -152,12 +152,13 @@ int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t co
 
 /* ---- loader_process.c ---- */
 
-/* Loads one process folder.  -ENODATA: none of its tables could be opened, described in err and
+/* Loads one process.  -ENODATA: none of its tables could be opened, described in err and
  * nothing was added; -ENOMEM. */
-int loader_add_process(struct loader *loader, const char *folder, struct err *err);
+int loader_add_process(struct loader *loader, const struct recording_process *source,
+		       struct err *err);
 
-/* Whether a process folder is of the second run of --graphs=both, as its process.csv says. */
-bool loader_is_second_run(const char *folder);
+/* Whether a process is of the second run of --graphs=both, as its process.csv says. */
+bool loader_is_second_run(const struct recording_process *source);
 
 /* ---- loader_tables.c ---- */
 

@@ -229,12 +229,10 @@ static void add_unrecorded(struct process_loader *loader)
 
 static void count_orphans(struct process_loader *loader)
 {
-	const char *slash = strrchr(loader->folder, '/');
-
 	for (size_t i = 0; i < loader->counted_count; i++) {
 		const struct counted_entry *entry = &loader->counted[i];
-		struct reader_place place = {slash ? slash + 1 : loader->folder,
-					     TRACE_TABLE_counted, entry->line};
+		struct reader_place place = {loader->source->name, TRACE_TABLE_counted,
+					     entry->line};
 
 		if (entry->subject == PROFILE_NONE)
 			reader_count_loss(&loader->others.losses, READER_orphan_ids, &place,
