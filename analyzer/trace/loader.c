@@ -8,8 +8,8 @@
  * them without leaving 64 bits. */
 #define LONGEST_NS ((int64_t)30 * 24 * 3600 * 1000000000)
 
-bool loader_take_times(struct loader_task *task, int64_t start_ns, int64_t end_ns,
-		       const struct reader_place *place)
+bool loader_check_times(struct loader_task *task, int64_t start_ns, int64_t end_ns,
+			const struct reader_place *place)
 {
 	if (start_ns <= 0 || end_ns < start_ns || end_ns - start_ns > LONGEST_NS) {
 		reader_count_loss(&task->losses, READER_invalid_times, place,

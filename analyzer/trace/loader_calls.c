@@ -52,7 +52,7 @@ static uint32_t loader_call_name(struct loader_task *task, uint32_t id,
 
 /* ---- rows ---- */
 
-static int take_call(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_call(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct loader *all = task->owner->loader;
@@ -60,7 +60,7 @@ static int take_call(const union trace_row *row, const struct reader_place *plac
 	struct profile_call *call;
 	uint32_t name, thread;
 
-	if (!loader_take_times(task, from->start_ns, from->end_ns, place))
+	if (!loader_check_times(task, from->start_ns, from->end_ns, place))
 		return 0;
 	call = ARRAY_NEXT(all->profile->calls, all->capacity.calls, all->profile->call_count);
 	name = loader_call_name(task, from->name, place);
@@ -171,7 +171,7 @@ int loader_sort_calls(struct process_loader *loader)
 int loader_read_calls(struct loader_task *task)
 {
 	struct process_loader *loader = task->owner;
-	int rc = loader_read(task, TRACE_TABLE_api, take_call);
+	int rc = loader_read(task, TRACE_TABLE_api, add_call);
 
 	if (rc == 0)
 		rc = loader_sort_calls(loader);

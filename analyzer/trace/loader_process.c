@@ -71,7 +71,7 @@ static int read_large_tables(struct process_loader *loader)
 
 /* ---- which run ---- */
 
-static int take_run(const union trace_row *row, const struct reader_place *place, void *context)
+static int find_run(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	(void)place;
 	if (!strcmp(row->process.key, "run"))
@@ -86,7 +86,7 @@ bool loader_is_second_run(const struct recording_process *source)
 	struct err err = {""};
 	bool is_second = false;
 
-	reader_read_table(source, TRACE_TABLE_process, take_run, &is_second, &losses, &err);
+	reader_read_table(source, TRACE_TABLE_process, find_run, &is_second, &losses, &err);
 	return is_second;
 }
 

@@ -235,7 +235,7 @@ static uint64_t count_byte(const char *text, size_t length, char byte)
 	return count;
 }
 
-static void reader_take_header(struct reader *reader, const char *text, size_t length)
+static void reader_parse_header(struct reader *reader, const char *text, size_t length)
 {
 	const struct column *found = NULL;
 
@@ -300,8 +300,8 @@ static const char *not_a_number(enum column_type type)
 	return type == COLUMN_f64 ? "is not a number" : "is not a whole number";
 }
 
-static void reader_take_value(struct reader *reader, const struct column *column, const char *text,
-			      size_t length)
+static void reader_parse_value(struct reader *reader, const struct column *column, const char *text,
+			       size_t length)
 {
 	char *target = (char *)&reader->row + column->offset;
 	uint64_t number = 0;
@@ -336,7 +336,7 @@ static void reader_take_value(struct reader *reader, const struct column *column
 }
 
 /* libcsv calls this for every field. */
-static void reader_take_field(void *data, size_t length, void *context)
+static void reader_add_field(void *data, size_t length, void *context)
 {
 	struct reader *reader = context;
 	const struct column *column;
@@ -344,13 +344,13 @@ static void reader_take_field(void *data, size_t length, void *context)
 	if (reader->rc < 0)
 		return;
 	if (!reader->has_header) {
-		reader_take_header(reader, data ? data : "", length);
+		reader_parse_header(reader, data ? data : "", length);
 		return;
 	}
 	column = reader->field_count < reader->column_count ? reader->columns[reader->field_count]
 							    : NULL;
 	if (column)
-		reader_take_value(reader, column, data ? data : "", length);
+		reader_parse_value(reader, column, data ? data : "", length);
 	else
 		reader->inner_lines += count_byte(data ? data : "", length, '\n');
 	reader->field_count++;
@@ -399,7 +399,7 @@ static void reader_finish_row(struct reader *reader)
 }
 
 /* libcsv calls this at every CR and LF outside quotes, and with -1 for a last line without one. */
-static void reader_take_line_end(int ending, void *context)
+static void reader_end_line(int ending, void *context)
 {
 	struct reader *reader = context;
 
@@ -454,8 +454,8 @@ static int reader_skip_field(struct reader *reader, const char *text, size_t len
 static int reader_parse(struct reader *reader, const char *text, size_t length)
 {
 	while (length > 0) {
-		size_t used = csv_parse(&reader->csv, text, length, reader_take_field,
-					reader_take_line_end, reader);
+		size_t used = csv_parse(&reader->csv, text, length, reader_add_field,
+					reader_end_line, reader);
 
 		if (reader->rc < 0)
 			return reader->rc;
@@ -482,7 +482,7 @@ static int reader_read_file(struct reader *reader, struct recording_table *bytes
 		if (rc < 0)
 			return rc;
 	}
-	csv_fini(&reader->csv, reader_take_field, reader_take_line_end, reader);
+	csv_fini(&reader->csv, reader_add_field, reader_end_line, reader);
 	return reader->rc;
 }
 

@@ -42,7 +42,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static int take_row(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_row(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct reading *reading = context;
 
@@ -65,11 +65,13 @@ static int refuse_row(const union trace_row *row, const struct reader_place *pla
 	return -ECANCELED;
 }
 
-static int read_with(struct reading *reading, enum trace_table table, reader_row each, void *context)
+static int read_with(struct reading *reading, enum trace_table table, reader_row each,
+		     void *context)
 {
 	char folder[128];
-	const struct recording_process process = {
-		.name = (char *)"p.1", .path = folder, .unpacked_fd = -1};
+	const struct recording_process process = {.name = (char *)"p.1",
+						  .path = folder,
+						  .unpacked_fd = -1};
 
 	snprintf(folder, sizeof(folder), "%s/p.1", reading->fixture.path);
 	return reader_read_table(&process, table, each, context, &reading->losses, &reading->err);
@@ -77,7 +79,7 @@ static int read_with(struct reading *reading, enum trace_table table, reader_row
 
 static int read_file(struct reading *reading, enum trace_table table)
 {
-	return read_with(reading, table, take_row, reading);
+	return read_with(reading, table, add_row, reading);
 }
 
 static void read_bytes(struct reading *reading, enum trace_table table, const void *bytes,
