@@ -7,6 +7,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+int write_all(int fd, const void *bytes, size_t count)
+{
+	const char *next = bytes;
+
+	while (count) {
+		ssize_t written = write(fd, next, count);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -errno;
+		next += written;
+		count -= (size_t)written;
+	}
+	return 0;
+}
+
 int new_file_open(struct new_file *file, const char *path, struct err *err)
 {
 	struct stat status;

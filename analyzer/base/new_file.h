@@ -7,6 +7,7 @@
 #define ROOFLINE_NEW_FILE_H
 
 #include <limits.h>
+#include <stddef.h>
 
 #include "base/err.h"
 
@@ -21,5 +22,8 @@ int new_file_open(struct new_file *file, const char *path, struct err *err);
 
 /* With rc 0 puts the file into its place, with a negative one removes it.  Returns rc, or why that failed. */
 int new_file_close(struct new_file *file, int rc, struct err *err);
+
+/* write(2) until everything is written.  Returns 0 or a negative errno. */
+int write_all(int fd, const void *bytes, size_t count);
 
 #endif

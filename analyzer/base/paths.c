@@ -28,6 +28,17 @@ int path_resource(char *buffer, size_t size, const char *relative)
 	return access(buffer, F_OK) == 0 ? 0 : -ENOENT;
 }
 
+int path_make_parents(char *path, size_t from)
+{
+	for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0777) < 0 && errno != EEXIST)
+			return -errno;
+		*slash = '/';
+	}
+	return 0;
+}
+
 static bool is_packed(const char *path)
 {
 	size_t length = strlen(path), suffix = strlen(PATH_PACKED_SUFFIX);

@@ -4,6 +4,7 @@
 
 #include "trace/api_class.h"
 #include "trace/loader.h"
+#include "base/search.h"
 #include "base/stable_sort.h"
 
 /* Correlation ids are counted upwards for all calls, recorded or not; an array is good while at
@@ -186,10 +187,23 @@ int loader_read_calls(struct loader_task *task)
 			   sizeof(*loader->correlations.pairs), compare_pairs);
 }
 
+struct correlation_search {
+	const struct correlation_pair *pairs;
+	uint32_t correlation;
+};
+
+static bool is_correlation_reached(size_t index, const void *context)
+{
+	const struct correlation_search *search = context;
+
+	return search->pairs[index].correlation >= search->correlation;
+}
+
 uint32_t loader_call(const struct process_loader *loader, uint32_t correlation)
 {
 	const struct correlation_map *map = &loader->correlations;
-	size_t low = 0, high = map->pair_count;
+	const struct correlation_search search = {map->pairs, correlation};
+	size_t first;
 
 	if (correlation == 0)
 		return PROFILE_NONE;
@@ -198,15 +212,8 @@ uint32_t loader_call(const struct process_loader *loader, uint32_t correlation)
 			return PROFILE_NONE;
 		return map->dense[correlation - map->first];
 	}
-	while (low < high) { /* the first pair of this id */
-		size_t middle = low + (high - low) / 2;
-
-		if (map->pairs[middle].correlation < correlation)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < map->pair_count && map->pairs[low].correlation == correlation
-		       ? map->pairs[low].call
+	first = search_first(0, map->pair_count, is_correlation_reached, &search);
+	return first < map->pair_count && map->pairs[first].correlation == correlation
+		       ? map->pairs[first].call
 		       : PROFILE_NONE;
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "trace/packed.h"
 #include "trace/recording.h"
 
@@ -21,17 +22,6 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
 	(void)kind;
 	(void)place;
 	return remove(path);
-}
-
-static int make_folders(char *path, size_t from)
-{
-	for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(path, 0777) < 0 && errno != EEXIST)
-			return -errno;
-		*slash = '/';
-	}
-	return 0;
 }
 
 /* The folder is ours and new, so nothing in it is a link and no name is there twice. */
@@ -44,7 +34,7 @@ static int extract_file(struct packed *packed, const char *folder, const char *n
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, name) >= sizeof(path))
 		return err_set(err, -ENAMETOOLONG, "%s/%s: the name is too long", folder, name);
-	rc = make_folders(path, strlen(folder) + 1);
+	rc = path_make_parents(path, strlen(folder) + 1);
 	if (rc < 0)
 		return err_set(err, (int)rc, "%s: cannot be made: %s", path, strerror((int)-rc));
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);

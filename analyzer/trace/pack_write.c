@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "base/write_all.h"
+#include "base/new_file.h"
 #include "trace/reader.h"
 #include "trace/recording.h"
 

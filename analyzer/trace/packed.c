@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/new_file.h"
 #include "base/paths.h"
-#include "base/write_all.h"
 
 #define BLOCK_BYTES ((size_t)64 * 1024)
 
