@@ -127,23 +127,28 @@ static int pack_to_stdout(const struct pack_arguments *arguments, struct err *er
 	return pack_write(arguments->source, STDOUT_FILENO, "stdout", arguments->level, err);
 }
 
-static int pack(const struct pack_arguments *arguments, struct err *err)
+static int pack_to_file(const struct pack_arguments *arguments, const char *path, struct err *err)
 {
-	const char *target = arguments->target;
-	char path[PATH_MAX];
 	struct new_file file;
-	int rc = 0;
+	int rc = new_file_open(&file, path, err);
 
-	if (target && !strcmp(target, "-"))
-		return pack_to_stdout(arguments, err);
-	if (!target)
-		rc = default_target(path, sizeof(path), arguments->source, err);
-	if (rc == 0)
-		rc = new_file_open(&file, target ? target : path, err);
 	if (rc < 0)
 		return rc;
-	rc = pack_write(arguments->source, file.fd, file.path, arguments->level, err);
+	rc = pack_write(arguments->source, file.fd, path, arguments->level, err);
 	return new_file_close(&file, rc, err);
+}
+
+static int pack(const struct pack_arguments *arguments, struct err *err)
+{
+	char path[PATH_MAX];
+	int rc;
+
+	if (arguments->target && !strcmp(arguments->target, "-"))
+		return pack_to_stdout(arguments, err);
+	if (arguments->target)
+		return pack_to_file(arguments, arguments->target, err);
+	rc = default_target(path, sizeof(path), arguments->source, err);
+	return rc < 0 ? rc : pack_to_file(arguments, path, err);
 }
 
 int cmd_pack(int argc, char **argv)

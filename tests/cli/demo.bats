@@ -77,3 +77,8 @@ needs_recording() {
 	run "$ROOFLINECTL" demo now
 	[ "$status" -eq 2 ]
 }
+
+@test "what is bundled are the recordings that demo reads" {
+	run grep -o 'recordings/[a-z_.]*' "$BATS_TEST_DIRNAME/../../analyzer/cmd/demo.c"
+	[ "$(sed 's#.*/##; s#$#.roofline#' <<<"$output" | sort -u)" = "$(ls "$BUILD/share/rooflinectl/recordings")" ]
+}
