@@ -41,9 +41,11 @@ ceilings   := $(ceiling_cu:workloads/ceilings/%.cu=$(BUILD)/lib/rooflinectl/ceil
 binary    := $(BUILD)/bin/rooflinectl
 collector := $(BUILD)/lib/librooflinecollector.so
 shared    := $(BUILD)/share/rooflinectl
+# Those that analyzer/cmd/demo.c reads; tests and documents read tests/recordings itself.
+demo_recordings := $(addprefix tests/recordings/,graph_chain.naive.roofline atomic_batch.naive.roofline)
 
 # Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command.
-build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev uthash-dev gnuplot-nox:gnuplot
+build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev libarchive-dev libzstd-dev uthash-dev gnuplot-nox:gnuplot
 check_packages := libcmocka-dev bats:bats procps:pkill perl:prove python3:python3 clang-format:clang-format \
 		  clang-tidy:clang-tidy cppcheck:cppcheck
 
@@ -60,14 +62,14 @@ $(BUILD)/analyzer/%.o: analyzer/%.c
 
 $(binary): $(analyzer_o)
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcsv -ljansson -lstdc++ -lm -lpthread
+	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcsv -ljansson -larchive -lzstd -lstdc++ -lm -lpthread
 
 # What the analyzer reads at run time lies beside it, in the build tree as after `make install`.
-$(shared)/.stamp: $(wildcard plots/*.gp) $(wildcard tests/recordings/*/*/*.csv) $(wildcard ceilings/*.json)
+$(shared)/.stamp: $(wildcard plots/*.gp) $(demo_recordings) $(wildcard ceilings/*.json)
 	@rm -rf $(shared)
 	@mkdir -p $(shared)/plots $(shared)/recordings $(shared)/ceilings
 	$(if $(wildcard plots/*.gp),cp plots/*.gp $(shared)/plots/)
-	$(if $(wildcard tests/recordings/*),cp -r tests/recordings/. $(shared)/recordings/)
+	cp $(demo_recordings) $(shared)/recordings/
 	$(if $(wildcard ceilings/*.json),cp ceilings/*.json $(shared)/ceilings/)
 	@touch $@
 
@@ -158,10 +160,10 @@ $(BUILD)/tests/%.o: tests/%.c
 	$(CC) $(ALL_CFLAGS) $(if $(filter tests/collector/%,$<),$(CUDA_FLAGS) -Icollector) -Ianalyzer -I. -c $< -o $@
 
 $(units): %: %.o $(fixture_o) $(library)
-	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcmocka -lcsv -ljansson -lstdc++ -lm -lpthread
+	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcmocka -lcsv -ljansson -larchive -lzstd -lstdc++ -lm -lpthread
 
 $(tools): %: %.o $(library)
-	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcsv -ljansson -lstdc++ -lm -lpthread -ldl
+	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcsv -ljansson -larchive -lzstd -lstdc++ -lm -lpthread -ldl
 
 $(BUILD)/tests/collector/mock_app: $(mock_app_o)
 

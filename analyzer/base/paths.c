@@ -28,7 +28,26 @@ int path_resource(char *buffer, size_t size, const char *relative)
 	return access(buffer, F_OK) == 0 ? 0 : -ENOENT;
 }
 
-/* Modification time of folder's process.csv, or of the newest one a level below; 0 when none. */
+int path_make_parents(char *path, size_t from)
+{
+	for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0777) < 0 && errno != EEXIST)
+			return -errno;
+		*slash = '/';
+	}
+	return 0;
+}
+
+static bool is_packed(const char *path)
+{
+	size_t length = strlen(path), suffix = strlen(PATH_PACKED_SUFFIX);
+
+	return length > suffix && !strcmp(path + length - suffix, PATH_PACKED_SUFFIX);
+}
+
+/* Modification time of a packed recording, of a folder's process.csv, or of the newest one a level below; 0 when
+ * none. */
 static time_t recording_time(const char *folder, int levels)
 {
 	char path[PATH_MAX];
@@ -37,6 +56,8 @@ static time_t recording_time(const char *folder, int levels)
 	time_t newest = 0;
 	DIR *dir;
 
+	if (is_packed(folder) && stat(folder, &status) == 0 && S_ISREG(status.st_mode))
+		return status.st_mtime;
 	if ((size_t)snprintf(path, sizeof(path), "%s/process.csv", folder) < sizeof(path) &&
 	    stat(path, &status) == 0)
 		return status.st_mtime;

@@ -14,7 +14,13 @@
  * Returns 0, -ENOENT when it does not exist (the path is still written), or -ENAMETOOLONG. */
 int path_resource(char *buffer, size_t size, const char *relative);
 
-/* Finds the newest recording directly under folder: a folder that holds a process folder with a
+/* Makes the folders above path; those that end before from are there.  Returns 0, or a negative errno and path ends
+ * with the folder that could not be made. */
+int path_make_parents(char *path, size_t from);
+
+#define PATH_PACKED_SUFFIX ".roofline" /* of a recording in one file */
+
+/* Finds the newest recording directly under folder: a packed one, a folder that holds a process folder with a
  * process.csv, or such a folder itself.  Returns 0 and writes its path, or -ENOENT. */
 int path_newest_recording(char *buffer, size_t size, const char *folder);
 

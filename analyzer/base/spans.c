@@ -1,7 +1,10 @@
 #include "base/spans.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
+
+#include "base/search.h"
 
 int spans_add(struct spans *spans, int64_t start_ns, int64_t end_ns)
 {
@@ -85,23 +88,28 @@ out_of_memory:
 	return -ENOMEM;
 }
 
+struct start_search {
+	const struct span *items;
+	int64_t moment_ns;
+};
+
+static bool is_start_reached(size_t index, const void *context)
+{
+	const struct start_search *search = context;
+
+	return search->items[index].start_ns >= search->moment_ns;
+}
+
 /* How much of everything before moment_ns the set covers. */
 static int64_t covered_before(const struct spans *spans, int64_t moment_ns)
 {
-	size_t low = 0, high = spans->count;
+	const struct start_search search = {spans->items, moment_ns};
+	size_t next = search_first(0, spans->count, is_start_reached, &search);
 	const struct span *last;
 
-	while (low < high) { /* the first span that starts at or after the moment */
-		size_t middle = low + (high - low) / 2;
-
-		if (spans->items[middle].start_ns < moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	if (next == 0)
 		return 0;
-	last = &spans->items[low - 1];
+	last = &spans->items[next - 1];
 	return last->before_ns + (moment_ns < last->end_ns ? moment_ns : last->end_ns) -
 	       last->start_ns;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 #define MAX_ITEM_BYTES 128
 #define INSERTION_COUNT 24 /* shorter pieces are sorted by insertion */
 
@@ -33,21 +35,28 @@ static void insertion_sort(const struct sorter *sorter, char *items, size_t coun
 	}
 }
 
+struct item_search {
+	const struct sorter *sorter;
+	const char *items, *item;
+	int after_equal;
+};
+
+static bool is_item_reached(size_t index, const void *context)
+{
+	const struct item_search *search = context;
+	const struct sorter *sorter = search->sorter;
+
+	return sorter->compare(search->items + index * sorter->item_size, search->item) >=
+	       search->after_equal;
+}
+
 /* How many of count sorted items come before item; equal ones do when after_equal is set. */
 static size_t count_before(const struct sorter *sorter, const char *items, size_t count,
 			   const char *item, int after_equal)
 {
-	size_t low = 0, high = count;
+	const struct item_search search = {sorter, items, item, after_equal};
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (sorter->compare(items + middle * sorter->item_size, item) < after_equal)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(0, count, is_item_reached, &search);
 }
 
 static int sorter_reserve(struct sorter *sorter, size_t bytes)

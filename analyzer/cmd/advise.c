@@ -45,8 +45,7 @@ static const struct argp parser = {
 	.options = option_table,
 	.parser = parse_option,
 	.args_doc = "[DIR]",
-	.doc = "Recommend what to change, the greatest gain first.\n\n"
-	       "DIR is a recording; without it, the newest one under the current folder.",
+	.doc = "Recommend what to change, the greatest gain first.\n\n" SOURCE_DOC,
 };
 
 static int advise(const void *context, struct report *report, struct err *err)

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/format.h"
+#include "base/new_file.h"
+#include "base/paths.h"
 
 #define FILE_KIND "rooflinectl ceilings"
 #define REMEDY "measure anew with 'rooflinectl ceilings'"
@@ -361,71 +363,40 @@ int ceilings_file_print(const struct ceilings *ceilings, FILE *out, struct err *
 	return 0;
 }
 
-/* Makes the folders above path, which it changes for a moment. */
-static int make_folders(char *path, struct err *err)
+/* Writes all of it. */
+static int write_stream(const struct ceilings *ceilings, const struct new_file *file,
+			struct err *err)
 {
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		int rc;
-
-		*slash = '\0';
-		rc = mkdir(path, 0777) < 0 && errno != EEXIST ? -errno : 0;
-		if (rc < 0)
-			return err_set(err, rc, "%s: cannot make this folder: %s; give -o FILE",
-				       path, strerror(-rc));
-		*slash = '/';
-	}
-	return 0;
-}
-
-/* Writes all of it to a file of that name and closes it, in any case. */
-static int write_stream(const struct ceilings *ceilings, int fd, const char *path, struct err *err)
-{
-	FILE *out = fdopen(fd, "w");
-	int rc;
+	int fd = dup(file->fd), rc;
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 
 	if (!out) {
-		rc = err_set(err, -errno, "%s: cannot be written: %s", path, strerror(errno));
-		close(fd);
+		rc = err_set(err, -errno, "%s: cannot be written: %s", file->path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
 		return rc;
 	}
 	rc = ceilings_file_print(ceilings, out, err);
 	if (fclose(out) && rc == 0)
-		rc = err_set(err, -errno, "%s: could not be written: %s", path, strerror(errno));
-	return rc;
-}
-
-static int write_and_rename(const struct ceilings *ceilings, const char *path, char *temporary,
-			    struct err *err)
-{
-	mode_t mask = umask(0);
-	int fd = mkstemp(temporary), rc;
-
-	umask(mask);
-	if (fd < 0)
-		return err_set(err, -errno, "%s: cannot be written: %s; give -o FILE", path,
-			       strerror(errno));
-	if (fchmod(fd, 0666 & ~mask) < 0) /* mkstemp's 0600 would hide it from other users */
-		errno = 0;
-	rc = write_stream(ceilings, fd, path, err);
-	if (rc == 0 && rename(temporary, path) < 0)
-		rc = err_set(err, -errno, "%s: cannot be written: %s; give -o FILE", path,
+		rc = err_set(err, -errno, "%s: could not be written: %s", file->path,
 			     strerror(errno));
-	if (rc < 0)
-		unlink(temporary);
 	return rc;
 }
 
 int ceilings_file_write(const struct ceilings *ceilings, const char *path, struct err *err)
 {
-	char temporary[PATH_MAX];
-	struct stat status;
+	char folders[PATH_MAX];
+	struct new_file file;
 	int rc;
 
-	if (stat(path, &status) == 0 &&
-	    !S_ISREG(status.st_mode)) /* rename would replace a device */
-		return err_set(err, -EINVAL, "%s: not a file; give -o another name", path);
-	if ((size_t)snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= sizeof(temporary))
+	if ((size_t)snprintf(folders, sizeof(folders), "%s", path) >= sizeof(folders))
 		return err_set(err, -ENAMETOOLONG, "%s: the name is too long", path);
-	rc = make_folders(temporary, err);
-	return rc < 0 ? rc : write_and_rename(ceilings, path, temporary, err);
+	rc = path_make_parents(folders, 1);
+	if (rc < 0)
+		return err_set(err, rc, "%s: cannot make this folder: %s; give -o FILE", folders,
+			       strerror(-rc));
+	rc = new_file_open(&file, path, err);
+	if (rc < 0)
+		return rc;
+	return new_file_close(&file, write_stream(ceilings, &file, err), err);
 }

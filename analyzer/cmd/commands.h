@@ -16,6 +16,8 @@
 	COMMAND(whatif, "what several changes at once would bring, re-simulated")             \
 	COMMAND(verify, "hold the speedup that a change brought against the predicted one")   \
 	COMMAND(plot, "draw a recording: timeline, gaps, kernels")                            \
+	COMMAND(pack, "make one small file of a recording, which every command reads")        \
+	COMMAND(unpack, "make a folder of CSV files again of a packed recording")             \
 	COMMAND(workloads, "list or run the bundled workloads")                               \
 	COMMAND(ceilings, "measure this GPU's roofs and launch costs, or show a stored file") \
 	COMMAND(doctor, "tell what works on this machine, what does not, and the fix")        \

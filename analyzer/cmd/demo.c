@@ -22,8 +22,8 @@
 
 #define DEMO_FOLDER "roofline-demo"
 #define DEMO_COUNTED_FOLDER "roofline-demo/counted"
-#define DEMO_RECORDING "share/rooflinectl/recordings/graph_chain.naive"
-#define DEMO_COUNTED "share/rooflinectl/recordings/atomic_batch.naive"
+#define DEMO_RECORDING "share/rooflinectl/recordings/graph_chain.naive" PATH_PACKED_SUFFIX
+#define DEMO_COUNTED "share/rooflinectl/recordings/atomic_batch.naive" PATH_PACKED_SUFFIX
 #define DEMO_WORKLOAD "lib/rooflinectl/workloads/graph_chain"
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)

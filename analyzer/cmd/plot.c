@@ -18,6 +18,7 @@
 #include "cmd/usage.h"
 #include "charts/charts.h"
 #include "charts/gnuplot.h"
+#include "trace/recording.h"
 
 #define LEAST_COLUMNS 40
 #define MOST_COLUMNS 400
@@ -115,7 +116,7 @@ static void parse_argument(struct options *options, char *argument, struct argp_
 	if (chart >= 0) {
 		options->chosen_count += !options->is_chosen[chart];
 		options->is_chosen[chart] = true;
-	} else if (!options->recording && (strchr(argument, '/') || access(argument, F_OK) == 0)) {
+	} else if (!options->recording && (strchr(argument, '/') || recording_is_there(argument))) {
 		options->recording = argument;
 	} else {
 		usage_fail(state,

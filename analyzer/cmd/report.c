@@ -82,8 +82,7 @@ static const struct argp parser = {
 	.options = option_table,
 	.parser = parse_option,
 	.args_doc = "[DIR]",
-	.doc = "Tell where the GPU's time went and why it idled.\n\n"
-	       "DIR is a recording; without it, the newest one under the current folder.",
+	.doc = "Tell where the GPU's time went and why it idled.\n\n" SOURCE_DOC,
 };
 
 /* Writes to the file asked for; a file that could not be completed is a failure like any other. */

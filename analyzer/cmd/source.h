@@ -24,6 +24,11 @@ struct source {
 	size_t range_count;
 };
 
+/* For the help of a command whose argument is DIR. */
+#define SOURCE_DOC                                                                                   \
+	"DIR is a recording, as a folder or packed, - a packed one on stdin; without it, it is the " \
+	"newest one under the current folder."
+
 extern const struct argp source_argp, source_range_argp;
 
 /* Loads it, with its roofs.  who: "rooflinectl report", for what is told on stderr.  Fails like

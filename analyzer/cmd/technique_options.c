@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/usage.h"
+#include "trace/recording.h"
 
 /* An option for each technique: its enum technique_id, from here on. */
 enum { KEY_TECHNIQUE = 256 };
@@ -110,7 +110,7 @@ static const char *option_before(const struct argp_state *state, const char *arg
 }
 
 bool technique_options_find_space(struct remedy *remedy, const struct argp_state *state,
-			   const char *argument)
+				  const char *argument)
 {
 	const char *option = option_before(state, argument);
 
@@ -122,11 +122,11 @@ bool technique_options_find_space(struct remedy *remedy, const struct argp_state
 }
 
 struct remedy technique_options_remedy(const struct argp_state *state, const char *before,
-				const char *argument)
+				       const char *argument)
 {
 	struct remedy remedy;
-	bool is_before = option_before(state, before) && access(before, F_OK) < 0 &&
-			 !(option_before(state, argument) && access(argument, F_OK) < 0);
+	bool is_before = option_before(state, before) && !recording_is_there(before) &&
+			 !(option_before(state, argument) && !recording_is_there(argument));
 
 	technique_options_find_space(&remedy, state, is_before ? before : argument);
 	return remedy;

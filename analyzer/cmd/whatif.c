@@ -5,10 +5,10 @@
 #include "cmd/usage.h"
 
 #include "output/whatif.h"
+#include "trace/recording.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 struct whatif_arguments {
 	struct source source;
@@ -20,7 +20,8 @@ struct whatif_arguments {
 enum { KEY_LIST = 1024 };
 
 static const struct argp_option option_table[] = {
-	{"list", KEY_LIST, NULL, 0, "what each technique changes, assumes, and when it is refused", 2},
+	{"list", KEY_LIST, NULL, 0, "what each technique changes, assumes, and when it is refused",
+	 2},
 	{"format", 'f', "FORMAT", 0, "text (for people, the default) or json", 2},
 	{0},
 };
@@ -43,7 +44,7 @@ static void check_recording(const char *path, struct argp_state *state)
 {
 	struct remedy remedy;
 
-	if (technique_options_find_space(&remedy, state, path) && access(path, F_OK) < 0)
+	if (technique_options_find_space(&remedy, state, path) && !recording_is_there(path))
 		usage_fail(state, "no recording is called '%s'%s", path, remedy.text);
 }
 
@@ -84,11 +85,10 @@ static const struct argp parser = {
 	.options = option_table,
 	.parser = parse_option,
 	.args_doc = "[DIR]",
-	.doc = "Re-simulate a recorded run with several techniques at once.\n\n"
-	       "DIR is a recording; without it, the newest one under the current folder. Techniques "
-	       "are applied in the order in which they are given; what one changes those after it "
-	       "leave alone. With RANGE, the name of an NVTX range, one changes only iterations that "
-	       "lie in it.",
+	.doc = "Re-simulate a recorded run with several techniques at once.\n\n" SOURCE_DOC
+	       " Techniques are applied in the order in which they are given; what one changes those "
+	       "after it leave alone. With RANGE, the name of an NVTX range, one changes only "
+	       "iterations that lie in it.",
 };
 
 static int predict(const void *context, struct report *report, struct err *err)
@@ -96,8 +96,8 @@ static int predict(const void *context, struct report *report, struct err *err)
 	const struct whatif_arguments *arguments = context;
 	struct output_options options = {.section = -1, .color = is_color_wanted(stdout)};
 	struct scenario scenario;
-	int rc = scenario_predict(&scenario, report, &arguments->chosen,
-				  arguments->source.range, err);
+	int rc = scenario_predict(&scenario, report, &arguments->chosen, arguments->source.range,
+				  err);
 
 	return rc < 0 ? rc : arguments->write(&scenario, stdout, &options, err);
 }

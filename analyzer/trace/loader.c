@@ -8,8 +8,8 @@
  * them without leaving 64 bits. */
 #define LONGEST_NS ((int64_t)30 * 24 * 3600 * 1000000000)
 
-bool loader_take_times(struct loader_task *task, int64_t start_ns, int64_t end_ns,
-		       const struct reader_place *place)
+bool loader_check_times(struct loader_task *task, int64_t start_ns, int64_t end_ns,
+			const struct reader_place *place)
 {
 	if (start_ns <= 0 || end_ns < start_ns || end_ns - start_ns > LONGEST_NS) {
 		reader_count_loss(&task->losses, READER_invalid_times, place,
@@ -25,9 +25,10 @@ bool loader_take_times(struct loader_task *task, int64_t start_ns, int64_t end_n
 
 int loader_read(struct loader_task *task, enum trace_table table, reader_row each)
 {
-	struct reader_place place = {strrchr(task->owner->folder, '/'), table, 0};
+	const struct recording_process *source = task->owner->source;
+	struct reader_place place = {source->name, table, 0};
 	struct err err = {""};
-	int rc = reader_read_table(task->owner->folder, table, each, task, &task->losses, &err);
+	int rc = reader_read_table(source, table, each, task, &task->losses, &err);
 
 	if (rc == 0)
 		task->opened_count++;
@@ -36,7 +37,6 @@ int loader_read(struct loader_task *task, enum trace_table table, reader_row eac
 	err_set(&task->err, rc, "%s", err.text);
 	if (rc == -ENOMEM)
 		return rc;
-	place.process = place.process ? place.process + 1 : task->owner->folder;
 	reader_count_loss(&task->losses, READER_unreadable_rows, &place,
 			  "the table cannot be read: %s", strerror(-rc));
 	return 0;

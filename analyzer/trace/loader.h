@@ -112,7 +112,7 @@ struct counter_value {
 
 struct process_loader {
 	struct loader *loader;
-	const char *folder; /* path */
+	const struct recording_process *source;
 	uint32_t process;
 	struct id_map names, devices, contexts, streams, signatures, threads, metrics;
 	const char **name_texts; /* by index in names */
@@ -143,8 +143,8 @@ int loader_read(struct loader_task *task, enum trace_table table, reader_row eac
 
 /* Whether a row's times can be used: both set, in order, less than 30 days apart.  Counts the row
  * as lost otherwise. */
-bool loader_take_times(struct loader_task *task, int64_t start_ns, int64_t end_ns,
-		       const struct reader_place *place);
+bool loader_check_times(struct loader_task *task, int64_t start_ns, int64_t end_ns,
+			const struct reader_place *place);
 
 /* Adds to what was lost in the process. */
 int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t count,
@@ -152,17 +152,18 @@ int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t co
 
 /* ---- loader_process.c ---- */
 
-/* Loads one process folder.  -ENODATA: none of its tables could be opened, described in err and
+/* Loads one process.  -ENODATA: none of its tables could be opened, described in err and
  * nothing was added; -ENOMEM. */
-int loader_add_process(struct loader *loader, const char *folder, struct err *err);
+int loader_add_process(struct loader *loader, const struct recording_process *source,
+		       struct err *err);
 
-/* Whether a process folder is of the second run of --graphs=both, as its process.csv says. */
-bool loader_is_second_run(const char *folder);
+/* Whether a process is of the second run of --graphs=both, as its process.csv says. */
+bool loader_is_second_run(const struct recording_process *source);
 
 /* ---- loader_tables.c ---- */
 
 int loader_read_small_tables(struct process_loader *loader);
-int loader_take_process_facts(struct process_loader *loader);
+int loader_parse_process_facts(struct process_loader *loader);
 
 /* The text of names.id, or NULL when there is none. */
 const char *loader_name(const struct process_loader *loader, uint32_t id);
@@ -216,7 +217,7 @@ int loader_resolve_events(struct process_loader *loader);
 /* ---- loader_counters.c ---- */
 
 /* A reader_row of metrics.csv. */
-int loader_take_metric(const union trace_row *row, const struct reader_place *place, void *context);
+int loader_add_metric(const union trace_row *row, const struct reader_place *place, void *context);
 int loader_read_counters(struct loader_task *task);
 /* Marks the operations that were counted and adds the values to profile->counters. */
 int loader_add_counters(struct process_loader *loader);
@@ -225,8 +226,8 @@ void loader_free_counters(struct loader *loader);
 /* ---- loader_samples.c ---- */
 
 /* A reader_row of sampled_metrics.csv. */
-int loader_take_sampled_metric(const union trace_row *row, const struct reader_place *place,
-			       void *context);
+int loader_add_sampled_metric(const union trace_row *row, const struct reader_place *place,
+			      void *context);
 int loader_read_samples(struct loader_task *task);
 /* Sorts both arrays, joins spans that touch, and gives every device its slices.  -ENOMEM. */
 int loader_sort_samples(struct profile *profile);

@@ -4,6 +4,7 @@
 
 #include "trace/api_class.h"
 #include "trace/loader.h"
+#include "base/search.h"
 #include "base/stable_sort.h"
 
 /* Correlation ids are counted upwards for all calls, recorded or not; an array is good while at
@@ -52,7 +53,7 @@ static uint32_t loader_call_name(struct loader_task *task, uint32_t id,
 
 /* ---- rows ---- */
 
-static int take_call(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_call(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct loader *all = task->owner->loader;
@@ -60,7 +61,7 @@ static int take_call(const union trace_row *row, const struct reader_place *plac
 	struct profile_call *call;
 	uint32_t name, thread;
 
-	if (!loader_take_times(task, from->start_ns, from->end_ns, place))
+	if (!loader_check_times(task, from->start_ns, from->end_ns, place))
 		return 0;
 	call = ARRAY_NEXT(all->profile->calls, all->capacity.calls, all->profile->call_count);
 	name = loader_call_name(task, from->name, place);
@@ -171,7 +172,7 @@ int loader_sort_calls(struct process_loader *loader)
 int loader_read_calls(struct loader_task *task)
 {
 	struct process_loader *loader = task->owner;
-	int rc = loader_read(task, TRACE_TABLE_api, take_call);
+	int rc = loader_read(task, TRACE_TABLE_api, add_call);
 
 	if (rc == 0)
 		rc = loader_sort_calls(loader);
@@ -186,10 +187,23 @@ int loader_read_calls(struct loader_task *task)
 			   sizeof(*loader->correlations.pairs), compare_pairs);
 }
 
+struct correlation_search {
+	const struct correlation_pair *pairs;
+	uint32_t correlation;
+};
+
+static bool is_correlation_reached(size_t index, const void *context)
+{
+	const struct correlation_search *search = context;
+
+	return search->pairs[index].correlation >= search->correlation;
+}
+
 uint32_t loader_call(const struct process_loader *loader, uint32_t correlation)
 {
 	const struct correlation_map *map = &loader->correlations;
-	size_t low = 0, high = map->pair_count;
+	const struct correlation_search search = {map->pairs, correlation};
+	size_t first;
 
 	if (correlation == 0)
 		return PROFILE_NONE;
@@ -198,15 +212,8 @@ uint32_t loader_call(const struct process_loader *loader, uint32_t correlation)
 			return PROFILE_NONE;
 		return map->dense[correlation - map->first];
 	}
-	while (low < high) { /* the first pair of this id */
-		size_t middle = low + (high - low) / 2;
-
-		if (map->pairs[middle].correlation < correlation)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < map->pair_count && map->pairs[low].correlation == correlation
-		       ? map->pairs[low].call
+	first = search_first(0, map->pair_count, is_correlation_reached, &search);
+	return first < map->pair_count && map->pairs[first].correlation == correlation
+		       ? map->pairs[first].call
 		       : PROFILE_NONE;
 }

@@ -53,7 +53,7 @@ static uint32_t loader_metric(struct loader *loader, const char *name, uint32_t 
 	return number;
 }
 
-int loader_take_metric(const union trace_row *row, const struct reader_place *place, void *context)
+int loader_add_metric(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	const struct trace_metrics_row *from = &row->metrics;
@@ -91,7 +91,7 @@ static struct counted_entry *counted_entry(struct process_loader *loader, uint32
 	return entry;
 }
 
-static int take_counted(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_counted(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct process_loader *loader = task->owner;
@@ -120,7 +120,7 @@ static bool is_count(double value)
 	return value >= 0 && value <= 0x1p64;
 }
 
-static int take_counter(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_counter(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct process_loader *loader = task->owner;
@@ -152,9 +152,9 @@ static int take_counter(const union trace_row *row, const struct reader_place *p
 
 int loader_read_counters(struct loader_task *task)
 {
-	int rc = loader_read(task, TRACE_TABLE_counted, take_counted);
+	int rc = loader_read(task, TRACE_TABLE_counted, add_counted);
 
-	return rc < 0 ? rc : loader_read(task, TRACE_TABLE_counters, take_counter);
+	return rc < 0 ? rc : loader_read(task, TRACE_TABLE_counters, add_counter);
 }
 
 /* ---- what was launched ---- */
@@ -229,12 +229,10 @@ static void add_unrecorded(struct process_loader *loader)
 
 static void count_orphans(struct process_loader *loader)
 {
-	const char *slash = strrchr(loader->folder, '/');
-
 	for (size_t i = 0; i < loader->counted_count; i++) {
 		const struct counted_entry *entry = &loader->counted[i];
-		struct reader_place place = {slash ? slash + 1 : loader->folder,
-					     TRACE_TABLE_counted, entry->line};
+		struct reader_place place = {loader->source->name, TRACE_TABLE_counted,
+					     entry->line};
 
 		if (entry->subject == PROFILE_NONE)
 			reader_count_loss(&loader->others.losses, READER_orphan_ids, &place,

@@ -10,7 +10,7 @@
 
 #define NO_STREAM UINT32_MAX /* in syncs.stream: it does not apply */
 
-static int take_sync(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_sync(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct process_loader *loader = task->owner;
@@ -20,7 +20,7 @@ static int take_sync(const union trace_row *row, const struct reader_place *plac
 	uint32_t stream = PROFILE_NONE;
 	struct profile_sync *sync;
 
-	if (!loader_take_times(task, from->start_ns, from->end_ns, place))
+	if (!loader_check_times(task, from->start_ns, from->end_ns, place))
 		return 0;
 	if (entry != PROFILE_NONE && from->stream != NO_STREAM) {
 		stream = loader_stream(loader, from->context, from->stream,
@@ -37,8 +37,7 @@ static int take_sync(const union trace_row *row, const struct reader_place *plac
 	return 0;
 }
 
-static int take_overhead(const union trace_row *row, const struct reader_place *place,
-			 void *context)
+static int add_overhead(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct loader *all = task->owner->loader;
@@ -46,7 +45,7 @@ static int take_overhead(const union trace_row *row, const struct reader_place *
 	const char *name = loader_name(task->owner, from->name);
 	struct profile_overhead *overhead;
 
-	if (!loader_take_times(task, from->start_ns, from->end_ns, place))
+	if (!loader_check_times(task, from->start_ns, from->end_ns, place))
 		return 0;
 	overhead = ARRAY_NEXT(all->profile->overheads, all->capacity.overheads,
 			      all->profile->overhead_count);
@@ -67,14 +66,14 @@ static int take_overhead(const union trace_row *row, const struct reader_place *
 	return 0;
 }
 
-static int take_jit(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_jit(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct loader *all = task->owner->loader;
 	const struct trace_jit_row *from = &row->jit;
 	struct profile_jit *jit;
 
-	if (!loader_take_times(task, from->start_ns, from->end_ns, place))
+	if (!loader_check_times(task, from->start_ns, from->end_ns, place))
 		return 0;
 	jit = ARRAY_NEXT(all->profile->jits, all->capacity.jits, all->profile->jit_count);
 	if (!jit)
@@ -93,7 +92,7 @@ static int take_jit(const union trace_row *row, const struct reader_place *place
 
 enum { PHASE_INSTANT, PHASE_START, PHASE_END };
 
-static int take_marker(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_marker(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct process_loader *loader = task->owner;
@@ -102,7 +101,7 @@ static int take_marker(const union trace_row *row, const struct reader_place *pl
 	const char *domain = from->domain ? loader_name(loader, from->domain) : "";
 	struct marker *marker;
 
-	if (!loader_take_times(task, from->time_ns, from->time_ns, place) ||
+	if (!loader_check_times(task, from->time_ns, from->time_ns, place) ||
 	    (from->phase != PHASE_START && from->phase != PHASE_END))
 		return 0; /* an instant is no range */
 	marker = ARRAY_NEXT(loader->markers, loader->marker_capacity, loader->marker_count);
@@ -124,7 +123,7 @@ static int take_marker(const union trace_row *row, const struct reader_place *pl
 	return 0;
 }
 
-static int take_loss(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_loss(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 
@@ -133,7 +132,7 @@ static int take_loss(const union trace_row *row, const struct reader_place *plac
 			       row->losses.detail);
 }
 
-static int take_nothing(const union trace_row *row, const struct reader_place *place, void *context)
+static int skip_row(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	(void)row;
 	(void)place;
@@ -143,18 +142,18 @@ static int take_nothing(const union trace_row *row, const struct reader_place *p
 
 int loader_read_events(struct loader_task *task)
 {
-	int rc = loader_read(task, TRACE_TABLE_syncs, take_sync);
+	int rc = loader_read(task, TRACE_TABLE_syncs, add_sync);
 
 	if (rc == 0)
-		rc = loader_read(task, TRACE_TABLE_overheads, take_overhead);
+		rc = loader_read(task, TRACE_TABLE_overheads, add_overhead);
 	if (rc == 0)
-		rc = loader_read(task, TRACE_TABLE_jit, take_jit);
+		rc = loader_read(task, TRACE_TABLE_jit, add_jit);
 	if (rc == 0)
-		rc = loader_read(task, TRACE_TABLE_markers, take_marker);
+		rc = loader_read(task, TRACE_TABLE_markers, add_marker);
 	if (rc == 0) /* other logs are joined by it, not this program; damage in it is told */
-		rc = loader_read(task, TRACE_TABLE_clocks, take_nothing);
+		rc = loader_read(task, TRACE_TABLE_clocks, skip_row);
 	if (rc == 0)
-		rc = loader_read(task, TRACE_TABLE_losses, take_loss);
+		rc = loader_read(task, TRACE_TABLE_losses, add_loss);
 	return rc;
 }
 

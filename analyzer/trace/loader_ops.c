@@ -54,7 +54,7 @@ static void check_ids(struct loader_task *task, const struct op_columns *columns
 				  "context %u is not in contexts.csv", columns->context);
 }
 
-static int take_kernel(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_kernel(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct loader *all = task->owner->loader;
@@ -62,7 +62,7 @@ static int take_kernel(const union trace_row *row, const struct reader_place *pl
 	uint32_t signature;
 	struct profile_op *op;
 
-	if (!loader_take_times(task, columns->start_ns, columns->end_ns, place))
+	if (!loader_check_times(task, columns->start_ns, columns->end_ns, place))
 		return 0;
 	op = ARRAY_NEXT(all->profile->ops, all->capacity.ops, all->profile->op_count);
 	if (!op)
@@ -80,7 +80,7 @@ static int take_kernel(const union trace_row *row, const struct reader_place *pl
 
 int loader_read_kernels(struct loader_task *task)
 {
-	return loader_read(task, TRACE_TABLE_kernels, take_kernel);
+	return loader_read(task, TRACE_TABLE_kernels, add_kernel);
 }
 
 /* ---- copies, memsets, graph launches ---- */
@@ -101,14 +101,14 @@ static int add_other_op(struct loader_task *task, enum profile_op_kind kind,
 	return 0;
 }
 
-static int take_copy(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_copy(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct loader *all = task->owner->loader;
 	const struct trace_copies_row *from = &row->copies;
 	struct profile_copy *copy;
 
-	if (!loader_take_times(task, from->start_ns, from->end_ns, place))
+	if (!loader_check_times(task, from->start_ns, from->end_ns, place))
 		return 0;
 	copy = ARRAY_NEXT(all->profile->copies, all->capacity.copies, all->profile->copy_count);
 	if (!copy)
@@ -125,14 +125,14 @@ static int take_copy(const union trace_row *row, const struct reader_place *plac
 	return add_other_op(task, OP_COPY, OP_COLUMNS(*from), all->profile->copy_count++, place);
 }
 
-static int take_memset(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_memset(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct loader *all = task->owner->loader;
 	const struct trace_memsets_row *from = &row->memsets;
 	struct profile_memset *set;
 
-	if (!loader_take_times(task, from->start_ns, from->end_ns, place))
+	if (!loader_check_times(task, from->start_ns, from->end_ns, place))
 		return 0;
 	set = ARRAY_NEXT(all->profile->memsets, all->capacity.memsets, all->profile->memset_count);
 	if (!set)
@@ -142,7 +142,7 @@ static int take_memset(const union trace_row *row, const struct reader_place *pl
 			    place);
 }
 
-static int take_graph(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_graph(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct loader *all = task->owner->loader;
@@ -153,7 +153,7 @@ static int take_graph(const union trace_row *row, const struct reader_place *pla
 					   from->graph,	   0};
 	struct profile_graph_launch *launch;
 
-	if (!loader_take_times(task, from->start_ns, from->end_ns, place))
+	if (!loader_check_times(task, from->start_ns, from->end_ns, place))
 		return 0;
 	launch = ARRAY_NEXT(all->profile->graph_launches, all->capacity.graph_launches,
 			    all->profile->graph_launch_count);
@@ -165,12 +165,12 @@ static int take_graph(const union trace_row *row, const struct reader_place *pla
 
 int loader_read_other_ops(struct loader_task *task)
 {
-	int rc = loader_read(task, TRACE_TABLE_copies, take_copy);
+	int rc = loader_read(task, TRACE_TABLE_copies, add_copy);
 
 	if (rc == 0)
-		rc = loader_read(task, TRACE_TABLE_memsets, take_memset);
+		rc = loader_read(task, TRACE_TABLE_memsets, add_memset);
 	if (rc == 0)
-		rc = loader_read(task, TRACE_TABLE_graphs, take_graph);
+		rc = loader_read(task, TRACE_TABLE_graphs, add_graph);
 	return rc;
 }
 

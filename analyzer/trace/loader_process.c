@@ -71,7 +71,7 @@ static int read_large_tables(struct process_loader *loader)
 
 /* ---- which run ---- */
 
-static int take_run(const union trace_row *row, const struct reader_place *place, void *context)
+static int find_run(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	(void)place;
 	if (!strcmp(row->process.key, "run"))
@@ -80,13 +80,13 @@ static int take_run(const union trace_row *row, const struct reader_place *place
 }
 
 /* What cannot be read is told when the folder is loaded. */
-bool loader_is_second_run(const char *folder)
+bool loader_is_second_run(const struct recording_process *source)
 {
 	struct reader_losses losses = {0};
 	struct err err = {""};
 	bool is_second = false;
 
-	reader_read_table(folder, TRACE_TABLE_process, take_run, &is_second, &losses, &err);
+	reader_read_table(source, TRACE_TABLE_process, find_run, &is_second, &losses, &err);
 	return is_second;
 }
 
@@ -116,13 +116,13 @@ static void set_bounds(struct process_loader *loader)
 }
 
 static void process_loader_init(struct process_loader *loader, struct loader *all,
-				const char *folder)
+				const struct recording_process *source)
 {
 	const struct profile *profile = all->profile;
 
 	*loader = (struct process_loader){
 		.loader = all,
-		.folder = folder,
+		.source = source,
 		.process = (uint32_t)profile->process_count,
 		.first_op = profile->op_count,
 		.first_call = profile->call_count,
@@ -194,7 +194,7 @@ static void describe_failure(const struct process_loader *loader, int rc, struct
 	for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++)
 		if (tasks[i]->err.text[0])
 			err_set(err, rc, "%s", tasks[i]->err.text);
-	err_set(err, rc, "%s: %s", loader->folder, strerror(-rc));
+	err_set(err, rc, "%s: %s", loader->source->path, strerror(-rc));
 }
 
 /* Takes back what a folder added of which no table could be opened: its facts and its losses. */
@@ -209,20 +209,18 @@ static void remove_process(struct process_loader *loader)
 	free(profile->processes[loader->process].folder);
 }
 
-int loader_add_process(struct loader *all, const char *folder, struct err *err)
+int loader_add_process(struct loader *all, const struct recording_process *source, struct err *err)
 {
 	struct process_loader loader;
-	const char *slash = strrchr(folder, '/');
 	struct profile_process *process =
 		ARRAY_NEXT(all->profile->processes, all->capacity.processes,
 			   all->profile->process_count);
 	int rc;
 
-	process_loader_init(&loader, all, folder);
+	process_loader_init(&loader, all, source);
 	if (!process)
-		return err_set(err, -ENOMEM, "%s: out of memory", folder);
-	*process =
-		(struct profile_process){.folder = strdup(slash ? slash + 1 : folder), .rank = -1};
+		return err_set(err, -ENOMEM, "%s: out of memory", source->path);
+	*process = (struct profile_process){.folder = strdup(source->name), .rank = -1};
 	all->profile->process_count++;
 	rc = process->folder ? load_tables(&loader) : -ENOMEM;
 	if (rc == 0 && !any_opened(&loader)) {

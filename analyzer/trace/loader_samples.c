@@ -20,8 +20,8 @@ static int find_role(const char *name)
 	return -1;
 }
 
-int loader_take_sampled_metric(const union trace_row *row, const struct reader_place *place,
-			       void *context)
+int loader_add_sampled_metric(const union trace_row *row, const struct reader_place *place,
+			      void *context)
 {
 	struct loader_task *task = context;
 	uint32_t device = loader_device(task->owner, row->sampled_metrics.device);
@@ -82,7 +82,7 @@ static void sample_fill(struct profile_sample *sample, const struct trace_sample
 	};
 }
 
-static int take_sample(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_sample(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct loader *all = task->owner->loader;
@@ -93,7 +93,7 @@ static int take_sample(const union trace_row *row, const struct reader_place *pl
 
 	if (__builtin_add_overflow(row->samples.start_ns, row->samples.length_ns, &end_ns))
 		end_ns = 0;
-	if (!loader_take_times(task, row->samples.start_ns, end_ns, place))
+	if (!loader_check_times(task, row->samples.start_ns, end_ns, place))
 		return 0;
 	device = find_device(task, row->samples.device, place);
 	if (device == PROFILE_NONE)
@@ -107,7 +107,7 @@ static int take_sample(const union trace_row *row, const struct reader_place *pl
 	return 0;
 }
 
-static int take_span(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_span(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct loader *all = task->owner->loader;
@@ -116,7 +116,7 @@ static int take_span(const union trace_row *row, const struct reader_place *plac
 	struct profile_sampled_span *span;
 	uint32_t device;
 
-	if (!loader_take_times(task, from->start_ns, from->end_ns, place))
+	if (!loader_check_times(task, from->start_ns, from->end_ns, place))
 		return 0;
 	device = find_device(task, from->device, place);
 	if (device == PROFILE_NONE)
@@ -133,9 +133,9 @@ static int take_span(const union trace_row *row, const struct reader_place *plac
 
 int loader_read_samples(struct loader_task *task)
 {
-	int rc = loader_read(task, TRACE_TABLE_samples, take_sample);
+	int rc = loader_read(task, TRACE_TABLE_samples, add_sample);
 
-	return rc < 0 ? rc : loader_read(task, TRACE_TABLE_sampled_spans, take_span);
+	return rc < 0 ? rc : loader_read(task, TRACE_TABLE_sampled_spans, add_span);
 }
 
 /* ---- order ---- */

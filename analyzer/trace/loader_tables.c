@@ -15,8 +15,7 @@ static struct profile_process *loader_facts(const struct process_loader *loader)
 
 /* ---- process ---- */
 
-static int take_property(const union trace_row *row, const struct reader_place *place,
-			 void *context)
+static int add_property(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct process_loader *loader = task->owner;
@@ -59,7 +58,7 @@ static uint64_t folder_pid(const char *folder)
 	return dot ? strtoull(dot + 1, NULL, 10) : 0;
 }
 
-int loader_take_process_facts(struct process_loader *loader)
+int loader_parse_process_facts(struct process_loader *loader)
 {
 	struct profile_process *process = loader_facts(loader);
 
@@ -84,7 +83,7 @@ int loader_take_process_facts(struct process_loader *loader)
 
 /* ---- names ---- */
 
-static int take_name(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_name(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct process_loader *loader = ((struct loader_task *)context)->owner;
 	const char **text =
@@ -181,7 +180,7 @@ static int loader_put_device(struct process_loader *loader, const struct trace_d
 	return id_map_put(&loader->devices, row->device, device);
 }
 
-static int take_device(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_device(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	(void)place;
 	return loader_put_device(((struct loader_task *)context)->owner, &row->devices);
@@ -203,7 +202,7 @@ uint32_t loader_device(struct process_loader *loader, uint32_t ordinal)
 
 /* ---- contexts and streams ---- */
 
-static int take_context(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_context(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct process_loader *loader = task->owner;
@@ -271,7 +270,7 @@ uint32_t loader_stream(struct process_loader *loader, uint32_t context, uint32_t
 	return stream;
 }
 
-static int take_stream(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_stream(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct process_loader *loader = task->owner;
@@ -296,8 +295,8 @@ static int take_stream(const union trace_row *row, const struct reader_place *pl
 
 /* ---- signatures and threads ---- */
 
-static int take_signature(const union trace_row *row, const struct reader_place *place,
-			  void *context)
+static int add_signature(const union trace_row *row, const struct reader_place *place,
+			 void *context)
 {
 	struct loader_task *task = context;
 	const char *name = loader_name(task->owner, row->signatures.name);
@@ -332,7 +331,7 @@ uint32_t loader_thread(struct process_loader *loader, uint32_t id)
 	return index;
 }
 
-static int take_thread(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_thread(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	uint32_t index = loader_thread(task->owner, row->threads.thread);
@@ -350,25 +349,25 @@ static int take_thread(const union trace_row *row, const struct reader_place *pl
 int loader_read_small_tables(struct process_loader *loader)
 {
 	struct loader_task *task = &loader->small;
-	int rc = loader_read(task, TRACE_TABLE_process, take_property);
+	int rc = loader_read(task, TRACE_TABLE_process, add_property);
 
 	if (rc == 0)
-		rc = loader_take_process_facts(loader);
+		rc = loader_parse_process_facts(loader);
 	if (rc == 0)
-		rc = loader_read(task, TRACE_TABLE_names, take_name);
+		rc = loader_read(task, TRACE_TABLE_names, add_name);
 	if (rc == 0)
-		rc = loader_read(task, TRACE_TABLE_devices, take_device);
+		rc = loader_read(task, TRACE_TABLE_devices, add_device);
 	if (rc == 0)
-		rc = loader_read(task, TRACE_TABLE_contexts, take_context);
+		rc = loader_read(task, TRACE_TABLE_contexts, add_context);
 	if (rc == 0)
-		rc = loader_read(task, TRACE_TABLE_streams, take_stream);
+		rc = loader_read(task, TRACE_TABLE_streams, add_stream);
 	if (rc == 0)
-		rc = loader_read(task, TRACE_TABLE_signatures, take_signature);
+		rc = loader_read(task, TRACE_TABLE_signatures, add_signature);
 	if (rc == 0)
-		rc = loader_read(task, TRACE_TABLE_threads, take_thread);
+		rc = loader_read(task, TRACE_TABLE_threads, add_thread);
 	if (rc == 0)
-		rc = loader_read(task, TRACE_TABLE_metrics, loader_take_metric);
+		rc = loader_read(task, TRACE_TABLE_metrics, loader_add_metric);
 	if (rc == 0)
-		rc = loader_read(task, TRACE_TABLE_sampled_metrics, loader_take_sampled_metric);
+		rc = loader_read(task, TRACE_TABLE_sampled_metrics, loader_add_sampled_metric);
 	return rc;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/stable_sort.h"
 
 /*
@@ -88,25 +89,29 @@ static int leader_open(struct leader *leader, const struct profile *profile,
 	return 0;
 }
 
+struct begin_search {
+	const struct leader *leader;
+	int64_t moment_ns;
+};
+
+static bool begins_later(size_t index, const void *context)
+{
+	const struct begin_search *search = context;
+
+	return search->leader->calls[index].start_ns > search->moment_ns;
+}
+
 /* How many of its calls have begun by a moment; from: as many certainly have.  In growing steps from there on. */
 static size_t begun_by(const struct leader *leader, size_t from, int64_t moment_ns)
 {
+	const struct begin_search search = {leader, moment_ns};
 	size_t low = from, high = from;
 
-	for (size_t step = 1; high < leader->count && leader->calls[high].start_ns <= moment_ns;
-	     step *= 2) {
+	for (size_t step = 1; high < leader->count && !begins_later(high, &search); step *= 2) {
 		low = high + 1;
 		high = leader->count - high > step ? high + step : leader->count;
 	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (leader->calls[middle].start_ns <= moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(low, high, begins_later, &search);
 }
 
 /* Whether a call is apart from the leader's, of which so many have begun by then.  Handing over takes time: calls

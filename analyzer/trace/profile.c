@@ -1,96 +1,12 @@
-#define _GNU_SOURCE /* versionsort */
-
 #include "trace/profile.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "trace/loader.h"
+#include "trace/recording.h"
 #include "base/stable_sort.h"
-
-/* ---- the folders of a recording ---- */
-
-/* A process folder holds at least one table: one killed early may have no process.csv yet. */
-static bool is_process_folder(const char *path)
-{
-	char file[PATH_MAX];
-
-	for (int table = 0; table < TRACE_TABLE_COUNT; table++)
-		if ((size_t)snprintf(file, sizeof(file), "%s/%s.csv", path,
-				     reader_table_name(table)) < sizeof(file) &&
-		    access(file, F_OK) == 0)
-			return true;
-	return false;
-}
-
-/* What of a recording is to be loaded, and the first thing that went wrong with a folder of it. */
-struct loading {
-	struct loader *loader;
-	bool is_second_run; /* only processes of the second run; otherwise only others */
-	struct err first_failure;
-};
-
-static int load_folder(struct loading *loading, const char *parent, const char *name,
-		       struct err *err)
-{
-	char path[PATH_MAX];
-	struct err failure = {""};
-	int rc;
-
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", parent, name) >= sizeof(path) ||
-	    !is_process_folder(path) || loader_is_second_run(path) != loading->is_second_run)
-		return 0;
-	rc = loader_add_process(loading->loader, path, &failure);
-	if (rc == -ENODATA) {
-		err_set(&loading->first_failure, rc, "%s", failure.text);
-		return 0;
-	}
-	return rc < 0 ? err_set(err, rc, "%s", failure.text) : 0;
-}
-
-static int skip_hidden(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.';
-}
-
-/* Folders are read in the order of their names, numbers by value, so that reports are stable. */
-static int load_folders(struct loading *loading, const char *path, struct err *err)
-{
-	struct dirent **entries = NULL;
-	int count = scandir(path, &entries, skip_hidden, versionsort);
-	int rc = 0;
-
-	if (count < 0)
-		return err_set(err, -errno, "%s: %s", path, strerror(errno));
-	for (int i = 0; i < count; i++) {
-		if (rc == 0)
-			rc = load_folder(loading, path, entries[i]->d_name, err);
-		free(entries[i]);
-	}
-	free(entries);
-	return rc;
-}
-
-/* A process folder named by itself is a recording, whichever run it is of. */
-static int load_recording(struct loading *loading, const char *path, struct err *err)
-{
-	char *real = realpath(path, NULL); /* "." has no name to show */
-	int rc = 0;
-
-	if (!real)
-		return err_set(err, -errno, "%s: %s", path, strerror(errno));
-	if (!is_process_folder(real))
-		rc = load_folders(loading, real, err);
-	else if (!loading->is_second_run)
-		rc = loader_add_process(loading->loader, real, err);
-	free(real);
-	return rc;
-}
 
 /* ---- order ---- */
 
@@ -199,16 +115,54 @@ static int loader_init(struct loader *loader, const char *path)
 		       : -ENOMEM;
 }
 
+/* One recording while its two runs are read, and the first thing that went wrong with a process of it. */
+struct loading {
+	const char *path;
+	struct recording recording;
+	struct err first_failure;
+};
+
+/* A process folder named by itself is a recording, whichever run it is of. */
+static bool is_of_run(const struct recording *recording, const struct recording_process *process,
+		      bool is_second_run)
+{
+	if (recording->is_process)
+		return !is_second_run;
+	return loader_is_second_run(process) == is_second_run;
+}
+
+/* Adds the processes of one run.  One that cannot be read is passed over while there are others. */
+static int add_processes(struct loader *loader, struct loading *loading, bool is_second_run,
+			 struct err *err)
+{
+	const struct recording *recording = &loading->recording;
+	int rc = 0;
+
+	for (size_t i = 0; i < recording->process_count && rc == 0; i++) {
+		struct err failure = {""};
+
+		if (!is_of_run(recording, &recording->processes[i], is_second_run))
+			continue;
+		rc = loader_add_process(loader, &recording->processes[i], &failure);
+		if (rc == -ENODATA) {
+			err_set(&loading->first_failure, rc, "%s", failure.text);
+			rc = 0;
+		}
+		if (rc < 0)
+			err_set(err, rc, "%s", failure.text);
+	}
+	return rc;
+}
+
 /* Loads the processes of one run; that there are none is no failure. */
-static int load_run(struct profile **out, const char *path, bool is_second_run,
-		    struct err *first_failure, struct err *err)
+static int load_run(struct profile **out, struct loading *loading, bool is_second_run,
+		    struct err *err)
 {
 	struct loader loader;
-	struct loading loading = {&loader, is_second_run, {""}};
-	int rc = loader_init(&loader, path);
+	int rc = loader_init(&loader, loading->path);
 
 	if (rc == 0)
-		rc = load_recording(&loading, path, err);
+		rc = add_processes(&loader, loading, is_second_run, err);
 	if (rc == 0)
 		rc = sort_profile(loader.profile);
 	if (rc == 0)
@@ -217,49 +171,59 @@ static int load_run(struct profile **out, const char *path, bool is_second_run,
 		set_slices(loader.profile);
 		*out = loader.profile;
 	} else {
-		err_set(err, rc, "%s: %s", path, strerror(-rc));
+		err_set(err, rc, "%s: %s", loading->path, strerror(-rc));
 		profile_free(loader.profile);
 	}
-	if (loading.first_failure.text[0])
-		err_set(first_failure, -EIO, "%s", loading.first_failure.text);
 	loader_clear(&loader);
 	return rc;
 }
 
-static int no_recording(const char *path, const struct err *first_failure, struct err *err)
+static int load_runs(struct profile **out, struct loading *loading, struct err *err)
 {
-	if (first_failure->text[0])
-		return err_set(err, -EIO, "%s", first_failure->text);
+	struct profile *first = NULL, *second = NULL;
+	int rc = load_run(&first, loading, false, err);
+
+	if (rc == 0)
+		rc = load_run(&second, loading, true, err);
+	if (rc == 0 && second->process_count && !first->process_count) {
+		profile_free(first); /* somebody deleted the first run */
+		first = second;
+		second = NULL;
+	}
+	if (rc == 0 && second && second->process_count) {
+		first->graph_run = second;
+		second = NULL;
+	}
+	profile_free(second);
+	*out = first;
+	return rc;
+}
+
+static int no_recording(const struct loading *loading, struct err *err)
+{
+	if (loading->first_failure.text[0])
+		return err_set(err, -EIO, "%s", loading->first_failure.text);
 	return err_set(err, -ENOENT,
 		       "%s: no recording there: neither it nor a folder in it holds process.csv; "
 		       "make one with: rooflinectl record -- PROGRAM",
-		       path);
+		       loading->path);
 }
 
 int profile_load(struct profile **out, const char *path, struct err *err)
 {
-	struct profile *profile = NULL, *second = NULL;
-	struct err first_failure = {""};
-	int rc = load_run(&profile, path, false, &first_failure, err);
+	struct loading loading = {.path = path};
+	struct profile *profile = NULL;
+	int rc = recording_open(&loading.recording, path, err);
 
 	if (rc == 0)
-		rc = load_run(&second, path, true, &first_failure, err);
-	if (rc == 0 && second->process_count && profile->process_count) {
-		profile->graph_run = second;
-		second = NULL;
-	} else if (rc == 0 && second->process_count) { /* somebody deleted the first run */
-		struct profile *empty = profile;
-
-		profile = second;
-		second = empty;
-	}
-	profile_free(second);
+		rc = load_runs(&profile, &loading, err);
 	if (rc == 0 && !profile->process_count)
-		rc = no_recording(path, &first_failure, err);
+		rc = no_recording(&loading, err);
 	if (rc < 0)
 		profile_free(profile);
 	else
 		*out = profile;
+	recording_close(&loading.recording);
 	return rc;
 }
 

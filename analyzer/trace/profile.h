@@ -314,7 +314,8 @@ struct profile {
 };
 
 /*
- * Reads a recording: a folder of host.pid folders, or one such folder itself.
+ * Reads a recording: a folder of host.pid folders, one such folder itself, or
+ * a packed one (recording.h says what path may be).
  * Rows that cannot be used are counted in losses and reading goes on.  Processes
  * of a second run go into graph_run, unless there are no others.  Fails
  * (negative errno, described in err) when there is no recording there, when no

@@ -1,6 +1,12 @@
+/* profile_names.c - what kinds of copies, memory and losses are called, for people. */
 #include <stddef.h>
+#include <string.h>
 
+#include "roofline/trace_schema.h"
 #include "trace/profile.h"
+#include "trace/reader.h"
+
+/* ---- copies and memory ---- */
 
 /* By CUpti_ActivityMemcpyKind of cupti_activity.h. */
 static const char *const copy_kinds[] = {
@@ -27,4 +33,38 @@ const char *profile_copy_kind_name(uint32_t kind)
 const char *profile_memory_kind_name(uint32_t kind)
 {
 	return name_of(memory_kinds, sizeof(memory_kinds) / sizeof(memory_kinds[0]), kind);
+}
+
+/* ---- losses ---- */
+
+/* The collector's come first: invalid_times is on both lists, with one meaning. */
+#define LOSS_ROW(name, unit, meaning) {#name, meaning},
+#define READER_ROW(name, meaning) {#name, meaning},
+static const struct {
+	const char *name, *meaning;
+} kinds[] = {TRACE_LOSS_KINDS(LOSS_ROW) READER_LOSS_KINDS(READER_ROW)};
+#undef LOSS_ROW
+
+static const struct {
+	const char *name, *meaning;
+} reader_kinds[] = {READER_LOSS_KINDS(READER_ROW)};
+#undef READER_ROW
+
+const char *profile_loss_meaning(const char *kind)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(kind, kinds[i].name))
+			return kinds[i].meaning;
+	return "";
+}
+
+/* The collector writes the meaning where the reader has the place. */
+const char *profile_loss_place(const struct profile_loss *loss)
+{
+	for (size_t i = 0; i < sizeof(reader_kinds) / sizeof(reader_kinds[0]); i++)
+		if (!strcmp(loss->kind, reader_kinds[i].name))
+			return loss->detail && strcmp(loss->detail, reader_kinds[i].meaning)
+				       ? loss->detail
+				       : "";
+	return "";
 }

@@ -2,8 +2,6 @@
 
 #include <csv.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -11,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Large enough that system calls do not show, small enough to stay in the cache. */
 #define READ_BYTES ((size_t)64 * 1024)
@@ -64,6 +61,20 @@ static const char *const loss_names[] = {READER_LOSS_KINDS(LOSS_NAME)};
 const char *reader_table_name(enum trace_table table)
 {
 	return table_names[table];
+}
+
+int reader_find_table(const char *file_name)
+{
+	int table = 0;
+
+	for (; table < TRACE_TABLE_COUNT; table++) {
+		size_t length = strlen(table_names[table]);
+
+		if (!strncmp(file_name, table_names[table], length) &&
+		    !strcmp(file_name + length, ".csv"))
+			break;
+	}
+	return table;
 }
 
 const char *reader_loss_name(enum reader_loss kind)
@@ -224,7 +235,7 @@ static uint64_t count_byte(const char *text, size_t length, char byte)
 	return count;
 }
 
-static void reader_take_header(struct reader *reader, const char *text, size_t length)
+static void reader_parse_header(struct reader *reader, const char *text, size_t length)
 {
 	const struct column *found = NULL;
 
@@ -289,8 +300,8 @@ static const char *not_a_number(enum column_type type)
 	return type == COLUMN_f64 ? "is not a number" : "is not a whole number";
 }
 
-static void reader_take_value(struct reader *reader, const struct column *column, const char *text,
-			      size_t length)
+static void reader_parse_value(struct reader *reader, const struct column *column, const char *text,
+			       size_t length)
 {
 	char *target = (char *)&reader->row + column->offset;
 	uint64_t number = 0;
@@ -325,7 +336,7 @@ static void reader_take_value(struct reader *reader, const struct column *column
 }
 
 /* libcsv calls this for every field. */
-static void reader_take_field(void *data, size_t length, void *context)
+static void reader_add_field(void *data, size_t length, void *context)
 {
 	struct reader *reader = context;
 	const struct column *column;
@@ -333,13 +344,13 @@ static void reader_take_field(void *data, size_t length, void *context)
 	if (reader->rc < 0)
 		return;
 	if (!reader->has_header) {
-		reader_take_header(reader, data ? data : "", length);
+		reader_parse_header(reader, data ? data : "", length);
 		return;
 	}
 	column = reader->field_count < reader->column_count ? reader->columns[reader->field_count]
 							    : NULL;
 	if (column)
-		reader_take_value(reader, column, data ? data : "", length);
+		reader_parse_value(reader, column, data ? data : "", length);
 	else
 		reader->inner_lines += count_byte(data ? data : "", length, '\n');
 	reader->field_count++;
@@ -388,7 +399,7 @@ static void reader_finish_row(struct reader *reader)
 }
 
 /* libcsv calls this at every CR and LF outside quotes, and with -1 for a last line without one. */
-static void reader_take_line_end(int ending, void *context)
+static void reader_end_line(int ending, void *context)
 {
 	struct reader *reader = context;
 
@@ -443,8 +454,8 @@ static int reader_skip_field(struct reader *reader, const char *text, size_t len
 static int reader_parse(struct reader *reader, const char *text, size_t length)
 {
 	while (length > 0) {
-		size_t used = csv_parse(&reader->csv, text, length, reader_take_field,
-					reader_take_line_end, reader);
+		size_t used = csv_parse(&reader->csv, text, length, reader_add_field,
+					reader_end_line, reader);
 
 		if (reader->rc < 0)
 			return reader->rc;
@@ -456,12 +467,12 @@ static int reader_parse(struct reader *reader, const char *text, size_t length)
 	return 0;
 }
 
-static int reader_read_file(struct reader *reader, int fd)
+static int reader_read_file(struct reader *reader, struct recording_table *bytes)
 {
 	ssize_t length;
 	int rc;
 
-	while ((length = read(fd, reader->buffer, READ_BYTES)) != 0) {
+	while ((length = recording_read_table(bytes, reader->buffer, READ_BYTES)) != 0) {
 		if (length < 0 && errno == EINTR)
 			continue;
 		if (length < 0)
@@ -471,19 +482,18 @@ static int reader_read_file(struct reader *reader, int fd)
 		if (rc < 0)
 			return rc;
 	}
-	csv_fini(&reader->csv, reader_take_field, reader_take_line_end, reader);
+	csv_fini(&reader->csv, reader_add_field, reader_end_line, reader);
 	return reader->rc;
 }
 
-static struct reader *reader_create(const char *folder, enum trace_table table)
+static struct reader *reader_create(const char *process, enum trace_table table)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
-	const char *slash = strrchr(folder, '/');
 
 	if (!reader)
 		return NULL;
 	reader->form = describe_table[table]();
-	reader->place.process = slash ? slash + 1 : folder;
+	reader->place.process = process;
 	reader->place.table = table;
 	reader->buffer = malloc(READ_BYTES);
 	/* texts of columns that the file lacks */
@@ -505,32 +515,29 @@ static void reader_destroy(struct reader *reader)
 	free(reader);
 }
 
-int reader_read_table(const char *folder, enum trace_table table, reader_row each, void *context,
-		      struct reader_losses *losses, struct err *err)
+int reader_read_table(const struct recording_process *process, enum trace_table table,
+		      reader_row each, void *context, struct reader_losses *losses, struct err *err)
 {
-	char path[PATH_MAX];
+	struct recording_table bytes;
 	struct reader *reader = NULL;
-	int rc = 0, fd;
+	int rc = recording_open_table(&bytes, process, table);
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s.csv", folder, table_names[table]) >=
-	    sizeof(path))
-		return err_set(err, -ENAMETOOLONG, "%s: the path is too long", folder);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait for a writer */
-	if (fd < 0)
-		return errno == ENOENT ? -ENOENT
-				       : err_set(err, -errno, "%s: %s", path, strerror(errno));
-	reader = reader_create(folder, table);
+	if (rc < 0)
+		return rc == -ENOENT ? rc
+				     : err_set(err, rc, "%s/%s.csv: %s", process->path,
+					       table_names[table], strerror(-rc));
+	reader = reader_create(process->name, table);
 	if (!reader || !reader->buffer || reader_start_csv(reader) < 0)
 		rc = -ENOMEM;
 	if (rc == 0) {
 		reader->losses = losses;
 		reader->each = each;
 		reader->context = context;
-		rc = reader_read_file(reader, fd);
+		rc = reader_read_file(reader, &bytes);
 	}
 	if (rc < 0)
-		err_set(err, rc, "%s: %s", path, strerror(-rc));
+		err_set(err, rc, "%s/%s.csv: %s", process->path, table_names[table], strerror(-rc));
 	reader_destroy(reader);
-	close(fd);
+	recording_close_table(&bytes);
 	return rc;
 }

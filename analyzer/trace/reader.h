@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "roofline/trace_schema.h"
+#include "trace/recording.h"
 
 /* A row of any table; read the member of the table that was asked for. */
 #define READER_ROW_MEMBER(table, columns) struct trace_##table##_row table;
@@ -53,14 +54,15 @@ typedef int (*reader_row)(const union trace_row *row, const struct reader_place 
 			  void *context);
 
 /*
- * Reads folder/TABLE.csv and calls each() for every usable row.  Columns that
+ * Reads a process's TABLE.csv and calls each() for every usable row.  Columns that
  * the schema does not know are skipped, columns that the file lacks are 0 or "".
  * Returns 0, also for a file with no rows; -ENOENT when there is no such file
  * (not described in err); what each() returned; or another negative errno when
  * the file cannot be read or memory runs out.
  */
-int reader_read_table(const char *folder, enum trace_table table, reader_row each, void *context,
-		      struct reader_losses *losses, struct err *err);
+int reader_read_table(const struct recording_process *process, enum trace_table table,
+		      reader_row each, void *context, struct reader_losses *losses,
+		      struct err *err);
 
 /* Counts one loss; the first of its kind leaves its place and description (may be NULL). */
 __attribute__((format(printf, 4, 5))) void reader_count_loss(struct reader_losses *losses,
@@ -72,6 +74,7 @@ __attribute__((format(printf, 4, 5))) void reader_count_loss(struct reader_losse
 void reader_merge_losses(struct reader_losses *losses, const struct reader_losses *from);
 
 const char *reader_table_name(enum trace_table table); /* "kernels"; the file is kernels.csv */
+int reader_find_table(const char *file_name);	       /* "kernels.csv"; or TRACE_TABLE_COUNT */
 const char *reader_loss_name(enum reader_loss kind);   /* "unreadable_rows" */
 
 #endif

@@ -39,7 +39,7 @@ refused() {
 }
 
 @test "what is missing in a recording is told with the advice that stands on the rest" {
-	cp -r "$recordings/graph_chain.naive" cut
+	unpacked graph_chain.naive cut
 	truncate -s -10 cut/*/kernels.csv
 	sed -i '/sealed_ns/d' cut/*/process.csv
 	for command in advise "whatif --graph"; do
@@ -82,7 +82,7 @@ refused() {
 }
 
 @test "names that a shell would take apart are quoted" {
-	cp -r "$recordings/graph_chain.naive" "it's a folder"
+	unpacked graph_chain.naive "it's a folder"
 	sed -i 's/,warm-up$/,warm $(up)/' "it's a folder"/*/names.csv
 	run -0 "$ROOFLINECTL" advise "it's a folder" --range 'warm $(up)' --format json
 	local command
@@ -155,7 +155,7 @@ Considered and rejected"* ]]
 }
 
 @test "without a recording's folder the newest one here" {
-	cp -r "$recordings/graph_chain.naive" roofline.1
+	unpacked graph_chain.naive roofline.1
 	run -0 "$ROOFLINECTL" advise
 	[[ "$output" == *"rooflinectl verify "*"roofline.1 AFTER --strategy launch_bound_graph"* ]]
 }
@@ -163,7 +163,7 @@ Considered and rejected"* ]]
 @test "wrong arguments" {
 	refused 2 "has no NVTX range 'nosuch'; it has: prepare, naive, warm-up" \
 		"$recordings/graph_chain.naive" --range nosuch
-	cp -r "$recordings/graph_chain.naive" without
+	unpacked graph_chain.naive without
 	rm without/*/markers.csv
 	refused 2 "has no NVTX range 'nosuch', nor any other" without --range nosuch
 	refused 2 "no format 'xml'; there are text, json and csv" "$recordings/graph_chain.naive" -f xml

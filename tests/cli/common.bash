@@ -1,4 +1,14 @@
-# common.bash - where the command-line tests find the program.
+# common.bash - where the command-line tests find the program and recordings.
 root="$(cd "$BATS_TEST_DIRNAME/../.." && pwd)"
 BUILD="${BUILD:-$root/build}"
 ROOFLINECTL="$BUILD/bin/rooflinectl"
+
+# recording_names: of the packed recordings in tests/recordings; any command takes tests/recordings/NAME
+recording_names() {
+	(cd "$root/tests/recordings" && printf '%s\n' *.roofline | sed 's/[.]roofline$//')
+}
+
+# unpacked NAME FOLDER: makes the folder, with that recording's CSV files to be read or edited
+unpacked() {
+	"$ROOFLINECTL" unpack "$root/tests/recordings/$1" -o "$2"
+}

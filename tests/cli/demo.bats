@@ -10,7 +10,7 @@ setup() {
 }
 
 needs_recording() {
-	[ -d "$BUILD/share/rooflinectl/recordings/graph_chain.naive" ] ||
+	[ -f "$BUILD/share/rooflinectl/recordings/graph_chain.naive.roofline" ] ||
 		skip "no recording of graph_chain.naive is bundled"
 }
 
@@ -19,7 +19,7 @@ needs_recording() {
 	run "$ROOFLINECTL" demo
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"bundled with rooflinectl"* ]]
-	[[ "$output" == *"$("$ROOFLINECTL" report "$BUILD/share/rooflinectl/recordings/graph_chain.naive")"* ]]
+	[[ "$output" == *"$("$ROOFLINECTL" report "$BUILD/share/rooflinectl/recordings/graph_chain.naive.roofline")"* ]]
 	[[ "$output" == *"rooflinectl record -o DIR -- app args"* ]]
 	[ -s roofline-demo/roofline-timeline.svg ]
 	for chart in roofline-demo/*.svg; do
@@ -29,7 +29,7 @@ needs_recording() {
 
 @test "demo shows roofs and atomics of a recording that has counters" {
 	needs_recording
-	counted="$BUILD/share/rooflinectl/recordings/atomic_batch.naive"
+	counted="$BUILD/share/rooflinectl/recordings/atomic_batch.naive.roofline"
 	run "$ROOFLINECTL" demo
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"$("$ROOFLINECTL" report --section roofline "$counted")"* ]]
@@ -45,7 +45,7 @@ needs_recording() {
 	mkdir -p moved/bin moved/share/rooflinectl/recordings
 	cp "$ROOFLINECTL" moved/bin/
 	cp -r "$BUILD/share/rooflinectl/plots" moved/share/rooflinectl/
-	cp -r "$BUILD/share/rooflinectl/recordings/graph_chain.naive" moved/share/rooflinectl/recordings/
+	cp "$BUILD/share/rooflinectl/recordings/graph_chain.naive.roofline" moved/share/rooflinectl/recordings/
 	run moved/bin/rooflinectl demo
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"no recording at "*"/moved/share/rooflinectl/recordings/atomic_batch.naive"* ]]
@@ -76,4 +76,9 @@ needs_recording() {
 @test "demo takes no argument and says so" {
 	run "$ROOFLINECTL" demo now
 	[ "$status" -eq 2 ]
+}
+
+@test "what is bundled are the recordings that demo reads" {
+	run grep -o 'recordings/[a-z_.]*' "$BATS_TEST_DIRNAME/../../analyzer/cmd/demo.c"
+	[ "$(sed 's#.*/##; s#$#.roofline#' <<<"$output" | sort -u)" = "$(ls "$BUILD/share/rooflinectl/recordings")" ]
 }

@@ -21,13 +21,13 @@ setup() {
 }
 
 recordings() {
-	(cd tests/recordings && printf '%s\n' */ | tr -d / | grep -vE "$two_ranks")
+	recording_names | grep -vE "$two_ranks"
 }
 
 # Of two processes with a GPU each: record.sh makes them where there are two.
 two_ranks='^collectives[.]|^pitfalls[.]collective_order$'
 of_two_ranks() {
-	(cd tests/recordings && printf '%s\n' */ | tr -d / | grep -E "$two_ranks") || true
+	recording_names | grep -E "$two_ranks" || true
 }
 
 # launched(what) are the launches of graphs by the device in that mode.
@@ -103,7 +103,7 @@ variants() {
 		variants=$(variants "$workload")
 		[ -n "$variants" ]
 		for variant in $variants; do
-			[ -d "tests/recordings/$workload.$variant" ]
+			[ -f "tests/recordings/$workload.$variant.roofline" ]
 		done
 	done
 }
@@ -250,11 +250,12 @@ variants() {
 
 # Fire and forget 20; tail 20 and 19 of the graph that launches itself; sibling 20.
 @test "device_graph: the table tells fire and forget, tail and sibling launches apart" {
+	unpacked device_graph "$BATS_TEST_TMPDIR/device_graph"
 	run python3 -c '
 import collections, csv, glob, sys
-[table] = glob.glob("tests/recordings/device_graph/*/graphs.csv")
+[table] = glob.glob(sys.argv[1] + "/*/graphs.csv")
 modes = collections.Counter(row["launch_mode"] for row in csv.DictReader(open(table)))
-print(sorted(modes.items()))'
+print(sorted(modes.items()))' "$BATS_TEST_TMPDIR/device_graph"
 	[ "$output" = "[('0', 61), ('1', 20), ('2', 39), ('3', 20)]" ]
 }
 
@@ -281,11 +282,12 @@ print(sorted(modes.items()))'
 
 @test "syncs: every wait of the API table has its record with the stream that it was for" {
 	expect syncs 'sum(kernels().values()) == 120' 'row("api", name="cudaStreamSynchronize")["count"] == 120'
+	unpacked syncs "$BATS_TEST_TMPDIR/syncs"
 	run python3 -c '
-import collections, csv, glob
-[table] = glob.glob("tests/recordings/syncs/*/syncs.csv")
+import collections, csv, glob, sys
+[table] = glob.glob(sys.argv[1] + "/*/syncs.csv")
 waits = collections.Counter((row["kind"], row["stream"]) for row in csv.DictReader(open(table)))
-print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))'
+print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))' "$BATS_TEST_TMPDIR/syncs"
 	[ "$output" = "120 4" ]
 }
 
@@ -342,7 +344,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 # memory_bound and precision launch one kernel again and again, clusters.totals_first reduces.
 @test "advice: neighbours that hand arrays on are told to be one kernel, and no others" {
 	expect "$(recordings | grep -v '^fuse_elementwise.naive$')" '"fuse_neighbors" not in advice()'
-	[ -d tests/recordings/fuse_elementwise.naive ] || skip "record.sh makes fuse_elementwise.naive on a GPU"
+	[ -f tests/recordings/fuse_elementwise.naive.roofline ] || skip "record.sh makes fuse_elementwise.naive on a GPU"
 	expect fuse_elementwise.naive 'advice()[0] == "fuse_neighbors"' '"memory_roof" not in advice()' \
 		'any("_kernel right after it reads 256 MiB" in e for e in r["advice"][0]["evidence"])'
 }
@@ -370,7 +372,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	made=$(sed -n '/ pitfalls\[\] = {/,/^};/p' tests/gpu/pitfalls.cu | grep -o '{"[a-z_]*' | tr -d '{"')
 	[ "$(wc -l <<<"$made")" -ge 7 ]
 	for name in $made; do
-		[ -d "tests/recordings/pitfalls.$name" ] || { missing+=" pitfalls.$name"; continue; }
+		[ -f "tests/recordings/pitfalls.$name.roofline" ] || { missing+=" pitfalls.$name"; continue; }
 		expect "pitfalls.$name" \
 			"set('$(xargs <<<"$made")'.split()) & set(advice()) == {'$name'} - {'no_bank_conflicts'}"
 	done
@@ -378,7 +380,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 }
 
 @test "pitfalls: counters that another recording reads are missing, and that is said" {
-	[ -d tests/recordings/pitfalls.other_profiler ] || skip "record.sh makes pitfalls.other_profiler on a GPU"
+	[ -f tests/recordings/pitfalls.other_profiler.roofline ] || skip "record.sh makes pitfalls.other_profiler on a GPU"
 	expect pitfalls.other_profiler '"other_profiler" in advice()' \
 		'any("HARDWARE_BUSY" in e for a in r["advice"] for e in a["evidence"])' \
 		'"counters_problem" in r["processes"][0]["properties"]'
@@ -399,8 +401,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 # edited RECORDING TABLE AWK: a copy of the recording, one table of which went through awk
 edited() {
 	rm -rf "$BATS_TEST_TMPDIR/edited"
-	cp -r "tests/recordings/$1" "$BATS_TEST_TMPDIR/edited"
-	chmod -R u+w "$BATS_TEST_TMPDIR/edited"
+	unpacked "$1" "$BATS_TEST_TMPDIR/edited"
 	for table in "$BATS_TEST_TMPDIR"/edited/*/"$2".csv; do
 		awk -F, -v OFS=, -v names="${table%/*}/names.csv" "$3" "$table" >"$BATS_TEST_TMPDIR/table"
 		cmp -s "$BATS_TEST_TMPDIR/table" "$table" && return 1

@@ -114,15 +114,14 @@ refused() {
 # pairs: before and after of every improved variant of a workload
 pairs() {
 	local workload naive improved
-	for naive in "$recordings"/*.naive "$recordings"/torch_loop.eager; do
-		workload=${naive##*/}
-		workload=${workload%.*}
-		for improved in "$recordings/$workload".*; do
-			case ${improved##*/} in
+	for naive in $(recording_names | grep -E '[.]naive$|^torch_loop[.]eager$'); do
+		workload=${naive%.*}
+		for improved in $(recording_names | grep "^$workload[.]"); do
+			case $improved in
 			*.naive | *.eager | *.counted | *.sampled) continue ;;
 			compute_bound.gemm_*) continue ;; # multiplies matrices, which the naive one does not
 			esac
-			echo "$naive $improved"
+			echo "$recordings/$naive $recordings/$improved"
 		done
 	done
 }

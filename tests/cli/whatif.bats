@@ -194,7 +194,7 @@ print([(a['speedup'], a['low'], a['high']) for a in json.load(sys.stdin)['advice
 # ask FOLDER STRATEGY...: of each recording, what these bring together, in a file of its own
 ask() {
 	mkdir "$1"
-	(cd "$recordings" && printf '%s\n' */ | tr -d /) | xargs -P "$(nproc)" -I '{}' sh -c '
+	recording_names | xargs -P "$(nproc)" -I '{}' sh -c '
 		recording=$1 answer=$2/$1.json
 		shift 2
 		"$ROOFLINECTL" whatif --format json "$@" "$recordings/$recording" >"$answer" 2>&1 && exit
@@ -354,7 +354,7 @@ wrap() {
 }
 
 @test "a loop that lies in several occurrences of a range changes in each of them" {
-	cp -r "$recordings/graph_chain.naive" other
+	unpacked graph_chain.naive other
 	wrap piece 100 300
 	wrap piece 400 500
 	wrap piece 700 900
@@ -383,7 +383,7 @@ wrap() {
 }
 
 @test "the text names a strategy's range, and so does the command that draws it" {
-	cp -r "$recordings/graph_chain.naive" other
+	unpacked graph_chain.naive other
 	wrap "it's here" 100 900
 	run -0 "$ROOFLINECTL" whatif other --graph="it's here" --fewer-waits
 	[[ "$output" == *$'\n'"  cuda_graph  (in NVTX range 'it's here')"$'\n'* ]]
@@ -411,7 +411,7 @@ wrap() {
 }
 
 @test "a range in which CUDA is not called has no part" {
-	cp -r "$recordings/graph_chain.naive" other
+	unpacked graph_chain.naive other
 	local at thread
 	IFS=, read -r at _ _ _ thread _ < <(sed -n 2p other/*/markers.csv)
 	echo 999,idle >>"$(echo other/*/names.csv)"
@@ -438,7 +438,7 @@ wrap() {
 }
 
 @test "text ends with the command that draws it, which does, and not where nothing would change" {
-	cp -r "$recordings/graph_chain.naive" "it's one"
+	unpacked graph_chain.naive "it's one"
 	run -0 "$ROOFLINECTL" whatif "it's one" --graph --fewer-waits --range run
 	[ "${lines[-1]}" = "As a picture: rooflinectl plot whatif --graph --fewer-waits --range run 'it'\\''s one'" ]
 	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
@@ -458,7 +458,7 @@ wrap() {
 }
 
 @test "without a recording's folder the newest one here" {
-	cp -r "$recordings/graph_chain.naive" roofline.1
+	unpacked graph_chain.naive roofline.1
 	whatif --graph
 	holds "j['recording'].endswith('roofline.1')"
 }
@@ -467,7 +467,7 @@ wrap() {
 	failed "no prediction: what it tells of waits gives a run " "$recordings/dp_irregular.device" --graph
 	failed "no prediction: 70% of the kernels were counted by instrumented code, which leaves no times: record without hardware counters" \
 		"$recordings/atomic_batch.batch_32" --graph
-	cp -r "$recordings/graph_chain.naive" other
+	unpacked graph_chain.naive other
 	sed -i 's/NVIDIA H200/NVIDIA Unheard/' other/*/devices.csv
 	failed "other: no prediction: no measured ceilings of this GPU: run rooflinectl ceilings" \
 		other --graph

@@ -68,8 +68,7 @@ keep() {
 		record "${folders[i]}" "$@"
 	done
 	kept=$(tests/bench/predictions.py --median "${folders[@]}")
-	rm -rf "${out:?}/$1.$2"
-	mv "$kept" "$out/$1.$2"
+	rooflinectl pack --level 19 "$kept" -o "$out/$1.$2.roofline"
 	rm -rf "${scratch:?}"/*
 }
 

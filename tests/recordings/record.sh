@@ -6,7 +6,7 @@
 # warm-up and one run each.  Those of workloads about roofs, traffic and atomics have hardware counters, for
 # which they run twice and without a limit; those of workloads in which the device launches have samples,
 # and where it launches graphs a second run.  Those of several ranks need two GPUs: with one they are left
-# out.  README.md tells where and when the present ones were made.
+# out.  Each is packed; README.md tells where and when the present ones were made.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=$PWD/build
@@ -24,6 +24,7 @@ record() {
 	[[ $name =~ $only ]] || return 0
 	rm -rf "${out:?}/$name"
 	rooflinectl record -o "$out/$name" "$@" 2>&1 | tail -n 1
+	rooflinectl pack --level 19 "$out/$name" && rm -r "${out:?}/$name"
 }
 
 # A GPU's counters serve one reader at a time: of two recordings the second goes without.

@@ -183,7 +183,7 @@ int main(void)
 		{"small and huge ids find their index", test_id_map, NULL, NULL, NULL},
 		{"equal texts are one string with one number", test_strings, NULL, NULL, NULL},
 		{"the search finds the first index that is reached, or the end", test_search, NULL,
-		 NULL},
+		 NULL, NULL},
 		{"an array too large for memory is refused", test_array_limit, NULL, NULL, NULL},
 	};
 

@@ -42,7 +42,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static int take_row(const union trace_row *row, const struct reader_place *place, void *context)
+static int add_row(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct reading *reading = context;
 
@@ -65,12 +65,21 @@ static int refuse_row(const union trace_row *row, const struct reader_place *pla
 	return -ECANCELED;
 }
 
-static int read_file(struct reading *reading, enum trace_table table)
+static int read_with(struct reading *reading, enum trace_table table, reader_row each,
+		     void *context)
 {
 	char folder[128];
+	const struct recording_process process = {.name = (char *)"p.1",
+						  .path = folder,
+						  .unpacked_fd = -1};
 
 	snprintf(folder, sizeof(folder), "%s/p.1", reading->fixture.path);
-	return reader_read_table(folder, table, take_row, reading, &reading->losses, &reading->err);
+	return reader_read_table(&process, table, each, context, &reading->losses, &reading->err);
+}
+
+static int read_file(struct reading *reading, enum trace_table table)
+{
+	return read_with(reading, table, add_row, reading);
 }
 
 static void read_bytes(struct reading *reading, enum trace_table table, const void *bytes,
@@ -357,14 +366,10 @@ static void test_long_file(void **state)
 static void test_stop(void **state)
 {
 	struct reading *reading = *state;
-	char folder[128];
 	unsigned rows = 0;
 
 	fixture_write(&reading->fixture, "p.1", "kernels.csv", "start_ns\n1\n2\n3\n");
-	snprintf(folder, sizeof(folder), "%s/p.1", reading->fixture.path);
-	assert_int_equal(reader_read_table(folder, TRACE_TABLE_kernels, refuse_row, &rows,
-					   &reading->losses, &reading->err),
-			 -ECANCELED);
+	assert_int_equal(read_with(reading, TRACE_TABLE_kernels, refuse_row, &rows), -ECANCELED);
 	assert_int_equal(rows, 1);
 }
 

@@ -1,0 +1,220 @@
+/* pack.c - rooflinectl pack and unpack: a recording as one file, and as a folder again. */
+#define _GNU_SOURCE /* memrchr */
+
+#include "cmd/commands.h"
+#include "cmd/usage.h"
+
+#include "base/new_file.h"
+#include "base/paths.h"
+#include "trace/pack.h"
+#include "trace/packed.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct pack_arguments {
+	const char *source, *target; /* target: of -o, or NULL */
+	int level;
+};
+
+static int parse_level(const char *text, struct argp_state *state)
+{
+	char *end;
+	long level = strtol(text, &end, 10);
+
+	if (*end || *text < '0' || *text > '9' || level < 1 || level > PACK_LEVEL_MOST)
+		usage_fail(state, "--level wants a number from 1 to %d, not '%s'", PACK_LEVEL_MOST,
+			   text);
+	return (int)level;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct pack_arguments *arguments = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		usage_init(state);
+		return 0;
+	case 'o':
+		arguments->target = argument;
+		return 0;
+	case 'l':
+		arguments->level = parse_level(argument, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->source)
+			usage_fail(state, "one recording at a time, not also '%s'", argument);
+		arguments->source = argument;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		usage_fail(state, "which recording?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static size_t length_without_slashes(const char *path)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	return length;
+}
+
+/* A full disk and a limit of file sizes are failures to tell of; the limit's signal would end us before. */
+static void tell_of_full_disks(void)
+{
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+static int show_end(const char *command, int rc, const struct err *err)
+{
+	if (rc < 0)
+		fprintf(stderr, "%s: %s\n", command, err->text);
+	return rc < 0 ? EXIT_FAILED : EXIT_OK;
+}
+
+/* ---- pack ---- */
+
+static const struct argp_option pack_options[] = {
+	{"output", 'o', "FILE", 0, "instead of DIR" PATH_PACKED_SUFFIX "; - is stdout", 0},
+	{"level", 'l', "N", 0, "how hard zstd tries, 1 to 19; without it 9", 0},
+	{0},
+};
+
+static const struct argp pack_parser = {
+	.options = pack_options,
+	.parser = parse_option,
+	.args_doc = "DIR",
+	.doc = "Make one small file of a recording, which every command reads like DIR.\n\n"
+	       "It is a tar of the CSV files, compressed with zstd. DIR stays as it is.",
+};
+
+/* DIR.roofline beside DIR, also when that is called "." */
+static int default_target(char *buffer, size_t size, const char *folder, struct err *err)
+{
+	size_t length = length_without_slashes(folder);
+	const char *slash = memrchr(folder, '/', length);
+	const char *last = slash ? slash + 1 : folder;
+	char *real = NULL;
+	int rc = 0;
+
+	if (*last == '.' && strspn(last, "./") == strlen(last)) {
+		real = realpath(folder, NULL);
+		if (!real)
+			return err_set(err, -errno, "%s: %s", folder, strerror(errno));
+		folder = real;
+		length = strlen(real);
+	}
+	if ((size_t)snprintf(buffer, size, "%.*s" PATH_PACKED_SUFFIX, (int)length, folder) >= size)
+		rc = err_set(err, -ENAMETOOLONG, "%s: the name is too long", folder);
+	free(real);
+	return rc;
+}
+
+static int pack_to_stdout(const struct pack_arguments *arguments, struct err *err)
+{
+	if (isatty(STDOUT_FILENO))
+		return err_set(err, -EINVAL, "stdout is a terminal; send it to a file or a pipe");
+	return pack_write(arguments->source, STDOUT_FILENO, "stdout", arguments->level, err);
+}
+
+static int pack_to_file(const struct pack_arguments *arguments, const char *path, struct err *err)
+{
+	struct new_file file;
+	int rc = new_file_open(&file, path, err);
+
+	if (rc < 0)
+		return rc;
+	rc = pack_write(arguments->source, file.fd, path, arguments->level, err);
+	return new_file_close(&file, rc, err);
+}
+
+static int pack(const struct pack_arguments *arguments, struct err *err)
+{
+	char path[PATH_MAX];
+	int rc;
+
+	if (arguments->target && !strcmp(arguments->target, "-"))
+		return pack_to_stdout(arguments, err);
+	if (arguments->target)
+		return pack_to_file(arguments, arguments->target, err);
+	rc = default_target(path, sizeof(path), arguments->source, err);
+	return rc < 0 ? rc : pack_to_file(arguments, path, err);
+}
+
+int cmd_pack(int argc, char **argv)
+{
+	struct pack_arguments arguments = {.level = PACK_LEVEL};
+	struct err err = {""};
+
+	if (argp_parse(&pack_parser, argc, argv, 0, NULL, &arguments))
+		return EXIT_USAGE;
+	tell_of_full_disks();
+	return show_end(argv[0], pack(&arguments, &err), &err);
+}
+
+/* ---- unpack ---- */
+
+static const struct argp_option unpack_options[] = {
+	{"output", 'o', "DIR", 0, "instead of FILE without " PATH_PACKED_SUFFIX, 0},
+	{0},
+};
+
+static const struct argp unpack_parser = {
+	.options = unpack_options,
+	.parser = parse_option,
+	.args_doc = "FILE",
+	.doc = "Make a folder of CSV files again of a packed recording.\n\n"
+	       "FILE is what 'rooflinectl pack' made; - is stdin.",
+};
+
+/* FILE without its suffix. */
+static int default_folder(char *buffer, size_t size, const char *path, struct err *err)
+{
+	size_t length = strlen(path), suffix = strlen(PATH_PACKED_SUFFIX);
+
+	if (length <= suffix || strcmp(path + length - suffix, PATH_PACKED_SUFFIX) != 0)
+		return err_set(err, -EINVAL,
+			       "%s: the name does not end in " PATH_PACKED_SUFFIX
+			       "; name the folder to make with -o DIR",
+			       path);
+	if ((size_t)snprintf(buffer, size, "%.*s", (int)(length - suffix), path) >= size)
+		return err_set(err, -ENAMETOOLONG, "%s: the name is too long", path);
+	return 0;
+}
+
+static int unpack(const struct pack_arguments *arguments, struct err *err)
+{
+	const char *source = arguments->source, *target = arguments->target;
+	char found[PATH_MAX], folder[PATH_MAX];
+	int rc = 0;
+
+	if (strcmp(source, "-") != 0 && packed_find(found, sizeof(found), source))
+		source = found;
+	if (!target)
+		rc = default_folder(folder, sizeof(folder), source, err);
+	else
+		snprintf(folder, sizeof(folder), "%.*s", (int)length_without_slashes(target),
+			 target);
+	return rc < 0 ? rc : pack_extract(source, folder, err);
+}
+
+int cmd_unpack(int argc, char **argv)
+{
+	struct pack_arguments arguments = {0};
+	struct err err = {""};
+
+	if (argp_parse(&unpack_parser, argc, argv, 0, NULL, &arguments))
+		return EXIT_USAGE;
+	tell_of_full_disks();
+	return show_end(argv[0], unpack(&arguments, &err), &err);
+}

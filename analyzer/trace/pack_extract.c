@@ -1,0 +1,110 @@
+#define _GNU_SOURCE /* nftw */
+
+#include "trace/pack.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/paths.h"
+#include "trace/packed.h"
+#include "trace/recording.h"
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+	(void)status;
+	(void)kind;
+	(void)place;
+	return remove(path);
+}
+
+/* The folder is ours and new, so nothing in it is a link and no name is there twice. */
+static int extract_file(struct packed *packed, const char *folder, const char *name,
+			struct err *err)
+{
+	char path[PATH_MAX];
+	long long rc;
+	int fd;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, name) >= sizeof(path))
+		return err_set(err, -ENAMETOOLONG, "%s/%s: the name is too long", folder, name);
+	rc = path_make_parents(path, strlen(folder) + 1);
+	if (rc < 0)
+		return err_set(err, (int)rc, "%s: cannot be made: %s", path, strerror((int)-rc));
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return err_set(err, -errno, "%s: cannot be written: %s", path, strerror(errno));
+	rc = packed_copy(packed, fd, path, err);
+	if (close(fd) < 0 && rc >= 0)
+		rc = err_set(err, -errno, "%s: could not be written: %s", path, strerror(errno));
+	return rc < 0 ? (int)rc : 0;
+}
+
+static int extract_files(const char *path, const char *folder, struct err *err)
+{
+	struct packed *packed;
+	const char *name;
+	int rc = packed_open(&packed, path, err);
+
+	while (rc >= 0 && (rc = packed_next(packed, &name, err)) > 0)
+		rc = extract_file(packed, folder, name, err);
+	packed_close(packed);
+	return rc;
+}
+
+static int check_recording(const char *path, const char *folder, struct err *err)
+{
+	struct recording recording;
+	int rc = recording_open(&recording, folder, err);
+
+	if (rc == 0 && (!recording.process_count || recording.is_process))
+		rc = err_set(err, -ENOENT,
+			     "%s: is no packed recording: no folder in it holds process.csv; make "
+			     "one with: rooflinectl pack DIR",
+			     path);
+	recording_close(&recording);
+	return rc;
+}
+
+static int make_folder(char *temporary, struct err *err)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	if (!mkdtemp(temporary) ||
+	    chmod(temporary, 0777 & ~mask) < 0) /* mkdtemp's 0700 hides it from other users */
+		return err_set(err, -errno, "%s: cannot be made: %s; give -o another name",
+			       temporary, strerror(errno));
+	return 0;
+}
+
+int pack_extract(const char *path, const char *folder, struct err *err)
+{
+	char temporary[PATH_MAX];
+	struct stat status;
+	int rc;
+
+	if (lstat(folder, &status) == 0)
+		return err_set(err, -EEXIST, "%s: is there already; give -o another name", folder);
+	if ((size_t)snprintf(temporary, sizeof(temporary), "%s.XXXXXX", folder) >=
+	    sizeof(temporary))
+		return err_set(err, -ENAMETOOLONG, "%s: the name is too long", folder);
+	rc = make_folder(temporary, err);
+	if (rc < 0)
+		return rc;
+	rc = extract_files(path, temporary, err);
+	if (rc == 0)
+		rc = check_recording(path, temporary, err);
+	if (rc == 0 && rename(temporary, folder) < 0)
+		rc = err_set(err, -errno, "%s: cannot be made: %s; give -o another name", folder,
+			     strerror(errno));
+	if (rc < 0)
+		nftw(temporary, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	return rc;
+}

@@ -1,0 +1,179 @@
+#include "trace/packed.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/new_file.h"
+#include "base/paths.h"
+
+#define BLOCK_BYTES ((size_t)64 * 1024)
+
+struct packed {
+	char *path;
+	int fd;
+	struct archive *archive;
+	bool has_begun; /* at least one file was found */
+	char block[BLOCK_BYTES];
+};
+
+bool packed_find(char *buffer, size_t size, const char *path)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	return access(path, F_OK) < 0 &&
+	       (size_t)snprintf(buffer, size, "%.*s" PATH_PACKED_SUFFIX, (int)length, path) <
+		       size &&
+	       access(buffer, F_OK) == 0;
+}
+
+static int open_path(const char *path, struct err *err)
+{
+	bool is_stdin = !strcmp(path, "-") || !strcmp(path, "/dev/stdin");
+	int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	if (isatty(fd)) {
+		close(fd);
+		return err_set(
+			err, -EINVAL,
+			"%s: no recording, but a terminal; name a recording, or send a packed one there",
+			path);
+	}
+	return fd;
+}
+
+static bool archive_prepare(struct archive *archive, int fd)
+{
+	/* The option makes it read up to the checksum, behind the end of the tar. */
+	return archive_read_support_filter_zstd(archive) >= ARCHIVE_WARN &&
+	       archive_read_support_format_tar(archive) >= ARCHIVE_WARN &&
+	       archive_read_set_options(archive, "tar:read_concatenated_archives") == ARCHIVE_OK &&
+	       archive_read_open_fd(archive, fd, BLOCK_BYTES) == ARCHIVE_OK;
+}
+
+static int fail(const struct packed *packed, struct err *err)
+{
+	const char *why = archive_error_string(packed->archive);
+	int code = archive_errno(packed->archive); /* EILSEQ: it knows no such format */
+
+	if (packed->has_begun || (code && code != EILSEQ))
+		return err_set(err, -EBADMSG,
+			       "%s: is damaged (%s); copy it again, or make it anew with: "
+			       "rooflinectl pack DIR",
+			       packed->path, why ? why : "unreadable");
+	return err_set(err, -EBADMSG,
+		       "%s: is no packed recording (%s); make one with: rooflinectl pack DIR",
+		       packed->path, why ? why : "empty");
+}
+
+int packed_open(struct packed **out, const char *path, struct err *err)
+{
+	struct packed *packed = calloc(1, sizeof(*packed));
+
+	*out = packed;
+	if (!packed)
+		return err_set(err, -ENOMEM, "%s: out of memory", path);
+	packed->fd = -1;
+	packed->path = strdup(path);
+	packed->archive = archive_read_new();
+	if (!packed->path || !packed->archive)
+		return err_set(err, -ENOMEM, "%s: out of memory", path);
+	packed->fd = open_path(path, err);
+	if (packed->fd < 0)
+		return packed->fd;
+	return archive_prepare(packed->archive, packed->fd) ? 0 : fail(packed, err);
+}
+
+/* Whether each part of the name is one of a file below: none is empty, "." or "..". */
+static bool is_below(const char *name)
+{
+	for (;;) {
+		size_t length = strcspn(name, "/");
+
+		if (length == 0 || (length <= 2 && !strncmp(name, "..", length)))
+			return false;
+		name += length;
+		if (!*name++)
+			return true;
+	}
+}
+
+static int judge(const struct packed *packed, struct archive_entry *entry, const char *name,
+		 struct err *err)
+{
+	const char *what = NULL;
+
+	if (!name || !is_below(name))
+		what = "a name that leads elsewhere";
+	else if (archive_entry_hardlink(entry) || archive_entry_filetype(entry) == AE_IFLNK)
+		what = "a link";
+	else if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_sparse_count(entry))
+		what = "no plain file";
+	if (!what)
+		return 0;
+	return err_set(err, -EBADMSG,
+		       "%s: is no packed recording: '%s' in it is %s; make one with: rooflinectl "
+		       "pack DIR",
+		       packed->path, name ? name : "", what);
+}
+
+/* tar -C DIR . writes ./ before every name. */
+static const char *without_dot(const char *name)
+{
+	while (name && name[0] == '.' && name[1] == '/')
+		name += 2;
+	return name;
+}
+
+int packed_next(struct packed *packed, const char **name, struct err *err)
+{
+	struct archive_entry *entry;
+	int rc;
+
+	do {
+		rc = archive_read_next_header(packed->archive, &entry);
+		if (rc == ARCHIVE_EOF && packed->has_begun)
+			return 0;
+		if (rc < ARCHIVE_WARN || rc == ARCHIVE_EOF)
+			return fail(packed, err);
+		packed->has_begun = true;
+	} while (archive_entry_filetype(entry) == AE_IFDIR);
+	*name = without_dot(archive_entry_pathname(entry));
+	rc = judge(packed, entry, *name, err);
+	return rc < 0 ? rc : 1;
+}
+
+long long packed_copy(struct packed *packed, int fd, const char *target, struct err *err)
+{
+	long long copied_bytes = 0;
+	la_ssize_t count;
+
+	while ((count = archive_read_data(packed->archive, packed->block, BLOCK_BYTES)) > 0) {
+		int rc = write_all(fd, packed->block, (size_t)count);
+
+		if (rc < 0)
+			return err_set(err, rc, "%s: cannot be written: %s", target, strerror(-rc));
+		copied_bytes += count;
+	}
+	return count < 0 ? fail(packed, err) : copied_bytes;
+}
+
+void packed_close(struct packed *packed)
+{
+	if (!packed)
+		return;
+	archive_read_free(packed->archive);
+	if (packed->fd >= 0)
+		close(packed->fd);
+	free(packed->path);
+	free(packed);
+}

@@ -1,0 +1,255 @@
+#define _GNU_SOURCE /* strverscmp, versionsort */
+
+#include "trace/recording.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "trace/packed.h"
+#include "trace/reader.h"
+
+/* ---- processes ---- */
+
+static struct recording_process *add_process(struct recording *recording, const char *name,
+					     const char *path)
+{
+	struct recording_process *process =
+		ARRAY_NEXT(recording->processes, recording->process_capacity,
+			   recording->process_count);
+
+	if (!process)
+		return NULL;
+	*process = (struct recording_process){.name = strdup(name),
+					      .path = strdup(path),
+					      .unpacked_fd = recording->unpacked_fd};
+	recording->process_count++;
+	return process->name && process->path ? process : NULL;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct recording_process *a = left, *b = right;
+
+	return strverscmp(a->name, b->name);
+}
+
+/* ---- a folder ---- */
+
+/* A process folder holds at least one table: one killed early may have no process.csv yet. */
+static bool is_process_folder(const char *path)
+{
+	char file[PATH_MAX];
+
+	for (int table = 0; table < TRACE_TABLE_COUNT; table++)
+		if ((size_t)snprintf(file, sizeof(file), "%s/%s.csv", path,
+				     reader_table_name(table)) < sizeof(file) &&
+		    access(file, F_OK) == 0)
+			return true;
+	return false;
+}
+
+static int add_folder(struct recording *recording, const char *parent, const char *name)
+{
+	char path[PATH_MAX];
+
+	if (name[0] == '.' ||
+	    (size_t)snprintf(path, sizeof(path), "%s/%s", parent, name) >= sizeof(path) ||
+	    !is_process_folder(path))
+		return 0;
+	return add_process(recording, name, path) ? 0 : -ENOMEM;
+}
+
+static int add_folders(struct recording *recording, const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	int rc = 0;
+
+	if (!dir)
+		return -errno;
+	while (rc == 0 && (entry = readdir(dir)))
+		rc = add_folder(recording, path, entry->d_name);
+	closedir(dir);
+	return rc;
+}
+
+static int open_folder(struct recording *recording, const char *path, struct err *err)
+{
+	char *real = realpath(path, NULL); /* "." has no name to show */
+	int rc;
+
+	if (!real)
+		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	recording->is_process = is_process_folder(real);
+	if (recording->is_process)
+		rc = add_process(recording, strrchr(real, '/') + 1, real) ? 0 : -ENOMEM;
+	else
+		rc = add_folders(recording, real);
+	free(real);
+	return rc < 0 ? err_set(err, rc, "%s: %s", path, strerror(-rc)) : 0;
+}
+
+/* ---- a packed one ---- */
+
+/* A file that has no name: its space is free again when the program ends, however it does. */
+static int open_nameless(struct err *err)
+{
+	const char *parent = getenv("TMPDIR");
+	char path[PATH_MAX];
+	int fd;
+
+	if (!parent || !*parent)
+		parent = "/tmp";
+	if ((size_t)snprintf(path, sizeof(path), "%s/rooflinectl-XXXXXX", parent) >= sizeof(path))
+		return err_set(err, -ENAMETOOLONG, "%s: TMPDIR is too long", parent);
+	fd = mkstemp(path);
+	if (fd < 0)
+		return err_set(err, -errno,
+			       "%s: cannot make a file: %s; set TMPDIR to a folder with space",
+			       parent, strerror(errno));
+	unlink(path);
+	return fd;
+}
+
+static struct recording_process *find_or_add(struct recording *recording, const char *name,
+					     const char *packed_path)
+{
+	char path[PATH_MAX];
+
+	for (size_t i = recording->process_count; i > 0; i--)
+		if (!strcmp(recording->processes[i - 1].name, name))
+			return &recording->processes[i - 1];
+	snprintf(path, sizeof(path), "%s/%s", packed_path, name);
+	return add_process(recording, name, path);
+}
+
+/* Takes one file of it where it is a table: name is PROCESS/TABLE.csv. */
+static int unpack_table(struct recording *recording, struct packed *packed, const char *path,
+			const char *name, struct err *err)
+{
+	const char *slash = strchr(name, '/');
+	int table = slash && name[0] != '.' ? reader_find_table(slash + 1) : TRACE_TABLE_COUNT;
+	struct recording_process *process;
+	struct recording_slice *slice;
+	char folder[NAME_MAX + 1];
+	long long count;
+
+	if (table == TRACE_TABLE_COUNT || slash - name > NAME_MAX)
+		return 0;
+	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - name), name);
+	process = find_or_add(recording, folder, path);
+	if (!process)
+		return err_set(err, -ENOMEM, "%s: out of memory", path);
+	count = packed_copy(packed, recording->unpacked_fd, "TMPDIR", err);
+	if (count < 0)
+		return (int)count;
+	slice = &process->slices[table];
+	slice->is_there = true;
+	slice->end_byte = lseek(recording->unpacked_fd, 0, SEEK_CUR);
+	slice->begin_byte = slice->end_byte - count;
+	return 0;
+}
+
+static int open_packed(struct recording *recording, const char *path, struct err *err)
+{
+	struct packed *packed;
+	const char *name;
+	int rc = packed_open(&packed, path, err);
+
+	if (rc == 0)
+		rc = recording->unpacked_fd = open_nameless(err);
+	while (rc >= 0 && (rc = packed_next(packed, &name, err)) > 0)
+		rc = unpack_table(recording, packed, path, name, err);
+	packed_close(packed);
+	return rc < 0 ? rc : 0;
+}
+
+/* ---- either ---- */
+
+bool recording_is_there(const char *path)
+{
+	char packed_path[PATH_MAX];
+
+	return !strcmp(path, "-") || access(path, F_OK) == 0 ||
+	       packed_find(packed_path, sizeof(packed_path), path);
+}
+
+int recording_open(struct recording *recording, const char *path, struct err *err)
+{
+	char packed_path[PATH_MAX];
+	struct stat status;
+	int rc;
+
+	*recording = (struct recording){.unpacked_fd = -1};
+	if (!strcmp(path, "-"))
+		rc = open_packed(recording, path, err);
+	else if (stat(path, &status) == 0)
+		rc = S_ISDIR(status.st_mode) ? open_folder(recording, path, err)
+					     : open_packed(recording, path, err);
+	else if (packed_find(packed_path, sizeof(packed_path), path))
+		rc = open_packed(recording, packed_path, err);
+	else
+		rc = open_folder(recording, path, err);
+	if (recording->process_count)
+		qsort(recording->processes, recording->process_count, sizeof(*recording->processes),
+		      compare_names);
+	return rc;
+}
+
+void recording_close(struct recording *recording)
+{
+	for (size_t i = 0; i < recording->process_count; i++) {
+		free(recording->processes[i].name);
+		free(recording->processes[i].path);
+	}
+	free(recording->processes);
+	if (recording->unpacked_fd >= 0)
+		close(recording->unpacked_fd);
+	*recording = (struct recording){.unpacked_fd = -1};
+}
+
+/* ---- one table ---- */
+
+int recording_open_table(struct recording_table *out, const struct recording_process *process,
+			 enum trace_table table)
+{
+	char path[PATH_MAX];
+
+	*out = (struct recording_table){process->unpacked_fd, process->slices[table]};
+	if (process->unpacked_fd >= 0)
+		return out->slice.is_there ? 0 : -ENOENT;
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s.csv", process->path,
+			     reader_table_name(table)) >= sizeof(path))
+		return -ENAMETOOLONG;
+	out->fd =
+		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait for a writer */
+	return out->fd < 0 ? -errno : 0;
+}
+
+ssize_t recording_read_table(struct recording_table *table, void *buffer, size_t size)
+{
+	int64_t left = table->slice.end_byte - table->slice.begin_byte;
+	ssize_t count;
+
+	if (!table->slice.is_there)
+		return read(table->fd, buffer, size);
+	count = pread(table->fd, buffer, (int64_t)size < left ? size : (size_t)left,
+		      table->slice.begin_byte);
+	if (count > 0)
+		table->slice.begin_byte += count;
+	return count;
+}
+
+void recording_close_table(struct recording_table *table)
+{
+	if (!table->slice.is_there)
+		close(table->fd);
+}

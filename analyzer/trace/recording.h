@@ -1,0 +1,62 @@
+/*
+ * recording.h - the processes of a recording and the bytes of their tables, whichever form it has.
+ *
+ * A recording is a folder with a folder for each process, or one such folder alone, or all of it packed into one file
+ * (packed.h).  The tables of a packed one are written, one behind the other, into a file without a name, which
+ * is gone with the last descriptor.  Several tables may be read at once, each by its own thread.
+ */
+#ifndef ROOFLINE_RECORDING_H
+#define ROOFLINE_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "roofline/trace_schema.h"
+
+/* Where in the file without a name. */
+struct recording_slice {
+	bool is_there;
+	int64_t begin_byte, end_byte;
+};
+
+struct recording_process {
+	char *name;	 /* host.pid */
+	char *path;	 /* of its folder; packed: for messages */
+	int unpacked_fd; /* -1: it is a folder, and the slices are empty */
+	struct recording_slice slices[TRACE_TABLE_COUNT];
+};
+
+struct recording {
+	struct recording_process *processes; /* by name, numbers by value */
+	size_t process_count, process_capacity;
+	bool is_process; /* a process folder named by itself */
+	int unpacked_fd; /* -1: a folder */
+};
+
+/* Whether there is anything that recording_open may take for one. */
+bool recording_is_there(const char *path);
+
+/* path: a folder; a packed recording, without its suffix where no folder is called so; or "-" for a packed one on
+ * stdin.  Without a process there it succeeds and finds none.  The caller frees with recording_close, also after a
+ * failure. */
+int recording_open(struct recording *recording, const char *path, struct err *err);
+void recording_close(struct recording *recording);
+
+/* One table, while it is read. */
+struct recording_table {
+	int fd;
+	struct recording_slice slice; /* of a packed one what is left; otherwise not there */
+};
+
+/* -ENOENT: there is no such table; another negative errno when it cannot be opened.  Neither is described. */
+int recording_open_table(struct recording_table *out, const struct recording_process *process,
+			 enum trace_table table);
+
+/* Like read(2). */
+ssize_t recording_read_table(struct recording_table *table, void *buffer, size_t size);
+void recording_close_table(struct recording_table *table);
+
+#endif
