@@ -1,40 +1,143 @@
-/* text_roofline.c - kernels, graphs and the application under their roofs, and what launching costs. */
-#include "output/page.h"
-#include "output/points.h"
+/* roofline.c - kernels, graphs and the application under their roofs. */
+#include "output/sections/roofs.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-#define NAME_SIZE 16384 /* names of templates grow to thousands of characters; --wide shows them */
+/* ---- columns: row->item is the point ---- */
 
-static bool is_asked(const struct page *page, int section)
+static bool is_counted(const struct row *row, const void *from)
 {
-	return page->options->section == section;
+	const struct roofline_point *point = row->item;
+
+	(void)from;
+	return point->is_counted;
 }
 
-static void put_name(struct page *page, const struct roofline_point *point, size_t width)
+static bool has_flops(const struct row *row, const void *from)
 {
-	char name[NAME_SIZE];
+	const struct roofline_point *point = row->item;
 
-	point_name(name, sizeof(name), page->report, point);
-	if (point_kind(page->report, point) == POINT_KERNEL)
-		page_kernel(page, name, width);
-	else
-		page_text(page, name, width);
+	(void)from;
+	return point->has_flops;
 }
 
-static void put_name_line(struct page *page, const struct roofline_point *point)
+static bool has_flop_rate(const struct row *row, const void *from)
 {
-	char name[NAME_SIZE];
+	const struct roofline_point *point = row->item;
 
-	point_name(name, sizeof(name), page->report, point);
-	if (point_kind(page->report, point) == POINT_KERNEL)
-		page_kernel_line(page, name);
-	else
-		fprintf(page->out, "  %s\n", name);
+	(void)from;
+	return point->has_flops && point->time_ns > 0;
 }
 
-/* ---- the application ---- */
+static bool is_bound(const struct row *row, const void *from)
+{
+	const struct roofline_point *point = row->item;
+
+	(void)from;
+	return point->binding != ROOF_NONE;
+}
+
+static struct value get_binding(struct row *row, const void *from)
+{
+	const struct roofline_point *point = from;
+
+	return value_text(is_bound(row, from) ? roofline_roof_key(point->binding) : NULL);
+}
+
+static bool is_quantity_known(const struct row *row, const void *from)
+{
+	const struct roofline_quantity *quantity = from;
+
+	(void)row;
+	return quantity->state == ROOFLINE_KNOWN;
+}
+
+static bool is_rate_known(const struct row *row, const void *from)
+{
+	const struct roofline_point *point = row->item;
+
+	return is_quantity_known(row, from) && point->time_ns > 0;
+}
+
+static struct value get_state(struct row *row, const void *from)
+{
+	const struct roofline_quantity *quantity = from;
+
+	(void)row;
+	return value_text(roofline_state_key(quantity->state));
+}
+
+static const struct column quantity_columns[] = {
+	COMPUTED("state", get_state),
+	FIELD_IF(struct roofline_quantity, per_launch, is_quantity_known),
+	FIELD_IF(struct roofline_quantity, per_s, is_rate_known),
+	FIELD_ABOVE_ZERO(struct roofline_quantity, share),
+	FIELD_IF(struct roofline_quantity, total, is_quantity_known),
+	{0}};
+
+/* Of roofs there is one column each, and in CSV the roof's name stands before all that is its own. */
+#define QUANTITY(name, title)         \
+	{.key = #name,                \
+	 .type = COLUMN_GROUP,        \
+	 .columns = quantity_columns, \
+	 .offset = ROOF_##name * sizeof(struct roofline_quantity)},
+
+static const struct column quantities_columns[] = {ROOFLINE_MEMORY_ROOFS(
+	QUANTITY) ROOFLINE_COMPUTE_ROOFS(QUANTITY) QUANTITY(atomic_unit, "atomic unit"){0}};
+
+#define HAS_INTENSITY(name, title)                                                   \
+	static bool has_##name##_intensity(const struct row *row, const void *from)  \
+	{                                                                            \
+		const struct roofline_point *point = row->item;                      \
+                                                                                     \
+		(void)from;                                                          \
+		return point->has_flops && point->quantities[ROOF_##name].total > 0; \
+	}
+ROOFLINE_MEMORY_ROOFS(HAS_INTENSITY)
+
+#define INTENSITY(name, title)               \
+	{.key = #name,                       \
+	 .csv = #name "_intensity",          \
+	 .type = COLUMN_REAL,                \
+	 .is_known = has_##name##_intensity, \
+	 .offset = ROOF_##name * sizeof(double)},
+
+static const struct column intensity_columns[] = {ROOFLINE_MEMORY_ROOFS(INTENSITY){0}};
+
+static const struct column columns[] = {{.type = COLUMN_GROUP, .columns = point_head_columns},
+					FIELD(struct roofline_point, least_sample_count),
+					FIELD(struct roofline_point, most_sample_count),
+					FIELD_IF(struct roofline_point, covered_share, is_counted),
+					FIELD_IF(struct roofline_point, flops, has_flops),
+					FIELD_IF(struct roofline_point, flop_per_s, has_flop_rate),
+					COMPUTED("binding", get_binding),
+					FIELD_IF(struct roofline_point, binding_share, is_bound),
+					FIELD(struct roofline_point, is_wrong),
+					COMPUTED("regime", point_get_regime),
+					GROUP("quantities", "", struct roofline_point, quantities,
+					      quantities_columns),
+					GROUP("intensity", "", struct roofline_point, intensity,
+					      intensity_columns),
+					FIELD(struct roofline_point, is_counted),
+					FIELD(struct roofline_point, has_uncounted_tensor),
+					FIELD_ABOVE_ZERO(struct roofline_point, tensor_share),
+					{0}};
+
+static const struct column count_columns[] = {{FIELD_AS("counted_kernel_count", struct roofline,
+							counted_kernel_count)},
+					      FIELD(struct roofline, has_wrong),
+					      {0}};
+
+static const struct column object[] = {{.key = "ceilings",
+					.type = COLUMN_GROUP,
+					.columns = roofs_columns},
+				       ROW("application", columns, point_application),
+				       ROWS("kernels", columns, point_kernel_at),
+				       ROWS("graphs", columns, point_graph_at),
+				       INLINE_FOUND(report_roofline, count_columns),
+				       {0}};
+
+/* ---- the application: text ---- */
 
 /* A rate above its roof is a mistake of counters or ceilings, and nothing follows from it. */
 static void describe_wrong(const struct roofline_point *point, char *buffer, size_t size)
@@ -153,7 +256,7 @@ static void put_application(struct page *page)
 			put_roof(page, point, i);
 }
 
-/* ---- kernels and graphs ---- */
+/* ---- kernels and graphs: text ---- */
 
 static const char *why_uncounted(const struct roofline_point *point)
 {
@@ -188,7 +291,7 @@ static void put_point(struct page *page, const struct roofline_point *point, dou
 
 	describe_point(point, verdict, sizeof(verdict));
 	fputs("  ", page->out);
-	put_name(page, point, PAGE_WIDTH - 4 - strlen(verdict));
+	page_point(page, point, PAGE_WIDTH - 4 - strlen(verdict));
 	fprintf(page->out, "  %s\n", verdict);
 	fprintf(page->out, "  %8s %6s %7s %12s %9s  %-14s %6s %7s\n",
 		format_ns(point->time_ns).text, format_percent(point->time_ns, all_ns).text,
@@ -225,7 +328,7 @@ static void put_points(struct page *page)
 		put_point(page, &roofline->graphs[i], all_time(roofline));
 }
 
-/* ---- work a launch ---- */
+/* ---- work per launch: text ---- */
 
 static void put_work(struct page *page, const struct roofline_point *point)
 {
@@ -247,7 +350,7 @@ static void put_work(struct page *page, const struct roofline_point *point)
 		snprintf(text + used, sizeof(text) - used, "%sno FLOPs", used ? ", " : "");
 	if (!point->is_counted)
 		snprintf(text, sizeof(text), "%s", why_uncounted(point));
-	put_name_line(page, point);
+	page_point_line(page, point);
 	page_wrap(page, "      ", text, 6);
 }
 
@@ -266,7 +369,7 @@ static void put_works(struct page *page)
 /* Without counters there is one line, where the question is open: the GPU was busy, and why? */
 static void put_hint(struct page *page)
 {
-	if (!is_asked(page, SECTION_roofline) &&
+	if (!(page->options->section == &section_roofline) &&
 	    page->report->roofline->application.regime != ROOFLINE_UNKNOWN_BOUND)
 		return;
 	page_title(page, "Roofline", NULL);
@@ -276,18 +379,13 @@ static void put_hint(struct page *page)
 		  2);
 }
 
-static bool has_counters(const struct report *report)
-{
-	return report->profile->counter_count > 0;
-}
-
-void page_section_roofline(struct page *page)
+static void print_roofline(struct page *page)
 {
 	const struct roofline *roofline = page->report->roofline;
 
 	if (!roofline->kernel_count && !roofline->graph_count)
 		return;
-	if (!has_counters(page->report)) {
+	if (!report_has_counters(page->report)) {
 		put_hint(page);
 		return;
 	}
@@ -297,131 +395,9 @@ void page_section_roofline(struct page *page)
 	put_works(page);
 }
 
-/* ---- launching ---- */
-
-/* What the roofs are, for the title. */
-static void describe_periods(const struct roofline *roofline, char *buffer, size_t size)
-{
-	if (roofline->launch_period_ns <= 0) {
-		snprintf(buffer, size, "not measured: rooflinectl ceilings");
-		return;
-	}
-	snprintf(buffer, size, "an empty kernel every %s",
-		 format_ns(roofline->launch_period_ns).text);
-	if (roofline->graph_node_ns > 0)
-		snprintf(buffer + strlen(buffer), size - strlen(buffer), ", in graphs every %s",
-			 format_ns(roofline->graph_node_ns).text);
-}
-
-static void put_launch_sentence(struct page *page)
-{
-	const struct roofline_launch *launch = &page->report->roofline->application.launch;
-	char text[320];
-	int used;
-
-	if (!launch->launch_count) {
-		page_wrap(page, "  ",
-			  "no launch could be looked at: each is followed by a counted one, or by "
-			  "nothing",
-			  2);
-		return;
-	}
-	used = snprintf(text, sizeof(text), "kernels of %s keep the GPU busy for %s of the time",
-			format_ns(launch->duration_ns).text,
-			format_percent(launch->busy_share, 1).text);
-	if (launch->roof_share > 0 && launch->roof_share < 1)
-		used += snprintf(text + used, sizeof(text) - (size_t)used,
-				 "; launched one after the other it could be %s",
-				 format_percent(launch->roof_share, 1).text);
-	else if (launch->roof_share > 0)
-		used += snprintf(text + used, sizeof(text) - (size_t)used,
-				 "; they are long enough that launching need not show");
-	snprintf(text + used, sizeof(text) - (size_t)used, "; launching cost %s",
-		 format_ns(launch->launch_lost_ns).text);
-	page_wrap(page, "  ", text, 2);
-}
-
-/* With gaps counted in: arithmetic where there is some, else bytes. */
-static const char *rate_with_gaps(const struct roofline_point *point, struct figure *figure)
-{
-	if (point->launch.flop_per_s > 0)
-		*figure = format_per_s(point->launch.flop_per_s, "FLOP/s");
-	else
-		*figure = format_rate(point->launch.dram_byte_per_s);
-	return figure->text;
-}
-
-static void put_launched(struct page *page, const struct roofline_point *point)
-{
-	const struct roofline_launch *launch = &point->launch;
-	struct figure rate;
-
-	put_name_line(page, point);
-	fprintf(page->out, "  %9s %11s %9s %9s %9s %6s %6s %12s\n",
-		launch->launch_count ? format_ns(launch->launch_lost_ns).text : "-",
-		format_count(point->launch_count).text, format_ns(launch->duration_ns).text,
-		launch->launch_count ? format_ns(launch->idle_ns).text : "-",
-		launch->roof_period_ns > 0 ? format_ns(launch->roof_period_ns).text : "-",
-		launch->launch_count ? format_percent(launch->busy_share, 1).text : "-",
-		launch->roof_share > 0 ? format_percent(launch->roof_share, 1).text : "-",
-		rate_with_gaps(point, &rate));
-}
-
-/* Kernels, then graphs. */
-static const struct roofline_point *launched_point(const struct roofline *roofline, size_t index)
-{
-	return index < roofline->kernel_count ? &roofline->kernels[index]
-					      : &roofline->graphs[index - roofline->kernel_count];
-}
-
-/* The next point by time lost to launching: each call gives the index of the largest below the one before, which
- * is count before the first. */
-static size_t next_by_loss(const struct roofline *roofline, size_t count, size_t last)
-{
-	double last_ns = last < count ? launched_point(roofline, last)->launch.launch_lost_ns : 0;
-	double next_ns = 0;
-	size_t next = count;
-
-	for (size_t i = 0; i < count; i++) {
-		double lost_ns = launched_point(roofline, i)->launch.launch_lost_ns;
-
-		if (last < count && (lost_ns > last_ns || (lost_ns == last_ns && i <= last)))
-			continue;
-		if (next == count || lost_ns > next_ns) {
-			next = i;
-			next_ns = lost_ns;
-		}
-	}
-	return next;
-}
-
-static void put_launched_table(struct page *page)
-{
-	const struct roofline *roofline = page->report->roofline;
-	size_t count = roofline->kernel_count + roofline->graph_count, point = count;
-
-	page_heads(page, "       lost    launches  duration      idle    at best   busy   roof   "
-			 "with gaps");
-	for (size_t i = 0; i < page_rows(page, count, PAGE_TOP); i++) {
-		point = next_by_loss(roofline, count, point);
-		if (point < count)
-			put_launched(page, launched_point(roofline, point));
-	}
-}
-
-void page_section_launch_roofline(struct page *page)
-{
-	const struct roofline *roofline = page->report->roofline;
-	bool is_short = !has_counters(page->report) && !is_asked(page, SECTION_launch_roofline);
-	char note[128];
-
-	if (!roofline->kernel_count && !roofline->graph_count)
-		return;
-	if (is_short && roofline->launch_period_ns <= 0)
-		return;
-	describe_periods(roofline, note, sizeof(note));
-	page_title(page, "Launch roofline", note);
-	put_launch_sentence(page);
-	if (!is_short)
-		put_launched_table(page);
-}
+const struct section section_roofline = {.key = "roofline",
+					 .title = "Roofline",
+					 .columns = columns,
+					 .at = point_any_at,
+					 .object = object,
+					 .print = print_roofline};
