@@ -7,7 +7,7 @@
 #include "whatif/scenario.h"
 #include "output/outputs.h"
 
-/* Writes it; of the options only the colour matters.  Fails with -EIO or -ENOMEM. */
+/* Writes it; of the options only the color matters.  Fails with -EIO or -ENOMEM. */
 typedef int (*whatif_writer)(const struct scenario *scenario, FILE *out,
 			     const struct output_options *options, struct err *err);
 

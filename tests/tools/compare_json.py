@@ -10,17 +10,22 @@ import json
 import pathlib
 import sys
 
-# What a newer version calls differently: keys, then values of keys that name a cause.
+# What a newer version calls differently: keys, and texts that are names.
 RENAMED = {
     "synchronisation": "synchronization",
+    "kernel_shared_ns": "kernel_concurrent_ns",
+    "looked_at_count": "measured_count",
+    "is_beside": "is_concurrent",
+    "is_asked": "is_counted",
+    "fuse_neighbours": "fuse_neighbors",
 }
 
 # Sentences for people: words may change.
 SENTENCES = {"evidence", "note", "not_visible", "pattern", "reason", "refusal", "risk", "target", "title",
              "differences", "obstacles", "warnings", "verify"}
 
-# A version is meant to differ, and the operations around a gap all have a name since schema 3.
-EXPECTED = {"schema"}
+# The version of the keys, and where a file of this machine lies.
+EXPECTED = {"schema", "path"}
 
 
 def concurrency_rows(devices):
@@ -44,7 +49,9 @@ def differences(before, after, where, key=None):
     """Lines that tell what differs; key: the nearest one above."""
     if isinstance(before, dict) and isinstance(after, dict):
         for name, value in before.items():
-            new = RENAMED.get(name, name)
+            new = RENAMED.get(name, name) if name not in after else name
+            if name in EXPECTED:
+                continue
             if new in after:
                 yield from differences(value, after[new], f"{where}.{new}", new)
             else:
@@ -55,13 +62,12 @@ def differences(before, after, where, key=None):
         for i, pair in enumerate(zip(before, after)):
             yield from differences(*pair, f"{where}[{i}]", key)
     elif isinstance(before, str) and isinstance(after, str):
-        if RENAMED.get(before, before) != after and key not in SENTENCES:
+        if after not in (before, RENAMED.get(before)) and key not in SENTENCES:
             yield f"{where}: '{before}' before, '{after}' after"
     elif before is None and key == "name" and after in ("memset", "graph"):
-        pass  # an operation beside a gap: every one has a name since schema 3
+        pass  # an operation before or after a gap: each has a name since schema 3
     elif is_number(before) != is_number(after) or before != after:
-        if key not in EXPECTED:
-            yield f"{where}: {before} before, {after} after"
+        yield f"{where}: {before} before, {after} after"
 
 
 def load(path):

@@ -21,11 +21,11 @@
  *       is `profiler` (its other threads hold nobody up); code compiled or loaded
  *       on that thread, also inside other calls, is `JIT` or `module load`;
  *     - before the call: inside calls by their class and name (gap_calls.c): waits
- *       `synchronisation`; copies that wait `blocking copy`; copies of pageable
+ *       `synchronization`; copies that wait `blocking copy`; copies of pageable
  *       memory `pageable staging`; what allocates, frees, registers or maps memory
  *       `allocation`; graphs by what is done with them, and what a captured graph
  *       takes up `graph capture`; modules `module load`; launches, other copies and
- *       events `launch`; outside of them and in calls of no class `host compute`;
+ *       events `launch`; outside them and in calls of no class `host compute`;
  *     - from the call's start until N starts: `launch`, or `blocking copy` when the
  *       call is a wait, or its class's cause as above; after an asynchronous copy's
  *       return pageable memory no longer matters: `launch`;
@@ -34,18 +34,18 @@
  *  5. The same from the end of a copy C of at most GAP_DECISION_BYTES to the host,
  *     when N is no copy to the host and C was the last work that the thread had
  *     submitted, in a call that waited or followed by a wait: of that time all that
- *     would be synchronisation, host compute, blocking copy, pageable staging,
+ *     would be synchronization, host compute, blocking copy, pageable staging,
  *     launch or device scheduling is `host decision`.
  *
  * The launch latency comes from the recording, per device: the 90th percentile
  * of (N's start - call's return) over the gaps of point 4 where it is positive
  * and at most GAP_LATENCY_MAX_NS, and at least GAP_LATENCY_MIN_NS.
  *
- * So `synchronisation` is the time inside a wait after the GPU had already gone
+ * So `synchronization` is the time inside a wait after the GPU had already gone
  * idle; the pause between the wait's return and the next launch is `host
  * compute`, however short, unless a decision needs both.
  *
- * To add a cause: one CAUSE row, the case in gaps.c or gap_calls.c that assigns it, and its colour:
+ * To add a cause: one CAUSE row, the case in gaps.c or gap_calls.c that assigns it, and its color:
  * a letter in charts/chart_colors.c, a value in plots/style.gp.
  */
 #ifndef ROOFLINE_GAPS_H
@@ -58,7 +58,7 @@
 #define GAP_CAUSES(CAUSE)                                                                         \
 	CAUSE(LAUNCH, "launch", "launch",                                                         \
 	      "the launch call was running, or its work on the way to the GPU")                   \
-	CAUSE(SYNC, "synchronisation", "synchronisation",                                         \
+	CAUSE(SYNC, "synchronization", "synchronization",                                         \
 	      "the launching thread was still inside a wait for work that had already ended")     \
 	CAUSE(DECISION, "host_decision", "host decision",                                         \
 	      "the launching thread read a few bytes of a result and launched what follows")      \

@@ -44,7 +44,8 @@ static const void *atomics_of(struct row *row, const void *from)
 	return row->report->atomics;
 }
 
-static const struct column asked_columns[] = {FIELD(struct atomics, is_asked), {0}};
+static const struct column asked_columns[] = {{FIELD_AS("is_counted", struct atomics, is_asked)},
+					      {0}};
 
 static const struct column object[] = {INLINE_FOUND(atomics_of, asked_columns),
 				       ROWS("kernels", columns, kernel_at),
@@ -120,15 +121,15 @@ static void put_atomics_legend(struct page *page)
 {
 	page_wrap(
 		page, "  ",
-		"sect/rq: sectors per request, how far a request's addresses are spread; they are "
-		"no retries.  mean, hottest: busy cycles of the L2 atomic units.  explains: the "
-		"part of a launch that the hottest one needs",
+		"sect/rq: sectors per request, how far a request's addresses are spread; not "
+		"retries.  mean, hottest: busy cycles of the L2 atomic units.  explains: the part "
+		"of a launch that the hottest unit needs",
 		2);
 	if (has_bottleneck(page->report->atomics))
 		page_wrap(
 			page, "  ",
 			"merge N: with N atomics merged into one, in a register, a warp or shared "
-			"memory, they would no longer be what takes longest",
+			"memory, atomics would no longer be the bottleneck",
 			2);
 }
 
@@ -142,7 +143,7 @@ static void print_atomics(struct page *page)
 	page_list_title(page, "Atomics", rows ? "per launch" : NULL, rows, atomics->kernel_count);
 	if (!rows) {
 		page_wrap(page, "  ",
-			  atomics->is_asked ? "no kernel that was counted has any"
+			  atomics->is_asked ? "no kernel that was counted has atomics"
 					    : "not counted: rooflinectl record --counters=atomics",
 			  2);
 		return;

@@ -68,7 +68,7 @@ static void print_concurrency(struct page *page)
 		any |= is_concurrent(&timeline->devices[i]);
 	if (!any)
 		return;
-	page_title(page, "Concurrency", "how long that many ran at once, of wall time");
+	page_title(page, "Concurrency", "time with that many running at once, of wall time");
 	for (size_t i = 0; i < timeline->device_count; i++)
 		put_concurrency(page, i);
 }

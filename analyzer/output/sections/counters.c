@@ -225,7 +225,7 @@ static void put_summaries(struct page *page)
 		put_kernel_summary(page, point);
 	}
 	page_wrap(page, "  ",
-		  "in brackets: how many warps wait so at each instruction that is issued", 2);
+		  "in parentheses: warps stalled for that reason, per instruction issued", 2);
 }
 
 /* ---- every value ---- */

@@ -268,7 +268,7 @@ static void put_join(struct page *page)
 		return;
 	if (join->difference[0])
 		snprintf(text, sizeof(text),
-			 "not joined: the runs differed, and graphs have their ids of the second");
+			 "not joined, as the runs differed: graph ids are those of the second");
 	else
 		snprintf(text, sizeof(text), "joined by launch order, %s graph launch%s in each",
 			 format_count(join->launch_count).text,

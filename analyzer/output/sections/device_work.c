@@ -116,8 +116,8 @@ static void print_device_work(struct page *page)
 	if (!work->single_block_count)
 		return;
 	snprintf(text, sizeof(text),
-		 "%s kernels of one block besides: those of the program cannot be told from those "
-		 "with which the GPU launches others",
+		 "%s more kernels of one block: the program's cannot be told from those that the "
+		 "GPU runs to launch others",
 		 format_count(work->single_block_count).text);
 	page_wrap(page, "  ", text, 2);
 }
@@ -146,7 +146,7 @@ static const struct column burst_columns[] = {
 	FIELD(struct burst, device),	  FIELD(struct burst, start_ns),
 	FIELD(struct burst, end_ns),	  FIELD(struct burst, dispatch_count),
 	FIELD(struct burst, block_count), FIELD(struct burst, dram_bytes),
-	FIELD(struct burst, is_inside),	  FIELD(struct burst, is_beside),
+	FIELD(struct burst, is_inside),	  {FIELD_AS("is_concurrent", struct burst, is_beside)},
 	INLINE_FOUND(op_of, op_columns),  {0}};
 
 /* In order of time: programs can sort. */

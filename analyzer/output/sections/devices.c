@@ -61,7 +61,8 @@ static const struct column times_columns[] = {FIELD(struct timeline_device, firs
 					      FIELD(struct timeline_device, memset_ns),
 					      FIELD(struct timeline_device, copy_overlapped_ns),
 					      FIELD(struct timeline_device, kernel_total_ns),
-					      FIELD(struct timeline_device, kernel_shared_ns),
+					      {FIELD_AS("kernel_concurrent_ns",
+							struct timeline_device, kernel_shared_ns)},
 					      {0}};
 
 #define CAUSE_COUNT_COLUMN(constant, name, title, meaning) \
@@ -107,13 +108,13 @@ static void put_kinds(struct page *page, const struct timeline_device *times)
 	if (times->kernel_ns && (times->kernel_ns < times->busy_ns || times->kernel_shared_ns))
 		page_share(page, "  kernels", times->kernel_ns, times->wall_ns);
 	if (times->kernel_shared_ns)
-		page_share(page, "    side by side", times->kernel_shared_ns, times->wall_ns);
+		page_share(page, "    concurrent", times->kernel_shared_ns, times->wall_ns);
 	if (times->copy_ns)
 		page_share(page, "  copies", times->copy_ns, times->wall_ns);
 	if (times->copy_overlapped_ns) {
 		char label[64];
 
-		snprintf(label, sizeof(label), "    %s behind kernels",
+		snprintf(label, sizeof(label), "    %s overlapped",
 			 format_percent((double)times->copy_overlapped_ns, (double)times->copy_ns)
 				 .text);
 		page_share(page, label, times->copy_overlapped_ns, times->wall_ns);
@@ -122,7 +123,7 @@ static void put_kinds(struct page *page, const struct timeline_device *times)
 		page_share(page, "  memsets", times->memset_ns, times->wall_ns);
 }
 
-/* Time that counts as busy: kernels ran, and SMs had nothing to do. */
+/* Time that counts as busy, as a kernel ran, while SMs had nothing to do. */
 static void put_inside_kernels(struct page *page, size_t index)
 {
 	const struct report *report = page->report;
@@ -133,7 +134,7 @@ static void put_inside_kernels(struct page *page, size_t index)
 	if (!tail_ns && !wait_ns)
 		return;
 	fprintf(page->out, "  %-24s %9s %7s  %s\n", "inside kernels", "", "",
-		"busy, and SMs waited");
+		"SMs idle while a kernel runs");
 	if (tail_ns)
 		page_share(page, "  tails", tail_ns, wall_ns);
 	if (wait_ns)

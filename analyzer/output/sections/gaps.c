@@ -175,7 +175,7 @@ static void print_gaps(struct page *page)
 		return;
 	for (size_t i = 0; i < gaps->device_count; i++)
 		count += gaps->devices[i].gap_count;
-	page_list_title(page, "Longest gaps", "counted from the first operation", rows, count);
+	page_list_title(page, "Longest gaps", "times from the first operation", rows, count);
 	for (size_t i = 0; i < rows; i++)
 		put_gap(page, &gaps->longest[i], first_moment(page->report));
 }

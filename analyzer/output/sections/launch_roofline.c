@@ -52,7 +52,7 @@ static bool has_binding(const struct row *row, const void *from)
 }
 
 static const struct column launch_columns[] = {
-	{FIELD_AS("looked_at_count", struct roofline_launch, launch_count)},
+	{FIELD_AS("measured_count", struct roofline_launch, launch_count)},
 	FIELD_IF(struct roofline_launch, duration_ns, has_time),
 	FIELD_IF(struct roofline_launch, idle_ns, is_idle_known),
 	FIELD_IF(struct roofline_launch, launch_idle_ns, is_idle_known),
@@ -104,10 +104,11 @@ static void put_launch_sentence(struct page *page)
 	int used;
 
 	if (!launch->launch_count) {
-		page_wrap(page, "  ",
-			  "no launch could be looked at: each is followed by a counted one, or by "
-			  "nothing",
-			  2);
+		page_wrap(
+			page, "  ",
+			"the idle time after launches is not known: each is followed by a counted "
+			"one, or by nothing",
+			2);
 		return;
 	}
 	used = snprintf(text, sizeof(text), "kernels of %s keep the GPU busy for %s of the time",
@@ -115,17 +116,17 @@ static void put_launch_sentence(struct page *page)
 			format_percent(launch->busy_share, 1).text);
 	if (launch->roof_share > 0 && launch->roof_share < 1)
 		used += snprintf(text + used, sizeof(text) - (size_t)used,
-				 "; launched one after the other it could be %s",
+				 "; back to back it could be %s",
 				 format_percent(launch->roof_share, 1).text);
 	else if (launch->roof_share > 0)
 		used += snprintf(text + used, sizeof(text) - (size_t)used,
-				 "; they are long enough that launching need not show");
+				 "; they are long enough to hide launching");
 	snprintf(text + used, sizeof(text) - (size_t)used, "; launching cost %s",
 		 format_ns(launch->launch_lost_ns).text);
 	page_wrap(page, "  ", text, 2);
 }
 
-/* With gaps counted in: arithmetic where there is some, else bytes. */
+/* With gaps included: arithmetic where there is some, else bytes. */
 static const char *rate_with_gaps(const struct roofline_point *point, struct figure *figure)
 {
 	if (point->launch.flop_per_s > 0)

@@ -121,7 +121,7 @@ static void put_second_run(struct page *page)
 			 join->difference);
 	else
 		snprintf(text, sizeof(text),
-			 "the second one, for whole graphs, launched the same: joined");
+			 "the second one, of whole graphs, made the same launches: joined");
 	page_wrap(page, "  two runs  ", text, 12);
 }
 

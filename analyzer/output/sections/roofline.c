@@ -142,10 +142,11 @@ static const struct column object[] = {{.key = "ceilings",
 /* A rate above its roof is a mistake of counters or ceilings, and nothing follows from it. */
 static void describe_wrong(const struct roofline_point *point, char *buffer, size_t size)
 {
-	snprintf(buffer, size,
-		 "WRONG DATA: %.1f%% above the roof %s, which cannot be; measure the ceilings anew "
-		 "and record again",
-		 100 * (point->binding_share - 1), roofline_roof_title(point->binding));
+	snprintf(
+		buffer, size,
+		"WRONG DATA: %.1f%% above the roof %s, which is impossible; measure the ceilings anew "
+		"and record again",
+		100 * (point->binding_share - 1), roofline_roof_title(point->binding));
 }
 
 static void put_regime(struct page *page, const struct roofline_point *point)
@@ -171,13 +172,13 @@ static void put_binding(struct page *page, const struct roofline_point *point)
 		 point->launch.launch_count ? ", " : "",
 		 point->launch.launch_count ? format_percent(point->launch.binding_share, 1).text
 					    : "",
-		 point->launch.launch_count ? " with idle time counted in" : "");
+		 point->launch.launch_count ? " with idle time included" : "");
 	page_wrap(page, "               ", text, 15);
 	if (point->binding >= ROOF_TENSOR && point->binding < ROOF_COMPUTE_END &&
 	    point->binding_share > 1)
 		page_wrap(page, "               ",
 			  "this roof was measured on random data, at which power slows the chip; "
-			  "other data may go beyond it",
+			  "other data may exceed it",
 			  15);
 }
 
@@ -189,7 +190,7 @@ static void put_coverage(struct page *page, const struct roofline_point *point)
 	if (!point->is_counted || point->covered_share >= 0.99)
 		return;
 	snprintf(text, sizeof(text),
-		 "some counters stand on kernels with %s of the time; totals are scaled up to all",
+		 "some counters cover only kernels with %s of the time; totals are scaled up",
 		 format_percent(point->covered_share, 1).text);
 	page_wrap(page, "  scaled       ", text, 15);
 }
@@ -250,7 +251,7 @@ static void put_application(struct page *page)
 	put_unknown(page, point);
 	if (page->report->ceilings_note)
 		page_wrap(page, "  roofs        ", page->report->ceilings_note, 15);
-	page_heads(page, "  roof                     work       a second           roof  of it");
+	page_heads(page, "  roof                     work     per second           roof  share");
 	for (int i = 0; i < ROOF_COUNT; i++)
 		if (has_row(point, i))
 			put_roof(page, point, i);
@@ -314,15 +315,15 @@ static void put_points(struct page *page)
 	size_t rows = page_rows(page, roofline->kernel_count, PAGE_TOP);
 	size_t graph_rows = page_rows(page, roofline->graph_count, PAGE_TOP);
 
-	page_list_title(page, "Roofline of kernels", "FLOP/B: FLOPs by byte of DRAM", rows,
+	page_list_title(page, "Roofline of kernels", "FLOP/B: FLOP per byte of DRAM", rows,
 			roofline->kernel_count);
-	page_heads(page, "      time      %  FLOP/B      compute      DRAM  nearest roof    of it"
+	page_heads(page, "      time      %  FLOP/B      compute      DRAM  nearest roof    share"
 			 " counted");
 	for (size_t i = 0; i < rows; i++)
 		put_point(page, &roofline->kernels[i], all_time(roofline));
 	if (!graph_rows)
 		return;
-	page_list_title(page, "Roofline of graphs", "by launch: CUPTI counts no single nodes",
+	page_list_title(page, "Roofline of graphs", "per launch: CUPTI does not count single nodes",
 			graph_rows, roofline->graph_count);
 	for (size_t i = 0; i < graph_rows; i++)
 		put_point(page, &roofline->graphs[i], all_time(roofline));

@@ -89,8 +89,8 @@ static void put_difference(struct page *page, const struct sm_activity_device *r
 	int64_t trace_idle_ns = row->sampled_ns - row->traced_ns;
 	int64_t sm_idle_ns = row->sampled_ns - row->active_ns;
 
-	put_share(page, "idle, says the trace", trace_idle_ns, row->sampled_ns);
-	put_share(page, "idle, say the SMs", sm_idle_ns, row->sampled_ns);
+	put_share(page, "no operation runs", trace_idle_ns, row->sampled_ns);
+	put_share(page, "no SM is active", sm_idle_ns, row->sampled_ns);
 	for (int i = 0; i < SM_DIFFERENCE_COUNT; i++) {
 		char label[40];
 
@@ -134,10 +134,10 @@ static void put_traffic(struct page *page, const struct sm_activity_device *row)
 static void put_own_traffic(struct page *page, const struct sm_activity_device *row)
 {
 	if (row->pcie_own_bytes > 0)
-		fprintf(page->out, "    PCIe out is without the %s of sampling itself\n",
+		fprintf(page->out, "    PCIe out excludes the %s that sampling writes\n",
 			format_rate(row->pcie_own_bytes / ((double)row->sampled_ns / 1e9)).text);
 	else if (row->pcie_write_bytes > 0)
-		fputs("    PCIe out is with what sampling itself writes\n", page->out);
+		fputs("    PCIe out includes what sampling writes\n", page->out);
 }
 
 static void put_device(struct page *page, size_t number, const struct sm_activity_device *row)
@@ -151,12 +151,12 @@ static void put_device(struct page *page, size_t number, const struct sm_activit
 		fprintf(page->out, "%s to ", format_ns((double)row->interval_ns).text);
 	fprintf(page->out, "%s samples", format_ns((double)row->longest_interval_ns).text);
 	if (timeline->wall_ns > row->sampled_ns)
-		fprintf(page->out, "; not the other %s",
+		fprintf(page->out, "; the other %s not sampled",
 			format_ns((double)(timeline->wall_ns - row->sampled_ns)).text);
 	fputc('\n', page->out);
 	if (row->has_sms) {
 		put_difference(page, row);
-		fprintf(page->out, "    %-24s %17s\n", "SMs active, while any is",
+		fprintf(page->out, "    %-24s %17s\n", "SMs active when any is",
 			format_percent(row->mean_active_sms, 1).text);
 	}
 	put_traffic(page, row);

@@ -33,8 +33,8 @@ static void print_sm_activity(struct page *page)
 
 	if (!rows)
 		return;
-	page_list_title(page, "SM activity of kernels", "over their life, of all SMs", rows,
-			activity->kernel_count);
+	page_list_title(page, "SM activity of kernels", "share of all SMs while the kernel runs",
+			rows, activity->kernel_count);
 	page_heads(page, "        SMs  least SM   busiest      tail  launches      time");
 	for (size_t i = 0; i < rows; i++) {
 		const struct sm_activity_kernel *row = &activity->kernels[i];
