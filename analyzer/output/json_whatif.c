@@ -67,8 +67,7 @@ static const struct column effect_columns[] = {
 static const struct column part_columns[] = {COMPUTED("strategy", get_strategy),
 					     FIELD(struct scenario_part, range),
 					     MAP(NULL, number_at),
-					     INLINE(struct scenario_part, together,
-						    together_columns),
+					     INLINE(struct scenario_part, together.effect, effect_columns),
 					     INLINE_FOUND(prediction_alone, prediction_columns),
 					     {0}};
 

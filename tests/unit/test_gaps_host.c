@@ -335,7 +335,7 @@ int main(void)
 		SENTENCE("a launch call that is still running when the gap begins is launch",
 			 test_launch),
 		SENTENCE("the thread's own code before the launch is host compute", test_host),
-		SENTENCE("a wait that goes on after the GPU is idle is synchronisation", test_sync),
+		SENTENCE("a wait that goes on after the GPU is idle is synchronization", test_sync),
 		SENTENCE("calls before the launch count by their class", test_classes),
 		SENTENCE("calls of other threads do not matter", test_other_thread),
 		SENTENCE("a launching call that blocks is no launch", test_blocking_copy_launches),

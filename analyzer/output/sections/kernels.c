@@ -170,7 +170,7 @@ static void put_counted(struct page *page)
 	if (!count)
 		return;
 	snprintf(text, sizeof(text),
-		 "counters were read for %s launch%s: the waits next to them are profiler overhead",
+		 "counters were read for %s launch%s: waits around them are profiler overhead",
 		 format_count(count).text, count == 1 ? "" : "es");
 	page_wrap(page, "  ", text, 2);
 }
