@@ -194,18 +194,20 @@ static void begin(struct json *json)
 	put(json, json->root, "schema", json_integer(OUTPUT_SCHEMA));
 }
 
-/* Writes it and lets go of it. */
+/* Writes it and lets go of it.  What is written needs memory, too. */
 static int finish(struct json *json, FILE *out, const char *what, struct err *err)
 {
-	int rc = 0;
+	bool is_written =
+		!json->has_failed &&
+		json_dumpf(json->root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
+		fputc('\n', out) != EOF && fflush(out) == 0;
 
-	if (json->has_failed)
-		rc = err_set(err, -ENOMEM, "out of memory for %s", what);
-	else if (json_dumpf(json->root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) < 0 ||
-		 fputc('\n', out) == EOF || fflush(out))
-		rc = err_set(err, -EIO, "%s could not be written: %s", what, strerror(errno));
 	json_decref(json->root);
-	return rc;
+	if (is_written)
+		return 0;
+	if (!ferror(out))
+		return err_set(err, -ENOMEM, "out of memory for %s", what);
+	return err_set(err, -EIO, "%s could not be written: %s", what, strerror(errno));
 }
 
 int json_write(const struct column *columns, const void *item, FILE *out, const char *what,

@@ -43,7 +43,7 @@ static bool number_at(const struct row *row, const void *from, size_t index, str
 			continue;
 		entry->key = techniques[i]->option;
 		entry->value = i == (int)part->technique ? value_count(scenario->numbers[i])
-							  : value_none();
+							 : value_none();
 		return true;
 	}
 	return false;
@@ -57,17 +57,18 @@ static const void *prediction_alone(struct row *row, const void *from)
 	return part->alone.effect.refusal ? NULL : &part->alone.prediction;
 }
 
-static const struct column effect_columns[] = {
-	{FIELD_AS("loops", struct effect, loop_count)},
-	{FIELD_AS("iterations", struct effect, iteration_count)},
-	{FIELD_AS("changed", struct effect, changed_count)},
-	FIELD(struct effect, refusal),
-	{0}};
+static const struct column effect_columns[] = {{FIELD_AS("loops", struct effect, loop_count)},
+					       {FIELD_AS("iterations", struct effect,
+							 iteration_count)},
+					       {FIELD_AS("changed", struct effect, changed_count)},
+					       FIELD(struct effect, refusal),
+					       {0}};
 
 static const struct column part_columns[] = {COMPUTED("strategy", get_strategy),
 					     FIELD(struct scenario_part, range),
 					     MAP(NULL, number_at),
-					     INLINE(struct scenario_part, together.effect, effect_columns),
+					     INLINE(struct scenario_part, together.effect,
+						    effect_columns),
 					     INLINE_FOUND(prediction_alone, prediction_columns),
 					     {0}};
 

@@ -32,9 +32,10 @@ struct output_options {
 	size_t top;		       /* rows of each list; 0 for the format's own choice */
 	bool wide;		       /* text: names in full */
 	bool color;		       /* text: emphasis by escape sequences */
-	bool is_advice_only; /* with section_advice also what was rejected (but in CSV), and with each
-			      * recommendation the command that checks it */
-	const char *range;   /* then: the NVTX range that was predicted; NULL: none */
+	/* With section_advice also what was rejected (but in CSV); text: with each recommendation the
+	 * command that checks it. */
+	bool is_advice_only;
+	const char *range; /* the NVTX range that was predicted; NULL: none */
 };
 
 /* Writes the report.  Fails with -EIO when the file cannot be written, or -ENOMEM. */
