@@ -191,6 +191,40 @@ struct column {
 		.key = (name), .type = COLUMN_ROWS, .columns = (table), .at = (function) \
 	}
 
+/*
+ * The functions of a table, where one expression is all that they are.  item names the struct that the
+ * table is of; row is at hand, too:
+ *
+ *   GETTER(get_cause, struct gap, gap, value_text(gap_cause_key(gap->cause)));
+ *   FINDER(stream_of, struct stream_statistics, stream, &row->report->profile->streams[stream->stream]);
+ *   PREDICATE(has_rank, struct profile_process, process, process->rank >= 0);
+ *   ARRAY(kernel_at, statistics, kernels, kernel_count);    rows: of report->statistics
+ */
+#define TABLE_FUNCTION(type, function, qualifier, struct_type, item, expression) \
+	static type function(qualifier struct row *row, const void *from)        \
+	{                                                                        \
+		const struct_type *item = from;                                  \
+                                                                                 \
+		(void)row;                                                       \
+		(void)item;                                                      \
+		return expression;                                               \
+	}                                                                        \
+	struct row
+#define GETTER(function, struct_type, item, expression) \
+	TABLE_FUNCTION(struct value, function, , struct_type, item, expression)
+#define FINDER(function, struct_type, item, expression) \
+	TABLE_FUNCTION(const void *, function, , struct_type, item, expression)
+#define PREDICATE(function, struct_type, item, expression) \
+	TABLE_FUNCTION(bool, function, const, struct_type, item, expression)
+#define ARRAY(function, owner, items, item_count)                                               \
+	static const void *function(const struct row *parent, size_t index)                     \
+	{                                                                                       \
+		const struct report *report = parent->report;                                   \
+                                                                                                \
+		return index < report->owner->item_count ? &report->owner->items[index] : NULL; \
+	}                                                                                       \
+	struct row
+
 struct value value_text(const char *text); /* NULL: not known */
 struct value value_owned_text(char *text); /* likewise; the value's from here on */
 struct value value_integer(int64_t integer);

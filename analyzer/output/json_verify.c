@@ -2,13 +2,7 @@
 #include "output/json.h"
 #include "output/verify.h"
 
-static bool is_predicted(const struct row *row, const void *from)
-{
-	const struct comparison *comparison = from;
-
-	(void)row;
-	return comparison->predicted > 0;
-}
+PREDICATE(is_predicted, struct comparison, comparison, comparison->predicted > 0);
 
 static bool is_judged(const struct row *row, const void *from)
 {
@@ -27,29 +21,9 @@ static bool sentence_at(const struct row *row, const void *from, size_t index, s
 	return true;
 }
 
-static const void *profile_before(struct row *row, const void *from)
-{
-	const struct comparison *comparison = from;
-
-	(void)row;
-	return comparison->before_profile;
-}
-
-static const void *profile_after(struct row *row, const void *from)
-{
-	const struct comparison *comparison = from;
-
-	(void)row;
-	return comparison->after_profile;
-}
-
-static struct value get_is_same_work(struct row *row, const void *from)
-{
-	const struct comparison *comparison = from;
-
-	(void)row;
-	return value_bool(!comparison->differences.count);
-}
+FINDER(profile_before, struct comparison, comparison, comparison->before_profile);
+FINDER(profile_after, struct comparison, comparison, comparison->after_profile);
+GETTER(get_is_same_work, struct comparison, comparison, value_bool(!comparison->differences.count));
 
 #define TIMES(of)                                                        \
 	{FIELD_AS(#of "_ns", struct comparison, of.mean_ns)},            \

@@ -24,13 +24,7 @@ static const struct column prediction_columns[] = {
 
 /* ---- each technique ---- */
 
-static struct value get_strategy(struct row *row, const void *from)
-{
-	const struct scenario_part *part = from;
-
-	(void)row;
-	return value_text(techniques[part->technique]->id);
-}
+GETTER(get_strategy, struct scenario_part, part, value_text(techniques[part->technique]->id));
 
 /* The numbers of all options that take one; of the part's own it is known. */
 static bool number_at(const struct row *row, const void *from, size_t index, struct entry *entry)
@@ -49,13 +43,8 @@ static bool number_at(const struct row *row, const void *from, size_t index, str
 	return false;
 }
 
-static const void *prediction_alone(struct row *row, const void *from)
-{
-	const struct scenario_part *part = from;
-
-	(void)row;
-	return part->alone.effect.refusal ? NULL : &part->alone.prediction;
-}
+FINDER(prediction_alone, struct scenario_part, part,
+       part->alone.effect.refusal ? NULL : &part->alone.prediction);
 
 static const struct column effect_columns[] = {{FIELD_AS("loops", struct effect, loop_count)},
 					       {FIELD_AS("iterations", struct effect,
@@ -81,21 +70,9 @@ static const void *part_at(const struct row *parent, size_t index)
 
 /* ---- all of them ---- */
 
-static const void *profile_of(struct row *row, const void *from)
-{
-	const struct scenario *scenario = from;
-
-	(void)row;
-	return scenario->profile;
-}
-
-static const void *prediction_together(struct row *row, const void *from)
-{
-	const struct scenario *scenario = from;
-
-	(void)row;
-	return scenario->is_changed ? &scenario->prediction : NULL;
-}
+FINDER(profile_of, struct scenario, scenario, scenario->profile);
+FINDER(prediction_together, struct scenario, scenario,
+       scenario->is_changed ? &scenario->prediction : NULL);
 
 static const struct column profile_columns[] = {{FIELD_AS("recording", struct profile, path)}, {0}};
 

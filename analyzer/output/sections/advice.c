@@ -9,13 +9,7 @@
 
 /* ---- advice: columns ---- */
 
-static bool is_predicted(const struct row *row, const void *from)
-{
-	const struct predicted_speedup *predicted = from;
-
-	(void)row;
-	return predicted->speedup > 0;
-}
+PREDICATE(is_predicted, struct predicted_speedup, predicted, predicted->speedup > 0);
 
 static bool evidence_at(const struct row *row, const void *from, size_t index, struct entry *entry)
 {

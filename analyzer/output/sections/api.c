@@ -1,24 +1,15 @@
 /* api.c - API calls by total time. */
 #include "output/page.h"
 
-static struct value get_name(struct row *row, const void *from)
-{
-	const struct call_statistics *call = from;
-
-	return value_text(row->report->profile->call_names[call->name].text);
-}
+GETTER(get_name, struct call_statistics, call,
+       value_text(row->report->profile->call_names[call->name].text));
 
 static const struct column columns[] = {COMPUTED("name", get_name),
 					INLINE(struct call_statistics, time, distribution_columns),
 					FIELD(struct call_statistics, failed_count),
 					{0}};
 
-static const void *call_at(const struct row *parent, size_t index)
-{
-	const struct statistics *statistics = parent->report->statistics;
-
-	return index < statistics->call_count ? &statistics->calls[index] : NULL;
-}
+ARRAY(call_at, statistics, calls, call_count);
 
 static bool has_failed_calls(const struct statistics *statistics)
 {

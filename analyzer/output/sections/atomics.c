@@ -31,18 +31,9 @@ static const struct column columns[] = {FIELD(struct atomics_kernel, name),
 					FIELD(struct atomics_kernel, is_bottleneck),
 					{0}};
 
-static const void *kernel_at(const struct row *parent, size_t index)
-{
-	const struct atomics *atomics = parent->report->atomics;
+ARRAY(kernel_at, atomics, kernels, kernel_count);
 
-	return index < atomics->kernel_count ? &atomics->kernels[index] : NULL;
-}
-
-static const void *atomics_of(struct row *row, const void *from)
-{
-	(void)from;
-	return row->report->atomics;
-}
+FINDER(atomics_of, struct report, report, report->atomics);
 
 static const struct column asked_columns[] = {{FIELD_AS("is_counted", struct atomics, is_asked)},
 					      {0}};

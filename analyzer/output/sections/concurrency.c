@@ -4,25 +4,9 @@
 /* A row is the time of one number of operations on one device. */
 #define NUMBERS (TIMELINE_MAX_CONCURRENCY + 1)
 
-static struct value get_device(struct row *row, const void *from)
-{
-	(void)from;
-	return value_count(row->index / NUMBERS);
-}
-
-static struct value get_operation_count(struct row *row, const void *from)
-{
-	(void)from;
-	return value_count(row->index % NUMBERS);
-}
-
-static struct value get_time_ns(struct row *row, const void *from)
-{
-	const int64_t *time_ns = from;
-
-	(void)row;
-	return value_integer(*time_ns);
-}
+GETTER(get_device, int64_t, time_ns, value_count(row->index / NUMBERS));
+GETTER(get_operation_count, int64_t, time_ns, value_count(row->index % NUMBERS));
+GETTER(get_time_ns, int64_t, time_ns, value_integer(*time_ns));
 
 static const struct column columns[] = {COMPUTED("device", get_device),
 					COMPUTED("operation_count", get_operation_count),

@@ -3,29 +3,11 @@
 
 /* ---- copies ---- */
 
-static struct value get_kind(struct row *row, const void *from)
-{
-	const struct copy_statistics *copy = from;
-
-	(void)row;
-	return value_text(profile_copy_kind_name(copy->kind));
-}
-
-static struct value get_src_memory(struct row *row, const void *from)
-{
-	const struct copy_statistics *copy = from;
-
-	(void)row;
-	return value_text(profile_memory_kind_name(copy->src_memory));
-}
-
-static struct value get_dst_memory(struct row *row, const void *from)
-{
-	const struct copy_statistics *copy = from;
-
-	(void)row;
-	return value_text(profile_memory_kind_name(copy->dst_memory));
-}
+GETTER(get_kind, struct copy_statistics, copy, value_text(profile_copy_kind_name(copy->kind)));
+GETTER(get_src_memory, struct copy_statistics, copy,
+       value_text(profile_memory_kind_name(copy->src_memory)));
+GETTER(get_dst_memory, struct copy_statistics, copy,
+       value_text(profile_memory_kind_name(copy->dst_memory)));
 
 static const struct column copy_columns[] = {COMPUTED("kind", get_kind),
 					     COMPUTED("src_memory", get_src_memory),
@@ -37,12 +19,7 @@ static const struct column copy_columns[] = {COMPUTED("kind", get_kind),
 					     FIELD(struct copy_statistics, byte_per_s),
 					     {0}};
 
-static const void *copy_at(const struct row *parent, size_t index)
-{
-	const struct statistics *statistics = parent->report->statistics;
-
-	return index < statistics->copy_count ? &statistics->copies[index] : NULL;
-}
+ARRAY(copy_at, statistics, copies, copy_count);
 
 /* "pageable to device" */
 static struct value get_memories(struct row *row, const void *from)
@@ -55,13 +32,7 @@ static struct value get_memories(struct row *row, const void *from)
 	return value_text(row->scratch.bytes);
 }
 
-static struct value get_call(struct row *row, const void *from)
-{
-	const struct copy_statistics *copy = from;
-
-	(void)row;
-	return value_text(copy->is_async ? "async" : "sync");
-}
+GETTER(get_call, struct copy_statistics, copy, value_text(copy->is_async ? "async" : "sync"));
 
 static void print_copies(struct page *page)
 {
@@ -86,13 +57,8 @@ const struct section section_copies = {.key = "copies",
 
 /* ---- memsets ---- */
 
-static struct value get_memory(struct row *row, const void *from)
-{
-	const struct memset_statistics *memset = from;
-
-	(void)row;
-	return value_text(profile_memory_kind_name(memset->memory));
-}
+GETTER(get_memory, struct memset_statistics, memset,
+       value_text(profile_memory_kind_name(memset->memory)));
 
 static const struct column memset_columns[] = {COMPUTED("memory", get_memory),
 					       INLINE(struct memset_statistics, time,
@@ -100,12 +66,7 @@ static const struct column memset_columns[] = {COMPUTED("memory", get_memory),
 					       FIELD(struct memset_statistics, bytes),
 					       {0}};
 
-static const void *memset_at(const struct row *parent, size_t index)
-{
-	const struct statistics *statistics = parent->report->statistics;
-
-	return index < statistics->memset_count ? &statistics->memsets[index] : NULL;
-}
+ARRAY(memset_at, statistics, memsets, memset_count);
 
 static void print_memsets(struct page *page)
 {

@@ -15,42 +15,17 @@ static const char *const role_keys[] = {
 /* ---- columns ---- */
 
 /* NULL of a graph. */
-static const void *signature_of(struct row *row, const void *from)
-{
-	const struct profile_counter *counter = from;
-
-	return counter->is_graph ? NULL : &row->report->profile->signatures[counter->subject];
-}
+FINDER(signature_of, struct profile_counter, counter,
+       counter->is_graph ? NULL : &row->report->profile->signatures[counter->subject]);
 
 /* NULL of a kernel. */
-static const void *graph_of(struct row *row, const void *from)
-{
-	const struct profile_counter *counter = from;
-
-	return counter->is_graph ? &row->report->profile->counted_graphs[counter->subject] : NULL;
-}
-
-static const void *metric_of(struct row *row, const void *from)
-{
-	const struct profile_counter *counter = from;
-
-	return &row->report->profile->metrics[counter->metric];
-}
-
-static struct value get_process(struct row *row, const void *from)
-{
-	const struct profile_counted_graph *graph = from;
-
-	return value_text(row->report->profile->processes[graph->process].folder);
-}
-
-static struct value get_role(struct row *row, const void *from)
-{
-	const struct profile_metric *metric = from;
-
-	(void)row;
-	return value_text(metric->role < METRIC_ROLE_COUNT ? role_keys[metric->role] : NULL);
-}
+FINDER(graph_of, struct profile_counter, counter,
+       counter->is_graph ? &row->report->profile->counted_graphs[counter->subject] : NULL);
+FINDER(metric_of, struct profile_counter, counter, &row->report->profile->metrics[counter->metric]);
+GETTER(get_process, struct profile_counted_graph, graph,
+       value_text(row->report->profile->processes[graph->process].folder));
+GETTER(get_role, struct profile_metric, metric,
+       value_text(metric->role < METRIC_ROLE_COUNT ? role_keys[metric->role] : NULL));
 
 static const struct column name_columns[] = {FIELD(struct profile_signature, name), {0}};
 
@@ -75,12 +50,7 @@ static const struct column columns[] = {
 	FIELD(struct profile_counter, min),	     FIELD(struct profile_counter, max),
 	INLINE_FOUND(signature_of, cluster_columns), {0}};
 
-static const void *counter_at(const struct row *parent, size_t index)
-{
-	const struct profile *profile = parent->report->profile;
-
-	return index < profile->counter_count ? &profile->counters[index] : NULL;
-}
+ARRAY(counter_at, profile, counters, counter_count);
 
 /* ---- SMs and stalls, by kernel ---- */
 

@@ -26,38 +26,24 @@ static struct value kernel_of(const struct row *row, const struct graph_pair *pa
 	return value_text(row->report->profile->signatures[pair->signature].name);
 }
 
-static struct value get_process(struct row *row, const void *from)
-{
-	const struct device_launches *launches = from;
-
-	return value_text(row->report->device_graphs->profile->processes[launches->process].folder);
-}
+GETTER(get_process, struct device_launches, launches,
+       value_text(row->report->device_graphs->profile->processes[launches->process].folder));
 
 static struct value get_first_run_launcher(struct row *row, const void *from)
 {
 	return graph_of(launcher_of(row, from));
 }
 
-static struct value get_first_run_graph(struct row *row, const void *from)
-{
-	const struct device_launches *launches = from;
-
-	return graph_of(
-		graph_join_find(row->report->graph_join, launches->process, launches->graph));
-}
+GETTER(get_first_run_graph, struct device_launches, launches,
+       graph_of(graph_join_find(row->report->graph_join, launches->process, launches->graph)));
 
 static struct value get_launcher_kernel(struct row *row, const void *from)
 {
 	return kernel_of(row, launcher_of(row, from));
 }
 
-static struct value get_mode(struct row *row, const void *from)
-{
-	const struct device_launches *launches = from;
-
-	(void)row;
-	return value_text(device_graphs_mode_key(launches->launch_mode));
-}
+GETTER(get_mode, struct device_launches, launches,
+       value_text(device_graphs_mode_key(launches->launch_mode)));
 
 static const struct column columns[] = {COMPUTED("process", get_process),
 					FIELD(struct device_launches, launcher_graph),
@@ -73,28 +59,14 @@ static const struct column columns[] = {COMPUTED("process", get_process),
 					      distribution_columns),
 					{0}};
 
-static const void *launches_at(const struct row *parent, size_t index)
-{
-	const struct device_graphs *graphs = parent->report->device_graphs;
-
-	return index < graphs->count ? &graphs->launches[index] : NULL;
-}
+ARRAY(launches_at, device_graphs, launches, count);
 
 /* ---- how the two runs belong together: JSON only ---- */
 
-static struct value get_pair_process(struct row *row, const void *from)
-{
-	const struct graph_pair *pair = from;
-
-	return value_text(row->report->profile->processes[pair->process].folder);
-}
-
-static struct value get_second_run_process(struct row *row, const void *from)
-{
-	const struct graph_pair *pair = from;
-
-	return value_text(row->report->profile->graph_run->processes[pair->run_process].folder);
-}
+GETTER(get_pair_process, struct graph_pair, pair,
+       value_text(row->report->profile->processes[pair->process].folder));
+GETTER(get_second_run_process, struct graph_pair, pair,
+       value_text(row->report->profile->graph_run->processes[pair->run_process].folder));
 
 static struct value get_pair_kernel(struct row *row, const void *from)
 {
@@ -118,11 +90,7 @@ static const void *pair_at(const struct row *parent, size_t index)
 	return join && index < join->pair_count ? &join->pairs[index] : NULL;
 }
 
-static struct value get_is_second_run(struct row *row, const void *from)
-{
-	(void)from;
-	return value_bool(row->report->graph_join != NULL);
-}
+GETTER(get_is_second_run, struct report, report, value_bool(report->graph_join != NULL));
 
 static struct value get_is_joined(struct row *row, const void *from)
 {

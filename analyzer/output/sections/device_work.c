@@ -6,23 +6,13 @@
 
 /* ---- by what launched it: columns ---- */
 
-static struct value get_kernel(struct row *row, const void *from)
-{
-	const struct launcher *launcher = from;
-
-	return launcher->kernel == PROFILE_NONE
-		       ? value_none()
-		       : value_text(row->report->profile->kernel_names[launcher->kernel]);
-}
-
-static struct value get_process(struct row *row, const void *from)
-{
-	const struct launcher *launcher = from;
-
-	return launcher->is_graph
-		       ? value_text(row->report->profile->processes[launcher->process].folder)
-		       : value_none();
-}
+GETTER(get_kernel, struct launcher, launcher,
+       launcher->kernel == PROFILE_NONE
+	       ? value_none()
+	       : value_text(row->report->profile->kernel_names[launcher->kernel]));
+GETTER(get_process, struct launcher, launcher,
+       launcher->is_graph ? value_text(row->report->profile->processes[launcher->process].folder)
+			  : value_none());
 
 static const struct column launcher_columns[] = {COMPUTED("kernel", get_kernel),
 						 COMPUTED("process", get_process),
@@ -39,18 +29,9 @@ static const struct column launcher_columns[] = {COMPUTED("kernel", get_kernel),
 							distribution_columns),
 						 {0}};
 
-static const void *launcher_at(const struct row *parent, size_t index)
-{
-	const struct device_work *work = parent->report->device_work;
+ARRAY(launcher_at, device_work, launchers, launcher_count);
 
-	return index < work->launcher_count ? &work->launchers[index] : NULL;
-}
-
-static const void *work_of(struct row *row, const void *from)
-{
-	(void)from;
-	return row->report->device_work;
-}
+FINDER(work_of, struct report, report, report->device_work);
 
 static const struct column count_columns[] = {FIELD(struct device_work, burst_count),
 					      FIELD(struct device_work, single_block_count),
@@ -131,12 +112,8 @@ const struct section section_device_work = {.key = "device_work",
 
 /* ---- bursts: columns ---- */
 
-static const void *op_of(struct row *row, const void *from)
-{
-	const struct burst *burst = from;
-
-	return burst->op == PROFILE_NONE ? NULL : &row->report->profile->ops[burst->op];
-}
+FINDER(op_of, struct burst, burst,
+       burst->op == PROFILE_NONE ? NULL : &row->report->profile->ops[burst->op]);
 
 static const struct column op_columns[] = {{FIELD_AS("op_start_ns", struct profile_op, start_ns)},
 					   {FIELD_AS("op_end_ns", struct profile_op, end_ns)},
@@ -150,12 +127,7 @@ static const struct column burst_columns[] = {
 	INLINE_FOUND(op_of, op_columns),  {0}};
 
 /* In order of time: programs can sort. */
-static const void *burst_at(const struct row *parent, size_t index)
-{
-	const struct device_work *work = parent->report->device_work;
-
-	return index < work->burst_count ? &work->bursts[index] : NULL;
-}
+ARRAY(burst_at, device_work, bursts, burst_count);
 
 /* ---- bursts: text ---- */
 

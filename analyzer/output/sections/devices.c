@@ -3,52 +3,23 @@
 
 /* ---- columns ---- */
 
-static size_t device_of(const struct row *row)
-{
-	return row->index;
-}
+GETTER(get_device, struct profile_device, device, value_count(row->index));
+FINDER(times_of, struct profile_device, device, &row->report->timeline->devices[row->index]);
+FINDER(gaps_of, struct profile_device, device, &row->report->gaps->devices[row->index]);
+FINDER(sampled_of, struct profile_device, device, &row->report->sm_activity->devices[row->index]);
+PREDICATE(is_sampled, struct sm_activity_device, sampled, sampled->kernel_launch_count > 0);
+FINDER(collectives_of, struct profile_device, device,
+       &row->report->collectives->devices[row->index]);
+PREDICATE(is_matched, struct collective_device, collectives, collectives->is_known);
 
-static struct value get_device(struct row *row, const void *from)
-{
-	(void)from;
-	return value_count(device_of(row));
-}
-
-static const void *times_of(struct row *row, const void *from)
-{
-	(void)from;
-	return &row->report->timeline->devices[device_of(row)];
-}
-
-static const void *gaps_of(struct row *row, const void *from)
-{
-	(void)from;
-	return &row->report->gaps->devices[device_of(row)];
-}
-
-/* Not known without samples of whole kernels. */
-static struct value get_tail_ns(struct row *row, const void *from)
-{
-	const struct sm_activity_device *sampled =
-		&row->report->sm_activity->devices[device_of(row)];
-
-	(void)from;
-	return sampled->kernel_launch_count ? value_integer(sampled->kernel_tail_ns) : value_none();
-}
-
-/* Not known where no other rank was recorded. */
-static struct value get_collective_wait_ns(struct row *row, const void *from)
-{
-	const struct collective_device *collectives =
-		&row->report->collectives->devices[device_of(row)];
-
-	(void)from;
-	return collectives->is_known ? value_integer(collectives->wait_ns) : value_none();
-}
-
-static const struct column inside_kernels_columns[] = {COMPUTED("tail_ns", get_tail_ns),
-						       COMPUTED("collective_wait_ns",
-								get_collective_wait_ns),
+static const struct column tail_columns[] = {
+	{FIELD_AS("tail_ns", struct sm_activity_device, kernel_tail_ns), .is_known = is_sampled},
+	{0}};
+static const struct column wait_columns[] = {
+	{FIELD_AS("collective_wait_ns", struct collective_device, wait_ns), .is_known = is_matched},
+	{0}};
+static const struct column inside_kernels_columns[] = {INLINE_FOUND(sampled_of, tail_columns),
+						       INLINE_FOUND(collectives_of, wait_columns),
 						       {0}};
 
 static const struct column times_columns[] = {FIELD(struct timeline_device, first_ns),
@@ -93,12 +64,7 @@ static const struct column columns[] = {COMPUTED("device", get_device),
 						  op_count)},
 					{0}};
 
-static const void *device_at(const struct row *parent, size_t index)
-{
-	const struct profile *profile = parent->report->profile;
-
-	return index < profile->device_count ? &profile->devices[index] : NULL;
-}
+ARRAY(device_at, profile, devices, device_count);
 
 /* ---- text ---- */
 

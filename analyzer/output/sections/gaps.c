@@ -5,42 +5,11 @@
 
 /* ---- columns ---- */
 
-static struct value get_device(struct row *row, const void *from)
-{
-	const struct gap *gap = from;
-
-	return value_integer(row->report->profile->ops[gap->after].device);
-}
-
-static struct value get_duration_ns(struct row *row, const void *from)
-{
-	const struct gap *gap = from;
-
-	(void)row;
-	return value_integer(gap->end_ns - gap->start_ns);
-}
-
-static struct value get_cause(struct row *row, const void *from)
-{
-	const struct gap *gap = from;
-
-	(void)row;
-	return value_text(gap_cause_key(gap->cause));
-}
-
-static const void *op_before(struct row *row, const void *from)
-{
-	const struct gap *gap = from;
-
-	return &row->report->profile->ops[gap->before];
-}
-
-static const void *op_after(struct row *row, const void *from)
-{
-	const struct gap *gap = from;
-
-	return &row->report->profile->ops[gap->after];
-}
+GETTER(get_device, struct gap, gap, value_integer(row->report->profile->ops[gap->after].device));
+GETTER(get_duration_ns, struct gap, gap, value_integer(gap->end_ns - gap->start_ns));
+GETTER(get_cause, struct gap, gap, value_text(gap_cause_key(gap->cause)));
+FINDER(op_before, struct gap, gap, &row->report->profile->ops[gap->before]);
+FINDER(op_after, struct gap, gap, &row->report->profile->ops[gap->after]);
 
 static struct value get_op_kind(struct row *row, const void *from)
 {
@@ -64,12 +33,8 @@ static struct value get_op_name(struct row *row, const void *from)
 	return get_op_kind(row, from);
 }
 
-static struct value get_op_stream(struct row *row, const void *from)
-{
-	const struct profile_op *op = from;
-
-	return value_integer(row->report->profile->streams[op->stream].stream);
-}
+GETTER(get_op_stream, struct profile_op, op,
+       value_integer(row->report->profile->streams[op->stream].stream));
 
 /* In CSV the columns "before" and "after" hold the name. */
 static const struct column op_columns[] = {
@@ -92,12 +57,7 @@ static const struct column columns[] = {COMPUTED("device", get_device),
 					GROUP_FOUND("after", op_after, op_columns),
 					{0}};
 
-static const void *gap_at(const struct row *parent, size_t index)
-{
-	const struct gap_analysis *gaps = parent->report->gaps;
-
-	return index < gaps->longest_count ? &gaps->longest[index] : NULL;
-}
+ARRAY(gap_at, gaps, longest, longest_count);
 
 /* ---- text ---- */
 

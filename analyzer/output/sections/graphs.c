@@ -1,12 +1,8 @@
 /* graphs.c - CUDA graphs by total time. */
 #include "output/page.h"
 
-static struct value get_process(struct row *row, const void *from)
-{
-	const struct graph_statistics *graph = from;
-
-	return value_text(row->report->profile->processes[graph->process].folder);
-}
+GETTER(get_process, struct graph_statistics, graph,
+       value_text(row->report->profile->processes[graph->process].folder));
 
 static const struct column columns[] = {COMPUTED("process", get_process),
 					FIELD(struct graph_statistics, graph),
@@ -19,12 +15,7 @@ static const struct column columns[] = {COMPUTED("process", get_process),
 					FIELD(struct graph_statistics, is_device_launched),
 					{0}};
 
-static const void *graph_at(const struct row *parent, size_t index)
-{
-	const struct statistics *statistics = parent->report->statistics;
-
-	return index < statistics->graph_count ? &statistics->graphs[index] : NULL;
-}
+ARRAY(graph_at, statistics, graphs, graph_count);
 
 /* With its process where there are several. */
 static struct value get_name(struct row *row, const void *from)
@@ -40,21 +31,10 @@ static struct value get_name(struct row *row, const void *from)
 }
 
 /* Not known of a graph that was recorded as a whole. */
-static struct value get_nodes(struct row *row, const void *from)
-{
-	const struct graph_statistics *graph = from;
-
-	(void)row;
-	return graph->node_count ? value_count(graph->node_count) : value_none();
-}
-
-static struct value get_launched_from(struct row *row, const void *from)
-{
-	const struct graph_statistics *graph = from;
-
-	(void)row;
-	return value_text(graph->is_device_launched ? "device" : "host");
-}
+GETTER(get_nodes, struct graph_statistics, graph,
+       graph->node_count ? value_count(graph->node_count) : value_none());
+GETTER(get_launched_from, struct graph_statistics, graph,
+       value_text(graph->is_device_launched ? "device" : "host"));
 
 static void print_graphs(struct page *page)
 {

@@ -8,12 +8,8 @@
 
 /* ---- columns ---- */
 
-static const void *shape_of(struct row *row, const void *from)
-{
-	const struct kernel_statistics *kernel = from;
-
-	return &row->report->profile->signatures[kernel->signature];
-}
+FINDER(shape_of, struct kernel_statistics, kernel,
+       &row->report->profile->signatures[kernel->signature]);
 
 /* NULL where the recording does not tell. */
 static const void *occupancy_found(struct row *row, const void *from)
@@ -28,13 +24,8 @@ static const void *occupancy_found(struct row *row, const void *from)
 		       : NULL;
 }
 
-static struct value get_occupancy_limit(struct row *row, const void *from)
-{
-	const struct occupancy *occupancy = from;
-
-	(void)row;
-	return value_text(occupancy_limit_name(occupancy->limit));
-}
+GETTER(get_occupancy_limit, struct occupancy, occupancy,
+       value_text(occupancy_limit_name(occupancy->limit)));
 
 static const struct column shape_columns[] = {
 	FIELD(struct profile_signature, grid),
@@ -66,12 +57,7 @@ static const struct column columns[] = {
 	INLINE_FOUND(shape_of, further_shape_columns),
 	{0}};
 
-static const void *kernel_at(const struct row *parent, size_t index)
-{
-	const struct statistics *statistics = parent->report->statistics;
-
-	return index < statistics->kernel_count ? &statistics->kernels[index] : NULL;
-}
+ARRAY(kernel_at, statistics, kernels, kernel_count);
 
 /* ---- text ---- */
 

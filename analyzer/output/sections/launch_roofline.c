@@ -6,50 +6,13 @@
 
 /* ---- columns: row->item is the point, from its struct roofline_launch ---- */
 
-static bool is_idle_known(const struct row *row, const void *from)
-{
-	const struct roofline_launch *launch = from;
-
-	(void)row;
-	return launch->launch_count > 0;
-}
-
-static bool has_roof(const struct row *row, const void *from)
-{
-	const struct roofline_launch *launch = from;
-
-	(void)row;
-	return launch->roof_period_ns > 0;
-}
-
-static bool has_time(const struct row *row, const void *from)
-{
-	const struct roofline_point *point = row->item;
-
-	(void)from;
-	return point->time_ns > 0;
-}
-
-static bool has_flop_rate(const struct row *row, const void *from)
-{
-	const struct roofline_point *point = row->item;
-
-	return is_idle_known(row, from) && point->has_flops;
-}
-
-static bool has_dram_rate(const struct row *row, const void *from)
-{
-	const struct roofline_point *point = row->item;
-
-	return is_idle_known(row, from) && point->quantities[ROOF_dram].state == ROOFLINE_KNOWN;
-}
-
-static bool has_binding(const struct row *row, const void *from)
-{
-	const struct roofline_point *point = row->item;
-
-	return is_idle_known(row, from) && point->binding != ROOF_NONE;
-}
+PREDICATE(is_idle_known, struct roofline_launch, launch, launch->launch_count > 0);
+PREDICATE(has_roof, struct roofline_launch, launch, launch->roof_period_ns > 0);
+POINT_PREDICATE(has_time, point->time_ns > 0);
+POINT_PREDICATE(has_flop_rate, is_idle_known(row, from) && point->has_flops);
+POINT_PREDICATE(has_dram_rate,
+		is_idle_known(row, from) && point->quantities[ROOF_dram].state == ROOFLINE_KNOWN);
+POINT_PREDICATE(has_binding, is_idle_known(row, from) && point->binding != ROOF_NONE);
 
 static const struct column launch_columns[] = {
 	{FIELD_AS("measured_count", struct roofline_launch, launch_count)},

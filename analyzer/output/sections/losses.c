@@ -140,11 +140,7 @@ const struct section section_losses = {.key = "losses",
 
 /* ---- not visible ---- */
 
-static struct value get_what(struct row *row, const void *from)
-{
-	(void)row;
-	return value_text(*(char *const *)from);
-}
+GETTER(get_what, void, what, value_text(*(char *const *)what));
 
 static const struct column not_visible_columns[] = {COMPUTED("what", get_what), {0}};
 

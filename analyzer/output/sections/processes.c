@@ -7,21 +7,8 @@
 
 /* ---- columns ---- */
 
-static bool has_rank(const struct row *row, const void *from)
-{
-	const struct profile_process *process = from;
-
-	(void)row;
-	return process->rank >= 0;
-}
-
-static struct value get_is_cut_off(struct row *row, const void *from)
-{
-	const struct profile_process *process = from;
-
-	(void)row;
-	return value_bool(!process->sealed_ns);
-}
+PREDICATE(has_rank, struct profile_process, process, process->rank >= 0);
+GETTER(get_is_cut_off, struct profile_process, process, value_bool(!process->sealed_ns));
 
 static bool property_at(const struct row *row, const void *from, size_t index, struct entry *entry)
 {
@@ -49,12 +36,7 @@ static const struct column columns[] = {FIELD(struct profile_process, folder),
 					MAP("properties", property_at),
 					{0}};
 
-static const void *process_at(const struct row *parent, size_t index)
-{
-	const struct profile *profile = parent->report->profile;
-
-	return index < profile->process_count ? &profile->processes[index] : NULL;
-}
+ARRAY(process_at, profile, processes, process_count);
 
 /* ---- text ---- */
 

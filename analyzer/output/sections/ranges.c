@@ -11,12 +11,7 @@ static const struct column columns[] = {FIELD(struct range_statistics, domain),
 					FIELD(struct range_statistics, open_count),
 					{0}};
 
-static const void *range_at(const struct row *parent, size_t index)
-{
-	const struct statistics *statistics = parent->report->statistics;
-
-	return index < statistics->range_count ? &statistics->ranges[index] : NULL;
-}
+ARRAY(range_at, statistics, ranges, range_count);
 
 /* "domain: name (open)" */
 static struct value get_title(struct row *row, const void *from)

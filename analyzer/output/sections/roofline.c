@@ -5,67 +5,16 @@
 
 /* ---- columns: row->item is the point ---- */
 
-static bool is_counted(const struct row *row, const void *from)
-{
-	const struct roofline_point *point = row->item;
-
-	(void)from;
-	return point->is_counted;
-}
-
-static bool has_flops(const struct row *row, const void *from)
-{
-	const struct roofline_point *point = row->item;
-
-	(void)from;
-	return point->has_flops;
-}
-
-static bool has_flop_rate(const struct row *row, const void *from)
-{
-	const struct roofline_point *point = row->item;
-
-	(void)from;
-	return point->has_flops && point->time_ns > 0;
-}
-
-static bool is_bound(const struct row *row, const void *from)
-{
-	const struct roofline_point *point = row->item;
-
-	(void)from;
-	return point->binding != ROOF_NONE;
-}
-
-static struct value get_binding(struct row *row, const void *from)
-{
-	const struct roofline_point *point = from;
-
-	return value_text(is_bound(row, from) ? roofline_roof_key(point->binding) : NULL);
-}
-
-static bool is_quantity_known(const struct row *row, const void *from)
-{
-	const struct roofline_quantity *quantity = from;
-
-	(void)row;
-	return quantity->state == ROOFLINE_KNOWN;
-}
-
-static bool is_rate_known(const struct row *row, const void *from)
-{
-	const struct roofline_point *point = row->item;
-
-	return is_quantity_known(row, from) && point->time_ns > 0;
-}
-
-static struct value get_state(struct row *row, const void *from)
-{
-	const struct roofline_quantity *quantity = from;
-
-	(void)row;
-	return value_text(roofline_state_key(quantity->state));
-}
+POINT_PREDICATE(is_counted, point->is_counted);
+POINT_PREDICATE(has_flops, point->has_flops);
+POINT_PREDICATE(has_flop_rate, point->has_flops && point->time_ns > 0);
+POINT_PREDICATE(is_bound, point->binding != ROOF_NONE);
+GETTER(get_binding, struct roofline_point, point,
+       value_text(is_bound(row, from) ? roofline_roof_key(point->binding) : NULL));
+PREDICATE(is_quantity_known, struct roofline_quantity, quantity, quantity->state == ROOFLINE_KNOWN);
+POINT_PREDICATE(is_rate_known, is_quantity_known(row, from) && point->time_ns > 0);
+GETTER(get_state, struct roofline_quantity, quantity,
+       value_text(roofline_state_key(quantity->state)));
 
 static const struct column quantity_columns[] = {
 	COMPUTED("state", get_state),
@@ -85,14 +34,9 @@ static const struct column quantity_columns[] = {
 static const struct column quantities_columns[] = {ROOFLINE_MEMORY_ROOFS(
 	QUANTITY) ROOFLINE_COMPUTE_ROOFS(QUANTITY) QUANTITY(atomic_unit, "atomic unit"){0}};
 
-#define HAS_INTENSITY(name, title)                                                   \
-	static bool has_##name##_intensity(const struct row *row, const void *from)  \
-	{                                                                            \
-		const struct roofline_point *point = row->item;                      \
-                                                                                     \
-		(void)from;                                                          \
-		return point->has_flops && point->quantities[ROOF_##name].total > 0; \
-	}
+#define HAS_INTENSITY(name, title)              \
+	POINT_PREDICATE(has_##name##_intensity, \
+			point->has_flops && point->quantities[ROOF_##name].total > 0);
 ROOFLINE_MEMORY_ROOFS(HAS_INTENSITY)
 
 #define INTENSITY(name, title)               \

@@ -20,12 +20,8 @@ static struct value get_kind(struct row *row, const void *from)
 	return value_text(point_kind_key(point_kind(row->report, from)));
 }
 
-static struct value get_process(struct row *row, const void *from)
-{
-	const struct profile_counted_graph *graph = from;
-
-	return value_text(row->report->profile->processes[graph->process].folder);
-}
+GETTER(get_process, struct profile_counted_graph, graph,
+       value_text(row->report->profile->processes[graph->process].folder));
 
 static const struct column graph_columns[] = {COMPUTED("process", get_process),
 					      FIELD(struct profile_counted_graph, graph),
@@ -49,11 +45,7 @@ struct value point_get_regime(struct row *row, const void *from)
 
 /* ---- roofs ---- */
 
-static const void *ceilings_of(struct row *row, const void *from)
-{
-	(void)from;
-	return row->report->ceilings;
-}
+FINDER(ceilings_of, struct report, report, report->ceilings);
 
 const void *report_roofline(struct row *row, const void *from)
 {

@@ -25,6 +25,17 @@ const void *point_kernel_at(const struct row *parent, size_t index);
 const void *point_graph_at(const struct row *parent, size_t index);
 const void *point_any_at(const struct row *parent, size_t index);
 
+/* A PREDICATE of the row's point, whatever struct of it the column is of. */
+#define POINT_PREDICATE(function, expression)                         \
+	static bool function(const struct row *row, const void *from) \
+	{                                                             \
+		const struct roofline_point *point = row->item;       \
+                                                                      \
+		(void)from;                                           \
+		return expression;                                    \
+	}                                                             \
+	struct row
+
 /* A point's name in width columns, and on a line of its own. */
 void page_point(struct page *page, const struct roofline_point *point, size_t width);
 void page_point_line(struct page *page, const struct roofline_point *point);

@@ -1,12 +1,8 @@
 /* sm_activity.c - how many SMs kernels kept active, as samples show. */
 #include "output/page.h"
 
-static struct value get_name(struct row *row, const void *from)
-{
-	const struct sm_activity_kernel *kernel = from;
-
-	return value_text(row->report->profile->kernel_names[kernel->kernel]);
-}
+GETTER(get_name, struct sm_activity_kernel, kernel,
+       value_text(row->report->profile->kernel_names[kernel->kernel]));
 
 static const struct column columns[] = {COMPUTED("name", get_name),
 					FIELD(struct sm_activity_kernel, launch_count),
@@ -19,12 +15,7 @@ static const struct column columns[] = {COMPUTED("name", get_name),
 					FIELD(struct sm_activity_kernel, dram_byte_per_s),
 					{0}};
 
-static const void *kernel_at(const struct row *parent, size_t index)
-{
-	const struct sm_activity *activity = parent->report->sm_activity;
-
-	return index < activity->kernel_count ? &activity->kernels[index] : NULL;
-}
+ARRAY(kernel_at, sm_activity, kernels, kernel_count);
 
 static void print_sm_activity(struct page *page)
 {

@@ -1,28 +1,12 @@
 /* streams.c - how long each stream was busy. */
 #include "output/page.h"
 
-static const void *stream_of(struct row *row, const void *from)
-{
-	const struct stream_statistics *stream = from;
-
-	return &row->report->profile->streams[stream->stream];
-}
-
-static struct value get_process(struct row *row, const void *from)
-{
-	const struct profile_stream *stream = from;
-
-	return value_text(row->report->profile->processes[stream->process].folder);
-}
+FINDER(stream_of, struct stream_statistics, stream, &row->report->profile->streams[stream->stream]);
+GETTER(get_process, struct profile_stream, stream,
+       value_text(row->report->profile->processes[stream->process].folder));
 
 /* CUDA's priorities are negative numbers, too. */
-static struct value get_priority(struct row *row, const void *from)
-{
-	const struct profile_stream *stream = from;
-
-	(void)row;
-	return value_integer((int32_t)stream->priority);
-}
+GETTER(get_priority, struct profile_stream, stream, value_integer((int32_t)stream->priority));
 
 static const struct column stream_columns[] = {COMPUTED("process", get_process),
 					       FIELD(struct profile_stream, device),
@@ -38,12 +22,7 @@ static const struct column columns[] = {INLINE_FOUND(stream_of, stream_columns),
 					FIELD(struct stream_statistics, busy_ns),
 					{0}};
 
-static const void *stream_at(const struct row *parent, size_t index)
-{
-	const struct statistics *statistics = parent->report->statistics;
-
-	return index < statistics->stream_count ? &statistics->streams[index] : NULL;
-}
+ARRAY(stream_at, statistics, streams, stream_count);
 
 /* "GPU 0 stream 7 (null)" */
 static struct value get_title(struct row *row, const void *from)
