@@ -473,3 +473,27 @@ assert len(rows) == 2 and len(rows[0]) == len(rows[1]), rows"
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"copy"* || "$output" == *"Copies"* ]]
 }
+
+@test "compare_json.py tells each number that differs by its key, and forgives words, order and new keys" {
+	local compare="$root/tests/tools/compare_json.py"
+	"$ROOFLINECTL" report roofline.1 -f json >before.json
+	run "$compare" before.json before.json
+	[ "$status" -eq 0 ]
+	python3 - <<-'END'
+		import json
+		r = json.load(open("before.json"))
+		r["not_visible"][0] = "in other words"
+		r["devices"][0] = dict(reversed(r["devices"][0].items()), new=1)
+		json.dump(r, open("words.json", "w"))
+		r["devices"][0]["idle_by_cause"]["launch"] += 1
+		del r["kernels"][0]["count"]
+		json.dump(r, open("after.json", "w"))
+	END
+	run "$compare" before.json words.json
+	[ "$status" -eq 0 ]
+	run "$compare" before.json after.json
+	[ "$status" -eq 1 ]
+	[[ "$output" == *'$.devices[0].idle_by_cause.launch: 2000 before, 2001 after'* ]]
+	[[ "$output" == *'$.kernels[0]: no count any more'* ]]
+	[[ "$output" == *"1 files compared, 2 differences" ]]
+}
