@@ -13,7 +13,7 @@ struct advise_arguments {
 
 static const struct argp_option option_table[] = {
 	{"format", 'f', "FORMAT", 0,
-	 "text (for people, the default), json, or csv with the recommendations", 0},
+	 "one of" OUTPUT_NAMES "; text is the default, csv has the recommendations only", 0},
 	{0},
 };
 
@@ -29,7 +29,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case 'f':
 		arguments->output = output_find(argument);
 		if (!arguments->output)
-			usage_fail(state, "no format '%s'; there are text, json and csv", argument);
+			usage_fail(state, "no format '%s'; there are:" OUTPUT_NAMES, argument);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -51,7 +51,7 @@ static const struct argp parser = {
 static int advise(const void *context, struct report *report, struct err *err)
 {
 	const struct advise_arguments *arguments = context;
-	struct output_options options = {.section = SECTION_advice,
+	struct output_options options = {.section = &section_advice,
 					 .is_advice_only = true,
 					 .range = arguments->source.range,
 					 .color = is_color_wanted(stdout)};

@@ -18,11 +18,12 @@ struct report_arguments {
 };
 
 static const struct argp_option option_table[] = {
-	{"format", 'f', "FORMAT", 0, "text (for people, the default), json or csv", 0},
+	{"format", 'f', "FORMAT", 0,
+	 "one of" OUTPUT_NAMES ": for people (the default), for programs, "
+	 "and one section as a table",
+	 0},
 	{"section", 's', "NAME", 0,
-	 "only this section: processes, devices, kernels, roofline, launch_roofline, atomics, counters, "
-	 "graphs, device_graphs, sampling, sm_activity, device_work, bursts, copies, memsets, api, ranges, gaps, concurrency, streams, advice, losses or "
-	 "not_visible; csv has one a time, kernels unless told",
+	 "only this section, one of" SECTION_NAMES "; csv has one at a time, kernels by default",
 	 0},
 	{"top", 'n', "N", 0, "rows of each list; text shows 10, json and csv all", 0},
 	{"wide", 'w', NULL, 0, "names in full, lines as long as they need", 0},
@@ -54,12 +55,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case 'f':
 		arguments->output = output_find(argument);
 		if (!arguments->output)
-			usage_fail(state, "no format '%s'; there are text, json and csv", argument);
+			usage_fail(state, "no format '%s'; there are:" OUTPUT_NAMES, argument);
 		return 0;
 	case 's':
-		arguments->options.section = output_find_section(argument);
-		if (arguments->options.section < 0)
-			usage_fail(state, "no section '%s'", argument);
+		arguments->options.section = section_find(argument);
+		if (!arguments->options.section)
+			usage_fail(state, "no section '%s'; there are:" SECTION_NAMES, argument);
 		return 0;
 	case 'n':
 		arguments->options.top = parse_top(argument, state);
@@ -125,7 +126,7 @@ static int run(struct report_arguments *arguments, struct err *err)
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_arguments arguments = {.output = output_text, .options = {.section = -1}};
+	struct report_arguments arguments = {.output = output_text};
 	struct err err = {""};
 
 	if (argp_parse(&parser, argc, argv, 0, NULL, &arguments))

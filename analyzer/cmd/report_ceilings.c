@@ -36,7 +36,7 @@ static int keep_note(struct report *report, const struct profile_device *device,
 
 	snprintf(text, sizeof(text), "%s%s", note,
 		 report->ceilings && has_other_gpu(report->profile, device)
-			 ? "; other GPUs of this recording are held against the same roofs"
+			 ? "; other GPUs of this recording are compared with the same roofs"
 			 : "");
 	return report_set_ceilings_note(report, text, err);
 }

@@ -263,7 +263,7 @@ static int fail(int rc, const struct err *err)
 
 static int verify(struct verification *verification, const struct verify_arguments *arguments)
 {
-	struct output_options options = {.section = -1, .color = is_color_wanted(stdout)};
+	struct output_options options = {.color = is_color_wanted(stdout)};
 	struct err err = {""};
 	const struct comparison *comparison;
 	int rc = load(verification, arguments, &err);

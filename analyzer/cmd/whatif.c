@@ -94,7 +94,7 @@ static const struct argp parser = {
 static int predict(const void *context, struct report *report, struct err *err)
 {
 	const struct whatif_arguments *arguments = context;
-	struct output_options options = {.section = -1, .color = is_color_wanted(stdout)};
+	struct output_options options = {.color = is_color_wanted(stdout)};
 	struct scenario scenario;
 	int rc = scenario_predict(&scenario, report, &arguments->chosen, arguments->source.range,
 				  err);
@@ -104,7 +104,7 @@ static int predict(const void *context, struct report *report, struct err *err)
 
 static int list(void)
 {
-	const struct output_options options = {.section = -1, .color = is_color_wanted(stdout)};
+	const struct output_options options = {.color = is_color_wanted(stdout)};
 	struct err err = {""};
 
 	if (whatif_write_list(stdout, &options, &err) == 0)

@@ -1,79 +1,91 @@
-/* json_whatif.c - several strategies at once, for programs.  Keys are stable: see OUTPUT_SCHEMA. */
+/* json_whatif.c - several techniques at once, for programs.  Keys are stable: see OUTPUT_SCHEMA. */
+#include "output/json.h"
 #include "output/whatif.h"
 
-#include <errno.h>
-#include <string.h>
+/* ---- predictions: not known where nothing changes, as no figure is made up ---- */
 
-#include "output/json_values.h"
+static const struct column ratio_columns[] = {FIELD(struct predicted_ratio, speedup),
+					      FIELD(struct predicted_ratio, low),
+					      FIELD(struct predicted_ratio, high),
+					      {0}};
 
-static void set_known(json_t *object, const char *key, bool is_known, json_t *value)
+static const struct column place_columns[] = {
+	INLINE(struct prediction, place, ratio_columns),
+	{FIELD_AS("before_ns", struct prediction, place_before_ns)},
+	{FIELD_AS("after_ns", struct prediction, place_after_ns)},
+	{0}};
+
+static const struct column prediction_columns[] = {
+	INLINE(struct prediction, program, ratio_columns),
+	{FIELD_AS("before_ns", struct prediction, program_before_ns)},
+	{FIELD_AS("after_ns", struct prediction, program_after_ns)},
+	{.key = "place", .type = COLUMN_GROUP, .columns = place_columns},
+	{0}};
+
+/* ---- each technique ---- */
+
+GETTER(get_strategy, struct scenario_part, part, value_text(techniques[part->technique]->id));
+
+/* The numbers of all options that take one; of the part's own it is known. */
+static bool number_at(const struct row *row, const void *from, size_t index, struct entry *entry)
 {
-	json_object_set_new(object, key, is_known ? value : json_null());
-	if (!is_known)
-		json_decref(value);
+	const struct scenario *scenario = row->parent->item;
+	const struct scenario_part *part = from;
+
+	for (int i = 0; i < TECHNIQUE_COUNT; i++) {
+		if (techniques[i]->argument != ARGUMENT_NUMBER || index--)
+			continue;
+		entry->key = techniques[i]->option;
+		entry->value = i == (int)part->technique ? value_count(scenario->numbers[i])
+							 : value_none();
+		return true;
+	}
+	return false;
 }
 
-/* null where nothing changes: no figure is made up */
-static void set_ratio(json_t *object, bool is_known, const struct predicted_ratio *ratio,
-		      int64_t before_ns, int64_t after_ns)
+FINDER(prediction_alone, struct scenario_part, part,
+       part->alone.effect.refusal ? NULL : &part->alone.prediction);
+
+static const struct column effect_columns[] = {{FIELD_AS("loops", struct effect, loop_count)},
+					       {FIELD_AS("iterations", struct effect,
+							 iteration_count)},
+					       {FIELD_AS("changed", struct effect, changed_count)},
+					       FIELD(struct effect, refusal),
+					       {0}};
+
+static const struct column part_columns[] = {COMPUTED("strategy", get_strategy),
+					     FIELD(struct scenario_part, range),
+					     MAP(NULL, number_at),
+					     INLINE(struct scenario_part, together.effect,
+						    effect_columns),
+					     INLINE_FOUND(prediction_alone, prediction_columns),
+					     {0}};
+
+static const void *part_at(const struct row *parent, size_t index)
 {
-	set_known(object, "speedup", is_known, json_real(ratio->speedup));
-	set_known(object, "low", is_known, json_real(ratio->low));
-	set_known(object, "high", is_known, json_real(ratio->high));
-	set_known(object, "before_ns", is_known, json_integer(before_ns));
-	set_known(object, "after_ns", is_known, json_integer(after_ns));
+	const struct scenario *scenario = parent->item;
+
+	return index < scenario->part_count ? &scenario->parts[index] : NULL;
 }
 
-static void set_prediction(json_t *object, bool is_known, const struct prediction *prediction)
-{
-	json_t *place = json_object();
+/* ---- all of them ---- */
 
-	set_ratio(object, is_known, &prediction->program, prediction->program_before_ns,
-		  prediction->program_after_ns);
-	set_ratio(place, is_known, &prediction->place, prediction->place_before_ns,
-		  prediction->place_after_ns);
-	json_object_set_new(object, "place", place);
-}
+FINDER(profile_of, struct scenario, scenario, scenario->profile);
+FINDER(prediction_together, struct scenario, scenario,
+       scenario->is_changed ? &scenario->prediction : NULL);
 
-static json_t *part_of(const struct scenario *scenario, const struct scenario_part *part)
-{
-	const struct effect *effect = &part->together.effect;
-	json_t *object = json_object();
+static const struct column profile_columns[] = {{FIELD_AS("recording", struct profile, path)}, {0}};
 
-	set_text(object, "strategy", techniques[part->technique]->id);
-	set_text(object, "range", part->range);
-	for (int i = 0; i < TECHNIQUE_COUNT; i++)
-		if (techniques[i]->argument == ARGUMENT_NUMBER)
-			set_known(object, techniques[i]->option, (int)part->technique == i,
-				  json_integer((json_int_t)scenario->numbers[i]));
-	set_count(object, "loops", effect->loop_count);
-	set_count(object, "iterations", effect->iteration_count);
-	set_count(object, "changed", effect->changed_count);
-	set_text(object, "refusal",
-		 effect->refusal);
-	set_prediction(object, !part->alone.effect.refusal, &part->alone.prediction);
-	return object;
-}
+static const struct column columns[] = {INLINE_FOUND(profile_of, profile_columns),
+					FIELD(struct scenario, range),
+					FIELD(struct scenario, device),
+					ROWS("strategies", part_columns, part_at),
+					INLINE_FOUND(prediction_together, prediction_columns),
+					{0}};
 
 int whatif_write_json(const struct scenario *scenario, FILE *out,
 		      const struct output_options *options, struct err *err)
 {
-	json_t *root = json_object(), *parts = json_array();
-	int rc;
-
 	(void)options;
-	set_integer(root, "schema", OUTPUT_SCHEMA);
-	set_text(root, "recording", scenario->profile->path);
-	set_text(root, "range", scenario->range);
-	set_count(root, "device", scenario->device);
-	for (size_t i = 0; i < scenario->part_count; i++)
-		json_array_append_new(parts, part_of(scenario, &scenario->parts[i]));
-	json_object_set_new(root, "strategies", parts);
-	set_prediction(root, scenario->is_changed, &scenario->prediction);
-	rc = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-	json_decref(root);
-	if (rc < 0 || fputc('\n', out) == EOF || fflush(out))
-		return err_set(err, -EIO, "the prediction could not be written: %s",
-			       strerror(errno));
-	return 0;
+	return json_write(columns, scenario, out, "the prediction", err);
 }

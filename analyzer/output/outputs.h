@@ -1,10 +1,8 @@
 /*
- * outputs.h - every report format and every section of a report, once.
+ * outputs.h - every format of a report, once.  sections.h has the sections.
  *
- * To add a format:  write analyzer/output/foo.c with output_foo() and add its
- *                   OUTPUT row here.
- * To add a section: one SECTION row here, then its function in text_*.c,
- *                   json*.c and csv*.c, which the compiler asks for.
+ * To add a format: write analyzer/output/foo.c with output_foo() and add its
+ *                  OUTPUT row here.
  */
 #ifndef ROOFLINE_OUTPUTS_H
 #define ROOFLINE_OUTPUTS_H
@@ -14,9 +12,10 @@
 
 #include "advice/advice.h"
 #include "analysis/report.h"
+#include "output/sections.h"
 
 /* Of JSON and CSV: raised when a key or column changes its meaning or goes; new ones do not. */
-#define OUTPUT_SCHEMA 2
+#define OUTPUT_SCHEMA 3
 
 /* OUTPUT(name, summary) */
 #define OUTPUTS(OUTPUT)                             \
@@ -24,45 +23,19 @@
 	OUTPUT(json, "everything, for programs")    \
 	OUTPUT(csv, "one section as a table, kernels unless --section says otherwise")
 
-/* SECTION(name, title), in the order of every format */
-#define SECTIONS(SECTION)                                       \
-	SECTION(processes, "Recording")                         \
-	SECTION(devices, "Devices")                             \
-	SECTION(kernels, "Kernels")                             \
-	SECTION(roofline, "Roofline")                           \
-	SECTION(launch_roofline, "Launch roofline")             \
-	SECTION(atomics, "Atomics")                             \
-	SECTION(counters, "Counters")                           \
-	SECTION(graphs, "CUDA graphs")                          \
-	SECTION(device_graphs, "Graphs launched by the device") \
-	SECTION(sampling, "Sampled")                            \
-	SECTION(sm_activity, "SM activity of kernels")          \
-	SECTION(device_work, "Work launched by the device")     \
-	SECTION(bursts, "Longest device-launched bursts")       \
-	SECTION(copies, "Copies")                               \
-	SECTION(memsets, "Memsets")                             \
-	SECTION(api, "API calls")                               \
-	SECTION(ranges, "NVTX ranges")                          \
-	SECTION(gaps, "Longest gaps")                           \
-	SECTION(concurrency, "Concurrency")                     \
-	SECTION(streams, "Streams")                             \
-	SECTION(advice, "Advice")                               \
-	SECTION(rejected, "Considered and rejected")            \
-	SECTION(losses, "Lost")                                 \
-	SECTION(not_visible, "Not visible")
-
-#define SECTION_CONSTANT(name, title) SECTION_##name,
-enum output_section { SECTIONS(SECTION_CONSTANT) SECTION_COUNT };
-#undef SECTION_CONSTANT
+/* " text json csv", for sentences that list them. */
+#define OUTPUT_NAME(name, summary) " " #name
+#define OUTPUT_NAMES OUTPUTS(OUTPUT_NAME)
 
 struct output_options {
-	int section;	     /* enum output_section, or -1 for all (CSV: kernels) */
-	size_t top;	     /* rows of each list; 0 for the format's own choice */
-	bool wide;	     /* text: names in full */
-	bool color;	     /* text: emphasis by escape sequences */
-	bool is_advice_only; /* with SECTION_advice also what was rejected (but in CSV), and with each
-			      * recommendation the command that checks it */
-	const char *range;   /* then: the NVTX range that was predicted; NULL: none */
+	const struct section *section; /* NULL: all (CSV: kernels) */
+	size_t top;		       /* rows of each list; 0 for the format's own choice */
+	bool wide;		       /* text: names in full */
+	bool color;		       /* text: emphasis by escape sequences */
+	/* With section_advice also what was rejected (but in CSV); text: with each recommendation the
+	 * command that checks it. */
+	bool is_advice_only;
+	const char *range; /* the NVTX range that was predicted; NULL: none */
 };
 
 /* Writes the report.  Fails with -EIO when the file cannot be written, or -ENOMEM. */
@@ -75,11 +48,7 @@ typedef int (*output_function)(const struct report *report, FILE *out,
 OUTPUTS(OUTPUT_PROTOTYPE)
 #undef OUTPUT_PROTOTYPE
 
-/* The format or section of that name; NULL or -1 when there is none. */
+/* The format of that name; NULL when there is none. */
 output_function output_find(const char *name);
-int output_find_section(const char *name);
-
-/* Whether the options ask for that section. */
-bool output_wants_section(const struct output_options *options, int section);
 
 #endif

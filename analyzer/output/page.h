@@ -17,14 +17,14 @@ struct page {
 	bool is_begun; /* something was printed: sections keep a blank line between them */
 };
 
-/* "Kernels", bold where color is wanted, and grey text behind it unless note is NULL. */
+/* "Kernels", bold where color is wanted, and gray text behind it unless note is NULL. */
 void page_title(struct page *page, const char *title, const char *note);
 
 /* The same with a note like "10 of 34" where not all rows are shown. */
 void page_list_title(struct page *page, const char *title, const char *note, size_t shown,
 		     size_t count);
 
-/* Column heads, grey. */
+/* Column heads, gray. */
 void page_heads(struct page *page, const char *heads);
 
 /* label, then text wrapped at PAGE_WIDTH; lines after the first are indented by indent columns. */
@@ -49,9 +49,20 @@ size_t page_rows(const struct page *page, size_t count, size_t choice);
 void page_describe_op(const struct page *page, const struct profile_op *op, char *buffer,
 		      size_t size, size_t width);
 
-/* TEXT_SECTION functions, text_sections.c: one per row of SECTIONS. */
-#define PAGE_SECTION_PROTOTYPE(name, title) void page_section_##name(struct page *page);
-SECTIONS(PAGE_SECTION_PROTOTYPE)
-#undef PAGE_SECTION_PROTOTYPE
+/* "  label  1.20 ms  12.3%  ####": a part of a device's wall time. */
+void page_share(struct page *page, const char *label, int64_t part_ns, int64_t wall_ns);
+
+/* A column of page_table.  Its figure follows from the unit at the end of the key: _ns, bytes,
+ * byte_per_s, or a count. */
+struct text_column {
+	const char *head;
+	int width;	 /* negative: text, on the left */
+	const char *key; /* of the section's table, but for a get of its own */
+	struct value (*get)(struct row *row, const void *from);
+};
+
+/* The rows of a section as a table with title and heads; nothing when there are none. */
+void page_table(struct page *page, const struct section *section, const char *note,
+		const struct text_column *columns);
 
 #endif

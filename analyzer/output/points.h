@@ -29,7 +29,7 @@ struct figure point_rate(enum roofline_roof roof, double per_s);
 /* "12.0 MiB", "33.6 MFLOP", "1.05 M" cycles. */
 struct figure point_amount(enum roofline_roof roof, double amount);
 
-/* FLOP by byte, three digits: 0.17, 12.3, 1230; "-" when it is 0. */
+/* FLOP/byte, three digits: 0.17, 12.3, 1230; "-" when it is 0. */
 struct figure point_intensity(double flop_per_byte);
 
 /* "12" or "3-40" launches. */

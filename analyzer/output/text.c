@@ -11,7 +11,7 @@ static const char *emphasis(const struct page *page, const char *loop)
 }
 
 #define BOLD "\033[1m"
-#define GREY "\033[2m"
+#define GRAY "\033[2m"
 #define PLAIN "\033[0m"
 
 /* The first length bytes of text, as format_text shows them.  Returns the columns used. */
@@ -51,7 +51,7 @@ void page_title(struct page *page, const char *title, const char *note)
 	put_text(page, title, strlen(title));
 	fputs(emphasis(page, PLAIN), page->out);
 	if (note && *note) {
-		fprintf(page->out, "  %s(", emphasis(page, GREY));
+		fprintf(page->out, "  %s(", emphasis(page, GRAY));
 		put_text(page, note, strlen(note));
 		fprintf(page->out, ")%s", emphasis(page, PLAIN));
 	}
@@ -73,7 +73,7 @@ void page_list_title(struct page *page, const char *title, const char *note, siz
 
 void page_heads(struct page *page, const char *heads)
 {
-	fprintf(page->out, "%s%s%s\n", emphasis(page, GREY), heads, emphasis(page, PLAIN));
+	fprintf(page->out, "%s%s%s\n", emphasis(page, GRAY), heads, emphasis(page, PLAIN));
 }
 
 void page_wrap(struct page *page, const char *label, const char *text, size_t indent)
@@ -191,18 +191,21 @@ void page_describe_op(const struct page *page, const struct profile_op *op, char
 	}
 }
 
-#define SECTION_FUNCTION(name, title) page_section_##name,
-static void (*const sections[])(struct page *page) = {SECTIONS(SECTION_FUNCTION)};
-#undef SECTION_FUNCTION
+void page_share(struct page *page, const char *label, int64_t part_ns, int64_t wall_ns)
+{
+	fprintf(page->out, "  %-24s %9s %7s", label, format_ns((double)part_ns).text,
+		format_percent((double)part_ns, (double)wall_ns).text);
+	page_bar(page, part_ns, wall_ns, PAGE_WIDTH - 46);
+}
 
 int output_text(const struct report *report, FILE *out, const struct output_options *options,
 		struct err *err)
 {
 	struct page page = {.out = out, .report = report, .options = options};
 
-	for (int i = 0; i < SECTION_COUNT; i++)
-		if (output_wants_section(options, i))
-			sections[i](&page);
+	for (size_t i = 0; sections[i]; i++)
+		if (section_is_wanted(sections[i], options))
+			sections[i]->print(&page);
 	if (fflush(out) || ferror(out))
 		return err_set(err, -EIO, "the report could not be written: %s", strerror(errno));
 	return 0;

@@ -66,7 +66,7 @@ static void put_nothing_predicted(struct page *page, const struct comparison *co
 		fprintf(page->out, "  no prediction of %s (%s)\n", comparison->strategy,
 			comparison->advice);
 	else
-		fputs("  no prediction: no advice for the recording before has one\n", page->out);
+		fputs("  no prediction: no advice for the first recording has one\n", page->out);
 }
 
 static void put_predicted(struct page *page, const struct comparison *comparison)
@@ -84,7 +84,7 @@ static void put_predicted(struct page *page, const struct comparison *comparison
 		return;
 	snprintf(error, sizeof(error), "%+.1f%%", 100 * comparison->error_ratio);
 	put_row(page, "error", error);
-	fprintf(page->out, "  of the measured speedup, which lies %s of the interval\n",
+	fprintf(page->out, "  of the measured speedup, which lies %s the interval\n",
 		comparison->is_inside ? "inside" : "outside");
 }
 
@@ -116,7 +116,7 @@ int verify_write_text(const struct comparison *comparison, FILE *out,
 	put_measured(&page, comparison);
 	put_predicted(&page, comparison);
 	put_sentences(&page, "not the same work: ", &comparison->differences);
-	put_sentences(&page, "not its own times: ", &comparison->obstacles);
+	put_sentences(&page, "disturbed times: ", &comparison->obstacles);
 	put_sentences(&page, "warning: ", &comparison->warnings);
 	if (ferror(out) || fflush(out))
 		return err_set(err, -EIO, "the comparison could not be written: %s",

@@ -55,7 +55,7 @@ print($1)"
 @test "two runs are joined: nodes from the first, what the device launched from the second" {
 	run "$ROOFLINECTL" report both
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"two runs  the second one, for whole graphs, launched the same: joined"* ]]
+	[[ "$output" == *"two runs  the second one, of whole graphs, made the same launches: joined"* ]]
 	[[ "$output" =~ "5 -> 20*"\ +tail\ +2\ +300\ ns\ +500\ ns\ +500\ ns\ +1\.20\ us ]]
 	[[ "$output" == *"graph 5, 2 nodes: launch"* ]]
 	[[ "$output" == *"only the device launches it; the id is that of the second run"* ]]
@@ -83,7 +83,7 @@ print($1)"
 	[ "$output" = "[['host.2', 30, 20, 5, None, 'launch(float*)', 'tail', False, 2, 1200, 300, 500]]" ]
 	run "$ROOFLINECTL" report both -f csv -s device_graphs
 	[ "${#lines[@]}" -eq 2 ]
-	[ "${lines[1]}" = "host.2,30,20,5,,launch(float*),tail,0,2,1200,600,500,700,500,700,2,400,300,500,300,500" ]
+	[ "${lines[1]}" = "host.2,30,20,5,,launch(float*),tail,0,2,1200,600,500,700,500,700,2,800,400,300,500,300,500" ]
 }
 
 @test "runs that differed are told, with the first launch that is another, and the first run is shown" {
@@ -92,7 +92,7 @@ print($1)"
 	[ "$status" -eq 0 ]
 	[[ "${output//$'\n'            / }" == *"two runs  the runs differed: graph launch 2 is of graph number 2 (id 8) in the first run and of graph number 1 (id 30) in the second. This is the first run"* ]]
 	[[ "$output" =~ "30 -> 20*"\ +tail\ +2\ +300\ ns ]]
-	[[ "$output" == *"not joined: the runs differed"* ]]
+	[[ "$output" == *"not joined, as the runs differed"* ]]
 	run json "d['is_joined'], d['difference'][:14], d['joined_graphs'], d['launches'][0]['first_run_launcher_graph'], sum(k['count'] for k in r['kernels'])"
 	[ "$output" = "False graph launch 2 [] None 5" ]
 }

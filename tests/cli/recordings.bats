@@ -121,7 +121,7 @@ variants() {
 		'd["idle_ns"] == sum(d["idle_by_cause"].values())' \
 		'd["gap_count"] == sum(d["gap_count_by_cause"].values())' \
 		'all(g["duration_ns"] == sum(g["by_cause"].values()) for g in r["gaps"])' \
-		'sum(row("concurrency", device=0)["time_ns"]) == d["wall_ns"]' \
+		'sum(x["time_ns"] for x in r["concurrency"] if x["device"] == 0) == d["wall_ns"]' \
 		'sum(s["operation_count"] for s in r["streams"]) == d["operation_count"]' \
 		'd["operation_count"] == sum(x["count"] for x in r["kernels"] + r["copies"] + r["memsets"])
 		 + sum(g["count"] for g in r["graphs"] if r["processes"][0]["is_graph_level"])' \
@@ -168,9 +168,9 @@ variants() {
 }
 
 @test "graph_chain: waits and launches are blamed where they are, and only there" {
-	expect graph_chain.naive 'd["idle_by_cause"]["synchronisation"] > 0.2 * d["idle_ns"]' \
+	expect graph_chain.naive 'd["idle_by_cause"]["synchronization"] > 0.2 * d["idle_ns"]' \
 		'd["idle_by_cause"]["launch"] > 0.5 * d["idle_ns"]'
-	expect graph_chain.no_sync 'd["idle_by_cause"]["synchronisation"] < 0.01 * d["idle_ns"]' \
+	expect graph_chain.no_sync 'd["idle_by_cause"]["synchronization"] < 0.01 * d["idle_ns"]' \
 		'd["idle_by_cause"]["launch"] > 0.5 * d["idle_ns"]'
 	expect graph_chain.graph 'd["idle_by_cause"]["launch"] < 0.05 * d["idle_ns"]'
 }
@@ -337,7 +337,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 # Where kernels run side by side, a change can also bring more of them together: more than the idle time is at stake.
 @test "advice: what is at stake lies within the idle time, and the evidence counts what was recorded" {
 	expect "$(recordings)" 'all(a["evidence"] and (0 < a["at_stake_ns"] <= d["wall_ns"] or a["id"] in untimed) for a in r["advice"])' \
-		'd["kernel_shared_ns"] or all(a["at_stake_ns"] <= d["idle_ns"] for a in r["advice"] if a["id"] not in ("pageable_copy", "copy_overlap", "sm_imbalance", "underfilled_gpu", "hot_atomics", "fuse_neighbors"))'
+		'd["kernel_concurrent_ns"] or all(a["at_stake_ns"] <= d["idle_ns"] for a in r["advice"] if a["id"] not in ("pageable_copy", "copy_overlap", "sm_imbalance", "underfilled_gpu", "hot_atomics", "fuse_neighbors"))'
 	expect graph_chain.naive 'any(e.startswith("604 waits of the host for 600 launches") for a in r["advice"] for e in a["evidence"])'
 }
 
@@ -603,9 +603,9 @@ assert [row["tail_ns"] + row["collective_wait_ns"] == "0" for row in csv.DictRea
 	for variant in naive streams graph_series graph; do
 		expect graph_forkjoin.$variant 'kernels() == {"branch_kernel": 900, "join_kernel": 100}'
 	done
-	for variant in naive graph_series; do expect graph_forkjoin.$variant 'd["kernel_shared_ns"] == 0'; done
+	for variant in naive graph_series; do expect graph_forkjoin.$variant 'd["kernel_concurrent_ns"] == 0'; done
 	for variant in streams graph; do expect graph_forkjoin.$variant 'd["kernel_total_ns"] > 1.8 * d["kernel_ns"]'; done
-	expect graph_manual.naive 'd["kernel_shared_ns"] == 0'
+	expect graph_manual.naive 'd["kernel_concurrent_ns"] == 0'
 	for variant in forked manual; do expect graph_manual.$variant 'd["kernel_total_ns"] > 1.3 * d["kernel_ns"]'; done
 	for variant in naive stream graph graph_wait; do
 		expect graph_pipeline.$variant 'kernels() == {"emit_kernel": 200, "absorb_kernel": 200}'
@@ -640,11 +640,11 @@ assert [row["tail_ns"] + row["collective_wait_ns"] == "0" for row in csv.DictRea
 	expect copy_overlap.streamed_pageable '"pageable_copy" in advice()'
 	expect copy_overlap.pinned 'advice() == ["copy_overlap"]'
 	expect copy_overlap.streamed 'advice() == []'
-	expect concurrent_kernels.naive 'd["kernel_shared_ns"] == 0' 'r["kernels"][0]["waves"] < 0.1'
+	expect concurrent_kernels.naive 'd["kernel_concurrent_ns"] == 0' 'r["kernels"][0]["waves"] < 0.1'
 	for variant in streams graph; do
 		expect concurrent_kernels.$variant 'd["kernel_total_ns"] > 7 * d["kernel_ns"]'
 	done
-	for variant in naive graph; do expect dependent_launch.$variant 'd["kernel_shared_ns"] == 0'; done
+	for variant in naive graph; do expect dependent_launch.$variant 'd["kernel_concurrent_ns"] == 0'; done
 	for variant in dependent dependent_graph; do
 		expect dependent_launch.$variant 'd["kernel_total_ns"] > 2 * d["kernel_ns"]'
 	done

@@ -52,6 +52,11 @@ make_recording() {
 	END
 }
 
+# The names of all sections, as the refusal of another one tells them.
+sections() {
+	"$ROOFLINECTL" report --section none 2>&1 | sed -n 's/.*there are: \(.*\); see .*/\1/p'
+}
+
 setup() {
 	cd "$BATS_TEST_TMPDIR"
 	make_recording roofline.1
@@ -83,8 +88,8 @@ print($1)"
 }
 
 @test "JSON has the promised keys" {
-	run json "report['schema'], set('processes devices kernels roofline launch_roofline atomics counters graphs device_graphs sampling sm_activity device_work bursts copies memsets api ranges gaps concurrency losses not_visible advice'.split()) - set(report)"
-	[ "$output" = "2 set()" ]
+	run json "report['schema'], set('$(sections)'.split()) - set(report)"
+	[ "$output" = "3 set()" ]
 	run json "[report['kernels'][0][k] for k in 'name mangled count total_ns mean_ns p50_ns p99_ns min_ns max_ns grid block registers'.split()]"
 	[ "$output" = "['saxpy(int, float, float*)', '_Z5saxpyifPf', 2, 15000, 7500.0, 5000, 10000, 5000, 10000, [64, 2, 1], [256, 1, 1], 32]" ]
 	run json "[(g['duration_ns'], g['cause'], g['before']['kind'], g['after']['kind'], sum(g['by_cause'].values())) for g in report['gaps']]"
@@ -111,13 +116,52 @@ print(all(p['low'] < p['speedup'] < p['high'] for a in (graph, syncs) for p in (
 }
 
 @test "every section of CSV has as many fields in each row as columns" {
-	for section in processes devices kernels roofline launch_roofline atomics counters graphs device_graphs sampling sm_activity device_work bursts copies memsets api ranges gaps concurrency \
-		streams advice losses not_visible; do
+	for section in $(sections); do
 		"$ROOFLINECTL" report roofline.1 -f csv -s "$section" | python3 -c "
 import csv, sys
 rows = list(csv.reader(sys.stdin))
 assert rows and all(len(row) == len(rows[0]) for row in rows), rows"
 	done
+}
+
+# Columns by the rule of report.md: an object's columns, three of dimensions, one of a list or map.
+@test "every section of CSV has a column for each value that JSON has" {
+	cat >columns.py <<-'END'
+		import csv, json, sys
+		def columns(value, key=""):
+		    if isinstance(value, dict) and key != "properties":
+		        return sum(columns(inner, name) for name, inner in value.items())
+		    return 3 if key in ("grid", "block", "cluster") else 1
+		rows = json.load(open("report.json"))[sys.argv[1]]
+		if isinstance(rows, dict): # what stands for the section holds the rows
+		    rows = next((x for x in rows.values() if isinstance(x, list) and x), [])
+		heads = next(csv.reader(open("section.csv")))
+		assert len(set(heads)) == len(heads), heads
+		for row in rows:
+		    assert columns(row) == len(heads), (sys.argv[1], row, heads)
+	END
+	for recording in roofline.1 "$root/tests/recordings/graph_chain.naive.counted"; do
+		"$ROOFLINECTL" report "$recording" -f json >report.json
+		for section in $(sections); do
+			"$ROOFLINECTL" report "$recording" -f csv -s "$section" >section.csv
+			python3 columns.py "$section"
+		done
+	done
+}
+
+@test "lists and maps are one field of CSV with an entry a line, and text is quoted" {
+	"$ROOFLINECTL" report roofline.1 -f csv -s processes >processes.csv
+	run python3 -c "
+import csv
+[row] = csv.DictReader(open('processes.csv'))
+print(row['rank'] == '', row['is_cut_off'], 'driver=13000' in row['properties'].split(chr(10)))"
+	[ "$output" = "True 0 True" ]
+}
+
+@test "help and the refusal of a section name every one of them" {
+	run "$ROOFLINECTL" report --help
+	for section in $(sections); do [[ "$output" == *" $section"* ]]; done
+	[[ "$(sections)" == *"advice rejected losses"* ]]
 }
 
 @test "a section alone prints nothing else" {
@@ -256,12 +300,12 @@ add_samples() {
 	add_samples
 	run "$ROOFLINECTL" report roofline.1 --section sampling
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"GPU 0  30.0 us in 1 window of 1.00 us samples; not the other "* ]]
-	[[ "$output" =~ "idle, says the trace"\ +6\.00\ us ]]
-	[[ "$output" =~ "idle, say the SMs"\ +22\.0\ us ]]
+	[[ "$output" == *"GPU 0  30.0 us in 1 window of 1.00 us samples; the other "*" not sampled"* ]]
+	[[ "$output" =~ "no operation runs"\ +6\.00\ us ]]
+	[[ "$output" =~ "no SM is active"\ +22\.0\ us ]]
 	[[ "$output" =~ "copies and memsets"\ +16\.0\ us ]]
 	[[ "$output" == *"PCIe out 200 MB/s"* ]]
-	[[ "$output" == *"PCIe out is without the 100 MB/s of sampling itself"* ]]
+	[[ "$output" == *"PCIe out excludes the 100 MB/s that sampling writes"* ]]
 	[[ "$output" != *"were lost"* ]]
 	run "$ROOFLINECTL" report roofline.1 --section sm_activity
 	[[ "$output" =~ 100\.0%\ +100\.0%\ +100\.0%\ +0\.0%\ +1\ +5\.00\ us ]]
@@ -277,7 +321,7 @@ add_samples() {
 	[ "$(columns sampling)" = device,name,interval_ns,sample_count,window_count,sampled_ns,has_sms,traced_ns,active_ns,both_ns,neither_ns,copies_ns,inside_kernels_ns,edges_ns,untraced_ns,mean_sms,mean_active_sms,dram_bytes,l2_bytes,atomic_bytes,pcie_read_bytes,pcie_write_bytes,nvlink_rx_bytes,nvlink_tx_bytes,pcie_own_bytes ]
 	[ "$(columns sm_activity)" = name,launch_count,span_ns,sms,least_sm,busiest_sm,tail_ns,tensor,dram_byte_per_s ]
 	[ "$(columns device_work)" = kernel,process,graph,is_inside,launch_count,dispatch_count,block_count,dram_bytes,span_ns,own_ns,quiet_ns,count,total_ns,mean_ns,p50_ns,p99_ns,min_ns,max_ns ]
-	[ "$(columns bursts)" = device,start_ns,end_ns,dispatch_count,block_count,dram_bytes,is_inside,is_beside,op_start_ns,op_end_ns ]
+	[ "$(columns bursts)" = device,start_ns,end_ns,dispatch_count,block_count,dram_bytes,is_inside,is_concurrent,op_start_ns,op_end_ns ]
 	for section in sampling sm_activity device_work bursts; do
 		"$ROOFLINECTL" report roofline.1 -f csv -s $section | python3 -c "
 import csv, sys
@@ -288,7 +332,7 @@ assert len(rows) == 2 and len(rows[0]) == len(rows[1]), rows"
 	[ "$output" = "[1000, 30, 1, 30000, True, 24000, 8000, 8000, 6000, {'copies': 16000, 'inside_kernels': 0, 'edges': 0, 'untraced': 0}, 9000.0, 3000.0]" ]
 	run json "[report['sm_activity'][0][k] for k in 'launch_count span_ns sms least_sm busiest_sm tail_ns'.split()]"
 	[ "$output" = "[1, 5000, 1.0, 1.0, 1.0, 0]" ]
-	run json "[report['bursts'][0][k] for k in 'device start_ns end_ns dispatch_count block_count is_inside is_beside'.split()]"
+	run json "[report['bursts'][0][k] for k in 'device start_ns end_ns dispatch_count block_count is_inside is_concurrent'.split()]"
 	[ "$output" = "[0, 1030000, 1033000, 1, 100, True, False]" ]
 	run json "report['device_work']['burst_count'], report['device_work']['launchers'][0]['kernel']"
 	[ "$output" = "(1, None)" ] || [ "$output" = "1 None" ]
@@ -302,8 +346,8 @@ assert len(rows) == 2 and len(rows[0]) == len(rows[1]), rows"
 	printf '10%d000,4000,0,1,0,0,0,0,0,4000,100\n' 32 36 >>roofline.1/host.7/samples.csv
 	run "$ROOFLINECTL" report roofline.1 --section sampling
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"GPU 0  23.0 us in 2 windows of 1.00 us to 4.00 us samples; not the other "* ]]
-	[[ "$output" =~ "idle, say the SMs"\ +18\.0\ us ]] # of the 23, but for the kernel's 5
+	[[ "$output" == *"GPU 0  23.0 us in 2 windows of 1.00 us to 4.00 us samples; the other "*" not sampled"* ]]
+	[[ "$output" =~ "no SM is active"\ +18\.0\ us ]] # of the 23, but for the kernel's 5
 }
 
 @test "samples that were lost are told where sampled time is, and not called idle" {
@@ -428,4 +472,28 @@ assert len(rows) == 2 and len(rows[0]) == len(rows[1]), rows"
 	run timeout 10 "$ROOFLINECTL" report roofline.1
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"copy"* || "$output" == *"Copies"* ]]
+}
+
+@test "compare_json.py tells each number that differs by its key, and forgives words, order and new keys" {
+	local compare="$root/tests/tools/compare_json.py"
+	"$ROOFLINECTL" report roofline.1 -f json >before.json
+	run "$compare" before.json before.json
+	[ "$status" -eq 0 ]
+	python3 - <<-'END'
+		import json
+		r = json.load(open("before.json"))
+		r["not_visible"][0] = "in other words"
+		r["devices"][0] = dict(reversed(r["devices"][0].items()), new=1)
+		json.dump(r, open("words.json", "w"))
+		r["devices"][0]["idle_by_cause"]["launch"] += 1
+		del r["kernels"][0]["count"]
+		json.dump(r, open("after.json", "w"))
+	END
+	run "$compare" before.json words.json
+	[ "$status" -eq 0 ]
+	run "$compare" before.json after.json
+	[ "$status" -eq 1 ]
+	[[ "$output" == *'$.devices[0].idle_by_cause.launch: 2000 before, 2001 after'* ]]
+	[[ "$output" == *'$.kernels[0]: no count any more'* ]]
+	[[ "$output" == *"1 files compared, 2 differences" ]]
 }

@@ -63,12 +63,12 @@ refused() {
   before       10.0 us  before
   after        4.00 us  after
   measured       2.50x
-  predicted          -  no prediction: no advice for the recording before has one" ]
+  predicted          -  no prediction: no advice for the first recording has one" ]
 }
 
 @test "JSON has every key, null where nothing is known" {
 	run -0 "$ROOFLINECTL" verify before after --format json
-	[ "$(field 'j["schema"], j["before"], j["after"], j["range"]')" = "(2, 'before', 'after', None)" ]
+	[ "$(field 'j["schema"], j["before"], j["after"], j["range"]')" = "(3, 'before', 'after', None)" ]
 	[ "$(field '[j[k] for k in ("strategy", "predicted", "low", "high", "error", "is_inside")]')" = \
 		"[None, None, None, None, None, None]" ]
 	[ "$(field 'j["measured"], j["compared"]["before_ns"], j["compared"]["after_ns"]')" = \
@@ -210,7 +210,7 @@ pairs() {
 	run -0 "$ROOFLINECTL" verify --force --format json less more
 	[ "$(field 'j["is_same_work"], len(j["differences"])')" = "(False, 1)" ]
 	run -0 "$ROOFLINECTL" verify --force "$recordings"/known_counts.replay{,}
-	[[ "$output" == *"not its own times: "*"hardware counters"* ]]
+	[[ "$output" == *"disturbed times: "*"hardware counters"* ]]
 }
 
 @test "a recording that was cut off is compared with a warning" {

@@ -396,7 +396,7 @@ static void a_prediction_has_an_error_and_lies_inside_or_not(void **state)
 /* What a writer wrote; the caller frees it. */
 static char *written(verify_writer write, const struct comparison *comparison)
 {
-	const struct output_options options = {.section = -1};
+	const struct output_options options = {0};
 	struct err err = {""};
 	char *text = NULL;
 	size_t size = 0;
@@ -430,9 +430,9 @@ static void the_text_has_speedups_interval_and_error(void **state)
 	expect_text(pair.comparison, "measured       2.50x\n");
 	expect_text(pair.comparison, "predicted      3.00x  2.00x to 4.00x by graph (an_id)\n");
 	expect_text(pair.comparison, "error         +20.0%");
-	expect_text(pair.comparison, "lies inside of the interval");
+	expect_text(pair.comparison, "lies inside the interval");
 	comparison_predict(pair.comparison, "an_id", "graph", 5, 4, 6);
-	expect_text(pair.comparison, "lies outside of the interval");
+	expect_text(pair.comparison, "lies outside the interval");
 	pair_free(&pair);
 }
 

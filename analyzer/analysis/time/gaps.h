@@ -58,7 +58,7 @@
 #define GAP_CAUSES(CAUSE)                                                                         \
 	CAUSE(LAUNCH, "launch", "launch",                                                         \
 	      "the launch call was running, or its work on the way to the GPU")                   \
-	CAUSE(SYNC, "synchronisation", "synchronization",                                         \
+	CAUSE(SYNC, "synchronization", "synchronization",                                         \
 	      "the launching thread was still inside a wait for work that had already ended")     \
 	CAUSE(DECISION, "host_decision", "host decision",                                         \
 	      "the launching thread read a few bytes of a result and launched what follows")      \

@@ -1,48 +1,96 @@
-/* text_roofline.c - kernels, graphs and the application under their roofs, and what launching costs. */
-#include "output/page.h"
-#include "output/points.h"
+/* roofline.c - kernels, graphs and the application under their roofs. */
+#include "output/sections/roofs.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-#define NAME_SIZE 16384 /* names of templates grow to thousands of characters; --wide shows them */
+/* ---- columns: row->item is the point ---- */
 
-static bool is_asked(const struct page *page, int section)
-{
-	return page->options->section == section;
-}
+POINT_PREDICATE(is_counted, point->is_counted);
+POINT_PREDICATE(has_flops, point->has_flops);
+POINT_PREDICATE(has_flop_rate, point->has_flops && point->time_ns > 0);
+POINT_PREDICATE(is_bound, point->binding != ROOF_NONE);
+GETTER(get_binding, struct roofline_point, point,
+       value_text(is_bound(row, from) ? roofline_roof_key(point->binding) : NULL));
+PREDICATE(is_quantity_known, struct roofline_quantity, quantity, quantity->state == ROOFLINE_KNOWN);
+POINT_PREDICATE(is_rate_known, is_quantity_known(row, from) && point->time_ns > 0);
+GETTER(get_state, struct roofline_quantity, quantity,
+       value_text(roofline_state_key(quantity->state)));
 
-static void put_name(struct page *page, const struct roofline_point *point, size_t width)
-{
-	char name[NAME_SIZE];
+static const struct column quantity_columns[] = {
+	COMPUTED("state", get_state),
+	FIELD_IF(struct roofline_quantity, per_launch, is_quantity_known),
+	FIELD_IF(struct roofline_quantity, per_s, is_rate_known),
+	FIELD_ABOVE_ZERO(struct roofline_quantity, share),
+	FIELD_IF(struct roofline_quantity, total, is_quantity_known),
+	{0}};
 
-	point_name(name, sizeof(name), page->report, point);
-	if (point_kind(page->report, point) == POINT_KERNEL)
-		page_kernel(page, name, width);
-	else
-		page_text(page, name, width);
-}
+/* Of roofs there is one column each, and in CSV the roof's name stands before all that is its own. */
+#define QUANTITY(name, title)         \
+	{.key = #name,                \
+	 .type = COLUMN_GROUP,        \
+	 .columns = quantity_columns, \
+	 .offset = ROOF_##name * sizeof(struct roofline_quantity)},
 
-static void put_name_line(struct page *page, const struct roofline_point *point)
-{
-	char name[NAME_SIZE];
+static const struct column quantities_columns[] = {ROOFLINE_MEMORY_ROOFS(
+	QUANTITY) ROOFLINE_COMPUTE_ROOFS(QUANTITY) QUANTITY(atomic_unit, "atomic unit"){0}};
 
-	point_name(name, sizeof(name), page->report, point);
-	if (point_kind(page->report, point) == POINT_KERNEL)
-		page_kernel_line(page, name);
-	else
-		fprintf(page->out, "  %s\n", name);
-}
+#define HAS_INTENSITY(name, title)              \
+	POINT_PREDICATE(has_##name##_intensity, \
+			point->has_flops && point->quantities[ROOF_##name].total > 0);
+ROOFLINE_MEMORY_ROOFS(HAS_INTENSITY)
 
-/* ---- the application ---- */
+#define INTENSITY(name, title)               \
+	{.key = #name,                       \
+	 .csv = #name "_intensity",          \
+	 .type = COLUMN_REAL,                \
+	 .is_known = has_##name##_intensity, \
+	 .offset = ROOF_##name * sizeof(double)},
+
+static const struct column intensity_columns[] = {ROOFLINE_MEMORY_ROOFS(INTENSITY){0}};
+
+static const struct column columns[] = {{.type = COLUMN_GROUP, .columns = point_head_columns},
+					FIELD(struct roofline_point, least_sample_count),
+					FIELD(struct roofline_point, most_sample_count),
+					FIELD_IF(struct roofline_point, covered_share, is_counted),
+					FIELD_IF(struct roofline_point, flops, has_flops),
+					FIELD_IF(struct roofline_point, flop_per_s, has_flop_rate),
+					COMPUTED("binding", get_binding),
+					FIELD_IF(struct roofline_point, binding_share, is_bound),
+					FIELD(struct roofline_point, is_wrong),
+					COMPUTED("regime", point_get_regime),
+					GROUP("quantities", "", struct roofline_point, quantities,
+					      quantities_columns),
+					GROUP("intensity", "", struct roofline_point, intensity,
+					      intensity_columns),
+					FIELD(struct roofline_point, is_counted),
+					FIELD(struct roofline_point, has_uncounted_tensor),
+					FIELD_ABOVE_ZERO(struct roofline_point, tensor_share),
+					{0}};
+
+static const struct column count_columns[] = {{FIELD_AS("counted_kernel_count", struct roofline,
+							counted_kernel_count)},
+					      FIELD(struct roofline, has_wrong),
+					      {0}};
+
+static const struct column object[] = {{.key = "ceilings",
+					.type = COLUMN_GROUP,
+					.columns = roofs_columns},
+				       ROW("application", columns, point_application),
+				       ROWS("kernels", columns, point_kernel_at),
+				       ROWS("graphs", columns, point_graph_at),
+				       INLINE_FOUND(report_roofline, count_columns),
+				       {0}};
+
+/* ---- the application: text ---- */
 
 /* A rate above its roof is a mistake of counters or ceilings, and nothing follows from it. */
 static void describe_wrong(const struct roofline_point *point, char *buffer, size_t size)
 {
-	snprintf(buffer, size,
-		 "WRONG DATA: %.1f%% above the roof %s, which cannot be; measure the ceilings anew "
-		 "and record again",
-		 100 * (point->binding_share - 1), roofline_roof_title(point->binding));
+	snprintf(
+		buffer, size,
+		"WRONG DATA: %.1f%% above the roof %s, which is impossible; measure the ceilings anew "
+		"and record again",
+		100 * (point->binding_share - 1), roofline_roof_title(point->binding));
 }
 
 static void put_regime(struct page *page, const struct roofline_point *point)
@@ -68,13 +116,13 @@ static void put_binding(struct page *page, const struct roofline_point *point)
 		 point->launch.launch_count ? ", " : "",
 		 point->launch.launch_count ? format_percent(point->launch.binding_share, 1).text
 					    : "",
-		 point->launch.launch_count ? " with idle time counted in" : "");
+		 point->launch.launch_count ? " with idle time included" : "");
 	page_wrap(page, "               ", text, 15);
 	if (point->binding >= ROOF_TENSOR && point->binding < ROOF_COMPUTE_END &&
 	    point->binding_share > 1)
 		page_wrap(page, "               ",
 			  "this roof was measured on random data, at which power slows the chip; "
-			  "other data may go beyond it",
+			  "other data may exceed it",
 			  15);
 }
 
@@ -86,7 +134,7 @@ static void put_coverage(struct page *page, const struct roofline_point *point)
 	if (!point->is_counted || point->covered_share >= 0.99)
 		return;
 	snprintf(text, sizeof(text),
-		 "some counters stand on kernels with %s of the time; totals are scaled up to all",
+		 "some counters cover only kernels with %s of the time; totals are scaled up",
 		 format_percent(point->covered_share, 1).text);
 	page_wrap(page, "  scaled       ", text, 15);
 }
@@ -147,13 +195,13 @@ static void put_application(struct page *page)
 	put_unknown(page, point);
 	if (page->report->ceilings_note)
 		page_wrap(page, "  roofs        ", page->report->ceilings_note, 15);
-	page_heads(page, "  roof                     work       a second           roof  of it");
+	page_heads(page, "  roof                     work     per second           roof  share");
 	for (int i = 0; i < ROOF_COUNT; i++)
 		if (has_row(point, i))
 			put_roof(page, point, i);
 }
 
-/* ---- kernels and graphs ---- */
+/* ---- kernels and graphs: text ---- */
 
 static const char *why_uncounted(const struct roofline_point *point)
 {
@@ -188,7 +236,7 @@ static void put_point(struct page *page, const struct roofline_point *point, dou
 
 	describe_point(point, verdict, sizeof(verdict));
 	fputs("  ", page->out);
-	put_name(page, point, PAGE_WIDTH - 4 - strlen(verdict));
+	page_point(page, point, PAGE_WIDTH - 4 - strlen(verdict));
 	fprintf(page->out, "  %s\n", verdict);
 	fprintf(page->out, "  %8s %6s %7s %12s %9s  %-14s %6s %7s\n",
 		format_ns(point->time_ns).text, format_percent(point->time_ns, all_ns).text,
@@ -211,21 +259,21 @@ static void put_points(struct page *page)
 	size_t rows = page_rows(page, roofline->kernel_count, PAGE_TOP);
 	size_t graph_rows = page_rows(page, roofline->graph_count, PAGE_TOP);
 
-	page_list_title(page, "Roofline of kernels", "FLOP/B: FLOPs by byte of DRAM", rows,
+	page_list_title(page, "Roofline of kernels", "FLOP/B: FLOP per byte of DRAM", rows,
 			roofline->kernel_count);
-	page_heads(page, "      time      %  FLOP/B      compute      DRAM  nearest roof    of it"
+	page_heads(page, "      time      %  FLOP/B      compute      DRAM  nearest roof    share"
 			 " counted");
 	for (size_t i = 0; i < rows; i++)
 		put_point(page, &roofline->kernels[i], all_time(roofline));
 	if (!graph_rows)
 		return;
-	page_list_title(page, "Roofline of graphs", "by launch: CUPTI counts no single nodes",
+	page_list_title(page, "Roofline of graphs", "per launch: CUPTI does not count single nodes",
 			graph_rows, roofline->graph_count);
 	for (size_t i = 0; i < graph_rows; i++)
 		put_point(page, &roofline->graphs[i], all_time(roofline));
 }
 
-/* ---- work a launch ---- */
+/* ---- work per launch: text ---- */
 
 static void put_work(struct page *page, const struct roofline_point *point)
 {
@@ -247,7 +295,7 @@ static void put_work(struct page *page, const struct roofline_point *point)
 		snprintf(text + used, sizeof(text) - used, "%sno FLOPs", used ? ", " : "");
 	if (!point->is_counted)
 		snprintf(text, sizeof(text), "%s", why_uncounted(point));
-	put_name_line(page, point);
+	page_point_line(page, point);
 	page_wrap(page, "      ", text, 6);
 }
 
@@ -266,7 +314,7 @@ static void put_works(struct page *page)
 /* Without counters there is one line, where the question is open: the GPU was busy, and why? */
 static void put_hint(struct page *page)
 {
-	if (!is_asked(page, SECTION_roofline) &&
+	if (!(page->options->section == &section_roofline) &&
 	    page->report->roofline->application.regime != ROOFLINE_UNKNOWN_BOUND)
 		return;
 	page_title(page, "Roofline", NULL);
@@ -276,18 +324,13 @@ static void put_hint(struct page *page)
 		  2);
 }
 
-static bool has_counters(const struct report *report)
-{
-	return report->profile->counter_count > 0;
-}
-
-void page_section_roofline(struct page *page)
+static void print_roofline(struct page *page)
 {
 	const struct roofline *roofline = page->report->roofline;
 
 	if (!roofline->kernel_count && !roofline->graph_count)
 		return;
-	if (!has_counters(page->report)) {
+	if (!report_has_counters(page->report)) {
 		put_hint(page);
 		return;
 	}
@@ -297,131 +340,9 @@ void page_section_roofline(struct page *page)
 	put_works(page);
 }
 
-/* ---- launching ---- */
-
-/* What the roofs are, for the title. */
-static void describe_periods(const struct roofline *roofline, char *buffer, size_t size)
-{
-	if (roofline->launch_period_ns <= 0) {
-		snprintf(buffer, size, "not measured: rooflinectl ceilings");
-		return;
-	}
-	snprintf(buffer, size, "an empty kernel every %s",
-		 format_ns(roofline->launch_period_ns).text);
-	if (roofline->graph_node_ns > 0)
-		snprintf(buffer + strlen(buffer), size - strlen(buffer), ", in graphs every %s",
-			 format_ns(roofline->graph_node_ns).text);
-}
-
-static void put_launch_sentence(struct page *page)
-{
-	const struct roofline_launch *launch = &page->report->roofline->application.launch;
-	char text[320];
-	int used;
-
-	if (!launch->launch_count) {
-		page_wrap(page, "  ",
-			  "no launch could be looked at: each is followed by a counted one, or by "
-			  "nothing",
-			  2);
-		return;
-	}
-	used = snprintf(text, sizeof(text), "kernels of %s keep the GPU busy for %s of the time",
-			format_ns(launch->duration_ns).text,
-			format_percent(launch->busy_share, 1).text);
-	if (launch->roof_share > 0 && launch->roof_share < 1)
-		used += snprintf(text + used, sizeof(text) - (size_t)used,
-				 "; launched one after the other it could be %s",
-				 format_percent(launch->roof_share, 1).text);
-	else if (launch->roof_share > 0)
-		used += snprintf(text + used, sizeof(text) - (size_t)used,
-				 "; they are long enough that launching need not show");
-	snprintf(text + used, sizeof(text) - (size_t)used, "; launching cost %s",
-		 format_ns(launch->launch_lost_ns).text);
-	page_wrap(page, "  ", text, 2);
-}
-
-/* With gaps counted in: arithmetic where there is some, else bytes. */
-static const char *rate_with_gaps(const struct roofline_point *point, struct figure *figure)
-{
-	if (point->launch.flop_per_s > 0)
-		*figure = format_per_s(point->launch.flop_per_s, "FLOP/s");
-	else
-		*figure = format_rate(point->launch.dram_byte_per_s);
-	return figure->text;
-}
-
-static void put_launched(struct page *page, const struct roofline_point *point)
-{
-	const struct roofline_launch *launch = &point->launch;
-	struct figure rate;
-
-	put_name_line(page, point);
-	fprintf(page->out, "  %9s %11s %9s %9s %9s %6s %6s %12s\n",
-		launch->launch_count ? format_ns(launch->launch_lost_ns).text : "-",
-		format_count(point->launch_count).text, format_ns(launch->duration_ns).text,
-		launch->launch_count ? format_ns(launch->idle_ns).text : "-",
-		launch->roof_period_ns > 0 ? format_ns(launch->roof_period_ns).text : "-",
-		launch->launch_count ? format_percent(launch->busy_share, 1).text : "-",
-		launch->roof_share > 0 ? format_percent(launch->roof_share, 1).text : "-",
-		rate_with_gaps(point, &rate));
-}
-
-/* Kernels, then graphs. */
-static const struct roofline_point *launched_point(const struct roofline *roofline, size_t index)
-{
-	return index < roofline->kernel_count ? &roofline->kernels[index]
-					      : &roofline->graphs[index - roofline->kernel_count];
-}
-
-/* The next point by time lost to launching: each call gives the index of the largest below the one before, which
- * is count before the first. */
-static size_t next_by_loss(const struct roofline *roofline, size_t count, size_t last)
-{
-	double last_ns = last < count ? launched_point(roofline, last)->launch.launch_lost_ns : 0;
-	double next_ns = 0;
-	size_t next = count;
-
-	for (size_t i = 0; i < count; i++) {
-		double lost_ns = launched_point(roofline, i)->launch.launch_lost_ns;
-
-		if (last < count && (lost_ns > last_ns || (lost_ns == last_ns && i <= last)))
-			continue;
-		if (next == count || lost_ns > next_ns) {
-			next = i;
-			next_ns = lost_ns;
-		}
-	}
-	return next;
-}
-
-static void put_launched_table(struct page *page)
-{
-	const struct roofline *roofline = page->report->roofline;
-	size_t count = roofline->kernel_count + roofline->graph_count, point = count;
-
-	page_heads(page, "       lost    launches  duration      idle    at best   busy   roof   "
-			 "with gaps");
-	for (size_t i = 0; i < page_rows(page, count, PAGE_TOP); i++) {
-		point = next_by_loss(roofline, count, point);
-		if (point < count)
-			put_launched(page, launched_point(roofline, point));
-	}
-}
-
-void page_section_launch_roofline(struct page *page)
-{
-	const struct roofline *roofline = page->report->roofline;
-	bool is_short = !has_counters(page->report) && !is_asked(page, SECTION_launch_roofline);
-	char note[128];
-
-	if (!roofline->kernel_count && !roofline->graph_count)
-		return;
-	if (is_short && roofline->launch_period_ns <= 0)
-		return;
-	describe_periods(roofline, note, sizeof(note));
-	page_title(page, "Launch roofline", note);
-	put_launch_sentence(page);
-	if (!is_short)
-		put_launched_table(page);
-}
+const struct section section_roofline = {.key = "roofline",
+					 .title = "Roofline",
+					 .columns = columns,
+					 .at = point_any_at,
+					 .object = object,
+					 .print = print_roofline};

@@ -1,117 +1,58 @@
-/* text_counters.c - what atomics cost, and the hardware counters themselves. */
+/* counters.c - hardware counters: SMs and stalls by kernel, and every value. */
 #include "output/page.h"
-#include "output/points.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #define TOP_STALLS 3
 
-/* ---- atomics ---- */
+static const char *const role_keys[] = {
+#define ROLE_KEY(role, set, meaning) #role,
+	METRICS(ROLE_KEY)
+#undef ROLE_KEY
+};
 
-static const struct figure unknown = {"-"};
+/* ---- columns ---- */
 
-static struct figure known_count(double count)
-{
-	return count < 0 ? unknown : point_count(count);
-}
+/* NULL of a graph. */
+FINDER(signature_of, struct profile_counter, counter,
+       counter->is_graph ? NULL : &row->report->profile->signatures[counter->subject]);
 
-static struct figure known_share(double share)
-{
-	return share < 0 ? unknown : format_percent(share, 1);
-}
+/* NULL of a kernel. */
+FINDER(graph_of, struct profile_counter, counter,
+       counter->is_graph ? &row->report->profile->counted_graphs[counter->subject] : NULL);
+FINDER(metric_of, struct profile_counter, counter, &row->report->profile->metrics[counter->metric]);
+GETTER(get_process, struct profile_counted_graph, graph,
+       value_text(row->report->profile->processes[graph->process].folder));
+GETTER(get_role, struct profile_metric, metric,
+       value_text(metric->role < METRIC_ROLE_COUNT ? role_keys[metric->role] : NULL));
 
-static struct figure known_ns(double ns)
-{
-	return ns < 0 ? unknown : format_ns(ns);
-}
+static const struct column name_columns[] = {FIELD(struct profile_signature, name), {0}};
 
-static struct figure known_ratio(double ratio)
-{
-	struct figure figure = {"-"};
+static const struct column graph_columns[] = {COMPUTED("process", get_process),
+					      FIELD(struct profile_counted_graph, graph),
+					      {0}};
 
-	if (ratio >= 0)
-		snprintf(figure.text, sizeof(figure.text), "%.1f", ratio);
-	return figure;
-}
+static const struct column shape_columns[] = {FIELD(struct profile_signature, grid),
+					      FIELD(struct profile_signature, block),
+					      {0}};
 
-/* "merge 64", "fine" where merging would not help, "-" where that is not known. */
-static struct figure advice_of(const struct atomics_kernel *kernel)
-{
-	struct figure figure = {"-"};
+static const struct column metric_columns[] = {COMPUTED("role", get_role),
+					       {FIELD_AS("metric", struct profile_metric, name)},
+					       {0}};
 
-	if (kernel->batch > 1)
-		snprintf(figure.text, sizeof(figure.text), "merge %.24s",
-			 format_count(kernel->batch).text);
-	else if (kernel->batch == 1)
-		snprintf(figure.text, sizeof(figure.text), "fine");
-	return figure;
-}
+static const struct column cluster_columns[] = {FIELD(struct profile_signature, cluster), {0}};
 
-static void put_atomics_of(struct page *page, const struct atomics_kernel *kernel)
-{
-	if (kernel->is_bottleneck) {
-		fputs("  ", page->out);
-		page_kernel(page, kernel->name, PAGE_WIDTH - 4 - strlen("bottleneck"));
-		fputs("  bottleneck\n", page->out);
-	} else {
-		page_kernel_line(page, kernel->name);
-	}
-	fprintf(page->out, "  %8s %8s %7s %6s %6s %7s %8s %7s  %s\n",
-		known_count(kernel->requests).text, known_count(kernel->sectors).text,
-		known_ratio(kernel->sectors_per_request).text, known_share(kernel->cas_share).text,
-		known_share(kernel->unit_share).text, known_share(kernel->hottest_share).text,
-		known_ns(kernel->explained_ns).text, known_ns(kernel->duration_ns).text,
-		advice_of(kernel).text);
-}
+static const struct column columns[] = {
+	INLINE_FOUND(signature_of, name_columns),    INLINE_FOUND(graph_of, graph_columns),
+	INLINE_FOUND(signature_of, shape_columns),   INLINE_FOUND(metric_of, metric_columns),
+	FIELD(struct profile_counter, sample_count), FIELD(struct profile_counter, mean),
+	FIELD(struct profile_counter, min),	     FIELD(struct profile_counter, max),
+	INLINE_FOUND(signature_of, cluster_columns), {0}};
 
-static bool has_bottleneck(const struct atomics *atomics)
-{
-	for (size_t i = 0; i < atomics->kernel_count; i++)
-		if (atomics->kernels[i].is_bottleneck)
-			return true;
-	return false;
-}
+ARRAY(counter_at, profile, counters, counter_count);
 
-static void put_atomics_legend(struct page *page)
-{
-	page_wrap(
-		page, "  ",
-		"sect/rq: sectors per request, how far a request's addresses are spread; they are "
-		"no retries.  mean, hottest: busy cycles of the L2 atomic units.  explains: the "
-		"part of a launch that the hottest one needs",
-		2);
-	if (has_bottleneck(page->report->atomics))
-		page_wrap(
-			page, "  ",
-			"merge N: with N atomics merged into one, in a register, a warp or shared "
-			"memory, they would no longer be what takes longest",
-			2);
-}
-
-void page_section_atomics(struct page *page)
-{
-	const struct atomics *atomics = page->report->atomics;
-	size_t rows = page_rows(page, atomics->kernel_count, PAGE_TOP);
-
-	if (!rows && page->options->section != SECTION_atomics)
-		return;
-	page_list_title(page, "Atomics", rows ? "per launch" : NULL, rows, atomics->kernel_count);
-	if (!rows) {
-		page_wrap(page, "  ",
-			  atomics->is_asked ? "no kernel that was counted has any"
-					    : "not counted: rooflinectl record --counters=atomics",
-			  2);
-		return;
-	}
-	page_heads(page, "  requests  sectors sect/rq    CAS   mean hottest explains   lasts  "
-			 "advice");
-	for (size_t i = 0; i < rows; i++)
-		put_atomics_of(page, &atomics->kernels[i]);
-	put_atomics_legend(page);
-}
-
-/* ---- multiprocessors and stalls, by kernel ---- */
+/* ---- SMs and stalls, by kernel ---- */
 
 /* Per launch; negative when it was not counted. */
 static double mean_of(const struct counted_work *work, enum metric_role role)
@@ -159,12 +100,6 @@ static void describe_sms(const struct counted_work *work, char *buffer, size_t s
 	if (warps >= 0)
 		snprintf(buffer + used, size - used, "%soccupancy %.1f%%", used ? "; " : "", warps);
 }
-
-static const char *const role_keys[] = {
-#define ROLE_KEY(role, set, meaning) #role,
-	METRICS(ROLE_KEY)
-#undef ROLE_KEY
-};
 
 static const char *const role_meanings[] = {
 #define ROLE_MEANING(role, set, meaning) meaning,
@@ -260,7 +195,7 @@ static void put_summaries(struct page *page)
 		put_kernel_summary(page, point);
 	}
 	page_wrap(page, "  ",
-		  "in brackets: how many warps wait so at each instruction that is issued", 2);
+		  "in parentheses: warps stalled for that reason, per instruction issued", 2);
 }
 
 /* ---- every value ---- */
@@ -354,10 +289,10 @@ static bool has_named(const struct report *report)
 	return false;
 }
 
-void page_section_counters(struct page *page)
+static void print_counters(struct page *page)
 {
 	const struct report *report = page->report;
-	bool is_asked = page->options->section == SECTION_counters;
+	bool is_asked = page->options->section == &section_counters;
 
 	if (!is_asked && !has_summary(report) && !has_named(report))
 		return;
@@ -371,3 +306,9 @@ void page_section_counters(struct page *page)
 		put_summaries(page);
 	put_values(page, is_asked);
 }
+
+const struct section section_counters = {.key = "counters",
+					 .title = "Counters",
+					 .columns = columns,
+					 .at = counter_at,
+					 .print = print_counters};

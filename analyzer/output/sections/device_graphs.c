@@ -1,8 +1,130 @@
-/* text_device_graphs.c - graphs that the device launched, and the two runs of --graphs=both. */
+/* device_graphs.c - graphs that the device launched, and the two runs of --graphs=both. */
 #include "output/page.h"
+#include "output/sections/losses.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+/* ---- columns ---- */
+
+static const struct graph_pair *launcher_of(const struct row *row,
+					    const struct device_launches *launches)
+{
+	return graph_join_find(row->report->graph_join, launches->process,
+			       launches->launcher_graph);
+}
+
+static struct value graph_of(const struct graph_pair *pair)
+{
+	return pair ? value_integer(pair->graph) : value_none();
+}
+
+static struct value kernel_of(const struct row *row, const struct graph_pair *pair)
+{
+	if (!pair || pair->signature == PROFILE_NONE)
+		return value_none();
+	return value_text(row->report->profile->signatures[pair->signature].name);
+}
+
+GETTER(get_process, struct device_launches, launches,
+       value_text(row->report->device_graphs->profile->processes[launches->process].folder));
+
+static struct value get_first_run_launcher(struct row *row, const void *from)
+{
+	return graph_of(launcher_of(row, from));
+}
+
+GETTER(get_first_run_graph, struct device_launches, launches,
+       graph_of(graph_join_find(row->report->graph_join, launches->process, launches->graph)));
+
+static struct value get_launcher_kernel(struct row *row, const void *from)
+{
+	return kernel_of(row, launcher_of(row, from));
+}
+
+GETTER(get_mode, struct device_launches, launches,
+       value_text(device_graphs_mode_key(launches->launch_mode)));
+
+static const struct column columns[] = {COMPUTED("process", get_process),
+					FIELD(struct device_launches, launcher_graph),
+					FIELD(struct device_launches, graph),
+					COMPUTED("first_run_launcher_graph",
+						 get_first_run_launcher),
+					COMPUTED("first_run_graph", get_first_run_graph),
+					COMPUTED("launcher_kernel", get_launcher_kernel),
+					COMPUTED("mode", get_mode),
+					FIELD(struct device_launches, is_host_launched),
+					INLINE(struct device_launches, time, distribution_columns),
+					GROUP("latency", NULL, struct device_launches, latency,
+					      distribution_columns),
+					{0}};
+
+ARRAY(launches_at, device_graphs, launches, count);
+
+/* ---- how the two runs belong together: JSON only ---- */
+
+GETTER(get_pair_process, struct graph_pair, pair,
+       value_text(row->report->profile->processes[pair->process].folder));
+GETTER(get_second_run_process, struct graph_pair, pair,
+       value_text(row->report->profile->graph_run->processes[pair->run_process].folder));
+
+static struct value get_pair_kernel(struct row *row, const void *from)
+{
+	return kernel_of(row, from);
+}
+
+static const struct column pair_columns[] = {COMPUTED("process", get_pair_process),
+					     FIELD(struct graph_pair, graph),
+					     COMPUTED("second_run_process", get_second_run_process),
+					     {FIELD_AS("second_run_graph", struct graph_pair,
+						       run_graph)},
+					     FIELD(struct graph_pair, launch_count),
+					     FIELD(struct graph_pair, node_count),
+					     COMPUTED("kernel", get_pair_kernel),
+					     {0}};
+
+static const void *pair_at(const struct row *parent, size_t index)
+{
+	const struct graph_join *join = parent->report->graph_join;
+
+	return join && index < join->pair_count ? &join->pairs[index] : NULL;
+}
+
+GETTER(get_is_second_run, struct report, report, value_bool(report->graph_join != NULL));
+
+static struct value get_is_joined(struct row *row, const void *from)
+{
+	const struct graph_join *join = row->report->graph_join;
+
+	(void)from;
+	return join ? value_bool(!join->difference[0]) : value_none();
+}
+
+static struct value get_difference(struct row *row, const void *from)
+{
+	const struct graph_join *join = row->report->graph_join;
+
+	(void)from;
+	return value_text(join && join->difference[0] ? join->difference : NULL);
+}
+
+static bool second_run_loss_at(const struct row *row, const void *from, size_t index,
+			       struct entry *entry)
+{
+	(void)from;
+	return row->report->graph_join &&
+	       loss_sum_at(row->report->profile->graph_run, index, entry);
+}
+
+static const struct column object[] = {COMPUTED("is_second_run", get_is_second_run),
+				       COMPUTED("is_joined", get_is_joined),
+				       COMPUTED("difference", get_difference),
+				       MAP("second_run_losses", second_run_loss_at),
+				       ROWS("joined_graphs", pair_columns, pair_at),
+				       ROWS("launches", columns, launches_at),
+				       {0}};
+
+/* ---- text ---- */
 
 /* The first run's id where the runs are joined; '*' for a graph that only the device launches. */
 static void name_graph(const struct page *page, uint32_t process, uint32_t graph,
@@ -114,7 +236,7 @@ static void put_join(struct page *page)
 		return;
 	if (join->difference[0])
 		snprintf(text, sizeof(text),
-			 "not joined: the runs differed, and graphs have their ids of the second");
+			 "not joined, as the runs differed: graph ids are those of the second");
 	else
 		snprintf(text, sizeof(text), "joined by launch order, %s graph launch%s in each",
 			 format_count(join->launch_count).text,
@@ -122,7 +244,7 @@ static void put_join(struct page *page)
 	page_wrap(page, "  two runs ", text, 11);
 }
 
-void page_section_device_graphs(struct page *page)
+static void print_device_graphs(struct page *page)
 {
 	const struct device_graphs *graphs = page->report->device_graphs;
 	size_t rows = page_rows(page, graphs->count, PAGE_TOP);
@@ -141,3 +263,10 @@ void page_section_device_graphs(struct page *page)
 		put_legend(page, rows);
 	put_join(page);
 }
+
+const struct section section_device_graphs = {.key = "device_graphs",
+					      .title = "Graphs launched by the device",
+					      .columns = columns,
+					      .at = launches_at,
+					      .object = object,
+					      .print = print_device_graphs};

@@ -1,0 +1,125 @@
+#include "output/columns.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/time/gaps.h"
+#include "base/distribution.h"
+
+struct value value_none(void)
+{
+	return (struct value){.type = VALUE_NONE};
+}
+
+struct value value_text(const char *text)
+{
+	return (struct value){.type = text ? VALUE_TEXT : VALUE_NONE, .text = text};
+}
+
+struct value value_owned_text(char *text)
+{
+	struct value value = value_text(text);
+
+	value.owned = text;
+	return value;
+}
+
+struct value value_integer(int64_t integer)
+{
+	return (struct value){.type = VALUE_INTEGER, .integer = integer};
+}
+
+struct value value_count(uint64_t count)
+{
+	return (struct value){.type = VALUE_COUNT, .count = count};
+}
+
+struct value value_bool(bool is_true)
+{
+	return (struct value){.type = VALUE_BOOL, .is_true = is_true};
+}
+
+struct value value_real(double real)
+{
+	return (struct value){.type = isfinite(real) ? VALUE_REAL : VALUE_NONE, .real = real};
+}
+
+void value_free(struct value *value)
+{
+	free(value->owned);
+	value->owned = NULL;
+}
+
+static struct value field_value(enum column_type type, const void *field)
+{
+	switch (type) {
+	case COLUMN_TEXT:
+		return value_text(*(const char *const *)field);
+	case COLUMN_BOOL:
+		return value_bool(*(const bool *)field);
+	case COLUMN_U32:
+		return value_integer(*(const uint32_t *)field);
+	case COLUMN_U64:
+		return value_count(*(const uint64_t *)field);
+	case COLUMN_I64:
+		return value_integer(*(const int64_t *)field);
+	case COLUMN_REAL:
+		return value_real(*(const double *)field);
+	case COLUMN_DIMENSIONS:
+		return (struct value){.type = VALUE_DIMENSIONS, .dimensions = field};
+	default:
+		return value_none();
+	}
+}
+
+static double number_of(const struct value *value)
+{
+	switch (value->type) {
+	case VALUE_INTEGER:
+		return (double)value->integer;
+	case VALUE_COUNT:
+		return (double)value->count;
+	default:
+		return value->real;
+	}
+}
+
+static bool is_in_bounds(const struct value *value, enum column_known known)
+{
+	if (known == KNOWN_ALWAYS || value->type == VALUE_NONE)
+		return true;
+	return known == KNOWN_ABOVE_ZERO ? number_of(value) > 0 : number_of(value) >= 0;
+}
+
+struct value column_value(const struct column *column, struct row *row, const void *from)
+{
+	struct value value;
+
+	if (!from || (column->is_known && !column->is_known(row, from)))
+		return value_none();
+	if (column->get)
+		return column->get(row, from);
+	value = field_value(column->type, (const char *)from + column->offset);
+	return is_in_bounds(&value, column->known) ? value : value_none();
+}
+
+const void *column_base(const struct column *column, struct row *row, const void *from)
+{
+	if (!from || (column->is_known && !column->is_known(row, from)))
+		return NULL;
+	return column->base ? column->base(row, from) : (const char *)from + column->offset;
+}
+
+const struct column distribution_columns[] = {
+	FIELD(struct distribution, count),   FIELD(struct distribution, total_ns),
+	FIELD(struct distribution, mean_ns), FIELD(struct distribution, p50_ns),
+	FIELD(struct distribution, p99_ns),  FIELD(struct distribution, min_ns),
+	FIELD(struct distribution, max_ns),  {0}};
+
+#define CAUSE_COLUMN(constant, name, title, meaning) \
+	{.key = (name),                              \
+	 .csv = name "_ns",                          \
+	 .type = COLUMN_I64,                         \
+	 .offset = GAP_##constant * sizeof(int64_t)},
+
+const struct column cause_columns[] = {GAP_CAUSES(CAUSE_COLUMN){0}};

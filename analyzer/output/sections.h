@@ -1,0 +1,71 @@
+/*
+ * sections.h - every section of a report, once, in the order of every format.
+ *
+ * To add a section: analyzer/output/sections/foo.c with a struct section called
+ *                   section_foo, a SECTION row here, a line in docs/commands/report.md.
+ * To add a column:  one line in the table of its section; see columns.h.
+ */
+#ifndef ROOFLINE_SECTIONS_H
+#define ROOFLINE_SECTIONS_H
+
+#include "output/columns.h"
+
+#define SECTIONS(SECTION)        \
+	SECTION(processes)       \
+	SECTION(devices)         \
+	SECTION(kernels)         \
+	SECTION(roofline)        \
+	SECTION(launch_roofline) \
+	SECTION(atomics)         \
+	SECTION(counters)        \
+	SECTION(graphs)          \
+	SECTION(device_graphs)   \
+	SECTION(sampling)        \
+	SECTION(sm_activity)     \
+	SECTION(device_work)     \
+	SECTION(bursts)          \
+	SECTION(copies)          \
+	SECTION(memsets)         \
+	SECTION(api)             \
+	SECTION(ranges)          \
+	SECTION(gaps)            \
+	SECTION(concurrency)     \
+	SECTION(streams)         \
+	SECTION(advice)          \
+	SECTION(rejected)        \
+	SECTION(losses)          \
+	SECTION(not_visible)
+
+/* " processes devices ...", for sentences that list them. */
+#define SECTION_NAME(name) " " #name
+#define SECTION_NAMES SECTIONS(SECTION_NAME)
+
+struct page;
+struct output_options;
+
+struct section {
+	const char *key, *title;
+	/* The rows: the table of CSV, and in JSON a list of objects, or of values with is_plain. */
+	const struct column *columns;
+	row_function at;
+	/* In JSON, where it is more than a list: an object with these columns, of the report, which
+	 * hold the rows as well. */
+	const struct column *object;
+	bool is_plain;
+	void (*print)(struct page *page); /* for people; nothing where there is nothing to tell */
+};
+
+#define SECTION_DECLARATION(name) extern const struct section section_##name;
+SECTIONS(SECTION_DECLARATION)
+#undef SECTION_DECLARATION
+
+/* All of them; NULL after the last. */
+extern const struct section *const sections[];
+
+/* The section of that name; NULL when there is none. */
+const struct section *section_find(const char *name);
+
+/* Whether the options ask for that section. */
+bool section_is_wanted(const struct section *section, const struct output_options *options);
+
+#endif

@@ -1,0 +1,87 @@
+/* copies.c - copies by direction, and memsets. */
+#include "output/page.h"
+
+/* ---- copies ---- */
+
+GETTER(get_kind, struct copy_statistics, copy, value_text(profile_copy_kind_name(copy->kind)));
+GETTER(get_src_memory, struct copy_statistics, copy,
+       value_text(profile_memory_kind_name(copy->src_memory)));
+GETTER(get_dst_memory, struct copy_statistics, copy,
+       value_text(profile_memory_kind_name(copy->dst_memory)));
+
+static const struct column copy_columns[] = {COMPUTED("kind", get_kind),
+					     COMPUTED("src_memory", get_src_memory),
+					     COMPUTED("dst_memory", get_dst_memory),
+					     FIELD(struct copy_statistics, is_async),
+					     INLINE(struct copy_statistics, time,
+						    distribution_columns),
+					     FIELD(struct copy_statistics, bytes),
+					     FIELD(struct copy_statistics, byte_per_s),
+					     {0}};
+
+ARRAY(copy_at, statistics, copies, copy_count);
+
+/* "pageable to device" */
+static struct value get_memories(struct row *row, const void *from)
+{
+	const struct copy_statistics *copy = from;
+
+	snprintf(row->scratch.bytes, sizeof(row->scratch.bytes), "%s to %s",
+		 profile_memory_kind_name(copy->src_memory),
+		 profile_memory_kind_name(copy->dst_memory));
+	return value_text(row->scratch.bytes);
+}
+
+GETTER(get_call, struct copy_statistics, copy, value_text(copy->is_async ? "async" : "sync"));
+
+static void print_copies(struct page *page)
+{
+	static const struct text_column text_columns[] = {{"what", -4, .key = "kind"},
+							  {"memory", -18, .get = get_memories},
+							  {"call", -5, .get = get_call},
+							  {"time", 9, .key = "total_ns"},
+							  {"count", 8, .key = "count"},
+							  {"mean", 9, .key = "mean_ns"},
+							  {"bytes", 9, .key = "bytes"},
+							  {"rate", 9, .key = "byte_per_s"},
+							  {0}};
+
+	page_table(page, &section_copies, NULL, text_columns);
+}
+
+const struct section section_copies = {.key = "copies",
+				       .title = "Copies",
+				       .columns = copy_columns,
+				       .at = copy_at,
+				       .print = print_copies};
+
+/* ---- memsets ---- */
+
+GETTER(get_memory, struct memset_statistics, memset,
+       value_text(profile_memory_kind_name(memset->memory)));
+
+static const struct column memset_columns[] = {COMPUTED("memory", get_memory),
+					       INLINE(struct memset_statistics, time,
+						      distribution_columns),
+					       FIELD(struct memset_statistics, bytes),
+					       {0}};
+
+ARRAY(memset_at, statistics, memsets, memset_count);
+
+static void print_memsets(struct page *page)
+{
+	static const struct text_column text_columns[] = {{"memory", -25, .key = "memory"},
+							  {"time", 9, .key = "total_ns"},
+							  {"count", 11, .key = "count"},
+							  {"mean", 9, .key = "mean_ns"},
+							  {"bytes", 9, .key = "bytes"},
+							  {0}};
+
+	page_table(page, &section_memsets, NULL, text_columns);
+}
+
+const struct section section_memsets = {.key = "memsets",
+					.title = "Memsets",
+					.columns = memset_columns,
+					.at = memset_at,
+					.print = print_memsets};

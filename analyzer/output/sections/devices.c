@@ -1,0 +1,151 @@
+/* devices.c - where the time of each GPU went. */
+#include "output/page.h"
+
+/* ---- columns ---- */
+
+GETTER(get_device, struct profile_device, device, value_count(row->index));
+FINDER(times_of, struct profile_device, device, &row->report->timeline->devices[row->index]);
+FINDER(gaps_of, struct profile_device, device, &row->report->gaps->devices[row->index]);
+FINDER(sampled_of, struct profile_device, device, &row->report->sm_activity->devices[row->index]);
+PREDICATE(is_sampled, struct sm_activity_device, sampled, sampled->kernel_launch_count > 0);
+FINDER(collectives_of, struct profile_device, device,
+       &row->report->collectives->devices[row->index]);
+PREDICATE(is_matched, struct collective_device, collectives, collectives->is_known);
+
+static const struct column tail_columns[] = {
+	{FIELD_AS("tail_ns", struct sm_activity_device, kernel_tail_ns), .is_known = is_sampled},
+	{0}};
+static const struct column wait_columns[] = {
+	{FIELD_AS("collective_wait_ns", struct collective_device, wait_ns), .is_known = is_matched},
+	{0}};
+static const struct column inside_kernels_columns[] = {INLINE_FOUND(sampled_of, tail_columns),
+						       INLINE_FOUND(collectives_of, wait_columns),
+						       {0}};
+
+static const struct column times_columns[] = {FIELD(struct timeline_device, first_ns),
+					      FIELD(struct timeline_device, last_ns),
+					      FIELD(struct timeline_device, wall_ns),
+					      FIELD(struct timeline_device, busy_ns),
+					      FIELD(struct timeline_device, idle_ns),
+					      FIELD(struct timeline_device, kernel_ns),
+					      FIELD(struct timeline_device, copy_ns),
+					      FIELD(struct timeline_device, memset_ns),
+					      FIELD(struct timeline_device, copy_overlapped_ns),
+					      FIELD(struct timeline_device, kernel_total_ns),
+					      {FIELD_AS("kernel_concurrent_ns",
+							struct timeline_device, kernel_shared_ns)},
+					      {0}};
+
+#define CAUSE_COUNT_COLUMN(constant, name, title, meaning) \
+	{.key = (name), .type = COLUMN_U64, .offset = GAP_##constant * sizeof(uint64_t)},
+
+static const struct column cause_count_columns[] = {GAP_CAUSES(CAUSE_COUNT_COLUMN){0}};
+
+static const struct column gap_columns[] = {FIELD(struct gap_device, gap_count),
+					    GROUP("idle_by_cause", "", struct gap_device,
+						  by_cause_ns, cause_columns),
+					    GROUP("gap_count_by_cause", NULL, struct gap_device,
+						  gap_count_by_cause, cause_count_columns),
+					    {0}};
+
+static const struct column columns[] = {COMPUTED("device", get_device),
+					FIELD(struct profile_device, name),
+					FIELD(struct profile_device, uuid),
+					INLINE_FOUND(times_of, times_columns),
+					INLINE_FOUND(gaps_of, gap_columns),
+					{.key = "inside_kernels",
+					 .csv = "",
+					 .type = COLUMN_GROUP,
+					 .columns = inside_kernels_columns},
+					FIELD(struct profile_device, compute_major),
+					FIELD(struct profile_device, compute_minor),
+					FIELD(struct profile_device, sm_count),
+					{FIELD_AS("operation_count", struct profile_device,
+						  op_count)},
+					{0}};
+
+ARRAY(device_at, profile, devices, device_count);
+
+/* ---- text ---- */
+
+/* Parts of the busy time: where there is one kind only, the line above says it all. */
+static void put_kinds(struct page *page, const struct timeline_device *times)
+{
+	if (times->kernel_ns && (times->kernel_ns < times->busy_ns || times->kernel_shared_ns))
+		page_share(page, "  kernels", times->kernel_ns, times->wall_ns);
+	if (times->kernel_shared_ns)
+		page_share(page, "    concurrent", times->kernel_shared_ns, times->wall_ns);
+	if (times->copy_ns)
+		page_share(page, "  copies", times->copy_ns, times->wall_ns);
+	if (times->copy_overlapped_ns) {
+		char label[64];
+
+		snprintf(label, sizeof(label), "    %s overlapped",
+			 format_percent((double)times->copy_overlapped_ns, (double)times->copy_ns)
+				 .text);
+		page_share(page, label, times->copy_overlapped_ns, times->wall_ns);
+	}
+	if (times->memset_ns)
+		page_share(page, "  memsets", times->memset_ns, times->wall_ns);
+}
+
+/* Time that counts as busy, as a kernel ran, while SMs had nothing to do. */
+static void put_inside_kernels(struct page *page, size_t index)
+{
+	const struct report *report = page->report;
+	int64_t wall_ns = report->timeline->devices[index].wall_ns;
+	int64_t tail_ns = report->sm_activity->devices[index].kernel_tail_ns;
+	int64_t wait_ns = report->collectives->devices[index].wait_ns;
+
+	if (!tail_ns && !wait_ns)
+		return;
+	fprintf(page->out, "  %-24s %9s %7s  %s\n", "inside kernels", "", "",
+		"SMs idle while a kernel runs");
+	if (tail_ns)
+		page_share(page, "  tails", tail_ns, wall_ns);
+	if (wait_ns)
+		page_share(page, "  collective wait", wait_ns, wall_ns);
+}
+
+static void put_device(struct page *page, size_t index)
+{
+	const struct profile_device *device = &page->report->profile->devices[index];
+	const struct timeline_device *times = &page->report->timeline->devices[index];
+	const struct gap_device *gaps = &page->report->gaps->devices[index];
+	char title[256], note[128] = "";
+
+	snprintf(title, sizeof(title), "GPU %zu  %s", index, device->name);
+	if (device->sm_count)
+		snprintf(note, sizeof(note), "compute capability %u.%u, %u SMs",
+			 device->compute_major, device->compute_minor, device->sm_count);
+	page_title(page, title, note);
+	if (!device->op_count) {
+		fputs("  no work recorded\n", page->out);
+		return;
+	}
+	fprintf(page->out, "  %-24s %9s %7s  %s\n", "wall", format_ns((double)times->wall_ns).text,
+		"", "first operation to the last's end");
+	page_share(page, "busy", times->busy_ns, times->wall_ns);
+	put_kinds(page, times);
+	page_share(page, "idle", times->idle_ns, times->wall_ns);
+	for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++) {
+		char label[64];
+
+		snprintf(label, sizeof(label), "  %s", gap_cause_title(cause));
+		if (gaps->by_cause_ns[cause])
+			page_share(page, label, gaps->by_cause_ns[cause], times->wall_ns);
+	}
+	put_inside_kernels(page, index);
+}
+
+static void print_devices(struct page *page)
+{
+	for (size_t i = 0; i < page->report->profile->device_count; i++)
+		put_device(page, i);
+}
+
+const struct section section_devices = {.key = "devices",
+					.title = "Devices",
+					.columns = columns,
+					.at = device_at,
+					.print = print_devices};
