@@ -133,23 +133,29 @@ unit_c      := $(wildcard tests/unit/test_*.c)
 fixture_o   := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/fixture*.c))
 units       := $(unit_c:%.c=$(BUILD)/%)
 # A tool is a program; one called lib*.c is a shared library, such as a stand-in for NVIDIA's.
-# Those in tests/collector/ see CUPTI's headers and are left out without a CUDA toolkit; mock_app has parts.
+# Those in tests/collector/ see CUPTI's headers and are left out without a CUDA toolkit; some have parts.
 mock_app_c  := $(if $(CUPTI_H),$(wildcard tests/collector/mock_app_*.c))
 mock_app_o  := $(mock_app_c:%.c=$(BUILD)/%.o)
+every_chip  := $(if $(CUPTI_H),$(BUILD)/tests/collector/every_chip.o)
 tool_c      := $(wildcard tests/tools/*.c) \
-	       $(if $(CUPTI_H),$(filter-out $(mock_app_c),$(wildcard tests/collector/*.c)))
+	       $(if $(CUPTI_H),$(filter-out $(mock_app_c) %/every_chip.c,$(wildcard tests/collector/*.c)))
 tool_lib_c  := $(foreach c,$(tool_c),$(if $(filter lib%,$(notdir $c)),$c))
 tool_lib    := $(tool_lib_c:%.c=$(BUILD)/%.so)
 tools       := $(patsubst %.c,$(BUILD)/%,$(filter-out $(tool_lib_c),$(tool_c)))
+# The stand-in for CUPTI; as one before 12.6 it does not sample, as an older one it does not count either.
+mock_o      := $(patsubst %.c,$(BUILD)/%.o,$(if $(CUPTI_H),$(wildcard tests/collector/mock/*.c)))
+mock_old_o  := $(filter-out %/sample_cupti.o %/sample_gpu.o %/sample_values.o,$(mock_o))
+mock_bare_o := $(filter-out %/counters.o %/ranges.o %/launches.o,$(mock_old_o))
+mocks       := $(if $(mock_o),$(patsubst %,$(BUILD)/tests/collector/libcupti_%.so,mock nosampling bare))
 bats        := $(wildcard tests/cli/*.bats tests/collector/*.bats)
 # A link to a .bats file in another build folder: its place tells tests/run which build to test.
 bats_links  := $(if $(filter-out build,$(BUILD)),$(bats:%=$(BUILD)/%))
-test_o      := $(unit_c:%.c=$(BUILD)/%.o) $(fixture_o) $(tool_c:%.c=$(BUILD)/%.o) $(mock_app_o)
+test_o      := $(unit_c:%.c=$(BUILD)/%.o) $(fixture_o) $(tool_c:%.c=$(BUILD)/%.o) $(mock_app_o) $(mock_o) $(every_chip)
 library     := $(BUILD)/libanalyzer.a
 
 .PHONY: tests
 .SECONDARY: $(test_o)
-tests: $(units) $(tools) $(tool_lib) $(bats_links) $(python_workloads)
+tests: $(units) $(tools) $(tool_lib) $(mocks) $(bats_links) $(python_workloads)
 
 $(library): $(library_o)
 	@rm -f $@
@@ -166,8 +172,13 @@ $(tools): %: %.o $(library)
 	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcsv -ljansson -larchive -lzstd -lstdc++ -lm -lpthread -ldl
 
 $(BUILD)/tests/collector/mock_app: $(mock_app_o)
+$(BUILD)/tests/collector/metric_table $(BUILD)/tests/collector/sample_table: $(every_chip)
 
 $(tool_lib): %.so: %.o
+$(BUILD)/tests/collector/libcupti_mock.so: $(mock_o)
+$(BUILD)/tests/collector/libcupti_nosampling.so: $(mock_old_o)
+$(BUILD)/tests/collector/libcupti_bare.so: $(mock_bare_o)
+$(tool_lib) $(mocks):
 	$(CC) $(SANITIZER) -shared -o $@ $^ $(LDFLAGS) -ldl -lpthread
 
 $(bats_links): $(BUILD)/%: %
