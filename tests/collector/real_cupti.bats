@@ -32,10 +32,10 @@ need_no_driver() {
 	"$BUILD/tests/collector/real_cupti" "$REAL_CUPTI" lengths
 }
 
-@test "without a driver the program runs as ever and is told once" {
+@test "without a driver the program runs as ever and is reported once" {
 	need_no_driver
 	record cuda kernels:5 exit:6
-	told 1 'CUPTI cannot be used: CUPTI_ERROR_[A-Z_]+ \([0-9]+\); nothing is recorded'
+	warned 1 'CUPTI cannot be used: CUPTI_ERROR_[A-Z_]+ \([0-9]+\); nothing is recorded'
 	ended_with 6
 	wrote_nothing
 }
@@ -44,7 +44,7 @@ need_no_driver() {
 	need_no_driver
 	unset ROOFLINE_CUPTI
 	record_preloaded cuda exit:6
-	told 1 'CUPTI cannot be used'
+	warned 1 'CUPTI cannot be used'
 	wrote_nothing
 }
 
@@ -54,7 +54,7 @@ need_no_driver() {
 	capture bare "$BUILD/tests/collector/nvtx_app"
 	capture with env LD_PRELOAD="$runtimes$collector" "$BUILD/tests/collector/nvtx_app"
 	same_as_bare
-	told 0
+	warned 0
 	ended_with 5
 	[ "$(cat with.out)" = ok ]
 	wrote_nothing

@@ -75,7 +75,7 @@ void mock_copy(CUcontext context)
 }
 
 /* Callbacks that have no entry and exit. */
-static void tell_subscriber(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
+static void notify_subscriber(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
 	if (mock_calls_back(domain, id))
 		subscriber(NULL, domain, id, data);
@@ -85,15 +85,15 @@ void mock_begin_context(CUcontext context)
 {
 	CUpti_ResourceData data = {.context = context};
 
-	tell_subscriber(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &data);
+	notify_subscriber(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &data);
 }
 
 void mock_end_context(CUcontext context)
 {
 	CUpti_ResourceData data = {.context = context};
 
-	tell_subscriber(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
-			&data);
+	notify_subscriber(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+			  &data);
 }
 
 /* CUPTI tells of a call of NVTX when it has returned. */
@@ -101,7 +101,7 @@ void mock_nvtx(CUpti_CallbackId id, const void *parameters, const void *returned
 {
 	CUpti_NvtxData data = {.functionParams = parameters, .functionReturnValue = returned};
 
-	tell_subscriber(CUPTI_CB_DOMAIN_NVTX, id, &data);
+	notify_subscriber(CUPTI_CB_DOMAIN_NVTX, id, &data);
 }
 
 /* ---- CUPTI: the library ---- */
