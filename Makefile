@@ -73,7 +73,7 @@ $(shared)/.stamp: $(wildcard plots/*.gp) $(demo_recordings) $(wildcard ceilings/
 	$(if $(wildcard ceilings/*.json),cp ceilings/*.json $(shared)/ceilings/)
 	@touch $@
 
-# ---- collector: the only room that sees CUPTI ----
+# ---- collector: the only module that sees CUPTI ----
 $(BUILD)/collector/%.o: collector/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fvisibility=hidden $(CUDA_FLAGS) -c $< -o $@
@@ -223,7 +223,7 @@ bench: setup-build ## how fast and how big: each script of tests/bench prints it
 	@$(MAKE) --no-print-directory all tests
 	@set -e; for script in $(wildcard tests/bench/*.sh tests/bench/*.py); do BUILD=$(abspath $(BUILD)) $$script; done
 
-lint: setup-check ## the house rules only: formatting, includes, static analysis, documents
+lint: setup-check ## the style checks only: formatting, includes, static analysis, documents
 	@$(MAKE) --no-print-directory analyzer
 	$(call prove,$(lint))
 

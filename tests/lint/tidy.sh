@@ -3,11 +3,11 @@
 source "$(dirname "$0")/common.bash"
 skip_all_without clang-tidy
 
-# tidy ROOM FLAG...: complaints about the .c files of a room
+# tidy FOLDER FLAG...: warnings about the .c files of a folder
 tidy() {
-	local room=$1
+	local folder=$1
 	shift
-	find "$room" -name '*.c' | sort |
+	find "$folder" -name '*.c' | sort |
 		xargs -P2 -n4 sh -c 'flags=$1; shift; clang-tidy --quiet "$@" -- $flags 2>/dev/null' \
 			sh "-std=gnu11 -Iinclude -DROOFLINE_VERSION=\"\" $*" |
 		grep -E '(warning|error):' | sed "s|$PWD/||" | sort -u
