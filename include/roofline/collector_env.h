@@ -2,7 +2,7 @@
  * collector_env.h - every environment variable that the collector reads, once.
  *
  * `rooflinectl record` sets them, collector/options.c reads them, and
- * `rooflinectl record --help` lists them.  A variable that is unset or empty
+ * docs/commands/record.md lists them.  A variable that is unset or empty
  * takes the default; one that cannot be parsed is reported once and takes
  * the default too: the collector never stops the application.
  *
