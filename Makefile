@@ -194,7 +194,8 @@ lint      := $(wildcard tests/lint/*.sh)
 golden    := $(wildcard tests/golden/*.txt)
 sources    = $(shell find analyzer $(wildcard collector include workloads tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 # Longest first, so that both cores have work to the end: clang-tidy and the collector against its stand-in.
-slow      := tests/lint/tidy.sh $(foreach f,sampling real_cupti counters,tests/collector/$f.bats)
+slow      := tests/lint/tidy.sh tests/collector/sampling.bats tests/cli/recordings.bats \
+	     tests/collector/real_cupti.bats tests/collector/counters.bats tests/lint/contributing_test.sh
 slow      := $(wildcard $(slow)) $(patsubst %,$(sanitized)/%,$(filter %.bats,$(wildcard $(slow))))
 in_order   = $(filter $(1),$(slow)) $(filter-out $(slow),$(1))
 # A plain `make check` builds on two cores as well; with -j it is the caller who says how many.
