@@ -94,16 +94,19 @@ same "techniques" "$techniques" analyzer/techniques "$(grep -hoE '^const struct 
 
 listed "workloads" "$(rows WORKLOAD workloads/workloads.h)" "$(ls workloads/*.cu workloads/*.py | grep -v workload.py)"
 listed "programs that measure" "$(rows PROGRAM include/roofline/ceilings.h)" "$(echo workloads/ceilings/*.cu)"
-listed "commands" "$(rows COMMAND analyzer/cmd/commands.h)" \
-	"$(grep -lE '^int cmd_[a-z]+\(' analyzer/cmd/*.c)"
+same "commands" "$(rows COMMAND analyzer/cmd/commands.h)" analyzer/cmd \
+	"$(grep -hoE '^int cmd_[a-z]+\(' analyzer/cmd/*.c | sed 's/.*cmd_//; s/($//')" |
+	verdict "each command that is written is in commands.h"
 
 # Exit codes: each page says what each code of commands.h that its command can end with means.
 codes=$(grep -oE 'EXIT_[A-Z]+ = [0-9]' analyzer/cmd/commands.h)
 for page in docs/commands/*.md; do
+	command=$(basename "$page" .md)
+	files=$(grep -lE "^int cmd_$command\(" analyzer/cmd/*.c | sed 's/\.c$//')
 	text=$(sed -n '/^## Exit code/,/^## [^E]/p' "$page")
 	[ -n "$text" ] || { echo "$page has no section of exit codes"; continue; }
 	while read -r name _ code; do
-		if grep -qE "\b$name\b" analyzer/cmd/"$(basename "$page" .md)"*.c; then
+		if grep -qE "\b$name\b" "$files"*.c; then
 			grep -qE "(^|[ ;(])$code\b" <<<"$text" || echo "$page does not say when the exit code is $code ($name)"
 		fi
 	done <<<"$codes"
