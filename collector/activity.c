@@ -30,14 +30,14 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_MEMCPY, ALWAYS, "copies"},
 	{CUPTI_ACTIVITY_KIND_MEMCPY2, ALWAYS, "peer copies"},
 	{CUPTI_ACTIVITY_KIND_MEMSET, ALWAYS, "memsets"},
-	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, WITH_SYNCS, "synchronisations"},
+	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, WITH_SYNCS, "synchronizations"},
 	{CUPTI_ACTIVITY_KIND_RUNTIME, WITH_ALL_API, "runtime API calls"},
 	{CUPTI_ACTIVITY_KIND_DRIVER, WITH_ALL_API, "driver API calls"},
 	{CUPTI_ACTIVITY_KIND_OVERHEAD, ALWAYS, "overheads"},
 	{CUPTI_ACTIVITY_KIND_JIT, ALWAYS, "just-in-time compilation"},
 };
 
-/* The kinds that CUPTI refused, for one complaint: ", kernels (WHY), copies (WHY)". */
+/* The kinds that CUPTI refused, for one warning: ", kernels (WHY), copies (WHY)". */
 struct refused {
 	char text[512];
 	size_t used;
@@ -58,7 +58,7 @@ static void enable_kind(const struct cupti_api *cupti, CUpti_ActivityKind kind, 
 		refused->used += (size_t)length;
 }
 
-static void tell_refused(const struct refused *refused)
+static void warn_refused(const struct refused *refused)
 {
 	if (refused->used)
 		log_warn("CUPTI does not record %.*s; the recording lacks them",
@@ -71,7 +71,7 @@ void activity_enable_nvtx(const struct cupti_api *cupti)
 
 	enable_kind(cupti, CUPTI_ACTIVITY_KIND_MARKER, "NVTX ranges", &refused);
 	enable_kind(cupti, CUPTI_ACTIVITY_KIND_NAME, "NVTX names", &refused);
-	tell_refused(&refused);
+	warn_refused(&refused);
 }
 
 static bool is_asked_for(int when, const struct options *options)
@@ -88,7 +88,7 @@ void activity_enable(const struct cupti_api *cupti, const struct options *option
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (is_asked_for(kinds[i].when, options))
 			enable_kind(cupti, kinds[i].kind, kinds[i].name, &refused);
-	tell_refused(&refused);
+	warn_refused(&refused);
 	if (options->syncs && cupti->cuptiActivityEnableAllSyncRecords)
 		cupti->cuptiActivityEnableAllSyncRecords(0);
 	if (options->api == API_CHOSEN && api_choice_enable(cupti) == 0)
@@ -474,7 +474,7 @@ static void decode_record(const struct cupti_api *cupti, struct trace_rows *rows
 
 void activity_decode(const struct cupti_api *cupti, uint8_t *buffer, size_t valid_bytes)
 {
-	struct trace_rows *rows = trace_rows_take();
+	struct trace_rows *rows = trace_rows_get();
 	CUpti_Activity *record = NULL;
 	CUptiResult result;
 
@@ -487,5 +487,5 @@ void activity_decode(const struct cupti_api *cupti, uint8_t *buffer, size_t vali
 
 		trace_loss_add(LOSS_undecoded_bytes, valid_bytes - decoded);
 	}
-	trace_rows_give(rows);
+	trace_rows_put(rows);
 }

@@ -8,10 +8,10 @@
 #include "options.h"
 
 /* Enables the record kinds that the options ask for, in the order that CUPTI wants.  Kinds that are
- * refused become losses, and one complaint names them all; the others are recorded. */
+ * refused become losses, and one warning names them all; the others are recorded. */
 void activity_enable(const struct cupti_api *cupti, const struct options *options);
 
-/* Enables NVTX ranges and names only; they may come before CUDA is initialised. */
+/* Enables NVTX ranges and names only; they may come before CUDA is initialized. */
 void activity_enable_nvtx(const struct cupti_api *cupti);
 
 /* Decodes a buffer of valid_bytes into trace rows.  Safe on several threads at once. */

@@ -45,14 +45,14 @@ static struct note *make_buffer(void)
 }
 
 /* Memory may be there again the next time. */
-static void give_up_room(void)
+static void release_reservation(void)
 {
 	pthread_mutex_lock(&lock);
 	made_count--;
 	pthread_mutex_unlock(&lock);
 }
 
-uint8_t *buffers_take(void)
+uint8_t *buffers_get(void)
 {
 	struct note *note;
 	bool may_make;
@@ -67,7 +67,7 @@ uint8_t *buffers_take(void)
 	if (may_make)
 		note = make_buffer();
 	if (may_make && !note)
-		give_up_room();
+		release_reservation();
 	if (!note)
 		__atomic_fetch_add(&refused_count, 1, __ATOMIC_RELAXED);
 	return note ? note->buffer : NULL;
@@ -110,7 +110,7 @@ uint8_t *buffers_next_finished(size_t *valid_bytes)
 	return note->buffer;
 }
 
-void buffers_give(uint8_t *buffer, size_t used_bytes)
+void buffers_put(uint8_t *buffer, size_t used_bytes)
 {
 	struct note *note = note_of(buffer);
 

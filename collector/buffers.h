@@ -1,9 +1,9 @@
 /*
  * buffers.h - the memory that CUPTI writes its records into, and who owns it.
  *
- * CUPTI takes a buffer on an application thread, fills it, and hands it back on
+ * CUPTI asks for a buffer on an application thread, fills it, and returns it on
  * a thread of its own, where it is only put in line: application threads wait
- * while CUPTI delivers.  Our thread decodes it and gives it back to the pool.
+ * while CUPTI delivers.  Our thread decodes it and puts it back into the pool.
  * A buffer is in one of these three places at a time and is never freed: CUPTI
  * may still write to one at exit.  Knows nothing of what is in a buffer.
  */
@@ -21,7 +21,7 @@
 void buffers_limit(size_t limit_bytes);
 
 /* A zeroed buffer of BUFFER_BYTES, 8-aligned, or NULL when the limit is reached (counted). */
-uint8_t *buffers_take(void);
+uint8_t *buffers_get(void);
 
 /* Puts a buffer that CUPTI has filled with valid_bytes in line.  Any thread. */
 void buffers_finish(uint8_t *buffer, size_t valid_bytes);
@@ -33,10 +33,10 @@ size_t buffers_finished(void);
 uint8_t *buffers_next_finished(size_t *valid_bytes);
 
 /* Gives a buffer back.  The used_bytes that were written are cleared here, off the application's
- * path, because CUPTI is told to trust that a buffer arrives zeroed. */
-void buffers_give(uint8_t *buffer, size_t used_bytes);
+ * path, because CUPTI is configured to rely on zeroed buffers. */
+void buffers_put(uint8_t *buffer, size_t used_bytes);
 
-/* How often buffers_take said no since the last call. */
+/* How often buffers_get returned NULL since the last call. */
 uint64_t buffers_refused(void);
 
 #endif

@@ -38,7 +38,7 @@ void policy_restart(struct policy *policy, unsigned int passes);
 enum policy_decision {
 	POLICY_LEAVE, /* let it run */
 	POLICY_COUNT, /* count it in the open pass */
-	POLICY_ADVANCE, /* open the next pass, tell policy_advanced, and ask again with policy_again */
+	POLICY_ADVANCE, /* open the next pass, call policy_advanced, and ask again with policy_again */
 };
 
 /* A launch of this signature arrives. */

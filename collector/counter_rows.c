@@ -21,7 +21,7 @@ void counter_rows_write_metrics(struct counter_rows *rows, const struct counter_
 #undef ROLE_NAME
 	};
 	const struct metric_list *list = &config->list;
-	struct trace_rows *out = trace_rows_take();
+	struct trace_rows *out = trace_rows_get();
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct metric_choice *choice = &list->choices[i];
@@ -37,7 +37,7 @@ void counter_rows_write_metrics(struct counter_rows *rows, const struct counter_
 		trace_write_metrics(out, &row);
 	}
 	trace_property_format(out, "counters_passes", "%zu", config->pass_count);
-	trace_rows_give(out);
+	trace_rows_put(out);
 }
 
 /* ---- launches and their values ---- */
@@ -51,7 +51,7 @@ struct reading {
 	uint32_t first_id; /* counted.id of range 0 */
 };
 
-static void take_value(void *data, size_t range, size_t choice, double value)
+static void add_value(void *data, size_t range, size_t choice, double value)
 {
 	struct reading *reading = data;
 	struct counter_rows *rows = reading->rows;
@@ -99,16 +99,16 @@ CUptiResult counter_rows_read_pass(struct counter_rows *rows, struct counter_ses
 	struct reading reading = {
 		.rows = rows,
 		.list = &counter_session_config(session)->list,
-		.out = trace_rows_take(),
+		.out = trace_rows_get(),
 		.pass = pass,
 		.first_id = next_counted + 1,
 	};
-	CUptiResult result = counter_session_read(session, is_last, take_value, &reading);
+	CUptiResult result = counter_session_read(session, is_last, add_value, &reading);
 
 	for (size_t i = 0; result != CUPTI_SUCCESS && i < rows->launch_count; i++)
 		rows->launches[i].is_void = true; /* some may have values already */
 	write_counted(&reading);
-	trace_rows_give(reading.out);
+	trace_rows_put(reading.out);
 	next_counted += (uint32_t)rows->launch_count;
 	rows->launch_count = 0;
 	return result;
@@ -124,7 +124,7 @@ void counter_rows_lose_pass(struct counter_rows *rows)
 
 void counter_rows_write_overhead(uint32_t correlation, int64_t start_ns, int64_t end_ns)
 {
-	struct trace_rows *out = trace_rows_take();
+	struct trace_rows *out = trace_rows_get();
 	struct trace_overheads_row row = {
 		.start_ns = start_ns,
 		.end_ns = end_ns,
@@ -135,7 +135,7 @@ void counter_rows_write_overhead(uint32_t correlation, int64_t start_ns, int64_t
 	};
 
 	trace_write_overheads(out, &row);
-	trace_rows_give(out);
+	trace_rows_put(out);
 }
 
 /* CUPTI's own records of replayed kernels have no times, and a forced flush of them crashes it (13.0);
@@ -145,7 +145,7 @@ void counter_rows_write_replayed(const struct counter_rows *rows, const struct l
 				 uint32_t correlation, int64_t start_ns, int64_t end_ns)
 {
 	struct trace_signatures_row signature = launch_call_signature(call);
-	struct trace_rows *out = trace_rows_take();
+	struct trace_rows *out = trace_rows_get();
 	struct trace_kernels_row row = {
 		.start_ns = start_ns,
 		.end_ns = end_ns,
@@ -157,5 +157,5 @@ void counter_rows_write_replayed(const struct counter_rows *rows, const struct l
 
 	if (row.signature != TRACE_SIGNATURE_FILTERED)
 		trace_write_kernels(out, &row);
-	trace_rows_give(out);
+	trace_rows_put(out);
 }

@@ -184,7 +184,7 @@ static CUptiResult evaluate(struct counter_session *session, size_t range, doubl
 
 /* A counter is not a number until the pass that has it was read; then it is the value of the launch that
  * carried this pass, and stays until the round ends. */
-static CUptiResult take_values(struct counter_session *session, session_value take, void *context)
+static CUptiResult read_values(struct counter_session *session, session_value take, void *context)
 {
 	double values[METRIC_LIMIT];
 	CUptiResult result = CUPTI_SUCCESS;
@@ -228,7 +228,7 @@ CUptiResult counter_session_read(struct counter_session *session, bool is_last, 
 	CUptiResult result = close_pass(session, &is_round_over);
 
 	if (result == CUPTI_SUCCESS)
-		result = take_values(session, take, context);
+		result = read_values(session, take, context);
 	session->ranges = 0;
 	if (result == CUPTI_SUCCESS && !is_last && is_round_over)
 		result = begin_round(session);

@@ -132,6 +132,6 @@ const char *cupti_error_remedy(CUptiResult result)
 	case CUPTI_ERROR_INVALID_METRIC_NAME:
 		return "this chip has none of them";
 	default:
-		return "rooflinectl doctor tells more";
+		return "run rooflinectl doctor";
 	}
 }

@@ -105,7 +105,7 @@ struct cupti_api {
 	const char *path; /* file it was loaded from */
 };
 
-/* Loads CUPTI (a file name or path) and returns its table, or NULL after one complaint on stderr.
+/* Loads CUPTI (a file name or path) and returns its table, or NULL after one warning on stderr.
  * Later calls return the first call's outcome.  Thread-safe. */
 const struct cupti_api *cupti_api_load(const char *library);
 

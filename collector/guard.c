@@ -16,7 +16,7 @@ static bool is_pending(int signal_number)
 	return sigpending(&pending) == 0 && sigismember(&pending, signal_number) == 1;
 }
 
-static void take_away(int signal_number, bool had_it)
+static void discard_pending(int signal_number, bool had_it)
 {
 	static const struct timespec at_once;
 	sigset_t set;
@@ -46,8 +46,8 @@ void guard_leave(const struct guard *guard)
 {
 	int saved_errno = errno;
 
-	take_away(SIGPIPE, guard->had_sigpipe);
-	take_away(SIGXFSZ, guard->had_sigxfsz);
+	discard_pending(SIGPIPE, guard->had_sigpipe);
+	discard_pending(SIGXFSZ, guard->had_sigxfsz);
 	pthread_sigmask(SIG_SETMASK, &guard->mask, NULL);
 	pthread_setcancelstate(guard->cancel_state, NULL);
 	errno = saved_errno;

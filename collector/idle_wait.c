@@ -20,7 +20,7 @@ static uint32_t waiter; /* system thread id */
 static CUcontext asked; /* NULL while there is nothing to wait for */
 static bool is_idle;	/* how the last wait ended */
 
-/* Another thread's capture would fail if this one synchronised in the strict mode. */
+/* Another thread's capture would fail if this one synchronized in the strict mode. */
 static bool synchronize(CUcontext context)
 {
 	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -88,7 +88,7 @@ static bool is_ready(void)
 	return is_running;
 }
 
-bool idle_wait(CUcontext context, int64_t patience_ns)
+bool idle_wait(CUcontext context, int64_t timeout_ns)
 {
 	struct timespec until;
 	bool ended_well;
@@ -97,8 +97,8 @@ bool idle_wait(CUcontext context, int64_t patience_ns)
 	if (!is_ready())
 		return false;
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += patience_ns / 1000000000;
-	until.tv_nsec += patience_ns % 1000000000;
+	until.tv_sec += timeout_ns / 1000000000;
+	until.tv_nsec += timeout_ns % 1000000000;
 	if (until.tv_nsec >= 1000000000) {
 		until.tv_sec++;
 		until.tv_nsec -= 1000000000;

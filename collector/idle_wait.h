@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* True when all work of the context was done before patience_ns had passed.  Until a wait that was given
+/* True when all work of the context was done before timeout_ns had passed.  Until a wait that was given
  * up has ended, all others fail at once.  Not thread-safe. */
-bool idle_wait(CUcontext context, int64_t patience_ns);
+bool idle_wait(CUcontext context, int64_t timeout_ns);
 
 /* Whether a system thread id is that of the thread that waits: its calls are none of the program's. */
 bool idle_wait_is_thread(uint32_t thread);

@@ -1,8 +1,12 @@
 /*
- * inject.h - what other parts need of how the collector came in: how it leaves.
+ * inject.h - what other parts need of how the collector starts and ends.
  */
 #ifndef ROOFLINE_INJECT_H
 #define ROOFLINE_INJECT_H
+
+#include <stdbool.h>
+
+bool inject_is_recording(void); /* false in a child that was forked */
 
 /* Writes the last records and seals the recording, once; waits for that at most some seconds.  Does
  * nothing in a process that is not recorded, so anything that ends may call it. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A guest never exits: when memory is out an entry is simply not remembered. */
+/* The collector never ends the program: when memory is out an entry is not remembered. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 

@@ -22,7 +22,7 @@ bool kernel_filter_init(const char *expression)
 			 expression, problem);
 		return false;
 	}
-	/* Not linked: the guest must load in programs that have no C++ library. */
+	/* Not linked: the collector must load in programs that have no C++ library. */
 	library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
 	if (library)
 		*(void **)&demangle = dlsym(library, "__cxa_demangle");

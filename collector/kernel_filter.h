@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Compiles an extended regular expression.  Returns false after a complaint when it is not one. */
+/* Compiles an extended regular expression.  Returns false after a warning when it is not one. */
 bool kernel_filter_init(const char *expression);
 
 /* True when the mangled name, or the demangled one where the C++ library is at hand, matches. */

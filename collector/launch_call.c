@@ -161,7 +161,7 @@ struct launch_call launch_call_read(CUpti_CallbackId id, const CUpti_CallbackDat
 	return call;
 }
 
-/* 0 when the driver does not tell.  What the runtime launches is a CUkernel in disguise. */
+/* 0 when the driver does not say.  What the runtime launches is a CUkernel. */
 static uint32_t attribute(CUfunction function, CUfunction_attribute which)
 {
 	static CUresult (*of_function)(int *, CUfunction_attribute, CUfunction);

@@ -15,7 +15,7 @@ void log_set_quiet(bool quiet)
 	is_quiet = quiet;
 }
 
-/* A complaint that cannot be written has nowhere else to go, and one that must wait for a reader would
+/* A warning that cannot be written has nowhere else to go, and one that must wait for a reader would
  * hold up the application: a pipe is writable when it has room for the whole line. */
 static void write_now(const char *line, size_t length)
 {

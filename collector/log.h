@@ -1,5 +1,5 @@
 /*
- * log.h - the collector's only voice: one line on stderr, each complaint once.
+ * log.h - the collector's only output: one line on stderr, each warning once.
  *
  * Never writes to stdout, never exits, keeps errno.  Knows nothing of CUPTI.
  */
@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Silences every complaint (ROOFLINE_QUIET=1). */
+/* Silences every warning (ROOFLINE_QUIET=1). */
 void log_set_quiet(bool quiet);
 
 /* Says it: "rooflinecollector: ..." and a newline, in one write. */

@@ -46,7 +46,7 @@ static double parse_number(const char *text, char **end)
 	return value;
 }
 
-/* A non-negative number of at most limit, or the default with a complaint. */
+/* A non-negative number of at most limit, or the default with a warning. */
 static double variable_number(enum roofline_variable variable, double limit)
 {
 	const char *text = variable_text(variable);
@@ -60,7 +60,7 @@ static double variable_number(enum roofline_variable variable, double limit)
 	return parse_number(variable_defaults[variable], &end);
 }
 
-/* Index of the variable's word in words, or that of its default with a complaint. */
+/* Index of the variable's word in words, or that of its default with a warning. */
 static int variable_word(enum roofline_variable variable, const char *const *words, int count)
 {
 	const char *text = variable_text(variable);
@@ -72,7 +72,7 @@ static int variable_word(enum roofline_variable variable, const char *const *wor
 		if (!strcmp(variable_defaults[variable], words[i]))
 			fallback = i;
 	}
-	log_warn("%s='%s' is not a word that it takes; using %s", variable_names[variable], text,
+	log_warn("%s='%s' is not one of its values; using %s", variable_names[variable], text,
 		 variable_defaults[variable]);
 	return fallback;
 }
@@ -138,7 +138,7 @@ static void read_output(struct options *options)
 
 /* ---- sampling ---- */
 
-static void complain(enum roofline_variable variable, const char *wanted)
+static void warn_invalid(enum roofline_variable variable, const char *wanted)
 {
 	log_warn("%s='%s' is not %s", variable_names[variable], variable_text(variable), wanted);
 }
@@ -166,7 +166,8 @@ static unsigned int read_sample_sets(void)
 	}
 	if (is_understood)
 		return sets;
-	complain(ENV_SAMPLE_METRICS, "a list of front, sm, dram, tensor, l2 and nvlink; using all");
+	warn_invalid(ENV_SAMPLE_METRICS,
+		     "a list of front, sm, dram, tensor, l2 and nvlink; using all");
 	return 0;
 }
 
@@ -183,8 +184,8 @@ static void read_sampling(struct options *options)
 	if (variable_text_or_null(ENV_SAMPLE)) {
 		options->sample_ns = duration_ns(variable_text(ENV_SAMPLE), NULL);
 		if (options->sample_ns < SAMPLE_NS_MIN || options->sample_ns > SAMPLE_NS_MAX) {
-			complain(ENV_SAMPLE,
-				 "a time from 250ns to 1s, such as 1us; nothing is sampled");
+			warn_invalid(ENV_SAMPLE,
+				     "a time from 250ns to 1s, such as 1us; nothing is sampled");
 			options->sample_ns = 0;
 		}
 	}
@@ -194,8 +195,8 @@ static void read_sampling(struct options *options)
 		 options->window_ns >= WINDOW_SAMPLES_MIN * options->sample_ns)
 		options->sample_windows = WINDOWS_PERIODIC;
 	else if (strcmp(windows, "auto"))
-		complain(ENV_SAMPLE_WINDOWS,
-			 "continuous, auto or LENGTH/PERIOD of some samples; using auto");
+		warn_invalid(ENV_SAMPLE_WINDOWS,
+			     "continuous, auto or LENGTH/PERIOD of some samples; using auto");
 }
 
 void options_read(struct options *options)

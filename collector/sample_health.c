@@ -63,8 +63,8 @@ void sample_health_write(const struct sample_health *health)
 
 	if (!health->decode_count)
 		return;
-	rows = trace_rows_take();
+	rows = trace_rows_get();
 	for (size_t i = 0; i < sizeof(properties) / sizeof(*properties); i++)
 		trace_property_format(rows, properties[i].key, "%lld", properties[i].value);
-	trace_rows_give(rows);
+	trace_rows_put(rows);
 }

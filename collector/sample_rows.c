@@ -143,7 +143,7 @@ static void count_abandoned(const struct sample_image *image, int64_t done_ns)
 void sample_rows_write(const struct sample_source *source, CUpti_Profiler_Host_Object *evaluator,
 		       const struct sample_image *image)
 {
-	struct writing writing = {.source = source, .rows = trace_rows_take()};
+	struct writing writing = {.source = source, .rows = trace_rows_get()};
 	double values[SAMPLE_NAME_LIMIT];
 	struct sample_time time = {0};
 
@@ -162,7 +162,7 @@ void sample_rows_write(const struct sample_source *source, CUpti_Profiler_Host_O
 			span_close(&writing);
 	}
 	span_close(&writing);
-	trace_rows_give(writing.rows);
+	trace_rows_put(writing.rows);
 }
 
 void sample_rows_write_metrics(const struct sample_source *source)
@@ -172,7 +172,7 @@ void sample_rows_write_metrics(const struct sample_source *source)
 		SAMPLED_ROLES(ROLE_NAME)
 #undef ROLE_NAME
 	};
-	struct trace_rows *rows = trace_rows_take();
+	struct trace_rows *rows = trace_rows_get();
 	char name[512];
 
 	for (int role = 0; role < SAMPLED_ROLE_COUNT; role++) {
@@ -186,5 +186,5 @@ void sample_rows_write_metrics(const struct sample_source *source)
 				source->config->names[source->config->roles[role].first + i]);
 		trace_write_sampled_metrics(rows, &row);
 	}
-	trace_rows_give(rows);
+	trace_rows_put(rows);
 }

@@ -39,7 +39,7 @@ struct sample_time {
 CUptiResult sample_session_open(struct sample_session **out, const struct cupti_api *cupti,
 				uint32_t device);
 
-/* Bytes that one sample of config takes of an image; 0 when CUPTI does not tell. */
+/* Bytes that one sample of config takes of an image; 0 when CUPTI does not say. */
 size_t sample_session_bytes(struct sample_session *session, const struct sample_config *config);
 
 /* Says what is sampled, how often, and how large the hardware's buffer is; config is borrowed until the

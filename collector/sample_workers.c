@@ -63,7 +63,7 @@ bool sample_workers_is_reserve(const struct sample_workers *workers,
 /* ---- threads ---- */
 
 /* Under the lock: the submitted image that waits longest, or NULL. */
-static struct pooled_image *take_submitted(struct sample_workers *workers)
+static struct pooled_image *get_submitted(struct sample_workers *workers)
 {
 	struct pooled_image *oldest = NULL;
 
@@ -120,7 +120,7 @@ static void *worker_main(void *data)
 
 	free(data);
 	pthread_mutex_lock(&workers->lock);
-	while ((image = take_submitted(workers)) || !workers->is_finished) {
+	while ((image = get_submitted(workers)) || !workers->is_finished) {
 		if (!image) {
 			pthread_cond_wait(&workers->changed, &workers->lock);
 			continue;
@@ -191,7 +191,7 @@ static bool is_past(int64_t time_ns)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec > time_ns;
 }
 
-struct pooled_image *sample_workers_take(struct sample_workers *workers, int64_t late_ns)
+struct pooled_image *sample_workers_get_image(struct sample_workers *workers, int64_t late_ns)
 {
 	struct pooled_image *image = NULL;
 
@@ -210,7 +210,7 @@ struct pooled_image *sample_workers_take(struct sample_workers *workers, int64_t
 	return image;
 }
 
-void sample_workers_submit(struct sample_workers *workers, struct pooled_image *image)
+void sample_workers_submit_image(struct sample_workers *workers, struct pooled_image *image)
 {
 	pthread_mutex_lock(&workers->lock);
 	image->state = IMAGE_SUBMITTED;

@@ -58,10 +58,10 @@ CUptiResult sample_workers_start(struct sample_workers *workers, size_t count);
 
 /* Waits for an image to fill: one in reserve rather than the others from late_ns (CLOCK_MONOTONIC) on.
  * NULL when images cannot be emptied any more (see failure), or are abandoned. */
-struct pooled_image *sample_workers_take(struct sample_workers *workers, int64_t late_ns);
+struct pooled_image *sample_workers_get_image(struct sample_workers *workers, int64_t late_ns);
 
 /* Has it written.  One that was taken and not submitted stays free. */
-void sample_workers_submit(struct sample_workers *workers, struct pooled_image *image);
+void sample_workers_submit_image(struct sample_workers *workers, struct pooled_image *image);
 
 bool sample_workers_is_reserve(const struct sample_workers *workers,
 			       const struct pooled_image *image);

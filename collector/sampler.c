@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "clock.h"
 #include "inject.h"
 #include "log.h"
 #include "trace_writer.h"
@@ -21,40 +22,27 @@
 #define REOPEN_LIMIT_WINDOWS 20
 #define REOPEN_LIMIT_CONTINUOUS 6
 
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static struct timespec timespec_of(int64_t ns)
-{
-	return (struct timespec){ns / 1000000000, ns % 1000000000};
-}
-
 void sampler_give_up(struct sampler *sampler, const char *what, CUptiResult result)
 {
-	struct trace_rows *rows = trace_rows_take();
+	struct trace_rows *rows = trace_rows_get();
 	const char *text = cupti_error_text(sampler->cupti, result);
 
 	log_warn_once("no samples: %s: %s (%d): %s; the trace is still recorded", what, text,
 		      (int)result, cupti_error_remedy(result));
 	trace_property_format(rows, "sample_problem", "%s: %s (%d)", what, text, (int)result);
-	trace_rows_give(rows);
+	trace_rows_put(rows);
 	sampler->is_over = true;
 }
 
-void sampler_say_slower(const struct sampler *sampler, double decode_ns, int64_t interval_ns,
-			const char *consequence)
+void sampler_warn_slower(const struct sampler *sampler, double decode_ns, int64_t interval_ns,
+			 const char *consequence)
 {
 	double asked_us = (double)sampler->options->sample_ns / 1e3;
 
 	log_warn_once(
-		"GPU %u: decoding a sample takes up to %.3g us here, too long for one every %.4g "
-		"us: one is taken every %.4g us, without a pause%s. For one every %.4g us "
-		"choose fewer metrics, or windows (--sample-windows=100ms/1s)",
+		"GPU %u: decoding a sample takes up to %.3g us here, too long for an interval "
+		"of %.4g us: it is %.4g us, continuously%s. For %.4g us choose fewer metrics, or "
+		"windows (--sample-windows=100ms/1s)",
 		sampler->device, decode_ns / 1e3, asked_us, (double)interval_ns / 1e3, consequence,
 		asked_us);
 }
@@ -105,7 +93,7 @@ static void submit(struct sampler *sampler, struct pooled_image *image)
 	}
 	image->image.start_ns = first.start_ns;
 	image->image.end_ns = last.end_ns;
-	sample_workers_submit(&sampler->workers, image);
+	sample_workers_submit_image(&sampler->workers, image);
 }
 
 /* One that began at begun_ns, after a wait for its image, and has just ended. */
@@ -145,7 +133,7 @@ static bool decode(struct sampler *sampler)
 
 	sampler->is_decoding = true;
 	pthread_mutex_unlock(&sampler->lock);
-	image = sample_workers_take(&sampler->workers, when_late_ns);
+	image = sample_workers_get_image(&sampler->workers, when_late_ns);
 	begun_ns = clock_ns(CLOCK_MONOTONIC);
 	if (image)
 		result = sample_session_decode(sampler->source.session, &image->image);
@@ -193,7 +181,7 @@ static void stop_window(struct sampler *sampler)
 /* Waits until the time or until anything changes. */
 static void wait_for_change(struct sampler *sampler, int64_t until_ns)
 {
-	struct timespec until = timespec_of(until_ns);
+	struct timespec until = clock_timespec(until_ns);
 
 	pthread_cond_clockwait(&sampler->changed, &sampler->lock, CLOCK_MONOTONIC, &until);
 }
@@ -256,14 +244,14 @@ static int64_t interval_after_overflow(struct sampler *sampler)
 	int64_t interval_ns = sample_pace_after_overflow(&sampler->pace);
 
 	if (!sample_pace_keeps_up(decode_ns, sampler->plan.interval_ns))
-		sampler_say_slower(sampler, decode_ns, interval_ns, lost);
+		sampler_warn_slower(sampler, decode_ns, interval_ns, lost);
 	else if (interval_ns == sampler->plan.interval_ns)
-		log_warn_once("GPU %u: decoding was held up until its buffer overflowed; what was "
+		log_warn_once("GPU %u: decoding was delayed until its buffer overflowed; what was "
 			      "lost is counted",
 			      sampler->device);
 	else
-		log_warn_once("GPU %u: decoding is held up again and again: from now on a sample "
-			      "is taken every %.4g us",
+		log_warn_once("GPU %u: decoding is delayed repeatedly: from now on the interval "
+			      "is %.4g us",
 			      sampler->device, (double)interval_ns / 1e3);
 	return interval_ns;
 }
@@ -293,8 +281,8 @@ static void slow_down(struct sampler *sampler)
 	double decode_ns = sample_pace_decode_ns(&sampler->pace);
 	int64_t interval_ns = sample_pace_finest(decode_ns);
 
-	sampler_say_slower(sampler, decode_ns, interval_ns,
-			   "; what was not sampled meanwhile is counted as lost");
+	sampler_warn_slower(sampler, decode_ns, interval_ns,
+			    "; what was not sampled meanwhile is counted as lost");
 	stop_window(sampler);
 	decode(sampler);
 	if (!sampler->is_over)
@@ -348,7 +336,7 @@ static void run_window(struct sampler *sampler)
 		       (uint64_t)(clock_ns(CLOCK_MONOTONIC) - sampler->started_ns));
 	if (sampler->is_over)
 		return;
-	log_warn_once("GPU %u: a window began to be decoded so late that its buffer overflowed; "
+	log_warn_once("GPU %u: decoding of a window began so late that its buffer overflowed; "
 		      "what was lost is counted",
 		      sampler->device);
 	reopen(sampler, sampler->plan.interval_ns);

@@ -3,7 +3,7 @@
  *
  * sampler_open.c chooses what is sampled and measures how fast this machine decodes it; sampler.c is the
  * thread: windows or without end, and what it does when decoding falls behind.  Knows nothing of launches
- * and NVTX: who calls says when a window begins.
+ * and NVTX: the caller decides when a window begins.
  */
 #ifndef ROOFLINE_SAMPLER_H
 #define ROOFLINE_SAMPLER_H
@@ -44,7 +44,7 @@ struct sampler {
 	struct sample_health health;
 };
 
-/* Opens a zeroed sampler of a device; options are borrowed.  False, after one complaint, when it cannot be
+/* Opens a zeroed sampler of a device; options are borrowed.  False, after one warning, when it cannot be
  * sampled; the others then do nothing.  It is never closed: it goes with the process. */
 bool sampler_open(struct sampler *sampler, const struct cupti_api *cupti,
 		  const struct options *options, uint32_t device);
@@ -65,13 +65,13 @@ struct sample_health sampler_finish(struct sampler *sampler);
 
 /* ---- for sampler.c and sampler_open.c ---- */
 
-/* Says once why there are no samples, and records it.  The trace goes on.  Under the lock, once there are
+/* Warns once why there are no samples, and records it.  The trace goes on.  Under the lock, once there are
  * threads. */
 void sampler_give_up(struct sampler *sampler, const char *what, CUptiResult result);
 
-/* Says once that samples are taken less often than was asked for, and why. */
-void sampler_say_slower(const struct sampler *sampler, double decode_ns, int64_t interval_ns,
-			const char *consequence);
+/* Warns once that the interval is longer than was asked for, and why. */
+void sampler_warn_slower(const struct sampler *sampler, double decode_ns, int64_t interval_ns,
+			 const char *consequence);
 
 /* The sampler's thread; takes it. */
 void *sampler_main(void *sampler);

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "log.h"
 #include "trace_writer.h"
 
@@ -110,14 +111,6 @@ static CUptiResult set_up(struct sampler *sampler)
 		       : result;
 }
 
-static int64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static CUptiResult sample_for(struct sampler *sampler, int64_t length_ns)
 {
 	struct timespec length = {length_ns / 1000000000, length_ns % 1000000000};
@@ -148,15 +141,16 @@ static CUptiResult try_once(struct sampler *sampler, double *decode_ns)
 	int64_t length_ns = (int64_t)sampler->plan.trial_samples * sampler->plan.interval_ns;
 	CUptiResult result =
 		sample_for(sampler, length_ns > TRIAL_NS_MIN ? length_ns : TRIAL_NS_MIN);
-	int64_t begun_ns = monotonic_ns();
+	int64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
 
 	if (result == CUPTI_SUCCESS)
 		result = sample_session_decode(sampler->source.session, image);
 	if (result != CUPTI_SUCCESS)
 		return result;
-	*decode_ns = image->count ? sample_pace_busy_ns((double)(monotonic_ns() - begun_ns) /
-							(double)image->count)
-				  : 0;
+	*decode_ns = image->count
+			     ? sample_pace_busy_ns((double)(clock_ns(CLOCK_MONOTONIC) - begun_ns) /
+						   (double)image->count)
+			     : 0;
 	evaluate_last(sampler, image);
 	return sample_image_reset(image, sampler->source.session);
 }
@@ -227,7 +221,7 @@ static CUptiResult settle(struct sampler *sampler)
 	if (result == CUPTI_SUCCESS && !sample_pace_keeps_up(decode_ns, sampler->plan.interval_ns))
 		result = set_up_anew(sampler, decode_ns);
 	if (result == CUPTI_SUCCESS && sampler->plan.interval_ns != sampler->options->sample_ns)
-		sampler_say_slower(sampler, decode_ns, sampler->plan.interval_ns, "");
+		sampler_warn_slower(sampler, decode_ns, sampler->plan.interval_ns, "");
 	return result;
 }
 
@@ -248,7 +242,7 @@ static void warn_of_cut(const struct sampler *sampler)
 
 static void write_plan(const struct sampler *sampler)
 {
-	struct trace_rows *rows = trace_rows_take();
+	struct trace_rows *rows = trace_rows_get();
 
 	trace_property_format(rows, "sample_ns", "%lld", (long long)sampler->options->sample_ns);
 	if (sampler->plan.is_continuous)
@@ -257,7 +251,7 @@ static void write_plan(const struct sampler *sampler)
 		trace_property_format(rows, "sample_windows", "%lld ns at most%s",
 				      (long long)sampler->plan.window_ns,
 				      sampler->options->sample_range ? ", in NVTX ranges" : "");
-	trace_rows_give(rows);
+	trace_rows_put(rows);
 	sample_rows_write_metrics(&sampler->source);
 }
 

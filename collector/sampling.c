@@ -157,8 +157,8 @@ void sampling_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrip
 	if (!asked->sample_ns)
 		return;
 	if (asked->counters) {
-		log_warn("no samples: counters of launches and samples over time use the same "
-			 "hardware; make two recordings");
+		log_warn("no samples: --sample and --counters use the same hardware counters; make "
+			 "two recordings");
 		return;
 	}
 	if (!cupti_has_sampling(api) || !api->cuptiGetDeviceId ||

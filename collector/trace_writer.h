@@ -5,7 +5,7 @@
  * and appended to their tables in whole lines, one write per chunk, so that the
  * files are good up to the last chunk whenever the process dies.  Strings and
  * launch signatures are interned and written before the rows that refer to them.
- * What cannot be written is counted, said once, and never stops the application.
+ * What cannot be written is counted, reported once, and never stops the application.
  * Knows nothing of CUPTI.
  */
 #ifndef ROOFLINE_TRACE_WRITER_H
@@ -24,11 +24,8 @@ enum trace_loss { TRACE_LOSS_KINDS(LOSS_CONSTANT) LOSS_COUNT };
 typedef bool (*trace_kernel_filter)(const char *mangled_name);
 
 /* Makes output/host.pid (with a number behind it when that exists) and its tables.  filter may be
- * NULL.  Returns 0, or a negative errno after one complaint on stderr. */
+ * NULL.  Returns 0, or a negative errno after one warning on stderr. */
 int trace_writer_open(const char *output, trace_kernel_filter filter);
-
-/* Folder of this process's tables, "" before trace_writer_open. */
-const char *trace_writer_folder(void);
 
 /* Writes pending losses, then the seal row, and accepts no more rows; later ones are only counted.  sealed_ns is CLOCK_REALTIME. */
 void trace_writer_seal(int64_t sealed_ns);
@@ -37,10 +34,10 @@ void trace_writer_seal(int64_t sealed_ns);
  * left alone.  Async-signal-safe. */
 void trace_writer_abandon(void);
 
-/* Rows gathered by one thread.  take never returns NULL unless memory is out; give writes them. */
+/* Rows gathered by one thread.  get returns NULL only when memory is out; put writes them. */
 struct trace_rows;
-struct trace_rows *trace_rows_take(void);
-void trace_rows_give(struct trace_rows *rows);
+struct trace_rows *trace_rows_get(void);
+void trace_rows_put(struct trace_rows *rows);
 
 /* trace_write_kernels(rows, &row) and so on: appends one row.  rows may be NULL (counted as lost). */
 #define TRACE_WRITE_PROTOTYPE(table, columns) \

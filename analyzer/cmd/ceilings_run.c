@@ -24,7 +24,7 @@
 #define BAR_WIDTH 30
 
 /* What a program has said so far. */
-struct told {
+struct printed {
 	enum ceiling_program program;
 	const char *name;
 	bool has_plan, is_cut; /* is_cut: its last line has no end */
@@ -84,18 +84,18 @@ void ceilings_run_clear_progress(void)
 }
 
 /* Programs tell their plans only when they run: each has the same share of the bar. */
-static void show_progress(const struct ceilings_run *run, const struct told *told)
+static void show_progress(const struct ceilings_run *run, const struct printed *printed)
 {
-	size_t samples = run->sample_count - told->first_sample;
-	double part = told->planned ? fmin((double)samples / (double)told->planned, 1) : 0;
+	size_t samples = run->sample_count - printed->first_sample;
+	double part = printed->planned ? fmin((double)samples / (double)printed->planned, 1) : 0;
 	int filled =
 		(int)(BAR_WIDTH * ((double)run->programs_done + part) / (double)run->program_count);
 
 	if (!isatty(STDERR_FILENO))
 		return;
 	fprintf(stderr, "\r[%.*s%*s] %s %zu/%" PRIu64 "\033[K", filled,
-		"##############################", BAR_WIDTH - filled, "", told->name, samples,
-		told->planned);
+		"##############################", BAR_WIDTH - filled, "", printed->name, samples,
+		printed->planned);
 	fflush(stderr);
 }
 
@@ -141,24 +141,25 @@ static bool parse_real(double *value, const char *text)
 }
 
 /* The row and parameter of a sample or skip.  false when this program has no such row. */
-static bool parse_place(enum ceiling_id *id, uint64_t *parameter, const struct told *told,
+static bool parse_place(enum ceiling_id *id, uint64_t *parameter, const struct printed *printed,
 			const char *name, const char *text, struct err *err)
 {
 	int found = ceiling_find(name);
 
 	if (found < 0) {
-		err_set(err, -EINVAL, "%s: prints '%.64s', which is no ceiling", told->name, name);
+		err_set(err, -EINVAL, "%s: prints '%.64s', which is no ceiling", printed->name,
+			name);
 		return false;
 	}
 	*id = (enum ceiling_id)found;
-	if (ceiling_kind(*id)->program != told->program) {
-		err_set(err, -EINVAL, "%s: prints %s, which is for the program %s", told->name,
+	if (ceiling_kind(*id)->program != printed->program) {
+		err_set(err, -EINVAL, "%s: prints %s, which is for the program %s", printed->name,
 			name, ceiling_program_kind(ceiling_kind(*id)->program)->name);
 		return false;
 	}
 	if (!parse_whole(parameter, text) || !ceiling_parameter_fits(*id, *parameter)) {
-		err_set(err, -EINVAL, "%s: %s cannot have the parameter '%.32s'", told->name, name,
-			text);
+		err_set(err, -EINVAL, "%s: %s cannot have the parameter '%.32s'", printed->name,
+			name, text);
 		return false;
 	}
 	return true;
@@ -177,25 +178,25 @@ static int add_sample(struct ceilings_run *run, const struct ceiling_sample *sam
 }
 
 /* words: sample NAME PARAMETER VALUE SM_MHZ */
-static int take_sample(struct ceilings_run *run, const struct told *told, char *const words[5],
-		       struct err *err)
+static int read_sample(struct ceilings_run *run, const struct printed *printed, char *const words[5],
+		      struct err *err)
 {
 	struct ceiling_sample sample = {0};
 
-	if (!parse_place(&sample.id, &sample.parameter, told, words[1], words[2], err))
+	if (!parse_place(&sample.id, &sample.parameter, printed, words[1], words[2], err))
 		return -EINVAL;
 	if (!parse_real(&sample.value, words[3]) || sample.value <= 0)
-		return err_set(err, -EINVAL, "%s: %s cannot have the value '%.32s'", told->name,
+		return err_set(err, -EINVAL, "%s: %s cannot have the value '%.32s'", printed->name,
 			       words[1], words[3]);
 	if (!parse_real(&sample.sm_mhz, words[4]))
-		return err_set(err, -EINVAL, "%s: %s cannot have the clock '%.32s'", told->name,
+		return err_set(err, -EINVAL, "%s: %s cannot have the clock '%.32s'", printed->name,
 			       words[1], words[4]);
 	return add_sample(run, &sample) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 /* words: skip NAME PARAMETER REASON, where a row that has parameters may skip all of them with 0 */
-static int take_skip(struct ceilings_run *run, const struct told *told, char *const words[4],
-		     struct err *err)
+static int read_skip(struct ceilings_run *run, const struct printed *printed, char *const words[4],
+		    struct err *err)
 {
 	char reason[LINE_MOST];
 	enum ceiling_id id;
@@ -203,10 +204,10 @@ static int take_skip(struct ceilings_run *run, const struct told *told, char *co
 	int found = ceiling_find(words[1]);
 	bool is_all = found >= 0 && !strcmp(words[2], "0");
 
-	if (is_all && ceiling_kind((enum ceiling_id)found)->program == told->program) {
+	if (is_all && ceiling_kind((enum ceiling_id)found)->program == printed->program) {
 		id = (enum ceiling_id)found;
 		parameter = 0;
-	} else if (!parse_place(&id, &parameter, told, words[1], words[2], err)) {
+	} else if (!parse_place(&id, &parameter, printed, words[1], words[2], err)) {
 		return -EINVAL;
 	}
 	format_text(reason, sizeof(reason), words[3], sizeof(reason));
@@ -215,18 +216,19 @@ static int take_skip(struct ceilings_run *run, const struct told *told, char *co
 	return 0;
 }
 
-static int take_plan(struct told *told, const char *count, struct err *err)
+static int read_plan(struct printed *printed, const char *count, struct err *err)
 {
-	if (told->has_plan)
-		return err_set(err, -EINVAL, "%s: prints a second plan", told->name);
-	if (!parse_whole(&told->planned, count))
-		return err_set(err, -EINVAL, "%s: its plan '%.32s' is no number", told->name,
+	if (printed->has_plan)
+		return err_set(err, -EINVAL, "%s: prints a second plan", printed->name);
+	if (!parse_whole(&printed->planned, count))
+		return err_set(err, -EINVAL, "%s: its plan '%.32s' is no number", printed->name,
 			       count);
-	told->has_plan = true;
+	printed->has_plan = true;
 	return 0;
 }
 
-static int take_line(struct ceilings_run *run, struct told *told, char *line, struct err *err)
+static int parse_line(struct ceilings_run *run, struct printed *printed, char *line,
+		      struct err *err)
 {
 	char shown[80], copy[LINE_MOST], *words[6];
 	size_t count;
@@ -235,15 +237,15 @@ static int take_line(struct ceilings_run *run, struct told *told, char *line, st
 	snprintf(copy, sizeof(copy), "%s", line);
 	count = split(line, words, 6);
 	if (count == 2 && !strcmp(words[0], "plan"))
-		return take_plan(told, words[1], err);
-	if (!told->has_plan)
+		return read_plan(printed, words[1], err);
+	if (!printed->has_plan)
 		return err_set(err, -EINVAL, "%s: prints '%s' where its plan must stand",
-			       told->name, shown);
+			       printed->name, shown);
 	if (count == 5 && !strcmp(words[0], "sample"))
-		return take_sample(run, told, words, err);
+		return read_sample(run, printed, words, err);
 	if (split(copy, words, 4) == 4 && !strcmp(words[0], "skip"))
-		return take_skip(run, told, words, err);
-	return err_set(err, -EINVAL, "%s: prints '%s', which is no sample", told->name, shown);
+		return read_skip(run, printed, words, err);
+	return err_set(err, -EINVAL, "%s: prints '%s', which is no sample", printed->name, shown);
 }
 
 /* ---- the program ---- */
@@ -327,14 +329,14 @@ static int await(int output)
 }
 
 /* Hands over the whole lines of text and moves the rest to its front.  Returns the rest's length. */
-static size_t take_lines(struct ceilings_run *run, struct told *told, char *text, size_t length,
-			 struct err *err)
+static size_t parse_lines(struct ceilings_run *run, struct printed *printed, char *text,
+			  size_t length, struct err *err)
 {
 	char *line = text, *end;
 
 	while ((end = memchr(line, '\n', length - (size_t)(line - text)))) {
 		*end = '\0';
-		take_line(run, told, line, err);
+		parse_line(run, printed, line, err);
 		line = end + 1;
 	}
 	length -= (size_t)(line - text);
@@ -344,103 +346,107 @@ static size_t take_lines(struct ceilings_run *run, struct told *told, char *text
 
 /* Reads until the program closes its stdout; the first bad line is described and the others still
  * count.  Fails only when it must be killed. */
-static int listen_to(struct ceilings_run *run, struct told *told, int output, struct err *err)
+static int read_output(struct ceilings_run *run, struct printed *printed, int output,
+		       struct err *err)
 {
 	char text[LINE_MOST];
 	size_t length = 0;
 	ssize_t got;
 	int rc;
 
-	show_progress(run, told);
+	show_progress(run, printed);
 	while ((rc = await(output)) == 0 &&
 	       (got = read(output, text + length, sizeof(text) - length)) > 0) {
-		length = take_lines(run, told, text, length + (size_t)got, err);
+		length = parse_lines(run, printed, text, length + (size_t)got, err);
 		if (length == sizeof(text))
 			return err_set(err, -EINVAL, "%s: prints a line without an end",
-				       told->name);
-		show_progress(run, told);
+				       printed->name);
+		show_progress(run, printed);
 	}
 	if (rc == -ETIMEDOUT)
-		err_set(err, rc, "%s: silent for %d s, killed", told->name, SILENCE_MOST_S);
-	told->is_cut = length > 0;
+		err_set(err, rc, "%s: silent for %d s, killed", printed->name, SILENCE_MOST_S);
+	printed->is_cut = length > 0;
 	return rc;
 }
 
 /* ---- what it lacks ---- */
 
-static size_t count_samples(const struct ceilings_run *run, const struct told *told,
+static size_t count_samples(const struct ceilings_run *run, const struct printed *printed,
 			    enum ceiling_id id, uint64_t parameter)
 {
 	size_t count = 0;
 
-	for (size_t i = told->first_sample; i < run->sample_count; i++)
+	for (size_t i = printed->first_sample; i < run->sample_count; i++)
 		count += run->samples[i].id == id && run->samples[i].parameter == parameter;
 	return count;
 }
 
-static bool is_told(const struct ceilings_run *run, const struct told *told, enum ceiling_id id)
+static bool has_result(const struct ceilings_run *run, const struct printed *printed,
+		       enum ceiling_id id)
 {
-	for (size_t i = told->first_sample; i < run->sample_count; i++)
+	for (size_t i = printed->first_sample; i < run->sample_count; i++)
 		if (run->samples[i].id == id)
 			return true;
-	for (size_t i = told->first_skip; i < run->ceilings->skip_count; i++)
+	for (size_t i = printed->first_skip; i < run->ceilings->skip_count; i++)
 		if (run->ceilings->skips[i].id == id)
 			return true;
 	return false;
 }
 
-static int check_rows(const struct ceilings_run *run, const struct told *told, struct err *err)
+static int check_rows(const struct ceilings_run *run, const struct printed *printed,
+		      struct err *err)
 {
-	for (size_t i = told->first_sample; i < run->sample_count; i++) {
+	for (size_t i = printed->first_sample; i < run->sample_count; i++) {
 		const struct ceiling_sample *sample = &run->samples[i];
-		size_t count = count_samples(run, told, sample->id, sample->parameter);
+		size_t count = count_samples(run, printed, sample->id, sample->parameter);
 
 		if (count < CEILING_LEAST_SAMPLES)
 			return err_set(err, -EINVAL, "%s: %zu samples of %s are too few, %d needed",
-				       told->name, count, ceiling_kind(sample->id)->name,
+				       printed->name, count, ceiling_kind(sample->id)->name,
 				       CEILING_LEAST_SAMPLES);
 	}
 	for (int i = 0; i < CEILING_COUNT; i++) {
 		enum ceiling_id id = (enum ceiling_id)i;
 
-		if (ceiling_kind(id)->program == told->program && !is_told(run, told, id))
-			return err_set(err, -EINVAL, "%s: ended without a sample of %s", told->name,
-				       ceiling_kind(id)->name);
+		if (ceiling_kind(id)->program == printed->program && !has_result(run, printed, id))
+			return err_set(err, -EINVAL, "%s: ended without a sample of %s",
+				       printed->name, ceiling_kind(id)->name);
 	}
 	return 0;
 }
 
 /* A program that skips rows prints fewer samples than it planned with them. */
-static int check_plan(const struct ceilings_run *run, const struct told *told, struct err *err)
+static int check_plan(const struct ceilings_run *run, const struct printed *printed,
+		      struct err *err)
 {
-	size_t samples = run->sample_count - told->first_sample;
-	bool has_skipped = run->ceilings->skip_count > told->first_skip;
+	size_t samples = run->sample_count - printed->first_sample;
+	bool has_skipped = run->ceilings->skip_count > printed->first_skip;
 
-	if (told->is_cut)
-		return err_set(err, -EINVAL, "%s: ended within a line", told->name);
-	if (!told->has_plan)
-		return err_set(err, -EINVAL, "%s: printed no plan", told->name);
-	if (samples == told->planned || (has_skipped && samples < told->planned))
-		return check_rows(run, told, err);
+	if (printed->is_cut)
+		return err_set(err, -EINVAL, "%s: ended within a line", printed->name);
+	if (!printed->has_plan)
+		return err_set(err, -EINVAL, "%s: printed no plan", printed->name);
+	if (samples == printed->planned || (has_skipped && samples < printed->planned))
+		return check_rows(run, printed, err);
 	return err_set(err, -EINVAL, "%s: ended after %zu of the %" PRIu64 " samples it planned",
-		       told->name, samples, told->planned);
+		       printed->name, samples, printed->planned);
 }
 
-static int check_end(const struct ceilings_run *run, const struct told *told, int status,
+static int check_end(const struct ceilings_run *run, const struct printed *printed, int status,
 		     struct err *err)
 {
-	size_t samples = run->sample_count - told->first_sample;
+	size_t samples = run->sample_count - printed->first_sample;
 
 	if (WIFSIGNALED(status))
 		return err_set(err, -EIO,
 			       "%s: killed by signal %d (%s) after %zu of %" PRIu64 " samples",
-			       told->name, WTERMSIG(status), strsignal(WTERMSIG(status)), samples,
-			       told->planned);
+			       printed->name, WTERMSIG(status), strsignal(WTERMSIG(status)),
+			       samples, printed->planned);
 	if (WEXITSTATUS(status))
 		return err_set(err, -EIO,
 			       "%s: failed with exit code %d after %zu of %" PRIu64 " samples",
-			       told->name, WEXITSTATUS(status), samples, told->planned);
-	return check_plan(run, told, err);
+			       printed->name, WEXITSTATUS(status), samples, printed->planned);
+	return check_plan(run, printed, err);
 }
 
 /* Lets a signal in that came while none could, as Ctrl-C does that has ended the program, too. */
@@ -455,21 +461,21 @@ static int check_signals(void)
 
 int ceilings_run_program(struct ceilings_run *run, enum ceiling_program program, struct err *err)
 {
-	struct told told = {.program = program,
-			    .name = ceiling_program_kind(program)->name,
-			    .first_sample = run->sample_count,
-			    .first_skip = run->ceilings->skip_count};
+	struct printed printed = {.program = program,
+				  .name = ceiling_program_kind(program)->name,
+				  .first_sample = run->sample_count,
+				  .first_skip = run->ceilings->skip_count};
 	char path[PATH_MAX];
 	int output = -1, status = 0, rc = ceilings_run_find(path, sizeof(path), program, err);
 	pid_t pid;
 
 	if (rc < 0)
 		return rc;
-	pid = start(path, told.name, run->is_quick, &output);
+	pid = start(path, printed.name, run->is_quick, &output);
 	if (pid < 0)
-		return err_set(err, pid, "%s: cannot start %s: %s", told.name, path,
+		return err_set(err, pid, "%s: cannot start %s: %s", printed.name, path,
 			       strerror(-pid));
-	rc = listen_to(run, &told, output, err);
+	rc = read_output(run, &printed, output, err);
 	if (rc < 0)
 		kill(pid, SIGKILL);
 	close(output);
@@ -479,6 +485,6 @@ int ceilings_run_program(struct ceilings_run *run, enum ceiling_program program,
 	if (check_signals() < 0)
 		return -EINTR;
 	if (rc == 0)
-		rc = check_end(run, &told, status, err);
+		rc = check_end(run, &printed, status, err);
 	return rc == 0 && err->text[0] ? -EINVAL : rc;
 }

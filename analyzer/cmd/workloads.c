@@ -163,7 +163,7 @@ int cmd_workloads(int argc, char **argv)
 		parse_option,
 		"[NAME [VARIANT] [WORKLOAD-OPTION...]]",
 		"List the bundled workloads, or run one of them.\v"
-		"NAME --list tells its variants, NAME --help its options.  Without VARIANT all of "
+		"NAME --list lists its variants, NAME --help its options.  Without VARIANT all of "
 		"them run, each checked against the scalar reference before its time is shown.",
 		NULL,
 		NULL,

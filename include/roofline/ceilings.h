@@ -30,7 +30,7 @@
 	PROGRAM(tensor, "tensor cores")                             \
 	PROGRAM(transfer, "copies between host and device")         \
 	PROGRAM(atomics, "atomic units")                            \
-	PROGRAM(orchestration, "launches, graphs, synchronisation") \
+	PROGRAM(orchestration, "launches, graphs, synchronization") \
 	PROGRAM(device_launches, "launches by the device, conditional nodes, barriers")
 
 /* clang-format off */
@@ -64,7 +64,7 @@
 	CEILING(launch_call, orchestration, "ns", "", "the host's time in one kernel launch call") \
 	CEILING(launch_period, orchestration, "ns", "", "empty kernels back to back: start to start") \
 	CEILING(launch_to_start, orchestration, "ns", "", "launch call entered to kernel started, on an idle device") \
-	CEILING(synchronize, orchestration, "ns", "", "kernel ended to stream synchronisation returned") \
+	CEILING(synchronize, orchestration, "ns", "", "kernel ended to stream synchronization returned") \
 	CEILING(kernel_gap, orchestration, "ns", "", "a kernel's last instruction to the first one of the next in its stream") \
 	CEILING(dependent_gap, orchestration, "ns", "", "as kernel_gap, to a programmatic dependent launch that waits for the kernel before") \
 	CEILING(kernel_step, orchestration, "ns", "", "as launch_period, of a kernel with a block for each SM, each thread of which reads a value of the one before and writes one") \
@@ -95,8 +95,8 @@
 	CEILING(child_beside, device_launches, "ns", "", "device time that each of the next few empty children takes, launched by blocks of their own") \
 	CEILING(child_return, device_launches, "ns", "", "the last child's last instruction to the first one of the next kernel in its parent's stream") \
 	CEILING(conditional_iteration, device_launches, "ns", "", "one iteration of a WHILE node whose body is one empty kernel") \
-	CEILING(grid_barrier, device_launches, "ns", "", "one grid-wide synchronisation of a cooperative kernel that fills the device") \
-	CEILING(barrier_step, device_launches, "ns", "", "device time that each further step of a cooperative kernel takes that does what the kernel of kernel_step does, and synchronises the grid")
+	CEILING(grid_barrier, device_launches, "ns", "", "one grid-wide synchronization of a cooperative kernel that fills the device") \
+	CEILING(barrier_step, device_launches, "ns", "", "device time that each further step of a cooperative kernel takes that does what the kernel of kernel_step does, and synchronizes the grid")
 
 /* clang-format on */
 

@@ -2,8 +2,8 @@
  * collector_env.h - every environment variable that the collector reads, once.
  *
  * `rooflinectl record` sets them, collector/options.c reads them, and
- * `rooflinectl record --help` lists them.  A variable that is unset or empty
- * takes the default; one that cannot be understood is reported once and takes
+ * docs/commands/record.md lists them.  A variable that is unset or empty
+ * takes the default; one that cannot be parsed is reported once and takes
  * the default too: the collector never stops the application.
  *
  * To add a variable: one VARIABLE row here and its case in collector/options.c.
@@ -12,56 +12,56 @@
 #define ROOFLINE_COLLECTOR_ENV_H
 
 /* VARIABLE(constant, name, default, meaning) */
-#define ROOFLINE_VARIABLES(VARIABLE)                                                                    \
-	VARIABLE(ENV_OUTPUT, "ROOFLINE_OUTPUT", "./roofline.<time>.<pid>",                              \
-		 "folder of the recording; each process makes host.pid in it")                          \
-	VARIABLE(                                                                                       \
-		ENV_GRAPHS, "ROOFLINE_GRAPHS", "node",                                                  \
-		"node: every node of a CUDA graph; graph: every launch as one, and device launches")    \
-	VARIABLE(ENV_RUN, "ROOFLINE_RUN", "0",                                                          \
-		 "1 or 2: which run of --graphs=both this is; reports never add the two up")            \
-	VARIABLE(                                                                                       \
-		ENV_KERNELS, "ROOFLINE_KERNELS", "",                                                    \
-		"record only kernels whose mangled or demangled name matches this extended regex")      \
-	VARIABLE(ENV_DELAY, "ROOFLINE_DELAY_S", "0",                                                    \
-		 "seconds after the start before recording begins")                                     \
-	VARIABLE(ENV_DURATION, "ROOFLINE_DURATION_S", "0", "seconds of recording, 0 for all")           \
-	VARIABLE(ENV_PROFILER_API, "ROOFLINE_PROFILER_API", "0",                                        \
-		 "1: record only between cudaProfilerStart and cudaProfilerStop")                       \
-	VARIABLE(ENV_API, "ROOFLINE_API", "chosen",                                                     \
-		 "API calls: chosen ones, all of both APIs, or none (idle causes unknown)")             \
-	VARIABLE(                                                                                       \
-		ENV_SYNCS, "ROOFLINE_SYNCS", "0",                                                       \
-		"1: also which stream or event every wait was for (dear: see docs/commands/record.md)") \
-	VARIABLE(ENV_NVTX, "ROOFLINE_NVTX", "1", "0: no NVTX ranges")                                   \
-	VARIABLE(ENV_COUNTERS, "ROOFLINE_COUNTERS", "",                                                 \
-		 "hardware counters: roofline, atomics, shared, sm, stalls, or "                        \
-		 "CUPTI's names, by commas")                                                            \
-	VARIABLE(ENV_REPLAY, "ROOFLINE_REPLAY", "0",                                                    \
-		 "1: repeat every launch for every pass of the counters: exact, and slow")              \
-	VARIABLE(ENV_COUNTERS_SHARE, "ROOFLINE_COUNTERS_SHARE", "10",                                   \
-		 "percent of the program's time that counting may take; 100 for no limit")              \
-	VARIABLE(ENV_COUNTERS_SKIP, "ROOFLINE_COUNTERS_SKIP", "nccl|nvshmem",                           \
-		 "leave kernels alone whose mangled name matches: those that wait for others")          \
-	VARIABLE(ENV_SAMPLE, "ROOFLINE_SAMPLE", "",                                                     \
-		 "sample the whole GPU so often: 1us, 500ns, 10us; empty: do not")                      \
-	VARIABLE(                                                                                       \
-		ENV_SAMPLE_METRICS, "ROOFLINE_SAMPLE_METRICS", "",                                      \
-		"what is sampled: sm, dram, tensor, l2, nvlink, or front alone, by commas; empty: all") \
-	VARIABLE(ENV_SAMPLE_WINDOWS, "ROOFLINE_SAMPLE_WINDOWS", "auto",                                 \
-		 "continuous, LENGTH/PERIOD such as 100ms/1s, or auto: as decoding keeps up")           \
-	VARIABLE(ENV_SAMPLE_RANGE, "ROOFLINE_SAMPLE_RANGE", "",                                         \
-		 "sample only inside NVTX ranges whose name matches this extended regex")               \
-	VARIABLE(ENV_SAMPLE_BUFFER, "ROOFLINE_SAMPLE_BUFFER_MB", "256",                                 \
-		 "memory for the samples of one window, a GPU; twice as much is used")                  \
-	VARIABLE(ENV_BUFFER_LIMIT, "ROOFLINE_BUFFER_LIMIT_MB", "512",                                   \
-		 "memory for CUPTI's record buffers; beyond it records are dropped and counted")        \
-	VARIABLE(ENV_FLUSH_PERIOD, "ROOFLINE_FLUSH_MS", "250",                                          \
-		 "how often finished records are written")                                              \
-	VARIABLE(ENV_CUPTI, "ROOFLINE_CUPTI", "libcupti.so.13", "the CUPTI library to load")            \
-	VARIABLE(ENV_DISCARD, "ROOFLINE_DISCARD", "0",                                                  \
-		 "1: throw every record away; the floor that `make bench` compares the cost with")      \
-	VARIABLE(ENV_QUIET, "ROOFLINE_QUIET", "0", "1: no complaints on stderr")
+#define ROOFLINE_VARIABLES(VARIABLE)                                                                        \
+	VARIABLE(ENV_OUTPUT, "ROOFLINE_OUTPUT", "./roofline.<time>.<pid>",                                  \
+		 "folder of the recording; each process makes host.pid in it")                              \
+	VARIABLE(                                                                                           \
+		ENV_GRAPHS, "ROOFLINE_GRAPHS", "node",                                                      \
+		"node: every node of a CUDA graph; graph: every launch as one, and device launches")        \
+	VARIABLE(ENV_RUN, "ROOFLINE_RUN", "0",                                                              \
+		 "1 or 2: which run of --graphs=both this is; reports never add the two up")                \
+	VARIABLE(                                                                                           \
+		ENV_KERNELS, "ROOFLINE_KERNELS", "",                                                        \
+		"record only kernels whose mangled or demangled name matches this extended regex")          \
+	VARIABLE(ENV_DELAY, "ROOFLINE_DELAY_S", "0",                                                        \
+		 "seconds after the start before recording begins")                                         \
+	VARIABLE(ENV_DURATION, "ROOFLINE_DURATION_S", "0", "seconds of recording, 0 for all")               \
+	VARIABLE(ENV_PROFILER_API, "ROOFLINE_PROFILER_API", "0",                                            \
+		 "1: record only between cudaProfilerStart and cudaProfilerStop")                           \
+	VARIABLE(ENV_API, "ROOFLINE_API", "chosen",                                                         \
+		 "API calls: chosen ones, all of both APIs, or none (idle causes unknown)")                 \
+	VARIABLE(                                                                                           \
+		ENV_SYNCS, "ROOFLINE_SYNCS", "0",                                                           \
+		"1: also which stream or event each wait was for (expensive: see docs/commands/record.md)") \
+	VARIABLE(ENV_NVTX, "ROOFLINE_NVTX", "1", "0: no NVTX ranges")                                       \
+	VARIABLE(ENV_COUNTERS, "ROOFLINE_COUNTERS", "",                                                     \
+		 "hardware counters: roofline, atomics, shared, sm, stalls, or "                            \
+		 "CUPTI's names, by commas")                                                                \
+	VARIABLE(ENV_REPLAY, "ROOFLINE_REPLAY", "0",                                                        \
+		 "1: repeat every launch for every pass of the counters: exact, and slow")                  \
+	VARIABLE(ENV_COUNTERS_SHARE, "ROOFLINE_COUNTERS_SHARE", "10",                                       \
+		 "percent of the program's time that counting may take; 100 for no limit")                  \
+	VARIABLE(ENV_COUNTERS_SKIP, "ROOFLINE_COUNTERS_SKIP", "nccl|nvshmem",                               \
+		 "leave kernels alone whose mangled name matches: those that wait for others")              \
+	VARIABLE(ENV_SAMPLE, "ROOFLINE_SAMPLE", "",                                                         \
+		 "sample the whole GPU so often: 1us, 500ns, 10us; empty: do not")                          \
+	VARIABLE(                                                                                           \
+		ENV_SAMPLE_METRICS, "ROOFLINE_SAMPLE_METRICS", "",                                          \
+		"what is sampled: sm, dram, tensor, l2, nvlink, or front alone, by commas; empty: all")     \
+	VARIABLE(ENV_SAMPLE_WINDOWS, "ROOFLINE_SAMPLE_WINDOWS", "auto",                                     \
+		 "continuous, LENGTH/PERIOD such as 100ms/1s, or auto: as decoding keeps up")               \
+	VARIABLE(ENV_SAMPLE_RANGE, "ROOFLINE_SAMPLE_RANGE", "",                                             \
+		 "sample only inside NVTX ranges whose name matches this extended regex")                   \
+	VARIABLE(ENV_SAMPLE_BUFFER, "ROOFLINE_SAMPLE_BUFFER_MB", "256",                                     \
+		 "memory for the samples of one window, a GPU; twice as much is used")                      \
+	VARIABLE(ENV_BUFFER_LIMIT, "ROOFLINE_BUFFER_LIMIT_MB", "512",                                       \
+		 "memory for CUPTI's record buffers; beyond it records are dropped and counted")            \
+	VARIABLE(ENV_FLUSH_PERIOD, "ROOFLINE_FLUSH_MS", "250",                                              \
+		 "how often finished records are written")                                                  \
+	VARIABLE(ENV_CUPTI, "ROOFLINE_CUPTI", "libcupti.so.13", "the CUPTI library to load")                \
+	VARIABLE(ENV_DISCARD, "ROOFLINE_DISCARD", "0",                                                      \
+		 "1: throw every record away: the least that recording costs, for `make bench`")            \
+	VARIABLE(ENV_QUIET, "ROOFLINE_QUIET", "0", "1: no warnings on stderr")
 
 #define ROOFLINE_VARIABLE_CONSTANT(constant, name, fallback, meaning) constant,
 enum roofline_variable { ROOFLINE_VARIABLES(ROOFLINE_VARIABLE_CONSTANT) ROOFLINE_VARIABLE_COUNT };

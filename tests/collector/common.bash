@@ -46,8 +46,8 @@ record_preloaded() {
 	same_as_bare
 }
 
-# told COUNT [REGEX]: the collector complained so often, and said this
-told() {
+# warned COUNT [REGEX]: the collector printed so many warnings, one of which matches
+warned() {
 	grep '^rooflinecollector: ' with.err || true # for whoever reads a failure
 	[ "$(grep -c '^rooflinecollector: ' with.err)" -eq "$1" ]
 	[ $# -eq 1 ] || grep -qE "^rooflinecollector: .*$2" with.err

@@ -81,7 +81,7 @@ counted_of() {
 
 # problem REGEX: counters were given up with one line, the trace is whole
 problem() {
-	told 1 "no hardware counters: $1; the trace is still recorded"
+	warned 1 "no hardware counters: $1; the trace is still recorded"
 	readable
 	sealed
 }
@@ -89,7 +89,7 @@ problem() {
 @test "the default set is recorded, each value beside the launch that it is of" {
 	unset ROOFLINE_COUNTERS_SHARE
 	record driver cuda launch:count=100,different=5 exit:6
-	told 0
+	warned 0
 	ended_with 6
 	readable
 	sealed
@@ -142,7 +142,7 @@ problem() {
 
 @test "a graph is counted as a whole and by hardware alone, its kernels stay in the trace" {
 	record driver cuda launch:call=graph,name=g,blocks=6,count=40
-	told 0
+	warned 0
 	equal graphs "$(rows counted)" "$(sql 'select count(*) from counted where is_graph = 1')"
 	[ "$(rows counted)" -gt 4 ]
 	equal "instrumented values" 0 "$(sql 'select count(*) from counters join metrics on metric = metrics.id where is_patched = 1')"
@@ -160,7 +160,7 @@ problem() {
 	record driver cuda launch:count=9 launch:call=cooperative,name=coop,count=9 \
 		launch:call=ex_cooperative,name=coop,count=9 launch:name=ncclDevKernel_AllReduce,count=9 \
 		launch:name=nvshmem_barrier,count=9 launch:count=9
-	told 0
+	warned 0
 	[ "$(ranges ',_Z4stepPfi,')" -gt 3 ]
 	equal others 0 "$(ranges ',(coop|nccl|nvshmem)')"
 	equal counted "$(ranges .)" "$(rows counted)"
@@ -169,15 +169,15 @@ problem() {
 
 @test "ROOFLINE_COUNTERS_SKIP names other kernels to leave alone" {
 	export ROOFLINE_COUNTERS_SKIP='^special'
-	record driver cuda launch:name=specialised,count=5 launch:name=nccl,count=5
-	equal special 0 "$(ranges ,specialised,)"
+	record driver cuda launch:name=specialized,count=5 launch:name=nccl,count=5
+	equal special 0 "$(ranges ,specialized,)"
 	[ "$(ranges ,nccl,)" -gt 0 ]
 }
 
 @test "nothing is counted while a stream is captured, and counting goes on afterwards" {
 	record driver cuda launch:count=2 capture:begin launch:count=20,name=node launch:call=graph,name=g \
 		capture:end launch:count=9,name=after
-	told 0
+	warned 0
 	equal captured 0 "$(ranges 'captured$')"
 	equal during 0 "$(ranges ',(node|g),')"
 	[ "$(ranges ,after,)" -gt 2 ]
@@ -191,7 +191,7 @@ problem() {
 @test "a counter asked for by name is counted beside the set, or alone" {
 	export ROOFLINE_COUNTERS=lts__t_sectors.sum
 	record driver cuda launch:count=9,blocks=7
-	told 0
+	warned 0
 	equal metrics 'gpu__time_duration.sum lts__t_sectors.sum' \
 		"$(sql 'select text from metrics join names on name = names.id order by metrics.id' | xargs)"
 	equal values 7 "$(sql "select distinct value from counters join metrics m on metric = m.id join names on m.name = names.id where text = 'lts__t_sectors.sum'")"
@@ -201,21 +201,21 @@ problem() {
 @test "sets and counters are asked for together, each once" {
 	export ROOFLINE_COUNTERS=sm,atomics,sm,dram__bytes_read.sum,sm__cycles_active.max
 	record driver cuda launch:count=20
-	told 0
+	warned 0
 	equal doubles "" "$(sql 'select text from metrics join names on name = names.id group by text having count(*) > 1')"
 	equal roles 2 "$(sql "select count(*) from metrics where role in ('warps_active_percent', 'l2_atom_requests')")"
 	noted 4
 }
 
-@test "a counter that the chip does not have is told with the chip, and the others are counted" {
+@test "a counter that the chip does not have is named with the chip, and the others are counted" {
 	export ROOFLINE_COUNTERS=roofline,dram__no_such.sum,lts__no_such.sum
 	record driver cuda launch:count=20 exit:6
-	told 1 'dram__no_such.sum is no counter of this chip \(GH100\)'
+	warned 1 'dram__no_such.sum is no counter of this chip \(GH100\)'
 	ended_with 6
 	noted 20
 }
 
-@test "a request that leaves no counter is told, and the trace is recorded" {
+@test "a request that leaves no counter is reported, and the trace is recorded" {
 	export ROOFLINE_COUNTERS=roofline MOCK_NO_METRICS=__
 	record driver cuda launch:count=20
 	problem 'the counters cannot be configured: .*this chip has none of them'
@@ -225,25 +225,25 @@ problem() {
 @test "a counter that needs two passes is refused with the remedy, and taken with --replay" {
 	export ROOFLINE_COUNTERS=roofline,lts__t_sectors.sum MOCK_TWO_PASSES=lts__t_sectors
 	record driver cuda launch:count=20
-	told 1 'lts__t_sectors.sum needs more than one pass: ask for it with --replay'
+	warned 1 'lts__t_sectors.sum needs more than one pass: ask for it with --replay'
 	noted 20
 	rm -rf "$recording" ranges
 	export ROOFLINE_REPLAY=1
 	record driver cuda launch:count=20
-	told 1 '--replay: every kernel runs [0-9]+ times, once for each pass'
+	warned 1 '--replay: every kernel runs [0-9]+ times, once for each pass'
 	equal sectors 8 "$(sql "select distinct value from counters join metrics m on metric = m.id join names on m.name = names.id where text = 'lts__t_sectors.sum'")"
 }
 
 @test "roles that the chip has no counter for are gaps" {
 	export MOCK_NO_METRICS=data_bytes_mem_shared,dram__bytes
 	record driver cuda launch:count=20
-	told 0
+	warned 0
 	equal gaps 'dram_read_bytes dram_write_bytes shared_bytes' "$(sql 'select role from metrics where name = 0' | xargs)"
 }
 
 @test "tensor types are counted once a kernel was seen to use the tensor cores" {
 	record driver cuda launch:count=20 launch:name=gemm,count=40,blocks=3 launch:count=20
-	told 0
+	warned 0
 	equal "rows of bf16" 1 "$(sql "select count(*) from metrics where role = 'tensor_bf16_ops'")"
 	equal bf16 12288 "$(sql "select max(value) from counters join metrics m on metric = m.id where role = 'tensor_bf16_ops'")"
 	[ "$(property counters_passes | tail -1)" -gt 2 ]
@@ -267,7 +267,7 @@ problem() {
 @test "a --kernels that is no regular expression limits nothing" {
 	export ROOFLINE_KERNELS='step('
 	record driver cuda launch:count=9 exit:6
-	told 1 'is no regular expression'
+	warned 1 'is no regular expression'
 	ended_with 6
 	[ "$(ranges .)" -gt 2 ]
 }
@@ -286,7 +286,7 @@ problem() {
 
 # What counters have done to the program, when they cannot be had: nothing.
 
-@test "without permission at the first question it is told with the remedy" {
+@test "without permission at the first question the warning has the remedy" {
 	export MOCK_COUNTERS=cuptiProfilerGetCounterAvailability=35
 	record driver cuda launch:count=20 exit:6
 	problem '.*CUPTI_ERROR_INSUFFICIENT_PRIVILEGES \(35\): .*CAP_SYS_ADMIN.*NVreg_RestrictProfilingToAdminUsers=0'
@@ -296,7 +296,7 @@ problem() {
 	[[ "$(property counters_problem)" == *INSUFFICIENT_PRIVILEGES* ]]
 }
 
-@test "without permission at the first start, for two contexts, it is told once" {
+@test "without permission at the first start, for two contexts, there is one warning" {
 	export MOCK_COUNTERS=cuptiRangeProfilerStart=35
 	record driver cuda launch:count=20 launch:count=20,context=2 exit:6
 	problem 'the counters cannot be started: .*\(35\):.*'
@@ -327,7 +327,7 @@ problem() {
 	done
 }
 
-@test "a CUPTI without the range profiler is told, and the trace is recorded" {
+@test "a CUPTI without the range profiler is reported, and the trace is recorded" {
 	export ROOFLINE_CUPTI="$BUILD/tests/collector/libcupti_bare.so"
 	record driver cuda kernels:5 exit:6
 	problem 'this CUPTI lacks the range profiler'
@@ -338,7 +338,7 @@ problem() {
 @test "counters that never become numbers leave launches without values" {
 	export MOCK_NAN=1
 	record driver cuda launch:count=60,different=3 exit:6
-	told 0
+	warned 0
 	ended_with 6
 	[ "$(rows counted)" -gt 5 ]
 	equal values 0 "$(rows counters)"
@@ -353,10 +353,10 @@ problem() {
 
 # Time
 
-@test "a kernel that does not end holds the program up for 2 s, is told, and never counted again" {
+@test "a kernel that does not end delays the program for 2 s, is reported, and never counted again" {
 	record driver cuda launch:count=4 launch:name=forever,busy_ms=600000 launch:count=4,name=beside \
 		idle:1 launch:count=200,name=after,pause_us=5000 launch:name=forever,count=5 exit:6
-	told 1 'a kernel did not end within 2 s of being counted'
+	warned 1 'a counted kernel did not end within 2 s'
 	ended_with 6
 	equal forever 1 "$(counted_of forever)"
 	equal beside 0 "$(counted_of beside)"
@@ -390,7 +390,7 @@ problem() {
 @test "several contexts are counted side by side, each for its device" {
 	record driver cuda launch:count=9,context=1,blocks=3 launch:count=9,context=2,blocks=4 \
 		launch:count=9,context=1,blocks=5 launch:count=9,context=3,blocks=6
-	told 0
+	warned 0
 	equal "contexts and devices" '1|0 2|1 3|0' "$(sql 'select distinct context, device from counted order by 1' | xargs)"
 	noted 20
 }
@@ -399,14 +399,14 @@ problem() {
 	local steps=() i
 	for i in {1..20}; do steps+=("launch:count=3,context=$i"); done
 	record driver cuda "${steps[@]}" exit:6
-	told 0
+	warned 0
 	ended_with 6
 	equal contexts 16 "$(sql 'select count(distinct context) from counted')"
 }
 
 @test "a context that is destroyed hands over its values first, and one at its address starts anew" {
 	record driver cuda launch:count=5,context=7,blocks=3 end_context:7 launch:count=5,context=7,blocks=4 end_context:8
-	told 0
+	warned 0
 	equal counted "$(ranges .)" "$(rows counted)"
 	equal "requests" 2 "$(sql "select count(*) from metrics where role = 'range_ns'")"
 	noted 4
@@ -414,7 +414,7 @@ problem() {
 
 @test "a program that exits inside a counted launch ends as ever" {
 	record driver cuda launch:count=3 launch:exit=5
-	told 0
+	warned 0
 	ended_with 5
 	readable
 	sealed
@@ -424,7 +424,7 @@ problem() {
 	for _ in 1 2 3; do
 		rm -rf "$recording" ranges
 		record driver cuda background_launch:4 sleep_ms:50 exit:5
-		told 0
+		warned 0
 		ended_with 5
 		readable
 		sealed
@@ -433,7 +433,7 @@ problem() {
 
 @test "eight threads that launch at once get the values of their own launches" {
 	record driver cuda launch:threads=8,count=300,different=4 exit:6
-	told 0
+	warned 0
 	ended_with 6
 	readable
 	equal signatures 32 "$(sql 'select count(distinct "like") from counted')"
@@ -443,7 +443,7 @@ problem() {
 
 @test "a launch that one thread was let go with does not run in the range of another" {
 	record driver cuda launch:threads=4,count=60,mixed=2,slow_us=300
-	told 0
+	warned 0
 	equal "inside a range" 0 "$(ranges ',ncclMixed,')"
 	[ "$(rows counted)" -gt 10 ]
 	noted 10
@@ -463,7 +463,7 @@ problem() {
 
 @test "a forked child counts nothing and disturbs nothing" {
 	record driver cuda launch:count=9 fork_run:launch:count=9,name=child launch:count=9 exit:6
-	told 0
+	warned 0
 	ended_with 6
 	readable
 	equal child 0 "$(ranges ,child,)"
@@ -476,7 +476,7 @@ problem() {
 	export ROOFLINE_REPLAY=1 ROOFLINE_COUNTERS=roofline
 	record driver cuda launch:count=30,different=3 launch:name=nccl,count=3 launch:call=cooperative,name=coop,count=3 \
 		launch:count=100,different=5,blocks=20
-	told 1 '--replay: every kernel runs [0-9]+ times'
+	warned 1 '--replay: every kernel runs [0-9]+ times'
 	equal mode replay "$(property counters_mode)"
 	equal "inside a range" 0 "$(ranges ',(nccl|coop),')"
 	equal counted 130 "$(rows counted)"
@@ -511,7 +511,7 @@ problem() {
 
 # usage ARGUMENT REGEX: exits with 2 and one line of that sort
 usage() {
-	capture with "$ROOFLINECTL" record -o "$recording" "$1" -- "$app" say:hello
+	capture with "$ROOFLINECTL" record -o "$recording" "$1" -- "$app" print:hello
 	ended_with 2
 	cat with.err
 	[ ! -s with.out ]
@@ -521,8 +521,8 @@ usage() {
 
 @test "record refuses what cannot be a set, a counter or a share, in one line" {
 	usage --counters= 'takes roofline, atomics, shared, sm, stalls or names'
-	usage --counters=roofline,memory "'memory' is no set and no metric of CUPTI"
-	usage --counters=roofline, "'' is no set and no metric"
+	usage --counters=roofline,memory "'memory' is neither a set"
+	usage --counters=roofline, "'' is neither a set"
 	usage --counters-share=-1 "percent from 0 to 100, not '-1'"
 	usage --counters-share=101 "percent from 0 to 100, not '101'"
 	usage --counters-share=nan "percent from 0 to 100, not 'nan'"

@@ -7,7 +7,7 @@ past="cuda kernels:5000 sleep_ms:150"
 export ROOFLINE_FLUSH_MS=20
 
 whole() {
-	told 0
+	warned 0
 	readable
 	equal kernels "$1" "$(rows kernels)"
 }
@@ -18,7 +18,7 @@ setup_file() {
 }
 
 @test "return, exit, quick_exit, exit on a thread and in a signal handler are sealed and lose nothing" {
-	for step in say:return exit:3 quick_exit:5 exit_in_thread:4 exit_in_handler:15; do
+	for step in print:return exit:3 quick_exit:5 exit_in_thread:4 exit_in_handler:15; do
 		rm -rf "$recording"
 		record cuda kernels:5000 $step
 		whole 5000
@@ -38,7 +38,7 @@ setup_file() {
 @test "exit while other threads go on launching is sealed and does not wait for them" {
 	export ROOFLINE_BUFFER_LIMIT_MB=32 # the line is always full, and takes a moment to decode
 	record cuda background:4 sleep_ms:30 exit:3
-	told 0 # not: CUPTI did not deliver its last records within 10 s
+	warned 0 # not: CUPTI did not deliver its last records within 10 s
 	readable
 	sealed
 	each_name_known
@@ -72,7 +72,7 @@ setup_file() {
 
 @test "kernels that arrive after the recording was closed are counted" {
 	record late_kernels cuda kernels:5 exit:6
-	told 0
+	warned 0
 	readable
 	equal kernels 5 "$(rows kernels)"
 	equal late_records 10 "$(loss late_records)"
@@ -106,15 +106,15 @@ setup_file() {
 }
 
 @test "a program that forks before it uses CUDA is recorded in the child" {
-	record fork_run:cuda say:parent
-	told 0
+	record fork_run:cuda print:parent
+	warned 0
 	readable
 	sealed
 }
 
-@test "a child whose parent had used NVTX is told that CUPTI cannot record it" {
-	record nvtx marker:before fork_run:cuda say:parent
-	told 1 'forked'
+@test "a child whose parent had used NVTX is warned that CUPTI cannot record it" {
+	record nvtx marker:before fork_run:cuda print:parent
+	warned 1 'forked'
 }
 
 @test "exec keeps what was written, and the next program gets its own folder" {
@@ -122,7 +122,7 @@ setup_file() {
 	printf '#!/bin/sh\nexec "%s" cuda kernels:7 exit:9\n' "$app" >next
 	chmod +x next
 	record $past exec:next
-	told 0
+	warned 0
 	ended_with 9
 	readable 2
 	equal kernels 5007 "$(rows kernels)"
@@ -137,7 +137,7 @@ setup_file() {
 
 @test "exit while a library is being loaded does not wait for our thread to ask the dynamic linker" {
 	record "dlopen:$BUILD/tests/collector/libstarts_cuda.so"
-	told 0 # not: CUPTI did not deliver its last records within 10 s
+	warned 0 # not: CUPTI did not deliver its last records within 10 s
 	ended_with 6
 	readable
 	sealed

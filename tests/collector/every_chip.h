@@ -1,49 +1,16 @@
 /*
  * every_chip.h - a program that asks the real CUPTI about the chips named, or about all that it knows.
  *
- * Included last, by a program that has `struct cupti_api cupti`, `wrong_count` and check_chip(name).
+ * PROGRAM LIBRARY [CHIP...]   exits 1 when wrong_count is not 0, 2 when it cannot ask
  */
 #ifndef ROOFLINE_TEST_EVERY_CHIP_H
 #define ROOFLINE_TEST_EVERY_CHIP_H
 
-static int check_every_chip(void *library)
-{
-	CUpti_Profiler_Host_GetSupportedChips_Params parameters = {
-		.structSize = CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE};
-	__typeof__(&cuptiProfilerHostGetSupportedChips) get_chips;
+#include "cupti_api.h"
 
-	*(void **)&get_chips = dlsym(library, "cuptiProfilerHostGetSupportedChips");
-	if (!get_chips || get_chips(&parameters) != CUPTI_SUCCESS || !parameters.numChips)
-		return 2;
-	for (size_t i = 0; i < parameters.numChips; i++)
-		check_chip(parameters.ppChipNames[i]);
-	return wrong_count > 0;
-}
+extern struct cupti_api real_cupti;
+extern unsigned int wrong_count;
 
-static void *load(const char *path)
-{
-	void *library = dlopen(path, RTLD_NOW);
-
-	if (!library) {
-		fprintf(stderr, "%s\n", dlerror());
-		return NULL;
-	}
-#define FIND(function) *(void **)&cupti.function = dlsym(library, #function);
-	CUPTI_COUNTER_FUNCTIONS(FIND)
-	return cupti.cuptiProfilerHostInitialize ? library : NULL;
-}
-
-int main(int argc, char **argv)
-{
-	void *library = argc > 1 ? load(argv[1]) : NULL;
-
-	if (!library)
-		return 2;
-	if (argc == 2)
-		return check_every_chip(library);
-	for (int i = 2; i < argc; i++)
-		check_chip(argv[i]);
-	return wrong_count > 0;
-}
+void check_chip(const char *name); /* the program's own */
 
 #endif

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# A CUPTI that cannot or will not: the program runs as ever, and its user is told once.
+# A CUPTI that fails: the program runs as ever, and its user is warned once.
 load common
 
 # refused REGEX: nothing was recorded, and that was said once
 refused() {
-	told 1 "$1"
+	warned 1 "$1"
 	ended_with 6
 	wrote_nothing
 }
@@ -27,47 +27,47 @@ refused() {
 	refused 'cannot load libcupti-is-not-here.so.13 .*Install CUPTI'
 }
 
-@test "a second subscriber is told who is first, and calls CUPTI no more" {
+@test "a second subscriber learns who was first, and calls CUPTI no more" {
 	export MOCK_SUBSCRIBE=39 MOCK_CALLS="$PWD/calls"
 	record cuda nvtx kernels:5 profiler:start exit:6
 	refused 'another profiler \(Another Tool\) is attached'
 	equal calls 'cuptiGetVersion cuptiSubscribe_v2 ' "$(tr '\n' ' ' <calls)"
 }
 
-@test "without a driver (999) the program is told so, also when NVTX came first" {
+@test "without a driver (999) there is a warning, also when NVTX came first" {
 	export MOCK_SUBSCRIBE=999
 	record nvtx cuda kernels:5 exit:6
 	refused 'CUPTI cannot be used: CUPTI_ERROR_UNKNOWN \(999\)'
 }
 
-@test "without permission (35) the program is told so" {
+@test "without permission (35) there is a warning" {
 	export MOCK_SUBSCRIBE=35
 	record cuda nvtx kernels:5 exit:6
 	refused 'CUPTI_ERROR_INSUFFICIENT_PRIVILEGES \(35\)'
 }
 
-@test "an incompatible driver (15) is told" {
+@test "an incompatible driver (15) is reported" {
 	export MOCK_SUBSCRIBE=15
 	record cuda exit:6
 	refused 'CUPTI_ERROR_NOT_INITIALIZED \(15\)'
 }
 
-@test "a result that CUPTI itself has no text for is told by its number" {
+@test "a result that CUPTI itself has no text for is reported by its number" {
 	export MOCK_SUBSCRIBE=7777
 	record cuda exit:6
 	refused 'unknown error \(7777\)'
 }
 
-@test "a CUPTI that takes no buffers is told" {
+@test "a CUPTI that takes no buffers is reported" {
 	export MOCK_REGISTER=999
 	record cuda exit:6
 	refused 'CUPTI takes no buffers'
 }
 
-@test "a refused kind is told and counted, and the others are recorded" {
+@test "a refused kind is reported and counted, and the others are recorded" {
 	export MOCK_REFUSED_KINDS=52 # JIT
 	record cuda kernels:5 exit:6
-	told 1 'does not record just-in-time compilation \(CUPTI_ERROR_NOT_COMPATIBLE\)'
+	warned 1 'does not record just-in-time compilation \(CUPTI_ERROR_NOT_COMPATIBLE\)'
 	readable
 	equal kernels 5 "$(rows kernels)"
 	equal disabled_kinds 1 "$(loss disabled_kinds)"
@@ -76,16 +76,16 @@ refused() {
 @test "refused kernels and copies are told in one line, and the recording is sealed and counts them" {
 	export MOCK_REFUSED_KINDS=10,1 # CONCURRENT_KERNEL and MEMCPY
 	record cuda exit:6
-	told 1 'does not record kernels \(CUPTI_ERROR_NOT_COMPATIBLE\), copies \(CUPTI_ERROR_NOT_COMPATIBLE\)'
+	warned 1 'does not record kernels \(CUPTI_ERROR_NOT_COMPATIBLE\), copies \(CUPTI_ERROR_NOT_COMPATIBLE\)'
 	ended_with 6
 	readable
 	sealed
 	equal disabled_kinds 2 "$(loss disabled_kinds)"
 }
 
-@test "a fatal error of CUPTI is told once, and what was recorded until then is kept" {
+@test "a fatal error of CUPTI is reported once, and what was recorded until then is kept" {
 	record cuda kernels:5 fatal:3 exit:6
-	told 1 'fatal error'
+	warned 1 'fatal error'
 	readable
 	equal kernels 5 "$(rows kernels)"
 }
@@ -93,7 +93,7 @@ refused() {
 @test "ROOFLINE_QUIET=1 keeps complaints back" {
 	export ROOFLINE_CUPTI=libcupti-is-not-here.so.13 ROOFLINE_QUIET=1
 	record cuda exit:6
-	told 0
+	warned 0
 	ended_with 6
 	wrote_nothing
 }
@@ -134,14 +134,14 @@ refused() {
 		rm -rf "$recording"
 		# shellcheck disable=SC2086 # two steps
 		record cuda kernels:5 $end
-		told 0
+		warned 0
 		readable
 		sealed
 	done
 	ended_with 8
 	rm -rf "$recording"
 	record cancelled_cuda exit:9
-	told 0
+	warned 0
 	ended_with 9
 	sealed
 }
@@ -149,7 +149,7 @@ refused() {
 @test "a signal that the program has pending stays pending" {
 	export ROOFLINE_OUTPUT=/proc/roofline
 	record pending_sigpipe cuda kernels:5 exit:6
-	told 1 'cannot record'
+	warned 1 'cannot record'
 	grep -q 'SIGPIPE is pending: 1' with.out
 }
 
@@ -157,7 +157,7 @@ refused() {
 	[ -z "$runtimes" ] || skip "sanitizers need address space"
 	export ROOFLINE_BUFFER_LIMIT_MB=8
 	record cuda memory:none kernels:20 memory:again kernels:5 exit:6
-	told 0
+	warned 0
 	readable
 	equal kernels 5 "$(rows kernels)"
 	equal refused_buffers 20 "$(loss refused_buffers)"

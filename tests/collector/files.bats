@@ -5,20 +5,20 @@ load common
 @test "a folder that is a file: told once, nothing recorded" {
 	echo mine >"$recording"
 	record cuda kernels:5 exit:6
-	told 1 "cannot record into $recording.*ROOFLINE_OUTPUT"
+	warned 1 "cannot record into $recording.*ROOFLINE_OUTPUT"
 	[ "$(cat "$recording")" = mine ]
 }
 
 @test "a read-only folder: told once, nothing recorded" {
 	export ROOFLINE_OUTPUT=/proc/roofline
 	record cuda kernels:5 exit:6
-	told 1 'cannot record into /proc/roofline.*: .*nothing is recorded'
+	warned 1 'cannot record into /proc/roofline.*: .*nothing is recorded'
 }
 
 @test "a folder whose path is longer than a path may be: told once, the default is used" {
 	ROOFLINE_OUTPUT=$PWD/$(printf 'long/%.0s' {1..1000})
 	record cuda kernels:5 exit:6
-	told 1 'ROOFLINE_OUTPUT is longer than a path may be'
+	warned 1 'ROOFLINE_OUTPUT is longer than a path may be'
 	recording=$(echo "$PWD"/roofline.*)
 	readable
 	equal kernels 5 "$(rows kernels)"
@@ -27,7 +27,7 @@ load common
 @test "an unset ROOFLINE_OUTPUT records below the current folder" {
 	unset ROOFLINE_OUTPUT
 	record cuda kernels:5
-	told 0
+	warned 0
 	recording=$(echo "$PWD"/roofline.*)
 	readable
 	equal kernels 5 "$(rows kernels)"
@@ -39,7 +39,7 @@ load common
 		ASAN_OPTIONS="$ASAN_OPTIONS" ROOFLINE_OUTPUT=deep/er/recording \
 		"$app" cuda kernels:5 exit:6
 	same_as_bare
-	told 0
+	warned 0
 	recording=$PWD/deep/er/recording
 	readable
 	equal kernels 5 "$(rows kernels)"
@@ -51,7 +51,7 @@ load common
 	capture bare run_in_gone "$app" cuda kernels:5 exit:6
 	capture with run_in_gone env CUDA_INJECTION64_PATH="$collector" "$app" cuda kernels:5 exit:6
 	same_as_bare
-	told 0
+	warned 0
 	readable
 }
 
@@ -60,14 +60,14 @@ load common
 	export ROOFLINE_OUTPUT=relative
 	capture with bash -c 'cd gone && rmdir ../gone && CUDA_INJECTION64_PATH=$0 exec "$@"' \
 		"$collector" "$app" cuda kernels:5 exit:6
-	told 1 'cannot record into relative'
+	warned 1 'cannot record into relative'
 	ended_with 6
 }
 
 @test "descriptors that the program closes are opened anew" {
 	export ROOFLINE_FLUSH_MS=10
 	record cuda kernels:5 sleep_ms:50 close_descriptors kernels:7 sleep_ms:50 exit:6
-	told 0
+	warned 0
 	readable
 	sealed
 	equal kernels 12 "$(rows kernels)"
@@ -76,9 +76,9 @@ load common
 
 @test "the program's own files on our numbers stay its own, in its children too" {
 	export ROOFLINE_FLUSH_MS=10
-	record cuda kernels:5 take_descriptors:own kernels:7 sleep_ms:50 fork_run:use_descriptors \
+	record cuda kernels:5 replace_descriptors:own kernels:7 sleep_ms:50 fork_run:use_descriptors \
 		use_descriptors exit:6
-	told 0
+	warned 0
 	readable
 	equal kernels 12 "$(rows kernels)"
 	equal bytes 1994 "$(tr -d '\n' <own | wc -c)"
@@ -88,14 +88,14 @@ load common
 @test "a recording deleted meanwhile: told once, and not made again" {
 	export ROOFLINE_FLUSH_MS=10
 	record cuda kernels:5 sleep_ms:50 "shell:rm -rf $recording" kernels:7 sleep_ms:50 exit:6
-	told 1 'cannot write .*No such file or directory; rows are lost and counted'
+	warned 1 'cannot write .*No such file or directory; rows are lost and counted'
 	[ ! -e "$recording" ]
 }
 
 @test "one table deleted meanwhile: told once, its rows counted as unwritten" {
 	export ROOFLINE_FLUSH_MS=10
 	record cuda kernels:5 sleep_ms:50 "shell:rm -f $recording/*/kernels.csv" kernels:7 exit:6
-	told 1 'cannot write .*kernels.csv: No such file or directory'
+	warned 1 'cannot write .*kernels.csv: No such file or directory'
 	sealed
 	equal unwritten_rows 7 "$(loss unwritten_rows)"
 }
@@ -123,7 +123,7 @@ on_small_disk() {
 	on_small_disk 400 cuda "shell:head -c 200k </dev/zero >small/ballast 2>/dev/null || :" \
 		kernels:9000 "name:$long_name" kernels:2 sleep_ms:100 \
 		"shell:rm -f small/ballast" kernels:3 exit:6
-	told 1 'cannot write .*: No space left on device; rows are lost and counted'
+	warned 1 'cannot write .*: No space left on device; rows are lost and counted'
 	ended_with 6
 	readable
 	sealed
@@ -133,11 +133,11 @@ on_small_disk() {
 	grep -q "$long_name" "$(tables names)"
 }
 
-@test "what was lost before and while the disk was full is told once there is room" {
+@test "what was lost before and while the disk was full is reported once there is room" {
 	export ROOFLINE_FLUSH_MS=10
 	on_small_disk 400 cuda "shell:head -c 1M </dev/zero >small/ballast 2>/dev/null || :" \
 		$(printf 'zero_times:1 sleep_ms:12 %.0s' {1..70}) "shell:rm -f small/ballast" exit:6
-	told 1 'No space left on device'
+	warned 1 'No space left on device'
 	readable
 	equal invalid_times 70 "$(loss invalid_times)"
 }
@@ -148,7 +148,7 @@ on_small_disk() {
 	on_small_disk 400 "shell:head -c 1M </dev/zero >small/ballast 2>/dev/null || :" \
 		"shell:mkdir small/recording 2>/dev/null || :" cuda \
 		kernels:5 sleep_ms:50 "shell:rm -f small/ballast" kernels:5 exit:6
-	told 1 'No space left on device'
+	warned 1 'No space left on device'
 	readable
 	sealed
 	[ "$(rows kernels)" -ge 5 ]
@@ -159,7 +159,7 @@ on_small_disk() {
 	capture bare few "$app" cuda kernels:5 exit:6
 	capture with few env CUDA_INJECTION64_PATH="$collector" "$app" cuda kernels:5 exit:6
 	same_as_bare
-	told 1 'only 24 files may be open .*nothing is recorded'
+	warned 1 'only 24 files may be open .*nothing is recorded'
 	[ ! -e "$recording" ]
 }
 
@@ -169,7 +169,7 @@ on_small_disk() {
 	capture bare slashed "$app" cuda kernels:5 exit:6
 	capture with slashed env CUDA_INJECTION64_PATH="$collector" "$app" cuda kernels:5 exit:6
 	same_as_bare
-	told 0
+	warned 0
 	readable
 	equal host a/b "$(property host)"
 }
@@ -186,7 +186,7 @@ on_odd_disk() {
 
 @test "a disk that takes nothing and says nothing: told once, rows are counted" {
 	on_odd_disk nothing cuda kernels:5 exit:6
-	told 1 'cannot write .*kernels.csv: Input/output error'
+	warned 1 'cannot write .*kernels.csv: Input/output error'
 	sealed
 	equal unwritten_rows 5 "$(loss unwritten_rows)"
 }
@@ -195,7 +195,7 @@ on_odd_disk() {
 	export ROOFLINE_FLUSH_MS=10
 	on_odd_disk slow cuda kernels:5 sleep_ms:100 timed_threads:2 exit:6
 	grep -q 'that was quick' with.out
-	told 0
+	warned 0
 	readable
 	equal kernels 2005 "$(rows kernels)"
 }

@@ -2,8 +2,8 @@
  * libmock_cuda.c - the few functions of libcuda.so.1 that the collector calls for counters.
  *
  * The test program says how long a context has work to do (mock_be_busy); cuCtxSynchronize waits for
- * that, as the driver's does.  While a stream is captured (mock_tell_capture) only a thread in the
- * relaxed mode may synchronise.
+ * that, as the driver's does.  While a stream is captured (mock_set_capture) only a thread in the
+ * relaxed mode may synchronize.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 #define CONTEXTS 64
 
 void mock_be_busy(CUcontext context, unsigned int ms);
-void mock_tell_capture(bool is_begin);
+void mock_set_capture(bool is_begin);
 
 static int64_t busy_until_ns[CONTEXTS];
 static int captures;
@@ -41,7 +41,7 @@ void mock_be_busy(CUcontext context, unsigned int ms)
 	__atomic_store_n(busy_until(context), now_ns() + ms * INT64_C(1000000), __ATOMIC_RELAXED);
 }
 
-void mock_tell_capture(bool is_begin)
+void mock_set_capture(bool is_begin)
 {
 	__atomic_add_fetch(&captures, is_begin ? 1 : -1, __ATOMIC_RELAXED);
 }

@@ -15,12 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "every_chip.h"
+
 #include "collector/counter_config.c"
 #include "collector/metric_table.c"
 #include "collector/profiler_host.c"
-
-static struct cupti_api cupti;
-static unsigned int wrong_count;
 
 static const char *const requests[] = {"roofline", "atomics", "shared",
 				       "sm",	   "stalls",  "roofline,atomics,shared,sm,stalls"};
@@ -45,8 +44,8 @@ static void check_request(const char *chip, const char *request, enum metric_sco
 {
 	struct counter_config config;
 	char refused[256];
-	CUptiResult result = counter_config_build(&config, &cupti, chip, NULL, request, scope, 1,
-						  refused, sizeof(refused));
+	CUptiResult result = counter_config_build(&config, &real_cupti, chip, NULL, request, scope,
+						  1, refused, sizeof(refused));
 
 	if (result != CUPTI_SUCCESS || *refused || !config.pass_count ||
 	    config.pass_count > config.name_count) {
@@ -56,7 +55,7 @@ static void check_request(const char *chip, const char *request, enum metric_sco
 	}
 	for (size_t i = 0; scope == SCOPE_ALL && i < config.name_count; i++)
 		if (strchr(request, ',') &&
-		    counter_config_passes(&cupti, chip, NULL, config.names[i]) != 1) {
+		    counter_config_passes(&real_cupti, chip, NULL, config.names[i]) != 1) {
 			fprintf(stderr, "%s: %s is no counter of one pass\n", chip,
 				config.names[i]);
 			wrong_count++;
@@ -65,22 +64,20 @@ static void check_request(const char *chip, const char *request, enum metric_sco
 	       scope == SCOPE_ALL ? "" : "-without-tensor-types", config.pass_count,
 	       config.name_count);
 	print_gaps(&config.list);
-	counter_config_free(&config, &cupti);
+	counter_config_free(&config, &real_cupti);
 }
 
-static void check_chip(const char *name)
+void check_chip(const char *name)
 {
-	struct chip chip = {&cupti, name, NULL};
+	struct chip chip = {&real_cupti, name, NULL};
 	CUpti_Profiler_Host_Object *host;
 
 	if (open_host(&chip, &host) != CUPTI_SUCCESS) {
 		printf("%s unusable\n", name);
 		return;
 	}
-	profiler_host_close(&cupti, host);
+	profiler_host_close(&real_cupti, host);
 	check_request(name, "roofline", SCOPE_WITHOUT_TENSOR_TYPES);
 	for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++)
 		check_request(name, requests[i], SCOPE_ALL);
 }
-
-#include "every_chip.h"

@@ -4,7 +4,7 @@
 #ifndef ROOFLINE_TESTS_MOCK_APP_H
 #define ROOFLINE_TESTS_MOCK_APP_H
 
-#include "mock_cupti.h"
+#include "mock/mock_cupti.h"
 
 #define KERNEL_NS 1000
 

@@ -104,7 +104,7 @@ static void *cancelled_cuda_main(void *unused)
 {
 	pthread_cancel(pthread_self());
 	step_cuda(unused);
-	puts("still there"); /* and only now cancelled */
+	puts("still there"); /* and only now canceled */
 	return NULL;
 }
 

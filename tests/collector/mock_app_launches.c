@@ -14,7 +14,7 @@
 
 /* libmock_cuda.so, where the test has put it as libcuda.so.1 */
 static void (*be_busy)(CUcontext context, unsigned int ms);
-static void (*tell_capture)(bool is_begin);
+static void (*set_capture)(bool is_begin);
 
 static void step_driver(const char *argument)
 {
@@ -24,8 +24,8 @@ static void step_driver(const char *argument)
 	if (!library)
 		fail("libcuda.so.1", dlerror());
 	*(void **)&be_busy = dlsym(library, "mock_be_busy");
-	*(void **)&tell_capture = dlsym(library, "mock_tell_capture");
-	if (!be_busy || !tell_capture)
+	*(void **)&set_capture = dlsym(library, "mock_set_capture");
+	if (!be_busy || !set_capture)
 		fail("libcuda.so.1", "is not the mock");
 }
 
@@ -237,8 +237,8 @@ static void step_capture(const char *argument)
 
 	if (!mock.mock_capture)
 		return;
-	if (!is_refused && tell_capture)
-		tell_capture(is_begin);
+	if (!is_refused && set_capture)
+		set_capture(is_begin);
 	mock.mock_capture(is_begin, is_refused ? CUDA_ERROR_ILLEGAL_STATE : CUDA_SUCCESS);
 }
 

@@ -23,7 +23,7 @@ static void step_sleep_ms(const char *argument)
 	usleep((useconds_t)number(argument) * 1000);
 }
 
-static void step_say(const char *argument)
+static void step_print(const char *argument)
 {
 	puts(argument);
 }
@@ -151,7 +151,7 @@ static void step_close_descriptors(const char *argument)
 }
 
 /* Puts an own file on every number that a library could have had, and writes to each at the end. */
-static void step_take_descriptors(const char *argument)
+static void step_replace_descriptors(const char *argument)
 {
 	int own;
 
@@ -164,7 +164,7 @@ static void step_take_descriptors(const char *argument)
 			dup2(own, descriptor);
 }
 
-/* All the numbers that take_descriptors took must still be the program's own. */
+/* All the numbers that replace_descriptors replaced must still be the program's own. */
 static void step_use_descriptors(const char *argument)
 {
 	(void)argument;
@@ -192,7 +192,7 @@ static void step_daemon(const char *argument)
 
 const struct step process_steps[] = {
 	{"sleep_ms", step_sleep_ms},
-	{"say", step_say},
+	{"print", step_print},
 	{"locale", step_locale},
 	{"dlopen", step_dlopen},
 	{"memory", step_memory},
@@ -205,7 +205,7 @@ const struct step process_steps[] = {
 	{"fork_run", step_fork_run},
 	{"fork_at", step_fork_at},
 	{"close_descriptors", step_close_descriptors},
-	{"take_descriptors", step_take_descriptors},
+	{"replace_descriptors", step_replace_descriptors},
 	{"use_descriptors", step_use_descriptors},
 	{"daemon", step_daemon},
 	{0},

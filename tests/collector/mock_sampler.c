@@ -16,7 +16,7 @@
 #include <cupti_pmsampling.h>
 
 #include "cupti_api.h"
-#include "mock_cupti.h"
+#include "mock/mock_cupti.h"
 
 #define SAMPLING_FUNCTIONS(FUNCTION)                        \
 	FUNCTION(cuptiGetTimestamp)                         \
@@ -41,9 +41,6 @@
 	FUNCTION(mock_emit)                                 \
 	FUNCTION(mock_launch)                               \
 	FUNCTION(mock_device_launch)
-
-#define MOCK_PROTOTYPE(result, name, parameters) result name parameters;
-MOCK_FUNCTIONS(MOCK_PROTOTYPE)
 
 static struct {
 #define MEMBER(function) __typeof__(&function) function;

@@ -80,13 +80,13 @@ is_wrong() {
 	ln -s "$BUILD/tests/collector/libmock_cuda.so" driver/libcuda.so.1
 	export ROOFLINE_CUPTI="$mock_cupti" ROOFLINE_COUNTERS=roofline LD_LIBRARY_PATH="$PWD/driver"
 	record driver cuda launch:count=9 device_launch
-	told 0
+	warned 0
 	[ "$(rows counted)" -gt 0 ]
 }
 
 @test "a kernel that the device launches has no record" {
 	record cuda kernels:3 device_launch:busy_us=20,blocks=64,count=5,pause_us=10,name=child
-	told 0
+	warned 0
 	equal kernels 3 "$(rows kernels)"
 	run "$app" device_launch:busy_us=20,no_such=1
 	equal status 99 "$status"

@@ -8,7 +8,7 @@ preloaded() {
 	capture bare "$@"
 	capture with env LD_PRELOAD="$runtimes$collector" "$@"
 	same_as_bare
-	told 0
+	warned 0
 	wrote_nothing
 }
 
@@ -57,7 +57,7 @@ preloaded() {
 	unset ROOFLINE_OUTPUT
 	capture with env LD_PRELOAD="$runtimes$collector" bash -c \
 		'"$0" cuda kernels:1 & "$0" cuda kernels:2; wait' "$app"
-	told 0
+	warned 0
 	recording=$(echo "$PWD"/roofline.*)
 	[ -d "$recording" ]
 	readable 2
@@ -83,7 +83,7 @@ preloaded() {
 	# shellcheck disable=SC2016 # the inner shell expands
 	capture with env LD_PRELOAD="${runtimes}./collector.so" \
 		bash -c 'cd / && unset LD_PRELOAD && exec "$@"' bash "$app" cuda kernels:5
-	told 0
+	warned 0
 	readable
 	equal kernels 5 "$(rows kernels)"
 }

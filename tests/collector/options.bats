@@ -2,14 +2,14 @@
 # What ROOFLINE_* limits, and what it makes of nonsense.
 load common
 
-@test "nonsense in a variable is told once each, and the default is used" {
+@test "nonsense in a variable is reported once each, and the default is used" {
 	for setting in API=maybe NVTX=2 GRAPHS=both DELAY_S=-1 DURATION_S=nan BUFFER_LIMIT_MB=1e99 \
 		FLUSH_MS=soon PROFILER_API=yes SYNCS=0x; do
 		rm -rf "$recording"
 		export "ROOFLINE_$setting"
 		record cuda kernels:5 marker:one exit:6
 		unset "ROOFLINE_${setting%=*}"
-		told 1 "ROOFLINE_${setting%=*}='${setting#*=}'.*; using "
+		warned 1 "ROOFLINE_${setting%=*}='${setting#*=}'.*; using "
 		readable
 		equal kernels 5 "$(rows kernels)"
 		equal markers 2 "$(rows markers)"
@@ -19,14 +19,14 @@ load common
 @test "empty variables mean the default" {
 	export ROOFLINE_API= ROOFLINE_GRAPHS= ROOFLINE_KERNELS= ROOFLINE_DELAY_S= ROOFLINE_QUIET=
 	record cuda kernels:5
-	told 0
+	warned 0
 	equal kernels 5 "$(rows kernels)"
 }
 
 @test "--kernels keeps the kernels whose mangled name matches and counts the others" {
 	export ROOFLINE_KERNELS='Z4step|other'
 	record cuda kernels:5 name:_Z6unlikev kernels:6 name:another kernels:7 name:_Z6unlikev kernels:1
-	told 0
+	warned 0
 	readable
 	equal kernels 12 "$(rows kernels)"
 	equal filtered_kernels 7 "$(loss filtered_kernels)"
@@ -42,10 +42,10 @@ load common
 	equal filtered_kernels 6 "$(loss filtered_kernels)"
 }
 
-@test "a --kernels that is no regular expression is told once and records all kernels" {
+@test "a --kernels that is no regular expression is reported once and records all kernels" {
 	export ROOFLINE_KERNELS='step('
 	record cuda kernels:5 exit:6
-	told 1 "--kernels 'step\\(' is no regular expression: .*; all kernels are recorded"
+	warned 1 "--kernels 'step\\(' is no regular expression: .*; all kernels are recorded"
 	equal kernels 5 "$(rows kernels)"
 }
 
@@ -62,7 +62,7 @@ load common
 	[ -d de_DE.UTF-8 ] || skip "localedef cannot make a locale with a decimal comma"
 	export LOCPATH=$PWD ROOFLINE_DELAY_S=0.2
 	record locale:de_DE.UTF-8 cuda kernels:5 sleep_ms:300 kernels:7
-	told 0
+	warned 0
 	equal kernels 7 "$(rows kernels)"
 	equal delay 200000000 "$(property delay_ns)"
 }
@@ -78,7 +78,7 @@ load common
 	export ROOFLINE_PROFILER_API=1
 	record cuda kernels:1 profiler:start kernels:2 profiler:stop kernels:4 profiler:start kernels:8 \
 		profiler:start kernels:16 profiler:stop profiler:stop kernels:32
-	told 0
+	warned 0
 	equal kernels 26 "$(rows kernels)"
 	equal outside_window 37 "$(loss outside_window)"
 }

@@ -42,7 +42,7 @@ kernels() {
 	grep -q '^graphs,graph$' "$recording"/*/process.csv
 }
 
-@test "a program without CUDA is told to have left nothing" {
+@test "a program without CUDA is reported to have left nothing" {
 	capture with "$ROOFLINECTL" record -o "$recording" -- true
 	[ "$(cat with.status)" -eq 0 ]
 	grep -q "nothing was recorded" with.err
@@ -133,7 +133,7 @@ runs() {
 	grep -q "interrupted, so there is no second run" with.err
 }
 
-@test "the exit code is the first run's when the second fails, and that is told" {
+@test "the exit code is the first run's when the second fails, and that is reported" {
 	cat >program <<-END
 		"$app" cuda kernels:5
 		[ ! -e again ] || exit 9
@@ -155,9 +155,9 @@ runs() {
 2 graph" "$(runs)"
 }
 
-@test "what is no run is told and taken for none" {
+@test "what is no run is reported and taken for none" {
 	export ROOFLINE_RUN=third
 	record cuda kernels:5
-	told 1 "ROOFLINE_RUN='third'.*; using 0"
+	warned 1 "ROOFLINE_RUN='third'.*; using 0"
 	[ -z "$(property run)" ]
 }

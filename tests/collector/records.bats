@@ -10,7 +10,7 @@ setup_file() {
 @test "every kind of record becomes a row of its table" {
 	export ROOFLINE_SYNCS=1 ROOFLINE_GRAPHS=graph
 	record cuda every_kind:3
-	told 0
+	warned 0
 	readable
 	sealed
 	equal kernels 3 "$(rows kernels)"
@@ -37,7 +37,7 @@ setup_file() {
 @test "buffers that are handed back half full and full lose nothing" {
 	export ROOFLINE_FLUSH_MS=10
 	record cuda kernels:7 sleep_ms:60 kernels:30000 sleep_ms:40 kernels:11
-	told 0
+	warned 0
 	readable
 	equal kernels 30018 "$(rows kernels)"
 	equal losses 0 "$(rows losses)"
@@ -45,7 +45,7 @@ setup_file() {
 
 @test "64 threads at once lose nothing, and each launch is there once" {
 	record cuda threads:64
-	told 0
+	warned 0
 	readable
 	equal kernels 64000 "$(rows kernels)"
 	equal correlations 64000 "$(tail -n +2 "$(tables kernels)" | cut -d, -f7 | sort -u | wc -l)"
@@ -62,7 +62,7 @@ setup_file() {
 
 @test "records with zero and with reversed times are counted, not written" {
 	record cuda kernels:5 zero_times:3 reversed_times:4
-	told 0
+	warned 0
 	readable
 	equal kernels 5 "$(rows kernels)"
 	equal invalid_times 7 "$(loss invalid_times)"
@@ -79,7 +79,7 @@ setup_file() {
 
 @test "records of an unknown kind are counted, and those after them still read" {
 	record cuda kernels:2 unknown:6 kernels:2
-	told 0
+	warned 0
 	readable
 	equal kernels 4 "$(rows kernels)"
 	equal unknown_records 6 "$(loss unknown_records)"
@@ -95,7 +95,7 @@ setup_file() {
 @test "the longer records of a future CUPTI are read as far as we know them" {
 	export MOCK_GROWN_BYTES=40 ROOFLINE_SYNCS=1 ROOFLINE_GRAPHS=graph
 	record cuda every_kind:10000
-	told 0
+	warned 0
 	readable
 	equal kernels 10000 "$(rows kernels)"
 	equal copies 2 "$(rows copies)"
@@ -120,7 +120,7 @@ setup_file() {
 
 @test "NVTX ranges from before CUDA was used are kept, however many" {
 	record nvtx markers:30000 cuda markers:5 kernels:1
-	told 0
+	warned 0
 	readable
 	equal markers 60010 "$(rows markers)"
 	each_name_known
@@ -129,7 +129,7 @@ setup_file() {
 
 @test "NVTX ranges from before CUDA take 32 MB at most; what comes beyond is counted as dropped" {
 	record nvtx markers:350000 cuda kernels:1
-	told 0
+	warned 0
 	readable
 	each_name_known
 	equal markers $((32 * (1048576 / 56))) "$(rows markers)"
@@ -138,7 +138,7 @@ setup_file() {
 
 @test "more signatures and names than are remembered at once: each has a number of its own" {
 	record cuda different_grids:100000 different_names:70000x20
-	told 0
+	warned 0
 	readable
 	equal kernels 170000 "$(rows kernels)"
 	each_name_known
@@ -148,7 +148,7 @@ setup_file() {
 	[ -z "$runtimes" ] || skip "sanitizers take memory of their own"
 	# The program has 150 MB of names itself.
 	record memory_limit_mib:260 cuda different_names:1500x100000
-	told 0
+	warned 0
 	ended_with 0
 	readable
 	equal names 1500 "$(rows names)"

@@ -15,11 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "every_chip.h"
+
 #include "collector/profiler_host.c"
 #include "collector/sample_config.c"
-
-static struct cupti_api cupti;
-static unsigned int wrong_count;
 
 static const char *const role_names[] = {
 #define ROLE_NAME(role, set, meaning) #role,
@@ -50,12 +49,12 @@ static CUptiResult try_evaluator(const struct sample_config *config, const char 
 {
 	CUpti_Profiler_Host_Object *host = NULL;
 	CUptiResult result =
-		profiler_host_open(&cupti, CUPTI_PROFILER_TYPE_PM_SAMPLING, name, NULL, &host);
+		profiler_host_open(&real_cupti, CUPTI_PROFILER_TYPE_PM_SAMPLING, name, NULL, &host);
 
 	if (result == CUPTI_SUCCESS)
-		result = profiler_host_add(&cupti, host, (const char **)config->names,
+		result = profiler_host_add(&real_cupti, host, (const char **)config->names,
 					   config->name_count);
-	profiler_host_close(&cupti, host);
+	profiler_host_close(&real_cupti, host);
 	return result;
 }
 
@@ -63,7 +62,7 @@ static CUptiResult try_evaluator(const struct sample_config *config, const char 
 static void check_sets(const char *name, const char *set, unsigned int sets)
 {
 	struct sample_config config;
-	CUptiResult result = sample_config_build(&config, &cupti, name, NULL, sets);
+	CUptiResult result = sample_config_build(&config, &real_cupti, name, NULL, sets);
 
 	if (result == CUPTI_SUCCESS)
 		result = try_evaluator(&config, name);
@@ -78,19 +77,17 @@ static void check_sets(const char *name, const char *set, unsigned int sets)
 	sample_config_free(&config);
 }
 
-static void check_chip(const char *name)
+void check_chip(const char *name)
 {
 	CUpti_Profiler_Host_Object *host;
 
-	if (profiler_host_open(&cupti, CUPTI_PROFILER_TYPE_PM_SAMPLING, name, NULL, &host) !=
+	if (profiler_host_open(&real_cupti, CUPTI_PROFILER_TYPE_PM_SAMPLING, name, NULL, &host) !=
 	    CUPTI_SUCCESS) {
 		printf("%s unsampled\n", name);
 		return;
 	}
-	profiler_host_close(&cupti, host);
+	profiler_host_close(&real_cupti, host);
 	for (unsigned int set = 0; set < SAMPLE_SET_COUNT; set++)
 		check_sets(name, set_names[set], 1u << set);
 	check_sets(name, "all", (1u << SAMPLE_SET_COUNT) - 1);
 }
-
-#include "every_chip.h"

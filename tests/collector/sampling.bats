@@ -116,7 +116,7 @@ at_least() {
 @test "samples hold every kernel that ran while they were taken, whoever launched it" {
 	ROOFLINE_SAMPLE_WINDOWS=800ms/10s record cuda context:1 $begin launch:count=20,run_us=100,pause_us=300 \
 		device_launch:count=30,busy_us=50,blocks=64,pause_us=100 sleep_ms:50
-	told 0
+	warned 0
 	readable
 	sealed
 	equal kernels 21 "$(rows kernels)"
@@ -130,7 +130,7 @@ at_least() {
 @test "each column is its counter" {
 	export ROOFLINE_SAMPLE=1ms MOCK_UNSAMPLED=
 	record cuda context:1 $begin launch:name=gemm,blocks=1000,run_us=5000 sleep_ms:100
-	told 0
+	warned 0
 	# the kernel before may be in them, and each of some samples is rounded
 	sampled compute_cycles,sm_cycles,sm_cycles_min,sm_cycles_max,tensor_cycles,pcie_read_bytes | awk '
 		function near(is, wanted, more) { return is >= wanted - 7 && is <= wanted + more + 7 }
@@ -153,14 +153,14 @@ at_least() {
 	rm -rf "$recording"
 	export MOCK_UNSAMPLED= MOCK_NO_METRICS=dram__bytes_read,gr__ctas_launched.sum,pipe_tensor MOCK_TWO_PASSES=lts__t_sectors
 	record cuda context:1 launch sleep_ms:30
-	told 0
+	warned 0
 	equal "with NVLink" "$front $sm dram_write_bytes atomic_sectors nvlink_rx_bytes nvlink_tx_bytes" "$(roles)"
 	tables sampled_metrics | xargs grep -qx '0,blocks,gr__ctas_launched_realtime.sum'
 }
 
 @test "what is no number is nothing" {
 	MOCK_NAN=1 record cuda context:1 launch sleep_ms:30
-	told 0
+	warned 0
 	equal "what ran" "0 0 0" "$(tables samples | xargs tail -q -n +2 |
 		awk -F, '{ a += $5; b += $9; c += $14 } END { print a, b, c }')"
 	at_least samples 1 "$(rows samples)"
@@ -169,7 +169,7 @@ at_least() {
 @test "nothing of sampling is touched unless it is asked for" {
 	unset ROOFLINE_SAMPLE
 	record cuda context:1 launch_callbacks:no launch launch_callbacks:no push:x pop
-	told 0
+	warned 0
 	[ -s calls ]
 	[ "$(grep -c 'PmSampling\|ProfilerHost\|EnableDomain' calls)" -eq 0 ]
 	nothing_sampled
@@ -180,7 +180,7 @@ at_least() {
 	record cuda launch_callbacks:no context:1 context:3 context:2 launch_callbacks:yes copy_callbacks:yes sleep_ms:50 \
 		device_launch:count=3 launch:context=1 launch_callbacks:yes device_launch:device=1 \
 		launch:context=2,blocks=9 launch_callbacks:no copy_callbacks:no sleep_ms:5 device_launch:device=1,blocks=5,count=2 sleep_ms:50
-	told 0
+	warned 0
 	equal "kernels while sampling" "_Z4stepPfi _Z4stepPfi device_launched device_launched" "$(cut -d, -f5 truth | sort | xargs)"
 	at_least kernels 2 "$(sampled dispatches)" # the first sample of each is none
 	at_least "blocks of device 1" 10 "$(tables samples | xargs awk -F, '$3 == 1 { sum += $6 } END { print sum }')"
@@ -196,7 +196,7 @@ at_least() {
 	while read -r interval sets wanted; do
 		rm -rf "$recording"
 		ROOFLINE_SAMPLE=$interval ROOFLINE_SAMPLE_METRICS=${sets#all} record cuda context:1 launch sleep_ms:5
-		told 0
+		warned 0
 		equal "$interval $sets" "$wanted" "$(property sample_windows)"
 	done <<-END
 		1us front continuous
@@ -207,10 +207,10 @@ at_least() {
 	END
 }
 
-@test "without end it takes as much as can be decoded, unless it is told what" {
+@test "without end it takes as much as can be decoded, unless it is reported what" {
 	export ROOFLINE_SAMPLE_WINDOWS=continuous
 	ROOFLINE_SAMPLE=1us record cuda context:1 launch sleep_ms:5
-	told 0
+	warned 0
 	equal "at 1 us" "$front" "$(roles)"
 	rm -rf "$recording"
 	ROOFLINE_SAMPLE=10us record cuda context:1 launch sleep_ms:5
@@ -224,7 +224,7 @@ at_least() {
 @test "without end and undisturbed nothing is lost, and spans touch" {
 	export ROOFLINE_SAMPLE=1ms # an image has room for a second, whatever else the machine does
 	record cuda context:1 $begin launch:count=100,run_us=500,pause_us=10000
-	told 0
+	warned 0
 	equal lost 0 "$(loss lost_sample_ns)"
 	at_least spans 3 "$(rows sampled_spans)"
 	equal "spans that touch" "$(rows sampled_spans)" "$(tables sampled_spans | xargs tail -n +2 |
@@ -235,7 +235,7 @@ at_least() {
 @test "windows of a given length begin with the first launch and then in every period" {
 	ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=20ms/150ms record cuda context:1 sleep_ms:60 \
 		launch:count=700,run_us=100,pause_us=1000
-	told 0
+	warned 0
 	equal windows "20000000 ns at most" "$(property sample_windows)"
 	sampled starts >starts
 	at_least "the first window" 60000000 "$(head -1 starts)"
@@ -251,17 +251,17 @@ at_least() {
 	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=20ms/10s
 	record cuda context:1 driver_copy:15 launch_callbacks:yes copy_callbacks:yes sleep_ms:60 device_launch \
 		driver_copy $begun
-	told 0
+	warned 0
 	equal "kernels while sampling" 1 "$(truth .)"
 	at_least "the first window" 60000000 "$(sampled starts | head -1)"
 	rm -rf "$recording" truth
 	record cuda context:1 driver_copy:15 sleep_ms:60 device_launch:count=2 launch $begun
-	told 0
+	warned 0
 	equal "kernels while sampling, after 15 copies and a launch" 2 "$(truth .)"
 	at_least "the first window" 60000000 "$(sampled starts | head -1)"
 	rm -rf "$recording" truth
 	record cuda context:1 driver_copy:15 sleep_ms:20 device_launch
-	told 0
+	warned 0
 	nothing_sampled
 }
 
@@ -269,7 +269,7 @@ at_least() {
 	export ROOFLINE_SAMPLE=1ms ROOFLINE_SAMPLE_WINDOWS=continuous
 	record cuda context:1 copy_callbacks:yes device_launch driver_copy launch_callbacks:no copy_callbacks:no \
 		sleep_ms:5 device_launch sleep_ms:30
-	told 0
+	warned 0
 	equal "kernels while sampling" 1 "$(truth .)"
 	at_least spans 1 "$(rows sampled_spans)"
 }
@@ -277,24 +277,24 @@ at_least() {
 @test "windows follow each other as soon as the last one has been decoded" {
 	ROOFLINE_SAMPLE=2us ROOFLINE_SAMPLE_BUFFER_MB=16 record cuda context:1 \
 		launch:count=300,run_us=100,pause_us=1000
-	told 0
+	warned 0
 	at_least windows 3 "$(rows sampled_spans)"
 	[[ "$(property sample_windows)" == *"ns at most" ]]
 	at_least kernels 3 "$(sampled dispatches)"
 	equal lost 0 "$(loss lost_sample_ns)"
 }
 
-@test "a window that would not fit into memory is cut, and that is told" {
+@test "a window that would not fit into memory is cut, and that is reported" {
 	export ROOFLINE_SAMPLE=1us ROOFLINE_SAMPLE_METRICS=sm ROOFLINE_SAMPLE_BUFFER_MB=8
 	ROOFLINE_SAMPLE_WINDOWS=1s/1s record cuda context:1 launch sleep_ms:30
-	told 1 'GPU 0: a window of 1000.0 ms would take 5.7 GiB; windows are 5.5 ms. Choose fewer metrics, a longer'
+	warned 1 'GPU 0: a window of 1000.0 ms would take 5.7 GiB; windows are 5.5 ms. Choose fewer metrics, a longer'
 	equal windows "5480000 ns at most" "$(property sample_windows)"
 	at_least samples 1 "$(rows samples)"
 }
 
 @test "a period that everything would not keep leaves out what cannot be decoded" {
 	ROOFLINE_SAMPLE=1us ROOFLINE_SAMPLE_WINDOWS=10ms/100ms record cuda context:1 launch sleep_ms:20
-	told 0
+	warned 0
 	equal metrics "$front $sm" "$(roles | sed 's/ dram.*//')"
 	[[ "$(roles)" != *l2_sectors* ]]
 }
@@ -302,7 +302,7 @@ at_least() {
 @test "only what lies within --delay and --duration is recorded" {
 	ROOFLINE_DELAY_S=0.3 ROOFLINE_DURATION_S=0.3 record cuda context:1 \
 		launch:count=80,run_us=100,pause_us=10000
-	told 0
+	warned 0
 	at_least "the first sample" 300000000 "$(sampled starts | head -1)"
 	at_most "the last" 600020000 "$(sampled ends | tail -1)"
 	at_least kernels 1 "$(sampled dispatches)"
@@ -314,7 +314,7 @@ at_least() {
 in_ranges() {
 	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_BUFFER_MB=40 ROOFLINE_SAMPLE_RANGE='^train$'
 	record cuda context:1 "$@"
-	told 0
+	warned 0
 }
 
 @test "a window begins with its NVTX range and ends soon after it" {
@@ -347,7 +347,7 @@ in_ranges() {
 @test "a range that began before its device was used is sampled from there" {
 	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_RANGE=train
 	record cuda push:training device_launch context:1 sleep_ms:2 device_launch:name=wanted pop
-	told 0
+	warned 0
 	equal wanted 1 "$(truth wanted)"
 	equal "while sampling" 1 "$(truth .)"
 	equal kernels 1 "$(sampled dispatches)"
@@ -367,7 +367,7 @@ in_ranges() {
 	export ROOFLINE_SAMPLE_WINDOWS=continuous
 	MOCK_COUNTERS=cuptiPmSamplingDecodeData=8@4-4 record cuda context:1 \
 		launch:count=300,run_us=100,pause_us=1000 exit:3
-	told 1 'GPU 0: decoding was held up until its buffer overflowed; what was lost is counted'
+	warned 1 'GPU 0: decoding was delayed until its buffer overflowed; what was lost is counted'
 	ended_with 3
 	equal kernels 300 "$(rows kernels)"
 	at_least lost 10000000 "$(loss lost_sample_ns)" # a batch takes 20 ms
@@ -399,11 +399,11 @@ slow() {
 
 @test "where decoding is too slow there are fewer samples without end, and none is lost" {
 	ROOFLINE_SAMPLE_WINDOWS=continuous slow
-	told 1 'GPU 0: decoding a sample takes up to [0-9.]+ us here, too long for one every 50 us: one is taken every [0-9.]+ us, without a pause. For one every 50 us choose fewer metrics, or windows'
+	warned 1 'GPU 0: decoding a sample takes up to [0-9.]+ us here, too long for an interval of 50 us: it is [0-9.]+ us, continuously. For 50 us choose fewer metrics, or windows'
 	equal asked 50000 "$(property sample_ns)"
 	at_least used 75000 "$(property sample_used_ns)"
 	at_most used 200000 "$(property sample_used_ns)"
-	grep -q "one is taken every $(property sample_used_ns | sed 's/000$//') us" with.err
+	grep -q "it is $(property sample_used_ns | sed 's/000$//') us" with.err
 	equal "of spans" "$(property sample_used_ns)" "$(intervals)"
 	equal lost 0 "$(loss lost_sample_ns)"
 	equal holes 0 "$(holes "$(property sample_used_ns)")"
@@ -414,7 +414,7 @@ slow() {
 
 @test "auto takes windows where decoding is too slow here, whatever could be expected" {
 	slow
-	told 0
+	warned 0
 	[[ "$(property sample_windows)" == *"ns at most" ]]
 	equal "of spans" 50000 "$(intervals)"
 	equal lost 0 "$(loss lost_sample_ns)"
@@ -426,7 +426,7 @@ slow() {
 @test "decoding that becomes too slow makes samples fewer, once, and what was missed is a loss" {
 	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous
 	MOCK_DECODE_NS=120000@5 record cuda context:1 $begin launch:count=900,run_us=100,pause_us=2000
-	told 1 'GPU 0: decoding a sample takes up to [0-9.]+ us here, too long for one every 100 us: .*counted as lost'
+	warned 1 'GPU 0: decoding a sample takes up to [0-9.]+ us here, too long for one every 100 us: .*counted as lost'
 	equal "first as asked" 100000 "$(intervals | cut -d' ' -f1)"
 	at_least "then longer" 150000 "$(intervals | cut -d' ' -f2)"
 	equal "once" 2 "$(intervals | wc -w)"
@@ -442,7 +442,7 @@ slow() {
 @test "decoding that is far too slow makes samples fewer as soon as some are lost" {
 	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous
 	MOCK_DECODE_NS=300000@3 record cuda context:1 $begin launch:count=2000,run_us=100,pause_us=2000
-	told 1 'GPU 0: decoding a sample takes up to 3[0-9.e+]+ us here, too long for one every 100 us'
+	warned 1 'GPU 0: decoding a sample takes up to 3[0-9.e+]+ us here, too long for one every 100 us'
 	equal "of two intervals" 2 "$(intervals | wc -w)"
 	at_least "then" 375000 "$(property sample_used_ns)"
 	at_least lost 100000000 "$(loss lost_sample_ns)"
@@ -454,7 +454,7 @@ slow() {
 	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous
 	MOCK_DECODE_NS=98000@2 MOCK_COUNTERS=cuptiPmSamplingDecodeData=8@5-5 record cuda context:1 $begin \
 		launch:count=300,run_us=100,pause_us=2000
-	told 1 'too long for one every 100 us: .*what was lost until now is counted'
+	warned 1 'too long for one every 100 us: .*what was lost until now is counted'
 	at_least "then longer" 120000 "$(intervals | cut -d' ' -f2)"
 	equal sessions 2 "$(calls_of cuptiPmSamplingEnable)"
 }
@@ -493,7 +493,7 @@ held_up() {
 	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous
 	# 256 samples in 25.6 ms, of which decoding takes 13; a pause after it would make batches of 40 ms and more
 	MOCK_DECODE_NS=50000 record cuda context:1 launch:count=700,run_us=100,pause_us=2000
-	told 0
+	warned 0
 	at_least "longest decoding" 11000000 "$(property sample_decode_max_ns)"
 	at_least decodings 30 "$(property sample_decodes)"
 	equal lost 0 "$(loss lost_sample_ns)"
@@ -517,7 +517,7 @@ held_up() {
 	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous ROOFLINE_SAMPLE_METRICS=front
 	MOCK_COUNTERS=cuptiPmSamplingCounterDataImageInitialize=999@$first-$((first + 1)) record cuda context:1 \
 		$begin launch:count=300,run_us=100,pause_us=1000
-	told 0
+	warned 0
 	equal problem "" "$(property sample_problem)"
 	equal "decodings into them" 0 "$(property sample_reserve_decodes)"
 	at_least kernels 200 "$(sampled dispatches)"
@@ -536,7 +536,7 @@ held_up() {
 	rm -rf "$recording" truth
 	# but for the trial before them
 	ROOFLINE_SAMPLE=1ms MOCK_COUNTERS=cuptiPmSamplingDecodeData=8@1-1 record cuda context:1 launch:count=400,pause_us=1000
-	told 0
+	warned 0
 	equal lost 0 "$(loss lost_sample_ns)"
 	at_least "spans" 1 "$(rows sampled_spans)"
 	equal sessions 4 "$(calls_of cuptiPmSamplingEnable)" # of both
@@ -545,7 +545,7 @@ held_up() {
 @test "a window whose buffer overflowed is a loss, and the next one is sampled" {
 	export ROOFLINE_SAMPLE_WINDOWS=20ms/60ms
 	MOCK_COUNTERS=cuptiPmSamplingDecodeData=8@2-2 record cuda context:1 launch:count=300,pause_us=1000
-	told 1 'GPU 0: a window began to be decoded so late that its buffer overflowed; what was lost is counted'
+	warned 1 'GPU 0: decoding of a window began so late that its buffer overflowed; what was lost is counted'
 	at_least lost 20000000 "$(loss lost_sample_ns)"
 	at_least windows 2 "$(rows sampled_spans)"
 	sampled dispatches
@@ -554,9 +554,9 @@ held_up() {
 @test "after overflow upon overflow it gives up, and says so" {
 	export ROOFLINE_SAMPLE_WINDOWS=continuous
 	MOCK_COUNTERS=cuptiPmSamplingDecodeData=8@2 record cuda context:1 launch sleep_ms:2500 launch exit:4
-	told 3 'no samples: its buffer overflowed again and again: CUPTI_ERROR_OUT_OF_MEMORY'
-	told 3 'GPU 0: decoding was held up until its buffer overflowed'
-	told 3 'GPU 0: decoding is held up again and again: from now on a sample is taken every 40 us'
+	warned 3 'no samples: its buffer overflowed again and again: CUPTI_ERROR_OUT_OF_MEMORY'
+	warned 3 'GPU 0: decoding was delayed until its buffer overflowed'
+	warned 3 'GPU 0: decoding is delayed repeatedly: from now on the interval is 40 us'
 	equal sessions 7 "$(calls_of cuptiPmSamplingEnable)" # and six more
 	ended_with 4
 	equal kernels 2 "$(rows kernels)"
@@ -567,7 +567,7 @@ held_up() {
 
 @test "without permission the trace is recorded, and one line says what helps" {
 	MOCK_COUNTERS=cuptiPmSamplingEnable=35 record cuda context:1 context:2 launch:count=5 exit:6
-	told 1 'no samples: this GPU cannot be sampled: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES \(35\): .*NVreg_RestrictProfilingToAdminUsers=0; the trace is still recorded'
+	warned 1 'no samples: this GPU cannot be sampled: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES \(35\): .*NVreg_RestrictProfilingToAdminUsers=0; the trace is still recorded'
 	ended_with 6
 	equal kernels 5 "$(rows kernels)"
 	property sample_problem | grep -q 'CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)'
@@ -605,9 +605,9 @@ held_up() {
 	done
 }
 
-@test "a CUPTI without sampling is told, and the trace is recorded" {
+@test "a CUPTI without sampling is reported, and the trace is recorded" {
 	ROOFLINE_CUPTI="$BUILD/tests/collector/libcupti_nosampling.so" record cuda context:1 launch exit:3
-	told 1 'no samples: this CUPTI lacks PM sampling; the trace is still recorded'
+	warned 1 'no samples: this CUPTI lacks PM sampling; the trace is still recorded'
 	equal kernels 1 "$(rows kernels)"
 	nothing_sampled
 }
@@ -617,19 +617,19 @@ held_up() {
 	ln -s "$BUILD/tests/collector/libmock_cuda.so" driver/libcuda.so.1
 	export ROOFLINE_COUNTERS=roofline LD_LIBRARY_PATH="$PWD/driver"
 	record driver cuda context:1 launch:count=9
-	told 1 'no samples: counters of launches and samples over time use the same hardware; make two recordings'
+	warned 1 'no samples: counters of launches and samples over time use the same hardware; make two recordings'
 	at_least counted 1 "$(rows counted)"
 	equal opened 0 "$(calls_of cuptiPmSamplingEnable)"
 	nothing_sampled
 }
 
-@test "what the environment says wrong is told once and takes its default" {
+@test "what the environment says wrong is reported once and takes its default" {
 	local variable value wanted
 	while read -r variable value wanted; do
 		rm -rf "$recording"
 		export "ROOFLINE_SAMPLE$variable=$value"
 		record cuda context:1 launch sleep_ms:5
-		told 1 "ROOFLINE_SAMPLE$variable='$value' is not "
+		warned 1 "ROOFLINE_SAMPLE$variable='$value' is not "
 		equal "windows of $variable $value" "$wanted" "$(property sample_windows | sed 's/[0-9]* ns at most/windows/')"
 		unset "ROOFLINE_SAMPLE$variable"
 		export ROOFLINE_SAMPLE=20us
@@ -644,12 +644,12 @@ held_up() {
 	for value in 1 0us 100ns 2s nonsense 1e300s; do
 		rm -rf "$recording"
 		ROOFLINE_SAMPLE=$value record cuda context:1 launch
-		told 1 "ROOFLINE_SAMPLE='$value' is not a time from 250ns to 1s, such as 1us; nothing is sampled"
+		warned 1 "ROOFLINE_SAMPLE='$value' is not a time from 250ns to 1s, such as 1us; nothing is sampled"
 		nothing_sampled
 	done
 	rm -rf "$recording"
 	ROOFLINE_SAMPLE_RANGE='(' record cuda context:1 launch
-	told 1 "no samples: '\(' is no extended regular expression"
+	warned 1 "no samples: '\(' is no extended regular expression"
 	nothing_sampled
 }
 
@@ -681,10 +681,10 @@ soon() {
 
 @test "a program that ends in the middle of a long window has its samples, and does not wait for its end" {
 	export ROOFLINE_SAMPLE=1ms ROOFLINE_SAMPLE_WINDOWS=30s/1000s
-	for step in say:return exit:3 quick_exit:5 exit_in_thread:4 exit_in_handler:15; do
+	for step in print:return exit:3 quick_exit:5 exit_in_thread:4 exit_in_handler:15; do
 		rm -rf "$recording" truth
 		soon record cuda context:1 $begin launch:count=30,run_us=100,pause_us=1000 sleep_ms:10 $step
-		told 0
+		warned 0
 		sealed
 		at_least "kernels with $step" 29 "$(sampled dispatches)" # but for what ran in the last
 		equal windows 1 "$(rows sampled_spans)"
@@ -693,7 +693,7 @@ soon() {
 
 @test "_exit under LD_PRELOAD loses no sample" {
 	ROOFLINE_SAMPLE=1ms record_preloaded cuda context:1 $begin launch:count=30,run_us=100,pause_us=1000 sleep_ms:10 _exit:4
-	told 0
+	warned 0
 	sealed
 	at_least kernels 30 "$(sampled dispatches)"
 }
@@ -709,7 +709,7 @@ soon() {
 
 @test "a program that never launches ends as ever, with nothing sampled" {
 	soon record cuda context:1 context:2 sleep_ms:30 exit:3
-	told 0
+	warned 0
 	nothing_sampled
 	sealed
 	equal sessions 2 "$(calls_of cuptiPmSamplingEnable)"
@@ -720,10 +720,10 @@ soon() {
 @test "exit while a session is opened again calls CUPTI no more, and is the program's own" {
 	export ROOFLINE_SAMPLE_WINDOWS=continuous MOCK_COUNTERS=cuptiPmSamplingDecodeData=8@4-4
 	export MOCK_ENABLE_MS=1200@2 MOCK_TEARDOWN_MS=300
-	for step in say:return exit:3 quick_exit:5 exit_in_thread:4 exit_in_handler:15; do
+	for step in print:return exit:3 quick_exit:5 exit_in_thread:4 exit_in_handler:15; do
 		rm -rf "$recording" truth calls
 		soon record cuda context:1 launch:count=300,run_us=100,pause_us=1000 $step
-		told 1 'its buffer overflowed'
+		warned 1 'its buffer overflowed'
 		sealed
 		equal kernels 300 "$(rows kernels)"
 		equal sessions 2 "$(calls_of cuptiPmSamplingEnable)"
@@ -746,7 +746,7 @@ soon() {
 @test "samples that take too long to be written at the end are lost, and the end is the program's own" {
 	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous MOCK_TEARDOWN_MS=300
 	MOCK_EVALUATE_US=40000 record cuda context:1 launch:count=100,run_us=100,pause_us=1000 exit:3
-	told 1 'the last samples were not written within 6 s; they are lost, and counted'
+	warned 1 'the last samples were not written within 6 s; they are lost, and counted'
 	ended_with 3
 	sealed
 	at_least lost 10000000 "$(loss lost_sample_ns)"
@@ -765,7 +765,7 @@ soon() {
 @test "children that fork neither hang nor sample nor write" {
 	record cuda context:1 launch fork_run:launch fork_run:device_launch fork_run:context:2 fork:20 \
 		launch:count=10,pause_us=1000
-	told 0
+	warned 0
 	readable
 	equal seals 1 "$(property sealed_ns | wc -l)"
 	rm truth # that of the children too

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Programs that fork, exec and daemonise neither hang nor lose what the parent did.
+# Programs that fork, exec and daemonize neither hang nor lose what the parent did.
 # shellcheck source=tests/gpu/tap.bash
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 runs=${RUNS:-50}
@@ -29,9 +29,9 @@ repeated exec-true 2000 1
 record timeout 60 "$programs/fork_exec" replace >"$scratch/out"
 check "replace: the program that was started in place is recorded" \
 	equal 1000 "$(cat "$recording"/*.2/kernels.csv | tail -n +2 | wc -l)"
-record timeout 60 "$programs/fork_exec" daemonise >"$scratch/out"
+record timeout 60 "$programs/fork_exec" daemonize >"$scratch/out"
 sleep 2
-check "daemonise: the daemon is recorded" equal 1000 "$(rows kernels)"
+check "daemonize: the daemon is recorded" equal 1000 "$(rows kernels)"
 
 record "$programs/nocuda" one >"$scratch/out"
 check "a program without CUDA keeps its exit code" equal 7 $?

@@ -6,7 +6,7 @@
  *   exec-self    use CUDA, fork and exec this program, which uses CUDA
  *   exec-true    use CUDA, fork and exec /bin/true
  *   replace      use CUDA, then exec this program in place
- *   daemonise    become a daemon, then use CUDA there
+ *   daemonize    become a daemon, then use CUDA there
  *   work         use CUDA, nothing else
  * Prints "NAME ok" per process; ends with 1 when a process failed. */
 #include <cstring>
@@ -120,7 +120,7 @@ static int replace()
 }
 
 /* stdout stays open: whoever reads it knows when the daemon is done. */
-static int daemonise()
+static int daemonize()
 {
 	if (daemon(1, 1) < 0) {
 		perror("fork_exec: daemon");
@@ -144,7 +144,7 @@ static const struct {
 	{"exec-self", fork_exec_self},
 	{"exec-true", fork_exec_true},
 	{"replace", replace},
-	{"daemonise", daemonise},
+	{"daemonize", daemonize},
 	{"work", only_work},
 };
 

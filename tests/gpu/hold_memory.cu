@@ -18,7 +18,7 @@ static size_t free_bytes()
 }
 
 /* In pieces as large as there are: free memory need not be in one piece. */
-static void take_all_but(size_t left_bytes)
+static void use_all_but(size_t left_bytes)
 {
 	const size_t smallest = 2UL << 20;
 
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	trial_parse(argc, argv, {{"leave-mib", &leave_mib}});
-	take_all_but((size_t)leave_mib << 20);
+	use_all_but((size_t)leave_mib << 20);
 	printf("left_mib %zu\nholding\n", free_bytes() >> 20);
 	fflush(stdout);
 	for (;;)

@@ -13,12 +13,12 @@
  *                      in the L2 the next one of the same kernel writes back, so launches that
  *                      follow a first one agree; prime_kernel is that first one and is not listed.
  *   l1_bytes           global loads and stores: the same bytes, once each, in whole sectors
- *   shared_bytes       32 lanes x 4 bytes of neighbouring words: no bank conflict, 128 bytes a warp
+ *   shared_bytes       32 lanes x 4 bytes of neighboring words: no bank conflict, 128 bytes a warp
  *                      instruction
  *   *_atom, *_red      warp instructions: one for each warp and atomic of the source (ATOMG, REDG,
- *                      ATOMS), with neighbouring words as addresses so that nvcc merges nothing
+ *                      ATOMS), with neighboring words as addresses so that nvcc merges nothing
  *   l2_*_requests      requests that reach the L2: one for each line of 128 bytes that a warp
- *                      touches, so with neighbouring words one a warp instruction; at one address
+ *                      touches, so with neighboring words one a warp instruction; at one address
  *                      one a thread, for the lanes of a warp are then sent one by one */
 #include <cstdint>
 #include <cstring>

@@ -1,16 +1,16 @@
-# Sourced by every house rule: TAP with one line a rule, and what broke it as comments.
+# Sourced by every lint: TAP with one line a rule, and what broke it as comments.
 set -u
 shopt -s lastpipe # verdict, at the end of a pipe, counts in this shell
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 BUILD=${BUILD:-build}
 test_count=0
 
-# sources PATTERN...: source files that match, in the rooms that exist
+# sources PATTERN...: source files that match, in the folders that exist
 sources() {
-	local room names=()
+	local folder names=()
 	for pattern; do names+=(-o -name "$pattern"); done
-	for room in analyzer collector include workloads tests; do
-		[ -d "$room" ] && find "$room" -type f \( "${names[@]:1}" \)
+	for folder in analyzer collector include workloads tests; do
+		[ -d "$folder" ] && find "$folder" -type f \( "${names[@]:1}" \)
 	done | sort
 }
 

@@ -1,5 +1,5 @@
 /*
- * mock_sampling.h - the part of libcupti_mock.c that samples a whole GPU.  Included by it alone.
+ * sample_cupti.c - CUPTI's PM sampling API, over the GPUs of sample_gpu.c.
  *
  * As an H200 with CUPTI 13.0 does it: a configuration lasts from its first SetConfig until Disable; the
  * first sample after Start begins at Enable; DecodeData empties the hardware's buffer, whether what it
@@ -11,10 +11,20 @@
  * takes away again: from then on calls abort, as they may crash in CUPTI's libraries, whose destructors run
  * at exit.
  */
-#include "mock_samples.h"
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#define MOCK_GPUS 8
-#define MOCK_SAMPLE_BYTES 1000 /* of the hardware's buffer, for one sample */
+#include <cupti_pmsampling.h>
+
+#include "environment.h"
+#include "sample_gpu.h"
+#include "samples.h"
+
+#define SAMPLE_BYTES 1000 /* of the hardware's buffer, for one sample */
 
 /* What the collector allocates: CUpti_PmSampling_GetCounterDataSize_Params.counterDataSize bytes. */
 struct mock_sample_image {
@@ -24,24 +34,7 @@ struct mock_sample_image {
 	struct mock_sample samples[];
 };
 
-struct mock_sampler {
-	bool is_enabled, is_configured, is_started, has_overflowed;
-	bool is_undecoded; /* stopped, and what it sampled not fetched */
-	struct mock_config config;
-	size_t asked_bytes; /* for an image, last */
-	uint64_t enabled_ns, interval_ns;
-	uint64_t sampled_ns;   /* samples are made until here */
-	uint64_t first_ns;     /* what the next sample claims as its start */
-	size_t capacity, held; /* samples in the hardware's buffer */
-	struct mock_sample *buffer;
-	struct mock_kernel *kernels; /* that may concern samples to come */
-	size_t kernel_count, kernel_room;
-};
-
 static const char image_mark[8] = "sampled";
-
-static pthread_mutex_t sampling = PTHREAD_MUTEX_INITIALIZER; /* samplers */
-static struct mock_sampler samplers[MOCK_GPUS];
 
 /* ---- the end of the process ---- */
 
@@ -52,7 +45,7 @@ static void tear_down(void)
 {
 	if (__atomic_exchange_n(&is_torn_down, true, __ATOMIC_SEQ_CST))
 		return;
-	usleep((useconds_t)from_environment("MOCK_TEARDOWN_MS", 0) * 1000);
+	usleep((useconds_t)mock_number("MOCK_TEARDOWN_MS", 0) * 1000);
 }
 
 static void made_at_first_call(void)
@@ -71,209 +64,14 @@ static void abort_if_torn_down(void)
 		static pthread_once_t once_ = PTHREAD_ONCE_INIT; \
 		abort_if_torn_down();                            \
 		pthread_once(&once_, made_at_first_call);        \
-		FAULT_RETURN();                                  \
+		MOCK_FAULT_RETURN();                             \
 	} while (0)
 
-/* "N" or "N@CALL" of the environment, for calls of a function from that one on (1); else 0. */
-static unsigned long from_call_on(const char *variable, unsigned int call)
-{
-	const char *text = getenv(variable);
-	unsigned long value, from = 1;
-	char *end;
-
-	if (!text)
-		return 0;
-	value = strtoul(text, &end, 10);
-	if (*end == '@')
-		from = strtoul(end + 1, NULL, 10);
-	return call >= from ? value : 0;
-}
-
-/* ---- kernels ---- */
-
-static void *grown(void *memory, size_t bytes)
-{
-	memory = realloc(memory, bytes);
-	if (!memory)
-		abort();
-	return memory;
-}
-
-static const char tensor_name[] = "gemm";
-
-static bool is_tensor_kernel(const char *name)
-{
-	return strstr(name, tensor_name) != NULL;
-}
-
-static void note_kernel(const struct mock_kernel *kernel)
-{
-	const char *path = getenv("MOCK_SAMPLED_FILE");
-	int file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
-
-	if (file < 0)
-		return;
-	dprintf(file, "%u,%llu,%llu,%u,%s,%s\n", kernel->device,
-		(unsigned long long)kernel->start_ns, (unsigned long long)kernel->end_ns,
-		kernel->blocks, kernel->name, kernel->is_recorded ? "recorded" : "unrecorded");
-	close(file);
-}
-
-/* One that is heard of late, because its thread had to wait for a processor, moves to the samples to
- * come, so that every kernel is in exactly one. */
-static void take_kernel(struct mock_kernel *kernel)
-{
-	struct mock_sampler *sampler = &samplers[kernel->device % MOCK_GPUS];
-
-	if (!__atomic_load_n(&sampler->is_started, __ATOMIC_RELAXED))
-		return;
-	pthread_mutex_lock(&sampling);
-	if (sampler->is_started && !sampler->has_overflowed) {
-		uint64_t late_ns = kernel->start_ns < sampler->sampled_ns
-					   ? sampler->sampled_ns - kernel->start_ns
-					   : 0;
-
-		kernel->start_ns += late_ns;
-		kernel->end_ns += late_ns;
-		if (sampler->kernel_count == sampler->kernel_room) {
-			sampler->kernel_room = 2 * sampler->kernel_room + 64;
-			sampler->kernels = grown(sampler->kernels,
-						 sampler->kernel_room * sizeof(*sampler->kernels));
-		}
-		sampler->kernels[sampler->kernel_count] = *kernel;
-		/* The name may be freed before samples are made; they ask only this of it. */
-		sampler->kernels[sampler->kernel_count++].name =
-			is_tensor_kernel(kernel->name) ? tensor_name : "";
-		note_kernel(kernel);
-	}
-	pthread_mutex_unlock(&sampling);
-}
-
-static int compare_starts(const void *left, const void *right)
-{
-	const struct mock_kernel *a = left, *b = right;
-
-	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
-
-/* Those that have ended are of no use to samples that begin later. */
-static void forget_kernels(struct mock_sampler *sampler)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < sampler->kernel_count; i++)
-		if (sampler->kernels[i].end_ns > sampler->sampled_ns ||
-		    sampler->kernels[i].start_ns >= sampler->sampled_ns)
-			sampler->kernels[kept++] = sampler->kernels[i];
-	sampler->kernel_count = kept;
-}
-
-/* ---- samples, under the lock ---- */
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* The part of a sample that is one kernel's; before begin_ns others have covered it. */
-static double part_ns(const struct mock_sample *sample, const struct mock_kernel *kernel,
-		      uint64_t begin_ns)
-{
-	uint64_t from = later(later(sample->start_ns, kernel->start_ns), begin_ns);
-	uint64_t to = earlier(sample->end_ns, kernel->end_ns);
-
-	return to > from ? (double)(to - from) : 0;
-}
-
-/* Of kernels in the order of their starts; covered_ns: until where the earlier ones cover all. */
-static void add_kernel(struct mock_sample *sample, const struct mock_kernel *kernel,
-		       uint64_t covered_ns, uint64_t tensor_ns)
-{
-	double length_ns = (double)(kernel->end_ns - kernel->start_ns);
-	bool starts_here =
-		kernel->start_ns >= sample->start_ns && kernel->start_ns < sample->end_ns;
-
-	sample->dispatches += starts_here;
-	sample->blocks += starts_here ? kernel->blocks : 0;
-	sample->covered_ns += part_ns(sample, kernel, covered_ns);
-	if (is_tensor_kernel(kernel->name))
-		sample->tensor_ns += part_ns(sample, kernel, tensor_ns);
-	if (length_ns > 0)
-		sample->spread_blocks += kernel->blocks * part_ns(sample, kernel, 0) / length_ns;
-	else if (starts_here)
-		sample->spread_blocks += kernel->blocks;
-	sample->is_active = sample->covered_ns > 0;
-}
-
-/* Adds every kernel to those of the count samples, each interval_ns long, that it concerns. */
-static void add_kernels(struct mock_sampler *sampler, struct mock_sample *samples, size_t count)
-{
-	uint64_t first_ns = samples[0].end_ns - sampler->interval_ns;
-	uint64_t covered_ns = 0, tensor_ns = 0;
-
-	qsort(sampler->kernels, sampler->kernel_count, sizeof(*sampler->kernels), compare_starts);
-	for (size_t i = 0; i < sampler->kernel_count; i++) {
-		const struct mock_kernel *kernel = &sampler->kernels[i];
-		uint64_t from_ns = later(kernel->start_ns, first_ns);
-
-		for (size_t at = (from_ns - first_ns) / sampler->interval_ns;
-		     at < count && (samples[at].start_ns < kernel->end_ns ||
-				    samples[at].start_ns <= kernel->start_ns);
-		     at++)
-			add_kernel(&samples[at], kernel, covered_ns, tensor_ns);
-		covered_ns = later(covered_ns, kernel->end_ns);
-		if (is_tensor_kernel(kernel->name))
-			tensor_ns = later(tensor_ns, kernel->end_ns);
-	}
-}
-
-static void make_samples(struct mock_sampler *sampler, size_t count)
-{
-	struct mock_sample *samples;
-
-	sampler->buffer =
-		grown(sampler->buffer, (sampler->held + count) * sizeof(*sampler->buffer));
-	samples = sampler->buffer + sampler->held;
-	for (size_t i = 0; i < count; i++) {
-		sampler->sampled_ns += sampler->interval_ns;
-		samples[i] = (struct mock_sample){.start_ns = sampler->first_ns,
-						  .end_ns = sampler->sampled_ns,
-						  .one = 1,
-						  .elapsed_ns = (double)(sampler->sampled_ns -
-									 sampler->first_ns)};
-		sampler->first_ns = sampler->sampled_ns;
-	}
-	if (sampler->kernel_count)
-		add_kernels(sampler, samples, count);
-	sampler->held += count;
-}
-
-/* What the hardware has sampled until now goes into its buffer, and no more than the buffer holds. */
-static void fill_buffer(struct mock_sampler *sampler)
-{
-	uint64_t now_ns = realtime_ns();
-	size_t count;
-
-	if (!sampler->is_started || sampler->has_overflowed || now_ns < sampler->sampled_ns)
-		return;
-	count = (now_ns - sampler->sampled_ns) / sampler->interval_ns;
-	sampler->has_overflowed = sampler->held + count > sampler->capacity;
-	if (count && !sampler->has_overflowed)
-		make_samples(sampler, count);
-	forget_kernels(sampler);
-}
-
-/* ---- names, for the host interface in mock_counters.h ---- */
+/* ---- names, for the host interface in counters.c ---- */
 
 /* Metrics that are added by one call share a pass. */
-static CUptiResult
-add_sampled_metrics(struct mock_config *config,
-		    const CUpti_Profiler_Host_ConfigAddMetrics_Params *parameters)
+CUptiResult mock_sample_add_metrics(struct mock_config *config,
+				    const CUpti_Profiler_Host_ConfigAddMetrics_Params *parameters)
 {
 	const char *missing = getenv("MOCK_UNSAMPLED");
 	unsigned int passes = 1;
@@ -281,11 +79,11 @@ add_sampled_metrics(struct mock_config *config,
 	for (size_t i = 0; i < parameters->numMetrics; i++) {
 		const char *name = parameters->ppMetricNames[i];
 
-		if (!mock_find_sampled(name) || config->count + i >= MOCK_METRICS ||
-		    has_word_of(missing ? missing : "nvlrx__,nvltx__", name) ||
-		    is_mentioned("MOCK_NO_METRICS", name))
+		if (!mock_is_sampled(name) || config->count + i >= MOCK_METRICS ||
+		    mock_has_word(missing ? missing : "nvlrx__,nvltx__", name) ||
+		    mock_is_mentioned("MOCK_NO_METRICS", name))
 			return CUPTI_ERROR_INVALID_PARAMETER;
-		passes += is_mentioned("MOCK_TWO_PASSES", name);
+		passes += mock_is_mentioned("MOCK_TWO_PASSES", name);
 	}
 	for (size_t i = 0; i < parameters->numMetrics; i++)
 		snprintf(config->metrics[config->count++].name, MOCK_NAME_BYTES, "%s",
@@ -321,7 +119,7 @@ static void usleep_us(unsigned long us)
 		usleep((useconds_t)us);
 }
 
-static CUptiResult evaluate_sample(const CUpti_Profiler_Host_EvaluateToGpuValues_Params *parameters)
+CUptiResult mock_sample_evaluate(const CUpti_Profiler_Host_EvaluateToGpuValues_Params *parameters)
 {
 	const struct mock_sample_image *image =
 		sample_image(parameters->pCounterDataImage, parameters->counterDataImageSize);
@@ -329,7 +127,7 @@ static CUptiResult evaluate_sample(const CUpti_Profiler_Host_EvaluateToGpuValues
 	const struct mock_sample *sample;
 
 	abort_if_torn_down();
-	usleep_us(from_environment("MOCK_EVALUATE_US", 0));
+	usleep_us(mock_number("MOCK_EVALUATE_US", 0));
 	if (!image || parameters->rangeIndex >= image->count)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	sample = &image->samples[parameters->rangeIndex];
@@ -348,18 +146,18 @@ static CUptiResult evaluate_sample(const CUpti_Profiler_Host_EvaluateToGpuValues
 /* Leaves the lock held, or returns NULL without it when the object is none that is enabled. */
 static struct mock_sampler *lock_sampler(const CUpti_PmSampling_Object *object)
 {
-	pthread_mutex_lock(&sampling);
+	pthread_mutex_lock(&mock_gpu_lock);
 	for (size_t i = 0; i < MOCK_GPUS; i++)
-		if (object == (const CUpti_PmSampling_Object *)&samplers[i] &&
-		    samplers[i].is_enabled)
-			return &samplers[i];
-	pthread_mutex_unlock(&sampling);
+		if (object == (const CUpti_PmSampling_Object *)&mock_samplers[i] &&
+		    mock_samplers[i].is_enabled)
+			return &mock_samplers[i];
+	pthread_mutex_unlock(&mock_gpu_lock);
 	return NULL;
 }
 
 static CUptiResult unlock_sampler(CUptiResult result)
 {
-	pthread_mutex_unlock(&sampling);
+	pthread_mutex_unlock(&mock_gpu_lock);
 	return result;
 }
 
@@ -382,15 +180,15 @@ CUptiResult CUPTIAPI cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params *param
 	ENTER_SAMPLING();
 	if (parameters->deviceIndex >= MOCK_GPUS)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	usleep_us(1000 *
-		  from_call_on("MOCK_ENABLE_MS", __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED)));
+	usleep_us(1000 * mock_number_at_call("MOCK_ENABLE_MS",
+					     __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED)));
 	abort_if_torn_down();
-	sampler = &samplers[parameters->deviceIndex];
-	pthread_mutex_lock(&sampling);
+	sampler = &mock_samplers[parameters->deviceIndex];
+	pthread_mutex_lock(&mock_gpu_lock);
 	if (sampler->is_enabled)
 		return unlock_sampler(CUPTI_ERROR_INVALID_OPERATION);
 	sampler->is_enabled = true;
-	sampler->enabled_ns = realtime_ns();
+	sampler->enabled_ns = mock_now_ns();
 	parameters->pPmSamplingObject = (CUpti_PmSampling_Object *)sampler;
 	return unlock_sampler(CUPTI_SUCCESS);
 }
@@ -420,7 +218,7 @@ CUptiResult CUPTIAPI cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params 
 	if (!sampler)
 		return CUPTI_ERROR_INVALID_OPERATION;
 	if (parameters->configSize != sizeof(*config) || !config->is_sampling || !config->count ||
-	    !parameters->samplingInterval || parameters->hardwareBufferSize < MOCK_SAMPLE_BYTES ||
+	    !parameters->samplingInterval || parameters->hardwareBufferSize < SAMPLE_BYTES ||
 	    parameters->triggerMode != CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL ||
 	    parameters->hwBufferAppendMode !=
 		    CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST)
@@ -431,7 +229,7 @@ CUptiResult CUPTIAPI cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params 
 		return unlock_sampler(CUPTI_SUCCESS);
 	sampler->config = *config;
 	sampler->interval_ns = parameters->samplingInterval;
-	sampler->capacity = parameters->hardwareBufferSize / MOCK_SAMPLE_BYTES;
+	sampler->capacity = parameters->hardwareBufferSize / SAMPLE_BYTES;
 	sampler->is_configured = true;
 	return unlock_sampler(CUPTI_SUCCESS);
 }
@@ -448,11 +246,10 @@ CUptiResult CUPTIAPI cuptiPmSamplingStart(CUpti_PmSampling_Start_Params *paramet
 		return unlock_sampler(CUPTI_ERROR_UNKNOWN);
 	if (!sampler->is_configured || sampler->is_started)
 		return unlock_sampler(CUPTI_ERROR_INVALID_OPERATION);
-	sampler->sampled_ns = realtime_ns();
+	sampler->sampled_ns = mock_now_ns();
 	sampler->first_ns = sampler->enabled_ns;
 	sampler->kernel_count = 0;
 	__atomic_store_n(&sampler->is_started, true, __ATOMIC_RELAXED);
-	on_kernel = take_kernel;
 	return unlock_sampler(CUPTI_SUCCESS);
 }
 
@@ -466,7 +263,7 @@ CUptiResult CUPTIAPI cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params *parameter
 		return CUPTI_ERROR_INVALID_OPERATION;
 	if (!sampler->is_started)
 		return unlock_sampler(CUPTI_ERROR_INVALID_OPERATION);
-	fill_buffer(sampler);
+	mock_gpu_fill_buffer(sampler);
 	sampler->is_undecoded = true;
 	__atomic_store_n(&sampler->is_started, false, __ATOMIC_RELAXED);
 	return unlock_sampler(CUPTI_SUCCESS);
@@ -475,7 +272,8 @@ CUptiResult CUPTIAPI cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params *parameter
 /* Returns how many samples it moved. */
 static size_t empty_into(struct mock_sampler *sampler, struct mock_sample_image *image)
 {
-	size_t count = earlier(sampler->held, image->most - image->count);
+	size_t room = image->most - image->count;
+	size_t count = sampler->held < room ? sampler->held : room;
 
 	if (count)
 		memcpy(image->samples + image->count, sampler->buffer,
@@ -502,7 +300,7 @@ CUptiResult CUPTIAPI cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Param
 		return unlock_sampler(CUPTI_ERROR_INVALID_OPERATION);
 	if (!image)
 		return unlock_sampler(CUPTI_ERROR_INVALID_PARAMETER);
-	fill_buffer(sampler);
+	mock_gpu_fill_buffer(sampler);
 	parameters->overflow = sampler->has_overflowed;
 	parameters->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_OTHER;
 	if (sampler->has_overflowed)
@@ -512,7 +310,8 @@ CUptiResult CUPTIAPI cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Param
 	parameters->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
 	unlock_sampler(CUPTI_SUCCESS);
 	usleep_us(count *
-		  from_call_on("MOCK_DECODE_NS", __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED)) /
+		  mock_number_at_call("MOCK_DECODE_NS",
+				      __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED)) /
 		  1000);
 	abort_if_torn_down();
 	return CUPTI_SUCCESS;
@@ -553,7 +352,7 @@ static size_t sample_bytes(const char **names, size_t count)
 			before++;
 		bytes += before == i ? counter_bytes(name) : 0;
 	}
-	return later(bytes, sizeof(struct mock_sample));
+	return bytes > sizeof(struct mock_sample) ? bytes : sizeof(struct mock_sample);
 }
 
 static size_t config_sample_bytes(const struct mock_config *config)
@@ -613,7 +412,7 @@ cuptiPmSamplingGetCounterDataInfo(CUpti_PmSampling_GetCounterDataInfo_Params *pa
 	const struct mock_sample_image *image;
 
 	abort_if_torn_down();
-	FAULT_RETURN();
+	MOCK_FAULT_RETURN();
 	image = sample_image(parameters->pCounterDataImage, parameters->counterDataImageSize);
 	if (!image)
 		return CUPTI_ERROR_INVALID_PARAMETER;
@@ -628,7 +427,7 @@ CUptiResult CUPTIAPI cuptiPmSamplingCounterDataGetSampleInfo(
 	const struct mock_sample_image *image;
 
 	abort_if_torn_down();
-	FAULT_RETURN();
+	MOCK_FAULT_RETURN();
 	image = sample_image(parameters->pCounterDataImage, parameters->counterDataImageSize);
 	if (!lock_sampler(parameters->pPmSamplingObject))
 		return CUPTI_ERROR_INVALID_OPERATION;
@@ -637,20 +436,4 @@ CUptiResult CUPTIAPI cuptiPmSamplingCounterDataGetSampleInfo(
 	parameters->startTimestamp = image->samples[parameters->sampleIndex].start_ns;
 	parameters->endTimestamp = image->samples[parameters->sampleIndex].end_ns;
 	return unlock_sampler(CUPTI_SUCCESS);
-}
-
-/* ---- the test program's side ---- */
-
-void mock_device_launch(uint32_t device, const char *name, unsigned int blocks, uint64_t busy_ns)
-{
-	uint64_t now_ns = realtime_ns();
-	struct mock_kernel kernel = {
-		.device = device,
-		.name = name,
-		.blocks = blocks,
-		.start_ns = now_ns,
-		.end_ns = now_ns + busy_ns,
-	};
-
-	take_kernel(&kernel);
 }

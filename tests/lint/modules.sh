@@ -1,27 +1,44 @@
 #!/usr/bin/env bash
-# The rooms' rules: who may include what, and what a room must not do.  docs/architecture.md draws them.
+# Who may include what, and what a module must not do.  docs/architecture.md draws it; modules_test.sh plants
+# a violation of each rule in each module.
 source "$(dirname "$0")/common.bash"
 
-# Which of our headers each room may include.  A room lists every path that it may name; the rooms are
-# matched by the longest folder, so analyzer/cmd comes before analyzer/.
+# FOLDER | our headers that it may name, by how they begin; OWN: those beside the file | what it must not do:
+#   print  write to stdout or stderr     exit   end the process
+#   world  open files, read the environment or a clock     rows  see rows of a trace
+modules() {
+	cat <<-'END'
+		include             | roofline/ |
+		collector           | roofline/ OWN |
+		workloads/ceilings  | roofline/ceilings.h cuda_check.cuh OWN |
+		workloads           | OWN |
+		analyzer/base       | base/ | print exit
+		analyzer/trace      | base/ trace/ roofline/ | print exit
+		analyzer/analysis   | base/ trace/profile.h analysis/ roofline/metrics.h roofline/ceilings.h | print exit world rows
+		analyzer/replay     | base/ trace/profile.h analysis/ replay/ roofline/ceilings.h | print exit world rows
+		analyzer/techniques | base/ trace/profile.h analysis/ replay/ techniques/ roofline/metrics.h roofline/ceilings.h | print exit world rows
+		analyzer/whatif     | base/ trace/profile.h analysis/ replay/ techniques/ whatif/ | print exit world rows
+		analyzer/advice     | base/ trace/profile.h analysis/ replay/ techniques/ whatif/ advice/ roofline/metrics.h roofline/ceilings.h | print exit world rows
+		analyzer/output     | base/ trace/profile.h analysis/ whatif/ advice/ output/ roofline/metrics.h roofline/ceilings.h | exit rows
+		analyzer/charts     | base/ trace/profile.h analysis/ whatif/ advice/ output/points.h charts/ roofline/metrics.h roofline/ceilings.h | exit rows
+		analyzer/cmd        | base/ trace/ analysis/ replay/ techniques/ whatif/ advice/ output/ charts/ cmd/ roofline/ workloads/workloads.h |
+		analyzer/main.c     | cmd/commands.h |
+	END
+}
+
+# table: the rows without spaces around the bars, read once
+table=$(modules | sed -E 's/ *\| */|/g')
+
+# folders WORD: the modules that must not do it
+folders() {
+	awk -F'|' -v word="$1" 'index(" " $3 " ", " " word " ") { print $1 }' <<<"$table"
+}
+
+# may_include FILE: of the module with the longest folder that FILE lies in
 may_include() {
-	case $1 in
-	include/*) echo 'roofline/' ;;
-	collector/*) echo 'roofline/ OWN' ;;
-	workloads/ceilings/*) echo 'roofline/ceilings.h cuda_check.cuh OWN' ;;
-	workloads/*) echo 'OWN' ;;
-	analyzer/base/*) echo 'base/' ;;
-	analyzer/trace/*) echo 'base/ trace/ roofline/' ;;
-	analyzer/analysis/*) echo 'base/ trace/profile.h analysis/ roofline/metrics.h roofline/ceilings.h' ;;
-	analyzer/replay/*) echo 'base/ trace/profile.h analysis/ replay/ roofline/ceilings.h' ;;
-	analyzer/techniques/*) echo 'base/ trace/profile.h analysis/ replay/ techniques/ roofline/metrics.h roofline/ceilings.h' ;;
-	analyzer/whatif/*) echo 'base/ trace/profile.h analysis/ replay/ techniques/ whatif/' ;;
-	analyzer/advice/*) echo 'base/ trace/profile.h analysis/ replay/ techniques/ whatif/ advice/ roofline/metrics.h roofline/ceilings.h' ;;
-	analyzer/output/*) echo 'base/ trace/profile.h analysis/ whatif/ advice/ output/ roofline/metrics.h roofline/ceilings.h' ;;
-	analyzer/charts/*) echo 'base/ trace/profile.h analysis/ whatif/ advice/ output/points.h charts/ roofline/metrics.h roofline/ceilings.h' ;;
-	analyzer/cmd/*) echo 'base/ trace/ analysis/ replay/ techniques/ whatif/ advice/ output/ charts/ cmd/ roofline/ workloads/workloads.h' ;;
-	analyzer/main.c) echo 'cmd/commands.h' ;;
-	esac
+	awk -F'|' -v file="$1" '
+		index(file "/", $1 "/") == 1 && length($1) > longest { longest = length($1); allowed = $2 }
+		END { print allowed }' <<<"$table"
 }
 
 # is_allowed FILE HEADER RULE...: true when the header starts with a rule, or lies beside FILE (OWN)
@@ -48,9 +65,12 @@ own_includes() {
 
 # outsiders DIR...: includes that the table does not allow
 outsiders() {
+	local file header
+	local -A allowed=() # by folder
 	own_includes "$@" | while read -r file header; do
-		is_allowed "$file" "$header" $(may_include "$file") ||
-			echo "$file includes \"$header\"; it may: $(may_include "$file")"
+		: "${allowed[${file%/*}]=$(may_include "$file")}"
+		is_allowed "$file" "$header" ${allowed[${file%/*}]} ||
+			echo "$file includes \"$header\"; it may: ${allowed[${file%/*}]}"
 	done
 }
 
@@ -91,26 +111,20 @@ files_in() {
 
 cuda_header='cuda|cupti|nvtx|nvToolsExt|cublas|cub/|cooperative_groups|nccl|nvshmem|nvrtc|nvml|nvperf'
 
-for room in include collector workloads; do
-	[ -d $room ] || continue
-	outsiders $room | verdict "$room includes only what its row of the table allows"
-done
-for room in base trace analysis replay techniques whatif advice output charts cmd; do
-	[ -d analyzer/$room ] || continue
-	outsiders analyzer/$room | verdict "analyzer/$room includes only what its row of the table allows"
-done
-outsiders analyzer/main.c | verdict "main.c only dispatches"
+while IFS='|' read -r folder allowed _; do
+	[ -e "$folder" ] || continue
+	outsiders "$folder" | verdict "$folder includes only what its row of the table allows"
+done <<<"$table"
 
-# The table has a row for every folder, so that a new room cannot slip through unjudged.
+# The table has a row for every folder, so that a new module cannot slip through unchecked.
 sources '*.[ch]' '*.cu' '*.cuh' | grep -v '^tests/' | while read -r file; do
-	[ -n "$(may_include "$file")" ] || echo "$file lies in no room that tests/lint/rooms.sh knows"
-done | verdict "every source file lies in a room"
+	[ -n "$(may_include "$file")" ] || echo "$file lies in no module that tests/lint/modules.sh knows"
+done | verdict "every source file lies in a module"
 
 angle_includes "$cuda_header" analyzer include | verdict "no CUDA header in analyzer/ and include/"
 angle_includes 'cupti|generated_cuda' analyzer include workloads |
 	verdict "only the collector includes CUPTI's headers"
-{ angle_includes '[^">]*trace/reader\.h' analyzer/analysis analyzer/replay analyzer/techniques analyzer/whatif analyzer/advice analyzer/output analyzer/charts
-  angle_includes '[^">]*roofline/trace_schema\.h' analyzer/analysis analyzer/replay analyzer/techniques analyzer/whatif analyzer/advice analyzer/output analyzer/charts; } |
+angle_includes '[^">]*(trace/reader|roofline/trace_schema)\.h' $(folders rows) |
 	verdict "analyses, rules and outputs see the profile, never rows"
 { find analyzer collector -type l
   angle_includes '[^">]*\.c[">]' analyzer collector include; } 2>/dev/null |
@@ -119,16 +133,14 @@ angle_includes 'cupti|generated_cuda' analyzer include workloads |
 quiet='(v?printf|puts|putchar|perror|errx?|warnx?|error)[[:space:]]*\('
 ends='(exit|_exit|_Exit|abort|quick_exit)[[:space:]]*\('
 # base/child.c keeps a child quiet, and ends the child that it made; nobody else ends a process.
-pure_rooms='analyzer/analysis analyzer/replay analyzer/techniques analyzer/whatif analyzer/advice'
-below_cmd=$(files_in analyzer/base analyzer/trace $pure_rooms |
-	grep -vx analyzer/base/child.c)
-calls "$quiet|\\b(stdout|stderr|STD(OUT|ERR)_FILENO)\\b" $below_cmd | verdict "below cmd/ nothing in the analyzer prints"
-calls "$ends" $below_cmd $(files_in analyzer/output analyzer/charts) | verdict "below cmd/ nothing in the analyzer exits"
-calls "\\b(fopen|open|opendir|getenv|time|clock_gettime)[[:space:]]*\\(" \
-	$(files_in $pure_rooms) |
+calls "$quiet|\\b(stdout|stderr|STD(OUT|ERR)_FILENO)\\b" $(files_in $(folders print) | grep -vx analyzer/base/child.c) |
+	verdict "below cmd/, output/ and charts/ nothing in the analyzer prints"
+calls "$ends" $(files_in $(folders exit) | grep -vx analyzer/base/child.c) |
+	verdict "below cmd/ nothing in the analyzer exits"
+calls "\\b(fopen|open|opendir|getenv|time|clock_gettime)[[:space:]]*\\(" $(files_in $(folders world)) |
 	verdict "analyses and rules are pure: no files, no environment, no clock"
 
-# A guest: no end of the process, nothing on stdout, no signal handler.  log.c alone writes to stderr.
+# In somebody else's process: no end of it, nothing on stdout, no signal handler.  log.c alone writes to stderr.
 # underscore_exit.c is called when the application ends itself.
 calls "$ends" $(files_in collector | grep -vx collector/underscore_exit.c) | verdict "the collector never ends the application"
 calls "(printf|puts|putchar|perror)[[:space:]]*\\(|\\bstdout\\b" $(files_in collector) |

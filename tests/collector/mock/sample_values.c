@@ -1,27 +1,9 @@
 /*
- * mock_samples.h - what the stand-in for CUPTI puts into a sample of the whole GPU, and under which names.
- *
- * Its GPU runs at 1 GHz: a cycle is a nanosecond, 1,000 of them a sample of 1 us.  Everything follows from
- * the kernels that ran: a sample counts those that start in it, their blocks, how long any of them
- * covered it, and memory traffic evenly over a kernel's time, as much a block as mock_metrics.h says.
+ * sample_values.c - sample_values.h tells.
  */
-#ifndef ROOFLINE_TESTS_MOCK_SAMPLES_H
-#define ROOFLINE_TESTS_MOCK_SAMPLES_H
+#include "sample_values.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-struct mock_sample {
-	uint64_t start_ns, end_ns;
-	double one, is_active;
-	double elapsed_ns;
-	double covered_ns;	   /* some kernel ran */
-	double tensor_ns;	   /* some kernel ran whose name has gemm in it */
-	double dispatches, blocks; /* of the kernels that start in the sample */
-	double spread_blocks;	   /* each kernel's, evenly over its time */
-};
 
 /* SAMPLED(name, member of mock_sample, each of it, instances on the chip) */
 #define MOCK_SAMPLED(SAMPLED)                                                  \
@@ -53,13 +35,13 @@ struct mock_sample {
 #define MOCK_BUSIEST 1.25
 #define MOCK_LEAST 0.5
 
-struct mock_sampled {
+struct sampled {
 	const char *name;
 	size_t member;
 	double each, instances;
 };
 
-static const struct mock_sampled mock_sampled[] = {
+static const struct sampled sampled_counters[] = {
 #define MOCK_SAMPLED_ROW(name, member, each, instances) \
 	{name, offsetof(struct mock_sample, member), each, instances},
 	MOCK_SAMPLED(MOCK_SAMPLED_ROW)
@@ -67,7 +49,7 @@ static const struct mock_sampled mock_sampled[] = {
 };
 
 /* The unit's own name: FE_A.TriageCompute.gr__dispatch_count.sum begins at gr. */
-static inline const char *mock_without_domain(const char *name)
+const char *mock_without_domain(const char *name)
 {
 	const char *unit = strstr(name, "__");
 
@@ -76,7 +58,7 @@ static inline const char *mock_without_domain(const char *name)
 	return unit ? unit : name;
 }
 
-static inline bool mock_is_rollup(const char *rollup)
+static bool is_rollup(const char *rollup)
 {
 	static const char *const rollups[] = {".sum", ".avg", ".min", ".max", ".ratio", ".pct"};
 
@@ -87,22 +69,26 @@ static inline bool mock_is_rollup(const char *rollup)
 }
 
 /* NULL when there is no such metric. */
-static inline const struct mock_sampled *mock_find_sampled(const char *name)
+static const struct sampled *find_sampled(const char *name)
 {
 	const char *own = mock_without_domain(name);
 	size_t length = strcspn(own, ".");
 
-	for (size_t i = 0; i < sizeof(mock_sampled) / sizeof(*mock_sampled); i++)
-		if (strlen(mock_sampled[i].name) == length &&
-		    !strncmp(mock_sampled[i].name, own, length))
-			return mock_is_rollup(own + length) ? &mock_sampled[i] : NULL;
+	for (size_t i = 0; i < sizeof(sampled_counters) / sizeof(*sampled_counters); i++)
+		if (strlen(sampled_counters[i].name) == length &&
+		    !strncmp(sampled_counters[i].name, own, length))
+			return is_rollup(own + length) ? &sampled_counters[i] : NULL;
 	return NULL;
 }
 
-/* The name must be one that mock_find_sampled knows. */
-static inline double mock_sampled_value(const char *name, const struct mock_sample *sample)
+bool mock_is_sampled(const char *name)
 {
-	const struct mock_sampled *sampled = mock_find_sampled(name);
+	return find_sampled(name) != NULL;
+}
+
+double mock_sampled_value(const char *name, const struct mock_sample *sample)
+{
+	const struct sampled *sampled = find_sampled(name);
 	const char *rollup = strrchr(name, '.') + 1;
 	double mean;
 
@@ -117,5 +103,3 @@ static inline double mock_sampled_value(const char *name, const struct mock_samp
 								: sample->elapsed_ns;
 	return !strcmp(rollup, "pct") ? mean * 100 : mean;
 }
-
-#endif

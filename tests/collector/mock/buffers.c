@@ -1,30 +1,22 @@
 /*
- * libcupti_mock.c - a CUPTI without a GPU, for the collector's tests.
+ * buffers.c - the stand-in for CUPTI's activity records and the buffers that they go into.
  *
- * Behaves as CUPTI 13.0 does where the collector could notice: a buffer is asked for when a thread
- * makes its first record, every thread fills its own, full ones are handed back by a worker thread,
- * an unforced flush withholds buffers with unfinished records, an empty buffer is never handed back,
- * and nothing works before a subscription.  mock_cupti.h says how a test moves it; mock_counters.h is
- * the part that counts, mock_sampling.h the part that samples.
+ * A buffer is asked for when a thread makes its first record, every thread fills its own, full ones
+ * are handed back by a worker thread, an unforced flush withholds buffers with unfinished records, and
+ * an empty buffer is never handed back.
  */
 #define _GNU_SOURCE
-#include "mock_cupti.h"
+#include "buffers.h"
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <cupti_pmsampling.h>
-
-#include "cupti_api.h"
-
-#define MOCK_PROTOTYPE(result, name, parameters) result name parameters;
-MOCK_FUNCTIONS(MOCK_PROTOTYPE)
+#include "callbacks.h"
+#include "environment.h"
+#include "samples.h"
 
 /* Lengths that CUPTI 13.0 gives its records; real_cupti.c compares them with the library's own. */
 static const struct {
@@ -49,24 +41,6 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_STREAM, sizeof(CUpti_ActivityStream)},
 };
 #define UNKNOWN_RECORD_BYTES 64 /* of a kind that this CUPTI does not have */
-
-static const struct {
-	CUpti_CallbackDomain domain;
-	CUpti_CallbackId id;
-	const char *name;
-} callback_names[] = {
-	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
-	 "cudaLaunchKernel_v7000"},
-	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020,
-	 "cudaMemcpyAsync_v3020"},
-	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
-	 "cudaGetDevice_v3020"},
-	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000,
-	 "cudaProfilerStart_v4000"},
-	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "cuLaunchKernel"},
-	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2,
-	 "cuMemcpyHtoDAsync_v2"},
-};
 
 /* One thread's buffer.  Never freed: threads come and go, the collector's buffers stay its own. */
 struct thread_buffer {
@@ -94,52 +68,13 @@ static size_t dropped_count;
 
 static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
-static CUpti_CallbackFunc subscriber;
 static bool enabled_kinds[CUPTI_ACTIVITY_KIND_COUNT];
-static bool enabled_callbacks[CUPTI_CB_DOMAIN_SIZE][2048];
 static enum mock_place fork_place;
-static void (*on_kernel)(
-	struct mock_kernel *kernel); /* NULL until a GPU is sampled; may delay it */
-
-/* ---- what the environment asks for ---- */
-
-static unsigned long from_environment(const char *name, unsigned long fallback)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoul(text, NULL, 10) : fallback;
-}
-
-/* Each function once in a row: looking for callback names takes thousands of calls. */
-static void note_call(const char *function)
-{
-	static const char *last;
-	const char *path = getenv("MOCK_CALLS");
-	int file;
-
-	if (!path || __atomic_exchange_n(&last, function, __ATOMIC_RELAXED) == function)
-		return;
-	file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	if (file < 0)
-		return;
-	dprintf(file, "%s\n", function);
-	close(file);
-}
-
-#define NOTE_CALL() note_call(__func__)
-
-static uint64_t realtime_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* ---- fork while the collector is being called ---- */
 
 /* Returns true in the child. */
-static bool fork_if_asked(enum mock_place place)
+bool mock_fork_if_asked(enum mock_place place)
 {
 	pid_t child;
 
@@ -155,7 +90,7 @@ static bool fork_if_asked(enum mock_place place)
 static void call_request(uint8_t **bytes, size_t *size)
 {
 	size_t most_records = 0;
-	bool is_child = fork_if_asked(MOCK_REQUEST);
+	bool is_child = mock_fork_if_asked(MOCK_REQUEST);
 
 	request(bytes, size, &most_records);
 	if (is_child)
@@ -164,7 +99,7 @@ static void call_request(uint8_t **bytes, size_t *size)
 
 static void call_complete(uint8_t *bytes, size_t size, size_t used)
 {
-	bool is_child = fork_if_asked(MOCK_COMPLETION);
+	bool is_child = mock_fork_if_asked(MOCK_COMPLETION);
 
 	complete(NULL, 0, bytes, size, used);
 	if (is_child)
@@ -175,7 +110,7 @@ static void call_complete(uint8_t *bytes, size_t size, size_t used)
 
 static size_t record_bytes(CUpti_ActivityKind kind)
 {
-	size_t grown_bytes = from_environment("MOCK_GROWN_BYTES", 0);
+	size_t grown_bytes = mock_number("MOCK_GROWN_BYTES", 0);
 
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
 		if (lengths[i].kind == kind)
@@ -287,11 +222,11 @@ static struct thread_buffer *lock_with_room(size_t bytes)
 	return NULL;
 }
 
-static void append(const void *record, bool is_finished)
+void mock_append_record(const void *record, bool is_finished)
 {
 	CUpti_ActivityKind kind = ((const CUpti_Activity *)record)->kind;
 	size_t bytes = record_bytes(kind);
-	size_t known_bytes = bytes - from_environment("MOCK_GROWN_BYTES", 0);
+	size_t known_bytes = bytes - mock_number("MOCK_GROWN_BYTES", 0);
 	struct thread_buffer *buffer = request ? lock_with_room(bytes) : NULL;
 
 	if (!buffer)
@@ -332,39 +267,33 @@ static void deliver(bool is_forced)
 
 /* ---- the test program's side ---- */
 
-/* Device 1 has the contexts of even number. */
-static uint32_t device_of(uint64_t context)
-{
-	return context % 2 == 0;
-}
-
 /* Whoever samples the GPU hears of a kernel that has a record. */
 static void run_recorded(const void *record)
 {
 	const CUpti_ActivityKernel10 *kernel = record;
 	struct mock_kernel ran = {.is_recorded = true};
 
-	if (!on_kernel || kernel->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+	if (!mock_sample_kernel || kernel->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
 		return;
-	ran.device = device_of(kernel->contextId);
+	ran.device = mock_device_of(kernel->contextId);
 	ran.name = kernel->name;
 	ran.blocks = (unsigned int)kernel->gridX * (unsigned int)kernel->gridY *
 		     (unsigned int)kernel->gridZ;
 	ran.start_ns = kernel->start;
 	ran.end_ns = kernel->end < kernel->start ? kernel->start : kernel->end;
-	on_kernel(&ran);
+	mock_sample_kernel(&ran);
 }
 
 void mock_emit(const void *record)
 {
 	run_recorded(record);
-	append(record, true);
+	mock_append_record(record, true);
 }
 
 void mock_begin(const void *record)
 {
 	run_recorded(record);
-	append(record, false);
+	mock_append_record(record, false);
 }
 
 void mock_finish_all(void)
@@ -380,56 +309,6 @@ bool mock_is_enabled(CUpti_ActivityKind kind)
 	return kind < CUPTI_ACTIVITY_KIND_COUNT && enabled_kinds[kind];
 }
 
-void mock_call(CUpti_CallbackDomain domain, CUpti_CallbackId id)
-{
-	CUpti_CallbackData data = {.callbackSite = CUPTI_API_ENTER};
-	bool is_child;
-
-	if (!subscriber || !enabled_callbacks[domain][id])
-		return;
-	is_child = fork_if_asked(MOCK_CALLBACK);
-	subscriber(NULL, domain, id, &data);
-	data.callbackSite = CUPTI_API_EXIT;
-	subscriber(NULL, domain, id, &data);
-	if (is_child)
-		exit(0);
-}
-
-void mock_copy(CUcontext context)
-{
-	CUpti_CallbackId id = CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2;
-	CUpti_CallbackData data = {.callbackSite = CUPTI_API_ENTER, .context = context};
-
-	if (!mock_calls_back(CUPTI_CB_DOMAIN_DRIVER_API, id))
-		return;
-	subscriber(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
-	data.callbackSite = CUPTI_API_EXIT;
-	subscriber(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
-}
-
-bool mock_calls_back(CUpti_CallbackDomain domain, CUpti_CallbackId id)
-{
-	return subscriber && enabled_callbacks[domain][id];
-}
-
-void mock_begin_context(CUcontext context)
-{
-	CUpti_ResourceData data = {.context = context};
-	CUpti_CallbackId id = CUPTI_CBID_RESOURCE_CONTEXT_CREATED;
-
-	if (mock_calls_back(CUPTI_CB_DOMAIN_RESOURCE, id))
-		subscriber(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
-}
-
-/* CUPTI tells of a call of NVTX when it has returned. */
-void mock_nvtx(CUpti_CallbackId id, const void *parameters, const void *returned)
-{
-	CUpti_NvtxData data = {.functionParams = parameters, .functionReturnValue = returned};
-
-	if (mock_calls_back(CUPTI_CB_DOMAIN_NVTX, id))
-		subscriber(NULL, CUPTI_CB_DOMAIN_NVTX, id, &data);
-}
-
 void mock_fork_at(enum mock_place place)
 {
 	fork_place = place;
@@ -440,123 +319,14 @@ void mock_deliver_all(void)
 	deliver(true);
 }
 
-/* ---- CUPTI: the library ---- */
-
-CUptiResult CUPTIAPI cuptiGetVersion(uint32_t *version)
-{
-	NOTE_CALL();
-	*version = (uint32_t)from_environment("MOCK_VERSION", 130001);
-	return CUPTI_SUCCESS;
-}
-
-CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char **text)
-{
-	static const struct {
-		CUptiResult result;
-		const char *text;
-	} texts[] = {
-		{CUPTI_ERROR_UNKNOWN, "CUPTI_ERROR_UNKNOWN"},
-		{CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"},
-		{CUPTI_ERROR_NOT_INITIALIZED, "CUPTI_ERROR_NOT_INITIALIZED"},
-		{CUPTI_ERROR_NOT_COMPATIBLE, "CUPTI_ERROR_NOT_COMPATIBLE"},
-		{CUPTI_ERROR_INVALID_PARAMETER, "CUPTI_ERROR_INVALID_PARAMETER"},
-		{CUPTI_ERROR_INVALID_OPERATION, "CUPTI_ERROR_INVALID_OPERATION"},
-		{CUPTI_ERROR_OUT_OF_MEMORY, "CUPTI_ERROR_OUT_OF_MEMORY"},
-		{CUPTI_ERROR_NOT_SUPPORTED, "CUPTI_ERROR_NOT_SUPPORTED"},
-	};
-
-	NOTE_CALL();
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		if (texts[i].result == result) {
-			*text = texts[i].text;
-			return CUPTI_SUCCESS;
-		}
-	return CUPTI_ERROR_INVALID_PARAMETER;
-}
-
-CUptiResult CUPTIAPI cuptiGetTimestamp(uint64_t *timestamp)
-{
-	NOTE_CALL();
-	*timestamp = realtime_ns();
-	return CUPTI_SUCCESS;
-}
-
-CUptiResult CUPTIAPI cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
-{
-	NOTE_CALL();
-	return type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM ? CUPTI_SUCCESS
-							    : CUPTI_ERROR_INVALID_PARAMETER;
-}
-
-/* ---- CUPTI: callbacks ---- */
-
-CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
-				       void *user, CUpti_SubscriberParams *parameters)
-{
-	CUptiResult result = (CUptiResult)from_environment("MOCK_SUBSCRIBE", 0);
-
-	(void)user;
-	NOTE_CALL();
-	if (subscriber)
-		result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-		snprintf(parameters->oldSubscriberName, parameters->oldSubscriberSize,
-			 "Another Tool");
-	if (result == CUPTI_SUCCESS) {
-		subscriber = callback;
-		*handle = (CUpti_SubscriberHandle)&subscriber;
-	}
-	return result;
-}
-
-CUptiResult CUPTIAPI cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle,
-					 CUpti_CallbackDomain domain, CUpti_CallbackId id)
-{
-	NOTE_CALL();
-	if (handle != (CUpti_SubscriberHandle)&subscriber || id >= 2048)
-		return CUPTI_ERROR_INVALID_PARAMETER;
-	enabled_callbacks[domain][id] = enable;
-	return CUPTI_SUCCESS;
-}
-
-CUptiResult CUPTIAPI cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle handle,
-				       CUpti_CallbackDomain domain)
-{
-	NOTE_CALL();
-	if (handle != (CUpti_SubscriberHandle)&subscriber)
-		return CUPTI_ERROR_INVALID_PARAMETER;
-	for (CUpti_CallbackId id = 0; id < 2048; id++)
-		enabled_callbacks[domain][id] = enable;
-	return CUPTI_SUCCESS;
-}
-
-CUptiResult CUPTIAPI cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id,
-					  const char **name)
-{
-	NOTE_CALL();
-	for (size_t i = 0; i < sizeof(callback_names) / sizeof(*callback_names); i++)
-		if (callback_names[i].domain == domain && callback_names[i].id == id) {
-			*name = callback_names[i].name;
-			return CUPTI_SUCCESS;
-		}
-	return CUPTI_ERROR_INVALID_PARAMETER;
-}
-
-CUptiResult CUPTIAPI cuptiGetDeviceId(CUcontext context, uint32_t *device)
-{
-	NOTE_CALL();
-	*device = device_of((uintptr_t)context);
-	return CUPTI_SUCCESS;
-}
-
 /* ---- CUPTI: activity ---- */
 
 CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc on_request,
 						    CUpti_BuffersCallbackCompleteFunc on_complete)
 {
-	CUptiResult result = (CUptiResult)from_environment("MOCK_REGISTER", 0);
+	CUptiResult result = (CUptiResult)mock_number("MOCK_REGISTER", 0);
 
-	NOTE_CALL();
+	MOCK_NOTE_CALL();
 	if (result == CUPTI_SUCCESS) {
 		request = on_request;
 		complete = on_complete;
@@ -578,7 +348,7 @@ static bool is_listed(const char *list, unsigned long wanted)
 
 CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind)
 {
-	NOTE_CALL();
+	MOCK_NOTE_CALL();
 	if (is_listed(getenv("MOCK_REFUSED_KINDS"), kind))
 		return CUPTI_ERROR_NOT_COMPATIBLE;
 	enabled_kinds[kind] = true;
@@ -587,14 +357,14 @@ CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind)
 
 CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind)
 {
-	NOTE_CALL();
+	MOCK_NOTE_CALL();
 	enabled_kinds[kind] = false;
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
 {
-	NOTE_CALL();
+	MOCK_NOTE_CALL();
 	deliver((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0);
 	return CUPTI_SUCCESS;
 }
@@ -604,7 +374,7 @@ CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_by
 {
 	uint8_t *at = buffer;
 
-	NOTE_CALL();
+	MOCK_NOTE_CALL();
 	if (*record)
 		at = (uint8_t *)*record + record_bytes((*record)->kind);
 	if (at >= buffer + valid_bytes)
@@ -621,7 +391,7 @@ CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext context, uint32
 {
 	(void)context;
 	(void)stream;
-	NOTE_CALL();
+	MOCK_NOTE_CALL();
 	pthread_mutex_lock(&lock);
 	*dropped = dropped_count;
 	dropped_count = 0;
@@ -632,7 +402,7 @@ CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext context, uint32
 CUptiResult CUPTIAPI cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, size_t *size,
 					       void *value)
 {
-	NOTE_CALL();
+	MOCK_NOTE_CALL();
 	return attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER && *size == 1 &&
 			       *(uint8_t *)value == 1
 		       ? CUPTI_SUCCESS
@@ -643,7 +413,7 @@ CUptiResult CUPTIAPI cuptiActivityEnableRuntimeApi(uint32_t id, uint8_t enable)
 {
 	(void)id;
 	(void)enable;
-	NOTE_CALL();
+	MOCK_NOTE_CALL();
 	return CUPTI_SUCCESS;
 }
 
@@ -651,58 +421,20 @@ CUptiResult CUPTIAPI cuptiActivityEnableDriverApi(uint32_t id, uint8_t enable)
 {
 	(void)id;
 	(void)enable;
-	NOTE_CALL();
+	MOCK_NOTE_CALL();
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI cuptiActivityEnableAllSyncRecords(uint8_t enable)
 {
 	(void)enable;
-	NOTE_CALL();
+	MOCK_NOTE_CALL();
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI cuptiActivityEnableDeviceGraph(uint8_t enable)
 {
 	(void)enable;
-	NOTE_CALL();
+	MOCK_NOTE_CALL();
 	return CUPTI_SUCCESS;
 }
-
-/* ---- CUPTI: NVTX ---- */
-
-/* CUPTI 13.0 U1 crashes here when nobody has subscribed before. */
-static CUptiResult initialize_nvtx(void)
-{
-	if (!subscriber)
-		abort();
-	return CUPTI_SUCCESS;
-}
-
-CUptiResult cuptiNvtxInitialize(void *table)
-{
-	(void)table;
-	NOTE_CALL();
-	return initialize_nvtx();
-}
-
-CUptiResult cuptiNvtxInitialize2(void *table)
-{
-	(void)table;
-	NOTE_CALL();
-	return initialize_nvtx();
-}
-
-CUptiResult cuptiNvtxExtensionInitialize(void *table)
-{
-	(void)table;
-	NOTE_CALL();
-	return initialize_nvtx();
-}
-
-#ifndef MOCK_WITHOUT_COUNTERS
-#include "mock_counters.h"
-#ifndef MOCK_WITHOUT_SAMPLING
-#include "mock_sampling.h"
-#endif
-#endif

@@ -1,5 +1,5 @@
 /*
- * mock_cupti.h - how a test program moves the stand-in for CUPTI (libcupti_mock.c).
+ * mock_cupti.h - how a test program moves the stand-in for CUPTI (libcupti_mock.so, of the files beside this).
  *
  * The collector loads the stand-in because ROOFLINE_CUPTI names it; mock_app.c finds these functions
  * in the same copy by dlsym.  What has to be decided before the program can call anything comes
@@ -96,5 +96,9 @@ enum mock_place { MOCK_NOWHERE, MOCK_REQUEST, MOCK_COMPLETION, MOCK_CALLBACK };
 	/* A kernel that the device launches now: no record, no callback, only samples show it. */        \
 	MOCK(void, mock_device_launch,                                                                    \
 	     (uint32_t device, const char *name, unsigned int blocks, uint64_t busy_ns))
+
+#define MOCK_PROTOTYPE(result, name, parameters) result name parameters;
+MOCK_FUNCTIONS(MOCK_PROTOTYPE)
+#undef MOCK_PROTOTYPE
 
 #endif

@@ -1,0 +1,327 @@
+/* record_options.c - record's command line, which becomes the environment that the collector reads. */
+#define _GNU_SOURCE
+#include "cmd/record_options.h"
+
+#include <argp.h>
+#include <regex.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/commands.h"
+#include "cmd/usage.h"
+#include "roofline/duration.h"
+#include "roofline/metrics.h"
+#include "roofline/sampled.h"
+
+#define VARIABLE_NAME(constant, name, fallback, meaning) [constant] = name,
+static const char *const variable_names[] = {ROOFLINE_VARIABLES(VARIABLE_NAME)};
+
+enum {
+	OPTION_GRAPHS = 256,
+	OPTION_DELAY,
+	OPTION_DURATION,
+	OPTION_PROFILER,
+	OPTION_SYNCS,
+	OPTION_API,
+	OPTION_COUNTERS,
+	OPTION_REPLAY,
+	OPTION_SHARE,
+	OPTION_SAMPLE,
+	OPTION_SAMPLE_METRICS,
+	OPTION_SAMPLE_WINDOWS,
+	OPTION_SAMPLE_RANGE,
+};
+
+static const struct argp_option option_table[] = {
+	{"output", 'o', "DIR", 0, "folder of the recording (roofline.<time>.<pid>)", 0},
+	{"graphs", OPTION_GRAPHS, "node|graph|both", 0,
+	 "record every node of a CUDA graph (default), or every launch as one and what the device "
+	 "launches; both runs the program twice, and reports join the two",
+	 0},
+	{"kernels", 'k', "REGEX", 0,
+	 "record only kernels whose name matches this extended regular expression", 0},
+	{"delay", OPTION_DELAY, "SECONDS", 0,
+	 "begin recording so long after the program starts CUDA", 0},
+	{"duration", OPTION_DURATION, "SECONDS", 0, "record for so long, from then on", 0},
+	{"profiler-api", OPTION_PROFILER, NULL, 0,
+	 "record only between cudaProfilerStart and cudaProfilerStop", 0},
+	{"syncs", OPTION_SYNCS, NULL, 0,
+	 "also record which stream or event each wait was for (expensive)", 0},
+	{"counters", OPTION_COUNTERS, "SET,...", OPTION_ARG_OPTIONAL,
+	 "also read hardware counters of some launches of every kernel: roofline (default), atomics, "
+	 "shared, sm, stalls, or names of CUPTI metrics",
+	 0},
+	{"counters-share", OPTION_SHARE, "PERCENT", 0,
+	 "how much of the program's time counting may take (10); 100: no limit", 0},
+	{"replay", OPTION_REPLAY, NULL, 0,
+	 "repeat every launch once for each pass of the counters: exact, slow, and not for kernels "
+	 "that wait for other kernels",
+	 0},
+	{"sample", OPTION_SAMPLE, "INTERVAL", OPTION_ARG_OPTIONAL,
+	 "also sample the activity of the whole GPU, so often (1us); only samples show work that "
+	 "the GPU launches itself",
+	 0},
+	{"sample-metrics", OPTION_SAMPLE_METRICS, "SET,...", 0,
+	 "what to sample: front, sm, dram, tensor, l2, nvlink (as many as can be decoded in time)",
+	 0},
+	{"sample-windows", OPTION_SAMPLE_WINDOWS, "LENGTH/PERIOD", 0,
+	 "LENGTH in every PERIOD, such as 100ms/1s; continuous; or auto: continuous where decoding "
+	 "keeps up, else windows (default)",
+	 0},
+	{"sample-range", OPTION_SAMPLE_RANGE, "REGEX", 0,
+	 "sample only inside NVTX ranges whose name matches", 0},
+	{"api", OPTION_API, "chosen|all|none", 0,
+	 "API calls to record: the chosen ones (default), all, or none: cheapest, but idle time then "
+	 "has no causes",
+	 0},
+	{0},
+};
+
+static bool is_number(const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	return end != text && !*end && value >= 0 && value <= 1e9;
+}
+
+const char *record_variable(enum roofline_variable variable)
+{
+	return getenv(variable_names[variable]);
+}
+
+void record_set_variable(enum roofline_variable variable, const char *value)
+{
+	setenv(variable_names[variable], value, 1);
+}
+
+void record_unset_variable(enum roofline_variable variable)
+{
+	unsetenv(variable_names[variable]);
+}
+
+static void set_number(struct argp_state *state, const char *option,
+		       enum roofline_variable variable, const char *text)
+{
+	if (!is_number(text))
+		usage_fail(state, "--%s takes seconds from 0 to 1e9, not '%s'", option, text);
+	record_set_variable(variable, text);
+}
+
+static void set_regex(struct argp_state *state, const char *option, enum roofline_variable variable,
+		      const char *text)
+{
+	char problem[256];
+	regex_t regex;
+	int rc = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB);
+
+	if (rc) {
+		regerror(rc, &regex, problem, sizeof(problem));
+		usage_fail(state, "--%s '%s': %s", option, text, problem);
+	}
+	regfree(&regex);
+	record_set_variable(variable, text);
+}
+
+bool record_is_counter_set(const char *word)
+{
+	static const char *const sets[] = {
+#define SET_NAME(name, meaning) #name,
+		COUNTER_SETS(SET_NAME)
+#undef SET_NAME
+	};
+
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
+		if (!strcmp(word, sets[i]))
+			return true;
+	return false;
+}
+
+/* Only CUPTI knows which counters the GPU has; what cannot be the name of one is refused here. */
+static void set_counters(struct argp_state *state, const char *text)
+{
+	char *words = strdup(text), *rest = words, *word;
+
+	if (!words || !*text)
+		usage_fail(state, "--counters takes roofline, atomics, shared, sm, stalls or names "
+				  "of CUPTI metrics, separated by commas");
+	while ((word = strsep(&rest, ",")))
+		if (!record_is_counter_set(word) && !strstr(word, "__"))
+			usage_fail(
+				state,
+				"--counters: '%s' is neither a set (roofline, atomics, shared, sm, stalls) nor "
+				"the name of a CUPTI metric, such as dram__bytes_read.sum",
+				word);
+	free(words);
+	record_set_variable(ENV_COUNTERS, text);
+}
+
+static void set_share(struct argp_state *state, const char *text)
+{
+	if (!is_number(text) || strtod(text, NULL) > 100)
+		usage_fail(state, "--counters-share takes percent from 0 to 100, not '%s'", text);
+	record_set_variable(ENV_COUNTERS_SHARE, text);
+}
+
+/* ---- sampling ---- */
+
+static void set_interval(struct argp_state *state, const char *text)
+{
+	int64_t ns = duration_ns(text, NULL);
+
+	if (ns < SAMPLE_NS_MIN || ns > SAMPLE_NS_MAX)
+		usage_fail(state, "--sample takes a time from %d ns to %d s, such as 1us, not '%s'",
+			   SAMPLE_NS_MIN, SAMPLE_NS_MAX / 1000000000, text);
+	record_set_variable(ENV_SAMPLE, text);
+}
+
+static bool is_sample_set(const char *word)
+{
+	static const char *const sets[] = {
+#define SET_NAME(name, meaning) #name,
+		SAMPLE_SETS(SET_NAME)
+#undef SET_NAME
+	};
+
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
+		if (!strcmp(word, sets[i]))
+			return true;
+	return false;
+}
+
+static void set_sample_metrics(struct argp_state *state, const char *text)
+{
+	char *words = strdup(text), *rest = words, *word;
+
+	if (!words)
+		usage_fail(state, "out of memory");
+	while ((word = strsep(&rest, ",")))
+		if (!is_sample_set(word))
+			usage_fail(state,
+				   "--sample-metrics takes front, sm, dram, tensor, l2 and nvlink, "
+				   "separated by commas, not '%s'",
+				   word);
+	free(words);
+	record_set_variable(ENV_SAMPLE_METRICS, text);
+}
+
+static void set_windows(struct argp_state *state, const char *text)
+{
+	int64_t length_ns, period_ns;
+
+	if (strcmp(text, "continuous") && strcmp(text, "auto") &&
+	    duration_window(text, &length_ns, &period_ns) < 0)
+		usage_fail(state,
+			   "--sample-windows takes continuous, auto, or a length and a period not "
+			   "shorter, such as 100ms/1s, not '%s'",
+			   text);
+	record_set_variable(ENV_SAMPLE_WINDOWS, text);
+}
+
+/* Options that exclude each other, and those that imply --sample. */
+static void check_together(struct argp_state *state)
+{
+	bool is_sampling = record_variable(ENV_SAMPLE);
+
+	if (is_sampling && record_variable(ENV_COUNTERS))
+		usage_fail(
+			state,
+			"--sample and --counters use the same hardware counters: make two recordings");
+	if (record_variable(ENV_SAMPLE_RANGE) && record_variable(ENV_SAMPLE_WINDOWS))
+		usage_fail(
+			state,
+			"--sample-range and --sample-windows both choose when to sample: give one of them");
+	if (!is_sampling &&
+	    (record_variable(ENV_SAMPLE_RANGE) || record_variable(ENV_SAMPLE_WINDOWS) ||
+	     record_variable(ENV_SAMPLE_METRICS)))
+		record_set_variable(ENV_SAMPLE, "1us");
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	char ***program = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		usage_init(state);
+		return 0;
+	case 'o':
+		record_set_variable(ENV_OUTPUT, argument);
+		return 0;
+	case 'k':
+		set_regex(state, "kernels", ENV_KERNELS, argument);
+		return 0;
+	case OPTION_GRAPHS:
+		if (strcmp(argument, "node") && strcmp(argument, "graph") &&
+		    strcmp(argument, "both"))
+			usage_fail(state, "--graphs takes node, graph or both, not '%s'", argument);
+		record_set_variable(ENV_GRAPHS, argument);
+		return 0;
+	case OPTION_DELAY:
+		set_number(state, "delay", ENV_DELAY, argument);
+		return 0;
+	case OPTION_DURATION:
+		set_number(state, "duration", ENV_DURATION, argument);
+		return 0;
+	case OPTION_PROFILER:
+		record_set_variable(ENV_PROFILER_API, "1");
+		return 0;
+	case OPTION_SYNCS:
+		record_set_variable(ENV_SYNCS, "1");
+		return 0;
+	case OPTION_COUNTERS:
+		set_counters(state, argument ? argument : "roofline");
+		return 0;
+	case OPTION_SHARE:
+		set_share(state, argument);
+		return 0;
+	case OPTION_REPLAY:
+		record_set_variable(ENV_REPLAY, "1");
+		if (!record_variable(ENV_COUNTERS))
+			record_set_variable(ENV_COUNTERS, "roofline");
+		return 0;
+	case OPTION_API:
+		if (strcmp(argument, "chosen") && strcmp(argument, "all") &&
+		    strcmp(argument, "none"))
+			usage_fail(state, "--api takes chosen, all or none, not '%s'", argument);
+		record_set_variable(ENV_API, argument);
+		return 0;
+	case OPTION_SAMPLE:
+		set_interval(state, argument ? argument : "1us");
+		return 0;
+	case OPTION_SAMPLE_METRICS:
+		set_sample_metrics(state, argument);
+		return 0;
+	case OPTION_SAMPLE_WINDOWS:
+		set_windows(state, argument);
+		return 0;
+	case OPTION_SAMPLE_RANGE:
+		set_regex(state, "sample-range", ENV_SAMPLE_RANGE, argument);
+		return 0;
+	case ARGP_KEY_ARGS:
+		check_together(state);
+		*program = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		usage_fail(state,
+			   "no program given: rooflinectl record [OPTION...] -- PROGRAM [ARG...]");
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp parser = {
+	.options = option_table,
+	.parser = parse_option,
+	.args_doc = "[--] PROGRAM [ARG...]",
+	.doc = "Run a program and record its work on the GPU.  stdout, stderr and the exit code are "
+	       "the program's own.",
+};
+
+bool record_options_parse(int argc, char **argv, char ***program)
+{
+	*program = NULL;
+	return argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, program) == 0 && *program;
+}

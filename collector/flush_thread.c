@@ -1,0 +1,225 @@
+#define _GNU_SOURCE
+#include "flush_thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include "activity.h"
+#include "buffers.h"
+#include "clock.h"
+#include "counters.h"
+#include "guard.h"
+#include "inject.h"
+#include "log.h"
+#include "process_facts.h"
+#include "sampling.h"
+
+/* How long a program's exit waits for the last records before it goes on without them. */
+#define EXIT_TIMEOUT_S 10
+
+static const struct cupti_api *cupti;
+static const struct options *options;
+
+static pthread_t flush_thread;
+static pthread_mutex_t flush_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t flush_wake = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t flush_done = PTHREAD_COND_INITIALIZER;
+static bool has_thread;	  /* there is one to wait for at exit */
+static bool has_finished; /* a buffer waits to be decoded */
+static bool is_stopping, is_done;
+
+void flush_init(const struct cupti_api *api, const struct options *asked)
+{
+	cupti = api;
+	options = asked;
+}
+
+void CUPTIAPI flush_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+	*buffer = inject_is_recording() ? buffers_get() : NULL;
+	*size = *buffer ? BUFFER_BYTES : 0;
+	*max_records = 0;
+}
+
+/* Decodes what stands in line now.  Threads that launch faster than we decode make more meanwhile;
+ * waiting for an empty line would keep back flushes, losses and the program's exit. */
+static void decode_finished(void)
+{
+	uint8_t *buffer;
+	size_t valid_bytes;
+
+	for (size_t count = buffers_finished();
+	     count > 0 && (buffer = buffers_next_finished(&valid_bytes)); count--) {
+		if (valid_bytes && !options->discard)
+			activity_decode(cupti, buffer, valid_bytes);
+		buffers_put(buffer, valid_bytes);
+	}
+}
+
+/* Our thread has gone, so that whichever thread brings these counts them as lost. */
+static void decode_late(void)
+{
+	struct guard guard;
+
+	guard_enter(&guard);
+	decode_finished();
+	guard_leave(&guard);
+}
+
+void CUPTIAPI flush_buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
+				     size_t size, size_t valid_bytes)
+{
+	bool is_late;
+
+	(void)context;
+	(void)stream;
+	(void)size;
+	if (!buffer || !inject_is_recording())
+		return;
+	buffers_finish(buffer, valid_bytes);
+	pthread_mutex_lock(&flush_lock);
+	has_finished = true;
+	is_late = is_done;
+	pthread_cond_signal(&flush_wake);
+	pthread_mutex_unlock(&flush_lock);
+	if (is_late)
+		decode_late();
+}
+
+/* ---- our thread ---- */
+
+void flush_write_clocks(struct trace_rows *rows)
+{
+	struct trace_clocks_row row = {.realtime_ns = clock_ns(CLOCK_REALTIME),
+				       .monotonic_raw_ns = clock_ns(CLOCK_MONOTONIC_RAW)};
+	uint64_t now;
+
+	if (cupti->cuptiGetTimestamp(&now) == CUPTI_SUCCESS)
+		row.cupti_ns = (int64_t)now;
+	trace_write_clocks(rows, &row);
+}
+
+static void count_losses(void)
+{
+	size_t dropped = 0;
+
+	if (cupti->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS)
+		trace_loss_add(LOSS_dropped_records, dropped);
+	trace_loss_add(LOSS_refused_buffers, buffers_refused());
+}
+
+static void flush_once(bool is_last)
+{
+	struct trace_rows *rows;
+	bool is_forced = is_last && !counters_are_replaying();
+
+	cupti->cuptiActivityFlushAll(is_forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+	decode_finished();
+	count_losses();
+	rows = trace_rows_get();
+	flush_write_clocks(rows);
+	trace_rows_put(rows);
+	trace_losses_write(clock_ns(CLOCK_REALTIME));
+}
+
+/* Waits for a finished buffer, the time of the next flush, or the program's exit.  Returns true when
+ * the program exits. */
+static bool wait_for_work(int64_t until_ns)
+{
+	struct timespec until = clock_timespec(until_ns);
+	bool stopping;
+
+	pthread_mutex_lock(&flush_lock);
+	while (!is_stopping && !has_finished &&
+	       pthread_cond_clockwait(&flush_wake, &flush_lock, CLOCK_MONOTONIC, &until) !=
+		       ETIMEDOUT)
+		;
+	has_finished = false;
+	stopping = is_stopping;
+	pthread_mutex_unlock(&flush_lock);
+	return stopping;
+}
+
+/* Decodes what arrives during one flush period.  Returns true when the program exits. */
+static bool decode_for_a_period(void)
+{
+	int64_t until_ns = clock_ns(CLOCK_MONOTONIC) + options->flush_period_ms * INT64_C(1000000);
+	bool is_stopped = false;
+
+	while (!is_stopped && clock_ns(CLOCK_MONOTONIC) < until_ns) {
+		is_stopped = wait_for_work(until_ns);
+		decode_finished();
+	}
+	return is_stopped;
+}
+
+/* CUDA is not ready while it loads the collector, but a flush period later it is. */
+static void write_cuda_facts(void)
+{
+	struct trace_rows *rows = trace_rows_get();
+
+	process_facts_write_cuda(rows);
+	trace_rows_put(rows);
+}
+
+static void *flush_main(void *unused)
+{
+	bool is_stopped = decode_for_a_period();
+
+	write_cuda_facts();
+	while (!is_stopped) {
+		flush_once(false);
+		is_stopped = decode_for_a_period();
+	}
+	counters_stop();
+	sampling_stop();
+	flush_once(true);
+	trace_writer_seal(clock_ns(CLOCK_REALTIME));
+	pthread_mutex_lock(&flush_lock);
+	is_done = true;
+	pthread_cond_broadcast(&flush_done);
+	pthread_mutex_unlock(&flush_lock);
+	decode_finished(); /* what came during the seal is late */
+	return unused;
+}
+
+/* Application threads handle their signals themselves: ours takes none. */
+int flush_thread_start(void)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_mutex_lock(&flush_lock);
+	rc = pthread_create(&flush_thread, NULL, flush_main, NULL);
+	has_thread = rc == 0;
+	pthread_mutex_unlock(&flush_lock);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+/* ---- leaving ---- */
+
+void flush_thread_stop(void)
+{
+	struct timespec until;
+	int rc = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += EXIT_TIMEOUT_S;
+	if (pthread_mutex_clocklock(&flush_lock, CLOCK_MONOTONIC, &until))
+		return; /* a signal handler exits during an exit that holds the lock */
+	is_stopping = true;
+	pthread_cond_signal(&flush_wake);
+	while (has_thread && !is_done && rc != ETIMEDOUT)
+		rc = pthread_cond_clockwait(&flush_done, &flush_lock, CLOCK_MONOTONIC, &until);
+	if (has_thread && !is_done) {
+		has_thread = false; /* this may be called again, and then must not wait */
+		log_warn("CUPTI did not deliver its last records within %d s; they are lost",
+			 EXIT_TIMEOUT_S);
+	}
+	pthread_mutex_unlock(&flush_lock);
+}

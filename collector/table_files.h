@@ -1,0 +1,24 @@
+/*
+ * table_files.h - the files of a recording: one per table, in a folder of this process.
+ *
+ * The application may close our descriptors, run out of them or fill the disk; nothing of that stops it.
+ */
+#ifndef ROOFLINE_TABLE_FILES_H
+#define ROOFLINE_TABLE_FILES_H
+
+#include <stddef.h>
+
+#include "roofline/trace_schema.h"
+
+/* Makes output/host.pid (with a number behind it when that exists) and its tables.  Returns 0, or a
+ * negative errno after one warning. */
+int table_files_open(const char *output);
+
+/* Appends whole lines, after the header when the table is still empty: the disk may have been full
+ * before.  On failure the table is cut back to whole lines.  Returns how many bytes are there to stay. */
+size_t table_append(enum trace_table table, const char *bytes, size_t length);
+
+/* Async-signal-safe; a descriptor that is no longer ours is left alone. */
+void table_files_close(void);
+
+#endif
