@@ -265,7 +265,7 @@ device_decision: the host reads nothing small before it launches what follows" ]
 	run "$ROOFLINECTL" plot whatif recording
 	[ "$status" -eq 2 ]
 	[ "${#lines[@]}" -eq 1 ]
-	[[ "$output" == *"which strategy? there are --graph, --fewer-waits, --decide, --device-launch, --update"* ]]
+	[[ "$output" == *"which technique? there are --graph, --fewer-waits, --decide, --device-launch, --update"* ]]
 	for chart in "" timeline; do
 		run "$ROOFLINECTL" plot recording $chart --overlap
 		[ "$status" -eq 2 ]
