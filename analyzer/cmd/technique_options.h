@@ -27,11 +27,11 @@ struct remedy {
 
 /* Whether the argument stands right behind an option whose range would have to stand behind '='. */
 bool technique_options_find_space(struct remedy *remedy, const struct argp_state *state,
-			   const char *argument);
+				  const char *argument);
 
 /* Where there is one argument too many: for it, or for the one before it (or NULL), which was taken for a recording
  * but is none. */
 struct remedy technique_options_remedy(const struct argp_state *state, const char *before,
-				const char *argument);
+				       const char *argument);
 
 #endif

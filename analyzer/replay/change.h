@@ -22,21 +22,21 @@ enum host_pause {
 enum submission {
 	SUBMITS_AS_RECORDED,
 	SUBMITS_NOTHING,
-	SUBMITS_GRAPH, /* the launch of a graph that begins with its operations */
-	SUBMITS_NODES, /* its operations are nodes of the graph that its thread launched last */
-	SUBMITS_FUSED, /* the kernel before in the stream goes on with its work */
-	SUBMITS_PARENT, /* a readback that is gone; what ran last before it is a parent kernel */
+	SUBMITS_GRAPH,	  /* the launch of a graph that begins with its operations */
+	SUBMITS_NODES,	  /* its operations are nodes of the graph that its thread launched last */
+	SUBMITS_FUSED,	  /* the kernel before in the stream goes on with its work */
+	SUBMITS_PARENT,	  /* a readback that is gone; what ran last before it is a parent kernel */
 	SUBMITS_CHILDREN, /* that parent launches its kernels */
 };
 
 /* What becomes of a call; all 0: as recorded.  Small, as a change has tables of them that are compared bytewise. */
 struct call_change {
-	uint8_t pause;	    /* enum host_pause */
-	uint8_t prepare;    /* enum cost: the host's time before it submits, on top; COST_RECORDED: none */
-	uint8_t host;	    /* enum cost: its own time; COST_RECORDED: as recorded, with what it waits for */
+	uint8_t pause; /* enum host_pause */
+	uint8_t prepare; /* enum cost: the host's time before it submits, on top; COST_RECORDED: none */
+	uint8_t host; /* enum cost: its own time; COST_RECORDED: as recorded, with what it waits for */
 	uint8_t submission; /* enum submission */
-	uint8_t start;	    /* enum cost: from the call to its first operation's start on an idle stream */
-	uint8_t gap; /* enum cost: before its first operation, behind the predecessor of that */
+	uint8_t start; /* enum cost: from the call to its first operation's start on an idle stream */
+	uint8_t gap;   /* enum cost: before its first operation, behind the predecessor of that */
 };
 
 /* Different ones of a change: few, as there are few techniques. */
@@ -51,7 +51,7 @@ enum { CALL_KEPT, CALL_DROPPED /* takes no time, waits for nothing, submits noth
 
 /* Arrays that are NULL change nothing. */
 struct change {
-	uint8_t *calls; /* by call: call_changes[] */
+	uint8_t *calls;					    /* by call: call_changes[] */
 	struct call_change call_changes[CALL_CHANGES_MOST]; /* CALL_KEPT, CALL_DROPPED, others */
 	size_t call_change_count;
 	int64_t *op_ns;	     /* by op: how long it takes; negative: as recorded */

@@ -43,16 +43,16 @@ struct costs {
 };
 
 /* What a changed call may cost.  COST(constant, member of struct costs, whether for each node of the call's graph) */
-#define COSTS(COST)                                                                                \
-	COST(LAUNCH_CALL, launch_call_ns, false)                                                   \
-	COST(GRAPH_LAUNCH, graph_launch_ns, false)                                                 \
-	COST(GRAPH_TO_START, graph_to_start_ns, false)                                             \
-	COST(GRAPH_NODE_GAP, graph_node_gap_ns, false)                                             \
-	COST(BARRIER, barrier_ns, false)                                                           \
-	COST(DEPENDENT_GAP, dependent_gap_ns, false)                                               \
-	COST(CONDITIONAL, conditional_ns, false)                                                   \
-	COST(DEVICE_GRAPH, device_graph_ns, false)                                                 \
-	COST(NODE_UPDATES, node_update_ns, true)                                                   \
+#define COSTS(COST)                                    \
+	COST(LAUNCH_CALL, launch_call_ns, false)       \
+	COST(GRAPH_LAUNCH, graph_launch_ns, false)     \
+	COST(GRAPH_TO_START, graph_to_start_ns, false) \
+	COST(GRAPH_NODE_GAP, graph_node_gap_ns, false) \
+	COST(BARRIER, barrier_ns, false)               \
+	COST(DEPENDENT_GAP, dependent_gap_ns, false)   \
+	COST(CONDITIONAL, conditional_ns, false)       \
+	COST(DEVICE_GRAPH, device_graph_ns, false)     \
+	COST(NODE_UPDATES, node_update_ns, true)       \
 	COST(UPDATED_NODES, updated_node_ns, true)
 
 #define COST_CONSTANT(constant, member, is_by_node) COST_##constant,

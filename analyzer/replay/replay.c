@@ -84,7 +84,8 @@ static struct graph_calls graph_calls_of(const struct run *run, const struct pro
 					    submissions_count(&run->model->submissions, first)};
 	int64_t pause_count = 0, longest_ns = 0;
 
-	for (size_t i = first + 1; i < end && call_change_is_node(change_of_call(run->change, i)); i++) {
+	for (size_t i = first + 1; i < end && call_change_is_node(change_of_call(run->change, i));
+	     i++) {
 		int64_t from_ns = profile->calls[i - 1].end_ns,
 			until_ns = profile->calls[i].start_ns;
 		int64_t pause_ns = max_ns(until_ns - from_ns, 0);

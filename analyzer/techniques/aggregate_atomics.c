@@ -26,11 +26,13 @@ const struct technique technique_aggregate_atomics = {
 	.number_does = "in one",
 	.number_most = ATOMICS_BATCH_MOST,
 	.help = "kernels that atomics bind merge N of them into one, across a warp or a block",
-	.effect = "Kernels that atomics bind, say counters of a run on one GPU, merge N of them into one, of "
-		  "the threads of a warp or a block, one of which goes on with the sum.",
+	.effect =
+		"Kernels that atomics bind, say counters of a run on one GPU, merge N of them into one, of "
+		"the threads of a warp or a block, one of which goes on with the sum.",
 	.changed = "kernels merge atomics",
-	.assumes = "a block can merge so many, and merging costs nothing; at the low end half as many, at "
-		   "the high end the blocks are fewer, too",
+	.assumes =
+		"a block can merge so many, and merging costs nothing; at the low end half as many, at "
+		"the high end the blocks are fewer, too",
 	.refusal = refused_not_hot,
 	.always_assumes = true,
 	.has_most = true,

@@ -13,10 +13,10 @@
 
 /* The recording as techniques see it. */
 struct recorded_run {
-	const struct report *report;	 /* borrowed; NULL: without what counters and samples tell */
-	struct model *model;		 /* owned */
+	const struct report *report; /* borrowed; NULL: without what counters and samples tell */
+	struct model *model;	     /* owned */
 	const struct ceilings *ceilings; /* borrowed; NULL: nothing can be predicted */
-	struct fusion fusion;		 /* owned; what counters tell of kernels that could be one */
+	struct fusion fusion; /* owned; what counters tell of kernels that could be one */
 };
 
 /* How far what a technique assumes holds: each end of an interval is an application of its own. */
@@ -44,13 +44,13 @@ struct application {
 	struct change change; /* of all techniques together */
 	struct place *places; /* owned; the parts that change */
 	size_t place_count, place_capacity;
-	double setup_ns; /* what it all costs once */
+	double setup_ns;  /* what it all costs once */
 	bool *is_changed; /* by call: a technique has changed the iteration that it is of */
 	bool *is_taken;	  /* by call: a technique has changed that; it is its alone */
 	struct readback_kernel *readback_kernels; /* by kernel: room to look at a loop */
 
 	/* Of the technique that is applied now. */
-	uint64_t number;    /* of ARGUMENT_NUMBER; 0: as many as each kernel needs */
+	uint64_t number; /* of ARGUMENT_NUMBER; 0: as many as each kernel needs */
 	bool is_first_like; /* no loop like the one it is given has changed yet: set-up costs once for all of them */
 	struct effect *effect;
 };

@@ -24,11 +24,13 @@ const struct technique technique_batch_atomics = {
 	.number_does = "in one",
 	.number_most = ATOMICS_BATCH_MOST,
 	.help = "kernels that atomics bind merge N of them into one, in threads that do as much",
-	.effect = "Kernels that atomics bind, say counters of a run on one GPU, merge N of them into one, in "
-		  "threads that each do the work of N.",
+	.effect =
+		"Kernels that atomics bind, say counters of a run on one GPU, merge N of them into one, in "
+		"threads that each do the work of N.",
 	.changed = "kernels merge atomics",
-	.assumes = "a thread can merge so many, and merging costs nothing; at the low end half as many, at "
-		   "the high end the blocks are fewer, too",
+	.assumes =
+		"a thread can merge so many, and merging costs nothing; at the low end half as many, at "
+		"the high end the blocks are fewer, too",
 	.refusal = refused_not_hot,
 	.always_assumes = true,
 	.has_most = true,

@@ -106,11 +106,13 @@ const struct technique technique_concurrent_kernels = {
 	.option = "streams",
 	.argument = ARGUMENT_RANGE,
 	.help = "small kernels of an iteration run side by side; assumes that they are independent",
-	.effect = "Kernels of an iteration that leave SMs empty run side by side as far as they fit, also "
-		  "those of one graph. Kernels that are in several streams already are left alone.",
+	.effect =
+		"Kernels of an iteration that leave SMs empty run side by side as far as they fit, also "
+		"those of one graph. Kernels that are in several streams already are left alone.",
 	.changed = "kernels share the GPU",
-	.assumes = "kernels of an iteration are independent of each other; at the low end only two run "
-		   "at a time",
+	.assumes =
+		"kernels of an iteration are independent of each other; at the low end only two run "
+		"at a time",
 	.refusal = full_gpu,
 	.always_assumes = true,
 	.has_lanes = true,

@@ -23,7 +23,8 @@
 #define LONG_PAUSES 80
 
 static const char reads_back[] = "the host reads a result before it launches what follows";
-static const char calls_back[] = "a function of the host runs between the launches, also in a graph";
+static const char calls_back[] =
+	"a function of the host runs between the launches, also in a graph";
 static const char loads_code[] = "code is loaded or compiled between the launches";
 
 static const struct call_change launch = {.pause = PAUSE_SHARED,
@@ -150,7 +151,8 @@ static size_t usual_waits(const struct model *model, const struct loop *loop, si
 	size_t first = loop->iterations[from];
 	size_t next = from + step < loop->iteration_count ? from + step : loop->iteration_count;
 
-	return waits_count(model, first, calls_last_submitting(model, first, loop->iterations[next]));
+	return waits_count(model, first,
+			   calls_last_submitting(model, first, loop->iterations[next]));
 }
 
 /* One iteration: its submitting calls and all between them are the graph.  A wait after them stays
@@ -236,7 +238,8 @@ static const char *change_loop(struct application *application, const struct loo
 		.node = change_number(change, &node),
 		.node_after_work = change_number(change, &node_after_work),
 		.work_ns = work_ns(model, loop, is_least),
-		.usual_waits = usual_waits(model, loop, loop->period == 1 ? UNROLLED_ITERATIONS : 1),
+		.usual_waits =
+			usual_waits(model, loop, loop->period == 1 ? UNROLLED_ITERATIONS : 1),
 	};
 	const char *refusal = capture_loop(&capturing, loop, &step);
 
@@ -256,11 +259,13 @@ const struct technique technique_cuda_graph = {
 	.option = "graph",
 	.argument = ARGUMENT_RANGE,
 	.help = "each iteration of a repeating loop is one launch of a CUDA graph",
-	.effect = "Each iteration of a repeating loop becomes one launch of a graph; synchronization "
-		  "that the graph does not need is gone. Where sizes differ the graph is updated "
-		  "before each launch.",
-	.assumes = "pauses of the host of more than 100 us between launches are its way to the next "
-		   "one, as an interpreter's, and go with them; at the low end they stay",
+	.effect =
+		"Each iteration of a repeating loop becomes one launch of a graph; synchronization "
+		"that the graph does not need is gone. Where sizes differ the graph is updated "
+		"before each launch.",
+	.assumes =
+		"pauses of the host of more than 100 us between launches are its way to the next "
+		"one, as an interpreter's, and go with them; at the low end they stay",
 	.refusal = refused_irregular,
 	.is_blind_to_device_work = true,
 	.change_loop = change_loop,

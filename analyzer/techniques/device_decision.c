@@ -147,8 +147,9 @@ static uint8_t decide_call(struct deciding *deciding, size_t call)
 static const char *why_not(struct application *application, const struct loop *loop, size_t end)
 {
 	const struct model *model = application->run->model;
-	struct readbacks readbacks = {
-		.model = model, .end = end, .kernels = application->readback_kernels};
+	struct readbacks readbacks = {.model = model,
+				      .end = end,
+				      .kernels = application->readback_kernels};
 	uint64_t found_count = 0;
 	const char *refusal;
 
@@ -213,8 +214,9 @@ const struct technique technique_device_decision = {
 	.option = "decide",
 	.argument = ARGUMENT_RANGE,
 	.help = "the device decides what the host reads a few bytes for",
-	.effect = "The host reads no flags before it launches: a loop is one graph, with conditional nodes, or "
-		  "with graphs that launch each other where it launched graphs.",
+	.effect =
+		"The host reads no flags before it launches: a loop is one graph, with conditional nodes, or "
+		"with graphs that launch each other where it launched graphs.",
 	.changed = "decisions are the device's",
 	.refusal = no_decision,
 	.has_ops = true,

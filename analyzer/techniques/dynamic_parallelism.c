@@ -76,8 +76,9 @@ static const char *change_loop(struct application *application, const struct loo
 	const struct model *model = application->run->model;
 	struct change *change = &application->change;
 	size_t first = loop->first_call, end = first + loop->call_count;
-	struct readbacks readbacks = {
-		.model = model, .end = end, .kernels = application->readback_kernels};
+	struct readbacks readbacks = {.model = model,
+				      .end = end,
+				      .kernels = application->readback_kernels};
 	uint64_t child_count;
 
 	if (!costs_has_children(application->run->ceilings))
@@ -100,11 +101,13 @@ const struct technique technique_dynamic_parallelism = {
 	.option = "device-launch",
 	.argument = ARGUMENT_RANGE,
 	.help = "what the host launches for data that it reads is launched by the device",
-	.effect = "Kernels that the host launches in a number or with a grid that varies, after it has read "
-		  "up to 64 KiB, are launched by the kernel before (dynamic parallelism).",
+	.effect =
+		"Kernels that the host launches in a number or with a grid that varies, after it has read "
+		"up to 64 KiB, are launched by the kernel before (dynamic parallelism).",
 	.changed = "kernels are launched by the device",
-	.assumes = "the host reads for nothing else, and the kernels are independent of each other; at the "
-		   "low end they run one after the other",
+	.assumes =
+		"the host reads for nothing else, and the kernels are independent of each other; at the "
+		"low end they run one after the other",
 	.refusal = no_children,
 	.always_assumes = true,
 	.has_ops = true,

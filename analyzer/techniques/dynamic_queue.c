@@ -40,11 +40,13 @@ const struct technique technique_dynamic_queue = {
 	.id = "dynamic_queue",
 	.option = "queue",
 	.help = "kernels whose SMs have unequal shares take work items from a queue",
-	.effect = "Kernels whose SMs were sampled at work for unequal times take work items from a queue, "
-		  "those launches that have at least two blocks for each SM.",
+	.effect =
+		"Kernels whose SMs were sampled at work for unequal times take work items from a queue, "
+		"those launches that have at least two blocks for each SM.",
 	.changed = "kernels are balanced",
-	.assumes = "no item takes long, and taking one costs nothing; at the low end each block is one item, "
-		   "and nothing is gained",
+	.assumes =
+		"no item takes long, and taking one costs nothing; at the low end each block is one item, "
+		"and nothing is gained",
 	.refusal = balanced,
 	.always_assumes = true,
 	.has_ops = true,

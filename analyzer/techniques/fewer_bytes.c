@@ -13,8 +13,8 @@ static const char not_at_roof[] =
 	"no kernel was counted, on a single GPU, at DRAM's roof: record --counters=roofline";
 
 /* What is left of a launch with all bytes of DRAM narrowed, at the low end half of what would vanish. */
-static double narrowed_share(const struct application *application,
-			     const struct roofline *roofline, const struct roofline_point *point)
+static double narrowed_share(const struct application *application, const struct roofline *roofline,
+			     const struct roofline_point *point)
 {
 	const struct fusion fusion = {.dram_byte_per_s = roofline->roofs[ROOF_dram]};
 	const struct fusion_kernel kernel = {
@@ -45,9 +45,9 @@ static size_t narrow_kernels(struct application *application)
 		const struct roofline_point *point = &roofline->kernels[i];
 
 		if (roofline_is_at_dram(point))
-			changed_count += lengths_scale_kernel(
-				application, point->subject, NULL,
-				narrowed_share(application, roofline, point));
+			changed_count +=
+				lengths_scale_kernel(application, point->subject, NULL,
+						     narrowed_share(application, roofline, point));
 	}
 	return changed_count;
 }
@@ -65,12 +65,14 @@ const struct technique technique_fewer_bytes = {
 	.number_does = "times fewer bytes",
 	.number_most = NARROW_MOST,
 	.help = "kernels at DRAM's roof move N times fewer bytes",
-	.effect = "Kernels that stand at DRAM's roof (80% of it or more, and nearer to no other), say counters "
-		  "of a run on one GPU, move N times fewer bytes and take as much less time, but no less "
-		  "than their arithmetic or an empty kernel.",
+	.effect =
+		"Kernels that stand at DRAM's roof (80% of it or more, and nearer to no other), say counters "
+		"of a run on one GPU, move N times fewer bytes and take as much less time, but no less "
+		"than their arithmetic or an empty kernel.",
 	.changed = "kernels at DRAM's roof",
-	.assumes = "all bytes are of values that narrower types hold; at the low end half of what would vanish "
-		   "stays",
+	.assumes =
+		"all bytes are of values that narrower types hold; at the low end half of what would vanish "
+		"stays",
 	.refusal = not_at_roof,
 	.always_assumes = true,
 	.has_ops = true,

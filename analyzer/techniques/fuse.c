@@ -15,8 +15,9 @@ static const char not_alike[] = "no kernels of the same grid follow one another 
 static const char grid_wide[] =
 	"by its counters no kernel just goes on with what the one before it wrote";
 
-static const struct call_change fused_launch = {
-	.pause = PAUSE_GONE, .host = COST_NONE, .submission = SUBMITS_FUSED};
+static const struct call_change fused_launch = {.pause = PAUSE_GONE,
+						.host = COST_NONE,
+						.submission = SUBMITS_FUSED};
 
 static bool is_alike(const struct profile *profile, const struct profile_op *left,
 		     const struct profile_op *right)
@@ -44,10 +45,10 @@ struct neighbors {
 	const struct model *model;
 	const struct fusion *fusion;
 	struct fused_kernels *fused;
-	bool is_grid_wide;		 /* some are not fused for that */
+	bool is_grid_wide;		      /* some are not fused for that */
 	const struct profile_op *predecessor; /* NULL: none that this one could go into */
-	double predecessor_ns;		 /* that it took, before it was fused */
-	double predecessor_taken_bytes;	 /* that vanish of its reading */
+	double predecessor_ns;		      /* that it took, before it was fused */
+	double predecessor_taken_bytes;	      /* that vanish of its reading */
 };
 
 static double length_ns(const struct neighbors *it, const struct profile_op *op)
@@ -136,8 +137,10 @@ static const char *fuse_loop(struct change *change, const struct model *model,
 			     const struct loop *loop, const struct fusion *fusion,
 			     struct fused_kernels *found)
 {
-	struct neighbors neighbors = {
-		.change = change, .model = model, .fusion = fusion, .fused = found};
+	struct neighbors neighbors = {.change = change,
+				      .model = model,
+				      .fusion = fusion,
+				      .fused = found};
 	uint64_t kernel_count = found->kernel_count;
 
 	for (size_t i = 0; i < loop->iteration_count; i++)
@@ -180,12 +183,14 @@ const struct technique technique_fuse = {
 	.option = "fuse",
 	.argument = ARGUMENT_RANGE,
 	.help = "neighbors of an iteration with the same grid are one kernel",
-	.effect = "Kernels of an iteration that follow one another with the same grid and blocks are one, which "
-		  "takes as long as all of them; where a recording of one GPU has counters, without the bytes "
-		  "that they hand each other. No block may need what another one wrote.",
+	.effect =
+		"Kernels of an iteration that follow one another with the same grid and blocks are one, which "
+		"takes as long as all of them; where a recording of one GPU has counters, without the bytes "
+		"that they hand each other. No block may need what another one wrote.",
 	.changed = "kernels go into the one before them",
-	.assumes = "what a kernel reads is what the one before it wrote, and nobody else reads it; at the low "
-		   "end it is still written",
+	.assumes =
+		"what a kernel reads is what the one before it wrote, and nobody else reads it; at the low "
+		"end it is still written",
 	.refusal = not_alike,
 	.has_ops = true,
 	.change_loop = change_loop,

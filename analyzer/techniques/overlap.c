@@ -117,8 +117,9 @@ const struct technique technique_overlap = {
 	.option = "overlap",
 	.argument = ARGUMENT_RANGE,
 	.help = "copies beside kernels: iterations in turn in three streams, from pinned memory",
-	.effect = "Iterations run in turn in three streams, with asynchronous copies of pinned memory. "
-		  "A loop that is in so many streams already is left alone.",
+	.effect =
+		"Iterations run in turn in three streams, with asynchronous copies of pinned memory. "
+		"A loop that is in so many streams already is left alone.",
 	.changed = "copies are of pinned memory",
 	.refusal = no_copies,
 	.has_ops = true,

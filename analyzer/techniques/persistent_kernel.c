@@ -55,8 +55,8 @@ static const char *why_not(const struct model *model, size_t first, size_t end,
 
 	for (size_t i = first; i < end && !refusal; i++) {
 		refusal = why_not_call(model, i);
-		for (uint32_t j = submissions->first[i];
-		     j < submissions->first[i + 1] && !refusal; j++) {
+		for (uint32_t j = submissions->first[i]; j < submissions->first[i + 1] && !refusal;
+		     j++) {
 			refusal = why_not_op(model->profile,
 					     &model->profile->ops[submissions->ops[j]]);
 			++*kernel_count;
@@ -89,8 +89,9 @@ const struct technique technique_persistent_kernel = {
 	.option = "persistent",
 	.argument = ARGUMENT_RANGE,
 	.help = "a loop of kernels is one kernel with grid-wide barriers",
-	.effect = "A loop of nothing but kernels, each of which fits on the GPU at once, becomes one kernel "
-		  "with a grid-wide barrier where one ended.",
+	.effect =
+		"A loop of nothing but kernels, each of which fits on the GPU at once, becomes one kernel "
+		"with a grid-wide barrier where one ended.",
 	.changed = "kernels are steps of one",
 	.refusal = refused_irregular,
 	.change_loop = change_loop,

@@ -19,8 +19,9 @@ const struct technique technique_pinned_memory = {
 	.id = "pinned_memory",
 	.option = "pinned",
 	.help = "copies of pageable memory are of pinned memory",
-	.effect = "Copies of pageable memory take the time that pinned memory would, at the rates of "
-		  "the ceilings; asynchronous ones return at once.",
+	.effect =
+		"Copies of pageable memory take the time that pinned memory would, at the rates of "
+		"the ceilings; asynchronous ones return at once.",
 	.changed = "copies are of pinned memory",
 	.refusal = refused_nothing,
 	.has_ops = true,

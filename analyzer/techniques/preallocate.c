@@ -45,8 +45,9 @@ const struct technique technique_preallocate = {
 	.option = "preallocate",
 	.argument = ARGUMENT_RANGE,
 	.help = "memory of loops is allocated before them",
-	.effect = "Calls of a loop that allocate or free memory are gone, and synchronization right "
-		  "before them.",
+	.effect =
+		"Calls of a loop that allocate or free memory are gone, and synchronization right "
+		"before them.",
 	.changed = "calls that allocate or free are gone",
 	.refusal = refused_nothing,
 	.is_shared = true,

@@ -46,8 +46,9 @@ const struct technique technique_remove_syncs = {
 	.option = "fewer-waits",
 	.argument = ARGUMENT_RANGE,
 	.help = "no synchronization in loops after which the host reads nothing",
-	.effect = "Synchronization calls of a loop are gone where nothing was copied to the host since "
-		  "the one before.",
+	.effect =
+		"Synchronization calls of a loop are gone where nothing was copied to the host since "
+		"the one before.",
 	.changed = "waits are gone",
 	.refusal = refused_nothing,
 	.is_shared = true,

@@ -19,19 +19,22 @@ struct technique {
 	const char *id;	    /* stable, for programs: "cuda_graph" */
 	const char *option; /* of whatif, without the dashes: "graph" */
 	enum technique_argument argument;
-	const char *number_is; /* of ARGUMENT_NUMBER: "a number of atomics" */
+	const char *number_is;	 /* of ARGUMENT_NUMBER: "a number of atomics" */
 	const char *number_does; /* likewise, what N does: "in one" */
 	uint64_t number_most;
-	const char *help;    /* of the option, one line */
-	const char *effect;  /* what it changes in a replay, in whole sentences */
-	const char *changed; /* what struct effect's changed_count counts: "waits are gone"; NULL: nothing */
-	const char *assumes; /* what no recording tells, where the effect says that it is_assuming */
-	const char *refusal; /* where no loop says why: it stands where nothing is found to change */
+	const char *help;   /* of the option, one line */
+	const char *effect; /* what it changes in a replay, in whole sentences */
+	const char *
+		changed; /* what struct effect's changed_count counts: "waits are gone"; NULL: nothing */
+	const char
+		*assumes; /* what no recording tells, where the effect says that it is_assuming */
+	const char
+		*refusal; /* where no loop says why: it stands where nothing is found to change */
 	bool always_assumes; /* the low end of its interval is what it brings at least */
 	bool has_most; /* more may hold than it assumes: the high end is what that brings at most */
 	bool is_shared; /* only drops calls of a loop: techniques after it may change that, too */
 	bool is_blind_to_device_work; /* predicts nothing where the device launches work itself */
-	bool has_ops, has_lanes; /* what it needs of struct change */
+	bool has_ops, has_lanes;      /* what it needs of struct change */
 
 	/* Changes one loop, or what is left of it.  Returns why not, or NULL; what it made of the loop's calls is taken
 	 * back where it refuses.  NULL: it knows no loops. */

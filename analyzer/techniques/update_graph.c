@@ -137,9 +137,10 @@ const struct technique technique_update_graph = {
 	.id = "update_graph",
 	.option = "update",
 	.help = "graphs that are instantiated again and again are updated",
-	.effect = "Graphs that a thread instantiates for nearly every launch, at least 8, are updates of the "
-		  "one before (cudaGraphExecUpdate) where they have as many nodes; that one is destroyed "
-		  "no more. Needs the nodes in the recording (not --graphs=graph).",
+	.effect =
+		"Graphs that a thread instantiates for nearly every launch, at least 8, are updates of the "
+		"one before (cudaGraphExecUpdate) where they have as many nodes; that one is destroyed "
+		"no more. Needs the nodes in the recording (not --graphs=graph).",
 	.changed = "graphs are updates",
 	.refusal = not_rebuilt,
 	.change_run = change_run,

@@ -30,8 +30,8 @@ static int begin_application(struct application *application, const struct what_
 
 	application->is_changed = calloc(profile->call_count + 1, sizeof(bool));
 	application->is_taken = calloc(profile->call_count + 1, sizeof(bool));
-	application->readback_kernels = calloc(profile->kernel_name_count + 1,
-					       sizeof(*application->readback_kernels));
+	application->readback_kernels =
+		calloc(profile->kernel_name_count + 1, sizeof(*application->readback_kernels));
 	return application->is_changed && application->is_taken && application->readback_kernels
 		       ? 0
 		       : -ENOMEM;
@@ -48,11 +48,11 @@ int apply_begin(struct applied *applied, const struct what_ifs *all, size_t devi
 		has_ops = has_ops || techniques[ids[i]]->has_ops;
 		has_lanes = has_lanes || techniques[ids[i]]->has_lanes;
 	}
-	*applied = (struct applied){
-		.all = all,
-		.application = {.run = &all->run, .device = device, .end = end},
-		.is_set_up = calloc(all->loops.count + 1, sizeof(*applied->is_set_up)),
-		.kept_calls = malloc(all->run.model->profile->call_count + 1)};
+	*applied = (struct applied){.all = all,
+				    .application = {.run = &all->run, .device = device, .end = end},
+				    .is_set_up = calloc(all->loops.count + 1,
+							sizeof(*applied->is_set_up)),
+				    .kept_calls = malloc(all->run.model->profile->call_count + 1)};
 	rc = begin_application(application, all);
 	change_rc = change_begin(&application->change, all->run.model, has_ops);
 	if (change_rc == 0 && has_lanes)
@@ -166,11 +166,11 @@ int apply_predict(struct prediction *out, struct applied *applied)
 
 	/* copies of pinned memory may lie in loops that changed as well: their time counts once */
 	application->place_count = places_merge(application->places, application->place_count);
-	part = (struct part){
-		.places = all->places ? all->places : application->places,
-		.place_count = all->places ? all->place_count : application->place_count,
-		.changed = application->places,
-		.changed_count = application->place_count};
+	part = (struct part){.places = all->places ? all->places : application->places,
+			     .place_count =
+				     all->places ? all->place_count : application->place_count,
+			     .changed = application->places,
+			     .changed_count = application->place_count};
 	return predictor_run(out, &all->predictor, &application->change, application->device, &part,
 			     application->setup_ns);
 }

@@ -8,15 +8,15 @@ static int predict_alone(struct scenario *scenario, const struct what_ifs *what_
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < scenario->part_count; i++)
-		rc = what_if_alone(&scenario->parts[i].alone, scenario->parts[i].technique, what_ifs,
-				   scenario->device);
+		rc = what_if_alone(&scenario->parts[i].alone, scenario->parts[i].technique,
+				   what_ifs, scenario->device);
 	return rc;
 }
 
 /* One that could do something alone, and nothing beside the others, came too late; one that could not is still
  * refused for its own reason. */
 static void set_part(struct scenario *scenario, struct scenario_part *part,
-		      const struct what_if *together)
+		     const struct what_if *together)
 {
 	part->together = *together;
 	if (!together->effect.refusal)
@@ -80,7 +80,8 @@ static int keep_within(struct what_ifs *what_ifs, const struct chosen_techniques
 	return rc;
 }
 
-static int predict(struct scenario *scenario, const struct wanted *wanted, struct what_ifs *what_ifs)
+static int predict(struct scenario *scenario, const struct wanted *wanted,
+		   struct what_ifs *what_ifs)
 {
 	const struct occurrence *within = wanted->within;
 	struct applicable applicable;
@@ -93,9 +94,8 @@ static int predict(struct scenario *scenario, const struct wanted *wanted, struc
 	find_applicable(&applicable, scenario);
 	rc = predict_together(scenario, &applicable, what_ifs);
 	if (rc == 0 && wanted->sides)
-		rc = what_if_side_by_side(wanted->sides, applicable.ids, applicable.count,
-					  what_ifs, scenario->device,
-					  within ? within->start_ns : INT64_MIN,
+		rc = what_if_side_by_side(wanted->sides, applicable.ids, applicable.count, what_ifs,
+					  scenario->device, within ? within->start_ns : INT64_MIN,
 					  within ? within->end_ns : INT64_MAX);
 	return rc;
 }

@@ -34,7 +34,7 @@ struct scenario {
 	struct scenario_part parts[TECHNIQUE_COUNT];
 	size_t part_count;
 	uint64_t numbers[TECHNIQUE_COUNT]; /* as asked for */
-	bool is_changed;		  /* by any of them; else there is no prediction */
+	bool is_changed;		   /* by any of them; else there is no prediction */
 	struct prediction prediction;
 };
 

@@ -191,7 +191,8 @@ static bool is_own(const struct stretch *stretch, size_t call)
 
 static int find_calls(struct side *side, const struct side_source *source)
 {
-	const struct profile_thread *thread = &source->model->profile->threads[source->stretch->thread];
+	const struct profile_thread *thread =
+		&source->model->profile->threads[source->stretch->thread];
 	size_t end = thread->first_call + thread->call_count, capacity = 0;
 
 	for (size_t i = thread->first_call; i < end; i++) {
@@ -282,9 +283,9 @@ int side_by_side_replay(struct side_by_side *out, const struct side_request *req
 	const struct predictor *predictor = &request->all->predictor;
 	const struct costs *costs = &predictor->costs[COSTS_MIDDLE];
 	struct side_source source = {.replay = predictor->works,
-			  .model = request->all->run.model,
-			  .stretch = &out->stretch,
-			  .device = request->device};
+				     .model = request->all->run.model,
+				     .stretch = &out->stretch,
+				     .device = request->device};
 	int rc = replay_run(predictor->works, source.model, NULL, costs);
 
 	*out = (struct side_by_side){0};

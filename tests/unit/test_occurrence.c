@@ -98,9 +98,8 @@ static void a_part_of_only_one_name_is_enough(void **state)
 	assert_int_equal(find("rows").start_ns, 900);
 	assert_int_equal(find("ns::saxpy").start_ns,
 			 130); /* the colons of a namespace count nothing */
-	expect_failure("reduce",
-		       "'reduce' matches several kernels, such as 'reduce_rows(int)' and "
-		       "'reduce_columns(int)'; give more of the name");
+	expect_failure("reduce", "'reduce' matches several kernels, such as 'reduce_rows(int)' and "
+				 "'reduce_columns(int)'; give more of the name");
 }
 
 static void a_whole_name_wins_over_a_part_of_another(void **state)

@@ -27,14 +27,15 @@ static uint64_t allocation_count(const struct facts *facts)
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	(void)what_if;
-	return advice_add_evidence(item,
-			  "%s allocations; the GPU was idle for %s while memory was allocated "
-			  "or freed",
-			  format_count(allocation_count(facts)).text,
-			  format_ns((double)stake_ns(facts, device)).text);
+	return advice_add_evidence(
+		item,
+		"%s allocations; the GPU was idle for %s while memory was allocated "
+		"or freed",
+		format_count(allocation_count(facts)).text,
+		format_ns((double)stake_ns(facts, device)).text);
 }
 
 static bool is_promising(const struct facts *facts, size_t device)

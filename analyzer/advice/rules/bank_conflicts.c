@@ -63,7 +63,7 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	struct conflicts found = worst(facts);
 	char name[64];
@@ -73,11 +73,14 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	(void)what_if;
 	format_kernel_name(name, sizeof(name), facts->report->profile->kernel_names[found.kernel],
 			   sizeof(name) - 1);
-	rc = advice_add_evidence(item, "%s: %.0f%% of its wavefronts to shared memory are bank conflicts",
-			name, 100 * found.share);
+	rc = advice_add_evidence(item,
+				 "%s: %.0f%% of its wavefronts to shared memory are bank conflicts",
+				 name, 100 * found.share);
 	if (rc == 0)
-		rc = advice_add_evidence(item, "they take an SM %s of the %s that all launches take",
-				format_ns(found.lost_ns).text, format_ns(found.time_ns).text);
+		rc = advice_add_evidence(item,
+					 "they take an SM %s of the %s that all launches take",
+					 format_ns(found.lost_ns).text,
+					 format_ns(found.time_ns).text);
 	return rc;
 }
 

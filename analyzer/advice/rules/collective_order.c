@@ -120,7 +120,7 @@ static int add_mismatch(struct recommendation *item, const struct profile *profi
 {
 	const struct rank *ranks[] = {&found->one, &found->other};
 	int rc = advice_add_evidence(item, "the orders differ from collective %zu of %s on",
-			    found->index + 1, format_count(found->one.count).text);
+				     found->index + 1, format_count(found->one.count).text);
 
 	for (size_t i = 0; i < 2 && rc == 0; i++) {
 		char rank[256], kernel[64];
@@ -136,7 +136,7 @@ static int add_mismatch(struct recommendation *item, const struct profile *profi
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	const struct report *report = facts->report;
 	struct collective *all = NULL;

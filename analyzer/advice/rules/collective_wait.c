@@ -87,7 +87,7 @@ static const struct collective_rank *find_worst(struct waited *total, struct wai
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	const struct profile *profile = facts->report->profile;
 	const struct collectives *all = facts->report->collectives;
@@ -103,15 +103,16 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	if (!worst)
 		return -ENOMEM;
 	collectives_name_rank(name, sizeof(name), profile, worst->process, worst->device);
-	rc = advice_add_evidence(item, "%s of the %s collectives on %s wait for another rank: %s in all",
-			format_count(total.count).text, format_count(worst->count).text, name,
-			format_ns((double)total.time_ns).text);
+	rc = advice_add_evidence(item,
+				 "%s of the %s collectives on %s wait for another rank: %s in all",
+				 format_count(total.count).text, format_count(worst->count).text,
+				 name, format_ns((double)total.time_ns).text);
 	if (rc < 0)
 		return rc;
 	collectives_name_rank(name, sizeof(name), profile, other->process, other->device);
 	return advice_add_evidence(item, "%s arrives last in %s of them, %s later on average", name,
-			  format_count(most.count).text,
-			  format_ns((double)most.time_ns / (double)most.count).text);
+				   format_count(most.count).text,
+				   format_ns((double)most.time_ns / (double)most.count).text);
 }
 
 const struct rule rule_collective_wait = {

@@ -10,18 +10,21 @@
 #include "base/format.h"
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
-	int rc = advice_add_evidence(item, "%s %s of %s iterations in which copies and kernels take turns",
-			    format_count(what_if->effect.loop_count).text,
-			    what_if->effect.loop_count == 1 ? "loop" : "loops",
-			    format_count(what_if->effect.iteration_count).text);
+	int rc =
+		advice_add_evidence(item,
+				    "%s %s of %s iterations in which copies and kernels take turns",
+				    format_count(what_if->effect.loop_count).text,
+				    what_if->effect.loop_count == 1 ? "loop" : "loops",
+				    format_count(what_if->effect.iteration_count).text);
 
 	(void)facts;
 	(void)device;
 	if (rc == 0 && what_if->effect.changed_count)
-		rc = advice_add_evidence(item, "%s copies of pageable memory would be of pinned memory",
-				format_count(what_if->effect.changed_count).text);
+		rc = advice_add_evidence(item,
+					 "%s copies of pageable memory would be of pinned memory",
+					 format_count(what_if->effect.changed_count).text);
 	return rc;
 }
 

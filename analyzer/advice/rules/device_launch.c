@@ -9,7 +9,7 @@
 #include "base/format.h"
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	(void)facts;
 	(void)device;

@@ -35,13 +35,13 @@ static int add_pair(struct recommendation *item, const struct facts *facts,
 	format_kernel_name(first, sizeof(first), signatures[fused->first].name, sizeof(first) - 1);
 	format_kernel_name(second, sizeof(second), signatures[fused->second].name,
 			   sizeof(second) - 1);
-	return advice_add_evidence(item, "%s writes %s a launch, and %s right after it reads %s", first,
-			  format_bytes(kernels[fused->first].stored_bytes).text, second,
-			  format_bytes(kernels[fused->second].read_bytes).text);
+	return advice_add_evidence(item, "%s writes %s a launch, and %s right after it reads %s",
+				   first, format_bytes(kernels[fused->first].stored_bytes).text,
+				   second, format_bytes(kernels[fused->second].read_bytes).text);
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	const struct fused_kernels fused = find(facts);
 	double all_bytes = facts->report->roofline->application.quantities[ROOF_dram].total;
@@ -50,12 +50,14 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	(void)device;
 	(void)what_if;
 	if (rc == 0)
-		rc = advice_add_evidence(item,
-				"%s launches go on with what the one before them wrote: %s vanish, "
-				"%.0f%% of what all kernels move through DRAM",
-				format_count(fused.handed_count).text,
-				format_bytes(fused.vanished_bytes).text,
-				100 * fused.vanished_bytes / all_bytes);	return rc;
+		rc = advice_add_evidence(
+			item,
+			"%s launches go on with what the one before them wrote: %s vanish, "
+			"%.0f%% of what all kernels move through DRAM",
+			format_count(fused.handed_count).text,
+			format_bytes(fused.vanished_bytes).text,
+			100 * fused.vanished_bytes / all_bytes);
+	return rc;
 }
 
 static bool is_promising(const struct facts *facts, size_t device)

@@ -25,20 +25,22 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	struct call_use made = facts_use_of(facts, "GraphInstantiate");
 	struct call_use launched = facts_use_of(facts, "GraphLaunch");
 	int rc = advice_add_evidence(item, "%s graphs instantiated, in %s, for %s launches",
-			    format_count(made.count).text, format_ns((double)made.time_ns).text,
-			    format_count(launched.count).text);
+				     format_count(made.count).text,
+				     format_ns((double)made.time_ns).text,
+				     format_count(launched.count).text);
 
 	(void)what_if;
 	if (rc == 0)
-		rc = advice_add_evidence(item,
-				"the GPU was idle for %s while graphs were captured, instantiated "
-				"or updated",
-				format_ns((double)stake_ns(facts, device)).text);
+		rc = advice_add_evidence(
+			item,
+			"the GPU was idle for %s while graphs were captured, instantiated "
+			"or updated",
+			format_ns((double)stake_ns(facts, device)).text);
 	return rc;
 }
 

@@ -11,12 +11,13 @@
 #include "base/format.h"
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	(void)facts;
 	(void)device;
 	return advice_add_evidence(item, "%s times the host reads up to %d bytes and then launches",
-			  format_count(what_if->effect.changed_count).text, GAP_DECISION_BYTES);
+				   format_count(what_if->effect.changed_count).text,
+				   GAP_DECISION_BYTES);
 }
 
 const struct rule rule_host_decision = {

@@ -44,7 +44,7 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	const struct atomics_kernel *kernel = worst(facts);
 	char name[64];
@@ -54,7 +54,8 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	(void)what_if;
 	format_kernel_name(name, sizeof(name), kernel->name, sizeof(name) - 1);
 	rc = advice_add_evidence(item, "%s: atomics explain %s of the %s that a launch takes", name,
-			format_ns(kernel->explained_ns).text, format_ns(kernel->duration_ns).text);
+				 format_ns(kernel->explained_ns).text,
+				 format_ns(kernel->duration_ns).text);
 	if (rc == 0)
 		rc = advice_add_evidence(
 			item,
@@ -65,7 +66,8 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 			item,
 			"with %s of them merged into one before they leave a block they would not "
 			"bind it",
-			format_count(kernel->batch).text);	return rc;
+			format_count(kernel->batch).text);
+	return rc;
 }
 
 /* Counters of several devices are of one kernel together: only where there is one. */

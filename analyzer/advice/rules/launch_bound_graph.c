@@ -23,15 +23,16 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 
 static int add_loops(struct recommendation *item, const struct what_if *what_if)
 {
-	return advice_add_evidence(item, "%s repeating %s, %s iterations, graphs of up to %s operations",
-			  format_count(what_if->effect.loop_count).text,
-			  what_if->effect.loop_count == 1 ? "loop" : "loops",
-			  format_count(what_if->effect.iteration_count).text,
-			  format_count(what_if->effect.most_nodes).text);
+	return advice_add_evidence(item,
+				   "%s repeating %s, %s iterations, graphs of up to %s operations",
+				   format_count(what_if->effect.loop_count).text,
+				   what_if->effect.loop_count == 1 ? "loop" : "loops",
+				   format_count(what_if->effect.iteration_count).text,
+				   format_count(what_if->effect.most_nodes).text);
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	const struct device_facts *found = &facts->devices[device];
 	int rc = what_if ? add_loops(item, what_if) : 0;
@@ -39,15 +40,15 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	if (rc < 0 || stake_ns(facts, device) == 0)
 		return rc;
 	rc = advice_add_evidence(item,
-			"%s pauses of up to 100 us between kernels of up to 100 us that "
-			"one thread launches repeatedly",
-			format_count(found->short_pause_count).text);
+				 "%s pauses of up to 100 us between kernels of up to 100 us that "
+				 "one thread launches repeatedly",
+				 format_count(found->short_pause_count).text);
 	if (rc == 0)
 		rc = advice_add_evidence(item,
-				"in these pauses: %s in launches, %s of host code between "
-				"them",
-				format_ns((double)found->short_pause_launch_ns).text,
-				format_ns((double)found->short_pause_host_ns).text);
+					 "in these pauses: %s in launches, %s of host code between "
+					 "them",
+					 format_ns((double)found->short_pause_launch_ns).text,
+					 format_ns((double)found->short_pause_host_ns).text);
 	return rc;
 }
 

@@ -23,7 +23,7 @@ static const char *problem(const struct profile_process *process, size_t propert
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	const struct profile *profile = facts->report->profile;
 	int rc = 0;
@@ -33,8 +33,9 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 		for (size_t j = 0; rc == 0 && j < PROPERTY_COUNT; j++)
 			if (facts_is_home(facts, (uint32_t)i, device) &&
 			    *problem(&profile->processes[i], j))
-				rc = advice_add_evidence(item, "%s: %s", profile->processes[i].folder,
-						problem(&profile->processes[i], j));
+				rc = advice_add_evidence(item, "%s: %s",
+							 profile->processes[i].folder,
+							 problem(&profile->processes[i], j));
 	return rc;
 }
 

@@ -37,18 +37,19 @@ static uint32_t graph_of(const struct report *report, const struct device_limit 
 static int add_limit(struct recommendation *item, const struct report *report,
 		     const struct device_limit *limit)
 {
-	return advice_add_evidence(item,
-			  "graph %u of %s: %s of its launches launched %s others by %s, and %s is "
-			  "all that one may",
-			  graph_of(report, limit),
-			  report->device_graphs->profile->processes[limit->process].folder,
-			  format_count(limit->launch_count).text, format_count(limit->most).text,
-			  device_graphs_mode_name(limit->launch_mode),
-			  format_count(device_graphs_limit(limit->launch_mode)).text);
+	return advice_add_evidence(
+		item,
+		"graph %u of %s: %s of its launches launched %s others by %s, and %s is "
+		"all that one may",
+		graph_of(report, limit),
+		report->device_graphs->profile->processes[limit->process].folder,
+		format_count(limit->launch_count).text, format_count(limit->most).text,
+		device_graphs_mode_name(limit->launch_mode),
+		format_count(device_graphs_limit(limit->launch_mode)).text);
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	const struct device_graphs *graphs = facts->report->device_graphs;
 	int rc = 0;
@@ -58,8 +59,9 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 		if (is_here(facts, &graphs->limits[i], device))
 			rc = add_limit(item, facts->report, &graphs->limits[i]);
 	return rc < 0 ? rc
-		      : advice_add_evidence(item, "a launch beyond that fails on the device only: its work "
-					 "is missing, and no call of the host says so");
+		      : advice_add_evidence(
+				item, "a launch beyond that fails on the device only: its work "
+				      "is missing, and no call of the host says so");
 }
 
 static bool is_promising(const struct facts *facts, size_t device)

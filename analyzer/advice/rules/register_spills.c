@@ -38,7 +38,7 @@ static const struct kernel_statistics *worst(const struct facts *facts, size_t d
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	const struct kernel_statistics *kernel = worst(facts, device);
 	const struct profile_signature *signature = signature_of(facts, kernel);
@@ -47,12 +47,13 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 
 	(void)what_if;
 	format_kernel_name(name, sizeof(name), kernel->name, sizeof(name) - 1);
-	rc = advice_add_evidence(item, "%s: %u bytes of local memory for each thread, beside %u registers",
-			name, signature->local_bytes_per_thread, signature->registers_per_thread);
+	rc = advice_add_evidence(
+		item, "%s: %u bytes of local memory for each thread, beside %u registers", name,
+		signature->local_bytes_per_thread, signature->registers_per_thread);
 	if (rc == 0)
 		rc = advice_add_evidence(item, "%s launches of it take %s",
-				format_count(kernel->time.count).text,
-				format_ns((double)kernel->time.total_ns).text);
+					 format_count(kernel->time.count).text,
+					 format_ns((double)kernel->time.total_ns).text);
 	return rc;
 }
 

@@ -19,8 +19,7 @@
 /* Of all its launches, also those that were not sampled: what a perfect balance would save. */
 static double at_stake_ns(const struct sm_activity_kernel *kernel)
 {
-	return (double)kernel->filled.all_ns *
-	       (1 - kernel->filled.sms / kernel->filled.busiest_sm);
+	return (double)kernel->filled.all_ns * (1 - kernel->filled.sms / kernel->filled.busiest_sm);
 }
 
 /* The kernel with most at stake; NULL when none is out of balance. */
@@ -48,7 +47,7 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	const struct sm_activity_kernel *kernel = worst(facts);
 	char name[64];
@@ -58,12 +57,14 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	(void)what_if;
 	format_kernel_name(name, sizeof(name), facts->report->profile->kernel_names[kernel->kernel],
 			   sizeof(name) - 1);
-	rc = advice_add_evidence(item, "%s: an SM is active for %.0f%% of its life, the busiest for %.0f%%",
-			name, 100 * kernel->filled.sms, 100 * kernel->filled.busiest_sm);
+	rc = advice_add_evidence(
+		item, "%s: an SM is active for %.0f%% of its life, the busiest for %.0f%%", name,
+		100 * kernel->filled.sms, 100 * kernel->filled.busiest_sm);
 	if (rc == 0)
 		rc = advice_add_evidence(item, "SMs drain for %.0f%% of it",
-				100 * (double)kernel->filled.tail_ns /
-					(double)kernel->filled.span_ns);	return rc;
+					 100 * (double)kernel->filled.tail_ns /
+						 (double)kernel->filled.span_ns);
+	return rc;
 }
 
 /* Samples of several devices are of one kernel together: only where there is one. */

@@ -22,23 +22,24 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-	       const struct what_if *what_if)
+			const struct what_if *what_if)
 {
 	const struct device_facts *found = &facts->devices[device];
 	int rc = advice_add_evidence(item, "%s waits of the host for %s launches (%.2f each)",
-			    format_count(found->sync_count).text,
-			    format_count(found->launch_count).text,
-			    (double)found->sync_count / (double)found->launch_count);
+				     format_count(found->sync_count).text,
+				     format_count(found->launch_count).text,
+				     (double)found->sync_count / (double)found->launch_count);
 
 	if (rc == 0)
 		rc = advice_add_evidence(item,
-				"the GPU was idle for %s inside waits and %s during "
-				"launches",
-				format_ns((double)found->sync_ns).text,
-				format_ns((double)found->launch_ns).text);
+					 "the GPU was idle for %s inside waits and %s during "
+					 "launches",
+					 format_ns((double)found->sync_ns).text,
+					 format_ns((double)found->launch_ns).text);
 	if (rc == 0 && what_if)
-		rc = advice_add_evidence(item, "in %s of them the host reads nothing that was copied to it",
-				format_count(what_if->effect.changed_count).text);
+		rc = advice_add_evidence(
+			item, "in %s of them the host reads nothing that was copied to it",
+			format_count(what_if->effect.changed_count).text);
 	return rc;
 }
 

@@ -60,9 +60,10 @@ size_t lengths_pin_copies(struct application *application, bool only_lanes)
 {
 	const struct model *model = application->run->model;
 	const struct profile_device *where = &model->profile->devices[application->device];
-	const struct pinned_rates rates = {
-		ceilings_at(application->run->ceilings, CEILING_h2d_pinned, 0),
-		ceilings_at(application->run->ceilings, CEILING_d2h_pinned, 0)};
+	const struct pinned_rates rates = {ceilings_at(application->run->ceilings,
+						       CEILING_h2d_pinned, 0),
+					   ceilings_at(application->run->ceilings,
+						       CEILING_d2h_pinned, 0)};
 	struct change *change = &application->change;
 	size_t changed_count = 0;
 
@@ -70,7 +71,7 @@ size_t lengths_pin_copies(struct application *application, bool only_lanes)
 		const struct profile_op *op = &model->profile->ops[i];
 
 		if (op->kind != OP_COPY || change->op_ns[i] >= 0 ||
-		    (only_lanes && change->lanes[i] == PROFILE_NONE) || 
+		    (only_lanes && change->lanes[i] == PROFILE_NONE) ||
 		    !pin_copy(application, i, &rates))
 			continue;
 		changed_count++;

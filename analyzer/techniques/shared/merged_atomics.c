@@ -38,9 +38,9 @@ size_t merged_atomics_change(struct application *application, enum atomics_mergi
 		const struct atomics_kernel *kernel = &atomics->kernels[i];
 
 		if (kernel->is_bottleneck && merged_count(application, kernel, ATOMICS_MIDDLE) > 1)
-			changed_count += lengths_scale_kernel(
-				application, kernel->kernel, NULL,
-				merged_share(application, where, kernel));
+			changed_count +=
+				lengths_scale_kernel(application, kernel->kernel, NULL,
+						     merged_share(application, where, kernel));
 	}
 	return changed_count;
 }

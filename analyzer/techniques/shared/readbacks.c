@@ -66,7 +66,8 @@ static void close_round(struct readback_kernel *kernel)
 static void add_launch(struct readbacks *readbacks, const struct profile_op *op)
 {
 	const struct profile *profile = readbacks->model->profile;
-	struct readback_kernel *kernel = &readbacks->kernels[profile->signatures[op->detail].kernel];
+	struct readback_kernel *kernel =
+		&readbacks->kernels[profile->signatures[op->detail].kernel];
 	uint64_t blocks = blocks_of(profile, op);
 
 	if (kernel->round && kernel->round != readbacks->round) {

@@ -27,8 +27,8 @@ struct readbacks {
 	const struct model *model;
 	size_t end;			 /* of the loop's calls */
 	struct readback_kernel *kernels; /* by kernel; room for all of kernel_names[] */
-	bool is_read;	/* what is launched now may follow from what was read */
-	uint32_t round; /* 1 after the first readback */
+	bool is_read;			 /* what is launched now may follow from what was read */
+	uint32_t round;			 /* 1 after the first readback */
 };
 
 /* The operation of a readback of at most READBACK_BYTES, or NULL. */

@@ -1,7 +1,7 @@
 #include "techniques/shared/streams.h"
 
 bool streams_are_many(const struct model *model, const struct loop *loop, bool only_kernels,
-			size_t stream_count)
+		      size_t stream_count)
 {
 	uint32_t streams[STREAMS_LOOKED_AT];
 	size_t end = loop->first_call + loop->call_count, found = 0;

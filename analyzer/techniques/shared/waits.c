@@ -28,8 +28,7 @@ static void keep_waits(struct change *change, const struct model *model, size_t 
 			change->calls[i] = CALL_KEPT;
 }
 
-void waits_keep_others(struct change *change, const struct model *model,
-			     const struct loop *loop)
+void waits_keep_others(struct change *change, const struct model *model, const struct loop *loop)
 {
 	const uint32_t *at = loop->iterations;
 	size_t last = loop->iteration_count - 1;
