@@ -178,8 +178,8 @@ static int add_sample(struct ceilings_run *run, const struct ceiling_sample *sam
 }
 
 /* words: sample NAME PARAMETER VALUE SM_MHZ */
-static int read_sample(struct ceilings_run *run, const struct printed *printed, char *const words[5],
-		      struct err *err)
+static int read_sample(struct ceilings_run *run, const struct printed *printed,
+		       char *const words[5], struct err *err)
 {
 	struct ceiling_sample sample = {0};
 
@@ -196,7 +196,7 @@ static int read_sample(struct ceilings_run *run, const struct printed *printed, 
 
 /* words: skip NAME PARAMETER REASON, where a row that has parameters may skip all of them with 0 */
 static int read_skip(struct ceilings_run *run, const struct printed *printed, char *const words[4],
-		    struct err *err)
+		     struct err *err)
 {
 	char reason[LINE_MOST];
 	enum ceiling_id id;
