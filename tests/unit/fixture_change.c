@@ -60,12 +60,11 @@ const char *change_loop_with(const struct technique *technique, struct change *c
 			     struct effect *effect, const struct recorded_run *run,
 			     const struct loop *loop, enum assumed_end end)
 {
-	struct application application = {.run = run,
-					  .end = end,
-					  .change = *change,
-					  .effect = effect};
+	static struct application application; /* cppcheck takes the refusal for a part of it */
 	const char *refusal;
 
+	application =
+		(struct application){.run = run, .end = end, .change = *change, .effect = effect};
 	*effect = (struct effect){.is_assuming = technique->always_assumes};
 	refusal = technique->change_loop(&application, loop);
 	*change = application.change;
