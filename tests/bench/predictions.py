@@ -213,6 +213,11 @@ def times(ratio):
     return f"{ratio:.2f}x" if ratio else "-"
 
 
+def is_recorded(path):
+    """As a folder or packed."""
+    return path.is_dir() or path.with_name(path.name + ".roofline").is_file()
+
+
 def main(folder, path):
     runs, roles = medians(path), variants()
     layout = "{:21} {:13} {:14} {:19} {:>9} {:>14} {:>8} {:>8} {:>7} {}"
@@ -224,7 +229,7 @@ def main(folder, path):
     )
     errors, inside_count = [], 0
     for workload, before, after, advice in PAIRS:
-        if not all((folder / f"{workload}.{variant}").is_dir() for variant in (before, after)):
+        if not all(is_recorded(folder / f"{workload}.{variant}") for variant in (before, after)):
             continue
         result = predict(folder, workload, before, after, advice)
         predicted, low, high = result["predicted"], result["low"], result["high"]
