@@ -11,6 +11,7 @@
 #include "replay/calls.h"
 #include "replay/loop_steps.h"
 #include "techniques/shared/waits.h"
+#include "techniques/shared/usual_changes.h"
 
 /* A loop of which fewer iterations can be captured is not one graph launched again and again. */
 #define LEAST_CAPTURED 0.9
@@ -27,20 +28,12 @@ static const char calls_back[] =
 	"a function of the host runs between the launches, also in a graph";
 static const char loads_code[] = "code is loaded or compiled between the launches";
 
-static const struct call_change launch = {.pause = PAUSE_SHARED,
-					  .host = COST_GRAPH_LAUNCH,
-					  .submission = SUBMITS_GRAPH,
-					  .gap = COST_GRAPH_NODE_GAP};
 /* Sizes differ: the host updates the graph before each launch. */
 static const struct call_change updated_launch = {.pause = PAUSE_SHARED,
 						  .prepare = COST_NODE_UPDATES,
 						  .host = COST_GRAPH_LAUNCH,
 						  .submission = SUBMITS_GRAPH,
 						  .gap = COST_GRAPH_NODE_GAP};
-static const struct call_change node = {.pause = PAUSE_GONE,
-					.host = COST_NONE,
-					.submission = SUBMITS_NODES,
-					.gap = COST_GRAPH_NODE_GAP};
 /* The host's time before it stays: it computes. */
 static const struct call_change node_after_work = {.pause = PAUSE_KEPT,
 						   .host = COST_NONE,
@@ -234,8 +227,9 @@ static const char *change_loop(struct application *application, const struct loo
 	struct capturing capturing = {
 		.change = change,
 		.model = model,
-		.launch = change_number(change, needs_updates(loop) ? &updated_launch : &launch),
-		.node = change_number(change, &node),
+		.launch = change_number(change,
+					needs_updates(loop) ? &updated_launch : &graph_launch),
+		.node = change_number(change, &graph_node),
 		.node_after_work = change_number(change, &node_after_work),
 		.work_ns = work_ns(model, loop, is_least),
 		.usual_waits =

@@ -9,6 +9,7 @@
 #include "analysis/time/gaps.h"
 #include "replay/calls.h"
 #include "techniques/shared/readbacks.h"
+#include "techniques/shared/usual_changes.h"
 
 /* A copy to the host of at most so many bytes is a flag or a count that the host decides by. */
 #define DECISION_BYTES GAP_DECISION_BYTES
@@ -17,14 +18,6 @@ static const char no_decision[] = "the host reads nothing small before it launch
 static const char grid_varies[] =
 	"the grid of a kernel follows from what the host reads; a node's is fixed";
 
-static const struct call_change launch = {.pause = PAUSE_SHARED,
-					  .host = COST_GRAPH_LAUNCH,
-					  .submission = SUBMITS_GRAPH,
-					  .gap = COST_GRAPH_NODE_GAP};
-static const struct call_change node = {.pause = PAUSE_GONE,
-					.host = COST_NONE,
-					.submission = SUBMITS_NODES,
-					.gap = COST_GRAPH_NODE_GAP};
 /* Its first operation starts after a decision of the device. */
 static const struct call_change conditional_body = {.pause = PAUSE_GONE,
 						    .host = COST_NONE,
@@ -190,8 +183,8 @@ static const char *change_loop(struct application *application, const struct loo
 	struct deciding deciding = {.change = change,
 				    .model = model,
 				    .loop = loop,
-				    .launch = change_number(change, &launch),
-				    .node = change_number(change, &node),
+				    .launch = change_number(change, &graph_launch),
+				    .node = change_number(change, &graph_node),
 				    .body = change_number(change, has_graphs ? &launched_graph
 									     : &conditional_body),
 				    .is_outside = true};

@@ -8,14 +8,13 @@
 #include "replay/calls.h"
 #include "techniques/shared/lengths.h"
 #include "techniques/shared/streams.h"
+#include "techniques/shared/usual_changes.h"
 #include "techniques/shared/waits.h"
 
 #define LEAST_COPY_NS 10000 /* shorter copies are launch latency, which streams do not hide */
 #define OVERLAP_LANES 3	    /* one copies in, one computes, one copies out */
 
 static const char no_copies[] = "no loop has copies beside kernels to overlap";
-
-static const struct call_change asynchronous = {.host = COST_LAUNCH_CALL};
 
 /* Whether the first iteration has kernels, and copies that take long enough to be hidden. */
 static bool has_copies_and_kernels(const struct model *model, const struct loop *loop)

@@ -4,14 +4,11 @@
 #include "techniques/techniques.h"
 
 #include "analysis/counters/occupancy.h"
+#include "techniques/shared/usual_changes.h"
 
 static const char not_kernels[] = "more than kernels is between the first and the last of them";
 static const char not_resident[] = "not all blocks of a kernel fit on the GPU at once";
 
-static const struct call_change launch = {.pause = PAUSE_SHARED,
-					  .host = COST_GRAPH_LAUNCH,
-					  .submission = SUBMITS_GRAPH,
-					  .gap = COST_GRAPH_NODE_GAP};
 static const struct call_change step = {.pause = PAUSE_GONE,
 					.host = COST_NONE,
 					.submission = SUBMITS_NODES,
@@ -79,7 +76,7 @@ static const char *change_loop(struct application *application, const struct loo
 	if (refusal)
 		return refusal;
 	for (size_t i = first; i < end; i++)
-		change->calls[i] = change_number(change, i == first ? &launch : &step);
+		change->calls[i] = change_number(change, i == first ? &graph_launch : &step);
 	application->effect->changed_count += kernel_count;
 	return NULL;
 }

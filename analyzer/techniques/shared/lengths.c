@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "techniques/shared/usual_changes.h"
+
 size_t lengths_scale_kernel(struct application *application, uint32_t kernel,
 			    lengths_concerns *concerns, double share)
 {
@@ -53,9 +55,6 @@ static bool pin_copy(struct application *application, size_t index,
 	return true;
 }
 
-/* An asynchronous copy of pageable memory returns after it was staged. */
-static const struct call_change asynchronous = {.host = COST_LAUNCH_CALL};
-
 size_t lengths_pin_copies(struct application *application, bool only_lanes)
 {
 	const struct model *model = application->run->model;
@@ -75,6 +74,7 @@ size_t lengths_pin_copies(struct application *application, bool only_lanes)
 		    !pin_copy(application, i, &rates))
 			continue;
 		changed_count++;
+		/* an asynchronous copy of pageable memory returns after it was staged */
 		if (op->call != PROFILE_NONE && change->calls[op->call] == CALL_KEPT &&
 		    model->behavior[op->call] == CALL_WORKS)
 			change->calls[op->call] = change_number(change, &asynchronous);
