@@ -500,7 +500,7 @@ static uint32_t next_random(uint32_t *state)
 	return *state >> 16;
 }
 
-/* Every third chunk has runs of 1 to 64 bytes, the others have bytes of 16 neighbouring values. */
+/* Every third chunk has runs of 1 to 64 bytes, the others have bytes of 16 neighboring values. */
 static void fill_chunk(uint8_t *data, long size, int chunk)
 {
 	uint32_t state = chunk + 1;

@@ -24,8 +24,8 @@ static const int block_size = 256;
 enum { STAMP_STEP, STAMP_PERSISTENT };
 static const char *const stamp_names[] = {"step", "persistent"};
 
-/* One value of a Jacobi step: the mean of both neighbours, disturbed so that no step is without
- * effect.  Integers, so host and device agree to the last bit; the ends are their own neighbours. */
+/* One value of a Jacobi step: the mean of both neighbors, disturbed so that no step is without
+ * effect.  Integers, so host and device agree to the last bit; the ends are their own neighbors. */
 static __host__ __device__ uint32_t next_value(const uint32_t *values, int i, int size)
 {
 	uint32_t left = values[i > 0 ? i - 1 : i], right = values[i + 1 < size ? i + 1 : i];

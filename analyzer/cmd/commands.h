@@ -14,7 +14,7 @@
 	COMMAND(report, "tell where the GPU's time went and why it idled")                    \
 	COMMAND(advise, "recommend what to change, with the gain and how to check it")        \
 	COMMAND(whatif, "what several changes at once would bring, re-simulated")             \
-	COMMAND(verify, "hold the speedup that a change brought against the predicted one")   \
+	COMMAND(verify, "compare the speedup that a change brought with the predicted one")   \
 	COMMAND(plot, "draw a recording: timeline, gaps, kernels")                            \
 	COMMAND(pack, "make one small file of a recording, which every command reads")        \
 	COMMAND(unpack, "make a folder of CSV files again of a packed recording")             \

@@ -69,6 +69,20 @@ static const struct argp_option option_table[] = {
 	{0},
 };
 
+/* "timeline, gaps, kernels" */
+static const char *chart_list(void)
+{
+	static char list[256];
+
+	list[0] = '\0';
+	for (int i = 0; i < CHART_COUNT; i++) {
+		size_t used = strlen(list);
+
+		snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", charts[i].name);
+	}
+	return list;
+}
+
 static int find_chart(const char *name)
 {
 	for (int i = 0; i < CHART_COUNT; i++)
@@ -119,10 +133,8 @@ static void parse_argument(struct options *options, char *argument, struct argp_
 	} else if (!options->recording && (strchr(argument, '/') || recording_is_there(argument))) {
 		options->recording = argument;
 	} else {
-		usage_fail(state,
-			   "'%s' is neither a recording nor a chart (timeline, gaps, "
-			   "kernels, roofline, launch_roofline, atomics, whatif)%s",
-			   argument,
+		usage_fail(state, "'%s' is neither a recording nor a chart (%s)%s", argument,
+			   chart_list(),
 			   technique_options_remedy(state, options->recording, argument).text);
 	}
 }

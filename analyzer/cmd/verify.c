@@ -39,7 +39,7 @@ static const struct argp_option option_table[] = {
 	 "id of the advice that was followed, or of its technique; without it the first with a prediction",
 	 0},
 	{"gate", KEY_GATE, NULL, 0,
-	 "exit code 3 unless the measured speedup lies inside of the predicted interval", 0},
+	 "exit code 3 unless the measured speedup lies inside the predicted interval", 0},
 	{"force", KEY_FORCE, NULL, 0, "compare what is not the same work, and say so", 0},
 	{"format", 'f', "FORMAT", 0, "text (for people, the default) or json", 0},
 	{"ceilings", KEY_CEILINGS, "FILE", 0,
@@ -249,8 +249,8 @@ static bool is_gate_met(const struct comparison *comparison)
 		return true;
 	fprintf(stderr, "rooflinectl verify: gate not met: %s\n",
 		comparison_is_judged(comparison)
-			? "the measured speedup lies outside of the predicted interval"
-			: "there is no prediction to hold the measured speedup against");
+			? "the measured speedup lies outside the predicted interval"
+			: "there is no prediction to compare the measured speedup with");
 	return false;
 }
 

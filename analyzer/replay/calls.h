@@ -1,5 +1,5 @@
 /*
- * changes_calls.h - what a call does, as far as techniques ask for it.
+ * calls.h - what a call does, as far as techniques ask for it.
  */
 #ifndef ROOFLINE_CALLS_H
 #define ROOFLINE_CALLS_H

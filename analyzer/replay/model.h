@@ -36,7 +36,7 @@ struct model {
 	const struct profile *profile; /* borrowed */
 	struct submissions submissions;
 	uint32_t *order;      /* all calls by start_ns */
-	uint8_t *behavior;    /* by call: enum call_behaviour */
+	uint8_t *behavior;    /* by call: enum call_behavior */
 	uint8_t *graph_calls; /* by call_names[]: enum graph_call (graph_calls.h) */
 	uint32_t *awaited;    /* by call: ops[], PROFILE_NONE where it waits for none */
 	uint32_t *

@@ -97,8 +97,8 @@ static void judge(struct predictor *predictor, bool has_costs)
 		       100 * missing_share);
 	else if (predictor->replay_error > REPLAY_ERROR_MOST)
 		refuse(predictor,
-		       "what it tells of waits gives a run %.1f%% off the recorded one, and above "
-		       "%.0f%% nothing is predicted",
+		       "replaying it gives a time %.1f%% off the recorded one; above %.0f%% nothing is "
+		       "predicted",
 		       100 * predictor->replay_error, 100 * REPLAY_ERROR_MOST);
 	predictor->is_usable = !*predictor->why_not;
 }

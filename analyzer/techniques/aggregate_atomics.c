@@ -27,8 +27,8 @@ const struct technique technique_aggregate_atomics = {
 	.number_most = ATOMICS_BATCH_MOST,
 	.help = "kernels that atomics bind merge N of them into one, across a warp or a block",
 	.effect =
-		"Kernels that atomics bind, say counters of a run on one GPU, merge N of them into one, of "
-		"the threads of a warp or a block, one of which goes on with the sum.",
+		"Kernels that counters of a run on one GPU show to be limited by atomics merge N of them into one, of "
+		"the threads of a warp or a block, one of which issues the atomic.",
 	.changed = "kernels merge atomics",
 	.assumes =
 		"a block can merge so many, and merging costs nothing; at the low end half as many, at "

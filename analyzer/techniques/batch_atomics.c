@@ -25,7 +25,7 @@ const struct technique technique_batch_atomics = {
 	.number_most = ATOMICS_BATCH_MOST,
 	.help = "kernels that atomics bind merge N of them into one, in threads that do as much",
 	.effect =
-		"Kernels that atomics bind, say counters of a run on one GPU, merge N of them into one, in "
+		"Kernels that counters of a run on one GPU show to be limited by atomics merge N of them into one, in "
 		"threads that each do the work of N.",
 	.changed = "kernels merge atomics",
 	.assumes =

@@ -257,9 +257,8 @@ const struct technique technique_cuda_graph = {
 		"Each iteration of a repeating loop becomes one launch of a graph; synchronization "
 		"that the graph does not need is gone. Where sizes differ the graph is updated "
 		"before each launch.",
-	.assumes =
-		"pauses of the host of more than 100 us between launches are its way to the next "
-		"one, as an interpreter's, and go with them; at the low end they stay",
+	.assumes = "pauses of the host of more than 100 us between launches are overhead, as an "
+		   "interpreter's, and disappear with the launches; at the low end they stay",
 	.refusal = refused_irregular,
 	.is_blind_to_device_work = true,
 	.change_loop = change_loop,

@@ -38,7 +38,7 @@ const struct technique technique_dependent_launch = {
 	.help = "a kernel is set up while the one before it ends (programmatic dependent launch)",
 	.effect =
 		"Kernels that follow another one in their stream are set up while it ends. What they can "
-		"do before they need its results comes on top, and is not predicted.",
+		"do before they need its results is an additional gain, which is not predicted.",
 	.changed = "kernels are set up before they start",
 	.refusal = no_predecessor,
 	.change_loop = change_loop,

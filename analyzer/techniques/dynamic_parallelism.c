@@ -10,7 +10,7 @@
 #include "techniques/shared/readbacks.h"
 
 static const char no_children[] =
-	"after what the host reads no kernel is launched in a number or size that varies";
+	"no kernel is launched whose number or grid varies with what the host reads";
 
 /* A readback that is gone, or the wait for it. */
 static const struct call_change gone_readback = {.pause = PAUSE_GONE,
@@ -102,8 +102,8 @@ const struct technique technique_dynamic_parallelism = {
 	.argument = ARGUMENT_RANGE,
 	.help = "what the host launches for data that it reads is launched by the device",
 	.effect =
-		"Kernels that the host launches in a number or with a grid that varies, after it has read "
-		"up to 64 KiB, are launched by the kernel before (dynamic parallelism).",
+		"Kernels whose number or grid varies with what the host has just read (up to 64 KiB) are "
+		"launched by the kernel before them (dynamic parallelism).",
 	.changed = "kernels are launched by the device",
 	.assumes =
 		"the host reads for nothing else, and the kernels are independent of each other; at the "

@@ -41,8 +41,8 @@ const struct technique technique_dynamic_queue = {
 	.option = "queue",
 	.help = "kernels whose SMs have unequal shares take work items from a queue",
 	.effect =
-		"Kernels whose SMs were sampled at work for unequal times take work items from a queue, "
-		"those launches that have at least two blocks for each SM.",
+		"Kernels whose samples show unequal SM times take work items from a queue (only launches "
+		"with at least two blocks for each SM).",
 	.changed = "kernels are balanced",
 	.assumes =
 		"no item takes long, and taking one costs nothing; at the low end each block is one item, "

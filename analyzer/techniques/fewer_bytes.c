@@ -66,8 +66,8 @@ const struct technique technique_fewer_bytes = {
 	.number_most = NARROW_MOST,
 	.help = "kernels at DRAM's roof move N times fewer bytes",
 	.effect =
-		"Kernels that stand at DRAM's roof (80% of it or more, and nearer to no other), say counters "
-		"of a run on one GPU, move N times fewer bytes and take as much less time, but no less "
+		"Kernels that counters of a run on one GPU show at DRAM's roof (80% of it or more, and "
+		"nearer to no other) move N times fewer bytes, and take as much less time, but no less "
 		"than their arithmetic or an empty kernel.",
 	.changed = "kernels at DRAM's roof",
 	.assumes =

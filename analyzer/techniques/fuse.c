@@ -184,8 +184,8 @@ const struct technique technique_fuse = {
 	.argument = ARGUMENT_RANGE,
 	.help = "neighbors of an iteration with the same grid are one kernel",
 	.effect =
-		"Kernels of an iteration that follow one another with the same grid and blocks are one, which "
-		"takes as long as all of them; where a recording of one GPU has counters, without the bytes "
+		"Kernels of an iteration that follow one another with the same grid and blocks become one "
+		"kernel, which takes as long as all of them; where a recording of one GPU has counters, without the bytes "
 		"that they hand each other. No block may need what another one wrote.",
 	.changed = "kernels go into the one before them",
 	.assumes =

@@ -47,8 +47,8 @@ const struct technique technique_remove_syncs = {
 	.argument = ARGUMENT_RANGE,
 	.help = "no synchronization in loops after which the host reads nothing",
 	.effect =
-		"Synchronization calls of a loop are gone where nothing was copied to the host since "
-		"the one before.",
+		"Synchronization calls of a loop are gone where nothing was copied to the host since the "
+		"previous synchronization.",
 	.changed = "waits are gone",
 	.refusal = refused_nothing,
 	.is_shared = true,

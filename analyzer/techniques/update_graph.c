@@ -138,9 +138,9 @@ const struct technique technique_update_graph = {
 	.option = "update",
 	.help = "graphs that are instantiated again and again are updated",
 	.effect =
-		"Graphs that a thread instantiates for nearly every launch, at least 8, are updates of the "
-		"one before (cudaGraphExecUpdate) where they have as many nodes; that one is destroyed "
-		"no more. Needs the nodes in the recording (not --graphs=graph).",
+		"Where a thread instantiates a graph for nearly every launch (at least 8), it updates the "
+		"previous executable graph instead (cudaGraphExecUpdate), if that has as many nodes. "
+		"Needs the nodes in the recording (not --graphs=graph).",
 	.changed = "graphs are updates",
 	.refusal = not_rebuilt,
 	.change_run = change_run,

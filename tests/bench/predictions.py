@@ -202,7 +202,7 @@ def unexplained():
             for row in json.loads(done.stdout)["rejected"]
             if row["strategy"] == "predictions"
         ]
-        share = re.search(r"a run ([\d.]+)% off", reasons[0]) if reasons else None
+        share = re.search(r"a time ([\d.]+)% off", reasons[0]) if reasons else None
         if share:
             off.append((path.name, share[1]))
         explained_count += not reasons

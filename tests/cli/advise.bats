@@ -120,7 +120,7 @@ print(len(rows), rows[0]['id'], len(rows[0]['evidence'].splitlines()) > 1, rows[
 
 @test "where nothing is predicted it says why, and where nothing is advised that" {
 	run -0 "$ROOFLINECTL" advise "$recordings/dp_irregular.device"
-	[[ "$output" == *"  - predictions: what it tells of waits gives a run "*"% off the recorded one,"* ]]
+	[[ "$output" == *"  - predictions: replaying it gives a time "*"% off the recorded one;"* ]]
 	run -0 "$ROOFLINECTL" advise "$recordings/atomic_batch.batch_32"
 	[[ "$output" == *"  - predictions: 70% of the kernels were counted by instrumented code, which"$'\n'"    leaves no times: record without hardware counters"* ]]
 	[[ "$output" != *"predicted: the whole run"* ]]

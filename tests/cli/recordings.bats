@@ -342,7 +342,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 }
 
 # memory_bound and precision launch one kernel again and again, clusters.totals_first reduces.
-@test "advice: neighbours that hand arrays on are told to be one kernel, and no others" {
+@test "advice: neighbors that hand arrays on are told to be one kernel, and no others" {
 	expect "$(recordings | grep -v '^fuse_elementwise.naive$')" '"fuse_neighbors" not in advice()'
 	[ -f tests/recordings/fuse_elementwise.naive.roofline ] || skip "record.sh makes fuse_elementwise.naive on a GPU"
 	expect fuse_elementwise.naive 'advice()[0] == "fuse_neighbors"' '"memory_roof" not in advice()' \

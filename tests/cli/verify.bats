@@ -90,7 +90,7 @@ refused() {
 @test "a gate is not met by what was not predicted" {
 	run -3 --separate-stderr "$ROOFLINECTL" verify before after --gate
 	[[ "$output" == *"measured       2.50x"* ]]
-	[ "$stderr" = "rooflinectl verify: gate not met: there is no prediction to hold the measured speedup against" ]
+	[ "$stderr" = "rooflinectl verify: gate not met: there is no prediction to compare the measured speedup with" ]
 }
 
 @test "advice that there is not" {

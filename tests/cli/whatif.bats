@@ -464,7 +464,7 @@ wrap() {
 }
 
 @test "what cannot be predicted is told in one line" {
-	failed "no prediction: what it tells of waits gives a run " "$recordings/dp_irregular.device" --graph
+	failed "no prediction: replaying it gives a time " "$recordings/dp_irregular.device" --graph
 	failed "no prediction: 70% of the kernels were counted by instrumented code, which leaves no times: record without hardware counters" \
 		"$recordings/atomic_batch.batch_32" --graph
 	unpacked graph_chain.naive other

@@ -14,7 +14,7 @@ static __global__ void fill_kernel(int *values)
 }
 
 /* Between the write and the read there is no barrier. */
-static __global__ void neighbour_kernel(int *values)
+static __global__ void neighbor_kernel(int *values)
 {
 	__shared__ int shared[block_size];
 
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 	}
 	CUDA_CHECK(cudaMalloc(&values, (block_size - is_bounds) * sizeof(*values)));
 	if (is_race)
-		neighbour_kernel<<<1, block_size>>>(values);
+		neighbor_kernel<<<1, block_size>>>(values);
 	else
 		fill_kernel<<<1, block_size>>>(values);
 	cudaDeviceSynchronize(); /* fails under the tool that has found something */

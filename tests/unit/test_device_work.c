@@ -109,7 +109,7 @@ static void a_burst_while_a_kernel_runs_is_inside_it(void **state)
 	done(b, found);
 }
 
-/* Samples of 10 us: a kernel that begins inside of one is what that sample shows. */
+/* Samples of 10 us: a kernel that begins inside one is what that sample shows. */
 static void a_run_in_long_samples_is_the_kernel_that_begins_in_the_first(void **state)
 {
 	struct builder *b = builder_new(1, 1);

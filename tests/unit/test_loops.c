@@ -720,7 +720,7 @@ int main(void)
 		SENTENCE("waits belong to the iteration they stand in, to the last one as well",
 			 test_waits_belong),
 		SENTENCE("an iteration begins after the host's pause", test_begins_after_pause),
-		SENTENCE("time inside of other calls is no pause", test_time_in_calls_is_no_pause),
+		SENTENCE("time inside other calls is no pause", test_time_in_calls_is_no_pause),
 		SENTENCE("an iteration to which data may add a kernel keeps its period",
 			 test_data_decides),
 		SENTENCE("a loop that the host ends by what it reads back is the sequence",

@@ -350,7 +350,7 @@ static void test_loads(void **state)
 	expect(load(900, 400), "", NULL); /* next to no time */
 	expect(b, "", NULL);
 	b = load(60, -1);
-	builder_launch(b, 0, 600000, 700000); /* inside of it code is compiled */
+	builder_launch(b, 0, 600000, 700000); /* inside it code is compiled */
 	b->jits[b->profile.jit_count++] =
 		(struct profile_jit){.start_ns = 600000, .end_ns = 690000};
 	builder_kernel(b, 0, "late", 700000, 708000, (uint32_t)b->profile.call_count - 1);

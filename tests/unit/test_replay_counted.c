@@ -14,7 +14,7 @@
 
 /* What is counted of LOOPS iterations of a launch, its kernel and a wait, as replayed_loop(1) has them. */
 struct counting {
-	bool has_calls[LOOPS];	/* inside of the call */
+	bool has_calls[LOOPS];	/* inside the call */
 	bool has_pauses[LOOPS]; /* before the call */
 	bool is_late[LOOPS];	/* its kernel, for what was counted before */
 	bool is_other_thread;	/* the counting; and nobody is held up by it */

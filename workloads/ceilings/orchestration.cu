@@ -1,5 +1,5 @@
 /*
- * orchestration: what launches, graphs and synchronisation cost.
+ * orchestration: what launches, graphs and synchronization cost.
  *
  * Host times are taken around many calls; device times as in orchestra.cuh.  Times between host and
  * device need both clocks: clock_offset_ns().
@@ -124,7 +124,7 @@ static void idle(unsigned long long span_ns)
 		;
 }
 
-/* ---- launches and synchronisation ---- */
+/* ---- launches and synchronization ---- */
 
 static double launch_call_ns(struct orchestra &o)
 {
@@ -180,7 +180,7 @@ static double launch_to_start_ns(struct orchestra &o)
 }
 
 /* Two kernels in one stream, the second of which is queued while the first one runs. */
-static void launch_neighbours(struct orchestra &o)
+static void launch_neighbors(struct orchestra &o)
 {
 	CUDA_LAUNCH(busy_kernel<<<1, 1, 0, o.stream>>>(o.stamps, 50000));
 	CUDA_LAUNCH(stamp_kernel<<<1, 1, 0, o.stream>>>(o.stamps + 1));
@@ -188,7 +188,7 @@ static void launch_neighbours(struct orchestra &o)
 
 static double kernel_gap_ns(struct orchestra &o)
 {
-	return between_stamps_ns(o, [&]() { launch_neighbours(o); });
+	return between_stamps_ns(o, [&]() { launch_neighbors(o); });
 }
 
 static double dependent_gap_ns(struct orchestra &o)
@@ -309,7 +309,7 @@ static double graph_step_ns(struct orchestra &o)
 
 static double graph_node_gap_ns(struct orchestra &o)
 {
-	cudaGraphExec_t both = captured(o, [&]() { launch_neighbours(o); });
+	cudaGraphExec_t both = captured(o, [&]() { launch_neighbors(o); });
 	double ns = between_stamps_ns(o, [&]() { CUDA_CHECK(cudaGraphLaunch(both, o.stream)); });
 
 	CUDA_CHECK(cudaGraphExecDestroy(both));

@@ -5,7 +5,7 @@
  * Fires when re-simulating the run without the waits of its loops after which the
  * host reads nothing gains something.  Where nothing can be predicted, when the
  * threads of a device wait at least once for two launches, over at least 100
- * launches, and synchronisation and launch idle time together exceed 10% of wall
+ * launches, and synchronization and launch idle time together exceed 10% of wall
  * time.
  */
 #include "advice/rules/rules.h"

@@ -152,7 +152,7 @@ struct roofline_point {
 	struct roofline_quantity quantities[ROOF_COUNT];
 	double flops;	   /* known operations of all precisions, INT8 as well; of all launches */
 	double flop_per_s; /* without gaps */
-	double intensity[ROOF_MEMORY_END]; /* flops by bytes of that level; 0 when unknown */
+	double intensity[ROOF_MEMORY_END]; /* FLOP/byte of that level; 0 when unknown */
 	bool has_flops;			   /* some precision is known (flops may still be 0) */
 	bool has_uncounted_tensor; /* tensor instructions ran whose operations were not counted */
 

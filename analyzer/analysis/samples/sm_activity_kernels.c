@@ -297,7 +297,7 @@ int sm_activity_build_kernels(struct sm_activity *activity, const struct profile
 		rc = -ENOMEM;
 	for (size_t i = 0; i < pass.count && rc == 0; i++)
 		finish_kernel(&activity->kernels[activity->kernel_count++], &pass.sums[i]);
-	if (activity->kernel_count)
+	if (activity->kernels && activity->kernel_count)
 		qsort(activity->kernels, activity->kernel_count, sizeof(*activity->kernels),
 		      compare_kernels);
 	groups_free(&pass.kernels);
