@@ -426,7 +426,7 @@ slow() {
 @test "decoding that becomes too slow makes samples fewer, once, and what was missed is a loss" {
 	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous
 	MOCK_DECODE_NS=120000@5 record cuda context:1 $begin launch:count=900,run_us=100,pause_us=2000
-	warned 1 'GPU 0: decoding a sample takes up to [0-9.]+ us here, too long for one every 100 us: .*counted as lost'
+	warned 1 'GPU 0: decoding a sample takes up to [0-9.]+ us here, too long for an interval of 100 us: .*counted as lost'
 	equal "first as asked" 100000 "$(intervals | cut -d' ' -f1)"
 	at_least "then longer" 150000 "$(intervals | cut -d' ' -f2)"
 	equal "once" 2 "$(intervals | wc -w)"
@@ -442,7 +442,7 @@ slow() {
 @test "decoding that is far too slow makes samples fewer as soon as some are lost" {
 	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous
 	MOCK_DECODE_NS=300000@3 record cuda context:1 $begin launch:count=2000,run_us=100,pause_us=2000
-	warned 1 'GPU 0: decoding a sample takes up to 3[0-9.e+]+ us here, too long for one every 100 us'
+	warned 1 'GPU 0: decoding a sample takes up to 3[0-9.e+]+ us here, too long for an interval of 100 us'
 	equal "of two intervals" 2 "$(intervals | wc -w)"
 	at_least "then" 375000 "$(property sample_used_ns)"
 	at_least lost 100000000 "$(loss lost_sample_ns)"
@@ -454,7 +454,7 @@ slow() {
 	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_WINDOWS=continuous
 	MOCK_DECODE_NS=98000@2 MOCK_COUNTERS=cuptiPmSamplingDecodeData=8@5-5 record cuda context:1 $begin \
 		launch:count=300,run_us=100,pause_us=2000
-	warned 1 'too long for one every 100 us: .*what was lost until now is counted'
+	warned 1 'too long for an interval of 100 us: .*what was lost until now is counted'
 	at_least "then longer" 120000 "$(intervals | cut -d' ' -f2)"
 	equal sessions 2 "$(calls_of cuptiPmSamplingEnable)"
 }
@@ -617,7 +617,7 @@ held_up() {
 	ln -s "$BUILD/tests/collector/libmock_cuda.so" driver/libcuda.so.1
 	export ROOFLINE_COUNTERS=roofline LD_LIBRARY_PATH="$PWD/driver"
 	record driver cuda context:1 launch:count=9
-	warned 1 'no samples: counters of launches and samples over time use the same hardware; make two recordings'
+	warned 1 'no samples: --sample and --counters use the same hardware counters; make two recordings'
 	at_least counted 1 "$(rows counted)"
 	equal opened 0 "$(calls_of cuptiPmSamplingEnable)"
 	nothing_sampled
