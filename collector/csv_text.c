@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "csv_text.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,24 +71,70 @@ char *csv_put_f64(char *out, double value)
 	return out;
 }
 
+/* Length of the UTF-8 character at text; 0 when it is none: cut off, longer than it has to be, half of a
+ * surrogate pair, or beyond the last one. */
+static size_t utf8_length(const unsigned char *text)
+{
+	size_t length = *text < 0x80 ? 1 : *text < 0xe0 ? 2 : *text < 0xf0 ? 3 : 4;
+	uint32_t second = length > 1 ? text[1] : 0;
+
+	if (length == 1)
+		return 1;
+	if (*text < 0xc2 || *text > 0xf4 || (*text == 0xe0 && second < 0xa0) ||
+	    (*text == 0xed && second > 0x9f) || (*text == 0xf0 && second < 0x90) ||
+	    (*text == 0xf4 && second > 0x8f))
+		return 0;
+	for (size_t i = 1; i < length; i++)
+		if ((text[i] & 0xc0) != 0x80) /* also the end of the text */
+			return 0;
+	return length;
+}
+
+/* One character of text, or U+FFFD for a byte that begins none.  Returns the place behind it in text. */
+static const char *put_character(char **out, const char *text)
+{
+	static const char replacement[] = "\xef\xbf\xbd";
+	size_t length = utf8_length((const unsigned char *)text);
+
+	if (*text == '"')
+		*(*out)++ = '"';
+	memcpy(*out, length ? text : replacement, length ? length : 3);
+	*out += length ? length : 3;
+	return text + (length ? length : 1);
+}
+
+static bool is_plain(const char *text)
+{
+	for (; *text; text++)
+		if ((signed char)*text < 0 || strchr(",\"\r\n", *text))
+			return false;
+	return true;
+}
+
+size_t csv_text_room(const char *text)
+{
+	return (text ? 3 * strlen(text) : 0) + 3;
+}
+
 /* RFC 4180; written here so that the collector brings no library into the program. */
 char *csv_put_text(char *out, const char *text)
 {
+	bool is_quoted = text && strpbrk(text, ",\"\r\n");
+
 	if (!text)
 		return out;
-	if (!strpbrk(text, ",\"\r\n")) {
+	if (is_plain(text)) {
 		size_t length = strlen(text);
 
 		memcpy(out, text, length);
 		return out + length;
 	}
-	*out++ = '"';
-	for (; *text; text++) {
-		if (*text == '"')
-			*out++ = '"';
-		*out++ = *text;
-	}
-	*out++ = '"';
+	if (is_quoted)
+		*out++ = '"';
+	while (*text)
+		text = put_character(&out, text);
+	if (is_quoted)
+		*out++ = '"';
 	return out;
 }
 

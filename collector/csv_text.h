@@ -23,7 +23,10 @@ char *csv_reserve(struct csv_text *text, size_t bytes);
 char *csv_put_u64(char *out, uint64_t value);
 char *csv_put_i64(char *out, int64_t value);
 char *csv_put_f64(char *out, double value);
-char *csv_put_text(char *out, const char *text);
+char *csv_put_text(char *out, const char *text); /* invalid UTF-8 becomes U+FFFD */
+
+/* At most so many bytes does csv_put_text() write, and a comma. */
+size_t csv_text_room(const char *text);
 
 uint64_t csv_count_lines(const char *bytes, size_t length);
 

@@ -37,6 +37,7 @@
 #include "process_facts.h"
 #include "roofline/collector_env.h"
 #include "sampling.h"
+#include "size_limit.h"
 #include "trace_writer.h"
 #include "window.h"
 
@@ -209,6 +210,7 @@ static bool open_recording(void)
 	if (!has_filter)
 		options.kernels = NULL;
 	window_init(start_ns, options.delay_ns, options.duration_ns, options.profiler_api);
+	size_limit_set(options.max_bytes, options.min_free_bytes);
 	if (trace_writer_open(options.output, has_filter ? kernel_filter_wants : NULL) < 0)
 		return false;
 	rows = trace_rows_get();

@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "roofline/byte_size.h"
 #include "roofline/collector_env.h"
 #include "roofline/duration.h"
 #include "roofline/sampled.h"
+#include "size_limit.h"
 
 #define VARIABLE_NAME(constant, name, fallback, meaning) [constant] = name,
 static const char *const variable_names[] = {ROOFLINE_VARIABLES(VARIABLE_NAME)};
@@ -136,6 +138,29 @@ static void read_output(struct options *options)
 	options_default_output(options->output, sizeof(options->output));
 }
 
+/* A size, or the default with a warning. */
+static int64_t variable_size(enum roofline_variable variable, int64_t least)
+{
+	int64_t bytes = byte_size(variable_text(variable));
+
+	if (bytes == 0 || bytes >= least)
+		return bytes;
+	log_warn("%s='%s' is not a size of at least %lld, such as 500M; using %s",
+		 variable_names[variable], variable_text(variable), (long long)least,
+		 variable_defaults[variable]);
+	return -1;
+}
+
+static void read_budget(struct options *options)
+{
+	options->max_bytes = variable_size(ENV_MAX_SIZE, SIZE_LIMIT_BYTES_MIN);
+	if (options->max_bytes < 0)
+		options->max_bytes = 0;
+	options->min_free_bytes = SIZE_MIN_FREE_AUTO;
+	if (strcmp(variable_text(ENV_MIN_FREE), "auto"))
+		options->min_free_bytes = variable_size(ENV_MIN_FREE, 1);
+}
+
 /* ---- sampling ---- */
 
 static void warn_invalid(enum roofline_variable variable, const char *wanted)
@@ -205,6 +230,9 @@ void options_read(struct options *options)
 	options->quiet = variable_number(ENV_QUIET, 1) > 0;
 	log_set_quiet(options->quiet);
 	read_output(options);
+	read_budget(options);
+	options->record = variable_text_or_null(ENV_RECORD);
+	options->has_command_line = variable_number(ENV_COMMAND_LINE, 1) > 0;
 	options->is_graph_level = variable_word(ENV_GRAPHS, graph_words, 2) == 1;
 	options->run = (int)variable_number(ENV_RUN, 2);
 	options->kernels = variable_text_or_null(ENV_KERNELS);

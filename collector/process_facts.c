@@ -8,24 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The first of these that is set tells the rank: Open MPI, PMI and MPICH, PMIx, Slurm, torchrun. */
-static const char *const rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
-					     "SLURM_PROCID",	     "RANK",	 NULL};
-static const char *const local_rank_variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-						   "SLURM_LOCALID", "LOCAL_RANK", NULL};
-static const char *const world_size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-						   "SLURM_NTASKS", "WORLD_SIZE", NULL};
-
-static const char *first_variable(const char *const *names)
-{
-	for (; *names; names++) {
-		const char *text = getenv(*names);
-
-		if (text && *text)
-			return text;
-	}
-	return NULL;
-}
+#include "roofline/ranks.h"
 
 /* Reads at most size - 1 bytes; returns their number, 0 when there is no such file. */
 static size_t read_file(const char *path, char *buffer, size_t size)
@@ -41,11 +24,14 @@ static size_t read_file(const char *path, char *buffer, size_t size)
 	return (size_t)length;
 }
 
-static void write_command(struct trace_rows *rows)
+/* Arguments may hold secrets. */
+static void write_command(struct trace_rows *rows, bool has_arguments)
 {
 	char command[4096];
 	size_t length = read_file("/proc/self/cmdline", command, sizeof(command));
 
+	if (!has_arguments)
+		length = strlen(command);
 	while (length > 0 && command[length - 1] == '\0')
 		length--;
 	for (size_t i = 0; i < length; i++)
@@ -83,11 +69,12 @@ void process_facts_write(struct trace_rows *rows, const struct cupti_api *cupti,
 	trace_property(rows, "host", host);
 	trace_property_format(rows, "pid", "%d", (int)getpid());
 	trace_property_format(rows, "parent_pid", "%d", (int)getppid());
-	write_command(rows);
+	write_command(rows, options->has_command_line);
 	trace_property_format(rows, "start_ns", "%lld", (long long)start_ns);
 	trace_property_format(rows, "cupti", "%u", cupti->version);
 	trace_property(rows, "cupti_path", cupti->path);
 	write_driver(rows);
+	trace_property(rows, "record", options->record);
 	trace_property(rows, "graphs", options->is_graph_level ? "graph" : "node");
 	if (options->run)
 		trace_property_format(rows, "run", "%d", options->run);
@@ -97,9 +84,9 @@ void process_facts_write(struct trace_rows *rows, const struct cupti_api *cupti,
 	if (options->duration_ns)
 		trace_property_format(rows, "duration_ns", "%lld", (long long)options->duration_ns);
 	trace_property(rows, "profiler_api", options->profiler_api ? "1" : NULL);
-	trace_property(rows, "rank", first_variable(rank_variables));
-	trace_property(rows, "local_rank", first_variable(local_rank_variables));
-	trace_property(rows, "world_size", first_variable(world_size_variables));
+	trace_property(rows, "rank", ranks_rank());
+	trace_property(rows, "local_rank", ranks_local_rank());
+	trace_property(rows, "world_size", ranks_world_size());
 	trace_property(rows, "cuda_visible_devices", getenv("CUDA_VISIBLE_DEVICES"));
 }
 

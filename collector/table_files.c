@@ -11,8 +11,11 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "size_limit.h"
 
-#define FIRST_DESCRIPTOR 512   /* out of the way of programs that count on low numbers */
+#define FIRST_DESCRIPTOR 512 /* out of the way of programs that count on low numbers */
+#define FOLDER_MODE 0700     /* names, commands and paths are the owner's */
+#define FILE_MODE 0600
 #define DESCRIPTORS_NEEDED 128 /* that a program may have, of which the tables take a few */
 
 struct table_file {
@@ -53,7 +56,7 @@ static int table_open(enum trace_table table)
 	int descriptor;
 
 	snprintf(path, sizeof(path), "%s/%s.csv", folder, table_names[table]);
-	descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+	descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
 	if (descriptor < 0)
 		return -errno;
 	descriptor = move_high(descriptor);
@@ -119,15 +122,28 @@ size_t table_append(enum trace_table table, const char *bytes, size_t length)
 	}
 	if (!problem)
 		problem = write_fully(descriptor, bytes, length, &done);
-	if (!problem)
+	if (!problem) {
+		size_limit_add(header_done + length);
 		return length;
+	}
 	while (done > 0 && bytes[done - 1] != '\n')
 		done--;
 	if (descriptor >= 0 && ftruncate(descriptor, status.st_size + (off_t)(header_done + done)))
 		problem = errno;
+	size_limit_add(header_done + done);
 	log_warn_once("cannot write %s/%s.csv: %s; rows are lost and counted", folder,
 		      table_names[table], strerror(problem));
 	return done;
+}
+
+enum size_limit table_files_limit(size_t bytes, bool is_last)
+{
+	return size_limit_check(folder, bytes, is_last);
+}
+
+const char *table_files_folder(void)
+{
+	return folder;
 }
 
 /* ---- opening and closing ---- */
@@ -139,11 +155,11 @@ static int make_folders(const char *path)
 	snprintf(partial, sizeof(partial), "%s", path);
 	for (char *slash = strchr(partial + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(partial, 0755) && errno != EEXIST)
+		if (mkdir(partial, FOLDER_MODE) && errno != EEXIST)
 			return -errno;
 		*slash = '/';
 	}
-	return mkdir(partial, 0755) && errno != EEXIST ? -errno : 0;
+	return mkdir(partial, FOLDER_MODE) && errno != EEXIST ? -errno : 0;
 }
 
 /* output/host.pid; a process id can come again (exec, or a long job), then host.pid.2 and so on. */
@@ -167,7 +183,7 @@ static int make_process_folder(const char *output)
 		if ((size_t)snprintf(folder, sizeof(folder), "%s/%s.%d%s", output, host,
 				     (int)getpid(), suffix) >= sizeof(folder))
 			return -ENAMETOOLONG;
-		if (mkdir(folder, 0755) == 0)
+		if (mkdir(folder, FOLDER_MODE) == 0)
 			return 0;
 		if (errno != EEXIST)
 			return -errno;
@@ -189,6 +205,19 @@ static int check_descriptors(void)
 	return -EMFILE;
 }
 
+/* A disk that is nearly full is left to the program. */
+static int check_disk(const char *output)
+{
+	int64_t free_bytes = 0, floor_bytes = size_limit_min_free(output, &free_bytes);
+
+	if (free_bytes >= floor_bytes)
+		return 0;
+	log_warn("only %lld MB are free on the disk of %s, and %lld MB are to stay free "
+		 "(ROOFLINE_MIN_FREE); nothing is recorded",
+		 (long long)(free_bytes >> 20), output, (long long)(floor_bytes >> 20));
+	return -ENOSPC;
+}
+
 static int open_tables(const char *output)
 {
 	int rc = make_process_folder(output);
@@ -205,6 +234,8 @@ int table_files_open(const char *output)
 {
 	int rc = check_descriptors();
 
+	if (rc == 0)
+		rc = check_disk(output);
 	if (rc < 0)
 		return rc;
 	rc = open_tables(output);

@@ -6,17 +6,24 @@
 #ifndef ROOFLINE_TABLE_FILES_H
 #define ROOFLINE_TABLE_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "roofline/trace_schema.h"
+#include "size_limit.h"
 
-/* Makes output/host.pid (with a number behind it when that exists) and its tables.  Returns 0, or a
- * negative errno after one warning. */
+/* Makes output/host.pid (with a number behind it when that exists) and its tables, for their owner only.
+ * Returns 0, or a negative errno after one warning. */
 int table_files_open(const char *output);
 
 /* Appends whole lines, after the header when the table is still empty: the disk may have been full
  * before.  On failure the table is cut back to whole lines.  Returns how many bytes are there to stay. */
 size_t table_append(enum trace_table table, const char *bytes, size_t length);
+
+/* Which limit so many more bytes would pass; is_last as in size_limit.h. */
+enum size_limit table_files_limit(size_t bytes, bool is_last);
+
+const char *table_files_folder(void); /* for people */
 
 /* Async-signal-safe; a descriptor that is no longer ours is left alone. */
 void table_files_close(void);

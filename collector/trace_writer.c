@@ -8,8 +8,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "csv_text.h"
 #include "intern.h"
+#include "log.h"
 #include "table_files.h"
 
 #define CHUNK_BYTES 65536 /* a table's rows are written when so many have gathered */
@@ -31,8 +33,28 @@ static struct trace_rows *free_rows;
 static bool is_open, is_sealed;
 static trace_kernel_filter kernel_filter;
 static uint64_t losses[LOSS_COUNT];
+static bool has_ended; /* by a limit */
 
 static void losses_append(int64_t time_ns);
+
+bool trace_writer_has_ended(void)
+{
+	return __atomic_load_n(&has_ended, __ATOMIC_RELAXED);
+}
+
+/* Whether a limit has ended the recording for the rows of this table; how it ended can still be told. */
+static bool is_left_out(enum trace_table table)
+{
+	return table != TRACE_TABLE_process && table != TRACE_TABLE_losses &&
+	       trace_writer_has_ended();
+}
+
+/* Nobody misses a look at the clock. */
+static void rows_leave_out(enum trace_table table, uint64_t count)
+{
+	if (table != TRACE_TABLE_clocks)
+		trace_loss_add(LOSS_late_records, count);
+}
 
 /* Rows that come when the recording is sealed are not written, but its reader is told of them. */
 static void rows_refuse(const struct csv_text *text)
@@ -51,7 +73,9 @@ static void rows_append(struct trace_rows *rows, enum trace_table table)
 	struct csv_text *text = &rows->tables[table];
 	size_t done;
 
-	if (text->used && is_open) {
+	if (text->used && is_open && is_left_out(table)) {
+		rows_leave_out(table, csv_count_lines(text->bytes, text->used));
+	} else if (text->used && is_open) {
 		done = table_append(table, text->bytes, text->used);
 		trace_loss_add(LOSS_unwritten_rows,
 			       csv_count_lines(text->bytes + done, text->used - done));
@@ -90,16 +114,13 @@ static void interned_append(void)
 {
 	if (!is_open)
 		return; /* nothing that refers to them will be written either */
+	if (trace_writer_has_ended()) {
+		interned.tables[TRACE_TABLE_names].used = 0;
+		interned.tables[TRACE_TABLE_signatures].used = 0;
+		return;
+	}
 	interned_append_table(TRACE_TABLE_names);
 	interned_append_table(TRACE_TABLE_signatures);
-}
-
-static void rows_flush(struct trace_rows *rows, enum trace_table table)
-{
-	pthread_mutex_lock(&lock);
-	interned_append();
-	rows_append(rows, table);
-	pthread_mutex_unlock(&lock);
 }
 
 /* ---- rows ---- */
@@ -108,7 +129,7 @@ static void rows_flush(struct trace_rows *rows, enum trace_table table)
 #define ROOM_u64(name) CSV_NUMBER_BYTES +
 #define ROOM_u32(name) CSV_NUMBER_BYTES +
 #define ROOM_f64(name) CSV_FRACTION_BYTES +
-#define ROOM_text(name) 2 * (row->name ? strlen(row->name) : 0) + 3 +
+#define ROOM_text(name) csv_text_room(row->name) +
 #define COLUMN_ROOM(type, name, meaning) ROOM_##type(name)
 #define PUT_i64(name) csv_put_i64(out, row->name)
 #define PUT_u64(name) csv_put_u64(out, row->name)
@@ -133,10 +154,86 @@ static void rows_flush(struct trace_rows *rows, enum trace_table table)
 	}
 TRACE_TABLES(FORMAT_FUNCTION)
 
+/* ---- the limits ---- */
+
+static size_t rows_bytes(const struct trace_rows *rows)
+{
+	size_t bytes = 0;
+
+	for (int table = 0; table < TRACE_TABLE_COUNT; table++)
+		bytes += rows->tables[table].used;
+	return bytes;
+}
+
+/* The rows in hand, as far as there is room for them: what belongs together stays together. */
+static void rows_append_last(struct trace_rows *rows)
+{
+	for (int table = 0; table < TRACE_TABLE_COUNT; table++)
+		if (table_files_limit(rows->tables[table].used, true) == SIZE_LIMIT_NONE)
+			rows_append(rows, table);
+}
+
+static void seal_append(int64_t sealed_ns)
+{
+	static struct csv_text text;
+	char value[32];
+	struct trace_process_row row = {"sealed_ns", value};
+
+	snprintf(value, sizeof(value), "%lld", (long long)sealed_ns);
+	text.used = 0;
+	if (format_process(&text, &row))
+		table_append(TRACE_TABLE_process, text.bytes, text.used);
+}
+
+/* What is there is sealed, so that it is read as a recording that ended now. */
+static void recording_end(enum trace_loss reason)
+{
+	int64_t now_ns = clock_ns(CLOCK_REALTIME);
+
+	__atomic_store_n(&has_ended, true, __ATOMIC_RELAXED);
+	trace_loss_add(reason, 1);
+	losses_append(now_ns);
+	seal_append(now_ns);
+	log_warn("the recording in %s has ended, and the program goes on: %s", table_files_folder(),
+		 reason == LOSS_size_limit
+			 ? "it has the size of --max-size"
+			 : "its disk has only the space left that is to stay free "
+			   "(ROOFLINE_MIN_FREE)");
+}
+
+/* Under the lock, before rows are appended. */
+static void limits_check(struct trace_rows *rows)
+{
+	size_t bytes = rows_bytes(rows) + rows_bytes(&interned);
+	enum size_limit limit;
+
+	if (!is_open || !bytes || trace_writer_has_ended())
+		return;
+	limit = table_files_limit(bytes, false);
+	if (limit == SIZE_LIMIT_NONE)
+		return;
+	if (table_files_limit(rows_bytes(&interned), true) == SIZE_LIMIT_NONE) {
+		interned_append();
+		rows_append_last(rows);
+	}
+	recording_end(limit == SIZE_LIMIT_DISK ? LOSS_low_disk : LOSS_size_limit);
+}
+
+static void rows_flush(struct trace_rows *rows, enum trace_table table)
+{
+	pthread_mutex_lock(&lock);
+	limits_check(rows);
+	interned_append();
+	rows_append(rows, table);
+	pthread_mutex_unlock(&lock);
+}
+
 #define WRITE_FUNCTION(table, columns)                                                           \
 	void trace_write_##table(struct trace_rows *rows, const struct trace_##table##_row *row) \
 	{                                                                                        \
-		if (!rows || !format_##table(&rows->tables[TRACE_TABLE_##table], row))           \
+		if (is_left_out(TRACE_TABLE_##table))                                            \
+			rows_leave_out(TRACE_TABLE_##table, 1);                                  \
+		else if (!rows || !format_##table(&rows->tables[TRACE_TABLE_##table], row))      \
 			trace_loss_add(LOSS_unwritten_rows, 1);                                  \
 		else if (rows->tables[TRACE_TABLE_##table].used >= CHUNK_BYTES)                  \
 			rows_flush(rows, TRACE_TABLE_##table);                                   \
@@ -160,6 +257,7 @@ void trace_rows_put(struct trace_rows *rows)
 	if (!rows)
 		return;
 	pthread_mutex_lock(&lock);
+	limits_check(rows);
 	interned_append();
 	for (int table = 0; table < TRACE_TABLE_COUNT; table++)
 		rows_append(rows, table);
@@ -193,7 +291,7 @@ uint32_t trace_name(const char *text)
 {
 	uint32_t id;
 
-	if (!text)
+	if (!text || trace_writer_has_ended())
 		return 0;
 	pthread_mutex_lock(&lock);
 	id = name_locked(text);
@@ -246,7 +344,7 @@ static void losses_append(int64_t time_ns)
 void trace_losses_write(int64_t time_ns)
 {
 	pthread_mutex_lock(&lock);
-	if (is_open)
+	if (is_open && !trace_writer_has_ended()) /* the rest is told at the end, in one row */
 		losses_append(time_ns);
 	pthread_mutex_unlock(&lock);
 }
@@ -297,13 +395,12 @@ static void append_the_rest(void)
 
 void trace_writer_seal(int64_t sealed_ns)
 {
-	struct trace_rows *rows = trace_rows_get();
-
 	append_the_rest();
-	trace_losses_write(sealed_ns);
-	trace_property_format(rows, "sealed_ns", "%lld", (long long)sealed_ns);
-	trace_rows_put(rows);
 	pthread_mutex_lock(&lock);
+	if (is_open)
+		losses_append(sealed_ns);
+	if (is_open && !trace_writer_has_ended())
+		seal_append(sealed_ns);
 	is_open = false;
 	is_sealed = true;
 	pthread_mutex_unlock(&lock);

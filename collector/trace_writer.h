@@ -30,6 +30,10 @@ int trace_writer_open(const char *output, trace_kernel_filter filter);
 /* Writes pending losses, then the seal row, and accepts no more rows; later ones are only counted.  sealed_ns is CLOCK_REALTIME. */
 void trace_writer_seal(int64_t sealed_ns);
 
+/* Whether the size of the recording or the space left on its disk has ended it: it is sealed, and rows are only
+ * counted.  There is no need to ask CUPTI for more. */
+bool trace_writer_has_ended(void);
+
 /* In a forked child: forgets everything and closes the descriptors, so that the parent's files are
  * left alone.  Async-signal-safe. */
 void trace_writer_abandon(void);

@@ -15,6 +15,14 @@
 #define ROOFLINE_VARIABLES(VARIABLE)                                                                        \
 	VARIABLE(ENV_OUTPUT, "ROOFLINE_OUTPUT", "./roofline.<time>.<pid>",                                  \
 		 "folder of the recording; each process makes host.pid in it")                              \
+	VARIABLE(ENV_RECORD, "ROOFLINE_RECORD", "",                                                         \
+		 "set by record: which call of it a process belongs to")                                    \
+	VARIABLE(ENV_MAX_SIZE, "ROOFLINE_MAX_SIZE", "0",                                                    \
+		 "size of a process's recording, such as 500M; 0 for no limit")                             \
+	VARIABLE(ENV_MIN_FREE, "ROOFLINE_MIN_FREE", "auto",                                                 \
+		 "disk space that stays free, such as 2G; auto: 1G or 5%, the less; 0: none")               \
+	VARIABLE(ENV_COMMAND_LINE, "ROOFLINE_COMMAND_LINE", "1",                                            \
+		 "0: record the program's name without its arguments")                                      \
 	VARIABLE(                                                                                           \
 		ENV_GRAPHS, "ROOFLINE_GRAPHS", "node",                                                      \
 		"node: every node of a CUDA graph; graph: every launch as one, and device launches")        \

@@ -308,13 +308,14 @@
 	KEY(host, "host name") \
 	KEY(pid, "process id") \
 	KEY(parent_pid, "process id of the parent") \
-	KEY(command, "command line, arguments separated by spaces") \
+	KEY(command, "command line, arguments separated by spaces; without them with --no-command-line") \
 	KEY(start_ns, "the collector was loaded") \
 	KEY(cupti, "cuptiGetVersion") \
 	KEY(cupti_path, "file that libcupti was loaded from") \
 	KEY(driver, "CUDA version of the driver, cuDriverGetVersion") \
 	KEY(driver_name, "version of the kernel driver, as nvidia-smi prints it") \
 	KEY(graphs, "node or graph: what a graph launch was recorded as") \
+	KEY(record, "which call of rooflinectl record it belongs to, when one started it") \
 	KEY(run, "1 or 2: which run of record --graphs=both, which runs the program twice") \
 	KEY(filter_kernels, "--kernels, when given") \
 	KEY(delay_ns, "--delay, when given") \
@@ -341,7 +342,7 @@
 	KEY(sample_image_wait_max_ns, "longest wait for an image to decode into") \
 	KEY(sample_decode_max_ns, "longest decoding") \
 	KEY(sample_problem, "why samples that were asked for were not taken") \
-	KEY(sealed_ns, "the recording was closed properly")
+	KEY(sealed_ns, "the recording was closed properly: the program ended, or a limit was reached")
 
 /* LOSS(name, unit, meaning): the kinds of losses.csv. */
 #define TRACE_LOSS_KINDS(LOSS) \
@@ -354,6 +355,8 @@
 	LOSS(filtered_kernels, "records", "left out on request: --kernels") \
 	LOSS(outside_window, "records", "left out on request: --delay, --duration, profiler API") \
 	LOSS(late_records, "records", "arrived after the recording had been closed") \
+	LOSS(size_limit, "recordings", "ended by --max-size before the program did: what came later is counted in late_records") \
+	LOSS(low_disk, "recordings", "ended before the program did, as no more space was to be taken from its disk (ROOFLINE_MIN_FREE): what came later is counted in late_records") \
 	LOSS(unusable_counts, "launches", "their counters were read but not evaluated: other work ran beside them, or CUPTI dropped them") \
 	LOSS(lost_sample_ns, "ns", "of a GPU's time that should have been sampled and was not: its buffer was full, or decoding too slow") \
 	LOSS(disabled_kinds, "kinds", "CUPTI refused to record this kind")

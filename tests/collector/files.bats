@@ -117,7 +117,7 @@ on_small_disk() {
 }
 
 @test "a full disk: told once, whole lines are kept, and every lost row is counted once there is room" {
-	export ROOFLINE_FLUSH_MS=10
+	export ROOFLINE_FLUSH_MS=10 ROOFLINE_MIN_FREE=0
 	# A name that needs a new block of the disk, first seen while it is full.
 	long_name=_Z5000$(printf 'x%.0s' {1..5000})v
 	on_small_disk 400 cuda "shell:head -c 200k </dev/zero >small/ballast 2>/dev/null || :" \
@@ -134,7 +134,7 @@ on_small_disk() {
 }
 
 @test "what was lost before and while the disk was full is reported once there is room" {
-	export ROOFLINE_FLUSH_MS=10
+	export ROOFLINE_FLUSH_MS=10 ROOFLINE_MIN_FREE=0
 	on_small_disk 400 cuda "shell:head -c 1M </dev/zero >small/ballast 2>/dev/null || :" \
 		$(printf 'zero_times:1 sleep_ms:12 %.0s' {1..70}) "shell:rm -f small/ballast" exit:6
 	warned 1 'No space left on device'
@@ -143,7 +143,7 @@ on_small_disk() {
 }
 
 @test "a disk that is full from the start and then has room: tables still begin with their header" {
-	export ROOFLINE_FLUSH_MS=10
+	export ROOFLINE_FLUSH_MS=10 ROOFLINE_MIN_FREE=0
 	mkdir -p small
 	on_small_disk 400 "shell:head -c 1M </dev/zero >small/ballast 2>/dev/null || :" \
 		"shell:mkdir small/recording 2>/dev/null || :" cuda \
@@ -152,6 +152,107 @@ on_small_disk() {
 	readable
 	sealed
 	[ "$(rows kernels)" -ge 5 ]
+}
+
+# bytes: of all tables together
+bytes() {
+	find "$recording" -name '*.csv' -exec cat {} + | wc -c
+}
+
+@test "the disk is not filled: the recording ends while the program still has room for its own files" {
+	export ROOFLINE_FLUSH_MS=10
+	on_small_disk 4000 cuda kernels:200000 sleep_ms:200 kernels:10 \
+		"shell:head -c 150k </dev/zero >small/checkpoint && cp small/checkpoint . || echo no room" exit:6
+	warned 1 'has ended, and the program goes on: .*ROOFLINE_MIN_FREE'
+	[ "$(stat -c %s checkpoint)" -eq 153600 ]
+	readable
+	sealed
+	equal seals 1 "$(property sealed_ns | wc -l)"
+	equal low_disk 1 "$(loss low_disk)"
+	equal unwritten_rows 0 "$(loss unwritten_rows)"
+	[ "$(rows kernels)" -gt 1000 ]
+	[ "$(loss late_records)" -gt 1000 ]
+	each_name_known
+}
+
+@test "the disk filled by others: the recording ends as soon as its space is short" {
+	export ROOFLINE_FLUSH_MS=10 ROOFLINE_MIN_FREE=1M
+	on_small_disk 4000 cuda kernels:5 sleep_ms:100 \
+		"shell:head -c 3200k </dev/zero >small/ballast 2>/dev/null || echo no room" \
+		sleep_ms:300 kernels:5 sleep_ms:100 exit:6
+	warned 1 'has ended, and the program goes on'
+	readable
+	sealed
+	equal low_disk 1 "$(loss low_disk)"
+	equal kernels 5 "$(rows kernels)"
+}
+
+@test "a disk that is nearly full from the start is left alone, and that is told" {
+	export ROOFLINE_MIN_FREE=1G
+	on_small_disk 4000 cuda kernels:5 exit:6
+	warned 1 'only 3 MB are free on the disk of .*small/recording, and 1024 MB are to stay free .*nothing is recorded'
+	[ ! -e "$recording" ]
+}
+
+@test "ROOFLINE_MAX_SIZE ends the recording of a process; what is there is sealed, and reports read it" {
+	export ROOFLINE_MAX_SIZE=300K ROOFLINE_FLUSH_MS=10
+	record cuda marker:one kernels:100000 sleep_ms:100 marker:two kernels:100000 exit:6
+	warned 1 'has ended, and the program goes on: .*--max-size'
+	readable
+	sealed
+	equal seals 1 "$(property sealed_ns | wc -l)"
+	equal size_limit 1 "$(loss size_limit)"
+	[ "$(rows kernels)" -gt 1000 ]
+	equal 'written and left out' 200000 $(($(rows kernels) + $(loss late_records) + $(loss dropped_records) - 2))
+	[ "$(bytes)" -le 307200 ]
+	each_name_known
+	"$ROOFLINECTL" report "$recording" >report
+	grep -q 'max-size' report
+}
+
+@test "a recording that ended early is sealed also when the program is killed" {
+	export ROOFLINE_MAX_SIZE=300K ROOFLINE_FLUSH_MS=10
+	record cuda kernels:100000 sleep_ms:300 signal:9
+	readable
+	sealed
+	equal size_limit 1 "$(loss size_limit)"
+}
+
+@test "below the limit nothing is different" {
+	export ROOFLINE_MAX_SIZE=300K
+	record cuda kernels:500 exit:6
+	warned 0
+	equal kernels 500 "$(rows kernels)"
+	equal losses 0 "$(rows losses)"
+}
+
+@test "a recording is its owner's alone, whatever the umask" {
+	umask 0
+	ROOFLINE_OUTPUT=$PWD/new/$(basename "$recording")
+	recording=$PWD/new
+	record cuda kernels:5
+	readable
+	[ -z "$(find new -type d ! -perm 700)" ]
+	[ -z "$(find new -type f ! -perm 600)" ]
+}
+
+@test "all text is UTF-8: what is not is replaced" {
+	record cuda marker:$'caf\xe9' marker:$'na\xc3\xafve' marker:$'half \xe2\x82' kernels:5
+	warned 0
+	readable
+	iconv -f UTF-8 -t UTF-8 "$recording"/*/*.csv >utf8
+	grep -qx $'[0-9]*,caf\xef\xbf\xbd' "$(tables names)"
+	grep -qx $'[0-9]*,na\xc3\xafve' "$(tables names)"
+	grep -qx $'[0-9]*,half \xef\xbf\xbd\xef\xbf\xbd' "$(tables names)"
+}
+
+@test "ROOFLINE_COMMAND_LINE=0 leaves the arguments out" {
+	export ROOFLINE_COMMAND_LINE=0
+	record cuda kernels:5 print:secret
+	equal command "$app" "$(property command)"
+	[ -z "$(grep -r secret "$recording")" ]
+	"$ROOFLINECTL" report "$recording" >report
+	grep -q mock_app report
 }
 
 @test "a program that may open only few files keeps them all" {

@@ -4,7 +4,7 @@ load common
 
 @test "nonsense in a variable is reported once each, and the default is used" {
 	for setting in API=maybe NVTX=2 GRAPHS=both DELAY_S=-1 DURATION_S=nan BUFFER_LIMIT_MB=1e99 \
-		FLUSH_MS=soon PROFILER_API=yes SYNCS=0x; do
+		FLUSH_MS=soon PROFILER_API=yes SYNCS=0x MAX_SIZE=many MAX_SIZE=12 MIN_FREE=5% COMMAND_LINE=no; do
 		rm -rf "$recording"
 		export "ROOFLINE_$setting"
 		record cuda kernels:5 marker:one exit:6
