@@ -8,49 +8,41 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/paths.h"
 #include "cmd/commands.h"
 #include "cmd/record_options.h"
+#include "cmd/record_output.h"
+#include "cmd/record_signals.h"
 
-/* The folder has to be the same for every process that the program starts. */
-static int choose_output(char *folder, size_t size)
+/* Whether value is one of a list; separators end each of them. */
+static bool is_listed(const char *list, const char *value, char separator)
 {
-	const char *wanted = record_variable(ENV_OUTPUT);
-	char cwd[PATH_MAX], when[32];
-	time_t now = time(NULL);
-	struct tm local;
+	size_t length = strlen(value);
 
-	if (!getcwd(cwd, sizeof(cwd))) {
-		fprintf(stderr, "rooflinectl record: the current folder is gone: %s\n",
-			strerror(errno));
-		return -1;
-	}
-	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
-	if (!wanted || !*wanted)
-		snprintf(folder, size, "%s/roofline.%s.%d", cwd, when, (int)getpid());
-	else
-		snprintf(folder, size, "%s%s%s", *wanted == '/' ? "" : cwd,
-			 *wanted == '/' ? "" : "/", wanted);
-	record_set_variable(ENV_OUTPUT, folder);
-	return 0;
+	for (const char *at = list; (at = strstr(at, value)); at++)
+		if ((at == list || at[-1] == separator) && (!at[length] || at[length] == separator))
+			return true;
+	return false;
 }
 
-/* Puts value in front of what a list in the environment holds. */
+/* Puts value in front of what a list in the environment holds, if it does not hold it: record may run under
+ * record. */
 static void prepend(const char *variable, const char *value, char separator)
 {
 	const char *before = getenv(variable);
-	char list[4 * PATH_MAX];
+	char *list;
 
-	if (!before || !*before)
+	if (!before || !*before) {
 		setenv(variable, value, 1);
-	else if ((size_t)snprintf(list, sizeof(list), "%s%c%s", value, separator, before) <
-		 sizeof(list))
+	} else if (!is_listed(before, value, separator) &&
+		   asprintf(&list, "%s%c%s", value, separator, before) >= 0) {
 		setenv(variable, list, 1);
+		free(list);
+	}
 }
 
 /* CUDA and NVTX load the library that the first two name.  Preloaded, it also sees _exit; a program
@@ -71,18 +63,23 @@ static int inject(void)
 		fprintf(stderr, "rooflinectl record: replacing CUDA_INJECTION64_PATH=%s\n", other);
 	setenv("CUDA_INJECTION64_PATH", library, 1);
 	setenv("NVTX_INJECTION64_PATH", library, 1);
-	if (strpbrk(library, ": ")) /* the loader would take it for two */
+	if (strpbrk(library, ": \t\n")) /* the loader would take it for two */
 		return 0;
 	prepend("LD_PRELOAD", library, ':');
 	prepend("ASAN_OPTIONS", "verify_asan_link_order=0", ':');
 	return 0;
 }
 
-/* A program that starts closes the pipe; one that cannot leaves a byte in it. */
-static void start_program(char **program, int pipe_end)
+/* A program that starts closes the pipe; one that cannot leaves a byte in it.  Who kills us with KILL, which
+ * cannot be passed on, means the program. */
+static void start_program(char **program, int pipe_end, pid_t parent)
 {
 	int code;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(128 + SIGKILL);
+	signals_restore();
 	execvp(program[0], program);
 	code = errno == ENOENT ? 127 : 126;
 	fprintf(stderr, "rooflinectl record: cannot run %s: %s%s\n", program[0], strerror(errno),
@@ -106,30 +103,10 @@ static bool has_started(const int ends[2])
 	return length != 1;
 }
 
-static volatile sig_atomic_t is_interrupted;
-
-static void note_interrupt(int signal_number)
-{
-	(void)signal_number;
-	is_interrupted = 1;
-}
-
-/* What nohup ignores stays ignored.  A handler, and not SIG_IGN: exec resets it, so that a program
- * that is run a second time can be interrupted as well. */
-static void note_interrupts(int signal_number)
-{
-	struct sigaction action = {.sa_handler = note_interrupt};
-	struct sigaction before;
-
-	if (sigaction(signal_number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-		sigaction(signal_number, &action, NULL);
-}
-
-/* Ctrl-C and Ctrl-\ reach the program through the terminal; we wait for what it makes of them. */
 static int run(char **program, bool *is_started, int *status)
 {
+	pid_t parent = getpid(), child;
 	int ends[2];
-	pid_t child;
 
 	if (pipe2(ends, O_CLOEXEC) < 0 || (child = fork()) < 0) {
 		fprintf(stderr, "rooflinectl record: cannot start a process: %s\n",
@@ -137,14 +114,9 @@ static int run(char **program, bool *is_started, int *status)
 		return -1;
 	}
 	if (child == 0)
-		start_program(program, ends[1]);
-	note_interrupts(SIGINT);
-	note_interrupts(SIGQUIT);
+		start_program(program, ends[1], parent);
 	*is_started = has_started(ends);
-	while (waitpid(child, status, 0) < 0)
-		if (errno != EINTR)
-			return -1;
-	return 0;
+	return signals_wait(child, status);
 }
 
 /* ---- --graphs=both ---- */
@@ -180,7 +152,7 @@ static bool is_worth_repeating(bool is_started, int status, const char *folder)
 			"rooflinectl record: the program ended with %s, so there is no "
 			"second run\n",
 			end);
-	else if (is_interrupted)
+	else if (signals_are_end_asked())
 		fputs("rooflinectl record: interrupted, so there is no second run\n", stderr);
 	else /* when nothing was recorded, print_result says why */
 		return path_newest_recording(found, sizeof(found), folder) == 0;
@@ -227,8 +199,7 @@ static int run_both(char **program, const char *folder, bool *is_started, int *s
 static int end_as_program(int status)
 {
 	if (WIFSIGNALED(status)) {
-		signal(WTERMSIG(status), SIG_DFL);
-		raise(WTERMSIG(status));
+		signals_die_of(WTERMSIG(status));
 		return 128 + WTERMSIG(status);
 	}
 	return WEXITSTATUS(status);
@@ -248,19 +219,24 @@ static void print_result(const char *folder)
 
 int cmd_record(int argc, char **argv)
 {
-	char folder[2 * PATH_MAX];
+	struct record_output output;
 	char **program = NULL;
 	bool is_started = true;
-	int status = 0;
+	int status = 0, rc;
 
+	record_output_note();
 	if (!record_options_parse(argc, argv, &program))
 		return EXIT_USAGE;
-	if (choose_output(folder, sizeof(folder)) < 0 || inject() < 0)
+	rc = record_output_choose(&output);
+	if (rc)
+		return rc;
+	if (inject() < 0)
 		return EXIT_FAILED;
-	if ((is_both() ? run_both(program, folder, &is_started, &status)
+	signals_hold();
+	if ((is_both() ? run_both(program, output.folder, &is_started, &status)
 		       : run(program, &is_started, &status)) < 0)
 		return EXIT_FAILED;
-	if (is_started)
-		print_result(folder);
+	if (is_started && !output.is_nested)
+		print_result(output.folder);
 	return end_as_program(status);
 }

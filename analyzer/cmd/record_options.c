@@ -11,6 +11,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/usage.h"
+#include "roofline/byte_size.h"
 #include "roofline/duration.h"
 #include "roofline/metrics.h"
 #include "roofline/sampled.h"
@@ -32,6 +33,8 @@ enum {
 	OPTION_SAMPLE_METRICS,
 	OPTION_SAMPLE_WINDOWS,
 	OPTION_SAMPLE_RANGE,
+	OPTION_MAX_SIZE,
+	OPTION_NO_COMMAND_LINE,
 };
 
 static const struct argp_option option_table[] = {
@@ -76,6 +79,11 @@ static const struct argp_option option_table[] = {
 	 "API calls to record: the chosen ones (default), all, or none: cheapest, but idle time then "
 	 "has no causes",
 	 0},
+	{"max-size", OPTION_MAX_SIZE, "SIZE", 0,
+	 "end the recording of a process when it is so large, such as 500M; the program goes on",
+	 0},
+	{"no-command-line", OPTION_NO_COMMAND_LINE, NULL, 0,
+	 "record the program's name without its arguments, which may hold secrets", 0},
 	{0},
 };
 
@@ -163,6 +171,19 @@ static void set_share(struct argp_state *state, const char *text)
 	if (!is_number(text) || strtod(text, NULL) > 100)
 		usage_fail(state, "--counters-share takes percent from 0 to 100, not '%s'", text);
 	record_set_variable(ENV_COUNTERS_SHARE, text);
+}
+
+static void set_max_size(struct argp_state *state, const char *text)
+{
+	int64_t bytes = byte_size(text);
+
+	if (bytes && bytes < SIZE_LIMIT_BYTES_MIN)
+		usage_fail(
+			state,
+			"--max-size takes a size of at least %dK, such as 500M, or 0 for no limit, "
+			"not '%s'",
+			SIZE_LIMIT_BYTES_MIN / 1024, text);
+	record_set_variable(ENV_MAX_SIZE, text);
 }
 
 /* ---- sampling ---- */
@@ -299,6 +320,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_SAMPLE_RANGE:
 		set_regex(state, "sample-range", ENV_SAMPLE_RANGE, argument);
+		return 0;
+	case OPTION_MAX_SIZE:
+		set_max_size(state, argument);
+		return 0;
+	case OPTION_NO_COMMAND_LINE:
+		record_set_variable(ENV_COMMAND_LINE, "0");
 		return 0;
 	case ARGP_KEY_ARGS:
 		check_together(state);

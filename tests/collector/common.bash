@@ -10,7 +10,7 @@ runtimes=$(ldd "$collector" | awk '/lib(asan|ubsan)/ { printf "%s ", $3 }')
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
-	ulimit -c 0
+	ulimit -S -c 0
 	recording="$BATS_TEST_TMPDIR/recording"
 	export ROOFLINE_OUTPUT="$recording" ROOFLINE_CUPTI="$mock_cupti"
 }

@@ -162,3 +162,117 @@ runs() {
 	warned 1 "ROOFLINE_RUN='third'.*; using 0"
 	[ -z "$(property run)" ]
 }
+
+# ---- one folder, one run ----
+
+# refused REGEX: exit code 2 and one line that matches; the program did not run
+refused() {
+	ended_with 2
+	cat with.err
+	[ "$(wc -l <with.err)" -eq 1 ]
+	grep -qE "^rooflinectl record: .*$1" with.err
+	[ ! -s with.out ]
+}
+
+# once OPTION...: record with these on a program of five kernels
+once() {
+	capture with env "$@" "$ROOFLINECTL" record -o "$recording" -- "$app" cuda kernels:5
+}
+
+@test "a second run into the same folder is refused, and the first is as it was" {
+	once
+	ended_with 0
+	cp -r "$recording" before
+	once
+	refused "$recording already holds a recording of another run .*-o"
+	diff -r before "$recording"
+}
+
+@test "a folder that is there and empty, or has files of other sorts, is taken" {
+	mkdir "$recording" "$recording/notes"
+	touch "$recording/readme"
+	once
+	ended_with 0
+	equal kernels 5 "$(rows kernels)"
+}
+
+@test "the ranks of a job share a folder, each under a record of its own" {
+	for rank in 0 1 2; do
+		once OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=3
+		ended_with 0
+	done
+	equal kernels 15 "$(rows kernels)"
+}
+
+@test "ranks that start at once share a folder" {
+	started=()
+	for rank in {0..7}; do
+		SLURM_PROCID=$rank SLURM_NTASKS=8 "$ROOFLINECTL" record -o "$recording" -- "$app" cuda kernels:5 \
+			>"$rank.out" 2>"$rank.err" 3>&- &
+		started+=($!)
+	done
+	for pid in "${started[@]}"; do
+		wait "$pid"
+	done
+	equal kernels 40 "$(rows kernels)"
+}
+
+@test "a rank that the folder has already, or a job of another size, is another run" {
+	once RANK=0 WORLD_SIZE=2
+	once RANK=0 WORLD_SIZE=2
+	refused "another run"
+	once RANK=1 WORLD_SIZE=4
+	refused "another run"
+	once
+	refused "another run"
+}
+
+@test "a rank is no reason to join the recording of a run without ranks" {
+	once
+	once RANK=1 WORLD_SIZE=2
+	refused "another run"
+}
+
+# ---- record under record ----
+
+@test "record under record changes nothing twice and tells its result once" {
+	capture once "$ROOFLINECTL" record -o "$recording.1" -- env
+	capture with "$ROOFLINECTL" record -o "$recording" -- "$ROOFLINECTL" record -- env
+	diff <(grep -v '^ROOFLINE_\(OUTPUT\|RECORD\)=\|^_=' once.out) <(grep -v '^ROOFLINE_\(OUTPUT\|RECORD\)=\|^_=' with.out)
+	capture with "$ROOFLINECTL" record -o "$recording" -- "$ROOFLINECTL" record -- \
+		sh -c "'$ROOFLINECTL' record -o '$recording' -- '$app' cuda kernels:5; '$app' cuda kernels:5 exit:7"
+	ended_with 7
+	equal kernels 10 "$(rows kernels)"
+	equal 'lines of record' 2 "$(grep -c '^rooflinectl ' with.err)"
+}
+
+# ---- paths ----
+
+@test "the toolkit and the recording may lie in paths with spaces and colons" {
+	mkdir -p 'a b:c/bin' 'a b:c/lib'
+	cp "$ROOFLINECTL" 'a b:c/bin/'
+	cp "$collector" 'a b:c/lib/'
+	capture bare "$app" cuda kernels:5 exit:7
+	capture with 'a b:c/bin/rooflinectl' record -o 'd e:f/recording' -- "$app" cuda kernels:5 exit:7
+	cmp bare.out with.out
+	ended_with 7
+	mv 'd e:f/recording' "$recording"
+	equal kernels 5 "$(rows kernels)"
+	sealed
+	[ "$(grep -c 'ERROR' with.err)" -eq 0 ] # of the loader
+}
+
+# ---- limits ----
+
+@test "--max-size and --no-command-line reach the collector, and a size that is none is refused" {
+	capture with "$ROOFLINECTL" record -o "$recording" --max-size=100K --no-command-line -- \
+		"$app" cuda kernels:100000 exit:7
+	ended_with 7
+	equal size_limit 1 "$(loss size_limit)"
+	equal command "$app" "$(property command)"
+	for size in 500 ten 5X -1; do
+		capture with "$ROOFLINECTL" record -o "$recording" --max-size="$size" -- "$app" print:hello
+		ended_with 2
+		[[ $(cat with.err) == *"--max-size takes a size of at least 64K, such as 500M, or 0 for no limit, not '$size'"* ]]
+	done
+}

@@ -1,0 +1,160 @@
+/*
+ * record_output.c - the folder of a recording, and whether it is free for this run.
+ *
+ * Several processes may share a folder: those that one record starts, and the ranks of one job, each under a
+ * record of its own (mpirun -n 4 rooflinectl record -o DIR).  A rank is there once in a job, so a folder that
+ * holds this rank already, or a job of another size, is that of another run.
+ */
+#define _GNU_SOURCE
+#include "cmd/record_output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/commands.h"
+#include "cmd/record_options.h"
+#include "roofline/ranks.h"
+
+#define VALUE_BYTES 64 /* longer ones are none of ours */
+
+static char *outer_folder; /* of a record above this one, or NULL */
+
+void record_output_note(void)
+{
+	const char *folder = record_variable(ENV_OUTPUT), *id = record_variable(ENV_RECORD);
+
+	if (folder && *folder && id && *id)
+		outer_folder = strdup(folder);
+}
+
+/* ---- who has written into a folder ---- */
+
+/* The rows of process.csv that tell whose it is; "" where there is none. */
+struct writer {
+	char schema[VALUE_BYTES];
+	char record[VALUE_BYTES], rank[VALUE_BYTES], world_size[VALUE_BYTES];
+};
+
+static void note_value(char *value, const char *key, const char *line)
+{
+	size_t length = strlen(key);
+
+	if (!strncmp(line, key, length) && line[length] == ',')
+		snprintf(value, VALUE_BYTES, "%.*s", (int)strcspn(line + length + 1, "\r\n"),
+			 line + length + 1);
+}
+
+/* Returns false when there is no such file. */
+static bool read_writer(const char *path, struct writer *writer)
+{
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t room = 0;
+
+	if (!file)
+		return false;
+	*writer = (struct writer){0};
+	while (getline(&line, &room, file) > 0) {
+		note_value(writer->schema, "schema", line);
+		note_value(writer->record, "record", line);
+		note_value(writer->rank, "rank", line);
+		note_value(writer->world_size, "world_size", line);
+	}
+	free(line);
+	fclose(file);
+	return true;
+}
+
+static bool is_same_run(const struct writer *writer, const char *id)
+{
+	const char *rank = ranks_rank(), *world_size = ranks_world_size();
+
+	if (!*writer->schema || !strcmp(writer->record, id))
+		return true; /* one that has not written yet is just starting */
+	return rank && *writer->rank && strcmp(rank, writer->rank) &&
+	       !strcmp(world_size ? world_size : "", writer->world_size);
+}
+
+/* Finds a process folder of another run; its name is written. */
+static bool find_other_run(const char *folder, const char *id, char *name, size_t size)
+{
+	char path[4 * PATH_MAX];
+	DIR *directory = opendir(folder);
+	struct dirent *entry;
+	struct writer writer;
+	bool is_found = false;
+
+	while (directory && !is_found && (entry = readdir(directory))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s/process.csv", folder, entry->d_name);
+		is_found = read_writer(path, &writer) && !is_same_run(&writer, id);
+		if (is_found)
+			snprintf(name, size, "%s", entry->d_name);
+	}
+	if (directory)
+		closedir(directory);
+	return is_found;
+}
+
+/* ---- choosing ---- */
+
+/* The folder has to be the same for every process that the program starts. */
+static int choose_folder(char *folder, size_t size)
+{
+	const char *wanted = record_variable(ENV_OUTPUT);
+	char cwd[PATH_MAX], when[32];
+	time_t now = time(NULL);
+	struct tm local;
+
+	if (!getcwd(cwd, sizeof(cwd))) {
+		fprintf(stderr, "rooflinectl record: the current folder is gone: %s\n",
+			strerror(errno));
+		return EXIT_FAILED;
+	}
+	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
+	if (!wanted || !*wanted)
+		snprintf(folder, size, "%s/roofline.%s.%d", cwd, when, (int)getpid());
+	else
+		snprintf(folder, size, "%s%s%s", *wanted == '/' ? "" : cwd,
+			 *wanted == '/' ? "" : "/", wanted);
+	return 0;
+}
+
+static void choose_id(char *id, size_t size)
+{
+	uint64_t number = 0;
+
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
+		number = ((uint64_t)time(NULL) << 32) + (uint64_t)getpid();
+	snprintf(id, size, "%016llx", (unsigned long long)number);
+}
+
+int record_output_choose(struct record_output *output)
+{
+	char id[32], name[NAME_MAX + 1];
+	int rc = choose_folder(output->folder, sizeof(output->folder));
+
+	if (rc)
+		return rc;
+	output->is_nested = outer_folder && !strcmp(outer_folder, output->folder);
+	record_set_variable(ENV_OUTPUT, output->folder);
+	if (output->is_nested)
+		return 0;
+	choose_id(id, sizeof(id));
+	record_set_variable(ENV_RECORD, id);
+	if (!find_other_run(output->folder, id, name, sizeof(name)))
+		return 0;
+	fprintf(stderr,
+		"rooflinectl record: %s already holds a recording of another run (%s): choose another "
+		"folder with -o, or remove this one\n",
+		output->folder, name);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,210 @@
+/*
+ * record_signals.c - waits for a program as if it had been started without us.
+ *
+ * A signal may be sent to us alone (kill, a batch system) or to the whole process group (Ctrl-C, timeout,
+ * mpirun), and then the program has it already.  The kernel does not tell which.  So there is a witness:
+ * a process of the same group that blocks every signal and does nothing.  What is pending there went to all.
+ */
+#define _GNU_SOURCE
+#include "cmd/record_signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static sigset_t mask_before;
+static struct sigaction child_action_before;
+static bool is_end_asked;
+
+void signals_hold(void)
+{
+	struct sigaction usual = {.sa_handler = SIG_DFL};
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &mask_before);
+	/* Whoever ignores it has no children to wait for. */
+	sigaction(SIGCHLD, &usual, &child_action_before);
+}
+
+void signals_restore(void)
+{
+	sigaction(SIGCHLD, &child_action_before, NULL);
+	sigprocmask(SIG_SETMASK, &mask_before, NULL);
+}
+
+bool signals_are_end_asked(void)
+{
+	return is_end_asked;
+}
+
+/* ---- the witness ---- */
+
+/* Returns its process id, or -1.  It ends with us, and holds no file of anybody open. */
+static pid_t witness_start(void)
+{
+	pid_t parent = getpid(), witness = fork();
+
+	if (witness != 0)
+		return witness;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	syscall(SYS_close_range, 0, ~0U, 0);
+	while (getppid() == parent)
+		pause();
+	_exit(0);
+}
+
+static void witness_end(pid_t witness)
+{
+	if (witness <= 0)
+		return;
+	kill(witness, SIGKILL);
+	while (waitpid(witness, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* Signals that are pending in a process, bit n - 1 for signal n. */
+static uint64_t pending_signals(pid_t process)
+{
+	static const char key[] = "\nShdPnd:";
+	char path[64], text[4096], *found;
+	ssize_t length;
+	int descriptor;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)process);
+	descriptor = open(path, O_RDONLY | O_CLOEXEC);
+	if (descriptor < 0)
+		return 0;
+	length = read(descriptor, text, sizeof(text) - 1);
+	close(descriptor);
+	text[length < 0 ? 0 : length] = '\0';
+	found = strstr(text, key);
+	return found ? strtoull(found + sizeof(key) - 1, NULL, 16) : 0;
+}
+
+struct witness {
+	pid_t pid;
+	uint64_t noted; /* pending in the witnesses before it, and not received by us yet */
+};
+
+/* Whether the signal went to the whole group.  A witness that has one is replaced, so that the next one shows;
+ * until the new one is there the old one goes on seeing.  The newest process of a group is signaled first, so a
+ * witness has a signal before we do. */
+static bool witness_has(struct witness *witness, int signal_number)
+{
+	uint64_t bit = UINT64_C(1) << (signal_number - 1);
+	pid_t before = witness->pid;
+
+	if (before > 0 && (pending_signals(before) & bit)) {
+		witness->pid = witness_start();
+		witness->noted |= pending_signals(before);
+		witness_end(before);
+	}
+	if (!(witness->noted & bit))
+		return false;
+	witness->noted &= ~bit;
+	return true;
+}
+
+/* ---- waiting ---- */
+
+static void pass_on(pid_t program, const siginfo_t *signal)
+{
+	if (signal->si_code == SI_QUEUE)
+		sigqueue(program, signal->si_signo, signal->si_value);
+	else
+		kill(program, signal->si_signo);
+}
+
+static bool asks_for_an_end(int signal_number)
+{
+	struct sigaction action;
+
+	if (signal_number != SIGINT && signal_number != SIGQUIT && signal_number != SIGTERM &&
+	    signal_number != SIGHUP)
+		return false;
+	/* What nohup ignores stays ignored. */
+	return sigaction(signal_number, NULL, &action) == 0 && action.sa_handler != SIG_IGN;
+}
+
+/* A signal of the program to its parent is for whoever would be its parent without us: for nobody that
+ * we know, and not for the program. */
+static void receive(const siginfo_t *signal, pid_t program, struct witness *witness)
+{
+	bool has_program_it = witness_has(witness, signal->si_signo);
+	bool is_kernels = signal->si_code == SI_KERNEL; /* the terminal's: always the group's */
+
+	if (asks_for_an_end(signal->si_signo))
+		is_end_asked = true;
+	if (!has_program_it && !is_kernels && signal->si_pid != program)
+		pass_on(program, signal);
+}
+
+/* Where there is a terminal, a shell may wait to hear that its job has stopped, and will continue it.  Without one
+ * nobody would: we go on waiting for the program. */
+static void stop_as_program(void)
+{
+	int terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+
+	if (terminal < 0)
+		return;
+	close(terminal);
+	raise(SIGSTOP);
+}
+
+/* Returns true when the program has ended. */
+static bool has_ended(pid_t program, int *status, int *problem)
+{
+	pid_t found;
+
+	while ((found = waitpid(program, status, WNOHANG | WUNTRACED)) == program) {
+		if (!WIFSTOPPED(*status))
+			return true;
+		stop_as_program();
+	}
+	if (found < 0 && errno != EINTR) {
+		*problem = -errno;
+		return true;
+	}
+	return false;
+}
+
+int signals_wait(pid_t program, int *status)
+{
+	struct witness witness = {.pid = witness_start()};
+	int problem = 0;
+	siginfo_t signal;
+	sigset_t all;
+
+	sigfillset(&all);
+	while (!has_ended(program, status, &problem))
+		if (sigwaitinfo(&all, &signal) > 0 && signal.si_signo != SIGCHLD)
+			receive(&signal, program, &witness);
+	witness_end(witness.pid);
+	return problem;
+}
+
+/* ---- the end ---- */
+
+void signals_die_of(int signal_number)
+{
+	const struct rlimit none = {0, 0};
+	sigset_t one;
+
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_DUMPABLE, 0); /* a limit of 0 does not hold where cores go into a pipe */
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+	sigemptyset(&one);
+	sigaddset(&one, signal_number);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+}

@@ -1,0 +1,27 @@
+/*
+ * record_signals.h - waits for a program as if it had been started without us.
+ *
+ * Whoever sends us a signal means the program, so every signal goes on to it.
+ */
+#ifndef ROOFLINE_RECORD_SIGNALS_H
+#define ROOFLINE_RECORD_SIGNALS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* From here on signals are kept for signals_wait(); nothing is missed while the program starts. */
+void signals_hold(void);
+
+/* In the child, before exec: signals are as they were before signals_hold(). */
+void signals_restore(void);
+
+/* Waits until the program has ended, and passes on what signals come.  Returns 0, or a negative errno. */
+int signals_wait(pid_t program, int *status);
+
+/* Whether somebody asked for an end: INT, QUIT, TERM or HUP. */
+bool signals_are_end_asked(void);
+
+/* Dies of the signal that ended the program, without a core file: the program has written its own. */
+void signals_die_of(int signal_number);
+
+#endif
