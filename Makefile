@@ -79,9 +79,11 @@ $(BUILD)/collector/%.o: collector/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fvisibility=hidden $(CUDA_FLAGS) -c $< -o $@
 
+# The C++ library's demangler alone, which needs nothing else of it: programs must not get a C++ library from us.
+demangler := -Wl,--exclude-libs,libstdc++.a -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic
 $(collector): $(collector_o)
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZER) -shared -Wl,-z,defs -Wl,-z,now -o $@ $^ $(LDFLAGS) -ldl -lpthread
+	$(CC) $(SANITIZER) -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(demangler) -ldl -lpthread
 
 # ---- workloads ----
 $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.cu $(wildcard workloads/*.cuh workloads/*.h)

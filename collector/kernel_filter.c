@@ -1,20 +1,20 @@
 #define _GNU_SOURCE
 #include "kernel_filter.h"
 
-#include <dlfcn.h>
 #include <regex.h>
 #include <stdlib.h>
 
 #include "log.h"
 
 static regex_t wanted;
-static char *(*demangle)(const char *name, char *buffer, size_t *length, int *status);
+
+/* Of the C++ library, but linked statically and hidden: the program may have none, or another one. */
+char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status);
 
 bool kernel_filter_init(const char *expression)
 {
 	char problem[256];
 	int rc = regcomp(&wanted, expression, REG_EXTENDED | REG_NOSUB);
-	void *library;
 
 	if (rc) {
 		regerror(rc, &wanted, problem, sizeof(problem));
@@ -22,10 +22,6 @@ bool kernel_filter_init(const char *expression)
 			 expression, problem);
 		return false;
 	}
-	/* Not linked: the collector must load in programs that have no C++ library. */
-	library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-	if (library)
-		*(void **)&demangle = dlsym(library, "__cxa_demangle");
 	return true;
 }
 
@@ -35,9 +31,9 @@ bool kernel_filter_wants(const char *mangled_name)
 	bool matches = regexec(&wanted, mangled_name, 0, NULL, 0) == 0;
 	int status;
 
-	if (matches || !demangle)
-		return matches;
-	name = demangle(mangled_name, NULL, NULL, &status);
+	if (matches)
+		return true;
+	name = __cxa_demangle(mangled_name, NULL, NULL, &status);
 	matches = name && regexec(&wanted, name, 0, NULL, 0) == 0;
 	free(name);
 	return matches;

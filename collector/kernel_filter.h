@@ -9,7 +9,7 @@
 /* Compiles an extended regular expression.  Returns false after a warning when it is not one. */
 bool kernel_filter_init(const char *expression);
 
-/* True when the mangled name, or the demangled one where the C++ library is at hand, matches. */
+/* True when the mangled name or the demangled one matches. */
 bool kernel_filter_wants(const char *mangled_name);
 
 #endif
