@@ -103,7 +103,7 @@ static const char *callback_name(const struct cupti_api *cupti, CUpti_CallbackDo
 	return name;
 }
 
-unsigned int api_choice_enable(const struct cupti_api *cupti)
+unsigned int api_choice_enable(const struct cupti_api *cupti, bool is_on)
 {
 	unsigned int count = 0;
 
@@ -112,9 +112,9 @@ unsigned int api_choice_enable(const struct cupti_api *cupti)
 		const char *driver = callback_name(cupti, CUPTI_CB_DOMAIN_DRIVER_API, cbid);
 
 		if (runtime && api_choice_wants(runtime))
-			count += cupti->cuptiActivityEnableRuntimeApi(cbid, 1) == CUPTI_SUCCESS;
+			count += cupti->cuptiActivityEnableRuntimeApi(cbid, is_on) == CUPTI_SUCCESS;
 		if (driver && api_choice_wants(driver))
-			count += cupti->cuptiActivityEnableDriverApi(cbid, 1) == CUPTI_SUCCESS;
+			count += cupti->cuptiActivityEnableDriverApi(cbid, is_on) == CUPTI_SUCCESS;
 	}
 	return count;
 }

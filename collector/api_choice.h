@@ -11,8 +11,8 @@
 
 #include "cupti_api.h"
 
-/* Enables the chosen calls of both domains.  Returns how many were enabled. */
-unsigned int api_choice_enable(const struct cupti_api *cupti);
+/* Enables the chosen calls of both domains, or disables them.  Returns for how many that went well. */
+unsigned int api_choice_enable(const struct cupti_api *cupti, bool is_on);
 
 /* True when a call of this name is recorded. */
 bool api_choice_wants(const char *name);

@@ -2,15 +2,17 @@
 #include "buffers.h"
 
 #include <pthread.h>
-#include <stdbool.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-/* Lies behind the buffer's own bytes, in the same mapping. */
+/* Says what we know of a buffer, and lies apart from it: whoever takes our buffers may free them. */
 struct note {
 	struct note *next; /* in the pool or in line */
 	uint8_t *buffer;
 	size_t valid_bytes;
+	atomic_bool is_out;	  /* CUPTI has it */
+	struct note *same_bucket; /* never changes once it can be found */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -19,10 +21,36 @@ static struct note *first_finished, **last_finished = &first_finished;
 static size_t finished_count; /* in line; read without the lock */
 static size_t limit_count = 1, made_count;
 static uint64_t refused_count;
+static atomic_size_t out_count;
 
-static struct note *note_of(uint8_t *buffer)
+/* ---- which buffers are ours: found by address, without a lock and without touching the buffer ---- */
+
+#define BUCKETS 4096 /* one buffer in each, up to 4 GB of them */
+
+static struct note *_Atomic buckets[BUCKETS];
+
+static struct note *_Atomic *bucket_of(const uint8_t *buffer)
 {
-	return (struct note *)(buffer + BUFFER_BYTES);
+	return &buckets[((uintptr_t)buffer >> 12) * 2654435761u % (UINT64_C(1) << 32) /
+			((UINT64_C(1) << 32) / BUCKETS)];
+}
+
+static struct note *note_of(const uint8_t *buffer)
+{
+	struct note *note = atomic_load_explicit(bucket_of(buffer), memory_order_acquire);
+
+	while (note && note->buffer != buffer)
+		note = note->same_bucket;
+	return note;
+}
+
+static void remember(struct note *note)
+{
+	struct note *_Atomic *bucket = bucket_of(note->buffer);
+
+	note->same_bucket = atomic_load(bucket);
+	while (!atomic_compare_exchange_weak(bucket, &note->same_bucket, note))
+		;
 }
 
 void buffers_limit(size_t limit_bytes)
@@ -32,16 +60,21 @@ void buffers_limit(size_t limit_bytes)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Room is reserved under the lock, but the pages are made outside: that takes the kernel a while. */
+/* Room is reserved under the lock, but the pages are made outside: that takes the kernel a while.  From
+ * malloc: a program that registers callbacks of its own with CUPTI gets this buffer, and calls free. */
 static struct note *make_buffer(void)
 {
-	uint8_t *buffer = mmap(NULL, BUFFER_BYTES + sizeof(struct note), PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	struct note *note = calloc(1, sizeof(*note));
+	uint8_t *buffer = note ? malloc(BUFFER_BYTES) : NULL;
 
-	if (buffer == MAP_FAILED)
+	if (!buffer) {
+		free(note);
 		return NULL;
-	note_of(buffer)->buffer = buffer;
-	return note_of(buffer);
+	}
+	memset(buffer, 0, BUFFER_BYTES);
+	note->buffer = buffer;
+	remember(note);
+	return note;
 }
 
 /* Memory may be there again the next time. */
@@ -68,15 +101,22 @@ uint8_t *buffers_get(void)
 		note = make_buffer();
 	if (may_make && !note)
 		release_reservation();
-	if (!note)
+	if (!note) {
 		__atomic_fetch_add(&refused_count, 1, __ATOMIC_RELAXED);
-	return note ? note->buffer : NULL;
+		return NULL;
+	}
+	atomic_fetch_add(&out_count, 1);
+	atomic_store(&note->is_out, true);
+	return note->buffer;
 }
 
-void buffers_finish(uint8_t *buffer, size_t valid_bytes)
+bool buffers_finish(uint8_t *buffer, size_t valid_bytes)
 {
 	struct note *note = note_of(buffer);
 
+	if (!note || !atomic_exchange(&note->is_out, false))
+		return false;
+	atomic_fetch_sub(&out_count, 1);
 	note->valid_bytes = valid_bytes;
 	note->next = NULL;
 	pthread_mutex_lock(&lock);
@@ -84,6 +124,12 @@ void buffers_finish(uint8_t *buffer, size_t valid_bytes)
 	last_finished = &note->next;
 	__atomic_fetch_add(&finished_count, 1, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&lock);
+	return true;
+}
+
+size_t buffers_out(void)
+{
+	return atomic_load(&out_count);
 }
 
 size_t buffers_finished(void)

@@ -89,6 +89,7 @@ CUptiResult cuptiNvtxExtensionInitialize(void *export_table);
 	NEED(cuptiActivityEnableDriverApi)      \
 	MAY(cuptiActivityEnableAllSyncRecords)  \
 	MAY(cuptiActivityEnableDeviceGraph)     \
+	MAY(cuptiActivityEnableAndDump)         \
 	MAY(cuptiGetContextId)                  \
 	MAY(cuptiGetDeviceId)                   \
 	CUPTI_COUNTER_FUNCTIONS(MAY)            \

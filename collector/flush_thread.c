@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #include "activity.h"
@@ -15,6 +16,7 @@
 #include "log.h"
 #include "process_facts.h"
 #include "sampling.h"
+#include "window_switch.h"
 
 /* How long a program's exit waits for the last records before it goes on without them. */
 #define EXIT_TIMEOUT_S 10
@@ -29,6 +31,7 @@ static pthread_cond_t flush_done = PTHREAD_COND_INITIALIZER;
 static bool has_thread;	  /* there is one to wait for at exit */
 static bool has_finished; /* a buffer waits to be decoded */
 static bool is_stopping, is_done;
+static atomic_ulong heard_count; /* how often CUPTI has called the two functions below */
 
 void flush_init(const struct cupti_api *api, const struct options *asked)
 {
@@ -38,6 +41,7 @@ void flush_init(const struct cupti_api *api, const struct options *asked)
 
 void CUPTIAPI flush_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
 {
+	atomic_fetch_add_explicit(&heard_count, 1, memory_order_relaxed);
 	*buffer = inject_is_recording() ? buffers_get() : NULL;
 	*size = *buffer ? BUFFER_BYTES : 0;
 	*max_records = 0;
@@ -76,9 +80,14 @@ void CUPTIAPI flush_buffer_completed(CUcontext context, uint32_t stream, uint8_t
 	(void)context;
 	(void)stream;
 	(void)size;
+	atomic_fetch_add_explicit(&heard_count, 1, memory_order_relaxed);
 	if (!buffer || !inject_is_recording())
 		return;
-	buffers_finish(buffer, valid_bytes);
+	if (!buffers_finish(buffer, valid_bytes)) {
+		/* The program's own, from before we registered: it must not even be read. */
+		trace_loss_add(LOSS_foreign_buffers, 1);
+		return;
+	}
 	pthread_mutex_lock(&flush_lock);
 	has_finished = true;
 	is_late = is_done;
@@ -124,6 +133,35 @@ static void flush_once(bool is_last)
 	trace_losses_write(clock_ns(CLOCK_REALTIME));
 }
 
+/* CUPTI gives records to who registered last, and tells nobody.  When the last flush has brought nothing though
+ * CUPTI has buffers of ours, it is asked for the records of the devices: they must come to us. */
+static void count_taken_buffers(unsigned long heard_before)
+{
+	size_t count = buffers_out();
+
+	if (!count || atomic_load(&heard_count) != heard_before || counters_are_replaying() ||
+	    !cupti->cuptiActivityEnableAndDump)
+		return;
+	if (cupti->cuptiActivityEnableAndDump(CUPTI_ACTIVITY_KIND_DEVICE) != CUPTI_SUCCESS ||
+	    cupti->cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != CUPTI_SUCCESS ||
+	    atomic_load(&heard_count) != heard_before)
+		return;
+	trace_loss_add(LOSS_taken_buffers, count);
+	log_warn(
+		"CUPTI gives its records to somebody else, who has asked after us: the program, or a "
+		"library that it uses; the recording lacks them");
+}
+
+/* Everything that CUPTI still has. */
+static void flush_last(void)
+{
+	unsigned long heard_before = atomic_load(&heard_count);
+
+	flush_once(true);
+	count_taken_buffers(heard_before);
+	decode_finished();
+}
+
 /* Waits for a finished buffer, the time of the next flush, or the program's exit.  Returns true when
  * the program exits. */
 static bool wait_for_work(int64_t until_ns)
@@ -142,6 +180,16 @@ static bool wait_for_work(int64_t until_ns)
 	return stopping;
 }
 
+/* This moment of CLOCK_MONOTONIC, or the one at which recording begins or ends. */
+static int64_t sooner_ns(int64_t until_ns)
+{
+	int64_t switch_ns = window_switch_next_ns();
+	int64_t left_ns = switch_ns == INT64_MAX ? INT64_MAX : switch_ns - clock_ns(CLOCK_REALTIME);
+	int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	return left_ns < until_ns - now_ns ? now_ns + (left_ns > 0 ? left_ns : 0) : until_ns;
+}
+
 /* Decodes what arrives during one flush period.  Returns true when the program exits. */
 static bool decode_for_a_period(void)
 {
@@ -149,8 +197,9 @@ static bool decode_for_a_period(void)
 	bool is_stopped = false;
 
 	while (!is_stopped && clock_ns(CLOCK_MONOTONIC) < until_ns) {
-		is_stopped = wait_for_work(until_ns);
+		is_stopped = wait_for_work(sooner_ns(until_ns));
 		decode_finished();
+		window_switch_follow();
 	}
 	return is_stopped;
 }
@@ -171,11 +220,13 @@ static void *flush_main(void *unused)
 	write_cuda_facts();
 	while (!is_stopped) {
 		flush_once(false);
+		window_switch_count();
 		is_stopped = decode_for_a_period();
 	}
 	counters_stop();
 	sampling_stop();
-	flush_once(true);
+	flush_last();
+	window_switch_count();
 	trace_writer_seal(clock_ns(CLOCK_REALTIME));
 	pthread_mutex_lock(&flush_lock);
 	is_done = true;

@@ -9,6 +9,9 @@
 /* A fault cannot wait: blocked, it would kill a program that handles it. */
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
 
+/* What an impatient user sends. */
+static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+
 static bool is_pending(int signal_number)
 {
 	sigset_t pending;
@@ -29,17 +32,32 @@ static void discard_pending(int signal_number, bool had_it)
 		;
 }
 
+static void block(struct guard *guard, sigset_t *blocked)
+{
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel_state);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		sigdelset(blocked, faults[i]);
+	pthread_sigmask(SIG_BLOCK, blocked, &guard->mask);
+	guard->had_sigpipe = is_pending(SIGPIPE);
+	guard->had_sigxfsz = is_pending(SIGXFSZ);
+}
+
 void guard_enter(struct guard *guard)
 {
 	sigset_t blocked;
 
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel_state);
 	sigfillset(&blocked);
-	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
-		sigdelset(&blocked, faults[i]);
-	pthread_sigmask(SIG_SETMASK, &blocked, &guard->mask);
-	guard->had_sigpipe = is_pending(SIGPIPE);
-	guard->had_sigxfsz = is_pending(SIGXFSZ);
+	block(guard, &blocked);
+}
+
+void guard_enter_long(struct guard *guard)
+{
+	sigset_t blocked;
+
+	sigfillset(&blocked);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		sigdelset(&blocked, ends[i]);
+	block(guard, &blocked);
 }
 
 void guard_leave(const struct guard *guard)

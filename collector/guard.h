@@ -20,6 +20,10 @@ struct guard {
 
 void guard_enter(struct guard *guard);
 
+/* For what may take seconds, or hang in somebody else's code: what people send to end a program (TERM, INT,
+ * HUP, QUIT) is still delivered. */
+void guard_enter_long(struct guard *guard);
+
 /* What the application has to get waits until now; what we raised ourselves is taken away.  Keeps
  * errno. */
 void guard_leave(const struct guard *guard);

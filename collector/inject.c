@@ -15,8 +15,10 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +35,7 @@
 #include "inject.h"
 #include "kernel_filter.h"
 #include "log.h"
+#include "nvtx_late.h"
 #include "options.h"
 #include "process_facts.h"
 #include "roofline/collector_env.h"
@@ -40,6 +43,7 @@
 #include "size_limit.h"
 #include "trace_writer.h"
 #include "window.h"
+#include "window_switch.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -50,18 +54,24 @@
 static const struct cupti_api *cupti; /* NULL until we are attached to CUPTI */
 static struct options options;
 static CUpti_SubscriberHandle subscriber;
-static pid_t owner; /* the process that records; 0 when none does */
+static _Atomic pid_t owner; /* the process that records; 0 when none does */
 
-static bool is_forked; /* from a process that had attached to CUPTI */
+static bool is_yielded; /* CUPTI is left to somebody else, on request */
+static bool is_forked;	/* from a process that had attached to CUPTI, or was about to */
 
-static __thread bool is_attaching; /* this thread is attaching to CUPTI */
-static bool must_start;		   /* CUDA started meanwhile */
+/* ATTACH_NEVER, ATTACH_DONE, or the process in which a thread is attaching to CUPTI. */
+enum { ATTACH_NEVER = 0, ATTACH_DONE = -1 };
+static _Atomic pid_t attaching;
+static atomic_bool must_start; /* CUDA has started */
+static atomic_bool has_started;
 static char
 	attach_problem[512]; /* printed when CUDA starts: programs without CUDA are left alone */
 
 bool inject_is_recording(void)
 {
-	return owner != 0 && owner == getpid();
+	pid_t recorded = atomic_load_explicit(&owner, memory_order_acquire);
+
+	return recorded != 0 && recorded == getpid();
 }
 
 /* ---- what CUPTI calls ---- */
@@ -78,6 +88,8 @@ static void on_api(CUpti_CallbackId id, bool is_runtime, const CUpti_CallbackDat
 		window_open(clock_ns(CLOCK_REALTIME));
 	else if (is_stop && data->callbackSite == CUPTI_API_ENTER)
 		window_close(clock_ns(CLOCK_REALTIME));
+	if (is_start || is_stop)
+		window_switch_follow();
 }
 
 static void on_context(CUpti_CallbackId id, CUcontext context)
@@ -158,7 +170,9 @@ static bool subscribe(const struct cupti_api *api)
 					     .oldSubscriberSize = sizeof(other)};
 	CUptiResult result = api->cuptiSubscribe_v2(&subscriber, callback, NULL, &parameters);
 
-	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && options.yield)
+		is_yielded = true;
+	else if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
 		snprintf(attach_problem, sizeof(attach_problem),
 			 "another profiler (%s) is attached to this process, and CUPTI allows one; "
 			 "nothing is recorded. Run without it",
@@ -201,6 +215,21 @@ static void set_attributes(void)
 					 &zeroed);
 }
 
+static int find_cupti(struct dl_phdr_info *object, size_t size, void *unused)
+{
+	const char *name = object->dlpi_name ? strrchr(object->dlpi_name, '/') : NULL;
+
+	(void)size;
+	(void)unused;
+	return name && !strncmp(name, "/libcupti", strlen("/libcupti"));
+}
+
+/* Before we load it ourselves: whether the program has. */
+static bool has_program_cupti(void)
+{
+	return dl_iterate_phdr(find_cupti, NULL) != 0;
+}
+
 static bool open_recording(void)
 {
 	int64_t start_ns = clock_ns(CLOCK_REALTIME);
@@ -239,7 +268,9 @@ static void attach_once(void)
 {
 	const struct cupti_api *api;
 
-	read_options();
+	is_yielded = options.yield && has_program_cupti();
+	if (is_yielded)
+		return;
 	api = cupti_api_load(options.cupti);
 	if (!api || !subscribe(api))
 		return;
@@ -260,25 +291,32 @@ static void attach_once(void)
 	}
 	if (options.nvtx)
 		activity_enable_nvtx(cupti);
+	sampling_prepare(cupti, subscriber, &options);
 }
 
-/* Returns true when we are attached to CUPTI.  CUPTI may initialize CUDA, and CUDA then calls us back on the same
- * thread: that call finds is_attaching set and leaves the rest to the one that is under way. */
-static bool attach(void)
+/* A recording that says why there is nothing in it. */
+static void record_yielding(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static const struct cupti_api none = {.path = NULL};
+	int64_t now_ns = clock_ns(CLOCK_REALTIME);
+	struct trace_rows *rows;
 
-	is_attaching = true;
-	pthread_once(&once, attach_once);
-	is_attaching = false;
-	return inject_is_recording();
+	if (trace_writer_open(options.output, NULL) < 0)
+		return;
+	rows = trace_rows_get();
+	process_facts_write(rows, &none, &options, now_ns);
+	trace_rows_put(rows);
+	trace_loss_add(LOSS_yielded, 1);
+	trace_writer_seal(now_ns);
 }
 
 /* CUDA is there: open the recording and enable the rest. */
 static void start_once(void)
 {
-	if (!attach()) {
-		if (is_forked)
+	if (!inject_is_recording()) {
+		if (is_yielded)
+			record_yielding();
+		else if (is_forked)
 			log_warn(
 				"this process was forked after its parent had used NVTX, and CUPTI does "
 				"not survive a fork; nothing is recorded of it. Set ROOFLINE_NVTX=0");
@@ -293,6 +331,7 @@ static void start_once(void)
 	process_facts_find_driver();
 	buffers_limit(options.buffer_limit_bytes);
 	activity_enable(cupti, &options);
+	window_switch_start(cupti, &options);
 	enable_callbacks();
 	counters_start(cupti, subscriber, &options);
 	sampling_start(cupti, subscriber, &options);
@@ -304,28 +343,75 @@ static void start_once(void)
 	}
 }
 
+/* Whoever comes second goes on at once. */
 static void start(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, start_once);
+	if (!atomic_exchange(&has_started, true))
+		start_once();
 }
 
-/* libcuda calls this during cuInit; 0 makes it unload the library again. */
+/* ---- attaching: one thread does it, and nobody waits for it ---- */
+
+static bool initialize_nvtx(enum nvtx_entry entry, void *table)
+{
+	CUptiResult (*const initialize[])(void *) = {
+		[NVTX_FIRST_VERSION] = cupti->cuptiNvtxInitialize,
+		[NVTX_SECOND_VERSION] = cupti->cuptiNvtxInitialize2,
+		[NVTX_EXTENSIONS] = cupti->cuptiNvtxExtensionInitialize,
+	};
+
+	return cupti->version >= CUPTI_VERSION_NVTX_SAFE && initialize[entry] &&
+	       initialize[entry](table) == CUPTI_SUCCESS;
+}
+
+static void initialize_late(enum nvtx_entry entry, void *table)
+{
+	if (inject_is_recording())
+		(void)initialize_nvtx(entry, table);
+}
+
+/* What other threads asked for meanwhile. */
+static void do_what_was_asked(void)
+{
+	nvtx_late_take(initialize_late);
+	if (atomic_load(&must_start))
+		start();
+}
+
+/* Attaches if nobody has begun to, and returns whether that is over.  The thread that attaches may wait for
+ * what any other holds: CUPTI takes the dynamic linker's lock, which a thread has while constructors run, and
+ * it initializes CUDA, which calls us back on the same thread or waits for the one that is in there.  So
+ * the others leave word of what they want (nvtx_late_add, must_start), ask once more, and go on. */
+static bool attach(void)
+{
+	pid_t before = ATTACH_NEVER;
+
+	if (atomic_compare_exchange_strong(&attaching, &before, getpid())) {
+		attach_once();
+		atomic_store(&attaching, ATTACH_DONE);
+		do_what_was_asked();
+		return true;
+	}
+	if (before != ATTACH_DONE &&
+	    before != getpid()) /* by a thread that this child does not have */
+		is_forked = true;
+	return before == ATTACH_DONE || is_forked;
+}
+
+/* libcuda calls this during cuInit; 0 makes it unload the library again.  It is linked to stay loaded whatever
+ * the outcome: handlers and threads point into this code. */
 EXPORT int InitializeInjection(void);
 EXPORT int InitializeInjection(void)
 {
 	struct guard guard;
-	Dl_info self;
 
-	guard_enter(&guard);
-	/* Stay loaded whatever the outcome: handlers and threads point into this code. */
-	if (dladdr((void *)InitializeInjection, &self))
-		dlopen(self.dli_fname, RTLD_NOW | RTLD_NODELETE);
-	if (is_attaching)
-		must_start = true;
-	else
+	guard_enter_long(&guard);
+	read_options();
+	atomic_store(&must_start, true);
+	if (attach())
 		start();
+	else
+		trace_loss_add(LOSS_late_attachments, 1);
 	guard_leave(&guard);
 	return 1;
 }
@@ -333,43 +419,49 @@ EXPORT int InitializeInjection(void)
 /* NVTX loads the library named by NVTX_INJECTION64_PATH at its first call and hands over a table
  * that CUPTI fills with its own functions. */
 
-/* CUPTI 13.0 U1 crashes at the first NVTX call when nobody has subscribed to it before, so CUPTI has
- * a subscriber first; without a driver it cannot have one, and NVTX is left alone. */
-static bool is_nvtx_wanted(void)
+static bool leave_for_later(enum nvtx_entry entry, void *table)
 {
-	struct guard guard;
-	bool is_ours;
-
-	guard_enter(&guard);
-	read_options();
-	is_ours = options.nvtx && attach();
-	if (must_start)
-		start();
-	guard_leave(&guard);
-	return is_ours && cupti->version >= CUPTI_VERSION_NVTX_SAFE;
+	if (!nvtx_late_add(entry, table))
+		return false;
+	trace_loss_add(LOSS_late_attachments, 1);
+	if (atomic_load(&attaching) == ATTACH_DONE) /* only now: nobody else may look there again */
+		do_what_was_asked();
+	return true;
 }
 
-static int initialize_nvtx(CUptiResult (*initialize)(void *), void *table)
+/* CUPTI 13.0 U1 crashes at the first NVTX call when nobody has subscribed to it before, so CUPTI has
+ * a subscriber first; without a driver it cannot have one, and NVTX is left alone. */
+static int take_nvtx(enum nvtx_entry entry, void *table)
 {
-	return initialize && initialize(table) == CUPTI_SUCCESS;
+	struct guard guard;
+	bool is_taken = false;
+
+	guard_enter_long(&guard);
+	read_options();
+	if (options.nvtx && (!options.yield || atomic_load(&must_start)) && attach())
+		is_taken = inject_is_recording() && initialize_nvtx(entry, table);
+	else if (options.nvtx)
+		is_taken = leave_for_later(entry, table);
+	guard_leave(&guard);
+	return is_taken;
 }
 
 EXPORT int InitializeInjectionNvtx(void *table);
 EXPORT int InitializeInjectionNvtx(void *table)
 {
-	return is_nvtx_wanted() && initialize_nvtx(cupti->cuptiNvtxInitialize, table);
+	return take_nvtx(NVTX_FIRST_VERSION, table);
 }
 
 EXPORT int InitializeInjectionNvtx2(void *table);
 EXPORT int InitializeInjectionNvtx2(void *table)
 {
-	return is_nvtx_wanted() && initialize_nvtx(cupti->cuptiNvtxInitialize2, table);
+	return take_nvtx(NVTX_SECOND_VERSION, table);
 }
 
 EXPORT int InitializeInjectionNvtxExtension(void *table);
 EXPORT int InitializeInjectionNvtxExtension(void *table)
 {
-	return is_nvtx_wanted() && initialize_nvtx(cupti->cuptiNvtxExtensionInitialize, table);
+	return take_nvtx(NVTX_EXTENSIONS, table);
 }
 
 /* LD_PRELOAD: has CUDA and NVTX load the collector when they start, and let the processes that this one

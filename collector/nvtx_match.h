@@ -12,8 +12,11 @@ enum nvtx_edge { NVTX_NO_EDGE, NVTX_FIRST_BEGINS, NVTX_LAST_ENDS };
 bool nvtx_match_init(const char *regex);
 
 /* What a call of NVTX means: the first range of such a name has begun, or the last of them ended, over
- * all threads.  Registered strings are not known by name and never match. */
+ * all threads.  Strings are known by name when their registration was told, too. */
 enum nvtx_edge nvtx_match(CUpti_CallbackId id, const CUpti_NvtxData *data);
+
+/* Whether any range has matched so far. */
+bool nvtx_match_was_any(void);
 
 /* Whether any thread is inside such a range. */
 bool nvtx_match_is_open(void);

@@ -252,6 +252,7 @@ void options_read(struct options *options)
 	options->flush_period_ms = (unsigned int)variable_number(ENV_FLUSH_PERIOD, 3600e3);
 	if (options->flush_period_ms < 10)
 		options->flush_period_ms = 10;
+	options->yield = variable_number(ENV_YIELD, 1) > 0;
 	options->cupti = variable_text(ENV_CUPTI);
 	options->discard = variable_number(ENV_DISCARD, 1) > 0;
 }

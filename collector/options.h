@@ -37,6 +37,7 @@ struct options {
 	size_t sample_buffer_bytes;
 	size_t buffer_limit_bytes;
 	unsigned int flush_period_ms;
+	bool yield;	   /* leave CUPTI to the program when it has it */
 	const char *cupti; /* library to load; borrowed */
 	bool discard;
 	bool quiet;

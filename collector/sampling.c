@@ -21,7 +21,7 @@
  * over before the first kernel, so one begins with so many where there is no launch before; without end with one. */
 #define PREPARING_CALLS 16
 
-static const struct cupti_api *cupti; /* NULL until started, and then for good */
+static const struct cupti_api *_Atomic cupti; /* NULL until started, and then for good */
 static CUpti_SubscriberHandle subscriber;
 static const struct options *options;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -30,6 +30,7 @@ static unsigned int
 	waits_for[MAX_DEVICES]; /* so many copies, or a launch; 0: for nothing any more */
 static size_t sampler_count;	/* atomic; what it counts stays as it is */
 static bool is_anyone_waiting, is_stopped;
+static bool is_range_known; /* the options name ranges by a regular expression that is one */
 
 /* ---- what happens in the program ---- */
 
@@ -136,10 +137,10 @@ void sampling_on_nvtx(CUpti_CallbackId id, const CUpti_NvtxData *data)
 	enum nvtx_edge edge;
 	struct guard guard;
 
-	if (!cupti || !options->sample_range)
+	if (!is_range_known)
 		return;
 	edge = nvtx_match(id, data);
-	if (edge == NVTX_NO_EDGE)
+	if (edge == NVTX_NO_EDGE || !cupti)
 		return;
 	guard_enter(&guard);
 	pthread_mutex_lock(&list_lock);
@@ -150,6 +151,17 @@ void sampling_on_nvtx(CUpti_CallbackId id, const CUpti_NvtxData *data)
 }
 
 /* ---- arriving and leaving ---- */
+
+/* Strings may be registered long before CUDA starts. */
+void sampling_prepare(const struct cupti_api *api, CUpti_SubscriberHandle subscription,
+		      const struct options *asked)
+{
+	if (!asked->sample_ns || !asked->sample_range || !nvtx_match_init(asked->sample_range))
+		return;
+	is_range_known = true;
+	api->cuptiEnableCallback(1, subscription, CUPTI_CB_DOMAIN_NVTX,
+				 CUPTI_CBID_NVTX_nvtxDomainRegisterStringA);
+}
 
 void sampling_start(const struct cupti_api *api, CUpti_SubscriberHandle subscription,
 		    const struct options *asked)
@@ -166,7 +178,7 @@ void sampling_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrip
 		log_warn("no samples: this CUPTI lacks PM sampling; the trace is still recorded");
 		return;
 	}
-	if (asked->sample_range && !nvtx_match_init(asked->sample_range)) {
+	if (asked->sample_range && !is_range_known) {
 		log_warn("no samples: '%s' is no extended regular expression", asked->sample_range);
 		return;
 	}
@@ -237,6 +249,9 @@ void sampling_stop(void)
 	if (!cupti)
 		return;
 	count = close_list(&until);
+	if (options->sample_range && !nvtx_match_was_any())
+		log_warn("no samples: no NVTX range has a name that matches '%s' (--sample-range)",
+			 options->sample_range);
 	for (size_t i = 0; i < count; i++)
 		sampler_stop(samplers[i], &until);
 	if (join_all(count, &until))

@@ -13,6 +13,10 @@
 #include "cupti_api.h"
 #include "options.h"
 
+/* As soon as we are attached to CUPTI. */
+void sampling_prepare(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
+		      const struct options *options);
+
 /* Prepares sampling when the options ask for it; options are borrowed. */
 void sampling_start(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
 		    const struct options *options);

@@ -5,11 +5,11 @@
 
 /* Spans that the program marked.  Records arrive up to some seconds late, so closed spans are kept;
  * beyond this many the oldest is given up. */
-#define SPAN_LIMIT 4096
+#define SPAN_LIMIT 65536
 
 static struct span {
 	int64_t start_ns, end_ns;
-} spans[SPAN_LIMIT];
+} spans[SPAN_LIMIT];	  /* in the order of their times, none overlaps another */
 static size_t span_count; /* ever; span i lies at i % SPAN_LIMIT */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -25,12 +25,25 @@ void window_init(int64_t start_ns, int64_t delay_ns, int64_t duration_ns, bool o
 	only_marked_spans = only_marked;
 }
 
+/* All under the lock.  The last one, or NULL. */
+static struct span *last_span(void)
+{
+	return span_count ? &spans[(span_count - 1) % SPAN_LIMIT] : NULL;
+}
+
+static bool is_span_open(void)
+{
+	return span_count && last_span()->end_ns == INT64_MAX;
+}
+
+/* The clock may be set back, but spans must stay in order. */
 void window_open(int64_t time_ns)
 {
 	pthread_mutex_lock(&lock);
-	if (span_count == 0 || spans[(span_count - 1) % SPAN_LIMIT].end_ns != INT64_MAX) {
-		spans[span_count % SPAN_LIMIT] = (struct span){time_ns, INT64_MAX};
-		span_count++;
+	if (!is_span_open()) {
+		if (span_count && time_ns < last_span()->end_ns)
+			time_ns = last_span()->end_ns;
+		spans[span_count++ % SPAN_LIMIT] = (struct span){time_ns, INT64_MAX};
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -38,21 +51,36 @@ void window_open(int64_t time_ns)
 void window_close(int64_t time_ns)
 {
 	pthread_mutex_lock(&lock);
-	if (span_count > 0 && spans[(span_count - 1) % SPAN_LIMIT].end_ns == INT64_MAX)
-		spans[(span_count - 1) % SPAN_LIMIT].end_ns = time_ns;
+	if (is_span_open())
+		last_span()->end_ns =
+			time_ns < last_span()->start_ns ? last_span()->start_ns : time_ns;
 	pthread_mutex_unlock(&lock);
+}
+
+/* Under the lock: the first span that ends at time_ns or later; span_count when there is none. */
+static size_t find_span(int64_t time_ns)
+{
+	size_t begin = span_count > SPAN_LIMIT ? span_count - SPAN_LIMIT : 0, end = span_count;
+
+	while (begin < end) {
+		size_t middle = begin + (end - begin) / 2;
+
+		if (spans[middle % SPAN_LIMIT].end_ns >= time_ns)
+			end = middle;
+		else
+			begin = middle + 1;
+	}
+	return begin;
 }
 
 static bool marked_contains(int64_t time_ns)
 {
-	bool found = false;
+	size_t i;
+	bool found;
 
 	pthread_mutex_lock(&lock);
-	for (size_t i = span_count; i > 0 && span_count - i < SPAN_LIMIT && !found; i--) {
-		const struct span *span = &spans[(i - 1) % SPAN_LIMIT];
-
-		found = time_ns >= span->start_ns && time_ns <= span->end_ns;
-	}
+	i = find_span(time_ns);
+	found = i < span_count && spans[i % SPAN_LIMIT].start_ns <= time_ns;
 	pthread_mutex_unlock(&lock);
 	return found;
 }
@@ -62,4 +90,28 @@ bool window_contains(int64_t time_ns)
 	if (time_ns < first_ns || time_ns > last_ns)
 		return false;
 	return !only_marked_spans || marked_contains(time_ns);
+}
+
+static int64_t early_ns(void)
+{
+	return first_ns == INT64_MIN ? INT64_MIN : first_ns - WINDOW_EARLY_NS;
+}
+
+bool window_is_near(int64_t now_ns)
+{
+	bool is_open;
+
+	if (now_ns < early_ns() || now_ns > last_ns)
+		return false;
+	pthread_mutex_lock(&lock);
+	is_open = !only_marked_spans || is_span_open();
+	pthread_mutex_unlock(&lock);
+	return is_open;
+}
+
+int64_t window_next_edge_ns(int64_t now_ns)
+{
+	if (now_ns < early_ns())
+		return early_ns();
+	return now_ns <= last_ns && last_ns != INT64_MAX ? last_ns + 1 : INT64_MAX;
 }

@@ -35,6 +35,7 @@ enum {
 	OPTION_SAMPLE_RANGE,
 	OPTION_MAX_SIZE,
 	OPTION_NO_COMMAND_LINE,
+	OPTION_YIELD,
 };
 
 static const struct argp_option option_table[] = {
@@ -75,6 +76,8 @@ static const struct argp_option option_table[] = {
 	 0},
 	{"sample-range", OPTION_SAMPLE_RANGE, "REGEX", 0,
 	 "sample only inside NVTX ranges whose name matches", 0},
+	{"yield", OPTION_YIELD, NULL, 0,
+	 "record nothing where the program or another profiler uses CUPTI itself", 0},
 	{"api", OPTION_API, "chosen|all|none", 0,
 	 "API calls to record: the chosen ones (default), all, or none: cheapest, but idle time then "
 	 "has no causes",
@@ -326,6 +329,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_NO_COMMAND_LINE:
 		record_set_variable(ENV_COMMAND_LINE, "0");
+		return 0;
+	case OPTION_YIELD:
+		record_set_variable(ENV_YIELD, "1");
 		return 0;
 	case ARGP_KEY_ARGS:
 		check_together(state);

@@ -359,6 +359,11 @@
 	LOSS(low_disk, "recordings", "ended before the program did, as no more space was to be taken from its disk (ROOFLINE_MIN_FREE): what came later is counted in late_records") \
 	LOSS(unusable_counts, "launches", "their counters were read but not evaluated: other work ran beside them, or CUPTI dropped them") \
 	LOSS(lost_sample_ns, "ns", "of a GPU's time that should have been sampled and was not: its buffer was full, or decoding too slow") \
+	LOSS(foreign_buffers, "buffers", "of the program's own use of CUPTI were handed to the collector, which left them alone") \
+	LOSS(taken_buffers, "buffers", "CUPTI gave them to somebody else, who registered for its records after the collector") \
+	LOSS(late_attachments, "modules", "began to use NVTX or CUDA before the collector was attached: what they did until then is missing") \
+	LOSS(yielded, "processes", "left out on request: --yield, and the program or another profiler uses CUPTI") \
+	LOSS(switched_off_ns, "ns", "of the program's time, left out on request: --delay, --duration, profiler API") \
 	LOSS(disabled_kinds, "kinds", "CUPTI refused to record this kind")
 
 /* clang-format on */

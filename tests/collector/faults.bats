@@ -83,6 +83,68 @@ refused() {
 	equal disabled_kinds 2 "$(loss disabled_kinds)"
 }
 
+@test "buffers that the program gave to CUPTI itself are left alone and counted" {
+	record cuda take_records kernels:5 give_back deliver kernels:7 exit:6
+	warned 0
+	ended_with 6
+	readable
+	equal kernels 7 "$(rows kernels)"
+	equal foreign_buffers 1 "$(loss foreign_buffers)"
+}
+
+@test "a program that registers for records itself, and frees our buffers, is told from the recording" {
+	export ROOFLINE_FLUSH_MS=60000
+	record cuda kernels:5 take_records deliver kernels:7 exit:6
+	warned 1 'gives its records to somebody else'
+	ended_with 6
+	readable
+	sealed
+	equal taken_buffers 1 "$(loss taken_buffers)"
+}
+
+@test "a program that has CUPTI's records at its end as ever has no such loss, however long it did nothing" {
+	export ROOFLINE_FLUSH_MS=20
+	record cuda unfinished:1 sleep_ms:100 exit:6
+	warned 0
+	equal kernels 1 "$(rows kernels)"
+	equal losses 0 "$(rows losses)"
+}
+
+# ---- --yield ----
+
+@test "with --yield a program that has loaded CUPTI is left alone, and the recording says so" {
+	export ROOFLINE_YIELD=1 MOCK_CALLS="$PWD/calls"
+	record "dlopen:$mock_cupti" nvtx cuda kernels:5 exit:6
+	warned 0
+	ended_with 6
+	readable
+	sealed
+	[ ! -e calls ]
+	equal yielded 1 "$(loss yielded)"
+}
+
+@test "with --yield another subscriber goes unmentioned, and CUPTI is called no more" {
+	export ROOFLINE_YIELD=1 MOCK_SUBSCRIBE=39 MOCK_CALLS="$PWD/calls"
+	record cuda nvtx kernels:5 exit:6
+	warned 0
+	ended_with 6
+	equal yielded 1 "$(loss yielded)"
+	equal calls 'cuptiGetVersion cuptiSubscribe_v2 ' "$(tr '\n' ' ' <calls)"
+}
+
+@test "with --yield a program that has no CUPTI is recorded, from when CUDA starts" {
+	export ROOFLINE_YIELD=1 MOCK_CALLS="$PWD/calls" MOCK_NVTX_FILE="$PWD/modules"
+	record nvtx print:before cuda marker:one kernels:5 exit:6
+	warned 0
+	readable
+	equal kernels 5 "$(rows kernels)"
+	equal markers 2 "$(rows markers)"
+	equal modules 1 "$(wc -l <modules)"
+	equal late_attachments 1 "$(loss late_attachments)"
+}
+
+# ---- going on ----
+
 @test "a fatal error of CUPTI is reported once, and what was recorded until then is kept" {
 	record cuda kernels:5 fatal:3 exit:6
 	warned 1 'fatal error'

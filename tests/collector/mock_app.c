@@ -10,9 +10,11 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mock_app.h"
 
@@ -76,9 +78,38 @@ static void step_nvtx(const char *argument)
 	find_mock();
 }
 
+static pthread_t nvtx_thread;
+
+static void *nvtx_main(void *unused)
+{
+	int (*initialize)(void *);
+
+	*(void **)&initialize = injection("NVTX_INJECTION64_PATH", "InitializeInjectionNvtx2");
+	if (initialize)
+		initialize(NULL);
+	return unused;
+}
+
+/* nvtx_in_thread:MS - another thread calls NVTX; goes on so much later, whether it has returned or not */
+static void step_nvtx_in_thread(const char *argument)
+{
+	if (pthread_create(&nvtx_thread, NULL, nvtx_main, NULL))
+		fail("nvtx_in_thread", "cannot start a thread");
+	usleep((useconds_t)number(argument) * 1000);
+}
+
+static void step_join_nvtx(const char *argument)
+{
+	(void)argument;
+	pthread_join(nvtx_thread, NULL);
+	find_mock();
+}
+
 static const struct step injection_steps[] = {
 	{"cuda", step_cuda},
 	{"nvtx", step_nvtx},
+	{"nvtx_in_thread", step_nvtx_in_thread},
+	{"join_nvtx", step_join_nvtx},
 	{0},
 };
 

@@ -57,6 +57,16 @@ static void step_signal(const char *argument)
 	raise((int)number(argument));
 }
 
+/* block:SIGNAL */
+static void step_block(const char *argument)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, (int)number(argument));
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 static void exit_from_handler(int signal_number)
 {
 	exit(signal_number);
@@ -168,6 +178,7 @@ const struct step end_steps[] = {
 	{"quick_exit", step_quick_exit},
 	{"abort", step_abort},
 	{"signal", step_signal},
+	{"block", step_block},
 	{"exit_in_handler", step_exit_in_handler},
 	{"exit_in_thread", step_exit_in_thread},
 	{"cancelled_exit", step_cancelled_exit},

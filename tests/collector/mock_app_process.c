@@ -40,6 +40,12 @@ static void step_dlopen(const char *argument)
 		fail(argument, dlerror());
 }
 
+static void step_not_loaded(const char *argument)
+{
+	if (dlopen(argument, RTLD_NOW | RTLD_NOLOAD))
+		fail(argument, "is loaded");
+}
+
 /* memory:none - from now on there is no more; memory:again - there is */
 static void step_memory(const char *argument)
 {
@@ -195,6 +201,7 @@ const struct step process_steps[] = {
 	{"print", step_print},
 	{"locale", step_locale},
 	{"dlopen", step_dlopen},
+	{"not_loaded", step_not_loaded},
 	{"memory", step_memory},
 	{"time_zone", step_time_zone},
 	{"errno", step_errno},

@@ -32,6 +32,27 @@ static void step_push_domain(const char *argument)
 	nvtx(CUPTI_CBID_NVTX_nvtxDomainRangePushEx, &call, NULL);
 }
 
+static char registered; /* the one string, known by its address */
+
+/* register:NAME - a string that ranges may have instead of a name */
+static void step_register(const char *argument)
+{
+	nvtxDomainRegisterStringA_params call = {.string = argument};
+	nvtxStringHandle_t handle = (nvtxStringHandle_t)&registered;
+
+	nvtx(CUPTI_CBID_NVTX_nvtxDomainRegisterStringA, &call, &handle);
+}
+
+static void step_push_registered(const char *argument)
+{
+	nvtxEventAttributes_t attributes = {.messageType = NVTX_MESSAGE_TYPE_REGISTERED,
+					    .message.registered = (nvtxStringHandle_t)&registered};
+	nvtxDomainRangePushEx_params call = {.core.eventAttrib = &attributes};
+
+	(void)argument;
+	nvtx(CUPTI_CBID_NVTX_nvtxDomainRangePushEx, &call, NULL);
+}
+
 static void step_pop(const char *argument)
 {
 	(void)argument;
@@ -77,6 +98,8 @@ static void step_range_in_thread(const char *argument)
 const struct step range_steps[] = {
 	{"push", step_push},
 	{"push_domain", step_push_domain},
+	{"register", step_register},
+	{"push_registered", step_push_registered},
 	{"pop", step_pop},
 	{"range_start", step_range_start},
 	{"range_end", step_range_end},

@@ -382,7 +382,42 @@ static void step_late_kernels(const char *argument)
 	atexit(emit_late);
 }
 
+/* take_records - the program registers for CUPTI's records after the collector, and frees what it gets */
+static void step_take_records(const char *argument)
+{
+	(void)argument;
+	if (mock.mock_take_records)
+		mock.mock_take_records();
+}
+
+static void step_give_back(const char *argument)
+{
+	(void)argument;
+	if (mock.mock_give_back)
+		mock.mock_give_back();
+}
+
+static void step_deliver(const char *argument)
+{
+	(void)argument;
+	if (mock.mock_deliver_all)
+		mock.mock_deliver_all();
+}
+
+/* enabled:N - fails unless so many kinds of activity are enabled now */
+static void step_enabled(const char *argument)
+{
+	if (mock.mock_enabled_count && mock.mock_enabled_count() != number(argument)) {
+		fprintf(stderr, "mock_app: %d kinds are enabled\n", mock.mock_enabled_count());
+		fail("enabled", argument);
+	}
+}
+
 const struct step record_steps[] = {
+	{"take_records", step_take_records},
+	{"give_back", step_give_back},
+	{"deliver", step_deliver},
+	{"enabled", step_enabled},
 	{"kernels", step_kernels},
 	{"name", step_name},
 	{"different_grids", step_different_grids},

@@ -34,10 +34,10 @@ load common
 	equal filter 'Z4step|other' "$(property filter_kernels)"
 }
 
-@test "--kernels matches demangled names where the C++ library is at hand" {
-	ldconfig -p | grep -q 'libstdc++.so.6' || skip "no libstdc++.so.6 here"
+@test "--kernels matches demangled names without loading a C++ library into the program" {
 	export ROOFLINE_KERNELS='^step\(float\*, int\)$'
-	record cuda kernels:5 name:_Z6unlikev kernels:6
+	record cuda kernels:5 name:_Z6unlikev kernels:6 sleep_ms:50 not_loaded:libstdc++.so.6
+	warned 0
 	equal kernels 5 "$(rows kernels)"
 	equal filtered_kernels 6 "$(loss filtered_kernels)"
 }
@@ -81,6 +81,35 @@ load common
 	warned 0
 	equal kernels 26 "$(rows kernels)"
 	equal outside_window 37 "$(loss outside_window)"
+}
+
+# Of 11 kinds, 4 stay enabled: devices, contexts, streams and names of threads.
+@test "outside of what --profiler-api, --delay and --duration ask for recording is off in CUPTI" {
+	ROOFLINE_PROFILER_API=1 record cuda enabled:4 kernels:1 profiler:start enabled:11 kernels:2 sleep_ms:30 \
+		profiler:stop enabled:4 sleep_ms:50 profiler:start enabled:11 profiler:stop enabled:4
+	warned 0
+	equal kernels 2 "$(rows kernels)"
+	[ "$(loss switched_off_ns)" -gt 50000000 ]
+	rm -rf "$recording"
+	export ROOFLINE_FLUSH_MS=60000
+	ROOFLINE_DELAY_S=1 ROOFLINE_DURATION_S=1 record cuda enabled:4 sleep_ms:1200 enabled:11 kernels:5 \
+		sleep_ms:1200 enabled:4 kernels:7
+	warned 0
+	equal kernels 5 "$(rows kernels)"
+	[ "$(loss switched_off_ns)" -gt 1000000000 ]
+}
+
+@test "each of 4,500 spans between start and stop is told from what lies between them, however late that is asked" {
+	export ROOFLINE_PROFILER_API=1 ROOFLINE_FLUSH_MS=60000
+	steps=()
+	for i in {1..4500}; do
+		steps+=(profiler:start kernels:1 profiler:stop)
+		((i % 15)) || steps+=(kernels:1)
+	done
+	record cuda "${steps[@]}" # fewer than a buffer holds: all are decoded at the end
+	warned 0
+	equal kernels 4500 "$(rows kernels)"
+	equal outside_window 300 "$(loss outside_window)"
 }
 
 @test "without it cudaProfilerStart and Stop change nothing" {

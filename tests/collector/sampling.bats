@@ -336,6 +336,15 @@ in_ranges() {
 	equal kernels 3 "$(sampled dispatches)"
 }
 
+@test "ranges with a registered string match by what was registered, also before CUDA starts" {
+	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_BUFFER_MB=40 ROOFLINE_SAMPLE_RANGE='^train$'
+	record nvtx register:train cuda context:1 push_registered sleep_ms:2 device_launch:name=wanted pop \
+		sleep_ms:300 device_launch
+	warned 0
+	equal windows 1 "$(rows sampled_spans)"
+	equal wanted 1 "$(truth wanted)"
+}
+
 @test "what is pushed inside, or by other threads, does not end a range" {
 	in_ranges push:train push:train push:x pop pop range_in_thread:train range_in_thread:x range_end:7 \
 		sleep_ms:70 device_launch:name=wanted pop sleep_ms:300 device_launch
@@ -354,7 +363,10 @@ in_ranges() {
 }
 
 @test "without such a range nothing is sampled" {
-	in_ranges launch:count=5 push:trains device_launch pop range_start:no device_launch range_end:1
+	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_BUFFER_MB=40 ROOFLINE_SAMPLE_RANGE='^train$'
+	record cuda context:1 launch:count=5 push:trains device_launch pop range_start:no device_launch range_end:1 \
+		register:no push_registered pop
+	warned 1 'no samples: no NVTX range has a name that matches .\^train\$. \(--sample-range\)'
 	nothing_sampled
 	equal kernels 5 "$(rows kernels)"
 	equal "started but for the trial" 0 $(($(calls_of cuptiPmSamplingStart) - 1))

@@ -9,6 +9,7 @@
 #include "buffers.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -66,21 +67,21 @@ static bool has_worker;
 static unsigned long taken_count, handed_back_count; /* by the worker */
 static size_t dropped_count;
 
-static CUpti_BuffersCallbackRequestFunc request;
-static CUpti_BuffersCallbackCompleteFunc complete;
-static bool enabled_kinds[CUPTI_ACTIVITY_KIND_COUNT];
-static enum mock_place fork_place;
+static _Atomic CUpti_BuffersCallbackRequestFunc request;
+static _Atomic CUpti_BuffersCallbackCompleteFunc complete;
+static atomic_bool enabled_kinds[CUPTI_ACTIVITY_KIND_COUNT];
+static _Atomic enum mock_place fork_place;
 
 /* ---- fork while the collector is being called ---- */
 
 /* Returns true in the child. */
 bool mock_fork_if_asked(enum mock_place place)
 {
+	enum mock_place asked = place;
 	pid_t child;
 
-	if (fork_place != place)
+	if (!atomic_compare_exchange_strong(&fork_place, &asked, MOCK_NOWHERE))
 		return false;
-	fork_place = MOCK_NOWHERE;
 	child = fork();
 	if (child > 0)
 		waitpid(child, NULL, 0);
@@ -89,19 +90,21 @@ bool mock_fork_if_asked(enum mock_place place)
 
 static void call_request(uint8_t **bytes, size_t *size)
 {
+	CUpti_BuffersCallbackRequestFunc ask = request; /* a call through an atomic is none */
 	size_t most_records = 0;
 	bool is_child = mock_fork_if_asked(MOCK_REQUEST);
 
-	request(bytes, size, &most_records);
+	ask(bytes, size, &most_records);
 	if (is_child)
 		exit(0);
 }
 
 static void call_complete(uint8_t *bytes, size_t size, size_t used)
 {
+	CUpti_BuffersCallbackCompleteFunc hand_back = complete;
 	bool is_child = mock_fork_if_asked(MOCK_COMPLETION);
 
-	complete(NULL, 0, bytes, size, used);
+	hand_back(NULL, 0, bytes, size, used);
 	if (is_child)
 		exit(0);
 }
@@ -304,6 +307,15 @@ void mock_finish_all(void)
 	pthread_mutex_unlock(&lock);
 }
 
+int mock_enabled_count(void)
+{
+	int count = 0;
+
+	for (int kind = 0; kind < CUPTI_ACTIVITY_KIND_COUNT; kind++)
+		count += mock_is_enabled((CUpti_ActivityKind)kind);
+	return count;
+}
+
 bool mock_is_enabled(CUpti_ActivityKind kind)
 {
 	return kind < CUPTI_ACTIVITY_KIND_COUNT && enabled_kinds[kind];
@@ -312,6 +324,38 @@ bool mock_is_enabled(CUpti_ActivityKind kind)
 void mock_fork_at(enum mock_place place)
 {
 	fork_place = place;
+}
+
+static CUpti_BuffersCallbackRequestFunc collectors_request;
+static CUpti_BuffersCallbackCompleteFunc collectors_complete;
+
+static void CUPTIAPI request_own(uint8_t **bytes, size_t *size, size_t *most_records)
+{
+	*size = 65536;
+	*bytes = malloc(*size);
+	*most_records = 0;
+}
+
+static void CUPTIAPI complete_own(CUcontext context, uint32_t stream, uint8_t *bytes, size_t size,
+				  size_t used)
+{
+	(void)context;
+	(void)stream;
+	(void)size;
+	(void)used;
+	free(bytes);
+}
+
+void mock_take_records(void)
+{
+	collectors_request = request;
+	collectors_complete = complete;
+	cuptiActivityRegisterCallbacks(request_own, complete_own);
+}
+
+void mock_give_back(void)
+{
+	cuptiActivityRegisterCallbacks(collectors_request, collectors_complete);
 }
 
 void mock_deliver_all(void)
@@ -352,6 +396,15 @@ CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind)
 	if (is_listed(getenv("MOCK_REFUSED_KINDS"), kind))
 		return CUPTI_ERROR_NOT_COMPATIBLE;
 	enabled_kinds[kind] = true;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
+{
+	CUpti_ActivityDevice5 device = {.kind = kind, .name = "Imaginary GPU"};
+
+	MOCK_NOTE_CALL();
+	mock_append_record(&device, true);
 	return CUPTI_SUCCESS;
 }
 

@@ -6,8 +6,11 @@
 #define _GNU_SOURCE
 #include "callbacks.h"
 
+#include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "buffers.h"
 #include "cupti_api.h"
@@ -31,8 +34,8 @@ static const struct {
 	 "cuMemcpyHtoDAsync_v2"},
 };
 
-static CUpti_CallbackFunc subscriber;
-static bool enabled_callbacks[CUPTI_CB_DOMAIN_SIZE][2048];
+static _Atomic CUpti_CallbackFunc subscriber;
+static atomic_bool enabled_callbacks[CUPTI_CB_DOMAIN_SIZE][2048];
 
 /* ---- the test program's side ---- */
 
@@ -49,9 +52,11 @@ bool mock_calls_back(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 void mock_call_subscriber(CUpti_CallbackDomain domain, CUpti_CallbackId id,
 			  CUpti_CallbackData *data, CUpti_ApiCallbackSite site)
 {
+	CUpti_CallbackFunc call = subscriber; /* a call through an atomic is none */
+
 	data->callbackSite = site;
 	if (mock_calls_back(domain, id))
-		subscriber(NULL, domain, id, data);
+		call(NULL, domain, id, data);
 }
 
 void mock_call(CUpti_CallbackDomain domain, CUpti_CallbackId id)
@@ -77,8 +82,10 @@ void mock_copy(CUcontext context)
 /* Callbacks that have no entry and exit. */
 static void notify_subscriber(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
+	CUpti_CallbackFunc call = subscriber; /* a call through an atomic is none */
+
 	if (mock_calls_back(domain, id))
-		subscriber(NULL, domain, id, data);
+		call(NULL, domain, id, data);
 }
 
 void mock_begin_context(CUcontext context)
@@ -161,6 +168,9 @@ CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_Cal
 
 	(void)user;
 	MOCK_NOTE_CALL();
+	usleep((useconds_t)mock_number("MOCK_SUBSCRIBE_MS", 0) * 1000);
+	if (getenv("MOCK_SUBSCRIBE_LOADS"))
+		dlopen(getenv("MOCK_SUBSCRIBE_LOADS"), RTLD_NOW);
 	if (subscriber)
 		result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
@@ -218,6 +228,7 @@ CUptiResult CUPTIAPI cuptiGetDeviceId(CUcontext context, uint32_t *device)
 /* CUPTI 13.0 U1 crashes here when nobody has subscribed before. */
 static CUptiResult initialize_nvtx(void)
 {
+	mock_write_line("MOCK_NVTX_FILE", "a module\n");
 	if (!subscriber)
 		abort();
 	return CUPTI_SUCCESS;

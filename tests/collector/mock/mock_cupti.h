@@ -7,6 +7,9 @@
  *
  *   MOCK_VERSION          what cuptiGetVersion says (130001)
  *   MOCK_SUBSCRIBE        result of cuptiSubscribe_v2 (0)
+ *   MOCK_SUBSCRIBE_MS     what cuptiSubscribe_v2 takes (0)
+ *   MOCK_SUBSCRIBE_LOADS  a library that it then loads, so that it waits for the dynamic linker's lock
+ *   MOCK_NVTX_FILE        file that gets a line for each module that uses NVTX and is handed to CUPTI
  *   MOCK_REGISTER         result of cuptiActivityRegisterCallbacks (0)
  *   MOCK_REFUSED_KINDS    list of CUpti_ActivityKind numbers that cuptiActivityEnable refuses
  *   MOCK_GROWN_BYTES      every record is so much longer than this CUPTI's, as a future one's would be
@@ -67,34 +70,40 @@ struct mock_kernel {
 enum mock_place { MOCK_NOWHERE, MOCK_REQUEST, MOCK_COMPLETION, MOCK_CALLBACK };
 
 /* MOCK(result, name, parameters) */
-#define MOCK_FUNCTIONS(MOCK)                                                                              \
-	/* A finished record; its length follows from its kind.  Kinds that nobody enabled count too. */  \
-	MOCK(void, mock_emit, (const void *record))                                                       \
-	/* A record that is not finished: its buffer is withheld until mock_finish_all. */                \
-	MOCK(void, mock_begin, (const void *record))                                                      \
-	MOCK(void, mock_finish_all, (void))                                                               \
-	/* True when the collector enabled the kind. */                                                   \
-	MOCK(bool, mock_is_enabled, (CUpti_ActivityKind kind))                                            \
-	/* Calls the subscriber, if it asked for this callback, on entry and on exit. */                  \
-	MOCK(void, mock_call, (CUpti_CallbackDomain domain, CUpti_CallbackId id))                         \
-	/* A copy to the device as the driver hears of it: callbacks on entry and on exit, no record. */  \
-	MOCK(void, mock_copy, (CUcontext context))                                                        \
-	/* True when the collector asked for this callback. */                                            \
-	MOCK(bool, mock_calls_back, (CUpti_CallbackDomain domain, CUpti_CallbackId id))                   \
-	/* A call of NVTX, with its parameters as generated_nvtx_meta.h has them. */                      \
-	MOCK(void, mock_nvtx, (CUpti_CallbackId id, const void *parameters, const void *returned))        \
-	/* The next time that CUPTI calls the collector there, it forks first; the child exits. */        \
-	MOCK(void, mock_fork_at, (enum mock_place place))                                                 \
-	/* Hands out every buffer, finished or not, as CUPTI may still do late in an exit. */             \
-	MOCK(void, mock_deliver_all, (void))                                                              \
-	/* Launches: driver callbacks, the record of the kernel, its counts in the range that is open. */ \
-	MOCK(void, mock_launch, (const struct mock_launch *launch))                                       \
-	/* This thread's stream begins or ends a capture; with a status other than 0 the call fails. */   \
-	MOCK(void, mock_capture, (bool is_begin, int status))                                             \
-	MOCK(void, mock_begin_context, (CUcontext context))                                               \
-	MOCK(void, mock_end_context, (CUcontext context))                                                 \
-	/* A kernel that the device launches now: no record, no callback, only samples show it. */        \
-	MOCK(void, mock_device_launch,                                                                    \
+#define MOCK_FUNCTIONS(MOCK)                                                                                    \
+	/* A finished record; its length follows from its kind.  Kinds that nobody enabled count too. */        \
+	MOCK(void, mock_emit, (const void *record))                                                             \
+	/* A record that is not finished: its buffer is withheld until mock_finish_all. */                      \
+	MOCK(void, mock_begin, (const void *record))                                                            \
+	MOCK(void, mock_finish_all, (void))                                                                     \
+	/* True when the collector enabled the kind. */                                                         \
+	MOCK(bool, mock_is_enabled, (CUpti_ActivityKind kind))                                                  \
+	/* Calls the subscriber, if it asked for this callback, on entry and on exit. */                        \
+	MOCK(void, mock_call, (CUpti_CallbackDomain domain, CUpti_CallbackId id))                               \
+	/* A copy to the device as the driver hears of it: callbacks on entry and on exit, no record. */        \
+	MOCK(void, mock_copy, (CUcontext context))                                                              \
+	/* True when the collector asked for this callback. */                                                  \
+	MOCK(bool, mock_calls_back, (CUpti_CallbackDomain domain, CUpti_CallbackId id))                         \
+	/* A call of NVTX, with its parameters as generated_nvtx_meta.h has them. */                            \
+	MOCK(void, mock_nvtx, (CUpti_CallbackId id, const void *parameters, const void *returned))              \
+	/* The next time that CUPTI calls the collector there, it forks first; the child exits. */              \
+	MOCK(void, mock_fork_at, (enum mock_place place))                                                       \
+	/* The program registers for records itself: fresh buffers are its own, of malloc, and it frees those \
+	 * that it gets.  mock_give_back undoes that; what it has then is handed to the collector. */ \
+	MOCK(void, mock_take_records, (void))                                                                   \
+	MOCK(void, mock_give_back, (void))                                                                      \
+	/* How many kinds of activity are enabled. */                                                           \
+	MOCK(int, mock_enabled_count, (void))                                                                   \
+	/* Hands out every buffer, finished or not, as CUPTI may still do late in an exit. */                   \
+	MOCK(void, mock_deliver_all, (void))                                                                    \
+	/* Launches: driver callbacks, the record of the kernel, its counts in the range that is open. */       \
+	MOCK(void, mock_launch, (const struct mock_launch *launch))                                             \
+	/* This thread's stream begins or ends a capture; with a status other than 0 the call fails. */         \
+	MOCK(void, mock_capture, (bool is_begin, int status))                                                   \
+	MOCK(void, mock_begin_context, (CUcontext context))                                                     \
+	MOCK(void, mock_end_context, (CUcontext context))                                                       \
+	/* A kernel that the device launches now: no record, no callback, only samples show it. */              \
+	MOCK(void, mock_device_launch,                                                                          \
 	     (uint32_t device, const char *name, unsigned int blocks, uint64_t busy_ns))
 
 #define MOCK_PROTOTYPE(result, name, parameters) result name parameters;

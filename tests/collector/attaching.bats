@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# Threads that use NVTX or CUDA for the first time while another one attaches to CUPTI.
+load common
+
+# Attaching takes half a second, and at its end the dynamic linker's lock.
+slowly() {
+	export MOCK_SUBSCRIBE_MS=500 MOCK_SUBSCRIBE_LOADS=libm.so.6 MOCK_NVTX_FILE="$PWD/modules"
+}
+
+# record_in_time STEP...: as record, but what hangs is killed
+record_in_time() {
+	capture bare "$app" "$@"
+	capture with env CUDA_INJECTION64_PATH="$collector" NVTX_INJECTION64_PATH="$collector" \
+		timeout -s KILL 20 "$app" "$@"
+	same_as_bare
+}
+
+@test "a constructor that uses NVTX does not wait for a thread that attaches and needs the dynamic linker" {
+	slowly
+	record_in_time nvtx_in_thread:200 "dlopen:$BUILD/tests/collector/libuses_nvtx.so" join_nvtx cuda kernels:5 exit:6
+	ended_with 6
+	warned 0
+	readable
+	equal kernels 5 "$(rows kernels)"
+	equal "modules that CUPTI was handed" 2 "$(wc -l <modules)"
+	equal late_attachments 1 "$(loss late_attachments)"
+}
+
+@test "CUDA starting in a constructor does not wait for a thread that attaches and needs the dynamic linker" {
+	slowly
+	record_in_time nvtx_in_thread:200 "dlopen:$BUILD/tests/collector/libstarts_cuda.so"
+	ended_with 6
+	warned 0
+}
+
+@test "CUDA that starts while another thread attaches is recorded once that is done" {
+	slowly
+	record_in_time nvtx_in_thread:200 cuda join_nvtx kernels:5 exit:6
+	ended_with 6
+	warned 0
+	readable
+	sealed
+	equal kernels 5 "$(rows kernels)"
+	equal late_attachments 1 "$(loss late_attachments)"
+}
+
+@test "a child that is forked while a thread attaches neither waits for it nor calls CUPTI" {
+	slowly
+	export MOCK_CALLS="$PWD/calls"
+	record_in_time nvtx_in_thread:200 fork_run:nvtx fork_run:cuda print:parent _exit:6
+	ended_with 6
+	warned 1 'forked'
+	equal subscriptions 1 "$(grep -c cuptiSubscribe_v2 calls)"
+	wrote_nothing
+}
+
+@test "a program is ended by SIGTERM, SIGINT, SIGHUP and SIGQUIT while its thread attaches" {
+	export MOCK_SUBSCRIBE_MS=60000
+	for signal in TERM INT HUP QUIT; do
+		CUDA_INJECTION64_PATH=$collector capture with timeout -s $signal -k 10 0.5 "$app" cuda
+		ended_with 124 # not 137: it had to be killed
+	done
+}
+
+@test "a signal that the program has blocked stays blocked while its thread attaches" {
+	export MOCK_SUBSCRIBE_MS=500
+	record_in_time block:15 signal:15 cuda print:alive kernels:5 exit:6
+	ended_with 6
+}
