@@ -8,13 +8,18 @@ VERSION  := 0.1.0
 CC       ?= cc
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 # Sanitizers find the same at -O1, which compiles in half the time.
-CFLAGS   ?= $(if $(filter 1,$(SANITIZE)),-O1,-O2) -g
+CFLAGS   ?= $(if $(filter 1 thread,$(SANITIZE)),-O1,-O2) -g
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) $(SANITIZER) -MMD -MP -fPIC -Iinclude \
 	     -DROOFLINE_VERSION='"$(VERSION)"'
 
 # SANITIZE=1 builds the C code with ASan and UBSan; `make check` does so into build/sanitized.
 ifeq ($(SANITIZE),1)
 SANITIZER := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+endif
+
+# SANITIZE=thread builds with ThreadSanitizer, into build/threads: what has threads, and few tests.
+ifeq ($(SANITIZE),thread)
+SANITIZER := -fsanitize=thread -include tests/tools/thread_sanitizer.h
 endif
 
 # The CUDA toolkit is optional: without it the collector and the workloads are left out.
@@ -188,10 +193,17 @@ $(bats_links): $(BUILD)/%: %
 	@mkdir -p $(@D)
 	@ln -sf $(abspath $<) $@
 
+# What ThreadSanitizer is built for; attaching and exit are where threads meet.
+threaded    := tests/cli/threads.bats $(if $(CUPTI_H),tests/collector/threads.bats tests/collector/attaching.bats)
+.PHONY: thread-tests
+thread-tests: analyzer $(if $(CUPTI_H),collector $(BUILD)/tests/collector/mock_app \
+	$(patsubst %,$(BUILD)/tests/collector/lib%.so,cupti_mock mock_cuda uses_nvtx starts_cuda)) $(threaded:%=$(BUILD)/%)
+
 -include $(test_o:.o=.d)
 
 # ---- what people type ----
 sanitized := $(BUILD)/sanitized
+threads   := $(BUILD)/threads
 lint      := $(wildcard tests/lint/*.sh)
 golden    := $(wildcard tests/golden/*.txt)
 sources    = $(shell find analyzer $(wildcard collector include workloads tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
@@ -218,10 +230,11 @@ demo: setup-build ## a newcomer's first minute: build the analyzer and see it at
 	@$(MAKE) --no-print-directory analyzer
 	$(binary) demo
 
-check: setup-check ## every test that needs no GPU, plain and with ASan and UBSan
+check: setup-check ## every test that needs no GPU, plain and with ASan and UBSan; those of threads with TSan, too
 	$(MAKE) $(parallel) --no-print-directory all tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=1 BUILD=$(sanitized) analyzer $(if $(CUPTI_H),collector) tests
-	TIDY_JOBS=1 $(call prove,$(call in_order,$(bats) $(bats:%=$(sanitized)/%) $(lint) \
+	$(MAKE) $(parallel) --no-print-directory SANITIZE=thread BUILD=$(threads) thread-tests
+	TIDY_JOBS=1 $(call prove,$(call in_order,$(bats) $(bats:%=$(sanitized)/%) $(threaded:%=$(threads)/%) $(lint) \
 		$(units) $(unit_c:%.c=$(sanitized)/%)))
 
 check-changed: setup-check ## the tests of the files that differ from HEAD alone, or from BASE=COMMIT

@@ -31,7 +31,7 @@
 /* A launch of another thread waits so long for a counted one; then both run, and the count is void. */
 #define LOCK_TIMEOUT_NS INT64_C(2000000000)
 
-static const struct cupti_api *cupti; /* NULL until started, and after the end */
+static const struct cupti_api *_Atomic cupti; /* NULL until started, and after the end */
 static const struct options *options;
 static regex_t skipped; /* kernels that need others beside them */
 static bool has_skipped;
