@@ -103,19 +103,40 @@ static const char *callback_name(const struct cupti_api *cupti, CUpti_CallbackDo
 	return name;
 }
 
+/* Names are asked for once: the program may switch recording on and off often. */
+static struct choice {
+	CUpti_CallbackDomain domain;
+	uint32_t cbid;
+} chosen[2 * CBID_LIMIT];
+static size_t chosen_count;
+
+static void choose(const struct cupti_api *cupti, CUpti_CallbackDomain domain)
+{
+	for (uint32_t cbid = 1; cbid < CBID_LIMIT; cbid++) {
+		const char *name = callback_name(cupti, domain, cbid);
+
+		if (name && api_choice_wants(name))
+			chosen[chosen_count++] = (struct choice){domain, cbid};
+	}
+}
+
+static CUptiResult enable_call(const struct cupti_api *cupti, const struct choice *call, bool is_on)
+{
+	return call->domain == CUPTI_CB_DOMAIN_RUNTIME_API
+		       ? cupti->cuptiActivityEnableRuntimeApi(call->cbid, is_on)
+		       : cupti->cuptiActivityEnableDriverApi(call->cbid, is_on);
+}
+
 unsigned int api_choice_enable(const struct cupti_api *cupti, bool is_on)
 {
 	unsigned int count = 0;
 
-	for (uint32_t cbid = 1; cbid < CBID_LIMIT; cbid++) {
-		const char *runtime = callback_name(cupti, CUPTI_CB_DOMAIN_RUNTIME_API, cbid);
-		const char *driver = callback_name(cupti, CUPTI_CB_DOMAIN_DRIVER_API, cbid);
-
-		if (runtime && api_choice_wants(runtime))
-			count += cupti->cuptiActivityEnableRuntimeApi(cbid, is_on) == CUPTI_SUCCESS;
-		if (driver && api_choice_wants(driver))
-			count += cupti->cuptiActivityEnableDriverApi(cbid, is_on) == CUPTI_SUCCESS;
+	if (!chosen_count) {
+		choose(cupti, CUPTI_CB_DOMAIN_RUNTIME_API);
+		choose(cupti, CUPTI_CB_DOMAIN_DRIVER_API);
 	}
+	for (size_t i = 0; i < chosen_count; i++)
+		count += enable_call(cupti, &chosen[i], is_on) == CUPTI_SUCCESS;
 	return count;
 }
 

@@ -62,7 +62,8 @@ static bool is_forked;	/* from a process that had attached to CUPTI, or was abou
 /* ATTACH_NEVER, ATTACH_DONE, or the process in which a thread is attaching to CUPTI. */
 enum { ATTACH_NEVER = 0, ATTACH_DONE = -1 };
 static _Atomic pid_t attaching;
-static atomic_bool must_start; /* CUDA has started */
+static __thread bool is_attaching; /* it is this thread */
+static atomic_bool must_start;	   /* CUDA has started */
 static atomic_bool has_started;
 static char
 	attach_problem[512]; /* printed when CUDA starts: programs without CUDA are left alone */
@@ -387,7 +388,9 @@ static bool attach(void)
 	pid_t before = ATTACH_NEVER;
 
 	if (atomic_compare_exchange_strong(&attaching, &before, getpid())) {
+		is_attaching = true;
 		attach_once();
+		is_attaching = false;
 		atomic_store(&attaching, ATTACH_DONE);
 		do_what_was_asked();
 		return true;
@@ -396,6 +399,13 @@ static bool attach(void)
 	    before != getpid()) /* by a thread that this child does not have */
 		is_forked = true;
 	return before == ATTACH_DONE || is_forked;
+}
+
+/* What CUPTI itself calls while it is attached to is none of the program's. */
+static void count_late(void)
+{
+	if (!is_attaching)
+		trace_loss_add(LOSS_late_attachments, 1);
 }
 
 /* libcuda calls this during cuInit; 0 makes it unload the library again.  It is linked to stay loaded whatever
@@ -411,7 +421,7 @@ EXPORT int InitializeInjection(void)
 	if (attach())
 		start();
 	else
-		trace_loss_add(LOSS_late_attachments, 1);
+		count_late();
 	guard_leave(&guard);
 	return 1;
 }
@@ -423,7 +433,7 @@ static bool leave_for_later(enum nvtx_entry entry, void *table)
 {
 	if (!nvtx_late_add(entry, table))
 		return false;
-	trace_loss_add(LOSS_late_attachments, 1);
+	count_late();
 	if (atomic_load(&attaching) == ATTACH_DONE) /* only now: nobody else may look there again */
 		do_what_was_asked();
 	return true;

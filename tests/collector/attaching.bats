@@ -26,6 +26,17 @@ record_in_time() {
 	equal late_attachments 1 "$(loss late_attachments)"
 }
 
+@test "what CUPTI loads while it is attached to may use NVTX itself" {
+	slowly
+	export MOCK_SUBSCRIBE_LOADS="$BUILD/tests/collector/libuses_nvtx.so"
+	record_in_time nvtx cuda kernels:5 exit:6
+	ended_with 6
+	warned 0
+	equal kernels 5 "$(rows kernels)"
+	equal "modules that CUPTI was handed" 2 "$(wc -l <modules)"
+	equal losses 0 "$(rows losses)"
+}
+
 @test "CUDA starting in a constructor does not wait for a thread that attaches and needs the dynamic linker" {
 	slowly
 	record_in_time nvtx_in_thread:200 "dlopen:$BUILD/tests/collector/libstarts_cuda.so"
