@@ -30,7 +30,7 @@ value() {
 	awk -v name="$1" '$1 == name { print $2 }' "$2"
 }
 
-# of_kernel NAME: rows of kernels.csv whose kernel has that in its name, with their correlation and graph
+# of_kernel NAME: rows of kernels.csv whose kernel has that in its name
 of_kernel() {
 	awk -F, -v wanted="$1" 'FNR == 1 { file++; next }
 		file == 1 && index($2, wanted) { name[$1] = 1 }
@@ -40,7 +40,7 @@ of_kernel() {
 
 "$programs/switching" >"$scratch/bare"
 rm -rf "$recording"
-"$BUILD/bin/rooflinectl" record -o "$recording" --profiler-api -- "$programs/switching" >"$scratch/with" 2>"$scratch/complaints"
+timeout -k 5 120 "$BUILD/bin/rooflinectl" record -o "$recording" --profiler-api -- "$programs/switching" >"$scratch/with" 2>"$scratch/complaints"
 check "a program with five spans ends as ever" equal 0 $?
 check "no complaint" equal "" "$(cat "$scratch/complaints")"
 for name in in_graph still_running; do
@@ -60,7 +60,7 @@ check "a launch outside costs at most 10% more than alone" at_most \
 # ---- ranges with registered strings ----
 
 rm -rf "$recording"
-"$BUILD/bin/rooflinectl" record -o "$recording" --sample=10us --sample-metrics=front --sample-range='^registered name$' -- \
+timeout -k 5 120 "$BUILD/bin/rooflinectl" record -o "$recording" --sample=10us --sample-metrics=front --sample-range='^registered name$' -- \
 	"$programs/nvtx_ranges" --steps 2000 >/dev/null 2>"$scratch/complaints"
 check "--sample-range samples ranges with a string that was registered before CUDA" equal "" "$(grep 'no NVTX range' "$scratch/complaints")"
 check "and there are samples" test "$(rows sampled_spans)" -gt 0
@@ -68,7 +68,7 @@ check "and there are samples" test "$(rows sampled_spans)" -gt 0
 # ---- programs with their own CUPTI ----
 
 for first in 0 1; do
-	record "$programs/own_activity" --first $first >"$scratch/out" 2>"$scratch/complaints"
+	record timeout -k 5 60 "$programs/own_activity" --first $first >"$scratch/out" 2>"$scratch/complaints"
 	check "a program that uses the Activity API itself (first $first) ends as ever" equal 0 $?
 	check "and counts right" equal 2 "$(grep -cx 'counted 1' "$scratch/out")"
 	echo "# first $first: $(paste -sd' ' "$scratch/complaints"); losses: $(lost)"
@@ -81,13 +81,13 @@ check "a program without its own has no such loss" equal "" "$(lost | grep -o 't
 python=${PYTHON:-python3}
 if "$python" -c 'import torch' 2>/dev/null; then
 	rm -rf "$recording"
-	"$BUILD/bin/rooflinectl" record -o "$recording" --yield -- "$python" tests/gpu/torch_profiler.py \
+	timeout -k 5 120 "$BUILD/bin/rooflinectl" record -o "$recording" --yield -- "$python" tests/gpu/torch_profiler.py \
 		>"$scratch/out" 2>"$scratch/complaints"
 	check "--yield: PyTorch's profiler sees kernels" test "$(value kernels "$scratch/out")" -gt 0
 	check "--yield: the recording says that it was left out" equal "yielded 1" "$(lost | grep -o 'yielded 1')"
 	check "--yield: nothing is said" equal "" "$(grep rooflinecollector "$scratch/complaints")"
 	rm -rf "$recording"
-	"$BUILD/bin/rooflinectl" record -o "$recording" -- "$python" tests/gpu/torch_profiler.py \
+	timeout -k 5 120 "$BUILD/bin/rooflinectl" record -o "$recording" -- "$python" tests/gpu/torch_profiler.py \
 		>"$scratch/out" 2>"$scratch/complaints"
 	check "without --yield the program ends as ever" equal 0 $?
 	echo "# without --yield PyTorch's profiler saw $(value kernels "$scratch/out") kernels; we $(rows kernels)"
