@@ -276,7 +276,9 @@ uint64_t policy_next_launch(const struct policy *policy, uint64_t key)
 	const struct signature *signature;
 
 	HASH_FIND(hh, policy->signatures, &key, sizeof(key), signature);
-	if (!signature || signature->is_banned)
+	if (!signature)
+		return HASH_COUNT(policy->signatures) < POLICY_MAX_SIGNATURES ? 0 : UINT64_MAX;
+	if (signature->is_banned)
 		return UINT64_MAX;
 	for (unsigned int pass = 0; pass < policy->passes; pass++)
 		if (deserves(policy, signature, pass))
