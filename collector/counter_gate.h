@@ -19,7 +19,8 @@
 	PHASE(OPEN, 0, "nothing is counted")                                                    \
 	PHASE(PROFILER, 2000000000, "CUPTI opens a session or changes the pass: 30 to 500 ms")  \
 	PHASE(DEVICE, 200000000, "the GPU becomes idle, before the counted launch or after it") \
-	PHASE(CALL, 2000000, "the driver's call: microseconds, but seconds where it loads a module")
+	PHASE(CALL, 10000000,                                                                   \
+	      "the driver's call: microseconds, but seconds where it loads a module")
 
 enum counter_gate_phase {
 #define GATE_PHASE(name, ns, what) GATE_##name,

@@ -6,11 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flush_thread.h"
 #include "trace_writer.h"
 
-/* Reading a pass makes some thousand, and takes 20 ms: several of our thread's periods. */
-#define QUEUE_ROWS 65536
 #define WAKE_ROWS (QUEUE_ROWS / 4)
 
 struct replayed_kernel {
@@ -35,9 +32,11 @@ struct queued_row {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct queued_row *filling, *writing;
 static size_t count;
+static void (*wake_writer)(void);
 
-void counter_queue_init(void)
+void counter_queue_init(void (*wake)(void))
 {
+	wake_writer = wake;
 	filling = malloc(QUEUE_ROWS * sizeof(*filling));
 	writing = malloc(QUEUE_ROWS * sizeof(*writing));
 }
@@ -62,7 +61,7 @@ static void put(const struct queued_row *row)
 	must_wake = has_room && count == WAKE_ROWS;
 	pthread_mutex_unlock(&lock);
 	if (must_wake)
-		flush_thread_wake();
+		wake_writer();
 	if (has_room)
 		return;
 	trace_loss_add(LOSS_unwritten_rows, 1);

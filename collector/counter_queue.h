@@ -9,8 +9,11 @@
 
 #include "roofline/trace_schema.h"
 
-/* Allocates it.  Without memory all rows are lost, and counted. */
-void counter_queue_init(void);
+#define QUEUE_ROWS 65536 /* reading a pass makes some thousand, and takes 20 ms */
+
+/* Allocates it.  Without memory all rows are lost, and counted.  wake: called when a quarter is taken, so that
+ * our thread comes before its time. */
+void counter_queue_init(void (*wake)(void));
 
 /* On any thread; the row is copied, and what it borrows as well. */
 void counter_queue_put_counted(const struct trace_counted_row *row);

@@ -11,6 +11,7 @@
 #include "counter_launches.h"
 #include "counter_queue.h"
 #include "counter_verdicts.h"
+#include "flush_thread.h"
 #include "idle_wait.h"
 #include "inject.h"
 #include "launch_call.h"
@@ -522,7 +523,7 @@ void counters_start(const struct cupti_api *api, CUpti_SubscriberHandle subscrib
 	options = asked;
 	has_window = asked->delay_ns || asked->duration_ns || asked->profiler_api;
 	cupti_open_host_library(api);
-	counter_queue_init();
+	counter_queue_init(flush_thread_wake);
 	counter_verdicts_init(asked);
 	counter_contexts_init(api, asked);
 	__atomic_store_n(&is_counting, true, __ATOMIC_RELEASE);
