@@ -13,12 +13,18 @@
  * time are those of the others. */
 #define RING 65536
 
+/* What could not be counted is asked about again after 0.1 ms, and after 13 ms at most: in a long run most
+ * launches find the credit spent, and asking takes a lock. */
+#define FIRST_DELAY_NS INT64_C(50000)
+#define DELAY_DOUBLINGS 8
+
 /* Everything in it is read and written as an atomic; a key of 0 is nobody's. */
 struct counter_launches {
 	uint64_t key, context;
 	uint64_t count, told_count;
 	uint64_t due_count;
 	int64_t due_ns, seen_ns;
+	uint32_t refusals;	 /* in a row */
 	uint32_t is_seen, round; /* due_count and due_ns are of that round */
 };
 
@@ -99,10 +105,15 @@ uint64_t counter_launches_take_news(struct counter_launches *launches, double *t
 }
 
 void counter_launches_put_off(struct counter_launches *launches, uint64_t until_launches,
-			      int64_t until_ns)
+			      bool is_refused)
 {
+	uint32_t refusals = is_refused ? GET(launches->refusals) + 1 : 0;
+	int64_t delay_ns = FIRST_DELAY_NS
+			   << (refusals < DELAY_DOUBLINGS ? refusals : DELAY_DOUBLINGS);
+
+	SET(launches->refusals, refusals);
 	SET(launches->due_count, until_launches);
-	SET(launches->due_ns, until_ns);
+	SET(launches->due_ns, refusals ? clock_ns(CLOCK_MONOTONIC) + delay_ns : 0);
 	SET(launches->round, GET(current_round));
 }
 
@@ -123,6 +134,7 @@ void counter_launches_forget(CUcontext context)
 		SET(slot->told_count, 0);
 		SET(slot->due_count, 0);
 		SET(slot->due_ns, 0);
+		SET(slot->refusals, 0);
 		SET(slot->seen_ns, 0);
 		SET(slot->is_seen, 0);
 		SET(slot->key, 0);

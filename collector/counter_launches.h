@@ -26,9 +26,10 @@ bool counter_launches_are_due(const struct counter_launches *launches);
  * seen that is this signature's, negative while none of its records has come.  One caller at a time. */
 uint64_t counter_launches_take_news(struct counter_launches *launches, double *time_share);
 
-/* Not to be asked about before so many launches (UINT64_MAX: never), and not before that moment. */
+/* Not to be asked about before so many launches (UINT64_MAX: never).  One that was refused is not asked about
+ * for some time either, longer each time. */
 void counter_launches_put_off(struct counter_launches *launches, uint64_t until_launches,
-			      int64_t until_ns);
+			      bool is_refused);
 
 /* From now on all are due: other counters are counted. */
 void counter_launches_renew(void);

@@ -30,8 +30,6 @@
 #define LOCK_TIMEOUT_NS INT64_C(2000000000)
 /* The same before a capture, which synchronizing for a counted launch would spoil. */
 #define CAPTURE_TIMEOUT_NS INT64_C(5000000000)
-/* A launch that could not be paid for asks again after that. */
-#define REFUSED_NS INT64_C(100000)
 /* Shorter delays are not worth a row: the clock alone takes a part of it. */
 #define LEAST_OVERHEAD_NS INT64_C(50000)
 
@@ -171,6 +169,13 @@ static struct counter_launches *find_due(const struct launch_call *call,
 	return launches && counter_launches_are_due(launches) ? launches : NULL;
 }
 
+/* Others wait from here on, and a capture with them: one that began after this thread had looked is seen. */
+static bool close_gate(enum counter_gate_phase phase)
+{
+	counter_gate_set(phase);
+	return !is_capturing();
+}
+
 /* Opening a session takes half a second, once. */
 static struct counter_context *find_context(const CUpti_CallbackData *data)
 {
@@ -178,25 +183,28 @@ static struct counter_context *find_context(const CUpti_CallbackData *data)
 
 	if (context)
 		return context->session && context->policy ? context : NULL;
-	counter_gate_set(GATE_PROFILER);
-	return counter_context_find(data, &inside.since_ns);
+	return close_gate(GATE_PROFILER) ? counter_context_find(data, &inside.since_ns) : NULL;
 }
 
 static bool change_pass(struct counter_context *context)
 {
-	counter_gate_set(GATE_DEVICE);
-	if (!idle_wait(context->context, IDLE_TIMEOUT_NS))
+	if (!close_gate(GATE_DEVICE) || !idle_wait(context->context, IDLE_TIMEOUT_NS))
 		return false;
 	counter_gate_set(GATE_PROFILER);
 	return counter_context_advance(context);
 }
 
-/* Nobody else's work is or gets into the range that is about to open.  A capture that began after this thread
- * had looked stands before the gate, or is waited for and then seen. */
+/* What a counted launch left that did not end in time. */
+static bool is_free(struct counter_context *context)
+{
+	return !context->is_range_open ||
+	       (close_gate(GATE_DEVICE) && counter_context_is_free(context));
+}
+
+/* Nobody else's work is or gets into the range that is about to open. */
 static bool has_device_alone(const struct counter_context *context)
 {
-	counter_gate_set(GATE_DEVICE);
-	return counter_gate_wait_for_others() && !is_capturing() &&
+	return close_gate(GATE_DEVICE) && counter_gate_wait_for_others() && !is_capturing() &&
 	       idle_wait(context->context, IDLE_TIMEOUT_NS) && !counter_gate_was_passed();
 }
 
@@ -207,7 +215,7 @@ static bool decide(struct counter_context *context, const struct launch_call *ca
 	double time_share;
 	uint64_t news;
 
-	if (!counter_context_is_free(context))
+	if (!is_free(context))
 		return false;
 	news = counter_launches_take_news(inside.launches, &time_share);
 	policy_tell(context->policy, call->signature, news, time_share);
@@ -221,15 +229,17 @@ static bool decide(struct counter_context *context, const struct launch_call *ca
 	return decision == POLICY_COUNT && has_device_alone(context);
 }
 
-/* When a launch like this one is to come here again: after delay_ns where it deserves to be counted now. */
-static void put_off(const struct counter_context *context, uint64_t signature, int64_t delay_ns)
+/* When a launch like this one is to come here again: never after a failure. */
+static void put_off(CUcontext cuda_context, uint64_t signature, bool is_refused)
 {
-	uint64_t next = context && context->session && context->policy
-				? policy_next_launch(context->policy, signature)
-				: UINT64_MAX;
+	const struct counter_context *context = counter_context_of(cuda_context);
+	uint64_t next = 0;
 
-	counter_launches_put_off(inside.launches, next,
-				 next || !delay_ns ? 0 : clock_ns(CLOCK_MONOTONIC) + delay_ns);
+	if (context)
+		next = context->session && context->policy
+			       ? policy_next_launch(context->policy, signature)
+			       : UINT64_MAX;
+	counter_launches_put_off(inside.launches, next, is_refused);
 }
 
 static void charge(struct counter_context *context)
@@ -255,7 +265,7 @@ static bool begin_due(const struct launch_call *call, const CUpti_CallbackData *
 	}
 	counter_gate_set(GATE_OPEN);
 	charge(context);
-	put_off(context, call->signature, REFUSED_NS);
+	put_off(data->context, call->signature, true);
 	pthread_mutex_unlock(&lock);
 	return false;
 }
@@ -293,7 +303,7 @@ static void leave_rotation(const CUpti_CallbackData *data)
 	finish_launch(context);
 	counter_gate_set(GATE_OPEN);
 	charge(context);
-	put_off(context, inside.call.signature, 0);
+	put_off(data->context, inside.call.signature, false);
 	counter_rows_write_overhead(data->correlationId, inside.realtime_ns,
 				    clock_ns(CLOCK_REALTIME));
 	pthread_mutex_unlock(&lock);
