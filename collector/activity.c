@@ -193,6 +193,7 @@ static void decode_kernel(struct trace_rows *rows, const CUpti_ActivityKernel10 
 		return;
 	if (!is_wanted_span(kernel->start, kernel->end))
 		return;
+	counters_note_kernel_time(row.correlation, row.end_ns - row.start_ns);
 	row.signature = trace_signature(&signature, kernel->name);
 	if (row.signature == TRACE_SIGNATURE_FILTERED)
 		trace_loss_add(LOSS_filtered_kernels, 1);

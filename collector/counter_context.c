@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "clock.h"
+#include "counter_launches.h"
+#include "counter_queue.h"
 #include "idle_wait.h"
 #include "log.h"
-#include "trace_writer.h"
 
 #define MAX_CONTEXTS 16
 
@@ -28,18 +29,18 @@ void counter_contexts_init(const struct cupti_api *api, const struct options *as
 
 void counter_context_fail(struct counter_context *context, const char *what, CUptiResult result)
 {
-	struct trace_rows *rows = trace_rows_get();
+	char problem[256];
 
 	log_warn_once("no hardware counters: %s: %s (%d): %s; the trace is still recorded", what,
 		      cupti_error_text(cupti, result), (int)result, cupti_error_remedy(result));
-	trace_property_format(rows, "counters_problem", "%s: %s (%d)", what,
-			      cupti_error_text(cupti, result), (int)result);
-	trace_rows_put(rows);
+	snprintf(problem, sizeof(problem), "%s: %s (%d)", what, cupti_error_text(cupti, result),
+		 (int)result);
+	counter_queue_put_property("counters_problem", problem);
 	counter_rows_lose_pass(&context->rows);
 	context->is_range_open = false;
 	counter_session_close(context->session, true);
 	context->session = NULL;
-	is_replaying = false;
+	__atomic_store_n(&is_replaying, false, __ATOMIC_RELAXED);
 }
 
 static CUptiResult find_chip(struct counter_context *context)
@@ -96,7 +97,7 @@ static void open_session(struct counter_context *context)
 		counter_context_fail(context, "the counters cannot be started", result);
 		return;
 	}
-	is_replaying = options->is_replay;
+	__atomic_store_n(&is_replaying, options->is_replay, __ATOMIC_RELAXED);
 	counter_rows_write_metrics(&context->rows, counter_session_config(context->session));
 }
 
@@ -167,8 +168,10 @@ static void widen(struct counter_context *context)
 	context->session = NULL;
 	context->scope = SCOPE_ALL;
 	open_session(context);
-	if (context->session)
-		policy_restart(context->policy, pass_count(context));
+	if (!context->session)
+		return;
+	policy_restart(context->policy, pass_count(context));
+	counter_launches_renew();
 }
 
 static bool must_widen(const struct counter_context *context)
@@ -213,6 +216,7 @@ void counter_context_close(struct counter_context *context)
 		counter_session_close(context->session, true);
 	policy_free(context->policy);
 	free(context->availability);
+	counter_launches_forget(context->context);
 	memset(context, 0, sizeof(*context));
 }
 

@@ -5,9 +5,18 @@
 
 #include <uthash.h>
 
+/* Launches of a signature whose counting came to nothing and is tried again. */
+#define MOST_VOIDS 3
+
+/* Launches that a pass should be opened for, where there are as many signatures. */
+#define WORTH_LAUNCHES 8
+#define MOST_FUTILE_CHANGES 8
+
 struct signature {
 	uint64_t key;
 	uint64_t launches;
+	double time_share; /* negative: not known */
+	unsigned int voids;
 	bool is_banned, is_tagged;
 	uint32_t tag;
 	uint16_t samples[POLICY_MAX_PASSES];
@@ -22,6 +31,9 @@ struct policy {
 	unsigned int turns; /* passes opened for the launch that is being decided */
 	double share;
 	int64_t credit_ns, credited_until_ns;
+	unsigned int futile_changes; /* lately: for fewer launches than it is worth */
+	int64_t change_ns;	     /* what the last change took */
+	int64_t progress_ns; /* the open pass had a signature's first sample, or was opened */
 };
 
 struct policy *policy_new(unsigned int passes, unsigned int ranges, double share, int64_t now_ns)
@@ -74,6 +86,7 @@ static struct signature *find(struct policy *policy, uint64_t key)
 	if (!signature)
 		return NULL;
 	signature->key = key;
+	signature->time_share = -1;
 	HASH_ADD(hh, policy->signatures, key, sizeof(signature->key), signature);
 	return signature;
 }
@@ -97,20 +110,40 @@ static unsigned int deserved(uint64_t launches)
 	return launches ? 64 - (unsigned int)__builtin_clzll(launches) : 1;
 }
 
-/* A first sample may be had on loan. */
-static bool is_affordable(const struct policy *policy, unsigned int samples)
+/* How far the credit may go down for another sample.  A first one may be had on loan, as large a one as the
+ * signature's time is worth. */
+static int64_t floor_ns(const struct signature *signature, unsigned int samples)
 {
-	return policy->share >= 1 ||
-	       policy->credit_ns > (samples ? 0 : -(int64_t)POLICY_OVERDRAFT_NS);
+	bool is_known = signature->time_share >= 0;
+
+	if (samples)
+		return is_known && signature->time_share < POLICY_LARGE_SHARE ? POLICY_CREDIT_NS / 3
+									      : 0;
+	if (is_known && signature->time_share >= POLICY_LARGE_SHARE)
+		return -POLICY_OVERDRAFT_NS;
+	if (is_known && signature->time_share < POLICY_SMALL_SHARE)
+		return 0;
+	return -(POLICY_OVERDRAFT_NS - POLICY_RESERVE_NS);
+}
+
+static bool is_affordable(const struct policy *policy, const struct signature *signature,
+			  unsigned int samples)
+{
+	return policy->share >= 1 || policy->credit_ns > floor_ns(signature, samples);
+}
+
+static bool deserves(const struct policy *policy, const struct signature *signature,
+		     unsigned int pass)
+{
+	if (signature->is_banned || pass >= policy->passes || (pass && !signature->samples[0]))
+		return false;
+	return signature->samples[pass] < deserved(signature->launches);
 }
 
 static bool wants(const struct policy *policy, const struct signature *signature, unsigned int pass)
 {
-	unsigned int samples = signature->samples[pass];
-
-	if (signature->is_banned || (pass && !signature->samples[0]))
-		return false;
-	return samples < deserved(signature->launches) && is_affordable(policy, samples);
+	return deserves(policy, signature, pass) &&
+	       is_affordable(policy, signature, signature->samples[pass]);
 }
 
 static bool wants_another(const struct policy *policy, const struct signature *signature)
@@ -123,6 +156,16 @@ static bool wants_another(const struct policy *policy, const struct signature *s
 	return false;
 }
 
+/* Signatures that are new keep calling for pass 0, those that are not for the next: where changes served
+ * few launches, the open pass gets some time without a first sample before it is changed. */
+static bool may_change(const struct policy *policy)
+{
+	int64_t idle_ns = policy->credited_until_ns - policy->progress_ns;
+
+	return policy->share >= 1 || policy->used == policy->ranges ||
+	       idle_ns >= policy->futile_changes * policy->change_ns;
+}
+
 /* The open pass first; another only when this signature has had more of the open one, so that passes
  * are filled by all signatures before they change. */
 static enum policy_decision decide(struct policy *policy, const struct signature *signature)
@@ -130,9 +173,20 @@ static enum policy_decision decide(struct policy *policy, const struct signature
 	bool wants_this = wants(policy, signature, policy->pass);
 	bool is_full = policy->used == policy->ranges;
 
-	if (wants_another(policy, signature) || (wants_this && is_full))
-		return policy->turns++ <= policy->passes ? POLICY_ADVANCE : POLICY_LEAVE;
-	return wants_this ? POLICY_COUNT : POLICY_LEAVE;
+	if (!wants_another(policy, signature) && !(wants_this && is_full))
+		return wants_this ? POLICY_COUNT : POLICY_LEAVE;
+	return may_change(policy) && policy->turns++ <= policy->passes ? POLICY_ADVANCE
+								       : POLICY_LEAVE;
+}
+
+void policy_tell(struct policy *policy, uint64_t key, uint64_t launches, double time_share)
+{
+	struct signature *signature = find(policy, key);
+
+	if (!signature)
+		return;
+	signature->launches += launches;
+	signature->time_share = time_share;
 }
 
 enum policy_decision policy_launch(struct policy *policy, uint64_t key, int64_t now_ns)
@@ -151,12 +205,26 @@ enum policy_decision policy_again(struct policy *policy, uint64_t key, int64_t n
 {
 	struct signature *signature = find(policy, key);
 
+	if (now_ns > policy->credited_until_ns)
+		policy->change_ns = now_ns - policy->credited_until_ns;
 	credit_time(policy, now_ns);
+	policy->progress_ns = now_ns;
 	return signature ? decide(policy, signature) : POLICY_LEAVE;
+}
+
+static void judge_change(struct policy *policy)
+{
+	unsigned int signatures = HASH_COUNT(policy->signatures);
+
+	if (policy->used >= (signatures < WORTH_LAUNCHES ? signatures : WORTH_LAUNCHES))
+		policy->futile_changes /= 2;
+	else if (policy->futile_changes < MOST_FUTILE_CHANGES)
+		policy->futile_changes++;
 }
 
 void policy_advanced(struct policy *policy)
 {
+	judge_change(policy);
 	policy->pass = (policy->pass + 1) % policy->passes;
 	policy->used = 0;
 }
@@ -168,12 +236,24 @@ uint32_t policy_counted(struct policy *policy, uint64_t key, uint32_t tag)
 	policy->used++;
 	if (!signature)
 		return tag;
+	if (!signature->samples[policy->pass])
+		policy->progress_ns = policy->credited_until_ns;
 	if (signature->samples[policy->pass] < UINT16_MAX)
 		signature->samples[policy->pass]++;
 	if (!signature->is_tagged)
 		signature->tag = tag;
 	signature->is_tagged = true;
 	return signature->tag;
+}
+
+void policy_void(struct policy *policy, uint64_t key)
+{
+	struct signature *signature = find(policy, key);
+
+	if (signature && signature->samples[policy->pass] && signature->voids < MOST_VOIDS) {
+		signature->samples[policy->pass]--;
+		signature->voids++;
+	}
 }
 
 void policy_ban(struct policy *policy, uint64_t key)
@@ -188,6 +268,22 @@ void policy_charge(struct policy *policy, int64_t cost_ns)
 {
 	if (cost_ns > 0)
 		policy->credit_ns -= cost_ns;
+}
+
+/* What it deserves grows at powers of 2. */
+uint64_t policy_next_launch(const struct policy *policy, uint64_t key)
+{
+	const struct signature *signature;
+
+	HASH_FIND(hh, policy->signatures, &key, sizeof(key), signature);
+	if (!signature)
+		return HASH_COUNT(policy->signatures) < POLICY_MAX_SIGNATURES ? 0 : UINT64_MAX;
+	if (signature->is_banned)
+		return UINT64_MAX;
+	for (unsigned int pass = 0; pass < policy->passes; pass++)
+		if (deserves(policy, signature, pass))
+			return 0;
+	return UINT64_C(1) << deserved(signature->launches);
 }
 
 unsigned int policy_pass(const struct policy *policy)

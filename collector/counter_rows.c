@@ -1,8 +1,10 @@
 #define _GNU_SOURCE
 #include "counter_rows.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
+#include "counter_queue.h"
 #include "trace_writer.h"
 
 /* ptxas sets constants with HFMA2.MMA, which the tensor cores count as theirs: a few a warp are no sign
@@ -21,23 +23,22 @@ void counter_rows_write_metrics(struct counter_rows *rows, const struct counter_
 #undef ROLE_NAME
 	};
 	const struct metric_list *list = &config->list;
-	struct trace_rows *out = trace_rows_get();
+	char passes[24];
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct metric_choice *choice = &list->choices[i];
 		struct trace_metrics_row row = {
 			.id = ++next_metric,
-			.name = *choice->name ? trace_name(choice->name) : 0,
 			.role = choice->role < METRIC_NONE ? roles[choice->role] : "",
 			.device = rows->device,
 			.is_patched = choice->is_patched,
 		};
 
 		rows->metric_ids[i] = row.id;
-		trace_write_metrics(out, &row);
+		counter_queue_put_metric(&row, choice->name);
 	}
-	trace_property_format(out, "counters_passes", "%zu", config->pass_count);
-	trace_rows_put(out);
+	snprintf(passes, sizeof(passes), "%zu", config->pass_count);
+	counter_queue_put_property("counters_passes", passes);
 }
 
 /* ---- launches and their values ---- */
@@ -46,7 +47,6 @@ void counter_rows_write_metrics(struct counter_rows *rows, const struct counter_
 struct reading {
 	struct counter_rows *rows;
 	const struct metric_list *list;
-	struct trace_rows *out;
 	unsigned int pass;
 	uint32_t first_id; /* counted.id of range 0 */
 };
@@ -69,7 +69,7 @@ static void add_value(void *data, size_t range, size_t choice, double value)
 	rows->has_tensor_kernels |=
 		metric->role == METRIC_tensor_instructions &&
 		value > CONSTANTS_PER_WARP * (double)rows->launches[range].warps;
-	trace_write_counters(reading->out, &row);
+	counter_queue_put_value(&row);
 }
 
 static void write_counted(const struct reading *reading)
@@ -89,7 +89,7 @@ static void write_counted(const struct reading *reading)
 
 		if (rows->launches[i].is_void)
 			trace_loss_add(LOSS_unusable_counts, 1);
-		trace_write_counted(reading->out, &row);
+		counter_queue_put_counted(&row);
 	}
 }
 
@@ -99,7 +99,6 @@ CUptiResult counter_rows_read_pass(struct counter_rows *rows, struct counter_ses
 	struct reading reading = {
 		.rows = rows,
 		.list = &counter_session_config(session)->list,
-		.out = trace_rows_get(),
 		.pass = pass,
 		.first_id = next_counted + 1,
 	};
@@ -108,7 +107,6 @@ CUptiResult counter_rows_read_pass(struct counter_rows *rows, struct counter_ses
 	for (size_t i = 0; result != CUPTI_SUCCESS && i < rows->launch_count; i++)
 		rows->launches[i].is_void = true; /* some may have values already */
 	write_counted(&reading);
-	trace_rows_put(reading.out);
 	next_counted += (uint32_t)rows->launch_count;
 	rows->launch_count = 0;
 	return result;
@@ -124,18 +122,15 @@ void counter_rows_lose_pass(struct counter_rows *rows)
 
 void counter_rows_write_overhead(uint32_t correlation, int64_t start_ns, int64_t end_ns)
 {
-	struct trace_rows *out = trace_rows_get();
 	struct trace_overheads_row row = {
 		.start_ns = start_ns,
 		.end_ns = end_ns,
-		.name = trace_name("hardware counters"),
 		.is_profiler = 1,
 		.thread = (uint32_t)gettid(),
 		.correlation = correlation,
 	};
 
-	trace_write_overheads(out, &row);
-	trace_rows_put(out);
+	counter_queue_put_overhead(&row);
 }
 
 /* CUPTI's own records of replayed kernels have no times, and a forced flush of them crashes it (13.0);
@@ -145,17 +140,13 @@ void counter_rows_write_replayed(const struct counter_rows *rows, const struct l
 				 uint32_t correlation, int64_t start_ns, int64_t end_ns)
 {
 	struct trace_signatures_row signature = launch_call_signature(call);
-	struct trace_rows *out = trace_rows_get();
 	struct trace_kernels_row row = {
 		.start_ns = start_ns,
 		.end_ns = end_ns,
-		.signature = trace_signature(&signature, call->name),
 		.device = rows->device,
 		.context = rows->context,
 		.correlation = correlation,
 	};
 
-	if (row.signature != TRACE_SIGNATURE_FILTERED)
-		trace_write_kernels(out, &row);
-	trace_rows_put(out);
+	counter_queue_put_kernel(&row, &signature, call->name);
 }

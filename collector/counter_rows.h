@@ -1,7 +1,8 @@
 /*
  * counter_rows.h - what was counted becomes rows of metrics.csv, counted.csv and counters.csv.
  *
- * Keeps the launches of the open pass until the pass is read.  Knows no policy and no CUDA call.  Calls
+ * Keeps the launches of the open pass until the pass is read; our thread writes the rows (counter_queue.h).
+ * Knows no policy and no CUDA call.  Calls
  * must not overlap, whatever the context: ids run on from one to the next.
  */
 #ifndef ROOFLINE_COUNTER_ROWS_H

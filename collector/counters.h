@@ -2,7 +2,8 @@
  * counters.h - hardware counters of some launches of every kernel, beside the trace.
  *
  * Launches arrive as driver callbacks; counter_policy.h says which are counted, counter_session.h
- * counts them, and their values become rows of metrics.csv, counted.csv and counters.csv.  A failure
+ * counts them, and their values become rows of metrics.csv, counted.csv and counters.csv, which our thread
+ * writes.  Launches that are not counted take no lock (counter_gate.h, counter_launches.h).  A failure
  * is said once and recorded; the trace goes on without counters.
  */
 #ifndef ROOFLINE_COUNTERS_H
@@ -23,6 +24,13 @@ void counters_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data
 
 /* A context is about to go. */
 void counters_on_context_end(CUcontext context);
+
+/* A module is about to be unloaded. */
+void counters_on_module_unload(void);
+
+/* On our thread: a kernel's record says how long it ran; rows that launches left are to be written. */
+void counters_note_kernel_time(uint32_t correlation, int64_t ns);
+void counters_write_rows(void);
 
 /* Reads the open pass and counts no more: the program ends. */
 void counters_stop(void);

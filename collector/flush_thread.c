@@ -54,6 +54,7 @@ static void decode_finished(void)
 	uint8_t *buffer;
 	size_t valid_bytes;
 
+	counters_write_rows();
 	for (size_t count = buffers_finished();
 	     count > 0 && (buffer = buffers_next_finished(&valid_bytes)); count--) {
 		if (valid_bytes && !options->discard)
@@ -95,6 +96,14 @@ void CUPTIAPI flush_buffer_completed(CUcontext context, uint32_t stream, uint8_t
 	pthread_mutex_unlock(&flush_lock);
 	if (is_late)
 		decode_late();
+}
+
+void flush_thread_wake(void)
+{
+	pthread_mutex_lock(&flush_lock);
+	has_finished = true;
+	pthread_cond_signal(&flush_wake);
+	pthread_mutex_unlock(&flush_lock);
 }
 
 /* ---- our thread ---- */

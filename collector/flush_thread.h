@@ -27,6 +27,9 @@ void flush_write_clocks(struct trace_rows *rows);
 /* Returns 0 or an errno. */
 int flush_thread_start(void);
 
+/* There is something to write before the next flush. */
+void flush_thread_wake(void);
+
 /* Waits until the thread has written everything, for some seconds at most.  There is none in a program
  * that has used NVTX alone. */
 void flush_thread_stop(void);

@@ -97,6 +97,8 @@ static void on_context(CUpti_CallbackId id, CUcontext context)
 {
 	if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 		sampling_on_context(context);
+	else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING)
+		counters_on_module_unload();
 	else
 		counters_on_context_end(context);
 }
@@ -105,7 +107,8 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
 			      const void *data)
 {
 	(void)user;
-	if (!inject_is_recording())
+	/* Launches come here too often for a system call: a fork has made owner 0. */
+	if (domain == CUPTI_CB_DOMAIN_DRIVER_API ? owner == 0 : !inject_is_recording())
 		return;
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
 		counters_on_driver_call(id, data);

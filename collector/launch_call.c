@@ -1,38 +1,38 @@
 #include "launch_call.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <string.h>
 
 #define DRIVER(name) CUPTI_DRIVER_TRACE_CBID_##name
 
 /* How a call's parameters tell what it launches. */
-enum shape { PLAIN, EXTENDED, GRAPH, NOTHING };
-
-static const struct {
-	CUpti_CallbackId id;
-	enum launch_kind kind;
-	enum shape shape;
-} calls[] = {
-	{DRIVER(cuLaunchKernel), LAUNCH_KERNEL, PLAIN},
-	{DRIVER(cuLaunchKernel_ptsz), LAUNCH_KERNEL, PLAIN},
-	{DRIVER(cuLaunchKernelEx), LAUNCH_KERNEL, EXTENDED},
-	{DRIVER(cuLaunchKernelEx_ptsz), LAUNCH_KERNEL, EXTENDED},
-	{DRIVER(cuLaunchCooperativeKernel), LAUNCH_COOPERATIVE, NOTHING},
-	{DRIVER(cuLaunchCooperativeKernel_ptsz), LAUNCH_COOPERATIVE, NOTHING},
-	{DRIVER(cuLaunchCooperativeKernelMultiDevice), LAUNCH_COOPERATIVE, NOTHING},
-	{DRIVER(cuGraphLaunch), LAUNCH_GRAPH, GRAPH},
-	{DRIVER(cuGraphLaunch_ptsz), LAUNCH_GRAPH, GRAPH},
-	{DRIVER(cuStreamBeginCapture), CAPTURE_BEGIN, NOTHING},
-	{DRIVER(cuStreamBeginCapture_ptsz), CAPTURE_BEGIN, NOTHING},
-	{DRIVER(cuStreamBeginCapture_v2), CAPTURE_BEGIN, NOTHING},
-	{DRIVER(cuStreamBeginCapture_v2_ptsz), CAPTURE_BEGIN, NOTHING},
-	{DRIVER(cuStreamBeginCaptureToGraph), CAPTURE_BEGIN, NOTHING},
-	{DRIVER(cuStreamBeginCaptureToGraph_ptsz), CAPTURE_BEGIN, NOTHING},
-	{DRIVER(cuStreamEndCapture), CAPTURE_END, NOTHING},
-	{DRIVER(cuStreamEndCapture_ptsz), CAPTURE_END, NOTHING},
-};
+enum shape { NOTHING, PLAIN, EXTENDED, GRAPH };
 
 #define CBID_LIMIT 2048 /* 13.0 has 807 driver calls */
+static const struct {
+	enum launch_kind kind;
+	enum shape shape;
+} calls[CBID_LIMIT] = {
+	[DRIVER(cuLaunchKernel)] = {LAUNCH_KERNEL, PLAIN},
+	[DRIVER(cuLaunchKernel_ptsz)] = {LAUNCH_KERNEL, PLAIN},
+	[DRIVER(cuLaunchKernelEx)] = {LAUNCH_KERNEL, EXTENDED},
+	[DRIVER(cuLaunchKernelEx_ptsz)] = {LAUNCH_KERNEL, EXTENDED},
+	[DRIVER(cuLaunchCooperativeKernel)] = {LAUNCH_COOPERATIVE, NOTHING},
+	[DRIVER(cuLaunchCooperativeKernel_ptsz)] = {LAUNCH_COOPERATIVE, NOTHING},
+	[DRIVER(cuLaunchCooperativeKernelMultiDevice)] = {LAUNCH_COOPERATIVE, NOTHING},
+	[DRIVER(cuGraphLaunch)] = {LAUNCH_GRAPH, GRAPH},
+	[DRIVER(cuGraphLaunch_ptsz)] = {LAUNCH_GRAPH, GRAPH},
+	[DRIVER(cuStreamBeginCapture)] = {CAPTURE_BEGIN, NOTHING},
+	[DRIVER(cuStreamBeginCapture_ptsz)] = {CAPTURE_BEGIN, NOTHING},
+	[DRIVER(cuStreamBeginCapture_v2)] = {CAPTURE_BEGIN, NOTHING},
+	[DRIVER(cuStreamBeginCapture_v2_ptsz)] = {CAPTURE_BEGIN, NOTHING},
+	[DRIVER(cuStreamBeginCaptureToGraph)] = {CAPTURE_BEGIN, NOTHING},
+	[DRIVER(cuStreamBeginCaptureToGraph_ptsz)] = {CAPTURE_BEGIN, NOTHING},
+	[DRIVER(cuStreamEndCapture)] = {CAPTURE_END, NOTHING},
+	[DRIVER(cuStreamEndCapture_ptsz)] = {CAPTURE_END, NOTHING},
+};
+
 static bool is_memset[CBID_LIMIT];
 
 /* There is one for each width, shape, direction and kind of stream. */
@@ -54,40 +54,45 @@ static void enable_named(const struct cupti_api *cupti, CUpti_SubscriberHandle s
 void launch_call_enable(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
 			enum launch_calls which, bool is_enabled)
 {
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		cupti->cuptiEnableCallback(is_enabled, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
-					   calls[i].id);
+	for (uint32_t id = 0; id < CBID_LIMIT; id++)
+		if (calls[id].kind != LAUNCH_NONE)
+			cupti->cuptiEnableCallback(is_enabled, subscriber,
+						   CUPTI_CB_DOMAIN_DRIVER_API, id);
 	if (which >= LAUNCHES_AND_MEMSETS)
 		enable_named(cupti, subscriber, "cuMemset", is_enabled);
 	if (which >= LAUNCHES_AND_COPIES)
 		enable_named(cupti, subscriber, "cuMemcpy", is_enabled);
 }
 
-/* FNV-1a over 64-bit words. */
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-	for (int byte = 0; byte < 8; byte++) {
-		hash ^= (word >> (8 * byte)) & 0xff;
-		hash *= UINT64_C(0x100000001b3);
-	}
-	return hash;
-}
-
 static uint64_t mix_sizes(uint64_t hash, const unsigned int sizes[3])
 {
 	for (int i = 0; i < 3; i++)
-		hash = mix(hash, sizes[i]);
+		hash = launch_call_mix(hash, sizes[i]);
 	return hash;
+}
+
+/* Tells names apart, but for a few that are equally long: much less to read than all of a mangled name. */
+static uint64_t mark_name(const char *name)
+{
+	size_t length = strlen(name);
+	uint64_t middle, last;
+
+	if (length < sizeof(last))
+		return launch_call_mix(length, length ? (unsigned char)name[length / 2] : 0);
+	memcpy(&middle, name + (length - sizeof(middle)) / 2, sizeof(middle));
+	memcpy(&last, name + length - sizeof(last), sizeof(last));
+	return launch_call_mix(launch_call_mix(length, middle), last);
 }
 
 static void set_function(struct launch_call *call, CUfunction function)
 {
-	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), (uintptr_t)function);
+	uint64_t hash;
 	uint64_t threads = (uint64_t)call->block[0] * call->block[1] * call->block[2];
 
 	call->function = function;
-	hash = mix_sizes(mix_sizes(hash, call->grid), call->block);
-	call->signature = mix(hash, call->dynamic_shared_bytes);
+	call->kernel = launch_call_mix(mark_name(call->name), (uintptr_t)function);
+	hash = mix_sizes(mix_sizes(call->kernel, call->grid), call->block);
+	call->signature = launch_call_mix(hash, call->dynamic_shared_bytes);
 	call->warps =
 		(uint64_t)call->grid[0] * call->grid[1] * call->grid[2] * ((threads + 31) / 32);
 }
@@ -143,39 +148,52 @@ static void read_parameters(struct launch_call *call, enum shape shape, const vo
 	else if (shape == EXTENDED)
 		read_extended(call, parameters);
 	else if (shape == GRAPH) /* the member's name differs between headers */
-		call->signature = mix(1, (uintptr_t) * (const CUgraphExec *)parameters);
+		call->signature = launch_call_mix(1, (uintptr_t) * (const CUgraphExec *)parameters);
+}
+
+bool launch_call_is_capture(CUpti_CallbackId id)
+{
+	return id < CBID_LIMIT && calls[id].kind >= CAPTURE_BEGIN;
 }
 
 struct launch_call launch_call_read(CUpti_CallbackId id, const CUpti_CallbackData *data)
 {
 	struct launch_call call = {.name = data->symbolName ? data->symbolName : ""};
 
-	if (id < CBID_LIMIT && is_memset[id])
-		call.kind = LAUNCH_MEMSET;
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (calls[i].id == id) {
-			call.kind = calls[i].kind;
-			if (data->functionParams)
-				read_parameters(&call, calls[i].shape, data->functionParams);
-		}
+	if (id >= CBID_LIMIT)
+		return call;
+	call.kind = is_memset[id] ? LAUNCH_MEMSET : calls[id].kind;
+	if (call.kind != LAUNCH_NONE && data->functionParams)
+		read_parameters(&call, calls[id].shape, data->functionParams);
 	return call;
+}
+
+static struct {
+	CUresult (*of_function)(int *, CUfunction_attribute, CUfunction);
+	CUresult (*of_kernel)(int *, CUfunction_attribute, CUkernel, CUdevice);
+} driver;
+
+static void resolve_driver(void)
+{
+	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+
+	if (!library)
+		return;
+	*(void **)&driver.of_kernel = dlsym(library, "cuKernelGetAttribute");
+	*(void **)&driver.of_function = dlsym(library, "cuFuncGetAttribute");
 }
 
 /* 0 when the driver does not say.  What the runtime launches is a CUkernel. */
 static uint32_t attribute(CUfunction function, CUfunction_attribute which)
 {
-	static CUresult (*of_function)(int *, CUfunction_attribute, CUfunction);
-	static CUresult (*of_kernel)(int *, CUfunction_attribute, CUkernel, CUdevice);
-	void *library = of_function ? NULL : dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int value = 0;
 
-	if (library) {
-		*(void **)&of_kernel = dlsym(library, "cuKernelGetAttribute");
-		*(void **)&of_function = dlsym(library, "cuFuncGetAttribute");
-	}
-	if (!of_function || of_function(&value, which, function) == CUDA_SUCCESS)
+	pthread_once(&once, resolve_driver); /* a launch is under way: the driver is there */
+	if (!driver.of_function || driver.of_function(&value, which, function) == CUDA_SUCCESS)
 		return value > 0 ? (uint32_t)value : 0;
-	if (!of_kernel || of_kernel(&value, which, (CUkernel)function, 0) != CUDA_SUCCESS)
+	if (!driver.of_kernel ||
+	    driver.of_kernel(&value, which, (CUkernel)function, 0) != CUDA_SUCCESS)
 		return 0;
 	return value > 0 ? (uint32_t)value : 0;
 }

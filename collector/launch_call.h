@@ -23,7 +23,8 @@ enum launch_kind {
 struct launch_call {
 	enum launch_kind kind;
 	uint64_t signature;  /* equal for equal launches: function, grid, block, shared memory */
-	CUfunction function; /* of a kernel, as the next two */
+	CUfunction function; /* of a kernel, as the next three */
+	uint64_t kernel; /* function and name: a handle may come again when a module is unloaded */
 	unsigned int grid[3], block[3];
 	unsigned int dynamic_shared_bytes;
 	uint64_t warps;	  /* of a kernel: thread blocks * threads / 32, 0 for a graph */
@@ -42,6 +43,16 @@ struct trace_signatures_row launch_call_signature(const struct launch_call *call
 
 /* The driver's answer to how much local memory its threads take each; 0 when it does not tell. */
 uint32_t launch_call_local_bytes(const struct launch_call *call);
+
+/* A hash that goes on with another word. */
+static inline uint64_t launch_call_mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
+}
+
+/* True for the calls that begin or end a capture. */
+bool launch_call_is_capture(CUpti_CallbackId id);
 
 /* What a driver callback is about. */
 struct launch_call launch_call_read(CUpti_CallbackId id, const CUpti_CallbackData *data);

@@ -51,14 +51,17 @@ void local_memory_note(const struct launch_call *call)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	uint64_t key = key_of(call->name);
+	uint32_t bytes;
 	size_t probe;
 
-	if (call->kind != LAUNCH_KERNEL || find(key, &probe) || pthread_mutex_trylock(&lock) != 0)
-		return; /* what another thread keeps us from is noted at the next launch */
+	if (call->kind != LAUNCH_KERNEL || find(key, &probe))
+		return;
+	bytes = launch_call_local_bytes(call); /* may load the kernel: not under the lock */
+	pthread_mutex_lock(&lock);
 	if (!find(key, &probe) && probe < PROBES) {
 		struct slot *slot = slot_of(key, probe);
 
-		slot->bytes = launch_call_local_bytes(call);
+		slot->bytes = bytes;
 		__atomic_store_n(&slot->key, key, __ATOMIC_RELEASE);
 		__atomic_store_n(&is_any_noted, true, __ATOMIC_RELEASE);
 	}

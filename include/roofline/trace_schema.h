@@ -351,7 +351,7 @@
 	LOSS(invalid_times, "records", "start or end was zero, or the end lay before the start") \
 	LOSS(unknown_records, "records", "of a kind that this collector does not know") \
 	LOSS(undecoded_bytes, "bytes", "rest of a buffer that CUPTI could not decode") \
-	LOSS(unwritten_rows, "rows", "could not be written: disk full, folder gone") \
+	LOSS(unwritten_rows, "rows", "could not be written: disk full, folder gone, no room in a queue") \
 	LOSS(filtered_kernels, "records", "left out on request: --kernels") \
 	LOSS(outside_window, "records", "left out on request: --delay, --duration, profiler API") \
 	LOSS(late_records, "records", "arrived after the recording had been closed") \

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What counting costs: programs bare, recorded without and with hardware counters (default set, default
+# What counting costs: a launch that is left alone, on one thread and on 32; programs bare, recorded without and with hardware counters (default set, default
 # share), in turns, medians over the rounds; and what Nsight Compute takes for the same counters.
 #
 #   make && make gpu-tests && tests/bench/counters.sh [ROUNDS]      5 rounds when not given
@@ -72,7 +72,26 @@ counted() {
 	tail -q -n +2 "$scratch"/recording/*/counted.csv | wc -l
 }
 
+# left_alone THREADS LAUNCHES: traced alone, and with counters that leave every kernel alone, in turns
+left_alone() {
+	local program=("$build/tests/gpu/many_launches" --threads "$1" --launches "$2") round
+	rm -f "$scratch"/way.*
+	for ((round = 0; round < rounds; round++)); do
+		rm -rf "$scratch/recording"
+		value ns_per_launch "${record[@]}" -- "${program[@]}" >>"$scratch/way.trace"
+		rm -rf "$scratch/recording"
+		ROOFLINE_COUNTERS_SKIP=. value ns_per_launch "${record[@]}" --counters -- "${program[@]}" \
+			>>"$scratch/way.left"
+	done
+	awk -v threads="$1" -v trace="$(median <"$scratch/way.trace")" \
+		-v left="$(median <"$scratch/way.left")" 'BEGIN {
+		printf "launches left alone, %2d threads  ns_per_launch  trace %10.1f  counters %10.1f  (%+.1f)\n",
+			threads, trace, left, left - trace }'
+}
+
 echo "median of $rounds rounds"
+left_alone 1 200000
+left_alone 32 20000
 bench "10,000 launches, 4 kernels" ns_per_launch "$build/tests/gpu/mixed_launches" --launches 10000
 counters_ns=$(median <"$scratch/way.counters")
 bare_ns=$(median <"$scratch/way.bare")

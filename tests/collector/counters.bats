@@ -385,6 +385,57 @@ problem() {
 	[ "$(ranges .)" -ge 2 ]
 }
 
+# What launches that are not counted do not wait for
+
+@test "a launch that is not counted returns while another thread is in a counted first launch of 2 s" {
+	export ROOFLINE_KERNELS=first
+	record driver cuda launch_beside:name=first,slow_us=2000000 timed_launch:count=1000 join_beside
+	grep -q 'that was quick' with.out
+	[ "$(counted_of first)" -gt 0 ]
+	equal "void, for others ran beside it" 1 "$(loss unusable_counts)"
+	equal "values of it" 0 "$(rows counters)"
+}
+
+@test "nor does one wait that could be counted, and its turn comes later" {
+	record driver cuda launch_beside:name=first,slow_us=2000000 timed_launch:count=1000,name=other \
+		join_beside launch:name=other,count=2000 launch:name=first,count=3
+	grep -q 'that was quick' with.out
+	[ "$(counted_of other)" -gt 0 ]
+	equal "first kernel is counted again" "0|1" \
+		"$(sql "select min(pass), max(pass) from counted where correlation in ($(awk -F, '$3 == "first" { printf "%s%s", comma, $1; comma = "," }' ranges))")"
+}
+
+@test "a launch does not wait for a disk that takes two seconds a write" {
+	export ODD_DISK=slow ODD_TABLE=/counters.csv ROOFLINE_FLUSH_MS=10
+	local steps=(driver cuda launch:count=20 sleep_ms:100 timed_launch:count=300,different=30)
+	capture bare "$app" "${steps[@]}"
+	capture with env CUDA_INJECTION64_PATH="$collector" \
+		LD_PRELOAD="$runtimes$BUILD/tests/collector/libodd_disk.so" "$app" "${steps[@]}"
+	same_as_bare
+	grep -q 'that was quick' with.out
+	equal counted "$(ranges .)" "$(rows counted)"
+	noted 100
+}
+
+@test "a kernel that gets the handle of one that was unloaded is judged by its own name" {
+	export ROOFLINE_KERNELS=wanted
+	# equally long, and alike in their middle and at their ends, which is what is read of a name at a launch
+	local first=wanted_by_the_test_of_modules then=others_by_the_test_of_modules
+	record driver cuda launch:name=$first,reused=1,count=9 unload_module launch:name=$then,reused=1,count=9 \
+		unload_module launch:name=$first,reused=1,blocks=5,count=9
+	equal others 0 "$(ranges ",$then,")"
+	[ "$(ranges ",$first,8,")" -gt 2 ]
+	[ "$(ranges ",$first,5,")" -gt 2 ]
+}
+
+@test "the kernel that takes most of the time is counted though others came first and took the credit" {
+	export ROOFLINE_COUNTERS_SHARE=0 ROOFLINE_FLUSH_MS=20
+	record driver cuda launch:name=light,count=60,different=60,busy_ms=30 \
+		launch:name=heavy,run_us=100000,count=50,pause_us=10000
+	[ "$(counted_of light)" -gt 5 ]
+	[ "$(counted_of heavy)" -gt 0 ]
+}
+
 # More of everything
 
 @test "several contexts are counted side by side, each for its device" {
@@ -437,14 +488,16 @@ problem() {
 	ended_with 6
 	readable
 	equal signatures 32 "$(sql 'select count(distinct "like") from counted')"
-	equal "counted or void" "$(cut -d, -f1,2 ranges | sort -u | wc -l)" "$(rows counted)"
+	# where a thread is not scheduled for 10 ms others run in its range, and it is void
+	[ "$(loss unusable_counts)" -gt 0 ] ||
+		equal counted "$(cut -d, -f1,2 ranges | sort -u | wc -l)" "$(rows counted)"
 	noted 300
 }
 
 @test "a launch that one thread was let go with does not run in the range of another" {
 	record driver cuda launch:threads=4,count=60,mixed=2,slow_us=300
 	warned 0
-	equal "inside a range" 0 "$(ranges ',ncclMixed,')"
+	[ "$(loss unusable_counts)" -gt 0 ] || equal "inside a range" 0 "$(ranges ',ncclMixed,')"
 	[ "$(rows counted)" -gt 10 ]
 	noted 10
 }

@@ -1,5 +1,5 @@
 /*
- * libodd_disk.c - preloaded, it makes writes to a recording's kernels.csv odd.
+ * libodd_disk.c - preloaded, it makes writes to a recording's kernels.csv odd, or to the table ODD_TABLE.
  *
  * ODD_DISK=nothing  write() returns 0, as a file system in user space may
  * ODD_DISK=slow     write() takes two seconds
@@ -12,8 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int is_kernels(int descriptor)
+static int is_odd_table(int descriptor)
 {
+	const char *table = getenv("ODD_TABLE");
 	char link[64], path[PATH_MAX];
 	ssize_t length;
 
@@ -22,14 +23,14 @@ static int is_kernels(int descriptor)
 	if (length < 0)
 		return 0;
 	path[length] = '\0';
-	return strstr(path, "/kernels.csv") != NULL;
+	return strstr(path, table ? table : "/kernels.csv") != NULL;
 }
 
 ssize_t write(int descriptor, const void *bytes, size_t length)
 {
 	const char *oddity = getenv("ODD_DISK");
 
-	if (oddity && is_kernels(descriptor)) {
+	if (oddity && is_odd_table(descriptor)) {
 		if (!strcmp(oddity, "nothing"))
 			return 0;
 		sleep(2);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "mock_app.h"
@@ -29,6 +30,9 @@ static void step_driver(const char *argument)
 		fail("libcuda.so.1", "is not the mock");
 }
 
+/* Of kernels that get the handle and the memory of others, which were unloaded. */
+static char reused_name[64];
+
 struct launches {
 	struct mock_launch launch;
 	long count, threads, different, pause_us, mixed;
@@ -47,7 +51,8 @@ enum {
 	LAUNCH_SLOW_US,
 	LAUNCH_BUSY_MS,
 	LAUNCH_RUN_US,
-	LAUNCH_EXIT
+	LAUNCH_EXIT,
+	LAUNCH_REUSED
 };
 
 static void during_launch(const struct mock_launch *launch)
@@ -88,6 +93,8 @@ static void set_launch_option(struct launches *launches, int option, const char 
 
 	if (option == LAUNCH_NAME)
 		launch->name = value;
+	else if (option == LAUNCH_REUSED)
+		launch->name = strcpy(reused_name, launch->name);
 	else if (option == LAUNCH_BLOCKS)
 		launch->blocks = (unsigned int)number(value);
 	else if (option == LAUNCH_CALL)
@@ -153,16 +160,25 @@ static void run_launches(struct launches *launches)
 
 /* launch:OPTION=VALUE,... - count launches of a kernel; different: so many grids in turn, from blocks
  * on; threads: so many at once, each with grids of its own; mixed: every so-manieth is of NCCL; run_us:
- * how long each runs on the GPU */
+ * how long each runs on the GPU; reused: the kernel, named before, has the handle and the memory of the last
+ * one that had this option */
 static void step_launch(const char *argument)
 {
-	char *const options[] = {[LAUNCH_NAME] = "name",	   [LAUNCH_BLOCKS] = "blocks",
-				 [LAUNCH_COUNT] = "count",	   [LAUNCH_CALL] = "call",
-				 [LAUNCH_CONTEXT] = "context",	   [LAUNCH_THREADS] = "threads",
-				 [LAUNCH_DIFFERENT] = "different", [LAUNCH_PAUSE_US] = "pause_us",
-				 [LAUNCH_MIXED] = "mixed",	   [LAUNCH_SLOW_US] = "slow_us",
-				 [LAUNCH_BUSY_MS] = "busy_ms",	   [LAUNCH_RUN_US] = "run_us",
-				 [LAUNCH_EXIT] = "exit",	   NULL};
+	char *const options[] = {[LAUNCH_NAME] = "name",
+				 [LAUNCH_BLOCKS] = "blocks",
+				 [LAUNCH_COUNT] = "count",
+				 [LAUNCH_CALL] = "call",
+				 [LAUNCH_CONTEXT] = "context",
+				 [LAUNCH_THREADS] = "threads",
+				 [LAUNCH_DIFFERENT] = "different",
+				 [LAUNCH_PAUSE_US] = "pause_us",
+				 [LAUNCH_MIXED] = "mixed",
+				 [LAUNCH_SLOW_US] = "slow_us",
+				 [LAUNCH_BUSY_MS] = "busy_ms",
+				 [LAUNCH_RUN_US] = "run_us",
+				 [LAUNCH_EXIT] = "exit",
+				 [LAUNCH_REUSED] = "reused",
+				 NULL};
 	struct launches launches = {
 		{.name = "_Z4stepPfi", .blocks = 8, .context_id = 1, .run_ns = KERNEL_NS},
 		1,
@@ -180,12 +196,49 @@ static void step_launch(const char *argument)
 		set_launch_option(&launches, option, value);
 	}
 	launches.launch.context = (CUcontext)(uintptr_t)launches.launch.context_id;
-	launches.launch.function = hash(launches.launch.name);
+	launches.launch.function =
+		launches.launch.name == reused_name ? 1 : hash(launches.launch.name);
 	launches.launch.during = during_launch;
 	if (mock.mock_launch)
 		run_launches(&launches);
 	else if (launches.launch.status)
 		exit((int)launches.launch.status);
+}
+
+/* timed_launch:OPTIONS - as launch, and says whether all of it took less than half a second */
+static void step_timed_launch(const char *argument)
+{
+	struct timespec start, end;
+	double s;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	step_launch(argument);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	s = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
+	puts(s < 0.5 ? "that was quick" : "that took long");
+}
+
+static pthread_t beside;
+
+static void *launch_beside_main(void *options)
+{
+	step_launch(options);
+	return NULL;
+}
+
+/* launch_beside:OPTIONS - as launch, on a thread of its own; it has 0.2 s to begin */
+static void step_launch_beside(const char *argument)
+{
+	if (pthread_create(&beside, NULL, launch_beside_main, (void *)argument))
+		fail("launch_beside", "cannot start a thread");
+	usleep(200000);
+}
+
+/* join_beside - waits for that thread */
+static void step_join_beside(const char *argument)
+{
+	(void)argument;
+	pthread_join(beside, NULL);
 }
 
 /* Members in the order of the options of device_launch. */
@@ -262,6 +315,13 @@ static void step_end_context(const char *argument)
 		mock.mock_end_context((CUcontext)(uintptr_t)number(argument));
 }
 
+/* unload_module - before handles are reused */
+static void step_unload_module(const char *argument)
+{
+	if (mock.mock_unload_module)
+		mock.mock_unload_module((CUcontext)(uintptr_t)number(argument));
+}
+
 /* launch_forever:OPTION,... - says once that it has begun, so that a test can kill the program */
 static void step_launch_forever(const char *argument)
 {
@@ -336,6 +396,10 @@ static void step_fatal(const char *argument)
 const struct step launch_steps[] = {
 	{"driver", step_driver},
 	{"launch", step_launch},
+	{"timed_launch", step_timed_launch},
+	{"launch_beside", step_launch_beside},
+	{"join_beside", step_join_beside},
+	{"unload_module", step_unload_module},
 	{"driver_copy", step_driver_copy},
 	{"device_launch", step_device_launch},
 	{"capture", step_capture},

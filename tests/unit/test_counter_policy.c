@@ -199,8 +199,102 @@ static void test_no_share_leaves_credit_and_overdraft(void **state)
 	assert_int_equal(samples_of(&program, 0), 3); /* the credit: 0.3 s */
 	for (unsigned int kind = 1; kind < KINDS; kind++)
 		launch(&program, kind);
-	assert_int_equal(program.charged_ns, 1000000000); /* first samples: the overdraft */
+	assert_int_equal(program.charged_ns,
+			 600000000); /* first samples: a part of the overdraft */
+	for (unsigned int kind = KINDS; kind < 2 * KINDS; kind++) {
+		policy_tell(program.policy, kind, 0, 0.02);
+		if (policy_launch(program.policy, kind, program.now_ns) == POLICY_COUNT) {
+			policy_counted(program.policy, kind, kind);
+			policy_charge(program.policy, program.count_ns);
+			program.charged_ns += program.count_ns;
+		}
+	}
+	assert_int_equal(program.charged_ns, 1000000000); /* of kernels that take time: all of it */
 	policy_free(program.policy);
+}
+
+/* Ten signatures take the time, fifty take none, and all come in turns. */
+static void test_time_comes_first(void **state)
+{
+	struct program program = start(1, 0);
+
+	(void)state;
+	program.count_ns = 60000000; /* 16 samples until everything is spent */
+	for (int i = 0; i < 1000; i++) {
+		unsigned int kind = (unsigned int)i % 60;
+
+		policy_tell(program.policy, kind, 0, kind >= 50 ? 0.0999 : 0.00002);
+		launch(&program, kind);
+	}
+	for (unsigned int kind = 50; kind < 60; kind++)
+		assert_true(program.samples[kind][0] >= 1);
+	policy_free(program.policy);
+}
+
+/* Each new kind is followed by one that has had pass 0: without patience every launch would change it. */
+static void test_passes_are_not_changed_for_single_launches(void **state)
+{
+	struct program program = start(2, 0.5);
+
+	(void)state;
+	for (unsigned int kind = 1; kind < KINDS; kind++) {
+		launch(&program, 0);
+		launch(&program, kind);
+	}
+	assert_true(program.advances <= 12);
+	for (unsigned int kind = 1; kind < KINDS; kind++)
+		assert_true(program.samples[kind][0] >= 1);
+	policy_free(program.policy);
+}
+
+static void test_a_void_sample_is_taken_again(void **state)
+{
+	struct program program = start(1, 1);
+	unsigned int counted = 0;
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		if (launch(&program, 0) == POLICY_COUNT) {
+			counted++;
+			policy_void(program.policy, 0);
+		}
+	/* 1 + log2(10), and three that were given back */
+	assert_int_equal(counted, 4 + 3);
+	policy_free(program.policy);
+}
+
+static void test_next_launch(void **state)
+{
+	struct program program = start(2, 1);
+
+	(void)state;
+	for (uint64_t n = 1; n <= 1000; n++) {
+		uint64_t next = policy_next_launch(program.policy, 0);
+		enum policy_decision decision = launch(&program, 0);
+
+		if (n > 1 && next > n) /* it is not worth asking, and the answer would be no */
+			assert_int_equal(decision, POLICY_LEAVE);
+	}
+	assert_int_equal(policy_next_launch(program.policy, 0), 1024);
+	policy_ban(program.policy, 0);
+	assert_int_equal(policy_next_launch(program.policy, 0), UINT64_MAX);
+	policy_free(program.policy);
+}
+
+static void test_launches_that_were_not_asked_about(void **state)
+{
+	struct policy *policy = policy_new(1, 64, 1, 0);
+
+	(void)state;
+	assert_int_equal(policy_launch(policy, 0, 0), POLICY_COUNT);
+	policy_counted(policy, 0, 0);
+	policy_tell(policy, 0, 1022, -1);
+	for (int i = 1; i < 11; i++) { /* 1 + log2(1024) samples are deserved */
+		assert_int_equal(policy_launch(policy, 0, 0), POLICY_COUNT);
+		policy_counted(policy, 0, 0);
+	}
+	assert_int_equal(policy_launch(policy, 0, 0), POLICY_LEAVE);
+	policy_free(policy);
 }
 
 static void test_credit_does_not_gather(void **state)
@@ -374,6 +468,16 @@ int main(void)
 		TEST("after a restart all samples are taken anew, and bans stay", test_restart),
 		TEST("the tag of a kind is that of its first counted launch",
 		     test_tag_is_that_of_the_first),
+		TEST("kernels that take the time are counted before the others",
+		     test_time_comes_first),
+		TEST("passes are not changed for single launches",
+		     test_passes_are_not_changed_for_single_launches),
+		TEST("a sample that came to nothing is taken again, three times",
+		     test_a_void_sample_is_taken_again),
+		TEST("between powers of two a satisfied kind need not be asked about",
+		     test_next_launch),
+		TEST("launches that nobody asked about are counted when told of",
+		     test_launches_that_were_not_asked_about),
 		TEST("costs below zero are not given back", test_nothing_is_free),
 	};
 

@@ -129,13 +129,16 @@ static void put_binding(struct page *page, const struct roofline_point *point)
 /* Totals of kernels that were counted stand for those that were not. */
 static void put_coverage(struct page *page, const struct roofline_point *point)
 {
-	char text[160];
+	char text[256];
 
 	if (!point->is_counted || point->covered_share >= 0.99)
 		return;
-	snprintf(text, sizeof(text),
-		 "some counters cover only kernels with %s of the time; totals are scaled up",
-		 format_percent(point->covered_share, 1).text);
+	snprintf(
+		text, sizeof(text),
+		"some counters stand on kernels with %s of the time; totals are scaled up. To raise "
+		"it: rooflinectl record --counters --counters-share=100, or --replay for kernels "
+		"that run once",
+		format_percent(point->covered_share, 1).text);
 	page_wrap(page, "  scaled       ", text, 15);
 }
 

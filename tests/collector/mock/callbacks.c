@@ -103,6 +103,14 @@ void mock_end_context(CUcontext context)
 			  &data);
 }
 
+void mock_unload_module(CUcontext context)
+{
+	CUpti_ResourceData data = {.context = context};
+
+	notify_subscriber(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING,
+			  &data);
+}
+
 /* CUPTI tells of a call of NVTX when it has returned. */
 void mock_nvtx(CUpti_CallbackId id, const void *parameters, const void *returned)
 {

@@ -102,6 +102,7 @@ enum mock_place { MOCK_NOWHERE, MOCK_REQUEST, MOCK_COMPLETION, MOCK_CALLBACK };
 	MOCK(void, mock_capture, (bool is_begin, int status))                                                   \
 	MOCK(void, mock_begin_context, (CUcontext context))                                                     \
 	MOCK(void, mock_end_context, (CUcontext context))                                                       \
+	MOCK(void, mock_unload_module, (CUcontext context))                                                     \
 	/* A kernel that the device launches now: no record, no callback, only samples show it. */              \
 	MOCK(void, mock_device_launch,                                                                          \
 	     (uint32_t device, const char *name, unsigned int blocks, uint64_t busy_ns))
