@@ -10,6 +10,7 @@
 #include "idle_wait.h"
 #include "local_memory.h"
 #include "log.h"
+#include "machine_code.h"
 #include "trace_writer.h"
 #include "window.h"
 
@@ -487,5 +488,6 @@ void activity_decode(const struct cupti_api *cupti, uint8_t *buffer, size_t vali
 
 		trace_loss_add(LOSS_undecoded_bytes, valid_bytes - decoded);
 	}
+	machine_code_write(rows);
 	trace_rows_put(rows);
 }

@@ -34,9 +34,9 @@
 
 /* Items that the arrays of the profile have room for. */
 struct loader_capacity {
-	size_t processes, devices, streams, threads, kernel_names, signatures, copies, memsets,
-		graph_launches, ops, call_names, calls, ranges, syncs, overheads, jits, metrics,
-		counters, counted_graphs, samples, sampled_spans, losses;
+	size_t processes, devices, streams, threads, kernel_names, signatures, machine_codes,
+		copies, memsets, graph_launches, ops, call_names, calls, ranges, syncs, overheads,
+		jits, metrics, counters, counted_graphs, samples, sampled_spans, losses;
 };
 
 /* What tells devices without a UUID apart. */
@@ -115,8 +115,9 @@ struct process_loader {
 	const struct recording_process *source;
 	uint32_t process;
 	struct id_map names, devices, contexts, streams, signatures, threads, metrics;
-	const char **name_texts; /* by index in names */
-	uint32_t *name_calls;	 /* call_names[] of it, or PROFILE_NONE until a call needs it */
+	struct id_map name_kernels; /* from names.id of kernels to kernel_names[] */
+	const char **name_texts;    /* by index in names */
+	uint32_t *name_calls;	    /* call_names[] of it, or PROFILE_NONE until a call needs it */
 	size_t name_count, name_text_capacity, name_call_capacity;
 	struct context_entry *context_entries;
 	size_t context_count, context_capacity;
@@ -181,6 +182,14 @@ uint32_t loader_thread(struct process_loader *loader, uint32_t thread);
 uint32_t loader_signature(struct loader *loader, const struct trace_signatures_row *row,
 			  const char *name);
 void loader_free_signatures(struct loader *loader);
+
+/* ---- loader_machine_code.c ---- */
+
+/* A reader_row of machine_code.csv; signatures must be there. */
+int loader_add_machine_code(const union trace_row *row, const struct reader_place *place,
+			    void *context);
+/* Sorts them and makes one of those of equal kernel and compute capability. */
+void loader_sort_machine_codes(struct profile *profile);
 
 /* ---- loader_ops.c ---- */
 

@@ -168,6 +168,7 @@ static int load_run(struct profile **out, struct loading *loading, bool is_secon
 	if (rc == 0)
 		rc = loader_sort_samples(loader.profile);
 	if (rc == 0) {
+		loader_sort_machine_codes(loader.profile);
 		set_slices(loader.profile);
 		*out = loader.profile;
 	} else {
@@ -258,6 +259,7 @@ void profile_free(struct profile *profile)
 	free(profile->threads);
 	free(profile->kernel_names); /* the texts are in strings */
 	free(profile->signatures);
+	free(profile->machine_codes);
 	free(profile->copies);
 	free(profile->memsets);
 	free(profile->graph_launches);

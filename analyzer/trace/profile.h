@@ -81,6 +81,16 @@ struct profile_signature {
 		unrecorded_count; /* launches that are no operation: counted by instrumented code */
 };
 
+/* What the machine code of a kernel has; of several of one name and compute capability the most of each. */
+struct profile_machine_code {
+	uint32_t kernel; /* kernel_names[] */
+	uint32_t sm;	 /* 90 for compute capability 9.0 */
+	uint32_t instruction_count;
+	uint32_t half_constant_count,
+		half_conversion_count; /* half precision that computes nothing */
+	uint32_t half_arithmetic_count;
+};
+
 struct profile_copy {
 	uint64_t bytes;
 	uint32_t kind; /* CUpti_ActivityMemcpyKind, see profile_copy_kind_name */
@@ -277,6 +287,8 @@ struct profile {
 	size_t kernel_name_count;
 	struct profile_signature *signatures;
 	size_t signature_count;
+	struct profile_machine_code *machine_codes; /* by kernel, then sm; one of each */
+	size_t machine_code_count;
 	struct profile_copy *copies;
 	size_t copy_count;
 	struct profile_memset *memsets;
@@ -342,6 +354,11 @@ const char *profile_loss_meaning(const char *kind);
 
 /* Where reading met the first of them, "file:line: what"; "" for what the collector counted. */
 const char *profile_loss_place(const struct profile_loss *loss);
+
+/* The machine code of a kernel of kernel_names[] for a compute capability (90 for 9.0), or NULL where the recording
+ * has none. */
+const struct profile_machine_code *profile_machine_code(const struct profile *profile,
+							uint32_t kernel, uint32_t sm);
 
 /* Bounds of an op's process: streams[op->stream].process. */
 static inline uint32_t profile_op_process(const struct profile *profile,

@@ -92,6 +92,16 @@
 	COLUMN(u32, local_bytes_per_thread, "local memory: spills and stack") \
 	COLUMN(u32, launch_type, "0 regular, 1 cooperative, 2 cooperative on several devices, 3 by the device")
 
+/* Of the machine code of each kernel that ran what no hardware counter tells: compilers also set registers to constants
+ * with instructions of half precision.  A kernel that calls functions has those of all functions of its module too. */
+#define TRACE_MACHINE_CODE(COLUMN) \
+	COLUMN(u32, name, "names.id of the mangled kernel name; several rows: the name stands for several kernels") \
+	COLUMN(u32, sm, "compute capability that the code is for: 90 for 9.0") \
+	COLUMN(u32, instruction_count, "instructions, with those that fill up the end") \
+	COLUMN(u32, half_constant_count, "of them, HFMA2 that set a register to a constant") \
+	COLUMN(u32, half_conversion_count, "HADD2 that convert from half precision") \
+	COLUMN(u32, half_arithmetic_count, "HADD2, HMUL2 and HFMA2 that compute")
+
 #define TRACE_KERNELS(COLUMN) \
 	COLUMN(i64, start_ns, "first thread block starts") \
 	COLUMN(i64, end_ns, "last thread block ends") \
@@ -282,6 +292,7 @@
 	TABLE(contexts, TRACE_CONTEXTS) \
 	TABLE(streams, TRACE_STREAMS) \
 	TABLE(signatures, TRACE_SIGNATURES) \
+	TABLE(machine_code, TRACE_MACHINE_CODE) \
 	TABLE(kernels, TRACE_KERNELS) \
 	TABLE(copies, TRACE_COPIES) \
 	TABLE(memsets, TRACE_MEMSETS) \

@@ -57,6 +57,13 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 		"local_bytes_per_thread,launch_type\n"
 		"1,1,10,2,3,128,4,5,6,7,8,40,1024,2048,16,1\n"
 		"2,2,1,1,1,32,1,1,0,0,0,16,0,0,0,0\n",
+	[TRACE_TABLE_machine_code] =
+		"name,sm,instruction_count,half_constant_count,half_conversion_count,"
+		"half_arithmetic_count\n"
+		"2,90,64,1,0,0\n"
+		"1,90,128,3,2,0\n"
+		"1,80,96,4,0,1\n"
+		"2,90,48,0,2,5\n", /* another kernel of that name */
 	[TRACE_TABLE_kernels] = "start_ns,end_ns,signature,device,context,stream,correlation,graph,"
 				"graph_node\n"
 				"2000,2500,1,0,1,7,101,0,0\n"

@@ -92,6 +92,8 @@ enum mock_place { MOCK_NOWHERE, MOCK_REQUEST, MOCK_COMPLETION, MOCK_CALLBACK };
 	/* This thread's stream begins or ends a capture; with a status other than 0 the call fails. */   \
 	MOCK(void, mock_capture, (bool is_begin, int status))                                             \
 	MOCK(void, mock_begin_context, (CUcontext context))                                               \
+	/* The driver has loaded a module; cubin is gone when it returns. */                              \
+	MOCK(void, mock_load_module, (const void *cubin, size_t size))                                    \
 	MOCK(void, mock_end_context, (CUcontext context))                                                 \
 	/* A kernel that the device launches now: no record, no callback, only samples show it. */        \
 	MOCK(void, mock_device_launch,                                                                    \
