@@ -11,6 +11,7 @@
 #include "local_memory.h"
 #include "log.h"
 #include "machine_code.h"
+#include "power.h"
 #include "trace_writer.h"
 #include "window.h"
 
@@ -385,6 +386,7 @@ static void decode_device(struct trace_rows *rows, const CUpti_ActivityDevice5 *
 	else
 		format_uuid(uuid, sizeof(uuid), "GPU", &device->uuid);
 	trace_write_devices(rows, &row);
+	power_add_device(device->id, uuid);
 }
 
 static void decode_context(struct trace_rows *rows, const CUpti_ActivityContext3 *context)

@@ -13,6 +13,7 @@
 #include "guard.h"
 #include "inject.h"
 #include "log.h"
+#include "power.h"
 #include "process_facts.h"
 #include "sampling.h"
 
@@ -175,6 +176,7 @@ static void *flush_main(void *unused)
 	}
 	counters_stop();
 	sampling_stop();
+	power_stop();
 	flush_once(true);
 	trace_writer_seal(clock_ns(CLOCK_REALTIME));
 	pthread_mutex_lock(&flush_lock);

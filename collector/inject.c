@@ -35,6 +35,7 @@
 #include "log.h"
 #include "machine_code.h"
 #include "options.h"
+#include "power.h"
 #include "process_facts.h"
 #include "roofline/collector_env.h"
 #include "sampling.h"
@@ -306,6 +307,7 @@ static void start_once(void)
 	machine_code_start(cupti, subscriber);
 	counters_start(cupti, subscriber, &options);
 	sampling_start(cupti, subscriber, &options);
+	power_start(&options);
 	if (flush_thread_start()) {
 		log_warn("cannot start a thread to write records; nothing is recorded");
 		owner = 0;

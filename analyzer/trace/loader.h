@@ -8,7 +8,7 @@
  *        kernels                                     loader_ops.c
  *        api, sorted, threads that take turns        loader_calls.c,
  *        joined, and nested calls dropped            loader_turns.c
- *        samples                                     loader_samples.c
+ *        samples, clocks and power                   loader_samples.c
  *        everything else                             loader_ops.c, loader_events.c,
  *                                                    loader_counters.c
  *   3. ids of operations become indexes, operations find their calls, markers
@@ -17,7 +17,7 @@
  *
  * During 2 the maps of 1 are only read, threads[], call_names[] and calls[]
  * belong to the thread that reads api, ops[] to the one that reads kernels,
- * samples[] and sampled_spans[] to the one that reads samples, and all the
+ * samples[], sampled_spans[] and powers[] to the one that reads samples, and all the
  * rest to the fourth, so that nothing needs a lock.
  */
 #ifndef ROOFLINE_LOADER_H
@@ -36,7 +36,7 @@
 struct loader_capacity {
 	size_t processes, devices, streams, threads, kernel_names, signatures, machine_codes,
 		copies, memsets, graph_launches, ops, call_names, calls, ranges, syncs, overheads,
-		jits, metrics, counters, counted_graphs, samples, sampled_spans, losses;
+		jits, metrics, counters, counted_graphs, samples, sampled_spans, powers, losses;
 };
 
 /* What tells devices without a UUID apart. */

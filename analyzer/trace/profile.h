@@ -21,6 +21,7 @@
 
 #include "base/err.h"
 #include "roofline/metrics.h"
+#include "roofline/power.h"
 #include "roofline/sampled.h"
 
 #define PROFILE_NONE UINT32_MAX /* "there is none" in every index below */
@@ -242,6 +243,16 @@ struct profile_sampled_span {
 	uint64_t interval_ns; /* length of a sample */
 };
 
+/* A reading of NVML; 0 where it does not tell. */
+struct profile_power {
+	int64_t time_ns;
+	uint64_t reasons; /* bits of POWER_REASONS: why clocks were not higher */
+	uint32_t device;  /* devices[] */
+	uint32_t sm_clock_mhz, memory_clock_mhz;
+	uint32_t power_mw;
+	uint32_t temperature_c;
+};
+
 struct profile_property {
 	char *key, *value;
 };
@@ -319,6 +330,8 @@ struct profile {
 	size_t sample_count;
 	struct profile_sampled_span *sampled_spans; /* likewise; those that touch are one */
 	size_t sampled_span_count;
+	struct profile_power *powers; /* by time_ns */
+	size_t power_count;
 	struct profile_loss *losses;
 	size_t loss_count;
 	struct profile *graph_run; /* owned; the second run of --graphs=both, or NULL */

@@ -271,6 +271,16 @@
 	COLUMN(i64, end_ns, "and end; the next row may go on from here") \
 	COLUMN(u64, interval_ns, "length of a sample")
 
+/* What NVML tells of each GPU, ten times a second; only with --power.  0: it does not tell. */
+#define TRACE_POWER(COLUMN) \
+	COLUMN(i64, time_ns, "when") \
+	COLUMN(u32, device, "devices.device") \
+	COLUMN(u32, sm_clock_mhz, "clock of the SMs") \
+	COLUMN(u32, memory_clock_mhz, "clock of the memory") \
+	COLUMN(u32, power_mw, "what the whole board draws, as the driver averages it") \
+	COLUMN(u32, temperature_c, "of the GPU") \
+	COLUMN(u64, reasons, "bits of nvmlDeviceGetCurrentClocksEventReasons: why clocks are not higher, roofline/power.h")
+
 /* Whatever did not make it into the other tables.  Counts add up over rows of one kind. */
 #define TRACE_LOSSES(COLUMN) \
 	COLUMN(i64, time_ns, "when it was noticed") \
@@ -309,6 +319,7 @@
 	TABLE(sampled_metrics, TRACE_SAMPLED_METRICS) \
 	TABLE(sampled_spans, TRACE_SAMPLED_SPANS) \
 	TABLE(samples, TRACE_SAMPLES) \
+	TABLE(power, TRACE_POWER) \
 	TABLE(clocks, TRACE_CLOCKS) \
 	TABLE(losses, TRACE_LOSSES)
 
@@ -353,6 +364,7 @@
 	KEY(sample_image_wait_max_ns, "longest wait for an image to decode into") \
 	KEY(sample_decode_max_ns, "longest decoding") \
 	KEY(sample_problem, "why samples that were asked for were not taken") \
+	KEY(power_problem, "why clocks and power that were asked for were not read") \
 	KEY(sealed_ns, "the recording was closed properly: the program ended, or a limit was reached")
 
 /* LOSS(name, unit, meaning): the kinds of losses.csv. */

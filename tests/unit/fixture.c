@@ -125,6 +125,11 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 		"pcie_read_bytes,pcie_write_bytes,nvlink_rx_bytes,nvlink_tx_bytes\n"
 		"2000,1000,0,1,1,64,800,1600,65340,495,1980,1980,13068,100,200,10,5,7,5000,0,0\n"
 		"3000,1000,0,1,0,0,0,1600,0,0,0,1980,0,0,0,0,0,0,5000,0,0\n",
+	[TRACE_TABLE_power] =
+		"time_ns,device,sm_clock_mhz,memory_clock_mhz,power_mw,temperature_c,reasons\n"
+		"3000,0,1980,2619,700500,61,4\n"
+		"2000,0,1200,2619,120500,0,1\n"
+		"4000,0,1500,0,400000,63,36\n",
 	[TRACE_TABLE_clocks] = "realtime_ns,monotonic_raw_ns,cupti_ns\n"
 			       "600,10,600\n",
 	[TRACE_TABLE_losses] = "time_ns,kind,count,detail\n"
