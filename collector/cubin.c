@@ -191,6 +191,8 @@ enum {
 	CALL_RELATIVE = 0x144,
 	HFMA2_IMMEDIATE = 0x431,     /* how constants are set on sm_100 and later */
 	HFMA2_MMA_IMMEDIATE = 0x435, /* and before */
+	PREEXIT = 0x82d,	     /* griddepcontrol.launch_dependents */
+	ACQBULK = 0x82e,	     /* griddepcontrol.wait */
 };
 
 static void count_half(struct cubin_counts *counts, uint64_t low, uint64_t high, uint32_t sm)
@@ -205,6 +207,16 @@ static void count_half(struct cubin_counts *counts, uint64_t low, uint64_t high,
 		counts->half_arithmetic++;
 }
 
+static void count_instruction(struct cubin_counts *counts, uint64_t low, uint64_t high, uint32_t sm)
+{
+	uint32_t opcode = OPCODE(low), form = FORM(low);
+
+	if (opcode == HADD2 || opcode == HFMA2 || opcode == HMUL2 || opcode == HFMA2_MMA)
+		count_half(counts, low, high, sm);
+	counts->dependency_waits += form == ACQBULK && sm >= 90;
+	counts->dependent_launches += form == PREEXIT && sm >= 90;
+}
+
 /* Returns whether it calls a function. */
 static bool count_code(struct cubin_counts *counts, const unsigned char *code, uint64_t size,
 		       uint32_t sm)
@@ -213,16 +225,24 @@ static bool count_code(struct cubin_counts *counts, const unsigned char *code, u
 
 	for (uint64_t at = 0; size - at >= INSTRUCTION_BYTES; at += INSTRUCTION_BYTES) {
 		uint64_t words[2];
-		uint32_t opcode;
 
 		memcpy(words, code + at, sizeof(words));
-		opcode = OPCODE(words[0]);
-		is_calling |= opcode == CALL_ABSOLUTE || opcode == CALL_RELATIVE;
-		if (opcode == HADD2 || opcode == HFMA2 || opcode == HMUL2 || opcode == HFMA2_MMA)
-			count_half(counts, words[0], words[1], sm);
+		is_calling |=
+			OPCODE(words[0]) == CALL_ABSOLUTE || OPCODE(words[0]) == CALL_RELATIVE;
+		count_instruction(counts, words[0], words[1], sm);
 	}
 	counts->instructions += (uint32_t)(size / INSTRUCTION_BYTES);
 	return is_calling;
+}
+
+static void add_counts(struct cubin_counts *to, const struct cubin_counts *from)
+{
+	to->instructions += from->instructions;
+	to->half_constants += from->half_constants;
+	to->half_conversions += from->half_conversions;
+	to->half_arithmetic += from->half_arithmetic;
+	to->dependency_waits += from->dependency_waits;
+	to->dependent_launches += from->dependent_launches;
 }
 
 /* NULL for a section that is no code. */
@@ -270,12 +290,8 @@ static void visit_kernel(struct cubin *cubin, const struct section *section,
 				      .local_bytes_per_thread = section->local_bytes};
 	const unsigned char *code = code_of(cubin, section);
 
-	if (code && count_code(&kernel.counts, code, section->size, cubin->sm)) {
-		kernel.counts.half_constants += functions->half_constants;
-		kernel.counts.half_conversions += functions->half_conversions;
-		kernel.counts.half_arithmetic += functions->half_arithmetic;
-		kernel.counts.instructions += functions->instructions;
-	}
+	if (code && count_code(&kernel.counts, code, section->size, cubin->sm))
+		add_counts(&kernel.counts, functions);
 	each(&kernel, context);
 }
 

@@ -16,6 +16,9 @@ struct cubin_counts {
 	uint32_t half_constants;   /* set a register to a constant */
 	uint32_t half_conversions; /* from half precision to single */
 	uint32_t half_arithmetic;  /* the others: add, multiply, multiply and add */
+	/* Of programmatic dependent launch (griddepcontrol), from sm_90 on: */
+	uint32_t dependency_waits;   /* for the kernels before it in the stream */
+	uint32_t dependent_launches; /* the next kernel may begin */
 };
 
 struct cubin_kernel {

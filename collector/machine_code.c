@@ -188,6 +188,8 @@ void machine_code_write(struct trace_rows *rows)
 			.half_constant_count = entry.counts.half_constants,
 			.half_conversion_count = entry.counts.half_conversions,
 			.half_arithmetic_count = entry.counts.half_arithmetic,
+			.dependency_wait_count = entry.counts.dependency_waits,
+			.dependent_launch_count = entry.counts.dependent_launches,
 		};
 
 		trace_write_machine_code(rows, &row);

@@ -28,6 +28,8 @@ int loader_add_machine_code(const union trace_row *row, const struct reader_plac
 		.half_constant_count = from->half_constant_count,
 		.half_conversion_count = from->half_conversion_count,
 		.half_arithmetic_count = from->half_arithmetic_count,
+		.dependency_wait_count = from->dependency_wait_count,
+		.dependent_launch_count = from->dependent_launch_count,
 	};
 	all->profile->machine_code_count++;
 	return 0;
@@ -55,6 +57,8 @@ static void merge(struct profile_machine_code *into, const struct profile_machin
 	keep_larger(&into->half_constant_count, from->half_constant_count);
 	keep_larger(&into->half_conversion_count, from->half_conversion_count);
 	keep_larger(&into->half_arithmetic_count, from->half_arithmetic_count);
+	keep_larger(&into->dependency_wait_count, from->dependency_wait_count);
+	keep_larger(&into->dependent_launch_count, from->dependent_launch_count);
 }
 
 void loader_sort_machine_codes(struct profile *profile)

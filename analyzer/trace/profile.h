@@ -90,6 +90,8 @@ struct profile_machine_code {
 	uint32_t half_constant_count,
 		half_conversion_count; /* half precision that computes nothing */
 	uint32_t half_arithmetic_count;
+	/* Of programmatic dependent launch: waits for the kernel before, and lets the next begin. */
+	uint32_t dependency_wait_count, dependent_launch_count;
 };
 
 struct profile_copy {

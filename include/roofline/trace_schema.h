@@ -100,7 +100,9 @@
 	COLUMN(u32, instruction_count, "instructions, with those that fill up the end") \
 	COLUMN(u32, half_constant_count, "of them, HFMA2 that set a register to a constant") \
 	COLUMN(u32, half_conversion_count, "HADD2 that convert from half precision") \
-	COLUMN(u32, half_arithmetic_count, "HADD2, HMUL2 and HFMA2 that compute")
+	COLUMN(u32, half_arithmetic_count, "HADD2, HMUL2 and HFMA2 that compute") \
+	COLUMN(u32, dependency_wait_count, "griddepcontrol.wait: made to be launched before the kernel before it ends") \
+	COLUMN(u32, dependent_launch_count, "griddepcontrol.launch_dependents: lets the kernel behind it begin")
 
 #define TRACE_KERNELS(COLUMN) \
 	COLUMN(i64, start_ns, "first thread block starts") \

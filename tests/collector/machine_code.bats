@@ -4,7 +4,7 @@ load common
 
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 source=$BATS_TEST_DIRNAME/machine_code.cu
-kernels="singles halves conversion spilled constants"
+kernels="singles halves conversion spilled constants dependent"
 
 setup_file() {
 	[ -x "$nvcc" ] || return 0
@@ -24,7 +24,7 @@ load_and_run() {
 	record cuda "module:$cubin" "${steps[@]}"
 	warned 0
 	readable
-	equal kernels 10 "$(rows kernels)"
+	equal kernels 12 "$(rows kernels)"
 }
 
 # code COLUMN: the kernels of which that column of machine_code is above 0, in order
@@ -45,11 +45,11 @@ column() {
 @test "of each kernel that ran: which computes in half precision, and which only converts" {
 	for sm in 80 90 100; do
 		load_and_run $sm
-		equal rows 5 "$(rows machine_code)"
+		equal rows 6 "$(rows machine_code)"
 		equal "sm of the code" "$sm" "$(column sm machine_code | sort -u)"
 		equal "arithmetic on sm_$sm" halves "$(code half_arithmetic_count)"
 		equal "conversions on sm_$sm" conversion "$(code half_conversion_count)"
-		equal instructions "constants conversion halves singles spilled" "$(code instruction_count)"
+		equal instructions "constants conversion dependent halves singles spilled" "$(code instruction_count)"
 	done
 }
 
@@ -58,6 +58,14 @@ column() {
 		load_and_run $sm
 		[[ " $(code half_constant_count) " = *" constants "* ]]
 	done
+}
+
+@test "kernels that are made for dependent launch are known" {
+	load_and_run 90
+	equal waits dependent "$(code dependency_wait_count)"
+	equal triggers dependent "$(code dependent_launch_count)"
+	load_and_run 80
+	equal "waits on Ampere" "" "$(code dependency_wait_count)"
 }
 
 # sass SM KERNEL REGEX: how many instructions of a kernel match, as NVIDIA's own tool prints them
@@ -75,7 +83,7 @@ sass() {
 			equal "$kernel on sm_$sm" "$id,$sm,$(sass $sm $kernel ';'),$(sass $sm $kernel "$zero"),$(
 				sass $sm $kernel 'HADD2\.F32 '),$(($(sass $sm $kernel 'H(ADD|MUL|FMA)2') -
 				$(sass $sm $kernel "$zero") - $(sass $sm $kernel 'HADD2\.F32 ')))" \
-				"$(grep "^$id," "$(tables machine_code)")"
+				"$(grep "^$id," "$(tables machine_code)" | cut -d, -f1-6)"
 		done
 	done
 }
@@ -84,7 +92,7 @@ sass() {
 	load_and_run 90
 	local bytes
 	bytes=$(column local_bytes_per_thread signatures | xargs)
-	equal "bytes for each thread" "0 0 0 256 0" "$bytes"
+	equal "bytes for each thread" "0 0 0 256 0 0" "$bytes"
 }
 
 @test "kernels that never ran have no row, and of several of one name each has its own" {

@@ -39,3 +39,14 @@ extern "C" __global__ void constants(float *x, int n)
 	}
 	x[threadIdx.x] = a + b + c + d;
 }
+
+// Launched before the kernel before it ends, and lets the next begin early.
+extern "C" __global__ void dependent(float *x)
+{
+#if __CUDA_ARCH__ >= 900
+	cudaGridDependencySynchronize();
+	x[threadIdx.x] *= 2.0f;
+	cudaTriggerProgrammaticLaunchCompletion();
+#endif
+	x[threadIdx.x] += 1.0f;
+}

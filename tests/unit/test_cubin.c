@@ -48,6 +48,11 @@
 		0x000000000000794d, 0x000fea0003800000 \
 	} /* EXIT */
 
+/* clang-format off */
+#define DEPENDENCY_WAIT {0x000000000000782e, 0x000fe20000000000}
+#define LAUNCH_DEPENDENTS {0x000000000000782d, 0x000fe20000000000}
+/* clang-format on */
+
 typedef uint64_t instruction[2];
 
 /* ---- a cubin ---- */
@@ -193,7 +198,7 @@ static void test_kernel(void **state)
 	assert_string_equal(found.names[0], "_Z4axpyPf");
 	assert_int_equal(found.kernels[0].sm, 90);
 	assert_int_equal(found.kernels[0].local_bytes_per_thread, 312);
-	assert_counts(&found.kernels[0], &(struct cubin_counts){9, 2, 1, 4});
+	assert_counts(&found.kernels[0], &(struct cubin_counts){9, 2, 1, 4, 0, 0});
 }
 
 static void test_blackwell(void **state)
@@ -206,7 +211,7 @@ static void test_blackwell(void **state)
 	file_end(&file, 100, true);
 	found = read_file(&file);
 	assert_int_equal(found.kernels[0].sm, 100);
-	assert_counts(&found.kernels[0], &(struct cubin_counts){9, 1, 1, 5});
+	assert_counts(&found.kernels[0], &(struct cubin_counts){9, 1, 1, 5, 0, 0});
 }
 
 static void test_called_functions(void **state)
@@ -224,9 +229,29 @@ static void test_called_functions(void **state)
 	file_end(&file, 90, false);
 	found = read_file(&file);
 	assert_int_equal(found.count, 2);
-	assert_counts(&found.kernels[0], &(struct cubin_counts){5, 0, 0, 1});
-	assert_counts(&found.kernels[1], &(struct cubin_counts){2, 0, 0, 0});
+	assert_counts(&found.kernels[0], &(struct cubin_counts){5, 0, 0, 1, 0, 0});
+	assert_counts(&found.kernels[1], &(struct cubin_counts){2, 0, 0, 0, 0, 0});
 	assert_int_equal(found.kernels[1].local_bytes_per_thread, 8);
+}
+
+static void test_dependent_launch(void **state)
+{
+	static const instruction code[] = {DEPENDENCY_WAIT, SINGLE, LAUNCH_DEPENDENTS,
+					   LAUNCH_DEPENDENTS, RETURN};
+	struct file hopper = file_begin(), ampere = file_begin();
+	struct found found;
+
+	(void)state;
+	add_function(&hopper, "k", true, 0, code, 5);
+	file_end(&hopper, 90, false);
+	found = read_file(&hopper);
+	assert_int_equal(found.kernels[0].counts.dependency_waits, 1);
+	assert_int_equal(found.kernels[0].counts.dependent_launches, 2);
+	add_function(&ampere, "k", true, 0, code, 5); /* where these words mean something else */
+	file_end(&ampere, 80, false);
+	found = read_file(&ampere);
+	assert_int_equal(found.kernels[0].counts.dependency_waits, 0);
+	assert_int_equal(found.kernels[0].counts.dependent_launches, 0);
 }
 
 static void test_other_files(void **state)
@@ -298,6 +323,8 @@ int main(void)
 		TEST("from sm_100 on constants are set by another instruction", test_blackwell),
 		TEST("a kernel that calls functions has theirs, another has not",
 		     test_called_functions),
+		TEST("waits and launches of dependent kernels are counted from sm_90 on",
+		     test_dependent_launch),
 		TEST("what is no cubin has no kernels", test_other_files),
 		TEST("cut off and damaged files are read as far as they go", test_damage),
 	};
