@@ -103,7 +103,8 @@ static bool read_sections(struct cubin *cubin, const Elf64_Ehdr *header)
 	for (uint64_t i = 0; cubin->sections && name_offsets && i < count; i++) {
 		Elf64_Shdr from;
 
-		read_section_header(cubin, header, i, &from);
+		if (!read_section_header(cubin, header, i, &from))
+			break;
 		name_offsets[i] = from.sh_name;
 		cubin->sections[i] = (struct section){.offset = from.sh_offset,
 						      .size = from.sh_size,

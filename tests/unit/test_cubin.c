@@ -297,6 +297,7 @@ static void test_damage(void **state)
 	add_function(&file, "_Z4axpyPf", true, 312, mixed, 9);
 	add_function(&file, "called", false, 0, mixed, 9);
 	file_end(&file, 90, false);
+	assert_true(file.size > sizeof(Elf64_Ehdr));
 	for (size_t size = 0; size < file.size; size++)
 		read_copy(file.bytes, size);
 	for (int i = 0; i < 20000; i++) {
