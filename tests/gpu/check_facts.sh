@@ -84,9 +84,12 @@ milliseconds() {
 	"$@" >/dev/null 2>&1
 	echo $((($(date +%s%N) - start_ns) / 1000000))
 }
-for round in 1 2 3; do
-	echo "# round $round: memory_bound bare $(milliseconds "$workloads/memory_bound" naive --iterations 3 --repeats 1) ms," \
-		"traced $(milliseconds record "$workloads/memory_bound" naive --iterations 3 --repeats 1) ms," \
-		"with --power $(ROOFLINE_POWER=1 milliseconds record "$workloads/memory_bound" naive --iterations 3 --repeats 1) ms"
+for variant in "memory_bound naive" "compute_bound gemm_bf16"; do # of one kernel's code, and of a large library's
+	run=("$workloads/${variant% *}" "${variant#* }" --iterations 3 --repeats 1)
+	for round in 1 2 3; do
+		echo "# $variant, round $round: bare $(milliseconds "${run[@]}") ms, traced $(milliseconds record "${run[@]}") ms," \
+			"with --power $(ROOFLINE_POWER=1 milliseconds record "${run[@]}") ms," \
+			"$(rows machine_code) kernels' code"
+	done
 done
 finish
