@@ -61,7 +61,7 @@ static void read_device(struct trace_rows *rows, size_t index)
 	struct trace_power_row row = {.time_ns = clock_ns(CLOCK_REALTIME),
 				      .device = devices[index].device};
 
-	if (!handle || !window_contains(row.time_ns))
+	if (!handle || trace_writer_has_ended() || !window_contains(row.time_ns))
 		return;
 	if (nvml.clock(handle, NVML_CLOCK_OF_SM, &row.sm_clock_mhz) != NVML_OK)
 		row.sm_clock_mhz = 0;
