@@ -27,8 +27,10 @@ NVCC       ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/l
 CUDA_HOME  ?= $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
 CUPTI_H    := $(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h))
 CUDA_FLAGS := $(foreach d,$(sort $(CUDA_HOME)/include $(dir $(CUPTI_H))),-isystem $d) -isystem $(CURDIR)/collector/compat
-# sm_90 (Hopper) and sm_80 (Ampere) machine code; -rdc for launches from the device.
-GENCODE    ?= -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
+# sm_80 (Ampere) and sm_90 (Hopper) machine code, and PTX, which the driver compiles for what comes after: 8 KB and no
+# time of its own.  -rdc for launches from the device; the driver links PTX of several objects when it loads them.
+GENCODE    ?= -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
+	      -gencode arch=compute_90,code=compute_90
 NVCCFLAGS  ?= -O3 -lineinfo -std=c++17
 
 analyzer_c := $(wildcard analyzer/*.c analyzer/*/*.c analyzer/*/*/*.c)

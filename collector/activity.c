@@ -10,6 +10,8 @@
 #include "idle_wait.h"
 #include "local_memory.h"
 #include "log.h"
+#include "machine_code.h"
+#include "power.h"
 #include "trace_writer.h"
 #include "window.h"
 
@@ -413,6 +415,7 @@ static void decode_device(struct trace_rows *rows, const CUpti_ActivityDevice5 *
 	else
 		format_uuid(uuid, sizeof(uuid), "GPU", &device->uuid);
 	trace_write_devices(rows, &row);
+	power_add_device(device->id, uuid);
 }
 
 static void decode_context(struct trace_rows *rows, const CUpti_ActivityContext3 *context)
@@ -516,5 +519,6 @@ void activity_decode(const struct cupti_api *cupti, uint8_t *buffer, size_t vali
 
 		trace_loss_add(LOSS_undecoded_bytes, valid_bytes - decoded);
 	}
+	machine_code_write(rows);
 	trace_rows_put(rows);
 }

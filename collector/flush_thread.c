@@ -14,6 +14,7 @@
 #include "guard.h"
 #include "inject.h"
 #include "log.h"
+#include "power.h"
 #include "process_facts.h"
 #include "sampling.h"
 #include "window_switch.h"
@@ -234,6 +235,7 @@ static void *flush_main(void *unused)
 	}
 	counters_stop();
 	sampling_stop();
+	power_stop();
 	flush_last();
 	window_switch_count();
 	trace_writer_seal(clock_ns(CLOCK_REALTIME));

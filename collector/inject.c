@@ -35,8 +35,10 @@
 #include "inject.h"
 #include "kernel_filter.h"
 #include "log.h"
+#include "machine_code.h"
 #include "nvtx_late.h"
 #include "options.h"
+#include "power.h"
 #include "process_facts.h"
 #include "roofline/collector_env.h"
 #include "sampling.h"
@@ -103,6 +105,14 @@ static void on_context(CUpti_CallbackId id, CUcontext context)
 		counters_on_context_end(context);
 }
 
+static void on_resource(CUpti_CallbackId id, const CUpti_ResourceData *data)
+{
+	if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED)
+		machine_code_on_module(data->resourceDescriptor);
+	else
+		on_context(id, data->context);
+}
+
 static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
 			      const void *data)
 {
@@ -119,7 +129,7 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
 	else if (domain == CUPTI_CB_DOMAIN_NVTX)
 		sampling_on_nvtx(id, data);
 	else if (domain == CUPTI_CB_DOMAIN_RESOURCE)
-		on_context(id, ((const CUpti_ResourceData *)data)->context);
+		on_resource(id, data);
 	else if (domain == CUPTI_CB_DOMAIN_STATE)
 		log_warn_once("CUPTI reports a fatal error and has stopped; what was recorded "
 			      "until now is kept");
@@ -337,8 +347,10 @@ static void start_once(void)
 	activity_enable(cupti, &options);
 	window_switch_start(cupti, &options);
 	enable_callbacks();
+	machine_code_start(cupti, subscriber);
 	counters_start(cupti, subscriber, &options);
 	sampling_start(cupti, subscriber, &options);
+	power_start(&options);
 	if (flush_thread_start()) {
 		log_warn("cannot start a thread to write records; nothing is recorded");
 		owner = 0;

@@ -32,6 +32,7 @@ static struct trace_rows interned; /* names and signatures that are not written 
 static struct trace_rows *free_rows;
 static bool is_open, is_sealed;
 static trace_kernel_filter kernel_filter;
+static trace_signature_completer signature_completer;
 static uint64_t losses[LOSS_COUNT];
 static bool has_ended; /* by a limit */
 
@@ -299,6 +300,18 @@ uint32_t trace_name(const char *text)
 	return id;
 }
 
+void trace_signature_complete(trace_signature_completer completer)
+{
+	signature_completer = completer;
+}
+
+static bool format_new_signature(struct trace_signatures_row *row, const char *mangled_name)
+{
+	if (signature_completer && mangled_name)
+		signature_completer(row, mangled_name);
+	return format_signatures(&interned.tables[TRACE_TABLE_signatures], row);
+}
+
 uint32_t trace_signature(const struct trace_signatures_row *wanted, const char *mangled_name)
 {
 	struct trace_signatures_row row = *wanted;
@@ -310,7 +323,7 @@ uint32_t trace_signature(const struct trace_signatures_row *wanted, const char *
 	row.id = intern_signature(&row, &is_new);
 	if (is_new && kernel_filter && !kernel_filter(mangled_name ? mangled_name : ""))
 		row.id = intern_signature_drop(&row);
-	else if (is_new && !format_signatures(&interned.tables[TRACE_TABLE_signatures], &row))
+	else if (is_new && !format_new_signature(&row, mangled_name))
 		trace_loss_add(LOSS_unwritten_rows, 1);
 	interned_append_chunk(TRACE_TABLE_signatures);
 	pthread_mutex_unlock(&lock);

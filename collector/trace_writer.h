@@ -54,6 +54,12 @@ uint32_t trace_name(const char *text);
 
 #define TRACE_SIGNATURE_FILTERED 0 /* the filter does not want this kernel */
 
+/* What adds to a new signature what CUPTI does not tell, called under the writer's lock: it must write nothing.  Two
+ * kernels of one name and shape are one signature, that of the first. */
+typedef void (*trace_signature_completer)(struct trace_signatures_row *row,
+					  const char *mangled_name);
+void trace_signature_complete(trace_signature_completer completer);
+
 /* Id of a launch signature (row->id and row->name are ignored). */
 uint32_t trace_signature(const struct trace_signatures_row *row, const char *mangled_name);
 

@@ -326,6 +326,8 @@ static int analyze_others(void *context)
 	if (rc == 0)
 		rc = graph_join_build(&report->graph_join, report->profile, err);
 	if (rc == 0)
+		rc = power_build(&report->power, report->profile, err);
+	if (rc == 0)
 		rc = sm_activity_build(&report->sm_activity, report->profile, err);
 	if (rc == 0)
 		rc = device_work_build(&report->device_work, report->profile, err);
@@ -396,6 +398,7 @@ void report_free(struct report *report)
 	free(report->not_visible);
 	graph_join_free(report->graph_join);
 	device_graphs_free(report->device_graphs);
+	power_free(report->power);
 	sm_activity_free(report->sm_activity);
 	device_work_free(report->device_work);
 	collectives_free(report->collectives);

@@ -12,6 +12,7 @@
 #include "analysis/samples/device_work.h"
 #include "analysis/time/gaps.h"
 #include "analysis/compare/graph_join.h"
+#include "analysis/statistics/power.h"
 #include "analysis/counters/roofline.h"
 #include "analysis/samples/sm_activity.h"
 #include "analysis/statistics/statistics.h"
@@ -31,6 +32,7 @@ struct report {
 	struct roofline *roofline;	     /* never NULL; without ceilings it has no shares */
 	struct atomics *atomics;	     /* never NULL */
 	struct device_graphs *device_graphs; /* never NULL */
+	struct power *power;		     /* never NULL; without readings unless --power */
 	struct sm_activity *sm_activity;     /* never NULL; empty without samples */
 	struct device_work *device_work;     /* likewise */
 	struct collectives *collectives;     /* never NULL; empty without NCCL */

@@ -20,6 +20,7 @@
 	SECTION(counters)        \
 	SECTION(graphs)          \
 	SECTION(device_graphs)   \
+	SECTION(power)           \
 	SECTION(sampling)        \
 	SECTION(sm_activity)     \
 	SECTION(device_work)     \

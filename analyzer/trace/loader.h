@@ -8,7 +8,7 @@
  *        kernels                                     loader_ops.c
  *        api, sorted, threads that take turns        loader_calls.c,
  *        joined, and nested calls dropped            loader_turns.c
- *        samples                                     loader_samples.c
+ *        samples, clocks and power                   loader_samples.c
  *        everything else                             loader_ops.c, loader_events.c,
  *                                                    loader_counters.c
  *   3. ids of operations become indexes, operations find their calls, markers
@@ -17,7 +17,7 @@
  *
  * During 2 the maps of 1 are only read, threads[], call_names[] and calls[]
  * belong to the thread that reads api, ops[] to the one that reads kernels,
- * samples[] and sampled_spans[] to the one that reads samples, and all the
+ * samples[], sampled_spans[] and powers[] to the one that reads samples, and all the
  * rest to the fourth, so that nothing needs a lock.
  */
 #ifndef ROOFLINE_LOADER_H
@@ -34,9 +34,9 @@
 
 /* Items that the arrays of the profile have room for. */
 struct loader_capacity {
-	size_t processes, devices, streams, threads, kernel_names, signatures, copies, memsets,
-		graph_launches, ops, call_names, calls, ranges, syncs, overheads, jits, metrics,
-		counters, counted_graphs, samples, sampled_spans, losses;
+	size_t processes, devices, streams, threads, kernel_names, signatures, machine_codes,
+		copies, memsets, graph_launches, ops, call_names, calls, ranges, syncs, overheads,
+		jits, metrics, counters, counted_graphs, samples, sampled_spans, powers, losses;
 };
 
 /* What tells devices without a UUID apart. */
@@ -115,8 +115,9 @@ struct process_loader {
 	const struct recording_process *source;
 	uint32_t process;
 	struct id_map names, devices, contexts, streams, signatures, threads, metrics;
-	const char **name_texts; /* by index in names */
-	uint32_t *name_calls;	 /* call_names[] of it, or PROFILE_NONE until a call needs it */
+	struct id_map name_kernels; /* from names.id of kernels to kernel_names[] */
+	const char **name_texts;    /* by index in names */
+	uint32_t *name_calls;	    /* call_names[] of it, or PROFILE_NONE until a call needs it */
 	size_t name_count, name_text_capacity, name_call_capacity;
 	struct context_entry *context_entries;
 	size_t context_count, context_capacity;
@@ -181,6 +182,14 @@ uint32_t loader_thread(struct process_loader *loader, uint32_t thread);
 uint32_t loader_signature(struct loader *loader, const struct trace_signatures_row *row,
 			  const char *name);
 void loader_free_signatures(struct loader *loader);
+
+/* ---- loader_machine_code.c ---- */
+
+/* A reader_row of machine_code.csv; signatures must be there. */
+int loader_add_machine_code(const union trace_row *row, const struct reader_place *place,
+			    void *context);
+/* Sorts them and makes one of those of equal kernel and compute capability. */
+void loader_sort_machine_codes(struct profile *profile);
 
 /* ---- loader_ops.c ---- */
 

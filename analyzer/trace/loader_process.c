@@ -144,6 +144,7 @@ static void process_loader_clear(struct process_loader *loader)
 	id_map_clear(&loader->signatures);
 	id_map_clear(&loader->threads);
 	id_map_clear(&loader->metrics);
+	id_map_clear(&loader->name_kernels);
 	id_map_clear(&loader->counted_ids);
 	id_map_clear(&loader->counted_correlations);
 	id_map_clear(&loader->counted_likes);

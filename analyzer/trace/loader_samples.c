@@ -131,11 +131,43 @@ static int add_span(const union trace_row *row, const struct reader_place *place
 	return 0;
 }
 
+static int add_power(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+	struct loader *all = task->owner->loader;
+	struct profile *profile = all->profile;
+	const struct trace_power_row *from = &row->power;
+	struct profile_power *power;
+	uint32_t device;
+
+	if (!loader_check_times(task, from->time_ns, from->time_ns, place))
+		return 0;
+	device = find_device(task, from->device, place);
+	if (device == PROFILE_NONE)
+		return 0;
+	power = ARRAY_NEXT(profile->powers, all->capacity.powers, profile->power_count);
+	if (!power)
+		return -ENOMEM;
+	*power = (struct profile_power){
+		.time_ns = from->time_ns,
+		.reasons = from->reasons,
+		.device = device,
+		.sm_clock_mhz = from->sm_clock_mhz,
+		.memory_clock_mhz = from->memory_clock_mhz,
+		.power_mw = from->power_mw,
+		.temperature_c = from->temperature_c,
+	};
+	profile->power_count++;
+	return 0;
+}
+
 int loader_read_samples(struct loader_task *task)
 {
 	int rc = loader_read(task, TRACE_TABLE_samples, add_sample);
 
-	return rc < 0 ? rc : loader_read(task, TRACE_TABLE_sampled_spans, add_span);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_sampled_spans, add_span);
+	return rc < 0 ? rc : loader_read(task, TRACE_TABLE_power, add_power);
 }
 
 /* ---- order ---- */

@@ -308,7 +308,9 @@ static int add_signature(const union trace_row *row, const struct reader_place *
 		name = "unknown kernel";
 	}
 	index = loader_signature(task->owner->loader, &row->signatures, name);
-	if (index == PROFILE_NONE)
+	if (index == PROFILE_NONE ||
+	    id_map_put(&task->owner->name_kernels, row->signatures.name,
+		       task->owner->loader->profile->signatures[index].kernel) < 0)
 		return -ENOMEM;
 	return id_map_put(&task->owner->signatures, row->signatures.id, index);
 }
@@ -363,6 +365,8 @@ int loader_read_small_tables(struct process_loader *loader)
 		rc = loader_read(task, TRACE_TABLE_streams, add_stream);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_signatures, add_signature);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_machine_code, loader_add_machine_code);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_threads, add_thread);
 	if (rc == 0)

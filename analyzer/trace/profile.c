@@ -21,7 +21,7 @@ static int compare_ops(const void *left, const void *right)
 	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
-/* Of syncs, overheads and jits, which all begin with start_ns. */
+/* Of syncs, overheads, jits and powers, which all begin with a time. */
 static int compare_starts(const void *left, const void *right)
 {
 	const int64_t *a = left, *b = right;
@@ -43,6 +43,7 @@ static int compare_counters(const void *left, const void *right)
 _Static_assert(offsetof(struct profile_sync, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_overhead, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_jit, start_ns) == 0, "compare_starts reads it");
+_Static_assert(offsetof(struct profile_power, time_ns) == 0, "compare_starts reads it");
 
 static int sort_profile(struct profile *profile)
 {
@@ -53,6 +54,8 @@ static int sort_profile(struct profile *profile)
 			compare_starts) < 0 ||
 	    stable_sort(profile->jits, profile->jit_count, sizeof(*profile->jits), compare_starts) <
 		    0 ||
+	    stable_sort(profile->powers, profile->power_count, sizeof(*profile->powers),
+			compare_starts) < 0 ||
 	    stable_sort(profile->counters, profile->counter_count, sizeof(*profile->counters),
 			compare_counters) < 0)
 		return -ENOMEM;
@@ -168,6 +171,7 @@ static int load_run(struct profile **out, struct loading *loading, bool is_secon
 	if (rc == 0)
 		rc = loader_sort_samples(loader.profile);
 	if (rc == 0) {
+		loader_sort_machine_codes(loader.profile);
 		set_slices(loader.profile);
 		*out = loader.profile;
 	} else {
@@ -258,6 +262,7 @@ void profile_free(struct profile *profile)
 	free(profile->threads);
 	free(profile->kernel_names); /* the texts are in strings */
 	free(profile->signatures);
+	free(profile->machine_codes);
 	free(profile->copies);
 	free(profile->memsets);
 	free(profile->graph_launches);
@@ -273,6 +278,7 @@ void profile_free(struct profile *profile)
 	free(profile->counted_graphs);
 	free(profile->samples);
 	free(profile->sampled_spans);
+	free(profile->powers);
 	free(profile->losses);
 	free(profile);
 }

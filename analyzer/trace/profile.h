@@ -21,6 +21,7 @@
 
 #include "base/err.h"
 #include "roofline/metrics.h"
+#include "roofline/power.h"
 #include "roofline/sampled.h"
 
 #define PROFILE_NONE UINT32_MAX /* "there is none" in every index below */
@@ -79,6 +80,18 @@ struct profile_signature {
 	uint32_t launch_type;
 	uint64_t
 		unrecorded_count; /* launches that are no operation: counted by instrumented code */
+};
+
+/* What the machine code of a kernel has; of several of one name and compute capability the most of each. */
+struct profile_machine_code {
+	uint32_t kernel; /* kernel_names[] */
+	uint32_t sm;	 /* 90 for compute capability 9.0 */
+	uint32_t instruction_count;
+	uint32_t half_constant_count,
+		half_conversion_count; /* half precision that computes nothing */
+	uint32_t half_arithmetic_count;
+	/* Of programmatic dependent launch: waits for the kernel before, and lets the next begin. */
+	uint32_t dependency_wait_count, dependent_launch_count;
 };
 
 struct profile_copy {
@@ -232,6 +245,16 @@ struct profile_sampled_span {
 	uint64_t interval_ns; /* length of a sample */
 };
 
+/* A reading of NVML; 0 where it does not tell. */
+struct profile_power {
+	int64_t time_ns;
+	uint64_t reasons; /* bits of POWER_REASONS: why clocks were not higher */
+	uint32_t device;  /* devices[] */
+	uint32_t sm_clock_mhz, memory_clock_mhz;
+	uint32_t power_mw;
+	uint32_t temperature_c;
+};
+
 struct profile_property {
 	char *key, *value;
 };
@@ -277,6 +300,8 @@ struct profile {
 	size_t kernel_name_count;
 	struct profile_signature *signatures;
 	size_t signature_count;
+	struct profile_machine_code *machine_codes; /* by kernel, then sm; one of each */
+	size_t machine_code_count;
 	struct profile_copy *copies;
 	size_t copy_count;
 	struct profile_memset *memsets;
@@ -307,6 +332,8 @@ struct profile {
 	size_t sample_count;
 	struct profile_sampled_span *sampled_spans; /* likewise; those that touch are one */
 	size_t sampled_span_count;
+	struct profile_power *powers; /* by time_ns */
+	size_t power_count;
 	struct profile_loss *losses;
 	size_t loss_count;
 	struct profile *graph_run; /* owned; the second run of --graphs=both, or NULL */
@@ -342,6 +369,11 @@ const char *profile_loss_meaning(const char *kind);
 
 /* Where reading met the first of them, "file:line: what"; "" for what the collector counted. */
 const char *profile_loss_place(const struct profile_loss *loss);
+
+/* The machine code of a kernel of kernel_names[] for a compute capability (90 for 9.0), or NULL where the recording
+ * has none. */
+const struct profile_machine_code *profile_machine_code(const struct profile *profile,
+							uint32_t kernel, uint32_t sm);
 
 /* Bounds of an op's process: streams[op->stream].process. */
 static inline uint32_t profile_op_process(const struct profile *profile,

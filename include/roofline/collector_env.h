@@ -64,6 +64,8 @@
 		 "memory for the samples of one window, a GPU; twice as much is used")                      \
 	VARIABLE(ENV_YIELD, "ROOFLINE_YIELD", "0",                                                          \
 		 "1: record nothing where the program or another profiler uses CUPTI itself")               \
+	VARIABLE(ENV_POWER, "ROOFLINE_POWER", "0",                                                          \
+		 "1: clocks, power, temperature and why clocks were lowered, ten times a second")           \
 	VARIABLE(ENV_BUFFER_LIMIT, "ROOFLINE_BUFFER_LIMIT_MB", "512",                                       \
 		 "memory for CUPTI's record buffers; beyond it records are dropped and counted")            \
 	VARIABLE(ENV_FLUSH_PERIOD, "ROOFLINE_FLUSH_MS", "250",                                              \

@@ -92,6 +92,18 @@
 	COLUMN(u32, local_bytes_per_thread, "local memory: spills and stack") \
 	COLUMN(u32, launch_type, "0 regular, 1 cooperative, 2 cooperative on several devices, 3 by the device")
 
+/* Of the machine code of each kernel that ran what no hardware counter tells: compilers also set registers to constants
+ * with instructions of half precision.  A kernel that calls functions has those of all functions of its module too. */
+#define TRACE_MACHINE_CODE(COLUMN) \
+	COLUMN(u32, name, "names.id of the mangled kernel name; several rows: the name stands for several kernels") \
+	COLUMN(u32, sm, "compute capability that the code is for: 90 for 9.0") \
+	COLUMN(u32, instruction_count, "instructions, with those that fill up the end") \
+	COLUMN(u32, half_constant_count, "of them, HFMA2 that set a register to a constant") \
+	COLUMN(u32, half_conversion_count, "HADD2 that convert from half precision") \
+	COLUMN(u32, half_arithmetic_count, "HADD2, HMUL2 and HFMA2 that compute") \
+	COLUMN(u32, dependency_wait_count, "griddepcontrol.wait: made to be launched before the kernel before it ends") \
+	COLUMN(u32, dependent_launch_count, "griddepcontrol.launch_dependents: lets the kernel behind it begin")
+
 #define TRACE_KERNELS(COLUMN) \
 	COLUMN(i64, start_ns, "first thread block starts") \
 	COLUMN(i64, end_ns, "last thread block ends") \
@@ -261,6 +273,16 @@
 	COLUMN(i64, end_ns, "and end; the next row may go on from here") \
 	COLUMN(u64, interval_ns, "length of a sample")
 
+/* What NVML tells of each GPU, ten times a second; only with --power.  0: it does not tell. */
+#define TRACE_POWER(COLUMN) \
+	COLUMN(i64, time_ns, "when") \
+	COLUMN(u32, device, "devices.device") \
+	COLUMN(u32, sm_clock_mhz, "clock of the SMs") \
+	COLUMN(u32, memory_clock_mhz, "clock of the memory") \
+	COLUMN(u32, power_mw, "what the whole board draws, as the driver averages it") \
+	COLUMN(u32, temperature_c, "of the GPU") \
+	COLUMN(u64, reasons, "bits of nvmlDeviceGetCurrentClocksEventReasons: why clocks are not higher, roofline/power.h")
+
 /* Whatever did not make it into the other tables.  Counts add up over rows of one kind. */
 #define TRACE_LOSSES(COLUMN) \
 	COLUMN(i64, time_ns, "when it was noticed") \
@@ -282,6 +304,7 @@
 	TABLE(contexts, TRACE_CONTEXTS) \
 	TABLE(streams, TRACE_STREAMS) \
 	TABLE(signatures, TRACE_SIGNATURES) \
+	TABLE(machine_code, TRACE_MACHINE_CODE) \
 	TABLE(kernels, TRACE_KERNELS) \
 	TABLE(copies, TRACE_COPIES) \
 	TABLE(memsets, TRACE_MEMSETS) \
@@ -298,6 +321,7 @@
 	TABLE(sampled_metrics, TRACE_SAMPLED_METRICS) \
 	TABLE(sampled_spans, TRACE_SAMPLED_SPANS) \
 	TABLE(samples, TRACE_SAMPLES) \
+	TABLE(power, TRACE_POWER) \
 	TABLE(clocks, TRACE_CLOCKS) \
 	TABLE(losses, TRACE_LOSSES)
 
@@ -342,6 +366,7 @@
 	KEY(sample_image_wait_max_ns, "longest wait for an image to decode into") \
 	KEY(sample_decode_max_ns, "longest decoding") \
 	KEY(sample_problem, "why samples that were asked for were not taken") \
+	KEY(power_problem, "why clocks and power that were asked for were not read") \
 	KEY(sealed_ns, "the recording was closed properly: the program ended, or a limit was reached")
 
 /* LOSS(name, unit, meaning): the kinds of losses.csv. */

@@ -28,6 +28,38 @@ run_split() {
 	complaint="$(cat "$complaint_file")"
 }
 
+# architectures PROGRAM: what code it carries for GPUs, such as "ELF 80", "PTX 90"; a program in Python has none
+architectures() {
+	python3 - "$1" <<'END'
+import struct, sys
+
+data = open(sys.argv[1], "rb").read()
+magic = b"\x50\xed\x55\xba"
+at = data.find(magic)
+while at >= 0:  # a container of code: magic, version, length of this header, length of what follows
+    _, version, header, size = struct.unpack_from("<IHHQ", data, at)
+    entry, end = at + header, at + header + size
+    while version == 1 and entry + 32 <= end <= len(data):
+        kind, _, skip, length = struct.unpack_from("<HHIQ", data, entry)
+        (chip,) = struct.unpack_from("<I", data, entry + 28)
+        print({1: "PTX", 2: "ELF"}.get(kind, "other"), chip)
+        entry += skip + length
+    at = data.find(magic, at + 4)
+END
+}
+
+@test "each program has machine code for Hopper, and PTX for what comes after" {
+	need_programs
+	for program in "$programs"/* "$BUILD/lib/rooflinectl/ceilings"/*; do
+		[[ $(head -c 4 "$program") = $'\x7fELF' ]] || continue
+		architectures "$program" | sort -u >architectures
+		grep -qx "ELF 90" architectures && grep -qx "PTX 90" architectures || {
+			echo "$program has $(xargs <architectures)"
+			false
+		}
+	done
+}
+
 @test "the list names every workload once, under its technique, and marks the controls" {
 	run "$ROOFLINECTL" workloads
 	[ "$status" -eq 0 ]

@@ -46,6 +46,11 @@ void mock_set_capture(bool is_begin)
 	__atomic_add_fetch(&captures, is_begin ? 1 : -1, __ATOMIC_RELAXED);
 }
 
+CUresult CUDAAPI cuInit(unsigned int flags)
+{
+	return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
 CUresult CUDAAPI cuCtxSetCurrent(CUcontext context)
 {
 	current = context;

@@ -322,6 +322,23 @@ static void step_unload_module(const char *argument)
 		mock.mock_unload_module((CUcontext)(uintptr_t)number(argument));
 }
 
+/* module:FILE - the driver loads a cubin, and forgets it */
+static void step_module(const char *argument)
+{
+	FILE *file = fopen(argument, "rb");
+	static unsigned char bytes[1 << 20];
+	size_t size = file ? fread(bytes, 1, sizeof(bytes), file) : 0;
+	void *cubin = malloc(size); /* of its size, so that ASan sees who reads beyond it */
+
+	if (!file || !cubin)
+		fail(argument, "cannot be read");
+	fclose(file);
+	memcpy(cubin, bytes, size);
+	if (mock.mock_load_module)
+		mock.mock_load_module(cubin, size);
+	free(cubin);
+}
+
 /* launch_forever:OPTION,... - says once that it has begun, so that a test can kill the program */
 static void step_launch_forever(const char *argument)
 {
@@ -408,6 +425,7 @@ const struct step launch_steps[] = {
 	{"launch_callbacks", step_launch_callbacks},
 	{"copy_callbacks", step_copy_callbacks},
 	{"end_context", step_end_context},
+	{"module", step_module},
 	{"launch_forever", step_launch_forever},
 	{"background_launch", step_background_launch},
 	{"profiler", step_profiler},

@@ -57,6 +57,13 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 		"local_bytes_per_thread,launch_type\n"
 		"1,1,10,2,3,128,4,5,6,7,8,40,1024,2048,16,1\n"
 		"2,2,1,1,1,32,1,1,0,0,0,16,0,0,0,0\n",
+	[TRACE_TABLE_machine_code] =
+		"name,sm,instruction_count,half_constant_count,half_conversion_count,"
+		"half_arithmetic_count,dependency_wait_count,dependent_launch_count\n"
+		"2,90,64,1,0,0,0,2\n"
+		"1,90,128,3,2,0,1,0\n"
+		"1,80,96,4,0,1,0,0\n"
+		"2,90,48,0,2,5,0,1\n", /* another kernel of that name */
 	[TRACE_TABLE_kernels] = "start_ns,end_ns,signature,device,context,stream,correlation,graph,"
 				"graph_node\n"
 				"2000,2500,1,0,1,7,101,0,0\n"
@@ -118,6 +125,11 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 		"pcie_read_bytes,pcie_write_bytes,nvlink_rx_bytes,nvlink_tx_bytes\n"
 		"2000,1000,0,1,1,64,800,1600,65340,495,1980,1980,13068,100,200,10,5,7,5000,0,0\n"
 		"3000,1000,0,1,0,0,0,1600,0,0,0,1980,0,0,0,0,0,0,5000,0,0\n",
+	[TRACE_TABLE_power] =
+		"time_ns,device,sm_clock_mhz,memory_clock_mhz,power_mw,temperature_c,reasons\n"
+		"3000,0,1980,2619,700500,61,4\n"
+		"2000,0,1200,2619,120500,0,1\n"
+		"4000,0,1500,0,400000,63,36\n",
 	[TRACE_TABLE_clocks] = "realtime_ns,monotonic_raw_ns,cupti_ns\n"
 			       "600,10,600\n",
 	[TRACE_TABLE_losses] = "time_ns,kind,count,detail\n"

@@ -110,6 +110,31 @@ static void test_signatures(void **state)
 	profile_free(profile);
 }
 
+static void test_machine_code(void **state)
+{
+	struct profile *profile = fixture_load(*state);
+	uint32_t axpy = profile->signatures[profile->ops[0].detail].kernel;
+	uint32_t plain = profile->signatures[profile->ops[1].detail].kernel;
+	const struct profile_machine_code *code = profile_machine_code(profile, axpy, 90);
+
+	assert_int_equal(profile->machine_code_count, 3);
+	assert_int_equal(code->instruction_count, 128);
+	assert_int_equal(code->half_constant_count, 3);
+	assert_int_equal(code->half_conversion_count, 2);
+	assert_int_equal(code->half_arithmetic_count, 0);
+	assert_int_equal(code->dependency_wait_count, 1);
+	assert_int_equal(code->dependent_launch_count, 0);
+	assert_int_equal(profile_machine_code(profile, axpy, 80)->half_arithmetic_count, 1);
+	code = profile_machine_code(profile, plain, 90);
+	assert_int_equal(code->instruction_count, 64);
+	assert_int_equal(code->half_constant_count, 1);
+	assert_int_equal(code->half_conversion_count, 2);
+	assert_int_equal(code->half_arithmetic_count, 5);
+	assert_int_equal(code->dependent_launch_count, 2);
+	assert_null(profile_machine_code(profile, plain, 80));
+	profile_free(profile);
+}
+
 static void test_streams(void **state)
 {
 	struct profile *profile = fixture_load(*state);
@@ -278,6 +303,8 @@ int main(void)
 		TEST("a device has all its properties", test_device),
 		TEST("operations of all kinds come in time order", test_ops),
 		TEST("a kernel has its shape and demangled name", test_signatures),
+		TEST("what several kernels of one name have of machine code is the most of each",
+		     test_machine_code),
 		TEST("streams know whether they are the default stream", test_streams),
 		TEST("nested calls are dropped and their operations go to the parent", test_calls),
 		TEST("threads have names, calls and ranges", test_threads),

@@ -111,6 +111,14 @@ void mock_unload_module(CUcontext context)
 			  &data);
 }
 
+void mock_load_module(const void *cubin, size_t size)
+{
+	CUpti_ModuleResourceData module = {.moduleId = 1, .cubinSize = size, .pCubin = cubin};
+	CUpti_ResourceData data = {.resourceDescriptor = &module};
+
+	notify_subscriber(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, &data);
+}
+
 /* CUPTI tells of a call of NVTX when it has returned. */
 void mock_nvtx(CUpti_CallbackId id, const void *parameters, const void *returned)
 {

@@ -1,0 +1,36 @@
+/*
+ * cubin.h - what a kernel's machine code tells: read from the ELF file that the driver has loaded.
+ *
+ * Sizes and offsets in the file are not trusted.  Knows nothing of CUPTI.
+ */
+#ifndef ROOFLINE_CUBIN_H
+#define ROOFLINE_CUBIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Instructions of 16 bytes, with what pads the end.  Those of half precision are told apart, because no
+ * hardware counter does: ptxas also sets registers to constants with them. */
+struct cubin_counts {
+	uint32_t instructions;
+	uint32_t half_constants;   /* set a register to a constant */
+	uint32_t half_conversions; /* from half precision to single */
+	uint32_t half_arithmetic;  /* the others: add, multiply, multiply and add */
+	/* Of programmatic dependent launch (griddepcontrol), from sm_90 on: */
+	uint32_t dependency_waits;   /* for the kernels before it in the stream */
+	uint32_t dependent_launches; /* the next kernel may begin */
+};
+
+struct cubin_kernel {
+	const char *name; /* mangled; valid during the call */
+	uint32_t sm;	  /* 90 for compute capability 9.0 */
+	uint32_t local_bytes_per_thread;
+	struct cubin_counts counts; /* with those of the functions that it may call */
+};
+
+typedef void (*cubin_visitor)(const struct cubin_kernel *kernel, void *context);
+
+/* Calls each for every kernel of a file.  Returns how many there were: 0 for what is no cubin. */
+size_t cubin_read(const void *bytes, size_t size, cubin_visitor each, void *context);
+
+#endif
