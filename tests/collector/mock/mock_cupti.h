@@ -103,7 +103,7 @@ enum mock_place { MOCK_NOWHERE, MOCK_REQUEST, MOCK_COMPLETION, MOCK_CALLBACK };
 	MOCK(void, mock_begin_context, (CUcontext context))                                                     \
 	MOCK(void, mock_end_context, (CUcontext context))                                                       \
 	MOCK(void, mock_unload_module, (CUcontext context))                                                     \
-	/* The driver has loaded a module; cubin is gone when it returns. */                                     \
+	/* The driver has loaded a module; cubin is gone when it returns. */                                    \
 	MOCK(void, mock_load_module, (const void *cubin, size_t size))                                          \
 	/* A kernel that the device launches now: no record, no callback, only samples show it. */              \
 	MOCK(void, mock_device_launch,                                                                          \
