@@ -347,7 +347,8 @@ static void start_once(void)
 	activity_enable(cupti, &options);
 	window_switch_start(cupti, &options);
 	enable_callbacks();
-	machine_code_start(cupti, subscriber);
+	if (!options.counters)
+		machine_code_start(cupti, subscriber);
 	counters_start(cupti, subscriber, &options);
 	sampling_start(cupti, subscriber, &options);
 	power_start(&options);
