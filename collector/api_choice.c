@@ -20,8 +20,6 @@ static const struct {
 	{"Memcpy", true},
 	{"Memset", true},
 	{"MemPrefetch", true},
-	{"MemDiscard", true}, /* also with a prefetch */
-	{"MemAdvise", true},
 	{"MemBatchDecompress", true},
 	/* wait */
 	{"DeviceSynchronize", true},
@@ -49,30 +47,8 @@ static const struct {
 	{"MemMap", true},
 	{"MemUnmap", true},
 	{"MemRelease", true},
-	/* pools, but for questions and handles that cost next to nothing */
-	{"MemPoolGet", false},
-	{"MemPoolExport", false},
-	{"MemPoolImport", false},
-	{"MemPool", true},
-	{"DeviceSetMemPool", true},
-	{"DeviceGraphMemTrim", true},
-	/* streams and events, which PyTorch makes once and small programs in every iteration */
-	{"StreamCreate", true},
-	{"StreamDestroy", true},
-	{"EventCreate", true},
-	{"EventDestroy", true},
-	/* graphs: built node by node, captured, instantiated, changed */
-	{"GraphCreate", true},
-	{"GraphAdd", true},
-	{"GraphClone", true},
-	{"GraphRemoveDependencies", true},
-	{"GraphConditionalHandleCreate", true},
-	{"GraphDestroy", true}, /* of nodes too */
-	{"GraphNodeSet", true}, /* parameters, and whether it is enabled */
-	{"GraphKernelNodeSet", true},
-	{"GraphMemcpyNodeSet", true},
-	{"GraphMemsetNodeSet", true},
-	{"GraphHostNodeSet", true},
+	{"MemPool", false},
+	/* graphs */
 	{"StreamBeginCapture", true},
 	{"StreamEndCapture", true},
 	{"GraphInstantiate", true},
@@ -92,8 +68,6 @@ static const struct {
 	{"LibraryLoad", true},
 	{"LibraryUnload", true},
 	{"LinkComplete", true},
-	{"FuncSet", true}, /* attributes and preferences: the first call loads the kernel */
-	{"KernelSet", true},
 	/* set-up and tear-down that can take long */
 	{"DeviceReset", true},
 	{"CtxCreate", true},

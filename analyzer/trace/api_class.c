@@ -61,8 +61,6 @@ static const struct pattern patterns[] = {
 	{STARTS, "FuncLoad", CALL_MODULE},
 	{STARTS, "GetFuncBySymbol", CALL_MODULE},
 	{STARTS, "FuncGetAttributes", CALL_MODULE}, /* loads lazily */
-	{STARTS, "FuncSet", CALL_MODULE},	    /* likewise */
-	{STARTS, "KernelSet", CALL_MODULE},
 	{STARTS, "RegisterFatBinary", CALL_MODULE},
 	{STARTS, "InitModule", CALL_MODULE},
 };

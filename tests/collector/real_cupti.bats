@@ -30,7 +30,7 @@ need_no_driver() {
 	[ ! -e /proc/driver/nvidia/version ] || skip "this machine has an NVIDIA driver"
 }
 
-@test "every call that launches, copies, builds graphs or makes what these need is recorded, and no question" {
+@test "every call that launches, runs a graph, copies or sets is recorded" {
 	need_cupti
 	"$BUILD/tests/collector/real_cupti" "$REAL_CUPTI" names
 }
