@@ -27,11 +27,11 @@ static size_t read_file(const char *path, char *buffer, size_t size)
 /* Arguments may hold secrets. */
 static void write_command(struct trace_rows *rows, bool has_arguments)
 {
-	char command[4096];
+	char command[4096] = "";
 	size_t length = read_file("/proc/self/cmdline", command, sizeof(command));
 
 	if (!has_arguments)
-		length = strlen(command);
+		length = strnlen(command, length);
 	while (length > 0 && command[length - 1] == '\0')
 		length--;
 	for (size_t i = 0; i < length; i++)
