@@ -56,8 +56,10 @@ static time_t recording_time(const char *folder, int levels)
 	time_t newest = 0;
 	DIR *dir;
 
-	if (is_packed(folder) && stat(folder, &status) == 0 && S_ISREG(status.st_mode))
-		return status.st_mtime;
+	if (is_packed(folder)) /* below another folder it is not part of a recording */
+		return levels > 0 && stat(folder, &status) == 0 && S_ISREG(status.st_mode)
+			       ? status.st_mtime
+			       : 0;
 	if ((size_t)snprintf(path, sizeof(path), "%s/process.csv", folder) < sizeof(path) &&
 	    stat(path, &status) == 0)
 		return status.st_mtime;

@@ -236,3 +236,16 @@ tarred() {
 		[[ "$output" == "rooflinectl "*"; see rooflinectl "*" --help" ]]
 	done
 }
+
+@test "a folder that holds packed recordings is none itself, and hides no older one" {
+	make_recording one
+	mkdir -p there/kept && cd there
+	cp -r ../one ./old
+	"$ROOFLINECTL" pack ../one -o kept/one.roofline
+	touch -d '1 hour ago' old/*/process.csv
+	run -0 "$ROOFLINECTL" report --section processes
+	[[ "$output" == *"Recording  (./old)"* ]]
+	rm -r old
+	run -1 "$ROOFLINECTL" report
+	[[ "$output" == *"no recording under the current folder"* ]]
+}
