@@ -347,8 +347,7 @@ static void start_once(void)
 	activity_enable(cupti, &options);
 	window_switch_start(cupti, &options);
 	enable_callbacks();
-	if (!options.counters)
-		machine_code_start(cupti, subscriber);
+	machine_code_start(cupti, subscriber);
 	counters_start(cupti, subscriber, &options);
 	sampling_start(cupti, subscriber, &options);
 	power_start(&options);
