@@ -9,7 +9,7 @@
 #include "fixture_loop.h"
 
 static const char no_children[] =
-	"after what the host reads no kernel is launched in a number or size that varies";
+	"no kernel is launched whose number or grid varies with what the host reads";
 
 static void expect_launched(const char *usual, const char *expected)
 {
