@@ -97,32 +97,24 @@ void activity_enable(const struct cupti_api *cupti, const struct options *option
 		trace_loss_add(LOSS_disabled_kinds, 1);
 }
 
-/* What is there rather than happens: rare, and needed by all that happens later. */
+/* What is there rather than happens: rare. */
 static bool is_object(CUpti_ActivityKind kind)
 {
 	return kind == CUPTI_ACTIVITY_KIND_DEVICE || kind == CUPTI_ACTIVITY_KIND_CONTEXT ||
 	       kind == CUPTI_ACTIVITY_KIND_STREAM;
 }
 
-static void switch_kind(const struct cupti_api *cupti, CUpti_ActivityKind kind, bool is_on)
-{
-	if (is_on)
-		cupti->cuptiActivityEnable(kind);
-	else
-		cupti->cuptiActivityDisable(kind);
-}
-
-void activity_switch(const struct cupti_api *cupti, const struct options *options, bool is_on)
+void activity_disable(const struct cupti_api *cupti, const struct options *options)
 {
 	if (!cupti->cuptiActivityDisable)
 		return; /* records are dropped when they are decoded */
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (is_asked_for(kinds[i].when, options) && !is_object(kinds[i].kind))
-			switch_kind(cupti, kinds[i].kind, is_on);
+			cupti->cuptiActivityDisable(kinds[i].kind);
 	if (options->nvtx)
-		switch_kind(cupti, CUPTI_ACTIVITY_KIND_MARKER, is_on);
+		cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_MARKER);
 	if (options->api == API_CHOSEN)
-		api_choice_enable(cupti, is_on);
+		api_choice_enable(cupti, false);
 }
 
 /* ---- helpers of the decoders ---- */

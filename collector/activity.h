@@ -14,9 +14,8 @@ void activity_enable(const struct cupti_api *cupti, const struct options *option
 /* Enables NVTX ranges and names only; they may come before CUDA is initialized. */
 void activity_enable_nvtx(const struct cupti_api *cupti);
 
-/* Disables all records of what happens, or enables them again; devices, contexts, streams and names of
- * threads are always recorded. */
-void activity_switch(const struct cupti_api *cupti, const struct options *options, bool is_on);
+/* Disables all records of what happens, once the recording has ended. */
+void activity_disable(const struct cupti_api *cupti, const struct options *options);
 
 /* Decodes a buffer of valid_bytes into trace rows.  Safe on several threads at once. */
 void activity_decode(const struct cupti_api *cupti, uint8_t *buffer, size_t valid_bytes);

@@ -17,7 +17,6 @@
 #include "power.h"
 #include "process_facts.h"
 #include "sampling.h"
-#include "window_switch.h"
 
 /* How long a program's exit waits for the last records before it goes on without them. */
 #define EXIT_TIMEOUT_S 10
@@ -190,14 +189,15 @@ static bool wait_for_work(int64_t until_ns)
 	return stopping;
 }
 
-/* This moment of CLOCK_MONOTONIC, or the one at which recording begins or ends. */
-static int64_t sooner_ns(int64_t until_ns)
+/* Once the recording has reached its limit nothing more is written: the program goes on without us. */
+static void disable_when_ended(void)
 {
-	int64_t switch_ns = window_switch_next_ns();
-	int64_t left_ns = switch_ns == INT64_MAX ? INT64_MAX : switch_ns - clock_ns(CLOCK_REALTIME);
-	int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	static bool is_disabled;
 
-	return left_ns < until_ns - now_ns ? now_ns + (left_ns > 0 ? left_ns : 0) : until_ns;
+	if (is_disabled || !trace_writer_has_ended())
+		return;
+	activity_disable(cupti, options);
+	is_disabled = true;
 }
 
 /* Decodes what arrives during one flush period.  Returns true when the program exits. */
@@ -207,9 +207,9 @@ static bool decode_for_a_period(void)
 	bool is_stopped = false;
 
 	while (!is_stopped && clock_ns(CLOCK_MONOTONIC) < until_ns) {
-		is_stopped = wait_for_work(sooner_ns(until_ns));
+		is_stopped = wait_for_work(until_ns);
 		decode_finished();
-		window_switch_follow();
+		disable_when_ended();
 	}
 	return is_stopped;
 }
@@ -230,14 +230,12 @@ static void *flush_main(void *unused)
 	write_cuda_facts();
 	while (!is_stopped) {
 		flush_once(false);
-		window_switch_count();
 		is_stopped = decode_for_a_period();
 	}
 	counters_stop();
 	sampling_stop();
 	power_stop();
 	flush_last();
-	window_switch_count();
 	trace_writer_seal(clock_ns(CLOCK_REALTIME));
 	pthread_mutex_lock(&flush_lock);
 	is_done = true;

@@ -45,7 +45,6 @@
 #include "size_limit.h"
 #include "trace_writer.h"
 #include "window.h"
-#include "window_switch.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -91,8 +90,6 @@ static void on_api(CUpti_CallbackId id, bool is_runtime, const CUpti_CallbackDat
 		window_open(clock_ns(CLOCK_REALTIME));
 	else if (is_stop && data->callbackSite == CUPTI_API_ENTER)
 		window_close(clock_ns(CLOCK_REALTIME));
-	if (is_start || is_stop)
-		window_switch_follow();
 }
 
 static void on_context(CUpti_CallbackId id, CUcontext context)
@@ -345,7 +342,6 @@ static void start_once(void)
 	process_facts_find_driver();
 	buffers_limit(options.buffer_limit_bytes);
 	activity_enable(cupti, &options);
-	window_switch_start(cupti, &options);
 	enable_callbacks();
 	machine_code_start(cupti, subscriber);
 	counters_start(cupti, subscriber, &options);

@@ -21,8 +21,8 @@
 
 static int64_t max_bytes, min_free_bytes;
 static int64_t written_bytes;
-static int64_t unasked_bytes, room_bytes,
-	asked_ns; /* written since the disk was asked, what it had then */
+/* Written since the disk was asked; what was free then, and of that what is to stay free. */
+static int64_t unasked_bytes, room_bytes, floor_bytes, asked_ns;
 
 void size_limit_set(int64_t wanted_max_bytes, int64_t wanted_min_free_bytes)
 {
@@ -69,7 +69,7 @@ int64_t size_limit_min_free(const char *folder, int64_t *free_bytes)
 /* Bytes that may be written until the floor; asked anew when an eighth of them is used up. */
 static int64_t disk_room(const char *folder)
 {
-	int64_t now_ns = clock_ns(CLOCK_MONOTONIC), free_bytes = 0, floor_bytes;
+	int64_t now_ns = clock_ns(CLOCK_MONOTONIC), free_bytes = 0;
 
 	if (asked_ns && unasked_bytes <= room_bytes / RESERVE_PART &&
 	    now_ns - asked_ns < ASK_PERIOD_NS)
@@ -81,20 +81,24 @@ static int64_t disk_room(const char *folder)
 	return room_bytes;
 }
 
-static int64_t reserve_bytes(int64_t limit_bytes)
+/* What is kept back of a limit. */
+static int64_t reserve_bytes(int64_t limit_bytes, bool is_last)
 {
-	int64_t part_bytes = limit_bytes / RESERVE_PART;
+	int64_t part_bytes = is_last ? SEAL_BYTES : limit_bytes / RESERVE_PART;
 
 	return part_bytes < RESERVE_BYTES_MAX ? part_bytes : RESERVE_BYTES_MAX;
 }
 
 enum size_limit size_limit_check(const char *folder, size_t bytes, bool is_last)
 {
-	int64_t reserve = is_last ? SEAL_BYTES : reserve_bytes(max_bytes);
+	int64_t room;
 
-	if (max_bytes && written_bytes + (int64_t)bytes > max_bytes - reserve)
+	if (max_bytes &&
+	    max_bytes - written_bytes - reserve_bytes(max_bytes, is_last) < (int64_t)bytes)
 		return SIZE_LIMIT_RECORDING;
-	if (min_free_bytes && !is_last && disk_room(folder) < (int64_t)bytes)
-		return SIZE_LIMIT_DISK;
-	return SIZE_LIMIT_NONE;
+	if (!min_free_bytes)
+		return SIZE_LIMIT_NONE;
+	room = disk_room(folder);
+	return room - reserve_bytes(floor_bytes, is_last) < (int64_t)bytes ? SIZE_LIMIT_DISK
+									   : SIZE_LIMIT_NONE;
 }

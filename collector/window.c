@@ -91,27 +91,3 @@ bool window_contains(int64_t time_ns)
 		return false;
 	return !only_marked_spans || marked_contains(time_ns);
 }
-
-static int64_t early_ns(void)
-{
-	return first_ns == INT64_MIN ? INT64_MIN : first_ns - WINDOW_EARLY_NS;
-}
-
-bool window_is_near(int64_t now_ns)
-{
-	bool is_open;
-
-	if (now_ns < early_ns() || now_ns > last_ns)
-		return false;
-	pthread_mutex_lock(&lock);
-	is_open = !only_marked_spans || is_span_open();
-	pthread_mutex_unlock(&lock);
-	return is_open;
-}
-
-int64_t window_next_edge_ns(int64_t now_ns)
-{
-	if (now_ns < early_ns())
-		return early_ns();
-	return now_ns <= last_ns && last_ns != INT64_MAX ? last_ns + 1 : INT64_MAX;
-}

@@ -1,7 +1,10 @@
 /*
  * window.h - which moments are recorded: --delay, --duration, cudaProfilerStart/Stop.
  *
- * Records that begin outside are dropped when they are decoded; window_switch.h sees to it that few are made.
+ * Records that begin outside are dropped when they are decoded.  Disabling CUPTI's kinds there was tried with CUPTI 13.0:
+ * kernels that ran while a span ended were lost (45 of 50), and once kinds were enabled again kernels had other
+ * correlation ids than their calls (docs/results/window-switching.txt).
+ *
  * Thread-safe.
  */
 #ifndef ROOFLINE_WINDOW_H
@@ -9,9 +12,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* CUPTI needs a moment to begin, and so do the calls that belong to the first operations. */
-#define WINDOW_EARLY_NS INT64_C(100000000)
 
 /* start_ns is when the collector was loaded; duration_ns 0 means without end.  With only_marked,
  * nothing is recorded until window_open is called. */
@@ -23,10 +23,5 @@ void window_close(int64_t time_ns);
 
 /* True when a record that starts at time_ns is wanted.  O(log n) in the spans that were marked. */
 bool window_contains(int64_t time_ns);
-
-/* Whether records that are made now may be wanted, and when that changes next unless the program marks
- * something; INT64_MAX for never. */
-bool window_is_near(int64_t now_ns);
-int64_t window_next_edge_ns(int64_t now_ns);
 
 #endif

@@ -67,8 +67,8 @@ static const struct argp_option option_table[] = {
 	 "that wait for other kernels",
 	 0},
 	{"sample", OPTION_SAMPLE, "INTERVAL", OPTION_ARG_OPTIONAL,
-	 "also sample the activity of the whole GPU, so often (1us); only samples show work that "
-	 "the GPU launches itself",
+	 "also sample hardware counters of the whole GPU at this interval (1us): they show the work "
+	 "that the GPU launches itself, which no trace does",
 	 0},
 	{"sample-metrics", OPTION_SAMPLE_METRICS, "SET,...", 0,
 	 "what to sample: front, sm, dram, tensor, l2, nvlink (as many as can be decoded in time)",

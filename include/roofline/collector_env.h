@@ -51,8 +51,9 @@
 		 "percent of the program's time that counting may take; 100 for no limit")                  \
 	VARIABLE(ENV_COUNTERS_SKIP, "ROOFLINE_COUNTERS_SKIP", "nccl|nvshmem",                               \
 		 "leave kernels alone whose mangled name matches: those that wait for others")              \
-	VARIABLE(ENV_SAMPLE, "ROOFLINE_SAMPLE", "",                                                         \
-		 "sample the whole GPU so often: 1us, 500ns, 10us; empty: do not")                          \
+	VARIABLE(                                                                                           \
+		ENV_SAMPLE, "ROOFLINE_SAMPLE", "",                                                          \
+		"interval at which the whole GPU is sampled: 1us, 500ns, 10us; empty: no sampling")         \
 	VARIABLE(                                                                                           \
 		ENV_SAMPLE_METRICS, "ROOFLINE_SAMPLE_METRICS", "",                                          \
 		"what is sampled: sm, dram, tensor, l2, nvlink, or front alone, by commas; empty: all")     \

@@ -388,7 +388,6 @@
 	LOSS(taken_buffers, "buffers", "CUPTI gave them to somebody else, who registered for its records after the collector") \
 	LOSS(late_attachments, "modules", "began to use NVTX or CUDA before the collector was attached: what they did until then is missing") \
 	LOSS(yielded, "processes", "left out on request: --yield, and the program or another profiler uses CUPTI") \
-	LOSS(switched_off_ns, "ns", "of the program's time, left out on request: --delay, --duration, profiler API") \
 	LOSS(disabled_kinds, "kinds", "CUPTI refused to record this kind")
 
 /* clang-format on */

@@ -28,7 +28,7 @@ eventually() {
 	return 1
 }
 
-# said COUNT WORD: the program printed the word so often
+# said COUNT WORD: the program has printed the word COUNT times
 said() {
 	[ "$(grep -cx "$2" out)" -eq "$1" ]
 }
@@ -187,9 +187,13 @@ running() {
 		wait "$recorder"
 		echo "ended with $?"
 	END
-	export -f eventually said stopped running
+	{
+		declare -f eventually said stopped running # script's shell may not hand on exported functions
+		cat job
+	} >whole_job
 	export ROOFLINECTL recording listener
-	timeout 60 script -qec "bash job" /dev/null </dev/null >log 3>&-
+	timeout 60 perl -e '$SIG{TSTP} = "DEFAULT"; exec @ARGV' script -qec "bash whole_job" /dev/null \
+		</dev/null >log 3>&-
 	tr -d '\r' <log | grep -E '^(both|group|ended)' | diff - <(printf '%s\n' "both stopped" "both continued" \
 		"group stopped" "group continued" "ended with 5")
 }

@@ -684,11 +684,11 @@ held_up() {
 
 # ---- endings ----
 
-# soon COMMAND...: it must be over in less than the patience that an exit has
+# soon COMMAND...: it is over long before the end of a window of 30 s
 soon() {
 	local start_s=$SECONDS
 	"$@"
-	at_most "seconds" 6 $((SECONDS - start_s))
+	at_most "seconds" 20 $((SECONDS - start_s))
 }
 
 @test "a program that ends in the middle of a long window has its samples, and does not wait for its end" {

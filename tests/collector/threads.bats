@@ -39,7 +39,7 @@ with_driver() {
 	equal kernels 5 "$(rows kernels)"
 }
 
-@test "recording is switched on and off while 2 threads make records" {
+@test "spans begin and end while 2 threads make records" {
 	export ROOFLINE_PROFILER_API=1
 	record cuda background:2 profiler:start sleep_ms:30 profiler:stop sleep_ms:30 profiler:start sleep_ms:30 \
 		profiler:stop profiler:start exit:3
