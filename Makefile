@@ -36,7 +36,7 @@ NVCCFLAGS  ?= -O3 -lineinfo -std=c++17
 analyzer_c := $(wildcard analyzer/*.c analyzer/*/*.c analyzer/*/*/*.c)
 analyzer_o := $(analyzer_c:%.c=$(BUILD)/%.o)
 library_o  := $(filter-out $(BUILD)/analyzer/main.o,$(analyzer_o))
-collector_c := $(wildcard collector/*.c)
+collector_c := $(wildcard collector/*.c collector/*/*.c)
 collector_o := $(collector_c:%.c=$(BUILD)/%.o)
 workload_cu := $(wildcard workloads/*.cu)
 workload_py := $(filter-out workloads/workload.py,$(wildcard workloads/*.py))
@@ -84,7 +84,7 @@ $(shared)/.stamp: $(wildcard plots/*.gp) $(demo_recordings) $(wildcard ceilings/
 # ---- collector: the only module that sees CUPTI ----
 $(BUILD)/collector/%.o: collector/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -fvisibility=hidden $(CUDA_FLAGS) -c $< -o $@
+	$(CC) $(ALL_CFLAGS) -fvisibility=hidden $(CUDA_FLAGS) -Icollector -c $< -o $@
 
 # The C++ library's demangler alone, which needs nothing else of it: programs must not get a C++ library from us.
 demangler := -Wl,--exclude-libs,libstdc++.a -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic
@@ -173,7 +173,7 @@ $(library): $(library_o)
 
 $(BUILD)/tests/%.o: tests/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(if $(filter tests/collector/%,$<),$(CUDA_FLAGS) -Icollector) -Ianalyzer -I. -c $< -o $@
+	$(CC) $(ALL_CFLAGS) $(if $(filter tests/collector/%,$<),$(CUDA_FLAGS)) -Icollector -Ianalyzer -I. -c $< -o $@
 
 $(units): %: %.o $(fixture_o) $(library)
 	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcmocka -lcsv -ljansson -larchive -lzstd -lstdc++ -lm -lpthread

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "api_choice.h"
-#include "counters.h"
+#include "counters/counters.h"
 #include "idle_wait.h"
-#include "local_memory.h"
+#include "counters/local_memory.h"
 #include "log.h"
 #include "machine_code.h"
 #include "power.h"
-#include "trace_writer.h"
+#include "writer/trace_writer.h"
 #include "window.h"
 
 /* ---- what to record ---- */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "trace_writer.h"
+#include "writer/trace_writer.h"
 
 #define CBID_LIMIT 2048 /* 13.0 has 523 runtime and 807 driver calls */
 

@@ -10,13 +10,13 @@
 #include "activity.h"
 #include "buffers.h"
 #include "clock.h"
-#include "counters.h"
+#include "counters/counters.h"
 #include "guard.h"
 #include "inject.h"
 #include "log.h"
 #include "power.h"
 #include "process_facts.h"
-#include "sampling.h"
+#include "sampling/sampling.h"
 
 /* How long a program's exit waits for the last records before it goes on without them. */
 #define EXIT_TIMEOUT_S 10

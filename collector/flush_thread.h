@@ -12,7 +12,7 @@
 
 #include "cupti_api.h"
 #include "options.h"
-#include "trace_writer.h"
+#include "writer/trace_writer.h"
 
 /* Comes before the callbacks are registered; both are borrowed. */
 void flush_init(const struct cupti_api *cupti, const struct options *options);

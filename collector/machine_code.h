@@ -9,7 +9,7 @@
 #define ROOFLINE_MACHINE_CODE_H
 
 #include "cupti_api.h"
-#include "trace_writer.h"
+#include "writer/trace_writer.h"
 
 /* Asks CUPTI to tell of modules, and the trace writer of signatures. */
 void machine_code_start(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber);

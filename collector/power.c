@@ -10,7 +10,7 @@
 #include "clock.h"
 #include "log.h"
 #include "nvml.h"
-#include "trace_writer.h"
+#include "writer/trace_writer.h"
 #include "window.h"
 
 #define PERIOD_NS INT64_C(100000000)

@@ -6,7 +6,7 @@
 
 #include "cupti_api.h"
 #include "options.h"
-#include "trace_writer.h"
+#include "writer/trace_writer.h"
 
 /* Everything that is known when the collector is loaded. */
 void process_facts_write(struct trace_rows *rows, const struct cupti_api *cupti,

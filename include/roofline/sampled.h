@@ -2,11 +2,11 @@
  * sampled.h - every hardware counter that is read over time, once.
  *
  * A role is a column of samples.csv and what the analyzer wants to know; which counter
- * answers it is the business of collector/sample_config.c.  All values are those of the
+ * answers it is the business of collector/sampling/sample_config.c.  All values are those of the
  * whole GPU during one sample: what other processes do counts too.
  *
  * To add one: its SAMPLED row, its column in TRACE_SAMPLES, its counters by preference
- * in collector/sample_config.c, and what it means in analyzer/trace/loader_samples.c.
+ * in collector/sampling/sample_config.c, and what it means in analyzer/trace/loader_samples.c.
  */
 #ifndef ROOFLINE_SAMPLED_H
 #define ROOFLINE_SAMPLED_H

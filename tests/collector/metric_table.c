@@ -1,5 +1,5 @@
 /*
- * metric_table.c - asks the real CUPTI what the sets of collector/metric_table.c mean on every chip.
+ * metric_table.c - asks the real CUPTI what the sets of collector/counters/metric_table.c mean on every chip.
  *
  * metric_table LIBRARY [CHIP...]   one line for each chip and request:
  *
@@ -17,9 +17,9 @@
 
 #include "every_chip.h"
 
-#include "collector/counter_config.c"
-#include "collector/metric_table.c"
-#include "collector/profiler_host.c"
+#include "collector/counters/counter_config.c"
+#include "collector/counters/metric_table.c"
+#include "collector/counters/profiler_host.c"
 
 static const char *const requests[] = {"roofline", "atomics", "shared",
 				       "sm",	   "stalls",  "roofline,atomics,shared,sm,stalls"};

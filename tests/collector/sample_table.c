@@ -1,5 +1,5 @@
 /*
- * sample_table.c - asks the real CUPTI what the sets of collector/sample_config.c mean on every chip.
+ * sample_table.c - asks the real CUPTI what the sets of collector/sampling/sample_config.c mean on every chip.
  *
  * sample_table LIBRARY [CHIP...]   one line for each chip and set, and one for all of them:
  *
@@ -17,8 +17,8 @@
 
 #include "every_chip.h"
 
-#include "collector/profiler_host.c"
-#include "collector/sample_config.c"
+#include "collector/counters/profiler_host.c"
+#include "collector/sampling/sample_config.c"
 
 static const char *const role_names[] = {
 #define ROLE_NAME(role, set, meaning) #role,

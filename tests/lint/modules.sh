@@ -47,7 +47,8 @@ is_allowed() {
 	shift 2
 	for rule; do
 		case $rule in
-		OWN) [ -e "$(dirname "$file")/$header" ] && [[ $header != ../* ]] && return ;;
+		OWN) [ -e "$(dirname "$file")/$header" ] && [[ $header != ../* ]] && return
+			[[ $file == collector/* ]] && [ -e "collector/$header" ] && [[ $header != *../* ]] && return ;;
 		*) [[ $header == "$rule"* ]] && return ;;
 		esac
 	done

@@ -1,4 +1,4 @@
-/* collector/counter_gate.h: launches wait for a counted one as long as there is a reason to, and no longer. */
+/* collector/counters/counter_gate.h: launches wait for a counted one as long as there is a reason to, and no longer. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "collector/counter_gate.c"
+#include "collector/counters/counter_gate.c"
 
 #define MS INT64_C(1000000)
 

@@ -1,4 +1,4 @@
-/* collector/counter_policy.h: which launches are counted, in which pass, and at what cost. */
+/* collector/counters/counter_policy.h: which launches are counted, in which pass, and at what cost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "collector/counter_policy.c"
+#include "collector/counters/counter_policy.c"
 
 #define KINDS 64
 #define MOST_PASSES 8

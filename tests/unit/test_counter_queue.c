@@ -1,4 +1,4 @@
-/* collector/counter_queue.h: rows of launches wait for our thread, and there is no room for any number of them. */
+/* collector/counters/counter_queue.h: rows of launches wait for our thread, and there is no room for any number of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "collector/counter_queue.c"
+#include "collector/counters/counter_queue.c"
 
 static unsigned int wakes;
 static uint64_t lost, written, names, filtered;

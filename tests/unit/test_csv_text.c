@@ -1,4 +1,4 @@
-/* collector/csv_text.h: what stands in a cell. */
+/* collector/writer/csv_text.h: what stands in a cell. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "collector/csv_text.c"
+#include "collector/writer/csv_text.c"
 
 #define REPLACED "\xef\xbf\xbd"
 

@@ -1,4 +1,4 @@
-/* collector/metric_table.h: what a request for counters means on a chip that is made up here. */
+/* collector/counters/metric_table.h: what a request for counters means on a chip that is made up here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "collector/metric_table.c"
+#include "collector/counters/metric_table.c"
 
 /* A chip has every counter in one pass, but for these. */
 struct chip {

@@ -1,4 +1,4 @@
-/* collector/sample_pace.h: how often samples can be taken.  The figures are worked out by hand. */
+/* collector/sampling/sample_pace.h: how often samples can be taken.  The figures are worked out by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "collector/sample_pace.c"
+#include "collector/sampling/sample_pace.c"
 
 #define US INT64_C(1000)
 

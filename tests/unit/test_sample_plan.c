@@ -1,4 +1,4 @@
-/* collector/sample_plan.h: how much of a GPU is sampled at once.  The figures are worked out by hand. */
+/* collector/sampling/sample_plan.h: how much of a GPU is sampled at once.  The figures are worked out by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "collector/sample_pace.c"
-#include "collector/sample_plan.c"
+#include "collector/sampling/sample_pace.c"
+#include "collector/sampling/sample_plan.c"
 
 #define US INT64_C(1000)
 #define MS INT64_C(1000000)

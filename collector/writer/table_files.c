@@ -1,0 +1,259 @@
+#define _GNU_SOURCE
+#include "writer/table_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "size_limit.h"
+
+#define FIRST_DESCRIPTOR 512 /* out of the way of programs that count on low numbers */
+#define FOLDER_MODE 0700     /* names, commands and paths are the owner's */
+#define FILE_MODE 0600
+#define DESCRIPTORS_NEEDED 128 /* that a program may have, of which the tables take a few */
+
+struct table_file {
+	int descriptor;
+	dev_t device; /* to see whether the application closed it and opened something else */
+	ino_t inode;
+};
+
+#define TABLE_NAME(table, columns) #table,
+static const char *const table_names[] = {TRACE_TABLES(TABLE_NAME)};
+#define HEADER_COLUMN(type, name, meaning) "," #name
+#define TABLE_HEADER(table, columns) columns(HEADER_COLUMN) "\n",
+static const char *const table_headers[] = {TRACE_TABLES(TABLE_HEADER)}; /* with a leading comma */
+
+static char folder[PATH_MAX];
+static struct table_file files[TRACE_TABLE_COUNT];
+
+/* Moves a descriptor to a high number, so that programs find the low ones as ever.  A program that has
+ * so few of them left needs these more than we do. */
+static int move_high(int low)
+{
+	int first = FIRST_DESCRIPTOR, high;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 2 * FIRST_DESCRIPTOR)
+		first = (int)limit.rlim_cur / 2;
+	high = fcntl(low, F_DUPFD_CLOEXEC, first);
+	close(low);
+	return high < 0 ? -EMFILE : high;
+}
+
+/* Opens a table for appending.  Returns 0 or a negative errno. */
+static int table_open(enum trace_table table)
+{
+	struct table_file *file = &files[table];
+	char path[PATH_MAX + 64];
+	struct stat status;
+	int descriptor;
+
+	snprintf(path, sizeof(path), "%s/%s.csv", folder, table_names[table]);
+	descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+	if (descriptor < 0)
+		return -errno;
+	descriptor = move_high(descriptor);
+	if (descriptor < 0)
+		return descriptor;
+	if (fstat(descriptor, &status)) {
+		close(descriptor);
+		return -EIO;
+	}
+	*file = (struct table_file){descriptor, status.st_dev, status.st_ino};
+	return 0;
+}
+
+/* False when the application closed the descriptor, and perhaps opened something else on its number. */
+static bool table_is_own(const struct table_file *file, struct stat *status)
+{
+	return fstat(file->descriptor, status) == 0 && status->st_dev == file->device &&
+	       status->st_ino == file->inode;
+}
+
+/* The table's own descriptor, opened anew when the application closed or replaced it. */
+static int table_descriptor(enum trace_table table, struct stat *status)
+{
+	struct table_file *file = &files[table];
+	int rc;
+
+	if (table_is_own(file, status))
+		return status->st_nlink ? file->descriptor : -ENOENT;
+	rc = table_open(table);
+	if (rc < 0)
+		return rc;
+	return fstat(file->descriptor, status) == 0 ? file->descriptor : -errno;
+}
+
+/* Writes all of it, or returns an errno; *done tells how far it came. */
+static int write_fully(int descriptor, const char *bytes, size_t length, size_t *done)
+{
+	for (*done = 0; *done < length;) {
+		ssize_t written = write(descriptor, bytes + *done, length - *done);
+
+		if (written == 0)
+			return EIO; /* a file system of its own making; trying again could last for ever */
+		if (written > 0)
+			*done += (size_t)written;
+		else if (errno != EINTR)
+			return errno;
+	}
+	return 0;
+}
+
+size_t table_append(enum trace_table table, const char *bytes, size_t length)
+{
+	const char *header = table_headers[table] + 1;
+	size_t done = 0, header_done = 0;
+	struct stat status;
+	int descriptor = table_descriptor(table, &status);
+	int problem = descriptor < 0 ? -descriptor : 0;
+
+	if (!problem && status.st_size == 0) {
+		problem = write_fully(descriptor, header, strlen(header), &header_done);
+		if (problem)
+			header_done = 0;
+	}
+	if (!problem)
+		problem = write_fully(descriptor, bytes, length, &done);
+	if (!problem) {
+		size_limit_add(header_done + length);
+		return length;
+	}
+	while (done > 0 && bytes[done - 1] != '\n')
+		done--;
+	if (descriptor >= 0 && ftruncate(descriptor, status.st_size + (off_t)(header_done + done)))
+		problem = errno;
+	size_limit_add(header_done + done);
+	log_warn_once("cannot write %s/%s.csv: %s; rows are lost and counted", folder,
+		      table_names[table], strerror(problem));
+	return done;
+}
+
+enum size_limit table_files_limit(size_t bytes, bool is_last)
+{
+	return size_limit_check(folder, bytes, is_last);
+}
+
+const char *table_files_folder(void)
+{
+	return folder;
+}
+
+/* ---- opening and closing ---- */
+
+static int make_folders(const char *path)
+{
+	char partial[PATH_MAX];
+
+	snprintf(partial, sizeof(partial), "%s", path);
+	for (char *slash = strchr(partial + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(partial, FOLDER_MODE) && errno != EEXIST)
+			return -errno;
+		*slash = '/';
+	}
+	return mkdir(partial, FOLDER_MODE) && errno != EEXIST ? -errno : 0;
+}
+
+/* output/host.pid; a process id can come again (exec, or a long job), then host.pid.2 and so on. */
+static int make_process_folder(const char *output)
+{
+	char host[256] = "localhost";
+	int rc = make_folders(output);
+
+	if (rc < 0) {
+		snprintf(folder, sizeof(folder), "%s", output);
+		return rc;
+	}
+	gethostname(host, sizeof(host) - 1);
+	for (char *slash = host; (slash = strchr(slash, '/'));)
+		*slash = '_'; /* Linux takes any name */
+	for (int attempt = 1; attempt < 1000; attempt++) {
+		char suffix[16] = "";
+
+		if (attempt > 1)
+			snprintf(suffix, sizeof(suffix), ".%d", attempt);
+		if ((size_t)snprintf(folder, sizeof(folder), "%s/%s.%d%s", output, host,
+				     (int)getpid(), suffix) >= sizeof(folder))
+			return -ENAMETOOLONG;
+		if (mkdir(folder, FOLDER_MODE) == 0)
+			return 0;
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+/* A program that may have only few descriptors keeps them all: it might need those that we would use. */
+static int check_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= DESCRIPTORS_NEEDED)
+		return 0;
+	log_warn(
+		"only %d files may be open (ulimit -n) and a recording has %d of its own; nothing is "
+		"recorded. Allow %d",
+		(int)limit.rlim_cur, TRACE_TABLE_COUNT, DESCRIPTORS_NEEDED);
+	return -EMFILE;
+}
+
+/* A disk that is nearly full is left to the program. */
+static int check_disk(const char *output)
+{
+	int64_t free_bytes = 0, floor_bytes = size_limit_min_free(output, &free_bytes);
+
+	if (free_bytes >= floor_bytes)
+		return 0;
+	log_warn("only %lld MB are free on the disk of %s, and %lld MB are to stay free "
+		 "(ROOFLINE_MIN_FREE); nothing is recorded",
+		 (long long)(free_bytes >> 20), output, (long long)(floor_bytes >> 20));
+	return -ENOSPC;
+}
+
+static int open_tables(const char *output)
+{
+	int rc = make_process_folder(output);
+
+	for (int table = 0; rc == 0 && table < TRACE_TABLE_COUNT; table++) {
+		rc = table_open(table);
+		if (rc == 0)
+			table_append(table, "", 0);
+	}
+	return rc;
+}
+
+int table_files_open(const char *output)
+{
+	int rc = check_descriptors();
+
+	if (rc == 0)
+		rc = check_disk(output);
+	if (rc < 0)
+		return rc;
+	rc = open_tables(output);
+	if (rc < 0) {
+		log_warn("cannot record into %s: %s; nothing is recorded. Set ROOFLINE_OUTPUT to a "
+			 "folder that can be written",
+			 folder, strerror(-rc));
+		table_files_close();
+	}
+	return rc;
+}
+
+void table_files_close(void)
+{
+	struct stat status;
+
+	for (int table = 0; table < TRACE_TABLE_COUNT; table++)
+		if (files[table].inode && table_is_own(&files[table], &status))
+			close(files[table].descriptor);
+	memset(files, 0, sizeof(files));
+}
