@@ -78,15 +78,17 @@ static const struct {
 	{"ProfilerStop", true},
 };
 
-bool api_choice_wants(const char *name)
+const char *api_choice_stem(const char *name)
 {
 	name += strspn(name, "_");
-	if (!strncmp(name, "cuda", 4))
-		name += 4;
-	else if (!strncmp(name, "cu64", 4))
-		name += 4;
-	else if (!strncmp(name, "cu", 2))
-		name += 2;
+	if (!strncmp(name, "cuda", 4) || !strncmp(name, "cu64", 4))
+		return name + 4;
+	return strncmp(name, "cu", 2) ? name : name + 2;
+}
+
+bool api_choice_wants(const char *name)
+{
+	name = api_choice_stem(name);
 	for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++)
 		if (!strncmp(name, choices[i].prefix, strlen(choices[i].prefix)))
 			return choices[i].is_wanted;

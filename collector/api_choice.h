@@ -17,6 +17,9 @@ unsigned int api_choice_enable(const struct cupti_api *cupti, bool is_on);
 /* True when a call of this name is recorded. */
 bool api_choice_wants(const char *name);
 
+/* The name of a call without its "cuda" or "cu"; points into name. */
+const char *api_choice_stem(const char *name);
+
 /* Number in names.csv of a call's name; 0 when CUPTI does not know it. */
 uint32_t api_choice_name(const struct cupti_api *cupti, CUpti_CallbackDomain domain, uint32_t cbid);
 

@@ -92,6 +92,9 @@ CUptiResult cuptiNvtxExtensionInitialize(void *export_table);
 	MAY(cuptiActivityEnableAndDump)         \
 	MAY(cuptiGetContextId)                  \
 	MAY(cuptiGetDeviceId)                   \
+	MAY(cuptiGetStreamIdEx)                 \
+	MAY(cuptiGetGraphId)                    \
+	MAY(cuptiGetGraphNodeId)                \
 	CUPTI_COUNTER_FUNCTIONS(MAY)            \
 	CUPTI_SAMPLING_FUNCTIONS(MAY)           \
 	MAY(cuptiNvtxInitialize)                \

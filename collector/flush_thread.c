@@ -16,6 +16,7 @@
 #include "log.h"
 #include "power.h"
 #include "process_facts.h"
+#include "program_rows.h"
 #include "sampling/sampling.h"
 
 /* How long a program's exit waits for the last records before it goes on without them. */
@@ -55,6 +56,7 @@ static void decode_finished(void)
 	size_t valid_bytes;
 
 	counters_write_rows();
+	program_rows_write();
 	for (size_t count = buffers_finished();
 	     count > 0 && (buffer = buffers_next_finished(&valid_bytes)); count--) {
 		if (valid_bytes && !options->discard)

@@ -31,6 +31,7 @@
 #include "counters/counters.h"
 #include "cupti_api.h"
 #include "flush_thread.h"
+#include "graph_structure.h"
 #include "guard.h"
 #include "inject.h"
 #include "counters/kernel_filter.h"
@@ -40,6 +41,8 @@
 #include "options.h"
 #include "power.h"
 #include "process_facts.h"
+#include "program_calls.h"
+#include "program_rows.h"
 #include "roofline/collector_env.h"
 #include "sampling/sampling.h"
 #include "size_limit.h"
@@ -106,7 +109,7 @@ static void on_resource(CUpti_CallbackId id, const CUpti_ResourceData *data)
 {
 	if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED)
 		machine_code_on_module(data->resourceDescriptor);
-	else
+	else if (!graph_structure_on_resource(id, data->resourceDescriptor))
 		on_context(id, data->context);
 }
 
@@ -116,6 +119,9 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
 	(void)user;
 	/* Launches come here too often for a system call: a fork has made owner 0. */
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API ? owner == 0 : !inject_is_recording())
+		return;
+	if ((domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) &&
+	    program_calls_on_call(domain, id, data))
 		return;
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
 		counters_on_driver_call(id, data);
@@ -344,6 +350,9 @@ static void start_once(void)
 	activity_enable(cupti, &options);
 	enable_callbacks();
 	machine_code_start(cupti, subscriber);
+	program_rows_init(cupti, flush_thread_wake);
+	program_calls_start(cupti, subscriber, &options);
+	graph_structure_start(cupti, subscriber);
 	counters_start(cupti, subscriber, &options);
 	sampling_start(cupti, subscriber, &options);
 	power_start(&options);

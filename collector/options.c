@@ -245,6 +245,8 @@ void options_read(struct options *options)
 	options->profiler_api = variable_number(ENV_PROFILER_API, 1) > 0;
 	options->api = (enum options_api)variable_word(ENV_API, api_words, 3);
 	options->syncs = variable_number(ENV_SYNCS, 1) > 0;
+	options->events = variable_number(ENV_EVENTS, 1) > 0;
+	options->allocations = variable_number(ENV_ALLOCATIONS, 1) > 0;
 	options->power = variable_number(ENV_POWER, 1) > 0;
 	options->nvtx = variable_number(ENV_NVTX, 1) > 0;
 	read_sampling(options);

@@ -23,7 +23,7 @@ struct options {
 	int64_t duration_ns; /* 0: all */
 	bool profiler_api;
 	enum options_api { API_NONE, API_CHOSEN, API_ALL } api;
-	bool nvtx, syncs, power;
+	bool nvtx, syncs, power, events, allocations;
 	const char *counters; /* sets and counters, or NULL; borrowed */
 	bool is_replay;
 	double counters_share;	   /* of the program's time that counting may take */

@@ -1,14 +1,11 @@
 #define _GNU_SOURCE
 #include "counters/counter_queue.h"
 
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "writer/row_queue.h"
 #include "writer/trace_writer.h"
-
-#define WAKE_ROWS (QUEUE_ROWS / 4)
 
 struct replayed_kernel {
 	struct trace_kernels_row row;
@@ -28,17 +25,11 @@ struct queued_row {
 	char *text; /* ours, or NULL */
 };
 
-/* Launches put into one half while our thread writes the other. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct queued_row *filling, *writing;
-static size_t count;
-static void (*wake_writer)(void);
+static struct row_queue queue = ROW_QUEUE_INITIALIZER;
 
 void counter_queue_init(void (*wake)(void))
 {
-	wake_writer = wake;
-	filling = malloc(QUEUE_ROWS * sizeof(*filling));
-	writing = malloc(QUEUE_ROWS * sizeof(*writing));
+	row_queue_init(&queue, sizeof(struct queued_row), QUEUE_ROWS, wake);
 }
 
 /* ---- launches ---- */
@@ -52,17 +43,7 @@ static void release(const struct queued_row *row)
 
 static void put(const struct queued_row *row)
 {
-	bool has_room, must_wake;
-
-	pthread_mutex_lock(&lock);
-	has_room = filling && writing && count < QUEUE_ROWS;
-	if (has_room)
-		filling[count++] = *row;
-	must_wake = has_room && count == WAKE_ROWS;
-	pthread_mutex_unlock(&lock);
-	if (must_wake)
-		wake_writer();
-	if (has_room)
+	if (row_queue_put(&queue, row))
 		return;
 	trace_loss_add(LOSS_unwritten_rows, 1);
 	release(row);
@@ -123,8 +104,11 @@ static void write_kernel(struct trace_rows *out, struct queued_row *row)
 		trace_write_kernels(out, kernel);
 }
 
-static void write_row(struct trace_rows *out, struct queued_row *row)
+static void write_row(void *rows, void *queued)
 {
+	struct trace_rows *out = rows;
+	struct queued_row *row = queued;
+
 	switch (row->kind) {
 	case COUNTED:
 		trace_write_counted(out, &row->counted);
@@ -149,34 +133,10 @@ static void write_row(struct trace_rows *out, struct queued_row *row)
 	release(row);
 }
 
-/* Our half of the queue, full; launches go on with the other. */
-static size_t take_all(void)
-{
-	struct queued_row *taken;
-	size_t taken_count;
-
-	pthread_mutex_lock(&lock);
-	taken = filling;
-	taken_count = count;
-	filling = writing;
-	writing = taken;
-	count = 0;
-	pthread_mutex_unlock(&lock);
-	return taken_count;
-}
-
 void counter_queue_write(void)
 {
-	/* A thread that brings records after ours has gone may come at the same time as another. */
-	static pthread_mutex_t one_writer = PTHREAD_MUTEX_INITIALIZER;
-	struct trace_rows *out;
-	size_t row_count;
+	struct trace_rows *out = trace_rows_get();
 
-	pthread_mutex_lock(&one_writer);
-	row_count = take_all();
-	out = row_count ? trace_rows_get() : NULL;
-	for (size_t i = 0; i < row_count; i++)
-		write_row(out, &writing[i]);
+	row_queue_take(&queue, write_row, out);
 	trace_rows_put(out);
-	pthread_mutex_unlock(&one_writer);
 }

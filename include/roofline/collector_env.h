@@ -41,6 +41,10 @@
 	VARIABLE(                                                                                           \
 		ENV_SYNCS, "ROOFLINE_SYNCS", "0",                                                           \
 		"1: also which stream or event each wait was for (expensive: see docs/commands/record.md)") \
+	VARIABLE(ENV_EVENTS, "ROOFLINE_EVENTS", "1",                                                        \
+		 "0: not which event and stream each record and wait was for")                              \
+	VARIABLE(ENV_ALLOCATIONS, "ROOFLINE_ALLOCATIONS", "1",                                              \
+		 "0: no memory that is allocated and freed")                                                \
 	VARIABLE(ENV_NVTX, "ROOFLINE_NVTX", "1", "0: no NVTX ranges")                                       \
 	VARIABLE(ENV_COUNTERS, "ROOFLINE_COUNTERS", "",                                                     \
 		 "hardware counters: roofline, atomics, shared, sm, stalls, or "                            \

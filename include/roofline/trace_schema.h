@@ -165,6 +165,40 @@
 	COLUMN(u32, correlation, "shared with the operations that the call caused") \
 	COLUMN(u32, result, "cudaError_t or CUresult")
 
+/* Calls about events and streams: what api tells the times of.  An event is its handle, which may come again once it is
+ * destroyed; a wait is for what was last recorded into it before. */
+#define TRACE_EVENT_CALLS(COLUMN) \
+	COLUMN(u32, correlation, "api.correlation of the call") \
+	COLUMN(u32, kind, "1 event recorded, 2 host waits for an event, 3 stream waits for an event, 4 host waits for a stream") \
+	COLUMN(u32, context, "contexts.context") \
+	COLUMN(u32, stream, "streams.stream, 4294967295 when it does not apply") \
+	COLUMN(u64, event, "handle of the event, 0 when it does not apply")
+
+/* Memory as it is allocated and freed. */
+#define TRACE_ALLOCATIONS(COLUMN) \
+	COLUMN(i64, time_ns, "when") \
+	COLUMN(u32, operation, "1 allocated, 2 freed") \
+	COLUMN(u32, memory, "memory kind, as copies.src_memory") \
+	COLUMN(u64, address, "where it begins") \
+	COLUMN(u64, bytes, "how much") \
+	COLUMN(u32, is_async, "1 in the order of a stream") \
+	COLUMN(u64, pool, "address of the memory pool, 0 when there is none") \
+	COLUMN(u32, device, "devices.device") \
+	COLUMN(u32, context, "contexts.context") \
+	COLUMN(u32, stream, "streams.stream, when is_async") \
+	COLUMN(u32, correlation, "api.correlation of the call")
+
+/* Nodes of graphs as they are made, and as instantiating a graph clones them: the clones run. */
+#define TRACE_GRAPH_NODES(COLUMN) \
+	COLUMN(u64, node, "node id, as kernels.graph_node") \
+	COLUMN(u32, graph, "graph id that CUPTI gives a graph which is not executable") \
+	COLUMN(u32, kind, "CUgraphNodeType: 0 kernel, 1 copy, 2 memset, 3 host, 4 child graph, 13 conditional ...") \
+	COLUMN(u64, original, "node that it is a clone of, 0 for none")
+
+#define TRACE_GRAPH_EDGES(COLUMN) \
+	COLUMN(u64, node, "graph_nodes.node") \
+	COLUMN(u64, dependency, "the other node of the edge, as CUPTI calls it")
+
 /* Time that tracing and the driver themselves took. */
 #define TRACE_OVERHEADS(COLUMN) \
 	COLUMN(i64, start_ns, "overhead begins") \
@@ -311,6 +345,10 @@
 	TABLE(graphs, TRACE_GRAPHS) \
 	TABLE(api, TRACE_API) \
 	TABLE(syncs, TRACE_SYNCS) \
+	TABLE(event_calls, TRACE_EVENT_CALLS) \
+	TABLE(allocations, TRACE_ALLOCATIONS) \
+	TABLE(graph_nodes, TRACE_GRAPH_NODES) \
+	TABLE(graph_edges, TRACE_GRAPH_EDGES) \
 	TABLE(overheads, TRACE_OVERHEADS) \
 	TABLE(jit, TRACE_JIT) \
 	TABLE(markers, TRACE_MARKERS) \

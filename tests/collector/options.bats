@@ -84,7 +84,7 @@ load common
 }
 
 @test "outside of what --profiler-api asks for kinds stay enabled: CUPTI loses kernels otherwise" {
-	ROOFLINE_PROFILER_API=1 record cuda enabled:11 kernels:1 profiler:start enabled:11 kernels:2 profiler:stop enabled:11
+	ROOFLINE_PROFILER_API=1 record cuda enabled:12 kernels:1 profiler:start enabled:12 kernels:2 profiler:stop enabled:12
 	warned 0
 	equal kernels 2 "$(rows kernels)"
 }

@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include "collector/writer/row_queue.c"
+
 #include "collector/counters/counter_queue.c"
 
 static unsigned int wakes;
@@ -125,8 +127,8 @@ static void test_every_kind(void **state)
 	assert_int_equal(written, 6);
 	assert_int_equal(names, 2); /* of the overhead, and of one metric */
 	assert_int_equal(filtered, 1);
-	free(filling);
-	free(writing);
+	free(queue.filling);
+	free(queue.writing);
 }
 
 #define TEST(name, function)                     \

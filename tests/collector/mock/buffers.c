@@ -36,6 +36,7 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_OVERHEAD, sizeof(CUpti_ActivityOverhead3)},
 	{CUPTI_ACTIVITY_KIND_JIT, sizeof(CUpti_ActivityJit2)},
 	{CUPTI_ACTIVITY_KIND_MARKER, sizeof(CUpti_ActivityMarker2)},
+	{CUPTI_ACTIVITY_KIND_MEMORY2, sizeof(CUpti_ActivityMemory4)},
 	{CUPTI_ACTIVITY_KIND_NAME, sizeof(CUpti_ActivityName)},
 	{CUPTI_ACTIVITY_KIND_DEVICE, sizeof(CUpti_ActivityDevice5)},
 	{CUPTI_ACTIVITY_KIND_CONTEXT, sizeof(CUpti_ActivityContext3)},

@@ -29,6 +29,8 @@ static const struct {
 	 "cudaGetDevice_v3020"},
 	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000,
 	 "cudaProfilerStart_v4000"},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaStreamCreate_v3020,
+	 "cudaStreamCreate_v3020"},
 	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "cuLaunchKernel"},
 	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2,
 	 "cuMemcpyHtoDAsync_v2"},
@@ -117,6 +119,13 @@ void mock_load_module(const void *cubin, size_t size)
 	CUpti_ResourceData data = {.resourceDescriptor = &module};
 
 	notify_subscriber(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, &data);
+}
+
+void mock_resource(CUpti_CallbackId id, const void *descriptor)
+{
+	CUpti_ResourceData data = {.resourceDescriptor = (void *)(uintptr_t)descriptor};
+
+	notify_subscriber(CUPTI_CB_DOMAIN_RESOURCE, id, &data);
 }
 
 /* CUPTI tells of a call of NVTX when it has returned. */

@@ -105,6 +105,12 @@ enum mock_place { MOCK_NOWHERE, MOCK_REQUEST, MOCK_COMPLETION, MOCK_CALLBACK };
 	MOCK(void, mock_unload_module, (CUcontext context))                                                     \
 	/* The driver has loaded a module; cubin is gone when it returns. */                                    \
 	MOCK(void, mock_load_module, (const void *cubin, size_t size))                                          \
+	/* Another call of either API: its callbacks, and what happens between them (NULL: nothing). */         \
+	MOCK(void, mock_program_call,                                                                           \
+	     (CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *parameters,                         \
+	      int status, void (*during)(void)))                                                                \
+	/* A callback about a resource, such as a node of a graph. */                                           \
+	MOCK(void, mock_resource, (CUpti_CallbackId id, const void *descriptor))                                \
 	/* A kernel that the device launches now: no record, no callback, only samples show it. */              \
 	MOCK(void, mock_device_launch,                                                                          \
 	     (uint32_t device, const char *name, unsigned int blocks, uint64_t busy_ns))

@@ -1,0 +1,22 @@
+/*
+ * program_calls.h - calls that are followed by callbacks: those of the host's that CUPTI's own records of calls leave
+ * out, and which event and stream a call was about.
+ *
+ * Asking for more calls with cuptiActivityEnableRuntimeApi makes CUPTI 13.0 refuse hardware counters (INVALID_PARAMETER);
+ * callbacks for the same calls do not.
+ */
+#ifndef ROOFLINE_PROGRAM_CALLS_H
+#define ROOFLINE_PROGRAM_CALLS_H
+
+#include "cupti_api.h"
+#include "options.h"
+
+/* Enables the callbacks: of the calls, and with options->events those of events and streams. */
+void program_calls_start(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
+			 const struct options *options);
+
+/* On a callback of either API.  Returns false when it is about another call. */
+bool program_calls_on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+			   const CUpti_CallbackData *data);
+
+#endif

@@ -1,0 +1,85 @@
+#include "program_rows.h"
+
+#include "api_choice.h"
+#include "writer/row_queue.h"
+#include "writer/trace_writer.h"
+
+#define QUEUE_ROWS 65536
+
+struct program_row {
+	enum { CALL, EVENT_CALL, GRAPH_NODE, GRAPH_EDGE } kind;
+	CUpti_CallbackDomain domain; /* of a call */
+	CUpti_CallbackId id;
+	union {
+		struct trace_api_row call;
+		struct trace_event_calls_row event_call;
+		struct trace_graph_nodes_row node;
+		struct trace_graph_edges_row edge;
+	};
+};
+
+static struct row_queue queue = ROW_QUEUE_INITIALIZER;
+static const struct cupti_api *cupti;
+
+void program_rows_init(const struct cupti_api *api, void (*wake)(void))
+{
+	cupti = api;
+	row_queue_init(&queue, sizeof(struct program_row), QUEUE_ROWS, wake);
+}
+
+static void put(const struct program_row *row)
+{
+	if (!row_queue_put(&queue, row))
+		trace_loss_add(LOSS_unwritten_rows, 1);
+}
+
+void program_rows_put_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+			   const struct trace_api_row *row)
+{
+	put(&(struct program_row){.kind = CALL, .domain = domain, .id = id, .call = *row});
+}
+
+void program_rows_put_event_call(const struct trace_event_calls_row *row)
+{
+	put(&(struct program_row){.kind = EVENT_CALL, .event_call = *row});
+}
+
+void program_rows_put_graph_node(const struct trace_graph_nodes_row *row)
+{
+	put(&(struct program_row){.kind = GRAPH_NODE, .node = *row});
+}
+
+void program_rows_put_graph_edge(const struct trace_graph_edges_row *row)
+{
+	put(&(struct program_row){.kind = GRAPH_EDGE, .edge = *row});
+}
+
+static void write_row(void *rows, void *queued)
+{
+	struct trace_rows *out = rows;
+	struct program_row *row = queued;
+
+	switch (row->kind) {
+	case CALL:
+		row->call.name = api_choice_name(cupti, row->domain, row->id);
+		trace_write_api(out, &row->call);
+		break;
+	case EVENT_CALL:
+		trace_write_event_calls(out, &row->event_call);
+		break;
+	case GRAPH_NODE:
+		trace_write_graph_nodes(out, &row->node);
+		break;
+	case GRAPH_EDGE:
+		trace_write_graph_edges(out, &row->edge);
+		break;
+	}
+}
+
+void program_rows_write(void)
+{
+	struct trace_rows *out = trace_rows_get();
+
+	row_queue_take(&queue, write_row, out);
+	trace_rows_put(out);
+}

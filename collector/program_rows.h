@@ -1,0 +1,23 @@
+/*
+ * program_rows.h - rows that are made in CUPTI's callbacks, on the program's threads: calls and parts of graphs.
+ */
+#ifndef ROOFLINE_PROGRAM_ROWS_H
+#define ROOFLINE_PROGRAM_ROWS_H
+
+#include "cupti_api.h"
+#include "roofline/trace_schema.h"
+
+/* wake: has our thread come before its time. */
+void program_rows_init(const struct cupti_api *cupti, void (*wake)(void));
+
+/* On any thread; the row is copied.  Without room it is lost, and counted. */
+void program_rows_put_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+			   const struct trace_api_row *row); /* its name is set later */
+void program_rows_put_event_call(const struct trace_event_calls_row *row);
+void program_rows_put_graph_node(const struct trace_graph_nodes_row *row);
+void program_rows_put_graph_edge(const struct trace_graph_edges_row *row);
+
+/* Writes what there is.  On our thread. */
+void program_rows_write(void);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * mock_app_calls.c - the steps of mock_app that call what records of calls leave out: events, streams, graphs.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+#include <unistd.h>
+
+#include "mock_app.h"
+
+static void driver_call(CUpti_CallbackId id, const void *parameters, int status)
+{
+	if (mock.mock_program_call)
+		mock.mock_program_call(CUPTI_CB_DOMAIN_DRIVER_API, id, parameters, status, NULL);
+}
+
+/* event:record, event:wait, event:synchronize, event:stream, event:refused, event:per_thread - of event 5 and stream 7 */
+static void step_event(const char *argument)
+{
+	CUevent event = (CUevent)5;
+	CUstream stream = (CUstream)7;
+	cuEventRecord_params record = {event, stream};
+	cuStreamWaitEvent_params wait = {stream, event, 0};
+	cuEventSynchronize_params synchronize = {event};
+	cuStreamSynchronize_params whole = {stream};
+
+	if (!strcmp(argument, "record"))
+		driver_call(CUPTI_DRIVER_TRACE_CBID_cuEventRecord, &record, CUDA_SUCCESS);
+	else if (!strcmp(argument, "refused"))
+		driver_call(CUPTI_DRIVER_TRACE_CBID_cuEventRecord, &record,
+			    CUDA_ERROR_INVALID_HANDLE);
+	else if (!strcmp(argument, "per_thread"))
+		driver_call(CUPTI_DRIVER_TRACE_CBID_cuEventRecord_ptsz, &record, CUDA_SUCCESS);
+	else if (!strcmp(argument, "wait"))
+		driver_call(CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent, &wait, CUDA_SUCCESS);
+	else if (!strcmp(argument, "synchronize"))
+		driver_call(CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, &synchronize, CUDA_SUCCESS);
+	else if (!strcmp(argument, "stream"))
+		driver_call(CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, &whole, CUDA_SUCCESS);
+	else
+		fail("event", argument);
+}
+
+static void take_three_ms(void)
+{
+	usleep(3000);
+}
+
+/* create_streams:N - takes 3 ms each */
+static void step_create_streams(const char *argument)
+{
+	for (long i = number(argument); mock.mock_program_call && i > 0; i--)
+		mock.mock_program_call(CUPTI_CB_DOMAIN_RUNTIME_API,
+				       CUPTI_RUNTIME_TRACE_CBID_cudaStreamCreate_v3020, NULL, 0,
+				       take_three_ms);
+}
+
+static void tell_of_graph(CUpti_CallbackId id, const CUpti_GraphData *graph)
+{
+	if (mock.mock_resource)
+		mock.mock_resource(id, graph);
+}
+
+static CUgraphNode node(long i)
+{
+	return (CUgraphNode)i;
+}
+
+/* graph:N - nodes 1 to N in a row, instantiated: their clones are 1001 to 1000 + N */
+static void step_graph(const char *argument)
+{
+	CUgraph graph = (CUgraph)1, clone = (CUgraph)2;
+
+	for (long i = 1; i <= number(argument); i++)
+		tell_of_graph(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+			      &(CUpti_GraphData){.graph = graph, .node = node(i)});
+	for (long i = 1; i < number(argument); i++)
+		tell_of_graph(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED,
+			      &(CUpti_GraphData){.graph = graph,
+						 .node = node(i),
+						 .dependency = node(i + 1)});
+	for (long i = 1; i <= number(argument); i++)
+		tell_of_graph(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+			      &(CUpti_GraphData){.graph = clone,
+						 .originalGraph = graph,
+						 .node = node(1000 + i),
+						 .originalNode = node(i)});
+}
+
+const struct step call_steps[] = {
+	{"event", step_event},
+	{"create_streams", step_create_streams},
+	{"graph", step_graph},
+	{NULL, NULL},
+};
