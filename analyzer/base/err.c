@@ -3,6 +3,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* Names come from recordings and command lines, and what shows a text must not obey it. */
+static void replace_controls(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
 int err_set(struct err *err, int code, const char *format, ...)
 {
 	va_list arguments;
@@ -12,5 +20,6 @@ int err_set(struct err *err, int code, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(err->text, sizeof(err->text), format, arguments);
 	va_end(arguments);
+	replace_controls(err->text);
 	return code;
 }

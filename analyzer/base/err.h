@@ -8,7 +8,7 @@
 #define ROOFLINE_ERR_H
 
 struct err {
-	char text[1024]; /* "" while nothing went wrong; one line, no newline at its end */
+	char text[1024]; /* "" while nothing went wrong; one line without control characters */
 };
 
 /* Describes the problem and returns code, so that `return err_set(err, -ENOMEM, ...)` is one line.

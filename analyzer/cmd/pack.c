@@ -42,6 +42,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		usage_init(state);
 		return 0;
 	case 'o':
+		if (!*argument)
+			usage_fail(state, "-o wants a name, not ''");
 		arguments->target = argument;
 		return 0;
 	case 'l':

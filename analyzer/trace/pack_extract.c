@@ -24,6 +24,17 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
 	return remove(path);
 }
 
+/* As old as what it comes from: the newest recording is the one that was made last. */
+static void set_time(int fd, const struct packed *packed)
+{
+	struct timespec times[2];
+
+	if (!packed_time(packed, &times[1]))
+		return;
+	times[0] = times[1];
+	(void)!futimens(fd, times);
+}
+
 /* The folder is ours and new, so nothing in it is a link and no name is there twice. */
 static int extract_file(struct packed *packed, const char *folder, const char *name,
 			struct err *err)
@@ -40,7 +51,8 @@ static int extract_file(struct packed *packed, const char *folder, const char *n
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return err_set(err, -errno, "%s: cannot be written: %s", path, strerror(errno));
-	rc = packed_copy(packed, fd, path, err);
+	rc = packed_copy(packed, fd, path, "", err);
+	set_time(fd, packed);
 	if (close(fd) < 0 && rc >= 0)
 		rc = err_set(err, -errno, "%s: could not be written: %s", path, strerror(errno));
 	return rc < 0 ? (int)rc : 0;
@@ -84,6 +96,15 @@ static int make_folder(char *temporary, struct err *err)
 	return 0;
 }
 
+/* Beside the folder, and hidden: nobody reads what is not whole. */
+static bool name_temporary(char *temporary, size_t size, const char *folder)
+{
+	const char *slash = strrchr(folder, '/'), *name = slash ? slash + 1 : folder;
+
+	return (size_t)snprintf(temporary, size, "%.*s.%s.XXXXXX", (int)(name - folder), folder,
+				name) < size;
+}
+
 int pack_extract(const char *path, const char *folder, struct err *err)
 {
 	char temporary[PATH_MAX];
@@ -92,8 +113,7 @@ int pack_extract(const char *path, const char *folder, struct err *err)
 
 	if (lstat(folder, &status) == 0)
 		return err_set(err, -EEXIST, "%s: is there already; give -o another name", folder);
-	if ((size_t)snprintf(temporary, sizeof(temporary), "%s.XXXXXX", folder) >=
-	    sizeof(temporary))
+	if (!name_temporary(temporary, sizeof(temporary), folder))
 		return err_set(err, -ENAMETOOLONG, "%s: the name is too long", folder);
 	rc = make_folder(temporary, err);
 	if (rc < 0)

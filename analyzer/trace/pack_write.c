@@ -27,6 +27,7 @@ struct packer {
 	int fd;
 	const char *target;
 	struct err *err;
+	struct timespec newest; /* process.csv of the recording */
 	char block[BLOCK_BYTES], compressed[BLOCK_BYTES];
 };
 
@@ -172,6 +173,22 @@ static int add_bytes(struct packer *packer, const char *path, int fd, off_t left
 	return 0;
 }
 
+static void note_time(struct packer *packer, const char *path, const struct stat *status)
+{
+	if (reader_find_table(strrchr(path, '/') + 1) == TRACE_TABLE_process &&
+	    status->st_mtim.tv_sec > packer->newest.tv_sec)
+		packer->newest = status->st_mtim;
+}
+
+/* The file is as old as the recording, for who looks for the newest. */
+static void set_time(const struct packer *packer)
+{
+	struct timespec times[2] = {packer->newest, packer->newest};
+
+	if (packer->newest.tv_sec)
+		(void)!futimens(packer->fd, times);
+}
+
 /* Whether it is what is being written, somewhere in the folder. */
 static bool is_target(const struct packer *packer, const struct stat *status)
 {
@@ -193,6 +210,8 @@ static int add_file(struct packer *packer, const char *path, const char *name)
 		rc = 0;
 	else if ((rc = add_header(packer, name, status.st_size)) == 0)
 		rc = add_bytes(packer, path, fd, status.st_size);
+	if (rc == 0)
+		note_time(packer, path, &status);
 	if (fd >= 0)
 		close(fd);
 	return rc;
@@ -296,6 +315,8 @@ int pack_write(const char *folder, int fd, const char *target, int level, struct
 		rc = add_recording(packer, folder);
 	if (rc == 0)
 		rc = packer_end(packer);
+	if (rc == 0)
+		set_time(packer);
 	archive_write_free(packer->archive);
 	ZSTD_freeCCtx(packer->zstd);
 	recording_close(&packer->recording);

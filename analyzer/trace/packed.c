@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/new_file.h"
@@ -34,21 +35,34 @@ bool packed_find(char *buffer, size_t size, const char *path)
 	       access(buffer, F_OK) == 0;
 }
 
-static int open_path(const char *path, struct err *err)
+static int check_source(int fd, const char *path, struct err *err)
 {
-	bool is_stdin = !strcmp(path, "-") || !strcmp(path, "/dev/stdin");
-	int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
 
-	if (fd < 0)
-		return err_set(err, -errno, "%s: %s", path, strerror(errno));
-	if (isatty(fd)) {
-		close(fd);
+	if (isatty(fd))
 		return err_set(
 			err, -EINVAL,
 			"%s: no recording, but a terminal; name a recording, or send a packed one there",
 			path);
-	}
-	return fd;
+	if (fstat(fd, &status) == 0 && S_ISDIR(status.st_mode))
+		return err_set(
+			err, -EISDIR,
+			"%s: is a folder, and no packed recording; make one with: rooflinectl pack DIR",
+			path);
+	return 0;
+}
+
+static int open_path(const char *path, struct err *err)
+{
+	bool is_stdin = !strcmp(path, "-") || !strcmp(path, "/dev/stdin");
+	int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	rc = check_source(fd, path, err);
+	if (rc < 0)
+		close(fd);
+	return rc < 0 ? rc : fd;
 }
 
 static bool archive_prepare(struct archive *archive, int fd)
@@ -152,7 +166,8 @@ int packed_next(struct packed *packed, const char **name, struct err *err)
 	return rc < 0 ? rc : 1;
 }
 
-long long packed_copy(struct packed *packed, int fd, const char *target, struct err *err)
+long long packed_copy(struct packed *packed, int fd, const char *target, const char *remedy,
+		      struct err *err)
 {
 	long long copied_bytes = 0;
 	la_ssize_t count;
@@ -161,10 +176,21 @@ long long packed_copy(struct packed *packed, int fd, const char *target, struct 
 		int rc = write_all(fd, packed->block, (size_t)count);
 
 		if (rc < 0)
-			return err_set(err, rc, "%s: cannot be written: %s", target, strerror(-rc));
+			return err_set(err, rc, "%s: cannot be written: %s%s", target,
+				       strerror(-rc), remedy);
 		copied_bytes += count;
 	}
 	return count < 0 ? fail(packed, err) : copied_bytes;
+}
+
+bool packed_time(const struct packed *packed, struct timespec *time)
+{
+	struct stat status;
+
+	if (fstat(packed->fd, &status) < 0 || !S_ISREG(status.st_mode))
+		return false;
+	*time = status.st_mtim;
+	return true;
 }
 
 void packed_close(struct packed *packed)

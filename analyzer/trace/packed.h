@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "base/err.h"
 
@@ -24,8 +25,12 @@ int packed_open(struct packed **out, const char *path, struct err *err);
 /* Goes to the next file.  1, and its name until the call after; 0 at the end of an undamaged recording; or negative. */
 int packed_next(struct packed *packed, const char **name, struct err *err);
 
-/* Writes what the file holds to fd, where that stands.  target names it in err.  Returns how many bytes, or negative. */
-long long packed_copy(struct packed *packed, int fd, const char *target, struct err *err);
+/* Writes what the file holds to fd, where that stands.  target names it in err, and remedy ends that sentence.  Returns how many bytes, or negative. */
+long long packed_copy(struct packed *packed, int fd, const char *target, const char *remedy,
+		      struct err *err);
+
+/* When the recording was made: the time of its file.  Returns false for a pipe. */
+bool packed_time(const struct packed *packed, struct timespec *time);
 
 void packed_close(struct packed *packed);
 

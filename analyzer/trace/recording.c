@@ -99,18 +99,24 @@ static int open_folder(struct recording *recording, const char *path, struct err
 
 /* ---- a packed one ---- */
 
+/* Where packed tables are unpacked to. */
+static const char *temporary_folder(void)
+{
+	const char *folder = getenv("TMPDIR");
+
+	return folder && *folder ? folder : "/tmp";
+}
+
 /* A file that has no name: its space is free again when the program ends, however it does. */
 static int open_nameless(struct err *err)
 {
-	const char *parent = getenv("TMPDIR");
+	const char *parent = temporary_folder();
 	char path[PATH_MAX];
 	int fd;
 
-	if (!parent || !*parent)
-		parent = "/tmp";
 	if ((size_t)snprintf(path, sizeof(path), "%s/rooflinectl-XXXXXX", parent) >= sizeof(path))
 		return err_set(err, -ENAMETOOLONG, "%s: TMPDIR is too long", parent);
-	fd = mkstemp(path);
+	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
 		return err_set(err, -errno,
 			       "%s: cannot make a file: %s; set TMPDIR to a folder with space",
@@ -148,7 +154,8 @@ static int unpack_table(struct recording *recording, struct packed *packed, cons
 	process = find_or_add(recording, folder, path);
 	if (!process)
 		return err_set(err, -ENOMEM, "%s: out of memory", path);
-	count = packed_copy(packed, recording->unpacked_fd, "TMPDIR", err);
+	count = packed_copy(packed, recording->unpacked_fd, temporary_folder(),
+			    "; set TMPDIR to a folder with space", err);
 	if (count < 0)
 		return (int)count;
 	slice = &process->slices[table];

@@ -249,3 +249,37 @@ tarred() {
 	run -1 "$ROOFLINECTL" report
 	[[ "$output" == *"no recording under the current folder"* ]]
 }
+
+@test "packed or unpacked, a recording stays as old as it is" {
+	make_recording old
+	touch -d "2026-01-02 03:04:05" old/host.7/process.csv
+	make_recording new
+	touch -d "2026-02-03 04:05:06" new/host.7/process.csv
+	"$ROOFLINECTL" pack old
+	"$ROOFLINECTL" unpack old.roofline -o older
+	[ "$(stat -c %Y old.roofline older/host.7/process.csv | uniq)" = "$(date -d "2026-01-02 03:04:05" +%s)" ]
+	"$ROOFLINECTL" report --section processes --format json | grep -q '"recording": "./new"'
+}
+
+@test "what an unpack that was killed leaves is no recording" {
+	make_recording one
+	cp -r one .two.AbCdEf
+	"$ROOFLINECTL" report --section processes --format json | grep -q '"recording": "./one"'
+}
+
+@test "a folder where a file is wanted, and a name without a letter" {
+	mkdir empty.roofline
+	refused "empty.roofline: is a folder, and no packed recording" unpack empty.roofline -o one
+	make_recording one
+	run -2 "$ROOFLINECTL" pack one -o ''
+	[[ "$output" == *"-o wants a name"* ]]
+}
+
+@test "control characters of names reach no terminal" {
+	mkdir -p 'a'
+	printf 'x' >$'a/evil\e[31m'
+	tarred evil.roofline --transform 's|a|../a|' a/*
+	run -1 --separate-stderr "$ROOFLINECTL" report evil.roofline
+	[[ "$stderr" != *$'\e'* ]]
+	[[ "$stderr" == *"evil?[31m"* ]]
+}
