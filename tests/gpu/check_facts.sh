@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# What the collector brings home beside records: machine code, local memory, calls that build and destroy, clocks and
-# power; that the workloads' PTX runs; and what reading code costs.
+# What the collector brings home beside records: machine code, local memory, clocks and power; that the workloads' PTX runs; and what reading code costs.
 # shellcheck source=tests/gpu/tap.bash
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 workloads=$BUILD/lib/rooflinectl/workloads
@@ -51,15 +50,6 @@ traced=$(local_bytes)
 ROOFLINE_COUNTERS=sm record "$programs/pitfalls" register_spills --iterations 5 >/dev/null 2>&1
 check "local memory of a kernel that spills is known from a plain trace" above 0 "$traced"
 check "and is what the driver says when it is asked at the launch" equal "$(local_bytes)" "$traced"
-
-# called NAME: whether a call is recorded whose name begins so
-called() {
-	cut -d, -f2 "$recording"/*/names.csv | grep -q "^$1" || { echo "# no $1"; return 1; }
-}
-quick graph_manual manual
-for name in cudaGraphAdd cudaGraphCreate cudaGraphDestroy cudaStreamCreate cudaEventCreate; do
-	check "$name is recorded" called $name
-done
 
 if find / -xdev -name libnvidia-ml.so.1 2>/dev/null | grep -q .; then
 	ROOFLINE_POWER=1 record "$programs/long_kernels" --launches 20000 >/dev/null 2>"$scratch/complaints"
