@@ -35,6 +35,7 @@ else
 	tar -xf "$1" -C "$scratch/programs" 2>/dev/null || python3 -m tarfile -e "$1" "$scratch/programs"
 	programs=$scratch/programs
 fi
+ulimit -c 0
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/local/cuda/lib64
 
 # While nvidia-smi waits, the driver stays loaded: programs start in a fraction of the time.
@@ -63,8 +64,10 @@ run_once() {
 	local run=$1 way=$2 begin end status=0 same=- bytes=0
 	shift 2
 	begin=$EPOCHREALTIME
-	(cd "$scratch/cwd" && exec timeout -k 1 "$each_s" "$@") >"$scratch/said/$run.$way" \
-		2>"$scratch/complained" </dev/null || status=$?
+	{
+		(cd "$scratch/cwd" && exec timeout -k 1 "$each_s" "$@") >"$scratch/said/$run.$way" \
+			2>"$scratch/complained" </dev/null || status=$?
+	} 2>/dev/null # where bash tells of signals
 	end=$EPOCHREALTIME
 	if [ "$way" != bare ] && [ -f "$scratch/said/$run.bare" ]; then
 		same=no

@@ -263,7 +263,8 @@ def print_gains(rows):
         measured, predicted = row.measured(rows), row.predicted()
         if measured and predicted:
             found.append((row, measured, predicted))
-    print(f"\n{'predicted against measured':38} {'measured':>9} {'predicted':>10} {'interval':>18} {'off':>6}")
+    titles = ("predicted against measured", "measured", "predicted", "interval", "off")
+    print("\n{:38} {:>9} {:>10} {:>18} {:>6}".format(*titles))
     for row, measured, (gain, low, high) in found:
         off = f"{100 * (gain / measured - 1):+.0f}%"
         interval = f"{low:.2f}x to {high:.2f}x"
