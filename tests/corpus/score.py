@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+"""What the toolkit says of the programs of labels.csv, beside what an expert wrote before it was asked.
+
+    tests/corpus/score.py RECORDINGS [RUNS.TSV] > docs/results/corpus.txt
+
+Needs no GPU.  RECORDINGS is a folder with RUN.trace.roofline and, for some, RUN.counters.roofline and
+RUN.sample.roofline, or with the archives that record.sh made; RUNS.TSV is its table.  Asked is the trace
+first, then the others where it recommends nothing or only what has no gain to tell.
+
+agrees        the first advice is the label's answer, or `leave` and no gain of more than 3% is predicted
+also          an expert would accept it as well, or it stands second or third behind what he would accept
+dead end      neither advice nor a next step nor a word that the run is at its roof
+impossible    a gain beyond what is left when nothing that runs on the GPU gets shorter
+measured      of the row with the change, or of the kernel with it in the same run: the time from kernel to
+              kernel without pauses of more than 20 ms, before through after
+"""
+
+import csv
+import functools
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin" / "rooflinectl"
+WAYS = ("trace", "counters", "sample")
+LEAST_GAIN = 1.03
+LONG_PAUSE_NS = 20_000_000
+
+# What the strategies of kernels are called in the labels; all others have the same name there.
+WORDS = {
+    "pad_shared": {"bank_conflicts"},
+    "fewer_registers": {"register_spills", "kernel_latency"},
+    "async_copy": {"overlap", "pinned_memory"},
+    "batch_atomics": {"batch_atomics", "aggregate_atomics"},
+    "aggregate_atomics": {"batch_atomics", "aggregate_atomics"},
+    "fewer_bytes": {"fewer_bytes", "kernel_loads"},
+    "wider_loads": {"kernel_loads"},
+    "more_in_flight": {"kernel_loads", "kernel_latency"},
+    "coalesce": {"kernel_coalesce"},
+    "tensor_cores": {"kernel_tensor"},
+    "hide_latency": {"kernel_latency"},
+    "unroll_graph": {"unroll_graph", "cuda_graph"},
+    "while_node": {"while_node", "device_decision"},
+}
+
+# What leaves every operation as long as it is, so that a run cannot take less than the GPU is busy.
+SHORTENS_NOTHING = {
+    "cuda_graph",
+    "remove_syncs",
+    "device_decision",
+    "while_node",
+    "unroll_graph",
+    "update_graph",
+    "preallocate",
+    "persistent_kernel",
+    "dependent_launch",
+    "async_copy",
+}
+
+
+def words_of(strategy):
+    return WORDS.get(strategy, {strategy})
+
+
+@functools.cache
+def ask(command, path):
+    done = subprocess.run(
+        [TOOL, command, "--format", "json", path],
+        capture_output=True,
+        check=False,
+        env=dict(os.environ, XDG_DATA_HOME="/nonexistent"),
+    )
+    if done.returncode:
+        return {"error": done.stderr.decode().strip().split("\n")[-1]}
+    return json.loads(done.stdout)
+
+
+def gains(item):
+    """Predicted speedups of the part or steady state, and of the whole run; None without a prediction."""
+    part = item.get("steady") or item.get("place") or {}
+    return part.get("speedup"), item.get("speedup")
+
+
+def greatest_gain(item):
+    return max(gain or 1 for gain in gains(item))
+
+
+class Row:
+    """A row of the labels with what the toolkit says of it."""
+
+    def __init__(self, label, folder):
+        self.label = label
+        self.name = label["run"]
+        self.paths = {way: folder / f"{self.name}.{way}.roofline" for way in WAYS}
+        self.paths = {way: path for way, path in self.paths.items() if path.exists()}
+        self.accepted = {label["answer"]} | set(label["also_right"].split())
+        self.flags = []
+        self.way, self.advice = self.find_advice()
+
+    def find_advice(self):
+        """Of the first way that recommends something with a gain, else of the first that recommends."""
+        found = {way: ask("advise", path) for way, path in self.paths.items()}
+        for way, said in found.items():
+            if "error" in said:
+                self.flags.append(f"{way}: {said['error']}")
+        found = {way: said.get("advice", []) for way, said in found.items()}
+        for is_enough in (lambda advice: advice and greatest_gain(advice[0]) > LEAST_GAIN, bool):
+            for way, advice in found.items():
+                if is_enough(advice):
+                    return way, advice
+        return next(iter(found), "none"), []
+
+    @property
+    def first(self):
+        return self.advice[0] if self.advice else None
+
+    def verdict(self):
+        """agrees, also, no; of a control whether it was left alone."""
+        ranked = [item for item in self.advice if greatest_gain(item) > LEAST_GAIN]
+        if self.label["answer"] == "leave" and not ranked:
+            return "agrees"
+        first = ranked[0] if ranked else self.first
+        if first is None:
+            return "also" if "leave" in self.accepted else "no"
+        if self.label["answer"] in words_of(first["strategy"]):
+            return "agrees"
+        return "also" if words_of(first["strategy"]) & self.accepted else "no"
+
+    def is_dead_end(self):
+        said = [ask("advise", path) for path in self.paths.values()]
+        if any(one.get("advice") or one.get("next") for one in said):
+            return False
+        return not any("roof" in json.dumps(one.get("verdict", "")) for one in said)
+
+    def find_impossible(self):
+        for way, path in self.paths.items():
+            devices = ask("report", path).get("devices") or []
+            bound = max((one["wall_ns"] / one["busy_ns"] for one in devices if one["busy_ns"]), default=None)
+            for item in ask("advise", path).get("advice", []):
+                gain = item.get("speedup")
+                if bound and gain and item["strategy"] in SHORTENS_NOTHING and gain > 1.01 * bound:
+                    yield f"{way}: {item['strategy']} {gain:.2f}x of at most {bound:.2f}x"
+
+    def kernel_times(self):
+        """Start and end of every kernel of the trace, in the order in which they began."""
+        with tempfile.TemporaryDirectory() as scratch:
+            unpacked = pathlib.Path(scratch) / "recording"
+            subprocess.run([TOOL, "unpack", "-o", unpacked, self.paths["trace"]], check=True)
+            rows = []
+            for path in unpacked.rglob("kernels.csv"):
+                with open(path, newline="", encoding="utf-8") as file:
+                    rows += [(int(row["start_ns"]), int(row["end_ns"])) for row in csv.DictReader(file)]
+        return sorted(rows)
+
+    @functools.cached_property
+    def steady_ns(self):
+        """From kernel to kernel, long pauses left out."""
+        times = self.kernel_times() if "trace" in self.paths else []
+        total = times[-1][1] - times[-1][0] if times else 0
+        for (start, end), (after, _) in zip(times, times[1:]):
+            is_pause = after - end > LONG_PAUSE_NS
+            total += end - start if is_pause else after - start
+        return total
+
+    def measured(self, rows):
+        change = self.label["improved"]
+        if not change or "trace" not in self.paths:
+            return None
+        if not change.startswith("kernel:"):
+            after = rows.get(change)
+            return self.steady_ns / after.steady_ns if after and after.steady_ns else None
+        kernels = ask("report", self.paths["trace"]).get("kernels") or []
+        means = []
+        for pattern in change[len("kernel:") :].split(">"):
+            found = [one for one in kernels if re.search(pattern, one["name"])]
+            count = sum(one["count"] for one in found)
+            means.append(sum(one["total_ns"] for one in found) / count if count else 0)
+        return means[0] / means[1] if len(means) == 2 and all(means) else None
+
+    def predicted(self):
+        """The first predicted gain of what is accepted: the part's, with its interval."""
+        for item in self.advice:
+            part = item.get("steady") or item.get("place") or item
+            if words_of(item["strategy"]) & self.accepted and part.get("speedup"):
+                return part["speedup"], part["low"], part["high"]
+        return None
+
+
+def text_of(gain):
+    return f"{gain:.2f}x" if gain else "-"
+
+
+def runs_of(path):
+    """Lines of record.sh's table by run and way."""
+    if not path:
+        return {}
+    with open(path, newline="", encoding="utf-8") as file:
+        return {(row["run"], row["way"]): row for row in csv.DictReader(file, delimiter="\t")}
+
+
+def failed_runs(runs):
+    """Recorded runs that end or speak otherwise than the bare one, in a line each."""
+    for (run, way), row in runs.items():
+        bare = runs.get((run, "bare"))
+        if not bare or way in ("bare", "left"):
+            continue
+        if row["exit"] != bare["exit"]:
+            yield f"{run}, {way}: exit {row['exit']} instead of {bare['exit']}: {row['last_words']}"
+        elif row["same_words"] == "no":
+            yield f"{run}, {way}: says other words than bare"
+
+
+def unpack_archives(folder, scratch):
+    for archive in sorted(folder.glob("recordings.*.tar")):
+        with tarfile.open(archive) as tar:
+            tar.extractall(scratch, filter="data")
+    return scratch if any(scratch.iterdir()) else folder
+
+
+LAYOUT = "{:38} {:18} {:20} {:9} {:8} {:8} {:8} {:8} {:9} {}"
+
+
+def print_row(row, rows):
+    verdict, measured = row.verdict(), row.measured(rows)
+    first = row.first
+    part, whole = gains(first) if first else (None, None)
+    marks = list(row.flags)
+    marks += [f"impossible: {one}" for one in row.find_impossible()]
+    if row.is_dead_end():
+        marks.append("dead end")
+    if verdict == "no":
+        marks.append(row.label["why"])
+    print(
+        LAYOUT.format(
+            row.name[:38],
+            row.label["answer"],
+            first["strategy"] if first else "none",
+            row.way,
+            verdict,
+            text_of(part),
+            text_of(whole),
+            row.label["gain"],
+            text_of(measured),
+            "; ".join(marks),
+        ).rstrip()
+    )
+
+
+def percent(count, total):
+    return f"{count} of {total}" + (f" ({100 * count / total:.0f}%)" if total else "")
+
+
+def print_gains(rows):
+    """Predicted against measured, of rows that have both."""
+    found = []
+    for row in rows.values():
+        measured, predicted = row.measured(rows), row.predicted()
+        if measured and predicted:
+            found.append((row, measured, predicted))
+    titles = ("predicted against measured", "measured", "predicted", "interval", "off")
+    print("\n{:38} {:>9} {:>10} {:>18} {:>6}".format(*titles))
+    for row, measured, (gain, low, high) in found:
+        off = f"{100 * (gain / measured - 1):+.0f}%"
+        interval = f"{low:.2f}x to {high:.2f}x"
+        print(f"{row.name[:38]:38} {text_of(measured):>9} {text_of(gain):>10} {interval:>18} {off:>6}")
+    near = sum(abs(gain / measured - 1) <= 0.25 for _, measured, (gain, _, _) in found)
+    inside = sum(low <= measured <= high for _, measured, (_, low, high) in found)
+    all_measured = sum(row.measured(rows) is not None for row in rows.values())
+    print(f"\ngain measured for {all_measured} rows, predicted for {len(found)} of them")
+    print(f"within 25%: {percent(near, len(found))}; inside the interval: {percent(inside, len(found))}")
+
+
+def print_totals(rows):
+    by_verdict = {"agrees": 0, "also": 0, "no": 0}
+    controls = [row for row in rows.values() if row.label["answer"] == "leave"]
+    for row in rows.values():
+        by_verdict[row.verdict()] += 1
+    left = sum(row.verdict() == "agrees" for row in controls)
+    changes = [row for row in rows.values() if row.label["answer"] != "leave"]
+    right = sum(row.verdict() != "no" for row in rows.values())
+    print(f"\nfirst advice agrees with the label or is accepted: {percent(right, len(rows))}")
+    print(f"  agrees: {by_verdict['agrees']}, also right: {by_verdict['also']}, no: {by_verdict['no']}")
+    agreed = sum(row.verdict() == "agrees" for row in changes)
+    print(f"  of programs with something to change, the label's own answer: {percent(agreed, len(changes))}")
+    print(f"controls left alone: {percent(left, len(controls))}")
+    print(f"impossible predictions: {sum(len(list(row.find_impossible())) for row in rows.values())}")
+    print(f"dead ends: {sum(row.is_dead_end() for row in rows.values())}")
+
+
+def main(folder, runs_path=None):
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = unpack_archives(pathlib.Path(folder), pathlib.Path(scratch))
+        with open(ROOT / "tests/corpus/labels.csv", newline="", encoding="utf-8") as file:
+            labels = list(csv.DictReader(file))
+        rows = {label["run"]: Row(label, folder) for label in labels}
+        missing = [name for name, row in rows.items() if not row.paths]
+        rows = {name: row for name, row in rows.items() if row.paths}
+        titles = ("run", "label", "first advice", "of", "right", "part", "whole", "label's", "measured", "")
+        print(LAYOUT.format(*titles).rstrip())
+        for row in rows.values():
+            print_row(row, rows)
+        print_gains(rows)
+        print_totals(rows)
+        if missing:
+            print(f"not recorded: {', '.join(missing)}")
+        for line in failed_runs(runs_of(runs_path)):
+            print(line)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
