@@ -188,7 +188,8 @@
 	COLUMN(u32, stream, "streams.stream, when is_async") \
 	COLUMN(u32, correlation, "api.correlation of the call")
 
-/* Nodes of graphs as they are made, and as instantiating a graph clones them: the clones run. */
+/* Nodes of graphs as they are made, and as instantiating a graph clones them: the clones run.  A clone has two rows, of
+ * which the second knows its original, and its edges are told as well. */
 #define TRACE_GRAPH_NODES(COLUMN) \
 	COLUMN(u64, node, "node id, as kernels.graph_node") \
 	COLUMN(u32, graph, "graph id that CUPTI gives a graph which is not executable") \
@@ -196,8 +197,8 @@
 	COLUMN(u64, original, "node that it is a clone of, 0 for none")
 
 #define TRACE_GRAPH_EDGES(COLUMN) \
-	COLUMN(u64, node, "graph_nodes.node") \
-	COLUMN(u64, dependency, "the other node of the edge, as CUPTI calls it")
+	COLUMN(u64, node, "graph_nodes.node that waits") \
+	COLUMN(u64, dependency, "graph_nodes.node that has to end before it")
 
 /* Time that tracing and the driver themselves took. */
 #define TRACE_OVERHEADS(COLUMN) \

@@ -65,8 +65,8 @@ table() {
 		1003 2 3
 	END
 	diff <(table graph_edges node dependency) - <<-'END'
-		1 2
-		2 3
+		2 1
+		3 2
 	END
 }
 
