@@ -76,8 +76,8 @@ static void step_graph(const char *argument)
 	for (long i = 1; i < number(argument); i++)
 		tell_of_graph(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED,
 			      &(CUpti_GraphData){.graph = graph,
-						 .node = node(i),
-						 .dependency = node(i + 1)});
+						 .node = node(i + 1),
+						 .dependency = node(i)});
 	for (long i = 1; i <= number(argument); i++)
 		tell_of_graph(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
 			      &(CUpti_GraphData){.graph = clone,

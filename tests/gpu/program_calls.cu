@@ -99,7 +99,8 @@ int main(int argc, char **argv)
 	CUDA_CHECK(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking));
 	CUDA_CHECK(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking));
 	CUDA_CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-	CUDA_CHECK(cudaFuncSetAttribute(empty_kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 0));
+	CUDA_CHECK(cudaFuncSetAttribute(empty_kernel,
+					cudaFuncAttributePreferredSharedMemoryCarveout, 0));
 	run_rounds(rounds, first, second, event);
 	time_event_calls(calls, first, second, event);
 	run_graph(nodes, first);
