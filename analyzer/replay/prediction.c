@@ -211,8 +211,9 @@ static int time_one(struct timing *timing, const struct timings *all)
 		rc = replay_time(all->work, all->model, timing->change, timing->costs, part_times,
 				 2);
 	if (rc == 0)
-		timing->times = (struct times){part_times[0].sum_ns, part_times[1].sum_ns,
-					       replay_wall_ns(all->work, all->model, all->device)};
+		timing->times =
+			(struct times){part_time_ns(&part_times[0]), part_time_ns(&part_times[1]),
+				       replay_wall_ns(all->work, all->model, all->device)};
 	part_time_free(&part_times[0]);
 	part_time_free(&part_times[1]);
 	return rc;
@@ -269,8 +270,8 @@ static void set_end(struct predicted_ratio *out, enum costs_end end, int64_t bef
 		out->low = ratio(before_ns, after_ns + margin_ns);
 }
 
-/* Places of several threads may take more time together than the whole run.  Where nothing changes nothing can be
- * off. */
+/* The calls of the first place may begin before the run, with which its first operation does.  Where nothing changes nothing
+ * can be off. */
 static void set_times(struct prediction *out, enum costs_end end, const struct times *before,
 		      const struct times *after, double setup_ns)
 {
