@@ -306,6 +306,7 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 		return rc;
 	out->place_before_ns = before->place_ns;
 	out->program_before_ns = before->wall_ns;
+	out->changed_before_ns = before->changed_ns;
 	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
 		set_times(out, (enum costs_end)end, before, &ends[end].times, setup_ns);
 	return 0;

@@ -116,5 +116,6 @@ const struct technique technique_concurrent_kernels = {
 	.refusal = full_gpu,
 	.always_assumes = true,
 	.has_lanes = true,
+	.bound = BOUND_BUSY | BOUND_ENGINES,
 	.change_loop = change_loop,
 };

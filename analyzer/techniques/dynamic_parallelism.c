@@ -112,5 +112,6 @@ const struct technique technique_dynamic_parallelism = {
 	.always_assumes = true,
 	.has_ops = true,
 	.has_lanes = true,
+	.bound = BOUND_BUSY | BOUND_ENGINES | BOUND_READS,
 	.change_loop = change_loop,
 };

@@ -50,5 +50,6 @@ const struct technique technique_dynamic_queue = {
 	.refusal = balanced,
 	.always_assumes = true,
 	.has_ops = true,
+	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.change_run = change_run,
 };

@@ -193,5 +193,6 @@ const struct technique technique_fuse = {
 		"end it is still written",
 	.refusal = not_alike,
 	.has_ops = true,
+	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.change_loop = change_loop,
 };
