@@ -110,6 +110,7 @@ const struct technique technique_dynamic_parallelism = {
 		"low end they run one after the other",
 	.refusal = no_children,
 	.always_assumes = true,
+	.is_up_to = true,
 	.has_ops = true,
 	.has_lanes = true,
 	.bound = BOUND_BUSY | BOUND_ENGINES | BOUND_READS,

@@ -19,9 +19,10 @@ static void set_part(struct scenario *scenario, struct scenario_part *part,
 		     const struct what_if *together)
 {
 	part->together = *together;
-	if (!together->effect.refusal)
+	if (!together->effect.refusal) {
 		scenario->is_changed = true;
-	else if (together->effect.refusal == refused_impossible)
+		scenario->is_up_to |= techniques[part->technique]->is_up_to;
+	} else if (together->effect.refusal == refused_impossible)
 		return;
 	else if (!part->alone.effect.refusal)
 		part->together.effect.refusal = refused_taken;
