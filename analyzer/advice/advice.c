@@ -125,14 +125,29 @@ static int put_loop(struct recommendation *item, const struct facts *facts, size
 	return item->target ? 0 : -ENOMEM;
 }
 
+/* Where nobody knows what operations need of each other: the low end, and then what it may be. */
+static int add_range(struct recommendation *item, const struct prediction *prediction)
+{
+	double least_ns = (double)prediction->place_before_ns / prediction->place.low;
+
+	return advice_add_evidence(item, "re-simulated: %s to %s instead of %s",
+				   format_ns(least_ns).text,
+				   format_ns((double)prediction->place_after_ns).text,
+				   format_ns((double)prediction->place_before_ns).text);
+}
+
 /* Hands the prediction over to the recommendation, with the evidence that it comes from. */
-static int put_prediction(struct recommendation *item, const struct what_if *what_if)
+static int put_prediction(struct recommendation *item, const struct rule *rule,
+			  const struct what_if *what_if)
 {
 	const struct prediction *prediction = &what_if->prediction;
 
+	item->is_up_to = rule->technique->is_up_to;
 	item->is_assuming = what_if->effect.is_assuming;
 	item->program = speedup_of(&prediction->program);
 	item->place = speedup_of(&prediction->place);
+	if (item->is_up_to && prediction->place.low > 0)
+		return add_range(item, prediction);
 	return advice_add_evidence(item, "re-simulated: %s instead of %s",
 				   format_ns((double)prediction->place_after_ns).text,
 				   format_ns((double)prediction->place_before_ns).text);
@@ -165,7 +180,7 @@ static int recommend(struct advice *advice, const struct facts *facts, size_t de
 	if (rc == 0 && what_if)
 		rc = put_loop(item, facts, device, what_if);
 	if (rc == 0 && what_if)
-		rc = put_prediction(item, what_if);
+		rc = put_prediction(item, rule, what_if);
 	if (rc == 0)
 		put_stake(item, facts, device, rule, what_if);
 	return rc;

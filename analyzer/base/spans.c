@@ -40,13 +40,22 @@ static void sum_up(struct spans *spans)
 	}
 }
 
+static bool is_sorted(const struct spans *spans)
+{
+	for (size_t i = 1; i < spans->count; i++)
+		if (spans->items[i].start_ns < spans->items[i - 1].start_ns)
+			return false;
+	return true;
+}
+
 void spans_seal(struct spans *spans)
 {
 	size_t kept = 0;
 
 	if (spans->count == 0)
 		return;
-	qsort(spans->items, spans->count, sizeof(*spans->items), compare_start);
+	if (!is_sorted(spans))
+		qsort(spans->items, spans->count, sizeof(*spans->items), compare_start);
 	for (size_t i = 1; i < spans->count; i++) {
 		struct span *last = &spans->items[kept];
 		const struct span *next = &spans->items[i];

@@ -122,9 +122,15 @@ static void describe_stretch(char *text, size_t size, const struct whatif_chart 
 		snprintf(text, size, "shown: the first %s that change, %s", what, when);
 }
 
-/* "4.00x as fast (3.24x to 4.85x)" */
-static void describe_ratio(char *text, size_t size, const struct predicted_ratio *ratio)
+/* "4.00x as fast (3.24x to 4.85x)"; where nobody knows what operations need of each other, "1.20x, up to 4.00x as fast" */
+static void describe_ratio(char *text, size_t size, const struct predicted_ratio *ratio,
+			   bool is_up_to)
 {
+	if (is_up_to) {
+		snprintf(text, size, "%s, up to %s as fast", speedup_figure(ratio->low).text,
+			 speedup_figure(ratio->speedup).text);
+		return;
+	}
 	snprintf(text, size, "%s as fast (%s to %s)", speedup_figure(ratio->speedup).text,
 		 speedup_figure(ratio->low).text, speedup_figure(ratio->high).text);
 }
@@ -139,11 +145,14 @@ static void set_titles(struct chart_file *file, const struct whatif_chart *chart
 	name_strategies(names, sizeof(names), scenario);
 	if (scenario->range && prediction->place_before_ns > 0) {
 		format_text(range, sizeof(range), scenario->range, RANGE_LIMIT);
-		describe_ratio(ratio, sizeof(ratio), &prediction->place);
+		describe_ratio(ratio, sizeof(ratio), &prediction->place, scenario->is_up_to);
 		snprintf(text, sizeof(text), "%s: the range %s would be %s; the whole run %s",
-			 names, range, ratio, speedup_figure(prediction->program.speedup).text);
+			 names, range, ratio,
+			 speedup_figure(scenario->is_up_to ? prediction->program.low
+							   : prediction->program.speedup)
+				 .text);
 	} else {
-		describe_ratio(ratio, sizeof(ratio), &prediction->program);
+		describe_ratio(ratio, sizeof(ratio), &prediction->program, scenario->is_up_to);
 		snprintf(text, sizeof(text), "%s: the whole run would be %s", names, ratio);
 	}
 	chart_set_text(file, "chart_title", text);

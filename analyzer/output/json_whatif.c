@@ -24,6 +24,7 @@ static const struct column prediction_columns[] = {
 
 /* ---- each technique ---- */
 
+GETTER(get_is_up_to, struct scenario_part, part, value_bool(techniques[part->technique]->is_up_to));
 GETTER(get_strategy, struct scenario_part, part, value_text(techniques[part->technique]->id));
 
 /* The numbers of all options that take one; of the part's own it is known. */
@@ -58,6 +59,7 @@ static const struct column part_columns[] = {COMPUTED("strategy", get_strategy),
 					     MAP(NULL, number_at),
 					     INLINE(struct scenario_part, together.effect,
 						    effect_columns),
+					     COMPUTED("up_to", get_is_up_to),
 					     INLINE_FOUND(prediction_alone, prediction_columns),
 					     {0}};
 
@@ -80,6 +82,7 @@ static const struct column columns[] = {INLINE_FOUND(profile_of, profile_columns
 					FIELD(struct scenario, range),
 					FIELD(struct scenario, device),
 					ROWS("strategies", part_columns, part_at),
+					{FIELD_AS("up_to", struct scenario, is_up_to)},
 					INLINE_FOUND(prediction_together, prediction_columns),
 					{0}};
 

@@ -21,6 +21,17 @@ static struct figure speedup_figure(double speedup)
 	return figure;
 }
 
+/* Where nobody knows what operations need of each other the low end stands before what it may be. */
+static void put_up_to(struct page *page, const char *label, const struct predicted_ratio *ratio,
+		      int64_t before_ns)
+{
+	double after_ns = ratio->low > 0 ? (double)before_ns / ratio->low : 0;
+
+	fprintf(page->out, "  %-*s %9s %9s %9s  up to %s\n", LABEL_WIDTH, label,
+		format_ns((double)before_ns).text, format_ns(after_ns).text,
+		speedup_figure(ratio->low).text, speedup_figure(ratio->speedup).text);
+}
+
 static void put_row(struct page *page, const char *label, const struct predicted_ratio *ratio,
 		    int64_t before_ns, int64_t after_ns)
 {
@@ -31,8 +42,14 @@ static void put_row(struct page *page, const char *label, const struct predicted
 }
 
 static void put_rows(struct page *page, const char *run, const char *place,
-		     const struct prediction *prediction)
+		     const struct prediction *prediction, bool is_up_to)
 {
+	if (is_up_to) {
+		put_up_to(page, run, &prediction->program, prediction->program_before_ns);
+		if (prediction->place_before_ns > 0)
+			put_up_to(page, place, &prediction->place, prediction->place_before_ns);
+		return;
+	}
 	put_row(page, run, &prediction->program, prediction->program_before_ns,
 		prediction->program_after_ns);
 	if (prediction->place_before_ns > 0)
@@ -69,7 +86,8 @@ static void put_whole(struct page *page, const struct scenario *scenario)
 		return;
 	}
 	put_heads(page);
-	put_rows(page, "the whole run", place_of(scenario), &scenario->prediction);
+	put_rows(page, "the whole run", place_of(scenario), &scenario->prediction,
+		 scenario->is_up_to);
 }
 
 /* "3 loops" */
@@ -142,7 +160,7 @@ static void put_part(struct page *page, const struct scenario *scenario,
 	if (!part->alone.effect.refusal)
 		put_rows(page, "  alone: whole run",
 			 scenario->range ? "  alone: the range" : "  alone: its part",
-			 &part->alone.prediction);
+			 &part->alone.prediction, technique->is_up_to);
 }
 
 /* On one line, to be copied. */

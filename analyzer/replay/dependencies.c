@@ -207,7 +207,8 @@ struct walk {
 	uint32_t *last_stream; /* by thread: of its last operation */
 	uint32_t *
 		callback_stream; /* by thread: of cudaLaunchHostFunc, taken to be that of the operation before */
-	uint32_t *graph_tail; /* by thread: of its last graph launch what ended last */
+	uint32_t *graph_tail;	/* by thread: of its last graph launch what ended last */
+	uint32_t *graph_stream; /* by thread: of that launch */
 };
 
 static bool is_blocking(const struct profile_stream *stream)
@@ -228,14 +229,27 @@ static size_t pair_of(const struct walk *walk, const struct profile_stream *stre
 	return stream->process * walk->model->profile->device_count + stream->device;
 }
 
-/* What ended last of the thread's launch of the same graph before, whose branches have streams of their own in the
- * records: no graph runs beside itself. */
+/* Whether an operation waits for a launch of a graph as a whole: another launch of the same one, as no graph runs beside
+ * itself, and what follows in the stream that it was launched in, which is that of its first node. */
+static bool follows_graph(const struct walk *walk, const struct profile_op *op)
+{
+	const struct profile *profile = walk->model->profile;
+	const struct submissions *submissions = &walk->model->submissions;
+	uint32_t thread = profile->calls[op->call].thread, tail = walk->graph_tail[thread];
+
+	return (op->graph && profile->ops[tail].graph == op->graph) ||
+	       profile->ops[submissions->ops[submissions->first[op->call]]].stream ==
+		       walk->graph_stream[thread];
+}
+
+/* What ended last of the thread's launch of a graph before that an operation waits for, whose branches have streams of
+ * their own in the records. */
 static uint32_t launch_before(const struct walk *walk, const struct profile_op *op)
 {
 	const struct profile *profile = walk->model->profile;
 	uint32_t tail = walk->graph_tail[profile->calls[op->call].thread];
 
-	return op->graph && tail != PROFILE_NONE && profile->ops[tail].graph == op->graph &&
+	return tail != PROFILE_NONE && follows_graph(walk, op) &&
 			       profile->ops[tail].stream != op->stream &&
 			       profile->ops[tail].end_ns <= op->start_ns
 		       ? tail
@@ -324,8 +338,11 @@ static void note_graph(struct walk *walk, uint32_t call)
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
 		if (profile->ops[submissions->ops[i]].graph)
 			tail = later(profile, submissions->ops[i], tail);
-	if (tail != PROFILE_NONE)
-		walk->graph_tail[profile->calls[call].thread] = tail;
+	if (tail == PROFILE_NONE)
+		return;
+	walk->graph_tail[profile->calls[call].thread] = tail;
+	walk->graph_stream[profile->calls[call].thread] =
+		profile->ops[submissions->ops[submissions->first[call]]].stream;
 }
 
 static void link_call(struct walk *walk, uint32_t index)
@@ -366,10 +383,11 @@ static int link_ops(struct model *model, struct ends *ends)
 		.last_stream = dependencies_none(profile->thread_count),
 		.callback_stream = dependencies_none(profile->thread_count),
 		.graph_tail = dependencies_none(profile->thread_count),
+		.graph_stream = dependencies_none(profile->thread_count),
 	};
 	int rc = walk.stream_tail && walk.previous && walk.null_tail && walk.blocking_tail &&
 				 walk.has_stream_wait && walk.last_stream && walk.callback_stream &&
-				 walk.graph_tail
+				 walk.graph_tail && walk.graph_stream
 			 ? 0
 			 : -ENOMEM;
 
@@ -383,6 +401,7 @@ static int link_ops(struct model *model, struct ends *ends)
 	free(walk.last_stream);
 	free(walk.callback_stream);
 	free(walk.graph_tail);
+	free(walk.graph_stream);
 	return rc;
 }
 

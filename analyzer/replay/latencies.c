@@ -8,12 +8,14 @@
 /* An operation that starts this long after its call returned, or after the one before it, had to wait for
  * something else. */
 #define PROMPT_NS 20000
-#define QUEUED_NS 10000
-#define COPY_QUEUED_NS 1000
 /* Where nothing in a recording tells, rounded: launch_to_start of docs/results/ceilings.txt, and the median gap
- * between queued kernels in tests/recordings/graph_forkjoin.naive, as CUPTI sees it. */
+ * between queued small kernels, as CUPTI sees it (costs.c). */
 #define LAUNCH_TO_START_NS 5000
 #define GAP_NS 1000
+/* On an idle stream an operation starts so long after its call was entered: one whose call had returned by then was
+ * waiting for the one before it. */
+#define QUEUED_NS LAUNCH_TO_START_NS
+#define COPY_QUEUED_NS 1000
 /* The share of samples below what something takes at least, but for outliers. */
 #define LEAST_SHARE 0.1
 /* An operation that starts after so many usual gaps was not waiting for the one before. */

@@ -32,7 +32,9 @@ int part_time_open(struct part_time *part_time, const struct place *places, size
 
 	*part_time = (struct part_time){.places = places, .count = count};
 	part_time->progress = calloc(profile->thread_count + 1, sizeof(*part_time->progress));
-	if (!part_time->progress)
+	part_time->spans = (struct spans){.items = malloc((count + 1) * sizeof(struct span)),
+					  .capacity = count + 1};
+	if (!part_time->progress || !part_time->spans.items)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->thread_count; i++) {
 		while (next < count && places[next].end <= profile->threads[i].first_call)
@@ -45,6 +47,7 @@ int part_time_open(struct part_time *part_time, const struct place *places, size
 void part_time_free(struct part_time *part_time)
 {
 	free(part_time->progress);
+	spans_free(&part_time->spans);
 	*part_time = (struct part_time){0};
 }
 
@@ -62,7 +65,19 @@ void part_time_add_call(struct part_time *part_time, uint32_t thread, size_t cal
 	}
 	progress->end_ns = max_ns(progress->end_ns, work_end_ns);
 	if (call + 1 == place->end) {
-		part_time->sum_ns += max_ns(progress->end_ns, end_ns) - progress->start_ns;
+		spans_add(&part_time->spans, progress->start_ns, max_ns(progress->end_ns, end_ns));
 		progress->next++;
 	}
+}
+
+int64_t part_time_ns(struct part_time *part_time)
+{
+	const struct spans *spans = &part_time->spans;
+	const struct span *last;
+
+	spans_seal(&part_time->spans);
+	if (!spans->count)
+		return 0;
+	last = &spans->items[spans->count - 1];
+	return last->before_ns + last->end_ns - last->start_ns;
 }

@@ -6,6 +6,7 @@
 #ifndef ROOFLINE_PART_TIMES_H
 #define ROOFLINE_PART_TIMES_H
 
+#include "base/spans.h"
 #include "trace/profile.h"
 
 /* A part of a run: calls [first, end) of one thread, and what they submitted. */
@@ -27,10 +28,11 @@ struct part_time {
 	const struct place *places; /* borrowed; by first, apart */
 	size_t count;
 	struct part_progress *progress; /* owned; by thread */
-	int64_t sum_ns; /* each place from its first call to the last of its calls and operations */
+	/* owned, with room for all; each place from its first call to the last of its calls and operations */
+	struct spans spans;
 };
 
-/* Returns 0 or -ENOMEM; the caller frees with stopwatch_free, also after a failure. */
+/* Returns 0 or -ENOMEM; the caller frees with part_time_free, also after a failure. */
 int part_time_open(struct part_time *part_time, const struct place *places, size_t count,
 		   const struct profile *profile);
 void part_time_free(struct part_time *part_time);
@@ -38,5 +40,9 @@ void part_time_free(struct part_time *part_time);
 /* Each call of a thread in turn.  work_end_ns: of the last operation that it submitted; INT64_MIN without any. */
 void part_time_add_call(struct part_time *part_time, uint32_t thread, size_t call, int64_t start_ns,
 			int64_t end_ns, int64_t work_end_ns);
+
+/* After all calls: how long they took together.  Where places overlap, as one submits while the work of the one before
+ * it runs, or in several threads, that time counts once: so a part takes no longer than the run. */
+int64_t part_time_ns(struct part_time *part_time);
 
 #endif

@@ -121,19 +121,14 @@ bool predictor_fits(struct predictor *predictor, const struct profile *profile)
 	return fits;
 }
 
-/* Of the device that has most samples of gaps between queued kernels, and of the one that has calls. */
+/* Of the first device that has such calls. */
 static struct recorded_latencies usual_steps(const struct model *model)
 {
 	struct recorded_latencies steps = {0};
-	size_t most_count = 0;
 
 	for (size_t i = 0; i < model->profile->device_count; i++) {
 		const struct device_latencies *device = &model->devices[i];
 
-		if (i == 0 || device->gap_sample_count[GAP_AFTER_KERNEL] > most_count) {
-			most_count = device->gap_sample_count[GAP_AFTER_KERNEL];
-			steps.kernel_gap_ns = device->kernel_gap_ns;
-		}
 		if (!steps.launch_call_ns && device->common_kernel)
 			steps.launch_call_ns = device->common_kernel->call_ns;
 		if (!steps.graph_call_ns && device->common_graph) {
@@ -211,8 +206,9 @@ static int time_one(struct timing *timing, const struct timings *all)
 		rc = replay_time(all->work, all->model, timing->change, timing->costs, part_times,
 				 2);
 	if (rc == 0)
-		timing->times = (struct times){part_times[0].sum_ns, part_times[1].sum_ns,
-					       replay_wall_ns(all->work, all->model, all->device)};
+		timing->times =
+			(struct times){part_time_ns(&part_times[0]), part_time_ns(&part_times[1]),
+				       replay_wall_ns(all->work, all->model, all->device)};
 	part_time_free(&part_times[0]);
 	part_time_free(&part_times[1]);
 	return rc;
@@ -269,8 +265,8 @@ static void set_end(struct predicted_ratio *out, enum costs_end end, int64_t bef
 		out->low = ratio(before_ns, after_ns + margin_ns);
 }
 
-/* Places of several threads may take more time together than the whole run.  Where nothing changes nothing can be
- * off. */
+/* The calls of the first place may begin before the run, with which its first operation does.  Where nothing changes nothing
+ * can be off. */
 static void set_times(struct prediction *out, enum costs_end end, const struct times *before,
 		      const struct times *after, double setup_ns)
 {
@@ -305,6 +301,7 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 		return rc;
 	out->place_before_ns = before->place_ns;
 	out->program_before_ns = before->wall_ns;
+	out->changed_before_ns = before->changed_ns;
 	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
 		set_times(out, (enum costs_end)end, before, &ends[end].times, setup_ns);
 	return 0;

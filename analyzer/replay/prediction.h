@@ -47,6 +47,7 @@ struct prediction {
 	struct predicted_ratio place;	/* setup_ns does not */
 	int64_t place_before_ns, place_after_ns;
 	int64_t program_before_ns, program_after_ns; /* with setup_ns */
+	int64_t changed_before_ns;		     /* of the part that changes */
 };
 
 /* Fails with -ENOMEM only; the caller frees with predictor_free, also after a failure.  Without

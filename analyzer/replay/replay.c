@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/ns.h"
+#include "replay/dependencies.h"
 #include "replay/graph_calls.h"
 #include "replay/recording_overhead.h"
 
@@ -59,7 +60,6 @@ static int64_t host_ns(const struct run *run, struct thread_clock *clock,
 	if (!clock->has_begun) {
 		clock->has_begun = true;
 		clock->recorded_ns = clock->replayed_ns = call->start_ns;
-		clock->graph_first_op = PROFILE_NONE;
 	}
 	pause_ns = max_ns(call->start_ns - clock->recorded_ns, 0);
 	return pause_ns ? pause_ns - overhead_counting_ns(run->model, run->costs, call->thread,
@@ -197,6 +197,10 @@ static int allocate(struct run *run)
 	replay->op_count = profile->op_count;
 	run->threads = calloc(profile->thread_count + 1, sizeof(*run->threads));
 	run->placed = calloc(profile->op_count + 1, 1);
+	if (run->lanes.count) {
+		run->stream_tail = dependencies_none(profile->stream_count);
+		rc = run->stream_tail ? rc : -ENOMEM;
+	}
 	return run->threads && run->placed ? rc : -ENOMEM;
 }
 
@@ -205,6 +209,8 @@ static int run_all(struct run *run)
 	int rc = lanes_open(&run->lanes, run->model, run->change, run->costs);
 
 	if (rc == 0)
+		rc = graph_launches_find(&run->graphs, run->model, run->change);
+	if (rc == 0)
 		rc = allocate(run);
 	if (rc == 0) {
 		for (size_t i = 0; i < run->profile->call_count; i++)
@@ -212,6 +218,8 @@ static int run_all(struct run *run)
 		replay_place_rest(run);
 	}
 	free(run->threads);
+	free(run->stream_tail);
+	graph_launches_free(&run->graphs);
 	lanes_free(&run->lanes);
 	free(run->placed);
 	return rc;

@@ -13,13 +13,13 @@ int lanes_open(struct lanes *lanes, const struct model *model, const struct chan
 	*lanes = (struct lanes){.model = model,
 				.change = change,
 				.costs = costs,
-				.count = change ? change->lane_count : 0,
-				.engine_ns = {INT64_MIN, INT64_MIN, INT64_MIN}};
+				.count = change ? change->lane_count : 0};
+	engines_open(&lanes->engines);
 	lanes->items = calloc(lanes->count + 1, sizeof(*lanes->items));
 	if (!lanes->items)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < lanes->count; i++)
-		lanes->items[i] = (struct lane){PROFILE_NONE, INT64_MIN, INT64_MIN, 0};
+		lanes->items[i] = (struct lane){PROFILE_NONE, INT64_MIN};
 	return 0;
 }
 
@@ -29,51 +29,11 @@ void lanes_free(struct lanes *lanes)
 	*lanes = (struct lanes){0};
 }
 
-static enum engine engine_of(const struct lanes *lanes, uint32_t index)
-{
-	const struct profile *profile = lanes->model->profile;
-	const struct profile_op *op = &profile->ops[index];
-
-	if (op->kind != OP_COPY)
-		return ENGINE_KERNELS;
-	return profile->copies[op->detail].kind == COPY_TO_HOST ? ENGINE_TO_HOST : ENGINE_TO_DEVICE;
-}
-
 static unsigned int fill_of(const struct lanes *lanes, uint32_t op)
 {
 	const struct change *change = lanes->change;
 
 	return change->fill && change->fill[op] ? change->fill[op] : 100;
-}
-
-/* Percent of the GPU that kernels in lanes take at that moment, all of which started before, and when the next
- * of them makes room. */
-static unsigned int taken_at(const struct lanes *lanes, int64_t moment_ns, int64_t *next_ns)
-{
-	unsigned int taken = 0;
-
-	*next_ns = INT64_MAX;
-	for (uint32_t i = 0; i < lanes->count; i++) {
-		const struct lane *lane = &lanes->items[i];
-
-		if (lane->free_ns <= moment_ns)
-			continue;
-		taken += lane->fill;
-		*next_ns = min_ns(*next_ns, lane->free_ns);
-	}
-	return taken;
-}
-
-/* A kernel starts after those that were submitted before it, when it fits beside those that run. */
-static int64_t fitting_ns(const struct lanes *lanes, uint32_t op, int64_t start_ns)
-{
-	int64_t next_ns;
-
-	start_ns = max_ns(start_ns, lanes->engine_ns[ENGINE_KERNELS]);
-	while (taken_at(lanes, start_ns, &next_ns) + fill_of(lanes, op) > 100 &&
-	       next_ns < INT64_MAX)
-		start_ns = next_ns;
-	return start_ns;
 }
 
 static bool is_node(const struct lanes *lanes, uint32_t op)
@@ -130,30 +90,20 @@ static int64_t joined_ns(const struct lanes *lanes, uint32_t op, int64_t start_n
 
 int64_t lanes_start_ns(const struct lanes *lanes, uint32_t op, int64_t start_ns)
 {
-	enum engine engine = engine_of(lanes, op);
-
 	if (lanes->change->lanes[op] & LANE_JOINED)
 		start_ns = joined_ns(lanes, op, start_ns);
-	if (engine == ENGINE_KERNELS)
-		return fitting_ns(lanes, op, start_ns);
-	if (lanes->engine_ns[engine] > INT64_MIN)
-		start_ns = max_ns(start_ns, lanes->engine_ns[engine] + gap_behind_ns(lanes, op));
-	return start_ns;
+	return engines_start_ns(&lanes->engines, lanes->model->profile, op, fill_of(lanes, op),
+				start_ns);
 }
 
 void lanes_add(struct lanes *lanes, uint32_t op, int64_t start_ns, int64_t end_ns)
 {
-	enum engine engine = engine_of(lanes, op);
 	struct lane *lane = lanes_of(lanes, op);
 
 	lane->tail = op;
 	lane->end_ns = end_ns;
-	lanes->engine_ns[engine] = end_ns;
-	if (engine == ENGINE_KERNELS) {
-		lanes->engine_ns[engine] = start_ns;
-		lane->free_ns = end_ns + gap_behind_ns(lanes, op);
-		lane->fill = fill_of(lanes, op);
-	}
+	engines_add(&lanes->engines, lanes->model->profile, op, fill_of(lanes, op), start_ns,
+		    end_ns + gap_behind_ns(lanes, op));
 }
 
 int64_t lanes_end_ns(const struct lanes *lanes)

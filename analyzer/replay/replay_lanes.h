@@ -7,16 +7,13 @@
 #ifndef ROOFLINE_REPLAY_LANES_H
 #define ROOFLINE_REPLAY_LANES_H
 
+#include "replay/engines.h"
 #include "replay/replay.h"
-
-enum engine { ENGINE_TO_DEVICE, ENGINE_TO_HOST, ENGINE_KERNELS, ENGINE_COUNT };
 
 /* The last operations of a lane. */
 struct lane {
 	uint32_t tail;
-	int64_t end_ns;	   /* that has ended */
-	int64_t free_ns;   /* likewise its last kernel, and the gap after it */
-	unsigned int fill; /* that kernel's; percent of the GPU */
+	int64_t end_ns; /* that has ended */
 };
 
 struct lanes {
@@ -25,7 +22,7 @@ struct lanes {
 	const struct costs *costs;   /* likewise; NULL only without change */
 	struct lane *items;
 	uint32_t count;
-	int64_t engine_ns[ENGINE_COUNT]; /* copies: the last one's end; kernels: its start */
+	struct engines engines;
 };
 
 /* Returns 0 or -ENOMEM; the caller frees with lanes_free, also after a failure. */

@@ -20,7 +20,7 @@ static bool is_changed(const struct run *run, uint32_t op)
 	return run->change && run->change->op_ns && run->change->op_ns[op] >= 0;
 }
 
-static int64_t length_ns(const struct run *run, uint32_t op)
+int64_t replay_length_ns(const struct run *run, uint32_t op)
 {
 	return is_changed(run, op) ? run->change->op_ns[op]
 				   : recorded_length_ns(&run->profile->ops[op]);
@@ -28,8 +28,7 @@ static int64_t length_ns(const struct run *run, uint32_t op)
 
 /* ---- operations ---- */
 
-/* Where it waits in its stream or lane. */
-static uint32_t predecessor_of(const struct run *run, uint32_t op)
+uint32_t replay_predecessor_of(const struct run *run, uint32_t op)
 {
 	const struct lane *lane = lanes_of(&run->lanes, op);
 
@@ -41,21 +40,60 @@ int64_t replay_over_ns(const struct run *run, uint32_t op)
 	uint32_t call = run->profile->ops[op].call;
 	int64_t end_ns = run->replay->op_end_ns[op];
 
+	if (run->placed[op] == PLACED_IN_GRAPH)
+		return graph_launches_of(&run->graphs, call)->end_ns;
 	if (change_of(run, call)->submission != SUBMITS_CHILDREN)
 		return end_ns;
 	return max_ns(end_ns, run->threads[run->profile->calls[call].thread].children.end_ns);
 }
 
-/* When all that it waits for has ended, and the gap after that. */
-static int64_t ready_ns(const struct run *run, uint32_t predecessor, uint32_t cross_stream,
-			int64_t predecessor_gap_ns, int64_t cross_stream_gap_ns)
+/* Whether both are nodes of one launch of a graph. */
+static bool are_nodes(const struct run *run, uint32_t op, uint32_t before)
 {
-	int64_t ready = INT64_MIN;
+	const struct profile_op *ops = run->profile->ops;
+	const struct graph_launch *launch;
+
+	if (run->placed[before] != PLACED_IN_GRAPH || ops[op].call == PROFILE_NONE)
+		return false;
+	launch = graph_launches_of(&run->graphs, ops[before].call);
+	return ops[op].call >= launch->first_call && ops[op].call < launch->end_call;
+}
+
+/* When that has ended for an operation that waits for it: what follows lanes, or the launch of a graph, waits for all of
+ * it. */
+static int64_t over_ns(const struct run *run, uint32_t op, uint32_t before)
+{
+	int64_t end_ns = are_nodes(run, op, before) ? run->replay->op_end_ns[before]
+						    : replay_over_ns(run, before);
+
+	return lanes_of(&run->lanes, before) && !lanes_of(&run->lanes, op)
+		       ? max_ns(end_ns, lanes_end_ns(&run->lanes))
+		       : end_ns;
+}
+
+/* When what its stream did before its lanes began has ended, and the gap after that; not what it ran beside then. */
+static int64_t stream_over_ns(const struct run *run, uint32_t op)
+{
+	const struct profile_op *ops = run->profile->ops;
+	uint32_t before =
+		lanes_of(&run->lanes, op) ? run->stream_tail[ops[op].stream] : PROFILE_NONE;
+
+	return before == PROFILE_NONE || ops[before].end_ns > ops[op].start_ns
+		       ? INT64_MIN
+		       : replay_over_ns(run, before) + lanes_gap_ns(&run->lanes, before, op);
+}
+
+int64_t replay_ready_ns(const struct run *run, uint32_t op, int64_t predecessor_gap_ns,
+			int64_t cross_stream_gap_ns)
+{
+	uint32_t predecessor = replay_predecessor_of(run, op),
+		 cross_stream = run->model->cross_stream[op];
+	int64_t ready = stream_over_ns(run, op);
 
 	if (predecessor != PROFILE_NONE && run->placed[predecessor])
-		ready = replay_over_ns(run, predecessor) + predecessor_gap_ns;
+		ready = max_ns(ready, over_ns(run, op, predecessor) + predecessor_gap_ns);
 	if (cross_stream != PROFILE_NONE && run->placed[cross_stream])
-		ready = max_ns(ready, replay_over_ns(run, cross_stream) + cross_stream_gap_ns);
+		ready = max_ns(ready, over_ns(run, op, cross_stream) + cross_stream_gap_ns);
 	return ready;
 }
 
@@ -94,7 +132,7 @@ static int64_t expected_start_ns(const struct run *run, uint32_t index, const st
 	return start_ns;
 }
 
-static void place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t length)
+void replay_place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t length)
 {
 	bool is_in_lane = lanes_of(&run->lanes, op);
 
@@ -106,6 +144,8 @@ static void place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t len
 	run->work_end_ns = max_ns(run->work_end_ns, start_ns + length);
 	if (is_in_lane)
 		lanes_add(&run->lanes, op, start_ns, start_ns + length);
+	else if (run->stream_tail)
+		run->stream_tail[run->profile->ops[op].stream] = op;
 }
 
 /* Whether the change says what gap is before the operation of a call that submits as it did. */
@@ -143,25 +183,23 @@ static bool is_set_back_sooner(const struct run *run, uint32_t index)
 	return run->costs && is_after_counted(run, index);
 }
 
-/* Whether a copy engine does it, from the host or to it. */
-static bool is_host_copy(const struct run *run, uint32_t index, unsigned int *kind)
+bool replay_is_host_copy(const struct run *run, uint32_t index, unsigned int *kind)
 {
 	const struct profile *profile = run->profile;
 	const struct profile_op *op = &profile->ops[index];
 
-	if (op->kind != OP_COPY || length_ns(run, index) == OP_GONE)
+	if (op->kind != OP_COPY || replay_length_ns(run, index) == OP_GONE)
 		return false;
 	*kind = profile->copies[op->detail].kind;
 	return *kind == COPY_TO_HOST || *kind == COPY_TO_DEVICE;
 }
 
-/* Of the first node of a graph. */
-static int64_t graph_start_ns(const struct run *run, uint32_t op)
+int64_t replay_graph_start_ns(const struct run *run, uint32_t op)
 {
 	const struct costs *costs = run->costs;
 	unsigned int kind;
 
-	if (!is_host_copy(run, op, &kind))
+	if (!replay_is_host_copy(run, op, &kind))
 		return costs->graph_to_start_ns;
 	return kind == COPY_TO_DEVICE ? costs->graph_copy_in_to_start_ns
 				      : costs->graph_copy_to_start_ns;
@@ -173,7 +211,7 @@ static int64_t kept_launch_ns(const struct run *run, uint32_t index, int64_t usu
 	enum cost start = change_of(run, run->profile->ops[index].call)->start;
 
 	if (start == COST_GRAPH_TO_START)
-		return graph_start_ns(run, index);
+		return replay_graph_start_ns(run, index);
 	if (start != COST_RECORDED)
 		return costs_ns(run->costs, start, 0);
 	return usual_ns - overhead_start_ns(run->model, run->costs, index, usual_ns);
@@ -184,8 +222,7 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 {
 	const struct profile_op *op = &run->profile->ops[index];
 	const struct usual usual = usual_of(run->model, index);
-	uint32_t predecessor = predecessor_of(run, index),
-		 cross_stream = run->model->cross_stream[index];
+	uint32_t predecessor = replay_predecessor_of(run, index);
 	int64_t launch_ns = kept_launch_ns(run, index, usual.launch_ns);
 	int64_t rest_ns = run->is_typical && !is_after_counted(run, index)
 				  ? 0
@@ -198,32 +235,30 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 			    is_set_back_sooner(run, index) || has_gap(run, index)))
 		rest_ns = 0;
 	start_ns = max_ns(call_start_ns + launch_ns,
-			  ready_ns(run, predecessor, cross_stream,
-				   kept_gap_ns(run, predecessor, index, &usual),
-				   usual.cross_stream_gap_ns)) +
+			  replay_ready_ns(run, index, kept_gap_ns(run, predecessor, index, &usual),
+					  usual.cross_stream_gap_ns)) +
 		   rest_ns;
 	start_ns = max_ns(
 		start_ns,
 		child_kernels_over_ns(&run->threads[run->profile->calls[op->call].thread].children,
 				      run->costs, op->stream));
-	return max_ns(max_ns(start_ns, call_start_ns),
-		      ready_ns(run, predecessor, cross_stream, 0, 0));
+	return max_ns(max_ns(start_ns, call_start_ns), replay_ready_ns(run, index, 0, 0));
 }
 
 /* A node of a graph after the first one; kept_ns: at its distance to that.  In a lane it has none. */
 static int64_t kept_node_start_ns(const struct run *run, uint32_t op, uint32_t first,
 				  int64_t kept_ns)
 {
-	uint32_t predecessor = predecessor_of(run, op), cross_stream = run->model->cross_stream[op];
+	uint32_t predecessor = replay_predecessor_of(run, op);
 
 	if (!lanes_of(&run->lanes, op))
-		return max_ns(kept_ns, ready_ns(run, predecessor, cross_stream, 0, 0));
+		return max_ns(kept_ns, replay_ready_ns(run, op, 0, 0));
 	return max_ns(run->replay->op_start_ns[first],
-		      ready_ns(run, predecessor, cross_stream,
-			       predecessor != PROFILE_NONE
-				       ? lanes_gap_ns(&run->lanes, predecessor, op)
-				       : 0,
-			       0));
+		      replay_ready_ns(run, op,
+				      predecessor != PROFILE_NONE
+					      ? lanes_gap_ns(&run->lanes, predecessor, op)
+					      : 0,
+				      0));
 }
 
 /* Operations of a call as it was: those of a graph keep their distance to the first, but for what
@@ -242,76 +277,31 @@ static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
 	recorded_ns = ops[op].start_ns;
 	added.last_end_ns = ops[op].end_ns;
 	start_ns = kept_start_ns(run, op, call_start_ns);
-	place_op(run, op, start_ns, length_ns(run, op));
+	replay_place_op(run, op, start_ns, replay_length_ns(run, op));
 	for (uint32_t i = first + 1; i < end; i++) {
 		int64_t kept_ns, length, shorter_ns;
 
 		op = submissions->ops[i];
-		length = length_ns(run, op);
+		length = replay_length_ns(run, op);
 		shorter_ns = run->costs ? overhead_add_node(&added, run->costs, &ops[op]) : 0;
 		kept_ns = start_ns + (ops[op].start_ns - recorded_ns) - added.before_ns;
-		place_op(run, op,
-			 kept_node_start_ns(run, op, submissions->ops[first],
-					    max_ns(call_start_ns, kept_ns)),
-			 is_changed(run, op) ? length : length - shorter_ns);
+		replay_place_op(run, op,
+				kept_node_start_ns(run, op, submissions->ops[first],
+						   max_ns(call_start_ns, kept_ns)),
+				is_changed(run, op) ? length : length - shorter_ns);
 	}
 }
 
-/* Whether the operation belongs to the graph that the thread has launched last. */
-static bool is_in_graph(const struct run *run, const struct thread_clock *clock, uint32_t op)
-{
-	return op != PROFILE_NONE && run->placed[op] == PLACED_IN_GRAPH &&
-	       clock->graph_first_op != PROFILE_NONE && op >= clock->graph_first_op;
-}
-
-/* Going over from the SMs to a copy engine, or back, takes at least so long.  What is gone was the SMs': a read that is
- * decided by follows a kernel. */
-static int64_t engines_gap_ns(const struct run *run, uint32_t predecessor, uint32_t op,
-			      int64_t gap_ns)
-{
-	const struct costs *costs = run->costs;
-	unsigned int kind = COPY_TO_HOST;
-	bool was_copy = is_host_copy(run, predecessor, &kind),
-	     is_copy = is_host_copy(run, op, &kind);
-
-	if (was_copy == is_copy)
-		return gap_ns;
-	return max_ns(gap_ns, kind == COPY_TO_DEVICE ? costs->graph_copy_in_gap_ns
-						     : costs->graph_copy_gap_ns);
-}
-
-/* gap_ns: after a node of the same graph. */
-static void submit_node(struct run *run, uint32_t op, struct thread_clock *clock, int64_t gap_ns)
-{
-	uint32_t predecessor = predecessor_of(run, op), cross_stream = run->model->cross_stream[op];
-	int64_t predecessor_gap_ns =
-		is_in_graph(run, clock, predecessor) ? gap_ns : run->costs->graph_gap_ns;
-	int64_t to_start_ns = clock->graph_first_op == PROFILE_NONE ? graph_start_ns(run, op)
-								    : run->costs->graph_to_start_ns;
-	int64_t start_ns;
-
-	if (predecessor != PROFILE_NONE)
-		predecessor_gap_ns = engines_gap_ns(run, predecessor, op, predecessor_gap_ns);
-	if (length_ns(run, op) == OP_GONE)
-		predecessor_gap_ns = gap_ns = 0;
-	start_ns = max_ns(clock->graph_start_ns + to_start_ns,
-			  ready_ns(run, predecessor, cross_stream, predecessor_gap_ns, gap_ns));
-	if (clock->graph_first_op == PROFILE_NONE)
-		clock->graph_first_op = op;
-	place_op(run, op, start_ns, length_ns(run, op));
-	run->placed[op] = PLACED_IN_GRAPH;
-}
-
-/* Operations that become nodes of the graph that the thread has launched. */
-static void submit_nodes(struct run *run, size_t call, struct thread_clock *clock)
+/* Operations that become nodes of the graph that the thread has launched: all of them are placed when it is. */
+static void submit_nodes(struct run *run, size_t call)
 {
 	const struct submissions *submissions = &run->model->submissions;
-	int64_t gap_ns = costs_ns(run->costs, change_of(run, call)->gap, 0);
 
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
-		submit_node(run, submissions->ops[i], clock, gap_ns);
-		gap_ns = run->costs->graph_node_gap_ns;
-	}
+	replay_submit_nodes(run, call);
+	run->work_end_ns = INT64_MIN;
+	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
+		run->work_end_ns =
+			max_ns(run->work_end_ns, run->replay->op_end_ns[submissions->ops[i]]);
 }
 
 /* Work that the kernel before goes on with. */
@@ -321,10 +311,8 @@ static void submit_fused(struct run *run, size_t call, int64_t call_start_ns)
 
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
 		uint32_t op = submissions->ops[i];
-		int64_t ready =
-			ready_ns(run, predecessor_of(run, op), run->model->cross_stream[op], 0, 0);
-
-		place_op(run, op, max_ns(ready, call_start_ns), length_ns(run, op));
+		replay_place_op(run, op, max_ns(replay_ready_ns(run, op, 0, 0), call_start_ns),
+				replay_length_ns(run, op));
 	}
 }
 
@@ -335,13 +323,12 @@ static void submit_parent(struct run *run, size_t call, struct thread_clock *clo
 
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
 		uint32_t op = submissions->ops[i];
-		int64_t end_ns =
-			ready_ns(run, predecessor_of(run, op), run->model->cross_stream[op], 0, 0);
+		int64_t end_ns = replay_ready_ns(run, op, 0, 0);
 
 		if (end_ns == INT64_MIN) /* nothing ran before it */
 			end_ns = clock->replayed_ns;
 		child_kernels_begin(&clock->children, end_ns, run->profile->ops[op].stream);
-		place_op(run, op, clock->children.parent_end_ns, length_ns(run, op));
+		replay_place_op(run, op, clock->children.parent_end_ns, replay_length_ns(run, op));
 	}
 }
 
@@ -351,12 +338,13 @@ static void submit_children(struct run *run, size_t call, struct thread_clock *c
 
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
 		uint32_t op = submissions->ops[i];
-		int64_t length = length_ns(run, op);
+		int64_t length = replay_length_ns(run, op);
 
-		place_op(run, op,
-			 child_kernels_add(&clock->children, run->costs, run->change->are_beside,
-					   length, run->change->fill[op]),
-			 length);
+		replay_place_op(run, op,
+				child_kernels_add(&clock->children, run->costs,
+						  run->change->are_beside, length,
+						  run->change->fill[op]),
+				length);
 	}
 }
 
@@ -369,11 +357,10 @@ void replay_submit(struct run *run, size_t call, int64_t call_start_ns)
 		break;
 	case SUBMITS_GRAPH:
 		clock->graph_start_ns = call_start_ns;
-		clock->graph_first_op = PROFILE_NONE;
-		submit_nodes(run, call, clock);
+		submit_nodes(run, call);
 		break;
 	case SUBMITS_NODES:
-		submit_nodes(run, call, clock);
+		submit_nodes(run, call);
 		break;
 	case SUBMITS_FUSED:
 		submit_fused(run, call, call_start_ns);
@@ -399,8 +386,9 @@ void replay_place_rest(struct run *run)
 
 		for (size_t i = device->first_op; i < device->first_op + device->op_count; i++) {
 			if (!run->placed[i])
-				place_op(run, (uint32_t)i, profile->ops[i].start_ns + shift_ns,
-					 length_ns(run, (uint32_t)i));
+				replay_place_op(run, (uint32_t)i,
+						profile->ops[i].start_ns + shift_ns,
+						replay_length_ns(run, (uint32_t)i));
 			shift_ns = run->replay->op_start_ns[i] - profile->ops[i].start_ns;
 		}
 	}

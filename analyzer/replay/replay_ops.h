@@ -1,20 +1,20 @@
 /*
  * replay_ops.h - when the operations start that a call submits, in a replay that is under way.
  *
- * Known to replay.c and replay_ops.c only: replay.h is what others ask.
+ * Known to replay.c and replay_*.c only: replay.h is what others ask.
  */
 #ifndef ROOFLINE_REPLAY_OPS_H
 #define ROOFLINE_REPLAY_OPS_H
 
 #include "replay/child_kernels.h"
 #include "replay/replay.h"
+#include "replay/replay_graphs.h"
 #include "replay/replay_lanes.h"
 
 struct thread_clock {
 	int64_t recorded_ns, replayed_ns; /* the end of its last call; equal before the first */
 	bool has_begun;
 	int64_t graph_start_ns; /* of the graph that its calls are part of: the launch call's start */
-	uint32_t graph_first_op;       /* the first operation of that graph, or PROFILE_NONE */
 	struct child_kernels children; /* that the device launched last in its place */
 };
 
@@ -30,6 +30,9 @@ struct run {
 	bool is_typical;	   /* without rest */
 	struct thread_clock *threads;
 	struct lanes lanes;
+	struct graph_launches graphs; /* that the change makes */
+	uint32_t *
+		stream_tail; /* by stream: what was placed last in it and in no lane; NULL: without lanes */
 	uint8_t *placed; /* by op: enum placed */
 	bool keeps_calls;
 	struct part_time *part_times;
@@ -40,8 +43,23 @@ struct run {
 /* Places what a call submits that is made at that moment, as its change says. */
 void replay_submit(struct run *run, size_t call, int64_t call_start_ns);
 
-/* When what waits for an operation that was placed can go on: after child kernels, when all of them have ended. */
+/* When what waits for an operation that was placed can go on: after child kernels, when all of them have ended, and after
+ * a node of a graph, when all of that launch have. */
 int64_t replay_over_ns(const struct run *run, uint32_t op);
+
+/* Of an operation that is placed now: where it waits in its stream or lane, how long it takes, and when all that it
+ * waits for has ended and that long has passed after it; INT64_MIN: it waits for nothing. */
+uint32_t replay_predecessor_of(const struct run *run, uint32_t op);
+int64_t replay_length_ns(const struct run *run, uint32_t op);
+int64_t replay_ready_ns(const struct run *run, uint32_t op, int64_t predecessor_gap_ns,
+			int64_t cross_stream_gap_ns);
+void replay_place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t length_ns);
+
+/* Whether a copy engine does it, from the host or to it: kind, which is left alone otherwise. */
+bool replay_is_host_copy(const struct run *run, uint32_t op, unsigned int *kind);
+
+/* From the launch of a graph to its first node. */
+int64_t replay_graph_start_ns(const struct run *run, uint32_t op);
 
 /* Once all calls are replayed: what the device launched itself, or what has no call, is as far from the operation
  * that started before it as in the recording. */

@@ -37,5 +37,6 @@ const struct technique technique_aggregate_atomics = {
 	.always_assumes = true,
 	.has_most = true,
 	.has_ops = true,
+	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.change_run = change_run,
 };

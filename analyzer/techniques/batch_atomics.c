@@ -35,5 +35,6 @@ const struct technique technique_batch_atomics = {
 	.always_assumes = true,
 	.has_most = true,
 	.has_ops = true,
+	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.change_run = change_run,
 };

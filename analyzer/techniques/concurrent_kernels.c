@@ -115,6 +115,8 @@ const struct technique technique_concurrent_kernels = {
 		"at a time",
 	.refusal = full_gpu,
 	.always_assumes = true,
+	.is_up_to = true,
 	.has_lanes = true,
+	.bound = BOUND_BUSY | BOUND_ENGINES,
 	.change_loop = change_loop,
 };

@@ -261,5 +261,6 @@ const struct technique technique_cuda_graph = {
 		   "interpreter's, and disappear with the launches; at the low end they stay",
 	.refusal = refused_irregular,
 	.is_blind_to_device_work = true,
+	.bound = BOUND_BUSY,
 	.change_loop = change_loop,
 };

@@ -9,14 +9,32 @@
 
 static const char no_predecessor[] = "no kernel follows another one in its stream";
 
+static const char is_dependent[] = "kernels start before the one before them has ended already";
+
 static const struct call_change dependent = {.gap = COST_DEPENDENT_GAP};
+
+/* The one before it by start that is looked for among so many operations: work of other streams may lie between. */
+#define OPS_LOOKED_AT 64
+
+static bool starts_early(const struct profile *profile, const struct profile_op *op)
+{
+	const struct profile_op *first = &profile->ops[profile->devices[op->device].first_op];
+	const struct profile_op *before = op;
+
+	for (int i = 0; i < OPS_LOOKED_AT && before > first; i++) {
+		before--;
+		if (before->stream == op->stream)
+			return before->kind == OP_KERNEL && before->end_ns > op->start_ns;
+	}
+	return false;
+}
 
 static const char *change_loop(struct application *application, const struct loop *loop)
 {
 	const struct model *model = application->run->model;
 	const struct profile_op *ops = model->profile->ops;
 	struct change *change = &application->change;
-	size_t end = loop->first_call + loop->call_count, kernel_count = 0;
+	size_t end = loop->first_call + loop->call_count, kernel_count = 0, early_count = 0;
 
 	for (size_t i = loop->first_call; i < end; i++) {
 		const struct profile_op *op = call_only_kernel(model, i);
@@ -24,9 +42,12 @@ static const char *change_loop(struct application *application, const struct loo
 
 		if (predecessor == PROFILE_NONE || ops[predecessor].kind != OP_KERNEL)
 			continue;
+		early_count += starts_early(model->profile, op);
 		change->calls[i] = change_number(change, &dependent);
 		kernel_count++;
 	}
+	if (2 * early_count > kernel_count)
+		return is_dependent;
 	application->effect->changed_count += kernel_count;
 	return kernel_count ? NULL : no_predecessor;
 }
@@ -41,5 +62,6 @@ const struct technique technique_dependent_launch = {
 		"do before they need its results is an additional gain, which is not predicted.",
 	.changed = "kernels are set up before they start",
 	.refusal = no_predecessor,
+	.bound = BOUND_BUSY | BOUND_OPEN,
 	.change_loop = change_loop,
 };

@@ -213,5 +213,6 @@ const struct technique technique_device_decision = {
 	.changed = "decisions are the device's",
 	.refusal = no_decision,
 	.has_ops = true,
+	.bound = BOUND_BUSY | BOUND_READS,
 	.change_loop = change_loop,
 };

@@ -110,7 +110,9 @@ const struct technique technique_dynamic_parallelism = {
 		"low end they run one after the other",
 	.refusal = no_children,
 	.always_assumes = true,
+	.is_up_to = true,
 	.has_ops = true,
 	.has_lanes = true,
+	.bound = BOUND_BUSY | BOUND_ENGINES | BOUND_READS,
 	.change_loop = change_loop,
 };

@@ -49,6 +49,8 @@ const struct technique technique_dynamic_queue = {
 		"and nothing is gained",
 	.refusal = balanced,
 	.always_assumes = true,
+	.is_up_to = true,
 	.has_ops = true,
+	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.change_run = change_run,
 };

@@ -76,5 +76,6 @@ const struct technique technique_fewer_bytes = {
 	.refusal = not_at_roof,
 	.always_assumes = true,
 	.has_ops = true,
+	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.change_run = change_run,
 };

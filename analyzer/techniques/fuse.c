@@ -192,6 +192,8 @@ const struct technique technique_fuse = {
 		"what a kernel reads is what the one before it wrote, and nobody else reads it; at the low "
 		"end it is still written",
 	.refusal = not_alike,
+	.is_up_to = true,
 	.has_ops = true,
+	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.change_loop = change_loop,
 };

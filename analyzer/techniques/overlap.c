@@ -123,6 +123,7 @@ const struct technique technique_overlap = {
 	.refusal = no_copies,
 	.has_ops = true,
 	.has_lanes = true,
+	.bound = BOUND_BUSY | BOUND_ENGINES | BOUND_COPIES,
 	.change_loop = change_loop,
 	.change_run = change_run,
 };

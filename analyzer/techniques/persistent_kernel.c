@@ -91,5 +91,6 @@ const struct technique technique_persistent_kernel = {
 		"with a grid-wide barrier where one ended.",
 	.changed = "kernels are steps of one",
 	.refusal = refused_irregular,
+	.bound = BOUND_BUSY,
 	.change_loop = change_loop,
 };

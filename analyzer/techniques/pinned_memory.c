@@ -25,5 +25,6 @@ const struct technique technique_pinned_memory = {
 	.changed = "copies are of pinned memory",
 	.refusal = refused_nothing,
 	.has_ops = true,
+	.bound = BOUND_BUSY | BOUND_COPIES,
 	.change_run = change_run,
 };

@@ -51,5 +51,6 @@ const struct technique technique_preallocate = {
 	.changed = "calls that allocate or free are gone",
 	.refusal = refused_nothing,
 	.is_shared = true,
+	.bound = BOUND_BUSY,
 	.change_loop = change_loop,
 };

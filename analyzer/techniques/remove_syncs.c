@@ -53,5 +53,6 @@ const struct technique technique_remove_syncs = {
 	.refusal = refused_nothing,
 	.is_shared = true,
 	.is_blind_to_device_work = true,
+	.bound = BOUND_BUSY,
 	.change_loop = change_loop,
 };

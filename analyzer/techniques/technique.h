@@ -15,6 +15,21 @@ enum technique_argument {
 	ARGUMENT_NUMBER, /* N, from 2 on */
 };
 
+/* What a technique may do to the time that operations take, so that no replay can promise more (whatif/bounds.h): each
+ * declares it, BOUND_BUSY with what else holds. */
+enum bound {
+	BOUND_BUSY =
+		1, /* operations take as long as they did, in their streams, but for what follows */
+	BOUND_ENGINES =
+		2, /* they leave their streams, and keep the SMs and the copy engines as busy */
+	BOUND_READS = 4,  /* readbacks that the device makes unnecessary are gone */
+	BOUND_COPIES = 8, /* copies are as fast as those of pinned memory, and no faster */
+	BOUND_KERNELS =
+		16, /* kernels get shorter, but not their arithmetic, nor the bytes of DRAM but for those that vanish */
+	BOUND_OPEN =
+		32, /* more may be gained than is predicted: the interval does not end at these bounds */
+};
+
 struct technique {
 	const char *id;	    /* stable, for programs: "cuda_graph" */
 	const char *option; /* of whatif, without the dashes: "graph" */
@@ -31,10 +46,14 @@ struct technique {
 	const char
 		*refusal; /* where no loop says why: it stands where nothing is found to change */
 	bool always_assumes; /* the low end of its interval is what it brings at least */
+	/* No recording tells what its operations need of each other: its low end is told first, and what it brings where they
+	 * need nothing as "up to". */
+	bool is_up_to;
 	bool has_most; /* more may hold than it assumes: the high end is what that brings at most */
 	bool is_shared; /* only drops calls of a loop: techniques after it may change that, too */
 	bool is_blind_to_device_work; /* predicts nothing where the device launches work itself */
 	bool has_ops, has_lanes;      /* what it needs of struct change */
+	unsigned int bound;	      /* of enum bound: what its predictions are held to */
 
 	/* Changes one loop, or what is left of it.  Returns why not, or NULL; what it made of the loop's calls is taken
 	 * back where it refuses.  NULL: it knows no loops. */

@@ -143,5 +143,6 @@ const struct technique technique_update_graph = {
 		"Needs the nodes in the recording (not --graphs=graph).",
 	.changed = "graphs are updates",
 	.refusal = not_rebuilt,
+	.bound = BOUND_BUSY,
 	.change_run = change_run,
 };

@@ -134,6 +134,15 @@ static int try_loop(struct applied *applied, enum technique_id id, size_t index)
 	return rc;
 }
 
+static void add_terms(struct bound_terms *terms, const struct technique *technique,
+		      const struct application *application)
+{
+	terms->bounds |= technique->bound;
+	terms->vanished_bytes += application->effect->vanished_bytes;
+	if (technique == &technique_fewer_bytes)
+		terms->fewer_bytes = application->number;
+}
+
 int apply_technique(struct effect *effect, struct applied *applied, enum technique_id id)
 {
 	const struct technique *technique = techniques[id];
@@ -153,8 +162,26 @@ int apply_technique(struct effect *effect, struct applied *applied, enum techniq
 			rc = try_loop(applied, id, i);
 	if (rc == 0 && technique->change_run)
 		rc = technique->change_run(application);
-	if (application->place_count > place_count)
+	if (application->place_count > place_count) {
 		effect->refusal = NULL;
+		add_terms(&applied->terms, technique, application);
+	}
+	return rc;
+}
+
+static int keep_possible(struct prediction *prediction, struct applied *applied,
+			 const struct part *part)
+{
+	struct bounds bounds;
+	int rc;
+
+	applied->terms.trace_node_ns = applied->all->predictor.costs[COSTS_MIDDLE].trace_node_ns;
+	rc = bounds_find(&bounds, &applied->application, &applied->terms, part->places,
+			 part->place_count);
+	if (rc == 0 && !bounds_hold(&bounds, prediction))
+		rc = -ERANGE;
+	if (!(applied->terms.bounds & BOUND_OPEN))
+		bounds_limit(&bounds, prediction);
 	return rc;
 }
 
@@ -163,6 +190,7 @@ int apply_predict(struct prediction *out, struct applied *applied)
 	const struct what_ifs *all = applied->all;
 	struct application *application = &applied->application;
 	struct part part;
+	int rc;
 
 	/* copies of pinned memory may lie in loops that changed as well: their time counts once */
 	application->place_count = places_merge(application->places, application->place_count);
@@ -171,6 +199,7 @@ int apply_predict(struct prediction *out, struct applied *applied)
 				     all->places ? all->place_count : application->place_count,
 			     .changed = application->places,
 			     .changed_count = application->place_count};
-	return predictor_run(out, &all->predictor, &application->change, application->device, &part,
-			     application->setup_ns);
+	rc = predictor_run(out, &all->predictor, &application->change, application->device, &part,
+			   application->setup_ns);
+	return rc == 0 ? keep_possible(out, applied, &part) : rc;
 }

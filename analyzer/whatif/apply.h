@@ -6,13 +6,15 @@
 #ifndef ROOFLINE_APPLY_H
 #define ROOFLINE_APPLY_H
 
+#include "whatif/bounds.h"
 #include "whatif/what_if.h"
 
 struct applied {
 	const struct what_ifs *all;
 	struct application application;
 	bool *is_set_up; /* by loop, the first one like it: the technique has changed one of them */
-	uint8_t *kept_calls; /* what a loop's calls were, while a technique is tried on it */
+	uint8_t *kept_calls;	  /* what a loop's calls were, while a technique is tried on it */
+	struct bound_terms terms; /* of the techniques that changed something */
 };
 
 /* Returns 0 or -ENOMEM; apply_end also after a failure. */
@@ -23,7 +25,8 @@ void apply_end(struct applied *applied);
 /* Adds what a technique changes to what those before it did.  Returns 0 or -ENOMEM. */
 int apply_technique(struct effect *effect, struct applied *applied, enum technique_id id);
 
-/* Something must have changed.  Returns 0 or -ENOMEM. */
+/* Something must have changed.  Returns 0, -ENOMEM, or -ERANGE: out is beyond what the recording allows (bounds.h), and
+ * not to be shown. */
 int apply_predict(struct prediction *out, struct applied *applied);
 
 #endif

@@ -19,8 +19,11 @@ static void set_part(struct scenario *scenario, struct scenario_part *part,
 		     const struct what_if *together)
 {
 	part->together = *together;
-	if (!together->effect.refusal)
+	if (!together->effect.refusal) {
 		scenario->is_changed = true;
+		scenario->is_up_to |= techniques[part->technique]->is_up_to;
+	} else if (together->effect.refusal == refused_impossible)
+		return;
 	else if (!part->alone.effect.refusal)
 		part->together.effect.refusal = refused_taken;
 	else
@@ -93,7 +96,7 @@ static int predict(struct scenario *scenario, const struct wanted *wanted,
 		return rc;
 	find_applicable(&applicable, scenario);
 	rc = predict_together(scenario, &applicable, what_ifs);
-	if (rc == 0 && wanted->sides)
+	if (rc == 0 && wanted->sides && scenario->is_changed)
 		rc = what_if_side_by_side(wanted->sides, applicable.ids, applicable.count, what_ifs,
 					  scenario->device, within ? within->start_ns : INT64_MIN,
 					  within ? within->end_ns : INT64_MAX);

@@ -35,6 +35,7 @@ struct scenario {
 	size_t part_count;
 	uint64_t numbers[TECHNIQUE_COUNT]; /* as asked for */
 	bool is_changed;		   /* by any of them; else there is no prediction */
+	bool is_up_to; /* by one of which the low end is told first (technique.h) */
 	struct prediction prediction;
 };
 

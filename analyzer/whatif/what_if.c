@@ -225,11 +225,23 @@ static int predict_end(struct prediction *out, const enum technique_id *ids, siz
 	struct prediction other;
 	int rc = apply_all(&other, parts, ids, count, all, device, end);
 
+	if (rc == -ERANGE) /* that end is none */
+		return 0;
 	if (rc == 0) {
 		widen(&out->program, &other.program);
 		widen(&out->place, &other.place);
 	}
 	return rc;
+}
+
+/* A prediction that the recording does not allow is none. */
+static int refuse(struct prediction *out, struct what_if *parts, size_t count)
+{
+	*out = (struct prediction){0};
+	for (size_t i = 0; i < count; i++)
+		if (!parts[i].effect.refusal)
+			parts[i].effect.refusal = refused_impossible;
+	return 0;
 }
 
 int what_if_together(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
@@ -238,6 +250,8 @@ int what_if_together(struct prediction *out, struct what_if *parts, const enum t
 	bool is_assuming = false, has_most = false;
 	int rc = apply_all(out, parts, ids, count, all, device, ASSUMED_USUAL);
 
+	if (rc == -ERANGE)
+		return refuse(out, parts, count);
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		if (!parts[i].effect.refusal) {
 			is_assuming |= parts[i].effect.is_assuming;

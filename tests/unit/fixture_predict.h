@@ -17,6 +17,9 @@
 #define AFTER_NS 32600		      /* one as a graph behind another */
 #define PLACE_BEFORE_NS (11 * BEFORE_NS - 1000)
 #define PLACE_AFTER_NS (10 * AFTER_NS + 37400 + 3000)
+/* Kernels take that long whatever happens between them, but for what a replay may be off (whatif/bounds.h). */
+#define PLACE_LEAST_NS (0.97 * 11 * 30000)
+#define WALL_LEAST_NS (0.97 * 12 * 30000)
 #define WALL_BEFORE_NS (11 * BEFORE_NS + KERNELS_NS)
 #define WALL_AFTER_NS (BEFORE_NS + 10 * AFTER_NS + 37400 - 4250)
 

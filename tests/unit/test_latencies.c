@@ -66,6 +66,28 @@ static void test_queued_copies(void **state)
 	done(b, model);
 }
 
+/* Kernels whose calls returned 6 us and 4 us before the one before them ended: on an idle stream they would start 5 us
+ * after their call was entered. */
+static void test_queued_shortly(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct model *model;
+
+	(void)state;
+	for (int64_t i = 0, now_ns = 0; i < 3; i++, now_ns += 1000000) {
+		builder_kernel(b, 0, "first", now_ns + 5000, now_ns + 15000,
+			       builder_launch(b, 0, now_ns, now_ns + 4000));
+		builder_kernel(b, 0, "queued", now_ns + 15700, now_ns + 20000,
+			       builder_launch(b, 0, now_ns + 5000, now_ns + 9000));
+		builder_kernel(b, 0, "late", now_ns + 22400, now_ns + 23000,
+			       builder_launch(b, 0, now_ns + 12000, now_ns + 16000));
+	}
+	model = build(b);
+	assert_int_equal(model->devices[0].gap_sample_count[GAP_AFTER_KERNEL], 3);
+	assert_int_equal(model->devices[0].kernel_gap_ns, 700);
+	done(b, model);
+}
+
 /* Three launches onto an idle stream, three queued kernels, and a queued kernel after a copy. */
 static void test_medians(void **state)
 {
@@ -343,6 +365,8 @@ static void test_callback_elsewhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SENTENCE("a kernel was queued whose call returned before it could have started",
+			 test_queued_shortly),
 		SENTENCE("launches and gaps take their medians", test_medians),
 		SENTENCE("a copy is queued when its call has returned", test_queued_copies),
 		SENTENCE("a launch that had to wait says nothing about launching",

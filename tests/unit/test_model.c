@@ -137,7 +137,8 @@ static void test_event(void **state)
 	done(b, model);
 }
 
-/* Two branches of a graph, in streams of their own, twice; then another graph. */
+/* Two branches of a graph, in streams of their own, twice; then another graph and a kernel, in the stream that it was
+ * launched in. */
 static void test_graph_again(void **state)
 {
 	static const uint32_t graphs[] = {4, 4, 5};
@@ -156,12 +157,14 @@ static void test_graph_again(void **state)
 		builder_kernel(b, 0, "long", 1000 * i + 10, 1000 * i + 500, call)->graph =
 			graphs[i];
 	}
+	builder_kernel(b, branch, "after", 3000, 3100, builder_launch(b, 0, 30, 35));
 	model = build(b);
 	assert_int_equal(model->predecessor[2], 0);
 	assert_int_equal(model->cross_stream[2], 1);
 	assert_int_equal(model_ready_ns(model, 2), 500);
 	assert_int_equal(model->cross_stream[3], PROFILE_NONE); /* its own stream's */
-	assert_int_equal(model->cross_stream[4], PROFILE_NONE);
+	assert_int_equal(model->cross_stream[4], 3);
+	assert_int_equal(model->cross_stream[6], 5);
 	done(b, model);
 }
 

@@ -379,6 +379,115 @@ static void test_nodes_in_one_lane(void **state)
 	replayed_free(&kept);
 }
 
+/* ---- graphs of several streams ---- */
+
+static uint32_t stream_of(struct builder *b, uint32_t index)
+{
+	b->streams[index] = (struct profile_stream){.flag = STREAM_NON_BLOCKING};
+	if (b->profile.stream_count <= index)
+		b->profile.stream_count = index + 1;
+	return index;
+}
+
+/* Two times kernels of these lengths, each in a stream of its own and as far as recorded after the one before. */
+static struct replayed branches(uint32_t sm_count, const int64_t *lengths_ns, uint32_t count)
+{
+	struct builder *b = builder_new(1, 1);
+	int64_t gpu_ns = 5000;
+
+	b->devices[0].sm_count = sm_count;
+	for (uint32_t i = 0; i < 2 * count; i++) {
+		uint32_t call = builder_launch(b, 0, i * CALL_NS, (i + 1) * CALL_NS);
+		uint32_t stream = stream_of(b, i % count);
+
+		builder_kernel(b, stream, "k", gpu_ns, gpu_ns + lengths_ns[i % count], call);
+		gpu_ns += lengths_ns[i % count] + 1000;
+	}
+	builder_finish(b);
+	return replayed_new(b);
+}
+
+static void test_full_branches(void **state)
+{
+	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH};
+	static const int64_t lengths_ns[] = {10000, 10000, 10000};
+	struct replayed it = branches(1, lengths_ns, 3);
+	struct change change = same_every_time(&it, calls, 3);
+
+	(void)state;
+	replayed_run(&it, &change, &random_costs);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(it.replay.op_start_ns[i], 6000 + i * 10000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* Of what does not fit beside each other a part that overlapped in the recording may do so again. */
+static void test_small_branches(void **state)
+{
+	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH};
+	static const int64_t lengths_ns[] = {10000, 10000, 10000};
+	struct replayed it = branches(3, lengths_ns, 3);
+	struct change change = same_every_time(&it, calls, 3);
+
+	(void)state;
+	replayed_run(&it, &change, &random_costs); /* of 34% each two fit */
+	assert_int_equal(it.replay.op_start_ns[0], 6000);
+	assert_int_equal(it.replay.op_start_ns[1], 6000);
+	assert_int_equal(it.replay.op_start_ns[2], 16000);
+	it.b->ops[2].start_ns = it.b->ops[1].start_ns + 4000; /* 6000 of 10000 beside it */
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[2], 10000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* Copies in the same direction have one engine. */
+static void test_copies_of_branches(void **state)
+{
+	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH, CALL_IN_GRAPH};
+	struct builder *b = builder_new(1, 1);
+	struct change change;
+	struct replayed it;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++)
+		builder_copy(b, stream_of(b, i), i < 2 ? copy_in : copy_out, 5000 + i * 11000,
+			     15000 + i * 11000,
+			     builder_call(b, 0, "cudaMemcpyAsync", CALL_COPY, i * CALL_NS,
+					  (i + 1) * CALL_NS));
+	builder_finish(b);
+	it = replayed_new(b);
+	change = same_every_time(&it, calls, 3);
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[0], 9000);
+	assert_int_equal(it.replay.op_start_ns[1], 19000);
+	assert_int_equal(it.replay.op_start_ns[2], 9000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
+/* A short branch, in whose stream it is launched, and a long one. */
+static void test_whole_launches(void **state)
+{
+	static const uint8_t calls[] = {CALL_AS_GRAPH, CALL_IN_GRAPH};
+	static const int64_t lengths_ns[] = {2000, 10000};
+	struct replayed it = branches(4, lengths_ns, 2);
+	struct change change = same_every_time(&it, calls, 2);
+
+	(void)state;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[0], 6000);
+	assert_int_equal(it.replay.op_start_ns[1], 6000);
+	assert_int_equal(it.replay.op_start_ns[2], 16000 + 1200); /* graph_gap */
+	assert_int_equal(it.replay.op_start_ns[3], 17200);
+	change.calls[2] = change.calls[3] = CALL_KEPT;
+	replayed_run(&it, &change, &random_costs);
+	assert_int_equal(it.replay.op_start_ns[2], 16000 + 1000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
 /* ---- executable graphs that are made for each launch ---- */
 
 /* Three times: instantiated or updated in 12 us, launched in 18, its only node 20 after that began, destroyed in 9. */
@@ -501,6 +610,16 @@ int main(void)
 			"nodes in lanes run side by side as far as they fit, and the next launch waits",
 			test_nodes_in_lanes),
 		SENTENCE("nodes in one lane run as they did", test_nodes_in_one_lane),
+		SENTENCE("kernels of a graph that fill the GPU run one after the other, whatever "
+			 "streams they were in",
+			 test_full_branches),
+		SENTENCE("kernels of a graph share the GPU as far as they fit or did in the "
+			 "recording",
+			 test_small_branches),
+		SENTENCE("copies of a graph in one direction take turns", test_copies_of_branches),
+		SENTENCE("no launch of a graph runs beside the next one, and what follows waits "
+			 "for all of it",
+			 test_whole_launches),
 		SENTENCE(
 			"making, first launching and destroying a graph takes what the ceilings say, as far as recording can have added the rest",
 			test_traced_rebuilt),

@@ -319,6 +319,28 @@ static void test_wait_for_lanes(void **state)
 	replayed_free(&it);
 }
 
+/* The first kernel stays in its stream, three run in lanes, and the last one is in the stream again. */
+static void test_around_lanes(void **state)
+{
+	struct replayed it = replayed_loop(5);
+	struct change change;
+
+	(void)state;
+	assert_int_equal(change_begin(&change, it.model, true), 0);
+	assert_int_equal(change_begin_lanes(&change, it.model, 3), 0);
+	for (uint32_t i = 1; i < 4; i++) {
+		change.lanes[i] = i - 1;
+		change.fill[i] = 33;
+	}
+	change.op_ns[0] = change.op_ns[2] = 5 * BUSY_NS;
+	replayed_run(&it, &change, &random_costs);
+	for (int i = 1; i < 4; i++)
+		assert_int_equal(it.replay.op_start_ns[i], it.replay.op_end_ns[0] + 1000);
+	assert_int_equal(it.replay.op_start_ns[4], it.replay.op_end_ns[2] + 1000);
+	change_free(&change);
+	replayed_free(&it);
+}
+
 /* What the device launched comes as long after what started before it as it did. */
 static void test_device_launched(void **state)
 {
@@ -361,6 +383,9 @@ int main(void)
 		SENTENCE("dependent launches leave no gap", test_dependent),
 		SENTENCE("kernels in lanes run side by side as far as they fit", test_fill),
 		SENTENCE("a wait is for all lanes", test_wait_for_lanes),
+		SENTENCE("lanes begin after what their stream did before, and it goes on after "
+			 "all of them",
+			 test_around_lanes),
 		SENTENCE("copies in, kernels and copies out of three lanes run side by side",
 			 test_lanes),
 		SENTENCE(

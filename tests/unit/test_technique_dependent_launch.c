@@ -22,6 +22,19 @@ static void test_dependent(void **state)
 	loop_free(&fixture);
 }
 
+/* As the recording of a program that has it done. */
+static void test_done_already(void **state)
+{
+	struct loop_fixture fixture = loop_of("kk");
+
+	(void)state;
+	for (size_t i = 0; i + 1 < fixture.b->profile.op_count; i++)
+		fixture.b->ops[i].end_ns = fixture.b->ops[i + 1].start_ns + 1;
+	assert_string_equal(loop_apply(&fixture, &technique_dependent_launch),
+			    "kernels start before the one before them has ended already");
+	loop_free(&fixture);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -31,6 +44,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SENTENCE("a kernel behind another one can be set up before", test_dependent),
+		SENTENCE("kernels that start before the one before them ends are left alone",
+			 test_done_already),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,7 @@ static const struct column advice_columns[] = {FIELD(struct recommendation, id),
 					       FIELD(struct recommendation, at_stake_ns),
 					       FIELD(struct recommendation, at_stake_ratio),
 					       FIELD(struct recommendation, workload),
+					       {FIELD_AS("up_to", struct recommendation, is_up_to)},
 					       INLINE(struct recommendation, program,
 						      predicted_columns),
 					       GROUP("place", NULL, struct recommendation, place,
@@ -69,15 +70,20 @@ static void put_pattern(struct page *page, const char *pattern)
 	}
 }
 
+/* Its low end first where nobody knows what operations need of each other. */
 static void put_predicted(struct page *page, const char *what,
-			  const struct predicted_speedup *predicted)
+			  const struct predicted_speedup *predicted, bool is_up_to)
 {
 	char text[128];
 
 	if (predicted->speedup <= 0)
 		return;
-	snprintf(text, sizeof(text), "%s%.2fx (%.2fx to %.2fx)", what, predicted->speedup,
-		 predicted->low, predicted->high);
+	if (is_up_to)
+		snprintf(text, sizeof(text), "%s%.2fx, up to %.2fx (%.2fx to %.2fx)", what,
+			 predicted->low, predicted->speedup, predicted->low, predicted->high);
+	else
+		snprintf(text, sizeof(text), "%s%.2fx (%.2fx to %.2fx)", what, predicted->speedup,
+			 predicted->low, predicted->high);
 	page_wrap(page, "      - ", text, 8);
 }
 
@@ -116,8 +122,8 @@ static void put_recommendation(struct page *page, size_t number, const struct re
 	put_stake(page, item);
 	put_predicted(page,
 		      page->options->range ? "predicted: the range " : "predicted: this part ",
-		      &item->place);
-	put_predicted(page, "predicted: the whole run ", &item->program);
+		      &item->place, item->is_up_to);
+	put_predicted(page, "predicted: the whole run ", &item->program, item->is_up_to);
 	put_pattern(page, item->pattern);
 	page_wrap(page, "      watch: ", item->risk, 13);
 	if (item->workload)

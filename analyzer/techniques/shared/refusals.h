@@ -19,6 +19,9 @@
 	REFUSAL(not_hot, "no kernel was counted, on a single GPU, that atomics bind: record "    \
 			 "--counters=atomics")                                                   \
 	REFUSAL(elsewhere, "no two iterations of a loop follow one another in that range")       \
+	REFUSAL(impossible,                                                                      \
+		"what the replay predicts is faster than the operations, SMs and copies of "     \
+		"the recording allow, so it is wrong")                                           \
 	REFUSAL(taken, "an earlier technique changes that already")
 
 #define REFUSAL_DECLARATION(name, text) extern const char refused_##name[];

@@ -1,0 +1,304 @@
+#include "whatif/bounds.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/ns.h"
+#include "replay/calls.h"
+#include "techniques/shared/readbacks.h"
+#include "techniques/technique.h"
+
+/* Kernels at a time that are looked at; of more than that the SMs are full anyway. */
+#define RUNNING_MOST 128
+#define WHOLE_GPU 100 /* percent */
+
+/* What kernels of a name need of the GPU, as shares of their time; by kernel_names[]. */
+struct needs {
+	double arithmetic, dram;
+};
+
+struct running {
+	int64_t end_ns;
+	unsigned int fill;
+};
+
+/* What is kept busy by operations of one device, as they are gone through by start. */
+struct load {
+	const struct application *application;
+	const struct bound_terms *terms;
+	const struct needs *needs;
+	double *stream_ns;	/* by stream */
+	int64_t *stream_end_ns; /* likewise, recorded; of the last one until now */
+	double copy_ns[2];	/* to the device, to the host */
+	int64_t copy_end_ns[2];
+	double dram_ns;
+	double sm_ns;	 /* by the share of the SMs */
+	double fewer_ns; /* of that, what kernels are shorter */
+	int64_t sm_until_ns;
+	struct running running[RUNNING_MOST];
+	size_t running_count;
+};
+
+/* ---- one operation ---- */
+
+static bool may(const struct load *load, enum bound bound)
+{
+	return load->terms->bounds & bound;
+}
+
+static bool is_readback(const struct profile *profile, const struct profile_op *op)
+{
+	return op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_HOST &&
+	       profile->copies[op->detail].bytes <= READBACK_BYTES;
+}
+
+/* What an operation takes at least, if a change may shorten it at all; as recorded otherwise. */
+static double floor_ns(const struct load *load, const struct profile_op *op)
+{
+	const struct recorded_run *run = load->application->run;
+	const struct profile *profile = run->model->profile;
+	double length_ns = (double)(op->end_ns - op->start_ns);
+	enum ceiling_id link = CEILING_h2d_pinned;
+	double rate;
+
+	if (may(load, BOUND_READS) && is_readback(profile, op))
+		return 0;
+	if (op->kind == OP_KERNEL && may(load, BOUND_KERNELS))
+		return length_ns * load->needs[profile->signatures[op->detail].kernel].arithmetic;
+	if (op->kind != OP_COPY || !may(load, BOUND_COPIES))
+		return length_ns;
+	if (profile->copies[op->detail].kind == COPY_TO_HOST)
+		link = CEILING_d2h_pinned;
+	rate = ceilings_at(run->ceilings, link, 0);
+	return rate > 0 ? fmin((double)profile->copies[op->detail].bytes / rate * 1e9, length_ns)
+			: length_ns;
+}
+
+/* By how much it gets shorter at most.  Of what was a node of a graph recording may have added a part. */
+static double shorter_ns(const struct load *load, const struct profile_op *op)
+{
+	const struct change *change = &load->application->change;
+	const struct model *model = load->application->run->model;
+	size_t index = (size_t)(op - model->profile->ops);
+	double length_ns = (double)(op->end_ns - op->start_ns);
+
+	if (change->op_ns && change->op_ns[index] >= 0)
+		return fmax(length_ns - fmax((double)change->op_ns[index], floor_ns(load, op)), 0);
+	return model_call_class(model, op->call) == CALL_GRAPH_LAUNCH
+		       ? fmin((double)load->terms->trace_node_ns, length_ns * 3 / 4)
+		       : 0;
+}
+
+/* Whether it runs beside what it followed. */
+static bool leaves_stream(const struct load *load, const struct profile_op *op)
+{
+	const struct change *change = &load->application->change;
+	size_t index = (size_t)(op - load->application->run->model->profile->ops);
+
+	return may(load, BOUND_ENGINES) &&
+	       ((change->lanes && change->lanes[index] != PROFILE_NONE) ||
+		change_of_call(change, op->call)->submission == SUBMITS_CHILDREN);
+}
+
+/* ---- what is kept busy ---- */
+
+/* What an operation adds to the time of those before it, of which the last one ends at *end_ns. */
+static double add_time(int64_t *end_ns, const struct profile_op *op, double fewer_ns)
+{
+	int64_t from_ns = max_ns(op->start_ns, *end_ns);
+
+	*end_ns = max_ns(*end_ns, op->end_ns);
+	return fmax((double)(op->end_ns - from_ns) - fewer_ns, 0);
+}
+
+/* Goes on to a moment: kernels that end before it make room there. */
+static void run_until(struct load *load, int64_t moment_ns)
+{
+	while (load->running_count) {
+		size_t first = 0;
+		unsigned int fill = 0;
+		int64_t until_ns;
+
+		for (size_t i = 0; i < load->running_count; i++) {
+			fill += load->running[i].fill;
+			if (load->running[i].end_ns < load->running[first].end_ns)
+				first = i;
+		}
+		until_ns = min_ns(load->running[first].end_ns, moment_ns);
+		load->sm_ns += (double)(until_ns - load->sm_until_ns) *
+			       (fill < WHOLE_GPU ? fill : WHOLE_GPU) / WHOLE_GPU;
+		load->sm_until_ns = until_ns;
+		if (until_ns < load->running[first].end_ns)
+			return;
+		load->running[first] = load->running[--load->running_count];
+	}
+	load->sm_until_ns = moment_ns;
+}
+
+static void add_kernel(struct load *load, const struct profile_op *op, double fewer_ns)
+{
+	const struct profile *profile = load->application->run->model->profile;
+	unsigned int fill = call_fill(profile, op);
+	const struct needs *needs = &load->needs[profile->signatures[op->detail].kernel];
+
+	run_until(load, op->start_ns);
+	if (load->running_count < RUNNING_MOST)
+		load->running[load->running_count++] = (struct running){op->end_ns, fill};
+	load->fewer_ns += fewer_ns * fill / WHOLE_GPU;
+	load->dram_ns += needs->dram * (double)(op->end_ns - op->start_ns);
+}
+
+/* One that the device launched has no place of its own in a replay. */
+static void add_op(struct load *load, const struct profile_op *op)
+{
+	const struct profile *profile = load->application->run->model->profile;
+	double fewer_ns;
+
+	if (op->call == PROFILE_NONE)
+		return;
+	fewer_ns = shorter_ns(load, op);
+	if (!leaves_stream(load, op))
+		load->stream_ns[op->stream] +=
+			add_time(&load->stream_end_ns[op->stream], op, fewer_ns);
+	if (op->kind == OP_KERNEL)
+		add_kernel(load, op, fewer_ns);
+	if (op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_DEVICE)
+		load->copy_ns[0] += add_time(&load->copy_end_ns[0], op, fewer_ns);
+	if (op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_HOST)
+		load->copy_ns[1] += add_time(&load->copy_end_ns[1], op, fewer_ns);
+}
+
+static double dram_ns(const struct load *load)
+{
+	const struct roofline *roofline =
+		load->application->run->report ? load->application->run->report->roofline : NULL;
+	double roof = roofline ? roofline->roofs[ROOF_dram] : 0;
+	double ns = load->dram_ns;
+
+	if (load->terms->fewer_bytes > 1)
+		ns /= (double)load->terms->fewer_bytes;
+	return roof > 0 ? fmax(ns - load->terms->vanished_bytes / roof * 1e9, 0) : 0;
+}
+
+static double most_ns(struct load *load)
+{
+	size_t stream_count = load->application->run->model->profile->stream_count;
+	double most = fmax(fmax(load->copy_ns[0], load->copy_ns[1]), dram_ns(load));
+
+	run_until(load, INT64_MAX);
+	most = fmax(most, load->sm_ns - load->fewer_ns);
+	for (size_t i = 0; i < stream_count; i++)
+		most = fmax(most, load->stream_ns[i]);
+	return most;
+}
+
+/* ---- what kernels need ---- */
+
+static double share_of(const struct roofline_point *point, enum roofline_roof roof)
+{
+	return point->is_wrong ? 0 : fmin(point->quantities[roof].share, 1);
+}
+
+/* All 0 without counters, or with those of several devices together. */
+static struct needs *find_needs(const struct recorded_run *run)
+{
+	const struct profile *profile = run->model->profile;
+	const struct roofline *roofline = run->report ? run->report->roofline : NULL;
+	struct needs *needs = calloc(profile->kernel_name_count + 1, sizeof(*needs));
+
+	for (size_t i = 0;
+	     needs && roofline && profile->device_count == 1 && i < roofline->kernel_count; i++) {
+		const struct roofline_point *point = &roofline->kernels[i];
+		struct needs *need = &needs[point->subject];
+
+		need->dram = share_of(point, ROOF_dram);
+		for (int roof = ROOF_MEMORY_END; roof < ROOF_COMPUTE_END; roof++)
+			need->arithmetic =
+				fmax(need->arithmetic, share_of(point, (enum roofline_roof)roof));
+	}
+	return needs;
+}
+
+/* ---- bounds ---- */
+
+static void start_load(struct load *load)
+{
+	size_t stream_count = load->application->run->model->profile->stream_count;
+
+	for (size_t i = 0; i < stream_count; i++) {
+		load->stream_ns[i] = 0;
+		load->stream_end_ns[i] = INT64_MIN;
+	}
+	load->copy_end_ns[0] = load->copy_end_ns[1] = INT64_MIN;
+}
+
+/* Of operations of the device that are submitted in some places, or with NULL of all. */
+static double busy_ns(const struct load *empty, const struct place *places, size_t place_count)
+{
+	const struct profile *profile = empty->application->run->model->profile;
+	const struct profile_device *device = &profile->devices[empty->application->device];
+	struct load load = *empty;
+
+	start_load(&load);
+	for (size_t i = device->first_op; i < device->first_op + device->op_count; i++)
+		if (!places || (profile->ops[i].call != PROFILE_NONE &&
+				places_hold(places, place_count, profile->ops[i].call)))
+			add_op(&load, &profile->ops[i]);
+	return most_ns(&load);
+}
+
+int bounds_find(struct bounds *out, const struct application *application,
+		const struct bound_terms *terms, const struct place *places, size_t place_count)
+{
+	size_t stream_count = application->run->model->profile->stream_count;
+	struct needs *needs = find_needs(application->run);
+	struct load load = {.application = application,
+			    .terms = terms,
+			    .needs = needs,
+			    .stream_ns = malloc((stream_count + 1) * sizeof(double)),
+			    .stream_end_ns = malloc((stream_count + 1) * sizeof(int64_t))};
+	int rc = needs && load.stream_ns && load.stream_end_ns ? 0 : -ENOMEM;
+
+	*out = (struct bounds){0};
+	if (rc == 0)
+		*out = (struct bounds){busy_ns(&load, NULL, 0),
+				       busy_ns(&load, places, place_count)};
+	free(needs);
+	free(load.stream_ns);
+	free(load.stream_end_ns);
+	return rc;
+}
+
+/* What a replay may be off is off its bounds as well. */
+static double loosened_ns(double least_ns)
+{
+	return (1 - REPLAY_ERROR_MOST) * least_ns;
+}
+
+static bool is_possible(double after_ns, double least_ns)
+{
+	return after_ns >= loosened_ns(least_ns);
+}
+
+bool bounds_hold(const struct bounds *bounds, const struct prediction *prediction)
+{
+	double rest_ns = (double)(prediction->program_before_ns - prediction->changed_before_ns);
+	double program_ns = (double)prediction->program_after_ns;
+
+	return is_possible(program_ns, bounds->program_ns) && is_possible(program_ns, rest_ns) &&
+	       is_possible((double)prediction->place_after_ns, bounds->place_ns);
+}
+
+static void limit(struct predicted_ratio *ratio, int64_t before_ns, double least_ns)
+{
+	double most = least_ns > 0 ? (double)before_ns / loosened_ns(least_ns) : ratio->high;
+
+	ratio->high = fmax(fmin(ratio->high, most), ratio->speedup);
+}
+
+void bounds_limit(const struct bounds *bounds, struct prediction *prediction)
+{
+	limit(&prediction->program, prediction->program_before_ns, bounds->program_ns);
+	limit(&prediction->place, prediction->place_before_ns, bounds->place_ns);
+}

@@ -1,0 +1,48 @@
+/*
+ * bounds.h - what a run takes at least after a change, whatever a replay says: the last line of defense.
+ *
+ * A replay is a model, and may be wrong.  These bounds follow from the recording and from what a technique declares that
+ * it does to operations (enum bound of technique.h), and know nothing of calls, latencies and costs.  Time after a change
+ * is no less than each of these:
+ *
+ *   streams  of a stream, the time of its operations that stay in it: they run one after the other
+ *   SMs      the time of kernels by the share of the SMs that they fill; where more ran at a time, all SMs
+ *   copies   in each direction, the time of its copies: there is one engine for it
+ *   DRAM     the time that the roof takes for the bytes that were counted, without those that the techniques take away
+ *   rest     the run without the part that changes
+ *
+ * An operation counts as long as it was recorded.  One that a technique may shorten counts as long as the change says,
+ * and no less than its floor: of a copy its bytes at the rate of pinned memory, of a kernel its arithmetic at the roof.
+ *
+ * A prediction beyond its bounds by more than a replay may be off is not shown: the technique is refused.  An interval ends at
+ * them.
+ */
+#ifndef ROOFLINE_BOUNDS_H
+#define ROOFLINE_BOUNDS_H
+
+#include "replay/prediction.h"
+#include "techniques/application.h"
+
+/* What techniques that were applied say of themselves, together. */
+struct bound_terms {
+	unsigned int bounds;   /* of enum bound */
+	double vanished_bytes; /* of DRAM */
+	uint64_t fewer_bytes;  /* of kernels, as many times; 0 and 1: as many as before */
+	int64_t trace_node_ns; /* that recording added to a node of a graph, at most */
+};
+
+struct bounds {
+	double program_ns, place_ns; /* at least, after the change */
+};
+
+/* places: the part that is asked for.  Returns 0 or -ENOMEM. */
+int bounds_find(struct bounds *out, const struct application *application,
+		const struct bound_terms *terms, const struct place *places, size_t place_count);
+
+/* Whether a prediction keeps within them, but for what a replay may be off. */
+bool bounds_hold(const struct bounds *bounds, const struct prediction *prediction);
+
+/* The high ends go no further than the bounds do. */
+void bounds_limit(const struct bounds *bounds, struct prediction *prediction);
+
+#endif
