@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/spans.h"
 #include "base/sums.h"
 #include "base/worker.h"
 
@@ -110,7 +109,6 @@ struct pauses {
 	const struct profile *profile;
 	const uint64_t *launch_count; /* by kernel name */
 	struct device_facts *facts;
-	struct spans bursts; /* when the device ran what it launched itself */
 };
 
 static bool is_short_repeated(const struct pauses *pauses, const struct profile_op *op)
@@ -140,39 +138,19 @@ static void add_pause(const struct gap *gap, struct pauses *pauses)
 	pauses->facts->short_pause_host_ns += gap->by_cause_ns[GAP_HOST];
 }
 
-/* Of a gap, by part: samples show that the GPU worked for covered_ns of it. */
-static int64_t uncovered(int64_t cause_ns, const struct gap *gap, int64_t covered_ns)
-{
-	double part = (double)covered_ns / (double)(gap->end_ns - gap->start_ns);
-
-	return covered_ns ? cause_ns - (int64_t)(part * (double)cause_ns) : cause_ns;
-}
-
 static int add_gap(const struct gap *gap, void *context)
 {
 	const struct gap_walk *walk = context;
 	struct pauses *pauses = walk->pauses;
-	int64_t covered_ns = spans_covered(&pauses->bursts, gap->start_ns, gap->end_ns);
 
 	/* without host decisions: these waits are needed, and host_decision tells what they cost */
-	pauses->facts->sync_ns += uncovered(gap->by_cause_ns[GAP_SYNC], gap, covered_ns);
-	pauses->facts->launch_ns += uncovered(gap->by_cause_ns[GAP_LAUNCH], gap, covered_ns);
-	if (!covered_ns)
+	pauses->facts->sync_ns += gap->by_cause_ns[GAP_SYNC];
+	pauses->facts->launch_ns += gap->by_cause_ns[GAP_LAUNCH];
+	if (!gap->by_cause_ns[GAP_CHILDREN])
 		add_pause(gap, pauses);
 	for (size_t i = 0; i < walk->rule_count; i++)
 		walk->rules[i].add_gap(walk->rules[i].finding, walk->facts, gap);
 	return 0;
-}
-
-static int add_bursts(struct spans *spans, const struct device_work *work, size_t device)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < work->burst_count && rc == 0; i++)
-		if (work->bursts[i].device == device)
-			rc = spans_add(spans, work->bursts[i].start_ns, work->bursts[i].end_ns);
-	spans_seal(spans);
-	return rc;
 }
 
 static void count_kernels(const struct profile *profile, uint64_t *launch_count)
@@ -186,16 +164,13 @@ static int collect_device(struct facts *facts, size_t device, const uint64_t *la
 			  const struct thread_counts *threads)
 {
 	const struct profile *profile = facts->report->profile;
-	struct pauses pauses = {profile, launch_count, &facts->devices[device], {0}};
+	struct pauses pauses = {profile, launch_count, &facts->devices[device]};
 	struct gap_walk walk = walk_open(facts, device, &pauses);
 	int rc = add_threads(pauses.facts, profile, &profile->devices[device], threads);
 
 	pauses.facts->captures = captures_of(profile, facts->homes, device);
 	if (rc == 0)
-		rc = add_bursts(&pauses.bursts, facts->report->device_work, device);
-	if (rc == 0)
 		rc = gaps_visit(facts->report->gaps, device, add_gap, &walk);
-	spans_free(&pauses.bursts);
 	return rc;
 }
 

@@ -60,6 +60,31 @@ static int find_host_functions(struct report *report)
 			       count);
 }
 
+static bool has_managed_memory(const struct profile *profile)
+{
+	static const char *const parts[] = {"MallocManaged", "MemAllocManaged", "MemPrefetch",
+					    "MemAdvise", "DiscardAndPrefetch"};
+
+	for (size_t i = 0; i < profile->copy_count; i++)
+		if (profile->copies[i].src_memory == MEMORY_MANAGED ||
+		    profile->copies[i].dst_memory == MEMORY_MANAGED)
+			return true;
+	for (size_t i = 0; i < profile->call_name_count; i++)
+		for (size_t j = 0; j < sizeof(parts) / sizeof(parts[0]); j++)
+			if (strstr(profile->call_names[i].text, parts[j]))
+				return true;
+	return false;
+}
+
+static int find_managed_memory(struct report *report)
+{
+	if (!has_managed_memory(report->profile))
+		return 0;
+	return add_not_visible(report,
+			       "when pages of managed memory moved: for page faults kernels take "
+			       "longer, and work behind a prefetch starts later");
+}
+
 static bool has_graphs(const struct report *report)
 {
 	const struct profile *profile = report->profile;
@@ -249,6 +274,8 @@ static int find_not_visible(struct report *report)
 
 	if (rc == 0)
 		rc = find_host_functions(report);
+	if (rc == 0)
+		rc = find_managed_memory(report);
 	if (rc == 0)
 		rc = find_graphs(report, &sampled);
 	if (rc == 0)

@@ -39,6 +39,8 @@ char chart_color_letter(int color)
 		[COLOR_CAUSE + GAP_STAGING] = 'T',
 		[COLOR_CAUSE + GAP_DEPENDENCY] = 'W',
 		[COLOR_CAUSE + GAP_ALLOCATION] = 'M',
+		[COLOR_CAUSE + GAP_MANAGED] = 'V', /* virtual */
+		[COLOR_CAUSE + GAP_CREATION] = 'E',
 		[COLOR_CAUSE + GAP_JIT] = 'J',
 		[COLOR_CAUSE + GAP_CAPTURE] = 'R',
 		[COLOR_CAUSE + GAP_INSTANTIATE] = 'N',
@@ -46,6 +48,7 @@ char chart_color_letter(int color)
 		[COLOR_CAUSE + GAP_GRAPH] = 'G',
 		[COLOR_CAUSE + GAP_MODULE] = 'C',
 		[COLOR_CAUSE + GAP_DEVICE] = 'D',
+		[COLOR_CAUSE + GAP_CHILDREN] = 'K',
 		[COLOR_CAUSE + GAP_PROFILER] = 'P',
 		[COLOR_CAUSE + GAP_UNKNOWN] = '?',
 	};

@@ -219,7 +219,7 @@ static void set_titles(struct chart_file *file, const struct scene *scene)
 		chart_set_text(file, "chart_subtitle", "");
 		return;
 	}
-	snprintf(text, sizeof(text), "kernels of %s keep the GPU busy %s of the time",
+	snprintf(text, sizeof(text), "kernels of %s run for %s of the time",
 		 format_ns(all->duration_ns).text, format_percent(all->busy_share, 1).text);
 	if (all->roof_share > 0)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),

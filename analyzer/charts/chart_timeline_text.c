@@ -27,10 +27,25 @@ static bool has_sm_activity(const struct timeline_chart *chart)
 }
 
 /* ---- titles, notes and legends ---- */
+
+/* "idle for 15.2%": what may be child kernels is not called idle. */
+static void describe_idle(char *text, size_t size, const struct chart_idle *idle)
+{
+	int64_t children_ns = idle->by_cause_ns[GAP_CHILDREN];
+	size_t used = 0;
+
+	if (children_ns)
+		used = (size_t)snprintf(
+			text, size, "%s for %s, ", gap_cause_title(GAP_CHILDREN),
+			format_percent((double)children_ns, (double)idle->wall_ns).text);
+	snprintf(text + used, size - used, "idle for %s",
+		 format_percent((double)(idle->idle_ns - children_ns), (double)idle->wall_ns).text);
+}
+
 static void set_title(struct chart_file *file, const struct timeline_chart *chart)
 {
 	const struct profile *profile = chart->report->profile;
-	char who[64], title[256];
+	char who[64], idle[96], title[256];
 	size_t active = 0, first = 0;
 
 	for (size_t i = profile->device_count; i-- > 0;)
@@ -41,8 +56,8 @@ static void set_title(struct chart_file *file, const struct timeline_chart *char
 	snprintf(who, sizeof(who), "%.60s", active ? profile->devices[first].name : "GPU");
 	if (active > 1)
 		snprintf(who, sizeof(who), "%zu GPUs, together", active);
-	snprintf(title, sizeof(title), "%s: idle for %s of %s%s", who,
-		 format_percent((double)chart->idle.idle_ns, (double)chart->idle.wall_ns).text,
+	describe_idle(idle, sizeof(idle), &chart->idle);
+	snprintf(title, sizeof(title), "%s: %s of %s%s", who, idle,
 		 format_ns((double)chart->idle.wall_ns).text,
 		 has_sm_activity(chart) ? " in the trace" : "");
 	if (!chart->idle.wall_ns)

@@ -21,6 +21,7 @@ static const struct whatif_call calls[CALL_CLASS_COUNT] = {
 	[CALL_EVENT] = {GAP_DEPENDENCY, "event", "event"},
 	[CALL_MEMORY] = {GAP_ALLOCATION, "allocation", "allocation"},
 	[CALL_MODULE] = {GAP_MODULE, "module load", "module load"},
+	[CALL_CREATE] = {GAP_CREATION, "creation", "stream or event creation"},
 };
 
 const struct whatif_call *chart_whatif_call(int call_class)

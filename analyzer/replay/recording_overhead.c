@@ -30,7 +30,7 @@ static bool is_slowed(const struct model *model, size_t call)
 	enum profile_call_class class = model_call_class(model, call);
 
 	return submissions_count(&model->submissions, call) || class == CALL_GRAPH_MANAGE ||
-	       class == CALL_MEMORY || class == CALL_EVENT;
+	       class == CALL_MEMORY || class == CALL_EVENT || class == CALL_CREATE;
 }
 
 int64_t overhead_counting_ns(const struct model *model, const struct costs *costs, uint32_t thread,

@@ -35,7 +35,7 @@ static bool may_be_between(const struct change *change, const struct model *mode
 	enum profile_call_class class = model_call_class(model, call);
 
 	return !submissions_count(&model->submissions, call) &&
-	       (class == CALL_OTHER || class == CALL_EVENT ||
+	       (class == CALL_OTHER || class == CALL_EVENT || class == CALL_CREATE ||
 		(change && change->calls[call] == CALL_DROPPED));
 }
 

@@ -36,6 +36,11 @@ static const struct pattern patterns[] = {
 	{STARTS, "MemPrefetch", CALL_COPY},
 	{STARTS, "MemDiscardAndPrefetch", CALL_COPY},
 
+	{STARTS, "EventCreate", CALL_CREATE},
+	{STARTS, "EventDestroy", CALL_CREATE},
+	{STARTS, "StreamCreate", CALL_CREATE},
+	{STARTS, "StreamDestroy", CALL_CREATE},
+
 	{STARTS, "Event", CALL_EVENT},
 	{STARTS, "StreamWait", CALL_EVENT},
 	{STARTS, "StreamWriteValue", CALL_EVENT},
@@ -53,6 +58,8 @@ static const struct pattern patterns[] = {
 	{STARTS, "DestroyExternalMemory", CALL_MEMORY},
 	{STARTS, "IpcOpenMem", CALL_MEMORY},
 	{STARTS, "IpcCloseMem", CALL_MEMORY},
+	{STARTS, "DeviceSetMemPool", CALL_MEMORY},
+	{STARTS, "DeviceGraphMemTrim", CALL_MEMORY},
 
 	{STARTS, "Module", CALL_MODULE},
 	{STARTS, "Library", CALL_MODULE},
@@ -61,6 +68,8 @@ static const struct pattern patterns[] = {
 	{STARTS, "FuncLoad", CALL_MODULE},
 	{STARTS, "GetFuncBySymbol", CALL_MODULE},
 	{STARTS, "FuncGetAttributes", CALL_MODULE}, /* loads lazily */
+	{STARTS, "FuncSet", CALL_MODULE},	    /* likewise */
+	{STARTS, "KernelSet", CALL_MODULE},
 	{STARTS, "RegisterFatBinary", CALL_MODULE},
 	{STARTS, "InitModule", CALL_MODULE},
 };

@@ -32,6 +32,7 @@
 #define COPY_ON_DEVICE 8      /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOD */
 #define MEMORY_PAGEABLE 1     /* CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE */
 #define MEMORY_PINNED 2	      /* CUPTI_ACTIVITY_MEMORY_KIND_PINNED */
+#define MEMORY_MANAGED 5      /* CUPTI_ACTIVITY_MEMORY_KIND_MANAGED */
 #define STREAM_NON_BLOCKING 2 /* CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING */
 
 /* One GPU, merged over the processes by UUID (by ordinal and name where there is none). */
@@ -169,8 +170,9 @@ enum profile_call_class {
 	CALL_COPY,	   /* copies and memsets */
 	CALL_SYNC,	   /* waits of the host */
 	CALL_EVENT,	   /* event record, stream waits event */
-	CALL_MEMORY,	   /* allocate, free, register, map */
+	CALL_MEMORY,	   /* allocate, free, register, map; pools */
 	CALL_MODULE,	   /* module and library load, lazy loading, JIT */
+	CALL_CREATE,	   /* create or destroy a stream or an event */
 	CALL_CLASS_COUNT
 };
 

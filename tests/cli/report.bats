@@ -263,6 +263,23 @@ print(row['rank'] == '', row['is_cut_off'], 'driver=13000' in row['properties'].
 	[[ "$output" == *"API calls: none were recorded"* ]]
 }
 
+@test "pages of managed memory that move are told to be invisible" {
+	run "$ROOFLINECTL" report roofline.1 --section not_visible --wide
+	[[ "$output" != *"managed memory"* ]]
+	echo "4,cudaMallocManaged" >>roofline.1/host.7/names.csv
+	echo "1014100,1014200,4,42,4,0" >>roofline.1/host.7/api.csv
+	run "$ROOFLINECTL" report roofline.1 --section not_visible --wide
+	[[ "$output" == *"when pages of managed memory moved"* ]]
+}
+
+@test "what may be child kernels is not called idle" {
+	run "$ROOFLINECTL" report "$root/tests/recordings/dynamic_parallelism.device" --section devices --wide
+	[[ "$output" =~ possibly\ child\ kernels\ +2\.9[0-9]\ ms\ +46\.[0-9]% ]]
+	[[ "$output" == *"not visible in a trace, and not called idle"* ]]
+	[[ "$output" =~ idle\ +[0-9]+\ us\ +1[0-9]\.[0-9]% ]]
+	[[ ! "$output" =~ synchronization\ +[0-9.]+\ ms ]]
+}
+
 @test "host functions in streams are told to be invisible" {
 	echo "4,cudaLaunchHostFunc" >>roofline.1/host.7/names.csv
 	echo "1014100,1014200,4,42,4,0" >>roofline.1/host.7/api.csv

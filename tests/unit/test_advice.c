@@ -144,24 +144,35 @@ static void test_sync(void **state)
 	expect(loop(200, 4000, 5000, 3000, 10), "sync_every_kernel launch_bound_graph");
 }
 
-/* The GPU was busy for as long as the trace calls it idle, but for the last 10 ns of each pause. */
+/* loop(200, 4000, 5000, 3000, 10) in whose pauses of 7 us, but for the last of them, every so manieth the GPU worked as
+ * samples show. */
+static struct builder *sampled_loop(int every)
+{
+	struct builder *b = loop(200, 4000, 5000, 3000, 10);
+
+	b->devices[0].sm_count = 132;
+	b->devices[0].sampled = 1u << SAMPLED_sm_cycles;
+	builder_span(b, 0, 4000, INT64_C(12010) * 200 + 4000);
+	for (int i = 0; i < 200 * 12; i++) {
+		bool is_last = i % 12 == 11, is_busy = i / 12 % every == 0 && i % 12 >= 5;
+		struct profile_sample *sample =
+			builder_sample(b, 0, 4000 + INT64_C(12010) * (i / 12) + 1000 * (i % 12),
+				       is_last ? 1010 : 1000);
+
+		sample->sm = is_busy && !is_last ? 0.5F : 0;
+		sample->dispatches = is_busy && i % 12 == 5;
+		sample->blocks = is_busy && i % 12 == 5 ? 50 : 0;
+	}
+	return b;
+}
+
 static void test_untraced_work(void **state)
 {
-	static struct burst bursts[200];
-
 	(void)state;
-	for (int i = 0; i < 200; i++)
-		bursts[i] = (struct burst){.start_ns = 9000 + INT64_C(12010) * i,
-					   .end_ns = 16000 + INT64_C(12010) * i};
-	device_work = (struct device_work){.bursts = bursts, .burst_count = 200};
-	expect(loop(200, 4000, 5000, 3000, 10), "");
-	for (int i = 0; i < 200; i++)
-		bursts[i].device = 1; /* another one */
+	expect(sampled_loop(1), "");
+	/* half of the pauses: less is at stake, and it is said */
+	expect(sampled_loop(2), "sync_every_kernel");
 	expect(loop(200, 4000, 5000, 3000, 10), "sync_every_kernel launch_bound_graph");
-	for (int i = 0; i < 200; i++)
-		bursts[i].device = i % 2; /* half of the pauses: less is at stake, and it is said */
-	expect(loop(200, 4000, 5000, 3000, 10), "sync_every_kernel");
-	device_work = (struct device_work){0};
 }
 
 static void test_rare_sync(void **state)

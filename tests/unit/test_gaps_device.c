@@ -21,10 +21,10 @@ static struct builder *on_streams(bool is_null_before, bool is_null_after, uint3
 	second->is_null = is_null_after;
 	b->streams[0].flag = is_null_before ? 3 : flag;
 	second->flag = is_null_after ? 3 : flag;
-	builder_kernel(b, 0, "P", 0, 1000, builder_launch(b, 0, -500, -400));
+	builder_kernel(b, 0, "P", 0, 1000, builder_launch(b, 0, -9500, -9400));
 	if (has_event)
-		builder_call(b, 0, "cudaStreamWaitEvent", CALL_EVENT, -300, -250);
-	builder_kernel(b, 1, "N", 3000, 4000, builder_launch(b, 0, -200, -100));
+		builder_call(b, 0, "cudaStreamWaitEvent", CALL_EVENT, -9300, -9250);
+	builder_kernel(b, 1, "N", 3000, 4000, builder_launch(b, 0, -9200, -9100));
 	return b;
 }
 
@@ -40,13 +40,33 @@ static void test_dependencies(void **state)
 	gaps_expect(on_streams(false, true, 2, false), GAP_DEVICE, 2000, -1);
 }
 
+/* P and N in one stream. */
+static struct builder *in_one_stream(size_t device_count)
+{
+	struct builder *b = builder_new(1, device_count);
+
+	builder_kernel(b, 0, "P", 0, 1000, builder_launch(b, 0, -9500, -9400));
+	builder_call(b, 0, "cudaStreamWaitEvent", CALL_EVENT, -9300, -9250);
+	builder_kernel(b, 0, "N", 3000, 4000, builder_launch(b, 0, -9200, -9100));
+	return b;
+}
+
+static void test_wait_in_one_stream(void **state)
+{
+	(void)state;
+	/* P ended last: whatever the event stood for had ended before */
+	gaps_expect(in_one_stream(1), GAP_DEVICE, 2000, -1);
+	/* unless it was the work of another device */
+	gaps_expect(in_one_stream(2), GAP_DEPENDENCY, 2000, -1);
+}
+
 static void test_waited_before_another_launch(void **state)
 {
 	struct builder *b = on_streams(false, false, 1, true);
 
 	(void)state;
 	/* the wait was for N: what the thread launched after it waits for nobody */
-	builder_kernel(b, 1, "M", 6000, 7000, builder_launch(b, 0, -90, -50));
+	builder_kernel(b, 1, "M", 6000, 7000, builder_launch(b, 0, -9090, -9050));
 	gaps_expect(b, GAP_DEPENDENCY, 2000, GAP_DEVICE, 2000, -1);
 }
 
@@ -125,6 +145,95 @@ static void test_graph_nodes(void **state)
 		op->graph_node = i + 1;
 	}
 	gaps_expect(b, GAP_DEVICE, 20, -1);
+}
+
+/* A kernel and then a copy of one graph, 20 ns apart, or the other way round. */
+static struct builder *copied_in_graph(uint32_t kind, uint32_t memory, bool is_copy_first)
+{
+	struct builder *b = builder_new(1, 1);
+	uint32_t call = builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH, -500, -50);
+	struct profile_copy copy = {.bytes = 1 << 20,
+				    .kind = kind,
+				    .src_memory = kind == COPY_TO_DEVICE ? memory : 3,
+				    .dst_memory = kind == COPY_TO_HOST ? memory : 3};
+	struct profile_op *op = builder_kernel(b, 0, "n", is_copy_first ? 30 : 0,
+					       is_copy_first ? 40 : 10, call);
+
+	op->graph = 7;
+	op->graph_node = 1;
+	op = builder_copy(b, 0, copy, is_copy_first ? 0 : 30, is_copy_first ? 10 : 40, call);
+	op->graph = 7;
+	op->graph_node = 2;
+	return b;
+}
+
+static void test_pageable_in_graph(void **state)
+{
+	(void)state;
+	gaps_expect(copied_in_graph(COPY_TO_DEVICE, MEMORY_PAGEABLE, false), GAP_STAGING, 20, -1);
+	gaps_expect(copied_in_graph(COPY_TO_HOST, MEMORY_PAGEABLE, false), GAP_STAGING, 20, -1);
+	/* what came out of a buffer has been carried on before the next node */
+	gaps_expect(copied_in_graph(COPY_TO_HOST, MEMORY_PAGEABLE, true), GAP_STAGING, 20, -1);
+	gaps_expect(copied_in_graph(COPY_TO_DEVICE, MEMORY_PAGEABLE, true), GAP_DEVICE, 20, -1);
+	gaps_expect(copied_in_graph(COPY_TO_DEVICE, MEMORY_PINNED, false), GAP_DEVICE, 20, -1);
+}
+
+/* ---- child kernels ---- */
+
+/* Kernel P four times, all queued long before, with so much time behind each but the last. */
+static struct builder *parents(const int64_t pauses_ns[3])
+{
+	struct builder *b = builder_new(1, 1);
+	int64_t now = 0;
+
+	for (int i = 0; i < 4; i++) {
+		builder_kernel(b, 0, "P", now, now + 1000,
+			       builder_launch(b, 0, -90000 + 100 * i, -90000 + 100 * i + 50));
+		now += 1000 + (i < 3 ? pauses_ns[i] : 0);
+	}
+	return b;
+}
+
+static void test_children(void **state)
+{
+	struct builder *b;
+
+	(void)state;
+	gaps_expect(parents((int64_t[]){14000, 30000, 25000}), GAP_CHILDREN, 69000, -1);
+	/* what is queued behind any kernel starts within microseconds */
+	gaps_expect(parents((int64_t[]){6000, 5000, 6000}), GAP_DEVICE, 17000, -1);
+	gaps_expect(parents((int64_t[]){6000, 500000, 6000}), GAP_DEVICE, 512000, -1);
+	/* a host function may run meanwhile */
+	b = parents((int64_t[]){14000, 30000, 25000});
+	builder_call(b, 0, "cudaLaunchHostFunc", CALL_LAUNCH, -95000, -94000);
+	gaps_expect(b, GAP_DEVICE, 69000, -1);
+}
+
+/* The host is in a wait when P ends at 1000, and until so long after it; then it launches N. */
+static struct builder *waited_for(int64_t long_ns)
+{
+	struct builder *b = builder_new(1, 1);
+	int64_t end_ns = 1000 + long_ns;
+
+	builder_kernel(b, 0, "P", 0, 1000, builder_launch(b, 0, -500, -400));
+	builder_call(b, 0, "cudaDeviceSynchronize", CALL_SYNC, -300, end_ns);
+	builder_kernel(b, 0, "N", end_ns + 4000, end_ns + 5000,
+		       builder_launch(b, 0, end_ns + 1000, end_ns + 3000));
+	return b;
+}
+
+static void test_waited_for_children(void **state)
+{
+	struct builder *b;
+
+	(void)state;
+	gaps_expect(waited_for(500000), GAP_CHILDREN, 500000, GAP_HOST, 1000, GAP_LAUNCH, 3000, -1);
+	/* as long as it may take until a thread runs again */
+	gaps_expect(waited_for(60000), GAP_SYNC, 60000, GAP_HOST, 1000, GAP_LAUNCH, 3000, -1);
+	/* some of what ran was left out on request */
+	b = waited_for(500000);
+	b->processes[0].is_filtered = true;
+	gaps_expect(b, GAP_SYNC, 500000, GAP_HOST, 1000, GAP_LAUNCH, 3000, -1);
 }
 
 static void test_graph_launches_apart(void **state)
@@ -335,6 +444,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SENTENCE("queued work waits for events and the legacy default stream",
 			 test_dependencies),
+		SENTENCE("a wait for an event holds nothing behind the last work of its own stream",
+			 test_wait_in_one_stream),
 		SENTENCE("a wait for an event holds the next operation, not all that follow",
 			 test_waited_before_another_launch),
 		SENTENCE("work that was not queued yet does not wait for an event",
@@ -345,6 +456,12 @@ int main(void)
 		SENTENCE("a graph whose nodes name no call has its launch", test_body_comes_first),
 		SENTENCE("between nodes of one graph launch the device schedules",
 			 test_graph_nodes),
+		SENTENCE("pageable memory that a graph copies goes through the driver's buffer",
+			 test_pageable_in_graph),
+		SENTENCE("kernels behind which queued work starts late may have children",
+			 test_children),
+		SENTENCE("a wait long after a kernel may be for its children",
+			 test_waited_for_children),
 		SENTENCE("between two launches of a graph the host's calls count",
 			 test_graph_launches_apart),
 		SENTENCE("bodies of conditional nodes follow their graph", test_conditional_body),

@@ -6,11 +6,12 @@
 #include <cmocka.h>
 
 #include "fixture_gaps.h"
+#include "trace/api_class.h"
 
 static void test_queued(void **state)
 {
 	(void)state;
-	gaps_expect(gap_launched(500, 1000), GAP_DEVICE, 10000, -1);
+	gaps_expect(gap_launched(-6000, -5000), GAP_DEVICE, 10000, -1);
 }
 
 static void test_launch(void **state)
@@ -74,15 +75,15 @@ static void test_blocking_copy_launches(void **state)
 static void test_late_start(void **state)
 {
 	(void)state;
-	/* no launch was on time: the limit is its least, 5 us */
+	/* no launch was on time: 5 us are on the way */
 	gaps_expect(gap_launched(500, 2000), GAP_LAUNCH, 10000, -1);
 	{
 		struct builder *b = builder_new(1, 1);
 
 		builder_kernel(b, 0, "P", 0, 1000, builder_launch(b, 0, -500, -400));
 		builder_kernel(b, 0, "N", 101000, 102000, builder_launch(b, 0, 500, 2000));
-		gaps_expect(b, GAP_LAUNCH, 1000 + GAP_LATENCY_MIN_NS, GAP_DEVICE,
-			    100000 - 1000 - GAP_LATENCY_MIN_NS, -1);
+		gaps_expect(b, GAP_LAUNCH, 1000 + GAP_LATENCY_NS, GAP_DEVICE,
+			    100000 - 1000 - GAP_LATENCY_NS, -1);
 	}
 }
 
@@ -92,16 +93,138 @@ static void test_latency_is_measured(void **state)
 	int64_t now = 0;
 
 	(void)state;
-	/* 18 launches take 8 us, 2 take 15 us: the 90th percentile is 8 us */
+	/* 11 launches take 2 us, 9 take 15 us: the median is 2 us */
 	builder_kernel(b, 0, "k", now, now + 1000, builder_launch(b, 0, now - 500, now - 400));
 	for (int i = 0; i < 20; i++) {
-		int64_t latency = i < 18 ? 8000 : 15000;
+		int64_t latency = i < 11 ? 2000 : 15000;
 
 		builder_kernel(b, 0, "k", now + 3000 + latency, now + 4000 + latency,
 			       builder_launch(b, 0, now + 1000, now + 3000));
 		now += 3000 + latency;
 	}
-	gaps_expect(b, GAP_LAUNCH, 20 * (2000 + 8000), GAP_DEVICE, 2 * 7000, -1);
+	gaps_expect(b, GAP_LAUNCH, 20 * (2000 + 2000), GAP_DEVICE, 9 * 13000, -1);
+}
+
+/* P runs until 1000 behind much that was queued; N, launched by a call [100, 700), starts at 11000.  Three launches
+ * before take 3 us from their calls' return to their start. */
+static void test_in_flight(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+
+	(void)state;
+	for (int i = 3; i > 0; i--)
+		builder_kernel(b, 0, "k", -40000 * i, -40000 * i + 1000,
+			       builder_launch(b, 0, -40000 * i - 4000, -40000 * i - 3000));
+	builder_kernel(b, 0, "P", -1000, 1000, builder_launch(b, 0, -5000, -4000));
+	builder_kernel(b, 0, "N", 11000, 12000, builder_launch(b, 0, 100, 700));
+	/* 2700 ns of the last gap, before which launches took 1000 + 3000 ns each */
+	gaps_expect(b, GAP_HOST, 2 * 35000 + 34000, GAP_LAUNCH, 3 * 4000 + 2700, GAP_DEVICE,
+		    10000 - 2700, -1);
+}
+
+static void test_in_flight_to_the_end(void **state)
+{
+	(void)state;
+	/* 5 us after the call's return, where nothing tells more: until 5800 */
+	gaps_expect(gap_launched(300, 800), GAP_LAUNCH, 4800, GAP_DEVICE, 5200, -1);
+	gaps_expect(gap_launched(-6000, -5000), GAP_DEVICE, 10000, -1);
+}
+
+/* ---- first launches ---- */
+
+/* Kernel N is launched by a call of so many ns; two later launches of it take 400 ns each. */
+static struct builder *first_launched(int64_t first_ns)
+{
+	struct builder *b = builder_new(1, 1);
+
+	builder_kernel(b, 0, "P", 0, 1000, builder_launch(b, 0, -500, -400));
+	builder_kernel(b, 0, "N", 11000, 12000, builder_launch(b, 0, 10000 - first_ns, 10000));
+	builder_kernel(b, 0, "N", 12000, 13000, builder_launch(b, 0, 10500, 10900));
+	builder_kernel(b, 0, "N", 13000, 14000, builder_launch(b, 0, 11500, 11900));
+	return b;
+}
+
+static void test_first_launch(void **state)
+{
+	struct builder *b;
+
+	(void)state;
+	/* far longer than both others: all beyond 400 ns is loading */
+	gaps_expect(first_launched(6400), GAP_HOST, 9000 - 6400, GAP_MODULE, 6000, GAP_LAUNCH,
+		    400 + 1000, -1);
+	gaps_expect(first_launched(800), GAP_HOST, 9000 - 800, GAP_LAUNCH, 800 + 1000, -1);
+	/* CUPTI saw code loaded in the call, or right before it, and told a part */
+	b = first_launched(800);
+	builder_overhead(b, 0, 0, false, 9300, 9400);
+	gaps_expect(b, GAP_HOST, 9000 - 800, GAP_MODULE, 400, GAP_LAUNCH, 400 + 1000, -1);
+	b = first_launched(800);
+	builder_overhead(b, 0, 0, false, 9000, 9100);
+	gaps_expect(b, GAP_HOST, 9000 - 800 - 100, GAP_MODULE, 100 + 400, GAP_LAUNCH, 400 + 1000,
+		    -1);
+}
+
+static void test_only_launch(void **state)
+{
+	struct builder *b = gap_launched(4000, 10000);
+
+	(void)state;
+	/* N is launched once: what others take tells how much of its call is loading */
+	builder_kernel(b, 0, "P", 12000, 13000, builder_launch(b, 0, 10500, 10800));
+	builder_overhead(b, 0, 0, false, 5000, 5500);
+	gaps_expect(b, GAP_HOST, 3000, GAP_MODULE, 6000 - 300, GAP_LAUNCH, 300 + 1000, -1);
+	/* and without a sign of loading it was slow for reasons of its own */
+	b = gap_launched(4000, 10000);
+	builder_kernel(b, 0, "P", 12000, 13000, builder_launch(b, 0, 10500, 10800));
+	gaps_expect(b, GAP_HOST, 3000, GAP_LAUNCH, 6000 + 1000, -1);
+}
+
+/* ---- calls that make what work needs ---- */
+
+static void test_making(void **state)
+{
+	static const struct {
+		const char *name;
+		enum gap_cause cause;
+	} calls[] = {
+		{"cudaStreamCreateWithFlags", GAP_CREATION},
+		{"cudaStreamDestroy", GAP_CREATION},
+		{"cudaEventCreateWithFlags", GAP_CREATION},
+		{"cuEventDestroy", GAP_CREATION},
+		{"cudaFuncSetAttribute", GAP_MODULE},
+		{"cuKernelSetAttribute", GAP_MODULE},
+		{"cudaMemPoolCreate", GAP_ALLOCATION},
+		{"cudaMemPoolDestroy", GAP_ALLOCATION},
+		{"cudaDeviceSetMemPool", GAP_ALLOCATION},
+		{"cudaHostRegister", GAP_ALLOCATION},
+		{"cuMemHostUnregister", GAP_ALLOCATION},
+		{"cudaMemAdvise", GAP_MANAGED},
+		{"cudaMemPrefetchAsync", GAP_MANAGED},
+		{"cuMemDiscardAndPrefetchBatchAsync", GAP_MANAGED},
+		{"cudaGraphCreate", GAP_GRAPH},
+		{"cudaGraphAddMemcpyNode", GAP_GRAPH},
+		{"cudaGraphDestroy", GAP_GRAPH},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		struct builder *b = gap_launched(7000, 9000);
+
+		builder_call(b, 0, calls[i].name, api_class(calls[i].name), 2000, 4500);
+		gaps_expect(b, calls[i].cause, 2500, GAP_HOST, 3500, GAP_LAUNCH, 4000, -1);
+	}
+}
+
+static void test_prefetch_is_waited_for(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+
+	(void)state;
+	builder_kernel(b, 0, "P", 0, 1000, builder_launch(b, 0, -500, -400));
+	builder_call(b, 0, "cudaMemPrefetchAsync", CALL_COPY, 1000, 3000);
+	/* the pages that it moves are no operation */
+	builder_kernel(b, 0, "N", 101000, 102000, builder_launch(b, 0, 3000, 4000));
+	gaps_expect(b, GAP_MANAGED, 2000 + 100000 - 3000 - GAP_LATENCY_NS, GAP_LAUNCH,
+		    1000 + GAP_LATENCY_NS, -1);
 }
 
 static void test_profiler_first(void **state)
@@ -341,8 +464,20 @@ int main(void)
 		SENTENCE("a launching call that blocks is no launch", test_blocking_copy_launches),
 		SENTENCE("what starts long after its call returned waits for the device",
 			 test_late_start),
-		SENTENCE("the launch latency is the recording's 90th percentile",
+		SENTENCE("the launch latency is the recording's median",
 			 test_latency_is_measured),
+		SENTENCE("work that is on its way when the gap begins is launch until it can be there",
+			 test_in_flight),
+		SENTENCE("work that had time to arrive before the gap waits for the device alone",
+			 test_in_flight_to_the_end),
+		SENTENCE("what a first launch takes beyond later ones is module load",
+			 test_first_launch),
+		SENTENCE("a kernel that is launched once loads for what others do not take",
+			 test_only_launch),
+		SENTENCE("calls that make streams, events, pools and graphs have causes of their own",
+			 test_making),
+		SENTENCE("work behind a prefetch waits for managed memory",
+			 test_prefetch_is_waited_for),
 		SENTENCE("the profiler's overhead comes before every other cause",
 			 test_profiler_first),
 		SENTENCE("the profiler's overhead on another thread does not matter",

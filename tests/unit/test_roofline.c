@@ -92,9 +92,15 @@ static void test_weights(void **state)
 		[ROOF_tensor_int8] = 6000};
 	struct scene scene = scene_new();
 	uint32_t signature = builder_signature(scene.b, "k", 1);
+	struct profile_machine_code code = {.kernel = scene.b->signatures[signature].kernel,
+					    .sm = 90,
+					    .half_arithmetic_count = 1};
 	const struct roofline_point *point;
 
 	(void)state;
+	scene.b->devices[0].compute_major = 9;
+	scene.b->profile.machine_codes = &code;
+	scene.b->profile.machine_code_count = 1;
 	scene_kernel(&scene, signature, 1000);
 	scene_kernel(&scene, signature, 3000);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
@@ -393,8 +399,6 @@ static void test_no_ceilings(void **state)
 	scene_free(&scene);
 }
 
-/* ---- launches ---- */
-
 /* Kernels that start every period_ns.  The launching thread is inside launch calls all the time, or
  * only for the last 100 ns before the kernel starts. */
 static uint32_t run_with_gaps(struct scene *scene, int count, int64_t duration_ns,
@@ -414,6 +418,93 @@ static uint32_t run_with_gaps(struct scene *scene, int count, int64_t duration_n
 	scene->now_ns += count * period_ns;
 	return signature;
 }
+
+/* ---- half precision ---- */
+
+/* A kernel for which FMAs of FP32 and of half precision were counted. */
+static uint32_t count_halves(struct scene *scene)
+{
+	uint32_t signature = run_with_gaps(scene, 4, 1000, 5000, true);
+
+	scene_count(scene, signature, METRIC_fp32_fma, 1000);
+	scene_count(scene, signature, METRIC_fp16_fma, 5000);
+	scene_count(scene, signature, METRIC_dram_read_bytes, 1000);
+	fixture_count_nothing_else(scene->b, signature, 1);
+	scene->b->devices[0].compute_major = 9;
+	return signature;
+}
+
+/* The same with machine code that has so many instructions of half precision; places it. */
+static const struct roofline_point *place_halves(struct scene *scene, uint32_t constant_count,
+						 uint32_t arithmetic_count)
+{
+	static struct profile_machine_code code;
+
+	*scene = scene_new();
+	code = (struct profile_machine_code){
+		.kernel = scene->b->signatures[count_halves(scene)].kernel,
+		.sm = 90,
+		.half_constant_count = constant_count,
+		.half_arithmetic_count = arithmetic_count,
+	};
+	scene->b->profile.machine_codes = &code;
+	scene->b->profile.machine_code_count = 1;
+	return scene_place(scene)->kernels;
+}
+
+static void test_constants_are_no_operations(void **state)
+{
+	struct scene scene;
+	const struct roofline_point *point = place_halves(&scene, 3, 0);
+
+	(void)state;
+	assert_int_equal(point->quantities[ROOF_fp16].state, ROOFLINE_KNOWN);
+	assert_near(point->quantities[ROOF_fp16].total, 0);
+	assert_near(point->flops, 4 * 2000);
+	assert_near(point->intensity[ROOF_dram], 2);
+	assert_near(scene.placed.roofline->application.flops, 4 * 2000);
+	assert_near(scene.placed.roofline->application.quantities[ROOF_fp16].total, 0);
+	/* HFMA2.MMA runs in the tensor cores, which is no work of theirs */
+	assert_false(point->has_uncounted_tensor);
+	scene_free(&scene);
+}
+
+static void test_half_arithmetic(void **state)
+{
+	struct scene scene;
+	const struct roofline_point *point = place_halves(&scene, 0, 7);
+
+	(void)state;
+	assert_near(point->quantities[ROOF_fp16].total, 4 * 20000);
+	assert_near(point->quantities[ROOF_fp16].at_most, 0);
+	assert_near(point->flops, 4 * 22000);
+	scene_free(&scene);
+	point = place_halves(&scene, 1, 7); /* not all of it */
+	assert_near(point->quantities[ROOF_fp16].total, 4 * 20000);
+	assert_near(point->quantities[ROOF_fp16].at_most, 4 * 20000);
+	scene_free(&scene);
+}
+
+static void test_half_without_code(void **state)
+{
+	struct scene scene = scene_new();
+	const struct roofline_point *point;
+
+	(void)state;
+	count_halves(&scene);
+	point = scene_place(&scene)->kernels;
+	assert_int_equal(point->quantities[ROOF_fp16].state, ROOFLINE_NOT_TRUSTED);
+	assert_near(point->quantities[ROOF_fp16].total, 0);
+	assert_near(point->quantities[ROOF_fp16].at_most, 4 * 20000);
+	assert_near(point->flops, 4 * 2000);
+	assert_near(point->intensity[ROOF_dram], 2);
+	assert_int_equal(scene.placed.roofline->application.quantities[ROOF_fp16].state,
+			 ROOFLINE_NOT_TRUSTED);
+	assert_near(scene.placed.roofline->application.intensity[ROOF_dram], 2);
+	scene_free(&scene);
+}
+
+/* ---- launches ---- */
 
 static void test_launch_roof(void **state)
 {
@@ -439,6 +530,32 @@ static void test_launch_roof(void **state)
 	assert_near(launch->binding_share, 1e9 / 4e12 / 4); /* DRAM binds */
 	assert_near(scene.placed.roofline->application.launch.busy_share, 0.25);
 	assert_near(scene.placed.roofline->application.launch.roof_share, 0.4);
+	scene_free(&scene);
+}
+
+/* Kernels of 1000 ns every 20000, and behind each a copy of 9000: idle for half of the time, and 100 ns of launching
+ * before each kernel. */
+static void test_copies_beside_the_launch_roof(void **state)
+{
+	struct scene scene = scene_new();
+	static const struct profile_copy copy = {.bytes = 1 << 20, .kind = COPY_TO_DEVICE};
+	const struct roofline_launch *launch;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		int64_t now = INT64_C(20000) * i;
+
+		builder_kernel(scene.b, 0, "k", now, now + 1000,
+			       builder_launch(scene.b, 0, now - 100, now));
+		builder_copy(scene.b, 0, copy, now + 1000, now + 10000, PROFILE_NONE);
+	}
+	scene_place(&scene);
+	launch = &scene.placed.roofline->application.launch;
+	assert_near(launch->busy_share, 5000 / 90000.);
+	/* not one nanosecond more than there was */
+	assert_near(launch->lost_ns, 40000);
+	assert_near(launch->launch_lost_ns, 400);
+	assert_near(launch->period_ns, 1000 / launch->busy_share);
 	scene_free(&scene);
 }
 
@@ -789,6 +906,13 @@ int main(void)
 		SENTENCE("the largest share binds, tensor types together", test_binding),
 		SENTENCE("without ceilings there are rates and no shares", test_no_ceilings),
 		SENTENCE("the launch roof is the duration by the launch period", test_launch_roof),
+		SENTENCE("constants in half precision are no operations",
+			 test_constants_are_no_operations),
+		SENTENCE("arithmetic in half precision counts, and says what is mixed in",
+			 test_half_arithmetic),
+		SENTENCE("without machine code half precision is not trusted", test_half_without_code),
+		SENTENCE("copies are no kernels, and launching costs no more than there was",
+			 test_copies_beside_the_launch_roof),
 		SENTENCE("long kernels have no launch roof below 1",
 			 test_long_kernels_and_the_launch_roof),
 		SENTENCE("gaps beside counted launches are left out", test_counted_gaps),

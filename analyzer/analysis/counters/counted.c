@@ -31,12 +31,17 @@ struct work_sum {
 	struct counted_work work;
 	uint64_t timed_launch_count; /* launches of signatures with a time */
 	struct role_sum roles[METRIC_ROLE_COUNT];
+	struct role_sum half[HALF_COUNT];
 };
+
+/* What the instructions of half precision of a kernel may be. */
+enum half_code { HALF_IS_UNKNOWN, HALF_IS_NONE, HALF_IS_MIXED, HALF_IS_ARITHMETIC };
 
 /* Means of one signature's counters by role. */
 struct role_means {
 	uint64_t sample_count[METRIC_ROLE_COUNT];
 	double mean[METRIC_ROLE_COUNT];
+	enum half_code half;
 };
 
 struct joining {
@@ -200,22 +205,69 @@ static size_t read_means(struct role_means *means, const struct profile *profile
 	return i;
 }
 
+/* ---- half precision ---- */
+
+/* By the code for the compute capabilities of the recording's devices. */
+static enum half_code half_code_of(const struct profile *profile, uint32_t kernel)
+{
+	uint64_t arithmetic_count = 0, other_count = 0;
+	bool is_known = false;
+
+	for (size_t i = 0; i < profile->device_count; i++) {
+		const struct profile_device *device = &profile->devices[i];
+		const struct profile_machine_code *code = profile_machine_code(
+			profile, kernel, 10 * device->compute_major + device->compute_minor);
+
+		if (!code)
+			continue;
+		is_known = true;
+		arithmetic_count += code->half_arithmetic_count;
+		other_count += (uint64_t)code->half_constant_count + code->half_conversion_count;
+	}
+	if (!is_known)
+		return HALF_IS_UNKNOWN;
+	if (!arithmetic_count)
+		return HALF_IS_NONE;
+	return other_count ? HALF_IS_MIXED : HALF_IS_ARITHMETIC;
+}
+
+static bool is_half_counted(const struct role_means *means)
+{
+	for (uint32_t i = 0; i < HALF_COUNT; i++)
+		if (means->sample_count[METRIC_fp16_add + i] && means->mean[METRIC_fp16_add + i] > 0)
+			return true;
+	return false;
+}
+
 /* ---- sums ---- */
 
-static void role_add(struct role_sum *role, const struct role_means *means, uint32_t index,
+static void role_add(struct role_sum *role, uint64_t sample_count, double mean,
 		     uint64_t launch_count, double ns)
 {
-	double total = means->mean[index] * (double)launch_count;
+	double total = mean * (double)launch_count;
 
-	if (!means->sample_count[index])
+	if (!sample_count)
 		return;
-	role->sample_count += means->sample_count[index];
+	role->sample_count += sample_count;
 	role->launch_count += launch_count;
 	role->total += total;
 	if (ns < 0)
 		return;
 	role->timed_total += total;
 	role->covered_ns += ns * (double)launch_count;
+}
+
+static void half_add(struct work_sum *sum, const struct role_means *means, uint64_t launch_count,
+		     double ns)
+{
+	for (uint32_t i = 0; i < HALF_COUNT; i++)
+		role_add(&sum->half[i], means->sample_count[METRIC_fp16_add + i],
+			 means->half == HALF_IS_NONE ? 0 : means->mean[METRIC_fp16_add + i],
+			 launch_count, ns);
+	if (!is_half_counted(means))
+		return;
+	sum->work.has_untrusted_half |= means->half == HALF_IS_UNKNOWN;
+	sum->work.has_mixed_half |= means->half == HALF_IS_MIXED;
 }
 
 static void work_add(struct work_sum *sum, const struct launches *launches, uint64_t launch_count,
@@ -237,7 +289,8 @@ static void work_add(struct work_sum *sum, const struct launches *launches, uint
 		sum->work.time_ns += ns * (double)launch_count;
 	}
 	for (uint32_t i = 0; i < METRIC_ROLE_COUNT; i++)
-		role_add(&sum->roles[i], means, i, launch_count, ns);
+		role_add(&sum->roles[i], means->sample_count[i], means->mean[i], launch_count, ns);
+	half_add(sum, means, launch_count, ns);
 }
 
 static void finish_role(struct counted_role *role, const struct role_sum *sum,
@@ -262,6 +315,8 @@ static void finish(struct counted_work *work, const struct work_sum *sum)
 		work->time_ns *= (double)work->launch_count / (double)sum->timed_launch_count;
 	for (uint32_t i = 0; i < METRIC_ROLE_COUNT; i++)
 		finish_role(&work->roles[i], &sum->roles[i], work);
+	for (uint32_t i = 0; i < HALF_COUNT; i++)
+		finish_role(&work->half[i], &sum->half[i], work);
 }
 
 static void add_unrecorded(struct launches *launches, const struct profile_signature *signature)
@@ -280,6 +335,7 @@ static void add_up(struct joining *joining)
 		const struct launches *launches = &joining->signatures[i];
 
 		next = read_means(&means, profile, next, false, (uint32_t)i);
+		means.half = half_code_of(profile, profile->signatures[i].kernel);
 		add_unrecorded(&joining->signatures[i], &profile->signatures[i]);
 		work_add(&joining->kernel_sums[profile->signatures[i].kernel], launches,
 			 launches->count, &means);

@@ -35,16 +35,26 @@ struct counted_role {
 struct counted_idle {
 	uint64_t launch_count; /* whose idle time is known */
 	double busy_ns;	       /* the device's, during these launches; each moment once */
+	double kernel_ns;      /* of the application: in which kernels, or graphs recorded as a whole, ran */
 	double idle_ns;	       /* after them */
+	double children_ns;    /* after them, when child kernels may have run: no part of idle_ns */
 	double launch_idle_ns; /* the part with cause launch, sync, graph or device of gaps.h */
 };
+
+/* Instructions of half precision that compute: ptxas also sets registers to constants with HFMA2, and converts with
+ * HADD2, which the counters count as well.  The machine code tells which kernels have which. */
+enum counted_half { HALF_add, HALF_mul, HALF_fma, HALF_COUNT };
 
 struct counted_work {
 	uint64_t launch_count;
 	uint64_t graph_node_count; /* of the launches those that were nodes of graphs */
 	uint64_t timed_count;	   /* launches that were timed */
 	double time_ns;		   /* of all launches; 0 when none was timed */
-	struct counted_role roles[METRIC_ROLE_COUNT];
+	struct counted_role roles[METRIC_ROLE_COUNT]; /* as counted */
+	/* The same for METRIC_fp16_add and following, 0 of kernels whose code computes nothing in half precision. */
+	struct counted_role half[HALF_COUNT];
+	bool has_untrusted_half; /* some is counted of a kernel whose machine code is not in the recording */
+	bool has_mixed_half; /* or of one that has arithmetic beside constants or conversions: it is at most that */
 	struct counted_idle idle; /* of the application: after all operations, also copies */
 };
 

@@ -61,21 +61,33 @@ static void add_op(const struct counted *counted, const struct profile_op *op,
 		owners.graph->launch_count++;
 }
 
+/* How much of the operation lies behind until_ns, which then is no earlier than its end. */
+static double advance(int64_t *until_ns, const struct profile_op *op)
+{
+	int64_t from_ns = op->start_ns > *until_ns ? op->start_ns : *until_ns;
+
+	if (op->end_ns > *until_ns)
+		*until_ns = op->end_ns;
+	return op->end_ns > from_ns ? (double)(op->end_ns - from_ns) : 0;
+}
+
 static void add_device(struct counted *counted, const struct profile_device *device)
 {
 	const struct profile_op *op = counted->profile->ops + device->first_op;
 	const struct profile_op *end = op + device->op_count;
-	int64_t until_ns = INT64_MIN;
+	int64_t until_ns = INT64_MIN, kernels_until_ns = INT64_MIN;
 
 	for (; op < end; op++) {
 		const struct profile_op *next = op + 1 < end ? op + 1 : NULL;
-		int64_t from_ns = op->start_ns > until_ns ? op->start_ns : until_ns;
-		double busy_ns = op->end_ns > from_ns ? (double)(op->end_ns - from_ns) : 0;
+		bool is_kernel = op->kind == OP_KERNEL || op->kind == OP_GRAPH;
+		double busy_ns = advance(&until_ns, op);
+		double kernel_ns = is_kernel ? advance(&kernels_until_ns, op) : 0;
 
 		add_op(counted, op, next, busy_ns);
-		if (is_undisturbed(op, next))
-			add_launch(&counted->application.idle, busy_ns);
-		until_ns = op->end_ns > until_ns ? op->end_ns : until_ns;
+		if (!is_undisturbed(op, next))
+			continue;
+		add_launch(&counted->application.idle, busy_ns);
+		counted->application.idle.kernel_ns += kernel_ns;
 	}
 }
 
@@ -101,7 +113,9 @@ static void add_idle(struct counted_idle *idle, const struct gap *gap)
 
 	if (!idle)
 		return;
-	idle->idle_ns += (double)(gap->end_ns - gap->start_ns - gap->by_cause_ns[GAP_PROFILER]);
+	idle->idle_ns += (double)(gap->end_ns - gap->start_ns - gap->by_cause_ns[GAP_PROFILER] -
+				  gap->by_cause_ns[GAP_CHILDREN]);
+	idle->children_ns += (double)gap->by_cause_ns[GAP_CHILDREN];
 	for (size_t i = 0; i < sizeof(of_launching) / sizeof(*of_launching); i++)
 		idle->launch_idle_ns += (double)gap->by_cause_ns[of_launching[i]];
 }

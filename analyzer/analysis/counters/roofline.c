@@ -154,7 +154,18 @@ static double roof_period(const struct roofline *roofline, uint64_t count, uint6
 	       (double)count;
 }
 
-/* Idle time a launch, from what could be looked at. */
+/* The part of its time that a launch keeps the device busy.  Of the application: that kernels do, while operations of
+ * all sorts run side by side. */
+static double busy_share(const struct counted_idle *idle, const struct roofline_launch *launch,
+			 bool is_application)
+{
+	if (is_application)
+		return roofline_ratio(idle->kernel_ns,
+				      idle->busy_ns + idle->idle_ns + idle->children_ns);
+	return roofline_ratio(launch->duration_ns, launch->duration_ns + launch->idle_ns);
+}
+
+/* Idle time, from what could be looked at. */
 static void add_idle(struct roofline_launch *launch, const struct counted_idle *idle,
 		     bool is_application)
 {
@@ -165,32 +176,26 @@ static void add_idle(struct roofline_launch *launch, const struct counted_idle *
 		return;
 	launch->idle_ns = idle->idle_ns / count;
 	launch->launch_idle_ns = idle->launch_idle_ns / count;
-	if (!is_application)
-		return;
-	/* Operations of all sorts run side by side: the idle share is the device's. */
-	launch->idle_ns = roofline_ratio(idle->idle_ns, idle->busy_ns) * launch->duration_ns;
-	launch->launch_idle_ns =
-		roofline_ratio(idle->launch_idle_ns, idle->busy_ns) * launch->duration_ns;
+	launch->lost_ns = idle->idle_ns;
+	launch->launch_lost_ns = idle->launch_idle_ns;
+	launch->busy_share = busy_share(idle, launch, is_application);
 }
 
 static void add_launch(struct roofline_point *point, const struct counted_work *work,
 		       double roof_period_ns, bool is_application)
 {
 	struct roofline_launch *launch = &point->launch;
-	double count = (double)point->launch_count;
 
-	launch->duration_ns = roofline_ratio(point->time_ns, count);
+	launch->duration_ns = roofline_ratio(point->time_ns, (double)point->launch_count);
 	add_idle(launch, &work->idle, is_application);
 	launch->period_ns = launch->duration_ns + launch->idle_ns;
-	if (launch->launch_count)
-		launch->busy_share = roofline_ratio(launch->duration_ns, launch->period_ns);
+	if (is_application)
+		launch->period_ns = roofline_ratio(launch->duration_ns, launch->busy_share);
 	launch->roof_period_ns = roof_period_ns;
 	if (roof_period_ns > 0)
 		launch->roof_share =
 			launch->duration_ns / fmax(launch->duration_ns, roof_period_ns);
 	launch->achieved_share = roofline_ratio(launch->busy_share, launch->roof_share);
-	launch->lost_ns = launch->idle_ns * count;
-	launch->launch_lost_ns = launch->launch_idle_ns * count;
 	launch->flop_per_s = point->flop_per_s * launch->busy_share;
 	launch->dram_byte_per_s = point->quantities[ROOF_dram].per_s * launch->busy_share;
 	launch->binding_share = point->binding_share * launch->busy_share;
@@ -205,25 +210,52 @@ static enum roofline_regime bound_by(enum roofline_roof roof)
 	return roof < ROOF_MEMORY_END ? ROOFLINE_MEMORY_BOUND : ROOFLINE_COMPUTE_BOUND;
 }
 
+/* Whether the quantity may be the reason of the time although its share is not known.  One that is not trusted is no
+ * reason where it would not be with all that was counted. */
+static bool may_explain(const struct roofline *roofline, const struct roofline_point *point,
+			int roof)
+{
+	const struct roofline_quantity *quantity = &point->quantities[roof];
+	double most_per_s = roofline_ratio(quantity->at_most, point->time_ns) * 1e9;
+
+	if (quantity->state == ROOFLINE_NOT_TRUSTED && roofline->roofs[roof] > 0)
+		return 2 * most_per_s > roofline->roofs[roof];
+	return quantity->state != ROOFLINE_KNOWN && quantity->state != ROOFLINE_NOT_ON_CHIP;
+}
+
 /* Whether so much was looked at that a time without explanation is latency. */
 static bool is_whole(const struct roofline *roofline, const struct roofline_point *point)
 {
 	for (int i = 0; i < ROOF_TENSOR; i++)
-		if (point->quantities[i].state != ROOFLINE_KNOWN &&
-		    point->quantities[i].state != ROOFLINE_NOT_ON_CHIP)
+		if (may_explain(roofline, point, i))
 			return false;
 	return point->time_ns > 0 && roofline->roofs[ROOF_dram] > 0 &&
 	       roofline->roofs[ROOF_fp32] > 0 && !point->has_uncounted_tensor;
 }
 
-static enum roofline_regime find_regime(const struct roofline *roofline,
-					const struct roofline_point *point)
+/* Idle time for the duration of a launch.  Of the application's operations some are no launches: the idle share is the
+ * device's, in which copies count as busy. */
+static double idle_beside(const struct roofline *roofline, const struct roofline_point *point,
+			  const struct counted_idle *idle)
 {
 	const struct roofline_launch *launch = &point->launch;
-	bool is_measured = launch->launch_count > 0;
-	double idle_ns = is_measured ? launch->idle_ns
-				     : fmax(0, launch->roof_period_ns - launch->duration_ns);
-	double launch_ns = is_measured ? launch->launch_idle_ns : idle_ns;
+
+	if (!launch->launch_count)
+		return fmax(0, launch->roof_period_ns - launch->duration_ns);
+	if (point == &roofline->application)
+		return roofline_ratio(idle->idle_ns, idle->busy_ns) * launch->duration_ns;
+	return launch->idle_ns;
+}
+
+static enum roofline_regime find_regime(const struct roofline *roofline,
+					const struct roofline_point *point,
+					const struct counted_idle *idle)
+{
+	const struct roofline_launch *launch = &point->launch;
+	double idle_ns = idle_beside(roofline, point, idle);
+	double launch_share = launch->launch_count
+				      ? roofline_ratio(idle->launch_idle_ns, idle->idle_ns)
+				      : 1;
 	double explained_ns = launch->duration_ns * fmin(1, point->binding_share);
 	double latency_ns = launch->duration_ns - explained_ns;
 
@@ -231,7 +263,7 @@ static enum roofline_regime find_regime(const struct roofline *roofline,
 	if (!is_whole(roofline, point) && explained_ns < latency_ns)
 		explained_ns = 0, latency_ns = launch->duration_ns;
 	if (idle_ns > 0 && idle_ns >= explained_ns && idle_ns >= latency_ns)
-		return 2 * launch_ns >= idle_ns ? ROOFLINE_LAUNCH_BOUND : ROOFLINE_HOST_BOUND;
+		return 2 * launch_share >= 1 ? ROOFLINE_LAUNCH_BOUND : ROOFLINE_HOST_BOUND;
 	if (explained_ns > 0 && explained_ns >= latency_ns)
 		return bound_by(point->binding);
 	return is_whole(roofline, point) ? ROOFLINE_LATENCY_BOUND : ROOFLINE_UNKNOWN_BOUND;
@@ -253,7 +285,7 @@ static void place(const struct placing *placing, struct roofline_point *point,
 	add_shares(roofline, point, work);
 	find_binding(roofline, point);
 	add_launch(point, work, roof_period_ns, point == &roofline->application);
-	point->regime = find_regime(roofline, point);
+	point->regime = find_regime(roofline, point, &work->idle);
 	roofline->has_wrong |= point->is_wrong;
 }
 

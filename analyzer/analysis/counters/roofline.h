@@ -27,7 +27,8 @@
  * explained: memory-, compute- or atomic-bound by the roof.  latency: latency-bound; so with no
  * idle time that is a kernel below half of every roof.  idle: launch-bound when the causes launch,
  * synchronization, host decision, those of graphs, cross-stream dependency and device scheduling
- * (analysis/time/gaps.h) have at least half of it, host-bound otherwise.  Idle time that tracing took, or beside a counted launch, is left out;
+ * (analysis/time/gaps.h) have at least half of it, host-bound otherwise.  Idle time that tracing took, that may be child
+ * kernels', or beside a counted launch, is left out;
  * where that leaves nothing, the launch roof gives the least that there is.  unknown: idle time
  * is not the largest part, and either no share is known, or none explains the time and some of
  * memory and arithmetic was not counted.  Of the application, copies count as busy time.
@@ -86,6 +87,9 @@ enum roofline_roof {
 	STATE(NOT_ASKED, "not_asked", "the recording was not asked to count it")  \
 	STATE(NOT_ON_CHIP, "not_on_chip", "this chip has no counter for it")      \
 	STATE(NOT_SAMPLED, "not_sampled", "no launch of it was counted for this") \
+	STATE(NOT_TRUSTED, "not_trusted",                                         \
+	      "counted, but not trusted: constants and conversions count as well, and the machine "   \
+	      "code that tells them apart is not in this recording: record again")              \
 	STATE(KNOWN, "known", "counted")
 
 #define ROOFLINE_STATE_CONSTANT(constant, key, meaning) ROOFLINE_##constant,
@@ -119,20 +123,24 @@ struct roofline_quantity {
 	double per_launch;
 	double per_s; /* by the kernels' own time; 0 when that is not known */
 	double share; /* of the roof; 0 without a roof or time */
+	/* Where it is not trusted, or mixed with what is none: what was counted, of all launches; 0 otherwise. */
+	double at_most;
 };
 
 /* What launch cost and idle time make of it.  Times are means per launch unless said otherwise. */
 struct roofline_launch {
 	uint64_t launch_count;	/* launches whose idle time is known; 0: none */
 	double duration_ns;	/* x of the launch roofline */
-	double idle_ns;		/* after it, until the next operation of its device */
+	double idle_ns;		/* after it (any operation of the application), until the next of its device */
 	double launch_idle_ns;	/* the part of idle_ns that launching caused, see above */
-	double period_ns;	/* duration_ns + idle_ns */
-	double busy_share;	/* duration_ns / period_ns: y; 0 when unknown */
+	double period_ns; /* duration_ns + idle_ns; of the application duration_ns / busy_share */
+	/* duration_ns / period_ns: y; 0 when unknown.  Of the application: in which kernels ran, of all that was
+	 * looked at */
+	double busy_share;
 	double roof_period_ns;	/* p above; 0 when not measured */
 	double roof_share;	/* d / max(d, p); 0 when not measured */
 	double achieved_share;	/* busy_share / roof_share; 0 when either is unknown */
-	double lost_ns;		/* idle time of all launches */
+	double lost_ns;		/* idle time of these launches together, as it was: not scaled to others */
 	double launch_lost_ns;	/* the part of it that launching caused */
 	double flop_per_s;	/* with gaps counted in */
 	double dram_byte_per_s; /* the same */

@@ -113,6 +113,27 @@ static enum roofline_state absence(const struct roofline_quantities *known, enum
 	return state;
 }
 
+/* Of half precision what computes. */
+static const struct counted_role *counted_as(const struct counted_work *work, enum metric_role role)
+{
+	if (role >= METRIC_fp16_add && role < METRIC_fp16_add + HALF_COUNT)
+		return &work->half[role - METRIC_fp16_add];
+	return &work->roles[role];
+}
+
+/* Without its machine code nobody knows what of a kernel's half precision is none. */
+static void judge_half(struct roofline_point *point, const struct counted_work *work)
+{
+	struct roofline_quantity *half = &point->quantities[ROOF_fp16];
+
+	if (half->state != ROOFLINE_KNOWN)
+		return;
+	if (work->has_untrusted_half)
+		half->state = ROOFLINE_NOT_TRUSTED;
+	if (work->has_untrusted_half || work->has_mixed_half)
+		half->at_most = half->total;
+}
+
 /* A quantity is known when all its parts are; otherwise it has the reason of the first in the list
  * of states. */
 static void add_quantities(const struct roofline_quantities *known, struct roofline_point *point,
@@ -121,7 +142,7 @@ static void add_quantities(const struct roofline_quantities *known, struct roofl
 	for (int i = 0; i < ROOF_COUNT; i++)
 		point->quantities[i].state = ROOFLINE_KNOWN;
 	for (size_t i = 0; i < PART_COUNT; i++) {
-		const struct counted_role *role = &work->roles[parts[i].role];
+		const struct counted_role *role = counted_as(work, parts[i].role);
 		struct roofline_quantity *quantity = &point->quantities[parts[i].roof];
 
 		quantity->total += parts[i].weight * role->total;
@@ -132,6 +153,7 @@ static void add_quantities(const struct roofline_quantities *known, struct roofl
 		else if (absence(known, parts[i].role) < quantity->state)
 			quantity->state = absence(known, parts[i].role);
 	}
+	judge_half(point, work);
 }
 
 static void add_rates(struct roofline_point *point)

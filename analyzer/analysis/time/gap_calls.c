@@ -14,6 +14,9 @@ static const struct {
 	const char *text;
 	enum gap_cause cause;
 } finer_causes[] = {
+	{CALL_COPY, "Prefetch", GAP_MANAGED},
+	{CALL_MEMORY, "MemAdvise", GAP_MANAGED},
+	{CALL_MEMORY, "MemDiscard", GAP_MANAGED},
 	{CALL_COPY, "Async", GAP_LAUNCH},
 	{CALL_COPY, "Memset", GAP_LAUNCH}, /* returns before the device has set anything */
 	{CALL_COPY, "", GAP_COPY},
@@ -32,7 +35,7 @@ static enum gap_cause cause_of_name(const struct profile_call_name *name)
 		[CALL_GRAPH_LAUNCH] = GAP_LAUNCH, [CALL_GRAPH_MANAGE] = GAP_GRAPH,
 		[CALL_COPY] = GAP_COPY,		  [CALL_SYNC] = GAP_SYNC,
 		[CALL_EVENT] = GAP_LAUNCH,	  [CALL_MEMORY] = GAP_ALLOCATION,
-		[CALL_MODULE] = GAP_MODULE,
+		[CALL_MODULE] = GAP_MODULE,	  [CALL_CREATE] = GAP_CREATION,
 	};
 
 	for (size_t i = 0; i < sizeof(finer_causes) / sizeof(*finer_causes); i++)
@@ -174,6 +177,11 @@ void gap_calls_close(struct gap_calls *calls)
 
 /* ---- causes of a call ---- */
 
+static bool is_pageable(const struct profile_copy *copy)
+{
+	return copy->src_memory == MEMORY_PAGEABLE || copy->dst_memory == MEMORY_PAGEABLE;
+}
+
 /* The cause of a call that copies, by its memory, where its operation was recorded. */
 static enum gap_cause cause_of_copy(const struct gap_calls *calls, uint32_t call,
 				    enum gap_cause cause)
@@ -186,7 +194,7 @@ static enum gap_cause cause_of_copy(const struct gap_calls *calls, uint32_t call
 	if (!op || op->kind != OP_COPY)
 		return cause;
 	copy = &profile->copies[op->detail];
-	if (copy->src_memory == MEMORY_PAGEABLE || copy->dst_memory == MEMORY_PAGEABLE)
+	if (is_pageable(copy))
 		return GAP_STAGING;
 	return copy->kind == COPY_ON_DEVICE ? GAP_LAUNCH : cause; /* the host does not wait */
 }
@@ -293,6 +301,25 @@ static bool is_waiting_copy(const struct gap_calls *calls, uint32_t call)
 	return cause == GAP_COPY || cause == GAP_STAGING;
 }
 
+int64_t gap_calls_waited(const struct gap_calls *calls, uint32_t launch, const struct gap *gap)
+{
+	const struct profile *profile = calls->profile;
+	uint32_t call = launch,
+		 first = (uint32_t)profile->threads[profile->calls[launch].thread].first_call;
+	int64_t end_ns;
+
+	while (call > first && profile->calls[call - 1].end_ns > gap->start_ns)
+		call--;
+	if (profile->calls[call].start_ns > gap->start_ns)
+		return 0;
+	if (call == launch)
+		return is_waiting_copy(calls, call) ? gap->end_ns - gap->start_ns : 0;
+	end_ns = profile->calls[call].end_ns;
+	if (name_of(calls, call)->call_class != CALL_SYNC)
+		return 0;
+	return (end_ns < gap->end_ns ? end_ns : gap->end_ns) - gap->start_ns;
+}
+
 int64_t gap_calls_decision(const struct gap_calls *calls, uint32_t launch,
 			   const struct profile_op *op)
 {
@@ -326,9 +353,48 @@ static bool is_held_by_null_stream(const struct profile *profile, const struct p
 	       (to->is_null || to->flag != STREAM_NON_BLOCKING);
 }
 
+/* Work before that ended last on the device is in the same stream: what the event stood for had ended before it, unless
+ * it was of another device. */
+static bool is_held_by_event(const struct gap_calls *calls, uint32_t launch,
+			     const struct profile_op *before, const struct profile_op *after)
+{
+	return (before->stream != after->stream || calls->profile->device_count > 1) &&
+	       approach_of(calls, launch).has_stream_wait;
+}
+
 bool gap_calls_is_dependent(const struct gap_calls *calls, uint32_t launch,
 			    const struct profile_op *before, const struct profile_op *after)
 {
 	return is_held_by_null_stream(calls->profile, before, after) ||
-	       approach_of(calls, launch).has_stream_wait;
+	       is_held_by_event(calls, launch, before, after);
+}
+
+/* A copy in a graph that the driver carries through a buffer of its own. */
+static bool is_staged_node(const struct profile *profile, const struct profile_op *op)
+{
+	return op->graph_node && op->kind == OP_COPY && is_pageable(&profile->copies[op->detail]);
+}
+
+enum gap_cause gap_calls_waiting(const struct gap_calls *calls, uint32_t launch,
+				 const struct profile_op *after)
+{
+	uint32_t submitting = approach_of(calls, launch).submitting;
+
+	if (is_staged_node(calls->profile, after))
+		return GAP_STAGING;
+	if (submitting != PROFILE_NONE && gap_calls_inside(calls, submitting) == GAP_MANAGED)
+		return GAP_MANAGED;
+	return GAP_DEVICE;
+}
+
+/* What was copied to the host has to be carried on before the next node. */
+enum gap_cause gap_calls_between_nodes(const struct profile *profile,
+				       const struct profile_op *before,
+				       const struct profile_op *after)
+{
+	if (is_staged_node(profile, after) ||
+	    (is_staged_node(profile, before) &&
+	     profile->copies[before->detail].kind == COPY_TO_HOST))
+		return GAP_STAGING;
+	return GAP_DEVICE;
 }

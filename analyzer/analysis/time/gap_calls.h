@@ -42,4 +42,18 @@ int64_t gap_calls_decision(const struct gap_calls *calls, uint32_t launch,
 bool gap_calls_is_dependent(const struct gap_calls *calls, uint32_t launch,
 			    const struct profile_op *before, const struct profile_op *after);
 
+/* How long into the gap, at whose beginning it was already there, the launching thread was inside a wait or a copy that
+ * waits; 0 otherwise. */
+int64_t gap_calls_waited(const struct gap_calls *calls, uint32_t launch, const struct gap *gap);
+
+/* What work that launch submitted waits for once it has reached the device, when it is no other stream: memory that is
+ * copied through a buffer of the driver or moved, or the device itself. */
+enum gap_cause gap_calls_waiting(const struct gap_calls *calls, uint32_t launch,
+				 const struct profile_op *after);
+
+/* The same for a node of a graph after another one of the same launch. */
+enum gap_cause gap_calls_between_nodes(const struct profile *profile,
+				       const struct profile_op *before,
+				       const struct profile_op *after);
+
 #endif

@@ -1,5 +1,7 @@
 #include "analysis/time/gap_finder.h"
 
+#include "analysis/time/child_kernels.h"
+#include "analysis/time/first_launches.h"
 #include "analysis/time/gap_calls.h"
 #include "base/ns.h"
 #include "base/spans.h"
@@ -16,9 +18,17 @@ struct gap_finder {
 	struct spans *jit;	/* by thread: code compiled, without the above */
 	struct spans *module;	/* by thread: code loaded, without both */
 	int64_t *latency_ns;	/* by device: how long a launch takes to reach it */
+	struct child_kernels children;
 };
 
 /* ---- preparation ---- */
+
+/* Whether code is loaded meanwhile. */
+static bool is_load(const struct profile_overhead *overhead)
+{
+	return !overhead->is_profiler && strcmp(overhead->name, "command buffer full") &&
+	       strcmp(overhead->name, "driver compiler");
+}
 
 /* Where an overhead counts; NULL when the call in which it happened is the better cause. */
 static struct spans *spans_of(const struct gap_finder *finder,
@@ -28,7 +38,7 @@ static struct spans *spans_of(const struct gap_finder *finder,
 		return finder->profiler;
 	if (!strcmp(overhead->name, "command buffer full"))
 		return NULL;
-	return strcmp(overhead->name, "driver compiler") ? finder->module : finder->jit;
+	return is_load(overhead) ? finder->module : finder->jit;
 }
 
 static int add_overheads(struct gap_finder *finder)
@@ -80,6 +90,8 @@ static int find_overheads(struct gap_finder *finder)
 	if (!finder->profiler || !finder->jit || !finder->module)
 		return -ENOMEM;
 	rc = add_overheads(finder);
+	if (rc == 0)
+		rc = first_launches_add(finder->module, finder->profile, is_load);
 	return rc < 0 ? rc : seal_overheads(finder);
 }
 
@@ -217,21 +229,28 @@ static void assign_host_part(const struct gap_finder *finder, struct gap *gap, u
 	assign_on_thread(finder, thread, gap, GAP_HOST, cursor_ns, end_ns);
 }
 
-/* For a call that was still running, or to come, when the gap began. */
+/* The moment, or the end of the gap that is nearer to it. */
+static int64_t within(const struct gap *gap, int64_t ns)
+{
+	return min_ns(max_ns(ns, gap->start_ns), gap->end_ns);
+}
+
+/* For a known call: what its thread did until it returned, the way to the device, which may lie before the gap in part
+ * or as a whole, and then what the submitted work waited for. */
 static void assign_launched(const struct gap_finder *finder, struct gap *gap, uint32_t launch,
-			    int64_t latency_ns)
+			    int64_t latency_ns, enum gap_cause waiting)
 {
 	const struct profile_call *call = &finder->profile->calls[launch];
 	enum gap_cause cause = gap_calls_launching(&finder->calls, launch);
-	int64_t host_end_ns = min_ns(max_ns(call->start_ns, gap->start_ns), gap->end_ns);
-	int64_t call_end_ns = min_ns(call->end_ns, gap->end_ns);
-	int64_t late_ns = call_end_ns + min_ns(latency_ns, gap->end_ns - call_end_ns);
+	int64_t host_end_ns = within(gap, call->start_ns);
+	int64_t call_end_ns = within(gap, call->end_ns);
+	int64_t late_ns = within(gap, call->end_ns + latency_ns);
 
 	assign_host_part(finder, gap, launch, host_end_ns);
 	assign_on_thread(finder, call->thread, gap, cause, host_end_ns, call_end_ns);
 	/* what an asynchronous copy read from pageable memory is in a buffer of the driver by now */
 	assign(gap, cause == GAP_STAGING ? GAP_LAUNCH : cause, call_end_ns, late_ns);
-	assign(gap, GAP_DEVICE, late_ns, gap->end_ns);
+	assign(gap, waiting, late_ns, gap->end_ns);
 }
 
 /* Without the decision none of these would be in the way. */
@@ -243,16 +262,16 @@ static bool is_of_decision(int cause)
 
 /* The same for a launch by what the host has known since decided_from_ns: the gap in two parts. */
 static void assign_decided(const struct gap_finder *finder, struct gap *gap, uint32_t launch,
-			   int64_t latency_ns, int64_t decided_from_ns)
+			   int64_t latency_ns, enum gap_cause waiting, int64_t decided_from_ns)
 {
-	int64_t from_ns = min_ns(max_ns(decided_from_ns, gap->start_ns), gap->end_ns);
+	int64_t from_ns = within(gap, decided_from_ns);
 	struct gap before = {.start_ns = gap->start_ns, .end_ns = from_ns};
 	struct gap decided = {.start_ns = from_ns, .end_ns = gap->end_ns};
 
 	if (before.end_ns > before.start_ns)
-		assign_launched(finder, &before, launch, latency_ns);
+		assign_launched(finder, &before, launch, latency_ns, waiting);
 	if (decided.end_ns > decided.start_ns)
-		assign_launched(finder, &decided, launch, latency_ns);
+		assign_launched(finder, &decided, launch, latency_ns, waiting);
 	for (int i = 0; i < GAP_CAUSE_COUNT; i++) {
 		gap->by_cause_ns[i] += before.by_cause_ns[i];
 		gap->by_cause_ns[is_of_decision(i) ? GAP_DECISION : i] += decided.by_cause_ns[i];
@@ -266,34 +285,98 @@ static void name_cause(struct gap *gap)
 			gap->cause = i;
 }
 
+/* What launch submitted and did not start once it could have reached the device. */
+static enum gap_cause waiting_of(const struct gap_finder *finder, const struct gap *gap,
+				 uint32_t launch)
+{
+	const struct profile *profile = finder->profile;
+	const struct profile_op *before = &profile->ops[gap->before];
+	const struct profile_op *after = &profile->ops[gap->after];
+
+	if (profile->calls[launch].end_ns <= gap->start_ns &&
+	    gap_calls_is_dependent(&finder->calls, launch, before, after))
+		return GAP_DEPENDENCY;
+	return gap_calls_waiting(&finder->calls, launch, after);
+}
+
+/* After a kernel that may have children what was submitted, and the host in a wait, waited for these. */
+static void assign_children(const struct gap_finder *finder, struct gap *gap, uint32_t launch,
+			    int64_t latency_ns)
+{
+	const struct profile_call *call = &finder->profile->calls[launch];
+	enum gap_cause cause = gap_calls_launching(&finder->calls, launch);
+	int64_t late_ns = within(gap, call->start_ns) + latency_ns, copying_ns = 0;
+
+	if (!child_kernels_may_run(&finder->children, gap))
+		return;
+	if (cause == GAP_COPY || cause == GAP_STAGING)
+		copying_ns = max_ns(0, within(gap, call->end_ns) - late_ns);
+	copying_ns = min_ns(copying_ns, gap->by_cause_ns[cause]);
+	gap->by_cause_ns[GAP_CHILDREN] +=
+		copying_ns + gap->by_cause_ns[GAP_SYNC] + gap->by_cause_ns[GAP_DEVICE];
+	gap->by_cause_ns[cause] -= copying_ns;
+	gap->by_cause_ns[GAP_SYNC] = gap->by_cause_ns[GAP_DEVICE] = 0;
+}
+
+/* Samples show that the device worked for some of the gap: that is idle of no other cause. */
+static void assign_sampled(const struct gap_finder *finder, struct gap *gap)
+{
+	int64_t more_ns = child_kernels_sampled(&finder->children, gap) -
+			  gap->by_cause_ns[GAP_CHILDREN];
+	int64_t rest_ns = gap->end_ns - gap->start_ns - gap->by_cause_ns[GAP_CHILDREN];
+
+	if (more_ns <= 0)
+		return;
+	for (int i = 0; i < GAP_CAUSE_COUNT; i++) {
+		int64_t ns = gap->by_cause_ns[i];
+
+		if (i == GAP_CHILDREN)
+			continue;
+		gap->by_cause_ns[i] -= (int64_t)((double)more_ns / (double)rest_ns * (double)ns);
+		gap->by_cause_ns[GAP_CHILDREN] += ns - gap->by_cause_ns[i];
+	}
+}
+
+/* A call that had returned decided nothing by what was read since. */
+static void assign_call(const struct gap_finder *finder, struct gap *gap, uint32_t launch,
+			int64_t latency_ns)
+{
+	enum gap_cause waiting = waiting_of(finder, gap, launch);
+
+	if (finder->profile->calls[launch].end_ns <= gap->start_ns)
+		assign_launched(finder, gap, launch, latency_ns, waiting);
+	else
+		assign_decided(
+			finder, gap, launch, latency_ns, waiting,
+			gap_calls_decision(&finder->calls, launch,
+					   &finder->profile->ops[gap->after]));
+	if (waiting == GAP_DEVICE)
+		assign_children(finder, gap, launch, latency_ns);
+}
+
 static void attribute(const struct gap_finder *finder, struct gap *gap, int64_t latency_ns)
 {
 	const struct profile *profile = finder->profile;
 	const struct profile_op *before = &profile->ops[gap->before];
 	const struct profile_op *after = &profile->ops[gap->after];
-	const struct gap_calls *calls = &finder->calls;
-	uint32_t launch = gap_calls_launch_of(calls, after);
+	uint32_t launch = gap_calls_launch_of(&finder->calls, after);
 
 	if (is_same_graph_launch(profile, before, after) || is_device_launched(profile, after))
-		assign(gap, GAP_DEVICE, gap->start_ns, gap->end_ns);
+		assign(gap, gap_calls_between_nodes(profile, before, after), gap->start_ns,
+		       gap->end_ns);
 	else if (launch == PROFILE_NONE)
 		assign(gap, GAP_UNKNOWN, gap->start_ns, gap->end_ns);
-	else if (profile->calls[launch].end_ns <= gap->start_ns)
-		assign(gap,
-		       gap_calls_is_dependent(calls, launch, before, after) ? GAP_DEPENDENCY
-									    : GAP_DEVICE,
-		       gap->start_ns, gap->end_ns);
 	else
-		assign_decided(finder, gap, launch, latency_ns,
-			       gap_calls_decision(calls, launch, after));
+		assign_call(finder, gap, launch, latency_ns);
+	assign_sampled(finder, gap);
 	name_cause(gap);
 }
 
 /* ---- how long a launch takes to reach the GPU ---- */
 
-static int64_t percentile_90(const uint32_t *counts, uint64_t count)
+static int64_t median(const uint32_t *counts, uint64_t count)
 {
-	uint64_t rank = (count * 9 + 9) / 10, seen = 0;
+	uint64_t rank = count / 2 + 1, seen = 0;
 
 	for (int64_t latency_ns = 0; latency_ns <= GAP_LATENCY_MAX_NS; latency_ns++) {
 		seen += counts[latency_ns];
@@ -327,8 +410,7 @@ static int64_t find_latency(const struct gap_finder *finder, size_t device, uint
 			count++;
 		}
 	}
-	return count ? max_ns(percentile_90(counts, count), GAP_LATENCY_MIN_NS)
-		     : GAP_LATENCY_MIN_NS;
+	return count ? median(counts, count) : GAP_LATENCY_NS;
 }
 
 static int find_latencies(struct gap_finder *finder)
@@ -347,6 +429,36 @@ static int find_latencies(struct gap_finder *finder)
 	return 0;
 }
 
+/* ---- what kernels launch themselves ---- */
+
+static void look_for_children(struct gap_finder *finder, size_t device)
+{
+	const struct profile *profile = finder->profile;
+	struct cursor cursor = cursor_open(profile, device);
+	struct gap gap;
+
+	while (cursor_next(&cursor, &gap)) {
+		const struct profile_op *before = &profile->ops[gap.before];
+		const struct profile_op *after = &profile->ops[gap.after];
+		uint32_t launch = gap_calls_launch_of(&finder->calls, after);
+
+		if (launch != PROFILE_NONE && before->kind == OP_KERNEL &&
+		    !is_same_graph_launch(profile, before, after) &&
+		    waiting_of(finder, &gap, launch) == GAP_DEVICE)
+			child_kernels_look(&finder->children, &gap, launch,
+					   finder->latency_ns[device]);
+	}
+}
+
+static int find_children(struct gap_finder *finder)
+{
+	int rc = child_kernels_open(&finder->children, &finder->calls);
+
+	for (size_t i = 0; rc == 0 && i < finder->profile->device_count; i++)
+		look_for_children(finder, i);
+	return rc;
+}
+
 /* ---- from outside ---- */
 
 int gap_finder_open(struct gap_finder **out, const struct profile *profile)
@@ -363,6 +475,8 @@ int gap_finder_open(struct gap_finder **out, const struct profile *profile)
 		rc = find_overheads(finder);
 	if (rc == 0)
 		rc = find_latencies(finder);
+	if (rc == 0)
+		rc = find_children(finder);
 	if (rc < 0) {
 		gap_finder_close(finder);
 		return rc;
@@ -396,6 +510,8 @@ void gap_finder_close(struct gap_finder *finder)
 {
 	if (!finder)
 		return;
+	if (finder->children.calls)
+		child_kernels_close(&finder->children);
 	gap_calls_close(&finder->calls);
 	threads_close(finder->profiler, finder->profile->thread_count);
 	threads_close(finder->jit, finder->profile->thread_count);

@@ -10,36 +10,47 @@
  * and N, which starts at g1 (of several, the one whose call came first):
  *
  *  1. P and N are nodes of one graph launch, or N is a graph that the device
- *     launched: `device scheduling`.
+ *     launched: `device scheduling`, but `pageable staging` where N copies pageable
+ *     memory or P copied to it.
  *  2. N's launching call is not in the recording: `unknown`.
- *  3. The call had returned by g0: the work was queued: `cross-stream dependency`
- *     when the thread had called cudaStreamWaitEvent since its last operation, or
- *     P or N ran on the legacy default stream and the other on a stream that this
- *     one waits for; `device scheduling` otherwise.
- *  4. Otherwise, by what the calling thread did:
+ *  3. Otherwise, by what the calling thread did, as far as that lies in the gap:
  *     - until the call returns, what the profiler's overhead on that thread covers
  *       is `profiler` (its other threads delay no launch); code compiled or loaded
- *       on that thread, also inside other calls, is `JIT` or `module load`;
+ *       on that thread, also inside other calls, is `JIT` or `module load`, and so is
+ *       what the first launch of a kernel takes beyond later ones (first_launches.h);
  *     - before the call: inside calls by their class and name (gap_calls.c): waits
  *       `synchronization`; copies that wait `blocking copy`; copies of pageable
  *       memory `pageable staging`; what allocates, frees, registers or maps memory
- *       `allocation`; graphs by what is done with them, and what a captured graph
- *       takes up `graph capture`; modules `module load`; launches, other copies and
+ *       `allocation`; what moves or advises managed memory `managed memory`; graphs
+ *       by what is done with them, and what a captured graph takes up `graph capture`;
+ *       modules and attributes of kernels `module load`; streams and events that are
+ *       made or destroyed `stream or event creation`; launches, other copies and
  *       events `launch`; outside them and in calls of no class `host compute`;
- *     - from the call's start until N starts: `launch`, or `blocking copy` when the
+ *     - from the call's start until N starts, at most the launch latency beyond the
+ *       call's return: `launch`, or `blocking copy` when the
  *       call is a wait, or its class's cause as above; after an asynchronous copy's
  *       return pageable memory no longer matters: `launch`;
- *     - what N starts later than the launch latency after the call's return:
- *       `device scheduling`.
- *  5. The same from the end of a copy C of at most GAP_DECISION_BYTES to the host,
+ *     - what N starts later than that, it had reached the device and waited there.
+ *       When the call had returned by g0: `cross-stream dependency`
+ *       when the thread had called cudaStreamWaitEvent since its last operation and P
+ *       was in another stream, or P or N ran on the legacy default stream and the other
+ *       on a stream that this one waits for.  `pageable staging` where N is a copy of
+ *       pageable memory in a graph; `managed memory` where the thread had submitted a
+ *       prefetch right before N; `device scheduling` otherwise.
+ *  4. The same from the end of a copy C of at most GAP_DECISION_BYTES to the host,
  *     when N is no copy to the host and C was the last work that the thread had
  *     submitted, in a call that waited or followed by a wait: of that time all that
  *     would be synchronization, host compute, blocking copy, pageable staging,
  *     launch or device scheduling is `host decision`.
  *
- * The launch latency comes from the recording, per device: the 90th percentile
- * of (N's start - call's return) over the gaps of point 4 where it is positive
- * and at most GAP_LATENCY_MAX_NS, and at least GAP_LATENCY_MIN_NS.
+ *  5. Where P is a kernel that may have launched kernels or graphs itself
+ *     (child_kernels.h), what would be synchronization or device scheduling, and of a
+ *     copy that waits what is longer than the launch latency, is `possibly child
+ *     kernels`; so is what samples show that the device worked.
+ *
+ * The launch latency comes from the recording, per device: the median of (N's start -
+ * call's return) over the gaps that began before the call's return, where it is positive
+ * and at most GAP_LATENCY_MAX_NS.
  *
  * So `synchronization` is the time inside a wait after the GPU had already gone
  * idle; the pause between the wait's return and the next launch is `host
@@ -67,11 +78,15 @@
 	CAUSE(COPY, "blocking_copy", "blocking copy",                                             \
 	      "the launching thread was inside a copy that it waits for")                         \
 	CAUSE(STAGING, "pageable_staging", "pageable staging",                                    \
-	      "the launching thread was inside a copy of pageable memory")                        \
+	      "pageable memory was copied through a buffer of the driver")                        \
 	CAUSE(DEPENDENCY, "cross_stream_dependency", "cross-stream dependency",                   \
 	      "work that had been submitted waited for an event or the legacy default stream")    \
 	CAUSE(ALLOCATION, "allocation", "allocation",                                             \
 	      "the launching thread allocated, freed, registered or mapped memory")               \
+	CAUSE(MANAGED, "managed_memory", "managed memory",                                        \
+	      "managed memory was moved or advised, and the work waited for it")                  \
+	CAUSE(CREATION, "stream_creation", "stream or event creation",                            \
+	      "the launching thread created or destroyed streams or events")                      \
 	CAUSE(MODULE, "module_load", "module load", "code was loaded")                            \
 	CAUSE(JIT, "jit", "JIT compilation", "code was compiled")                                 \
 	CAUSE(CAPTURE, "graph_capture", "graph capture", "the launching thread captured a graph") \
@@ -83,6 +98,8 @@
 	      "the launching thread built, uploaded, destroyed or queried a graph")               \
 	CAUSE(DEVICE, "device_scheduling", "device scheduling",                                   \
 	      "the work had been submitted before the gap began: the GPU itself took the time")   \
+	CAUSE(CHILDREN, "child_kernels", "possibly child kernels",                                \
+	      "what a kernel launched itself seems to have run, which no trace shows")            \
 	CAUSE(PROFILER, "profiler", "profiler", "tracing itself took the time")                   \
 	CAUSE(UNKNOWN, "unknown", "unknown", "the recording does not show it")
 
@@ -93,9 +110,9 @@ enum gap_cause { GAP_CAUSES(GAP_CAUSE_CONSTANT) GAP_CAUSE_COUNT };
 /* What a host reads to decide by: a flag, a count, a loss; anything longer is a result. */
 #define GAP_DECISION_BYTES 256
 
-/* Bounds of the launch latency above: submissions take a few microseconds; a start later than
+/* The launch latency where the recording has none to measure: submissions take a few microseconds.  A start later than
  * 20 us after the call's return was held up by something else. */
-#define GAP_LATENCY_MIN_NS 5000
+#define GAP_LATENCY_NS 5000
 #define GAP_LATENCY_MAX_NS 20000
 
 /* One idle span and the two operations beside it. */

@@ -89,6 +89,36 @@ static void put_kinds(struct page *page, const struct timeline_device *times)
 		page_share(page, "  memsets", times->memset_ns, times->wall_ns);
 }
 
+/* Time in which the GPU seems to have run what no trace shows is told apart, and is not called idle. */
+static void put_children(struct page *page, int64_t children_ns, int64_t wall_ns, bool is_sampled)
+{
+	if (!children_ns)
+		return;
+	page_share(page, gap_cause_title(GAP_CHILDREN), children_ns, wall_ns);
+	page_wrap(page, "    ",
+		  is_sampled ? "not visible in a trace, and not called idle: shown by samples, or by how "
+			       "late work starts after kernels that seem to launch others"
+			     : "not visible in a trace, and not called idle: work starts late after kernels "
+			       "that seem to launch others; record with --sample to see these",
+		  4);
+}
+
+static void put_idle(struct page *page, const struct gap_device *gaps, int64_t wall_ns,
+		     bool is_sampled)
+{
+	int64_t children_ns = gaps->by_cause_ns[GAP_CHILDREN];
+
+	put_children(page, children_ns, wall_ns, is_sampled);
+	page_share(page, "idle", gaps->idle_ns - children_ns, wall_ns);
+	for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++) {
+		char label[64];
+
+		snprintf(label, sizeof(label), "  %s", gap_cause_title(cause));
+		if (gaps->by_cause_ns[cause] && cause != GAP_CHILDREN)
+			page_share(page, label, gaps->by_cause_ns[cause], wall_ns);
+	}
+}
+
 /* Time that counts as busy, as a kernel ran, while SMs had nothing to do. */
 static void put_inside_kernels(struct page *page, size_t index)
 {
@@ -127,14 +157,7 @@ static void put_device(struct page *page, size_t index)
 		"", "first operation to the last's end");
 	page_share(page, "busy", times->busy_ns, times->wall_ns);
 	put_kinds(page, times);
-	page_share(page, "idle", times->idle_ns, times->wall_ns);
-	for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++) {
-		char label[64];
-
-		snprintf(label, sizeof(label), "  %s", gap_cause_title(cause));
-		if (gaps->by_cause_ns[cause])
-			page_share(page, label, gaps->by_cause_ns[cause], times->wall_ns);
-	}
+	put_idle(page, gaps, times->wall_ns, device->sample_count > 0);
 	put_inside_kernels(page, index);
 }
 

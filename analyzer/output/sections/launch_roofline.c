@@ -74,17 +74,19 @@ static void put_launch_sentence(struct page *page)
 			2);
 		return;
 	}
-	used = snprintf(text, sizeof(text), "kernels of %s keep the GPU busy for %s of the time",
+	used = snprintf(text, sizeof(text), "kernels of %s run for %s of the time%s",
 			format_ns(launch->duration_ns).text,
-			format_percent(launch->busy_share, 1).text);
+			format_percent(launch->busy_share, 1).text,
+			report_has_counters(page->report) ? " that counting left alone" : "");
 	if (launch->roof_share > 0 && launch->roof_share < 1)
 		used += snprintf(text + used, sizeof(text) - (size_t)used,
-				 "; back to back it could be %s",
+				 "; back to back they could for %s",
 				 format_percent(launch->roof_share, 1).text);
 	else if (launch->roof_share > 0)
 		used += snprintf(text + used, sizeof(text) - (size_t)used,
-				 "; they are long enough to hide launching");
-	snprintf(text + used, sizeof(text) - (size_t)used, "; launching cost %s",
+				 "; back to back they are long enough to hide launching");
+	snprintf(text + used, sizeof(text) - (size_t)used,
+		 "; launching and waiting cost %s of the idle time",
 		 format_ns(launch->launch_lost_ns).text);
 	page_wrap(page, "  ", text, 2);
 }

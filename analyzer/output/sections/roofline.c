@@ -21,6 +21,7 @@ static const struct column quantity_columns[] = {
 	FIELD_IF(struct roofline_quantity, per_launch, is_quantity_known),
 	FIELD_IF(struct roofline_quantity, per_s, is_rate_known),
 	FIELD_ABOVE_ZERO(struct roofline_quantity, share),
+	FIELD_ABOVE_ZERO(struct roofline_quantity, at_most),
 	FIELD_IF(struct roofline_quantity, total, is_quantity_known),
 	{0}};
 
@@ -111,12 +112,12 @@ static void put_binding(struct page *page, const struct roofline_point *point)
 
 	if (point->binding == ROOF_NONE || point->is_wrong)
 		return;
-	snprintf(text, sizeof(text), "nearest roof %s: %s of it while operations run%s%s%s",
+	snprintf(text, sizeof(text), "nearest roof %s: %s of it while kernels run%s%s%s",
 		 roofline_roof_title(point->binding), format_percent(point->binding_share, 1).text,
 		 point->launch.launch_count ? ", " : "",
 		 point->launch.launch_count ? format_percent(point->launch.binding_share, 1).text
 					    : "",
-		 point->launch.launch_count ? " with idle time included" : "");
+		 point->launch.launch_count ? " over the whole time" : "");
 	page_wrap(page, "               ", text, 15);
 	if (point->binding >= ROOF_TENSOR && point->binding < ROOF_COMPUTE_END &&
 	    point->binding_share > 1)
@@ -223,9 +224,15 @@ static void describe_point(const struct roofline_point *point, char *buffer, siz
 		snprintf(buffer, size, "%s", roofline_regime_title(point->regime));
 }
 
+/* Whether half precision that is not trusted is all that could be arithmetic. */
+static bool is_half_at_most(const struct roofline_point *point)
+{
+	return point->flops <= 0 && point->quantities[ROOF_fp16].state == ROOFLINE_NOT_TRUSTED;
+}
+
 static const char *flops_of(const struct roofline_point *point, struct figure *figure)
 {
-	if (!point->has_flops)
+	if (!point->has_flops || is_half_at_most(point))
 		return "-";
 	*figure = format_per_s(point->flop_per_s, "FLOP/s");
 	return figure->text;
@@ -278,6 +285,19 @@ static void put_points(struct page *page)
 
 /* ---- work per launch: text ---- */
 
+/* ", FP16 not trusted, at most 512": what else than arithmetic may be in what was counted. */
+static void describe_half(const struct roofline_point *point, char *text, size_t size)
+{
+	const struct roofline_quantity *half = &point->quantities[ROOF_fp16];
+	double per_launch = half->at_most / (double)point->launch_count;
+
+	if (half->at_most > 0 && half->state == ROOFLINE_NOT_TRUSTED)
+		snprintf(text, size, "; FP16 not trusted, at most %s",
+			 point_amount(ROOF_fp16, per_launch).text);
+	else if (half->at_most > 0)
+		snprintf(text, size, "; of FP16 some are conversions or constants");
+}
+
 static void put_work(struct page *page, const struct roofline_point *point)
 {
 	char text[512] = "";
@@ -293,9 +313,13 @@ static void put_work(struct page *page, const struct roofline_point *point)
 					 point_amount(roof, point->quantities[i].per_launch).text);
 	}
 	if (!point->has_flops)
-		snprintf(text + used, sizeof(text) - used, "%sFLOPs not known", used ? ", " : "");
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%sFLOPs not known",
+					 used ? ", " : "");
 	else if (point->flops <= 0)
-		snprintf(text + used, sizeof(text) - used, "%sno FLOPs", used ? ", " : "");
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%sno %s",
+					 used ? ", " : "",
+					 is_half_at_most(point) ? "FP32, no FP64" : "FLOPs");
+	describe_half(point, text + used, sizeof(text) - used);
 	if (!point->is_counted)
 		snprintf(text, sizeof(text), "%s", why_uncounted(point));
 	page_point_line(page, point);
