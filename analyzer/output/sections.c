@@ -19,5 +19,7 @@ const struct section *section_find(const char *name)
 bool section_is_wanted(const struct section *section, const struct output_options *options)
 {
 	return !options->section || options->section == section ||
-	       (options->is_advice_only && section == &section_rejected);
+	       (options->is_advice_only &&
+		(section == &section_verdict || section == &section_plan ||
+		 section == &section_rejected || section == &section_next));
 }

@@ -11,6 +11,7 @@
 #include "output/columns.h"
 
 #define SECTIONS(SECTION)        \
+	SECTION(verdict)         \
 	SECTION(processes)       \
 	SECTION(devices)         \
 	SECTION(kernels)         \
@@ -32,8 +33,10 @@
 	SECTION(gaps)            \
 	SECTION(concurrency)     \
 	SECTION(streams)         \
+	SECTION(plan)            \
 	SECTION(advice)          \
 	SECTION(rejected)        \
+	SECTION(next)            \
 	SECTION(losses)          \
 	SECTION(not_visible)
 
