@@ -25,6 +25,7 @@ struct limit {
 	 * kernels. */
 	const struct roofline_point *kernel;
 	bool is_graph;
+	bool has_roof; /* what share of a roof it reaches is known */
 	double kernel_share;
 	double at_roof_share; /* of the kernels' time: those at their roof */
 };

@@ -67,6 +67,15 @@ static char *recording_name(const char *path)
 	return length ? strndup(slash ? slash + 1 : path, length) : strdup("roofline");
 }
 
+/* Whether some process was asked for it. */
+static bool has_property(const struct profile *profile, const char *key)
+{
+	for (size_t i = 0; i < profile->process_count; i++)
+		if (*profile_property(&profile->processes[i], key, ""))
+			return true;
+	return false;
+}
+
 static int asking_open(struct asking *asking, struct advice *advice, const struct facts *facts)
 {
 	const struct profile *profile = facts->report->profile;
@@ -80,7 +89,9 @@ static int asking_open(struct asking *asking, struct advice *advice, const struc
 				  .program = program_words(profile),
 				  .name = recording_name(path),
 				  .is_counted = profile->metric_count > 0,
-				  .is_sampled = profile->sample_count > 0};
+				  .is_sampled = facts->report->sampled ||
+						has_property(profile, "sample_used_ns") ||
+						has_property(profile, "sample_problem")};
 	if (!asking->recording || !asking->program || !asking->name)
 		return -ENOMEM;
 	asking->is_python = is_python(asking->program);
@@ -198,10 +209,10 @@ static const char *percent_of(const struct asking *asking, int64_t part_ns, stru
 	return figure->text;
 }
 
-/* Whether it is known to be below its roofs. */
+/* Whether it was counted and is not at a roof. */
 static bool is_below_roofs(const struct limit *limit)
 {
-	return limit->kind == LIMIT_KERNELS && limit->kernel &&
+	return limit->kind == LIMIT_KERNELS && limit->kernel && limit->kernel->is_counted &&
 	       limit->kernel->binding != ROOF_NONE && !roofline_is_at_roof(limit->kernel);
 }
 
@@ -298,8 +309,7 @@ static int add_samples(struct asking *asking)
 	if (!is_below_roofs(limit))
 		return 0;
 	return add_record(asking, STEP_samples, " --sample", "sampled",
-			  reason("%s is below its roofs: samples show whether all SMs work until "
-				 "it ends",
+			  reason("samples show whether all SMs work on %s until it ends",
 				 limit_kernel_name(limit, asking->report).text)
 				  .text);
 }
@@ -311,6 +321,13 @@ static bool is_asked(const struct roofline_point *kernel)
 	       kernel->quantities[ROOF_fp32].state != ROOFLINE_NOT_ASKED;
 }
 
+/* Asked for, and there is not one: asking again gives no more. */
+static bool is_refused(const struct profile *profile)
+{
+	return !profile->metric_count &&
+	       (profile->counter_run || has_property(profile, "counters"));
+}
+
 static int add_counters(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
@@ -318,18 +335,23 @@ static int add_counters(struct asking *asking)
 
 	if (limit->kind != LIMIT_KERNELS || !limit->kernel || limit->kernel->binding != ROOF_NONE)
 		return 0;
+	if (is_refused(asking->report->profile))
+		return add(asking, STEP_doctor,
+			   "counters were to be read and none were: doctor tells whether they can be",
+			   "rooflinectl doctor");
 	if (!is_asked(limit->kernel))
 		return add_record(
-			asking, STEP_counters, " --counters=roofline,atomics,sm", "counted",
+			asking, STEP_counters, " --counters=" NEXT_COUNTERS, "counted",
 			reason("kernels run for %s of the time: counters tell which roof they are "
 			       "nearest to",
 			       percent_of(asking, limit->part_ns, &share))
 				.text);
 	return add_record(asking, STEP_counters,
-			  " --counters=roofline,atomics,sm --counters-share=100", "counted",
+			  " --counters=" NEXT_COUNTERS " --counters-share=100", "counted",
 			  reason("no launch of %s was counted, which has %.0f%% of the kernels' "
 				 "time",
-				 limit_kernel_name(limit, asking->report).text, 100 * limit->kernel_share)
+				 limit_kernel_name(limit, asking->report).text,
+				 100 * limit->kernel_share)
 				  .text);
 }
 
@@ -354,6 +376,21 @@ static char *kernel_regex(const struct asking *asking)
 	return word;
 }
 
+static struct reason kernel_reason(const struct asking *asking)
+{
+	const struct limit *limit = &asking->limit;
+	struct limit_name name = limit_kernel_name(limit, asking->report);
+
+	if (!limit->has_roof)
+		return reason("%s has %.0f%% of the kernels' time: Nsight Compute shows by source line "
+			      "what it waits for",
+			      name.text, 100 * limit->kernel_share);
+	return reason("%s has %.0f%% of the kernels' time and is at %.0f%% of its nearest roof (%s): "
+		      "Nsight Compute shows by source line what it waits for",
+		      name.text, 100 * limit->kernel_share, 100 * limit->kernel->binding_share,
+		      roofline_roof_title(limit->kernel->binding));
+}
+
 /* One launch, not the first: that one finds cold caches. */
 static int add_ncu(struct asking *asking)
 {
@@ -366,13 +403,7 @@ static int add_ncu(struct asking *asking)
 	name = kernel_regex(asking);
 	if (!name)
 		return -ENOMEM;
-	rc = add(asking, STEP_ncu,
-		 reason("%s has %.0f%% of the kernels' time and is at %.0f%% of its nearest roof (%s): "
-			"Nsight Compute shows by source line what it waits for",
-			limit_kernel_name(limit, asking->report).text, 100 * limit->kernel_share,
-			100 * limit->kernel->binding_share,
-			roofline_roof_title(limit->kernel->binding))
-			 .text,
+	rc = add(asking, STEP_ncu, kernel_reason(asking).text,
 		 "ncu --set full --target-processes all --kernel-name-base mangled --kernel-name %s "
 		 "--launch-skip %d --launch-count 1 %s",
 		 name, limit->kernel->launch_count > 1, asking->program);

@@ -10,6 +10,9 @@
 
 struct facts;
 
+/* What kernels are counted for, as --counters takes it. */
+#define NEXT_COUNTERS "roofline,atomics,sm"
+
 /* STEP(name, what it is for); the name is the step's id */
 #define NEXT_STEPS(STEP)                                                                \
 	STEP(doctor, "find out why nothing was recorded")                               \

@@ -10,6 +10,7 @@
 
 /* COMMAND(name, summary), in the order that --help shows them */
 #define COMMANDS(COMMAND)                                                                     \
+	COMMAND(analyze, "record a program, again with what is missing, and give the verdict") \
 	COMMAND(record, "run a program with the collector and record what its GPU work does") \
 	COMMAND(report, "tell where the GPU's time went and why it idled")                    \
 	COMMAND(advise, "recommend what to change, with the gain and how to check it")        \

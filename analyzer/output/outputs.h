@@ -35,6 +35,7 @@ struct output_options {
 	/* With section_advice also what was rejected (but in CSV); text: with each recommendation the
 	 * command that checks it. */
 	bool is_advice_only;
+	bool is_verdict_only; /* with section_verdict also the plan, and what to do next */
 	const char *range; /* the NVTX range that was predicted; NULL: none */
 };
 

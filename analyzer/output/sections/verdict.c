@@ -35,7 +35,7 @@ static void put_kernel(struct sentence *sentence, const struct limit *limit,
 		return;
 	append(sentence, "; %s has %.0f%% of that", limit_kernel_name(limit, report).text,
 	       100 * limit->kernel_share);
-	if (point->binding != ROOF_NONE)
+	if (limit->has_roof)
 		append(sentence, ", at %.0f%% of its nearest roof (%s)", 100 * point->binding_share,
 		       roofline_roof_title(point->binding));
 }
