@@ -114,6 +114,7 @@ static void test_deleted(void **state)
 /* Time is the first run's, so that work by time is a rate that counting did not disturb. */
 static void test_rates(void **state)
 {
+	const struct counted_work *work;
 	struct profile *profile;
 	struct report *report;
 	struct err err = {""};
@@ -122,10 +123,9 @@ static void test_rates(void **state)
 		      KERNELS_HEAD "2000,9500,1,0,1,7,101,0,0\n");
 	profile = load(*state);
 	assert_int_equal(report_of_profile(&report, profile, &err), 0);
-	for (size_t i = 0; i < report->roofline->kernel_count; i++)
-		if (report->roofline->kernels[i].is_counted)
-			assert_true(report->roofline->kernels[i].time_ns == 500);
-	assert_int_equal(report->roofline->counted_kernel_count, 1);
+	work = &report->counted->kernels[profile->signatures[profile->counters[0].subject].kernel];
+	assert_true(work->roles[METRIC_dram_read_bytes].total == 4096);
+	assert_true(work->time_ns == 500);
 	report_free(report);
 }
 
