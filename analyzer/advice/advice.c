@@ -272,7 +272,7 @@ static int find_all(struct advice *advice, const struct report *report, const ch
 	if (rc == 0)
 		rc = plan_find(advice, &facts, &candidates);
 	if (rc == 0)
-		rc = next_find(advice, &facts);
+		rc = next_find(advice, &facts, range);
 	facts_free(&facts);
 	return rc;
 }

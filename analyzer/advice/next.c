@@ -29,6 +29,7 @@ struct asking {
 	const struct report *report;
 	struct limit limit;
 	char *recording, *program; /* owned; words of a shell */
+	char *range; /* owned; "--range run " of verify, or "" */
 	char *name; /* owned; of the recording, without folder and suffix: what others are named after */
 	bool is_python;
 	bool is_counted, is_sampled;
@@ -76,7 +77,21 @@ static bool has_property(const struct profile *profile, const char *key)
 	return false;
 }
 
-static int asking_open(struct asking *asking, struct advice *advice, const struct facts *facts)
+/* NULL when memory runs out. */
+static char *range_option(const char *range)
+{
+	char *word = range ? shell_word(range) : NULL, *option = NULL;
+
+	if (!range)
+		return strdup("");
+	if (word && asprintf(&option, "--range %s ", word) < 0)
+		option = NULL;
+	free(word);
+	return option;
+}
+
+static int asking_open(struct asking *asking, struct advice *advice, const struct facts *facts,
+		       const char *range)
 {
 	const struct profile *profile = facts->report->profile;
 	const char *path = path_named(profile->path);
@@ -87,12 +102,13 @@ static int asking_open(struct asking *asking, struct advice *advice, const struc
 				  .limit = limit_find(facts->report),
 				  .recording = shell_word(path),
 				  .program = program_words(profile),
+				  .range = range_option(range),
 				  .name = recording_name(path),
 				  .is_counted = profile->metric_count > 0,
 				  .is_sampled = facts->report->sampled ||
 						has_property(profile, "sample_used_ns") ||
 						has_property(profile, "sample_problem")};
-	if (!asking->recording || !asking->program || !asking->name)
+	if (!asking->recording || !asking->program || !asking->range || !asking->name)
 		return -ENOMEM;
 	asking->is_python = is_python(asking->program);
 	return 0;
@@ -102,6 +118,7 @@ static void asking_close(struct asking *asking)
 {
 	free(asking->recording);
 	free(asking->program);
+	free(asking->range);
 	free(asking->name);
 }
 
@@ -185,8 +202,8 @@ static int add_check(struct asking *asking)
 		rc = add(asking, STEP_check,
 			 "when the change is made: records the program again, and compares what it "
 			 "brought with what was predicted",
-			 "rooflinectl record -o %s -- %s && rooflinectl verify %s %s --strategy %s",
-			 after, asking->program, asking->recording, after,
+			 "rooflinectl record -o %s -- %s && rooflinectl verify %s%s %s --strategy %s",
+			 after, asking->program, asking->range, asking->recording, after,
 			 asking->advice->items[0].id);
 	free(after);
 	free(path);
@@ -489,10 +506,10 @@ static int add_steps(struct asking *asking)
 	return rc;
 }
 
-int next_find(struct advice *advice, const struct facts *facts)
+int next_find(struct advice *advice, const struct facts *facts, const char *range)
 {
 	struct asking asking;
-	int rc = asking_open(&asking, advice, facts);
+	int rc = asking_open(&asking, advice, facts, range);
 
 	if (rc == 0)
 		rc = add_steps(&asking);

@@ -27,8 +27,8 @@ struct facts;
 	STEP(host, "profile the host's own code")                                       \
 	STEP(look, "look at where the time is")
 
-/* Finds the steps for advice that has its recommendations and its plan.  Returns 0 or -ENOMEM. */
-int next_find(struct advice *advice, const struct facts *facts);
+/* Finds the steps for advice that has its recommendations.  range: as advice_find has it.  Returns 0 or -ENOMEM. */
+int next_find(struct advice *advice, const struct facts *facts, const char *range);
 void next_free(struct advice *advice);
 
 #endif

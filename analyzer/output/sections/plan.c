@@ -39,16 +39,28 @@ static void put_step(struct page *page, size_t number, const struct plan_step *s
 	page_wrap(page, label, step->title, strlen(label));
 }
 
+/* As text of a terminal. */
+static void put_word(struct page *page, const char *word)
+{
+	char *quoted = shell_word(word);
+	char text[PATH_MAX + 1024] = "";
+
+	if (quoted)
+		format_text(text, sizeof(text), quoted, sizeof(text) / 4 - 1);
+	free(quoted);
+	fprintf(page->out, " %s", text);
+}
+
 /* On a line of its own, so that it can be copied. */
 static void put_command(struct page *page, const char *options)
 {
-	char *recording = shell_word(path_named(page->report->profile->path));
-	char text[PATH_MAX + 1024] = "";
-
-	if (recording)
-		format_text(text, sizeof(text), recording, sizeof(text) / 4 - 1);
-	free(recording);
-	fprintf(page->out, "  rooflinectl whatif %s %s\n", options, text);
+	fprintf(page->out, "  rooflinectl whatif %s", options);
+	if (page->options->range) {
+		fputs(" --range", page->out);
+		put_word(page, page->options->range);
+	}
+	put_word(page, path_named(page->report->profile->path));
+	fputc('\n', page->out);
 }
 
 /* One change alone is what advice tells. */
