@@ -9,15 +9,15 @@
 enum limit_kind {
 	LIMIT_NO_WORK, /* no operation was recorded */
 	LIMIT_IDLE,
-	LIMIT_COPIES, /* and memsets, while no kernel runs */
+	LIMIT_COPIES,  /* and memsets, while no kernel runs */
 	LIMIT_KERNELS, /* and graphs that were recorded as a whole */
 };
 
 struct limit {
 	enum limit_kind kind;
 	size_t device;
-	int64_t wall_ns; /* without what recording added */
-	int64_t part_ns; /* of it: idle, copies alone, or kernels */
+	int64_t wall_ns;      /* without what recording added */
+	int64_t part_ns;      /* of it: idle, copies alone, or kernels */
 	enum gap_cause cause; /* of the idle time most; that of recording is none */
 	int64_t cause_ns;
 	/* Of the kernels of all devices, or of the graphs where these were counted as a whole: the one that would gain most

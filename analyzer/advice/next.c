@@ -29,7 +29,7 @@ struct asking {
 	const struct report *report;
 	struct limit limit;
 	char *recording, *program; /* owned; words of a shell */
-	char *range; /* owned; "--range run " of verify, or "" */
+	char *range;		   /* owned; "--range run " of verify, or "" */
 	char *name; /* owned; of the recording, without folder and suffix: what others are named after */
 	bool is_python;
 	bool is_counted, is_sampled;
@@ -105,8 +105,7 @@ static int asking_open(struct asking *asking, struct advice *advice, const struc
 				  .range = range_option(range),
 				  .name = recording_name(path),
 				  .is_counted = profile->metric_count > 0,
-				  .is_sampled = facts->report->sampled ||
-						has_property(profile, "sample_used_ns") ||
+				  .is_sampled = facts->report->sampled || profile->sample_count ||
 						has_property(profile, "sample_problem")};
 	if (!asking->recording || !asking->program || !asking->range || !asking->name)
 		return -ENOMEM;
@@ -199,12 +198,13 @@ static int add_check(struct asking *asking)
 		return -ENOMEM;
 	after = shell_word(path);
 	if (after)
-		rc = add(asking, STEP_check,
-			 "when the change is made: records the program again, and compares what it "
-			 "brought with what was predicted",
-			 "rooflinectl record -o %s -- %s && rooflinectl verify %s%s %s --strategy %s",
-			 after, asking->program, asking->range, asking->recording, after,
-			 asking->advice->items[0].id);
+		rc = add(
+			asking, STEP_check,
+			"when the change is made: records the program again, and compares what it "
+			"brought with what was predicted",
+			"rooflinectl record -o %s -- %s && rooflinectl verify %s%s %s --strategy %s",
+			after, asking->program, asking->range, asking->recording, after,
+			asking->advice->items[0].id);
 	free(after);
 	free(path);
 	return rc;
@@ -239,10 +239,11 @@ static int add_ceilings(struct asking *asking)
 
 	if (facts_can_predict(asking->facts) || (roofline->has_ceilings && !roofline->is_datasheet))
 		return 0;
-	return add(asking, STEP_ceilings,
-		   "no roofs and costs of this GPU were measured, and predictions need them: run it "
-		   "on the machine that made the recording",
-		   "rooflinectl ceilings");
+	return add(
+		asking, STEP_ceilings,
+		"no roofs and costs of this GPU were measured, and predictions need them: run it "
+		"on the machine that made the recording",
+		"rooflinectl ceilings");
 }
 
 /* Counting and replaying disturb times so that nothing can be predicted; two runs, joined, do not. */
@@ -269,29 +270,36 @@ static int add_apart(struct asking *asking)
 	return rc;
 }
 
-/* Waits that go on when all that is recorded has ended: longer than it takes a host to notice. */
+static bool has_graphs(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->op_count; i++)
+		if (profile->ops[i].graph || profile->ops[i].kind == OP_GRAPH)
+			return true;
+	return false;
+}
+
+/* Waits that go on when all that is recorded has ended, longer than it takes a host to notice; and queued work that
+ * begins later than if it had only then been launched.  Between nodes of a graph the device decides, too. */
 static bool is_waiting_for_more(const struct asking *asking)
 {
 	const struct gap_device *gaps = &asking->report->gaps->devices[asking->limit.device];
 	enum gap_cause cause = asking->limit.cause;
+	int64_t usual_ns = cause == GAP_DEVICE && !has_graphs(asking->report->profile)
+				   ? GAP_LATENCY_MIN_NS
+				   : GAP_LATENCY_MAX_NS;
 
 	if (asking->limit.kind != LIMIT_IDLE ||
 	    (cause != GAP_SYNC && cause != GAP_DEVICE && cause != GAP_UNKNOWN))
 		return false;
-	return gaps->by_cause_ns[cause] >
-	       (int64_t)gaps->gap_count_by_cause[cause] * GAP_LATENCY_MAX_NS;
+	return gaps->by_cause_ns[cause] > (int64_t)gaps->gap_count_by_cause[cause] * usual_ns;
 }
 
 static bool has_only_nodes(const struct profile *profile)
 {
-	bool has_graphs = false;
-
 	for (size_t i = 0; i < profile->process_count; i++)
 		if (profile->processes[i].is_graph_level)
 			return false;
-	for (size_t i = 0; i < profile->op_count && !has_graphs; i++)
-		has_graphs = profile->ops[i].graph != 0;
-	return has_graphs && !profile->graph_run;
+	return has_graphs(profile) && !profile->graph_run;
 }
 
 static int add_graphs(struct asking *asking)
@@ -302,7 +310,7 @@ static int add_graphs(struct asking *asking)
 		return 0;
 	return add_record(
 		asking, STEP_graphs, " --graphs=both", "graphs",
-		reason("the GPU looks idle for %s of the time while the host waits for it, and the program "
+		reason("the GPU looks idle for %s of the time while it should have work, and the program "
 		       "launches graphs: what these launch on the device is seen where they are "
 		       "recorded as a whole",
 		       percent_of(asking, asking->limit.cause_ns, &share))
@@ -319,7 +327,7 @@ static int add_samples(struct asking *asking)
 	if (is_waiting_for_more(asking))
 		return add_record(
 			asking, STEP_samples, " --sample", "sampled",
-			reason("the GPU looks idle for %s of the time while the host waits for it: samples "
+			reason("the GPU looks idle for %s of the time while it should have work: samples "
 			       "show whether it runs what it launched itself",
 			       percent_of(asking, limit->cause_ns, &share))
 				.text);
@@ -353,9 +361,10 @@ static int add_counters(struct asking *asking)
 	if (limit->kind != LIMIT_KERNELS || !limit->kernel || limit->kernel->binding != ROOF_NONE)
 		return 0;
 	if (is_refused(asking->report->profile))
-		return add(asking, STEP_doctor,
-			   "counters were to be read and none were: doctor tells whether they can be",
-			   "rooflinectl doctor");
+		return add(
+			asking, STEP_doctor,
+			"counters were to be read and none were: doctor tells whether they can be",
+			"rooflinectl doctor");
 	if (!is_asked(limit->kernel))
 		return add_record(
 			asking, STEP_counters, " --counters=" NEXT_COUNTERS, "counted",
@@ -399,13 +408,15 @@ static struct reason kernel_reason(const struct asking *asking)
 	struct limit_name name = limit_kernel_name(limit, asking->report);
 
 	if (!limit->has_roof)
-		return reason("%s has %.0f%% of the kernels' time: Nsight Compute shows by source line "
-			      "what it waits for",
-			      name.text, 100 * limit->kernel_share);
-	return reason("%s has %.0f%% of the kernels' time and is at %.0f%% of its nearest roof (%s): "
-		      "Nsight Compute shows by source line what it waits for",
-		      name.text, 100 * limit->kernel_share, 100 * limit->kernel->binding_share,
-		      roofline_roof_title(limit->kernel->binding));
+		return reason(
+			"%s has %.0f%% of the kernels' time: Nsight Compute shows by source line "
+			"what it waits for",
+			name.text, 100 * limit->kernel_share);
+	return reason(
+		"%s has %.0f%% of the kernels' time and is at %.0f%% of its nearest roof (%s): "
+		"Nsight Compute shows by source line what it waits for",
+		name.text, 100 * limit->kernel_share, 100 * limit->kernel->binding_share,
+		roofline_roof_title(limit->kernel->binding));
 }
 
 /* One launch, not the first: that one finds cold caches. */
@@ -420,10 +431,11 @@ static int add_ncu(struct asking *asking)
 	name = kernel_regex(asking);
 	if (!name)
 		return -ENOMEM;
-	rc = add(asking, STEP_ncu, kernel_reason(asking).text,
-		 "ncu --set full --target-processes all --kernel-name-base mangled --kernel-name %s "
-		 "--launch-skip %d --launch-count 1 %s",
-		 name, limit->kernel->launch_count > 1, asking->program);
+	rc = add(
+		asking, STEP_ncu, kernel_reason(asking).text,
+		"ncu --set full --target-processes all --kernel-name-base mangled --kernel-name %s "
+		"--launch-skip %d --launch-count 1 %s",
+		name, limit->kernel->launch_count > 1, asking->program);
 	free(name);
 	return rc;
 }
@@ -451,8 +463,8 @@ static int add_idle(struct asking *asking)
 	struct figure share;
 
 	return add(asking, STEP_look,
-		   reason("the GPU is idle for %s of the time, most of it %s: the longest pauses, and "
-			  "what lies beside them",
+		   reason("the GPU is idle for %s of the time, and the largest cause is %s: the "
+			  "longest pauses, and what lies beside them",
 			  percent_of(asking, gaps->idle_ns - gaps->by_cause_ns[GAP_PROFILER],
 				     &share),
 			  gap_cause_title(asking->limit.cause))
@@ -467,11 +479,12 @@ static int add_look(struct asking *asking)
 	struct figure share;
 
 	if (limit->kind == LIMIT_COPIES)
-		return add(asking, STEP_look,
-			   reason("copies run alone for %s of the time: which, how large, and how fast",
-				  percent_of(asking, limit->part_ns, &share))
-				   .text,
-			   "rooflinectl report --section copies %s", asking->recording);
+		return add(
+			asking, STEP_look,
+			reason("copies run alone for %s of the time: which, how large, and how fast",
+			       percent_of(asking, limit->part_ns, &share))
+				.text,
+			"rooflinectl report --section copies %s", asking->recording);
 	if (limit->kind == LIMIT_KERNELS && !(limit->kernel && roofline_is_at_roof(limit->kernel)))
 		return add(asking, STEP_look, "which kernels the time is in, and their shapes",
 			   "rooflinectl report --section kernels --wide %s", asking->recording);
@@ -481,7 +494,7 @@ static int add_look(struct asking *asking)
 static int add_missing(struct asking *asking)
 {
 	int (*const steps[])(struct asking *) = {add_ceilings, add_apart, add_graphs, add_counters,
-						 add_samples,  add_ncu,   add_host};
+						 add_samples,  add_ncu,	  add_host};
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)

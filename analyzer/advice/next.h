@@ -14,17 +14,17 @@ struct facts;
 #define NEXT_COUNTERS "roofline,atomics,sm"
 
 /* STEP(name, what it is for); the name is the step's id */
-#define NEXT_STEPS(STEP)                                                                \
-	STEP(doctor, "find out why nothing was recorded")                               \
-	STEP(ceilings, "measure the roofs and costs that predictions need")             \
-	STEP(advise, "read how the change is made")                                     \
-	STEP(check, "record the changed program, and compare with what was predicted")  \
-	STEP(apart, "record times apart from what disturbed them")                      \
-	STEP(graphs, "record graphs as a whole, which shows what the device launches")  \
-	STEP(counters, "count in hardware, which tells which roof kernels are near")    \
+#define NEXT_STEPS(STEP)                                                                        \
+	STEP(doctor, "find out why nothing was recorded")                                       \
+	STEP(ceilings, "measure the roofs and costs that predictions need")                     \
+	STEP(advise, "read how the change is made")                                             \
+	STEP(check, "record the changed program, and compare with what was predicted")          \
+	STEP(apart, "record times apart from what disturbed them")                              \
+	STEP(graphs, "record graphs as a whole, which shows what the device launches")          \
+	STEP(counters, "count in hardware, which tells which roof kernels are near")            \
 	STEP(samples, "sample the GPU, which shows what the device launches and when SMs idle") \
-	STEP(ncu, "look into one kernel with Nsight Compute")                           \
-	STEP(host, "profile the host's own code")                                       \
+	STEP(ncu, "look into one kernel with Nsight Compute")                                   \
+	STEP(host, "profile the host's own code")                                               \
 	STEP(look, "look at where the time is")
 
 /* Finds the steps for advice that has its recommendations.  range: as advice_find has it.  Returns 0 or -ENOMEM. */

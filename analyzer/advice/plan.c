@@ -31,7 +31,9 @@ void plan_add_candidate(struct plan_candidates *candidates, const struct facts *
 			const struct rule *rule, size_t device, const struct what_if *what_if)
 {
 	enum technique_id technique = technique_id_of(rule->technique);
-	struct plan_candidate candidate = {.rule = rule, .technique = technique, .alone = {1, 1, 1}};
+	struct plan_candidate candidate = {.rule = rule,
+					   .technique = technique,
+					   .alone = {1, 1, 1}};
 
 	if (device != what_if_main_device(facts->report->profile) ||
 	    what_if->effect.refusal == refused_device_work || is_known(candidates, technique))
@@ -105,7 +107,8 @@ static int predict(struct predicted_ratio *out, const struct plan *plan)
 static bool is_adding(const struct plan_candidate *candidate, const struct predicted_ratio *before,
 		      const struct predicted_ratio *together)
 {
-	double noise = candidate->alone.low > 0 ? candidate->alone.speedup / candidate->alone.low : 1;
+	double noise =
+		candidate->alone.low > 0 ? candidate->alone.speedup / candidate->alone.low : 1;
 
 	return together->speedup >= fmax(noise, LEAST_PROGRAM_SPEEDUP) * before->speedup &&
 	       together->low >= before->low;
@@ -135,12 +138,12 @@ static char *options_of(const struct plan *plan)
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct technique *technique = techniques[ids[i]];
 
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s--%s",
-					 i ? " " : "", technique->option);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s--%s", i ? " " : "",
+					 technique->option);
 		if (technique->argument == ARGUMENT_NUMBER)
-			used += (size_t)snprintf(
-				text + used, sizeof(text) - used, " %llu",
-				(unsigned long long)number_of(plan->facts->report));
+			used += (size_t)snprintf(text + used, sizeof(text) - used, " %llu",
+						 (unsigned long long)number_of(
+							 plan->facts->report));
 	}
 	return strdup(text);
 }
@@ -152,11 +155,11 @@ static int add_step(struct plan *plan, const struct plan_candidate *candidate)
 	struct advice *advice = plan->advice;
 	struct plan_step *step = &advice->plan[advice->plan_count];
 
-	*step = (struct plan_step){
-		.strategy = techniques[candidate->technique]->id,
-		.title = candidate->rule->title,
-		.options = options_of(plan),
-		.together = {plan->together.speedup, plan->together.low, plan->together.high}};
+	*step = (struct plan_step){.strategy = techniques[candidate->technique]->id,
+				   .title = candidate->rule->title,
+				   .options = options_of(plan),
+				   .together = {plan->together.speedup, plan->together.low,
+						plan->together.high}};
 	if (!step->options)
 		return -ENOMEM;
 	advice->plan_count++;

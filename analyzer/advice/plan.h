@@ -33,8 +33,7 @@ void plan_add_candidate(struct plan_candidates *candidates, const struct facts *
 			const struct rule *rule, size_t device, const struct what_if *what_if);
 
 /* Returns 0 or -ENOMEM. */
-int plan_find(struct advice *advice, const struct facts *facts,
-	      struct plan_candidates *candidates);
+int plan_find(struct advice *advice, const struct facts *facts, struct plan_candidates *candidates);
 void plan_free(struct advice *advice);
 
 #endif

@@ -82,9 +82,9 @@ static const struct argp parser = {
 /* ---- runs ---- */
 
 /* EXTRA(step of advice/next.h, run, variable, value, what the run has) */
-#define EXTRA_RUNS(EXTRA)                                                                 \
-	EXTRA(graphs, RUN_GRAPHS, ENV_GRAPHS, "graph", "graphs as a whole")               \
-	EXTRA(counters, RUN_COUNTERS, ENV_COUNTERS, NEXT_COUNTERS, "hardware counters")   \
+#define EXTRA_RUNS(EXTRA)                                                               \
+	EXTRA(graphs, RUN_GRAPHS, ENV_GRAPHS, "graph", "graphs as a whole")             \
+	EXTRA(counters, RUN_COUNTERS, ENV_COUNTERS, NEXT_COUNTERS, "hardware counters") \
 	EXTRA(samples, RUN_SAMPLES, ENV_SAMPLE, "1us", "samples of the whole GPU")
 
 #define EXTRA_ROW(step, run, variable, value, what) {#step, run, variable, value, what},
@@ -227,8 +227,9 @@ static bool has_recorded(const struct record_run *run)
 
 	if (!run->is_started || path_newest_recording(found, sizeof(found), run->folder) == 0)
 		return run->is_started;
-	fputs(WHO ": nothing was recorded: the program did not use CUDA, or it could not be recorded, "
-		  "for the reason above\n",
+	fputs(WHO
+	      ": nothing was recorded: the program did not use CUDA, or it could not be recorded, "
+	      "for the reason above\n",
 	      stderr);
 	return false;
 }

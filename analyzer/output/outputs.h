@@ -36,7 +36,7 @@ struct output_options {
 	 * command that checks it. */
 	bool is_advice_only;
 	bool is_verdict_only; /* with section_verdict also the plan, and what to do next */
-	const char *range; /* the NVTX range that was predicted; NULL: none */
+	const char *range;    /* the NVTX range that was predicted; NULL: none */
 };
 
 /* Writes the report.  Fails with -EIO when the file cannot be written, or -ENOMEM. */

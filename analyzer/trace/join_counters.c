@@ -58,7 +58,8 @@ static int match_signatures(struct joining *joining)
 	for (size_t i = 0; rc == 0 && i < counted->signature_count; i++) {
 		char *key;
 		int length = signature_key(&key, &counted->signatures[i]);
-		uint32_t group = length < 0 ? UINT32_MAX : groups_look(&groups, key, (size_t)length);
+		uint32_t group =
+			length < 0 ? UINT32_MAX : groups_look(&groups, key, (size_t)length);
 
 		rc = length < 0 ? -ENOMEM : 0;
 		joining->signatures[i] = group == UINT32_MAX ? PROFILE_NONE : numbers[group];
@@ -180,8 +181,8 @@ static int add_counters(struct joining *joining)
 	for (size_t i = 0; i < counted->counter_count; i++) {
 		struct profile_counter counter = counted->counters[i];
 
-		counter.subject = (counter.is_graph ? joining->graphs
-						    : joining->signatures)[counter.subject];
+		counter.subject =
+			(counter.is_graph ? joining->graphs : joining->signatures)[counter.subject];
 		counter.metric = joining->metrics[counter.metric];
 		if (counter.subject != PROFILE_NONE)
 			counters[first->counter_count++] = counter;

@@ -336,10 +336,11 @@ struct profile {
 	size_t power_count;
 	struct profile_loss *losses;
 	size_t loss_count;
-	struct profile *graph_run;   /* owned; the run with graphs as a whole, or NULL */
-	struct profile *counter_run; /* owned; the run whose counters are among counters[], or NULL */
-	struct profile *sample_run;  /* owned; the run with samples, or NULL */
-	void *strings;		   /* owner of the interned texts above; opaque */
+	struct profile *graph_run; /* owned; the run with graphs as a whole, or NULL */
+	struct profile
+		*counter_run; /* owned; the run whose counters are among counters[], or NULL */
+	struct profile *sample_run; /* owned; the run with samples, or NULL */
+	void *strings;		    /* owner of the interned texts above; opaque */
 };
 
 /*

@@ -8,11 +8,11 @@
 #define ROOFLINE_RUNS_H
 
 /* RUN(constant, number, what it records) */
-#define ROOFLINE_RUNS(RUN)                                                         \
-	RUN(ONLY, 0, "all that was asked for: there is no other run")               \
+#define ROOFLINE_RUNS(RUN)                                                            \
+	RUN(ONLY, 0, "all that was asked for: there is no other run")                 \
 	RUN(TRACE, 1, "times, with the nodes of graphs; all others are joined to it") \
-	RUN(GRAPHS, 2, "graphs as a whole, and what the device launches")           \
-	RUN(COUNTERS, 3, "hardware counters")                                       \
+	RUN(GRAPHS, 2, "graphs as a whole, and what the device launches")             \
+	RUN(COUNTERS, 3, "hardware counters")                                         \
 	RUN(SAMPLES, 4, "samples of the whole GPU")
 
 #define ROOFLINE_RUN_CONSTANT(constant, number, what) RUN_##constant = (number),

@@ -20,7 +20,7 @@ holds() {
 	for command in report advise; do
 		run -0 "$ROOFLINECTL" $command "$recordings/graph_chain.naive"
 		[ "${lines[0]}" = Verdict ]
-		[ "${lines[1]}" = "  limit   idle time, 88.9% of 5.78 ms; most of it is launch, 61.0%" ]
+		[ "${lines[1]}" = "  limit   idle time, 88.9% of 5.78 ms; its largest cause is launch, 61.0%" ]
 		[[ "${lines[2]} ${lines[3]}" == "  change  Launch the repeating sequence of short kernels as one CUDA graph:"*" 4.55x (3.76x to 5.50x)" ]]
 		[[ "${lines[4]}" == "  next    rooflinectl "* ]]
 	done
@@ -95,6 +95,8 @@ next_of() {
 	[ "$(next_of memory_bound.scalar)" = "samples ncu" ]
 	[ "$(next_of pytorch.compile)" = host ]
 	[ "$(next_of compute_bound.fp64)" = apart ]
+	[ "$(next_of dynamic_parallelism.device)" = samples ]
+	[ "$(next_of device_graph.tail)" = samples ]
 	run -0 "$ROOFLINECTL" report --section next "$recordings/memory_bound.scalar"
 	[[ "$output" == *"is at 71% of its nearest roof"* ]]
 	[[ "$output" == *"ncu --set full "*" --kernel-name 'regex:_Z12triad_kernelPfPKfS1_fl$' --launch-skip 1 --launch-count 1 memory_bound scalar "* ]]
@@ -141,4 +143,16 @@ print([round(p[k], 9) for k in ('speedup', 'low', 'high')])")" = "$predicted" ]
 	holds "[p['strategy'] for p in j['plan']] == ['cuda_graph']"
 	run -0 "$ROOFLINECTL" report "$recordings/graph_chain.naive"
 	[[ "$output" != *$'\n'"Plan"* ]]
+}
+
+@test "where nothing can be predicted the reason is in the verdict" {
+	run -0 "$ROOFLINECTL" report --format json "$recordings/dp_irregular.device"
+	holds "j['verdict']['change'].startswith('none is predicted: replaying it gives a time 12.9% off')"
+}
+
+@test "idle time in which samples show work that the device launched is told as such" {
+	for name in $(recording_names); do
+		"$ROOFLINECTL" report --section verdict "$recordings/$name" | xargs echo
+	done >verdicts
+	grep -q "samples show work that the device launched for [0-9.]*% of the time" verdicts
 }

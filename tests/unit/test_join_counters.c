@@ -57,8 +57,7 @@ static void test_joined(void **state)
 	assert_string_equal(profile->metrics[0].name, "dram__bytes_read.sum");
 	assert_int_equal(profile->counter_count, 2);
 	assert_false(profile->counters[0].is_graph);
-	assert_string_equal(profile->signatures[profile->counters[0].subject].mangled,
-			    "_Z4axpyPf");
+	assert_string_equal(profile->signatures[profile->counters[0].subject].mangled, "_Z4axpyPf");
 	assert_true(profile->counters[0].mean == 4096);
 	for (size_t i = 0; i < profile->op_count; i++)
 		assert_int_equal(profile->ops[i].counted, NOT_COUNTED);
@@ -152,15 +151,16 @@ static void test_samples(void **state)
 	report_free(report);
 }
 
-#define TEST(name, function)                              \
-	{                                                 \
+#define TEST(name, function)                            \
+	{                                               \
 		name, function, set_up, tear_down, NULL \
 	}
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST("counters of another run are those of launches of the same shape", test_joined),
+		TEST("counters of another run are those of launches of the same shape",
+		     test_joined),
 		TEST("graphs of two runs are the same in the order of their launches", test_graphs),
 		TEST("what only one of the runs launched is left out", test_other_shape),
 		TEST("without the first run another one is a recording", test_deleted),

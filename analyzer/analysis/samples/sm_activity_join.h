@@ -12,6 +12,7 @@ int sm_activity_join(struct sm_activity **out, const struct profile *profile,
 		     const struct sm_activity *sampled, const struct profile *run);
 
 /* devices[] of the profile that is a device of another run, or PROFILE_NONE. */
-uint32_t sm_activity_find_device(const struct profile *profile, const struct profile_device *device);
+uint32_t sm_activity_find_device(const struct profile *profile,
+				 const struct profile_device *device);
 
 #endif

@@ -109,7 +109,7 @@ const struct section section_device_work = {.key = "device_work",
 					    .at = launcher_at,
 					    .object = object,
 					    .is_of_samples = true,
-.print = print_device_work};
+					    .print = print_device_work};
 
 /* ---- bursts: columns ---- */
 
@@ -184,4 +184,4 @@ const struct section section_bursts = {.key = "bursts",
 				       .columns = burst_columns,
 				       .at = burst_at,
 				       .is_of_samples = true,
-.print = print_bursts};
+				       .print = print_bursts};

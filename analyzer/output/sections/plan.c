@@ -70,9 +70,9 @@ static void print_plan(struct page *page)
 
 	if (!advice || advice->plan_count < 2)
 		return;
-	page_title(page, "Plan", page->options->range
-					 ? "the range, each with those before it"
-					 : "the whole run, each with those before it");
+	page_title(page, "Plan",
+		   page->options->range ? "the range, each with those before it"
+					: "the whole run, each with those before it");
 	for (size_t i = 0; i < advice->plan_count; i++)
 		put_step(page, i + 1, &advice->plan[i]);
 	put_command(page, advice->plan[advice->plan_count - 1].options);

@@ -40,6 +40,18 @@ static void put_kernel(struct sentence *sentence, const struct limit *limit,
 		       roofline_roof_title(point->binding));
 }
 
+/* What the trace calls idle may be work that the device launched itself. */
+static void put_untraced(struct sentence *sentence, const struct report *report, size_t device)
+{
+	const struct sm_activity_device *sampled = &report->sm_activity->devices[device];
+
+	if (report_has_device_work(report, device) && sampled->difference_ns[SM_UNTRACED])
+		append(sentence, "; samples show work that the device launched for %s of the time",
+		       format_percent((double)sampled->difference_ns[SM_UNTRACED],
+				      (double)sampled->sampled_ns)
+			       .text);
+}
+
 static struct sentence limit_of(const struct report *report)
 {
 	const struct limit limit = limit_find(report);
@@ -54,7 +66,7 @@ static struct sentence limit_of(const struct report *report)
 	if (report->profile->device_count > 1)
 		append(&sentence, "GPU %zu: ", limit.device);
 	if (limit.kind == LIMIT_IDLE)
-		append(&sentence, "idle time, %s of %s; most of it is %s, %s", share.text,
+		append(&sentence, "idle time, %s of %s; its largest cause is %s, %s", share.text,
 		       format_ns((double)limit.wall_ns).text, gap_cause_title(limit.cause),
 		       cause.text);
 	else if (limit.kind == LIMIT_COPIES)
@@ -63,6 +75,8 @@ static struct sentence limit_of(const struct report *report)
 	else
 		append(&sentence, "kernels, %s of %s", share.text,
 		       format_ns((double)limit.wall_ns).text);
+	if (limit.kind == LIMIT_IDLE)
+		put_untraced(&sentence, report, limit.device);
 	if (limit.kind == LIMIT_KERNELS)
 		put_kernel(&sentence, &limit, report);
 	return sentence;
@@ -105,11 +119,16 @@ static void put_none(struct sentence *sentence, const struct report *report)
 {
 	const struct limit limit = limit_find(report);
 	size_t count = report->advice->rejection_count;
+	const struct rejection *last = count ? &report->advice->rejections[count - 1] : NULL;
 
 	if (limit_is_at_roof(&limit))
 		put_done(sentence, &limit);
-	else if (count)
+	else if (last && !strcmp(last->id, "prediction"))
+		append(sentence, "none is predicted: %s", last->reason);
+	else if (count > 1)
 		append(sentence, "none: of %zu that were considered none is known to gain", count);
+	else if (count)
+		append(sentence, "none: the one that was considered is not known to gain");
 	else
 		append(sentence, "none: nothing in this recording suggests one");
 }
@@ -161,9 +180,9 @@ static struct value get_limit(struct row *row, const void *from)
 static struct value get_change(struct row *row, const void *from)
 {
 	(void)from;
-	return row->report->advice ? value_owned_text(strdup(
-					     change_of(row->report, row->options).text))
-				   : value_none();
+	return row->report->advice
+		       ? value_owned_text(strdup(change_of(row->report, row->options).text))
+		       : value_none();
 }
 
 static struct value get_next(struct row *row, const void *from)
