@@ -12,6 +12,7 @@
 #include "log.h"
 #include "roofline/byte_size.h"
 #include "roofline/collector_env.h"
+#include "roofline/runs.h"
 #include "roofline/duration.h"
 #include "roofline/sampled.h"
 #include "size_limit.h"
@@ -234,7 +235,7 @@ void options_read(struct options *options)
 	options->record = variable_text_or_null(ENV_RECORD);
 	options->has_command_line = variable_number(ENV_COMMAND_LINE, 1) > 0;
 	options->is_graph_level = variable_word(ENV_GRAPHS, graph_words, 2) == 1;
-	options->run = (int)variable_number(ENV_RUN, 2);
+	options->run = (int)variable_number(ENV_RUN, RUN_MOST);
 	options->kernels = variable_text_or_null(ENV_KERNELS);
 	options->counters = variable_text_or_null(ENV_COUNTERS);
 	options->is_replay = variable_number(ENV_REPLAY, 1) > 0 && options->counters;

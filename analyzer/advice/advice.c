@@ -1,6 +1,8 @@
 #include "advice/advice.h"
 
 #include "advice/loop_text.h"
+#include "advice/next.h"
+#include "advice/plan.h"
 #include "advice/rules/rules.h"
 #include "base/format.h"
 
@@ -198,7 +200,7 @@ static bool is_said(const struct advice *advice, size_t device, const struct rul
 }
 
 static int consider(struct advice *advice, const struct facts *facts, size_t device,
-		    const struct rule *rule)
+		    const struct rule *rule, struct plan_candidates *candidates)
 {
 	struct what_if what_if = {0};
 	int rc;
@@ -217,6 +219,7 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 	rc = what_if_alone(&what_if, technique_id_of(rule->technique), &facts->what_ifs, device);
 	if (rc < 0)
 		return rc;
+	plan_add_candidate(candidates, facts, rule, device, &what_if);
 	if (what_if.effect.refusal)
 		return reject(advice, facts, device, rule, "%s", what_if.effect.refusal);
 	if (!facts_is_worth(facts, &what_if))
@@ -258,16 +261,33 @@ static const struct rule prediction = {
 	.title = "Predict what a change would bring",
 };
 
-static int run_rules(struct advice *advice, const struct report *report, const char *range)
+static int run_rules(struct advice *advice, const struct facts *facts,
+		     struct plan_candidates *candidates)
 {
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < RULE_COUNT; i++)
+		for (size_t j = 0; rc == 0 && j < facts->report->profile->device_count; j++)
+			rc = consider(advice, facts, j, rules[i], candidates);
+	if (rc == 0 && !facts_can_predict(facts) && facts->report->profile->device_count)
+		rc = reject(advice, facts, 0, &prediction, "%s", facts->what_ifs.predictor.why_not);
+	if (advice->count)
+		qsort(advice->items, advice->count, sizeof(*advice->items), compare_items);
+	return rc;
+}
+
+static int find_all(struct advice *advice, const struct report *report, const char *range)
+{
+	struct plan_candidates candidates = {0};
 	struct facts facts = {0};
 	int rc = facts_collect(&facts, report, range, rules);
 
-	for (size_t i = 0; rc == 0 && i < RULE_COUNT; i++)
-		for (size_t j = 0; rc == 0 && j < report->profile->device_count; j++)
-			rc = consider(advice, &facts, j, rules[i]);
-	if (rc == 0 && !facts_can_predict(&facts) && report->profile->device_count)
-		rc = reject(advice, &facts, 0, &prediction, "%s", facts.what_ifs.predictor.why_not);
+	if (rc == 0)
+		rc = run_rules(advice, &facts, &candidates);
+	if (rc == 0)
+		rc = plan_find(advice, &facts, &candidates);
+	if (rc == 0)
+		rc = next_find(advice, &facts, range);
 	facts_free(&facts);
 	return rc;
 }
@@ -276,14 +296,12 @@ int advice_find(struct advice **out, const struct report *report, const char *ra
 		struct err *err)
 {
 	struct advice *advice = calloc(1, sizeof(*advice));
-	int rc = advice ? run_rules(advice, report, range) : -ENOMEM;
+	int rc = advice ? find_all(advice, report, range) : -ENOMEM;
 
 	if (rc < 0) {
 		advice_free(advice);
 		return err_set(err, rc, "out of memory for the advice");
 	}
-	if (advice->count)
-		qsort(advice->items, advice->count, sizeof(*advice->items), compare_items);
 	*out = advice;
 	return 0;
 }
@@ -302,6 +320,8 @@ void advice_free(struct advice *advice)
 		free(advice->rejections[i].target);
 		free(advice->rejections[i].reason);
 	}
+	plan_free(advice);
+	next_free(advice);
 	free(advice->rejections);
 	free(advice->items);
 	free(advice);

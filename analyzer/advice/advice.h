@@ -43,11 +43,30 @@ struct rejection {
 	char *reason;			   /* owned */
 };
 
+/* A change that goes together with those before it. */
+struct plan_step {
+	const char *strategy;		   /* a technique's id */
+	const char *title;		   /* of the rule */
+	char *options;			   /* owned; of whatif, for this step and those before it */
+	struct predicted_speedup together; /* of all of them, re-simulated together */
+};
+
+/* What to do next, and why. */
+struct next_step {
+	const char *id; /* of NEXT_STEPS (next.h); stable, for programs */
+	char *command;	/* owned; can be pasted into a shell */
+	char *why;	/* owned */
+};
+
 struct advice {
 	struct recommendation *items; /* the greatest gain first, then most at stake */
 	size_t count;
 	struct rejection *rejections; /* in the order of the rules */
 	size_t rejection_count;
+	struct plan_step *plan; /* on the device with most operations, the greatest gain first */
+	size_t plan_count;
+	struct next_step *next; /* the most useful first; none where the run is at its roof */
+	size_t next_count;
 };
 
 /* Runs every rule.  range: the NVTX range that predictions of a place are for; NULL: the loops that

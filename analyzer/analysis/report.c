@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/samples/sm_activity_join.h"
 #include "base/sums.h"
 #include "base/format.h"
 #include "base/worker.h"
@@ -226,7 +227,7 @@ static void list_missing_sets(const struct profile_device *device, char *text, s
 /* A recording does not show whether they were not requested or the GPU does not have them. */
 static int find_missing_sets(struct report *report)
 {
-	const struct profile *profile = report->profile;
+	const struct profile *profile = report_with_samples(report)->profile;
 	char missing[128];
 	int rc = 0;
 
@@ -245,7 +246,7 @@ static int find_missing_sets(struct report *report)
 /* Samples that were requested and could not be recorded. */
 static int find_sample_problems(struct report *report)
 {
-	const struct profile *profile = report->profile;
+	const struct profile *profile = report_with_samples(report)->profile;
 	int rc = 0;
 
 	for (size_t i = 0; i < profile->process_count && rc == 0; i++) {
@@ -269,7 +270,7 @@ static int find_missing_calls(struct report *report)
 
 static int find_not_visible(struct report *report)
 {
-	struct sampled sampled = find_sampled(report);
+	struct sampled sampled = find_sampled(report_with_samples(report));
 	int rc = find_missing_calls(report);
 
 	if (rc == 0)
@@ -377,12 +378,34 @@ static int analyze_halves(struct report *report, struct err *err)
 	return others_rc < 0 ? err_set(err, others_rc, "%s", others.err.text) : 0;
 }
 
+/* The run with samples has a report of its own; what its kernels' SMs did is this one's as well. */
+static int join_samples(struct report *report, struct err *err)
+{
+	struct profile *run = report->profile->sample_run;
+	struct sm_activity *activity;
+	int rc;
+
+	if (!run)
+		return 0;
+	report->profile->sample_run = NULL;
+	rc = report_of_profile(&report->sampled, run, err);
+	if (rc < 0)
+		return rc;
+	if (sm_activity_join(&activity, report->profile, report->sampled->sm_activity, run) < 0)
+		return err_set(err, -ENOMEM, "out of memory for the report");
+	sm_activity_free(report->sm_activity);
+	report->sm_activity = activity;
+	return 0;
+}
+
 static int analyze(struct report *report, struct err *err)
 {
 	int rc = timeline_build(&report->timeline, report->profile, err);
 
 	if (rc == 0)
 		rc = analyze_halves(report, err);
+	if (rc == 0)
+		rc = join_samples(report, err);
 	if (rc < 0)
 		return rc;
 	rc = find_not_visible(report);
@@ -423,6 +446,7 @@ void report_free(struct report *report)
 	for (size_t i = 0; i < report->not_visible_count; i++)
 		free(report->not_visible[i]);
 	free(report->not_visible);
+	report_free(report->sampled);
 	graph_join_free(report->graph_join);
 	device_graphs_free(report->device_graphs);
 	power_free(report->power);
@@ -441,13 +465,28 @@ void report_free(struct report *report)
 	free(report);
 }
 
+const struct report *report_with_samples(const struct report *report)
+{
+	return report->sampled ? report->sampled : report;
+}
+
+static bool has_bursts(const struct report *report, size_t device)
+{
+	for (size_t i = 0; i < report->device_work->burst_count; i++)
+		if (report->device_work->bursts[i].device == device)
+			return true;
+	return false;
+}
+
 bool report_has_device_work(const struct report *report, size_t device)
 {
 	const struct profile_device *what = &report->profile->devices[device];
 
-	for (size_t i = 0; i < report->device_work->burst_count; i++)
-		if (report->device_work->bursts[i].device == device)
-			return true;
+	if (has_bursts(report, device))
+		return true;
+	if (report->sampled &&
+	    has_bursts(report->sampled, sm_activity_find_device(report->sampled->profile, what)))
+		return true;
 	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++)
 		if (report->profile->ops[i].kind == OP_GRAPH &&
 		    report->profile->graph_launches[report->profile->ops[i].detail].launch_mode)

@@ -36,7 +36,9 @@ struct report {
 	struct sm_activity *sm_activity;     /* never NULL; empty without samples */
 	struct device_work *device_work;     /* likewise */
 	struct collectives *collectives;     /* never NULL; empty without NCCL */
-	struct graph_join *graph_join;	     /* NULL where the program was recorded once */
+	struct graph_join *graph_join;	     /* NULL where graphs were recorded once */
+	/* Owned; of the run with samples, where that is another one, or NULL.  Its kernels' activity is sm_activity. */
+	struct report *sampled;
 	struct advice
 		*advice;    /* advice/advice.h, filled in by cmd/; NULL when it was not requested */
 	char **not_visible; /* sentences: what CUPTI could not see in this recording */
@@ -57,6 +59,9 @@ int report_set_ceilings(struct report *report, struct ceilings *ceilings, struct
 int report_set_ceilings_note(struct report *report, const char *note, struct err *err);
 
 void report_free(struct report *report);
+
+/* The report that samples and what was found in them stand in: that of the run with samples, or this one. */
+const struct report *report_with_samples(const struct report *report);
 
 /* Whether the device launched work itself: what the host waits for is then more than is recorded. */
 bool report_has_device_work(const struct report *report, size_t device);

@@ -103,3 +103,8 @@ int path_newest_recording(char *buffer, size_t size, const char *folder)
 	closedir(dir);
 	return newest ? 0 : -ENOENT;
 }
+
+const char *path_named(const char *recording)
+{
+	return strcmp(recording, "-") ? recording : "RECORDING_FROM_STDIN";
+}

@@ -20,6 +20,10 @@ int path_make_parents(char *path, size_t from);
 
 #define PATH_PACKED_SUFFIX ".roofline" /* of a recording in one file */
 
+/* What stands for the recording in a command that is shown: its path, or of one that came on stdin, which is gone, a
+ * word that says so. */
+const char *path_named(const char *recording);
+
 /* Finds the newest recording directly under folder: a packed one, a folder that holds a process folder with a
  * process.csv, or such a folder itself.  Returns 0 and writes its path, or -ENOENT. */
 int path_newest_recording(char *buffer, size_t size, const char *folder);

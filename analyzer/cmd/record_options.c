@@ -116,6 +116,14 @@ void record_unset_variable(enum roofline_variable variable)
 	unsetenv(variable_names[variable]);
 }
 
+void record_set_run(enum roofline_run run)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", (int)run);
+	record_set_variable(ENV_RUN, number);
+}
+
 static void set_number(struct argp_state *state, const char *option,
 		       enum roofline_variable variable, const char *text)
 {

@@ -107,7 +107,7 @@ static bool find_other_run(const char *folder, const char *id, char *name, size_
 /* ---- choosing ---- */
 
 /* The folder has to be the same for every process that the program starts. */
-static int choose_folder(char *folder, size_t size)
+static int choose_folder(char *folder, size_t size, const char *who)
 {
 	const char *wanted = record_variable(ENV_OUTPUT);
 	char cwd[PATH_MAX], when[32];
@@ -115,8 +115,7 @@ static int choose_folder(char *folder, size_t size)
 	struct tm local;
 
 	if (!getcwd(cwd, sizeof(cwd))) {
-		fprintf(stderr, "rooflinectl record: the current folder is gone: %s\n",
-			strerror(errno));
+		fprintf(stderr, "%s: the current folder is gone: %s\n", who, strerror(errno));
 		return EXIT_FAILED;
 	}
 	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
@@ -137,10 +136,10 @@ static void choose_id(char *id, size_t size)
 	snprintf(id, size, "%016llx", (unsigned long long)number);
 }
 
-int record_output_choose(struct record_output *output)
+int record_output_choose(struct record_output *output, const char *who)
 {
 	char id[32], name[NAME_MAX + 1];
-	int rc = choose_folder(output->folder, sizeof(output->folder));
+	int rc = choose_folder(output->folder, sizeof(output->folder), who);
 
 	if (rc)
 		return rc;
@@ -153,8 +152,8 @@ int record_output_choose(struct record_output *output)
 	if (!find_other_run(output->folder, id, name, sizeof(name)))
 		return 0;
 	fprintf(stderr,
-		"rooflinectl record: %s already holds a recording of another run (%s): choose another "
-		"folder with -o, or remove this one\n",
-		output->folder, name);
+		"%s: %s already holds a recording of another run (%s): choose another folder with -o, "
+		"or remove this one\n",
+		who, output->folder, name);
 	return EXIT_USAGE;
 }

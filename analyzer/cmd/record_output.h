@@ -15,7 +15,8 @@ struct record_output {
 /* Notes what a record above this one has set; before options are read. */
 void record_output_note(void);
 
-/* Chooses the folder and tells it to the collector.  Returns 0, or the exit code after one line. */
-int record_output_choose(struct record_output *output);
+/* Chooses the folder and tells it to the collector.  who: "rooflinectl record".  Returns 0, or the exit code after one
+ * line. */
+int record_output_choose(struct record_output *output, const char *who);
 
 #endif

@@ -186,9 +186,11 @@ int output_csv(const struct report *report, FILE *out, const struct output_optio
 	       struct err *err)
 {
 	struct sheet sheet = {.out = out};
-	struct row root = {.report = report, .options = options, .item = report};
+	const struct section *section = options->section ? options->section : &section_kernels;
+	struct row root = {.report = section_report(section, report), .options = options};
 
-	put_section(&sheet, options->section ? options->section : &section_kernels, &root);
+	root.item = root.report;
+	put_section(&sheet, section, &root);
 	if (sheet.has_failed)
 		return err_set(err, -ENOMEM, "out of memory for the CSV report");
 	if (fflush(out) || ferror(out))

@@ -221,14 +221,17 @@ int json_write(const struct column *columns, const void *item, FILE *out, const 
 	return finish(&json, out, what, err);
 }
 
-static json_t *section_of(struct json *json, const struct section *section, struct row *root)
+static json_t *section_of(struct json *json, const struct section *section,
+			  const struct report *report, const struct output_options *options)
 {
+	const struct report *from = section_report(section, report);
+	struct row root = {.report = from, .options = options, .item = from};
 	json_t *object;
 
 	if (!section->object)
-		return rows_of(json, section->columns, section->at, root, section->is_plain);
+		return rows_of(json, section->columns, section->at, &root, section->is_plain);
 	object = json_object();
-	put_columns(json, object, section->object, root, root->item);
+	put_columns(json, object, section->object, &root, root.item);
 	return object;
 }
 
@@ -236,13 +239,12 @@ int output_json(const struct report *report, FILE *out, const struct output_opti
 		struct err *err)
 {
 	struct json json = {0};
-	struct row root = {.report = report, .options = options, .item = report};
 
 	begin(&json);
 	put(&json, json.root, "recording", text_of(report->profile->path));
 	for (size_t i = 0; sections[i]; i++)
 		if (section_is_wanted(sections[i], options))
 			put(&json, json.root, sections[i]->key,
-			    section_of(&json, sections[i], &root));
+			    section_of(&json, sections[i], report, options));
 	return finish(&json, out, "the report", err);
 }

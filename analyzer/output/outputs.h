@@ -35,7 +35,8 @@ struct output_options {
 	/* With section_advice also what was rejected (but in CSV); text: with each recommendation the
 	 * command that checks it. */
 	bool is_advice_only;
-	const char *range; /* the NVTX range that was predicted; NULL: none */
+	bool is_verdict_only; /* with section_verdict also the plan, and what to do next */
+	const char *range;    /* the NVTX range that was predicted; NULL: none */
 };
 
 /* Writes the report.  Fails with -EIO when the file cannot be written, or -ENOMEM. */

@@ -16,8 +16,22 @@ const struct section *section_find(const char *name)
 	return NULL;
 }
 
+const struct report *section_report(const struct section *section, const struct report *report)
+{
+	return section->is_of_samples ? report_with_samples(report) : report;
+}
+
+/* What goes with the verdict, and with the advice. */
+static bool is_with_verdict(const struct section *section)
+{
+	return section == &section_verdict || section == &section_plan || section == &section_next;
+}
+
 bool section_is_wanted(const struct section *section, const struct output_options *options)
 {
-	return !options->section || options->section == section ||
-	       (options->is_advice_only && section == &section_rejected);
+	if (!options->section || options->section == section)
+		return true;
+	if (options->is_advice_only && section == &section_rejected)
+		return true;
+	return (options->is_advice_only || options->is_verdict_only) && is_with_verdict(section);
 }

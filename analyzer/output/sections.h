@@ -11,6 +11,7 @@
 #include "output/columns.h"
 
 #define SECTIONS(SECTION)        \
+	SECTION(verdict)         \
 	SECTION(processes)       \
 	SECTION(devices)         \
 	SECTION(kernels)         \
@@ -32,8 +33,10 @@
 	SECTION(gaps)            \
 	SECTION(concurrency)     \
 	SECTION(streams)         \
+	SECTION(plan)            \
 	SECTION(advice)          \
 	SECTION(rejected)        \
+	SECTION(next)            \
 	SECTION(losses)          \
 	SECTION(not_visible)
 
@@ -53,6 +56,7 @@ struct section {
 	 * hold the rows as well. */
 	const struct column *object;
 	bool is_plain;
+	bool is_of_samples; /* of the run with samples, which may be another one (report_with_samples) */
 	void (*print)(struct page *page); /* for people; nothing where there is nothing to tell */
 };
 
@@ -65,6 +69,9 @@ extern const struct section *const sections[];
 
 /* The section of that name; NULL when there is none. */
 const struct section *section_find(const char *name);
+
+/* The report that the section is written from. */
+const struct report *section_report(const struct section *section, const struct report *report);
 
 /* Whether the options ask for that section. */
 bool section_is_wanted(const struct section *section, const struct output_options *options);

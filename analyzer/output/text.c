@@ -204,8 +204,10 @@ int output_text(const struct report *report, FILE *out, const struct output_opti
 	struct page page = {.out = out, .report = report, .options = options};
 
 	for (size_t i = 0; sections[i]; i++)
-		if (section_is_wanted(sections[i], options))
+		if (section_is_wanted(sections[i], options)) {
+			page.report = section_report(sections[i], report);
 			sections[i]->print(&page);
+		}
 	if (fflush(out) || ferror(out))
 		return err_set(err, -EIO, "the report could not be written: %s", strerror(errno));
 	return 0;

@@ -31,6 +31,7 @@
 #include "trace/profile.h"
 #include "trace/reader.h"
 #include "base/strings.h"
+#include "roofline/runs.h"
 
 /* Items that the arrays of the profile have room for. */
 struct loader_capacity {
@@ -158,8 +159,8 @@ int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t co
 int loader_add_process(struct loader *loader, const struct recording_process *source,
 		       struct err *err);
 
-/* Whether a process is of the second run of --graphs=both, as its process.csv says. */
-bool loader_is_second_run(const struct recording_process *source);
+/* Which run a process is of, as its process.csv says; one of those that are joined, or RUN_ONLY for all others. */
+enum roofline_run loader_run_of(const struct recording_process *source);
 
 /* ---- loader_tables.c ---- */
 

@@ -73,21 +73,29 @@ static int read_large_tables(struct process_loader *loader)
 
 static int find_run(const union trace_row *row, const struct reader_place *place, void *context)
 {
+	static const char *const joined[] = {
+		[RUN_GRAPHS] = "2", [RUN_COUNTERS] = "3", [RUN_SAMPLES] = "4"};
+	enum roofline_run *found = context;
+
 	(void)place;
-	if (!strcmp(row->process.key, "run"))
-		*(bool *)context = !strcmp(row->process.value, "2");
+	if (strcmp(row->process.key, "run") != 0)
+		return 0;
+	*found = RUN_ONLY;
+	for (int run = RUN_GRAPHS; run <= RUN_MOST; run++)
+		if (!strcmp(row->process.value, joined[run]))
+			*found = (enum roofline_run)run;
 	return 0;
 }
 
 /* What cannot be read is told when the folder is loaded. */
-bool loader_is_second_run(const struct recording_process *source)
+enum roofline_run loader_run_of(const struct recording_process *source)
 {
+	enum roofline_run run = RUN_ONLY;
 	struct reader_losses losses = {0};
 	struct err err = {""};
-	bool is_second = false;
 
-	reader_read_table(source, TRACE_TABLE_process, find_run, &is_second, &losses, &err);
-	return is_second;
+	reader_read_table(source, TRACE_TABLE_process, find_run, &run, &losses, &err);
+	return run;
 }
 
 /* ---- one process ---- */

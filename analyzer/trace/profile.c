@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/join_counters.h"
 #include "trace/loader.h"
 #include "trace/recording.h"
 #include "base/stable_sort.h"
@@ -118,7 +119,7 @@ static int loader_init(struct loader *loader, const char *path)
 		       : -ENOMEM;
 }
 
-/* One recording while its two runs are read, and the first thing that went wrong with a process of it. */
+/* One recording while its runs are read, and the first thing that went wrong with a process of it. */
 struct loading {
 	const char *path;
 	struct recording recording;
@@ -127,15 +128,15 @@ struct loading {
 
 /* A process folder named by itself is a recording, whichever run it is of. */
 static bool is_of_run(const struct recording *recording, const struct recording_process *process,
-		      bool is_second_run)
+		      enum roofline_run run)
 {
 	if (recording->is_process)
-		return !is_second_run;
-	return loader_is_second_run(process) == is_second_run;
+		return run == RUN_ONLY;
+	return loader_run_of(process) == run;
 }
 
 /* Adds the processes of one run.  One that cannot be read is passed over while there are others. */
-static int add_processes(struct loader *loader, struct loading *loading, bool is_second_run,
+static int add_processes(struct loader *loader, struct loading *loading, enum roofline_run run,
 			 struct err *err)
 {
 	const struct recording *recording = &loading->recording;
@@ -144,7 +145,7 @@ static int add_processes(struct loader *loader, struct loading *loading, bool is
 	for (size_t i = 0; i < recording->process_count && rc == 0; i++) {
 		struct err failure = {""};
 
-		if (!is_of_run(recording, &recording->processes[i], is_second_run))
+		if (!is_of_run(recording, &recording->processes[i], run))
 			continue;
 		rc = loader_add_process(loader, &recording->processes[i], &failure);
 		if (rc == -ENODATA) {
@@ -158,14 +159,14 @@ static int add_processes(struct loader *loader, struct loading *loading, bool is
 }
 
 /* Loads the processes of one run; that there are none is no failure. */
-static int load_run(struct profile **out, struct loading *loading, bool is_second_run,
+static int load_run(struct profile **out, struct loading *loading, enum roofline_run run,
 		    struct err *err)
 {
 	struct loader loader;
 	int rc = loader_init(&loader, loading->path);
 
 	if (rc == 0)
-		rc = add_processes(&loader, loading, is_second_run, err);
+		rc = add_processes(&loader, loading, run, err);
 	if (rc == 0)
 		rc = sort_profile(loader.profile);
 	if (rc == 0)
@@ -177,30 +178,59 @@ static int load_run(struct profile **out, struct loading *loading, bool is_secon
 	} else {
 		err_set(err, rc, "%s: %s", loading->path, strerror(-rc));
 		profile_free(loader.profile);
+		*out = NULL;
 	}
 	loader_clear(&loader);
 	return rc;
 }
 
+/* One of the runs that are joined to the first; NULL where it has no process. */
+static int load_joined(struct profile **out, struct loading *loading, enum roofline_run run,
+		       struct err *err)
+{
+	int rc = load_run(out, loading, run, err);
+
+	if (rc == 0 && !(*out)->process_count) {
+		profile_free(*out);
+		*out = NULL;
+	}
+	return rc;
+}
+
+/* Somebody deleted the first run: the first that is left takes its place. */
+static void replace_first(struct profile **first, struct profile **runs)
+{
+	for (int run = RUN_GRAPHS; run <= RUN_MOST; run++)
+		if (runs[run] && !(*first)->process_count) {
+			profile_free(*first);
+			*first = runs[run];
+			runs[run] = NULL;
+		}
+}
+
 static int load_runs(struct profile **out, struct loading *loading, struct err *err)
 {
-	struct profile *first = NULL, *second = NULL;
-	int rc = load_run(&first, loading, false, err);
+	struct profile *first = NULL, *runs[RUN_MOST + 1] = {NULL};
+	int rc = load_run(&first, loading, RUN_ONLY, err);
 
-	if (rc == 0)
-		rc = load_run(&second, loading, true, err);
-	if (rc == 0 && second->process_count && !first->process_count) {
-		profile_free(first); /* somebody deleted the first run */
-		first = second;
-		second = NULL;
+	for (int run = RUN_GRAPHS; rc == 0 && run <= RUN_MOST; run++)
+		rc = load_joined(&runs[run], loading, (enum roofline_run)run, err);
+	if (rc < 0) {
+		for (int run = RUN_GRAPHS; run <= RUN_MOST; run++)
+			profile_free(runs[run]);
+		profile_free(first);
+		return rc;
 	}
-	if (rc == 0 && second && second->process_count) {
-		first->graph_run = second;
-		second = NULL;
-	}
-	profile_free(second);
+	replace_first(&first, runs);
+	first->graph_run = runs[RUN_GRAPHS];
+	first->counter_run = runs[RUN_COUNTERS];
+	first->sample_run = runs[RUN_SAMPLES];
 	*out = first;
-	return rc;
+	rc = profile_join_counters(first);
+	if (rc == 0 && first->counter_run)
+		rc = stable_sort(first->counters, first->counter_count, sizeof(*first->counters),
+				 compare_counters);
+	return rc < 0 ? err_set(err, rc, "%s: out of memory", loading->path) : 0;
 }
 
 static int no_recording(const struct loading *loading, struct err *err)
@@ -246,6 +276,8 @@ void profile_free(struct profile *profile)
 	if (!profile)
 		return;
 	profile_free(profile->graph_run);
+	profile_free(profile->counter_run);
+	profile_free(profile->sample_run);
 	for (size_t i = 0; i < profile->process_count; i++)
 		process_clear(&profile->processes[i]);
 	for (size_t i = 0; i < profile->device_count; i++) {

@@ -6,8 +6,8 @@
  * threads get one index each for the whole recording.  Analyses read this and
  * never a trace row.  Nothing here is changed after loading.
  *
- * A program that was recorded twice (--graphs=both) has two profiles that are
- * never added up: that of its first run, which owns that of the second.
+ * A program that was recorded in several runs has a profile of each, which are
+ * never added up: that of its first run owns the others.
  *
  * Ten million operations and their API calls must fit in 2 GB, so the two big
  * arrays hold small fixed structures and everything that repeats is interned.
@@ -271,7 +271,7 @@ struct profile_process {
 	int64_t sealed_ns;	   /* 0: the recording was cut off */
 	int64_t first_ns, last_ns; /* first and last moment that any row mentions */
 	int64_t rank;		   /* -1 when none */
-	uint32_t run;		   /* of --graphs=both: 1 or 2, else 0 */
+	uint32_t run;		   /* enum roofline_run */
 	bool is_replay;		   /* counters by replay: kernels' times are not their own */
 	bool is_graph_level;	   /* recorded with --graphs=graph */
 	bool is_filtered;	   /* by --kernels, --delay, --duration or the profiler API */
@@ -338,15 +338,18 @@ struct profile {
 	size_t power_count;
 	struct profile_loss *losses;
 	size_t loss_count;
-	struct profile *graph_run; /* owned; the second run of --graphs=both, or NULL */
-	void *strings;		   /* owner of the interned texts above; opaque */
+	struct profile *graph_run; /* owned; the run with graphs as a whole, or NULL */
+	struct profile
+		*counter_run; /* owned; the run whose counters are among counters[], or NULL */
+	struct profile *sample_run; /* owned; the run with samples, or NULL */
+	void *strings;		    /* owner of the interned texts above; opaque */
 };
 
 /*
  * Reads a recording: a folder of host.pid folders, one such folder itself, or
  * a packed one (recording.h says what path may be).
  * Rows that cannot be used are counted in losses and reading goes on.  Processes
- * of a second run go into graph_run, unless there are no others.  Fails
+ * of further runs go into graph_run, counter_run and sample_run, unless there are no others.  Fails
  * (negative errno, described in err) when there is no recording there, when no
  * process folder of it can be read, or when memory runs out.  The caller owns
  * *out and frees it with profile_free.

@@ -26,8 +26,9 @@
 	VARIABLE(                                                                                           \
 		ENV_GRAPHS, "ROOFLINE_GRAPHS", "node",                                                      \
 		"node: every node of a CUDA graph; graph: every launch as one, and device launches")        \
-	VARIABLE(ENV_RUN, "ROOFLINE_RUN", "0",                                                              \
-		 "1 or 2: which run of --graphs=both this is; reports never add the two up")                \
+	VARIABLE(                                                                                           \
+		ENV_RUN, "ROOFLINE_RUN", "0",                                                               \
+		"1 to 4: which of several runs of the program this is; reports never add them up")          \
 	VARIABLE(                                                                                           \
 		ENV_KERNELS, "ROOFLINE_KERNELS", "",                                                        \
 		"record only kernels whose mangled or demangled name matches this extended regex")          \

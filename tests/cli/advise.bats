@@ -26,15 +26,21 @@ refused() {
 	[[ "$stderr" == "rooflinectl advise: "*"$text"* ]]
 }
 
-@test "the two sections of report, and nothing else" {
-	for name in graph_chain.naive copy_overlap.naive conditional_if.naive; do
-		"$ROOFLINECTL" report "$recordings/$name" --section advice >expected
-		echo >>expected
-		"$ROOFLINECTL" report "$recordings/$name" --section rejected >>expected
-		[ "$(wc -l <expected)" -gt 10 ]
+@test "the verdict, the plan, the advice and what to do next, as report has them, and nothing else" {
+	for name in graph_chain.naive graph_memory.malloc conditional_if.naive; do
+		for section in verdict plan advice rejected next; do
+			"$ROOFLINECTL" report "$recordings/$name" --section $section >section
+			[ ! -s section ] || { cat section; echo; }
+		done >sections
+		[ "$(wc -l <sections)" -gt 10 ]
 		run -0 --separate-stderr "$ROOFLINECTL" advise "$recordings/$name"
 		[ -z "$stderr" ]
-		diff <(grep -v '^      check it: ' <<<"$output") expected
+		# how to make the change is what advise tells
+		diff <(grep -v '^      check it: ' <<<"$output"; echo) \
+			<(sed '/^  - how the change is made/,+1d' sections) >differs || true
+		[ "$(grep -c '^[<>]' differs)" -eq 2 ]
+		grep -q '^> *next *rooflinectl advise ' differs
+		grep -q '^< *next *rooflinectl record ' differs
 	done
 }
 
@@ -99,7 +105,7 @@ refused() {
 @test "JSON has advice and rejected, as report has them" {
 	"$ROOFLINECTL" report --format json "$recordings/copy_overlap.naive" >report.json
 	run -0 "$ROOFLINECTL" advise --format json "$recordings/copy_overlap.naive"
-	holds "sorted(j) == ['advice', 'recording', 'rejected', 'schema']"
+	holds "sorted(j) == ['advice', 'next', 'plan', 'recording', 'rejected', 'schema', 'verdict']"
 	holds "len(j['advice']) >= 2 and all(a['verify'] for a in j['advice'])"
 	holds "j['advice'] == json.load(open('report.json'))['advice']"
 	holds "j['rejected'] == json.load(open('report.json'))['rejected']"
@@ -127,10 +133,13 @@ print(len(rows), rows[0]['id'], len(rows[0]['evidence'].splitlines()) > 1, rows[
 	run -0 "$ROOFLINECTL" advise "$recordings/known_counts.replay"
 	[[ "$output" == *"  - predictions: kernels were repeated for hardware counters: record without"* ]]
 	run -0 "$ROOFLINECTL" advise "$recordings/graph_chain.graph"
-	[[ "$output" == "Advice
+	[[ "$output" == "Verdict"*"
+Advice
   nothing to recommend
 
-Considered and rejected"* ]]
+Considered and rejected"*"
+Next
+  - "* ]]
 }
 
 @test "atomics that bind a kernel have their merging predicted, with what that assumes" {

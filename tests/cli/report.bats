@@ -161,7 +161,7 @@ print(row['rank'] == '', row['is_cut_off'], 'driver=13000' in row['properties'].
 @test "help and the refusal of a section name every one of them" {
 	run "$ROOFLINECTL" report --help
 	for section in $(sections); do [[ "$output" == *" $section"* ]]; done
-	[[ "$(sections)" == *"advice rejected losses"* ]]
+	[[ "$(sections)" == *"plan advice rejected next losses"* ]]
 }
 
 @test "a section alone prints nothing else" {

@@ -27,7 +27,7 @@ setup() {
 }
 
 @test "an unknown option of every command" {
-	for command in record report advise whatif verify plot workloads ceilings doctor demo; do
+	for command in analyze record report advise whatif verify plot workloads ceilings doctor demo; do
 		wrong "$command" --nosuch
 		wrong "$command" -Z
 	done

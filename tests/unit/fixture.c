@@ -183,7 +183,8 @@ void fixture_add_process(const struct fixture *fixture, const char *process)
 #undef FILE_NAME
 
 	for (int table = 0; table < TRACE_TABLE_COUNT; table++)
-		fixture_write(fixture, process, file_names[table], tables[table]);
+		if (tables[table])
+			fixture_write(fixture, process, file_names[table], tables[table]);
 }
 
 void fixture_small(struct fixture *fixture)

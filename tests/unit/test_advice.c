@@ -12,6 +12,9 @@
 /* What the device launched itself, in the tests that say so. */
 static struct device_work device_work;
 
+/* Nothing was counted. */
+static struct roofline roofline;
+
 /* Measured roofs, in the tests that predict. */
 static struct ceilings *ceilings;
 
@@ -22,6 +25,7 @@ static struct advice *advise(struct builder *b, struct report *report)
 
 	*report = (struct report){.profile = &b->profile,
 				  .device_work = &device_work,
+				  .roofline = &roofline,
 				  .ceilings = ceilings};
 	builder_finish(b);
 	assert_int_equal(timeline_build(&report->timeline, report->profile, &err), 0);

@@ -15,8 +15,10 @@ static struct ceilings *ceilings; /* NULL: nothing is predicted */
 /* The ids of the advice, joined by spaces; what is expected to be in the evidence, or NULL. */
 static void expect(struct builder *b, const char *expected, const char *evidence)
 {
+	struct roofline roofline = {0};
 	struct report report = {.profile = &b->profile,
 				.device_work = &device_work,
+				.roofline = &roofline,
 				.ceilings = ceilings};
 	struct advice *advice = NULL;
 	struct err err = {""};

@@ -66,10 +66,15 @@ static void apply_ceilings(struct roofline *roofline, const struct ceilings *cei
 	roofline->graph_launch_ns = ceiling_value(ceilings, CEILING_graph_launch);
 }
 
+bool roofline_is_at_roof(const struct roofline_point *point)
+{
+	return point->is_counted && !point->is_wrong && point->binding != ROOF_NONE &&
+	       point->binding_share >= AT_ROOF;
+}
+
 bool roofline_is_at_dram(const struct roofline_point *point)
 {
-	return point->is_counted && !point->is_wrong && point->binding == ROOF_dram &&
-	       point->binding_share >= AT_ROOF;
+	return roofline_is_at_roof(point) && point->binding == ROOF_dram;
 }
 
 /* ---- shares ---- */

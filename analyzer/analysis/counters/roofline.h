@@ -197,7 +197,10 @@ int roofline_build(struct roofline **out, const struct profile *profile,
 		   const struct counted *counted, const struct ceilings *ceilings, struct err *err);
 void roofline_free(struct roofline *roofline);
 
-/* Whether it moves bytes about as fast as DRAM can: at 80% of that roof or more, which is its nearest. */
+/* Whether it is about as fast as its nearest roof lets it be: at 80% of that or more. */
+bool roofline_is_at_roof(const struct roofline_point *point);
+
+/* The same, and DRAM is the nearest. */
 bool roofline_is_at_dram(const struct roofline_point *point);
 
 const char *roofline_roof_key(enum roofline_roof roof);	  /* "dram", "tensor_bf16", "atomic_unit" */

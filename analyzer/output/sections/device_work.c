@@ -108,6 +108,7 @@ const struct section section_device_work = {.key = "device_work",
 					    .columns = launcher_columns,
 					    .at = launcher_at,
 					    .object = object,
+					    .is_of_samples = true,
 					    .print = print_device_work};
 
 /* ---- bursts: columns ---- */
@@ -182,4 +183,5 @@ const struct section section_bursts = {.key = "bursts",
 				       .title = "Longest device-launched bursts",
 				       .columns = burst_columns,
 				       .at = burst_at,
+				       .is_of_samples = true,
 				       .print = print_bursts};

@@ -128,7 +128,12 @@ static void print_losses(struct page *page)
 	}
 	label = put_losses(page, profile, label, "");
 	if (profile->graph_run)
-		put_losses(page, profile->graph_run, label, "in the second run: ");
+		label = put_losses(page, profile->graph_run, label, "in the second run: ");
+	if (profile->counter_run)
+		label = put_losses(page, profile->counter_run, label, "in the run with counters: ");
+	if (page->report->sampled)
+		put_losses(page, page->report->sampled->profile, label,
+			   "in the run with samples: ");
 }
 
 const struct section section_losses = {.key = "losses",

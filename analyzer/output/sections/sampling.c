@@ -198,4 +198,5 @@ const struct section section_sampling = {.key = "sampling",
 					 .title = "Sampled",
 					 .columns = columns,
 					 .at = sampled_at,
+					 .is_of_samples = true,
 					 .print = print_sampling};

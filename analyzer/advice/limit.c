@@ -1,0 +1,112 @@
+#include "advice/limit.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/format.h"
+#include "whatif/what_if.h"
+
+/* Both of the wall time and of the kernels' time: what is left is less than what a prediction is off. */
+#define NEARLY_ALL 0.9
+
+static double headroom_ns(const struct roofline_point *point)
+{
+	double share = point->is_counted && !point->is_wrong ? fmin(point->binding_share, 1) : 0;
+
+	return point->time_ns * (1 - share);
+}
+
+static void find_most(struct limit *limit, const struct roofline_point *points, size_t count)
+{
+	double total_ns = 0, at_roof_ns = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		total_ns += points[i].time_ns;
+		at_roof_ns += roofline_is_at_roof(&points[i]) ? points[i].time_ns : 0;
+		if (!limit->kernel || headroom_ns(&points[i]) > headroom_ns(limit->kernel))
+			limit->kernel = &points[i];
+	}
+	limit->kernel_share = total_ns > 0 ? limit->kernel->time_ns / total_ns : 0;
+	limit->at_roof_share = total_ns > 0 ? at_roof_ns / total_ns : 0;
+}
+
+/* Nodes of a graph that was counted have no counters of their own. */
+static void find_kernel(struct limit *limit, const struct roofline *roofline)
+{
+	find_most(limit, roofline->kernels, roofline->kernel_count);
+	if (!limit->kernel || limit->kernel->binding != ROOF_NONE || !roofline->graph_count ||
+	    2 * roofline->graphs[0].time_ns < limit->kernel->time_ns)
+		return;
+	limit->kernel = NULL;
+	limit->is_graph = true;
+	find_most(limit, roofline->graphs, roofline->graph_count);
+}
+
+struct limit_name limit_kernel_name(const struct limit *limit, const struct report *report)
+{
+	struct limit_name name = {"no kernel"};
+
+	if (limit->kernel && limit->is_graph)
+		snprintf(name.text, sizeof(name.text), "graph %" PRIu32,
+			 report->profile->counted_graphs[limit->kernel->subject].graph);
+	else if (limit->kernel)
+		format_kernel_name(name.text, sizeof(name.text), limit->kernel->name, 40);
+	return name;
+}
+
+static void find_cause(struct limit *limit, const struct gap_device *gaps)
+{
+	limit->cause = GAP_UNKNOWN;
+	for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++)
+		if (cause != GAP_PROFILER && gaps->by_cause_ns[cause] > limit->cause_ns) {
+			limit->cause = (enum gap_cause)cause;
+			limit->cause_ns = gaps->by_cause_ns[cause];
+		}
+}
+
+static void find_part(struct limit *limit, enum limit_kind kind, int64_t part_ns)
+{
+	if (part_ns < limit->part_ns)
+		return;
+	limit->kind = kind;
+	limit->part_ns = part_ns;
+}
+
+/* Of the busy time what is neither kernel nor graph. */
+static int64_t copies_alone_ns(const struct timeline_device *times)
+{
+	int64_t copies_ns = times->copy_ns - times->copy_overlapped_ns + times->memset_ns;
+	int64_t others_ns = times->busy_ns - times->kernel_ns;
+
+	return copies_ns < others_ns ? copies_ns : others_ns;
+}
+
+struct limit limit_find(const struct report *report)
+{
+	const struct profile *profile = report->profile;
+	struct limit limit = {.device = what_if_main_device(profile)};
+	const struct timeline_device *times = &report->timeline->devices[limit.device];
+	const struct gap_device *gaps = &report->gaps->devices[limit.device];
+	int64_t copies_ns;
+
+	if (!profile->device_count || !profile->devices[limit.device].op_count)
+		return limit;
+	copies_ns = copies_alone_ns(times);
+	limit.wall_ns = times->wall_ns - gaps->by_cause_ns[GAP_PROFILER];
+	find_part(&limit, LIMIT_IDLE, times->idle_ns - gaps->by_cause_ns[GAP_PROFILER]);
+	find_part(&limit, LIMIT_COPIES, copies_ns);
+	find_part(&limit, LIMIT_KERNELS, times->busy_ns - copies_ns);
+	find_cause(&limit, gaps);
+	find_kernel(&limit, report->roofline);
+	limit.has_roof = limit.kernel && limit.kernel->binding != ROOF_NONE &&
+			 report->roofline->has_ceilings;
+	return limit;
+}
+
+bool limit_is_at_roof(const struct limit *limit)
+{
+	return limit->kind == LIMIT_KERNELS &&
+	       (double)limit->part_ns >= NEARLY_ALL * (double)limit->wall_ns &&
+	       limit->at_roof_share >= NEARLY_ALL;
+}

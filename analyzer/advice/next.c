@@ -1,0 +1,540 @@
+#define _GNU_SOURCE
+#include "advice/next.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "advice/limit.h"
+#include "advice/rules/rules.h"
+#include "base/format.h"
+#include "base/paths.h"
+#include "base/shell.h"
+
+#define STEP_ID(name, meaning) #name,
+static const char *const step_ids[] = {NEXT_STEPS(STEP_ID)};
+#undef STEP_ID
+
+#define STEP_CONSTANT(name, meaning) STEP_##name,
+enum step { NEXT_STEPS(STEP_CONSTANT) STEP_COUNT };
+#undef STEP_CONSTANT
+
+/* All that commands are made of. */
+struct asking {
+	struct advice *advice;
+	const struct facts *facts;
+	const struct report *report;
+	struct limit limit;
+	char *recording, *program; /* owned; words of a shell */
+	char *range;		   /* owned; "--range run " of verify, or "" */
+	char *name; /* owned; of the recording, without folder and suffix: what others are named after */
+	bool is_python;
+	bool is_counted, is_sampled;
+};
+
+/* ---- what the run was ---- */
+
+static bool is_python(const char *command)
+{
+	size_t length = strcspn(command, " ");
+	const char *name = memrchr(command, '/', length);
+
+	return !strncmp(name ? name + 1 : command, "python", strlen("python"));
+}
+
+/* Of several processes nobody recorded what started them. */
+static char *program_words(const struct profile *profile)
+{
+	if (profile->process_count != 1 || !*profile->processes[0].command)
+		return strdup("PROGRAM");
+	return shell_words(profile->processes[0].command);
+}
+
+/* The last part of its path, in the folder where the command is pasted. */
+static char *recording_name(const char *path)
+{
+	size_t length = strlen(path), suffix = strlen(PATH_PACKED_SUFFIX);
+	const char *slash;
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	if (length > suffix && !strncmp(path + length - suffix, PATH_PACKED_SUFFIX, suffix))
+		length -= suffix;
+	slash = memrchr(path, '/', length);
+	length -= slash ? (size_t)(slash + 1 - path) : 0;
+	return length ? strndup(slash ? slash + 1 : path, length) : strdup("roofline");
+}
+
+/* Whether some process was asked for it. */
+static bool has_property(const struct profile *profile, const char *key)
+{
+	for (size_t i = 0; i < profile->process_count; i++)
+		if (*profile_property(&profile->processes[i], key, ""))
+			return true;
+	return false;
+}
+
+/* NULL when memory runs out. */
+static char *range_option(const char *range)
+{
+	char *word = range ? shell_word(range) : NULL, *option = NULL;
+
+	if (!range)
+		return strdup("");
+	if (word && asprintf(&option, "--range %s ", word) < 0)
+		option = NULL;
+	free(word);
+	return option;
+}
+
+static int asking_open(struct asking *asking, struct advice *advice, const struct facts *facts,
+		       const char *range)
+{
+	const struct profile *profile = facts->report->profile;
+	const char *path = path_named(profile->path);
+
+	*asking = (struct asking){.advice = advice,
+				  .facts = facts,
+				  .report = facts->report,
+				  .limit = limit_find(facts->report),
+				  .recording = shell_word(path),
+				  .program = program_words(profile),
+				  .range = range_option(range),
+				  .name = recording_name(path),
+				  .is_counted = profile->metric_count > 0,
+				  .is_sampled = facts->report->sampled || profile->sample_count ||
+						has_property(profile, "sample_problem")};
+	if (!asking->recording || !asking->program || !asking->range || !asking->name)
+		return -ENOMEM;
+	asking->is_python = is_python(asking->program);
+	return 0;
+}
+
+static void asking_close(struct asking *asking)
+{
+	free(asking->recording);
+	free(asking->program);
+	free(asking->range);
+	free(asking->name);
+}
+
+/* ---- steps ---- */
+
+static struct next_step *add_step(struct advice *advice, enum step id)
+{
+	size_t size = (advice->next_count + 1) * sizeof(*advice->next);
+	struct next_step *steps = realloc(advice->next, size);
+
+	if (!steps)
+		return NULL;
+	advice->next = steps;
+	steps[advice->next_count] = (struct next_step){.id = step_ids[id]};
+	return &steps[advice->next_count++];
+}
+
+/* The format is that of the command; why is a sentence, without its full stop.  Returns 0 or -ENOMEM. */
+__attribute__((format(printf, 4, 5))) static int add(struct asking *asking, enum step id,
+						     const char *why, const char *format, ...)
+{
+	struct next_step *step = add_step(asking->advice, id);
+	va_list arguments;
+	int length;
+
+	if (!step)
+		return -ENOMEM;
+	step->why = strdup(why);
+	va_start(arguments, format);
+	length = vasprintf(&step->command, format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		step->command = NULL;
+	return step->why && step->command ? 0 : -ENOMEM;
+}
+
+struct reason {
+	char text[512];
+};
+
+__attribute__((format(printf, 1, 2))) static struct reason reason(const char *format, ...)
+{
+	struct reason reason;
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(reason.text, sizeof(reason.text), format, arguments);
+	va_end(arguments);
+	return reason;
+}
+
+/* Into a folder that is named after this recording and what is in it. */
+static int add_record(struct asking *asking, enum step id, const char *options, const char *what,
+		      const char *why)
+{
+	char *path, *folder = NULL;
+	int rc = -ENOMEM;
+
+	if (asprintf(&path, "%s.%s", asking->name, what) < 0)
+		return -ENOMEM;
+	folder = shell_word(path);
+	if (folder)
+		rc = add(asking, id, why, "rooflinectl record%s -o %s -- %s", options, folder,
+			 asking->program);
+	free(folder);
+	free(path);
+	return rc;
+}
+
+/* ---- after a recommendation ---- */
+
+static int add_check(struct asking *asking)
+{
+	char *path, *after = NULL;
+	int rc = -ENOMEM;
+
+	if (asprintf(&path, "%s.after", asking->name) < 0)
+		return -ENOMEM;
+	after = shell_word(path);
+	if (after)
+		rc = add(
+			asking, STEP_check,
+			"when the change is made: records the program again, and compares what it "
+			"brought with what was predicted",
+			"rooflinectl record -o %s -- %s && rooflinectl verify %s%s %s --strategy %s",
+			after, asking->program, asking->range, asking->recording, after,
+			asking->advice->items[0].id);
+	free(after);
+	free(path);
+	return rc;
+}
+
+static int add_follow(struct asking *asking)
+{
+	int rc = add(asking, STEP_advise, "how the change is made, its evidence, and what to watch",
+		     "rooflinectl advise %s", asking->recording);
+
+	return rc < 0 ? rc : add_check(asking);
+}
+
+/* ---- what is missing ---- */
+
+static const char *percent_of(const struct asking *asking, int64_t part_ns, struct figure *figure)
+{
+	*figure = format_percent((double)part_ns, (double)asking->limit.wall_ns);
+	return figure->text;
+}
+
+/* Whether it was counted and is not at a roof. */
+static bool is_below_roofs(const struct limit *limit)
+{
+	return limit->kind == LIMIT_KERNELS && limit->kernel && limit->kernel->is_counted &&
+	       limit->kernel->binding != ROOF_NONE && !roofline_is_at_roof(limit->kernel);
+}
+
+static int add_ceilings(struct asking *asking)
+{
+	const struct roofline *roofline = asking->report->roofline;
+
+	if (facts_can_predict(asking->facts) || (roofline->has_ceilings && !roofline->is_datasheet))
+		return 0;
+	return add(
+		asking, STEP_ceilings,
+		"no roofs and costs of this GPU were measured, and predictions need them: run it "
+		"on the machine that made the recording",
+		"rooflinectl ceilings");
+}
+
+/* Counting and replaying disturb times so that nothing can be predicted; two runs, joined, do not. */
+static int add_apart(struct asking *asking)
+{
+	char *path, *folder = NULL;
+	int rc = -ENOMEM;
+
+	if (!asking->is_counted || facts_can_predict(asking->facts) ||
+	    !asking->report->roofline->has_ceilings || asking->report->roofline->is_datasheet)
+		return 0;
+	if (asprintf(&path, "%s.analyzed", asking->name) < 0)
+		return -ENOMEM;
+	folder = shell_word(path);
+	if (folder)
+		rc = add(asking, STEP_apart,
+			 reason("nothing is predicted (%s): runs apart give times that counting "
+				"does not disturb, and counters",
+				asking->facts->what_ifs.predictor.why_not)
+				 .text,
+			 "rooflinectl analyze -o %s -- %s", folder, asking->program);
+	free(folder);
+	free(path);
+	return rc;
+}
+
+static bool has_graphs(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->op_count; i++)
+		if (profile->ops[i].graph || profile->ops[i].kind == OP_GRAPH)
+			return true;
+	return false;
+}
+
+/* Waits that go on when all that is recorded has ended, longer than it takes a host to notice; and queued work that
+ * begins later than if it had only then been launched.  Between nodes of a graph the device decides, too. */
+static bool is_waiting_for_more(const struct asking *asking)
+{
+	const struct gap_device *gaps = &asking->report->gaps->devices[asking->limit.device];
+	enum gap_cause cause = asking->limit.cause;
+	int64_t usual_ns = cause == GAP_DEVICE && !has_graphs(asking->report->profile)
+				   ? GAP_LATENCY_MIN_NS
+				   : GAP_LATENCY_MAX_NS;
+
+	if (asking->limit.kind != LIMIT_IDLE ||
+	    (cause != GAP_SYNC && cause != GAP_DEVICE && cause != GAP_UNKNOWN))
+		return false;
+	return gaps->by_cause_ns[cause] > (int64_t)gaps->gap_count_by_cause[cause] * usual_ns;
+}
+
+static bool has_only_nodes(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->process_count; i++)
+		if (profile->processes[i].is_graph_level)
+			return false;
+	return has_graphs(profile) && !profile->graph_run;
+}
+
+static int add_graphs(struct asking *asking)
+{
+	struct figure share;
+
+	if (!is_waiting_for_more(asking) || !has_only_nodes(asking->report->profile))
+		return 0;
+	return add_record(
+		asking, STEP_graphs, " --graphs=both", "graphs",
+		reason("the GPU looks idle for %s of the time while it should have work, and the program "
+		       "launches graphs: what these launch on the device is seen where they are "
+		       "recorded as a whole",
+		       percent_of(asking, asking->limit.cause_ns, &share))
+			.text);
+}
+
+static int add_samples(struct asking *asking)
+{
+	const struct limit *limit = &asking->limit;
+	struct figure share;
+
+	if (asking->is_sampled)
+		return 0;
+	if (is_waiting_for_more(asking))
+		return add_record(
+			asking, STEP_samples, " --sample", "sampled",
+			reason("the GPU looks idle for %s of the time while it should have work: samples "
+			       "show whether it runs what it launched itself",
+			       percent_of(asking, limit->cause_ns, &share))
+				.text);
+	if (!is_below_roofs(limit))
+		return 0;
+	return add_record(asking, STEP_samples, " --sample", "sampled",
+			  reason("samples show whether all SMs work on %s until it ends",
+				 limit_kernel_name(limit, asking->report).text)
+				  .text);
+}
+
+/* Whether bytes and operations were to be counted. */
+static bool is_asked(const struct roofline_point *kernel)
+{
+	return kernel->quantities[ROOF_dram].state != ROOFLINE_NOT_ASKED ||
+	       kernel->quantities[ROOF_fp32].state != ROOFLINE_NOT_ASKED;
+}
+
+/* Asked for, and there is not one: asking again gives no more. */
+static bool is_refused(const struct profile *profile)
+{
+	return !profile->metric_count &&
+	       (profile->counter_run || has_property(profile, "counters"));
+}
+
+static int add_counters(struct asking *asking)
+{
+	const struct limit *limit = &asking->limit;
+	struct figure share;
+
+	if (limit->kind != LIMIT_KERNELS || !limit->kernel || limit->kernel->binding != ROOF_NONE)
+		return 0;
+	if (is_refused(asking->report->profile))
+		return add(
+			asking, STEP_doctor,
+			"counters were to be read and none were: doctor tells whether they can be",
+			"rooflinectl doctor");
+	if (!is_asked(limit->kernel))
+		return add_record(
+			asking, STEP_counters, " --counters=" NEXT_COUNTERS, "counted",
+			reason("kernels run for %s of the time: counters tell which roof they are "
+			       "nearest to",
+			       percent_of(asking, limit->part_ns, &share))
+				.text);
+	return add_record(asking, STEP_counters,
+			  " --counters=" NEXT_COUNTERS " --counters-share=100", "counted",
+			  reason("no launch of %s was counted, which has %.0f%% of the kernels' "
+				 "time",
+				 limit_kernel_name(limit, asking->report).text,
+				 100 * limit->kernel_share)
+				  .text);
+}
+
+/* ---- where nothing of ours tells more ---- */
+
+/* Exactly that kernel.  What nvcc sets before the name of a static one, Nsight Compute may leave out.  NULL when memory
+ * runs out. */
+static char *kernel_regex(const struct asking *asking)
+{
+	const struct profile *profile = asking->report->profile;
+	const char *mangled = "", *name;
+	char *regex, *word = NULL;
+
+	for (size_t i = 0; i < profile->signature_count && !*mangled; i++)
+		if (profile->signatures[i].kernel == asking->limit.kernel->subject)
+			mangled = profile->signatures[i].mangled;
+	name = strstr(mangled, "_Z");
+	if (asprintf(&regex, "regex:%s%s$", name ? "" : "^", name ? name : mangled) < 0)
+		return NULL;
+	word = shell_word(regex);
+	free(regex);
+	return word;
+}
+
+static struct reason kernel_reason(const struct asking *asking)
+{
+	const struct limit *limit = &asking->limit;
+	struct limit_name name = limit_kernel_name(limit, asking->report);
+
+	if (!limit->has_roof)
+		return reason(
+			"%s has %.0f%% of the kernels' time: Nsight Compute shows by source line "
+			"what it waits for",
+			name.text, 100 * limit->kernel_share);
+	return reason(
+		"%s has %.0f%% of the kernels' time and is at %.0f%% of its nearest roof (%s): "
+		"Nsight Compute shows by source line what it waits for",
+		name.text, 100 * limit->kernel_share, 100 * limit->kernel->binding_share,
+		roofline_roof_title(limit->kernel->binding));
+}
+
+/* One launch, not the first: that one finds cold caches. */
+static int add_ncu(struct asking *asking)
+{
+	const struct limit *limit = &asking->limit;
+	char *name;
+	int rc;
+
+	if (!is_below_roofs(limit) || limit->is_graph)
+		return 0;
+	name = kernel_regex(asking);
+	if (!name)
+		return -ENOMEM;
+	rc = add(
+		asking, STEP_ncu, kernel_reason(asking).text,
+		"ncu --set full --target-processes all --kernel-name-base mangled --kernel-name %s "
+		"--launch-skip %d --launch-count 1 %s",
+		name, limit->kernel->launch_count > 1, asking->program);
+	free(name);
+	return rc;
+}
+
+static int add_host(struct asking *asking)
+{
+	const struct limit *limit = &asking->limit;
+	struct figure share;
+	struct reason why;
+
+	if (limit->kind != LIMIT_IDLE || limit->cause != GAP_HOST)
+		return 0;
+	why = reason("the GPU is idle for %s of the time while the host runs its own code, outside "
+		     "CUDA: a profile of the host tells which",
+		     percent_of(asking, limit->cause_ns, &share));
+	if (asking->is_python)
+		return add(asking, STEP_host, why.text, "py-spy record -n -o host.svg -- %s",
+			   asking->program);
+	return add(asking, STEP_host, why.text, "perf record -g -- %s", asking->program);
+}
+
+static int add_idle(struct asking *asking)
+{
+	const struct gap_device *gaps = &asking->report->gaps->devices[asking->limit.device];
+	struct figure share;
+
+	return add(asking, STEP_look,
+		   reason("the GPU is idle for %s of the time, and the largest cause is %s: the "
+			  "longest pauses, and what lies beside them",
+			  percent_of(asking, gaps->idle_ns - gaps->by_cause_ns[GAP_PROFILER],
+				     &share),
+			  gap_cause_title(asking->limit.cause))
+			   .text,
+		   "rooflinectl report --section gaps %s", asking->recording);
+}
+
+/* Where kernels are at their roofs but do not run all the time, the rest is what can be won. */
+static int add_look(struct asking *asking)
+{
+	const struct limit *limit = &asking->limit;
+	struct figure share;
+
+	if (limit->kind == LIMIT_COPIES)
+		return add(
+			asking, STEP_look,
+			reason("copies run alone for %s of the time: which, how large, and how fast",
+			       percent_of(asking, limit->part_ns, &share))
+				.text,
+			"rooflinectl report --section copies %s", asking->recording);
+	if (limit->kind == LIMIT_KERNELS && !(limit->kernel && roofline_is_at_roof(limit->kernel)))
+		return add(asking, STEP_look, "which kernels the time is in, and their shapes",
+			   "rooflinectl report --section kernels --wide %s", asking->recording);
+	return add_idle(asking);
+}
+
+static int add_missing(struct asking *asking)
+{
+	int (*const steps[])(struct asking *) = {add_ceilings, add_apart, add_graphs, add_counters,
+						 add_samples,  add_ncu,	  add_host};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
+		rc = steps[i](asking);
+	return rc;
+}
+
+static int add_steps(struct asking *asking)
+{
+	int rc = 0;
+
+	if (asking->limit.kind == LIMIT_NO_WORK)
+		return add(asking, STEP_doctor,
+			   "no operation of a GPU was recorded: doctor tells whether one can be",
+			   "rooflinectl doctor");
+	if (asking->advice->count)
+		rc = add_follow(asking);
+	if (rc == 0 && !limit_is_at_roof(&asking->limit))
+		rc = add_missing(asking);
+	if (rc == 0 && !asking->advice->next_count && !limit_is_at_roof(&asking->limit))
+		rc = add_look(asking);
+	return rc;
+}
+
+int next_find(struct advice *advice, const struct facts *facts, const char *range)
+{
+	struct asking asking;
+	int rc = asking_open(&asking, advice, facts, range);
+
+	if (rc == 0)
+		rc = add_steps(&asking);
+	asking_close(&asking);
+	return rc;
+}
+
+void next_free(struct advice *advice)
+{
+	for (size_t i = 0; i < advice->next_count; i++) {
+		free(advice->next[i].command);
+		free(advice->next[i].why);
+	}
+	free(advice->next);
+}

@@ -1,0 +1,220 @@
+#include "advice/plan.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "advice/rules/rules.h"
+#include "techniques/shared/refusals.h"
+
+/* ---- candidates ---- */
+
+/* A range that was asked for is what has to gain. */
+static const struct predicted_ratio *ratio_of(const struct facts *facts,
+					      const struct prediction *prediction)
+{
+	return facts->what_ifs.places ? &prediction->place : &prediction->program;
+}
+
+static bool is_known(const struct plan_candidates *candidates, enum technique_id technique)
+{
+	for (size_t i = 0; i < candidates->count; i++)
+		if (candidates->items[i].technique == technique)
+			return true;
+	return false;
+}
+
+/* One that could do nothing alone may after another one, but not where much is not known. */
+void plan_add_candidate(struct plan_candidates *candidates, const struct facts *facts,
+			const struct rule *rule, size_t device, const struct what_if *what_if)
+{
+	enum technique_id technique = technique_id_of(rule->technique);
+	struct plan_candidate candidate = {.rule = rule,
+					   .technique = technique,
+					   .alone = {1, 1, 1}};
+
+	if (device != what_if_main_device(facts->report->profile) ||
+	    what_if->effect.refusal == refused_device_work || is_known(candidates, technique))
+		return;
+	if (!what_if->effect.refusal) {
+		candidate.alone = *ratio_of(facts, &what_if->prediction);
+		candidate.is_assuming = what_if->effect.is_assuming;
+		candidate.is_worth = facts_is_worth(facts, what_if);
+	}
+	candidate.is_refused = what_if->effect.refusal != NULL;
+	candidates->items[candidates->count++] = candidate;
+}
+
+static double expected(const struct plan_candidate *candidate)
+{
+	return candidate->is_assuming ? candidate->alone.low : candidate->alone.speedup;
+}
+
+/* What gains most alone first; of equals that which only drops calls, for it leaves most to the others. */
+static int compare_candidates(const void *left, const void *right)
+{
+	const struct plan_candidate *a = left, *b = right;
+	int order = (expected(a) < expected(b)) - (expected(a) > expected(b));
+
+	if (!order)
+		order = techniques[b->technique]->is_shared - techniques[a->technique]->is_shared;
+	return order ? order : (int)a->technique - (int)b->technique;
+}
+
+/* ---- together ---- */
+
+struct plan {
+	struct advice *advice;
+	const struct facts *facts;
+	const struct plan_candidate *chosen[TECHNIQUE_COUNT];
+	size_t count;
+	struct predicted_ratio together;
+};
+
+/* In the order in which they are applied: those that only drop calls of a loop leave it to those after them. */
+static void order_techniques(enum technique_id *ids, const struct plan *plan)
+{
+	size_t count = 0;
+
+	for (int is_shared = 1; is_shared >= 0; is_shared--)
+		for (size_t i = 0; i < plan->count; i++)
+			if (techniques[plan->chosen[i]->technique]->is_shared == is_shared)
+				ids[count++] = plan->chosen[i]->technique;
+}
+
+/* Of all that are chosen; out is 0 where one of them cannot do its part beside the others. */
+static int predict(struct predicted_ratio *out, const struct plan *plan)
+{
+	const struct what_ifs *all = &plan->facts->what_ifs;
+	enum technique_id ids[TECHNIQUE_COUNT];
+	struct what_if parts[TECHNIQUE_COUNT];
+	struct prediction prediction;
+	int rc;
+
+	order_techniques(ids, plan);
+	rc = what_if_together(&prediction, parts, ids, plan->count, all,
+			      what_if_main_device(plan->facts->report->profile));
+	*out = *ratio_of(plan->facts, &prediction);
+	for (size_t i = 0; rc == 0 && i < plan->count; i++)
+		if (parts[i].effect.refusal)
+			*out = (struct predicted_ratio){0};
+	return rc;
+}
+
+/* What it adds must be more than its own prediction is uncertain by. */
+static bool is_adding(const struct plan_candidate *candidate, const struct predicted_ratio *before,
+		      const struct predicted_ratio *together)
+{
+	double noise =
+		candidate->alone.low > 0 ? candidate->alone.speedup / candidate->alone.low : 1;
+
+	return together->speedup >= fmax(noise, LEAST_PROGRAM_SPEEDUP) * before->speedup &&
+	       together->low >= before->low;
+}
+
+/* ---- whatif's options ---- */
+
+/* As many as the kernel needs that needs most. */
+static uint64_t number_of(const struct report *report)
+{
+	uint64_t number = 2;
+
+	for (size_t i = 0; i < report->atomics->kernel_count; i++)
+		if (report->atomics->kernels[i].is_bottleneck &&
+		    report->atomics->kernels[i].batch > number)
+			number = report->atomics->kernels[i].batch;
+	return number;
+}
+
+static char *options_of(const struct plan *plan)
+{
+	enum technique_id ids[TECHNIQUE_COUNT];
+	char text[64 * TECHNIQUE_COUNT];
+	size_t used = 0;
+
+	order_techniques(ids, plan);
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct technique *technique = techniques[ids[i]];
+
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s--%s", i ? " " : "",
+					 technique->option);
+		if (technique->argument == ARGUMENT_NUMBER)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, " %llu",
+						 (unsigned long long)number_of(
+							 plan->facts->report));
+	}
+	return strdup(text);
+}
+
+/* ---- steps ---- */
+
+static int add_step(struct plan *plan, const struct plan_candidate *candidate)
+{
+	struct advice *advice = plan->advice;
+	struct plan_step *step = &advice->plan[advice->plan_count];
+
+	*step = (struct plan_step){.strategy = techniques[candidate->technique]->id,
+				   .title = candidate->rule->title,
+				   .options = options_of(plan),
+				   .together = {plan->together.speedup, plan->together.low,
+						plan->together.high}};
+	if (!step->options)
+		return -ENOMEM;
+	advice->plan_count++;
+	return 0;
+}
+
+static bool has_shared(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (techniques[plan->chosen[i]->technique]->is_shared)
+			return true;
+	return false;
+}
+
+/* The first one must be worth it alone.  What was refused alone is, beside techniques that drop no call, again. */
+static int try_candidate(struct plan *plan, const struct plan_candidate *candidate)
+{
+	struct predicted_ratio together;
+	int rc;
+
+	if (plan->count ? candidate->is_refused && !has_shared(plan) : !candidate->is_worth)
+		return 0;
+	plan->chosen[plan->count++] = candidate;
+	if (plan->count == 1) {
+		plan->together = candidate->alone;
+		return add_step(plan, candidate);
+	}
+	rc = predict(&together, plan);
+	if (rc == 0 && is_adding(candidate, &plan->together, &together)) {
+		plan->together = together;
+		return add_step(plan, candidate);
+	}
+	plan->count--;
+	return rc;
+}
+
+int plan_find(struct advice *advice, const struct facts *facts, struct plan_candidates *candidates)
+{
+	struct plan plan = {.advice = advice, .facts = facts};
+	int rc = 0;
+
+	advice->plan = calloc(candidates->count + 1, sizeof(*advice->plan));
+	if (!advice->plan)
+		return -ENOMEM;
+	if (candidates->count)
+		qsort(candidates->items, candidates->count, sizeof(*candidates->items),
+		      compare_candidates);
+	for (size_t i = 0; rc == 0 && i < candidates->count; i++)
+		rc = try_candidate(&plan, &candidates->items[i]);
+	return rc;
+}
+
+void plan_free(struct advice *advice)
+{
+	for (size_t i = 0; i < advice->plan_count; i++)
+		free(advice->plan[i].options);
+	free(advice->plan);
+}

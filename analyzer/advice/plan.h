@@ -1,0 +1,39 @@
+/*
+ * plan.h - the changes that go together, in order, re-simulated together.
+ *
+ * Speedups of single changes cannot be multiplied: they remove the same pauses.  So the plan begins with the change that
+ * gains most alone, and each other one is re-simulated with all of those before it, the next best first; it joins
+ * them where it adds more than its own prediction is uncertain by.
+ */
+#ifndef ROOFLINE_PLAN_H
+#define ROOFLINE_PLAN_H
+
+#include "advice/advice.h"
+#include "techniques/techniques.h"
+#include "whatif/what_if.h"
+
+struct facts;
+struct rule;
+
+/* A change that was re-simulated alone. */
+struct plan_candidate {
+	const struct rule *rule;
+	enum technique_id technique;
+	struct predicted_ratio alone; /* of the whole run, or of the range that was asked for */
+	bool is_assuming, is_refused, is_worth;
+};
+
+struct plan_candidates {
+	struct plan_candidate items[TECHNIQUE_COUNT]; /* one of each technique */
+	size_t count;
+};
+
+/* Keeps what a rule found for the device with most operations. */
+void plan_add_candidate(struct plan_candidates *candidates, const struct facts *facts,
+			const struct rule *rule, size_t device, const struct what_if *what_if);
+
+/* Returns 0 or -ENOMEM. */
+int plan_find(struct advice *advice, const struct facts *facts, struct plan_candidates *candidates);
+void plan_free(struct advice *advice);
+
+#endif

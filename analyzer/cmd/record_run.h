@@ -1,0 +1,33 @@
+/*
+ * record_run.h - one run of a program with the collector in it.
+ */
+#ifndef ROOFLINE_RECORD_RUN_H
+#define ROOFLINE_RECORD_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct record_run {
+	const char *who; /* "rooflinectl record", for what is told on stderr */
+	char **program;
+	const char *folder; /* of the recording */
+	bool is_started;
+	int status; /* as wait(2) tells it */
+};
+
+/* Sets what loads the collector into programs that are started from here on.  Returns -1 after one line. */
+int record_inject(const char *who);
+
+/* Runs it and waits for its end; signals must be held (record_signals.h).  Returns a negative number after one line. */
+int record_run(struct record_run *run);
+
+/* Whether another run can be compared with this one; says why not.  Where nothing was recorded the caller does. */
+bool record_is_worth_repeating(const struct record_run *run);
+
+/* "exit code 3", "signal 15 (Terminated)" */
+void record_describe_end(int status, char *text, size_t size);
+
+/* Ends as the program ended, so that scripts see no difference: the exit code, unless it was a signal. */
+int record_end_as_program(int status);
+
+#endif

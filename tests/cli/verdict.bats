@@ -1,0 +1,158 @@
+#!/usr/bin/env bats
+# The first screen of report and advise: what limits the run, the best change, and the next command.
+
+bats_require_minimum_version 1.5.0
+load common
+
+recordings="$root/tests/recordings"
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data # not with what this user measured
+}
+
+# holds EXPRESSION: of the JSON in $output, j
+holds() {
+	python3 -c "import json, sys; j = json.load(sys.stdin); assert ($1), json.dumps(j, indent=1)" <<<"$output"
+}
+
+@test "report and advise begin with what limits the run, the best change with its interval, and a command" {
+	for command in report advise; do
+		run -0 "$ROOFLINECTL" $command "$recordings/graph_chain.naive"
+		[ "${lines[0]}" = Verdict ]
+		[ "${lines[1]}" = "  limit   idle time, 88.9% of 5.78 ms; its largest cause is launch, 61.0%" ]
+		[[ "${lines[2]} ${lines[3]}" == "  change  Launch the repeating sequence of short kernels as one CUDA graph:"*" 4.55x (3.76x to 5.50x)" ]]
+		[[ "${lines[4]}" == "  next    rooflinectl "* ]]
+	done
+}
+
+@test "JSON has the verdict, the next commands with their reasons, and the plan" {
+	run -0 "$ROOFLINECTL" report --format json "$recordings/graph_chain.naive"
+	holds "sorted(j['verdict']) == ['change', 'limit', 'next']"
+	holds "[n['id'] for n in j['next']] == ['advise', 'check']"
+	holds "all(n['command'] and n['why'] for n in j['next']) and j['verdict']['next'] == j['next'][0]['command']"
+	holds "[sorted(p) for p in j['plan']] == [['high', 'low', 'options', 'speedup', 'strategy', 'title']]"
+	holds "(j['plan'][0]['strategy'], j['plan'][0]['speedup']) == (j['advice'][0]['strategy'], j['advice'][0]['speedup'])"
+}
+
+@test "no recording is a dead end: there is a command, or kernels are at their roof" {
+	for name in $(recording_names); do
+		"$ROOFLINECTL" report --format json "$recordings/$name" >report.json
+		python3 - "$name" <<-'END'
+			import json, sys
+			j = json.load(open("report.json"))
+			assert j["verdict"]["limit"] and j["verdict"]["change"], sys.argv[1]
+			assert j["next"] or "of a roof" in j["verdict"]["change"], sys.argv[1]
+			assert bool(j["advice"]) == any(n["id"] == "check" for n in j["next"]), sys.argv[1]
+			for n in j["next"]:
+			    print(n["command"])
+		END
+	done >commands
+	[ "$(wc -l <commands)" -gt 100 ]
+	bash -n commands
+}
+
+@test "a command that is read from recordings does run" {
+	unpacked graph_chain.naive "it's a folder"
+	unpacked conditional_if.conditional "and \$another"
+	for folder in "it's a folder" "and \$another"; do
+		run -0 "$ROOFLINECTL" report --format json "$folder"
+		local command
+		command=$(python3 -c "import json, sys; print(json.load(sys.stdin)['next'][0]['command'])" <<<"$output")
+		[[ "$command" == "rooflinectl "*" '"* ]]
+		run -0 bash -c "${command/rooflinectl/$ROOFLINECTL}"
+		[ -n "$output" ]
+	done
+}
+
+@test "words of the recorded command are quoted" {
+	unpacked graph_chain.naive folder
+	sed -i 's/^command,.*/command,.\/app --name $(id) a;b/' folder/*/process.csv
+	run -0 "$ROOFLINECTL" advise folder
+	[[ "$output" == *" -- ./app --name '\$(id)' 'a;b' && rooflinectl verify folder folder.after "* ]]
+}
+
+@test "a recording that came on stdin is named by a word that says so" {
+	run -0 "$ROOFLINECTL" report - <"$recordings/graph_chain.naive.roofline"
+	[[ "$output" == *"  next    rooflinectl advise RECORDING_FROM_STDIN"* ]]
+	run -0 "$ROOFLINECTL" advise - <"$recordings/graph_chain.naive.roofline"
+	[[ "$output" == *"rooflinectl verify RECORDING_FROM_STDIN RECORDING_FROM_STDIN.after --strategy launch_bound_graph"* ]]
+	[[ "$output" == *"check it: rooflinectl verify RECORDING_FROM_STDIN AFTER"* ]]
+}
+
+@test "of several processes nobody knows what started them" {
+	run -0 "$ROOFLINECTL" advise "$recordings/collectives.ordered"
+	[[ "$output" == *"rooflinectl record -o collectives.ordered.after -- PROGRAM && "* ]]
+}
+
+# next_of NAME: the ids of what to do next with that recording
+next_of() {
+	"$ROOFLINECTL" report --section next --format csv "$recordings/$1" | sed -n '2,$s/,.*//p' | xargs
+}
+
+@test "what is missing is what to measure: counters where kernels take the time, and then samples and ncu" {
+	[ "$(next_of work_queue.naive)" = counters ]
+	[ "$(next_of memory_bound.scalar)" = "samples ncu" ]
+	[ "$(next_of pytorch.compile)" = host ]
+	[ "$(next_of compute_bound.fp64)" = apart ]
+	[ "$(next_of dynamic_parallelism.device)" = samples ]
+	[ "$(next_of device_graph.tail)" = samples ]
+	run -0 "$ROOFLINECTL" report --section next "$recordings/memory_bound.scalar"
+	[[ "$output" == *"is at 71% of its nearest roof"* ]]
+	[[ "$output" == *"ncu --set full "*" --kernel-name 'regex:_Z12triad_kernelPfPKfS1_fl$' --launch-skip 1 --launch-count 1 memory_bound scalar "* ]]
+}
+
+@test "without ceilings of the GPU they are what to measure first" {
+	unpacked graph_chain.naive other
+	sed -i 's/NVIDIA H200/Some GPU/' other/*/devices.csv
+	run -0 "$ROOFLINECTL" report --format json other
+	holds "'ceilings' in [n['id'] for n in j['next']]"
+}
+
+@test "what was never recorded on a GPU is a question for doctor" {
+	unpacked graph_chain.naive empty
+	rm -f empty/*/{kernels,copies,memsets}.csv
+	run -0 "$ROOFLINECTL" report --format json empty
+	holds "j['verdict']['limit'] == 'nothing was recorded on a GPU'"
+	holds "[n['command'] for n in j['next']] == ['rooflinectl doctor']"
+}
+
+@test "each step of a plan is what whatif predicts of it and those before it" {
+	run -0 "$ROOFLINECTL" report --format json "$recordings/graph_memory.malloc"
+	holds "[p['strategy'] for p in j['plan']] == ['preallocate', 'cuda_graph']"
+	holds "'with 1 more 5.47x, see Plan' in j['verdict']['change']"
+	for step in 0 1; do
+		local options predicted
+		options=$(python3 -c "import json, sys; print(json.load(sys.stdin)['plan'][$step]['options'])" <<<"$output")
+		predicted=$(python3 -c "
+import json, sys
+p = json.load(sys.stdin)['plan'][$step]
+print([round(p[k], 9) for k in ('speedup', 'low', 'high')])" <<<"$output")
+		# shellcheck disable=SC2086 # options are words
+		"$ROOFLINECTL" whatif $options --format json "$recordings/graph_memory.malloc" >whatif.json
+		[ "$(python3 -c "
+import json
+p = json.load(open('whatif.json'))
+print([round(p[k], 9) for k in ('speedup', 'low', 'high')])")" = "$predicted" ]
+	done
+}
+
+@test "a change that adds less than it is uncertain by is in no plan" {
+	run -0 "$ROOFLINECTL" report --format json "$recordings/graph_chain.naive"
+	holds "[a['strategy'] for a in j['advice']] == ['cuda_graph', 'remove_syncs']"
+	holds "[p['strategy'] for p in j['plan']] == ['cuda_graph']"
+	run -0 "$ROOFLINECTL" report "$recordings/graph_chain.naive"
+	[[ "$output" != *$'\n'"Plan"* ]]
+}
+
+@test "where nothing can be predicted the reason is in the verdict" {
+	run -0 "$ROOFLINECTL" report --format json "$recordings/dp_irregular.device"
+	holds "j['verdict']['change'].startswith('none is predicted: replaying it gives a time 12.9% off')"
+}
+
+@test "idle time in which samples show work that the device launched is told as such" {
+	for name in $(recording_names); do
+		"$ROOFLINECTL" report --section verdict "$recordings/$name" | xargs echo
+	done >verdicts
+	grep -q "samples show work that the device launched for [0-9.]*% of the time" verdicts
+}
