@@ -51,6 +51,8 @@ struct application {
 
 	/* Of the technique that is applied now. */
 	uint64_t number; /* of ARGUMENT_NUMBER; 0: as many as each kernel needs */
+	const double
+		*left; /* borrowed, by signature: the part of its time that a launch takes then */
 	bool is_first_like; /* no loop like the one it is given has changed yet: set-up costs once for all of them */
 	struct effect *effect;
 };

@@ -27,7 +27,8 @@
 	TECHNIQUE(aggregate_atomics)   \
 	TECHNIQUE(fewer_bytes)         \
 	TECHNIQUE(fuse)                \
-	TECHNIQUE(dependent_launch)
+	TECHNIQUE(dependent_launch)    \
+	TECHNIQUE(fill_gpu)
 
 #define TECHNIQUE_CONSTANT(name) TECHNIQUE_##name,
 enum technique_id { TECHNIQUES(TECHNIQUE_CONSTANT) TECHNIQUE_COUNT };
