@@ -15,30 +15,10 @@
 #include "analysis/statistics/library_kernel.h"
 #include "techniques/shared/lengths.h"
 #include "techniques/shared/lone_kernels.h"
+#include "techniques/shared/needed_time.h"
 
 static const char filled[] =
 	"no kernel that runs alone has a shape that leaves much of the GPU empty";
-
-/* The least part of a kernel's time that its work needs, says what was counted or sampled; 0: nobody knows.  Both are of
- * all devices together: only where there is one. */
-static double needed_share(const struct recorded_run *run, uint32_t kernel)
-{
-	const struct roofline *roofline = run->report ? run->report->roofline : NULL;
-	const struct sm_activity *activity = run->report ? run->report->sm_activity : NULL;
-	double share = 0;
-
-	if (!roofline || run->model->profile->device_count != 1)
-		return 0;
-	for (size_t i = 0; i < roofline->kernel_count; i++)
-		if (roofline->kernels[i].subject == kernel && !roofline->kernels[i].is_wrong)
-			share = fmax(share, roofline->kernels[i].binding_share);
-	for (size_t i = 0; activity && roofline->roofs[ROOF_dram] > 0 && i < activity->kernel_count;
-	     i++)
-		if (activity->kernels[i].kernel == kernel)
-			share = fmax(share, activity->kernels[i].dram_byte_per_s /
-						    roofline->roofs[ROOF_dram]);
-	return share;
-}
 
 static double assumed_share(const struct launch_fill *fill, enum assumed_end end)
 {
@@ -57,7 +37,7 @@ static double left_of(const struct application *application, const struct profil
 	    fill.lack == LAUNCH_LACKS_NOTHING || library_kernel_of(launch->name))
 		return 1;
 	return fmax(assumed_share(&fill, application->end),
-		    needed_share(application->run, launch->kernel));
+		    needed_time_share(application->run, launch->kernel));
 }
 
 static size_t fill_kernels(struct application *application)

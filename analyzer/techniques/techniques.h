@@ -28,7 +28,8 @@
 	TECHNIQUE(fewer_bytes)         \
 	TECHNIQUE(fuse)                \
 	TECHNIQUE(dependent_launch)    \
-	TECHNIQUE(fill_gpu)
+	TECHNIQUE(fill_gpu)            \
+	TECHNIQUE(batch_launches)
 
 #define TECHNIQUE_CONSTANT(name) TECHNIQUE_##name,
 enum technique_id { TECHNIQUES(TECHNIQUE_CONSTANT) TECHNIQUE_COUNT };

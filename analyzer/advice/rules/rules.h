@@ -28,6 +28,8 @@
 	RULE(sm_imbalance, "a few SMs work long after the others: a queue of work items")          \
 	RULE(underfilled_gpu,                                                                      \
 	     "kernels too small for the GPU run one after the other: several streams")             \
+	RULE(batch_launches,                                                                       \
+	     "one small kernel is launched again and again for parts: one launch for all")         \
 	RULE(fill_gpu, "kernels whose shape leaves much of the GPU empty: more or fuller blocks")  \
 	RULE(hot_atomics, "atomics on few addresses take most of a kernel: merge them first")      \
 	RULE(graph_rebuilt, "graphs are made again and again: update or keep them")                \
