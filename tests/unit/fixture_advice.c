@@ -19,10 +19,15 @@ void advised_set_device(struct builder *b)
 
 void advised_begin(struct advised *it, struct builder *b)
 {
+	advised_begin_with(it, b, (struct device_work){0});
+}
+
+void advised_begin_with(struct advised *it, struct builder *b, struct device_work work)
+{
 	struct report *report = &it->report;
 	struct err err = {""};
 
-	*it = (struct advised){.b = b, .ceilings = predicted_ceilings(0)};
+	*it = (struct advised){.b = b, .ceilings = predicted_ceilings(0), .device_work = work};
 	builder_finish(b);
 	*report = (struct report){.profile = &b->profile,
 				  .device_work = &it->device_work,

@@ -18,8 +18,9 @@ struct advised {
 /* A GPU of 100 SMs with room for 64 warps and 32 blocks each. */
 void advised_set_device(struct builder *b);
 
-/* Takes b. */
+/* Takes b; work: what the device launched itself. */
 void advised_begin(struct advised *it, struct builder *b);
+void advised_begin_with(struct advised *it, struct builder *b, struct device_work work);
 void advised_end(struct advised *it);
 
 /* What that rule recommends, or NULL. */

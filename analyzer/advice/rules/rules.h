@@ -24,6 +24,8 @@
 	RULE(sync_every_kernel, "the host waits after nearly every launch: fewer waits")           \
 	RULE(host_decision, "the host reads a flag and launches by it: decide on the device")      \
 	RULE(device_launch, "the host launches what data says: launch it from the device")         \
+	RULE(aggregate_children,                                                                   \
+	     "kernels launch many tiny children: a list, and one kernel for it")                   \
 	RULE(copy_overlap, "copies and kernels take turns: several streams")                       \
 	RULE(sm_imbalance, "a few SMs work long after the others: a queue of work items")          \
 	RULE(underfilled_gpu,                                                                      \
