@@ -29,7 +29,8 @@
 	TECHNIQUE(fuse)                \
 	TECHNIQUE(dependent_launch)    \
 	TECHNIQUE(fill_gpu)            \
-	TECHNIQUE(batch_launches)
+	TECHNIQUE(batch_launches)      \
+	TECHNIQUE(while_node)
 
 #define TECHNIQUE_CONSTANT(name) TECHNIQUE_##name,
 enum technique_id { TECHNIQUES(TECHNIQUE_CONSTANT) TECHNIQUE_COUNT };

@@ -22,6 +22,7 @@
 #define RULES(RULE)                                                                                \
 	RULE(launch_bound_graph, "repeated short kernels with launch-bound pauses: a CUDA graph")  \
 	RULE(sync_every_kernel, "the host waits after nearly every launch: fewer waits")           \
+	RULE(while_node, "the host reads a flag after each iteration of a loop: a WHILE node")     \
 	RULE(host_decision, "the host reads a flag and launches by it: decide on the device")      \
 	RULE(device_launch, "the host launches what data says: launch it from the device")         \
 	RULE(aggregate_children,                                                                   \
