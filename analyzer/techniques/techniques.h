@@ -30,7 +30,8 @@
 	TECHNIQUE(dependent_launch)    \
 	TECHNIQUE(fill_gpu)            \
 	TECHNIQUE(batch_launches)      \
-	TECHNIQUE(while_node)
+	TECHNIQUE(while_node)          \
+	TECHNIQUE(unroll_graph)
 
 #define TECHNIQUE_CONSTANT(name) TECHNIQUE_##name,
 enum technique_id { TECHNIQUES(TECHNIQUE_CONSTANT) TECHNIQUE_COUNT };

@@ -21,6 +21,7 @@
 /* RULE(name, summary); the name is the recommendation's id */
 #define RULES(RULE)                                                                                \
 	RULE(launch_bound_graph, "repeated short kernels with launch-bound pauses: a CUDA graph")  \
+	RULE(unroll_graph, "iterations too short for a graph of their own: a graph of several")    \
 	RULE(sync_every_kernel, "the host waits after nearly every launch: fewer waits")           \
 	RULE(while_node, "the host reads a flag after each iteration of a loop: a WHILE node")     \
 	RULE(host_decision, "the host reads a flag and launches by it: decide on the device")      \
