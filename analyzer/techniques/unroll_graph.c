@@ -29,6 +29,12 @@ static const char sizes_differ[] = "sizes or grids differ between the iterations
 /* Sizes and grids of a loop that are those of the usual iteration less often than that: as cuda_graph has it. */
 #define LEAST_ALIKE 0.9
 
+/* The host's own time between iterations stays: it may be work. */
+static const struct call_change next_iteration = {.pause = PAUSE_KEPT,
+						  .host = COST_NONE,
+						  .submission = SUBMITS_NODES,
+						  .gap = COST_GRAPH_NODE_GAP};
+
 /* ---- how many ---- */
 
 /* An iteration's, where a graph has so many of them. */
@@ -37,7 +43,7 @@ static double period_ns(const struct unrolled_graph *found, const struct costs *
 {
 	double gap_ns = (double)(costs->graph_gap_ns - costs->graph_node_gap_ns);
 
-	return fmax(found->host_ns / iteration_count,
+	return fmax(found->pause_ns + found->launch_ns / iteration_count,
 		    found->gpu_ns + fmax(gap_ns, 0) / iteration_count);
 }
 
@@ -67,7 +73,8 @@ static void measure(struct unrolled_graph *found, const struct recorded_run *run
 	found->nodes = (double)(end - begin) / (double)loop->iteration_count;
 	found->gpu_ns = sum_ns / (double)loop->iteration_count +
 			found->nodes * (double)run->costs->graph_node_gap_ns;
-	found->host_ns = (double)run->costs->graph_launch_ns + mean_pause_ns(model, loop);
+	found->launch_ns = (double)run->costs->graph_launch_ns;
+	found->pause_ns = mean_pause_ns(model, loop);
 }
 
 struct unrolled_graph unroll_graph_of(const struct recorded_run *run, const struct loop *loop)
@@ -130,17 +137,20 @@ static void put_graph(struct application *application, const struct loop *loop, 
 	struct change *change = &application->change;
 	uint8_t launch = change_number(change, &graph_launch);
 	uint8_t node = change_number(change, &graph_node);
+	uint8_t iteration = change_number(change, &next_iteration);
 
 	for (size_t i = loop->iterations[from]; i < loop->iterations[next]; i++)
-		change->calls[i] = i == loop->iterations[from] ? launch : node;
+		change->calls[i] = node;
+	for (size_t i = from; i < next; i++)
+		change->calls[loop->iterations[i]] = i == from ? launch : iteration;
 }
 
 static const char *unroll(struct application *application, const struct loop *loop,
 			  size_t iteration_count)
 {
 	size_t count = loop->iteration_count, last;
-	const char *refusal = why_not(application, loop->iterations[0] + 1,
-				      loop->iterations[count - 1] + 1);
+	const char *refusal =
+		why_not(application, loop->iterations[0] + 1, loop->iterations[count - 1] + 1);
 
 	if (refusal)
 		return refusal;

@@ -20,8 +20,9 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	rc = advice_add_evidence(
 		item,
 		"an iteration is %.0f %s %s in a graph, and its launch keeps the host busy for %s",
-		found.nodes, found.nodes < 1.5 ? "operation, which takes" : "operations, which take",
-		format_ns(found.gpu_ns).text, format_ns(found.host_ns).text);
+		found.nodes,
+		found.nodes < 1.5 ? "operation, which takes" : "operations, which take",
+		format_ns(found.gpu_ns).text, format_ns(found.launch_ns).text);
 	if (rc == 0)
 		rc = advice_add_evidence(
 			item,
