@@ -16,6 +16,7 @@ struct recorded_run {
 	const struct report *report; /* borrowed; NULL: without what counters and samples tell */
 	struct model *model;	     /* owned */
 	const struct ceilings *ceilings; /* borrowed; NULL: nothing can be predicted */
+	const struct costs *costs; /* borrowed, in the middle of what was measured; NULL: likewise */
 	struct fusion fusion; /* owned; what counters tell of kernels that could be one */
 };
 
@@ -51,6 +52,8 @@ struct application {
 
 	/* Of the technique that is applied now. */
 	uint64_t number; /* of ARGUMENT_NUMBER; 0: as many as each kernel needs */
+	const double
+		*left; /* borrowed, by signature: the part of its time that a launch takes then */
 	bool is_first_like; /* no loop like the one it is given has changed yet: set-up costs once for all of them */
 	struct effect *effect;
 };

@@ -27,7 +27,11 @@
 	TECHNIQUE(aggregate_atomics)   \
 	TECHNIQUE(fewer_bytes)         \
 	TECHNIQUE(fuse)                \
-	TECHNIQUE(dependent_launch)
+	TECHNIQUE(dependent_launch)    \
+	TECHNIQUE(fill_gpu)            \
+	TECHNIQUE(batch_launches)      \
+	TECHNIQUE(while_node)          \
+	TECHNIQUE(unroll_graph)
 
 #define TECHNIQUE_CONSTANT(name) TECHNIQUE_##name,
 enum technique_id { TECHNIQUES(TECHNIQUE_CONSTANT) TECHNIQUE_COUNT };

@@ -125,6 +125,7 @@ static int read_model(struct what_ifs *all, const struct ceilings *ceilings)
 	worker_start(&loops, find_loops, all);
 	rc = predictor_open(&all->predictor, all->run.model, ceilings);
 	loops_rc = worker_join(&loops);
+	all->run.costs = all->predictor.is_usable ? &all->predictor.costs[COSTS_MIDDLE] : NULL;
 	return rc < 0 ? rc : loops_rc;
 }
 

@@ -57,6 +57,7 @@
 	CEILING(pinned_both, transfer, "B/s", "", "each direction, copies in both at once, page-locked memory") \
 	CEILING(h2d_pageable, transfer, "B/s", "", "host to device, ordinary memory") \
 	CEILING(d2h_pageable, transfer, "B/s", "", "device to host, ordinary memory") \
+	CEILING(host_register, transfer, "ns", "bytes", "cudaHostRegister of so many bytes of ordinary memory that was written before") \
 	CEILING(atomic_add, atomics, "op/s", "addresses", "thread atomics on so many addresses, all different within a warp where there are enough, with operands that the compiler cannot aggregate") \
 	CEILING(atomic_cas, atomics, "op/s", "addresses", "the same with compare-and-swap, whether it succeeds or not") \
 	CEILING(atomic_shared_add, atomics, "op/s", "addresses", "in shared memory, so many addresses per thread block") \

@@ -299,13 +299,25 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	expect torch_loop.eager 'advice() == ["launch_bound_graph"]'
 	expect torch_loop.graph '"launch_bound_graph" not in advice()'
 	expect streams 'advice() == ["pageable_copy"]'
-	for name in if ifelse switch while nested; do expect conditional_$name.naive 'advice()[0] == "host_decision"'; done
-	expect device_graph.naive 'advice() == ["host_decision"]'
-	expect device_scheduler.naive 'set(advice()) <= {"host_decision"}' # measured: 1.00x
+	for name in if ifelse switch nested; do expect conditional_$name.naive 'advice()[0] == "host_decision"'; done
+	expect conditional_while.naive 'advice()[0] == "while_node"' '"host_decision" not in advice()'
+	expect device_graph.naive 'advice() == ["while_node"]'
+	expect device_scheduler.naive 'set(advice()) <= {"while_node"}' # measured: 1.00x
+	for name in device_graph.no_read device_graph.tail conditional_while.conditional graph_pipeline.graph_wait; do
+		expect $name '"while_node" not in advice()'
+	done
 	expect pytorch.naive 'advice() == ["launch_bound_graph"]'
 	for name in concurrent_kernels graph_forkjoin graph_manual; do expect $name.naive 'advice()[0] == "underfilled_gpu"'; done
 	for name in concurrent_kernels.streams graph_forkjoin.streams graph_manual.forked; do
-		expect $name '"underfilled_gpu" not in advice()'
+		expect $name '"underfilled_gpu" not in advice()' '"fill_gpu" not in advice()' '"batch_launches" not in advice()'
+	done
+	for name in concurrent_kernels graph_forkjoin; do expect $name.naive '{"fill_gpu", "batch_launches"} <= set(advice())'; done
+	for name in persistent.naive memory_bound.naive work_queue.persistent dp_tokens.compacted; do
+		expect $name '"fill_gpu" not in advice()' '"batch_launches" not in advice()'
+	done
+	expect dp_tiny.device 'advice() == ["aggregate_children"]'
+	for name in dp_irregular.device dp_tokens.device device_scheduler.tail dynamic_parallelism.device.sampled; do
+		expect $name '"aggregate_children" not in advice()'
 	done
 	for name in atomic_batch.naive atomic_hierarchy.naive histogram.naive histogram.naive_one; do
 		expect $name 'advice() == ["hot_atomics"]'

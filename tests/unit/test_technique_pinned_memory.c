@@ -6,7 +6,9 @@
 #include <cmocka.h>
 
 #include "techniques/shared/lengths.h"
+#include "techniques/shared/pinning.h"
 #include "fixture_loop.h"
+#include "fixture_predict.h"
 
 /* Bytes a second of pinned memory. */
 static void measure(struct loop_fixture *fixture, double to_device, double to_host)
@@ -85,6 +87,101 @@ static void test_pinned_to_host(void **state)
 	loop_free(&fixture);
 }
 
+/* ---- what pinning costs ---- */
+
+/* 1 ns for 16 bytes of it; the last row is of the greatest buffer. */
+static void measure_register(struct ceilings *ceilings)
+{
+	static const uint64_t bytes[] = {1 << 10, 256 << 20};
+
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(ceilings_add(ceilings,
+					      &(struct ceiling){.id = CEILING_host_register,
+								.parameter = bytes[i],
+								.value = (double)bytes[i] / 16}),
+				 0);
+	assert_null(ceilings_sort(ceilings));
+}
+
+static void test_buffers(void **state)
+{
+	struct loop_fixture fixture = loop_of("pPp");
+	struct pinning pinning;
+
+	(void)state;
+	measure(&fixture, 104.8576e9, 104.8576e9);
+	assert_int_equal(pinning_of(&pinning, &fixture.run, 0), 0);
+	assert_int_equal(pinning.copy_count, 3 * ITERATIONS);
+	assert_int_equal(pinning.buffer_count, 2); /* each direction */
+	assert_float_equal(pinning.saved_ns, 3 * ITERATIONS * 10000, 1);
+	assert_true(pinning.cost_ns == 0);
+	measure_register(fixture.ceilings);
+	assert_int_equal(pinning_of(&pinning, &fixture.run, 0), 0);
+	assert_float_equal(pinning.cost_ns, 2 * (1 << 20) / 16.0, 1);
+	fixture.b->copies[0].bytes = (uint64_t)1 << 29; /* as two of the greatest */
+	assert_int_equal(pinning_of(&pinning, &fixture.run, 0), 0);
+	assert_float_equal(pinning.cost_ns, (2 * (1 << 20) + ((uint64_t)1 << 29)) / 16.0, 1);
+	loop_free(&fixture);
+}
+
+static void test_cost(void **state)
+{
+	struct loop_fixture fixture = loop_of("p");
+
+	(void)state;
+	measure_register(fixture.ceilings);
+	assert_int_equal(pin(&fixture, 104.8576e9, 1e9), ITERATIONS);
+	assert_float_equal(fixture.application.setup_ns, (1 << 20) / 16.0, 1);
+	loop_free(&fixture);
+	fixture = loop_of("p");
+	measure_register(fixture.ceilings);
+	measure(&fixture, 55e9, 1e9); /* 935 ns less each, 65536 to pin */
+	assert_string_equal(loop_apply(&fixture, &technique_pinned_memory),
+			    "pinning the memory would cost more than the copies save");
+	loop_free(&fixture);
+}
+
+/* Copies of 256 MiB at 10 GB/s, each at the start of its own loop of kernels. */
+static struct builder *few_copies(int count)
+{
+	const struct profile_copy copy = {.kind = COPY_TO_DEVICE,
+					  .src_memory = MEMORY_PAGEABLE,
+					  .dst_memory = 3,
+					  .bytes = 256 << 20};
+	struct builder *b = builder_new(1, 1);
+	int64_t now_ns = 0;
+
+	for (int i = 0; i < count; i++) {
+		uint32_t call =
+			builder_call(b, 0, "cudaMemcpy", CALL_COPY, now_ns, now_ns + 26860000);
+
+		builder_copy(b, 0, copy, now_ns + 10000, now_ns + 26850000, call);
+		now_ns += 26870000;
+	}
+	builder_kernel(b, 0, "k", now_ns + 5000, now_ns + 905000,
+		       builder_launch(b, 0, now_ns, now_ns + 4000));
+	builder_call(b, 0, "cudaStreamSynchronize", CALL_SYNC, now_ns + 5000, now_ns + 910000);
+	return b;
+}
+
+static void test_few_copies(void **state)
+{
+	struct predicted_run it = predicted_begin(few_copies(3), 0, NULL);
+	struct what_if found;
+
+	(void)state;
+	assert_int_equal(what_if_alone(&found, TECHNIQUE_pinned_memory, &it.all, 0), 0);
+	assert_non_null(found.effect.refusal);
+	assert_non_null(strstr(found.effect.refusal, "run rooflinectl ceilings again"));
+	measure_register(it.ceilings);
+	assert_int_equal(what_if_alone(&found, TECHNIQUE_pinned_memory, &it.all, 0), 0);
+	assert_null(found.effect.refusal);
+	/* 26.8 ms become 5.4 and 16.8 for each buffer, once; of the copies alone five times less */
+	assert_in_range((uint64_t)(100 * found.prediction.program.speedup), 110, 130);
+	assert_in_range((uint64_t)(100 * found.prediction.place.speedup), 400, 520);
+	predicted_end(&it);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -99,6 +196,11 @@ int main(void)
 		SENTENCE("pinning that makes nothing faster changes nothing",
 			 test_no_faster_pinned),
 		SENTENCE("each direction has its own rate", test_pinned_to_host),
+		SENTENCE("copies of one size and direction share a buffer, which is pinned once",
+			 test_buffers),
+		SENTENCE("what pinning costs counts once, and more than copies save is refused",
+			 test_cost),
+		SENTENCE("a few large copies are judged by what pinning costs", test_few_copies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

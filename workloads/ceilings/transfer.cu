@@ -3,8 +3,11 @@
  *
  * Several sizes are tried, since what a copy costs to start shows in a small one and what an
  * ordinary buffer costs to stage in a large one.  Events lie around the copies: the one behind a
- * copy from ordinary memory passes only when its last piece has arrived.
+ * copy from ordinary memory passes only when its last piece has arrived.  And what it takes to make
+ * ordinary memory page-locked, which a copy has to earn back.
  */
+#include <chrono>
+
 #include "ceiling.cuh"
 
 struct ends {
@@ -116,6 +119,28 @@ static struct ceiling_measurement copy_measurement(struct ceiling_bench &bench, 
 	return ceiling_throughput(bench, id, 0, copies(bench, to, from, bytes, kind), false);
 }
 
+/* ns, of so many bytes that have been written before. */
+static double register_ns(void *memory, size_t bytes)
+{
+	auto begin = std::chrono::steady_clock::now();
+	std::chrono::duration<double, std::nano> taken;
+
+	CUDA_CHECK(cudaHostRegister(memory, bytes, cudaHostRegisterDefault));
+	taken = std::chrono::steady_clock::now() - begin;
+	CUDA_CHECK(cudaHostUnregister(memory));
+	return taken.count();
+}
+
+static struct ceiling_measurement register_measurement(const struct ends &ends, size_t bytes)
+{
+	struct ceiling_measurement m = {CEILING_host_register, (long)bytes, "", nullptr, nullptr};
+	void *memory = ends.pageable;
+
+	m.prepare = [=]() { register_ns(memory, bytes); };
+	m.sample = [=]() { return ceiling_reading{register_ns(memory, bytes), 0}; };
+	return m;
+}
+
 int main(int argc, char **argv)
 {
 	struct ceiling_bench bench = ceiling_start("transfer", argc, argv);
@@ -132,7 +157,11 @@ int main(int argc, char **argv)
 			  copy_measurement(bench, CEILING_h2d_pageable, ends.device, ends.pageable,
 					   ends.bytes, cudaMemcpyHostToDevice),
 			  copy_measurement(bench, CEILING_d2h_pageable, ends.pageable, ends.device,
-					   ends.bytes, cudaMemcpyDeviceToHost)});
+					   ends.bytes, cudaMemcpyDeviceToHost),
+			  register_measurement(ends, (size_t)64 << 10),
+			  register_measurement(ends, (size_t)1 << 20),
+			  register_measurement(ends, (size_t)16 << 20),
+			  register_measurement(ends, ends.bytes)});
 	both_ways_close(both);
 	ends_close(ends);
 	return rc;

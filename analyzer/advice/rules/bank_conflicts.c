@@ -44,13 +44,14 @@ static struct conflicts conflicts_of(const struct facts *facts, uint32_t kernel)
 
 static struct conflicts worst(const struct facts *facts)
 {
+	const struct profile *profile = facts->report->profile;
 	struct conflicts most = {0};
 
-	for (size_t i = 0; facts->report->counted && i < facts->report->profile->kernel_name_count;
-	     i++) {
+	for (size_t i = 0; facts->report->counted && i < profile->kernel_name_count; i++) {
 		struct conflicts found = conflicts_of(facts, (uint32_t)i);
 
-		if (found.share >= LEAST_SHARE && found.lost_ns > most.lost_ns)
+		if (found.share >= LEAST_SHARE && found.lost_ns > most.lost_ns &&
+		    !facts_is_library(facts, (uint32_t)i))
 			most = found;
 	}
 	return most;

@@ -34,5 +34,6 @@ const struct rule rule_host_decision = {
 		   "params.conditional.type = cudaGraphCondTypeIf; /* While, Switch */\n"
 		   "cudaGraphAddNode(&node, graph, &flag_node, NULL, 1, &params);",
 	.technique = &technique_device_decision,
+	.said_by = "while_node",
 	.add_evidence = add_evidence,
 };

@@ -24,6 +24,7 @@ static const struct atomics_kernel *worst(const struct facts *facts)
 		const struct atomics_kernel *kernel = &atomics->kernels[i];
 
 		if (kernel->is_bottleneck && kernel->batch > 1 && kernel->duration_ns > 0 &&
+		    !facts_is_library(facts, kernel->kernel) &&
 		    (!found || kernel->time_ns > found->time_ns))
 			found = kernel;
 	}

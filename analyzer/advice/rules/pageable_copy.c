@@ -2,20 +2,19 @@
  * pageable_copy.c - copies from or to pageable host memory, while no kernel runs.
  *
  * The driver stages them through its own pinned buffer: slower than the link,
- * and they cannot overlap with the host.  Fires when at least ten such copies
- * take more than 5% of wall time without a kernel running beside them.  Pinning
- * costs more than a copy (cudaHostAlloc against the copies in the report of
- * tests/recordings/streams), so a few copies at the start and the end do not
- * earn it back.
+ * and they cannot overlap with the host.  Fires when such copies take more than 5% of
+ * wall time without a kernel running beside them, and pinning them, which costs
+ * something as well (techniques/shared/pinning.h), is predicted to gain.  Where nothing
+ * can be predicted, for at least ten: a few may not earn it back.
  */
 #include "advice/rules/rules.h"
 
 #include "base/sums.h"
 #include "base/format.h"
 #include "base/ns.h"
+#include "techniques/shared/pinning.h"
 
 #define AT_STAKE_RATIO 0.05
-#define REPEATED_COPY_COUNT 10
 
 struct pageable {
 	uint64_t count, bytes;
@@ -80,13 +79,28 @@ static const struct pageable *found_on(const struct facts *facts, size_t device)
 	return facts_finding(facts, RULE_pageable_copy, device);
 }
 
+static int add_cost(struct recommendation *item, const struct facts *facts, size_t device)
+{
+	struct pinning pinning;
+	int rc = pinning_of(&pinning, &facts->what_ifs.run, device);
+
+	if (rc < 0)
+		return rc;
+	if (!pinning.cost_ns)
+		return advice_add_evidence(item,
+					   "what pinning costs was not measured on this GPU's "
+					   "machine: run rooflinectl ceilings again");
+	return advice_add_evidence(item, "pinning %s once takes about %s",
+				   format_bytes(pinning.bytes).text,
+				   format_ns(pinning.cost_ns).text);
+}
+
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 			const struct what_if *what_if)
 {
 	const struct pageable *found = found_on(facts, device);
 	int rc;
 
-	(void)what_if;
 	rc = advice_add_evidence(item, "%s copies with pageable memory, %s in %s (%s)",
 				 format_count(found->count).text,
 				 format_bytes((double)found->bytes).text,
@@ -98,6 +112,8 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	if (rc == 0)
 		rc = advice_add_evidence(item, "no kernel ran beside them for %s",
 					 format_ns((double)found->exposed_ns).text);
+	if (rc == 0 && what_if)
+		rc = add_cost(item, facts, device);
 	return rc;
 }
 
@@ -111,8 +127,12 @@ static bool is_candidate(const struct facts *facts, size_t device)
 	double wall_ns = facts_wall_ns(facts, device);
 	const struct pageable *found = found_on(facts, device);
 
-	return found->count >= REPEATED_COPY_COUNT &&
-	       (double)found->exposed_ns > AT_STAKE_RATIO * wall_ns;
+	return (double)found->exposed_ns > AT_STAKE_RATIO * wall_ns;
+}
+
+static bool is_promising(const struct facts *facts, size_t device)
+{
+	return found_on(facts, device)->count >= PINNING_FEW_COPIES;
 }
 
 /* What is predicted is what pinning alone brings; that copies can then run beside kernels comes on top. */
@@ -130,7 +150,7 @@ const struct rule rule_pageable_copy = {
 	.find = find,
 	.technique = &technique_pinned_memory,
 	.is_candidate = is_candidate,
-	.is_promising = is_candidate,
+	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,
 };

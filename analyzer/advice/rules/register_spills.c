@@ -30,6 +30,7 @@ static const struct kernel_statistics *worst(const struct facts *facts, size_t d
 		const struct kernel_statistics *kernel = &statistics->kernels[i];
 
 		if (kernel->device == device &&
+		    !facts_is_library(facts, signature_of(facts, kernel)->kernel) &&
 		    signature_of(facts, kernel)->local_bytes_per_thread >= LEAST_BYTES &&
 		    (!found || kernel->time.total_ns > found->time.total_ns))
 			found = kernel;

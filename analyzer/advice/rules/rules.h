@@ -21,13 +21,20 @@
 /* RULE(name, summary); the name is the recommendation's id */
 #define RULES(RULE)                                                                                \
 	RULE(launch_bound_graph, "repeated short kernels with launch-bound pauses: a CUDA graph")  \
+	RULE(unroll_graph, "iterations too short for a graph of their own: a graph of several")    \
 	RULE(sync_every_kernel, "the host waits after nearly every launch: fewer waits")           \
+	RULE(while_node, "the host reads a flag after each iteration of a loop: a WHILE node")     \
 	RULE(host_decision, "the host reads a flag and launches by it: decide on the device")      \
 	RULE(device_launch, "the host launches what data says: launch it from the device")         \
+	RULE(aggregate_children,                                                                   \
+	     "kernels launch many tiny children: a list, and one kernel for it")                   \
 	RULE(copy_overlap, "copies and kernels take turns: several streams")                       \
 	RULE(sm_imbalance, "a few SMs work long after the others: a queue of work items")          \
 	RULE(underfilled_gpu,                                                                      \
 	     "kernels too small for the GPU run one after the other: several streams")             \
+	RULE(batch_launches,                                                                       \
+	     "one small kernel is launched again and again for parts: one launch for all")         \
+	RULE(fill_gpu, "kernels whose shape leaves much of the GPU empty: more or fuller blocks")  \
 	RULE(hot_atomics, "atomics on few addresses take most of a kernel: merge them first")      \
 	RULE(graph_rebuilt, "graphs are made again and again: update or keep them")                \
 	RULE(allocation_in_loop, "memory is allocated again and again: once, or in stream order")  \
@@ -76,7 +83,8 @@ struct rule;
 struct facts {
 	const struct report *report;
 	struct device_facts *devices; /* as profile->devices[] */
-	uint32_t *homes; /* by process: the device with most of its operations, or PROFILE_NONE */
+	uint32_t *homes;  /* by process: the device with most of its operations, or PROFILE_NONE */
+	bool *is_library; /* by kernel: see facts_is_library */
 	const struct rule *const *rules; /* RULE_COUNT of them */
 	void **findings;		 /* owned; of each rule on each device, see struct rule */
 	struct what_ifs what_ifs;
@@ -121,6 +129,9 @@ bool facts_is_home(const struct facts *facts, uint32_t process, size_t device);
 
 /* Whether the process that made the call is at home there. */
 bool facts_is_call_of(const struct facts *facts, const struct profile_call *call, size_t device);
+
+/* Whether a kernel (kernel_names[]) is a library's: nobody can be told to write it otherwise. */
+bool facts_is_library(const struct facts *facts, uint32_t kernel);
 
 /* Whether the call's name has that part. */
 bool facts_is_named(const struct facts *facts, const struct profile_call *call, const char *part);

@@ -31,7 +31,7 @@ static const struct sm_activity_kernel *worst(const struct facts *facts)
 	for (size_t i = 0; activity && i < activity->kernel_count; i++) {
 		const struct sm_activity_kernel *kernel = &activity->kernels[i];
 
-		if (sm_activity_is_imbalanced(kernel) &&
+		if (sm_activity_is_imbalanced(kernel) && !facts_is_library(facts, kernel->kernel) &&
 		    (!found || at_stake_ns(kernel) > at_stake_ns(found)))
 			found = kernel;
 	}

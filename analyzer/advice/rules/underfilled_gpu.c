@@ -14,6 +14,7 @@
 
 #include "analysis/counters/occupancy.h"
 #include "base/format.h"
+#include "techniques/shared/lone_kernels.h"
 
 #define LEAST_KERNEL_NS 5000
 #define LEAST_COUNT 50
@@ -24,19 +25,15 @@
 struct small_kernels {
 	uint64_t count;
 	double time_ns, empty_ns; /* empty_ns: their time by the part of the GPU that they leave */
-	int64_t last_end_ns;	  /* of any kernel before */
 };
 
 static void add_kernel(struct small_kernels *found, const struct profile *profile,
-		       const struct profile_op *op, int64_t next_start_ns)
+		       const struct profile_op *op)
 {
 	struct occupancy occupancy;
 	double length_ns = (double)(op->end_ns - op->start_ns);
-	bool is_alone = found->last_end_ns <= op->start_ns && next_start_ns >= op->end_ns;
 
-	if (op->end_ns > found->last_end_ns)
-		found->last_end_ns = op->end_ns;
-	if (!is_alone || op->counted || length_ns < LEAST_KERNEL_NS ||
+	if (length_ns < LEAST_KERNEL_NS ||
 	    !occupancy_of(&occupancy, &profile->devices[op->device],
 			  &profile->signatures[op->detail]) ||
 	    occupancy.waves >= MOST_WAVES)
@@ -49,22 +46,11 @@ static void add_kernel(struct small_kernels *found, const struct profile *profil
 static void find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct profile *profile = facts->report->profile;
-	const struct profile_device *what = &profile->devices[device];
-	struct small_kernels *found = finding;
-	const struct profile_op *before = NULL;
+	struct lone_kernels kernels = lone_kernels_of(profile, device);
+	const struct profile_op *op;
 
-	found->last_end_ns = INT64_MIN;
-	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++) {
-		const struct profile_op *op = &profile->ops[i];
-
-		if (op->kind != OP_KERNEL)
-			continue;
-		if (before)
-			add_kernel(found, profile, before, op->start_ns);
-		before = op;
-	}
-	if (before)
-		add_kernel(found, profile, before, INT64_MAX);
+	while ((op = lone_kernels_next(&kernels)))
+		add_kernel(finding, profile, op);
 }
 
 static const struct small_kernels *found_on(const struct facts *facts, size_t device)

@@ -1,0 +1,67 @@
+/*
+ * batch_launches.c - one small kernel is launched again and again, for one part of the data after the other.
+ *
+ * One launch with the blocks of all parts fills the GPU and costs one launch; a graph spares only a part of what
+ * launching costs and still runs one part at a time.  Where parts differ in time, blocks take them from a queue.
+ * Fires when re-simulating the loops so gains something.  That no launch needs what the one before it wrote no
+ * recording tells.
+ */
+#include "advice/rules/rules.h"
+
+#include "base/format.h"
+#include "techniques/batch_launches.h"
+
+/* The longest part takes so many times the mean one: a queue evens that out. */
+#define UNEVEN 2
+
+static int add_times(struct recommendation *item, const struct batched_launches *found)
+{
+	double mean_ns = (double)found->sum_ns / (double)found->most_launches;
+	bool is_uneven = (double)found->longest_ns > UNEVEN * mean_ns;
+
+	return advice_add_evidence(item, "they take from %s to %s%s",
+				   format_ns((double)found->shortest_ns).text,
+				   format_ns((double)found->longest_ns).text,
+				   is_uneven ? ": let blocks take parts from a queue (atomicAdd)"
+					     : "");
+}
+
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
+			const struct what_if *what_if)
+{
+	const struct batched_launches found =
+		batch_launches_find(&facts->what_ifs.run, &facts->what_ifs.loops, device);
+	const struct profile_signature *launch =
+		&facts->report->profile->signatures[found.signature];
+	char name[64];
+	int rc;
+
+	(void)what_if;
+	format_kernel_name(name, sizeof(name), launch->name, sizeof(name) - 1);
+	rc = advice_add_evidence(item, "%s: up to %s launches with nothing between them", name,
+				 format_count(found.most_launches).text);
+	if (rc == 0)
+		rc = advice_add_evidence(item, "each has blocks for %.0f%% of the SMs",
+					 100 * found.fill);
+	if (rc == 0)
+		rc = add_times(item, &found);
+	return rc;
+}
+
+const struct rule rule_batch_launches = {
+	.id = "batch_launches",
+	.title = "Launch the kernel once, with the blocks of all parts",
+	.workload = "dp_tokens",
+	.risk = "Only where no part needs what a part before it wrote: steps of one computation need a "
+		"graph or a persistent kernel instead. What differs between the parts must be in arrays on "
+		"the device.",
+	.pattern =
+		"__global__ void all(const struct part *parts) /* pointers and sizes of each */\n"
+		"{\n"
+		"    work(parts[blockIdx.y]); /* or of atomicAdd(next, 1) where parts differ */\n"
+		"}\n"
+		"all<<<dim3(blocks, part_count), threads, 0, stream>>>(parts);",
+	.technique = &technique_batch_launches,
+	.add_evidence = add_evidence,
+	.is_about_kernels = true,
+};

@@ -1,0 +1,65 @@
+#include "analysis/statistics/library_kernel.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/*
+ * What only names of that library have, and the first row that is found decides: cuBLAS and cuDNN contain kernels of
+ * CUTLASS, and PyTorch has namespaces inside of the arguments of others.  From the kernels that an H200 ran for
+ * PyTorch 2, cuBLAS 13, cuDNN 9 and NCCL 2, and from the namespaces of the libraries that are headers.
+ */
+static const struct {
+	const char *part, *library;
+} parts[] = {
+	{"ncclDevKernel", "NCCL"},
+	{"ncclKernel", "NCCL"},
+	{"nvshmemi_", "NVSHMEM"},
+	{"cudnn", "cuDNN"},
+	{"cublas", "cuBLAS"},
+	{"nvjet_", "cuBLAS"},
+	{"xmma_gemm", "cuBLAS"},
+	{"sgemm_largek", "cuBLAS"},
+	{"ampere_sgemm_", "cuBLAS"},
+	{"volta_sgemm_", "cuBLAS"},
+	{"gemv2T_kernel", "cuBLAS"},
+	{"gemvNSP_kernel", "cuBLAS"},
+	{"cusparse", "cuSPARSE"},
+	{"cusolver", "cuSOLVER"},
+	{"regular_fft", "cuFFT"},
+	{"vector_fft", "cuFFT"},
+	{"at::native", "PyTorch"},
+	{"at::cuda", "PyTorch"},
+	{"pytorch_flash", "PyTorch"},
+	{"softmax_warp_forward", "PyTorch"},
+	{"softmax_warp_backward", "PyTorch"},
+	{"flash_fwd_", "FlashAttention"},
+	{"flash_bwd_", "FlashAttention"},
+	{"cutlass", "CUTLASS"},
+	{"thrust::", "Thrust"},
+	{"cub::", "CUB"},
+};
+
+/* A kernel of one's own has its name before the first parenthesis and may take arguments of a library: these do not
+ * count.  "(anonymous namespace)" is a part of a name. */
+static size_t name_length(const char *name)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	const char *end = name;
+
+	while (*end && (*end != '(' || !strncmp(end, anonymous, sizeof(anonymous) - 1)))
+		end++;
+	return (size_t)(end - name);
+}
+
+const char *library_kernel_of(const char *name)
+{
+	size_t length = name_length(name);
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		const char *found = strstr(name, parts[i].part);
+
+		if (found && found < name + length)
+			return parts[i].library;
+	}
+	return NULL;
+}

@@ -1,0 +1,13 @@
+/*
+ * library_kernel.h - kernels that come out of a library: their callers choose what they call, and not how it is written.
+ *
+ * Pure; goes by names alone.
+ */
+#ifndef ROOFLINE_LIBRARY_KERNEL_H
+#define ROOFLINE_LIBRARY_KERNEL_H
+
+/* The library that a kernel of that demangled name is of, as people call it: "cuBLAS"; NULL: none that is known.
+ * What a compiler of a framework wrote (Triton) is of none. */
+const char *library_kernel_of(const char *name);
+
+#endif

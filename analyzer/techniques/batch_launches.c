@@ -1,0 +1,240 @@
+/*
+ * batch_launches.c - launches of one small kernel, one after the other, are a single launch with the blocks of all.
+ *
+ * Side by side they take what their blocks do on all SMs, each at the speed that it had, but no less than the longest of
+ * them; at the high end SMs hold as many of the blocks as fit, each as fast as alone.  Nor less than their work does at
+ * the roof that counters show nearest.
+ */
+#include "techniques/batch_launches.h"
+
+#include <math.h>
+
+#include "analysis/counters/occupancy.h"
+#include "base/ns.h"
+#include "replay/calls.h"
+#include "techniques/shared/needed_time.h"
+#include "techniques/shared/streams.h"
+#include "techniques/techniques.h"
+
+static const char no_batch[] =
+	"no small kernel is launched again and again with nothing between its launches";
+
+/* A kernel with blocks for more of the SMs has little room beside it. */
+#define FILL_MOST 0.5
+/* At the low end. */
+#define PAIR 2
+
+static const struct call_change batched_launch = {.pause = PAUSE_GONE,
+						  .host = COST_NONE,
+						  .submission = SUBMITS_FUSED};
+
+/* One launch that is made of several. */
+struct batch {
+	size_t first_call;
+	uint64_t count;
+	uint32_t kernel, stream;
+	double work_ns; /* of all of its blocks, on all SMs */
+	struct batched_launches told;
+};
+
+/* Going through the calls of a loop. */
+struct batching {
+	const struct recorded_run *run;
+	struct change *change; /* NULL: only to look */
+	enum assumed_end end;
+	struct batch batch;  /* count 0: none has begun */
+	double needed_share; /* of the kernel of the batch */
+	struct batched_launches found;
+};
+
+/* The part of the SMs that a kernel has a block for; at the high end that of all blocks that fit. */
+static double fill_of(const struct profile *profile, const struct profile_op *op,
+		      enum assumed_end end)
+{
+	const struct profile_device *device = &profile->devices[op->device];
+	const struct profile_signature *launch = &profile->signatures[op->detail];
+	double blocks = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+	struct occupancy occupancy;
+
+	if (!occupancy_of(&occupancy, device, launch))
+		return 1;
+	return end == ASSUMED_MOST ? occupancy.waves : blocks / device->sm_count;
+}
+
+/* A kernel of its own call that leaves room for others; NULL: none. */
+static const struct profile_op *small_kernel(const struct batching *it, size_t call)
+{
+	const struct profile *profile = it->run->model->profile;
+	const struct profile_op *op = call_only_kernel(it->run->model, call);
+
+	return op && !op->counted && fill_of(profile, op, ASSUMED_USUAL) <= FILL_MOST ? op : NULL;
+}
+
+/* ---- a batch ---- */
+
+static double batch_ns(const struct batching *it)
+{
+	const struct batch *batch = &it->batch;
+
+	return fmax(fmax(batch->work_ns, (double)batch->told.longest_ns),
+		    it->needed_share * (double)batch->told.sum_ns);
+}
+
+/* Its first launch takes as long as all do together, and the others are gone. */
+static void change_batch(const struct batching *it, size_t end_call)
+{
+	const struct model *model = it->run->model;
+	int64_t first_ns = 1 + (int64_t)batch_ns(it);
+
+	for (size_t i = it->batch.first_call; i < end_call; i++) {
+		const struct profile_op *op = call_only_kernel(model, i);
+
+		if (!op)
+			continue;
+		it->change->op_ns[op - model->profile->ops] =
+			i == it->batch.first_call ? first_ns : OP_GONE;
+		if (i > it->batch.first_call)
+			it->change->calls[i] = change_number(it->change, &batched_launch);
+	}
+}
+
+static void end_batch(struct batching *it, size_t end_call)
+{
+	struct batched_launches *found = &it->found;
+	const struct batch *batch = &it->batch;
+
+	if (batch->count > 1) {
+		uint64_t launch_count = found->launch_count + batch->count;
+		uint64_t batch_count = found->batch_count + 1;
+
+		if (batch->count > found->most_launches)
+			*found = batch->told;
+		found->launch_count = launch_count;
+		found->batch_count = batch_count;
+		if (it->change)
+			change_batch(it, end_call);
+	}
+	it->batch.count = 0;
+}
+
+static void begin_batch(struct batching *it, size_t call, const struct profile_op *op)
+{
+	uint32_t kernel = it->run->model->profile->signatures[op->detail].kernel;
+
+	it->batch = (struct batch){.first_call = call,
+				   .kernel = kernel,
+				   .stream = op->stream,
+				   .told = {.signature = op->detail, .shortest_ns = INT64_MAX}};
+	it->needed_share = needed_time_share(it->run, kernel);
+}
+
+static void add_launch(struct batching *it, const struct profile_op *op)
+{
+	const struct profile *profile = it->run->model->profile;
+	struct batched_launches *told = &it->batch.told;
+	int64_t length_ns = op->end_ns - op->start_ns;
+
+	it->batch.count++;
+	it->batch.work_ns += (double)length_ns * fill_of(profile, op, it->end);
+	told->most_launches = it->batch.count;
+	told->fill += (fill_of(profile, op, ASSUMED_USUAL) - told->fill) / (double)it->batch.count;
+	told->shortest_ns = min_ns(told->shortest_ns, length_ns);
+	told->longest_ns = max_ns(told->longest_ns, length_ns);
+	told->sum_ns += length_ns;
+}
+
+/* ---- a loop ---- */
+
+/* Whether the host has time for no more than the next launch before it. */
+static bool goes_on(const struct batching *it, size_t call, const struct profile_op *op)
+{
+	const struct profile *profile = it->run->model->profile;
+
+	return it->batch.count && profile->signatures[op->detail].kernel == it->batch.kernel &&
+	       op->stream == it->batch.stream &&
+	       call_pause_ns(it->run->model, call) <= LONG_HOST_NS &&
+	       (it->end != ASSUMED_LEAST || it->batch.count < PAIR);
+}
+
+static bool may_be_between(const struct batching *it, size_t call)
+{
+	enum profile_call_class class = model_call_class(it->run->model, call);
+
+	return !submissions_count(&it->run->model->submissions, call) && class == CALL_OTHER;
+}
+
+static void batch_calls(struct batching *it, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++) {
+		const struct profile_op *op = small_kernel(it, i);
+
+		if (may_be_between(it, i))
+			continue;
+		if (!op || !goes_on(it, i, op))
+			end_batch(it, i);
+		if (op && !it->batch.count)
+			begin_batch(it, i, op);
+		if (op)
+			add_launch(it, op);
+	}
+	end_batch(it, end);
+}
+
+static bool is_on_device(const struct model *model, const struct loop *loop, size_t device)
+{
+	uint32_t first = model->submissions.first[loop->first_call];
+
+	return model->profile->ops[model->submissions.ops[first]].device == device;
+}
+
+struct batched_launches batch_launches_find(const struct recorded_run *run,
+					    const struct loops *loops, size_t device)
+{
+	struct batching it = {.run = run, .end = ASSUMED_USUAL};
+
+	for (size_t i = 0; i < loops->count; i++) {
+		const struct loop *loop = &loops->items[i];
+
+		if (is_on_device(run->model, loop, device) &&
+		    !streams_are_many(run->model, loop, true, 2))
+			batch_calls(&it, loop->first_call, loop->first_call + loop->call_count);
+	}
+	return it.found;
+}
+
+/* Fewer launches than half of the loop's are not what it consists of. */
+static const char *change_loop(struct application *application, const struct loop *loop)
+{
+	struct batching it = {.run = application->run,
+			      .change = &application->change,
+			      .end = application->end};
+
+	if (streams_are_many(application->run->model, loop, true, 2))
+		return refused_streamed;
+	batch_calls(&it, loop->first_call, loop->first_call + loop->call_count);
+	if (2 * it.found.launch_count < loop->iteration_count)
+		return no_batch;
+	application->effect->changed_count += it.found.launch_count;
+	return NULL;
+}
+
+const struct technique technique_batch_launches = {
+	.id = "batch_launches",
+	.option = "batch-launches",
+	.argument = ARGUMENT_RANGE,
+	.help = "launches of one small kernel in a row are one launch; assumes that they are independent",
+	.effect =
+		"Launches of one kernel that follow one another in a stream, each with blocks for at most half of "
+		"the SMs, become one launch with the blocks of all. It takes what these do on all SMs, and no less "
+		"than the longest of them, or than their work at the roof that counters show nearest.",
+	.changed = "launches are one with others",
+	.assumes =
+		"no launch reads what one before it in the row wrote; at the low end only two become one, at the "
+		"high end SMs hold as many of their blocks as fit, each as fast as alone",
+	.refusal = no_batch,
+	.always_assumes = true,
+	.has_most = true,
+	.is_blind_to_device_work = true,
+	.has_ops = true,
+	.change_loop = change_loop,
+};

@@ -1,0 +1,100 @@
+/*
+ * fill_gpu.c - kernels whose shape leaves much of the GPU without work have the same work in more or fuller blocks.
+ *
+ * All SMs and lanes then have as much, and the kernel takes the part of its time that its own had (launch_fill.h), or
+ * less where SMs can hold several blocks.  No less than what its work takes at the roof that counters show nearest, than
+ * its bytes of DRAM do by samples, or than an empty kernel.
+ */
+#include "techniques/techniques.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/counters/launch_fill.h"
+#include "analysis/statistics/library_kernel.h"
+#include "techniques/shared/lengths.h"
+#include "techniques/shared/lone_kernels.h"
+#include "techniques/shared/needed_time.h"
+
+static const char filled[] =
+	"no kernel that runs alone has a shape that leaves much of the GPU empty";
+
+static double assumed_share(const struct launch_fill *fill, enum assumed_end end)
+{
+	return end == ASSUMED_LEAST  ? fill->doubled_share
+	       : end == ASSUMED_MOST ? fill->crowded_share
+				     : fill->filled_share;
+}
+
+/* What is left of the time of a launch; 1 where nothing is to be gained. */
+static double left_of(const struct application *application, const struct profile_signature *launch)
+{
+	const struct profile *profile = application->run->model->profile;
+	struct launch_fill fill;
+
+	if (!launch_fill_of(&fill, &profile->devices[application->device], launch) ||
+	    fill.lack == LAUNCH_LACKS_NOTHING || library_kernel_of(launch->name))
+		return 1;
+	return fmax(assumed_share(&fill, application->end),
+		    needed_time_share(application->run, launch->kernel));
+}
+
+static size_t fill_kernels(struct application *application)
+{
+	const struct profile *profile = application->run->model->profile;
+	const double empty_ns = ceilings_at(application->run->ceilings, CEILING_graph_node, 0);
+	struct lone_kernels kernels = lone_kernels_of(profile, application->device);
+	const struct profile_op *op;
+	size_t changed_count = 0;
+
+	while ((op = lone_kernels_next(&kernels))) {
+		int64_t *after_ns = &application->change.op_ns[op - profile->ops];
+		double time_ns = (double)(op->end_ns - op->start_ns);
+		double left_ns = fmax(application->left[op->detail] * time_ns, empty_ns);
+
+		if (*after_ns >= 0 || left_ns >= time_ns)
+			continue;
+		*after_ns = 1 + (int64_t)left_ns; /* never OP_GONE */
+		changed_count++;
+	}
+	return changed_count;
+}
+
+static int change_run(struct application *application)
+{
+	const struct profile *profile = application->run->model->profile;
+	double *left = malloc((profile->signature_count + 1) * sizeof(*left));
+	int rc;
+
+	if (!left)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->signature_count; i++)
+		left[i] = left_of(application, &profile->signatures[i]);
+	application->left = left;
+	rc = lengths_change(application, fill_kernels);
+	application->left = NULL;
+	free(left);
+	return rc;
+}
+
+const struct technique technique_fill_gpu = {
+	.id = "fill_gpu",
+	.option = "fill",
+	.help = "kernels whose shape leaves the GPU empty have more or fuller blocks",
+	.effect =
+		"Kernels that run alone with fewer blocks than SMs, with blocks of a few threads, or with a last "
+		"wave of few blocks, have the same work in blocks for all SMs and lanes. None takes less than its "
+		"work does at the roof that counters show nearest, or than an empty kernel; those of libraries are "
+		"left alone.",
+	.changed = "kernels fill the GPU",
+	.assumes =
+		"their work can be split evenly; at the low end only into twice as many blocks or lanes, at the "
+		"high end into as many blocks as fit at once, each as fast as alone",
+	.refusal = filled,
+	.always_assumes = true,
+	.has_most = true,
+	.is_blind_to_device_work = true,
+	.has_ops = true,
+	.change_run = change_run,
+};

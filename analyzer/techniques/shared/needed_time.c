@@ -1,0 +1,22 @@
+#include "techniques/shared/needed_time.h"
+
+#include <math.h>
+
+double needed_time_share(const struct recorded_run *run, uint32_t kernel)
+{
+	const struct roofline *roofline = run->report ? run->report->roofline : NULL;
+	const struct sm_activity *activity = run->report ? run->report->sm_activity : NULL;
+	double share = 0;
+
+	if (!roofline || run->model->profile->device_count != 1)
+		return 0;
+	for (size_t i = 0; i < roofline->kernel_count; i++)
+		if (roofline->kernels[i].subject == kernel && !roofline->kernels[i].is_wrong)
+			share = fmax(share, roofline->kernels[i].binding_share);
+	for (size_t i = 0; activity && roofline->roofs[ROOF_dram] > 0 && i < activity->kernel_count;
+	     i++)
+		if (activity->kernels[i].kernel == kernel)
+			share = fmax(share, activity->kernels[i].dram_byte_per_s /
+						    roofline->roofs[ROOF_dram]);
+	return share;
+}

@@ -1,0 +1,93 @@
+#include "techniques/shared/pinning.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* More than the greatest buffer that the ceilings measure is as many of these. */
+#define MEASURED_BYTES (UINT64_C(256) << 20)
+
+static const struct profile_copy *pageable_copy(const struct profile *profile,
+						const struct profile_op *op)
+{
+	const struct profile_copy *copy = op->kind == OP_COPY ? &profile->copies[op->detail] : NULL;
+
+	return copy && copy->bytes &&
+			       (copy->src_memory == MEMORY_PAGEABLE ||
+				copy->dst_memory == MEMORY_PAGEABLE)
+		       ? copy
+		       : NULL;
+}
+
+static double pinned_ns(const struct ceilings *ceilings, const struct profile_copy *copy)
+{
+	double rate =
+		ceilings_at(ceilings,
+			    copy->kind == COPY_TO_DEVICE ? CEILING_h2d_pinned : CEILING_d2h_pinned,
+			    0);
+
+	return rate > 0 ? (double)copy->bytes / rate * 1e9 : INFINITY;
+}
+
+static double register_ns(const struct ceilings *ceilings, uint64_t bytes)
+{
+	double whole = (double)bytes / (double)MEASURED_BYTES;
+
+	if (whole > 1)
+		return whole * ceilings_at(ceilings, CEILING_host_register, MEASURED_BYTES);
+	return ceilings_at(ceilings, CEILING_host_register, bytes);
+}
+
+/* One buffer: copies of the same key share it. */
+static int compare_keys(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* The direction in the lowest bit. */
+static uint64_t key_of(const struct profile_copy *copy)
+{
+	return copy->bytes << 1 | (copy->kind == COPY_TO_DEVICE);
+}
+
+static void add_buffers(struct pinning *pinning, const struct ceilings *ceilings, uint64_t *keys)
+{
+	bool are_shared = pinning->copy_count >= PINNING_FEW_COPIES;
+
+	if (are_shared)
+		qsort(keys, pinning->copy_count, sizeof(*keys), compare_keys);
+	for (uint64_t i = 0; i < pinning->copy_count; i++) {
+		if (are_shared && i > 0 && keys[i] == keys[i - 1])
+			continue;
+		pinning->buffer_count++;
+		pinning->bytes += (double)(keys[i] >> 1);
+		pinning->cost_ns += register_ns(ceilings, keys[i] >> 1);
+	}
+}
+
+int pinning_of(struct pinning *pinning, const struct recorded_run *run, size_t device)
+{
+	const struct profile *profile = run->model->profile;
+	const struct profile_device *where = &profile->devices[device];
+	uint64_t *keys = malloc((where->op_count + 1) * sizeof(*keys));
+
+	*pinning = (struct pinning){0};
+	if (!keys)
+		return -ENOMEM;
+	for (size_t i = where->first_op; i < where->first_op + where->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+		const struct profile_copy *copy = pageable_copy(profile, op);
+
+		if (!copy)
+			continue;
+		keys[pinning->copy_count++] = key_of(copy);
+		pinning->saved_ns +=
+			fmax((double)(op->end_ns - op->start_ns) - pinned_ns(run->ceilings, copy),
+			     0);
+	}
+	add_buffers(pinning, run->ceilings, keys);
+	free(keys);
+	return 0;
+}

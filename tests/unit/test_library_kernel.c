@@ -1,0 +1,65 @@
+/* Which kernels are a library's, by their names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analysis/statistics/library_kernel.h"
+
+static void test_libraries(void **state)
+{
+	static const struct {
+		const char *name, *library;
+	} rows[] = {
+		{"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+		 "NCCL"},
+		{"nvjet_sm90_tss_320x128_64x3_1x2_h_bz_coopB_TNT", "cuBLAS"},
+		{"void cutlass::Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>(Params)",
+		 "CUTLASS"},
+		{"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8__5x_cublas", "cuBLAS"},
+		{"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<"
+		 "float>, std::array<char*, 3ul> >(int)",
+		 "PyTorch"},
+		{"void (anonymous namespace)::softmax_warp_forward<float, float>(float*)",
+		 "PyTorch"},
+		{"void cub::DeviceReduceKernel<int>(int*)", "CUB"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_non_null(library_kernel_of(rows[i].name));
+		assert_string_equal(library_kernel_of(rows[i].name), rows[i].library);
+	}
+}
+
+static void test_own(void **state)
+{
+	static const char *const names[] = {
+		"step_kernel(float*, int)",
+		"triton_poi_fused_add_addmm_frac_relu_0",
+		"void (anonymous namespace)::scale<float>(float*)",
+		"mine(cutlass::half_t*, cublasLtHandle*)", /* an argument's type is not the kernel */
+		"",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		assert_null(library_kernel_of(names[i]));
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENTENCE("kernels of libraries are known by their names", test_libraries),
+		SENTENCE("a program's own kernel is no library's, whatever its arguments are",
+			 test_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,158 @@
+/* Launches of one small kernel in a row are one, and when that is advised. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fixture_advice.h"
+#include "fixture_loop.h"
+
+static const char no_batch[] =
+	"no small kernel is launched again and again with nothing between its launches";
+
+/* On a GPU of so many SMs, where a kernel of the loop has one block. */
+static const char *batch(struct loop_fixture *fixture, uint32_t sm_count)
+{
+	advised_set_device(fixture->b);
+	fixture->b->devices[0].sm_count = sm_count;
+	return loop_apply(fixture, &technique_batch_launches);
+}
+
+static void expect_refused(const char *usual, uint32_t sm_count, const char *refusal)
+{
+	struct loop_fixture fixture = loop_of(usual);
+
+	assert_string_equal(batch(&fixture, sm_count), refusal);
+	loop_expect_unchanged(&fixture);
+	loop_free(&fixture);
+}
+
+/* Kernels of 100 ns, each with one block for one of 8 SMs. */
+static void test_batched(void **state)
+{
+	struct loop_fixture fixture = loop_of("kkkklw");
+	const int64_t *op_ns = fixture.application.change.op_ns;
+
+	(void)state;
+	assert_null(batch(&fixture, 8));
+	loop_expect(&fixture, 0, ".fff..");
+	assert_int_equal(fixture.effect.changed_count, 4 * ITERATIONS);
+	assert_int_equal(op_ns[0], 101); /* the longest: four times an eighth is less */
+	assert_int_equal(op_ns[1], OP_GONE);
+	loop_free(&fixture);
+	fixture = loop_of("kkkkw");
+	assert_null(batch(&fixture, 2));
+	assert_int_equal(fixture.application.change.op_ns[0], 201);
+	loop_free(&fixture);
+	fixture = loop_of("kkvkw"); /* another kernel, or the host's work, parts them */
+	assert_null(batch(&fixture, 8));
+	loop_expect(&fixture, 0, ".f...");
+	loop_free(&fixture);
+}
+
+static void test_least(void **state)
+{
+	struct loop_fixture fixture = loop_of("kkkkkw");
+
+	(void)state;
+	fixture.application.end = ASSUMED_LEAST;
+	assert_null(batch(&fixture, 8));
+	loop_expect(&fixture, 0, ".f.f..");
+	loop_free(&fixture);
+	fixture = loop_of("kkkkkkkkkw");
+	fixture.application.end = ASSUMED_MOST;
+	assert_null(batch(&fixture, 2)); /* 8 of 256 threads fit on an SM */
+	assert_int_equal(fixture.application.change.op_ns[0], 101);
+	loop_free(&fixture);
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	expect_refused("kkkkw", 1, no_batch); /* full */
+	expect_refused("kw", 8, no_batch);
+	expect_refused("kv", 8, no_batch);
+	expect_refused("ki", 8, no_batch);
+	expect_refused("khkh", 8, no_batch);
+	expect_refused("gg", 8, no_batch);
+}
+
+/* ---- advice ---- */
+
+/* 480 launches of 6 us with a kernel of that many blocks each, and a wait. */
+static struct builder *parts(uint32_t blocks)
+{
+	struct builder *b = builder_new(1, 1);
+	int64_t now_ns = 0;
+
+	advised_set_device(b);
+	for (int i = 0; i < 480; i++, now_ns += 6200) {
+		uint32_t call = builder_launch(b, 0, now_ns, now_ns + 6000);
+
+		builder_op(b, OP_KERNEL, 0, builder_signature(b, "part", blocks), now_ns + 8000,
+			   now_ns + 10000 + 100 * (i % 2), call);
+	}
+	builder_call(b, 0, "cudaStreamSynchronize", CALL_SYNC, now_ns, now_ns + 9000);
+	return b;
+}
+
+static void test_advised(void **state)
+{
+	const struct recommendation *item, *graph;
+	struct advised it;
+
+	(void)state;
+	advised_begin(&it, parts(2));
+	item = advised_item(&it, "batch_launches");
+	graph = advised_item(&it, "launch_bound_graph");
+	assert_non_null(item);
+	assert_non_null(graph);
+	assert_string_equal(item->strategy, "batch_launches");
+	assert_string_equal(item->evidence[0],
+			    "part: up to 480 launches with nothing between them");
+	assert_string_equal(item->evidence[1], "each has blocks for 2% of the SMs");
+	assert_string_equal(item->evidence[2], "they take from 2.00 us to 2.10 us");
+	assert_true(item->is_assuming);
+	assert_true(item->place.speedup > 2 * graph->place.speedup);
+	advised_end(&it);
+	advised_begin(&it, parts(60));
+	assert_null(advised_item(&it, "batch_launches"));
+	advised_end(&it);
+}
+
+static void test_uneven(void **state)
+{
+	struct builder *b = parts(2);
+	const struct recommendation *item;
+	struct advised it;
+
+	(void)state;
+	for (size_t i = 0; i < b->profile.op_count; i += 48)
+		b->ops[i].end_ns = b->ops[i].start_ns + 3100, b->ops[i].start_ns -= 2000;
+	advised_begin(&it, b);
+	item = advised_item(&it, "batch_launches");
+	assert_non_null(item);
+	assert_true(advised_says(item, "let blocks take parts from a queue"));
+	advised_end(&it);
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENTENCE("launches in a row take what their blocks do on all SMs", test_batched),
+		SENTENCE("at the low end two become one, at the high end SMs are crowded",
+			 test_least),
+		SENTENCE("what is full, or has anything between, is left as it is", test_refused),
+		SENTENCE("one launch for all parts is advised, and predicted above a graph",
+			 test_advised),
+		SENTENCE("where parts differ in time a queue is told of", test_uneven),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
