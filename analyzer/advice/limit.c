@@ -98,7 +98,8 @@ struct limit limit_find(const struct report *report)
 	find_part(&limit, LIMIT_COPIES, copies_ns);
 	find_part(&limit, LIMIT_KERNELS, times->busy_ns - copies_ns);
 	find_cause(&limit, gaps);
-	find_kernel(&limit, report->roofline);
+	if (report->roofline)
+		find_kernel(&limit, report->roofline);
 	limit.has_roof = limit.kernel && limit.kernel->binding != ROOF_NONE &&
 			 report->roofline->has_ceilings;
 	return limit;

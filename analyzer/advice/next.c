@@ -285,7 +285,7 @@ static bool is_waiting_for_more(const struct asking *asking)
 	const struct gap_device *gaps = &asking->report->gaps->devices[asking->limit.device];
 	enum gap_cause cause = asking->limit.cause;
 	int64_t usual_ns = cause == GAP_DEVICE && !has_graphs(asking->report->profile)
-				   ? GAP_LATENCY_MIN_NS
+				   ? GAP_LATENCY_NS
 				   : GAP_LATENCY_MAX_NS;
 
 	if (asking->limit.kind != LIMIT_IDLE ||
