@@ -356,6 +356,8 @@ static int analyze_others(void *context)
 	if (rc == 0)
 		rc = power_build(&report->power, report->profile, err);
 	if (rc == 0)
+		rc = memory_build(&report->memory, report->profile, err);
+	if (rc == 0)
 		rc = sm_activity_build(&report->sm_activity, report->profile, err);
 	if (rc == 0)
 		rc = device_work_build(&report->device_work, report->profile, err);
@@ -450,6 +452,7 @@ void report_free(struct report *report)
 	graph_join_free(report->graph_join);
 	device_graphs_free(report->device_graphs);
 	power_free(report->power);
+	memory_free(report->memory);
 	sm_activity_free(report->sm_activity);
 	device_work_free(report->device_work);
 	collectives_free(report->collectives);
@@ -476,6 +479,17 @@ static bool has_bursts(const struct report *report, size_t device)
 		if (report->device_work->bursts[i].device == device)
 			return true;
 	return false;
+}
+
+int64_t report_first_ns(const struct report *report)
+{
+	int64_t first_ns = INT64_MAX;
+
+	for (size_t i = 0; i < report->profile->device_count; i++)
+		if (report->profile->devices[i].op_count &&
+		    report->timeline->devices[i].first_ns < first_ns)
+			first_ns = report->timeline->devices[i].first_ns;
+	return first_ns;
 }
 
 bool report_has_device_work(const struct report *report, size_t device)

@@ -12,6 +12,7 @@
 #include "analysis/samples/device_work.h"
 #include "analysis/time/gaps.h"
 #include "analysis/compare/graph_join.h"
+#include "analysis/statistics/memory.h"
 #include "analysis/statistics/power.h"
 #include "analysis/counters/roofline.h"
 #include "analysis/samples/sm_activity.h"
@@ -33,6 +34,7 @@ struct report {
 	struct atomics *atomics;	     /* never NULL */
 	struct device_graphs *device_graphs; /* never NULL */
 	struct power *power;		     /* never NULL; without readings unless --power */
+	struct memory *memory;		     /* never NULL; empty without allocations */
 	struct sm_activity *sm_activity;     /* never NULL; empty without samples */
 	struct device_work *device_work;     /* likewise */
 	struct collectives *collectives;     /* never NULL; empty without NCCL */
@@ -62,6 +64,9 @@ void report_free(struct report *report);
 
 /* The report that samples and what was found in them stand in: that of the run with samples, or this one. */
 const struct report *report_with_samples(const struct report *report);
+
+/* When the first operation of all devices began: times for people are from there on.  INT64_MAX without operations. */
+int64_t report_first_ns(const struct report *report);
 
 /* Whether the device launched work itself: what the host waits for is then more than is recorded. */
 bool report_has_device_work(const struct report *report, size_t device);

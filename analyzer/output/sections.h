@@ -22,6 +22,8 @@
 	SECTION(graphs)          \
 	SECTION(device_graphs)   \
 	SECTION(power)           \
+	SECTION(memory)          \
+	SECTION(allocations)     \
 	SECTION(sampling)        \
 	SECTION(sm_activity)     \
 	SECTION(device_work)     \

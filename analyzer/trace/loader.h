@@ -37,7 +37,8 @@
 struct loader_capacity {
 	size_t processes, devices, streams, threads, kernel_names, signatures, machine_codes,
 		copies, memsets, graph_launches, ops, call_names, calls, ranges, syncs, overheads,
-		jits, metrics, counters, counted_graphs, samples, sampled_spans, powers, losses;
+		jits, metrics, counters, counted_graphs, samples, sampled_spans, powers,
+		allocations, losses;
 };
 
 /* What tells devices without a UUID apart. */
@@ -123,7 +124,8 @@ struct process_loader {
 	struct context_entry *context_entries;
 	size_t context_count, context_capacity;
 	size_t property_capacity;
-	size_t first_op, first_call, first_copy, first_sync, first_overhead, first_jit;
+	size_t first_op, first_call, first_copy, first_sync, first_overhead, first_jit,
+		first_allocation;
 	struct profile_op *other_ops; /* all but kernels, until they join ops[] */
 	size_t other_op_count, other_op_capacity;
 	struct marker *markers;
@@ -221,7 +223,7 @@ int loader_join_threads(struct process_loader *loader);
 /* ---- loader_events.c ---- */
 
 int loader_read_events(struct loader_task *task);
-/* Turns thread, stream and correlation ids of waits, overheads and JIT into indexes. */
+/* Turns thread, stream and correlation ids of waits, overheads, JIT and allocations into indexes. */
 int loader_resolve_events(struct process_loader *loader);
 
 /* ---- loader_counters.c ---- */

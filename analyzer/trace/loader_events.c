@@ -3,7 +3,7 @@
 #include "trace/loader.h"
 
 /*
- * Waits, overheads, JIT compilations, markers and losses.  While tables are
+ * Waits, overheads, JIT compilations, allocations, markers and losses.  While tables are
  * read, threads and calls hold ids of their process; loader_resolve_events
  * turns them into indexes.
  */
@@ -90,6 +90,42 @@ static int add_jit(const union trace_row *row, const struct reader_place *place,
 	return 0;
 }
 
+enum { OPERATION_ALLOCATE = 1, OPERATION_FREE }; /* CUpti_ActivityMemoryOperationType */
+
+static int add_allocation(const union trace_row *row, const struct reader_place *place,
+			  void *context)
+{
+	struct loader_task *task = context;
+	struct loader *all = task->owner->loader;
+	const struct trace_allocations_row *from = &row->allocations;
+	uint32_t device = id_map_get(&task->owner->devices, from->device);
+	struct profile_allocation *allocation;
+
+	if (!loader_check_times(task, from->time_ns, from->time_ns, place) ||
+	    (from->operation != OPERATION_ALLOCATE && from->operation != OPERATION_FREE))
+		return 0;
+	allocation = ARRAY_NEXT(all->profile->allocations, all->capacity.allocations,
+				all->profile->allocation_count);
+	if (!allocation)
+		return -ENOMEM;
+	if (device == PROFILE_NONE)
+		reader_count_loss(&task->losses, READER_orphan_ids, place,
+				  "device %u is not in devices.csv", from->device);
+	*allocation = (struct profile_allocation){
+		.time_ns = from->time_ns,
+		.address = from->address,
+		.bytes = from->bytes,
+		.pool = from->pool,
+		.process = task->owner->process,
+		.device = device,
+		.call = from->correlation,
+		.memory = from->memory,
+		.is_free = from->operation == OPERATION_FREE,
+	};
+	all->profile->allocation_count++;
+	return 0;
+}
+
 enum { PHASE_INSTANT, PHASE_START, PHASE_END };
 
 static int add_marker(const union trace_row *row, const struct reader_place *place, void *context)
@@ -132,6 +168,10 @@ static int add_loss(const union trace_row *row, const struct reader_place *place
 			       row->losses.detail);
 }
 
+/* Other logs are joined by the clocks, not this program.  Damage in them is told. */
+static const enum trace_table unused[] = {TRACE_TABLE_clocks, TRACE_TABLE_event_calls,
+					  TRACE_TABLE_graph_nodes, TRACE_TABLE_graph_edges};
+
 static int skip_row(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	(void)row;
@@ -149,9 +189,11 @@ int loader_read_events(struct loader_task *task)
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_jit, add_jit);
 	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_allocations, add_allocation);
+	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_markers, add_marker);
-	if (rc == 0) /* other logs are joined by it, not this program; damage in it is told */
-		rc = loader_read(task, TRACE_TABLE_clocks, skip_row);
+	for (size_t i = 0; i < sizeof(unused) / sizeof(*unused) && rc == 0; i++)
+		rc = loader_read(task, unused[i], skip_row);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_losses, add_loss);
 	return rc;
@@ -179,5 +221,7 @@ int loader_resolve_events(struct process_loader *loader)
 		rc = resolve_thread(loader, &profile->overheads[i].thread);
 	for (size_t i = loader->first_jit; i < profile->jit_count && rc == 0; i++)
 		rc = resolve_thread(loader, &profile->jits[i].thread);
+	for (size_t i = loader->first_allocation; i < profile->allocation_count; i++)
+		profile->allocations[i].call = loader_call(loader, profile->allocations[i].call);
 	return rc;
 }

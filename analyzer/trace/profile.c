@@ -22,7 +22,7 @@ static int compare_ops(const void *left, const void *right)
 	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
-/* Of syncs, overheads, jits and powers, which all begin with a time. */
+/* Of syncs, overheads, jits, powers and allocations, which all begin with a time. */
 static int compare_starts(const void *left, const void *right)
 {
 	const int64_t *a = left, *b = right;
@@ -45,6 +45,7 @@ _Static_assert(offsetof(struct profile_sync, start_ns) == 0, "compare_starts rea
 _Static_assert(offsetof(struct profile_overhead, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_jit, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_power, time_ns) == 0, "compare_starts reads it");
+_Static_assert(offsetof(struct profile_allocation, time_ns) == 0, "compare_starts reads it");
 
 static int sort_profile(struct profile *profile)
 {
@@ -57,6 +58,8 @@ static int sort_profile(struct profile *profile)
 		    0 ||
 	    stable_sort(profile->powers, profile->power_count, sizeof(*profile->powers),
 			compare_starts) < 0 ||
+	    stable_sort(profile->allocations, profile->allocation_count,
+			sizeof(*profile->allocations), compare_starts) < 0 ||
 	    stable_sort(profile->counters, profile->counter_count, sizeof(*profile->counters),
 			compare_counters) < 0)
 		return -ENOMEM;
@@ -311,6 +314,7 @@ void profile_free(struct profile *profile)
 	free(profile->samples);
 	free(profile->sampled_spans);
 	free(profile->powers);
+	free(profile->allocations);
 	free(profile->losses);
 	free(profile);
 }

@@ -257,6 +257,18 @@ struct profile_power {
 	uint32_t temperature_c;
 };
 
+/* Memory that the program allocated or freed. */
+struct profile_allocation {
+	int64_t time_ns;
+	uint64_t address, bytes;
+	uint64_t pool;	  /* address of the memory pool that it is of, 0: none */
+	uint32_t process; /* processes[] */
+	uint32_t device;  /* devices[] or PROFILE_NONE */
+	uint32_t call;	  /* calls[] or PROFILE_NONE */
+	uint32_t memory;  /* CUpti_ActivityMemoryKind, see profile_memory_kind_name */
+	bool is_free;
+};
+
 struct profile_property {
 	char *key, *value;
 };
@@ -336,6 +348,8 @@ struct profile {
 	size_t sampled_span_count;
 	struct profile_power *powers; /* by time_ns */
 	size_t power_count;
+	struct profile_allocation *allocations; /* by time_ns */
+	size_t allocation_count;
 	struct profile_loss *losses;
 	size_t loss_count;
 	struct profile *graph_run; /* owned; the run with graphs as a whole, or NULL */

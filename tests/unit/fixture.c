@@ -85,6 +85,21 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 			    "1700,1900,4,100,103,0\n" /* inside the call before: dropped */
 			    "2100,2400,5,200,105,1\n"
 			    "2500,6000,6,100,106,0\n",
+	[TRACE_TABLE_event_calls] = "correlation,kind,context,stream,event\n"
+				    "101,1,1,7,4096\n"
+				    "103,3,1,13,4096\n"
+				    "106,2,1,4294967295,4096\n",
+	[TRACE_TABLE_allocations] =
+		"time_ns,operation,memory,address,bytes,is_async,pool,device,context,stream,"
+		"correlation\n"
+		"2300,2,3,65536,4096,0,0,0,1,0,105\n"
+		"1200,1,3,65536,4096,0,0,0,1,0,101\n"
+		"1300,1,3,131072,1024,1,48,0,1,7,103\n",
+	[TRACE_TABLE_graph_nodes] = "node,graph,kind,original\n"
+				    "76,4,0,0\n"
+				    "77,5,0,76\n",
+	[TRACE_TABLE_graph_edges] = "node,dependency\n"
+				    "77,78\n",
 	[TRACE_TABLE_syncs] = "start_ns,end_ns,kind,context,stream,event,correlation\n"
 			      "2600,5900,4,1,4294967295,4294967295,106\n"
 			      "2550,2590,3,1,13,4294967295,106\n",

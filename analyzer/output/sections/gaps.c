@@ -93,17 +93,6 @@ static void describe_causes(const struct gap *gap, char *buffer, size_t size)
 	}
 }
 
-static int64_t first_moment(const struct report *report)
-{
-	int64_t first_ns = INT64_MAX;
-
-	for (size_t i = 0; i < report->profile->device_count; i++)
-		if (report->profile->devices[i].op_count &&
-		    report->timeline->devices[i].first_ns < first_ns)
-			first_ns = report->timeline->devices[i].first_ns;
-	return first_ns;
-}
-
 /* Names of templates grow to thousands of characters; --wide shows them in full. */
 #define GAP_NAME_SIZE 16384
 
@@ -137,7 +126,7 @@ static void print_gaps(struct page *page)
 		count += gaps->devices[i].gap_count;
 	page_list_title(page, "Longest gaps", "times from the first operation", rows, count);
 	for (size_t i = 0; i < rows; i++)
-		put_gap(page, &gaps->longest[i], first_moment(page->report));
+		put_gap(page, &gaps->longest[i], report_first_ns(page->report));
 }
 
 const struct section section_gaps = {.key = "gaps",
