@@ -237,7 +237,8 @@ static int add_ceilings(struct asking *asking)
 {
 	const struct roofline *roofline = asking->report->roofline;
 
-	if (facts_can_predict(asking->facts) || (roofline->has_ceilings && !roofline->is_datasheet))
+	if (facts_can_predict(asking->facts) ||
+	    (roofline && roofline->has_ceilings && !roofline->is_datasheet))
 		return 0;
 	return add(
 		asking, STEP_ceilings,
