@@ -11,6 +11,7 @@ agrees        the first advice is the label's answer, or `leave` and no gain of 
 also          an expert would accept it as well, or it stands second or third behind what he would accept
 dead end      neither advice nor a next step nor a word that the run is at its roof
 impossible    a gain beyond what is left when nothing that runs on the GPU gets shorter
+predicted     by whatif, for the technique that the row with the change was made by: the column `change`
 measured      of the row with the change, or of the kernel with it in the same run: the time from kernel to
               kernel without pauses of more than 20 ms, before through after
 """
@@ -63,15 +64,29 @@ SHORTENS_NOTHING = {
     "async_copy",
 }
 
+# The techniques that rows with a change were made by, as whatif calls them.
+OPTIONS = {
+    "aggregate_atomics": "--aggregate=32",
+    "concurrent_kernels": "--streams",
+    "cuda_graph": "--graph",
+    "device_decision": "--decide",
+    "fill_gpu": "--fill",
+    "fuse": "--fuse",
+    "pinned_memory": "--pinned",
+    "preallocate": "--preallocate",
+    "remove_syncs": "--fewer-waits",
+    "unroll_graph": "--unroll",
+}
+
 
 def words_of(strategy):
     return WORDS.get(strategy, {strategy})
 
 
 @functools.cache
-def ask(command, path):
+def ask(command, path, *options):
     done = subprocess.run(
-        [TOOL, command, "--format", "json", path],
+        [TOOL, command, "--format", "json", *options, path],
         capture_output=True,
         check=False,
         env=dict(os.environ, XDG_DATA_HOME="/nonexistent"),
@@ -184,12 +199,13 @@ class Row:
         return means[0] / means[1] if len(means) == 2 and all(means) else None
 
     def predicted(self):
-        """The first predicted gain of what is accepted: the part's, with its interval."""
-        for item in self.advice:
-            part = item.get("steady") or item.get("place") or item
-            if words_of(item["strategy"]) & self.accepted and part.get("speedup"):
-                return part["speedup"], part["low"], part["high"]
-        return None
+        """What whatif says of the change that was made: the steady state's gain, else the part's, with its interval."""
+        option = OPTIONS.get(self.label["change"])
+        if not option or "trace" not in self.paths:
+            return None
+        said = ask("whatif", self.paths["trace"], option)
+        part = said.get("steady") or said.get("place") or said
+        return (part["speedup"], part["low"], part["high"]) if part.get("speedup") else None
 
 
 def text_of(gain):
