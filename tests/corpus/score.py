@@ -75,7 +75,6 @@ OPTIONS = {
     "pinned_memory": "--pinned",
     "preallocate": "--preallocate",
     "remove_syncs": "--fewer-waits",
-    "unroll_graph": "--unroll",
 }
 
 
@@ -146,6 +145,12 @@ class Row:
         if self.label["answer"] in words_of(first["strategy"]):
             return "agrees"
         return "also" if words_of(first["strategy"]) & self.accepted else "no"
+
+    def asks_for_counters(self):
+        """Nothing is recommended of a trace, and what only counters tell is asked for."""
+        said = ask("advise", self.paths["trace"]) if "trace" in self.paths else {}
+        steps = said.get("next") or [{}]
+        return set(self.paths) == {"trace"} and not self.advice and "--counters" in steps[0].get("command", "")
 
     def is_dead_end(self):
         said = [ask("advise", path) for path in self.paths.values()]
@@ -250,6 +255,8 @@ def print_row(row, rows):
     marks += [f"impossible: {one}" for one in row.find_impossible()]
     if row.is_dead_end():
         marks.append("dead end")
+    if verdict == "no" and row.asks_for_counters():
+        marks.append("asks for counters")
     if verdict == "no":
         marks.append(row.label["why"])
     print(
@@ -302,6 +309,8 @@ def print_totals(rows):
     right = sum(row.verdict() != "no" for row in rows.values())
     print(f"\nfirst advice agrees with the label or is accepted: {percent(right, len(rows))}")
     print(f"  agrees: {by_verdict['agrees']}, also right: {by_verdict['also']}, no: {by_verdict['no']}")
+    asking = sum(row.verdict() == "no" and row.asks_for_counters() for row in rows.values())
+    print(f"  of those that are not right, {asking} ask for the counters that a trace lacks")
     agreed = sum(row.verdict() == "agrees" for row in changes)
     print(f"  of programs with something to change, the label's own answer: {percent(agreed, len(changes))}")
     print(f"controls left alone: {percent(left, len(controls))}")
