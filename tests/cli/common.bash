@@ -3,6 +3,13 @@ root="$(cd "$BATS_TEST_DIRNAME/../.." && pwd)"
 BUILD="${BUILD:-$root/build}"
 ROOFLINECTL="$BUILD/bin/rooflinectl"
 
+# Python is started a thousand times, for its own modules alone: without looking for others, and by make with PYTHON,
+# because python3 may be the script of a version manager, which takes longer than what is asked here.
+python3() {
+	"${PYTHON:-python3}" -S "$@"
+}
+export -f python3
+
 # recording_names: of the packed recordings in tests/recordings; any command takes tests/recordings/NAME
 recording_names() {
 	(cd "$root/tests/recordings" && printf '%s\n' *.roofline | sed 's/[.]roofline$//')

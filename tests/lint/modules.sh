@@ -45,10 +45,11 @@ may_include() {
 is_allowed() {
 	local file=$1 header=$2 rule
 	shift 2
+	[[ $header == */../* ]] && return 1 # a detour, which leads out of the folder that it begins with
 	for rule; do
 		case $rule in
 		OWN) [ -e "$(dirname "$file")/$header" ] && [[ $header != ../* ]] && return
-			[[ $file == collector/* ]] && [ -e "collector/$header" ] && [[ $header != *../* ]] && return ;;
+			[[ $file == collector/* ]] && [ -e "collector/$header" ] && return ;;
 		*) [[ $header == "$rule"* ]] && return ;;
 		esac
 	done
