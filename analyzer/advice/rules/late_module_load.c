@@ -3,14 +3,16 @@
  *
  * CUDA loads a kernel when it is first launched, and compiles PTX for a GPU that the
  * program was not built for.  At the start every program does; what counts here comes
- * after a tenth of the GPU's operations have run.  Fires when the GPU is idle for more
- * than 5% of wall time in such loads.
+ * after a tenth of the GPU's operations have run, in more than one pause: one is the start
+ * of something, and comes once.  Fires when the GPU is idle for more than 5% of wall time in
+ * such loads.
  */
 #include "advice/rules/rules.h"
 
 #include "base/format.h"
 
 #define AT_STAKE_RATIO 0.05
+#define LEAST_COUNT 2
 #define START_PART 10 /* the first operations of so many are the start */
 
 struct loads {
@@ -61,9 +63,11 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
+	const struct loads *found = facts_finding(facts, RULE_late_module_load, device);
 	double wall_ns = facts_wall_ns(facts, device);
 
-	return (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;
+	return found->count >= LEAST_COUNT &&
+	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;
 }
 
 const struct rule rule_late_module_load = {
