@@ -7,6 +7,7 @@
 #include "base/format.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,20 +156,24 @@ static int put_prediction(struct recommendation *item, const struct rule *rule,
 				   format_ns((double)prediction->place_before_ns).text);
 }
 
-/* Time at stake: what the rule says, and no less than what the prediction saves. */
-static void put_stake(struct recommendation *item, const struct facts *facts, size_t device,
-		      const struct rule *rule, const struct what_if *what_if)
+/* Share of the run that a speedup takes away. */
+static double gain_of(double speedup)
 {
-	int64_t wall_ns = (int64_t)facts_wall_ns(facts, device);
-	int64_t stake_ns = rule->stake_ns ? rule->stake_ns(facts, device) : 0;
-	int64_t saved_ns =
-		what_if ? what_if->prediction.place_before_ns - what_if->prediction.place_after_ns
-			: 0;
+	return speedup > 1 ? 1 - 1 / speedup : 0;
+}
 
-	if (saved_ns > stake_ns)
-		stake_ns = saved_ns;
-	item->at_stake_ns = stake_ns < wall_ns ? stake_ns : wall_ns;
-	item->at_stake_ratio = wall_ns ? (double)item->at_stake_ns / (double)wall_ns : 0;
+/* At stake is what the rule says, and no less than what is promised.  The promise is a share of the run without what
+ * recording added to it, and so is this: of the recorded wall time as many nanoseconds. */
+static void put_stake(struct recommendation *item, const struct facts *facts, size_t device,
+		      const struct rule *rule)
+{
+	double wall_ns = facts_wall_ns(facts, device);
+	double stake_ns = rule->stake_ns ? (double)rule->stake_ns(facts, device) : 0;
+	double ratio = wall_ns > 0 ? stake_ns / wall_ns : 0;
+
+	ratio = fmax(ratio, gain_of(fmax(item->program.speedup, item->program.high)));
+	item->at_stake_ratio = fmin(ratio, 1);
+	item->at_stake_ns = (int64_t)(item->at_stake_ratio * wall_ns + 0.5);
 }
 
 static int recommend(struct advice *advice, const struct facts *facts, size_t device,
@@ -184,7 +189,7 @@ static int recommend(struct advice *advice, const struct facts *facts, size_t de
 	if (rc == 0 && what_if)
 		rc = put_prediction(item, rule, what_if);
 	if (rc == 0)
-		put_stake(item, facts, device, rule, what_if);
+		put_stake(item, facts, device, rule);
 	return rc;
 }
 

@@ -24,11 +24,11 @@ struct recommendation {
 	char *target;	      /* what it is about, in words: the device, and its loop */
 	char **evidence;      /* measured sentences */
 	size_t evidence_count;
-	const char *pattern;   /* a few lines of CUDA, newline separated */
-	const char *risk;      /* what to watch when doing it */
-	const char *workload;  /* the bundled workload that shows it, or NULL */
-	int64_t at_stake_ns;   /* time that this could remove at most */
-	double at_stake_ratio; /* of the device's wall time */
+	const char *pattern;  /* a few lines of CUDA, newline separated */
+	const char *risk;     /* what to watch when doing it */
+	const char *workload; /* the bundled workload that shows it, or NULL */
+	int64_t at_stake_ns;  /* time that this could remove at most */
+	double at_stake_ratio; /* of the device's wall time; no gain is predicted beyond it, up to the high end */
 	bool is_up_to; /* its low end is told first, and the speedup as "up to" (technique.h) */
 	bool is_assuming; /* the prediction rests on what no recording tells; its low end is what ranks it */
 	struct predicted_speedup

@@ -59,7 +59,8 @@ static void find_cause(struct limit *limit, const struct gap_device *gaps)
 {
 	limit->cause = GAP_UNKNOWN;
 	for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++)
-		if (cause != GAP_PROFILER && gaps->by_cause_ns[cause] > limit->cause_ns) {
+		if (cause != GAP_PROFILER && cause != GAP_CHILDREN &&
+		    gaps->by_cause_ns[cause] > limit->cause_ns) {
 			limit->cause = (enum gap_cause)cause;
 			limit->cause_ns = gaps->by_cause_ns[cause];
 		}
@@ -94,7 +95,11 @@ struct limit limit_find(const struct report *report)
 		return limit;
 	copies_ns = copies_alone_ns(times);
 	limit.wall_ns = times->wall_ns - gaps->by_cause_ns[GAP_PROFILER];
-	find_part(&limit, LIMIT_IDLE, times->idle_ns - gaps->by_cause_ns[GAP_PROFILER]);
+	find_part(&limit, LIMIT_IDLE,
+		  times->idle_ns - gaps->by_cause_ns[GAP_PROFILER] -
+			  gaps->by_cause_ns[GAP_CHILDREN]);
+	if (gaps->by_cause_ns[GAP_CHILDREN])
+		find_part(&limit, LIMIT_CHILDREN, gaps->by_cause_ns[GAP_CHILDREN]);
 	find_part(&limit, LIMIT_COPIES, copies_ns);
 	find_part(&limit, LIMIT_KERNELS, times->busy_ns - copies_ns);
 	find_cause(&limit, gaps);

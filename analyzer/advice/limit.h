@@ -9,6 +9,7 @@
 enum limit_kind {
 	LIMIT_NO_WORK, /* no operation was recorded */
 	LIMIT_IDLE,
+	LIMIT_CHILDREN, /* what a kernel launched itself seems to run, which no trace shows: not called idle */
 	LIMIT_COPIES,  /* and memsets, while no kernel runs */
 	LIMIT_KERNELS, /* and graphs that were recorded as a whole */
 };

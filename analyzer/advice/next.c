@@ -289,6 +289,8 @@ static bool is_waiting_for_more(const struct asking *asking)
 				   ? GAP_LATENCY_NS
 				   : GAP_LATENCY_MAX_NS;
 
+	if (asking->limit.kind == LIMIT_CHILDREN)
+		return true;
 	if (asking->limit.kind != LIMIT_IDLE ||
 	    (cause != GAP_SYNC && cause != GAP_DEVICE && cause != GAP_UNKNOWN))
 		return false;

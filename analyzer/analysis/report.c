@@ -496,7 +496,8 @@ bool report_has_device_work(const struct report *report, size_t device)
 {
 	const struct profile_device *what = &report->profile->devices[device];
 
-	if (has_bursts(report, device))
+	if (has_bursts(report, device) ||
+	    (report->gaps && report->gaps->devices[device].by_cause_ns[GAP_CHILDREN]))
 		return true;
 	if (report->sampled &&
 	    has_bursts(report->sampled, sm_activity_find_device(report->sampled->profile, what)))

@@ -35,9 +35,9 @@ static void describe_idle(char *text, size_t size, const struct chart_idle *idle
 	size_t used = 0;
 
 	if (children_ns)
-		used = (size_t)snprintf(
-			text, size, "%s for %s, ", gap_cause_title(GAP_CHILDREN),
-			format_percent((double)children_ns, (double)idle->wall_ns).text);
+		used = (size_t)
+			snprintf(text, size, "%s for %s, ", gap_cause_title(GAP_CHILDREN),
+				 format_percent((double)children_ns, (double)idle->wall_ns).text);
 	snprintf(text + used, size - used, "idle for %s",
 		 format_percent((double)(idle->idle_ns - children_ns), (double)idle->wall_ns).text);
 }

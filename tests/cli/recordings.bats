@@ -347,9 +347,16 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 }
 
 # Where kernels run side by side, a change can also bring more of them together: more than the idle time is at stake.
+@test "advice: nothing promises more than what is at stake, and no part gains less than the whole" {
+	expect "$(recordings)" 'all(1 - 1 / max(a["speedup"], a["high"]) <= a["at_stake_ratio"] + 1e-6 for a in r["advice"] if a["speedup"])' \
+		'all(a["at_stake_ratio"] <= 1 for a in r["advice"])' \
+		'all(a["place"]["speedup"] * 1.01 >= a["speedup"] for a in r["advice"] if a["speedup"])'
+}
+
+# Only the end of an interval may reach further than idle time.
 @test "advice: what is at stake lies within the idle time, and the evidence counts what was recorded" {
 	expect "$(recordings)" 'all(a["evidence"] and (0 < a["at_stake_ns"] <= d["wall_ns"] or a["id"] in untimed) for a in r["advice"])' \
-		'd["kernel_concurrent_ns"] or all(a["at_stake_ns"] <= d["idle_ns"] for a in r["advice"] if a["id"] not in ("pageable_copy", "copy_overlap", "sm_imbalance", "underfilled_gpu", "hot_atomics", "fuse_neighbors"))'
+		'd["kernel_concurrent_ns"] or all(a["at_stake_ns"] <= max(d["idle_ns"], (1 - 1 / (a["high"] or 1)) * d["wall_ns"] + 1) for a in r["advice"] if a["id"] not in ("pageable_copy", "copy_overlap", "sm_imbalance", "underfilled_gpu", "hot_atomics", "fuse_neighbors"))'
 	expect graph_chain.naive 'any(e.startswith("604 waits of the host for 600 launches") for a in r["advice"] for e in a["evidence"])'
 }
 

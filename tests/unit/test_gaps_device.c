@@ -156,8 +156,8 @@ static struct builder *copied_in_graph(uint32_t kind, uint32_t memory, bool is_c
 				    .kind = kind,
 				    .src_memory = kind == COPY_TO_DEVICE ? memory : 3,
 				    .dst_memory = kind == COPY_TO_HOST ? memory : 3};
-	struct profile_op *op = builder_kernel(b, 0, "n", is_copy_first ? 30 : 0,
-					       is_copy_first ? 40 : 10, call);
+	struct profile_op *op =
+		builder_kernel(b, 0, "n", is_copy_first ? 30 : 0, is_copy_first ? 40 : 10, call);
 
 	op->graph = 7;
 	op->graph_node = 1;

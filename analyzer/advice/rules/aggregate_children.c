@@ -63,7 +63,8 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 	int64_t sum_ns = launchers_ns(facts->report->device_work);
 
 	if (has_single_blocks(facts, device))
-		sum_ns += facts->report->gaps->devices[device].by_cause_ns[GAP_DEVICE];
+		sum_ns += facts->report->gaps->devices[device].by_cause_ns[GAP_DEVICE] +
+			  facts->report->gaps->devices[device].by_cause_ns[GAP_CHILDREN];
 	return sum_ns;
 }
 

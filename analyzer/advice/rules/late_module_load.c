@@ -3,8 +3,9 @@
  *
  * CUDA loads a kernel when it is first launched, and compiles PTX for a GPU that the
  * program was not built for.  At the start every program does; what counts here comes
- * after a tenth of the GPU's operations have run.  Fires when the GPU is idle for more
- * than 5% of wall time in such loads.
+ * after a tenth of the GPU's operations have run.  A single pause inside the launch of a
+ * kernel is the start of something as well.  Fires when the GPU is idle for more than 5%
+ * of wall time in such loads.
  */
 #include "advice/rules/rules.h"
 
@@ -14,7 +15,8 @@
 #define START_PART 10 /* the first operations of so many are the start */
 
 struct loads {
-	uint64_t count; /* pauses */
+	uint64_t count;	      /* pauses */
+	uint64_t first_count; /* of them, those in which a launch loaded its kernel */
 	int64_t load_ns, compile_ns;
 };
 
@@ -26,6 +28,19 @@ static bool is_at_start(const struct profile *profile, size_t op)
 	return op < device->first_op + device->op_count / START_PART;
 }
 
+/* All that was loaded may have been loaded by the launch itself. */
+static bool is_in_launch(const struct profile *profile, const struct gap *gap)
+{
+	uint32_t launch = profile->ops[gap->after].call;
+	const struct profile_call *call;
+
+	if (launch == PROFILE_NONE || gap->by_cause_ns[GAP_JIT])
+		return false;
+	call = &profile->calls[launch];
+	return profile->call_names[call->name].call_class == CALL_LAUNCH &&
+	       gap->by_cause_ns[GAP_MODULE] <= call->end_ns - call->start_ns;
+}
+
 static void add_gap(void *finding, const struct facts *facts, const struct gap *gap)
 {
 	struct loads *found = finding;
@@ -34,6 +49,7 @@ static void add_gap(void *finding, const struct facts *facts, const struct gap *
 	if (load_ns + compile_ns == 0 || is_at_start(facts->report->profile, gap->before))
 		return;
 	found->count++;
+	found->first_count += is_in_launch(facts->report->profile, gap);
 	found->load_ns += load_ns;
 	found->compile_ns += compile_ns;
 }
@@ -61,9 +77,11 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
+	const struct loads *found = facts_finding(facts, RULE_late_module_load, device);
 	double wall_ns = facts_wall_ns(facts, device);
 
-	return (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;
+	return (found->count > 1 || found->count > found->first_count) &&
+	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;
 }
 
 const struct rule rule_late_module_load = {

@@ -215,8 +215,9 @@ static enum half_code half_code_of(const struct profile *profile, uint32_t kerne
 
 	for (size_t i = 0; i < profile->device_count; i++) {
 		const struct profile_device *device = &profile->devices[i];
-		const struct profile_machine_code *code = profile_machine_code(
-			profile, kernel, 10 * device->compute_major + device->compute_minor);
+		const struct profile_machine_code *code =
+			profile_machine_code(profile, kernel,
+					     10 * device->compute_major + device->compute_minor);
 
 		if (!code)
 			continue;
@@ -234,7 +235,8 @@ static enum half_code half_code_of(const struct profile *profile, uint32_t kerne
 static bool is_half_counted(const struct role_means *means)
 {
 	for (uint32_t i = 0; i < HALF_COUNT; i++)
-		if (means->sample_count[METRIC_fp16_add + i] && means->mean[METRIC_fp16_add + i] > 0)
+		if (means->sample_count[METRIC_fp16_add + i] &&
+		    means->mean[METRIC_fp16_add + i] > 0)
 			return true;
 	return false;
 }

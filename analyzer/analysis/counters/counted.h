@@ -35,7 +35,7 @@ struct counted_role {
 struct counted_idle {
 	uint64_t launch_count; /* whose idle time is known */
 	double busy_ns;	       /* the device's, during these launches; each moment once */
-	double kernel_ns;      /* of the application: in which kernels, or graphs recorded as a whole, ran */
+	double kernel_ns; /* of the application: in which kernels, or graphs recorded as a whole, ran */
 	double idle_ns;	       /* after them */
 	double children_ns;    /* after them, when child kernels may have run: no part of idle_ns */
 	double launch_idle_ns; /* the part with cause launch, sync, graph or device of gaps.h */

@@ -258,9 +258,8 @@ static enum roofline_regime find_regime(const struct roofline *roofline,
 {
 	const struct roofline_launch *launch = &point->launch;
 	double idle_ns = idle_beside(roofline, point, idle);
-	double launch_share = launch->launch_count
-				      ? roofline_ratio(idle->launch_idle_ns, idle->idle_ns)
-				      : 1;
+	double launch_share =
+		launch->launch_count ? roofline_ratio(idle->launch_idle_ns, idle->idle_ns) : 1;
 	double explained_ns = launch->duration_ns * fmin(1, point->binding_share);
 	double latency_ns = launch->duration_ns - explained_ns;
 

@@ -83,13 +83,13 @@ enum roofline_roof {
 #undef ROOFLINE_ROOF_CONSTANT
 
 /* STATE(constant, json key, meaning): whether a quantity is known, and why not */
-#define ROOFLINE_STATES(STATE)                                                    \
-	STATE(NOT_ASKED, "not_asked", "the recording was not asked to count it")  \
-	STATE(NOT_ON_CHIP, "not_on_chip", "this chip has no counter for it")      \
-	STATE(NOT_SAMPLED, "not_sampled", "no launch of it was counted for this") \
-	STATE(NOT_TRUSTED, "not_trusted",                                         \
-	      "counted, but not trusted: constants and conversions count as well, and the machine "   \
-	      "code that tells them apart is not in this recording: record again")              \
+#define ROOFLINE_STATES(STATE)                                                                      \
+	STATE(NOT_ASKED, "not_asked", "the recording was not asked to count it")                    \
+	STATE(NOT_ON_CHIP, "not_on_chip", "this chip has no counter for it")                        \
+	STATE(NOT_SAMPLED, "not_sampled", "no launch of it was counted for this")                   \
+	STATE(NOT_TRUSTED, "not_trusted",                                                           \
+	      "counted, but not trusted: constants and conversions count as well, and the machine " \
+	      "code that tells them apart is not in this recording: record again")                  \
 	STATE(KNOWN, "known", "counted")
 
 #define ROOFLINE_STATE_CONSTANT(constant, key, meaning) ROOFLINE_##constant,
@@ -129,18 +129,18 @@ struct roofline_quantity {
 
 /* What launch cost and idle time make of it.  Times are means per launch unless said otherwise. */
 struct roofline_launch {
-	uint64_t launch_count;	/* launches whose idle time is known; 0: none */
-	double duration_ns;	/* x of the launch roofline */
-	double idle_ns;		/* after it (any operation of the application), until the next of its device */
-	double launch_idle_ns;	/* the part of idle_ns that launching caused, see above */
+	uint64_t launch_count; /* launches whose idle time is known; 0: none */
+	double duration_ns;    /* x of the launch roofline */
+	double idle_ns; /* after it (any operation of the application), until the next of its device */
+	double launch_idle_ns; /* the part of idle_ns that launching caused, see above */
 	double period_ns; /* duration_ns + idle_ns; of the application duration_ns / busy_share */
 	/* duration_ns / period_ns: y; 0 when unknown.  Of the application: in which kernels ran, of all that was
 	 * looked at */
 	double busy_share;
-	double roof_period_ns;	/* p above; 0 when not measured */
-	double roof_share;	/* d / max(d, p); 0 when not measured */
-	double achieved_share;	/* busy_share / roof_share; 0 when either is unknown */
-	double lost_ns;		/* idle time of these launches together, as it was: not scaled to others */
+	double roof_period_ns; /* p above; 0 when not measured */
+	double roof_share;     /* d / max(d, p); 0 when not measured */
+	double achieved_share; /* busy_share / roof_share; 0 when either is unknown */
+	double lost_ns; /* idle time of these launches together, as it was: not scaled to others */
 	double launch_lost_ns;	/* the part of it that launching caused */
 	double flop_per_s;	/* with gaps counted in */
 	double dram_byte_per_s; /* the same */

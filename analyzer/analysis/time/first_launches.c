@@ -36,7 +36,8 @@ static struct launches *launches_of(const struct finding *finding, const struct 
 	call = &profile->calls[op->call];
 	if (profile->call_names[call->name].call_class != CALL_LAUNCH)
 		return NULL;
-	return &finding->kernels[profile->threads[call->thread].process * profile->kernel_name_count +
+	return &finding->kernels[profile->threads[call->thread].process *
+					 profile->kernel_name_count +
 				 profile->signatures[op->detail].kernel];
 }
 
@@ -48,9 +49,9 @@ static void find_firsts(struct finding *finding)
 		struct launches *launches = launches_of(finding, &profile->ops[i]);
 		uint32_t call = profile->ops[i].call;
 
-		if (launches && (launches->first == PROFILE_NONE ||
-				 profile->calls[call].start_ns <
-					 profile->calls[launches->first].start_ns))
+		if (launches &&
+		    (launches->first == PROFILE_NONE ||
+		     profile->calls[call].start_ns < profile->calls[launches->first].start_ns))
 			launches->first = call;
 	}
 }
@@ -76,8 +77,9 @@ static void add_all_later(struct finding *finding)
 			continue;
 		ns = duration_ns(profile, call);
 		add_later(launches, ns);
-		add_later(&finding->processes[profile->threads[profile->calls[call].thread].process],
-			  ns);
+		add_later(
+			&finding->processes[profile->threads[profile->calls[call].thread].process],
+			ns);
 	}
 }
 
@@ -121,9 +123,8 @@ static double usual_ns(const struct finding *finding, const struct launches *lau
 static bool is_loading(const struct finding *finding, const struct launches *launches)
 {
 	return finding->is_loading[launches->first] ||
-	       (launches->later_count &&
-		duration_ns(finding->profile, launches->first) >
-			FIRST_LAUNCH_TIMES * launches->longest_later_ns);
+	       (launches->later_count && duration_ns(finding->profile, launches->first) >
+						 FIRST_LAUNCH_TIMES * launches->longest_later_ns);
 }
 
 static int add_excess(struct spans *module, const struct finding *finding,

@@ -1,6 +1,6 @@
 #include "analysis/time/gap_finder.h"
 
-#include "analysis/time/child_kernels.h"
+#include "analysis/time/gap_children.h"
 #include "analysis/time/first_launches.h"
 #include "analysis/time/gap_calls.h"
 #include "base/ns.h"
@@ -18,7 +18,7 @@ struct gap_finder {
 	struct spans *jit;	/* by thread: code compiled, without the above */
 	struct spans *module;	/* by thread: code loaded, without both */
 	int64_t *latency_ns;	/* by device: how long a launch takes to reach it */
-	struct child_kernels children;
+	struct gap_children children;
 };
 
 /* ---- preparation ---- */
@@ -307,7 +307,7 @@ static void assign_children(const struct gap_finder *finder, struct gap *gap, ui
 	enum gap_cause cause = gap_calls_launching(&finder->calls, launch);
 	int64_t late_ns = within(gap, call->start_ns) + latency_ns, copying_ns = 0;
 
-	if (!child_kernels_may_run(&finder->children, gap))
+	if (!gap_children_may_run(&finder->children, gap))
 		return;
 	if (cause == GAP_COPY || cause == GAP_STAGING)
 		copying_ns = max_ns(0, within(gap, call->end_ns) - late_ns);
@@ -321,8 +321,8 @@ static void assign_children(const struct gap_finder *finder, struct gap *gap, ui
 /* Samples show that the device worked for some of the gap: that is idle of no other cause. */
 static void assign_sampled(const struct gap_finder *finder, struct gap *gap)
 {
-	int64_t more_ns = child_kernels_sampled(&finder->children, gap) -
-			  gap->by_cause_ns[GAP_CHILDREN];
+	int64_t more_ns =
+		gap_children_sampled(&finder->children, gap) - gap->by_cause_ns[GAP_CHILDREN];
 	int64_t rest_ns = gap->end_ns - gap->start_ns - gap->by_cause_ns[GAP_CHILDREN];
 
 	if (more_ns <= 0)
@@ -346,10 +346,9 @@ static void assign_call(const struct gap_finder *finder, struct gap *gap, uint32
 	if (finder->profile->calls[launch].end_ns <= gap->start_ns)
 		assign_launched(finder, gap, launch, latency_ns, waiting);
 	else
-		assign_decided(
-			finder, gap, launch, latency_ns, waiting,
-			gap_calls_decision(&finder->calls, launch,
-					   &finder->profile->ops[gap->after]));
+		assign_decided(finder, gap, launch, latency_ns, waiting,
+			       gap_calls_decision(&finder->calls, launch,
+						  &finder->profile->ops[gap->after]));
 	if (waiting == GAP_DEVICE)
 		assign_children(finder, gap, launch, latency_ns);
 }
@@ -445,14 +444,14 @@ static void look_for_children(struct gap_finder *finder, size_t device)
 		if (launch != PROFILE_NONE && before->kind == OP_KERNEL &&
 		    !is_same_graph_launch(profile, before, after) &&
 		    waiting_of(finder, &gap, launch) == GAP_DEVICE)
-			child_kernels_look(&finder->children, &gap, launch,
-					   finder->latency_ns[device]);
+			gap_children_look(&finder->children, &gap, launch,
+					  finder->latency_ns[device]);
 	}
 }
 
 static int find_children(struct gap_finder *finder)
 {
-	int rc = child_kernels_open(&finder->children, &finder->calls);
+	int rc = gap_children_open(&finder->children, &finder->calls);
 
 	for (size_t i = 0; rc == 0 && i < finder->profile->device_count; i++)
 		look_for_children(finder, i);
@@ -511,7 +510,7 @@ void gap_finder_close(struct gap_finder *finder)
 	if (!finder)
 		return;
 	if (finder->children.calls)
-		child_kernels_close(&finder->children);
+		gap_children_close(&finder->children);
 	gap_calls_close(&finder->calls);
 	threads_close(finder->profiler, finder->profile->thread_count);
 	threads_close(finder->jit, finder->profile->thread_count);

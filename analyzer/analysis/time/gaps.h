@@ -44,7 +44,7 @@
  *     launch or device scheduling is `host decision`.
  *
  *  5. Where P is a kernel that may have launched kernels or graphs itself
- *     (child_kernels.h), what would be synchronization or device scheduling, and of a
+ *     (gap_children.h), what would be synchronization or device scheduling, and of a
  *     copy that waits what is longer than the launch latency, is `possibly child
  *     kernels`; so is what samples show that the device worked.
  *

@@ -95,12 +95,14 @@ static void put_children(struct page *page, int64_t children_ns, int64_t wall_ns
 	if (!children_ns)
 		return;
 	page_share(page, gap_cause_title(GAP_CHILDREN), children_ns, wall_ns);
-	page_wrap(page, "    ",
-		  is_sampled ? "not visible in a trace, and not called idle: shown by samples, or by how "
-			       "late work starts after kernels that seem to launch others"
-			     : "not visible in a trace, and not called idle: work starts late after kernels "
-			       "that seem to launch others; record with --sample to see these",
-		  4);
+	page_wrap(
+		page, "    ",
+		is_sampled
+			? "not visible in a trace, and not called idle: shown by samples, or by how "
+			  "late work starts after kernels that seem to launch others"
+			: "not visible in a trace, and not called idle: work starts late after kernels "
+			  "that seem to launch others; record with --sample to see these",
+		4);
 }
 
 static void put_idle(struct page *page, const struct gap_device *gaps, int64_t wall_ns,

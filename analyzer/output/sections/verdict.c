@@ -69,13 +69,17 @@ static struct sentence limit_of(const struct report *report)
 		append(&sentence, "idle time, %s of %s; its largest cause is %s, %s", share.text,
 		       format_ns((double)limit.wall_ns).text, gap_cause_title(limit.cause),
 		       cause.text);
+	else if (limit.kind == LIMIT_CHILDREN)
+		append(&sentence, "%s, %s of %s, which no trace shows",
+		       gap_cause_title(GAP_CHILDREN), share.text,
+		       format_ns((double)limit.wall_ns).text);
 	else if (limit.kind == LIMIT_COPIES)
 		append(&sentence, "copies, which run alone for %s of %s", share.text,
 		       format_ns((double)limit.wall_ns).text);
 	else
 		append(&sentence, "kernels, %s of %s", share.text,
 		       format_ns((double)limit.wall_ns).text);
-	if (limit.kind == LIMIT_IDLE)
+	if (limit.kind == LIMIT_IDLE || limit.kind == LIMIT_CHILDREN)
 		put_untraced(&sentence, report, limit.device);
 	if (limit.kind == LIMIT_KERNELS)
 		put_kernel(&sentence, &limit, report);

@@ -1,5 +1,5 @@
 /*
- * child_kernels.h - after which kernels the GPU seems to run what they launched themselves, which no trace shows.
+ * gap_children.h - after which kernels the GPU seems to run what they launched themselves, which no trace shows.
  *
  * Work of a stream begins once the kernel before it and all that this one launched are done, and so returns a wait.  A
  * trace tells when the kernel ended, not when its children did: meanwhile the GPU looks idle.  A kernel may have
@@ -14,10 +14,10 @@
  * Host functions in streams hold work up as well, and so do pools that shrink in a wait: a process that uses these tells
  * nothing, nor does one of which some kernels were left out on request.
  *
- * Samples show such work itself: child_kernels_sampled().  Private to gap_finder.c.
+ * Samples show such work itself: gap_children_sampled().  Private to gap_finder.c.
  */
-#ifndef ROOFLINE_CHILD_KERNELS_H
-#define ROOFLINE_CHILD_KERNELS_H
+#ifndef ROOFLINE_GAP_CHILDREN_H
+#define ROOFLINE_GAP_CHILDREN_H
 
 #include "analysis/time/gap_calls.h"
 #include "base/spans.h"
@@ -32,7 +32,7 @@ struct child_evidence {
 	uint64_t waited_count, long_waited_count;
 };
 
-struct child_kernels {
+struct gap_children {
 	const struct gap_calls *calls;
 	struct child_evidence *kernels; /* as profile->kernel_names[] */
 	bool *is_silent;		/* by process: its pauses tell nothing */
@@ -40,18 +40,18 @@ struct child_kernels {
 };
 
 /* Fails with -ENOMEM only; close it also then. */
-int child_kernels_open(struct child_kernels *children, const struct gap_calls *calls);
-void child_kernels_close(struct child_kernels *children);
+int gap_children_open(struct gap_children *children, const struct gap_calls *calls);
+void gap_children_close(struct gap_children *children);
 
 /* Takes in a gap whose operation was launched by that call and, once it had reached the device, waited for nothing that
  * is known (GAP_DEVICE). */
-void child_kernels_look(struct child_kernels *children, const struct gap *gap, uint32_t launch,
-			int64_t latency_ns);
+void gap_children_look(struct gap_children *children, const struct gap *gap, uint32_t launch,
+		       int64_t latency_ns);
 
 /* After all of them: whether the gap follows a kernel that may have children. */
-bool child_kernels_may_run(const struct child_kernels *children, const struct gap *gap);
+bool gap_children_may_run(const struct gap_children *children, const struct gap *gap);
 
 /* How long in the gap samples show such work. */
-int64_t child_kernels_sampled(const struct child_kernels *children, const struct gap *gap);
+int64_t gap_children_sampled(const struct gap_children *children, const struct gap *gap);
 
 #endif

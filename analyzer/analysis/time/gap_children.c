@@ -1,4 +1,4 @@
-#include "analysis/time/child_kernels.h"
+#include "analysis/time/gap_children.h"
 
 #include "analysis/samples/device_work.h"
 
@@ -20,7 +20,7 @@ static bool is_of_silence(const char *name)
 	return false;
 }
 
-static int find_silent(struct child_kernels *children)
+static int find_silent(struct gap_children *children)
 {
 	const struct profile *profile = children->calls->profile;
 	bool *is_silent_name = calloc(profile->call_name_count + 1, sizeof(*is_silent_name));
@@ -39,7 +39,7 @@ static int find_silent(struct child_kernels *children)
 	return 0;
 }
 
-static int find_bursts(struct child_kernels *children)
+static int find_bursts(struct gap_children *children)
 {
 	const struct profile *profile = children->calls->profile;
 	struct device_work *work = NULL;
@@ -57,12 +57,12 @@ static int find_bursts(struct child_kernels *children)
 	return rc;
 }
 
-int child_kernels_open(struct child_kernels *children, const struct gap_calls *calls)
+int gap_children_open(struct gap_children *children, const struct gap_calls *calls)
 {
 	const struct profile *profile = calls->profile;
 	int rc;
 
-	*children = (struct child_kernels){.calls = calls};
+	*children = (struct gap_children){.calls = calls};
 	children->kernels = calloc(profile->kernel_name_count + 1, sizeof(*children->kernels));
 	children->is_silent = calloc(profile->process_count + 1, sizeof(*children->is_silent));
 	children->bursts = calloc(profile->device_count + 1, sizeof(*children->bursts));
@@ -72,7 +72,7 @@ int child_kernels_open(struct child_kernels *children, const struct gap_calls *c
 	return rc < 0 ? rc : find_bursts(children);
 }
 
-void child_kernels_close(struct child_kernels *children)
+void gap_children_close(struct gap_children *children)
 {
 	for (size_t i = 0; children->bursts && i < children->calls->profile->device_count; i++)
 		spans_free(&children->bursts[i]);
@@ -84,7 +84,7 @@ void child_kernels_close(struct child_kernels *children)
 /* ---- evidence ---- */
 
 /* What the pause after it tells of, or NULL. */
-static struct child_evidence *evidence_of(const struct child_kernels *children,
+static struct child_evidence *evidence_of(const struct gap_children *children,
 					  const struct gap *gap)
 {
 	const struct profile *profile = children->calls->profile;
@@ -102,8 +102,8 @@ static bool is_plain(const struct profile_op *op)
 	return op->kind != OP_GRAPH && !op->graph_node;
 }
 
-void child_kernels_look(struct child_kernels *children, const struct gap *gap, uint32_t launch,
-			int64_t latency_ns)
+void gap_children_look(struct gap_children *children, const struct gap *gap, uint32_t launch,
+		       int64_t latency_ns)
 {
 	const struct profile *profile = children->calls->profile;
 	struct child_evidence *evidence = evidence_of(children, gap);
@@ -123,7 +123,7 @@ void child_kernels_look(struct child_kernels *children, const struct gap *gap, u
 	evidence->long_waited_count += waited_ns > CHILD_WAIT_NS;
 }
 
-bool child_kernels_may_run(const struct child_kernels *children, const struct gap *gap)
+bool gap_children_may_run(const struct gap_children *children, const struct gap *gap)
 {
 	const struct child_evidence *evidence = evidence_of(children, gap);
 
@@ -135,7 +135,7 @@ bool child_kernels_may_run(const struct child_kernels *children, const struct ga
 	return 2 * evidence->long_waited_count > evidence->waited_count;
 }
 
-int64_t child_kernels_sampled(const struct child_kernels *children, const struct gap *gap)
+int64_t gap_children_sampled(const struct gap_children *children, const struct gap *gap)
 {
 	const struct profile_op *after = &children->calls->profile->ops[gap->after];
 
