@@ -234,8 +234,10 @@ const struct technique technique_batch_launches = {
 		"high end SMs hold as many of their blocks as fit, each as fast as alone",
 	.refusal = no_batch,
 	.always_assumes = true,
+	.is_up_to = true,
 	.has_most = true,
 	.is_blind_to_device_work = true,
 	.has_ops = true,
+	.bound = BOUND_BUSY | BOUND_KERNELS | BOUND_SMS,
 	.change_loop = change_loop,
 };

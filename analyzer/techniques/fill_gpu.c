@@ -97,5 +97,6 @@ const struct technique technique_fill_gpu = {
 	.has_most = true,
 	.is_blind_to_device_work = true,
 	.has_ops = true,
+	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.change_run = change_run,
 };

@@ -207,5 +207,6 @@ const struct technique technique_unroll_graph = {
 	.changed = "iterations share the launch of a graph",
 	.refusal = refused_irregular,
 	.is_blind_to_device_work = true,
+	.bound = BOUND_BUSY,
 	.change_loop = change_loop,
 };

@@ -190,5 +190,6 @@ const struct technique technique_while_node = {
 	.changed = "iterations are decided on by the device",
 	.refusal = no_flag,
 	.has_ops = true,
+	.bound = BOUND_BUSY | BOUND_READS,
 	.change_loop = change_loop,
 };
