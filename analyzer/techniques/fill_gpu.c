@@ -87,7 +87,6 @@ const struct technique technique_fill_gpu = {
 		"wave of few blocks, have the same work in blocks for all SMs and lanes. None takes less than its "
 		"work does at the roof that counters show nearest, or than an empty kernel; those of libraries are "
 		"left alone.",
-	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.changed = "kernels fill the GPU",
 	.assumes =
 		"their work can be split evenly; at the low end only into twice as many blocks or lanes, at the "
@@ -97,5 +96,6 @@ const struct technique technique_fill_gpu = {
 	.has_most = true,
 	.is_blind_to_device_work = true,
 	.has_ops = true,
+	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.change_run = change_run,
 };

@@ -15,19 +15,23 @@ enum technique_argument {
 	ARGUMENT_NUMBER, /* N, from 2 on */
 };
 
-/* What a technique may do to the time that operations take, so that no replay can promise more (whatif/bounds.h): each
- * declares it, BOUND_BUSY with what else holds. */
+/* What a technique may do to the time that operations take, so that no replay can promise more (whatif/bounds.h).  Each
+ * declares it: BOUND_BUSY with what else holds. */
 enum bound {
-	BOUND_BUSY =
-		1, /* operations take as long as they did, in their streams, but for what follows */
-	BOUND_ENGINES =
-		2, /* they leave their streams, and keep the SMs and the copy engines as busy */
-	BOUND_READS = 4,  /* readbacks that the device makes unnecessary are gone */
-	BOUND_COPIES = 8, /* copies are as fast as those of pinned memory, and no faster */
-	BOUND_KERNELS =
-		16, /* kernels get shorter, but not their arithmetic, nor the bytes of DRAM but for those that vanish */
-	BOUND_OPEN =
-		32, /* more may be gained than is predicted: the interval does not end at these bounds */
+	/* operations take as long as they did, in their streams, but for what follows */
+	BOUND_BUSY = 1,
+	/* they leave their streams, and keep the SMs and the copy engines as busy */
+	BOUND_ENGINES = 2,
+	/* readbacks that the device makes unnecessary are gone */
+	BOUND_READS = 4,
+	/* copies are as fast as those of pinned memory, and no faster */
+	BOUND_COPIES = 8,
+	/* kernels get shorter, but neither their arithmetic nor the bytes of DRAM that do not vanish */
+	BOUND_KERNELS = 16,
+	/* then their blocks keep the SMs as busy as they did, side by side */
+	BOUND_SMS = 32,
+	/* more may be gained than is predicted: the interval does not end at these bounds */
+	BOUND_OPEN = 64,
 };
 
 struct technique {

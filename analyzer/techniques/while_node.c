@@ -186,9 +186,9 @@ const struct technique technique_while_node = {
 		"A loop of equal iterations, after each of which the host reads a few bytes to decide whether it "
 		"goes on, is one launch of a graph with a WHILE node; also where it launches graphs, and where the "
 		"copy that is read is a node of them. The waits are gone.",
-	.bound = BOUND_BUSY | BOUND_READS,
 	.changed = "iterations are decided on by the device",
 	.refusal = no_flag,
 	.has_ops = true,
+	.bound = BOUND_BUSY | BOUND_READS,
 	.change_loop = change_loop,
 };

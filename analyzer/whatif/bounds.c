@@ -11,7 +11,6 @@
 
 /* Kernels at a time that are looked at; of more than that the SMs are full anyway. */
 #define RUNNING_MOST 128
-#define WHOLE_GPU 100 /* percent */
 
 /* What kernels of a name need of the GPU, as shares of their time; by kernel_names[]. */
 struct needs {
@@ -20,7 +19,7 @@ struct needs {
 
 struct running {
 	int64_t end_ns;
-	unsigned int fill;
+	double fill; /* of the SMs */
 };
 
 /* What is kept busy by operations of one device, as they are gone through by start. */
@@ -117,7 +116,7 @@ static void run_until(struct load *load, int64_t moment_ns)
 {
 	while (load->running_count) {
 		size_t first = 0;
-		unsigned int fill = 0;
+		double fill = 0;
 		int64_t until_ns;
 
 		for (size_t i = 0; i < load->running_count; i++) {
@@ -126,8 +125,7 @@ static void run_until(struct load *load, int64_t moment_ns)
 				first = i;
 		}
 		until_ns = min_ns(load->running[first].end_ns, moment_ns);
-		load->sm_ns += (double)(until_ns - load->sm_until_ns) *
-			       (fill < WHOLE_GPU ? fill : WHOLE_GPU) / WHOLE_GPU;
+		load->sm_ns += (double)(until_ns - load->sm_until_ns) * fmin(fill, 1);
 		load->sm_until_ns = until_ns;
 		if (until_ns < load->running[first].end_ns)
 			return;
@@ -136,16 +134,25 @@ static void run_until(struct load *load, int64_t moment_ns)
 	load->sm_until_ns = moment_ns;
 }
 
+/* The share of the SMs that get a block. */
+static double fill_of(const struct profile *profile, const struct profile_op *op)
+{
+	const uint32_t *grid = profile->signatures[op->detail].grid;
+	uint32_t sm_count = profile->devices[op->device].sm_count;
+
+	return sm_count ? fmin((double)grid[0] * grid[1] * grid[2] / sm_count, 1) : 1;
+}
+
 static void add_kernel(struct load *load, const struct profile_op *op, double fewer_ns)
 {
 	const struct profile *profile = load->application->run->model->profile;
-	unsigned int fill = call_fill(profile, op);
+	double fill = fill_of(profile, op);
 	const struct needs *needs = &load->needs[profile->signatures[op->detail].kernel];
 
 	run_until(load, op->start_ns);
 	if (load->running_count < RUNNING_MOST)
 		load->running[load->running_count++] = (struct running){op->end_ns, fill};
-	load->fewer_ns += fewer_ns * fill / WHOLE_GPU;
+	load->fewer_ns += may(load, BOUND_SMS) ? 0 : fewer_ns * fill;
 	load->dram_ns += needs->dram * (double)(op->end_ns - op->start_ns);
 }
 

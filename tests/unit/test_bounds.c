@@ -72,9 +72,11 @@ static void test_undeclared(void **state)
 	assert_float_equal(bounds_of(&found, &second_iteration).place_ns, 3 * KERNEL_NS, 1);
 	found.terms.bounds |= BOUND_KERNELS;
 	assert_float_equal(bounds_of(&found, &second_iteration).place_ns, 2 * KERNEL_NS + 4000, 1);
-	found.terms.bounds |= BOUND_ENGINES; /* each of them fills 26% of the SMs */
+	found.terms.bounds |= BOUND_ENGINES; /* each of them fills a quarter of the SMs */
 	assert_float_equal(bounds_of(&found, &second_iteration).place_ns,
-			   0.26 * (2 * KERNEL_NS + 4000), 1);
+			   0.25 * (2 * KERNEL_NS + 4000), 1);
+	found.terms.bounds |= BOUND_SMS; /* the shorter one has more SMs */
+	assert_float_equal(bounds_of(&found, &second_iteration).place_ns, 0.25 * 3 * KERNEL_NS, 1);
 	bounded_end(&found);
 }
 
@@ -86,7 +88,7 @@ static void test_sms(void **state)
 	struct bounded found;
 
 	(void)state;
-	b->devices[0].sm_count = 2; /* of which a block takes 51% */
+	b->devices[0].sm_count = 2; /* of which a block takes half */
 	for (uint32_t i = 0; i < 3; i++) {
 		b->streams[i] = (struct profile_stream){.flag = STREAM_NON_BLOCKING};
 		builder_kernel(b, i, "k", 5000 + i * 5000, 15000 + i * 5000,
@@ -94,7 +96,7 @@ static void test_sms(void **state)
 	}
 	b->profile.stream_count = 3;
 	found = bounded_new(b, BOUND_BUSY);
-	assert_float_equal(bounds_of(&found, &all).program_ns, 10000 + 2 * 0.51 * 5000, 1);
+	assert_float_equal(bounds_of(&found, &all).program_ns, 10000 + 2 * 0.5 * 5000, 1);
 	bounded_end(&found);
 }
 
