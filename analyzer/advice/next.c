@@ -279,22 +279,21 @@ static bool has_graphs(const struct profile *profile)
 	return false;
 }
 
-/* Waits that go on when all that is recorded has ended, longer than it takes a host to notice; and queued work that
- * begins later than if it had only then been launched.  Between nodes of a graph the device decides, too. */
+/* What children of kernels may be; and waits that go on when all that is recorded has ended, longer than it takes a
+ * host to notice, or a GPU to begin what is queued. */
 static bool is_waiting_for_more(const struct asking *asking)
 {
 	const struct gap_device *gaps = &asking->report->gaps->devices[asking->limit.device];
 	enum gap_cause cause = asking->limit.cause;
-	int64_t usual_ns = cause == GAP_DEVICE && !has_graphs(asking->report->profile)
-				   ? GAP_LATENCY_NS
-				   : GAP_LATENCY_MAX_NS;
 
 	if (asking->limit.kind == LIMIT_CHILDREN)
 		return true;
-	if (asking->limit.kind != LIMIT_IDLE ||
-	    (cause != GAP_SYNC && cause != GAP_DEVICE && cause != GAP_UNKNOWN))
+	if (asking->limit.kind != LIMIT_IDLE)
 		return false;
-	return gaps->by_cause_ns[cause] > (int64_t)gaps->gap_count_by_cause[cause] * usual_ns;
+	if (cause != GAP_SYNC && cause != GAP_DEVICE && cause != GAP_UNKNOWN)
+		return cause == GAP_CHILDREN;
+	return gaps->by_cause_ns[cause] >
+	       (int64_t)gaps->gap_count_by_cause[cause] * GAP_LATENCY_MAX_NS;
 }
 
 static bool has_only_nodes(const struct profile *profile)

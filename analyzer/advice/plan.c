@@ -174,13 +174,23 @@ static bool has_shared(const struct plan *plan)
 	return false;
 }
 
-/* The first one must be worth it alone.  What was refused alone is, beside techniques that drop no call, again. */
+/* What a change saves of the run alone is as much larger a share of what those before it leave. */
+static bool can_add(const struct plan *plan, const struct plan_candidate *candidate)
+{
+	double saved_share = 1 - 1 / candidate->alone.high;
+
+	if (candidate->is_refused)
+		return has_shared(plan);
+	return saved_share * plan->together.speedup >= 1 - 1 / LEAST_PROGRAM_SPEEDUP;
+}
+
+/* The first one must be worth it alone.  What was refused alone may do its part where calls are dropped before. */
 static int try_candidate(struct plan *plan, const struct plan_candidate *candidate)
 {
 	struct predicted_ratio together;
 	int rc;
 
-	if (plan->count ? candidate->is_refused && !has_shared(plan) : !candidate->is_worth)
+	if (plan->count ? !can_add(plan, candidate) : !candidate->is_worth)
 		return 0;
 	plan->chosen[plan->count++] = candidate;
 	if (plan->count == 1) {
