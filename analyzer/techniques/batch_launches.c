@@ -234,6 +234,7 @@ const struct technique technique_batch_launches = {
 		"high end SMs hold as many of their blocks as fit, each as fast as alone",
 	.refusal = no_batch,
 	.always_assumes = true,
+	.bound = BOUND_BUSY | BOUND_KERNELS | BOUND_OPEN,
 	.has_most = true,
 	.is_blind_to_device_work = true,
 	.has_ops = true,

@@ -94,6 +94,7 @@ const struct technique technique_fill_gpu = {
 		"high end into as many blocks as fit at once, each as fast as alone",
 	.refusal = filled,
 	.always_assumes = true,
+	.bound = BOUND_BUSY | BOUND_KERNELS | BOUND_OPEN,
 	.has_most = true,
 	.is_blind_to_device_work = true,
 	.has_ops = true,

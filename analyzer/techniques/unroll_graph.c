@@ -206,6 +206,7 @@ const struct technique technique_unroll_graph = {
 	.bound = BOUND_BUSY,
 	.changed = "iterations share the launch of a graph",
 	.refusal = refused_irregular,
+	.bound = BOUND_BUSY,
 	.is_blind_to_device_work = true,
 	.change_loop = change_loop,
 };

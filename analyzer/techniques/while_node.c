@@ -189,6 +189,7 @@ const struct technique technique_while_node = {
 	.bound = BOUND_BUSY | BOUND_READS,
 	.changed = "iterations are decided on by the device",
 	.refusal = no_flag,
+	.bound = BOUND_BUSY | BOUND_READS,
 	.has_ops = true,
 	.change_loop = change_loop,
 };
