@@ -227,13 +227,13 @@ const struct technique technique_batch_launches = {
 		"Launches of one kernel that follow one another in a stream, each with blocks for at most half of "
 		"the SMs, become one launch with the blocks of all. It takes what these do on all SMs, and no less "
 		"than the longest of them, or than their work at the roof that counters show nearest.",
-	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.changed = "launches are one with others",
 	.assumes =
 		"no launch reads what one before it in the row wrote; at the low end only two become one, at the "
 		"high end SMs hold as many of their blocks as fit, each as fast as alone",
 	.refusal = no_batch,
 	.always_assumes = true,
+	.is_up_to = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS | BOUND_OPEN,
 	.has_most = true,
 	.is_blind_to_device_work = true,

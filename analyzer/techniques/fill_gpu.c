@@ -87,13 +87,13 @@ const struct technique technique_fill_gpu = {
 		"wave of few blocks, have the same work in blocks for all SMs and lanes. None takes less than its "
 		"work does at the roof that counters show nearest, or than an empty kernel; those of libraries are "
 		"left alone.",
-	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.changed = "kernels fill the GPU",
 	.assumes =
 		"their work can be split evenly; at the low end only into twice as many blocks or lanes, at the "
 		"high end into as many blocks as fit at once, each as fast as alone",
 	.refusal = filled,
 	.always_assumes = true,
+	.is_up_to = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS | BOUND_OPEN,
 	.has_most = true,
 	.is_blind_to_device_work = true,

@@ -203,7 +203,6 @@ const struct technique technique_unroll_graph = {
 		"As many iterations of a loop become one launch of a graph as spare most of what launching one for "
 		"each costs, also where graphs are launched already. Loops of which a graph for each iteration is as "
 		"fast are left alone.",
-	.bound = BOUND_BUSY,
 	.changed = "iterations share the launch of a graph",
 	.refusal = refused_irregular,
 	.bound = BOUND_BUSY,

@@ -186,7 +186,6 @@ const struct technique technique_while_node = {
 		"A loop of equal iterations, after each of which the host reads a few bytes to decide whether it "
 		"goes on, is one launch of a graph with a WHILE node; also where it launches graphs, and where the "
 		"copy that is read is a node of them. The waits are gone.",
-	.bound = BOUND_BUSY | BOUND_READS,
 	.changed = "iterations are decided on by the device",
 	.refusal = no_flag,
 	.bound = BOUND_BUSY | BOUND_READS,
