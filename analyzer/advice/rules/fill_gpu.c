@@ -2,7 +2,7 @@
  * fill_gpu.c - kernels whose shape leaves much of the GPU without work take most of the time.
  *
  * A grid of fewer blocks than SMs, blocks with a few threads in a warp, or a last wave of few blocks
- * (analysis/counters/launch_fill.h).  Fires when such kernels run alone, what they leave empty is more than 5% of
+ * (analysis/counters/launch_fill.h).  Fires when such kernels run alone, what they leave empty is more than 10% of
  * wall time, and filling it is predicted to gain; where nothing can be predicted, from 20% on.  Whether their work can be split no recording tells: what is predicted assumes it.  A library
  * chooses the shapes of its own kernels.
  */
@@ -12,7 +12,7 @@
 #include "base/format.h"
 #include "techniques/shared/lone_kernels.h"
 
-#define AT_STAKE_RATIO 0.05
+#define AT_STAKE_RATIO 0.10
 #define UNPREDICTED_RATIO 0.20 /* where nothing can be predicted */
 
 struct unfilled {

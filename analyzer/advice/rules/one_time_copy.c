@@ -3,7 +3,8 @@
  *
  * Pinned memory is copied faster, and pinning it costs something once, which only a large copy earns back.  Fires when
  * fewer than ten copies would, at the rates of the ceilings and with what pinning costs (techniques/shared/pinning.h),
- * save more than 5% of wall time.  They are no part of what repeats, so no gain of that is told.  Where the ceilings
+ * save more than 20% of wall time.  They are no part of what repeats, so no gain of that is told, and nothing where a
+ * range is asked for.  Where the ceilings
  * lack what pinning costs, it is told what it may cost at most.
  */
 #include "advice/rules/rules.h"
@@ -11,7 +12,7 @@
 #include "base/format.h"
 #include "techniques/shared/pinning.h"
 
-#define AT_STAKE_RATIO 0.05
+#define AT_STAKE_RATIO 0.20
 
 /* An error leaves all at 0: nothing is recommended. */
 static struct pinning found_on(const struct facts *facts, size_t device)
@@ -59,7 +60,7 @@ static bool is_promising(const struct facts *facts, size_t device)
 {
 	uint64_t count = found_on(facts, device).copy_count;
 
-	return count > 0 && count < PINNING_FEW_COPIES &&
+	return !facts->what_ifs.places && count > 0 && count < PINNING_FEW_COPIES &&
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * facts_wall_ns(facts, device);
 }
 
