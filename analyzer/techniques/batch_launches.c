@@ -234,9 +234,9 @@ const struct technique technique_batch_launches = {
 	.refusal = no_batch,
 	.always_assumes = true,
 	.is_up_to = true,
+	.bound = BOUND_BUSY | BOUND_KERNELS | BOUND_SMS,
 	.has_most = true,
 	.is_blind_to_device_work = true,
 	.has_ops = true,
-	.bound = BOUND_BUSY | BOUND_KERNELS | BOUND_SMS,
 	.change_loop = change_loop,
 };

@@ -93,9 +93,10 @@ const struct technique technique_fill_gpu = {
 		"high end into as many blocks as fit at once, each as fast as alone",
 	.refusal = filled,
 	.always_assumes = true,
+	.is_up_to = true,
+	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.has_most = true,
 	.is_blind_to_device_work = true,
 	.has_ops = true,
-	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.change_run = change_run,
 };

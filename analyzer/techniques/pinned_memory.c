@@ -20,7 +20,8 @@ static size_t pin_copies(struct application *application)
 static int change_run(struct application *application)
 {
 	struct pinning pinning;
-	int rc = pinning_of(&pinning, application->run, application->device);
+	int rc = pinning_of(&pinning, application->run->model->profile, application->run->ceilings,
+			    application->device);
 
 	if (rc < 0)
 		return rc;

@@ -188,7 +188,7 @@ const struct technique technique_while_node = {
 		"copy that is read is a node of them. The waits are gone.",
 	.changed = "iterations are decided on by the device",
 	.refusal = no_flag,
-	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_READS,
+	.has_ops = true,
 	.change_loop = change_loop,
 };

@@ -47,7 +47,7 @@ ROWS = [
     ("dp_tokens.naive", {"device_launch", "batch_launches"}),  # its compacted variant is one launch for all
     ("dp_tiny.naive", CONTROL),
     ("copy_overlap.naive", {"copy_overlap"}),
-    ("concurrent_kernels.naive", {"underfilled_gpu"}),
+    ("concurrent_kernels.naive", {"underfilled_gpu", "fill_gpu"}),  # which one, no recording tells
     ("memory_bound.naive", CONTROL),
     ("compute_bound.naive", CONTROL),
     ("precision.naive", {"memory_roof"}),

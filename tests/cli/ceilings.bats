@@ -25,10 +25,11 @@ rows_of() {
 
 # lines_of PROGRAM: what a good program prints: five samples of each row, median 2e12 a second or 2e3 ns
 lines_of() {
-	local name parameter value exponent=12
-	[[ "$1" = orchestration || "$1" = device_launches ]] && exponent=3
+	local name parameter value exponent
 	echo "plan $((5 * $(rows_of "$1" | wc -l)))"
 	rows_of "$1" | while read -r name parameter; do
+		exponent=12
+		grep -qF "CEILING($name, $1, \"ns\"" "$root/include/roofline/ceilings.h" && exponent=3
 		for value in 2.0 1.9 2.1 1.8 2.2; do
 			echo "sample $name $parameter ${value}e$exponent 1980"
 		done

@@ -307,7 +307,11 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 		expect $name '"while_node" not in advice()'
 	done
 	expect pytorch.naive 'advice() == ["launch_bound_graph"]'
-	for name in concurrent_kernels graph_forkjoin graph_manual; do expect $name.naive 'advice()[0] == "underfilled_gpu"'; done
+	for name in graph_forkjoin graph_manual; do expect $name.naive 'advice()[0] == "underfilled_gpu"'; done
+	expect concurrent_kernels.naive 'set(advice()[:2]) == {"underfilled_gpu", "fill_gpu"}'
+	for name in atomic_batch.batch_512 atomic_hierarchy.tree device_choice.naive graph_large.naive; do
+		expect $name '"one_time_copy" not in advice()'
+	done
 	for name in concurrent_kernels.streams graph_forkjoin.streams graph_manual.forked; do
 		expect $name '"underfilled_gpu" not in advice()' '"fill_gpu" not in advice()' '"batch_launches" not in advice()'
 	done

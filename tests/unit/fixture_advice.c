@@ -24,13 +24,20 @@ void advised_begin(struct advised *it, struct builder *b)
 
 void advised_begin_with(struct advised *it, struct builder *b, struct device_work work)
 {
+	advised_begin_by(it, b, work, predicted_ceilings(0));
+}
+
+void advised_begin_by(struct advised *it, struct builder *b, struct device_work work,
+		      struct ceilings *ceilings)
+{
 	struct report *report = &it->report;
 	struct err err = {""};
 
-	*it = (struct advised){.b = b, .ceilings = predicted_ceilings(0), .device_work = work};
+	*it = (struct advised){.b = b, .ceilings = ceilings, .device_work = work};
 	builder_finish(b);
 	*report = (struct report){.profile = &b->profile,
 				  .device_work = &it->device_work,
+				  .roofline = &it->roofline,
 				  .ceilings = it->ceilings};
 	assert_int_equal(timeline_build(&report->timeline, report->profile, &err), 0);
 	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);

@@ -12,6 +12,7 @@ struct advised {
 	struct ceilings *ceilings;
 	struct report report;
 	struct device_work device_work;
+	struct roofline roofline; /* nothing was counted, unless a test says so */
 	struct advice *advice;
 };
 
@@ -21,6 +22,9 @@ void advised_set_device(struct builder *b);
 /* Takes b; work: what the device launched itself. */
 void advised_begin(struct advised *it, struct builder *b);
 void advised_begin_with(struct advised *it, struct builder *b, struct device_work work);
+/* Takes the ceilings as well. */
+void advised_begin_by(struct advised *it, struct builder *b, struct device_work work,
+		      struct ceilings *ceilings);
 void advised_end(struct advised *it);
 
 /* What that rule recommends, or NULL. */

@@ -110,16 +110,16 @@ static void test_buffers(void **state)
 
 	(void)state;
 	measure(&fixture, 104.8576e9, 104.8576e9);
-	assert_int_equal(pinning_of(&pinning, &fixture.run, 0), 0);
+	assert_int_equal(pinning_of(&pinning, &fixture.b->profile, fixture.ceilings, 0), 0);
 	assert_int_equal(pinning.copy_count, 3 * ITERATIONS);
 	assert_int_equal(pinning.buffer_count, 2); /* each direction */
 	assert_float_equal(pinning.saved_ns, 3 * ITERATIONS * 10000, 1);
 	assert_true(pinning.cost_ns == 0);
 	measure_register(fixture.ceilings);
-	assert_int_equal(pinning_of(&pinning, &fixture.run, 0), 0);
+	assert_int_equal(pinning_of(&pinning, &fixture.b->profile, fixture.ceilings, 0), 0);
 	assert_float_equal(pinning.cost_ns, 2 * (1 << 20) / 16.0, 1);
 	fixture.b->copies[0].bytes = (uint64_t)1 << 29; /* as two of the greatest */
-	assert_int_equal(pinning_of(&pinning, &fixture.run, 0), 0);
+	assert_int_equal(pinning_of(&pinning, &fixture.b->profile, fixture.ceilings, 0), 0);
 	assert_float_equal(pinning.cost_ns, (2 * (1 << 20) + ((uint64_t)1 << 29)) / 16.0, 1);
 	loop_free(&fixture);
 }

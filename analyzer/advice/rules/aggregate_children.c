@@ -5,8 +5,8 @@
  * kernel that is launched once, or a loop in the parent itself spares that.  Found in samples, as the trace has no
  * children.  Fires for parents that launch at least eight children each, of up to two blocks on average, when parents
  * and children take more than 10% of wall time; and for at least 100 kernels of one block that no launch explains,
- * more than twice as many as the trace has operations, when the GPU seems idle for more than 10% of wall time with
- * work submitted.  Such kernels may be children, or what the GPU runs to launch them.
+ * more than twice as many as the trace has operations, when the trace has nothing for more than 10% of wall time
+ * but work that was submitted, or what seem to be children.  Such kernels may be children, or what the GPU runs to launch them.
  */
 #include "advice/rules/rules.h"
 
@@ -60,11 +60,11 @@ static bool has_single_blocks(const struct facts *facts, size_t device)
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
 {
+	const int64_t *idle_ns = facts->report->gaps->devices[device].by_cause_ns;
 	int64_t sum_ns = launchers_ns(facts->report->device_work);
 
 	if (has_single_blocks(facts, device))
-		sum_ns += facts->report->gaps->devices[device].by_cause_ns[GAP_DEVICE] +
-			  facts->report->gaps->devices[device].by_cause_ns[GAP_CHILDREN];
+		sum_ns += idle_ns[GAP_DEVICE] + idle_ns[GAP_CHILDREN];
 	return sum_ns;
 }
 

@@ -8,6 +8,7 @@
  */
 #include "advice/rules/rules.h"
 
+#include "analysis/statistics/library_kernel.h"
 #include "base/format.h"
 #include "techniques/batch_launches.h"
 
@@ -24,6 +25,19 @@ static int add_times(struct recommendation *item, const struct batched_launches 
 				   format_ns((double)found->longest_ns).text,
 				   is_uneven ? ": let blocks take parts from a queue (atomicAdd)"
 					     : "");
+}
+
+/* Whose kernels they are cannot be changed, but another call may do all parts. */
+static int add_library(struct recommendation *item, const char *name)
+{
+	const char *library = library_kernel_of(name);
+
+	return library ? advice_add_evidence(
+				 item,
+				 "%s chose this kernel: look for a call of it that does "
+				 "a batch, as cublasGemmBatchedEx",
+				 library)
+		       : 0;
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
@@ -45,7 +59,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 					 100 * found.fill);
 	if (rc == 0)
 		rc = add_times(item, &found);
-	return rc;
+	return rc < 0 ? rc : add_library(item, launch->name);
 }
 
 const struct rule rule_batch_launches = {

@@ -2,8 +2,8 @@
  * fill_gpu.c - kernels whose shape leaves much of the GPU without work take most of the time.
  *
  * A grid of fewer blocks than SMs, blocks with a few threads in a warp, or a last wave of few blocks
- * (analysis/counters/launch_fill.h).  Fires when such kernels run alone and what they leave empty is more than 20%
- * of wall time.  Whether their work can be split no recording tells: what is predicted assumes it.  A library
+ * (analysis/counters/launch_fill.h).  Fires when such kernels run alone, what they leave empty is more than 10% of
+ * wall time, and filling it is predicted to gain; where nothing can be predicted, from 20% on.  Whether their work can be split no recording tells: what is predicted assumes it.  A library
  * chooses the shapes of its own kernels.
  */
 #include "advice/rules/rules.h"
@@ -12,7 +12,8 @@
 #include "base/format.h"
 #include "techniques/shared/lone_kernels.h"
 
-#define AT_STAKE_RATIO 0.20
+#define AT_STAKE_RATIO 0.10
+#define UNPREDICTED_RATIO 0.20 /* where nothing can be predicted */
 
 struct unfilled {
 	double empty_ns; /* of all such kernels: their time by the part of the GPU that they leave */
@@ -147,10 +148,20 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	return rc;
 }
 
-static bool is_promising(const struct facts *facts, size_t device)
+static bool has_empty(const struct facts *facts, size_t device, double least_ratio)
 {
 	return !report_has_device_work(facts->report, device) &&
-	       found_on(facts, device)->empty_ns > AT_STAKE_RATIO * facts_wall_ns(facts, device);
+	       found_on(facts, device)->empty_ns > least_ratio * facts_wall_ns(facts, device);
+}
+
+static bool is_candidate(const struct facts *facts, size_t device)
+{
+	return has_empty(facts, device, AT_STAKE_RATIO);
+}
+
+static bool is_promising(const struct facts *facts, size_t device)
+{
+	return has_empty(facts, device, UNPREDICTED_RATIO);
 }
 
 const struct rule rule_fill_gpu = {
@@ -168,7 +179,7 @@ const struct rule rule_fill_gpu = {
 	.finding_size = sizeof(struct unfilled),
 	.find = find,
 	.technique = &technique_fill_gpu,
-	.is_candidate = is_promising,
+	.is_candidate = is_candidate,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,

@@ -2,10 +2,10 @@
  * pageable_copy.c - copies from or to pageable host memory, while no kernel runs.
  *
  * The driver stages them through its own pinned buffer: slower than the link,
- * and they cannot overlap with the host.  Fires when such copies take more than 5% of
- * wall time without a kernel running beside them, and pinning them, which costs
- * something as well (techniques/shared/pinning.h), is predicted to gain.  Where nothing
- * can be predicted, for at least ten: a few may not earn it back.
+ * and they cannot overlap with the host.  Fires when at least ten such copies
+ * take more than 5% of wall time without a kernel running beside them, and pinning
+ * them, which costs something as well (techniques/shared/pinning.h), is predicted to
+ * gain.  Fewer are one_time_copy's.
  */
 #include "advice/rules/rules.h"
 
@@ -82,7 +82,7 @@ static const struct pageable *found_on(const struct facts *facts, size_t device)
 static int add_cost(struct recommendation *item, const struct facts *facts, size_t device)
 {
 	struct pinning pinning;
-	int rc = pinning_of(&pinning, &facts->what_ifs.run, device);
+	int rc = pinning_of(&pinning, facts->report->profile, facts->report->ceilings, device);
 
 	if (rc < 0)
 		return rc;
@@ -127,12 +127,8 @@ static bool is_candidate(const struct facts *facts, size_t device)
 	double wall_ns = facts_wall_ns(facts, device);
 	const struct pageable *found = found_on(facts, device);
 
-	return (double)found->exposed_ns > AT_STAKE_RATIO * wall_ns;
-}
-
-static bool is_promising(const struct facts *facts, size_t device)
-{
-	return found_on(facts, device)->count >= PINNING_FEW_COPIES;
+	return found->count >= PINNING_FEW_COPIES &&
+	       (double)found->exposed_ns > AT_STAKE_RATIO * wall_ns;
 }
 
 /* What is predicted is what pinning alone brings; that copies can then run beside kernels comes on top. */
@@ -150,7 +146,7 @@ const struct rule rule_pageable_copy = {
 	.find = find,
 	.technique = &technique_pinned_memory,
 	.is_candidate = is_candidate,
-	.is_promising = is_promising,
+	.is_promising = is_candidate,
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,
 };

@@ -39,6 +39,7 @@
 	RULE(graph_rebuilt, "graphs are made again and again: update or keep them")                \
 	RULE(allocation_in_loop, "memory is allocated again and again: once, or in stream order")  \
 	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")            \
+	RULE(one_time_copy, "a few large copies of pageable memory: pinned, with what that costs") \
 	RULE(fuse_neighbors, "kernels hand each other arrays through DRAM: one kernel")            \
 	RULE(memory_roof, "kernels move bytes as fast as the memory can: fewer bytes")             \
 	RULE(collective_wait, "collectives wait for a rank that arrives late: balance the ranks")  \

@@ -67,9 +67,9 @@ static void add_buffers(struct pinning *pinning, const struct ceilings *ceilings
 	}
 }
 
-int pinning_of(struct pinning *pinning, const struct recorded_run *run, size_t device)
+int pinning_of(struct pinning *pinning, const struct profile *profile,
+	       const struct ceilings *ceilings, size_t device)
 {
-	const struct profile *profile = run->model->profile;
 	const struct profile_device *where = &profile->devices[device];
 	uint64_t *keys = malloc((where->op_count + 1) * sizeof(*keys));
 
@@ -84,10 +84,9 @@ int pinning_of(struct pinning *pinning, const struct recorded_run *run, size_t d
 			continue;
 		keys[pinning->copy_count++] = key_of(copy);
 		pinning->saved_ns +=
-			fmax((double)(op->end_ns - op->start_ns) - pinned_ns(run->ceilings, copy),
-			     0);
+			fmax((double)(op->end_ns - op->start_ns) - pinned_ns(ceilings, copy), 0);
 	}
-	add_buffers(pinning, run->ceilings, keys);
+	add_buffers(pinning, ceilings, keys);
 	free(keys);
 	return 0;
 }

@@ -21,6 +21,7 @@ struct pinning {
 };
 
 /* Of the copies of a device.  Returns 0 or -ENOMEM. */
-int pinning_of(struct pinning *pinning, const struct recorded_run *run, size_t device);
+int pinning_of(struct pinning *pinning, const struct profile *profile,
+	       const struct ceilings *ceilings, size_t device);
 
 #endif

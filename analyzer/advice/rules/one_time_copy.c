@@ -1,0 +1,83 @@
+/*
+ * one_time_copy.c - a few large copies from or to pageable host memory, as programs make at their start and end.
+ *
+ * Pinned memory is copied faster, and pinning it costs something once, which only a large copy earns back.  Fires when
+ * fewer than ten copies would, at the rates of the ceilings and with what pinning costs (techniques/shared/pinning.h),
+ * save more than 20% of wall time.  They are no part of what repeats, so no gain of that is told, and nothing where a
+ * range is asked for.  Where the ceilings
+ * lack what pinning costs, it is told what it may cost at most.
+ */
+#include "advice/rules/rules.h"
+
+#include "base/format.h"
+#include "techniques/shared/pinning.h"
+
+#define AT_STAKE_RATIO 0.20
+
+/* An error leaves all at 0: nothing is recommended. */
+static struct pinning found_on(const struct facts *facts, size_t device)
+{
+	struct pinning pinning = {0};
+
+	if (facts->report->ceilings && !facts->report->ceilings->is_datasheet)
+		pinning_of(&pinning, facts->report->profile, facts->report->ceilings, device);
+	return pinning;
+}
+
+static int64_t stake_ns(const struct facts *facts, size_t device)
+{
+	const struct pinning found = found_on(facts, device);
+
+	return (int64_t)(found.saved_ns - found.cost_ns);
+}
+
+static int add_cost(struct recommendation *item, const struct pinning *found)
+{
+	if (!found->cost_ns)
+		return advice_add_evidence(
+			item, "it pays if pinning them takes less than that, which the "
+			      "ceilings do not tell: run rooflinectl ceilings again");
+	return advice_add_evidence(item,
+				   "pinning them takes about %s, once (cudaHostRegister of memory "
+				   "that was written before)",
+				   format_ns(found->cost_ns).text);
+}
+
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
+			const struct what_if *what_if)
+{
+	const struct pinning found = found_on(facts, device);
+	int rc = advice_add_evidence(
+		item, "%s %s of pageable memory, %s, would take %s less from pinned memory",
+		format_count(found.copy_count).text, found.copy_count == 1 ? "copy" : "copies",
+		format_bytes(found.bytes).text, format_ns(found.saved_ns).text);
+
+	(void)what_if;
+	return rc < 0 ? rc : add_cost(item, &found);
+}
+
+static bool is_promising(const struct facts *facts, size_t device)
+{
+	uint64_t count = found_on(facts, device).copy_count;
+
+	return !facts->what_ifs.places && count > 0 && count < PINNING_FEW_COPIES &&
+	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * facts_wall_ns(facts, device);
+}
+
+const struct rule rule_one_time_copy = {
+	.id = "one_time_copy",
+	.strategy = "pinned_memory",
+	.title = "Pin the memory of the few large copies",
+	.risk = "It shortens what the program does once, and not what it repeats. Pinned memory is taken from "
+		"the whole machine; cudaHostAlloc of new memory takes several times as long as "
+		"cudaHostRegister of memory that is there.",
+	.pattern =
+		"cudaHostRegister(host, bytes, cudaHostRegisterDefault); /* once it is filled */\n"
+		"cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream);",
+	.is_candidate = is_promising,
+	.is_promising = is_promising,
+	.stake_ns = stake_ns,
+	.add_evidence = add_evidence,
+	.is_about_kernels = true,
+	.said_by = "copy_overlap",
+};

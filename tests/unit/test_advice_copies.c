@@ -1,0 +1,110 @@
+/* A few large copies of pageable memory, with what pinning them costs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fixture_advice.h"
+
+/* Copies of 256 MiB at 10 GB/s, then a kernel that runs for kernel_ns. */
+static struct builder *copies(int count, int64_t kernel_ns)
+{
+	const struct profile_copy copy = {.kind = COPY_TO_DEVICE,
+					  .src_memory = MEMORY_PAGEABLE,
+					  .dst_memory = 3,
+					  .bytes = 256 << 20};
+	struct builder *b = builder_new(1, 1);
+	int64_t now_ns = 0;
+
+	for (int i = 0; i < count; i++, now_ns += 26870000) {
+		uint32_t call =
+			builder_call(b, 0, "cudaMemcpy", CALL_COPY, now_ns, now_ns + 26860000);
+
+		builder_copy(b, 0, copy, now_ns + 10000, now_ns + 26850000, call);
+	}
+	builder_kernel(b, 0, "k", now_ns + 5000, now_ns + 5000 + kernel_ns,
+		       builder_launch(b, 0, now_ns, now_ns + 4000));
+	return b;
+}
+
+/* bytes_per_ns: that are pinned; 0: the ceilings do not tell. */
+static void advise(struct advised *it, struct builder *b, double bytes_per_ns)
+{
+	const double bytes = 256 << 20;
+	struct ceilings *ceilings = predicted_ceilings(0);
+
+	if (bytes_per_ns > 0)
+		assert_int_equal(ceilings_add(ceilings,
+					      &(struct ceiling){.id = CEILING_host_register,
+								.parameter = (uint64_t)bytes,
+								.value = bytes / bytes_per_ns}),
+				 0);
+	assert_null(ceilings_sort(ceilings));
+	advised_begin_by(it, b, (struct device_work){0}, ceilings);
+}
+
+static void test_few(void **state)
+{
+	const struct recommendation *item;
+	struct advised it;
+
+	(void)state;
+	advise(&it, copies(3, 100000000), 32);
+	item = advised_item(&it, "one_time_copy");
+	assert_non_null(item);
+	assert_string_equal(item->strategy, "pinned_memory");
+	assert_string_equal(item->evidence[0], "3 copies of pageable memory, 768 MiB, would take "
+					       "64.4 ms less from pinned memory");
+	assert_true(advised_says(item, "pinning them takes about 25.2 ms, once"));
+	assert_in_range((uint64_t)item->at_stake_ns, 39000000, 39500000);
+	assert_true(item->program.speedup == 0); /* no gain of what repeats */
+	advised_end(&it);
+}
+
+static void test_left_alone(void **state)
+{
+	struct advised it;
+
+	(void)state;
+	advise(&it, copies(3, 100000000), 12); /* pinning takes longer than it saves */
+	assert_null(advised_item(&it, "one_time_copy"));
+	advised_end(&it);
+	advise(&it, copies(1, 400000000), 32); /* next to nothing of the run */
+	assert_null(advised_item(&it, "one_time_copy"));
+	advised_end(&it);
+	advise(&it, copies(12, 100000000), 32); /* pageable_copy's */
+	assert_null(advised_item(&it, "one_time_copy"));
+	advised_end(&it);
+}
+
+static void test_unknown_cost(void **state)
+{
+	const struct recommendation *item;
+	struct advised it;
+
+	(void)state;
+	advise(&it, copies(3, 100000000), 0);
+	item = advised_item(&it, "one_time_copy");
+	assert_non_null(item);
+	assert_true(advised_says(item, "if pinning them takes less than that"));
+	advised_end(&it);
+}
+
+#define SENTENCE(text, function)                 \
+	{                                        \
+		text, function, NULL, NULL, NULL \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENTENCE("a few large copies are told of with what pinning costs taken off",
+			 test_few),
+		SENTENCE("where pinning costs more, or little is at stake, they are left alone",
+			 test_left_alone),
+		SENTENCE("where nobody knows what pinning costs that is said", test_unknown_cost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
