@@ -20,7 +20,7 @@ struct once {
 	const struct profile *profile;
 	const struct submissions *submissions;
 	const struct once_span *span;
-	bool *is_launched; /* by kernel name */
+	uint32_t *first_launch; /* by kernel name: calls[] that launched it first, or PROFILE_NONE */
 	struct spans causes[ONCE_CAUSE_COUNT];
 	int64_t first_call_ns;
 };
@@ -39,26 +39,47 @@ static bool is_context_call(const char *name)
 	return false;
 }
 
-/* Whether the call launches a kernel that was not launched before. */
-static bool is_first_launch(struct once *once, size_t call)
+static int find_first_launches(struct once *once)
 {
-	const struct submissions *submissions = once->submissions;
-	bool is_first = false;
+	const struct profile *profile = once->profile;
 
-	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
-		const struct profile_op *op = &once->profile->ops[submissions->ops[i]];
-		bool *is_launched;
+	once->first_launch =
+		malloc((profile->kernel_name_count + 1) * sizeof(*once->first_launch));
+	if (!once->first_launch)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->kernel_name_count; i++)
+		once->first_launch[i] = PROFILE_NONE;
+	for (size_t i = 0; i < profile->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+		uint32_t *first;
 
-		if (op->kind != OP_KERNEL)
+		if (op->kind != OP_KERNEL || op->call == PROFILE_NONE ||
+		    profile_op_process(profile, op) != once->span->process)
 			continue;
-		is_launched = &once->is_launched[once->profile->signatures[op->detail].kernel];
-		is_first = is_first || !*is_launched;
-		*is_launched = true;
+		first = &once->first_launch[profile->signatures[op->detail].kernel];
+		if (*first == PROFILE_NONE)
+			*first = op->call;
 	}
-	return is_first;
+	return 0;
 }
 
-static enum once_cause cause_of(struct once *once, size_t call)
+/* Whether the call launches a kernel that was not launched before. */
+static bool is_first_launch(const struct once *once, size_t call)
+{
+	const struct submissions *submissions = once->submissions;
+	const struct profile *profile = once->profile;
+
+	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+		const struct profile_op *op = &profile->ops[submissions->ops[i]];
+
+		if (op->kind == OP_KERNEL &&
+		    once->first_launch[profile->signatures[op->detail].kernel] == call)
+			return true;
+	}
+	return false;
+}
+
+static enum once_cause cause_of(const struct once *once, size_t call)
 {
 	static const enum once_cause causes[CALL_CLASS_COUNT] = {
 		[CALL_OTHER] = ONCE_CALL,	  [CALL_LAUNCH] = ONCE_LAUNCH,
@@ -81,17 +102,31 @@ static enum once_cause cause_of(struct once *once, size_t call)
 
 /* ---- collecting ---- */
 
-/* What of [start_ns, end_ns) lies in the span; nothing where all of it is steady. */
+/* What of [start_ns, end_ns) lies in the span. */
 static int add_moments(struct once *once, enum once_cause cause, int64_t start_ns, int64_t end_ns)
 {
-	const struct once_span *span = once->span;
+	return spans_add(&once->causes[cause], max_ns(start_ns, once->span->start_ns),
+			 min_ns(end_ns, once->span->end_ns));
+}
 
-	start_ns = max_ns(start_ns, span->start_ns);
-	end_ns = min_ns(end_ns, span->end_ns);
-	if (end_ns <= start_ns ||
-	    spans_covered(span->steady, start_ns, end_ns) == end_ns - start_ns)
-		return 0;
-	return spans_add(&once->causes[cause], start_ns, end_ns);
+/* Calls of a thread come by start.  Those that are all in the steady state are most, and part of it. */
+static int add_thread(struct once *once, const struct profile_thread *thread)
+{
+	const struct profile *profile = once->profile;
+	size_t next = 0;
+	int rc = 0;
+
+	for (size_t i = thread->first_call;
+	     rc == 0 && i < thread->first_call + thread->call_count; i++) {
+		const struct profile_call *call = &profile->calls[i];
+		int64_t covered_ns = spans_covered_next(once->span->steady, &next, call->start_ns,
+							call->end_ns);
+
+		once->first_call_ns = min_ns(once->first_call_ns, call->start_ns);
+		if (covered_ns < call->end_ns - call->start_ns)
+			rc = add_moments(once, cause_of(once, i), call->start_ns, call->end_ns);
+	}
+	return rc;
 }
 
 static int add_calls(struct once *once)
@@ -99,14 +134,9 @@ static int add_calls(struct once *once)
 	const struct profile *profile = once->profile;
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < profile->call_count; i++) {
-		const struct profile_call *call = &profile->calls[i];
-
-		if (profile->threads[call->thread].process != once->span->process)
-			continue;
-		once->first_call_ns = min_ns(once->first_call_ns, call->start_ns);
-		rc = add_moments(once, cause_of(once, i), call->start_ns, call->end_ns);
-	}
+	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++)
+		if (profile->threads[i].process == once->span->process)
+			rc = add_thread(once, &profile->threads[i]);
 	return rc;
 }
 
@@ -177,14 +207,14 @@ static int settle(struct once *once, int64_t by_cause_ns[ONCE_CAUSE_COUNT])
 int once_measure(int64_t by_cause_ns[ONCE_CAUSE_COUNT], const struct profile *profile,
 		 const struct submissions *submissions, const struct once_span *span)
 {
-	struct once once = {
-		.profile = profile,
-		.submissions = submissions,
-		.span = span,
-		.is_launched = calloc(profile->kernel_name_count + 1, sizeof(*once.is_launched)),
-		.first_call_ns = span->end_ns};
-	int rc = once.is_launched ? add_calls(&once) : -ENOMEM;
+	struct once once = {.profile = profile,
+			    .submissions = submissions,
+			    .span = span,
+			    .first_call_ns = span->end_ns};
+	int rc = find_first_launches(&once);
 
+	if (rc == 0)
+		rc = add_calls(&once);
 	if (rc == 0)
 		rc = add_overheads(&once);
 	if (rc == 0)
@@ -195,6 +225,6 @@ int once_measure(int64_t by_cause_ns[ONCE_CAUSE_COUNT], const struct profile *pr
 		rc = settle(&once, by_cause_ns);
 	for (int cause = 0; cause < ONCE_CAUSE_COUNT; cause++)
 		spans_free(&once.causes[cause]);
-	free(once.is_launched);
+	free(once.first_launch);
 	return rc;
 }

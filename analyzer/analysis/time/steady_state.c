@@ -43,24 +43,28 @@ static int stretch_add(struct stretch *stretch, const struct steady_iteration *i
 
 struct stretches {
 	struct stretch steady, usual;
-	uint64_t usual_count;
+	struct steady_device *device;
 };
 
 static int add_iteration(const struct steady_iteration *iteration, void *context)
 {
 	struct stretches *stretches = context;
+	struct steady_device *device = stretches->device;
 	int rc = stretch_add(&stretches->steady, iteration);
 
+	if (iteration->run_ns > device->loop.high_ns)
+		device->pause_ns += iteration->run_ns - device->loop.median_ns;
 	if (rc < 0 || !iteration->is_usual)
 		return rc;
-	stretches->usual_count++;
+	device->usual_count++;
 	return stretch_add(&stretches->usual, iteration);
 }
 
 static int find_spans(struct search *search)
 {
 	struct stretches stretches = {.steady.spans = &search->steady,
-				      .usual.spans = &search->usual};
+				      .usual.spans = &search->usual,
+				      .device = search->device};
 	int rc = steady_loop_visit(&search->device->loop, &search->run, add_iteration, &stretches);
 
 	if (rc == 0)
@@ -69,7 +73,6 @@ static int find_spans(struct search *search)
 		rc = stretch_end(&stretches.usual);
 	spans_seal(&search->steady);
 	spans_seal(&search->usual);
-	search->device->usual_count = stretches.usual_count;
 	return rc;
 }
 
@@ -87,6 +90,9 @@ struct busy {
 	int64_t start_ns, end_ns;
 };
 
+static const struct profile_op past_the_last = {
+	.start_ns = INT64_MAX, .end_ns = INT64_MAX, .kind = OP_KERNEL};
+
 /* Hands over what has been busy until now when an operation begins after that, and goes on with it. */
 static bool busy_next(struct busy *busy, const struct profile_op *op, struct busy *over)
 {
@@ -99,40 +105,41 @@ static bool busy_next(struct busy *busy, const struct profile_op *op, struct bus
 	return is_over;
 }
 
-static void add_busy(struct search *search, const struct busy *busy)
+/* How much of times that come in order lies in the steady state, and in usual iterations. */
+struct covered {
+	size_t next_steady, next_usual;
+	int64_t steady_ns, usual_ns; /* of the time added last */
+};
+
+static void cover(struct covered *covered, const struct search *search, int64_t start_ns,
+		  int64_t end_ns)
 {
-	search->device->steady.busy_ns +=
-		spans_covered(&search->steady, busy->start_ns, busy->end_ns);
-	search->device->usual.busy_ns +=
-		spans_covered(&search->usual, busy->start_ns, busy->end_ns);
+	covered->steady_ns =
+		spans_covered_next(&search->steady, &covered->next_steady, start_ns, end_ns);
+	covered->usual_ns =
+		spans_covered_next(&search->usual, &covered->next_usual, start_ns, end_ns);
 }
 
-static void add_kernels(struct search *search, const struct busy *busy)
-{
-	search->device->steady.kernel_ns +=
-		spans_covered(&search->steady, busy->start_ns, busy->end_ns);
-	search->device->usual.kernel_ns +=
-		spans_covered(&search->usual, busy->start_ns, busy->end_ns);
-}
-
-static void find_busy(struct search *search)
+/* Time with at least one of the operations that the device has of that kind: all, or kernels and graphs. */
+static void find_busy(struct search *search, bool only_kernels, int64_t *steady_ns,
+		      int64_t *usual_ns)
 {
 	const struct profile *profile = search->run.profile;
 	const struct profile_device *slice = &profile->devices[search->index];
-	int64_t first_ns = search->times->first_ns;
-	struct busy all = {first_ns, first_ns}, kernels = all, over;
+	struct busy busy = {search->times->first_ns, search->times->first_ns}, over;
+	struct covered covered = {0};
 
-	for (size_t i = slice->first_op; i < slice->first_op + slice->op_count; i++) {
-		const struct profile_op *op = &profile->ops[i];
+	for (size_t i = slice->first_op; i <= slice->first_op + slice->op_count; i++) {
+		bool is_last = i == slice->first_op + slice->op_count;
+		const struct profile_op *op = is_last ? &past_the_last : &profile->ops[i];
 
-		if (busy_next(&all, op, &over))
-			add_busy(search, &over);
-		if ((op->kind == OP_KERNEL || op->kind == OP_GRAPH) &&
-		    busy_next(&kernels, op, &over))
-			add_kernels(search, &over);
+		if ((only_kernels && op->kind != OP_KERNEL && op->kind != OP_GRAPH) ||
+		    !busy_next(&busy, op, &over))
+			continue;
+		cover(&covered, search, over.start_ns, over.end_ns);
+		*steady_ns += covered.steady_ns;
+		*usual_ns += covered.usual_ns;
 	}
-	add_busy(search, &all);
-	add_kernels(search, &kernels);
 }
 
 /* A gap of which only so much lies in a part: of each cause as much of it, and of the largest what rounding leaves. */
@@ -152,20 +159,20 @@ static void add_idle(struct run_part *part, const struct gap *gap, int64_t cover
 	part->idle_ns += covered_ns;
 }
 
+struct gap_walk {
+	struct search *search;
+	struct covered covered;
+};
+
 static int add_gap(const struct gap *gap, void *context)
 {
-	struct search *search = context;
+	struct gap_walk *walk = context;
+	struct steady_device *device = walk->search->device;
 
-	add_idle(&search->device->steady, gap,
-		 spans_covered(&search->steady, gap->start_ns, gap->end_ns));
-	add_idle(&search->device->usual, gap,
-		 spans_covered(&search->usual, gap->start_ns, gap->end_ns));
+	cover(&walk->covered, walk->search, gap->start_ns, gap->end_ns);
+	add_idle(&device->steady, gap, walk->covered.steady_ns);
+	add_idle(&device->usual, gap, walk->covered.usual_ns);
 	return 0;
-}
-
-static bool holds(const struct spans *spans, int64_t moment_ns)
-{
-	return spans_covered(spans, moment_ns, moment_ns + 1) > 0;
 }
 
 /* Whether it is the first operation of a call that launches kernels or a graph. */
@@ -193,16 +200,15 @@ static void count_ops(struct search *search)
 	const struct profile *profile = search->run.profile;
 	const struct profile_device *slice = &profile->devices[search->index];
 	struct steady_device *device = search->device;
+	size_t next = 0;
 
 	for (size_t i = slice->first_op; i < slice->first_op + slice->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
 		bool launches = is_launch(search, op);
 
 		count_op(&device->once, launches);
-		if (holds(&search->steady, op->start_ns))
+		if (spans_covered_next(&search->steady, &next, op->start_ns, op->start_ns + 1))
 			count_op(&device->steady, launches);
-		if (holds(&search->usual, op->start_ns))
-			count_op(&device->usual, launches);
 	}
 }
 
@@ -257,11 +263,13 @@ static int measure(struct search *search)
 		return rc;
 	device->steady.wall_ns = wall_of(&search->steady);
 	device->usual.wall_ns = wall_of(&search->usual);
-	find_busy(search);
+	find_busy(search, false, &device->steady.busy_ns, &device->usual.busy_ns);
+	find_busy(search, true, &device->steady.kernel_ns, &device->usual.kernel_ns);
 	device->is_found = device->steady.kernel_ns > search->times->kernel_ns / 2;
 	if (!device->is_found)
 		return 0;
-	rc = gaps_visit(search->gaps, search->index, add_gap, search);
+	rc = gaps_visit(search->gaps, search->index, add_gap,
+			&(struct gap_walk){.search = search});
 	if (rc < 0)
 		return rc;
 	count_ops(search);

@@ -30,8 +30,9 @@ struct steady_device {
 	struct steady_loop loop;
 	int64_t run_ns; /* steady.wall_ns and once.wall_ns */
 	struct run_part steady, once;
-	struct run_part usual; /* of the usual iterations together */
+	struct run_part usual; /* of the usual iterations together, without counts */
 	uint64_t usual_count;
+	int64_t pause_ns; /* by how much iterations beyond the 90th percentile exceed the median, together */
 	int64_t once_ns[ONCE_CAUSE_COUNT]; /* adds up to once.wall_ns */
 };
 

@@ -86,6 +86,7 @@ static const struct column columns[] = {COMPUTED("device", get_device),
 					FIELD(struct steady_device, run_ns),
 					COMPUTED("iteration_count", get_count),
 					COMPUTED("warm_up_iteration_count", get_warm_up_count),
+					FIELD(struct steady_device, pause_ns),
 					{.key = "iteration",
 					 .type = COLUMN_GROUP,
 					 .columns = iteration_columns},
@@ -153,6 +154,9 @@ static const char *once_title(int cause)
 	return once_cause_title((enum once_cause)cause);
 }
 
+/* Worth telling: a part of the steady state that no iteration's own time shows. */
+#define LEAST_PAUSE_PART 0.05
+
 static void put_whole(struct page *page, const struct steady_device *steady)
 {
 	char label[32] = "  ", text[320];
@@ -168,6 +172,9 @@ static void put_whole(struct page *page, const struct steady_device *steady)
 		 format_ns((double)steady->loop.high_ns).text,
 		 format_percent((double)steady->steady.busy_ns, (double)steady->steady.wall_ns)
 			 .text);
+	if ((double)steady->pause_ns > LEAST_PAUSE_PART * (double)steady->steady.wall_ns)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", pauses %s of it",
+			 format_ns((double)steady->pause_ns).text);
 	page_wrap(page, label, text, 4);
 }
 
