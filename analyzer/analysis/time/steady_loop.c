@@ -263,10 +263,10 @@ static size_t count_iterations(const struct steady_loop *steady, const struct lo
 	return count;
 }
 
-/* How many of the first iterations take longer than nine of ten of the second half. */
+/* The first iteration, and those after it that take longer than nine of ten of the second half. */
 static size_t count_warm_up(const struct durations *durations, int64_t usual_most_ns)
 {
-	size_t count = 0;
+	size_t count = 1;
 
 	while (count < durations->filled[0] / 2 && durations->values_ns[count] > usual_most_ns)
 		count++;

@@ -9,8 +9,8 @@
  * A loop that runs again is the same one.  The one with most time is that whose median iteration, times how many
  * there are, is the longest: one pause of seconds makes no loop important.  Loops without kernels do not count.
  *
- * The first iterations may load code and find cold caches: they are warm-up until one takes no longer than nine of
- * ten of the second half of all do.  An interpreter collects garbage or prints now and then: the usual iterations are
+ * The first iteration loads code and finds cold caches, and so may those after it: they are warm-up until one takes no
+ * longer than nine of ten of the second half of all do.  An interpreter collects garbage or prints now and then: the usual iterations are
  * those from the tenth percentile to the ninetieth, and only they say what an iteration takes.
  */
 #ifndef ROOFLINE_STEADY_LOOP_H
