@@ -66,13 +66,14 @@ static int64_t sum_of(const int64_t *parts, int count)
 	return sum;
 }
 
-static void expect_sums(const struct steady_found *found, size_t index)
+/* Whether the device has a steady state. */
+static bool expect_sums(const struct steady_found *found, size_t index)
 {
 	const struct steady_device *device = &found->state->devices[index];
 	const struct gap_device *gaps = &found->gaps->devices[index];
 
 	if (!device->is_found)
-		return;
+		return false;
 	assert_int_equal(device->steady.wall_ns + device->once.wall_ns, device->run_ns);
 	assert_int_equal(device->steady.busy_ns + device->steady.idle_ns, device->steady.wall_ns);
 	assert_int_equal(device->usual.busy_ns + device->usual.idle_ns, device->usual.wall_ns);
@@ -83,24 +84,52 @@ static void expect_sums(const struct steady_found *found, size_t index)
 	assert_int_equal(sum_of(device->usual.by_cause_ns, GAP_CAUSE_COUNT), device->usual.idle_ns);
 	assert_int_equal(sum_of(device->once.by_cause_ns, GAP_CAUSE_COUNT), device->once.idle_ns);
 	assert_int_equal(sum_of(device->once_ns, ONCE_CAUSE_COUNT), device->once.wall_ns);
+	return true;
+}
+
+/* Iterations, pauses, calls and other kernels in any order. */
+static struct steady_run random_run(uint64_t seed)
+{
+	struct steady_run run = steady_run_new();
+	struct random random = random_of(seed);
+
+	for (int i = 0; i < 12; i++) {
+		int64_t ns = (int64_t)random_below(&random, 50000);
+
+		switch (random_below(&random, 5)) {
+		case 0:
+			steady_run_call(&run, "cudaMalloc", CALL_MEMORY, ns);
+			break;
+		case 1:
+			steady_run_kernel(&run, "other", ns);
+			break;
+		case 2:
+			steady_run_pause(&run, 10 * ns);
+			break;
+		default:
+			steady_run_iterate(&run, (int)random_below(&random, 30), ns / 4);
+		}
+	}
+	steady_run_kernel(&run, "last", 1000);
+	return run;
 }
 
 static void test_sums(void **state)
 {
 	struct steady_run run = usual_run();
 	struct steady_found found = steady_find(run.b);
+	int count = 0;
 
 	(void)state;
-	expect_sums(&found, 0);
+	assert_true(expect_sums(&found, 0));
 	steady_done(run.b, &found);
 	for (uint64_t seed = 1; seed <= 300; seed++) {
-		struct builder *b = random_profile(seed, 1000);
-
-		found = steady_find_in(&b->profile);
-		for (size_t i = 0; i < b->profile.device_count; i++)
-			expect_sums(&found, i);
-		steady_done(b, &found);
+		run = random_run(seed);
+		found = steady_find(run.b);
+		count += expect_sums(&found, 0);
+		steady_done(run.b, &found);
 	}
+	assert_in_range(count, 100, 300);
 }
 
 static void test_once(void **state)
@@ -255,7 +284,7 @@ static void test_devices(void **state)
 	for (int p = 0; p < 2; p++) {
 		assert_true(found.state->devices[p].is_found);
 		assert_int_equal(found.state->devices[p].loop.median_ns, 100000 * (p + 1));
-		expect_sums(&found, (size_t)p);
+		assert_true(expect_sums(&found, (size_t)p));
 	}
 	steady_done(b, &found);
 }
