@@ -183,11 +183,11 @@ static void put_iteration(struct page *page, const struct steady_device *steady)
 	const struct run_part *usual = &steady->usual;
 	const struct parts parts = {usual->by_cause_ns, GAP_CAUSE_COUNT, usual->wall_ns,
 				    (double)steady->usual_count};
+	double launch_count = (double)steady->steady.launch_count / (double)steady->loop.count;
 	char text[512];
 
-	snprintf(text, sizeof(text), "%.3g launches, busy %s",
-		 (double)steady->steady.launch_count / (double)steady->loop.count,
-		 format_ns((double)usual->busy_ns / parts.divisor).text);
+	snprintf(text, sizeof(text), "%.3g launch%s, busy %s", launch_count,
+		 launch_count == 1 ? "" : "es", format_ns((double)usual->busy_ns / parts.divisor).text);
 	list_parts(text, sizeof(text), &parts, "; idle: ", gap_title);
 	page_wrap(page, "  an iteration: ", text, 4);
 }
