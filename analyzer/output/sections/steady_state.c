@@ -188,7 +188,7 @@ static void put_iteration(struct page *page, const struct steady_device *steady)
 
 	snprintf(text, sizeof(text), "%.3g launch%s, busy %s", launch_count,
 		 launch_count == 1 ? "" : "es", format_ns((double)usual->busy_ns / parts.divisor).text);
-	list_parts(text, sizeof(text), &parts, "; idle: ", gap_title);
+	list_parts(text, sizeof(text), &parts, "; not busy: ", gap_title);
 	page_wrap(page, "  an iteration: ", text, 4);
 }
 
