@@ -149,6 +149,7 @@ static int put_prediction(struct recommendation *item, const struct rule *rule,
 	item->is_assuming = what_if->effect.is_assuming;
 	item->program = speedup_of(&prediction->program);
 	item->place = speedup_of(&prediction->place);
+	item->steady = speedup_of(&prediction->steady);
 	if (item->is_up_to && prediction->place.low > 0)
 		return add_range(item, prediction);
 	return advice_add_evidence(item, "re-simulated: %s instead of %s",
@@ -204,6 +205,19 @@ static bool is_said(const struct advice *advice, size_t device, const struct rul
 	return false;
 }
 
+static int reject_prediction(struct advice *advice, const struct facts *facts, size_t device,
+			     const struct rule *rule, const struct prediction *prediction)
+{
+	char steady[64] = "";
+
+	if (prediction->steady_before_ns)
+		snprintf(steady, sizeof(steady), "the steady state %.2fx, ",
+			 prediction->steady.speedup);
+	return reject(advice, facts, device, rule,
+		      "re-simulated, this part would be %.2fx as fast, %sthe whole run %.2fx",
+		      prediction->place.speedup, steady, prediction->program.speedup);
+}
+
 static int consider(struct advice *advice, const struct facts *facts, size_t device,
 		    const struct rule *rule, struct plan_candidates *candidates)
 {
@@ -228,19 +242,26 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 	if (what_if.effect.refusal)
 		return reject(advice, facts, device, rule, "%s", what_if.effect.refusal);
 	if (!facts_is_worth(facts, &what_if))
-		return reject(advice, facts, device, rule,
-			      "re-simulated, this part would be %.2fx as fast, the whole run %.2fx",
-			      what_if.prediction.place.speedup, what_if.prediction.program.speedup);
+		return reject_prediction(advice, facts, device, rule, &what_if.prediction);
 	return recommend(advice, facts, device, rule, &what_if);
 }
 
 /* What is not predicted stands where half of what is at stake would put it. */
 #define UNPREDICTED_PART 0.5
 
-/* Share of the device's wall time that a recommendation is expected to save. */
+static double certain_speedup(const struct recommendation *item,
+			      const struct predicted_speedup *predicted)
+{
+	return item->is_assuming ? predicted->low : predicted->speedup;
+}
+
+/* Share of a time that a recommendation is expected to save: of the steady state, which goes on for hours where a
+ * recording has it for seconds, or of the whole run where it does more for that. */
 static double expected_ratio(const struct recommendation *item)
 {
-	double speedup = item->is_assuming ? item->program.low : item->program.speedup;
+	double program = certain_speedup(item, &item->program);
+	double steady = certain_speedup(item, &item->steady);
+	double speedup = steady > program ? steady : program;
 
 	return speedup > 0 ? 1 - 1 / speedup : UNPREDICTED_PART * item->at_stake_ratio;
 }

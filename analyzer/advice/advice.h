@@ -34,6 +34,7 @@ struct recommendation {
 	struct predicted_speedup
 		program; /* of the device's wall time, what it costs to set up included */
 	struct predicted_speedup place; /* of the part that changes, set-up left out */
+	struct predicted_speedup steady; /* of the device's steady state, likewise; 0 where it has none */
 };
 
 /* What was considered and is not recommended. */
@@ -59,7 +60,8 @@ struct next_step {
 };
 
 struct advice {
-	struct recommendation *items; /* the greatest gain first, then most at stake */
+	/* The greatest gain first, on the steady state or the whole run, whichever is more; then most at stake. */
+	struct recommendation *items;
 	size_t count;
 	struct rejection *rejections; /* in the order of the rules */
 	size_t rejection_count;

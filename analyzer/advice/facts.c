@@ -320,9 +320,14 @@ bool facts_can_predict(const struct facts *facts)
 bool facts_is_worth(const struct facts *facts, const struct what_if *what_if)
 {
 	const struct prediction *prediction = &what_if->prediction;
+	bool has_range = facts->what_ifs.places;
 
-	return !what_if->effect.refusal && prediction->place.speedup >= LEAST_PLACE_SPEEDUP &&
-	       (facts->what_ifs.places || prediction->program.speedup >= LEAST_PROGRAM_SPEEDUP);
+	if (what_if->effect.refusal)
+		return false;
+	if (!has_range && prediction->steady.speedup >= LEAST_PLACE_SPEEDUP)
+		return true;
+	return prediction->place.speedup >= LEAST_PLACE_SPEEDUP &&
+	       (has_range || prediction->program.speedup >= LEAST_PROGRAM_SPEEDUP);
 }
 
 bool facts_is_in_range(const struct facts *facts, const struct profile_op *op)

@@ -5,7 +5,7 @@
 #define ROOFLINE_LOOP_TEXT_H
 
 #include "replay/model.h"
-#include "replay/loops.h"
+#include "analysis/loops/loops.h"
 
 /* "a_kernel, b_kernel and 3 more, 100 times from 4.77 ms on, in NVTX range 'run'": what its second iteration submits,
  * each once, its time from the first operation of that device, and the innermost range that holds all of it.  The

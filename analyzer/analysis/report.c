@@ -336,6 +336,9 @@ static int analyze_times(struct half *half)
 	if (rc == 0)
 		rc = gaps_analyze(&report->gaps, report->profile, report->timeline,
 				  REPORT_LONGEST_GAPS, &half->err);
+	if (rc == 0)
+		rc = steady_state_build(&report->steady_state, report->profile, report->timeline,
+					report->gaps, &half->err);
 	return rc;
 }
 
@@ -462,6 +465,7 @@ void report_free(struct report *report)
 	ceilings_free(report->ceilings);
 	free(report->ceilings_note);
 	gaps_free(report->gaps);
+	steady_state_free(report->steady_state);
 	statistics_free(report->statistics);
 	timeline_free(report->timeline);
 	profile_free(report->profile);

@@ -17,6 +17,7 @@
 #include "analysis/counters/roofline.h"
 #include "analysis/samples/sm_activity.h"
 #include "analysis/statistics/statistics.h"
+#include "analysis/time/steady_state.h"
 #include "analysis/time/timeline.h"
 #include "trace/profile.h"
 
@@ -27,6 +28,7 @@ struct report {
 	struct timeline *timeline;
 	struct statistics *statistics;
 	struct gap_analysis *gaps;
+	struct steady_state *steady_state;
 	struct ceilings *ceilings; /* owned; NULL until report_set_ceilings gives some */
 	char *ceilings_note; /* owned; where the ceilings are from, or why there are none; may be NULL */
 	struct counted *counted;

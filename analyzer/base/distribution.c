@@ -97,6 +97,14 @@ struct distribution durations_distribution(struct durations *durations, size_t g
 	return time;
 }
 
+int64_t durations_percentile(struct durations *durations, size_t group, size_t percent)
+{
+	int64_t *values = durations->values_ns + durations->first[group];
+	size_t count = durations->filled[group];
+
+	return count ? percentile(values, count, percent) : 0;
+}
+
 void durations_free(struct durations *durations)
 {
 	free(durations->values_ns);

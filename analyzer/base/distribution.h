@@ -45,6 +45,9 @@ static inline void durations_add(struct durations *durations, size_t group, int6
 /* Of the durations added to a group, which it reorders.  All zero for an empty group. */
 struct distribution durations_distribution(struct durations *durations, size_t group);
 
+/* The least of them that at least percent of them do not exceed, 0 for an empty group; reorders them as well. */
+int64_t durations_percentile(struct durations *durations, size_t group, size_t percent);
+
 void durations_free(struct durations *durations);
 
 #endif

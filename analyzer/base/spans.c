@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/ns.h"
 #include "base/search.h"
 
 int spans_add(struct spans *spans, int64_t start_ns, int64_t end_ns)
@@ -128,6 +129,19 @@ int64_t spans_covered(const struct spans *spans, int64_t start_ns, int64_t end_n
 	if (spans->count == 0 || end_ns <= start_ns)
 		return 0;
 	return covered_before(spans, end_ns) - covered_before(spans, start_ns);
+}
+
+int64_t spans_covered_next(const struct spans *spans, size_t *next, int64_t start_ns,
+			   int64_t end_ns)
+{
+	int64_t covered_ns = 0;
+
+	while (*next < spans->count && spans->items[*next].end_ns <= start_ns)
+		(*next)++;
+	for (size_t i = *next; i < spans->count && spans->items[i].start_ns < end_ns; i++)
+		covered_ns += min_ns(spans->items[i].end_ns, end_ns) -
+			      max_ns(spans->items[i].start_ns, start_ns);
+	return covered_ns;
 }
 
 void spans_free(struct spans *spans)

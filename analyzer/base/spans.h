@@ -32,6 +32,10 @@ int spans_subtract(struct spans *spans, const struct spans *other);
 /* How much of [start_ns, end_ns) the sealed set covers.  log n. */
 int64_t spans_covered(const struct spans *spans, int64_t start_ns, int64_t end_ns);
 
+/* The same for spans that come by start_ns: *next is where to look on, 0 at first. */
+int64_t spans_covered_next(const struct spans *spans, size_t *next, int64_t start_ns,
+			   int64_t end_ns);
+
 void spans_free(struct spans *spans);
 
 #endif

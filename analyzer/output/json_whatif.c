@@ -15,11 +15,20 @@ static const struct column place_columns[] = {
 	{FIELD_AS("after_ns", struct prediction, place_after_ns)},
 	{0}};
 
+FINDER(steady_of, struct prediction, prediction, prediction->steady_before_ns > 0 ? prediction : NULL);
+
+static const struct column steady_columns[] = {
+	INLINE(struct prediction, steady, ratio_columns),
+	{FIELD_AS("before_ns", struct prediction, steady_before_ns)},
+	{FIELD_AS("after_ns", struct prediction, steady_after_ns)},
+	{0}};
+
 static const struct column prediction_columns[] = {
 	INLINE(struct prediction, program, ratio_columns),
 	{FIELD_AS("before_ns", struct prediction, program_before_ns)},
 	{FIELD_AS("after_ns", struct prediction, program_after_ns)},
 	{.key = "place", .type = COLUMN_GROUP, .columns = place_columns},
+	GROUP_FOUND("steady", steady_of, steady_columns),
 	{0}};
 
 /* ---- each technique ---- */

@@ -14,6 +14,7 @@
 	SECTION(verdict)         \
 	SECTION(processes)       \
 	SECTION(devices)         \
+	SECTION(steady_state)    \
 	SECTION(kernels)         \
 	SECTION(roofline)        \
 	SECTION(launch_roofline) \

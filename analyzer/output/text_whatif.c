@@ -41,13 +41,15 @@ static void put_row(struct page *page, const char *label, const struct predicted
 		speedup_figure(ratio->high).text);
 }
 
-static void put_rows(struct page *page, const char *run, const char *place,
+static void put_rows(struct page *page, const char *run, const char *place, const char *steady,
 		     const struct prediction *prediction, bool is_up_to)
 {
 	if (is_up_to) {
 		put_up_to(page, run, &prediction->program, prediction->program_before_ns);
 		if (prediction->place_before_ns > 0)
 			put_up_to(page, place, &prediction->place, prediction->place_before_ns);
+		if (prediction->steady_before_ns > 0)
+			put_up_to(page, steady, &prediction->steady, prediction->steady_before_ns);
 		return;
 	}
 	put_row(page, run, &prediction->program, prediction->program_before_ns,
@@ -55,6 +57,9 @@ static void put_rows(struct page *page, const char *run, const char *place,
 	if (prediction->place_before_ns > 0)
 		put_row(page, place, &prediction->place, prediction->place_before_ns,
 			prediction->place_after_ns);
+	if (prediction->steady_before_ns > 0)
+		put_row(page, steady, &prediction->steady, prediction->steady_before_ns,
+			prediction->steady_after_ns);
 }
 
 static void put_heads(struct page *page)
@@ -86,8 +91,8 @@ static void put_whole(struct page *page, const struct scenario *scenario)
 		return;
 	}
 	put_heads(page);
-	put_rows(page, "the whole run", place_of(scenario), &scenario->prediction,
-		 scenario->is_up_to);
+	put_rows(page, "the whole run", place_of(scenario), "a steady iteration",
+		 &scenario->prediction, scenario->is_up_to);
 }
 
 /* "3 loops" */
@@ -160,7 +165,7 @@ static void put_part(struct page *page, const struct scenario *scenario,
 	if (!part->alone.effect.refusal)
 		put_rows(page, "  alone: whole run",
 			 scenario->range ? "  alone: the range" : "  alone: its part",
-			 &part->alone.prediction, technique->is_up_to);
+			 "  alone: iteration", &part->alone.prediction, technique->is_up_to);
 }
 
 /* On one line, to be copied. */

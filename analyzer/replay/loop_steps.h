@@ -8,7 +8,7 @@
 #define ROOFLINE_LOOP_STEPS_H
 
 #include "replay/model.h"
-#include "replay/loops.h"
+#include "analysis/loops/loops.h"
 
 #define LOOP_STEP_MOST 64 /* iterations in a step */
 

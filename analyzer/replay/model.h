@@ -20,7 +20,7 @@
 #define ROOFLINE_MODEL_H
 
 #include "base/spans.h"
-#include "replay/submissions.h"
+#include "analysis/loops/submissions.h"
 #include "trace/profile.h"
 
 /* How a call spends its time. */

@@ -169,9 +169,10 @@ void predictor_free(struct predictor *predictor)
 	*predictor = (struct predictor){0};
 }
 
-/* Time of the places, of what changes, and of a device's whole run. */
+/* Time of the places, of what changes, of a device's whole run, and of the usual iterations of its steady state. */
 struct times {
-	int64_t place_ns, changed_ns, wall_ns;
+	int64_t place_ns, changed_ns, wall_ns, steady_ns;
+	uint64_t steady_count;
 };
 
 /* A replay, and what its times are. */
@@ -191,6 +192,19 @@ struct timings {
 	struct replay *work;
 };
 
+static void time_steady(struct times *times, const struct timings *all)
+{
+	const struct part *part = all->part;
+	const struct looped_run run = {.profile = all->model->profile,
+				       .submissions = &all->model->submissions,
+				       .loops = part->loops,
+				       .op_start_ns = all->work->op_start_ns,
+				       .op_end_ns = all->work->op_end_ns};
+
+	if (part->steady)
+		times->steady_ns = steady_loop_usual_ns(part->steady, &run, &times->steady_count);
+}
+
 static int time_one(struct timing *timing, const struct timings *all)
 {
 	const struct part *part = all->part;
@@ -205,10 +219,13 @@ static int time_one(struct timing *timing, const struct timings *all)
 	if (rc == 0)
 		rc = replay_time(all->work, all->model, timing->change, timing->costs, part_times,
 				 2);
-	if (rc == 0)
-		timing->times =
-			(struct times){part_time_ns(&part_times[0]), part_time_ns(&part_times[1]),
-				       replay_wall_ns(all->work, all->model, all->device)};
+	if (rc == 0) {
+		timing->times = (struct times){
+			.place_ns = part_time_ns(&part_times[0]),
+			.changed_ns = part_time_ns(&part_times[1]),
+			.wall_ns = replay_wall_ns(all->work, all->model, all->device)};
+		time_steady(&timing->times, all);
+	}
 	part_time_free(&part_times[0]);
 	part_time_free(&part_times[1]);
 	return rc;
@@ -265,6 +282,23 @@ static void set_end(struct predicted_ratio *out, enum costs_end end, int64_t bef
 		out->low = ratio(before_ns, after_ns + margin_ns);
 }
 
+/* A steady state in which nothing changes is not off either. */
+static void set_steady(struct prediction *out, enum costs_end end, const struct times *before,
+		       const struct times *after)
+{
+	double steady_ns = (double)after->steady_ns;
+	double changed_ns = after->steady_ns == before->steady_ns
+				    ? 0
+				    : fmin(steady_ns, (double)after->changed_ns);
+
+	if (!before->steady_count)
+		return;
+	set_end(&out->steady, end, before->steady_ns, steady_ns, MODEL_MARGIN * changed_ns);
+	out->steady_before_ns = before->steady_ns / (int64_t)before->steady_count;
+	if (end == COSTS_MIDDLE)
+		out->steady_after_ns = after->steady_ns / (int64_t)after->steady_count;
+}
+
 /* The calls of the first place may begin before the run, with which its first operation does.  Where nothing changes nothing
  * can be off. */
 static void set_times(struct prediction *out, enum costs_end end, const struct times *before,
@@ -275,6 +309,7 @@ static void set_times(struct prediction *out, enum costs_end end, const struct t
 	double changed_here_ns =
 		after->place_ns == before->place_ns ? 0 : fmin(place_ns, (double)after->changed_ns);
 
+	set_steady(out, end, before, after);
 	set_end(&out->place, end, before->place_ns, place_ns, MODEL_MARGIN * changed_here_ns);
 	set_end(&out->program, end, before->wall_ns, wall_ns + setup_ns, MODEL_MARGIN * changed_ns);
 	if (end == COSTS_MIDDLE) {

@@ -9,6 +9,7 @@
 #ifndef ROOFLINE_PREDICTION_H
 #define ROOFLINE_PREDICTION_H
 
+#include "analysis/time/steady_loop.h"
 #include "replay/replay.h"
 
 /* Of the time after the change: about nine of ten predictions are off by no more, on each machine on which they were
@@ -45,9 +46,11 @@ struct predictor {
 struct prediction {
 	struct predicted_ratio program; /* of the device's wall time; setup_ns counts */
 	struct predicted_ratio place;	/* setup_ns does not */
+	struct predicted_ratio steady; /* of the usual iterations of the steady state; all 0 without one */
 	int64_t place_before_ns, place_after_ns;
 	int64_t program_before_ns, program_after_ns; /* with setup_ns */
 	int64_t changed_before_ns;		     /* of the part that changes */
+	int64_t steady_before_ns, steady_after_ns;   /* of one iteration */
 };
 
 /* Fails with -ENOMEM only; the caller frees with predictor_free, also after a failure.  Without
@@ -64,6 +67,9 @@ void predictor_free(struct predictor *predictor);
 struct part {
 	const struct place *places, *changed;
 	size_t place_count, changed_count;
+	/* The device's steady state, and the loops that it is one of; NULL: it has none. */
+	const struct steady_loop *steady;
+	const struct loops *loops;
 };
 
 /* setup_ns: what the change costs once.  Returns 0 or -ENOMEM.  The predictor must be usable. */

@@ -6,7 +6,7 @@
 
 #include "analysis/report.h"
 #include "replay/change.h"
-#include "replay/loops.h"
+#include "analysis/loops/loops.h"
 #include "replay/part_times.h"
 #include "techniques/shared/fusion.h"
 #include "techniques/shared/refusals.h"

@@ -185,6 +185,16 @@ static int keep_possible(struct prediction *prediction, struct applied *applied,
 	return rc;
 }
 
+/* Without a report nobody has looked for one. */
+static const struct steady_loop *steady_of(const struct what_ifs *all, size_t device)
+{
+	const struct report *report = all->run.report;
+
+	return report && report->steady_state && report->steady_state->devices[device].is_found
+		       ? &report->steady_state->devices[device].loop
+		       : NULL;
+}
+
 int apply_predict(struct prediction *out, struct applied *applied)
 {
 	const struct what_ifs *all = applied->all;
@@ -198,7 +208,9 @@ int apply_predict(struct prediction *out, struct applied *applied)
 			     .place_count =
 				     all->places ? all->place_count : application->place_count,
 			     .changed = application->places,
-			     .changed_count = application->place_count};
+			     .changed_count = application->place_count,
+			     .steady = steady_of(all, application->device)};
+	part.loops = part.steady ? &all->run.report->steady_state->loops : NULL;
 	rc = predictor_run(out, &all->predictor, &application->change, application->device, &part,
 			   application->setup_ns);
 	return rc == 0 ? keep_possible(out, applied, &part) : rc;

@@ -7,7 +7,7 @@
 #define ROOFLINE_LOOP_PARTS_H
 
 #include "replay/prediction.h"
-#include "replay/loops.h"
+#include "analysis/loops/loops.h"
 
 #define LOOP_PART_LEAST_ITERATIONS 2 /* fewer are no loop */
 

@@ -231,6 +231,8 @@ static int predict_end(struct prediction *out, const enum technique_id *ids, siz
 	if (rc == 0) {
 		widen(&out->program, &other.program);
 		widen(&out->place, &other.place);
+		if (other.steady_before_ns)
+			widen(&out->steady, &other.steady);
 	}
 	return rc;
 }

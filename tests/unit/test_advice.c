@@ -7,6 +7,7 @@
 
 #include "advice/advice.h"
 #include "advice/rules/rules.h"
+#include "fixture_predict.h"
 #include "profile_builder.h"
 
 /* What the device launched itself, in the tests that say so. */
@@ -32,6 +33,9 @@ static struct advice *advise(struct builder *b, struct report *report)
 	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report->gaps, report->profile, report->timeline, 10, &err),
 			 0);
+	assert_int_equal(steady_state_build(&report->steady_state, report->profile,
+					    report->timeline, report->gaps, &err),
+			 0);
 	assert_int_equal(collectives_build(&report->collectives, report->profile, &err), 0);
 	assert_int_equal(device_graphs_build(&report->device_graphs, report->profile, &err), 0);
 	assert_int_equal(advice_find(&advice, report, NULL, &err), 0);
@@ -43,6 +47,7 @@ static void done(struct builder *b, struct report *report, struct advice *advice
 	advice_free(advice);
 	device_graphs_free(report->device_graphs);
 	collectives_free(report->collectives);
+	steady_state_free(report->steady_state);
 	gaps_free(report->gaps);
 	statistics_free(report->statistics);
 	timeline_free(report->timeline);
@@ -383,6 +388,59 @@ static void test_assumed_rank(void **state)
 	forget_roofs();
 }
 
+/* A second of start-up, then a loop of 2 ms that a graph would make faster. */
+static struct builder *long_start(void)
+{
+	struct builder *b = loop(200, 4000, 5000, -1, 3000);
+
+	builder_kernel(b, 0, "first", -999995000, -999990000,
+		       builder_launch(b, 0, -1000000000, -999996000));
+	return b;
+}
+
+static void test_long_start(void **state)
+{
+	struct builder *b = long_start();
+	struct report report;
+	struct advice *advice;
+
+	(void)state;
+	measure_roofs();
+	advice = advise(b, &report);
+	assert_int_equal(advice->count, 1);
+	assert_string_equal(advice->items[0].id, "launch_bound_graph");
+	assert_true(advice->items[0].steady.speedup > 1.5);
+	assert_true(advice->items[0].steady.low <= advice->items[0].steady.speedup);
+	assert_true(advice->items[0].steady.high >= advice->items[0].steady.speedup);
+	assert_true(advice->items[0].program.speedup < LEAST_PROGRAM_SPEEDUP);
+	done(b, &report, advice);
+	forget_roofs();
+}
+
+/* Copies before the loop, of which pinned memory would spare the run more than a graph would. */
+static void test_steady_rank(void **state)
+{
+	const struct profile_copy copy = {
+		.kind = COPY_TO_DEVICE, .src_memory = MEMORY_PAGEABLE, .dst_memory = 3, .bytes = 4 << 20};
+	struct builder *b = long_start();
+	struct report report;
+	struct advice *advice;
+
+	(void)state;
+	for (int64_t at = -900000000; at < -700000000; at += 10000000)
+		builder_copy(b, 0, copy, at + 10000, at + 9000000,
+			     builder_call(b, 0, "cudaMemcpy", CALL_COPY, at, at + 9001000));
+	ceilings = predicted_ceilings(0);
+	advice = advise(b, &report);
+	assert_int_equal(advice->count, 2);
+	assert_string_equal(advice->items[0].id, "launch_bound_graph");
+	assert_string_equal(advice->items[1].id, "pageable_copy");
+	assert_true(advice->items[1].program.speedup > advice->items[0].program.speedup);
+	assert_float_equal(advice->items[1].steady.speedup, 1, 0.001);
+	done(b, &report, advice);
+	forget_roofs();
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -408,6 +466,10 @@ int main(void)
 		SENTENCE("pinning does not pay for a few copies", test_few_copies),
 		SENTENCE("what is at stake of copies is what no kernel covers", test_exposed_time),
 		SENTENCE("advice comes with the most at stake first", test_order),
+		SENTENCE("a long start-up does not hide what makes the steady state faster",
+			 test_long_start),
+		SENTENCE("what makes the steady state faster stands before what spares start-up more",
+			 test_steady_rank),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "replay/loops.h"
+#include "analysis/loops/loops.h"
 #include "profile_builder.h"
 
 #define CALL_NS 100

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "fixture_predict.h"
+#include "fixture_steady.h"
 
 /* Something else, once: more than an iteration could have in between. */
 static int64_t add_other(struct builder *b, int64_t now_ns)
@@ -37,6 +38,37 @@ static void test_graph(void **state)
 	predicted_expect_ratio(found.prediction.place.speedup, PLACE_BEFORE_NS, PLACE_AFTER_NS);
 	predicted_expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS, 1.25 * PLACE_AFTER_NS);
 	predicted_expect_ratio(found.prediction.place.high, PLACE_BEFORE_NS, PLACE_LEAST_NS);
+	predicted_end(&it);
+}
+
+/* Two loops that are one, with a pause of 50 iterations between them. */
+static void test_steady(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct predicted_run it;
+	struct steady_found steady;
+	struct device_work device_work = {0};
+	struct report report = {.device_work = &device_work};
+	struct what_if found;
+
+	(void)state;
+	predicted_add_loop(b, predicted_add_loop(b, 0, 0) + 50 * BEFORE_NS, 0);
+	it = predicted_begin(b, 0, NULL);
+	steady = steady_find_in(&b->profile);
+	report.profile = &b->profile;
+	report.steady_state = steady.state;
+	it.all.run.report = &report;
+	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
+	assert_null(found.effect.refusal);
+	assert_int_equal(found.prediction.steady_before_ns, BEFORE_NS);
+	assert_in_range(found.prediction.steady_after_ns, AFTER_NS, AFTER_NS + AFTER_NS / 10);
+	assert_float_equal(found.prediction.steady.speedup,
+			   (double)BEFORE_NS / (double)found.prediction.steady_after_ns, 0.001);
+	assert_true(found.prediction.place.speedup < found.prediction.steady.speedup);
+	assert_true(found.prediction.steady.low < found.prediction.steady.speedup);
+	timeline_free(steady.timeline);
+	gaps_free(steady.gaps);
+	steady_state_free(steady.state);
 	predicted_end(&it);
 }
 
@@ -348,6 +380,8 @@ static void test_many_places(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SENTENCE("the steady state is predicted by its usual iterations, without pauses",
+			 test_steady),
 		SENTENCE("a loop as graphs takes the time worked out by hand", test_graph),
 		SENTENCE("what recording added to graphs' launches is taken from them",
 			 test_recorded_graphs),

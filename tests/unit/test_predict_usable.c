@@ -216,7 +216,10 @@ static void test_interval(void **state)
 				places[count++] = (struct place){b->threads[i].first_call,
 								 b->threads[i].first_call +
 									 b->threads[i].call_count};
-		part = (struct part){places, places, count, count};
+		part = (struct part){.places = places,
+				     .changed = places,
+				     .place_count = count,
+				     .changed_count = count};
 		for (size_t device = 0; device < b->profile.device_count; device++) {
 			assert_int_equal(predictor_run(&found, &predictor, &change, device, &part,
 						       (double)(1000 * seed)),

@@ -86,6 +86,9 @@ static void check_selection(const int64_t *values, size_t count)
 	qsort(sorted, count, sizeof(*sorted), compare_ns);
 	assert_int_equal(time.p50_ns, sorted[(count * 50 + 99) / 100 - 1]);
 	assert_int_equal(time.p99_ns, sorted[(count * 99 + 99) / 100 - 1]);
+	assert_int_equal(durations_percentile(&durations, 1, 10),
+			 sorted[(count * 10 + 99) / 100 - 1]);
+	assert_int_equal(durations_percentile(&durations, 0, 10), 0);
 	assert_int_equal(durations_distribution(&durations, 0).count, 0);
 	free(sorted);
 	durations_free(&durations);
@@ -369,6 +372,7 @@ static void test_radix(void **state)
 static void test_spans(void **state)
 {
 	struct spans spans = {0}, other = {0};
+	size_t next = 0;
 
 	(void)state;
 	assert_int_equal(spans_add(&spans, 50, 60), 0);
@@ -381,6 +385,10 @@ static void test_spans(void **state)
 	assert_int_equal(spans_covered(&spans, 25, 55), 10);
 	assert_int_equal(spans_covered(&spans, 30, 50), 0);
 	assert_int_equal(spans_covered(&spans, 55, 25), 0);
+	assert_int_equal(spans_covered_next(&spans, &next, -5, 10), 10);
+	assert_int_equal(spans_covered_next(&spans, &next, 25, 55), 10);
+	assert_int_equal(spans_covered_next(&spans, &next, 25, 55), 10);
+	assert_int_equal(spans_covered_next(&spans, &next, 60, 90), 0);
 	spans_add(&other, 5, 10);
 	spans_add(&other, 25, 52);
 	spans_add(&other, 100, 200);

@@ -111,8 +111,8 @@ bool facts_is_computing(const struct facts *facts, size_t device);
 /* Whether runs of this recording can be predicted at all; where not, rules go by time at stake. */
 bool facts_can_predict(const struct facts *facts);
 
-/* Whether a what-if was predicted and is worth telling: of the whole program, or of the range that
- * was asked for. */
+/* Whether a what-if was predicted and is worth telling: of the steady state or the whole program, or of the range
+ * that was asked for. */
 bool facts_is_worth(const struct facts *facts, const struct what_if *what_if);
 
 /* Whether an operation was submitted in the NVTX range that was asked for; true where none was. */

@@ -45,6 +45,8 @@ static const struct column advice_columns[] = {FIELD(struct recommendation, id),
 						      predicted_columns),
 					       GROUP("place", NULL, struct recommendation, place,
 						     predicted_columns),
+					       GROUP("steady", NULL, struct recommendation, steady,
+						     predicted_columns),
 					       LIST("evidence", evidence_at),
 					       FIELD(struct recommendation, pattern),
 					       FIELD(struct recommendation, risk),
@@ -123,6 +125,7 @@ static void put_recommendation(struct page *page, size_t number, const struct re
 	put_predicted(page,
 		      page->options->range ? "predicted: the range " : "predicted: this part ",
 		      &item->place, item->is_up_to);
+	put_predicted(page, "predicted: the steady state ", &item->steady, item->is_up_to);
 	put_predicted(page, "predicted: the whole run ", &item->program, item->is_up_to);
 	put_pattern(page, item->pattern);
 	page_wrap(page, "      watch: ", item->risk, 13);

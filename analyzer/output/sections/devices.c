@@ -1,6 +1,8 @@
 /* devices.c - where the time of each GPU went. */
 #include "output/page.h"
 
+#include "output/sections/steady_state.h"
+
 /* ---- columns ---- */
 
 GETTER(get_device, struct profile_device, device, value_count(row->index));
@@ -48,6 +50,14 @@ static const struct column gap_columns[] = {FIELD(struct gap_device, gap_count),
 						  gap_count_by_cause, cause_count_columns),
 					    {0}};
 
+/* What repeats and the rest of it, where something does. */
+FINDER(steady_of, struct profile_device, device,
+       steady_state_of(row->report, row->index) ? &steady_state_of(row->report, row->index)->steady
+						: NULL);
+FINDER(once_of, struct profile_device, device,
+       steady_state_of(row->report, row->index) ? &steady_state_of(row->report, row->index)->once
+						: NULL);
+
 static const struct column columns[] = {COMPUTED("device", get_device),
 					FIELD(struct profile_device, name),
 					FIELD(struct profile_device, uuid),
@@ -62,6 +72,8 @@ static const struct column columns[] = {COMPUTED("device", get_device),
 					FIELD(struct profile_device, sm_count),
 					{FIELD_AS("operation_count", struct profile_device,
 						  op_count)},
+					GROUP_FOUND("steady", steady_of, run_part_columns),
+					GROUP_FOUND("once", once_of, run_part_columns),
 					{0}};
 
 ARRAY(device_at, profile, devices, device_count);

@@ -88,13 +88,25 @@ static struct sentence limit_of(const struct report *report)
 
 /* ---- the best change ---- */
 
+/* "2.71x (2.14x to 3.17x) in the steady state, 1.09x of this run" */
+static void put_steady_gain(struct sentence *sentence, const struct recommendation *item)
+{
+	const struct predicted_speedup *steady = &item->steady;
+
+	append(sentence, ": %s%.2fx (%.2fx to %.2fx) in the steady state, %.2fx of this run",
+	       item->is_assuming ? "up to " : "", steady->speedup, steady->low, steady->high,
+	       item->program.speedup);
+}
+
 static void put_gain(struct sentence *sentence, const struct recommendation *item,
 		     const struct output_options *options)
 {
 	const struct predicted_speedup *gain = options->range ? &item->place : &item->program;
 	const char *what = options->range ? "the range" : "the whole run";
 
-	if (gain->speedup > 0)
+	if (!options->range && item->steady.speedup > item->program.speedup)
+		put_steady_gain(sentence, item);
+	else if (gain->speedup > 0)
 		append(sentence, ": %s %s%.2fx (%.2fx to %.2fx)", what,
 		       item->is_assuming ? "up to " : "", gain->speedup, gain->low, gain->high);
 	else if (item->at_stake_ns)

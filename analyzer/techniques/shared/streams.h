@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "replay/loops.h"
+#include "analysis/loops/loops.h"
 #include "replay/model.h"
 
 #define STREAMS_LOOKED_AT 3 /* at most so many can be asked for */

@@ -5,7 +5,7 @@
 #define ROOFLINE_WAITS_H
 
 #include "replay/change.h"
-#include "replay/loops.h"
+#include "analysis/loops/loops.h"
 
 /* Waits among calls [first, end). */
 size_t waits_count(const struct model *model, size_t first, size_t end);

@@ -1,4 +1,4 @@
-#include "replay/loop_tokens.h"
+#include "analysis/loops/loop_tokens.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #ifndef ROOFLINE_LOOP_TOKENS_H
 #define ROOFLINE_LOOP_TOKENS_H
 
-#include "replay/submissions.h"
+#include "analysis/loops/submissions.h"
 #include "trace/profile.h"
 
 #define TOKEN_TAKEN 0 /* loose number of what belongs to a loop already; equals no token */

@@ -1,8 +1,8 @@
-#include "replay/loops.h"
+#include "analysis/loops/loops.h"
 
 #include "base/array.h"
-#include "replay/loop_iterations.h"
-#include "replay/loop_periods.h"
+#include "analysis/loops/loop_iterations.h"
+#include "analysis/loops/loop_periods.h"
 
 #include <errno.h>
 #include <stdlib.h>

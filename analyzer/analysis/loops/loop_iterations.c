@@ -1,7 +1,7 @@
-#include "replay/loop_iterations.h"
+#include "analysis/loops/loop_iterations.h"
 
 #include "base/array.h"
-#include "replay/loops.h"
+#include "analysis/loops/loops.h"
 
 #include <errno.h>
 #include <string.h>

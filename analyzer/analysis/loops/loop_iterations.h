@@ -7,7 +7,7 @@
 #ifndef ROOFLINE_LOOP_ITERATIONS_H
 #define ROOFLINE_LOOP_ITERATIONS_H
 
-#include "replay/loop_tokens.h"
+#include "analysis/loops/loop_tokens.h"
 
 #include <stdbool.h>
 

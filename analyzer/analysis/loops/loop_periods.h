@@ -7,7 +7,7 @@
 #ifndef ROOFLINE_LOOP_PERIODS_H
 #define ROOFLINE_LOOP_PERIODS_H
 
-#include "replay/loop_tokens.h"
+#include "analysis/loops/loop_tokens.h"
 
 #define PERIODS_MOST 16
 

@@ -1,4 +1,4 @@
-#include "replay/submissions.h"
+#include "analysis/loops/submissions.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "replay/loop_periods.h"
+#include "analysis/loops/loop_periods.h"
 
 #include "base/array.h"
 

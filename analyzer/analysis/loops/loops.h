@@ -15,7 +15,7 @@
 #ifndef ROOFLINE_LOOPS_H
 #define ROOFLINE_LOOPS_H
 
-#include "replay/submissions.h"
+#include "analysis/loops/submissions.h"
 #include "trace/profile.h"
 
 #define LOOP_LEAST_ITERATIONS 8

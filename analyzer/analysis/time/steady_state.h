@@ -1,0 +1,51 @@
+/*
+ * steady_state.h - the part of a run that repeats, apart from what happens once.
+ *
+ * For each device: the loop of kernels that takes most time (steady_loop.h) is its steady state, when kernels run for
+ * longer in it than in all the rest.  Otherwise the program does not mainly repeat one thing, and there is none.
+ * What is left of the run happens once: start-up, loading of code, first launches, warm-up, what follows the loop.
+ * The run lasts from when the process was first seen, before its first operation, to its last event.
+ *
+ * An iteration's own times are those of the usual iterations, divided by how many they are.
+ */
+#ifndef ROOFLINE_STEADY_STATE_H
+#define ROOFLINE_STEADY_STATE_H
+
+#include "analysis/time/gaps.h"
+#include "analysis/time/once.h"
+#include "analysis/time/steady_loop.h"
+
+/* Of a device's time. */
+struct run_part {
+	int64_t wall_ns; /* of the part that happens once also what lies around the operations */
+	int64_t busy_ns, idle_ns;	      /* between first and last operation */
+	int64_t kernel_ns;		      /* with at least one kernel or graph running */
+	int64_t by_cause_ns[GAP_CAUSE_COUNT]; /* adds up to idle_ns exactly */
+	uint64_t launch_count;		      /* calls that launched kernels and graphs */
+	uint64_t operation_count;
+};
+
+struct steady_device {
+	bool is_found; /* nothing below is known without */
+	struct steady_loop loop;
+	int64_t run_ns; /* steady.wall_ns and once.wall_ns */
+	struct run_part steady, once;
+	struct run_part usual; /* of the usual iterations together, without counts */
+	uint64_t usual_count;
+	int64_t pause_ns; /* by how much iterations beyond the 90th percentile exceed the median, together */
+	int64_t once_ns[ONCE_CAUSE_COUNT]; /* adds up to once.wall_ns */
+};
+
+struct steady_state {
+	struct steady_device *devices; /* as profile->devices[] */
+	size_t device_count;
+	struct loops loops; /* owned */
+};
+
+/* Borrows the profile.  Fails with -ENOMEM only. */
+int steady_state_build(struct steady_state **out, const struct profile *profile,
+		       const struct timeline *timeline, const struct gap_analysis *gaps,
+		       struct err *err);
+void steady_state_free(struct steady_state *steady_state);
+
+#endif
