@@ -38,7 +38,7 @@ analyzer_o := $(analyzer_c:%.c=$(BUILD)/%.o)
 library_o  := $(filter-out $(BUILD)/analyzer/main.o,$(analyzer_o))
 collector_c := $(wildcard collector/*.c collector/*/*.c)
 collector_o := $(collector_c:%.c=$(BUILD)/%.o)
-workload_cu := $(wildcard workloads/*.cu)
+workload_cu := $(filter-out workloads/workload.cu,$(wildcard workloads/*.cu))
 workload_py := $(filter-out workloads/workload.py,$(wildcard workloads/*.py))
 # Those in Python need no toolkit: they are built always.
 python_workloads := $(workload_py:workloads/%.py=$(BUILD)/lib/rooflinectl/workloads/%)
@@ -93,9 +93,15 @@ $(collector): $(collector_o)
 	$(CC) $(SANITIZER) -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(demangler) -ldl -lpthread
 
 # ---- workloads ----
-$(BUILD)/lib/rooflinectl/workloads/%: workloads/%.cu $(wildcard workloads/*.cuh workloads/*.h)
+# The runner, which takes longer to compile than most workloads, is compiled once.
+runner := $(BUILD)/workloads/workload.o
+$(runner): workloads/workload.cu $(wildcard workloads/*.cuh workloads/*.h)
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -cudart static -Iworkloads -o $@ $< -lcudadevrt
+	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -Iworkloads -c -o $@ $<
+
+$(BUILD)/lib/rooflinectl/workloads/%: workloads/%.cu $(runner) $(wildcard workloads/*.cuh workloads/*.h)
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -cudart static -Iworkloads -o $@ $< $(runner) -lcudadevrt
 
 # What they import and read lies beside them.
 $(python_workloads): $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.py workloads/workload.py workloads/workloads.h

@@ -14,6 +14,7 @@
  * One GEMM of m x m matrices, m = 8 sqrt(n) rounded down to a multiple of 16: 2 m^3 FLOPs on tensor
  * cores; at least 2 w m^2 bytes read, w = 4, 2, 1 for TF32, BF16, FP8, and 4 m^2 written.
  */
+#include <algorithm>
 #include <cmath>
 
 #include <cuda_bf16.h>

@@ -5,6 +5,8 @@
  * full warps.  For many the list is not worth its while, and every cell gets a thread.  How many
  * there are the GPU has counted; the host reads the count and chooses, or an IF/ELSE node does.
  */
+#include <algorithm>
+
 #include "conditional.cuh"
 #include "workload.cuh"
 

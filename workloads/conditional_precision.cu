@@ -9,6 +9,7 @@
  * Calculation is in FP32 on both paths, only the storage differs.  Values are whole numbers below
  * 2^11 times a power of two and stay so, which FP16 holds exactly: both paths give the same bits.
  */
+#include <algorithm>
 #include <cub/block/block_reduce.cuh>
 #include <cuda_fp16.h>
 

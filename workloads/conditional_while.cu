@@ -5,6 +5,8 @@
  * whether there is another; a graph can have as many rounds as there can ever be, of which the last
  * do nothing; or a WHILE node repeats a round for as long as it takes.
  */
+#include <algorithm>
+
 #include "conditional.cuh"
 #include "workload.cuh"
 

@@ -5,6 +5,8 @@
  * All three can be busy at once, each with another chunk.  That takes two things: streams, so that
  * no chunk waits for another one, and pinned memory, which a copy engine can reach by itself.
  */
+#include <algorithm>
+
 #include "workload.cuh"
 
 static const int block_size = 256;

@@ -18,8 +18,9 @@
 
 #include <cuda_runtime.h>
 
-static thread_local long host_call_count;
-static bool cuda_throws_out_of_memory;
+/* One each in a program, which may be of several .cu files. */
+inline thread_local long host_call_count;
+inline bool cuda_throws_out_of_memory;
 
 struct cuda_out_of_memory {
 	const char *call; /* as it stands in the source */

@@ -8,6 +8,8 @@
  * A compressed chunk is one byte for the method, four for its whole length (lowest first), then its
  * segments one after another; segment_bytes_packed and the kernels say how those look.
  */
+#include <algorithm>
+
 #include "workload.cuh"
 #include "graph_launch.cuh"
 

@@ -5,6 +5,8 @@
  * round itself: in its own tail, as a sibling, or as parts that run beside each other.  `no_read` is
  * what a host could do that knew the number of rounds beforehand: compare with it, too.
  */
+#include <algorithm>
+
 #include "workload.cuh"
 #include "churn.cuh"
 #include "graph_launch.cuh"

@@ -5,6 +5,8 @@
  * the next one; or a scheduler kernel does all of that on the GPU: it takes a request with an atomic
  * addition on the head of the queue, launches the decode graph, and itself again in its tail.
  */
+#include <algorithm>
+
 #include "workload.cuh"
 #include "churn.cuh"
 #include "graph_launch.cuh"

@@ -8,6 +8,7 @@
  * All variants examine the same cells with the same device function.  They differ in who finds out
  * that there are more: the host, a parent kernel, or a block that waits at a queue.
  */
+#include <algorithm>
 #include <cmath>
 
 #include "device_launch.cuh"

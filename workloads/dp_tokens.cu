@@ -5,6 +5,8 @@
  * update knows which they are: it can launch their kernels itself or leave a list of them.  The
  * host can only ask, wait for the answer and launch what follows from it.
  */
+#include <algorithm>
+
 #include "device_launch.cuh"
 #include "workload.cuh"
 

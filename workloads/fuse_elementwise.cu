@@ -16,6 +16,8 @@
  * GELU has its tanh as a quotient of polynomials, with every FMA written out: host and device
  * agree to the last bit, and so do all variants.
  */
+#include <algorithm>
+
 #include "workload.cuh"
 
 static const int block_size = 256;

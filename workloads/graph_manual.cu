@@ -6,6 +6,8 @@
  * chain: each node waits for the one before, because the stream said so.  Nodes that are added one
  * by one wait for what they read, and for nothing else.
  */
+#include <algorithm>
+
 #include "consumer.cuh"
 #include "graph_capture.cuh"
 #include "graph_nodes.cuh"

@@ -5,6 +5,8 @@
  * updated, or made so that it asks for the size when it runs.  Long problems need one more kernel:
  * an update changes parameters, not the shape, so CUDA refuses it and the graph is made anew.
  */
+#include <algorithm>
+
 #include "graph_capture.cuh"
 #include "workload.cuh"
 

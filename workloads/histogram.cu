@@ -13,6 +13,7 @@
  *   shared_kernel  n shared atomics (ATOMS), ceil(n / 32) warp instructions, then 1,024 global ones
  *                  (RED) for each of the b = ceil(n / 16,384) blocks: 32 b warp instructions
  */
+#include <algorithm>
 #include <cmath>
 
 #include "hot_address.cuh"

@@ -5,6 +5,7 @@
  * When a step is shorter than a launch, the barrier costs more than the work.  A persistent kernel
  * stays on the device for all steps and waits for its own blocks in between.
  */
+#include <algorithm>
 #include <cooperative_groups.h>
 
 #include "workload.cuh"

@@ -1,5 +1,5 @@
 /*
- * workload.cuh - what a workload declares, and the runner that checks and times it.
+ * workload.cuh - what a workload declares.  workload.cu is the runner that checks and times it.
  *
  * A workload is one problem and several variants that solve it: the same input, the same kernels
  * where that is possible, and a different orchestration.  Its .cu file has
@@ -20,23 +20,12 @@
 #ifndef ROOFLINE_WORKLOAD_CUH
 #define ROOFLINE_WORKLOAD_CUH
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <new>
-#include <string>
 #include <vector>
-
-#include <nvtx3/nvToolsExt.h>
 
 #include "cuda_check.cuh"
 #include "stamps.cuh"
-#include "workload_options.cuh"
-#include "workload_output.cuh"
-#include "workloads.h"
-
-#define STAMP_CAPACITY (1ULL << 22) /* blocks; 160 MB */
 
 /* ---- what a workload declares ---- */
 
@@ -73,17 +62,6 @@ template <class problem> struct workload {
 };
 
 /* ---- helpers for workloads ---- */
-
-struct nvtx_range {
-	explicit nvtx_range(const char *name)
-	{
-		nvtxRangePushA(name);
-	}
-	~nvtx_range()
-	{
-		nvtxRangePop();
-	}
-};
 
 /* Device memory for count values. */
 template <class T> T *device_array(size_t count)
@@ -137,320 +115,91 @@ struct difference compare_each(const T *device, long count, function reference)
 	return {-1, 0, 0};
 }
 
-/* ---- can this machine run it? ---- */
+/* ---- what the runner sees of it, which is compiled once for all workloads ---- */
 
-static __global__ void probe_kernel()
-{
-}
+struct variant_facts {
+	const char *name, *summary, *baseline;
+	bool has_setup;
+	const char *(*why_too_much)(long size, long iterations);
+};
 
-static inline std::string version_text(int version)
-{
-	return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
+/* A workload without the type of its problem; which: the index into variants. */
+struct any_workload {
+	const char *name;
+	long size, iterations;
+	const char *const *stamp_names;
+	std::vector<variant_facts> variants;
 
-static inline std::string why_no_device(cudaError_t error)
-{
-	int driver = 0, runtime = 0;
+	virtual void prepare(long size, int iterations) = 0;
+	virtual void reset() = 0;
+	virtual struct difference check() = 0;
+	virtual void release() = 0;
+	virtual const char *why_skipped(size_t which) = 0;
+	virtual void setup(size_t which) = 0;
+	virtual void run(size_t which, int iterations) = 0;
+	virtual void teardown(size_t which) = 0;
+};
 
-	cudaDriverGetVersion(&driver);
-	cudaRuntimeGetVersion(&runtime);
-	if (error == cudaErrorInsufficientDriver && driver == 0)
-		return "no NVIDIA driver on this machine";
-	if (error == cudaErrorInsufficientDriver)
-		return "the driver supports CUDA " + version_text(driver) +
-		       " and this program needs " + version_text(runtime) + ": update the driver";
-	return std::string("no usable GPU: ") + cudaGetErrorString(error);
-}
-
-static inline void require_device(const workload_options &options, int count)
-{
-	if (options.device < count)
-		return;
-	fprintf(stderr, "%s: there is no device %ld; this machine has %d, counted from 0\n",
-		options.name, options.device, count);
-	exit(2);
-}
-
-/* "" when it can, else the reason in one line.  Makes the device that was asked for the current
- * one, of this thread. */
-static inline std::string why_skipped(const workload_options &options)
-{
-	cudaFuncAttributes attributes;
-	cudaDeviceProp properties;
-	cudaError_t error;
-	int count = 0;
-
-	error = cudaGetDeviceCount(&count);
-	if (error == cudaSuccess && count == 0)
-		error = cudaErrorNoDevice;
-	if (error == cudaSuccess) {
-		require_device(options, count);
-		error = cudaGetDeviceProperties(&properties, options.device);
-	}
-	if (error == cudaSuccess)
-		error = cudaSetDevice(options.device);
-	if (error != cudaSuccess)
-		return why_no_device(error);
-	if (cudaFuncGetAttributes(&attributes, probe_kernel) == cudaSuccess)
-		return "";
-	cudaGetLastError();
-	return std::string("built without machine code for ") + properties.name + " (sm_" +
-	       std::to_string(properties.major * 10 + properties.minor) +
-	       "): build again with that architecture in GENCODE";
-}
-
-/* ---- the runner ---- */
-
-/* Nanoseconds from the start of body until the device has finished what it was given. */
-template <class function> double timed_ns(const char *phase, function body)
-{
-	nvtx_range range(phase);
-
-	CUDA_CHECK(cudaDeviceSynchronize());
-	auto start = std::chrono::steady_clock::now();
-	body();
-	CUDA_CHECK(cudaDeviceSynchronize());
-	return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start)
-		.count();
-}
-
-template <class problem>
-void require_match(const workload<problem> &work, const char *variant, const problem &state)
-{
-	nvtx_range range("check");
-	struct difference first = work.check(state);
-
-	if (first.index < 0)
-		return;
-	fprintf(stderr,
-		"%s: %s: first difference at index %ld: found %llu, the scalar reference "
-		"says %llu\n",
-		work.name, variant, first.index, first.found, first.expected);
-	exit(1);
-}
-
-static inline std::string why_out_of_memory(const char *call)
-{
-	size_t free_bytes = 0, total_bytes = 0;
-	char text[512];
-
-	cudaMemGetInfo(&free_bytes, &total_bytes);
-	snprintf(text, sizeof(text),
-		 "out of memory in %s with %.1f of %.1f GiB free on the GPU: try a smaller --size",
-		 call, free_bytes / 0x1p30, total_bytes / 0x1p30);
-	return text;
-}
-
-static const char out_of_host_memory[] = "out of memory on the host: try a smaller --size";
-
-/* Why this variant is left out, "" when it is not. */
-template <class problem>
-std::string why_left_out(const variant<problem> &variant, problem &state,
-			 const workload_options &options)
-{
-	const char *reason = nullptr;
-
-	if (variant.why_too_much)
-		reason = variant.why_too_much(options.size, options.iterations);
-	if (!reason && variant.why_skipped)
-		reason = variant.why_skipped(state);
-	return reason ? reason : "";
-}
-
-template <class problem>
-void measure_runs(const workload<problem> &work, const variant<problem> &variant, problem &state,
-		  const workload_options &options, measurement &result)
-{
-	if (variant.setup)
-		result.setup_ns = timed_ns("set-up", [&] { variant.setup(state); });
-	for (long repeat = 0; repeat <= options.repeats; repeat++) {
-		long calls = 0;
-
-		work.reset(state);
-		double run_ns = timed_ns(repeat ? "run" : "warm-up", [&] {
-			calls = host_call_count;
-			variant.run(state, options.iterations);
-			calls = host_call_count - calls;
-		});
-		require_match(work, variant.name, state);
-		if (repeat)
-			result.iteration_ns.push_back(run_ns / options.iterations);
-		result.host_calls = (double)calls / options.iterations;
-	}
-	if (variant.teardown)
-		variant.teardown(state);
-	std::sort(result.iteration_ns.begin(), result.iteration_ns.end());
-}
-
-/* A variant that runs out of memory is left out; what it had made until then stays. */
-template <class problem>
-measurement measure(const workload<problem> &work, const variant<problem> &variant, problem &state,
-		    const workload_options &options)
-{
-	measurement result = {variant.name, {}, 0, 0, variant.baseline, ""};
-	nvtx_range range(variant.name);
-
-	result.skipped = why_left_out(variant, state, options);
-	if (!result.skipped.empty())
-		return result;
-	try {
-		measure_runs(work, variant, state, options, result);
-	} catch (const cuda_out_of_memory &error) {
-		result.skipped = why_out_of_memory(error.call);
-	} catch (const std::bad_alloc &) {
-		result.skipped = out_of_host_memory;
-	}
-	return result;
-}
-
-template <class problem>
-std::vector<measurement> measure_all(const workload<problem> &work, const workload_options &options)
-{
-	std::vector<measurement> all;
+template <class problem> struct workload_of : any_workload {
+	const workload<problem> &work;
 	problem state = {};
 
+	explicit workload_of(const workload<problem> &work) : work(work)
 	{
-		nvtx_range range("prepare");
-		work.prepare(state, options.size, options.iterations);
+		name = work.name;
+		size = work.size;
+		iterations = work.iterations;
+		stamp_names = work.stamp_names;
+		for (const variant<problem> &one : work.variants)
+			variants.push_back({one.name, one.summary, one.baseline, !!one.setup,
+					    one.why_too_much});
 	}
-	for (const variant<problem> &variant : work.variants)
-		if (!options.variant || !strcmp(options.variant, variant.name))
-			all.push_back(measure(work, variant, state, options));
-	work.release(state);
-	return all;
-}
-
-static inline const struct workload_row *workload_find_row(const char *name)
-{
-#define WORKLOAD_TABLE_ROW(name, id, technique, control, summary) \
-	{#name, id, technique, control, summary},
-	static const struct workload_row rows[] = {WORKLOADS(WORKLOAD_TABLE_ROW)};
-#undef WORKLOAD_TABLE_ROW
-
-	for (const struct workload_row &row : rows)
-		if (!strcmp(row.name, name))
-			return &row;
-	fprintf(stderr, "%s has no row in workloads.h\n", name);
-	exit(1);
-}
-
-template <class problem>
-void require_variant(const workload<problem> &work, const workload_options &options)
-{
-	std::string names;
-
-	for (const variant<problem> &variant : work.variants) {
-		if (!options.variant || !strcmp(options.variant, variant.name))
-			return;
-		names += std::string(names.empty() ? "" : ", ") + variant.name;
+	void prepare(long size, int iterations) override
+	{
+		work.prepare(state, size, iterations);
 	}
-	fprintf(stderr, "%s: no variant '%s'; there are %s\n", work.name, options.variant,
-		names.c_str());
-	exit(2);
-}
-
-/* Before a GPU is looked for: a limit that holds on every machine is said on every machine. */
-template <class problem>
-void require_within_limits(const workload<problem> &work, const workload_options &options)
-{
-	for (const variant<problem> &variant : work.variants) {
-		const char *reason;
-
-		if (!options.variant || strcmp(options.variant, variant.name) ||
-		    !variant.why_too_much)
-			continue;
-		reason = variant.why_too_much(options.size, options.iterations);
-		if (!reason)
-			continue;
-		fprintf(stderr, "%s: %s: %s\n", work.name, variant.name, reason);
-		exit(2);
+	void reset() override
+	{
+		work.reset(state);
 	}
-}
-
-template <class problem>
-void require_stamping(const workload<problem> &work, const workload_options &options)
-{
-	if (options.stamps && !work.stamp_names)
-		workload_usage_error(work.name, "its kernels stamp nothing, so there is no",
-				     "--stamps");
-}
-
-template <class problem> void print_variants(const workload<problem> &work)
-{
-	int width = 12;
-
-	for (const variant<problem> &variant : work.variants)
-		width = std::max(width, (int)strlen(variant.name));
-	for (const variant<problem> &variant : work.variants)
-		printf("%-*s %s\n", width, variant.name, variant.summary);
-}
-
-/* Returns "", or why not even the problem fits into the memory that is there. */
-template <class problem>
-std::string measure_what_fits(const workload<problem> &work, const workload_options &options,
-			      std::vector<measurement> &all)
-{
-	try {
-		cuda_throws_out_of_memory = true;
-		all = measure_all(work, options);
-	} catch (const cuda_out_of_memory &error) {
-		return why_out_of_memory(error.call);
-	} catch (const std::bad_alloc &) {
-		return out_of_host_memory;
+	struct difference check() override
+	{
+		return work.check(state);
 	}
-	return "";
-}
-
-/* On the current device.  Returns "", or why there is nothing to print. */
-template <class problem>
-std::string measure_and_print(const workload<problem> &work, const struct workload_row *row,
-			      const workload_options &options)
-{
-	std::vector<measurement> all;
-	cudaDeviceProp properties;
-	std::string reason;
-
-	CUDA_CHECK(cudaGetDeviceProperties(&properties, options.device));
-	if (options.stamps)
-		stamps_enable(STAMP_CAPACITY);
-	reason = measure_what_fits(work, options, all);
-	if (!reason.empty())
-		return reason;
-	if (options.stamps)
-		stamps_write(options.stamps, work.stamp_names);
-	(options.json ? print_json : print_table)(row, properties.name, &options, all);
-	return "";
-}
-
-/* First what is wrong on every machine, then what this one cannot do, then the work. */
-template <class problem> int run_workload(const workload<problem> &work, int argc, char **argv)
-{
-	const struct workload_row *row = workload_find_row(work.name);
-	workload_options options = {work.name, nullptr, work.size, work.iterations, 5, false,
-				    false,     nullptr, 0};
-	std::string reason;
-
-	workload_parse(&options, row->summary, argc, argv);
-	require_variant(work, options);
-	require_within_limits(work, options);
-	require_stamping(work, options);
-	if (options.list) {
-		print_variants(work);
-		return 0;
+	void release() override
+	{
+		work.release(state);
 	}
-	reason = why_skipped(options);
-	if (reason.empty())
-		reason = measure_and_print(work, row, options);
-	if (!reason.empty())
-		print_skipped(row, options.json, reason.c_str());
-	return 0;
-}
+	const char *why_skipped(size_t which) override
+	{
+		auto why = work.variants[which].why_skipped;
+
+		return why ? why(state) : nullptr;
+	}
+	void setup(size_t which) override
+	{
+		work.variants[which].setup(state);
+	}
+	void run(size_t which, int iterations) override
+	{
+		work.variants[which].run(state, iterations);
+	}
+	void teardown(size_t which) override
+	{
+		if (work.variants[which].teardown)
+			work.variants[which].teardown(state);
+	}
+};
+
+int run_workload(any_workload &work, int argc, char **argv);
 
 /* RUN_WORKLOAD(struct workload<problem>): main of the program. */
-#define RUN_WORKLOAD(work)                             \
-	int main(int argc, char **argv)                \
-	{                                              \
-		return run_workload(work, argc, argv); \
+#define RUN_WORKLOAD(work)                              \
+	int main(int argc, char **argv)                 \
+	{                                               \
+		workload_of whole(work);                \
+                                                        \
+		return run_workload(whole, argc, argv); \
 	}
 
 #endif

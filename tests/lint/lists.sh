@@ -92,7 +92,7 @@ same "techniques" "$techniques" analyzer/techniques "$(grep -hoE '^const struct 
 { grep -qx '<!-- run: rooflinectl whatif --list -->' docs/commands/whatif.md || echo "docs/commands/whatif.md has no list"; } |
 	verdict "docs/commands/whatif.md has the list of techniques that whatif prints"
 
-listed "workloads" "$(rows WORKLOAD workloads/workloads.h)" "$(ls workloads/*.cu workloads/*.py | grep -v workload.py)"
+listed "workloads" "$(rows WORKLOAD workloads/workloads.h)" "$(ls workloads/*.cu workloads/*.py | grep -v '/workload[.]')"
 listed "programs that measure" "$(rows PROGRAM include/roofline/ceilings.h)" "$(echo workloads/ceilings/*.cu)"
 same "commands" "$(rows COMMAND analyzer/cmd/commands.h)" analyzer/cmd \
 	"$(grep -hoE '^int cmd_[a-z]+\(' analyzer/cmd/*.c | sed 's/.*cmd_//; s/($//')" |
