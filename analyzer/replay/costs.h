@@ -69,6 +69,7 @@ enum costs_end { COSTS_LOW, COSTS_MIDDLE, COSTS_HIGH };
 
 /* What is usual in a recording; ns. */
 struct recorded_latencies {
+	int64_t kernel_gap_ns;	/* between queued kernels, with what recording added */
 	int64_t launch_call_ns; /* in one kernel launch; 0: there is none */
 	int64_t graph_call_ns;	/* in one launch of a graph; likewise */
 	int64_t graph_start_ns; /* that call entered to the first node started, on an idle stream; likewise */

@@ -121,14 +121,19 @@ bool predictor_fits(struct predictor *predictor, const struct profile *profile)
 	return fits;
 }
 
-/* Of the first device that has such calls. */
+/* Of the device that has most samples of gaps between queued kernels, and of the one that has calls. */
 static struct recorded_latencies usual_steps(const struct model *model)
 {
 	struct recorded_latencies steps = {0};
+	size_t most_count = 0;
 
 	for (size_t i = 0; i < model->profile->device_count; i++) {
 		const struct device_latencies *device = &model->devices[i];
 
+		if (device->gap_sample_count[GAP_AFTER_KERNEL] > most_count) {
+			most_count = device->gap_sample_count[GAP_AFTER_KERNEL];
+			steps.kernel_gap_ns = device->kernel_gap_ns;
+		}
 		if (!steps.launch_call_ns && device->common_kernel)
 			steps.launch_call_ns = device->common_kernel->call_ns;
 		if (!steps.graph_call_ns && device->common_graph) {

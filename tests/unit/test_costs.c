@@ -105,13 +105,17 @@ static void test_steps(void **state)
 					   {CEILING_barrier_step, 1200, 0}};
 	static const struct row close[3] = {{CEILING_kernel_step, 1900, 0},
 					    {CEILING_graph_step, 1099, 0}};
-	const struct recorded_latencies recorded = {0};
+	const struct recorded_latencies recorded = {0}, longer = {.kernel_gap_ns = 1700},
+					children = {.kernel_gap_ns = 30000};
 	struct costs costs = costs_with(more, &recorded);
 
 	(void)state;
 	assert_int_equal(costs.graph_node_gap_ns, 800 - 700);
 	assert_int_equal(costs.barrier_ns, 800 - 600);
 	assert_int_equal(costs_with(close, &recorded).graph_node_gap_ns, 0); /* none is below 0 */
+	/* gaps of a stream are not those of a graph, unless something runs in them */
+	assert_int_equal(costs_with(more, &longer).graph_node_gap_ns, 800 - 700);
+	assert_int_equal(costs_with(more, &children).graph_node_gap_ns, 30000 - 200 - 700);
 }
 
 /* Of 1300 to give a kernel another grid and to launch it 800 are the launch's. */
