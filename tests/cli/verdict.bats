@@ -96,7 +96,7 @@ next_of() {
 	[ "$(next_of pytorch.compile)" = host ]
 	[ "$(next_of compute_bound.fp64)" = apart ]
 	[ "$(next_of dynamic_parallelism.device)" = samples ]
-	[ "$(next_of device_graph.tail)" = samples ]
+	[ "$(next_of device_graph.tail)" = host ]
 	run -0 "$ROOFLINECTL" report --section next "$recordings/memory_bound.scalar"
 	[[ "$output" == *"is at 71% of its nearest roof"* ]]
 	[[ "$output" == *"ncu --set full "*" --kernel-name 'regex:_Z12triad_kernelPfPKfS1_fl$' --launch-skip 1 --launch-count 1 memory_bound scalar "* ]]
