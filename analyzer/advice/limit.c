@@ -103,6 +103,10 @@ struct limit limit_find(const struct report *report)
 	find_part(&limit, LIMIT_COPIES, copies_ns);
 	find_part(&limit, LIMIT_KERNELS, times->busy_ns - copies_ns);
 	find_cause(&limit, gaps);
+	if (limit.kind == LIMIT_CHILDREN) {
+		limit.cause = GAP_CHILDREN;
+		limit.cause_ns = limit.part_ns;
+	}
 	if (report->roofline)
 		find_kernel(&limit, report->roofline);
 	limit.has_roof = limit.kernel && limit.kernel->binding != ROOF_NONE &&

@@ -279,21 +279,25 @@ static bool has_graphs(const struct profile *profile)
 	return false;
 }
 
-/* What children of kernels may be; and waits that go on when all that is recorded has ended, longer than it takes a
- * host to notice, or a GPU to begin what is queued. */
-static bool is_waiting_for_more(const struct asking *asking)
+/* Time of child kernels, waits that go on when all that is recorded has ended, longer than it takes a host to notice, and
+ * queued work that begins later than if it had only then been launched.  Between nodes of a graph the device decides, too.
+ * 0 where other time is more. */
+static int64_t waiting_for_more_ns(const struct asking *asking)
 {
 	const struct gap_device *gaps = &asking->report->gaps->devices[asking->limit.device];
+	int64_t children_ns = gaps->by_cause_ns[GAP_CHILDREN];
 	enum gap_cause cause = asking->limit.cause;
 
-	if (asking->limit.kind == LIMIT_CHILDREN)
-		return true;
-	if (asking->limit.kind != LIMIT_IDLE)
-		return false;
+	if (asking->limit.kind != LIMIT_IDLE && asking->limit.kind != LIMIT_CHILDREN)
+		return 0;
+	if (children_ns && children_ns >= asking->limit.cause_ns)
+		return children_ns;
 	if (cause != GAP_SYNC && cause != GAP_DEVICE && cause != GAP_UNKNOWN)
-		return cause == GAP_CHILDREN;
+		return 0;
 	return gaps->by_cause_ns[cause] >
-	       (int64_t)gaps->gap_count_by_cause[cause] * GAP_LATENCY_MAX_NS;
+			       (int64_t)gaps->gap_count_by_cause[cause] * GAP_LATENCY_MAX_NS
+		       ? asking->limit.cause_ns
+		       : 0;
 }
 
 static bool has_only_nodes(const struct profile *profile)
@@ -308,14 +312,14 @@ static int add_graphs(struct asking *asking)
 {
 	struct figure share;
 
-	if (!is_waiting_for_more(asking) || !has_only_nodes(asking->report->profile))
+	if (!waiting_for_more_ns(asking) || !has_only_nodes(asking->report->profile))
 		return 0;
 	return add_record(
 		asking, STEP_graphs, " --graphs=both", "graphs",
 		reason("the GPU looks idle for %s of the time while it should have work, and the program "
 		       "launches graphs: what these launch on the device is seen where they are "
 		       "recorded as a whole",
-		       percent_of(asking, asking->limit.cause_ns, &share))
+		       percent_of(asking, waiting_for_more_ns(asking), &share))
 			.text);
 }
 
@@ -326,12 +330,12 @@ static int add_samples(struct asking *asking)
 
 	if (asking->is_sampled)
 		return 0;
-	if (is_waiting_for_more(asking))
+	if (waiting_for_more_ns(asking))
 		return add_record(
 			asking, STEP_samples, " --sample", "sampled",
 			reason("the GPU looks idle for %s of the time while it should have work: samples "
 			       "show whether it runs what it launched itself",
-			       percent_of(asking, limit->cause_ns, &share))
+			       percent_of(asking, waiting_for_more_ns(asking), &share))
 				.text);
 	if (!is_below_roofs(limit))
 		return 0;

@@ -117,7 +117,7 @@ static void put_binding(struct page *page, const struct roofline_point *point)
 		 point->launch.launch_count ? ", " : "",
 		 point->launch.launch_count ? format_percent(point->launch.binding_share, 1).text
 					    : "",
-		 point->launch.launch_count ? " over the whole time" : "");
+		 point->launch.launch_count ? " with idle time and copies included" : "");
 	page_wrap(page, "               ", text, 15);
 	if (point->binding >= ROOF_TENSOR && point->binding < ROOF_COMPUTE_END &&
 	    point->binding_share > 1)
