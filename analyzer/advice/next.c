@@ -508,18 +508,28 @@ static int add_missing(struct asking *asking)
 	return rc;
 }
 
+/* A change follows at once, unless what it is for may be work that was not recorded. */
+static int add_known(struct asking *asking)
+{
+	bool is_first = asking->advice->count && !is_waiting_for_more(asking);
+	int rc = is_first ? add_follow(asking) : 0;
+
+	if (rc == 0 && !limit_is_at_roof(&asking->limit))
+		rc = add_missing(asking);
+	if (rc == 0 && asking->advice->count && !is_first)
+		rc = add_follow(asking);
+	return rc;
+}
+
 static int add_steps(struct asking *asking)
 {
-	int rc = 0;
+	int rc;
 
 	if (asking->limit.kind == LIMIT_NO_WORK)
 		return add(asking, STEP_doctor,
 			   "no operation of a GPU was recorded: doctor tells whether one can be",
 			   "rooflinectl doctor");
-	if (asking->advice->count)
-		rc = add_follow(asking);
-	if (rc == 0 && !limit_is_at_roof(&asking->limit))
-		rc = add_missing(asking);
+	rc = add_known(asking);
 	if (rc == 0 && !asking->advice->next_count && !limit_is_at_roof(&asking->limit))
 		rc = add_look(asking);
 	return rc;
