@@ -6,6 +6,7 @@
 
 #include "base/radix.h"
 #include "base/search.h"
+#include "replay/recorded_events.h"
 
 /* Operations of other processes and of later calls that are passed over in looking for the awaited. */
 #define LOOK_BACK 256
@@ -203,7 +204,9 @@ struct walk {
 	/* by process and device: the one submitted last in the legacy default stream, and the one
 	 * that ended last of those in streams that it waits for */
 	uint32_t *null_tail, *blocking_tail;
-	bool *has_stream_wait; /* by thread: cudaStreamWaitEvent since its last operation */
+	struct recorded_events events;
+	bool *has_stream_wait; /* by thread: since its last operation a cudaStreamWaitEvent of which events tells nothing */
+	bool *is_capturing;    /* by thread: its events order nodes, not operations */
 	uint32_t *last_stream; /* by thread: of its last operation */
 	uint32_t *
 		callback_stream; /* by thread: of cudaLaunchHostFunc, taken to be that of the operation before */
@@ -222,6 +225,13 @@ static uint32_t later(const struct profile *profile, uint32_t left, uint32_t rig
 	if (left == PROFILE_NONE || right == PROFILE_NONE)
 		return left == PROFILE_NONE ? right : left;
 	return profile->ops[left].end_ns >= profile->ops[right].end_ns ? left : right;
+}
+
+/* An operation, or PROFILE_NONE if it had not ended when another one began. */
+static uint32_t ended(const struct profile *profile, uint32_t index, const struct profile_op *op)
+{
+	return index != PROFILE_NONE && profile->ops[index].end_ns <= op->start_ns ? index
+										   : PROFILE_NONE;
 }
 
 static size_t pair_of(const struct walk *walk, const struct profile_stream *stream)
@@ -257,7 +267,7 @@ static uint32_t launch_before(const struct walk *walk, const struct profile_op *
 }
 
 /* The legacy default stream and the blocking streams of its device wait for each other. */
-static uint32_t find_other(const struct walk *walk, uint32_t index, bool has_wait)
+static uint32_t find_other(const struct walk *walk, uint32_t index, bool has_wait, uint32_t awaited)
 {
 	const struct profile *profile = walk->model->profile;
 	const struct profile_op *op = &profile->ops[index];
@@ -272,9 +282,8 @@ static uint32_t find_other(const struct walk *walk, uint32_t index, bool has_wai
 		barrier = walk->blocking_tail[pair_of(walk, stream)];
 	else if (is_blocking(stream))
 		barrier = walk->null_tail[pair_of(walk, stream)];
-	if (barrier != PROFILE_NONE && profile->ops[barrier].end_ns <= op->start_ns)
-		other = later(profile, other, barrier);
-	return other;
+	return later(profile, other,
+		     later(profile, ended(profile, barrier, op), ended(profile, awaited, op)));
 }
 
 static void note_tail(struct walk *walk, uint32_t index)
@@ -308,28 +317,17 @@ static uint32_t find_before(const struct walk *walk, uint32_t index)
 	return PROFILE_NONE;
 }
 
-static void link_op(struct walk *walk, uint32_t index, bool has_wait)
+static void link_op(struct walk *walk, uint32_t index, bool has_wait, uint32_t awaited)
 {
 	struct model *model = walk->model;
 
 	model->predecessor[index] = find_before(walk, index);
-	model->cross_stream[index] = find_other(walk, index, has_wait);
+	model->cross_stream[index] = find_other(walk, index, has_wait, awaited);
 	note_tail(walk, index);
 }
 
-/* What a call that submits nothing means for later operations of its thread. */
-static void note_call(struct walk *walk, const struct profile_call *call)
-{
-	const char *text = walk->model->profile->call_names[call->name].text;
-
-	if (has_text(text, "StreamWait"))
-		walk->has_stream_wait[call->thread] = true;
-	if (has_text(text, "LaunchHostFunc") || has_text(text, "StreamAddCallback"))
-		walk->callback_stream[call->thread] = walk->last_stream[call->thread];
-}
-
-/* Of a call's operations what ended last. */
-static void note_graph(struct walk *walk, uint32_t call)
+/* Of the operations of a launch of a graph what ended last. */
+static uint32_t launch_tail(const struct walk *walk, uint32_t call)
 {
 	const struct submissions *submissions = &walk->model->submissions;
 	const struct profile *profile = walk->model->profile;
@@ -338,11 +336,77 @@ static void note_graph(struct walk *walk, uint32_t call)
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
 		if (profile->ops[submissions->ops[i]].graph)
 			tail = later(profile, submissions->ops[i], tail);
+	return tail;
+}
+
+/* What an event that is recorded in a stream now stands behind: all branches of a graph, and all blocking streams where
+ * it is recorded in the legacy default stream. */
+static uint32_t stream_end(struct walk *walk, uint32_t stream)
+{
+	const struct profile *profile = walk->model->profile;
+	const struct profile_stream *where = &profile->streams[stream];
+	uint32_t tail = walk->stream_tail[stream];
+
+	if (tail != PROFILE_NONE && profile->ops[tail].graph)
+		tail = launch_tail(walk, profile->ops[tail].call);
+	if (where->is_null)
+		tail = later(profile, tail, walk->blocking_tail[pair_of(walk, where)]);
+	return later(profile, tail, walk->events.awaited[stream]);
+}
+
+/* False where the recording does not tell what a stream waits for. */
+static bool note_event(struct walk *walk, uint32_t index)
+{
+	const struct profile_event_call *row = recorded_events_of(&walk->events, index);
+
+	if (!row)
+		return false;
+	if (walk->is_capturing[walk->model->profile->calls[index].thread])
+		return true;
+	if (row->kind == EVENT_RECORDED)
+		recorded_events_record(&walk->events, row, stream_end(walk, row->stream));
+	return row->kind != EVENT_AWAITED_BY_STREAM || recorded_events_wait(&walk->events, row);
+}
+
+/* What a call that submits nothing means for later operations of its thread. */
+static void note_call(struct walk *walk, uint32_t index)
+{
+	const struct profile_call *call = &walk->model->profile->calls[index];
+	const char *text = walk->model->profile->call_names[call->name].text;
+
+	if (has_text(text, "StreamBeginCapture") || has_text(text, "StreamEndCapture"))
+		walk->is_capturing[call->thread] = has_text(text, "Begin");
+	if (!note_event(walk, index) && has_text(text, "StreamWait"))
+		walk->has_stream_wait[call->thread] = true;
+	if (has_text(text, "LaunchHostFunc") || has_text(text, "StreamAddCallback"))
+		walk->callback_stream[call->thread] = walk->last_stream[call->thread];
+}
+
+static void note_graph(struct walk *walk, uint32_t call)
+{
+	const struct submissions *submissions = &walk->model->submissions;
+	const struct profile *profile = walk->model->profile;
+	uint32_t tail = launch_tail(walk, call);
+
 	if (tail == PROFILE_NONE)
 		return;
 	walk->graph_tail[profile->calls[call].thread] = tail;
 	walk->graph_stream[profile->calls[call].thread] =
 		profile->ops[submissions->ops[submissions->first[call]]].stream;
+}
+
+/* What the operations of a call wait for because of events. */
+static uint32_t take_awaited(struct walk *walk, uint32_t index)
+{
+	const struct submissions *submissions = &walk->model->submissions;
+	const struct profile *profile = walk->model->profile;
+	uint32_t awaited = PROFILE_NONE;
+
+	for (uint32_t i = submissions->first[index]; i < submissions->first[index + 1]; i++)
+		awaited = later(profile, awaited,
+				recorded_events_take(&walk->events,
+						     profile->ops[submissions->ops[i]].stream));
+	return awaited;
 }
 
 static void link_call(struct walk *walk, uint32_t index)
@@ -352,14 +416,16 @@ static void link_call(struct walk *walk, uint32_t index)
 	const struct profile_call *call = &profile->calls[index];
 	bool *has_wait = &walk->has_stream_wait[call->thread];
 	uint32_t *callback_stream = &walk->callback_stream[call->thread];
+	uint32_t awaited = take_awaited(walk, index);
 
 	if (!submissions_count(submissions, index))
-		note_call(walk, call);
+		note_call(walk, index);
 	for (uint32_t i = submissions->first[index]; i < submissions->first[index + 1]; i++) {
 		uint32_t op = submissions->ops[i], stream = profile->ops[op].stream;
 
-		link_op(walk, op, *has_wait);
+		link_op(walk, op, *has_wait, awaited);
 		*has_wait = false;
+		awaited = PROFILE_NONE;
 		walk->last_stream[call->thread] = stream;
 		walk->model->is_called_back[op] = stream == *callback_stream;
 		if (stream == *callback_stream)
@@ -380,24 +446,29 @@ static int link_ops(struct model *model, struct ends *ends)
 		.null_tail = dependencies_none(pairs),
 		.blocking_tail = dependencies_none(pairs),
 		.has_stream_wait = calloc(profile->thread_count + 1, sizeof(bool)),
+		.is_capturing = calloc(profile->thread_count + 1, sizeof(bool)),
 		.last_stream = dependencies_none(profile->thread_count),
 		.callback_stream = dependencies_none(profile->thread_count),
 		.graph_tail = dependencies_none(profile->thread_count),
 		.graph_stream = dependencies_none(profile->thread_count),
 	};
 	int rc = walk.stream_tail && walk.previous && walk.null_tail && walk.blocking_tail &&
-				 walk.has_stream_wait && walk.last_stream && walk.callback_stream &&
-				 walk.graph_tail && walk.graph_stream
+				 walk.has_stream_wait && walk.is_capturing && walk.last_stream &&
+				 walk.callback_stream && walk.graph_tail && walk.graph_stream
 			 ? 0
 			 : -ENOMEM;
 
+	if (recorded_events_open(&walk.events, profile) < 0)
+		rc = -ENOMEM;
 	for (size_t i = 0; rc == 0 && i < profile->call_count; i++)
 		link_call(&walk, model->order[i]);
 	free(walk.stream_tail);
 	free(walk.previous);
 	free(walk.null_tail);
 	free(walk.blocking_tail);
+	recorded_events_close(&walk.events);
 	free(walk.has_stream_wait);
+	free(walk.is_capturing);
 	free(walk.last_stream);
 	free(walk.callback_stream);
 	free(walk.graph_tail);

@@ -13,7 +13,8 @@
  * - a wait waits for the operation of its process that ended last before the wait
  *   returned: CUPTI tells a wait's stream only with --syncs;
  * - the first operation after cudaStreamWaitEvent waits for the one of another
- *   stream that ended last before it started;
+ *   stream that ended last before it started, unless the recording tells what the
+ *   event was recorded behind (recorded_events.h);
  * - the operations of one graph launch keep their distances to the first.
  */
 #ifndef ROOFLINE_MODEL_H

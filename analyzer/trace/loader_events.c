@@ -10,30 +10,63 @@
 
 #define NO_STREAM UINT32_MAX /* in syncs.stream: it does not apply */
 
+/* PROFILE_NONE where there is none, or its context is not known. */
+static int find_stream(struct process_loader *loader, uint32_t context, uint32_t id,
+		       uint32_t *stream)
+{
+	uint32_t entry = id_map_get(&loader->contexts, context);
+
+	*stream = PROFILE_NONE;
+	if (entry == PROFILE_NONE || id == NO_STREAM)
+		return 0;
+	*stream = loader_stream(loader, context, id, loader->context_entries[entry].device);
+	return *stream == PROFILE_NONE ? -ENOMEM : 0;
+}
+
 static int add_sync(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
 	struct process_loader *loader = task->owner;
 	struct loader *all = loader->loader;
 	const struct trace_syncs_row *from = &row->syncs;
-	uint32_t entry = id_map_get(&loader->contexts, from->context);
-	uint32_t stream = PROFILE_NONE;
+	uint32_t stream;
 	struct profile_sync *sync;
 
 	if (!loader_check_times(task, from->start_ns, from->end_ns, place))
 		return 0;
-	if (entry != PROFILE_NONE && from->stream != NO_STREAM) {
-		stream = loader_stream(loader, from->context, from->stream,
-				       loader->context_entries[entry].device);
-		if (stream == PROFILE_NONE)
-			return -ENOMEM;
-	}
+	if (find_stream(loader, from->context, from->stream, &stream) < 0)
+		return -ENOMEM;
 	sync = ARRAY_NEXT(all->profile->syncs, all->capacity.syncs, all->profile->sync_count);
 	if (!sync)
 		return -ENOMEM;
 	*sync = (struct profile_sync){from->start_ns, from->end_ns, from->kind, stream,
 				      from->correlation};
 	all->profile->sync_count++;
+	return 0;
+}
+
+static int add_event_call(const union trace_row *row, const struct reader_place *place,
+			  void *context)
+{
+	struct loader_task *task = context;
+	struct loader *all = task->owner->loader;
+	const struct trace_event_calls_row *from = &row->event_calls;
+	struct profile_event_call *call;
+	uint32_t stream;
+
+	(void)place;
+	if (find_stream(task->owner, from->context, from->stream, &stream) < 0)
+		return -ENOMEM;
+	call = ARRAY_NEXT(all->profile->event_calls, all->capacity.event_calls,
+			  all->profile->event_call_count);
+	if (!call)
+		return -ENOMEM;
+	*call = (struct profile_event_call){.event = from->event,
+					    .call = from->correlation,
+					    .process = task->owner->process,
+					    .stream = stream,
+					    .kind = from->kind};
+	all->profile->event_call_count++;
 	return 0;
 }
 
@@ -169,8 +202,8 @@ static int add_loss(const union trace_row *row, const struct reader_place *place
 }
 
 /* Other logs are joined by the clocks, not this program.  Damage in them is told. */
-static const enum trace_table unused[] = {TRACE_TABLE_clocks, TRACE_TABLE_event_calls,
-					  TRACE_TABLE_graph_nodes, TRACE_TABLE_graph_edges};
+static const enum trace_table unused[] = {TRACE_TABLE_clocks, TRACE_TABLE_graph_nodes,
+					  TRACE_TABLE_graph_edges};
 
 static int skip_row(const union trace_row *row, const struct reader_place *place, void *context)
 {
@@ -184,6 +217,8 @@ int loader_read_events(struct loader_task *task)
 {
 	int rc = loader_read(task, TRACE_TABLE_syncs, add_sync);
 
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_event_calls, add_event_call);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_overheads, add_overhead);
 	if (rc == 0)
@@ -217,6 +252,8 @@ int loader_resolve_events(struct process_loader *loader)
 
 	for (size_t i = loader->first_sync; i < profile->sync_count; i++)
 		profile->syncs[i].call = loader_call(loader, profile->syncs[i].call);
+	for (size_t i = loader->first_event_call; i < profile->event_call_count; i++)
+		profile->event_calls[i].call = loader_call(loader, profile->event_calls[i].call);
 	for (size_t i = loader->first_overhead; i < profile->overhead_count && rc == 0; i++)
 		rc = resolve_thread(loader, &profile->overheads[i].thread);
 	for (size_t i = loader->first_jit; i < profile->jit_count && rc == 0; i++)

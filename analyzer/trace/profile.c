@@ -30,6 +30,13 @@ static int compare_starts(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
+static int compare_event_calls(const void *left, const void *right)
+{
+	const struct profile_event_call *a = left, *b = right;
+
+	return (a->call > b->call) - (a->call < b->call);
+}
+
 static int compare_counters(const void *left, const void *right)
 {
 	const struct profile_counter *a = left, *b = right;
@@ -60,6 +67,8 @@ static int sort_profile(struct profile *profile)
 			compare_starts) < 0 ||
 	    stable_sort(profile->allocations, profile->allocation_count,
 			sizeof(*profile->allocations), compare_starts) < 0 ||
+	    stable_sort(profile->event_calls, profile->event_call_count,
+			sizeof(*profile->event_calls), compare_event_calls) < 0 ||
 	    stable_sort(profile->counters, profile->counter_count, sizeof(*profile->counters),
 			compare_counters) < 0)
 		return -ENOMEM;
@@ -315,6 +324,7 @@ void profile_free(struct profile *profile)
 	free(profile->sampled_spans);
 	free(profile->powers);
 	free(profile->allocations);
+	free(profile->event_calls);
 	free(profile->losses);
 	free(profile);
 }

@@ -197,6 +197,22 @@ struct profile_sync {
 	uint32_t call;	 /* calls[] or PROFILE_NONE */
 };
 
+/* Of calls about events and streams what profile_call does not tell. */
+enum profile_event_call_kind {
+	EVENT_RECORDED = 1,
+	EVENT_AWAITED_BY_HOST,
+	EVENT_AWAITED_BY_STREAM,
+	STREAM_AWAITED_BY_HOST,
+};
+
+struct profile_event_call {
+	uint64_t event;	  /* its handle, 0: none; destroyed events may leave theirs to others */
+	uint32_t call;	  /* calls[] or PROFILE_NONE */
+	uint32_t process; /* processes[] */
+	uint32_t stream;  /* streams[] or PROFILE_NONE */
+	uint32_t kind;	  /* enum profile_event_call_kind */
+};
+
 struct profile_overhead {
 	int64_t start_ns, end_ns;
 	const char *name;
@@ -332,6 +348,8 @@ struct profile {
 	size_t range_count;
 	struct profile_sync *syncs; /* by start_ns */
 	size_t sync_count;
+	struct profile_event_call *event_calls; /* by call */
+	size_t event_call_count;
 	struct profile_overhead *overheads; /* by start_ns */
 	size_t overhead_count;
 	struct profile_jit *jits; /* by start_ns */
