@@ -16,7 +16,8 @@ struct recorded_run {
 	const struct report *report; /* borrowed; NULL: without what counters and samples tell */
 	struct model *model;	     /* owned */
 	const struct ceilings *ceilings; /* borrowed; NULL: nothing can be predicted */
-	const struct costs *costs; /* borrowed, in the middle of what was measured; NULL: likewise */
+	const struct costs
+		*costs;	      /* borrowed, in the middle of what was measured; NULL: likewise */
 	struct fusion fusion; /* owned; what counters tell of kernels that could be one */
 };
 

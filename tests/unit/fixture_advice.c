@@ -17,23 +17,13 @@ void advised_set_device(struct builder *b)
 	device->max_shared_bytes_per_sm = 200 << 10;
 }
 
-void advised_begin(struct advised *it, struct builder *b)
-{
-	advised_begin_with(it, b, (struct device_work){0});
-}
-
-void advised_begin_with(struct advised *it, struct builder *b, struct device_work work)
-{
-	advised_begin_by(it, b, work, predicted_ceilings(0));
-}
-
-void advised_begin_by(struct advised *it, struct builder *b, struct device_work work,
-		      struct ceilings *ceilings)
+/* What else is in it is set already. */
+static void begin(struct advised *it, struct builder *b)
 {
 	struct report *report = &it->report;
 	struct err err = {""};
 
-	*it = (struct advised){.b = b, .ceilings = ceilings, .device_work = work};
+	it->b = b;
 	builder_finish(b);
 	*report = (struct report){.profile = &b->profile,
 				  .device_work = &it->device_work,
@@ -46,6 +36,29 @@ void advised_begin_by(struct advised *it, struct builder *b, struct device_work 
 	assert_int_equal(collectives_build(&report->collectives, report->profile, &err), 0);
 	assert_int_equal(device_graphs_build(&report->device_graphs, report->profile, &err), 0);
 	assert_int_equal(advice_find(&it->advice, report, NULL, &err), 0);
+}
+
+void advised_begin_by(struct advised *it, struct builder *b, struct device_work work,
+		      struct ceilings *ceilings)
+{
+	*it = (struct advised){.ceilings = ceilings, .device_work = work};
+	begin(it, b);
+}
+
+void advised_begin_counted(struct advised *it, struct builder *b, struct roofline roofline)
+{
+	*it = (struct advised){.ceilings = predicted_ceilings(0), .roofline = roofline};
+	begin(it, b);
+}
+
+void advised_begin(struct advised *it, struct builder *b)
+{
+	advised_begin_with(it, b, (struct device_work){0});
+}
+
+void advised_begin_with(struct advised *it, struct builder *b, struct device_work work)
+{
+	advised_begin_by(it, b, work, predicted_ceilings(0));
 }
 
 void advised_end(struct advised *it)

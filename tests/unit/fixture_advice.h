@@ -25,6 +25,8 @@ void advised_begin_with(struct advised *it, struct builder *b, struct device_wor
 /* Takes the ceilings as well. */
 void advised_begin_by(struct advised *it, struct builder *b, struct device_work work,
 		      struct ceilings *ceilings);
+/* Its points are borrowed until advised_end. */
+void advised_begin_counted(struct advised *it, struct builder *b, struct roofline roofline);
 void advised_end(struct advised *it);
 
 /* What that rule recommends, or NULL. */

@@ -42,6 +42,8 @@
 	RULE(one_time_copy, "a few large copies of pageable memory: pinned, with what that costs") \
 	RULE(fuse_neighbors, "kernels hand each other arrays through DRAM: one kernel")            \
 	RULE(memory_roof, "kernels move bytes as fast as the memory can: fewer bytes")             \
+	RULE(wider_loads, "kernels move bytes at half of what DRAM can: more loads under way")     \
+	RULE(tensor_cores, "matrix products at the FP32 roof: tensor cores")                       \
 	RULE(collective_wait, "collectives wait for a rank that arrives late: balance the ranks")  \
 	RULE(blocking_copy, "the host waits in each copy and launches late: copy asynchronously")  \
 	RULE(late_module_load, "code is loaded or compiled amid the work: before it")              \

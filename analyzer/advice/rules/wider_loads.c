@@ -1,0 +1,116 @@
+/*
+ * wider_loads.c - kernels that do little but move bytes, and move them slower than DRAM can.
+ *
+ * Each SM has too few loads under way to keep DRAM busy: a thread that loads 16 bytes at once, or several values before
+ * it uses the first one, has more of them (memory_bound and fuse_elementwise have both: tests/recordings).  At 80% of
+ * the roof and more memory_roof says that only fewer bytes help.
+ *
+ * Fires when kernels between 50% and 80% of DRAM's roof, with no arithmetic or shared memory to speak of, take at least
+ * half of the time of all kernels, counters say.  How near to the roof they come nothing tells, so nothing is predicted;
+ * at stake is what stands between them and it.
+ */
+#include "advice/rules/rules.h"
+
+#include "base/format.h"
+
+#define LEAST_SHARE 0.5
+#define MOST_OTHER 0.25 /* of the roofs of arithmetic */
+#define MOST_SHARED 0.10
+#define LEAST_PART 0.5
+
+static bool only_moves(const struct roofline_point *point)
+{
+	for (int roof = ROOF_MEMORY_END; roof < ROOF_COUNT; roof++)
+		if (point->quantities[roof].share > MOST_OTHER)
+			return false;
+	return point->quantities[ROOF_shared].share <= MOST_SHARED;
+}
+
+static bool is_below_roof(const struct facts *facts, const struct roofline_point *point)
+{
+	return point->binding == ROOF_dram && point->binding_share >= LEAST_SHARE &&
+	       !point->is_wrong && !roofline_is_at_dram(point) && only_moves(point) &&
+	       !facts_is_library(facts, point->subject);
+}
+
+struct below_roof {
+	double time_ns, all_ns, stake_ns;
+	const struct roofline_point *most; /* with most time, or NULL */
+};
+
+static struct below_roof find(const struct facts *facts)
+{
+	const struct roofline *roofline = facts->report->roofline;
+	struct below_roof found = {0};
+
+	for (size_t i = 0; roofline && i < roofline->kernel_count; i++) {
+		const struct roofline_point *point = &roofline->kernels[i];
+
+		found.all_ns += point->time_ns;
+		if (!is_below_roof(facts, point))
+			continue;
+		found.time_ns += point->time_ns;
+		found.stake_ns += point->time_ns * (1 - point->binding_share);
+		if (!found.most)
+			found.most = point;
+	}
+	return found;
+}
+
+static int64_t stake_ns(const struct facts *facts, size_t device)
+{
+	(void)device;
+	return (int64_t)find(facts).stake_ns;
+}
+
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
+			const struct what_if *what_if)
+{
+	const struct below_roof found = find(facts);
+	char name[64];
+	int rc;
+
+	(void)device;
+	(void)what_if;
+	format_kernel_name(name, sizeof(name), found.most->name, sizeof(name) - 1);
+	rc = advice_add_evidence(item, "%s: %s a launch at %.0f%% of what DRAM can", name,
+				 format_bytes(found.most->quantities[ROOF_dram].per_launch).text,
+				 100 * found.most->binding_share);
+	if (rc == 0)
+		rc = advice_add_evidence(
+			item,
+			"kernels between 50%% and 80%% of that roof take %.0f%% of all "
+			"kernels' time",
+			100 * found.time_ns / found.all_ns);
+	return rc;
+}
+
+/* Counters of several devices are of one kernel together: only where there is one. */
+static bool is_promising(const struct facts *facts, size_t device)
+{
+	const struct below_roof found = find(facts);
+
+	(void)device;
+	return facts->report->profile->device_count == 1 && found.most &&
+	       found.time_ns >= LEAST_PART * found.all_ns;
+}
+
+const struct rule rule_wider_loads = {
+	.id = "wider_loads",
+	.strategy = "wider_loads",
+	.title =
+		"Have more bytes under way: 16 bytes a load, and several loads before the first use",
+	.workload = "memory_bound",
+	.risk = "16 bytes at once need addresses that are a multiple of 16, and a loop for what is left over. "
+		"More loads under way need more registers.",
+	.pattern =
+		"float4 a = ((const float4 *)x)[i]; /* in place of x[4 * i], x[4 * i + 1], ... */\n"
+		"float4 b = ((const float4 *)x)[i + stride]; /* both are under way */\n"
+		"((float4 *)y)[i] = f(a);\n"
+		"((float4 *)y)[i + stride] = f(b);",
+	.is_promising = is_promising,
+	.stake_ns = stake_ns,
+	.add_evidence = add_evidence,
+	.is_about_kernels = true,
+	.said_by = "fuse_neighbors",
+};
