@@ -34,7 +34,8 @@ struct recommendation {
 	struct predicted_speedup
 		program; /* of the device's wall time, what it costs to set up included */
 	struct predicted_speedup place; /* of the part that changes, set-up left out */
-	struct predicted_speedup steady; /* of the device's steady state, likewise; 0 where it has none */
+	struct predicted_speedup
+		steady; /* of the device's steady state, likewise; 0 where it has none */
 };
 
 /* What was considered and is not recommended. */

@@ -15,7 +15,8 @@ static const struct column place_columns[] = {
 	{FIELD_AS("after_ns", struct prediction, place_after_ns)},
 	{0}};
 
-FINDER(steady_of, struct prediction, prediction, prediction->steady_before_ns > 0 ? prediction : NULL);
+FINDER(steady_of, struct prediction, prediction,
+       prediction->steady_before_ns > 0 ? prediction : NULL);
 
 static const struct column steady_columns[] = {
 	INLINE(struct prediction, steady, ratio_columns),

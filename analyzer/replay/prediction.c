@@ -225,10 +225,10 @@ static int time_one(struct timing *timing, const struct timings *all)
 		rc = replay_time(all->work, all->model, timing->change, timing->costs, part_times,
 				 2);
 	if (rc == 0) {
-		timing->times = (struct times){
-			.place_ns = part_time_ns(&part_times[0]),
-			.changed_ns = part_time_ns(&part_times[1]),
-			.wall_ns = replay_wall_ns(all->work, all->model, all->device)};
+		timing->times = (struct times){.place_ns = part_time_ns(&part_times[0]),
+					       .changed_ns = part_time_ns(&part_times[1]),
+					       .wall_ns = replay_wall_ns(all->work, all->model,
+									 all->device)};
 		time_steady(&timing->times, all);
 	}
 	part_time_free(&part_times[0]);

@@ -46,7 +46,8 @@ struct predictor {
 struct prediction {
 	struct predicted_ratio program; /* of the device's wall time; setup_ns counts */
 	struct predicted_ratio place;	/* setup_ns does not */
-	struct predicted_ratio steady; /* of the usual iterations of the steady state; all 0 without one */
+	struct predicted_ratio
+		steady; /* of the usual iterations of the steady state; all 0 without one */
 	int64_t place_before_ns, place_after_ns;
 	int64_t program_before_ns, program_after_ns; /* with setup_ns */
 	int64_t changed_before_ns;		     /* of the part that changes */

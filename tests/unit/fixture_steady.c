@@ -60,8 +60,9 @@ struct steady_found steady_find_in(const struct profile *profile)
 
 	assert_int_equal(timeline_build(&found.timeline, profile, &err), 0);
 	assert_int_equal(gaps_analyze(&found.gaps, profile, found.timeline, 0, &err), 0);
-	assert_int_equal(
-		steady_state_build(&found.state, profile, found.timeline, found.gaps, &err), 0);
+	assert_int_equal(steady_state_build(&found.state, profile, found.timeline, found.gaps,
+					    &err),
+			 0);
 	found.device = &found.state->devices[0];
 	return found;
 }

@@ -420,8 +420,10 @@ static void test_long_start(void **state)
 /* Copies before the loop, of which pinned memory would spare the run more than a graph would. */
 static void test_steady_rank(void **state)
 {
-	const struct profile_copy copy = {
-		.kind = COPY_TO_DEVICE, .src_memory = MEMORY_PAGEABLE, .dst_memory = 3, .bytes = 4 << 20};
+	const struct profile_copy copy = {.kind = COPY_TO_DEVICE,
+					  .src_memory = MEMORY_PAGEABLE,
+					  .dst_memory = 3,
+					  .bytes = 4 << 20};
 	struct builder *b = long_start();
 	struct report report;
 	struct advice *advice;
@@ -468,8 +470,9 @@ int main(void)
 		SENTENCE("advice comes with the most at stake first", test_order),
 		SENTENCE("a long start-up does not hide what makes the steady state faster",
 			 test_long_start),
-		SENTENCE("what makes the steady state faster stands before what spares start-up more",
-			 test_steady_rank),
+		SENTENCE(
+			"what makes the steady state faster stands before what spares start-up more",
+			test_steady_rank),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

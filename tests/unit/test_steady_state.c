@@ -181,7 +181,8 @@ static void test_few_iterations(void **state)
 static void add_copies(struct steady_run *run, int count)
 {
 	for (int i = 0; i < count; i++, run->now_ns += 1000000)
-		builder_copy(run->b, 0, (struct profile_copy){.bytes = 1 << 20, .kind = COPY_TO_HOST},
+		builder_copy(run->b, 0,
+			     (struct profile_copy){.bytes = 1 << 20, .kind = COPY_TO_HOST},
 			     run->now_ns + 10000, run->now_ns + 900000,
 			     builder_call(run->b, 0, "cudaMemcpy", CALL_COPY, run->now_ns,
 					  run->now_ns + 910000));
@@ -253,7 +254,8 @@ static void test_traces_agree(void **state)
 	steady_run_iterate(&restless, 3, 900000);
 	for (int i = 0; i < 20; i++) {
 		steady_run_iterate(&restless, 19, 0);
-		steady_run_pause(&restless, 2 * PAUSE_NS); /* as an interpreter that collects garbage */
+		steady_run_pause(&restless,
+				 2 * PAUSE_NS); /* as an interpreter that collects garbage */
 		steady_run_iterate(&restless, 1, 0);
 	}
 	calm_found = steady_find(calm.b);
@@ -301,8 +303,9 @@ int main(void)
 			 test_found),
 		SENTENCE("a pause amid the loop is no part of an iteration, and is told apart",
 			 test_pause),
-		SENTENCE("steady state and once add up to the run, busy and idle by cause, in any run",
-			 test_sums),
+		SENTENCE(
+			"steady state and once add up to the run, busy and idle by cause, in any run",
+			test_sums),
 		SENTENCE("what happens once has one cause for each nanosecond", test_once),
 		SENTENCE("where kernels run longer outside of the loop there is no steady state",
 			 test_no_steady_state),

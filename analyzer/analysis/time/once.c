@@ -20,7 +20,8 @@ struct once {
 	const struct profile *profile;
 	const struct submissions *submissions;
 	const struct once_span *span;
-	uint32_t *first_launch; /* by kernel name: calls[] that launched it first, or PROFILE_NONE */
+	uint32_t
+		*first_launch; /* by kernel name: calls[] that launched it first, or PROFILE_NONE */
 	struct spans causes[ONCE_CAUSE_COUNT];
 	int64_t first_call_ns;
 };
@@ -30,8 +31,8 @@ struct once {
 /* Names by what they contain: the driver's and the runtime's. */
 static bool is_context_call(const char *name)
 {
-	static const char *const parts[] = {"cuInit",	     "PrimaryCtx",   "CtxCreate",
-					    "cudaSetDevice", "cudaInitDevice"};
+	static const char *const parts[] = {"cuInit", "PrimaryCtx", "CtxCreate", "cudaSetDevice",
+					    "cudaInitDevice"};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (strstr(name, parts[i]))
@@ -43,8 +44,7 @@ static int find_first_launches(struct once *once)
 {
 	const struct profile *profile = once->profile;
 
-	once->first_launch =
-		malloc((profile->kernel_name_count + 1) * sizeof(*once->first_launch));
+	once->first_launch = malloc((profile->kernel_name_count + 1) * sizeof(*once->first_launch));
 	if (!once->first_launch)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->kernel_name_count; i++)
@@ -82,10 +82,10 @@ static bool is_first_launch(const struct once *once, size_t call)
 static enum once_cause cause_of(const struct once *once, size_t call)
 {
 	static const enum once_cause causes[CALL_CLASS_COUNT] = {
-		[CALL_OTHER] = ONCE_CALL,	  [CALL_LAUNCH] = ONCE_LAUNCH,
+		[CALL_OTHER] = ONCE_CALL,	   [CALL_LAUNCH] = ONCE_LAUNCH,
 		[CALL_GRAPH_LAUNCH] = ONCE_LAUNCH, [CALL_GRAPH_MANAGE] = ONCE_CAPTURE,
-		[CALL_COPY] = ONCE_COPY,	  [CALL_SYNC] = ONCE_WAIT,
-		[CALL_EVENT] = ONCE_CALL,	  [CALL_MEMORY] = ONCE_ALLOCATION,
+		[CALL_COPY] = ONCE_COPY,	   [CALL_SYNC] = ONCE_WAIT,
+		[CALL_EVENT] = ONCE_CALL,	   [CALL_MEMORY] = ONCE_ALLOCATION,
 		[CALL_MODULE] = ONCE_MODULE,
 	};
 	const struct profile_call_name *name =
@@ -116,11 +116,11 @@ static int add_thread(struct once *once, const struct profile_thread *thread)
 	size_t next = 0;
 	int rc = 0;
 
-	for (size_t i = thread->first_call;
-	     rc == 0 && i < thread->first_call + thread->call_count; i++) {
+	for (size_t i = thread->first_call; rc == 0 && i < thread->first_call + thread->call_count;
+	     i++) {
 		const struct profile_call *call = &profile->calls[i];
-		int64_t covered_ns = spans_covered_next(once->span->steady, &next, call->start_ns,
-							call->end_ns);
+		int64_t covered_ns =
+			spans_covered_next(once->span->steady, &next, call->start_ns, call->end_ns);
 
 		once->first_call_ns = min_ns(once->first_call_ns, call->start_ns);
 		if (covered_ns < call->end_ns - call->start_ns)

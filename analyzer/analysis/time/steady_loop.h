@@ -19,8 +19,9 @@
 #include "analysis/loops/loops.h"
 
 struct steady_loop {
-	size_t device;	   /* profile->devices[] */
-	uint32_t *members; /* owned; loops->items[]: the same loop, each time that it runs, by first call */
+	size_t device; /* profile->devices[] */
+	uint32_t *
+		members; /* owned; loops->items[]: the same loop, each time that it runs, by first call */
 	size_t member_count;
 	size_t warm_up_count;		    /* iterations before the first steady one */
 	size_t count;			    /* steady ones; 0: too few, or no loop at all */

@@ -90,8 +90,9 @@ struct busy {
 	int64_t start_ns, end_ns;
 };
 
-static const struct profile_op past_the_last = {
-	.start_ns = INT64_MAX, .end_ns = INT64_MAX, .kind = OP_KERNEL};
+static const struct profile_op past_the_last = {.start_ns = INT64_MAX,
+						.end_ns = INT64_MAX,
+						.kind = OP_KERNEL};
 
 /* Hands over what has been busy until now when an operation begins after that, and goes on with it. */
 static bool busy_next(struct busy *busy, const struct profile_op *op, struct busy *over)
@@ -217,8 +218,7 @@ static void count_ops(struct search *search)
 static struct once_span span_of(const struct search *search)
 {
 	const struct profile *profile = search->run.profile;
-	const struct loop *loop =
-		&search->run.loops->items[search->device->loop.members[0]];
+	const struct loop *loop = &search->run.loops->items[search->device->loop.members[0]];
 	uint32_t index = profile->threads[loop->thread].process;
 	const struct profile_process *process = &profile->processes[index];
 	struct once_span span = {.process = index,
@@ -245,8 +245,7 @@ static int find_once(struct search *search)
 	device->once.kernel_ns = search->times->kernel_ns - device->steady.kernel_ns;
 	device->once.idle_ns = gaps->idle_ns - device->steady.idle_ns;
 	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
-		device->once.by_cause_ns[i] =
-			gaps->by_cause_ns[i] - device->steady.by_cause_ns[i];
+		device->once.by_cause_ns[i] = gaps->by_cause_ns[i] - device->steady.by_cause_ns[i];
 	device->once.operation_count -= device->steady.operation_count;
 	device->once.launch_count -= device->steady.launch_count;
 	return once_measure(device->once_ns, search->run.profile, search->run.submissions, &span);
@@ -268,8 +267,7 @@ static int measure(struct search *search)
 	device->is_found = device->steady.kernel_ns > search->times->kernel_ns / 2;
 	if (!device->is_found)
 		return 0;
-	rc = gaps_visit(search->gaps, search->index, add_gap,
-			&(struct gap_walk){.search = search});
+	rc = gaps_visit(search->gaps, search->index, add_gap, &(struct gap_walk){.search = search});
 	if (rc < 0)
 		return rc;
 	count_ops(search);

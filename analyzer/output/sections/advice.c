@@ -33,25 +33,23 @@ static const struct column predicted_columns[] = {
 	FIELD_IF(struct predicted_speedup, high, is_predicted),
 	{0}};
 
-static const struct column advice_columns[] = {FIELD(struct recommendation, id),
-					       FIELD(struct recommendation, strategy),
-					       FIELD(struct recommendation, title),
-					       FIELD(struct recommendation, target),
-					       FIELD(struct recommendation, at_stake_ns),
-					       FIELD(struct recommendation, at_stake_ratio),
-					       FIELD(struct recommendation, workload),
-					       {FIELD_AS("up_to", struct recommendation, is_up_to)},
-					       INLINE(struct recommendation, program,
-						      predicted_columns),
-					       GROUP("place", NULL, struct recommendation, place,
-						     predicted_columns),
-					       GROUP("steady", NULL, struct recommendation, steady,
-						     predicted_columns),
-					       LIST("evidence", evidence_at),
-					       FIELD(struct recommendation, pattern),
-					       FIELD(struct recommendation, risk),
-					       COMPUTED("verify", get_verify),
-					       {0}};
+static const struct column advice_columns[] = {
+	FIELD(struct recommendation, id),
+	FIELD(struct recommendation, strategy),
+	FIELD(struct recommendation, title),
+	FIELD(struct recommendation, target),
+	FIELD(struct recommendation, at_stake_ns),
+	FIELD(struct recommendation, at_stake_ratio),
+	FIELD(struct recommendation, workload),
+	{FIELD_AS("up_to", struct recommendation, is_up_to)},
+	INLINE(struct recommendation, program, predicted_columns),
+	GROUP("steady", NULL, struct recommendation, steady, predicted_columns),
+	GROUP("place", NULL, struct recommendation, place, predicted_columns),
+	LIST("evidence", evidence_at),
+	FIELD(struct recommendation, pattern),
+	FIELD(struct recommendation, risk),
+	COMPUTED("verify", get_verify),
+	{0}};
 
 static const void *recommendation_at(const struct row *parent, size_t index)
 {

@@ -7,12 +7,15 @@
 
 /* ---- columns ---- */
 
-const struct column run_part_columns[] = {
-	FIELD(struct run_part, wall_ns),      FIELD(struct run_part, busy_ns),
-	FIELD(struct run_part, idle_ns), FIELD(struct run_part, kernel_ns),     GROUP("idle_by_cause", "", struct run_part,
-						    by_cause_ns, cause_columns),
-	FIELD(struct run_part, launch_count), FIELD(struct run_part, operation_count),
-	{0}};
+const struct column run_part_columns[] = {FIELD(struct run_part, wall_ns),
+					  FIELD(struct run_part, busy_ns),
+					  FIELD(struct run_part, idle_ns),
+					  FIELD(struct run_part, kernel_ns),
+					  GROUP("idle_by_cause", "", struct run_part, by_cause_ns,
+						cause_columns),
+					  FIELD(struct run_part, launch_count),
+					  FIELD(struct run_part, operation_count),
+					  {0}};
 
 const struct steady_device *steady_state_of(const struct report *report, size_t device)
 {
@@ -27,7 +30,7 @@ static struct value per_iteration(const struct steady_device *steady, double sum
 	return value_real(sum / (double)steady->usual_count);
 }
 
-#define PER_ITERATION(function, field)              \
+#define PER_ITERATION(function, field)                 \
 	GETTER(function, struct steady_device, steady, \
 	       per_iteration(steady, (double)steady->usual.field))
 
@@ -81,18 +84,16 @@ GETTER(get_thread, struct steady_device, steady,
 GETTER(get_count, struct steady_device, steady, value_count(steady->loop.count));
 GETTER(get_warm_up_count, struct steady_device, steady, value_count(steady->loop.warm_up_count));
 
-static const struct column columns[] = {COMPUTED("device", get_device),
-					COMPUTED("thread", get_thread),
-					FIELD(struct steady_device, run_ns),
-					COMPUTED("iteration_count", get_count),
-					COMPUTED("warm_up_iteration_count", get_warm_up_count),
-					FIELD(struct steady_device, pause_ns),
-					{.key = "iteration",
-					 .type = COLUMN_GROUP,
-					 .columns = iteration_columns},
-					GROUP("once_by_cause", "once_", struct steady_device,
-					      once_ns, once_columns),
-					{0}};
+static const struct column columns[] = {
+	COMPUTED("device", get_device),
+	COMPUTED("thread", get_thread),
+	FIELD(struct steady_device, run_ns),
+	COMPUTED("iteration_count", get_count),
+	COMPUTED("warm_up_iteration_count", get_warm_up_count),
+	FIELD(struct steady_device, pause_ns),
+	{.key = "iteration", .type = COLUMN_GROUP, .columns = iteration_columns},
+	GROUP("once_by_cause", "once_", struct steady_device, once_ns, once_columns),
+	{0}};
 
 /* Of the devices on which something repeats. */
 static const void *steady_at(const struct row *parent, size_t index)
@@ -187,7 +188,8 @@ static void put_iteration(struct page *page, const struct steady_device *steady)
 	char text[512];
 
 	snprintf(text, sizeof(text), "%.3g launch%s, busy %s", launch_count,
-		 launch_count == 1 ? "" : "es", format_ns((double)usual->busy_ns / parts.divisor).text);
+		 launch_count == 1 ? "" : "es",
+		 format_ns((double)usual->busy_ns / parts.divisor).text);
 	list_parts(text, sizeof(text), &parts, "; not busy: ", gap_title);
 	page_wrap(page, "  an iteration: ", text, 4);
 }
