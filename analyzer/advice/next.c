@@ -511,7 +511,7 @@ static int add_missing(struct asking *asking)
 /* A change follows at once, unless what it is for may be work that was not recorded. */
 static int add_known(struct asking *asking)
 {
-	bool is_first = asking->advice->count && !is_waiting_for_more(asking);
+	bool is_first = asking->advice->count && !waiting_for_more_ns(asking);
 	int rc = is_first ? add_follow(asking) : 0;
 
 	if (rc == 0 && !limit_is_at_roof(&asking->limit))

@@ -20,8 +20,8 @@ holds() {
 	for command in report advise; do
 		run -0 "$ROOFLINECTL" $command "$recordings/graph_chain.naive"
 		[ "${lines[0]}" = Verdict ]
-		[ "${lines[1]}" = "  limit   idle time, 88.9% of 5.78 ms; its largest cause is launch, 59.9%" ]
-		[[ "${lines[2]} ${lines[3]}" == "  change  Launch the repeating sequence of short kernels as one CUDA graph:"*" 4.55x (3.76x to 5.50x)" ]]
+		[[ "${lines[1]}" == "  limit   idle time, 88.9% of 5.78 ms; its largest cause is launch, "[56]?.?% ]]
+		[[ "${lines[2]} ${lines[3]}" == "  change  Launch the repeating sequence of short kernels as one CUDA graph:"*"x to "*"x) in the steady state, 4.55x of this run" ]]
 		[[ "${lines[4]}" == "  next    rooflinectl "* ]]
 	done
 }
@@ -120,7 +120,7 @@ next_of() {
 @test "each step of a plan is what whatif predicts of it and those before it" {
 	run -0 "$ROOFLINECTL" report --format json "$recordings/graph_memory.malloc"
 	holds "[p['strategy'] for p in j['plan']] == ['preallocate', 'cuda_graph']"
-	holds "'with 1 more 5.47x, see Plan' in j['verdict']['change']"
+	holds "'with 1 more 5.47x of this run, see Plan' in j['verdict']['change']"
 	for step in 0 1; do
 		local options predicted
 		options=$(python3 -c "import json, sys; print(json.load(sys.stdin)['plan'][$step]['options'])" <<<"$output")

@@ -114,13 +114,15 @@ static void put_gain(struct sentence *sentence, const struct recommendation *ite
 		       format_ns((double)item->at_stake_ns).text, 100 * item->at_stake_ratio);
 }
 
-static void put_plan(struct sentence *sentence, const struct advice *advice)
+static void put_plan(struct sentence *sentence, const struct advice *advice,
+		     const struct output_options *options)
 {
 	size_t more = advice->plan_count - 1;
 
 	if (advice->plan_count > 1)
-		append(sentence, "; with %zu more %.2fx, see Plan", more,
-		       advice->plan[more].together.speedup);
+		append(sentence, "; with %zu more %.2fx of %s, see Plan", more,
+		       advice->plan[more].together.speedup,
+		       options->range ? "the range" : "this run");
 }
 
 /* At its roof: the figure. */
@@ -160,7 +162,7 @@ static struct sentence change_of(const struct report *report, const struct outpu
 	}
 	append(&sentence, "%s", advice->items[0].title);
 	put_gain(&sentence, &advice->items[0], options);
-	put_plan(&sentence, advice);
+	put_plan(&sentence, advice, options);
 	return sentence;
 }
 
