@@ -106,6 +106,9 @@ static void put_gain(struct sentence *sentence, const struct recommendation *ite
 
 	if (!options->range && item->steady.speedup > item->program.speedup)
 		put_steady_gain(sentence, item);
+	else if (gain->speedup > 0 && item->is_up_to)
+		append(sentence, ": %s %.2fx, up to %.2fx (%.2fx to %.2fx)", what, gain->low,
+		       gain->speedup, gain->low, gain->high);
 	else if (gain->speedup > 0)
 		append(sentence, ": %s %s%.2fx (%.2fx to %.2fx)", what,
 		       item->is_assuming ? "up to " : "", gain->speedup, gain->low, gain->high);
