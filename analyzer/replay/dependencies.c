@@ -368,14 +368,23 @@ static bool note_event(struct walk *walk, uint32_t index)
 	return row->kind != EVENT_AWAITED_BY_STREAM || recorded_events_wait(&walk->events, row);
 }
 
+static void note_capture(struct walk *walk, uint32_t thread, const char *text)
+{
+	if (has_text(text, "StreamBeginCapture"))
+		walk->is_capturing[thread] = true;
+	if (has_text(text, "StreamEndCapture"))
+		walk->is_capturing[thread] = false;
+}
+
 /* What a call that submits nothing means for later operations of its thread. */
 static void note_call(struct walk *walk, uint32_t index)
 {
 	const struct profile_call *call = &walk->model->profile->calls[index];
-	const char *text = walk->model->profile->call_names[call->name].text;
+	const struct profile_call_name *name = &walk->model->profile->call_names[call->name];
+	const char *text = name->text;
 
-	if (has_text(text, "StreamBeginCapture") || has_text(text, "StreamEndCapture"))
-		walk->is_capturing[call->thread] = has_text(text, "Begin");
+	if (name->call_class == CALL_GRAPH_MANAGE)
+		note_capture(walk, call->thread, text);
 	if (!note_event(walk, index) && has_text(text, "StreamWait"))
 		walk->has_stream_wait[call->thread] = true;
 	if (has_text(text, "LaunchHostFunc") || has_text(text, "StreamAddCallback"))

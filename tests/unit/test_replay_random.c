@@ -34,6 +34,68 @@ static void test_exact(void **state)
 	}
 }
 
+/* A stream of the process of a call's thread. */
+static uint32_t random_stream(struct random *random, const struct profile *profile,
+			      const struct profile_call *call)
+{
+	uint32_t stream;
+
+	do
+		stream = (uint32_t)random_below(random, profile->stream_count);
+	while (profile->streams[stream].process != profile->threads[call->thread].process);
+	return stream;
+}
+
+/* Calls that do nothing on the GPU record one of four events, and streams wait for them. */
+static void add_events(struct builder *b, struct profile_event_call *rows, uint64_t seed)
+{
+	struct random random = random_of(seed);
+	struct profile *profile = &b->profile;
+
+	profile->event_calls = rows;
+	for (size_t i = 0; i < profile->call_count; i++) {
+		const struct profile_call *call = &profile->calls[i];
+		enum profile_call_class class = profile->call_names[call->name].call_class;
+
+		if (class != CALL_EVENT && class != CALL_OTHER)
+			continue;
+		rows[profile->event_call_count++] = (struct profile_event_call){
+			.event = random_below(&random, 4),
+			.call = (uint32_t)i,
+			.process = profile->threads[call->thread].process,
+			.stream = random_stream(&random, profile, call),
+			.kind = class == CALL_EVENT ? EVENT_AWAITED_BY_STREAM : EVENT_RECORDED,
+		};
+	}
+}
+
+static void test_events(void **state)
+{
+	static struct profile_event_call rows[BUILDER_ROOM];
+	size_t waiting_count = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct builder *b = random_profile(seed, 1);
+		struct replayed it;
+
+		add_events(b, rows, seed);
+		it = replayed_new(b);
+		replayed_run(&it, NULL, NULL);
+		expect_recorded(&it, seed);
+		for (size_t i = 0; i < it.profile->op_count; i++) {
+			uint32_t other = it.model->cross_stream[i];
+
+			waiting_count += other != PROFILE_NONE;
+			if (other != PROFILE_NONE &&
+			    it.profile->ops[other].end_ns > it.profile->ops[i].start_ns)
+				fail_msg("seed %d: %zu waits for what had not ended", (int)seed, i);
+		}
+		replayed_free(&it);
+	}
+	assert_true(waiting_count > SEEDS);
+}
+
 /* Without costs a replay is the recording, so this holds where that does; medians and the constants
  * of steps.c, which do not scale, must cancel out. */
 static void test_scaled(void **state)
@@ -501,6 +563,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SENTENCE("a replay without a change gives every recorded time again", test_exact),
 		SENTENCE("times in another unit are replayed in that unit", test_scaled),
+		SENTENCE("with recorded events, too, a replay gives every recorded time again",
+			 test_events),
 		SENTENCE("a change of nothing changes no time", test_no_change),
 		SENTENCE("no operation starts before what it waits for, whatever changes",
 			 test_order),
