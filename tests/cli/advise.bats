@@ -197,3 +197,23 @@ Next
 		[[ "$output" == *"No space left on device"* ]]
 	done
 }
+
+# gain DIR: of the first advice with a prediction, on the steady state
+gain() {
+	"$ROOFLINECTL" advise "$1" --format json |
+		python3 -c 'import json, sys; print(next(a["steady"]["speedup"] for a in json.load(sys.stdin)["advice"] if a["steady"]["speedup"]))'
+}
+
+@test "two recordings of one program, on two machines, agree within 15% on the gain of the steady state" {
+	for name in pytorch.naive graph_chain.naive conditional_if.naive conditional_while.naive dynamic_parallelism.naive \
+		graph_update.stream graph_memory.malloc graph_modes.naive copy_overlap.naive; do
+		one=$(gain "$recordings/$name") other=$(gain "$root/tests/pairs/$name")
+		python3 -c 'import sys; one, other = map(float, sys.argv[1:]); assert abs(one / other - 1) < 0.15' "$one" "$other" ||
+			{ echo "$name: $one and $other"; false; }
+	done
+}
+
+@test "a long start-up does not hide what makes the steady state faster" {
+	run -0 "$ROOFLINECTL" advise "$recordings/dependent_launch.naive"
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"CUDA graph: "*" in the steady state, 1.00x of this run"* ]]
+}

@@ -514,3 +514,24 @@ assert len(rows) == 2 and len(rows[0]) == len(rows[1]), rows"
 	[[ "$output" == *'$.kernels[0]: no count any more'* ]]
 	[[ "$output" == *"1 files compared, 2 differences" ]]
 }
+
+@test "steady state and once are parts of each device's times, in JSON and CSV" {
+	"$ROOFLINECTL" report --format json "$root/tests/recordings/torch_train" >report.json
+	run -0 python3 -c "
+import json
+report = json.load(open('report.json'))
+device, steady = report['devices'][0], report['steady_state'][0]
+for key in ('busy_ns', 'idle_ns', 'kernel_ns', 'operation_count'):
+    assert device['steady'][key] + device['once'][key] == device[key], key
+for cause, ns in device['idle_by_cause'].items():
+    assert device['steady']['idle_by_cause'][cause] + device['once']['idle_by_cause'][cause] == ns, cause
+assert device['steady']['wall_ns'] + device['once']['wall_ns'] == steady['run_ns']
+assert sum(steady['once_by_cause'].values()) == device['once']['wall_ns']
+assert steady['iteration']['p10_ns'] <= steady['iteration']['p50_ns'] <= steady['iteration']['p90_ns']
+"
+	"$ROOFLINECTL" report --format json "$root/tests/recordings/pytorch.compile" >report.json
+	run -0 python3 -c "
+import json
+report = json.load(open('report.json'))
+assert report['steady_state'] == [] and report['devices'][0]['steady']['wall_ns'] is None"
+}
