@@ -6,7 +6,7 @@ ROOFLINECTL="$BUILD/bin/rooflinectl"
 # Python is started a thousand times, for its own modules alone: without looking for others, and by make with PYTHON,
 # because python3 may be the script of a version manager, which takes longer than what is asked here.
 python3() {
-	"${PYTHON:-python3}" -S "$@"
+	command "${PYTHON:-python3}" -S "$@"
 }
 export -f python3
 

@@ -11,9 +11,14 @@ setup() {
 	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data # not with what this user measured
 }
 
-# holds EXPRESSION: of the JSON in $output, j
+# json ARGUMENT...: what a command writes as JSON, for holds
+json() {
+	"$ROOFLINECTL" "$@" --format json >answer.json
+}
+
+# holds EXPRESSION: of that JSON, j
 holds() {
-	python3 -c "import json, sys; j = json.load(sys.stdin); assert ($1), json.dumps(j, indent=1)" <<<"$output"
+	python3 -c "import json; j = json.load(open('answer.json')); assert ($1), 'not so'"
 }
 
 @test "report and advise begin with what limits the run, the best change with its interval, and a command" {
@@ -27,7 +32,7 @@ holds() {
 }
 
 @test "JSON has the verdict, the next commands with their reasons, and the plan" {
-	run -0 "$ROOFLINECTL" report --format json "$recordings/graph_chain.naive"
+	json report "$recordings/graph_chain.naive"
 	holds "sorted(j['verdict']) == ['change', 'limit', 'next']"
 	holds "[n['id'] for n in j['next']] == ['advise', 'check']"
 	holds "all(n['command'] and n['why'] for n in j['next']) and j['verdict']['next'] == j['next'][0]['command']"
@@ -105,20 +110,20 @@ next_of() {
 @test "without ceilings of the GPU they are what to measure first" {
 	unpacked graph_chain.naive other
 	sed -i 's/NVIDIA H200/Some GPU/' other/*/devices.csv
-	run -0 "$ROOFLINECTL" report --format json other
+	json report other
 	holds "'ceilings' in [n['id'] for n in j['next']]"
 }
 
 @test "what was never recorded on a GPU is a question for doctor" {
 	unpacked graph_chain.naive empty
 	rm -f empty/*/{kernels,copies,memsets}.csv
-	run -0 "$ROOFLINECTL" report --format json empty
+	json report empty
 	holds "j['verdict']['limit'] == 'nothing was recorded on a GPU'"
 	holds "[n['command'] for n in j['next']] == ['rooflinectl doctor']"
 }
 
 @test "each step of a plan is what whatif predicts of it and those before it" {
-	run -0 "$ROOFLINECTL" report --format json "$recordings/graph_memory.malloc"
+	json report "$recordings/graph_memory.malloc"
 	holds "[p['strategy'] for p in j['plan']] == ['preallocate', 'cuda_graph']"
 	holds "'with 1 more 5.47x of this run, see Plan' in j['verdict']['change']"
 	for step in 0 1; do
@@ -138,7 +143,7 @@ print([round(p[k], 9) for k in ('speedup', 'low', 'high')])")" = "$predicted" ]
 }
 
 @test "a change that adds less than it is uncertain by is in no plan" {
-	run -0 "$ROOFLINECTL" report --format json "$recordings/graph_chain.naive"
+	json report "$recordings/graph_chain.naive"
 	holds "[a['strategy'] for a in j['advice']] == ['cuda_graph', 'remove_syncs']"
 	holds "[p['strategy'] for p in j['plan']] == ['cuda_graph']"
 	run -0 "$ROOFLINECTL" report "$recordings/graph_chain.naive"
@@ -146,7 +151,7 @@ print([round(p[k], 9) for k in ('speedup', 'low', 'high')])")" = "$predicted" ]
 }
 
 @test "where nothing can be predicted the reason is in the verdict" {
-	run -0 "$ROOFLINECTL" report --format json "$recordings/compute_bound.fp64"
+	json report "$recordings/compute_bound.fp64"
 	holds "j['verdict']['change'].startswith('none is predicted: 17% of the kernels were counted by instrumented code')"
 }
 
