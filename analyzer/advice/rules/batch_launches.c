@@ -70,9 +70,9 @@ const struct rule rule_batch_launches = {
 		"graph or a persistent kernel instead. What differs between the parts must be in arrays on "
 		"the device.",
 	.pattern =
-		"__global__ void all(const struct part *parts) /* pointers and sizes of each */\n"
+		"__global__ void all(const struct part *parts) /* pointers, sizes */\n"
 		"{\n"
-		"    work(parts[blockIdx.y]); /* or of atomicAdd(next, 1) where parts differ */\n"
+		"    work(parts[blockIdx.y]); /* or a queue where parts differ */\n"
 		"}\n"
 		"all<<<dim3(blocks, part_count), threads, 0, stream>>>(parts);",
 	.technique = &technique_batch_launches,

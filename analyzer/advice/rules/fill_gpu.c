@@ -170,8 +170,9 @@ const struct rule rule_fill_gpu = {
 	.risk = "Blocks that share a result need atomics or a second kernel. What one thread has to do "
 		"step after step cannot be split: batch several such launches into one instead.",
 	.pattern =
-		"int blocks = 0, sm_count = 0; /* as many as fit, each with a part of the work */\n"
-		"cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, device);\n"
+		"int blocks = 0, sm_count = 0; /* as many blocks as fit */\n"
+		"cudaDeviceGetAttribute(&sm_count,\n"
+		"                       cudaDevAttrMultiProcessorCount, device);\n"
 		"cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 256, 0);\n"
 		"kernel<<<blocks * sm_count, 256, 0, stream>>>(...);\n"
 		"/* in it: for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n;\n"

@@ -104,7 +104,7 @@ const struct rule rule_wider_loads = {
 	.risk = "16 bytes at once need addresses that are a multiple of 16, and a loop for what is left over. "
 		"More loads under way need more registers.",
 	.pattern =
-		"float4 a = ((const float4 *)x)[i]; /* in place of x[4 * i], x[4 * i + 1], ... */\n"
+		"float4 a = ((const float4 *)x)[i]; /* not x[4 * i], ... */\n"
 		"float4 b = ((const float4 *)x)[i + stride]; /* both are under way */\n"
 		"((float4 *)y)[i] = f(a);\n"
 		"((float4 *)y)[i + stride] = f(b);",
