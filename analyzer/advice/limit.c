@@ -109,8 +109,8 @@ struct limit limit_find(const struct report *report)
 	}
 	if (report->roofline)
 		find_kernel(&limit, report->roofline);
-	limit.has_roof = limit.kernel && limit.kernel->binding != ROOF_NONE &&
-			 report->roofline->has_ceilings;
+	limit.has_roof = report->roofline && report->roofline->has_ceilings && limit.kernel &&
+			 limit.kernel->binding != ROOF_NONE;
 	return limit;
 }
 

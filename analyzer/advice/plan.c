@@ -130,7 +130,7 @@ static uint64_t number_of(const struct report *report)
 
 static char *options_of(const struct plan *plan)
 {
-	enum technique_id ids[TECHNIQUE_COUNT];
+	enum technique_id ids[TECHNIQUE_COUNT] = {0};
 	char text[64 * TECHNIQUE_COUNT];
 	size_t used = 0;
 

@@ -152,9 +152,9 @@ static int look(struct analysis *analysis)
 /* The first step that another run takes; why: its reason.  NULL: none. */
 static const struct extra_run *find_missing(const struct analysis *analysis, const char **why)
 {
-	const struct advice *advice = analysis->report->advice;
+	const struct advice *advice = analysis->report ? analysis->report->advice : NULL;
 
-	for (size_t i = 0; i < advice->next_count; i++)
+	for (size_t i = 0; advice && i < advice->next_count; i++)
 		for (size_t j = 0; j < EXTRA_COUNT; j++)
 			if (!analysis->is_done[j] &&
 			    !strcmp(advice->next[i].id, extra_runs[j].step)) {

@@ -80,10 +80,10 @@ const struct profile_event_call *recorded_events_of(const struct recorded_events
 	const struct call_search search = {profile->event_calls, call};
 	size_t i = search_first(0, profile->event_call_count, is_call_reached, &search);
 
-	if (i == profile->event_call_count || search.rows[i].call != call ||
-	    search.rows[i].stream == PROFILE_NONE)
+	if (i == profile->event_call_count || profile->event_calls[i].call != call ||
+	    profile->event_calls[i].stream == PROFILE_NONE)
 		return NULL;
-	return &search.rows[i];
+	return &profile->event_calls[i];
 }
 
 static uint32_t number_of(const struct recorded_events *events,

@@ -150,7 +150,8 @@ class Row:
         """Nothing is recommended of a trace, and what only counters tell is asked for."""
         said = ask("advise", self.paths["trace"]) if "trace" in self.paths else {}
         steps = said.get("next") or [{}]
-        return set(self.paths) == {"trace"} and not self.advice and "--counters" in steps[0].get("command", "")
+        is_asked = "--counters" in steps[0].get("command", "")
+        return is_asked and set(self.paths) == {"trace"} and not self.advice
 
     def is_dead_end(self):
         said = [ask("advise", path) for path in self.paths.values()]
@@ -204,7 +205,7 @@ class Row:
         return means[0] / means[1] if len(means) == 2 and all(means) else None
 
     def predicted(self):
-        """What whatif says of the change that was made: the steady state's gain, else the part's, with its interval."""
+        """What whatif says of the change that was made: the steady state's gain, else the part's."""
         option = OPTIONS.get(self.label["change"])
         if not option or "trace" not in self.paths:
             return None

@@ -69,12 +69,11 @@ const struct rule rule_batch_launches = {
 	.risk = "Only where no part needs what a part before it wrote: steps of one computation need a "
 		"graph or a persistent kernel instead. What differs between the parts must be in arrays on "
 		"the device.",
-	.pattern =
-		"__global__ void all(const struct part *parts) /* pointers, sizes */\n"
-		"{\n"
-		"    work(parts[blockIdx.y]); /* or a queue where parts differ */\n"
-		"}\n"
-		"all<<<dim3(blocks, part_count), threads, 0, stream>>>(parts);",
+	.pattern = "__global__ void all(const struct part *parts) /* pointers, sizes */\n"
+		   "{\n"
+		   "    work(parts[blockIdx.y]); /* or a queue where parts differ */\n"
+		   "}\n"
+		   "all<<<dim3(blocks, part_count), threads, 0, stream>>>(parts);",
 	.technique = &technique_batch_launches,
 	.add_evidence = add_evidence,
 	.is_about_kernels = true,

@@ -169,14 +169,13 @@ const struct rule rule_fill_gpu = {
 	.title = "Give every SM work: split what a block does, and fill its warps",
 	.risk = "Blocks that share a result need atomics or a second kernel. What one thread has to do "
 		"step after step cannot be split: batch several such launches into one instead.",
-	.pattern =
-		"int blocks = 0, sm_count = 0; /* as many blocks as fit */\n"
-		"cudaDeviceGetAttribute(&sm_count,\n"
-		"                       cudaDevAttrMultiProcessorCount, device);\n"
-		"cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 256, 0);\n"
-		"kernel<<<blocks * sm_count, 256, 0, stream>>>(...);\n"
-		"/* in it: for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n;\n"
-		" *             i += gridDim.x * blockDim.x) */",
+	.pattern = "int blocks = 0, sm_count = 0; /* as many blocks as fit */\n"
+		   "cudaDeviceGetAttribute(&sm_count,\n"
+		   "                       cudaDevAttrMultiProcessorCount, device);\n"
+		   "cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 256, 0);\n"
+		   "kernel<<<blocks * sm_count, 256, 0, stream>>>(...);\n"
+		   "/* in it: for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n;\n"
+		   " *             i += gridDim.x * blockDim.x) */",
 	.finding_size = sizeof(struct unfilled),
 	.find = find,
 	.technique = &technique_fill_gpu,

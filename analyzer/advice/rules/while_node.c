@@ -25,16 +25,15 @@ const struct rule rule_while_node = {
 	.workload = "conditional_while",
 	.risk = "The body cannot allocate. A GPU or driver older than CUDA 12.4 has no conditional nodes: "
 		"where some iterations too many do no harm, launch k of them before each read of the flag.",
-	.pattern =
-		"cudaGraphConditionalHandleCreate(&handle, graph, 1,\n"
-		"                                 cudaGraphCondAssignDefault);\n"
-		"params.type = cudaGraphNodeTypeConditional;\n"
-		"params.conditional.handle = handle;\n"
-		"params.conditional.type = cudaGraphCondTypeWhile;\n"
-		"params.conditional.size = 1;\n"
-		"cudaGraphAddNode(&node, graph, NULL, NULL, 0, &params);\n"
-		"/* the iteration goes into params.conditional.phGraph_out[0]; */\n"
-		"/* its last kernel: cudaGraphSetConditional(handle, goes_on); */",
+	.pattern = "cudaGraphConditionalHandleCreate(&handle, graph, 1,\n"
+		   "                                 cudaGraphCondAssignDefault);\n"
+		   "params.type = cudaGraphNodeTypeConditional;\n"
+		   "params.conditional.handle = handle;\n"
+		   "params.conditional.type = cudaGraphCondTypeWhile;\n"
+		   "params.conditional.size = 1;\n"
+		   "cudaGraphAddNode(&node, graph, NULL, NULL, 0, &params);\n"
+		   "/* the iteration goes into params.conditional.phGraph_out[0]; */\n"
+		   "/* its last kernel: cudaGraphSetConditional(handle, goes_on); */",
 	.technique = &technique_while_node,
 	.add_evidence = add_evidence,
 };

@@ -103,11 +103,10 @@ const struct rule rule_wider_loads = {
 	.workload = "memory_bound",
 	.risk = "16 bytes at once need addresses that are a multiple of 16, and a loop for what is left over. "
 		"More loads under way need more registers.",
-	.pattern =
-		"float4 a = ((const float4 *)x)[i]; /* not x[4 * i], ... */\n"
-		"float4 b = ((const float4 *)x)[i + stride]; /* both are under way */\n"
-		"((float4 *)y)[i] = f(a);\n"
-		"((float4 *)y)[i + stride] = f(b);",
+	.pattern = "float4 a = ((const float4 *)x)[i]; /* not x[4 * i], ... */\n"
+		   "float4 b = ((const float4 *)x)[i + stride]; /* both are under way */\n"
+		   "((float4 *)y)[i] = f(a);\n"
+		   "((float4 *)y)[i + stride] = f(b);",
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,

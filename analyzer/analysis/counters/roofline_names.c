@@ -20,7 +20,7 @@ const char *roofline_roof_title(enum roofline_roof roof)
 }
 
 #define STATE_KEY(constant, key, meaning) key,
-#define STATE_MEANING(constant, key, meaning) meaning,
+#define STATE_MEANING(constant, key, meaning) (meaning),
 static const char *const state_keys[] = {ROOFLINE_STATES(STATE_KEY)};
 static const char *const state_meanings[] = {ROOFLINE_STATES(STATE_MEANING)};
 #undef STATE_KEY

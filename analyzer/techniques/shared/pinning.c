@@ -71,7 +71,7 @@ int pinning_of(struct pinning *pinning, const struct profile *profile,
 	       const struct ceilings *ceilings, size_t device)
 {
 	const struct profile_device *where = &profile->devices[device];
-	uint64_t *keys = malloc((where->op_count + 1) * sizeof(*keys));
+	uint64_t *keys = calloc(where->op_count + 1, sizeof(*keys));
 
 	*pinning = (struct pinning){0};
 	if (!keys)
