@@ -128,7 +128,7 @@ struct samples {
 	size_t added_count, stride; /* 0 before the first */
 };
 
-/* Of a device; those of launches as step_device.launches. */
+/* Of a device; those of launches as device_latencies.launches. */
 struct device_samples {
 	struct launch_samples {
 		struct samples calls, idle, busy;

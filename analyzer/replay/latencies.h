@@ -49,7 +49,7 @@ struct device_latencies {
 };
 
 /* Of a model whose operations know what they wait for.  Fills in devices[], as profile->devices[] and zeroed;
- * steps_free also after a failure.  Returns 0 or -ENOMEM. */
+ * latencies_free also after a failure.  Returns 0 or -ENOMEM. */
 int latencies_measure(struct device_latencies *devices, const struct model *model);
 void latencies_free(struct device_latencies *devices, size_t device_count);
 

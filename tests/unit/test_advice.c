@@ -112,7 +112,7 @@ static void test_launch_bound(void **state)
 	expect(loop(200, 4000, 5000, -1, 3000), "launch_bound_graph");
 }
 
-/* Pauses are held against the time without what reading counters took, which is 40 times as long. */
+/* Pauses are compared with the time without what reading counters took, which is 40 times as long. */
 static void test_counted_time(void **state)
 {
 	struct builder *b = loop(200, 4000, 5000, -1, 3000);

@@ -6,7 +6,7 @@
  * more than 10% of wall time while graphs are captured, instantiated or updated, and
  * at least 20 were instantiated for about as many launches: a graph for each size that
  * is launched often is what is wanted, and one that is never launched by the host is
- * the device's.  Predicted is that they are updated (changes_update.c).
+ * the device's.  Predicted is that they are updated (techniques/update_graph.c).
  */
 #include "advice/rules/rules.h"
 
