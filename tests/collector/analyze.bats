@@ -16,8 +16,9 @@ setup() {
 	export ROOFLINE_COUNTERS_SHARE=100
 }
 
-# Kernels run one after the other and nothing else does: counters are missing.
-busy=(driver cuda launch:count=40,run_us=300,blocks=6)
+# Kernels run one after the other and nothing else does: counters are missing.  They are long, so that it is so on a
+# busy machine too.
+busy=(driver cuda launch:count=40,run_us=8000,blocks=6)
 
 # analyze OPTION... -- PROGRAM...
 analyze() {
