@@ -375,3 +375,31 @@ bool facts_is_library(const struct facts *facts, uint32_t kernel)
 {
 	return facts->is_library[kernel];
 }
+
+/* ---- rooflines ---- */
+
+struct roof_kernels facts_find_roof_kernels(const struct facts *facts, roof_stake stake)
+{
+	const struct roofline *roofline = facts->report->roofline;
+	struct roof_kernels found = {0};
+
+	for (size_t i = 0; roofline && i < roofline->kernel_count; i++) {
+		const struct roofline_point *point = &roofline->kernels[i];
+		double share = stake(facts, point);
+
+		found.all_ns += point->time_ns;
+		if (share < 0)
+			continue;
+		found.time_ns += point->time_ns;
+		found.stake_ns += point->time_ns * share;
+		if (!found.most)
+			found.most = point;
+	}
+	return found;
+}
+
+bool facts_are_most(const struct facts *facts, const struct roof_kernels *kernels)
+{
+	return facts->report->profile->device_count == 1 && kernels->most &&
+	       2 * kernels->time_ns >= kernels->all_ns;
+}

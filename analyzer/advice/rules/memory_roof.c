@@ -15,7 +15,6 @@
 
 #include "base/format.h"
 
-#define LEAST_PART 0.5
 #define MOST_NAMED 2
 
 /* The largest share of another roof. */
@@ -29,25 +28,15 @@ static double next_share(const struct roofline_point *point)
 	return share < point->binding_share ? share : point->binding_share;
 }
 
-struct at_roof {
-	double time_ns, all_ns, stake_ns;
-};
-
-static struct at_roof find(const struct facts *facts)
+static double stake_of(const struct facts *facts, const struct roofline_point *point)
 {
-	const struct roofline *roofline = facts->report->roofline;
-	struct at_roof found = {0};
+	(void)facts;
+	return roofline_is_at_dram(point) ? 1 - next_share(point) / point->binding_share : -1;
+}
 
-	for (size_t i = 0; roofline && i < roofline->kernel_count; i++) {
-		const struct roofline_point *point = &roofline->kernels[i];
-
-		found.all_ns += point->time_ns;
-		if (!roofline_is_at_dram(point))
-			continue;
-		found.time_ns += point->time_ns;
-		found.stake_ns += point->time_ns * (1 - next_share(point) / point->binding_share);
-	}
-	return found;
+static struct roof_kernels find(const struct facts *facts)
+{
+	return facts_find_roof_kernels(facts, stake_of);
 }
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
@@ -86,14 +75,12 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	return rc;
 }
 
-/* Counters of several devices are of one kernel together: only where there is one. */
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	struct at_roof found = find(facts);
+	const struct roof_kernels found = find(facts);
 
 	(void)device;
-	return facts->report->profile->device_count == 1 && found.time_ns > 0 &&
-	       found.time_ns >= LEAST_PART * found.all_ns;
+	return facts_are_most(facts, &found);
 }
 
 const struct rule rule_memory_roof = {

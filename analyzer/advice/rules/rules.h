@@ -136,6 +136,22 @@ bool facts_is_call_of(const struct facts *facts, const struct profile_call *call
 /* Whether a kernel (kernel_names[]) is a library's: nobody can be told to write it otherwise. */
 bool facts_is_library(const struct facts *facts, uint32_t kernel);
 
+/* Kernels that a rule about a roof is about. */
+struct roof_kernels {
+	double time_ns, all_ns,
+		stake_ns; /* their time, that of all kernels, and what of theirs is at stake */
+	const struct roofline_point *most; /* with most time, or NULL */
+};
+
+/* The share of its time that is at stake of a kernel, or below 0 where the rule is not about it. */
+typedef double (*roof_stake)(const struct facts *facts, const struct roofline_point *point);
+
+struct roof_kernels facts_find_roof_kernels(const struct facts *facts, roof_stake stake);
+
+/* Whether they take at least half of the time of all kernels.  Counters of several devices are of one kernel together:
+ * only where there is one. */
+bool facts_are_most(const struct facts *facts, const struct roof_kernels *kernels);
+
 /* Whether the call's name has that part. */
 bool facts_is_named(const struct facts *facts, const struct profile_call *call, const char *part);
 

@@ -15,7 +15,6 @@
 
 #define LEAST_SHARE 0.5
 #define LEAST_SHARED 0.05
-#define LEAST_PART 0.5
 
 static bool is_product(const struct facts *facts, const struct roofline_point *point)
 {
@@ -37,28 +36,14 @@ static double next_share(const struct roofline_point *point)
 	return share < 1 ? share : 1;
 }
 
-struct products {
-	double time_ns, all_ns, stake_ns;
-	const struct roofline_point *most; /* with most time, or NULL */
-};
-
-static struct products find(const struct facts *facts)
+static double stake_of(const struct facts *facts, const struct roofline_point *point)
 {
-	const struct roofline *roofline = facts->report->roofline;
-	struct products found = {0};
+	return is_product(facts, point) ? 1 - next_share(point) : -1;
+}
 
-	for (size_t i = 0; roofline && i < roofline->kernel_count; i++) {
-		const struct roofline_point *point = &roofline->kernels[i];
-
-		found.all_ns += point->time_ns;
-		if (!is_product(facts, point))
-			continue;
-		found.time_ns += point->time_ns;
-		found.stake_ns += point->time_ns * (1 - next_share(point));
-		if (!found.most)
-			found.most = point;
-	}
-	return found;
+static struct roof_kernels find(const struct facts *facts)
+{
+	return facts_find_roof_kernels(facts, stake_of);
 }
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
@@ -70,7 +55,7 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 			const struct what_if *what_if)
 {
-	const struct products found = find(facts);
+	const struct roof_kernels found = find(facts);
 	const char *library = library_kernel_of(found.most->name);
 	char name[64];
 	int rc;
@@ -87,14 +72,12 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	return rc;
 }
 
-/* Counters of several devices are of one kernel together: only where there is one. */
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	const struct products found = find(facts);
+	const struct roof_kernels found = find(facts);
 
 	(void)device;
-	return facts->report->profile->device_count == 1 && found.most &&
-	       found.time_ns >= LEAST_PART * found.all_ns;
+	return facts_are_most(facts, &found);
 }
 
 const struct rule rule_tensor_cores = {

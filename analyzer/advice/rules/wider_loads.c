@@ -16,7 +16,6 @@
 #define LEAST_SHARE 0.5
 #define MOST_OTHER 0.25 /* of the roofs of arithmetic */
 #define MOST_SHARED 0.10
-#define LEAST_PART 0.5
 
 static bool only_moves(const struct roofline_point *point)
 {
@@ -33,28 +32,14 @@ static bool is_below_roof(const struct facts *facts, const struct roofline_point
 	       !facts_is_library(facts, point->subject);
 }
 
-struct below_roof {
-	double time_ns, all_ns, stake_ns;
-	const struct roofline_point *most; /* with most time, or NULL */
-};
-
-static struct below_roof find(const struct facts *facts)
+static double stake_of(const struct facts *facts, const struct roofline_point *point)
 {
-	const struct roofline *roofline = facts->report->roofline;
-	struct below_roof found = {0};
+	return is_below_roof(facts, point) ? 1 - point->binding_share : -1;
+}
 
-	for (size_t i = 0; roofline && i < roofline->kernel_count; i++) {
-		const struct roofline_point *point = &roofline->kernels[i];
-
-		found.all_ns += point->time_ns;
-		if (!is_below_roof(facts, point))
-			continue;
-		found.time_ns += point->time_ns;
-		found.stake_ns += point->time_ns * (1 - point->binding_share);
-		if (!found.most)
-			found.most = point;
-	}
-	return found;
+static struct roof_kernels find(const struct facts *facts)
+{
+	return facts_find_roof_kernels(facts, stake_of);
 }
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
@@ -66,7 +51,7 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 			const struct what_if *what_if)
 {
-	const struct below_roof found = find(facts);
+	const struct roof_kernels found = find(facts);
 	char name[64];
 	int rc;
 
@@ -85,14 +70,12 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	return rc;
 }
 
-/* Counters of several devices are of one kernel together: only where there is one. */
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	const struct below_roof found = find(facts);
+	const struct roof_kernels found = find(facts);
 
 	(void)device;
-	return facts->report->profile->device_count == 1 && found.most &&
-	       found.time_ns >= LEAST_PART * found.all_ns;
+	return facts_are_most(facts, &found);
 }
 
 const struct rule rule_wider_loads = {

@@ -5,7 +5,7 @@
 
 /*
  * What only names of that library have, and the first row that is found decides: cuBLAS and cuDNN contain kernels of
- * CUTLASS, and PyTorch has namespaces inside of the arguments of others.  From the kernels that an H200 ran for
+ * CUTLASS, and PyTorch has namespaces within the template arguments of others.  From the kernels that an H200 ran for
  * PyTorch 2, cuBLAS 13, cuDNN 9 and NCCL 2, and from the namespaces of the libraries that are headers.
  */
 static const struct {
