@@ -55,6 +55,8 @@
  * until the recording is opened, finished buffers stay in line and no more than these exist. */
 #define EARLY_BUFFERS 32
 
+#define FORK_WAIT_NS (3 * INT64_C(1000000000)) /* CUDA starts in 0.2 to 2 s */
+
 static const struct cupti_api *cupti; /* NULL until we are attached to CUPTI */
 static struct options options;
 static CUpti_SubscriberHandle subscriber;
@@ -165,6 +167,21 @@ static bool add_exit_handlers(void)
 void inject_exit_first(void)
 {
 	(void)add_exit_handlers();
+}
+
+/*
+ * A module's first NVTX call holds others back until the tool is there, and a child that is forked in between has them
+ * wait for a thread that it does not have.  Without us that takes microseconds; we take as long as CUDA takes to start.
+ * So a fork waits for the thread that attaches, but not forever: that one may need what this one holds.
+ */
+static void on_fork(void)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	int64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + FORK_WAIT_NS;
+
+	while (!is_attaching && atomic_load(&attaching) == getpid() &&
+	       clock_ns(CLOCK_MONOTONIC) < deadline_ns)
+		nanosleep(&pause, NULL);
 }
 
 static void on_fork_child(void)
@@ -293,7 +310,6 @@ static void attach_once(void)
 		return;
 	cupti = api;
 	owner = getpid();
-	pthread_atfork(NULL, NULL, on_fork_child);
 	buffers_limit(options.buffer_limit_bytes < EARLY_BUFFERS * BUFFER_BYTES
 			      ? options.buffer_limit_bytes
 			      : EARLY_BUFFERS * BUFFER_BYTES);
@@ -409,6 +425,7 @@ static bool attach(void)
 
 	if (atomic_compare_exchange_strong(&attaching, &before, getpid())) {
 		is_attaching = true;
+		pthread_atfork(on_fork, NULL, on_fork_child);
 		attach_once();
 		is_attaching = false;
 		atomic_store(&attaching, ATTACH_DONE);

@@ -55,6 +55,21 @@ record_in_time() {
 	equal late_attachments 1 "$(loss late_attachments)"
 }
 
+@test "a child that is forked during the program's first NVTX call does not wait in NVTX for a thread that it lacks" {
+	! ldd "$collector" | grep -q libtsan || skip "ThreadSanitizer's own memory is not made for forks"
+	slowly
+	capture with env NVTX_INJECTION64_PATH="$collector" timeout -s KILL 20 "$BUILD/tests/collector/nvtx_app" 200
+	ended_with 5
+	warned 0
+}
+
+@test "a fork waits at most 3 s for a thread that attaches" {
+	export MOCK_SUBSCRIBE_MS=60000
+	CUDA_INJECTION64_PATH=$collector NVTX_INJECTION64_PATH=$collector capture with timeout -s KILL 20 \
+		"$app" nvtx_in_thread:200 fork_run:print:child print:parent _exit:6
+	ended_with 6
+}
+
 @test "a child that is forked while a thread attaches neither waits for it nor calls CUPTI" {
 	! ldd "$collector" | grep -q libtsan || skip "ThreadSanitizer's own memory is not made for forks"
 	slowly
