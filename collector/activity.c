@@ -121,18 +121,23 @@ void activity_disable(const struct cupti_api *cupti, const struct options *optio
 
 /* ---- helpers of the decoders ---- */
 
-/* True for a span that can be placed on a timeline and is asked for; otherwise it is counted. */
-static bool is_wanted_span(uint64_t start_ns, uint64_t end_ns)
+/* True for an operation that can be placed on a timeline and is asked for; otherwise it is counted. */
+static bool is_wanted_operation(uint64_t start_ns, uint64_t end_ns, uint32_t correlation)
 {
 	if (start_ns == 0 || end_ns == 0 || end_ns < start_ns) {
 		trace_loss_add(LOSS_invalid_times, 1);
 		return false;
 	}
-	if (!window_contains((int64_t)start_ns)) {
+	if (!window_contains_operation((int64_t)start_ns, correlation)) {
 		trace_loss_add(LOSS_outside_window, 1);
 		return false;
 	}
 	return true;
+}
+
+static bool is_wanted_span(uint64_t start_ns, uint64_t end_ns)
+{
+	return is_wanted_operation(start_ns, end_ns, 0);
 }
 
 static void format_uuid(char *text, size_t size, const char *prefix, const CUuuid *uuid)
@@ -187,7 +192,8 @@ static void decode_kernel(struct trace_rows *rows, const CUpti_ActivityKernel10 
 
 	if (counters_is_own_kernel(kernel->name) || (counters_are_replaying() && !kernel->end))
 		return;
-	if (!is_wanted_span(kernel->start, kernel->end))
+	if (!is_wanted_operation(kernel->start, kernel->end,
+				 kernel->isDeviceLaunched ? 0 : kernel->correlationId))
 		return;
 	counters_note_kernel_time(row.correlation, row.end_ns - row.start_ns);
 	row.signature = trace_signature(&signature, kernel->name);
@@ -206,7 +212,7 @@ static void decode_copy(struct trace_rows *rows, const CUpti_ActivityMemcpy6 *co
 		.copy_count = copy->copyCount ? copy->copyCount : 1,
 	};
 
-	if (is_wanted_span(copy->start, copy->end))
+	if (is_wanted_operation(copy->start, copy->end, copy->correlationId))
 		trace_write_copies(rows, &row);
 }
 
@@ -219,7 +225,7 @@ static void decode_peer_copy(struct trace_rows *rows, const CUpti_ActivityMemcpy
 		.copy_count = 1,
 	};
 
-	if (is_wanted_span(copy->start, copy->end))
+	if (is_wanted_operation(copy->start, copy->end, copy->correlationId))
 		trace_write_copies(rows, &row);
 }
 
@@ -233,7 +239,7 @@ static void decode_memset(struct trace_rows *rows, const CUpti_ActivityMemset4 *
 		.is_async = (set->flags & CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC) != 0,
 	};
 
-	if (is_wanted_span(set->start, set->end))
+	if (is_wanted_operation(set->start, set->end, set->correlationId))
 		trace_write_memsets(rows, &row);
 }
 
@@ -245,7 +251,7 @@ static void decode_graph(struct trace_rows *rows, const CUpti_ActivityGraphTrace
 		.graph = graph->graphId,
 	};
 
-	if (is_wanted_span(graph->start, graph->end))
+	if (is_wanted_operation(graph->start, graph->end, graph->correlationId))
 		trace_write_graphs(rows, &row);
 }
 

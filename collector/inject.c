@@ -68,8 +68,10 @@ static bool is_forked;	/* from a process that had attached to CUPTI, or was abou
 /* ATTACH_NEVER, ATTACH_DONE, or the process in which a thread is attaching to CUPTI. */
 enum { ATTACH_NEVER = 0, ATTACH_DONE = -1 };
 static _Atomic pid_t attaching;
-static __thread bool is_attaching; /* it is this thread */
-static atomic_bool must_start;	   /* CUDA has started */
+static __thread bool is_attaching;  /* it is this thread */
+static atomic_int nvtx_calls;	    /* first NVTX calls of modules that are here, of all threads */
+static __thread int own_nvtx_calls; /* of this thread */
+static atomic_bool must_start;	    /* CUDA has started */
 static atomic_bool has_started;
 static char
 	attach_problem[512]; /* printed when CUDA starts: programs without CUDA are left alone */
@@ -92,9 +94,9 @@ static void on_api(CUpti_CallbackId id, bool is_runtime, const CUpti_CallbackDat
 				  : id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop;
 
 	if (is_start && data->callbackSite == CUPTI_API_EXIT)
-		window_open(clock_ns(CLOCK_REALTIME));
+		window_open(clock_ns(CLOCK_REALTIME), data->correlationId);
 	else if (is_stop && data->callbackSite == CUPTI_API_ENTER)
-		window_close(clock_ns(CLOCK_REALTIME));
+		window_close(clock_ns(CLOCK_REALTIME), data->correlationId);
 }
 
 static void on_context(CUpti_CallbackId id, CUcontext context)
@@ -169,23 +171,36 @@ void inject_exit_first(void)
 	(void)add_exit_handlers();
 }
 
+static bool is_nvtx_starting(void)
+{
+	return atomic_load(&attaching) == getpid() || atomic_load(&nvtx_calls) > 0;
+}
+
 /*
  * A module's first NVTX call holds others back until the tool is there, and a child that is forked in between has them
  * wait for a thread that it does not have.  Without us that takes microseconds; we take as long as CUDA takes to start.
- * So a fork waits for the thread that attaches, but not forever: that one may need what this one holds.
+ * So a fork waits for the threads that are in there, and a pause more for them to leave NVTX, but not forever: they may
+ * need what this one holds.
  */
 static void on_fork(void)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
 	int64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + FORK_WAIT_NS;
+	bool is_first = true;
 
-	while (!is_attaching && atomic_load(&attaching) == getpid() &&
-	       clock_ns(CLOCK_MONOTONIC) < deadline_ns)
+	if (is_attaching || own_nvtx_calls)
+		return;
+	while (is_nvtx_starting() && clock_ns(CLOCK_MONOTONIC) < deadline_ns) {
+		nanosleep(&pause, NULL);
+		is_first = false;
+	}
+	if (!is_first)
 		nanosleep(&pause, NULL);
 }
 
 static void on_fork_child(void)
 {
+	atomic_store(&nvtx_calls, own_nvtx_calls);
 	if (!owner)
 		return;
 	owner = 0;
@@ -478,17 +493,29 @@ static bool leave_for_later(enum nvtx_entry entry, void *table)
 
 /* CUPTI 13.0 U1 crashes at the first NVTX call when nobody has subscribed to it before, so CUPTI has
  * a subscriber first; without a driver it cannot have one, and NVTX is left alone. */
-static int take_nvtx(enum nvtx_entry entry, void *table)
+static bool take_nvtx(enum nvtx_entry entry, void *table)
 {
-	struct guard guard;
 	bool is_taken = false;
 
-	guard_enter_long(&guard);
 	read_options();
 	if (options.nvtx && (!options.yield || atomic_load(&must_start)) && attach())
 		is_taken = inject_is_recording() && initialize_nvtx(entry, table);
 	else if (options.nvtx)
 		is_taken = leave_for_later(entry, table);
+	return is_taken;
+}
+
+static int on_first_nvtx_call(enum nvtx_entry entry, void *table)
+{
+	struct guard guard;
+	bool is_taken;
+
+	guard_enter_long(&guard);
+	own_nvtx_calls++;
+	atomic_fetch_add(&nvtx_calls, 1);
+	is_taken = take_nvtx(entry, table);
+	atomic_fetch_sub(&nvtx_calls, 1);
+	own_nvtx_calls--;
 	guard_leave(&guard);
 	return is_taken;
 }
@@ -496,19 +523,19 @@ static int take_nvtx(enum nvtx_entry entry, void *table)
 EXPORT int InitializeInjectionNvtx(void *table);
 EXPORT int InitializeInjectionNvtx(void *table)
 {
-	return take_nvtx(NVTX_FIRST_VERSION, table);
+	return on_first_nvtx_call(NVTX_FIRST_VERSION, table);
 }
 
 EXPORT int InitializeInjectionNvtx2(void *table);
 EXPORT int InitializeInjectionNvtx2(void *table)
 {
-	return take_nvtx(NVTX_SECOND_VERSION, table);
+	return on_first_nvtx_call(NVTX_SECOND_VERSION, table);
 }
 
 EXPORT int InitializeInjectionNvtxExtension(void *table);
 EXPORT int InitializeInjectionNvtxExtension(void *table)
 {
-	return take_nvtx(NVTX_EXTENSIONS, table);
+	return on_first_nvtx_call(NVTX_EXTENSIONS, table);
 }
 
 /* LD_PRELOAD: has CUDA and NVTX load the collector when they start, and let the processes that this one

@@ -1,7 +1,8 @@
 /*
  * window.h - which moments are recorded: --delay, --duration, cudaProfilerStart/Stop.
  *
- * Records that begin outside are dropped when they are decoded.  Disabling CUPTI's kinds there was tried with CUPTI 13.0:
+ * Records that begin outside, and operations that were submitted outside of a marked span, are dropped when they are
+ * decoded.  Disabling CUPTI's kinds there was tried with CUPTI 13.0:
  * kernels that ran while a span ended were lost (45 of 50), and once kinds were enabled again kernels had other
  * correlation ids than their calls (docs/results/window-switching.txt).
  *
@@ -17,11 +18,15 @@
  * nothing is recorded until window_open is called. */
 void window_init(int64_t start_ns, int64_t delay_ns, int64_t duration_ns, bool only_marked);
 
-/* cudaProfilerStart and cudaProfilerStop; without only_marked they change nothing. */
-void window_open(int64_t time_ns);
-void window_close(int64_t time_ns);
+/* cudaProfilerStart and cudaProfilerStop, with their correlation ids; without only_marked they change nothing. */
+void window_open(int64_t time_ns, uint32_t call);
+void window_close(int64_t time_ns, uint32_t call);
 
 /* True when a record that starts at time_ns is wanted.  O(log n) in the spans that were marked. */
 bool window_contains(int64_t time_ns);
+
+/* The same of an operation of the GPU that the call with this correlation id submitted, 0 when none did: it may begin
+ * long after the marked span that it was submitted in. */
+bool window_contains_operation(int64_t time_ns, uint32_t call);
 
 #endif

@@ -254,6 +254,7 @@ CUptiResult CUPTIAPI cuptiGetDeviceId(CUcontext context, uint32_t *device)
 static CUptiResult initialize_nvtx(void)
 {
 	mock_write_line("MOCK_NVTX_FILE", "a module\n");
+	usleep((useconds_t)mock_number("MOCK_NVTX_MS", 0) * 1000);
 	if (!subscriber)
 		abort();
 	return CUPTI_SUCCESS;

@@ -8,6 +8,7 @@
  *   MOCK_VERSION          what cuptiGetVersion says (130001)
  *   MOCK_SUBSCRIBE        result of cuptiSubscribe_v2 (0)
  *   MOCK_SUBSCRIBE_MS     what cuptiSubscribe_v2 takes (0)
+ *   MOCK_NVTX_MS          what cuptiNvtxInitialize and cuptiNvtxInitialize2 take (0)
  *   MOCK_SUBSCRIBE_LOADS  a library that it then loads, so that it waits for the dynamic linker's lock
  *   MOCK_NVTX_FILE        file that gets a line for each module that uses NVTX and is handed to CUPTI
  *   MOCK_REGISTER         result of cuptiActivityRegisterCallbacks (0)
