@@ -2,8 +2,7 @@
  * window.h - which moments are recorded: --delay, --duration, cudaProfilerStart/Stop.
  *
  * Records that begin outside, and operations that were submitted outside of a marked span, are dropped when they are
- * decoded.  Disabling CUPTI's kinds there was tried with CUPTI 13.0:
- * kernels that ran while a span ended were lost (45 of 50), and once kinds were enabled again kernels had other
+ * decoded.  Disabling CUPTI's kinds there was tried with CUPTI 13.0: once they were enabled again kernels had other
  * correlation ids than their calls (docs/results/window-switching.txt).
  *
  * Thread-safe.

@@ -83,7 +83,7 @@ load common
 	equal outside_window 37 "$(loss outside_window)"
 }
 
-@test "outside of what --profiler-api asks for kinds stay enabled: CUPTI loses kernels otherwise" {
+@test "outside of what --profiler-api asks for kinds stay enabled: kernels get other correlation ids than their calls otherwise" {
 	ROOFLINE_PROFILER_API=1 record cuda enabled:12 kernels:1 profiler:start enabled:12 kernels:2 profiler:stop enabled:12
 	warned 0
 	equal kernels 2 "$(rows kernels)"
