@@ -159,26 +159,16 @@ CUptiResult sample_session_decode(struct sample_session *session, struct sample_
 	return result == CUPTI_SUCCESS ? count_samples(session->cupti, image) : result;
 }
 
-CUptiResult sample_image_make(struct sample_image *image, struct sample_session *session,
+CUptiResult sample_image_size(struct sample_image *image, struct sample_session *session,
 			      size_t capacity)
 {
 	CUptiResult result;
-	size_t room;
 
-	image->capacity = capacity;
-	image->count = 0;
-	image->bytes = NULL;
+	*image = (struct sample_image){.capacity = capacity};
 	pthread_rwlock_wrlock(&session->lock);
 	result = size_image(session, session->config, capacity, &image->size);
 	pthread_rwlock_unlock(&session->lock);
-	if (result != CUPTI_SUCCESS)
-		return result;
-	room = (image->size + HUGE_PAGE_BYTES) & ~(HUGE_PAGE_BYTES - 1);
-	image->bytes = aligned_alloc(HUGE_PAGE_BYTES, room);
-	if (!image->bytes)
-		return CUPTI_ERROR_OUT_OF_MEMORY;
-	madvise(image->bytes, room, MADV_HUGEPAGE); /* samples are written all over it */
-	return sample_image_reset(image, session);
+	return result;
 }
 
 /* Takes the lock with the size of the image being the one asked for last. */
@@ -211,6 +201,17 @@ CUptiResult sample_image_reset(struct sample_image *image, struct sample_session
 		result = session->cupti->cuptiPmSamplingCounterDataImageInitialize(&parameters);
 	pthread_rwlock_unlock(&session->lock);
 	return result;
+}
+
+CUptiResult sample_image_make(struct sample_image *image, struct sample_session *session)
+{
+	size_t room = (image->size + HUGE_PAGE_BYTES) & ~(HUGE_PAGE_BYTES - 1);
+
+	image->bytes = aligned_alloc(HUGE_PAGE_BYTES, room);
+	if (!image->bytes)
+		return CUPTI_ERROR_OUT_OF_MEMORY;
+	madvise(image->bytes, room, MADV_HUGEPAGE); /* samples are written all over it */
+	return sample_image_reset(image, session);
 }
 
 CUptiResult sample_image_time(const struct sample_image *image, struct sample_session *session,

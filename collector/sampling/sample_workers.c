@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- images ---- */
 
@@ -14,41 +15,39 @@ void sample_workers_init(struct sample_workers *workers, struct sample_source *s
 	source->is_abandoned = &workers->is_abandoned;
 }
 
-CUptiResult sample_workers_make_images(struct sample_workers *workers,
+CUptiResult sample_workers_plan_images(struct sample_workers *workers,
 				       const struct sample_plan *plan)
 {
 	struct sample_session *session = workers->source->session;
 	CUptiResult result = CUPTI_SUCCESS;
 
 	for (size_t i = 0; result == CUPTI_SUCCESS && i < plan->image_count; i++)
-		result = sample_image_make(&workers->images[workers->image_count++].image, session,
+		result = sample_image_size(&workers->images[workers->image_count++].image, session,
 					   plan->capacity);
 	for (size_t i = 0; result == CUPTI_SUCCESS && i < plan->reserve_count; i++) {
 		struct pooled_image *image = &workers->images[workers->image_count++];
 
 		workers->reserve_count++;
-		if (sample_image_make(&image->image, session, plan->reserve_capacity) !=
+		if (sample_image_size(&image->image, session, plan->reserve_capacity) !=
 		    CUPTI_SUCCESS)
 			image->state = IMAGE_UNUSABLE;
 	}
 	return result;
 }
 
-void sample_workers_free_images(struct sample_workers *workers)
+void sample_workers_forget_images(struct sample_workers *workers)
 {
-	for (size_t i = 0; i < workers->image_count; i++) {
-		free(workers->images[i].image.bytes);
-		workers->images[i] = (struct pooled_image){0};
-	}
+	memset(workers->images, 0, sizeof(workers->images));
 	workers->image_count = workers->reserve_count = 0;
 }
 
+/* Those that are still planned are made for the new session anyway. */
 CUptiResult sample_workers_reset_images(struct sample_workers *workers)
 {
 	CUptiResult result = CUPTI_SUCCESS;
 
 	for (size_t i = 0; result == CUPTI_SUCCESS && i < workers->image_count; i++)
-		if (workers->images[i].state != IMAGE_UNUSABLE)
+		if (workers->images[i].state == IMAGE_FREE)
 			result = sample_image_reset(&workers->images[i].image,
 						    workers->source->session);
 	return result;
@@ -73,9 +72,21 @@ static struct pooled_image *get_submitted(struct sample_workers *workers)
 		if (image->state == IMAGE_SUBMITTED && (!oldest || image->age < oldest->age))
 			oldest = image;
 	}
-	if (oldest)
-		oldest->state = IMAGE_BUSY;
 	return oldest;
+}
+
+/* Under the lock: the next image to make, those that are always in use first, or NULL. */
+static struct pooled_image *get_planned(struct sample_workers *workers)
+{
+	for (size_t i = 0; i < workers->image_count && !workers->is_finished; i++)
+		if (workers->images[i].state == IMAGE_PLANNED)
+			return &workers->images[i];
+	return NULL;
+}
+
+static bool has_work(struct sample_workers *workers)
+{
+	return get_submitted(workers) || get_planned(workers);
 }
 
 static bool is_abandoned(const struct sample_workers *workers)
@@ -83,17 +94,27 @@ static bool is_abandoned(const struct sample_workers *workers)
 	return __atomic_load_n(&workers->is_abandoned, __ATOMIC_ACQUIRE);
 }
 
-/* Returns what emptying it said. */
+static bool is_over(struct sample_workers *workers)
+{
+	bool is_finished;
+
+	pthread_mutex_lock(&workers->lock);
+	is_finished = workers->is_finished;
+	pthread_mutex_unlock(&workers->lock);
+	return is_finished || is_abandoned(workers);
+}
+
+/* Returns what emptying it said.  At the end nobody needs it empty. */
 static CUptiResult write_image(struct sample_workers *workers, struct pooled_image *image,
 			       CUpti_Profiler_Host_Object *evaluator)
 {
 	sample_rows_write(workers->source, evaluator, &image->image);
-	if (is_abandoned(workers))
+	if (is_over(workers))
 		return CUPTI_SUCCESS;
 	return sample_image_reset(&image->image, workers->source->session);
 }
 
-/* Under the lock: an image that was emptied, or not.  One in reserve can be done without. */
+/* Under the lock: an image that was made or emptied, or not.  One in reserve can be done without. */
 static void put_back(struct sample_workers *workers, struct pooled_image *image, CUptiResult result)
 {
 	image->state = IMAGE_FREE;
@@ -111,26 +132,38 @@ struct worker {
 	size_t number;
 };
 
+/* Under the lock, which is let go meanwhile.  False when there is nothing to do. */
+static bool do_next(const struct worker *worker)
+{
+	struct sample_workers *workers = worker->workers;
+	struct pooled_image *submitted = get_submitted(workers);
+	struct pooled_image *image = submitted ? submitted : get_planned(workers);
+	CUptiResult result;
+
+	if (!image)
+		return false;
+	image->state = submitted ? IMAGE_BUSY : IMAGE_MAKING;
+	pthread_mutex_unlock(&workers->lock);
+	if (submitted)
+		result = write_image(workers, image, workers->evaluators[worker->number]);
+	else
+		result = sample_image_make(&image->image, workers->source->session);
+	pthread_mutex_lock(&workers->lock);
+	put_back(workers, image, result);
+	pthread_cond_broadcast(&workers->changed);
+	return true;
+}
+
 static void *worker_main(void *data)
 {
 	struct worker worker = *(struct worker *)data;
 	struct sample_workers *workers = worker.workers;
-	struct pooled_image *image;
-	CUptiResult result;
 
 	free(data);
 	pthread_mutex_lock(&workers->lock);
-	while ((image = get_submitted(workers)) || !workers->is_finished) {
-		if (!image) {
+	while (do_next(&worker) || !workers->is_finished)
+		while (!has_work(workers) && !workers->is_finished)
 			pthread_cond_wait(&workers->changed, &workers->lock);
-			continue;
-		}
-		pthread_mutex_unlock(&workers->lock);
-		result = write_image(workers, image, workers->evaluators[worker.number]);
-		pthread_mutex_lock(&workers->lock);
-		put_back(workers, image, result);
-		pthread_cond_broadcast(&workers->changed);
-	}
 	pthread_mutex_unlock(&workers->lock);
 	return NULL;
 }
@@ -220,13 +253,18 @@ void sample_workers_submit_image(struct sample_workers *workers, struct pooled_i
 }
 
 /* Under the lock. */
-static bool are_idle(const struct sample_workers *workers)
+static bool has_image(const struct sample_workers *workers, enum image_state state)
 {
 	for (size_t i = 0; i < workers->image_count; i++)
-		if (workers->images[i].state == IMAGE_SUBMITTED ||
-		    workers->images[i].state == IMAGE_BUSY)
-			return false;
-	return true;
+		if (workers->images[i].state == state)
+			return true;
+	return false;
+}
+
+/* Under the lock. */
+static bool are_idle(const struct sample_workers *workers)
+{
+	return !has_image(workers, IMAGE_SUBMITTED) && !has_image(workers, IMAGE_BUSY);
 }
 
 bool sample_workers_are_idle(struct sample_workers *workers)
@@ -242,7 +280,7 @@ bool sample_workers_are_idle(struct sample_workers *workers)
 void sample_workers_wait_idle(struct sample_workers *workers)
 {
 	pthread_mutex_lock(&workers->lock);
-	while (!are_idle(workers))
+	while (!are_idle(workers) || get_planned(workers) || has_image(workers, IMAGE_MAKING))
 		pthread_cond_wait(&workers->changed, &workers->lock);
 	pthread_mutex_unlock(&workers->lock);
 }

@@ -14,7 +14,14 @@
 #include "sampling/sample_plan.h"
 #include "sampling/sample_rows.h"
 
-enum image_state { IMAGE_FREE, IMAGE_SUBMITTED, IMAGE_BUSY, IMAGE_UNUSABLE };
+enum image_state {
+	IMAGE_PLANNED, /* workers make them before there is anything to write */
+	IMAGE_MAKING,
+	IMAGE_FREE,
+	IMAGE_SUBMITTED,
+	IMAGE_BUSY,
+	IMAGE_UNUSABLE
+};
 
 struct pooled_image {
 	struct sample_image image;
@@ -42,10 +49,12 @@ struct sample_workers {
 /* source may be filled in later.  There is nothing to close: what it holds goes with the process. */
 void sample_workers_init(struct sample_workers *workers, struct sample_source *source);
 
-/* Makes the plan's images.  Those in reserve are done without where memory or CUPTI refuses them. */
-CUptiResult sample_workers_make_images(struct sample_workers *workers,
+/* Plans the plan's images: the threads make them while the program goes on.  Those in reserve are done without where
+ * memory or CUPTI refuses them. */
+CUptiResult sample_workers_plan_images(struct sample_workers *workers,
 				       const struct sample_plan *plan);
-void sample_workers_free_images(struct sample_workers *workers);
+/* Before threads are started. */
+void sample_workers_forget_images(struct sample_workers *workers);
 
 /* Empties all of them for another session of the same source, while none is in work. */
 CUptiResult sample_workers_reset_images(struct sample_workers *workers);
@@ -68,6 +77,7 @@ bool sample_workers_is_reserve(const struct sample_workers *workers,
 
 /* True when nothing waits to be written. */
 bool sample_workers_are_idle(struct sample_workers *workers);
+/* Until no image is in work. */
 void sample_workers_wait_idle(struct sample_workers *workers);
 
 /* No more will be submitted: threads end when all is written. */

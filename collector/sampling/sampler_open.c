@@ -15,6 +15,8 @@
 #define TRIALS 3
 /* A trial is this long at least. */
 #define TRIAL_NS_MIN 100000
+/* Room for what a trial may take beyond its time. */
+#define TRIAL_SAMPLES_MORE 256
 
 /* ---- what is sampled ---- */
 
@@ -107,7 +109,7 @@ static CUptiResult set_up(struct sampler *sampler)
 					 sampler->source.interval_ns, sampler->plan.buffer_bytes);
 
 	return result == CUPTI_SUCCESS
-		       ? sample_workers_make_images(&sampler->workers, &sampler->plan)
+		       ? sample_workers_plan_images(&sampler->workers, &sampler->plan)
 		       : result;
 }
 
@@ -134,13 +136,17 @@ static CUptiResult evaluate_last(struct sampler *sampler, const struct sample_im
 			       image, image->count - 1, values);
 }
 
-/* Samples and decodes, and forgets it.  *decode_ns: what a sample took, 0 without any. */
-static CUptiResult try_once(struct sampler *sampler, double *decode_ns)
+static int64_t trial_ns(const struct sampler *sampler)
 {
-	struct sample_image *image = &sampler->workers.images[0].image;
 	int64_t length_ns = (int64_t)sampler->plan.trial_samples * sampler->plan.interval_ns;
-	CUptiResult result =
-		sample_for(sampler, length_ns > TRIAL_NS_MIN ? length_ns : TRIAL_NS_MIN);
+
+	return length_ns > TRIAL_NS_MIN ? length_ns : TRIAL_NS_MIN;
+}
+
+/* Samples and decodes, and forgets it.  *decode_ns: what a sample took, 0 without any. */
+static CUptiResult try_once(struct sampler *sampler, struct sample_image *image, double *decode_ns)
+{
+	CUptiResult result = sample_for(sampler, trial_ns(sampler));
 	int64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
 
 	if (result == CUPTI_SUCCESS)
@@ -155,17 +161,28 @@ static CUptiResult try_once(struct sampler *sampler, double *decode_ns)
 	return sample_image_reset(image, sampler->source.session);
 }
 
+/* An image of its own.  A trial ends late when this thread is: twice as large, and more. */
+static CUptiResult make_trial_image(const struct sampler *sampler, struct sample_image *image)
+{
+	struct sample_session *session = sampler->source.session;
+	size_t samples = (size_t)(trial_ns(sampler) / sampler->plan.interval_ns);
+	CUptiResult result = sample_image_size(image, session, 2 * samples + TRIAL_SAMPLES_MORE);
+
+	return result == CUPTI_SUCCESS ? sample_image_make(image, session) : result;
+}
+
 /* *least_ns: what decoding a sample may take on this machine now, by the least of some trials, for the first
  * touches the image's memory, and any may be held up; 0 where it does not matter.  One trial is made in any
  * case: what CUPTI makes at first use has been made then (see inject_exit_first). */
 static CUptiResult try_decoding(struct sampler *sampler, double *least_ns)
 {
-	CUptiResult result = CUPTI_SUCCESS;
+	struct sample_image image;
+	CUptiResult result = make_trial_image(sampler, &image);
 	double decode_ns = 0;
 
 	*least_ns = 0;
 	for (int i = 0; i < TRIALS && result == CUPTI_SUCCESS; i++) {
-		result = try_once(sampler, &decode_ns);
+		result = try_once(sampler, &image, &decode_ns);
 		if (result != CUPTI_SUCCESS || !sampler->plan.trial_samples)
 			break;
 		if (!i || decode_ns < *least_ns)
@@ -173,6 +190,7 @@ static CUptiResult try_decoding(struct sampler *sampler, double *least_ns)
 		if (sample_pace_keeps_up(*least_ns, sampler->plan.interval_ns))
 			break;
 	}
+	free(image.bytes);
 	return result;
 }
 
@@ -181,7 +199,7 @@ static CUptiResult set_up_anew(struct sampler *sampler, double decode_ns)
 {
 	CUptiResult result;
 
-	sample_workers_free_images(&sampler->workers);
+	sample_workers_forget_images(&sampler->workers);
 	sample_session_close(sampler->source.session);
 	result = sample_session_open(&sampler->source.session, sampler->cupti, sampler->device);
 	if (result != CUPTI_SUCCESS)
@@ -315,7 +333,7 @@ bool sampler_open(struct sampler *sampler, const struct cupti_api *cupti,
 			2 * sample_plan_record_bytes(sampler->sample_bytes) + 4096;
 		result = settle(sampler);
 		if (result != CUPTI_SUCCESS)
-			sample_workers_free_images(&sampler->workers);
+			sample_workers_forget_images(&sampler->workers);
 	}
 	if (result == CUPTI_SUCCESS) {
 		sample_pace_begin(&sampler->pace, sampler->plan.interval_ns);

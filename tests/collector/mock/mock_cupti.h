@@ -26,6 +26,7 @@
  *   MOCK_EVALUATE_US      what each sample takes to evaluate (0)
  *   MOCK_ENABLE_MS        what opening a GPU for samples takes (0), or MS@CALL
  *   MOCK_TEARDOWN_MS      what CUPTI's own exit handlers take (0); sampling that goes on then aborts
+ *   MOCK_IMAGE_SAMPLES    images for more samples are refused
  *   MOCK_SAMPLED_FILE     file that gets a line for each kernel that ran while its GPU was sampled:
  *                         device,start_ns,end_ns,blocks,name,recorded|unrecorded
  *   MOCK_RANGES_FILE      file that gets a line for each launch that ran inside a range:

@@ -398,7 +398,8 @@ CUptiResult CUPTIAPI cuptiPmSamplingCounterDataImageInitialize(
 	each = config_sample_bytes(&sampler->config);
 	if (!image || size <= sizeof(*image) || (size - sizeof(*image)) % each != 0)
 		return unlock_sampler(CUPTI_ERROR_INVALID_PARAMETER);
-	if (size != sampler->asked_bytes)
+	if (size != sampler->asked_bytes ||
+	    (size - sizeof(*image)) / each > mock_number("MOCK_IMAGE_SAMPLES", SIZE_MAX))
 		return unlock_sampler(CUPTI_ERROR_UNKNOWN);
 	memcpy(image->mark, image_mark, sizeof(image_mark));
 	image->most = (size - sizeof(*image)) / each;
