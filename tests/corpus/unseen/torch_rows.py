@@ -22,7 +22,7 @@ def import_torch():
 
 
 def power(torch, mode):
-    """The largest eigenvalue by iteration; the host looks at each step, or at every tenth, whether it converged."""
+    """The largest eigenvalue by iteration; the host tests each step, or every tenth, for convergence."""
     period = {"every": 1, "every_10": 10}[mode]
     matrix = torch.rand(4096, 4096, device="cuda")
     vector = torch.ones(4096, device="cuda")
@@ -66,7 +66,7 @@ def recurrent(torch, mode):
 
 
 def counts(torch, mode):
-    """Weights summed by label: an atomic for each of 8 million values on 16 addresses, or a product by group."""
+    """Weights summed by label: 8 million atomics on 16 addresses, or on 16 for each of 4,096 groups."""
     labels = torch.randint(0, 16, (1 << 23,), device="cuda")
     weights = torch.rand(1 << 23, device="cuda")
     sums = torch.zeros(16, device="cuda")
