@@ -1,19 +1,21 @@
 #!/bin/bash
-# Runs every program of labels.csv bare and recorded, and brings the recordings back small.
+# Runs every program of a labels.csv bare and recorded, and brings the recordings back small.
 #
 #   tests/corpus/record.sh PROGRAMS OUT [SECONDS]
 #
-# PROGRAMS is a folder with the programs, by the column `program`, or an archive of it (.tar.xz).  OUT gets
-# runs.tsv, a line for each run, and the packed recordings in recordings.1.tar and on, the smallest first, at
-# most PIECES of PIECE_MIB each.  After SECONDS (150) nothing new is begun: first each program runs bare and
-# with a trace, then what the column `record` names runs with counters and with samples, then all run bare a
-# second time.  One at a time: they are timed.  README.md says what the columns mean.
+# PROGRAMS is a folder with the programs, by the column `program`, and the data that their arguments name, or
+# an archive of it (.tar.xz).  OUT gets runs.tsv, a line for each run, and the packed recordings in
+# recordings.1.tar and on, the smallest first, at most PIECES of PIECE_MIB each.  After SECONDS (150) nothing new
+# is begun: first each program runs bare and with a trace, then what the column `record` names runs with counters
+# and with samples, then all run bare a second time.  One at a time: they are timed.  README.md says what the
+# columns mean.
 #
-# Environment: BUILD (of rooflinectl), ONLY (an extended regular expression of runs), EACH_S (limit of one
-# run, 10), PIECES (3), PIECE_MIB (15).  Needs a GPU, python3.
+# Environment: BUILD (of rooflinectl), ROWS (folder with labels.csv; this one), ONLY (an extended regular
+# expression of runs), EACH_S (limit of one run, 10), PIECES (3), PIECE_MIB (15).  Needs a GPU, python3.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
+labels=${ROWS:-$root/tests/corpus}/labels.csv
 tool=${BUILD:-$root/build}/bin/rooflinectl
 each_s=${EACH_S:-10} piece_count=${PIECES:-3} piece_bytes=$((${PIECE_MIB:-15} << 20))
 
@@ -35,6 +37,7 @@ else
 	tar -xf "$1" -C "$scratch/programs" 2>/dev/null || python3 -m tarfile -e "$1" "$scratch/programs"
 	programs=$scratch/programs
 fi
+find "$programs" -maxdepth 1 -type f ! -perm -u+x -exec ln -s -t "$scratch/cwd" {} +
 ulimit -c 0
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/local/cuda/lib64
 
@@ -46,7 +49,7 @@ fi
 
 # run, program, arguments, record; by bars, which no column has
 rows() {
-	python3 - "$root/tests/corpus/labels.csv" "${ONLY:-.}" <<'PY'
+	python3 - "$labels" "${ONLY:-.}" <<'PY'
 import csv, re, sys
 for row in csv.DictReader(open(sys.argv[1], newline="")):
     if re.search(sys.argv[2], row["run"]):

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What the toolkit says of the programs of labels.csv, beside what an expert wrote before it was asked.
+"""What the toolkit says of the programs of a labels.csv, beside what an expert wrote before it was asked.
 
-    tests/corpus/score.py RECORDINGS [RUNS.TSV] > docs/results/corpus.txt
+    tests/corpus/score.py RECORDINGS [RUNS.TSV [ROWS]] > docs/results/corpus.txt
 
 Needs no GPU.  RECORDINGS is a folder with RUN.trace.roofline and, for some, RUN.counters.roofline and
-RUN.sample.roofline, or with the archives that record.sh made; RUNS.TSV is its table.  Asked is the trace
-first, then the others where it recommends nothing or only what has no gain to tell.
+RUN.sample.roofline, or with the archives that record.sh made; RUNS.TSV is its table; ROWS is the folder with
+labels.csv (tests/corpus).  Asked is the trace first, then the others where it recommends nothing or only what
+has no gain to tell.
 
 agrees        the first advice is the label's answer, or `leave` and no gain of more than 3% is predicted
 also          an expert would accept it as well, or it stands second or third behind what he would accept
@@ -319,10 +320,10 @@ def print_totals(rows):
     print(f"dead ends: {sum(row.is_dead_end() for row in rows.values())}")
 
 
-def main(folder, runs_path=None):
+def main(folder, runs_path=None, rows_folder=ROOT / "tests/corpus"):
     with tempfile.TemporaryDirectory() as scratch:
         folder = unpack_archives(pathlib.Path(folder), pathlib.Path(scratch))
-        with open(ROOT / "tests/corpus/labels.csv", newline="", encoding="utf-8") as file:
+        with open(pathlib.Path(rows_folder) / "labels.csv", newline="", encoding="utf-8") as file:
             labels = list(csv.DictReader(file))
         rows = {label["run"]: Row(label, folder) for label in labels}
         missing = [name for name, row in rows.items() if not row.paths]
@@ -340,6 +341,6 @@ def main(folder, runs_path=None):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
+    if len(sys.argv) not in (2, 3, 4):
         sys.exit(__doc__)
     main(*sys.argv[1:])
