@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "activity.h"
+#include "attach.h"
 #include "buffers.h"
 #include "clock.h"
 #include "counters/counters.h"
@@ -55,23 +56,13 @@
  * until the recording is opened, finished buffers stay in line and no more than these exist. */
 #define EARLY_BUFFERS 32
 
-#define FORK_WAIT_NS (3 * INT64_C(1000000000)) /* CUDA starts in 0.2 to 2 s */
-
 static const struct cupti_api *cupti; /* NULL until we are attached to CUPTI */
 static struct options options;
 static CUpti_SubscriberHandle subscriber;
 static _Atomic pid_t owner; /* the process that records; 0 when none does */
 
-static bool is_yielded; /* CUPTI is left to somebody else, on request */
-static bool is_forked;	/* from a process that had attached to CUPTI, or was about to */
-
-/* ATTACH_NEVER, ATTACH_DONE, or the process in which a thread is attaching to CUPTI. */
-enum { ATTACH_NEVER = 0, ATTACH_DONE = -1 };
-static _Atomic pid_t attaching;
-static __thread bool is_attaching;  /* it is this thread */
-static atomic_int nvtx_calls;	    /* first NVTX calls of modules that are here, of all threads */
-static __thread int own_nvtx_calls; /* of this thread */
-static atomic_bool must_start;	    /* CUDA has started */
+static bool is_yielded;	       /* CUPTI is left to somebody else, on request */
+static atomic_bool must_start; /* CUDA has started */
 static atomic_bool has_started;
 static char
 	attach_problem[512]; /* printed when CUDA starts: programs without CUDA are left alone */
@@ -171,40 +162,12 @@ void inject_exit_first(void)
 	(void)add_exit_handlers();
 }
 
-static bool is_nvtx_starting(void)
-{
-	return atomic_load(&attaching) == getpid() || atomic_load(&nvtx_calls) > 0;
-}
-
-/*
- * A module's first NVTX call holds others back until the tool is there, and a child that is forked in between has them
- * wait for a thread that it does not have.  Without us that takes microseconds; we take as long as CUDA takes to start.
- * So a fork waits for the threads that are in there, and a pause more for them to leave NVTX, but not forever: they may
- * need what this one holds.
- */
-static void on_fork(void)
-{
-	const struct timespec pause = {.tv_nsec = 1000000};
-	int64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + FORK_WAIT_NS;
-	bool is_first = true;
-
-	if (is_attaching || own_nvtx_calls)
-		return;
-	while (is_nvtx_starting() && clock_ns(CLOCK_MONOTONIC) < deadline_ns) {
-		nanosleep(&pause, NULL);
-		is_first = false;
-	}
-	if (!is_first)
-		nanosleep(&pause, NULL);
-}
-
 static void on_fork_child(void)
 {
-	atomic_store(&nvtx_calls, own_nvtx_calls);
 	if (!owner)
 		return;
 	owner = 0;
-	is_forked = true;
+	attach_set_forked();
 	trace_writer_abandon();
 }
 
@@ -313,7 +276,7 @@ static void read_options(void)
 
 /* Subscribes to CUPTI and lets it record NVTX, which may begin long before CUDA does.  The subscription comes
  * first: when it fails, CUPTI belongs to somebody else and must not be called again. */
-static void attach_once(void)
+static void attach_to_cupti(void)
 {
 	const struct cupti_api *api;
 
@@ -325,6 +288,7 @@ static void attach_once(void)
 		return;
 	cupti = api;
 	owner = getpid();
+	pthread_atfork(NULL, NULL, on_fork_child);
 	buffers_limit(options.buffer_limit_bytes < EARLY_BUFFERS * BUFFER_BYTES
 			      ? options.buffer_limit_bytes
 			      : EARLY_BUFFERS * BUFFER_BYTES);
@@ -364,7 +328,7 @@ static void start_once(void)
 	if (!inject_is_recording()) {
 		if (is_yielded)
 			record_yielding();
-		else if (is_forked)
+		else if (attach_is_forked())
 			log_warn(
 				"this process was forked after its parent had used NVTX, and CUPTI does "
 				"not survive a fork; nothing is recorded of it. Set ROOFLINE_NVTX=0");
@@ -402,7 +366,7 @@ static void start(void)
 		start_once();
 }
 
-/* ---- attaching: one thread does it, and nobody waits for it ---- */
+/* ---- attaching ---- */
 
 static bool initialize_nvtx(enum nvtx_entry entry, void *table)
 {
@@ -430,33 +394,15 @@ static void do_what_was_asked(void)
 		start();
 }
 
-/* Attaches if nobody has begun to, and returns whether that is over.  The thread that attaches may wait for
- * what any other holds: CUPTI takes the dynamic linker's lock, which a thread has while constructors run, and
- * it initializes CUDA, which calls us back on the same thread or waits for the one that is in there.  So
- * the others leave word of what they want (nvtx_late_add, must_start), ask once more, and go on. */
 static bool attach(void)
 {
-	pid_t before = ATTACH_NEVER;
-
-	if (atomic_compare_exchange_strong(&attaching, &before, getpid())) {
-		is_attaching = true;
-		pthread_atfork(on_fork, NULL, on_fork_child);
-		attach_once();
-		is_attaching = false;
-		atomic_store(&attaching, ATTACH_DONE);
-		do_what_was_asked();
-		return true;
-	}
-	if (before != ATTACH_DONE &&
-	    before != getpid()) /* by a thread that this child does not have */
-		is_forked = true;
-	return before == ATTACH_DONE || is_forked;
+	return attach_once(attach_to_cupti, do_what_was_asked);
 }
 
 /* What CUPTI itself calls while it is attached to is none of the program's. */
 static void count_late(void)
 {
-	if (!is_attaching)
+	if (!attach_is_own())
 		trace_loss_add(LOSS_late_attachments, 1);
 }
 
@@ -468,6 +414,7 @@ EXPORT int InitializeInjection(void)
 	struct guard guard;
 
 	guard_enter_long(&guard);
+	attach_watch_forks();
 	read_options();
 	atomic_store(&must_start, true);
 	if (attach())
@@ -486,7 +433,7 @@ static bool leave_for_later(enum nvtx_entry entry, void *table)
 	if (!nvtx_late_add(entry, table))
 		return false;
 	count_late();
-	if (atomic_load(&attaching) == ATTACH_DONE) /* only now: nobody else may look there again */
+	if (attach_is_done()) /* only now: nobody else may look there again */
 		do_what_was_asked();
 	return true;
 }
@@ -511,11 +458,9 @@ static int on_first_nvtx_call(enum nvtx_entry entry, void *table)
 	bool is_taken;
 
 	guard_enter_long(&guard);
-	own_nvtx_calls++;
-	atomic_fetch_add(&nvtx_calls, 1);
+	attach_enter_nvtx();
 	is_taken = take_nvtx(entry, table);
-	atomic_fetch_sub(&nvtx_calls, 1);
-	own_nvtx_calls--;
+	attach_leave_nvtx();
 	guard_leave(&guard);
 	return is_taken;
 }
@@ -539,8 +484,9 @@ EXPORT int InitializeInjectionNvtxExtension(void *table)
 }
 
 /* LD_PRELOAD: has CUDA and NVTX load the collector when they start, and let the processes that this one
- * starts share its recording folder.  Nothing else: every shell and script runs this.  What a program
- * can see of it must stay as it was: errno, and the time zone that it has yet to choose. */
+ * starts share its recording folder.  Forks are watched from here on, for a first NVTX call may be under way before it
+ * comes to us.  Nothing else: every shell and script runs this.  What a program can see of it must stay as it was:
+ * errno, and the time zone that it has yet to choose. */
 __attribute__((constructor)) static void set_injection_variables(void)
 {
 	char self_path[PATH_MAX], output[PATH_MAX];
@@ -559,5 +505,6 @@ __attribute__((constructor)) static void set_injection_variables(void)
 		options_default_output(output, sizeof(output));
 		setenv("ROOFLINE_OUTPUT", output, 0);
 	}
+	attach_watch_forks();
 	errno = saved_errno;
 }

@@ -1,0 +1,109 @@
+#define _GNU_SOURCE
+#include "attach.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+#define FORK_WAIT_NS (3 * INT64_C(1000000000)) /* CUDA starts in 0.2 to 2 s */
+
+/* ATTACH_NEVER, ATTACH_DONE, or the process in which a thread is attaching to CUPTI. */
+enum { ATTACH_NEVER = 0, ATTACH_DONE = -1 };
+static _Atomic pid_t attaching;
+static __thread bool is_attaching; /* it is this thread */
+static bool is_forked;
+
+static atomic_int nvtx_calls;	    /* first NVTX calls of modules that are here, of all threads */
+static __thread int own_nvtx_calls; /* of this thread */
+
+/* ---- forks ---- */
+
+static bool is_starting(void)
+{
+	return atomic_load(&attaching) == getpid() || atomic_load(&nvtx_calls) > 0;
+}
+
+/* After the last look a pause more, for the thread to leave NVTX. */
+static void on_fork(void)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	int64_t deadline_ns;
+
+	if (is_attaching || own_nvtx_calls || !is_starting())
+		return;
+	deadline_ns = clock_ns(CLOCK_MONOTONIC) + FORK_WAIT_NS;
+	while (is_starting() && clock_ns(CLOCK_MONOTONIC) < deadline_ns)
+		nanosleep(&pause, NULL);
+	nanosleep(&pause, NULL);
+}
+
+static void on_fork_child(void)
+{
+	atomic_store(&nvtx_calls, own_nvtx_calls);
+}
+
+void attach_watch_forks(void)
+{
+	static atomic_bool is_watching;
+
+	if (!atomic_exchange(&is_watching, true))
+		pthread_atfork(on_fork, NULL, on_fork_child);
+}
+
+/* ---- attaching ---- */
+
+bool attach_once(void (*once)(void), void (*then)(void))
+{
+	pid_t before = ATTACH_NEVER;
+
+	if (atomic_compare_exchange_strong(&attaching, &before, getpid())) {
+		is_attaching = true;
+		once();
+		is_attaching = false;
+		atomic_store(&attaching, ATTACH_DONE);
+		then();
+		return true;
+	}
+	if (before != ATTACH_DONE &&
+	    before != getpid()) /* by a thread that this child does not have */
+		is_forked = true;
+	return before == ATTACH_DONE || is_forked;
+}
+
+bool attach_is_done(void)
+{
+	return atomic_load(&attaching) == ATTACH_DONE;
+}
+
+bool attach_is_own(void)
+{
+	return is_attaching;
+}
+
+bool attach_is_forked(void)
+{
+	return is_forked;
+}
+
+void attach_set_forked(void)
+{
+	is_forked = true;
+}
+
+void attach_enter_nvtx(void)
+{
+	own_nvtx_calls++;
+	atomic_fetch_add(&nvtx_calls, 1);
+	attach_watch_forks();
+}
+
+void attach_leave_nvtx(void)
+{
+	atomic_fetch_sub(&nvtx_calls, 1);
+	own_nvtx_calls--;
+}
