@@ -1,27 +1,7 @@
 #!/usr/bin/env bash
-# The collector beside threads that attach, programs with their own CUPTI, and spans that are not recorded.
+# The collector beside programs with their own CUPTI, and spans that are not recorded.
 # shellcheck source=tests/gpu/tap.bash
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
-runs=${RUNS:-50}
-library=$BUILD/tests/collector/libfirst_nvtx.so
-
-# guest ARGUMENT...: nvtx_race, recorded, for at most 60 s
-guest() {
-	NVTX_INJECTION64_PATH=$collector ROOFLINE_OUTPUT=$scratch/r.$RANDOM.$BASHPID LD_PRELOAD=$collector \
-		timeout -s KILL 60 "$programs/nvtx_race" "$@" >"$scratch/out" 2>>"$scratch/complaints"
-}
-
-bad=0
-for ((i = 0; i < runs; i++)); do
-	guest --delay-us $((i * 1500)) "$library" && grep -qx 'counted 1' "$scratch/out" || bad=$((bad + 1))
-done
-check "$runs first NVTX calls while a constructor uses NVTX: none hangs" equal 0 $bad
-bad=0
-for ((i = 0; i < runs; i++)); do
-	guest --delay-us $((i * 1500)) --forks 10 && grep -qx 'children 10' "$scratch/out" || bad=$((bad + 1))
-done
-check "$runs first NVTX calls while children are forked: none hangs" equal 0 $bad
-sort "$scratch/complaints" | uniq -c | sed 's/^/# /'
 
 # ---- off outside of what was asked for ----
 
