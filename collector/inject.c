@@ -35,9 +35,11 @@
 #include "graph_structure.h"
 #include "guard.h"
 #include "inject.h"
+#include "launch_attributes.h"
 #include "counters/kernel_filter.h"
 #include "log.h"
 #include "machine_code.h"
+#include "managed_memory.h"
 #include "nvtx_late.h"
 #include "options.h"
 #include "power.h"
@@ -92,10 +94,13 @@ static void on_api(CUpti_CallbackId id, bool is_runtime, const CUpti_CallbackDat
 
 static void on_context(CUpti_CallbackId id, CUcontext context)
 {
-	if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+	if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+		managed_memory_on_ready();
 		sampling_on_context(context);
-	else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING)
+	} else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING)
 		counters_on_module_unload();
+	else if (id == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED)
+		managed_memory_on_ready();
 	else
 		counters_on_context_end(context);
 }
@@ -119,6 +124,7 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
 	    program_calls_on_call(domain, id, data))
 		return;
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+		launch_attributes_on_call(id, data);
 		counters_on_driver_call(id, data);
 		sampling_on_driver_call(id, data);
 	}
@@ -347,6 +353,8 @@ static void start_once(void)
 	machine_code_start(cupti, subscriber);
 	program_rows_init(cupti, flush_thread_wake);
 	program_calls_start(cupti, subscriber, &options);
+	launch_attributes_start(cupti, subscriber, &options);
+	managed_memory_start(cupti, subscriber, &options);
 	graph_structure_start(cupti, subscriber);
 	counters_start(cupti, subscriber, &options);
 	sampling_start(cupti, subscriber, &options);

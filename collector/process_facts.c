@@ -100,10 +100,17 @@ void process_facts_find_driver(void)
 		*(void **)&driver_version = dlsym(driver, "cuDriverGetVersion");
 }
 
-void process_facts_write_cuda(struct trace_rows *rows)
+int process_facts_driver_version(void)
 {
 	int version;
 
-	if (driver_version && driver_version(&version) == 0)
+	return driver_version && driver_version(&version) == 0 ? version : 0;
+}
+
+void process_facts_write_cuda(struct trace_rows *rows)
+{
+	int version = process_facts_driver_version();
+
+	if (version)
 		trace_property_format(rows, "driver", "%d", version);
 }

@@ -7,12 +7,13 @@
 #define QUEUE_ROWS 65536
 
 struct program_row {
-	enum { CALL, EVENT_CALL, GRAPH_NODE, GRAPH_EDGE } kind;
+	enum { CALL, EVENT_CALL, LAUNCH, GRAPH_NODE, GRAPH_EDGE } kind;
 	CUpti_CallbackDomain domain; /* of a call */
 	CUpti_CallbackId id;
 	union {
 		struct trace_api_row call;
 		struct trace_event_calls_row event_call;
+		struct trace_launch_attributes_row launch;
 		struct trace_graph_nodes_row node;
 		struct trace_graph_edges_row edge;
 	};
@@ -44,6 +45,11 @@ void program_rows_put_event_call(const struct trace_event_calls_row *row)
 	put(&(struct program_row){.kind = EVENT_CALL, .event_call = *row});
 }
 
+void program_rows_put_launch(const struct trace_launch_attributes_row *row)
+{
+	put(&(struct program_row){.kind = LAUNCH, .launch = *row});
+}
+
 void program_rows_put_graph_node(const struct trace_graph_nodes_row *row)
 {
 	put(&(struct program_row){.kind = GRAPH_NODE, .node = *row});
@@ -66,6 +72,9 @@ static void write_row(void *rows, void *queued)
 		break;
 	case EVENT_CALL:
 		trace_write_event_calls(out, &row->event_call);
+		break;
+	case LAUNCH:
+		trace_write_launch_attributes(out, &row->launch);
 		break;
 	case GRAPH_NODE:
 		trace_write_graph_nodes(out, &row->node);

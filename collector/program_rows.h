@@ -14,6 +14,7 @@ void program_rows_init(const struct cupti_api *cupti, void (*wake)(void));
 void program_rows_put_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
 			   const struct trace_api_row *row); /* its name is set later */
 void program_rows_put_event_call(const struct trace_event_calls_row *row);
+void program_rows_put_launch(const struct trace_launch_attributes_row *row);
 void program_rows_put_graph_node(const struct trace_graph_nodes_row *row);
 void program_rows_put_graph_edge(const struct trace_graph_edges_row *row);
 

@@ -203,6 +203,7 @@ static int add_loss(const union trace_row *row, const struct reader_place *place
 
 /* Other logs are joined by the clocks, not this program.  Damage in them is told. */
 static const enum trace_table unused[] = {TRACE_TABLE_clocks, TRACE_TABLE_graph_nodes,
+					  TRACE_TABLE_launch_attributes, TRACE_TABLE_managed,
 					  TRACE_TABLE_graph_edges};
 
 static int skip_row(const union trace_row *row, const struct reader_place *place, void *context)

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "launch_attributes.h"
+
 #define DRIVER(name) CUPTI_DRIVER_TRACE_CBID_##name
 
 /* How a call's parameters tell what it launches. */
@@ -55,7 +57,7 @@ void launch_call_enable(const struct cupti_api *cupti, CUpti_SubscriberHandle su
 			enum launch_calls which, bool is_enabled)
 {
 	for (uint32_t id = 0; id < CBID_LIMIT; id++)
-		if (calls[id].kind != LAUNCH_NONE)
+		if (calls[id].kind != LAUNCH_NONE && (is_enabled || !launch_attributes_follows(id)))
 			cupti->cuptiEnableCallback(is_enabled, subscriber,
 						   CUPTI_CB_DOMAIN_DRIVER_API, id);
 	if (which >= LAUNCHES_AND_MEMSETS)

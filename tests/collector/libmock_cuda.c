@@ -1,17 +1,22 @@
 /*
- * libmock_cuda.c - the few functions of libcuda.so.1 that the collector calls for counters.
+ * libmock_cuda.c - the few functions of libcuda.so.1 that the collector calls.
  *
  * The test program says how long a context has work to do (mock_be_busy); cuCtxSynchronize waits for
  * that, as the driver's does.  While a stream is captured (mock_set_capture) only a thread in the
  * relaxed mode may synchronize.
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cuda.h>
+
+#include "mock/mock_cupti.h"
 
 #define CONTEXTS 64
 
@@ -49,6 +54,29 @@ void mock_set_capture(bool is_begin)
 CUresult CUDAAPI cuInit(unsigned int flags)
 {
 	return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+static void (*record_call)(CUpti_CallbackId);
+
+static void find_record_call(void)
+{
+	const char *path = getenv("ROOFLINE_CUPTI");
+	void *library = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+
+	if (library)
+		*(void **)&record_call = dlsym(library, "mock_record_call");
+}
+
+/* The stand-in for CUPTI records it where the collector has enabled that. */
+CUresult CUDAAPI cuDriverGetVersion(int *version)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, find_record_call);
+	if (record_call)
+		record_call(CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion);
+	*version = CUDA_VERSION;
+	return CUDA_SUCCESS;
 }
 
 CUresult CUDAAPI cuCtxSetCurrent(CUcontext context)

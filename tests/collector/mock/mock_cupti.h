@@ -111,6 +111,8 @@ enum mock_place { MOCK_NOWHERE, MOCK_REQUEST, MOCK_COMPLETION, MOCK_CALLBACK };
 	MOCK(void, mock_program_call,                                                                           \
 	     (CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *parameters,                         \
 	      int status, void (*during)(void)))                                                                \
+	/* A record of this thread's call of the driver, where the collector has enabled just this call. */     \
+	MOCK(void, mock_record_call, (CUpti_CallbackId id))                                                     \
 	/* A callback about a resource, such as a node of a graph. */                                           \
 	MOCK(void, mock_resource, (CUpti_CallbackId id, const void *descriptor))                                \
 	/* A kernel that the device launches now: no record, no callback, only samples show it. */              \

@@ -1,0 +1,132 @@
+#!/usr/bin/env bats
+# Attributes of launches, what recording adds to a call in the program, and what happens to managed memory.
+load common
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	ulimit -S -c 0
+	recording="$BATS_TEST_TMPDIR/recording"
+	mkdir driver
+	ln -s "$BUILD/tests/collector/libmock_cuda.so" driver/libcuda.so.1
+	export ROOFLINE_OUTPUT="$recording" ROOFLINE_CUPTI="$mock_cupti" ROOFLINE_FLUSH_MS=20
+	export LD_LIBRARY_PATH="$PWD/driver"
+}
+
+# table NAME: its rows without the header
+table() {
+	tail -q -n +2 "$(tables "$1")"
+}
+
+# calls_of FUNCTION: how often the collector called it
+calls_of() {
+	grep -c "^$1$" calls || true
+}
+
+@test "a launch that is dependent, records an event or has a priority has a row, others have none" {
+	record cuda attribute:dependent attribute:none attribute:event attribute:independent attribute:priority
+	warned 0
+	readable
+	diff <(table launch_attributes | cut -d, -f2-) - <<-'END'
+		1,0,0,0
+		0,1,0,0
+		0,0,1,4294967293
+	END
+	equal correlations 3 "$(table launch_attributes | cut -d, -f1 | sort -u | wc -l)"
+}
+
+@test "a launch that the driver refused has no row" {
+	record cuda attribute:refused
+	equal rows 0 "$(rows launch_attributes)"
+}
+
+@test "ROOFLINE_LAUNCH_ATTRIBUTES=0: no callback for launches" {
+	ROOFLINE_LAUNCH_ATTRIBUTES=0 record cuda attribute:dependent
+	warned 0
+	equal rows 0 "$(rows launch_attributes)"
+}
+
+@test "sampling, which stops following launches, leaves those alone" {
+	export ROOFLINE_SAMPLE=1us
+	record driver cuda context:1 launch:context=1 launch_callbacks:no attribute:dependent
+	equal rows 1 "$(rows launch_attributes)"
+}
+
+@test "what recording adds to a call is measured, and none of these calls is the program's" {
+	record driver cuda kernels:3 sleep_ms:100
+	warned 0
+	readable
+	sealed
+	bare=$(property call_bare_ns) recorded=$(property call_recorded_ns)
+	echo "bare $bare, recorded $recorded"
+	awk -v bare="$bare" -v recorded="$recorded" 'BEGIN { exit !(bare > 0 && recorded > bare) }'
+	equal calls 0 "$(rows api)"
+	equal kernels 3 "$(rows kernels)"
+	equal losses 0 "$(rows losses)"
+}
+
+@test "also in a program that has ended before our thread gets to it" {
+	record driver cuda kernels:3 exit:4
+	sealed
+	[ -n "$(property call_recorded_ns)" ]
+	equal calls 0 "$(rows api)"
+}
+
+@test "the record is switched on once CUDA is ready, and off again before the next flush" {
+	export MOCK_CALLS="$PWD/calls" ROOFLINE_FLUSH_MS=1000
+	record driver cuda kernels:3 sleep_ms:1500
+	sed -n '/cuptiEnableCallback/,/cuptiActivityFlushAll/p' calls | tail -2 >end
+	diff end - <<-'END'
+		cuptiActivityEnableDriverApi
+		cuptiActivityFlushAll
+	END
+}
+
+@test "nothing is measured with ROOFLINE_CALIBRATE=0, with counters, with samples, or with other choices of calls" {
+	for choice in ROOFLINE_CALIBRATE=0 ROOFLINE_COUNTERS=roofline ROOFLINE_SAMPLE=1us ROOFLINE_API=all ROOFLINE_API=none; do
+		rm -rf "$recording"
+		(export "${choice?}" && record driver cuda every_kind sleep_ms:100)
+		sealed
+		equal "$choice" "" "$(property call_bare_ns)$(property call_recorded_ns)"
+	done
+}
+
+@test "without a driver nothing is measured" {
+	record cuda kernels:3 sleep_ms:100
+	warned 0
+	equal bare "" "$(property call_bare_ns)"
+}
+
+@test "ROOFLINE_MANAGED=1: what happens to managed memory, once CUDA is initialized" {
+	ROOFLINE_MANAGED=1 record cuda cuda_ready managed
+	warned 0
+	readable
+	equal managed 1 "$(property managed)"
+	diff <(table managed | perl -F, -lane 'print join ",", $F[1] - $F[0], @F[2 .. 7]') - <<-'END'
+		2000,1,65536,139637976727552,4294967295,0,2
+		2000,2,65536,139637976727552,4294967295,0,2
+		0,3,1,139637976727552,4294967295,0,2
+		2000,4,65536,139637976727552,4294967295,0,2
+		2000,5,65536,139637976727552,4294967295,0,2
+		2000,6,65536,139637976727552,4294967295,0,2
+		2000,7,65536,139637976727552,4294967295,0,2
+		2000,8,65536,139637976727552,4294967295,0,2
+	END
+}
+
+@test "without it managed memory is not asked for" {
+	export MOCK_CALLS="$PWD/calls"
+	record cuda cuda_ready managed
+	equal rows 0 "$(rows managed)"
+	equal managed "" "$(property managed)"
+	equal calls 0 "$(calls_of cuptiActivityConfigureUnifiedMemoryCounter)"
+}
+
+@test "where CUPTI refuses it the recording says so and is as ever" {
+	export MOCK_COUNTERS=cuptiActivityConfigureUnifiedMemoryCounter=27
+	ROOFLINE_MANAGED=1 record cuda cuda_ready managed kernels:3
+	warned 1 '--managed: CUPTI does not record what happens to managed memory'
+	sealed
+	[ -n "$(property managed_problem)" ]
+	equal kernels 3 "$(rows kernels)"
+	equal kinds 1 "$(loss disabled_kinds)"
+}
