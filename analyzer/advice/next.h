@@ -21,6 +21,7 @@ struct facts;
 	STEP(check, "record the changed program, and compare with what was predicted")          \
 	STEP(apart, "record times apart from what disturbed them")                              \
 	STEP(graphs, "record graphs as a whole, which shows what the device launches")          \
+	STEP(managed, "record page faults and migrations of managed memory")                    \
 	STEP(counters, "count in hardware, which tells which roof kernels are near")            \
 	STEP(samples, "sample the GPU, which shows what the device launches and when SMs idle") \
 	STEP(ncu, "look into one kernel with Nsight Compute")                                   \

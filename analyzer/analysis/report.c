@@ -61,29 +61,14 @@ static int find_host_functions(struct report *report)
 			       count);
 }
 
-static bool has_managed_memory(const struct profile *profile)
-{
-	static const char *const parts[] = {"MallocManaged", "MemAllocManaged", "MemPrefetch",
-					    "MemAdvise", "DiscardAndPrefetch"};
-
-	for (size_t i = 0; i < profile->copy_count; i++)
-		if (profile->copies[i].src_memory == MEMORY_MANAGED ||
-		    profile->copies[i].dst_memory == MEMORY_MANAGED)
-			return true;
-	for (size_t i = 0; i < profile->call_name_count; i++)
-		for (size_t j = 0; j < sizeof(parts) / sizeof(parts[0]); j++)
-			if (strstr(profile->call_names[i].text, parts[j]))
-				return true;
-	return false;
-}
-
 static int find_managed_memory(struct report *report)
 {
-	if (!has_managed_memory(report->profile))
+	if (!managed_memory_is_missing(report->profile))
 		return 0;
 	return add_not_visible(report,
 			       "when pages of managed memory moved: for page faults kernels take "
-			       "longer, and work behind a prefetch starts later");
+			       "longer, and work behind a prefetch starts later; record with "
+			       "--managed to see them");
 }
 
 static bool has_graphs(const struct report *report)
@@ -361,6 +346,8 @@ static int analyze_others(void *context)
 	if (rc == 0)
 		rc = memory_build(&report->memory, report->profile, err);
 	if (rc == 0)
+		rc = managed_memory_build(&report->managed_memory, report->profile, err);
+	if (rc == 0)
 		rc = sm_activity_build(&report->sm_activity, report->profile, err);
 	if (rc == 0)
 		rc = device_work_build(&report->device_work, report->profile, err);
@@ -456,6 +443,7 @@ void report_free(struct report *report)
 	device_graphs_free(report->device_graphs);
 	power_free(report->power);
 	memory_free(report->memory);
+	managed_memory_free(report->managed_memory);
 	sm_activity_free(report->sm_activity);
 	device_work_free(report->device_work);
 	collectives_free(report->collectives);

@@ -25,6 +25,7 @@
 	SECTION(power)           \
 	SECTION(memory)          \
 	SECTION(allocations)     \
+	SECTION(managed_memory)  \
 	SECTION(sampling)        \
 	SECTION(sm_activity)     \
 	SECTION(device_work)     \

@@ -65,7 +65,8 @@ static void put_cell(struct page *page, const struct section *section,
 	else
 		find_value(section->columns, column->key, row, row->item, &value);
 	if (column->width < 0)
-		page_text(page, value.text, (size_t)-column->width);
+		page_text(page, value.type == VALUE_NONE ? "-" : value.text,
+			  (size_t)-column->width);
 	else
 		fprintf(page->out, "%*s", column->width,
 			value.type == VALUE_TEXT ? value.text

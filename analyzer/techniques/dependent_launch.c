@@ -11,6 +11,9 @@ static const char no_predecessor[] = "no kernel follows another one in its strea
 
 static const char is_dependent[] = "kernels start before the one before them has ended already";
 
+static const char is_asked[] =
+	"kernels are launched so already (programmatic stream serialization)";
+
 static const struct call_change dependent = {.gap = COST_DEPENDENT_GAP};
 
 /* The one before it by start that is looked for among so many operations: work of other streams may lie between. */
@@ -29,12 +32,20 @@ static bool starts_early(const struct profile *profile, const struct profile_op 
 	return false;
 }
 
+static bool is_asked_for(const struct profile *profile, const struct profile_op *op)
+{
+	const struct profile_launch *launch = profile_launch_of(profile, op->call);
+
+	return launch && launch->is_dependent;
+}
+
 static const char *change_loop(struct application *application, const struct loop *loop)
 {
 	const struct model *model = application->run->model;
 	const struct profile_op *ops = model->profile->ops;
 	struct change *change = &application->change;
-	size_t end = loop->first_call + loop->call_count, kernel_count = 0, early_count = 0;
+	size_t end = loop->first_call + loop->call_count, kernel_count = 0, early_count = 0,
+	       asked_count = 0;
 
 	for (size_t i = loop->first_call; i < end; i++) {
 		const struct profile_op *op = call_only_kernel(model, i);
@@ -43,12 +54,17 @@ static const char *change_loop(struct application *application, const struct loo
 		if (predecessor == PROFILE_NONE || ops[predecessor].kind != OP_KERNEL)
 			continue;
 		early_count += starts_early(model->profile, op);
-		change->calls[i] = change_number(change, &dependent);
 		kernel_count++;
+		if (is_asked_for(model->profile, op))
+			asked_count++;
+		else
+			change->calls[i] = change_number(change, &dependent);
 	}
+	if (kernel_count && asked_count == kernel_count)
+		return is_asked;
 	if (2 * early_count > kernel_count)
 		return is_dependent;
-	application->effect->changed_count += kernel_count;
+	application->effect->changed_count += kernel_count - asked_count;
 	return kernel_count ? NULL : no_predecessor;
 }
 

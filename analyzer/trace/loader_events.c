@@ -3,7 +3,7 @@
 #include "trace/loader.h"
 
 /*
- * Waits, overheads, JIT compilations, allocations, markers and losses.  While tables are
+ * Waits, launch attributes, overheads, JIT compilations, allocations, managed memory, markers and losses.  While tables are
  * read, threads and calls hold ids of their process; loader_resolve_events
  * turns them into indexes.
  */
@@ -67,6 +67,56 @@ static int add_event_call(const union trace_row *row, const struct reader_place 
 					    .stream = stream,
 					    .kind = from->kind};
 	all->profile->event_call_count++;
+	return 0;
+}
+
+static int add_launch(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader *all = ((struct loader_task *)context)->owner->loader;
+	const struct trace_launch_attributes_row *from = &row->launch_attributes;
+	struct profile_launch *launch = ARRAY_NEXT(all->profile->launches, all->capacity.launches,
+						   all->profile->launch_count);
+
+	(void)place;
+	if (!launch)
+		return -ENOMEM;
+	*launch = (struct profile_launch){
+		.call = from->correlation,
+		.priority = (int32_t)from->priority,
+		.is_dependent = from->is_dependent != 0,
+		.has_event = from->has_event != 0,
+		.has_priority = from->has_priority != 0,
+	};
+	all->profile->launch_count++;
+	return 0;
+}
+
+/* The host has no row in devices.csv. */
+static int add_managed(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+	struct process_loader *loader = task->owner;
+	struct loader *all = loader->loader;
+	const struct trace_managed_row *from = &row->managed;
+	struct profile_managed *managed;
+
+	if (!loader_check_times(task, from->start_ns, from->end_ns, place) || !from->kind ||
+	    from->kind >= MANAGED_KIND_COUNT)
+		return 0;
+	managed = ARRAY_NEXT(all->profile->manageds, all->capacity.manageds,
+			     all->profile->managed_count);
+	if (!managed)
+		return -ENOMEM;
+	*managed = (struct profile_managed){
+		.start_ns = from->start_ns,
+		.end_ns = from->end_ns,
+		.value = from->value,
+		.kind = from->kind,
+		.source = id_map_get(&loader->devices, from->source),
+		.destination = id_map_get(&loader->devices, from->destination),
+		.cause = from->cause,
+	};
+	all->profile->managed_count++;
 	return 0;
 }
 
@@ -203,7 +253,6 @@ static int add_loss(const union trace_row *row, const struct reader_place *place
 
 /* Other logs are joined by the clocks, not this program.  Damage in them is told. */
 static const enum trace_table unused[] = {TRACE_TABLE_clocks, TRACE_TABLE_graph_nodes,
-					  TRACE_TABLE_launch_attributes, TRACE_TABLE_managed,
 					  TRACE_TABLE_graph_edges};
 
 static int skip_row(const union trace_row *row, const struct reader_place *place, void *context)
@@ -220,6 +269,10 @@ int loader_read_events(struct loader_task *task)
 
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_event_calls, add_event_call);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_launch_attributes, add_launch);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_managed, add_managed);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_overheads, add_overhead);
 	if (rc == 0)
@@ -255,6 +308,8 @@ int loader_resolve_events(struct process_loader *loader)
 		profile->syncs[i].call = loader_call(loader, profile->syncs[i].call);
 	for (size_t i = loader->first_event_call; i < profile->event_call_count; i++)
 		profile->event_calls[i].call = loader_call(loader, profile->event_calls[i].call);
+	for (size_t i = loader->first_launch; i < profile->launch_count; i++)
+		profile->launches[i].call = loader_call(loader, profile->launches[i].call);
 	for (size_t i = loader->first_overhead; i < profile->overhead_count && rc == 0; i++)
 		rc = resolve_thread(loader, &profile->overheads[i].thread);
 	for (size_t i = loader->first_jit; i < profile->jit_count && rc == 0; i++)

@@ -74,6 +74,7 @@ int loader_parse_process_facts(struct process_loader *loader)
 	process->is_replay =
 		!strcmp(profile_property(process, "counters_mode", "rotation"), "replay");
 	process->is_graph_level = !strcmp(profile_property(process, "graphs", "node"), "graph");
+	process->has_managed = number_property(process, "managed", 0) != 0;
 	process->is_filtered = *profile_property(process, "filter_kernels", "") ||
 			       number_property(process, "delay_ns", 0) ||
 			       number_property(process, "duration_ns", 0) ||

@@ -22,7 +22,7 @@ static int compare_ops(const void *left, const void *right)
 	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
-/* Of syncs, overheads, jits, powers and allocations, which all begin with a time. */
+/* Of syncs, overheads, jits, powers, allocations and manageds, which all begin with a time. */
 static int compare_starts(const void *left, const void *right)
 {
 	const int64_t *a = left, *b = right;
@@ -33,6 +33,13 @@ static int compare_starts(const void *left, const void *right)
 static int compare_event_calls(const void *left, const void *right)
 {
 	const struct profile_event_call *a = left, *b = right;
+
+	return (a->call > b->call) - (a->call < b->call);
+}
+
+static int compare_launches(const void *left, const void *right)
+{
+	const struct profile_launch *a = left, *b = right;
 
 	return (a->call > b->call) - (a->call < b->call);
 }
@@ -52,6 +59,7 @@ _Static_assert(offsetof(struct profile_sync, start_ns) == 0, "compare_starts rea
 _Static_assert(offsetof(struct profile_overhead, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_jit, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_power, time_ns) == 0, "compare_starts reads it");
+_Static_assert(offsetof(struct profile_managed, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_allocation, time_ns) == 0, "compare_starts reads it");
 
 static int sort_profile(struct profile *profile)
@@ -67,6 +75,10 @@ static int sort_profile(struct profile *profile)
 			compare_starts) < 0 ||
 	    stable_sort(profile->allocations, profile->allocation_count,
 			sizeof(*profile->allocations), compare_starts) < 0 ||
+	    stable_sort(profile->manageds, profile->managed_count, sizeof(*profile->manageds),
+			compare_starts) < 0 ||
+	    stable_sort(profile->launches, profile->launch_count, sizeof(*profile->launches),
+			compare_launches) < 0 ||
 	    stable_sort(profile->event_calls, profile->event_call_count,
 			sizeof(*profile->event_calls), compare_event_calls) < 0 ||
 	    stable_sort(profile->counters, profile->counter_count, sizeof(*profile->counters),
@@ -325,6 +337,8 @@ void profile_free(struct profile *profile)
 	free(profile->powers);
 	free(profile->allocations);
 	free(profile->event_calls);
+	free(profile->launches);
+	free(profile->manageds);
 	free(profile->losses);
 	free(profile);
 }
@@ -336,4 +350,14 @@ const char *profile_property(const struct profile_process *process, const char *
 		if (!strcmp(process->properties[i - 1].key, key))
 			return process->properties[i - 1].value;
 	return fallback;
+}
+
+const struct profile_launch *profile_launch_of(const struct profile *profile, uint32_t call)
+{
+	const struct profile_launch wanted = {.call = call};
+
+	if (!profile->launch_count || call == PROFILE_NONE)
+		return NULL;
+	return bsearch(&wanted, profile->launches, profile->launch_count, sizeof(wanted),
+		       compare_launches);
 }

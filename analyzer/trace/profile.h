@@ -69,6 +69,10 @@ struct profile_thread {
 	size_t first_range, range_count; /* its slice of ranges[] */
 };
 
+/* What CUPTI calls them in profile_signature.launch_type. */
+#define LAUNCH_IS_COOPERATIVE 1	      /* CUPTI_ACTIVITY_LAUNCH_TYPE_COOPERATIVE_SINGLE_DEVICE */
+#define LAUNCH_IS_COOPERATIVE_MULTI 2 /* CUPTI_ACTIVITY_LAUNCH_TYPE_COOPERATIVE_MULTI_DEVICE */
+
 /* What a kernel launch looked like.  Equal signatures of several processes are one. */
 struct profile_signature {
 	const char *name; /* demangled */
@@ -213,6 +217,15 @@ struct profile_event_call {
 	uint32_t kind;	  /* enum profile_event_call_kind */
 };
 
+/* Of launches that asked for something what profile_signature does not tell. */
+struct profile_launch {
+	uint32_t call;	   /* calls[] or PROFILE_NONE */
+	int32_t priority;  /* has_priority: its own, in place of its stream's; lower runs first */
+	bool is_dependent; /* it may begin before the kernel before it has ended */
+	bool has_event;	   /* others may wait for an event of it before it has */
+	bool has_priority;
+};
+
 struct profile_overhead {
 	int64_t start_ns, end_ns;
 	const char *name;
@@ -285,6 +298,27 @@ struct profile_allocation {
 	bool is_free;
 };
 
+/* What the driver did with managed memory, as CUpti_ActivityUnifiedMemoryCounterKind has it. */
+enum profile_managed_kind {
+	MANAGED_TO_DEVICE = 1,
+	MANAGED_TO_HOST,
+	MANAGED_CPU_FAULT,
+	MANAGED_GPU_FAULTS,
+	MANAGED_THRASHING,
+	MANAGED_THROTTLING,
+	MANAGED_REMOTE_MAP,
+	MANAGED_BETWEEN_DEVICES,
+	MANAGED_KIND_COUNT
+};
+
+struct profile_managed {
+	int64_t start_ns, end_ns;
+	uint64_t value;		      /* bytes; of faults how many */
+	uint32_t kind;		      /* enum profile_managed_kind */
+	uint32_t source, destination; /* devices[], PROFILE_NONE: the host, or it does not apply */
+	uint32_t cause; /* 2 a page fault, 3 prefetch, 4 eviction, 5 access counters */
+};
+
 struct profile_property {
 	char *key, *value;
 };
@@ -302,6 +336,7 @@ struct profile_process {
 	uint32_t run;		   /* enum roofline_run */
 	bool is_replay;		   /* counters by replay: kernels' times are not their own */
 	bool is_graph_level;	   /* recorded with --graphs=graph */
+	bool has_managed;	   /* page faults and migrations of managed memory were recorded */
 	bool is_filtered;	   /* by --kernels, --delay, --duration or the profiler API */
 };
 
@@ -350,6 +385,10 @@ struct profile {
 	size_t sync_count;
 	struct profile_event_call *event_calls; /* by call */
 	size_t event_call_count;
+	struct profile_launch *launches; /* by call; those that have attributes */
+	size_t launch_count;
+	struct profile_managed *manageds; /* by start_ns */
+	size_t managed_count;
 	struct profile_overhead *overheads; /* by start_ns */
 	size_t overhead_count;
 	struct profile_jit *jits; /* by start_ns */
@@ -411,6 +450,9 @@ const char *profile_loss_place(const struct profile_loss *loss);
  * has none. */
 const struct profile_machine_code *profile_machine_code(const struct profile *profile,
 							uint32_t kernel, uint32_t sm);
+
+/* The attributes of the launch that a call made, or NULL where it has none. */
+const struct profile_launch *profile_launch_of(const struct profile *profile, uint32_t call);
 
 /* Bounds of an op's process: streams[op->stream].process. */
 static inline uint32_t profile_op_process(const struct profile *profile,

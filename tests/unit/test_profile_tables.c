@@ -53,6 +53,20 @@ static void test_device(void **state)
 	profile_free(profile);
 }
 
+static void test_launches(void **state)
+{
+	struct profile *profile = fixture_load(*state);
+	const struct profile_launch *launch = profile_launch_of(profile, profile->ops[0].call);
+
+	assert_int_equal(profile->launch_count, 2);
+	assert_non_null(launch);
+	assert_true(launch->is_dependent && launch->has_priority && !launch->has_event);
+	assert_int_equal(launch->priority, -3);
+	assert_null(profile_launch_of(profile, profile->ops[1].call));
+	assert_null(profile_launch_of(profile, PROFILE_NONE));
+	profile_free(profile);
+}
+
 static void test_ops(void **state)
 {
 	static const struct {
@@ -301,6 +315,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST("facts of the process are found", test_process),
 		TEST("a device has all its properties", test_device),
+		TEST("attributes of a launch belong to its call", test_launches),
 		TEST("operations of all kinds come in time order", test_ops),
 		TEST("a kernel has its shape and demangled name", test_signatures),
 		TEST("what several kernels of one name have of machine code is the most of each",

@@ -115,6 +115,30 @@ static void test_selection(void **state)
 	check_selection(values, 3000);
 }
 
+static void test_attributes(void **state)
+{
+	struct profile_launch launches[] = {{.call = 1, .is_dependent = true},
+					    {.call = 2, .has_priority = true, .priority = -3}};
+	struct builder *b = builder_new(1, 1);
+	struct statistics *statistics;
+
+	(void)state;
+	b->streams[0].priority = (uint32_t)-1;
+	for (int i = 0; i < 3; i++)
+		builder_kernel(b, 0, "kernel", 100 * i, 100 * i + 50,
+			       builder_launch(b, 0, 100 * i - 20, 100 * i - 10));
+	builder_kernel(b, 0, "z other", 1000, 1010, PROFILE_NONE);
+	b->profile.launches = launches;
+	b->profile.launch_count = 2;
+	statistics = collect(b);
+	assert_int_equal(statistics->kernels[0].dependent_count, 1);
+	assert_int_equal(statistics->kernels[0].highest_priority, -3);
+	assert_int_equal(statistics->kernels[0].lowest_priority, -1);
+	assert_int_equal(statistics->kernels[1].dependent_count, 0);
+	assert_int_equal(statistics->kernels[1].highest_priority, -1);
+	done(b, statistics);
+}
+
 static void test_kernels(void **state)
 {
 	struct builder *b = builder_new(1, 2);
@@ -412,6 +436,8 @@ int main(void)
 		SENTENCE("an empty recording has no statistics", test_empty),
 		SENTENCE("percentiles are nearest rank", test_percentiles),
 		SENTENCE("selected percentiles agree with sorting", test_selection),
+		SENTENCE("kernels have the priorities of their launches, else of their streams",
+			 test_attributes),
 		SENTENCE("kernels are grouped by name, with the shape that took most time",
 			 test_kernels),
 		SENTENCE("copies are grouped by direction, memory and asynchrony", test_copies),

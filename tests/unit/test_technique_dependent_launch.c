@@ -35,6 +35,35 @@ static void test_done_already(void **state)
 	loop_free(&fixture);
 }
 
+/* All calls from first on, so many apart, ask for it. */
+static void ask(struct profile_launch *launches, const struct loop_fixture *fixture, size_t first,
+		size_t apart)
+{
+	size_t count = 0;
+
+	for (size_t i = first; i < fixture->b->profile.call_count; i += apart)
+		launches[count++] =
+			(struct profile_launch){.call = (uint32_t)i, .is_dependent = true};
+	fixture->b->profile.launches = launches;
+	fixture->b->profile.launch_count = count;
+}
+
+static void test_asked_already(void **state)
+{
+	struct profile_launch launches[30 * ITERATIONS];
+	struct loop_fixture fixture = loop_of("keeeeeeeeeeeeeeveeeeeeeeeeeeee");
+
+	(void)state;
+	ask(launches, &fixture, 15, 30);
+	assert_null(loop_apply(&fixture, &technique_dependent_launch));
+	assert_int_equal(fixture.effect.changed_count, ITERATIONS - 1);
+	loop_expect(&fixture, 1, "p.............................");
+	ask(launches, &fixture, 0, 15);
+	assert_string_equal(loop_apply(&fixture, &technique_dependent_launch),
+			    "kernels are launched so already (programmatic stream serialization)");
+	loop_free(&fixture);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -46,6 +75,7 @@ int main(void)
 		SENTENCE("a kernel behind another one can be set up before", test_dependent),
 		SENTENCE("kernels that start before the one before them ends are left alone",
 			 test_done_already),
+		SENTENCE("launches that ask for it already are left alone", test_asked_already),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

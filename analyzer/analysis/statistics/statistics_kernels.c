@@ -45,6 +45,28 @@ static void pass_close(struct kernel_pass *pass)
 	free(pass->by_name);
 }
 
+/* Its own, or that of its stream. */
+static int32_t priority_of(const struct profile *profile, const struct profile_op *op,
+			   const struct profile_launch *launch)
+{
+	return launch && launch->has_priority ? launch->priority
+					      : (int32_t)profile->streams[op->stream].priority;
+}
+
+/* is_first: of its kernel. */
+static void add_attributes(struct kernel_pass *pass, const struct profile_op *op, bool is_first)
+{
+	const struct profile_launch *launch = profile_launch_of(pass->profile, op->call);
+	struct kernel_statistics *kernel = &pass->by_name[kernel_of(pass->profile, op)];
+	int32_t priority = priority_of(pass->profile, op, launch);
+
+	kernel->dependent_count += launch && launch->is_dependent;
+	if (is_first || priority < kernel->highest_priority)
+		kernel->highest_priority = priority;
+	if (is_first || priority > kernel->lowest_priority)
+		kernel->lowest_priority = priority;
+}
+
 static int gather(struct kernel_pass *pass)
 {
 	const struct profile *profile = pass->profile;
@@ -61,6 +83,7 @@ static int gather(struct kernel_pass *pass)
 		if (op->kind != OP_KERNEL)
 			continue;
 		kernel = kernel_of(profile, op);
+		add_attributes(pass, op, !pass->durations.filled[kernel]);
 		durations_add(&pass->durations, kernel, op->end_ns - op->start_ns);
 		sum_add_ns(&pass->signature_ns[op->detail], op->end_ns - op->start_ns);
 		pass->is_signature_used[op->detail] = true;

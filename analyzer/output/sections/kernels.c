@@ -24,6 +24,12 @@ static const void *occupancy_found(struct row *row, const void *from)
 		       : NULL;
 }
 
+static bool is_cooperative(const struct profile_signature *shape)
+{
+	return shape->launch_type == LAUNCH_IS_COOPERATIVE ||
+	       shape->launch_type == LAUNCH_IS_COOPERATIVE_MULTI;
+}
+
 GETTER(get_occupancy_limit, struct occupancy, occupancy,
        value_text(occupancy_limit_name(occupancy->limit)));
 
@@ -43,8 +49,13 @@ static const struct column occupancy_columns[] = {FIELD(struct occupancy, blocks
 						  COMPUTED("occupancy_limit", get_occupancy_limit),
 						  {0}};
 
+GETTER(get_cooperative, struct profile_signature, shape, value_bool(is_cooperative(shape)));
+GETTER(get_highest, struct kernel_statistics, kernel, value_integer(kernel->highest_priority));
+GETTER(get_lowest, struct kernel_statistics, kernel, value_integer(kernel->lowest_priority));
+
 static const struct column further_shape_columns[] = {FIELD(struct profile_signature, mangled),
 						      FIELD(struct profile_signature, cluster),
+						      COMPUTED("is_cooperative", get_cooperative),
 						      {0}};
 
 static const struct column columns[] = {
@@ -55,6 +66,9 @@ static const struct column columns[] = {
 	FIELD(struct kernel_statistics, device_count),
 	INLINE_FOUND(occupancy_found, occupancy_columns),
 	INLINE_FOUND(shape_of, further_shape_columns),
+	{FIELD_AS("dependent_launch_count", struct kernel_statistics, dependent_count)},
+	COMPUTED("highest_priority", get_highest),
+	COMPUTED("lowest_priority", get_lowest),
 	{0}};
 
 ARRAY(kernel_at, statistics, kernels, kernel_count);
@@ -86,6 +100,24 @@ static int put_waves(const struct profile_device *device, const struct profile_s
 			occupancy.waves);
 }
 
+/* How it was launched, where that is unusual: ", cluster 2x1, cooperative, dependent, priority -5". */
+static int put_attributes(const struct kernel_statistics *kernel,
+			  const struct profile_signature *launch, char *buffer, size_t size)
+{
+	char cluster[40] = "", priority[32] = "";
+
+	if ((uint64_t)launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > 1)
+		put_dimensions(cluster, sizeof(cluster), launch->cluster);
+	if (kernel->highest_priority != kernel->lowest_priority)
+		snprintf(priority, sizeof(priority), ", priority %d to %d", kernel->lowest_priority,
+			 kernel->highest_priority);
+	else if (kernel->highest_priority)
+		snprintf(priority, sizeof(priority), ", priority %d", kernel->highest_priority);
+	return snprintf(buffer, size, "%s%s%s%s%s", *cluster ? ", cluster " : "", cluster,
+			is_cooperative(launch) ? ", cooperative" : "",
+			kernel->dependent_count ? ", dependent" : "", priority);
+}
+
 static void describe_shape(const struct page *page, const struct kernel_statistics *kernel,
 			   char *buffer, size_t size)
 {
@@ -106,6 +138,7 @@ static void describe_shape(const struct page *page, const struct kernel_statisti
 	if (signature->local_bytes_per_thread)
 		used += snprintf(buffer + used, size - (size_t)used, ", %s local",
 				 format_bytes(signature->local_bytes_per_thread).text);
+	used += put_attributes(kernel, signature, buffer + used, size - (size_t)used);
 	used += put_waves(&page->report->profile->devices[kernel->device], signature, buffer + used,
 			  size - (size_t)used);
 	if (kernel->signature_count > 1)

@@ -1,0 +1,73 @@
+/* managed_memory.c - page faults and migrations of managed memory. */
+#include "output/page.h"
+
+static struct value place(struct row *row, uint32_t device, bool is_host)
+{
+	if (device == PROFILE_NONE)
+		return is_host ? value_text("host") : value_none();
+	snprintf(row->scratch.bytes, sizeof(row->scratch.bytes), "GPU %u", device);
+	return value_text(row->scratch.bytes);
+}
+
+PREDICATE(has_bytes, struct managed_row, managed, managed_kind_has_bytes(managed->kind));
+GETTER(get_kind, struct managed_row, managed, value_text(managed_kind_key(managed->kind)));
+GETTER(get_source, struct managed_row, managed, place(row, managed->source, true));
+GETTER(get_destination, struct managed_row, managed,
+       place(row, managed->destination, managed_kind_is_move(managed->kind)));
+GETTER(get_cause, struct managed_row, managed, value_text(managed_cause_name(managed->cause)));
+GETTER(get_faults, struct managed_row, managed,
+       managed->kind == MANAGED_CPU_FAULT || managed->kind == MANAGED_GPU_FAULTS
+	       ? value_count(managed->value)
+	       : value_none());
+
+static const struct column columns[] = {COMPUTED("kind", get_kind),
+					COMPUTED("source", get_source),
+					COMPUTED("destination", get_destination),
+					COMPUTED("cause", get_cause),
+					FIELD(struct managed_row, count),
+					COMPUTED("fault_count", get_faults),
+					{FIELD_AS("bytes", struct managed_row, value),
+					 .is_known = has_bytes},
+					FIELD_ABOVE_ZERO(struct managed_row, time_ns),
+					{0}};
+
+ARRAY(row_at, managed_memory, rows, row_count);
+
+/* "moved host to GPU 0", "page faults on GPU 0" */
+static struct value get_title(struct row *row, const void *from)
+{
+	const struct managed_row *managed = from;
+	char *text = row->scratch.bytes, to[32] = "host", source[32] = "host";
+	size_t size = sizeof(row->scratch.bytes);
+
+	if (managed->source != PROFILE_NONE)
+		snprintf(source, sizeof(source), "GPU %u", managed->source);
+	if (managed->destination != PROFILE_NONE)
+		snprintf(to, sizeof(to), "GPU %u", managed->destination);
+	if (managed_kind_is_move(managed->kind))
+		snprintf(text, size, "%s %s to %s", managed_kind_title(managed->kind), source, to);
+	else if (managed->kind == MANAGED_GPU_FAULTS)
+		snprintf(text, size, "%s %s", managed_kind_title(managed->kind), source);
+	else
+		snprintf(text, size, "%s", managed_kind_title(managed->kind));
+	return value_text(text);
+}
+
+static void print_managed_memory(struct page *page)
+{
+	static const struct text_column text_columns[] = {{"what", -30, .get = get_title},
+							  {"cause", -15, .key = "cause"},
+							  {"count", 9, .key = "count"},
+							  {"bytes", 10, .key = "bytes"},
+							  {"time", 10, .key = "time_ns"},
+							  {0}};
+
+	page_table(page, &section_managed_memory, "page faults, and what the driver moved",
+		   text_columns);
+}
+
+const struct section section_managed_memory = {.key = "managed_memory",
+					       .title = "Managed memory",
+					       .columns = columns,
+					       .at = row_at,
+					       .print = print_managed_memory};
