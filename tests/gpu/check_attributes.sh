@@ -108,6 +108,8 @@ for name in ns_per_launch plain_ns record_ns wait_ns synchronize_ns; do
 		'BEGIN { printf "%.0f, %.2f times the calibrated call", r - b, (r - b) / a }')"
 done
 
+[ ! -x "$BUILD/lib/rooflinectl/ceilings/orchestration" ] || tests/bench/traced_steps.py 2 | sed 's/^/# steps: /'
+
 # ---- managed memory ----
 
 echo "# concurrent access, HMM, ATS: $(nvidia-smi -q 2>/dev/null | grep -i 'addressing mode' | xargs)"
