@@ -1,8 +1,10 @@
 #include "launch_attributes.h"
 
+#include <stdatomic.h>
+
 #include "program_rows.h"
 
-static bool is_enabled; /* not changed once callbacks come */
+static atomic_bool is_enabled; /* callbacks of other calls may come already when it is set */
 
 static bool is_extended(CUpti_CallbackId id)
 {
@@ -41,7 +43,7 @@ static void note_attributes(uint32_t correlation, const CUlaunchConfig *config)
 
 bool launch_attributes_follows(CUpti_CallbackId id)
 {
-	return is_enabled && is_extended(id);
+	return is_extended(id) && atomic_load_explicit(&is_enabled, memory_order_relaxed);
 }
 
 void launch_attributes_on_call(CUpti_CallbackId id, const CUpti_CallbackData *data)
@@ -58,9 +60,9 @@ void launch_attributes_on_call(CUpti_CallbackId id, const CUpti_CallbackData *da
 void launch_attributes_start(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
 			     const struct options *options)
 {
-	is_enabled = options->launch_attributes;
-	if (!is_enabled)
+	if (!options->launch_attributes)
 		return;
+	is_enabled = true;
 	cupti->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
 				   CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx);
 	cupti->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,

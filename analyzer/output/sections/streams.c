@@ -34,9 +34,18 @@ static struct value get_title(struct row *row, const void *from)
 	return value_text(row->scratch.bytes);
 }
 
+static struct value get_priority_text(struct row *row, const void *from)
+{
+	const struct profile_stream *stream = stream_of(row, from);
+
+	snprintf(row->scratch.bytes, sizeof(row->scratch.bytes), "%d", (int)stream->priority);
+	return value_text(row->scratch.bytes);
+}
+
 static void print_streams(struct page *page)
 {
 	static const struct text_column text_columns[] = {{"stream", -23, .get = get_title},
+							  {"priority", 8, .get = get_priority_text},
 							  {"busy", 9, .key = "busy_ns"},
 							  {"operations", 11,
 							   .key = "operation_count"},
