@@ -79,6 +79,7 @@ static const struct {
 	RECORD(MEMCPY, CUpti_ActivityMemcpy6),
 	RECORD(MEMCPY2, CUpti_ActivityMemcpyPtoP4),
 	RECORD(MEMSET, CUpti_ActivityMemset4),
+	RECORD(UNIFIED_MEMORY_COUNTER, CUpti_ActivityUnifiedMemoryCounter3),
 	RECORD(GRAPH_TRACE, CUpti_ActivityGraphTrace2),
 	RECORD(DEVICE_GRAPH_TRACE, CUpti_ActivityDeviceGraphTrace),
 	RECORD(RUNTIME, CUpti_ActivityAPI),
