@@ -113,6 +113,43 @@ static void complete(struct managed_memory *managed, struct pass *pass)
 		qsort(pass->rows, managed->row_count, sizeof(*pass->rows), compare_rows);
 }
 
+/* From the first fault of a group until the accesses that faulted are repeated. */
+static int find_faults(struct spans *faults, const struct profile *profile)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < profile->managed_count; i++) {
+		const struct profile_managed *managed = &profile->manageds[i];
+
+		if (managed->kind == MANAGED_GPU_FAULTS && managed->source != PROFILE_NONE)
+			rc = spans_add(&faults[managed->source], managed->start_ns,
+				       managed->end_ns);
+	}
+	for (size_t i = 0; i < profile->device_count; i++)
+		spans_seal(&faults[i]);
+	return rc;
+}
+
+static int measure_kernels(struct managed_memory *managed, const struct profile *profile)
+{
+	struct spans *faults = calloc(profile->device_count + 1, sizeof(*faults));
+	int rc = faults ? find_faults(faults, profile) : -ENOMEM;
+
+	for (size_t i = 0; rc == 0 && i < profile->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+
+		if (op->kind != OP_KERNEL)
+			continue;
+		sum_add_ns(&managed->kernel_ns, op->end_ns - op->start_ns);
+		sum_add_ns(&managed->faulting_ns,
+			   spans_covered(&faults[op->device], op->start_ns, op->end_ns));
+	}
+	for (size_t i = 0; faults && i < profile->device_count; i++)
+		spans_free(&faults[i]);
+	free(faults);
+	return rc;
+}
+
 int managed_memory_build(struct managed_memory **out, const struct profile *profile,
 			 struct err *err)
 {
@@ -125,6 +162,8 @@ int managed_memory_build(struct managed_memory **out, const struct profile *prof
 		rc = add(&pass, &profile->manageds[i]);
 	if (rc == 0)
 		complete(managed, &pass);
+	if (rc == 0 && profile->managed_count)
+		rc = measure_kernels(managed, profile);
 	for (size_t i = 0; pass.times && i < pass.groups.count; i++)
 		spans_free(&pass.times[i]);
 	free(pass.times);

@@ -31,6 +31,8 @@ struct managed_row {
 struct managed_memory {
 	struct managed_row *rows; /* longest first */
 	size_t row_count;
+	int64_t kernel_ns;   /* of all kernels together */
+	int64_t faulting_ns; /* of it, while page faults of their GPU were served */
 };
 
 /* -ENOMEM. */

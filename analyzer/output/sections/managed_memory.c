@@ -33,6 +33,14 @@ static const struct column columns[] = {COMPUTED("kind", get_kind),
 
 ARRAY(row_at, managed_memory, rows, row_count);
 
+GETTER(get_kernel_ns, struct report, report, value_integer(report->managed_memory->kernel_ns));
+GETTER(get_faulting_ns, struct report, report, value_integer(report->managed_memory->faulting_ns));
+
+static const struct column object[] = {COMPUTED("kernel_ns", get_kernel_ns),
+				       COMPUTED("faulting_ns", get_faulting_ns),
+				       ROWS("kinds", columns, row_at),
+				       {0}};
+
 /* "moved host to GPU 0", "page faults on GPU 0" */
 static struct value get_title(struct row *row, const void *from)
 {
@@ -53,6 +61,18 @@ static struct value get_title(struct row *row, const void *from)
 	return value_text(text);
 }
 
+static void put_kernels(struct page *page)
+{
+	const struct managed_memory *managed = page->report->managed_memory;
+
+	if (managed->faulting_ns)
+		fprintf(page->out, "  for %s of the kernels' %s page faults were served (%s)\n",
+			format_ns((double)managed->faulting_ns).text,
+			format_ns((double)managed->kernel_ns).text,
+			format_percent((double)managed->faulting_ns, (double)managed->kernel_ns)
+				.text);
+}
+
 static void print_managed_memory(struct page *page)
 {
 	static const struct text_column text_columns[] = {{"what", -30, .get = get_title},
@@ -64,10 +84,12 @@ static void print_managed_memory(struct page *page)
 
 	page_table(page, &section_managed_memory, "page faults, and what the driver moved",
 		   text_columns);
+	put_kernels(page);
 }
 
 const struct section section_managed_memory = {.key = "managed_memory",
 					       .title = "Managed memory",
 					       .columns = columns,
 					       .at = row_at,
+					       .object = object,
 					       .print = print_managed_memory};
