@@ -311,6 +311,8 @@ enum profile_managed_kind {
 	MANAGED_KIND_COUNT
 };
 
+#define MANAGED_FOR_FAULT 2 /* CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_COHERENCE */
+
 struct profile_managed {
 	int64_t start_ns, end_ns;
 	uint64_t value;		      /* bytes; of faults how many */

@@ -36,8 +36,9 @@ static void test_recording(void **state)
 	assert_int_equal(managed->rows[2].kind, MANAGED_TO_HOST);
 	assert_int_equal(managed->rows[2].value, 65536);
 	/* kernels from 2000 to 2500 and from 3000 to 3700, faults from 2050 to 2300 */
-	assert_int_equal(managed->kernel_ns, 1200);
-	assert_int_equal(managed->faulting_ns, 250);
+	assert_int_equal(managed->device_count, 1);
+	assert_int_equal(managed->devices[0].kernel_ns, 1200);
+	assert_int_equal(managed->devices[0].faulting_ns, 250);
 	managed_memory_free(managed);
 	profile_free(profile);
 }

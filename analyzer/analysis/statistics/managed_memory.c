@@ -130,24 +130,34 @@ static int find_faults(struct spans *faults, const struct profile *profile)
 	return rc;
 }
 
-static int measure_kernels(struct managed_memory *managed, const struct profile *profile)
+static void measure_kernels(struct managed_memory *managed, const struct profile *profile,
+			    const struct spans *faults)
+{
+	managed->device_count = profile->device_count;
+	for (size_t i = 0; i < profile->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+		struct managed_device *device = &managed->devices[op->device];
+
+		if (op->kind != OP_KERNEL)
+			continue;
+		sum_add_ns(&device->kernel_ns, op->end_ns - op->start_ns);
+		sum_add_ns(&device->faulting_ns,
+			   spans_covered(&faults[op->device], op->start_ns, op->end_ns));
+	}
+}
+
+static int find_devices(struct managed_memory *managed, const struct profile *profile)
 {
 	struct spans *faults = calloc(profile->device_count + 1, sizeof(*faults));
 	int rc = faults ? find_faults(faults, profile) : -ENOMEM;
 
-	for (size_t i = 0; rc == 0 && i < profile->op_count; i++) {
-		const struct profile_op *op = &profile->ops[i];
-
-		if (op->kind != OP_KERNEL)
-			continue;
-		sum_add_ns(&managed->kernel_ns, op->end_ns - op->start_ns);
-		sum_add_ns(&managed->faulting_ns,
-			   spans_covered(&faults[op->device], op->start_ns, op->end_ns));
-	}
+	managed->devices = calloc(profile->device_count + 1, sizeof(*managed->devices));
+	if (rc == 0 && managed->devices)
+		measure_kernels(managed, profile, faults);
 	for (size_t i = 0; faults && i < profile->device_count; i++)
 		spans_free(&faults[i]);
 	free(faults);
-	return rc;
+	return managed->devices ? rc : -ENOMEM;
 }
 
 int managed_memory_build(struct managed_memory **out, const struct profile *profile,
@@ -163,7 +173,7 @@ int managed_memory_build(struct managed_memory **out, const struct profile *prof
 	if (rc == 0)
 		complete(managed, &pass);
 	if (rc == 0 && profile->managed_count)
-		rc = measure_kernels(managed, profile);
+		rc = find_devices(managed, profile);
 	for (size_t i = 0; pass.times && i < pass.groups.count; i++)
 		spans_free(&pass.times[i]);
 	free(pass.times);
@@ -181,6 +191,7 @@ void managed_memory_free(struct managed_memory *managed)
 	if (!managed)
 		return;
 	free(managed->rows);
+	free(managed->devices);
 	free(managed);
 }
 

@@ -28,11 +28,16 @@ struct managed_row {
 	int64_t time_ns;	      /* in which any of them went on */
 };
 
+struct managed_device {
+	int64_t kernel_ns;   /* of all its kernels together */
+	int64_t faulting_ns; /* of it, while page faults of this GPU were served */
+};
+
 struct managed_memory {
 	struct managed_row *rows; /* longest first */
 	size_t row_count;
-	int64_t kernel_ns;   /* of all kernels together */
-	int64_t faulting_ns; /* of it, while page faults of their GPU were served */
+	struct managed_device *devices; /* as profile->devices[] */
+	size_t device_count;		/* 0: nothing was recorded */
 };
 
 /* -ENOMEM. */

@@ -98,8 +98,6 @@ static int find_overheads(struct gap_finder *finder)
 }
 
 /* What is asked for (a prefetch, a copy) nobody waits for on the way. */
-#define CAUSE_OF_FAULT 2 /* CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_COHERENCE */
-
 static int find_moved(struct gap_finder *finder)
 {
 	const struct profile *profile = finder->profile;
@@ -111,7 +109,7 @@ static int find_moved(struct gap_finder *finder)
 	for (size_t i = 0; rc == 0 && i < profile->managed_count; i++) {
 		const struct profile_managed *managed = &profile->manageds[i];
 
-		if (managed->kind == MANAGED_TO_HOST && managed->cause == CAUSE_OF_FAULT &&
+		if (managed->kind == MANAGED_TO_HOST && managed->cause == MANAGED_FOR_FAULT &&
 		    managed->source != PROFILE_NONE)
 			rc = spans_add(&finder->moved[managed->source], managed->start_ns,
 				       managed->end_ns);

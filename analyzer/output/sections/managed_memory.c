@@ -33,11 +33,16 @@ static const struct column columns[] = {COMPUTED("kind", get_kind),
 
 ARRAY(row_at, managed_memory, rows, row_count);
 
-GETTER(get_kernel_ns, struct report, report, value_integer(report->managed_memory->kernel_ns));
-GETTER(get_faulting_ns, struct report, report, value_integer(report->managed_memory->faulting_ns));
+GETTER(get_device, struct managed_device, device, value_count(row->index));
 
-static const struct column object[] = {COMPUTED("kernel_ns", get_kernel_ns),
-				       COMPUTED("faulting_ns", get_faulting_ns),
+static const struct column device_columns[] = {COMPUTED("device", get_device),
+					       FIELD(struct managed_device, kernel_ns),
+					       FIELD(struct managed_device, faulting_ns),
+					       {0}};
+
+ARRAY(device_at, managed_memory, devices, device_count);
+
+static const struct column object[] = {ROWS("devices", device_columns, device_at),
 				       ROWS("kinds", columns, row_at),
 				       {0}};
 
@@ -61,16 +66,22 @@ static struct value get_title(struct row *row, const void *from)
 	return value_text(text);
 }
 
-static void put_kernels(struct page *page)
+static void put_devices(struct page *page)
 {
 	const struct managed_memory *managed = page->report->managed_memory;
 
-	if (managed->faulting_ns)
-		fprintf(page->out, "  for %s of the kernels' %s page faults were served (%s)\n",
-			format_ns((double)managed->faulting_ns).text,
-			format_ns((double)managed->kernel_ns).text,
-			format_percent((double)managed->faulting_ns, (double)managed->kernel_ns)
-				.text);
+	for (size_t i = 0; i < managed->device_count; i++) {
+		const struct managed_device *device = &managed->devices[i];
+
+		if (device->faulting_ns)
+			fprintf(page->out,
+				"  GPU %zu: for %s of its kernels' %s page faults were served (%s)\n",
+				i, format_ns((double)device->faulting_ns).text,
+				format_ns((double)device->kernel_ns).text,
+				format_percent((double)device->faulting_ns,
+					       (double)device->kernel_ns)
+					.text);
+	}
 }
 
 static void print_managed_memory(struct page *page)
@@ -84,7 +95,7 @@ static void print_managed_memory(struct page *page)
 
 	page_table(page, &section_managed_memory, "page faults, and what the driver moved",
 		   text_columns);
-	put_kernels(page);
+	put_devices(page);
 }
 
 const struct section section_managed_memory = {.key = "managed_memory",
