@@ -11,4 +11,7 @@ void graph_structure_start(const struct cupti_api *cupti, CUpti_SubscriberHandle
 /* On a resource callback.  Returns false when it is not about nodes of graphs. */
 bool graph_structure_on_resource(CUpti_CallbackId id, const CUpti_GraphData *graph);
 
+/* CUPTI's number of a node, 0 when it tells none. */
+uint64_t graph_structure_node_id(CUgraphNode node);
+
 #endif

@@ -27,6 +27,7 @@
 
 #include "activity.h"
 #include "attach.h"
+#include "arguments/arguments.h"
 #include "buffers.h"
 #include "clock.h"
 #include "counters/counters.h"
@@ -103,6 +104,8 @@ static void on_context(CUpti_CallbackId id, CUcontext context)
 		managed_memory_on_ready();
 	else
 		counters_on_context_end(context);
+	if (id != CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+		arguments_on_unload();
 }
 
 static void on_resource(CUpti_CallbackId id, const CUpti_ResourceData *data)
@@ -120,6 +123,8 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
 	/* Launches come here too often for a system call: a fork has made owner 0. */
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API ? owner == 0 : !inject_is_recording())
 		return;
+	if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+		arguments_on_driver_call(id, data);
 	if ((domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) &&
 	    program_calls_on_call(domain, id, data))
 		return;
@@ -356,6 +361,7 @@ static void start_once(void)
 	launch_attributes_start(cupti, subscriber, &options);
 	managed_memory_start(cupti, subscriber, &options);
 	graph_structure_start(cupti, subscriber);
+	arguments_start(cupti, subscriber, &options);
 	counters_start(cupti, subscriber, &options);
 	sampling_start(cupti, subscriber, &options);
 	power_start(&options);

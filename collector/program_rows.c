@@ -7,13 +7,15 @@
 #define QUEUE_ROWS 65536
 
 struct program_row {
-	enum { CALL, EVENT_CALL, LAUNCH, GRAPH_NODE, GRAPH_EDGE } kind;
+	enum { CALL, EVENT_CALL, LAUNCH, ARGUMENTS, LAUNCH_ARGUMENTS, GRAPH_NODE, GRAPH_EDGE } kind;
 	CUpti_CallbackDomain domain; /* of a call */
 	CUpti_CallbackId id;
 	union {
 		struct trace_api_row call;
 		struct trace_event_calls_row event_call;
 		struct trace_launch_attributes_row launch;
+		struct trace_arguments_row arguments;
+		struct trace_launch_arguments_row launch_arguments;
 		struct trace_graph_nodes_row node;
 		struct trace_graph_edges_row edge;
 	};
@@ -50,6 +52,16 @@ void program_rows_put_launch(const struct trace_launch_attributes_row *row)
 	put(&(struct program_row){.kind = LAUNCH, .launch = *row});
 }
 
+void program_rows_put_arguments(const struct trace_arguments_row *row)
+{
+	put(&(struct program_row){.kind = ARGUMENTS, .arguments = *row});
+}
+
+void program_rows_put_launch_arguments(const struct trace_launch_arguments_row *row)
+{
+	put(&(struct program_row){.kind = LAUNCH_ARGUMENTS, .launch_arguments = *row});
+}
+
 void program_rows_put_graph_node(const struct trace_graph_nodes_row *row)
 {
 	put(&(struct program_row){.kind = GRAPH_NODE, .node = *row});
@@ -75,6 +87,12 @@ static void write_row(void *rows, void *queued)
 		break;
 	case LAUNCH:
 		trace_write_launch_attributes(out, &row->launch);
+		break;
+	case ARGUMENTS:
+		trace_write_arguments(out, &row->arguments);
+		break;
+	case LAUNCH_ARGUMENTS:
+		trace_write_launch_arguments(out, &row->launch_arguments);
 		break;
 	case GRAPH_NODE:
 		trace_write_graph_nodes(out, &row->node);

@@ -27,6 +27,7 @@ enum {
 	OPTION_SYNCS,
 	OPTION_POWER,
 	OPTION_MANAGED,
+	OPTION_ARGS,
 	OPTION_API,
 	OPTION_COUNTERS,
 	OPTION_REPLAY,
@@ -55,6 +56,8 @@ static const struct argp_option option_table[] = {
 	 "record only between cudaProfilerStart and cudaProfilerStop", 0},
 	{"syncs", OPTION_SYNCS, NULL, 0,
 	 "also record which stream or event each wait was for (expensive)", 0},
+	{"args", OPTION_ARGS, NULL, 0,
+	 "also record which memory each kernel is given: which kernels depend on which", 0},
 	{"power", OPTION_POWER, NULL, 0,
 	 "also read clocks, power, temperature and why clocks were lowered, ten times a second", 0},
 	{"managed", OPTION_MANAGED, NULL, 0,
@@ -308,6 +311,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_SYNCS:
 		record_set_variable(ENV_SYNCS, "1");
+		return 0;
+	case OPTION_ARGS:
+		record_set_variable(ENV_ARGS, "1");
 		return 0;
 	case OPTION_POWER:
 		record_set_variable(ENV_POWER, "1");

@@ -53,11 +53,24 @@ static void enable_named(const struct cupti_api *cupti, CUpti_SubscriberHandle s
 	}
 }
 
+static bool is_kept;
+
+void launch_call_keep(void)
+{
+	is_kept = true;
+}
+
+static bool is_needed(uint32_t id)
+{
+	return launch_attributes_follows(id) || (is_kept && (calls[id].kind == LAUNCH_KERNEL ||
+							     calls[id].kind == LAUNCH_COOPERATIVE));
+}
+
 void launch_call_enable(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
 			enum launch_calls which, bool is_enabled)
 {
 	for (uint32_t id = 0; id < CBID_LIMIT; id++)
-		if (calls[id].kind != LAUNCH_NONE && (is_enabled || !launch_attributes_follows(id)))
+		if (calls[id].kind != LAUNCH_NONE && (is_enabled || !is_needed(id)))
 			cupti->cuptiEnableCallback(is_enabled, subscriber,
 						   CUPTI_CB_DOMAIN_DRIVER_API, id);
 	if (which >= LAUNCHES_AND_MEMSETS)

@@ -38,6 +38,9 @@ enum launch_calls { LAUNCHES, LAUNCHES_AND_MEMSETS, LAUNCHES_AND_COPIES };
 void launch_call_enable(const struct cupti_api *cupti, CUpti_SubscriberHandle subscriber,
 			enum launch_calls which, bool is_enabled);
 
+/* From now on disabling leaves the callbacks of kernels' launches, which somebody else needs. */
+void launch_call_keep(void);
+
 /* The launch signature of a kernel, as CUPTI's own records would tell it, but for clusters. */
 struct trace_signatures_row launch_call_signature(const struct launch_call *call);
 

@@ -52,6 +52,7 @@
 		 "0: do not measure in the program what recording a call adds to it")                       \
 	VARIABLE(ENV_MANAGED, "ROOFLINE_MANAGED", "0",                                                      \
 		 "1: page faults and migrations of managed memory")                                         \
+	VARIABLE(ENV_ARGS, "ROOFLINE_ARGS", "0", "1: which addresses kernels are launched with")            \
 	VARIABLE(ENV_NVTX, "ROOFLINE_NVTX", "1", "0: no NVTX ranges")                                       \
 	VARIABLE(ENV_COUNTERS, "ROOFLINE_COUNTERS", "",                                                     \
 		 "hardware counters: roofline, atomics, shared, sm, stalls, or "                            \

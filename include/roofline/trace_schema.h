@@ -207,6 +207,24 @@
 	COLUMN(u32, destination, "devices.device that it went to, likewise") \
 	COLUMN(u32, cause, "why memory was moved: 1 user, 2 coherence (a page fault), 3 prefetch, 4 eviction, 5 access counters")
 
+/* Words of the parameters of kernels that may be addresses: also members of structs; only with --args.  Equal sets of them
+ * have one id, or a few. */
+#define TRACE_ARGUMENTS(COLUMN) \
+	COLUMN(u32, id, "referred to by launch_arguments.arguments; one row for each address") \
+	COLUMN(u32, address_count, "rows of this id: where there are fewer, some were lost") \
+	COLUMN(u32, parameter, "which of the kernel's parameters, from 0") \
+	COLUMN(u32, offset, "bytes into it: 0, or the member of a struct") \
+	COLUMN(u64, address, "what may be an address: allocations tell")
+
+/* What each launch was given; a launch that has no row here was given what could not be read. */
+#define TRACE_LAUNCH_ARGUMENTS(COLUMN) \
+	COLUMN(u32, correlation, "api.correlation of the launch, 0 for a node of a graph") \
+	COLUMN(u64, node, "graph_nodes.node, 0 outside graphs") \
+	COLUMN(u32, arguments, "arguments.id, 0: no address, 4294967295: not known") \
+	COLUMN(u32, others, "hash of all other bytes of the parameters: equal for equal")
+
+#define ARGUMENTS_UNKNOWN UINT32_MAX
+
 /* Nodes of graphs as they are made, and as instantiating a graph clones them: the clones run.  A clone has two rows, of
  * which the second knows its original, and its edges are told as well. */
 #define TRACE_GRAPH_NODES(COLUMN) \
@@ -369,6 +387,8 @@
 	TABLE(launch_attributes, TRACE_LAUNCH_ATTRIBUTES) \
 	TABLE(allocations, TRACE_ALLOCATIONS) \
 	TABLE(managed, TRACE_MANAGED) \
+	TABLE(arguments, TRACE_ARGUMENTS) \
+	TABLE(launch_arguments, TRACE_LAUNCH_ARGUMENTS) \
 	TABLE(graph_nodes, TRACE_GRAPH_NODES) \
 	TABLE(graph_edges, TRACE_GRAPH_EDGES) \
 	TABLE(overheads, TRACE_OVERHEADS) \
@@ -409,6 +429,8 @@
 	KEY(local_rank, "rank on this host") \
 	KEY(world_size, "ranks in the job") \
 	KEY(cuda_visible_devices, "CUDA_VISIBLE_DEVICES, when set") \
+	KEY(args, "1 with --args") \
+	KEY(args_problem, "why arguments of kernels that were asked for were not read") \
 	KEY(counters, "--counters, when given: sets and metric names") \
 	KEY(counters_mode, "rotation: each launch carries one pass; replay: each launch was repeated for every pass") \
 	KEY(counters_passes, "passes that the counters were divided into") \

@@ -22,6 +22,7 @@
 
 void mock_be_busy(CUcontext context, unsigned int ms);
 void mock_set_capture(bool is_begin);
+void mock_set_parameters(CUfunction function, const size_t *bytes, size_t count);
 
 static int64_t busy_until_ns[CONTEXTS];
 static int captures;
@@ -110,4 +111,60 @@ CUresult CUDAAPI cuFuncGetAttribute(int *value, CUfunction_attribute attribute, 
 	(void)function;
 	*value = attribute == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES ? 312 : 0;
 	return CUDA_SUCCESS;
+}
+
+/* ---- parameters of kernels, as the test program says ---- */
+
+#define KERNELS 64
+#define PARAMETERS 32
+
+static struct {
+	CUfunction function;
+	size_t count, bytes[PARAMETERS];
+} kernels[KERNELS];
+
+void mock_set_parameters(CUfunction function, const size_t *bytes, size_t count)
+{
+	size_t i = (uintptr_t)function % KERNELS;
+
+	kernels[i].function = function;
+	kernels[i].count = count;
+	for (size_t p = 0; p < count; p++)
+		kernels[i].bytes[p] = bytes[p];
+}
+
+static size_t aligned(size_t offset, size_t bytes)
+{
+	size_t alignment = bytes % 8 == 0 ? 8 : 4;
+
+	return (offset + alignment - 1) / alignment * alignment;
+}
+
+/* Handles of even number are functions, those of odd number kernels, as the runtime has them. */
+static CUresult parameter(uintptr_t handle, bool is_kernel, size_t index, size_t *offset,
+			  size_t *bytes)
+{
+	size_t i = handle % KERNELS, end = 0;
+
+	if ((handle % 2 == 1) != is_kernel)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if ((uintptr_t)kernels[i].function != handle || index >= kernels[i].count)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (size_t p = 0; p <= index; p++) {
+		*offset = aligned(end, kernels[i].bytes[p]);
+		*bytes = kernels[i].bytes[p];
+		end = *offset + *bytes;
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset,
+				    size_t *bytes)
+{
+	return parameter((uintptr_t)function, false, index, offset, bytes);
+}
+
+CUresult CUDAAPI cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, size_t *bytes)
+{
+	return parameter((uintptr_t)kernel, true, index, offset, bytes);
 }

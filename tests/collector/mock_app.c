@@ -119,7 +119,7 @@ static const struct step *find_step(const char *name, size_t length)
 {
 	static const struct step *const all[] = {injection_steps, record_steps, launch_steps,
 						 call_steps,	  range_steps,	process_steps,
-						 end_steps};
+						 argument_steps,  end_steps};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		for (const struct step *step = all[i]; step->name; step++)

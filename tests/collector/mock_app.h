@@ -23,7 +23,7 @@ struct step {
 };
 
 extern const struct step record_steps[], launch_steps[], range_steps[], process_steps[],
-	end_steps[], call_steps[];
+	end_steps[], call_steps[], argument_steps[];
 
 void run_step(const char *text);
 long number(const char *argument); /* 1 without one */

@@ -74,16 +74,24 @@ static CUpti_CallbackId fill_parameters(union launch_parameters *parameters, CUl
 	switch (launch->call) {
 	case MOCK_PLAIN:
 	case MOCK_PER_THREAD:
-		parameters->plain = (cuLaunchKernel_params){.f = function, SHAPE(launch)};
+		parameters->plain = (cuLaunchKernel_params){.f = function,
+							    SHAPE(launch),
+							    .kernelParams = launch->parameters,
+							    .extra = launch->extra};
 		return launch->call == MOCK_PLAIN ? CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel
 						  : CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz;
 	case MOCK_EXTENDED:
 	case MOCK_EXTENDED_COOPERATIVE:
-		parameters->extended = (cuLaunchKernelEx_params){.config = config, .f = function};
+		parameters->extended = (cuLaunchKernelEx_params){.config = config,
+								 .f = function,
+								 .kernelParams = launch->parameters,
+								 .extra = launch->extra};
 		return CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx;
 	case MOCK_COOPERATIVE:
 		parameters->cooperative =
-			(cuLaunchCooperativeKernel_params){.f = function, SHAPE(launch)};
+			(cuLaunchCooperativeKernel_params){.f = function,
+							   SHAPE(launch),
+							   .kernelParams = launch->parameters};
 		return CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel;
 	default:
 		parameters->graph = (cuGraphLaunch_params){.hGraph = function};

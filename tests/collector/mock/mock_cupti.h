@@ -54,6 +54,7 @@ struct mock_launch {
 	unsigned int blocks;
 	CUcontext context;
 	uint32_t context_id;
+	void **parameters, **extra; /* of the kernel */
 	void (*during)(
 		const struct mock_launch *launch); /* what the driver does meanwhile, or NULL */
 	unsigned int busy_ms, slow_us, status;	   /* for during() */
