@@ -348,6 +348,8 @@ static int analyze_others(void *context)
 	if (rc == 0)
 		rc = managed_memory_build(&report->managed_memory, report->profile, err);
 	if (rc == 0)
+		rc = accesses_build(&report->accesses, report->profile, report->memory, err);
+	if (rc == 0)
 		rc = sm_activity_build(&report->sm_activity, report->profile, err);
 	if (rc == 0)
 		rc = device_work_build(&report->device_work, report->profile, err);
@@ -444,6 +446,7 @@ void report_free(struct report *report)
 	power_free(report->power);
 	memory_free(report->memory);
 	managed_memory_free(report->managed_memory);
+	accesses_free(report->accesses);
 	sm_activity_free(report->sm_activity);
 	device_work_free(report->device_work);
 	collectives_free(report->collectives);

@@ -4,6 +4,7 @@
 #ifndef ROOFLINE_REPORT_H
 #define ROOFLINE_REPORT_H
 
+#include "analysis/accesses/accesses.h"
 #include "analysis/counters/atomics.h"
 #include "analysis/counters/ceilings.h"
 #include "analysis/time/collectives.h"
@@ -39,6 +40,7 @@ struct report {
 	struct power *power;		       /* never NULL; without readings unless --power */
 	struct memory *memory;		       /* never NULL; empty without allocations */
 	struct managed_memory *managed_memory; /* never NULL; empty unless --managed */
+	struct accesses *accesses;	       /* never NULL; empty without --args */
 	struct sm_activity *sm_activity;       /* never NULL; empty without samples */
 	struct device_work *device_work;       /* likewise */
 	struct collectives *collectives;       /* never NULL; empty without NCCL */

@@ -10,6 +10,7 @@
  *        joined, and nested calls dropped            loader_turns.c
  *        samples, clocks and power                   loader_samples.c
  *        everything else                             loader_ops.c, loader_events.c,
+ *                                                    loader_arguments.c,
  *                                                    loader_counters.c
  *   3. ids of operations become indexes, operations find their calls, markers
  *      become ranges, counters find their launches   loader_ops.c, loader_ranges.c,
@@ -38,7 +39,8 @@ struct loader_capacity {
 	size_t processes, devices, streams, threads, kernel_names, signatures, machine_codes,
 		copies, memsets, graph_launches, ops, call_names, calls, ranges, syncs, overheads,
 		jits, metrics, counters, counted_graphs, samples, sampled_spans, powers,
-		allocations, event_calls, launches, manageds, losses;
+		allocations, event_calls, launches, manageds, arguments, argument_sets, givens,
+		clones, losses;
 };
 
 /* What tells devices without a UUID apart. */
@@ -133,6 +135,7 @@ struct process_loader {
 	struct correlation_map correlations;
 	struct id_map counted_ids, counted_correlations, counted_likes; /* to counted[] */
 	struct id_map counted_graphs;					/* from graph ids */
+	struct id_map argument_ids;					/* to argument_sets[] */
 	struct counted_entry *counted;
 	size_t counted_count, counted_capacity;
 	struct counter_value *counter_values;
@@ -225,6 +228,12 @@ int loader_join_threads(struct process_loader *loader);
 int loader_read_events(struct loader_task *task);
 /* Turns thread, stream and correlation ids of waits, overheads, JIT and allocations into indexes. */
 int loader_resolve_events(struct process_loader *loader);
+
+/* ---- loader_arguments.c ---- */
+
+int loader_read_arguments(struct loader_task *task);
+/* Sorts what it read, and tells which sets are whole.  -ENOMEM. */
+int loader_sort_arguments(struct profile *profile);
 
 /* ---- loader_counters.c ---- */
 

@@ -252,8 +252,7 @@ static int add_loss(const union trace_row *row, const struct reader_place *place
 }
 
 /* Other logs are joined by the clocks, not this program.  Damage in them is told. */
-static const enum trace_table unused[] = {TRACE_TABLE_clocks, TRACE_TABLE_graph_nodes,
-					  TRACE_TABLE_graph_edges};
+static const enum trace_table unused[] = {TRACE_TABLE_clocks, TRACE_TABLE_graph_edges};
 
 static int skip_row(const union trace_row *row, const struct reader_place *place, void *context)
 {
@@ -279,6 +278,8 @@ int loader_read_events(struct loader_task *task)
 		rc = loader_read(task, TRACE_TABLE_jit, add_jit);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_allocations, add_allocation);
+	if (rc == 0)
+		rc = loader_read_arguments(task);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_markers, add_marker);
 	for (size_t i = 0; i < sizeof(unused) / sizeof(*unused) && rc == 0; i++)

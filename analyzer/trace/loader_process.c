@@ -160,6 +160,7 @@ static void process_loader_clear(struct process_loader *loader)
 	id_map_clear(&loader->counted_correlations);
 	id_map_clear(&loader->counted_likes);
 	id_map_clear(&loader->counted_graphs);
+	id_map_clear(&loader->argument_ids);
 	free(loader->counted);
 	free(loader->counter_values);
 	free(loader->name_texts);

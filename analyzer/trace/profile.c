@@ -195,6 +195,8 @@ static int load_run(struct profile **out, struct loading *loading, enum roofline
 		rc = sort_profile(loader.profile);
 	if (rc == 0)
 		rc = loader_sort_samples(loader.profile);
+	if (rc == 0)
+		rc = loader_sort_arguments(loader.profile);
 	if (rc == 0) {
 		loader_sort_machine_codes(loader.profile);
 		set_slices(loader.profile);
@@ -339,6 +341,10 @@ void profile_free(struct profile *profile)
 	free(profile->event_calls);
 	free(profile->launches);
 	free(profile->manageds);
+	free(profile->arguments);
+	free(profile->argument_sets);
+	free(profile->givens);
+	free(profile->clones);
 	free(profile->losses);
 	free(profile);
 }

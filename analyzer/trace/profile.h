@@ -321,6 +321,36 @@ struct profile_managed {
 	uint32_t cause; /* 2 a page fault, 3 prefetch, 4 eviction, 5 access counters */
 };
 
+/* A word of a kernel's parameters that may be an address. */
+struct profile_argument {
+	uint64_t address;
+	uint32_t set;	    /* argument_sets[] */
+	uint32_t parameter; /* which, from 0 */
+	uint32_t offset;    /* bytes into it: 0, or the member of a struct */
+};
+
+/* Those of one launch; launches with equal ones have one set, or a few. */
+struct profile_argument_set {
+	uint32_t first, count;	/* its slice of arguments[] */
+	uint32_t address_count; /* that it had */
+	bool is_whole;		/* else some were lost */
+};
+
+/* What a launch, or a node of a graph that was made, was given; only with --args. */
+struct profile_given {
+	uint64_t subject; /* correlation of the launch, or id of the node */
+	uint32_t process; /* processes[] */
+	uint32_t set;	  /* argument_sets[] or PROFILE_NONE: not known */
+	uint32_t others;  /* hash of all other bytes of the parameters */
+	bool is_node;
+};
+
+/* A node of a graph and the one that it is a clone of; only with --args. */
+struct profile_clone {
+	uint64_t node, original;
+	uint32_t process; /* processes[] */
+};
+
 struct profile_property {
 	char *key, *value;
 };
@@ -410,6 +440,14 @@ struct profile {
 	size_t power_count;
 	struct profile_allocation *allocations; /* by time_ns */
 	size_t allocation_count;
+	struct profile_argument *arguments; /* by set, then parameter and offset */
+	size_t argument_count;
+	struct profile_argument_set *argument_sets;
+	size_t argument_set_count;
+	struct profile_given *givens; /* by is_node, process, subject */
+	size_t given_count;
+	struct profile_clone *clones; /* by process, node */
+	size_t clone_count;
 	struct profile_loss *losses;
 	size_t loss_count;
 	struct profile *graph_run; /* owned; the run with graphs as a whole, or NULL */
@@ -456,6 +494,10 @@ const struct profile_machine_code *profile_machine_code(const struct profile *pr
 
 /* The attributes of the launch that a call made, or NULL where it has none. */
 const struct profile_launch *profile_launch_of(const struct profile *profile, uint32_t call);
+
+/* What a kernel was given, of a node of a graph by the one that it is a clone of; NULL: it was not recorded. */
+const struct profile_given *profile_given_to(const struct profile *profile,
+					     const struct profile_op *op);
 
 /* Bounds of an op's process: streams[op->stream].process. */
 static inline uint32_t profile_op_process(const struct profile *profile,

@@ -103,6 +103,12 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 		"2300,2,3,65536,4096,0,0,0,1,0,105\n"
 		"1200,1,3,65536,4096,0,0,0,1,0,101\n"
 		"1300,1,3,131072,1024,1,48,0,1,7,103\n",
+	[TRACE_TABLE_arguments] = "id,address_count,parameter,offset,address\n"
+				  "1,2,1,8,131088\n"
+				  "1,2,0,0,65536\n",
+	[TRACE_TABLE_launch_arguments] = "correlation,node,arguments,others\n"
+					 "101,0,0,7\n"
+					 "0,76,1,9\n",
 	[TRACE_TABLE_graph_nodes] = "node,graph,kind,original\n"
 				    "76,4,0,0\n"
 				    "77,5,0,76\n",

@@ -210,6 +210,7 @@ static int find_site(struct pass *pass, struct open_ranges *open, const struct p
 	if (!added)
 		return -ENOMEM;
 	*added = site;
+	added->number = *number;
 	pass->memory->site_count++;
 	return 0;
 }
@@ -393,6 +394,25 @@ static void sort(struct memory *memory)
 	qsort(memory->sites, memory->site_count, sizeof(*memory->sites), compare_sites);
 }
 
+/* Once sites are sorted. */
+static int keep_sites(struct memory *memory, const struct pass *pass)
+{
+	size_t count = pass->profile->allocation_count;
+	uint32_t *places = malloc((pass->site_groups.count + 1) * sizeof(*places));
+
+	memory->row_sites = malloc(count * sizeof(*memory->row_sites));
+	if (places && memory->row_sites) {
+		for (size_t i = 0; i < memory->site_count; i++)
+			places[memory->sites[i].number] = (uint32_t)i;
+		for (size_t i = 0; i < count; i++)
+			memory->row_sites[i] = pass->profile->allocations[i].is_free
+						       ? PROFILE_NONE
+						       : places[pass->steps[i].site];
+	}
+	free(places);
+	return memory->row_sites && places ? 0 : -ENOMEM;
+}
+
 static void set_bounds(struct memory *memory, const struct profile *profile)
 {
 	memory->first_ns = memory->last_ns = profile->allocations[0].time_ns;
@@ -417,8 +437,10 @@ static int build(struct memory *memory, const struct profile *profile)
 		rc = find_sites(&pass);
 	if (rc == 0)
 		rc = follow_time(&pass);
-	if (rc == 0)
+	if (rc == 0) {
 		sort(memory);
+		rc = keep_sites(memory, &pass);
+	}
 	pass_close(&pass);
 	return rc;
 }
@@ -440,5 +462,6 @@ void memory_free(struct memory *memory)
 		return;
 	free(memory->kinds);
 	free(memory->sites);
+	free(memory->row_sites);
 	free(memory);
 }

@@ -37,6 +37,7 @@ struct memory_kind {
 struct memory_site {
 	const char *domain, *range; /* NULL without a range */
 	const char *call;	    /* NULL with a range, or when it is not known */
+	uint32_t number;	    /* in the order of finding */
 	struct memory_use use;
 };
 
@@ -45,6 +46,8 @@ struct memory {
 	size_t kind_count;
 	struct memory_site *sites; /* by peak_bytes, largest first */
 	size_t site_count;
+	uint32_t *
+		row_sites; /* as profile->allocations: sites[] of one that allocates; NULL without any */
 	int64_t first_ns, last_ns; /* the time that parts_bytes divides */
 };
 
