@@ -145,7 +145,7 @@ static int put_prediction(struct recommendation *item, const struct rule *rule,
 {
 	const struct prediction *prediction = &what_if->prediction;
 
-	item->is_up_to = rule->technique->is_up_to;
+	item->is_up_to = rule->technique->is_up_to && !what_if->effect.is_proven;
 	item->is_assuming = what_if->effect.is_assuming;
 	item->program = speedup_of(&prediction->program);
 	item->place = speedup_of(&prediction->place);

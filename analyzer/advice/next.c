@@ -218,6 +218,36 @@ static int add_follow(struct asking *asking)
 	return rc < 0 ? rc : add_check(asking);
 }
 
+/* The recommendation that stands and falls with whether kernels depend on each other, where that was not recorded;
+ * the advice's count: there is none. */
+static size_t find_undecided(const struct asking *asking)
+{
+	const struct advice *advice = asking->advice;
+	size_t i = 0;
+
+	if (has_property(asking->report->profile, "args"))
+		return advice->count;
+	while (i < advice->count &&
+	       (!advice->items[i].is_up_to ||
+		strcmp(advice->items[i].strategy, technique_concurrent_kernels.id)))
+		i++;
+	return i;
+}
+
+static int add_args(struct asking *asking, size_t item)
+{
+	const struct recommendation *what = &asking->advice->items[item];
+	const struct predicted_speedup *gain =
+		what->steady.speedup > 0 ? &what->steady : &what->program;
+
+	return add_record(
+		asking, STEP_args, " --args", "args",
+		reason("side by side kernels bring %.2fx to %.2fx, as far as they need nothing "
+		       "of each other: which memory each is given tells whether they do",
+		       gain->low, gain->speedup)
+			.text);
+}
+
 /* ---- what is missing ---- */
 
 static const char *percent_of(const struct asking *asking, int64_t part_ns, struct figure *figure)
@@ -522,7 +552,13 @@ static int add_missing(struct asking *asking)
 static int add_known(struct asking *asking)
 {
 	bool is_first = asking->advice->count && !waiting_for_more_ns(asking);
-	int rc = is_first ? add_follow(asking) : 0;
+	size_t undecided = find_undecided(asking);
+	int rc = is_first && undecided == 0 && asking->advice->count ? add_args(asking, 0) : 0;
+
+	if (rc == 0 && is_first)
+		rc = add_follow(asking);
+	if (rc == 0 && undecided < asking->advice->count && !(is_first && undecided == 0))
+		rc = add_args(asking, undecided);
 
 	if (rc == 0 && !limit_is_at_roof(&asking->limit))
 		rc = add_missing(asking);

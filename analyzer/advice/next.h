@@ -20,6 +20,7 @@ struct facts;
 	STEP(advise, "read how the change is made")                                             \
 	STEP(check, "record the changed program, and compare with what was predicted")          \
 	STEP(apart, "record times apart from what disturbed them")                              \
+	STEP(args, "record what kernels are given, which tells what depends on what")           \
 	STEP(graphs, "record graphs as a whole, which shows what the device launches")          \
 	STEP(managed, "record page faults and migrations of managed memory")                    \
 	STEP(counters, "count in hardware, which tells which roof kernels are near")            \

@@ -34,7 +34,8 @@ static const struct column prediction_columns[] = {
 
 /* ---- each technique ---- */
 
-GETTER(get_is_up_to, struct scenario_part, part, value_bool(techniques[part->technique]->is_up_to));
+GETTER(get_is_up_to, struct scenario_part, part,
+       value_bool(techniques[part->technique]->is_up_to && !part->alone.effect.is_proven));
 GETTER(get_strategy, struct scenario_part, part, value_text(techniques[part->technique]->id));
 
 /* The numbers of all options that take one; of the part's own it is known. */

@@ -165,7 +165,8 @@ static void put_part(struct page *page, const struct scenario *scenario,
 	if (!part->alone.effect.refusal)
 		put_rows(page, "  alone: whole run",
 			 scenario->range ? "  alone: the range" : "  alone: its part",
-			 "  alone: iteration", &part->alone.prediction, technique->is_up_to);
+			 "  alone: iteration", &part->alone.prediction,
+			 technique->is_up_to && !part->alone.effect.is_proven);
 }
 
 /* On one line, to be copied. */

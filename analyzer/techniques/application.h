@@ -21,6 +21,10 @@ struct recorded_run {
 	struct fusion fusion; /* owned; what counters tell of kernels that could be one */
 };
 
+/* Lanes that kernels may run in side by side: at the low end of what is assumed, and otherwise. */
+#define LANES_LEAST 2
+#define LANES_MOST 32 /* CUDA_DEVICE_MAX_CONNECTIONS at most */
+
 /* How far what a technique assumes holds: each end of an interval is an application of its own. */
 enum assumed_end { ASSUMED_LEAST, ASSUMED_USUAL, ASSUMED_MOST };
 
@@ -33,7 +37,8 @@ struct effect {
 	size_t changed_count;	    /* waits, decisions, copies, allocations, or kernels */
 	const struct loop *largest; /* borrowed; the loop with most time that changes, or NULL */
 	bool is_assuming;	    /* it rests on what no recording tells */
-	const char *refusal;	    /* why nothing changed; NULL: something did */
+	bool is_proven; /* the recording tells what its operations need of each other: no "up to" */
+	const char *refusal; /* why nothing changed; NULL: something did */
 };
 
 /* Of a kernel that is launched after a readback (shared/readbacks.h). */

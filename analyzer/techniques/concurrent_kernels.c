@@ -2,35 +2,72 @@
  * concurrent_kernels.c - small kernels of an iteration run side by side.
  *
  * They share the GPU as far as it has SMs for their blocks; copies stand between them.  Kernels of a graph as well, its
- * launches one after the other.
+ * launches one after the other.  Where it was recorded what kernels are given, one that depends on another waits for it,
+ * and what is left is no assumption.
  */
 #include "techniques/techniques.h"
 
 #include "replay/calls.h"
+#include "techniques/shared/dependences.h"
 #include "techniques/shared/streams.h"
 
 static const char full_gpu[] = "every kernel has blocks for more than half of the SMs";
+static const char dependent[] =
+	"each kernel depends on the one before it: it was given memory that one of them writes";
 
-/* Kernels in one lane after the other; what is no kernel, and the first one of an iteration or of a graph, or after
- * a graph, waits for all. */
-static void spread_call(struct change *change, const struct model *model, size_t call,
-			uint32_t *lane, bool *is_joined)
+/* Kernels of a loop as they are put side by side. */
+struct spread {
+	struct change *change; /* NULL: only to look */
+	const struct model *model;
+	struct kernels_beside beside;
+	uint32_t lane, lane_count;
+	bool is_joined; /* what comes next waits for all */
+	uint64_t kernel_count, beside_count, untold_count, dependent_count;
+};
+
+/* Returns whether it waits for all before it. */
+static bool add_kernel(struct spread *spread, uint32_t op, bool is_joined)
 {
-	const struct submissions *submissions = &model->submissions;
-	bool is_graph = model_call_class(model, call) == CALL_GRAPH_LAUNCH;
+	enum dependence found = kernels_beside_add(&spread->beside, op, is_joined);
 
-	*is_joined = *is_joined || is_graph;
+	spread->kernel_count++;
+	spread->dependent_count += found == DEPENDENCE_THERE;
+	spread->untold_count += found == DEPENDENCE_UNTOLD;
+	is_joined = is_joined || found == DEPENDENCE_THERE;
+	spread->beside_count += !is_joined;
+	return is_joined;
+}
+
+/* In one lane after the other. */
+static void put_op(struct spread *spread, uint32_t op, bool is_joined)
+{
+	const struct profile *profile = spread->model->profile;
+	struct change *change = spread->change;
+
+	if (!change)
+		return;
+	change->lanes[op] = spread->lane++ % spread->lane_count;
+	if (is_joined)
+		change->lanes[op] |= LANE_JOINED;
+	change->fill[op] = (uint8_t)call_fill(profile, &profile->ops[op]);
+}
+
+/* What is no kernel, and the first one of an iteration or of a graph, or after a graph, waits for all. */
+static void spread_call(struct spread *spread, size_t call)
+{
+	const struct submissions *submissions = &spread->model->submissions;
+	bool is_graph = model_call_class(spread->model, call) == CALL_GRAPH_LAUNCH;
+
+	spread->is_joined = spread->is_joined || is_graph;
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
 		uint32_t op = submissions->ops[i];
-		bool is_kernel = model->profile->ops[op].kind == OP_KERNEL;
+		bool is_kernel = spread->model->profile->ops[op].kind == OP_KERNEL;
+		bool is_joined = is_kernel ? add_kernel(spread, op, spread->is_joined) : true;
 
-		change->lanes[op] = (*lane)++ % change->lane_count;
-		if (*is_joined || !is_kernel)
-			change->lanes[op] |= LANE_JOINED;
-		change->fill[op] = (uint8_t)call_fill(model->profile, &model->profile->ops[op]);
-		*is_joined = !is_kernel;
+		put_op(spread, op, is_joined);
+		spread->is_joined = !is_kernel;
 	}
-	*is_joined = *is_joined || is_graph;
+	spread->is_joined = spread->is_joined || is_graph;
 }
 
 /* A graph whose nodes are not in the recording, or whose conditional nodes launch between them, has an order of its
@@ -51,8 +88,7 @@ static const char *why_not_call(const struct model *model, size_t call)
 	return NULL;
 }
 
-static const char *why_not(const struct model *model, const struct loop *loop,
-			   uint64_t *kernel_count)
+static const char *why_not(const struct model *model, const struct loop *loop)
 {
 	const struct submissions *submissions = &model->submissions;
 	size_t end = loop->first_call + loop->call_count, small_count = 0;
@@ -66,7 +102,6 @@ static const char *why_not(const struct model *model, const struct loop *loop,
 			const struct profile_op *op = &model->profile->ops[submissions->ops[j]];
 
 			small_count += call_fill(model->profile, op) <= 50;
-			*kernel_count += op->kind == OP_KERNEL;
 		}
 	}
 	if (!small_count)
@@ -75,29 +110,55 @@ static const char *why_not(const struct model *model, const struct loop *loop,
 }
 
 /* In a loop of one kernel nothing says what an iteration is: waits of the host part them. */
-static void spread_loop(struct change *change, const struct model *model, const struct loop *loop)
+static void spread_loop(struct spread *spread, const struct loop *loop)
 {
-	uint32_t lane = 0;
-	bool is_joined = true;
-
+	spread->is_joined = true;
 	for (size_t i = 0; i < loop->iteration_count; i++) {
-		is_joined = is_joined || loop->period > 1;
+		spread->is_joined = spread->is_joined || loop->period > 1;
 		for (size_t j = loop->iterations[i]; j < loop->iterations[i + 1]; j++) {
-			spread_call(change, model, j, &lane, &is_joined);
-			is_joined = is_joined || model_call_class(model, j) == CALL_SYNC;
+			spread_call(spread, j);
+			spread->is_joined = spread->is_joined ||
+					    model_call_class(spread->model, j) == CALL_SYNC;
 		}
 	}
 }
 
+static struct spread look_at(const struct application *application, const struct loop *loop)
+{
+	struct spread spread = {.model = application->run->model,
+				.beside = kernels_beside_of(application->run->report)};
+
+	spread_loop(&spread, loop);
+	return spread;
+}
+
+/* What is known needs no low end of its own. */
+static uint32_t lanes_for(const struct application *application, bool is_proven)
+{
+	if (is_proven)
+		return application->change.lane_count;
+	return application->end == ASSUMED_LEAST ? LANES_LEAST : application->change.lane_count;
+}
+
 static const char *change_loop(struct application *application, const struct loop *loop)
 {
-	uint64_t kernel_count = 0;
-	const char *refusal = why_not(application->run->model, loop, &kernel_count);
+	struct effect *effect = application->effect;
+	const char *refusal = why_not(application->run->model, loop);
+	struct spread found, spread;
 
 	if (refusal)
 		return refusal;
-	spread_loop(&application->change, application->run->model, loop);
-	application->effect->changed_count += kernel_count;
+	found = look_at(application, loop);
+	if (found.dependent_count && !found.beside_count)
+		return dependent;
+	spread = (struct spread){.change = &application->change,
+				 .model = found.model,
+				 .beside = kernels_beside_of(application->run->report),
+				 .lane_count = lanes_for(application, !found.untold_count)};
+	spread_loop(&spread, loop);
+	effect->is_proven = !found.untold_count && (effect->is_proven || !effect->changed_count);
+	effect->is_assuming = !effect->is_proven;
+	effect->changed_count += spread.kernel_count;
 	return NULL;
 }
 
@@ -105,10 +166,11 @@ const struct technique technique_concurrent_kernels = {
 	.id = "concurrent_kernels",
 	.option = "streams",
 	.argument = ARGUMENT_RANGE,
-	.help = "small kernels of an iteration run side by side; assumes that they are independent",
+	.help = "small kernels of an iteration run side by side, as far as they are independent",
 	.effect =
 		"Kernels of an iteration that leave SMs empty run side by side as far as they fit, also "
-		"those of one graph. Kernels that are in several streams already are left alone.",
+		"those of one graph. With a recording by --args each waits for those that it depends on; "
+		"without, they are assumed to be independent. Kernels that are in several streams already are left alone.",
 	.changed = "kernels share the GPU",
 	.assumes =
 		"kernels of an iteration are independent of each other; at the low end only two run "

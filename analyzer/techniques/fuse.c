@@ -2,13 +2,14 @@
  * fuse.c - neighbors of an iteration, which follow one another with the same grid and blocks, are one kernel.
  *
  * It takes as long as all of them, without what it need not write and read again as far as counters tell
- * (shared/fusion.h).  That no block needs what another one wrote is assumed, but where counters tell against it.
+ * (shared/fusion.h), and arguments, where recorded, do not tell that the one is not given what the other wrote.  That no block needs what another one wrote is assumed, but where counters tell against it.
  */
 #include "techniques/fuse.h"
 
 #include <string.h>
 
 #include "replay/calls.h"
+#include "techniques/shared/dependences.h"
 #include "techniques/techniques.h"
 
 static const char not_alike[] = "no kernels of the same grid follow one another in an iteration";
@@ -44,6 +45,7 @@ struct neighbors {
 	struct change *change; /* NULL: only to look */
 	const struct model *model;
 	const struct fusion *fusion;
+	const struct accesses *accesses; /* NULL: nothing was recorded */
 	struct fused_kernels *fused;
 	bool is_grid_wide;		      /* some are not fused for that */
 	const struct profile_op *predecessor; /* NULL: none that this one could go into */
@@ -97,6 +99,15 @@ static double hand_on(struct neighbors *it, const struct profile_op *op)
 	return bytes;
 }
 
+/* Of the kernel before. */
+static bool is_independent(const struct neighbors *it, const struct profile_op *op)
+{
+	const struct profile_op *ops = it->model->profile->ops;
+
+	return dependences_are_none(it->accesses, (size_t)(it->predecessor - ops),
+				    (size_t)(op - ops));
+}
+
 /* Returns how many bytes of its reading vanish. */
 static double fuse(struct neighbors *it, size_t call, const struct profile_op *op)
 {
@@ -110,7 +121,7 @@ static double fuse(struct neighbors *it, size_t call, const struct profile_op *o
 	if (it->change)
 		it->change->calls[call] = change_number(it->change, &fused_launch);
 	it->fused->kernel_count++;
-	return verdict == FUSION_HANDS_ON ? hand_on(it, op) : 0;
+	return verdict == FUSION_HANDS_ON && !is_independent(it, op) ? hand_on(it, op) : 0;
 }
 
 static void fuse_iteration(struct neighbors *it, size_t first, size_t end)
@@ -133,13 +144,14 @@ static void fuse_iteration(struct neighbors *it, size_t first, size_t end)
 }
 
 /* change: NULL only to look.  Adds to found. */
-static const char *fuse_loop(struct change *change, const struct model *model,
+static const char *fuse_loop(struct change *change, const struct recorded_run *run,
 			     const struct loop *loop, const struct fusion *fusion,
 			     struct fused_kernels *found)
 {
 	struct neighbors neighbors = {.change = change,
-				      .model = model,
+				      .model = run->model,
 				      .fusion = fusion,
+				      .accesses = dependences_recorded(run->report),
 				      .fused = found};
 	uint64_t kernel_count = found->kernel_count;
 
@@ -155,7 +167,7 @@ struct fused_kernels fuse_find(const struct recorded_run *run, const struct loop
 	struct fused_kernels found = {0};
 
 	for (size_t i = 0; run->fusion.kernels && i < loops->count; i++)
-		fuse_loop(NULL, run->model, &loops->items[i], &run->fusion, &found);
+		fuse_loop(NULL, run, &loops->items[i], &run->fusion, &found);
 	return found;
 }
 
@@ -169,7 +181,7 @@ static const char *change_loop(struct application *application, const struct loo
 	const char *refusal;
 
 	fusion.is_least = application->end == ASSUMED_LEAST;
-	refusal = fuse_loop(&application->change, application->run->model, loop, &fusion, &found);
+	refusal = fuse_loop(&application->change, application->run, loop, &fusion, &found);
 	if (refusal)
 		return effect->refusal == grid_wide ? grid_wide : refusal;
 	effect->changed_count += found.kernel_count;

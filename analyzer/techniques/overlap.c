@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "replay/calls.h"
+#include "techniques/shared/dependences.h"
 #include "techniques/shared/lengths.h"
 #include "techniques/shared/streams.h"
 #include "techniques/shared/usual_changes.h"
@@ -14,6 +15,7 @@
 #define LEAST_COPY_NS 10000 /* shorter copies are launch latency, which streams do not hide */
 #define OVERLAP_LANES 3	    /* one copies in, one computes, one copies out */
 
+static const char carried[] = "each iteration goes on with what the one before it wrote";
 static const char no_copies[] = "no loop has copies beside kernels to overlap";
 
 /* Whether the first iteration has kernels, and copies that take long enough to be hidden. */
@@ -30,8 +32,10 @@ static bool has_copies_and_kernels(const struct model *model, const struct loop 
 	return has_copy && has_kernel;
 }
 
-static const char *why_not(const struct model *model, const struct loop *loop)
+static const char *why_not(const struct recorded_run *run, const struct loop *loop)
 {
+	const struct model *model = run->model;
+
 	if (!has_copies_and_kernels(model, loop))
 		return no_copies;
 	if (streams_are_many(model, loop, false, OVERLAP_LANES))
@@ -41,7 +45,8 @@ static const char *why_not(const struct model *model, const struct loop *loop)
 			return refused_has_graphs;
 		else if (model_call_class(model, i) == CALL_MEMORY)
 			return refused_allocates;
-	return NULL;
+	return dependences_carry_on(dependences_recorded(run->report), model, loop) ? carried
+										    : NULL;
 }
 
 static void overlap_call(struct change *change, const struct model *model, size_t call,
@@ -57,18 +62,23 @@ static void overlap_call(struct change *change, const struct model *model, size_
 		change->lanes[submissions->ops[i]] = lane;
 }
 
+static uint32_t lanes_for(const struct application *application)
+{
+	return application->end == ASSUMED_LEAST ? LANES_LEAST : application->change.lane_count;
+}
+
 static const char *change_loop(struct application *application, const struct loop *loop)
 {
 	const struct model *model = application->run->model;
 	struct change *change = &application->change;
-	const char *refusal = why_not(model, loop);
+	const char *refusal = why_not(application->run, loop);
 
 	if (refusal)
 		return refusal;
 	for (size_t i = 0; i < loop->iteration_count; i++)
 		for (size_t j = loop->iterations[i]; j < loop->iterations[i + 1]; j++)
 			overlap_call(change, model, j,
-				     (uint32_t)(i % OVERLAP_LANES) % change->lane_count);
+				     (uint32_t)(i % OVERLAP_LANES) % lanes_for(application));
 	waits_keep_others(change, model, loop);
 	return NULL;
 }

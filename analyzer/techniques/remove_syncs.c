@@ -1,43 +1,59 @@
 /*
  * remove_syncs.c - the host waits only for what it reads.
  *
- * Waits of a loop are gone after which the host reads nothing that was copied to it; the loop's last one stays.
+ * Waits of a loop are gone after which the host reads nothing that was copied to it; the loop's last one stays.  So do
+ * those behind a kernel that was given memory of the host's own, pinned or managed, where that was recorded.
  */
 #include "techniques/techniques.h"
 
 #include "replay/calls.h"
+#include "techniques/shared/dependences.h"
+
+static const char host_memory[] =
+	"before each wait a kernel is given memory that the host reads and writes itself";
+
+struct waits {
+	size_t dropped_count;
+	size_t needed_count; /* for memory of the host's */
+};
 
 /* Calls [first, end) of a thread wait no more where nothing was copied to the host since the wait before; the last wait
- * of them stays.  Returns how many waits that are. */
-static size_t drop_waits(struct change *change, const struct model *model, size_t first, size_t end)
+ * of them stays. */
+static struct waits drop_waits(struct application *application, size_t first, size_t end)
 {
-	size_t dropped_count = 0, last = end;
-	bool is_read = false;
+	const struct model *model = application->run->model;
+	const struct accesses *accesses = dependences_recorded(application->run->report);
+	struct change *change = &application->change;
+	struct waits waits = {0};
+	bool is_read = false, is_shared = false;
+	size_t last = end;
 
 	while (last > first && model_call_class(model, last - 1) != CALL_SYNC)
 		last--;
 	for (size_t i = first; i + 1 < last; i++) {
 		is_read = is_read || call_copies_to_host(model, i);
+		is_shared = is_shared || dependences_reach_host(accesses, model, i);
 		if (model_call_class(model, i) != CALL_SYNC)
 			continue;
-		if (!is_read && change->calls[i] == CALL_KEPT) {
+		if (!is_read && !is_shared && change->calls[i] == CALL_KEPT) {
 			change->calls[i] = CALL_DROPPED;
-			dropped_count++;
+			waits.dropped_count++;
 		}
-		is_read = false;
+		waits.needed_count += is_shared;
+		is_read = is_shared = false;
 	}
-	return dropped_count;
+	return waits;
 }
 
 /* Fewer waits than every second iteration has one are not the loop's own: they stay. */
 static const char *change_loop(struct application *application, const struct loop *loop)
 {
-	size_t count = drop_waits(&application->change, application->run->model, loop->first_call,
-				  loop->first_call + loop->call_count);
+	struct waits waits =
+		drop_waits(application, loop->first_call, loop->first_call + loop->call_count);
 
-	if (2 * count < loop->iteration_count)
-		return refused_nothing;
-	application->effect->changed_count += count;
+	if (2 * waits.dropped_count < loop->iteration_count)
+		return waits.needed_count ? host_memory : refused_nothing;
+	application->effect->changed_count += waits.dropped_count;
 	return NULL;
 }
 
@@ -48,7 +64,8 @@ const struct technique technique_remove_syncs = {
 	.help = "no synchronization in loops after which the host reads nothing",
 	.effect =
 		"Synchronization calls of a loop are gone where nothing was copied to the host since the "
-		"previous synchronization.",
+		"previous synchronization. With a recording by --args those stay before which a kernel was "
+		"given pinned or managed memory, which the host may read itself.",
 	.changed = "waits are gone",
 	.refusal = refused_nothing,
 	.is_shared = true,

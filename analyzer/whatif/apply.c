@@ -7,10 +7,6 @@
 #include "techniques/shared/readbacks.h"
 #include "whatif/loop_parts.h"
 
-/* Lanes that kernels may run in side by side: at the low end of what is assumed, and otherwise. */
-#define LANES_LEAST 2
-#define LANES_MOST 32 /* CUDA_DEVICE_MAX_CONNECTIONS at most */
-
 static bool is_on_device(const struct applied *applied, const struct loop *loop)
 {
 	const struct model *model = applied->all->run.model;
@@ -56,8 +52,7 @@ int apply_begin(struct applied *applied, const struct what_ifs *all, size_t devi
 	rc = begin_application(application, all);
 	change_rc = change_begin(&application->change, all->run.model, has_ops);
 	if (change_rc == 0 && has_lanes)
-		change_rc = change_begin_lanes(&application->change, all->run.model,
-					       end == ASSUMED_LEAST ? LANES_LEAST : LANES_MOST);
+		change_rc = change_begin_lanes(&application->change, all->run.model, LANES_MOST);
 	return applied->is_set_up && applied->kept_calls && rc == 0 ? change_rc : -ENOMEM;
 }
 

@@ -21,7 +21,8 @@ static void set_part(struct scenario *scenario, struct scenario_part *part,
 	part->together = *together;
 	if (!together->effect.refusal) {
 		scenario->is_changed = true;
-		scenario->is_up_to |= techniques[part->technique]->is_up_to;
+		scenario->is_up_to |=
+			techniques[part->technique]->is_up_to && !together->effect.is_proven;
 	} else if (together->effect.refusal == refused_impossible)
 		return;
 	else if (!part->alone.effect.refusal)

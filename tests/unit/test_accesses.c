@@ -377,6 +377,7 @@ static void test_totals(void **state)
 	assert_int_equal(totals[1].allocation_count, 2);
 	assert_int_equal(totals[1].bytes, BYTES);
 	assert_int_equal(totals[2].launch_count, 1);
+	assert_int_equal(totals[0].kernel_launch_count, 3);
 	end(&story);
 }
 

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "techniques/shared/streams.h"
+#include "fixture_given.h"
 #include "fixture_loop.h"
 
 static const char full_gpu[] = "every kernel has blocks for more than half of the SMs";
@@ -150,6 +151,64 @@ static void test_streamed(void **state)
 	loop_free(&fixture);
 }
 
+/* Which kernels of an iteration wait for all: one letter each, and whether the rest is assumed. */
+static void expect_joined(const char *usual, const char *words, const char *joined, bool is_proven)
+{
+	struct given_loop *given = given_loop_of(usual, words);
+	const struct change *change = &given->loop.application.change;
+	size_t count = strlen(joined);
+
+	assert_null(loop_apply(&given->loop, &technique_concurrent_kernels));
+	for (size_t i = 0; i < given->loop.b->profile.op_count; i++)
+		assert_int_equal(change->lanes[i] & LANE_JOINED ? 'j' : '.', joined[i % count]);
+	assert_int_equal(given->loop.effect.is_proven, is_proven);
+	assert_int_equal(given->loop.effect.is_assuming, !is_proven);
+	given_free(given);
+}
+
+static void test_given(void **state)
+{
+	(void)state;
+	expect_joined("kkk", "rA,wB rA,wC rA,wD", "j..", true);
+	expect_joined("kkk", "rA,wB rB,wC rA,wD", "jj.",
+		      true); /* the third only beside the second */
+	expect_joined("kkk", "rA,wB rA,wC rB,wD", "j.j", true);
+	expect_joined("kkikk", "rA,wB rA,wC rB,wD rC,wE", "j.jj.", true);
+	expect_joined("kkk", "rA,wB ? rA,wC", "j..", false);
+	expect_joined("kkk", "uA uA rB,wC", "j..", false);
+	expect_joined("kkk", "wA* wA* wB", "j..", false);
+	expect_joined("kk", "rA rA", "j.", true);
+}
+
+static void test_given_dependent(void **state)
+{
+	struct given_loop *given = given_loop_of("kkk", "wA wA rA,wB");
+
+	(void)state;
+	assert_string_equal(
+		loop_apply(&given->loop, &technique_concurrent_kernels),
+		"each kernel depends on the one before it: it was given memory that one "
+		"of them writes");
+	loop_expect_unchanged(&given->loop);
+	given_free(given);
+}
+
+/* What is known is as wide at the low end; what is assumed is not. */
+static void test_given_low_end(void **state)
+{
+	static const char *const words[] = {"wA wB wC wD", "uA uA uA uA"};
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct given_loop *given = given_loop_of("kkkk", words[i]);
+
+		given->loop.application.end = ASSUMED_LEAST;
+		assert_null(loop_apply(&given->loop, &technique_concurrent_kernels));
+		assert_int_equal(given->loop.application.change.lanes[2], i ? 0 : 2);
+		given_free(given);
+	}
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -170,6 +229,13 @@ int main(void)
 			 test_concurrent_refusals),
 		SENTENCE("how much of the GPU a kernel takes, all its blocks tell",
 			 test_concurrent_shapes),
+		SENTENCE(
+			"a kernel that is known to depend on another waits for it, and what is left is no "
+			"assumption",
+			test_given),
+		SENTENCE("kernels that are known to depend on each other are refused",
+			 test_given_dependent),
+		SENTENCE("where nothing is assumed the low end is the same", test_given_low_end),
 		SENTENCE("what is in several streams already is not spread over streams again",
 			 test_streamed),
 	};

@@ -225,6 +225,35 @@ static void test_small(void **state)
 	run_end(&run);
 }
 
+/* The second was not given what the first wrote: one kernel, and both arrays are still read. */
+static void test_given_other(void **state)
+{
+	static const int64_t kept_ns[] = {-1, -1, -1};
+	static const struct kernel_access items[] = {{0, 0, ACCESS_READ},
+						     {0, 1, ACCESS_CHANGED},
+						     {0, 0, ACCESS_READ},
+						     {0, 2, ACCESS_CHANGED}};
+	struct access_list lists[] = {{.count = 2, .is_whole = true},
+				      {.first = 2, .count = 2, .is_whole = true}};
+	uint32_t of_op[3 * MOVING_ITERATIONS];
+	struct accesses accesses = {.of_op = of_op,
+				    .lists = lists,
+				    .items = (struct kernel_access *)items};
+	struct report report = {.accesses = &accesses};
+	struct run run;
+
+	(void)state;
+	run_begin(&run, moving_loop(chain, 3, 0), 3);
+	for (size_t i = 0; i < sizeof(of_op) / sizeof(of_op[0]); i++)
+		of_op[i] = i % 3 == 1;
+	run.recorded.report = &report;
+	assert_null(run_fuse(&run, ASSUMED_USUAL));
+	expect_lengths(&run, kept_ns, 3);
+	assert_int_equal(run.effect.changed_count, 2 * MOVING_ITERATIONS);
+	assert_false(run.effect.is_assuming);
+	run_end(&run);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -241,6 +270,8 @@ int main(void)
 		SENTENCE("kernels that another technique changed are shortened from that",
 			 test_changed_before),
 		SENTENCE("neighbors with a dependency across the grid are refused", test_grid_wide),
+		SENTENCE("of neighbors that were given other memory no bytes vanish",
+			 test_given_other),
 		SENTENCE("of small neighbors only launches and gaps go", test_small),
 	};
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "fixture_given.h"
 #include "fixture_loop.h"
 
 static const char no_copies[] = "no loop has copies beside kernels to overlap";
@@ -57,6 +58,31 @@ static void test_shared_link(void **state)
 	loop_free(&fixture);
 }
 
+static void expect_carried(const char *usual, const char *words, bool is_carried)
+{
+	struct given_loop *given = given_loop_of(usual, words);
+	const char *refusal = loop_apply(&given->loop, &technique_overlap);
+
+	if (is_carried)
+		assert_string_equal(refusal,
+				    "each iteration goes on with what the one before it wrote");
+	else
+		assert_null(refusal);
+	given_free(given);
+}
+
+static void test_carried(void **state)
+{
+	(void)state;
+	expect_carried("kko", "rA,wB rB,wA", true);
+	expect_carried("kko", "rA,wB rB,wC", false);  /* B is written again before */
+	expect_carried("ikko", "rA,wB rB,wA", false); /* the copy may fill A anew */
+	expect_carried("kko", "rA,wB ?", false);
+	expect_carried("kko", "? rB,wA", false);
+	expect_carried("kko", "rA,wB rB,wA*", false); /* another part each time, perhaps */
+	expect_carried("kko", "uA uA", false);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -68,6 +94,8 @@ int main(void)
 		SENTENCE("iterations take turns in three lanes", test_overlapped),
 		SENTENCE("what cannot be overlapped is refused with the reason",
 			 test_overlap_refusals),
+		SENTENCE("iterations that are known to go on with each other's results are refused",
+			 test_carried),
 		SENTENCE("copies that share the link take longer", test_shared_link),
 	};
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "fixture_given.h"
 #include "fixture_loop.h"
 
 /* Returns how many waits are gone. */
@@ -52,6 +53,26 @@ static void test_no_waits(void **state)
 	loop_free(&fixture);
 }
 
+/* H is pinned. */
+static void test_host_memory(void **state)
+{
+	struct given_loop *given = given_loop_of("kwkw", "rA,wB rH,wB");
+
+	(void)state;
+	assert_int_equal(drop(&given->loop), ITERATIONS);
+	loop_expect(&given->loop, 3, ".d..");
+	given_free(given);
+	given = given_loop_of("kw", "rA,wH");
+	assert_string_equal(
+		loop_apply(&given->loop, &technique_remove_syncs),
+		"before each wait a kernel is given memory that the host reads and writes itself");
+	loop_expect_unchanged(&given->loop);
+	given_free(given);
+	given = given_loop_of("kw", "rA,wB");
+	assert_int_equal(drop(&given->loop), ITERATIONS - 1);
+	given_free(given);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -63,6 +84,8 @@ int main(void)
 		SENTENCE("waits go where the host reads nothing, but for the last",
 			 test_drop_waits),
 		SENTENCE("waits for what is copied to the host stay", test_keep_waits_for_reads),
+		SENTENCE("waits behind kernels that were given memory of the host's stay",
+			 test_host_memory),
 		SENTENCE("without waits there is none to drop", test_no_waits),
 	};
 

@@ -399,15 +399,31 @@ static int compare_totals(const void *left, const void *right)
 {
 	const struct access_total *a = left, *b = right;
 
-	if (a->launch_count != b->launch_count)
-		return a->launch_count > b->launch_count ? -1 : 1;
+	if (a->kernel_launch_count != b->kernel_launch_count)
+		return a->kernel_launch_count > b->kernel_launch_count ? -1 : 1;
 	if (a->kernel != b->kernel)
 		return a->kernel < b->kernel ? -1 : 1;
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
 	if (a->bytes != b->bytes)
 		return a->bytes > b->bytes ? -1 : 1;
+	if (a->launch_count != b->launch_count)
+		return a->launch_count > b->launch_count ? -1 : 1;
 	return (a->allocation > b->allocation) - (a->allocation < b->allocation);
+}
+
+static int count_kernels(struct accesses *accesses, const struct profile *profile)
+{
+	uint64_t *counts = calloc(profile->kernel_name_count + 1, sizeof(*counts));
+
+	if (!counts)
+		return -ENOMEM;
+	for (size_t i = 0; i < accesses->list_count; i++)
+		counts[accesses->lists[i].kernel] += accesses->lists[i].launch_count;
+	for (size_t i = 0; i < accesses->total_count; i++)
+		accesses->totals[i].kernel_launch_count = counts[accesses->totals[i].kernel];
+	free(counts);
+	return 0;
 }
 
 static int add_up(struct accesses *accesses, const struct profile *profile,
@@ -423,7 +439,9 @@ static int add_up(struct accesses *accesses, const struct profile *profile,
 						  &accesses->items[accesses->lists[i].first + j]);
 	groups_free(&it.groups);
 	groups_free(&it.allocations);
-	if (accesses->total_count)
+	if (rc == 0)
+		rc = count_kernels(accesses, profile);
+	if (rc == 0 && accesses->total_count)
 		qsort(accesses->totals, accesses->total_count, sizeof(*accesses->totals),
 		      compare_totals);
 	return rc;
@@ -515,4 +533,13 @@ const char *access_kind_title(enum access_kind kind)
 					     [ACCESS_UNTOLD] = "not told"};
 
 	return titles[kind];
+}
+
+const char *access_kind_key(enum access_kind kind)
+{
+	static const char *const keys[] = {[ACCESS_READ] = "read",
+					   [ACCESS_CHANGED] = "read_write",
+					   [ACCESS_UNTOLD] = "unknown"};
+
+	return keys[kind];
 }

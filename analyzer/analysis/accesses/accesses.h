@@ -46,6 +46,7 @@ struct access_total {
 	uint32_t memory;	   /* CUpti_ActivityMemoryKind */
 	uint64_t allocation_count; /* different ones of that size and site */
 	uint64_t launch_count;
+	uint64_t kernel_launch_count; /* of the kernel, whatever it was given */
 };
 
 struct memory;
@@ -57,7 +58,8 @@ struct accesses {
 	struct kernel_access *items;
 	size_t item_count;
 	uint64_t known_count, kernel_count; /* launches whose memory is all known, and all */
-	struct access_total *totals;	    /* most launches first */
+	struct access_total *
+		totals; /* kernels with most launches first; of each what it reads first, then by bytes */
 	size_t total_count;
 };
 
@@ -79,7 +81,8 @@ enum dependence accesses_judge(const struct accesses *accesses, uint32_t first, 
 bool accesses_share_with_host(const struct accesses *accesses, const struct profile *profile,
 			      uint32_t list);
 
-/* "reads", "reads and writes", "not told" */
+/* "reads", "reads and writes", "not told", for people; and for programs "read", "read_write", "unknown". */
 const char *access_kind_title(enum access_kind kind);
+const char *access_kind_key(enum access_kind kind);
 
 #endif
