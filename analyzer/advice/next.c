@@ -553,13 +553,12 @@ static int add_known(struct asking *asking)
 {
 	bool is_first = asking->advice->count && !waiting_for_more_ns(asking);
 	size_t undecided = find_undecided(asking);
-	int rc = is_first && undecided == 0 && asking->advice->count ? add_args(asking, 0) : 0;
+	int rc = is_first && undecided ? add_follow(asking) : 0;
 
-	if (rc == 0 && is_first)
-		rc = add_follow(asking);
-	if (rc == 0 && undecided < asking->advice->count && !(is_first && undecided == 0))
+	if (rc == 0 && undecided < asking->advice->count)
 		rc = add_args(asking, undecided);
-
+	if (rc == 0 && is_first && !undecided)
+		rc = add_follow(asking);
 	if (rc == 0 && !limit_is_at_roof(&asking->limit))
 		rc = add_missing(asking);
 	if (rc == 0 && asking->advice->count && !is_first)
