@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,8 +214,37 @@ static void step_given_often(const char *argument)
 	}
 }
 
+#define THREADS_MOST 16
+
+static void *given_main(void *user)
+{
+	char text[64];
+
+	for (long i = 0; i < 2000; i++) {
+		snprintf(text, sizeof(text), "%ld,plain,%lx/i%lx", (long)(uintptr_t)user,
+			 0x7f0000000000 + i % 500 * 0x1000, i);
+		step_given(text);
+	}
+	return NULL;
+}
+
+/* given_threads:N - so many at once, of kernels of their own, all with the same 500 addresses */
+static void step_given_threads(const char *argument)
+{
+	pthread_t threads[THREADS_MOST];
+	long count = number(argument);
+
+	step_given("100,plain,7f0000000000/i0"); /* finds the driver */
+	for (long i = 0; i < count && i < THREADS_MOST; i++)
+		if (pthread_create(&threads[i], NULL, given_main, (void *)(uintptr_t)(2 + 2 * i)))
+			fail("given_threads", "cannot start a thread");
+	for (long i = 0; i < count && i < THREADS_MOST; i++)
+		pthread_join(threads[i], NULL);
+}
+
 const struct step argument_steps[] = {
 	{"given", step_given},
 	{"given_often", step_given_often},
+	{"given_threads", step_given_threads},
 	{NULL, NULL},
 };

@@ -63,6 +63,16 @@ with_driver() {
 	sealed
 }
 
+@test "8 threads that launch kernels with the same addresses write each set once" {
+	with_driver
+	export ROOFLINE_ARGS=1 ROOFLINE_BUFFER_LIMIT_MB=64
+	record driver cuda given_threads:8 exit:3
+	readable
+	sealed
+	equal 'launches, and lost rows' 16001 "$(($(rows launch_arguments) + $(loss unwritten_rows)))"
+	equal sets 500 "$(rows arguments)"
+}
+
 @test "the GPU is sampled while 3 threads launch and another one is in a range" {
 	export ROOFLINE_SAMPLE=100us ROOFLINE_SAMPLE_BUFFER_MB=8 ROOFLINE_SAMPLE_RANGE=train
 	record cuda context:1 launch:threads=3,count=50,pause_us=500 range_in_thread:train context:2 \

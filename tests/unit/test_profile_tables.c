@@ -335,6 +335,44 @@ static void test_kind_names(void **state)
 		name, function, fixture_set_up, fixture_tear_down, NULL \
 	}
 
+/* Of a launch by its number, of a node by the one that it is a clone of. */
+static void test_arguments(void **state)
+{
+	struct profile *profile = fixture_load(*state);
+	const struct profile_given *launched = profile_given_to(profile, &profile->ops[0]);
+	const struct profile_given *node = profile_given_to(profile, &profile->ops[1]);
+	const struct profile_argument_set *set = &profile->argument_sets[node->set];
+
+	assert_int_equal(profile->ops[1].graph_node, 77);
+	assert_int_equal(launched->others, 7);
+	assert_int_equal(profile->argument_sets[launched->set].count, 0);
+	assert_true(profile->argument_sets[launched->set].is_whole);
+	assert_int_equal(node->others, 9);
+	assert_true(set->is_whole);
+	assert_int_equal(set->count, 2);
+	assert_int_equal(profile->arguments[set->first].address, 65536);
+	assert_int_equal(profile->arguments[set->first + 1].offset, 8);
+	assert_null(profile_given_to(profile, &profile->ops[2]));
+	profile_free(profile);
+	profile = fixture_load_with(*state, "arguments.csv",
+				    "id,address_count,parameter,offset,address\n"
+				    "1,2,0,0,65536\n");
+	node = profile_given_to(profile, &profile->ops[1]);
+	assert_false(profile->argument_sets[node->set].is_whole);
+	profile_free(profile);
+	profile = fixture_load_with(*state, "arguments.csv", "");
+	node = profile_given_to(profile, &profile->ops[1]);
+	assert_false(profile->argument_sets[node->set].is_whole);
+	profile_free(profile);
+	profile = fixture_load_with(*state, "launch_arguments.csv",
+				    "correlation,node,arguments,others\n"
+				    "0,76,4294967295,0\n"
+				    "0,76,1,9\n");
+	assert_int_equal(profile_given_to(profile, &profile->ops[1])->set, PROFILE_NONE);
+	assert_null(profile_given_to(profile, &profile->ops[0]));
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,6 +382,7 @@ int main(void)
 		     test_calibration),
 		TEST("attributes of a launch belong to its call", test_launches),
 		TEST("operations of all kinds come in time order", test_ops),
+		TEST("a kernel has what it was given, of a node its original", test_arguments),
 		TEST("a kernel has its shape and demangled name", test_signatures),
 		TEST("what several kernels of one name have of machine code is the most of each",
 		     test_machine_code),
