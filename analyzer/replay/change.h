@@ -60,6 +60,8 @@ struct change {
 			  * and kernels as far as they fit together; with LANE_JOINED it waits for
 			  * all that is in lanes */
 	uint32_t lane_count; /* of them */
+	bool starts_early; /* who depends on whom is in the lanes: a kernel starts when there is room, also before others
+			    * that were launched before it */
 	uint8_t *
 		fill; /* by op: percent of the GPU that it takes in a lane; 0, and NULL: all of it */
 	bool are_beside; /* child kernels run side by side, as far as they fit (fill) */

@@ -8,6 +8,7 @@ void engines_open(struct engines *engines)
 {
 	*engines = (struct engines){.copy_free_ns = {INT64_MIN, INT64_MIN},
 				    .last_start_ns = INT64_MIN};
+	taken_time_open(&engines->taken);
 }
 
 static enum copy_engine copy_engine_of(const struct profile *profile, const struct profile_op *op)
@@ -56,6 +57,9 @@ int64_t engines_start_ns(const struct engines *engines, const struct profile *pr
 
 	if (what->kind == OP_COPY)
 		return max_ns(start_ns, engines->copy_free_ns[copy_engine_of(profile, what)]);
+	if (engines->starts_early)
+		return taken_time_find(&engines->taken, start_ns, what->end_ns - what->start_ns,
+				       fill);
 	start_ns = max_ns(start_ns, engines->last_start_ns);
 	while (taken_at(engines, profile, op, start_ns, &next_ns) + fill > WHOLE_GPU &&
 	       next_ns < INT64_MAX)
@@ -80,6 +84,12 @@ static void drop_ended(struct engines *engines, int64_t moment_ns)
 	engines->kernels[first] = engines->kernels[--engines->kernel_count];
 }
 
+void engines_forget(struct engines *engines, int64_t moment_ns)
+{
+	if (engines->starts_early)
+		taken_time_forget(&engines->taken, moment_ns);
+}
+
 void engines_add(struct engines *engines, const struct profile *profile, uint32_t op,
 		 unsigned int fill, int64_t start_ns, int64_t free_ns)
 {
@@ -87,6 +97,10 @@ void engines_add(struct engines *engines, const struct profile *profile, uint32_
 
 	if (what->kind == OP_COPY) {
 		engines->copy_free_ns[copy_engine_of(profile, what)] = free_ns;
+		return;
+	}
+	if (engines->starts_early) {
+		taken_time_add(&engines->taken, start_ns, free_ns, fill);
 		return;
 	}
 	engines->last_start_ns = start_ns;

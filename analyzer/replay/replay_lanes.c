@@ -15,6 +15,7 @@ int lanes_open(struct lanes *lanes, const struct model *model, const struct chan
 				.costs = costs,
 				.count = change ? change->lane_count : 0};
 	engines_open(&lanes->engines);
+	lanes->engines.starts_early = change && change->starts_early;
 	lanes->items = calloc(lanes->count + 1, sizeof(*lanes->items));
 	if (!lanes->items)
 		return -ENOMEM;
@@ -100,6 +101,8 @@ void lanes_add(struct lanes *lanes, uint32_t op, int64_t start_ns, int64_t end_n
 {
 	struct lane *lane = lanes_of(lanes, op);
 
+	if (lanes->change->lanes[op] & LANE_JOINED)
+		engines_forget(&lanes->engines, start_ns);
 	lane->tail = op;
 	lane->end_ns = end_ns;
 	engines_add(&lanes->engines, lanes->model->profile, op, fill_of(lanes, op), start_ns,

@@ -2,8 +2,8 @@
  * concurrent_kernels.c - small kernels of an iteration run side by side.
  *
  * They share the GPU as far as it has SMs for their blocks; copies stand between them.  Kernels of a graph as well, its
- * launches one after the other.  Where it was recorded what kernels are given, one that depends on another waits for it,
- * and what is left is no assumption.
+ * launches one after the other.  Where it was recorded what kernels are given, one that depends on another follows in its
+ * lane, and what is left is no assumption.
  */
 #include "techniques/techniques.h"
 
@@ -20,36 +20,30 @@ struct spread {
 	struct change *change; /* NULL: only to look */
 	const struct model *model;
 	struct kernels_beside beside;
-	uint32_t lane, lane_count;
 	bool is_joined; /* what comes next waits for all */
 	uint64_t kernel_count, beside_count, untold_count, dependent_count;
 };
 
-/* Returns whether it waits for all before it. */
-static bool add_kernel(struct spread *spread, uint32_t op, bool is_joined)
-{
-	enum dependence found = kernels_beside_add(&spread->beside, op, is_joined);
-
-	spread->kernel_count++;
-	spread->dependent_count += found == DEPENDENCE_THERE;
-	spread->untold_count += found == DEPENDENCE_UNTOLD;
-	is_joined = is_joined || found == DEPENDENCE_THERE;
-	spread->beside_count += !is_joined;
-	return is_joined;
-}
-
-/* In one lane after the other. */
-static void put_op(struct spread *spread, uint32_t op, bool is_joined)
+static void put_op(struct spread *spread, uint32_t op, uint32_t lane, bool is_joined)
 {
 	const struct profile *profile = spread->model->profile;
 	struct change *change = spread->change;
 
 	if (!change)
 		return;
-	change->lanes[op] = spread->lane++ % spread->lane_count;
-	if (is_joined)
-		change->lanes[op] |= LANE_JOINED;
+	change->lanes[op] = lane | (is_joined ? LANE_JOINED : 0);
 	change->fill[op] = (uint8_t)call_fill(profile, &profile->ops[op]);
+}
+
+static void put_kernel(struct spread *spread, uint32_t op)
+{
+	struct lane_beside where = kernels_beside_add(&spread->beside, op, spread->is_joined);
+
+	spread->kernel_count++;
+	spread->dependent_count += where.found == DEPENDENCE_THERE;
+	spread->untold_count += where.found == DEPENDENCE_UNTOLD;
+	spread->beside_count += !where.is_joined && where.found != DEPENDENCE_THERE;
+	put_op(spread, op, where.lane, where.is_joined);
 }
 
 /* What is no kernel, and the first one of an iteration or of a graph, or after a graph, waits for all. */
@@ -62,9 +56,11 @@ static void spread_call(struct spread *spread, size_t call)
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
 		uint32_t op = submissions->ops[i];
 		bool is_kernel = spread->model->profile->ops[op].kind == OP_KERNEL;
-		bool is_joined = is_kernel ? add_kernel(spread, op, spread->is_joined) : true;
 
-		put_op(spread, op, is_joined);
+		if (is_kernel)
+			put_kernel(spread, op);
+		else
+			put_op(spread, op, kernels_beside_next_lane(&spread->beside), true);
 		spread->is_joined = !is_kernel;
 	}
 	spread->is_joined = spread->is_joined || is_graph;
@@ -126,7 +122,8 @@ static void spread_loop(struct spread *spread, const struct loop *loop)
 static struct spread look_at(const struct application *application, const struct loop *loop)
 {
 	struct spread spread = {.model = application->run->model,
-				.beside = kernels_beside_of(application->run->report)};
+				.beside = kernels_beside_of(application->run->report,
+							    application->change.lane_count)};
 
 	spread_loop(&spread, loop);
 	return spread;
@@ -140,25 +137,33 @@ static uint32_t lanes_for(const struct application *application, bool is_proven)
 	return application->end == ASSUMED_LEAST ? LANES_LEAST : application->change.lane_count;
 }
 
+static void spread_over(struct application *application, const struct loop *loop, bool is_proven)
+{
+	const struct report *report = application->run->report;
+	struct spread spread = {.change = &application->change,
+				.model = application->run->model,
+				.beside = kernels_beside_of(report,
+							    lanes_for(application, is_proven))};
+
+	application->change.starts_early |= spread.beside.accesses != NULL;
+	spread_loop(&spread, loop);
+}
+
 static const char *change_loop(struct application *application, const struct loop *loop)
 {
 	struct effect *effect = application->effect;
 	const char *refusal = why_not(application->run->model, loop);
-	struct spread found, spread;
+	struct spread found;
 
 	if (refusal)
 		return refusal;
 	found = look_at(application, loop);
 	if (found.dependent_count && !found.beside_count)
 		return dependent;
-	spread = (struct spread){.change = &application->change,
-				 .model = found.model,
-				 .beside = kernels_beside_of(application->run->report),
-				 .lane_count = lanes_for(application, !found.untold_count)};
-	spread_loop(&spread, loop);
+	spread_over(application, loop, !found.untold_count);
 	effect->is_proven = !found.untold_count && (effect->is_proven || !effect->changed_count);
 	effect->is_assuming = !effect->is_proven;
-	effect->changed_count += spread.kernel_count;
+	effect->changed_count += found.kernel_count;
 	return NULL;
 }
 

@@ -151,16 +151,22 @@ static void test_streamed(void **state)
 	loop_free(&fixture);
 }
 
-/* Which kernels of an iteration wait for all: one letter each, and whether the rest is assumed. */
-static void expect_joined(const char *usual, const char *words, const char *joined, bool is_proven)
+/* Of each operation of an iteration whether it waits for all (j), and in the first one its lane; and whether the rest is
+ * assumed. */
+static void expect_lanes(const char *usual, const char *words, const char *lanes,
+			 const char *joined, bool is_proven)
 {
 	struct given_loop *given = given_loop_of(usual, words);
 	const struct change *change = &given->loop.application.change;
 	size_t count = strlen(joined);
 
 	assert_null(loop_apply(&given->loop, &technique_concurrent_kernels));
-	for (size_t i = 0; i < given->loop.b->profile.op_count; i++)
+	for (size_t i = 0; i < given->loop.b->profile.op_count; i++) {
 		assert_int_equal(change->lanes[i] & LANE_JOINED ? 'j' : '.', joined[i % count]);
+		if (i < count)
+			assert_int_equal(change->lanes[i] & ~LANE_JOINED, lanes[i] - '0');
+	}
+	assert_true(change->starts_early);
 	assert_int_equal(given->loop.effect.is_proven, is_proven);
 	assert_int_equal(given->loop.effect.is_assuming, !is_proven);
 	given_free(given);
@@ -169,15 +175,16 @@ static void expect_joined(const char *usual, const char *words, const char *join
 static void test_given(void **state)
 {
 	(void)state;
-	expect_joined("kkk", "rA,wB rA,wC rA,wD", "j..", true);
-	expect_joined("kkk", "rA,wB rB,wC rA,wD", "jj.",
-		      true); /* the third only beside the second */
-	expect_joined("kkk", "rA,wB rA,wC rB,wD", "j.j", true);
-	expect_joined("kkikk", "rA,wB rA,wC rB,wD rC,wE", "j.jj.", true);
-	expect_joined("kkk", "rA,wB ? rA,wC", "j..", false);
-	expect_joined("kkk", "uA uA rB,wC", "j..", false);
-	expect_joined("kkk", "wA* wA* wB", "j..", false);
-	expect_joined("kk", "rA rA", "j.", true);
+	expect_lanes("kkk", "rA,wB rA,wC rA,wD", "012", "j..", true);
+	expect_lanes("kkk", "rA,wB rB,wC rA,wD", "001", "j..", true);
+	expect_lanes("kkk", "rA,wB rA,wC rB,wD", "010", "j..", true);
+	expect_lanes("kkk", "rA,wB rA,wC rB,rC,wD", "012", "j.j", true);
+	expect_lanes("kkkk", "wA wA wB wB", "0011", "j...", true);
+	expect_lanes("kkikk", "rA,wB rA,wC rB,wD rC,wE", "01201", "j.jj.", true);
+	expect_lanes("kkk", "rA,wB ? rA,wC", "012", "j..", false);
+	expect_lanes("kkk", "uA uA rB,wC", "012", "j..", false);
+	expect_lanes("kkk", "wA* wA* wB", "012", "j..", false);
+	expect_lanes("kk", "rA rA", "01", "j.", true);
 }
 
 static void test_given_dependent(void **state)
@@ -230,7 +237,7 @@ int main(void)
 		SENTENCE("how much of the GPU a kernel takes, all its blocks tell",
 			 test_concurrent_shapes),
 		SENTENCE(
-			"a kernel that is known to depend on another waits for it, and what is left is no "
+			"a kernel that is known to depend on another follows in its lane, and what is left is no "
 			"assumption",
 			test_given),
 		SENTENCE("kernels that are known to depend on each other are refused",

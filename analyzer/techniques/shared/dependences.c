@@ -5,48 +5,63 @@ const struct accesses *dependences_recorded(const struct report *report)
 	return report && report->accesses && report->accesses->of_op ? report->accesses : NULL;
 }
 
-struct kernels_beside kernels_beside_of(const struct report *report)
+struct kernels_beside kernels_beside_of(const struct report *report, uint32_t lane_count)
 {
-	return (struct kernels_beside){.accesses = dependences_recorded(report)};
+	return (struct kernels_beside){.accesses = dependences_recorded(report),
+				       .lane_count = lane_count};
 }
 
-static bool has(const struct kernels_beside *beside, uint32_t list)
+uint32_t kernels_beside_next_lane(struct kernels_beside *beside)
 {
-	for (size_t i = 0; i < beside->count; i++)
-		if (beside->lists[i] == list)
-			return true;
-	return false;
+	return beside->next_lane++ % beside->lane_count;
 }
 
 /* Also of a kernel beside another launch of the same with the same memory. */
-static enum dependence judge(const struct kernels_beside *beside, uint32_t list)
+static void judge(struct lane_beside *out, const struct kernels_beside *beside, uint32_t list)
 {
-	enum dependence found = DEPENDENCE_NONE;
+	uint32_t lane = PROFILE_NONE;
 
-	for (size_t i = 0; i < beside->count && found != DEPENDENCE_THERE; i++) {
-		enum dependence one = accesses_judge(beside->accesses, beside->lists[i], list);
+	for (size_t i = 0; i < beside->count && !out->is_joined; i++) {
+		enum dependence one = accesses_judge(beside->accesses, beside->items[i].list, list);
 
-		found = one > found ? one : found;
+		out->found = one > out->found ? one : out->found;
+		if (one != DEPENDENCE_THERE)
+			continue;
+		out->is_joined = lane != PROFILE_NONE && lane != beside->items[i].lane;
+		lane = beside->items[i].lane;
 	}
-	return found;
+	out->lane = lane;
 }
 
-enum dependence kernels_beside_add(struct kernels_beside *beside, size_t op, bool is_joined)
+static void keep(struct kernels_beside *beside, uint32_t list, uint32_t lane)
 {
-	enum dependence found = DEPENDENCE_NONE;
-	uint32_t list;
+	size_t i = 0;
 
-	if (!beside->accesses)
-		return is_joined ? DEPENDENCE_NONE : DEPENDENCE_UNTOLD;
-	list = beside->accesses->of_op[op];
-	if (!is_joined)
-		found = beside->count < BESIDE_MOST || has(beside, list) ? judge(beside, list)
-									 : DEPENDENCE_THERE;
-	if (is_joined || found == DEPENDENCE_THERE)
+	while (i < beside->count && beside->items[i].list != list)
+		i++;
+	beside->items[i].list = list;
+	beside->items[i].lane = lane;
+	beside->count += i == beside->count;
+}
+
+struct lane_beside kernels_beside_add(struct kernels_beside *beside, size_t op, bool is_joined)
+{
+	struct lane_beside out = {.lane = PROFILE_NONE, .is_joined = is_joined};
+	uint32_t list = beside->accesses ? beside->accesses->of_op[op] : PROFILE_NONE;
+
+	if (!is_joined && !beside->accesses) {
+		out.found = DEPENDENCE_UNTOLD;
+	} else if (!is_joined) {
+		judge(&out, beside, list);
+		out.is_joined |= beside->count == BESIDE_MOST;
+	}
+	if (out.is_joined)
 		beside->count = 0;
-	if (!has(beside, list))
-		beside->lists[beside->count++] = list;
-	return found;
+	if (out.lane == PROFILE_NONE || out.is_joined)
+		out.lane = kernels_beside_next_lane(beside);
+	if (beside->accesses)
+		keep(beside, list, out.lane);
+	return out;
 }
 
 bool dependences_are_none(const struct accesses *accesses, size_t first_op, size_t second_op)
