@@ -66,6 +66,40 @@ for table in arguments launch_arguments; do
 done
 lost | sed 's/^/# lost: /'
 
+"$BUILD/bin/rooflinectl" report --format json "$recording" >"$scratch/report.json"
+cat >"$scratch/accesses.py" <<'PYTHON'
+import json, sys
+
+memory = json.load(open(sys.argv[1]))["kernel_memory"]
+for a in memory["accesses"]:
+    name = a["kernel"].split("(")[0].split("::")[-1].split("<")[0]
+    print(name.split()[-1], a["access"], a["memory"], a["bytes"], (a["allocated"] or {}).get("call"))
+print("not known", memory["launch_count"] - memory["known_launch_count"])
+PYTHON
+python3 "$scratch/accesses.py" "$scratch/report.json" | LC_ALL=C sort >"$scratch/accesses"
+sed 's/^/# given: /' "$scratch/accesses"
+check "the report tells what is read and written, and where it was allocated" diff - <(grep -v ' plain\|^plain' "$scratch/accesses") <<-END
+	in_struct unknown device 1048576 cudaMalloc
+	in_struct unknown device 2097152 cudaMalloc
+	not known 1
+	typed read device 2097152 cudaMalloc
+	typed read_write device 1048576 cudaMalloc
+	untyped unknown device 2097152 cudaMalloc
+END
+for memory in 'device 1048576 cudaMalloc' 'device 2097152 cudaMalloc' 'managed 4096 cudaMallocManaged' \
+	'pinned 4096 cudaHostAlloc'; do
+	check "it is known that plain writes $memory" grep -qx "plain read_write $memory" "$scratch/accesses"
+done
+
+# What the dependences decide.  Not checked: the workload is for reading.
+for variant in concurrent_kernels/naive graph_forkjoin/naive fuse_elementwise/naive; do
+	workload=$BUILD/lib/rooflinectl/workloads/${variant%/*}
+	[ -x "$workload" ] || continue
+	with_args "$workload" "${variant#*/}" --repeats 1 >/dev/null 2>&1
+	"$BUILD/bin/rooflinectl" whatif --streams "$recording" 2>&1 | sed "s|^|# $variant: |"
+	"$BUILD/bin/rooflinectl" report --section kernel_memory "$recording" 2>&1 | sed "s|^|# $variant: |"
+done
+
 for mode in ROOFLINE_COUNTERS=roofline ROOFLINE_SAMPLE=10us; do
 	export "${mode?}"
 	with_args "$programs/arguments" >"$scratch/out" 2>"$scratch/err"
