@@ -80,10 +80,11 @@ static void tell_driver(uintptr_t handle, const struct given *given)
 
 static void make_node(void)
 {
-	CUpti_GraphData graph = {.graph = (CUgraph)1, .node = (CUgraphNode)++last_node};
-
+	last_node++;
 	if (mock.mock_resource)
-		mock.mock_resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &graph);
+		mock.mock_resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+				   &(CUpti_GraphData){.graph = (CUgraph)1,
+						      .node = (CUgraphNode)last_node});
 }
 
 static void make_node_of_launch(const struct mock_launch *launch)

@@ -17,6 +17,11 @@ struct given_memory {
 	struct kernel_access items[];
 };
 
+struct asked_kernel {
+	bool is_asked;
+	struct parameters parameters; /* then */
+};
+
 struct cached {
 	uint64_t version; /* of live memory */
 	uint32_t list;
@@ -26,8 +31,8 @@ struct pass {
 	const struct profile *profile;
 	struct accesses *accesses;
 	struct live_memory live;
-	struct parameters **parameters; /* by kernel_names[]; owned, NULL until one asks */
-	struct given_memory *found;	/* of the launch that is looked at */
+	struct asked_kernel *kernels; /* by kernel_names[]; owned */
+	struct given_memory *found;   /* of the launch that is looked at */
 	size_t found_count;
 	struct groups list_groups, cache_groups;
 	struct cached *cache;
@@ -61,17 +66,14 @@ static void look_at_calls(struct pass *pass)
 
 /* ---- what one launch was given ---- */
 
-/* NULL without memory. */
 static const struct parameters *parameters_of(struct pass *pass, uint32_t kernel)
 {
-	struct parameters **parameters = &pass->parameters[kernel];
+	struct asked_kernel *asked = &pass->kernels[kernel];
 
-	if (!*parameters) {
-		*parameters = malloc(sizeof(**parameters));
-		if (*parameters)
-			parameters_of_name(*parameters, pass->profile->kernel_names[kernel]);
-	}
-	return *parameters;
+	if (!asked->is_asked)
+		parameters_of_name(&asked->parameters, pass->profile->kernel_names[kernel]);
+	asked->is_asked = true;
+	return &asked->parameters;
 }
 
 /* What lies in a struct, and what a name does not tell, is a value. */
@@ -135,7 +137,7 @@ static int find_memory(struct pass *pass, uint32_t kernel, uint32_t process,
 
 	if (found)
 		pass->found = found;
-	if (!found || !parameters)
+	if (!found)
 		return -ENOMEM;
 	found->kernel = kernel;
 	found->is_whole = set->is_whole;
@@ -301,9 +303,7 @@ static int take_launches(struct pass *pass)
 
 static void pass_close(struct pass *pass)
 {
-	for (size_t i = 0; pass->parameters && i < pass->profile->kernel_name_count; i++)
-		free(pass->parameters[i]);
-	free(pass->parameters);
+	free(pass->kernels);
 	free(pass->found);
 	free(pass->cache);
 	groups_free(&pass->list_groups);
@@ -317,9 +317,9 @@ static int build(struct accesses *accesses, const struct profile *profile)
 	int rc = -ENOMEM;
 
 	look_at_calls(&pass);
-	pass.parameters = calloc(profile->kernel_name_count + 1, sizeof(*pass.parameters));
+	pass.kernels = calloc(profile->kernel_name_count + 1, sizeof(*pass.kernels));
 	accesses->of_op = malloc((profile->op_count + 1) * sizeof(*accesses->of_op));
-	if (pass.parameters && accesses->of_op) {
+	if (pass.kernels && accesses->of_op) {
 		memset(accesses->of_op, 0xff, profile->op_count * sizeof(*accesses->of_op));
 		rc = take_launches(&pass);
 	}
