@@ -218,8 +218,14 @@ static int add_follow(struct asking *asking)
 	return rc < 0 ? rc : add_check(asking);
 }
 
-/* The recommendation that stands and falls with whether kernels depend on each other, where that was not recorded;
- * the advice's count: there is none. */
+/* What stands and falls with whether kernels depend on each other, where that was not recorded. */
+static bool is_undecided(const struct recommendation *item)
+{
+	return item->is_up_to && (!strcmp(item->strategy, technique_concurrent_kernels.id) ||
+				  !strcmp(item->strategy, technique_batch_launches.id));
+}
+
+/* The first of them; the advice's count: there is none. */
 static size_t find_undecided(const struct asking *asking)
 {
 	const struct advice *advice = asking->advice;
@@ -227,9 +233,7 @@ static size_t find_undecided(const struct asking *asking)
 
 	if (has_property(asking->report->profile, "args"))
 		return advice->count;
-	while (i < advice->count &&
-	       (!advice->items[i].is_up_to ||
-		strcmp(advice->items[i].strategy, technique_concurrent_kernels.id)))
+	while (i < advice->count && !is_undecided(&advice->items[i]))
 		i++;
 	return i;
 }
@@ -240,12 +244,11 @@ static int add_args(struct asking *asking, size_t item)
 	const struct predicted_speedup *gain =
 		what->steady.speedup > 0 ? &what->steady : &what->program;
 
-	return add_record(
-		asking, STEP_args, " --args", "args",
-		reason("side by side kernels bring %.2fx to %.2fx, as far as they need nothing "
-		       "of each other: which memory each is given tells whether they do",
-		       gain->low, gain->speedup)
-			.text);
+	return add_record(asking, STEP_args, " --args", "args",
+			  reason("%s brings %.2fx to %.2fx, as far as kernels need nothing of each "
+				 "other: which memory each is given tells whether they do",
+				 what->strategy, gain->low, gain->speedup)
+				  .text);
 }
 
 /* ---- what is missing ---- */

@@ -3,7 +3,8 @@
  *
  * Side by side they take what their blocks do on all SMs, each at the speed that it had, but no less than the longest of
  * them; at the high end SMs hold as many of the blocks as fit, each as fast as alone.  Nor less than their work does at
- * the roof that counters show nearest.
+ * the roof that counters show nearest.  Where it was recorded what kernels are given, one that depends on another of a row
+ * begins the next.
  */
 #include "techniques/batch_launches.h"
 
@@ -12,12 +13,16 @@
 #include "analysis/counters/occupancy.h"
 #include "base/ns.h"
 #include "replay/calls.h"
+#include "techniques/shared/dependences.h"
 #include "techniques/shared/needed_time.h"
 #include "techniques/shared/streams.h"
 #include "techniques/techniques.h"
 
 static const char no_batch[] =
 	"no small kernel is launched again and again with nothing between its launches";
+
+static const char dependent[] =
+	"each launch depends on the one before it: it was given memory that one of them writes";
 
 /* A kernel with blocks for more of the SMs has little room beside it. */
 #define FILL_MOST 0.5
@@ -42,8 +47,10 @@ struct batching {
 	const struct recorded_run *run;
 	struct change *change; /* NULL: only to look */
 	enum assumed_end end;
-	struct batch batch;  /* count 0: none has begun */
-	double needed_share; /* of the kernel of the batch */
+	struct batch batch;	      /* count 0: none has begun */
+	double needed_share;	      /* of the kernel of the batch */
+	struct kernels_beside beside; /* its launches */
+	uint64_t untold_count, dependent_count;
 	struct batched_launches found;
 };
 
@@ -126,6 +133,7 @@ static void begin_batch(struct batching *it, size_t call, const struct profile_o
 				   .stream = op->stream,
 				   .told = {.signature = op->detail, .shortest_ns = INT64_MAX}};
 	it->needed_share = needed_time_share(it->run, kernel);
+	it->beside = kernels_beside_of(it->run->report, 1);
 }
 
 static void add_launch(struct batching *it, const struct profile_op *op)
@@ -144,6 +152,21 @@ static void add_launch(struct batching *it, const struct profile_op *op)
 }
 
 /* ---- a loop ---- */
+
+static size_t index_of(const struct batching *it, const struct profile_op *op)
+{
+	return (size_t)(op - it->run->model->profile->ops);
+}
+
+/* Whether a launch depends on one of the batch: it begins another. */
+static bool depends(struct batching *it, const struct profile_op *op)
+{
+	struct lane_beside where = kernels_beside_add(&it->beside, index_of(it, op), false);
+
+	it->dependent_count += where.found == DEPENDENCE_THERE;
+	it->untold_count += where.found == DEPENDENCE_UNTOLD || where.is_full;
+	return where.found == DEPENDENCE_THERE;
+}
 
 /* Whether the host has time for no more than the next launch before it. */
 static bool goes_on(const struct batching *it, size_t call, const struct profile_op *op)
@@ -170,10 +193,12 @@ static void batch_calls(struct batching *it, size_t first, size_t end)
 
 		if (may_be_between(it, i))
 			continue;
-		if (!op || !goes_on(it, i, op))
+		if (!op || !goes_on(it, i, op) || depends(it, op))
 			end_batch(it, i);
-		if (op && !it->batch.count)
+		if (op && !it->batch.count) {
 			begin_batch(it, i, op);
+			kernels_beside_add(&it->beside, index_of(it, op), true);
+		}
 		if (op)
 			add_launch(it, op);
 	}
@@ -202,19 +227,36 @@ struct batched_launches batch_launches_find(const struct recorded_run *run,
 	return it.found;
 }
 
+/* Whether it is known of all launches of a row that they need nothing of each other. */
+static bool is_all_told(const struct recorded_run *run, const struct loop *loop)
+{
+	struct batching it = {.run = run, .end = ASSUMED_USUAL};
+
+	if (!dependences_recorded(run->report))
+		return false;
+	batch_calls(&it, loop->first_call, loop->first_call + loop->call_count);
+	return !it.untold_count;
+}
+
 /* Fewer launches than half of the loop's are not what it consists of. */
 static const char *change_loop(struct application *application, const struct loop *loop)
 {
+	struct effect *effect = application->effect;
+	bool is_proven = is_all_told(application->run, loop);
 	struct batching it = {.run = application->run,
 			      .change = &application->change,
-			      .end = application->end};
+			      .end = is_proven && application->end == ASSUMED_LEAST
+					     ? ASSUMED_USUAL
+					     : application->end};
 
 	if (streams_are_many(application->run->model, loop, true, 2))
 		return refused_streamed;
 	batch_calls(&it, loop->first_call, loop->first_call + loop->call_count);
 	if (2 * it.found.launch_count < loop->iteration_count)
-		return no_batch;
-	application->effect->changed_count += it.found.launch_count;
+		return it.dependent_count ? dependent : no_batch;
+	effect->is_proven = is_proven && (effect->is_proven || !effect->changed_count);
+	effect->is_assuming = !effect->is_proven;
+	effect->changed_count += it.found.launch_count;
 	return NULL;
 }
 
@@ -222,11 +264,12 @@ const struct technique technique_batch_launches = {
 	.id = "batch_launches",
 	.option = "batch-launches",
 	.argument = ARGUMENT_RANGE,
-	.help = "launches of one small kernel in a row are one launch; assumes that they are independent",
+	.help = "launches of one small kernel in a row are one launch; as far as they are independent",
 	.effect =
 		"Launches of one kernel that follow one another in a stream, each with blocks for at most half of "
 		"the SMs, become one launch with the blocks of all. It takes what these do on all SMs, and no less "
-		"than the longest of them, or than their work at the roof that counters show nearest.",
+		"than the longest of them, or than their work at the roof that counters show nearest. With a recording "
+		"by --args a launch that depends on one of a row begins another row.",
 	.changed = "launches are one with others",
 	.assumes =
 		"no launch reads what one before it in the row wrote; at the low end only two become one, at the "

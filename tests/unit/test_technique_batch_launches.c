@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "fixture_advice.h"
+#include "fixture_given.h"
 #include "fixture_loop.h"
 
 static const char no_batch[] =
@@ -65,6 +66,36 @@ static void test_least(void **state)
 	assert_null(batch(&fixture, 2)); /* 8 of 256 threads fit on an SM */
 	assert_int_equal(fixture.application.change.op_ns[0], 101);
 	loop_free(&fixture);
+}
+
+static void expect_given(const char *words, const char *expected, bool is_proven)
+{
+	struct given_loop *given = given_loop_of("kkkkw", words);
+
+	given->loop.application.end = ASSUMED_LEAST;
+	assert_null(batch(&given->loop, 8));
+	loop_expect(&given->loop, 0, expected);
+	assert_int_equal(given->loop.effect.is_proven, is_proven);
+	assert_int_equal(given->loop.effect.is_assuming, !is_proven);
+	given_free(given);
+}
+
+/* At the low end two become one, but where it is known that they need nothing of each other. */
+static void test_given(void **state)
+{
+	struct given_loop *given = given_loop_of("kkkkw", "wA");
+
+	(void)state;
+	expect_given("wA wB wC wD", ".fff.", true);
+	expect_given("wA wB wA wB", ".f.f.", true);
+	expect_given("uA uA uA uA", ".f.f.", false);
+	expect_given("wA wB wB wA", ".f.f.", true);
+	assert_string_equal(
+		batch(&given->loop, 8),
+		"each launch depends on the one before it: it was given memory that one of "
+		"them writes");
+	loop_expect_unchanged(&given->loop);
+	given_free(given);
 }
 
 static void test_refused(void **state)
@@ -148,6 +179,7 @@ int main(void)
 		SENTENCE("launches in a row take what their blocks do on all SMs", test_batched),
 		SENTENCE("at the low end two become one, at the high end SMs are crowded",
 			 test_least),
+		SENTENCE("launches that are known to depend on each other are not one", test_given),
 		SENTENCE("what is full, or has anything between, is left as it is", test_refused),
 		SENTENCE("one launch for all parts is advised, and predicted above a graph",
 			 test_advised),

@@ -53,7 +53,8 @@ struct lane_beside kernels_beside_add(struct kernels_beside *beside, size_t op, 
 		out.found = DEPENDENCE_UNTOLD;
 	} else if (!is_joined) {
 		judge(&out, beside, list);
-		out.is_joined |= beside->count == BESIDE_MOST;
+		out.is_full = !out.is_joined && beside->count == BESIDE_MOST;
+		out.is_joined |= out.is_full;
 	}
 	if (out.is_joined)
 		beside->count = 0;

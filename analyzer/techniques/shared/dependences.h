@@ -27,6 +27,7 @@ struct kernels_beside {
 struct lane_beside {
 	uint32_t lane;
 	bool is_joined; /* it waits for all before it */
+	bool is_full;	/* for the only reason that there were too many of them */
 	/* What is known of it and those that it runs beside: whether it waits for one, in its lane or for all, or not. */
 	enum dependence found;
 };
