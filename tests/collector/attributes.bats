@@ -130,3 +130,12 @@ calls_of() {
 	equal kernels 3 "$(rows kernels)"
 	equal kinds 1 "$(loss disabled_kinds)"
 }
+
+@test "record --managed, and its report tells of page faults and moves" {
+	capture with "$BUILD/bin/rooflinectl" record --managed -o "$recording" -- "$app" cuda cuda_ready every_kind managed
+	equal status 0 "$(cat with.status)"
+	"$BUILD/bin/rooflinectl" report "$recording" --section managed_memory >report
+	cat report
+	grep -qE '^  moved host to GPU 0 +page fault +1 +64.0 KiB +2.00 us' report
+	grep -qE '^  page faults on the host +- +1' report
+}
