@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ns.h"
 #include "base/worker.h"
 #include "replay/latencies.h"
 
@@ -347,24 +348,46 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 	return 0;
 }
 
-int predictor_untraced_share(double *share, const struct predictor *predictor, size_t device,
-			     const struct place *places, size_t place_count)
+/* From the first kernel's start to the last one's end; a graph that was recorded as a whole is one. */
+static int64_t kernels_ns(const struct replay *replay, const struct profile *profile,
+			  size_t device)
+{
+	const struct profile_device *what = &profile->devices[device];
+	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+
+	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++) {
+		if (profile->ops[i].kind != OP_KERNEL && profile->ops[i].kind != OP_GRAPH)
+			continue;
+		first_ns = min_ns(first_ns, replay->op_start_ns[i]);
+		last_ns = max_ns(last_ns, replay->op_end_ns[i]);
+	}
+	return last_ns > first_ns ? last_ns - first_ns : 0;
+}
+
+static double share_of(int64_t untraced_ns, int64_t recorded_ns)
+{
+	return recorded_ns > 0 && untraced_ns > 0 ? (double)untraced_ns / (double)recorded_ns : 1;
+}
+
+int predictor_untraced_shares(struct untraced_shares *out, const struct predictor *predictor,
+			      size_t device, const struct place *places, size_t place_count)
 {
 	const struct part part = {.places = places, .place_count = place_count};
 	struct timing timings[] = {{0}, {.costs = &predictor->costs[COSTS_MIDDLE]}};
 	const struct times *recorded = &timings[0].times, *untraced = &timings[1].times;
-	int64_t recorded_ns, untraced_ns;
+	const struct replay *works = predictor->works; /* each of one of the two */
+	const struct profile *profile = predictor->model ? predictor->model->profile : NULL;
 	int rc;
 
-	*share = 1;
+	*out = (struct untraced_shares){1, 1};
 	if (!predictor->is_usable)
 		return 0;
 	rc = time_all(timings, 2, predictor, device, &part);
 	if (rc < 0)
 		return rc;
-	recorded_ns = place_count ? recorded->place_ns : recorded->wall_ns;
-	untraced_ns = place_count ? untraced->place_ns : untraced->wall_ns;
-	if (recorded_ns > 0 && untraced_ns > 0)
-		*share = (double)untraced_ns / (double)recorded_ns;
+	out->part = place_count ? share_of(untraced->place_ns, recorded->place_ns)
+				: share_of(untraced->wall_ns, recorded->wall_ns);
+	out->kernels = share_of(kernels_ns(&works[1], profile, device),
+				kernels_ns(&works[0], profile, device));
 	return 0;
 }

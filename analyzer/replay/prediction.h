@@ -78,9 +78,14 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 		  const struct change *change, size_t device, const struct part *part,
 		  double setup_ns);
 
-/* The time of the places, or without any of the device, without what recording added: as a share of
- * what was recorded; 1 where nothing can be said.  Returns 0 or -ENOMEM. */
-int predictor_untraced_share(double *share, const struct predictor *predictor, size_t device,
-			     const struct place *places, size_t place_count);
+/* Times without what recording added, as shares of what was recorded; 1 where nothing can be said. */
+struct untraced_shares {
+	double part;	/* of the places, or without any of the device's time */
+	double kernels; /* of the time from the device's first kernel to the end of its last one */
+};
+
+/* Returns 0 or -ENOMEM. */
+int predictor_untraced_shares(struct untraced_shares *out, const struct predictor *predictor,
+			      size_t device, const struct place *places, size_t place_count);
 
 #endif

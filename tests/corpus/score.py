@@ -13,8 +13,9 @@ also          an expert would accept it as well, or it stands second or third be
 dead end      neither advice nor a next step nor a word that the run is at its roof
 impossible    a gain beyond what is left when nothing that runs on the GPU gets shorter
 predicted     by whatif, for the technique that the row with the change was made by: the column `change`
-measured      of the row with the change, or of the kernel with it in the same run: the time from kernel to
-              kernel without pauses of more than 20 ms, before through after
+measured      of the row with the change: the time from the first kernel to the last one without what recording
+              added, as `verify` has it, and without pauses of more than 20 ms, before through after; or of the
+              kernel with it in the same run: the mean times of both
 """
 
 import csv
@@ -84,9 +85,9 @@ def words_of(strategy):
 
 
 @functools.cache
-def ask(command, path, *options):
+def ask(command, *arguments):
     done = subprocess.run(
-        [TOOL, command, "--format", "json", *options, path],
+        [TOOL, command, "--format", "json", *arguments],
         capture_output=True,
         check=False,
         env=dict(os.environ, XDG_DATA_HOME="/nonexistent"),
@@ -181,14 +182,20 @@ class Row:
         return sorted(rows)
 
     @functools.cached_property
-    def steady_ns(self):
-        """From kernel to kernel, long pauses left out."""
-        times = self.kernel_times() if "trace" in self.paths else []
-        total = times[-1][1] - times[-1][0] if times else 0
-        for (start, end), (after, _) in zip(times, times[1:]):
-            is_pause = after - end > LONG_PAUSE_NS
-            total += end - start if is_pause else after - start
-        return total
+    def pauses_ns(self):
+        """Long pauses from kernel to kernel: of the host, or of another process."""
+        times = self.kernel_times()
+        pauses = (after - end for (_, end), (after, _) in zip(times, times[1:]))
+        return sum(pause for pause in pauses if pause > LONG_PAUSE_NS)
+
+    def measured_change(self, after):
+        """From the first kernel to the last one, before through after."""
+        said = ask("verify", self.paths["trace"], after.paths["trace"], "--force")
+        compared = said.get("compared", {})
+        before_ns, after_ns = (compared.get(f"{end}_kernels_ns") for end in ("before", "after"))
+        if not before_ns or not after_ns:
+            return None
+        return (before_ns - self.pauses_ns) / (after_ns - after.pauses_ns)
 
     def measured(self, rows):
         change = self.label["improved"]
@@ -196,7 +203,7 @@ class Row:
             return None
         if not change.startswith("kernel:"):
             after = rows.get(change)
-            return self.steady_ns / after.steady_ns if after and after.steady_ns else None
+            return self.measured_change(after) if after and "trace" in after.paths else None
         kernels = ask("report", self.paths["trace"]).get("kernels") or []
         means = []
         for pattern in change[len("kernel:") :].split(">"):
@@ -210,7 +217,7 @@ class Row:
         option = OPTIONS.get(self.label["change"])
         if not option or "trace" not in self.paths:
             return None
-        said = ask("whatif", self.paths["trace"], option)
+        said = ask("whatif", option, self.paths["trace"])
         part = said.get("steady") or said.get("place") or said
         return (part["speedup"], part["low"], part["high"]) if part.get("speedup") else None
 
