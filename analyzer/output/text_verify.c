@@ -64,9 +64,12 @@ static void put_kernels(struct page *page, const struct comparison *comparison)
 {
 	double before_ns = comparison->before_kernels_ns, after_ns = comparison->after_kernels_ns;
 
-	if (!(before_ns > 0) || !(after_ns > 0))
+	struct figure ratio = speedup_figure(after_ns > 0 ? before_ns / after_ns : 0);
+
+	if (!(before_ns > 0) || !(after_ns > 0) ||
+	    !strcmp(ratio.text, speedup_figure(comparison->measured).text))
 		return;
-	put_row(page, "kernels", speedup_figure(before_ns / after_ns).text);
+	put_row(page, "kernels", ratio.text);
 	fprintf(page->out, "  from the first to the last, without that: %s to %s\n",
 		format_ns(before_ns).text, format_ns(after_ns).text);
 }

@@ -155,6 +155,7 @@ static void test_untraced_share(void **state)
 	builder_finish(b);
 	assert_int_equal(what_if_not_recorded(&shares, &b->profile, measured, NULL), 0);
 	predicted_expect_ratio(shares.part, WALL_BEFORE_NS, 11 * 41000 + 37000 - 5000);
+	assert_float_equal(shares.kernels, shares.part, 0); /* there is nothing but kernels */
 	assert_int_equal(what_if_not_recorded(&shares, &b->profile, measured, "run"), 0);
 	predicted_expect_ratio(shares.part, 12 * BEFORE_NS - 1000, 11 * 41000 + 40000);
 	/* what the calls of a range submit counts until it has ended */
