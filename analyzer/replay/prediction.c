@@ -345,6 +345,10 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 	out->changed_before_ns = before->changed_ns;
 	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
 		set_times(out, (enum costs_end)end, before, &ends[end].times, setup_ns);
+	if (!out->steady_after_ns) { /* its iterations went into others, and are none any more */
+		out->steady = (struct predicted_ratio){0};
+		out->steady_before_ns = 0;
+	}
 	return 0;
 }
 

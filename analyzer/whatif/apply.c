@@ -171,8 +171,7 @@ static int keep_possible(struct prediction *prediction, struct applied *applied,
 	int rc;
 
 	applied->terms.trace_node_ns = applied->all->predictor.costs[COSTS_MIDDLE].trace_node_ns;
-	rc = bounds_find(&bounds, &applied->application, &applied->terms, part->places,
-			 part->place_count);
+	rc = bounds_find(&bounds, &applied->application, &applied->terms, part);
 	if (rc == 0 && !bounds_hold(&bounds, prediction))
 		rc = -ERANGE;
 	if (!(applied->terms.bounds & BOUND_OPEN))

@@ -280,6 +280,12 @@ print({a['strategy']: (a['speedup'], a['low'], a['high']) for a in json.load(sys
 	holds "$saved_there > 10000 and abs(($saved) / ($saved_there) - 1) < 0.1"
 }
 
+@test "where iterations become one operation there are none left to time" {
+	whatif --batch-launches "$recordings/pitfalls.register_spills"
+	holds "s['batch_launches']['place']['speedup'] > 10"
+	holds "s['batch_launches']['steady']['speedup'] is None and j['steady']['speedup'] is None"
+}
+
 @test "a range in place of what changes" {
 	whatif "$recordings/graph_chain.naive" --graph
 	holds "j['range'] is None and j['recording'].endswith('graph_chain.naive')"

@@ -235,8 +235,9 @@ class Row:
         if not option or "trace" not in self.paths:
             return None
         said = ask("whatif", option, self.paths["trace"])
-        part = said.get("steady") or said.get("place") or said
-        return (part["speedup"], part["low"], part["high"]) if part.get("speedup") else None
+        parts = (said.get("steady"), said.get("place"), said)
+        part = next((part for part in parts if part and part.get("speedup")), None)
+        return (part["speedup"], part["low"], part["high"]) if part else None
 
 
 def text_of(gain):

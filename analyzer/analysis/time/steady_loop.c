@@ -83,7 +83,8 @@ static bool walk_take(struct walk *walk, size_t first, size_t end, bool begins_l
 		walk->run_end_ns = max_ns(walk->run_end_ns, replayed.start_ns);
 	}
 	run_start_ns = walk->run_end_ns;
-	*out = (struct steady_iteration){.start_ns = walk->end_ns, .first_call = first};
+	*out = (struct steady_iteration){
+		.start_ns = walk->end_ns, .first_call = first, .end_call = end};
 	walk->end_ns = max_ns(walk->end_ns, recorded.end_ns);
 	walk->run_end_ns = max_ns(walk->run_end_ns, replayed.end_ns);
 	out->end_ns = walk->end_ns;

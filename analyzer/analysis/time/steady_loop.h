@@ -45,7 +45,7 @@ struct steady_iteration {
 	int64_t start_ns, end_ns; /* recorded */
 	int64_t run_ns;		  /* how long it takes in run: as recorded, or in its replay */
 	bool is_usual;		  /* its recorded time lies between low_ns and high_ns */
-	size_t first_call;	  /* calls[] */
+	size_t first_call, end_call; /* calls[] */
 };
 
 /* Calls visit for each steady iteration in order; a non-zero return stops and is passed on. */
