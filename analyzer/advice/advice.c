@@ -178,6 +178,17 @@ static void put_stake(struct recommendation *item, const struct facts *facts, si
 	item->at_stake_ns = (int64_t)(item->at_stake_ratio * wall_ns + 0.5);
 }
 
+/* Told where it may matter for the prediction. */
+static int add_unrecorded(struct recommendation *item, const struct unrecorded *unrecorded)
+{
+	if (!(unrecorded->share > UNTIMED_MOST))
+		return 0;
+	return advice_add_evidence(item,
+				   "%.0f%% of all launches were counted by instrumented code, which leaves "
+				   "no times: each is taken to be as long as others of its kernel",
+				   100 * unrecorded->share);
+}
+
 static int recommend(struct advice *advice, const struct facts *facts, size_t device,
 		     const struct rule *rule, const struct what_if *what_if)
 {
@@ -190,6 +201,8 @@ static int recommend(struct advice *advice, const struct facts *facts, size_t de
 		rc = put_loop(item, facts, device, what_if);
 	if (rc == 0 && what_if)
 		rc = put_prediction(item, rule, what_if);
+	if (rc == 0 && what_if)
+		rc = add_unrecorded(item, &facts->what_ifs.predictor.unrecorded);
 	if (rc == 0)
 		put_stake(item, facts, device, rule);
 	return rc;

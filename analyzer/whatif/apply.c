@@ -85,6 +85,24 @@ static void keep_largest(struct effect *effect, const struct profile *profile,
 		effect->largest = loop;
 }
 
+/* Launches that were counted by instrumented code are no operations: a loop of which more are than UNTIMED_MOST would be
+ * another one without them. */
+static bool has_times(const struct applied *applied, const struct loop *part)
+{
+	const struct model *model = applied->all->run.model;
+	size_t launch_count = 0, untimed_count = 0;
+
+	if (!(applied->all->predictor.unrecorded.share > 0))
+		return true;
+	for (size_t i = part->first_call; i < part->first_call + part->call_count; i++) {
+		if (model_call_class(model, i) != CALL_LAUNCH || model->profile->calls[i].result)
+			continue;
+		launch_count++;
+		untimed_count += !submissions_count(&model->submissions, i);
+	}
+	return (double)untimed_count <= UNTIMED_MOST * (double)launch_count;
+}
+
 /* part: of that loop. */
 static int try_part(struct applied *applied, const struct technique *technique, size_t index,
 		    const struct loop *part)
@@ -97,7 +115,8 @@ static int try_part(struct applied *applied, const struct technique *technique, 
 
 	memcpy(applied->kept_calls, calls, part->call_count);
 	application->is_first_like = !*is_set_up;
-	refusal = technique->change_loop(application, part);
+	refusal = has_times(applied, part) ? technique->change_loop(application, part)
+					   : refused_untimed;
 	if (refusal) {
 		memcpy(calls, applied->kept_calls, part->call_count);
 		effect->refusal = refusal;

@@ -352,23 +352,30 @@ bool bounds_hold(const struct bounds *bounds, const struct prediction *predictio
 {
 	double rest_ns = (double)(prediction->program_before_ns - prediction->changed_before_ns);
 	double program_ns = (double)prediction->program_after_ns;
+	double unrecorded_ns = (double)prediction->program_unrecorded_ns;
+	double place_ns =
+		(double)(prediction->place_after_ns - prediction->place_unrecorded_ns);
 
-	return is_possible(program_ns, bounds->program_ns) && is_possible(program_ns, rest_ns) &&
-	       is_possible((double)prediction->place_after_ns, bounds->place_ns) &&
+	return is_possible(program_ns - unrecorded_ns, bounds->program_ns) &&
+	       is_possible(program_ns, rest_ns) && is_possible(place_ns, bounds->place_ns) &&
 	       (!prediction->steady_before_ns ||
 		is_possible((double)prediction->steady_after_ns, bounds->steady_ns));
 }
 
-static void limit(struct predicted_ratio *ratio, int64_t before_ns, double least_ns)
+static void limit(struct predicted_ratio *ratio, int64_t before_ns, double least_ns,
+		  int64_t unrecorded_ns)
 {
-	double most = least_ns > 0 ? (double)before_ns / loosened_ns(least_ns) : ratio->high;
+	double after_ns = loosened_ns(least_ns) + (double)unrecorded_ns;
+	double most = least_ns > 0 ? (double)before_ns / after_ns : ratio->high;
 
 	ratio->high = fmax(fmin(ratio->high, most), ratio->speedup);
 }
 
 void bounds_limit(const struct bounds *bounds, struct prediction *prediction)
 {
-	limit(&prediction->program, prediction->program_before_ns, bounds->program_ns);
-	limit(&prediction->place, prediction->place_before_ns, bounds->place_ns);
-	limit(&prediction->steady, prediction->steady_before_ns, bounds->steady_ns);
+	limit(&prediction->program, prediction->program_before_ns, bounds->program_ns,
+	      prediction->program_unrecorded_ns);
+	limit(&prediction->place, prediction->place_before_ns, bounds->place_ns,
+	      prediction->place_unrecorded_ns);
+	limit(&prediction->steady, prediction->steady_before_ns, bounds->steady_ns, 0);
 }

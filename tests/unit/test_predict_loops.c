@@ -36,7 +36,7 @@ static void test_graph(void **state)
 	assert_int_equal(found.prediction.place_before_ns, PLACE_BEFORE_NS);
 	assert_int_equal(found.prediction.place_after_ns, PLACE_AFTER_NS);
 	predicted_expect_ratio(found.prediction.place.speedup, PLACE_BEFORE_NS, PLACE_AFTER_NS);
-	predicted_expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS, 1.25 * PLACE_AFTER_NS);
+	predicted_expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS, (1 + MODEL_MARGIN) * PLACE_AFTER_NS);
 	predicted_expect_ratio(found.prediction.place.high, PLACE_BEFORE_NS, PLACE_LEAST_NS);
 	predicted_end(&it);
 }
@@ -104,7 +104,7 @@ static void test_setup(void **state)
 	predicted_expect_ratio(found.prediction.program.speedup, WALL_BEFORE_NS,
 			       WALL_AFTER_NS + SETUP_NS);
 	predicted_expect_ratio(found.prediction.program.low, WALL_BEFORE_NS,
-			       WALL_AFTER_NS + SETUP_NS + 0.25 * PLACE_AFTER_NS);
+			       WALL_AFTER_NS + SETUP_NS + MODEL_MARGIN * PLACE_AFTER_NS);
 	predicted_expect_ratio(found.prediction.program.high, WALL_BEFORE_NS, WALL_LEAST_NS);
 	predicted_end(&it);
 }
@@ -238,7 +238,7 @@ static void test_spread(void **state)
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
 	predicted_expect_ratio(found.prediction.place.speedup, PLACE_BEFORE_NS, PLACE_AFTER_NS);
 	predicted_expect_ratio(found.prediction.place.high, PLACE_BEFORE_NS, PLACE_LEAST_NS);
-	predicted_expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS, 1.25 * (double)high_ns);
+	predicted_expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS, (1 + MODEL_MARGIN) * (double)high_ns);
 	predicted_end(&it);
 }
 

@@ -15,6 +15,8 @@
 	REFUSAL(has_graphs, "the work is launched by graphs already")                            \
 	REFUSAL(streamed, "the work is in several streams already")                              \
 	REFUSAL(device_work, "the device launches work itself, which is not in the trace")       \
+	REFUSAL(untimed, "its kernels were counted by instrumented code, which leaves no times: " \
+			 "record without hardware counters")                                     \
 	REFUSAL(not_measured, "the ceilings lack what it costs: run rooflinectl ceilings again") \
 	REFUSAL(not_hot, "no kernel was counted, on a single GPU, that atomics bind: record "    \
 			 "--counters=atomics")                                                   \
