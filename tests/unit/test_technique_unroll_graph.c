@@ -41,14 +41,14 @@ static void test_graphs(void **state)
 	loop_free(&fixture);
 }
 
-/* A fifth of an iteration is too little to tell of it, but worth it where several share a graph anyway. */
+/* A seventh of an iteration is too little to tell of it, but worth it where several share a graph anyway. */
 static void test_worth(void **state)
 {
 	struct loop_fixture fixture = loop_of("k");
 	struct unrolled_graph found;
 
 	(void)state;
-	assert_non_null(unroll(&fixture, 130));
+	assert_non_null(unroll(&fixture, 125));
 	loop_application(&fixture, &technique_unroll_graph);
 	found = unroll_graph_of(&fixture.run, &fixture.loop);
 	assert_int_equal(found.iteration_count, 1);
