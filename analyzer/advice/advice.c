@@ -183,10 +183,11 @@ static int add_unrecorded(struct recommendation *item, const struct unrecorded *
 {
 	if (!(unrecorded->share > UNTIMED_MOST))
 		return 0;
-	return advice_add_evidence(item,
-				   "%.0f%% of all launches were counted by instrumented code, which leaves "
-				   "no times: each is taken to be as long as others of its kernel",
-				   100 * unrecorded->share);
+	return advice_add_evidence(
+		item,
+		"%.0f%% of all launches were counted by instrumented code, which leaves "
+		"no times: each is taken to be as long as others of its kernel",
+		100 * unrecorded->share);
 }
 
 static int recommend(struct advice *advice, const struct facts *facts, size_t device,

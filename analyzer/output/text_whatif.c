@@ -82,10 +82,11 @@ static void put_unrecorded(struct page *page, const struct scenario *scenario)
 
 	if (!(scenario->unrecorded_share > UNTIMED_MOST))
 		return;
-	snprintf(text, sizeof(text),
-		 "%.0f%% of all launches were counted by instrumented code, which leaves no times: each is "
-		 "taken to be as long as others of its kernel",
-		 100 * scenario->unrecorded_share);
+	snprintf(
+		text, sizeof(text),
+		"%.0f%% of all launches were counted by instrumented code, which leaves no times: each is "
+		"taken to be as long as others of its kernel",
+		100 * scenario->unrecorded_share);
 	page_wrap(page, "  ", text, 2);
 }
 

@@ -324,8 +324,8 @@ static int sample(struct device_samples *samples, struct device_latencies *devic
 		device->gap_ns[i] = middle_mean_of(&samples->gaps[i], unqueued_gap_ns[i]);
 		device->gap_sample_count[i] = samples->gaps[i].added_count;
 	}
-	device->kernel_gap_ns = median_of(&samples->gaps[GAP_AFTER_KERNEL],
-					   unqueued_gap_ns[GAP_AFTER_KERNEL]);
+	device->kernel_gap_ns =
+		median_of(&samples->gaps[GAP_AFTER_KERNEL], unqueued_gap_ns[GAP_AFTER_KERNEL]);
 	for (size_t i = ops->first_op; rc == 0 && i < end_op; i++)
 		if (is_first_of_call(model, i))
 			rc = sample_start(samples, device, model, i);

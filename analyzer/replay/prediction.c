@@ -233,8 +233,8 @@ void predictor_free(struct predictor *predictor)
 
 /* Time of the places, of what changes, of a device's whole run, and of the usual iterations of its steady state. */
 struct times {
-	int64_t place_ns, changed_ns, wall_ns, steady_ns;
-	uint64_t steady_count;
+	int64_t place_ns, changed_ns, wall_ns;
+	struct steady_usual steady;
 };
 
 /* A replay, and what its times are. */
@@ -264,7 +264,7 @@ static void time_steady(struct times *times, const struct timings *all)
 				       .op_end_ns = all->work->op_end_ns};
 
 	if (part->steady)
-		times->steady_ns = steady_loop_usual_ns(part->steady, &run, &times->steady_count);
+		times->steady = steady_loop_usual(part->steady, &run);
 }
 
 static int time_one(struct timing *timing, const struct timings *all)
@@ -348,17 +348,17 @@ static void set_end(struct predicted_ratio *out, enum costs_end end, double befo
 static void set_steady(struct prediction *out, enum costs_end end, const struct times *before,
 		       const struct times *after)
 {
-	double steady_ns = (double)after->steady_ns;
-	double changed_ns = after->steady_ns == before->steady_ns
+	double steady_ns = (double)after->steady.ns;
+	double changed_ns = after->steady.ns == before->steady.ns
 				    ? 0
 				    : fmin(steady_ns, (double)after->changed_ns);
 
-	if (!before->steady_count)
+	if (!before->steady.count)
 		return;
-	set_end(&out->steady, end, (double)before->steady_ns, steady_ns, MODEL_MARGIN * changed_ns);
-	out->steady_before_ns = before->steady_ns / (int64_t)before->steady_count;
+	set_end(&out->steady, end, (double)before->steady.ns, steady_ns, MODEL_MARGIN * changed_ns);
+	out->steady_before_ns = before->steady.ns / (int64_t)before->steady.count;
 	if (end == COSTS_MIDDLE)
-		out->steady_after_ns = after->steady_ns / (int64_t)after->steady_count;
+		out->steady_after_ns = after->steady.ns / (int64_t)after->steady.count;
 }
 
 /* The calls of the first place may begin before the run, with which its first operation does.  Where nothing changes nothing
@@ -415,6 +415,12 @@ static int count_unrecorded(struct prediction *out, struct timing *before_and_en
 	return rc;
 }
 
+/* Where iterations went into others they are none any more. */
+static bool is_gone(const struct steady_usual *steady)
+{
+	return 2 * steady->empty_count > steady->count;
+}
+
 int predictor_run(struct prediction *out, const struct predictor *predictor,
 		  const struct change *change, size_t device, const struct part *part,
 		  double setup_ns)
@@ -440,7 +446,7 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 	out->changed_before_ns = before->changed_ns;
 	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
 		set_times(out, (enum costs_end)end, before, &ends[end].times, setup_ns);
-	if (!out->steady_after_ns) { /* its iterations went into others, and are none any more */
+	if (is_gone(&ends[COSTS_MIDDLE].times.steady)) {
 		out->steady = (struct predicted_ratio){0};
 		out->steady_before_ns = 0;
 	}
@@ -448,8 +454,7 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 }
 
 /* From the first kernel's start to the last one's end; a graph that was recorded as a whole is one. */
-static int64_t kernels_ns(const struct replay *replay, const struct profile *profile,
-			  size_t device)
+static int64_t kernels_ns(const struct replay *replay, const struct profile *profile, size_t device)
 {
 	const struct profile_device *what = &profile->devices[device];
 	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;

@@ -64,7 +64,7 @@ struct prediction {
 	int64_t changed_before_ns;		     /* of the part that changes */
 	/* Of these times after the change, launches that are no operations. */
 	int64_t place_unrecorded_ns, program_unrecorded_ns;
-	int64_t steady_before_ns, steady_after_ns;   /* of one iteration */
+	int64_t steady_before_ns, steady_after_ns; /* of one iteration */
 };
 
 /* Fails with -ENOMEM only; the caller frees with predictor_free, also after a failure.  Without

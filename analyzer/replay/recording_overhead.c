@@ -120,8 +120,7 @@ static int64_t added_by_nodes_ns(const struct model *model, const struct costs *
 static int64_t added_to_graph_ns(const struct model *model, const struct costs *costs,
 				 size_t launch, int64_t own_ns, int64_t one_ns, int64_t added_ns)
 {
-	int64_t nodes_ns =
-		added_by_nodes_ns(model, costs, launch, own_ns, one_ns + added_ns);
+	int64_t nodes_ns = added_by_nodes_ns(model, costs, launch, own_ns, one_ns + added_ns);
 
 	return nodes_ns + part_ns(added_ns, own_ns - nodes_ns);
 }

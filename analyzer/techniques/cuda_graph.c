@@ -259,8 +259,7 @@ static const char *change_loop(struct application *application, const struct loo
 		.node = change_number(change, &graph_node),
 		.node_after_work = change_number(change, &node_after_work),
 		.work_ns = work_ns(model, loop, is_least),
-		.usual_waits =
-			usual_waits(model, loop, usual_iterations(loop, application->run)),
+		.usual_waits = usual_waits(model, loop, usual_iterations(loop, application->run)),
 	};
 	const char *refusal = capture_loop(&capturing, loop, &step);
 

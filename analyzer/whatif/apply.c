@@ -138,7 +138,8 @@ static int try_loop(struct applied *applied, enum technique_id id, size_t index)
 	const struct loop_limits limits = {.submissions = &all->run.model->submissions,
 					   .places = all->within[id].items,
 					   .place_count = all->within[id].count,
-					   .is_taken = applied->application.is_taken};
+					   .is_taken = applied->application.is_taken,
+					   .kept_count = all->alike[index] == index};
 	struct loop part;
 	size_t next = 0;
 	int rc = 0;

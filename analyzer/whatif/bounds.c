@@ -353,8 +353,7 @@ bool bounds_hold(const struct bounds *bounds, const struct prediction *predictio
 	double rest_ns = (double)(prediction->program_before_ns - prediction->changed_before_ns);
 	double program_ns = (double)prediction->program_after_ns;
 	double unrecorded_ns = (double)prediction->program_unrecorded_ns;
-	double place_ns =
-		(double)(prediction->place_after_ns - prediction->place_unrecorded_ns);
+	double place_ns = (double)(prediction->place_after_ns - prediction->place_unrecorded_ns);
 
 	return is_possible(program_ns - unrecorded_ns, bounds->program_ns) &&
 	       is_possible(program_ns, rest_ns) && is_possible(place_ns, bounds->place_ns) &&

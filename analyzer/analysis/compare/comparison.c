@@ -277,8 +277,7 @@ static int measure_run(struct comparison *comparison, struct err *err)
 
 static void measure_kernels(struct comparison *comparison)
 {
-	comparison->before_kernels_ns =
-		time_between(comparison->before_profile, is_kernel).mean_ns;
+	comparison->before_kernels_ns = time_between(comparison->before_profile, is_kernel).mean_ns;
 	comparison->after_kernels_ns = time_between(comparison->after_profile, is_kernel).mean_ns;
 }
 

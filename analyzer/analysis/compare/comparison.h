@@ -25,7 +25,7 @@ struct comparison {
 	/* From the first kernel to the last one's end on any device, without the recording overhead, so without what
 	 * the program does once before and after; 0 where a range is compared, or one has no kernel. */
 	double before_kernels_ns, after_kernels_ns;
-	double measured;     /* speedup, before by after; 0 where a time of 0 makes it none */
+	double measured; /* speedup, before by after; 0 where a time of 0 makes it none */
 	double measured_low,
 		measured_high;	      /* of single occurrences; equal where there is one each */
 	const char *strategy;	      /* borrowed; NULL where no advice was found */
