@@ -146,6 +146,7 @@ static int put_prediction(struct recommendation *item, const struct rule *rule,
 	const struct prediction *prediction = &what_if->prediction;
 
 	item->is_up_to = rule->technique->is_up_to && !what_if->effect.is_proven;
+	item->keeps_results = rule->technique->keeps_results;
 	item->is_assuming = what_if->effect.is_assuming;
 	item->program = speedup_of(&prediction->program);
 	item->place = speedup_of(&prediction->place);
@@ -177,6 +178,18 @@ static void put_stake(struct recommendation *item, const struct facts *facts, si
 	item->at_stake_ns = (int64_t)(item->at_stake_ratio * wall_ns + 0.5);
 }
 
+/* Told where it may matter for the prediction. */
+static int add_unrecorded(struct recommendation *item, const struct unrecorded *unrecorded)
+{
+	if (!(unrecorded->share > UNTIMED_MOST))
+		return 0;
+	return advice_add_evidence(
+		item,
+		"%.0f%% of all launches were counted by instrumented code, which leaves "
+		"no times: each is taken to be as long as others of its kernel",
+		100 * unrecorded->share);
+}
+
 static int recommend(struct advice *advice, const struct facts *facts, size_t device,
 		     const struct rule *rule, const struct what_if *what_if)
 {
@@ -189,6 +202,8 @@ static int recommend(struct advice *advice, const struct facts *facts, size_t de
 		rc = put_loop(item, facts, device, what_if);
 	if (rc == 0 && what_if)
 		rc = put_prediction(item, rule, what_if);
+	if (rc == 0 && what_if)
+		rc = add_unrecorded(item, &facts->what_ifs.predictor.unrecorded);
 	if (rc == 0)
 		put_stake(item, facts, device, rule);
 	return rc;
@@ -249,18 +264,24 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 /* What is not predicted stands where half of what is at stake would put it. */
 #define UNPREDICTED_PART 0.5
 
-static double certain_speedup(const struct recommendation *item,
-			      const struct predicted_speedup *predicted)
+/* Where nobody knows whether an assumption holds, its low end, for the change may be wrong; where only its gain is not
+ * known, either end is as likely: what both save in the mean. */
+static double expected_speedup(const struct recommendation *item,
+			       const struct predicted_speedup *predicted)
 {
-	return item->is_assuming ? predicted->low : predicted->speedup;
+	if (!item->is_assuming)
+		return predicted->speedup;
+	return item->keeps_results && predicted->low > 0
+		       ? 2 / (1 / predicted->low + 1 / predicted->speedup)
+		       : predicted->low;
 }
 
 /* Share of a time that a recommendation is expected to save: of the steady state, which goes on for hours where a
  * recording has it for seconds, or of the whole run where it does more for that. */
 static double expected_ratio(const struct recommendation *item)
 {
-	double program = certain_speedup(item, &item->program);
-	double steady = certain_speedup(item, &item->steady);
+	double program = expected_speedup(item, &item->program);
+	double steady = expected_speedup(item, &item->steady);
 	double speedup = steady > program ? steady : program;
 
 	return speedup > 0 ? 1 - 1 / speedup : UNPREDICTED_PART * item->at_stake_ratio;

@@ -31,6 +31,7 @@ struct recommendation {
 	double at_stake_ratio; /* of the device's wall time; no gain is predicted beyond it, up to the high end */
 	bool is_up_to; /* its low end is told first, and the speedup as "up to" (technique.h) */
 	bool is_assuming; /* the prediction rests on what no recording tells; its low end is what ranks it */
+	bool keeps_results; /* of such a one: its results stay right either way, so both ends do (technique.h) */
 	struct predicted_speedup
 		program; /* of the device's wall time, what it costs to set up included */
 	struct predicted_speedup place; /* of the part that changes, set-up left out */

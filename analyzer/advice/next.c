@@ -13,6 +13,7 @@
 #include "base/format.h"
 #include "base/paths.h"
 #include "base/shell.h"
+#include "techniques/shared/refusals.h"
 
 #define STEP_ID(name, meaning) #name,
 static const char *const step_ids[] = {NEXT_STEPS(STEP_ID)};
@@ -280,23 +281,37 @@ static int add_ceilings(struct asking *asking)
 		"rooflinectl ceilings");
 }
 
-/* Counting and replaying disturb times so that nothing can be predicted; two runs, joined, do not. */
+/* Why counting leaves it open what a change would bring: nothing can be predicted, or what is advised is nothing where loops
+ * that were counted by instrumented code are not judged.  NULL: it does not. */
+static const char *disturbed_by_counting(const struct asking *asking)
+{
+	const struct predictor *predictor = &asking->facts->what_ifs.predictor;
+
+	if (!facts_can_predict(asking->facts))
+		return predictor->why_not;
+	return !asking->advice->count && predictor->unrecorded.share > UNTIMED_MOST
+		       ? refused_untimed
+		       : NULL;
+}
+
+/* Two runs, joined, do not disturb times. */
 static int add_apart(struct asking *asking)
 {
+	const char *why = disturbed_by_counting(asking);
 	char *path, *folder = NULL;
 	int rc = -ENOMEM;
 
-	if (!asking->is_counted || facts_can_predict(asking->facts) ||
-	    !asking->report->roofline->has_ceilings || asking->report->roofline->is_datasheet)
+	if (!asking->is_counted || !why || !asking->report->roofline->has_ceilings ||
+	    asking->report->roofline->is_datasheet)
 		return 0;
 	if (asprintf(&path, "%s.analyzed", asking->name) < 0)
 		return -ENOMEM;
 	folder = shell_word(path);
 	if (folder)
 		rc = add(asking, STEP_apart,
-			 reason("nothing is predicted (%s): runs apart give times that counting "
+			 reason("%s is predicted (%s): runs apart give times that counting "
 				"does not disturb, and counters",
-				asking->facts->what_ifs.predictor.why_not)
+				facts_can_predict(asking->facts) ? "not all" : "nothing", why)
 				 .text,
 			 "rooflinectl analyze -o %s -- %s", folder, asking->program);
 	free(folder);

@@ -142,16 +142,18 @@ static int subtract_overhead(struct verification *verification,
 			     const struct verify_arguments *arguments, struct err *err)
 {
 	const struct ceilings *ceilings = verification->before->ceilings;
-	double before_share, after_share = 1;
-	int rc = what_if_not_recorded(&before_share, verification->before->profile, ceilings,
+	struct untraced_shares before, after = {1, 1};
+	int rc = what_if_not_recorded(&before, verification->before->profile, ceilings,
 				      arguments->range);
 
 	if (rc == 0)
-		rc = what_if_not_recorded(&after_share, verification->after, ceilings,
-					  arguments->range);
+		rc = what_if_not_recorded(&after, verification->after, ceilings, arguments->range);
 	if (rc == 0)
-		rc = comparison_without_recording(verification->comparison, before_share,
-						  after_share);
+		rc = comparison_without_recording(verification->comparison, before.part,
+						  after.part);
+	if (rc == 0)
+		comparison_kernels_without_recording(verification->comparison, before.kernels,
+						     after.kernels);
 	return rc < 0 ? err_set(err, rc, "out of memory for the model of the run") : 0;
 }
 

@@ -43,6 +43,10 @@ static const struct column compared_columns[] = {TIMES(before),
 						 TIMES(after),
 						 FIELD(struct comparison, before_share),
 						 FIELD(struct comparison, after_share),
+						 FIELD_ABOVE_ZERO(struct comparison,
+								  before_kernels_ns),
+						 FIELD_ABOVE_ZERO(struct comparison,
+								  after_kernels_ns),
 						 {0}};
 
 static const struct column before_columns[] = {{FIELD_AS("before", struct profile, path)}, {0}};

@@ -94,6 +94,7 @@ static const struct column columns[] = {INLINE_FOUND(profile_of, profile_columns
 					FIELD(struct scenario, device),
 					ROWS("strategies", part_columns, part_at),
 					{FIELD_AS("up_to", struct scenario, is_up_to)},
+					FIELD(struct scenario, unrecorded_share),
 					INLINE_FOUND(prediction_together, prediction_columns),
 					{0}};
 

@@ -59,6 +59,21 @@ static void put_measured(struct page *page, const struct comparison *comparison)
 			100 * (1 - comparison->after_share));
 }
 
+/* What the program does once, before its first kernel and after the last one, may hide what a change brought. */
+static void put_kernels(struct page *page, const struct comparison *comparison)
+{
+	double before_ns = comparison->before_kernels_ns, after_ns = comparison->after_kernels_ns;
+
+	struct figure ratio = speedup_figure(after_ns > 0 ? before_ns / after_ns : 0);
+
+	if (!(before_ns > 0) || !(after_ns > 0) ||
+	    !strcmp(ratio.text, speedup_figure(comparison->measured).text))
+		return;
+	put_row(page, "kernels", ratio.text);
+	fprintf(page->out, "  from the first to the last, without that: %s to %s\n",
+		format_ns(before_ns).text, format_ns(after_ns).text);
+}
+
 static void put_nothing_predicted(struct page *page, const struct comparison *comparison)
 {
 	put_row(page, "predicted", "-");
@@ -114,6 +129,7 @@ int verify_write_text(const struct comparison *comparison, FILE *out,
 	put_time(&page, "before", &comparison->before, comparison->before_profile);
 	put_time(&page, "after", &comparison->after, comparison->after_profile);
 	put_measured(&page, comparison);
+	put_kernels(&page, comparison);
 	put_predicted(&page, comparison);
 	put_sentences(&page, "not the same work: ", &comparison->differences);
 	put_sentences(&page, "disturbed times: ", &comparison->obstacles);

@@ -76,6 +76,20 @@ static const char *place_of(const struct scenario *scenario)
 	return scenario->range ? "the range" : "what changes";
 }
 
+static void put_unrecorded(struct page *page, const struct scenario *scenario)
+{
+	char text[160];
+
+	if (!(scenario->unrecorded_share > UNTIMED_MOST))
+		return;
+	snprintf(
+		text, sizeof(text),
+		"%.0f%% of all launches were counted by instrumented code, which leaves no times: each is "
+		"taken to be as long as others of its kernel",
+		100 * scenario->unrecorded_share);
+	page_wrap(page, "  ", text, 2);
+}
+
 static void put_whole(struct page *page, const struct scenario *scenario)
 {
 	char note[512], range[128] = "";
@@ -93,6 +107,7 @@ static void put_whole(struct page *page, const struct scenario *scenario)
 	put_heads(page);
 	put_rows(page, "the whole run", place_of(scenario), "a steady iteration",
 		 &scenario->prediction, scenario->is_up_to);
+	put_unrecorded(page, scenario);
 }
 
 /* "3 loops" */

@@ -10,8 +10,9 @@ enum graph_call graph_call_of_name(const struct profile_call_name *name)
 		return GRAPH_CALL_NONE;
 	if (strstr(name->text, "GraphInstantiate"))
 		return GRAPH_CALL_INSTANTIATES;
-	if (strstr(name->text, "GraphExecUpdate"))
-		return GRAPH_CALL_UPDATES;
+	if (strstr(name->text, "GraphExecUpdate") ||
+	    (strstr(name->text, "GraphExec") && strstr(name->text, "SetParams")))
+		return GRAPH_CALL_UPDATES; /* of all nodes, or of one */
 	if (strstr(name->text, "GraphUpload"))
 		return GRAPH_CALL_UPLOADS;
 	return strstr(name->text, "GraphExecDestroy") ? GRAPH_CALL_DESTROYS : GRAPH_CALL_NONE;

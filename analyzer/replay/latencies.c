@@ -8,10 +8,16 @@
 /* An operation that starts this long after its call returned, or after the one before it, had to wait for
  * something else. */
 #define PROMPT_NS 20000
-/* Where nothing in a recording tells, rounded: launch_to_start of docs/results/ceilings.txt, and the median gap
- * between queued small kernels, as CUPTI sees it (costs.c). */
+/* Where nothing in a recording tells, rounded: launch_to_start of docs/results/ceilings.txt. */
 #define LAUNCH_TO_START_NS 5000
-#define GAP_NS 1000
+/* Likewise where nothing was queued: what lies between operations that were, as CUPTI stamps them, in the middle one of all
+ * recordings of tests/recordings and tests/pairs that tell (docs/results/stamped-gaps.txt). */
+static const int64_t unqueued_gap_ns[LATENCY_GAP_COUNT] = {
+	[GAP_AFTER_KERNEL] = 1088,
+	[GAP_KERNEL_TO_COPY] = 1280,
+	[GAP_AFTER_COPY] = 1472,
+	[GAP_AFTER_GRAPH] = 2232,
+};
 /* On an idle stream an operation starts so long after its call was entered: one whose call had returned by then was
  * waiting for the one before it. */
 #define QUEUED_NS LAUNCH_TO_START_NS
@@ -315,10 +321,11 @@ static int sample(struct device_samples *samples, struct device_latencies *devic
 	device->common_kernel = common_launch(device, samples, model, CALL_LAUNCH);
 	device->common_graph = common_launch(device, samples, model, CALL_GRAPH_LAUNCH);
 	for (int i = 0; i < LATENCY_GAP_COUNT; i++) {
-		device->gap_ns[i] = middle_mean_of(&samples->gaps[i], GAP_NS);
+		device->gap_ns[i] = middle_mean_of(&samples->gaps[i], unqueued_gap_ns[i]);
 		device->gap_sample_count[i] = samples->gaps[i].added_count;
 	}
-	device->kernel_gap_ns = median_of(&samples->gaps[GAP_AFTER_KERNEL], GAP_NS);
+	device->kernel_gap_ns =
+		median_of(&samples->gaps[GAP_AFTER_KERNEL], unqueued_gap_ns[GAP_AFTER_KERNEL]);
 	for (size_t i = ops->first_op; rc == 0 && i < end_op; i++)
 		if (is_first_of_call(model, i))
 			rc = sample_start(samples, device, model, i);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ns.h"
 #include "base/worker.h"
 #include "replay/latencies.h"
 
@@ -57,19 +58,73 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct predictor *predi
 	va_end(arguments);
 }
 
-/* Launches that were counted by instrumented code and are no operation, as a share of all kernels: what these took
- * is missing before and after a change. */
-static double unrecorded_share(const struct profile *profile)
-{
-	uint64_t unrecorded_count = 0, recorded_count = 0;
+/* What is recorded of the launches of a kernel's shape, and what a change makes of it. */
+struct recorded_launches {
+	uint64_t count;
+	double before_ns, after_ns;
+};
 
-	for (size_t i = 0; i < profile->signature_count; i++)
-		unrecorded_count += profile->signatures[i].unrecorded_count;
-	for (size_t i = 0; i < profile->op_count; i++)
-		recorded_count += profile->ops[i].kind == OP_KERNEL;
-	return unrecorded_count
-		       ? (double)unrecorded_count / (double)(unrecorded_count + recorded_count)
-		       : 0;
+static struct recorded_launches *launches_of(const struct profile *profile,
+					     const struct change *change)
+{
+	struct recorded_launches *launches =
+		calloc(profile->signature_count + 1, sizeof(*launches));
+
+	for (size_t i = 0; launches && i < profile->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+		bool is_changed = change && change->op_ns && change->op_ns[i] >= 0;
+		int64_t length_ns = op->end_ns - op->start_ns;
+
+		if (op->kind != OP_KERNEL)
+			continue;
+		launches[op->detail].count++;
+		launches[op->detail].before_ns += (double)length_ns;
+		launches[op->detail].after_ns +=
+			(double)(is_changed ? change->op_ns[i] : length_ns);
+	}
+	return launches;
+}
+
+/* Launches that were counted by instrumented code are no operation: they are taken to be as long as others of their shape. */
+static void add_unrecorded(struct unrecorded *out, double count,
+			   const struct recorded_launches *launches)
+{
+	double each = count / (double)launches->count;
+
+	if (launches->before_ns == launches->after_ns) {
+		out->kept_ns += each * launches->before_ns;
+		return;
+	}
+	out->before_ns += each * launches->before_ns;
+	out->after_ns += each * launches->after_ns;
+}
+
+/* change: NULL without. */
+static int find_unrecorded(struct unrecorded *out, const struct profile *profile,
+			   const struct change *change)
+{
+	struct recorded_launches *launches = launches_of(profile, change);
+	double all_count = 0, unrecorded_count = 0, untimed_count = 0;
+
+	*out = (struct unrecorded){0};
+	if (!launches)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->signature_count; i++) {
+		double count = (double)profile->signatures[i].unrecorded_count;
+
+		all_count += count + (double)launches[i].count;
+		unrecorded_count += count;
+		if (!launches[i].count)
+			untimed_count += count;
+		else if (count > 0)
+			add_unrecorded(out, count, &launches[i]);
+	}
+	free(launches);
+	if (unrecorded_count > 0) {
+		out->share = unrecorded_count / all_count;
+		out->untimed_share = untimed_count / all_count;
+	}
+	return 0;
 }
 
 /* Times of kernels that were repeated for their counters are not their own. */
@@ -84,17 +139,17 @@ static bool has_replays(const struct profile *profile)
 static void judge(struct predictor *predictor, bool has_costs)
 {
 	const struct profile *profile = predictor->model->profile;
-	double missing_share = unrecorded_share(profile);
+	double untimed_share = predictor->unrecorded.untimed_share;
 
 	if (!has_costs)
 		refuse(predictor, "no measured ceilings of this GPU: run rooflinectl ceilings");
 	else if (has_replays(profile))
 		refuse(predictor, "kernels were repeated for hardware counters: record without");
-	else if (missing_share > UNRECORDED_MOST)
+	else if (untimed_share > UNTIMED_MOST)
 		refuse(predictor,
 		       "%.0f%% of the kernels were counted by instrumented code, which leaves "
-		       "no times: record without hardware counters",
-		       100 * missing_share);
+		       "no times, in each of their launches: record without hardware counters",
+		       100 * untimed_share);
 	else if (predictor->replay_error > REPLAY_ERROR_MOST)
 		refuse(predictor,
 		       "replaying it gives a time %.1f%% off the recorded one; above %.0f%% nothing is "
@@ -161,7 +216,9 @@ int predictor_open(struct predictor *predictor, const struct model *model,
 		has_costs =
 			costs_of(&predictor->costs[end], ceilings, &steps, (enum costs_end)end) &&
 			has_costs;
-	rc = measure_error(predictor);
+	rc = find_unrecorded(&predictor->unrecorded, model->profile, NULL);
+	if (rc == 0)
+		rc = measure_error(predictor);
 	judge(predictor, has_costs);
 	return rc;
 }
@@ -176,8 +233,8 @@ void predictor_free(struct predictor *predictor)
 
 /* Time of the places, of what changes, of a device's whole run, and of the usual iterations of its steady state. */
 struct times {
-	int64_t place_ns, changed_ns, wall_ns, steady_ns;
-	uint64_t steady_count;
+	int64_t place_ns, changed_ns, wall_ns;
+	struct steady_usual steady;
 };
 
 /* A replay, and what its times are. */
@@ -207,7 +264,7 @@ static void time_steady(struct times *times, const struct timings *all)
 				       .op_end_ns = all->work->op_end_ns};
 
 	if (part->steady)
-		times->steady_ns = steady_loop_usual_ns(part->steady, &run, &times->steady_count);
+		times->steady = steady_loop_usual(part->steady, &run);
 }
 
 static int time_one(struct timing *timing, const struct timings *all)
@@ -270,13 +327,13 @@ static int time_all(struct timing *items, size_t count, const struct predictor *
 	return first_rc < 0 ? first_rc : rc;
 }
 
-static double ratio(int64_t before_ns, double after_ns)
+static double ratio(double before_ns, double after_ns)
 {
-	return after_ns > 0 ? (double)before_ns / after_ns : 1;
+	return after_ns > 0 ? before_ns / after_ns : 1;
 }
 
 /* One end of the interval: what that replay says, and the margin. */
-static void set_end(struct predicted_ratio *out, enum costs_end end, int64_t before_ns,
+static void set_end(struct predicted_ratio *out, enum costs_end end, double before_ns,
 		    double after_ns, double margin_ns)
 {
 	if (end == COSTS_MIDDLE)
@@ -291,17 +348,17 @@ static void set_end(struct predicted_ratio *out, enum costs_end end, int64_t bef
 static void set_steady(struct prediction *out, enum costs_end end, const struct times *before,
 		       const struct times *after)
 {
-	double steady_ns = (double)after->steady_ns;
-	double changed_ns = after->steady_ns == before->steady_ns
+	double steady_ns = (double)after->steady.ns;
+	double changed_ns = after->steady.ns == before->steady.ns
 				    ? 0
 				    : fmin(steady_ns, (double)after->changed_ns);
 
-	if (!before->steady_count)
+	if (!before->steady.count)
 		return;
-	set_end(&out->steady, end, before->steady_ns, steady_ns, MODEL_MARGIN * changed_ns);
-	out->steady_before_ns = before->steady_ns / (int64_t)before->steady_count;
+	set_end(&out->steady, end, (double)before->steady.ns, steady_ns, MODEL_MARGIN * changed_ns);
+	out->steady_before_ns = before->steady.ns / (int64_t)before->steady.count;
 	if (end == COSTS_MIDDLE)
-		out->steady_after_ns = after->steady_ns / (int64_t)after->steady_count;
+		out->steady_after_ns = after->steady.ns / (int64_t)after->steady.count;
 }
 
 /* The calls of the first place may begin before the run, with which its first operation does.  Where nothing changes nothing
@@ -323,6 +380,47 @@ static void set_times(struct prediction *out, enum costs_end end, const struct t
 	}
 }
 
+/* What stays lies all over the run, what changes in the part that does. */
+static int64_t unrecorded_ns(int64_t before_ns, int64_t wall_ns, double kept_ns, double changed_ns)
+{
+	double part = wall_ns ? fmin((double)before_ns / (double)wall_ns, 1) : 0;
+
+	return (int64_t)(part * kept_ns + changed_ns);
+}
+
+/* Launches that are no operations take their time before and after the change. */
+static int count_unrecorded(struct prediction *out, struct timing *before_and_ends, size_t count,
+			    const struct predictor *predictor, size_t device)
+{
+	const struct profile *profile = predictor->model->profile;
+	const struct times before = before_and_ends[0].times;
+	double part = (double)profile->devices[device].op_count / (double)profile->op_count;
+	struct unrecorded unrecorded;
+	int rc = find_unrecorded(&unrecorded, profile, before_and_ends[1].change);
+
+	for (size_t i = 0; rc == 0 && i < count; i++) {
+		struct times *times = &before_and_ends[i].times;
+		double kept_ns = part * unrecorded.kept_ns;
+		double changed_ns = part * (i ? unrecorded.after_ns : unrecorded.before_ns);
+
+		out->place_unrecorded_ns =
+			unrecorded_ns(before.place_ns, before.wall_ns, kept_ns, changed_ns);
+		out->program_unrecorded_ns =
+			unrecorded_ns(before.wall_ns, before.wall_ns, kept_ns, changed_ns);
+		times->place_ns += out->place_unrecorded_ns;
+		times->wall_ns += out->program_unrecorded_ns;
+		times->changed_ns +=
+			unrecorded_ns(before.changed_ns, before.wall_ns, kept_ns, changed_ns);
+	}
+	return rc;
+}
+
+/* Where iterations went into others they are none any more. */
+static bool is_gone(const struct steady_usual *steady)
+{
+	return 2 * steady->empty_count > steady->count;
+}
+
 int predictor_run(struct prediction *out, const struct predictor *predictor,
 		  const struct change *change, size_t device, const struct part *part,
 		  double setup_ns)
@@ -339,32 +437,61 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 	*out = (struct prediction){0};
 	if (rc < 0)
 		return rc;
+	if (predictor->unrecorded.share > 0)
+		rc = count_unrecorded(out, before_and_ends, 4, predictor, device);
+	if (rc < 0)
+		return rc;
 	out->place_before_ns = before->place_ns;
 	out->program_before_ns = before->wall_ns;
 	out->changed_before_ns = before->changed_ns;
 	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
 		set_times(out, (enum costs_end)end, before, &ends[end].times, setup_ns);
+	if (is_gone(&ends[COSTS_MIDDLE].times.steady)) {
+		out->steady = (struct predicted_ratio){0};
+		out->steady_before_ns = 0;
+	}
 	return 0;
 }
 
-int predictor_untraced_share(double *share, const struct predictor *predictor, size_t device,
-			     const struct place *places, size_t place_count)
+/* From the first kernel's start to the last one's end; a graph that was recorded as a whole is one. */
+static int64_t kernels_ns(const struct replay *replay, const struct profile *profile, size_t device)
+{
+	const struct profile_device *what = &profile->devices[device];
+	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+
+	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++) {
+		if (profile->ops[i].kind != OP_KERNEL && profile->ops[i].kind != OP_GRAPH)
+			continue;
+		first_ns = min_ns(first_ns, replay->op_start_ns[i]);
+		last_ns = max_ns(last_ns, replay->op_end_ns[i]);
+	}
+	return last_ns > first_ns ? last_ns - first_ns : 0;
+}
+
+static double share_of(int64_t untraced_ns, int64_t recorded_ns)
+{
+	return recorded_ns > 0 && untraced_ns > 0 ? (double)untraced_ns / (double)recorded_ns : 1;
+}
+
+int predictor_untraced_shares(struct untraced_shares *out, const struct predictor *predictor,
+			      size_t device, const struct place *places, size_t place_count)
 {
 	const struct part part = {.places = places, .place_count = place_count};
 	struct timing timings[] = {{0}, {.costs = &predictor->costs[COSTS_MIDDLE]}};
 	const struct times *recorded = &timings[0].times, *untraced = &timings[1].times;
-	int64_t recorded_ns, untraced_ns;
+	const struct replay *works = predictor->works; /* each of one of the two */
+	const struct profile *profile = predictor->model ? predictor->model->profile : NULL;
 	int rc;
 
-	*share = 1;
+	*out = (struct untraced_shares){1, 1};
 	if (!predictor->is_usable)
 		return 0;
 	rc = time_all(timings, 2, predictor, device, &part);
 	if (rc < 0)
 		return rc;
-	recorded_ns = place_count ? recorded->place_ns : recorded->wall_ns;
-	untraced_ns = place_count ? untraced->place_ns : untraced->wall_ns;
-	if (recorded_ns > 0 && untraced_ns > 0)
-		*share = (double)untraced_ns / (double)recorded_ns;
+	out->part = place_count ? share_of(untraced->place_ns, recorded->place_ns)
+				: share_of(untraced->wall_ns, recorded->wall_ns);
+	out->kernels = share_of(kernels_ns(&works[1], profile, device),
+				kernels_ns(&works[0], profile, device));
 	return 0;
 }

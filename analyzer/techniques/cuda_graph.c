@@ -11,14 +11,16 @@
 #include "replay/calls.h"
 #include "replay/loop_steps.h"
 #include "techniques/shared/waits.h"
+#include "techniques/unroll_graph.h"
 #include "techniques/shared/usual_changes.h"
 
 /* A loop of which fewer iterations can be captured is not one graph launched again and again. */
 #define LEAST_CAPTURED 0.9
 /* Sizes and grids of a loop that are those of the usual iteration less often than that need updates of its graph. */
 #define LEAST_ALIKE 0.9
-/* A loop of one operation becomes graphs of so many iterations: one each would save nothing. */
-#define UNROLLED_ITERATIONS 8
+/* A loop of one operation becomes graphs of as many iterations as spare most of launching, and of so many at least: one
+ * each would save nothing. */
+#define UNROLLED_LEAST 8
 /* An interpreter takes so many of its usual pauses for a step now and then: 25 to 65 in a training loop of PyTorch
  * (tests/gpu/torch_programs.py, training). */
 #define LONG_PAUSES 80
@@ -176,19 +178,42 @@ static const char *capture(struct capturing *capturing, size_t first, size_t end
 	return NULL;
 }
 
+static size_t usual_iterations(const struct loop *loop, const struct recorded_run *run)
+{
+	size_t worth_count;
+
+	if (loop->period > 1)
+		return 1;
+	worth_count = unroll_graph_of(run, loop).worth_count;
+	return worth_count > UNROLLED_LEAST ? worth_count : UNROLLED_LEAST;
+}
+
 /* The iterations of one graph: a step of the program, or several where an iteration is a single call.  That pauses
  * part the steps is assumed: not so where is_least. */
-static struct loop_step graph_step(const struct model *model, const struct loop *loop,
+static struct loop_step graph_step(const struct loop *loop, const struct recorded_run *run,
 				   bool is_least)
 {
-	size_t usual_count = loop->period == 1 ? UNROLLED_ITERATIONS : 1;
+	size_t usual_count = usual_iterations(loop, run);
 	struct loop_step step = {.iteration_count = 1};
 
 	if (!is_least)
-		step = loop_step_of(model, loop);
+		step = loop_step_of(run->model, loop);
 	if (step.iteration_count < usual_count)
 		step = (struct loop_step){.iteration_count = usual_count};
 	return step;
+}
+
+/* Of iterations [first, next) that would be one graph, those until the host waits more often than it usually does: what
+ * comes after that wait is another graph. */
+static size_t until_wait(const struct model *model, const struct loop *loop, size_t first,
+			 size_t next)
+{
+	size_t usual_count = waits_count(model, loop->iterations[1], loop->iterations[2]);
+
+	for (size_t i = first; i + 1 < next; i++)
+		if (waits_count(model, loop->iterations[i], loop->iterations[i + 1]) > usual_count)
+			return i + 1;
+	return next;
 }
 
 static const char *capture_loop(struct capturing *capturing, const struct loop *loop,
@@ -199,6 +224,8 @@ static const char *capture_loop(struct capturing *capturing, const struct loop *
 
 	for (size_t i = 0; i < loop->iteration_count; i = next) {
 		next = loop_step_next(step, loop, i);
+		if (loop->period == 1)
+			next = until_wait(capturing->model, loop, i, next);
 		found = capture(capturing, loop->iterations[i], loop->iterations[next]);
 		graph_count++;
 		captured_count += !found;
@@ -223,7 +250,7 @@ static const char *change_loop(struct application *application, const struct loo
 	struct change *change = &application->change;
 	struct effect *effect = application->effect;
 	bool is_least = application->end == ASSUMED_LEAST;
-	const struct loop_step step = graph_step(model, loop, is_least);
+	const struct loop_step step = graph_step(loop, application->run, is_least);
 	struct capturing capturing = {
 		.change = change,
 		.model = model,
@@ -232,8 +259,7 @@ static const char *change_loop(struct application *application, const struct loo
 		.node = change_number(change, &graph_node),
 		.node_after_work = change_number(change, &node_after_work),
 		.work_ns = work_ns(model, loop, is_least),
-		.usual_waits =
-			usual_waits(model, loop, loop->period == 1 ? UNROLLED_ITERATIONS : 1),
+		.usual_waits = usual_waits(model, loop, usual_iterations(loop, application->run)),
 	};
 	const char *refusal = capture_loop(&capturing, loop, &step);
 

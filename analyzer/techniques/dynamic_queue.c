@@ -50,6 +50,7 @@ const struct technique technique_dynamic_queue = {
 	.refusal = balanced,
 	.always_assumes = true,
 	.is_up_to = true,
+	.keeps_results = true,
 	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.change_run = change_run,

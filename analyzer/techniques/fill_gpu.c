@@ -4,6 +4,10 @@
  * All SMs and lanes then have as much, and the kernel takes the part of its time that its own had (launch_fill.h), or
  * less where SMs can hold several blocks.  No less than what its work takes at the roof that counters show nearest, than
  * its bytes of DRAM do by samples, or than an empty kernel.
+ *
+ * That is so where the work of a thread can be split, or where threads on an SM wait for each other.  Where each thread
+ * goes through a chain of steps of its own, all blocks run at once and take as long however the threads are spread: that
+ * is the low end, as a recording does not tell one from the other.
  */
 #include "techniques/techniques.h"
 
@@ -20,14 +24,7 @@
 static const char filled[] =
 	"no kernel that runs alone has a shape that leaves much of the GPU empty";
 
-static double assumed_share(const struct launch_fill *fill, enum assumed_end end)
-{
-	return end == ASSUMED_LEAST  ? fill->doubled_share
-	       : end == ASSUMED_MOST ? fill->crowded_share
-				     : fill->filled_share;
-}
-
-/* What is left of the time of a launch; 1 where nothing is to be gained. */
+/* What is left of the time of a launch whose work can be split; 1 where nothing is to be gained. */
 static double left_of(const struct application *application, const struct profile_signature *launch)
 {
 	const struct profile *profile = application->run->model->profile;
@@ -36,7 +33,7 @@ static double left_of(const struct application *application, const struct profil
 	if (!launch_fill_of(&fill, &profile->devices[application->device], launch) ||
 	    fill.lack == LAUNCH_LACKS_NOTHING || library_kernel_of(launch->name))
 		return 1;
-	return fmax(assumed_share(&fill, application->end),
+	return fmax(application->end == ASSUMED_MOST ? fill.crowded_share : fill.filled_share,
 		    needed_time_share(application->run, launch->kernel));
 }
 
@@ -55,6 +52,8 @@ static size_t fill_kernels(struct application *application)
 
 		if (*after_ns >= 0 || left_ns >= time_ns)
 			continue;
+		if (application->end == ASSUMED_LEAST)
+			left_ns = time_ns;
 		*after_ns = 1 + (int64_t)left_ns; /* never OP_GONE */
 		changed_count++;
 	}
@@ -89,11 +88,13 @@ const struct technique technique_fill_gpu = {
 		"left alone.",
 	.changed = "kernels fill the GPU",
 	.assumes =
-		"their work can be split evenly; at the low end only into twice as many blocks or lanes, at the "
-		"high end into as many blocks as fit at once, each as fast as alone",
+		"the work of each thread can be split evenly; at the low end it is a chain of steps and takes as "
+		"long in any block, at the high end it is split into as many blocks as fit at once, each as fast "
+		"as alone",
 	.refusal = filled,
 	.always_assumes = true,
 	.is_up_to = true,
+	.keeps_results = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.has_most = true,
 	.is_blind_to_device_work = true,

@@ -2,10 +2,14 @@
  * fuse.c - neighbors of an iteration, which follow one another with the same grid and blocks, are one kernel.
  *
  * It takes as long as all of them, without what it need not write and read again as far as counters tell
- * (shared/fusion.h), and arguments, where recorded, do not tell that the one is not given what the other wrote.  That no block needs what another one wrote is assumed, but where counters tell against it.
+ * (shared/fusion.h), and arguments, where recorded, do not tell that the one is not given what the other wrote.  That no
+ * block needs what another one wrote is assumed, but where counters tell against it.
+ * Without counters as much may vanish as leaves the time of the longest of them, which reads and writes for all: that
+ * is the high end.
  */
 #include "techniques/fuse.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "replay/calls.h"
@@ -51,6 +55,8 @@ struct neighbors {
 	const struct profile_op *predecessor; /* NULL: none that this one could go into */
 	double predecessor_ns;		      /* that it took, before it was fused */
 	double predecessor_taken_bytes;	      /* that vanish of its reading */
+	bool is_most;			      /* at the high end of what is assumed */
+	double longest_ns; /* there, of the kernel that the predecessor goes into, and what went into it */
 };
 
 static double length_ns(const struct neighbors *it, const struct profile_op *op)
@@ -108,6 +114,17 @@ static bool is_independent(const struct neighbors *it, const struct profile_op *
 				    (size_t)(op - ops));
 }
 
+/* At most nothing is left of it but what it took longer than those before it. */
+static void hide(struct neighbors *it, const struct profile_op *op)
+{
+	double own_ns = length_ns(it, op);
+
+	if (!it->is_most || it->fusion->kernels || is_independent(it, op))
+		return;
+	shorten(it, op, own_ns, fmax(own_ns - it->longest_ns, 0));
+	it->longest_ns = fmax(it->longest_ns, own_ns);
+}
+
 /* Returns how many bytes of its reading vanish. */
 static double fuse(struct neighbors *it, size_t call, const struct profile_op *op)
 {
@@ -121,6 +138,7 @@ static double fuse(struct neighbors *it, size_t call, const struct profile_op *o
 	if (it->change)
 		it->change->calls[call] = change_number(it->change, &fused_launch);
 	it->fused->kernel_count++;
+	hide(it, op);
 	return verdict == FUSION_HANDS_ON && !is_independent(it, op) ? hand_on(it, op) : 0;
 }
 
@@ -137,29 +155,23 @@ static void fuse_iteration(struct neighbors *it, size_t first, size_t end)
 			continue;
 		if (op && it->predecessor && is_alike(model->profile, it->predecessor, op))
 			taken_bytes = fuse(it, i, op);
+		else
+			it->longest_ns = op_ns;
 		it->predecessor = op;
 		it->predecessor_ns = op_ns;
 		it->predecessor_taken_bytes = taken_bytes;
 	}
 }
 
-/* change: NULL only to look.  Adds to found. */
-static const char *fuse_loop(struct change *change, const struct recorded_run *run,
-			     const struct loop *loop, const struct fusion *fusion,
-			     struct fused_kernels *found)
+static const char *fuse_loop(struct neighbors *neighbors, const struct loop *loop)
 {
-	struct neighbors neighbors = {.change = change,
-				      .model = run->model,
-				      .fusion = fusion,
-				      .accesses = dependences_recorded(run->report),
-				      .fused = found};
-	uint64_t kernel_count = found->kernel_count;
+	uint64_t kernel_count = neighbors->fused->kernel_count;
 
 	for (size_t i = 0; i < loop->iteration_count; i++)
-		fuse_iteration(&neighbors, loop->iterations[i], loop->iterations[i + 1]);
-	if (found->kernel_count > kernel_count)
+		fuse_iteration(neighbors, loop->iterations[i], loop->iterations[i + 1]);
+	if (neighbors->fused->kernel_count > kernel_count)
 		return NULL;
-	return neighbors.is_grid_wide ? grid_wide : not_alike;
+	return neighbors->is_grid_wide ? grid_wide : not_alike;
 }
 
 struct fused_kernels fuse_find(const struct recorded_run *run, const struct loops *loops)
@@ -167,7 +179,11 @@ struct fused_kernels fuse_find(const struct recorded_run *run, const struct loop
 	struct fused_kernels found = {0};
 
 	for (size_t i = 0; run->fusion.kernels && i < loops->count; i++)
-		fuse_loop(NULL, run, &loops->items[i], &run->fusion, &found);
+		fuse_loop(&(struct neighbors){.model = run->model,
+					      .fusion = &run->fusion,
+					      .accesses = dependences_recorded(run->report),
+					      .fused = &found},
+			  &loops->items[i]);
 	return found;
 }
 
@@ -181,7 +197,14 @@ static const char *change_loop(struct application *application, const struct loo
 	const char *refusal;
 
 	fusion.is_least = application->end == ASSUMED_LEAST;
-	refusal = fuse_loop(&application->change, application->run, loop, &fusion, &found);
+	refusal = fuse_loop(
+		&(struct neighbors){.change = &application->change,
+				    .model = application->run->model,
+				    .fusion = &fusion,
+				    .accesses = dependences_recorded(application->run->report),
+				    .fused = &found,
+				    .is_most = application->end == ASSUMED_MOST},
+		loop);
 	if (refusal)
 		return effect->refusal == grid_wide ? grid_wide : refusal;
 	effect->changed_count += found.kernel_count;
@@ -202,9 +225,11 @@ const struct technique technique_fuse = {
 	.changed = "kernels go into the one before them",
 	.assumes =
 		"what a kernel reads is what the one before it wrote, and nobody else reads it; at the low "
-		"end it is still written",
+		"end it is still written; without counters, at the high end, they take no longer than the longest "
+		"of them",
 	.refusal = not_alike,
 	.is_up_to = true,
+	.has_most = true,
 	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS,
 	.change_loop = change_loop,

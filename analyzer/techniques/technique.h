@@ -53,6 +53,7 @@ struct technique {
 	/* What its operations need of each other is not told, unless its effect says that it is_proven: its low end is told
 	 * first, and what it brings where they need nothing as "up to". */
 	bool is_up_to;
+	bool keeps_results; /* whether what it assumes holds or not: only the gain is unknown, results stay right */
 	bool has_most; /* more may hold than it assumes: the high end is what that brings at most */
 	bool is_shared; /* only drops calls of a loop: techniques after it may change that, too */
 	bool is_blind_to_device_work; /* predicts nothing where the device launches work itself */

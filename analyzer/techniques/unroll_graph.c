@@ -79,7 +79,7 @@ static void measure(struct unrolled_graph *found, const struct recorded_run *run
 
 struct unrolled_graph unroll_graph_of(const struct recorded_run *run, const struct loop *loop)
 {
-	struct unrolled_graph found = {.iteration_count = 1};
+	struct unrolled_graph found = {.iteration_count = 1, .worth_count = 1};
 	size_t most;
 
 	if (!run->costs)
@@ -92,6 +92,7 @@ struct unrolled_graph unroll_graph_of(const struct recorded_run *run, const stru
 	       period_ns(&found, run->costs, (double)found.iteration_count) >
 		       LEFT_MOST * found.gpu_ns)
 		found.iteration_count++;
+	found.worth_count = found.iteration_count;
 	found.single_ns = period_ns(&found, run->costs, 1);
 	found.unrolled_ns = period_ns(&found, run->costs, (double)found.iteration_count);
 	if (found.single_ns < LEAST_GAIN * found.unrolled_ns)

@@ -8,6 +8,7 @@
 
 struct unrolled_graph {
 	size_t iteration_count; /* of one graph; 1: more would bring too little to be told */
+	size_t worth_count;	/* likewise, however little they bring */
 	double nodes;		/* operations of an iteration */
 	double gpu_ns;		/* they take one after the other in a graph */
 	double launch_ns;	/* of the host, for one graph */

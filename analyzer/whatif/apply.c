@@ -85,6 +85,24 @@ static void keep_largest(struct effect *effect, const struct profile *profile,
 		effect->largest = loop;
 }
 
+/* Launches that were counted by instrumented code are no operations: a loop of which more are than UNTIMED_MOST would be
+ * another one without them. */
+static bool has_times(const struct applied *applied, const struct loop *part)
+{
+	const struct model *model = applied->all->run.model;
+	size_t launch_count = 0, untimed_count = 0;
+
+	if (!(applied->all->predictor.unrecorded.share > 0))
+		return true;
+	for (size_t i = part->first_call; i < part->first_call + part->call_count; i++) {
+		if (model_call_class(model, i) != CALL_LAUNCH || model->profile->calls[i].result)
+			continue;
+		launch_count++;
+		untimed_count += !submissions_count(&model->submissions, i);
+	}
+	return (double)untimed_count <= UNTIMED_MOST * (double)launch_count;
+}
+
 /* part: of that loop. */
 static int try_part(struct applied *applied, const struct technique *technique, size_t index,
 		    const struct loop *part)
@@ -97,7 +115,8 @@ static int try_part(struct applied *applied, const struct technique *technique, 
 
 	memcpy(applied->kept_calls, calls, part->call_count);
 	application->is_first_like = !*is_set_up;
-	refusal = technique->change_loop(application, part);
+	refusal = has_times(applied, part) ? technique->change_loop(application, part)
+					   : refused_untimed;
 	if (refusal) {
 		memcpy(calls, applied->kept_calls, part->call_count);
 		effect->refusal = refusal;
@@ -119,7 +138,8 @@ static int try_loop(struct applied *applied, enum technique_id id, size_t index)
 	const struct loop_limits limits = {.submissions = &all->run.model->submissions,
 					   .places = all->within[id].items,
 					   .place_count = all->within[id].count,
-					   .is_taken = applied->application.is_taken};
+					   .is_taken = applied->application.is_taken,
+					   .kept_count = all->alike[index] == index};
 	struct loop part;
 	size_t next = 0;
 	int rc = 0;
@@ -171,8 +191,7 @@ static int keep_possible(struct prediction *prediction, struct applied *applied,
 	int rc;
 
 	applied->terms.trace_node_ns = applied->all->predictor.costs[COSTS_MIDDLE].trace_node_ns;
-	rc = bounds_find(&bounds, &applied->application, &applied->terms, part->places,
-			 part->place_count);
+	rc = bounds_find(&bounds, &applied->application, &applied->terms, part);
 	if (rc == 0 && !bounds_hold(&bounds, prediction))
 		rc = -ERANGE;
 	if (!(applied->terms.bounds & BOUND_OPEN))

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/ns.h"
 #include "replay/calls.h"
 #include "techniques/shared/readbacks.h"
@@ -125,13 +126,13 @@ static void run_until(struct load *load, int64_t moment_ns)
 				first = i;
 		}
 		until_ns = min_ns(load->running[first].end_ns, moment_ns);
-		load->sm_ns += (double)(until_ns - load->sm_until_ns) * fmin(fill, 1);
-		load->sm_until_ns = until_ns;
+		load->sm_ns += (double)max_ns(until_ns - load->sm_until_ns, 0) * fmin(fill, 1);
+		load->sm_until_ns = max_ns(load->sm_until_ns, until_ns);
 		if (until_ns < load->running[first].end_ns)
 			return;
 		load->running[first] = load->running[--load->running_count];
 	}
-	load->sm_until_ns = moment_ns;
+	load->sm_until_ns = max_ns(load->sm_until_ns, moment_ns);
 }
 
 /* The share of the SMs that get a block. */
@@ -174,6 +175,25 @@ static void add_op(struct load *load, const struct profile_op *op)
 		load->copy_ns[0] += add_time(&load->copy_end_ns[0], op, fewer_ns);
 	if (op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_HOST)
 		load->copy_ns[1] += add_time(&load->copy_end_ns[1], op, fewer_ns);
+}
+
+/* One that does not count, nor what runs beside it: no one knows in whose time that will be. */
+static void pass_op(struct load *load, const struct profile_op *op)
+{
+	const struct profile *profile = load->application->run->model->profile;
+
+	if (op->call == PROFILE_NONE)
+		return;
+	add_time(&load->stream_end_ns[op->stream], op, 0);
+	if (op->kind == OP_KERNEL) {
+		run_until(load, op->start_ns);
+		load->running_count = 0;
+		load->sm_until_ns = max_ns(load->sm_until_ns, op->end_ns);
+	}
+	if (op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_DEVICE)
+		add_time(&load->copy_end_ns[0], op, 0);
+	if (op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_HOST)
+		add_time(&load->copy_end_ns[1], op, 0);
 }
 
 static double dram_ns(const struct load *load)
@@ -237,7 +257,7 @@ static void start_load(struct load *load)
 		load->stream_ns[i] = 0;
 		load->stream_end_ns[i] = INT64_MIN;
 	}
-	load->copy_end_ns[0] = load->copy_end_ns[1] = INT64_MIN;
+	load->copy_end_ns[0] = load->copy_end_ns[1] = load->sm_until_ns = INT64_MIN;
 }
 
 /* Of operations of the device that are submitted in some places, or with NULL of all. */
@@ -252,11 +272,49 @@ static double busy_ns(const struct load *empty, const struct place *places, size
 		if (!places || (profile->ops[i].call != PROFILE_NONE &&
 				places_hold(places, place_count, profile->ops[i].call)))
 			add_op(&load, &profile->ops[i]);
+		else
+			pass_op(&load, &profile->ops[i]);
 	return most_ns(&load);
 }
 
+/* Iterations as places. */
+struct iterations {
+	struct place *items;
+	size_t count, capacity;
+};
+
+static int add_iteration(const struct steady_iteration *iteration, void *context)
+{
+	struct iterations *usual = context;
+	struct place *next;
+
+	if (!iteration->is_usual)
+		return 0;
+	next = ARRAY_NEXT(usual->items, usual->capacity, usual->count);
+	if (!next)
+		return -ENOMEM;
+	*next = (struct place){iteration->first_call, iteration->end_call};
+	usual->count++;
+	return 0;
+}
+
+static int find_steady(double *steady_ns, const struct load *empty, const struct part *part)
+{
+	const struct model *model = empty->application->run->model;
+	const struct looped_run run = {.profile = model->profile,
+				       .submissions = &model->submissions,
+				       .loops = part->loops};
+	struct iterations usual = {0};
+	int rc = part->steady ? steady_loop_visit(part->steady, &run, add_iteration, &usual) : 0;
+
+	if (rc == 0 && usual.count)
+		*steady_ns = busy_ns(empty, usual.items, usual.count) / (double)usual.count;
+	free(usual.items);
+	return rc;
+}
+
 int bounds_find(struct bounds *out, const struct application *application,
-		const struct bound_terms *terms, const struct place *places, size_t place_count)
+		const struct bound_terms *terms, const struct part *part)
 {
 	size_t stream_count = application->run->model->profile->stream_count;
 	struct needs *needs = find_needs(application->run);
@@ -268,9 +326,11 @@ int bounds_find(struct bounds *out, const struct application *application,
 	int rc = needs && load.stream_ns && load.stream_end_ns ? 0 : -ENOMEM;
 
 	*out = (struct bounds){0};
-	if (rc == 0)
-		*out = (struct bounds){busy_ns(&load, NULL, 0),
-				       busy_ns(&load, places, place_count)};
+	if (rc == 0) {
+		out->program_ns = busy_ns(&load, NULL, 0);
+		out->place_ns = busy_ns(&load, part->places, part->place_count);
+		rc = find_steady(&out->steady_ns, &load, part);
+	}
 	free(needs);
 	free(load.stream_ns);
 	free(load.stream_end_ns);
@@ -292,20 +352,29 @@ bool bounds_hold(const struct bounds *bounds, const struct prediction *predictio
 {
 	double rest_ns = (double)(prediction->program_before_ns - prediction->changed_before_ns);
 	double program_ns = (double)prediction->program_after_ns;
+	double unrecorded_ns = (double)prediction->program_unrecorded_ns;
+	double place_ns = (double)(prediction->place_after_ns - prediction->place_unrecorded_ns);
 
-	return is_possible(program_ns, bounds->program_ns) && is_possible(program_ns, rest_ns) &&
-	       is_possible((double)prediction->place_after_ns, bounds->place_ns);
+	return is_possible(program_ns - unrecorded_ns, bounds->program_ns) &&
+	       is_possible(program_ns, rest_ns) && is_possible(place_ns, bounds->place_ns) &&
+	       (!prediction->steady_before_ns ||
+		is_possible((double)prediction->steady_after_ns, bounds->steady_ns));
 }
 
-static void limit(struct predicted_ratio *ratio, int64_t before_ns, double least_ns)
+static void limit(struct predicted_ratio *ratio, int64_t before_ns, double least_ns,
+		  int64_t unrecorded_ns)
 {
-	double most = least_ns > 0 ? (double)before_ns / loosened_ns(least_ns) : ratio->high;
+	double after_ns = loosened_ns(least_ns) + (double)unrecorded_ns;
+	double most = least_ns > 0 ? (double)before_ns / after_ns : ratio->high;
 
 	ratio->high = fmax(fmin(ratio->high, most), ratio->speedup);
 }
 
 void bounds_limit(const struct bounds *bounds, struct prediction *prediction)
 {
-	limit(&prediction->program, prediction->program_before_ns, bounds->program_ns);
-	limit(&prediction->place, prediction->place_before_ns, bounds->place_ns);
+	limit(&prediction->program, prediction->program_before_ns, bounds->program_ns,
+	      prediction->program_unrecorded_ns);
+	limit(&prediction->place, prediction->place_before_ns, bounds->place_ns,
+	      prediction->place_unrecorded_ns);
+	limit(&prediction->steady, prediction->steady_before_ns, bounds->steady_ns, 0);
 }

@@ -31,13 +31,15 @@ struct bound_terms {
 	int64_t trace_node_ns; /* that recording added to a node of a graph, at most */
 };
 
+/* At least, after the change. */
 struct bounds {
-	double program_ns, place_ns; /* at least, after the change */
+	double program_ns, place_ns;
+	double steady_ns; /* of a usual iteration of the steady state; 0: there is none */
 };
 
-/* places: the part that is asked for.  Returns 0 or -ENOMEM. */
+/* part: what is asked for.  Returns 0 or -ENOMEM. */
 int bounds_find(struct bounds *out, const struct application *application,
-		const struct bound_terms *terms, const struct place *places, size_t place_count);
+		const struct bound_terms *terms, const struct part *part);
 
 /* Whether a prediction keeps within them, but for what a replay may be off. */
 bool bounds_hold(const struct bounds *bounds, const struct prediction *prediction);

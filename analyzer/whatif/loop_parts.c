@@ -36,7 +36,7 @@ static struct loop cut_of(const struct loop *loop, size_t first, size_t end)
 bool loop_parts_next(struct loop *part_of_loop, size_t *next, const struct loop *loop,
 		     const struct loop_limits *loop_limits)
 {
-	size_t end = *next ? *next : 1, first;
+	size_t end = *next ? *next : loop_limits->kept_count, first;
 
 	do {
 		first = end;

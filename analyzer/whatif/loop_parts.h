@@ -18,11 +18,13 @@ struct loop_limits {
 	const struct place *places;
 	size_t place_count;
 	const bool *is_taken; /* by call: iterations that begin with such a one */
+	/* Iterations that the loop begins with and that stay as they were: 1 of one that was not run before, whose first
+	 * iteration loads code and finds cold caches, and warms up before a capture. */
+	size_t kept_count;
 };
 
 /* The next run of iterations from *next on, which goes on behind it; its iterations are borrowed.  False: there is
- * none any more.  A loop's first iteration loads code and finds cold caches, and warms up before a capture: it is in
- * no cut, and stays as it was.  That of a cut further on has all this behind it. */
+ * none any more. */
 bool loop_parts_next(struct loop *part_of_loop, size_t *next, const struct loop *loop,
 		     const struct loop_limits *loop_limits);
 

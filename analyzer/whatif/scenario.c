@@ -148,6 +148,7 @@ static int predict_wanted(struct scenario *out, const struct wanted *wanted,
 			     what_ifs.predictor.why_not);
 	else if (rc == 0)
 		rc = predict(out, wanted, &what_ifs);
+	out->unrecorded_share = what_ifs.predictor.unrecorded.share;
 	what_ifs_free(&what_ifs);
 	return rc == -ENOMEM ? err_set(err, rc, "out of memory for the prediction") : rc;
 }

@@ -35,7 +35,8 @@ struct scenario {
 	size_t part_count;
 	uint64_t numbers[TECHNIQUE_COUNT]; /* as asked for */
 	bool is_changed;		   /* by any of them; else there is no prediction */
-	bool is_up_to; /* by one of which the low end is told first (technique.h) */
+	bool is_up_to;		 /* by one of which the low end is told first (technique.h) */
+	double unrecorded_share; /* of launches of kernels, which were counted by instrumented code */
 	struct prediction prediction;
 };
 

@@ -175,16 +175,16 @@ size_t what_if_main_device(const struct profile *profile)
 	return busiest;
 }
 
-int what_if_not_recorded(double *share, const struct profile *profile,
+int what_if_not_recorded(struct untraced_shares *shares, const struct profile *profile,
 			 const struct ceilings *ceilings, const char *range)
 {
 	struct what_ifs all;
 	int rc = what_ifs_open(&all, profile, ceilings, range);
 
-	*share = 1;
+	*shares = (struct untraced_shares){1, 1};
 	if (rc == 0 && profile->device_count)
-		rc = predictor_untraced_share(share, &all.predictor, what_if_main_device(profile),
-					      all.places, all.place_count);
+		rc = predictor_untraced_shares(shares, &all.predictor, what_if_main_device(profile),
+					       all.places, all.place_count);
 	what_ifs_free(&all);
 	return rc;
 }

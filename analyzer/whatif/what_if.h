@@ -47,9 +47,9 @@ int what_ifs_add_report(struct what_ifs *all, const struct report *report);
 int what_ifs_keep_within(struct what_ifs *all, enum technique_id id, const char *range);
 void what_ifs_free(struct what_ifs *all);
 
-/* What a recording's time (of the range, or of the device with most operations) is without what
- * recording added, as a share; 1 where nothing can be said.  Returns 0 or -ENOMEM. */
-int what_if_not_recorded(double *share, const struct profile *profile,
+/* What a recording's times (of the range, or of the device with most operations) are without what
+ * recording added.  Returns 0 or -ENOMEM. */
+int what_if_not_recorded(struct untraced_shares *shares, const struct profile *profile,
 			 const struct ceilings *ceilings, const char *range);
 
 /* The device with most operations; 0 without any. */

@@ -127,9 +127,9 @@ print(len(rows), rows[0]['id'], len(rows[0]['evidence'].splitlines()) > 1, rows[
 @test "where nothing is predicted it says why, and where nothing is advised that" {
 	run -0 "$ROOFLINECTL" advise "$recordings/dp_irregular.device"
 	[[ "$output" == *"  - predictions: replaying it gives a time "*"% off the recorded one;"* ]]
-	run -0 "$ROOFLINECTL" advise "$recordings/atomic_batch.batch_32"
-	[[ "$output" == *"  - predictions: 70% of the kernels were counted by instrumented code, which"$'\n'"    leaves no times: record without hardware counters"* ]]
-	[[ "$output" != *"predicted: the whole run"* ]]
+	run -0 "$ROOFLINECTL" advise "$recordings/known_counts"
+	[[ "$output" == *"  - cuda_graph: its kernels were counted by instrumented code, which leaves no"$'\n'"    times: record without hardware counters"* ]]
+	[[ "$output" == *"- 59% of all launches were counted by instrumented code, which leaves no"* ]]
 	run -0 "$ROOFLINECTL" advise "$recordings/known_counts.replay"
 	[[ "$output" == *"  - predictions: kernels were repeated for hardware counters: record without"* ]]
 	run -0 "$ROOFLINECTL" advise "$recordings/graph_chain.graph"
@@ -146,7 +146,7 @@ Next
 	run -0 "$ROOFLINECTL" advise "$recordings/atomic_batch.naive" --range run --format json
 	holds "[a['id'] for a in j['advice']] == ['hot_atomics']"
 	holds "j['advice'][0]['strategy'] == 'aggregate_atomics' and 90 < j['advice'][0]['place']['speedup'] < 180"
-	holds "1 < j['advice'][0]['low'] < j['advice'][0]['speedup'] < j['advice'][0]['high'] < 10"
+	holds "1 < j['advice'][0]['low'] < j['advice'][0]['speedup'] < j['advice'][0]['high'] < 11"
 	holds "any('atomics explain' in e for e in j['advice'][0]['evidence'])"
 	holds "any(e.startswith('assumes: a block can merge so many') for e in j['advice'][0]['evidence'])"
 	run -0 "$ROOFLINECTL" advise "$recordings/atomic_hierarchy.two_level" --format json

@@ -97,11 +97,11 @@ failed() {
 	whatif "$recordings/atomic_batch.naive" --range run --batch 16
 	holds "s['batch_atomics']['batch'] == 16 and s['batch_atomics']['changed'] == 54"
 	holds "j['place']['low'] < 7 < 12.5 < j['place']['speedup'] < 13.5"
-	# half of the low end's margin apart
+	# the low end's margin apart
 	local low
 	low=$(python3 -c "import json, sys; print(json.load(sys.stdin)['place']['low'])" <<<"$output")
 	whatif "$recordings/atomic_batch.naive" --range run --batch 8
-	holds "abs(j['place']['speedup'] / 1.25 / $low - 1) < 0.02"
+	holds "abs(j['place']['speedup'] / 1.20 / $low - 1) < 0.02"
 	whatif "$recordings/atomic_batch.naive" --range run --batch=2 --batch=4294967296 # the last number
 	holds "s['batch_atomics']['batch'] == 2 ** 32 and len(s) == 1"
 	holds "60 < j['place']['speedup'] < 75" # all that is not atomics
@@ -278,6 +278,21 @@ print({a['strategy']: (a['speedup'], a['low'], a['high']) for a in json.load(sys
 	local saved="j['before_ns'] - j['after_ns']"
 	local saved_there="j['place']['before_ns'] - j['place']['after_ns']"
 	holds "$saved_there > 10000 and abs(($saved) / ($saved_there) - 1) < 0.1"
+}
+
+@test "launches counted by instrumented code count as others of their kernel, and loops of them stay as they are" {
+	whatif --aggregate 256 "$recordings/known_counts"
+	holds "j['unrecorded_share'] > 0.5 and s['aggregate_atomics']['place']['speedup'] > 2"
+	whatif --graph "$recordings/known_counts"
+	holds "'counted by instrumented code' in s['cuda_graph']['refusal']"
+	run -0 "$ROOFLINECTL" whatif --aggregate 256 "$recordings/known_counts"
+	[[ "$output" == *"59% of all launches were counted by instrumented code"* ]]
+}
+
+@test "where iterations become one operation there are none left to time" {
+	whatif --batch-launches "$recordings/pitfalls.register_spills"
+	holds "s['batch_launches']['place']['speedup'] > 10"
+	holds "s['batch_launches']['steady']['speedup'] is None and j['steady']['speedup'] is None"
 }
 
 @test "a range in place of what changes" {
@@ -467,8 +482,8 @@ wrap() {
 
 @test "what cannot be predicted is told in one line" {
 	failed "no prediction: replaying it gives a time " "$recordings/dp_irregular.device" --graph
-	failed "no prediction: 70% of the kernels were counted by instrumented code, which leaves no times: record without hardware counters" \
-		"$recordings/atomic_batch.batch_32" --graph
+	failed "no prediction: kernels were repeated for hardware counters: record without" \
+		"$recordings/known_counts.replay" --graph
 	unpacked graph_chain.naive other
 	sed -i 's/NVIDIA H200/NVIDIA Unheard/' other/*/devices.csv
 	failed "other: no prediction: no measured ceilings of this GPU: run rooflinectl ceilings" \
@@ -546,10 +561,11 @@ wrap() {
 # Measured is 1.56x (docs/workloads/clusters.md); total_kernel reduces.
 @test "bytes that neighbors hand each other vanish, where counters do not tell against it" {
 	whatif "$recordings/clusters.naive" --fuse
-	holds "s['fuse']['changed'] == 49 and 1.5 < j['place']['speedup'] < 2.1"
+	# of 49, those in a loop of which at most a tenth of the launches was counted by instrumented code
+	holds "s['fuse']['changed'] == 36 and 1.5 < j['place']['speedup'] < 2.1"
 	holds "1 < j['place']['low'] < 1.56 < j['place']['high']"
 	run -0 "$ROOFLINECTL" whatif "$recordings/clusters.naive" --fuse
-	[[ "$output" == *"49 kernels go into the one before them, 12.3"* ]]
+	[[ "$output" == *"36 kernels go into the one before them, "* ]]
 	[[ "$output" == *"GiB of DRAM vanish"*"assumes: what a kernel reads is what the one before it wrote"* ]]
 	whatif "$recordings/clusters.totals_first" --fuse
 	holds "s['fuse']['refusal'].startswith('by its counters') and j['speedup'] is None"

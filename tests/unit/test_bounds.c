@@ -38,10 +38,11 @@ static void bounded_end(struct bounded *found)
 
 static struct bounds bounds_of(struct bounded *found, const struct place *place)
 {
+	const struct part part = {.places = place, .place_count = 1};
 	struct bounds bounds;
 
 	found->application.run = &found->it.all.run;
-	assert_int_equal(bounds_find(&bounds, &found->application, &found->terms, place, 1), 0);
+	assert_int_equal(bounds_find(&bounds, &found->application, &found->terms, &part), 0);
 	return bounds;
 }
 
@@ -154,12 +155,14 @@ static void test_nodes(void **state)
 
 static void test_hold(void **state)
 {
-	const struct bounds bounds = {1000, 500};
+	const struct bounds bounds = {1000, 500, 50};
 	struct prediction prediction = {.program_before_ns = 3000,
 					.program_after_ns = 1000,
 					.changed_before_ns = 2500,
 					.place_before_ns = 2500,
-					.place_after_ns = 500};
+					.place_after_ns = 500,
+					.steady_before_ns = 250,
+					.steady_after_ns = 50};
 
 	(void)state;
 	assert_true(bounds_hold(&bounds, &prediction));
@@ -170,22 +173,29 @@ static void test_hold(void **state)
 	prediction.changed_before_ns = 1900; /* the rest is 1100 */
 	assert_false(bounds_hold(&bounds, &prediction));
 	prediction.changed_before_ns = 2500;
+	prediction.steady_after_ns = 48;
+	assert_false(bounds_hold(&bounds, &prediction));
+	prediction.steady_before_ns = 0; /* there is none */
+	assert_true(bounds_hold(&bounds, &prediction));
 	prediction.place_after_ns = 480;
 	assert_false(bounds_hold(&bounds, &prediction));
 }
 
 static void test_limit(void **state)
 {
-	const struct bounds bounds = {1000, 500};
+	const struct bounds bounds = {1000, 500, 50};
 	struct prediction prediction = {.program = {2, 1.5, 4},
 					.place = {4.9, 4, 10},
+					.steady = {4.9, 4, 10},
 					.program_before_ns = 3000,
-					.place_before_ns = 2400};
+					.place_before_ns = 2400,
+					.steady_before_ns = 240};
 
 	(void)state;
 	bounds_limit(&bounds, &prediction);
 	assert_float_equal(prediction.program.high, 3 / 0.97, 1e-9);
 	assert_float_equal(prediction.place.high, 2400 / (0.97 * 500), 1e-9);
+	assert_float_equal(prediction.steady.high, 240 / (0.97 * 50), 1e-9);
 	prediction.place_before_ns = 2000;
 	bounds_limit(&bounds, &prediction);
 	assert_float_equal(prediction.place.high, 4.9, 1e-9); /* and not below the middle */

@@ -213,6 +213,21 @@ static void another_program_needs_a_kernel_in_common_and_the_same_copies(void **
 	expect(pair_of(run_of("", 0, 1000), run_of("", 0, 400)), "unknown program before");
 }
 
+static void what_is_done_once_around_the_kernels_is_told_apart(void **state)
+{
+	struct pair pair = commands("app", "app");
+
+	(void)state;
+	builder_copy(pair.after, 0, (struct profile_copy){.bytes = 1, .kind = HTOD}, 2000, 3000,
+		     PROFILE_NONE);
+	assert_int_equal(compare(&pair, NULL), 0);
+	assert_float_equal(pair.comparison->after.mean_ns, 3000 - 100, 0);
+	comparison_kernels_without_recording(pair.comparison, 0.5, 1);
+	assert_float_equal(pair.comparison->before_kernels_ns, 500, 0);
+	assert_float_equal(pair.comparison->after_kernels_ns, 400, 0);
+	pair_free(&pair);
+}
+
 static void times_with_counters_are_not_the_programs_own(void **state)
 {
 	struct pair pair = commands("app", "app");
@@ -522,6 +537,7 @@ int main(void)
 		cmocka_unit_test(
 			copies_beyond_twice_the_bytes_are_other_work_unless_launched_in_equal_shapes),
 		cmocka_unit_test(another_program_needs_a_kernel_in_common_and_the_same_copies),
+		cmocka_unit_test(what_is_done_once_around_the_kernels_is_told_apart),
 		cmocka_unit_test(times_with_counters_are_not_the_programs_own),
 		cmocka_unit_test(what_is_missing_from_a_recording_is_told),
 		cmocka_unit_test(a_run_lasts_from_the_first_operation_to_the_lasts_end),

@@ -40,7 +40,8 @@ static void begin(struct trial *trial)
 	trial->submissions.first = trial->submitted_first;
 	trial->loop.iterations = trial->iterations;
 	trial->loop_limits = (struct loop_limits){.submissions = &trial->submissions,
-						  .is_taken = trial->is_taken};
+						  .is_taken = trial->is_taken,
+						  .kept_count = 1};
 }
 
 static void add_place(struct trial *trial, size_t first, size_t end)
@@ -84,6 +85,10 @@ static void test_everywhere(void **state)
 	(void)state;
 	begin(&trial);
 	expect_cut(&trial, &next, 1, ITERATIONS);
+	expect_end(&trial, next);
+	trial.loop_limits.kept_count = 0; /* it ran before */
+	next = 0;
+	expect_cut(&trial, &next, 0, ITERATIONS);
 	expect_end(&trial, next);
 }
 

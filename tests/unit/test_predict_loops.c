@@ -36,7 +36,8 @@ static void test_graph(void **state)
 	assert_int_equal(found.prediction.place_before_ns, PLACE_BEFORE_NS);
 	assert_int_equal(found.prediction.place_after_ns, PLACE_AFTER_NS);
 	predicted_expect_ratio(found.prediction.place.speedup, PLACE_BEFORE_NS, PLACE_AFTER_NS);
-	predicted_expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS, 1.25 * PLACE_AFTER_NS);
+	predicted_expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS,
+			       (1 + MODEL_MARGIN) * PLACE_AFTER_NS);
 	predicted_expect_ratio(found.prediction.place.high, PLACE_BEFORE_NS, PLACE_LEAST_NS);
 	predicted_end(&it);
 }
@@ -66,6 +67,8 @@ static void test_steady(void **state)
 			   (double)BEFORE_NS / (double)found.prediction.steady_after_ns, 0.001);
 	assert_true(found.prediction.place.speedup < found.prediction.steady.speedup);
 	assert_true(found.prediction.steady.low < found.prediction.steady.speedup);
+	/* three kernels of an iteration stay as long as they are, but for what a replay may be off */
+	assert_float_equal(found.prediction.steady.high, BEFORE_NS / (0.97 * 30000), 0.001);
 	timeline_free(steady.timeline);
 	gaps_free(steady.gaps);
 	steady_state_free(steady.state);
@@ -102,7 +105,7 @@ static void test_setup(void **state)
 	predicted_expect_ratio(found.prediction.program.speedup, WALL_BEFORE_NS,
 			       WALL_AFTER_NS + SETUP_NS);
 	predicted_expect_ratio(found.prediction.program.low, WALL_BEFORE_NS,
-			       WALL_AFTER_NS + SETUP_NS + 0.25 * PLACE_AFTER_NS);
+			       WALL_AFTER_NS + SETUP_NS + MODEL_MARGIN * PLACE_AFTER_NS);
 	predicted_expect_ratio(found.prediction.program.high, WALL_BEFORE_NS, WALL_LEAST_NS);
 	predicted_end(&it);
 }
@@ -236,7 +239,8 @@ static void test_spread(void **state)
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
 	predicted_expect_ratio(found.prediction.place.speedup, PLACE_BEFORE_NS, PLACE_AFTER_NS);
 	predicted_expect_ratio(found.prediction.place.high, PLACE_BEFORE_NS, PLACE_LEAST_NS);
-	predicted_expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS, 1.25 * (double)high_ns);
+	predicted_expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS,
+			       (1 + MODEL_MARGIN) * (double)high_ns);
 	predicted_end(&it);
 }
 
@@ -269,11 +273,12 @@ static void test_repeated(void **state)
 	assert_int_equal(it.all.loops.count, 2);
 	assert_int_equal(what_if_alone(&twice, TECHNIQUE_cuda_graph, &it.all, 0), 0);
 	assert_int_equal(twice.effect.loop_count, 1);
-	assert_int_equal(twice.effect.iteration_count, 2 * (RUNS - 1));
-	assert_int_equal(twice.prediction.place_before_ns, 2 * PLACE_BEFORE_NS);
+	assert_int_equal(twice.effect.iteration_count, RUNS - 1 + RUNS); /* then it is warm */
+	assert_int_equal(twice.prediction.place_before_ns, 2 * PLACE_BEFORE_NS + BEFORE_NS);
 	/* what is between takes 9250 each; both loops get shorter, and one graph is made */
 	predicted_expect_ratio(twice.prediction.program.speedup, wall_ns,
-			       wall_ns - 2 * (PLACE_BEFORE_NS - PLACE_AFTER_NS) + SETUP_NS);
+			       wall_ns - 2 * (PLACE_BEFORE_NS - PLACE_AFTER_NS) -
+				       (BEFORE_NS - AFTER_NS) + SETUP_NS);
 	predicted_end(&it);
 }
 
@@ -290,7 +295,7 @@ static void test_repeated_after_refused(void **state)
 	assert_int_equal(it.all.alike[1], 0);
 	assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &it.all, 0), 0);
 	assert_int_equal(found.effect.loop_count, 1);
-	assert_int_equal(found.effect.iteration_count, RUNS - 1);
+	assert_int_equal(found.effect.iteration_count, RUNS);
 	predicted_end(&it);
 }
 

@@ -171,6 +171,37 @@ static void test_traced_graph(void **state)
 	replayed_free(&it);
 }
 
+/* A launch of a chain of 11 nodes, and one of a graph of as many in two streams. */
+static void test_traced_nodes(void **state)
+{
+	struct costs costs = random_costs;
+	struct builder *b = builder_new(1, 2);
+	struct replayed it;
+
+	(void)state;
+	costs.trace_graph_launch_ns = 1000;
+	costs.trace_graph_start_ns = 2000;
+	for (int graph = 0; graph < 2; graph++) {
+		uint32_t call = builder_call(b, 0, "cudaGraphLaunch", CALL_GRAPH_LAUNCH,
+					     graph * 100000, graph * 100000 + 15000);
+
+		for (int i = 0; i < 11; i++)
+			builder_kernel(b, graph ? i % 2 : 0, "k", graph * 100000 + 18000 + i * 1000,
+				       graph * 100000 + 18500 + i * 1000, call);
+	}
+	builder_finish(b);
+	it = replayed_new(b);
+	replayed_run(&it, NULL, &costs);
+	assert_int_equal(it.replay.call_end_ns[0], 4000); /* graph_launch */
+	assert_int_equal(it.replay.op_start_ns[0], 6000); /* graph_to_start */
+	/* of the 10000 that it takes longer than one node, a tenth is the other branch's own */
+	assert_int_equal(it.replay.call_end_ns[1] - it.replay.call_start_ns[1], 4000 + 1000);
+	costs.launch_call_ns = 300; /* no more than launches of their own take */
+	replayed_run(&it, NULL, &costs);
+	assert_int_equal(it.replay.call_end_ns[0], 15000 - 10 * 300 - 1000);
+	replayed_free(&it);
+}
+
 /* The host updates each node of the graph before it launches it. */
 static void test_updated_graph(void **state)
 {
@@ -483,7 +514,7 @@ static void test_whole_launches(void **state)
 	assert_int_equal(it.replay.op_start_ns[3], 17200);
 	change.calls[2] = change.calls[3] = CALL_KEPT;
 	replayed_run(&it, &change, &random_costs);
-	assert_int_equal(it.replay.op_start_ns[2], 16000 + 1000);
+	assert_int_equal(it.replay.op_start_ns[2], 16000 + 1088); /* a kernel behind a kernel */
 	change_free(&change);
 	replayed_free(&it);
 }
@@ -545,18 +576,23 @@ static void test_traced_rebuilt(void **state)
 /* Of what these launches are longer, too, only twice what they take without can be recording's. */
 static void test_traced_update(void **state)
 {
-	struct replayed it = rebuilt("cudaGraphExecUpdate");
+	static const char *const updates[] = {"cudaGraphExecUpdate",
+					      "cudaGraphExecKernelNodeSetParams"};
 	struct costs costs = random_costs;
 
 	(void)state;
 	costs.updated_node_ns = 300;
-	replayed_run(&it, NULL, &costs);
-	assert_int_equal(it.replay.call_end_ns[0], 12000 - 750);
-	assert_int_equal(it.replay.call_end_ns[1], 11250 + 18000 - 2 * (4000 + 300));
-	assert_int_equal(it.replay.op_start_ns[0], 11250 + 20000 - 2 * (6000 + 300));
-	replayed_run(&it, NULL, &random_costs); /* nobody measured it: as other launches */
-	assert_int_equal(it.replay.call_end_ns[1], 11250 + 18000 - 750);
-	replayed_free(&it);
+	for (int i = 0; i < 2; i++) {
+		struct replayed it = rebuilt(updates[i]);
+
+		replayed_run(&it, NULL, &costs);
+		assert_int_equal(it.replay.call_end_ns[0], 12000 - 750);
+		assert_int_equal(it.replay.call_end_ns[1], 11250 + 18000 - 2 * (4000 + 300));
+		assert_int_equal(it.replay.op_start_ns[0], 11250 + 20000 - 2 * (6000 + 300));
+		replayed_run(&it, NULL, &random_costs); /* nobody measured it: as other launches */
+		assert_int_equal(it.replay.call_end_ns[1], 11250 + 18000 - 750);
+		replayed_free(&it);
+	}
 }
 
 static void test_updated_rebuilt(void **state)
@@ -604,6 +640,8 @@ int main(void)
 			 test_graph_of_copies),
 		SENTENCE("a read that is gone leaves no gap of a copy", test_graph_without_read),
 		SENTENCE("a graph's launch is recorded at a cost of its own", test_traced_graph),
+		SENTENCE("a chain is launched as fast as one node without recording",
+			 test_traced_nodes),
 		SENTENCE("a graph that is updated is launched that much later", test_updated_graph),
 		SENTENCE("nodes come closer by what recording added", test_untraced_nodes),
 		SENTENCE(

@@ -51,7 +51,7 @@ static void test_merged(void **state)
 	assert_int_equal(predicted_saved_ns(&found), RUNS * (10000 - MERGED_4_NS));
 	/* at the low end two in one */
 	predicted_expect_ratio(prediction->place.low, (double)prediction->place_before_ns,
-			       1.25 * least_ns);
+			       (1 + MODEL_MARGIN) * least_ns);
 	assert_int_equal(predicted_saved_ns(&advised), RUNS * (10000 - (9000 / 8 + 1000 + 1)));
 	/* at the high end as many as leave the least that may be left */
 	assert_true(best->place.high > (double)best->place_before_ns / most_ns);

@@ -55,7 +55,8 @@ static void test_narrowed(void **state)
 	assert_true(llabs(predicted_saved_ns(&quarter) - LESS_NS(0.25)) <= RUNS);
 	/* at the low end half of what would vanish stays */
 	assert_float_equal(prediction->place.low,
-			   (double)prediction->place_before_ns / (1.25 * least_ns), 1e-3);
+			   (double)prediction->place_before_ns / ((1 + MODEL_MARGIN) * least_ns),
+			   1e-3);
 }
 
 static void test_narrowed_floor(void **state)

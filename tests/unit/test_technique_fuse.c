@@ -107,6 +107,22 @@ static void expect_lengths(const struct run *run, const int64_t *lengths_ns, siz
 		assert_int_equal(run->change.op_ns[i], lengths_ns[i % count]);
 }
 
+/* Without counters at most all that the others read and write passes through the longest one. */
+static void test_uncounted(void **state)
+{
+	static const int64_t most_ns[] = {-1, 1, 1}, all_ns[] = {-1, -1, -1};
+	struct run run;
+
+	(void)state;
+	for (enum assumed_end end = ASSUMED_USUAL; end <= ASSUMED_MOST; end++) {
+		run_begin(&run, moving_loop(chain, 3, 0), 3);
+		run.recorded.fusion.kernels = NULL;
+		assert_null(run_fuse(&run, end));
+		expect_lengths(&run, end == ASSUMED_MOST ? most_ns : all_ns, 3);
+		run_end(&run);
+	}
+}
+
 /* Three take as long as one did: the first only reads, the second does neither, the third only writes. */
 static void test_chain(void **state)
 {
@@ -263,6 +279,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SENTENCE("neighbors with the same grid become one kernel", test_fused),
+		SENTENCE("without counters a kernel is at most as long as the longest in it",
+			 test_uncounted),
 		SENTENCE("what a chain of kernels hands on vanishes, at the low end its reading",
 			 test_chain),
 		SENTENCE("what the second reads besides is still read", test_other_array),

@@ -41,6 +41,21 @@ static void test_graphs(void **state)
 	loop_free(&fixture);
 }
 
+/* A seventh of an iteration is too little to tell of it, but worth it where several share a graph anyway. */
+static void test_worth(void **state)
+{
+	struct loop_fixture fixture = loop_of("k");
+	struct unrolled_graph found;
+
+	(void)state;
+	assert_non_null(unroll(&fixture, 125));
+	loop_application(&fixture, &technique_unroll_graph);
+	found = unroll_graph_of(&fixture.run, &fixture.loop);
+	assert_int_equal(found.iteration_count, 1);
+	assert_int_equal(found.worth_count, 2);
+	loop_free(&fixture);
+}
+
 static void test_kernels(void **state)
 {
 	struct loop_fixture fixture = loop_of("kk");
@@ -125,6 +140,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SENTENCE("as many launches of graphs are one as spare most of their cost",
 			 test_graphs),
+		SENTENCE("what is too little to tell may still be worth it", test_worth),
 		SENTENCE("iterations of kernels share a graph", test_kernels),
 		SENTENCE("what takes long, or is waited for, is left as it is", test_refused),
 		SENTENCE("a graph of several short iterations is advised, with how many",

@@ -28,7 +28,21 @@ static void add_time(struct compared_time *time, int64_t duration_ns)
 	time->mean_ns += ((double)duration_ns - time->mean_ns) / (double)time->count;
 }
 
-static struct compared_time time_of_run(const struct profile *profile)
+static bool is_any(const struct profile_op *op)
+{
+	(void)op;
+	return true;
+}
+
+/* A graph that was recorded as a whole is one. */
+static bool is_kernel(const struct profile_op *op)
+{
+	return op->kind == OP_KERNEL || op->kind == OP_GRAPH;
+}
+
+/* From the first of these operations to the last one's end; without any none. */
+static struct compared_time time_between(const struct profile *profile,
+					 bool (*is_one)(const struct profile_op *))
 {
 	struct compared_time time = {0};
 	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
@@ -36,12 +50,14 @@ static struct compared_time time_of_run(const struct profile *profile)
 	for (size_t i = 0; i < profile->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
 
+		if (!is_one(op))
+			continue;
 		if (op->start_ns < first_ns)
 			first_ns = op->start_ns;
 		if (op->end_ns > last_ns)
 			last_ns = op->end_ns;
 	}
-	if (profile->op_count)
+	if (first_ns < INT64_MAX)
 		add_time(&time, last_ns - first_ns);
 	return time;
 }
@@ -249,8 +265,8 @@ static int measure_run(struct comparison *comparison, struct err *err)
 {
 	const struct profile *empty;
 
-	comparison->before = time_of_run(comparison->before_profile);
-	comparison->after = time_of_run(comparison->after_profile);
+	comparison->before = time_between(comparison->before_profile, is_any);
+	comparison->after = time_between(comparison->after_profile, is_any);
 	if (comparison->before.count && comparison->after.count)
 		return 0;
 	empty = comparison->before.count ? comparison->after_profile : comparison->before_profile;
@@ -259,10 +275,18 @@ static int measure_run(struct comparison *comparison, struct err *err)
 		       empty->path);
 }
 
+static void measure_kernels(struct comparison *comparison)
+{
+	comparison->before_kernels_ns = time_between(comparison->before_profile, is_kernel).mean_ns;
+	comparison->after_kernels_ns = time_between(comparison->after_profile, is_kernel).mean_ns;
+}
+
 static int measure_times(struct comparison *comparison, struct err *err)
 {
 	int rc = measure_run(comparison, err);
 
+	if (rc == 0 && !comparison->range)
+		measure_kernels(comparison);
 	if (rc < 0 || !comparison->range)
 		return rc;
 	comparison->before = comparison->after = (struct compared_time){0};
@@ -328,6 +352,13 @@ int comparison_without_recording(struct comparison *comparison, double before_sh
 	comparison->measured_low *= share;
 	comparison->measured_high *= share;
 	return rc < 0 ? rc : find_obstacle(comparison, comparison->after_profile, after_share);
+}
+
+void comparison_kernels_without_recording(struct comparison *comparison, double before_share,
+					  double after_share)
+{
+	comparison->before_kernels_ns *= before_share;
+	comparison->after_kernels_ns *= after_share;
 }
 
 bool comparison_is_judged(const struct comparison *comparison)

@@ -22,7 +22,10 @@ struct comparison {
 	struct compared_time before, after;
 	double before_share,
 		after_share; /* of these times, without the recording overhead; 1: all */
-	double measured;     /* speedup, before by after; 0 where a time of 0 makes it none */
+	/* From the first kernel to the last one's end on any device, without the recording overhead, so without what
+	 * the program does once before and after; 0 where a range is compared, or one has no kernel. */
+	double before_kernels_ns, after_kernels_ns;
+	double measured; /* speedup, before by after; 0 where a time of 0 makes it none */
 	double measured_low,
 		measured_high;	      /* of single occurrences; equal where there is one each */
 	const char *strategy;	      /* borrowed; NULL where no advice was found */
@@ -51,6 +54,10 @@ int comparison_make(struct comparison **out, const struct profile *before,
  * known.  Then hardware counters that were read are an obstacle.  Returns 0 or -ENOMEM. */
 int comparison_without_recording(struct comparison *comparison, double before_share,
 				 double after_share);
+
+/* And from the time from kernel to kernel. */
+void comparison_kernels_without_recording(struct comparison *comparison, double before_share,
+					  double after_share);
 
 /* Compares the measured speedup with a prediction, whose texts are borrowed; 0 is none. */
 void comparison_predict(struct comparison *comparison, const char *advice, const char *strategy,

@@ -55,8 +55,6 @@ bool launch_fill_of(struct launch_fill *fill, const struct profile_device *devic
 	fill->lanes = lanes_of(fill->threads);
 	fill->filled_share = fill->sms * fill->lanes;
 	fill->crowded_share = fmin(fill->filled_share, by_rounds(waves) * fill->lanes);
-	fill->doubled_share = fmin(fmin(fill->sms / sms_of(2 * blocks, sm_count, fit), 1),
-				   fmax(fill->lanes, 0.5));
 	fill->lack = lack_of(fill, sm_count);
 	return true;
 }

@@ -32,8 +32,8 @@ struct launch_fill {
 	double lanes;	  /* part of the lanes of its warps that have a thread */
 	enum launch_lack lack;
 	/* What is left of its time where the same work fills the GPU: all SMs and lanes; likewise with as many blocks on
-	 * an SM as fit, each as fast as alone; and with only twice as many blocks of half the work, or twice the lanes. */
-	double filled_share, crowded_share, doubled_share;
+	 * an SM as fit, each as fast as alone. */
+	double filled_share, crowded_share;
 };
 
 /* False where occupancy_of is. */

@@ -83,7 +83,9 @@ static bool walk_take(struct walk *walk, size_t first, size_t end, bool begins_l
 		walk->run_end_ns = max_ns(walk->run_end_ns, replayed.start_ns);
 	}
 	run_start_ns = walk->run_end_ns;
-	*out = (struct steady_iteration){.start_ns = walk->end_ns, .first_call = first};
+	*out = (struct steady_iteration){.start_ns = walk->end_ns,
+					 .first_call = first,
+					 .end_call = end};
 	walk->end_ns = max_ns(walk->end_ns, recorded.end_ns);
 	walk->run_end_ns = max_ns(walk->run_end_ns, replayed.end_ns);
 	out->end_ns = walk->end_ns;
@@ -349,28 +351,23 @@ int steady_loop_visit(const struct steady_loop *steady, const struct looped_run 
 
 /* ---- what they take ---- */
 
-struct usual_sum {
-	int64_t ns;
-	uint64_t count;
-};
-
 static int add_usual(const struct steady_iteration *iteration, void *context)
 {
-	struct usual_sum *sum = context;
+	struct steady_usual *sum = context;
 
 	if (iteration->is_usual) {
 		sum_add_ns(&sum->ns, iteration->run_ns);
 		sum->count++;
+		sum->empty_count += iteration->run_ns <= 0;
 	}
 	return 0;
 }
 
-int64_t steady_loop_usual_ns(const struct steady_loop *steady, const struct looped_run *run,
-			     uint64_t *count)
+struct steady_usual steady_loop_usual(const struct steady_loop *steady,
+				      const struct looped_run *run)
 {
-	struct usual_sum sum = {0};
+	struct steady_usual sum = {0};
 
 	steady_loop_visit(steady, run, add_usual, &sum);
-	*count = sum.count;
-	return sum.ns;
+	return sum;
 }

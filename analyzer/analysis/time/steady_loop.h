@@ -42,10 +42,10 @@ int steady_loop_find(struct steady_loop *out, const struct looped_run *run, size
 void steady_loop_free(struct steady_loop *steady);
 
 struct steady_iteration {
-	int64_t start_ns, end_ns; /* recorded */
-	int64_t run_ns;		  /* how long it takes in run: as recorded, or in its replay */
-	bool is_usual;		  /* its recorded time lies between low_ns and high_ns */
-	size_t first_call;	  /* calls[] */
+	int64_t start_ns, end_ns;    /* recorded */
+	int64_t run_ns;		     /* how long it takes in run: as recorded, or in its replay */
+	bool is_usual;		     /* its recorded time lies between low_ns and high_ns */
+	size_t first_call, end_call; /* calls[] */
 };
 
 /* Calls visit for each steady iteration in order; a non-zero return stops and is passed on. */
@@ -53,8 +53,14 @@ typedef int (*steady_visitor)(const struct steady_iteration *iteration, void *co
 int steady_loop_visit(const struct steady_loop *steady, const struct looped_run *run,
 		      steady_visitor visit, void *context);
 
-/* How long the usual iterations take together; *count: how many they are. */
-int64_t steady_loop_usual_ns(const struct steady_loop *steady, const struct looped_run *run,
-			     uint64_t *count);
+/* The usual iterations together. */
+struct steady_usual {
+	int64_t ns;
+	uint64_t count,
+		empty_count; /* of them, those that take no time in the run: what they did is another's */
+};
+
+struct steady_usual steady_loop_usual(const struct steady_loop *steady,
+				      const struct looped_run *run);
 
 #endif

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""What lies between operations of a stream that were queued, as CUPTI stamps them.
+
+    tests/bench/stamped_gaps.py > docs/results/stamped-gaps.txt
+
+Needs no GPU: of each recording of tests/recordings and tests/pairs the median, by what the first operation and the
+next one are, where at least LEAST of them were queued; then the quantiles of these medians.  Queued was what was
+submitted 5 us before the operation before it ended, a copy behind a kernel 1 us.  What the analyzer takes
+where nothing is queued in a recording (analyzer/replay/latencies.c) is their middle.
+"""
+
+import collections
+import csv
+import os
+import pathlib
+import statistics
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin" / "rooflinectl"
+LEAST = 10
+QUEUED_NS, COPY_QUEUED_NS = 5000, 1000
+MOST_NS = 20_000  # more than that waited for something else
+TABLES = {"kernels.csv": "kernel", "copies.csv": "copy", "memsets.csv": "copy", "graphs.csv": "kernel"}
+
+
+def rows_of(path):
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def operations(folder):
+    """By stream: start, end, kind, call."""
+    streams = collections.defaultdict(list)
+    for table, kind in TABLES.items():
+        for row in rows_of(folder / table):
+            if row.get("start_ns"):
+                stream = row.get("device"), row.get("context"), row.get("stream")
+                streams[stream].append((int(row["start_ns"]), int(row["end_ns"]), kind, row["correlation"]))
+    return [sorted(one) for one in streams.values()]
+
+
+def kind_of(before, after, graphs):
+    if before[3] in graphs:
+        return "after a graph"
+    if before[2] == "copy":
+        return "after a copy"
+    return "kernel to copy" if after[2] == "copy" else "after a kernel"
+
+
+def gaps_of(folder):
+    names = {row["id"]: row["text"] for row in rows_of(folder / "names.csv")}
+    calls = {row["correlation"]: row for row in rows_of(folder / "api.csv")}
+    graphs = {key for key, call in calls.items() if "GraphLaunch" in names[call["name"]]}
+    found = collections.defaultdict(list)
+    for stream in operations(folder):
+        for before, after in zip(stream, stream[1:]):
+            if before[3] == after[3] or after[3] not in calls or before[3] not in calls:
+                continue
+            kind = kind_of(before, after, graphs)
+            queued_ns = COPY_QUEUED_NS if kind == "kernel to copy" else QUEUED_NS
+            gap_ns = after[0] - before[1]
+            if before[1] > int(calls[after[3]]["end_ns"]) + queued_ns and gap_ns < MOST_NS:
+                found[kind].append(gap_ns)
+    return found
+
+
+def main():
+    medians = collections.defaultdict(list)
+    with tempfile.TemporaryDirectory() as scratch:
+        for path in sorted(ROOT.glob("tests/recordings/*.roofline")) + sorted(ROOT.glob("tests/pairs/*.roofline")):
+            target = pathlib.Path(scratch) / f"{path.parent.name}.{path.stem}"
+            subprocess.run([TOOL, "unpack", "-o", target, path], check=True, capture_output=True)
+            for folder in {api.parent for api in target.rglob("api.csv")}:
+                for kind, gaps in gaps_of(folder).items():
+                    if len(gaps) >= LEAST:
+                        medians[kind].append(statistics.median(gaps))
+    print(f"{'ns':16}{'recordings':>12}{'p10':>8}{'middle':>8}{'p90':>8}")
+    for kind, found in sorted(medians.items()):
+        tenths = statistics.quantiles(found, n=10)
+        print(f"{kind:16}{len(found):12}{tenths[0]:8.0f}{statistics.median(found):8.0f}{tenths[-1]:8.0f}")
+
+
+if __name__ == "__main__":
+    main()
