@@ -49,6 +49,8 @@ static struct recommendation *add(struct advice *advice, const struct facts *fac
 					.risk = rule->risk,
 					.workload = rule->workload,
 					.device = device,
+					.is_once = rule->is_once &&
+						   facts->devices[device].is_repeating,
 					.target = target_of(facts, device)};
 	if (!item->target)
 		return NULL;
@@ -266,13 +268,15 @@ static double expected_ratio(const struct recommendation *item)
 	return speedup > 0 ? 1 - 1 / speedup : UNPREDICTED_PART * item->at_stake_ratio;
 }
 
-/* The greatest gain first, then most at stake. */
+/* What happens once comes last; the greatest gain first, then most at stake. */
 static int compare_items(const void *left, const void *right)
 {
 	const struct recommendation *a = left, *b = right;
 	double expected_a = expected_ratio(a), expected_b = expected_ratio(b);
-	int order = (expected_a < expected_b) - (expected_a > expected_b);
+	int order = a->is_once - b->is_once;
 
+	if (!order)
+		order = (expected_a < expected_b) - (expected_a > expected_b);
 	if (!order)
 		order = (a->at_stake_ns < b->at_stake_ns) - (a->at_stake_ns > b->at_stake_ns);
 	if (!order)
@@ -330,6 +334,11 @@ int advice_find(struct advice **out, const struct report *report, const char *ra
 	}
 	*out = advice;
 	return 0;
+}
+
+const struct recommendation *advice_first(const struct advice *advice)
+{
+	return advice->count && !advice->items[0].is_once ? &advice->items[0] : NULL;
 }
 
 void advice_free(struct advice *advice)

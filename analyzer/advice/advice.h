@@ -30,6 +30,7 @@ struct recommendation {
 	int64_t at_stake_ns;  /* time that this could remove at most */
 	double at_stake_ratio; /* of the device's wall time; no gain is predicted beyond it, up to the high end */
 	bool is_up_to; /* its low end is told first, and the speedup as "up to" (technique.h) */
+	bool is_once; /* it is about what happens once, beside what the program repeats */
 	bool is_assuming; /* the prediction rests on what no recording tells; its low end is what ranks it */
 	struct predicted_speedup
 		program; /* of the device's wall time, what it costs to set up included */
@@ -61,7 +62,8 @@ struct next_step {
 };
 
 struct advice {
-	/* The greatest gain first, on the steady state or the whole run, whichever is more; then most at stake. */
+	/* What is about what happens once comes last.  The greatest gain first, on the steady state or the whole run,
+	 * whichever is more; then most at stake. */
 	struct recommendation *items;
 	size_t count;
 	struct rejection *rejections; /* in the order of the rules */
@@ -71,6 +73,9 @@ struct advice {
 	struct next_step *next; /* the most useful first; none where the run is at its roof */
 	size_t next_count;
 };
+
+/* The first one, which is no answer where it is about what happens once: then there is none for what repeats.  NULL. */
+const struct recommendation *advice_first(const struct advice *advice);
 
 /* Runs every rule.  range: the NVTX range that predictions of a place are for; NULL: the loops that
  * change.  Fails with -ENOMEM only.  Texts may borrow from report: free advice first. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/statistics/library_kernel.h"
+#include "base/search.h"
 #include "base/spans.h"
 #include "base/sums.h"
 #include "base/worker.h"
@@ -252,8 +253,55 @@ static int open_what_ifs(void *context)
 			     wanted->range);
 }
 
+/* ---- what repeats ---- */
+
+struct wanted_call {
+	const struct loop *loops;
+	uint32_t call;
+};
+
+static bool is_behind(size_t index, const void *context)
+{
+	const struct wanted_call *wanted = context;
+
+	return wanted->loops[index].first_call > wanted->call;
+}
+
+/* Loops come by call and are apart. */
+bool facts_repeats(const struct facts *facts, const struct profile_op *op)
+{
+	const struct loops *loops = &facts->what_ifs.loops;
+	const struct wanted_call wanted = {loops->items, op->call};
+	size_t behind = op->call == PROFILE_NONE
+				? 0
+				: search_first(0, loops->count, is_behind, &wanted);
+	const struct loop *loop = behind ? &loops->items[behind - 1] : NULL;
+
+	return loop && op->call < loop->first_call + loop->call_count;
+}
+
+static void find_repeating(const struct facts *facts, size_t index)
+{
+	const struct profile *profile = facts->report->profile;
+	const struct profile_device *device = &profile->devices[index];
+	const struct profile_op *op = profile->ops + device->first_op;
+	const struct profile_op *end = op + device->op_count;
+	double all_ns = 0, repeated_ns = 0;
+
+	for (; op < end; op++) {
+		if (op->kind != OP_KERNEL && op->kind != OP_GRAPH)
+			continue;
+		all_ns += (double)(op->end_ns - op->start_ns);
+		repeated_ns += facts_repeats(facts, op) ? (double)(op->end_ns - op->start_ns) : 0;
+	}
+	facts->devices[index].is_repeating = 2 * repeated_ns > all_ns;
+}
+
 static void find_all(const struct facts *facts)
 {
+	for (size_t i = 0; i < facts->report->profile->device_count; i++)
+		find_repeating(facts, i);
+
 	for (size_t i = 0; i < RULE_COUNT; i++)
 		for (size_t j = 0;
 		     facts->rules[i]->find && j < facts->report->profile->device_count; j++)

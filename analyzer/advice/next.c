@@ -551,10 +551,10 @@ static int add_missing(struct asking *asking)
 	return rc;
 }
 
-/* A change follows at once, unless what it is for may be work that was not recorded. */
+/* A change of what repeats follows at once, unless what it is for may be work that was not recorded. */
 static int add_known(struct asking *asking)
 {
-	bool is_first = asking->advice->count && !waiting_for_more_ns(asking);
+	bool is_first = advice_first(asking->advice) && !waiting_for_more_ns(asking);
 	size_t undecided = find_undecided(asking);
 	int rc = is_first && undecided ? add_follow(asking) : 0;
 

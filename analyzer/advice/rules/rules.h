@@ -39,7 +39,7 @@
 	RULE(graph_rebuilt, "graphs are made again and again: update or keep them")                \
 	RULE(allocation_in_loop, "memory is allocated again and again: once, or in stream order")  \
 	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")            \
-	RULE(one_time_copy, "a few large copies of pageable memory: pinned, with what that costs") \
+	RULE(one_time_copy, "large copies of pageable memory, once: pinned, with what that costs") \
 	RULE(fuse_neighbors, "kernels hand each other arrays through DRAM: one kernel")            \
 	RULE(memory_roof, "kernels move bytes as fast as the memory can: fewer bytes")             \
 	RULE(wider_loads, "kernels move bytes at half of what DRAM can: more loads under way")     \
@@ -73,6 +73,7 @@ struct device_facts {
 	uint64_t short_pause_count;	   /* pauses between repeated short kernels of one thread */
 	int64_t short_pause_launch_ns, short_pause_host_ns; /* their idle time by cause */
 	struct captures captures;
+	bool is_repeating; /* most of its kernels' time is in loops: what is in none is not what the program is for */
 };
 
 /* A kernel this short, launched this often, with pauses this short between: the pauses are what
@@ -120,6 +121,9 @@ bool facts_is_worth(const struct facts *facts, const struct what_if *what_if);
 
 /* Whether an operation was submitted in the NVTX range that was asked for; true where none was. */
 bool facts_is_in_range(const struct facts *facts, const struct profile_op *op);
+
+/* Whether an operation was submitted in a loop (loops.h); others happen once. */
+bool facts_repeats(const struct facts *facts, const struct profile_op *op);
 
 /* How often a call was made whose name has that part, and how long these calls took. */
 struct call_use {
@@ -184,6 +188,7 @@ struct rule {
 	int (*add_evidence)(struct recommendation *item, const struct facts *facts, size_t device,
 			    const struct what_if *what_if);
 	bool is_about_kernels; /* also where they run all the time */
+	bool is_once; /* about what a program does once: where it repeats something, it stands behind all about that */
 	const char *
 		said_by; /* id of a rule above it that, where recommended, says the same; or NULL */
 };

@@ -154,18 +154,29 @@ static void put_none(struct sentence *sentence, const struct report *report)
 		append(sentence, "none: nothing in this recording suggests one");
 }
 
+static void put_item(struct sentence *sentence, const struct recommendation *item,
+		     const struct output_options *options)
+{
+	append(sentence, "%s", item->title);
+	put_gain(sentence, item, options);
+}
+
 static struct sentence change_of(const struct report *report, const struct output_options *options)
 {
 	const struct advice *advice = report->advice;
+	const struct recommendation *first = advice_first(advice);
 	struct sentence sentence = {""};
 
-	if (!advice->count) {
-		put_none(&sentence, report);
+	if (first) {
+		put_item(&sentence, first, options);
+		put_plan(&sentence, advice, options);
 		return sentence;
 	}
-	append(&sentence, "%s", advice->items[0].title);
-	put_gain(&sentence, &advice->items[0], options);
-	put_plan(&sentence, advice, options);
+	put_none(&sentence, report);
+	if (advice->count) {
+		append(&sentence, "; of what happens once: ");
+		put_item(&sentence, &advice->items[0], options);
+	}
 	return sentence;
 }
 
