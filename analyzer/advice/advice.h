@@ -30,7 +30,7 @@ struct recommendation {
 	int64_t at_stake_ns;  /* time that this could remove at most */
 	double at_stake_ratio; /* of the device's wall time; no gain is predicted beyond it, up to the high end */
 	bool is_up_to; /* its low end is told first, and the speedup as "up to" (technique.h) */
-	bool is_once; /* it is about what happens once, beside what the program repeats */
+	bool is_once;  /* it is about what happens once, beside what the program repeats */
 	bool is_assuming; /* the prediction rests on what no recording tells; its low end is what ranks it */
 	struct predicted_speedup
 		program; /* of the device's wall time, what it costs to set up included */

@@ -272,9 +272,8 @@ bool facts_repeats(const struct facts *facts, const struct profile_op *op)
 {
 	const struct loops *loops = &facts->what_ifs.loops;
 	const struct wanted_call wanted = {loops->items, op->call};
-	size_t behind = op->call == PROFILE_NONE
-				? 0
-				: search_first(0, loops->count, is_behind, &wanted);
+	size_t behind =
+		op->call == PROFILE_NONE ? 0 : search_first(0, loops->count, is_behind, &wanted);
 	const struct loop *loop = behind ? &loops->items[behind - 1] : NULL;
 
 	return loop && op->call < loop->first_call + loop->call_count;
