@@ -272,11 +272,13 @@ bool facts_repeats(const struct facts *facts, const struct profile_op *op)
 {
 	const struct loops *loops = &facts->what_ifs.loops;
 	const struct wanted_call wanted = {loops->items, op->call};
-	size_t behind =
-		op->call == PROFILE_NONE ? 0 : search_first(0, loops->count, is_behind, &wanted);
-	const struct loop *loop = behind ? &loops->items[behind - 1] : NULL;
+	size_t behind;
 
-	return loop && op->call < loop->first_call + loop->call_count;
+	if (op->call == PROFILE_NONE)
+		return true;
+	behind = search_first(0, loops->count, is_behind, &wanted);
+	return behind &&
+	       op->call < loops->items[behind - 1].first_call + loops->items[behind - 1].call_count;
 }
 
 static void find_repeating(const struct facts *facts, size_t index)

@@ -95,9 +95,11 @@ struct facts {
 	struct what_ifs what_ifs;
 };
 
-/* Predicted gains below this are none: runs differ by as much. */
+/* Predicted gains below this are none: of a part, measured speedups of one change differ by as much from machine to
+ * machine, and predictions are off by nearly as much in the median (docs/results/predictions.txt); of the whole run, one
+ * run from the next. */
 #define LEAST_PROGRAM_SPEEDUP 1.03
-#define LEAST_PLACE_SPEEDUP 1.05
+#define LEAST_PLACE_SPEEDUP 1.10
 
 int facts_collect(struct facts *facts, const struct report *report, const char *range,
 		  const struct rule *const rules[RULE_COUNT]);
@@ -122,7 +124,7 @@ bool facts_is_worth(const struct facts *facts, const struct what_if *what_if);
 /* Whether an operation was submitted in the NVTX range that was asked for; true where none was. */
 bool facts_is_in_range(const struct facts *facts, const struct profile_op *op);
 
-/* Whether an operation was submitted in a loop (loops.h); others happen once. */
+/* Whether an operation was submitted in a loop (loops.h), or nobody knows by which call; others happen once. */
 bool facts_repeats(const struct facts *facts, const struct profile_op *op);
 
 /* How often a call was made whose name has that part, and how long these calls took. */
