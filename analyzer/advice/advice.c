@@ -149,6 +149,7 @@ static int put_prediction(struct recommendation *item, const struct rule *rule,
 
 	item->is_up_to = rule->technique->is_up_to && !what_if->effect.is_proven;
 	item->is_assuming = what_if->effect.is_assuming;
+	item->is_dropping = rule->technique->is_shared;
 	item->program = speedup_of(&prediction->program);
 	item->place = speedup_of(&prediction->place);
 	item->steady = speedup_of(&prediction->steady);
@@ -257,13 +258,20 @@ static double certain_speedup(const struct recommendation *item,
 	return item->is_assuming ? predicted->low : predicted->speedup;
 }
 
-/* Share of a time that a recommendation is expected to save: of the steady state, which goes on for hours where a
- * recording has it for seconds, or of the whole run where it does more for that. */
-static double expected_ratio(const struct recommendation *item)
+/* Of the steady state, which goes on for hours where a recording has it for seconds, or of the whole run where it does more
+ * for that; 0 where nothing is predicted. */
+static double expected_speedup(const struct recommendation *item)
 {
 	double program = certain_speedup(item, &item->program);
 	double steady = certain_speedup(item, &item->steady);
-	double speedup = steady > program ? steady : program;
+
+	return steady > program ? steady : program;
+}
+
+/* Share of a time that a recommendation is expected to save. */
+static double expected_ratio(const struct recommendation *item)
+{
+	double speedup = expected_speedup(item);
 
 	return speedup > 0 ? 1 - 1 / speedup : UNPREDICTED_PART * item->at_stake_ratio;
 }
@@ -284,6 +292,41 @@ static int compare_items(const void *left, const void *right)
 	return order ? order : strcmp(a->target, b->target);
 }
 
+/* Of gains that differ by less than predictions do: what rests on no assumption first, then what only drops calls. */
+static bool is_better(const struct recommendation *item, const struct recommendation *than)
+{
+	if (item->is_assuming != than->is_assuming)
+		return than->is_assuming;
+	return item->is_dropping && !than->is_dropping;
+}
+
+/* Of those behind the first one, by less than what makes a gain. */
+static size_t find_better(const struct recommendation *items, size_t count)
+{
+	double first = expected_speedup(&items[0]);
+	size_t best = 0;
+
+	for (size_t i = 1; i < count && items[i].is_once == items[0].is_once; i++)
+		if (first > 0 && LEAST_PLACE_SPEEDUP * expected_speedup(&items[i]) > first &&
+		    is_better(&items[i], &items[best]))
+			best = i;
+	return best;
+}
+
+/* Each place by itself: being nearly the same is not handed on. */
+static void rank(struct recommendation *items, size_t count)
+{
+	if (count)
+		qsort(items, count, sizeof(*items), compare_items);
+	for (size_t i = 0; i + 1 < count; i++) {
+		size_t best = i + find_better(items + i, count - i);
+		struct recommendation item = items[best];
+
+		memmove(items + i + 1, items + i, (best - i) * sizeof(*items));
+		items[i] = item;
+	}
+}
+
 /* Stands among the rejected where no technique can be re-simulated. */
 static const struct rule prediction = {
 	.id = "prediction",
@@ -301,8 +344,7 @@ static int run_rules(struct advice *advice, const struct facts *facts,
 			rc = consider(advice, facts, j, rules[i], candidates);
 	if (rc == 0 && !facts_can_predict(facts) && facts->report->profile->device_count)
 		rc = reject(advice, facts, 0, &prediction, "%s", facts->what_ifs.predictor.why_not);
-	if (advice->count)
-		qsort(advice->items, advice->count, sizeof(*advice->items), compare_items);
+	rank(advice->items, advice->count);
 	return rc;
 }
 

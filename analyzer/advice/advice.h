@@ -30,7 +30,8 @@ struct recommendation {
 	int64_t at_stake_ns;  /* time that this could remove at most */
 	double at_stake_ratio; /* of the device's wall time; no gain is predicted beyond it, up to the high end */
 	bool is_up_to; /* its low end is told first, and the speedup as "up to" (technique.h) */
-	bool is_once;  /* it is about what happens once, beside what the program repeats */
+	bool is_dropping; /* it only leaves calls out: little to do, and it leaves most to other changes */
+	bool is_once; /* it is about what happens once, beside what the program repeats */
 	bool is_assuming; /* the prediction rests on what no recording tells; its low end is what ranks it */
 	struct predicted_speedup
 		program; /* of the device's wall time, what it costs to set up included */
@@ -63,7 +64,7 @@ struct next_step {
 
 struct advice {
 	/* What is about what happens once comes last.  The greatest gain first, on the steady state or the whole run,
-	 * whichever is more; then most at stake. */
+	 * whichever is more; then most at stake.  Of gains that are nearly the same the simplest to have, see advice.c. */
 	struct recommendation *items;
 	size_t count;
 	struct rejection *rejections; /* in the order of the rules */
