@@ -450,19 +450,19 @@ static bool has_role(const struct profile *profile, enum metric_role role)
 /* Of a kernel that no roof explains: what else it may wait for and nobody counted. */
 static int add_more_counters(struct asking *asking)
 {
-	const struct profile *counted = asking->report->profile;
-	bool has_atomics = has_role(counted, METRIC_atomic_unit_cycles);
-	bool has_shared = has_role(counted, METRIC_shared_wavefronts);
+	const struct limit *limit = &asking->limit;
+	bool lacks_atomics = !has_role(asking->report->profile, METRIC_atomic_unit_cycles);
+	bool lacks_shared = limit->kernel->quantities[ROOF_shared].per_launch > 0 &&
+			    !has_role(asking->report->profile, METRIC_shared_wavefronts);
 
-	if (!is_below_roofs(&asking->limit) || asking->limit.is_graph ||
-	    (has_atomics && has_shared))
+	if (!is_below_roofs(limit) || limit->is_graph || (!lacks_atomics && !lacks_shared))
 		return 0;
 	return add_record(asking, STEP_counters, " --counters=" NEXT_COUNTERS, "counted",
 			  reason("no roof explains what %s takes, and %s%s%s were not counted",
-				 limit_kernel_name(&asking->limit, asking->report).text,
-				 has_atomics ? "" : "its atomics",
-				 has_atomics || has_shared ? "" : " and ",
-				 has_shared ? "" : "bank conflicts of its shared memory")
+				 limit_kernel_name(limit, asking->report).text,
+				 lacks_atomics ? "its atomics" : "",
+				 lacks_atomics && lacks_shared ? " and " : "",
+				 lacks_shared ? "the bank conflicts of its shared memory" : "")
 				  .text);
 }
 
