@@ -354,6 +354,16 @@ double facts_wall_ns(const struct facts *facts, size_t device)
 			report->gaps->devices[device].by_cause_ns[GAP_PROFILER]);
 }
 
+double facts_main_ns(const struct facts *facts, size_t device)
+{
+	const struct steady_state *state = facts->report->steady_state;
+	const struct run_part *steady =
+		state && state->devices[device].is_found ? &state->devices[device].steady : NULL;
+
+	return steady ? (double)(steady->wall_ns - steady->by_cause_ns[GAP_PROFILER])
+		      : facts_wall_ns(facts, device);
+}
+
 bool facts_is_computing(const struct facts *facts, size_t device)
 {
 	const struct timeline_device *times = &facts->report->timeline->devices[device];

@@ -52,7 +52,7 @@ ROWS = [
     ("compute_bound.naive", CONTROL),
     ("precision.naive", {"memory_roof"}),
     ("dependent_launch.naive", {"launch_bound_graph"}),
-    ("clusters.naive", {"memory_roof"}),
+    ("clusters.naive", {"memory_roof", "fuse_neighbors"}),  # a cluster makes one kernel of two
     ("fuse_elementwise.naive", {"fuse_neighbors"}),
     ("pytorch.naive", {"launch_bound_graph"}),
     ("torch_loop.eager", {"launch_bound_graph"}),

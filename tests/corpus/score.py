@@ -8,10 +8,10 @@ RUN.sample.roofline, or with the archives that record.sh made; RUNS.TSV is its t
 labels.csv (tests/corpus).  Asked is the trace first, then the others where it recommends nothing or only what
 has no gain to tell.
 
-agrees        the first advice is the label's answer; or `leave`, and there is none, but for what happens once and what
-              says only that kernels are at a roof (no gain and no stake of more than 3%)
+agrees        the first advice is the label's answer; or `leave`, and there is none but for what happens once, or none
+              with any time at stake
 also          an expert would accept it as well; where there is none, to leave it
-asks          there is none, and the first commands say to count what the label's answer can be told by, where the
+asks          there is none, and the commands to run next count what the label's answer can be told by, where the
               recordings lack it
 no            neither.  Counters asked for are no answer where the label needs none
 dead end      neither advice nor a next step nor a word that the run is at its roof
@@ -154,7 +154,7 @@ class Row:
     def says_nothing(self):
         """Whether there is no first advice, or it claims too little to act upon."""
         first = self.first
-        return first is None or max(greatest_gain(first) - 1, first["at_stake_ratio"]) <= LEAST_GAIN - 1
+        return first is None or (greatest_gain(first) <= LEAST_GAIN and not first["at_stake_ns"])
 
     def verdict(self):
         """agrees, also, asks, no; of a control whether it was left alone."""

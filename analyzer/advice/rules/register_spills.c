@@ -81,7 +81,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 static bool is_promising(const struct facts *facts, size_t device)
 {
 	const struct kernel_statistics *kernel = worst(facts, device);
-	double wall_ns = facts_wall_ns(facts, device);
+	double wall_ns = facts_main_ns(facts, device);
 
 	return kernel && (double)kernel->time.total_ns > WALL_RATIO * wall_ns;
 }

@@ -111,7 +111,11 @@ void *facts_finding(const struct facts *facts, enum rule_number rule, size_t dev
 /* A device's wall time without what reading counters and other overhead of recording kept it idle, ns. */
 double facts_wall_ns(const struct facts *facts, size_t device);
 
-/* Whether kernels run for more than 90% of that time: nothing is left to win by filling its pauses. */
+/* Of a device with a steady state the time of that alone: what a rule about kernels has at stake is a share of what
+ * repeats, however long start-up takes. */
+double facts_main_ns(const struct facts *facts, size_t device);
+
+/* Whether kernels run for more than 90% of wall time: nothing is left to win by filling its pauses. */
 bool facts_is_computing(const struct facts *facts, size_t device);
 
 /* Whether runs of this recording can be predicted at all; where not, rules go by time at stake. */
