@@ -90,6 +90,7 @@ struct facts {
 	struct device_facts *devices; /* as profile->devices[] */
 	uint32_t *homes;  /* by process: the device with most of its operations, or PROFILE_NONE */
 	bool *is_library; /* by kernel: see facts_is_library */
+	bool *has_kernel; /* by loop of what_ifs: whether it launches kernels or graphs */
 	const struct rule *const *rules; /* RULE_COUNT of them */
 	void **findings;		 /* owned; of each rule on each device, see struct rule */
 	struct what_ifs what_ifs;
@@ -128,7 +129,7 @@ bool facts_is_worth(const struct facts *facts, const struct what_if *what_if);
 /* Whether an operation was submitted in the NVTX range that was asked for; true where none was. */
 bool facts_is_in_range(const struct facts *facts, const struct profile_op *op);
 
-/* Whether an operation was submitted in a loop (loops.h), or nobody knows by which call; others happen once. */
+/* Whether an operation was submitted in a loop (loops.h) of kernels, or nobody knows by which call; others happen once. */
 bool facts_repeats(const struct facts *facts, const struct profile_op *op);
 
 /* How often a call was made whose name has that part, and how long these calls took. */

@@ -77,7 +77,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	double wall_ns = facts_main_ns(facts, device);
+	double wall_ns = facts_wall_ns(facts, device);
 	const struct small_kernels *found = found_on(facts, device);
 
 	return !report_has_device_work(facts->report, device) && found->count >= LEAST_COUNT &&
