@@ -342,7 +342,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	expect work_queue.naive.sampled 'advice() == ["sm_imbalance"]'
 	expect work_queue_mild.naive.sampled 'advice() == []'
 	expect graph_pipeline.naive 'advice() == ["launch_bound_graph"]'
-	for name in precision.naive clusters.naive memory_bound.naive; do expect $name '"memory_roof" in advice()'; done
+	for name in precision.naive memory_bound.naive; do expect $name '"memory_roof" in advice()'; done
 	for name in compute_bound.naive clusters.cluster atomic_batch.naive; do expect $name '"memory_roof" not in advice()'; done
 	expect persistent.naive 'advice() == ["launch_bound_graph"]'
 	for control in work_queue_mild.naive work_queue_mild.queue; do

@@ -35,10 +35,13 @@ static int64_t length_ns(int64_t from_ns, int64_t until_ns)
 	return until_ns > from_ns ? until_ns - from_ns : 0;
 }
 
+/* Who asks about a range wants to know of what is in it, repeated or not. */
 static bool is_wanted(const struct facts *facts, const struct profile_op *op)
 {
+	bool repeats = facts_repeats(facts, op) || !facts->devices[op->device].is_repeating;
+
 	return is_pageable(facts->report->profile, op) && facts_is_in_range(facts, op) &&
-	       (facts_repeats(facts, op) || !facts->devices[op->device].is_repeating);
+	       (facts->what_ifs.places || repeats);
 }
 
 static void add_copy(struct pageable *found, const struct profile *profile,
