@@ -141,15 +141,24 @@ static int add_range(struct recommendation *item, const struct prediction *predi
 				   format_ns((double)prediction->place_before_ns).text);
 }
 
+/* Of a range that was asked for that is what has to gain. */
+static bool may_lose(const struct facts *facts, const struct prediction *prediction)
+{
+	if (facts->what_ifs.places)
+		return prediction->place.low < 1;
+	return prediction->program.low < 1 && prediction->steady.low < 1;
+}
+
 /* Hands the prediction over to the recommendation, with the evidence that it comes from. */
-static int put_prediction(struct recommendation *item, const struct rule *rule,
-			  const struct what_if *what_if)
+static int put_prediction(struct recommendation *item, const struct facts *facts,
+			  const struct rule *rule, const struct what_if *what_if)
 {
 	const struct prediction *prediction = &what_if->prediction;
 
 	item->is_up_to = rule->technique->is_up_to && !what_if->effect.is_proven;
 	item->is_assuming = what_if->effect.is_assuming;
 	item->is_dropping = rule->technique->is_shared;
+	item->is_unsure = may_lose(facts, prediction);
 	item->program = speedup_of(&prediction->program);
 	item->place = speedup_of(&prediction->place);
 	item->steady = speedup_of(&prediction->steady);
@@ -191,7 +200,7 @@ static int recommend(struct advice *advice, const struct facts *facts, size_t de
 	if (rc == 0 && what_if)
 		rc = put_loop(item, facts, device, what_if);
 	if (rc == 0 && what_if)
-		rc = put_prediction(item, rule, what_if);
+		rc = put_prediction(item, facts, rule, what_if);
 	if (rc == 0)
 		put_stake(item, facts, device, rule);
 	return rc;
@@ -380,7 +389,13 @@ int advice_find(struct advice **out, const struct report *report, const char *ra
 
 const struct recommendation *advice_first(const struct advice *advice)
 {
-	return advice->count && !advice->items[0].is_once ? &advice->items[0] : NULL;
+	for (size_t i = 0; i < advice->count && !advice->items[i].is_once; i++) {
+		const struct recommendation *item = &advice->items[i];
+
+		if (!item->is_unsure && (i == 0 || item->program.speedup > 0))
+			return item;
+	}
+	return NULL;
 }
 
 void advice_free(struct advice *advice)

@@ -31,7 +31,8 @@ struct recommendation {
 	double at_stake_ratio; /* of the device's wall time; no gain is predicted beyond it, up to the high end */
 	bool is_up_to; /* its low end is told first, and the speedup as "up to" (technique.h) */
 	bool is_dropping; /* it only leaves calls out: little to do, and it leaves most to other changes */
-	bool is_once; /* it is about what happens once, beside what the program repeats */
+	bool is_once;	/* it is about what happens once, beside what the program repeats */
+	bool is_unsure; /* it may also lose: the low ends of all that it gains are below 1 */
 	bool is_assuming; /* the prediction rests on what no recording tells; its low end is what ranks it */
 	struct predicted_speedup
 		program; /* of the device's wall time, what it costs to set up included */
@@ -75,7 +76,8 @@ struct advice {
 	size_t next_count;
 };
 
-/* The first one, which is no answer where it is about what happens once: then there is none for what repeats.  NULL. */
+/* What is surely to be done first: the first one, but neither what is about what happens once, nor what may lose, behind
+ * which only what surely gains counts.  NULL: nothing is. */
 const struct recommendation *advice_first(const struct advice *advice);
 
 /* Runs every rule.  range: the NVTX range that predictions of a place are for; NULL: the loops that

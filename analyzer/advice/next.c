@@ -191,6 +191,7 @@ static int add_record(struct asking *asking, enum step id, const char *options, 
 
 static int add_check(struct asking *asking)
 {
+	const struct recommendation *first = advice_first(asking->advice);
 	char *path, *after = NULL;
 	int rc = -ENOMEM;
 
@@ -204,7 +205,7 @@ static int add_check(struct asking *asking)
 			"brought with what was predicted",
 			"rooflinectl record -o %s -- %s && rooflinectl verify %s%s %s --strategy %s",
 			after, asking->program, asking->range, asking->recording, after,
-			asking->advice->items[0].id);
+			first ? first->id : asking->advice->items[0].id);
 	free(after);
 	free(path);
 	return rc;
@@ -597,7 +598,7 @@ static int add_missing(struct asking *asking)
 	return rc;
 }
 
-/* A change of what repeats follows at once, unless what it is for may be work that was not recorded. */
+/* A change that surely makes what repeats faster follows at once, unless what it is for may be work that was not recorded. */
 static int add_known(struct asking *asking)
 {
 	bool is_first = advice_first(asking->advice) && !waiting_for_more_ns(asking);

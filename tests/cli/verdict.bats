@@ -39,6 +39,16 @@ holds() {
 	holds "j['verdict']['limit'].startswith('idle time, ') and 'steady' not in j['verdict']['limit']"
 }
 
+@test "of what may lose the verdict says perhaps, and what is missing is measured before it is tried" {
+	json report "$recordings/device_graph.naive"
+	holds "[(a['id'], a['unsure']) for a in j['advice']] == [('while_node', True)]"
+	holds "max(j['advice'][0]['low'], j['advice'][0]['steady']['low']) < 1 < j['advice'][0]['speedup']"
+	holds "j['verdict']['change'].startswith('none is sure to gain; perhaps: Repeat the iteration on the device')"
+	holds "[n['id'] for n in j['next']] == ['counters', 'advise', 'check']"
+	json report "$recordings/graph_chain.naive"
+	holds "not j['advice'][0]['unsure']"
+}
+
 @test "JSON has the verdict, the next commands with their reasons, and the plan" {
 	json report "$recordings/graph_chain.naive"
 	holds "sorted(j['verdict']) == ['change', 'limit', 'next']"

@@ -8,8 +8,8 @@ RUN.sample.roofline, or with the archives that record.sh made; RUNS.TSV is its t
 labels.csv (tests/corpus).  Asked is the trace first, then the others where it recommends nothing or only what
 has no gain to tell.
 
-agrees        the first advice is the label's answer; or `leave`, and there is none but for what happens once, or none
-              with any time at stake
+agrees        the first advice is the label's answer; or `leave`, and there is none, or none with any time at stake.
+              The verdict's: neither about what happens once nor what may lose, of which it says so
 also          an expert would accept it as well; where there is none, to leave it
 asks          there is none, and the commands to run next count what the label's answer can be told by, where the
               recordings lack it
@@ -147,9 +147,13 @@ class Row:
 
     @property
     def first(self):
-        """What is to be done first, or None: what happens once is a note beside it."""
-        first = next(iter(self.advice), None)
-        return None if first and first["once"] else first
+        """What is surely to be done first, as advice_first() has it, or None."""
+        for index, item in enumerate(self.advice):
+            if item["once"]:
+                return None
+            if not item["unsure"] and (index == 0 or item["speedup"]):
+                return item
+        return None
 
     def says_nothing(self):
         """Whether there is no first advice, or it claims too little to act upon."""
@@ -334,6 +338,7 @@ def print_totals(rows):
     right = sum(row.verdict() != "no" for row in rows.values())
     print(f"\nfirst advice agrees with the label, is accepted, or asks for the counters that it needs: {percent(right, len(rows))}")
     print("  " + ", ".join(f"{words}: {by_verdict[verdict]}" for verdict, words in WORDS_OF_VERDICTS.items()))
+    print(f"  without those that ask for counters: {percent(right - by_verdict['asks'], len(rows))}")
     agreed = sum(row.verdict() == "agrees" for row in changes)
     print(f"  of programs with something to change, the label's own answer: {percent(agreed, len(changes))}")
     print(f"controls left alone: {percent(left, len(controls))}; of {accepted} more the advice is also right")

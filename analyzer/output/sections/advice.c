@@ -42,6 +42,7 @@ static const struct column advice_columns[] = {
 	FIELD(struct recommendation, at_stake_ratio),
 	FIELD(struct recommendation, workload),
 	{FIELD_AS("once", struct recommendation, is_once)},
+	{FIELD_AS("unsure", struct recommendation, is_unsure)},
 	{FIELD_AS("up_to", struct recommendation, is_up_to)},
 	INLINE(struct recommendation, program, predicted_columns),
 	GROUP("steady", NULL, struct recommendation, steady, predicted_columns),

@@ -190,6 +190,11 @@ static struct sentence change_of(const struct report *report, const struct outpu
 		put_plan(&sentence, advice, options);
 		return sentence;
 	}
+	if (advice->count && advice->items[0].is_unsure) {
+		append(&sentence, "none is sure to gain; perhaps: ");
+		put_item(&sentence, &advice->items[0], options);
+		return sentence;
+	}
 	put_none(&sentence, report);
 	if (advice->count) {
 		append(&sentence, "; of what happens once: ");
