@@ -101,7 +101,7 @@ def main():
     print(
         f"\n{right_count[False]} of {counts[False]} techniques first, "
         f"{right_count[True]} of {counts[True]} controls left alone\n"
-        f"of {unsure_count} of the techniques the verdict says perhaps, as the low end of the interval is a loss"
+        f"of {unsure_count} of the techniques the verdict says perhaps: the low end of the interval is a loss"
     )
 
 

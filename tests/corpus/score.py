@@ -8,11 +8,11 @@ RUN.sample.roofline, or with the archives that record.sh made; RUNS.TSV is its t
 labels.csv (tests/corpus).  Asked is the trace first, then the others where it recommends nothing or only what
 has no gain to tell.
 
-agrees        the first advice is the label's answer; or `leave`, and there is none, or none with any time at stake.
-              The verdict's: neither about what happens once nor what may lose, of which it says so
+agrees        the first advice is the label's answer; or `leave`, and there is none, or none with any time at
+              stake.  That of the verdict: neither about what happens once nor what may lose
 also          an expert would accept it as well; where there is none, to leave it
-asks          there is none, and the commands to run next count what the label's answer can be told by, where the
-              recordings lack it
+asks          there is none, and the commands to run next count what the label's answer can be told by, where
+              the recordings lack it
 no            neither.  Counters asked for are no answer where the label needs none
 dead end      neither advice nor a next step nor a word that the run is at its roof
 impossible    a gain beyond what is left when nothing that runs on the GPU gets shorter
@@ -75,7 +75,8 @@ NEEDS_COUNTERS = {
     "batch_atomics": "atomics",
     "bank_conflicts": "shared",
     "fewer_bytes": "roofline",
-    **{f"kernel_{what}": "roofline" for what in ("coalesce", "loads", "tile", "tensor", "latency", "instructions")},
+    **{f"kernel_{what}": "roofline" for what in ("coalesce", "loads", "tile", "tensor")},
+    **{f"kernel_{what}": "roofline" for what in ("latency", "instructions")},
 }
 
 # The techniques that rows with a change were made by, as whatif calls them.
@@ -132,7 +133,7 @@ class Row:
         self.way, self.advice = self.find_advice()
 
     def find_advice(self):
-        """Of the first way that recommends something with a gain, else of the first that recommends for what repeats."""
+        """Of the first way that recommends a gain of what repeats, else of the first that recommends for it."""
         found = {way: ask("advise", path) for way, path in self.paths.items()}
         for way, said in found.items():
             if "error" in said:
@@ -336,7 +337,8 @@ def print_totals(rows):
     accepted = sum(row.verdict() == "also" for row in controls)
     changes = [row for row in rows.values() if row.label["answer"] != "leave"]
     right = sum(row.verdict() != "no" for row in rows.values())
-    print(f"\nfirst advice agrees with the label, is accepted, or asks for the counters that it needs: {percent(right, len(rows))}")
+    answers = "agrees with the label, is accepted, or asks for the counters that it needs"
+    print(f"\nfirst advice {answers}: {percent(right, len(rows))}")
     print("  " + ", ".join(f"{words}: {by_verdict[verdict]}" for verdict, words in WORDS_OF_VERDICTS.items()))
     print(f"  without those that ask for counters: {percent(right - by_verdict['asks'], len(rows))}")
     agreed = sum(row.verdict() == "agrees" for row in changes)
