@@ -192,6 +192,7 @@ static int add_record(struct asking *asking, enum step id, const char *options, 
 
 static int add_check(struct asking *asking)
 {
+	const struct recommendation *first = advice_first(asking->advice);
 	char *path, *after = NULL;
 	int rc = -ENOMEM;
 
@@ -205,7 +206,7 @@ static int add_check(struct asking *asking)
 			"brought with what was predicted",
 			"rooflinectl record -o %s -- %s && rooflinectl verify %s%s %s --strategy %s",
 			after, asking->program, asking->range, asking->recording, after,
-			asking->advice->items[0].id);
+			first ? first->id : asking->advice->items[0].id);
 	free(after);
 	free(path);
 	return rc;
@@ -254,16 +255,37 @@ static int add_args(struct asking *asking, size_t item)
 
 /* ---- what is missing ---- */
 
-static const char *percent_of(const struct asking *asking, int64_t part_ns, struct figure *figure)
+/* "42.1% of the time", or of the steady state. */
+struct share {
+	char text[64];
+};
+
+static struct share share_of(const struct asking *asking, int64_t part_ns)
 {
-	*figure = format_percent((double)part_ns, (double)asking->limit.wall_ns);
-	return figure->text;
+	struct figure figure = format_percent((double)part_ns, (double)asking->limit.wall_ns);
+	struct share share;
+
+	snprintf(share.text, sizeof(share.text), "%s of %s", figure.text,
+		 limit_whole(&asking->limit));
+	return share;
+}
+
+/* Of the time: less is nothing that kernels could gain much of. */
+#define LEAST_KERNELS 0.05
+
+/* Kernels are what to look into where they take the time, and beside a host that is busy outside CUDA, about which nothing
+ * of ours tells more. */
+static bool are_kernels_meant(const struct limit *limit)
+{
+	return limit->kind == LIMIT_KERNELS ||
+	       (limit->kind == LIMIT_IDLE && limit->cause == GAP_HOST &&
+		(double)limit->kernel_ns > LEAST_KERNELS * (double)limit->wall_ns);
 }
 
 /* Whether it was counted and is not at a roof. */
 static bool is_below_roofs(const struct limit *limit)
 {
-	return limit->kind == LIMIT_KERNELS && limit->kernel && limit->kernel->is_counted &&
+	return are_kernels_meant(limit) && limit->kernel && limit->kernel->is_counted &&
 	       limit->kernel->binding != ROOF_NONE && !roofline_is_at_roof(limit->kernel);
 }
 
@@ -333,7 +355,7 @@ static bool has_graphs(const struct profile *profile)
 static int64_t waiting_for_more_ns(const struct asking *asking)
 {
 	const struct gap_device *gaps = &asking->report->gaps->devices[asking->limit.device];
-	int64_t children_ns = gaps->by_cause_ns[GAP_CHILDREN];
+	int64_t children_ns = asking->limit.children_ns;
 	enum gap_cause cause = asking->limit.cause;
 
 	if (asking->limit.kind != LIMIT_IDLE && asking->limit.kind != LIMIT_CHILDREN)
@@ -358,16 +380,14 @@ static bool has_only_nodes(const struct profile *profile)
 
 static int add_graphs(struct asking *asking)
 {
-	struct figure share;
-
 	if (!waiting_for_more_ns(asking) || !has_only_nodes(asking->report->profile))
 		return 0;
 	return add_record(
 		asking, STEP_graphs, " --graphs=both", "graphs",
-		reason("the GPU looks idle for %s of the time while it should have work, and the program "
+		reason("the GPU looks idle for %s while it should have work, and the program "
 		       "launches graphs: what these launch on the device is seen where they are "
 		       "recorded as a whole",
-		       percent_of(asking, waiting_for_more_ns(asking), &share))
+		       share_of(asking, waiting_for_more_ns(asking)).text)
 			.text);
 }
 
@@ -384,16 +404,15 @@ static int add_managed(struct asking *asking)
 static int add_samples(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
-	struct figure share;
 
 	if (asking->is_sampled)
 		return 0;
 	if (waiting_for_more_ns(asking))
 		return add_record(
 			asking, STEP_samples, " --sample", "sampled",
-			reason("the GPU looks idle for %s of the time while it should have work: samples "
+			reason("the GPU looks idle for %s while it should have work: samples "
 			       "show whether it runs what it launched itself",
-			       percent_of(asking, waiting_for_more_ns(asking), &share))
+			       share_of(asking, waiting_for_more_ns(asking)).text)
 				.text);
 	if (!is_below_roofs(limit))
 		return 0;
@@ -417,24 +436,15 @@ static bool is_refused(const struct profile *profile)
 	       (profile->counter_run || has_property(profile, "counters"));
 }
 
-static int add_counters(struct asking *asking)
+static int add_first_counters(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
-	struct figure share;
 
-	if (limit->kind != LIMIT_KERNELS || !limit->kernel || limit->kernel->binding != ROOF_NONE)
-		return 0;
-	if (is_refused(asking->report->profile))
-		return add(
-			asking, STEP_doctor,
-			"counters were to be read and none were: doctor tells whether they can be",
-			"rooflinectl doctor");
 	if (!is_asked(limit->kernel))
 		return add_record(
 			asking, STEP_counters, " --counters=" NEXT_COUNTERS, "counted",
-			reason("kernels run for %s of the time: counters tell which roof they are "
-			       "nearest to",
-			       percent_of(asking, limit->part_ns, &share))
+			reason("kernels run for %s: counters tell which roof they are nearest to",
+			       share_of(asking, limit->kernel_ns).text)
 				.text);
 	return add_record(asking, STEP_counters,
 			  " --counters=" NEXT_COUNTERS " --counters-share=100", "counted",
@@ -443,6 +453,49 @@ static int add_counters(struct asking *asking)
 				 limit_kernel_name(limit, asking->report).text,
 				 100 * limit->kernel_share)
 				  .text);
+}
+
+static bool has_role(const struct profile *profile, enum metric_role role)
+{
+	for (size_t i = 0; i < profile->metric_count; i++)
+		if (profile->metrics[i].role == role)
+			return true;
+	return false;
+}
+
+/* Of a kernel that no roof explains: what else it may wait for and nobody counted. */
+static int add_more_counters(struct asking *asking)
+{
+	const struct limit *limit = &asking->limit;
+	bool lacks_atomics = !has_role(asking->report->profile, METRIC_atomic_unit_cycles);
+	bool lacks_shared = limit->kernel->quantities[ROOF_shared].per_launch > 0 &&
+			    !has_role(asking->report->profile, METRIC_shared_wavefronts);
+
+	if (!is_below_roofs(limit) || limit->is_graph || (!lacks_atomics && !lacks_shared))
+		return 0;
+	return add_record(asking, STEP_counters, " --counters=" NEXT_COUNTERS, "counted",
+			  reason("no roof explains what %s takes, and %s%s%s were not counted",
+				 limit_kernel_name(limit, asking->report).text,
+				 lacks_atomics ? "its atomics" : "",
+				 lacks_atomics && lacks_shared ? " and " : "",
+				 lacks_shared ? "the bank conflicts of its shared memory" : "")
+				  .text);
+}
+
+static int add_counters(struct asking *asking)
+{
+	const struct limit *limit = &asking->limit;
+
+	if (!are_kernels_meant(limit) || !limit->kernel)
+		return 0;
+	if (limit->kernel->binding != ROOF_NONE)
+		return add_more_counters(asking);
+	if (is_refused(asking->report->profile))
+		return add(
+			asking, STEP_doctor,
+			"counters were to be read and none were: doctor tells whether they can be",
+			"rooflinectl doctor");
+	return add_first_counters(asking);
 }
 
 /* ---- where nothing of ours tells more ---- */
@@ -507,14 +560,13 @@ static int add_ncu(struct asking *asking)
 static int add_host(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
-	struct figure share;
 	struct reason why;
 
 	if (limit->kind != LIMIT_IDLE || limit->cause != GAP_HOST)
 		return 0;
-	why = reason("the GPU is idle for %s of the time while the host runs its own code, outside "
+	why = reason("the GPU is idle for %s while the host runs its own code, outside "
 		     "CUDA: a profile of the host tells which",
-		     percent_of(asking, limit->cause_ns, &share));
+		     share_of(asking, limit->cause_ns).text);
 	if (asking->is_python)
 		return add(asking, STEP_host, why.text, "py-spy record -n -o host.svg -- %s",
 			   asking->program);
@@ -523,14 +575,10 @@ static int add_host(struct asking *asking)
 
 static int add_idle(struct asking *asking)
 {
-	const struct gap_device *gaps = &asking->report->gaps->devices[asking->limit.device];
-	struct figure share;
-
 	return add(asking, STEP_look,
-		   reason("the GPU is idle for %s of the time, and the largest cause is %s: the "
+		   reason("the GPU is idle for %s, and the largest cause is %s: the "
 			  "longest pauses, and what lies beside them",
-			  percent_of(asking, gaps->idle_ns - gaps->by_cause_ns[GAP_PROFILER],
-				     &share),
+			  share_of(asking, asking->limit.idle_ns).text,
 			  gap_cause_title(asking->limit.cause))
 			   .text,
 		   "rooflinectl report --section gaps %s", asking->recording);
@@ -540,15 +588,13 @@ static int add_idle(struct asking *asking)
 static int add_look(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
-	struct figure share;
 
 	if (limit->kind == LIMIT_COPIES)
-		return add(
-			asking, STEP_look,
-			reason("copies run alone for %s of the time: which, how large, and how fast",
-			       percent_of(asking, limit->part_ns, &share))
-				.text,
-			"rooflinectl report --section copies %s", asking->recording);
+		return add(asking, STEP_look,
+			   reason("copies run alone for %s: which, how large, and how fast",
+				  share_of(asking, limit->part_ns).text)
+				   .text,
+			   "rooflinectl report --section copies %s", asking->recording);
 	if (limit->kind == LIMIT_KERNELS && !(limit->kernel && roofline_is_at_roof(limit->kernel)))
 		return add(asking, STEP_look, "which kernels the time is in, and their shapes",
 			   "rooflinectl report --section kernels --wide %s", asking->recording);
@@ -557,8 +603,9 @@ static int add_look(struct asking *asking)
 
 static int add_missing(struct asking *asking)
 {
-	int (*const steps[])(struct asking *) = {add_ceilings, add_apart,   add_managed, add_graphs,
-						 add_counters, add_samples, add_ncu,	 add_host};
+	int (*const steps[])(struct asking *) = {add_ceilings, add_apart, add_managed,
+						 add_graphs,   add_host,  add_counters,
+						 add_samples,  add_ncu};
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
@@ -566,10 +613,10 @@ static int add_missing(struct asking *asking)
 	return rc;
 }
 
-/* A change follows at once, unless what it is for may be work that was not recorded. */
+/* A change that surely makes what repeats faster follows at once, unless what it is for may be work that was not recorded. */
 static int add_known(struct asking *asking)
 {
-	bool is_first = asking->advice->count && !waiting_for_more_ns(asking);
+	bool is_first = advice_first(asking->advice) && !waiting_for_more_ns(asking);
 	size_t undecided = find_undecided(asking);
 	int rc = is_first && undecided ? add_follow(asking) : 0;
 

@@ -10,8 +10,8 @@
 
 struct facts;
 
-/* What kernels are counted for, as --counters takes it. */
-#define NEXT_COUNTERS "roofline,atomics,sm"
+/* What kernels are counted for, as --counters takes it: all that a rule goes by. */
+#define NEXT_COUNTERS "roofline,atomics,shared,sm"
 
 /* STEP(name, what it is for); the name is the step's id */
 #define NEXT_STEPS(STEP)                                                                        \
