@@ -26,7 +26,7 @@ holds() {
 		run -0 "$ROOFLINECTL" $command "$recordings/graph_chain.naive"
 		[ "${lines[0]}" = Verdict ]
 		[[ "${lines[1]} ${lines[2]}" == "  limit   idle time, 88."?"% of the steady state, 5.39 ms of 5.78 ms; its largest           cause is launch, 6"?.?% ]]
-		[[ "${lines[3]} ${lines[4]}" == "  change  Launch the repeating sequence of short kernels as one CUDA graph:"*"x to "*"x) in the steady state, 4.55x of this run" ]]
+		[[ "${lines[3]} ${lines[4]}" == "  change  Launch the repeating sequence of short kernels as one CUDA graph:"*"x to "*"x) in the steady state, 4.63x of this run" ]]
 		[[ "${lines[5]}" == "  next    rooflinectl "* ]]
 	done
 }
@@ -157,7 +157,7 @@ next_of() {
 @test "each step of a plan is what whatif predicts of it and those before it" {
 	json report "$recordings/graph_memory.malloc"
 	holds "[p['strategy'] for p in j['plan']] == ['preallocate', 'cuda_graph']"
-	holds "'with 1 more 5.48x of this run, see Plan' in j['verdict']['change']"
+	holds "'with 1 more 5.66x of this run, see Plan' in j['verdict']['change']"
 	for step in 0 1; do
 		local options predicted
 		options=$(python3 -c "import json; print(json.load(open('answer.json'))['plan'][$step]['options'])")
