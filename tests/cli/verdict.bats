@@ -40,11 +40,11 @@ holds() {
 }
 
 @test "of what may lose the verdict says perhaps, and what is missing is measured before it is tried" {
-	json report "$recordings/device_graph.naive"
-	holds "[(a['id'], a['unsure']) for a in j['advice']] == [('while_node', True)]"
+	json report "$recordings/graph_manual.naive"
+	holds "[(a['id'], a['unsure']) for a in j['advice']] == [('underfilled_gpu', True)]"
 	holds "max(j['advice'][0]['low'], j['advice'][0]['steady']['low']) < 1 < j['advice'][0]['speedup']"
-	holds "j['verdict']['change'].startswith('none is sure to gain; perhaps: Repeat the iteration on the device')"
-	holds "[n['id'] for n in j['next']] == ['counters', 'advise', 'check']"
+	holds "j['verdict']['change'].startswith('none is sure to gain; perhaps: Run kernels that do not need each other side by side')"
+	holds "[n['id'] for n in j['next']] == ['args', 'advise', 'check']"
 	json report "$recordings/graph_chain.naive"
 	holds "not j['advice'][0]['unsure']"
 }
