@@ -137,7 +137,7 @@ class Row:
         self.way, self.advice = self.find_advice()
 
     def find_advice(self):
-        """Of the first way that recommends a gain of what repeats, else of the first that recommends for it."""
+        """Of the first way that recommends a gain of what repeats, else of the first with advice for it."""
         found = {way: ask("advise", path) for way, path in self.paths.items()}
         for way, said in found.items():
             if "error" in said:
