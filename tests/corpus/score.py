@@ -16,12 +16,12 @@ asks          there is none, and the commands to run next count what the label's
 no            neither.  Counters asked for are no answer where the label needs none
 dead end      neither advice nor a next step nor a word that the run is at its roof
 impossible    a gain beyond what is left when nothing that runs on the GPU gets shorter
-another work  the change leaves kernels as they are, and yet they take another time after it: the compiler made
-              other code, so that what is measured is not the change alone
+another work  the change leaves kernels as they are, and yet they take another time after it: the compiler
+              made other code, so that what is measured is not the change alone
 predicted     by whatif, for the technique that the row with the change was made by: the column `change`
-measured      of the row with the change: the time from the first kernel to the last one without what recording
-              added, as `verify` has it, and without pauses of more than 20 ms, before through after; or of the
-              kernel with it in the same run: the mean times of both
+measured      of the row with the change: the time from the first kernel to the last one without what
+              recording added, as `verify` has it, and without pauses of more than 20 ms, before through
+              after; or of the kernel with it in the same run: the mean times of both
 """
 
 import csv
