@@ -216,7 +216,8 @@ class Row:
     def is_up_to(self):
         """Whether the low end is told first, as no recording tells whether what it assumes holds."""
         option = OPTIONS.get(self.label["change"])
-        return bool(option and "trace" in self.paths and ask("whatif", option, self.paths["trace"]).get("up_to"))
+        is_known = option and "trace" in self.paths
+        return bool(is_known and ask("whatif", option, self.paths["trace"]).get("up_to"))
 
     @functools.cached_property
     def pauses_ns(self):
@@ -232,7 +233,8 @@ class Row:
     def does_other_work(self, rows):
         """Kernels of the row with a change that leaves them alone are not those of this one."""
         after = rows.get(self.label["improved"])
-        if self.label["change"] not in SHORTENS_NOTHING | {"pinned_memory"} or not after or not self.kernels_ns:
+        changes_host = self.label["change"] in SHORTENS_NOTHING | {"pinned_memory"}
+        if not changes_host or not after or not self.kernels_ns:
             return False
         return abs(after.kernels_ns / self.kernels_ns - 1) > OTHER_KERNELS
 
