@@ -3,9 +3,9 @@
 
     tests/bench/margins.py > docs/results/margins.txt
 
-Needs no GPU, but minutes: the analyzer is built with each margin.  Counted are the rows of predictions.py
-with a number.  Of each workload, the margin is told that nine of ten rows of all others need, and how many of its
-own rows that holds: what to expect of a workload that no margin was chosen by.
+Needs no GPU, but minutes: the analyzer is built with each margin.  Counted are the rows of
+predictions.py with a number.  Of each workload, the margin is told that nine of ten rows of all others
+need, and how many of its own rows that holds: what to expect of a workload that no margin was chosen by.
 """
 
 import os

@@ -3,10 +3,11 @@
 
     tests/bench/stamped_gaps.py > docs/results/stamped-gaps.txt
 
-Needs no GPU: of each recording of tests/recordings and tests/pairs the median, by what the first operation
-and the next one are, where at least LEAST of them were queued; then the quantiles of these medians.  Queued
-was what was submitted 5 us before the operation before it ended, a copy behind a kernel 1 us.  What the analyzer takes
-where nothing is queued in a recording (analyzer/replay/latencies.c) is their middle.
+Needs no GPU: of each recording of tests/recordings and tests/pairs the median, by what the first
+operation and the next one are, where at least LEAST of them were queued; then the quantiles of these
+medians.  Queued was what was submitted 5 us before the operation before it ended, a copy behind a kernel
+1 us.  What the analyzer takes where nothing is queued in a recording (analyzer/replay/latencies.c) is
+their middle.
 """
 
 import collections
