@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Attributes of launches and what following them costs; what recording adds to a call, measured in the program, beside
-# loops that run bare and recorded; page faults and migrations of managed memory.
+# loops that run bare and recorded.
 # shellcheck source=tests/gpu/tap.bash
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 
@@ -110,49 +110,5 @@ done
 
 [ ! -x "$BUILD/lib/rooflinectl/ceilings/orchestration" ] || tests/bench/traced_steps.py 2 | sed 's/^/# steps: /'
 
-# ---- managed memory, for at most a minute each: nobody knows what the driver makes of it ----
-
-echo "# concurrent access, HMM, ATS: $(nvidia-smi -q 2>/dev/null | grep -i 'addressing mode' | xargs)"
-ROOFLINE_MANAGED=1 record timeout -k 5 60 "$programs/managed" >"$scratch/out" 2>"$scratch/complaints"
-check "a program with managed memory ends well" equal 0 $?
-sed 's/^/# /' "$scratch/out" "$scratch/complaints"
-check "its faults and migrations are recorded" equal "1 " "$(property managed) $(property managed_problem)"
-table managed kind cause | sort | uniq -c | sed 's/^/# managed, rows by kind and cause: /'
-table managed start_ns end_ns kind value address source destination cause | awk '!($3 in seen) { seen[$3] = 1; print }' |
-	sed 's/^/# managed: /'
-bytes=$((64 * 1024 * 1024))
-for kind in 1 2; do
-	check "what was moved (kind $kind) is the memory, each round" above $((bytes * 2)) \
-		"$(table managed kind value | awk -v kind=$kind '$1 == kind { sum += $2 } END { printf "%.0f\n", sum }')"
-done
-check "pages faulted on the GPU" above 0 "$(table managed kind | grep -c '^4$')"
-check "and on the host" above 0 "$(table managed kind | grep -c '^3$')"
-check "each lies in the program's time" equal 0 "$(table managed start_ns end_ns | awk -v first="$(property start_ns)" -v last="$(property sealed_ns)" \
-	'$1 < first || $2 > last || $2 < $1' | wc -l)"
-"$BUILD/bin/rooflinectl" report "$recording" | sed 's/^/# /' | head -80
-record "$programs/managed" >/dev/null
-"$BUILD/bin/rooflinectl" report "$recording" --section memory | sed 's/^/# /'
-ROOFLINE_MANAGED=1 record timeout -k 5 60 "$programs/managed" --prefetch 1 | sed 's/^/# prefetched: /'
-table managed kind cause | sort | uniq -c | sed 's/^/# prefetched, rows by kind and cause: /'
-
-# What it costs: managed memory in faults, and a program without any.
-for round in 1 2 3; do
-	"$programs/managed" | sed 's/^/bare /'
-	record "$programs/managed" | sed 's/^/without /'
-	ROOFLINE_MANAGED=1 record timeout -k 5 60 "$programs/managed" | sed 's/^/with /'
-	"$programs/many_launches" --launches 100000 | sed 's/^/bare /'
-	record "$programs/many_launches" --launches 100000 | sed 's/^/without /'
-	ROOFLINE_MANAGED=1 record "$programs/many_launches" --launches 100000 | sed 's/^/with /'
-	for way in without with; do
-		[ $way = with ] && export ROOFLINE_MANAGED=1
-		start_ns=$(date +%s%N)
-		record "$programs/many_launches" --launches 10 >/dev/null
-		echo "$way process_ms $((($(date +%s%N) - start_ns) / 1000000))"
-		unset ROOFLINE_MANAGED
-	done
-done >"$scratch/costs"
-for name in round_ns ns_per_launch process_ms; do
-	echo "# --managed, $name: bare $(median bare $name), without $(median without $name), with $(median with $name)"
-done
 lost | sed 's/^/# lost: /'
 finish
