@@ -86,6 +86,7 @@ static int add_launch(const union trace_row *row, const struct reader_place *pla
 		.is_dependent = from->is_dependent != 0,
 		.has_event = from->has_event != 0,
 		.has_priority = from->has_priority != 0,
+		.is_cooperative = from->is_cooperative != 0,
 	};
 	all->profile->launch_count++;
 	return 0;

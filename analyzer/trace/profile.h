@@ -224,6 +224,7 @@ struct profile_launch {
 	bool is_dependent; /* it may begin before the kernel before it has ended */
 	bool has_event;	   /* others may wait for an event of it before it has */
 	bool has_priority;
+	bool is_cooperative; /* by attribute, of which profile_signature.launch_type does not tell */
 };
 
 struct profile_overhead {

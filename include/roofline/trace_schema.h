@@ -180,7 +180,8 @@
 	COLUMN(u32, is_dependent, "1 when it may begin before the kernel before it in its stream has ended (programmatic stream serialization)") \
 	COLUMN(u32, has_event, "1 when it records a programmatic event, for which others may wait before it has ended") \
 	COLUMN(u32, has_priority, "1 when it has a priority of its own in place of its stream's") \
-	COLUMN(u32, priority, "that priority, as an unsigned copy of the int")
+	COLUMN(u32, priority, "that priority, as an unsigned copy of the int") \
+	COLUMN(u32, is_cooperative, "1 when it is cooperative: signatures.launch_type is 0 of such a launch")
 
 /* Memory as it is allocated and freed. */
 #define TRACE_ALLOCATIONS(COLUMN) \

@@ -17,16 +17,18 @@ table() {
 	tail -q -n +2 "$(tables "$1")"
 }
 
-@test "a launch that is dependent, records an event or has a priority has a row, others have none" {
-	record cuda attribute:dependent attribute:none attribute:event attribute:independent attribute:priority
+@test "a launch that is dependent, records an event, has a priority or is cooperative has a row, others have none" {
+	record cuda attribute:dependent attribute:none attribute:event attribute:independent attribute:priority \
+		attribute:cooperative
 	warned 0
 	readable
 	diff <(table launch_attributes | cut -d, -f2-) - <<-'END'
-		1,0,0,0
-		0,1,0,0
-		0,0,1,4294967293
+		1,0,0,0,0
+		0,1,0,0,0
+		0,0,1,4294967293,0
+		0,0,0,0,1
 	END
-	equal correlations 3 "$(table launch_attributes | cut -d, -f1 | sort -u | wc -l)"
+	equal correlations 4 "$(table launch_attributes | cut -d, -f1 | sort -u | wc -l)"
 }
 
 @test "a launch that the driver refused has no row" {

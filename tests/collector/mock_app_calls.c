@@ -41,7 +41,7 @@ static void step_event(const char *argument)
 		fail("event", argument);
 }
 
-/* attribute:WHICH - by cuLaunchKernelEx: dependent, independent, event, priority or none; or refused */
+/* attribute:WHICH - by cuLaunchKernelEx: dependent, independent, event, priority, cooperative or none; or refused */
 static void step_attribute(const char *argument)
 {
 	CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_IGNORE};
@@ -59,6 +59,9 @@ static void step_attribute(const char *argument)
 	} else if (!strcmp(argument, "priority")) {
 		attribute.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
 		attribute.value.priority = -3;
+	} else if (!strcmp(argument, "cooperative")) {
+		attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+		attribute.value.cooperative = 1;
 	} else if (!strcmp(argument, "none")) {
 		config.numAttrs = 0;
 	} else {

@@ -30,12 +30,12 @@ shape() {
 		"$recording"/*/names.csv "$recording"/*/signatures.csv
 }
 
-# with_attributes NAME: of its launches "rows is_dependent has_event has_priority priority", by attributes
+# with_attributes NAME: of its launches "rows is_dependent has_event has_priority priority is_cooperative", by attributes
 with_attributes() {
 	awk -F, -v kernel="$1" '
 		FILENAME ~ /names.csv$/ { if (index($2, kernel)) name[$1] = 1; next }
 		FILENAME ~ /signatures.csv$/ { if (name[$2]) signature[$1] = 1; next }
-		FILENAME ~ /launch_attributes.csv$/ { row[$1] = $2 " " $3 " " $4 " " $5; next }
+		FILENAME ~ /launch_attributes.csv$/ { row[$1] = $2 " " $3 " " $4 " " $5 " " $6; next }
 		FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		signature[$at["signature"]] { attributes = row[$at["correlation"]]; count[attributes ? attributes : "none"]++ }
 		END { for (attributes in count) print count[attributes] " " attributes }' \
@@ -51,17 +51,17 @@ highest=$(awk '$1 == "highest" { print $2 }' "$scratch/out")
 check "nothing is complained of" equal "" "$(cat "$scratch/complaints")"
 check "a launch by <<<>>> has no attributes" equal "10 none" "$(with_attributes plain_kernel)"
 check "nor has one by cudaLaunchKernelEx without any" equal "10 none" "$(with_attributes extended_kernel)"
-check "dependent launches are known" equal "10 1 0 0 0" "$(with_attributes dependent_kernel)"
-check "launches that record a programmatic event are" equal "10 0 1 0 0" "$(with_attributes event_kernel)"
-check "a launch's own priority is" equal "10 0 0 1 $((highest & 0xffffffff))" "$(with_attributes priority_kernel)"
-check "a cooperative launch is, by attribute" equal 1 "$(shape cooperative_kernel launch_type)"
+check "dependent launches are known" equal "10 1 0 0 0 0" "$(with_attributes dependent_kernel)"
+check "launches that record a programmatic event are" equal "10 0 1 0 0 0" "$(with_attributes event_kernel)"
+check "a launch's own priority is" equal "10 0 0 1 $((highest & 0xffffffff)) 0" "$(with_attributes priority_kernel)"
+check "a cooperative launch is, by attribute" equal "10 0 0 0 0 1" "$(with_attributes cooperative_kernel)"
 check "and by cudaLaunchCooperativeKernel" equal 1 "$(shape cooperative_call_kernel launch_type)"
 check "the size of a cluster is" equal "2 1 1" "$(shape cluster_kernel cluster_x cluster_y cluster_z)"
 check "no other kernel has a cluster" equal "0" "$(shape plain_kernel cluster_x)"
 check "local memory is known without counters" above 255 "$(shape local_kernel local_bytes_per_thread)"
 echo "# nodes of a graph that were captured from dependent launches: $(with_attributes captured_kernel | xargs)"
-check "priorities of streams are" equal "$highest" "$(table streams priority | awk '{ print $1 > 2147483647 ? $1 - 4294967296 : $1 }' | sort -n | head -1)"
-table launch_attributes correlation is_dependent has_event has_priority priority | awk 'NR % 10 == 1' | sed 's/^/# attributes: /'
+check "priorities of streams are" equal "$highest" "$(table streams priority | awk '{ print ($1 > 2147483647 ? $1 - 4294967296 : $1) }' | sort -n | head -1)"
+table launch_attributes correlation is_dependent has_event has_priority priority is_cooperative | awk 'NR % 10 == 1' | sed 's/^/# attributes: /'
 "$BUILD/bin/rooflinectl" report "$recording" --section kernels | sed 's/^/# /'
 
 for round in 1 2 3; do
