@@ -46,7 +46,6 @@
 	RULE(tensor_cores, "matrix products at the FP32 roof: tensor cores")                       \
 	RULE(collective_wait, "collectives wait for a rank that arrives late: balance the ranks")  \
 	RULE(blocking_copy, "the host waits in each copy and launches late: copy asynchronously")  \
-	RULE(page_faults, "managed memory is moved when it is touched: prefetch it")               \
 	RULE(late_module_load, "code is loaded or compiled amid the work: before it")              \
 	RULE(refused_update, "updates of graphs were refused: check them, a graph each structure") \
 	RULE(legacy_stream_capture,                                                                \
