@@ -39,13 +39,20 @@ static bool is_asked_for(const struct profile *profile, const struct profile_op 
 	return launch && launch->is_dependent;
 }
 
+/* The kernel has to wait by itself for what the one before it writes. */
+static bool is_library(const struct recorded_run *run, const struct profile_op *op)
+{
+	return run->is_library &&
+	       run->is_library[run->model->profile->signatures[op->detail].kernel];
+}
+
 static const char *change_loop(struct application *application, const struct loop *loop)
 {
 	const struct model *model = application->run->model;
 	const struct profile_op *ops = model->profile->ops;
 	struct change *change = &application->change;
 	size_t end = loop->first_call + loop->call_count, kernel_count = 0, early_count = 0,
-	       asked_count = 0;
+	       asked_count = 0, library_count = 0;
 
 	for (size_t i = loop->first_call; i < end; i++) {
 		const struct profile_op *op = call_only_kernel(model, i);
@@ -53,6 +60,10 @@ static const char *change_loop(struct application *application, const struct loo
 
 		if (predecessor == PROFILE_NONE || ops[predecessor].kind != OP_KERNEL)
 			continue;
+		if (is_library(application->run, op)) {
+			library_count++;
+			continue;
+		}
 		early_count += starts_early(model->profile, op);
 		kernel_count++;
 		if (is_asked_for(model->profile, op))
@@ -60,6 +71,8 @@ static const char *change_loop(struct application *application, const struct loo
 		else
 			change->calls[i] = change_number(change, &dependent);
 	}
+	if (library_count && !kernel_count)
+		return refused_library;
 	if (kernel_count && asked_count == kernel_count)
 		return is_asked;
 	if (2 * early_count > kernel_count)

@@ -51,7 +51,7 @@ ROWS = [
     ("memory_bound.naive", CONTROL),
     ("compute_bound.naive", CONTROL),
     ("precision.naive", {"memory_roof"}),
-    ("dependent_launch.naive", {"launch_bound_graph"}),
+    ("dependent_launch.naive", {"dependent_launch"}),
     ("clusters.naive", {"memory_roof"}),
     ("fuse_elementwise.naive", {"fuse_neighbors"}),
     ("pytorch.naive", {"launch_bound_graph"}),

@@ -22,6 +22,10 @@
 #define RULES(RULE)                                                                                \
 	RULE(launch_bound_graph, "repeated short kernels with launch-bound pauses: a CUDA graph")  \
 	RULE(unroll_graph, "iterations too short for a graph of their own: a graph of several")    \
+	RULE(dependent_launch,                                                                     \
+	     "kernels follow one another at once: set the next up before one ends")                \
+	RULE(persistent_kernel,                                                                    \
+	     "kernels so short that a barrier is shorter than a launch: one kernel")               \
 	RULE(sync_every_kernel, "the host waits after nearly every launch: fewer waits")           \
 	RULE(while_node, "the host reads a flag after each iteration of a loop: a WHILE node")     \
 	RULE(host_decision, "the host reads a flag and launches by it: decide on the device")      \
@@ -87,8 +91,7 @@ struct rule;
 struct facts {
 	const struct report *report;
 	struct device_facts *devices; /* as profile->devices[] */
-	uint32_t *homes;  /* by process: the device with most of its operations, or PROFILE_NONE */
-	bool *is_library; /* by kernel: see facts_is_library */
+	uint32_t *homes; /* by process: the device with most of its operations, or PROFILE_NONE */
 	const struct rule *const *rules; /* RULE_COUNT of them */
 	void **findings;		 /* owned; of each rule on each device, see struct rule */
 	struct what_ifs what_ifs;
@@ -186,6 +189,10 @@ struct rule {
 	bool is_about_kernels; /* also where they run all the time */
 	const char *
 		said_by; /* id of a rule above it that, where recommended, says the same; or NULL */
+	/* Rules above it that take less to do: where one of them was re-simulated as well, this one is recommended only if
+	 * it is more than so many times as fast.  RULE_COUNT ends them; NULL: none. */
+	const enum rule_number *simpler;
+	double simpler_times;
 };
 
 #define RULE_DECLARATION(name, summary) extern const struct rule rule_##name;
