@@ -400,6 +400,47 @@ static void test_loads(void **state)
 	expect(b, "late_module_load", "while code was loaded or compiled: 1, for 0 ns and 90.0 us");
 }
 
+/* Every so manieth of count steps compiles for host_ns, loads code for 20 us, and unloads it behind its launch. */
+static struct builder *compiling(int count, int every, int last, int64_t host_ns)
+{
+	struct builder *b = builder_new(1, 1);
+	int64_t now = 0;
+
+	for (int i = 0; i < count; i++) {
+		bool is_loading = i % every == 0 && i <= last;
+		uint32_t launch;
+
+		if (is_loading) {
+			now += host_ns;
+			builder_call(b, 0, "cuModuleLoadData", CALL_MODULE, now, now + 20000);
+			now += 20000;
+		}
+		launch = builder_launch(b, 0, now, now + 1000);
+		builder_kernel(b, 0, "k", now + 1000, now + 10000, launch);
+		now += 10000;
+		if (is_loading) {
+			builder_call(b, 0, "cuModuleUnload", CALL_MODULE, now, now + 1000);
+			now += 1000;
+		}
+	}
+	return b;
+}
+
+static void test_compiling(void **state)
+{
+	(void)state;
+	/* 17 of 20 loads after the first tenth */
+	expect(compiling(200, 10, 200, 0), "repeated_module_load",
+	       "17 times code was loaded after a tenth of the operations, and 18 times unloaded");
+	expect(compiling(200, 10, 200, 0), "repeated_module_load", "340 us of loading and 0 ns");
+	expect(compiling(200, 10, 200, 500000), "repeated_module_load",
+	       "and for 8.50 ms of host code right before: NVRTC compiles there");
+	/* not for long, or none in the end: it is the start of something */
+	expect(compiling(200, 5, 100, 0), "late_module_load", NULL);
+	/* a few */
+	expect(compiling(200, 20, 200, 0), "late_module_load", NULL);
+}
+
 /* ---- kernels ---- */
 
 static struct builder *spills(uint32_t bytes, int64_t kernel_ns)
@@ -636,6 +677,7 @@ int main(void)
 		SENTENCE("page faults that kernels wait for are told", test_page_faults),
 		SENTENCE("code that is loaded or compiled amid the work is told, at the start not",
 			 test_loads),
+		SENTENCE("code that is compiled again and again is to be kept", test_compiling),
 		SENTENCE("a long kernel with variables in local memory is named", test_spills),
 		SENTENCE("bank conflicts are told with the time that they take",
 			 test_bank_conflicts),

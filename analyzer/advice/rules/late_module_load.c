@@ -100,4 +100,5 @@ const struct rule rule_late_module_load = {
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,
+	.said_by = "repeated_module_load",
 };
