@@ -3,8 +3,10 @@
  *
  * Programs that compile for each shape or each step (NVRTC, cuLink, PTX), and do not keep what they have compiled, load a
  * module each time.  Fires when at least ten loads follow after a tenth of the GPU's operations, some of them in the last
- * quarter, and the GPU is idle for more than 5% of wall time in loads, compilations, and in host code of more than 100 us
- * right before a load, which is when NVRTC compiles.  No recording tells whether it is the same code, so nothing is predicted.
+ * quarter, at least half of which are unloaded again or wait for the driver to compile PTX, and the GPU is idle for more
+ * than 5% of wall time in loads, compilations, and in host code of more than 100 us right before a load, which is when NVRTC
+ * compiles.  What is only loaded is different code each time, as libraries do it.  No recording tells whether what is
+ * compiled is the same code, so nothing is predicted.
  */
 #include "advice/rules/rules.h"
 
@@ -20,7 +22,7 @@
 #define END_PART 4    /* and the last of so many the end */
 
 struct loads {
-	uint64_t count, end_count, unload_count;
+	uint64_t count, end_count, unload_count, compiled_count;
 	int64_t load_ns, compile_ns, host_ns; /* idle, by cause */
 };
 
@@ -87,6 +89,7 @@ static void add_gap(void *finding, const struct facts *facts, const struct gap *
 	if (!count)
 		return;
 	found->count += count;
+	found->compiled_count += gap->by_cause_ns[GAP_JIT] ? count : 0;
 	if (done_count >= device->op_count - device->op_count / END_PART)
 		found->end_count += count;
 	sum_add_ns(&found->load_ns, gap->by_cause_ns[GAP_MODULE]);
@@ -135,6 +138,7 @@ static bool is_promising(const struct facts *facts, size_t device)
 	const struct loads *found = found_on(facts, device);
 
 	return found->count >= LEAST_COUNT && found->end_count > 0 &&
+	       2 * (found->unload_count + found->compiled_count) >= found->count &&
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * facts_wall_ns(facts, device);
 }
 

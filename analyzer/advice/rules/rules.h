@@ -49,6 +49,7 @@
 	RULE(wider_loads, "kernels move bytes at half of what DRAM can: more loads under way")     \
 	RULE(tensor_cores, "matrix products at the FP32 roof: tensor cores")                       \
 	RULE(collective_wait, "collectives wait for a rank that arrives late: balance the ranks")  \
+	RULE(host_node, "functions of the host in streams and graphs: after a wait instead")       \
 	RULE(blocking_copy, "the host waits in each copy and launches late: copy asynchronously")  \
 	RULE(page_faults, "managed memory is moved when it is touched: prefetch it")               \
 	RULE(repeated_module_load, "code is compiled or loaded again and again: once, and kept")   \
