@@ -86,7 +86,7 @@ record streams -- streams
 record nvtx_ranges -- nvtx_ranges
 record device_graph --graphs=graph -- device_graph
 record syncs --syncs -- graph_chain naive --iterations 20 --repeats 1
-for pitfall in refused_update leaked_graphs blocking_copy late_module_load; do
+for pitfall in refused_update leaked_graphs blocking_copy late_module_load repeated_module_load host_node no_host_node; do
 	record "pitfalls.$pitfall" -- pitfalls "$pitfall"
 done
 for pitfall in bank_conflicts no_bank_conflicts register_spills; do
@@ -97,6 +97,8 @@ record_beside_another pitfalls.other_profiler --counters -- graph_chain naive --
 if [ "$(nvidia-smi -L | wc -l)" -ge 2 ]; then
 	export CUDA_VISIBLE_DEVICES=0,1
 	record collectives.ordered -- "$python" tests/gpu/collectives.py --mode ordered
+	record pitfalls.staged_peer_copy -- pitfalls staged_peer_copy
+	record pitfalls.no_staged_peer_copy -- pitfalls no_staged_peer_copy
 	record pitfalls.collective_order -- "$python" tests/gpu/collectives.py --mode swapped
 fi
 [ "$only" = . ] || exit 0

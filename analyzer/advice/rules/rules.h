@@ -44,6 +44,7 @@
 	RULE(allocation_in_loop, "memory is allocated again and again: once, or in stream order")  \
 	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")            \
 	RULE(one_time_copy, "a few large copies of pageable memory: pinned, with what that costs") \
+	RULE(staged_peer_copy, "copies between GPUs go through the host: peer copies")             \
 	RULE(fuse_neighbors, "kernels hand each other arrays through DRAM: one kernel")            \
 	RULE(memory_roof, "kernels move bytes as fast as the memory can: fewer bytes")             \
 	RULE(wider_loads, "kernels move bytes at half of what DRAM can: more loads under way")     \
