@@ -307,7 +307,14 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 		expect $name '"while_node" not in advice()'
 	done
 	expect pytorch.naive 'advice() == ["launch_bound_graph"]'
-	for name in graph_forkjoin graph_manual; do expect $name.naive 'advice()[0] == "underfilled_gpu"'; done
+	expect graph_forkjoin.naive 'advice()[0] == "underfilled_gpu"'
+	expect graph_manual.naive 'advice() == ["host_node", "underfilled_gpu"]'
+	for name in graph_pipeline.stream graph_pipeline.graph graph_manual.forked; do expect $name 'advice() == ["host_node"]'; done
+	for name in graph_pipeline.naive graph_pipeline.graph_wait; do expect $name '"host_node" not in advice()'; done
+	expect dependent_launch.naive 'advice()[0] == "dependent_launch"'
+	for name in dependent dependent_graph; do expect dependent_launch.$name '"dependent_launch" not in advice()'; done
+	expect graph_update.stream 'advice()[:2] == ["persistent_kernel", "launch_bound_graph"]' # a graph is launched each time
+	expect persistent.naive '"persistent_kernel" not in advice()' # a graph brings nearly as much
 	expect concurrent_kernels.naive 'set(advice()[:2]) == {"underfilled_gpu", "fill_gpu"}'
 	for name in atomic_batch.batch_512 atomic_hierarchy.tree device_choice.naive graph_large.naive; do
 		expect $name '"one_time_copy" not in advice()'

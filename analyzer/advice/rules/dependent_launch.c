@@ -78,7 +78,7 @@ const struct rule rule_dependent_launch = {
 	.pattern = "/* in the kernel: */\n"
 		   "cudaTriggerProgrammaticLaunchCompletion(); /* the next one may begin */\n"
 		   "/* what needs nothing of the kernel before: weights, indexes */\n"
-		   "cudaGridDependencySynchronize(); /* before the first result of it is read */\n"
+		   "cudaGridDependencySynchronize(); /* before a result of it is read */\n"
 		   "/* its launch, by cudaLaunchKernelEx: */\n"
 		   "attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;\n"
 		   "attribute.val.programmaticStreamSerializationAllowed = 1;",

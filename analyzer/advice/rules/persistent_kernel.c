@@ -40,14 +40,13 @@ const struct rule rule_persistent_kernel = {
 	.risk = "All steps share the registers, shared memory and grid of one kernel, and its blocks must all "
 		"fit at once: launch it with cudaLaunchCooperativeKernel, which fails otherwise. Nothing else "
 		"gets the SMs until it ends.",
-	.pattern =
-		"cg::grid_group grid = cg::this_grid(); /* in the kernel; cooperative_groups.h */\n"
-		"for (int i = 0; i < count; i++) {\n"
-		"    step(i);\n"
-		"    grid.sync();\n"
-		"}\n"
-		"/* on the host: */\n"
-		"cudaLaunchCooperativeKernel(kernel, blocks, threads, arguments, 0, stream);",
+	.pattern = "auto grid = cooperative_groups::this_grid(); /* in the kernel */\n"
+		   "for (int i = 0; i < count; i++) {\n"
+		   "    step(i);\n"
+		   "    grid.sync();\n"
+		   "}\n"
+		   "/* on the host: */\n"
+		   "cudaLaunchCooperativeKernel(kernel, blocks, threads, args, 0, stream);",
 	.technique = &technique_persistent_kernel,
 	.simpler = simpler,
 	.simpler_times = 1 + MODEL_MARGIN,

@@ -151,7 +151,7 @@ const struct rule rule_repeated_module_load = {
 		"key must hold all that the code depends on: source, options, and the GPU's architecture.",
 	.pattern = "auto found = kernels.find(key); /* source, options, architecture */\n"
 		   "if (found == kernels.end()) {\n"
-		   "    compile(source, options, image); /* NVRTC; keep it on disk as well */\n"
+		   "    compile(source, options, image); /* NVRTC; keep it on disk, too */\n"
 		   "    cuModuleLoadData(&module, image);\n"
 		   "    cuModuleGetFunction(&kernel, module, name);\n"
 		   "    found = kernels.emplace(key, kernel).first;\n"

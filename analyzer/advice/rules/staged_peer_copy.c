@@ -140,7 +140,7 @@ const struct rule rule_staged_peer_copy = {
 	.pattern = "cudaDeviceEnablePeerAccess(other, 0); /* once, on both */\n"
 		   "cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream);\n"
 		   "cudaEventRecord(copied, stream);\n"
-		   "cudaStreamWaitEvent(other_stream, copied, 0); /* before its kernel reads */",
+		   "cudaStreamWaitEvent(other_stream, copied, 0); /* then its kernel */",
 	.finding_size = sizeof(struct staged),
 	.find = find,
 	.is_candidate = is_promising,
