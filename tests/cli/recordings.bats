@@ -302,7 +302,9 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	for name in if ifelse switch nested; do expect conditional_$name.naive 'advice()[0] == "host_decision"'; done
 	expect conditional_while.naive 'advice()[0] == "while_node"' '"host_decision" not in advice()'
 	expect device_graph.naive 'advice() == ["while_node"]'
-	expect device_scheduler.naive 'set(advice()) <= {"while_node"}' # measured: 1.00x
+	expect device_scheduler.naive 'set(advice()) <= {"while_node", "check_every"}' # measured: 1.00x
+	expect conditional_while.naive 'advice()[:2] == ["while_node", "check_every"]'
+	for name in if.naive nested.naive while.conditional; do expect conditional_$name '"check_every" not in advice()'; done
 	for name in device_graph.no_read device_graph.tail conditional_while.conditional graph_pipeline.graph_wait; do
 		expect $name '"while_node" not in advice()'
 	done

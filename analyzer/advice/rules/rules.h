@@ -28,6 +28,7 @@
 	     "kernels so short that a barrier is shorter than a launch: one kernel")               \
 	RULE(sync_every_kernel, "the host waits after nearly every launch: fewer waits")           \
 	RULE(while_node, "the host reads a flag after each iteration of a loop: a WHILE node")     \
+	RULE(check_every, "the host reads a flag after each iteration of a loop: after several")   \
 	RULE(host_decision, "the host reads a flag and launches by it: decide on the device")      \
 	RULE(device_launch, "the host launches what data says: launch it from the device")         \
 	RULE(aggregate_children,                                                                   \
