@@ -285,6 +285,13 @@ static int consider_prediction(struct advice *advice, const struct facts *facts,
 			      "re-simulated, it would be %.2fx as fast, and %.2fx by %s, which is "
 			      "less to change",
 			      speedup, expected_speedup(simpler), simpler->strategy);
+	if (is_worth && rule->needs_low &&
+	    fmax(prediction->program.low, prediction->steady.low) <= 1)
+		return reject(
+			advice, facts, device, rule,
+			"re-simulated, it would be %.2fx as fast, but that may be none: too little for "
+			"kernels that have to be written anew",
+			speedup);
 	plan_add_candidate(candidates, facts, rule, device, what_if);
 	if (what_if->effect.refusal)
 		return reject(advice, facts, device, rule, "%s", what_if->effect.refusal);

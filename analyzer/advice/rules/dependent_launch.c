@@ -3,7 +3,7 @@
  *
  * A kernel that is launched dependently (programmatic dependent launch) is set up while the one before it still runs, and
  * may do there what needs none of its results.  Fires on GPUs that can, from compute capability 9.0 on, when re-simulating
- * the loops so gains something; where a graph is recommended as well, when it gains more than that by more than runs differ.
+ * the loops so gains something, at the low end of the interval, too; where a graph is recommended as well, when it gains more than that by more than runs differ.
  */
 #include "advice/rules/rules.h"
 
@@ -84,6 +84,7 @@ const struct rule rule_dependent_launch = {
 		   "attribute.val.programmaticStreamSerializationAllowed = 1;",
 	.technique = &technique_dependent_launch,
 	.simpler = simpler,
+	.needs_low = true,
 	.simpler_times = LEAST_PROGRAM_SPEEDUP,
 	.is_candidate = is_candidate,
 	.add_evidence = add_evidence,

@@ -49,6 +49,7 @@ const struct rule rule_persistent_kernel = {
 		   "cudaLaunchCooperativeKernel(kernel, blocks, threads, args, 0, stream);",
 	.technique = &technique_persistent_kernel,
 	.simpler = simpler,
+	.needs_low = true,
 	.simpler_times = 1 + MODEL_MARGIN,
 	.add_evidence = add_evidence,
 };

@@ -197,6 +197,7 @@ struct rule {
 	 * it is more than so many times as fast.  RULE_COUNT ends them; NULL: none. */
 	const enum rule_number *simpler;
 	double simpler_times;
+	bool needs_low; /* recommended only where the low end of the interval gains, too: it takes kernels that are written anew */
 };
 
 #define RULE_DECLARATION(name, summary) extern const struct rule rule_##name;
