@@ -445,6 +445,39 @@ static int add_counters(struct asking *asking)
 				  .text);
 }
 
+/* Of a roof: from there on it explains most of the time. */
+#define HALF 0.5
+
+/* Whether counters of what its warps waited for are there. */
+static bool has_stalls(const struct asking *asking)
+{
+	const struct counted *counted = asking->report->counted;
+	const struct counted_work *work =
+		counted ? &counted->kernels[asking->limit.kernel->subject] : NULL;
+
+	for (int i = METRIC_stall_barrier; work && i <= METRIC_stall_wait; i++)
+		if (work->roles[i].sample_count)
+			return true;
+	return false;
+}
+
+static int add_stalls(struct asking *asking)
+{
+	const struct limit *limit = &asking->limit;
+
+	if (!is_below_roofs(limit) || limit->kernel->binding_share >= HALF || limit->is_graph ||
+	    has_stalls(asking))
+		return 0;
+	return add_record(
+		asking, STEP_stalls, " --counters=" NEXT_CAUSES, "stalls",
+		reason("%s is at %.0f%% of its nearest roof (%s): counters of atomics, SMs, shared "
+		       "memory and stalls tell what holds it up",
+		       limit_kernel_name(limit, asking->report).text,
+		       100 * limit->kernel->binding_share,
+		       roofline_roof_title(limit->kernel->binding))
+			.text);
+}
+
 /* ---- where nothing of ours tells more ---- */
 
 /* Exactly that kernel.  What nvcc sets before the name of a static one, Nsight Compute may leave out.  NULL when memory
@@ -466,6 +499,15 @@ static char *kernel_regex(const struct asking *asking)
 	return word;
 }
 
+/* Which of its sections is about what holds the kernel up. */
+static const char *ncu_section(const struct roofline_point *kernel)
+{
+	if (kernel->binding_share < HALF)
+		return "\"Warp State Statistics\"";
+	return kernel->binding < ROOF_MEMORY_END ? "\"Memory Workload Analysis\""
+						 : "\"Compute Workload Analysis\"";
+}
+
 static struct reason kernel_reason(const struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
@@ -478,9 +520,9 @@ static struct reason kernel_reason(const struct asking *asking)
 			name.text, 100 * limit->kernel_share);
 	return reason(
 		"%s has %.0f%% of the kernels' time and is at %.0f%% of its nearest roof (%s): "
-		"Nsight Compute shows by source line what it waits for",
+		"Nsight Compute shows by source line what it waits for, and in %s why",
 		name.text, 100 * limit->kernel_share, 100 * limit->kernel->binding_share,
-		roofline_roof_title(limit->kernel->binding));
+		roofline_roof_title(limit->kernel->binding), ncu_section(limit->kernel));
 }
 
 /* One launch, not the first: that one finds cold caches. */
@@ -557,8 +599,9 @@ static int add_look(struct asking *asking)
 
 static int add_missing(struct asking *asking)
 {
-	int (*const steps[])(struct asking *) = {add_ceilings, add_apart,   add_managed, add_graphs,
-						 add_counters, add_samples, add_ncu,	 add_host};
+	int (*const steps[])(struct asking *) = {add_ceilings, add_apart,    add_managed,
+						 add_graphs,   add_counters, add_samples,
+						 add_stalls,   add_ncu,	     add_host};
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)

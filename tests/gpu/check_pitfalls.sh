@@ -4,9 +4,9 @@
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 tool=$BUILD/bin/rooflinectl
 
-# recorded NAME: a pitfall, into $scratch/NAME
+# recorded NAME OPTION...: a pitfall, into $scratch/NAME
 recorded() {
-	"$tool" record -o "$scratch/$1" -- "$programs/pitfalls" "$1" >"$scratch/out" 2>&1 || sed 's/^/# /' "$scratch/out"
+	"$tool" record -o "$scratch/$1" "${@:2}" -- "$programs/pitfalls" "$1" >"$scratch/out" 2>&1 || sed 's/^/# /' "$scratch/out"
 }
 
 # ask NAME EXPRESSION: of the report, in Python
@@ -41,6 +41,14 @@ recorded repeated_module_load
 check "code that is compiled again and again is named" names repeated_module_load repeated_module_load
 recorded late_module_load
 check "and not where little of it is loaded" names_not late_module_load repeated_module_load
+for name in low_occupancy no_low_occupancy; do
+	recorded $name --counters=roofline,atomics,sm,stalls --counters-share=100
+done
+check "few warps that wait are named" names low_occupancy low_occupancy
+check "and not where all that an SM can hold are there" names_not no_low_occupancy low_occupancy
+before=$(ask low_occupancy 'r["kernels"][0]["mean_ns"]') after=$(ask no_low_occupancy 'r["kernels"][0]["mean_ns"]')
+echo "# a launch takes $before ns with few warps, $after ns with all"
+check "with all it is faster" awk -v before="$before" -v after="$after" 'BEGIN { exit !(after < before) }'
 pairs=(host_node)
 if [ "$(nvidia-smi -L | wc -l)" -ge 2 ]; then
 	pairs+=(staged_peer_copy)

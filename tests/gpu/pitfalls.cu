@@ -365,6 +365,41 @@ template <int row> static void columns(const struct world &w)
 	CUDA_CHECK(cudaStreamSynchronize(w.stream));
 }
 
+/* Each address follows from what was read before, so a warp has one load under way. */
+static __global__ void chain_kernel(const uint32_t *vector, uint32_t *out)
+{
+	extern __shared__ uint32_t reserved[]; /* only keeps other blocks off the SM */
+	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x, at = i;
+
+	for (int k = 0; k < 2000; k++)
+		at = (vector[at] + at * 747796405u) % vector_size;
+	out[i % vector_size] = at;
+}
+
+/* Blocks of two warps, as many as SMs could hold without shared_bytes of each. */
+static void chains(const struct world &w, int shared_bytes)
+{
+	uint32_t *out;
+
+	CUDA_CHECK(cudaMalloc(&out, vector_size * sizeof(*out)));
+	CUDA_CHECK(cudaFuncSetAttribute(chain_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+					shared_bytes));
+	for (long i = 0; i < w.iterations; i++)
+		CUDA_LAUNCH(chain_kernel<<<132 * 32, 64, shared_bytes, w.stream>>>(w.vector, out));
+	CUDA_CHECK(cudaStreamSynchronize(w.stream));
+	CUDA_CHECK(cudaFree(out));
+}
+
+static void low_occupancy(const struct world &w)
+{
+	chains(w, 100 << 10);
+}
+
+static void no_low_occupancy(const struct world &w)
+{
+	chains(w, 0);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(const struct world &w);
@@ -381,6 +416,8 @@ static const struct {
 	{"repeated_module_load", repeated_module_load, 200},
 	{"host_node", host_node, 200},
 	{"no_host_node", no_host_node, 200},
+	{"low_occupancy", low_occupancy, 20},
+	{"no_low_occupancy", no_low_occupancy, 20},
 	{"staged_peer_copy", staged_peer_copy, 200},
 	{"no_staged_peer_copy", no_staged_peer_copy, 200},
 };

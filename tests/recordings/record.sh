@@ -92,6 +92,9 @@ done
 for pitfall in bank_conflicts no_bank_conflicts register_spills; do
 	record "pitfalls.$pitfall" --counters=shared --counters-share=100 -- pitfalls "$pitfall"
 done
+for pitfall in low_occupancy no_low_occupancy; do
+	record "pitfalls.$pitfall" --counters=roofline,atomics,sm,stalls --counters-share=100 -- pitfalls "$pitfall"
+done
 record pitfalls.pending_launches --graphs=graph -- pitfalls pending_launches
 record_beside_another pitfalls.other_profiler --counters -- graph_chain naive --repeats 1
 if [ "$(nvidia-smi -L | wc -l)" -ge 2 ]; then

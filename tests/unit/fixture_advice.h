@@ -13,6 +13,7 @@ struct advised {
 	struct report report;
 	struct device_work device_work;
 	struct roofline roofline; /* nothing was counted, unless a test says so */
+	struct counted *counted;  /* borrowed, likewise; NULL: none */
 	struct advice *advice;
 };
 
@@ -27,6 +28,9 @@ void advised_begin_by(struct advised *it, struct builder *b, struct device_work 
 		      struct ceilings *ceilings);
 /* Its points are borrowed until advised_end. */
 void advised_begin_counted(struct advised *it, struct builder *b, struct roofline roofline);
+/* Counters of each kernel are borrowed until advised_end as well. */
+void advised_begin_counters(struct advised *it, struct builder *b, struct roofline roofline,
+			    struct counted *counted);
 void advised_end(struct advised *it);
 
 /* What that rule recommends, or NULL. */

@@ -65,6 +65,8 @@
 	RULE(leaked_graphs, "graphs are made anew and never destroyed")                            \
 	RULE(register_spills, "kernels keep variables in local memory: fewer live at once")        \
 	RULE(bank_conflicts, "accesses to shared memory wait for each other: pad the rows")        \
+	RULE(low_occupancy, "kernels wait, with few warps on an SM: more of them")                 \
+	RULE(latency_bound, "kernels wait, with all warps on an SM: more work in each")            \
 	RULE(collective_order, "ranks launch collectives in different orders")                     \
 	RULE(pending_launches,                                                                     \
 	     "a graph launched all that the device lets it: more fail in silence")                 \
