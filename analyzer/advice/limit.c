@@ -55,15 +55,20 @@ struct limit_name limit_kernel_name(const struct limit *limit, const struct repo
 	return name;
 }
 
-static void find_cause(struct limit *limit, const struct gap_device *gaps)
+static void find_cause(struct limit *limit, const int64_t *by_cause_ns)
 {
+	limit->children_ns = by_cause_ns[GAP_CHILDREN];
 	limit->cause = GAP_UNKNOWN;
 	for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++)
 		if (cause != GAP_PROFILER && cause != GAP_CHILDREN &&
-		    gaps->by_cause_ns[cause] > limit->cause_ns) {
+		    by_cause_ns[cause] > limit->cause_ns) {
 			limit->cause = (enum gap_cause)cause;
-			limit->cause_ns = gaps->by_cause_ns[cause];
+			limit->cause_ns = by_cause_ns[cause];
 		}
+	if (limit->kind == LIMIT_CHILDREN) {
+		limit->cause = GAP_CHILDREN;
+		limit->cause_ns = limit->part_ns;
+	}
 }
 
 static void find_part(struct limit *limit, enum limit_kind kind, int64_t part_ns)
@@ -81,6 +86,15 @@ static int64_t copies_alone_ns(const struct timeline_device *times)
 	int64_t others_ns = times->busy_ns - times->kernel_ns;
 
 	return copies_ns < others_ns ? copies_ns : others_ns;
+}
+
+/* The kernels, and how near they are to their roofs. */
+static void find_kernels(struct limit *limit, const struct report *report)
+{
+	if (report->roofline)
+		find_kernel(limit, report->roofline);
+	limit->has_roof = report->roofline && report->roofline->has_ceilings && limit->kernel &&
+			  limit->kernel->binding != ROOF_NONE;
 }
 
 struct limit limit_find(const struct report *report)
@@ -102,15 +116,31 @@ struct limit limit_find(const struct report *report)
 		find_part(&limit, LIMIT_CHILDREN, gaps->by_cause_ns[GAP_CHILDREN]);
 	find_part(&limit, LIMIT_COPIES, copies_ns);
 	find_part(&limit, LIMIT_KERNELS, times->busy_ns - copies_ns);
-	find_cause(&limit, gaps);
-	if (limit.kind == LIMIT_CHILDREN) {
-		limit.cause = GAP_CHILDREN;
-		limit.cause_ns = limit.part_ns;
-	}
-	if (report->roofline)
-		find_kernel(&limit, report->roofline);
-	limit.has_roof = report->roofline && report->roofline->has_ceilings && limit.kernel &&
-			 limit.kernel->binding != ROOF_NONE;
+	find_cause(&limit, gaps->by_cause_ns);
+	find_kernels(&limit, report);
+	return limit;
+}
+
+struct limit limit_find_steady(const struct report *report)
+{
+	size_t device = what_if_main_device(report->profile);
+	const struct steady_device *steady =
+		report->steady_state ? &report->steady_state->devices[device] : NULL;
+	const struct run_part *part = steady ? &steady->usual : NULL;
+	struct limit limit = {.device = device, .is_steady = true};
+
+	if (!steady || !steady->is_found || part->wall_ns <= part->by_cause_ns[GAP_PROFILER])
+		return limit_find(report);
+	limit.wall_ns = part->wall_ns - part->by_cause_ns[GAP_PROFILER];
+	find_part(&limit, LIMIT_IDLE,
+		  part->idle_ns - part->by_cause_ns[GAP_PROFILER] -
+			  part->by_cause_ns[GAP_CHILDREN]);
+	if (part->by_cause_ns[GAP_CHILDREN])
+		find_part(&limit, LIMIT_CHILDREN, part->by_cause_ns[GAP_CHILDREN]);
+	find_part(&limit, LIMIT_COPIES, part->busy_ns - part->kernel_ns);
+	find_part(&limit, LIMIT_KERNELS, part->kernel_ns);
+	find_cause(&limit, part->by_cause_ns);
+	find_kernels(&limit, report);
 	return limit;
 }
 

@@ -91,6 +91,14 @@ static char *range_option(const char *range)
 	return option;
 }
 
+/* What repeats is asked about first; where that is at its roof, the rest of the run. */
+static struct limit limit_of(const struct report *report)
+{
+	const struct limit steady = limit_find_steady(report);
+
+	return steady.is_steady && limit_is_at_roof(&steady) ? limit_find(report) : steady;
+}
+
 static int asking_open(struct asking *asking, struct advice *advice, const struct facts *facts,
 		       const char *range)
 {
@@ -100,7 +108,7 @@ static int asking_open(struct asking *asking, struct advice *advice, const struc
 	*asking = (struct asking){.advice = advice,
 				  .facts = facts,
 				  .report = facts->report,
-				  .limit = limit_find(facts->report),
+				  .limit = limit_of(facts->report),
 				  .recording = shell_word(path),
 				  .program = program_words(profile),
 				  .range = range_option(range),
@@ -260,6 +268,11 @@ static const char *percent_of(const struct asking *asking, int64_t part_ns, stru
 	return figure->text;
 }
 
+static const char *span_of(const struct asking *asking)
+{
+	return asking->limit.is_steady ? "the steady state" : "the time";
+}
+
 /* Whether it was counted and is not at a roof. */
 static bool is_below_roofs(const struct limit *limit)
 {
@@ -333,7 +346,7 @@ static bool has_graphs(const struct profile *profile)
 static int64_t waiting_for_more_ns(const struct asking *asking)
 {
 	const struct gap_device *gaps = &asking->report->gaps->devices[asking->limit.device];
-	int64_t children_ns = gaps->by_cause_ns[GAP_CHILDREN];
+	int64_t children_ns = asking->limit.children_ns;
 	enum gap_cause cause = asking->limit.cause;
 
 	if (asking->limit.kind != LIMIT_IDLE && asking->limit.kind != LIMIT_CHILDREN)
@@ -364,10 +377,10 @@ static int add_graphs(struct asking *asking)
 		return 0;
 	return add_record(
 		asking, STEP_graphs, " --graphs=both", "graphs",
-		reason("the GPU looks idle for %s of the time while it should have work, and the program "
+		reason("the GPU looks idle for %s of %s while it should have work, and the program "
 		       "launches graphs: what these launch on the device is seen where they are "
 		       "recorded as a whole",
-		       percent_of(asking, waiting_for_more_ns(asking), &share))
+		       percent_of(asking, waiting_for_more_ns(asking), &share), span_of(asking))
 			.text);
 }
 
@@ -391,9 +404,10 @@ static int add_samples(struct asking *asking)
 	if (waiting_for_more_ns(asking))
 		return add_record(
 			asking, STEP_samples, " --sample", "sampled",
-			reason("the GPU looks idle for %s of the time while it should have work: samples "
+			reason("the GPU looks idle for %s of %s while it should have work: samples "
 			       "show whether it runs what it launched itself",
-			       percent_of(asking, waiting_for_more_ns(asking), &share))
+			       percent_of(asking, waiting_for_more_ns(asking), &share),
+			       span_of(asking))
 				.text);
 	if (!is_below_roofs(limit))
 		return 0;
@@ -432,9 +446,8 @@ static int add_counters(struct asking *asking)
 	if (!is_asked(limit->kernel))
 		return add_record(
 			asking, STEP_counters, " --counters=" NEXT_COUNTERS, "counted",
-			reason("kernels run for %s of the time: counters tell which roof they are "
-			       "nearest to",
-			       percent_of(asking, limit->part_ns, &share))
+			reason("kernels run for %s of %s: counters tell which roof they are nearest to",
+			       percent_of(asking, limit->part_ns, &share), span_of(asking))
 				.text);
 	return add_record(asking, STEP_counters,
 			  " --counters=" NEXT_COUNTERS " --counters-share=100", "counted",
@@ -554,9 +567,10 @@ static int add_host(struct asking *asking)
 
 	if (limit->kind != LIMIT_IDLE || limit->cause != GAP_HOST)
 		return 0;
-	why = reason("the GPU is idle for %s of the time while the host runs its own code, outside "
-		     "CUDA: a profile of the host tells which",
-		     percent_of(asking, limit->cause_ns, &share));
+	why = reason(
+		"the GPU is idle for %s of %s while the host runs its own code, outside CUDA: a "
+		"profile of the host tells which",
+		percent_of(asking, limit->cause_ns, &share), span_of(asking));
 	if (asking->is_python)
 		return add(asking, STEP_host, why.text, "py-spy record -n -o host.svg -- %s",
 			   asking->program);
@@ -565,15 +579,16 @@ static int add_host(struct asking *asking)
 
 static int add_idle(struct asking *asking)
 {
-	const struct gap_device *gaps = &asking->report->gaps->devices[asking->limit.device];
-	struct figure share;
+	const struct limit limit = limit_find(asking->report);
+	const struct gap_device *gaps = &asking->report->gaps->devices[limit.device];
+	struct figure share =
+		format_percent((double)(gaps->idle_ns - gaps->by_cause_ns[GAP_PROFILER]),
+			       (double)limit.wall_ns);
 
 	return add(asking, STEP_look,
 		   reason("the GPU is idle for %s of the time, and the largest cause is %s: the "
 			  "longest pauses, and what lies beside them",
-			  percent_of(asking, gaps->idle_ns - gaps->by_cause_ns[GAP_PROFILER],
-				     &share),
-			  gap_cause_title(asking->limit.cause))
+			  share.text, gap_cause_title(limit.cause))
 			   .text,
 		   "rooflinectl report --section gaps %s", asking->recording);
 }
@@ -585,12 +600,11 @@ static int add_look(struct asking *asking)
 	struct figure share;
 
 	if (limit->kind == LIMIT_COPIES)
-		return add(
-			asking, STEP_look,
-			reason("copies run alone for %s of the time: which, how large, and how fast",
-			       percent_of(asking, limit->part_ns, &share))
-				.text,
-			"rooflinectl report --section copies %s", asking->recording);
+		return add(asking, STEP_look,
+			   reason("copies run alone for %s of %s: which, how large, and how fast",
+				  percent_of(asking, limit->part_ns, &share), span_of(asking))
+				   .text,
+			   "rooflinectl report --section copies %s", asking->recording);
 	if (limit->kind == LIMIT_KERNELS && !(limit->kernel && roofline_is_at_roof(limit->kernel)))
 		return add(asking, STEP_look, "which kernels the time is in, and their shapes",
 			   "rooflinectl report --section kernels --wide %s", asking->recording);
