@@ -31,6 +31,7 @@
 	RULE(check_every, "the host reads a flag after each iteration of a loop: after several")   \
 	RULE(host_decision, "the host reads a flag and launches by it: decide on the device")      \
 	RULE(device_launch, "the host launches what data says: launch it from the device")         \
+	RULE(host_launch, "kernels launch the same children each time: from the host")             \
 	RULE(aggregate_children,                                                                   \
 	     "kernels launch many tiny children: a list, and one kernel for it")                   \
 	RULE(copy_overlap, "copies and kernels take turns: several streams")                       \
