@@ -49,15 +49,17 @@ check "and not where all that an SM can hold are there" names_not no_low_occupan
 before=$(ask low_occupancy 'r["kernels"][0]["mean_ns"]') after=$(ask no_low_occupancy 'r["kernels"][0]["mean_ns"]')
 echo "# a launch takes $before ns with few warps, $after ns with all"
 check "with all it is faster" awk -v before="$before" -v after="$after" 'BEGIN { exit !(after < before) }'
-pairs=(host_node)
+pairs=(host_node long_block)
 if [ "$(nvidia-smi -L | wc -l)" -ge 2 ]; then
 	pairs+=(staged_peer_copy)
 else
 	skip "copies between GPUs through the host" "needs two GPUs"
 fi
 for name in "${pairs[@]}"; do
-	recorded "$name"
-	recorded "no_$name"
+	options=()
+	[ "$name" != long_block ] || options=(--sample=1us)
+	recorded "$name" "${options[@]}"
+	recorded "no_$name" "${options[@]}"
 	check "$name is named where it is" names "$name" "$name"
 	check "$name is not named where it is mended" names_not "no_$name" "$name"
 	check "mending $name gains, and no more than is at stake" gains_at_most "$name"

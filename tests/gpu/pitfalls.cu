@@ -400,6 +400,36 @@ static void no_low_occupancy(const struct world &w)
 	chains(w, 0);
 }
 
+/* The first block has long_rounds, all others rounds. */
+static __global__ void rounds_kernel(uint32_t *vector, int rounds, int long_rounds)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x, count = blockIdx.x ? rounds : long_rounds;
+	uint32_t value = vector[i];
+
+	for (int k = 0; k < count; k++)
+		value = value * 747796405u + k;
+	vector[i] = value;
+}
+
+static void rounds(const struct world &w, int rounds, int long_rounds)
+{
+	for (long i = 0; i < w.iterations; i++)
+		CUDA_LAUNCH(
+			rounds_kernel<<<132, 256, 0, w.stream>>>(w.vector, rounds, long_rounds));
+	CUDA_CHECK(cudaStreamSynchronize(w.stream));
+}
+
+static void long_block(const struct world &w)
+{
+	rounds(w, 2000, 40000);
+}
+
+/* As many rounds in all, in equal blocks. */
+static void no_long_block(const struct world &w)
+{
+	rounds(w, 2000 + 38000 / 132, 2000 + 38000 / 132);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(const struct world &w);
@@ -416,6 +446,8 @@ static const struct {
 	{"repeated_module_load", repeated_module_load, 200},
 	{"host_node", host_node, 200},
 	{"no_host_node", no_host_node, 200},
+	{"long_block", long_block, 100},
+	{"no_long_block", no_long_block, 100},
 	{"low_occupancy", low_occupancy, 20},
 	{"no_low_occupancy", no_low_occupancy, 20},
 	{"staged_peer_copy", staged_peer_copy, 200},

@@ -92,6 +92,9 @@ done
 for pitfall in bank_conflicts no_bank_conflicts register_spills; do
 	record "pitfalls.$pitfall" --counters=shared --counters-share=100 -- pitfalls "$pitfall"
 done
+for pitfall in long_block no_long_block; do
+	record "pitfalls.$pitfall" --sample=1us -- pitfalls "$pitfall"
+done
 for pitfall in low_occupancy no_low_occupancy; do
 	record "pitfalls.$pitfall" --counters=roofline,atomics,sm,stalls --counters-share=100 -- pitfalls "$pitfall"
 done

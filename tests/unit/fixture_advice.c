@@ -29,6 +29,7 @@ static void begin(struct advised *it, struct builder *b)
 				  .device_work = &it->device_work,
 				  .roofline = &it->roofline,
 				  .counted = it->counted,
+				  .sm_activity = it->activity,
 				  .ceilings = it->ceilings};
 	assert_int_equal(timeline_build(&report->timeline, report->profile, &err), 0);
 	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);
@@ -58,6 +59,12 @@ void advised_begin_counters(struct advised *it, struct builder *b, struct roofli
 	*it = (struct advised){.ceilings = predicted_ceilings(0),
 			       .roofline = roofline,
 			       .counted = counted};
+	begin(it, b);
+}
+
+void advised_begin_sampled(struct advised *it, struct builder *b, struct sm_activity *activity)
+{
+	*it = (struct advised){.ceilings = predicted_ceilings(0), .activity = activity};
 	begin(it, b);
 }
 

@@ -36,6 +36,8 @@
 	     "kernels launch many tiny children: a list, and one kernel for it")                   \
 	RULE(copy_overlap, "copies and kernels take turns: several streams")                       \
 	RULE(sm_imbalance, "a few SMs work long after the others: a queue of work items")          \
+	RULE(long_block,                                                                           \
+	     "a few blocks of a grid that fits work long after the others: split them")            \
 	RULE(underfilled_gpu,                                                                      \
 	     "kernels too small for the GPU run one after the other: several streams")             \
 	RULE(batch_launches,                                                                       \
