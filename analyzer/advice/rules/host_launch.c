@@ -85,7 +85,9 @@ static void find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct device_work *work = facts->report->device_work;
 	const struct profile *profile = facts->report->profile;
-	double gap_ns = ceilings_at(facts->report->ceilings, CEILING_kernel_gap, 0);
+	double gap_ns = facts->report->ceilings
+				? ceilings_at(facts->report->ceilings, CEILING_kernel_gap, 0)
+				: 0;
 
 	for (size_t i = 0; gap_ns > 0 && i < work->burst_count;) {
 		uint32_t op = work->bursts[i].op;
