@@ -69,6 +69,18 @@ static void test_single_blocks(void **state)
 	expect((struct device_work){.single_block_count = 99}, NULL);
 }
 
+/* Of a GPU that nobody measured. */
+static void test_no_ceilings(void **state)
+{
+	struct launcher launcher;
+	struct advised it;
+
+	(void)state;
+	advised_begin_by(&it, parents(), children_of(&launcher, 1000, 1500, 500000), NULL);
+	assert_non_null(advised_item(&it, "aggregate_children"));
+	advised_end(&it);
+}
+
 /* ---- the same children each time ---- */
 
 #define PARENTS 40
@@ -138,6 +150,7 @@ int main(void)
 		SENTENCE(
 			"children that are the same each time are advised to be launched by the host",
 			test_same_children),
+		SENTENCE("children are told of without ceilings of the GPU, too", test_no_ceilings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
