@@ -49,6 +49,8 @@ static struct recommendation *add(struct advice *advice, const struct facts *fac
 					.risk = rule->risk,
 					.workload = rule->workload,
 					.device = device,
+					.is_once = rule->is_once &&
+						   facts->devices[device].is_repeating,
 					.target = target_of(facts, device)};
 	if (!item->target)
 		return NULL;
@@ -139,15 +141,25 @@ static int add_range(struct recommendation *item, const struct prediction *predi
 				   format_ns((double)prediction->place_before_ns).text);
 }
 
+/* Of a range that was asked for that is what has to gain. */
+static bool may_lose(const struct facts *facts, const struct prediction *prediction)
+{
+	if (facts->what_ifs.places)
+		return prediction->place.low < 1;
+	return prediction->program.low < 1 && prediction->steady.low < 1;
+}
+
 /* Hands the prediction over to the recommendation, with the evidence that it comes from. */
-static int put_prediction(struct recommendation *item, const struct rule *rule,
-			  const struct what_if *what_if)
+static int put_prediction(struct recommendation *item, const struct facts *facts,
+			  const struct rule *rule, const struct what_if *what_if)
 {
 	const struct prediction *prediction = &what_if->prediction;
 
 	item->is_up_to = rule->technique->is_up_to && !what_if->effect.is_proven;
 	item->keeps_results = rule->technique->keeps_results;
 	item->is_assuming = what_if->effect.is_assuming;
+	item->is_dropping = rule->technique->is_shared;
+	item->is_unsure = may_lose(facts, prediction);
 	item->program = speedup_of(&prediction->program);
 	item->place = speedup_of(&prediction->place);
 	item->steady = speedup_of(&prediction->steady);
@@ -201,7 +213,7 @@ static int recommend(struct advice *advice, const struct facts *facts, size_t de
 	if (rc == 0 && what_if)
 		rc = put_loop(item, facts, device, what_if);
 	if (rc == 0 && what_if)
-		rc = put_prediction(item, rule, what_if);
+		rc = put_prediction(item, facts, rule, what_if);
 	if (rc == 0 && what_if)
 		rc = add_unrecorded(item, &facts->what_ifs.predictor.unrecorded);
 	if (rc == 0)
@@ -332,18 +344,55 @@ static double expected_ratio(const struct recommendation *item)
 	return speedup > 0 ? 1 - 1 / speedup : UNPREDICTED_PART * item->at_stake_ratio;
 }
 
-/* The greatest gain first, then most at stake. */
+/* What happens once comes last; the greatest gain first, then most at stake. */
 static int compare_items(const void *left, const void *right)
 {
 	const struct recommendation *a = left, *b = right;
 	double expected_a = expected_ratio(a), expected_b = expected_ratio(b);
-	int order = (expected_a < expected_b) - (expected_a > expected_b);
+	int order = a->is_once - b->is_once;
 
+	if (!order)
+		order = (expected_a < expected_b) - (expected_a > expected_b);
 	if (!order)
 		order = (a->at_stake_ns < b->at_stake_ns) - (a->at_stake_ns > b->at_stake_ns);
 	if (!order)
 		order = strcmp(a->id, b->id);
 	return order ? order : strcmp(a->target, b->target);
+}
+
+/* Of gains that differ by less than predictions do: what rests on no assumption first, then what only drops calls. */
+static bool is_better(const struct recommendation *item, const struct recommendation *than)
+{
+	if (item->is_assuming != than->is_assuming)
+		return than->is_assuming;
+	return item->is_dropping && !than->is_dropping;
+}
+
+/* Of those behind the first one, by less than what makes a gain. */
+static size_t find_better(const struct recommendation *items, size_t count)
+{
+	double first = expected_speedup(&items[0]);
+	size_t best = 0;
+
+	for (size_t i = 1; i < count && items[i].is_once == items[0].is_once; i++)
+		if (first > 0 && LEAST_PLACE_SPEEDUP * expected_speedup(&items[i]) > first &&
+		    is_better(&items[i], &items[best]))
+			best = i;
+	return best;
+}
+
+/* Each place by itself: being nearly the same is not handed on. */
+static void rank(struct recommendation *items, size_t count)
+{
+	if (count)
+		qsort(items, count, sizeof(*items), compare_items);
+	for (size_t i = 0; i + 1 < count; i++) {
+		size_t best = i + find_better(items + i, count - i);
+		struct recommendation item = items[best];
+
+		memmove(items + i + 1, items + i, (best - i) * sizeof(*items));
+		items[i] = item;
+	}
 }
 
 /* Stands among the rejected where no technique can be re-simulated. */
@@ -363,8 +412,7 @@ static int run_rules(struct advice *advice, const struct facts *facts,
 			rc = consider(advice, facts, j, rules[i], candidates);
 	if (rc == 0 && !facts_can_predict(facts) && facts->report->profile->device_count)
 		rc = reject(advice, facts, 0, &prediction, "%s", facts->what_ifs.predictor.why_not);
-	if (advice->count)
-		qsort(advice->items, advice->count, sizeof(*advice->items), compare_items);
+	rank(advice->items, advice->count);
 	return rc;
 }
 
@@ -396,6 +444,17 @@ int advice_find(struct advice **out, const struct report *report, const char *ra
 	}
 	*out = advice;
 	return 0;
+}
+
+const struct recommendation *advice_first(const struct advice *advice)
+{
+	for (size_t i = 0; i < advice->count && !advice->items[i].is_once; i++) {
+		const struct recommendation *item = &advice->items[i];
+
+		if (!item->is_unsure && (i == 0 || item->program.speedup > 0))
+			return item;
+	}
+	return NULL;
 }
 
 void advice_free(struct advice *advice)

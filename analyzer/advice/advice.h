@@ -30,6 +30,9 @@ struct recommendation {
 	int64_t at_stake_ns;  /* time that this could remove at most */
 	double at_stake_ratio; /* of the device's wall time; no gain is predicted beyond it, up to the high end */
 	bool is_up_to; /* its low end is told first, and the speedup as "up to" (technique.h) */
+	bool is_dropping; /* it only leaves calls out: little to do, and it leaves most to other changes */
+	bool is_once;	/* it is about what happens once, beside what the program repeats */
+	bool is_unsure; /* it may also lose: the low ends of all that it gains are below 1 */
 	bool is_assuming; /* the prediction rests on what no recording tells; its low end is what ranks it */
 	bool keeps_results; /* of such a one: its results stay right either way, so both ends do (technique.h) */
 	struct predicted_speedup
@@ -62,7 +65,8 @@ struct next_step {
 };
 
 struct advice {
-	/* The greatest gain first, on the steady state or the whole run, whichever is more; then most at stake. */
+	/* What is about what happens once comes last.  The greatest gain first, on the steady state or the whole run,
+	 * whichever is more; then most at stake.  Of gains that are nearly the same the simplest to have, see advice.c. */
 	struct recommendation *items;
 	size_t count;
 	struct rejection *rejections; /* in the order of the rules */
@@ -72,6 +76,10 @@ struct advice {
 	struct next_step *next; /* the most useful first; none where the run is at its roof */
 	size_t next_count;
 };
+
+/* What is surely to be done first: the first one, but neither what is about what happens once, nor what may lose, behind
+ * which only what surely gains counts.  NULL: nothing is. */
+const struct recommendation *advice_first(const struct advice *advice);
 
 /* Runs every rule.  range: the NVTX range that predictions of a place are for; NULL: the loops that
  * change.  Fails with -ENOMEM only.  Texts may borrow from report: free advice first. */

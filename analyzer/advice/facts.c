@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/spans.h"
 #include "base/sums.h"
 #include "base/worker.h"
@@ -239,8 +240,83 @@ static int open_what_ifs(void *context)
 			     wanted->range);
 }
 
+/* ---- what repeats ---- */
+
+struct wanted_call {
+	const struct loop *loops;
+	uint32_t call;
+};
+
+static bool is_behind(size_t index, const void *context)
+{
+	const struct wanted_call *wanted = context;
+
+	return wanted->loops[index].first_call > wanted->call;
+}
+
+/* The loop that made the call, or SIZE_MAX.  Loops come by call and are apart. */
+static size_t loop_of(const struct facts *facts, uint32_t call)
+{
+	const struct loops *loops = &facts->what_ifs.loops;
+	const struct wanted_call wanted = {loops->items, call};
+	size_t behind = search_first(0, loops->count, is_behind, &wanted);
+
+	return behind && call < loops->items[behind - 1].first_call +
+					       loops->items[behind - 1].call_count
+		       ? behind - 1
+		       : SIZE_MAX;
+}
+
+bool facts_repeats(const struct facts *facts, const struct profile_op *op)
+{
+	size_t loop = op->call == PROFILE_NONE ? SIZE_MAX : loop_of(facts, op->call);
+
+	return op->call == PROFILE_NONE || (loop != SIZE_MAX && facts->has_kernel[loop]);
+}
+
+static bool is_kernel(const struct profile_op *op)
+{
+	return op->kind == OP_KERNEL || op->kind == OP_GRAPH;
+}
+
+/* To fill memory piece by piece is a loop, and still happens once. */
+static int find_kernel_loops(struct facts *facts)
+{
+	const struct profile *profile = facts->report->profile;
+
+	facts->has_kernel = calloc(facts->what_ifs.loops.count + 1, sizeof(*facts->has_kernel));
+	for (size_t i = 0; facts->has_kernel && i < profile->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+		size_t loop = is_kernel(op) && op->call != PROFILE_NONE ? loop_of(facts, op->call)
+									: SIZE_MAX;
+
+		if (loop != SIZE_MAX)
+			facts->has_kernel[loop] = true;
+	}
+	return facts->has_kernel ? 0 : -ENOMEM;
+}
+
+static void find_repeating(const struct facts *facts, size_t index)
+{
+	const struct profile *profile = facts->report->profile;
+	const struct profile_device *device = &profile->devices[index];
+	const struct profile_op *op = profile->ops + device->first_op;
+	const struct profile_op *end = op + device->op_count;
+	double all_ns = 0, repeated_ns = 0;
+
+	for (; op < end; op++) {
+		if (!is_kernel(op))
+			continue;
+		all_ns += (double)(op->end_ns - op->start_ns);
+		repeated_ns += facts_repeats(facts, op) ? (double)(op->end_ns - op->start_ns) : 0;
+	}
+	facts->devices[index].is_repeating = 2 * repeated_ns > all_ns;
+}
+
 static void find_all(const struct facts *facts)
 {
+	for (size_t i = 0; i < facts->report->profile->device_count; i++)
+		find_repeating(facts, i);
 	for (size_t i = 0; i < RULE_COUNT; i++)
 		for (size_t j = 0;
 		     facts->rules[i]->find && j < facts->report->profile->device_count; j++)
@@ -268,6 +344,8 @@ int facts_collect(struct facts *facts, const struct report *report, const char *
 	if (rc == 0)
 		rc = what_ifs_add_report(&facts->what_ifs, report);
 	if (rc == 0)
+		rc = find_kernel_loops(facts);
+	if (rc == 0)
 		find_all(facts);
 	return rc;
 }
@@ -278,6 +356,7 @@ void facts_free(struct facts *facts)
 	free_findings(facts);
 	free(facts->devices);
 	free(facts->homes);
+	free(facts->has_kernel);
 	*facts = (struct facts){0};
 }
 
@@ -287,6 +366,16 @@ double facts_wall_ns(const struct facts *facts, size_t device)
 
 	return (double)(report->timeline->devices[device].wall_ns -
 			report->gaps->devices[device].by_cause_ns[GAP_PROFILER]);
+}
+
+double facts_main_ns(const struct facts *facts, size_t device)
+{
+	const struct steady_state *state = facts->report->steady_state;
+	const struct run_part *steady =
+		state && state->devices[device].is_found ? &state->devices[device].steady : NULL;
+
+	return steady ? (double)(steady->wall_ns - steady->by_cause_ns[GAP_PROFILER])
+		      : facts_wall_ns(facts, device);
 }
 
 bool facts_is_computing(const struct facts *facts, size_t device)

@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/format.h"
+#include "base/ns.h"
 #include "whatif/what_if.h"
 
 /* Both of the wall time and of the kernels' time: what is left is less than what a prediction is off. */
@@ -55,20 +57,15 @@ struct limit_name limit_kernel_name(const struct limit *limit, const struct repo
 	return name;
 }
 
-static void find_cause(struct limit *limit, const int64_t *by_cause_ns)
+static void find_cause(struct limit *limit, const struct run_part *part)
 {
-	limit->children_ns = by_cause_ns[GAP_CHILDREN];
 	limit->cause = GAP_UNKNOWN;
 	for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++)
 		if (cause != GAP_PROFILER && cause != GAP_CHILDREN &&
-		    by_cause_ns[cause] > limit->cause_ns) {
+		    part->by_cause_ns[cause] > limit->cause_ns) {
 			limit->cause = (enum gap_cause)cause;
-			limit->cause_ns = by_cause_ns[cause];
+			limit->cause_ns = part->by_cause_ns[cause];
 		}
-	if (limit->kind == LIMIT_CHILDREN) {
-		limit->cause = GAP_CHILDREN;
-		limit->cause_ns = limit->part_ns;
-	}
 }
 
 static void find_part(struct limit *limit, enum limit_kind kind, int64_t part_ns)
@@ -79,69 +76,79 @@ static void find_part(struct limit *limit, enum limit_kind kind, int64_t part_ns
 	limit->part_ns = part_ns;
 }
 
+static void find_largest(struct limit *limit, const struct run_part *part)
+{
+	int64_t profiler_ns = part->by_cause_ns[GAP_PROFILER];
+
+	limit->wall_ns = part->wall_ns - profiler_ns;
+	limit->idle_ns = part->idle_ns - profiler_ns;
+	limit->children_ns = part->by_cause_ns[GAP_CHILDREN];
+	limit->kernel_ns = part->kernel_ns;
+	find_part(limit, LIMIT_IDLE, limit->idle_ns - limit->children_ns);
+	if (limit->children_ns)
+		find_part(limit, LIMIT_CHILDREN, limit->children_ns);
+	find_part(limit, LIMIT_COPIES, part->busy_ns - part->kernel_ns);
+	find_part(limit, LIMIT_KERNELS, part->kernel_ns);
+	find_cause(limit, part);
+	if (limit->kind != LIMIT_CHILDREN)
+		return;
+	limit->cause = GAP_CHILDREN;
+	limit->cause_ns = limit->part_ns;
+}
+
 /* Of the busy time what is neither kernel nor graph. */
 static int64_t copies_alone_ns(const struct timeline_device *times)
 {
 	int64_t copies_ns = times->copy_ns - times->copy_overlapped_ns + times->memset_ns;
-	int64_t others_ns = times->busy_ns - times->kernel_ns;
 
-	return copies_ns < others_ns ? copies_ns : others_ns;
+	return min_ns(copies_ns, times->busy_ns - times->kernel_ns);
 }
 
-/* The kernels, and how near they are to their roofs. */
-static void find_kernels(struct limit *limit, const struct report *report)
+static struct run_part whole_run(const struct report *report, size_t device)
 {
-	if (report->roofline)
-		find_kernel(limit, report->roofline);
-	limit->has_roof = report->roofline && report->roofline->has_ceilings && limit->kernel &&
-			  limit->kernel->binding != ROOF_NONE;
+	const struct timeline_device *times = &report->timeline->devices[device];
+	struct run_part part = {.wall_ns = times->wall_ns,
+				.busy_ns = times->busy_ns,
+				.idle_ns = times->idle_ns,
+				.kernel_ns = times->busy_ns - copies_alone_ns(times)};
+
+	memcpy(part.by_cause_ns, report->gaps->devices[device].by_cause_ns,
+	       sizeof(part.by_cause_ns));
+	return part;
+}
+
+/* NULL: it has none. */
+static const struct run_part *steady_part(const struct report *report, size_t device)
+{
+	const struct steady_state *state = report->steady_state;
+
+	return state && state->devices[device].is_found ? &state->devices[device].steady : NULL;
 }
 
 struct limit limit_find(const struct report *report)
 {
 	const struct profile *profile = report->profile;
 	struct limit limit = {.device = what_if_main_device(profile)};
-	const struct timeline_device *times = &report->timeline->devices[limit.device];
-	const struct gap_device *gaps = &report->gaps->devices[limit.device];
-	int64_t copies_ns;
+	const struct run_part *steady;
+	struct run_part run;
 
 	if (!profile->device_count || !profile->devices[limit.device].op_count)
 		return limit;
-	copies_ns = copies_alone_ns(times);
-	limit.wall_ns = times->wall_ns - gaps->by_cause_ns[GAP_PROFILER];
-	find_part(&limit, LIMIT_IDLE,
-		  times->idle_ns - gaps->by_cause_ns[GAP_PROFILER] -
-			  gaps->by_cause_ns[GAP_CHILDREN]);
-	if (gaps->by_cause_ns[GAP_CHILDREN])
-		find_part(&limit, LIMIT_CHILDREN, gaps->by_cause_ns[GAP_CHILDREN]);
-	find_part(&limit, LIMIT_COPIES, copies_ns);
-	find_part(&limit, LIMIT_KERNELS, times->busy_ns - copies_ns);
-	find_cause(&limit, gaps->by_cause_ns);
-	find_kernels(&limit, report);
+	run = whole_run(report, limit.device);
+	steady = steady_part(report, limit.device);
+	limit.run_ns = run.wall_ns - run.by_cause_ns[GAP_PROFILER];
+	limit.is_steady = steady != NULL;
+	find_largest(&limit, steady ? steady : &run);
+	if (report->roofline)
+		find_kernel(&limit, report->roofline);
+	limit.has_roof = report->roofline && report->roofline->has_ceilings && limit.kernel &&
+			 limit.kernel->binding != ROOF_NONE;
 	return limit;
 }
 
-struct limit limit_find_steady(const struct report *report)
+const char *limit_whole(const struct limit *limit)
 {
-	size_t device = what_if_main_device(report->profile);
-	const struct steady_device *steady =
-		report->steady_state ? &report->steady_state->devices[device] : NULL;
-	const struct run_part *part = steady ? &steady->usual : NULL;
-	struct limit limit = {.device = device, .is_steady = true};
-
-	if (!steady || !steady->is_found || part->wall_ns <= part->by_cause_ns[GAP_PROFILER])
-		return limit_find(report);
-	limit.wall_ns = part->wall_ns - part->by_cause_ns[GAP_PROFILER];
-	find_part(&limit, LIMIT_IDLE,
-		  part->idle_ns - part->by_cause_ns[GAP_PROFILER] -
-			  part->by_cause_ns[GAP_CHILDREN]);
-	if (part->by_cause_ns[GAP_CHILDREN])
-		find_part(&limit, LIMIT_CHILDREN, part->by_cause_ns[GAP_CHILDREN]);
-	find_part(&limit, LIMIT_COPIES, part->busy_ns - part->kernel_ns);
-	find_part(&limit, LIMIT_KERNELS, part->kernel_ns);
-	find_cause(&limit, part->by_cause_ns);
-	find_kernels(&limit, report);
-	return limit;
+	return limit->is_steady ? "the steady state" : "the time";
 }
 
 bool limit_is_at_roof(const struct limit *limit)

@@ -1,5 +1,6 @@
 /*
- * limit.h - what limits a run: the largest part of the time of the device with most operations.
+ * limit.h - what limits a run: the largest part of the time of the device with most operations, in its steady state where
+ * it has one: start-up and what follows the loop happen once.
  */
 #ifndef ROOFLINE_LIMIT_H
 #define ROOFLINE_LIMIT_H
@@ -17,12 +18,14 @@ enum limit_kind {
 struct limit {
 	enum limit_kind kind;
 	size_t device;
-	bool is_steady;	      /* of its steady state, not of the whole run */
-	int64_t wall_ns;      /* without what recording added */
-	int64_t part_ns;      /* of it: idle, copies alone, or kernels */
+	bool is_steady; /* all times are those of the steady state */
+	int64_t run_ns; /* from the first operation to the last; this and wall_ns without what recording added */
+	int64_t wall_ns; /* of the run, or of its steady state */
+	int64_t idle_ns, kernel_ns;
+	int64_t children_ns;  /* idle, and probably at work on what kernels launched */
+	int64_t part_ns;      /* of wall_ns: idle, copies alone, or kernels */
 	enum gap_cause cause; /* of the idle time most; that of recording is none */
 	int64_t cause_ns;
-	int64_t children_ns; /* of the time, what a kernel launched itself seems to run */
 	/* Of the kernels of all devices, or of the graphs where these were counted as a whole: the one that would gain most
 	 * if it came to its nearest roof (one without counters all its time), and its share of their time.  NULL without
 	 * kernels. */
@@ -33,11 +36,11 @@ struct limit {
 	double at_roof_share; /* of the kernels' time: those at their roof */
 };
 
+/* "the time", "the steady state": what its shares are of. */
+const char *limit_whole(const struct limit *limit);
+
 /* The report must have its ceilings, where there are some. */
 struct limit limit_find(const struct report *report);
-
-/* The same of what repeats, which is what a program does for hours; of the whole run where nothing does. */
-struct limit limit_find_steady(const struct report *report);
 
 /* "saxpy", "graph 3": for a sentence. */
 struct limit_name {

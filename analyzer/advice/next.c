@@ -91,14 +91,6 @@ static char *range_option(const char *range)
 	return option;
 }
 
-/* What repeats is asked about first; where that is at its roof, the rest of the run. */
-static struct limit limit_of(const struct report *report)
-{
-	const struct limit steady = limit_find_steady(report);
-
-	return steady.is_steady && limit_is_at_roof(&steady) ? limit_find(report) : steady;
-}
-
 static int asking_open(struct asking *asking, struct advice *advice, const struct facts *facts,
 		       const char *range)
 {
@@ -108,7 +100,7 @@ static int asking_open(struct asking *asking, struct advice *advice, const struc
 	*asking = (struct asking){.advice = advice,
 				  .facts = facts,
 				  .report = facts->report,
-				  .limit = limit_of(facts->report),
+				  .limit = limit_find(facts->report),
 				  .recording = shell_word(path),
 				  .program = program_words(profile),
 				  .range = range_option(range),
@@ -200,6 +192,7 @@ static int add_record(struct asking *asking, enum step id, const char *options, 
 
 static int add_check(struct asking *asking)
 {
+	const struct recommendation *first = advice_first(asking->advice);
 	char *path, *after = NULL;
 	int rc = -ENOMEM;
 
@@ -213,7 +206,7 @@ static int add_check(struct asking *asking)
 			"brought with what was predicted",
 			"rooflinectl record -o %s -- %s && rooflinectl verify %s%s %s --strategy %s",
 			after, asking->program, asking->range, asking->recording, after,
-			asking->advice->items[0].id);
+			first ? first->id : asking->advice->items[0].id);
 	free(after);
 	free(path);
 	return rc;
@@ -262,21 +255,37 @@ static int add_args(struct asking *asking, size_t item)
 
 /* ---- what is missing ---- */
 
-static const char *percent_of(const struct asking *asking, int64_t part_ns, struct figure *figure)
+/* "42.1% of the time", or of the steady state. */
+struct share {
+	char text[64];
+};
+
+static struct share share_of(const struct asking *asking, int64_t part_ns)
 {
-	*figure = format_percent((double)part_ns, (double)asking->limit.wall_ns);
-	return figure->text;
+	struct figure figure = format_percent((double)part_ns, (double)asking->limit.wall_ns);
+	struct share share;
+
+	snprintf(share.text, sizeof(share.text), "%s of %s", figure.text,
+		 limit_whole(&asking->limit));
+	return share;
 }
 
-static const char *span_of(const struct asking *asking)
+/* Of the time: less is nothing that kernels could gain much of. */
+#define LEAST_KERNELS 0.05
+
+/* Kernels are what to look into where they take the time, and beside a host that is busy outside CUDA, about which nothing
+ * of ours tells more. */
+static bool are_kernels_meant(const struct limit *limit)
 {
-	return asking->limit.is_steady ? "the steady state" : "the time";
+	return limit->kind == LIMIT_KERNELS ||
+	       (limit->kind == LIMIT_IDLE && limit->cause == GAP_HOST &&
+		(double)limit->kernel_ns > LEAST_KERNELS * (double)limit->wall_ns);
 }
 
 /* Whether it was counted and is not at a roof. */
 static bool is_below_roofs(const struct limit *limit)
 {
-	return limit->kind == LIMIT_KERNELS && limit->kernel && limit->kernel->is_counted &&
+	return are_kernels_meant(limit) && limit->kernel && limit->kernel->is_counted &&
 	       limit->kernel->binding != ROOF_NONE && !roofline_is_at_roof(limit->kernel);
 }
 
@@ -371,16 +380,14 @@ static bool has_only_nodes(const struct profile *profile)
 
 static int add_graphs(struct asking *asking)
 {
-	struct figure share;
-
 	if (!waiting_for_more_ns(asking) || !has_only_nodes(asking->report->profile))
 		return 0;
 	return add_record(
 		asking, STEP_graphs, " --graphs=both", "graphs",
-		reason("the GPU looks idle for %s of %s while it should have work, and the program "
+		reason("the GPU looks idle for %s while it should have work, and the program "
 		       "launches graphs: what these launch on the device is seen where they are "
 		       "recorded as a whole",
-		       percent_of(asking, waiting_for_more_ns(asking), &share), span_of(asking))
+		       share_of(asking, waiting_for_more_ns(asking)).text)
 			.text);
 }
 
@@ -397,17 +404,15 @@ static int add_managed(struct asking *asking)
 static int add_samples(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
-	struct figure share;
 
 	if (asking->is_sampled)
 		return 0;
 	if (waiting_for_more_ns(asking))
 		return add_record(
 			asking, STEP_samples, " --sample", "sampled",
-			reason("the GPU looks idle for %s of %s while it should have work: samples "
+			reason("the GPU looks idle for %s while it should have work: samples "
 			       "show whether it runs what it launched itself",
-			       percent_of(asking, waiting_for_more_ns(asking), &share),
-			       span_of(asking))
+			       share_of(asking, waiting_for_more_ns(asking)).text)
 				.text);
 	if (!is_below_roofs(limit))
 		return 0;
@@ -431,23 +436,15 @@ static bool is_refused(const struct profile *profile)
 	       (profile->counter_run || has_property(profile, "counters"));
 }
 
-static int add_counters(struct asking *asking)
+static int add_first_counters(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
-	struct figure share;
 
-	if (limit->kind != LIMIT_KERNELS || !limit->kernel || limit->kernel->binding != ROOF_NONE)
-		return 0;
-	if (is_refused(asking->report->profile))
-		return add(
-			asking, STEP_doctor,
-			"counters were to be read and none were: doctor tells whether they can be",
-			"rooflinectl doctor");
 	if (!is_asked(limit->kernel))
 		return add_record(
 			asking, STEP_counters, " --counters=" NEXT_COUNTERS, "counted",
-			reason("kernels run for %s of %s: counters tell which roof they are nearest to",
-			       percent_of(asking, limit->part_ns, &share), span_of(asking))
+			reason("kernels run for %s: counters tell which roof they are nearest to",
+			       share_of(asking, limit->kernel_ns).text)
 				.text);
 	return add_record(asking, STEP_counters,
 			  " --counters=" NEXT_COUNTERS " --counters-share=100", "counted",
@@ -458,33 +455,66 @@ static int add_counters(struct asking *asking)
 				  .text);
 }
 
-/* Of a roof: from there on it explains most of the time. */
-#define HALF 0.5
-
-/* Whether counters of what its warps waited for are there. */
-static bool has_stalls(const struct asking *asking)
+static bool has_role(const struct profile *profile, enum metric_role role)
 {
-	const struct counted *counted = asking->report->counted;
-	const struct counted_work *work =
-		counted ? &counted->kernels[asking->limit.kernel->subject] : NULL;
-
-	for (int i = METRIC_stall_barrier; work && i <= METRIC_stall_wait; i++)
-		if (work->roles[i].sample_count)
+	for (size_t i = 0; i < profile->metric_count; i++)
+		if (profile->metrics[i].role == role)
 			return true;
 	return false;
 }
 
-static int add_stalls(struct asking *asking)
+/* Of a kernel that no roof explains: what else it may wait for and nobody counted. */
+static int add_more_counters(struct asking *asking)
+{
+	const struct limit *limit = &asking->limit;
+	bool lacks_atomics = !has_role(asking->report->profile, METRIC_atomic_unit_cycles);
+	bool lacks_shared = limit->kernel->quantities[ROOF_shared].per_launch > 0 &&
+			    !has_role(asking->report->profile, METRIC_shared_wavefronts);
+
+	if (!is_below_roofs(limit) || limit->is_graph || (!lacks_atomics && !lacks_shared))
+		return 0;
+	return add_record(asking, STEP_counters, " --counters=" NEXT_COUNTERS, "counted",
+			  reason("no roof explains what %s takes, and %s%s%s were not counted",
+				 limit_kernel_name(limit, asking->report).text,
+				 lacks_atomics ? "its atomics" : "",
+				 lacks_atomics && lacks_shared ? " and " : "",
+				 lacks_shared ? "the bank conflicts of its shared memory" : "")
+				  .text);
+}
+
+static int add_counters(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
 
+	if (!are_kernels_meant(limit) || !limit->kernel)
+		return 0;
+	if (limit->kernel->binding != ROOF_NONE)
+		return add_more_counters(asking);
+	if (is_refused(asking->report->profile))
+		return add(
+			asking, STEP_doctor,
+			"counters were to be read and none were: doctor tells whether they can be",
+			"rooflinectl doctor");
+	return add_first_counters(asking);
+}
+
+/* Of a roof: from there on it explains most of the time. */
+#define HALF 0.5
+
+/* Counters of what its warps waited for, where its atomics are known. */
+static int add_stalls(struct asking *asking)
+{
+	const struct limit *limit = &asking->limit;
+	const struct profile *profile = asking->report->profile;
+
 	if (!is_below_roofs(limit) || limit->kernel->binding_share >= HALF || limit->is_graph ||
-	    has_stalls(asking))
+	    !has_role(profile, METRIC_atomic_unit_cycles) ||
+	    has_role(profile, METRIC_stall_long_scoreboard))
 		return 0;
 	return add_record(
 		asking, STEP_stalls, " --counters=" NEXT_CAUSES, "stalls",
-		reason("%s is at %.0f%% of its nearest roof (%s): counters of atomics, SMs, shared "
-		       "memory and stalls tell what holds it up",
+		reason("%s is at %.0f%% of its nearest roof (%s): counters of stalls tell what "
+		       "its warps wait for",
 		       limit_kernel_name(limit, asking->report).text,
 		       100 * limit->kernel->binding_share,
 		       roofline_roof_title(limit->kernel->binding))
@@ -562,15 +592,13 @@ static int add_ncu(struct asking *asking)
 static int add_host(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
-	struct figure share;
 	struct reason why;
 
 	if (limit->kind != LIMIT_IDLE || limit->cause != GAP_HOST)
 		return 0;
-	why = reason(
-		"the GPU is idle for %s of %s while the host runs its own code, outside CUDA: a "
-		"profile of the host tells which",
-		percent_of(asking, limit->cause_ns, &share), span_of(asking));
+	why = reason("the GPU is idle for %s while the host runs its own code, outside "
+		     "CUDA: a profile of the host tells which",
+		     share_of(asking, limit->cause_ns).text);
 	if (asking->is_python)
 		return add(asking, STEP_host, why.text, "py-spy record -n -o host.svg -- %s",
 			   asking->program);
@@ -579,16 +607,11 @@ static int add_host(struct asking *asking)
 
 static int add_idle(struct asking *asking)
 {
-	const struct limit limit = limit_find(asking->report);
-	const struct gap_device *gaps = &asking->report->gaps->devices[limit.device];
-	struct figure share =
-		format_percent((double)(gaps->idle_ns - gaps->by_cause_ns[GAP_PROFILER]),
-			       (double)limit.wall_ns);
-
 	return add(asking, STEP_look,
-		   reason("the GPU is idle for %s of the time, and the largest cause is %s: the "
+		   reason("the GPU is idle for %s, and the largest cause is %s: the "
 			  "longest pauses, and what lies beside them",
-			  share.text, gap_cause_title(limit.cause))
+			  share_of(asking, asking->limit.idle_ns).text,
+			  gap_cause_title(asking->limit.cause))
 			   .text,
 		   "rooflinectl report --section gaps %s", asking->recording);
 }
@@ -597,12 +620,11 @@ static int add_idle(struct asking *asking)
 static int add_look(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
-	struct figure share;
 
 	if (limit->kind == LIMIT_COPIES)
 		return add(asking, STEP_look,
-			   reason("copies run alone for %s of %s: which, how large, and how fast",
-				  percent_of(asking, limit->part_ns, &share), span_of(asking))
+			   reason("copies run alone for %s: which, how large, and how fast",
+				  share_of(asking, limit->part_ns).text)
 				   .text,
 			   "rooflinectl report --section copies %s", asking->recording);
 	if (limit->kind == LIMIT_KERNELS && !(limit->kernel && roofline_is_at_roof(limit->kernel)))
@@ -613,9 +635,9 @@ static int add_look(struct asking *asking)
 
 static int add_missing(struct asking *asking)
 {
-	int (*const steps[])(struct asking *) = {add_ceilings, add_apart,    add_managed,
-						 add_graphs,   add_counters, add_samples,
-						 add_stalls,   add_ncu,	     add_host};
+	int (*const steps[])(struct asking *) = {add_ceilings, add_apart,  add_managed,
+						 add_graphs,   add_host,   add_counters,
+						 add_samples,  add_stalls, add_ncu};
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
@@ -623,10 +645,10 @@ static int add_missing(struct asking *asking)
 	return rc;
 }
 
-/* A change follows at once, unless what it is for may be work that was not recorded. */
+/* A change that surely makes what repeats faster follows at once, unless what it is for may be work that was not recorded. */
 static int add_known(struct asking *asking)
 {
-	bool is_first = asking->advice->count && !waiting_for_more_ns(asking);
+	bool is_first = advice_first(asking->advice) && !waiting_for_more_ns(asking);
 	size_t undecided = find_undecided(asking);
 	int rc = is_first && undecided ? add_follow(asking) : 0;
 

@@ -10,11 +10,11 @@
 
 struct facts;
 
-/* What kernels are counted for, as --counters takes it. */
-#define NEXT_COUNTERS "roofline,atomics,sm"
+/* What kernels are counted for, as --counters takes it: all that a rule goes by. */
+#define NEXT_COUNTERS "roofline,atomics,shared,sm"
 
 /* And what tells why one of them is far below its roofs. */
-#define NEXT_CAUSES NEXT_COUNTERS ",shared,stalls"
+#define NEXT_CAUSES NEXT_COUNTERS ",stalls"
 
 /* STEP(name, what it is for); the name is the step's id */
 #define NEXT_STEPS(STEP)                                                                        \

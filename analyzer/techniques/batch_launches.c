@@ -205,11 +205,14 @@ static void batch_calls(struct batching *it, size_t first, size_t end)
 	end_batch(it, end);
 }
 
+/* Of launches of graphs that were recorded as a whole no operation may be known. */
 static bool is_on_device(const struct model *model, const struct loop *loop, size_t device)
 {
-	uint32_t first = model->submissions.first[loop->first_call];
+	const struct submissions *submissions = &model->submissions;
+	uint32_t first = submissions->first[loop->first_call];
 
-	return model->profile->ops[model->submissions.ops[first]].device == device;
+	return first < submissions->first[loop->first_call + loop->call_count] &&
+	       model->profile->ops[submissions->ops[first]].device == device;
 }
 
 struct batched_launches batch_launches_find(const struct recorded_run *run,

@@ -298,11 +298,12 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	expect dynamic_parallelism.naive '"sync_every_kernel" in advice()'
 	expect torch_loop.eager 'advice() == ["launch_bound_graph"]'
 	expect torch_loop.graph '"launch_bound_graph" not in advice()'
-	expect streams 'advice() == ["pageable_copy"]'
+	expect streams 'advice() == []' # its pageable copies are as fast as the pinned ones
 	for name in if ifelse switch nested; do expect conditional_$name.naive 'advice()[0] == "host_decision"'; done
 	expect conditional_while.naive 'advice()[0] == "while_node"' '"host_decision" not in advice()'
 	expect device_graph.naive 'advice() == ["while_node"]'
-	expect device_scheduler.naive 'set(advice()) <= {"while_node", "check_every"}' # measured: 1.00x
+	# a kernel of one block has a third of an iteration; measured of the first two: 1.00x
+	expect device_scheduler.naive 'set(advice()) <= {"while_node", "check_every", "fill_gpu"}'
 	expect conditional_while.naive 'advice()[:2] == ["while_node", "check_every"]'
 	for name in if.naive nested.naive while.conditional; do expect conditional_$name '"check_every" not in advice()'; done
 	for name in device_graph.no_read device_graph.tail conditional_while.conditional graph_pipeline.graph_wait; do
@@ -356,7 +357,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	expect work_queue.naive.sampled 'advice() == ["sm_imbalance"]'
 	expect work_queue_mild.naive.sampled 'advice() == []'
 	expect graph_pipeline.naive 'advice() == ["launch_bound_graph"]'
-	for name in precision.naive clusters.naive memory_bound.naive; do expect $name '"memory_roof" in advice()'; done
+	for name in precision.naive memory_bound.naive; do expect $name '"memory_roof" in advice()'; done
 	for name in compute_bound.naive clusters.cluster atomic_batch.naive; do expect $name '"memory_roof" not in advice()'; done
 	expect persistent.naive 'advice() == ["launch_bound_graph"]'
 	for control in work_queue_mild.naive work_queue_mild.queue; do
@@ -378,9 +379,11 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	expect graph_chain.naive 'any(e.startswith("604 waits of the host for 600 launches") for a in r["advice"] for e in a["evidence"])'
 }
 
-# memory_bound and precision launch one kernel again and again, clusters.totals_first reduces.
+# memory_bound and precision launch one kernel again and again, clusters.totals_first reduces; the two kernels of
+# clusters.naive are one in a cluster.
 @test "advice: neighbors that hand arrays on are told to be one kernel, and no others" {
-	expect "$(recordings | grep -v '^fuse_elementwise.naive$')" '"fuse_neighbors" not in advice()'
+	expect "$(recordings | grep -v '^fuse_elementwise.naive$\|^clusters.naive$')" '"fuse_neighbors" not in advice()'
+	expect clusters.naive 'advice()[0] == "fuse_neighbors"'
 	[ -f tests/recordings/fuse_elementwise.naive.roofline ] || skip "record.sh makes fuse_elementwise.naive on a GPU"
 	expect fuse_elementwise.naive 'advice()[0] == "fuse_neighbors"' '"memory_roof" not in advice()' \
 		'any("_kernel right after it reads 256 MiB" in e for e in r["advice"][0]["evidence"])'

@@ -25,10 +25,28 @@ holds() {
 	for command in report advise; do
 		run -0 "$ROOFLINECTL" $command "$recordings/graph_chain.naive"
 		[ "${lines[0]}" = Verdict ]
-		[[ "${lines[1]}" == "  limit   idle time, 88.9% of 5.78 ms; its largest cause is launch, "[56]?.?% ]]
-		[[ "${lines[2]} ${lines[3]}" == "  change  Launch the repeating sequence of short kernels as one CUDA graph:"*"x to "*"x) in the steady state, 4.55x of this run" ]]
-		[[ "${lines[4]}" == "  next    rooflinectl "* ]]
+		[[ "${lines[1]} ${lines[2]}" == "  limit   idle time, 88."?"% of the steady state, 5.39 ms of 5.78 ms; its largest           cause is launch, 6"?.?% ]]
+		[[ "${lines[3]} ${lines[4]}" == "  change  Launch the repeating sequence of short kernels as one CUDA graph:"*"x to "*"x) in the steady state, 4.55x of this run" ]]
+		[[ "${lines[5]}" == "  next    rooflinectl "* ]]
 	done
+}
+
+@test "what limits a run is what limits the part that repeats, however long the rest takes" {
+	json report "$recordings/memory_bound.naive" # idle for half of the run
+	holds "j['devices'][0]['idle_ns'] > 0.45 * j['devices'][0]['wall_ns']"
+	holds "j['verdict']['limit'].startswith('kernels, 98.8% of the steady state, 556 ms of 803 ms; triad4_kernel has 100% of that')"
+	json report "$recordings/work_queue.persistent" # it repeats nothing
+	holds "j['verdict']['limit'].startswith('idle time, ') and 'steady' not in j['verdict']['limit']"
+}
+
+@test "of what may lose the verdict says perhaps, and what is missing is measured before it is tried" {
+	json report "$recordings/device_graph.naive"
+	holds "[(a['id'], a['unsure']) for a in j['advice']] == [('while_node', True)]"
+	holds "max(j['advice'][0]['low'], j['advice'][0]['steady']['low']) < 1 < j['advice'][0]['speedup']"
+	holds "j['verdict']['change'].startswith('none is sure to gain; perhaps: Repeat the iteration on the device')"
+	holds "[n['id'] for n in j['next']] == ['counters', 'advise', 'check']"
+	json report "$recordings/graph_chain.naive"
+	holds "not j['advice'][0]['unsure']"
 }
 
 @test "JSON has the verdict, the next commands with their reasons, and the plan" {
@@ -121,6 +139,20 @@ next_of() {
 	[ "$(next_of copy_overlap.streamed)" = host ] # nothing repeats that kernels take most of
 }
 
+@test "a kernel that no roof explains has its atomics counted, if nobody did, before ncu is asked" {
+	unpacked memory_bound.scalar without
+	sed -i 's/,atomic_unit_cycles,/,none,/' without/*/metrics.csv
+	json report without
+	holds "[n['id'] for n in j['next']] == ['advise', 'check', 'counters', 'samples', 'ncu']"
+	holds "j['next'][2]['why'] == 'no roof explains what triad_kernel takes, and its atomics were not counted'"
+	holds "'record --counters=roofline,atomics,shared,sm -o ' in j['next'][2]['command']"
+}
+
+@test "beside a host that is busy with its own work the kernels can be counted, too" {
+	[ "$(next_of work_queue.persistent)" = "host counters" ]
+	[ "$(next_of pytorch.compile)" = host ] # kernels run for less than a twentieth of the time
+}
+
 @test "without ceilings of the GPU they are what to measure first" {
 	unpacked graph_chain.naive other
 	sed -i 's/NVIDIA H200/Some GPU/' other/*/devices.csv
@@ -171,7 +203,7 @@ print([round(p[k], 9) for k in ('speedup', 'low', 'high')])")" = "$predicted" ]
 
 @test "idle time in which samples show work that the device launched is told as such" {
 	for name in $(recording_names); do
-		"$ROOFLINECTL" report --section verdict "$recordings/$name" | xargs echo
+		"$ROOFLINECTL" report --section verdict "$recordings/$name" | tr -s '\n ' ' '
 	done >verdicts
 	grep -q "samples show work that the device launched for [0-9.]*% of the time" verdicts
 }

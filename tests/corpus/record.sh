@@ -17,6 +17,8 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 labels=${ROWS:-$root/tests/corpus}/labels.csv
 tool=${BUILD:-$root/build}/bin/rooflinectl
+# what rooflinectl asks for where it recommends to count
+counters=roofline,atomics,shared,sm
 each_s=${EACH_S:-10} piece_count=${PIECES:-3} piece_bytes=$((${PIECE_MIB:-15} << 20))
 
 (($# == 2 || $# == 3)) || {
@@ -123,7 +125,7 @@ bare_and_traced() {
 }
 counted() {
 	[[ $2 == *counters* && -z ${is_slow[$1]:-} ]] || return 0
-	record_once "$1" counters --counters -- "${@:3}"
+	record_once "$1" counters "--counters=$counters" -- "${@:3}"
 }
 sampled() {
 	[[ $2 == *sample* && -z ${is_slow[$1]:-} ]] || return 0

@@ -8,8 +8,12 @@ RUN.sample.roofline, or with the archives that record.sh made; RUNS.TSV is its t
 labels.csv (tests/corpus).  Asked is the trace first, then the others where it recommends nothing or only what
 has no gain to tell.
 
-agrees        the first advice is the label's answer, or `leave` and no gain of more than 3% is predicted
-also          an expert would accept it as well, or it stands second or third behind what he would accept
+agrees        the first advice is the label's answer; or `leave`, and there is none, or none with any time at
+              stake.  That of the verdict: neither about what happens once nor what may lose
+also          an expert would accept it as well; where there is none, to leave it
+asks          there is none, and the commands to run next count what the label's answer can be told by, where
+              the recordings lack it
+no            neither.  Counters asked for are no answer where the label needs none
 dead end      neither advice nor a next step nor a word that the run is at its roof
 impossible    a gain beyond what is left when nothing that runs on the GPU gets shorter
 another work  the change leaves kernels as they are, and yet they take another time after it: the compiler made
@@ -71,6 +75,16 @@ SHORTENS_NOTHING = {
     "async_copy",
 }
 
+# What no trace tells: the label's answer, and the counters that do; those of kernels follow from rooflines.
+NEEDS_COUNTERS = {
+    "aggregate_atomics": "atomics",
+    "batch_atomics": "atomics",
+    "bank_conflicts": "shared",
+    "fewer_bytes": "roofline",
+    **{f"kernel_{what}": "roofline" for what in ("coalesce", "loads", "tile", "tensor")},
+    **{f"kernel_{what}": "roofline" for what in ("latency", "instructions")},
+}
+
 # The techniques that rows with a change were made by, as whatif calls them.
 OPTIONS = {
     "aggregate_atomics": "--aggregate=32",
@@ -125,40 +139,52 @@ class Row:
         self.way, self.advice = self.find_advice()
 
     def find_advice(self):
-        """Of the first way that recommends something with a gain, else of the first that recommends."""
+        """Of the first way that recommends a gain of what repeats, else of the first that recommends for it."""
         found = {way: ask("advise", path) for way, path in self.paths.items()}
         for way, said in found.items():
             if "error" in said:
                 self.flags.append(f"{way}: {said['error']}")
         found = {way: said.get("advice", []) for way, said in found.items()}
+        repeated = {way: [item for item in advice if not item["once"]] for way, advice in found.items()}
         for is_enough in (lambda advice: advice and greatest_gain(advice[0]) > LEAST_GAIN, bool):
-            for way, advice in found.items():
+            for way, advice in repeated.items():
                 if is_enough(advice):
                     return way, advice
-        return next(iter(found), "none"), []
+        return next(iter(found), "none"), next(iter(found.values()), [])
 
     @property
     def first(self):
-        return self.advice[0] if self.advice else None
+        """What is surely to be done first, as advice_first() has it, or None."""
+        for index, item in enumerate(self.advice):
+            if item["once"]:
+                return None
+            if not item["unsure"] and (index == 0 or item["speedup"]):
+                return item
+        return None
+
+    def says_nothing(self):
+        """Whether there is no first advice, or it claims too little to act upon."""
+        first = self.first
+        return first is None or (greatest_gain(first) <= LEAST_GAIN and not first["at_stake_ns"])
 
     def verdict(self):
-        """agrees, also, no; of a control whether it was left alone."""
-        ranked = [item for item in self.advice if greatest_gain(item) > LEAST_GAIN]
-        if self.label["answer"] == "leave" and not ranked:
+        """agrees, also, asks, no; of a control whether it was left alone."""
+        if self.label["answer"] == "leave" and self.says_nothing():
             return "agrees"
-        first = ranked[0] if ranked else self.first
+        first = self.first
         if first is None:
-            return "also" if "leave" in self.accepted else "no"
+            return "also" if "leave" in self.accepted else "asks" if self.asks_for_counters() else "no"
         if self.label["answer"] in words_of(first["strategy"]):
             return "agrees"
         return "also" if words_of(first["strategy"]) & self.accepted else "no"
 
     def asks_for_counters(self):
-        """Nothing is recommended of a trace, and what only counters tell is asked for."""
-        said = ask("advise", self.paths["trace"]) if "trace" in self.paths else {}
-        steps = said.get("next") or [{}]
-        is_asked = "--counters" in steps[0].get("command", "")
-        return is_asked and set(self.paths) == {"trace"} and not self.advice
+        """Whether each recording leads to what the label's answer is told by, and none has it."""
+        wanted = NEEDS_COUNTERS.get(self.label["answer"])
+        steps = [step for path in self.paths.values() for step in ask("advise", path).get("next", [])]
+        asked = [step["command"] for step in steps if step["id"] in ("counters", "apart")]
+        is_counted = wanted == "roofline" and "counters" in self.paths
+        return bool(wanted and asked and not is_counted)
 
     def is_dead_end(self):
         said = [ask("advise", path) for path in self.paths.values()]
@@ -289,9 +315,7 @@ def print_row(row, rows):
     marks += [f"impossible: {one}" for one in row.find_impossible()]
     if row.is_dead_end():
         marks.append("dead end")
-    if verdict == "no" and row.asks_for_counters():
-        marks.append("asks for counters")
-    if verdict == "no":
+    if verdict in ("asks", "no"):
         marks.append(row.label["why"])
     print(
         LAYOUT.format(
@@ -307,6 +331,9 @@ def print_row(row, rows):
             "; ".join(marks),
         ).rstrip()
     )
+
+
+WORDS_OF_VERDICTS = {"agrees": "agrees", "also": "also right", "asks": "asks for counters", "no": "no"}
 
 
 def percent(count, total):
@@ -339,20 +366,21 @@ def print_gains(rows):
 
 
 def print_totals(rows):
-    by_verdict = {"agrees": 0, "also": 0, "no": 0}
+    by_verdict = {"agrees": 0, "also": 0, "asks": 0, "no": 0}
     controls = [row for row in rows.values() if row.label["answer"] == "leave"]
     for row in rows.values():
         by_verdict[row.verdict()] += 1
     left = sum(row.verdict() == "agrees" for row in controls)
+    accepted = sum(row.verdict() == "also" for row in controls)
     changes = [row for row in rows.values() if row.label["answer"] != "leave"]
     right = sum(row.verdict() != "no" for row in rows.values())
-    print(f"\nfirst advice agrees with the label or is accepted: {percent(right, len(rows))}")
-    print(f"  agrees: {by_verdict['agrees']}, also right: {by_verdict['also']}, no: {by_verdict['no']}")
-    asking = sum(row.verdict() == "no" and row.asks_for_counters() for row in rows.values())
-    print(f"  of those that are not right, {asking} ask for the counters that a trace lacks")
+    answers = "agrees with the label, is accepted, or asks for the counters that it needs"
+    print(f"\nfirst advice {answers}: {percent(right, len(rows))}")
+    print("  " + ", ".join(f"{words}: {by_verdict[verdict]}" for verdict, words in WORDS_OF_VERDICTS.items()))
+    print(f"  without those that ask for counters: {percent(right - by_verdict['asks'], len(rows))}")
     agreed = sum(row.verdict() == "agrees" for row in changes)
     print(f"  of programs with something to change, the label's own answer: {percent(agreed, len(changes))}")
-    print(f"controls left alone: {percent(left, len(controls))}")
+    print(f"controls left alone: {percent(left, len(controls))}; of {accepted} more the advice is also right")
     print(f"impossible predictions: {sum(len(list(row.find_impossible())) for row in rows.values())}")
     print(f"dead ends: {sum(row.is_dead_end() for row in rows.values())}")
 

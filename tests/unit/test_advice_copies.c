@@ -78,6 +78,48 @@ static void test_left_alone(void **state)
 	advised_end(&it);
 }
 
+/* A copy of 256 MiB at 10 GB/s, then so many kernels of 100 us, each with a copy of four bytes behind it. */
+static struct builder *copy_and_loop(int count)
+{
+	const struct profile_copy flag = {.kind = COPY_TO_HOST,
+					  .src_memory = 3,
+					  .dst_memory = MEMORY_PAGEABLE,
+					  .bytes = 4};
+	struct builder *b = copies(1, 100000);
+	int64_t now_ns = 27000000;
+
+	for (int i = 0; i < count; i++, now_ns += 120000) {
+		uint32_t call;
+
+		builder_kernel(b, 0, "step", now_ns + 5000, now_ns + 105000,
+			       builder_launch(b, 0, now_ns, now_ns + 4000));
+		call = builder_call(b, 0, "cudaMemcpy", CALL_COPY, now_ns + 4000, now_ns + 112000);
+		builder_copy(b, 0, flag, now_ns + 107000, now_ns + 108000, call);
+	}
+	return b;
+}
+
+static void test_once(void **state)
+{
+	const struct recommendation *item;
+	struct advised it;
+
+	(void)state;
+	advise(&it, copies(3, 100000000), 32); /* nothing repeats */
+	assert_ptr_equal(advice_first(it.advice), advised_item(&it, "one_time_copy"));
+	advised_end(&it);
+	advise(&it, copy_and_loop(100), 32);
+	item = advised_item(&it, "one_time_copy");
+	assert_non_null(item);
+	assert_true(item->is_once);
+	assert_string_equal(item->evidence[0], "1 copy of pageable memory, 256 MiB, would take "
+					       "21.5 ms less from pinned memory");
+	assert_ptr_equal(item, &it.advice->items[it.advice->count - 1]);
+	assert_ptr_not_equal(advice_first(it.advice), item);
+	assert_null(advised_item(&it, "pageable_copy")); /* those of the loop are short */
+	advised_end(&it);
+}
+
 static void test_unknown_cost(void **state)
 {
 	const struct recommendation *item;
@@ -174,6 +216,8 @@ int main(void)
 		SENTENCE(
 			"copies of several GPUs that have nothing to do with each other are left alone",
 			test_own_copies),
+		SENTENCE("beside a loop of kernels they are told of last, as what happens once",
+			 test_once),
 		SENTENCE("where nobody knows what pinning costs that is said", test_unknown_cost),
 	};
 

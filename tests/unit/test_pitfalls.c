@@ -484,15 +484,20 @@ static void test_compiling(void **state)
 
 /* ---- kernels ---- */
 
-static struct builder *spills(uint32_t bytes, int64_t kernel_ns)
+static struct builder *spills_beside(uint32_t registers, uint32_t bytes, int64_t kernel_ns)
 {
 	struct builder *b = builder_new(1, 1);
 
 	builder_kernel(b, 0, "k", 0, kernel_ns, PROFILE_NONE);
 	builder_kernel(b, 0, "small", 99000, 100000, PROFILE_NONE);
 	b->signatures[0].local_bytes_per_thread = bytes;
-	b->signatures[0].registers_per_thread = 255;
+	b->signatures[0].registers_per_thread = registers;
 	return b;
+}
+
+static struct builder *spills(uint32_t bytes, int64_t kernel_ns)
+{
+	return spills_beside(255, bytes, kernel_ns);
 }
 
 static void test_spills(void **state)
@@ -503,6 +508,16 @@ static void test_spills(void **state)
 	expect(spills(31, 95000), "", NULL);
 	expect(spills(32, 95000), "register_spills", NULL);
 	expect(spills(400, 9000), "", NULL);
+}
+
+/* 66 registers are no limit of a compiler, and 32 KiB of any: both are arrays. */
+static void test_local_arrays(void **state)
+{
+	(void)state;
+	expect(spills_beside(64, 400, 95000), "register_spills", NULL);
+	expect(spills_beside(66, 400, 95000), "", NULL);
+	expect(spills_beside(32, 32768, 95000), "", NULL);
+	expect(spills_beside(255, 32768, 95000), "register_spills", NULL);
 }
 
 /* A kernel of 1 ms whose SMs, at 1 GHz, spend so many cycles each on shared memory. */
@@ -723,6 +738,8 @@ int main(void)
 			test_host_functions),
 		SENTENCE("code that is compiled again and again is to be kept", test_compiling),
 		SENTENCE("a long kernel with variables in local memory is named", test_spills),
+		SENTENCE("local memory of a kernel that could have more registers holds arrays",
+			 test_local_arrays),
 		SENTENCE("bank conflicts are told with the time that they take",
 			 test_bank_conflicts),
 		SENTENCE("ranks that launch the same collectives in different orders are named",

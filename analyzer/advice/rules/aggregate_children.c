@@ -114,7 +114,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 static bool is_promising(const struct facts *facts, size_t device)
 {
 	return facts->report->profile->device_count == 1 &&
-	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * facts_wall_ns(facts, device);
+	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * facts_main_ns(facts, device);
 }
 
 const struct rule rule_aggregate_children = {

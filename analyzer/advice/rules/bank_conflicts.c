@@ -88,7 +88,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 /* Counters of several devices are of one kernel together: only where there is one. */
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	double wall_ns = facts_wall_ns(facts, device);
+	double wall_ns = facts_main_ns(facts, device);
 
 	return facts->report->profile->device_count == 1 &&
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;

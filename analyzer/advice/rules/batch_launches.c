@@ -4,7 +4,8 @@
  * One launch with the blocks of all parts fills the GPU and costs one launch; a graph spares only a part of what
  * launching costs and still runs one part at a time.  Where parts differ in time, blocks take them from a queue.
  * Fires when re-simulating the loops so gains something.  That no launch needs what the one before it wrote no
- * recording tells.
+ * recording tells.  Where a row of launches is so short that one for all of them would leave most of the GPU empty as
+ * well, fill_gpu says what to do.
  */
 #include "advice/rules/rules.h"
 
@@ -62,6 +63,17 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	return rc < 0 ? rc : add_library(item, launch->name);
 }
 
+/* Of the SMs: a launch with blocks for no more is small itself. */
+#define SMALL_FILL 0.5
+
+static bool is_candidate(const struct facts *facts, size_t device)
+{
+	const struct batched_launches found =
+		batch_launches_find(&facts->what_ifs.run, &facts->what_ifs.loops, device);
+
+	return !found.most_launches || (double)found.most_launches * found.fill > SMALL_FILL;
+}
+
 const struct rule rule_batch_launches = {
 	.id = "batch_launches",
 	.title = "Launch the kernel once, with the blocks of all parts",
@@ -75,6 +87,7 @@ const struct rule rule_batch_launches = {
 		   "}\n"
 		   "all<<<dim3(blocks, part_count), threads, 0, stream>>>(parts);",
 	.technique = &technique_batch_launches,
+	.is_candidate = is_candidate,
 	.add_evidence = add_evidence,
 	.is_about_kernels = true,
 };

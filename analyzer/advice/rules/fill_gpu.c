@@ -151,7 +151,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 static bool has_empty(const struct facts *facts, size_t device, double least_ratio)
 {
 	return !report_has_device_work(facts->report, device) &&
-	       found_on(facts, device)->empty_ns > least_ratio * facts_wall_ns(facts, device);
+	       found_on(facts, device)->empty_ns > least_ratio * facts_main_ns(facts, device);
 }
 
 static bool is_candidate(const struct facts *facts, size_t device)

@@ -62,7 +62,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	return find(facts).saved_ns > AT_STAKE_RATIO * facts_wall_ns(facts, device);
+	return find(facts).saved_ns > AT_STAKE_RATIO * facts_main_ns(facts, device);
 }
 
 const struct rule rule_fuse_neighbors = {

@@ -75,7 +75,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 static bool is_promising(const struct facts *facts, size_t device)
 {
 	const struct report *report = facts->report;
-	double wall_ns = facts_wall_ns(facts, device);
+	double wall_ns = facts_main_ns(facts, device);
 
 	return report->atomics && report->profile->device_count == 1 &&
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;

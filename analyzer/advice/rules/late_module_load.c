@@ -5,7 +5,7 @@
  * program was not built for.  At the start every program does; what counts here comes
  * after a tenth of the GPU's operations have run.  A single pause inside the launch of a
  * kernel is the start of something as well.  Fires when the GPU is idle for more than 5%
- * of wall time in such loads.
+ * of wall time in such loads.  A program that repeats nothing would only wait earlier.
  */
 #include "advice/rules/rules.h"
 
@@ -80,7 +80,8 @@ static bool is_promising(const struct facts *facts, size_t device)
 	const struct loads *found = facts_finding(facts, RULE_late_module_load, device);
 	double wall_ns = facts_wall_ns(facts, device);
 
-	return (found->count > 1 || found->count > found->first_count) &&
+	return facts->devices[device].is_repeating &&
+	       (found->count > 1 || found->count > found->first_count) &&
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;
 }
 
@@ -100,5 +101,6 @@ const struct rule rule_late_module_load = {
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,
+	.is_once = true,
 	.said_by = "repeated_module_load",
 };

@@ -1,11 +1,12 @@
 /*
- * one_time_copy.c - a few large copies from or to pageable host memory, as programs make at their start and end.
+ * one_time_copy.c - large copies from or to pageable host memory that are no loop's, as programs make at their start and
+ * end.
  *
  * Pinned memory is copied faster, and pinning it costs something once, which only a large copy earns back.  Fires when
- * fewer than ten copies would, at the rates of the ceilings and with what pinning costs (techniques/shared/pinning.h),
- * save more than 20% of wall time.  They are no part of what repeats, so no gain of that is told, and nothing where a
- * range is asked for.  Where the ceilings
- * lack what pinning costs, it is told what it may cost at most.
+ * the copies outside of loops (fewer than ten in a program that repeats nothing) would, at the rates of the ceilings and with what pinning costs
+ * (techniques/shared/pinning.h), save more than 20% of wall time.  They are no part of what repeats, so no gain of that
+ * is told, and nothing where a range is asked for.  Where the ceilings lack what pinning costs, it is told what it may
+ * cost at most.
  */
 #include "advice/rules/rules.h"
 
@@ -14,13 +15,19 @@
 
 #define AT_STAKE_RATIO 0.20
 
+static bool happens_once(const struct profile_op *op, const void *facts)
+{
+	return !facts_repeats(facts, op);
+}
+
 /* An error leaves all at 0: nothing is recommended. */
 static struct pinning found_on(const struct facts *facts, size_t device)
 {
 	struct pinning pinning = {0};
 
 	if (facts->report->ceilings && !facts->report->ceilings->is_datasheet)
-		pinning_of(&pinning, facts->report->profile, facts->report->ceilings, device);
+		pinning_once_of(&pinning, facts->report->profile, facts->report->ceilings, device,
+				happens_once, facts);
 	return pinning;
 }
 
@@ -58,16 +65,16 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	uint64_t count = found_on(facts, device).copy_count;
-
-	return !facts->what_ifs.places && count > 0 && count < PINNING_FEW_COPIES &&
+	return !facts->what_ifs.places &&
+	       (facts->devices[device].is_repeating ||
+		found_on(facts, device).copy_count < PINNING_FEW_COPIES) &&
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * facts_wall_ns(facts, device);
 }
 
 const struct rule rule_one_time_copy = {
 	.id = "one_time_copy",
 	.strategy = "pinned_memory",
-	.title = "Pin the memory of the few large copies",
+	.title = "Pin the memory of the large copies that are made once",
 	.risk = "It shortens what the program does once, and not what it repeats. Pinned memory is taken from "
 		"the whole machine; cudaHostAlloc of new memory takes several times as long as "
 		"cudaHostRegister of memory that is there.",
@@ -79,5 +86,6 @@ const struct rule rule_one_time_copy = {
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,
 	.is_about_kernels = true,
+	.is_once = true,
 	.said_by = "copy_overlap",
 };

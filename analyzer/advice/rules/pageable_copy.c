@@ -3,9 +3,9 @@
  *
  * The driver stages them through its own pinned buffer: slower than the link,
  * and they cannot overlap with the host.  Fires when at least ten such copies
- * take more than 5% of wall time without a kernel running beside them, and pinning
- * them, which costs something as well (techniques/shared/pinning.h), is predicted to
- * gain.  Fewer are one_time_copy's.
+ * of what repeats, or of a program that repeats nothing, take more than 5% of wall time without a kernel running beside them, and
+ * pinning them, which costs something as well (techniques/shared/pinning.h), is predicted
+ * to gain.  Others are one_time_copy's.
  */
 #include "advice/rules/rules.h"
 
@@ -33,6 +33,15 @@ static bool is_pageable(const struct profile *profile, const struct profile_op *
 static int64_t length_ns(int64_t from_ns, int64_t until_ns)
 {
 	return until_ns > from_ns ? until_ns - from_ns : 0;
+}
+
+/* Who asks about a range wants to know of what is in it, repeated or not. */
+static bool is_wanted(const struct facts *facts, const struct profile_op *op)
+{
+	bool repeats = facts_repeats(facts, op) || !facts->devices[op->device].is_repeating;
+
+	return is_pageable(facts->report->profile, op) && facts_is_in_range(facts, op) &&
+	       (facts->what_ifs.places || repeats);
 }
 
 static void add_copy(struct pageable *found, const struct profile *profile,
@@ -69,8 +78,7 @@ static void find(void *finding, const struct facts *facts, size_t index)
 	for (; op < end; op++)
 		if (op->kind == OP_KERNEL || op->kind == OP_GRAPH)
 			add_kernel(found, op);
-		else if (op->kind == OP_COPY && is_pageable(profile, op) &&
-			 facts_is_in_range(facts, op))
+		else if (op->kind == OP_COPY && is_wanted(facts, op))
 			add_copy(found, profile, op);
 }
 

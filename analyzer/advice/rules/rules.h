@@ -47,7 +47,7 @@
 	RULE(graph_rebuilt, "graphs are made again and again: update or keep them")                \
 	RULE(allocation_in_loop, "memory is allocated again and again: once, or in stream order")  \
 	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")            \
-	RULE(one_time_copy, "a few large copies of pageable memory: pinned, with what that costs") \
+	RULE(one_time_copy, "large copies of pageable memory, once: pinned, with what that costs") \
 	RULE(staged_peer_copy, "copies between GPUs go through the host: peer copies")             \
 	RULE(fuse_neighbors, "kernels hand each other arrays through DRAM: one kernel")            \
 	RULE(memory_roof, "kernels move bytes as fast as the memory can: fewer bytes")             \
@@ -86,6 +86,7 @@ struct device_facts {
 	uint64_t short_pause_count;	   /* pauses between repeated short kernels of one thread */
 	int64_t short_pause_launch_ns, short_pause_host_ns; /* their idle time by cause */
 	struct captures captures;
+	bool is_repeating; /* most of its kernels' time is in loops: what is in none is not what the program is for */
 };
 
 /* A kernel this short, launched this often, with pauses this short between: the pauses are what
@@ -100,15 +101,18 @@ struct rule;
 struct facts {
 	const struct report *report;
 	struct device_facts *devices; /* as profile->devices[] */
-	uint32_t *homes; /* by process: the device with most of its operations, or PROFILE_NONE */
+	uint32_t *homes;  /* by process: the device with most of its operations, or PROFILE_NONE */
+	bool *has_kernel; /* by loop of what_ifs: whether it launches kernels or graphs */
 	const struct rule *const *rules; /* RULE_COUNT of them */
 	void **findings;		 /* owned; of each rule on each device, see struct rule */
 	struct what_ifs what_ifs;
 };
 
-/* Predicted gains below this are none: runs differ by as much. */
+/* Predicted gains below this are none: of a part, measured speedups of one change differ by as much from machine to
+ * machine, and predictions are off by nearly as much in the median (docs/results/predictions.txt); of the whole run, one
+ * run from the next. */
 #define LEAST_PROGRAM_SPEEDUP 1.03
-#define LEAST_PLACE_SPEEDUP 1.05
+#define LEAST_PLACE_SPEEDUP 1.10
 
 int facts_collect(struct facts *facts, const struct report *report, const char *range,
 		  const struct rule *const rules[RULE_COUNT]);
@@ -120,7 +124,11 @@ void *facts_finding(const struct facts *facts, enum rule_number rule, size_t dev
 /* A device's wall time without what reading counters and other overhead of recording kept it idle, ns. */
 double facts_wall_ns(const struct facts *facts, size_t device);
 
-/* Whether kernels run for more than 90% of that time: nothing is left to win by filling its pauses. */
+/* Of a device with a steady state the time of that alone: what a rule about kernels has at stake is a share of what
+ * repeats, however long start-up takes. */
+double facts_main_ns(const struct facts *facts, size_t device);
+
+/* Whether kernels run for more than 90% of wall time: nothing is left to win by filling its pauses. */
 bool facts_is_computing(const struct facts *facts, size_t device);
 
 /* Whether runs of this recording can be predicted at all; where not, rules go by time at stake. */
@@ -132,6 +140,9 @@ bool facts_is_worth(const struct facts *facts, const struct what_if *what_if);
 
 /* Whether an operation was submitted in the NVTX range that was asked for; true where none was. */
 bool facts_is_in_range(const struct facts *facts, const struct profile_op *op);
+
+/* Whether an operation was submitted in a loop (loops.h) of kernels, or nobody knows by which call; others happen once. */
+bool facts_repeats(const struct facts *facts, const struct profile_op *op);
 
 /* How often a call was made whose name has that part, and how long these calls took. */
 struct call_use {
@@ -196,6 +207,7 @@ struct rule {
 	int (*add_evidence)(struct recommendation *item, const struct facts *facts, size_t device,
 			    const struct what_if *what_if);
 	bool is_about_kernels; /* also where they run all the time */
+	bool is_once; /* about what a program does once: where it repeats something, it stands behind all about that */
 	const char *
 		said_by; /* id of a rule above it that, where recommended, says the same; or NULL */
 	/* Rules above it that take less to do: where one of them was re-simulated as well, this one is recommended only if

@@ -77,7 +77,7 @@ static bool is_candidate(const struct facts *facts, size_t device)
 static bool is_promising(const struct facts *facts, size_t device)
 {
 	return is_candidate(facts, device) &&
-	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * facts_wall_ns(facts, device);
+	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * facts_main_ns(facts, device);
 }
 
 const struct rule rule_sm_imbalance = {

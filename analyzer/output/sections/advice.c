@@ -41,6 +41,8 @@ static const struct column advice_columns[] = {
 	FIELD(struct recommendation, at_stake_ns),
 	FIELD(struct recommendation, at_stake_ratio),
 	FIELD(struct recommendation, workload),
+	{FIELD_AS("once", struct recommendation, is_once)},
+	{FIELD_AS("unsure", struct recommendation, is_unsure)},
 	{FIELD_AS("up_to", struct recommendation, is_up_to)},
 	INLINE(struct recommendation, program, predicted_columns),
 	GROUP("steady", NULL, struct recommendation, steady, predicted_columns),
@@ -114,7 +116,7 @@ static void put_recommendation(struct page *page, size_t number, const struct re
 {
 	char label[32];
 
-	snprintf(label, sizeof(label), "  %zu.  ", number);
+	snprintf(label, sizeof(label), "  %zu.  %s", number, item->is_once ? "Once: " : "");
 	page_wrap(page, label, item->title, 6);
 	page_wrap(page, "      for: ", item->target, 11);
 	for (size_t i = 0; i < item->evidence_count; i++)

@@ -52,11 +52,42 @@ static void put_untraced(struct sentence *sentence, const struct report *report,
 			       .text);
 }
 
+/* "67.6% of 9.46 ms", or of the steady state, which is so much of the run. */
+static void put_share(struct sentence *sentence, const struct limit *limit)
+{
+	struct figure share = format_percent((double)limit->part_ns, (double)limit->wall_ns);
+	struct figure wall = format_ns((double)limit->wall_ns);
+
+	if (limit->is_steady)
+		append(sentence, "%s of the steady state, %s of %s", share.text, wall.text,
+		       format_ns((double)limit->run_ns).text);
+	else
+		append(sentence, "%s of %s", share.text, wall.text);
+}
+
+static void put_kind(struct sentence *sentence, const struct limit *limit)
+{
+	static const char *const words[] = {
+		[LIMIT_IDLE] = "idle time, ",
+		[LIMIT_COPIES] = "copies, which run alone for ",
+		[LIMIT_KERNELS] = "kernels, ",
+	};
+
+	if (limit->kind == LIMIT_CHILDREN)
+		append(sentence, "%s, ", gap_cause_title(GAP_CHILDREN));
+	else
+		append(sentence, "%s", words[limit->kind]);
+	put_share(sentence, limit);
+	if (limit->kind == LIMIT_CHILDREN)
+		append(sentence, ", which no trace shows");
+	if (limit->kind == LIMIT_IDLE)
+		append(sentence, "; its largest cause is %s, %s", gap_cause_title(limit->cause),
+		       format_percent((double)limit->cause_ns, (double)limit->wall_ns).text);
+}
+
 static struct sentence limit_of(const struct report *report)
 {
 	const struct limit limit = limit_find(report);
-	struct figure share = format_percent((double)limit.part_ns, (double)limit.wall_ns);
-	struct figure cause = format_percent((double)limit.cause_ns, (double)limit.wall_ns);
 	struct sentence sentence = {""};
 
 	if (limit.kind == LIMIT_NO_WORK) {
@@ -65,20 +96,7 @@ static struct sentence limit_of(const struct report *report)
 	}
 	if (report->profile->device_count > 1)
 		append(&sentence, "GPU %zu: ", limit.device);
-	if (limit.kind == LIMIT_IDLE)
-		append(&sentence, "idle time, %s of %s; its largest cause is %s, %s", share.text,
-		       format_ns((double)limit.wall_ns).text, gap_cause_title(limit.cause),
-		       cause.text);
-	else if (limit.kind == LIMIT_CHILDREN)
-		append(&sentence, "%s, %s of %s, which no trace shows",
-		       gap_cause_title(GAP_CHILDREN), share.text,
-		       format_ns((double)limit.wall_ns).text);
-	else if (limit.kind == LIMIT_COPIES)
-		append(&sentence, "copies, which run alone for %s of %s", share.text,
-		       format_ns((double)limit.wall_ns).text);
-	else
-		append(&sentence, "kernels, %s of %s", share.text,
-		       format_ns((double)limit.wall_ns).text);
+	put_kind(&sentence, &limit);
 	if (limit.kind == LIMIT_IDLE || limit.kind == LIMIT_CHILDREN)
 		put_untraced(&sentence, report, limit.device);
 	if (limit.kind == LIMIT_KERNELS)
@@ -154,18 +172,34 @@ static void put_none(struct sentence *sentence, const struct report *report)
 		append(sentence, "none: nothing in this recording suggests one");
 }
 
+static void put_item(struct sentence *sentence, const struct recommendation *item,
+		     const struct output_options *options)
+{
+	append(sentence, "%s", item->title);
+	put_gain(sentence, item, options);
+}
+
 static struct sentence change_of(const struct report *report, const struct output_options *options)
 {
 	const struct advice *advice = report->advice;
+	const struct recommendation *first = advice_first(advice);
 	struct sentence sentence = {""};
 
-	if (!advice->count) {
-		put_none(&sentence, report);
+	if (first) {
+		put_item(&sentence, first, options);
+		put_plan(&sentence, advice, options);
 		return sentence;
 	}
-	append(&sentence, "%s", advice->items[0].title);
-	put_gain(&sentence, &advice->items[0], options);
-	put_plan(&sentence, advice, options);
+	if (advice->count && advice->items[0].is_unsure) {
+		append(&sentence, "none is sure to gain; perhaps: ");
+		put_item(&sentence, &advice->items[0], options);
+		return sentence;
+	}
+	put_none(&sentence, report);
+	if (advice->count) {
+		append(&sentence, "; of what happens once: ");
+		put_item(&sentence, &advice->items[0], options);
+	}
 	return sentence;
 }
 

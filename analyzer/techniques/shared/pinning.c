@@ -52,10 +52,10 @@ static uint64_t key_of(const struct profile_copy *copy)
 	return copy->bytes << 1 | (copy->kind == COPY_TO_DEVICE);
 }
 
-static void add_buffers(struct pinning *pinning, const struct ceilings *ceilings, uint64_t *keys)
+/* By its key, or each for itself. */
+static void add_buffers(struct pinning *pinning, const struct ceilings *ceilings, uint64_t *keys,
+			bool are_shared)
 {
-	bool are_shared = pinning->copy_count >= PINNING_FEW_COPIES;
-
 	if (are_shared)
 		qsort(keys, pinning->copy_count, sizeof(*keys), compare_keys);
 	for (uint64_t i = 0; i < pinning->copy_count; i++) {
@@ -67,8 +67,15 @@ static void add_buffers(struct pinning *pinning, const struct ceilings *ceilings
 	}
 }
 
-int pinning_of(struct pinning *pinning, const struct profile *profile,
-	       const struct ceilings *ceilings, size_t device)
+/* Which copies are meant: NULL: all of the device. */
+struct choice {
+	bool (*is_one)(const struct profile_op *op, const void *context);
+	const void *context;
+};
+
+static int pinning_of_some(struct pinning *pinning, const struct profile *profile,
+			   const struct ceilings *ceilings, size_t device,
+			   const struct choice *choice)
 {
 	const struct profile_device *where = &profile->devices[device];
 	uint64_t *keys = calloc(where->op_count + 1, sizeof(*keys));
@@ -80,13 +87,29 @@ int pinning_of(struct pinning *pinning, const struct profile *profile,
 		const struct profile_op *op = &profile->ops[i];
 		const struct profile_copy *copy = pageable_copy(profile, op);
 
-		if (!copy)
+		if (!copy || (choice->is_one && !choice->is_one(op, choice->context)))
 			continue;
 		keys[pinning->copy_count++] = key_of(copy);
 		pinning->saved_ns +=
 			fmax((double)(op->end_ns - op->start_ns) - pinned_ns(ceilings, copy), 0);
 	}
-	add_buffers(pinning, ceilings, keys);
+	add_buffers(pinning, ceilings, keys,
+		    !choice->is_one && pinning->copy_count >= PINNING_FEW_COPIES);
 	free(keys);
 	return 0;
+}
+
+int pinning_of(struct pinning *pinning, const struct profile *profile,
+	       const struct ceilings *ceilings, size_t device)
+{
+	return pinning_of_some(pinning, profile, ceilings, device, &(struct choice){0});
+}
+
+int pinning_once_of(struct pinning *pinning, const struct profile *profile,
+		    const struct ceilings *ceilings, size_t device,
+		    bool (*happens_once)(const struct profile_op *op, const void *context),
+		    const void *context)
+{
+	return pinning_of_some(pinning, profile, ceilings, device,
+			       &(struct choice){happens_once, context});
 }

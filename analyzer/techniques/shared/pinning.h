@@ -1,8 +1,8 @@
 /*
  * pinning.h - what it costs to make the host memory of copies page-locked, once.
  *
- * No recording tells which copies share a buffer.  Of a few copies each is taken to have memory of its own; of more,
- * which are a loop's, those of one direction and size have one together.
+ * No recording tells which copies share a buffer.  Of a few copies, and of those that happen once, each is taken to have
+ * memory of its own; of more, which are a loop's, those of one direction and size have one together.
  */
 #ifndef ROOFLINE_PINNING_H
 #define ROOFLINE_PINNING_H
@@ -23,5 +23,11 @@ struct pinning {
 /* Of the copies of a device.  Returns 0 or -ENOMEM. */
 int pinning_of(struct pinning *pinning, const struct profile *profile,
 	       const struct ceilings *ceilings, size_t device);
+
+/* Of those that happens_once says so of. */
+int pinning_once_of(struct pinning *pinning, const struct profile *profile,
+		    const struct ceilings *ceilings, size_t device,
+		    bool (*happens_once)(const struct profile_op *op, const void *context),
+		    const void *context);
 
 #endif
