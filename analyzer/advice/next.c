@@ -463,13 +463,19 @@ static bool has_role(const struct profile *profile, enum metric_role role)
 	return false;
 }
 
+/* Bank conflicts of a kernel that has shared memory. */
+static bool lacks_conflicts(const struct asking *asking)
+{
+	return asking->limit.kernel->quantities[ROOF_shared].per_launch > 0 &&
+	       !has_role(asking->report->profile, METRIC_shared_wavefronts);
+}
+
 /* Of a kernel that no roof explains: what else it may wait for and nobody counted. */
 static int add_more_counters(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
 	bool lacks_atomics = !has_role(asking->report->profile, METRIC_atomic_unit_cycles);
-	bool lacks_shared = limit->kernel->quantities[ROOF_shared].per_launch > 0 &&
-			    !has_role(asking->report->profile, METRIC_shared_wavefronts);
+	bool lacks_shared = lacks_conflicts(asking);
 
 	if (!is_below_roofs(limit) || limit->is_graph || (!lacks_atomics && !lacks_shared))
 		return 0;
@@ -501,14 +507,14 @@ static int add_counters(struct asking *asking)
 /* Of a roof: from there on it explains most of the time. */
 #define HALF 0.5
 
-/* Counters of what its warps waited for, where its atomics are known. */
+/* Counters of what its warps waited for, where add_more_counters has no others to ask for. */
 static int add_stalls(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
 	const struct profile *profile = asking->report->profile;
 
 	if (!is_below_roofs(limit) || limit->kernel->binding_share >= HALF || limit->is_graph ||
-	    !has_role(profile, METRIC_atomic_unit_cycles) ||
+	    !has_role(profile, METRIC_atomic_unit_cycles) || lacks_conflicts(asking) ||
 	    has_role(profile, METRIC_stall_long_scoreboard))
 		return 0;
 	return add_record(

@@ -153,7 +153,7 @@ const struct rule rule_host_launch = {
 	.risk = "Only where neither the number nor the grid of the children follows from what the parent found. "
 		"Where it does now and then, launch them always, and let them return at once.",
 	.pattern = "parent<<<grid, block, 0, stream>>>(...); /* launches nothing */\n"
-		   "first<<<grid, block, 0, stream>>>(...); /* the stream keeps the order: */\n"
+		   "first<<<grid, block, 0, stream>>>(...); /* the stream keeps order: */\n"
 		   "second<<<grid, block, 0, stream>>>(...); /* no wait in between */\n"
 		   "/* an iteration of these can be a graph */",
 	.finding_size = sizeof(struct parents),
