@@ -264,6 +264,73 @@ static int reject_prediction(struct advice *advice, const struct facts *facts, s
 		      prediction->place.speedup, steady, prediction->program.speedup);
 }
 
+/* Where nobody knows whether an assumption holds, its low end, for the change may be wrong; where only its gain is not
+ * known, either end is as likely: what both save in the mean. */
+static double certain_speedup(const struct recommendation *item,
+			      const struct predicted_speedup *predicted)
+{
+	if (!item->is_assuming)
+		return predicted->speedup;
+	return item->keeps_results && predicted->low > 0
+		       ? 2 / (1 / predicted->low + 1 / predicted->speedup)
+		       : predicted->low;
+}
+
+/* Of the steady state, which goes on for hours where a recording has it for seconds, or of the whole run where it does more
+ * for that; 0 where nothing is predicted. */
+static double expected_speedup(const struct recommendation *item)
+{
+	double program = certain_speedup(item, &item->program);
+	double steady = certain_speedup(item, &item->steady);
+
+	return steady > program ? steady : program;
+}
+
+/* The best of the simpler rules that is recommended for the device and brings nearly as much, or NULL. */
+static const struct recommendation *outdone_by(const struct advice *advice, size_t device,
+					       const struct rule *rule, double speedup)
+{
+	const struct recommendation *best = NULL;
+
+	for (size_t i = 0; rule->simpler && i < advice->count; i++)
+		for (const enum rule_number *it = rule->simpler; *it != RULE_COUNT; it++)
+			if (!strcmp(advice->items[i].id, rules[*it]->id) &&
+			    advice->items[i].device == device &&
+			    speedup < rule->simpler_times * expected_speedup(&advice->items[i]) &&
+			    (!best || expected_speedup(&advice->items[i]) > expected_speedup(best)))
+				best = &advice->items[i];
+	return best;
+}
+
+static int consider_prediction(struct advice *advice, const struct facts *facts, size_t device,
+			       const struct rule *rule, struct plan_candidates *candidates,
+			       const struct what_if *what_if)
+{
+	const struct prediction *prediction = &what_if->prediction;
+	double speedup = fmax(prediction->program.speedup, prediction->steady.speedup);
+	const struct recommendation *simpler = outdone_by(advice, device, rule, speedup);
+	bool is_worth = facts_is_worth(facts, what_if);
+
+	if (is_worth && simpler)
+		return reject(advice, facts, device, rule,
+			      "re-simulated, it would be %.2fx as fast, and %.2fx by %s, which is "
+			      "less to change",
+			      speedup, expected_speedup(simpler), simpler->strategy);
+	if (is_worth && rule->needs_low &&
+	    fmax(prediction->program.low, prediction->steady.low) <= 1)
+		return reject(
+			advice, facts, device, rule,
+			"re-simulated, it would be %.2fx as fast, but that may be none: too little for "
+			"kernels that have to be written anew",
+			speedup);
+	plan_add_candidate(candidates, facts, rule, device, what_if);
+	if (what_if->effect.refusal)
+		return reject(advice, facts, device, rule, "%s", what_if->effect.refusal);
+	if (!is_worth)
+		return reject_prediction(advice, facts, device, rule, prediction);
+	return recommend(advice, facts, device, rule, what_if);
+}
+
 static int consider(struct advice *advice, const struct facts *facts, size_t device,
 		    const struct rule *rule, struct plan_candidates *candidates)
 {
@@ -282,28 +349,11 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 			       ? recommend(advice, facts, device, rule, NULL)
 			       : 0;
 	rc = what_if_alone(&what_if, technique_id_of(rule->technique), &facts->what_ifs, device);
-	if (rc < 0)
-		return rc;
-	plan_add_candidate(candidates, facts, rule, device, &what_if);
-	if (what_if.effect.refusal)
-		return reject(advice, facts, device, rule, "%s", what_if.effect.refusal);
-	if (!facts_is_worth(facts, &what_if))
-		return reject_prediction(advice, facts, device, rule, &what_if.prediction);
-	return recommend(advice, facts, device, rule, &what_if);
+	return rc < 0 ? rc : consider_prediction(advice, facts, device, rule, candidates, &what_if);
 }
 
 /* What is not predicted stands where half of what is at stake would put it. */
 #define UNPREDICTED_PART 0.5
-
-/* Of the steady state, which goes on for hours where a recording has it for seconds, or of the whole run where it does more
- * for that; 0 where nothing is predicted. */
-static double expected_speedup(const struct recommendation *item)
-{
-	double program = expected_of(item, &item->program);
-	double steady = expected_of(item, &item->steady);
-
-	return steady > program ? steady : program;
-}
 
 /* Share of a time that a recommendation is expected to save. */
 static double expected_ratio(const struct recommendation *item)

@@ -66,6 +66,11 @@ static bool is_stream_allocation(const char *name)
 	return strstr(name, "Async") && (strstr(name, "Malloc") || strstr(name, "MemAlloc"));
 }
 
+static bool is_host_function(const char *name)
+{
+	return strstr(name, "LaunchHostFunc") || strstr(name, "StreamAddCallback");
+}
+
 static void count_call(struct capturing *thread, const struct profile_call *call)
 {
 	const struct profile_call_name *name = &thread->profile->call_names[call->name];
@@ -77,6 +82,10 @@ static void count_call(struct capturing *thread, const struct profile_call *call
 		end(thread, call);
 	else if (call->result)
 		count_failure(thread, call);
+	else if (is_of_graphs && strstr(name->text, "AddHostNode"))
+		thread->out->host_function_count++;
+	else if (thread->is_capturing && is_host_function(name->text))
+		thread->out->host_function_count++;
 	else if (thread->is_capturing && name->call_class == CALL_MEMORY &&
 		 is_stream_allocation(name->text))
 		thread->out->allocation_count++;

@@ -25,7 +25,8 @@ struct captures {
 	uint64_t begun_count;
 	struct capture_failures legacy;	 /* would have made the legacy stream wait for a capture */
 	struct capture_failures refused; /* others that no capture, or not this one, allows */
-	uint64_t allocation_count; /* of memory in stream order, by a thread while it captured */
+	uint64_t allocation_count;    /* of memory in stream order, by a thread while it captured */
+	uint64_t host_function_count; /* functions of the host, likewise, or added as a node */
 };
 
 /* homes: by process, the device that it is at home on. */

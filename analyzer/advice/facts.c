@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/statistics/library_kernel.h"
 #include "base/search.h"
 #include "base/spans.h"
 #include "base/sums.h"
@@ -227,18 +226,6 @@ static int collect_devices(struct facts *facts)
 	return rc;
 }
 
-static int find_libraries(struct facts *facts)
-{
-	const struct profile *profile = facts->report->profile;
-
-	facts->is_library = malloc(profile->kernel_name_count + 1);
-	if (!facts->is_library)
-		return -ENOMEM;
-	for (size_t i = 0; i < profile->kernel_name_count; i++)
-		facts->is_library[i] = library_kernel_of(profile->kernel_names[i]) != NULL;
-	return 0;
-}
-
 struct what_ifs_wanted {
 	struct facts *facts;
 	const char *range;
@@ -347,8 +334,6 @@ int facts_collect(struct facts *facts, const struct report *report, const char *
 	facts->report = report;
 	facts->rules = rules;
 	rc = open_findings(facts);
-	if (rc == 0)
-		rc = find_libraries(facts);
 	if (rc < 0)
 		return rc;
 	worker_start(&what_ifs, open_what_ifs, &wanted);
@@ -372,7 +357,6 @@ void facts_free(struct facts *facts)
 	free(facts->devices);
 	free(facts->homes);
 	free(facts->has_kernel);
-	free(facts->is_library);
 	*facts = (struct facts){0};
 }
 
@@ -462,7 +446,7 @@ bool facts_is_named(const struct facts *facts, const struct profile_call *call, 
 
 bool facts_is_library(const struct facts *facts, uint32_t kernel)
 {
-	return facts->is_library[kernel];
+	return facts->what_ifs.run.is_library[kernel];
 }
 
 /* ---- rooflines ---- */

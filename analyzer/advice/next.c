@@ -453,13 +453,19 @@ static bool has_role(const struct profile *profile, enum metric_role role)
 	return false;
 }
 
+/* Bank conflicts of a kernel that has shared memory. */
+static bool lacks_conflicts(const struct asking *asking)
+{
+	return asking->limit.kernel->quantities[ROOF_shared].per_launch > 0 &&
+	       !has_role(asking->report->profile, METRIC_shared_wavefronts);
+}
+
 /* Of a kernel that no roof explains: what else it may wait for and nobody counted. */
 static int add_more_counters(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
 	bool lacks_atomics = !has_role(asking->report->profile, METRIC_atomic_unit_cycles);
-	bool lacks_shared = limit->kernel->quantities[ROOF_shared].per_launch > 0 &&
-			    !has_role(asking->report->profile, METRIC_shared_wavefronts);
+	bool lacks_shared = lacks_conflicts(asking);
 
 	if (!is_below_roofs(limit) || limit->is_graph || (!lacks_atomics && !lacks_shared))
 		return 0;
@@ -488,6 +494,29 @@ static int add_counters(struct asking *asking)
 	return add_first_counters(asking);
 }
 
+/* Of a roof: from there on it explains most of the time. */
+#define HALF 0.5
+
+/* Counters of what its warps waited for, where add_more_counters has no others to ask for. */
+static int add_stalls(struct asking *asking)
+{
+	const struct limit *limit = &asking->limit;
+	const struct profile *profile = asking->report->profile;
+
+	if (!is_below_roofs(limit) || limit->kernel->binding_share >= HALF || limit->is_graph ||
+	    !has_role(profile, METRIC_atomic_unit_cycles) || lacks_conflicts(asking) ||
+	    has_role(profile, METRIC_stall_long_scoreboard))
+		return 0;
+	return add_record(
+		asking, STEP_stalls, " --counters=" NEXT_CAUSES, "stalls",
+		reason("%s is at %.0f%% of its nearest roof (%s): counters of stalls tell what "
+		       "its warps wait for",
+		       limit_kernel_name(limit, asking->report).text,
+		       100 * limit->kernel->binding_share,
+		       roofline_roof_title(limit->kernel->binding))
+			.text);
+}
+
 /* ---- where nothing of ours tells more ---- */
 
 /* Exactly that kernel.  What nvcc sets before the name of a static one, Nsight Compute may leave out.  NULL when memory
@@ -509,6 +538,15 @@ static char *kernel_regex(const struct asking *asking)
 	return word;
 }
 
+/* Which of its sections is about what holds the kernel up. */
+static const char *ncu_section(const struct roofline_point *kernel)
+{
+	if (kernel->binding_share < HALF)
+		return "\"Warp State Statistics\"";
+	return kernel->binding < ROOF_MEMORY_END ? "\"Memory Workload Analysis\""
+						 : "\"Compute Workload Analysis\"";
+}
+
 static struct reason kernel_reason(const struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
@@ -521,9 +559,9 @@ static struct reason kernel_reason(const struct asking *asking)
 			name.text, 100 * limit->kernel_share);
 	return reason(
 		"%s has %.0f%% of the kernels' time and is at %.0f%% of its nearest roof (%s): "
-		"Nsight Compute shows by source line what it waits for",
+		"Nsight Compute shows by source line what it waits for, and in %s why",
 		name.text, 100 * limit->kernel_share, 100 * limit->kernel->binding_share,
-		roofline_roof_title(limit->kernel->binding));
+		roofline_roof_title(limit->kernel->binding), ncu_section(limit->kernel));
 }
 
 /* One launch, not the first: that one finds cold caches. */
@@ -594,7 +632,7 @@ static int add_look(struct asking *asking)
 static int add_missing(struct asking *asking)
 {
 	int (*const steps[])(struct asking *) = {add_ceilings, add_apart,   add_graphs, add_host,
-						 add_counters, add_samples, add_ncu};
+						 add_counters, add_samples, add_stalls, add_ncu};
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)

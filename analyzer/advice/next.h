@@ -13,6 +13,9 @@ struct facts;
 /* What kernels are counted for, as --counters takes it: all that a rule goes by. */
 #define NEXT_COUNTERS "roofline,atomics,shared,sm"
 
+/* And what tells why one of them is far below its roofs. */
+#define NEXT_CAUSES NEXT_COUNTERS ",stalls"
+
 /* STEP(name, what it is for); the name is the step's id */
 #define NEXT_STEPS(STEP)                                                                        \
 	STEP(doctor, "find out why nothing was recorded")                                       \
@@ -24,6 +27,7 @@ struct facts;
 	STEP(graphs, "record graphs as a whole, which shows what the device launches")          \
 	STEP(counters, "count in hardware, which tells which roof kernels are near")            \
 	STEP(samples, "sample the GPU, which shows what the device launches and when SMs idle") \
+	STEP(stalls, "count what holds up a kernel that no roof explains")                      \
 	STEP(ncu, "look into one kernel with Nsight Compute")                                   \
 	STEP(host, "profile the host's own code")                                               \
 	STEP(look, "look at where the time is")

@@ -19,6 +19,7 @@ struct recorded_run {
 	const struct costs
 		*costs;	      /* borrowed, in the middle of what was measured; NULL: likewise */
 	struct fusion fusion; /* owned; what counters tell of kernels that could be one */
+	bool *is_library; /* owned; by kernel: a library's, which nobody can be told to write otherwise; NULL: none */
 };
 
 /* Lanes that kernels may run in side by side: at the low end of what is assumed, and otherwise. */

@@ -5,10 +5,13 @@
  */
 #include "techniques/techniques.h"
 
+#include "analysis/counters/occupancy.h"
 #include "replay/calls.h"
 
 static const char no_predecessor[] = "no kernel follows another one in its stream";
 
+static const char no_room[] =
+	"the kernels before them fill the GPU until they end: there is no room for others";
 static const char is_dependent[] = "kernels start before the one before them has ended already";
 
 static const char is_asked[] =
@@ -39,33 +42,70 @@ static bool is_asked_for(const struct profile *profile, const struct profile_op 
 	return launch && launch->is_dependent;
 }
 
+/* The kernel has to wait by itself for what the one before it writes. */
+static bool is_library(const struct recorded_run *run, const struct profile_op *op)
+{
+	return run->is_library &&
+	       run->is_library[run->model->profile->signatures[op->detail].kernel];
+}
+
+/* Room for blocks of the next one while it runs; where the device's limits are not known it is taken to be there. */
+static bool leaves_room(const struct profile *profile, const struct profile_op *op)
+{
+	struct occupancy occupancy;
+
+	return !occupancy_of(&occupancy, &profile->devices[op->device],
+			     &profile->signatures[op->detail]) ||
+	       occupancy.waves < 1;
+}
+
+/* Kernels of a loop as they are gone through. */
+struct followers {
+	size_t count, early_count, asked_count;
+	const char *refusal; /* of the last one that stays as it is */
+};
+
+static bool can_follow(struct followers *found, const struct recorded_run *run,
+		       const struct profile_op *op)
+{
+	const struct profile *profile = run->model->profile;
+	uint32_t before = run->model->predecessor[op - profile->ops];
+
+	if (before == PROFILE_NONE || profile->ops[before].kind != OP_KERNEL)
+		return false;
+	if (is_library(run, op))
+		found->refusal = refused_library;
+	else if (!leaves_room(profile, &profile->ops[before]))
+		found->refusal = no_room;
+	else
+		return true;
+	return false;
+}
+
 static const char *change_loop(struct application *application, const struct loop *loop)
 {
 	const struct model *model = application->run->model;
-	const struct profile_op *ops = model->profile->ops;
 	struct change *change = &application->change;
-	size_t end = loop->first_call + loop->call_count, kernel_count = 0, early_count = 0,
-	       asked_count = 0;
+	struct followers found = {.refusal = no_predecessor};
 
-	for (size_t i = loop->first_call; i < end; i++) {
+	for (size_t i = loop->first_call; i < loop->first_call + loop->call_count; i++) {
 		const struct profile_op *op = call_only_kernel(model, i);
-		uint32_t predecessor = op ? model->predecessor[op - ops] : PROFILE_NONE;
 
-		if (predecessor == PROFILE_NONE || ops[predecessor].kind != OP_KERNEL)
+		if (!op || !can_follow(&found, application->run, op))
 			continue;
-		early_count += starts_early(model->profile, op);
-		kernel_count++;
+		found.early_count += starts_early(model->profile, op);
+		found.count++;
 		if (is_asked_for(model->profile, op))
-			asked_count++;
+			found.asked_count++;
 		else
 			change->calls[i] = change_number(change, &dependent);
 	}
-	if (kernel_count && asked_count == kernel_count)
+	if (found.count && found.asked_count == found.count)
 		return is_asked;
-	if (2 * early_count > kernel_count)
+	if (2 * found.early_count > found.count)
 		return is_dependent;
-	application->effect->changed_count += kernel_count - asked_count;
-	return kernel_count ? NULL : no_predecessor;
+	application->effect->changed_count += found.count - found.asked_count;
+	return found.count ? NULL : found.refusal;
 }
 
 const struct technique technique_dependent_launch = {
@@ -74,8 +114,9 @@ const struct technique technique_dependent_launch = {
 	.argument = ARGUMENT_RANGE,
 	.help = "a kernel is set up while the one before it ends (programmatic dependent launch)",
 	.effect =
-		"Kernels that follow another one in their stream are set up while it ends. What they can "
-		"do before they need its results is an additional gain, which is not predicted.",
+		"Kernels that follow another one in their stream, which leaves room on the GPU, are set up while it "
+		"ends. What they can do before they need its results is an additional gain, which is not "
+		"predicted.",
 	.changed = "kernels are set up before they start",
 	.refusal = no_predecessor,
 	.bound = BOUND_BUSY | BOUND_OPEN,

@@ -30,12 +30,15 @@ static const char *why_not_call(const struct model *model, size_t call)
 	}
 }
 
-static const char *why_not_op(const struct profile *profile, const struct profile_op *op)
+static const char *why_not_op(const struct recorded_run *run, const struct profile_op *op)
 {
+	const struct profile *profile = run->model->profile;
 	struct occupancy occupancy;
 
 	if (op->kind != OP_KERNEL)
 		return not_kernels;
+	if (run->is_library && run->is_library[profile->signatures[op->detail].kernel])
+		return refused_library;
 	return occupancy_of(&occupancy, &profile->devices[op->device],
 			    &profile->signatures[op->detail]) &&
 			       occupancy.waves <= 1
@@ -44,9 +47,10 @@ static const char *why_not_op(const struct profile *profile, const struct profil
 }
 
 /* Of calls [first, end). */
-static const char *why_not(const struct model *model, size_t first, size_t end,
+static const char *why_not(const struct recorded_run *run, size_t first, size_t end,
 			   uint64_t *kernel_count)
 {
+	const struct model *model = run->model;
 	const struct submissions *submissions = &model->submissions;
 	const char *refusal = NULL;
 
@@ -54,8 +58,7 @@ static const char *why_not(const struct model *model, size_t first, size_t end,
 		refusal = why_not_call(model, i);
 		for (uint32_t j = submissions->first[i]; j < submissions->first[i + 1] && !refusal;
 		     j++) {
-			refusal = why_not_op(model->profile,
-					     &model->profile->ops[submissions->ops[j]]);
+			refusal = why_not_op(run, &model->profile->ops[submissions->ops[j]]);
 			++*kernel_count;
 		}
 	}
@@ -72,7 +75,7 @@ static const char *change_loop(struct application *application, const struct loo
 
 	while (end > first && !submissions_count(&model->submissions, end - 1))
 		end--;
-	refusal = why_not(model, first, end, &kernel_count);
+	refusal = why_not(application->run, first, end, &kernel_count);
 	if (refusal)
 		return refusal;
 	for (size_t i = first; i < end; i++)

@@ -31,6 +31,7 @@
 	TECHNIQUE(fill_gpu)            \
 	TECHNIQUE(batch_launches)      \
 	TECHNIQUE(while_node)          \
+	TECHNIQUE(check_every)         \
 	TECHNIQUE(unroll_graph)
 
 #define TECHNIQUE_CONSTANT(name) TECHNIQUE_##name,

@@ -7,104 +7,17 @@
  */
 #include "techniques/techniques.h"
 
-#include "analysis/time/gaps.h"
 #include "replay/calls.h"
+#include "techniques/shared/flag_loops.h"
 #include "techniques/shared/usual_changes.h"
 
 static const char no_flag[] =
 	"no loop of equal iterations has the host read a few bytes after each of them";
 
-/* Fewer iterations that are as the one before them have a branch in them, and no common body. */
-#define LEAST_ALIKE 0.75
-
 static const struct call_change loop_body = {.pause = PAUSE_GONE,
 					     .host = COST_NONE,
 					     .submission = SUBMITS_NODES,
 					     .gap = COST_CONDITIONAL};
-
-/* ---- what a loop is ---- */
-
-static bool is_flag(const struct profile *profile, const struct profile_op *op)
-{
-	return op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_HOST &&
-	       profile->copies[op->detail].bytes <= GAP_DECISION_BYTES;
-}
-
-/* Copies differ in where they are kept, not in what they are. */
-static bool is_alike(const struct profile *profile, const struct profile_op *left,
-		     const struct profile_op *right)
-{
-	if (left->kind != right->kind || left->graph != right->graph)
-		return false;
-	if (left->kind == OP_KERNEL)
-		return left->detail == right->detail;
-	return left->kind != OP_COPY ||
-	       (profile->copies[left->detail].kind == profile->copies[right->detail].kind &&
-		profile->copies[left->detail].bytes == profile->copies[right->detail].bytes);
-}
-
-/* What an iteration submitted, in ops[] of submissions. */
-struct submitted {
-	uint32_t first, end;
-};
-
-static struct submitted submitted_in(const struct model *model, const struct loop *loop,
-				     size_t iteration)
-{
-	const uint32_t *first = model->submissions.first;
-
-	return (struct submitted){first[loop->iterations[iteration]],
-				  first[loop->iterations[iteration + 1]]};
-}
-
-static bool are_alike(const struct model *model, struct submitted left, struct submitted right)
-{
-	const struct profile *profile = model->profile;
-	const uint32_t *ops = model->submissions.ops;
-
-	if (left.end - left.first != right.end - right.first)
-		return false;
-	for (uint32_t i = 0; i < left.end - left.first; i++)
-		if (!is_alike(profile, &profile->ops[ops[left.first + i]],
-			      &profile->ops[ops[right.first + i]]))
-			return false;
-	return true;
-}
-
-/* Whether the last that it submitted, and nothing else, is read to decide by. */
-static bool ends_with_flag(const struct model *model, struct submitted submitted)
-{
-	const struct profile *profile = model->profile;
-	uint32_t flag_count = 0;
-
-	for (uint32_t i = submitted.first; i < submitted.end; i++)
-		flag_count += is_flag(profile, &profile->ops[model->submissions.ops[i]]);
-	return flag_count == 1 && submitted.end - submitted.first > 1 &&
-	       is_flag(profile, &profile->ops[model->submissions.ops[submitted.end - 1]]);
-}
-
-static bool is_while(const struct model *model, const struct loop *loop)
-{
-	size_t alike_count = 0;
-
-	for (size_t i = 1; i < loop->iteration_count; i++) {
-		struct submitted submitted = submitted_in(model, loop, i);
-
-		alike_count += ends_with_flag(model, submitted) &&
-			       are_alike(model, submitted_in(model, loop, i - 1), submitted);
-	}
-	return (double)alike_count >= LEAST_ALIKE * (double)(loop->iteration_count - 1);
-}
-
-/* ---- what becomes of it ---- */
-
-static bool is_graph_loop(const struct model *model, const struct loop *loop)
-{
-	for (size_t i = loop->iterations[0]; i < loop->iterations[1]; i++)
-		if (model_call_class(model, i) == CALL_GRAPH_LAUNCH)
-			return true;
-	return false;
-}
 
 /* Why calls [first, end) cannot be a body, or NULL. */
 static const char *why_not(const struct application *application, size_t first, size_t end)
@@ -129,7 +42,7 @@ static void drop_flags(struct change *change, const struct model *model, size_t 
 	const struct submissions *submissions = &model->submissions;
 
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
-		if (is_flag(model->profile, &model->profile->ops[submissions->ops[i]]))
+		if (flag_loops_is_flag(model->profile, &model->profile->ops[submissions->ops[i]]))
 			change->op_ns[submissions->ops[i]] = OP_GONE;
 }
 
@@ -161,9 +74,9 @@ static const char *change_loop(struct application *application, const struct loo
 	size_t end = calls_last_submitting(model, first, first + loop->call_count);
 	const char *refusal;
 
-	if (!is_while(model, loop))
+	if (!flag_loops_is_one(model, loop))
 		return no_flag;
-	if (!is_graph_loop(model, loop))
+	if (!flag_loops_launches_graphs(model, loop))
 		return technique_device_decision.change_loop(application, loop);
 	if (!costs_has_conditional(ceilings))
 		return refused_not_measured;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/library_kernel.h"
 #include "base/radix.h"
 #include "base/search.h"
 #include "base/array.h"
@@ -129,6 +130,16 @@ static int read_model(struct what_ifs *all, const struct ceilings *ceilings)
 	return rc < 0 ? rc : loops_rc;
 }
 
+static int find_libraries(struct recorded_run *run, const struct profile *profile)
+{
+	run->is_library = malloc(profile->kernel_name_count + 1);
+	if (!run->is_library)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->kernel_name_count; i++)
+		run->is_library[i] = library_kernel_of(profile->kernel_names[i]) != NULL;
+	return 0;
+}
+
 int what_ifs_open(struct what_ifs *all, const struct profile *profile,
 		  const struct ceilings *ceilings, const char *range)
 {
@@ -136,6 +147,9 @@ int what_ifs_open(struct what_ifs *all, const struct profile *profile,
 	int rc;
 
 	*all = (struct what_ifs){.run.ceilings = ceilings};
+	rc = find_libraries(&all->run, profile);
+	if (rc < 0)
+		return rc;
 	if (!predictor_fits(&all->predictor, profile))
 		return 0;
 	rc = model_build(&all->run.model, profile, &err);
@@ -160,6 +174,7 @@ void what_ifs_free(struct what_ifs *all)
 	model_free(all->run.model);
 	free(all->places);
 	free(all->run.fusion.kernels);
+	free(all->run.is_library);
 	for (int i = 0; i < TECHNIQUE_COUNT; i++)
 		free(all->within[i].items);
 	*all = (struct what_ifs){0};

@@ -302,13 +302,23 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	for name in if ifelse switch nested; do expect conditional_$name.naive 'advice()[0] == "host_decision"'; done
 	expect conditional_while.naive 'advice()[0] == "while_node"' '"host_decision" not in advice()'
 	expect device_graph.naive 'advice() == ["while_node"]'
-	expect device_scheduler.naive 'advice() == ["while_node", "fill_gpu"]' # a kernel of one block has a third of an iteration
+	# a kernel of one block has a third of an iteration; measured of the first two: 1.00x
+	expect device_scheduler.naive 'set(advice()) <= {"while_node", "check_every", "fill_gpu"}'
+	expect conditional_while.naive 'advice()[:2] == ["while_node", "check_every"]'
+	for name in if.naive nested.naive while.conditional; do expect conditional_$name '"check_every" not in advice()'; done
 	for name in device_graph.no_read device_graph.tail conditional_while.conditional graph_pipeline.graph_wait; do
 		expect $name '"while_node" not in advice()'
 	done
 	expect pytorch.naive 'advice() == ["launch_bound_graph"]'
-	for name in graph_forkjoin graph_manual; do expect $name.naive 'advice()[0] == "underfilled_gpu"'; done
-	expect concurrent_kernels.naive 'advice()[0] == "underfilled_gpu" and set(advice()) == {"underfilled_gpu", "batch_launches", "fill_gpu"}'
+	expect graph_forkjoin.naive 'advice()[0] == "underfilled_gpu"'
+	expect graph_manual.naive 'advice() == ["host_node", "underfilled_gpu"]'
+	for name in graph_pipeline.stream graph_pipeline.graph graph_manual.forked; do expect $name 'advice() == ["host_node"]'; done
+	for name in graph_pipeline.naive graph_pipeline.graph_wait; do expect $name '"host_node" not in advice()'; done
+	expect dependent_launch.naive 'advice()[0] == "dependent_launch"'
+	for name in dependent dependent_graph; do expect dependent_launch.$name '"dependent_launch" not in advice()'; done
+	expect graph_update.stream 'advice()[:2] == ["persistent_kernel", "launch_bound_graph"]' # a graph is launched each time
+	expect persistent.naive '"persistent_kernel" not in advice()' # a graph brings nearly as much
+	expect concurrent_kernels.naive 'set(advice()[:2]) == {"underfilled_gpu", "fill_gpu"}'
 	for name in atomic_batch.batch_512 atomic_hierarchy.tree device_choice.naive graph_large.naive; do
 		expect $name '"one_time_copy" not in advice()'
 	done
@@ -320,6 +330,11 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 		expect $name '"fill_gpu" not in advice()' '"batch_launches" not in advice()'
 	done
 	expect dp_tiny.device 'advice() == ["aggregate_children"]'
+	# launched by the host without waiting it takes 1/2.4 of the time (docs/results/medians.txt)
+	expect dynamic_parallelism.device.sampled 'advice()[0] == "host_launch"' 'r["advice"][0]["at_stake_ns"] > 1e6'
+	for name in dp_irregular.device dp_irregular.device_level dp_tokens.device dp_tiny.device; do
+		expect $name '"host_launch" not in advice()'
+	done
 	for name in dp_irregular.device dp_tokens.device device_scheduler.tail dynamic_parallelism.device.sampled; do
 		expect $name '"aggregate_children" not in advice()'
 	done
@@ -399,7 +414,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	for name in $made; do
 		[ -f "tests/recordings/pitfalls.$name.roofline" ] || { missing+=" pitfalls.$name"; continue; }
 		expect "pitfalls.$name" \
-			"set('$(xargs <<<"$made")'.split()) & set(advice()) == {'$name'} - {'no_bank_conflicts'}"
+			"set('$(xargs <<<"$made")'.split()) & set(advice()) == ({'$name'} if '$name'[:3] != 'no_' else set())"
 	done
 	[ -z "${missing-}" ] || skip "record.sh makes these on a GPU:$missing"
 }

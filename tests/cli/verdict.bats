@@ -120,9 +120,24 @@ next_of() {
 	[ "$(next_of compute_bound.fp64)" = apart ]
 	[ "$(next_of dynamic_parallelism.device)" = samples ] # children are not recorded
 	[ "$(next_of device_graph.tail)" = host ]
+	[ "$(next_of histogram.shared)" = "counters samples ncu" ] # at 29% of a roof, and nobody counted conflicts
+	[ "$(next_of fuse_elementwise.fused)" = "advise check samples stalls ncu" ] # at 47%, and all but stalls is counted
+	run -0 "$ROOFLINECTL" report --section next "$recordings/fuse_elementwise.fused"
+	[[ "$output" == *"--counters=roofline,atomics,shared,sm,stalls -o fuse_elementwise.fused.stalls "* ]]
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *'what it waits for, and in "Warp State Statistics" why'* ]]
 	run -0 "$ROOFLINECTL" report --section next "$recordings/memory_bound.scalar"
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *'and in "Memory Workload Analysis" why'* ]]
 	[[ "$output" == *"is at 71% of its nearest roof"* ]]
 	[[ "$output" == *"ncu --set full "*" --kernel-name 'regex:_Z12triad_kernelPfPKfS1_fl$' --launch-skip 1 --launch-count 1 memory_bound scalar "* ]]
+}
+
+# In these the GPU idles for 99%, 36% and 48% of the whole run, most of it while the host loads and checks.
+@test "what repeats is asked about, not what happens once" {
+	[ "$(next_of dependent_launch.dependent)" = counters ]
+	[ "$(next_of conditional_ifelse.predicated)" = counters ]
+	run -0 "$ROOFLINECTL" report --section next "$recordings/dependent_launch.dependent"
+	[[ "$output" == *"kernels run for 100.0% of the steady state"* ]]
+	[ "$(next_of copy_overlap.streamed)" = "host counters" ] # nothing repeats that kernels take most of
 }
 
 @test "a kernel that no roof explains has its atomics counted, if nobody did, before ncu is asked" {

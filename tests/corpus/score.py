@@ -55,6 +55,8 @@ WORDS = {
     "coalesce": {"kernel_coalesce"},
     "tensor_cores": {"kernel_tensor"},
     "hide_latency": {"kernel_latency"},
+    "split_blocks": {"dynamic_queue"},
+    "raise_occupancy": {"kernel_latency", "fill_gpu"},
     "unroll_graph": {"unroll_graph", "cuda_graph"},
     "while_node": {"while_node", "device_decision"},
 }

@@ -86,17 +86,25 @@ record streams -- streams
 record nvtx_ranges -- nvtx_ranges
 record device_graph --graphs=graph -- device_graph
 record syncs --syncs -- graph_chain naive --iterations 20 --repeats 1
-for pitfall in refused_update leaked_graphs blocking_copy late_module_load; do
+for pitfall in refused_update leaked_graphs blocking_copy late_module_load repeated_module_load host_node no_host_node; do
 	record "pitfalls.$pitfall" -- pitfalls "$pitfall"
 done
 for pitfall in bank_conflicts no_bank_conflicts register_spills; do
 	record "pitfalls.$pitfall" --counters=shared --counters-share=100 -- pitfalls "$pitfall"
+done
+for pitfall in long_block no_long_block; do
+	record "pitfalls.$pitfall" --sample=1us -- pitfalls "$pitfall"
+done
+for pitfall in low_occupancy no_low_occupancy; do
+	record "pitfalls.$pitfall" --counters=roofline,atomics,sm,stalls --counters-share=100 -- pitfalls "$pitfall"
 done
 record pitfalls.pending_launches --graphs=graph -- pitfalls pending_launches
 record_beside_another pitfalls.other_profiler --counters -- graph_chain naive --repeats 1
 if [ "$(nvidia-smi -L | wc -l)" -ge 2 ]; then
 	export CUDA_VISIBLE_DEVICES=0,1
 	record collectives.ordered -- "$python" tests/gpu/collectives.py --mode ordered
+	record pitfalls.staged_peer_copy -- pitfalls staged_peer_copy
+	record pitfalls.no_staged_peer_copy -- pitfalls no_staged_peer_copy
 	record pitfalls.collective_order -- "$python" tests/gpu/collectives.py --mode swapped
 fi
 [ "$only" = . ] || exit 0

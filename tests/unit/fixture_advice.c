@@ -28,6 +28,8 @@ static void begin(struct advised *it, struct builder *b)
 	*report = (struct report){.profile = &b->profile,
 				  .device_work = &it->device_work,
 				  .roofline = &it->roofline,
+				  .counted = it->counted,
+				  .sm_activity = it->activity,
 				  .ceilings = it->ceilings};
 	assert_int_equal(timeline_build(&report->timeline, report->profile, &err), 0);
 	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);
@@ -47,7 +49,21 @@ void advised_begin_by(struct advised *it, struct builder *b, struct device_work 
 
 void advised_begin_counted(struct advised *it, struct builder *b, struct roofline roofline)
 {
-	*it = (struct advised){.ceilings = predicted_ceilings(0), .roofline = roofline};
+	advised_begin_counters(it, b, roofline, NULL);
+}
+
+void advised_begin_counters(struct advised *it, struct builder *b, struct roofline roofline,
+			    struct counted *counted)
+{
+	*it = (struct advised){.ceilings = predicted_ceilings(0),
+			       .roofline = roofline,
+			       .counted = counted};
+	begin(it, b);
+}
+
+void advised_begin_sampled(struct advised *it, struct builder *b, struct sm_activity *activity)
+{
+	*it = (struct advised){.ceilings = predicted_ceilings(0), .activity = activity};
 	begin(it, b);
 }
 

@@ -12,7 +12,9 @@ struct advised {
 	struct ceilings *ceilings;
 	struct report report;
 	struct device_work device_work;
-	struct roofline roofline; /* nothing was counted, unless a test says so */
+	struct roofline roofline;     /* nothing was counted, unless a test says so */
+	struct counted *counted;      /* borrowed, likewise; NULL: none */
+	struct sm_activity *activity; /* likewise */
 	struct advice *advice;
 };
 
@@ -27,6 +29,11 @@ void advised_begin_by(struct advised *it, struct builder *b, struct device_work 
 		      struct ceilings *ceilings);
 /* Its points are borrowed until advised_end. */
 void advised_begin_counted(struct advised *it, struct builder *b, struct roofline roofline);
+/* Counters of each kernel are borrowed until advised_end as well. */
+void advised_begin_counters(struct advised *it, struct builder *b, struct roofline roofline,
+			    struct counted *counted);
+/* What samples show of SMs is borrowed, too. */
+void advised_begin_sampled(struct advised *it, struct builder *b, struct sm_activity *activity);
 void advised_end(struct advised *it);
 
 /* What that rule recommends, or NULL. */

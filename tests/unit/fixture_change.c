@@ -32,6 +32,7 @@ const struct call_change usual_changes[USUAL_CHANGES_END] = {
 	[CALL_DEPENDENT] = {.gap = COST_DEPENDENT_GAP},
 	[CALL_MADE_ASYNC] = {.host = COST_LAUNCH_CALL},
 	[CALL_READBACK_GONE] = {GONE, .submission = SUBMITS_PARENT},
+	[CALL_READ_GONE] = {.host = COST_NONE},
 	[CALL_AS_CHILD] = {GONE, .submission = SUBMITS_CHILDREN},
 	[CALL_UPDATES] = {.host = COST_GRAPH_UPDATE, .submission = SUBMITS_NOTHING},
 	[CALL_AGAIN] = {.prepare = COST_UPDATED_NODES,

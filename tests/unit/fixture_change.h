@@ -20,6 +20,7 @@ enum usual_change {
 	CALL_DEPENDENT,	    /* its kernel has been set up when the one before in its stream ends */
 	CALL_MADE_ASYNC,    /* submits what it did, and waits for nothing */
 	CALL_READBACK_GONE, /* gone: what ran last before it is a parent kernel */
+	CALL_READ_GONE,	    /* gone: what follows waits for what was before it */
 	CALL_AS_CHILD,	    /* gone: that parent kernel launches its kernel */
 	CALL_UPDATES, /* in place of making an executable graph it updates the one that there is */
 	CALL_AGAIN,   /* so this launch of it is not the first, but one of updated nodes */

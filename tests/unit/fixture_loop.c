@@ -308,13 +308,15 @@ void loop_expect_refusal(const char *usual, const struct technique *technique, c
 
 void loop_expect(const struct loop_fixture *fixture, int iteration, const char *expected)
 {
-	static const char letters[] = {
-		[CALL_KEPT] = '.',	    [CALL_DROPPED] = 'd',	    [CALL_AS_GRAPH] = 'G',
-		[CALL_AS_UPDATED] = 'U',    [CALL_IN_GRAPH] = 'n',	    [CALL_AFTER_WORK] = 'h',
-		[CALL_IN_BODY] = 'b',	    [CALL_IN_LAUNCHED_GRAPH] = 'l', [CALL_IN_KERNEL] = 's',
-		[CALL_FUSED] = 'f',	    [CALL_DEPENDENT] = 'p',	    [CALL_MADE_ASYNC] = 'a',
-		[CALL_READBACK_GONE] = 'q', [CALL_AS_CHILD] = 'c',	    [CALL_UPDATES] = 'u',
-		[CALL_AGAIN] = 'g',	    [USUAL_CHANGES_END] = '?'};
+	static const char letters[] = {[CALL_KEPT] = '.',	   [CALL_DROPPED] = 'd',
+				       [CALL_AS_GRAPH] = 'G',	   [CALL_AS_UPDATED] = 'U',
+				       [CALL_IN_GRAPH] = 'n',	   [CALL_AFTER_WORK] = 'h',
+				       [CALL_IN_BODY] = 'b',	   [CALL_IN_LAUNCHED_GRAPH] = 'l',
+				       [CALL_IN_KERNEL] = 's',	   [CALL_FUSED] = 'f',
+				       [CALL_DEPENDENT] = 'p',	   [CALL_MADE_ASYNC] = 'a',
+				       [CALL_READBACK_GONE] = 'q', [CALL_READ_GONE] = 'y',
+				       [CALL_AS_CHILD] = 'c',	   [CALL_UPDATES] = 'u',
+				       [CALL_AGAIN] = 'g',	   [USUAL_CHANGES_END] = '?'};
 	const struct change *change = &fixture->application.change;
 	uint32_t first = fixture->iterations[iteration];
 	char found[32] = "";

@@ -133,6 +133,72 @@ static void test_unknown_cost(void **state)
 	advised_end(&it);
 }
 
+/* Each of 40 times 1 MiB of GPU 0 to the host, 1 MiB from there to GPU 1, and a kernel of kernel_ns there; bytes_in other
+ * bytes go in, and without waits both at once. */
+static struct builder *exchange(uint64_t bytes_in, bool is_waiting, int64_t kernel_ns)
+{
+	struct builder *b = builder_new(1, 2);
+	int64_t now_ns = 0;
+
+	for (int i = 0; i < 40; i++, now_ns += 210000 + kernel_ns) {
+		const struct profile_copy out = {.kind = COPY_TO_HOST,
+						 .src_memory = 3,
+						 .dst_memory = MEMORY_PINNED,
+						 .bytes = 1 << 20,
+						 .is_async = true};
+		const struct profile_copy in = {.kind = COPY_TO_DEVICE,
+						.src_memory = MEMORY_PINNED,
+						.dst_memory = 3,
+						.bytes = bytes_in,
+						.is_async = true};
+		int64_t in_ns = is_waiting ? now_ns + 105000 : now_ns + 50000;
+		uint32_t call =
+			builder_call(b, 0, "cudaMemcpyAsync", CALL_COPY, now_ns, now_ns + 2000);
+
+		builder_copy(b, 0, out, now_ns + 3000, now_ns + 100000, call);
+		call = builder_call(b, 0, "cudaMemcpyAsync", CALL_COPY, in_ns, in_ns + 2000);
+		builder_copy(b, 1, in, in_ns + 3000, in_ns + 100000, call);
+		call = builder_launch(b, 0, in_ns + 3000, in_ns + 6000);
+		builder_kernel(b, 1, "k", in_ns + 101000, in_ns + 101000 + kernel_ns, call);
+	}
+	return b;
+}
+
+static void test_through_host(void **state)
+{
+	const struct recommendation *item;
+	struct advised it;
+
+	(void)state;
+	advise(&it, exchange(1 << 20, true, 50000), 0);
+	item = advised_item(&it, "staged_peer_copy");
+	assert_non_null(item);
+	assert_int_equal(item->device, 1);
+	assert_string_equal(item->strategy, "peer_copy");
+	assert_string_equal(
+		item->evidence[0],
+		"40 copies, 40.0 MiB, to the host from GPU 0 and then from there to GPU 1, "
+		"which take 7.76 ms");
+	assert_true(advised_says(item, "assumes: they are the same bytes"));
+	advised_end(&it);
+}
+
+static void test_own_copies(void **state)
+{
+	struct advised it;
+
+	(void)state;
+	advise(&it, exchange(1 << 19, true, 50000), 0); /* other bytes */
+	assert_null(advised_item(&it, "staged_peer_copy"));
+	advised_end(&it);
+	advise(&it, exchange(1 << 20, false, 50000), 0); /* begun before the others were there */
+	assert_null(advised_item(&it, "staged_peer_copy"));
+	advised_end(&it);
+	advise(&it, exchange(1 << 20, true, 3000000), 0); /* next to no time */
+	assert_null(advised_item(&it, "staged_peer_copy"));
+	advised_end(&it);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -145,6 +211,11 @@ int main(void)
 			 test_few),
 		SENTENCE("where pinning costs more, or little is at stake, they are left alone",
 			 test_left_alone),
+		SENTENCE("copies from a GPU to another one through the host are told",
+			 test_through_host),
+		SENTENCE(
+			"copies of several GPUs that have nothing to do with each other are left alone",
+			test_own_copies),
 		SENTENCE("beside a loop of kernels they are told of last, as what happens once",
 			 test_once),
 		SENTENCE("where nobody knows what pinning costs that is said", test_unknown_cost),

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "analysis/counters/counted.h"
 #include "fixture_advice.h"
 
 #define KERNEL_NS 1000000
@@ -88,6 +89,84 @@ static void test_tensor_cores(void **state)
 	expect("tensor_cores", tensor, NULL);
 }
 
+/* ---- kernels that wait ---- */
+
+#define HOLDING_ALL 32	/* registers of a thread with which an SM holds all of its warps */
+#define HOLDING_FEW 128 /* and a quarter of them */
+
+/* At a third of L2's roof, and below that of all others. */
+static struct roofline_point waiting(void)
+{
+	struct roofline_point point = point_at("k", ROOF_l2, 0.33);
+
+	point.regime = ROOFLINE_LATENCY_BOUND;
+	for (int roof = 0; roof < ROOF_COUNT; roof++)
+		point.quantities[roof].state = ROOFLINE_KNOWN;
+	return point;
+}
+
+/* What of the two rules is recommended, or NULL; with a sentence of its evidence.  stall: what it waits for most;
+ * METRIC_NONE: not counted. */
+static void expect_waiting(struct roofline_point point, uint32_t registers, enum metric_role stall,
+			   const char *rule, const char *sentence)
+{
+	struct roofline roofline = {.kernels = &point, .kernel_count = 1};
+	struct counted_work work = {.launch_count = 20};
+	struct counted counted = {.kernels = &work};
+	struct builder *b = launches("k");
+	struct advised it;
+
+	b->signatures[0].registers_per_thread = registers;
+	work.roles[METRIC_stall_sleeping] =
+		(struct counted_role){1, stall == METRIC_NONE ? 0 : 1, 1};
+	if (stall != METRIC_NONE)
+		work.roles[stall] = (struct counted_role){1, 5, 1};
+	advised_begin_counters(&it, b, roofline, &counted);
+	for (int i = 0; i < 2; i++) {
+		const char *id = i ? "latency_bound" : "low_occupancy";
+		const struct recommendation *item = advised_item(&it, id);
+
+		if (!rule || strcmp(id, rule) != 0) {
+			assert_null(item);
+			continue;
+		}
+		assert_non_null(item);
+		assert_true(item->at_stake_ns == 0);
+		assert_string_equal(item->evidence[0], "k: at 33% of its nearest roof (L2)");
+		assert_true(advised_says(item, sentence));
+	}
+	advised_end(&it);
+}
+
+static void test_low_occupancy(void **state)
+{
+	struct roofline_point fast = waiting(), unknown = waiting(), idle = waiting();
+
+	(void)state;
+	expect_waiting(waiting(), HOLDING_FEW, METRIC_NONE, "low_occupancy",
+		       "2 blocks of 256 threads fit on an SM, 25% of the warps that it can hold: "
+		       "registers hold them down");
+	expect_waiting(waiting(), HOLDING_FEW, METRIC_stall_long_scoreboard, "low_occupancy",
+		       "its warps spend most of their waits on: waits for L1, L2 or DRAM");
+	/* a busy unit, which more warps would not make faster */
+	expect_waiting(waiting(), HOLDING_FEW, METRIC_stall_lg_throttle, NULL, NULL);
+	fast.binding_share = 0.6;
+	expect_waiting(fast, HOLDING_FEW, METRIC_NONE, NULL, NULL);
+	unknown.quantities[ROOF_fp32].state = ROOFLINE_NOT_ASKED;
+	expect_waiting(unknown, HOLDING_FEW, METRIC_NONE, NULL, NULL);
+	idle.regime = ROOFLINE_LAUNCH_BOUND;
+	expect_waiting(idle, HOLDING_FEW, METRIC_NONE, NULL, NULL);
+}
+
+static void test_latency_bound(void **state)
+{
+	(void)state;
+	expect_waiting(waiting(), HOLDING_ALL, METRIC_stall_long_scoreboard, "latency_bound",
+		       "waits for L1, L2 or DRAM");
+	expect_waiting(waiting(), HOLDING_ALL, METRIC_NONE, NULL, NULL);
+	expect_waiting(waiting(), HOLDING_ALL, METRIC_stall_math_pipe_throttle, NULL, NULL);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -98,6 +177,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SENTENCE("kernels between half and 80% of DRAM's roof need more loads under way",
 			 test_wider_loads),
+		SENTENCE("kernels that wait with few warps on an SM are advised more of them",
+			 test_low_occupancy),
+		SENTENCE(
+			"kernels that wait with all warps are advised more work in each, if that was counted",
+			test_latency_bound),
 		SENTENCE("products at the FP32 roof are advised tensor cores, other sums are not",
 			 test_tensor_cores),
 	};

@@ -116,6 +116,43 @@ static void test_refused(void **state)
 	       "1 of 1 captures ended");
 }
 
+/* count graphs that were launched at once, each of which keeps the next waiting for gap_ns; a function of the host that was
+ * captured (or, where is_streamed, enqueued before each of as many kernels) unless has_function is false. */
+static struct builder *calling_back(int count, int64_t gap_ns, bool is_streamed, bool has_function)
+{
+	struct builder *b = builder_new(1, 1);
+	int64_t start_ns = 1000000;
+
+	call(b, 0, "cudaStreamBeginCapture", CALL_GRAPH_MANAGE, 0);
+	if (has_function && !is_streamed)
+		call(b, 0, "cudaLaunchHostFunc", CALL_LAUNCH, 0);
+	call(b, 0, "cudaStreamEndCapture", CALL_GRAPH_MANAGE, 0);
+	for (int i = 0; i < count; i++, start_ns += 30000 + gap_ns) {
+		uint32_t launch;
+
+		if (has_function && is_streamed)
+			call(b, 0, "cudaLaunchHostFunc", CALL_LAUNCH, 0);
+		call(b, 0, is_streamed ? "cudaLaunchKernel" : "cudaGraphLaunch",
+		     is_streamed ? CALL_LAUNCH : CALL_GRAPH_LAUNCH, 0);
+		launch = (uint32_t)b->profile.call_count - 1;
+		builder_kernel(b, 0, "k", start_ns, start_ns + 30000, launch)->graph = !is_streamed;
+	}
+	return b;
+}
+
+static void test_host_functions(void **state)
+{
+	(void)state;
+	expect(calling_back(40, 50000, false, true), "host_node",
+	       "functions of the host that are nodes of graphs: 1\n"
+	       "39 times work that had been submitted waited for more than 20.0 us, 50.0 us on average");
+	expect(calling_back(40, 50000, true, true), "host_node",
+	       "functions of the host that were enqueued in streams: 40");
+	expect(calling_back(40, 50000, false, false), "", NULL); /* something else holds it up */
+	expect(calling_back(40, 15000, false, true), "", NULL);	 /* a wait, as the GPU's own */
+	expect(calling_back(15, 50000, false, true), "", NULL);	 /* a few */
+}
+
 static struct builder *captured_allocation(const char *name, bool is_inside, int launches)
 {
 	struct builder *b = busy(1, 1);
@@ -357,6 +394,51 @@ static void test_loads(void **state)
 		(struct profile_jit){.start_ns = 600000, .end_ns = 690000};
 	builder_kernel(b, 0, "late", 700000, 708000, (uint32_t)b->profile.call_count - 1);
 	expect(b, "late_module_load", "while code was loaded or compiled: 1, for 0 ns and 90.0 us");
+}
+
+/* Every so manieth of count steps compiles for host_ns, loads code for 20 us, and unloads it behind its launch, or does not
+ * where host_ns is negative. */
+static struct builder *compiling(int count, int every, int last, int64_t host_ns)
+{
+	bool is_unloading = host_ns >= 0;
+	struct builder *b = builder_new(1, 1);
+	int64_t now = 0;
+
+	for (int i = 0; i < count; i++) {
+		bool is_loading = i % every == 0 && i <= last;
+		uint32_t launch;
+
+		if (is_loading) {
+			now += is_unloading ? host_ns : 0;
+			builder_call(b, 0, "cuModuleLoadData", CALL_MODULE, now, now + 20000);
+			now += 20000;
+		}
+		launch = builder_launch(b, 0, now, now + 1000);
+		builder_kernel(b, 0, "k", now + 1000, now + 10000, launch);
+		now += 10000;
+		if (is_loading && is_unloading) {
+			builder_call(b, 0, "cuModuleUnload", CALL_MODULE, now, now + 1000);
+			now += 1000;
+		}
+	}
+	return b;
+}
+
+static void test_compiling(void **state)
+{
+	(void)state;
+	/* 17 of 20 loads after the first tenth */
+	expect(compiling(200, 10, 200, 0), "repeated_module_load",
+	       "17 times code was loaded after a tenth of the operations, and 18 times unloaded");
+	expect(compiling(200, 10, 200, 0), "repeated_module_load", "340 us of loading and 0 ns");
+	expect(compiling(200, 10, 200, 500000), "repeated_module_load",
+	       "and for 8.50 ms of host code right before: NVRTC compiles there");
+	/* not for long, or none in the end: it is the start of something */
+	expect(compiling(200, 5, 100, 0), "late_module_load", NULL);
+	/* kept: different code each time */
+	expect(compiling(200, 10, 200, -1), "late_module_load", NULL);
+	/* a few */
+	expect(compiling(200, 20, 200, 0), "late_module_load", NULL);
 }
 
 /* ---- kernels ---- */
@@ -609,6 +691,10 @@ int main(void)
 			 test_said_by_another),
 		SENTENCE("code that is loaded or compiled amid the work is told, at the start not",
 			 test_loads),
+		SENTENCE(
+			"functions of the host that the GPU waits for are told, where there are some",
+			test_host_functions),
+		SENTENCE("code that is compiled again and again is to be kept", test_compiling),
 		SENTENCE("a long kernel with variables in local memory is named", test_spills),
 		SENTENCE("local memory of a kernel that could have more registers holds arrays",
 			 test_local_arrays),

@@ -64,6 +64,33 @@ static void test_asked_already(void **state)
 	loop_free(&fixture);
 }
 
+/* A GPU of one SM with room for two blocks: kernels of one and of two. */
+static void test_no_room(void **state)
+{
+	for (uint32_t blocks = 1; blocks <= 2; blocks++) {
+		struct loop_fixture fixture = loop_of("keeeeeeeeeeeeee");
+		struct profile_device *device = &fixture.b->devices[0];
+
+		*device = (struct profile_device){.name = device->name,
+						  .uuid = device->uuid,
+						  .op_count = device->op_count,
+						  .sm_count = 1,
+						  .max_warps_per_sm = 64,
+						  .max_blocks_per_sm = 2,
+						  .max_registers_per_sm = 1 << 16,
+						  .max_shared_bytes_per_sm = 1 << 16};
+		fixture.b->signatures[0].grid[0] = blocks;
+		if (blocks == 1)
+			assert_null(loop_apply(&fixture, &technique_dependent_launch));
+		else
+			assert_string_equal(loop_apply(&fixture, &technique_dependent_launch),
+					    "the kernels before them fill the GPU until they end: "
+					    "there is no room for others");
+		loop_free(&fixture);
+	}
+	(void)state;
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -73,6 +100,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SENTENCE("a kernel behind another one can be set up before", test_dependent),
+		SENTENCE("there must be room on the GPU while the kernel before it runs",
+			 test_no_room),
 		SENTENCE("kernels that start before the one before them ends are left alone",
 			 test_done_already),
 		SENTENCE("launches that ask for it already are left alone", test_asked_already),

@@ -87,7 +87,8 @@ static int add_parent(struct recommendation *item, const struct facts *facts,
 
 static int add_cost(struct recommendation *item, const struct facts *facts)
 {
-	double launch_ns = ceilings_at(facts->report->ceilings, CEILING_child_launch, 0);
+	const struct ceilings *ceilings = facts->report->ceilings;
+	double launch_ns = ceilings ? ceilings_at(ceilings, CEILING_child_launch, 0) : 0;
 
 	return launch_ns > 0
 		       ? advice_add_evidence(item, "on this GPU a child starts %s after its launch",

@@ -102,4 +102,5 @@ const struct rule rule_late_module_load = {
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,
 	.is_once = true,
+	.said_by = "repeated_module_load",
 };

@@ -22,14 +22,22 @@
 #define RULES(RULE)                                                                                \
 	RULE(launch_bound_graph, "repeated short kernels with launch-bound pauses: a CUDA graph")  \
 	RULE(unroll_graph, "iterations too short for a graph of their own: a graph of several")    \
+	RULE(dependent_launch,                                                                     \
+	     "kernels follow one another at once: set the next up before one ends")                \
+	RULE(persistent_kernel,                                                                    \
+	     "kernels so short that a barrier is shorter than a launch: one kernel")               \
 	RULE(sync_every_kernel, "the host waits after nearly every launch: fewer waits")           \
 	RULE(while_node, "the host reads a flag after each iteration of a loop: a WHILE node")     \
+	RULE(check_every, "the host reads a flag after each iteration of a loop: after several")   \
 	RULE(host_decision, "the host reads a flag and launches by it: decide on the device")      \
 	RULE(device_launch, "the host launches what data says: launch it from the device")         \
+	RULE(host_launch, "kernels launch the same children each time: from the host")             \
 	RULE(aggregate_children,                                                                   \
 	     "kernels launch many tiny children: a list, and one kernel for it")                   \
 	RULE(copy_overlap, "copies and kernels take turns: several streams")                       \
 	RULE(sm_imbalance, "a few SMs work long after the others: a queue of work items")          \
+	RULE(long_block,                                                                           \
+	     "a few blocks of a grid that fits work long after the others: split them")            \
 	RULE(underfilled_gpu,                                                                      \
 	     "kernels too small for the GPU run one after the other: several streams")             \
 	RULE(batch_launches,                                                                       \
@@ -40,12 +48,15 @@
 	RULE(allocation_in_loop, "memory is allocated again and again: once, or in stream order")  \
 	RULE(pageable_copy, "copies of pageable memory hold the GPU up: pinned memory")            \
 	RULE(one_time_copy, "large copies of pageable memory, once: pinned, with what that costs") \
+	RULE(staged_peer_copy, "copies between GPUs go through the host: peer copies")             \
 	RULE(fuse_neighbors, "kernels hand each other arrays through DRAM: one kernel")            \
 	RULE(memory_roof, "kernels move bytes as fast as the memory can: fewer bytes")             \
 	RULE(wider_loads, "kernels move bytes at half of what DRAM can: more loads under way")     \
 	RULE(tensor_cores, "matrix products at the FP32 roof: tensor cores")                       \
 	RULE(collective_wait, "collectives wait for a rank that arrives late: balance the ranks")  \
+	RULE(host_node, "functions of the host in streams and graphs: after a wait instead")       \
 	RULE(blocking_copy, "the host waits in each copy and launches late: copy asynchronously")  \
+	RULE(repeated_module_load, "code is compiled or loaded again and again: once, and kept")   \
 	RULE(late_module_load, "code is loaded or compiled amid the work: before it")              \
 	RULE(refused_update, "updates of graphs were refused: check them, a graph each structure") \
 	RULE(legacy_stream_capture,                                                                \
@@ -56,6 +67,8 @@
 	RULE(leaked_graphs, "graphs are made anew and never destroyed")                            \
 	RULE(register_spills, "kernels keep variables in local memory: fewer live at once")        \
 	RULE(bank_conflicts, "accesses to shared memory wait for each other: pad the rows")        \
+	RULE(low_occupancy, "kernels wait, with few warps on an SM: more of them")                 \
+	RULE(latency_bound, "kernels wait, with all warps on an SM: more work in each")            \
 	RULE(collective_order, "ranks launch collectives in different orders")                     \
 	RULE(pending_launches,                                                                     \
 	     "a graph launched all that the device lets it: more fail in silence")                 \
@@ -88,7 +101,6 @@ struct facts {
 	const struct report *report;
 	struct device_facts *devices; /* as profile->devices[] */
 	uint32_t *homes;  /* by process: the device with most of its operations, or PROFILE_NONE */
-	bool *is_library; /* by kernel: see facts_is_library */
 	bool *has_kernel; /* by loop of what_ifs: whether it launches kernels or graphs */
 	const struct rule *const *rules; /* RULE_COUNT of them */
 	void **findings;		 /* owned; of each rule on each device, see struct rule */
@@ -197,6 +209,11 @@ struct rule {
 	bool is_once; /* about what a program does once: where it repeats something, it stands behind all about that */
 	const char *
 		said_by; /* id of a rule above it that, where recommended, says the same; or NULL */
+	/* Rules above it that take less to do: where one of them was re-simulated as well, this one is recommended only if
+	 * it is more than so many times as fast.  RULE_COUNT ends them; NULL: none. */
+	const enum rule_number *simpler;
+	double simpler_times;
+	bool needs_low; /* recommended only where the low end of the interval gains, too: it takes kernels that are written anew */
 };
 
 #define RULE_DECLARATION(name, summary) extern const struct rule rule_##name;

@@ -20,6 +20,7 @@
 	REFUSAL(not_measured, "the ceilings lack what it costs: run rooflinectl ceilings again")  \
 	REFUSAL(not_hot, "no kernel was counted, on a single GPU, that atomics bind: record "     \
 			 "--counters=atomics")                                                    \
+	REFUSAL(library, "its kernels are a library's, which cannot be written otherwise")        \
 	REFUSAL(elsewhere, "no two iterations of a loop follow one another in that range")        \
 	REFUSAL(impossible,                                                                       \
 		"what the replay predicts is faster than the operations, SMs and copies of "      \

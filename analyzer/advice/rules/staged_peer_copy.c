@@ -1,0 +1,151 @@
+/*
+ * staged_peer_copy.c - what one GPU copies to the host is copied to another one right after.
+ *
+ * A peer copy goes from GPU to GPU at once, over NVLink where there is one, and the host neither waits nor holds a buffer.
+ * Fires when at least 10 copies to a device follow a copy of as many bytes from another device that had ended before, among
+ * the last few that their thread submitted, and both together take more than 10% of wall time.  No recording tells host
+ * addresses, so whether they are the same bytes; how fast peers copy is no ceiling yet.  So nothing is predicted.
+ */
+#include "advice/rules/rules.h"
+
+#include "base/format.h"
+#include "base/sums.h"
+
+#define AT_STAKE_RATIO 0.10
+#define LEAST_COUNT 10
+#define LEAST_BYTES 4096 /* what is shorter is a flag or a count, that the host may read */
+#define LOOKED_AT 8	 /* copies that the thread submitted before */
+
+struct staged {
+	uint64_t count, bytes;
+	int64_t time_ns;	 /* of the copies out and in */
+	size_t taken[LOOKED_AT]; /* calls of copies out that count already, and one more; 0: none */
+	uint32_t from;		 /* devices[] of the last one */
+};
+
+static const struct profile_op *only_copy(const struct model *model, size_t call, uint32_t kind)
+{
+	const struct submissions *submissions = &model->submissions;
+	const struct profile *profile = model->profile;
+	const struct profile_op *op;
+
+	if (submissions_count(submissions, call) != 1)
+		return NULL;
+	op = &profile->ops[submissions->ops[submissions->first[call]]];
+	return op->kind == OP_COPY && profile->copies[op->detail].kind == kind &&
+			       profile->copies[op->detail].bytes >= LEAST_BYTES
+		       ? op
+		       : NULL;
+}
+
+static bool is_taken(const struct staged *found, size_t call)
+{
+	for (size_t i = 0; i < LOOKED_AT; i++)
+		if (found->taken[i] == call + 1)
+			return true;
+	return false;
+}
+
+/* Of the last few copies of the thread the latest that it may go on from and that counts for none yet; one that has not
+ * ended when it starts tells that they are not about the same. */
+static const struct profile_op *source_of(const struct staged *found, const struct model *model,
+					  size_t call, const struct profile_op *in)
+{
+	const struct profile *profile = model->profile;
+	size_t first = profile->threads[profile->calls[call].thread].first_call;
+	int count = 0;
+
+	for (size_t i = call; i-- > first && count < LOOKED_AT;) {
+		const struct profile_op *out = only_copy(model, i, COPY_TO_HOST);
+
+		count += model_call_class(model, i) == CALL_COPY;
+		if (!out || out->device == in->device || is_taken(found, i) ||
+		    profile->copies[out->detail].bytes != profile->copies[in->detail].bytes)
+			continue;
+		return out->end_ns <= in->start_ns ? out : NULL;
+	}
+	return NULL;
+}
+
+static void add_pair(struct staged *found, const struct profile *profile,
+		     const struct profile_op *out, const struct profile_op *in)
+{
+	found->taken[found->count++ % LOOKED_AT] = (size_t)out->call + 1;
+	sum_add_count(&found->bytes, profile->copies[in->detail].bytes);
+	sum_add_ns(&found->time_ns, out->end_ns - out->start_ns);
+	sum_add_ns(&found->time_ns, in->end_ns - in->start_ns);
+	found->from = out->device;
+}
+
+static void find(void *finding, const struct facts *facts, size_t device)
+{
+	const struct model *model = facts->what_ifs.run.model;
+	const struct profile *profile = facts->report->profile;
+	struct staged *found = finding;
+
+	if (!model || profile->device_count < 2)
+		return;
+	for (size_t i = 0; i < profile->call_count; i++) {
+		const struct profile_op *in = only_copy(model, i, COPY_TO_DEVICE);
+		const struct profile_op *out =
+			in && in->device == device ? source_of(found, model, i, in) : NULL;
+
+		if (out)
+			add_pair(found, profile, out, in);
+	}
+}
+
+static const struct staged *found_on(const struct facts *facts, size_t device)
+{
+	return facts_finding(facts, RULE_staged_peer_copy, device);
+}
+
+static int64_t stake_ns(const struct facts *facts, size_t device)
+{
+	return found_on(facts, device)->time_ns;
+}
+
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
+			const struct what_if *what_if)
+{
+	const struct staged *found = found_on(facts, device);
+	int rc = advice_add_evidence(
+		item,
+		"%s copies, %s, to the host from GPU %u and then from there to GPU %zu, which take %s",
+		format_count(found->count).text, format_bytes((double)found->bytes).text,
+		found->from, device, format_ns((double)found->time_ns).text);
+
+	(void)what_if;
+	return rc < 0 ? rc
+		      : advice_add_evidence(
+				item,
+				"assumes: they are the same bytes, which the host does not need");
+}
+
+static bool is_promising(const struct facts *facts, size_t device)
+{
+	const struct staged *found = found_on(facts, device);
+
+	return found->count >= LEAST_COUNT &&
+	       (double)found->time_ns > AT_STAKE_RATIO * facts_wall_ns(facts, device);
+}
+
+const struct rule rule_staged_peer_copy = {
+	.id = "staged_peer_copy",
+	.strategy = "peer_copy",
+	.title = "Copy from GPU to GPU, not through the memory of the host",
+	.risk = "Where the GPUs cannot access each other the driver stages the copy itself: ask "
+		"cudaDeviceCanAccessPeer, and nvidia-smi topo -m what links them. The copy is ordered in one stream: "
+		"an event tells the stream of the other GPU.",
+	.pattern = "cudaDeviceEnablePeerAccess(other, 0); /* once, on both */\n"
+		   "cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream);\n"
+		   "cudaEventRecord(copied, stream);\n"
+		   "cudaStreamWaitEvent(other_stream, copied, 0); /* then its kernel */",
+	.finding_size = sizeof(struct staged),
+	.find = find,
+	.is_candidate = is_promising,
+	.is_promising = is_promising,
+	.stake_ns = stake_ns,
+	.add_evidence = add_evidence,
+	.is_about_kernels = true,
+};
