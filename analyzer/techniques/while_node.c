@@ -9,6 +9,7 @@
 
 #include "analysis/time/gaps.h"
 #include "replay/calls.h"
+#include "techniques/shared/graph_bodies.h"
 #include "techniques/shared/usual_changes.h"
 
 static const char no_flag[] =
@@ -98,32 +99,6 @@ static bool is_while(const struct model *model, const struct loop *loop)
 
 /* ---- what becomes of it ---- */
 
-static bool is_graph_loop(const struct model *model, const struct loop *loop)
-{
-	for (size_t i = loop->iterations[0]; i < loop->iterations[1]; i++)
-		if (model_call_class(model, i) == CALL_GRAPH_LAUNCH)
-			return true;
-	return false;
-}
-
-/* Why calls [first, end) cannot be a body, or NULL. */
-static const char *why_not(const struct application *application, size_t first, size_t end)
-{
-	const struct model *model = application->run->model;
-
-	for (size_t i = first; i < end; i++) {
-		enum profile_call_class class = model_call_class(model, i);
-
-		if (application->change.calls[i] == CALL_DROPPED)
-			continue;
-		if (class == CALL_MEMORY)
-			return refused_allocates;
-		if (class == CALL_GRAPH_MANAGE)
-			return refused_has_graphs;
-	}
-	return NULL;
-}
-
 static void drop_flags(struct change *change, const struct model *model, size_t call)
 {
 	const struct submissions *submissions = &model->submissions;
@@ -163,11 +138,11 @@ static const char *change_loop(struct application *application, const struct loo
 
 	if (!is_while(model, loop))
 		return no_flag;
-	if (!is_graph_loop(model, loop))
+	if (!graph_bodies_launch_graphs(model, loop))
 		return technique_device_decision.change_loop(application, loop);
 	if (!costs_has_conditional(ceilings))
 		return refused_not_measured;
-	refusal = why_not(application, first, end);
+	refusal = graph_bodies_refuse_calls(application, first, end);
 	if (refusal)
 		return refusal;
 	put_body(application, first, end);
