@@ -162,7 +162,7 @@ static int subtract_overhead(struct verification *verification,
 static const struct predicted_speedup *prediction_of(const struct recommendation *item,
 						     const char *range)
 {
-	return range ? &item->place : &item->program;
+	return range ? &item->gain.place : &item->gain.program;
 }
 
 /* The first of that id or technique, of all without one; one with a prediction goes before. */
