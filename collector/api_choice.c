@@ -6,79 +6,102 @@
 
 #define CBID_LIMIT 2048 /* 13.0 has 523 runtime and 807 driver calls */
 
-/* What begins with one of these after "cuda" or "cu" is recorded, unless an exception stands first. */
+/* What begins with one of these after "cuda" or "cu": the first row decides, and what no row names is left out. */
 static const struct {
 	const char *prefix;
-	bool is_wanted;
+	enum api_way way;
 } choices[] = {
 	/* launch */
-	{"LaunchKernel", true},
-	{"LaunchCooperative", true},
-	{"LaunchHostFunc", true},
-	{"Launch", true},
+	{"Launch", API_RECORDED},
 	/* copy and set */
-	{"Memcpy", true},
-	{"Memset", true},
-	{"MemPrefetch", true},
-	{"MemBatchDecompress", true},
+	{"Memcpy", API_RECORDED},
+	{"Memset", API_RECORDED},
+	{"MemPrefetch", API_RECORDED},
+	{"MemBatchDecompress", API_RECORDED},
+	{"MemDiscard", API_FOLLOWED},
+	{"MemAdvise", API_FOLLOWED},
 	/* wait */
-	{"DeviceSynchronize", true},
-	{"ThreadSynchronize", true},
-	{"CtxSynchronize", true},
-	{"StreamSynchronize", true},
-	{"EventSynchronize", true},
-	{"EventRecord", true},
-	{"StreamWaitEvent", true},
-	{"StreamWaitValue", true},
-	{"CtxWaitEvent", true},
-	{"CtxRecordEvent", true},
+	{"DeviceSynchronize", API_RECORDED},
+	{"ThreadSynchronize", API_RECORDED},
+	{"CtxSynchronize", API_RECORDED},
+	{"StreamSynchronize", API_RECORDED},
+	{"EventSynchronize", API_RECORDED},
+	{"EventRecord", API_RECORDED},
+	{"StreamWaitEvent", API_RECORDED},
+	{"StreamWaitValue", API_RECORDED},
+	{"CtxWaitEvent", API_RECORDED},
+	{"CtxRecordEvent", API_RECORDED},
+	/* streams and events */
+	{"StreamCreate", API_FOLLOWED},
+	{"StreamDestroy", API_FOLLOWED},
+	{"EventCreate", API_FOLLOWED},
+	{"EventDestroy", API_FOLLOWED},
 	/* allocate and free */
-	{"Malloc", true},
-	{"Free", true},
-	{"HostAlloc", true},
-	{"HostRegister", true},
-	{"HostUnregister", true},
-	{"MemAlloc", true},
-	{"MemFree", true},
-	{"MemHostAlloc", true},
-	{"MemHostRegister", true},
-	{"MemHostUnregister", true},
-	{"MemCreate", true},
-	{"MemMap", true},
-	{"MemUnmap", true},
-	{"MemRelease", true},
-	{"MemPool", false},
+	{"Malloc", API_RECORDED},
+	{"Free", API_RECORDED},
+	{"HostAlloc", API_RECORDED},
+	{"HostRegister", API_RECORDED},
+	{"HostUnregister", API_RECORDED},
+	{"MemAlloc", API_RECORDED},
+	{"MemFree", API_RECORDED},
+	{"MemHostAlloc", API_RECORDED},
+	{"MemHostRegister", API_RECORDED},
+	{"MemHostUnregister", API_RECORDED},
+	{"MemCreate", API_RECORDED},
+	{"MemMap", API_RECORDED},
+	{"MemUnmap", API_RECORDED},
+	{"MemRelease", API_RECORDED},
+	{"MemPoolGet", API_LEFT_OUT}, /* questions */
+	{"MemPoolExport", API_LEFT_OUT},
+	{"MemPoolImport", API_LEFT_OUT},
+	{"MemPool", API_FOLLOWED},
+	{"DeviceSetMemPool", API_FOLLOWED},
+	{"DeviceGraphMemTrim", API_FOLLOWED},
 	/* graphs */
-	{"StreamBeginCapture", true},
-	{"StreamEndCapture", true},
-	{"GraphInstantiate", true},
-	{"GraphExecUpdate", true},
-	{"GraphExecKernelNodeSetParams", true},
-	{"GraphExecMemcpyNodeSetParams", true},
-	{"GraphExecMemsetNodeSetParams", true},
-	{"GraphExecHostNodeSetParams", true},
-	{"GraphExecChildGraphNodeSetParams", true},
-	{"GraphExecNodeSetParams", true},
-	{"GraphUpload", true},
-	{"GraphLaunch", true},
-	{"GraphExecDestroy", true},
+	{"StreamBeginCapture", API_RECORDED},
+	{"StreamEndCapture", API_RECORDED},
+	{"GraphInstantiate", API_RECORDED},
+	{"GraphExecUpdate", API_RECORDED},
+	{"GraphExecKernelNodeSetParams", API_RECORDED},
+	{"GraphExecMemcpyNodeSetParams", API_RECORDED},
+	{"GraphExecMemsetNodeSetParams", API_RECORDED},
+	{"GraphExecHostNodeSetParams", API_RECORDED},
+	{"GraphExecChildGraphNodeSetParams", API_RECORDED},
+	{"GraphExecNodeSetParams", API_RECORDED},
+	{"GraphUpload", API_RECORDED},
+	{"GraphLaunch", API_RECORDED},
+	{"GraphExecDestroy", API_RECORDED},
+	{"GraphCreate", API_FOLLOWED},
+	{"GraphAdd", API_FOLLOWED},
+	{"GraphClone", API_FOLLOWED},
+	{"GraphRemoveDependencies", API_FOLLOWED},
+	{"GraphConditionalHandleCreate", API_FOLLOWED},
+	{"GraphDestroy", API_FOLLOWED},
+	{"GraphNodeSet", API_FOLLOWED},
+	{"GraphKernelNodeSet", API_FOLLOWED},
+	{"GraphMemcpyNodeSet", API_FOLLOWED},
+	{"GraphMemsetNodeSet", API_FOLLOWED},
+	{"GraphHostNodeSet", API_FOLLOWED},
 	/* code */
-	{"ModuleLoad", true},
-	{"ModuleUnload", true},
-	{"LibraryLoad", true},
-	{"LibraryUnload", true},
-	{"LinkComplete", true},
+	{"ModuleLoad", API_RECORDED},
+	{"ModuleUnload", API_RECORDED},
+	{"LibraryLoad", API_RECORDED},
+	{"LibraryUnload", API_RECORDED},
+	{"LinkComplete", API_RECORDED},
+	{"FuncSet", API_FOLLOWED}, /* the first call loads the kernel */
+	{"KernelSet", API_FOLLOWED},
 	/* set-up and tear-down that can take long */
-	{"DeviceReset", true},
-	{"CtxCreate", true},
-	{"CtxDestroy", true},
-	{"DevicePrimaryCtxRetain", true},
-	{"DevicePrimaryCtxReset", true},
-	{"ProfilerStart", true},
-	{"ProfilerStop", true},
+	{"DeviceReset", API_RECORDED},
+	{"CtxCreate", API_RECORDED},
+	{"CtxDestroy", API_RECORDED},
+	{"DevicePrimaryCtxRetain", API_RECORDED},
+	{"DevicePrimaryCtxReset", API_RECORDED},
+	{"ProfilerStart", API_RECORDED},
+	{"ProfilerStop", API_RECORDED},
 };
+#define CHOICE_COUNT (sizeof(choices) / sizeof(*choices))
 
-const char *api_choice_stem(const char *name)
+static const char *without_prefix(const char *name)
 {
 	name += strspn(name, "_");
 	if (!strncmp(name, "cuda", 4) || !strncmp(name, "cu64", 4))
@@ -86,13 +109,23 @@ const char *api_choice_stem(const char *name)
 	return strncmp(name, "cu", 2) ? name : name + 2;
 }
 
-bool api_choice_wants(const char *name)
+/* The first row for a call, or CHOICE_COUNT. */
+static size_t row_of(const char *name)
 {
-	name = api_choice_stem(name);
-	for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++)
-		if (!strncmp(name, choices[i].prefix, strlen(choices[i].prefix)))
-			return choices[i].is_wanted;
-	return false;
+	size_t row = 0;
+
+	name = without_prefix(name);
+	while (row < CHOICE_COUNT &&
+	       strncmp(name, choices[row].prefix, strlen(choices[row].prefix)))
+		row++;
+	return row;
+}
+
+enum api_way api_choice_of(const char *name)
+{
+	size_t row = row_of(name);
+
+	return row < CHOICE_COUNT ? choices[row].way : API_LEFT_OUT;
 }
 
 static const char *callback_name(const struct cupti_api *cupti, CUpti_CallbackDomain domain,
@@ -117,7 +150,7 @@ static void choose(const struct cupti_api *cupti, CUpti_CallbackDomain domain)
 	for (uint32_t cbid = 1; cbid < CBID_LIMIT; cbid++) {
 		const char *name = callback_name(cupti, domain, cbid);
 
-		if (name && api_choice_wants(name))
+		if (name && api_choice_of(name) == API_RECORDED)
 			chosen[chosen_count++] = (struct choice){domain, cbid};
 	}
 }

@@ -2,7 +2,6 @@
 #include "program_calls.h"
 
 #include <pthread.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,51 +13,8 @@
 
 #define CBID_LIMIT 2048
 
-/* Calls that are made seldom and may take long: what begins with one of these after "cuda" or "cu", but for what an
- * earlier row leaves out. */
-static const struct {
-	const char *prefix;
-	bool is_followed;
-} choices[] = {
-	{"StreamCreate", true},
-	{"StreamDestroy", true},
-	{"EventCreate", true},
-	{"EventDestroy", true},
-	{"FuncSet", true}, /* the first call loads the kernel */
-	{"KernelSet", true},
-	{"MemDiscard", true},
-	{"MemAdvise", true},
-	{"MemPoolGet", false}, /* questions */
-	{"MemPoolExport", false},
-	{"MemPoolImport", false},
-	{"MemPool", true},
-	{"DeviceSetMemPool", true},
-	{"DeviceGraphMemTrim", true},
-	{"GraphCreate", true},
-	{"GraphAdd", true},
-	{"GraphClone", true},
-	{"GraphRemoveDependencies", true},
-	{"GraphConditionalHandleCreate", true},
-	{"GraphDestroy", true},
-	{"GraphNodeSet", true},
-	{"GraphKernelNodeSet", true},
-	{"GraphMemcpyNodeSet", true},
-	{"GraphMemsetNodeSet", true},
-	{"GraphHostNodeSet", true},
-};
-
 static const struct cupti_api *cupti;
 static bool is_followed[2][CBID_LIMIT]; /* driver, runtime; not changed once callbacks come */
-
-static bool wants(const char *name)
-{
-	const char *rest = api_choice_stem(name);
-
-	for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++)
-		if (!strncmp(rest, choices[i].prefix, strlen(choices[i].prefix)))
-			return choices[i].is_followed && !api_choice_wants(name);
-	return false;
-}
 
 static bool *followed(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
@@ -71,7 +27,7 @@ static void follow(CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domai
 		const char *name = NULL;
 
 		if (cupti->cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || !name ||
-		    !wants(name))
+		    api_choice_of(name) != API_FOLLOWED)
 			continue;
 		*followed(domain, id) = true;
 		cupti->cuptiEnableCallback(1, subscriber, domain, id);

@@ -1,9 +1,6 @@
 /*
- * program_calls.h - calls that are followed by callbacks: those of the host's that CUPTI's own records of calls leave
- * out, and which event and stream a call was about.
- *
- * Asking for more calls with cuptiActivityEnableRuntimeApi makes CUPTI 13.0 refuse hardware counters (INVALID_PARAMETER);
- * callbacks for the same calls do not.
+ * program_calls.h - calls that are followed by callbacks: those that api_choice.h says, and which event and stream a
+ * call was about.
  */
 #ifndef ROOFLINE_PROGRAM_CALLS_H
 #define ROOFLINE_PROGRAM_CALLS_H

@@ -109,11 +109,6 @@ static int add_assumption(struct recommendation *item, const struct technique *t
 		       : 0;
 }
 
-static struct predicted_speedup speedup_of(const struct predicted_ratio *ratio)
-{
-	return (struct predicted_speedup){ratio->speedup, ratio->low, ratio->high};
-}
-
 /* Where several loops change, the one with most time stands for all. */
 static int put_loop(struct recommendation *item, const struct facts *facts, size_t device,
 		    const struct what_if *what_if)
@@ -141,31 +136,13 @@ static int add_range(struct recommendation *item, const struct prediction *predi
 				   format_ns((double)prediction->place_before_ns).text);
 }
 
-/* Where nobody knows whether an assumption holds, its low end, for the change may be wrong; where only its gain is not
- * known, either end is as likely: what both save in the mean. */
-static double expected_of(const struct recommendation *item,
-			  const struct predicted_speedup *predicted)
-{
-	if (!item->is_assuming)
-		return predicted->speedup;
-	return item->keeps_results && predicted->low > 0
-		       ? 2 / (1 / predicted->low + 1 / predicted->speedup)
-		       : predicted->low;
-}
-
-/* The low end; where an assumption can cost nothing but the gain, what is expected of it. */
-static double least_of(const struct recommendation *item, const struct predicted_speedup *predicted)
-{
-	return item->is_assuming && item->keeps_results ? expected_of(item, predicted)
-							: predicted->low;
-}
-
 /* Of a range that was asked for that is what has to gain. */
-static bool may_lose(const struct recommendation *item, bool has_range)
+static bool may_lose(const struct predicted_gain *gain, bool has_range)
 {
 	if (has_range)
-		return least_of(item, &item->place) < 1;
-	return least_of(item, &item->program) < 1 && least_of(item, &item->steady) < 1;
+		return gain_least_speedup(gain, GAIN_PLACE) < 1;
+	return gain_least_speedup(gain, GAIN_PROGRAM) < 1 &&
+	       gain_least_speedup(gain, GAIN_STEADY) < 1;
 }
 
 /* Hands the prediction over to the recommendation, with the evidence that it comes from. */
@@ -174,25 +151,17 @@ static int put_prediction(struct recommendation *item, const struct facts *facts
 {
 	const struct prediction *prediction = &what_if->prediction;
 
-	item->is_up_to = rule->technique->is_up_to && !what_if->effect.is_proven;
-	item->keeps_results = rule->technique->keeps_results;
-	item->is_assuming = what_if->effect.is_assuming;
+	item->gain = gain_of_prediction(prediction);
+	item->gain.is_up_to = rule->technique->is_up_to && !what_if->effect.is_proven;
+	item->gain.is_assuming = what_if->effect.is_assuming;
+	item->gain.keeps_results = rule->technique->keeps_results;
 	item->is_dropping = rule->technique->is_shared;
-	item->program = speedup_of(&prediction->program);
-	item->place = speedup_of(&prediction->place);
-	item->steady = speedup_of(&prediction->steady);
-	item->is_unsure = may_lose(item, facts->what_ifs.places != NULL);
-	if (item->is_up_to && prediction->place.low > 0)
+	item->is_unsure = may_lose(&item->gain, facts->what_ifs.places != NULL);
+	if (item->gain.is_up_to && prediction->place.low > 0)
 		return add_range(item, prediction);
 	return advice_add_evidence(item, "re-simulated: %s instead of %s",
 				   format_ns((double)prediction->place_after_ns).text,
 				   format_ns((double)prediction->place_before_ns).text);
-}
-
-/* Share of the run that a speedup takes away. */
-static double gain_of(double speedup)
-{
-	return speedup > 1 ? 1 - 1 / speedup : 0;
 }
 
 /* At stake is what the rule says, and no less than what is promised.  The promise is a share of the run without what
@@ -204,7 +173,8 @@ static void put_stake(struct recommendation *item, const struct facts *facts, si
 	double stake_ns = rule->stake_ns ? (double)rule->stake_ns(facts, device) : 0;
 	double ratio = wall_ns > 0 ? stake_ns / wall_ns : 0;
 
-	ratio = fmax(ratio, gain_of(fmax(item->program.speedup, item->program.high)));
+	ratio = fmax(ratio,
+		     gain_saved_ratio(fmax(item->gain.program.speedup, item->gain.program.high)));
 	item->at_stake_ratio = fmin(ratio, 1);
 	item->at_stake_ns = (int64_t)(item->at_stake_ratio * wall_ns + 0.5);
 }
@@ -264,28 +234,6 @@ static int reject_prediction(struct advice *advice, const struct facts *facts, s
 		      prediction->place.speedup, steady, prediction->program.speedup);
 }
 
-/* Where nobody knows whether an assumption holds, its low end, for the change may be wrong; where only its gain is not
- * known, either end is as likely: what both save in the mean. */
-static double certain_speedup(const struct recommendation *item,
-			      const struct predicted_speedup *predicted)
-{
-	if (!item->is_assuming)
-		return predicted->speedup;
-	return item->keeps_results && predicted->low > 0
-		       ? 2 / (1 / predicted->low + 1 / predicted->speedup)
-		       : predicted->low;
-}
-
-/* Of the steady state, which goes on for hours where a recording has it for seconds, or of the whole run where it does more
- * for that; 0 where nothing is predicted. */
-static double expected_speedup(const struct recommendation *item)
-{
-	double program = certain_speedup(item, &item->program);
-	double steady = certain_speedup(item, &item->steady);
-
-	return steady > program ? steady : program;
-}
-
 /* The best of the simpler rules that is recommended for the device and brings nearly as much, or NULL. */
 static const struct recommendation *outdone_by(const struct advice *advice, size_t device,
 					       const struct rule *rule, double speedup)
@@ -296,8 +244,10 @@ static const struct recommendation *outdone_by(const struct advice *advice, size
 		for (const enum rule_number *it = rule->simpler; *it != RULE_COUNT; it++)
 			if (!strcmp(advice->items[i].id, rules[*it]->id) &&
 			    advice->items[i].device == device &&
-			    speedup < rule->simpler_times * expected_speedup(&advice->items[i]) &&
-			    (!best || expected_speedup(&advice->items[i]) > expected_speedup(best)))
+			    speedup < rule->simpler_times *
+					      gain_expected_speedup(&advice->items[i].gain) &&
+			    (!best || gain_expected_speedup(&advice->items[i].gain) >
+					      gain_expected_speedup(&best->gain)))
 				best = &advice->items[i];
 	return best;
 }
@@ -309,13 +259,13 @@ static int consider_prediction(struct advice *advice, const struct facts *facts,
 	const struct prediction *prediction = &what_if->prediction;
 	double speedup = fmax(prediction->program.speedup, prediction->steady.speedup);
 	const struct recommendation *simpler = outdone_by(advice, device, rule, speedup);
-	bool is_worth = facts_is_worth(facts, what_if);
+	bool is_worth = facts_is_worth(facts, rule, what_if);
 
 	if (is_worth && simpler)
 		return reject(advice, facts, device, rule,
 			      "re-simulated, it would be %.2fx as fast, and %.2fx by %s, which is "
 			      "less to change",
-			      speedup, expected_speedup(simpler), simpler->strategy);
+			      speedup, gain_expected_speedup(&simpler->gain), simpler->strategy);
 	if (is_worth && rule->needs_low &&
 	    fmax(prediction->program.low, prediction->steady.low) <= 1)
 		return reject(
@@ -358,7 +308,7 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 /* Share of a time that a recommendation is expected to save. */
 static double expected_ratio(const struct recommendation *item)
 {
-	double speedup = expected_speedup(item);
+	double speedup = gain_expected_speedup(&item->gain);
 
 	return speedup > 0 ? 1 - 1 / speedup : UNPREDICTED_PART * item->at_stake_ratio;
 }
@@ -382,19 +332,20 @@ static int compare_items(const void *left, const void *right)
 /* Of gains that differ by less than predictions do: what rests on no assumption first, then what only drops calls. */
 static bool is_better(const struct recommendation *item, const struct recommendation *than)
 {
-	if (item->is_assuming != than->is_assuming)
-		return than->is_assuming;
+	if (item->gain.is_assuming != than->gain.is_assuming)
+		return than->gain.is_assuming;
 	return item->is_dropping && !than->is_dropping;
 }
 
 /* Of those behind the first one, by less than what makes a gain. */
 static size_t find_better(const struct recommendation *items, size_t count)
 {
-	double first = expected_speedup(&items[0]);
+	double first = gain_expected_speedup(&items[0].gain);
 	size_t best = 0;
 
 	for (size_t i = 1; i < count && items[i].is_once == items[0].is_once; i++)
-		if (first > 0 && LEAST_PLACE_SPEEDUP * expected_speedup(&items[i]) > first &&
+		if (first > 0 &&
+		    LEAST_PLACE_SPEEDUP * gain_expected_speedup(&items[i].gain) > first &&
 		    is_better(&items[i], &items[best]))
 			best = i;
 	return best;
@@ -470,7 +421,7 @@ const struct recommendation *advice_first(const struct advice *advice)
 	for (size_t i = 0; i < advice->count && !advice->items[i].is_once; i++) {
 		const struct recommendation *item = &advice->items[i];
 
-		if (!item->is_unsure && (i == 0 || item->program.speedup > 0))
+		if (!item->is_unsure && (i == 0 || item->gain.program.speedup > 0))
 			return item;
 	}
 	return NULL;

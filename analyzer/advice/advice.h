@@ -9,12 +9,8 @@
 #ifndef ROOFLINE_ADVICE_H
 #define ROOFLINE_ADVICE_H
 
+#include "advice/gain.h"
 #include "analysis/report.h"
-
-/* Predicted: time before by time after, with an interval; 0 where nothing is predicted. */
-struct predicted_speedup {
-	double speedup, low, high;
-};
 
 struct recommendation {
 	const char *id;	      /* of the rule; stable, for programs */
@@ -29,17 +25,10 @@ struct recommendation {
 	const char *workload; /* the bundled workload that shows it, or NULL */
 	int64_t at_stake_ns;  /* time that this could remove at most */
 	double at_stake_ratio; /* of the device's wall time; no gain is predicted beyond it, up to the high end */
-	bool is_up_to; /* its low end is told first, and the speedup as "up to" (technique.h) */
 	bool is_dropping; /* it only leaves calls out: little to do, and it leaves most to other changes */
 	bool is_once;	/* it is about what happens once, beside what the program repeats */
 	bool is_unsure; /* it may also lose: all low ends are below 1, and what is expected where only the gain is assumed */
-	bool is_assuming; /* the prediction rests on what no recording tells; its low end is what ranks it */
-	bool keeps_results; /* of such a one: its results stay right either way, so both ends do (technique.h) */
-	struct predicted_speedup
-		program; /* of the device's wall time, what it costs to set up included */
-	struct predicted_speedup place; /* of the part that changes, set-up left out */
-	struct predicted_speedup
-		steady; /* of the device's steady state, likewise; 0 where it has none */
+	struct predicted_gain gain;
 };
 
 /* What was considered and is not recommended. */
@@ -51,10 +40,10 @@ struct rejection {
 
 /* A change that goes together with those before it. */
 struct plan_step {
-	const char *strategy;		   /* a technique's id */
-	const char *title;		   /* of the rule */
-	char *options;			   /* owned; of whatif, for this step and those before it */
-	struct predicted_speedup together; /* of all of them, re-simulated together */
+	const char *strategy;		/* a technique's id */
+	const char *title;		/* of the rule */
+	char *options;			/* owned; of whatif, for this step and those before it */
+	struct predicted_gain together; /* of all of them, re-simulated together */
 };
 
 /* What to do next, and why. */
@@ -73,7 +62,8 @@ struct advice {
 	size_t rejection_count;
 	struct plan_step *plan; /* on the device with most operations, the greatest gain first */
 	size_t plan_count;
-	struct next_step *next; /* the most useful first; none where the run is at its roof */
+	enum gain_part plan_part; /* that all its steps are judged by: that of the first */
+	struct next_step *next;	  /* the most useful first; none where the run is at its roof */
 	size_t next_count;
 };
 

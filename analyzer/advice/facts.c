@@ -390,16 +390,18 @@ bool facts_can_predict(const struct facts *facts)
 	return facts->what_ifs.predictor.is_usable;
 }
 
-bool facts_is_worth(const struct facts *facts, const struct what_if *what_if)
+bool facts_is_worth(const struct facts *facts, const struct rule *rule,
+		    const struct what_if *what_if)
 {
 	const struct prediction *prediction = &what_if->prediction;
+	double least = rule->least_speedup > 0 ? rule->least_speedup : LEAST_PLACE_SPEEDUP;
 	bool has_range = facts->what_ifs.places;
 
 	if (what_if->effect.refusal)
 		return false;
-	if (!has_range && prediction->steady.speedup >= LEAST_PLACE_SPEEDUP)
+	if (!has_range && prediction->steady.speedup >= least)
 		return true;
-	return prediction->place.speedup >= LEAST_PLACE_SPEEDUP &&
+	return prediction->place.speedup >= least &&
 	       (has_range || prediction->program.speedup >= LEAST_PROGRAM_SPEEDUP);
 }
 

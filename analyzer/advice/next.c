@@ -223,8 +223,8 @@ static int add_follow(struct asking *asking)
 /* What stands and falls with whether kernels depend on each other, where that was not recorded. */
 static bool is_undecided(const struct recommendation *item)
 {
-	return item->is_up_to && (!strcmp(item->strategy, technique_concurrent_kernels.id) ||
-				  !strcmp(item->strategy, technique_batch_launches.id));
+	return item->gain.is_up_to && (!strcmp(item->strategy, technique_concurrent_kernels.id) ||
+				       !strcmp(item->strategy, technique_batch_launches.id));
 }
 
 /* The first of them; the advice's count: there is none. */
@@ -244,7 +244,7 @@ static int add_args(struct asking *asking, size_t item)
 {
 	const struct recommendation *what = &asking->advice->items[item];
 	const struct predicted_speedup *gain =
-		what->steady.speedup > 0 ? &what->steady : &what->program;
+		gain_of_part(&what->gain, gain_part_of(&what->gain, false));
 
 	return add_record(asking, STEP_args, " --args", "args",
 			  reason("%s brings %.2fx to %.2fx, as far as kernels need nothing of each "

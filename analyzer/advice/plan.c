@@ -11,13 +11,6 @@
 
 /* ---- candidates ---- */
 
-/* A range that was asked for is what has to gain. */
-static const struct predicted_ratio *ratio_of(const struct facts *facts,
-					      const struct prediction *prediction)
-{
-	return facts->what_ifs.places ? &prediction->place : &prediction->program;
-}
-
 static bool is_known(const struct plan_candidates *candidates, enum technique_id technique)
 {
 	for (size_t i = 0; i < candidates->count; i++)
@@ -33,30 +26,30 @@ void plan_add_candidate(struct plan_candidates *candidates, const struct facts *
 	enum technique_id technique = technique_id_of(rule->technique);
 	struct plan_candidate candidate = {.rule = rule,
 					   .technique = technique,
-					   .alone = {1, 1, 1}};
+					   .alone = {.program = {1, 1, 1},
+						     .place = {1, 1, 1},
+						     .steady = {1, 1, 1}}};
 
 	if (device != what_if_main_device(facts->report->profile) ||
 	    what_if->effect.refusal == refused_device_work || is_known(candidates, technique))
 		return;
 	if (!what_if->effect.refusal) {
-		candidate.alone = *ratio_of(facts, &what_if->prediction);
-		candidate.is_assuming = what_if->effect.is_assuming;
-		candidate.is_worth = facts_is_worth(facts, what_if);
+		candidate.alone = gain_of_prediction(&what_if->prediction);
+		candidate.alone.is_up_to = rule->technique->is_up_to && !what_if->effect.is_proven;
+		candidate.alone.is_assuming = what_if->effect.is_assuming;
+		candidate.alone.keeps_results = rule->technique->keeps_results;
+		candidate.is_worth = facts_is_worth(facts, rule, what_if);
 	}
 	candidate.is_refused = what_if->effect.refusal != NULL;
+	candidate.expected = gain_expected_speedup(&candidate.alone);
 	candidates->items[candidates->count++] = candidate;
 }
 
-static double expected(const struct plan_candidate *candidate)
-{
-	return candidate->is_assuming ? candidate->alone.low : candidate->alone.speedup;
-}
-
-/* What gains most alone first; of equals that which only drops calls, for it leaves most to the others. */
+/* What is expected to gain most alone first; of equals that which only drops calls, for it leaves most to the others. */
 static int compare_candidates(const void *left, const void *right)
 {
 	const struct plan_candidate *a = left, *b = right;
-	int order = (expected(a) < expected(b)) - (expected(a) > expected(b));
+	int order = (a->expected < b->expected) - (a->expected > b->expected);
 
 	if (!order)
 		order = techniques[b->technique]->is_shared - techniques[a->technique]->is_shared;
@@ -70,7 +63,7 @@ struct plan {
 	const struct facts *facts;
 	const struct plan_candidate *chosen[TECHNIQUE_COUNT];
 	size_t count;
-	struct predicted_ratio together;
+	struct predicted_gain together;
 };
 
 /* In the order in which they are applied: those that only drop calls of a loop leave it to those after them. */
@@ -85,7 +78,7 @@ static void order_techniques(enum technique_id *ids, const struct plan *plan)
 }
 
 /* Of all that are chosen; out is 0 where one of them cannot do its part beside the others. */
-static int predict(struct predicted_ratio *out, const struct plan *plan)
+static int predict(struct predicted_gain *out, const struct plan *plan)
 {
 	const struct what_ifs *all = &plan->facts->what_ifs;
 	enum technique_id ids[TECHNIQUE_COUNT];
@@ -96,21 +89,38 @@ static int predict(struct predicted_ratio *out, const struct plan *plan)
 	order_techniques(ids, plan);
 	rc = what_if_together(&prediction, parts, ids, plan->count, all,
 			      what_if_main_device(plan->facts->report->profile));
-	*out = *ratio_of(plan->facts, &prediction);
-	for (size_t i = 0; rc == 0 && i < plan->count; i++)
+	*out = gain_of_prediction(&prediction);
+	for (size_t i = 0; rc == 0 && i < plan->count; i++) {
 		if (parts[i].effect.refusal)
-			*out = (struct predicted_ratio){0};
+			*out = (struct predicted_gain){0};
+		out->is_assuming |= parts[i].effect.is_assuming;
+		out->is_up_to |= techniques[ids[i]]->is_up_to && !parts[i].effect.is_proven;
+	}
 	return rc;
 }
 
-/* What it adds must be more than its own prediction is uncertain by. */
-static bool is_adding(const struct plan_candidate *candidate, const struct predicted_ratio *before,
-		      const struct predicted_ratio *together)
+static const struct predicted_speedup *judged(const struct plan *plan,
+					      const struct predicted_gain *gain)
 {
-	double noise =
-		candidate->alone.low > 0 ? candidate->alone.speedup / candidate->alone.low : 1;
+	return gain_of_part(gain, plan->advice->plan_part);
+}
 
-	return together->speedup >= fmax(noise, LEAST_PROGRAM_SPEEDUP) * before->speedup &&
+static double least_speedup(const struct plan *plan)
+{
+	return plan->advice->plan_part == GAIN_PROGRAM ? LEAST_PROGRAM_SPEEDUP
+						       : LEAST_PLACE_SPEEDUP;
+}
+
+/* What it adds must be more than its own prediction is uncertain by. */
+static bool is_adding(const struct plan *plan, const struct plan_candidate *candidate,
+		      const struct predicted_gain *gain)
+{
+	const struct predicted_speedup *alone = judged(plan, &candidate->alone);
+	const struct predicted_speedup *before = judged(plan, &plan->together);
+	const struct predicted_speedup *together = judged(plan, gain);
+	double noise = alone->low > 0 ? alone->speedup / alone->low : 1;
+
+	return together->speedup >= fmax(noise, least_speedup(plan)) * before->speedup &&
 	       together->low >= before->low;
 }
 
@@ -158,8 +168,7 @@ static int add_step(struct plan *plan, const struct plan_candidate *candidate)
 	*step = (struct plan_step){.strategy = techniques[candidate->technique]->id,
 				   .title = candidate->rule->title,
 				   .options = options_of(plan),
-				   .together = {plan->together.speedup, plan->together.low,
-						plan->together.high}};
+				   .together = plan->together};
 	if (!step->options)
 		return -ENOMEM;
 	advice->plan_count++;
@@ -174,36 +183,49 @@ static bool has_shared(const struct plan *plan)
 	return false;
 }
 
-/* What a change saves of the run alone is as much larger a share of what those before it leave. */
+/* What a change saves of its part alone is as much larger a share of what those before it leave. */
 static bool can_add(const struct plan *plan, const struct plan_candidate *candidate)
 {
-	double saved_share = 1 - 1 / candidate->alone.high;
+	double saved_ratio = gain_saved_ratio(judged(plan, &candidate->alone)->high);
 
 	if (candidate->is_refused)
 		return has_shared(plan);
-	return saved_share * plan->together.speedup >= 1 - 1 / LEAST_PROGRAM_SPEEDUP;
+	return saved_ratio * judged(plan, &plan->together)->speedup >=
+	       gain_saved_ratio(least_speedup(plan));
 }
 
-/* The first one must be worth it alone.  What was refused alone may do its part where calls are dropped before. */
-static int try_candidate(struct plan *plan, const struct plan_candidate *candidate)
+/* All are judged by what the first one is. */
+static int begin(struct plan *plan, const struct plan_candidate *candidate)
 {
-	struct predicted_ratio together;
+	plan->chosen[plan->count++] = candidate;
+	plan->together = candidate->alone;
+	plan->advice->plan_part =
+		gain_part_of(&candidate->alone, plan->facts->what_ifs.places != NULL);
+	return add_step(plan, candidate);
+}
+
+/* What was refused alone may do its part where calls are dropped before. */
+static int extend(struct plan *plan, const struct plan_candidate *candidate)
+{
+	struct predicted_gain together;
 	int rc;
 
-	if (plan->count ? !can_add(plan, candidate) : !candidate->is_worth)
-		return 0;
 	plan->chosen[plan->count++] = candidate;
-	if (plan->count == 1) {
-		plan->together = candidate->alone;
-		return add_step(plan, candidate);
-	}
 	rc = predict(&together, plan);
-	if (rc == 0 && is_adding(candidate, &plan->together, &together)) {
+	if (rc == 0 && is_adding(plan, candidate, &together)) {
 		plan->together = together;
 		return add_step(plan, candidate);
 	}
 	plan->count--;
 	return rc;
+}
+
+/* The first one must be worth it alone. */
+static int try_candidate(struct plan *plan, const struct plan_candidate *candidate)
+{
+	if (!plan->count)
+		return candidate->is_worth ? begin(plan, candidate) : 0;
+	return can_add(plan, candidate) ? extend(plan, candidate) : 0;
 }
 
 int plan_find(struct advice *advice, const struct facts *facts, struct plan_candidates *candidates)

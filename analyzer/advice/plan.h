@@ -3,7 +3,8 @@
  *
  * Speedups of single changes cannot be multiplied: they remove the same pauses.  So the plan begins with the change that
  * gains most alone, and each other one is re-simulated with all of those before it, the next best first; it joins
- * them where it adds more than its own prediction is uncertain by.
+ * them where it adds more than its own prediction is uncertain by.  What the first one is judged by (gain.h) all are: the
+ * steady state, the whole run, or the range that was asked for.
  */
 #ifndef ROOFLINE_PLAN_H
 #define ROOFLINE_PLAN_H
@@ -19,8 +20,9 @@ struct rule;
 struct plan_candidate {
 	const struct rule *rule;
 	enum technique_id technique;
-	struct predicted_ratio alone; /* of the whole run, or of the range that was asked for */
-	bool is_assuming, is_refused, is_worth;
+	struct predicted_gain alone;
+	double expected; /* speedup, by which candidates are ordered */
+	bool is_refused, is_worth;
 };
 
 struct plan_candidates {

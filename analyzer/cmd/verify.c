@@ -24,8 +24,7 @@ struct verify_arguments {
 
 /* What a comparison needs, to be given back in one place. */
 struct verification {
-	struct report *before;
-	struct profile *after;
+	struct report *before, *after;
 	struct advice *advice;
 	struct comparison *comparison;
 };
@@ -127,7 +126,7 @@ static int load(struct verification *verification, const struct verify_arguments
 	int rc = report_build(&verification->before, arguments->before, err);
 
 	if (rc == 0)
-		rc = profile_load(&verification->after, arguments->after, err);
+		rc = report_build(&verification->after, arguments->after, err);
 	if (rc == 0)
 		rc = report_choose_ceilings(verification->before, arguments->ceilings_path,
 					    "rooflinectl verify", err);
@@ -137,23 +136,57 @@ static int load(struct verification *verification, const struct verify_arguments
 	return rc;
 }
 
+static struct compared_side side_of(const struct steady_rows *rows)
+{
+	const struct steady_loop *steady = rows->steady;
+
+	if (!steady)
+		return (struct compared_side){0};
+	return (struct compared_side){.count = steady->warm_up_count + steady->count,
+				      .run_count = steady->member_count};
+}
+
+static int measure_side(struct not_recorded *out, struct compared_side *side,
+			struct steady_rows *rows, const struct report *report,
+			const struct ceilings *ceilings, const char *range)
+{
+	int rc;
+
+	if (side->row_count)
+		rows->row_count = side->row_count;
+	rc = what_if_not_recorded(out, report->profile, ceilings, range, rows);
+	side->row_ns = (double)out->row_ns;
+	side->share = out->shares.steady;
+	return rc;
+}
+
 /* Both without what recording added to them, where the GPU's ceilings tell. */
 static int subtract_overhead(struct verification *verification,
 			     const struct verify_arguments *arguments, struct err *err)
 {
 	const struct ceilings *ceilings = verification->before->ceilings;
-	struct untraced_shares before, after = {1, 1};
-	int rc = what_if_not_recorded(&before, verification->before->profile, ceilings,
-				      arguments->range);
+	struct comparison *comparison = verification->comparison;
+	struct steady_rows before_rows = what_if_steady_rows(verification->before);
+	struct steady_rows after_rows = what_if_steady_rows(verification->after);
+	struct compared_side before = side_of(&before_rows), after = side_of(&after_rows);
+	struct not_recorded untraced_before, untraced_after;
+	int rc;
 
+	if (!comparison->differences.count) /* else as many iterations tell nothing */
+		comparison_match_rows(&before, &after);
+	rc = measure_side(&untraced_before, &before, &before_rows, verification->before, ceilings,
+			  arguments->range);
 	if (rc == 0)
-		rc = what_if_not_recorded(&after, verification->after, ceilings, arguments->range);
+		rc = measure_side(&untraced_after, &after, &after_rows, verification->after,
+				  ceilings, arguments->range);
 	if (rc == 0)
-		rc = comparison_without_recording(verification->comparison, before.part,
-						  after.part);
+		rc = comparison_without_recording(comparison, untraced_before.shares.part,
+						  untraced_after.shares.part);
 	if (rc == 0)
-		comparison_kernels_without_recording(verification->comparison, before.kernels,
-						     after.kernels);
+		comparison_kernels_without_recording(comparison, untraced_before.shares.kernels,
+						     untraced_after.shares.kernels);
+	if (rc == 0 && !arguments->range)
+		comparison_add_steady(comparison, &before, &after);
 	return rc < 0 ? err_set(err, rc, "out of memory for the model of the run") : 0;
 }
 
@@ -162,7 +195,7 @@ static int subtract_overhead(struct verification *verification,
 static const struct predicted_speedup *prediction_of(const struct recommendation *item,
 						     const char *range)
 {
-	return range ? &item->place : &item->program;
+	return range ? &item->gain.place : &item->gain.program;
 }
 
 /* The first of that id or technique, of all without one; one with a prediction goes before. */
@@ -207,14 +240,21 @@ static int predict(struct verification *verification, const struct verify_argume
 		   struct err *err)
 {
 	const struct recommendation *item = choose(verification->advice, arguments);
+	struct comparison *comparison = verification->comparison;
 	const struct predicted_speedup *predicted;
 
 	if (!item)
 		return arguments->strategy ? fail_strategy(verification->advice, arguments, err)
 					   : 0;
 	predicted = prediction_of(item, arguments->range);
-	comparison_predict(verification->comparison, item->id, item->strategy, predicted->speedup,
-			   predicted->low, predicted->high);
+	comparison->is_up_to = item->gain.is_up_to;
+	comparison->is_about_steady =
+		gain_part_of(&item->gain, arguments->range != NULL) == GAIN_STEADY;
+	comparison_predict(comparison, item->id, item->strategy, predicted->speedup, predicted->low,
+			   predicted->high);
+	if (!arguments->range)
+		comparison_predict_steady(comparison, item->gain.steady.speedup,
+					  item->gain.steady.low, item->gain.steady.high);
 	return 0;
 }
 
@@ -247,10 +287,10 @@ static void put_refusal(const struct comparison *comparison)
 /* A prediction that was asked for and is not there is no gate that was met. */
 static bool is_gate_met(const struct comparison *comparison)
 {
-	if (comparison_is_judged(comparison) && comparison->is_inside)
+	if (comparison_is_met(comparison))
 		return true;
 	fprintf(stderr, "rooflinectl verify: gate not met: %s\n",
-		comparison_is_judged(comparison)
+		comparison_can_judge(comparison)
 			? "the measured speedup lies outside the predicted interval"
 			: "there is no prediction to compare the measured speedup with");
 	return false;
@@ -275,7 +315,7 @@ static int verify(struct verification *verification, const struct verify_argumen
 		return EXIT_FAILED;
 	}
 	rc = comparison_make(&verification->comparison, verification->before->profile,
-			     verification->after, arguments->range, &err);
+			     verification->after->profile, arguments->range, &err);
 	if (rc == 0)
 		rc = subtract_overhead(verification, arguments, &err);
 	if (rc == 0)
@@ -304,7 +344,7 @@ int cmd_verify(int argc, char **argv)
 	code = verify(&verification, &arguments);
 	comparison_free(verification.comparison);
 	advice_free(verification.advice);
-	profile_free(verification.after);
+	report_free(verification.after);
 	report_free(verification.before);
 	return code;
 }

@@ -49,6 +49,48 @@ static const struct column compared_columns[] = {TIMES(before),
 								  after_kernels_ns),
 						 {0}};
 
+PREDICATE(is_steady_predicted, struct compared_speedup, speedup, speedup->predicted > 0);
+PREDICATE(is_steady_judged, struct compared_speedup, speedup,
+	  speedup->predicted > 0 && speedup->measured > 0);
+
+static const struct column steady_speedup_columns[] = {
+	FIELD_ABOVE_ZERO(struct compared_speedup, measured),
+	FIELD_IF(struct compared_speedup, predicted, is_steady_predicted),
+	FIELD_IF(struct compared_speedup, low, is_steady_predicted),
+	FIELD_IF(struct compared_speedup, high, is_steady_predicted),
+	{FIELD_AS("error", struct compared_speedup, error_ratio), .is_known = is_steady_judged},
+	FIELD_IF(struct compared_speedup, is_inside, is_steady_judged),
+	{0}};
+
+static const struct column steady_columns[] = {
+	{FIELD_AS("before_ns", struct compared_steady, before.row_ns)},
+	{FIELD_AS("after_ns", struct compared_steady, after.row_ns)},
+	{FIELD_AS("before_count", struct compared_steady, before.count)},
+	{FIELD_AS("after_count", struct compared_steady, after.count)},
+	{FIELD_AS("before_row_count", struct compared_steady, before.row_count)},
+	{FIELD_AS("after_row_count", struct compared_steady, after.row_count)},
+	{FIELD_AS("before_share", struct compared_steady, before.share)},
+	{FIELD_AS("after_share", struct compared_steady, after.share)},
+	INLINE(struct compared_steady, speedup, steady_speedup_columns),
+	{0}};
+
+/* Only where both repeat something. */
+FINDER(find_steady, struct comparison, comparison,
+       comparison->steady.before.count && comparison->steady.after.count ? &comparison->steady
+									 : NULL);
+
+static struct value get_judged(struct row *row, const void *from)
+{
+	const struct comparison *comparison = from;
+
+	(void)row;
+	if (!comparison->advice)
+		return value_none();
+	return value_text(comparison->range			? "range"
+			  : comparison_is_by_steady(comparison) ? "steady_state"
+								: "run");
+}
+
 static const struct column before_columns[] = {{FIELD_AS("before", struct profile, path)}, {0}};
 static const struct column after_columns[] = {{FIELD_AS("after", struct profile, path)}, {0}};
 
@@ -67,6 +109,8 @@ static const struct column columns[] = {
 	FIELD_ABOVE_ZERO(struct comparison, measured_low),
 	FIELD_ABOVE_ZERO(struct comparison, measured_high),
 	{.key = "compared", .type = COLUMN_GROUP, .columns = compared_columns},
+	COMPUTED("judged", get_judged),
+	GROUP_FOUND("steady", find_steady, steady_columns),
 	COMPUTED("is_same_work", get_is_same_work),
 	SENTENCES(differences),
 	SENTENCES(obstacles),

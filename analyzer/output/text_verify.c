@@ -43,6 +43,15 @@ static void put_time(struct page *page, const char *label, const struct compared
 	fputc('\n', page->out);
 }
 
+static void put_shares(struct page *page, double before_share, double after_share)
+{
+	if (before_share < 1 || after_share < 1)
+		fprintf(page->out,
+			"  %-10s %9s  without what recording added: %.1f%% of before, %.1f%% of "
+			"after\n",
+			"", "", 100 * (1 - before_share), 100 * (1 - after_share));
+}
+
 static void put_measured(struct page *page, const struct comparison *comparison)
 {
 	put_row(page, "measured", speedup_figure(comparison->measured).text);
@@ -51,12 +60,7 @@ static void put_measured(struct page *page, const struct comparison *comparison)
 			speedup_figure(comparison->measured_low).text,
 			speedup_figure(comparison->measured_high).text);
 	fputc('\n', page->out);
-	if (comparison->before_share < 1 || comparison->after_share < 1)
-		fprintf(page->out,
-			"  %-10s %9s  without what recording added: %.1f%% of before, %.1f%% of "
-			"after\n",
-			"", "", 100 * (1 - comparison->before_share),
-			100 * (1 - comparison->after_share));
+	put_shares(page, comparison->before_share, comparison->after_share);
 }
 
 /* What the program does once, before its first kernel and after the last one, may hide what a change brought. */
@@ -84,23 +88,83 @@ static void put_nothing_predicted(struct page *page, const struct comparison *co
 		fputs("  no prediction: no advice for the first recording has one\n", page->out);
 }
 
-static void put_predicted(struct page *page, const struct comparison *comparison)
+/* Its low end first where nobody knows what operations need of each other. */
+static void put_interval(struct page *page, const struct comparison *comparison,
+			 const struct compared_speedup *speedup)
+{
+	put_row(page, "predicted",
+		speedup_figure(comparison->is_up_to ? speedup->low : speedup->predicted).text);
+	fputs("  ", page->out);
+	if (comparison->is_up_to)
+		fprintf(page->out, "up to %s, ", speedup_figure(speedup->predicted).text);
+	fprintf(page->out, "%s to %s by %s (%s)\n", speedup_figure(speedup->low).text,
+		speedup_figure(speedup->high).text, comparison->strategy, comparison->advice);
+}
+
+static void put_predicted(struct page *page, const struct comparison *comparison,
+			  const struct compared_speedup *speedup)
 {
 	char error[32];
 
-	if (!(comparison->predicted > 0)) {
-		put_nothing_predicted(page, comparison);
+	put_interval(page, comparison, speedup);
+	if (!(speedup->measured > 0))
 		return;
-	}
-	put_row(page, "predicted", speedup_figure(comparison->predicted).text);
-	fprintf(page->out, "  %s to %s by %s (%s)\n", speedup_figure(comparison->low).text,
-		speedup_figure(comparison->high).text, comparison->strategy, comparison->advice);
-	if (!comparison_is_judged(comparison))
-		return;
-	snprintf(error, sizeof(error), "%+.1f%%", 100 * comparison->error_ratio);
+	snprintf(error, sizeof(error), "%+.1f%%", 100 * speedup->error_ratio);
 	put_row(page, "error", error);
 	fprintf(page->out, "  of the measured speedup, which lies %s the interval\n",
-		comparison->is_inside ? "inside" : "outside");
+		speedup->is_inside ? "inside" : "outside");
+}
+
+static void put_run(struct page *page, const struct comparison *comparison)
+{
+	const struct compared_speedup speedup = {.measured = comparison->measured,
+						 .predicted = comparison->predicted,
+						 .low = comparison->low,
+						 .high = comparison->high,
+						 .error_ratio = comparison->error_ratio,
+						 .is_inside = comparison->is_inside};
+
+	put_time(page, "before", &comparison->before, comparison->before_profile);
+	put_time(page, "after", &comparison->after, comparison->after_profile);
+	put_measured(page, comparison);
+	put_kernels(page, comparison);
+	if (speedup.predicted > 0)
+		put_predicted(page, comparison, &speedup);
+	else
+		put_nothing_predicted(page, comparison);
+}
+
+/* ---- what repeats ---- */
+
+static void put_iterations(struct page *page, const char *label, const struct compared_side *side)
+{
+	put_row(page, label, format_ns(side->row_ns).text);
+	if (side->row_count > 1)
+		fprintf(page->out, "  %s iterations in a row, the median of %s\n",
+			format_count(side->row_count).text, format_count(side->count).text);
+	else
+		fprintf(page->out, "  an iteration, the median of %s\n",
+			format_count(side->count).text);
+}
+
+static void put_steady(struct page *page, const struct comparison *comparison)
+{
+	const struct compared_steady *steady = &comparison->steady;
+
+	if (!steady->before.count || !steady->after.count)
+		return;
+	page_title(page, "Steady state",
+		   comparison_is_by_steady(comparison) ? "what repeats; the advice is judged by it"
+						       : "what repeats");
+	put_iterations(page, "before", &steady->before);
+	put_iterations(page, "after", &steady->after);
+	put_row(page, "measured", speedup_figure(steady->speedup.measured).text);
+	fputs(steady->speedup.measured > 0 ? "\n"
+					   : "  other iterations than before: the run is judged\n",
+	      page->out);
+	put_shares(page, steady->before.share, steady->after.share);
+	if (steady->speedup.predicted > 0)
+		put_predicted(page, comparison, &steady->speedup);
 }
 
 static void put_sentences(struct page *page, const char *label, const struct sentences *sentences)
@@ -126,11 +190,8 @@ int verify_write_text(const struct comparison *comparison, FILE *out,
 	struct page page = {.out = out, .options = options};
 
 	put_what(&page, comparison);
-	put_time(&page, "before", &comparison->before, comparison->before_profile);
-	put_time(&page, "after", &comparison->after, comparison->after_profile);
-	put_measured(&page, comparison);
-	put_kernels(&page, comparison);
-	put_predicted(&page, comparison);
+	put_run(&page, comparison);
+	put_steady(&page, comparison);
 	put_sentences(&page, "not the same work: ", &comparison->differences);
 	put_sentences(&page, "disturbed times: ", &comparison->obstacles);
 	put_sentences(&page, "warning: ", &comparison->warnings);

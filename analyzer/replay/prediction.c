@@ -254,14 +254,20 @@ struct timings {
 	struct replay *work;
 };
 
+static struct looped_run looped_run_of(const struct replay *replay, const struct model *model,
+				       const struct part *part)
+{
+	return (struct looped_run){.profile = model->profile,
+				   .submissions = &model->submissions,
+				   .loops = part->loops,
+				   .op_start_ns = replay->op_start_ns,
+				   .op_end_ns = replay->op_end_ns};
+}
+
 static void time_steady(struct times *times, const struct timings *all)
 {
 	const struct part *part = all->part;
-	const struct looped_run run = {.profile = all->model->profile,
-				       .submissions = &all->model->submissions,
-				       .loops = part->loops,
-				       .op_start_ns = all->work->op_start_ns,
-				       .op_end_ns = all->work->op_end_ns};
+	const struct looped_run run = looped_run_of(all->work, all->model, part);
 
 	if (part->steady)
 		times->steady = steady_loop_usual(part->steady, &run);
@@ -473,26 +479,43 @@ static double share_of(int64_t untraced_ns, int64_t recorded_ns)
 	return recorded_ns > 0 && untraced_ns > 0 ? (double)untraced_ns / (double)recorded_ns : 1;
 }
 
-int predictor_untraced_shares(struct untraced_shares *out, const struct predictor *predictor,
-			      size_t device, const struct place *places, size_t place_count)
+/* Of the two replays that were made last. */
+static int share_steady(double *share, const struct predictor *predictor, const struct part *part,
+			size_t row_count)
 {
-	const struct part part = {.places = places, .place_count = place_count};
+	int64_t median_ns[2];
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < 2; i++) {
+		const struct looped_run run =
+			looped_run_of(&predictor->works[i], predictor->model, part);
+
+		rc = steady_loop_median_ns(&median_ns[i], part->steady, &run, row_count);
+	}
+	if (rc == 0)
+		*share = share_of(median_ns[1], median_ns[0]);
+	return rc;
+}
+
+int predictor_untraced_shares(struct untraced_shares *out, const struct predictor *predictor,
+			      size_t device, const struct part *part, size_t row_count)
+{
 	struct timing timings[] = {{0}, {.costs = &predictor->costs[COSTS_MIDDLE]}};
 	const struct times *recorded = &timings[0].times, *untraced = &timings[1].times;
 	const struct replay *works = predictor->works; /* each of one of the two */
 	const struct profile *profile;
 	int rc;
 
-	*out = (struct untraced_shares){1, 1};
+	*out = (struct untraced_shares){1, 1, 1};
 	if (!predictor->is_usable || !predictor->model)
 		return 0;
 	profile = predictor->model->profile;
-	rc = time_all(timings, 2, predictor, device, &part);
+	rc = time_all(timings, 2, predictor, device, part);
 	if (rc < 0)
 		return rc;
-	out->part = place_count ? share_of(untraced->place_ns, recorded->place_ns)
-				: share_of(untraced->wall_ns, recorded->wall_ns);
+	out->part = part->place_count ? share_of(untraced->place_ns, recorded->place_ns)
+				      : share_of(untraced->wall_ns, recorded->wall_ns);
 	out->kernels = share_of(kernels_ns(&works[1], profile, device),
 				kernels_ns(&works[0], profile, device));
-	return 0;
+	return part->steady ? share_steady(&out->steady, predictor, part, row_count) : 0;
 }

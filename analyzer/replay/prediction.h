@@ -95,10 +95,11 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 struct untraced_shares {
 	double part;	/* of the places, or without any of the device's time */
 	double kernels; /* of the time from the device's first kernel to the end of its last one */
+	double steady;	/* of iterations of its steady state in a row, the median of all */
 };
 
-/* Returns 0 or -ENOMEM. */
+/* Nothing changes in the part; row_count: iterations in a row.  Returns 0 or -ENOMEM. */
 int predictor_untraced_shares(struct untraced_shares *out, const struct predictor *predictor,
-			      size_t device, const struct place *places, size_t place_count);
+			      size_t device, const struct part *part, size_t row_count);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "analysis/time/gaps.h"
 #include "replay/calls.h"
+#include "techniques/shared/graph_bodies.h"
 #include "techniques/shared/readbacks.h"
 #include "techniques/shared/usual_changes.h"
 
@@ -39,33 +40,26 @@ static const struct profile_op *small_read(const struct model *model, size_t cal
 		       : NULL;
 }
 
-/* Why the device could not go through calls [first, end) alone, or NULL. */
-static const char *why_not_calls(const struct change *change, const struct model *model,
-				 size_t first, size_t end)
+static bool is_blocking_copy(const struct application *application, size_t call)
 {
-	for (size_t i = first; i < end; i++) {
-		enum profile_call_class class = model_call_class(model, i);
+	const struct model *model = application->run->model;
 
-		if (change->calls[i] == CALL_DROPPED)
-			continue;
-		if (class == CALL_MEMORY)
-			return refused_allocates;
-		if (class == CALL_GRAPH_MANAGE)
-			return refused_has_graphs;
-		if (class == CALL_COPY && !small_read(model, i) &&
-		    !call_is_capturable_copy(model, i))
-			return refused_blocking_copy;
-	}
-	return NULL;
+	return application->change.calls[call] != CALL_DROPPED &&
+	       model_call_class(model, call) == CALL_COPY && !small_read(model, call) &&
+	       !call_is_capturable_copy(model, call);
 }
 
-/* A loop that launches graphs becomes graphs that launch each other. */
-static bool launches_graphs(const struct model *model, const struct loop *loop)
+/* Why the device could not go through calls [first, end) alone, or NULL. */
+static const char *why_not_calls(const struct application *application, size_t first, size_t end)
 {
-	for (size_t i = loop->iterations[0]; i < loop->iterations[1]; i++)
-		if (model_call_class(model, i) == CALL_GRAPH_LAUNCH)
-			return true;
-	return false;
+	const char *refusal = NULL;
+
+	for (size_t i = first; !refusal && i < end; i++) {
+		refusal = graph_bodies_refuse_call(application, i);
+		if (!refusal && is_blocking_copy(application, i))
+			refusal = refused_blocking_copy;
+	}
+	return refusal;
 }
 
 /* Going through a loop call by call. */
@@ -150,7 +144,7 @@ static const char *why_not(struct application *application, const struct loop *l
 		found_count += small_read(model, i) != NULL;
 	if (2 * found_count < loop->iteration_count)
 		return no_decision;
-	refusal = why_not_calls(&application->change, model, loop->first_call, end);
+	refusal = why_not_calls(application, loop->first_call, end);
 	if (refusal)
 		return refusal;
 	readbacks_collect(&readbacks, loop->first_call);
@@ -179,7 +173,8 @@ static const char *change_loop(struct application *application, const struct loo
 	struct change *change = &application->change;
 	size_t first = loop->first_call;
 	size_t end = calls_last_submitting(model, first, first + loop->call_count);
-	bool has_graphs = launches_graphs(model, loop);
+	/* which then launch each other */
+	bool has_graphs = graph_bodies_launch_graphs(model, loop);
 	struct deciding deciding = {.change = change,
 				    .model = model,
 				    .loop = loop,

@@ -11,6 +11,7 @@
 
 #include "replay/calls.h"
 #include "replay/prediction.h"
+#include "techniques/shared/graph_bodies.h"
 #include "techniques/shared/usual_changes.h"
 #include "techniques/techniques.h"
 
@@ -102,33 +103,28 @@ struct unrolled_graph unroll_graph_of(const struct recorded_run *run, const stru
 
 /* ---- what becomes of a loop ---- */
 
-/* Calls [first, end), which end where an iteration does that another one follows in the same graph. */
-static const char *why_not(const struct application *application, size_t first, size_t end)
+static bool makes_host_wait(const struct application *application, size_t call)
 {
 	const struct model *model = application->run->model;
 
-	for (size_t i = first; i < end; i++) {
-		enum profile_call_class class = model_call_class(model, i);
-
-		if (application->change.calls[i] == CALL_DROPPED)
-			continue;
-		if (class == CALL_GRAPH_MANAGE)
-			return refused_has_graphs;
-		if (class == CALL_MEMORY)
-			return refused_allocates;
-		if ((class == CALL_SYNC && application->change.calls[i] == CALL_KEPT) ||
-		    call_copies_to_host(model, i) || call_pause_ns(model, i) > LONG_HOST_NS)
-			return host_waits;
-	}
-	return NULL;
+	if (application->change.calls[call] == CALL_DROPPED)
+		return false;
+	return (model_call_class(model, call) == CALL_SYNC &&
+		application->change.calls[call] == CALL_KEPT) ||
+	       call_copies_to_host(model, call) || call_pause_ns(model, call) > LONG_HOST_NS;
 }
 
-static bool has_graphs(const struct model *model, const struct loop *loop)
+/* Calls [first, end), which end where an iteration does that another one follows in the same graph. */
+static const char *why_not(const struct application *application, size_t first, size_t end)
 {
-	for (size_t i = loop->iterations[0]; i < loop->iterations[1]; i++)
-		if (model_call_class(model, i) == CALL_GRAPH_LAUNCH)
-			return true;
-	return false;
+	const char *refusal = NULL;
+
+	for (size_t i = first; !refusal && i < end; i++) {
+		refusal = graph_bodies_refuse_call(application, i);
+		if (!refusal && makes_host_wait(application, i))
+			refusal = host_waits;
+	}
+	return refusal;
 }
 
 /* Iterations [from, next) of the loop are one launch. */
@@ -173,15 +169,16 @@ static const char *change_loop(struct application *application, const struct loo
 	const struct unrolled_graph found = unroll_graph_of(run, loop);
 	struct effect *effect = application->effect;
 	uint64_t nodes = (uint64_t)(found.nodes * (double)found.iteration_count);
+	bool has_graphs = graph_bodies_launch_graphs(run->model, loop);
 	const char *refusal = NULL;
 
 	if (found.iteration_count < 2)
 		return long_iterations;
 	if (loop->exactness < LEAST_ALIKE * loop->regularity)
 		return sizes_differ;
-	if (!has_graphs(run->model, loop) && loop->period == 1)
+	if (!has_graphs && loop->period == 1)
 		return single_calls; /* cuda_graph */
-	if (!has_graphs(run->model, loop))
+	if (!has_graphs)
 		refusal = technique_cuda_graph.change_loop(application, loop);
 	if (!refusal)
 		refusal = unroll(application, loop, found.iteration_count);

@@ -9,6 +9,7 @@
 
 #include "replay/calls.h"
 #include "techniques/shared/flag_loops.h"
+#include "techniques/shared/graph_bodies.h"
 #include "techniques/shared/usual_changes.h"
 
 static const char no_flag[] =
@@ -18,24 +19,6 @@ static const struct call_change loop_body = {.pause = PAUSE_GONE,
 					     .host = COST_NONE,
 					     .submission = SUBMITS_NODES,
 					     .gap = COST_CONDITIONAL};
-
-/* Why calls [first, end) cannot be a body, or NULL. */
-static const char *why_not(const struct application *application, size_t first, size_t end)
-{
-	const struct model *model = application->run->model;
-
-	for (size_t i = first; i < end; i++) {
-		enum profile_call_class class = model_call_class(model, i);
-
-		if (application->change.calls[i] == CALL_DROPPED)
-			continue;
-		if (class == CALL_MEMORY)
-			return refused_allocates;
-		if (class == CALL_GRAPH_MANAGE)
-			return refused_has_graphs;
-	}
-	return NULL;
-}
 
 static void drop_flags(struct change *change, const struct model *model, size_t call)
 {
@@ -76,11 +59,11 @@ static const char *change_loop(struct application *application, const struct loo
 
 	if (!flag_loops_is_one(model, loop))
 		return no_flag;
-	if (!flag_loops_launches_graphs(model, loop))
+	if (!graph_bodies_launch_graphs(model, loop))
 		return technique_device_decision.change_loop(application, loop);
 	if (!costs_has_conditional(ceilings))
 		return refused_not_measured;
-	refusal = why_not(application, first, end);
+	refusal = graph_bodies_refuse_calls(application, first, end);
 	if (refusal)
 		return refusal;
 	put_body(application, first, end);

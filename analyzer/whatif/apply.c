@@ -196,6 +196,11 @@ static int keep_possible(struct prediction *prediction, struct applied *applied,
 		rc = -ERANGE;
 	if (!(applied->terms.bounds & BOUND_OPEN))
 		bounds_limit(&bounds, prediction);
+	if (part->steady)
+		bounds_limit_steady(
+			prediction,
+			bounds_steady_ns(&applied->application, part->steady, part->loops,
+					 applied->all->predictor.costs[COSTS_LOW].launch_call_ns));
 	return rc;
 }
 

@@ -378,3 +378,44 @@ void bounds_limit(const struct bounds *bounds, struct prediction *prediction)
 	      prediction->place_unrecorded_ns);
 	limit(&prediction->steady, prediction->steady_before_ns, bounds->steady_ns, 0);
 }
+
+/* ---- the steady state ---- */
+
+static bool is_launched(const struct application *application, size_t call)
+{
+	const struct model *model = application->run->model;
+
+	return call_is_submitting(model, call) && submissions_count(&model->submissions, call) &&
+	       !call_change_is_gone(change_of_call(&application->change, call));
+}
+
+double bounds_steady_ns(const struct application *application, const struct steady_loop *steady,
+			const struct loops *loops, int64_t launch_ns)
+{
+	double launch_count = 0, iteration_count = 0;
+
+	for (size_t i = 0; i < steady->member_count; i++) {
+		const struct loop *loop = &loops->items[steady->members[i]];
+
+		for (size_t j = loop->first_call; j < loop->first_call + loop->call_count; j++)
+			launch_count += is_launched(application, j);
+		iteration_count += (double)loop->iteration_count;
+	}
+	return iteration_count > 0 ? launch_count / iteration_count * (double)launch_ns : 0;
+}
+
+void bounds_limit_steady(struct prediction *prediction, double least_ns)
+{
+	struct predicted_ratio *steady = &prediction->steady;
+	double most;
+
+	if (!prediction->steady_before_ns || !(least_ns > 0))
+		return;
+	/* it may be as fast already, with all that a replay leaves out */
+	most = fmax((double)prediction->steady_before_ns / loosened_ns(least_ns), 1);
+	if (steady->speedup > most)
+		prediction->steady_after_ns = lround((double)prediction->steady_before_ns / most);
+	steady->speedup = fmin(steady->speedup, most);
+	steady->high = fmin(steady->high, most);
+	steady->low = fmin(steady->low, steady->speedup);
+}

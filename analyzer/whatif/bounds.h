@@ -14,8 +14,11 @@
  * An operation counts as long as it was recorded.  One that a technique may shorten counts as long as the change says,
  * and no less than its floor: of a copy its bytes at the rate of pinned memory, of a kernel its arithmetic at the roof.
  *
+ * An iteration of the steady state takes no less than the host's launches of it that are left: in a short recording the
+ * GPU may have got them all at once, and goes on for hours only as fast as they come.
+ *
  * A prediction beyond its bounds by more than a replay may be off is not shown: the technique is refused.  An interval ends at
- * them.
+ * them, and what is told of the steady state does.
  */
 #ifndef ROOFLINE_BOUNDS_H
 #define ROOFLINE_BOUNDS_H
@@ -43,6 +46,13 @@ int bounds_find(struct bounds *out, const struct application *application,
 
 /* Whether a prediction keeps within them, but for what a replay may be off. */
 bool bounds_hold(const struct bounds *bounds, const struct prediction *prediction);
+
+/* What the host takes to submit an iteration at least, after the change; each launch takes it launch_ns. */
+double bounds_steady_ns(const struct application *application, const struct steady_loop *steady,
+			const struct loops *loops, int64_t launch_ns);
+
+/* No iteration of the steady state is shorter. */
+void bounds_limit_steady(struct prediction *prediction, double least_ns);
 
 /* The high ends go no further than the bounds do. */
 void bounds_limit(const struct bounds *bounds, struct prediction *prediction);

@@ -190,16 +190,48 @@ size_t what_if_main_device(const struct profile *profile)
 	return busiest;
 }
 
-int what_if_not_recorded(struct untraced_shares *shares, const struct profile *profile,
-			 const struct ceilings *ceilings, const char *range)
+struct steady_rows what_if_steady_rows(const struct report *report)
 {
+	const struct steady_state *state = report->steady_state;
+	size_t device = what_if_main_device(report->profile);
+
+	if (device >= state->device_count || !state->devices[device].is_found)
+		return (struct steady_rows){.row_count = 1};
+	return (struct steady_rows){&state->devices[device].loop, &state->loops, 1};
+}
+
+static int measure_rows(struct not_recorded *out, const struct what_ifs *all,
+			const struct steady_rows *rows)
+{
+	const struct looped_run run = {.profile = all->run.model->profile,
+				       .submissions = &all->run.model->submissions,
+				       .loops = rows->loops};
+
+	return steady_loop_median_ns(&out->row_ns, rows->steady, &run, rows->row_count);
+}
+
+int what_if_not_recorded(struct not_recorded *out, const struct profile *profile,
+			 const struct ceilings *ceilings, const char *range,
+			 const struct steady_rows *rows)
+{
+	static const struct steady_rows none = {.row_count = 1};
 	struct what_ifs all;
+	struct part part = {0};
 	int rc = what_ifs_open(&all, profile, ceilings, range);
 
-	*shares = (struct untraced_shares){1, 1};
+	if (!rows)
+		rows = &none;
+	*out = (struct not_recorded){.shares = {1, 1, 1}};
+	part = (struct part){.places = all.places,
+			     .place_count = all.place_count,
+			     .steady = rows->steady,
+			     .loops = rows->loops};
+	if (rc == 0 && rows->steady && all.run.model)
+		rc = measure_rows(out, &all, rows);
 	if (rc == 0 && profile->device_count)
-		rc = predictor_untraced_shares(shares, &all.predictor, what_if_main_device(profile),
-					       all.places, all.place_count);
+		rc = predictor_untraced_shares(&out->shares, &all.predictor,
+					       what_if_main_device(profile), &part,
+					       rows->row_count);
 	what_ifs_free(&all);
 	return rc;
 }

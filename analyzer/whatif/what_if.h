@@ -47,10 +47,27 @@ int what_ifs_add_report(struct what_ifs *all, const struct report *report);
 int what_ifs_keep_within(struct what_ifs *all, enum technique_id id, const char *range);
 void what_ifs_free(struct what_ifs *all);
 
-/* What a recording's times (of the range, or of the device with most operations) are without what
- * recording added.  Returns 0 or -ENOMEM. */
-int what_if_not_recorded(struct untraced_shares *shares, const struct profile *profile,
-			 const struct ceilings *ceilings, const char *range);
+/* Iterations of the steady state of a recording, so many in a row. */
+struct steady_rows {
+	const struct steady_loop *steady; /* NULL: there is none */
+	const struct loops *loops;
+	size_t row_count;
+};
+
+/* Of the device with most operations; one iteration a row. */
+struct steady_rows what_if_steady_rows(const struct report *report);
+
+/* A recording's time without what recording added, as shares. */
+struct not_recorded {
+	struct untraced_shares shares;
+	int64_t row_ns; /* of such a row with what recording added, the median of all; 0: there is none */
+};
+
+/* Of the range, or of the device with most operations, and of that one's steady state; 1 where nothing can be said.
+ * rows may be NULL.  Returns 0 or -ENOMEM. */
+int what_if_not_recorded(struct not_recorded *out, const struct profile *profile,
+			 const struct ceilings *ceilings, const char *range,
+			 const struct steady_rows *rows);
 
 /* The device with most operations; 0 without any. */
 size_t what_if_main_device(const struct profile *profile);

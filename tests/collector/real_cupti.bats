@@ -35,6 +35,11 @@ need_no_driver() {
 	"$BUILD/tests/collector/real_cupti" "$REAL_CUPTI" names
 }
 
+@test "every row of the table of calls decides about a call that it knows" {
+	need_cupti
+	"$BUILD/tests/collector/real_cupti" "$REAL_CUPTI" rows
+}
+
 @test "its records are at least as long as the collector and the mock believe" {
 	need_cupti
 	"$BUILD/tests/collector/real_cupti" "$REAL_CUPTI" lengths

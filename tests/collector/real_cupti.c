@@ -2,6 +2,7 @@
  * real_cupti.c - asks the real CUPTI what the collector and the mock take for granted.
  *
  * real_cupti LIBRARY names     every call that launches, runs a graph or copies is one that we record
+ * real_cupti LIBRARY rows      every row of the table of calls is the one that decides about a call
  * real_cupti LIBRARY lengths   its records are as long as the collector and the mock believe
  *
  * Needs no GPU and no driver.  Prints what is wrong; exits 1 when something is, 2 when it cannot ask.
@@ -48,7 +49,7 @@ static unsigned int check_domain(CUpti_CallbackDomain domain, unsigned int *miss
 		if (!name || !starts_work(name))
 			continue;
 		count++;
-		if (!api_choice_wants(name)) {
+		if (api_choice_of(name) != API_RECORDED) {
 			printf("%s (%u) is not recorded\n", name, id);
 			++*missing_count;
 		}
@@ -64,6 +65,31 @@ static int check_names(void)
 
 	printf("%u runtime and %u driver calls start work\n", runtime, driver);
 	return missing_count || runtime < 50 || driver < 50;
+}
+
+static void mark_rows(bool *is_used, CUpti_CallbackDomain domain)
+{
+	for (uint32_t id = 1; id < CBID_LIMIT; id++) {
+		const char *name = callback_name(&cupti, domain, id);
+
+		if (name)
+			is_used[row_of(name)] = true;
+	}
+}
+
+static int check_rows(void)
+{
+	bool is_used[CHOICE_COUNT + 1] = {false};
+	int unused_count = 0;
+
+	mark_rows(is_used, CUPTI_CB_DOMAIN_RUNTIME_API);
+	mark_rows(is_used, CUPTI_CB_DOMAIN_DRIVER_API);
+	for (size_t i = 0; i < CHOICE_COUNT; i++)
+		if (!is_used[i]) {
+			printf("%s decides about no call\n", choices[i].prefix);
+			unused_count++;
+		}
+	return unused_count > 0;
 }
 
 static const struct {
@@ -145,6 +171,8 @@ int main(int argc, char **argv)
 		return 2;
 	if (!strcmp(argv[2], "names"))
 		return check_names();
+	if (!strcmp(argv[2], "rows"))
+		return check_rows();
 	if (!strcmp(argv[2], "lengths"))
 		return check_lengths();
 	return 2;

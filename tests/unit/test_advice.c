@@ -356,7 +356,7 @@ static void expect_assumed_graph(int64_t pause_ns, bool is_assuming)
 	assert_true(advice->count >= 1);
 	graph = &advice->items[0];
 	assert_string_equal(graph->id, "launch_bound_graph");
-	assert_int_equal(graph->is_assuming, is_assuming);
+	assert_int_equal(graph->gain.is_assuming, is_assuming);
 	for (size_t i = 0; i < graph->evidence_count; i++)
 		is_said = is_said || strstr(graph->evidence[i], "assumes: pauses of the host");
 	assert_int_equal(is_said, is_assuming);
@@ -391,10 +391,10 @@ static void test_assumed_rank(void **state)
 	while (last < &advice->items[advice->count - 1] && strcmp(last->id, "underfilled_gpu"))
 		last++;
 	assert_string_equal(last->id, "underfilled_gpu");
-	assert_false(first->is_assuming);
-	assert_true(last->is_assuming);
-	assert_true(last->program.speedup > first->program.speedup);
-	assert_true(last->program.low < first->program.speedup);
+	assert_false(first->gain.is_assuming);
+	assert_true(last->gain.is_assuming);
+	assert_true(last->gain.program.speedup > first->gain.program.speedup);
+	assert_true(last->gain.program.low < first->gain.program.speedup);
 	done(b, &report, advice);
 	forget_roofs();
 }
@@ -415,8 +415,8 @@ static void test_nearly_equal(void **state)
 	graph = &advice->items[1];
 	assert_string_equal(waits->id, "sync_every_kernel");
 	assert_string_equal(graph->id, "launch_bound_graph");
-	assert_true(graph->steady.speedup > waits->steady.speedup);
-	assert_true(graph->steady.speedup < LEAST_PLACE_SPEEDUP * waits->steady.speedup);
+	assert_true(graph->gain.steady.speedup > waits->gain.steady.speedup);
+	assert_true(graph->gain.steady.speedup < LEAST_PLACE_SPEEDUP * waits->gain.steady.speedup);
 	done(b, &report, advice);
 	forget_roofs();
 }
@@ -482,10 +482,10 @@ static void test_long_start(void **state)
 	advice = advise(b, &report);
 	assert_int_equal(advice->count, 1);
 	assert_string_equal(advice->items[0].id, "launch_bound_graph");
-	assert_true(advice->items[0].steady.speedup > 1.5);
-	assert_true(advice->items[0].steady.low <= advice->items[0].steady.speedup);
-	assert_true(advice->items[0].steady.high >= advice->items[0].steady.speedup);
-	assert_true(advice->items[0].program.speedup < LEAST_PROGRAM_SPEEDUP);
+	assert_true(advice->items[0].gain.steady.speedup > 1.5);
+	assert_true(advice->items[0].gain.steady.low <= advice->items[0].gain.steady.speedup);
+	assert_true(advice->items[0].gain.steady.high >= advice->items[0].gain.steady.speedup);
+	assert_true(advice->items[0].gain.program.speedup < LEAST_PROGRAM_SPEEDUP);
 	done(b, &report, advice);
 	forget_roofs();
 }

@@ -58,7 +58,7 @@ static void test_few(void **state)
 					       "64.4 ms less from pinned memory");
 	assert_true(advised_says(item, "pinning them takes about 25.2 ms, once"));
 	assert_in_range((uint64_t)item->at_stake_ns, 39000000, 39500000);
-	assert_true(item->program.speedup == 0); /* no gain of what repeats */
+	assert_true(item->gain.program.speedup == 0); /* no gain of what repeats */
 	advised_end(&it);
 }
 
@@ -117,6 +117,20 @@ static void test_once(void **state)
 	assert_ptr_equal(item, &it.advice->items[it.advice->count - 1]);
 	assert_ptr_not_equal(advice_first(it.advice), item);
 	assert_null(advised_item(&it, "pageable_copy")); /* those of the loop are short */
+	advised_end(&it);
+}
+
+/* 39.2 ms of a run of 180 and of 241 ms: 1.28 and 1.19 times as fast. */
+static void test_least(void **state)
+{
+	struct advised it;
+
+	(void)state;
+	advise(&it, copies(3, 100000000), 32);
+	assert_non_null(advised_item(&it, "one_time_copy"));
+	advised_end(&it);
+	advise(&it, copies(3, 160000000), 32);
+	assert_null(advised_item(&it, "one_time_copy"));
 	advised_end(&it);
 }
 
@@ -218,6 +232,8 @@ int main(void)
 			test_own_copies),
 		SENTENCE("beside a loop of kernels they are told of last, as what happens once",
 			 test_once),
+		SENTENCE("they are told of from what is more than a prediction may be off",
+			 test_least),
 		SENTENCE("where nobody knows what pinning costs that is said", test_unknown_cost),
 	};
 

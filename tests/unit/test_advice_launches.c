@@ -70,7 +70,7 @@ static void test_persistent(void **state)
 	assert_string_equal(item->strategy, "persistent_kernel");
 	assert_true(advised_says(item, "kernels with nothing but launches between them"));
 	assert_true(advised_says(item, "a barrier for the grid takes 1.30 us"));
-	assert_true(item->program.speedup > 1.25);
+	assert_true(item->gain.program.speedup > 1.25);
 	advised_end(&it);
 }
 
@@ -119,7 +119,7 @@ static void test_dependent(void **state)
 	assert_true(advised_says(item, "199 kernels follow another one in their stream") ||
 		    advised_says(item, "198 kernels follow another one in their stream"));
 	assert_true(advised_says(item, "the gap between two kernels is 800 ns, and 100 ns"));
-	assert_true(item->program.speedup > 1.1);
+	assert_true(item->gain.program.speedup > 1.1);
 	advised_end(&it);
 	/* nobody measured it, and a GPU that cannot */
 	advise(&it, queued("a", "b", 1000, 1500, 1000), 0);

@@ -201,6 +201,40 @@ static void test_limit(void **state)
 	assert_float_equal(prediction.place.high, 4.9, 1e-9); /* and not below the middle */
 }
 
+/* Three launches an iteration, of which a change may leave one. */
+static void test_steady(void **state)
+{
+	struct bounded found = bounded_new(predicted_loop(), BOUND_BUSY);
+	const struct loops *loops = &found.it.all.loops;
+	const struct steady_loop steady = {.members = &(uint32_t){0}, .member_count = 1};
+	const struct call_change gone = {.host = COST_NONE, .submission = SUBMITS_NODES};
+	struct change *change = &found.application.change;
+
+	(void)state;
+	found.application.run = &found.it.all.run;
+	assert_float_equal(bounds_steady_ns(&found.application, &steady, loops, 2000), 6000, 1);
+	for (size_t i = 0; i < loops->items[0].iteration_count; i++)
+		change->calls[loops->items[0].iterations[i]] = change_number(change, &gone);
+	assert_float_equal(bounds_steady_ns(&found.application, &steady, loops, 2000), 4000, 1);
+	bounded_end(&found);
+}
+
+static void test_steady_limit(void **state)
+{
+	struct prediction prediction = {.steady = {100, 2, 200},
+					.steady_before_ns = 97000,
+					.steady_after_ns = 970};
+
+	(void)state;
+	bounds_limit_steady(&prediction, 0); /* no launch is left: a graph of all */
+	assert_float_equal(prediction.steady.high, 200, 1e-9);
+	bounds_limit_steady(&prediction, 5000);
+	assert_float_equal(prediction.steady.low, 2, 1e-9);
+	assert_float_equal(prediction.steady.speedup, 20, 1e-9);
+	assert_float_equal(prediction.steady.high, 20, 1e-9);
+	assert_int_equal(prediction.steady_after_ns, 4850);
+}
+
 /* A model that has lost what operations wait for lets all kernels of a graph run at the same time. */
 static void test_refused(void **state)
 {
@@ -253,6 +287,10 @@ int main(void)
 		SENTENCE("nodes of graphs count without what recording added", test_nodes),
 		SENTENCE("a prediction holds within what a replay may be off", test_hold),
 		SENTENCE("an interval ends at its bounds", test_limit),
+		SENTENCE(
+			"an iteration of the steady state is as long as its launches that are left",
+			test_steady),
+		SENTENCE("no more is told of the steady state", test_steady_limit),
 		SENTENCE("what the recording does not allow is refused, and not shown",
 			 test_refused),
 		SENTENCE("every technique declares what its predictions are held to",

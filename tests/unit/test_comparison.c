@@ -408,6 +408,84 @@ static void a_prediction_has_an_error_and_lies_inside_or_not(void **state)
 	expect_judgement(5, 2.6, 6, 1, false);
 }
 
+/* ---- what repeats ---- */
+
+static void expect_rows(struct compared_side before, struct compared_side after,
+			uint64_t before_count, uint64_t after_count)
+{
+	comparison_match_rows(&before, &after);
+	assert_int_equal(before.row_count, before_count);
+	assert_int_equal(after.row_count, after_count);
+}
+
+static void iterations_that_do_the_same_work_are_found_by_how_many_there_are(void **state)
+{
+	const struct compared_side few = {.count = 120, .run_count = 6};
+
+	(void)state;
+	expect_rows(few, few, 1, 1);
+	/* a loop that is found in pieces loses some */
+	expect_rows((struct compared_side){.count = 110, .run_count = 6}, few, 1, 1);
+	expect_rows((struct compared_side){.count = 100, .run_count = 6}, few, 0, 0);
+	expect_rows((struct compared_side){.count = 960, .run_count = 6}, few, 8, 1);
+	expect_rows(few, (struct compared_side){.count = 960, .run_count = 6}, 1, 8);
+	expect_rows((struct compared_side){.count = 1104, .run_count = 6}, few, 0, 0);
+	/* the whole loop is one of its iterations */
+	expect_rows((struct compared_side){.count = 960, .run_count = 120}, few, 0, 0);
+	expect_rows((struct compared_side){0}, few, 0, 0);
+}
+
+/* 30 us before and 10 us after, of which recording added a tenth and a half: 5.4 times as fast. */
+static void compare_steady(struct pair *pair)
+{
+	struct compared_side before = {.count = 600, .run_count = 1, .row_ns = 30000, .share = 0.9};
+	struct compared_side after = {.count = 600, .run_count = 1, .row_ns = 10000, .share = 0.5};
+
+	assert_int_equal(compare(pair, NULL), 0);
+	comparison_match_rows(&before, &after);
+	comparison_add_steady(pair->comparison, &before, &after);
+}
+
+static void what_repeats_is_compared_beside_the_run(void **state)
+{
+	struct pair pair = commands("app", "app"); /* the run: 2.5 */
+	const struct compared_speedup *speedup;
+
+	(void)state;
+	compare_steady(&pair);
+	speedup = &pair.comparison->steady.speedup;
+	assert_float_equal(speedup->measured, 5.4, 1e-9);
+	comparison_predict_steady(pair.comparison, 0, 0, 0);
+	assert_false(comparison_is_steady_judged(pair.comparison));
+	comparison_predict_steady(pair.comparison, 5, 4, 6);
+	assert_true(comparison_is_steady_judged(pair.comparison));
+	assert_float_equal(speedup->error_ratio, -0.4 / 5.4, 1e-9);
+	assert_true(speedup->is_inside);
+	assert_float_equal(pair.comparison->measured, 2.5, 1e-9);
+	pair_free(&pair);
+}
+
+static void a_prediction_is_judged_by_what_it_is_about(void **state)
+{
+	struct pair pair = commands("app", "app");
+	struct comparison *comparison;
+
+	(void)state;
+	compare_steady(&pair);
+	comparison = pair.comparison;
+	comparison->is_about_steady = true;
+	assert_false(comparison_can_judge(comparison));
+	comparison_predict(comparison, "id", "strategy", 1.1, 1, 1.2);
+	assert_true(comparison_can_judge(
+		comparison)); /* by the run: nothing of what repeats is predicted */
+	assert_false(comparison_is_met(comparison));
+	comparison_predict_steady(comparison, 5, 4, 6);
+	assert_true(comparison_is_met(comparison));
+	comparison->is_about_steady = false;
+	assert_false(comparison_is_met(comparison));
+	pair_free(&pair);
+}
+
 /* What a writer wrote; the caller frees it. */
 static char *written(verify_writer write, const struct comparison *comparison)
 {
@@ -451,6 +529,38 @@ static void the_text_has_speedups_interval_and_error(void **state)
 	pair_free(&pair);
 }
 
+static void the_text_tells_what_repeats_and_what_is_judged(void **state)
+{
+	struct pair pair = commands("app", "app");
+	struct comparison *comparison;
+
+	(void)state;
+	compare_steady(&pair);
+	comparison = pair.comparison;
+	comparison_predict(comparison, "an_id", "graph", 1.1, 1, 1.2);
+	comparison_predict_steady(comparison, 5, 4, 6);
+	expect_text(comparison,
+		    "Steady state  (what repeats)\n"
+		    "  before       30.0 us  an iteration, the median of 600\n"
+		    "  after        10.0 us  an iteration, the median of 600\n"
+		    "  measured       5.40x\n"
+		    "                        without what recording added: 10.0% of before, "
+		    "50.0% of after\n"
+		    "  predicted      5.00x  4.00x to 6.00x by graph (an_id)\n"
+		    "  error          -7.4%  of the measured speedup, which lies inside");
+	comparison->is_about_steady = true;
+	expect_text(comparison, "Steady state  (what repeats; the advice is judged by it)\n");
+	comparison->is_up_to = true; /* nobody knows what operations need of each other */
+	expect_text(comparison, "predicted      4.00x  up to 5.00x, 4.00x to 6.00x by graph");
+	comparison->steady.before.row_count = 8;
+	expect_text(comparison, "30.0 us  8 iterations in a row, the median of 600\n");
+	comparison->steady.speedup.measured = 0;
+	expect_text(comparison, "Steady state  (what repeats)\n");
+	expect_text(comparison,
+		    "measured           -  other iterations than before: the run is judged");
+	pair_free(&pair);
+}
+
 static void json_has_every_figure(void **state)
 {
 	struct pair pair = commands("app --size 1", "app --size 2");
@@ -472,6 +582,8 @@ static void json_has_every_figure(void **state)
 	assert_true(json_is_false(json_object_get(root, "is_same_work")));
 	assert_true(json_is_null(json_object_get(root, "range")));
 	assert_int_equal(json_array_size(json_object_get(root, "differences")), 1);
+	assert_string_equal(json_string_value(json_object_get(root, "judged")), "run");
+	assert_true(json_is_null(json_object_get(json_object_get(root, "steady"), "before_ns")));
 	json_decref(root);
 	free(text);
 	pair_free(&pair);
@@ -548,6 +660,10 @@ int main(void)
 		cmocka_unit_test(a_range_of_no_time_has_no_speedup),
 		cmocka_unit_test(a_recording_without_operations_is_nothing_to_compare),
 		cmocka_unit_test(a_prediction_has_an_error_and_lies_inside_or_not),
+		cmocka_unit_test(iterations_that_do_the_same_work_are_found_by_how_many_there_are),
+		cmocka_unit_test(what_repeats_is_compared_beside_the_run),
+		cmocka_unit_test(a_prediction_is_judged_by_what_it_is_about),
+		cmocka_unit_test(the_text_tells_what_repeats_and_what_is_judged),
 		cmocka_unit_test(the_text_has_speedups_interval_and_error),
 		cmocka_unit_test(json_has_every_figure),
 		cmocka_unit_test(a_command_is_taken_apart),

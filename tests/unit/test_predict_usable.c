@@ -151,23 +151,57 @@ static void test_untraced_share(void **state)
 {
 	struct builder *b = predicted_loop();
 	struct ceilings *measured = predicted_ceilings(0);
-	struct untraced_shares shares;
+	struct not_recorded untraced;
 
 	(void)state;
 	builder_range(b, 0, "run", 0, RUNS * 41000);
 	builder_range(b, 0, "launches", 0, 12000);
 	b->threads[0].range_count = 2;
 	builder_finish(b);
-	assert_int_equal(what_if_not_recorded(&shares, &b->profile, measured, NULL), 0);
-	predicted_expect_ratio(shares.part, WALL_BEFORE_NS, 11 * 41000 + 37000 - 5000);
-	assert_float_equal(shares.kernels, shares.part, 0); /* there is nothing but kernels */
-	assert_int_equal(what_if_not_recorded(&shares, &b->profile, measured, "run"), 0);
-	predicted_expect_ratio(shares.part, 12 * BEFORE_NS - 1000, 11 * 41000 + 40000);
+	assert_int_equal(what_if_not_recorded(&untraced, &b->profile, measured, NULL, NULL), 0);
+	predicted_expect_ratio(untraced.shares.part, WALL_BEFORE_NS, 11 * 41000 + 37000 - 5000);
+	/* there is nothing but kernels */
+	assert_float_equal(untraced.shares.kernels, untraced.shares.part, 0);
+	assert_int_equal(what_if_not_recorded(&untraced, &b->profile, measured, "run", NULL), 0);
+	predicted_expect_ratio(untraced.shares.part, 12 * BEFORE_NS - 1000, 11 * 41000 + 40000);
 	/* what the calls of a range submit counts until it has ended */
-	assert_int_equal(what_if_not_recorded(&shares, &b->profile, measured, "launches"), 0);
-	predicted_expect_ratio(shares.part, 4250 + KERNELS_NS, 37000);
-	assert_int_equal(what_if_not_recorded(&shares, &b->profile, NULL, NULL), 0);
-	assert_float_equal(shares.part, 1, 0);
+	assert_int_equal(what_if_not_recorded(&untraced, &b->profile, measured, "launches", NULL),
+			 0);
+	predicted_expect_ratio(untraced.shares.part, 4250 + KERNELS_NS, 37000);
+	assert_int_equal(what_if_not_recorded(&untraced, &b->profile, NULL, NULL, NULL), 0);
+	assert_float_equal(untraced.shares.part, 1, 0);
+	ceilings_free(measured);
+	free(b);
+}
+
+/* Of an iteration recording added as much as of the run, but for the wait that ends it. */
+static void test_untraced_steady(void **state)
+{
+	struct builder *b = predicted_loop();
+	struct ceilings *measured = predicted_ceilings(0);
+	struct not_recorded untraced;
+	struct what_ifs all;
+	struct steady_loop steady;
+	struct looped_run run;
+
+	(void)state;
+	builder_finish(b);
+	assert_int_equal(what_ifs_open(&all, &b->profile, measured, NULL), 0);
+	run = (struct looped_run){.profile = &b->profile,
+				  .submissions = &all.run.model->submissions,
+				  .loops = &all.loops};
+	assert_int_equal(steady_loop_find(&steady, &run, 0), 0);
+	for (size_t count = 1; count <= 3; count += 2) {
+		const struct steady_rows rows = {&steady, &all.loops, count};
+
+		assert_int_equal(what_if_not_recorded(&untraced, &b->profile, measured, NULL,
+						      &rows),
+				 0);
+		assert_int_equal(untraced.row_ns, 41000 * count);
+		predicted_expect_ratio(untraced.shares.steady, BEFORE_NS, 41000);
+	}
+	steady_loop_free(&steady);
+	what_ifs_free(&all);
 	ceilings_free(measured);
 	free(b);
 }
@@ -175,7 +209,7 @@ static void test_untraced_share(void **state)
 static void test_empty(void **state)
 {
 	struct ceilings *measured = predicted_ceilings(0);
-	struct untraced_shares shares = {0};
+	struct not_recorded untraced = {0};
 
 	(void)state;
 	for (size_t devices = 0; devices < 2; devices++) {
@@ -186,8 +220,10 @@ static void test_empty(void **state)
 		builder_finish(b);
 		if (!devices)
 			b->profile.devices = NULL;
-		assert_int_equal(what_if_not_recorded(&shares, &b->profile, measured, "run"), 0);
-		assert_float_equal(shares.part, 1, 0);
+		assert_int_equal(what_if_not_recorded(&untraced, &b->profile, measured, "run",
+						      NULL),
+				 0);
+		assert_float_equal(untraced.shares.part, 1, 0);
 		assert_int_equal(what_ifs_open(&all, &b->profile, measured, NULL), 0);
 		assert_int_equal(what_if_alone(&found, TECHNIQUE_cuda_graph, &all, 0), 0);
 		assert_string_equal(found.effect.refusal, refused_irregular);
@@ -258,6 +294,8 @@ int main(void)
 			 test_counted_error),
 		SENTENCE("kernels without times of their own are not predicted", test_unrecorded),
 		SENTENCE("what recording added is taken off measured time", test_untraced_share),
+		SENTENCE("what recording added to iterations in a row is taken out of these",
+			 test_untraced_steady),
 		SENTENCE("an empty recording is asked in vain", test_empty),
 		SENTENCE("a prediction lies in its interval", test_interval),
 	};

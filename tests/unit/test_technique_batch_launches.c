@@ -144,8 +144,8 @@ static void test_advised(void **state)
 			    "part: up to 480 launches with nothing between them");
 	assert_string_equal(item->evidence[1], "each has blocks for 2% of the SMs");
 	assert_string_equal(item->evidence[2], "they take from 2.00 us to 2.10 us");
-	assert_true(item->is_assuming);
-	assert_true(item->place.speedup > 2 * graph->place.speedup);
+	assert_true(item->gain.is_assuming);
+	assert_true(item->gain.place.speedup > 2 * graph->gain.place.speedup);
 	advised_end(&it);
 	advised_begin(&it, parts(60));
 	assert_null(advised_item(&it, "batch_launches"));

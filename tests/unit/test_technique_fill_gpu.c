@@ -105,7 +105,7 @@ static void test_advised(void **state)
 	assert_string_equal(item->evidence[0], "k: 20 launches run alone for 1.00 ms");
 	assert_string_equal(item->evidence[1],
 			    "25 blocks of 256 threads for 100 SMs: 25% of the SMs have one");
-	assert_true(item->is_assuming);
+	assert_true(item->gain.is_assuming);
 	advised_end(&it);
 	advised_begin(&it, launches("k", 100, false));
 	assert_null(advised_item(&it, "fill_gpu"));
@@ -113,6 +113,29 @@ static void test_advised(void **state)
 	advised_begin(&it, launches("void at::native::k<int>(int)", 25, false));
 	assert_null(advised_item(&it, "fill_gpu"));
 	advised_end(&it);
+}
+
+/* 0.75 ms of so many are empty: what is predicted decides, and not how much that is. */
+static void test_small_share(void **state)
+{
+	const struct {
+		int64_t full_ns;
+		bool is_advised;
+	} runs[] = {{18000000, true}, {40000000, false}};
+	struct advised it;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
+		struct builder *b = launches("k", 25, false);
+		int64_t now_ns = LAUNCH_COUNT * (KERNEL_NS + 12000);
+
+		builder_op(b, OP_KERNEL, 0, builder_signature(b, "full", 100), now_ns + 5000,
+			   now_ns + 5000 + runs[i].full_ns,
+			   builder_launch(b, 0, now_ns, now_ns + 3000));
+		advised_begin(&it, b);
+		assert_int_equal(advised_item(&it, "fill_gpu") != NULL, runs[i].is_advised);
+		advised_end(&it);
+	}
 }
 
 /* Small blocks, and one with a last wave of one: what is told is what is the case. */
@@ -153,6 +176,8 @@ int main(void)
 		SENTENCE("full grids, kernels side by side and a library's are left alone",
 			 test_refused),
 		SENTENCE("a kernel of few blocks is advised to fill the GPU", test_advised),
+		SENTENCE("few blocks in a small part of a run are advised if that gains 3% of it",
+			 test_small_share),
 		SENTENCE("what is told of a shape is what leaves the GPU empty", test_shapes),
 	};
 

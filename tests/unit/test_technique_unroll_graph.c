@@ -123,7 +123,7 @@ static void test_advised(void **state)
 			    "an iteration is 1 operation, which takes 1.70 us in a graph, and its "
 			    "launch keeps the host busy for 4.00 us");
 	assert_true(advised_says(item, "6 iterations in a graph: 1.78 us each at best"));
-	assert_true(item->place.speedup > 1.5);
+	assert_true(item->gain.place.speedup > 1.5);
 	advised_end(&it);
 	advised_begin(&it, graphs(20000));
 	assert_null(advised_item(&it, "unroll_graph"));

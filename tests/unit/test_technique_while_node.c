@@ -86,7 +86,7 @@ static void test_advised(void **state)
 	item = advised_item(&it, "while_node");
 	assert_non_null(item);
 	assert_string_equal(item->strategy, "while_node");
-	assert_true(item->place.speedup > 2);
+	assert_true(item->gain.place.speedup > 2);
 	assert_string_equal(
 		item->evidence[0],
 		"38 times the host reads up to 256 bytes, and launches the same as before");

@@ -2,18 +2,15 @@
  * fill_gpu.c - kernels whose shape leaves much of the GPU without work take most of the time.
  *
  * A grid of fewer blocks than SMs, blocks with a few threads in a warp, or a last wave of few blocks
- * (analysis/counters/launch_fill.h).  Fires when such kernels run alone, what they leave empty is more than 10% of
- * wall time, and filling it is predicted to gain; where nothing can be predicted, from 20% on.  Whether their work can be split no recording tells: what is predicted assumes it.  A library
- * chooses the shapes of its own kernels.
+ * (analysis/counters/launch_fill.h).  Fires when such kernels run alone and filling what they leave empty is predicted to
+ * gain more than a prediction may be off; where nothing can be predicted, when it would if all of that were gained.  A
+ * shape alone does not tell whether their work can be split: what is predicted assumes it.  A library chooses the shapes of its own kernels.
  */
 #include "advice/rules/rules.h"
 
 #include "analysis/counters/launch_fill.h"
 #include "base/format.h"
 #include "techniques/shared/lone_kernels.h"
-
-#define AT_STAKE_RATIO 0.10
-#define UNPREDICTED_RATIO 0.20 /* where nothing can be predicted */
 
 struct unfilled {
 	double empty_ns; /* of all such kernels: their time by the part of the GPU that they leave */
@@ -156,12 +153,12 @@ static bool has_empty(const struct facts *facts, size_t device, double least_rat
 
 static bool is_candidate(const struct facts *facts, size_t device)
 {
-	return has_empty(facts, device, AT_STAKE_RATIO);
+	return has_empty(facts, device, LEAST_PROGRAM_RATIO);
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	return has_empty(facts, device, UNPREDICTED_RATIO);
+	return has_empty(facts, device, LEAST_ESTIMATED_RATIO);
 }
 
 const struct rule rule_fill_gpu = {
@@ -179,6 +176,7 @@ const struct rule rule_fill_gpu = {
 	.finding_size = sizeof(struct unfilled),
 	.find = find,
 	.technique = &technique_fill_gpu,
+	.least_speedup = LEAST_ESTIMATED_SPEEDUP,
 	.is_candidate = is_candidate,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,

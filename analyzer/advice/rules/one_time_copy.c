@@ -3,17 +3,15 @@
  * end.
  *
  * Pinned memory is copied faster, and pinning it costs something once, which only a large copy earns back.  Fires when
- * the copies outside of loops (fewer than ten in a program that repeats nothing) would, at the rates of the ceilings and with what pinning costs
- * (techniques/shared/pinning.h), save more than 20% of wall time.  They are no part of what repeats, so no gain of that
- * is told, and nothing where a range is asked for.  Where the ceilings lack what pinning costs, it is told what it may
- * cost at most.
+ * the copies outside of loops (fewer than ten in a program that repeats nothing) would, at the rates of the ceilings and
+ * with what pinning costs (techniques/shared/pinning.h), gain more of the run than a prediction may be off, as nothing of
+ * it is re-simulated.  They are no part of what repeats, so no gain of that is told, and nothing where a range is asked
+ * for.  Where the ceilings lack what pinning costs, it is told what it may cost at most.
  */
 #include "advice/rules/rules.h"
 
 #include "base/format.h"
 #include "techniques/shared/pinning.h"
-
-#define AT_STAKE_RATIO 0.20
 
 static bool happens_once(const struct profile_op *op, const void *facts)
 {
@@ -68,7 +66,8 @@ static bool is_promising(const struct facts *facts, size_t device)
 	return !facts->what_ifs.places &&
 	       (facts->devices[device].is_repeating ||
 		found_on(facts, device).copy_count < PINNING_FEW_COPIES) &&
-	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * facts_wall_ns(facts, device);
+	       (double)stake_ns(facts, device) >
+		       LEAST_ESTIMATED_RATIO * facts_wall_ns(facts, device);
 }
 
 const struct rule rule_one_time_copy = {

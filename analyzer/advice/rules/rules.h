@@ -112,6 +112,12 @@ struct facts {
  * run from the next. */
 #define LEAST_PROGRAM_SPEEDUP 1.03
 #define LEAST_PLACE_SPEEDUP 1.10
+/* A change that could save no more of the run gains nothing, then. */
+#define LEAST_PROGRAM_RATIO (1 - 1 / LEAST_PROGRAM_SPEEDUP)
+/* What is known of a change by its stake alone, or by a shape, is not told from nothing where it brings less than a prediction
+ * may be off. */
+#define LEAST_ESTIMATED_SPEEDUP (1 + MODEL_MARGIN)
+#define LEAST_ESTIMATED_RATIO (1 - 1 / LEAST_ESTIMATED_SPEEDUP)
 
 int facts_collect(struct facts *facts, const struct report *report, const char *range,
 		  const struct rule *const rules[RULE_COUNT]);
@@ -133,9 +139,10 @@ bool facts_is_computing(const struct facts *facts, size_t device);
 /* Whether runs of this recording can be predicted at all; where not, rules go by time at stake. */
 bool facts_can_predict(const struct facts *facts);
 
-/* Whether a what-if was predicted and is worth telling: of the steady state or the whole program, or of the range
- * that was asked for. */
-bool facts_is_worth(const struct facts *facts, const struct what_if *what_if);
+/* Whether what a rule's technique does was predicted and is worth telling: of the steady state or the whole program, or of
+ * the range that was asked for. */
+bool facts_is_worth(const struct facts *facts, const struct rule *rule,
+		    const struct what_if *what_if);
 
 /* Whether an operation was submitted in the NVTX range that was asked for; true where none was. */
 bool facts_is_in_range(const struct facts *facts, const struct profile_op *op);
@@ -200,6 +207,8 @@ struct rule {
 	bool (*is_candidate)(const struct facts *facts, size_t device);
 	/* Without a prediction: whether enough is at stake; NULL: never. */
 	bool (*is_promising)(const struct facts *facts, size_t device);
+	/* Of the steady state or the part that changes, what has to be predicted at least; 0: LEAST_PLACE_SPEEDUP. */
+	double least_speedup;
 	/* Time that it could remove at most; NULL: what the prediction saves. */
 	int64_t (*stake_ns)(const struct facts *facts, size_t device);
 	/* The evidence; returns 0 or -ENOMEM.  what_if is NULL where nothing was predicted. */

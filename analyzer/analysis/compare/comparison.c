@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -361,9 +362,99 @@ void comparison_kernels_without_recording(struct comparison *comparison, double 
 	comparison->after_kernels_ns *= after_share;
 }
 
+/* ---- what repeats ---- */
+
+/* A loop may be found in pieces, and iterations between these belong to none. */
+#define LOST_MOST 0.1
+/* Beyond one, the number of iterations would be told wrong by less. */
+#define OFF_MOST 0.05
+
+/* Of many in one of few; 0: they are other ones. */
+static double whole_times(const struct compared_side *many, const struct compared_side *few)
+{
+	double times = (double)many->count / (double)few->count, whole = round(times);
+
+	if (times - whole > (whole > 1 ? OFF_MOST : LOST_MOST) || whole - times > OFF_MOST ||
+	    (whole > 1 && 2 * many->run_count > few->count))
+		return 0;
+	return whole;
+}
+
+static void match(struct compared_side *many, struct compared_side *few)
+{
+	double whole = whole_times(many, few);
+
+	many->row_count = (uint64_t)whole;
+	few->row_count = whole > 0;
+}
+
+void comparison_match_rows(struct compared_side *before, struct compared_side *after)
+{
+	if (!before->count || !after->count)
+		before->row_count = after->row_count = 0;
+	else if (before->count >= after->count)
+		match(before, after);
+	else
+		match(after, before);
+}
+
+void comparison_add_steady(struct comparison *comparison, const struct compared_side *before,
+			   const struct compared_side *after)
+{
+	struct compared_steady *steady = &comparison->steady;
+
+	*steady = (struct compared_steady){.before = *before, .after = *after};
+	if (before->row_count && after->row_count)
+		steady->speedup.measured =
+			ratio_of(before->row_ns * before->share, after->row_ns * after->share);
+}
+
+void comparison_predict_steady(struct comparison *comparison, double predicted, double low,
+			       double high)
+{
+	struct compared_speedup *speedup = &comparison->steady.speedup;
+	double measured = speedup->measured;
+
+	if (!(predicted > 0))
+		return;
+	*speedup = (struct compared_speedup){
+		.measured = measured,
+		.predicted = predicted,
+		.low = low,
+		.high = high,
+		.error_ratio = measured > 0 ? (predicted - measured) / measured : 0,
+		.is_inside = measured > 0 && low <= measured && measured <= high};
+}
+
+/* ---- the verdict ---- */
+
 bool comparison_is_judged(const struct comparison *comparison)
 {
 	return comparison->predicted > 0 && comparison->measured > 0;
+}
+
+bool comparison_is_steady_judged(const struct comparison *comparison)
+{
+	const struct compared_speedup *speedup = &comparison->steady.speedup;
+
+	return speedup->predicted > 0 && speedup->measured > 0;
+}
+
+bool comparison_is_by_steady(const struct comparison *comparison)
+{
+	return comparison->is_about_steady && comparison_is_steady_judged(comparison);
+}
+
+bool comparison_can_judge(const struct comparison *comparison)
+{
+	return comparison_is_by_steady(comparison) || comparison_is_judged(comparison);
+}
+
+bool comparison_is_met(const struct comparison *comparison)
+{
+	return comparison_is_by_steady(comparison)
+		       ? comparison->steady.speedup.is_inside
+		       : comparison_is_judged(comparison) && comparison->is_inside;
 }
 
 bool comparison_is_sound(const struct comparison *comparison)

@@ -1,6 +1,8 @@
 /*
  * comparison.h - a recording before a change and one after it: how much faster, and was that predicted.
  *
+ * Compared are the runs, or an NVTX range; beside the runs what repeats in each, iteration by iteration.
+ *
  * Pure.  Knows nothing of who predicted a speedup or how.
  */
 #ifndef ROOFLINE_COMPARISON_H
@@ -16,6 +18,30 @@ struct compared_time {
 	double mean_ns;
 };
 
+/* What one of them repeats (analysis/time/steady_state.h). */
+struct compared_side {
+	uint64_t count;	    /* iterations, with those of warm-up; 0: nothing repeats */
+	uint64_t run_count; /* times that the loop runs, with other work in between */
+	uint64_t
+		row_count; /* iterations in a row that do the work of one of the other, or as many */
+	double row_ns;	   /* of such a row, the median of all, as recorded */
+	double share;	   /* of that time, without the recording overhead */
+};
+
+/* A measured speedup beside a predicted one; both 0 where they are not known. */
+struct compared_speedup {
+	double measured;
+	double predicted, low, high;
+	double error_ratio; /* (predicted - measured) / measured, where both are known */
+	bool is_inside;	    /* low <= measured <= high */
+};
+
+/* Of what the runs repeat. */
+struct compared_steady {
+	struct compared_side before, after;
+	struct compared_speedup speedup;
+};
+
 struct comparison {
 	const struct profile *before_profile, *after_profile; /* borrowed */
 	const char *range; /* borrowed; NULL: the whole run is compared */
@@ -27,15 +53,18 @@ struct comparison {
 	double before_kernels_ns, after_kernels_ns;
 	double measured; /* speedup, before by after; 0 where a time of 0 makes it none */
 	double measured_low,
-		measured_high;	      /* of single occurrences; equal where there is one each */
-	const char *strategy;	      /* borrowed; NULL where no advice was found */
-	const char *advice;	      /* borrowed; its id, likewise */
-	double predicted, low, high;  /* speedup; 0 where nothing was predicted */
-	double error_ratio;	      /* (predicted - measured) / measured, where both are known */
-	bool is_inside;		      /* low <= measured <= high */
-	struct sentences differences; /* why it is not the same work; none when it is */
-	struct sentences obstacles;   /* why the times are not the program's own */
-	struct sentences warnings;    /* what to know besides */
+		measured_high;	       /* of single occurrences; equal where there is one each */
+	const char *strategy;	       /* borrowed; NULL where no advice was found */
+	const char *advice;	       /* borrowed; its id, likewise */
+	double predicted, low, high;   /* speedup; 0 where nothing was predicted */
+	double error_ratio;	       /* (predicted - measured) / measured, where both are known */
+	bool is_inside;		       /* low <= measured <= high */
+	bool is_up_to;		       /* the low end of what was predicted leads (technique.h) */
+	struct compared_steady steady; /* all 0 where a range is compared */
+	bool is_about_steady;	       /* the advice is judged by the steady state */
+	struct sentences differences;  /* why it is not the same work; none when it is */
+	struct sentences obstacles;    /* why the times are not the program's own */
+	struct sentences warnings;     /* what to know besides */
 };
 
 /*
@@ -63,12 +92,36 @@ void comparison_kernels_without_recording(struct comparison *comparison, double 
 void comparison_predict(struct comparison *comparison, const char *advice, const char *strategy,
 			double predicted, double low, double high);
 
+/* Which iterations of both do the same work, into row_count: one each where there are as many of them, but for a tenth
+ * that belong to no loop; where several of one make one of the other, that many.  0 for both where nobody knows: where
+ * that is no whole number, or the whole loop of one does the work of an iteration of the other, of which what lies between
+ * its runs is part as well. */
+void comparison_match_rows(struct compared_side *before, struct compared_side *after);
+
+/* Compares what the runs repeat. */
+void comparison_add_steady(struct comparison *comparison, const struct compared_side *before,
+			   const struct compared_side *after);
+
+/* Likewise with a prediction of it. */
+void comparison_predict_steady(struct comparison *comparison, double predicted, double low,
+			       double high);
+
 /* Warns of what is missing in a recording, and so in its times: losses, its end, parts that were left out.
  * Returns 0 or -ENOMEM. */
 int comparison_warn_of_missing(struct sentences *warnings, const struct profile *profile);
 
-/* Whether predicted and measured speedup are both known. */
+/* Whether predicted and measured speedup are both known, of the run or the range. */
 bool comparison_is_judged(const struct comparison *comparison);
+
+/* And of the steady state. */
+bool comparison_is_steady_judged(const struct comparison *comparison);
+
+/* Whether that is what the advice is judged by and it was compared: else by the run or the range. */
+bool comparison_is_by_steady(const struct comparison *comparison);
+
+/* Whether there is something to judge the prediction by, and whether the measured speedup lies inside the interval. */
+bool comparison_can_judge(const struct comparison *comparison);
+bool comparison_is_met(const struct comparison *comparison);
 
 /* Whether both did the same work and their times are their own. */
 bool comparison_is_sound(const struct comparison *comparison);

@@ -371,3 +371,42 @@ struct steady_usual steady_loop_usual(const struct steady_loop *steady,
 	steady_loop_visit(steady, run, add_usual, &sum);
 	return sum;
 }
+
+/* Iterations in a row, whose times are added up. */
+struct rows {
+	struct durations durations;
+	size_t row_count, count; /* iterations of a row, and of the one that is begun */
+	int64_t row_ns;
+};
+
+static int add_to_row(const struct steady_iteration *iteration, void *context)
+{
+	struct rows *rows = context;
+
+	sum_add_ns(&rows->row_ns, iteration->run_ns);
+	if (++rows->count < rows->row_count)
+		return 0;
+	durations_add(&rows->durations, 0, rows->row_ns);
+	rows->count = 0;
+	rows->row_ns = 0;
+	return 0;
+}
+
+int steady_loop_median_ns(int64_t *out, const struct steady_loop *steady,
+			  const struct looped_run *run, size_t row_count)
+{
+	struct rows rows = {.row_count = row_count};
+	int rc = durations_open(&rows.durations, 1);
+
+	*out = 0;
+	if (rc == 0) {
+		rows.durations.first[1] = count_iterations(steady, run->loops);
+		rc = durations_lay_out(&rows.durations);
+	}
+	if (rc == 0)
+		rc = steady_loop_visit(steady, run, add_to_row, &rows);
+	if (rc == 0 && rows.durations.filled[0])
+		*out = durations_percentile(&rows.durations, 0, 50);
+	durations_free(&rows.durations);
+	return rc;
+}

@@ -63,4 +63,9 @@ struct steady_usual {
 struct steady_usual steady_loop_usual(const struct steady_loop *steady,
 				      const struct looped_run *run);
 
+/* How long so many steady iterations in a row take, the median of all such rows; 0 without any.  It holds also where
+ * every fourth is interrupted.  Returns 0 or -ENOMEM. */
+int steady_loop_median_ns(int64_t *out, const struct steady_loop *steady,
+			  const struct looped_run *run, size_t row_count);
+
 #endif

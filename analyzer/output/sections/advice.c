@@ -2,6 +2,7 @@
 #include "output/page.h"
 
 #include "output/check_command.h"
+#include "output/gain_text.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -43,10 +44,10 @@ static const struct column advice_columns[] = {
 	FIELD(struct recommendation, workload),
 	{FIELD_AS("once", struct recommendation, is_once)},
 	{FIELD_AS("unsure", struct recommendation, is_unsure)},
-	{FIELD_AS("up_to", struct recommendation, is_up_to)},
-	INLINE(struct recommendation, program, predicted_columns),
-	GROUP("steady", NULL, struct recommendation, steady, predicted_columns),
-	GROUP("place", NULL, struct recommendation, place, predicted_columns),
+	{FIELD_AS("up_to", struct recommendation, gain.is_up_to)},
+	INLINE(struct recommendation, gain.program, predicted_columns),
+	GROUP("steady", NULL, struct recommendation, gain.steady, predicted_columns),
+	GROUP("place", NULL, struct recommendation, gain.place, predicted_columns),
 	LIST("evidence", evidence_at),
 	FIELD(struct recommendation, pattern),
 	FIELD(struct recommendation, risk),
@@ -72,20 +73,14 @@ static void put_pattern(struct page *page, const char *pattern)
 	}
 }
 
-/* Its low end first where nobody knows what operations need of each other. */
-static void put_predicted(struct page *page, const char *what,
-			  const struct predicted_speedup *predicted, bool is_up_to)
+static void put_predicted(struct page *page, const char *what, const struct predicted_gain *gain,
+			  enum gain_part part)
 {
-	char text[128];
+	char text[256];
 
-	if (predicted->speedup <= 0)
+	if (gain_of_part(gain, part)->speedup <= 0)
 		return;
-	if (is_up_to)
-		snprintf(text, sizeof(text), "%s%.2fx, up to %.2fx (%.2fx to %.2fx)", what,
-			 predicted->low, predicted->speedup, predicted->low, predicted->high);
-	else
-		snprintf(text, sizeof(text), "%s%.2fx (%.2fx to %.2fx)", what, predicted->speedup,
-			 predicted->low, predicted->high);
+	snprintf(text, sizeof(text), "predicted: %s %s", what, gain_text_interval(gain, part).text);
 	page_wrap(page, "      - ", text, 8);
 }
 
@@ -122,11 +117,10 @@ static void put_recommendation(struct page *page, size_t number, const struct re
 	for (size_t i = 0; i < item->evidence_count; i++)
 		page_wrap(page, "      - ", item->evidence[i], 8);
 	put_stake(page, item);
-	put_predicted(page,
-		      page->options->range ? "predicted: the range " : "predicted: this part ",
-		      &item->place, item->is_up_to);
-	put_predicted(page, "predicted: the steady state ", &item->steady, item->is_up_to);
-	put_predicted(page, "predicted: the whole run ", &item->program, item->is_up_to);
+	put_predicted(page, page->options->range ? "the range" : "this part", &item->gain,
+		      GAIN_PLACE);
+	put_predicted(page, "the steady state", &item->gain, GAIN_STEADY);
+	put_predicted(page, "the whole run", &item->gain, GAIN_PROGRAM);
 	put_pattern(page, item->pattern);
 	page_wrap(page, "      watch: ", item->risk, 13);
 	if (item->workload)

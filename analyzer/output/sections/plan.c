@@ -1,6 +1,8 @@
 /* plan.c - the changes that go together, each with those before it. */
 #include "output/page.h"
 
+#include "output/gain_text.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +12,29 @@
 
 /* ---- columns ---- */
 
-static const struct column speedup_columns[] = {FIELD(struct predicted_speedup, speedup),
-						FIELD(struct predicted_speedup, low),
-						FIELD(struct predicted_speedup, high),
-						{0}};
+PREDICATE(is_predicted, struct predicted_speedup, predicted, predicted->speedup > 0);
+
+static const struct column speedup_columns[] = {
+	FIELD_IF(struct predicted_speedup, speedup, is_predicted),
+	FIELD_IF(struct predicted_speedup, low, is_predicted),
+	FIELD_IF(struct predicted_speedup, high, is_predicted),
+	{0}};
+
+/* Of the range where one was asked for. */
+static const void *asked_part(struct row *row, const void *from)
+{
+	const struct plan_step *step = from;
+
+	return row->options->range ? &step->together.place : &step->together.program;
+}
 
 static const struct column columns[] = {FIELD(struct plan_step, strategy),
 					FIELD(struct plan_step, title),
 					FIELD(struct plan_step, options),
-					INLINE(struct plan_step, together, speedup_columns),
+					{FIELD_AS("up_to", struct plan_step, together.is_up_to)},
+					INLINE_FOUND(asked_part, speedup_columns),
+					GROUP("steady", NULL, struct plan_step, together.steady,
+					      speedup_columns),
 					{0}};
 
 static const void *step_at(const struct row *parent, size_t index)
@@ -32,11 +48,12 @@ static const void *step_at(const struct row *parent, size_t index)
 
 static void put_step(struct page *page, size_t number, const struct plan_step *step)
 {
-	char label[128];
+	char label[32];
 
-	snprintf(label, sizeof(label), "  %zu.  %.2fx (%.2fx to %.2fx)  ", number,
-		 step->together.speedup, step->together.low, step->together.high);
-	page_wrap(page, label, step->title, strlen(label));
+	snprintf(label, sizeof(label), "  %zu.  ", number);
+	page_wrap(page, label, step->title, 6);
+	page_wrap(page, "      ",
+		  gain_text_whole(&step->together, page->report->advice->plan_part).text, 6);
 }
 
 /* As text of a terminal. */
@@ -70,9 +87,7 @@ static void print_plan(struct page *page)
 
 	if (!advice || advice->plan_count < 2)
 		return;
-	page_title(page, "Plan",
-		   page->options->range ? "the range, each with those before it"
-					: "the whole run, each with those before it");
+	page_title(page, "Plan", "each change with those before it");
 	for (size_t i = 0; i < advice->plan_count; i++)
 		put_step(page, i + 1, &advice->plan[i]);
 	put_command(page, advice->plan[advice->plan_count - 1].options);

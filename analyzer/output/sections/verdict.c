@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "advice/limit.h"
+#include "output/gain_text.h"
 
 #define SENTENCE_SIZE 1024
 
@@ -106,44 +107,29 @@ static struct sentence limit_of(const struct report *report)
 
 /* ---- the best change ---- */
 
-/* "2.71x (2.14x to 3.17x) in the steady state, 1.09x of this run" */
-static void put_steady_gain(struct sentence *sentence, const struct recommendation *item)
-{
-	const struct predicted_speedup *steady = &item->steady;
-
-	append(sentence, ": %s%.2fx (%.2fx to %.2fx) in the steady state, %.2fx of this run",
-	       item->is_assuming ? "up to " : "", steady->speedup, steady->low, steady->high,
-	       item->program.speedup);
-}
-
 static void put_gain(struct sentence *sentence, const struct recommendation *item,
 		     const struct output_options *options)
 {
-	const struct predicted_speedup *gain = options->range ? &item->place : &item->program;
-	const char *what = options->range ? "the range" : "the whole run";
+	enum gain_part part = gain_part_of(&item->gain, options->range != NULL);
 
-	if (!options->range && item->steady.speedup > item->program.speedup)
-		put_steady_gain(sentence, item);
-	else if (gain->speedup > 0 && item->is_up_to)
-		append(sentence, ": %s %.2fx, up to %.2fx (%.2fx to %.2fx)", what, gain->low,
-		       gain->speedup, gain->low, gain->high);
-	else if (gain->speedup > 0)
-		append(sentence, ": %s %s%.2fx (%.2fx to %.2fx)", what,
-		       item->is_assuming ? "up to " : "", gain->speedup, gain->low, gain->high);
+	if (gain_of_part(&item->gain, part)->speedup > 0)
+		append(sentence, ": %s", gain_text_whole(&item->gain, part).text);
 	else if (item->at_stake_ns)
 		append(sentence, ": at stake at most %s, %.1f%% of the time",
 		       format_ns((double)item->at_stake_ns).text, 100 * item->at_stake_ratio);
 }
 
-static void put_plan(struct sentence *sentence, const struct advice *advice,
-		     const struct output_options *options)
+static void put_plan(struct sentence *sentence, const struct advice *advice)
 {
+	static const char *const parts[] = {[GAIN_PROGRAM] = "of this run",
+					    [GAIN_STEADY] = "in the steady state",
+					    [GAIN_PLACE] = "in the range"};
 	size_t more = advice->plan_count - 1;
 
 	if (advice->plan_count > 1)
-		append(sentence, "; with %zu more %.2fx of %s, see Plan", more,
-		       advice->plan[more].together.speedup,
-		       options->range ? "the range" : "this run");
+		append(sentence, "; with %zu more %s %s, see Plan", more,
+		       gain_text_short(&advice->plan[more].together, advice->plan_part).text,
+		       parts[advice->plan_part]);
 }
 
 /* At its roof: the figure. */
@@ -187,7 +173,7 @@ static struct sentence change_of(const struct report *report, const struct outpu
 
 	if (first) {
 		put_item(&sentence, first, options);
-		put_plan(&sentence, advice, options);
+		put_plan(&sentence, advice);
 		return sentence;
 	}
 	if (advice->count && advice->items[0].is_unsure) {

@@ -77,11 +77,3 @@ bool flag_loops_is_one(const struct model *model, const struct loop *loop)
 	}
 	return (double)alike_count >= LEAST_ALIKE * (double)(loop->iteration_count - 1);
 }
-
-bool flag_loops_launches_graphs(const struct model *model, const struct loop *loop)
-{
-	for (size_t i = loop->iterations[0]; i < loop->iterations[1]; i++)
-		if (model_call_class(model, i) == CALL_GRAPH_LAUNCH)
-			return true;
-	return false;
-}

@@ -12,7 +12,4 @@ bool flag_loops_is_flag(const struct profile *profile, const struct profile_op *
 
 bool flag_loops_is_one(const struct model *model, const struct loop *loop);
 
-/* Whether its iterations launch graphs. */
-bool flag_loops_launches_graphs(const struct model *model, const struct loop *loop);
-
 #endif

@@ -1,0 +1,44 @@
+#include "output/gain_text.h"
+
+#include <stdio.h>
+
+struct gain_text gain_text_short(const struct predicted_gain *gain, enum gain_part part)
+{
+	const struct predicted_speedup *predicted = gain_of_part(gain, part);
+	struct gain_text out;
+
+	if (gain->is_up_to)
+		snprintf(out.text, sizeof(out.text), "%.2fx, up to %.2fx", predicted->low,
+			 predicted->speedup);
+	else
+		snprintf(out.text, sizeof(out.text), "%.2fx", predicted->speedup);
+	return out;
+}
+
+struct gain_text gain_text_interval(const struct predicted_gain *gain, enum gain_part part)
+{
+	const struct predicted_speedup *predicted = gain_of_part(gain, part);
+	struct gain_text out;
+
+	snprintf(out.text, sizeof(out.text), "%.60s (%.2fx to %.2fx)",
+		 gain_text_short(gain, part).text, predicted->low, predicted->high);
+	return out;
+}
+
+struct gain_text gain_text_whole(const struct predicted_gain *gain, enum gain_part part)
+{
+	const char *assumed = gain->is_assuming && !gain->is_up_to ? "up to " : "";
+	struct gain_text interval = gain_text_interval(gain, part), out;
+
+	if (part == GAIN_PROGRAM)
+		snprintf(out.text, sizeof(out.text), "the whole run %s%.90s", assumed,
+			 interval.text);
+	else if (part == GAIN_PLACE)
+		snprintf(out.text, sizeof(out.text), "the range %s%.70s, %.40s of this run",
+			 assumed, interval.text, gain_text_short(gain, GAIN_PROGRAM).text);
+	else
+		snprintf(out.text, sizeof(out.text),
+			 "%s%.70s in the steady state, %.40s of this run", assumed, interval.text,
+			 gain_text_short(gain, GAIN_PROGRAM).text);
+	return out;
+}
