@@ -40,7 +40,6 @@
 #include "counters/kernel_filter.h"
 #include "log.h"
 #include "machine_code.h"
-#include "managed_memory.h"
 #include "nvtx_late.h"
 #include "options.h"
 #include "power.h"
@@ -95,13 +94,10 @@ static void on_api(CUpti_CallbackId id, bool is_runtime, const CUpti_CallbackDat
 
 static void on_context(CUpti_CallbackId id, CUcontext context)
 {
-	if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
-		managed_memory_on_ready();
+	if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 		sampling_on_context(context);
-	} else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING)
+	else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING)
 		counters_on_module_unload();
-	else if (id == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED)
-		managed_memory_on_ready();
 	else
 		counters_on_context_end(context);
 	if (id != CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
@@ -359,7 +355,6 @@ static void start_once(void)
 	program_rows_init(cupti, flush_thread_wake);
 	program_calls_start(cupti, subscriber, &options);
 	launch_attributes_start(cupti, subscriber, &options);
-	managed_memory_start(cupti, subscriber, &options);
 	graph_structure_start(cupti, subscriber);
 	arguments_start(cupti, subscriber, &options);
 	counters_start(cupti, subscriber, &options);

@@ -26,6 +26,9 @@ static void read_attribute(struct trace_launch_attributes_row *row,
 		row->has_priority = 1;
 		row->priority = (uint32_t)attribute->value.priority;
 		break;
+	case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+		row->is_cooperative = attribute->value.cooperative != 0;
+		break;
 	default:
 		break;
 	}
@@ -37,7 +40,7 @@ static void note_attributes(uint32_t correlation, const CUlaunchConfig *config)
 
 	for (unsigned int i = 0; config->attrs && i < config->numAttrs; i++)
 		read_attribute(&row, &config->attrs[i]);
-	if (row.is_dependent || row.has_event || row.has_priority)
+	if (row.is_dependent || row.has_event || row.has_priority || row.is_cooperative)
 		program_rows_put_launch(&row);
 }
 

@@ -1,8 +1,9 @@
 /*
  * launch_attributes.h - what a launch by cuLaunchKernelEx asks for and the record of its kernel does not tell: that it
- * may begin before the kernel before it has ended, an event for which others may wait before it has, a priority.
+ * may begin before the kernel before it has ended, an event for which others may wait before it has, a priority, that it
+ * is cooperative.
  *
- * Other calls cannot ask for these, and are not followed; a launch without them has no row.
+ * Other calls cannot ask for these, or the record tells, and are not followed; a launch without them has no row.
  */
 #ifndef ROOFLINE_LAUNCH_ATTRIBUTES_H
 #define ROOFLINE_LAUNCH_ATTRIBUTES_H

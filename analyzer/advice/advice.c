@@ -141,12 +141,31 @@ static int add_range(struct recommendation *item, const struct prediction *predi
 				   format_ns((double)prediction->place_before_ns).text);
 }
 
-/* Of a range that was asked for that is what has to gain. */
-static bool may_lose(const struct facts *facts, const struct prediction *prediction)
+/* Where nobody knows whether an assumption holds, its low end, for the change may be wrong; where only its gain is not
+ * known, either end is as likely: what both save in the mean. */
+static double expected_of(const struct recommendation *item,
+			  const struct predicted_speedup *predicted)
 {
-	if (facts->what_ifs.places)
-		return prediction->place.low < 1;
-	return prediction->program.low < 1 && prediction->steady.low < 1;
+	if (!item->is_assuming)
+		return predicted->speedup;
+	return item->keeps_results && predicted->low > 0
+		       ? 2 / (1 / predicted->low + 1 / predicted->speedup)
+		       : predicted->low;
+}
+
+/* The low end; where an assumption can cost nothing but the gain, what is expected of it. */
+static double least_of(const struct recommendation *item, const struct predicted_speedup *predicted)
+{
+	return item->is_assuming && item->keeps_results ? expected_of(item, predicted)
+							: predicted->low;
+}
+
+/* Of a range that was asked for that is what has to gain. */
+static bool may_lose(const struct recommendation *item, bool has_range)
+{
+	if (has_range)
+		return least_of(item, &item->place) < 1;
+	return least_of(item, &item->program) < 1 && least_of(item, &item->steady) < 1;
 }
 
 /* Hands the prediction over to the recommendation, with the evidence that it comes from. */
@@ -159,10 +178,10 @@ static int put_prediction(struct recommendation *item, const struct facts *facts
 	item->keeps_results = rule->technique->keeps_results;
 	item->is_assuming = what_if->effect.is_assuming;
 	item->is_dropping = rule->technique->is_shared;
-	item->is_unsure = may_lose(facts, prediction);
 	item->program = speedup_of(&prediction->program);
 	item->place = speedup_of(&prediction->place);
 	item->steady = speedup_of(&prediction->steady);
+	item->is_unsure = may_lose(item, facts->what_ifs.places != NULL);
 	if (item->is_up_to && prediction->place.low > 0)
 		return add_range(item, prediction);
 	return advice_add_evidence(item, "re-simulated: %s instead of %s",
@@ -245,24 +264,12 @@ static int reject_prediction(struct advice *advice, const struct facts *facts, s
 		      prediction->place.speedup, steady, prediction->program.speedup);
 }
 
-/* Where nobody knows whether an assumption holds, its low end, for the change may be wrong; where only its gain is not
- * known, either end is as likely: what both save in the mean. */
-static double certain_speedup(const struct recommendation *item,
-			      const struct predicted_speedup *predicted)
-{
-	if (!item->is_assuming)
-		return predicted->speedup;
-	return item->keeps_results && predicted->low > 0
-		       ? 2 / (1 / predicted->low + 1 / predicted->speedup)
-		       : predicted->low;
-}
-
 /* Of the steady state, which goes on for hours where a recording has it for seconds, or of the whole run where it does more
  * for that; 0 where nothing is predicted. */
 static double expected_speedup(const struct recommendation *item)
 {
-	double program = certain_speedup(item, &item->program);
-	double steady = certain_speedup(item, &item->steady);
+	double program = expected_of(item, &item->program);
+	double steady = expected_of(item, &item->steady);
 
 	return steady > program ? steady : program;
 }

@@ -32,7 +32,7 @@ struct recommendation {
 	bool is_up_to; /* its low end is told first, and the speedup as "up to" (technique.h) */
 	bool is_dropping; /* it only leaves calls out: little to do, and it leaves most to other changes */
 	bool is_once;	/* it is about what happens once, beside what the program repeats */
-	bool is_unsure; /* it may also lose: the low ends of all that it gains are below 1 */
+	bool is_unsure; /* it may also lose: all low ends are below 1, and what is expected where only the gain is assumed */
 	bool is_assuming; /* the prediction rests on what no recording tells; its low end is what ranks it */
 	bool keeps_results; /* of such a one: its results stay right either way, so both ends do (technique.h) */
 	struct predicted_speedup

@@ -25,7 +25,6 @@
 	SECTION(power)           \
 	SECTION(memory)          \
 	SECTION(allocations)     \
-	SECTION(managed_memory)  \
 	SECTION(kernel_memory)   \
 	SECTION(sampling)        \
 	SECTION(sm_activity)     \

@@ -197,14 +197,14 @@ static const char *change_loop(struct application *application, const struct loo
 	const char *refusal;
 
 	fusion.is_least = application->end == ASSUMED_LEAST;
-	refusal = fuse_loop(
-		&(struct neighbors){.change = &application->change,
-				    .model = application->run->model,
-				    .fusion = &fusion,
-				    .accesses = dependences_recorded(application->run->report),
-				    .fused = &found,
-				    .is_most = application->end == ASSUMED_MOST},
-		loop);
+	refusal = fuse_loop(&(struct neighbors){.change = &application->change,
+						.model = application->run->model,
+						.fusion = &fusion,
+						.accesses = dependences_recorded(
+							application->run->report),
+						.fused = &found,
+						.is_most = application->end == ASSUMED_MOST},
+			    loop);
 	if (refusal)
 		return effect->refusal == grid_wide ? grid_wide : refusal;
 	effect->changed_count += found.kernel_count;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How wide intervals have to be: which MODEL_MARGIN (analyzer/replay/prediction.h) nine of ten predictions need.
+"""How wide intervals have to be: the MODEL_MARGIN (analyzer/replay/prediction.h) of nine of ten predictions.
 
     tests/bench/margins.py > docs/results/margins.txt
 
-Needs no GPU, but minutes: the analyzer is built with each margin.  Counted are the rows of predictions.py with a
-number.  Of each workload, the margin is told that nine of ten rows of all others need, and how many of its
-own rows that holds: what to expect of a workload that no margin was chosen by.
+Needs no GPU, but minutes: the analyzer is built with each margin.  Counted are the rows of
+predictions.py with a number.  Of each workload, the margin is told that nine of ten rows of all others
+need, and how many of its own rows that holds: what to expect of a workload that no margin was chosen by.
 """
 
 import os
@@ -89,7 +89,10 @@ def main():
             predictions.TOOL = build(pathlib.Path(scratch), margin)
             rows_by_margin[margin] = rows_of(runs, roles)
     pairs = set.intersection(*(set(rows) for rows in rows_by_margin.values()))
-    rows_by_margin = {m: {pair: rows[pair] for pair in rows if pair in pairs} for m, rows in rows_by_margin.items()}
+    rows_by_margin = {
+        margin: {pair: rows[pair] for pair in rows if pair in pairs}
+        for margin, rows in rows_by_margin.items()
+    }
     needs = {pair: needed(rows_by_margin, pair) for pair in rows_by_margin[MARGINS[0]]}
     print_margins(rows_by_margin, needs)
     print_left_out(needs)

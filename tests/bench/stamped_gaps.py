@@ -3,10 +3,11 @@
 
     tests/bench/stamped_gaps.py > docs/results/stamped-gaps.txt
 
-Needs no GPU: of each recording of tests/recordings and tests/pairs the median, by what the first operation and the
-next one are, where at least LEAST of them were queued; then the quantiles of these medians.  Queued was what was
-submitted 5 us before the operation before it ended, a copy behind a kernel 1 us.  What the analyzer takes
-where nothing is queued in a recording (analyzer/replay/latencies.c) is their middle.
+Needs no GPU: of each recording of tests/recordings and tests/pairs the median, by what the first
+operation and the next one are, where at least LEAST of them were queued; then the quantiles of these
+medians.  Queued was what was submitted 5 us before the operation before it ended, a copy behind a kernel
+1 us.  What the analyzer takes where nothing is queued in a recording (analyzer/replay/latencies.c) is
+their middle.
 """
 
 import collections
@@ -71,7 +72,8 @@ def gaps_of(folder):
 def main():
     medians = collections.defaultdict(list)
     with tempfile.TemporaryDirectory() as scratch:
-        for path in sorted(ROOT.glob("tests/recordings/*.roofline")) + sorted(ROOT.glob("tests/pairs/*.roofline")):
+        found = [sorted(ROOT.glob(f"tests/{folder}/*.roofline")) for folder in ("recordings", "pairs")]
+        for path in found[0] + found[1]:
             target = pathlib.Path(scratch) / f"{path.parent.name}.{path.stem}"
             subprocess.run([TOOL, "unpack", "-o", target, path], check=True, capture_output=True)
             for folder in {api.parent for api in target.rglob("api.csv")}:

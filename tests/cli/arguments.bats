@@ -128,3 +128,17 @@ assert row['kernel'].startswith('chain_kernel(') and row['access'] == 'read_writ
 	run -0 "$ROOFLINECTL" report --section kernel_memory run
 	[[ "$output" == *'of 80 of 160 launches not all is known'* ]]
 }
+
+@test "a number that looks like an address and lies in no allocation is shown nowhere" {
+	given 'A + i % 8 * M'
+	run -0 "$ROOFLINECTL" report --section kernel_memory --format json run
+	without=$output
+	sed -i -E '2,$ { s/^([0-9]+),1,/\1,2,/; p; s/^([0-9]+),.*/\1,2,1,0,4294967297/ }' run/*/arguments.csv
+	grep -q ,2,1,0,4294967297 run/*/arguments.csv
+	run -0 "$ROOFLINECTL" report --section kernel_memory --format json run
+	[ "$output" = "$without" ]
+	run -0 "$ROOFLINECTL" report --format json run
+	[[ "$output" != *4294967297* && "$output" != *100000001* ]]
+	run -0 "$ROOFLINECTL" report run
+	[[ "$output" != *4294967297* && "$output" != *100000001* ]]
+}

@@ -68,7 +68,7 @@ failed() {
 
 @test "what only drops calls leaves the loop to those after it" {
 	whatif "$recordings/graph_memory.malloc" --preallocate --graph
-	holds "s['preallocate']['refusal'] is None and s['preallocate']['changed'] == 788"
+	holds "s['preallocate']['refusal'] is None and s['preallocate']['changed'] == 792"
 	holds "s['cuda_graph']['refusal'] is None and s['cuda_graph']['loops'] == 1"
 	holds "j['speedup'] > s['preallocate']['speedup'] * s['cuda_graph']['speedup']" # it was in the way of graphs
 	whatif "$recordings/graph_chain.naive" --fewer-waits --graph
@@ -186,7 +186,7 @@ print([(a['speedup'], a['low'], a['high']) for a in json.load(sys.stdin)['advice
 
 @test "a loop of short kernels gains as one kernel, too" {
 	whatif "$recordings/persistent.naive" --persistent
-	holds "s['persistent_kernel']['changed'] == 398 and 1.2 < j['speedup'] < 1.6"
+	holds "s['persistent_kernel']['changed'] == 399 and 1.2 < j['speedup'] < 1.6"
 	whatif "$recordings/graph_chain.naive" --persistent
 	holds "'more than kernels' in s['persistent_kernel']['refusal']"
 }
@@ -323,13 +323,13 @@ print({a['strategy']: (a['speedup'], a['low'], a['high']) for a in json.load(sys
 import json, sys
 j = json.load(sys.stdin)
 print(j['before_ns'] - j['after_ns'], j['place']['before_ns'])" <<<"$output")
-	holds "s['cuda_graph']['range'] is None and s['cuda_graph']['iterations'] == 198"
+	holds "s['cuda_graph']['range'] is None and s['cuda_graph']['iterations'] == 199"
 	whatif "$recordings/graph_chain.naive" --graph=run
 	holds "s['cuda_graph']['range'] == 'run' and j['range'] is None"
-	holds "s['cuda_graph']['iterations'] == 99 and 1.3 < j['speedup'] < 2"
-	# it saves half of it, all of that in the range but for its first iteration
+	holds "s['cuda_graph']['iterations'] == 100 and 1.3 < j['speedup'] < 2"
+	# it saves half of it, all of that in the range: the loop ran before, so its first iteration is warm
 	holds "0.4 < (j['before_ns'] - j['after_ns']) / $whole_ns < 0.6"
-	holds "0.97 < j['place']['before_ns'] / $run_ns < 1 and j['place']['speedup'] > 4"
+	holds "0.97 < j['place']['before_ns'] / $run_ns <= 1 and j['place']['speedup'] > 4"
 	whatif "$recordings/graph_chain.naive" --graph=run --range run
 	holds "j['range'] == 'run' and j['place']['before_ns'] == $run_ns and j['place']['speedup'] > 4"
 	whatif "$recordings/graph_chain.naive" --graph=run --range warm-up
@@ -340,7 +340,7 @@ print(j['before_ns'] - j['after_ns'], j['place']['before_ns'])" <<<"$output")
 	whatif "$recordings/graph_chain.naive" --graph=run --fewer-waits=warm-up
 	holds "[part['range'] for part in j['strategies']] == ['run', 'warm-up']"
 	holds "s['cuda_graph']['refusal'] is s['remove_syncs']['refusal'] is None"
-	holds "s['cuda_graph']['iterations'] == s['remove_syncs']['iterations'] == 99"
+	holds "s['cuda_graph']['iterations'] == 100 and s['remove_syncs']['iterations'] == 99"
 	# what both save is what each of them does
 	local saved="sum(p['before_ns'] - p['after_ns'] for p in j['strategies'])"
 	holds "0.98 < (j['before_ns'] - j['after_ns']) / ($saved) < 1.02"
@@ -396,7 +396,7 @@ wrap() {
 	whatif "$recordings/graph_chain.naive" --graph=prepare --fewer-waits=warm-up --graph=run
 	holds "[(p['strategy'], p['range']) for p in j['strategies']] == [('cuda_graph', 'run'), ('remove_syncs', 'warm-up')]"
 	whatif "$recordings/graph_chain.naive" --graph=run --graph
-	holds "s['cuda_graph']['range'] is None and s['cuda_graph']['iterations'] == 198"
+	holds "s['cuda_graph']['range'] is None and s['cuda_graph']['iterations'] == 199"
 }
 
 @test "the text names a strategy's range, and so does the command that draws it" {
@@ -551,21 +551,21 @@ wrap() {
 
 @test "neighbors as one kernel, and dependent launches, take their gaps away" {
 	whatif "$recordings/graph_chain.no_sync" --fuse
-	holds "s['fuse']['changed'] == 396 and 1.5 < j['speedup'] < 2.5"
+	holds "s['fuse']['changed'] == 398 and 1.5 < j['speedup'] < 2.5"
 	whatif "$recordings/graph_chain.naive" --fuse # the host waits between them
 	holds "'no kernels of the same grid' in s['fuse']['refusal']"
 	whatif "$recordings/dependent_launch.naive" --range run --dependent
-	holds "s['dependent_launch']['changed'] == 158 and 1.2 < j['place']['speedup'] < 1.4"
+	holds "s['dependent_launch']['changed'] == 159 and 1.2 < j['place']['speedup'] < 1.4"
 }
 
 # Measured is 1.56x (docs/workloads/clusters.md); total_kernel reduces.
 @test "bytes that neighbors hand each other vanish, where counters do not tell against it" {
 	whatif "$recordings/clusters.naive" --fuse
 	# of 49, those in a loop of which at most a tenth of the launches was counted by instrumented code
-	holds "s['fuse']['changed'] == 36 and 1.5 < j['place']['speedup'] < 2.1"
+	holds "s['fuse']['changed'] == 39 and 1.5 < j['place']['speedup'] < 2.1"
 	holds "1 < j['place']['low'] < 1.56 < j['place']['high']"
 	run -0 "$ROOFLINECTL" whatif "$recordings/clusters.naive" --fuse
-	[[ "$output" == *"36 kernels go into the one before them, "* ]]
+	[[ "$output" == *"39 kernels go into the one before them, "* ]]
 	[[ "$output" == *"GiB of DRAM vanish"*"assumes: what a kernel reads is what the one before it wrote"* ]]
 	whatif "$recordings/clusters.totals_first" --fuse
 	holds "s['fuse']['refusal'].startswith('by its counters') and j['speedup'] is None"

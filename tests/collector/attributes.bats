@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Attributes of launches, what recording adds to a call in the program, and what happens to managed memory.
+# Attributes of launches and what recording adds to a call in the program.
 load common
 
 setup() {
@@ -17,21 +17,18 @@ table() {
 	tail -q -n +2 "$(tables "$1")"
 }
 
-# calls_of FUNCTION: how often the collector called it
-calls_of() {
-	grep -c "^$1$" calls || true
-}
-
-@test "a launch that is dependent, records an event or has a priority has a row, others have none" {
-	record cuda attribute:dependent attribute:none attribute:event attribute:independent attribute:priority
+@test "a launch that is dependent, records an event, has a priority or is cooperative has a row, others have none" {
+	record cuda attribute:dependent attribute:none attribute:event attribute:independent attribute:priority \
+		attribute:cooperative
 	warned 0
 	readable
 	diff <(table launch_attributes | cut -d, -f2-) - <<-'END'
-		1,0,0,0
-		0,1,0,0
-		0,0,1,4294967293
+		1,0,0,0,0
+		0,1,0,0,0
+		0,0,1,4294967293,0
+		0,0,0,0,1
 	END
-	equal correlations 3 "$(table launch_attributes | cut -d, -f1 | sort -u | wc -l)"
+	equal correlations 4 "$(table launch_attributes | cut -d, -f1 | sort -u | wc -l)"
 }
 
 @test "a launch that the driver refused has no row" {
@@ -94,48 +91,4 @@ calls_of() {
 	record cuda kernels:3 sleep_ms:100
 	warned 0
 	equal bare "" "$(property call_bare_ns)"
-}
-
-@test "ROOFLINE_MANAGED=1: what happens to managed memory, once CUDA is initialized" {
-	ROOFLINE_MANAGED=1 record cuda cuda_ready managed
-	warned 0
-	readable
-	equal managed 1 "$(property managed)"
-	diff <(table managed | perl -F, -lane 'print join ",", $F[1] - $F[0], @F[2 .. 7]') - <<-'END'
-		2000,1,65536,139637976727552,4294967295,0,2
-		2000,2,65536,139637976727552,4294967295,0,2
-		0,3,1,139637976727552,4294967295,0,2
-		2000,4,65536,139637976727552,4294967295,0,2
-		2000,5,65536,139637976727552,4294967295,0,2
-		2000,6,65536,139637976727552,4294967295,0,2
-		2000,7,65536,139637976727552,4294967295,0,2
-		2000,8,65536,139637976727552,4294967295,0,2
-	END
-}
-
-@test "without it managed memory is not asked for" {
-	export MOCK_CALLS="$PWD/calls"
-	record cuda cuda_ready managed
-	equal rows 0 "$(rows managed)"
-	equal managed "" "$(property managed)"
-	equal calls 0 "$(calls_of cuptiActivityConfigureUnifiedMemoryCounter)"
-}
-
-@test "where CUPTI refuses it the recording says so and is as ever" {
-	export MOCK_COUNTERS=cuptiActivityConfigureUnifiedMemoryCounter=27
-	ROOFLINE_MANAGED=1 record cuda cuda_ready managed kernels:3
-	warned 1 '--managed: CUPTI does not record what happens to managed memory'
-	sealed
-	[ -n "$(property managed_problem)" ]
-	equal kernels 3 "$(rows kernels)"
-	equal kinds 1 "$(loss disabled_kinds)"
-}
-
-@test "record --managed, and its report tells of page faults and moves" {
-	capture with "$BUILD/bin/rooflinectl" record --managed -o "$recording" -- "$app" cuda cuda_ready every_kind managed
-	equal status 0 "$(cat with.status)"
-	"$BUILD/bin/rooflinectl" report "$recording" --section managed_memory >report
-	cat report
-	grep -qE '^  moved host to GPU 0 +page fault +1 +64.0 KiB +2.00 us' report
-	grep -qE '^  page faults on the host +- +1' report
 }

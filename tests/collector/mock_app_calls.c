@@ -41,7 +41,7 @@ static void step_event(const char *argument)
 		fail("event", argument);
 }
 
-/* attribute:WHICH - by cuLaunchKernelEx: dependent, independent, event, priority or none; or refused */
+/* attribute:WHICH - by cuLaunchKernelEx: dependent, independent, event, priority, cooperative or none; or refused */
 static void step_attribute(const char *argument)
 {
 	CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_IGNORE};
@@ -59,6 +59,9 @@ static void step_attribute(const char *argument)
 	} else if (!strcmp(argument, "priority")) {
 		attribute.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
 		attribute.value.priority = -3;
+	} else if (!strcmp(argument, "cooperative")) {
+		attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+		attribute.value.cooperative = 1;
 	} else if (!strcmp(argument, "none")) {
 		config.numAttrs = 0;
 	} else {
@@ -66,44 +69,6 @@ static void step_attribute(const char *argument)
 	}
 	driver_call(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, &call,
 		    is_refused ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
-}
-
-/* cuda_ready - the driver tells that cuInit has done */
-static void step_cuda_ready(const char *argument)
-{
-	(void)argument;
-	if (mock.mock_resource)
-		mock.mock_resource(CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, NULL);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-/* managed - one record of each kind, where they were enabled */
-static void step_managed(const char *argument)
-{
-	CUpti_ActivityUnifiedMemoryCounter3 counter = {
-		.kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER,
-		.value = 65536,
-		.start = now_ns(),
-		.address = 0x7f0000000000,
-		.srcId = CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID,
-		.flags = CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_COHERENCE,
-	};
-
-	(void)argument;
-	if (!mock.mock_emit || !mock.mock_is_enabled(counter.kind))
-		return;
-	for (uint32_t kind = 1; kind < CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_COUNT; kind++) {
-		counter.counterKind = (CUpti_ActivityUnifiedMemoryCounterKind)kind;
-		counter.end = kind == 3 ? 0 : counter.start + 2000;
-		mock.mock_emit(&counter);
-	}
 }
 
 static void take_three_ms(void)
@@ -155,8 +120,6 @@ static void step_graph(const char *argument)
 const struct step call_steps[] = {
 	{"event", step_event},
 	{"attribute", step_attribute},
-	{"cuda_ready", step_cuda_ready},
-	{"managed", step_managed},
 	{"create_streams", step_create_streams},
 	{"graph", step_graph},
 	{NULL, NULL},

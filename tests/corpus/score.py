@@ -16,12 +16,12 @@ asks          there is none, and the commands to run next count what the label's
 no            neither.  Counters asked for are no answer where the label needs none
 dead end      neither advice nor a next step nor a word that the run is at its roof
 impossible    a gain beyond what is left when nothing that runs on the GPU gets shorter
-another work  the change leaves kernels as they are, and yet they take another time after it: the compiler made
-              other code, so that what is measured is not the change alone
+another work  the change leaves kernels as they are, and yet they take another time after it: the compiler
+              made other code, so that what is measured is not the change alone
 predicted     by whatif, for the technique that the row with the change was made by: the column `change`
-measured      of the row with the change: the time from the first kernel to the last one without what recording
-              added, as `verify` has it, and without pauses of more than 20 ms, before through after; or of the
-              kernel with it in the same run: the mean times of both
+measured      of the row with the change: the time from the first kernel to the last one without what
+              recording added, as `verify` has it, and without pauses of more than 20 ms, before through
+              after; or of the kernel with it in the same run: the mean times of both
 """
 
 import csv
@@ -139,7 +139,7 @@ class Row:
         self.way, self.advice = self.find_advice()
 
     def find_advice(self):
-        """Of the first way that recommends a gain of what repeats, else of the first that recommends for it."""
+        """Of the first way that recommends a gain of what repeats, else of the first with advice for it."""
         found = {way: ask("advise", path) for way, path in self.paths.items()}
         for way, said in found.items():
             if "error" in said:
@@ -218,7 +218,8 @@ class Row:
     def is_up_to(self):
         """Whether the low end is told first, as no recording tells whether what it assumes holds."""
         option = OPTIONS.get(self.label["change"])
-        return bool(option and "trace" in self.paths and ask("whatif", option, self.paths["trace"]).get("up_to"))
+        is_known = option and "trace" in self.paths
+        return bool(is_known and ask("whatif", option, self.paths["trace"]).get("up_to"))
 
     @functools.cached_property
     def pauses_ns(self):
@@ -234,7 +235,8 @@ class Row:
     def does_other_work(self, rows):
         """Kernels of the row with a change that leaves them alone are not those of this one."""
         after = rows.get(self.label["improved"])
-        if self.label["change"] not in SHORTENS_NOTHING | {"pinned_memory"} or not after or not self.kernels_ns:
+        changes_host = self.label["change"] in SHORTENS_NOTHING | {"pinned_memory"}
+        if not changes_host or not after or not self.kernels_ns:
             return False
         return abs(after.kernels_ns / self.kernels_ns - 1) > OTHER_KERNELS
 

@@ -12,7 +12,7 @@
 #include "trial.cuh"
 
 struct pair {
-	int count;
+	int count, unused; /* together no address: they are below 4 GB */
 	const float *in;
 	float *out;
 };
@@ -43,6 +43,12 @@ static __global__ void no_parameters()
 {
 }
 
+/* Given a number between 4 GB and 2^49 where no memory is. */
+static __global__ void numbered(unsigned long long number, unsigned long long *out)
+{
+	*out = number;
+}
+
 static std::string word(int parameter, size_t offset, const void *address)
 {
 	char text[64];
@@ -64,7 +70,8 @@ static void expect_plain(const float *out, const float *in)
 
 static void launch_usual(cudaStream_t stream, float *a, float *b)
 {
-	pair both = {1, a, b};
+	pair both = {7, 0, a, b};
+	const size_t number = 0x100000001;
 
 	CUDA_LAUNCH(plain<<<1, 1, 0, stream>>>(a, 1, b));
 	expect_plain(a, b);
@@ -78,6 +85,8 @@ static void launch_usual(cudaStream_t stream, float *a, float *b)
 	expect("untyped", word(0, 0, b));
 	CUDA_LAUNCH(no_parameters<<<1, 1, 0, stream>>>());
 	expect("no_parameters", "");
+	CUDA_LAUNCH(numbered<<<1, 1, 0, stream>>>(number, (unsigned long long *)b));
+	expect("numbered", word(0, 0, (const void *)number) + word(1, 0, b));
 }
 
 /* Memory that is not the device's alone. */

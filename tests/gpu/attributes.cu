@@ -36,14 +36,14 @@ static __global__ void captured_kernel()
 	cudaGridDependencySynchronize();
 #endif
 }
-/* An array that the compiler cannot keep in registers. */
-static __global__ void local_kernel(int *out, int index)
+/* An array whose places are known at run time only, on both sides: local memory. */
+static __global__ void local_kernel(int *out, int step)
 {
 	int values[64];
 
 	for (int i = 0; i < 64; i++)
-		values[i] = i * index;
-	out[0] = values[index & 63];
+		values[(i * step) & 63] = out[0] + i;
+	out[0] = values[(step + 5) & 63] + values[(step * 3) & 63];
 }
 
 static void launch(void (*kernel)(), cudaStream_t stream, const cudaLaunchAttribute *attribute)

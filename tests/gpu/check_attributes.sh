@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Attributes of launches and what following them costs; what recording adds to a call, measured in the program, beside
-# loops that run bare and recorded; page faults and migrations of managed memory.
+# loops that run bare and recorded.
 # shellcheck source=tests/gpu/tap.bash
 . "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
 
@@ -30,12 +30,12 @@ shape() {
 		"$recording"/*/names.csv "$recording"/*/signatures.csv
 }
 
-# with_attributes NAME: of its launches "rows is_dependent has_event has_priority priority", by attributes
+# with_attributes NAME: of its launches "rows is_dependent has_event has_priority priority is_cooperative", by attributes
 with_attributes() {
 	awk -F, -v kernel="$1" '
 		FILENAME ~ /names.csv$/ { if (index($2, kernel)) name[$1] = 1; next }
 		FILENAME ~ /signatures.csv$/ { if (name[$2]) signature[$1] = 1; next }
-		FILENAME ~ /launch_attributes.csv$/ { row[$1] = $2 " " $3 " " $4 " " $5; next }
+		FILENAME ~ /launch_attributes.csv$/ { row[$1] = $2 " " $3 " " $4 " " $5 " " $6; next }
 		FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		signature[$at["signature"]] { attributes = row[$at["correlation"]]; count[attributes ? attributes : "none"]++ }
 		END { for (attributes in count) print count[attributes] " " attributes }' \
@@ -51,17 +51,17 @@ highest=$(awk '$1 == "highest" { print $2 }' "$scratch/out")
 check "nothing is complained of" equal "" "$(cat "$scratch/complaints")"
 check "a launch by <<<>>> has no attributes" equal "10 none" "$(with_attributes plain_kernel)"
 check "nor has one by cudaLaunchKernelEx without any" equal "10 none" "$(with_attributes extended_kernel)"
-check "dependent launches are known" equal "10 1 0 0 0" "$(with_attributes dependent_kernel)"
-check "launches that record a programmatic event are" equal "10 0 1 0 0" "$(with_attributes event_kernel)"
-check "a launch's own priority is" equal "10 0 0 1 $((highest & 0xffffffff))" "$(with_attributes priority_kernel)"
-check "a cooperative launch is, by attribute" equal 1 "$(shape cooperative_kernel launch_type)"
+check "dependent launches are known" equal "10 1 0 0 0 0" "$(with_attributes dependent_kernel)"
+check "launches that record a programmatic event are" equal "10 0 1 0 0 0" "$(with_attributes event_kernel)"
+check "a launch's own priority is" equal "10 0 0 1 $((highest & 0xffffffff)) 0" "$(with_attributes priority_kernel)"
+check "a cooperative launch is, by attribute" equal "10 0 0 0 0 1" "$(with_attributes cooperative_kernel)"
 check "and by cudaLaunchCooperativeKernel" equal 1 "$(shape cooperative_call_kernel launch_type)"
 check "the size of a cluster is" equal "2 1 1" "$(shape cluster_kernel cluster_x cluster_y cluster_z)"
 check "no other kernel has a cluster" equal "0" "$(shape plain_kernel cluster_x)"
 check "local memory is known without counters" above 255 "$(shape local_kernel local_bytes_per_thread)"
 echo "# nodes of a graph that were captured from dependent launches: $(with_attributes captured_kernel | xargs)"
-check "priorities of streams are" equal "$highest" "$(table streams priority | awk '{ print $1 > 2147483647 ? $1 - 4294967296 : $1 }' | sort -n | head -1)"
-table launch_attributes correlation is_dependent has_event has_priority priority | awk 'NR % 10 == 1' | sed 's/^/# attributes: /'
+check "priorities of streams are" equal "$highest" "$(table streams priority | awk '{ print ($1 > 2147483647 ? $1 - 4294967296 : $1) }' | sort -n | head -1)"
+table launch_attributes correlation is_dependent has_event has_priority priority is_cooperative | awk 'NR % 10 == 1' | sed 's/^/# attributes: /'
 "$BUILD/bin/rooflinectl" report "$recording" --section kernels | sed 's/^/# /'
 
 for round in 1 2 3; do
@@ -110,49 +110,5 @@ done
 
 [ ! -x "$BUILD/lib/rooflinectl/ceilings/orchestration" ] || tests/bench/traced_steps.py 2 | sed 's/^/# steps: /'
 
-# ---- managed memory, for at most a minute each: nobody knows what the driver makes of it ----
-
-echo "# concurrent access, HMM, ATS: $(nvidia-smi -q 2>/dev/null | grep -i 'addressing mode' | xargs)"
-ROOFLINE_MANAGED=1 record timeout -k 5 60 "$programs/managed" >"$scratch/out" 2>"$scratch/complaints"
-check "a program with managed memory ends well" equal 0 $?
-sed 's/^/# /' "$scratch/out" "$scratch/complaints"
-check "its faults and migrations are recorded" equal "1 " "$(property managed) $(property managed_problem)"
-table managed kind cause | sort | uniq -c | sed 's/^/# managed, rows by kind and cause: /'
-table managed start_ns end_ns kind value address source destination cause | awk '!($3 in seen) { seen[$3] = 1; print }' |
-	sed 's/^/# managed: /'
-bytes=$((64 * 1024 * 1024))
-for kind in 1 2; do
-	check "what was moved (kind $kind) is the memory, each round" above $((bytes * 2)) \
-		"$(table managed kind value | awk -v kind=$kind '$1 == kind { sum += $2 } END { printf "%.0f\n", sum }')"
-done
-check "pages faulted on the GPU" above 0 "$(table managed kind | grep -c '^4$')"
-check "and on the host" above 0 "$(table managed kind | grep -c '^3$')"
-check "each lies in the program's time" equal 0 "$(table managed start_ns end_ns | awk -v first="$(property start_ns)" -v last="$(property sealed_ns)" \
-	'$1 < first || $2 > last || $2 < $1' | wc -l)"
-"$BUILD/bin/rooflinectl" report "$recording" | sed 's/^/# /' | head -80
-record "$programs/managed" >/dev/null
-"$BUILD/bin/rooflinectl" report "$recording" --section memory | sed 's/^/# /'
-ROOFLINE_MANAGED=1 record timeout -k 5 60 "$programs/managed" --prefetch 1 | sed 's/^/# prefetched: /'
-table managed kind cause | sort | uniq -c | sed 's/^/# prefetched, rows by kind and cause: /'
-
-# What it costs: managed memory in faults, and a program without any.
-for round in 1 2 3; do
-	"$programs/managed" | sed 's/^/bare /'
-	record "$programs/managed" | sed 's/^/without /'
-	ROOFLINE_MANAGED=1 record timeout -k 5 60 "$programs/managed" | sed 's/^/with /'
-	"$programs/many_launches" --launches 100000 | sed 's/^/bare /'
-	record "$programs/many_launches" --launches 100000 | sed 's/^/without /'
-	ROOFLINE_MANAGED=1 record "$programs/many_launches" --launches 100000 | sed 's/^/with /'
-	for way in without with; do
-		[ $way = with ] && export ROOFLINE_MANAGED=1
-		start_ns=$(date +%s%N)
-		record "$programs/many_launches" --launches 10 >/dev/null
-		echo "$way process_ms $((($(date +%s%N) - start_ns) / 1000000))"
-		unset ROOFLINE_MANAGED
-	done
-done >"$scratch/costs"
-for name in round_ns ns_per_launch process_ms; do
-	echo "# --managed, $name: bare $(median bare $name), without $(median without $name), with $(median with $name)"
-done
 lost | sed 's/^/# lost: /'
 finish

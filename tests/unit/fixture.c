@@ -90,13 +90,9 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 				    "103,3,1,13,4096\n"
 				    "106,2,1,4294967295,4096\n",
 	[TRACE_TABLE_launch_attributes] =
-		"correlation,is_dependent,has_event,has_priority,priority\n"
-		"105,0,1,0,0\n"
-		"101,1,0,1,4294967293\n",
-	[TRACE_TABLE_managed] = "start_ns,end_ns,kind,value,address,source,destination,cause\n"
-				"3300,3400,2,65536,65536,0,4294967295,2\n"
-				"2100,2200,1,131072,65536,4294967295,0,2\n"
-				"2050,2300,4,7,65536,0,4294967295,2\n",
+		"correlation,is_dependent,has_event,has_priority,priority,is_cooperative\n"
+		"105,0,1,0,0,0\n"
+		"101,1,0,1,4294967293,1\n",
 	[TRACE_TABLE_allocations] =
 		"time_ns,operation,memory,address,bytes,is_async,pool,device,context,stream,"
 		"correlation\n"

@@ -87,6 +87,7 @@ static void test_launches(void **state)
 	assert_non_null(launch);
 	assert_true(launch->is_dependent && launch->has_priority && !launch->has_event);
 	assert_int_equal(launch->priority, -3);
+	assert_true(launch->is_cooperative);
 	assert_null(profile_launch_of(profile, profile->ops[1].call));
 	assert_null(profile_launch_of(profile, PROFILE_NONE));
 	profile_free(profile);

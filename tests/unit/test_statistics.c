@@ -117,7 +117,8 @@ static void test_selection(void **state)
 
 static void test_attributes(void **state)
 {
-	struct profile_launch launches[] = {{.call = 1, .is_dependent = true},
+	struct profile_launch launches[] = {{.call = 0, .is_cooperative = true},
+					    {.call = 1, .is_dependent = true},
 					    {.call = 2, .has_priority = true, .priority = -3}};
 	struct builder *b = builder_new(1, 1);
 	struct statistics *statistics;
@@ -129,12 +130,14 @@ static void test_attributes(void **state)
 			       builder_launch(b, 0, 100 * i - 20, 100 * i - 10));
 	builder_kernel(b, 0, "z other", 1000, 1010, PROFILE_NONE);
 	b->profile.launches = launches;
-	b->profile.launch_count = 2;
+	b->profile.launch_count = 3;
 	statistics = collect(b);
 	assert_int_equal(statistics->kernels[0].dependent_count, 1);
+	assert_int_equal(statistics->kernels[0].cooperative_count, 1);
 	assert_int_equal(statistics->kernels[0].highest_priority, -3);
 	assert_int_equal(statistics->kernels[0].lowest_priority, -1);
 	assert_int_equal(statistics->kernels[1].dependent_count, 0);
+	assert_int_equal(statistics->kernels[1].cooperative_count, 0);
 	assert_int_equal(statistics->kernels[1].highest_priority, -1);
 	done(b, statistics);
 }
@@ -436,8 +439,9 @@ int main(void)
 		SENTENCE("an empty recording has no statistics", test_empty),
 		SENTENCE("percentiles are nearest rank", test_percentiles),
 		SENTENCE("selected percentiles agree with sorting", test_selection),
-		SENTENCE("kernels have the priorities of their launches, else of their streams",
-			 test_attributes),
+		SENTENCE(
+			"kernels have what their launches ask for, and else the priorities of their streams",
+			test_attributes),
 		SENTENCE("kernels are grouped by name, with the shape that took most time",
 			 test_kernels),
 		SENTENCE("copies are grouped by direction, memory and asynchrony", test_copies),

@@ -56,7 +56,6 @@
 	RULE(collective_wait, "collectives wait for a rank that arrives late: balance the ranks")  \
 	RULE(host_node, "functions of the host in streams and graphs: after a wait instead")       \
 	RULE(blocking_copy, "the host waits in each copy and launches late: copy asynchronously")  \
-	RULE(page_faults, "managed memory is moved when it is touched: prefetch it")               \
 	RULE(repeated_module_load, "code is compiled or loaded again and again: once, and kept")   \
 	RULE(late_module_load, "code is loaded or compiled amid the work: before it")              \
 	RULE(refused_update, "updates of graphs were refused: check them, a graph each structure") \

@@ -17,6 +17,7 @@ struct kernel_statistics {
 	uint32_t signature_count;      /* different launch shapes */
 	uint32_t signature;	       /* signatures[]: the shape with the most time */
 	uint32_t device, device_count; /* the first of those that it ran on */
+	uint64_t cooperative_count;    /* launches in which all blocks run at the same time */
 	uint64_t dependent_count; /* launches that may begin before the kernel before has ended */
 	int32_t highest_priority,
 		lowest_priority; /* of its launches; a lower number is a higher one */

@@ -53,6 +53,16 @@ static int32_t priority_of(const struct profile *profile, const struct profile_o
 					      : (int32_t)profile->streams[op->stream].priority;
 }
 
+/* CUPTI tells it of cudaLaunchCooperativeKernel alone. */
+static bool is_cooperative(const struct profile *profile, const struct profile_op *op,
+			   const struct profile_launch *launch)
+{
+	uint32_t type = profile->signatures[op->detail].launch_type;
+
+	return type == LAUNCH_IS_COOPERATIVE || type == LAUNCH_IS_COOPERATIVE_MULTI ||
+	       (launch && launch->is_cooperative);
+}
+
 /* is_first: of its kernel. */
 static void add_attributes(struct kernel_pass *pass, const struct profile_op *op, bool is_first)
 {
@@ -60,6 +70,7 @@ static void add_attributes(struct kernel_pass *pass, const struct profile_op *op
 	struct kernel_statistics *kernel = &pass->by_name[kernel_of(pass->profile, op)];
 	int32_t priority = priority_of(pass->profile, op, launch);
 
+	kernel->cooperative_count += is_cooperative(pass->profile, op, launch);
 	kernel->dependent_count += launch && launch->is_dependent;
 	if (is_first || priority < kernel->highest_priority)
 		kernel->highest_priority = priority;

@@ -24,12 +24,6 @@ static const void *occupancy_found(struct row *row, const void *from)
 		       : NULL;
 }
 
-static bool is_cooperative(const struct profile_signature *shape)
-{
-	return shape->launch_type == LAUNCH_IS_COOPERATIVE ||
-	       shape->launch_type == LAUNCH_IS_COOPERATIVE_MULTI;
-}
-
 GETTER(get_occupancy_limit, struct occupancy, occupancy,
        value_text(occupancy_limit_name(occupancy->limit)));
 
@@ -49,13 +43,13 @@ static const struct column occupancy_columns[] = {FIELD(struct occupancy, blocks
 						  COMPUTED("occupancy_limit", get_occupancy_limit),
 						  {0}};
 
-GETTER(get_cooperative, struct profile_signature, shape, value_bool(is_cooperative(shape)));
+GETTER(get_cooperative, struct kernel_statistics, kernel,
+       value_bool(kernel->cooperative_count > 0));
 GETTER(get_highest, struct kernel_statistics, kernel, value_integer(kernel->highest_priority));
 GETTER(get_lowest, struct kernel_statistics, kernel, value_integer(kernel->lowest_priority));
 
 static const struct column further_shape_columns[] = {FIELD(struct profile_signature, mangled),
 						      FIELD(struct profile_signature, cluster),
-						      COMPUTED("is_cooperative", get_cooperative),
 						      {0}};
 
 static const struct column columns[] = {
@@ -66,6 +60,7 @@ static const struct column columns[] = {
 	FIELD(struct kernel_statistics, device_count),
 	INLINE_FOUND(occupancy_found, occupancy_columns),
 	INLINE_FOUND(shape_of, further_shape_columns),
+	COMPUTED("is_cooperative", get_cooperative),
 	{FIELD_AS("dependent_launch_count", struct kernel_statistics, dependent_count)},
 	COMPUTED("highest_priority", get_highest),
 	COMPUTED("lowest_priority", get_lowest),
@@ -114,7 +109,7 @@ static int put_attributes(const struct kernel_statistics *kernel,
 	else if (kernel->highest_priority)
 		snprintf(priority, sizeof(priority), ", priority %d", kernel->highest_priority);
 	return snprintf(buffer, size, "%s%s%s%s%s", *cluster ? ", cluster " : "", cluster,
-			is_cooperative(launch) ? ", cooperative" : "",
+			kernel->cooperative_count ? ", cooperative" : "",
 			kernel->dependent_count ? ", dependent" : "", priority);
 }
 
