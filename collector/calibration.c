@@ -26,7 +26,7 @@ static int compare_ns(const void *left, const void *right)
 
 static double call_ns(void)
 {
-	int64_t batches_ns[BATCHES];
+	int64_t batches_ns[BATCHES], median_ns;
 
 	for (int i = 0; i < BATCHES; i++) {
 		int64_t start_ns = clock_ns(CLOCK_MONOTONIC);
@@ -36,7 +36,8 @@ static double call_ns(void)
 		batches_ns[i] = clock_ns(CLOCK_MONOTONIC) - start_ns;
 	}
 	qsort(batches_ns, BATCHES, sizeof(*batches_ns), compare_ns);
-	return (double)batches_ns[BATCHES / 2] / CALLS;
+	median_ns = batches_ns[BATCHES / 2];
+	return (double)median_ns / CALLS;
 }
 
 static CUptiResult enable(const struct cupti_api *cupti, bool is_on)

@@ -480,12 +480,13 @@ int predictor_untraced_shares(struct untraced_shares *out, const struct predicto
 	struct timing timings[] = {{0}, {.costs = &predictor->costs[COSTS_MIDDLE]}};
 	const struct times *recorded = &timings[0].times, *untraced = &timings[1].times;
 	const struct replay *works = predictor->works; /* each of one of the two */
-	const struct profile *profile = predictor->model ? predictor->model->profile : NULL;
+	const struct profile *profile;
 	int rc;
 
 	*out = (struct untraced_shares){1, 1};
-	if (!predictor->is_usable)
+	if (!predictor->is_usable || !predictor->model)
 		return 0;
+	profile = predictor->model->profile;
 	rc = time_all(timings, 2, predictor, device, &part);
 	if (rc < 0)
 		return rc;

@@ -238,7 +238,7 @@ static int load_runs(struct profile **out, struct loading *loading, struct err *
 
 	for (int run = RUN_GRAPHS; rc == 0 && run <= RUN_MOST; run++)
 		rc = load_joined(&runs[run], loading, (enum roofline_run)run, err);
-	if (rc < 0) {
+	if (rc != 0) {
 		for (int run = RUN_GRAPHS; run <= RUN_MOST; run++)
 			profile_free(runs[run]);
 		profile_free(first);

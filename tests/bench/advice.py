@@ -28,7 +28,7 @@ ROWS = [
     ("graph_chain.naive", {"launch_bound_graph"}),
     ("graph_pipeline.naive", {"launch_bound_graph"}),
     ("graph_forkjoin.naive", {"underfilled_gpu"}),
-    ("graph_manual.naive", {"underfilled_gpu", "host_node"}),  # a callback that both variants have takes half of it
+    ("graph_manual.naive", {"underfilled_gpu", "host_node"}),  # both variants have a callback
     ("graph_update.naive", {"graph_rebuilt"}),
     ("graph_memory.malloc", {"allocation_in_loop"}),
     ("graph_modes.naive", {"launch_bound_graph"}),
