@@ -142,6 +142,21 @@ static void test_attributes(void **state)
 	done(b, statistics);
 }
 
+/* CUPTI calls nodes so that were captured from dependent launches. */
+static void test_nodes(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct statistics *statistics;
+
+	(void)state;
+	builder_kernel(b, 0, "kernel", 0, 50, PROFILE_NONE);
+	builder_kernel(b, 0, "kernel", 100, 150, PROFILE_NONE)->graph_node = 7;
+	b->signatures[0].launch_type = LAUNCH_IS_COOPERATIVE;
+	statistics = collect(b);
+	assert_int_equal(statistics->kernels[0].cooperative_count, 1);
+	done(b, statistics);
+}
+
 static void test_kernels(void **state)
 {
 	struct builder *b = builder_new(1, 2);
@@ -442,6 +457,7 @@ int main(void)
 		SENTENCE(
 			"kernels have what their launches ask for, and else the priorities of their streams",
 			test_attributes),
+		SENTENCE("whether a node of a graph is cooperative is not known", test_nodes),
 		SENTENCE("kernels are grouped by name, with the shape that took most time",
 			 test_kernels),
 		SENTENCE("copies are grouped by direction, memory and asynchrony", test_copies),
