@@ -136,16 +136,27 @@ static int add_warps(struct recommendation *item, const struct latency_kernel *k
 		occupancy_limit_name(fill->occupancy.limit));
 }
 
-int latency_kernel_add_evidence(struct recommendation *item, const struct latency_kernel *kernel)
+int latency_kernels_add_evidence(struct recommendation *item, const struct facts *facts,
+				 roof_stake stake)
 {
+	const struct roof_kernels found = facts_find_roof_kernels(facts, stake);
+	struct latency_kernel kernel;
 	char name[64];
 	int rc;
 
-	format_kernel_name(name, sizeof(name), kernel->point->name, sizeof(name) - 1);
+	latency_kernel_of(&kernel, facts, found.most);
+	format_kernel_name(name, sizeof(name), kernel.point->name, sizeof(name) - 1);
 	rc = advice_add_evidence(item, "%s: at %.0f%% of its nearest roof (%s)", name,
-				 100 * kernel->point->binding_share,
-				 roofline_roof_title(kernel->point->binding));
+				 100 * kernel.point->binding_share,
+				 roofline_roof_title(kernel.point->binding));
 	if (rc == 0)
-		rc = add_warps(item, kernel);
-	return rc < 0 ? rc : add_stalls(item, kernel->stall);
+		rc = add_warps(item, &kernel);
+	return rc < 0 ? rc : add_stalls(item, kernel.stall);
+}
+
+bool latency_kernels_are_most(const struct facts *facts, roof_stake stake)
+{
+	const struct roof_kernels found = facts_find_roof_kernels(facts, stake);
+
+	return facts_are_most(facts, &found);
 }

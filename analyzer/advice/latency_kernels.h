@@ -26,8 +26,12 @@ struct latency_kernel {
 bool latency_kernel_of(struct latency_kernel *out, const struct facts *facts,
 		       const struct roofline_point *point);
 
-/* Name and nearest roof as a sentence of evidence, then the warps on an SM, then what they wait for where that was counted.
- * Returns 0 or -ENOMEM. */
-int latency_kernel_add_evidence(struct recommendation *item, const struct latency_kernel *kernel);
+/* Of the kernel with most time that a rule is about: name and nearest roof as a sentence of evidence, then the warps on an
+ * SM, then what they wait for where that was counted.  Returns 0 or -ENOMEM. */
+int latency_kernels_add_evidence(struct recommendation *item, const struct facts *facts,
+				 roof_stake stake);
+
+/* Whether the kernels that a rule is about take at least half of the time of all. */
+bool latency_kernels_are_most(const struct facts *facts, roof_stake stake);
 
 #endif

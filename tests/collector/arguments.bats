@@ -3,13 +3,8 @@
 load common
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
-	ulimit -S -c 0
-	recording="$BATS_TEST_TMPDIR/recording"
-	mkdir driver
-	ln -s "$BUILD/tests/collector/libmock_cuda.so" driver/libcuda.so.1
-	export ROOFLINE_OUTPUT="$recording" ROOFLINE_CUPTI="$mock_cupti" ROOFLINE_ARGS=1
-	export LD_LIBRARY_PATH="$PWD/driver"
+	setup_driver
+	export ROOFLINE_ARGS=1
 }
 
 # given: each launch and node with its addresses, in order: parameter+offset=address; - for one without addresses,

@@ -3,13 +3,8 @@
 load common
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
-	ulimit -S -c 0
-	recording="$BATS_TEST_TMPDIR/recording"
-	mkdir driver
-	ln -s "$BUILD/tests/collector/libmock_cuda.so" driver/libcuda.so.1
-	export ROOFLINE_OUTPUT="$recording" ROOFLINE_CUPTI="$mock_cupti" ROOFLINE_FLUSH_MS=20
-	export LD_LIBRARY_PATH="$PWD/driver"
+	setup_driver
+	export ROOFLINE_FLUSH_MS=20
 }
 
 # table NAME: its rows without the header

@@ -15,6 +15,16 @@ setup() {
 	export ROOFLINE_OUTPUT="$recording" ROOFLINE_CUPTI="$mock_cupti"
 }
 
+# setup_driver: what setup() does, where the driver that is found is the stand-in for it
+setup_driver() {
+	cd "$BATS_TEST_TMPDIR"
+	ulimit -S -c 0
+	recording="$BATS_TEST_TMPDIR/recording"
+	mkdir driver
+	ln -s "$BUILD/tests/collector/libmock_cuda.so" driver/libcuda.so.1
+	export ROOFLINE_OUTPUT="$recording" ROOFLINE_CUPTI="$mock_cupti" LD_LIBRARY_PATH="$PWD/driver"
+}
+
 # capture NAME COMMAND...: NAME.out, NAME.err and NAME.status of a command
 capture() {
 	local name=$1 status=0

@@ -4,13 +4,8 @@
 load common
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
-	ulimit -c 0
-	recording="$BATS_TEST_TMPDIR/recording"
-	mkdir driver
-	ln -s "$BUILD/tests/collector/libmock_cuda.so" driver/libcuda.so.1
-	export ROOFLINE_OUTPUT="$recording" ROOFLINE_CUPTI="$mock_cupti" ROOFLINE_COUNTERS=roofline
-	export LD_LIBRARY_PATH="$PWD/driver" MOCK_RANGES_FILE="$PWD/ranges"
+	setup_driver
+	export ROOFLINE_COUNTERS=roofline MOCK_RANGES_FILE="$PWD/ranges"
 	# On a machine that is busy with other things counting takes longer than it may by default.
 	export ROOFLINE_COUNTERS_SHARE=100
 }

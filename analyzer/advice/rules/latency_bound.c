@@ -8,7 +8,6 @@
  * How much it brings nothing tells, so nothing is at stake.
  */
 #include "advice/latency_kernels.h"
-#include "base/format.h"
 
 static double stake_of(const struct facts *facts, const struct roofline_point *point)
 {
@@ -23,21 +22,15 @@ static double stake_of(const struct facts *facts, const struct roofline_point *p
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 			const struct what_if *what_if)
 {
-	const struct roof_kernels found = facts_find_roof_kernels(facts, stake_of);
-	struct latency_kernel kernel;
-
 	(void)device;
 	(void)what_if;
-	latency_kernel_of(&kernel, facts, found.most);
-	return latency_kernel_add_evidence(item, &kernel);
+	return latency_kernels_add_evidence(item, facts, stake_of);
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	const struct roof_kernels found = facts_find_roof_kernels(facts, stake_of);
-
 	(void)device;
-	return facts_are_most(facts, &found);
+	return latency_kernels_are_most(facts, stake_of);
 }
 
 const struct rule rule_latency_bound = {
