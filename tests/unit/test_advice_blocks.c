@@ -9,16 +9,14 @@
 
 #define KERNEL_NS 1000000
 
-/* Kernels of so many blocks on 100 SMs, which hold 800 of them; an SM is active for sms of their life on average, all of
- * them together for all but tail of it. */
-static void expect(uint32_t blocks, double sms, double tail, const char *sentence)
+/* Kernels of so many blocks on 100 SMs, which hold 800 of them; an SM is active for sms of their life on average. */
+static void expect(uint32_t blocks, double sms, const char *sentence)
 {
 	struct builder *b = builder_new(1, 1);
 	struct sm_activity_kernel kernel = {.launch_count = 20,
 					    .span_ns = 20 * KERNEL_NS,
 					    .sms = sms,
-					    .busiest_sm = 1,
-					    .tail_ns = (int64_t)(20 * KERNEL_NS * tail)};
+					    .busiest_sm = 1};
 	struct sm_activity activity = {.kernels = &kernel, .kernel_count = 1};
 	const struct recommendation *item;
 	struct advised it;
@@ -44,10 +42,13 @@ static void expect(uint32_t blocks, double sms, double tail, const char *sentenc
 static void test_long_block(void **state)
 {
 	(void)state;
-	expect(100, 0.3, 0.6,
+	expect(100, 0.3,
 	       "k: 100 blocks, which all fit at once; an SM that has one is active for 30% of the time of "
 	       "the busiest");
-	expect(50, 0.2, 0.6, /* half of the SMs have none */
+	expect(100, 0.067, /* so long that hardly a sample sees the others */
+	       "k: 100 blocks, which all fit at once; an SM that has one is active for 7% of the time of "
+	       "the busiest");
+	expect(50, 0.2, /* half of the SMs have none */
 	       "k: 50 blocks, which all fit at once; an SM that has one is active for 40% of the time of "
 	       "the busiest");
 }
@@ -55,10 +56,9 @@ static void test_long_block(void **state)
 static void test_equal_blocks(void **state)
 {
 	(void)state;
-	expect(100, 0.9, 0.6, NULL);
-	expect(50, 0.45, 0.6, NULL);  /* as many SMs as have a block */
-	expect(100, 0.3, 0.1, NULL);  /* all of them until the end */
-	expect(1000, 0.3, 0.6, NULL); /* a second wave: other blocks can go where the first ended */
+	expect(100, 0.9, NULL);
+	expect(50, 0.45, NULL);	 /* as many SMs as have a block */
+	expect(1000, 0.3, NULL); /* a second wave: other blocks can go where the first ended */
 }
 
 #define SENTENCE(text, function)                 \

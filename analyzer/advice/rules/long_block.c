@@ -3,9 +3,9 @@
  *
  * Where SMs have several blocks, a queue evens that out (sm_imbalance).  Here each block has an SM already, and the kernel
  * takes as long as its longest block: only less work in that one helps.  Fires, with samples, for a kernel of one shape
- * whose blocks fit at once: when the SMs that have one are active for less than 70% of the busiest one's time, at least 30% of
- * its life passes with fewer SMs than it had, and an even division would save more than 10% of wall time.  What a block
- * does no sample tells, so nothing is predicted.
+ * whose blocks fit at once: when the SMs that have one are active for less than 70% of the busiest one's time, and an even
+ * division would save more than 10% of wall time.  An SM is active while a warp is on it, so one that is not has done its
+ * blocks.  What a block does no sample tells, so nothing is predicted.
  */
 #include "advice/rules/rules.h"
 
@@ -15,7 +15,6 @@
 #include "base/format.h"
 
 #define MOST_EVEN 0.7
-#define LEAST_TAIL 0.3
 #define AT_STAKE_RATIO 0.10
 
 struct uneven {
@@ -53,8 +52,7 @@ static bool is_uneven(struct uneven *found, const struct facts *facts,
 		return false;
 	found->even_share = activity->sms / (activity->busiest_sm * found->fill.sms);
 	found->saved_ns = (double)found->kernel->time.total_ns * (1 - fmin(found->even_share, 1));
-	return found->even_share < MOST_EVEN &&
-	       (double)activity->tail_ns >= LEAST_TAIL * (double)activity->span_ns;
+	return found->even_share < MOST_EVEN;
 }
 
 /* The one with most at stake; its activity is NULL where there is none. */
@@ -81,20 +79,15 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 {
 	const struct uneven found = worst(facts);
 	char name[64];
-	int rc;
 
 	(void)device;
 	(void)what_if;
 	format_kernel_name(name, sizeof(name), found.kernel->name, sizeof(name) - 1);
-	rc = advice_add_evidence(
+	return advice_add_evidence(
 		item,
 		"%s: %s blocks, which all fit at once; an SM that has one is active for "
 		"%.0f%% of the time of the busiest",
 		name, format_count(found.fill.blocks).text, 100 * found.even_share);
-	return rc < 0 ? rc
-		      : advice_add_evidence(item, "SMs drain for %.0f%% of its life",
-					    100 * (double)found.activity->tail_ns /
-						    (double)found.activity->span_ns);
 }
 
 /* Samples of several devices are of one kernel together: only where there is one. */
