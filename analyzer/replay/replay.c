@@ -46,7 +46,7 @@ static int64_t call_end_ns(const struct run *run, size_t index, int64_t start_ns
 	const struct profile_call *call = &run->profile->calls[index];
 	int64_t own_ns = call->end_ns - call->start_ns;
 
-	if (run->model->behavior[index] != CALL_WORKS)
+	if (run->model->call_traits[index].behavior != CALL_WORKS)
 		return waited_until_ns(run, index, start_ns);
 	return start_ns + own_ns - overhead_call_ns(run->model, run->costs, index, own_ns);
 }
