@@ -394,6 +394,7 @@ static void expect_watched(const struct replayed *it, const struct change *chang
 	size_t op_bytes = it->replay.op_count * sizeof(int64_t);
 	struct replay watched = {0};
 	struct part_time watch;
+	struct call_times kept;
 	struct spans spans = {0};
 	int64_t sum_ns, watched_ns;
 
@@ -406,7 +407,11 @@ static void expect_watched(const struct replayed *it, const struct change *chang
 	sum_ns = spans_covered(&spans, INT64_MIN, INT64_MAX);
 	spans_free(&spans);
 	assert_int_equal(part_time_open(&watch, places, count, it->profile), 0);
-	assert_int_equal(replay_time(&watched, it->model, change, &random_costs, &watch, 1), 0);
+	assert_int_equal(call_times_open(&kept, it->profile), 0);
+	assert_int_equal(
+		replay_time(&watched, it->model, change, &random_costs,
+			    &(struct call_watch){&watch, 1, &kept}),
+		0);
 	watched_ns = part_time_ns(&watch);
 	if (watched_ns != sum_ns)
 		fail_msg("seed %d: %d ns, not %d", (int)seed, (int)watched_ns, (int)sum_ns);
@@ -414,6 +419,8 @@ static void expect_watched(const struct replayed *it, const struct change *chang
 	assert_memory_equal(watched.op_start_ns, it->replay.op_start_ns, op_bytes);
 	assert_memory_equal(watched.op_end_ns, it->replay.op_end_ns, op_bytes);
 	part_time_free(&watch);
+	check_kept(&kept, places, count, sum_ns);
+	call_times_free(&kept);
 	replay_free(&watched);
 	free(places);
 }
