@@ -18,9 +18,14 @@ static bool ends_behind(size_t index, const void *context)
 	return look->places[index].end > look->call;
 }
 
+size_t places_find(const struct place *places, size_t count, size_t call)
+{
+	return search_first(0, count, ends_behind, &(struct call_in_places){places, call});
+}
+
 bool places_hold(const struct place *places, size_t count, size_t call)
 {
-	size_t next = search_first(0, count, ends_behind, &(struct call_in_places){places, call});
+	size_t next = places_find(places, count, call);
 
 	return next < count && places[next].first <= call;
 }

@@ -17,6 +17,9 @@ struct place {
 /* Whether a call lies in one of these places, which come by first and are apart. */
 bool places_hold(const struct place *places, size_t count, size_t call);
 
+/* The first of them that ends behind a call; count: none does. */
+size_t places_find(const struct place *places, size_t count, size_t call);
+
 /* Of a thread. */
 struct part_progress {
 	size_t next;	  /* places[]: the one that it is in, or comes to */

@@ -365,6 +365,24 @@ static void test_forwards(void **state)
 	each_change(expect_forwards);
 }
 
+static size_t kept_count, gone_count;
+
+/* What is kept of calls tells the same time, but where it does not fit. */
+static void check_kept(const struct call_times *kept, const struct place *places, size_t count,
+		       int64_t expected_ns)
+{
+	struct part_time told;
+
+	kept_count += kept->is_whole;
+	gone_count += !kept->is_whole;
+	if (!kept->is_whole)
+		return;
+	assert_int_equal(part_time_open(&told, places, count, kept->profile), 0);
+	call_times_tell(kept, &told);
+	assert_int_equal(part_time_ns(&told), expected_ns);
+	part_time_free(&told);
+}
+
 /* Some parts of every thread. */
 static size_t random_places(struct place *places, const struct profile *profile,
 			    struct random *random)
@@ -429,6 +447,29 @@ static void test_watched(void **state)
 {
 	(void)state;
 	each_change(expect_watched);
+	assert_true(kept_count > gone_count);
+}
+
+/* A pause of more than four seconds has no room in what is kept. */
+static void test_not_kept(void **state)
+{
+	const int64_t pauses_ns[] = {UINT32_MAX, (int64_t)UINT32_MAX + 1};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct builder *b = builder_new(1, 1);
+		struct call_times kept;
+
+		builder_launch(b, 0, 0, 10);
+		builder_launch(b, 0, pauses_ns[i], pauses_ns[i] + 10);
+		builder_finish(b);
+		assert_int_equal(call_times_open(&kept, &b->profile), 0);
+		call_times_add(&kept, 0, 0, 0, 10, INT64_MIN);
+		call_times_add(&kept, 0, 1, pauses_ns[i], pauses_ns[i] + 10, INT64_MIN);
+		assert_int_equal(kept.is_whole, i == 0);
+		call_times_free(&kept);
+		free(b);
+	}
 }
 
 static void expect_not_later(const struct replay *less, const struct replay *more, uint64_t seed)
@@ -581,6 +622,7 @@ int main(void)
 		SENTENCE("calls of a thread never go backwards", test_forwards),
 		SENTENCE("a stopwatch tells what the times of all calls and operations say",
 			 test_watched),
+		SENTENCE("times of calls that do not fit are not kept", test_not_kept),
 		SENTENCE("a dropped wait makes nothing later", test_dropped_waits),
 		SENTENCE("a dependency that takes no time makes nothing later", test_shortened),
 		SENTENCE("less time of recording makes nothing later", test_untraced),
