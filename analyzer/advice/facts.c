@@ -236,8 +236,7 @@ static int open_what_ifs(void *context)
 	const struct what_ifs_wanted *wanted = context;
 	struct facts *facts = wanted->facts;
 
-	return what_ifs_open(&facts->what_ifs, facts->report->profile, facts->report->ceilings,
-			     wanted->range);
+	return what_ifs_open_report(&facts->what_ifs, facts->report, wanted->range);
 }
 
 /* ---- what repeats ---- */

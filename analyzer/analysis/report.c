@@ -338,29 +338,29 @@ struct half {
 	struct err err;
 };
 
-/* Times, from the trace. */
+/* Idle time and what repeats. */
 static int analyze_times(struct half *half)
 {
 	struct report *report = half->report;
-	int rc = statistics_collect(&report->statistics, report->profile, &half->err);
+	int rc = gaps_analyze(&report->gaps, report->profile, report->timeline, REPORT_LONGEST_GAPS,
+			      &half->err);
 
-	if (rc == 0)
-		rc = gaps_analyze(&report->gaps, report->profile, report->timeline,
-				  REPORT_LONGEST_GAPS, &half->err);
 	if (rc == 0)
 		rc = steady_state_build(&report->steady_state, report->profile, report->timeline,
 					report->gaps, &half->err);
 	return rc;
 }
 
-/* Counters, samples, graphs launched by the device, and NCCL. */
+/* What kernels, calls and copies took; counters, samples, graphs launched by the device, and NCCL. */
 static int analyze_others(void *context)
 {
 	struct half *half = context;
 	struct report *report = half->report;
 	struct err *err = &half->err;
-	int rc = counted_build(&report->counted, report->profile, err);
+	int rc = statistics_collect(&report->statistics, report->profile, err);
 
+	if (rc == 0)
+		rc = counted_build(&report->counted, report->profile, err);
 	if (rc == 0)
 		rc = place_under_roofs(report, err);
 	if (rc == 0)

@@ -184,12 +184,12 @@ static void find_awaited(struct model *model, struct ends *ends)
 		const struct profile_call *call = &profile->calls[i];
 		const struct submissions *submissions = &model->submissions;
 
-		model->behavior[i] = (uint8_t)behavior_of(model, i);
+		model->call_traits[i].behavior = behavior_of(model, i) & 3;
 		model->awaited[i] = PROFILE_NONE;
-		if (model->behavior[i] == CALL_WAITS)
+		if (model->call_traits[i].behavior == CALL_WAITS)
 			model->awaited[i] = last_ended(ends, profile->threads[call->thread].process,
 						       PROFILE_NONE, call->end_ns, call->start_ns);
-		else if (model->behavior[i] == CALL_WAITS_OWN)
+		else if (model->call_traits[i].behavior == CALL_WAITS_OWN)
 			model->awaited[i] = submissions->ops[submissions->first[i + 1] - 1];
 	}
 }
@@ -436,7 +436,7 @@ static void link_call(struct walk *walk, uint32_t index)
 		*has_wait = false;
 		awaited = PROFILE_NONE;
 		walk->last_stream[call->thread] = stream;
-		walk->model->is_called_back[op] = stream == *callback_stream;
+		walk->model->op_traits[op].is_called_back = stream == *callback_stream;
 		if (stream == *callback_stream)
 			*callback_stream = PROFILE_NONE;
 	}

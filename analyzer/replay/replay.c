@@ -46,7 +46,7 @@ static int64_t call_end_ns(const struct run *run, size_t index, int64_t start_ns
 	const struct profile_call *call = &run->profile->calls[index];
 	int64_t own_ns = call->end_ns - call->start_ns;
 
-	if (run->model->behavior[index] != CALL_WORKS)
+	if (run->model->call_traits[index].behavior != CALL_WORKS)
 		return waited_until_ns(run, index, start_ns);
 	return start_ns + own_ns - overhead_call_ns(run->model, run->costs, index, own_ns);
 }
@@ -149,9 +149,12 @@ static void add_call(struct run *run, uint32_t index, int64_t start_ns, int64_t 
 		run->replay->call_start_ns[index] = start_ns;
 		run->replay->call_end_ns[index] = end_ns;
 	}
-	for (size_t i = 0; i < run->part_time_count; i++)
-		part_time_add_call(&run->part_times[i], thread, index, start_ns, end_ns,
+	for (size_t i = 0; i < run->watch.part_time_count; i++)
+		part_time_add_call(&run->watch.part_times[i], thread, index, start_ns, end_ns,
 				   run->work_end_ns);
+	if (run->watch.call_times)
+		call_times_add(run->watch.call_times, thread, index, start_ns, end_ns,
+			       run->work_end_ns);
 }
 
 static void replay_call(struct run *run, uint32_t index)
@@ -237,15 +240,14 @@ int replay_run(struct replay *replay, const struct model *model, const struct ch
 }
 
 int replay_time(struct replay *replay, const struct model *model, const struct change *change,
-		const struct costs *costs, struct part_time *part_times, size_t part_time_count)
+		const struct costs *costs, const struct call_watch *watch)
 {
 	return run_all(&(struct run){.replay = replay,
 				     .model = model,
 				     .profile = model->profile,
 				     .change = change,
 				     .costs = costs,
-				     .part_times = part_times,
-				     .part_time_count = part_time_count});
+				     .watch = *watch});
 }
 
 int replay_run_typical(struct replay *replay, const struct model *model)

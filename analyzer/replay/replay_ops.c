@@ -83,18 +83,42 @@ static int64_t stream_over_ns(const struct run *run, uint32_t op)
 		       : replay_over_ns(run, before) + lanes_gap_ns(&run->lanes, before, op);
 }
 
-int64_t replay_ready_ns(const struct run *run, uint32_t op, int64_t predecessor_gap_ns,
-			int64_t cross_stream_gap_ns)
+/* When what an operation waits for is over; INT64_MIN: it waits for nothing of that kind. */
+struct awaited {
+	int64_t stream_ns, predecessor_ns, cross_stream_ns;
+};
+
+static struct awaited awaited_by(const struct run *run, uint32_t op)
 {
 	uint32_t predecessor = replay_predecessor_of(run, op),
 		 cross_stream = run->model->cross_stream[op];
-	int64_t ready = stream_over_ns(run, op);
+	struct awaited awaited = {stream_over_ns(run, op), INT64_MIN, INT64_MIN};
 
 	if (predecessor != PROFILE_NONE && run->placed[predecessor])
-		ready = max_ns(ready, over_ns(run, op, predecessor) + predecessor_gap_ns);
+		awaited.predecessor_ns = over_ns(run, op, predecessor);
 	if (cross_stream != PROFILE_NONE && run->placed[cross_stream])
-		ready = max_ns(ready, over_ns(run, op, cross_stream) + cross_stream_gap_ns);
+		awaited.cross_stream_ns = over_ns(run, op, cross_stream);
+	return awaited;
+}
+
+static int64_t ready_ns(const struct awaited *awaited, int64_t predecessor_gap_ns,
+			int64_t cross_stream_gap_ns)
+{
+	int64_t ready = awaited->stream_ns;
+
+	if (awaited->predecessor_ns != INT64_MIN)
+		ready = max_ns(ready, awaited->predecessor_ns + predecessor_gap_ns);
+	if (awaited->cross_stream_ns != INT64_MIN)
+		ready = max_ns(ready, awaited->cross_stream_ns + cross_stream_gap_ns);
 	return ready;
+}
+
+int64_t replay_ready_ns(const struct run *run, uint32_t op, int64_t predecessor_gap_ns,
+			int64_t cross_stream_gap_ns)
+{
+	const struct awaited awaited = awaited_by(run, op);
+
+	return ready_ns(&awaited, predecessor_gap_ns, cross_stream_gap_ns);
 }
 
 /* What the steps before an operation that is as it was usually take. */
@@ -108,9 +132,8 @@ static struct usual usual_of(const struct model *model, uint32_t index)
 
 	return (struct usual){
 		.launch_ns = latencies_launch_ns(model, index),
-		.predecessor_gap_ns = predecessor != PROFILE_NONE
-					      ? latencies_gap_ns(model, predecessor, index)
-					      : 0,
+		.predecessor_gap_ns =
+			predecessor != PROFILE_NONE ? latencies_own_gap_ns(model, index) : 0,
 		.cross_stream_gap_ns = cross_stream != PROFILE_NONE
 					       ? latencies_gap_ns(model, cross_stream, index)
 					       : 0,
@@ -229,20 +252,21 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 				  : op->start_ns - expected_start_ns(run, index, &usual);
 	bool is_after_graph =
 		predecessor != PROFILE_NONE && run->placed[predecessor] == PLACED_IN_GRAPH;
+	const struct awaited awaited = awaited_by(run, index);
 	int64_t start_ns;
 
 	if (rest_ns > 0 && (is_after_graph || lanes_of(&run->lanes, index) ||
 			    is_set_back_sooner(run, index) || has_gap(run, index)))
 		rest_ns = 0;
 	start_ns = max_ns(call_start_ns + launch_ns,
-			  replay_ready_ns(run, index, kept_gap_ns(run, predecessor, index, &usual),
-					  usual.cross_stream_gap_ns)) +
+			  ready_ns(&awaited, kept_gap_ns(run, predecessor, index, &usual),
+				   usual.cross_stream_gap_ns)) +
 		   rest_ns;
 	start_ns = max_ns(
 		start_ns,
 		child_kernels_over_ns(&run->threads[run->profile->calls[op->call].thread].children,
 				      run->costs, op->stream));
-	return max_ns(max_ns(start_ns, call_start_ns), replay_ready_ns(run, index, 0, 0));
+	return max_ns(max_ns(start_ns, call_start_ns), ready_ns(&awaited, 0, 0));
 }
 
 /* A node of a graph after the first one; kept_ns: at its distance to that.  In a lane it has none. */

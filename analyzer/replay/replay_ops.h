@@ -35,8 +35,7 @@ struct run {
 		stream_tail; /* by stream: what was placed last in it and in no lane; NULL: without lanes */
 	uint8_t *placed; /* by op: enum placed */
 	bool keeps_calls;
-	struct part_time *part_times;
-	size_t part_time_count;
+	struct call_watch watch;
 	int64_t work_end_ns; /* of the last operation of the call that is replayed; INT64_MIN: none yet */
 };
 

@@ -122,7 +122,7 @@ static uint8_t decide_call(struct deciding *deciding, size_t call)
 		deciding->is_waited = true;
 	} else if (small_read(model, call)) {
 		deciding->is_read = true;
-		deciding->is_waited = model->behavior[call] == CALL_WAITS_OWN;
+		deciding->is_waited = model->call_traits[call].behavior == CALL_WAITS_OWN;
 	} else if (submissions_count(&model->submissions, call)) {
 		return decide_launch(deciding, is_iteration_start(deciding, call),
 				     model_call_class(model, call) == CALL_GRAPH_LAUNCH);

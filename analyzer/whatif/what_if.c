@@ -113,7 +113,9 @@ static int find_alike(struct what_ifs *all)
 static int find_loops(void *context)
 {
 	struct what_ifs *all = context;
-	int rc = loops_find(&all->loops, all->run.model->profile, &all->run.model->submissions);
+	int rc = all->is_given ? 0
+			       : loops_find(&all->loops, all->run.model->profile,
+					    &all->run.model->submissions);
 
 	return rc < 0 ? rc : find_alike(all);
 }
@@ -140,24 +142,40 @@ static int find_libraries(struct recorded_run *run, const struct profile *profil
 	return 0;
 }
 
-int what_ifs_open(struct what_ifs *all, const struct profile *profile,
-		  const struct ceilings *ceilings, const char *range)
+static int open(struct what_ifs *all, const struct profile *profile, const char *range)
 {
 	struct err err = {""};
-	int rc;
+	int rc = find_libraries(&all->run, profile);
 
-	*all = (struct what_ifs){.run.ceilings = ceilings};
-	rc = find_libraries(&all->run, profile);
 	if (rc < 0)
 		return rc;
-	if (!predictor_fits(&all->predictor, profile))
+	if (!predictor_fits(&all->predictor, profile)) {
+		all->loops = (struct loops){0};
 		return 0;
+	}
 	rc = model_build(&all->run.model, profile, &err);
 	if (rc == 0)
-		rc = read_model(all, ceilings);
+		rc = read_model(all, all->run.ceilings);
 	if (rc == 0 && range)
 		rc = find_part(all, range);
 	return rc;
+}
+
+int what_ifs_open(struct what_ifs *all, const struct profile *profile,
+		  const struct ceilings *ceilings, const char *range)
+{
+	*all = (struct what_ifs){.run.ceilings = ceilings};
+	return open(all, profile, range);
+}
+
+int what_ifs_open_report(struct what_ifs *all, const struct report *report, const char *range)
+{
+	*all = (struct what_ifs){.run.ceilings = report->ceilings};
+	if (report->steady_state) {
+		all->loops = report->steady_state->loops;
+		all->is_given = true;
+	}
+	return open(all, report->profile, range);
 }
 
 int what_ifs_add_report(struct what_ifs *all, const struct report *report)
@@ -169,7 +187,8 @@ int what_ifs_add_report(struct what_ifs *all, const struct report *report)
 void what_ifs_free(struct what_ifs *all)
 {
 	predictor_free(&all->predictor);
-	loops_free(&all->loops);
+	if (!all->is_given)
+		loops_free(&all->loops);
 	free(all->alike);
 	model_free(all->run.model);
 	free(all->places);

@@ -204,7 +204,7 @@ static void test_awaited(void **state)
 	model = build(b);
 	assert_int_equal(model->awaited[1], 0);
 	assert_int_equal(model->profile->ops[model->awaited[2]].end_ns, 280);
-	assert_int_equal(model->behavior[1], CALL_WAITS);
+	assert_int_equal(model->call_traits[1].behavior, CALL_WAITS);
 	for (size_t i = 0; i < b->profile.call_count; i++)
 		if (b->calls[i].start_ns == 50)
 			assert_int_equal(model->awaited[i], PROFILE_NONE);
@@ -222,7 +222,7 @@ static enum call_behavior behavior(const char *name, enum profile_call_class cla
 	if (copy_end_ns)
 		builder_copy(b, 0, (struct profile_copy){.bytes = 4}, 150, copy_end_ns, call);
 	model = build(b);
-	found = (enum call_behavior)model->behavior[0];
+	found = (enum call_behavior)model->call_traits[0].behavior;
 	assert_int_equal(model->awaited[0], found == CALL_WAITS_OWN ? 0 : PROFILE_NONE);
 	done(b, model);
 	return found;
@@ -268,7 +268,7 @@ static void test_awaited_by_search(void **state)
 					    profile->threads[call->thread].process)
 					last_ns = op->end_ns;
 			}
-			if (model->behavior[i] != CALL_WAITS)
+			if (model->call_traits[i].behavior != CALL_WAITS)
 				continue;
 			assert_int_equal(model->awaited[i] == PROFILE_NONE
 						 ? INT64_MIN

@@ -365,6 +365,24 @@ static void test_forwards(void **state)
 	each_change(expect_forwards);
 }
 
+static size_t kept_count, gone_count;
+
+/* What is kept of calls tells the same time, but where it does not fit. */
+static void check_kept(const struct call_times *kept, const struct place *places, size_t count,
+		       int64_t expected_ns)
+{
+	struct part_time told;
+
+	kept_count += kept->is_whole;
+	gone_count += !kept->is_whole;
+	if (!kept->is_whole)
+		return;
+	assert_int_equal(part_time_open(&told, places, count, kept->profile), 0);
+	call_times_tell(kept, &told);
+	assert_int_equal(part_time_ns(&told), expected_ns);
+	part_time_free(&told);
+}
+
 /* Some parts of every thread. */
 static size_t random_places(struct place *places, const struct profile *profile,
 			    struct random *random)
@@ -394,6 +412,7 @@ static void expect_watched(const struct replayed *it, const struct change *chang
 	size_t op_bytes = it->replay.op_count * sizeof(int64_t);
 	struct replay watched = {0};
 	struct part_time watch;
+	struct call_times kept;
 	struct spans spans = {0};
 	int64_t sum_ns, watched_ns;
 
@@ -406,7 +425,11 @@ static void expect_watched(const struct replayed *it, const struct change *chang
 	sum_ns = spans_covered(&spans, INT64_MIN, INT64_MAX);
 	spans_free(&spans);
 	assert_int_equal(part_time_open(&watch, places, count, it->profile), 0);
-	assert_int_equal(replay_time(&watched, it->model, change, &random_costs, &watch, 1), 0);
+	assert_int_equal(call_times_open(&kept, it->profile), 0);
+	assert_int_equal(
+		replay_time(&watched, it->model, change, &random_costs,
+			    &(struct call_watch){&watch, 1, &kept}),
+		0);
 	watched_ns = part_time_ns(&watch);
 	if (watched_ns != sum_ns)
 		fail_msg("seed %d: %d ns, not %d", (int)seed, (int)watched_ns, (int)sum_ns);
@@ -414,6 +437,8 @@ static void expect_watched(const struct replayed *it, const struct change *chang
 	assert_memory_equal(watched.op_start_ns, it->replay.op_start_ns, op_bytes);
 	assert_memory_equal(watched.op_end_ns, it->replay.op_end_ns, op_bytes);
 	part_time_free(&watch);
+	check_kept(&kept, places, count, sum_ns);
+	call_times_free(&kept);
 	replay_free(&watched);
 	free(places);
 }
@@ -422,6 +447,29 @@ static void test_watched(void **state)
 {
 	(void)state;
 	each_change(expect_watched);
+	assert_true(kept_count > gone_count);
+}
+
+/* A pause of more than four seconds has no room in what is kept. */
+static void test_not_kept(void **state)
+{
+	const int64_t pauses_ns[] = {UINT32_MAX, (int64_t)UINT32_MAX + 1};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct builder *b = builder_new(1, 1);
+		struct call_times kept;
+
+		builder_launch(b, 0, 0, 10);
+		builder_launch(b, 0, pauses_ns[i], pauses_ns[i] + 10);
+		builder_finish(b);
+		assert_int_equal(call_times_open(&kept, &b->profile), 0);
+		call_times_add(&kept, 0, 0, 0, 10, INT64_MIN);
+		call_times_add(&kept, 0, 1, pauses_ns[i], pauses_ns[i] + 10, INT64_MIN);
+		assert_int_equal(kept.is_whole, i == 0);
+		call_times_free(&kept);
+		free(b);
+	}
 }
 
 static void expect_not_later(const struct replay *less, const struct replay *more, uint64_t seed)
@@ -574,6 +622,7 @@ int main(void)
 		SENTENCE("calls of a thread never go backwards", test_forwards),
 		SENTENCE("a stopwatch tells what the times of all calls and operations say",
 			 test_watched),
+		SENTENCE("times of calls that do not fit are not kept", test_not_kept),
 		SENTENCE("a dropped wait makes nothing later", test_dropped_waits),
 		SENTENCE("a dependency that takes no time makes nothing later", test_shortened),
 		SENTENCE("less time of recording makes nothing later", test_untraced),

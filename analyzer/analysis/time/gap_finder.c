@@ -176,11 +176,23 @@ static bool is_device_launched(const struct profile *profile, const struct profi
 	return op->kind == OP_GRAPH && profile->graph_launches[op->detail].launch_mode != 0;
 }
 
+static void add_ns(struct gap *gap, int cause, int64_t ns)
+{
+	gap->by_cause_ns[cause] += ns;
+	gap->causes |= 1U << cause;
+}
+
 /* Gives [start_ns, end_ns) of the gap to cause. */
 static void assign(struct gap *gap, enum gap_cause cause, int64_t start_ns, int64_t end_ns)
 {
 	if (end_ns > start_ns)
-		gap->by_cause_ns[cause] += end_ns - start_ns;
+		add_ns(gap, cause, end_ns - start_ns);
+}
+
+static bool has_overheads(const struct gap_finder *finder, uint32_t thread)
+{
+	return finder->profiler[thread].count || finder->jit[thread].count ||
+	       finder->module[thread].count;
 }
 
 /* The same for a time in which a thread was on its way to the launch: what tracing, compiling and
@@ -192,13 +204,17 @@ static void assign_on_thread(const struct gap_finder *finder, uint32_t thread, s
 
 	if (end_ns <= start_ns)
 		return;
+	if (!has_overheads(finder, thread)) {
+		add_ns(gap, cause, end_ns - start_ns);
+		return;
+	}
 	profiler_ns = spans_covered(&finder->profiler[thread], start_ns, end_ns);
 	jit_ns = spans_covered(&finder->jit[thread], start_ns, end_ns);
 	module_ns = spans_covered(&finder->module[thread], start_ns, end_ns);
-	gap->by_cause_ns[GAP_PROFILER] += profiler_ns;
-	gap->by_cause_ns[GAP_JIT] += jit_ns;
-	gap->by_cause_ns[GAP_MODULE] += module_ns;
-	gap->by_cause_ns[cause] += end_ns - start_ns - profiler_ns - jit_ns - module_ns;
+	add_ns(gap, GAP_PROFILER, profiler_ns);
+	add_ns(gap, GAP_JIT, jit_ns);
+	add_ns(gap, GAP_MODULE, module_ns);
+	add_ns(gap, (int)cause, end_ns - start_ns - profiler_ns - jit_ns - module_ns);
 }
 
 /* Splits the part of the gap before the launching call over what its thread did then.  Walks back
@@ -267,36 +283,42 @@ static void assign_decided(const struct gap_finder *finder, struct gap *gap, uin
 	int64_t from_ns = within(gap, decided_from_ns);
 	struct gap before = {.start_ns = gap->start_ns, .end_ns = from_ns, .after = gap->after};
 	struct gap decided = {.start_ns = from_ns, .end_ns = gap->end_ns, .after = gap->after};
+	uint32_t left;
+	int cause;
 
 	if (before.end_ns > before.start_ns)
 		assign_launched(finder, &before, launch, latency_ns, waiting);
 	if (decided.end_ns > decided.start_ns)
 		assign_launched(finder, &decided, launch, latency_ns, waiting);
-	for (int i = 0; i < GAP_CAUSE_COUNT; i++) {
-		gap->by_cause_ns[i] += before.by_cause_ns[i];
-		gap->by_cause_ns[is_of_decision(i) ? GAP_DECISION : i] += decided.by_cause_ns[i];
-	}
+	GAP_EACH_CAUSE(left, cause, &before)
+		add_ns(gap, cause, before.by_cause_ns[cause]);
+	GAP_EACH_CAUSE(left, cause, &decided)
+		add_ns(gap, is_of_decision(cause) ? GAP_DECISION : cause,
+		       decided.by_cause_ns[cause]);
 }
 
 static void name_cause(struct gap *gap)
 {
-	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
-		if (gap->by_cause_ns[i] > gap->by_cause_ns[gap->cause])
-			gap->cause = i;
+	uint32_t left;
+	int cause;
+
+	GAP_EACH_CAUSE(left, cause, gap)
+		if (gap->by_cause_ns[cause] > gap->by_cause_ns[gap->cause])
+			gap->cause = (enum gap_cause)cause;
 }
 
 /* What launch submitted and did not start once it could have reached the device. */
 static enum gap_cause waiting_of(const struct gap_finder *finder, const struct gap *gap,
-				 uint32_t launch)
+				 uint32_t launch, const struct approach *approach)
 {
 	const struct profile *profile = finder->profile;
 	const struct profile_op *before = &profile->ops[gap->before];
 	const struct profile_op *after = &profile->ops[gap->after];
 
 	if (profile->calls[launch].end_ns <= gap->start_ns &&
-	    gap_calls_is_dependent(&finder->calls, launch, before, after))
+	    gap_calls_is_dependent(&finder->calls, approach, before, after))
 		return GAP_DEPENDENCY;
-	return gap_calls_waiting(&finder->calls, launch, after);
+	return gap_calls_waiting(&finder->calls, approach, after);
 }
 
 /* After a kernel that may have children what was submitted, and the host in a wait, waited for these. */
@@ -312,8 +334,8 @@ static void assign_children(const struct gap_finder *finder, struct gap *gap, ui
 	if (cause == GAP_COPY || cause == GAP_STAGING)
 		copying_ns = max_ns(0, within(gap, call->end_ns) - late_ns);
 	copying_ns = min_ns(copying_ns, gap->by_cause_ns[cause]);
-	gap->by_cause_ns[GAP_CHILDREN] +=
-		copying_ns + gap->by_cause_ns[GAP_SYNC] + gap->by_cause_ns[GAP_DEVICE];
+	add_ns(gap, GAP_CHILDREN,
+	       copying_ns + gap->by_cause_ns[GAP_SYNC] + gap->by_cause_ns[GAP_DEVICE]);
 	gap->by_cause_ns[cause] -= copying_ns;
 	gap->by_cause_ns[GAP_SYNC] = gap->by_cause_ns[GAP_DEVICE] = 0;
 }
@@ -333,7 +355,7 @@ static void assign_sampled(const struct gap_finder *finder, struct gap *gap)
 		if (i == GAP_CHILDREN)
 			continue;
 		gap->by_cause_ns[i] -= (int64_t)((double)more_ns / (double)rest_ns * (double)ns);
-		gap->by_cause_ns[GAP_CHILDREN] += ns - gap->by_cause_ns[i];
+		add_ns(gap, GAP_CHILDREN, ns - gap->by_cause_ns[i]);
 	}
 }
 
@@ -341,14 +363,17 @@ static void assign_sampled(const struct gap_finder *finder, struct gap *gap)
 static void assign_call(const struct gap_finder *finder, struct gap *gap, uint32_t launch,
 			int64_t latency_ns)
 {
-	enum gap_cause waiting = waiting_of(finder, gap, launch);
+	const struct approach approach = gap_calls_approach(&finder->calls, launch);
+	enum gap_cause waiting = waiting_of(finder, gap, launch, &approach);
+	int64_t decided_ns = INT64_MAX;
 
-	if (finder->profile->calls[launch].end_ns <= gap->start_ns)
+	if (finder->profile->calls[launch].end_ns > gap->start_ns)
+		decided_ns = gap_calls_decision(&finder->calls, &approach,
+						&finder->profile->ops[gap->after]);
+	if (decided_ns >= gap->end_ns)
 		assign_launched(finder, gap, launch, latency_ns, waiting);
 	else
-		assign_decided(finder, gap, launch, latency_ns, waiting,
-			       gap_calls_decision(&finder->calls, launch,
-						  &finder->profile->ops[gap->after]));
+		assign_decided(finder, gap, launch, latency_ns, waiting, decided_ns);
 	if (waiting == GAP_DEVICE)
 		assign_children(finder, gap, launch, latency_ns);
 }
@@ -440,10 +465,13 @@ static void look_for_children(struct gap_finder *finder, size_t device)
 		const struct profile_op *before = &profile->ops[gap.before];
 		const struct profile_op *after = &profile->ops[gap.after];
 		uint32_t launch = gap_calls_launch_of(&finder->calls, after);
+		struct approach approach;
 
-		if (launch != PROFILE_NONE && before->kind == OP_KERNEL &&
-		    !is_same_graph_launch(profile, before, after) &&
-		    waiting_of(finder, &gap, launch) == GAP_DEVICE)
+		if (launch == PROFILE_NONE || before->kind != OP_KERNEL ||
+		    is_same_graph_launch(profile, before, after))
+			continue;
+		approach = gap_calls_approach(&finder->calls, launch);
+		if (waiting_of(finder, &gap, launch, &approach) == GAP_DEVICE)
 			gap_children_look(&finder->children, &gap, launch,
 					  finder->latency_ns[device]);
 	}

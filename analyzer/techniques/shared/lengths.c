@@ -76,7 +76,7 @@ size_t lengths_pin_copies(struct application *application, bool only_lanes)
 		changed_count++;
 		/* an asynchronous copy of pageable memory returns after it was staged */
 		if (op->call != PROFILE_NONE && change->calls[op->call] == CALL_KEPT &&
-		    model->behavior[op->call] == CALL_WORKS)
+		    model->call_traits[op->call].behavior == CALL_WORKS)
 			change->calls[op->call] = change_number(change, &asynchronous);
 	}
 	return changed_count;
