@@ -246,8 +246,7 @@ static const struct recommendation *outdone_by(const struct advice *advice, size
 		for (const enum rule_number *it = rule->simpler; *it != RULE_COUNT; it++)
 			if (!strcmp(advice->items[i].id, rules[*it]->id) &&
 			    advice->items[i].device == device &&
-			    speedup < rule->simpler_times *
-					      advice->items[i].expected_speedup &&
+			    speedup < rule->simpler_times * advice->items[i].expected_speedup &&
 			    (!best || advice->items[i].expected_speedup > best->expected_speedup))
 				best = &advice->items[i];
 	return best;

@@ -451,6 +451,22 @@ bool facts_is_library(const struct facts *facts, uint32_t kernel)
 	return facts->what_ifs.run.is_library[kernel];
 }
 
+/* Statistics come by time. */
+const struct profile_signature *facts_launch_of(const struct facts *facts, uint32_t kernel)
+{
+	const struct statistics *statistics = facts->report->statistics;
+	const struct profile *profile = facts->report->profile;
+
+	for (size_t i = 0; i < statistics->kernel_count; i++) {
+		const struct profile_signature *launch =
+			&profile->signatures[statistics->kernels[i].signature];
+
+		if (launch->kernel == kernel)
+			return launch;
+	}
+	return NULL;
+}
+
 /* ---- rooflines ---- */
 
 struct roof_kernels facts_find_roof_kernels(const struct facts *facts, roof_stake stake)

@@ -73,11 +73,10 @@ static void put_part_first(struct plan_candidates *candidates)
 	size_t first = first_worth(candidates), i = first + 1;
 	struct plan_candidate part, *items = candidates->items;
 
-	while (i < candidates->count &&
-	       !(items[i].is_worth &&
-		 technique_contains(techniques[items[first].technique],
-				    techniques[items[i].technique]) &&
-		 gain_is_most(items[i].expected, items[first].expected)))
+	while (i < candidates->count && !(items[i].is_worth &&
+					  technique_contains(techniques[items[first].technique],
+							     techniques[items[i].technique]) &&
+					  gain_is_most(items[i].expected, items[first].expected)))
 		i++;
 	if (i >= candidates->count)
 		return;

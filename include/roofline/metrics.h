@@ -63,6 +63,8 @@
 	METRIC(shared_conflicts, shared, "those of shared_wavefronts that bank conflicts added") \
 	METRIC(global_load_sectors, global, "32-byte sectors of the L1 cache that loads from global memory touch") \
 	METRIC(global_store_sectors, global, "the same of stores") \
+	METRIC(global_load_requests, global, "requests to L1 of loads from global memory, one for each access of a warp") \
+	METRIC(global_store_requests, global, "the same of stores") \
 	METRIC(global_load_bytes, global, "bytes that threads load from global memory") \
 	METRIC(global_store_bytes, global, "bytes that threads store there") \
 	METRIC(sm_active_cycles_min, sm, "cycles with a warp resident, of the least busy SM") \
