@@ -29,6 +29,7 @@ struct recommendation {
 	bool is_once;	/* it is about what happens once, beside what the program repeats */
 	bool is_unsure; /* it may also lose: all low ends are below 1, and what is expected where only the gain is assumed */
 	struct predicted_gain gain;
+	double expected_speedup; /* of it, as gain_expected_speedup has it: what the order is by */
 };
 
 /* What was considered and is not recommended. */
@@ -55,7 +56,8 @@ struct next_step {
 
 struct advice {
 	/* What is about what happens once comes last.  The greatest gain first, on the steady state or the whole run,
-	 * whichever is more; then most at stake.  Of gains that are nearly the same the simplest to have, see advice.c. */
+	 * whichever is more, or of the range that was asked for; then most at stake.  Of gains that are nearly the same the
+	 * simplest to have, and before a change what it contains, where that brings most of the gain: see advice.c. */
 	struct recommendation *items;
 	size_t count;
 	struct rejection *rejections; /* in the order of the rules */

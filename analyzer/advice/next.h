@@ -11,7 +11,7 @@
 struct facts;
 
 /* What kernels are counted for, as --counters takes it: all that a rule goes by. */
-#define NEXT_COUNTERS "roofline,atomics,shared,sm"
+#define NEXT_COUNTERS "roofline,atomics,shared,global,sm"
 
 /* And what tells why one of them is far below its roofs. */
 #define NEXT_CAUSES NEXT_COUNTERS ",stalls"

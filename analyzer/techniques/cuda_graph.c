@@ -287,6 +287,7 @@ const struct technique technique_cuda_graph = {
 		   "interpreter's, and disappear with the launches; at the low end they stay",
 	.refusal = refused_irregular,
 	.is_blind_to_device_work = true,
+	.contains = {&technique_remove_syncs, &technique_preallocate},
 	.bound = BOUND_BUSY,
 	.change_loop = change_loop,
 };

@@ -17,8 +17,14 @@ struct waits {
 	size_t needed_count; /* for memory of the host's */
 };
 
-/* Calls [first, end) of a thread wait no more where nothing was copied to the host since the wait before; the last wait
- * of them stays. */
+/* A copy that returns when it is done needs no other wait. */
+static bool needs_wait(const struct model *model, size_t call)
+{
+	return call_copies_to_host(model, call) && model->behavior[call] != CALL_WAITS_OWN;
+}
+
+/* Calls [first, end) of a thread wait no more where nothing was copied to the host since the wait before that did not wait
+ * itself; the last wait of them stays. */
 static struct waits drop_waits(struct application *application, size_t first, size_t end)
 {
 	const struct model *model = application->run->model;
@@ -31,7 +37,7 @@ static struct waits drop_waits(struct application *application, size_t first, si
 	while (last > first && model_call_class(model, last - 1) != CALL_SYNC)
 		last--;
 	for (size_t i = first; i + 1 < last; i++) {
-		is_read = is_read || call_copies_to_host(model, i);
+		is_read = is_read || needs_wait(model, i);
 		is_shared = is_shared || dependences_reach_host(accesses, model, i);
 		if (model_call_class(model, i) != CALL_SYNC)
 			continue;
@@ -64,7 +70,7 @@ const struct technique technique_remove_syncs = {
 	.help = "no synchronization in loops after which the host reads nothing",
 	.effect =
 		"Synchronization calls of a loop are gone where nothing was copied to the host since the "
-		"previous synchronization. With a recording by --args those stay before which a kernel was "
+		"previous synchronization, but by copies that wait themselves. With a recording by --args those stay before which a kernel was "
 		"given pinned or managed memory, which the host may read itself.",
 	.changed = "waits are gone",
 	.refusal = refused_nothing,

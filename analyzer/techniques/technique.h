@@ -34,6 +34,9 @@ enum bound {
 	BOUND_OPEN = 64,
 };
 
+/* A change contains no more than so many of others. */
+#define TECHNIQUE_PARTS 2
+
 struct technique {
 	const char *id;	    /* stable, for programs: "cuda_graph" */
 	const char *option; /* of whatif, without the dashes: "graph" */
@@ -57,6 +60,8 @@ struct technique {
 	bool has_most; /* more may hold than it assumes: the high end is what that brings at most */
 	bool is_shared; /* only drops calls of a loop: techniques after it may change that, too */
 	bool is_blind_to_device_work; /* predicts nothing where the device launches work itself */
+	/* What has to be done for it anyhow and is less to do, NULL where there are fewer: a graph holds no waits. */
+	const struct technique *contains[TECHNIQUE_PARTS];
 	bool has_ops, has_lanes;      /* what it needs of struct change */
 	unsigned int bound;	      /* of enum bound: what its predictions are held to */
 

@@ -203,6 +203,7 @@ const struct technique technique_unroll_graph = {
 		"fast are left alone.",
 	.changed = "iterations share the launch of a graph",
 	.refusal = refused_irregular,
+	.contains = {&technique_remove_syncs, &technique_preallocate},
 	.bound = BOUND_BUSY,
 	.is_blind_to_device_work = true,
 	.change_loop = change_loop,

@@ -53,7 +53,7 @@
 	VARIABLE(ENV_ARGS, "ROOFLINE_ARGS", "0", "1: which addresses kernels are launched with")            \
 	VARIABLE(ENV_NVTX, "ROOFLINE_NVTX", "1", "0: no NVTX ranges")                                       \
 	VARIABLE(ENV_COUNTERS, "ROOFLINE_COUNTERS", "",                                                     \
-		 "hardware counters: roofline, atomics, shared, sm, stalls, or "                            \
+		 "hardware counters: roofline, atomics, shared, global, sm, stalls, or "                    \
 		 "CUPTI's names, by commas")                                                                \
 	VARIABLE(ENV_REPLAY, "ROOFLINE_REPLAY", "0",                                                        \
 		 "1: repeat every launch for every pass of the counters: exact, and slow")                  \

@@ -123,7 +123,7 @@ next_of() {
 	[ "$(next_of histogram.shared)" = "counters samples ncu" ] # at 29% of a roof, and nobody counted conflicts
 	[ "$(next_of fuse_elementwise.fused)" = "advise check samples stalls ncu" ] # at 47%, and all but stalls is counted
 	run -0 "$ROOFLINECTL" report --section next "$recordings/fuse_elementwise.fused"
-	[[ "$output" == *"--counters=roofline,atomics,shared,sm,stalls -o fuse_elementwise.fused.stalls "* ]]
+	[[ "$output" == *"--counters=roofline,atomics,shared,global,sm,stalls -o fuse_elementwise.fused.stalls "* ]]
 	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *'what it waits for, and in "Warp State Statistics" why'* ]]
 	run -0 "$ROOFLINECTL" report --section next "$recordings/memory_bound.scalar"
 	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *'and in "Memory Workload Analysis" why'* ]]
@@ -146,7 +146,7 @@ next_of() {
 	json report without
 	holds "[n['id'] for n in j['next']] == ['advise', 'check', 'counters', 'samples', 'ncu']"
 	holds "j['next'][2]['why'] == 'no roof explains what triad_kernel takes, and its atomics were not counted'"
-	holds "'record --counters=roofline,atomics,shared,sm -o ' in j['next'][2]['command']"
+	holds "'record --counters=roofline,atomics,shared,global,sm -o ' in j['next'][2]['command']"
 }
 
 @test "beside a host that is busy with its own work the kernels can be counted, too" {
