@@ -102,7 +102,17 @@
 	COLUMN(u32, half_conversion_count, "HADD2 that convert from half precision") \
 	COLUMN(u32, half_arithmetic_count, "HADD2, HMUL2 and HFMA2 that compute") \
 	COLUMN(u32, dependency_wait_count, "griddepcontrol.wait: made to be launched before the kernel before it ends") \
-	COLUMN(u32, dependent_launch_count, "griddepcontrol.launch_dependents: lets the kernel behind it begin")
+	COLUMN(u32, dependent_launch_count, "griddepcontrol.launch_dependents: lets the kernel behind it begin") \
+	COLUMN(u64, code, "modules.code of the module that it is in")
+
+/* Modules as the driver loads them: the program's own, those of libraries, and what was compiled while it ran. */
+#define TRACE_MODULES(COLUMN) \
+	COLUMN(i64, time_ns, "when it was in the context") \
+	COLUMN(u32, thread, "system thread id") \
+	COLUMN(u64, code, "hash of its machine code: equal for equal code") \
+	COLUMN(u64, bytes, "size of its machine code, with what describes it") \
+	COLUMN(u32, sm, "compute capability that the code is for: 90 for 9.0") \
+	COLUMN(u32, kernel_count, "kernels in it")
 
 #define TRACE_KERNELS(COLUMN) \
 	COLUMN(i64, start_ns, "first thread block starts") \
@@ -367,6 +377,7 @@
 	TABLE(streams, TRACE_STREAMS) \
 	TABLE(signatures, TRACE_SIGNATURES) \
 	TABLE(machine_code, TRACE_MACHINE_CODE) \
+	TABLE(modules, TRACE_MODULES) \
 	TABLE(kernels, TRACE_KERNELS) \
 	TABLE(copies, TRACE_COPIES) \
 	TABLE(memsets, TRACE_MEMSETS) \

@@ -104,6 +104,21 @@ sass() {
 	equal "chips" "80 90" "$(column sm machine_code | sort | xargs)"
 }
 
+@test "each module that is loaded has a row, in which equal code has an equal hash" {
+	load_and_run 90
+	local first=$BATS_FILE_TMPDIR/sm_90.cubin second=$BATS_FILE_TMPDIR/sm_80.cubin
+	rm -rf "$recording"
+	record cuda name:halves "module:$first" kernels:1 "module:$second" "module:$first"
+	readable
+	equal modules 3 "$(rows modules)"
+	equal chips "90 80 90" "$(column sm modules | xargs)"
+	equal sizes "$(stat -c %s "$first" "$second" "$first" | xargs)" "$(column bytes modules | xargs)"
+	equal "kernels in each" "6 6 6" "$(column kernel_count modules | xargs)"
+	equal "different code" 2 "$(column code modules | sort -u | wc -l)"
+	equal "code of the first" "$(column code modules | sed -n 1p)" "$(column code modules | sed -n 3p)"
+	equal "code of the kernel" "$(column code modules | sort -u | xargs)" "$(column code machine_code | sort -u | xargs)"
+}
+
 @test "a file that is no cubin changes nothing" {
 	head -c 5000 "$source" >text
 	head -c 3000 "$collector" >half
