@@ -11,6 +11,7 @@ struct program_row {
 		CALL,
 		EVENT_CALL,
 		LAUNCH,
+		LOAD,
 		MODULE,
 		ARGUMENTS,
 		LAUNCH_ARGUMENTS,
@@ -23,6 +24,7 @@ struct program_row {
 		struct trace_api_row call;
 		struct trace_event_calls_row event_call;
 		struct trace_launch_attributes_row launch;
+		struct trace_loads_row load;
 		struct trace_modules_row module;
 		struct trace_arguments_row arguments;
 		struct trace_launch_arguments_row launch_arguments;
@@ -60,6 +62,11 @@ void program_rows_put_event_call(const struct trace_event_calls_row *row)
 void program_rows_put_launch(const struct trace_launch_attributes_row *row)
 {
 	put(&(struct program_row){.kind = LAUNCH, .launch = *row});
+}
+
+void program_rows_put_load(const struct trace_loads_row *row)
+{
+	put(&(struct program_row){.kind = LOAD, .load = *row});
 }
 
 void program_rows_put_module(const struct trace_modules_row *row)
@@ -102,6 +109,9 @@ static void write_row(void *rows, void *queued)
 		break;
 	case LAUNCH:
 		trace_write_launch_attributes(out, &row->launch);
+		break;
+	case LOAD:
+		trace_write_loads(out, &row->load);
 		break;
 	case MODULE:
 		trace_write_modules(out, &row->module);

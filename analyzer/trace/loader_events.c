@@ -3,7 +3,7 @@
 #include "trace/loader.h"
 
 /*
- * Waits, launch attributes, overheads, JIT compilations, allocations, markers and losses.  While tables are
+ * Waits, launch attributes, overheads, JIT compilations, modules, allocations, markers and losses.  While tables are
  * read, threads and calls hold ids of their process; loader_resolve_events
  * turns them into indexes.
  */
@@ -145,6 +145,30 @@ static int add_jit(const union trace_row *row, const struct reader_place *place,
 	return 0;
 }
 
+static int add_module(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+	struct loader *all = task->owner->loader;
+	const struct trace_modules_row *from = &row->modules;
+	struct profile_module *module;
+
+	if (!loader_check_times(task, from->time_ns, from->time_ns, place))
+		return 0;
+	module = ARRAY_NEXT(all->profile->modules, all->capacity.modules,
+			    all->profile->module_count);
+	if (!module)
+		return -ENOMEM;
+	*module = (struct profile_module){
+		.time_ns = from->time_ns,
+		.code = from->code,
+		.bytes = from->bytes,
+		.sm = from->sm,
+		.thread = from->thread,
+	};
+	all->profile->module_count++;
+	return 0;
+}
+
 enum { OPERATION_ALLOCATE = 1, OPERATION_FREE }; /* CUpti_ActivityMemoryOperationType */
 
 static int add_allocation(const union trace_row *row, const struct reader_place *place,
@@ -247,6 +271,8 @@ int loader_read_events(struct loader_task *task)
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_jit, add_jit);
 	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_modules, add_module);
+	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_allocations, add_allocation);
 	if (rc == 0)
 		rc = loader_read_arguments(task);
@@ -285,6 +311,8 @@ int loader_resolve_events(struct process_loader *loader)
 		rc = resolve_thread(loader, &profile->overheads[i].thread);
 	for (size_t i = loader->first_jit; i < profile->jit_count && rc == 0; i++)
 		rc = resolve_thread(loader, &profile->jits[i].thread);
+	for (size_t i = loader->first_module; i < profile->module_count && rc == 0; i++)
+		rc = resolve_thread(loader, &profile->modules[i].thread);
 	for (size_t i = loader->first_allocation; i < profile->allocation_count; i++)
 		profile->allocations[i].call = loader_call(loader, profile->allocations[i].call);
 	return rc;

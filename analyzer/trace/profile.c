@@ -22,7 +22,7 @@ static int compare_ops(const void *left, const void *right)
 	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
-/* Of syncs, overheads, jits, powers and allocations, which all begin with a time. */
+/* Of syncs, overheads, jits, modules, powers and allocations, which all begin with a time. */
 static int compare_starts(const void *left, const void *right)
 {
 	const int64_t *a = left, *b = right;
@@ -58,6 +58,7 @@ static int compare_counters(const void *left, const void *right)
 _Static_assert(offsetof(struct profile_sync, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_overhead, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_jit, start_ns) == 0, "compare_starts reads it");
+_Static_assert(offsetof(struct profile_module, time_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_power, time_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_allocation, time_ns) == 0, "compare_starts reads it");
 
@@ -70,6 +71,8 @@ static int sort_profile(struct profile *profile)
 			compare_starts) < 0 ||
 	    stable_sort(profile->jits, profile->jit_count, sizeof(*profile->jits), compare_starts) <
 		    0 ||
+	    stable_sort(profile->modules, profile->module_count, sizeof(*profile->modules),
+			compare_starts) < 0 ||
 	    stable_sort(profile->powers, profile->power_count, sizeof(*profile->powers),
 			compare_starts) < 0 ||
 	    stable_sort(profile->allocations, profile->allocation_count,
@@ -328,6 +331,8 @@ void profile_free(struct profile *profile)
 	free(profile->syncs);
 	free(profile->overheads);
 	free(profile->jits);
+	free(profile->modules);
+	free(profile->module_kernels);
 	free(profile->metrics); /* the texts are in strings */
 	free(profile->counters);
 	free(profile->counted_graphs);

@@ -99,6 +99,21 @@ struct profile_machine_code {
 	uint32_t dependency_wait_count, dependent_launch_count;
 };
 
+/* A module that the driver loaded: machine code of the program, of a library, or compiled while it ran. */
+struct profile_module {
+	int64_t time_ns; /* when it was in the context */
+	uint64_t code;	 /* equal for equal machine code */
+	uint64_t bytes;
+	uint32_t sm;	 /* 90 for compute capability 9.0; 0: it has no kernels */
+	uint32_t thread; /* threads[] or PROFILE_NONE */
+};
+
+/* A kernel that ran, and code that has a kernel of that name. */
+struct profile_module_kernel {
+	uint64_t code;	 /* profile_module.code */
+	uint32_t kernel; /* kernel_names[] */
+};
+
 struct profile_copy {
 	uint64_t bytes;
 	uint32_t kind; /* CUpti_ActivityMemcpyKind, see profile_copy_kind_name */
@@ -377,6 +392,10 @@ struct profile {
 	size_t signature_count;
 	struct profile_machine_code *machine_codes; /* by kernel, then sm; one of each */
 	size_t machine_code_count;
+	struct profile_module *modules; /* by time_ns */
+	size_t module_count;
+	struct profile_module_kernel *module_kernels; /* by code, then kernel */
+	size_t module_kernel_count;
 	struct profile_copy *copies;
 	size_t copy_count;
 	struct profile_memset *memsets;

@@ -184,6 +184,12 @@
 	COLUMN(u32, stream, "streams.stream, 4294967295 when it does not apply") \
 	COLUMN(u64, event, "handle of the event, 0 when it does not apply")
 
+/* What calls that load code were given. */
+#define TRACE_LOADS(COLUMN) \
+	COLUMN(u32, correlation, "api.correlation of the call") \
+	COLUMN(u32, kind, "1 machine code, 2 PTX, 3 a fat binary, 4 the name of a file, 0 none of these") \
+	COLUMN(u32, is_embedded, "1 when it lies in the program or a library, 0 when it was made or read while the program ran")
+
 /* Of launches by cuLaunchKernelEx that have them: attributes of which the kernel's record does not tell. */
 #define TRACE_LAUNCH_ATTRIBUTES(COLUMN) \
 	COLUMN(u32, correlation, "api.correlation of the launch") \
@@ -385,6 +391,7 @@
 	TABLE(api, TRACE_API) \
 	TABLE(syncs, TRACE_SYNCS) \
 	TABLE(event_calls, TRACE_EVENT_CALLS) \
+	TABLE(loads, TRACE_LOADS) \
 	TABLE(launch_attributes, TRACE_LAUNCH_ATTRIBUTES) \
 	TABLE(allocations, TRACE_ALLOCATIONS) \
 	TABLE(arguments, TRACE_ARGUMENTS) \

@@ -128,3 +128,20 @@ sass() {
 	equal kernels 3 "$(rows kernels)"
 	equal rows 0 "$(rows machine_code)"
 }
+
+@test "of each load: what it was given, and whether that lies in the program" {
+	record cuda load:cubin load:ptx load:fatbin load:short load:empty load:wrapper load:embedded load:file load:none
+	warned 0
+	readable
+	diff <(cut -d, -f2- "$(tables loads)") - <<-'END'
+		kind,is_embedded
+		1,0
+		2,0
+		3,0
+		2,0
+		0,0
+		3,1
+		3,1
+		4,0
+	END
+}
