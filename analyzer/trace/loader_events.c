@@ -92,6 +92,22 @@ static int add_launch(const union trace_row *row, const struct reader_place *pla
 	return 0;
 }
 
+static int add_load(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader *all = ((struct loader_task *)context)->owner->loader;
+	struct profile_load *load =
+		ARRAY_NEXT(all->profile->loads, all->capacity.loads, all->profile->load_count);
+
+	(void)place;
+	if (!load)
+		return -ENOMEM;
+	*load = (struct profile_load){.call = row->loads.correlation,
+				      .image = row->loads.kind,
+				      .is_embedded = row->loads.is_embedded != 0};
+	all->profile->load_count++;
+	return 0;
+}
+
 static int add_overhead(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
@@ -267,6 +283,8 @@ int loader_read_events(struct loader_task *task)
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_launch_attributes, add_launch);
 	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_loads, add_load);
+	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_overheads, add_overhead);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_jit, add_jit);
@@ -307,6 +325,8 @@ int loader_resolve_events(struct process_loader *loader)
 		profile->event_calls[i].call = loader_call(loader, profile->event_calls[i].call);
 	for (size_t i = loader->first_launch; i < profile->launch_count; i++)
 		profile->launches[i].call = loader_call(loader, profile->launches[i].call);
+	for (size_t i = loader->first_load; i < profile->load_count; i++)
+		profile->loads[i].call = loader_call(loader, profile->loads[i].call);
 	for (size_t i = loader->first_overhead; i < profile->overhead_count && rc == 0; i++)
 		rc = resolve_thread(loader, &profile->overheads[i].thread);
 	for (size_t i = loader->first_jit; i < profile->jit_count && rc == 0; i++)

@@ -242,6 +242,15 @@ struct profile_launch {
 	bool is_cooperative; /* by attribute, of which profile_signature.launch_type does not tell */
 };
 
+/* What a call that loads code was given. */
+enum profile_image { IMAGE_UNKNOWN, IMAGE_MACHINE_CODE, IMAGE_PTX, IMAGE_FAT_BINARY, IMAGE_FILE };
+
+struct profile_load {
+	uint32_t call;	  /* calls[] or PROFILE_NONE */
+	uint32_t image;	  /* enum profile_image */
+	bool is_embedded; /* in the program or a library, not made or read while it ran */
+};
+
 struct profile_overhead {
 	int64_t start_ns, end_ns;
 	const char *name;
@@ -416,6 +425,8 @@ struct profile {
 	size_t event_call_count;
 	struct profile_launch *launches; /* by call; those that have attributes */
 	size_t launch_count;
+	struct profile_load *loads; /* by call */
+	size_t load_count;
 	struct profile_overhead *overheads; /* by start_ns */
 	size_t overhead_count;
 	struct profile_jit *jits; /* by start_ns */
@@ -485,6 +496,9 @@ const char *profile_loss_place(const struct profile_loss *loss);
  * has none. */
 const struct profile_machine_code *profile_machine_code(const struct profile *profile,
 							uint32_t kernel, uint32_t sm);
+
+/* What a call that loads code was given, or NULL where the recording does not tell. */
+const struct profile_load *profile_load_of(const struct profile *profile, uint32_t call);
 
 /* The attributes of the launch that a call made, or NULL where it has none. */
 const struct profile_launch *profile_launch_of(const struct profile *profile, uint32_t call);

@@ -96,6 +96,9 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 		"correlation,is_dependent,has_event,has_priority,priority,is_cooperative\n"
 		"105,0,1,0,0,0\n"
 		"101,1,0,1,4294967293,1\n",
+	[TRACE_TABLE_loads] = "correlation,kind,is_embedded\n"
+			      "106,2,0\n"
+			      "105,3,1\n",
 	[TRACE_TABLE_allocations] =
 		"time_ns,operation,memory,address,bytes,is_async,pool,device,context,stream,"
 		"correlation\n"

@@ -175,6 +175,20 @@ static void test_machine_code(void **state)
 	profile_free(profile);
 }
 
+static void test_loads(void **state)
+{
+	struct profile *profile = fixture_load(*state);
+
+	assert_int_equal(profile->load_count, 2);
+	assert_int_equal(profile->loads[0].image, IMAGE_FAT_BINARY);
+	assert_true(profile->loads[0].is_embedded);
+	assert_int_equal(profile->loads[1].image, IMAGE_PTX);
+	assert_false(profile->loads[1].is_embedded);
+	assert_ptr_equal(profile_load_of(profile, profile->loads[1].call), &profile->loads[1]);
+	assert_null(profile_load_of(profile, profile->ops[0].call));
+	profile_free(profile);
+}
+
 static void test_modules(void **state)
 {
 	struct profile *profile = fixture_load(*state);
@@ -408,6 +422,7 @@ int main(void)
 		TEST("a kernel has its shape and demangled name", test_signatures),
 		TEST("what several kernels of one name have of machine code is the most of each",
 		     test_machine_code),
+		TEST("what a load was given belongs to its call", test_loads),
 		TEST("modules have their code, and the kernels of it that ran", test_modules),
 		TEST("streams know whether they are the default stream", test_streams),
 		TEST("nested calls are dropped and their operations go to the parent", test_calls),

@@ -45,6 +45,27 @@ static int64_t host_ns_before(const struct profile *profile, size_t call)
 	return host_ns > JIT_LEAST_HOST_NS ? host_ns : 0;
 }
 
+static void add_unload(struct jit *jit, const struct profile_call *call)
+{
+	jit->unload_count++;
+	sum_add_ns(&jit->unload_ns, call->end_ns - call->start_ns);
+}
+
+static void add_call(struct jit *jit, const struct profile *profile, uint32_t index)
+{
+	const struct profile_load *given = profile_load_of(profile, index);
+
+	if (given && given->is_embedded)
+		return;
+	jit->loads[jit->load_count++] = (struct jit_load){
+		.call = index,
+		.module = PROFILE_NONE,
+		.image = given ? given->image : IMAGE_UNKNOWN,
+		.is_refused = profile->calls[index].result != 0,
+		.host_ns = given ? host_ns_before(profile, index) : 0,
+	};
+}
+
 static int find_loads(struct jit *jit, const struct profile *profile)
 {
 	size_t count = 0;
@@ -57,18 +78,10 @@ static int find_loads(struct jit *jit, const struct profile *profile)
 	for (size_t i = 0; i < profile->call_count; i++) {
 		const struct profile_call *call = &profile->calls[i];
 
-		if (jit_is_unload(profile, call)) {
-			jit->unload_count++;
-			sum_add_ns(&jit->unload_ns, call->end_ns - call->start_ns);
-		}
-		if (!is_load(profile, call))
-			continue;
-		jit->loads[jit->load_count++] = (struct jit_load){
-			.call = (uint32_t)i,
-			.module = PROFILE_NONE,
-			.is_refused = call->result != 0,
-			.host_ns = host_ns_before(profile, i),
-		};
+		if (jit_is_unload(profile, call))
+			add_unload(jit, call);
+		else if (is_load(profile, call))
+			add_call(jit, profile, (uint32_t)i);
 	}
 	return 0;
 }
@@ -284,6 +297,7 @@ static void add_up(struct jit *jit, const struct profile *profile)
 
 		jit->known_count += load->module != PROFILE_NONE;
 		jit->again_count += load->is_again;
+		jit->ptx_count += load->image == IMAGE_PTX;
 		jit->refused_count += load->is_refused;
 		sum_add_ns(&jit->host_ns, load->host_ns);
 		sum_add_ns(&jit->load_ns, call->end_ns - call->start_ns);

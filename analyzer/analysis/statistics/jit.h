@@ -2,8 +2,9 @@
  * jit.h - code that a program compiles or loads while it runs: how often, what that takes, and for how many launches.
  *
  * Of a compiler in the program itself, such as NVRTC or nvJitLink, no recording has calls.  It runs in host code right
- * before the load of what it made, so that is what its time is at most.  The driver's compiler, which gets PTX, runs
- * inside of the load and is recorded.
+ * before the load of what it made, so that is what its time is at most: of loads of what does not lie in the program or a
+ * library, which recordings made before tell of none.  The driver's compiler, which gets PTX, runs inside of the load
+ * and is recorded.
  */
 #ifndef ROOFLINE_JIT_H
 #define ROOFLINE_JIT_H
@@ -13,10 +14,11 @@
 /* Host code right before a load that is shorter is no compiler's. */
 #define JIT_LEAST_HOST_NS 100000
 
-/* A call of the program that loads code. */
+/* A call that loads code which is not known to lie in the program or a library. */
 struct jit_load {
 	uint32_t call;	   /* calls[] */
 	uint32_t module;   /* modules[], or PROFILE_NONE: not known */
+	uint32_t image;	   /* enum profile_image */
 	bool is_again;	   /* its process had loaded the same code before */
 	bool is_refused;   /* by the driver */
 	int64_t host_ns;   /* of host code right before it; 0: too short for a compiler */
@@ -38,7 +40,7 @@ struct jit {
 	size_t load_count;
 	struct jit_kernel *kernels; /* by what they cost */
 	size_t kernel_count;
-	uint64_t known_count, again_count, refused_count, unload_count;
+	uint64_t known_count, again_count, refused_count, unload_count, ptx_count;
 	/* Of the driver: compilations, and what its cache on disk gave and got. */
 	uint64_t driver_count, hit_count, store_count;
 	int64_t host_ns, driver_ns, load_ns, unload_ns;
