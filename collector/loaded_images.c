@@ -2,9 +2,11 @@
 #include "loaded_images.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "flush_thread.h"
 #include "program_rows.h"
 
 #define ELF_MAGIC 0x464c457fu
@@ -21,6 +23,8 @@ struct fat_wrapper {
 
 /* _dl_find_object of glibc 2.35 and newer takes no lock; NULL: there is none. */
 static int (*find_object)(void *address, void *result);
+
+static atomic_bool has_own_code; /* something was loaded that does not lie in an object */
 
 static bool lies_in_object(const void *address)
 {
@@ -73,6 +77,8 @@ static void note_image(uint32_t correlation, const void *image)
 
 	row.kind = kind_of(magic);
 	row.is_embedded = is_embedded(image, magic);
+	if (!row.is_embedded)
+		has_own_code = true;
 	program_rows_put_load(&row);
 }
 
@@ -94,8 +100,14 @@ bool loaded_images_on_call(CUpti_CallbackId id, const CUpti_CallbackData *data)
 		if (data->callbackSite == CUPTI_API_ENTER && image_of(data))
 			note_image(data->correlationId, image_of(data));
 		return true;
+	case CUPTI_DRIVER_TRACE_CBID_cuModuleUnload:
+	case CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload:
+		if (data->callbackSite == CUPTI_API_ENTER && has_own_code)
+			flush_thread_deliver();
+		return true;
 	case CUPTI_DRIVER_TRACE_CBID_cuModuleLoad:
 	case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile:
+		has_own_code = true;
 		if (data->callbackSite == CUPTI_API_ENTER)
 			program_rows_put_load(
 				&(struct trace_loads_row){.correlation = data->correlationId,
@@ -115,6 +127,8 @@ void loaded_images_start(const struct cupti_api *cupti, CUpti_SubscriberHandle s
 		CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData,
 		CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,
 		CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile,
+		CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,
+		CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
 	};
 
 	*(void **)&find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");

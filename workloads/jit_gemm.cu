@@ -663,7 +663,8 @@ static void setup_small_cache(problem &p)
  * a machine that has another GPU and was there first. */
 static void setup_no_architecture(problem &p)
 {
-	const struct plan plan = {.capacity = kernels_in_memory,
+	const struct plan plan = {.variant = "no_architecture",
+				  .capacity = kernels_in_memory,
 				  .has_disk = true,
 				  .lacks_architecture = true};
 	const int other = p.architecture / 10 == 8 ? 90 : 80;

@@ -145,3 +145,12 @@ sass() {
 		4,0
 	END
 }
+
+@test "names of kernels are read before their code is unloaded" {
+	record cuda load:cubin name:aaaa kernels:3 unload reuse_name:bbbb kernels:2
+	warned 0
+	readable
+	equal kernels 5 "$(rows kernels)"
+	equal signatures 2 "$(rows signatures)"
+	equal names "aaaa bbbb" "$(sed -n 's/^[0-9]*,\(aaaa\|bbbb\)$/\1/p' "$(tables names)" | sort | xargs)"
+}

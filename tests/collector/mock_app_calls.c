@@ -108,6 +108,15 @@ static void step_load(const char *argument)
 	free(image);
 }
 
+/* unload - what was loaded last */
+static void step_unload(const char *argument)
+{
+	cuModuleUnload_params call = {0};
+
+	(void)argument;
+	driver_call(CUPTI_DRIVER_TRACE_CBID_cuModuleUnload, &call, CUDA_SUCCESS);
+}
+
 static void take_three_ms(void)
 {
 	usleep(3000);
@@ -155,7 +164,11 @@ static void step_graph(const char *argument)
 }
 
 const struct step call_steps[] = {
-	{"event", step_event}, {"attribute", step_attribute},
-	{"load", step_load},   {"create_streams", step_create_streams},
-	{"graph", step_graph}, {NULL, NULL},
+	{"event", step_event},
+	{"attribute", step_attribute},
+	{"load", step_load},
+	{"unload", step_unload},
+	{"create_streams", step_create_streams},
+	{"graph", step_graph},
+	{NULL, NULL},
 };

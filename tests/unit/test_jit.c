@@ -162,6 +162,24 @@ static void test_driver(void **state)
 	end(b, jit);
 }
 
+/* CUDA 13's compilers leave records between calls. */
+static void test_compiler(void **state)
+{
+	struct builder *b = three_loads();
+	struct jit *jit;
+
+	(void)state;
+	b->jits[b->profile.jit_count++] =
+		(struct profile_jit){.start_ns = 4900000, .end_ns = 4950000, .operation = 2};
+	jit = analyze(b);
+	assert_false(jit->loads[1].is_compiled);
+	assert_true(jit->loads[2].is_compiled);
+	assert_int_equal(jit->compiled_count, 1);
+	assert_int_equal(jit->driver_ns, 0);
+	assert_int_equal(jit->store_count, 0);
+	end(b, jit);
+}
+
 /* Code that the driver loads inside of a launch, as it does with a kernel's first one, is no load of the program's. */
 static void test_lazy(void **state)
 {
@@ -248,6 +266,8 @@ int main(void)
 		SENTENCE("loads that the driver refuses are counted", test_refused),
 		SENTENCE("what the driver compiles, and its cache, belong to their load",
 			 test_driver),
+		SENTENCE("a compiler of the program is known by its records before the load",
+			 test_compiler),
 		SENTENCE("code that is loaded inside of a launch belongs to no load", test_lazy),
 		SENTENCE(
 			"compiling returns what its kernels save less what it takes, by what it takes",

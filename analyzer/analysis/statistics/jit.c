@@ -115,39 +115,59 @@ static bool begins_after(size_t call, const void *context)
 	return moment->profile->calls[call].start_ns > moment->time_ns;
 }
 
-/* The load that a thread made last, where it was its last call: the driver may load code only when its kernel is asked for,
- * of which there is no record. */
-static struct jit_load *load_at(const struct jit *jit, const struct profile *profile,
-				uint32_t thread, int64_t time_ns)
+/* The call that a thread made last, or PROFILE_NONE. */
+static uint32_t call_at(const struct profile *profile, uint32_t thread, int64_t time_ns)
 {
 	const struct moment moment = {profile, time_ns};
 	const struct profile_thread *of = &profile->threads[thread];
 	size_t next = search_first(of->first_call, of->first_call + of->call_count, begins_after,
 				   &moment);
 
-	return next == of->first_call ? NULL
-				      : (struct jit_load *)jit_load_of(jit, (uint32_t)next - 1);
+	return next == of->first_call ? PROFILE_NONE : (uint32_t)next - 1;
 }
 
-static void add_driver(struct jit *jit, const struct profile *profile)
+static struct jit_load *find_load(const struct jit *jit, uint32_t call)
 {
-	for (size_t i = 0; i < profile->jit_count; i++) {
-		const struct profile_jit *entry = &profile->jits[i];
-		struct jit_load *load =
-			entry->thread == PROFILE_NONE
-				? NULL
-				: load_at(jit, profile, entry->thread, entry->start_ns);
-
-		jit->driver_count += entry->operation == DRIVER_COMPILE;
-		jit->hit_count += entry->operation == DRIVER_CACHE_LOAD;
-		jit->store_count += entry->operation == DRIVER_CACHE_STORE;
-		sum_add_ns(&jit->driver_ns, entry->end_ns - entry->start_ns);
-		if (load)
-			sum_add_ns(&load->driver_ns, entry->end_ns - entry->start_ns);
-	}
+	return (struct jit_load *)jit_load_of(jit, call);
 }
 
-/* Modules come in the order of time. */
+/* What the driver did in a load. */
+static void add_driver(struct jit *jit, struct jit_load *load, const struct profile_jit *entry)
+{
+	jit->driver_count += entry->operation == DRIVER_COMPILE;
+	jit->hit_count += entry->operation == DRIVER_CACHE_LOAD;
+	jit->store_count += entry->operation == DRIVER_CACHE_STORE;
+	sum_add_ns(&jit->driver_ns, entry->end_ns - entry->start_ns);
+	sum_add_ns(&load->driver_ns, entry->end_ns - entry->start_ns);
+}
+
+/* Between calls it is a compiler's of the program itself, for the load that comes next. */
+static void add_record(struct jit *jit, const struct profile *profile,
+		       const struct profile_jit *entry)
+{
+	uint32_t call = call_at(profile, entry->thread, entry->start_ns);
+	const struct profile_thread *thread = &profile->threads[entry->thread];
+	bool is_inside = call != PROFILE_NONE && entry->start_ns < profile->calls[call].end_ns;
+	size_t next = call == PROFILE_NONE ? thread->first_call : (size_t)call + 1;
+	struct jit_load *load = find_load(jit, is_inside ? call : (uint32_t)next);
+
+	if (!load)
+		return;
+	if (is_inside)
+		add_driver(jit, load, entry);
+	else if (load->host_ns)
+		load->is_compiled = true;
+}
+
+static void add_records(struct jit *jit, const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->jit_count; i++)
+		if (profile->jits[i].thread != PROFILE_NONE)
+			add_record(jit, profile, &profile->jits[i]);
+}
+
+/* Modules come in the order of time.  Of a load that was the thread's last call: the driver may load code only when its
+ * kernel is asked for, of which there is no record. */
 static int add_modules(struct jit *jit, const struct profile *profile)
 {
 	struct groups codes = {0};
@@ -161,7 +181,7 @@ static int add_modules(struct jit *jit, const struct profile *profile)
 
 		if (module->thread == PROFILE_NONE)
 			continue;
-		load = load_at(jit, profile, module->thread, module->time_ns);
+		load = find_load(jit, call_at(profile, module->thread, module->time_ns));
 		if (!load || load->module != PROFILE_NONE)
 			continue;
 		load->module = (uint32_t)i;
@@ -298,6 +318,7 @@ static void add_up(struct jit *jit, const struct profile *profile)
 		jit->known_count += load->module != PROFILE_NONE;
 		jit->again_count += load->is_again;
 		jit->ptx_count += load->image == IMAGE_PTX;
+		jit->compiled_count += load->is_compiled;
 		jit->refused_count += load->is_refused;
 		sum_add_ns(&jit->host_ns, load->host_ns);
 		sum_add_ns(&jit->load_ns, call->end_ns - call->start_ns);
@@ -311,7 +332,7 @@ int jit_build(struct jit **out, const struct profile *profile, struct err *err)
 	int rc = jit ? find_loads(jit, profile) : -ENOMEM;
 
 	if (rc == 0)
-		add_driver(jit, profile);
+		add_records(jit, profile);
 	if (rc == 0)
 		rc = add_modules(jit, profile);
 	if (rc == 0)

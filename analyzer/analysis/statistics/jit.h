@@ -3,8 +3,8 @@
  *
  * Of a compiler in the program itself, such as NVRTC or nvJitLink, no recording has calls.  It runs in host code right
  * before the load of what it made, so that is what its time is at most: of loads of what does not lie in the program or a
- * library, which recordings made before tell of none.  The driver's compiler, which gets PTX, runs inside of the load
- * and is recorded.
+ * library, of which older recordings do not tell.  Those of CUDA 13 leave records of JIT there, too short to be all of it,
+ * but a sign that it was they.  The driver's compiler, which gets PTX, runs inside of the load and is recorded.
  */
 #ifndef ROOFLINE_JIT_H
 #define ROOFLINE_JIT_H
@@ -21,6 +21,7 @@ struct jit_load {
 	uint32_t image;	   /* enum profile_image */
 	bool is_again;	   /* its process had loaded the same code before */
 	bool is_refused;   /* by the driver */
+	bool is_compiled;  /* a compiler was seen in the host code right before it */
 	int64_t host_ns;   /* of host code right before it; 0: too short for a compiler */
 	int64_t driver_ns; /* of the call: the driver compiled, or used its cache on disk */
 };
@@ -40,8 +41,8 @@ struct jit {
 	size_t load_count;
 	struct jit_kernel *kernels; /* by what they cost */
 	size_t kernel_count;
-	uint64_t known_count, again_count, refused_count, unload_count, ptx_count;
-	/* Of the driver: compilations, and what its cache on disk gave and got. */
+	uint64_t known_count, again_count, refused_count, unload_count, ptx_count, compiled_count;
+	/* Of the driver, in loads: compilations, and what its cache on disk gave and got. */
 	uint64_t driver_count, hit_count, store_count;
 	int64_t host_ns, driver_ns, load_ns, unload_ns;
 	uint64_t launch_count; /* of kernels that were loaded so */

@@ -43,6 +43,7 @@ static const struct column total_columns[] = {
 	FIELD(struct jit, refused_count),
 	FIELD(struct jit, unload_count),
 	FIELD(struct jit, ptx_count),
+	FIELD(struct jit, compiled_count),
 	{FIELD_AS("driver_compile_count", struct jit, driver_count)},
 	{FIELD_AS("driver_cache_hit_count", struct jit, hit_count)},
 	{FIELD_AS("driver_cache_store_count", struct jit, store_count)},
