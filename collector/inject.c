@@ -38,6 +38,7 @@
 #include "inject.h"
 #include "launch_attributes.h"
 #include "counters/kernel_filter.h"
+#include "loaded_images.h"
 #include "log.h"
 #include "machine_code.h"
 #include "nvtx_late.h"
@@ -123,6 +124,8 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
 		arguments_on_driver_call(id, data);
 	if ((domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) &&
 	    program_calls_on_call(domain, id, data))
+		return;
+	if (domain == CUPTI_CB_DOMAIN_DRIVER_API && loaded_images_on_call(id, data))
 		return;
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
 		launch_attributes_on_call(id, data);
@@ -354,6 +357,7 @@ static void start_once(void)
 	machine_code_start(cupti, subscriber);
 	program_rows_init(cupti, flush_thread_wake);
 	program_calls_start(cupti, subscriber, &options);
+	loaded_images_start(cupti, subscriber);
 	launch_attributes_start(cupti, subscriber, &options);
 	graph_structure_start(cupti, subscriber);
 	arguments_start(cupti, subscriber, &options);

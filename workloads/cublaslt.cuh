@@ -1,8 +1,8 @@
 /*
  * cublaslt.cuh - matrix products by cuBLASLt, for programs that run without it too.
  *
- * The library is half a gigabyte and not everywhere, so it is opened when first wanted and never
- * linked.  cublaslt_why_missing says in one line why it cannot be used, nullptr when it can.
+ * The library is half a gigabyte and not everywhere, so it is opened when first wanted
+ * (dynamic_library.cuh).  cublaslt_why_missing says in one line why it cannot be used, nullptr when it can.
  *
  * All products are D = A^T B of n x n matrices in column order, with the reduction dimension
  * contiguous in both: the one form that exists for FP8 too.  D is FP32.
@@ -23,9 +23,9 @@
 #include <string>
 
 #include <cublasLt.h>
-#include <dlfcn.h>
 
 #include "cuda_check.cuh"
+#include "dynamic_library.cuh"
 
 /* The functions in use, with the types of their declarations: one list, one place. */
 #define CUBLASLT_FUNCTIONS(FUNCTION)           \
@@ -53,17 +53,6 @@ static struct cublaslt_functions {
 #define CUBLASLT_FILE(major) "libcublasLt.so." CUBLASLT_TEXT(major)
 static const char cublaslt_file[] = CUBLASLT_FILE(CUBLAS_VER_MAJOR);
 
-/* Where the dynamic linker looks, and else where the toolkit's installer puts it. */
-static inline void *cublaslt_dlopen()
-{
-	void *library = dlopen(cublaslt_file, RTLD_NOW | RTLD_LOCAL);
-
-	if (!library)
-		library = dlopen((std::string("/usr/local/cuda/lib64/") + cublaslt_file).c_str(),
-				 RTLD_NOW | RTLD_LOCAL);
-	return library;
-}
-
 static inline bool cublaslt_bind(void *library)
 {
 #define CUBLASLT_BIND(name)                                                        \
@@ -82,13 +71,11 @@ static inline const char *cublaslt_why_missing()
 
 	if (cublaslt.Matmul)
 		return nullptr;
-	library = cublaslt_dlopen();
+	library = dynamic_library_open(cublaslt_file);
 	if (library && cublaslt_bind(library))
 		return nullptr;
 	cublaslt = {};
-	reason = std::string(cublaslt_file) +
-		 (library ? " lacks a function that its header declares: install the toolkit's own"
-			  : " not found: install cuBLAS, or name its folder in LD_LIBRARY_PATH");
+	reason = dynamic_library_problem(library, cublaslt_file, "cuBLAS");
 	return reason.c_str();
 }
 

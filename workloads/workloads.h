@@ -76,6 +76,12 @@
 		 "running sums along rows that are longer than an SM has memory for")           \
 	WORKLOAD(fuse_elementwise, "E1", "fusion", 0,                                           \
 		 "chains of elementwise kernels that hand each other whole arrays")             \
+	WORKLOAD(jit_gemm, "F1", "specialize and tune", 0,                                      \
+		 "matrix products of shapes that only a running program knows")                 \
+	WORKLOAD(jit_ptx, "F2", "specialize and tune", 1,                                       \
+		 "an exponential that is at the memory's roof, by whatever compiler")           \
+	WORKLOAD(tune_transpose, "F4", "specialize and tune", 0,                                \
+		 "a matrix transposed, and many ways to divide it among threads")               \
 	WORKLOAD(memory_bound, "D3", "roofs", 1, "a vector triad as fast as the memory allows") \
 	WORKLOAD(compute_bound, "D4", "roofs", 1,                                               \
 		 "FMA chains and matrix products as fast as the arithmetic allows")             \

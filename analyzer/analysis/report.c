@@ -370,6 +370,8 @@ static int analyze_others(void *context)
 	if (rc == 0)
 		rc = power_build(&report->power, report->profile, err);
 	if (rc == 0)
+		rc = jit_build(&report->jit, report->profile, err);
+	if (rc == 0)
 		rc = memory_build(&report->memory, report->profile, err);
 	if (rc == 0)
 		rc = accesses_build(&report->accesses, report->profile, report->memory, err);
@@ -468,6 +470,7 @@ void report_free(struct report *report)
 	graph_join_free(report->graph_join);
 	device_graphs_free(report->device_graphs);
 	power_free(report->power);
+	jit_free(report->jit);
 	memory_free(report->memory);
 	accesses_free(report->accesses);
 	sm_activity_free(report->sm_activity);

@@ -10,6 +10,7 @@
 #include "analysis/time/collectives.h"
 #include "analysis/counters/counted.h"
 #include "analysis/statistics/device_graphs.h"
+#include "analysis/statistics/jit.h"
 #include "analysis/samples/device_work.h"
 #include "analysis/time/gaps.h"
 #include "analysis/compare/graph_join.h"
@@ -36,6 +37,7 @@ struct report {
 	struct roofline *roofline;	     /* never NULL; without ceilings it has no shares */
 	struct atomics *atomics;	     /* never NULL */
 	struct device_graphs *device_graphs; /* never NULL */
+	struct jit *jit;		     /* never NULL; empty where nothing was loaded */
 	struct power *power;		     /* never NULL; without readings unless --power */
 	struct memory *memory;		     /* never NULL; empty without allocations */
 	struct accesses *accesses;	     /* never NULL; empty without --args */

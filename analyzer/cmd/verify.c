@@ -320,6 +320,10 @@ static int verify(struct verification *verification, const struct verify_argumen
 		rc = subtract_overhead(verification, arguments, &err);
 	if (rc == 0)
 		rc = predict(verification, arguments, &err);
+	if (rc == 0)
+		verification->comparison->jit =
+			jit_return_of(verification->before->profile, verification->before->jit,
+				      verification->after->profile, verification->after->jit);
 	if (rc < 0)
 		return fail(rc, &err);
 	comparison = verification->comparison;

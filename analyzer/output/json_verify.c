@@ -79,6 +79,17 @@ FINDER(find_steady, struct comparison, comparison,
        comparison->steady.before.count && comparison->steady.after.count ? &comparison->steady
 									 : NULL);
 
+static const struct column jit_columns[] = {
+	{FIELD_AS("launch_count", struct jit_return, launch_count)},
+	FIELD(struct jit_return, cost_ns),
+	{FIELD_AS("saved_per_launch_ns", struct jit_return, saved_ns)},
+	{FIELD_AS("return", struct jit_return, ratio)},
+	FIELD_ABOVE_ZERO(struct jit_return, least_launches),
+	{0}};
+
+FINDER(find_jit, struct comparison, comparison,
+       comparison->jit.launch_count ? &comparison->jit : NULL);
+
 static struct value get_judged(struct row *row, const void *from)
 {
 	const struct comparison *comparison = from;
@@ -111,6 +122,7 @@ static const struct column columns[] = {
 	{.key = "compared", .type = COLUMN_GROUP, .columns = compared_columns},
 	COMPUTED("judged", get_judged),
 	GROUP_FOUND("steady", find_steady, steady_columns),
+	GROUP_FOUND("jit", find_jit, jit_columns),
 	COMPUTED("is_same_work", get_is_same_work),
 	SENTENCES(differences),
 	SENTENCES(obstacles),

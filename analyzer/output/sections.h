@@ -22,6 +22,7 @@
 	SECTION(counters)        \
 	SECTION(graphs)          \
 	SECTION(device_graphs)   \
+	SECTION(jit)             \
 	SECTION(power)           \
 	SECTION(memory)          \
 	SECTION(allocations)     \

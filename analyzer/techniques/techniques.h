@@ -20,6 +20,7 @@
 	TECHNIQUE(overlap)             \
 	TECHNIQUE(pinned_memory)       \
 	TECHNIQUE(preallocate)         \
+	TECHNIQUE(keep_modules)        \
 	TECHNIQUE(concurrent_kernels)  \
 	TECHNIQUE(persistent_kernel)   \
 	TECHNIQUE(dynamic_queue)       \

@@ -99,6 +99,21 @@ struct profile_machine_code {
 	uint32_t dependency_wait_count, dependent_launch_count;
 };
 
+/* A module that the driver loaded: machine code of the program, of a library, or compiled while it ran. */
+struct profile_module {
+	int64_t time_ns; /* when it was in the context */
+	uint64_t code;	 /* equal for equal machine code */
+	uint64_t bytes;
+	uint32_t sm;	 /* 90 for compute capability 9.0; 0: it has no kernels */
+	uint32_t thread; /* threads[] or PROFILE_NONE */
+};
+
+/* A kernel that ran, and code that has a kernel of that name. */
+struct profile_module_kernel {
+	uint64_t code;	 /* profile_module.code */
+	uint32_t kernel; /* kernel_names[] */
+};
+
 struct profile_copy {
 	uint64_t bytes;
 	uint32_t kind; /* CUpti_ActivityMemcpyKind, see profile_copy_kind_name */
@@ -225,6 +240,15 @@ struct profile_launch {
 	bool has_event;	   /* others may wait for an event of it before it has */
 	bool has_priority;
 	bool is_cooperative; /* by attribute, of which profile_signature.launch_type does not tell */
+};
+
+/* What a call that loads code was given. */
+enum profile_image { IMAGE_UNKNOWN, IMAGE_MACHINE_CODE, IMAGE_PTX, IMAGE_FAT_BINARY, IMAGE_FILE };
+
+struct profile_load {
+	uint32_t call;	  /* calls[] or PROFILE_NONE */
+	uint32_t image;	  /* enum profile_image */
+	bool is_embedded; /* in the program or a library, not made or read while it ran */
 };
 
 struct profile_overhead {
@@ -377,6 +401,10 @@ struct profile {
 	size_t signature_count;
 	struct profile_machine_code *machine_codes; /* by kernel, then sm; one of each */
 	size_t machine_code_count;
+	struct profile_module *modules; /* by time_ns */
+	size_t module_count;
+	struct profile_module_kernel *module_kernels; /* by code, then kernel */
+	size_t module_kernel_count;
 	struct profile_copy *copies;
 	size_t copy_count;
 	struct profile_memset *memsets;
@@ -397,6 +425,8 @@ struct profile {
 	size_t event_call_count;
 	struct profile_launch *launches; /* by call; those that have attributes */
 	size_t launch_count;
+	struct profile_load *loads; /* by call */
+	size_t load_count;
 	struct profile_overhead *overheads; /* by start_ns */
 	size_t overhead_count;
 	struct profile_jit *jits; /* by start_ns */
@@ -466,6 +496,9 @@ const char *profile_loss_place(const struct profile_loss *loss);
  * has none. */
 const struct profile_machine_code *profile_machine_code(const struct profile *profile,
 							uint32_t kernel, uint32_t sm);
+
+/* What a call that loads code was given, or NULL where the recording does not tell. */
+const struct profile_load *profile_load_of(const struct profile *profile, uint32_t call);
 
 /* The attributes of the launch that a call made, or NULL where it has none. */
 const struct profile_launch *profile_launch_of(const struct profile *profile, uint32_t call);

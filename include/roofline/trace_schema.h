@@ -102,7 +102,17 @@
 	COLUMN(u32, half_conversion_count, "HADD2 that convert from half precision") \
 	COLUMN(u32, half_arithmetic_count, "HADD2, HMUL2 and HFMA2 that compute") \
 	COLUMN(u32, dependency_wait_count, "griddepcontrol.wait: made to be launched before the kernel before it ends") \
-	COLUMN(u32, dependent_launch_count, "griddepcontrol.launch_dependents: lets the kernel behind it begin")
+	COLUMN(u32, dependent_launch_count, "griddepcontrol.launch_dependents: lets the kernel behind it begin") \
+	COLUMN(u64, code, "modules.code of the module that it is in")
+
+/* Modules as the driver loads them: the program's own, those of libraries, and what was compiled while it ran. */
+#define TRACE_MODULES(COLUMN) \
+	COLUMN(i64, time_ns, "when it was in the context") \
+	COLUMN(u32, thread, "system thread id") \
+	COLUMN(u64, code, "hash of its machine code: equal for equal code") \
+	COLUMN(u64, bytes, "size of its machine code, with what describes it") \
+	COLUMN(u32, sm, "compute capability that the code is for: 90 for 9.0") \
+	COLUMN(u32, kernel_count, "kernels in it")
 
 #define TRACE_KERNELS(COLUMN) \
 	COLUMN(i64, start_ns, "first thread block starts") \
@@ -173,6 +183,12 @@
 	COLUMN(u32, context, "contexts.context") \
 	COLUMN(u32, stream, "streams.stream, 4294967295 when it does not apply") \
 	COLUMN(u64, event, "handle of the event, 0 when it does not apply")
+
+/* What calls that load code were given. */
+#define TRACE_LOADS(COLUMN) \
+	COLUMN(u32, correlation, "api.correlation of the call") \
+	COLUMN(u32, kind, "1 machine code, 2 PTX, 3 a fat binary, 4 the name of a file, 0 none of these") \
+	COLUMN(u32, is_embedded, "1 when it lies in the program or a library, 0 when it was made or read while the program ran")
 
 /* Of launches by cuLaunchKernelEx that have them: attributes of which the kernel's record does not tell. */
 #define TRACE_LAUNCH_ATTRIBUTES(COLUMN) \
@@ -367,6 +383,7 @@
 	TABLE(streams, TRACE_STREAMS) \
 	TABLE(signatures, TRACE_SIGNATURES) \
 	TABLE(machine_code, TRACE_MACHINE_CODE) \
+	TABLE(modules, TRACE_MODULES) \
 	TABLE(kernels, TRACE_KERNELS) \
 	TABLE(copies, TRACE_COPIES) \
 	TABLE(memsets, TRACE_MEMSETS) \
@@ -374,6 +391,7 @@
 	TABLE(api, TRACE_API) \
 	TABLE(syncs, TRACE_SYNCS) \
 	TABLE(event_calls, TRACE_EVENT_CALLS) \
+	TABLE(loads, TRACE_LOADS) \
 	TABLE(launch_attributes, TRACE_LAUNCH_ATTRIBUTES) \
 	TABLE(allocations, TRACE_ALLOCATIONS) \
 	TABLE(arguments, TRACE_ARGUMENTS) \

@@ -33,6 +33,7 @@ static void begin(struct advised *it, struct builder *b)
 				  .ceilings = it->ceilings};
 	assert_int_equal(timeline_build(&report->timeline, report->profile, &err), 0);
 	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);
+	assert_int_equal(jit_build(&report->jit, report->profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report->gaps, report->profile, report->timeline, 10, &err),
 			 0);
 	assert_int_equal(collectives_build(&report->collectives, report->profile, &err), 0);
@@ -82,6 +83,7 @@ void advised_end(struct advised *it)
 	advice_free(it->advice);
 	device_graphs_free(it->report.device_graphs);
 	collectives_free(it->report.collectives);
+	jit_free(it->report.jit);
 	gaps_free(it->report.gaps);
 	statistics_free(it->report.statistics);
 	timeline_free(it->report.timeline);

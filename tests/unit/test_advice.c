@@ -31,6 +31,7 @@ static struct advice *advise(struct builder *b, struct report *report)
 	builder_finish(b);
 	assert_int_equal(timeline_build(&report->timeline, report->profile, &err), 0);
 	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);
+	assert_int_equal(jit_build(&report->jit, report->profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report->gaps, report->profile, report->timeline, 10, &err),
 			 0);
 	assert_int_equal(steady_state_build(&report->steady_state, report->profile,
@@ -47,6 +48,7 @@ static void done(struct builder *b, struct report *report, struct advice *advice
 	advice_free(advice);
 	device_graphs_free(report->device_graphs);
 	collectives_free(report->collectives);
+	jit_free(report->jit);
 	steady_state_free(report->steady_state);
 	gaps_free(report->gaps);
 	statistics_free(report->statistics);

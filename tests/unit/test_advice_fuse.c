@@ -60,6 +60,7 @@ static void advise(struct advised *it, struct builder *b)
 	report->roofline = it->placed.roofline;
 	report->atomics = it->placed.atomics;
 	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);
+	assert_int_equal(jit_build(&report->jit, report->profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report->gaps, report->profile, report->timeline, 10, &err),
 			 0);
 	assert_int_equal(collectives_build(&report->collectives, report->profile, &err), 0);
@@ -72,6 +73,7 @@ static void advised_free(struct advised *it)
 	advice_free(it->advice);
 	device_graphs_free(it->report.device_graphs);
 	collectives_free(it->report.collectives);
+	jit_free(it->report.jit);
 	gaps_free(it->report.gaps);
 	timeline_free(it->report.timeline);
 	statistics_free(it->report.statistics);

@@ -27,6 +27,7 @@ static void expect(struct builder *b, const char *expected, const char *evidence
 	builder_finish(b);
 	assert_int_equal(timeline_build(&report.timeline, report.profile, &err), 0);
 	assert_int_equal(statistics_collect(&report.statistics, report.profile, &err), 0);
+	assert_int_equal(jit_build(&report.jit, report.profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report.gaps, report.profile, report.timeline, 0, &err), 0);
 	assert_int_equal(counted_build(&report.counted, report.profile, &err), 0);
 	assert_int_equal(collectives_build(&report.collectives, report.profile, &err), 0);
@@ -48,6 +49,7 @@ static void expect(struct builder *b, const char *expected, const char *evidence
 	advice_free(advice);
 	device_graphs_free(report.device_graphs);
 	collectives_free(report.collectives);
+	jit_free(report.jit);
 	counted_free(report.counted);
 	gaps_free(report.gaps);
 	statistics_free(report.statistics);

@@ -8,6 +8,7 @@
 #ifndef ROOFLINE_COMPARISON_H
 #define ROOFLINE_COMPARISON_H
 
+#include "analysis/compare/jit_return.h"
 #include "base/sentences.h"
 #include "trace/profile.h"
 
@@ -62,9 +63,10 @@ struct comparison {
 	bool is_up_to;		       /* the low end of what was predicted leads (technique.h) */
 	struct compared_steady steady; /* all 0 where a range is compared */
 	bool is_about_steady;	       /* the advice is judged by the steady state */
-	struct sentences differences;  /* why it is not the same work; none when it is */
-	struct sentences obstacles;    /* why the times are not the program's own */
-	struct sentences warnings;     /* what to know besides */
+	struct jit_return jit; /* of the whole runs; all 0 where nothing was compiled at run time */
+	struct sentences differences; /* why it is not the same work; none when it is */
+	struct sentences obstacles;   /* why the times are not the program's own */
+	struct sentences warnings;    /* what to know besides */
 };
 
 /*
