@@ -138,7 +138,7 @@ static bool is_before_read(const struct deciding *deciding, size_t call)
 
 	while (i < end && !submissions_count(&model->submissions, i))
 		i++;
-	return i < end && small_read(model, i) && model->behavior[i] == CALL_WAITS_OWN;
+	return i < end && small_read(model, i) && model->call_traits[i].behavior == CALL_WAITS_OWN;
 }
 
 /* A wait for nothing that was read is not the loop's: it stays, and a graph ends before it. */
