@@ -537,16 +537,18 @@ static uint64_t passes_of(const struct profile *profile)
 static int add_whole_counters(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
-	bool is_few = limit->kernel->launch_count < passes_of(asking->report->profile);
+	uint64_t count = limit->kernel->launch_count;
+	bool is_few = count < passes_of(asking->report->profile);
 
 	return add_record(asking, STEP_counters,
 			  is_few ? " --counters=" NEXT_COUNTERS " --replay"
 				 : " --counters=" NEXT_COUNTERS " --counters-share=100",
 			  "counted",
-			  reason("the %s launches of %s were not counted in all passes: %s",
-				 format_count(limit->kernel->launch_count).text,
+			  reason("%s was launched %s%s, and not counted in all passes: %s",
 				 limit_kernel_name(limit, asking->report).text,
-				 is_few ? "a replay counts each of them in all"
+				 count == 1 ? "once" : format_count(count).text,
+				 count == 1 ? "" : " times",
+				 is_few ? "a replay counts each launch in all"
 					: "counting may take more of the time")
 				  .text);
 }
