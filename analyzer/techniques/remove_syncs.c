@@ -20,7 +20,8 @@ struct waits {
 /* A copy that returns when it is done needs no other wait. */
 static bool needs_wait(const struct model *model, size_t call)
 {
-	return call_copies_to_host(model, call) && model->call_traits[call].behavior != CALL_WAITS_OWN;
+	return call_copies_to_host(model, call) &&
+	       model->call_traits[call].behavior != CALL_WAITS_OWN;
 }
 
 /* Calls [first, end) of a thread wait no more where nothing was copied to the host since the wait before that did not wait

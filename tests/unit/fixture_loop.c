@@ -66,6 +66,9 @@ static void add(struct builder *b, char letter)
 	case 'R':
 		copy(b, "cudaMemcpy", 2, GAP_DECISION_BYTES, PINNED, 100);
 		break;
+	case 'F':
+		copy(b, "cudaMemcpy", 1, GAP_DECISION_BYTES, PAGEABLE, 100);
+		break;
 	case 'i':
 		copy(b, "cudaMemcpyAsync", 1, 1 << 20, PINNED, 20000);
 		break;

@@ -73,6 +73,13 @@ static void test_left_alone(void **state)
 	advise(&it, copies(1, 400000000), 32); /* next to nothing of the run */
 	assert_null(advised_item(&it, "one_time_copy"));
 	advised_end(&it);
+	/* before its first operation the process made a context */
+	struct builder *b = copies(3, 100000000);
+
+	b->processes[0].first_ns -= 1000000000;
+	advise(&it, b, 32);
+	assert_null(advised_item(&it, "one_time_copy"));
+	advised_end(&it);
 	advise(&it, copies(12, 100000000), 32); /* pageable_copy's */
 	assert_null(advised_item(&it, "one_time_copy"));
 	advised_end(&it);

@@ -46,6 +46,11 @@ static void test_fused(void **state)
 	for (size_t i = 1; i < fixture.b->profile.op_count; i += 2)
 		fixture.b->ops[i].detail = 1;
 	assert_string_equal(loop_apply(&fixture, &technique_fuse), not_alike);
+	/* PyTorch chose the grids */
+	fixture.b->profile.signatures[0].name = "void at::native::elementwise_kernel<128, 2>(int)";
+	fixture.b->profile.signatures[1].name = "void at::native::reduce_kernel<512, 1>(int)";
+	assert_null(loop_apply(&fixture, &technique_fuse));
+	loop_expect(&fixture, 1, ".f");
 	loop_free(&fixture);
 }
 
