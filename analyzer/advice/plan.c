@@ -116,12 +116,10 @@ static int predict(struct predicted_gain *out, const struct plan *plan)
 	int rc;
 
 	order_techniques(ids, plan);
-	rc = what_if_together(&prediction, parts, ids, plan->count, all,
-			      what_if_main_device(plan->facts->report->profile));
+	rc = what_if_each_together(&prediction, parts, ids, plan->count, all,
+				   what_if_main_device(plan->facts->report->profile));
 	*out = gain_of_prediction(&prediction);
 	for (size_t i = 0; rc == 0 && i < plan->count; i++) {
-		if (parts[i].effect.refusal)
-			*out = (struct predicted_gain){0};
 		out->is_assuming |= parts[i].effect.is_assuming;
 		out->is_up_to |= techniques[ids[i]]->is_up_to && !parts[i].effect.is_proven;
 	}

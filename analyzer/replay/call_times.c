@@ -54,8 +54,8 @@ void call_times_tell(const struct call_times *times, struct part_time *part_time
 
 		for (size_t j = thread->first_call; j < thread->first_call + thread->call_count;
 		     j++) {
-			int64_t over_ns = start_ns + times->items[j].since_ns +
-					  times->items[j].over_ns;
+			int64_t over_ns =
+				start_ns + times->items[j].since_ns + times->items[j].over_ns;
 
 			start_ns += times->items[j].since_ns;
 			part_time_add_call(part_time, (uint32_t)i, j, start_ns, over_ns, over_ns);

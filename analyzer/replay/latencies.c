@@ -269,7 +269,8 @@ static int sample_queued(struct device_samples *samples, const struct model *mod
 	const struct profile_call *call = &model->profile->calls[op->call];
 	int64_t ready_ns = model_ready_ns(model, index);
 
-	return model->predecessor[index] != PROFILE_NONE && !model->op_traits[index].is_called_back &&
+	return model->predecessor[index] != PROFILE_NONE &&
+			       !model->op_traits[index].is_called_back &&
 			       ready_ns > call->end_ns + queued_ns(model, index)
 		       ? sample_gap(samples, model, index, op->start_ns - ready_ns)
 		       : 0;

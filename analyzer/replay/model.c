@@ -17,9 +17,9 @@ int64_t model_ready_ns(const struct model *model, size_t op)
 
 	if (model->predecessor[op] != PROFILE_NONE)
 		ready_ns = ops[model->predecessor[op]].end_ns;
-	if (model->cross_stream[op] != PROFILE_NONE &&
-	    ops[model->cross_stream[op]].end_ns > ready_ns)
-		ready_ns = ops[model->cross_stream[op]].end_ns;
+	if (model_cross_stream(model, op) != PROFILE_NONE &&
+	    ops[model_cross_stream(model, op)].end_ns > ready_ns)
+		ready_ns = ops[model_cross_stream(model, op)].end_ns;
 	return ready_ns;
 }
 
@@ -30,9 +30,8 @@ static void find_idle(struct model *model)
 
 	for (size_t i = 0; i < profile->op_count; i++)
 		if (profile->ops[i].call != PROFILE_NONE)
-			model->op_traits[i].is_idle =
-				model_ready_ns(model, i) <=
-				profile->calls[profile->ops[i].call].start_ns;
+			model->op_traits[i].is_idle = model_ready_ns(model, i) <=
+						      profile->calls[profile->ops[i].call].start_ns;
 }
 
 /* ---- what reading counters took ---- */

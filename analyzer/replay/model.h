@@ -57,14 +57,15 @@ struct device_latencies;
 struct model {
 	const struct profile *profile; /* borrowed */
 	struct submissions submissions;
-	uint32_t *order;      /* all calls by start_ns */
+	uint32_t *order;		 /* all calls by start_ns; NULL: as they are */
 	struct call_traits *call_traits; /* by call */
-	uint8_t *graph_calls; /* by call_names[]: enum graph_call (graph_calls.h) */
-	uint32_t *awaited;    /* by call: ops[], PROFILE_NONE where it waits for none */
+	uint8_t *graph_calls;		 /* by call_names[]: enum graph_call (graph_calls.h) */
+	uint32_t *awaited;		 /* by call: ops[], PROFILE_NONE where it waits for none */
 	uint32_t *
 		predecessor; /* by op: ops[] before it in its stream that had ended, or PROFILE_NONE */
-	uint32_t *
-		cross_stream; /* by op: ops[] of another stream that it waits for, or PROFILE_NONE */
+	uint32_t
+		*cross_stream; /* by op: ops[] of another stream that it waits for, or PROFILE_NONE;
+				 * NULL: none does */
 	struct op_traits *op_traits; /* by op */
 	struct device_latencies
 		*devices;	/* as profile->devices[]: how long steps take (latencies.h) */
@@ -79,6 +80,18 @@ void model_free(struct model *model);
 /* When everything that an operation waits for on the GPU had ended in the recording; INT64_MIN when
  * it waits for nothing there. */
 int64_t model_ready_ns(const struct model *model, size_t op);
+
+/* Of all calls by start. */
+static inline uint32_t model_call_at(const struct model *model, size_t index)
+{
+	return model->order ? model->order[index] : (uint32_t)index;
+}
+
+/* What an operation waits for in another stream, or PROFILE_NONE. */
+static inline uint32_t model_cross_stream(const struct model *model, size_t op)
+{
+	return model->cross_stream ? model->cross_stream[op] : PROFILE_NONE;
+}
 
 static inline enum profile_call_class model_call_class(const struct model *model, size_t call)
 {

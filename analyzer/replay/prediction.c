@@ -262,7 +262,8 @@ void predictor_free(struct predictor *predictor)
 struct timing {
 	const struct change *change;
 	const struct costs *costs;
-	struct run_before *before; /* where it is that: its calls are kept; NULL: it is another one */
+	struct run_before
+		*before; /* where it is that: its calls are kept; NULL: it is another one */
 	struct times times;
 };
 
@@ -283,6 +284,7 @@ static struct looped_run looped_run_of(const struct replay *replay, const struct
 				   .submissions = &model->submissions,
 				   .loops = part->loops,
 				   .op_start_ns = replay->op_start_ns,
+				   .op_length_ns = replay->op_length_ns,
 				   .op_end_ns = replay->op_end_ns};
 }
 
@@ -496,9 +498,9 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 		  double setup_ns)
 {
 	const struct costs *costs = predictor->costs;
-	struct timing before_and_ends[4] = {
-		{.costs = &costs[COSTS_MIDDLE], .before = predictor->before},
-		{.change = change, .costs = &costs[COSTS_MIDDLE]}};
+	struct timing before_and_ends[4] = {{.costs = &costs[COSTS_MIDDLE],
+					     .before = predictor->before},
+					    {.change = change, .costs = &costs[COSTS_MIDDLE]}};
 	const struct times *before = &before_and_ends[0].times;
 	size_t count = 2;
 	int rc;
@@ -538,7 +540,7 @@ static int64_t kernels_ns(const struct replay *replay, const struct profile *pro
 	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++) {
 		if (profile->ops[i].kind != OP_KERNEL && profile->ops[i].kind != OP_GRAPH)
 			continue;
-		first_ns = min_ns(first_ns, replay->op_start_ns[i]);
+		first_ns = min_ns(first_ns, replay_op_start_ns(replay, i));
 		last_ns = max_ns(last_ns, replay->op_end_ns[i]);
 	}
 	return last_ns > first_ns ? last_ns - first_ns : 0;

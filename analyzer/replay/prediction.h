@@ -49,7 +49,8 @@ struct predictor {
 	struct costs costs[COSTS_HIGH + 1];
 	struct replay
 		*works; /* owned; PREDICTOR_WORKS replays, whose memory the next ones use again */
-	struct run_before *before; /* owned; the run without a change, replayed when it is first asked for */
+	struct run_before
+		*before; /* owned; the run without a change, replayed when it is first asked for */
 	struct unrecorded unrecorded;
 	bool is_usable;
 	char why_not[160]; /* where it is not */

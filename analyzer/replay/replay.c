@@ -178,24 +178,41 @@ static void replay_call(struct run *run, uint32_t index)
 /* ---- the whole ---- */
 
 /* What an earlier run left is of the right size. */
-static int allocate_times(int64_t **start_ns, int64_t **end_ns, size_t count)
+static int allocate_times(int64_t **times_ns, size_t count)
 {
-	if (!*start_ns)
-		*start_ns = malloc((count + 1) * sizeof(**start_ns));
-	if (!*end_ns)
-		*end_ns = malloc((count + 1) * sizeof(**end_ns));
-	return *start_ns && *end_ns ? 0 : -ENOMEM;
+	if (!*times_ns)
+		*times_ns = malloc((count + 1) * sizeof(**times_ns));
+	return *times_ns ? 0 : -ENOMEM;
+}
+
+static int allocate_calls(struct replay *replay, size_t count)
+{
+	int rc = allocate_times(&replay->call_start_ns, count);
+
+	return rc == 0 ? allocate_times(&replay->call_end_ns, count) : rc;
+}
+
+static int allocate_ops(struct replay *replay, size_t count, bool keeps_starts)
+{
+	int rc = allocate_times(&replay->op_end_ns, count);
+
+	if (rc == 0 && keeps_starts)
+		rc = allocate_times(&replay->op_start_ns, count);
+	if (rc == 0 && !replay->op_start_ns && !replay->op_length_ns) {
+		replay->op_length_ns = malloc((count + 1) * sizeof(*replay->op_length_ns));
+		rc = replay->op_length_ns ? 0 : -ENOMEM;
+	}
+	return rc;
 }
 
 static int allocate(struct run *run)
 {
 	const struct profile *profile = run->profile;
 	struct replay *replay = run->replay;
-	int rc = allocate_times(&replay->op_start_ns, &replay->op_end_ns, profile->op_count);
+	int rc = allocate_ops(replay, profile->op_count, run->keeps_calls);
 
 	if (rc == 0 && run->keeps_calls)
-		rc = allocate_times(&replay->call_start_ns, &replay->call_end_ns,
-				    profile->call_count);
+		rc = allocate_calls(replay, profile->call_count);
 	replay->call_count = profile->call_count;
 	replay->op_count = profile->op_count;
 	run->threads = calloc(profile->thread_count + 1, sizeof(*run->threads));
@@ -217,8 +234,9 @@ static int run_all(struct run *run)
 		rc = allocate(run);
 	if (rc == 0) {
 		for (size_t i = 0; i < run->profile->call_count; i++)
-			replay_call(run, run->model->order[i]);
+			replay_call(run, model_call_at(run->model, i));
 		replay_place_rest(run);
+		rc = run->rc;
 	}
 	free(run->threads);
 	free(run->stream_tail);
@@ -261,6 +279,7 @@ void replay_free(struct replay *replay)
 	free(replay->call_start_ns);
 	free(replay->call_end_ns);
 	free(replay->op_start_ns);
+	free(replay->op_length_ns);
 	free(replay->op_end_ns);
 	*replay = (struct replay){0};
 }
@@ -283,8 +302,7 @@ int64_t replay_wall_ns(const struct replay *replay, const struct model *model, s
 	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
 
 	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++) {
-		if (replay->op_start_ns[i] < first_ns)
-			first_ns = replay->op_start_ns[i];
+		first_ns = min_ns(first_ns, replay_op_start_ns(replay, i));
 		if (replay->op_end_ns[i] > last_ns)
 			last_ns = replay->op_end_ns[i];
 	}

@@ -24,9 +24,19 @@
 struct replay {
 	/* By call; one that is gone has none of its own.  Where they are not kept: NULL, or of an earlier run. */
 	int64_t *call_start_ns, *call_end_ns;
-	int64_t *op_start_ns, *op_end_ns; /* by op */
+	int64_t *op_end_ns; /* by op */
+	/* By op: when it starts, or, in half the room, how long before its end that is; one of the two is NULL.  Starts are
+	 * kept with times of calls, and where an operation takes too long. */
+	int64_t *op_start_ns;
+	uint32_t *op_length_ns;
 	size_t call_count, op_count;
 };
+
+static inline int64_t replay_op_start_ns(const struct replay *replay, size_t op)
+{
+	return replay->op_start_ns ? replay->op_start_ns[op]
+				   : replay->op_end_ns[op] - replay->op_length_ns[op];
+}
 
 /* change and costs may be NULL: as recorded.  A change needs costs.  *replay is all 0, or what an
  * earlier run with this model left: then its memory is used again.  Returns 0 or -ENOMEM; the caller

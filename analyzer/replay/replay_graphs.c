@@ -316,7 +316,7 @@ static struct graph_branch *next_branch(struct run *run, const struct graph_laun
 
 		if (branch->ready_ns == NODE_WAITS &&
 		    !is_unplaced(run, replay_predecessor_of(run, node->op)) &&
-		    !is_unplaced(run, run->model->cross_stream[node->op]))
+		    !is_unplaced(run, model_cross_stream(run->model, node->op)))
 			branch->ready_ns = node_ready_ns(run, launch, node);
 		if (branch->ready_ns != NODE_WAITS &&
 		    (!next || branch->ready_ns < next->ready_ns ||

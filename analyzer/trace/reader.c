@@ -179,7 +179,7 @@ struct reader {
 
 	enum reader_way way;
 	struct plain_column plain[MAX_COLUMNS]; /* as columns[] */
-	bool is_plain;	    /* all of them are whole numbers */
+	bool is_plain;				/* all of them are whole numbers */
 	bool is_line_begun; /* what comes next goes on with a line that libcsv has begun */
 
 	union trace_row row;
@@ -393,8 +393,8 @@ static void reader_plan_plain(struct reader *reader)
 			reader->is_plain = false;
 			return;
 		}
-		reader->plain[i] = (struct plain_column){plain_type_of(column),
-							 column ? column->offset : 0};
+		reader->plain[i] =
+			(struct plain_column){plain_type_of(column), column ? column->offset : 0};
 	}
 }
 

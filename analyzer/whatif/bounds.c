@@ -37,9 +37,9 @@ struct load {
 	const struct rules *rules;
 	const struct place *places; /* NULL: everywhere */
 	size_t place_count, near;   /* near: the place that held the last one */
-	double *stream_ns;	/* by stream */
-	int64_t *stream_end_ns; /* likewise, recorded; of the last one until now */
-	double copy_ns[2];	/* to the device, to the host */
+	double *stream_ns;	    /* by stream */
+	int64_t *stream_end_ns;	    /* likewise, recorded; of the last one until now */
+	double copy_ns[2];	    /* to the device, to the host */
 	int64_t copy_end_ns[2];
 	double dram_ns;
 	double sm_ns;	 /* by the share of the SMs */
@@ -308,10 +308,11 @@ static void add_ops(struct load *loads, size_t count, const struct rules *rules)
 	}
 }
 
-/* Iterations as places. */
+/* Iterations as places, of which those in a row are one. */
 struct iterations {
 	struct place *items;
 	size_t count, capacity;
+	double iteration_count;
 };
 
 static int add_iteration(const struct steady_iteration *iteration, void *context)
@@ -321,6 +322,11 @@ static int add_iteration(const struct steady_iteration *iteration, void *context
 
 	if (!iteration->is_usual)
 		return 0;
+	usual->iteration_count++;
+	if (usual->count && usual->items[usual->count - 1].end == iteration->first_call) {
+		usual->items[usual->count - 1].end = iteration->end_call;
+		return 0;
+	}
 	next = ARRAY_NEXT(usual->items, usual->capacity, usual->count);
 	if (!next)
 		return -ENOMEM;
@@ -358,7 +364,7 @@ static int find(struct bounds *out, const struct rules *rules, const struct part
 		out->program_ns = most_ns(&loads[LOAD_PROGRAM]);
 		out->place_ns = most_ns(&loads[LOAD_PLACE]);
 		if (usual->count)
-			out->steady_ns = most_ns(&loads[LOAD_STEADY]) / (double)usual->count;
+			out->steady_ns = most_ns(&loads[LOAD_STEADY]) / usual->iteration_count;
 	}
 	for (size_t i = 0; i < LOAD_COUNT; i++)
 		load_close(&loads[i]);

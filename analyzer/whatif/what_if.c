@@ -257,8 +257,18 @@ int what_if_not_recorded(struct not_recorded *out, const struct profile *profile
 
 /* ---- predictions ---- */
 
+static bool is_refused(const struct what_if *parts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (parts[i].effect.refusal)
+			return true;
+	return false;
+}
+
+/* needs_each: nothing is predicted where one of them is refused. */
 static int apply_all(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
-		     size_t count, const struct what_ifs *all, size_t device, enum assumed_end end)
+		     size_t count, const struct what_ifs *all, size_t device, enum assumed_end end,
+		     bool needs_each)
 {
 	struct applied applied;
 	int rc = apply_begin(&applied, all, device, ids, count, end);
@@ -266,7 +276,7 @@ static int apply_all(struct prediction *out, struct what_if *parts, const enum t
 	*out = (struct prediction){0};
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		rc = apply_technique(&parts[i].effect, &applied, ids[i]);
-	if (rc == 0 && applied.application.place_count)
+	if (rc == 0 && applied.application.place_count && !(needs_each && is_refused(parts, count)))
 		rc = apply_predict(out, &applied);
 	apply_end(&applied);
 	return rc;
@@ -290,7 +300,7 @@ static int predict_end(struct prediction *out, const enum technique_id *ids, siz
 		end == ASSUMED_LEAST ? lower : raise;
 	struct what_if parts[TECHNIQUE_COUNT];
 	struct prediction other;
-	int rc = apply_all(&other, parts, ids, count, all, device, end);
+	int rc = apply_all(&other, parts, ids, count, all, device, end, false);
 
 	if (rc == -ERANGE) /* that end is none */
 		return 0;
@@ -313,14 +323,16 @@ static int refuse(struct prediction *out, struct what_if *parts, size_t count)
 	return 0;
 }
 
-int what_if_together(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
-		     size_t count, const struct what_ifs *all, size_t device)
+static int together(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
+		    size_t count, const struct what_ifs *all, size_t device, bool needs_each)
 {
 	bool is_assuming = false, has_most = false;
-	int rc = apply_all(out, parts, ids, count, all, device, ASSUMED_USUAL);
+	int rc = apply_all(out, parts, ids, count, all, device, ASSUMED_USUAL, needs_each);
 
 	if (rc == -ERANGE)
 		return refuse(out, parts, count);
+	if (needs_each && is_refused(parts, count))
+		return rc;
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		if (!parts[i].effect.refusal) {
 			is_assuming |= parts[i].effect.is_assuming;
@@ -331,6 +343,19 @@ int what_if_together(struct prediction *out, struct what_if *parts, const enum t
 	if (rc == 0 && has_most)
 		rc = predict_end(out, ids, count, all, device, ASSUMED_MOST);
 	return rc;
+}
+
+int what_if_together(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
+		     size_t count, const struct what_ifs *all, size_t device)
+{
+	return together(out, parts, ids, count, all, device, false);
+}
+
+int what_if_each_together(struct prediction *out, struct what_if *parts,
+			  const enum technique_id *ids, size_t count, const struct what_ifs *all,
+			  size_t device)
+{
+	return together(out, parts, ids, count, all, device, true);
 }
 
 int what_if_alone(struct what_if *out, enum technique_id id, const struct what_ifs *all,

@@ -83,6 +83,11 @@ size_t what_if_main_device(const struct profile *profile);
 int what_if_together(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
 		     size_t count, const struct what_ifs *all, size_t device);
 
+/* The same where each must do its part: where one is refused nothing is replayed, and out is all zero. */
+int what_if_each_together(struct prediction *out, struct what_if *parts,
+			  const enum technique_id *ids, size_t count, const struct what_ifs *all,
+			  size_t device);
+
 /* Refuses a technique that is blind to device work where there is some. */
 int what_if_alone(struct what_if *out, enum technique_id id, const struct what_ifs *all,
 		  size_t device);

@@ -320,8 +320,9 @@ int main(void)
 		SENTENCE("what recording added to iterations in a row is taken out of these",
 			 test_untraced_steady),
 		SENTENCE("an empty recording is asked in vain", test_empty),
-		SENTENCE("a prediction lies in its interval, and is the same again, also one end alone",
-			 test_interval),
+		SENTENCE(
+			"a prediction lies in its interval, and is the same again, also one end alone",
+			test_interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -393,7 +393,8 @@ static struct told tell(const struct reading *reading, enum reader_way way)
 
 	told.stream = open_memstream(&told.text, &told.length);
 	snprintf(folder, sizeof(folder), "%s/p.1", reading->fixture.path);
-	assert_int_equal(reader_read_table_by(way, &process, TRACE_TABLE_kernels, tell_row, &told, &losses, &err),
+	assert_int_equal(reader_read_table_by(way, &process, TRACE_TABLE_kernels, tell_row, &told,
+					      &losses, &err),
 			 0);
 	for (int i = 0; i < READER_LOSS_COUNT; i++)
 		fprintf(told.stream, "%llu %s\n", (unsigned long long)losses.count[i],
@@ -417,17 +418,16 @@ static void expect_both_ways(const struct reading *reading, const char *bytes, s
 	free(by_csv.text);
 }
 
-static const char whole_numbers[] =
-	"start_ns,end_ns,signature,more,device,correlation\n"
-	"1760000000000000001,1760000000000000099,7,-12,0,4294967295\n"
-	"-5,9223372036854775807,18,0,1,12\r\n"
-	"9223372036854775808,3,4294967296,0,0,0\n"
-	"\n"
-	"10,20,,99999999999999999999999,0,1\n"
-	"30, 40 ,\"5\",6,-0,8\n"
-	"30,40,5,6,7,8,9\n"
-	"50,60,7,8,9,10\n"
-	"70,80,9,10";
+static const char whole_numbers[] = "start_ns,end_ns,signature,more,device,correlation\n"
+				    "1760000000000000001,1760000000000000099,7,-12,0,4294967295\n"
+				    "-5,9223372036854775807,18,0,1,12\r\n"
+				    "9223372036854775808,3,4294967296,0,0,0\n"
+				    "\n"
+				    "10,20,,99999999999999999999999,0,1\n"
+				    "30, 40 ,\"5\",6,-0,8\n"
+				    "30,40,5,6,7,8,9\n"
+				    "50,60,7,8,9,10\n"
+				    "70,80,9,10";
 
 /* Each byte in turn is another one, is gone, or stands behind another one. */
 static void test_damaged_both_ways(void **state)
@@ -519,7 +519,8 @@ int main(void)
 		TEST("two hundred unknown columns do no harm", test_many_columns),
 		TEST("a lost closing quote does not swallow the file", test_lost_quote),
 		TEST("a hundred thousand rows are read to the last", test_long_file),
-		TEST("a damaged line of numbers is read as libcsv reads it", test_damaged_both_ways),
+		TEST("a damaged line of numbers is read as libcsv reads it",
+		     test_damaged_both_ways),
 		TEST("so is one of which only a part was read at a time", test_cut_both_ways),
 		TEST("a failing callback stops the reading", test_stop),
 		TEST("losses add up and the first description stays", test_merge),

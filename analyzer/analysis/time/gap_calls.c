@@ -160,7 +160,8 @@ int gap_calls_open(struct gap_calls *calls, const struct profile *profile)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->call_name_count; i++) {
 		calls->causes[i] = (uint8_t)cause_of_name(&profile->call_names[i]);
-		calls->is_stream_wait[i] = strstr(profile->call_names[i].text, "StreamWait") != NULL;
+		calls->is_stream_wait[i] =
+			strstr(profile->call_names[i].text, "StreamWait") != NULL;
 	}
 	find_ops(calls);
 	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++)

@@ -291,10 +291,9 @@ static void assign_decided(const struct gap_finder *finder, struct gap *gap, uin
 	if (decided.end_ns > decided.start_ns)
 		assign_launched(finder, &decided, launch, latency_ns, waiting);
 	GAP_EACH_CAUSE(left, cause, &before)
-		add_ns(gap, cause, before.by_cause_ns[cause]);
+	add_ns(gap, cause, before.by_cause_ns[cause]);
 	GAP_EACH_CAUSE(left, cause, &decided)
-		add_ns(gap, is_of_decision(cause) ? GAP_DECISION : cause,
-		       decided.by_cause_ns[cause]);
+	add_ns(gap, is_of_decision(cause) ? GAP_DECISION : cause, decided.by_cause_ns[cause]);
 }
 
 static void name_cause(struct gap *gap)
@@ -303,8 +302,8 @@ static void name_cause(struct gap *gap)
 	int cause;
 
 	GAP_EACH_CAUSE(left, cause, gap)
-		if (gap->by_cause_ns[cause] > gap->by_cause_ns[gap->cause])
-			gap->cause = (enum gap_cause)cause;
+	if (gap->by_cause_ns[cause] > gap->by_cause_ns[gap->cause])
+		gap->cause = (enum gap_cause)cause;
 }
 
 /* What launch submitted and did not start once it could have reached the device. */

@@ -108,7 +108,7 @@ static int collect(const struct gap *gap, void *context)
 	int cause;
 
 	GAP_EACH_CAUSE(left, cause, gap)
-		device->by_cause_ns[cause] += gap->by_cause_ns[cause];
+	device->by_cause_ns[cause] += gap->by_cause_ns[cause];
 	device->gap_count++;
 	device->gap_count_by_cause[gap->cause]++;
 	return keep_longest(collection, gap);
