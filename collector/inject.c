@@ -42,6 +42,7 @@
 #include "log.h"
 #include "machine_code.h"
 #include "nvtx_late.h"
+#include "nvtx_stubs.h"
 #include "options.h"
 #include "power.h"
 #include "process_facts.h"
@@ -397,6 +398,15 @@ static void initialize_late(enum nvtx_entry entry, void *table)
 {
 	if (inject_is_recording())
 		(void)initialize_nvtx(entry, table);
+	if (entry == NVTX_SECOND_VERSION)
+		nvtx_stubs_end(table);
+}
+
+/* The module whose call attaches is among those that wait: what that call marks is recorded. */
+static void attach_with_nvtx(void)
+{
+	attach_to_cupti();
+	nvtx_late_take(initialize_late);
 }
 
 /* What other threads asked for meanwhile. */
@@ -409,14 +419,18 @@ static void do_what_was_asked(void)
 
 static bool attach(void)
 {
-	return attach_once(attach_to_cupti, do_what_was_asked);
+	return attach_once(attach_with_nvtx, do_what_was_asked);
 }
 
-/* What CUPTI itself calls while it is attached to is none of the program's. */
+/* Each thread once.  What CUPTI itself calls while it is attached to is none of the program's. */
 static void count_late(void)
 {
-	if (!attach_is_own())
-		trace_loss_add(LOSS_late_attachments, 1);
+	static __thread bool is_counted;
+
+	if (attach_is_own() || is_counted)
+		return;
+	is_counted = true;
+	trace_loss_add(LOSS_late_attachments, 1);
 }
 
 /* libcuda calls this during cuInit; 0 makes it unload the library again.  It is linked to stay loaded whatever
@@ -438,8 +452,30 @@ EXPORT int InitializeInjection(void)
 	return 1;
 }
 
-/* NVTX loads the library named by NVTX_INJECTION64_PATH at its first call and hands over a table
- * that CUPTI fills with its own functions. */
+/* ---- NVTX: loads the library named by NVTX_INJECTION64_PATH at a module's first call, and hands over a table that CUPTI
+ * fills with its own functions ---- */
+
+/* A call of a stub.  The first one attaches, unless another thread is at it; none waits for that.  Afterwards a thread that has
+ * another one's module handed over waits for what takes microseconds. */
+static void serve_nvtx(void)
+{
+	struct guard guard;
+
+	if (options.yield && !atomic_load(&must_start)) {
+		count_late();
+		return;
+	}
+	guard_enter_long(&guard);
+	attach_enter_nvtx();
+	if (attach())
+		do_what_was_asked();
+	else
+		count_late();
+	attach_leave_nvtx();
+	if (attach_is_done())
+		attach_wait_for_nvtx();
+	guard_leave(&guard);
+}
 
 static bool leave_for_later(enum nvtx_entry entry, void *table)
 {
@@ -451,30 +487,46 @@ static bool leave_for_later(enum nvtx_entry entry, void *table)
 	return true;
 }
 
-/* CUPTI 13.0 U1 crashes at the first NVTX call when nobody has subscribed to it before, so CUPTI has
- * a subscriber first; without a driver it cannot have one, and NVTX is left alone. */
-static bool take_nvtx(enum nvtx_entry entry, void *table)
+/* Stubs go in before anybody can find the module, who would have CUPTI's functions put there. */
+static bool take_with_stubs(void *table)
 {
-	bool is_taken = false;
-
-	read_options();
-	if (options.nvtx && (!options.yield || atomic_load(&must_start)) && attach())
-		is_taken = inject_is_recording() && initialize_nvtx(entry, table);
-	else if (options.nvtx)
-		is_taken = leave_for_later(entry, table);
-	return is_taken;
+	if (!nvtx_stubs_put(table, serve_nvtx))
+		return false;
+	if (nvtx_late_add(NVTX_SECOND_VERSION, table))
+		return true;
+	nvtx_stubs_end(table);
+	return false;
 }
 
+/* CUPTI 13.0 U1 crashes at the first NVTX call when nobody has subscribed to it before, so CUPTI has
+ * a subscriber first; without a driver it cannot have one, and NVTX is left alone. */
+static bool take_at_once(enum nvtx_entry entry, void *table)
+{
+	if ((!options.yield || atomic_load(&must_start)) && attach())
+		return inject_is_recording() && initialize_nvtx(entry, table);
+	return leave_for_later(entry, table);
+}
+
+static bool take_nvtx(enum nvtx_entry entry, void *table)
+{
+	read_options();
+	if (!options.nvtx)
+		return false;
+	return (entry == NVTX_SECOND_VERSION && take_with_stubs(table)) ||
+	       take_at_once(entry, table);
+}
+
+/* Counted first of all: from here on a fork waits until NVTX has its functions. */
 static int on_first_nvtx_call(enum nvtx_entry entry, void *table)
 {
 	struct guard guard;
 	bool is_taken;
 
-	guard_enter_long(&guard);
 	attach_enter_nvtx();
+	guard_enter_long(&guard);
 	is_taken = take_nvtx(entry, table);
-	attach_leave_nvtx();
 	guard_leave(&guard);
+	attach_leave_nvtx();
 	return is_taken;
 }
 
@@ -518,6 +570,7 @@ __attribute__((constructor)) static void set_injection_variables(void)
 		options_default_output(output, sizeof(output));
 		setenv("ROOFLINE_OUTPUT", output, 0);
 	}
+	(void)dlopen(self_path, RTLD_LAZY | RTLD_NOLOAD);
 	attach_watch_forks();
 	errno = saved_errno;
 }
