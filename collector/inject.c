@@ -41,6 +41,7 @@
 #include "loaded_images.h"
 #include "log.h"
 #include "machine_code.h"
+#include "managed_memory.h"
 #include "nvtx_late.h"
 #include "nvtx_stubs.h"
 #include "options.h"
@@ -96,14 +97,16 @@ static void on_api(CUpti_CallbackId id, bool is_runtime, const CUpti_CallbackDat
 
 static void on_context(CUpti_CallbackId id, CUcontext context)
 {
-	if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+	if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+		managed_memory_on_context();
 		sampling_on_context(context);
-	else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING)
+		return;
+	}
+	if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING)
 		counters_on_module_unload();
 	else
 		counters_on_context_end(context);
-	if (id != CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
-		arguments_on_unload();
+	arguments_on_unload();
 }
 
 static void on_resource(CUpti_CallbackId id, const CUpti_ResourceData *data)
@@ -360,6 +363,7 @@ static void start_once(void)
 	program_calls_start(cupti, subscriber, &options);
 	loaded_images_start(cupti, subscriber);
 	launch_attributes_start(cupti, subscriber, &options);
+	managed_memory_start(cupti, subscriber, &options);
 	graph_structure_start(cupti, subscriber);
 	arguments_start(cupti, subscriber, &options);
 	counters_start(cupti, subscriber, &options);

@@ -133,8 +133,9 @@ static void ask_when(const char *moment)
 }
 
 static void CUPTIAPI on_callback(void *, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-				 const void *)
+				 const void *data)
 {
+	say(data ? "callback with data" : "callback without data", (int)id);
 	if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED)
 		ask_when("callback_init");
 	if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
