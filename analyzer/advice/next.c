@@ -641,9 +641,9 @@ static int add_look(struct asking *asking)
 
 static int add_missing(struct asking *asking)
 {
-	int (*const steps[])(struct asking *) = {add_ceilings, add_apart,    add_managed,
-						 add_graphs,   add_host,     add_counters,
-						 add_samples,  add_stalls,   add_ncu};
+	int (*const steps[])(struct asking *) = {add_ceilings, add_apart,  add_managed,
+						 add_graphs,   add_host,   add_counters,
+						 add_samples,  add_stalls, add_ncu};
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
