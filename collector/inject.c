@@ -301,8 +301,9 @@ static void attach_to_cupti(void)
 	if (!api || !subscribe(api))
 		return;
 	cupti = api;
-	owner = getpid();
+	/* No child has been the owner; where there is no memory for this, most of what it would do is refused there by pid. */
 	pthread_atfork(NULL, NULL, on_fork_child);
+	owner = getpid();
 	buffers_limit(options.buffer_limit_bytes < EARLY_BUFFERS * BUFFER_BYTES
 			      ? options.buffer_limit_bytes
 			      : EARLY_BUFFERS * BUFFER_BYTES);
@@ -472,7 +473,7 @@ static void serve_nvtx(void)
 	guard_enter_long(&guard);
 	attach_enter_nvtx();
 	if (attach())
-		do_what_was_asked();
+		nvtx_late_take(initialize_late);
 	else
 		count_late();
 	attach_leave_nvtx();

@@ -55,7 +55,7 @@ void managed_memory_on_context(void)
 
 	if (!cupti || atomic_exchange(&is_done, true))
 		return;
-	guard_enter(&guard);
+	guard_enter_long(&guard);
 	enable();
 	guard_leave(&guard);
 }

@@ -491,7 +491,7 @@
 	LOSS(lost_sample_ns, "ns", "of a GPU's time that should have been sampled and was not: its buffer was full, or decoding too slow") \
 	LOSS(foreign_buffers, "buffers", "of the program's own use of CUPTI were handed to the collector, which left them alone") \
 	LOSS(taken_buffers, "buffers", "CUPTI gave them to somebody else, who registered for its records after the collector") \
-	LOSS(late_attachments, "modules", "began to use NVTX or CUDA before the collector was attached: what they did until then is missing") \
+	LOSS(late_attachments, "threads", "used NVTX or started CUDA before the collector was attached: what they did until then is missing") \
 	LOSS(yielded, "processes", "left out on request: --yield, and the program or another profiler uses CUPTI") \
 	LOSS(disabled_kinds, "kinds", "CUPTI refused to record this kind")
 
