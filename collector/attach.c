@@ -104,8 +104,8 @@ void attach_set_forked(void)
 
 void attach_enter_nvtx(void)
 {
+	atomic_fetch_add(&nvtx_calls, 1); /* first of all: from here on a fork waits */
 	own_nvtx_calls++;
-	atomic_fetch_add(&nvtx_calls, 1);
 	attach_watch_forks();
 }
 

@@ -466,6 +466,9 @@ static void serve_nvtx(void)
 {
 	struct guard guard;
 
+	read_options();
+	if (!options.nvtx)
+		return;
 	if (options.yield && !atomic_load(&must_start)) {
 		count_late();
 		return;
@@ -492,17 +495,6 @@ static bool leave_for_later(enum nvtx_entry entry, void *table)
 	return true;
 }
 
-/* Stubs go in before anybody can find the module, who would have CUPTI's functions put there. */
-static bool take_with_stubs(void *table)
-{
-	if (!nvtx_stubs_put(table, serve_nvtx))
-		return false;
-	if (nvtx_late_add(NVTX_SECOND_VERSION, table))
-		return true;
-	nvtx_stubs_end(table);
-	return false;
-}
-
 /* CUPTI 13.0 U1 crashes at the first NVTX call when nobody has subscribed to it before, so CUPTI has
  * a subscriber first; without a driver it cannot have one, and NVTX is left alone. */
 static bool take_at_once(enum nvtx_entry entry, void *table)
@@ -512,25 +504,30 @@ static bool take_at_once(enum nvtx_entry entry, void *table)
 	return leave_for_later(entry, table);
 }
 
-static bool take_nvtx(enum nvtx_entry entry, void *table)
-{
-	read_options();
-	if (!options.nvtx)
-		return false;
-	return (entry == NVTX_SECOND_VERSION && take_with_stubs(table)) ||
-	       take_at_once(entry, table);
-}
-
-/* Counted first of all: from here on a fork waits until NVTX has its functions. */
-static int on_first_nvtx_call(enum nvtx_entry entry, void *table)
+static bool take_nvtx(enum nvtx_entry entry, void *table, bool has_stubs)
 {
 	struct guard guard;
-	bool is_taken;
+	bool is_taken = false;
+
+	guard_enter_long(&guard);
+	read_options();
+	if (options.nvtx)
+		is_taken = has_stubs ? nvtx_late_add(entry, table) : take_at_once(entry, table);
+	if (has_stubs && !is_taken)
+		nvtx_stubs_end(table);
+	guard_leave(&guard);
+	return is_taken;
+}
+
+/* A fork waits from the first line on, and one that had begun before does no harm from the second on.  Stubs also go in before
+ * anybody can find the module, who would have CUPTI's functions put there. */
+static int on_first_nvtx_call(enum nvtx_entry entry, void *table)
+{
+	bool has_stubs, is_taken;
 
 	attach_enter_nvtx();
-	guard_enter_long(&guard);
-	is_taken = take_nvtx(entry, table);
-	guard_leave(&guard);
+	has_stubs = entry == NVTX_SECOND_VERSION && nvtx_stubs_put(table, serve_nvtx);
+	is_taken = take_nvtx(entry, table, has_stubs);
 	attach_leave_nvtx();
 	return is_taken;
 }
