@@ -391,6 +391,16 @@ static int add_graphs(struct asking *asking)
 			.text);
 }
 
+/* What kernels wait for on a page fault is in their times, whatever the counters say. */
+static int add_managed(struct asking *asking)
+{
+	if (!managed_memory_is_missing(asking->report->profile))
+		return 0;
+	return add_record(asking, STEP_managed, " --managed", "managed",
+			  "the program uses managed memory: page faults, which kernels and the "
+			  "host wait for, and what moved when");
+}
+
 static int add_samples(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
@@ -704,8 +714,9 @@ static int add_look(struct asking *asking)
 
 static int add_missing(struct asking *asking)
 {
-	int (*const steps[])(struct asking *) = {add_ceilings, add_apart,   add_graphs, add_host,
-						 add_counters, add_samples, add_stalls, add_ncu};
+	int (*const steps[])(struct asking *) = {add_ceilings, add_apart,  add_managed,
+						 add_graphs,   add_host,   add_counters,
+						 add_samples,  add_stalls, add_ncu};
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)

@@ -25,6 +25,7 @@ struct facts;
 	STEP(apart, "record times apart from what disturbed them")                              \
 	STEP(args, "record what kernels are given, which tells what depends on what")           \
 	STEP(graphs, "record graphs as a whole, which shows what the device launches")          \
+	STEP(managed, "record page faults and migrations of managed memory")                    \
 	STEP(counters, "count in hardware, which tells which roof kernels are near")            \
 	STEP(samples, "sample the GPU, which shows what the device launches and when SMs idle") \
 	STEP(stalls, "count what holds up a kernel that no roof explains")                      \

@@ -26,6 +26,7 @@ enum {
 	OPTION_PROFILER,
 	OPTION_SYNCS,
 	OPTION_POWER,
+	OPTION_MANAGED,
 	OPTION_ARGS,
 	OPTION_API,
 	OPTION_COUNTERS,
@@ -59,6 +60,8 @@ static const struct argp_option option_table[] = {
 	 "also record which memory each kernel is given: which kernels depend on which", 0},
 	{"power", OPTION_POWER, NULL, 0,
 	 "also read clocks, power, temperature and why clocks were lowered, ten times a second", 0},
+	{"managed", OPTION_MANAGED, NULL, 0,
+	 "also record page faults and migrations of managed memory", 0},
 	{"counters", OPTION_COUNTERS, "SET,...", OPTION_ARG_OPTIONAL,
 	 "also read hardware counters of some launches of every kernel: roofline (default), atomics, "
 	 "shared, global, sm, stalls, or names of CUPTI metrics",
@@ -316,6 +319,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_POWER:
 		record_set_variable(ENV_POWER, "1");
+		return 0;
+	case OPTION_MANAGED:
+		record_set_variable(ENV_MANAGED, "1");
 		return 0;
 	case OPTION_COUNTERS:
 		set_counters(state, argument ? argument : "roofline");

@@ -26,6 +26,7 @@
 	SECTION(power)           \
 	SECTION(memory)          \
 	SECTION(allocations)     \
+	SECTION(managed_memory)  \
 	SECTION(kernel_memory)   \
 	SECTION(sampling)        \
 	SECTION(sm_activity)     \

@@ -39,8 +39,8 @@ struct loader_capacity {
 	size_t processes, devices, streams, threads, kernel_names, signatures, machine_codes,
 		copies, memsets, graph_launches, ops, call_names, calls, ranges, syncs, overheads,
 		jits, loads, modules, module_kernels, metrics, counters, counted_graphs, samples,
-		sampled_spans, powers, allocations, event_calls, launches, arguments, argument_sets,
-		givens, clones, losses;
+		sampled_spans, powers, allocations, event_calls, launches, manageds, arguments,
+		argument_sets, givens, clones, losses;
 };
 
 /* What tells devices without a UUID apart. */

@@ -3,7 +3,7 @@
 #include "trace/loader.h"
 
 /*
- * Waits, launch attributes, overheads, JIT compilations, modules, allocations, markers and losses.  While tables are
+ * Waits, launch attributes, overheads, JIT compilations, modules, allocations, managed memory, markers and losses.  While tables are
  * read, threads and calls hold ids of their process; loader_resolve_events
  * turns them into indexes.
  */
@@ -105,6 +105,35 @@ static int add_load(const union trace_row *row, const struct reader_place *place
 				      .image = row->loads.kind,
 				      .is_embedded = row->loads.is_embedded != 0};
 	all->profile->load_count++;
+	return 0;
+}
+
+/* The host has no row in devices.csv. */
+static int add_managed(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+	struct process_loader *loader = task->owner;
+	struct loader *all = loader->loader;
+	const struct trace_managed_row *from = &row->managed;
+	struct profile_managed *managed;
+
+	if (!loader_check_times(task, from->start_ns, from->end_ns, place) || !from->kind ||
+	    from->kind >= MANAGED_KIND_COUNT)
+		return 0;
+	managed = ARRAY_NEXT(all->profile->manageds, all->capacity.manageds,
+			     all->profile->managed_count);
+	if (!managed)
+		return -ENOMEM;
+	*managed = (struct profile_managed){
+		.start_ns = from->start_ns,
+		.end_ns = from->end_ns,
+		.value = from->value,
+		.kind = from->kind,
+		.source = id_map_get(&loader->devices, from->source),
+		.destination = id_map_get(&loader->devices, from->destination),
+		.cause = from->cause,
+	};
+	all->profile->managed_count++;
 	return 0;
 }
 
@@ -284,6 +313,8 @@ int loader_read_events(struct loader_task *task)
 		rc = loader_read(task, TRACE_TABLE_launch_attributes, add_launch);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_loads, add_load);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_managed, add_managed);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_overheads, add_overhead);
 	if (rc == 0)

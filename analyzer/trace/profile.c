@@ -22,7 +22,7 @@ static int compare_ops(const void *left, const void *right)
 	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
-/* Of syncs, overheads, jits, modules, powers and allocations, which all begin with a time. */
+/* Of syncs, overheads, jits, modules, powers, allocations and manageds, which all begin with a time. */
 static int compare_starts(const void *left, const void *right)
 {
 	const int64_t *a = left, *b = right;
@@ -67,6 +67,7 @@ _Static_assert(offsetof(struct profile_overhead, start_ns) == 0, "compare_starts
 _Static_assert(offsetof(struct profile_jit, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_module, time_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_power, time_ns) == 0, "compare_starts reads it");
+_Static_assert(offsetof(struct profile_managed, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_allocation, time_ns) == 0, "compare_starts reads it");
 
 static int sort_profile(struct profile *profile)
@@ -86,6 +87,8 @@ static int sort_profile(struct profile *profile)
 			compare_starts) < 0 ||
 	    stable_sort(profile->allocations, profile->allocation_count,
 			sizeof(*profile->allocations), compare_starts) < 0 ||
+	    stable_sort(profile->manageds, profile->managed_count, sizeof(*profile->manageds),
+			compare_starts) < 0 ||
 	    stable_sort(profile->launches, profile->launch_count, sizeof(*profile->launches),
 			compare_launches) < 0 ||
 	    stable_sort(profile->event_calls, profile->event_call_count,
@@ -352,6 +355,7 @@ void profile_free(struct profile *profile)
 	free(profile->allocations);
 	free(profile->event_calls);
 	free(profile->launches);
+	free(profile->manageds);
 	free(profile->arguments);
 	free(profile->argument_sets);
 	free(profile->givens);

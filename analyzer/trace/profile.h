@@ -323,6 +323,29 @@ struct profile_allocation {
 	bool is_free;
 };
 
+/* What the driver did with managed memory, as CUpti_ActivityUnifiedMemoryCounterKind has it. */
+enum profile_managed_kind {
+	MANAGED_TO_DEVICE = 1,
+	MANAGED_TO_HOST,
+	MANAGED_CPU_FAULT,
+	MANAGED_GPU_FAULTS,
+	MANAGED_THRASHING,
+	MANAGED_THROTTLING,
+	MANAGED_REMOTE_MAP,
+	MANAGED_BETWEEN_DEVICES,
+	MANAGED_KIND_COUNT
+};
+
+#define MANAGED_FOR_FAULT 2 /* CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_COHERENCE */
+
+struct profile_managed {
+	int64_t start_ns, end_ns;
+	uint64_t value;		      /* bytes; of faults how many */
+	uint32_t kind;		      /* enum profile_managed_kind */
+	uint32_t source, destination; /* devices[], PROFILE_NONE: the host, or it does not apply */
+	uint32_t cause; /* 2 a page fault, 3 prefetch, 4 eviction, 5 access counters */
+};
+
 /* A word of a kernel's parameters that may be an address. */
 struct profile_argument {
 	uint64_t address;
@@ -371,6 +394,7 @@ struct profile_process {
 	bool is_replay;		   /* counters by replay: kernels' times are not their own */
 	bool is_graph_level;	   /* recorded with --graphs=graph */
 	double call_added_ns;	   /* by recording to a short call, as measured in it; 0: unknown */
+	bool has_managed;	   /* page faults and migrations of managed memory were recorded */
 	bool is_filtered;	   /* by --kernels, --delay, --duration or the profiler API */
 };
 
@@ -427,6 +451,8 @@ struct profile {
 	size_t launch_count;
 	struct profile_load *loads; /* by call */
 	size_t load_count;
+	struct profile_managed *manageds; /* by start_ns */
+	size_t managed_count;
 	struct profile_overhead *overheads; /* by start_ns */
 	size_t overhead_count;
 	struct profile_jit *jits; /* by start_ns */

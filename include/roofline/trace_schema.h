@@ -213,6 +213,17 @@
 	COLUMN(u32, stream, "streams.stream, when is_async") \
 	COLUMN(u32, correlation, "api.correlation of the call")
 
+/* What the driver did with managed memory; only with --managed.  The values and flags are CUPTI's. */
+#define TRACE_MANAGED(COLUMN) \
+	COLUMN(i64, start_ns, "when it began, or was noticed") \
+	COLUMN(i64, end_ns, "when it ended, or start_ns") \
+	COLUMN(u32, kind, "1 moved to the device, 2 to the host, 3 CPU page fault, 4 GPU page faults, 5 thrashing, 6 throttling, 7 remote mapping, 8 moved between devices") \
+	COLUMN(u64, value, "bytes; of GPU page faults how many groups, of a CPU page fault 1") \
+	COLUMN(u64, address, "where the memory begins") \
+	COLUMN(u32, source, "devices.device that it came from or that faulted, 4294967295: the host") \
+	COLUMN(u32, destination, "devices.device that it went to, likewise") \
+	COLUMN(u32, cause, "why memory was moved: 1 user, 2 coherence (a page fault), 3 prefetch, 4 eviction, 5 access counters")
+
 /* Words of the parameters of kernels that may be addresses: also members of structs; only with --args.  Equal sets of them
  * have one id, or a few. */
 #define TRACE_ARGUMENTS(COLUMN) \
@@ -394,6 +405,7 @@
 	TABLE(loads, TRACE_LOADS) \
 	TABLE(launch_attributes, TRACE_LAUNCH_ATTRIBUTES) \
 	TABLE(allocations, TRACE_ALLOCATIONS) \
+	TABLE(managed, TRACE_MANAGED) \
 	TABLE(arguments, TRACE_ARGUMENTS) \
 	TABLE(launch_arguments, TRACE_LAUNCH_ARGUMENTS) \
 	TABLE(graph_nodes, TRACE_GRAPH_NODES) \
@@ -457,6 +469,8 @@
 	KEY(sample_problem, "why samples that were asked for were not taken") \
 	KEY(call_bare_ns, "a short call of the driver without its record, measured in this process") \
 	KEY(call_recorded_ns, "and with it: the difference is what recording such a call adds here") \
+	KEY(managed, "1 when page faults and migrations of managed memory were recorded") \
+	KEY(managed_problem, "why those that were asked for were not recorded") \
 	KEY(power_problem, "why clocks and power that were asked for were not read") \
 	KEY(sealed_ns, "the recording was closed properly: the program ended, or a limit was reached")
 
@@ -477,7 +491,7 @@
 	LOSS(lost_sample_ns, "ns", "of a GPU's time that should have been sampled and was not: its buffer was full, or decoding too slow") \
 	LOSS(foreign_buffers, "buffers", "of the program's own use of CUPTI were handed to the collector, which left them alone") \
 	LOSS(taken_buffers, "buffers", "CUPTI gave them to somebody else, who registered for its records after the collector") \
-	LOSS(late_attachments, "modules", "began to use NVTX or CUDA before the collector was attached: what they did until then is missing") \
+	LOSS(late_attachments, "threads", "used NVTX or started CUDA before the collector was attached: what they did until then is missing") \
 	LOSS(yielded, "processes", "left out on request: --yield, and the program or another profiler uses CUPTI") \
 	LOSS(disabled_kinds, "kinds", "CUPTI refused to record this kind")
 

@@ -117,6 +117,36 @@ static void step_unload(const char *argument)
 	driver_call(CUPTI_DRIVER_TRACE_CBID_cuModuleUnload, &call, CUDA_SUCCESS);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* managed - one record of each kind, where they were enabled */
+static void step_managed(const char *argument)
+{
+	CUpti_ActivityUnifiedMemoryCounter3 counter = {
+		.kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER,
+		.value = 65536,
+		.start = now_ns(),
+		.address = 0x7f0000000000,
+		.srcId = CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID,
+		.flags = CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_COHERENCE,
+	};
+
+	(void)argument;
+	if (!mock.mock_emit || !mock.mock_is_enabled(counter.kind))
+		return;
+	for (uint32_t kind = 1; kind < CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_COUNT; kind++) {
+		counter.counterKind = (CUpti_ActivityUnifiedMemoryCounterKind)kind;
+		counter.end = kind == 3 ? 0 : counter.start + 2000;
+		mock.mock_emit(&counter);
+	}
+}
+
 static void take_three_ms(void)
 {
 	usleep(3000);
@@ -164,11 +194,8 @@ static void step_graph(const char *argument)
 }
 
 const struct step call_steps[] = {
-	{"event", step_event},
-	{"attribute", step_attribute},
-	{"load", step_load},
-	{"unload", step_unload},
-	{"create_streams", step_create_streams},
-	{"graph", step_graph},
-	{NULL, NULL},
+	{"event", step_event},	   {"attribute", step_attribute},
+	{"load", step_load},	   {"unload", step_unload},
+	{"managed", step_managed}, {"create_streams", step_create_streams},
+	{"graph", step_graph},	   {NULL, NULL},
 };

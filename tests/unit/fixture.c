@@ -99,6 +99,10 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 	[TRACE_TABLE_loads] = "correlation,kind,is_embedded\n"
 			      "106,2,0\n"
 			      "105,3,1\n",
+	[TRACE_TABLE_managed] = "start_ns,end_ns,kind,value,address,source,destination,cause\n"
+				"3300,3400,2,65536,65536,0,4294967295,2\n"
+				"2100,2200,1,131072,65536,4294967295,0,2\n"
+				"2050,2300,4,7,65536,0,4294967295,2\n",
 	[TRACE_TABLE_allocations] =
 		"time_ns,operation,memory,address,bytes,is_async,pool,device,context,stream,"
 		"correlation\n"

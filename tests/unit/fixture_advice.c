@@ -37,6 +37,7 @@ static void begin(struct advised *it, struct builder *b)
 	assert_int_equal(gaps_analyze(&report->gaps, report->profile, report->timeline, 10, &err),
 			 0);
 	assert_int_equal(collectives_build(&report->collectives, report->profile, &err), 0);
+	assert_int_equal(managed_memory_build(&report->managed_memory, report->profile, &err), 0);
 	assert_int_equal(device_graphs_build(&report->device_graphs, report->profile, &err), 0);
 	assert_int_equal(advice_find(&it->advice, report, NULL, &err), 0);
 }
@@ -84,6 +85,7 @@ void advised_end(struct advised *it)
 	device_graphs_free(it->report.device_graphs);
 	collectives_free(it->report.collectives);
 	jit_free(it->report.jit);
+	managed_memory_free(it->report.managed_memory);
 	gaps_free(it->report.gaps);
 	statistics_free(it->report.statistics);
 	timeline_free(it->report.timeline);

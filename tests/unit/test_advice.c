@@ -38,6 +38,7 @@ static struct advice *advise(struct builder *b, struct report *report)
 					    report->timeline, report->gaps, &err),
 			 0);
 	assert_int_equal(collectives_build(&report->collectives, report->profile, &err), 0);
+	assert_int_equal(managed_memory_build(&report->managed_memory, report->profile, &err), 0);
 	assert_int_equal(device_graphs_build(&report->device_graphs, report->profile, &err), 0);
 	assert_int_equal(advice_find(&advice, report, NULL, &err), 0);
 	return advice;
@@ -49,6 +50,7 @@ static void done(struct builder *b, struct report *report, struct advice *advice
 	device_graphs_free(report->device_graphs);
 	collectives_free(report->collectives);
 	jit_free(report->jit);
+	managed_memory_free(report->managed_memory);
 	steady_state_free(report->steady_state);
 	gaps_free(report->gaps);
 	statistics_free(report->statistics);

@@ -64,6 +64,7 @@ static void advise(struct advised *it, struct builder *b)
 	assert_int_equal(gaps_analyze(&report->gaps, report->profile, report->timeline, 10, &err),
 			 0);
 	assert_int_equal(collectives_build(&report->collectives, report->profile, &err), 0);
+	assert_int_equal(managed_memory_build(&report->managed_memory, report->profile, &err), 0);
 	assert_int_equal(device_graphs_build(&report->device_graphs, report->profile, &err), 0);
 	assert_int_equal(advice_find(&it->advice, report, NULL, &err), 0);
 }
@@ -74,6 +75,7 @@ static void advised_free(struct advised *it)
 	device_graphs_free(it->report.device_graphs);
 	collectives_free(it->report.collectives);
 	jit_free(it->report.jit);
+	managed_memory_free(it->report.managed_memory);
 	gaps_free(it->report.gaps);
 	timeline_free(it->report.timeline);
 	statistics_free(it->report.statistics);

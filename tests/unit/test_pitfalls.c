@@ -31,6 +31,7 @@ static void expect(struct builder *b, const char *expected, const char *evidence
 	assert_int_equal(gaps_analyze(&report.gaps, report.profile, report.timeline, 0, &err), 0);
 	assert_int_equal(counted_build(&report.counted, report.profile, &err), 0);
 	assert_int_equal(collectives_build(&report.collectives, report.profile, &err), 0);
+	assert_int_equal(managed_memory_build(&report.managed_memory, report.profile, &err), 0);
 	assert_int_equal(device_graphs_build(&report.device_graphs, report.profile, &err), 0);
 	assert_int_equal(advice_find(&advice, &report, NULL, &err), 0);
 	for (size_t i = 0; i < advice->count; i++) {
@@ -50,6 +51,7 @@ static void expect(struct builder *b, const char *expected, const char *evidence
 	device_graphs_free(report.device_graphs);
 	collectives_free(report.collectives);
 	jit_free(report.jit);
+	managed_memory_free(report.managed_memory);
 	counted_free(report.counted);
 	gaps_free(report.gaps);
 	statistics_free(report.statistics);
@@ -355,6 +357,45 @@ static void test_said_by_another(void **state)
 	expect(copies(60, pinned, "cudaMemcpy", 3000), "copy_overlap", NULL);
 	ceilings_free(ceilings);
 	ceilings = NULL;
+}
+
+/* ---- managed memory ---- */
+
+/* 20 kernels of 90 us, 10 us apart, each with page faults for so long; nothing of it without a recording of them. */
+static struct builder *touch(struct profile_managed *managed, size_t count, int64_t fault_ns)
+{
+	struct builder *b = builder_new(1, 1);
+
+	for (int i = 0; i < 20; i++) {
+		int64_t start_ns = 100000 * i + 10000;
+
+		builder_kernel(b, 0, "k", start_ns, start_ns + 90000,
+			       builder_launch(b, 0, start_ns - 9000, start_ns - 8000));
+		managed[i] = (struct profile_managed){.start_ns = start_ns,
+						      .end_ns = start_ns + fault_ns,
+						      .kind = MANAGED_GPU_FAULTS,
+						      .value = 3};
+	}
+	managed[20] = (struct profile_managed){.kind = MANAGED_TO_DEVICE,
+					       .cause = MANAGED_FOR_FAULT,
+					       .source = PROFILE_NONE,
+					       .value = 1 << 20};
+	b->profile.manageds = managed;
+	b->profile.managed_count = count;
+	return b;
+}
+
+static void test_page_faults(void **state)
+{
+	struct profile_managed managed[21];
+
+	(void)state;
+	expect(touch(managed, 21, 40000), "page_faults",
+	       "page faults are served for 800 us within kernels");
+	expect(touch(managed, 21, 40000), "page_faults",
+	       "they moved 1.00 MiB to the GPU and 0 B to the host");
+	expect(touch(managed, 21, 4000), "", NULL); /* next to no time */
+	expect(touch(managed, 0, 40000), "", NULL); /* not recorded */
 }
 
 /* ---- code that is loaded late ---- */
@@ -691,6 +732,7 @@ int main(void)
 		SENTENCE("what is found on one device is not said of another", test_devices),
 		SENTENCE("that they block is not told where it is told to overlap them",
 			 test_said_by_another),
+		SENTENCE("page faults that kernels wait for are told", test_page_faults),
 		SENTENCE("code that is loaded or compiled amid the work is told, at the start not",
 			 test_loads),
 		SENTENCE(

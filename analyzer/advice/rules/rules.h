@@ -60,6 +60,7 @@
 	RULE(host_node, "functions of the host in streams and graphs: after a wait instead")       \
 	RULE(blocking_copy, "the host waits in each copy and launches late: copy asynchronously")  \
 	RULE(repeated_module_load, "code is compiled or loaded again and again: once, and kept")   \
+	RULE(page_faults, "managed memory is moved when it is touched: prefetch it")               \
 	RULE(late_module_load, "code is loaded or compiled amid the work: before it")              \
 	RULE(compile_cache, "code is compiled anew in each run: keep it on disk")                  \
 	RULE(refused_code, "code for another GPU is refused: the architecture is part of the key") \

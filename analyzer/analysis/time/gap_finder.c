@@ -17,7 +17,9 @@ struct gap_finder {
 	struct spans *profiler; /* by thread: tracing's own overhead */
 	struct spans *jit;	/* by thread: code compiled, without the above */
 	struct spans *module;	/* by thread: code loaded, without both */
-	int64_t *latency_ns;	/* by device: how long a launch takes to reach it */
+	struct spans
+		*moved; /* by device: its managed memory moved to the host, which had touched it */
+	int64_t *latency_ns; /* by device: how long a launch takes to reach it */
 	struct gap_children children;
 };
 
@@ -93,6 +95,28 @@ static int find_overheads(struct gap_finder *finder)
 	if (rc == 0)
 		rc = first_launches_add(finder->module, finder->profile, is_load);
 	return rc < 0 ? rc : seal_overheads(finder);
+}
+
+/* What is asked for (a prefetch, a copy) nobody waits for on the way. */
+static int find_moved(struct gap_finder *finder)
+{
+	const struct profile *profile = finder->profile;
+	int rc = 0;
+
+	finder->moved = calloc(profile->device_count + 1, sizeof(struct spans));
+	if (!finder->moved)
+		return -ENOMEM;
+	for (size_t i = 0; rc == 0 && i < profile->managed_count; i++) {
+		const struct profile_managed *managed = &profile->manageds[i];
+
+		if (managed->kind == MANAGED_TO_HOST && managed->cause == MANAGED_FOR_FAULT &&
+		    managed->source != PROFILE_NONE)
+			rc = spans_add(&finder->moved[managed->source], managed->start_ns,
+				       managed->end_ns);
+	}
+	for (size_t i = 0; i < profile->device_count; i++)
+		spans_seal(&finder->moved[i]);
+	return rc;
 }
 
 /* ---- finding gaps ---- */
@@ -217,6 +241,22 @@ static void assign_on_thread(const struct gap_finder *finder, uint32_t thread, s
 	add_ns(gap, (int)cause, end_ns - start_ns - profiler_ns - jit_ns - module_ns);
 }
 
+/* The host's own code: it waits where memory that it touches has to come from the device first. */
+static void assign_host_code(const struct gap_finder *finder, uint32_t thread, struct gap *gap,
+			     int64_t start_ns, int64_t end_ns)
+{
+	const struct profile_op *after = &finder->profile->ops[gap->after];
+	int64_t host_ns = gap->by_cause_ns[GAP_HOST], moved_ns;
+
+	if (end_ns <= start_ns)
+		return;
+	assign_on_thread(finder, thread, gap, GAP_HOST, start_ns, end_ns);
+	moved_ns = min_ns(spans_covered(&finder->moved[after->device], start_ns, end_ns),
+			  gap->by_cause_ns[GAP_HOST] - host_ns);
+	gap->by_cause_ns[GAP_HOST] -= moved_ns;
+	gap->by_cause_ns[GAP_MANAGED] += moved_ns;
+}
+
 /* Splits the part of the gap before the launching call over what its thread did then.  Walks back
  * from that call, so that all gaps of a device together look at each call about once. */
 static void assign_host_part(const struct gap_finder *finder, struct gap *gap, uint32_t launch,
@@ -237,12 +277,12 @@ static void assign_host_part(const struct gap_finder *finder, struct gap *gap, u
 
 		if (to_ns <= from_ns)
 			continue;
-		assign_on_thread(finder, thread, gap, GAP_HOST, cursor_ns, from_ns);
+		assign_host_code(finder, thread, gap, cursor_ns, from_ns);
 		cause = gap_calls_inside(&finder->calls, (uint32_t)(call - profile->calls));
 		assign_on_thread(finder, thread, gap, cause, from_ns, to_ns);
 		cursor_ns = to_ns;
 	}
-	assign_on_thread(finder, thread, gap, GAP_HOST, cursor_ns, end_ns);
+	assign_host_code(finder, thread, gap, cursor_ns, end_ns);
 }
 
 /* The moment, or the end of the gap that is nearer to it. */
@@ -500,6 +540,8 @@ int gap_finder_open(struct gap_finder **out, const struct profile *profile)
 	if (rc == 0)
 		rc = find_overheads(finder);
 	if (rc == 0)
+		rc = find_moved(finder);
+	if (rc == 0)
 		rc = find_latencies(finder);
 	if (rc == 0)
 		rc = find_children(finder);
@@ -542,6 +584,7 @@ void gap_finder_close(struct gap_finder *finder)
 	close_spans(finder->profiler, finder->profile->thread_count);
 	close_spans(finder->jit, finder->profile->thread_count);
 	close_spans(finder->module, finder->profile->thread_count);
+	close_spans(finder->moved, finder->profile->device_count);
 	free(finder->latency_ns);
 	free(finder);
 }

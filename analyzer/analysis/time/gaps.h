@@ -25,7 +25,9 @@
  *       by what is done with them, and what a captured graph takes up `graph capture`;
  *       modules and attributes of kernels `module load`; streams and events that are
  *       made or destroyed `stream or event creation`; launches, other copies and
- *       events `launch`; outside them and in calls of no class `host compute`;
+ *       events `launch`; outside them and in calls of no class `host compute`, but
+ *       `managed memory` while memory of this device that the host had touched was
+ *       moved to it (--managed);
  *     - from the call's start until N starts, at most the launch latency beyond the
  *       call's return: `launch`, or `blocking copy` when the
  *       call is a wait, or its class's cause as above; after an asynchronous copy's
