@@ -5,7 +5,10 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "clock.h"
 #include "flush_thread.h"
 #include "program_rows.h"
 
@@ -82,6 +85,19 @@ static void note_image(uint32_t correlation, const void *image)
 	program_rows_put_load(&row);
 }
 
+/* What the call waits for is the recording's, not the program's. */
+static void deliver(uint32_t correlation)
+{
+	struct trace_overheads_row row = {.start_ns = clock_ns(CLOCK_REALTIME),
+					  .is_profiler = 1,
+					  .thread = (uint32_t)syscall(SYS_gettid),
+					  .correlation = correlation};
+
+	flush_thread_deliver();
+	row.end_ns = clock_ns(CLOCK_REALTIME);
+	program_rows_put_delivery(&row);
+}
+
 /* The members are laid out alike: what is loaded comes second. */
 static const void *image_of(const CUpti_CallbackData *data)
 {
@@ -103,7 +119,7 @@ bool loaded_images_on_call(CUpti_CallbackId id, const CUpti_CallbackData *data)
 	case CUPTI_DRIVER_TRACE_CBID_cuModuleUnload:
 	case CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload:
 		if (data->callbackSite == CUPTI_API_ENTER && has_own_code)
-			flush_thread_deliver();
+			deliver(data->correlationId);
 		return true;
 	case CUPTI_DRIVER_TRACE_CBID_cuModuleLoad:
 	case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile:

@@ -13,6 +13,7 @@ struct program_row {
 		LAUNCH,
 		LOAD,
 		MODULE,
+		DELIVERY,
 		ARGUMENTS,
 		LAUNCH_ARGUMENTS,
 		GRAPH_NODE,
@@ -26,6 +27,7 @@ struct program_row {
 		struct trace_launch_attributes_row launch;
 		struct trace_loads_row load;
 		struct trace_modules_row module;
+		struct trace_overheads_row delivery;
 		struct trace_arguments_row arguments;
 		struct trace_launch_arguments_row launch_arguments;
 		struct trace_graph_nodes_row node;
@@ -74,6 +76,11 @@ void program_rows_put_module(const struct trace_modules_row *row)
 	put(&(struct program_row){.kind = MODULE, .module = *row});
 }
 
+void program_rows_put_delivery(const struct trace_overheads_row *row)
+{
+	put(&(struct program_row){.kind = DELIVERY, .delivery = *row});
+}
+
 void program_rows_put_arguments(const struct trace_arguments_row *row)
 {
 	put(&(struct program_row){.kind = ARGUMENTS, .arguments = *row});
@@ -115,6 +122,10 @@ static void write_row(void *rows, void *queued)
 		break;
 	case MODULE:
 		trace_write_modules(out, &row->module);
+		break;
+	case DELIVERY:
+		row->delivery.name = trace_name("records of unloaded code");
+		trace_write_overheads(out, &row->delivery);
 		break;
 	case ARGUMENTS:
 		trace_write_arguments(out, &row->arguments);

@@ -18,6 +18,7 @@ void program_rows_put_event_call(const struct trace_event_calls_row *row);
 void program_rows_put_launch(const struct trace_launch_attributes_row *row);
 void program_rows_put_load(const struct trace_loads_row *row);
 void program_rows_put_module(const struct trace_modules_row *row);
+void program_rows_put_delivery(const struct trace_overheads_row *row); /* its name is set later */
 void program_rows_put_arguments(const struct trace_arguments_row *row);
 void program_rows_put_launch_arguments(const struct trace_launch_arguments_row *row);
 void program_rows_put_graph_node(const struct trace_graph_nodes_row *row);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "replay/dependencies.h"
 #include "replay/graph_calls.h"
@@ -44,13 +45,29 @@ static bool has_counted(const struct profile *profile)
 	return false;
 }
 
-/* With counters, threads are held up by milliseconds: nothing of that is the program's own. */
+/* With counters, threads are held up by milliseconds, and always before code is unloaded, until its kernels' records were
+ * read: nothing of that is the program's own. */
+static bool holds_up(const struct profile_overhead *overhead, bool is_counted)
+{
+	return overhead->is_profiler && overhead->thread != PROFILE_NONE &&
+	       (is_counted || !strcmp(overhead->name, "records of unloaded code"));
+}
+
+static bool is_held_up(const struct profile *profile, bool is_counted)
+{
+	for (size_t i = 0; i < profile->overhead_count; i++)
+		if (holds_up(&profile->overheads[i], is_counted))
+			return true;
+	return false;
+}
+
 static int find_profiler(struct model *model)
 {
 	const struct profile *profile = model->profile;
+	bool is_counted = has_counted(profile);
 	int rc = 0;
 
-	if (!has_counted(profile))
+	if (!is_held_up(profile, is_counted))
 		return 0;
 	model->profiler = calloc(profile->thread_count + 1, sizeof(*model->profiler));
 	if (!model->profiler)
@@ -58,7 +75,7 @@ static int find_profiler(struct model *model)
 	for (size_t i = 0; rc == 0 && i < profile->overhead_count; i++) {
 		const struct profile_overhead *overhead = &profile->overheads[i];
 
-		if (overhead->is_profiler && overhead->thread != PROFILE_NONE)
+		if (holds_up(overhead, is_counted))
 			rc = spans_add(&model->profiler[overhead->thread], overhead->start_ns,
 				       overhead->end_ns);
 	}

@@ -80,7 +80,7 @@ static int change_run(struct application *application)
 	const struct profile *profile = application->run->model->profile;
 	int rc = 0;
 
-	for (size_t i = 0; report && rc == 0 && i < profile->thread_count; i++) {
+	for (size_t i = 0; report && report->jit && rc == 0 && i < profile->thread_count; i++) {
 		struct keeping keeping = {.application = application,
 					  .jit = report->jit,
 					  .profile = profile,

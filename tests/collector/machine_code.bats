@@ -152,5 +152,6 @@ sass() {
 	readable
 	equal kernels 5 "$(rows kernels)"
 	equal signatures 2 "$(rows signatures)"
+	grep -q ',records of unloaded code$' "$(tables names)" # what the call waited for is told
 	equal names "aaaa bbbb" "$(sed -n 's/^[0-9]*,\(aaaa\|bbbb\)$/\1/p' "$(tables names)" | sort | xargs)"
 }

@@ -129,6 +129,13 @@ static void add(struct builder *b, char letter)
 	case 'J':
 		call(b, "cudaLibraryLoadData", CALL_MODULE);
 		break;
+	case 'L':
+		now_ns += 20;
+		builder_load(b, IMAGE_MACHINE_CODE, 1, now_ns - 10, now_ns);
+		break;
+	case 'F':
+		call(b, "cuModuleUnload", CALL_MODULE);
+		break;
 	case 'h':
 		now_ns += LONG_NS;
 		break;

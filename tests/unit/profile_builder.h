@@ -272,7 +272,7 @@ static inline uint32_t builder_load(struct builder *b, enum profile_image image,
 
 	assert(i < BUILDER_ROOM && module < BUILDER_ROOM);
 	b->loads[i] = (struct profile_load){.call = call, .image = image};
-	b->modules[module] = (struct profile_module){.time_ns = end_ns, .code = code, .sm = 90};
+	b->modules[module] = (struct profile_module){.time_ns = end_ns - 1, .code = code, .sm = 90};
 	return call;
 }
 

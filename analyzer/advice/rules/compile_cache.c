@@ -14,7 +14,7 @@
 #define AT_STAKE_RATIO 0.05
 
 struct compilations {
-	uint64_t count;		    /* loads after host code */
+	uint64_t count, seen_count; /* loads after host code, and after a compiler */
 	int64_t host_ns, driver_ns; /* driver_ns: 0 where its cache kept it */
 };
 
@@ -27,6 +27,7 @@ static void add_load(struct compilations *found, const struct facts *facts, size
 	    !facts_is_call_of(facts, &profile->calls[load->call], device))
 		return;
 	found->count += load->host_ns > 0;
+	found->seen_count += load->is_compiled;
 	sum_add_ns(&found->host_ns, load->host_ns);
 	if (!is_kept)
 		sum_add_ns(&found->driver_ns, load->driver_ns);
@@ -66,6 +67,10 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 			"%s times code was loaded that was made while the program ran, after %s of host "
 			"code, which is what compiling it took at most",
 			format_count(found->count).text, format_ns((double)found->host_ns).text);
+	if (rc == 0 && found->seen_count)
+		rc = advice_add_evidence(item,
+					 "before %s of them a compiler such as NVRTC was seen",
+					 format_count(found->seen_count).text);
 	if (rc == 0 && found->driver_ns)
 		rc = advice_add_evidence(
 			item,
@@ -104,4 +109,5 @@ const struct rule rule_compile_cache = {
 	.add_evidence = add_evidence,
 	.is_about_kernels = true,
 	.is_once = true,
+	.said_by = "refused_code",
 };

@@ -4,7 +4,7 @@
  * Programs that compile for each shape or each step (NVRTC, cuLink, PTX), and do not keep what they have compiled, load a
  * module each time.  Fires when at least ten loads follow after a tenth of the GPU's operations, some of them in the last
  * quarter, at least half of which are unloaded again or wait for the driver to compile PTX, and the GPU is idle for more
- * than 5% of wall time in loads, compilations, and in host code of more than 100 us right before a load, which is when NVRTC
+ * than 5% of wall time, or of what repeats, in loads, compilations, and in host code of more than 100 us right before a load, which is when NVRTC
  * compiles.  What is only loaded is different code each time, as libraries do it.  Where the recording has modules it tells
  * which code was loaded before: at least half of the loads have to be of such code, and it is predicted that it is kept.
  */
@@ -125,10 +125,11 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 			format_ns((double)found->compile_ns).text);
 	if (rc == 0 && found->host_ns)
 		rc = advice_add_evidence(
-			item,
-			"and for %s of host code right before: NVRTC compiles there, which "
-			"no recording tells from other code",
-			format_ns((double)found->host_ns).text);
+			item, "and for %s of host code right before, %s",
+			format_ns((double)found->host_ns).text,
+			facts->report->jit->compiled_count
+				? "in which a compiler such as NVRTC was seen"
+				: "which is when a compiler such as NVRTC runs, or other code");
 	return rc;
 }
 
@@ -145,7 +146,7 @@ static bool is_promising(const struct facts *facts, size_t device)
 	const struct loads *found = found_on(facts, device);
 
 	return found->count >= LEAST_COUNT && found->end_count > 0 && is_same_code(found) &&
-	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * facts_wall_ns(facts, device);
+	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * facts_main_ns(facts, device);
 }
 
 const struct rule rule_repeated_module_load = {

@@ -62,8 +62,8 @@
 	RULE(repeated_module_load, "code is compiled or loaded again and again: once, and kept")   \
 	RULE(page_faults, "managed memory is moved when it is touched: prefetch it")               \
 	RULE(late_module_load, "code is loaded or compiled amid the work: before it")              \
-	RULE(compile_cache, "code is compiled anew in each run: keep it on disk")                  \
 	RULE(refused_code, "code for another GPU is refused: the architecture is part of the key") \
+	RULE(compile_cache, "code is compiled anew in each run: keep it on disk")                  \
 	RULE(refused_update, "updates of graphs were refused: check them, a graph each structure") \
 	RULE(legacy_stream_capture,                                                                \
 	     "a launch into the legacy stream ended a capture: name the stream")                   \

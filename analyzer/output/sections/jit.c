@@ -80,9 +80,10 @@ static void put_loads(struct page *page, const struct jit *jit)
 
 static void put_times(struct page *page, const struct jit *jit)
 {
-	fprintf(page->out,
-		"  host code  %9s  right before loads: what NVRTC or nvJitLink took, at most\n",
-		format_ns((double)jit->host_ns).text);
+	fprintf(page->out, "  host code  %9s  right before loads: %s\n",
+		format_ns((double)jit->host_ns).text,
+		jit->compiled_count ? "a compiler was seen there, as NVRTC"
+				    : "what NVRTC or nvJitLink took, at most");
 	if (jit->driver_ns)
 		fprintf(page->out,
 			"  driver     %9s  of the loads: compiled %s, from its cache on disk %s\n",
@@ -112,10 +113,8 @@ static void print_jit(struct page *page)
 
 	if (!jit_is_any(jit))
 		return;
-	page_list_title(
-		page, "Code compiled or loaded at run time",
-		"cost: of compiling and loading, for each launch; it pays where a launch saves more",
-		rows, jit->kernel_count);
+	page_list_title(page, "Code compiled or loaded at run time", "cost: for each launch", rows,
+			jit->kernel_count);
 	put_loads(page, jit);
 	put_times(page, jit);
 	page_heads(page, "      loads     again host code   loading  launches      mean      cost");
