@@ -308,7 +308,7 @@ int run_workload(any_workload &work, int argc, char **argv)
 {
 	const struct workload_row *row = workload_find_row(work.name);
 	workload_options options = {work.name, nullptr, work.size, work.iterations, 5, false,
-				    false,     nullptr, 0};
+				    false,     nullptr, 0,	   work.parameters};
 	std::string reason;
 
 	workload_parse(&options, row->summary, argc, argv);

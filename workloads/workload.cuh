@@ -26,6 +26,7 @@
 
 #include "cuda_check.cuh"
 #include "stamps.cuh"
+#include "workload_options.cuh"
 
 /* ---- what a workload declares ---- */
 
@@ -59,6 +60,7 @@ template <class problem> struct workload {
 	std::vector<variant<problem>> variants; /* the first is called naive */
 	/* Of the kernels that stamp themselves (stamps.cuh), by number; nullptr: none does */
 	const char *const *stamp_names = nullptr;
+	std::vector<parameter> parameters = {}; /* sizes beside --size */
 };
 
 /* ---- helpers for workloads ---- */
@@ -128,6 +130,7 @@ struct any_workload {
 	const char *name;
 	long size, iterations;
 	const char *const *stamp_names;
+	std::vector<parameter> parameters;
 	std::vector<variant_facts> variants;
 
 	virtual void prepare(long size, int iterations) = 0;
@@ -150,6 +153,7 @@ template <class problem> struct workload_of : any_workload {
 		size = work.size;
 		iterations = work.iterations;
 		stamp_names = work.stamp_names;
+		parameters = work.parameters;
 		for (const variant<problem> &one : work.variants)
 			variants.push_back({one.name, one.summary, one.baseline, !!one.setup,
 					    one.why_too_much});

@@ -10,6 +10,15 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <vector>
+
+/* A size that one workload has beside those of all: the option --NAME. */
+struct parameter {
+	const char *name, *meaning;
+	long least, most, step; /* least, least + step and so on */
+	long *value;		/* holds the default until the command line says otherwise */
+};
 
 struct workload_options {
 	const char *name;    /* of the workload */
@@ -18,6 +27,7 @@ struct workload_options {
 	bool json, list;
 	const char *stamps; /* file for when each kernel ran (stamps.cuh), nullptr: none */
 	long device;	    /* as CUDA counts them, from 0 */
+	std::vector<parameter> parameters;
 };
 
 static inline void workload_usage_error(const char *name, const char *problem, const char *text)
@@ -43,7 +53,7 @@ static inline long workload_parse_count(const char *name, const char *option, co
 }
 
 enum { OPTION_LIST = 'l', OPTION_SIZE = 's', OPTION_ITERATIONS = 'i', OPTION_REPEATS = 'r' };
-enum { OPTION_JSON = 'j', OPTION_DEVICE = 'd', OPTION_STAMPS = 256 };
+enum { OPTION_JSON = 'j', OPTION_DEVICE = 'd', OPTION_STAMPS = 256, OPTION_PARAMETER };
 
 static const struct argp_option workload_argp_options[] = {
 	{"size", OPTION_SIZE, "N", 0, "elements to work on", 0},
@@ -56,6 +66,20 @@ static const struct argp_option workload_argp_options[] = {
 	 0},
 	{},
 };
+
+static inline void workload_parse_parameter(const char *name, const parameter &one,
+					    const char *text)
+{
+	long value = workload_parse_count(name, (std::string("--") + one.name).c_str(), text,
+					  one.least, one.most);
+
+	if ((value - one.least) % one.step) {
+		fprintf(stderr, "%s: --%s takes %ld, %ld and so on up to %ld, not '%s'\n", name,
+			one.name, one.least, one.least + one.step, one.most, text);
+		exit(2);
+	}
+	*one.value = value;
+}
 
 static inline error_t workload_parse_option(int key, char *text, struct argp_state *state)
 {
@@ -94,13 +118,34 @@ static inline error_t workload_parse_option(int key, char *text, struct argp_sta
 		options->variant = text;
 		return 0;
 	}
+	if (key >= OPTION_PARAMETER &&
+	    key < OPTION_PARAMETER + (int)options->parameters.size()) {
+		workload_parse_parameter(options->name,
+					 options->parameters[key - OPTION_PARAMETER], text);
+		return 0;
+	}
 	return ARGP_ERR_UNKNOWN;
+}
+
+/* Those of all workloads and before them this one's own. */
+static inline std::vector<argp_option>
+workload_options_of(const std::vector<parameter> &parameters)
+{
+	std::vector<argp_option> all;
+
+	for (const parameter &one : parameters)
+		all.push_back({one.name, OPTION_PARAMETER + (int)all.size(), "N", 0, one.meaning,
+			       0});
+	for (const argp_option &option : workload_argp_options)
+		all.push_back(option);
+	return all;
 }
 
 static inline void workload_parse(struct workload_options *options, const char *summary, int argc,
 				  char **argv)
 {
-	const struct argp parser = {workload_argp_options,
+	const std::vector<argp_option> all = workload_options_of(options->parameters);
+	const struct argp parser = {all.data(),
 				    workload_parse_option,
 				    "[VARIANT]",
 				    summary,

@@ -54,9 +54,11 @@ static inline void print_table(const struct workload_row *row, const char *gpu,
 	int width = 12;
 
 	printf("%s (%s): %s\n", row->name, row->id, row->summary);
-	printf("%s, size %ld, %ld iterations, %ld repeats; every result matches the scalar "
-	       "reference\n\n",
-	       gpu, options->size, options->iterations, options->repeats);
+	printf("%s, size %ld, ", gpu, options->size);
+	for (const parameter &one : options->parameters)
+		printf("%s %ld, ", one.name, *one.value);
+	printf("%ld iterations, %ld repeats; every result matches the scalar reference\n\n",
+	       options->iterations, options->repeats);
 	for (const measurement &one : all)
 		width = std::max(width, (int)strlen(one.variant));
 	printf("%-*s %12s %21s %10s %10s %8s\n", width, "variant", "us/iteration", "min .. max",
@@ -119,8 +121,11 @@ static inline void print_json(const struct workload_row *row, const char *gpu,
 	print_json_head(row);
 	printf(", \"gpu\": ");
 	print_json_string(gpu);
-	printf(", \"size\": %ld, \"iterations\": %ld, \"repeats\": %ld, \"variants\": [",
-	       options->size, options->iterations, options->repeats);
+	printf(", \"size\": %ld", options->size);
+	for (const parameter &one : options->parameters)
+		printf(", \"%s\": %ld", one.name, *one.value);
+	printf(", \"iterations\": %ld, \"repeats\": %ld, \"variants\": [",
+	       options->iterations, options->repeats);
 	for (const measurement &one : all) {
 		printf("%s\n  {\"name\": \"%s\", ", &one == &all.front() ? "" : ",", one.variant);
 		print_json_variant(all, one);
