@@ -411,6 +411,8 @@ static __global__ void __launch_bounds__(conv_threads, 2)
 	conv_sums sums = {};
 	int rows[tiles];
 
+	if (is_wgmma && !HAS_WGMMA)
+		return; /* nobody launches it */
 	if (threadIdx.x < tiles)
 		places[threadIdx.x] = place_of(blockIdx.x * tiles + threadIdx.x, shape);
 	__syncthreads();

@@ -78,6 +78,8 @@
 		 "chains of elementwise kernels that hand each other whole arrays")             \
 	WORKLOAD(fuse_conv_bn_relu, "E4", "fusion", 0,                                          \
 		 "a convolution, and three kernels that each go through its result again")      \
+	WORKLOAD(fuse_layernorm_gemm, "E5", "fusion", 0,                                        \
+		 "a matrix product between a normalization and an activation")                  \
 	WORKLOAD(memory_bound, "D3", "roofs", 1, "a vector triad as fast as the memory allows") \
 	WORKLOAD(compute_bound, "D4", "roofs", 1,                                               \
 		 "FMA chains and matrix products as fast as the arithmetic allows")             \
