@@ -81,8 +81,18 @@ struct problem {
 /* The filter's reach over the edge of a tile, and the width of a tile with that rim. */
 template <int filter> static constexpr int rim = filter / 2;
 template <int filter> static constexpr int span = tile_width + 2 * rim<filter>;
+
+/* Pixels of the block's tiles with their rims, and one so that chunks lie in different banks. */
+template <int filter> static constexpr int input_pixels = tiles *span<filter> *span<filter> + 1;
 template <int filter>
-static constexpr int input_bytes = tiles *span<filter> *span<filter> *row_bytes;
+static constexpr int input_bytes = (input_pixels<filter> * row_bytes + 1023) / 1024 * 1024;
+
+/* Where eight channels of a pixel lie.  mma reads rows of a swizzled tile, one address a row.  wgmma
+ * reads eight rows from one address on: there a chunk's pixels stand side by side. */
+template <int filter, bool is_wgmma> static __device__ int input_offset(int pixel, int chunk)
+{
+	return is_wgmma ? (chunk * input_pixels<filter> + pixel) * 16 : swizzled(pixel, chunk);
+}
 
 struct place {
 	int image, y, x; /* of the upper left pixel; image -1: there is no such tile */
@@ -114,7 +124,7 @@ static __host__ __device__ size_t index_nchw(struct shape s, int image, int y, i
 }
 
 /* The block's tiles with their rim, 64 channels from `first` on: a row of shared memory a pixel. */
-template <int filter>
+template <int filter, bool is_wgmma>
 static __device__ void load_nhwc(uint32_t input, const __half *x, const struct place *places,
 				 struct shape shape, int first)
 {
@@ -129,7 +139,7 @@ static __device__ void load_nhwc(uint32_t input, const __half *x, const struct p
 		int at_x = place.x + pixel % span - rim<filter>;
 		bool inside = is_inside(place, at_y, at_x, shape.width);
 
-		copy_async(input + swizzled(row, chunk),
+		copy_async(input + input_offset<filter, is_wgmma>(row, chunk),
 			   inside ? x + index_nhwc(shape, place.image, at_y, at_x,
 						   first + 8 * chunk)
 				  : x,
@@ -156,7 +166,7 @@ static __device__ void transpose8(uint4 (&v)[8])
 }
 
 /* The same from NCHW.  The tile itself: eight pixels of eight channels a thread. */
-template <int filter>
+template <int filter, bool is_wgmma>
 static __device__ void load_nchw_middle(uint32_t input, const __half *x, const struct place *places,
 					struct shape shape, int first)
 {
@@ -178,14 +188,15 @@ static __device__ void load_nchw_middle(uint32_t input, const __half *x, const s
 		transpose8(values);
 #pragma unroll
 		for (int c = 0; c < 8; c++)
-			store_shared(input + swizzled((tile * span + y) * span + rim<filter> + c,
-						      chunk),
+			store_shared(input + input_offset<filter, is_wgmma>(
+						     (tile * span + y) * span + rim<filter> + c,
+						     chunk),
 				     values[c]);
 	}
 }
 
 /* The columns of the rim at both sides: one pixel of eight channels a thread. */
-template <int filter>
+template <int filter, bool is_wgmma>
 static __device__ void load_nchw_sides(uint32_t input, const __half *x, const struct place *places,
 				       struct shape shape, int first)
 {
@@ -206,7 +217,9 @@ static __device__ void load_nchw_sides(uint32_t input, const __half *x, const st
 			values[c] = inside ? x[index_nchw(shape, place.image, at_y, at_x,
 							  first + 8 * chunk + c)]
 					   : __half(0.0f);
-		store_shared(input + swizzled((tile * span + y) * span + column, chunk),
+		store_shared(input + input_offset<filter, is_wgmma>((tile * span + y) * span +
+									    column,
+								    chunk),
 			     *(const uint4 *)values);
 	}
 }
@@ -225,36 +238,24 @@ static __device__ void load_weights(uint32_t stage, const __half *weights, int p
 	}
 }
 
-/* The sums of a thread: of 4 fragments of 16 pixels and 64 output channels each.  With mma a warp
- * has the fragments of one tile, with wgmma a fragment of each tile. */
+/* The sums of a thread.  mma: of 16 pixels times 64 output channels, four times in one tile, which is
+ * the warp's.  wgmma: of 16 output channels, which are the warp's, times 64 pixels in each tile. */
 typedef float conv_sums[tiles][slice / 8][4];
 
-template <bool is_wgmma> static __device__ int tile_of(int fragment)
+static __device__ void clear(conv_sums &sums)
 {
-	return is_wgmma ? fragment : threadIdx.x / 32;
+#pragma unroll
+	for (int i = 0; i < tiles * slice / 2; i++)
+		sums[i / (slice / 2)][i / 4 % (slice / 8)][i % 4] = 0;
 }
 
-/* The first of the fragment's 16 pixels in its tile. */
-template <bool is_wgmma> static __device__ int first_pixel_of(int fragment)
-{
-	return 16 * (is_wgmma ? threadIdx.x / 32 : fragment);
-}
-
-/* The row of shared memory that this lane reads of a fragment, at the filter's first position. */
-template <int filter, bool is_wgmma> static __device__ int input_row_of(int fragment)
+/* Sums += 64 channels of the pixels, shifted by `shift`, times the weights in stage. */
+template <int filter>
+static __device__ void multiply_mma(conv_sums &sums, uint32_t input, int shift, uint32_t stage)
 {
 	const int span = ::span<filter>;
-	int pixel = first_pixel_of<is_wgmma>(fragment) + threadIdx.x % 16;
-
-	return (tile_of<is_wgmma>(fragment) * span + pixel / tile_width) * span +
-	       pixel % tile_width;
-}
-
-/* rows: of this position.  Sums += 64 channels of the pixels times the weights in stage. */
-static __device__ void multiply_mma(conv_sums &sums, uint32_t input, const int (&rows)[tiles],
-				    uint32_t stage)
-{
-	int lane = threadIdx.x % 32;
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+	int row = (warp * span + lane % 16 / tile_width) * span + lane % tile_width + shift;
 
 #pragma unroll
 	for (int k = 0; k < slice / 16; k++) {
@@ -262,7 +263,8 @@ static __device__ void multiply_mma(conv_sums &sums, uint32_t input, const int (
 
 #pragma unroll
 		for (int i = 0; i < tiles; i++)
-			load_fragment(a[i], input + swizzled(rows[i], 2 * k + lane / 16));
+			load_fragment(a[i],
+				      input + swizzled(row + 2 * span * i, 2 * k + lane / 16));
 #pragma unroll
 		for (int j = 0; j < slice / 16; j++)
 			load_fragment(b[j], stage + swizzled(16 * j + lane / 16 * 8 + lane % 8,
@@ -275,80 +277,108 @@ static __device__ void multiply_mma(conv_sums &sums, uint32_t input, const int (
 	}
 }
 
-/* While the tensor cores have one step of 16 channels, the next one's pixels are loaded. */
-static __device__ void multiply_wgmma(conv_sums &sums, uint32_t input, const int (&rows)[tiles],
-				      uint32_t stage)
+/* The same with the factors changed round: then the one that is read for each tile is in registers,
+ * and what comes from shared memory is read once. */
+template <int filter>
+static __device__ void multiply_wgmma(conv_sums &sums, uint32_t input, int shift, uint32_t stage,
+				      bool add)
 {
-	int lane = threadIdx.x % 32;
-	uint64_t weights = tile_descriptor(stage);
-	uint32_t a[2][tiles][4];
+	const int span = ::span<filter>, chunk_bytes = 16 * input_pixels<filter>;
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+	uint32_t weights[slice / 16][4];
+	uint64_t pixels = pixel_descriptor(input + 16 * shift, 16 * span, chunk_bytes);
 
+	wgmma_wait<0>(); /* the last step's: they ran while this one was prepared */
 #pragma unroll
-	for (int k = 0; k < slice / 16; k++) {
+	for (int k = 0; k < slice / 16; k++)
+		load_fragment(weights[k],
+			      stage + swizzled(16 * warp + lane % 16, 2 * k + lane / 16));
+	wgmma_begin();
+#pragma unroll
+	for (int k = 0; k < slice / 16; k++)
 #pragma unroll
 		for (int i = 0; i < tiles; i++)
-			load_fragment(a[k % 2][i], input + swizzled(rows[i], 2 * k + lane / 16));
-		wgmma_begin();
-#pragma unroll
-		for (int i = 0; i < tiles; i++)
-			wgmma64(sums[i], a[k % 2][i], weights + 32 * k / 16);
-		wgmma_commit();
-		if (k + 1 < slice / 16)
-			wgmma_wait<1>();
-		else
-			wgmma_wait<0>();
-	}
+			wgmma64(sums[i], weights[k],
+				pixels + i * span * span + 2 * k * chunk_bytes / 16, add || k);
+	wgmma_commit();
 }
 
-/* Scaled, shifted and cut off where fused; rounded to FP16 in any case. */
-template <bool is_fused>
-static __device__ __half2 finished(float first, float second, float2 scale, float2 bias)
+/* Scaled, shifted and cut off where fused. */
+template <bool is_fused> static __device__ float finished(float sum, float scale, float bias)
 {
-	if (is_fused) {
-		first = fmaxf(fmaf(scale.x, first, bias.x), 0);
-		second = fmaxf(fmaf(scale.y, second, bias.y), 0);
-	}
-	return __floats2half2_rn(first, second);
+	return is_fused ? fmaxf(fmaf(scale, sum, bias), 0) : sum;
 }
 
 static const int nchw_pitch = 2 * tile_pixels + 16; /* bytes: a channel's pixels and a gap */
 
-/* The sums into shared memory, in the order in which they leave: a row a pixel, or a channel. */
-template <bool is_nchw, bool is_fused, bool is_wgmma>
-static __device__ void stage_output(char *output, const conv_sums &sums, struct folded folded,
-				    int first_out)
+/* Sums into shared memory, in the order in which they leave: a row a pixel, or a channel. */
+template <bool is_nchw, bool is_fused>
+static __device__ void stage_mma(char *output, const conv_sums &sums, struct folded folded)
 {
-	int lane = threadIdx.x % 32;
+	int lane = threadIdx.x % 32, tile = threadIdx.x / 32;
 
 #pragma unroll
 	for (int j = 0; j < slice / 8; j++) {
 		int channel = 8 * j + lane % 4 * 2;
-		float2 scale = *(const float2 *)(folded.scale + first_out + channel);
-		float2 bias = *(const float2 *)(folded.bias + first_out + channel);
+		float2 scale = *(const float2 *)(folded.scale + channel);
+		float2 bias = *(const float2 *)(folded.bias + channel);
 
 #pragma unroll
-		for (int i = 0; i < tiles; i++)
-#pragma unroll
-			for (int half = 0; half < 2; half++) {
-				int tile = tile_of<is_wgmma>(i);
-				int pixel = first_pixel_of<is_wgmma>(i) + 8 * half + lane / 4;
-				__half2 pair =
-					finished<is_fused>(sums[i][j][2 * half],
-							   sums[i][j][2 * half + 1], scale, bias);
+		for (int i = 0; i < 2 * tiles; i++) {
+			int pixel = 8 * i + lane / 4;
+			const float *sum = &sums[i / 2][j][i % 2 * 2];
+			__half2 pair =
+				__floats2half2_rn(finished<is_fused>(sum[0], scale.x, bias.x),
+						  finished<is_fused>(sum[1], scale.y, bias.y));
 
-				if (is_nchw) {
-					char *at = output + (tile * slice + channel) * nchw_pitch +
-						   2 * pixel;
+			if (is_nchw) {
+				char *at =
+					output + (tile * slice + channel) * nchw_pitch + 2 * pixel;
 
-					*(__half *)at = __low2half(pair);
-					*(__half *)(at + nchw_pitch) = __high2half(pair);
-				} else {
-					*(__half2 *)(output +
-						     swizzled(tile * tile_pixels + pixel, j) +
-						     lane % 4 * 4) = pair;
-				}
+				*(__half *)at = __low2half(pair);
+				*(__half *)(at + nchw_pitch) = __high2half(pair);
+			} else {
+				*(__half2 *)(output + swizzled(tile * tile_pixels + pixel, j) +
+					     lane % 4 * 4) = pair;
 			}
+		}
 	}
+}
+
+template <bool is_nchw, bool is_fused>
+static __device__ void stage_wgmma(char *output, const conv_sums &sums, struct folded folded)
+{
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, channel = 16 * warp + lane / 4;
+	float scale[2] = {folded.scale[channel], folded.scale[channel + 8]};
+	float bias[2] = {folded.bias[channel], folded.bias[channel + 8]};
+
+#pragma unroll
+	for (int tile = 0; tile < tiles; tile++)
+#pragma unroll
+		for (int j = 0; j < slice / 8; j += 2) {
+			uint32_t pairs[4]; /* of pixels; two channels of two rows of the tile */
+
+#pragma unroll
+			for (int i = 0; i < 4; i++) {
+				const float *sum = &sums[tile][j + i / 2][i % 2 * 2];
+				__half2 pair = __floats2half2_rn(
+					finished<is_fused>(sum[0], scale[i % 2], bias[i % 2]),
+					finished<is_fused>(sum[1], scale[i % 2], bias[i % 2]));
+
+				pairs[i] = *(const uint32_t *)&pair;
+				if (is_nchw)
+					*(__half2 *)(output +
+						     (tile * slice + channel + i % 2 * 8) *
+							     nchw_pitch +
+						     16 * (j + i / 2) + lane % 4 * 4) = pair;
+			}
+			if (!is_nchw)
+				store_transposed(shared_address(output) +
+							 swizzled(tile * tile_pixels + 8 * j +
+									  lane / 16 * 8 + lane % 8,
+								  2 * warp + lane / 8 % 2),
+						 pairs);
+		}
 }
 
 /* From there to global memory, 16 bytes a store: eight channels of a pixel, or eight pixels. */
@@ -379,16 +409,16 @@ static __device__ void store_output(__half *t, const char *output, const struct 
 	}
 }
 
-template <int filter, bool is_nchw>
+template <int filter, bool is_nchw, bool is_wgmma>
 static __device__ void load_input(uint32_t input, const __half *x, const struct place *places,
 				  struct shape shape, int first)
 {
 	if (is_nchw) {
-		load_nchw_middle<filter>(input, x, places, shape, first);
+		load_nchw_middle<filter, is_wgmma>(input, x, places, shape, first);
 		if (filter > 1)
-			load_nchw_sides<filter>(input, x, places, shape, first);
+			load_nchw_sides<filter, is_wgmma>(input, x, places, shape, first);
 	} else {
-		load_nhwc<filter>(input, x, places, shape, first);
+		load_nhwc<filter, is_wgmma>(input, x, places, shape, first);
 	}
 }
 
@@ -408,17 +438,13 @@ static __global__ void __launch_bounds__(conv_threads, 2)
 	struct place *places = (struct place *)(input_at + input_bytes<filter>);
 	uint32_t stage = shared_address(memory), input = shared_address(input_at);
 	int first_out = blockIdx.y * slice, steps = positions * (shape.channels / slice);
-	conv_sums sums = {};
-	int rows[tiles];
+	conv_sums sums;
 
 	if (is_wgmma && !HAS_WGMMA)
 		return; /* nobody launches it */
 	if (threadIdx.x < tiles)
 		places[threadIdx.x] = place_of(blockIdx.x * tiles + threadIdx.x, shape);
 	__syncthreads();
-#pragma unroll
-	for (int i = 0; i < tiles; i++)
-		rows[i] = input_row_of<filter, is_wgmma>(i);
 	for (int step = 0; step < stages - 1; step++) {
 		if (step < steps)
 			load_weights(stage + step * stage_bytes, weights, positions,
@@ -426,15 +452,20 @@ static __global__ void __launch_bounds__(conv_threads, 2)
 				     first_out);
 		copy_async_commit();
 	}
+	if (!is_wgmma)
+		clear(sums);
 #pragma unroll 1
 	for (int step = 0; step < steps; step++) {
 		int position = step % positions, ahead = step + stages - 1;
-		int shifted[tiles];
+		int shift = position / filter * span<filter> + position % filter;
+		uint32_t now = stage + step % stages * stage_bytes;
 
-		if (position == 0) { /* the next channels; nobody needs the last ones any more */
+		if (position == 0) { /* the next channels, when nobody needs the last ones */
+			if (is_wgmma)
+				wgmma_wait<0>();
 			__syncthreads();
-			load_input<filter, is_nchw>(input, x, places, shape,
-						    step / positions * slice);
+			load_input<filter, is_nchw, is_wgmma>(input, x, places, shape,
+							      step / positions * slice);
 			copy_async_wait<0>();
 		} else {
 			copy_async_wait<stages - 2>();
@@ -447,17 +478,21 @@ static __global__ void __launch_bounds__(conv_threads, 2)
 				     ahead % positions, shape.channels, ahead / positions * slice,
 				     first_out);
 		copy_async_commit();
-#pragma unroll
-		for (int i = 0; i < tiles; i++)
-			shifted[i] = rows[i] + position / filter * span<filter> + position % filter;
 		if (is_wgmma)
-			multiply_wgmma(sums, input, shifted, stage + step % stages * stage_bytes);
+			multiply_wgmma<filter>(sums, input, shift, now, step > 0);
 		else
-			multiply_mma(sums, input, shifted, stage + step % stages * stage_bytes);
+			multiply_mma<filter>(sums, input, shift, now);
 	}
+	if (is_wgmma)
+		wgmma_wait<0>();
 	copy_async_wait<0>();
 	__syncthreads();
-	stage_output<is_nchw, is_fused, is_wgmma>(memory, sums, folded, first_out);
+	folded.scale += first_out;
+	folded.bias += first_out;
+	if (is_wgmma)
+		stage_wgmma<is_nchw, is_fused>(memory, sums, folded);
+	else
+		stage_mma<is_nchw, is_fused>(memory, sums, folded);
 	__syncthreads();
 	store_output<is_nchw>(t, memory, places, shape, first_out);
 }

@@ -393,8 +393,8 @@ static __device__ void multiply_wgmma(float (&sums)[2][16][4], uint32_t normaliz
 		wgmma_begin();
 #pragma unroll
 		for (int k = 0; k < row_values / 16; k++) { /* 32 bytes a step, 64 rows */
-			wgmma128(sums[0], a + 2 * k, b + 2 * k);
-			wgmma128(sums[1], a + 2 * k + 64 * row_bytes / 16, b + 2 * k);
+			wgmma128(sums[0], a + 2 * k, b + 2 * k, tile || k);
+			wgmma128(sums[1], a + 2 * k + 64 * row_bytes / 16, b + 2 * k, tile || k);
 		}
 		wgmma_commit();
 		wgmma_wait<1>();
@@ -438,7 +438,7 @@ static __global__ void __launch_bounds__(wgmma_threads, 1)
 	wait_for_threads(1, block_size);
 #pragma unroll 1
 	for (int turn = group; turn < sizes.outputs / tile_outputs; turn += 2) {
-		float sums[2][16][4] = {};
+		float sums[2][16][4];
 
 		if (turn > 0)
 			barrier_wait(barriers.turn + 8 * group, (turn - 1) / 2 % 2);

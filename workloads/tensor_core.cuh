@@ -114,6 +114,17 @@ static __device__ void mma(float (&sums)[4], const uint32_t (&a)[4], uint32_t b0
 		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+/* ---- transposing as it stores: Hopper and later ---- */
+
+/* Four matrices of 8 x 8 values: lane i has the address of column i % 8 of matrix i / 8. */
+static __device__ void store_transposed(uint32_t shared, const uint32_t (&fragment)[4])
+{
+	ON_HOPPER("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+			  shared),
+		  "r"(fragment[0]), "r"(fragment[1]), "r"(fragment[2]), "r"(fragment[3])
+		  : "memory");
+}
+
 /* ---- copies of whole tiles, and the barriers that tell of them: Hopper and later ---- */
 
 /* A barrier is 8 bytes of shared memory.  A phase of it ends when so many threads have arrived, and
@@ -194,6 +205,14 @@ static __device__ uint64_t tile_descriptor(uint32_t shared)
 	return (uint64_t)1 << 62 | (uint64_t)(1024 >> 4) << 32 | 1 << 16 | (shared & 0x3ffff) >> 4;
 }
 
+/* The same without swizzling, for rows of 16 bytes that follow one another: after `eight` bytes come
+ * the next eight rows, after `chunk` bytes the next 16 bytes of a row. */
+static __device__ uint64_t pixel_descriptor(uint32_t shared, int eight, int chunk)
+{
+	return (uint64_t)(eight >> 4) << 32 | (uint64_t)(chunk >> 4) << 16 |
+	       (shared & 0x3ffff) >> 4;
+}
+
 /* What this thread has written into shared memory before is seen by the wgmma of others after a
  * barrier. */
 static __device__ void wgmma_publish()
@@ -219,10 +238,11 @@ template <int pending> static __device__ void wgmma_wait()
 
 #define SUMS(i) "+f"(sums[i][0]), "+f"(sums[i][1]), "+f"(sums[i][2]), "+f"(sums[i][3])
 
-/* sums += a b: a 64 x 16 and b 16 x 128 in shared memory. */
-static __device__ void wgmma128(float (&sums)[16][4], uint64_t a, uint64_t b)
+/* sums += a b, or sums = a b where they are not to be added to: then they need no value before.
+ * a 64 x 16 and b 16 x 128 in shared memory. */
+static __device__ void wgmma128(float (&sums)[16][4], uint64_t a, uint64_t b, bool add)
 {
-	ON_HOPPER("{.reg .pred add; setp.ne.b32 add, 1, 0;"
+	ON_HOPPER("{.reg .pred add; setp.ne.b32 add, %66, 0;"
 		  "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
 		  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
 		  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
@@ -231,19 +251,19 @@ static __device__ void wgmma128(float (&sums)[16][4], uint64_t a, uint64_t b)
 		  "%61, %62, %63}, %64, %65, add, 1, 1, 0, 0;}"
 		  : SUMS(0), SUMS(1), SUMS(2), SUMS(3), SUMS(4), SUMS(5), SUMS(6), SUMS(7), SUMS(8),
 		    SUMS(9), SUMS(10), SUMS(11), SUMS(12), SUMS(13), SUMS(14), SUMS(15)
-		  : "l"(a), "l"(b));
+		  : "l"(a), "l"(b), "r"((int)add));
 }
 
-/* sums += a b: a 64 x 16 in registers, b 16 x 64 in shared memory.  sums: of 8 columns each. */
-static __device__ void wgmma64(float (&sums)[8][4], const uint32_t (&a)[4], uint64_t b)
+/* The same for a 64 x 16 in registers and b 16 x 64 in shared memory. */
+static __device__ void wgmma64(float (&sums)[8][4], const uint32_t (&a)[4], uint64_t b, bool add)
 {
-	ON_HOPPER("{.reg .pred add; setp.ne.b32 add, 1, 0;"
+	ON_HOPPER("{.reg .pred add; setp.ne.b32 add, %37, 0;"
 		  "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
 		  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
 		  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
 		  "%31}, {%32, %33, %34, %35}, %36, add, 1, 1, 0;}"
 		  : SUMS(0), SUMS(1), SUMS(2), SUMS(3), SUMS(4), SUMS(5), SUMS(6), SUMS(7)
-		  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+		  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"((int)add));
 }
 
 #undef SUMS
