@@ -197,6 +197,13 @@ static inline CUtensorMap tile_map(const __half *matrix, uint64_t rows, uint64_t
 	return map;
 }
 
+/* Brings so many bytes, a multiple of 16, into the L2 cache. */
+static __device__ void prefetch_l2(const void *global, uint32_t bytes)
+{
+	ON_HOPPER("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(global), "r"(bytes)
+		  : "memory");
+}
+
 /* ---- wgmma ---- */
 
 /* How wgmma finds a swizzled tile: eight rows after 1,024 bytes follow the next eight. */
