@@ -31,6 +31,7 @@ CUDA_FLAGS := $(foreach d,$(sort $(CUDA_HOME)/include $(dir $(CUPTI_H))),-isyste
 # time of its own.  -rdc for launches from the device; the driver links PTX of several objects when it loads them.
 GENCODE    ?= -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
 	      -gencode arch=compute_90,code=compute_90
+comma      := ,
 NVCCFLAGS  ?= -O3 -lineinfo -std=c++17
 
 analyzer_c := $(wildcard analyzer/*.c analyzer/*/*.c analyzer/*/*/*.c)
@@ -114,6 +115,11 @@ $(runner): workloads/workload.cu $(wildcard workloads/*.cuh workloads/*.h) $(BUI
 $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.cu $(runner) $(wildcard workloads/*.cuh workloads/*.h) $(BUILD)/.nvcc_flags
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -cudart static -Iworkloads -o $@ $< $(runner) -lcudadevrt
+
+# Those with wgmma, an instruction that only machine code for Hopper itself has.
+hopper := fuse_conv_bn_relu fuse_layernorm_gemm
+$(hopper:%=$(BUILD)/lib/rooflinectl/workloads/%): private GENCODE := \
+	$(subst arch=compute_90$(comma)code=sm_90,arch=compute_90a$(comma)code=sm_90a,$(GENCODE))
 
 # What they import and read lies beside them.
 $(python_workloads): $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.py workloads/workload.py workloads/workloads.h

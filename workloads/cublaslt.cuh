@@ -4,8 +4,8 @@
  * The library is half a gigabyte and not everywhere, so it is opened when first wanted
  * (dynamic_library.cuh).  cublaslt_why_missing says in one line why it cannot be used, nullptr when it can.
  *
- * All products are D = A^T B of n x n matrices in column order, with the reduction dimension
- * contiguous in both: the one form that exists for FP8 too.  D is FP32.
+ * All products are D = A^T B of matrices in column order, with the reduction dimension contiguous
+ * in both: the one form that exists for FP8 too.
  *
  * ROOFLINE_HAS_CUBLASLT is 0 where the toolkit lacks cublasLt.h; then there is nothing here.
  */
@@ -99,7 +99,7 @@ static const size_t cublaslt_workspace_bytes = 32 << 20;
 struct cublaslt_plan {
 	cublasLtHandle_t handle;
 	cublasLtMatmulDesc_t operation;
-	cublasLtMatrixLayout_t input, output; /* A and B have one layout */
+	cublasLtMatrixLayout_t a, b, d;
 	cublasLtMatmulAlgo_t algorithm;
 	void *workspace;
 };
@@ -115,9 +115,9 @@ static inline void cublaslt_choose(struct cublaslt_plan *plan)
 	CUBLASLT_CHECK(cublaslt.MatmulPreferenceSetAttribute(
 		preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &cublaslt_workspace_bytes,
 		sizeof(cublaslt_workspace_bytes)));
-	CUBLASLT_CHECK(cublaslt.MatmulAlgoGetHeuristic(plan->handle, plan->operation, plan->input,
-						       plan->input, plan->output, plan->output,
-						       preference, 1, &best, &found));
+	CUBLASLT_CHECK(cublaslt.MatmulAlgoGetHeuristic(plan->handle, plan->operation, plan->a,
+						       plan->b, plan->d, plan->d, preference, 1,
+						       &best, &found));
 	CUBLASLT_CHECK(cublaslt.MatmulPreferenceDestroy(preference));
 	if (!found) {
 		fprintf(stderr, "%s has no algorithm for this product on this GPU\n",
@@ -127,22 +127,47 @@ static inline void cublaslt_choose(struct cublaslt_plan *plan)
 	plan->algorithm = best.algo;
 }
 
-/* type is that of A and B.  n is a multiple of 16, which FP8 demands. */
-static inline struct cublaslt_plan cublaslt_plan_matmul(long n, cudaDataType_t type,
-							cublasComputeType_t compute)
+/* What a product is: D of m x n, sums over k. */
+struct cublaslt_product {
+	long m, n, k;
+	cudaDataType_t input, output; /* types of A and B, of D */
+	cublasComputeType_t compute;
+	cublasLtEpilogue_t epilogue; /* what becomes of a sum before it is stored */
+	const void *bias;	     /* for the epilogue: m values in the type of D, or nullptr */
+};
+
+static inline struct cublaslt_plan cublaslt_plan_product(const struct cublaslt_product &product)
 {
 	struct cublaslt_plan plan = {};
 	cublasOperation_t transposed = CUBLAS_OP_T;
+	long m = product.m, n = product.n, k = product.k;
 
 	CUBLASLT_CHECK(cublaslt.Create(&plan.handle));
-	CUBLASLT_CHECK(cublaslt.MatmulDescCreate(&plan.operation, compute, CUDA_R_32F));
+	CUBLASLT_CHECK(cublaslt.MatmulDescCreate(&plan.operation, product.compute, CUDA_R_32F));
 	CUBLASLT_CHECK(cublaslt.MatmulDescSetAttribute(plan.operation, CUBLASLT_MATMUL_DESC_TRANSA,
 						       &transposed, sizeof(transposed)));
-	CUBLASLT_CHECK(cublaslt.MatrixLayoutCreate(&plan.input, type, n, n, n));
-	CUBLASLT_CHECK(cublaslt.MatrixLayoutCreate(&plan.output, CUDA_R_32F, n, n, n));
+	CUBLASLT_CHECK(
+		cublaslt.MatmulDescSetAttribute(plan.operation, CUBLASLT_MATMUL_DESC_EPILOGUE,
+						&product.epilogue, sizeof(product.epilogue)));
+	if (product.bias)
+		CUBLASLT_CHECK(cublaslt.MatmulDescSetAttribute(plan.operation,
+							       CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+							       &product.bias,
+							       sizeof(product.bias)));
+	CUBLASLT_CHECK(cublaslt.MatrixLayoutCreate(&plan.a, product.input, k, m, k));
+	CUBLASLT_CHECK(cublaslt.MatrixLayoutCreate(&plan.b, product.input, k, n, k));
+	CUBLASLT_CHECK(cublaslt.MatrixLayoutCreate(&plan.d, product.output, m, n, m));
 	CUDA_CHECK(cudaMalloc(&plan.workspace, cublaslt_workspace_bytes));
 	cublaslt_choose(&plan);
 	return plan;
+}
+
+/* Of n x n matrices, with D in FP32.  n is a multiple of 16, which FP8 demands. */
+static inline struct cublaslt_plan cublaslt_plan_matmul(long n, cudaDataType_t type,
+							cublasComputeType_t compute)
+{
+	return cublaslt_plan_product(
+		{n, n, n, type, CUDA_R_32F, compute, CUBLASLT_EPILOGUE_DEFAULT, nullptr});
 }
 
 static inline struct cublaslt_plan cublaslt_plan_tf32(long n)
@@ -162,21 +187,21 @@ static inline struct cublaslt_plan cublaslt_plan_fp8(long n)
 
 /* d = a^T b, in the default stream. */
 static inline void cublaslt_matmul(const struct cublaslt_plan *plan, const void *a, const void *b,
-				   float *d)
+				   void *d)
 {
 	const float one = 1, zero = 0;
 
-	CUBLASLT_CHECK(cublaslt.Matmul(plan->handle, plan->operation, &one, a, plan->input, b,
-				       plan->input, &zero, d, plan->output, d, plan->output,
-				       &plan->algorithm, plan->workspace, cublaslt_workspace_bytes,
-				       nullptr));
+	CUBLASLT_CHECK(cublaslt.Matmul(plan->handle, plan->operation, &one, a, plan->a, b, plan->b,
+				       &zero, d, plan->d, d, plan->d, &plan->algorithm,
+				       plan->workspace, cublaslt_workspace_bytes, nullptr));
 }
 
 static inline void cublaslt_release(struct cublaslt_plan *plan)
 {
 	CUDA_CHECK(cudaFree(plan->workspace));
-	CUBLASLT_CHECK(cublaslt.MatrixLayoutDestroy(plan->output));
-	CUBLASLT_CHECK(cublaslt.MatrixLayoutDestroy(plan->input));
+	CUBLASLT_CHECK(cublaslt.MatrixLayoutDestroy(plan->d));
+	CUBLASLT_CHECK(cublaslt.MatrixLayoutDestroy(plan->b));
+	CUBLASLT_CHECK(cublaslt.MatrixLayoutDestroy(plan->a));
 	CUBLASLT_CHECK(cublaslt.MatmulDescDestroy(plan->operation));
 	CUBLASLT_CHECK(cublaslt.Destroy(plan->handle));
 	*plan = {};

@@ -80,6 +80,10 @@
 		 "softmax along rows, a kernel for each of its three steps")                    \
 	WORKLOAD(fuse_horizontal, "E3", "fusion", 0,                                            \
 		 "small products and short requests, one launch after the other")               \
+	WORKLOAD(fuse_conv_bn_relu, "E4", "fusion", 0,                                          \
+		 "a convolution, and three kernels that each go through its result again")      \
+	WORKLOAD(fuse_layernorm_gemm, "E5", "fusion", 0,                                        \
+		 "a matrix product between a normalization and an activation")                  \
 	WORKLOAD(overfused, "E6", "fusion", 1,                                                  \
 		 "nine steps of a transform in two kernels, and in one that spills")            \
 	WORKLOAD(bank_conflict, "E7", "shared memory", 0,                                       \
