@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 
@@ -228,6 +229,14 @@ int tune_results_read(struct tune_results *results, const char *folder, struct e
 		rc = err_set(err, -EIO, "%s: cannot read", path);
 	fclose(file);
 	return rc < 0 ? err_set(err, rc, "%s: out of memory", path) : 0;
+}
+
+bool tune_results_are_there(const char *folder)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/" TUNE_RESULTS_FILE, folder);
+	return access(path, F_OK) == 0;
 }
 
 void tune_results_free(struct tune_results *results)

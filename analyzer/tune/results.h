@@ -44,6 +44,9 @@ struct tune_results {
 int tune_results_read(struct tune_results *results, const char *folder, struct err *err);
 void tune_results_free(struct tune_results *results);
 
+/* Whether the folder has such a file. */
+bool tune_results_are_there(const char *folder);
+
 /* Writes one line, and out to the disk.  space: names and values of the outcome's point. */
 int tune_results_write(FILE *file, const struct tune_result *result,
 		       const struct tune_space *space);
