@@ -41,6 +41,7 @@ static int tune(const struct tune_options *options, struct tune_bench *bench, st
 	if (rc < 0)
 		return rc;
 	settings.device = bench->device;
+	settings.least_value = &bench->least_value;
 	if (!options->is_quiet)
 		tune_text_head(stderr, options);
 	rc = tune_session_run(&session, &options->space, options->objective.is_maximized, &settings,

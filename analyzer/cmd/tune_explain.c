@@ -22,29 +22,29 @@
 enum unit { UNIT_NS, UNIT_BYTES, UNIT_COUNT, UNIT_PERCENT, UNIT_NUMBER };
 
 /* FACT(name, unit, title) */
-#define FACTS(FACT)                                                                      \
-	FACT(TIME, UNIT_NS, "time of all launches")                                      \
-	FACT(LAUNCHES, UNIT_COUNT, "launches")                                           \
-	FACT(THREADS, UNIT_COUNT, "threads of a block")                                  \
-	FACT(BLOCKS, UNIT_COUNT, "blocks")                                               \
-	FACT(REGISTERS, UNIT_COUNT, "registers of a thread")                             \
-	FACT(SHARED, UNIT_BYTES, "shared memory of a block")                             \
-	FACT(LOCAL, UNIT_BYTES, "local memory of a thread")                              \
-	FACT(OCCUPANCY, UNIT_PERCENT, "theoretical occupancy")                           \
-	FACT(ACHIEVED, UNIT_PERCENT, "achieved occupancy")                               \
-	FACT(WAVES, UNIT_NUMBER, "waves of blocks")                                      \
-	FACT(FLOPS, UNIT_COUNT, "FLOPs")                                                 \
-	FACT(DRAM_BYTES, UNIT_BYTES, "bytes of DRAM")                                    \
-	FACT(L2_BYTES, UNIT_BYTES, "bytes of L2")                                        \
-	FACT(L1_BYTES, UNIT_BYTES, "bytes of L1")                                        \
-	FACT(SHARED_BYTES, UNIT_BYTES, "bytes of shared memory")                         \
-	FACT(SHARED_CYCLES, UNIT_COUNT, "cycles of shared memory")                       \
-	FACT(CONFLICTS, UNIT_COUNT, "of these, bank conflicts")                          \
-	FACT(STALL_GLOBAL, UNIT_NUMBER, "stall: L1, L2 or DRAM, per instruction")        \
-	FACT(STALL_SHARED, UNIT_NUMBER, "stall: shared memory, per instruction")         \
-	FACT(STALL_QUEUE, UNIT_NUMBER, "stall: queue of shared memory, per instruction") \
-	FACT(STALL_BARRIER, UNIT_NUMBER, "stall: barrier, per instruction")              \
-	FACT(ROOF_SHARE, UNIT_PERCENT, "of the nearest roof")
+#define FACTS(FACT)                                                                    \
+	FACT(TIME, UNIT_NS, "time of all launches")                                    \
+	FACT(LAUNCHES, UNIT_COUNT, "launches")                                         \
+	FACT(THREADS, UNIT_COUNT, "threads of a block")                                \
+	FACT(BLOCKS, UNIT_COUNT, "blocks")                                             \
+	FACT(REGISTERS, UNIT_COUNT, "registers of a thread")                           \
+	FACT(SHARED, UNIT_BYTES, "shared memory of a block")                           \
+	FACT(LOCAL, UNIT_BYTES, "local memory of a thread")                            \
+	FACT(OCCUPANCY, UNIT_PERCENT, "theoretical occupancy")                         \
+	FACT(ACHIEVED, UNIT_PERCENT, "achieved occupancy")                             \
+	FACT(WAVES, UNIT_NUMBER, "waves of blocks")                                    \
+	FACT(FLOPS, UNIT_COUNT, "FLOPs")                                               \
+	FACT(DRAM_BYTES, UNIT_BYTES, "bytes of DRAM")                                  \
+	FACT(L2_BYTES, UNIT_BYTES, "bytes of L2")                                      \
+	FACT(L1_BYTES, UNIT_BYTES, "bytes of L1")                                      \
+	FACT(SHARED_BYTES, UNIT_BYTES, "bytes of shared memory")                       \
+	FACT(SHARED_CYCLES, UNIT_COUNT, "cycles of shared memory")                     \
+	FACT(CONFLICTS, UNIT_COUNT, "bank conflicts among these")                      \
+	FACT(STALL_GLOBAL, UNIT_NUMBER, "stalls on global memory, of an instruction")  \
+	FACT(STALL_SHARED, UNIT_NUMBER, "stalls on shared memory, of an instruction")  \
+	FACT(STALL_QUEUE, UNIT_NUMBER, "stalls on the queue to it, of an instruction") \
+	FACT(STALL_BARRIER, UNIT_NUMBER, "stalls at barriers, of an instruction")      \
+	FACT(ROOF_SHARE, UNIT_PERCENT, "share of the nearest roof")
 
 #define FACT_CONSTANT(name, unit, title) FACT_##name,
 enum fact { FACTS(FACT_CONSTANT) FACT_COUNT };
@@ -174,8 +174,26 @@ static int collect(struct side *side, const struct report *report, const char *n
 	return 0;
 }
 
-static int record(struct side *side, const struct tune_options *options, const char *folder,
-		  size_t point, struct err *err)
+/* What their arithmetic takes at its roof, of all kernels that are tuned. */
+static double least_ns(const struct report *report, const char *name)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < report->roofline->kernel_count; i++) {
+		const struct roofline_point *point = &report->roofline->kernels[i];
+		double share = point->tensor_share;
+
+		for (int roof = ROOF_MEMORY_END; roof < ROOF_TENSOR; roof++)
+			share = fmax(share, point->quantities[roof].share);
+		if (strstr(point->name, name))
+			sum += fmin(share, 1) * point->time_ns;
+	}
+	return sum;
+}
+
+/* report: the recording, which the caller frees with report_free, also after a failure. */
+static int record_report(struct report **report, const struct tune_options *options,
+			 const char *folder, const char *counters, size_t point, struct err *err)
 {
 	struct tune_run run = {
 		.command = tune_command_of(options->command, &options->space, point),
@@ -183,20 +201,42 @@ static int record(struct side *side, const struct tune_options *options, const c
 		.is_shown = options->is_shown,
 	};
 	struct source source = {.path = folder, .ceilings_path = options->ceilings_path};
-	struct report *report = NULL;
 	int rc = run.command ? 0 : err_set(err, -ENOMEM, "out of memory");
 
+	*report = NULL;
 	tune_bench_remove(folder);
 	if (rc == 0)
-		rc = tune_bench_record(options, &run, folder, NEXT_CAUSES, err);
+		rc = tune_bench_record(options, &run, folder, counters, err);
 	if (rc == 0)
-		rc = source_load(&report, &source, WHO, err);
-	if (rc == 0)
-		rc = collect(side, report, options->objective.argument, err);
-	report_free(report);
+		rc = source_load(report, &source, WHO, err);
 	tune_run_free(&run);
 	tune_command_free(run.command);
 	return rc;
+}
+
+static int record(struct side *side, const struct tune_options *options, const char *folder,
+		  size_t point, struct err *err)
+{
+	struct report *report = NULL;
+	int rc = record_report(&report, options, folder, NEXT_CAUSES, point, err);
+
+	if (rc == 0)
+		rc = collect(side, report, options->objective.argument, err);
+	report_free(report);
+	return rc;
+}
+
+double tune_roof(const struct tune_options *options, const char *folder, size_t point)
+{
+	struct report *report = NULL;
+	struct err err = {""};
+	double ns = 0;
+
+	if (record_report(&report, options, folder, "roofline", point, &err) == 0)
+		ns = least_ns(report, options->objective.argument);
+	report_free(report);
+	tune_bench_remove(folder);
+	return ns;
 }
 
 /* ---- telling ---- */
@@ -275,12 +315,13 @@ static void print_alike(const struct side *before, const struct side *after)
 
 	for (int i = 0; i < FACT_COUNT; i++) {
 		if (isnan(before->values[i]) || isnan(after->values[i]) ||
-		    distance(before, after, i) > log(1 + ALIKE) || i == FACT_TIME)
+		    before->values[i] + after->values[i] == 0 || i == FACT_TIME ||
+		    distance(before, after, i) > log(1 + ALIKE))
 			continue;
 		printf("%s%s", separator, facts[i].title);
-		separator = ", ";
+		separator = "; ";
 	}
-	if (*separator == ',')
+	if (*separator == ';')
 		putchar('\n');
 }
 

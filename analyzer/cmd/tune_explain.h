@@ -10,4 +10,8 @@
 int tune_explain(const struct tune_options *options, const char *folder, size_t before,
 		 size_t after, struct err *err);
 
+/* Records a point with counters into folder, which is removed again, and returns the time that the arithmetic of the
+ * kernels takes at its roof: the same work takes no less at any other point.  0 where it is not known. */
+double tune_roof(const struct tune_options *options, const char *folder, size_t point);
+
 #endif

@@ -16,6 +16,7 @@
 #include "cmd/record_options.h"
 #include "cmd/record_output.h"
 #include "cmd/record_run.h"
+#include "cmd/tune_explain.h"
 #include "cmd/tune_run.h"
 
 #define POINT_BYTES 1024
@@ -364,6 +365,7 @@ static int store(struct tune_bench *bench, unsigned int round, const struct tune
 		.seconds = seconds,
 		.outcome = *trial,
 		.device = *bench->device,
+		.least_value = bench->least_value,
 	};
 	int rc;
 
@@ -397,6 +399,24 @@ static void tell(const struct tune_bench *bench, unsigned int round, const struc
 			is_stored ? "" : bench->complaint);
 }
 
+/* The search model stops at the roof, for which one more run counts what the kernel computes. */
+static void find_roof(struct tune_bench *bench, const struct tune_trial *trial)
+{
+	const struct tune_options *options = bench->options;
+	char folder[2 * PATH_MAX];
+
+	if (bench->is_roof_asked || bench->least_value > 0 || trial->status != TUNE_OK ||
+	    options->settings.search->next != tune_search_model || options->source ||
+	    options->objective.kind != TUNE_OBJECTIVE_KERNEL)
+		return;
+	bench->is_roof_asked = true;
+	snprintf(folder, sizeof(folder), "%s/roof.%d", bench->folder, (int)getpid());
+	bench->least_value = tune_roof(options, folder, trial->point);
+	if (bench->least_value > 0 && !options->is_quiet)
+		fprintf(stderr, "     roof  no point can take less than %s\n",
+			format_ns(bench->least_value).text);
+}
+
 int tune_bench_measure(void *context, unsigned int round, struct tune_trial *trial, double *seconds,
 		       struct err *err)
 {
@@ -413,6 +433,8 @@ int tune_bench_measure(void *context, unsigned int round, struct tune_trial *tri
 		*trial = stored->outcome;
 		if (!bench->device->max_warps_per_sm)
 			*bench->device = stored->device;
+		if (!(bench->least_value > 0))
+			bench->least_value = stored->least_value;
 		/* What was measured before costs nothing now; a replay is as long as what it replays. */
 		*seconds = bench->options->source ? stored->seconds : 0;
 	} else if (bench->options->source) {
@@ -428,5 +450,6 @@ int tune_bench_measure(void *context, unsigned int round, struct tune_trial *tri
 	if (bench->is_interrupted)
 		return err_set(err, -EINTR, "interrupted");
 	tell(bench, round, trial, point, stored != NULL);
+	find_roof(bench, trial);
 	return store(bench, round, trial, *seconds, stored || bench->options->source, err);
 }

@@ -24,7 +24,9 @@ struct tune_bench {
 	size_t measured_count, stored_count,
 		other_count; /* other: stored of another command, program or GPU */
 	struct profile_device
-		*device;     /* filled in by the first recording; max_warps_per_sm 0 before */
+		*device;    /* filled in by the first recording; max_warps_per_sm 0 before */
+	double least_value; /* filled in after the first trial of the search model; 0: not known */
+	bool is_roof_asked;
 	char complaint[256]; /* of the last trial that failed */
 	bool is_interrupted;
 };

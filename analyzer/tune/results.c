@@ -80,6 +80,8 @@ static json_t *line_of(const struct tune_result *result, const struct tune_space
 			 tune_status_name(outcome->status), "seconds", result->seconds);
 	if (line && outcome->status == TUNE_OK)
 		json_object_set_new(line, "value", json_real(outcome->value));
+	if (line && result->least_value > 0)
+		json_object_set_new(line, "least", json_real(result->least_value));
 	if (line && outcome->launch.threads > 0)
 		json_object_set_new(line, "launch", launch_of(&outcome->launch));
 	if (line && result->device.max_warps_per_sm)
@@ -181,6 +183,7 @@ static int add_line(struct tune_results *results, json_t *line)
 		.round = count_of(line, "round"),
 		.is_maximized = json_is_true(json_object_get(line, "maximize")),
 		.is_stored = json_is_true(json_object_get(line, "stored")),
+		.least_value = json_number_value(json_object_get(line, "least")),
 		.seconds = json_number_value(json_object_get(line, "seconds")),
 		.outcome = {.status = status_of(text_of(line, "status")),
 			    .value = json_number_value(json_object_get(line, "value"))},

@@ -30,6 +30,7 @@ struct tune_result {
 	bool is_stored;		      /* taken from an earlier line, not measured */
 	double seconds;		      /* what measuring took */
 	struct tune_trial outcome;    /* but its point, which only a space numbers */
+	double least_value;	      /* that no point can be better than: the roof; 0: not known */
 	struct profile_device device; /* limits of the GPU that it ran on; all 0: not recorded */
 };
 

@@ -63,6 +63,7 @@ static size_t next_point(struct run *run)
 
 	if (run->session->history.count == 0 && settings->first_point != TUNE_NO_POINT)
 		return settings->first_point;
+	run->task.least_value = settings->least_value ? *settings->least_value : 0;
 	return settings->search->next(&run->task);
 }
 
@@ -245,7 +246,6 @@ int tune_session_run(struct tune_session *session, const struct tune_space *spac
 				      .most_trials = settings->most_trials,
 				      .device = settings->device,
 				      .noise = settings->tolerance,
-				      .least_value = settings->least_value,
 				      .is_impossible = session->is_impossible};
 	tune_seed(&run.task, settings->seed);
 	rc = try_all(&run);

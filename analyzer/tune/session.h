@@ -27,8 +27,8 @@ struct tune_settings {
 	unsigned int repeats;
 	double tolerance;   /* a point is the same as another within this, 0.01 for 1% */
 	size_t first_point; /* to try first: the default; TUNE_NO_POINT: what the search says */
-	double least_value; /* see struct tune_task; 0: not known */
 	const struct profile_device *device; /* may be filled in by the first trial; NULL: none */
+	const double *least_value; /* see struct tune_task; may be filled in likewise; NULL: none */
 };
 
 struct tune_finalist {
