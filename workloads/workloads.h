@@ -92,6 +92,8 @@
 		 "matrix products of shapes that only a running program knows")                 \
 	WORKLOAD(jit_ptx, "F2", "specialize and tune", 1,                                       \
 		 "an exponential that is at the memory's roof, by whatever compiler")           \
+	WORKLOAD(autotune, "F3", "specialize and tune", 0,                                      \
+		 "a matrix product whose time depends on block, tile and unrolling")            \
 	WORKLOAD(tune_transpose, "F4", "specialize and tune", 0,                                \
 		 "a matrix transposed, and many ways to divide it among threads")               \
 	WORKLOAD(memory_bound, "D3", "roofs", 1, "a vector triad as fast as the memory allows") \
