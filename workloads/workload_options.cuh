@@ -118,24 +118,22 @@ static inline error_t workload_parse_option(int key, char *text, struct argp_sta
 		options->variant = text;
 		return 0;
 	}
-	if (key >= OPTION_PARAMETER &&
-	    key < OPTION_PARAMETER + (int)options->parameters.size()) {
-		workload_parse_parameter(options->name,
-					 options->parameters[key - OPTION_PARAMETER], text);
+	if (key >= OPTION_PARAMETER && key < OPTION_PARAMETER + (int)options->parameters.size()) {
+		workload_parse_parameter(options->name, options->parameters[key - OPTION_PARAMETER],
+					 text);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
 /* Those of all workloads and before them this one's own. */
-static inline std::vector<argp_option>
-workload_options_of(const std::vector<parameter> &parameters)
+static inline std::vector<argp_option> workload_options_of(const std::vector<parameter> &parameters)
 {
 	std::vector<argp_option> all;
 
 	for (const parameter &one : parameters)
-		all.push_back({one.name, OPTION_PARAMETER + (int)all.size(), "N", 0, one.meaning,
-			       0});
+		all.push_back(
+			{one.name, OPTION_PARAMETER + (int)all.size(), "N", 0, one.meaning, 0});
 	for (const argp_option &option : workload_argp_options)
 		all.push_back(option);
 	return all;
@@ -145,12 +143,9 @@ static inline void workload_parse(struct workload_options *options, const char *
 				  char **argv)
 {
 	const std::vector<argp_option> all = workload_options_of(options->parameters);
-	const struct argp parser = {all.data(),
-				    workload_parse_option,
-				    "[VARIANT]",
-				    summary,
-				    nullptr,
-				    nullptr,
+	const struct argp parser = {all.data(),	 workload_parse_option,
+				    "[VARIANT]", summary,
+				    nullptr,	 nullptr,
 				    nullptr};
 
 	if (argp_parse(&parser, argc, argv, 0, nullptr, options))

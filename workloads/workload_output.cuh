@@ -124,8 +124,8 @@ static inline void print_json(const struct workload_row *row, const char *gpu,
 	printf(", \"size\": %ld", options->size);
 	for (const parameter &one : options->parameters)
 		printf(", \"%s\": %ld", one.name, *one.value);
-	printf(", \"iterations\": %ld, \"repeats\": %ld, \"variants\": [",
-	       options->iterations, options->repeats);
+	printf(", \"iterations\": %ld, \"repeats\": %ld, \"variants\": [", options->iterations,
+	       options->repeats);
 	for (const measurement &one : all) {
 		printf("%s\n  {\"name\": \"%s\", ", &one == &all.front() ? "" : ",", one.variant);
 		print_json_variant(all, one);

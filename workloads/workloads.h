@@ -76,6 +76,8 @@
 		 "running sums along rows that are longer than an SM has memory for")           \
 	WORKLOAD(fuse_elementwise, "E1", "fusion", 0,                                           \
 		 "chains of elementwise kernels that hand each other whole arrays")             \
+	WORKLOAD(fuse_conv_bn_relu, "E4", "fusion", 0,                                          \
+		 "a convolution, and three kernels that each go through its result again")      \
 	WORKLOAD(memory_bound, "D3", "roofs", 1, "a vector triad as fast as the memory allows") \
 	WORKLOAD(compute_bound, "D4", "roofs", 1,                                               \
 		 "FMA chains and matrix products as fast as the arithmetic allows")             \

@@ -1,0 +1,162 @@
+/*
+ * tensor_core.cuh - what a matrix product on tensor cores is made of, one function an instruction.
+ *
+ * A block copies tiles of its operands into shared memory, asynchronously (copy_async), while it
+ * works on those that are there.  A tile has rows of 64 values of FP16, 128 bytes, along the
+ * dimension that is summed over.  The 16-byte chunks of a row are permuted by its number
+ * (swizzled): eight rows of one chunk lie in different banks.
+ *
+ * Two ways to multiply, both FP16 with sums in FP32:
+ *   mma    a warp: 16 x 16 values times 16 x 8, both in registers (load_fragment); Ampere and later
+ *   wgmma  four warps: 64 x 16 values in registers or shared memory times 16 x N in shared memory,
+ *          asynchronously; Hopper alone, and faster there.  HAS_WGMMA: compiled for it
+ *
+ * Of a product's 16 x 8 sums in FP32 a lane has those of two columns, 2 * (lane % 4), in two rows,
+ * lane / 4 and that + 8.
+ */
+#ifndef ROOFLINE_TENSOR_CORE_CUH
+#define ROOFLINE_TENSOR_CORE_CUH
+
+#include <cstdint>
+
+#include <cuda_fp16.h>
+
+#include "cuda_check.cuh"
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define HAS_WGMMA 1
+#else
+#define HAS_WGMMA 0
+#endif
+
+static const int row_values = 64; /* of a tile in shared memory */
+static const int row_bytes = 128;
+
+/* ---- shared memory ---- */
+
+/* Addresses of the instructions below are in the window of shared memory, of 32 bits. */
+static __device__ uint32_t shared_address(const void *shared)
+{
+	return __cvta_generic_to_shared(shared);
+}
+
+/* Where a chunk of 16 bytes of a row lies in a tile, which begins at a multiple of 1,024 bytes. */
+static __host__ __device__ int swizzled(int row, int chunk)
+{
+	return row * row_bytes + ((chunk ^ (row & 7)) << 4);
+}
+
+/* 16 bytes from global memory, past the L1 cache; zeros when they are not there. */
+static __device__ void copy_async(uint32_t shared, const void *global, bool there)
+{
+	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global),
+		     "r"(there ? 16 : 0)
+		     : "memory");
+}
+
+/* Ends a group of copies of this thread. */
+static __device__ void copy_async_commit()
+{
+	asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/* Waits until all groups of this thread but the last `pending` are done. */
+template <int pending> static __device__ void copy_async_wait()
+{
+	asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+
+static __device__ void store_shared(uint32_t shared, uint4 value)
+{
+	asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(shared), "r"(value.x),
+		     "r"(value.y), "r"(value.z), "r"(value.w)
+		     : "memory");
+}
+
+static __device__ uint4 load_shared(uint32_t shared)
+{
+	uint4 value;
+
+	asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+		     : "r"(shared)
+		     : "memory");
+	return value;
+}
+
+/* ---- mma ---- */
+
+/* Four matrices of 8 x 8 values: lane i has the address of row i % 8 of matrix i / 8. */
+static __device__ void load_fragment(uint32_t (&fragment)[4], uint32_t shared)
+{
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
+		     : "r"(shared)
+		     : "memory");
+}
+
+/* sums += a b */
+static __device__ void mma(float (&sums)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
+{
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+		     "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+		     : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/* ---- wgmma ---- */
+
+/* How wgmma finds a swizzled tile: eight rows after 1,024 bytes follow the next eight. */
+static __device__ uint64_t tile_descriptor(uint32_t shared)
+{
+	return (uint64_t)1 << 62 | (uint64_t)(1024 >> 4) << 32 | 1 << 16 | (shared & 0x3ffff) >> 4;
+}
+
+/* What this thread has written into shared memory before is seen by the wgmma of others after a
+ * barrier. */
+static __device__ void wgmma_publish()
+{
+#if HAS_WGMMA
+	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
+/* Registers written before are seen by the wgmma after it. */
+static __device__ void wgmma_begin()
+{
+#if HAS_WGMMA
+	asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#endif
+}
+
+static __device__ void wgmma_commit()
+{
+#if HAS_WGMMA
+	asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#endif
+}
+
+template <int pending> static __device__ void wgmma_wait()
+{
+#if HAS_WGMMA
+	asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+#endif
+}
+
+/* sums += a b: a 64 x 16 in registers, b 16 x 64 in shared memory.  sums: of 8 columns each. */
+static __device__ void wgmma64(float (&sums)[8][4], const uint32_t (&a)[4], uint64_t b)
+{
+#if HAS_WGMMA
+#define SUMS(i) "+f"(sums[i][0]), "+f"(sums[i][1]), "+f"(sums[i][2]), "+f"(sums[i][3])
+	asm volatile("{.reg .pred add; setp.ne.b32 add, 1, 0;"
+		     "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
+		     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+		     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
+		     "%31}, {%32, %33, %34, %35}, %36, add, 1, 1, 0;}"
+		     : SUMS(0), SUMS(1), SUMS(2), SUMS(3), SUMS(4), SUMS(5), SUMS(6), SUMS(7)
+		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+#undef SUMS
+#endif
+}
+
+#endif
