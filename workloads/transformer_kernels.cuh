@@ -77,8 +77,7 @@ static __global__ void norm_kernel(T *x, const T *y, T *normalized, const __half
 
 /* A row of scores, of one head and one token, becomes weights that sum to 1.  A warp a row; a token
  * sees those up to itself. */
-template <class T>
-static __global__ void softmax_kernel(T *scores, int length, float scale)
+template <class T> static __global__ void softmax_kernel(T *scores, int length, float scale)
 {
 	long row = (long)blockIdx.x * blockDim.y + threadIdx.y;
 	int token = row % length;
@@ -236,8 +235,7 @@ static __device__ void attention_weigh(struct attention_state &state, float (&sc
 		float most = state.most[row], factor, sum = 0;
 
 		for (int tile = 0; tile < 8; tile++)
-			most = fmaxf(most,
-				     fmaxf(scores[tile][2 * row], scores[tile][2 * row + 1]));
+			most = fmaxf(most, fmaxf(scores[tile][2 * row], scores[tile][2 * row + 1]));
 		most = fmaxf(most, __shfl_xor_sync(~0u, most, 1));
 		most = fmaxf(most, __shfl_xor_sync(~0u, most, 2));
 		factor = exp2f(scale * (state.most[row] - most));
@@ -270,8 +268,8 @@ static __device__ void attention_add(struct attention_state &state, const float 
 		for (int tile = 0; tile < 8; tile += 2) {
 			uint32_t b[4];
 
-			load_fragment_transposed(
-				b, values + swizzled(16 * k + lane % 16, tile + lane / 16));
+			load_fragment_transposed(b, values + swizzled(16 * k + lane % 16,
+								      tile + lane / 16));
 			mma(state.sums[tile], a, b[0], b[1]);
 			mma(state.sums[tile + 1], a, b[2], b[3]);
 		}
@@ -340,9 +338,8 @@ static __global__ void __launch_bounds__(attention_warps *warp_lanes)
 		__syncthreads();
 		if (!t)
 			for (int k = 0; k < 4; k++)
-				load_fragment(queries[k],
-					      shared + swizzled(16 * warp + lane % 16,
-								2 * k + lane / 16));
+				load_fragment(queries[k], shared + swizzled(16 * warp + lane % 16,
+									    2 * k + lane / 16));
 		attention_scores(scores, queries, keys + t % 2 * attention_tile_bytes);
 		if (t == tile)
 			attention_mask(scores, t * attention_tile, query);
@@ -350,8 +347,8 @@ static __global__ void __launch_bounds__(attention_warps *warp_lanes)
 		attention_add(state, scores, values + t % 2 * attention_tile_bytes);
 		__syncthreads();
 	}
-	attention_store(state, out + (long)(request.first + query) * hidden +
-				       blockIdx.y * head_values,
+	attention_store(state,
+			out + (long)(request.first + query) * hidden + blockIdx.y * head_values,
 			hidden, request.length - query);
 }
 
