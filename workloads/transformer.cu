@@ -189,7 +189,7 @@ static struct product dense(int rows, int columns, int inner, long out_row)
 
 /* ---- one operation a kernel ---- */
 
-static const int norm_warps = 8;
+static const int norm_warps = 4;
 
 template <class T>
 static void launch_norm(problem &p, struct activations<T> &v, const T *added, const __half *scale,

@@ -45,34 +45,89 @@ static __host__ __device__ float gelu_of(float x)
 	return 0.5f * x * (1 + tanhf(0.79788456f * (x + 0.044715f * x * x * x)));
 }
 
-/* x += y where there is a y; normalized = layer normalization of x.  A warp a token. */
+/* Eight neighbors, which lie at a multiple of 16 bytes. */
+struct eight {
+	float values[8];
+};
+
+static __device__ struct eight load_eight(const float *from)
+{
+	struct eight all;
+
+	*(float4 *)all.values = *(const float4 *)from;
+	*(float4 *)(all.values + 4) = *(const float4 *)(from + 4);
+	return all;
+}
+
+static __device__ struct eight load_eight(const __half *from)
+{
+	uint4 bits = *(const uint4 *)from;
+	const __half *halves = (const __half *)&bits;
+	struct eight all;
+
+	for (int i = 0; i < 8; i++)
+		all.values[i] = __half2float(halves[i]);
+	return all;
+}
+
+static __device__ void store_eight(float *to, const struct eight &all)
+{
+	*(float4 *)to = *(const float4 *)all.values;
+	*(float4 *)(to + 4) = *(const float4 *)(all.values + 4);
+}
+
+static __device__ void store_eight(__half *to, const struct eight &all)
+{
+	uint4 bits;
+	__half *halves = (__half *)&bits;
+
+	for (int i = 0; i < 8; i++)
+		halves[i] = __float2half(all.values[i]);
+	*(uint4 *)to = bits;
+}
+
+/* x += y where there is a y; normalized = layer normalization of x.  A warp a token, each lane the
+ * same eights of it from pass to pass. */
 template <class T>
 static __global__ void norm_kernel(T *x, const T *y, T *normalized, const __half *scale,
 				   const __half *shift, int tokens, int hidden)
 {
 	int token = blockIdx.x * blockDim.y + threadIdx.y;
-	float sum = 0, squares = 0, mean;
+	const int first = 8 * threadIdx.x, step = 8 * warp_lanes;
+	float sum = 0, squares = 0, mean, factor;
 
 	if (token >= tokens)
 		return;
 	x += (long)token * hidden;
+	y += y ? (long)token * hidden : 0;
 	normalized += (long)token * hidden;
-	for (int i = threadIdx.x; i < hidden; i += warp_lanes) {
-		float value = float(x[i]);
+	for (int i = first; i < hidden; i += step) {
+		struct eight values = load_eight(x + i);
 
 		if (y) {
-			value = float(T(value + float(y[(long)token * hidden + i])));
-			x[i] = T(value);
+			struct eight added = load_eight(y + i);
+
+			for (int k = 0; k < 8; k++)
+				values.values[k] = float(T(values.values[k] + added.values[k]));
+			store_eight(x + i, values);
 		}
-		sum += value;
+		for (float value : values.values)
+			sum += value;
 	}
 	mean = warp_sum(sum) / hidden;
-	for (int i = threadIdx.x; i < hidden; i += warp_lanes)
-		squares += (float(x[i]) - mean) * (float(x[i]) - mean);
-	float factor = rsqrtf(warp_sum(squares) / hidden + 1e-5f);
-	for (int i = threadIdx.x; i < hidden; i += warp_lanes)
-		normalized[i] =
-			T((float(x[i]) - mean) * factor * float(scale[i]) + float(shift[i]));
+	for (int i = first; i < hidden; i += step)
+		for (float value : load_eight(x + i).values)
+			squares += (value - mean) * (value - mean);
+	factor = rsqrtf(warp_sum(squares) / hidden + 1e-5f);
+	for (int i = first; i < hidden; i += step) {
+		struct eight values = load_eight(x + i), scales = load_eight(scale + i),
+			     shifts = load_eight(shift + i);
+
+		for (int k = 0; k < 8; k++)
+			values.values[k] = (values.values[k] - mean) * factor * scales.values[k] +
+					   shifts.values[k];
+		store_eight(normalized + i, values);
+	}
 }
 
 /* A row of scores, of one head and one token, becomes weights that sum to 1.  A warp a row; a token

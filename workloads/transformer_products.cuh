@@ -1,17 +1,20 @@
 /*
  * transformer_products.cuh - matrix products of FP16 by cuBLASLt, in the forms that a layer needs.
  *
- * A product is planned when it is first wanted, which asks the library for its fastest way, and kept:
- * a graph is captured from the second run on.  Workspace belongs to a stream: products side by side
+ * A product is planned when it is first wanted, and kept: the ways that the library thinks fastest are
+ * timed, as its documentation advises, and the best is taken.  So a graph is captured from the second
+ * run on.  Workspace belongs to a stream: products side by side
  * must not share it.
  */
 #ifndef ROOFLINE_TRANSFORMER_PRODUCTS_CUH
 #define ROOFLINE_TRANSFORMER_PRODUCTS_CUH
 
-#include <cuda_fp16.h>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <vector>
+
+#include <cuda_fp16.h>
 
 #include "cublaslt.cuh"
 
@@ -81,7 +84,7 @@ static cublasLtMatrixLayout_t product_layout(long columns, long rows, long row_d
 }
 
 /* cuBLASLt has columns where we have rows: its first matrix is our right one. */
-static struct product_plan product_make_plan(cublasLtHandle_t handle, const struct product &p)
+static struct product_plan product_make_plan(const struct product &p)
 {
 	struct product_plan plan = {};
 	cublasOperation_t first = p.is_transposed ? CUBLAS_OP_N : CUBLAS_OP_T;
@@ -89,9 +92,6 @@ static struct product_plan product_make_plan(cublasLtHandle_t handle, const stru
 		p.with_gelu ? CUBLASLT_EPILOGUE_GELU : CUBLASLT_EPILOGUE_DEFAULT;
 	long right_columns = p.is_transposed ? p.columns : p.inner,
 	     right_rows = p.is_transposed ? p.inner : p.columns;
-	cublasLtMatmulPreference_t preference;
-	cublasLtMatmulHeuristicResult_t best;
-	int found = 0;
 
 	CUBLASLT_CHECK(cublaslt.MatmulDescCreate(&plan.operation, CUBLAS_COMPUTE_32F, CUDA_R_32F));
 	CUBLASLT_CHECK(cublaslt.MatmulDescSetAttribute(plan.operation, CUBLASLT_MATMUL_DESC_TRANSA,
@@ -102,30 +102,80 @@ static struct product_plan product_make_plan(cublasLtHandle_t handle, const stru
 	plan.right = product_layout(right_columns, right_rows, p.right_row, p.heads, p.right_head);
 	plan.left = product_layout(p.inner, p.rows, p.left_row, p.heads, p.left_head);
 	plan.out = product_layout(p.columns, p.rows, p.out_row, p.heads, p.out_head);
+	return plan;
+}
+
+static void product_run(struct products &all, const struct product_plan &plan, const void *left,
+			const void *right, void *out, float kept, cudaStream_t stream);
+
+/* Of one, in nanoseconds, by events around several. */
+static float product_time(struct products &all, const struct product_plan &plan, const void *left,
+			  const void *right, void *out, cudaStream_t stream)
+{
+	const int runs = 5;
+	cudaEvent_t begin, end;
+	float ms;
+
+	CUDA_CHECK(cudaEventCreate(&begin));
+	CUDA_CHECK(cudaEventCreate(&end));
+	product_run(all, plan, left, right, out, 0, stream);
+	CUDA_CHECK(cudaEventRecord(begin, stream));
+	for (int i = 0; i < runs; i++)
+		product_run(all, plan, left, right, out, 0, stream);
+	CUDA_CHECK(cudaEventRecord(end, stream));
+	CUDA_CHECK(cudaEventSynchronize(end));
+	CUDA_CHECK(cudaEventElapsedTime(&ms, begin, end));
+	CUDA_CHECK(cudaEventDestroy(begin));
+	CUDA_CHECK(cudaEventDestroy(end));
+	return ms * 1e6f / runs;
+}
+
+/* The library's guesses, its best first. */
+static std::vector<cublasLtMatmulHeuristicResult_t> product_ways(cublasLtHandle_t handle,
+								 const struct product_plan &plan)
+{
+	std::vector<cublasLtMatmulHeuristicResult_t> ways(8);
+	cublasLtMatmulPreference_t preference;
+	int found = 0;
+
 	CUBLASLT_CHECK(cublaslt.MatmulPreferenceCreate(&preference));
 	CUBLASLT_CHECK(cublaslt.MatmulPreferenceSetAttribute(
 		preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &cublaslt_workspace_bytes,
 		sizeof(cublaslt_workspace_bytes)));
 	CUBLASLT_CHECK(cublaslt.MatmulAlgoGetHeuristic(handle, plan.operation, plan.right,
-						       plan.left, plan.out, plan.out, preference, 1,
-						       &best, &found));
+						       plan.left, plan.out, plan.out, preference,
+						       ways.size(), ways.data(), &found));
 	CUBLASLT_CHECK(cublaslt.MatmulPreferenceDestroy(preference));
-	if (!found) {
-		fprintf(stderr, "%s has no algorithm for %d x %d sums over %d\n", cublaslt_file,
-			p.rows, p.columns, p.inner);
+	ways.resize(found);
+	if (ways.empty()) {
+		fprintf(stderr, "%s has no algorithm for one of the products\n", cublaslt_file);
 		exit(1);
 	}
-	plan.algorithm = best.algo;
-	return plan;
+	return ways;
 }
 
-static const struct product_plan &product_plan_of(struct products &all, const struct product &p)
+/* Sums go into memory of their own: what is at out may be added to later. */
+static void product_choose(struct products &all, const struct product &p, struct product_plan &plan,
+			   const void *left, const void *right, cudaStream_t stream)
 {
-	auto found = all.plans.find(p);
+	size_t bytes = (p.rows * p.out_row + p.heads * p.out_head) * sizeof(__half);
+	float least = INFINITY;
+	void *scratch;
+	cublasLtMatmulAlgo_t best;
 
-	if (found == all.plans.end())
-		found = all.plans.emplace(p, product_make_plan(all.handle, p)).first;
-	return found->second;
+	CUDA_CHECK(cudaMalloc(&scratch, bytes));
+	for (const auto &way : product_ways(all.handle, plan)) {
+		float time;
+
+		plan.algorithm = way.algo;
+		time = product_time(all, plan, left, right, scratch, stream);
+		if (time >= least)
+			continue;
+		least = time;
+		best = way.algo;
+	}
+	plan.algorithm = best;
+	CUDA_CHECK(cudaFree(scratch));
 }
 
 static void *product_workspace(struct products &all, cudaStream_t stream)
@@ -137,16 +187,27 @@ static void *product_workspace(struct products &all, cudaStream_t stream)
 	return workspace;
 }
 
-static void product_launch(struct products &all, const struct product &p, const __half *left,
-			   const __half *right, __half *out, cudaStream_t stream)
+static void product_run(struct products &all, const struct product_plan &plan, const void *left,
+			const void *right, void *out, float kept, cudaStream_t stream)
 {
-	const struct product_plan &plan = product_plan_of(all, p);
-	const float one = 1, kept = p.adds;
+	const float one = 1;
 
 	CUBLASLT_CHECK(cublaslt.Matmul(all.handle, plan.operation, &one, right, plan.right, left,
 				       plan.left, &kept, out, plan.out, out, plan.out,
 				       &plan.algorithm, product_workspace(all, stream),
 				       cublaslt_workspace_bytes, stream));
+}
+
+static void product_launch(struct products &all, const struct product &p, const __half *left,
+			   const __half *right, __half *out, cudaStream_t stream)
+{
+	auto found = all.plans.find(p);
+
+	if (found == all.plans.end()) {
+		found = all.plans.emplace(p, product_make_plan(p)).first;
+		product_choose(all, p, found->second, left, right, stream);
+	}
+	product_run(all, found->second, left, right, out, p.adds, stream);
 }
 
 static void products_release(struct products &all)

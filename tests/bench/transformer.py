@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Decoder layers: the variants of workloads/transformer.cu beside PyTorch with the same weights, in one run.
 
-transformer.py [--map] [REQUESTSxLENGTH ...]     1x512 and 32x128 when none is given
+transformer.py [--map | --attention] [REQUESTSxLENGTH ...]     1x512 and 32x128 when none is given
 
 For each shape every variant, and PyTorch eager, in a CUDA graph, and compiled and in a CUDA graph; attention by
 scaled_dot_product_attention (FlashAttention), products by cuBLAS.  PyTorch's result is compared with ours.  With --map
-only the variants in graphs, over many shapes.  Environment: BUILD, LAYERS (12), HEADS (12), VARIANTS (names).
+only the variants in graphs, over many shapes; with --attention the kernels of attention alone, both as recorded.  Environment: BUILD, LAYERS (12), HEADS (12), VARIANTS (names).
 """
 
 import json
@@ -163,11 +163,50 @@ def show_map(shapes):
         print(f"{requests:8} {length:7} " + " ".join(f"{time:12.1f}" if not isinstance(time, str) else f"{'-':>12}" for time in times), flush=True)
 
 
+# ---- attention alone ----
+
+
+def sdpa(requests, length):
+    """In a process of its own, which is recorded."""
+    import torch
+
+    q, k, v = (torch.randn(requests, HEADS, length, 64, device="cuda", dtype=torch.half) for _ in range(3))
+    for _ in range(50):
+        torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    torch.cuda.synchronize()
+
+
+def median_us(command, wanted):
+    """Of the kernel with most time among those with that in their name."""
+    tool = os.path.join(os.path.dirname(PROGRAM), "../../../bin/rooflinectl")
+    with tempfile.TemporaryDirectory() as folder:
+        recording = os.path.join(folder, "recording")
+        subprocess.run([tool, "record", "-o", recording, "--", *map(str, command)], capture_output=True, check=True)
+        report = subprocess.run([tool, "report", "--format", "json", recording], capture_output=True, text=True, check=True)
+    kernels = [k for k in json.loads(report.stdout)["kernels"] if wanted in k["name"]]
+    most = max(kernels, key=lambda k: k["total_ns"])
+    return most["median_ns"] / 1e3, most["name"]
+
+
+def show_attention(shapes):
+    print(f"us a call, {HEADS} heads of 64, causal; FLOPs: 2 requests heads length^2 64 (half of all scores)")
+    print(f"{'requests':>8} {'tokens':>7} {'ours':>9} {'PyTorch':>9} {'ours, of it':>12} {'TFLOP/s':>8}  PyTorch's kernel")
+    for requests, length in shapes:
+        mine, _ = median_us([PROGRAM, "batched", "--requests", requests, "--size", length, "--layers", 2, "--repeats", 1,
+                             "--heads", HEADS], "attention_kernel")
+        other, name = median_us([sys.executable, __file__, "--sdpa", f"{requests}x{length}"], "")
+        flops = 2 * requests * HEADS * length**2 * 64
+        print(f"{requests:8} {length:7} {mine:9.2f} {other:9.2f} {mine / other:11.2f}x {flops / mine / 1e6:8.1f}  {name[:60]}", flush=True)
+
+
 def main():
     arguments = sys.argv[1:]
-    is_map = "--map" in arguments
-    shapes = [tuple(int(n) for n in a.split("x")) for a in arguments if a != "--map"]
-    if is_map:
+    shapes = [tuple(int(n) for n in a.split("x")) for a in arguments if not a.startswith("--")]
+    if "--sdpa" in arguments:
+        return sdpa(*shapes[0])
+    if "--attention" in arguments:
+        return show_attention(shapes or [(1, 512), (1, 2048), (32, 128), (8, 512)])
+    if "--map" in arguments:
         return show_map(shapes or [(r, s) for r in (1, 2, 4, 8, 32) for s in (64, 128, 512)])
     try:
         import torch
