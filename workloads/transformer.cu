@@ -632,6 +632,9 @@ static void prepare(problem &p, long size, int)
 	p.hidden = head_values * head_count;
 	for (cudaStream_t *stream : {&p.stream, &p.side[0], &p.side[1]})
 		CUDA_CHECK(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
+	CUDA_CHECK(cudaFuncSetAttribute(attention_kernel,
+					cudaFuncAttributeMaxDynamicSharedMemorySize,
+					attention_shared_bytes));
 	make_requests(p, size);
 	make_weights(p);
 	CUDA_CHECK(cudaDeviceSynchronize());

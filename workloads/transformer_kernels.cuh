@@ -202,17 +202,18 @@ static __global__ void textbook_kernel(matrix<T> out, matrix<const T> left, matr
 /* ---- causal attention in one kernel ---- */
 
 /*
- * A block has 64 queries of one head, 16 a warp, and goes through the keys up to them, 64 at a time;
- * the next keys and values are copied meanwhile.  Of each row it keeps the largest score and the sum
- * so far, and scales what it has whenever the largest grows (Milakov and Gimelshein, "Online
+ * A block has 64 queries of one head and goes through the keys up to them, 128 at a time; the next
+ * keys and values are copied meanwhile.  Four warps, of 16 queries each, take the first 64 of the
+ * keys, four the others, and in the end they add up what they have.  Of each row a warp keeps the
+ * largest score and the sum so far, and scales what it has whenever the largest grows (Milakov and Gimelshein, "Online
  * normalizer calculation for softmax", 2018; Dao et al., "FlashAttention", 2022).  Scores never
  * leave the registers.
  */
-static const int attention_tile = 64; /* queries, and keys */
-static const int attention_warps = 4;
+static const int attention_tile = 64; /* queries, and keys of four warps */
+static const int attention_warps = 8;
 static const int attention_tile_bytes = attention_tile * row_bytes;
-/* queries, and two of keys and of values */
-static const int attention_shared_bytes = 5 * attention_tile_bytes + 1024;
+/* queries, then keys and values of four warps each, two of all these; a tile begins at a multiple of 1,024 */
+static const int attention_shared_bytes = 9 * attention_tile_bytes + 1024;
 
 /* Four matrices of 8 x 8, each transposed. */
 static __device__ void load_fragment_transposed(uint32_t (&fragment)[4], uint32_t shared)
@@ -230,7 +231,8 @@ static __device__ void copy_tile(uint32_t shared, const __half *global, long row
 		int row = i / 8, chunk = i % 8;
 
 		copy_async(shared + swizzled(row, chunk),
-			   global + (row < rows ? row * row_distance + chunk * 8 : 0), row < rows);
+			   row < rows ? global + row * row_distance + chunk * 8 : global,
+			   row < rows);
 	}
 }
 
@@ -240,6 +242,9 @@ static __device__ uint32_t packed(float low, float high)
 
 	return reinterpret_cast<uint32_t &>(both);
 }
+
+static const float attention_scale =
+	1.44269504f / 8; /* log2 e / sqrt(64): weights are powers of 2 */
 
 /* What a warp keeps of its 16 queries; a lane has parts of two rows, lane / 4 and that + 8. */
 struct attention_state {
@@ -253,10 +258,11 @@ static __device__ void attention_scores(float (&scores)[8][4], const uint32_t (&
 {
 	int lane = threadIdx.x % warp_lanes;
 
-	for (int tile = 0; tile < 8; tile += 2) {
+	for (int tile = 0; tile < 8; tile++)
 		for (int i = 0; i < 4; i++)
-			scores[tile][i] = scores[tile + 1][i] = 0;
-		for (int k = 0; k < 4; k++) {
+			scores[tile][i] = 0;
+	for (int k = 0; k < 4; k++)
+		for (int tile = 0; tile < 8; tile += 2) {
 			uint32_t b[4];
 
 			load_fragment(b, keys + swizzled(tile * 8 + lane % 8 + lane / 16 * 8,
@@ -264,7 +270,6 @@ static __device__ void attention_scores(float (&scores)[8][4], const uint32_t (&
 			mma(scores[tile], queries[k], b[0], b[1]);
 			mma(scores[tile + 1], queries[k], b[2], b[3]);
 		}
-	}
 }
 
 /* Keys after the query are not seen.  first_key, first_query: of this warp's tile */
@@ -283,9 +288,10 @@ static __device__ void attention_mask(float (&scores)[8][4], int first_key, int 
 }
 
 /* Scores become weights relative to the largest so far; what came before is scaled to that. */
-static __device__ void attention_weigh(struct attention_state &state, float (&scores)[8][4],
-				       float scale)
+static __device__ void attention_weigh(struct attention_state &state, float (&scores)[8][4])
 {
+	const float scale = attention_scale;
+
 	for (int row = 0; row < 2; row++) {
 		float most = state.most[row], factor, sum = 0;
 
@@ -331,6 +337,35 @@ static __device__ void attention_add(struct attention_state &state, const float 
 	}
 }
 
+/* What the upper four warps have is added to what the lower four have of the same queries. */
+static __device__ void attention_join(struct attention_state &state, float *shared)
+{
+	const int values = sizeof(state) / sizeof(float),
+		  threads = attention_warps / 2 * warp_lanes;
+	float *mine = (float *)&state;
+	struct attention_state other;
+
+	if (threadIdx.x >= threads)
+		for (int i = 0; i < values; i++)
+			shared[i * threads + threadIdx.x - threads] = mine[i];
+	__syncthreads();
+	if (threadIdx.x >= threads)
+		return;
+	for (int i = 0; i < values; i++)
+		((float *)&other)[i] = shared[i * threads + threadIdx.x];
+	for (int row = 0; row < 2; row++) {
+		float most = fmaxf(state.most[row], other.most[row]);
+		float factor = exp2f(attention_scale * (state.most[row] - most));
+		float other_factor = exp2f(attention_scale * (other.most[row] - most));
+
+		state.weight[row] = state.weight[row] * factor + other.weight[row] * other_factor;
+		for (int tile = 0; tile < 8; tile++)
+			for (int i = 2 * row; i < 2 * row + 2; i++)
+				state.sums[tile][i] = state.sums[tile][i] * factor +
+						      other.sums[tile][i] * other_factor;
+	}
+}
+
 static __device__ void attention_store(const struct attention_state &state, __half *out,
 				       long row_distance, int rows)
 {
@@ -359,52 +394,63 @@ static __global__ void __launch_bounds__(attention_warps *warp_lanes)
 	extern __shared__ char memory[];
 	const struct request request = requests[blockIdx.z];
 	int tile = (request.length + attention_tile - 1) / attention_tile - 1 - (int)blockIdx.x;
-	int warp = threadIdx.x / warp_lanes, lane = threadIdx.x % warp_lanes;
-	int query = tile * attention_tile + 16 * warp;
+	int warp = threadIdx.x / warp_lanes % 4, group = threadIdx.x / warp_lanes / 4;
+	int lane = threadIdx.x % warp_lanes, query = tile * attention_tile + 16 * warp;
 	long distance = 3l * hidden;
 	uint32_t shared = (shared_address(memory) + 1023) & ~1023;
-	uint32_t keys = shared + attention_tile_bytes, values = keys + 2 * attention_tile_bytes;
 	uint32_t queries[4][4];
 	struct attention_state state = {.sums = {}, .most = {-INFINITY, -INFINITY}, .weight = {}};
 
 	if (tile < 0)
 		return;
 	qkv += request.first * distance + blockIdx.y * head_values;
+	/* keys of group g at step t; their values lie two tiles behind */
+	auto keys_at = [&](int t, int g) {
+		return shared + (1 + t % 2 * 4 + g) * attention_tile_bytes;
+	};
 	auto copy_keys = [&](int t) {
-		int first = t * attention_tile, rows = request.length - first;
-		uint32_t half = t % 2 * attention_tile_bytes;
+		for (int g = 0; g < 2; g++) {
+			int first = (2 * t + g) * attention_tile, rows = request.length - first;
 
-		copy_tile(keys + half, qkv + first * distance + hidden, distance, rows);
-		copy_tile(values + half, qkv + first * distance + 2 * hidden, distance, rows);
+			copy_tile(keys_at(t, g), qkv + first * distance + hidden, distance, rows);
+			copy_tile(keys_at(t, g) + 2 * attention_tile_bytes,
+				  qkv + first * distance + 2 * hidden, distance, rows);
+		}
 		copy_async_commit();
 	};
 	copy_tile(shared, qkv + tile * attention_tile * distance, distance,
 		  request.length - tile * attention_tile);
 	copy_keys(0);
-	for (int t = 0; t <= tile; t++) {
+	for (int t = 0; 2 * t <= tile; t++) {
+		int other = 2 * t + group; /* tile of keys */
 		float scores[8][4];
 
-		if (t < tile)
+		if (2 * t + 2 <= tile) {
 			copy_keys(t + 1);
-		if (t < tile)
 			copy_async_wait<1>();
-		else
+		} else {
 			copy_async_wait<0>();
+		}
 		__syncthreads();
 		if (!t)
 			for (int k = 0; k < 4; k++)
 				load_fragment(queries[k], shared + swizzled(16 * warp + lane % 16,
 									    2 * k + lane / 16));
-		attention_scores(scores, queries, keys + t % 2 * attention_tile_bytes);
-		if (t == tile)
-			attention_mask(scores, t * attention_tile, query);
-		attention_weigh(state, scores, 1.44269504f / 8); /* log2 e / sqrt(64) */
-		attention_add(state, scores, values + t % 2 * attention_tile_bytes);
+		if (other <= tile) {
+			attention_scores(scores, queries, keys_at(t, group));
+			if (other == tile)
+				attention_mask(scores, other * attention_tile, query);
+			attention_weigh(state, scores);
+			attention_add(state, scores, keys_at(t, group) + 2 * attention_tile_bytes);
+		}
 		__syncthreads();
 	}
-	attention_store(state,
-			out + (long)(request.first + query) * hidden + blockIdx.y * head_values,
-			hidden, request.length - query);
+	attention_join(state, (float *)memory);
+	if (!group)
+		attention_store(state,
+				out + (long)(request.first + query) * hidden +
+					blockIdx.y * head_values,
+				hidden, request.length - query);
 }
 
 #endif

@@ -185,7 +185,7 @@ def median_us(command, wanted):
         report = subprocess.run([tool, "report", "--format", "json", recording], capture_output=True, text=True, check=True)
     kernels = [k for k in json.loads(report.stdout)["kernels"] if wanted in k["name"]]
     most = max(kernels, key=lambda k: k["total_ns"])
-    return most["median_ns"] / 1e3, most["name"]
+    return most["p50_ns"] / 1e3, most["name"]
 
 
 def show_attention(shapes):
