@@ -54,6 +54,7 @@ ROWS = [
     ("dependent_launch.naive", {"dependent_launch"}),
     ("clusters.naive", {"memory_roof", "fuse_neighbors"}),  # a cluster makes one kernel of two
     ("fuse_elementwise.naive", {"fuse_neighbors"}),
+    ("transformer.naive", {"launch_bound_graph", "fuse_neighbors"}),
     ("pytorch.naive", {"launch_bound_graph"}),
     ("torch_loop.eager", {"launch_bound_graph"}),
 ]
