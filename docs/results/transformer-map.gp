@@ -20,6 +20,7 @@ set logscale y
 set datafile separator whitespace
 set xrange [-0.5:7.5]
 set xlabel 'requests x tokens'
+set yrange [0.3:40]
 set ylabel 'us a token'
 plot for [i = 1:4] rows(i) using 0:1:xtic(sprintf('%s x %s', stringcolumn(2), stringcolumn(4))) with points \
 	lc rgb color[i] lw 2 pt mark[i] ps 1 title word(names, i)
