@@ -37,6 +37,7 @@
 	FUNCTION(MatmulDescSetAttribute)       \
 	FUNCTION(MatrixLayoutCreate)           \
 	FUNCTION(MatrixLayoutDestroy)          \
+	FUNCTION(MatrixLayoutSetAttribute)     \
 	FUNCTION(MatmulPreferenceCreate)       \
 	FUNCTION(MatmulPreferenceDestroy)      \
 	FUNCTION(MatmulPreferenceSetAttribute) \

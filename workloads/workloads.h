@@ -101,6 +101,8 @@
 		 "FMA chains and matrix products as fast as the arithmetic allows")             \
 	WORKLOAD(precision, "D5", "roofs", 0,                                                   \
 		 "a memory-bound operation on values wider than they need to be")               \
+	WORKLOAD(transformer, "G1", "a whole model", 0,                                         \
+		 "decoder layers, each operation of which is a kernel")                         \
 	WORKLOAD(pytorch, "I1", "frameworks", 0,                                                \
 		 "a small PyTorch model, every operation of which is launched from Python")
 

@@ -64,6 +64,7 @@ ROWS = [
     ("overfused.nine", {"register_spills"}),
     ("bank_conflict.naive", {"bank_conflicts"}),
     ("bank_conflict.padded", CONTROL),
+    ("transformer.naive", {"launch_bound_graph", "fuse_neighbors"}),
     ("pytorch.naive", {"launch_bound_graph"}),
     ("torch_loop.eager", {"launch_bound_graph"}),
 ]

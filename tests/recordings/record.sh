@@ -72,6 +72,7 @@ for workload in $(awk -F'[(,]' '/^[ \t]*WORKLOAD\(/ { print $2 }' workloads/work
 				"$workload" "$variant" --repeats 1 --iterations 8 ;;
 		dp_* | persistent)
 			record "$workload.$variant" "${samples[@]}" -- "$workload" "$variant" --repeats 1 ;;
+		transformer) record "$workload.$variant" -- "$workload" "$variant" --repeats 1 --iterations 5 ;;
 		*) record "$workload.$variant" -- "$workload" "$variant" --repeats 1 ;;
 		esac
 	done
