@@ -133,7 +133,7 @@ static void add(struct builder *b, char letter)
 		now_ns += 20;
 		builder_load(b, IMAGE_MACHINE_CODE, 1, now_ns - 10, now_ns);
 		break;
-	case 'F':
+	case 'z':
 		call(b, "cuModuleUnload", CALL_MODULE);
 		break;
 	case 'h':

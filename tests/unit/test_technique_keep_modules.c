@@ -37,7 +37,7 @@ static const struct call_change *change_at(const struct loop_fixture *fixture, i
 /* The first load stays.  The host's code before the others is gone with them. */
 static void test_loads(void **state)
 {
-	struct loop_fixture fixture = loading("hLkwF");
+	struct loop_fixture fixture = loading("hLkwz");
 
 	(void)state;
 	assert_null(loop_apply(&fixture, &technique_keep_modules));
@@ -54,7 +54,7 @@ static void test_loads(void **state)
 /* Somebody else may need the wait. */
 static void test_least(void **state)
 {
-	struct loop_fixture fixture = loading("LkwF");
+	struct loop_fixture fixture = loading("Lkwz");
 
 	(void)state;
 	fixture.application.end = ASSUMED_LEAST;
@@ -65,7 +65,7 @@ static void test_least(void **state)
 
 static void test_other_waits(void **state)
 {
-	struct loop_fixture fixture = loading("LkwkF");
+	struct loop_fixture fixture = loading("Lkwkz");
 
 	(void)state;
 	assert_null(loop_apply(&fixture, &technique_keep_modules));
@@ -81,7 +81,7 @@ static void test_refusals(void **state)
 	assert_non_null(loop_apply(&fixture, &technique_keep_modules));
 	loop_expect_unchanged(&fixture);
 	end(&fixture);
-	fixture = loading("LkwF");
+	fixture = loading("Lkwz");
 	for (size_t i = 0; i < fixture.b->profile.module_count; i++)
 		fixture.b->modules[i].code = i + 1; /* different code each time */
 	jit_free(report.jit);
@@ -94,7 +94,7 @@ static void test_refusals(void **state)
 /* A wait right before code is unloaded is for that, whoever else does not need it. */
 static void test_remove_syncs(void **state)
 {
-	struct loop_fixture fixture = loading("LkwF");
+	struct loop_fixture fixture = loading("Lkwz");
 
 	(void)state;
 	assert_non_null(loop_apply(&fixture, &technique_remove_syncs));
