@@ -254,7 +254,7 @@ static void assign_host_code(const struct gap_finder *finder, uint32_t thread, s
 	moved_ns = min_ns(spans_covered(&finder->moved[after->device], start_ns, end_ns),
 			  gap->by_cause_ns[GAP_HOST] - host_ns);
 	gap->by_cause_ns[GAP_HOST] -= moved_ns;
-	gap->by_cause_ns[GAP_MANAGED] += moved_ns;
+	add_ns(gap, GAP_MANAGED, moved_ns);
 }
 
 /* Splits the part of the gap before the launching call over what its thread did then.  Walks back
