@@ -66,7 +66,7 @@ static void add(struct builder *b, char letter)
 	case 'R':
 		copy(b, "cudaMemcpy", 2, GAP_DECISION_BYTES, PINNED, 100);
 		break;
-	case 'F':
+	case 'f':
 		copy(b, "cudaMemcpy", 1, GAP_DECISION_BYTES, PAGEABLE, 100);
 		break;
 	case 'i':

@@ -67,14 +67,14 @@ static void test_decided_loop(void **state)
 /* The device sets back what the host read, and what waits for a read that would wait itself is a part of it. */
 static void test_set_back(void **state)
 {
-	struct loop_fixture fixture = loop_of("FkwR");
+	struct loop_fixture fixture = loop_of("fkwR");
 
 	(void)state;
 	assert_null(loop_apply(&fixture, &technique_device_decision));
 	loop_expect(&fixture, 0, "Gnnn");
 	loop_expect(&fixture, 1, "bnnn");
 	loop_free(&fixture);
-	loop_expect_refusal("Fkrw", &technique_device_decision, refused_blocking_copy);
+	loop_expect_refusal("fkrw", &technique_device_decision, refused_blocking_copy);
 }
 
 /* A blocking read needs no wait; a wait for nothing read ends the graph. */
