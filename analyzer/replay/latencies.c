@@ -58,14 +58,19 @@ static const struct launch_latencies *launch_of(const struct model *model,
 }
 
 /* Not what a call took after its operation had started. */
-int64_t latencies_extension_ns(const struct model *model, const struct profile_op *op)
+static int64_t extension_ns(const struct model *model, const struct profile_op *op,
+			    int64_t usual_ns)
 {
 	const struct profile_call *call = &model->profile->calls[op->call];
-	int64_t usual_ns = launch_of(model, op)->call_ns;
 	int64_t call_ns = call->end_ns - call->start_ns, start_ns = op->start_ns - call->start_ns;
 	int64_t longer_ns = (call_ns < start_ns ? call_ns : start_ns) - usual_ns;
 
 	return longer_ns > 0 && model->call_traits[op->call].behavior == CALL_WORKS ? longer_ns : 0;
+}
+
+int64_t latencies_extension_ns(const struct model *model, const struct profile_op *op)
+{
+	return extension_ns(model, op, launch_of(model, op)->call_ns);
 }
 
 int64_t latencies_launch_ns(const struct model *model, size_t index)
@@ -74,7 +79,7 @@ int64_t latencies_launch_ns(const struct model *model, size_t index)
 	const struct launch_latencies *launch = launch_of(model, op);
 
 	return (model_is_idle(model, index) ? launch->idle_ns : launch->busy_ns) +
-	       latencies_extension_ns(model, op);
+	       extension_ns(model, op, launch->call_ns);
 }
 
 enum latency_gap latencies_gap_after(const struct model *model, uint32_t before, uint32_t op)

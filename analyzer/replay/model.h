@@ -38,6 +38,9 @@ enum call_slowed {
 	CALL_SLOWED_AS_GRAPH, /* it launches, makes or destroys a graph */
 };
 
+/* And likewise to a kernel or a graph behind another one. */
+enum op_delayed { OP_NOT_DELAYED, OP_DELAYED_KERNEL, OP_DELAYED_GRAPH, OP_DELAYED_WHOLE_GRAPH };
+
 /* What every replay asks of a call, and of an operation, found once: they are read as often as there are replays. */
 struct call_traits {
 	uint8_t behavior : 2; /* enum call_behavior */
@@ -50,6 +53,7 @@ struct op_traits {
 	uint8_t is_idle : 1;	    /* all that it waits for had ended before its call began */
 	uint8_t is_unrecorded : 1;  /* what it waited for is not recorded (latencies.h) */
 	uint8_t gap : 2;	    /* enum latency_gap: behind its predecessor, if it has one */
+	uint8_t delayed : 2;	    /* enum op_delayed */
 };
 
 struct device_latencies;

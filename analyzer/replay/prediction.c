@@ -297,6 +297,12 @@ static void time_steady(struct times *times, const struct timings *all)
 		times->steady = steady_loop_usual(part->steady, &run);
 }
 
+/* Whether what changes is all that is asked for. */
+static bool is_all_of(const struct part *part)
+{
+	return part->places == part->changed && part->place_count == part->changed_count;
+}
+
 /* NULL: of that device it was not replayed yet, or not all of it can be kept. */
 static struct device_before *known_before(const struct timing *timing, const struct timings *all)
 {
@@ -322,7 +328,8 @@ static int keep_calls(struct call_watch *watch, const struct timing *timing,
 static int replay_one(struct timing *timing, const struct timings *all,
 		      struct part_time *part_times)
 {
-	struct call_watch watch = {.part_times = part_times, .part_time_count = 2};
+	struct call_watch watch = {.part_times = part_times,
+				   .part_time_count = is_all_of(all->part) ? 1 : 2};
 	int rc = keep_calls(&watch, timing, all->model->profile);
 
 	if (rc == 0)
@@ -352,13 +359,15 @@ static int time_one(struct timing *timing, const struct timings *all)
 	if (rc == 0 && known) {
 		timing->times = known->times;
 		call_times_tell(&timing->before->calls, &part_times[0]);
-		call_times_tell(&timing->before->calls, &part_times[1]);
+		if (!is_all_of(part))
+			call_times_tell(&timing->before->calls, &part_times[1]);
 	} else if (rc == 0) {
 		rc = replay_one(timing, all, part_times);
 	}
 	if (rc == 0) {
 		timing->times.place_ns = part_time_ns(&part_times[0]);
-		timing->times.changed_ns = part_time_ns(&part_times[1]);
+		timing->times.changed_ns =
+			is_all_of(part) ? timing->times.place_ns : part_time_ns(&part_times[1]);
 	}
 	part_time_free(&part_times[0]);
 	part_time_free(&part_times[1]);

@@ -45,10 +45,28 @@ static enum call_slowed slowed_as(const struct model *model, size_t call)
 		       : CALL_SLOWED_AS_LAUNCH;
 }
 
+static enum op_delayed delayed_as(const struct model *model, const struct profile_op *op)
+{
+	if (op->call == PROFILE_NONE)
+		return OP_NOT_DELAYED;
+	switch (model_call_class(model, op->call)) {
+	case CALL_LAUNCH:
+		return op->kind == OP_KERNEL ? OP_DELAYED_KERNEL : OP_NOT_DELAYED;
+	case CALL_GRAPH_LAUNCH:
+		return op->kind == OP_GRAPH ? OP_DELAYED_WHOLE_GRAPH : OP_DELAYED_GRAPH;
+	default:
+		return OP_NOT_DELAYED;
+	}
+}
+
 void overhead_classify(struct model *model)
 {
-	for (size_t i = 0; i < model->profile->call_count; i++)
+	const struct profile *profile = model->profile;
+
+	for (size_t i = 0; i < profile->call_count; i++)
 		model->call_traits[i].slowed = slowed_as(model, i) & 3;
+	for (size_t i = 0; i < profile->op_count; i++)
+		model->op_traits[i].delayed = delayed_as(model, &profile->ops[i]) & 3;
 }
 
 int64_t overhead_counting_ns(const struct model *model, const struct costs *costs, uint32_t thread,
@@ -208,15 +226,13 @@ int64_t overhead_start_ns(const struct model *model, const struct costs *costs, 
 /* Of a kernel or a graph behind another one; 0: it is something else. */
 static int64_t added_behind_ns(const struct model *model, const struct costs *costs, uint32_t op)
 {
-	const struct profile_op *what = &model->profile->ops[op];
-
-	if (what->call == PROFILE_NONE)
-		return 0;
-	switch (model_call_class(model, what->call)) {
-	case CALL_LAUNCH:
-		return what->kind == OP_KERNEL ? costs->trace_kernel_ns : 0;
-	case CALL_GRAPH_LAUNCH:
-		return what->kind == OP_GRAPH ? costs->trace_whole_graph_ns : costs->trace_graph_ns;
+	switch (model->op_traits[op].delayed) {
+	case OP_DELAYED_KERNEL:
+		return costs->trace_kernel_ns;
+	case OP_DELAYED_GRAPH:
+		return costs->trace_graph_ns;
+	case OP_DELAYED_WHOLE_GRAPH:
+		return costs->trace_whole_graph_ns;
 	default:
 		return 0;
 	}

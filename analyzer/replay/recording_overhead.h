@@ -9,7 +9,7 @@
 #include "replay/costs.h"
 #include "replay/model.h"
 
-/* Fills in what the traits of calls tell of it: what they submit must be known. */
+/* Fills in what the traits of calls and operations tell of it: what they submit must be known. */
 void overhead_classify(struct model *model);
 
 /* Of a call, or of a pause: what reading counters took.  costs may be NULL. */

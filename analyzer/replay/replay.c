@@ -62,9 +62,10 @@ static int64_t host_ns(const struct run *run, struct thread_clock *clock,
 		clock->recorded_ns = clock->replayed_ns = call->start_ns;
 	}
 	pause_ns = max_ns(call->start_ns - clock->recorded_ns, 0);
-	return pause_ns ? pause_ns - overhead_counting_ns(run->model, run->costs, call->thread,
-							  clock->recorded_ns, call->start_ns)
-			: 0;
+	return pause_ns && run->model->profiler
+		       ? pause_ns - overhead_counting_ns(run->model, run->costs, call->thread,
+							 clock->recorded_ns, call->start_ns)
+		       : pause_ns;
 }
 
 /* Of the graph that begins with a call. */
@@ -232,6 +233,8 @@ static int run_all(struct run *run)
 		rc = graph_launches_find(&run->graphs, run->model, run->change);
 	if (rc == 0)
 		rc = allocate(run);
+	run->is_plain = !run->lanes.count && !run->graphs.count &&
+			!(run->change && change_has(run->change, SUBMITS_CHILDREN));
 	if (rc == 0) {
 		for (size_t i = 0; i < run->profile->call_count; i++)
 			replay_call(run, model_call_at(run->model, i));

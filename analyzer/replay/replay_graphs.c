@@ -99,7 +99,9 @@ int graph_launches_find(struct graph_launches *launches, const struct model *mod
 	int rc = 0;
 
 	*launches = (struct graph_launches){0};
-	for (size_t i = 0; rc == 0 && change && i < profile->thread_count; i++)
+	if (!change || (!change_has(change, SUBMITS_GRAPH) && !change_has(change, SUBMITS_NODES)))
+		return 0;
+	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++)
 		rc = find_in_thread(launches, &capacity, change, &profile->threads[i]);
 	return rc == 0 && launches->count ? allocate(launches, model) : rc;
 }

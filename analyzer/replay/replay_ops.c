@@ -66,9 +66,12 @@ static bool are_nodes(const struct run *run, uint32_t op, uint32_t before)
  * it. */
 static int64_t over_ns(const struct run *run, uint32_t op, uint32_t before)
 {
-	int64_t end_ns = are_nodes(run, op, before) ? run->replay->op_end_ns[before]
-						    : replay_over_ns(run, before);
+	int64_t end_ns;
 
+	if (run->is_plain)
+		return run->replay->op_end_ns[before];
+	end_ns = are_nodes(run, op, before) ? run->replay->op_end_ns[before]
+					    : replay_over_ns(run, before);
 	return lanes_of(&run->lanes, before) && !lanes_of(&run->lanes, op)
 		       ? max_ns(end_ns, lanes_end_ns(&run->lanes))
 		       : end_ns;
@@ -95,8 +98,10 @@ static struct awaited awaited_by(const struct run *run, uint32_t op)
 {
 	uint32_t predecessor = replay_predecessor_of(run, op),
 		 cross_stream = model_cross_stream(run->model, op);
-	struct awaited awaited = {stream_over_ns(run, op), INT64_MIN, INT64_MIN};
+	struct awaited awaited = {INT64_MIN, INT64_MIN, INT64_MIN};
 
+	if (!run->is_plain)
+		awaited.stream_ns = stream_over_ns(run, op);
 	if (predecessor != PROFILE_NONE && run->placed[predecessor])
 		awaited.predecessor_ns = over_ns(run, op, predecessor);
 	if (cross_stream != PROFILE_NONE && run->placed[cross_stream])
@@ -195,6 +200,7 @@ int64_t replay_place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t 
 		start_ns = lanes_start_ns(&run->lanes, op, start_ns);
 	keep_op(run, op, start_ns, length);
 	run->placed[op] = PLACED;
+	run->placed_count++;
 	run->work_end_ns = max_ns(run->work_end_ns, start_ns + length);
 	if (is_in_lane)
 		lanes_add(&run->lanes, op, start_ns, start_ns + length);
@@ -436,6 +442,8 @@ void replay_place_rest(struct run *run)
 {
 	const struct profile *profile = run->profile;
 
+	if (run->placed_count == profile->op_count)
+		return;
 	for (size_t d = 0; d < profile->device_count; d++) {
 		const struct profile_device *device = &profile->devices[d];
 		int64_t shift_ns = 0;

@@ -36,6 +36,9 @@ struct run {
 	uint8_t *placed; /* by op: enum placed */
 	bool keeps_calls;
 	struct call_watch watch;
+	/* Nothing is in lanes, becomes a node or is launched by a kernel: what is awaited is over when it has ended. */
+	bool is_plain;
+	size_t placed_count;
 	int rc;		     /* 0 or -ENOMEM */
 	int64_t work_end_ns; /* of the last operation of the call that is replayed; INT64_MIN: none yet */
 };

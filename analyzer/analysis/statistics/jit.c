@@ -23,8 +23,9 @@ static bool is_load(const struct profile *profile, const struct profile_call *ca
 {
 	const char *name = name_of(profile, call);
 
-	return strstr(name, "LoadData") || strstr(name, "LoadFromFile") ||
-	       strstr(name, "LoadFatBinary") || strstr(name, "ModuleLoad");
+	return profile->call_names[call->name].call_class == CALL_MODULE &&
+	       (strstr(name, "LoadData") || strstr(name, "LoadFromFile") ||
+		strstr(name, "LoadFatBinary") || strstr(name, "ModuleLoad"));
 }
 
 bool jit_is_unload(const struct profile *profile, const struct profile_call *call)
