@@ -391,8 +391,8 @@ static __device__ void load_step(struct pipeline p, const CUtensorMap *map, int 
 		return;
 	barrier_wait(p.empty + 8 * at, (step / p.stages + 1) % 2);
 	barrier_expect(p.full + 8 * at, tile_bytes);
-	load_tile(p.stage + at * tile_bytes, map, step % tiles * row_values,
-		  step / tiles * tile_outputs, p.full + 8 * at);
+	load_tile(p.stage + at * tile_bytes, map, p.full + 8 * at, step % tiles * row_values,
+		  step / tiles * tile_outputs);
 }
 
 /* This warp has read the weights of a step. */
@@ -645,7 +645,9 @@ static const char *why_no_wgmma(problem &p)
 
 static void setup_wgmma(problem &p)
 {
-	p.map = tile_map(p.parameters.weights, p.sizes.outputs, p.sizes.hidden, tile_outputs);
+	p.map = tile_map(p.parameters.weights,
+			 {(cuuint64_t)p.sizes.hidden, (cuuint64_t)p.sizes.outputs},
+			 {row_values, tile_outputs});
 	with_chunks(p, [&](auto chunks) {
 		ask_for_shared_memory(wgmma_kernel<chunks>, wgmma_bytes(p));
 	});
