@@ -764,15 +764,6 @@ static float reference(const problem &p, const std::vector<float> &row, int outp
 	return gelu(sum);
 }
 
-static uint16_t bits_of(float value)
-{
-	__half half = __float2half_rn(value);
-	uint16_t bits;
-
-	memcpy(&bits, &half, sizeof(bits));
-	return bits;
-}
-
 /* Some values of FP16 are rounded three times on the way, and tanh of Hopper is within 2^-11. */
 static const float tolerance = 1.0f / 256;
 static const int checked_rows = 64, checked_outputs = 64;
@@ -791,7 +782,7 @@ static struct difference check_row(const problem &p, long row)
 		float expected = reference(p, normalized, output);
 
 		if (!(fabsf(value - expected) <= tolerance * std::max(1.0f, fabsf(expected))))
-			return {row * p.sizes.outputs + output, bits_of(value), bits_of(expected)};
+			return {row * p.sizes.outputs + output, 0, 0, true, value, expected};
 	}
 	return {-1, 0, 0};
 }
