@@ -1,6 +1,7 @@
 /*
  * fuse.c - neighbors of an iteration, which follow one another with the same grid and blocks, are one kernel.  So are
- * PyTorch's of elements, of whatever grid, and a reduction behind one: its compiler makes one of them.
+ * PyTorch's of elements, of whatever grid, and a reduction behind one: its compiler makes one of them; and so is a
+ * product on tensor cores with what goes on with its sums, in its epilogue.
  *
  * It takes as long as all of them, without what it need not write and read again as far as counters tell
  * (shared/fusion.h), and arguments, where recorded, do not tell that the one is not given what the other wrote.  That no
@@ -36,15 +37,16 @@ static bool is_compilable(const struct profile_signature *left,
 }
 
 /* In one stream. */
-static bool is_alike(const struct profile *profile, const struct profile_op *left,
-		     const struct profile_op *right)
+static bool is_alike(const struct fusion *fusion, const struct profile *profile,
+		     const struct profile_op *left, const struct profile_op *right)
 {
 	const struct profile_signature *a = &profile->signatures[left->detail];
 	const struct profile_signature *b = &profile->signatures[right->detail];
 
 	return (!memcmp(a->grid, b->grid, sizeof(a->grid)) &&
 		!memcmp(a->block, b->block, sizeof(a->block))) ||
-	       is_compilable(a, b);
+	       is_compilable(a, b) ||
+	       fusion_is_epilogue(fusion, profile, left->detail, right->detail);
 }
 
 /* Whether a call may stand between launches of kernels that are fused. */
@@ -167,7 +169,7 @@ static void fuse_iteration(struct neighbors *it, size_t first, size_t end)
 		if (may_be_between(it->change, model, i))
 			continue;
 		if (op && it->predecessor && it->predecessor->stream == op->stream &&
-		    is_alike(model->profile, it->predecessor, op))
+		    is_alike(it->fusion, model->profile, it->predecessor, op))
 			taken_bytes = fuse(it, i, op);
 		else
 			it->longest_ns = op_ns;

@@ -50,6 +50,19 @@ static int add_compiler(struct recommendation *item, const char *name)
 		       : 0;
 }
 
+static int add_epilogue(struct recommendation *item, const struct facts *facts,
+			const struct fused_kernels *fused)
+{
+	return fusion_is_epilogue(&facts->what_ifs.run.fusion, facts->report->profile, fused->first,
+				  fused->second)
+		       ? advice_add_evidence(
+				 item,
+				 "the first is a product on tensor cores: what follows can be done "
+				 "to its sums before they are stored, in its epilogue; cuBLASLt and "
+				 "cuDNN have the usual ones")
+		       : 0;
+}
+
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 			const struct what_if *what_if)
 {
@@ -67,6 +80,8 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 			format_count(fused.handed_count).text,
 			format_bytes(fused.vanished_bytes).text,
 			100 * fused.vanished_bytes / all_bytes);
+	if (rc == 0)
+		rc = add_epilogue(item, facts, &fused);
 	return rc < 0 ? rc
 		      : add_compiler(item, facts->report->profile->signatures[fused.first].name);
 }
