@@ -388,6 +388,9 @@ static void rank(struct recommendation *items, size_t count)
 		size_t best = i + (part ? part : find_better(items + i, count - i));
 		struct recommendation item = items[best];
 
+		if (part)
+			item.part_of = items[i].id;
+
 		memmove(items + i + 1, items + i, (best - i) * sizeof(*items));
 		items[i] = item;
 	}

@@ -25,6 +25,8 @@ struct recommendation {
 	const char *workload; /* the bundled workload that shows it, or NULL */
 	int64_t at_stake_ns;  /* time that this could remove at most */
 	double at_stake_ratio; /* of the device's wall time; no gain is predicted beyond it, up to the high end */
+	const char *
+		part_of; /* id of the one that contains it, and that it was put before; NULL: of none */
 	bool is_dropping; /* it only leaves calls out: little to do, and it leaves most to other changes */
 	bool is_once;	/* it is about what happens once, beside what the program repeats */
 	bool is_unsure; /* it may also lose: all low ends are below 1, and what is expected where only the gain is assumed */

@@ -105,7 +105,8 @@ static const struct staged *found_on(const struct facts *facts, size_t device)
 /* 0: it was not measured. */
 static double peer_ns(const struct facts *facts, size_t device)
 {
-	double bytes_per_s = ceilings_at(facts->report->ceilings, CEILING_peer_copy, 0);
+	const struct ceilings *ceilings = facts->report->ceilings;
+	double bytes_per_s = ceilings ? ceilings_at(ceilings, CEILING_peer_copy, 0) : 0;
 
 	return bytes_per_s > 0 ? (double)found_on(facts, device)->bytes / bytes_per_s * 1e9 : 0;
 }
