@@ -62,7 +62,7 @@ struct section {
 	 * hold the rows as well. */
 	const struct column *object;
 	bool is_plain;
-	bool is_of_advice;  /* of report->advice, which no other section asks for */
+	bool is_of_advice; /* of report->advice, which no other section asks for */
 	bool is_of_samples; /* of the run with samples, which may be another one (report_with_samples) */
 	void (*print)(struct page *page); /* for people; nothing where there is nothing to tell */
 };

@@ -142,7 +142,7 @@ static int find_libraries(struct recorded_run *run, const struct profile *profil
 	return 0;
 }
 
-static int open(struct what_ifs *all, const struct profile *profile, const char *range)
+static int open_profile(struct what_ifs *all, const struct profile *profile, const char *range)
 {
 	struct err err = {""};
 	int rc = find_libraries(&all->run, profile);
@@ -165,7 +165,7 @@ int what_ifs_open(struct what_ifs *all, const struct profile *profile,
 		  const struct ceilings *ceilings, const char *range)
 {
 	*all = (struct what_ifs){.run.ceilings = ceilings};
-	return open(all, profile, range);
+	return open_profile(all, profile, range);
 }
 
 int what_ifs_open_report(struct what_ifs *all, const struct report *report, const char *range)
@@ -175,7 +175,7 @@ int what_ifs_open_report(struct what_ifs *all, const struct report *report, cons
 		all->loops = report->steady_state->loops;
 		all->is_given = true;
 	}
-	return open(all, report->profile, range);
+	return open_profile(all, report->profile, range);
 }
 
 int what_ifs_add_report(struct what_ifs *all, const struct report *report)
