@@ -60,7 +60,24 @@ void managed_memory_on_context(void)
 	guard_leave(&guard);
 }
 
-/* The host is CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID, the greatest number. */
+/* The host is CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID, the greatest number: where CUPTI 13.0 means it, it says 0 of what moves. */
+static uint32_t source_of(const CUpti_ActivityUnifiedMemoryCounter3 *counter)
+{
+	return counter->counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD ||
+			       counter->counterKind ==
+				       CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT
+		       ? CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID
+		       : counter->srcId;
+}
+
+static uint32_t destination_of(const CUpti_ActivityUnifiedMemoryCounter3 *counter)
+{
+	return counter->counterKind ==
+			       CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH
+		       ? CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID
+		       : counter->dstId;
+}
+
 void managed_memory_decode(struct trace_rows *rows,
 			   const CUpti_ActivityUnifiedMemoryCounter3 *counter)
 {
@@ -73,8 +90,8 @@ void managed_memory_decode(struct trace_rows *rows,
 		.kind = counter->counterKind,
 		.value = is_cpu_fault ? 1 : counter->value, /* CUPTI: the program counter */
 		.address = counter->address,
-		.source = is_cpu_fault ? CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID : counter->srcId,
-		.destination = counter->dstId,
+		.source = source_of(counter),
+		.destination = destination_of(counter),
 		.cause = counter->flags,
 	};
 

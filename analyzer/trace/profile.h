@@ -336,14 +336,15 @@ enum profile_managed_kind {
 	MANAGED_KIND_COUNT
 };
 
-#define MANAGED_FOR_FAULT 2 /* CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_COHERENCE */
+/* CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_COHERENCE and _PREFETCH: what the driver moves along with what is touched. */
+enum { MANAGED_FOR_FAULT = 2, MANAGED_EXPECTED_FAULT };
 
 struct profile_managed {
 	int64_t start_ns, end_ns;
 	uint64_t value;		      /* bytes; of faults how many */
 	uint32_t kind;		      /* enum profile_managed_kind */
 	uint32_t source, destination; /* devices[], PROFILE_NONE: the host, or it does not apply */
-	uint32_t cause; /* 2 a page fault, 3 prefetch, 4 eviction, 5 access counters */
+	uint32_t cause;		      /* as in managed.csv */
 };
 
 /* A word of a kernel's parameters that may be an address. */

@@ -222,7 +222,7 @@
 	COLUMN(u64, address, "where the memory begins") \
 	COLUMN(u32, source, "devices.device that it came from or that faulted, 4294967295: the host") \
 	COLUMN(u32, destination, "devices.device that it went to, likewise") \
-	COLUMN(u32, cause, "why memory was moved: 1 user, 2 coherence (a page fault), 3 prefetch, 4 eviction, 5 access counters")
+	COLUMN(u32, cause, "why memory was moved: 1 the program asked for it, 2 a page fault, 3 the driver expected one, 4 eviction, 5 access counters")
 
 /* Words of the parameters of kernels that may be addresses: also members of structs; only with --args.  Equal sets of them
  * have one id, or a few. */

@@ -133,7 +133,6 @@ static void step_managed(const char *argument)
 		.value = 65536,
 		.start = now_ns(),
 		.address = 0x7f0000000000,
-		.srcId = CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID,
 		.flags = CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_COHERENCE,
 	};
 

@@ -232,10 +232,10 @@ static void test_touched_by_host(void **state)
 	struct profile_managed moves[] = {
 		/* 1000 before the gap, 500 in it; 700 in the launch call are the launch's */
 		{.kind = MANAGED_TO_HOST, .cause = 2, .start_ns = 0, .end_ns = 1500},
-		{.kind = MANAGED_TO_HOST, .cause = 2, .start_ns = 2000, .end_ns = 3000},
+		{.kind = MANAGED_TO_HOST, .cause = 3, .start_ns = 2000, .end_ns = 3000},
 		{.kind = MANAGED_TO_HOST, .cause = 2, .start_ns = 6900, .end_ns = 7700},
-		/* nobody waits: a prefetch, the other direction, another device's */
-		{.kind = MANAGED_TO_HOST, .cause = 3, .start_ns = 4000, .end_ns = 5000},
+		/* nobody waits: what the program asked for, the other direction, another device's */
+		{.kind = MANAGED_TO_HOST, .cause = 1, .start_ns = 4000, .end_ns = 5000},
 		{.kind = MANAGED_TO_DEVICE, .cause = 2, .start_ns = 4000, .end_ns = 5000},
 		{.kind = MANAGED_TO_HOST,
 		 .cause = 2,

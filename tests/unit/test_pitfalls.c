@@ -377,7 +377,7 @@ static struct builder *touch(struct profile_managed *managed, size_t count, int6
 						      .value = 3};
 	}
 	managed[20] = (struct profile_managed){.kind = MANAGED_TO_DEVICE,
-					       .cause = MANAGED_FOR_FAULT,
+					       .cause = MANAGED_EXPECTED_FAULT,
 					       .source = PROFILE_NONE,
 					       .value = 1 << 20};
 	b->profile.manageds = managed;

@@ -45,7 +45,7 @@ static uint64_t moved_bytes(const struct facts *facts, uint32_t device, bool is_
 	for (size_t i = 0; i < profile->managed_count; i++) {
 		const struct profile_managed *managed = &profile->manageds[i];
 
-		if (managed->cause != MANAGED_FOR_FAULT)
+		if (managed->cause != MANAGED_FOR_FAULT && managed->cause != MANAGED_EXPECTED_FAULT)
 			continue;
 		if (is_to_host
 			    ? managed->kind == MANAGED_TO_HOST && managed->source == device

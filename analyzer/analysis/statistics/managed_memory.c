@@ -37,8 +37,9 @@ bool managed_kind_is_move(uint32_t kind)
 
 const char *managed_cause_name(uint32_t cause)
 {
-	static const char *const names[] = {NULL,	"program",  "page fault",
-					    "prefetch", "eviction", "access counters"};
+	static const char *const names[] = {NULL,	  "program",
+					    "page fault", "near page fault",
+					    "eviction",	  "access counters"};
 
 	return cause < sizeof(names) / sizeof(*names) ? names[cause] : NULL;
 }

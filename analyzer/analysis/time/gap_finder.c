@@ -109,8 +109,9 @@ static int find_moved(struct gap_finder *finder)
 	for (size_t i = 0; rc == 0 && i < profile->managed_count; i++) {
 		const struct profile_managed *managed = &profile->manageds[i];
 
-		if (managed->kind == MANAGED_TO_HOST && managed->cause == MANAGED_FOR_FAULT &&
-		    managed->source != PROFILE_NONE)
+		if (managed->kind == MANAGED_TO_HOST && managed->source != PROFILE_NONE &&
+		    (managed->cause == MANAGED_FOR_FAULT ||
+		     managed->cause == MANAGED_EXPECTED_FAULT))
 			rc = spans_add(&finder->moved[managed->source], managed->start_ns,
 				       managed->end_ns);
 	}
