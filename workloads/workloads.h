@@ -76,6 +76,14 @@
 		 "running sums along rows that are longer than an SM has memory for")           \
 	WORKLOAD(fuse_elementwise, "E1", "fusion", 0,                                           \
 		 "chains of elementwise kernels that hand each other whole arrays")             \
+	WORKLOAD(fuse_reduction, "E2", "fusion", 0,                                             \
+		 "softmax along rows, a kernel for each of its three steps")                    \
+	WORKLOAD(fuse_horizontal, "E3", "fusion", 0,                                            \
+		 "small products and short requests, one launch after the other")               \
+	WORKLOAD(overfused, "E6", "fusion", 1,                                                  \
+		 "nine steps of a transform in two kernels, and in one that spills")            \
+	WORKLOAD(bank_conflict, "E7", "shared memory", 0,                                       \
+		 "a matrix transposed by tiles whose columns lie in one bank")                  \
 	WORKLOAD(jit_gemm, "F1", "specialize and tune", 0,                                      \
 		 "matrix products of shapes that only a running program knows")                 \
 	WORKLOAD(jit_ptx, "F2", "specialize and tune", 1,                                       \
