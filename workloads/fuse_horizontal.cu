@@ -12,10 +12,10 @@
  *     streams, graph     a launch a product, in eight streams, and as branches of a graph
  *
  *   requests  64 arrays of different lengths, each with a scale and a shift: z = relu(scale x + shift)
- *     naive_requests     a launch a request
- *     prefix_requests    one launch: a thread finds its request by search in the offsets at which
+ *     naive_mixed     a launch a request
+ *     prefix_mixed    one launch: a thread finds its request by search in the offsets at which
  *                        they begin, which the block has in shared memory
- *     streams_requests, graph_requests   as above
+ *     streams_mixed, graph_mixed   as above
  *
  * One iteration, for n values of a matrix (--size, in c columns) and as many of all requests together:
  *   products  8 n FMAs, and 160 additions a row of each (five exchanges of 32 lanes): 16 n + 1,280 rows
@@ -329,7 +329,7 @@ static void setup_graph(problem &p)
 	capture(p);
 }
 
-static void setup_graph_requests(problem &p)
+static void setup_graph_mixed(problem &p)
 {
 	choose_requests(p);
 	capture(p);
@@ -470,7 +470,7 @@ static void release(problem &p)
 	CUDA_CHECK(cudaFree(p.offsets));
 }
 
-static const char of_requests[] = "naive_requests";
+static const char of_mixed[] = "naive_mixed";
 
 static const std::vector<variant<problem>> variants = {
 	{"naive", "eight products, a launch each", run_naive, choose_products},
@@ -479,14 +479,14 @@ static const std::vector<variant<problem>> variants = {
 	{"batched", "one launch with the blocks of all products", run_batched, choose_products},
 	{"streams", "a stream for each product", run_streams, choose_products},
 	{"graph", "a graph with a branch for each product", run_graph, setup_graph, teardown_graph},
-	{of_requests, "64 requests of different length, a launch each", run_naive, choose_requests,
-	 nullptr, nullptr, of_requests},
-	{"prefix_requests", "one launch: a thread finds its request by the offsets", run_prefix,
-	 choose_requests, nullptr, nullptr, of_requests},
-	{"streams_requests", "requests in eight streams by turns", run_streams, choose_requests,
-	 nullptr, nullptr, of_requests},
-	{"graph_requests", "a graph with eight branches of requests", run_graph,
-	 setup_graph_requests, teardown_graph, nullptr, of_requests},
+	{of_mixed, "64 requests of different length, a launch each", run_naive, choose_requests,
+	 nullptr, nullptr, of_mixed},
+	{"prefix_mixed", "one launch: a thread finds its request by the offsets", run_prefix,
+	 choose_requests, nullptr, nullptr, of_mixed},
+	{"streams_mixed", "requests in eight streams by turns", run_streams, choose_requests,
+	 nullptr, nullptr, of_mixed},
+	{"graph_mixed", "a graph with eight branches of requests", run_graph,
+	 setup_graph_mixed, teardown_graph, nullptr, of_mixed},
 };
 
 static const struct workload<problem> fuse_horizontal = {

@@ -55,6 +55,15 @@ ROWS = [
     ("dependent_launch.naive", {"dependent_launch"}),
     ("clusters.naive", {"memory_roof", "fuse_neighbors"}),  # a cluster makes one kernel of two
     ("fuse_elementwise.naive", {"fuse_neighbors"}),
+    ("fuse_elementwise.naive_relu", {"fuse_neighbors"}),
+    ("fuse_reduction.naive", {"fuse_neighbors"}),
+    ("fuse_horizontal.naive", {"batch_launches", "underfilled_gpu", "fill_gpu"}),
+    ("fuse_horizontal.naive_mixed", {"batch_launches"}),
+    ("overfused.naive", CONTROL),
+    ("overfused.limited", {"register_spills"}),
+    ("overfused.nine", {"register_spills"}),
+    ("bank_conflict.naive", {"bank_conflicts"}),
+    ("bank_conflict.padded", CONTROL),
     ("pytorch.naive", {"launch_bound_graph"}),
     ("torch_loop.eager", {"launch_bound_graph"}),
 ]
