@@ -27,8 +27,11 @@ static const struct profile_signature *signature_of(const struct facts *facts,
 #define REGISTER_UNIT 8
 #define REGISTERS_MOST 255
 #define REGISTER_BYTES 4
+/* Values that are not live at once may have a slot each: 1.5 times what registers would hold takes limited_kernel of
+ * the workload overfused. */
+#define SLOTS_MOST 2
 
-/* A limit, and no more memory than the registers beyond it would hold: the compiler would keep it there without. */
+/* A limit, and not much more memory than the registers beyond it would hold: the compiler would keep it there without. */
 static bool is_spilled(const struct profile_signature *signature)
 {
 	uint32_t registers = signature->registers_per_thread;
@@ -37,7 +40,7 @@ static bool is_spilled(const struct profile_signature *signature)
 	if (bytes < LEAST_BYTES || registers >= REGISTERS_MOST)
 		return bytes >= LEAST_BYTES;
 	return registers % REGISTER_UNIT == 0 &&
-	       bytes <= REGISTER_BYTES * (REGISTERS_MOST - registers);
+	       bytes <= SLOTS_MOST * REGISTER_BYTES * (REGISTERS_MOST - registers);
 }
 
 /* NULL when no kernel of the device has any. */
@@ -90,6 +93,7 @@ const struct rule rule_register_spills = {
 	.id = "register_spills",
 	.strategy = "fewer_registers",
 	.title = "Keep what spills to local memory in registers",
+	.workload = "overfused",
 	.risk = "Local memory also holds arrays that are indexed by variables, and the stack: "
 		"nvcc -Xptxas -v tells spills from them. More registers for each thread leave "
 		"room for fewer threads.",
