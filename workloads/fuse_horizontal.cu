@@ -485,8 +485,8 @@ static const std::vector<variant<problem>> variants = {
 	 choose_requests, nullptr, nullptr, of_mixed},
 	{"streams_mixed", "requests in eight streams by turns", run_streams, choose_requests,
 	 nullptr, nullptr, of_mixed},
-	{"graph_mixed", "a graph with eight branches of requests", run_graph,
-	 setup_graph_mixed, teardown_graph, nullptr, of_mixed},
+	{"graph_mixed", "a graph with eight branches of requests", run_graph, setup_graph_mixed,
+	 teardown_graph, nullptr, of_mixed},
 };
 
 static const struct workload<problem> fuse_horizontal = {
