@@ -12,15 +12,15 @@
  *     streams, graph     a launch a product, in eight streams, and as branches of a graph
  *
  *   requests  64 arrays of different lengths, each with a scale and a shift: z = relu(scale x + shift)
- *     naive_mixed     a launch a request
- *     prefix_mixed    one launch: a thread finds its request by search in the offsets at which
+ *     naive_mixed        a launch a request
+ *     prefix_mixed       one launch: a thread finds its request by search in the offsets at which
  *                        they begin, which the block has in shared memory
- *     streams_mixed, graph_mixed   as above
+ *     streams_mixed, graph_mixed  as above
  *
- * One iteration, for n values of a matrix (--size, in c columns) and as many of all requests together:
+ * One iteration, for n values of a matrix (--size) and n / 4 of all requests together:
  *   products  8 n FMAs, and 160 additions a row of each (five exchanges of 32 lanes): 16 n + 1,280 rows
  *             FLOPs.  32 n bytes are read.  All matrices together, 32 MiB, stay in the L2 cache.
- *   requests  n FMAs: 2 n FLOPs.  4 n bytes read, 4 n written.
+ *   requests  n / 4 FMAs: n / 2 FLOPs.  n bytes read, n written.
  *
  * Everything is a small whole number, and no sum reaches 2^24: all variants have the same results.
  */
@@ -394,7 +394,7 @@ static void prepare_products(problem &p, long size)
 	p.expected_y = reference_y(p);
 }
 
-/* From a sixteenth of the mean length to nearly twice of it, in no order; the mean is size / 64. */
+/* From a sixteenth of the mean length to nearly twice of it, in no order. */
 static std::vector<request> requests_of(long size)
 {
 	std::vector<request> all;
@@ -415,7 +415,7 @@ static void prepare_requests(problem &p, long size)
 	std::vector<int> offsets = {0};
 	std::vector<float> scales, shifts;
 
-	p.requests = requests_of(size);
+	p.requests = requests_of(size / 4);
 	for (const request &one : p.requests) {
 		offsets.push_back(one.end);
 		scales.push_back(one.scale);

@@ -74,6 +74,23 @@ static void test_wider_loads(void **state)
 	expect("wider_loads", busy, NULL);
 }
 
+/* Part of what it moves is registers: more loads under way would take more of them. */
+static void test_spilled(void **state)
+{
+	struct roofline_point point = point_at("k", ROOF_dram, 0.6);
+	struct roofline roofline = {.kernels = &point, .kernel_count = 1};
+	struct builder *b = launches("k");
+	struct advised it;
+
+	(void)state;
+	b->signatures[0].local_bytes_per_thread = 400;
+	b->signatures[0].registers_per_thread = 255;
+	advised_begin_counted(&it, b, roofline);
+	assert_null(advised_item(&it, "wider_loads"));
+	assert_non_null(advised_item(&it, "register_spills"));
+	advised_end(&it);
+}
+
 static void test_tensor_cores(void **state)
 {
 	struct roofline_point tiled = point_at("tiled", ROOF_fp32, 0.7);
@@ -328,6 +345,8 @@ int main(void)
 			 test_products_by_hand),
 		SENTENCE("kernels between half and 80% of DRAM's roof need more loads under way",
 			 test_wider_loads),
+		SENTENCE("a kernel that spills is told so, and not to load more at once",
+			 test_spilled),
 		SENTENCE("kernels that wait with few warps on an SM are advised more of them",
 			 test_low_occupancy),
 		SENTENCE(
