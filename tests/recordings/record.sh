@@ -56,7 +56,7 @@ for workload in $(awk -F'[(,]' '/^[ \t]*WORKLOAD\(/ { print $2 }' workloads/work
 			record "$workload.$variant" --counters=roofline,sm,stalls --counters-share=100 -- \
 				"$workload" "$variant" --repeats 2 --iterations 300 ;;
 		bank_conflict)
-			record "$workload.$variant" --counters=roofline,shared,sm --counters-share=100 -- \
+			record "$workload.$variant" --counters=roofline,shared,global,sm --counters-share=100 -- \
 				"$workload" "$variant" --repeats 2 --iterations 300 ;;
 		atomic_* | histogram | *_bound | precision | clusters | fuse_* | overfused)
 			# so long that the run outweighs the check on the host
