@@ -324,6 +324,10 @@ static int verify(struct verification *verification, const struct verify_argumen
 		verification->comparison->jit =
 			jit_return_of(verification->before->profile, verification->before->jit,
 				      verification->after->profile, verification->after->jit);
+	if (rc == 0 &&
+	    traffic_change_of(&verification->comparison->traffic, verification->before->profile,
+			      verification->after->profile) < 0)
+		rc = err_set(&err, -ENOMEM, "out of memory");
 	if (rc < 0)
 		return fail(rc, &err);
 	comparison = verification->comparison;
