@@ -76,6 +76,8 @@ PAIRS = [
     ("fuse_horizontal", "naive", "streams", "underfilled_gpu"),
     ("fuse_horizontal", "naive_mixed", "prefix_mixed", "--batch-launches"),
     ("fuse_horizontal", "naive_mixed", "graph_mixed", "launch_bound_graph"),
+    ("fuse_conv_bn_relu", "naive", "fused", "--fuse"),
+    ("fuse_layernorm_gemm", "naive", "cublaslt", "--fuse"),
     ("overfused", "three", "nine", "--fuse"),
     ("clusters", "naive", "cluster", "--fuse"),
     ("precision", "naive", "fp16", "--narrow 2"),
