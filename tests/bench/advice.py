@@ -68,6 +68,15 @@ ROWS = [
     ("bank_conflict.naive", {"bank_conflicts"}),
     ("bank_conflict.padded", CONTROL),
     ("transformer.naive", {"launch_bound_graph", "fuse_neighbors"}),
+    ("jit_gemm.naive", {"tensor_cores"}),
+    ("jit_gemm.no_cache", {"repeated_module_load"}),
+    ("jit_gemm.small_cache", {"repeated_module_load"}),
+    ("jit_gemm.cold_start", {"compile_cache"}),
+    ("jit_gemm.no_architecture", {"refused_code"}),
+    ("jit_ptx.naive", CONTROL),
+    ("jit_ptx.each_time", {"repeated_module_load"}),
+    ("tune_transpose.naive", {"latency_bound"}),  # loads under way, and lanes that read far apart
+    ("tune_transpose.32x8_tile32", {"bank_conflicts"}),
     ("pytorch.naive", {"launch_bound_graph"}),
     ("torch_loop.eager", {"launch_bound_graph"}),
 ]
