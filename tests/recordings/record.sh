@@ -15,7 +15,7 @@ only=${2:-.}
 python=${PYTHON:-python3}
 samples=(--sample=1us --sample-metrics=sm,dram)
 counters=(--counters=roofline,atomics,sm --counters-share=100)
-waits=(--counters=roofline,atomics,sm,shared,stalls --counters-share=100)
+waits=(--counters=roofline,atomics,sm,shared,stalls,global --counters-share=100)
 export PATH=$build/bin:$build/lib/rooflinectl/workloads:$build/tests/gpu:$PATH
 
 # record NAME COMMAND...
