@@ -62,8 +62,8 @@ struct technique {
 	bool is_blind_to_device_work; /* predicts nothing where the device launches work itself */
 	/* What has to be done for it anyhow and is less to do, NULL where there are fewer: a graph holds no waits. */
 	const struct technique *contains[TECHNIQUE_PARTS];
-	bool has_ops, has_lanes;      /* what it needs of struct change */
-	unsigned int bound;	      /* of enum bound: what its predictions are held to */
+	bool has_ops, has_lanes; /* what it needs of struct change */
+	unsigned int bound;	 /* of enum bound: what its predictions are held to */
 
 	/* Changes one loop, or what is left of it.  Returns why not, or NULL; what it made of the loop's calls is taken
 	 * back where it refuses.  NULL: it knows no loops. */

@@ -33,7 +33,8 @@ static void test_expected(void **state)
 	(void)state;
 	assert_float_equal(gain_expected_speedup(&gain, false), 4, 1e-9);
 	gain.place = (struct predicted_speedup){3, 2.5, 3.5};
-	assert_float_equal(gain_expected_speedup(&gain, true), 3, 1e-9); /* of a range that was asked for */
+	assert_float_equal(gain_expected_speedup(&gain, true), 3,
+			   1e-9); /* of a range that was asked for */
 	gain.is_assuming = true;
 	assert_float_equal(gain_expected_speedup(&gain, false), 2, 1e-9);
 	gain.keeps_results = true; /* only how much it gains is not known: 0.75 and 0.5 saved */
