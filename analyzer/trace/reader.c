@@ -507,7 +507,6 @@ static size_t reader_parse_plain(struct reader *reader, const char *text, size_t
 	while (reader->rc == 0 &&
 	       (line = plain_line_read(&reader->row, reader->plain, reader->column_count,
 				       text + used, length - used))) {
-		reader->after_return = false;
 		reader->place.line = ++reader->finished_lines;
 		reader->rc = reader->each(&reader->row, &reader->place, reader->context);
 		used += line;

@@ -427,6 +427,9 @@ static const char whole_numbers[] = "start_ns,end_ns,signature,more,device,corre
 				    "30, 40 ,\"5\",6,-0,8\n"
 				    "30,40,5,6,7,8,9\n"
 				    "50,60,7,8,9,10\n"
+				    "1,2,3,4,5,6\r\"7\n"
+				    "8,9,10,11,12,13\n"
+				    "14\",15,16,17,18,19\n"
 				    "70,80,9,10";
 
 /* Each byte in turn is another one, is gone, or stands behind another one. */
