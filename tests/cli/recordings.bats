@@ -405,7 +405,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	found='{"blocking_copy", "late_module_load", "leaked_graphs", "register_spills", "bank_conflicts",
 		"collective_order", "collective_wait", "pending_launches", "other_profiler"}'
 	expect "$(recordings | grep -v '^pitfalls')" "all($pitfalls[x] == name for x in advice() if x in $pitfalls)"
-	expect "$(recordings | grep -v '^pitfalls\|^bank_conflict.naive$\|^overfused.\(limited\|nine\)$')" "not $found & set(advice())"
+	expect "$(recordings | grep -v '^pitfalls\|^tune_transpose\|^bank_conflict.naive$\|^overfused.\(limited\|nine\)$')" "not $found & set(advice())"
 }
 
 @test "advice: columns in one bank are told to be padded, and kernels fused until they spill to be no larger" {
