@@ -18,9 +18,9 @@ set rmargin at screen at_x(right)
 set tmargin at screen at_y(top)
 set bmargin at screen at_y(bottom)
 set xrange [0.5:trial_count + 0.5]
-set yrange [0.98:highest]
+set yrange [0.97:highest]
 set logscale y
-set ytics (1, 1.03, 1.1, 1.2, 1.5, 2, 3)
+set ytics (1, 1.1, 1.2, 1.5, 2, 3)
 
 if (is_text) {
 	set xtics nomirror

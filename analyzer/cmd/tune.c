@@ -1,10 +1,10 @@
 /* tune.c - rooflinectl tune: finds the parameters with which a program is fastest. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/commands.h"
+#include "cmd/record_signals.h"
 #include "cmd/tune_explain.h"
 #include "cmd/tune_measure.h"
 #include "cmd/tune_options.h"
@@ -67,7 +67,10 @@ int cmd_tune(int argc, char **argv)
 	rc = tune(&options, &bench, &err);
 	if (rc < 0)
 		fprintf(stderr, WHO ": %s\n", err.text);
+	fflush(stdout);
+	if (rc < 0 && bench.interrupted_by)
+		signals_die_of(bench.interrupted_by);
 	tune_bench_close(&bench);
 	tune_options_free(&options);
-	return rc == 0 ? EXIT_OK : rc == -EINTR ? 128 + SIGINT : EXIT_FAILED;
+	return rc == 0 ? EXIT_OK : EXIT_FAILED;
 }

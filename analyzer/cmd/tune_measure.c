@@ -239,8 +239,8 @@ static enum tune_status status_of(struct tune_bench *bench, const struct tune_ru
 {
 	char end[64];
 
-	if (run->is_interrupted)
-		bench->is_interrupted = true;
+	if (run->interrupted_by)
+		bench->interrupted_by = run->interrupted_by;
 	if (run->is_timed_out) {
 		complain(bench, "longer than --trial-timeout");
 		return TUNE_TIMED_OUT;
@@ -465,7 +465,7 @@ int tune_bench_measure(void *context, unsigned int round, struct tune_trial *tri
 		return rc;
 	bench->stored_count += stored != NULL;
 	bench->measured_count += !stored && trial->status != TUNE_NOT_STORED;
-	if (bench->is_interrupted)
+	if (bench->interrupted_by)
 		return err_set(err, -EINTR, "interrupted");
 	tell(bench, round, trial, point, stored != NULL);
 	find_roof(bench, trial);

@@ -28,7 +28,7 @@ struct tune_bench {
 	double least_value; /* filled in after the first trial of the search model; 0: not known */
 	bool is_roof_asked;
 	char complaint[512]; /* of the last trial that failed */
-	bool is_interrupted;
+	int interrupted_by;  /* a signal, or 0 */
 };
 
 /* Makes the folder, reads what it holds, and opens it for more.  Fails described in err. */

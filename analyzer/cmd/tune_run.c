@@ -147,7 +147,7 @@ static void wait_for(struct tune_run *run, pid_t program, const sigset_t *wanted
 		if (number == SIGCHLD)
 			continue;
 		if (number) {
-			run->is_interrupted = true;
+			run->interrupted_by = number;
 			kill(-program, number);
 		} else if (now_s() - begin >= limit) {
 			kill(-program, run->is_timed_out ? SIGKILL : SIGTERM);

@@ -18,7 +18,8 @@ struct tune_run {
 	bool is_shown; /* what it prints goes to stderr as well, when it has ended */
 	/* found */
 	int status; /* as wait(2) tells it */
-	bool is_timed_out, is_interrupted;
+	bool is_timed_out;
+	int interrupted_by; /* a signal, or 0 */
 	double seconds;
 	char *output;	 /* owned; what it printed on stdout */
 	char *complaint; /* owned; the last line on stderr, "" without one */
