@@ -426,6 +426,8 @@ int main(void)
 			 test_around_lanes),
 		SENTENCE("copies in, kernels and copies out of three lanes run side by side",
 			 test_lanes),
+		SENTENCE("a copy that gets pinned starts like a launch and returns like a wait",
+			 test_pinned),
 		SENTENCE(
 			"calls that make or change something are shorter by what recording added, waits are not",
 			test_untraced_calls),
