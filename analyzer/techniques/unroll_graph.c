@@ -168,11 +168,13 @@ static const char *change_loop(struct application *application, const struct loo
 	const struct recorded_run *run = application->run;
 	const struct unrolled_graph found = unroll_graph_of(run, loop);
 	struct effect *effect = application->effect;
-	uint64_t nodes = (uint64_t)(found.nodes * (double)found.iteration_count);
 	bool has_graphs = graph_bodies_launch_graphs(run->model, loop);
+	/* of calls a graph is made anyway, and may as well have several iterations */
+	size_t count = has_graphs ? found.iteration_count : found.worth_count;
+	uint64_t nodes = (uint64_t)(found.nodes * (double)count);
 	const char *refusal = NULL;
 
-	if (found.iteration_count < 2)
+	if (count < 2)
 		return long_iterations;
 	if (loop->exactness < LEAST_ALIKE * loop->regularity)
 		return sizes_differ;
@@ -181,7 +183,7 @@ static const char *change_loop(struct application *application, const struct loo
 	if (!has_graphs)
 		refusal = technique_cuda_graph.change_loop(application, loop);
 	if (!refusal)
-		refusal = unroll(application, loop, found.iteration_count);
+		refusal = unroll(application, loop, count);
 	if (refusal)
 		return refusal;
 	effect->changed_count += loop->iteration_count;
