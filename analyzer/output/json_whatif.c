@@ -24,12 +24,22 @@ static const struct column steady_columns[] = {
 	{FIELD_AS("after_ns", struct prediction, steady_after_ns)},
 	{0}};
 
+static const struct column changed_columns[] = {
+	{FIELD_AS("before_ns", struct prediction, changed_before_ns)},
+	{FIELD_AS("after_ns", struct prediction, changed_after_ns)},
+	{FIELD_AS("kept_ns", struct prediction, parts.kept_ns)},
+	{FIELD_AS("changed_ns", struct prediction, parts.changed_ns)},
+	{FIELD_AS("rest_ns", struct prediction, parts.rest_ns)},
+	{FIELD_AS("recorded_ns", struct prediction, parts.recorded_ns)},
+	{0}};
+
 static const struct column prediction_columns[] = {
 	INLINE(struct prediction, program, ratio_columns),
 	{FIELD_AS("before_ns", struct prediction, program_before_ns)},
 	{FIELD_AS("after_ns", struct prediction, program_after_ns)},
 	{.key = "place", .type = COLUMN_GROUP, .columns = place_columns},
 	GROUP_FOUND("steady", steady_of, steady_columns),
+	{.key = "changes", .type = COLUMN_GROUP, .columns = changed_columns},
 	{0}};
 
 /* ---- each technique ---- */

@@ -234,6 +234,7 @@ void predictor_free(struct predictor *predictor)
 /* Time of the places, of what changes, of a device's whole run, and of the usual iterations of its steady state. */
 struct times {
 	int64_t place_ns, changed_ns, wall_ns;
+	struct time_parts parts; /* of what changes */
 	struct steady_usual steady;
 };
 
@@ -292,6 +293,9 @@ static int time_one(struct timing *timing, const struct timings *all)
 					       .changed_ns = part_time_ns(&part_times[1]),
 					       .wall_ns = replay_wall_ns(all->work, all->model,
 									 all->device)};
+		timing->times.parts =
+			time_parts_of(all->work, all->model, timing->change, part->changed,
+				      part->changed_count, timing->times.changed_ns);
 		time_steady(&timing->times, all);
 	}
 	part_time_free(&part_times[0]);
@@ -450,6 +454,8 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 	out->place_before_ns = before->place_ns;
 	out->program_before_ns = before->wall_ns;
 	out->changed_before_ns = before->changed_ns;
+	out->changed_after_ns = ends[COSTS_MIDDLE].times.changed_ns;
+	out->parts = ends[COSTS_MIDDLE].times.parts;
 	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
 		set_times(out, (enum costs_end)end, before, &ends[end].times, setup_ns);
 	if (is_gone(&ends[COSTS_MIDDLE].times.steady)) {

@@ -11,6 +11,7 @@
 
 #include "analysis/time/steady_loop.h"
 #include "replay/replay.h"
+#include "replay/time_parts.h"
 
 /* Of the time after the change: what nine of ten predictions of other workloads need, for whichever workload is left out,
  * rounded up to the next twentieth (tests/bench/margins.py). */
@@ -61,7 +62,8 @@ struct prediction {
 		steady; /* of the usual iterations of the steady state; all 0 without one */
 	int64_t place_before_ns, place_after_ns;
 	int64_t program_before_ns, program_after_ns; /* with setup_ns */
-	int64_t changed_before_ns;		     /* of the part that changes */
+	int64_t changed_before_ns, changed_after_ns; /* of the part that changes */
+	struct time_parts parts;		     /* of that, after the change */
 	/* Of these times after the change, launches that are no operations. */
 	int64_t place_unrecorded_ns, program_unrecorded_ns;
 	int64_t steady_before_ns, steady_after_ns; /* of one iteration */
