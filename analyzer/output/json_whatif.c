@@ -30,7 +30,7 @@ static const struct column changed_columns[] = {
 	{FIELD_AS("kept_ns", struct prediction, parts.kept_ns)},
 	{FIELD_AS("changed_ns", struct prediction, parts.changed_ns)},
 	{FIELD_AS("rest_ns", struct prediction, parts.rest_ns)},
-	{FIELD_AS("recorded_ns", struct prediction, parts.recorded_ns)},
+	{FIELD_AS("margin_ns", struct prediction, margin_ns)},
 	{0}};
 
 static const struct column prediction_columns[] = {

@@ -354,18 +354,35 @@ static void set_end(struct predicted_ratio *out, enum costs_end end, double befo
 		out->low = ratio(before_ns, after_ns + margin_ns);
 }
 
+/* How far the time of what changes may be off: by the spread of such changes, and by what the replay of this recording leaves
+ * unexplained, which have nothing to do with each other. */
+static double margin_ns(const struct times *times, const struct predictor *predictor, double spread)
+{
+	double concerned_ns = time_parts_concerned_ns(&times->parts);
+
+	return hypot(spread * concerned_ns, predictor->replay_error * concerned_ns);
+}
+
+/* Of a part of what changes, or of more than that. */
+static double share_ns(double margin_ns, double part_ns, const struct times *times)
+{
+	double changed_ns = (double)times->changed_ns;
+
+	return changed_ns > part_ns ? margin_ns * part_ns / changed_ns : margin_ns;
+}
+
 /* A steady state in which nothing changes is not off either. */
 static void set_steady(struct prediction *out, enum costs_end end, const struct times *before,
-		       const struct times *after)
+		       const struct times *after, double margin_ns)
 {
 	double steady_ns = (double)after->steady.ns;
-	double changed_ns = after->steady.ns == before->steady.ns
-				    ? 0
-				    : fmin(steady_ns, (double)after->changed_ns);
 
 	if (!before->steady.count)
 		return;
-	set_end(&out->steady, end, (double)before->steady.ns, steady_ns, MODEL_MARGIN * changed_ns);
+	if (after->steady.ns == before->steady.ns)
+		margin_ns = 0;
+	set_end(&out->steady, end, (double)before->steady.ns, steady_ns,
+		share_ns(margin_ns, steady_ns, after));
 	out->steady_before_ns = before->steady.ns / (int64_t)before->steady.count;
 	if (end == COSTS_MIDDLE)
 		out->steady_after_ns = after->steady.ns / (int64_t)after->steady.count;
@@ -374,19 +391,20 @@ static void set_steady(struct prediction *out, enum costs_end end, const struct 
 /* The calls of the first place may begin before the run, with which its first operation does.  Where nothing changes nothing
  * can be off. */
 static void set_times(struct prediction *out, enum costs_end end, const struct times *before,
-		      const struct times *after, double setup_ns)
+		      const struct times *after, double setup_ns, double margin_ns)
 {
 	double place_ns = (double)after->place_ns, wall_ns = (double)after->wall_ns;
-	double changed_ns = fmin((double)after->changed_ns, wall_ns);
-	double changed_here_ns =
-		after->place_ns == before->place_ns ? 0 : fmin(place_ns, (double)after->changed_ns);
+	double here_ns =
+		after->place_ns == before->place_ns ? 0 : share_ns(margin_ns, place_ns, after);
 
-	set_steady(out, end, before, after);
-	set_end(&out->place, end, before->place_ns, place_ns, MODEL_MARGIN * changed_here_ns);
-	set_end(&out->program, end, before->wall_ns, wall_ns + setup_ns, MODEL_MARGIN * changed_ns);
+	set_steady(out, end, before, after, margin_ns);
+	set_end(&out->place, end, before->place_ns, place_ns, here_ns);
+	set_end(&out->program, end, before->wall_ns, wall_ns + setup_ns,
+		share_ns(margin_ns, wall_ns, after));
 	if (end == COSTS_MIDDLE) {
 		out->place_after_ns = after->place_ns;
 		out->program_after_ns = (int64_t)(wall_ns + setup_ns);
+		out->margin_ns = (int64_t)margin_ns;
 	}
 }
 
@@ -457,7 +475,8 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 	out->changed_after_ns = ends[COSTS_MIDDLE].times.changed_ns;
 	out->parts = ends[COSTS_MIDDLE].times.parts;
 	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
-		set_times(out, (enum costs_end)end, before, &ends[end].times, setup_ns);
+		set_times(out, (enum costs_end)end, before, &ends[end].times, setup_ns,
+			  margin_ns(&ends[end].times, predictor, part->spread));
 	if (is_gone(&ends[COSTS_MIDDLE].times.steady)) {
 		out->steady = (struct predicted_ratio){0};
 		out->steady_before_ns = 0;

@@ -3,8 +3,8 @@
  *
  * Both sides are replays without the time that recording added.  The interval
  * comes from replaying with every cost at the low and the high end of what was
- * measured, widened by MODEL_MARGIN of the changed time for what a replay does not
- * know.
+ * measured, widened by how far such changes were off elsewhere (struct part, spread)
+ * and by what this replay leaves unexplained.
  */
 #ifndef ROOFLINE_PREDICTION_H
 #define ROOFLINE_PREDICTION_H
@@ -64,6 +64,7 @@ struct prediction {
 	int64_t program_before_ns, program_after_ns; /* with setup_ns */
 	int64_t changed_before_ns, changed_after_ns; /* of the part that changes */
 	struct time_parts parts;		     /* of that, after the change */
+	int64_t margin_ns;			     /* that it may be off, beside what costs are */
 	/* Of these times after the change, launches that are no operations. */
 	int64_t place_unrecorded_ns, program_unrecorded_ns;
 	int64_t steady_before_ns, steady_after_ns; /* of one iteration */
@@ -86,6 +87,7 @@ struct part {
 	/* The device's steady state, and the loops that it is one of; NULL: it has none. */
 	const struct steady_loop *steady;
 	const struct loops *loops;
+	double spread; /* how far what changes may be off, as a share of its time after the change */
 };
 
 /* setup_ns: what the change costs once.  Returns 0 or -ENOMEM.  The predictor must be usable. */

@@ -60,6 +60,10 @@ struct technique {
 	bool has_ops, has_lanes;      /* what it needs of struct change */
 	unsigned int bound;	      /* of enum bound: what its predictions are held to */
 
+	/* How far what it changes was off where it was made, as a share of its time after the change, so that nine of ten are
+	 * inside (docs/results/margins.txt); 0: as predictions are in general. */
+	double spread;
+
 	/* Changes one loop, or what is left of it.  Returns why not, or NULL; what it made of the loop's calls is taken
 	 * back where it refuses.  NULL: it knows no loops. */
 	const char *(*change_loop)(struct application *application, const struct loop *loop);

@@ -1,6 +1,7 @@
 #include "whatif/apply.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,6 +181,8 @@ int apply_technique(struct effect *effect, struct applied *applied, enum techniq
 	if (application->place_count > place_count) {
 		effect->refusal = NULL;
 		add_terms(&applied->terms, technique, application);
+		applied->spread =
+			fmax(applied->spread, technique->spread ? technique->spread : MODEL_MARGIN);
 	}
 	return rc;
 }
@@ -228,7 +231,8 @@ int apply_predict(struct prediction *out, struct applied *applied)
 				     all->places ? all->place_count : application->place_count,
 			     .changed = application->places,
 			     .changed_count = application->place_count,
-			     .steady = steady_of(all, application->device)};
+			     .steady = steady_of(all, application->device),
+			     .spread = applied->spread};
 	part.loops = part.steady ? &all->run.report->steady_state->loops : NULL;
 	rc = predictor_run(out, &all->predictor, &application->change, application->device, &part,
 			   application->setup_ns);
