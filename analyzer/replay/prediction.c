@@ -360,7 +360,9 @@ static double margin_ns(const struct times *times, const struct predictor *predi
 {
 	double concerned_ns = time_parts_concerned_ns(&times->parts);
 
-	return hypot(spread * concerned_ns, predictor->replay_error * concerned_ns);
+	if (concerned_ns <= 0)
+		return 0;
+	return hypot(spread * concerned_ns, predictor->replay_error * (double)times->changed_ns);
 }
 
 /* Of a part of what changes, or of more than that. */

@@ -13,11 +13,9 @@
 #include "replay/replay.h"
 #include "replay/time_parts.h"
 
-/* Of the time after the change: what nine of ten predictions of other workloads need, for whichever workload is left out,
- * rounded up to the next twentieth (tests/bench/margins.py). */
-#ifndef MODEL_MARGIN
+/* How far a prediction may be off, of the time after the change, whatever it rests on: the widest spread of
+ * techniques/technique.h. */
 #define MODEL_MARGIN 0.20
-#endif
 /* A replay without rest that is so far off says that the recording does not tell what the run waited for: no
  * prediction. */
 #define REPLAY_ERROR_MOST 0.03

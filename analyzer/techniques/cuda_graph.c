@@ -299,5 +299,6 @@ const struct technique technique_cuda_graph = {
 	.refusal = refused_irregular,
 	.is_blind_to_device_work = true,
 	.bound = BOUND_BUSY,
+	.spread = SPREAD_LAUNCH,
 	.change_loop = change_loop,
 };

@@ -96,6 +96,7 @@ const struct technique technique_fill_gpu = {
 	.is_up_to = true,
 	.keeps_results = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS,
+	.spread = SPREAD_KERNELS,
 	.has_most = true,
 	.is_blind_to_device_work = true,
 	.has_ops = true,

@@ -232,6 +232,7 @@ const struct technique technique_unroll_graph = {
 	.changed = "iterations share the launch of a graph",
 	.refusal = refused_irregular,
 	.bound = BOUND_BUSY,
+	.spread = SPREAD_LAUNCH,
 	.is_blind_to_device_work = true,
 	.change_loop = change_loop,
 };

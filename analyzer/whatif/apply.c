@@ -181,8 +181,7 @@ int apply_technique(struct effect *effect, struct applied *applied, enum techniq
 	if (application->place_count > place_count) {
 		effect->refusal = NULL;
 		add_terms(&applied->terms, technique, application);
-		applied->spread =
-			fmax(applied->spread, technique->spread ? technique->spread : MODEL_MARGIN);
+		applied->spread = fmax(applied->spread, technique->spread);
 	}
 	return rc;
 }
