@@ -354,15 +354,15 @@ static void set_end(struct predicted_ratio *out, enum costs_end end, double befo
 		out->low = ratio(before_ns, after_ns + margin_ns);
 }
 
-/* How far the time of what changes may be off: by the spread of such changes, and by what the replay of this recording leaves
- * unexplained, which have nothing to do with each other. */
-static double margin_ns(const struct times *times, const struct predictor *predictor, double spread)
+/* How far the time of what changes may be off: what the change concerns by the spread of such changes, and all of it by what a
+ * replay may be, which have nothing to do with each other. */
+static double margin_ns(const struct times *times, double spread)
 {
 	double concerned_ns = time_parts_concerned_ns(&times->parts);
 
 	if (concerned_ns <= 0)
 		return 0;
-	return hypot(spread * concerned_ns, predictor->replay_error * (double)times->changed_ns);
+	return hypot(spread * concerned_ns, REPLAY_ERROR_MOST * (double)times->changed_ns);
 }
 
 /* Of a part of what changes, or of more than that. */
@@ -478,7 +478,7 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 	out->parts = ends[COSTS_MIDDLE].times.parts;
 	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
 		set_times(out, (enum costs_end)end, before, &ends[end].times, setup_ns,
-			  margin_ns(&ends[end].times, predictor, part->spread));
+			  margin_ns(&ends[end].times, part->spread));
 	if (is_gone(&ends[COSTS_MIDDLE].times.steady)) {
 		out->steady = (struct predicted_ratio){0};
 		out->steady_before_ns = 0;

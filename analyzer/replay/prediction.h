@@ -4,7 +4,7 @@
  * Both sides are replays without the time that recording added.  The interval
  * comes from replaying with every cost at the low and the high end of what was
  * measured, widened by how far such changes were off elsewhere (struct part, spread)
- * and by what this replay leaves unexplained.
+ * and by what a replay may be off.
  */
 #ifndef ROOFLINE_PREDICTION_H
 #define ROOFLINE_PREDICTION_H
