@@ -1,13 +1,12 @@
 #include "replay/time_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-/* To the nanosecond, as a technique may round up. */
+/* One that is to take as long as recorded, to the nanosecond, is as it was. */
 static bool is_changed(const struct change *change, const struct profile_op *op, uint32_t index)
 {
 	return change && change->op_ns && change->op_ns[index] >= 0 &&
-	       llabs(change->op_ns[index] - (op->end_ns - op->start_ns)) > 1;
+	       change->op_ns[index] != op->end_ns - op->start_ns;
 }
 
 static bool is_moved(const struct change *change, uint32_t op)
