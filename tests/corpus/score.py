@@ -30,6 +30,7 @@ differs       the row with the change is not what the technique predicts: the co
 import csv
 import functools
 import json
+import math
 import os
 import pathlib
 import re
@@ -294,13 +295,14 @@ class Row:
 
 
 def saved_of_span(span_ns, place, gain):
-    """A place's gain as one of the time from the first kernel to the last, which may have less or more in it."""
+    """A place's gain as one of the time from the first kernel to the last, which may have less or more in it.
+    Without end where all of that may go."""
     left_ns = span_ns - (place["before_ns"] - place["before_ns"] / gain)
-    return span_ns / left_ns if 0 < left_ns else gain
+    return span_ns / left_ns if 0 < left_ns else math.inf
 
 
 def text_of(gain):
-    return f"{gain:.2f}x" if gain else "-"
+    return "-" if not gain else "any" if math.isinf(gain) else f"{gain:.2f}x"
 
 
 def runs_of(path):
@@ -377,7 +379,7 @@ def print_gains(rows):
     print("\n{:38} {:>9} {:>10} {:>19} {:>6}".format(*titles))
     for row, measured, (gain, low, high) in found:
         off = f"{100 * (gain / measured - 1):+.0f}%"
-        interval = f"{low:.2f}x to {high:.2f}x"
+        interval = f"{text_of(low)} to {text_of(high)}"
         line = f"{row.name[:38]:38} {text_of(measured):>9} {text_of(gain):>10} {interval:>19} {off:>6}"
         print(f"{line}  {'up to  ' if row.is_up_to() else ''}{row.label.get('differs') or ''}".rstrip())
     for row, measured, _ in others:
