@@ -13,6 +13,7 @@ static const struct column place_columns[] = {
 	INLINE(struct prediction, place, ratio_columns),
 	{FIELD_AS("before_ns", struct prediction, place_before_ns)},
 	{FIELD_AS("after_ns", struct prediction, place_after_ns)},
+	{FIELD_AS("margin_ns", struct prediction, place_margin_ns)},
 	{0}};
 
 FINDER(steady_of, struct prediction, prediction,
@@ -30,7 +31,6 @@ static const struct column changed_columns[] = {
 	{FIELD_AS("kept_ns", struct prediction, parts.kept_ns)},
 	{FIELD_AS("changed_ns", struct prediction, parts.changed_ns)},
 	{FIELD_AS("rest_ns", struct prediction, parts.rest_ns)},
-	{FIELD_AS("margin_ns", struct prediction, margin_ns)},
 	{0}};
 
 static const struct column prediction_columns[] = {

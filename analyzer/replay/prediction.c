@@ -234,7 +234,7 @@ void predictor_free(struct predictor *predictor)
 /* Time of the places, of what changes, of a device's whole run, and of the usual iterations of its steady state. */
 struct times {
 	int64_t place_ns, changed_ns, wall_ns;
-	struct time_parts parts; /* of what changes */
+	struct time_parts parts, place_parts; /* of what changes, and of the place */
 	struct steady_usual steady;
 };
 
@@ -296,6 +296,9 @@ static int time_one(struct timing *timing, const struct timings *all)
 		timing->times.parts =
 			time_parts_of(all->work, all->model, timing->change, part->changed,
 				      part->changed_count, timing->times.changed_ns);
+		timing->times.place_parts =
+			time_parts_of(all->work, all->model, timing->change, part->places,
+				      part->place_count, timing->times.place_ns);
 		time_steady(&timing->times, all);
 	}
 	part_time_free(&part_times[0]);
@@ -354,37 +357,48 @@ static void set_end(struct predicted_ratio *out, enum costs_end end, double befo
 		out->low = ratio(before_ns, after_ns + margin_ns);
 }
 
-/* How far the time of what changes may be off: what the change concerns by the spread of such changes, and all of it by what a
- * replay may be, which have nothing to do with each other. */
-static double margin_ns(const struct times *times, double spread)
+/* How far a time may be off: what the change concerns of it by the spread of such changes, and all of it by what a replay may
+ * be, which have nothing to do with each other. */
+static double margin_ns(double concerned_ns, double all_ns, double spread)
 {
-	double concerned_ns = time_parts_concerned_ns(&times->parts);
-
-	if (concerned_ns <= 0)
-		return 0;
-	return hypot(spread * concerned_ns, REPLAY_ERROR_MOST * (double)times->changed_ns);
+	return concerned_ns > 0 ? hypot(spread * concerned_ns, REPLAY_ERROR_MOST * all_ns) : 0;
 }
 
-/* Of a part of what changes, or of more than that. */
-static double share_ns(double margin_ns, double part_ns, const struct times *times)
+static double changed_margin_ns(const struct times *times, double spread)
 {
-	double changed_ns = (double)times->changed_ns;
-
-	return changed_ns > part_ns ? margin_ns * part_ns / changed_ns : margin_ns;
+	return margin_ns(time_parts_concerned_ns(&times->parts), (double)times->changed_ns, spread);
 }
 
-/* A steady state in which nothing changes is not off either. */
+/* Of a place, which may have more in it than what changes, or a part of that. */
+static double place_margin_ns(const struct times *times, double spread)
+{
+	double concerned_ns = fmin(time_parts_concerned_ns(&times->place_parts),
+				   time_parts_concerned_ns(&times->parts));
+
+	return margin_ns(concerned_ns, fmin((double)times->place_ns, (double)times->changed_ns),
+			 spread);
+}
+
+/* Of a part of that time; of more than all of it the same. */
+static double share_ns(double margin_ns, double part_ns, double all_ns)
+{
+	return all_ns > part_ns ? margin_ns * part_ns / all_ns : margin_ns;
+}
+
+/* A steady state in which nothing changes is not off either.  It may be where most of the change is: in the place. */
 static void set_steady(struct prediction *out, enum costs_end end, const struct times *before,
-		       const struct times *after, double margin_ns)
+		       const struct times *after, double spread)
 {
-	double steady_ns = (double)after->steady.ns;
+	double steady_ns = (double)after->steady.ns, margin = 0;
 
 	if (!before->steady.count)
 		return;
-	if (after->steady.ns == before->steady.ns)
-		margin_ns = 0;
-	set_end(&out->steady, end, (double)before->steady.ns, steady_ns,
-		share_ns(margin_ns, steady_ns, after));
+	if (after->steady.ns != before->steady.ns)
+		margin = fmax(share_ns(changed_margin_ns(after, spread), steady_ns,
+				       (double)after->changed_ns),
+			      share_ns(place_margin_ns(after, spread), steady_ns,
+				       (double)after->place_ns));
+	set_end(&out->steady, end, (double)before->steady.ns, steady_ns, margin);
 	out->steady_before_ns = before->steady.ns / (int64_t)before->steady.count;
 	if (end == COSTS_MIDDLE)
 		out->steady_after_ns = after->steady.ns / (int64_t)after->steady.count;
@@ -393,20 +407,20 @@ static void set_steady(struct prediction *out, enum costs_end end, const struct 
 /* The calls of the first place may begin before the run, with which its first operation does.  Where nothing changes nothing
  * can be off. */
 static void set_times(struct prediction *out, enum costs_end end, const struct times *before,
-		      const struct times *after, double setup_ns, double margin_ns)
+		      const struct times *after, double setup_ns, double spread)
 {
-	double place_ns = (double)after->place_ns, wall_ns = (double)after->wall_ns;
-	double here_ns =
-		after->place_ns == before->place_ns ? 0 : share_ns(margin_ns, place_ns, after);
+	double wall_ns = (double)after->wall_ns, margin = changed_margin_ns(after, spread);
+	double place_margin =
+		after->place_ns == before->place_ns ? 0 : place_margin_ns(after, spread);
 
-	set_steady(out, end, before, after, margin_ns);
-	set_end(&out->place, end, before->place_ns, place_ns, here_ns);
+	set_steady(out, end, before, after, spread);
+	set_end(&out->place, end, before->place_ns, (double)after->place_ns, place_margin);
 	set_end(&out->program, end, before->wall_ns, wall_ns + setup_ns,
-		share_ns(margin_ns, wall_ns, after));
+		share_ns(margin, wall_ns, (double)after->changed_ns));
 	if (end == COSTS_MIDDLE) {
 		out->place_after_ns = after->place_ns;
 		out->program_after_ns = (int64_t)(wall_ns + setup_ns);
-		out->margin_ns = (int64_t)margin_ns;
+		out->place_margin_ns = (int64_t)place_margin;
 	}
 }
 
@@ -451,6 +465,13 @@ static bool is_gone(const struct steady_usual *steady)
 	return 2 * steady->empty_count > steady->count;
 }
 
+/* Costs at their low end may start an operation later than in the middle, by what waited for what. */
+static void widen_to(struct predicted_ratio *ratio)
+{
+	ratio->low = fmin(ratio->low, ratio->speedup);
+	ratio->high = fmax(ratio->high, ratio->speedup);
+}
+
 int predictor_run(struct prediction *out, const struct predictor *predictor,
 		  const struct change *change, size_t device, const struct part *part,
 		  double setup_ns)
@@ -478,7 +499,10 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 	out->parts = ends[COSTS_MIDDLE].times.parts;
 	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
 		set_times(out, (enum costs_end)end, before, &ends[end].times, setup_ns,
-			  margin_ns(&ends[end].times, part->spread));
+			  part->spread);
+	widen_to(&out->program);
+	widen_to(&out->place);
+	widen_to(&out->steady);
 	if (is_gone(&ends[COSTS_MIDDLE].times.steady)) {
 		out->steady = (struct predicted_ratio){0};
 		out->steady_before_ns = 0;

@@ -62,7 +62,7 @@ struct prediction {
 	int64_t program_before_ns, program_after_ns; /* with setup_ns */
 	int64_t changed_before_ns, changed_after_ns; /* of the part that changes */
 	struct time_parts parts;		     /* of that, after the change */
-	int64_t margin_ns;			     /* that it may be off, beside what costs are */
+	int64_t place_margin_ns; /* that the place may be off, beside what costs are */
 	/* Of these times after the change, launches that are no operations. */
 	int64_t place_unrecorded_ns, program_unrecorded_ns;
 	int64_t steady_before_ns, steady_after_ns; /* of one iteration */

@@ -94,8 +94,8 @@ def kind_of(said):
 
 
 def margin_of(said):
-    """Of the time after the change; no longer than that of the part."""
-    return said["changes"]["margin_ns"] / max(said["changes"]["after_ns"], 1)
+    """Of the time of the part after the change."""
+    return said["place"]["margin_ns"] / max(said["place"]["after_ns"], 1)
 
 
 def own_row(pair, runs, roles):
