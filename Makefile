@@ -31,6 +31,7 @@ CUDA_FLAGS := $(foreach d,$(sort $(CUDA_HOME)/include $(dir $(CUPTI_H))),-isyste
 # time of its own.  -rdc for launches from the device; the driver links PTX of several objects when it loads them.
 GENCODE    ?= -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
 	      -gencode arch=compute_90,code=compute_90
+comma      := ,
 NVCCFLAGS  ?= -O3 -lineinfo -std=c++17
 
 analyzer_c := $(wildcard analyzer/*.c analyzer/*/*.c analyzer/*/*/*.c)
@@ -63,14 +64,26 @@ analyzer: $(binary) $(shared)/.stamp
 collector: $(collector)
 workloads: $(workloads) $(ceilings)
 
+# ---- what make does not see ----
+# It compares times.  These files change when other flags, or another set of sources, would make something else: what was
+# made with the old ones is made anew, and nothing stays of a source that is gone.
+$(BUILD)/.flags:      export STAMP = $(CC) $(ALL_CFLAGS) $(LDFLAGS) $(CUDA_FLAGS)
+$(BUILD)/.nvcc_flags: export STAMP = $(NVCC) $(NVCCFLAGS) $(GENCODE)
+$(BUILD)/.sources:    export STAMP = $(analyzer_o) $(collector_o) $(mock_app_o) $(mock_o)
+$(BUILD)/.flags $(BUILD)/.nvcc_flags $(BUILD)/.sources: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' "$$STAMP" | cmp -s - $@ || printf '%s\n' "$$STAMP" >$@
+.PHONY: FORCE
+inputs = $(filter %.o %.a,$^)
+
 # ---- analyzer: no CUDA anywhere ----
-$(BUILD)/analyzer/%.o: analyzer/%.c
+$(BUILD)/analyzer/%.o: analyzer/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Ianalyzer -I. -c $< -o $@
 
-$(binary): $(analyzer_o)
+$(binary): $(analyzer_o) $(BUILD)/.sources
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcsv -ljansson -larchive -lzstd -lstdc++ -lm -lpthread
+	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) -lcsv -ljansson -larchive -lzstd -lstdc++ -lm -lpthread
 
 # What the analyzer reads at run time lies beside it, in the build tree as after `make install`.
 $(shared)/.stamp: $(wildcard plots/*.gp) $(demo_recordings) $(wildcard ceilings/*.json)
@@ -82,26 +95,31 @@ $(shared)/.stamp: $(wildcard plots/*.gp) $(demo_recordings) $(wildcard ceilings/
 	@touch $@
 
 # ---- collector: the only module that sees CUPTI ----
-$(BUILD)/collector/%.o: collector/%.c
+$(BUILD)/collector/%.o: collector/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fvisibility=hidden $(CUDA_FLAGS) -Icollector -c $< -o $@
 
 # The C++ library's demangler alone, which needs nothing else of it: programs must not get a C++ library from us.
 demangler := -Wl,--exclude-libs,libstdc++.a -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic
-$(collector): $(collector_o)
+$(collector): $(collector_o) $(BUILD)/.sources
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZER) -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(demangler) -ldl -lpthread
+	$(CC) $(SANITIZER) -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete -o $@ $(inputs) $(LDFLAGS) $(demangler) -ldl -lpthread
 
 # ---- workloads ----
 # The runner, which takes longer to compile than most workloads, is compiled once.
 runner := $(BUILD)/workloads/workload.o
-$(runner): workloads/workload.cu $(wildcard workloads/*.cuh workloads/*.h)
+$(runner): workloads/workload.cu $(wildcard workloads/*.cuh workloads/*.h) $(BUILD)/.nvcc_flags
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -Iworkloads -c -o $@ $<
 
-$(BUILD)/lib/rooflinectl/workloads/%: workloads/%.cu $(runner) $(wildcard workloads/*.cuh workloads/*.h)
+$(BUILD)/lib/rooflinectl/workloads/%: workloads/%.cu $(runner) $(wildcard workloads/*.cuh workloads/*.h) $(BUILD)/.nvcc_flags
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -cudart static -Iworkloads -o $@ $< $(runner) -lcudadevrt
+
+# Those with wgmma, an instruction that only machine code for Hopper itself has.
+hopper := fuse_conv_bn_relu fuse_layernorm_gemm
+$(hopper:%=$(BUILD)/lib/rooflinectl/workloads/%): private GENCODE := \
+	$(subst arch=compute_90$(comma)code=sm_90,arch=compute_90a$(comma)code=sm_90a,$(GENCODE))
 
 # What they import and read lies beside them.
 $(python_workloads): $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.py workloads/workload.py workloads/workloads.h
@@ -111,7 +129,7 @@ $(python_workloads): $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.py worklo
 
 # Measuring programs.  Those that launch from the device name -rdc; cuBLASLt is opened at run time.
 $(BUILD)/lib/rooflinectl/ceilings/%: workloads/ceilings/%.cu $(wildcard workloads/ceilings/*.cuh) \
-				     workloads/cuda_check.cuh include/roofline/ceilings.h
+				     workloads/cuda_check.cuh include/roofline/ceilings.h $(BUILD)/.nvcc_flags
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) $(GENCODE) $(CEILING_FLAGS) -cudart static -Iinclude -Iworkloads -o $@ $< -lcudadevrt -ldl
 
@@ -127,15 +145,15 @@ GPU_TEST = $(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -Iworkloads
 .PHONY: gpu-tests
 gpu-tests: $(gpu_tests)
 
-$(BUILD)/tests/gpu/%: tests/gpu/%.cu tests/gpu/trial.cuh $(wildcard workloads/*.cuh)
+$(BUILD)/tests/gpu/%: tests/gpu/%.cu tests/gpu/trial.cuh $(wildcard workloads/*.cuh) $(BUILD)/.nvcc_flags
 	@mkdir -p $(@D)
 	$(GPU_TEST) -cudart static -o $@ $< -lcudadevrt
 
-$(BUILD)/tests/gpu/%_shared: tests/gpu/%.cu tests/gpu/trial.cuh $(wildcard workloads/*.cuh)
+$(BUILD)/tests/gpu/%_shared: tests/gpu/%.cu tests/gpu/trial.cuh $(wildcard workloads/*.cuh) $(BUILD)/.nvcc_flags
 	@mkdir -p $(@D)
 	$(GPU_TEST) -cudart shared -Xlinker -rpath,$(CUDA_HOME)/lib64 -o $@ $< -lcudadevrt
 
-$(BUILD)/tests/gpu/%: tests/gpu/%.c
+$(BUILD)/tests/gpu/%: tests/gpu/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) $(CUDA_FLAGS) -o $@ $< $(LIBCUDA)
 
@@ -173,29 +191,33 @@ library     := $(BUILD)/libanalyzer.a
 .SECONDARY: $(test_o)
 tests: $(units) $(tools) $(tool_lib) $(mocks) $(bats_links) $(python_workloads)
 
-$(library): $(library_o)
+$(library): $(library_o) $(BUILD)/.sources
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcs $@ $(inputs)
 
-$(BUILD)/tests/%.o: tests/%.c
+$(BUILD)/tests/%.o: tests/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(if $(filter tests/collector/%,$<),$(CUDA_FLAGS)) -Icollector -Ianalyzer -I. -c $< -o $@
 
 $(units): %: %.o $(fixture_o) $(library)
 	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcmocka -lcsv -ljansson -larchive -lzstd -lstdc++ -lm -lpthread
 
-$(tools): %: %.o $(library)
-	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcsv -ljansson -larchive -lzstd -lstdc++ -lm -lpthread -ldl
+# NVTX's own start reads plainly what whoever attaches writes: ThreadSanitizer takes that for races.
+$(BUILD)/tests/collector/mock_app_nvtx.o $(BUILD)/tests/collector/libfirst_nvtx.o: SANITIZER :=
 
-$(BUILD)/tests/collector/mock_app: $(mock_app_o)
+$(tools): %: %.o $(library)
+	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) -lcsv -ljansson -larchive -lzstd -lstdc++ -lm -lpthread -ldl
+
+$(BUILD)/tests/collector/mock_app: $(mock_app_o) $(BUILD)/.sources
 $(BUILD)/tests/collector/metric_table $(BUILD)/tests/collector/sample_table: $(every_chip)
 
 $(tool_lib): %.so: %.o
 $(BUILD)/tests/collector/libcupti_mock.so: $(mock_o)
 $(BUILD)/tests/collector/libcupti_nosampling.so: $(mock_old_o)
 $(BUILD)/tests/collector/libcupti_bare.so: $(mock_bare_o)
+$(mocks): $(BUILD)/.sources
 $(tool_lib) $(mocks):
-	$(CC) $(SANITIZER) -shared -o $@ $^ $(LDFLAGS) -ldl -lpthread
+	$(CC) $(SANITIZER) -shared -o $@ $(inputs) $(LDFLAGS) -ldl -lpthread
 
 $(bats_links): $(BUILD)/%: %
 	@mkdir -p $(@D)
@@ -205,7 +227,7 @@ $(bats_links): $(BUILD)/%: %
 threaded    := tests/cli/threads.bats $(if $(CUPTI_H),tests/collector/threads.bats tests/collector/attaching.bats)
 .PHONY: thread-tests
 thread-tests: analyzer $(if $(CUPTI_H),collector $(BUILD)/tests/collector/mock_app \
-	$(patsubst %,$(BUILD)/tests/collector/lib%.so,cupti_mock mock_cuda uses_nvtx starts_cuda)) $(threaded:%=$(BUILD)/%)
+	$(patsubst %,$(BUILD)/tests/collector/lib%.so,cupti_mock mock_cuda first_nvtx starts_cuda)) $(threaded:%=$(BUILD)/%)
 
 -include $(test_o:.o=.d)
 

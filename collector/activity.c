@@ -12,6 +12,7 @@
 #include "counters/local_memory.h"
 #include "log.h"
 #include "machine_code.h"
+#include "managed_memory.h"
 #include "power.h"
 #include "writer/trace_writer.h"
 #include "window.h"
@@ -116,6 +117,8 @@ void activity_disable(const struct cupti_api *cupti, const struct options *optio
 			cupti->cuptiActivityDisable(kinds[i].kind);
 	if (options->nvtx)
 		cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_MARKER);
+	if (options->managed)
+		cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
 	if (options->api == API_CHOSEN)
 		api_choice_enable(cupti, false);
 }
@@ -501,6 +504,9 @@ static void decode_record(const struct cupti_api *cupti, struct trace_rows *rows
 		break;
 	case CUPTI_ACTIVITY_KIND_MEMORY2:
 		decode_allocation(rows, (const void *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+		managed_memory_decode(rows, (const void *)record);
 		break;
 	case CUPTI_ACTIVITY_KIND_OVERHEAD:
 		decode_overhead(rows, (const void *)record);

@@ -11,6 +11,7 @@
 #include "clock.h"
 
 #define FORK_WAIT_NS (3 * INT64_C(1000000000)) /* CUDA starts in 0.2 to 2 s */
+#define NVTX_WAIT_NS (INT64_C(1000000000) / 10)
 
 /* ATTACH_NEVER, ATTACH_DONE, or the process in which a thread is attaching to CUPTI. */
 enum { ATTACH_NEVER = 0, ATTACH_DONE = -1 };
@@ -28,18 +29,24 @@ static bool is_starting(void)
 	return atomic_load(&attaching) == getpid() || atomic_load(&nvtx_calls) > 0;
 }
 
+static void pause_shortly(void)
+{
+	const struct timespec pause = {.tv_nsec = 100000};
+
+	nanosleep(&pause, NULL);
+}
+
 /* After the last look a pause more, for the thread to leave NVTX. */
 static void on_fork(void)
 {
-	const struct timespec pause = {.tv_nsec = 1000000};
 	int64_t deadline_ns;
 
 	if (is_attaching || own_nvtx_calls || !is_starting())
 		return;
 	deadline_ns = clock_ns(CLOCK_MONOTONIC) + FORK_WAIT_NS;
 	while (is_starting() && clock_ns(CLOCK_MONOTONIC) < deadline_ns)
-		nanosleep(&pause, NULL);
-	nanosleep(&pause, NULL);
+		pause_shortly();
+	pause_shortly();
 }
 
 static void on_fork_child(void)
@@ -97,8 +104,8 @@ void attach_set_forked(void)
 
 void attach_enter_nvtx(void)
 {
+	atomic_fetch_add(&nvtx_calls, 1); /* first of all: from here on a fork waits */
 	own_nvtx_calls++;
-	atomic_fetch_add(&nvtx_calls, 1);
 	attach_watch_forks();
 }
 
@@ -106,4 +113,12 @@ void attach_leave_nvtx(void)
 {
 	atomic_fetch_sub(&nvtx_calls, 1);
 	own_nvtx_calls--;
+}
+
+void attach_wait_for_nvtx(void)
+{
+	int64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + NVTX_WAIT_NS;
+
+	while (atomic_load(&nvtx_calls) > own_nvtx_calls && clock_ns(CLOCK_MONOTONIC) < deadline_ns)
+		pause_shortly();
 }

@@ -31,8 +31,11 @@ bool attach_is_own(void);
 bool attach_is_forked(void);
 void attach_set_forked(void);
 
-/* Around what a module's first NVTX call does here. */
+/* Around what a module's first NVTX call does here, and around handing modules to CUPTI. */
 void attach_enter_nvtx(void);
 void attach_leave_nvtx(void);
+
+/* Waits until no other thread is between these two, for 0.1 s at most. */
+void attach_wait_for_nvtx(void);
 
 #endif

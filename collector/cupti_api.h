@@ -70,35 +70,36 @@ CUptiResult cuptiNvtxExtensionInitialize(void *export_table);
 	MAY(cuptiPmSamplingCounterDataGetSampleInfo)
 
 /* NEED(function): without it there is no recording.  MAY(function): NULL when the library lacks it. */
-#define CUPTI_FUNCTIONS(NEED, MAY)              \
-	NEED(cuptiGetVersion)                   \
-	NEED(cuptiGetResultString)              \
-	NEED(cuptiGetTimestamp)                 \
-	NEED(cuptiSubscribe_v2)                 \
-	NEED(cuptiEnableCallback)               \
-	MAY(cuptiEnableDomain)                  \
-	NEED(cuptiGetCallbackName)              \
-	NEED(cuptiSetThreadIdType)              \
-	NEED(cuptiActivityRegisterCallbacks)    \
-	NEED(cuptiActivityEnable)               \
-	NEED(cuptiActivityFlushAll)             \
-	NEED(cuptiActivityGetNextRecord)        \
-	NEED(cuptiActivityGetNumDroppedRecords) \
-	NEED(cuptiActivitySetAttribute)         \
-	NEED(cuptiActivityEnableRuntimeApi)     \
-	NEED(cuptiActivityEnableDriverApi)      \
-	MAY(cuptiActivityEnableAllSyncRecords)  \
-	MAY(cuptiActivityEnableDeviceGraph)     \
-	MAY(cuptiActivityEnableAndDump)         \
-	MAY(cuptiGetContextId)                  \
-	MAY(cuptiGetDeviceId)                   \
-	MAY(cuptiGetStreamIdEx)                 \
-	MAY(cuptiGetGraphId)                    \
-	MAY(cuptiGetGraphNodeId)                \
-	CUPTI_COUNTER_FUNCTIONS(MAY)            \
-	CUPTI_SAMPLING_FUNCTIONS(MAY)           \
-	MAY(cuptiNvtxInitialize)                \
-	MAY(cuptiNvtxInitialize2)               \
+#define CUPTI_FUNCTIONS(NEED, MAY)                      \
+	NEED(cuptiGetVersion)                           \
+	NEED(cuptiGetResultString)                      \
+	NEED(cuptiGetTimestamp)                         \
+	NEED(cuptiSubscribe_v2)                         \
+	NEED(cuptiEnableCallback)                       \
+	MAY(cuptiEnableDomain)                          \
+	NEED(cuptiGetCallbackName)                      \
+	NEED(cuptiSetThreadIdType)                      \
+	NEED(cuptiActivityRegisterCallbacks)            \
+	NEED(cuptiActivityEnable)                       \
+	NEED(cuptiActivityFlushAll)                     \
+	NEED(cuptiActivityGetNextRecord)                \
+	NEED(cuptiActivityGetNumDroppedRecords)         \
+	NEED(cuptiActivitySetAttribute)                 \
+	NEED(cuptiActivityEnableRuntimeApi)             \
+	NEED(cuptiActivityEnableDriverApi)              \
+	MAY(cuptiActivityEnableAllSyncRecords)          \
+	MAY(cuptiActivityEnableDeviceGraph)             \
+	MAY(cuptiActivityEnableAndDump)                 \
+	MAY(cuptiActivityConfigureUnifiedMemoryCounter) \
+	MAY(cuptiGetContextId)                          \
+	MAY(cuptiGetDeviceId)                           \
+	MAY(cuptiGetStreamIdEx)                         \
+	MAY(cuptiGetGraphId)                            \
+	MAY(cuptiGetGraphNodeId)                        \
+	CUPTI_COUNTER_FUNCTIONS(MAY)                    \
+	CUPTI_SAMPLING_FUNCTIONS(MAY)                   \
+	MAY(cuptiNvtxInitialize)                        \
+	MAY(cuptiNvtxInitialize2)                       \
 	MAY(cuptiNvtxExtensionInitialize)
 
 struct cupti_api {

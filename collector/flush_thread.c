@@ -20,6 +20,11 @@
 #include "program_rows.h"
 #include "sampling/sampling.h"
 
+/* How long a call that unloads code waits for records of its kernels, and how often that may be too long: then none
+ * waits any more. */
+#define DELIVERY_TIMEOUT_NS 50000000
+#define DELIVERY_TIMEOUTS 3
+
 /* How long a program's exit waits for the last records before it goes on without them. */
 #define EXIT_TIMEOUT_S 10
 
@@ -33,6 +38,8 @@ static pthread_cond_t flush_done = PTHREAD_COND_INITIALIZER;
 static bool has_thread;	  /* there is one to wait for at exit */
 static bool has_finished; /* a buffer waits to be decoded */
 static bool is_stopping, is_done;
+static uint64_t delivery_asked, delivery_done; /* deliveries, counted */
+static unsigned int late_deliveries;
 static atomic_ulong heard_count; /* how often CUPTI has called the two functions below */
 
 void flush_init(const struct cupti_api *api, const struct options *asked)
@@ -203,6 +210,25 @@ static void disable_when_ended(void)
 	is_disabled = true;
 }
 
+/* What calls that unload code wait for. */
+static void deliver(void)
+{
+	uint64_t asked;
+
+	pthread_mutex_lock(&flush_lock);
+	asked = delivery_asked;
+	pthread_mutex_unlock(&flush_lock);
+	if (asked == delivery_done)
+		return;
+	if (!counters_are_replaying())
+		cupti->cuptiActivityFlushAll(0);
+	decode_finished();
+	pthread_mutex_lock(&flush_lock);
+	delivery_done = asked;
+	pthread_cond_broadcast(&flush_done);
+	pthread_mutex_unlock(&flush_lock);
+}
+
 /* Decodes what arrives during one flush period.  Returns true when the program exits. */
 static bool decode_for_a_period(void)
 {
@@ -212,6 +238,7 @@ static bool decode_for_a_period(void)
 	while (!is_stopped && clock_ns(CLOCK_MONOTONIC) < until_ns) {
 		is_stopped = wait_for_work(until_ns);
 		decode_finished();
+		deliver();
 		disable_when_ended();
 	}
 	return is_stopped;
@@ -263,6 +290,32 @@ int flush_thread_start(void)
 	pthread_mutex_unlock(&flush_lock);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc;
+}
+
+/* Waits with the lock held.  Returns false when it took too long. */
+static bool wait_for_delivery(uint64_t wanted)
+{
+	struct timespec until = clock_timespec(clock_ns(CLOCK_MONOTONIC) + DELIVERY_TIMEOUT_NS);
+	int rc = 0;
+
+	while (!is_stopping && !is_done && delivery_done < wanted && rc != ETIMEDOUT)
+		rc = pthread_cond_clockwait(&flush_done, &flush_lock, CLOCK_MONOTONIC, &until);
+	return rc != ETIMEDOUT;
+}
+
+void flush_thread_deliver(void)
+{
+	struct guard guard;
+
+	guard_enter(&guard);
+	pthread_mutex_lock(&flush_lock);
+	if (has_thread && !is_stopping && !is_done && late_deliveries < DELIVERY_TIMEOUTS) {
+		has_finished = true;
+		pthread_cond_signal(&flush_wake);
+		late_deliveries += !wait_for_delivery(++delivery_asked);
+	}
+	pthread_mutex_unlock(&flush_lock);
+	guard_leave(&guard);
 }
 
 /* ---- leaving ---- */

@@ -30,6 +30,9 @@ int flush_thread_start(void);
 /* There is something to write before the next flush. */
 void flush_thread_wake(void);
 
+/* Waits, not for long, until what is finished has been decoded: the names of kernels go with their module. */
+void flush_thread_deliver(void);
+
 /* Waits until the thread has written everything, for some seconds at most.  There is none in a program
  * that has used NVTX alone. */
 void flush_thread_stop(void);

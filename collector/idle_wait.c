@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
+
 static struct {
 	CUresult (*set_current)(CUcontext);
 	CUresult (*synchronize)(void);
@@ -88,31 +90,31 @@ static bool is_ready(void)
 	return is_running;
 }
 
+/* Under the lock.  A thread that is canceled here would keep it. */
+static void wait_until_done(const struct timespec *until)
+{
+	int cancel_state, rc = 0;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	while (asked && rc != ETIMEDOUT)
+		rc = pthread_cond_clockwait(&done, &lock, CLOCK_MONOTONIC, until);
+	pthread_setcancelstate(cancel_state, NULL);
+}
+
 bool idle_wait(CUcontext context, int64_t timeout_ns)
 {
-	struct timespec until;
-	bool ended_well;
-	int rc = 0;
+	struct timespec until = clock_timespec(clock_ns(CLOCK_MONOTONIC) + timeout_ns);
+	bool ended_well = false;
 
 	if (!is_ready())
 		return false;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += timeout_ns / 1000000000;
-	until.tv_nsec += timeout_ns % 1000000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000;
-	}
 	pthread_mutex_lock(&lock);
-	if (asked) {
-		pthread_mutex_unlock(&lock);
-		return false;
+	if (!asked) {
+		asked = context;
+		pthread_cond_signal(&wake);
+		wait_until_done(&until);
+		ended_well = !asked && is_idle;
 	}
-	asked = context;
-	pthread_cond_signal(&wake);
-	while (asked && rc != ETIMEDOUT)
-		rc = pthread_cond_clockwait(&done, &lock, CLOCK_MONOTONIC, &until);
-	ended_well = !asked && is_idle;
 	pthread_mutex_unlock(&lock);
 	return ended_well;
 }

@@ -38,9 +38,12 @@
 #include "inject.h"
 #include "launch_attributes.h"
 #include "counters/kernel_filter.h"
+#include "loaded_images.h"
 #include "log.h"
 #include "machine_code.h"
+#include "managed_memory.h"
 #include "nvtx_late.h"
+#include "nvtx_stubs.h"
 #include "options.h"
 #include "power.h"
 #include "process_facts.h"
@@ -94,14 +97,16 @@ static void on_api(CUpti_CallbackId id, bool is_runtime, const CUpti_CallbackDat
 
 static void on_context(CUpti_CallbackId id, CUcontext context)
 {
-	if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+	if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+		managed_memory_on_context();
 		sampling_on_context(context);
-	else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING)
+		return;
+	}
+	if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING)
 		counters_on_module_unload();
 	else
 		counters_on_context_end(context);
-	if (id != CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
-		arguments_on_unload();
+	arguments_on_unload();
 }
 
 static void on_resource(CUpti_CallbackId id, const CUpti_ResourceData *data)
@@ -123,6 +128,8 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
 		arguments_on_driver_call(id, data);
 	if ((domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) &&
 	    program_calls_on_call(domain, id, data))
+		return;
+	if (domain == CUPTI_CB_DOMAIN_DRIVER_API && loaded_images_on_call(id, data))
 		return;
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
 		launch_attributes_on_call(id, data);
@@ -294,8 +301,9 @@ static void attach_to_cupti(void)
 	if (!api || !subscribe(api))
 		return;
 	cupti = api;
-	owner = getpid();
+	/* No child has been the owner; where there is no memory for this, most of what it would do is refused there by pid. */
 	pthread_atfork(NULL, NULL, on_fork_child);
+	owner = getpid();
 	buffers_limit(options.buffer_limit_bytes < EARLY_BUFFERS * BUFFER_BYTES
 			      ? options.buffer_limit_bytes
 			      : EARLY_BUFFERS * BUFFER_BYTES);
@@ -354,7 +362,9 @@ static void start_once(void)
 	machine_code_start(cupti, subscriber);
 	program_rows_init(cupti, flush_thread_wake);
 	program_calls_start(cupti, subscriber, &options);
+	loaded_images_start(cupti, subscriber);
 	launch_attributes_start(cupti, subscriber, &options);
+	managed_memory_start(cupti, subscriber, &options);
 	graph_structure_start(cupti, subscriber);
 	arguments_start(cupti, subscriber, &options);
 	counters_start(cupti, subscriber, &options);
@@ -393,6 +403,15 @@ static void initialize_late(enum nvtx_entry entry, void *table)
 {
 	if (inject_is_recording())
 		(void)initialize_nvtx(entry, table);
+	if (entry == NVTX_SECOND_VERSION)
+		nvtx_stubs_end(table);
+}
+
+/* The module whose call attaches is among those that wait: what that call marks is recorded. */
+static void attach_with_nvtx(void)
+{
+	attach_to_cupti();
+	nvtx_late_take(initialize_late);
 }
 
 /* What other threads asked for meanwhile. */
@@ -405,14 +424,18 @@ static void do_what_was_asked(void)
 
 static bool attach(void)
 {
-	return attach_once(attach_to_cupti, do_what_was_asked);
+	return attach_once(attach_with_nvtx, do_what_was_asked);
 }
 
-/* What CUPTI itself calls while it is attached to is none of the program's. */
+/* Each thread once.  What CUPTI itself calls while it is attached to is none of the program's. */
 static void count_late(void)
 {
-	if (!attach_is_own())
-		trace_loss_add(LOSS_late_attachments, 1);
+	static __thread bool is_counted;
+
+	if (attach_is_own() || is_counted)
+		return;
+	is_counted = true;
+	trace_loss_add(LOSS_late_attachments, 1);
 }
 
 /* libcuda calls this during cuInit; 0 makes it unload the library again.  It is linked to stay loaded whatever
@@ -434,8 +457,33 @@ EXPORT int InitializeInjection(void)
 	return 1;
 }
 
-/* NVTX loads the library named by NVTX_INJECTION64_PATH at its first call and hands over a table
- * that CUPTI fills with its own functions. */
+/* ---- NVTX: loads the library named by NVTX_INJECTION64_PATH at a module's first call, and hands over a table that CUPTI
+ * fills with its own functions ---- */
+
+/* A call of a stub.  The first one attaches, unless another thread is at it; none waits for that.  Afterwards a thread that has
+ * another one's module handed over waits for what takes microseconds. */
+static void serve_nvtx(void)
+{
+	struct guard guard;
+
+	read_options();
+	if (!options.nvtx)
+		return;
+	if (options.yield && !atomic_load(&must_start)) {
+		count_late();
+		return;
+	}
+	guard_enter_long(&guard);
+	attach_enter_nvtx();
+	if (attach())
+		nvtx_late_take(initialize_late);
+	else
+		count_late();
+	attach_leave_nvtx();
+	if (attach_is_done())
+		attach_wait_for_nvtx();
+	guard_leave(&guard);
+}
 
 static bool leave_for_later(enum nvtx_entry entry, void *table)
 {
@@ -449,28 +497,38 @@ static bool leave_for_later(enum nvtx_entry entry, void *table)
 
 /* CUPTI 13.0 U1 crashes at the first NVTX call when nobody has subscribed to it before, so CUPTI has
  * a subscriber first; without a driver it cannot have one, and NVTX is left alone. */
-static bool take_nvtx(enum nvtx_entry entry, void *table)
+static bool take_at_once(enum nvtx_entry entry, void *table)
 {
+	if ((!options.yield || atomic_load(&must_start)) && attach())
+		return inject_is_recording() && initialize_nvtx(entry, table);
+	return leave_for_later(entry, table);
+}
+
+static bool take_nvtx(enum nvtx_entry entry, void *table, bool has_stubs)
+{
+	struct guard guard;
 	bool is_taken = false;
 
+	guard_enter_long(&guard);
 	read_options();
-	if (options.nvtx && (!options.yield || atomic_load(&must_start)) && attach())
-		is_taken = inject_is_recording() && initialize_nvtx(entry, table);
-	else if (options.nvtx)
-		is_taken = leave_for_later(entry, table);
+	if (options.nvtx)
+		is_taken = has_stubs ? nvtx_late_add(entry, table) : take_at_once(entry, table);
+	if (has_stubs && !is_taken)
+		nvtx_stubs_end(table);
+	guard_leave(&guard);
 	return is_taken;
 }
 
+/* A fork waits from the first line on, and one that had begun before does no harm from the second on.  Stubs also go in before
+ * anybody can find the module, who would have CUPTI's functions put there. */
 static int on_first_nvtx_call(enum nvtx_entry entry, void *table)
 {
-	struct guard guard;
-	bool is_taken;
+	bool has_stubs, is_taken;
 
-	guard_enter_long(&guard);
 	attach_enter_nvtx();
-	is_taken = take_nvtx(entry, table);
+	has_stubs = entry == NVTX_SECOND_VERSION && nvtx_stubs_put(table, serve_nvtx);
+	is_taken = take_nvtx(entry, table, has_stubs);
 	attach_leave_nvtx();
-	guard_leave(&guard);
 	return is_taken;
 }
 
@@ -514,6 +572,7 @@ __attribute__((constructor)) static void set_injection_variables(void)
 		options_default_output(output, sizeof(output));
 		setenv("ROOFLINE_OUTPUT", output, 0);
 	}
+	(void)dlopen(self_path, RTLD_LAZY | RTLD_NOLOAD);
 	attach_watch_forks();
 	errno = saved_errno;
 }

@@ -1,17 +1,23 @@
 #include "machine_code.h"
 
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "clock.h"
 #include "cubin.h"
+#include "program_rows.h"
 
-#define KERNELS_MOST (1u << 20) /* 48 MB; what comes beyond is not known */
+#define KERNELS_MOST (1u << 20) /* 56 MB; what comes beyond is not known */
 
 /* A kernel; several may have one name, as those have that Triton compiles. */
 struct entry {
-	uint64_t key; /* of its name, 0: free */
+	uint64_t key;  /* of its name, 0: free */
+	uint64_t code; /* of its module */
 	struct cubin_counts counts;
 	uint32_t sm, local_bytes;
 	uint32_t name; /* names.id, once one of the name ran */
@@ -83,7 +89,7 @@ static bool make_room(void)
 
 static bool is_equal(const struct entry *a, const struct entry *b)
 {
-	return a->sm == b->sm && a->local_bytes == b->local_bytes &&
+	return a->code == b->code && a->sm == b->sm && a->local_bytes == b->local_bytes &&
 	       !memcmp(&a->counts, &b->counts, sizeof(a->counts));
 }
 
@@ -106,24 +112,50 @@ static void add_entry(struct entry *added)
 		note_unwritten();
 }
 
-static void add_kernel(const struct cubin_kernel *kernel, void *unused)
+static void add_kernel(const struct cubin_kernel *kernel, void *context)
 {
+	struct trace_modules_row *module = context;
 	struct entry added = {.key = key_of(kernel->name),
+			      .code = module->code,
 			      .counts = kernel->counts,
 			      .sm = kernel->sm,
 			      .local_bytes = kernel->local_bytes_per_thread};
 
-	(void)unused;
+	module->sm = kernel->sm;
 	pthread_mutex_lock(&lock);
 	if (make_room())
 		add_entry(&added);
 	pthread_mutex_unlock(&lock);
 }
 
+/* Eight bytes at a time: libraries have modules of tens of megabytes.  The mixing step is one of MurmurHash3's. */
+static uint64_t hash_of(const void *code, size_t size)
+{
+	const unsigned char *bytes = code;
+	uint64_t hash = size, word = 0;
+
+	for (; size >= sizeof(word); size -= sizeof(word), bytes += sizeof(word)) {
+		memcpy(&word, bytes, sizeof(word));
+		hash = (hash ^ word) * 0xff51afd7ed558ccdu;
+		hash ^= hash >> 33;
+	}
+	for (; size; size--)
+		hash = (hash ^ *bytes++) * 0x100000001b3u;
+	return hash;
+}
+
 void machine_code_on_module(const CUpti_ModuleResourceData *module)
 {
-	if (module && module->pCubin)
-		cubin_read(module->pCubin, module->cubinSize, add_kernel, NULL);
+	struct trace_modules_row row = {.time_ns = clock_ns(CLOCK_REALTIME)};
+
+	if (!module || !module->pCubin)
+		return;
+	row.thread = (uint32_t)syscall(SYS_gettid);
+	row.bytes = module->cubinSize;
+	row.code = hash_of(module->pCubin, module->cubinSize);
+	row.kernel_count =
+		(uint32_t)cubin_read(module->pCubin, module->cubinSize, add_kernel, &row);
+	program_rows_put_module(&row);
 }
 
 /* The first of a name to run, or another shape of it. */
@@ -183,6 +215,7 @@ void machine_code_write(struct trace_rows *rows)
 	for (size_t at = 0; take_unwritten(&at, &entry);) {
 		struct trace_machine_code_row row = {
 			.name = entry.name,
+			.code = entry.code,
 			.sm = entry.sm,
 			.instruction_count = entry.counts.instructions,
 			.half_constant_count = entry.counts.half_constants,

@@ -1,5 +1,6 @@
 /*
- * machine_code.h - what the machine code of the kernels that ran tells: rows of machine_code, and local memory.
+ * machine_code.h - what the machine code of modules tells: rows of modules, of machine_code of kernels that ran, and local
+ * memory.
  *
  * Code is read when its module is loaded, so no launch waits for it, and kept as a few numbers; libraries have
  * thousands of kernels, so only those that ran get a row.  CUPTI's kernel records have a member for local memory that

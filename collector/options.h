@@ -23,7 +23,7 @@ struct options {
 	int64_t duration_ns; /* 0: all */
 	bool profiler_api;
 	enum options_api { API_NONE, API_CHOSEN, API_ALL } api;
-	bool nvtx, syncs, power, events, allocations, launch_attributes, args;
+	bool nvtx, syncs, power, events, allocations, launch_attributes, managed, args;
 	bool is_calibrated;   /* what recording a call adds is measured */
 	const char *counters; /* sets and counters, or NULL; borrowed */
 	bool is_replay;

@@ -7,13 +7,27 @@
 #define QUEUE_ROWS 65536
 
 struct program_row {
-	enum { CALL, EVENT_CALL, LAUNCH, ARGUMENTS, LAUNCH_ARGUMENTS, GRAPH_NODE, GRAPH_EDGE } kind;
+	enum {
+		CALL,
+		EVENT_CALL,
+		LAUNCH,
+		LOAD,
+		MODULE,
+		DELIVERY,
+		ARGUMENTS,
+		LAUNCH_ARGUMENTS,
+		GRAPH_NODE,
+		GRAPH_EDGE
+	} kind;
 	CUpti_CallbackDomain domain; /* of a call */
 	CUpti_CallbackId id;
 	union {
 		struct trace_api_row call;
 		struct trace_event_calls_row event_call;
 		struct trace_launch_attributes_row launch;
+		struct trace_loads_row load;
+		struct trace_modules_row module;
+		struct trace_overheads_row delivery;
 		struct trace_arguments_row arguments;
 		struct trace_launch_arguments_row launch_arguments;
 		struct trace_graph_nodes_row node;
@@ -52,6 +66,21 @@ void program_rows_put_launch(const struct trace_launch_attributes_row *row)
 	put(&(struct program_row){.kind = LAUNCH, .launch = *row});
 }
 
+void program_rows_put_load(const struct trace_loads_row *row)
+{
+	put(&(struct program_row){.kind = LOAD, .load = *row});
+}
+
+void program_rows_put_module(const struct trace_modules_row *row)
+{
+	put(&(struct program_row){.kind = MODULE, .module = *row});
+}
+
+void program_rows_put_delivery(const struct trace_overheads_row *row)
+{
+	put(&(struct program_row){.kind = DELIVERY, .delivery = *row});
+}
+
 void program_rows_put_arguments(const struct trace_arguments_row *row)
 {
 	put(&(struct program_row){.kind = ARGUMENTS, .arguments = *row});
@@ -87,6 +116,16 @@ static void write_row(void *rows, void *queued)
 		break;
 	case LAUNCH:
 		trace_write_launch_attributes(out, &row->launch);
+		break;
+	case LOAD:
+		trace_write_loads(out, &row->load);
+		break;
+	case MODULE:
+		trace_write_modules(out, &row->module);
+		break;
+	case DELIVERY:
+		row->delivery.name = trace_name("records of unloaded code");
+		trace_write_overheads(out, &row->delivery);
 		break;
 	case ARGUMENTS:
 		trace_write_arguments(out, &row->arguments);

@@ -1,5 +1,6 @@
 /*
- * program_rows.h - rows that are made in CUPTI's callbacks, on the program's threads: calls, arguments, parts of graphs.
+ * program_rows.h - rows that are made in CUPTI's callbacks, on the program's threads: calls, code, arguments, parts of
+ * graphs.
  */
 #ifndef ROOFLINE_PROGRAM_ROWS_H
 #define ROOFLINE_PROGRAM_ROWS_H
@@ -15,6 +16,9 @@ void program_rows_put_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
 			   const struct trace_api_row *row); /* its name is set later */
 void program_rows_put_event_call(const struct trace_event_calls_row *row);
 void program_rows_put_launch(const struct trace_launch_attributes_row *row);
+void program_rows_put_load(const struct trace_loads_row *row);
+void program_rows_put_module(const struct trace_modules_row *row);
+void program_rows_put_delivery(const struct trace_overheads_row *row); /* its name is set later */
 void program_rows_put_arguments(const struct trace_arguments_row *row);
 void program_rows_put_launch_arguments(const struct trace_launch_arguments_row *row);
 void program_rows_put_graph_node(const struct trace_graph_nodes_row *row);

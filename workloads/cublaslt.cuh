@@ -1,11 +1,11 @@
 /*
  * cublaslt.cuh - matrix products by cuBLASLt, for programs that run without it too.
  *
- * The library is half a gigabyte and not everywhere, so it is opened when first wanted and never
- * linked.  cublaslt_why_missing says in one line why it cannot be used, nullptr when it can.
+ * The library is half a gigabyte and not everywhere, so it is opened when first wanted
+ * (dynamic_library.cuh).  cublaslt_why_missing says in one line why it cannot be used, nullptr when it can.
  *
- * All products are D = A^T B of n x n matrices in column order, with the reduction dimension
- * contiguous in both: the one form that exists for FP8 too.  D is FP32.
+ * All products are D = A^T B of matrices in column order, with the reduction dimension contiguous
+ * in both: the one form that exists for FP8 too.
  *
  * ROOFLINE_HAS_CUBLASLT is 0 where the toolkit lacks cublasLt.h; then there is nothing here.
  */
@@ -23,9 +23,9 @@
 #include <string>
 
 #include <cublasLt.h>
-#include <dlfcn.h>
 
 #include "cuda_check.cuh"
+#include "dynamic_library.cuh"
 
 /* The functions in use, with the types of their declarations: one list, one place. */
 #define CUBLASLT_FUNCTIONS(FUNCTION)           \
@@ -37,6 +37,7 @@
 	FUNCTION(MatmulDescSetAttribute)       \
 	FUNCTION(MatrixLayoutCreate)           \
 	FUNCTION(MatrixLayoutDestroy)          \
+	FUNCTION(MatrixLayoutSetAttribute)     \
 	FUNCTION(MatmulPreferenceCreate)       \
 	FUNCTION(MatmulPreferenceDestroy)      \
 	FUNCTION(MatmulPreferenceSetAttribute) \
@@ -52,17 +53,6 @@ static struct cublaslt_functions {
 #define CUBLASLT_TEXT(number) #number
 #define CUBLASLT_FILE(major) "libcublasLt.so." CUBLASLT_TEXT(major)
 static const char cublaslt_file[] = CUBLASLT_FILE(CUBLAS_VER_MAJOR);
-
-/* Where the dynamic linker looks, and else where the toolkit's installer puts it. */
-static inline void *cublaslt_dlopen()
-{
-	void *library = dlopen(cublaslt_file, RTLD_NOW | RTLD_LOCAL);
-
-	if (!library)
-		library = dlopen((std::string("/usr/local/cuda/lib64/") + cublaslt_file).c_str(),
-				 RTLD_NOW | RTLD_LOCAL);
-	return library;
-}
 
 static inline bool cublaslt_bind(void *library)
 {
@@ -82,13 +72,11 @@ static inline const char *cublaslt_why_missing()
 
 	if (cublaslt.Matmul)
 		return nullptr;
-	library = cublaslt_dlopen();
+	library = dynamic_library_open(cublaslt_file);
 	if (library && cublaslt_bind(library))
 		return nullptr;
 	cublaslt = {};
-	reason = std::string(cublaslt_file) +
-		 (library ? " lacks a function that its header declares: install the toolkit's own"
-			  : " not found: install cuBLAS, or name its folder in LD_LIBRARY_PATH");
+	reason = dynamic_library_problem(library, cublaslt_file, "cuBLAS");
 	return reason.c_str();
 }
 
@@ -112,7 +100,7 @@ static const size_t cublaslt_workspace_bytes = 32 << 20;
 struct cublaslt_plan {
 	cublasLtHandle_t handle;
 	cublasLtMatmulDesc_t operation;
-	cublasLtMatrixLayout_t input, output; /* A and B have one layout */
+	cublasLtMatrixLayout_t a, b, d;
 	cublasLtMatmulAlgo_t algorithm;
 	void *workspace;
 };
@@ -128,9 +116,9 @@ static inline void cublaslt_choose(struct cublaslt_plan *plan)
 	CUBLASLT_CHECK(cublaslt.MatmulPreferenceSetAttribute(
 		preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &cublaslt_workspace_bytes,
 		sizeof(cublaslt_workspace_bytes)));
-	CUBLASLT_CHECK(cublaslt.MatmulAlgoGetHeuristic(plan->handle, plan->operation, plan->input,
-						       plan->input, plan->output, plan->output,
-						       preference, 1, &best, &found));
+	CUBLASLT_CHECK(cublaslt.MatmulAlgoGetHeuristic(plan->handle, plan->operation, plan->a,
+						       plan->b, plan->d, plan->d, preference, 1,
+						       &best, &found));
 	CUBLASLT_CHECK(cublaslt.MatmulPreferenceDestroy(preference));
 	if (!found) {
 		fprintf(stderr, "%s has no algorithm for this product on this GPU\n",
@@ -140,22 +128,47 @@ static inline void cublaslt_choose(struct cublaslt_plan *plan)
 	plan->algorithm = best.algo;
 }
 
-/* type is that of A and B.  n is a multiple of 16, which FP8 demands. */
-static inline struct cublaslt_plan cublaslt_plan_matmul(long n, cudaDataType_t type,
-							cublasComputeType_t compute)
+/* What a product is: D of m x n, sums over k. */
+struct cublaslt_product {
+	long m, n, k;
+	cudaDataType_t input, output; /* types of A and B, of D */
+	cublasComputeType_t compute;
+	cublasLtEpilogue_t epilogue; /* what becomes of a sum before it is stored */
+	const void *bias;	     /* for the epilogue: m values in the type of D, or nullptr */
+};
+
+static inline struct cublaslt_plan cublaslt_plan_product(const struct cublaslt_product &product)
 {
 	struct cublaslt_plan plan = {};
 	cublasOperation_t transposed = CUBLAS_OP_T;
+	long m = product.m, n = product.n, k = product.k;
 
 	CUBLASLT_CHECK(cublaslt.Create(&plan.handle));
-	CUBLASLT_CHECK(cublaslt.MatmulDescCreate(&plan.operation, compute, CUDA_R_32F));
+	CUBLASLT_CHECK(cublaslt.MatmulDescCreate(&plan.operation, product.compute, CUDA_R_32F));
 	CUBLASLT_CHECK(cublaslt.MatmulDescSetAttribute(plan.operation, CUBLASLT_MATMUL_DESC_TRANSA,
 						       &transposed, sizeof(transposed)));
-	CUBLASLT_CHECK(cublaslt.MatrixLayoutCreate(&plan.input, type, n, n, n));
-	CUBLASLT_CHECK(cublaslt.MatrixLayoutCreate(&plan.output, CUDA_R_32F, n, n, n));
+	CUBLASLT_CHECK(
+		cublaslt.MatmulDescSetAttribute(plan.operation, CUBLASLT_MATMUL_DESC_EPILOGUE,
+						&product.epilogue, sizeof(product.epilogue)));
+	if (product.bias)
+		CUBLASLT_CHECK(cublaslt.MatmulDescSetAttribute(plan.operation,
+							       CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+							       &product.bias,
+							       sizeof(product.bias)));
+	CUBLASLT_CHECK(cublaslt.MatrixLayoutCreate(&plan.a, product.input, k, m, k));
+	CUBLASLT_CHECK(cublaslt.MatrixLayoutCreate(&plan.b, product.input, k, n, k));
+	CUBLASLT_CHECK(cublaslt.MatrixLayoutCreate(&plan.d, product.output, m, n, m));
 	CUDA_CHECK(cudaMalloc(&plan.workspace, cublaslt_workspace_bytes));
 	cublaslt_choose(&plan);
 	return plan;
+}
+
+/* Of n x n matrices, with D in FP32.  n is a multiple of 16, which FP8 demands. */
+static inline struct cublaslt_plan cublaslt_plan_matmul(long n, cudaDataType_t type,
+							cublasComputeType_t compute)
+{
+	return cublaslt_plan_product(
+		{n, n, n, type, CUDA_R_32F, compute, CUBLASLT_EPILOGUE_DEFAULT, nullptr});
 }
 
 static inline struct cublaslt_plan cublaslt_plan_tf32(long n)
@@ -175,21 +188,21 @@ static inline struct cublaslt_plan cublaslt_plan_fp8(long n)
 
 /* d = a^T b, in the default stream. */
 static inline void cublaslt_matmul(const struct cublaslt_plan *plan, const void *a, const void *b,
-				   float *d)
+				   void *d)
 {
 	const float one = 1, zero = 0;
 
-	CUBLASLT_CHECK(cublaslt.Matmul(plan->handle, plan->operation, &one, a, plan->input, b,
-				       plan->input, &zero, d, plan->output, d, plan->output,
-				       &plan->algorithm, plan->workspace, cublaslt_workspace_bytes,
-				       nullptr));
+	CUBLASLT_CHECK(cublaslt.Matmul(plan->handle, plan->operation, &one, a, plan->a, b, plan->b,
+				       &zero, d, plan->d, d, plan->d, &plan->algorithm,
+				       plan->workspace, cublaslt_workspace_bytes, nullptr));
 }
 
 static inline void cublaslt_release(struct cublaslt_plan *plan)
 {
 	CUDA_CHECK(cudaFree(plan->workspace));
-	CUBLASLT_CHECK(cublaslt.MatrixLayoutDestroy(plan->output));
-	CUBLASLT_CHECK(cublaslt.MatrixLayoutDestroy(plan->input));
+	CUBLASLT_CHECK(cublaslt.MatrixLayoutDestroy(plan->d));
+	CUBLASLT_CHECK(cublaslt.MatrixLayoutDestroy(plan->b));
+	CUBLASLT_CHECK(cublaslt.MatrixLayoutDestroy(plan->a));
 	CUBLASLT_CHECK(cublaslt.MatmulDescDestroy(plan->operation));
 	CUBLASLT_CHECK(cublaslt.Destroy(plan->handle));
 	*plan = {};

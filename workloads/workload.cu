@@ -107,6 +107,19 @@ template <class function> static double timed_ns(const char *phase, function bod
 		.count();
 }
 
+static std::string difference_text(const struct difference &first)
+{
+	char text[128];
+
+	if (first.is_real)
+		snprintf(text, sizeof(text), "found %.9g, the scalar reference says %.9g",
+			 first.found_real, first.expected_real);
+	else
+		snprintf(text, sizeof(text), "found %llu, the scalar reference says %llu",
+			 first.found, first.expected);
+	return text;
+}
+
 static void require_match(any_workload &work, const char *variant)
 {
 	nvtx_range range("check");
@@ -114,10 +127,8 @@ static void require_match(any_workload &work, const char *variant)
 
 	if (first.index < 0)
 		return;
-	fprintf(stderr,
-		"%s: %s: first difference at index %ld: found %llu, the scalar reference "
-		"says %llu\n",
-		work.name, variant, first.index, first.found, first.expected);
+	fprintf(stderr, "%s: %s: first difference at index %ld: %s\n", work.name, variant,
+		first.index, difference_text(first).c_str());
 	exit(1);
 }
 

@@ -20,8 +20,11 @@
 #ifndef ROOFLINE_WORKLOAD_CUH
 #define ROOFLINE_WORKLOAD_CUH
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "cuda_check.cuh"
@@ -48,6 +51,9 @@ template <class problem> struct variant {
 struct difference {
 	long index;
 	unsigned long long found, expected;
+	/* Instead of those two, where results need not agree to the last bit. */
+	bool is_real = false;
+	double found_real = 0, expected_real = 0;
 };
 
 template <class problem> struct workload {
@@ -97,24 +103,84 @@ template <class T> struct difference compare(const T *device, const std::vector<
 	return {-1, 0, 0};
 }
 
-/* compare for arrays too large to keep a second time: in chunks, with reference(i) for value i. */
+/* The least i under count that is_wrong, -1: none.  On all cores: comparing takes longer than most runs. */
+template <class function> long find_first(long count, function is_wrong)
+{
+	const long parts = std::max(1U, std::thread::hardware_concurrency());
+	std::vector<long> found(parts, -1);
+	std::vector<std::thread> threads;
+
+	auto search = [&](long part) {
+		long end = count * (part + 1) / parts;
+		long i = count * part / parts;
+
+		while (i < end && !is_wrong(i))
+			i++;
+		found[part] = i < end ? i : -1;
+	};
+	for (long part = 1; part < parts; part++)
+		threads.emplace_back(search, part);
+	search(0);
+	for (std::thread &thread : threads)
+		thread.join();
+	for (long index : found)
+		if (index >= 0)
+			return index;
+	return -1;
+}
+
+/* The least i under count for which differ(value i, i); found has that value then.  For arrays too large to
+ * keep a second time: in chunks. */
 template <class T, class function>
-struct difference compare_each(const T *device, long count, function reference)
+long find_first_value(const T *device, long count, T &found, function differ)
 {
 	const long chunk = 1 << 22;
-	std::vector<T> found(std::min(chunk, count));
+	std::vector<T> values(std::min(chunk, count));
 
 	for (long start = 0; start < count; start += chunk) {
 		long length = std::min(chunk, count - start);
+		long first;
 
-		CUDA_CHECK(cudaMemcpy(found.data(), device + start, length * sizeof(T),
+		CUDA_CHECK(cudaMemcpy(values.data(), device + start, length * sizeof(T),
 				      cudaMemcpyDeviceToHost));
-		for (long i = 0; i < length; i++)
-			if (found[i] != (T)reference(start + i))
-				return {start + i, (unsigned long long)found[i],
-					(unsigned long long)reference(start + i)};
+		first = find_first(length, [&](long i) { return differ(values[i], start + i); });
+		if (first < 0)
+			continue;
+		found = values[first];
+		return start + first;
 	}
-	return {-1, 0, 0};
+	return -1;
+}
+
+/* compare for arrays too large to keep a second time, with reference(i) for value i.  It is called by several
+ * threads. */
+template <class T, class function>
+struct difference compare_each(const T *device, long count, function reference)
+{
+	T found = {};
+	long first = find_first_value(device, count, found,
+				      [&](T value, long i) { return value != (T)reference(i); });
+
+	if (first < 0)
+		return {-1, 0, 0};
+	return {first, (unsigned long long)found, (unsigned long long)reference(first)};
+}
+
+/* Likewise for results that differ by the order of rounding: by at most that share of the reference. */
+template <class function>
+struct difference compare_close(const float *device, long count, double share, function reference)
+{
+	float found = 0;
+	/* so that no number, which compares to nothing, differs */
+	long first = find_first_value(device, count, found, [&](float value, long i) {
+		double expected = reference(i);
+
+		return !(std::fabs(value - expected) <= share * std::fabs(expected));
+	});
+
+	if (first < 0)
+		return {-1, 0, 0};
+	return {first, 0, 0, true, found, reference(first)};
 }
 
 /* ---- what the runner sees of it, which is compiled once for all workloads ---- */

@@ -76,11 +76,33 @@
 		 "running sums along rows that are longer than an SM has memory for")           \
 	WORKLOAD(fuse_elementwise, "E1", "fusion", 0,                                           \
 		 "chains of elementwise kernels that hand each other whole arrays")             \
+	WORKLOAD(fuse_reduction, "E2", "fusion", 0,                                             \
+		 "softmax along rows, a kernel for each of its three steps")                    \
+	WORKLOAD(fuse_horizontal, "E3", "fusion", 0,                                            \
+		 "small products and short requests, one launch after the other")               \
+	WORKLOAD(fuse_conv_bn_relu, "E4", "fusion", 0,                                          \
+		 "a convolution, and three kernels that each go through its result again")      \
+	WORKLOAD(fuse_layernorm_gemm, "E5", "fusion", 0,                                        \
+		 "a matrix product between a normalization and an activation")                  \
+	WORKLOAD(overfused, "E6", "fusion", 1,                                                  \
+		 "nine steps of a transform in two kernels, and in one that spills")            \
+	WORKLOAD(bank_conflict, "E7", "shared memory", 0,                                       \
+		 "a matrix transposed by tiles whose columns lie in one bank")                  \
+	WORKLOAD(jit_gemm, "F1", "specialize and tune", 0,                                      \
+		 "matrix products of shapes that only a running program knows")                 \
+	WORKLOAD(jit_ptx, "F2", "specialize and tune", 1,                                       \
+		 "an exponential that is at the memory's roof, by whatever compiler")           \
+	WORKLOAD(autotune, "F3", "specialize and tune", 0,                                      \
+		 "a matrix product whose time depends on block, tile and unrolling")            \
+	WORKLOAD(tune_transpose, "F4", "specialize and tune", 0,                                \
+		 "a matrix transposed, and many ways to divide it among threads")               \
 	WORKLOAD(memory_bound, "D3", "roofs", 1, "a vector triad as fast as the memory allows") \
 	WORKLOAD(compute_bound, "D4", "roofs", 1,                                               \
 		 "FMA chains and matrix products as fast as the arithmetic allows")             \
 	WORKLOAD(precision, "D5", "roofs", 0,                                                   \
 		 "a memory-bound operation on values wider than they need to be")               \
+	WORKLOAD(transformer, "G1", "a whole model", 0,                                         \
+		 "decoder layers, each operation of which is a kernel")                         \
 	WORKLOAD(pytorch, "I1", "frameworks", 0,                                                \
 		 "a small PyTorch model, every operation of which is launched from Python")
 

@@ -150,13 +150,15 @@ static int put_prediction(struct recommendation *item, const struct facts *facts
 			  const struct rule *rule, const struct what_if *what_if)
 {
 	const struct prediction *prediction = &what_if->prediction;
+	bool has_range = facts->what_ifs.places != NULL;
 
 	item->gain = gain_of_prediction(prediction);
 	item->gain.is_up_to = rule->technique->is_up_to && !what_if->effect.is_proven;
 	item->gain.is_assuming = what_if->effect.is_assuming;
 	item->gain.keeps_results = rule->technique->keeps_results;
 	item->is_dropping = rule->technique->is_shared;
-	item->is_unsure = may_lose(&item->gain, facts->what_ifs.places != NULL);
+	item->is_unsure = may_lose(&item->gain, has_range);
+	item->expected_speedup = gain_expected_speedup(&item->gain, has_range);
 	if (item->gain.is_up_to && prediction->place.low > 0)
 		return add_range(item, prediction);
 	return advice_add_evidence(item, "re-simulated: %s instead of %s",
@@ -244,10 +246,8 @@ static const struct recommendation *outdone_by(const struct advice *advice, size
 		for (const enum rule_number *it = rule->simpler; *it != RULE_COUNT; it++)
 			if (!strcmp(advice->items[i].id, rules[*it]->id) &&
 			    advice->items[i].device == device &&
-			    speedup < rule->simpler_times *
-					      gain_expected_speedup(&advice->items[i].gain) &&
-			    (!best || gain_expected_speedup(&advice->items[i].gain) >
-					      gain_expected_speedup(&best->gain)))
+			    speedup < rule->simpler_times * advice->items[i].expected_speedup &&
+			    (!best || advice->items[i].expected_speedup > best->expected_speedup))
 				best = &advice->items[i];
 	return best;
 }
@@ -257,7 +257,9 @@ static int consider_prediction(struct advice *advice, const struct facts *facts,
 			       const struct what_if *what_if)
 {
 	const struct prediction *prediction = &what_if->prediction;
-	double speedup = fmax(prediction->program.speedup, prediction->steady.speedup);
+	double speedup = facts->what_ifs.places
+				 ? prediction->place.speedup
+				 : fmax(prediction->program.speedup, prediction->steady.speedup);
 	const struct recommendation *simpler = outdone_by(advice, device, rule, speedup);
 	bool is_worth = facts_is_worth(facts, rule, what_if);
 
@@ -265,7 +267,7 @@ static int consider_prediction(struct advice *advice, const struct facts *facts,
 		return reject(advice, facts, device, rule,
 			      "re-simulated, it would be %.2fx as fast, and %.2fx by %s, which is "
 			      "less to change",
-			      speedup, gain_expected_speedup(&simpler->gain), simpler->strategy);
+			      speedup, simpler->expected_speedup, simpler->strategy);
 	if (is_worth && rule->needs_low &&
 	    fmax(prediction->program.low, prediction->steady.low) <= 1)
 		return reject(
@@ -308,7 +310,7 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 /* Share of a time that a recommendation is expected to save. */
 static double expected_ratio(const struct recommendation *item)
 {
-	double speedup = gain_expected_speedup(&item->gain);
+	double speedup = item->expected_speedup;
 
 	return speedup > 0 ? 1 - 1 / speedup : UNPREDICTED_PART * item->at_stake_ratio;
 }
@@ -340,15 +342,40 @@ static bool is_better(const struct recommendation *item, const struct recommenda
 /* Of those behind the first one, by less than what makes a gain. */
 static size_t find_better(const struct recommendation *items, size_t count)
 {
-	double first = gain_expected_speedup(&items[0].gain);
+	double first = items[0].expected_speedup;
 	size_t best = 0;
 
 	for (size_t i = 1; i < count && items[i].is_once == items[0].is_once; i++)
-		if (first > 0 &&
-		    LEAST_PLACE_SPEEDUP * gain_expected_speedup(&items[i].gain) > first &&
+		if (first > 0 && LEAST_PLACE_SPEEDUP * items[i].expected_speedup > first &&
 		    is_better(&items[i], &items[best]))
 			best = i;
 	return best;
+}
+
+static const struct technique *technique_of(const struct recommendation *item)
+{
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		if (!strcmp(rules[i]->id, item->id))
+			return rules[i]->technique;
+	return NULL;
+}
+
+static bool contains(const struct recommendation *whole, const struct recommendation *part)
+{
+	const struct technique *technique = technique_of(whole);
+
+	return technique && whole->device == part->device &&
+	       technique_contains(technique, technique_of(part));
+}
+
+/* Of those behind the first one, what has to be done for it anyhow, and alone saves most of it. */
+static size_t find_part(const struct recommendation *items, size_t count)
+{
+	for (size_t i = 1; i < count && items[i].is_once == items[0].is_once; i++)
+		if (!items[i].is_unsure && contains(&items[0], &items[i]) &&
+		    gain_is_most(items[i].expected_speedup, items[0].expected_speedup))
+			return i;
+	return 0;
 }
 
 /* Each place by itself: being nearly the same is not handed on. */
@@ -357,8 +384,12 @@ static void rank(struct recommendation *items, size_t count)
 	if (count)
 		qsort(items, count, sizeof(*items), compare_items);
 	for (size_t i = 0; i + 1 < count; i++) {
-		size_t best = i + find_better(items + i, count - i);
+		size_t part = find_part(items + i, count - i);
+		size_t best = i + (part ? part : find_better(items + i, count - i));
 		struct recommendation item = items[best];
+
+		if (part)
+			item.part_of = items[i].id;
 
 		memmove(items + i + 1, items + i, (best - i) * sizeof(*items));
 		items[i] = item;

@@ -25,10 +25,13 @@ struct recommendation {
 	const char *workload; /* the bundled workload that shows it, or NULL */
 	int64_t at_stake_ns;  /* time that this could remove at most */
 	double at_stake_ratio; /* of the device's wall time; no gain is predicted beyond it, up to the high end */
+	const char *
+		part_of; /* id of the one that contains it, and that it was put before; NULL: of none */
 	bool is_dropping; /* it only leaves calls out: little to do, and it leaves most to other changes */
 	bool is_once;	/* it is about what happens once, beside what the program repeats */
 	bool is_unsure; /* it may also lose: all low ends are below 1, and what is expected where only the gain is assumed */
 	struct predicted_gain gain;
+	double expected_speedup; /* of it, as gain_expected_speedup has it: what the order is by */
 };
 
 /* What was considered and is not recommended. */
@@ -55,7 +58,8 @@ struct next_step {
 
 struct advice {
 	/* What is about what happens once comes last.  The greatest gain first, on the steady state or the whole run,
-	 * whichever is more; then most at stake.  Of gains that are nearly the same the simplest to have, see advice.c. */
+	 * whichever is more, or of the range that was asked for; then most at stake.  Of gains that are nearly the same the
+	 * simplest to have, and before a change what it contains, where that brings most of the gain: see advice.c. */
 	struct recommendation *items;
 	size_t count;
 	struct rejection *rejections; /* in the order of the rules */

@@ -236,8 +236,7 @@ static int open_what_ifs(void *context)
 	const struct what_ifs_wanted *wanted = context;
 	struct facts *facts = wanted->facts;
 
-	return what_ifs_open(&facts->what_ifs, facts->report->profile, facts->report->ceilings,
-			     wanted->range);
+	return what_ifs_open_report(&facts->what_ifs, facts->report, wanted->range);
 }
 
 /* ---- what repeats ---- */
@@ -390,6 +389,14 @@ bool facts_can_predict(const struct facts *facts)
 	return facts->what_ifs.predictor.is_usable;
 }
 
+/* What leaves the steady state as it is goes on for a part of the run only, such as a warm-up, and has to be more of it. */
+static double least_of_program(const struct prediction *prediction)
+{
+	return prediction->steady_before_ns && prediction->steady.speedup < LEAST_PROGRAM_SPEEDUP
+		       ? LEAST_PLACE_SPEEDUP
+		       : LEAST_PROGRAM_SPEEDUP;
+}
+
 bool facts_is_worth(const struct facts *facts, const struct rule *rule,
 		    const struct what_if *what_if)
 {
@@ -402,7 +409,7 @@ bool facts_is_worth(const struct facts *facts, const struct rule *rule,
 	if (!has_range && prediction->steady.speedup >= least)
 		return true;
 	return prediction->place.speedup >= least &&
-	       (has_range || prediction->program.speedup >= LEAST_PROGRAM_SPEEDUP);
+	       (has_range || prediction->program.speedup >= least_of_program(prediction));
 }
 
 bool facts_is_in_range(const struct facts *facts, const struct profile_op *op)
@@ -449,6 +456,22 @@ bool facts_is_named(const struct facts *facts, const struct profile_call *call, 
 bool facts_is_library(const struct facts *facts, uint32_t kernel)
 {
 	return facts->what_ifs.run.is_library[kernel];
+}
+
+/* Statistics come by time. */
+const struct profile_signature *facts_launch_of(const struct facts *facts, uint32_t kernel)
+{
+	const struct statistics *statistics = facts->report->statistics;
+	const struct profile *profile = facts->report->profile;
+
+	for (size_t i = 0; i < statistics->kernel_count; i++) {
+		const struct profile_signature *launch =
+			&profile->signatures[statistics->kernels[i].signature];
+
+		if (launch->kernel == kernel)
+			return launch;
+	}
+	return NULL;
 }
 
 /* ---- rooflines ---- */

@@ -47,6 +47,14 @@ static double low_for_order(double low)
 	return low > 1 ? low : fmin(low, 1 / (1 + MODEL_MARGIN));
 }
 
+#define MOST_OF_IT 0.5
+
+bool gain_is_most(double part_speedup, double whole_speedup)
+{
+	return part_speedup > 1 &&
+	       gain_saved_ratio(part_speedup) >= MOST_OF_IT * gain_saved_ratio(whole_speedup);
+}
+
 static double expected_of(const struct predicted_gain *gain,
 			  const struct predicted_speedup *predicted)
 {
@@ -57,8 +65,10 @@ static double expected_of(const struct predicted_gain *gain,
 		       : predicted->low;
 }
 
-double gain_expected_speedup(const struct predicted_gain *gain)
+double gain_expected_speedup(const struct predicted_gain *gain, bool has_range)
 {
+	if (has_range)
+		return expected_of(gain, &gain->place);
 	return fmax(expected_of(gain, &gain->program), expected_of(gain, &gain->steady));
 }
 

@@ -3,7 +3,7 @@
  *
  * What goes on for hours a recording has for seconds, beside a start-up that is as long in both.  So a change is judged
  * by what it brings of the steady state, or of the whole run where it brings more of that.  Where an NVTX range is asked
- * for that is told and has to gain, and the order of changes is the same.
+ * for it is judged by what it brings there.
  */
 #ifndef ROOFLINE_GAIN_H
 #define ROOFLINE_GAIN_H
@@ -40,10 +40,15 @@ const struct predicted_speedup *gain_of_part(const struct predicted_gain *gain,
 /* Share of a time that a speedup takes away; 0 where it is none. */
 double gain_saved_ratio(double speedup);
 
-/* Of the steady state or of the whole run, whichever is more; 0 where nothing is predicted.  Where nobody knows whether an
+/* Whether what a part of a change saves is most of what all of it does: then the rest is a step of its own, which may not
+ * be worth it any more. */
+bool gain_is_most(double part_speedup, double whole_speedup);
+
+/* Of the range that was asked for, else of the steady state or of the whole run, whichever is more; 0 where nothing is
+ * predicted.  Where nobody knows whether an
  * assumption holds, at its low end, for the change may be wrong; where only its gain is not known, either end is as
  * likely: what both save in the mean. */
-double gain_expected_speedup(const struct predicted_gain *gain);
+double gain_expected_speedup(const struct predicted_gain *gain, bool has_range);
 
 /* The low end; where an assumption can cost nothing but the gain, what is expected of it. */
 double gain_least_speedup(const struct predicted_gain *gain, enum gain_part part);

@@ -11,21 +11,6 @@
 
 /* ---- which ---- */
 
-static const struct profile_signature *launch_of(const struct facts *facts, uint32_t kernel)
-{
-	const struct statistics *statistics = facts->report->statistics;
-	const struct profile *profile = facts->report->profile;
-
-	for (size_t i = 0; i < statistics->kernel_count; i++) {
-		const struct profile_signature *launch =
-			&profile->signatures[statistics->kernels[i].signature];
-
-		if (launch->kernel == kernel)
-			return launch;
-	}
-	return NULL;
-}
-
 static bool has_atomics(const struct facts *facts, uint32_t kernel)
 {
 	const struct atomics *atomics = facts->report->atomics;
@@ -92,7 +77,7 @@ bool latency_kernel_of(struct latency_kernel *out, const struct facts *facts,
 	if (profile->device_count != 1 || !is_far_below(point) || facts_is_library(facts, kernel) ||
 	    has_atomics(facts, kernel) || !is_even(facts, kernel))
 		return false;
-	out->launch = launch_of(facts, kernel);
+	out->launch = facts_launch_of(facts, kernel);
 	if (!out->launch || !launch_fill_of(&out->fill, &profile->devices[0], out->launch) ||
 	    out->fill.lack != LAUNCH_LACKS_NOTHING)
 		return false;

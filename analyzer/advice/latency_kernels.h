@@ -10,8 +10,9 @@
 #include "advice/rules/rules.h"
 #include "analysis/counters/launch_fill.h"
 
-/* Of the warps that an SM can hold: fewer are few. */
-#define LATENCY_FEW_WARPS 0.5
+/* Of the warps that an SM can hold: with all of them a kernel that waits is at most so many times as fast as a prediction
+ * may be off.  Fewer are few. */
+#define LATENCY_FEW_WARPS (1 / LEAST_ESTIMATED_SPEEDUP)
 
 struct latency_kernel {
 	const struct roofline_point *point;

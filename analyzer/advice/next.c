@@ -391,6 +391,16 @@ static int add_graphs(struct asking *asking)
 			.text);
 }
 
+/* What kernels wait for on a page fault is in their times, whatever the counters say. */
+static int add_managed(struct asking *asking)
+{
+	if (!managed_memory_is_missing(asking->report->profile))
+		return 0;
+	return add_record(asking, STEP_managed, " --managed", "managed",
+			  "the program uses managed memory: page faults, which kernels and the "
+			  "host wait for, and what moved when");
+}
+
 static int add_samples(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
@@ -460,21 +470,96 @@ static bool lacks_conflicts(const struct asking *asking)
 	       !has_role(asking->report->profile, METRIC_shared_wavefronts);
 }
 
+/* Of a roof: from there on it explains most of the time. */
+#define HALF 0.5
+
+static bool lacks_stalls(const struct asking *asking)
+{
+	return asking->limit.kernel->binding_share < HALF &&
+	       !has_role(asking->report->profile, METRIC_stall_long_scoreboard);
+}
+
+/* What moves through caches, and was not told from what threads ask for.  Counters of stalls come with it, and nobody can
+ * change how a library's kernel reads. */
+static bool lacks_sectors(const struct asking *asking)
+{
+	return asking->limit.kernel->binding < ROOF_MEMORY_END && !lacks_stalls(asking) &&
+	       !facts_is_library(asking->facts, asking->limit.kernel->subject) &&
+	       !has_role(asking->report->profile, METRIC_global_load_requests);
+}
+
+/* "its atomics", "... and ..." */
+static void add_lack(char *text, size_t size, bool is_lacking, const char *what)
+{
+	size_t used = strlen(text);
+
+	if (is_lacking)
+		snprintf(text + used, size - used, "%s%s", used ? " and " : "", what);
+}
+
 /* Of a kernel that no roof explains: what else it may wait for and nobody counted. */
 static int add_more_counters(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
-	bool lacks_atomics = !has_role(asking->report->profile, METRIC_atomic_unit_cycles);
-	bool lacks_shared = lacks_conflicts(asking);
+	char lacks[160] = "";
 
-	if (!is_below_roofs(limit) || limit->is_graph || (!lacks_atomics && !lacks_shared))
+	if (!is_below_roofs(limit) || limit->is_graph)
+		return 0;
+	add_lack(lacks, sizeof(lacks),
+		 !has_role(asking->report->profile, METRIC_atomic_unit_cycles), "its atomics");
+	add_lack(lacks, sizeof(lacks), lacks_conflicts(asking),
+		 "the bank conflicts of its shared memory");
+	add_lack(lacks, sizeof(lacks), lacks_sectors(asking),
+		 "the sectors that its loads and stores touch");
+	if (!*lacks)
 		return 0;
 	return add_record(asking, STEP_counters, " --counters=" NEXT_COUNTERS, "counted",
-			  reason("no roof explains what %s takes, and %s%s%s were not counted",
+			  reason("no roof explains what %s takes, and %s were not counted",
+				 limit_kernel_name(limit, asking->report).text, lacks)
+				  .text);
+}
+
+/* Launches share the passes of the counters: a kernel that ran a few times was not counted in all. */
+static bool is_half_counted(const struct roofline_point *kernel)
+{
+	return kernel->quantities[ROOF_dram].state == ROOFLINE_NOT_SAMPLED ||
+	       kernel->quantities[ROOF_fp32].state == ROOFLINE_NOT_SAMPLED;
+}
+
+/* The most passes that counters of a process took. */
+static uint64_t passes_of(const struct profile *profile)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < profile->process_count; i++)
+		for (size_t j = 0; j < profile->processes[i].property_count; j++) {
+			const struct profile_property *it = &profile->processes[i].properties[j];
+			uint64_t passes = strcmp(it->key, "counters_passes")
+						  ? 0
+						  : strtoull(it->value, NULL, 10);
+
+			most = passes > most ? passes : most;
+		}
+	return most;
+}
+
+/* Each launch in all passes where launches are too few; else more of them. */
+static int add_whole_counters(struct asking *asking)
+{
+	const struct limit *limit = &asking->limit;
+	uint64_t count = limit->kernel->launch_count;
+	bool is_few = count < passes_of(asking->report->profile);
+
+	return add_record(asking, STEP_counters,
+			  is_few ? " --counters=" NEXT_COUNTERS " --replay"
+				 : " --counters=" NEXT_COUNTERS " --counters-share=100",
+			  "counted",
+			  reason("%s was launched %s%s, and not counted in all passes: %s",
 				 limit_kernel_name(limit, asking->report).text,
-				 lacks_atomics ? "its atomics" : "",
-				 lacks_atomics && lacks_shared ? " and " : "",
-				 lacks_shared ? "the bank conflicts of its shared memory" : "")
+				 count == 1 ? "once" : format_count(count).text,
+				 count == 1 ? "" : " times",
+				 is_few ? "a replay counts each launch in all"
+					: "counting may take more of the time")
 				  .text);
 }
 
@@ -484,6 +569,8 @@ static int add_counters(struct asking *asking)
 
 	if (!are_kernels_meant(limit) || !limit->kernel)
 		return 0;
+	if (is_below_roofs(limit) && !limit->is_graph && is_half_counted(limit->kernel))
+		return add_whole_counters(asking);
 	if (limit->kernel->binding != ROOF_NONE)
 		return add_more_counters(asking);
 	if (is_refused(asking->report->profile))
@@ -494,18 +581,14 @@ static int add_counters(struct asking *asking)
 	return add_first_counters(asking);
 }
 
-/* Of a roof: from there on it explains most of the time. */
-#define HALF 0.5
-
 /* Counters of what its warps waited for, where add_more_counters has no others to ask for. */
 static int add_stalls(struct asking *asking)
 {
 	const struct limit *limit = &asking->limit;
 	const struct profile *profile = asking->report->profile;
 
-	if (!is_below_roofs(limit) || limit->kernel->binding_share >= HALF || limit->is_graph ||
-	    !has_role(profile, METRIC_atomic_unit_cycles) || lacks_conflicts(asking) ||
-	    has_role(profile, METRIC_stall_long_scoreboard))
+	if (!is_below_roofs(limit) || !lacks_stalls(asking) || limit->is_graph ||
+	    !has_role(profile, METRIC_atomic_unit_cycles) || lacks_conflicts(asking))
 		return 0;
 	return add_record(
 		asking, STEP_stalls, " --counters=" NEXT_CAUSES, "stalls",
@@ -631,8 +714,9 @@ static int add_look(struct asking *asking)
 
 static int add_missing(struct asking *asking)
 {
-	int (*const steps[])(struct asking *) = {add_ceilings, add_apart,   add_graphs, add_host,
-						 add_counters, add_samples, add_stalls, add_ncu};
+	int (*const steps[])(struct asking *) = {add_ceilings, add_apart,  add_managed,
+						 add_graphs,   add_host,   add_counters,
+						 add_samples,  add_stalls, add_ncu};
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)

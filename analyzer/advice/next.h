@@ -11,7 +11,7 @@
 struct facts;
 
 /* What kernels are counted for, as --counters takes it: all that a rule goes by. */
-#define NEXT_COUNTERS "roofline,atomics,shared,sm"
+#define NEXT_COUNTERS "roofline,atomics,shared,global,sm"
 
 /* And what tells why one of them is far below its roofs. */
 #define NEXT_CAUSES NEXT_COUNTERS ",stalls"
@@ -25,6 +25,7 @@ struct facts;
 	STEP(apart, "record times apart from what disturbed them")                              \
 	STEP(args, "record what kernels are given, which tells what depends on what")           \
 	STEP(graphs, "record graphs as a whole, which shows what the device launches")          \
+	STEP(managed, "record page faults and migrations of managed memory")                    \
 	STEP(counters, "count in hardware, which tells which roof kernels are near")            \
 	STEP(samples, "sample the GPU, which shows what the device launches and when SMs idle") \
 	STEP(stalls, "count what holds up a kernel that no roof explains")                      \

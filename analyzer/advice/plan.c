@@ -41,7 +41,8 @@ void plan_add_candidate(struct plan_candidates *candidates, const struct facts *
 		candidate.is_worth = facts_is_worth(facts, rule, what_if);
 	}
 	candidate.is_refused = what_if->effect.refusal != NULL;
-	candidate.expected = gain_expected_speedup(&candidate.alone);
+	candidate.expected =
+		gain_expected_speedup(&candidate.alone, facts->what_ifs.places != NULL);
 	candidates->items[candidates->count++] = candidate;
 }
 
@@ -54,6 +55,34 @@ static int compare_candidates(const void *left, const void *right)
 	if (!order)
 		order = techniques[b->technique]->is_shared - techniques[a->technique]->is_shared;
 	return order ? order : (int)a->technique - (int)b->technique;
+}
+
+/* The first one that is worth it alone; count: none is. */
+static size_t first_worth(const struct plan_candidates *candidates)
+{
+	size_t i = 0;
+
+	while (i < candidates->count && !candidates->items[i].is_worth)
+		i++;
+	return i;
+}
+
+/* What has to be done for the best one anyhow, and alone saves most of it, comes before it. */
+static void put_part_first(struct plan_candidates *candidates)
+{
+	size_t first = first_worth(candidates), i = first + 1;
+	struct plan_candidate part, *items = candidates->items;
+
+	while (i < candidates->count && !(items[i].is_worth &&
+					  technique_contains(techniques[items[first].technique],
+							     techniques[items[i].technique]) &&
+					  gain_is_most(items[i].expected, items[first].expected)))
+		i++;
+	if (i >= candidates->count)
+		return;
+	part = items[i];
+	memmove(items + first + 1, items + first, (i - first) * sizeof(*items));
+	items[first] = part;
 }
 
 /* ---- together ---- */
@@ -87,12 +116,10 @@ static int predict(struct predicted_gain *out, const struct plan *plan)
 	int rc;
 
 	order_techniques(ids, plan);
-	rc = what_if_together(&prediction, parts, ids, plan->count, all,
-			      what_if_main_device(plan->facts->report->profile));
+	rc = what_if_each_together(&prediction, parts, ids, plan->count, all,
+				   what_if_main_device(plan->facts->report->profile));
 	*out = gain_of_prediction(&prediction);
 	for (size_t i = 0; rc == 0 && i < plan->count; i++) {
-		if (parts[i].effect.refusal)
-			*out = (struct predicted_gain){0};
 		out->is_assuming |= parts[i].effect.is_assuming;
 		out->is_up_to |= techniques[ids[i]]->is_up_to && !parts[i].effect.is_proven;
 	}
@@ -239,6 +266,7 @@ int plan_find(struct advice *advice, const struct facts *facts, struct plan_cand
 	if (candidates->count)
 		qsort(candidates->items, candidates->count, sizeof(*candidates->items),
 		      compare_candidates);
+	put_part_first(candidates);
 	for (size_t i = 0; rc == 0 && i < candidates->count; i++)
 		rc = try_candidate(&plan, &candidates->items[i]);
 	return rc;

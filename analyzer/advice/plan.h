@@ -2,7 +2,7 @@
  * plan.h - the changes that go together, in order, re-simulated together.
  *
  * Speedups of single changes cannot be multiplied: they remove the same pauses.  So the plan begins with the change that
- * gains most alone, and each other one is re-simulated with all of those before it, the next best first; it joins
+ * gains most alone, or with what has to be done for it anyhow where that alone saves most of it, and each other one is re-simulated with all of those before it, the next best first; it joins
  * them where it adds more than its own prediction is uncertain by.  What the first one is judged by (gain.h) all are: the
  * steady state, the whole run, or the range that was asked for.
  */

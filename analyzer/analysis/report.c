@@ -61,40 +61,14 @@ static int find_host_functions(struct report *report)
 			       count);
 }
 
-static bool is_managed_memory_call(const char *name)
-{
-	static const char *const parts[] = {"MallocManaged", "MemAllocManaged", "MemPrefetch",
-					    "MemAdvise", "DiscardAndPrefetch"};
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (strstr(name, parts[i]))
-			return true;
-	return false;
-}
-
-static bool has_managed_memory(const struct profile *profile)
-{
-	for (size_t i = 0; i < profile->copy_count; i++)
-		if (profile->copies[i].src_memory == MEMORY_MANAGED ||
-		    profile->copies[i].dst_memory == MEMORY_MANAGED)
-			return true;
-	for (size_t i = 0; i < profile->allocation_count; i++)
-		if (profile->allocations[i].memory == MEMORY_MANAGED)
-			return true;
-	for (size_t i = 0; i < profile->call_name_count; i++)
-		if (is_managed_memory_call(profile->call_names[i].text))
-			return true;
-	return false;
-}
-
-/* docs/collector.md tells why they are not recorded. */
 static int find_managed_memory(struct report *report)
 {
-	if (!has_managed_memory(report->profile))
+	if (!managed_memory_is_missing(report->profile))
 		return 0;
 	return add_not_visible(report,
-			       "page faults and migrations of managed memory: for page faults "
-			       "kernels take longer, and work behind a prefetch starts later");
+			       "when pages of managed memory moved: for page faults kernels take "
+			       "longer, and work behind a prefetch starts later; record with "
+			       "--managed to see them");
 }
 
 static bool has_graphs(const struct report *report)
@@ -338,29 +312,29 @@ struct half {
 	struct err err;
 };
 
-/* Times, from the trace. */
+/* Idle time and what repeats. */
 static int analyze_times(struct half *half)
 {
 	struct report *report = half->report;
-	int rc = statistics_collect(&report->statistics, report->profile, &half->err);
+	int rc = gaps_analyze(&report->gaps, report->profile, report->timeline, REPORT_LONGEST_GAPS,
+			      &half->err);
 
-	if (rc == 0)
-		rc = gaps_analyze(&report->gaps, report->profile, report->timeline,
-				  REPORT_LONGEST_GAPS, &half->err);
 	if (rc == 0)
 		rc = steady_state_build(&report->steady_state, report->profile, report->timeline,
 					report->gaps, &half->err);
 	return rc;
 }
 
-/* Counters, samples, graphs launched by the device, and NCCL. */
+/* What kernels, calls and copies took; counters, samples, graphs launched by the device, and NCCL. */
 static int analyze_others(void *context)
 {
 	struct half *half = context;
 	struct report *report = half->report;
 	struct err *err = &half->err;
-	int rc = counted_build(&report->counted, report->profile, err);
+	int rc = statistics_collect(&report->statistics, report->profile, err);
 
+	if (rc == 0)
+		rc = counted_build(&report->counted, report->profile, err);
 	if (rc == 0)
 		rc = place_under_roofs(report, err);
 	if (rc == 0)
@@ -370,7 +344,11 @@ static int analyze_others(void *context)
 	if (rc == 0)
 		rc = power_build(&report->power, report->profile, err);
 	if (rc == 0)
+		rc = jit_build(&report->jit, report->profile, err);
+	if (rc == 0)
 		rc = memory_build(&report->memory, report->profile, err);
+	if (rc == 0)
+		rc = managed_memory_build(&report->managed_memory, report->profile, err);
 	if (rc == 0)
 		rc = accesses_build(&report->accesses, report->profile, report->memory, err);
 	if (rc == 0)
@@ -468,7 +446,9 @@ void report_free(struct report *report)
 	graph_join_free(report->graph_join);
 	device_graphs_free(report->device_graphs);
 	power_free(report->power);
+	jit_free(report->jit);
 	memory_free(report->memory);
+	managed_memory_free(report->managed_memory);
 	accesses_free(report->accesses);
 	sm_activity_free(report->sm_activity);
 	device_work_free(report->device_work);

@@ -10,9 +10,11 @@
 #include "analysis/time/collectives.h"
 #include "analysis/counters/counted.h"
 #include "analysis/statistics/device_graphs.h"
+#include "analysis/statistics/jit.h"
 #include "analysis/samples/device_work.h"
 #include "analysis/time/gaps.h"
 #include "analysis/compare/graph_join.h"
+#include "analysis/statistics/managed_memory.h"
 #include "analysis/statistics/memory.h"
 #include "analysis/statistics/power.h"
 #include "analysis/counters/roofline.h"
@@ -33,16 +35,18 @@ struct report {
 	struct ceilings *ceilings; /* owned; NULL until report_set_ceilings gives some */
 	char *ceilings_note; /* owned; where the ceilings are from, or why there are none; may be NULL */
 	struct counted *counted;
-	struct roofline *roofline;	     /* never NULL; without ceilings it has no shares */
-	struct atomics *atomics;	     /* never NULL */
-	struct device_graphs *device_graphs; /* never NULL */
-	struct power *power;		     /* never NULL; without readings unless --power */
-	struct memory *memory;		     /* never NULL; empty without allocations */
-	struct accesses *accesses;	     /* never NULL; empty without --args */
-	struct sm_activity *sm_activity;     /* never NULL; empty without samples */
-	struct device_work *device_work;     /* likewise */
-	struct collectives *collectives;     /* never NULL; empty without NCCL */
-	struct graph_join *graph_join;	     /* NULL where graphs were recorded once */
+	struct roofline *roofline;	       /* never NULL; without ceilings it has no shares */
+	struct atomics *atomics;	       /* never NULL */
+	struct device_graphs *device_graphs;   /* never NULL */
+	struct jit *jit;		       /* never NULL; empty where nothing was loaded */
+	struct power *power;		       /* never NULL; without readings unless --power */
+	struct memory *memory;		       /* never NULL; empty without allocations */
+	struct managed_memory *managed_memory; /* never NULL; empty unless --managed */
+	struct accesses *accesses;	       /* never NULL; empty without --args */
+	struct sm_activity *sm_activity;       /* never NULL; empty without samples */
+	struct device_work *device_work;       /* likewise */
+	struct collectives *collectives;       /* never NULL; empty without NCCL */
+	struct graph_join *graph_join;	       /* NULL where graphs were recorded once */
 	/* Owned; of the run with samples, where that is another one, or NULL.  Its kernels' activity is sm_activity. */
 	struct report *sampled;
 	struct advice

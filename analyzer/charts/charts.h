@@ -16,6 +16,7 @@
 #include "whatif/scenario.h"
 #include "analysis/time/occurrence.h"
 #include "analysis/report.h"
+#include "tune/results.h"
 
 /* CHART(name, summary), in the order that --help shows them and that a plain `plot` draws */
 #define CHARTS(CHART)                                                                              \
@@ -25,7 +26,8 @@
 	CHART(roofline, "kernels and the application under the roofs of memory and arithmetic")    \
 	CHART(launch_roofline, "duration of kernels and the share of time that the GPU is busy")   \
 	CHART(atomics, "time of kernels with atomics, and what one or many addresses would take")  \
-	CHART(whatif, "a few iterations as recorded and as they would be; only when it is named")
+	CHART(whatif, "a few iterations as recorded and as they would be; only when it is named")  \
+	CHART(tune, "best found against trials, of a folder that tune wrote; only when it is named")
 
 #define CHART_KERNEL_COLORS 7 /* kernels with a color of their own; the rest is `other` */
 
@@ -35,6 +37,7 @@ struct chart_options {
 	const struct occurrence *occurrence; /* shown instead, wherever it lies; NULL: none */
 	const struct scenario *scenario;     /* of whatif, which needs both */
 	const struct side_by_side *sides;
+	const struct tune_results *results; /* of tune, which has no report */
 	int text_columns; /* width of a drawing made of characters, 0 for a picture */
 };
 

@@ -115,11 +115,18 @@ static bool needs_strategies(const struct chart *chart)
 	return chart->write == chart_whatif;
 }
 
+/* The chart that is no recording's. */
+static bool needs_results(const struct chart *chart)
+{
+	return chart->write == chart_tune;
+}
+
 /* Whether it was named, or all are drawn and it can be. */
 static bool is_asked(const struct options *options, int chart)
 {
-	return options->chosen_count ? options->is_chosen[chart]
-				     : !needs_strategies(&charts[chart]);
+	return options->chosen_count
+		       ? options->is_chosen[chart]
+		       : !needs_strategies(&charts[chart]) && !needs_results(&charts[chart]);
 }
 
 /* One argument is a recording, those that name a chart are not; write ./gaps for a folder `gaps`. */
@@ -130,7 +137,8 @@ static void parse_argument(struct options *options, char *argument, struct argp_
 	if (chart >= 0) {
 		options->chosen_count += !options->is_chosen[chart];
 		options->is_chosen[chart] = true;
-	} else if (!options->recording && (strchr(argument, '/') || recording_is_there(argument))) {
+	} else if (!options->recording && (strchr(argument, '/') || recording_is_there(argument) ||
+					   tune_results_are_there(argument))) {
 		options->recording = argument;
 	} else {
 		usage_fail(state, "'%s' is neither a recording nor a chart (%s)%s", argument,
@@ -156,6 +164,23 @@ static void check_strategies(const struct options *options, struct argp_state *s
 	else if (options->chosen.count)
 		usage_fail(state, "--%s is for the chart whatif: name it, too",
 			   techniques[options->chosen.items[0]]->option);
+}
+
+static bool is_of_results(const struct options *options)
+{
+	return options->is_chosen[find_chart("tune")];
+}
+
+static void check_results(const struct options *options, struct argp_state *state)
+{
+	if (!is_of_results(options))
+		return;
+	if (options->chosen_count > 1)
+		usage_fail(state, "the chart tune is of a folder that tune wrote, all others of a "
+				  "recording: draw it alone");
+	if (!options->recording)
+		usage_fail(state, "the chart tune needs the folder that tune wrote: rooflinectl "
+				  "plot tune DIR");
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -195,6 +220,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_END:
 		check_window(options, state);
 		check_strategies(options, state);
+		check_results(options, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -214,7 +240,7 @@ static char *help_filter(int key, const char *text, void *input)
 	out = open_memstream(&help, &size);
 	if (!out)
 		return (char *)text;
-	fputs("Charts, all of them but whatif by default:\n", out);
+	fputs("Charts, all of them but whatif and tune by default:\n", out);
 	for (int i = 0; i < CHART_COUNT; i++)
 		fprintf(out, "  %-15s %s\n", charts[i].name, charts[i].summary);
 	fputs(text, out);
@@ -407,6 +433,23 @@ static int plot(struct options *options, struct err *err)
 	return rc;
 }
 
+static int plot_results(struct options *options, struct err *err)
+{
+	struct tune_results results;
+	int rc = tune_results_read(&results, options->recording, err);
+
+	if (rc == 0 && !results.count)
+		rc = err_set(err, -ENOENT, "%s holds no results of rooflinectl tune",
+			     options->recording);
+	options->chart.results = &results;
+	if (rc == 0 && options->format != GNUPLOT_FORMAT_term)
+		rc = make_output_folder(options->folder, err);
+	if (rc == 0)
+		rc = draw(&charts[find_chart("tune")], NULL, options, err);
+	tune_results_free(&results);
+	return rc;
+}
+
 int cmd_plot(int argc, char **argv)
 {
 	struct options options = {.folder = ".", .chart = {.to_ns = -1}};
@@ -428,7 +471,7 @@ int cmd_plot(int argc, char **argv)
 	}
 	if (options.format == GNUPLOT_FORMAT_term)
 		options.chart.text_columns = terminal_columns();
-	if (plot(&options, &err) < 0) {
+	if ((is_of_results(&options) ? plot_results : plot)(&options, &err) < 0) {
 		fprintf(stderr, "%s: %s\n", argv[0], err.text);
 		return EXIT_FAILED;
 	}

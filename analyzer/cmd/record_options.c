@@ -26,6 +26,7 @@ enum {
 	OPTION_PROFILER,
 	OPTION_SYNCS,
 	OPTION_POWER,
+	OPTION_MANAGED,
 	OPTION_ARGS,
 	OPTION_API,
 	OPTION_COUNTERS,
@@ -59,9 +60,11 @@ static const struct argp_option option_table[] = {
 	 "also record which memory each kernel is given: which kernels depend on which", 0},
 	{"power", OPTION_POWER, NULL, 0,
 	 "also read clocks, power, temperature and why clocks were lowered, ten times a second", 0},
+	{"managed", OPTION_MANAGED, NULL, 0,
+	 "also record page faults and migrations of managed memory", 0},
 	{"counters", OPTION_COUNTERS, "SET,...", OPTION_ARG_OPTIONAL,
 	 "also read hardware counters of some launches of every kernel: roofline (default), atomics, "
-	 "shared, sm, stalls, or names of CUPTI metrics",
+	 "shared, global, sm, stalls, or names of CUPTI metrics",
 	 0},
 	{"counters-share", OPTION_SHARE, "PERCENT", 0,
 	 "how much of the program's time counting may take (10); 100: no limit", 0},
@@ -170,13 +173,15 @@ static void set_counters(struct argp_state *state, const char *text)
 	char *words = strdup(text), *rest = words, *word;
 
 	if (!words || !*text)
-		usage_fail(state, "--counters takes roofline, atomics, shared, sm, stalls or names "
-				  "of CUPTI metrics, separated by commas");
+		usage_fail(
+			state,
+			"--counters takes roofline, atomics, shared, global, sm, stalls or names "
+			"of CUPTI metrics, separated by commas");
 	while ((word = strsep(&rest, ",")))
 		if (!record_is_counter_set(word) && !strstr(word, "__"))
 			usage_fail(
 				state,
-				"--counters: '%s' is neither a set (roofline, atomics, shared, sm, stalls) nor "
+				"--counters: '%s' is neither a set (roofline, atomics, shared, global, sm, stalls) nor "
 				"the name of a CUPTI metric, such as dram__bytes_read.sum",
 				word);
 	free(words);
@@ -314,6 +319,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_POWER:
 		record_set_variable(ENV_POWER, "1");
+		return 0;
+	case OPTION_MANAGED:
+		record_set_variable(ENV_MANAGED, "1");
 		return 0;
 	case OPTION_COUNTERS:
 		set_counters(state, argument ? argument : "roofline");

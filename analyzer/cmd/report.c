@@ -111,9 +111,12 @@ static int run(struct report_arguments *arguments, struct err *err)
 {
 	struct report *report;
 	struct advice *advice = NULL;
-	int rc = source_load(&report, &arguments->source, "rooflinectl report", err);
+	int rc;
 
-	if (rc == 0)
+	if (arguments->output == output_csv && !arguments->options.section)
+		arguments->options.section = &section_kernels;
+	rc = source_load(&report, &arguments->source, "rooflinectl report", err);
+	if (rc == 0 && sections_want_advice(&arguments->options))
 		rc = advice_find(&advice, report, NULL, err);
 	if (rc == 0) {
 		report->advice = advice;

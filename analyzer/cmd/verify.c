@@ -35,7 +35,7 @@ static const struct argp_option option_table[] = {
 	{"range", KEY_RANGE, "NAME", 0,
 	 "compare the NVTX range of that name, the mean of its occurrences, not the whole run", 0},
 	{"strategy", KEY_STRATEGY, "ID", 0,
-	 "id of the advice that was followed, or of its technique; without it the first with a prediction",
+	 "id of the advice that was followed, or of its technique; without it the first with a prediction, or the change that this is a part of",
 	 0},
 	{"gate", KEY_GATE, NULL, 0,
 	 "exit code 3 unless the measured speedup lies inside the predicted interval", 0},
@@ -218,6 +218,17 @@ static const struct recommendation *choose(const struct advice *advice,
 	return first;
 }
 
+/* What was done when nobody says what: not only the part that comes first. */
+static const struct recommendation *whole_of(const struct advice *advice,
+					     const struct recommendation *item)
+{
+	for (size_t i = 0; item && item->part_of && i < advice->count; i++)
+		if (!strcmp(advice->items[i].id, item->part_of) &&
+		    advice->items[i].device == item->device)
+			return &advice->items[i];
+	return item;
+}
+
 static int fail_strategy(const struct advice *advice, const struct verify_arguments *arguments,
 			 struct err *err)
 {
@@ -243,6 +254,8 @@ static int predict(struct verification *verification, const struct verify_argume
 	struct comparison *comparison = verification->comparison;
 	const struct predicted_speedup *predicted;
 
+	if (!arguments->strategy)
+		item = whole_of(verification->advice, item);
 	if (!item)
 		return arguments->strategy ? fail_strategy(verification->advice, arguments, err)
 					   : 0;
@@ -320,6 +333,14 @@ static int verify(struct verification *verification, const struct verify_argumen
 		rc = subtract_overhead(verification, arguments, &err);
 	if (rc == 0)
 		rc = predict(verification, arguments, &err);
+	if (rc == 0)
+		verification->comparison->jit =
+			jit_return_of(verification->before->profile, verification->before->jit,
+				      verification->after->profile, verification->after->jit);
+	if (rc == 0 &&
+	    traffic_change_of(&verification->comparison->traffic, verification->before->profile,
+			      verification->after->profile) < 0)
+		rc = err_set(&err, -ENOMEM, "out of memory");
 	if (rc < 0)
 		return fail(rc, &err);
 	comparison = verification->comparison;

@@ -79,6 +79,38 @@ FINDER(find_steady, struct comparison, comparison,
        comparison->steady.before.count && comparison->steady.after.count ? &comparison->steady
 									 : NULL);
 
+static const struct column jit_columns[] = {
+	{FIELD_AS("launch_count", struct jit_return, launch_count)},
+	FIELD(struct jit_return, cost_ns),
+	{FIELD_AS("saved_per_launch_ns", struct jit_return, saved_ns)},
+	{FIELD_AS("return", struct jit_return, ratio)},
+	FIELD_ABOVE_ZERO(struct jit_return, least_launches),
+	{0}};
+
+FINDER(find_jit, struct comparison, comparison,
+       comparison->jit.launch_count ? &comparison->jit : NULL);
+
+static const struct column traffic_columns[] = {
+	{FIELD_AS("before_dram_bytes", struct traffic_change, before.dram_bytes),
+	 .known = KNOWN_ABOVE_ZERO},
+	{FIELD_AS("after_dram_bytes", struct traffic_change, after.dram_bytes),
+	 .known = KNOWN_ABOVE_ZERO},
+	FIELD(struct traffic_change, dram_reduction),
+	{FIELD_AS("before_accessed_bytes", struct traffic_change, before.accessed_bytes),
+	 .known = KNOWN_ABOVE_ZERO},
+	{FIELD_AS("after_accessed_bytes", struct traffic_change, after.accessed_bytes),
+	 .known = KNOWN_ABOVE_ZERO},
+	FIELD(struct traffic_change, access_reduction),
+	{0}};
+
+/* Only where counters tell something of one of them. */
+FINDER(find_traffic, struct comparison, comparison,
+       comparison->traffic.before.dram_bytes > 0 || comparison->traffic.after.dram_bytes > 0 ||
+		       comparison->traffic.before.accessed_bytes > 0 ||
+		       comparison->traffic.after.accessed_bytes > 0
+	       ? &comparison->traffic
+	       : NULL);
+
 static struct value get_judged(struct row *row, const void *from)
 {
 	const struct comparison *comparison = from;
@@ -111,6 +143,8 @@ static const struct column columns[] = {
 	{.key = "compared", .type = COLUMN_GROUP, .columns = compared_columns},
 	COMPUTED("judged", get_judged),
 	GROUP_FOUND("steady", find_steady, steady_columns),
+	GROUP_FOUND("jit", find_jit, jit_columns),
+	GROUP_FOUND("traffic", find_traffic, traffic_columns),
 	COMPUTED("is_same_work", get_is_same_work),
 	SENTENCES(differences),
 	SENTENCES(obstacles),

@@ -35,3 +35,11 @@ bool section_is_wanted(const struct section *section, const struct output_option
 		return true;
 	return (options->is_advice_only || options->is_verdict_only) && is_with_verdict(section);
 }
+
+bool sections_want_advice(const struct output_options *options)
+{
+	for (size_t i = 0; sections[i]; i++)
+		if (sections[i]->is_of_advice && section_is_wanted(sections[i], options))
+			return true;
+	return false;
+}

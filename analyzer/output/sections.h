@@ -22,9 +22,11 @@
 	SECTION(counters)        \
 	SECTION(graphs)          \
 	SECTION(device_graphs)   \
+	SECTION(jit)             \
 	SECTION(power)           \
 	SECTION(memory)          \
 	SECTION(allocations)     \
+	SECTION(managed_memory)  \
 	SECTION(kernel_memory)   \
 	SECTION(sampling)        \
 	SECTION(sm_activity)     \
@@ -60,6 +62,7 @@ struct section {
 	 * hold the rows as well. */
 	const struct column *object;
 	bool is_plain;
+	bool is_of_advice; /* of report->advice, which no other section asks for */
 	bool is_of_samples; /* of the run with samples, which may be another one (report_with_samples) */
 	void (*print)(struct page *page); /* for people; nothing where there is nothing to tell */
 };
@@ -79,5 +82,8 @@ const struct report *section_report(const struct section *section, const struct 
 
 /* Whether the options ask for that section. */
 bool section_is_wanted(const struct section *section, const struct output_options *options);
+
+/* Whether they ask for one that advice has to be found for, which takes longer than all else. */
+bool sections_want_advice(const struct output_options *options);
 
 #endif

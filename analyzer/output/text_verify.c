@@ -167,6 +167,63 @@ static void put_steady(struct page *page, const struct comparison *comparison)
 		put_predicted(page, comparison, &steady->speedup);
 }
 
+/* ---- compiling at run time ---- */
+
+static void put_return(struct page *page, const struct jit_return *jit)
+{
+	char ratio[32];
+
+	snprintf(ratio, sizeof(ratio), "%+.2f", jit->ratio);
+	put_row(page, "return", ratio);
+	fputs("  (saved - cost) / cost; ", page->out);
+	if (jit->least_launches > 0)
+		fprintf(page->out, "it pays from %s launches on\n",
+			format_count((uint64_t)jit->least_launches).text);
+	else
+		fputs("it never pays: the kernels are no faster\n", page->out);
+}
+
+static void put_bytes(struct page *page, const char *label, double before, double after,
+		      double reduction)
+{
+	char change[32];
+
+	if (!(before > 0) || !(after > 0))
+		return;
+	snprintf(change, sizeof(change), "%+.1f%%", -100 * reduction);
+	put_row(page, label, change);
+	fprintf(page->out, "  %s to %s\n", format_bytes(before).text, format_bytes(after).text);
+}
+
+static void put_traffic(struct page *page, const struct comparison *comparison)
+{
+	const struct traffic_change *traffic = &comparison->traffic;
+	const struct traffic *before = &traffic->before, *after = &traffic->after;
+
+	if (!(before->dram_bytes > 0 && after->dram_bytes > 0) &&
+	    !(before->accessed_bytes > 0 && after->accessed_bytes > 0))
+		return;
+	page_title(page, "Bytes that kernels move", "of the whole runs, by counters");
+	put_bytes(page, "DRAM", before->dram_bytes, after->dram_bytes, traffic->dram_reduction);
+	put_bytes(page, "accesses", before->accessed_bytes, after->accessed_bytes,
+		  traffic->access_reduction);
+}
+
+static void put_jit(struct page *page, const struct comparison *comparison)
+{
+	const struct jit_return *jit = &comparison->jit;
+
+	if (!jit->launch_count)
+		return;
+	page_title(page, "Code compiled at run time", "of the whole runs");
+	put_row(page, "cost", format_ns(jit->cost_ns).text);
+	fputs("  of compiling and loading, at most\n", page->out);
+	put_row(page, "saved", format_ns(jit->saved_ns).text);
+	fprintf(page->out, "  of kernel time a launch, in the mean of %s\n",
+		format_count(jit->launch_count).text);
+	put_return(page, jit);
+}
+
 static void put_sentences(struct page *page, const char *label, const struct sentences *sentences)
 {
 	for (size_t i = 0; i < sentences->count; i++)
@@ -192,6 +249,8 @@ int verify_write_text(const struct comparison *comparison, FILE *out,
 	put_what(&page, comparison);
 	put_run(&page, comparison);
 	put_steady(&page, comparison);
+	put_traffic(&page, comparison);
+	put_jit(&page, comparison);
 	put_sentences(&page, "not the same work: ", &comparison->differences);
 	put_sentences(&page, "disturbed times: ", &comparison->obstacles);
 	put_sentences(&page, "warning: ", &comparison->warnings);

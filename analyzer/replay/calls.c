@@ -58,8 +58,8 @@ bool call_is_capturable_copy(const struct model *model, size_t call)
 	if (!op)
 		return true;
 	copy = &model->profile->copies[op->detail];
-	return model->behavior[call] != CALL_WAITS_OWN && copy->src_memory != MEMORY_PAGEABLE &&
-	       copy->dst_memory != MEMORY_PAGEABLE;
+	return model->call_traits[call].behavior != CALL_WAITS_OWN &&
+	       copy->src_memory != MEMORY_PAGEABLE && copy->dst_memory != MEMORY_PAGEABLE;
 }
 
 unsigned int call_fill(const struct profile *profile, const struct profile_op *op)

@@ -49,6 +49,14 @@ void change_free(struct change *change)
 	*change = (struct change){0};
 }
 
+bool change_has(const struct change *change, enum submission submission)
+{
+	for (size_t i = 0; i < change->call_change_count; i++)
+		if (change->call_changes[i].submission == submission)
+			return true;
+	return false;
+}
+
 /* Of more than there is room for the call stays as recorded. */
 uint8_t change_number(struct change *change, const struct call_change *what)
 {

@@ -81,6 +81,9 @@ uint8_t change_number(struct change *change, const struct call_change *what);
 
 extern const struct call_change call_change_kept;
 
+/* Whether some call submits like that. */
+bool change_has(const struct change *change, enum submission submission);
+
 /* What becomes of a call; change may be NULL. */
 static inline const struct call_change *change_of_call(const struct change *change, size_t call)
 {

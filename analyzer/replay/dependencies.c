@@ -55,41 +55,46 @@ static bool is_before(const struct profile *profile, size_t left, size_t right, 
 		low((uint32_t)left, profile) <= low((uint32_t)right, profile));
 }
 
-/* Indexes 0 to count by a moment; NULL without memory.  Those of one thread are in order. */
-static uint32_t *order_by(const struct profile *profile, size_t count, radix_key low,
-			  radix_key high)
+/* Indexes 0 to count by a moment; NULL where they are in that order, as those of one thread are.  Returns 0 or -ENOMEM. */
+static int order_by(uint32_t **order, const struct profile *profile, size_t count, radix_key low,
+		    radix_key high)
 {
-	uint32_t *order = malloc((count + 1) * sizeof(*order));
-	uint32_t *scratch = malloc((count + 1) * sizeof(*scratch));
-	bool is_sorted = true;
+	uint32_t *scratch;
+	size_t sorted_count = 1;
 
-	if (!order || !scratch) {
-		free(order);
-		free(scratch);
-		return NULL;
-	}
-	for (size_t i = 0; i < count; i++) {
-		order[i] = (uint32_t)i;
-		is_sorted = is_sorted && (i == 0 || is_before(profile, i - 1, i, low, high));
-	}
-	if (!is_sorted) {
-		radix_sort(order, scratch, count, low, profile);
-		radix_sort(order, scratch, count, high, profile);
+	*order = NULL;
+	while (sorted_count < count &&
+	       is_before(profile, sorted_count - 1, sorted_count, low, high))
+		sorted_count++;
+	if (sorted_count >= count)
+		return 0;
+	*order = malloc(count * sizeof(**order));
+	scratch = malloc(count * sizeof(*scratch));
+	if (*order && scratch) {
+		for (size_t i = 0; i < count; i++)
+			(*order)[i] = (uint32_t)i;
+		radix_sort(*order, scratch, count, low, profile);
+		radix_sort(*order, scratch, count, high, profile);
 	}
 	free(scratch);
-	return order;
+	return *order && scratch ? 0 : -ENOMEM;
 }
 
 /* Operations by end, to ask which ended last before a moment. */
 struct ends {
 	const struct profile *profile;
-	uint32_t *order;
-	size_t last; /* answer: moments that are asked for are mostly close to each other */
+	uint32_t *order; /* NULL: as they are */
+	size_t last;	 /* answer: moments that are asked for are mostly close to each other */
 };
+
+static uint32_t op_at(const struct ends *ends, size_t i)
+{
+	return ends->order ? ends->order[i] : (uint32_t)i;
+}
 
 static bool has_ended(const struct ends *ends, size_t i, int64_t moment_ns)
 {
-	return ends->profile->ops[ends->order[i]].end_ns <= moment_ns;
+	return ends->profile->ops[op_at(ends, i)].end_ns <= moment_ns;
 }
 
 struct end_moment {
@@ -131,12 +136,12 @@ static uint32_t last_ended(struct ends *ends, uint32_t process, uint32_t not_str
 	size_t from = ended_by(ends, moment_ns), least = from > LOOK_BACK ? from - LOOK_BACK : 0;
 
 	for (size_t i = from; i-- > least;) {
-		const struct profile_op *op = &profile->ops[ends->order[i]];
+		const struct profile_op *op = &profile->ops[op_at(ends, i)];
 
 		if (op->call != PROFILE_NONE && op->stream != not_stream &&
 		    profile_op_process(profile, op) == process &&
 		    profile->calls[op->call].start_ns < submitted_before_ns)
-			return ends->order[i];
+			return op_at(ends, i);
 	}
 	return PROFILE_NONE;
 }
@@ -184,12 +189,12 @@ static void find_awaited(struct model *model, struct ends *ends)
 		const struct profile_call *call = &profile->calls[i];
 		const struct submissions *submissions = &model->submissions;
 
-		model->behavior[i] = (uint8_t)behavior_of(model, i);
+		model->call_traits[i].behavior = behavior_of(model, i) & 3;
 		model->awaited[i] = PROFILE_NONE;
-		if (model->behavior[i] == CALL_WAITS)
+		if (model->call_traits[i].behavior == CALL_WAITS)
 			model->awaited[i] = last_ended(ends, profile->threads[call->thread].process,
 						       PROFILE_NONE, call->end_ns, call->start_ns);
-		else if (model->behavior[i] == CALL_WAITS_OWN)
+		else if (model->call_traits[i].behavior == CALL_WAITS_OWN)
 			model->awaited[i] = submissions->ops[submissions->first[i + 1] - 1];
 	}
 }
@@ -436,7 +441,7 @@ static void link_call(struct walk *walk, uint32_t index)
 		*has_wait = false;
 		awaited = PROFILE_NONE;
 		walk->last_stream[call->thread] = stream;
-		walk->model->is_called_back[op] = stream == *callback_stream;
+		walk->model->op_traits[op].is_called_back = stream == *callback_stream;
 		if (stream == *callback_stream)
 			*callback_stream = PROFILE_NONE;
 	}
@@ -470,7 +475,7 @@ static int link_ops(struct model *model, struct ends *ends)
 	if (recorded_events_open(&walk.events, profile) < 0)
 		rc = -ENOMEM;
 	for (size_t i = 0; rc == 0 && i < profile->call_count; i++)
-		link_call(&walk, model->order[i]);
+		link_call(&walk, model_call_at(model, i));
 	free(walk.stream_tail);
 	free(walk.previous);
 	free(walk.null_tail);
@@ -485,18 +490,30 @@ static int link_ops(struct model *model, struct ends *ends)
 	return rc;
 }
 
+/* Most runs have none that waits for another stream. */
+static void drop_cross_stream(struct model *model)
+{
+	for (size_t i = 0; i < model->profile->op_count; i++)
+		if (model->cross_stream[i] != PROFILE_NONE)
+			return;
+	free(model->cross_stream);
+	model->cross_stream = NULL;
+}
+
 int dependencies_find(struct model *model)
 {
 	const struct profile *profile = model->profile;
 	struct ends ends = {.profile = profile};
-	int rc = -ENOMEM;
+	int rc = order_by(&model->order, profile, profile->call_count, call_low, call_high);
 
-	model->order = order_by(profile, profile->call_count, call_low, call_high);
-	ends.order = order_by(profile, profile->op_count, end_low, end_high);
-	if (model->order && ends.order) {
+	if (rc == 0)
+		rc = order_by(&ends.order, profile, profile->op_count, end_low, end_high);
+	if (rc == 0) {
 		find_awaited(model, &ends);
 		rc = link_ops(model, &ends);
 	}
+	if (rc == 0)
+		drop_cross_stream(model);
 	free(ends.order);
 	return rc;
 }

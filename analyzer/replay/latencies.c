@@ -58,14 +58,19 @@ static const struct launch_latencies *launch_of(const struct model *model,
 }
 
 /* Not what a call took after its operation had started. */
-int64_t latencies_extension_ns(const struct model *model, const struct profile_op *op)
+static int64_t extension_ns(const struct model *model, const struct profile_op *op,
+			    int64_t usual_ns)
 {
 	const struct profile_call *call = &model->profile->calls[op->call];
-	int64_t usual_ns = launch_of(model, op)->call_ns;
 	int64_t call_ns = call->end_ns - call->start_ns, start_ns = op->start_ns - call->start_ns;
 	int64_t longer_ns = (call_ns < start_ns ? call_ns : start_ns) - usual_ns;
 
-	return longer_ns > 0 && model->behavior[op->call] == CALL_WORKS ? longer_ns : 0;
+	return longer_ns > 0 && model->call_traits[op->call].behavior == CALL_WORKS ? longer_ns : 0;
+}
+
+int64_t latencies_extension_ns(const struct model *model, const struct profile_op *op)
+{
+	return extension_ns(model, op, launch_of(model, op)->call_ns);
 }
 
 int64_t latencies_launch_ns(const struct model *model, size_t index)
@@ -74,7 +79,7 @@ int64_t latencies_launch_ns(const struct model *model, size_t index)
 	const struct launch_latencies *launch = launch_of(model, op);
 
 	return (model_is_idle(model, index) ? launch->idle_ns : launch->busy_ns) +
-	       latencies_extension_ns(model, op);
+	       extension_ns(model, op, launch->call_ns);
 }
 
 enum latency_gap latencies_gap_after(const struct model *model, uint32_t before, uint32_t op)
@@ -84,7 +89,7 @@ enum latency_gap latencies_gap_after(const struct model *model, uint32_t before,
 
 	if (last->call != PROFILE_NONE &&
 	    (op == PROFILE_NONE || profile->ops[op].call != last->call) &&
-	    profile->call_names[profile->calls[last->call].name].call_class == CALL_GRAPH_LAUNCH)
+	    model_call_class(model, last->call) == CALL_GRAPH_LAUNCH)
 		return GAP_AFTER_GRAPH;
 	if (last->kind != OP_KERNEL)
 		return GAP_AFTER_COPY;
@@ -104,13 +109,13 @@ static bool is_prompt(const struct profile *profile, const struct profile_op *op
 static bool is_after_unrecorded(const struct model *model, uint32_t before, uint32_t op)
 {
 	const struct device_latencies *device = &model->devices[model->profile->ops[before].device];
+	bool is_called_back = model->op_traits[op].is_called_back;
 
-	if (model_ready_ns(model, op) == INT64_MIN)
+	if ((!is_called_back && device->gap_ns[GAP_AFTER_GRAPH] < PROMPT_NS) ||
+	    model_ready_ns(model, op) == INT64_MIN)
 		return false;
-	return model->is_called_back[op] ||
-	       (device->gap_ns[GAP_AFTER_GRAPH] >= PROMPT_NS &&
-		!is_prompt(model->profile, &model->profile->ops[op]) &&
-		latencies_gap_after(model, before, op) == GAP_AFTER_GRAPH);
+	return is_called_back || (!is_prompt(model->profile, &model->profile->ops[op]) &&
+				  latencies_gap_after(model, before, op) == GAP_AFTER_GRAPH);
 }
 
 int64_t latencies_gap_ns(const struct model *model, uint32_t before, uint32_t op)
@@ -120,6 +125,29 @@ int64_t latencies_gap_ns(const struct model *model, uint32_t before, uint32_t op
 	if (op != PROFILE_NONE && is_after_unrecorded(model, before, op))
 		return ops[op].start_ns - model_ready_ns(model, op);
 	return model->devices[ops[before].device].gap_ns[latencies_gap_after(model, before, op)];
+}
+
+int64_t latencies_own_gap_ns(const struct model *model, uint32_t op)
+{
+	const struct op_traits traits = model->op_traits[op];
+	const struct profile_op *ops = model->profile->ops;
+
+	if (traits.is_unrecorded)
+		return ops[op].start_ns - model_ready_ns(model, op);
+	return model->devices[ops[model->predecessor[op]].device].gap_ns[traits.gap];
+}
+
+/* The same for each operation behind its predecessor. */
+static void find_gaps(struct model *model)
+{
+	for (size_t i = 0; i < model->profile->op_count; i++) {
+		uint32_t before = model->predecessor[i], op = (uint32_t)i;
+
+		if (before == PROFILE_NONE)
+			continue;
+		model->op_traits[i].is_unrecorded = is_after_unrecorded(model, before, op);
+		model->op_traits[i].gap = latencies_gap_after(model, before, op) & 3;
+	}
 }
 
 /* ---- samples ---- */
@@ -241,7 +269,7 @@ static int64_t queued_by_ns(const struct model *model, size_t index)
 	const struct profile_op *op = &model->profile->ops[index];
 	const struct profile_call *call = &model->profile->calls[op->call];
 
-	if (model->behavior[op->call] == CALL_WAITS_OWN)
+	if (model->call_traits[op->call].behavior == CALL_WAITS_OWN)
 		return call->start_ns + QUEUED_NS;
 	return call->end_ns + (latencies_gap_after(model, model->predecessor[index],
 						   (uint32_t)index) == GAP_KERNEL_TO_COPY
@@ -254,7 +282,8 @@ static int sample_queued(struct device_samples *samples, const struct model *mod
 	const struct profile_op *op = &model->profile->ops[index];
 	int64_t ready_ns = model_ready_ns(model, index);
 
-	return model->predecessor[index] != PROFILE_NONE && !model->is_called_back[index] &&
+	return model->predecessor[index] != PROFILE_NONE &&
+			       !model->op_traits[index].is_called_back &&
 			       ready_ns > queued_by_ns(model, index)
 		       ? sample_gap(samples, model, index, op->start_ns - ready_ns)
 		       : 0;
@@ -426,12 +455,14 @@ static int measure_device(struct device_latencies *device, const struct model *m
 	return rc;
 }
 
-int latencies_measure(struct device_latencies *devices, const struct model *model)
+int latencies_measure(struct model *model)
 {
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < model->profile->device_count; i++)
-		rc = measure_device(&devices[i], model, &model->profile->devices[i]);
+		rc = measure_device(&model->devices[i], model, &model->profile->devices[i]);
+	if (rc == 0)
+		find_gaps(model);
 	return rc;
 }
 

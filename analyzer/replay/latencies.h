@@ -48,9 +48,10 @@ struct device_latencies {
 	int64_t kernel_gap_ns; /* of GAP_AFTER_KERNEL, the median: what is usual, where gap_ns is the mean */
 };
 
-/* Of a model whose operations know what they wait for.  Fills in devices[], as profile->devices[] and zeroed;
- * latencies_free also after a failure.  Returns 0 or -ENOMEM. */
-int latencies_measure(struct device_latencies *devices, const struct model *model);
+/* Of a model whose operations know what they wait for.  Fills in devices[], as profile->devices[] and zeroed, and of the
+ * traits of operations what lies behind their predecessors; latencies_free also after a failure.  Returns 0 or
+ * -ENOMEM. */
+int latencies_measure(struct model *model);
 void latencies_free(struct device_latencies *devices, size_t device_count);
 
 /* What starting typically takes from a call, in the state in which the operation found its stream.  A call
@@ -62,5 +63,7 @@ int64_t latencies_extension_ns(const struct model *model, const struct profile_o
  * function of the host, takes what it took. */
 enum latency_gap latencies_gap_after(const struct model *model, uint32_t before, uint32_t op);
 int64_t latencies_gap_ns(const struct model *model, uint32_t before, uint32_t op);
+/* Likewise behind its predecessor, which it must have. */
+int64_t latencies_own_gap_ns(const struct model *model, uint32_t op);
 
 #endif

@@ -2,19 +2,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "replay/dependencies.h"
 #include "replay/graph_calls.h"
 #include "replay/latencies.h"
+#include "replay/recording_overhead.h"
 
 /* ---- what the records say of an operation ---- */
-
-enum profile_call_class model_call_class(const struct model *model, size_t call)
-{
-	const struct profile *profile = model->profile;
-
-	return profile->call_names[profile->calls[call].name].call_class;
-}
 
 int64_t model_ready_ns(const struct model *model, size_t op)
 {
@@ -23,16 +18,21 @@ int64_t model_ready_ns(const struct model *model, size_t op)
 
 	if (model->predecessor[op] != PROFILE_NONE)
 		ready_ns = ops[model->predecessor[op]].end_ns;
-	if (model->cross_stream[op] != PROFILE_NONE &&
-	    ops[model->cross_stream[op]].end_ns > ready_ns)
-		ready_ns = ops[model->cross_stream[op]].end_ns;
+	if (model_cross_stream(model, op) != PROFILE_NONE &&
+	    ops[model_cross_stream(model, op)].end_ns > ready_ns)
+		ready_ns = ops[model_cross_stream(model, op)].end_ns;
 	return ready_ns;
 }
 
-bool model_is_idle(const struct model *model, size_t op)
+/* What no call submitted is not asked for. */
+static void find_idle(struct model *model)
 {
-	return model_ready_ns(model, op) <=
-	       model->profile->calls[model->profile->ops[op].call].start_ns;
+	const struct profile *profile = model->profile;
+
+	for (size_t i = 0; i < profile->op_count; i++)
+		if (profile->ops[i].call != PROFILE_NONE)
+			model->op_traits[i].is_idle = model_ready_ns(model, i) <=
+						      profile->calls[profile->ops[i].call].start_ns;
 }
 
 /* ---- what reading counters took ---- */
@@ -45,13 +45,29 @@ static bool has_counted(const struct profile *profile)
 	return false;
 }
 
-/* With counters, threads are held up by milliseconds: nothing of that is the program's own. */
+/* With counters, threads are held up by milliseconds, and always before code is unloaded, until its kernels' records were
+ * read: nothing of that is the program's own. */
+static bool holds_up(const struct profile_overhead *overhead, bool is_counted)
+{
+	return overhead->is_profiler && overhead->thread != PROFILE_NONE &&
+	       (is_counted || !strcmp(overhead->name, "records of unloaded code"));
+}
+
+static bool is_held_up(const struct profile *profile, bool is_counted)
+{
+	for (size_t i = 0; i < profile->overhead_count; i++)
+		if (holds_up(&profile->overheads[i], is_counted))
+			return true;
+	return false;
+}
+
 static int find_profiler(struct model *model)
 {
 	const struct profile *profile = model->profile;
+	bool is_counted = has_counted(profile);
 	int rc = 0;
 
-	if (!has_counted(profile))
+	if (!is_held_up(profile, is_counted))
 		return 0;
 	model->profiler = calloc(profile->thread_count + 1, sizeof(*model->profiler));
 	if (!model->profiler)
@@ -59,7 +75,7 @@ static int find_profiler(struct model *model)
 	for (size_t i = 0; rc == 0 && i < profile->overhead_count; i++) {
 		const struct profile_overhead *overhead = &profile->overheads[i];
 
-		if (overhead->is_profiler && overhead->thread != PROFILE_NONE)
+		if (holds_up(overhead, is_counted))
 			rc = spans_add(&model->profiler[overhead->thread], overhead->start_ns,
 				       overhead->end_ns);
 	}
@@ -68,30 +84,27 @@ static int find_profiler(struct model *model)
 	return rc;
 }
 
-int64_t model_profiler_ns(const struct model *model, uint32_t thread, int64_t start_ns,
-			  int64_t end_ns)
-{
-	return model->profiler ? spans_covered(&model->profiler[thread], start_ns, end_ns) : 0;
-}
-
 /* ---- building ---- */
 
 static int allocate(struct model *model)
 {
 	const struct profile *profile = model->profile;
 
-	model->behavior = malloc(profile->call_count + 1);
+	model->call_traits = calloc(profile->call_count + 1, sizeof(*model->call_traits));
 	model->graph_calls = calloc(profile->call_name_count + 1, 1);
 	model->awaited = malloc((profile->call_count + 1) * sizeof(*model->awaited));
 	model->predecessor = dependencies_none(profile->op_count);
 	model->cross_stream = dependencies_none(profile->op_count);
 	model->devices = calloc(profile->device_count + 1, sizeof(*model->devices));
-	model->is_called_back = calloc(profile->op_count + 1, 1);
-	if (!model->behavior || !model->is_called_back || !model->awaited || !model->predecessor ||
+	model->op_traits = calloc(profile->op_count + 1, sizeof(*model->op_traits));
+	if (!model->call_traits || !model->op_traits || !model->awaited || !model->predecessor ||
 	    !model->cross_stream || !model->devices || !model->graph_calls)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->call_name_count; i++)
 		model->graph_calls[i] = (uint8_t)graph_call_of_name(&profile->call_names[i]);
+	for (size_t i = 0; i < profile->call_count; i++)
+		model->call_traits[i].class =
+			(uint8_t)profile->call_names[profile->calls[i].name].call_class & 0xf;
 	return submissions_find(&model->submissions, profile);
 }
 
@@ -103,7 +116,11 @@ static int build(struct model *model)
 		rc = dependencies_find(model);
 	if (rc == 0)
 		rc = find_profiler(model);
-	return rc == 0 ? latencies_measure(model->devices, model) : rc;
+	if (rc < 0)
+		return rc;
+	overhead_classify(model);
+	find_idle(model);
+	return latencies_measure(model);
 }
 
 int model_build(struct model **out, const struct profile *profile, struct err *err)
@@ -129,12 +146,12 @@ void model_free(struct model *model)
 		return;
 	submissions_free(&model->submissions);
 	free(model->order);
-	free(model->behavior);
+	free(model->call_traits);
 	free(model->graph_calls);
 	free(model->awaited);
 	free(model->predecessor);
 	free(model->cross_stream);
-	free(model->is_called_back);
+	free(model->op_traits);
 	for (size_t i = 0; model->profiler && i < model->profile->thread_count; i++)
 		spans_free(&model->profiler[i]);
 	free(model->profiler);

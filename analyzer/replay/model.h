@@ -31,20 +31,46 @@ enum call_behavior {
 	CALL_WAITS_OWN, /* until its own operation has: a blocking copy */
 };
 
+/* What recording added to a call goes by (recording_overhead.h). */
+enum call_slowed {
+	CALL_NOT_SLOWED,
+	CALL_SLOWED_AS_LAUNCH,
+	CALL_SLOWED_AS_GRAPH, /* it launches, makes or destroys a graph */
+};
+
+/* And likewise to a kernel or a graph behind another one. */
+enum op_delayed { OP_NOT_DELAYED, OP_DELAYED_KERNEL, OP_DELAYED_GRAPH, OP_DELAYED_WHOLE_GRAPH };
+
+/* What every replay asks of a call, and of an operation, found once: they are read as often as there are replays. */
+struct call_traits {
+	uint8_t behavior : 2; /* enum call_behavior */
+	uint8_t class : 4;    /* enum profile_call_class */
+	uint8_t slowed : 2;   /* enum call_slowed */
+};
+
+struct op_traits {
+	uint8_t is_called_back : 1; /* a function of the host ran in its stream before it */
+	uint8_t is_idle : 1;	    /* all that it waits for had ended before its call began */
+	uint8_t is_unrecorded : 1;  /* what it waited for is not recorded (latencies.h) */
+	uint8_t gap : 2;	    /* enum latency_gap: behind its predecessor, if it has one */
+	uint8_t delayed : 2;	    /* enum op_delayed */
+};
+
 struct device_latencies;
 
 struct model {
 	const struct profile *profile; /* borrowed */
 	struct submissions submissions;
-	uint32_t *order;      /* all calls by start_ns */
-	uint8_t *behavior;    /* by call: enum call_behavior */
-	uint8_t *graph_calls; /* by call_names[]: enum graph_call (graph_calls.h) */
-	uint32_t *awaited;    /* by call: ops[], PROFILE_NONE where it waits for none */
+	uint32_t *order;		 /* all calls by start_ns; NULL: as they are */
+	struct call_traits *call_traits; /* by call */
+	uint8_t *graph_calls;		 /* by call_names[]: enum graph_call (graph_calls.h) */
+	uint32_t *awaited;		 /* by call: ops[], PROFILE_NONE where it waits for none */
 	uint32_t *
 		predecessor; /* by op: ops[] before it in its stream that had ended, or PROFILE_NONE */
-	uint32_t *
-		cross_stream; /* by op: ops[] of another stream that it waits for, or PROFILE_NONE */
-	uint8_t *is_called_back; /* by op: a function of the host ran in its stream before it */
+	uint32_t
+		*cross_stream; /* by op: ops[] of another stream that it waits for, or PROFILE_NONE;
+				 * NULL: none does */
+	struct op_traits *op_traits; /* by op */
 	struct device_latencies
 		*devices;	/* as profile->devices[]: how long steps take (latencies.h) */
 	struct spans *profiler; /* by thread: in which counters were read; NULL: none were */
@@ -59,13 +85,34 @@ void model_free(struct model *model);
  * it waits for nothing there. */
 int64_t model_ready_ns(const struct model *model, size_t op);
 
-enum profile_call_class model_call_class(const struct model *model, size_t call);
+/* Of all calls by start. */
+static inline uint32_t model_call_at(const struct model *model, size_t index)
+{
+	return model->order ? model->order[index] : (uint32_t)index;
+}
+
+/* What an operation waits for in another stream, or PROFILE_NONE. */
+static inline uint32_t model_cross_stream(const struct model *model, size_t op)
+{
+	return model->cross_stream ? model->cross_stream[op] : PROFILE_NONE;
+}
+
+static inline enum profile_call_class model_call_class(const struct model *model, size_t call)
+{
+	return (enum profile_call_class)model->call_traits[call].class;
+}
 
 /* How much of [start_ns, end_ns) of a thread went to reading hardware counters. */
-int64_t model_profiler_ns(const struct model *model, uint32_t thread, int64_t start_ns,
-			  int64_t end_ns);
+static inline int64_t model_profiler_ns(const struct model *model, uint32_t thread,
+					int64_t start_ns, int64_t end_ns)
+{
+	return model->profiler ? spans_covered(&model->profiler[thread], start_ns, end_ns) : 0;
+}
 
 /* Whether all that it waits for on the GPU had ended before its call began. */
-bool model_is_idle(const struct model *model, size_t op);
+static inline bool model_is_idle(const struct model *model, size_t op)
+{
+	return model->op_traits[op].is_idle;
+}
 
 #endif

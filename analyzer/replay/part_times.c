@@ -18,9 +18,14 @@ static bool ends_behind(size_t index, const void *context)
 	return look->places[index].end > look->call;
 }
 
+size_t places_find(const struct place *places, size_t count, size_t call)
+{
+	return search_first(0, count, ends_behind, &(struct call_in_places){places, call});
+}
+
 bool places_hold(const struct place *places, size_t count, size_t call)
 {
-	size_t next = search_first(0, count, ends_behind, &(struct call_in_places){places, call});
+	size_t next = places_find(places, count, call);
 
 	return next < count && places[next].first <= call;
 }
@@ -51,14 +56,12 @@ void part_time_free(struct part_time *part_time)
 	*part_time = (struct part_time){0};
 }
 
-void part_time_add_call(struct part_time *part_time, uint32_t thread, size_t call, int64_t start_ns,
-			int64_t end_ns, int64_t work_end_ns)
+void part_time_add_within(struct part_time *part_time, uint32_t thread, size_t call,
+			  int64_t start_ns, int64_t end_ns, int64_t work_end_ns)
 {
 	struct part_progress *progress = &part_time->progress[thread];
 	const struct place *place = &part_time->places[progress->next];
 
-	if (progress->next == part_time->count || call < place->first)
-		return;
 	if (call == place->first) {
 		progress->start_ns = start_ns;
 		progress->end_ns = INT64_MIN;

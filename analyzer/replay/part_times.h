@@ -17,6 +17,9 @@ struct place {
 /* Whether a call lies in one of these places, which come by first and are apart. */
 bool places_hold(const struct place *places, size_t count, size_t call);
 
+/* The first of them that ends behind a call; count: none does. */
+size_t places_find(const struct place *places, size_t count, size_t call);
+
 /* Of a thread. */
 struct part_progress {
 	size_t next;	  /* places[]: the one that it is in, or comes to */
@@ -37,9 +40,19 @@ int part_time_open(struct part_time *part_time, const struct place *places, size
 		   const struct profile *profile);
 void part_time_free(struct part_time *part_time);
 
+/* A call that lies in the place that its thread is in, or comes to. */
+void part_time_add_within(struct part_time *part_time, uint32_t thread, size_t call,
+			  int64_t start_ns, int64_t end_ns, int64_t work_end_ns);
+
 /* Each call of a thread in turn.  work_end_ns: of the last operation that it submitted; INT64_MIN without any. */
-void part_time_add_call(struct part_time *part_time, uint32_t thread, size_t call, int64_t start_ns,
-			int64_t end_ns, int64_t work_end_ns);
+static inline void part_time_add_call(struct part_time *part_time, uint32_t thread, size_t call,
+				      int64_t start_ns, int64_t end_ns, int64_t work_end_ns)
+{
+	size_t next = part_time->progress[thread].next;
+
+	if (next < part_time->count && call >= part_time->places[next].first)
+		part_time_add_within(part_time, thread, call, start_ns, end_ns, work_end_ns);
+}
 
 /* After all calls: how long they took together.  Where places overlap, as one submits while the work of the one before
  * it runs, or in several threads, that time counts once: so a part takes no longer than the run. */

@@ -24,6 +24,25 @@ static int64_t recorded_wall_ns(const struct profile *profile, size_t device)
 	return last_ns > first_ns ? last_ns - first_ns : 0;
 }
 
+/* Time of the places, of what changes, of a device's whole run, and of the usual iterations of its steady state. */
+struct times {
+	int64_t place_ns, changed_ns, wall_ns;
+	struct time_parts parts,
+		place_parts; /* after a change: of what changes, and of the place */
+	struct steady_usual steady;
+};
+
+/* The run without a change is the same one before every change.  Times of other places of it follow from those of its
+ * calls, which take less room than those of its operations. */
+struct run_before {
+	struct call_times calls;
+	struct device_before {
+		bool is_known;
+		const struct steady_loop *steady; /* of which times tell */
+		struct times times;		  /* without those of places */
+	} * devices;				  /* owned; as profile->devices[] */
+};
+
 /* The greatest error over the devices that did anything, of the time without what reading counters took: they
  * may have taken most of it. */
 static int measure_error(struct predictor *predictor)
@@ -33,7 +52,8 @@ static int measure_error(struct predictor *predictor)
 	int rc = replay_run_typical(typical, model);
 
 	if (rc == 0 && model->profiler)
-		rc = replay_time(uncounted, model, NULL, &predictor->costs[COSTS_MIDDLE], NULL, 0);
+		rc = replay_time(uncounted, model, NULL, &predictor->costs[COSTS_MIDDLE],
+				 &(struct call_watch){0});
 	for (size_t i = 0; rc == 0 && i < model->profile->device_count; i++) {
 		int64_t wall_ns = recorded_wall_ns(model->profile, i);
 		int64_t off_ns = replay_wall_ns(typical, model, i) - wall_ns;
@@ -210,7 +230,11 @@ int predictor_open(struct predictor *predictor, const struct model *model,
 		(struct predictor){.model = model,
 				   .ceilings = ceilings,
 				   .works = calloc(PREDICTOR_WORKS, sizeof(*predictor->works))};
-	if (!predictor->works)
+	predictor->before = calloc(1, sizeof(*predictor->before));
+	if (predictor->before)
+		predictor->before->devices = calloc(model->profile->device_count + 1,
+						    sizeof(*predictor->before->devices));
+	if (!predictor->works || !predictor->before || !predictor->before->devices)
 		return -ENOMEM;
 	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
 		has_costs =
@@ -228,24 +252,24 @@ void predictor_free(struct predictor *predictor)
 	for (size_t i = 0; predictor->works && i < PREDICTOR_WORKS; i++)
 		replay_free(&predictor->works[i]);
 	free(predictor->works);
+	if (predictor->before) {
+		call_times_free(&predictor->before->calls);
+		free(predictor->before->devices);
+	}
+	free(predictor->before);
 	*predictor = (struct predictor){0};
 }
-
-/* Time of the places, of what changes, of a device's whole run, and of the usual iterations of its steady state. */
-struct times {
-	int64_t place_ns, changed_ns, wall_ns;
-	struct time_parts parts, place_parts; /* of what changes, and of the place */
-	struct steady_usual steady;
-};
 
 /* A replay, and what its times are. */
 struct timing {
 	const struct change *change;
 	const struct costs *costs;
+	struct run_before
+		*before; /* where it is that: its calls are kept; NULL: it is another one */
 	struct times times;
 };
 
-/* Those that one thread answers. */
+/* Those that one thread answers: every second one. */
 struct timings {
 	const struct model *model;
 	const struct part *part;
@@ -262,6 +286,7 @@ static struct looped_run looped_run_of(const struct replay *replay, const struct
 				   .submissions = &model->submissions,
 				   .loops = part->loops,
 				   .op_start_ns = replay->op_start_ns,
+				   .op_length_ns = replay->op_length_ns,
 				   .op_end_ns = replay->op_end_ns};
 }
 
@@ -274,9 +299,74 @@ static void time_steady(struct times *times, const struct timings *all)
 		times->steady = steady_loop_usual(part->steady, &run);
 }
 
+/* Whether what changes is all that is asked for. */
+static bool is_all_of(const struct part *part)
+{
+	return part->places == part->changed && part->place_count == part->changed_count;
+}
+
+/* NULL: of that device it was not replayed yet, or not all of it can be kept. */
+static struct device_before *known_before(const struct timing *timing, const struct timings *all)
+{
+	struct run_before *before = timing->before;
+	struct device_before *known = before ? &before->devices[all->device] : NULL;
+
+	return known && known->is_known && known->steady == all->part->steady &&
+			       before->calls.is_whole
+		       ? known
+		       : NULL;
+}
+
+/* Once: calls that cannot be kept now cannot be later. */
+static int keep_calls(struct call_watch *watch, const struct timing *timing,
+		      const struct profile *profile)
+{
+	if (!timing->before || timing->before->calls.profile)
+		return 0;
+	watch->call_times = &timing->before->calls;
+	return call_times_open(watch->call_times, profile);
+}
+
+static int replay_one(struct timing *timing, const struct timings *all,
+		      struct part_time *part_times)
+{
+	struct call_watch watch = {.part_times = part_times,
+				   .part_time_count = is_all_of(all->part) ? 1 : 2};
+	int rc = keep_calls(&watch, timing, all->model->profile);
+
+	if (rc == 0)
+		rc = replay_time(all->work, all->model, timing->change, timing->costs, &watch);
+	if (rc < 0)
+		return rc;
+	timing->times.wall_ns = replay_wall_ns(all->work, all->model, all->device);
+	time_steady(&timing->times, all);
+	if (timing->before)
+		timing->before->devices[all->device] =
+			(struct device_before){true, all->part->steady, timing->times};
+	return 0;
+}
+
+/* Of the replay that was just made. */
+static void find_parts(struct timing *timing, const struct timings *all)
+{
+	const struct part *part = all->part;
+	struct times *times = &timing->times;
+
+	if (!timing->change)
+		return;
+	times->parts = time_parts_of(all->work, all->model, timing->change, part->changed,
+				     part->changed_count, times->changed_ns);
+	times->place_parts = times->parts;
+	if (!is_all_of(part))
+		times->place_parts =
+			time_parts_of(all->work, all->model, timing->change, part->places,
+				      part->place_count, times->place_ns);
+}
+
 static int time_one(struct timing *timing, const struct timings *all)
 {
 	const struct part *part = all->part;
+	const struct device_before *known = known_before(timing, all);
 	struct part_time part_times[2];
 	int rc = part_time_open(&part_times[0], part->places, part->place_count,
 				all->model->profile);
@@ -285,21 +375,19 @@ static int time_one(struct timing *timing, const struct timings *all)
 
 	if (rc == 0)
 		rc = changed_rc;
-	if (rc == 0)
-		rc = replay_time(all->work, all->model, timing->change, timing->costs, part_times,
-				 2);
+	if (rc == 0 && known) {
+		timing->times = known->times;
+		call_times_tell(&timing->before->calls, &part_times[0]);
+		if (!is_all_of(part))
+			call_times_tell(&timing->before->calls, &part_times[1]);
+	} else if (rc == 0) {
+		rc = replay_one(timing, all, part_times);
+	}
 	if (rc == 0) {
-		timing->times = (struct times){.place_ns = part_time_ns(&part_times[0]),
-					       .changed_ns = part_time_ns(&part_times[1]),
-					       .wall_ns = replay_wall_ns(all->work, all->model,
-									 all->device)};
-		timing->times.parts =
-			time_parts_of(all->work, all->model, timing->change, part->changed,
-				      part->changed_count, timing->times.changed_ns);
-		timing->times.place_parts =
-			time_parts_of(all->work, all->model, timing->change, part->places,
-				      part->place_count, timing->times.place_ns);
-		time_steady(&timing->times, all);
+		timing->times.place_ns = part_time_ns(&part_times[0]);
+		timing->times.changed_ns =
+			is_all_of(part) ? timing->times.place_ns : part_time_ns(&part_times[1]);
+		find_parts(timing, all);
 	}
 	part_time_free(&part_times[0]);
 	part_time_free(&part_times[1]);
@@ -311,7 +399,7 @@ static int answer_each(void *context)
 	const struct timings *timings = context;
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < timings->count; i++)
+	for (size_t i = 0; rc == 0 && i < timings->count; i += 2)
 		rc = time_one(&timings->items[i], timings);
 	return rc;
 }
@@ -325,14 +413,14 @@ static int time_all(struct timing *items, size_t count, const struct predictor *
 				.part = part,
 				.device = device,
 				.items = items,
-				.count = count / 2,
+				.count = count,
 				.work = &predictor->works[0]};
 	struct timings second = first;
 	struct worker worker;
 	int rc, first_rc;
 
-	second.items += first.count;
-	second.count = count - first.count;
+	second.items++;
+	second.count--;
 	second.work = &predictor->works[1];
 	worker_start(&worker, answer_each, &first);
 	rc = answer_each(&second);
@@ -477,33 +565,38 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 		  double setup_ns)
 {
 	const struct costs *costs = predictor->costs;
-	struct timing before_and_ends[] = {{.costs = &costs[COSTS_MIDDLE]},
-					   {.change = change, .costs = &costs[COSTS_LOW]},
-					   {.change = change, .costs = &costs[COSTS_MIDDLE]},
-					   {.change = change, .costs = &costs[COSTS_HIGH]}};
+	struct timing before_and_ends[4] = {{.costs = &costs[COSTS_MIDDLE],
+					     .before = predictor->before},
+					    {.change = change, .costs = &costs[COSTS_MIDDLE]}};
 	const struct times *before = &before_and_ends[0].times;
-	const struct timing *ends = &before_and_ends[1];
-	int rc = time_all(before_and_ends, 4, predictor, device, part);
+	size_t count = 2;
+	int rc;
 
+	/* high costs give the low end */
+	if (part->end != INTERVAL_LOW)
+		before_and_ends[count++] = (struct timing){.change = change, &costs[COSTS_LOW]};
+	if (part->end != INTERVAL_HIGH)
+		before_and_ends[count++] = (struct timing){.change = change, &costs[COSTS_HIGH]};
+	rc = time_all(before_and_ends, count, predictor, device, part);
 	*out = (struct prediction){0};
 	if (rc < 0)
 		return rc;
 	if (predictor->unrecorded.share > 0)
-		rc = count_unrecorded(out, before_and_ends, 4, predictor, device);
+		rc = count_unrecorded(out, before_and_ends, count, predictor, device);
 	if (rc < 0)
 		return rc;
 	out->place_before_ns = before->place_ns;
 	out->program_before_ns = before->wall_ns;
 	out->changed_before_ns = before->changed_ns;
-	out->changed_after_ns = ends[COSTS_MIDDLE].times.changed_ns;
-	out->parts = ends[COSTS_MIDDLE].times.parts;
-	for (int end = COSTS_LOW; end <= COSTS_HIGH; end++)
-		set_times(out, (enum costs_end)end, before, &ends[end].times, setup_ns,
-			  part->spread);
+	out->changed_after_ns = before_and_ends[1].times.changed_ns;
+	out->parts = before_and_ends[1].times.parts;
+	for (size_t i = 1; i < count; i++)
+		set_times(out, (enum costs_end)(before_and_ends[i].costs - costs), before,
+			  &before_and_ends[i].times, setup_ns, part->spread);
 	widen_to(&out->program);
 	widen_to(&out->place);
 	widen_to(&out->steady);
-	if (is_gone(&ends[COSTS_MIDDLE].times.steady)) {
+	if (is_gone(&before_and_ends[1].times.steady)) {
 		out->steady = (struct predicted_ratio){0};
 		out->steady_before_ns = 0;
 	}
@@ -519,7 +612,7 @@ static int64_t kernels_ns(const struct replay *replay, const struct profile *pro
 	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++) {
 		if (profile->ops[i].kind != OP_KERNEL && profile->ops[i].kind != OP_GRAPH)
 			continue;
-		first_ns = min_ns(first_ns, replay->op_start_ns[i]);
+		first_ns = min_ns(first_ns, replay_op_start_ns(replay, i));
 		last_ns = max_ns(last_ns, replay->op_end_ns[i]);
 	}
 	return last_ns > first_ns ? last_ns - first_ns : 0;

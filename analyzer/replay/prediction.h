@@ -40,12 +40,16 @@ struct unrecorded {
 	double kept_ns, before_ns, after_ns;
 };
 
+struct run_before;
+
 struct predictor {
 	const struct model *model; /* borrowed */
 	const struct ceilings *ceilings;
 	struct costs costs[COSTS_HIGH + 1];
 	struct replay
 		*works; /* owned; PREDICTOR_WORKS replays, whose memory the next ones use again */
+	struct run_before
+		*before; /* owned; the run without a change, replayed when it is first asked for */
 	struct unrecorded unrecorded;
 	bool is_usable;
 	char why_not[160]; /* where it is not */
@@ -77,6 +81,13 @@ int predictor_open(struct predictor *predictor, const struct model *model,
 bool predictor_fits(struct predictor *predictor, const struct profile *profile);
 void predictor_free(struct predictor *predictor);
 
+/* What is asked for of an interval: an end that is not is left out of the prediction. */
+enum interval_end {
+	INTERVAL_BOTH,
+	INTERVAL_LOW,
+	INTERVAL_HIGH,
+};
+
 /* The part that is asked for, and what a change changes, which is what may be off: each all its places together,
  * which come by first and are apart. */
 struct part {
@@ -86,6 +97,7 @@ struct part {
 	const struct steady_loop *steady;
 	const struct loops *loops;
 	double spread; /* how far what changes may be off, as a share of its time after the change */
+	enum interval_end end;
 };
 
 /* setup_ns: what the change costs once.  Returns 0 or -ENOMEM.  The predictor must be usable. */

@@ -33,6 +33,42 @@ static bool is_slowed(const struct model *model, size_t call)
 	       class == CALL_MEMORY || class == CALL_EVENT || class == CALL_CREATE;
 }
 
+static enum call_slowed slowed_as(const struct model *model, size_t call)
+{
+	enum graph_call graph = graph_call_of(model, call);
+
+	if (!is_slowed(model, call))
+		return CALL_NOT_SLOWED;
+	return is_graph_launch(model, call) || graph == GRAPH_CALL_INSTANTIATES ||
+			       graph == GRAPH_CALL_DESTROYS
+		       ? CALL_SLOWED_AS_GRAPH
+		       : CALL_SLOWED_AS_LAUNCH;
+}
+
+static enum op_delayed delayed_as(const struct model *model, const struct profile_op *op)
+{
+	if (op->call == PROFILE_NONE)
+		return OP_NOT_DELAYED;
+	switch (model_call_class(model, op->call)) {
+	case CALL_LAUNCH:
+		return op->kind == OP_KERNEL ? OP_DELAYED_KERNEL : OP_NOT_DELAYED;
+	case CALL_GRAPH_LAUNCH:
+		return op->kind == OP_GRAPH ? OP_DELAYED_WHOLE_GRAPH : OP_DELAYED_GRAPH;
+	default:
+		return OP_NOT_DELAYED;
+	}
+}
+
+void overhead_classify(struct model *model)
+{
+	const struct profile *profile = model->profile;
+
+	for (size_t i = 0; i < profile->call_count; i++)
+		model->call_traits[i].slowed = slowed_as(model, i) & 3;
+	for (size_t i = 0; i < profile->op_count; i++)
+		model->op_traits[i].delayed = delayed_as(model, &profile->ops[i]) & 3;
+}
+
 int64_t overhead_counting_ns(const struct model *model, const struct costs *costs, uint32_t thread,
 			     int64_t start_ns, int64_t end_ns)
 {
@@ -129,10 +165,13 @@ static int64_t added_to_graph_ns(const struct model *model, const struct costs *
 static int64_t added_ns(const struct model *model, const struct costs *costs, size_t call,
 			int64_t own_ns)
 {
+	enum call_slowed slowed = (enum call_slowed)model->call_traits[call].slowed;
 	int64_t without_ns;
 
-	if (!costs || !is_slowed(model, call))
+	if (!costs || slowed == CALL_NOT_SLOWED)
 		return 0;
+	if (slowed == CALL_SLOWED_AS_LAUNCH)
+		return part_ns(costs->trace_launch_ns, own_ns);
 	without_ns = untraced_ns(model, costs, call);
 	if (without_ns)
 		return longer_ns(own_ns, without_ns);
@@ -146,10 +185,12 @@ int64_t overhead_call_ns(const struct model *model, const struct costs *costs, s
 			 int64_t own_ns)
 {
 	const struct profile_call *call = &model->profile->calls[index];
-	int64_t counting = min_ns(overhead_counting_ns(model, costs, call->thread, call->start_ns,
+	int64_t counting = 0;
+
+	if (model->profiler)
+		counting = min_ns(overhead_counting_ns(model, costs, call->thread, call->start_ns,
 						       call->end_ns),
 				  own_ns);
-
 	return counting + added_ns(model, costs, index, own_ns - counting);
 }
 
@@ -170,10 +211,12 @@ int64_t overhead_start_ns(const struct model *model, const struct costs *costs, 
 {
 	const struct profile_op *what = &model->profile->ops[op];
 	const struct profile_call *call = &model->profile->calls[what->call];
-	int64_t counting = min_ns(overhead_counting_ns(model, costs, call->thread, call->start_ns,
+	int64_t counting = 0;
+
+	if (model->profiler)
+		counting = min_ns(overhead_counting_ns(model, costs, call->thread, call->start_ns,
 						       what->start_ns),
 				  latencies_extension_ns(model, what));
-
 	launch_ns -= counting;
 	return counting + (costs && is_graph_launch(model, what->call)
 				   ? added_to_start_ns(model, costs, what->call, launch_ns)
@@ -183,15 +226,13 @@ int64_t overhead_start_ns(const struct model *model, const struct costs *costs, 
 /* Of a kernel or a graph behind another one; 0: it is something else. */
 static int64_t added_behind_ns(const struct model *model, const struct costs *costs, uint32_t op)
 {
-	const struct profile_op *what = &model->profile->ops[op];
-
-	if (what->call == PROFILE_NONE)
-		return 0;
-	switch (model_call_class(model, what->call)) {
-	case CALL_LAUNCH:
-		return what->kind == OP_KERNEL ? costs->trace_kernel_ns : 0;
-	case CALL_GRAPH_LAUNCH:
-		return what->kind == OP_GRAPH ? costs->trace_whole_graph_ns : costs->trace_graph_ns;
+	switch (model->op_traits[op].delayed) {
+	case OP_DELAYED_KERNEL:
+		return costs->trace_kernel_ns;
+	case OP_DELAYED_GRAPH:
+		return costs->trace_graph_ns;
+	case OP_DELAYED_WHOLE_GRAPH:
+		return costs->trace_whole_graph_ns;
 	default:
 		return 0;
 	}

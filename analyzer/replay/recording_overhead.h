@@ -9,6 +9,9 @@
 #include "replay/costs.h"
 #include "replay/model.h"
 
+/* Fills in what the traits of calls and operations tell of it: what they submit must be known. */
+void overhead_classify(struct model *model);
+
 /* Of a call, or of a pause: what reading counters took.  costs may be NULL. */
 int64_t overhead_counting_ns(const struct model *model, const struct costs *costs, uint32_t thread,
 			     int64_t start_ns, int64_t end_ns);

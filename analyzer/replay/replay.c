@@ -46,7 +46,7 @@ static int64_t call_end_ns(const struct run *run, size_t index, int64_t start_ns
 	const struct profile_call *call = &run->profile->calls[index];
 	int64_t own_ns = call->end_ns - call->start_ns;
 
-	if (run->model->behavior[index] != CALL_WORKS)
+	if (run->model->call_traits[index].behavior != CALL_WORKS)
 		return waited_until_ns(run, index, start_ns);
 	return start_ns + own_ns - overhead_call_ns(run->model, run->costs, index, own_ns);
 }
@@ -62,9 +62,10 @@ static int64_t host_ns(const struct run *run, struct thread_clock *clock,
 		clock->recorded_ns = clock->replayed_ns = call->start_ns;
 	}
 	pause_ns = max_ns(call->start_ns - clock->recorded_ns, 0);
-	return pause_ns ? pause_ns - overhead_counting_ns(run->model, run->costs, call->thread,
-							  clock->recorded_ns, call->start_ns)
-			: 0;
+	return pause_ns && run->model->profiler
+		       ? pause_ns - overhead_counting_ns(run->model, run->costs, call->thread,
+							 clock->recorded_ns, call->start_ns)
+		       : pause_ns;
 }
 
 /* Of the graph that begins with a call. */
@@ -158,9 +159,12 @@ static void add_call(struct run *run, uint32_t index, int64_t start_ns, int64_t 
 		run->replay->call_start_ns[index] = start_ns;
 		run->replay->call_end_ns[index] = end_ns;
 	}
-	for (size_t i = 0; i < run->part_time_count; i++)
-		part_time_add_call(&run->part_times[i], thread, index, start_ns, end_ns,
+	for (size_t i = 0; i < run->watch.part_time_count; i++)
+		part_time_add_call(&run->watch.part_times[i], thread, index, start_ns, end_ns,
 				   run->work_end_ns);
+	if (run->watch.call_times)
+		call_times_add(run->watch.call_times, thread, index, start_ns, end_ns,
+			       run->work_end_ns);
 }
 
 static void replay_call(struct run *run, uint32_t index)
@@ -184,24 +188,41 @@ static void replay_call(struct run *run, uint32_t index)
 /* ---- the whole ---- */
 
 /* What an earlier run left is of the right size. */
-static int allocate_times(int64_t **start_ns, int64_t **end_ns, size_t count)
+static int allocate_times(int64_t **times_ns, size_t count)
 {
-	if (!*start_ns)
-		*start_ns = malloc((count + 1) * sizeof(**start_ns));
-	if (!*end_ns)
-		*end_ns = malloc((count + 1) * sizeof(**end_ns));
-	return *start_ns && *end_ns ? 0 : -ENOMEM;
+	if (!*times_ns)
+		*times_ns = malloc((count + 1) * sizeof(**times_ns));
+	return *times_ns ? 0 : -ENOMEM;
+}
+
+static int allocate_calls(struct replay *replay, size_t count)
+{
+	int rc = allocate_times(&replay->call_start_ns, count);
+
+	return rc == 0 ? allocate_times(&replay->call_end_ns, count) : rc;
+}
+
+static int allocate_ops(struct replay *replay, size_t count, bool keeps_starts)
+{
+	int rc = allocate_times(&replay->op_end_ns, count);
+
+	if (rc == 0 && keeps_starts)
+		rc = allocate_times(&replay->op_start_ns, count);
+	if (rc == 0 && !replay->op_start_ns && !replay->op_length_ns) {
+		replay->op_length_ns = malloc((count + 1) * sizeof(*replay->op_length_ns));
+		rc = replay->op_length_ns ? 0 : -ENOMEM;
+	}
+	return rc;
 }
 
 static int allocate(struct run *run)
 {
 	const struct profile *profile = run->profile;
 	struct replay *replay = run->replay;
-	int rc = allocate_times(&replay->op_start_ns, &replay->op_end_ns, profile->op_count);
+	int rc = allocate_ops(replay, profile->op_count, run->keeps_calls);
 
 	if (rc == 0 && run->keeps_calls)
-		rc = allocate_times(&replay->call_start_ns, &replay->call_end_ns,
-				    profile->call_count);
+		rc = allocate_calls(replay, profile->call_count);
 	replay->call_count = profile->call_count;
 	replay->op_count = profile->op_count;
 	run->threads = calloc(profile->thread_count + 1, sizeof(*run->threads));
@@ -221,10 +242,13 @@ static int run_all(struct run *run)
 		rc = graph_launches_find(&run->graphs, run->model, run->change);
 	if (rc == 0)
 		rc = allocate(run);
+	run->is_plain = !run->lanes.count && !run->graphs.count &&
+			!(run->change && change_has(run->change, SUBMITS_CHILDREN));
 	if (rc == 0) {
 		for (size_t i = 0; i < run->profile->call_count; i++)
-			replay_call(run, run->model->order[i]);
+			replay_call(run, model_call_at(run->model, i));
 		replay_place_rest(run);
+		rc = run->rc;
 	}
 	free(run->threads);
 	free(run->stream_tail);
@@ -246,15 +270,14 @@ int replay_run(struct replay *replay, const struct model *model, const struct ch
 }
 
 int replay_time(struct replay *replay, const struct model *model, const struct change *change,
-		const struct costs *costs, struct part_time *part_times, size_t part_time_count)
+		const struct costs *costs, const struct call_watch *watch)
 {
 	return run_all(&(struct run){.replay = replay,
 				     .model = model,
 				     .profile = model->profile,
 				     .change = change,
 				     .costs = costs,
-				     .part_times = part_times,
-				     .part_time_count = part_time_count});
+				     .watch = *watch});
 }
 
 int replay_run_typical(struct replay *replay, const struct model *model)
@@ -268,6 +291,7 @@ void replay_free(struct replay *replay)
 	free(replay->call_start_ns);
 	free(replay->call_end_ns);
 	free(replay->op_start_ns);
+	free(replay->op_length_ns);
 	free(replay->op_end_ns);
 	*replay = (struct replay){0};
 }
@@ -290,8 +314,7 @@ int64_t replay_wall_ns(const struct replay *replay, const struct model *model, s
 	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
 
 	for (size_t i = what->first_op; i < what->first_op + what->op_count; i++) {
-		if (replay->op_start_ns[i] < first_ns)
-			first_ns = replay->op_start_ns[i];
+		first_ns = min_ns(first_ns, replay_op_start_ns(replay, i));
 		if (replay->op_end_ns[i] > last_ns)
 			last_ns = replay->op_end_ns[i];
 	}

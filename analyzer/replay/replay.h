@@ -18,24 +18,41 @@
 #ifndef ROOFLINE_REPLAY_H
 #define ROOFLINE_REPLAY_H
 
+#include "replay/call_times.h"
 #include "replay/change.h"
-#include "replay/part_times.h"
 
 struct replay {
 	/* By call; one that is gone has none of its own.  Where they are not kept: NULL, or of an earlier run. */
 	int64_t *call_start_ns, *call_end_ns;
-	int64_t *op_start_ns, *op_end_ns; /* by op */
+	int64_t *op_end_ns; /* by op */
+	/* By op: when it starts, or, in half the room, how long before its end that is; one of the two is NULL.  Starts are
+	 * kept with times of calls, and where an operation takes too long. */
+	int64_t *op_start_ns;
+	uint32_t *op_length_ns;
 	size_t call_count, op_count;
 };
+
+static inline int64_t replay_op_start_ns(const struct replay *replay, size_t op)
+{
+	return replay->op_start_ns ? replay->op_start_ns[op]
+				   : replay->op_end_ns[op] - replay->op_length_ns[op];
+}
 
 /* change and costs may be NULL: as recorded.  A change needs costs.  *replay is all 0, or what an
  * earlier run with this model left: then its memory is used again.  Returns 0 or -ENOMEM; the caller
  * frees with replay_free, also after a failure. */
 int replay_run(struct replay *replay, const struct model *model, const struct change *change,
 	       const struct costs *costs);
-/* The same, but of calls only the part times are added up: their times are not kept. */
+/* What is made of the times of calls, in place of keeping them. */
+struct call_watch {
+	struct part_time *part_times; /* what is added up */
+	size_t part_time_count;
+	struct call_times *call_times; /* open; NULL: none */
+};
+
+/* The same, but times of calls are not kept. */
 int replay_time(struct replay *replay, const struct model *model, const struct change *change,
-		const struct costs *costs, struct part_time *part_times, size_t part_time_count);
+		const struct costs *costs, const struct call_watch *watch);
 /* As recorded, but without rest, but for what waited until counters were set back: how far what is known of steps
  * explains the recording.  Times of calls are not kept either. */
 int replay_run_typical(struct replay *replay, const struct model *model);

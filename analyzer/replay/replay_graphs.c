@@ -99,7 +99,9 @@ int graph_launches_find(struct graph_launches *launches, const struct model *mod
 	int rc = 0;
 
 	*launches = (struct graph_launches){0};
-	for (size_t i = 0; rc == 0 && change && i < profile->thread_count; i++)
+	if (!change || (!change_has(change, SUBMITS_GRAPH) && !change_has(change, SUBMITS_NODES)))
+		return 0;
+	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++)
 		rc = find_in_thread(launches, &capacity, change, &profile->threads[i]);
 	return rc == 0 && launches->count ? allocate(launches, model) : rc;
 }
@@ -126,8 +128,20 @@ static bool ends_behind(size_t index, const void *context)
 	return look->items[index].end_call > look->call;
 }
 
+static bool is_in(const struct graph_launch *launch, size_t call)
+{
+	return call >= launch->first_call && call < launch->end_call;
+}
+
+/* Most of what is asked for is of the launch that is placed now, or of the one before. */
 static struct graph_launch *launch_of(const struct graph_launches *launches, size_t call)
 {
+	struct graph_launch *current = &launches->items[launches->current];
+
+	if (is_in(current, call))
+		return current;
+	if (launches->current > 0 && is_in(current - 1, call))
+		return current - 1;
 	return &launches->items[search_first(0, launches->count, ends_behind,
 					     &(struct launch_call){launches->items, call})];
 }
@@ -304,7 +318,7 @@ static struct graph_branch *next_branch(struct run *run, const struct graph_laun
 
 		if (branch->ready_ns == NODE_WAITS &&
 		    !is_unplaced(run, replay_predecessor_of(run, node->op)) &&
-		    !is_unplaced(run, run->model->cross_stream[node->op]))
+		    !is_unplaced(run, model_cross_stream(run->model, node->op)))
 			branch->ready_ns = node_ready_ns(run, launch, node);
 		if (branch->ready_ns != NODE_WAITS &&
 		    (!next || branch->ready_ns < next->ready_ns ||
@@ -361,9 +375,12 @@ static void place_late(struct run *run, struct graph_launch *launch, size_t call
 
 void replay_submit_nodes(struct run *run, size_t call)
 {
-	struct graph_launch *launch = launch_of(&run->graphs, call);
+	struct graph_launches *launches = &run->graphs;
+	struct graph_launch *launch = launch_of(launches, call);
 
-	if (launch->first_call == call)
+	if (launch->first_call == call) {
+		launches->current = (size_t)(launch - launches->items);
 		launch_graph(run, launch);
+	}
 	place_late(run, launch, call);
 }

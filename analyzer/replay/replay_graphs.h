@@ -43,6 +43,7 @@ struct graph_launches {
 	uint32_t *branch_of_stream;	 /* owned; PROFILE_NONE: no node of this launch is in it */
 	struct engines *engines;	 /* owned; by thread */
 	size_t node_count, branch_count; /* of the launch that is placed now */
+	size_t current; /* items[]: that launch; what is asked for is mostly near it */
 };
 
 struct run;

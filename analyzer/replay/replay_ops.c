@@ -1,5 +1,8 @@
 #include "replay/replay_ops.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "base/ns.h"
 #include "replay/latencies.h"
 #include "replay/recording_overhead.h"
@@ -63,9 +66,12 @@ static bool are_nodes(const struct run *run, uint32_t op, uint32_t before)
  * it. */
 static int64_t over_ns(const struct run *run, uint32_t op, uint32_t before)
 {
-	int64_t end_ns = are_nodes(run, op, before) ? run->replay->op_end_ns[before]
-						    : replay_over_ns(run, before);
+	int64_t end_ns;
 
+	if (run->is_plain)
+		return run->replay->op_end_ns[before];
+	end_ns = are_nodes(run, op, before) ? run->replay->op_end_ns[before]
+					    : replay_over_ns(run, before);
 	return lanes_of(&run->lanes, before) && !lanes_of(&run->lanes, op)
 		       ? max_ns(end_ns, lanes_end_ns(&run->lanes))
 		       : end_ns;
@@ -83,18 +89,44 @@ static int64_t stream_over_ns(const struct run *run, uint32_t op)
 		       : replay_over_ns(run, before) + lanes_gap_ns(&run->lanes, before, op);
 }
 
+/* When what an operation waits for is over; INT64_MIN: it waits for nothing of that kind. */
+struct awaited {
+	int64_t stream_ns, predecessor_ns, cross_stream_ns;
+};
+
+static struct awaited awaited_by(const struct run *run, uint32_t op)
+{
+	uint32_t predecessor = replay_predecessor_of(run, op),
+		 cross_stream = model_cross_stream(run->model, op);
+	struct awaited awaited = {INT64_MIN, INT64_MIN, INT64_MIN};
+
+	if (!run->is_plain)
+		awaited.stream_ns = stream_over_ns(run, op);
+	if (predecessor != PROFILE_NONE && run->placed[predecessor])
+		awaited.predecessor_ns = over_ns(run, op, predecessor);
+	if (cross_stream != PROFILE_NONE && run->placed[cross_stream])
+		awaited.cross_stream_ns = over_ns(run, op, cross_stream);
+	return awaited;
+}
+
+static int64_t ready_ns(const struct awaited *awaited, int64_t predecessor_gap_ns,
+			int64_t cross_stream_gap_ns)
+{
+	int64_t ready = awaited->stream_ns;
+
+	if (awaited->predecessor_ns != INT64_MIN)
+		ready = max_ns(ready, awaited->predecessor_ns + predecessor_gap_ns);
+	if (awaited->cross_stream_ns != INT64_MIN)
+		ready = max_ns(ready, awaited->cross_stream_ns + cross_stream_gap_ns);
+	return ready;
+}
+
 int64_t replay_ready_ns(const struct run *run, uint32_t op, int64_t predecessor_gap_ns,
 			int64_t cross_stream_gap_ns)
 {
-	uint32_t predecessor = replay_predecessor_of(run, op),
-		 cross_stream = run->model->cross_stream[op];
-	int64_t ready = stream_over_ns(run, op);
+	const struct awaited awaited = awaited_by(run, op);
 
-	if (predecessor != PROFILE_NONE && run->placed[predecessor])
-		ready = max_ns(ready, over_ns(run, op, predecessor) + predecessor_gap_ns);
-	if (cross_stream != PROFILE_NONE && run->placed[cross_stream])
-		ready = max_ns(ready, over_ns(run, op, cross_stream) + cross_stream_gap_ns);
-	return ready;
+	return ready_ns(&awaited, predecessor_gap_ns, cross_stream_gap_ns);
 }
 
 /* What the steps before an operation that is as it was usually take. */
@@ -104,13 +136,13 @@ struct usual {
 
 static struct usual usual_of(const struct model *model, uint32_t index)
 {
-	uint32_t predecessor = model->predecessor[index], cross_stream = model->cross_stream[index];
+	uint32_t predecessor = model->predecessor[index],
+		 cross_stream = model_cross_stream(model, index);
 
 	return (struct usual){
 		.launch_ns = latencies_launch_ns(model, index),
-		.predecessor_gap_ns = predecessor != PROFILE_NONE
-					      ? latencies_gap_ns(model, predecessor, index)
-					      : 0,
+		.predecessor_gap_ns =
+			predecessor != PROFILE_NONE ? latencies_own_gap_ns(model, index) : 0,
 		.cross_stream_gap_ns = cross_stream != PROFILE_NONE
 					       ? latencies_gap_ns(model, cross_stream, index)
 					       : 0,
@@ -123,7 +155,8 @@ static int64_t expected_start_ns(const struct run *run, uint32_t index, const st
 	const struct model *model = run->model;
 	const struct profile_op *ops = run->profile->ops, *op = &ops[index];
 	int64_t start_ns = run->profile->calls[op->call].start_ns + usual->launch_ns;
-	uint32_t predecessor = model->predecessor[index], cross_stream = model->cross_stream[index];
+	uint32_t predecessor = model->predecessor[index],
+		 cross_stream = model_cross_stream(model, index);
 
 	if (predecessor != PROFILE_NONE)
 		start_ns = max_ns(start_ns, ops[predecessor].end_ns + usual->predecessor_gap_ns);
@@ -132,20 +165,48 @@ static int64_t expected_start_ns(const struct run *run, uint32_t index, const st
 	return start_ns;
 }
 
-void replay_place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t length)
+/* Until now all lengths had room. */
+static int keep_starts(struct run *run)
+{
+	struct replay *replay = run->replay;
+
+	replay->op_start_ns = malloc((replay->op_count + 1) * sizeof(*replay->op_start_ns));
+	if (!replay->op_start_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < replay->op_count; i++)
+		if (run->placed[i])
+			replay->op_start_ns[i] = replay->op_end_ns[i] - replay->op_length_ns[i];
+	free(replay->op_length_ns);
+	replay->op_length_ns = NULL;
+	return 0;
+}
+
+static void keep_op(struct run *run, uint32_t op, int64_t start_ns, int64_t length)
+{
+	struct replay *replay = run->replay;
+
+	replay->op_end_ns[op] = start_ns + length;
+	if (!replay->op_start_ns && length >= 0 && length <= UINT32_MAX)
+		replay->op_length_ns[op] = (uint32_t)length;
+	else if (replay->op_start_ns || (run->rc = keep_starts(run)) == 0)
+		replay->op_start_ns[op] = start_ns;
+}
+
+int64_t replay_place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t length)
 {
 	bool is_in_lane = lanes_of(&run->lanes, op);
 
 	if (is_in_lane)
 		start_ns = lanes_start_ns(&run->lanes, op, start_ns);
-	run->replay->op_start_ns[op] = start_ns;
-	run->replay->op_end_ns[op] = start_ns + length;
+	keep_op(run, op, start_ns, length);
 	run->placed[op] = PLACED;
+	run->placed_count++;
 	run->work_end_ns = max_ns(run->work_end_ns, start_ns + length);
 	if (is_in_lane)
 		lanes_add(&run->lanes, op, start_ns, start_ns + length);
 	else if (run->stream_tail)
 		run->stream_tail[run->profile->ops[op].stream] = op;
+	return start_ns;
 }
 
 /* Whether the change says what gap is before the operation of a call that submits as it did. */
@@ -235,6 +296,7 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 				  : op->start_ns - expected_start_ns(run, index, &usual);
 	bool is_after_graph =
 		predecessor != PROFILE_NONE && run->placed[predecessor] == PLACED_IN_GRAPH;
+	const struct awaited awaited = awaited_by(run, index);
 	int64_t start_ns;
 
 	if (rest_ns > 0 && (is_after_graph || lanes_of(&run->lanes, index) ||
@@ -243,30 +305,30 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 	if (is_unstaged(run, index))
 		rest_ns = 0;
 	start_ns = max_ns(call_start_ns + launch_ns,
-			  replay_ready_ns(run, index, kept_gap_ns(run, predecessor, index, &usual),
-					  usual.cross_stream_gap_ns)) +
+			  ready_ns(&awaited, kept_gap_ns(run, predecessor, index, &usual),
+				   usual.cross_stream_gap_ns)) +
 		   rest_ns;
 	start_ns = max_ns(
 		start_ns,
 		child_kernels_over_ns(&run->threads[run->profile->calls[op->call].thread].children,
 				      run->costs, op->stream));
-	return max_ns(max_ns(start_ns, call_start_ns), replay_ready_ns(run, index, 0, 0));
+	return max_ns(max_ns(start_ns, call_start_ns), ready_ns(&awaited, 0, 0));
 }
 
-/* A node of a graph after the first one; kept_ns: at its distance to that.  In a lane it has none. */
-static int64_t kept_node_start_ns(const struct run *run, uint32_t op, uint32_t first,
+/* A node of a graph after the first one, which starts at first_ns; kept_ns: at its distance to that.  In a lane it has
+ * none. */
+static int64_t kept_node_start_ns(const struct run *run, uint32_t op, int64_t first_ns,
 				  int64_t kept_ns)
 {
 	uint32_t predecessor = replay_predecessor_of(run, op);
 
 	if (!lanes_of(&run->lanes, op))
 		return max_ns(kept_ns, replay_ready_ns(run, op, 0, 0));
-	return max_ns(run->replay->op_start_ns[first],
-		      replay_ready_ns(run, op,
-				      predecessor != PROFILE_NONE
-					      ? lanes_gap_ns(&run->lanes, predecessor, op)
-					      : 0,
-				      0));
+	return max_ns(first_ns, replay_ready_ns(run, op,
+						predecessor != PROFILE_NONE
+							? lanes_gap_ns(&run->lanes, predecessor, op)
+							: 0,
+						0));
 }
 
 /* Operations of a call as it was: those of a graph keep their distance to the first, but for what
@@ -276,7 +338,7 @@ static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
 	const struct submissions *submissions = &run->model->submissions;
 	const struct profile_op *ops = run->profile->ops;
 	uint32_t first = submissions->first[call], end = submissions->first[call + 1], op;
-	int64_t start_ns, recorded_ns;
+	int64_t start_ns, first_ns, recorded_ns;
 	struct overhead_nodes added = {0};
 
 	if (first == end)
@@ -285,7 +347,7 @@ static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
 	recorded_ns = ops[op].start_ns;
 	added.last_end_ns = ops[op].end_ns;
 	start_ns = kept_start_ns(run, op, call_start_ns);
-	replay_place_op(run, op, start_ns, replay_length_ns(run, op));
+	first_ns = replay_place_op(run, op, start_ns, replay_length_ns(run, op));
 	for (uint32_t i = first + 1; i < end; i++) {
 		int64_t kept_ns, length, shorter_ns;
 
@@ -294,7 +356,7 @@ static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
 		shorter_ns = run->costs ? overhead_add_node(&added, run->costs, &ops[op]) : 0;
 		kept_ns = start_ns + (ops[op].start_ns - recorded_ns) - added.before_ns;
 		replay_place_op(run, op,
-				kept_node_start_ns(run, op, submissions->ops[first],
+				kept_node_start_ns(run, op, first_ns,
 						   max_ns(call_start_ns, kept_ns)),
 				is_changed(run, op) ? length : length - shorter_ns);
 	}
@@ -388,16 +450,19 @@ void replay_place_rest(struct run *run)
 {
 	const struct profile *profile = run->profile;
 
+	if (run->placed_count == profile->op_count)
+		return;
 	for (size_t d = 0; d < profile->device_count; d++) {
 		const struct profile_device *device = &profile->devices[d];
 		int64_t shift_ns = 0;
 
-		for (size_t i = device->first_op; i < device->first_op + device->op_count; i++) {
+		for (size_t i = device->first_op;
+		     run->rc == 0 && i < device->first_op + device->op_count; i++) {
 			if (!run->placed[i])
 				replay_place_op(run, (uint32_t)i,
 						profile->ops[i].start_ns + shift_ns,
 						replay_length_ns(run, (uint32_t)i));
-			shift_ns = run->replay->op_start_ns[i] - profile->ops[i].start_ns;
+			shift_ns = replay_op_start_ns(run->replay, i) - profile->ops[i].start_ns;
 		}
 	}
 }

@@ -35,8 +35,11 @@ struct run {
 		stream_tail; /* by stream: what was placed last in it and in no lane; NULL: without lanes */
 	uint8_t *placed; /* by op: enum placed */
 	bool keeps_calls;
-	struct part_time *part_times;
-	size_t part_time_count;
+	struct call_watch watch;
+	/* Nothing is in lanes, becomes a node or is launched by a kernel: what is awaited is over when it has ended. */
+	bool is_plain;
+	size_t placed_count;
+	int rc;		     /* 0 or -ENOMEM */
 	int64_t work_end_ns; /* of the last operation of the call that is replayed; INT64_MIN: none yet */
 };
 
@@ -53,7 +56,8 @@ uint32_t replay_predecessor_of(const struct run *run, uint32_t op);
 int64_t replay_length_ns(const struct run *run, uint32_t op);
 int64_t replay_ready_ns(const struct run *run, uint32_t op, int64_t predecessor_gap_ns,
 			int64_t cross_stream_gap_ns);
-void replay_place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t length_ns);
+/* Returns when it starts, which in a lane may be later. */
+int64_t replay_place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t length_ns);
 
 /* Whether a copy engine does it, from the host or to it: kind, which is left alone otherwise. */
 bool replay_is_host_copy(const struct run *run, uint32_t op, unsigned int *kind);

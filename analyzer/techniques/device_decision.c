@@ -40,23 +40,43 @@ static const struct profile_op *small_read(const struct model *model, size_t cal
 		       : NULL;
 }
 
-static bool is_blocking_copy(const struct application *application, size_t call)
+/* What the host reads first in calls [first, end); 0: nothing. */
+static uint64_t read_bytes(const struct model *model, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++)
+		if (small_read(model, i))
+			return model->profile->copies[small_read(model, i)->detail].bytes;
+	return 0;
+}
+
+/* Puts back what is read: as many bytes.  The device can do that itself. */
+static bool is_reset(const struct model *model, size_t call, uint64_t bytes)
+{
+	const struct profile_op *op = call_op(model, call, OP_COPY);
+
+	return op && model->profile->copies[op->detail].kind == COPY_TO_DEVICE &&
+	       model->profile->copies[op->detail].bytes == bytes;
+}
+
+static bool is_blocking_copy(const struct application *application, size_t call,
+			     uint64_t flag_bytes)
 {
 	const struct model *model = application->run->model;
 
 	return application->change.calls[call] != CALL_DROPPED &&
 	       model_call_class(model, call) == CALL_COPY && !small_read(model, call) &&
-	       !call_is_capturable_copy(model, call);
+	       !is_reset(model, call, flag_bytes) && !call_is_capturable_copy(model, call);
 }
 
 /* Why the device could not go through calls [first, end) alone, or NULL. */
 static const char *why_not_calls(const struct application *application, size_t first, size_t end)
 {
+	uint64_t flag_bytes = read_bytes(application->run->model, first, end);
 	const char *refusal = NULL;
 
 	for (size_t i = first; !refusal && i < end; i++) {
 		refusal = graph_bodies_refuse_call(application, i);
-		if (!refusal && is_blocking_copy(application, i))
+		if (!refusal && is_blocking_copy(application, i, flag_bytes))
 			refusal = refused_blocking_copy;
 	}
 	return refusal;
@@ -109,12 +129,26 @@ static uint8_t decide_launch(struct deciding *deciding, bool is_start, bool is_g
 	return deciding->launch;
 }
 
+/* Whether the host waits for a small read that follows at once, and would wait itself. */
+static bool is_before_read(const struct deciding *deciding, size_t call)
+{
+	const struct model *model = deciding->model;
+	size_t end = deciding->loop->first_call + deciding->loop->call_count;
+	size_t i = call + 1;
+
+	while (i < end && !submissions_count(&model->submissions, i))
+		i++;
+	return i < end && small_read(model, i) && model->call_traits[i].behavior == CALL_WAITS_OWN;
+}
+
 /* A wait for nothing that was read is not the loop's: it stays, and a graph ends before it. */
 static uint8_t decide_call(struct deciding *deciding, size_t call)
 {
 	const struct model *model = deciding->model;
 
 	if (model_call_class(model, call) == CALL_SYNC) {
+		if (is_before_read(deciding, call))
+			return deciding->is_outside ? CALL_DROPPED : deciding->node;
 		if (!deciding->is_read || deciding->is_waited) {
 			deciding->is_outside = true;
 			return CALL_KEPT;
@@ -122,7 +156,7 @@ static uint8_t decide_call(struct deciding *deciding, size_t call)
 		deciding->is_waited = true;
 	} else if (small_read(model, call)) {
 		deciding->is_read = true;
-		deciding->is_waited = model->behavior[call] == CALL_WAITS_OWN;
+		deciding->is_waited = model->call_traits[call].behavior == CALL_WAITS_OWN;
 	} else if (submissions_count(&model->submissions, call)) {
 		return decide_launch(deciding, is_iteration_start(deciding, call),
 				     model_call_class(model, call) == CALL_GRAPH_LAUNCH);
@@ -203,7 +237,7 @@ const struct technique technique_device_decision = {
 	.argument = ARGUMENT_RANGE,
 	.help = "the device decides what the host reads a few bytes for",
 	.effect =
-		"The host reads no flags before it launches: a loop is one graph, with conditional nodes, or "
+		"The host reads no flags before it launches, and sets none back: a loop is one graph, with conditional nodes, or "
 		"with graphs that launch each other where it launched graphs.",
 	.changed = "decisions are the device's",
 	.refusal = no_decision,

@@ -82,8 +82,9 @@ const struct technique technique_fill_gpu = {
 	.option = "fill",
 	.help = "kernels whose shape leaves the GPU empty have more or fuller blocks",
 	.effect =
-		"Kernels that run alone with fewer blocks than SMs, with blocks of a few threads, or with a last "
-		"wave of few blocks, have the same work in blocks for all SMs and lanes. None takes less than its "
+		"Kernels that run alone with fewer blocks than SMs, with blocks of a few threads, of so few that an SM "
+		"holds no more of them, or with a last wave of few blocks, have the same work in blocks for all SMs, lanes "
+		"and warps. None takes less than its "
 		"work does at the roof that counters show nearest, or than an empty kernel; those of libraries are "
 		"left alone.",
 	.changed = "kernels fill the GPU",

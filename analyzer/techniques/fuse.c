@@ -1,5 +1,7 @@
 /*
- * fuse.c - neighbors of an iteration, which follow one another with the same grid and blocks, are one kernel.
+ * fuse.c - neighbors of an iteration, which follow one another with the same grid and blocks, are one kernel.  So are
+ * PyTorch's of elements, of whatever grid, and a reduction behind one: its compiler makes one of them; and so is a
+ * product on tensor cores with what goes on with its sums, in its epilogue.
  *
  * It takes as long as all of them, without what it need not write and read again as far as counters tell
  * (shared/fusion.h), and arguments, where recorded, do not tell that the one is not given what the other wrote.  That no
@@ -12,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/statistics/library_kernel.h"
 #include "replay/calls.h"
 #include "techniques/shared/dependences.h"
 #include "techniques/techniques.h"
@@ -24,14 +27,26 @@ static const struct call_change fused_launch = {.pause = PAUSE_GONE,
 						.host = COST_NONE,
 						.submission = SUBMITS_FUSED};
 
-static bool is_alike(const struct profile *profile, const struct profile_op *left,
-		     const struct profile_op *right)
+/* A compiler of a framework gives both the grid that it likes. */
+static bool is_compilable(const struct profile_signature *left,
+			  const struct profile_signature *right)
+{
+	return library_kernel_is_elementwise(left->name) &&
+	       (library_kernel_is_elementwise(right->name) ||
+		library_kernel_is_reduction(right->name));
+}
+
+/* In one stream. */
+static bool is_alike(const struct fusion *fusion, const struct profile *profile,
+		     const struct profile_op *left, const struct profile_op *right)
 {
 	const struct profile_signature *a = &profile->signatures[left->detail];
 	const struct profile_signature *b = &profile->signatures[right->detail];
 
-	return left->stream == right->stream && !memcmp(a->grid, b->grid, sizeof(a->grid)) &&
-	       !memcmp(a->block, b->block, sizeof(a->block));
+	return (!memcmp(a->grid, b->grid, sizeof(a->grid)) &&
+		!memcmp(a->block, b->block, sizeof(a->block))) ||
+	       is_compilable(a, b) ||
+	       fusion_is_epilogue(fusion, profile, left->detail, right->detail);
 }
 
 /* Whether a call may stand between launches of kernels that are fused. */
@@ -153,7 +168,8 @@ static void fuse_iteration(struct neighbors *it, size_t first, size_t end)
 
 		if (may_be_between(it->change, model, i))
 			continue;
-		if (op && it->predecessor && is_alike(model->profile, it->predecessor, op))
+		if (op && it->predecessor && it->predecessor->stream == op->stream &&
+		    is_alike(it->fusion, model->profile, it->predecessor, op))
 			taken_bytes = fuse(it, i, op);
 		else
 			it->longest_ns = op_ns;
@@ -220,7 +236,7 @@ const struct technique technique_fuse = {
 	.help = "neighbors of an iteration with the same grid are one kernel",
 	.effect =
 		"Kernels of an iteration that follow one another with the same grid and blocks become one "
-		"kernel, which takes as long as all of them; where a recording of one GPU has counters, without the bytes "
+		"kernel, and those that PyTorch makes of operations on each element with whatever grid, which takes as long as all of them; where a recording of one GPU has counters, without the bytes "
 		"that they hand each other. No block may need what another one wrote.",
 	.changed = "kernels go into the one before them",
 	.assumes =

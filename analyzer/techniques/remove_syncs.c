@@ -2,10 +2,12 @@
  * remove_syncs.c - the host waits only for what it reads.
  *
  * Waits of a loop are gone after which the host reads nothing that was copied to it; the loop's last one stays.  So do
- * those behind a kernel that was given memory of the host's own, pinned or managed, where that was recorded.
+ * those behind a kernel that was given memory of the host's own, pinned or managed, where that was recorded, and those
+ * right before code is unloaded, which nobody may run then.
  */
 #include "techniques/techniques.h"
 
+#include "analysis/statistics/jit.h"
 #include "replay/calls.h"
 #include "techniques/shared/dependences.h"
 
@@ -17,8 +19,20 @@ struct waits {
 	size_t needed_count; /* for memory of the host's */
 };
 
-/* Calls [first, end) of a thread wait no more where nothing was copied to the host since the wait before; the last wait
- * of them stays. */
+/* A copy that returns when it is done needs no other wait. */
+static bool needs_wait(const struct model *model, size_t call)
+{
+	return call_copies_to_host(model, call) &&
+	       model->call_traits[call].behavior != CALL_WAITS_OWN;
+}
+
+static bool is_before_unload(const struct model *model, size_t call)
+{
+	return jit_is_unload(model->profile, &model->profile->calls[call + 1]);
+}
+
+/* Calls [first, end) of a thread wait no more where nothing was copied to the host since the wait before that did not wait
+ * itself; the last wait of them stays. */
 static struct waits drop_waits(struct application *application, size_t first, size_t end)
 {
 	const struct model *model = application->run->model;
@@ -31,11 +45,12 @@ static struct waits drop_waits(struct application *application, size_t first, si
 	while (last > first && model_call_class(model, last - 1) != CALL_SYNC)
 		last--;
 	for (size_t i = first; i + 1 < last; i++) {
-		is_read = is_read || call_copies_to_host(model, i);
+		is_read = is_read || needs_wait(model, i);
 		is_shared = is_shared || dependences_reach_host(accesses, model, i);
 		if (model_call_class(model, i) != CALL_SYNC)
 			continue;
-		if (!is_read && !is_shared && change->calls[i] == CALL_KEPT) {
+		if (!is_read && !is_shared && change->calls[i] == CALL_KEPT &&
+		    !is_before_unload(model, i)) {
 			change->calls[i] = CALL_DROPPED;
 			waits.dropped_count++;
 		}
@@ -64,7 +79,8 @@ const struct technique technique_remove_syncs = {
 	.help = "no synchronization in loops after which the host reads nothing",
 	.effect =
 		"Synchronization calls of a loop are gone where nothing was copied to the host since the "
-		"previous synchronization. With a recording by --args those stay before which a kernel was "
+		"previous synchronization, but by copies that wait themselves; those right before code is "
+		"unloaded stay. With a recording by --args those stay before which a kernel was "
 		"given pinned or managed memory, which the host may read itself.",
 	.changed = "waits are gone",
 	.refusal = refused_nothing,

@@ -40,6 +40,9 @@ enum bound {
 #define SPREAD_LAUNCH 0.20  /* kernels start by other means, which takes what the ceilings say */
 #define SPREAD_KERNELS 0.17 /* kernels take another time, or run side by side */
 
+/* A change contains no more than so many of others. */
+#define TECHNIQUE_PARTS 2
+
 struct technique {
 	const char *id;	    /* stable, for programs: "cuda_graph" */
 	const char *option; /* of whatif, without the dashes: "graph" */
@@ -63,8 +66,10 @@ struct technique {
 	bool has_most; /* more may hold than it assumes: the high end is what that brings at most */
 	bool is_shared; /* only drops calls of a loop: techniques after it may change that, too */
 	bool is_blind_to_device_work; /* predicts nothing where the device launches work itself */
-	bool has_ops, has_lanes;      /* what it needs of struct change */
-	unsigned int bound;	      /* of enum bound: what its predictions are held to */
+	/* What has to be done for it anyhow and is less to do, NULL where there are fewer: a graph holds no waits. */
+	const struct technique *contains[TECHNIQUE_PARTS];
+	bool has_ops, has_lanes; /* what it needs of struct change */
+	unsigned int bound;	 /* of enum bound: what its predictions are held to */
 
 	/* How far what it changes may be off, as a share of the time that that takes then: one of the above, by what its
 	 * prediction rests on. */

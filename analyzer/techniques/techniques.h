@@ -20,6 +20,7 @@
 	TECHNIQUE(overlap)             \
 	TECHNIQUE(pinned_memory)       \
 	TECHNIQUE(preallocate)         \
+	TECHNIQUE(keep_modules)        \
 	TECHNIQUE(concurrent_kernels)  \
 	TECHNIQUE(persistent_kernel)   \
 	TECHNIQUE(dynamic_queue)       \
@@ -44,6 +45,9 @@ TECHNIQUES(TECHNIQUE_DECLARATION)
 
 /* By enum technique_id. */
 extern const struct technique *const techniques[TECHNIQUE_COUNT];
+
+/* Whether the one has to be done for the other anyhow. */
+bool technique_contains(const struct technique *whole, const struct technique *part);
 
 /* Of one of them. */
 enum technique_id technique_id_of(const struct technique *technique);

@@ -38,9 +38,9 @@
 struct loader_capacity {
 	size_t processes, devices, streams, threads, kernel_names, signatures, machine_codes,
 		copies, memsets, graph_launches, ops, call_names, calls, ranges, syncs, overheads,
-		jits, metrics, counters, counted_graphs, samples, sampled_spans, powers,
-		allocations, event_calls, launches, arguments, argument_sets, givens, clones,
-		losses;
+		jits, loads, modules, module_kernels, metrics, counters, counted_graphs, samples,
+		sampled_spans, powers, allocations, event_calls, launches, manageds, arguments,
+		argument_sets, givens, clones, losses;
 };
 
 /* What tells devices without a UUID apart. */
@@ -127,7 +127,7 @@ struct process_loader {
 	size_t context_count, context_capacity;
 	size_t property_capacity;
 	size_t first_op, first_call, first_copy, first_sync, first_overhead, first_jit,
-		first_allocation, first_event_call, first_launch;
+		first_module, first_load, first_allocation, first_event_call, first_launch;
 	struct profile_op *other_ops; /* all but kernels, until they join ops[] */
 	size_t other_op_count, other_op_capacity;
 	struct marker *markers;

@@ -3,7 +3,7 @@
 #include "trace/loader.h"
 
 /*
- * Waits, launch attributes, overheads, JIT compilations, allocations, markers and losses.  While tables are
+ * Waits, launch attributes, overheads, JIT compilations, modules, allocations, managed memory, markers and losses.  While tables are
  * read, threads and calls hold ids of their process; loader_resolve_events
  * turns them into indexes.
  */
@@ -92,6 +92,51 @@ static int add_launch(const union trace_row *row, const struct reader_place *pla
 	return 0;
 }
 
+static int add_load(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader *all = ((struct loader_task *)context)->owner->loader;
+	struct profile_load *load =
+		ARRAY_NEXT(all->profile->loads, all->capacity.loads, all->profile->load_count);
+
+	(void)place;
+	if (!load)
+		return -ENOMEM;
+	*load = (struct profile_load){.call = row->loads.correlation,
+				      .image = row->loads.kind,
+				      .is_embedded = row->loads.is_embedded != 0};
+	all->profile->load_count++;
+	return 0;
+}
+
+/* The host has no row in devices.csv. */
+static int add_managed(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+	struct process_loader *loader = task->owner;
+	struct loader *all = loader->loader;
+	const struct trace_managed_row *from = &row->managed;
+	struct profile_managed *managed;
+
+	if (!loader_check_times(task, from->start_ns, from->end_ns, place) || !from->kind ||
+	    from->kind >= MANAGED_KIND_COUNT)
+		return 0;
+	managed = ARRAY_NEXT(all->profile->manageds, all->capacity.manageds,
+			     all->profile->managed_count);
+	if (!managed)
+		return -ENOMEM;
+	*managed = (struct profile_managed){
+		.start_ns = from->start_ns,
+		.end_ns = from->end_ns,
+		.value = from->value,
+		.kind = from->kind,
+		.source = id_map_get(&loader->devices, from->source),
+		.destination = id_map_get(&loader->devices, from->destination),
+		.cause = from->cause,
+	};
+	all->profile->managed_count++;
+	return 0;
+}
+
 static int add_overhead(const union trace_row *row, const struct reader_place *place, void *context)
 {
 	struct loader_task *task = context;
@@ -142,6 +187,30 @@ static int add_jit(const union trace_row *row, const struct reader_place *place,
 		.thread = from->thread,
 	};
 	all->profile->jit_count++;
+	return 0;
+}
+
+static int add_module(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	struct loader_task *task = context;
+	struct loader *all = task->owner->loader;
+	const struct trace_modules_row *from = &row->modules;
+	struct profile_module *module;
+
+	if (!loader_check_times(task, from->time_ns, from->time_ns, place))
+		return 0;
+	module = ARRAY_NEXT(all->profile->modules, all->capacity.modules,
+			    all->profile->module_count);
+	if (!module)
+		return -ENOMEM;
+	*module = (struct profile_module){
+		.time_ns = from->time_ns,
+		.code = from->code,
+		.bytes = from->bytes,
+		.sm = from->sm,
+		.thread = from->thread,
+	};
+	all->profile->module_count++;
 	return 0;
 }
 
@@ -243,9 +312,15 @@ int loader_read_events(struct loader_task *task)
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_launch_attributes, add_launch);
 	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_loads, add_load);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_managed, add_managed);
+	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_overheads, add_overhead);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_jit, add_jit);
+	if (rc == 0)
+		rc = loader_read(task, TRACE_TABLE_modules, add_module);
 	if (rc == 0)
 		rc = loader_read(task, TRACE_TABLE_allocations, add_allocation);
 	if (rc == 0)
@@ -281,10 +356,14 @@ int loader_resolve_events(struct process_loader *loader)
 		profile->event_calls[i].call = loader_call(loader, profile->event_calls[i].call);
 	for (size_t i = loader->first_launch; i < profile->launch_count; i++)
 		profile->launches[i].call = loader_call(loader, profile->launches[i].call);
+	for (size_t i = loader->first_load; i < profile->load_count; i++)
+		profile->loads[i].call = loader_call(loader, profile->loads[i].call);
 	for (size_t i = loader->first_overhead; i < profile->overhead_count && rc == 0; i++)
 		rc = resolve_thread(loader, &profile->overheads[i].thread);
 	for (size_t i = loader->first_jit; i < profile->jit_count && rc == 0; i++)
 		rc = resolve_thread(loader, &profile->jits[i].thread);
+	for (size_t i = loader->first_module; i < profile->module_count && rc == 0; i++)
+		rc = resolve_thread(loader, &profile->modules[i].thread);
 	for (size_t i = loader->first_allocation; i < profile->allocation_count; i++)
 		profile->allocations[i].call = loader_call(loader, profile->allocations[i].call);
 	return rc;

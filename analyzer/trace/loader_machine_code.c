@@ -3,6 +3,22 @@
 
 #include "trace/loader.h"
 
+/* Which code has a kernel; older recordings do not tell. */
+static int add_module_kernel(struct loader *all, uint64_t code, uint32_t kernel)
+{
+	struct profile_module_kernel *added;
+
+	if (!code)
+		return 0;
+	added = ARRAY_NEXT(all->profile->module_kernels, all->capacity.module_kernels,
+			   all->profile->module_kernel_count);
+	if (!added)
+		return -ENOMEM;
+	*added = (struct profile_module_kernel){.code = code, .kernel = kernel};
+	all->profile->module_kernel_count++;
+	return 0;
+}
+
 int loader_add_machine_code(const union trace_row *row, const struct reader_place *place,
 			    void *context)
 {
@@ -32,7 +48,7 @@ int loader_add_machine_code(const union trace_row *row, const struct reader_plac
 		.dependent_launch_count = from->dependent_launch_count,
 	};
 	all->profile->machine_code_count++;
-	return 0;
+	return add_module_kernel(all, from->code, kernel);
 }
 
 static int compare_codes(const void *left, const void *right)
@@ -42,6 +58,15 @@ static int compare_codes(const void *left, const void *right)
 	if (a->kernel != b->kernel)
 		return a->kernel < b->kernel ? -1 : 1;
 	return (a->sm > b->sm) - (a->sm < b->sm);
+}
+
+static int compare_module_kernels(const void *left, const void *right)
+{
+	const struct profile_module_kernel *a = left, *b = right;
+
+	if (a->code != b->code)
+		return a->code < b->code ? -1 : 1;
+	return (a->kernel > b->kernel) - (a->kernel < b->kernel);
 }
 
 static void keep_larger(uint32_t *value, uint32_t other)
@@ -66,6 +91,9 @@ void loader_sort_machine_codes(struct profile *profile)
 	struct profile_machine_code *codes = profile->machine_codes;
 	size_t kept = 0;
 
+	if (profile->module_kernel_count)
+		qsort(profile->module_kernels, profile->module_kernel_count,
+		      sizeof(*profile->module_kernels), compare_module_kernels);
 	if (!profile->machine_code_count)
 		return;
 	qsort(codes, profile->machine_code_count, sizeof(*codes), compare_codes);

@@ -138,6 +138,8 @@ static void process_loader_init(struct process_loader *loader, struct loader *al
 		.first_sync = profile->sync_count,
 		.first_overhead = profile->overhead_count,
 		.first_jit = profile->jit_count,
+		.first_module = profile->module_count,
+		.first_load = profile->load_count,
 		.first_allocation = profile->allocation_count,
 		.first_event_call = profile->event_call_count,
 		.first_launch = profile->launch_count,

@@ -95,6 +95,7 @@ int loader_parse_process_facts(struct process_loader *loader)
 		!strcmp(profile_property(process, "counters_mode", "rotation"), "replay");
 	process->is_graph_level = !strcmp(profile_property(process, "graphs", "node"), "graph");
 	process->call_added_ns = added_to_call(process);
+	process->has_managed = number_property(process, "managed", 0) != 0;
 	process->is_filtered = *profile_property(process, "filter_kernels", "") ||
 			       number_property(process, "delay_ns", 0) ||
 			       number_property(process, "duration_ns", 0) ||

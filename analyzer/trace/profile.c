@@ -22,7 +22,7 @@ static int compare_ops(const void *left, const void *right)
 	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
-/* Of syncs, overheads, jits, powers and allocations, which all begin with a time. */
+/* Of syncs, overheads, jits, modules, powers, allocations and manageds, which all begin with a time. */
 static int compare_starts(const void *left, const void *right)
 {
 	const int64_t *a = left, *b = right;
@@ -44,6 +44,13 @@ static int compare_launches(const void *left, const void *right)
 	return (a->call > b->call) - (a->call < b->call);
 }
 
+static int compare_loads(const void *left, const void *right)
+{
+	const struct profile_load *a = left, *b = right;
+
+	return (a->call > b->call) - (a->call < b->call);
+}
+
 static int compare_counters(const void *left, const void *right)
 {
 	const struct profile_counter *a = left, *b = right;
@@ -58,7 +65,9 @@ static int compare_counters(const void *left, const void *right)
 _Static_assert(offsetof(struct profile_sync, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_overhead, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_jit, start_ns) == 0, "compare_starts reads it");
+_Static_assert(offsetof(struct profile_module, time_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_power, time_ns) == 0, "compare_starts reads it");
+_Static_assert(offsetof(struct profile_managed, start_ns) == 0, "compare_starts reads it");
 _Static_assert(offsetof(struct profile_allocation, time_ns) == 0, "compare_starts reads it");
 
 static int sort_profile(struct profile *profile)
@@ -70,10 +79,16 @@ static int sort_profile(struct profile *profile)
 			compare_starts) < 0 ||
 	    stable_sort(profile->jits, profile->jit_count, sizeof(*profile->jits), compare_starts) <
 		    0 ||
+	    stable_sort(profile->loads, profile->load_count, sizeof(*profile->loads),
+			compare_loads) < 0 ||
+	    stable_sort(profile->modules, profile->module_count, sizeof(*profile->modules),
+			compare_starts) < 0 ||
 	    stable_sort(profile->powers, profile->power_count, sizeof(*profile->powers),
 			compare_starts) < 0 ||
 	    stable_sort(profile->allocations, profile->allocation_count,
 			sizeof(*profile->allocations), compare_starts) < 0 ||
+	    stable_sort(profile->manageds, profile->managed_count, sizeof(*profile->manageds),
+			compare_starts) < 0 ||
 	    stable_sort(profile->launches, profile->launch_count, sizeof(*profile->launches),
 			compare_launches) < 0 ||
 	    stable_sort(profile->event_calls, profile->event_call_count,
@@ -328,6 +343,9 @@ void profile_free(struct profile *profile)
 	free(profile->syncs);
 	free(profile->overheads);
 	free(profile->jits);
+	free(profile->loads);
+	free(profile->modules);
+	free(profile->module_kernels);
 	free(profile->metrics); /* the texts are in strings */
 	free(profile->counters);
 	free(profile->counted_graphs);
@@ -337,6 +355,7 @@ void profile_free(struct profile *profile)
 	free(profile->allocations);
 	free(profile->event_calls);
 	free(profile->launches);
+	free(profile->manageds);
 	free(profile->arguments);
 	free(profile->argument_sets);
 	free(profile->givens);
@@ -352,6 +371,15 @@ const char *profile_property(const struct profile_process *process, const char *
 		if (!strcmp(process->properties[i - 1].key, key))
 			return process->properties[i - 1].value;
 	return fallback;
+}
+
+const struct profile_load *profile_load_of(const struct profile *profile, uint32_t call)
+{
+	const struct profile_load wanted = {.call = call};
+
+	if (!profile->load_count || call == PROFILE_NONE)
+		return NULL;
+	return bsearch(&wanted, profile->loads, profile->load_count, sizeof(wanted), compare_loads);
 }
 
 const struct profile_launch *profile_launch_of(const struct profile *profile, uint32_t call)

@@ -99,6 +99,21 @@ struct profile_machine_code {
 	uint32_t dependency_wait_count, dependent_launch_count;
 };
 
+/* A module that the driver loaded: machine code of the program, of a library, or compiled while it ran. */
+struct profile_module {
+	int64_t time_ns; /* when it was in the context */
+	uint64_t code;	 /* equal for equal machine code */
+	uint64_t bytes;
+	uint32_t sm;	 /* 90 for compute capability 9.0; 0: it has no kernels */
+	uint32_t thread; /* threads[] or PROFILE_NONE */
+};
+
+/* A kernel that ran, and code that has a kernel of that name. */
+struct profile_module_kernel {
+	uint64_t code;	 /* profile_module.code */
+	uint32_t kernel; /* kernel_names[] */
+};
+
 struct profile_copy {
 	uint64_t bytes;
 	uint32_t kind; /* CUpti_ActivityMemcpyKind, see profile_copy_kind_name */
@@ -227,6 +242,15 @@ struct profile_launch {
 	bool is_cooperative; /* by attribute, of which profile_signature.launch_type does not tell */
 };
 
+/* What a call that loads code was given. */
+enum profile_image { IMAGE_UNKNOWN, IMAGE_MACHINE_CODE, IMAGE_PTX, IMAGE_FAT_BINARY, IMAGE_FILE };
+
+struct profile_load {
+	uint32_t call;	  /* calls[] or PROFILE_NONE */
+	uint32_t image;	  /* enum profile_image */
+	bool is_embedded; /* in the program or a library, not made or read while it ran */
+};
+
 struct profile_overhead {
 	int64_t start_ns, end_ns;
 	const char *name;
@@ -299,6 +323,30 @@ struct profile_allocation {
 	bool is_free;
 };
 
+/* What the driver did with managed memory, as CUpti_ActivityUnifiedMemoryCounterKind has it. */
+enum profile_managed_kind {
+	MANAGED_TO_DEVICE = 1,
+	MANAGED_TO_HOST,
+	MANAGED_CPU_FAULT,
+	MANAGED_GPU_FAULTS,
+	MANAGED_THRASHING,
+	MANAGED_THROTTLING,
+	MANAGED_REMOTE_MAP,
+	MANAGED_BETWEEN_DEVICES,
+	MANAGED_KIND_COUNT
+};
+
+/* CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_COHERENCE and _PREFETCH: what the driver moves along with what is touched. */
+enum { MANAGED_FOR_FAULT = 2, MANAGED_EXPECTED_FAULT };
+
+struct profile_managed {
+	int64_t start_ns, end_ns;
+	uint64_t value;		      /* bytes; of faults how many */
+	uint32_t kind;		      /* enum profile_managed_kind */
+	uint32_t source, destination; /* devices[], PROFILE_NONE: the host, or it does not apply */
+	uint32_t cause;		      /* as in managed.csv */
+};
+
 /* A word of a kernel's parameters that may be an address. */
 struct profile_argument {
 	uint64_t address;
@@ -347,6 +395,7 @@ struct profile_process {
 	bool is_replay;		   /* counters by replay: kernels' times are not their own */
 	bool is_graph_level;	   /* recorded with --graphs=graph */
 	double call_added_ns;	   /* by recording to a short call, as measured in it; 0: unknown */
+	bool has_managed;	   /* page faults and migrations of managed memory were recorded */
 	bool is_filtered;	   /* by --kernels, --delay, --duration or the profiler API */
 };
 
@@ -377,6 +426,10 @@ struct profile {
 	size_t signature_count;
 	struct profile_machine_code *machine_codes; /* by kernel, then sm; one of each */
 	size_t machine_code_count;
+	struct profile_module *modules; /* by time_ns */
+	size_t module_count;
+	struct profile_module_kernel *module_kernels; /* by code, then kernel */
+	size_t module_kernel_count;
 	struct profile_copy *copies;
 	size_t copy_count;
 	struct profile_memset *memsets;
@@ -397,6 +450,10 @@ struct profile {
 	size_t event_call_count;
 	struct profile_launch *launches; /* by call; those that have attributes */
 	size_t launch_count;
+	struct profile_load *loads; /* by call */
+	size_t load_count;
+	struct profile_managed *manageds; /* by start_ns */
+	size_t managed_count;
 	struct profile_overhead *overheads; /* by start_ns */
 	size_t overhead_count;
 	struct profile_jit *jits; /* by start_ns */
@@ -466,6 +523,9 @@ const char *profile_loss_place(const struct profile_loss *loss);
  * has none. */
 const struct profile_machine_code *profile_machine_code(const struct profile *profile,
 							uint32_t kernel, uint32_t sm);
+
+/* What a call that loads code was given, or NULL where the recording does not tell. */
+const struct profile_load *profile_load_of(const struct profile *profile, uint32_t call);
 
 /* The attributes of the launch that a call made, or NULL where it has none. */
 const struct profile_launch *profile_launch_of(const struct profile *profile, uint32_t call);

@@ -1,5 +1,7 @@
 #include "trace/reader.h"
 
+#include "trace/plain_lines.h"
+
 #include <csv.h>
 #include <errno.h>
 #include <math.h>
@@ -174,6 +176,11 @@ struct reader {
 	size_t column_count;
 	bool has_header;
 	bool is_foreign; /* the header names no column of the table: its rows say nothing */
+
+	enum reader_way way;
+	struct plain_column plain[MAX_COLUMNS]; /* as columns[] */
+	bool is_plain;				/* all of them are whole numbers */
+	bool is_line_begun; /* what comes next goes on with a line that libcsv has begun */
 
 	union trace_row row;
 	size_t field_count;  /* of the row so far */
@@ -368,6 +375,29 @@ static void reader_place_texts(struct reader *reader)
 	}
 }
 
+static enum plain_type plain_type_of(const struct column *column)
+{
+	static const enum plain_type types[] = {
+		[COLUMN_i64] = PLAIN_i64, [COLUMN_u64] = PLAIN_u64, [COLUMN_u32] = PLAIN_u32};
+
+	return column ? types[column->type] : PLAIN_SKIPPED;
+}
+
+static void reader_plan_plain(struct reader *reader)
+{
+	reader->is_plain = reader->way == READER_SHORT && !reader->is_foreign;
+	for (size_t i = 0; i < reader->column_count; i++) {
+		const struct column *column = reader->columns[i];
+
+		if (column && (column->type == COLUMN_f64 || column->type == COLUMN_text)) {
+			reader->is_plain = false;
+			return;
+		}
+		reader->plain[i] =
+			(struct plain_column){plain_type_of(column), column ? column->offset : 0};
+	}
+}
+
 static void reader_finish_header(struct reader *reader)
 {
 	reader->column_count = reader->field_count;
@@ -379,6 +409,7 @@ static void reader_finish_header(struct reader *reader)
 	if (reader->is_foreign)
 		reader_count_loss(reader->losses, READER_unreadable_rows, &reader->place,
 				  "the first line names no column of this table");
+	reader_plan_plain(reader);
 }
 
 static void reader_finish_row(struct reader *reader)
@@ -405,6 +436,7 @@ static void reader_end_line(int ending, void *context)
 
 	if (reader->rc < 0)
 		return;
+	reader->is_line_begun = ending != '\n';
 	if (ending == '\n' && reader->after_return && reader->field_count == 0) {
 		reader->after_return = false;
 		return;
@@ -451,7 +483,7 @@ static int reader_skip_field(struct reader *reader, const char *text, size_t len
 	return reader_start_csv(reader);
 }
 
-static int reader_parse(struct reader *reader, const char *text, size_t length)
+static int reader_parse_csv(struct reader *reader, const char *text, size_t length)
 {
 	while (length > 0) {
 		size_t used = csv_parse(&reader->csv, text, length, reader_add_field,
@@ -465,6 +497,46 @@ static int reader_parse(struct reader *reader, const char *text, size_t length)
 		length -= used;
 	}
 	return 0;
+}
+
+/* Plain lines until one that is none; returns how long they are. */
+static size_t reader_parse_plain(struct reader *reader, const char *text, size_t length)
+{
+	size_t used = 0, line;
+
+	while (reader->rc == 0 &&
+	       (line = plain_line_read(&reader->row, reader->plain, reader->column_count,
+				       text + used, length - used))) {
+		reader->after_return = false;
+		reader->place.line = ++reader->finished_lines;
+		reader->rc = reader->each(&reader->row, &reader->place, reader->context);
+		used += line;
+	}
+	return used;
+}
+
+/* Where lines may be plain those that are not go to libcsv one by one.  It is at the end of a line when it says so at the
+ * newline with which its text ends. */
+static int reader_parse(struct reader *reader, const char *text, size_t length)
+{
+	const char *end = text + length, *newline;
+	int rc = 0;
+
+	if (reader->has_header && !reader->is_plain)
+		return reader_parse_csv(reader, text, length);
+	while (rc == 0 && text < end) {
+		if (reader->is_plain && !reader->is_line_begun)
+			text += reader_parse_plain(reader, text, (size_t)(end - text));
+		rc = reader->rc;
+		if (rc < 0 || text == end)
+			return rc;
+		newline = memchr(text, '\n', (size_t)(end - text));
+		length = (size_t)((newline ? newline + 1 : end) - text);
+		reader->is_line_begun = true;
+		rc = reader_parse_csv(reader, text, length);
+		text += length;
+	}
+	return rc;
 }
 
 static int reader_read_file(struct reader *reader, struct recording_table *bytes)
@@ -515,8 +587,9 @@ static void reader_destroy(struct reader *reader)
 	free(reader);
 }
 
-int reader_read_table(const struct recording_process *process, enum trace_table table,
-		      reader_row each, void *context, struct reader_losses *losses, struct err *err)
+int reader_read_table_by(enum reader_way way, const struct recording_process *process,
+			 enum trace_table table, reader_row each, void *context,
+			 struct reader_losses *losses, struct err *err)
 {
 	struct recording_table bytes;
 	struct reader *reader = NULL;
@@ -530,6 +603,7 @@ int reader_read_table(const struct recording_process *process, enum trace_table 
 	if (!reader || !reader->buffer || reader_start_csv(reader) < 0)
 		rc = -ENOMEM;
 	if (rc == 0) {
+		reader->way = way;
 		reader->losses = losses;
 		reader->each = each;
 		reader->context = context;
@@ -540,4 +614,10 @@ int reader_read_table(const struct recording_process *process, enum trace_table 
 	reader_destroy(reader);
 	recording_close_table(&bytes);
 	return rc;
+}
+
+int reader_read_table(const struct recording_process *process, enum trace_table table,
+		      reader_row each, void *context, struct reader_losses *losses, struct err *err)
+{
+	return reader_read_table_by(READER_SHORT, process, table, each, context, losses, err);
 }

@@ -64,6 +64,14 @@ int reader_read_table(const struct recording_process *process, enum trace_table 
 		      reader_row each, void *context, struct reader_losses *losses,
 		      struct err *err);
 
+/* How lines of whole numbers are read: by libcsv, which says what is right, or by a shorter way, which gives the same
+ * (plain_lines.h); tests compare both. */
+enum reader_way { READER_SHORT, READER_CSV };
+
+int reader_read_table_by(enum reader_way way, const struct recording_process *process,
+			 enum trace_table table, reader_row each, void *context,
+			 struct reader_losses *losses, struct err *err);
+
 /* Counts one loss; the first of its kind leaves its place and description (may be NULL). */
 __attribute__((format(printf, 4, 5))) void reader_count_loss(struct reader_losses *losses,
 							     enum reader_loss kind,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/worker.h"
 #include "techniques/shared/readbacks.h"
 #include "whatif/loop_parts.h"
 
@@ -186,23 +187,35 @@ int apply_technique(struct effect *effect, struct applied *applied, enum techniq
 	return rc;
 }
 
-static int keep_possible(struct prediction *prediction, struct applied *applied,
-			 const struct part *part)
-{
+/* The bounds of a part, which are found while it is replayed. */
+struct search {
+	const struct applied *applied;
+	const struct part *part;
 	struct bounds bounds;
-	int rc;
+	double steady_ns; /* what the host takes to submit an iteration */
+};
 
-	applied->terms.trace_node_ns = applied->all->predictor.costs[COSTS_MIDDLE].trace_node_ns;
-	rc = bounds_find(&bounds, &applied->application, &applied->terms, part);
-	if (rc == 0 && !bounds_hold(&bounds, prediction))
-		rc = -ERANGE;
-	if (!(applied->terms.bounds & BOUND_OPEN))
-		bounds_limit(&bounds, prediction);
+static int find_bounds(void *context)
+{
+	struct search *search = context;
+	const struct applied *applied = search->applied;
+	const struct part *part = search->part;
+
 	if (part->steady)
-		bounds_limit_steady(
-			prediction,
+		search->steady_ns =
 			bounds_steady_ns(&applied->application, part->steady, part->loops,
-					 applied->all->predictor.costs[COSTS_LOW].launch_call_ns));
+					 applied->all->predictor.costs[COSTS_LOW].launch_call_ns);
+	return bounds_find(&search->bounds, &applied->application, &applied->terms, part);
+}
+
+static int keep_possible(struct prediction *prediction, const struct search *found)
+{
+	int rc = bounds_hold(&found->bounds, prediction) ? 0 : -ERANGE;
+
+	if (!(found->applied->terms.bounds & BOUND_OPEN))
+		bounds_limit(&found->bounds, prediction);
+	if (found->part->steady)
+		bounds_limit_steady(prediction, found->steady_ns);
 	return rc;
 }
 
@@ -216,12 +229,22 @@ static const struct steady_loop *steady_of(const struct what_ifs *all, size_t de
 		       : NULL;
 }
 
+/* Of an assumption that holds in part only, or more than it, what_if.c takes one end. */
+static enum interval_end interval_of(enum assumed_end end)
+{
+	if (end == ASSUMED_USUAL)
+		return INTERVAL_BOTH;
+	return end == ASSUMED_LEAST ? INTERVAL_LOW : INTERVAL_HIGH;
+}
+
 int apply_predict(struct prediction *out, struct applied *applied)
 {
 	const struct what_ifs *all = applied->all;
 	struct application *application = &applied->application;
+	struct search search = {.applied = applied};
+	struct worker worker;
 	struct part part;
-	int rc;
+	int rc, bounds_rc;
 
 	/* copies of pinned memory may lie in loops that changed as well: their time counts once */
 	application->place_count = places_merge(application->places, application->place_count);
@@ -231,9 +254,16 @@ int apply_predict(struct prediction *out, struct applied *applied)
 			     .changed = application->places,
 			     .changed_count = application->place_count,
 			     .steady = steady_of(all, application->device),
-			     .spread = applied->spread};
+			     .spread = applied->spread,
+			     .end = interval_of(application->end)};
 	part.loops = part.steady ? &all->run.report->steady_state->loops : NULL;
+	search.part = &part;
+	applied->terms.trace_node_ns = all->predictor.costs[COSTS_MIDDLE].trace_node_ns;
+	worker_start(&worker, find_bounds, &search);
 	rc = predictor_run(out, &all->predictor, &application->change, application->device, &part,
 			   application->setup_ns);
-	return rc == 0 ? keep_possible(out, applied, &part) : rc;
+	bounds_rc = worker_join(&worker);
+	if (rc == 0)
+		rc = bounds_rc;
+	return rc == 0 ? keep_possible(out, &search) : rc;
 }

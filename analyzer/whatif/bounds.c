@@ -23,14 +23,23 @@ struct running {
 	double fill; /* of the SMs */
 };
 
-/* What is kept busy by operations of one device, as they are gone through by start. */
-struct load {
+/* What bounds go by. */
+struct rules {
 	const struct application *application;
 	const struct bound_terms *terms;
 	const struct needs *needs;
-	double *stream_ns;	/* by stream */
-	int64_t *stream_end_ns; /* likewise, recorded; of the last one until now */
-	double copy_ns[2];	/* to the device, to the host */
+	double to_device_rate, to_host_rate; /* of pinned memory, bytes a second; 0: not measured */
+};
+
+/* What is kept busy by operations of one device, as they are gone through by start: those that are submitted in some
+ * places, or of all. */
+struct load {
+	const struct rules *rules;
+	const struct place *places; /* NULL: everywhere */
+	size_t place_count, near;   /* near: the place that held the last one */
+	double *stream_ns;	    /* by stream */
+	int64_t *stream_end_ns;	    /* likewise, recorded; of the last one until now */
+	double copy_ns[2];	    /* to the device, to the host */
 	int64_t copy_end_ns[2];
 	double dram_ns;
 	double sm_ns;	 /* by the share of the SMs */
@@ -42,9 +51,9 @@ struct load {
 
 /* ---- one operation ---- */
 
-static bool may(const struct load *load, enum bound bound)
+static bool may(const struct rules *rules, enum bound bound)
 {
-	return load->terms->bounds & bound;
+	return rules->terms->bounds & bound;
 }
 
 static bool is_readback(const struct profile *profile, const struct profile_op *op)
@@ -54,49 +63,46 @@ static bool is_readback(const struct profile *profile, const struct profile_op *
 }
 
 /* What an operation takes at least, if a change may shorten it at all; as recorded otherwise. */
-static double floor_ns(const struct load *load, const struct profile_op *op)
+static double floor_ns(const struct rules *rules, const struct profile_op *op)
 {
-	const struct recorded_run *run = load->application->run;
-	const struct profile *profile = run->model->profile;
+	const struct profile *profile = rules->application->run->model->profile;
 	double length_ns = (double)(op->end_ns - op->start_ns);
-	enum ceiling_id link = CEILING_h2d_pinned;
-	double rate;
+	double rate = rules->to_device_rate;
 
-	if (may(load, BOUND_READS) && is_readback(profile, op))
+	if (may(rules, BOUND_READS) && is_readback(profile, op))
 		return 0;
-	if (op->kind == OP_KERNEL && may(load, BOUND_KERNELS))
-		return length_ns * load->needs[profile->signatures[op->detail].kernel].arithmetic;
-	if (op->kind != OP_COPY || !may(load, BOUND_COPIES))
+	if (op->kind == OP_KERNEL && may(rules, BOUND_KERNELS))
+		return length_ns * rules->needs[profile->signatures[op->detail].kernel].arithmetic;
+	if (op->kind != OP_COPY || !may(rules, BOUND_COPIES))
 		return length_ns;
 	if (profile->copies[op->detail].kind == COPY_TO_HOST)
-		link = CEILING_d2h_pinned;
-	rate = ceilings_at(run->ceilings, link, 0);
+		rate = rules->to_host_rate;
 	return rate > 0 ? fmin((double)profile->copies[op->detail].bytes / rate * 1e9, length_ns)
 			: length_ns;
 }
 
 /* By how much it gets shorter at most.  Of what was a node of a graph recording may have added a part. */
-static double shorter_ns(const struct load *load, const struct profile_op *op)
+static double shorter_ns(const struct rules *rules, const struct profile_op *op)
 {
-	const struct change *change = &load->application->change;
-	const struct model *model = load->application->run->model;
+	const struct change *change = &rules->application->change;
+	const struct model *model = rules->application->run->model;
 	size_t index = (size_t)(op - model->profile->ops);
 	double length_ns = (double)(op->end_ns - op->start_ns);
 
 	if (change->op_ns && change->op_ns[index] >= 0)
-		return fmax(length_ns - fmax((double)change->op_ns[index], floor_ns(load, op)), 0);
+		return fmax(length_ns - fmax((double)change->op_ns[index], floor_ns(rules, op)), 0);
 	return model_call_class(model, op->call) == CALL_GRAPH_LAUNCH
-		       ? fmin((double)load->terms->trace_node_ns, length_ns * 3 / 4)
+		       ? fmin((double)rules->terms->trace_node_ns, length_ns * 3 / 4)
 		       : 0;
 }
 
 /* Whether it runs beside what it followed. */
-static bool leaves_stream(const struct load *load, const struct profile_op *op)
+static bool leaves_stream(const struct rules *rules, const struct profile_op *op)
 {
-	const struct change *change = &load->application->change;
-	size_t index = (size_t)(op - load->application->run->model->profile->ops);
+	const struct change *change = &rules->application->change;
+	size_t index = (size_t)(op - rules->application->run->model->profile->ops);
 
-	return may(load, BOUND_ENGINES) &&
+	return may(rules, BOUND_ENGINES) &&
 	       ((change->lanes && change->lanes[index] != PROFILE_NONE) ||
 		change_of_call(change, op->call)->submission == SUBMITS_CHILDREN);
 }
@@ -146,27 +152,23 @@ static double fill_of(const struct profile *profile, const struct profile_op *op
 
 static void add_kernel(struct load *load, const struct profile_op *op, double fewer_ns)
 {
-	const struct profile *profile = load->application->run->model->profile;
+	const struct profile *profile = load->rules->application->run->model->profile;
 	double fill = fill_of(profile, op);
-	const struct needs *needs = &load->needs[profile->signatures[op->detail].kernel];
+	const struct needs *needs = &load->rules->needs[profile->signatures[op->detail].kernel];
 
 	run_until(load, op->start_ns);
 	if (load->running_count < RUNNING_MOST)
 		load->running[load->running_count++] = (struct running){op->end_ns, fill};
-	load->fewer_ns += may(load, BOUND_SMS) ? 0 : fewer_ns * fill;
+	load->fewer_ns += may(load->rules, BOUND_SMS) ? 0 : fewer_ns * fill;
 	load->dram_ns += needs->dram * (double)(op->end_ns - op->start_ns);
 }
 
-/* One that the device launched has no place of its own in a replay. */
-static void add_op(struct load *load, const struct profile_op *op)
+static void add_op(struct load *load, const struct profile_op *op, double fewer_ns,
+		   bool leaves_its_stream)
 {
-	const struct profile *profile = load->application->run->model->profile;
-	double fewer_ns;
+	const struct profile *profile = load->rules->application->run->model->profile;
 
-	if (op->call == PROFILE_NONE)
-		return;
-	fewer_ns = shorter_ns(load, op);
-	if (!leaves_stream(load, op))
+	if (!leaves_its_stream)
 		load->stream_ns[op->stream] +=
 			add_time(&load->stream_end_ns[op->stream], op, fewer_ns);
 	if (op->kind == OP_KERNEL)
@@ -180,10 +182,8 @@ static void add_op(struct load *load, const struct profile_op *op)
 /* One that does not count, nor what runs beside it: no one knows in whose time that will be. */
 static void pass_op(struct load *load, const struct profile_op *op)
 {
-	const struct profile *profile = load->application->run->model->profile;
+	const struct profile *profile = load->rules->application->run->model->profile;
 
-	if (op->call == PROFILE_NONE)
-		return;
 	add_time(&load->stream_end_ns[op->stream], op, 0);
 	if (op->kind == OP_KERNEL) {
 		run_until(load, op->start_ns);
@@ -198,19 +198,19 @@ static void pass_op(struct load *load, const struct profile_op *op)
 
 static double dram_ns(const struct load *load)
 {
-	const struct roofline *roofline =
-		load->application->run->report ? load->application->run->report->roofline : NULL;
+	const struct report *report = load->rules->application->run->report;
+	const struct roofline *roofline = report ? report->roofline : NULL;
 	double roof = roofline ? roofline->roofs[ROOF_dram] : 0;
 	double ns = load->dram_ns;
 
-	if (load->terms->fewer_bytes > 1)
-		ns /= (double)load->terms->fewer_bytes;
-	return roof > 0 ? fmax(ns - load->terms->vanished_bytes / roof * 1e9, 0) : 0;
+	if (load->rules->terms->fewer_bytes > 1)
+		ns /= (double)load->rules->terms->fewer_bytes;
+	return roof > 0 ? fmax(ns - load->rules->terms->vanished_bytes / roof * 1e9, 0) : 0;
 }
 
 static double most_ns(struct load *load)
 {
-	size_t stream_count = load->application->run->model->profile->stream_count;
+	size_t stream_count = load->rules->application->run->model->profile->stream_count;
 	double most = fmax(fmax(load->copy_ns[0], load->copy_ns[1]), dram_ns(load));
 
 	run_until(load, INT64_MAX);
@@ -249,38 +249,70 @@ static struct needs *find_needs(const struct recorded_run *run)
 
 /* ---- bounds ---- */
 
-static void start_load(struct load *load)
+static int load_open(struct load *load, const struct rules *rules, const struct place *places,
+		     size_t place_count)
 {
-	size_t stream_count = load->application->run->model->profile->stream_count;
+	size_t stream_count = rules->application->run->model->profile->stream_count;
 
-	for (size_t i = 0; i < stream_count; i++) {
-		load->stream_ns[i] = 0;
+	*load = (struct load){.rules = rules,
+			      .places = places,
+			      .place_count = place_count,
+			      .stream_ns = calloc(stream_count + 1, sizeof(double)),
+			      .stream_end_ns = malloc((stream_count + 1) * sizeof(int64_t)),
+			      .copy_end_ns = {INT64_MIN, INT64_MIN},
+			      .sm_until_ns = INT64_MIN};
+	for (size_t i = 0; load->stream_end_ns && i < stream_count; i++)
 		load->stream_end_ns[i] = INT64_MIN;
-	}
-	load->copy_end_ns[0] = load->copy_end_ns[1] = load->sm_until_ns = INT64_MIN;
+	return load->stream_ns && load->stream_end_ns ? 0 : -ENOMEM;
 }
 
-/* Of operations of the device that are submitted in some places, or with NULL of all. */
-static double busy_ns(const struct load *empty, const struct place *places, size_t place_count)
+static void load_close(struct load *load)
 {
-	const struct profile *profile = empty->application->run->model->profile;
-	const struct profile_device *device = &profile->devices[empty->application->device];
-	struct load load = *empty;
-
-	start_load(&load);
-	for (size_t i = device->first_op; i < device->first_op + device->op_count; i++)
-		if (!places || (profile->ops[i].call != PROFILE_NONE &&
-				places_hold(places, place_count, profile->ops[i].call)))
-			add_op(&load, &profile->ops[i]);
-		else
-			pass_op(&load, &profile->ops[i]);
-	return most_ns(&load);
+	free(load->stream_ns);
+	free(load->stream_end_ns);
 }
 
-/* Iterations as places. */
+/* Most operations lie in the place of the one before. */
+static bool holds(struct load *load, size_t call)
+{
+	if (!load->places)
+		return true;
+	if (load->near < load->place_count && call >= load->places[load->near].first &&
+	    call < load->places[load->near].end)
+		return true;
+	load->near = places_find(load->places, load->place_count, call);
+	return load->near < load->place_count && load->places[load->near].first <= call;
+}
+
+/* All loads in one walk over the operations of the device.  One that the device launched has no place of its own in a
+ * replay. */
+static void add_ops(struct load *loads, size_t count, const struct rules *rules)
+{
+	const struct profile *profile = rules->application->run->model->profile;
+	const struct profile_device *device = &profile->devices[rules->application->device];
+
+	for (size_t i = device->first_op; i < device->first_op + device->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+		bool leaves_its_stream;
+		double fewer_ns;
+
+		if (op->call == PROFILE_NONE)
+			continue;
+		fewer_ns = shorter_ns(rules, op);
+		leaves_its_stream = leaves_stream(rules, op);
+		for (size_t j = 0; j < count; j++)
+			if (holds(&loads[j], op->call))
+				add_op(&loads[j], op, fewer_ns, leaves_its_stream);
+			else
+				pass_op(&loads[j], op);
+	}
+}
+
+/* Iterations as places, of which those in a row are one. */
 struct iterations {
 	struct place *items;
 	size_t count, capacity;
+	double iteration_count;
 };
 
 static int add_iteration(const struct steady_iteration *iteration, void *context)
@@ -290,6 +322,11 @@ static int add_iteration(const struct steady_iteration *iteration, void *context
 
 	if (!iteration->is_usual)
 		return 0;
+	usual->iteration_count++;
+	if (usual->count && usual->items[usual->count - 1].end == iteration->first_call) {
+		usual->items[usual->count - 1].end = iteration->end_call;
+		return 0;
+	}
 	next = ARRAY_NEXT(usual->items, usual->capacity, usual->count);
 	if (!next)
 		return -ENOMEM;
@@ -298,42 +335,60 @@ static int add_iteration(const struct steady_iteration *iteration, void *context
 	return 0;
 }
 
-static int find_steady(double *steady_ns, const struct load *empty, const struct part *part)
+static int find_usual(struct iterations *usual, const struct application *application,
+		      const struct part *part)
 {
-	const struct model *model = empty->application->run->model;
+	const struct model *model = application->run->model;
 	const struct looped_run run = {.profile = model->profile,
 				       .submissions = &model->submissions,
 				       .loops = part->loops};
-	struct iterations usual = {0};
-	int rc = part->steady ? steady_loop_visit(part->steady, &run, add_iteration, &usual) : 0;
 
-	if (rc == 0 && usual.count)
-		*steady_ns = busy_ns(empty, usual.items, usual.count) / (double)usual.count;
-	free(usual.items);
+	return part->steady ? steady_loop_visit(part->steady, &run, add_iteration, usual) : 0;
+}
+
+enum { LOAD_PROGRAM, LOAD_PLACE, LOAD_STEADY, LOAD_COUNT };
+
+static int find(struct bounds *out, const struct rules *rules, const struct part *part,
+		const struct iterations *usual)
+{
+	struct load loads[LOAD_COUNT] = {{0}};
+	size_t count = usual->count ? LOAD_COUNT : LOAD_STEADY;
+	int rc = load_open(&loads[LOAD_PROGRAM], rules, NULL, 0);
+
+	if (rc == 0)
+		rc = load_open(&loads[LOAD_PLACE], rules, part->places, part->place_count);
+	if (rc == 0)
+		rc = load_open(&loads[LOAD_STEADY], rules, usual->items, usual->count);
+	if (rc == 0) {
+		add_ops(loads, count, rules);
+		out->program_ns = most_ns(&loads[LOAD_PROGRAM]);
+		out->place_ns = most_ns(&loads[LOAD_PLACE]);
+		if (usual->count)
+			out->steady_ns = most_ns(&loads[LOAD_STEADY]) / usual->iteration_count;
+	}
+	for (size_t i = 0; i < LOAD_COUNT; i++)
+		load_close(&loads[i]);
 	return rc;
 }
 
 int bounds_find(struct bounds *out, const struct application *application,
 		const struct bound_terms *terms, const struct part *part)
 {
-	size_t stream_count = application->run->model->profile->stream_count;
+	const struct ceilings *ceilings = application->run->ceilings;
 	struct needs *needs = find_needs(application->run);
-	struct load load = {.application = application,
-			    .terms = terms,
-			    .needs = needs,
-			    .stream_ns = malloc((stream_count + 1) * sizeof(double)),
-			    .stream_end_ns = malloc((stream_count + 1) * sizeof(int64_t))};
-	int rc = needs && load.stream_ns && load.stream_end_ns ? 0 : -ENOMEM;
+	const struct rules rules = {.application = application,
+				    .terms = terms,
+				    .needs = needs,
+				    .to_device_rate = ceilings_at(ceilings, CEILING_h2d_pinned, 0),
+				    .to_host_rate = ceilings_at(ceilings, CEILING_d2h_pinned, 0)};
+	struct iterations usual = {0};
+	int rc = needs ? find_usual(&usual, application, part) : -ENOMEM;
 
 	*out = (struct bounds){0};
-	if (rc == 0) {
-		out->program_ns = busy_ns(&load, NULL, 0);
-		out->place_ns = busy_ns(&load, part->places, part->place_count);
-		rc = find_steady(&out->steady_ns, &load, part);
-	}
+	if (rc == 0)
+		rc = find(out, &rules, part, &usual);
+	free(usual.items);
 	free(needs);
-	free(load.stream_ns);
-	free(load.stream_end_ns);
 	return rc;
 }
 

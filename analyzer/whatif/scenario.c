@@ -107,7 +107,7 @@ static int predict(struct scenario *scenario, const struct wanted *wanted,
 static int open_what_ifs(struct what_ifs *what_ifs, const struct report *report,
 			 const struct wanted *wanted)
 {
-	int rc = what_ifs_open(what_ifs, report->profile, report->ceilings, wanted->range);
+	int rc = what_ifs_open_report(what_ifs, report, wanted->range);
 
 	if (rc == 0)
 		rc = what_ifs_add_report(what_ifs, report);

@@ -113,7 +113,9 @@ static int find_alike(struct what_ifs *all)
 static int find_loops(void *context)
 {
 	struct what_ifs *all = context;
-	int rc = loops_find(&all->loops, all->run.model->profile, &all->run.model->submissions);
+	int rc = all->is_given ? 0
+			       : loops_find(&all->loops, all->run.model->profile,
+					    &all->run.model->submissions);
 
 	return rc < 0 ? rc : find_alike(all);
 }
@@ -140,24 +142,40 @@ static int find_libraries(struct recorded_run *run, const struct profile *profil
 	return 0;
 }
 
-int what_ifs_open(struct what_ifs *all, const struct profile *profile,
-		  const struct ceilings *ceilings, const char *range)
+static int open_profile(struct what_ifs *all, const struct profile *profile, const char *range)
 {
 	struct err err = {""};
-	int rc;
+	int rc = find_libraries(&all->run, profile);
 
-	*all = (struct what_ifs){.run.ceilings = ceilings};
-	rc = find_libraries(&all->run, profile);
 	if (rc < 0)
 		return rc;
-	if (!predictor_fits(&all->predictor, profile))
+	if (!predictor_fits(&all->predictor, profile)) {
+		all->loops = (struct loops){0};
 		return 0;
+	}
 	rc = model_build(&all->run.model, profile, &err);
 	if (rc == 0)
-		rc = read_model(all, ceilings);
+		rc = read_model(all, all->run.ceilings);
 	if (rc == 0 && range)
 		rc = find_part(all, range);
 	return rc;
+}
+
+int what_ifs_open(struct what_ifs *all, const struct profile *profile,
+		  const struct ceilings *ceilings, const char *range)
+{
+	*all = (struct what_ifs){.run.ceilings = ceilings};
+	return open_profile(all, profile, range);
+}
+
+int what_ifs_open_report(struct what_ifs *all, const struct report *report, const char *range)
+{
+	*all = (struct what_ifs){.run.ceilings = report->ceilings};
+	if (report->steady_state) {
+		all->loops = report->steady_state->loops;
+		all->is_given = true;
+	}
+	return open_profile(all, report->profile, range);
 }
 
 int what_ifs_add_report(struct what_ifs *all, const struct report *report)
@@ -169,7 +187,8 @@ int what_ifs_add_report(struct what_ifs *all, const struct report *report)
 void what_ifs_free(struct what_ifs *all)
 {
 	predictor_free(&all->predictor);
-	loops_free(&all->loops);
+	if (!all->is_given)
+		loops_free(&all->loops);
 	free(all->alike);
 	model_free(all->run.model);
 	free(all->places);
@@ -238,8 +257,18 @@ int what_if_not_recorded(struct not_recorded *out, const struct profile *profile
 
 /* ---- predictions ---- */
 
+static bool is_refused(const struct what_if *parts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (parts[i].effect.refusal)
+			return true;
+	return false;
+}
+
+/* needs_each: nothing is predicted where one of them is refused. */
 static int apply_all(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
-		     size_t count, const struct what_ifs *all, size_t device, enum assumed_end end)
+		     size_t count, const struct what_ifs *all, size_t device, enum assumed_end end,
+		     bool needs_each)
 {
 	struct applied applied;
 	int rc = apply_begin(&applied, all, device, ids, count, end);
@@ -247,7 +276,7 @@ static int apply_all(struct prediction *out, struct what_if *parts, const enum t
 	*out = (struct prediction){0};
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		rc = apply_technique(&parts[i].effect, &applied, ids[i]);
-	if (rc == 0 && applied.application.place_count)
+	if (rc == 0 && applied.application.place_count && !(needs_each && is_refused(parts, count)))
 		rc = apply_predict(out, &applied);
 	apply_end(&applied);
 	return rc;
@@ -271,7 +300,7 @@ static int predict_end(struct prediction *out, const enum technique_id *ids, siz
 		end == ASSUMED_LEAST ? lower : raise;
 	struct what_if parts[TECHNIQUE_COUNT];
 	struct prediction other;
-	int rc = apply_all(&other, parts, ids, count, all, device, end);
+	int rc = apply_all(&other, parts, ids, count, all, device, end, false);
 
 	if (rc == -ERANGE) /* that end is none */
 		return 0;
@@ -294,14 +323,16 @@ static int refuse(struct prediction *out, struct what_if *parts, size_t count)
 	return 0;
 }
 
-int what_if_together(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
-		     size_t count, const struct what_ifs *all, size_t device)
+static int together(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
+		    size_t count, const struct what_ifs *all, size_t device, bool needs_each)
 {
 	bool is_assuming = false, has_most = false;
-	int rc = apply_all(out, parts, ids, count, all, device, ASSUMED_USUAL);
+	int rc = apply_all(out, parts, ids, count, all, device, ASSUMED_USUAL, needs_each);
 
 	if (rc == -ERANGE)
 		return refuse(out, parts, count);
+	if (needs_each && is_refused(parts, count))
+		return rc;
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		if (!parts[i].effect.refusal) {
 			is_assuming |= parts[i].effect.is_assuming;
@@ -312,6 +343,19 @@ int what_if_together(struct prediction *out, struct what_if *parts, const enum t
 	if (rc == 0 && has_most)
 		rc = predict_end(out, ids, count, all, device, ASSUMED_MOST);
 	return rc;
+}
+
+int what_if_together(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
+		     size_t count, const struct what_ifs *all, size_t device)
+{
+	return together(out, parts, ids, count, all, device, false);
+}
+
+int what_if_each_together(struct prediction *out, struct what_if *parts,
+			  const enum technique_id *ids, size_t count, const struct what_ifs *all,
+			  size_t device)
+{
+	return together(out, parts, ids, count, all, device, true);
 }
 
 int what_if_alone(struct what_if *out, enum technique_id id, const struct what_ifs *all,

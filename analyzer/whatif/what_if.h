@@ -16,7 +16,8 @@ struct places {
 /* The recording made ready for predictions, once for all rules. */
 struct what_ifs {
 	struct recorded_run run;
-	struct loops loops;
+	struct loops loops; /* owned, or where is_given its maker's */
+	bool is_given;
 	uint32_t *alike; /* owned; by loop: the first one that is the same loop */
 	struct predictor predictor;
 	struct place
@@ -37,6 +38,9 @@ struct what_if {
  * change.  Returns 0 or -ENOMEM; the caller frees with what_ifs_free, also after a failure. */
 int what_ifs_open(struct what_ifs *all, const struct profile *profile,
 		  const struct ceilings *ceilings, const char *range);
+
+/* The same for a report, which has found the loops and outlives it. */
+int what_ifs_open_report(struct what_ifs *all, const struct report *report, const char *range);
 
 /* What counters and samples tell, for techniques that go by them; the predictor need not be usable.  Returns 0 or
  * -ENOMEM. */
@@ -78,6 +82,11 @@ size_t what_if_main_device(const struct profile *profile);
  * must be usable.  Returns 0 or -ENOMEM. */
 int what_if_together(struct prediction *out, struct what_if *parts, const enum technique_id *ids,
 		     size_t count, const struct what_ifs *all, size_t device);
+
+/* The same where each must do its part: where one is refused nothing is replayed, and out is all zero. */
+int what_if_each_together(struct prediction *out, struct what_if *parts,
+			  const enum technique_id *ids, size_t count, const struct what_ifs *all,
+			  size_t device);
 
 /* Refuses a technique that is blind to device work where there is some. */
 int what_if_alone(struct what_if *out, enum technique_id id, const struct what_ifs *all,

@@ -82,20 +82,23 @@ static unsigned int *own_count(void)
 	return &under_way[stripe - 1].count;
 }
 
-/* Under the lock: the phase may change meanwhile, and each has its time. */
+/* Under the lock: the phase may change meanwhile, and each has its time.  A thread that is canceled here would keep it. */
 static void wait_until_open(int64_t patience_ns)
 {
 	int64_t came_ns = clock_ns(CLOCK_MONOTONIC);
+	int cancel_state;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	while (phase != GATE_OPEN) {
 		int64_t until_ns =
 			patience_ns ? came_ns + patience_ns : phase_since_ns + patience[phase];
 		struct timespec until = clock_timespec(until_ns);
 
 		if (clock_ns(CLOCK_MONOTONIC) >= until_ns)
-			return;
+			break;
 		pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &until);
 	}
+	pthread_setcancelstate(cancel_state, NULL);
 }
 
 /* Its launch is under way again before the lock is given back: who closes the gate next sees it. */

@@ -52,6 +52,12 @@
 	ANSWER(l2_cycles, "lts__cycles_elapsed.max")                                      \
 	ANSWER(shared_wavefronts, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum")       \
 	ANSWER(shared_conflicts, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum")    \
+	ANSWER(global_load_sectors, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum")     \
+	ANSWER(global_store_sectors, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum")    \
+	ANSWER(global_load_requests, "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum")   \
+	ANSWER(global_store_requests, "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum")  \
+	ANSWER(global_load_bytes, "smsp__sass_data_bytes_mem_global_op_ld.sum")           \
+	ANSWER(global_store_bytes, "smsp__sass_data_bytes_mem_global_op_st.sum")          \
 	ANSWER(sm_active_cycles_min, "sm__cycles_active.min")                             \
 	ANSWER(sm_active_cycles_mean, "sm__cycles_active.avg")                            \
 	ANSWER(sm_active_cycles_max, "sm__cycles_active.max")                             \

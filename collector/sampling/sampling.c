@@ -83,7 +83,7 @@ void sampling_on_context(CUcontext context)
 
 	if (!cupti || cupti->cuptiGetDeviceId(context, &device) != CUPTI_SUCCESS)
 		return;
-	guard_enter(&guard);
+	guard_enter_long(&guard); /* CUPTI takes half a second, or hangs with the driver */
 	pthread_mutex_lock(&list_lock);
 	if (!is_stopped && find_sampler(device) < 0)
 		add_sampler(device);
@@ -125,7 +125,7 @@ void sampling_on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data
 	    data->callbackSite != CUPTI_API_ENTER || !data->context ||
 	    cupti->cuptiGetDeviceId(data->context, &device) != CUPTI_SUCCESS)
 		return;
-	guard_enter(&guard);
+	guard_enter_long(&guard); /* another thread may be opening a device */
 	pthread_mutex_lock(&list_lock);
 	begin_first_window(device, is_launch(id, data));
 	pthread_mutex_unlock(&list_lock);
@@ -142,7 +142,7 @@ void sampling_on_nvtx(CUpti_CallbackId id, const CUpti_NvtxData *data)
 	edge = nvtx_match(id, data);
 	if (edge == NVTX_NO_EDGE || !cupti)
 		return;
-	guard_enter(&guard);
+	guard_enter_long(&guard); /* likewise */
 	pthread_mutex_lock(&list_lock);
 	for (size_t i = 0; i < sampler_count; i++)
 		(edge == NVTX_FIRST_BEGINS ? sampler_begin_window : sampler_end_range)(samplers[i]);

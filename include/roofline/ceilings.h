@@ -55,6 +55,7 @@
 	CEILING(h2d_pinned, transfer, "B/s", "", "host to device, page-locked memory") \
 	CEILING(d2h_pinned, transfer, "B/s", "", "device to host, page-locked memory") \
 	CEILING(pinned_both, transfer, "B/s", "", "each direction, copies in both at once, page-locked memory") \
+	CEILING(peer_copy, transfer, "B/s", "", "one GPU to another, which may access each other") \
 	CEILING(h2d_pageable, transfer, "B/s", "", "host to device, ordinary memory") \
 	CEILING(d2h_pageable, transfer, "B/s", "", "device to host, ordinary memory") \
 	CEILING(host_register, transfer, "ns", "bytes", "cudaHostRegister of so many bytes of ordinary memory that was written before") \

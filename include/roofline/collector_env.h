@@ -50,10 +50,12 @@
 		 "0: not which launches are dependent, cooperative or have a priority")                     \
 	VARIABLE(ENV_CALIBRATE, "ROOFLINE_CALIBRATE", "1",                                                  \
 		 "0: do not measure in the program what recording a call adds to it")                       \
+	VARIABLE(ENV_MANAGED, "ROOFLINE_MANAGED", "0",                                                      \
+		 "1: page faults and migrations of managed memory")                                         \
 	VARIABLE(ENV_ARGS, "ROOFLINE_ARGS", "0", "1: which addresses kernels are launched with")            \
 	VARIABLE(ENV_NVTX, "ROOFLINE_NVTX", "1", "0: no NVTX ranges")                                       \
 	VARIABLE(ENV_COUNTERS, "ROOFLINE_COUNTERS", "",                                                     \
-		 "hardware counters: roofline, atomics, shared, sm, stalls, or "                            \
+		 "hardware counters: roofline, atomics, shared, global, sm, stalls, or "                    \
 		 "CUPTI's names, by commas")                                                                \
 	VARIABLE(ENV_REPLAY, "ROOFLINE_REPLAY", "0",                                                        \
 		 "1: repeat every launch for every pass of the counters: exact, and slow")                  \

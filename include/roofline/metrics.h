@@ -13,11 +13,12 @@
 #define ROOFLINE_METRICS_H
 
 /* COUNTER_SET(name, meaning): what --counters accepts besides the names of CUPTI's own metrics */
-#define COUNTER_SETS(COUNTER_SET)                                                            \
-	COUNTER_SET(roofline, "FLOPs by precision, bytes of DRAM, L2, L1 and shared memory") \
-	COUNTER_SET(atomics, "atomic instructions, requests and sectors, L2 atomic unit")    \
-	COUNTER_SET(shared, "wavefronts of shared memory, and bank conflicts among them")    \
-	COUNTER_SET(sm, "cycles that SMs were active and that passed, occupancy")            \
+#define COUNTER_SETS(COUNTER_SET)                                                               \
+	COUNTER_SET(roofline, "FLOPs by precision, bytes of DRAM, L2, L1 and shared memory")    \
+	COUNTER_SET(atomics, "atomic instructions, requests and sectors, L2 atomic unit")       \
+	COUNTER_SET(shared, "wavefronts of shared memory, and bank conflicts among them")       \
+	COUNTER_SET(global, "sectors of global memory, and bytes of them that threads ask for") \
+	COUNTER_SET(sm, "cycles that SMs were active and that passed, occupancy")               \
 	COUNTER_SET(stalls, "what warps waited for, per instruction issued")
 
 /* clang-format off */
@@ -60,6 +61,12 @@
 	METRIC(l2_cycles, atomics, "L2 cycles that passed during range_ns") \
 	METRIC(shared_wavefronts, shared, "cycles of the SMs' data stage for accesses to shared memory") \
 	METRIC(shared_conflicts, shared, "those of shared_wavefronts that bank conflicts added") \
+	METRIC(global_load_sectors, global, "32-byte sectors of the L1 cache that loads from global memory touch") \
+	METRIC(global_store_sectors, global, "the same of stores") \
+	METRIC(global_load_requests, global, "requests to L1 of loads from global memory, one for each access of a warp") \
+	METRIC(global_store_requests, global, "the same of stores") \
+	METRIC(global_load_bytes, global, "bytes that threads load from global memory") \
+	METRIC(global_store_bytes, global, "bytes that threads store there") \
 	METRIC(sm_active_cycles_min, sm, "cycles with a warp resident, of the least busy SM") \
 	METRIC(sm_active_cycles_mean, sm, "of the mean SM") \
 	METRIC(sm_active_cycles_max, sm, "of the busiest SM") \

@@ -102,7 +102,17 @@
 	COLUMN(u32, half_conversion_count, "HADD2 that convert from half precision") \
 	COLUMN(u32, half_arithmetic_count, "HADD2, HMUL2 and HFMA2 that compute") \
 	COLUMN(u32, dependency_wait_count, "griddepcontrol.wait: made to be launched before the kernel before it ends") \
-	COLUMN(u32, dependent_launch_count, "griddepcontrol.launch_dependents: lets the kernel behind it begin")
+	COLUMN(u32, dependent_launch_count, "griddepcontrol.launch_dependents: lets the kernel behind it begin") \
+	COLUMN(u64, code, "modules.code of the module that it is in")
+
+/* Modules as the driver loads them: the program's own, those of libraries, and what was compiled while it ran. */
+#define TRACE_MODULES(COLUMN) \
+	COLUMN(i64, time_ns, "when it was in the context") \
+	COLUMN(u32, thread, "system thread id") \
+	COLUMN(u64, code, "hash of its machine code: equal for equal code") \
+	COLUMN(u64, bytes, "size of its machine code, with what describes it") \
+	COLUMN(u32, sm, "compute capability that the code is for: 90 for 9.0") \
+	COLUMN(u32, kernel_count, "kernels in it")
 
 #define TRACE_KERNELS(COLUMN) \
 	COLUMN(i64, start_ns, "first thread block starts") \
@@ -174,6 +184,12 @@
 	COLUMN(u32, stream, "streams.stream, 4294967295 when it does not apply") \
 	COLUMN(u64, event, "handle of the event, 0 when it does not apply")
 
+/* What calls that load code were given. */
+#define TRACE_LOADS(COLUMN) \
+	COLUMN(u32, correlation, "api.correlation of the call") \
+	COLUMN(u32, kind, "1 machine code, 2 PTX, 3 a fat binary, 4 the name of a file, 0 none of these") \
+	COLUMN(u32, is_embedded, "1 when it lies in the program or a library, 0 when it was made or read while the program ran")
+
 /* Of launches by cuLaunchKernelEx that have them: attributes of which the kernel's record does not tell. */
 #define TRACE_LAUNCH_ATTRIBUTES(COLUMN) \
 	COLUMN(u32, correlation, "api.correlation of the launch") \
@@ -196,6 +212,17 @@
 	COLUMN(u32, context, "contexts.context") \
 	COLUMN(u32, stream, "streams.stream, when is_async") \
 	COLUMN(u32, correlation, "api.correlation of the call")
+
+/* What the driver did with managed memory; only with --managed.  The values and flags are CUPTI's. */
+#define TRACE_MANAGED(COLUMN) \
+	COLUMN(i64, start_ns, "when it began, or was noticed") \
+	COLUMN(i64, end_ns, "when it ended, or start_ns") \
+	COLUMN(u32, kind, "1 moved to the device, 2 to the host, 3 CPU page fault, 4 GPU page faults, 5 thrashing, 6 throttling, 7 remote mapping, 8 moved between devices") \
+	COLUMN(u64, value, "bytes; of GPU page faults how many groups, of a CPU page fault 1") \
+	COLUMN(u64, address, "where the memory begins") \
+	COLUMN(u32, source, "devices.device that it came from or that faulted, 4294967295: the host") \
+	COLUMN(u32, destination, "devices.device that it went to, likewise") \
+	COLUMN(u32, cause, "why memory was moved: 1 the program asked for it, 2 a page fault, 3 the driver expected one, 4 eviction, 5 access counters")
 
 /* Words of the parameters of kernels that may be addresses: also members of structs; only with --args.  Equal sets of them
  * have one id, or a few. */
@@ -367,6 +394,7 @@
 	TABLE(streams, TRACE_STREAMS) \
 	TABLE(signatures, TRACE_SIGNATURES) \
 	TABLE(machine_code, TRACE_MACHINE_CODE) \
+	TABLE(modules, TRACE_MODULES) \
 	TABLE(kernels, TRACE_KERNELS) \
 	TABLE(copies, TRACE_COPIES) \
 	TABLE(memsets, TRACE_MEMSETS) \
@@ -374,8 +402,10 @@
 	TABLE(api, TRACE_API) \
 	TABLE(syncs, TRACE_SYNCS) \
 	TABLE(event_calls, TRACE_EVENT_CALLS) \
+	TABLE(loads, TRACE_LOADS) \
 	TABLE(launch_attributes, TRACE_LAUNCH_ATTRIBUTES) \
 	TABLE(allocations, TRACE_ALLOCATIONS) \
+	TABLE(managed, TRACE_MANAGED) \
 	TABLE(arguments, TRACE_ARGUMENTS) \
 	TABLE(launch_arguments, TRACE_LAUNCH_ARGUMENTS) \
 	TABLE(graph_nodes, TRACE_GRAPH_NODES) \
@@ -439,6 +469,8 @@
 	KEY(sample_problem, "why samples that were asked for were not taken") \
 	KEY(call_bare_ns, "a short call of the driver without its record, measured in this process") \
 	KEY(call_recorded_ns, "and with it: the difference is what recording such a call adds here") \
+	KEY(managed, "1 when page faults and migrations of managed memory were recorded") \
+	KEY(managed_problem, "why those that were asked for were not recorded") \
 	KEY(power_problem, "why clocks and power that were asked for were not read") \
 	KEY(sealed_ns, "the recording was closed properly: the program ended, or a limit was reached")
 
@@ -459,7 +491,7 @@
 	LOSS(lost_sample_ns, "ns", "of a GPU's time that should have been sampled and was not: its buffer was full, or decoding too slow") \
 	LOSS(foreign_buffers, "buffers", "of the program's own use of CUPTI were handed to the collector, which left them alone") \
 	LOSS(taken_buffers, "buffers", "CUPTI gave them to somebody else, who registered for its records after the collector") \
-	LOSS(late_attachments, "modules", "began to use NVTX or CUDA before the collector was attached: what they did until then is missing") \
+	LOSS(late_attachments, "threads", "used NVTX or started CUDA before the collector was attached: what they did until then is missing") \
 	LOSS(yielded, "processes", "left out on request: --yield, and the program or another profiler uses CUPTI") \
 	LOSS(disabled_kinds, "kinds", "CUPTI refused to record this kind")
 

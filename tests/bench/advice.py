@@ -17,7 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin" / "rooflinectl"
 CONTROL = None
 
-# recording, ids of the advice that names the technique; CONTROL: to be left as it is
+# recording, ids of the advice that names the technique, or what has to be done for it anyhow and brings most of
+# it: the plan goes on with the rest; CONTROL: to be left as it is
 ROWS = [
     ("atomic_batch.naive", {"hot_atomics"}),
     ("atomic_hierarchy.naive", {"hot_atomics"}),
@@ -25,7 +26,7 @@ ROWS = [
     ("work_queue.naive.sampled", {"sm_imbalance"}),
     ("work_queue_mild.naive.sampled", CONTROL),
     ("persistent.naive", {"launch_bound_graph"}),
-    ("graph_chain.naive", {"launch_bound_graph"}),
+    ("graph_chain.naive", {"launch_bound_graph", "sync_every_kernel"}),
     ("graph_pipeline.naive", {"launch_bound_graph"}),
     ("graph_forkjoin.naive", {"underfilled_gpu"}),
     ("graph_manual.naive", {"underfilled_gpu", "host_node"}),  # both variants have a callback
@@ -42,18 +43,28 @@ ROWS = [
     ("conditional_while.naive", {"while_node"}),
     ("conditional_nested.naive", {"host_decision"}),
     ("conditional_precision.naive", {"host_decision"}),
-    ("dynamic_parallelism.naive", {"host_decision", "launch_bound_graph"}),
+    ("dynamic_parallelism.naive", {"host_decision", "launch_bound_graph", "sync_every_kernel"}),
     ("dp_irregular.naive", {"sm_imbalance"}),
     ("dp_tokens.naive", {"device_launch", "batch_launches"}),  # its compacted variant is one launch for all
     ("dp_tiny.naive", CONTROL),
-    ("copy_overlap.naive", {"copy_overlap"}),
-    ("concurrent_kernels.naive", {"underfilled_gpu", "fill_gpu"}),  # which one, no recording tells
+    ("copy_overlap.naive", {"copy_overlap", "pageable_copy"}),
+    ("concurrent_kernels.naive", {"underfilled_gpu", "fill_gpu", "batch_launches"}),  # which one, no recording tells
     ("memory_bound.naive", CONTROL),
     ("compute_bound.naive", CONTROL),
     ("precision.naive", {"memory_roof"}),
     ("dependent_launch.naive", {"dependent_launch"}),
     ("clusters.naive", {"memory_roof", "fuse_neighbors"}),  # a cluster makes one kernel of two
     ("fuse_elementwise.naive", {"fuse_neighbors"}),
+    ("fuse_elementwise.naive_relu", {"fuse_neighbors"}),
+    ("fuse_reduction.naive", {"fuse_neighbors"}),
+    ("fuse_horizontal.naive", {"batch_launches", "underfilled_gpu", "fill_gpu"}),
+    ("fuse_horizontal.naive_mixed", {"batch_launches"}),
+    ("overfused.naive", CONTROL),
+    ("overfused.limited", {"register_spills"}),
+    ("overfused.nine", {"register_spills"}),
+    ("bank_conflict.naive", {"bank_conflicts"}),
+    ("bank_conflict.padded", CONTROL),
+    ("transformer.naive", {"launch_bound_graph", "fuse_neighbors"}),
     ("pytorch.naive", {"launch_bound_graph"}),
     ("torch_loop.eager", {"launch_bound_graph"}),
 ]

@@ -100,6 +100,9 @@ def margin_of(said):
 
 def own_row(pair, runs, roles):
     workload, before, after, advice = pair
+    folder = predictions.ROOT / "tests" / "pairs"
+    if not all(predictions.is_recorded(folder / f"{workload}.{variant}") for variant in (before, after)):
+        return None
     said = predictions.predict(predictions.ROOT / "tests" / "pairs", workload, before, after, advice)
     if not said["predicted"]:
         return None

@@ -380,10 +380,12 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 }
 
 # memory_bound and precision launch one kernel again and again, clusters.totals_first reduces; the two kernels of
-# clusters.naive are one in a cluster.
+# clusters.naive are one in a cluster.  Those of overfused.naive have different grids: a thread of one kernel would need
+# more values than it has registers for.
 @test "advice: neighbors that hand arrays on are told to be one kernel, and no others" {
-	expect "$(recordings | grep -v '^fuse_elementwise.naive$\|^clusters.naive$')" '"fuse_neighbors" not in advice()'
-	expect clusters.naive 'advice()[0] == "fuse_neighbors"'
+	neighbors='^fuse_[a-z]*.naive\(_mask\|_relu\|\)$\|^clusters.naive$\|^overfused.\(single\|three\)$'
+	expect "$(recordings | grep -v "$neighbors")" '"fuse_neighbors" not in advice()'
+	expect "$(recordings | grep "$neighbors" | grep -v ^fuse_horizontal)" 'advice()[0] == "fuse_neighbors"'
 	[ -f tests/recordings/fuse_elementwise.naive.roofline ] || skip "record.sh makes fuse_elementwise.naive on a GPU"
 	expect fuse_elementwise.naive 'advice()[0] == "fuse_neighbors"' '"memory_roof" not in advice()' \
 		'any("_kernel right after it reads 256 MiB" in e for e in r["advice"][0]["evidence"])'
@@ -402,8 +404,15 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 		"refused_in_capture": "graph_modes.global", "allocation_in_capture": "graph_memory.naive"}'
 	found='{"blocking_copy", "late_module_load", "leaked_graphs", "register_spills", "bank_conflicts",
 		"collective_order", "collective_wait", "pending_launches", "other_profiler"}'
-	expect "$(recordings | grep -v '^pitfalls')" "all($pitfalls[x] == name for x in advice() if x in $pitfalls)" \
-		"not $found & set(advice())"
+	expect "$(recordings | grep -v '^pitfalls')" "all($pitfalls[x] == name for x in advice() if x in $pitfalls)"
+	expect "$(recordings | grep -v '^pitfalls\|^bank_conflict.naive$\|^overfused.\(limited\|nine\)$')" "not $found & set(advice())"
+}
+
+@test "advice: columns in one bank are told to be padded, and kernels fused until they spill to be no larger" {
+	expect bank_conflict.naive 'advice()[0] == "bank_conflicts"' \
+		'"% of its wavefronts to shared memory are bank conflicts" in r["advice"][0]["evidence"][0]'
+	expect "overfused.limited overfused.nine" 'advice() == ["register_spills"]'
+	expect "overfused.naive overfused.seven" '"register_spills" not in advice()' '"fuse_neighbors" not in advice()'
 }
 
 # Made by record.sh from tests/gpu/pitfalls.cu, one of each.

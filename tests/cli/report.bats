@@ -263,23 +263,37 @@ print(row['rank'] == '', row['is_cut_off'], 'driver=13000' in row['properties'].
 	[[ "$output" == *"API calls: none were recorded"* ]]
 }
 
-@test "page faults and migrations of managed memory are told to be invisible" {
+@test "pages of managed memory that move are told to be invisible" {
 	run "$ROOFLINECTL" report roofline.1 --section not_visible --wide
 	[[ "$output" != *"managed memory"* ]]
 	echo "4,cudaMallocManaged" >>roofline.1/host.7/names.csv
 	echo "1014100,1014200,4,42,4,0" >>roofline.1/host.7/api.csv
 	run "$ROOFLINECTL" report roofline.1 --section not_visible --wide
-	[[ "$output" == *"page faults and migrations of managed memory"* ]]
-}
-
-@test "they are where memory of that kind was allocated, also without its call" {
-	local header=time_ns,operation,memory,address,bytes,is_async,pool,device,context,stream,correlation
-	printf '%s\n1000000,1,3,4096,64,0,0,0,1,0,1\n' $header >roofline.1/host.7/allocations.csv
+	[[ "$output" == *"when pages of managed memory moved"* ]]
+	[[ "$output" == *"--managed"* ]]
+	run "$ROOFLINECTL" report roofline.1 --section next --wide
+	[[ "$output" == *"record --managed -o"* ]]
+	echo "managed,1" >>roofline.1/host.7/process.csv
 	run "$ROOFLINECTL" report roofline.1 --section not_visible --wide
 	[[ "$output" != *"managed memory"* ]]
-	printf '%s\n1000000,1,5,4096,64,0,0,0,1,0,1\n' $header >roofline.1/host.7/allocations.csv
-	run "$ROOFLINECTL" report roofline.1 --section not_visible --wide
-	[[ "$output" == *"page faults and migrations of managed memory"* ]]
+	run "$ROOFLINECTL" report roofline.1 --section next --wide
+	[[ "$output" != *"--managed"* ]]
+}
+
+@test "with --managed faults and migrations are told, by direction and cause" {
+	{
+		echo "start_ns,end_ns,kind,value,address,source,destination,cause"
+		echo "1014100,1014200,1,65536,4096,4294967295,0,2"
+		echo "1014100,1014100,3,1,4096,4294967295,4294967295,2"
+		echo "1014150,1014350,4,12,4096,0,4294967295,2"
+	} >roofline.1/host.7/managed.csv
+	run "$ROOFLINECTL" report roofline.1 --section managed_memory
+	echo "$output"
+	[[ "$output" =~ moved\ host\ to\ GPU\ 0\ +page\ fault\ +1\ +64\.0\ KiB\ +100\ ns ]]
+	[[ "$output" =~ page\ faults\ on\ GPU\ 0\ +-\ +1\ +-\ +200\ ns ]]
+	[[ "$output" =~ page\ faults\ on\ the\ host ]]
+	run "$ROOFLINECTL" report roofline.1 --section managed_memory -f csv
+	[[ "$output" == *"gpu_page_faults,GPU 0,,,1,12,,200"* ]]
 }
 
 @test "what may be child kernels is not called idle" {

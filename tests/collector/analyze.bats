@@ -67,7 +67,7 @@ assert j['roofline']['kernels'][0]['launch_count'] == 40, j['roofline']['kernels
 	ended_with 0
 	[ "$(runs)" = 1 ]
 	! grep -q "runs again" with.err
-	grep -q "rooflinectl record --counters=roofline,atomics,shared,sm -o " with.out
+	grep -q "rooflinectl record --counters=roofline,atomics,shared,global,sm -o " with.out
 }
 
 @test "a further run that fails is the last one, and the exit code is that of the first" {

@@ -100,7 +100,7 @@ given() {
 
 @test "a driver before CUDA 12.4: one line, and the trace is recorded" {
 	rm driver/libcuda.so.1
-	ln -s "$BUILD/tests/collector/libuses_nvtx.so" driver/libcuda.so.1
+	ln -s "$BUILD/tests/collector/libmock_nvml.so" driver/libcuda.so.1
 	record cuda given:2,plain,7f0000001000
 	warned 1 'older than|12.4'
 	equal kernels 1 "$(rows kernels)"

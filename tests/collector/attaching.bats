@@ -17,7 +17,7 @@ record_in_time() {
 
 @test "a constructor that uses NVTX does not wait for a thread that attaches and needs the dynamic linker" {
 	slowly
-	record_in_time nvtx_in_thread:200 "dlopen:$BUILD/tests/collector/libuses_nvtx.so" join_nvtx cuda kernels:5 exit:6
+	record_in_time nvtx_in_thread:200 "dlopen:$BUILD/tests/collector/libfirst_nvtx.so" join_nvtx cuda kernels:5 exit:6
 	ended_with 6
 	warned 0
 	readable
@@ -28,7 +28,7 @@ record_in_time() {
 
 @test "what CUPTI loads while it is attached to may use NVTX itself" {
 	slowly
-	export MOCK_SUBSCRIBE_LOADS="$BUILD/tests/collector/libuses_nvtx.so"
+	export MOCK_SUBSCRIBE_LOADS="$BUILD/tests/collector/libfirst_nvtx.so"
 	record_in_time nvtx cuda kernels:5 exit:6
 	ended_with 6
 	warned 0
@@ -55,11 +55,42 @@ record_in_time() {
 	equal late_attachments 1 "$(loss late_attachments)"
 }
 
+@test "the NVTX call that attaches is recorded itself" {
+	slowly
+	export MOCK_NVTX_CALLS="$PWD/marks"
+	record_in_time nvtx:before nvtx:then cuda exit:6
+	equal marks "mark before mark then" "$(xargs <marks)"
+	equal "modules that CUPTI was handed" 1 "$(wc -l <modules)"
+	equal losses 0 "$(rows losses)"
+}
+
+@test "no other thread of a module waits for the one whose NVTX call attaches, and what they mark is missing" {
+	slowly
+	export MOCK_NVTX_CALLS="$PWD/marks"
+	record_in_time nvtx_in_thread:200 nvtx:missing nvtx:missing join_nvtx nvtx:then cuda exit:6
+	equal marks "mark first mark then" "$(xargs <marks)"
+	equal late_attachments 1 "$(loss late_attachments)"
+	export MOCK_SUBSCRIBE_MS=60000
+	record_in_time nvtx_in_thread:200 nvtx _exit:6
+	ended_with 6
+}
+
+@test "a module whose first NVTX call comes once CUPTI is attached is recorded from that call on" {
+	slowly
+	export MOCK_NVTX_CALLS="$PWD/marks"
+	record_in_time cuda nvtx:first exit:6
+	equal marks "mark first" "$(xargs <marks)"
+	equal losses 0 "$(rows losses)"
+}
+
 @test "a child that is forked during the program's first NVTX call does not wait in NVTX for a thread that it lacks" {
 	! ldd "$collector" | grep -q libtsan || skip "ThreadSanitizer's own memory is not made for forks"
 	slowly
 	export MOCK_NVTX_MS=500
-	for delay_ms in 200 700; do # while it attaches, and while CUPTI takes NVTX's functions
+	# while it attaches, while CUPTI takes NVTX's functions, and where a fork does not wait any longer
+	for moment in 200:500 700:500 200:6000; do
+		delay_ms=${moment%:*}
+		export MOCK_SUBSCRIBE_MS=${moment#*:}
 		capture with env NVTX_INJECTION64_PATH="$collector" timeout -s KILL 20 "$BUILD/tests/collector/nvtx_app" $delay_ms
 		ended_with 5
 		warned 0

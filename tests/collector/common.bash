@@ -105,8 +105,9 @@ equal() {
 	}
 }
 
-# cut_off: takes away what a kill left of the last lines, as a reader has to
+# cut_off: takes away what a kill left of the last lines, and tables that it left without a header, as a reader has to
 cut_off() {
+	find "$recording" -name '*.csv' -empty -delete
 	find "$recording" -name '*.csv' -exec perl -0777 -i -pe 's/[^\n]+\z//' {} +
 }
 

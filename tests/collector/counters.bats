@@ -568,7 +568,7 @@ usage() {
 }
 
 @test "record refuses what cannot be a set, a counter or a share, in one line" {
-	usage --counters= 'takes roofline, atomics, shared, sm, stalls or names'
+	usage --counters= 'takes roofline, atomics, shared, global, sm, stalls or names'
 	usage --counters=roofline,memory "'memory' is neither a set"
 	usage --counters=roofline, "'' is neither a set"
 	usage --counters-share=-1 "percent from 0 to 100, not '-1'"

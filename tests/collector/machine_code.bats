@@ -104,6 +104,21 @@ sass() {
 	equal "chips" "80 90" "$(column sm machine_code | sort | xargs)"
 }
 
+@test "each module that is loaded has a row, in which equal code has an equal hash" {
+	load_and_run 90
+	local first=$BATS_FILE_TMPDIR/sm_90.cubin second=$BATS_FILE_TMPDIR/sm_80.cubin
+	rm -rf "$recording"
+	record cuda name:halves "module:$first" kernels:1 "module:$second" "module:$first"
+	readable
+	equal modules 3 "$(rows modules)"
+	equal chips "90 80 90" "$(column sm modules | xargs)"
+	equal sizes "$(stat -c %s "$first" "$second" "$first" | xargs)" "$(column bytes modules | xargs)"
+	equal "kernels in each" "6 6 6" "$(column kernel_count modules | xargs)"
+	equal "different code" 2 "$(column code modules | sort -u | wc -l)"
+	equal "code of the first" "$(column code modules | sed -n 1p)" "$(column code modules | sed -n 3p)"
+	equal "code of the kernel" "$(column code modules | sort -u | xargs)" "$(column code machine_code | sort -u | xargs)"
+}
+
 @test "a file that is no cubin changes nothing" {
 	head -c 5000 "$source" >text
 	head -c 3000 "$collector" >half
@@ -112,4 +127,31 @@ sass() {
 	readable
 	equal kernels 3 "$(rows kernels)"
 	equal rows 0 "$(rows machine_code)"
+}
+
+@test "of each load: what it was given, and whether that lies in the program" {
+	record cuda load:cubin load:ptx load:fatbin load:short load:empty load:wrapper load:embedded load:file load:none
+	warned 0
+	readable
+	diff <(cut -d, -f2- "$(tables loads)") - <<-'END'
+		kind,is_embedded
+		1,0
+		2,0
+		3,0
+		2,0
+		0,0
+		3,1
+		3,1
+		4,0
+	END
+}
+
+@test "names of kernels are read before their code is unloaded" {
+	record cuda load:cubin name:aaaa kernels:3 unload reuse_name:bbbb kernels:2
+	warned 0
+	readable
+	equal kernels 5 "$(rows kernels)"
+	equal signatures 2 "$(rows signatures)"
+	grep -q ',records of unloaded code$' "$(tables names)" # what the call waited for is told
+	equal names "aaaa bbbb" "$(sed -n 's/^[0-9]*,\(aaaa\|bbbb\)$/\1/p' "$(tables names)" | sort | xargs)"
 }

@@ -21,8 +21,13 @@
 #include "collector/counters/metric_table.c"
 #include "collector/counters/profiler_host.c"
 
-static const char *const requests[] = {"roofline", "atomics", "shared",
-				       "sm",	   "stalls",  "roofline,atomics,shared,sm,stalls"};
+static const char *const requests[] = {"roofline",
+				       "atomics",
+				       "shared",
+				       "global",
+				       "sm",
+				       "stalls",
+				       "roofline,atomics,shared,global,sm,stalls"};
 
 #define ROLE_NAME(role, set, meaning) #role,
 static const char *const role_names[] = {METRICS(ROLE_NAME)};

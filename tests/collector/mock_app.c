@@ -3,8 +3,7 @@
  *
  * mock_app STEP...   does one step after the other; a step is NAME or NAME:ARGUMENT.
  *
- * `cuda` and `nvtx` load the libraries named by CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH as
- * libcuda and NVTX do.  The other steps are in mock_app_*.c.  Steps that make records do nothing when there
+ * `cuda` loads the library named by CUDA_INJECTION64_PATH as libcuda does.  The other steps are in mock_app_*.c.  Steps that make records do nothing when there
  * is no collector, so that what the program prints and how it ends can be compared with a run without one.
  */
 #define _GNU_SOURCE
@@ -32,9 +31,9 @@ void fail(const char *what, const char *why)
 	exit(99);
 }
 
-/* ---- being libcuda and NVTX ---- */
+/* ---- being libcuda ---- */
 
-static void find_mock(void)
+void find_mock(void)
 {
 	const char *path = getenv("ROOFLINE_CUPTI");
 	void *library = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
@@ -67,49 +66,8 @@ void step_cuda(const char *argument)
 	find_mock();
 }
 
-static void step_nvtx(const char *argument)
-{
-	int (*initialize)(void *);
-
-	(void)argument;
-	*(void **)&initialize = injection("NVTX_INJECTION64_PATH", "InitializeInjectionNvtx2");
-	if (initialize)
-		initialize(NULL);
-	find_mock();
-}
-
-static pthread_t nvtx_thread;
-
-static void *nvtx_main(void *unused)
-{
-	int (*initialize)(void *);
-
-	*(void **)&initialize = injection("NVTX_INJECTION64_PATH", "InitializeInjectionNvtx2");
-	if (initialize)
-		initialize(NULL);
-	return unused;
-}
-
-/* nvtx_in_thread:MS - another thread calls NVTX; goes on so much later, whether it has returned or not */
-static void step_nvtx_in_thread(const char *argument)
-{
-	if (pthread_create(&nvtx_thread, NULL, nvtx_main, NULL))
-		fail("nvtx_in_thread", "cannot start a thread");
-	usleep((useconds_t)number(argument) * 1000);
-}
-
-static void step_join_nvtx(const char *argument)
-{
-	(void)argument;
-	pthread_join(nvtx_thread, NULL);
-	find_mock();
-}
-
 static const struct step injection_steps[] = {
 	{"cuda", step_cuda},
-	{"nvtx", step_nvtx},
-	{"nvtx_in_thread", step_nvtx_in_thread},
-	{"join_nvtx", step_join_nvtx},
 	{0},
 };
 
@@ -117,9 +75,9 @@ static const struct step injection_steps[] = {
 
 static const struct step *find_step(const char *name, size_t length)
 {
-	static const struct step *const all[] = {injection_steps, record_steps, launch_steps,
-						 call_steps,	  range_steps,	process_steps,
-						 argument_steps,  end_steps};
+	static const struct step *const all[] = {injection_steps, nvtx_steps,	  record_steps,
+						 launch_steps,	  call_steps,	  range_steps,
+						 process_steps,	  argument_steps, end_steps};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		for (const struct step *step = all[i]; step->name; step++)

@@ -23,12 +23,13 @@ struct step {
 };
 
 extern const struct step record_steps[], launch_steps[], range_steps[], process_steps[],
-	end_steps[], call_steps[], argument_steps[];
+	end_steps[], call_steps[], argument_steps[], nvtx_steps[];
 
 void run_step(const char *text);
 long number(const char *argument); /* 1 without one */
 void fail(const char *what, const char *why) __attribute__((noreturn));
 
+void find_mock(void); /* when the collector may have loaded it */
 void step_cuda(const char *argument);
 void step_kernels(const char *argument);
 void *kernels_main(void *count); /* step_kernels on a thread */

@@ -2,6 +2,7 @@
  * mock_app_calls.c - the steps of mock_app that call what records of calls leave out: events, streams, graphs.
  */
 #define _GNU_SOURCE
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,6 +72,80 @@ static void step_attribute(const char *argument)
 		    is_refused ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
 }
 
+/* load:WHICH - cubin, ptx or fatbin in memory that was allocated, short or empty text in it, wrapper: which points to the
+ * program's own code; embedded: that itself; file: by its name; none: a null pointer */
+static void step_load(const char *argument)
+{
+	static const uint32_t embedded[] = {0xba55ed50};
+	const struct {
+		const char *name, *image;
+		size_t size;
+	} images[] = {{"cubin", "\177ELF and more", 12},
+		      {"ptx", "// PTX\n.version 8.0", 20},
+		      {"fatbin", "\x50\xed\x55\xba....", 8},
+		      {"short", "\n", 2},
+		      {"empty", "", 1}};
+	struct {
+		uint32_t magic, version;
+		const void *data;
+	} wrapper = {0x466243b1, 1, embedded};
+	cuModuleLoadData_params call = {0};
+	void *image = NULL;
+
+	for (size_t i = 0; i < sizeof(images) / sizeof(*images); i++)
+		if (!strcmp(argument, images[i].name)) {
+			image = malloc(
+				images[i]
+					.size); /* of its size, so that ASan sees who reads beyond it */
+			memcpy(image, images[i].image, images[i].size);
+		}
+	call.image = !strcmp(argument, "wrapper")    ? (const void *)&wrapper
+		     : !strcmp(argument, "embedded") ? (const void *)embedded
+						     : image;
+	driver_call(strcmp(argument, "file") ? CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData
+					     : CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,
+		    &call, CUDA_SUCCESS);
+	free(image);
+}
+
+/* unload - what was loaded last */
+static void step_unload(const char *argument)
+{
+	cuModuleUnload_params call = {0};
+
+	(void)argument;
+	driver_call(CUPTI_DRIVER_TRACE_CBID_cuModuleUnload, &call, CUDA_SUCCESS);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* managed - one record of each kind, where they were enabled */
+static void step_managed(const char *argument)
+{
+	CUpti_ActivityUnifiedMemoryCounter3 counter = {
+		.kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER,
+		.value = 65536,
+		.start = now_ns(),
+		.address = 0x7f0000000000,
+		.flags = CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_COHERENCE,
+	};
+
+	(void)argument;
+	if (!mock.mock_emit || !mock.mock_is_enabled(counter.kind))
+		return;
+	for (uint32_t kind = 1; kind < CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_COUNT; kind++) {
+		counter.counterKind = (CUpti_ActivityUnifiedMemoryCounterKind)kind;
+		counter.end = kind == 3 ? 0 : counter.start + 2000;
+		mock.mock_emit(&counter);
+	}
+}
+
 static void take_three_ms(void)
 {
 	usleep(3000);
@@ -118,9 +193,8 @@ static void step_graph(const char *argument)
 }
 
 const struct step call_steps[] = {
-	{"event", step_event},
-	{"attribute", step_attribute},
-	{"create_streams", step_create_streams},
-	{"graph", step_graph},
-	{NULL, NULL},
+	{"event", step_event},	   {"attribute", step_attribute},
+	{"load", step_load},	   {"unload", step_unload},
+	{"managed", step_managed}, {"create_streams", step_create_streams},
+	{"graph", step_graph},	   {NULL, NULL},
 };

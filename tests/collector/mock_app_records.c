@@ -64,6 +64,14 @@ static void step_name(const char *argument)
 	kernel_name = argument;
 }
 
+/* reuse_name:TEXT - the memory of that name, an argument as long as TEXT, has another one from now on */
+static void step_reuse_name(const char *argument)
+{
+	if (strlen(kernel_name) != strlen(argument))
+		fail("reuse_name", argument);
+	memcpy((char *)(uintptr_t)kernel_name, argument, strlen(argument));
+}
+
 /* different_grids:N - so many kernels, each with a grid of its own */
 static void step_different_grids(const char *argument)
 {
@@ -422,6 +430,7 @@ const struct step record_steps[] = {
 	{"enabled", step_enabled},
 	{"kernels", step_kernels},
 	{"name", step_name},
+	{"reuse_name", step_reuse_name},
 	{"different_grids", step_different_grids},
 	{"different_names", step_different_names},
 	{"forever", step_forever},

@@ -98,9 +98,10 @@ sets() {
 roofline 8 none
 atomics 2 none
 shared 1 none
+global 2 none
 sm 1 none
 stalls 5 none
-roofline,atomics,shared,sm,stalls 13 none" "$(sets GH100 | awk '{ print $2, $4, $8 }')"
+roofline,atomics,shared,global,sm,stalls 13 none" "$(sets GH100 | awk '{ print $2, $4, $8 }')"
 }
 
 @test "what Ampere and consumer Blackwell have no counter for is a gap" {

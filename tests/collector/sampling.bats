@@ -771,6 +771,14 @@ soon() {
 	at_least lost 1000000000 "$(loss lost_sample_ns)"
 }
 
+@test "a program is ended by SIGTERM, SIGINT, SIGHUP and SIGQUIT while a GPU is opened for its samples" {
+	export MOCK_ENABLE_MS=60000
+	for signal in TERM INT HUP QUIT; do
+		CUDA_INJECTION64_PATH=$collector capture with timeout -s $signal -k 10 1 "$app" cuda context:1
+		ended_with 124 # not 137: it had to be killed
+	done
+}
+
 @test "children that fork neither hang nor sample nor write" {
 	record cuda context:1 launch fork_run:launch fork_run:device_launch fork_run:context:2 fork:20 \
 		launch:count=10,pause_us=1000

@@ -18,7 +18,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 labels=${ROWS:-$root/tests/corpus}/labels.csv
 tool=${BUILD:-$root/build}/bin/rooflinectl
 # what rooflinectl asks for where it recommends to count
-counters=roofline,atomics,shared,sm
+counters=roofline,atomics,shared,global,sm
 each_s=${EACH_S:-10} piece_count=${PIECES:-3} piece_bytes=$((${PIECE_MIB:-15} << 20))
 
 (($# == 2 || $# == 3)) || {

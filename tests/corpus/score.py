@@ -57,6 +57,7 @@ WORDS = {
     "wider_loads": {"kernel_loads"},
     "more_in_flight": {"kernel_loads", "kernel_latency"},
     "coalesce": {"kernel_coalesce"},
+    "tiles": {"kernel_tile"},
     "tensor_cores": {"kernel_tensor"},
     "hide_latency": {"kernel_latency"},
     "split_blocks": {"dynamic_queue"},

@@ -113,8 +113,8 @@ release() {
 # large_size WORKLOAD: one for which it needs more than 1 GiB, where the host does not take long to prepare it
 large_size() {
 	case $1 in
-	atomic_hierarchy | clusters | fuse_elementwise | graph_chain | graph_large | graph_memory | graph_update | \
-		memory_bound | persistent | precision) echo 268435456 ;;
+	atomic_hierarchy | bank_conflict | clusters | fuse_elementwise | fuse_horizontal | fuse_reduction | graph_chain | \
+		graph_large | graph_memory | graph_update | memory_bound | overfused | persistent | precision) echo 268435456 ;;
 	dp_tokens) echo 2500001 ;;
 	pytorch) echo 8388609 ;;
 	esac

@@ -9,8 +9,8 @@ claims() {
 
 for page in docs/workloads/*.md; do
 	claims "$page" | grep -q . || echo "$page: no claim under 'What the literature says'"
-	claims "$page" | grep -vE '^- .*\((.*\]\(https?://|.*, section [0-9.]+)' | sed "s|^|$page: no source: |"
-done | verdict "every claim of the literature cites a URL or a section"
+	claims "$page" | grep -vE '^- .*\((.*\]\(https?://|.*, section [0-9.]+|.*, chapter [0-9]+ of )' | sed "s|^|$page: no source: |"
+done | verdict "every claim of the literature cites a URL, a section or a chapter"
 
 grep -niE '\bthe literature\b' docs/workloads/*.md | grep -v ':## What the literature says$' |
 	verdict "no page tells of the literature without a source"

@@ -27,6 +27,7 @@ arguments_of() {
 	case $1 in
 	dp_irregular) arguments=(--iterations 12) ;;
 	histogram) arguments=(--iterations 100) ;;
+	fuse_horizontal) arguments=(--iterations 50) ;; # of up to 64 launches
 	esac
 }
 
@@ -47,8 +48,10 @@ record() {
 	work_queue.before | dp_irregular.before) options=(--sample=10us --sample-metrics=sm) ;;
 	# merged atomics from their units' busy cycles, which only counters tell
 	atomic_* | histogram.before) options=("--counters=roofline,atomics,sm") ;;
+	# of kernels side by side none can be counted
+	fuse_horizontal.before) ;;
 	# fewer bytes from those that kernels move
-	fuse_*.before | clusters.before | precision.before) options=(--counters) ;;
+	fuse_*.before | overfused.before | clusters.before | precision.before) options=(--counters) ;;
 	*.before) ;;
 	# what is only compared otherwise: with the least added, which is by graph but for graphs that are updated
 	graph_update.*) ;;

@@ -50,12 +50,21 @@ record_beside_another() {
 for workload in $(awk -F'[(,]' '/^[ \t]*WORKLOAD\(/ { print $2 }' workloads/workloads.h); do
 	for variant in $("$workload" --list | awk '{ print $1 }'); do
 		case $workload in
-		atomic_* | histogram | *_bound | precision | clusters | fuse_*)
+		fuse_horizontal) # no two kernels run side by side where counters are read
+			record "$workload.$variant" -- "$workload" "$variant" --repeats 1 --iterations 50 ;;
+		fuse_reduction)
+			record "$workload.$variant" --counters=roofline,sm,stalls --counters-share=100 -- \
+				"$workload" "$variant" --repeats 2 --iterations 300 ;;
+		bank_conflict)
+			record "$workload.$variant" --counters=roofline,shared,global,sm --counters-share=100 -- \
+				"$workload" "$variant" --repeats 2 --iterations 300 ;;
+		atomic_* | histogram | *_bound | precision | clusters | fuse_* | overfused)
 			# so long that the run outweighs the check on the host
 			iterations=()
 			case $workload in
 			memory_bound) iterations=(--iterations 1000) ;;
 			fuse_elementwise) iterations=(--iterations 300) ;;
+			overfused) iterations=(--iterations 100) ;;
 			esac
 			record "$workload.$variant" "${counters[@]}" -- "$workload" "$variant" --repeats 2 "${iterations[@]}" ;;
 		device_*)
@@ -63,6 +72,7 @@ for workload in $(awk -F'[(,]' '/^[ \t]*WORKLOAD\(/ { print $2 }' workloads/work
 				"$workload" "$variant" --repeats 1 --iterations 8 ;;
 		dp_* | persistent)
 			record "$workload.$variant" "${samples[@]}" -- "$workload" "$variant" --repeats 1 ;;
+		transformer) record "$workload.$variant" -- "$workload" "$variant" --repeats 1 --iterations 5 ;;
 		*) record "$workload.$variant" -- "$workload" "$variant" --repeats 1 ;;
 		esac
 	done

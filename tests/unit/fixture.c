@@ -59,11 +59,14 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 		"2,2,1,1,1,32,1,1,0,0,0,16,0,0,0,0\n",
 	[TRACE_TABLE_machine_code] =
 		"name,sm,instruction_count,half_constant_count,half_conversion_count,"
-		"half_arithmetic_count,dependency_wait_count,dependent_launch_count\n"
-		"2,90,64,1,0,0,0,2\n"
-		"1,90,128,3,2,0,1,0\n"
-		"1,80,96,4,0,1,0,0\n"
-		"2,90,48,0,2,5,0,1\n", /* another kernel of that name */
+		"half_arithmetic_count,dependency_wait_count,dependent_launch_count,code\n"
+		"2,90,64,1,0,0,0,2,7\n"
+		"1,90,128,3,2,0,1,0,5\n"
+		"1,80,96,4,0,1,0,0,18446744073709551615\n"
+		"2,90,48,0,2,5,0,1,5\n", /* another kernel of that name */
+	[TRACE_TABLE_modules] = "time_ns,thread,code,bytes,sm,kernel_count\n"
+				"1900,100,7,800,90,2\n"
+				"1800,100,5,1600,90,1\n",
 	[TRACE_TABLE_kernels] = "start_ns,end_ns,signature,device,context,stream,correlation,graph,"
 				"graph_node\n"
 				"2000,2500,1,0,1,7,101,0,0\n"
@@ -93,6 +96,13 @@ static const char *const tables[TRACE_TABLE_COUNT] = {
 		"correlation,is_dependent,has_event,has_priority,priority,is_cooperative\n"
 		"105,0,1,0,0,0\n"
 		"101,1,0,1,4294967293,1\n",
+	[TRACE_TABLE_loads] = "correlation,kind,is_embedded\n"
+			      "106,2,0\n"
+			      "105,3,1\n",
+	[TRACE_TABLE_managed] = "start_ns,end_ns,kind,value,address,source,destination,cause\n"
+				"3300,3400,2,65536,65536,0,4294967295,2\n"
+				"2100,2200,1,131072,65536,4294967295,0,2\n"
+				"2050,2300,4,7,65536,0,4294967295,2\n",
 	[TRACE_TABLE_allocations] =
 		"time_ns,operation,memory,address,bytes,is_async,pool,device,context,stream,"
 		"correlation\n"

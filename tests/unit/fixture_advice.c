@@ -33,9 +33,11 @@ static void begin(struct advised *it, struct builder *b)
 				  .ceilings = it->ceilings};
 	assert_int_equal(timeline_build(&report->timeline, report->profile, &err), 0);
 	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);
+	assert_int_equal(jit_build(&report->jit, report->profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report->gaps, report->profile, report->timeline, 10, &err),
 			 0);
 	assert_int_equal(collectives_build(&report->collectives, report->profile, &err), 0);
+	assert_int_equal(managed_memory_build(&report->managed_memory, report->profile, &err), 0);
 	assert_int_equal(device_graphs_build(&report->device_graphs, report->profile, &err), 0);
 	assert_int_equal(advice_find(&it->advice, report, NULL, &err), 0);
 }
@@ -82,6 +84,8 @@ void advised_end(struct advised *it)
 	advice_free(it->advice);
 	device_graphs_free(it->report.device_graphs);
 	collectives_free(it->report.collectives);
+	jit_free(it->report.jit);
+	managed_memory_free(it->report.managed_memory);
 	gaps_free(it->report.gaps);
 	statistics_free(it->report.statistics);
 	timeline_free(it->report.timeline);

@@ -67,6 +67,9 @@ static void add(struct builder *b, char letter)
 	case 'R':
 		copy(b, "cudaMemcpy", 2, GAP_DECISION_BYTES, PINNED, 100);
 		break;
+	case 'f':
+		copy(b, "cudaMemcpy", 1, GAP_DECISION_BYTES, PAGEABLE, 100);
+		break;
 	case 'i':
 		copy(b, "cudaMemcpyAsync", 1, 1 << 20, PINNED, 20000);
 		break;
@@ -126,6 +129,13 @@ static void add(struct builder *b, char letter)
 		break;
 	case 'J':
 		call(b, "cudaLibraryLoadData", CALL_MODULE);
+		break;
+	case 'L':
+		now_ns += 20;
+		builder_load(b, IMAGE_MACHINE_CODE, 1, now_ns - 10, now_ns);
+		break;
+	case 'z':
+		call(b, "cuModuleUnload", CALL_MODULE);
 		break;
 	case 'h':
 		now_ns += LONG_NS;

@@ -2,11 +2,12 @@
  * fixture_loop.h - a loop written down as a word, and what a technique makes of it.
  *
  * Letters: k a kernel, v another one, K one whose grid is never the last one, w a wait, r a small asynchronous
- * read, R a small blocking one, i and o large asynchronous copies of pinned memory in and out, p one in of
- * pageable memory, c a blocking one in, P a blocking one out to pageable memory, s a short one in, n one on the
+ * read, R a small blocking one, f a blocking one in of pageable memory that is as small, i and o large asynchronous
+ * copies of pinned memory in and out, p one in of pageable memory, c a blocking one in, P a blocking one out to pageable memory, s a short one in, n one on the
  * device, m an allocation, g a graph's launch, q one of two nodes, W one of a whole graph, I an instantiation, U
  * an upload, D a destruction, u a graph's update, e an event, l a lookup of an error, x a copy by a call of which
- * nothing is known, j a module that takes long to load, J one that does not, h host code that does, t a step of an
+ * nothing is known, j a module that takes long to load, J one that does not, L the same code that was made at run time,
+ * z that it is unloaded, h host code that does, t a step of an
  * interpreter.
  */
 #ifndef ROOFLINE_TEST_FIXTURE_LOOP_H

@@ -34,6 +34,9 @@ struct builder {
 	struct profile_range ranges[BUILDER_ROOM];
 	struct profile_overhead overheads[BUILDER_ROOM];
 	struct profile_jit jits[BUILDER_ROOM];
+	struct profile_load loads[BUILDER_ROOM];
+	struct profile_module modules[BUILDER_ROOM];
+	struct profile_module_kernel module_kernels[BUILDER_SMALL];
 	struct profile_metric metrics[2 * BUILDER_SMALL];
 	struct profile_counter counters[BUILDER_ROOM];
 	struct profile_counted_graph counted_graphs[BUILDER_SMALL];
@@ -70,6 +73,9 @@ static inline struct builder *builder_new(size_t process_count, size_t device_co
 		.ranges = b->ranges,
 		.overheads = b->overheads,
 		.jits = b->jits,
+		.loads = b->loads,
+		.modules = b->modules,
+		.module_kernels = b->module_kernels,
 		.metrics = b->metrics,
 		.counters = b->counters,
 		.counted_graphs = b->counted_graphs,
@@ -255,6 +261,30 @@ static inline void builder_overhead(struct builder *b, uint32_t process, uint32_
 						    .process = process,
 						    .thread = thread,
 						    .is_profiler = is_profiler};
+}
+
+/* A load of code that was made while the program ran; calls come in the order that they are to have.  Returns the call. */
+static inline uint32_t builder_load(struct builder *b, enum profile_image image, uint64_t code,
+				    int64_t start_ns, int64_t end_ns)
+{
+	uint32_t call = builder_call(b, 0, "cuModuleLoadData", CALL_MODULE, start_ns, end_ns);
+	size_t i = b->profile.load_count++, module = b->profile.module_count++;
+
+	assert(i < BUILDER_ROOM && module < BUILDER_ROOM);
+	b->loads[i] = (struct profile_load){.call = call, .image = image};
+	b->modules[module] = (struct profile_module){.time_ns = end_ns - 1, .code = code, .sm = 90};
+	return call;
+}
+
+/* A kernel that ran, of some code; in the order of codes. */
+static inline void builder_module_kernel(struct builder *b, uint64_t code, const char *name)
+{
+	size_t i = b->profile.module_kernel_count++;
+
+	assert(i < BUILDER_SMALL);
+	b->module_kernels[i] =
+		(struct profile_module_kernel){code,
+					       b->signatures[builder_signature(b, name, 1)].kernel};
 }
 
 /* The metric of that role; name "" says that the chip has none. */

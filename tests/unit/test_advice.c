@@ -31,12 +31,14 @@ static struct advice *advise(struct builder *b, struct report *report)
 	builder_finish(b);
 	assert_int_equal(timeline_build(&report->timeline, report->profile, &err), 0);
 	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);
+	assert_int_equal(jit_build(&report->jit, report->profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report->gaps, report->profile, report->timeline, 10, &err),
 			 0);
 	assert_int_equal(steady_state_build(&report->steady_state, report->profile,
 					    report->timeline, report->gaps, &err),
 			 0);
 	assert_int_equal(collectives_build(&report->collectives, report->profile, &err), 0);
+	assert_int_equal(managed_memory_build(&report->managed_memory, report->profile, &err), 0);
 	assert_int_equal(device_graphs_build(&report->device_graphs, report->profile, &err), 0);
 	assert_int_equal(advice_find(&advice, report, NULL, &err), 0);
 	return advice;
@@ -47,6 +49,8 @@ static void done(struct builder *b, struct report *report, struct advice *advice
 	advice_free(advice);
 	device_graphs_free(report->device_graphs);
 	collectives_free(report->collectives);
+	jit_free(report->jit);
+	managed_memory_free(report->managed_memory);
 	steady_state_free(report->steady_state);
 	gaps_free(report->gaps);
 	statistics_free(report->statistics);

@@ -73,6 +73,13 @@ static void test_left_alone(void **state)
 	advise(&it, copies(1, 400000000), 32); /* next to nothing of the run */
 	assert_null(advised_item(&it, "one_time_copy"));
 	advised_end(&it);
+	/* before its first operation the process made a context */
+	struct builder *b = copies(3, 100000000);
+
+	b->processes[0].first_ns -= 1000000000;
+	advise(&it, b, 32);
+	assert_null(advised_item(&it, "one_time_copy"));
+	advised_end(&it);
 	advise(&it, copies(12, 100000000), 32); /* pageable_copy's */
 	assert_null(advised_item(&it, "one_time_copy"));
 	advised_end(&it);
@@ -197,6 +204,25 @@ static void test_through_host(void **state)
 	advised_end(&it);
 }
 
+/* 40 MiB at 400 GB/s. */
+static void test_peer_rate(void **state)
+{
+	const struct ceiling rate = {.id = CEILING_peer_copy, .value = 400e9};
+	struct ceilings *ceilings = predicted_ceilings(0);
+	const struct recommendation *item;
+	struct advised it;
+
+	(void)state;
+	assert_int_equal(ceilings_add(ceilings, &rate), 0);
+	assert_null(ceilings_sort(ceilings));
+	advised_begin_by(&it, exchange(1 << 20, true, 50000), (struct device_work){0}, ceilings);
+	item = advised_item(&it, "staged_peer_copy");
+	assert_non_null(item);
+	assert_true(advised_says(item, "from GPU to GPU they would take 105 us"));
+	assert_in_range((uint64_t)item->at_stake_ns, 7600000, 7700000);
+	advised_end(&it);
+}
+
 static void test_own_copies(void **state)
 {
 	struct advised it;
@@ -221,6 +247,9 @@ static void test_own_copies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SENTENCE(
+			"at stake is what copies through the host take longer than from GPU to GPU",
+			test_peer_rate),
 		SENTENCE("a few large copies are told of with what pinning costs taken off",
 			 test_few),
 		SENTENCE("where pinning costs more, or little is at stake, they are left alone",

@@ -60,9 +60,11 @@ static void advise(struct advised *it, struct builder *b)
 	report->roofline = it->placed.roofline;
 	report->atomics = it->placed.atomics;
 	assert_int_equal(statistics_collect(&report->statistics, report->profile, &err), 0);
+	assert_int_equal(jit_build(&report->jit, report->profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report->gaps, report->profile, report->timeline, 10, &err),
 			 0);
 	assert_int_equal(collectives_build(&report->collectives, report->profile, &err), 0);
+	assert_int_equal(managed_memory_build(&report->managed_memory, report->profile, &err), 0);
 	assert_int_equal(device_graphs_build(&report->device_graphs, report->profile, &err), 0);
 	assert_int_equal(advice_find(&it->advice, report, NULL, &err), 0);
 }
@@ -72,6 +74,8 @@ static void advised_free(struct advised *it)
 	advice_free(it->advice);
 	device_graphs_free(it->report.device_graphs);
 	collectives_free(it->report.collectives);
+	jit_free(it->report.jit);
+	managed_memory_free(it->report.managed_memory);
 	gaps_free(it->report.gaps);
 	timeline_free(it->report.timeline);
 	statistics_free(it->report.statistics);

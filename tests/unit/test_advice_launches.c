@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "fixture_advice.h"
+#include "techniques/techniques.h"
 
 #define COUNT 200
 
@@ -155,6 +156,40 @@ static void test_dependent_needs_hopper(void **state)
 	advised_end(&it);
 }
 
+/* Launches of 4 us for kernels of 2 us, and the host waits for each. */
+static struct builder *waited(void)
+{
+	struct builder *b = builder_new(1, 1);
+
+	advised_set_device(b);
+	for (int i = 0; i < COUNT; i++) {
+		int64_t at_ns = 1000 + i * 12500;
+		uint32_t call = builder_launch(b, 0, at_ns, at_ns + 4000);
+
+		builder_kernel(b, 0, "k", at_ns + 5000, at_ns + 7000, call);
+		builder_call(b, 0, "cudaStreamSynchronize", CALL_SYNC, at_ns + 4100, at_ns + 12000);
+	}
+	return b;
+}
+
+/* A graph holds no waits: they go first, and what the graph brings beside that is the next step. */
+static void test_parts_first(void **state)
+{
+	struct advised it;
+
+	(void)state;
+	advise(&it, waited(), 0);
+	assert_true(it.advice->count >= 2 && it.advice->plan_count >= 1);
+	assert_string_equal(it.advice->items[0].strategy, "remove_syncs");
+	assert_non_null(advised_item(&it, "launch_bound_graph"));
+	assert_true(advised_item(&it, "launch_bound_graph")->expected_speedup >
+		    it.advice->items[0].expected_speedup);
+	assert_string_equal(it.advice->plan[0].strategy, "remove_syncs");
+	assert_true(technique_contains(&technique_cuda_graph, &technique_remove_syncs));
+	assert_false(technique_contains(&technique_remove_syncs, &technique_cuda_graph));
+	advised_end(&it);
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -163,6 +198,9 @@ static void test_dependent_needs_hopper(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SENTENCE(
+			"what has to be done for a change anyhow comes first where it brings most of the gain",
+			test_parts_first),
 		SENTENCE("a loop of tiny kernels is advised to be one kernel that stays",
 			 test_persistent),
 		SENTENCE(

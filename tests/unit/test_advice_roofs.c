@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "analysis/counters/counted.h"
@@ -73,6 +74,23 @@ static void test_wider_loads(void **state)
 	expect("wider_loads", busy, NULL);
 }
 
+/* Part of what it moves is registers: more loads under way would take more of them. */
+static void test_spilled(void **state)
+{
+	struct roofline_point point = point_at("k", ROOF_dram, 0.6);
+	struct roofline roofline = {.kernels = &point, .kernel_count = 1};
+	struct builder *b = launches("k");
+	struct advised it;
+
+	(void)state;
+	b->signatures[0].local_bytes_per_thread = 400;
+	b->signatures[0].registers_per_thread = 255;
+	advised_begin_counted(&it, b, roofline);
+	assert_null(advised_item(&it, "wider_loads"));
+	assert_non_null(advised_item(&it, "register_spills"));
+	advised_end(&it);
+}
+
 static void test_tensor_cores(void **state)
 {
 	struct roofline_point tiled = point_at("tiled", ROOF_fp32, 0.7);
@@ -87,6 +105,146 @@ static void test_tensor_cores(void **state)
 	expect("tensor_cores", tiled, "tiled: 70% of what FP32 can, and no tensor core works");
 	tensor.tensor_share = 0.1;
 	expect("tensor_cores", tensor, NULL);
+}
+
+/* ---- what is loaded ---- */
+
+/* Sectors and bytes of all launches; sectors: 0: not counted. */
+struct loads {
+	double sectors, requests, bytes;
+};
+
+static void count(struct counted_work *work, struct loads loads)
+{
+	const double totals[] = {loads.sectors, 0, loads.requests, 0, loads.bytes, 0};
+
+	for (int i = 0; loads.sectors > 0 && i < 6; i++)
+		work->roles[METRIC_global_load_sectors + i] =
+			(struct counted_role){1, totals[i], 1};
+}
+
+/* The sentence that uncoalesced says of it first; NULL: it is not recommended.  Launched in columns or in rows. */
+static void expect_loads(struct roofline_point point, struct loads loads, bool is_column,
+			 const char *sentence)
+{
+	struct roofline roofline = {.kernels = &point, .kernel_count = 1};
+	struct counted_work work = {.launch_count = 20};
+	struct counted counted = {.kernels = &work};
+	struct builder *b = launches(point.name);
+	const struct recommendation *item;
+	struct advised it;
+
+	memcpy(b->signatures[0].block,
+	       is_column ? (uint32_t[]){1, 256, 1} : (uint32_t[]){256, 1, 1},
+	       sizeof(b->signatures[0].block));
+	count(&work, loads);
+	advised_begin_counters(&it, b, roofline, &counted);
+	item = advised_item(&it, "uncoalesced");
+	assert_int_equal(item != NULL, sentence != NULL);
+	if (sentence) {
+		assert_string_equal(item->strategy, "coalesce");
+		assert_string_equal(item->evidence[0], sentence);
+		assert_in_range((uint64_t)item->at_stake_ns, 10 * KERNEL_NS, 20 * KERNEL_NS);
+	}
+	advised_end(&it);
+}
+
+static void test_uncoalesced(void **state)
+{
+	struct roofline_point point = point_at("k", ROOF_l2, 0.3), other = point;
+	const struct loads strided = {20 * 1024, 20 * 32, 20 * 4096};
+
+	(void)state;
+	expect_loads(
+		point, strided, false,
+		"k: its loads and stores touch 8.0 times as many sectors as they need, 32.0 KiB "
+		"in place of 4.00 KiB a launch");
+	expect_loads(point, (struct loads){20 * 128, 20 * 32, 20 * 4096}, true, NULL);
+	/* all threads of a warp read the same */
+	expect_loads(point, (struct loads){20 * 1024, 20 * 1024, 20 * 4096}, false, NULL);
+	other.quantities[ROOF_l1].total = 20 * 100000; /* of local memory */
+	expect_loads(other, strided, false, NULL);
+	expect_loads(point_at("k", ROOF_dram, 0.85), strided, false, NULL);
+	expect_loads(point_at("void at::native::k<int>(int)", ROOF_l2, 0.3), strided, false, NULL);
+}
+
+static void test_columns(void **state)
+{
+	(void)state;
+	expect_loads(
+		point_at("k", ROOF_l2, 0.3), (struct loads){0}, true,
+		"k: blocks of 1 x 256 x 1 threads: those of a warp have the same x, and rows of their "
+		"own where y counts rows");
+	expect_loads(point_at("k", ROOF_l2, 0.3), (struct loads){0}, false, NULL);
+}
+
+/* A quarter of L1's roof for 1 MiB of DRAM and 400 operations a byte. */
+static struct roofline_point cached(void)
+{
+	struct roofline_point point = point_at("k", ROOF_l1, 0.25);
+
+	for (int roof = 0; roof < ROOF_COUNT; roof++)
+		point.quantities[roof].state = ROOFLINE_KNOWN;
+	point.quantities[ROOF_dram].total = point.quantities[ROOF_dram].per_launch = 1 << 20;
+	point.quantities[ROOF_fp32].total = 400.0 * (1 << 20);
+	point.quantities[ROOF_fp32].share = 0.1;
+	return point;
+}
+
+/* With roofs of arithmetic and DRAM that meet at 15 operations a byte, and so many FMA of its operations. */
+static void expect_computing(const char *rule, struct roofline_point point, double fma_share,
+			     const char *sentence)
+{
+	struct roofline roofline = {.roofs = {[ROOF_dram] = 4e12, [ROOF_fp32] = 60e12},
+				    .kernels = &point,
+				    .kernel_count = 1};
+	struct counted_work work = {.launch_count = 20};
+	struct counted counted = {.kernels = &work};
+	double flops = point.quantities[ROOF_fp32].total;
+	const struct recommendation *item;
+	struct advised it;
+
+	work.roles[METRIC_fp32_fma] = (struct counted_role){1, fma_share * flops / 2, 1};
+	work.roles[METRIC_fp32_add] = (struct counted_role){1, (1 - fma_share) * flops, 1};
+	advised_begin_counters(&it, launches(point.name), roofline, &counted);
+	item = advised_item(&it, rule);
+	assert_int_equal(item != NULL, sentence != NULL);
+	if (sentence) {
+		assert_string_equal(item->evidence[0], sentence);
+		assert_in_range((uint64_t)item->at_stake_ns, 1, 20 * KERNEL_NS);
+	}
+	advised_end(&it);
+}
+
+static void test_tiles(void **state)
+{
+	struct roofline_point tiled = cached(), streaming = cached(), idle = cached();
+
+	(void)state;
+	expect_computing("reuse_in_tiles", cached(), 1,
+			 "k: 1.00 MiB a launch from L1, and 1.00 MiB from DRAM");
+	tiled.quantities[ROOF_shared].total = 1 << 20;
+	expect_computing("reuse_in_tiles", tiled, 1, NULL);
+	streaming.quantities[ROOF_fp32].total = 10.0 * (1 << 20); /* DRAM would hold it up */
+	expect_computing("reuse_in_tiles", streaming, 1, NULL);
+	idle.binding_share = 0.1; /* less than a prediction may be off */
+	expect_computing("reuse_in_tiles", idle, 1, NULL);
+}
+
+static void test_products_by_hand(void **state)
+{
+	struct roofline_point product = cached(), streaming, tensor;
+
+	(void)state;
+	product.binding = ROOF_shared;
+	streaming = tensor = product;
+	expect_computing("tensor_cores", product, 0.95,
+			 "k: 25% of what shared memory can, and no tensor core works");
+	expect_computing("tensor_cores", product, 0.6, NULL); /* no sums of products */
+	streaming.quantities[ROOF_fp32].total = 10.0 * (1 << 20);
+	expect_computing("tensor_cores", streaming, 1, NULL);
+	tensor.tensor_share = 0.1;
+	expect_computing("tensor_cores", tensor, 1, NULL);
 }
 
 /* ---- kernels that wait ---- */
@@ -175,8 +333,20 @@ static void test_latency_bound(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SENTENCE(
+			"a kernel whose warps touch far more sectors than they need is advised to coalesce",
+			test_uncoalesced),
+		SENTENCE("blocks of one thread in x read columns, as far as nobody counted",
+			 test_columns),
+		SENTENCE(
+			"what much is computed with and comes from cache again and again is advised a tile",
+			test_tiles),
+		SENTENCE("sums of products that shared memory holds up are advised tensor cores",
+			 test_products_by_hand),
 		SENTENCE("kernels between half and 80% of DRAM's roof need more loads under way",
 			 test_wider_loads),
+		SENTENCE("a kernel that spills is told so, and not to load more at once",
+			 test_spilled),
 		SENTENCE("kernels that wait with few warps on an SM are advised more of them",
 			 test_low_occupancy),
 		SENTENCE(

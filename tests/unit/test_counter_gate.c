@@ -92,6 +92,30 @@ static void test_wait(void **state)
 	counter_gate_set(GATE_OPEN);
 }
 
+static void *enter_main(void *unused)
+{
+	counter_gate_enter(1000 * MS);
+	return unused;
+}
+
+/* Joined with a limit: what fails here hangs. */
+static void test_cancel(void **state)
+{
+	struct timespec time = {0, 30 * MS},
+			until = clock_timespec(clock_ns(CLOCK_MONOTONIC) + 3000 * MS);
+	pthread_t waiting, opening;
+
+	(void)state;
+	counter_gate_set(GATE_DEVICE);
+	assert_int_equal(pthread_create(&waiting, NULL, enter_main, NULL), 0);
+	nanosleep(&time, NULL);
+	pthread_cancel(waiting);
+	assert_int_equal(pthread_create(&opening, NULL, open_later, NULL), 0);
+	assert_int_equal(pthread_clockjoin_np(opening, NULL, CLOCK_MONOTONIC, &until), 0);
+	assert_int_equal(pthread_join(waiting, NULL), 0);
+	counter_gate_leave();
+}
+
 #define TEST(name, function)                     \
 	{                                        \
 		name, function, NULL, NULL, NULL \
@@ -107,6 +131,7 @@ int main(void)
 		     test_device),
 		TEST("a capture waits for the driver's call too", test_capture),
 		TEST("who only waits makes no count void", test_wait),
+		TEST("a thread that is canceled while it waits holds up nobody", test_cancel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

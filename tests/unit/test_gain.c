@@ -31,14 +31,16 @@ static void test_expected(void **state)
 	struct predicted_gain gain = {.program = {1.2, 1.1, 1.3}, .steady = {4, 2, 5}};
 
 	(void)state;
-	assert_float_equal(gain_expected_speedup(&gain), 4, 1e-9);
+	assert_float_equal(gain_expected_speedup(&gain, false), 4, 1e-9);
+	gain.place = (struct predicted_speedup){3, 2.5, 3.5};
+	assert_float_equal(gain_expected_speedup(&gain, true), 3, 1e-9); /* of a range that was asked for */
 	gain.is_assuming = true;
-	assert_float_equal(gain_expected_speedup(&gain), 2, 1e-9);
+	assert_float_equal(gain_expected_speedup(&gain, false), 2, 1e-9);
 	gain.keeps_results = true; /* only how much it gains is not known: 0.75 and 0.5 saved */
-	assert_float_equal(gain_expected_speedup(&gain), 1 / (1 - 0.625), 1e-9);
+	assert_float_equal(gain_expected_speedup(&gain, false), 1 / (1 - 0.625), 1e-9);
 	gain.steady = (struct predicted_speedup){0};
 	gain.is_assuming = false;
-	assert_float_equal(gain_expected_speedup(&gain), 1.2, 1e-9);
+	assert_float_equal(gain_expected_speedup(&gain, false), 1.2, 1e-9);
 }
 
 static void expect_whole(const struct predicted_gain *gain, enum gain_part part, const char *text)

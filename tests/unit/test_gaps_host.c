@@ -227,6 +227,32 @@ static void test_prefetch_is_waited_for(void **state)
 		    1000 + GAP_LATENCY_NS, -1);
 }
 
+static void test_touched_by_host(void **state)
+{
+	struct profile_managed moves[] = {
+		/* 1000 before the gap, 500 in it; 700 in the launch call are the launch's */
+		{.kind = MANAGED_TO_HOST, .cause = 2, .start_ns = 0, .end_ns = 1500},
+		{.kind = MANAGED_TO_HOST, .cause = 3, .start_ns = 2000, .end_ns = 3000},
+		{.kind = MANAGED_TO_HOST, .cause = 2, .start_ns = 6900, .end_ns = 7700},
+		/* nobody waits: what the program asked for, the other direction, another device's */
+		{.kind = MANAGED_TO_HOST, .cause = 1, .start_ns = 4000, .end_ns = 5000},
+		{.kind = MANAGED_TO_DEVICE, .cause = 2, .start_ns = 4000, .end_ns = 5000},
+		{.kind = MANAGED_TO_HOST,
+		 .cause = 2,
+		 .start_ns = 4000,
+		 .end_ns = 5000,
+		 .source = 1},
+	};
+	struct builder *b = builder_new(1, 2);
+
+	(void)state;
+	builder_kernel(b, 0, "P", 0, 1000, builder_launch(b, 0, -500, -400));
+	builder_kernel(b, 0, "N", 11000, 12000, builder_launch(b, 0, 7000, 9000));
+	b->profile.manageds = moves;
+	b->profile.managed_count = sizeof(moves) / sizeof(*moves);
+	gaps_expect(b, GAP_MANAGED, 500 + 1000 + 100, GAP_HOST, 6000 - 1600, GAP_LAUNCH, 4000, -1);
+}
+
 static void test_profiler_first(void **state)
 {
 	struct builder *b = gap_launched(7000, 9000);
@@ -477,6 +503,8 @@ int main(void)
 		SENTENCE(
 			"calls that make streams, events, pools and graphs have causes of their own",
 			test_making),
+		SENTENCE("while memory that the host touches comes from the device, it waits",
+			 test_touched_by_host),
 		SENTENCE("work behind a prefetch waits for managed memory",
 			 test_prefetch_is_waited_for),
 		SENTENCE("the profiler's overhead comes before every other cause",

@@ -373,9 +373,9 @@ static void test_callback_elsewhere(void **state)
 	builder_kernel(b, 1, "elsewhere", 60000, 70000, call);
 	launch(b, 8000, 2000, 82000);
 	model = build(b);
-	assert_true(model->is_called_back[1]);
+	assert_true(model->op_traits[1].is_called_back);
 	assert_int_equal(latencies_gap_ns(model, 0, 1), 75000);
-	assert_false(model->is_called_back[2]);
+	assert_false(model->op_traits[2].is_called_back);
 	done(b, model);
 }
 

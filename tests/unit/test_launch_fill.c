@@ -58,9 +58,22 @@ static void test_small_blocks(void **state)
 
 	(void)state;
 	assert_int_equal(found.lack, LAUNCH_LACKS_LANES);
-	assert_float_equal(found.filled_share, 0.25, 1e-9);
-	assert_int_equal(fill(100000, 32, 0).lack, LAUNCH_LACKS_NOTHING);
-	assert_int_equal(fill(100000, 25, 0).lack, LAUNCH_LACKS_NOTHING);
+	assert_float_equal(found.filled_share, 0.125,
+			   1e-9); /* and 32 warps on an SM that holds 64 */
+	assert_int_equal(fill(3200, 25, 0).lack, LAUNCH_LACKS_NOTHING);
+}
+
+static void test_blocks_of_one_warp(void **state)
+{
+	struct launch_fill found = fill(100000, 32, 0);
+
+	(void)state;
+	assert_int_equal(found.lack, LAUNCH_LACKS_WARPS);
+	assert_float_equal(found.filled_share, 0.5, 1e-3);
+	assert_int_equal(fill(3200, 32, 0).lack, LAUNCH_LACKS_NOTHING); /* one wave */
+	assert_int_equal(fill(100000, 64, 0).lack, LAUNCH_LACKS_NOTHING);
+	assert_int_equal(fill(100000, 32, 20 << 10).lack,
+			 LAUNCH_LACKS_NOTHING); /* no fuller blocks */
 }
 
 static void test_unknown(void **state)
@@ -85,6 +98,8 @@ int main(void)
 		SENTENCE("a grid just over a wave leaves its last one empty", test_last_wave),
 		SENTENCE("blocks of a few threads leave lanes of their warps empty",
 			 test_small_blocks),
+		SENTENCE("blocks of one warp leave half of an SM's warps empty",
+			 test_blocks_of_one_warp),
 		SENTENCE("without the device's limits nothing is known", test_unknown),
 	};
 

@@ -48,6 +48,19 @@ static void test_own(void **state)
 		assert_null(library_kernel_of(names[i]));
 }
 
+static void test_elements(void **state)
+{
+	(void)state;
+	assert_true(library_kernel_is_elementwise(
+		"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float> >(int)"));
+	assert_true(
+		library_kernel_is_elementwise("void at::native::elementwise_kernel<128, 2>(int)"));
+	assert_false(library_kernel_is_elementwise("void at::native::reduce_kernel<512, 1>(int)"));
+	assert_true(library_kernel_is_reduction("void at::native::reduce_kernel<512, 1>(int)"));
+	assert_false(
+		library_kernel_is_elementwise("void mine<at::native::elementwise_kernel>(int)"));
+}
+
 #define SENTENCE(text, function)                 \
 	{                                        \
 		text, function, NULL, NULL, NULL \
@@ -59,6 +72,7 @@ int main(void)
 		SENTENCE("kernels of libraries are known by their names", test_libraries),
 		SENTENCE("a program's own kernel is no library's, whatever its arguments are",
 			 test_own),
+		SENTENCE("of PyTorch's kernels it is known which are of elements", test_elements),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,7 +83,7 @@ static void test_every_role_has_an_answer(void **state)
 	struct chip chip = {.questions = 0};
 
 	(void)state;
-	resolve(&chip, "roofline,atomics,shared,sm,stalls", SCOPE_ALL);
+	resolve(&chip, "roofline,atomics,shared,global,sm,stalls", SCOPE_ALL);
 	assert_string_equal(refused, "");
 	for (int role = 0; role < METRIC_ROLE_COUNT; role++) {
 		assert_string_not_equal(answer((enum metric_role)role), "");

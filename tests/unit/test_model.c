@@ -58,7 +58,7 @@ static void test_stream_order(void **state)
 	assert_int_equal(model->predecessor[2], 0);
 	assert_int_equal(model->predecessor[3], 0);
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(model->cross_stream[i], PROFILE_NONE);
+		assert_int_equal(model_cross_stream(model, i), PROFILE_NONE);
 	assert_int_equal(model_ready_ns(model, 0), INT64_MIN);
 	assert_int_equal(model_ready_ns(model, 2), 200);
 	done(b, model);
@@ -95,9 +95,9 @@ static void test_default_stream(void **state)
 	kernel(b, 0, blocking, 500, 600); /* 4 waits for 3 */
 	kernel(b, 0, free_one, 520, 620); /* 5 waits for none */
 	model = build(b);
-	assert_int_equal(model->cross_stream[3], 0);
-	assert_int_equal(model->cross_stream[4], 3);
-	assert_int_equal(model->cross_stream[5], PROFILE_NONE);
+	assert_int_equal(model_cross_stream(model, 3), 0);
+	assert_int_equal(model_cross_stream(model, 4), 3);
+	assert_int_equal(model_cross_stream(model, 5), PROFILE_NONE);
 	assert_int_equal(model_ready_ns(model, 4), 400);
 	done(b, model);
 }
@@ -116,7 +116,7 @@ static void test_default_stream_of_another(void **state)
 	kernel(b, 1, elsewhere, 500, 600); /* of another process */
 	model = build(b);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(model->cross_stream[i], PROFILE_NONE);
+		assert_int_equal(model_cross_stream(model, i), PROFILE_NONE);
 	done(b, model);
 }
 
@@ -132,8 +132,8 @@ static void test_event(void **state)
 	kernel(b, 0, other, 300, 400); /* waits for the first */
 	kernel(b, 0, other, 500, 600); /* the event was the one before's */
 	model = build(b);
-	assert_int_equal(model->cross_stream[1], 0);
-	assert_int_equal(model->cross_stream[2], PROFILE_NONE);
+	assert_int_equal(model_cross_stream(model, 1), 0);
+	assert_int_equal(model_cross_stream(model, 2), PROFILE_NONE);
 	done(b, model);
 }
 
@@ -160,11 +160,11 @@ static void test_graph_again(void **state)
 	builder_kernel(b, branch, "after", 3000, 3100, builder_launch(b, 0, 30, 35));
 	model = build(b);
 	assert_int_equal(model->predecessor[2], 0);
-	assert_int_equal(model->cross_stream[2], 1);
+	assert_int_equal(model_cross_stream(model, 2), 1);
 	assert_int_equal(model_ready_ns(model, 2), 500);
-	assert_int_equal(model->cross_stream[3], PROFILE_NONE); /* its own stream's */
-	assert_int_equal(model->cross_stream[4], 3);
-	assert_int_equal(model->cross_stream[6], 5);
+	assert_int_equal(model_cross_stream(model, 3), PROFILE_NONE); /* its own stream's */
+	assert_int_equal(model_cross_stream(model, 4), 3);
+	assert_int_equal(model_cross_stream(model, 6), 5);
 	done(b, model);
 }
 
@@ -183,7 +183,7 @@ static void test_device_launched(void **state)
 	builder_call(b, 0, "cudaDeviceSynchronize", CALL_SYNC, 500, 510);
 	model = build(b);
 	assert_int_equal(model->predecessor[1], PROFILE_NONE);
-	assert_int_equal(model->cross_stream[2], 0);
+	assert_int_equal(model_cross_stream(model, 2), 0);
 	assert_int_equal(model->awaited[3], 2);
 	done(b, model);
 }
@@ -204,7 +204,7 @@ static void test_awaited(void **state)
 	model = build(b);
 	assert_int_equal(model->awaited[1], 0);
 	assert_int_equal(model->profile->ops[model->awaited[2]].end_ns, 280);
-	assert_int_equal(model->behavior[1], CALL_WAITS);
+	assert_int_equal(model->call_traits[1].behavior, CALL_WAITS);
 	for (size_t i = 0; i < b->profile.call_count; i++)
 		if (b->calls[i].start_ns == 50)
 			assert_int_equal(model->awaited[i], PROFILE_NONE);
@@ -222,7 +222,7 @@ static enum call_behavior behavior(const char *name, enum profile_call_class cla
 	if (copy_end_ns)
 		builder_copy(b, 0, (struct profile_copy){.bytes = 4}, 150, copy_end_ns, call);
 	model = build(b);
-	found = (enum call_behavior)model->behavior[0];
+	found = (enum call_behavior)model->call_traits[0].behavior;
 	assert_int_equal(model->awaited[0], found == CALL_WAITS_OWN ? 0 : PROFILE_NONE);
 	done(b, model);
 	return found;
@@ -268,7 +268,7 @@ static void test_awaited_by_search(void **state)
 					    profile->threads[call->thread].process)
 					last_ns = op->end_ns;
 			}
-			if (model->behavior[i] != CALL_WAITS)
+			if (model->call_traits[i].behavior != CALL_WAITS)
 				continue;
 			assert_int_equal(model->awaited[i] == PROFILE_NONE
 						 ? INT64_MIN
@@ -290,12 +290,12 @@ static void test_order(void **state)
 
 		assert_int_equal(model_build(&model, &b->profile, &err), 0);
 		for (size_t i = 1; i < b->profile.call_count; i++) {
-			int64_t before_ns = b->calls[model->order[i - 1]].start_ns;
-			int64_t after_ns = b->calls[model->order[i]].start_ns;
+			int64_t before_ns = b->calls[model_call_at(model, i - 1)].start_ns;
+			int64_t after_ns = b->calls[model_call_at(model, i)].start_ns;
 
 			assert_true(before_ns <= after_ns);
 			if (before_ns == after_ns)
-				assert_true(model->order[i - 1] < model->order[i]);
+				assert_true(model_call_at(model, i - 1) < model_call_at(model, i));
 		}
 		done(b, model);
 	}

@@ -27,9 +27,11 @@ static void expect(struct builder *b, const char *expected, const char *evidence
 	builder_finish(b);
 	assert_int_equal(timeline_build(&report.timeline, report.profile, &err), 0);
 	assert_int_equal(statistics_collect(&report.statistics, report.profile, &err), 0);
+	assert_int_equal(jit_build(&report.jit, report.profile, &err), 0);
 	assert_int_equal(gaps_analyze(&report.gaps, report.profile, report.timeline, 0, &err), 0);
 	assert_int_equal(counted_build(&report.counted, report.profile, &err), 0);
 	assert_int_equal(collectives_build(&report.collectives, report.profile, &err), 0);
+	assert_int_equal(managed_memory_build(&report.managed_memory, report.profile, &err), 0);
 	assert_int_equal(device_graphs_build(&report.device_graphs, report.profile, &err), 0);
 	assert_int_equal(advice_find(&advice, &report, NULL, &err), 0);
 	for (size_t i = 0; i < advice->count; i++) {
@@ -48,6 +50,8 @@ static void expect(struct builder *b, const char *expected, const char *evidence
 	advice_free(advice);
 	device_graphs_free(report.device_graphs);
 	collectives_free(report.collectives);
+	jit_free(report.jit);
+	managed_memory_free(report.managed_memory);
 	counted_free(report.counted);
 	gaps_free(report.gaps);
 	statistics_free(report.statistics);
@@ -355,6 +359,45 @@ static void test_said_by_another(void **state)
 	ceilings = NULL;
 }
 
+/* ---- managed memory ---- */
+
+/* 20 kernels of 90 us, 10 us apart, each with page faults for so long; nothing of it without a recording of them. */
+static struct builder *touch(struct profile_managed *managed, size_t count, int64_t fault_ns)
+{
+	struct builder *b = builder_new(1, 1);
+
+	for (int i = 0; i < 20; i++) {
+		int64_t start_ns = 100000 * i + 10000;
+
+		builder_kernel(b, 0, "k", start_ns, start_ns + 90000,
+			       builder_launch(b, 0, start_ns - 9000, start_ns - 8000));
+		managed[i] = (struct profile_managed){.start_ns = start_ns,
+						      .end_ns = start_ns + fault_ns,
+						      .kind = MANAGED_GPU_FAULTS,
+						      .value = 3};
+	}
+	managed[20] = (struct profile_managed){.kind = MANAGED_TO_DEVICE,
+					       .cause = MANAGED_EXPECTED_FAULT,
+					       .source = PROFILE_NONE,
+					       .value = 1 << 20};
+	b->profile.manageds = managed;
+	b->profile.managed_count = count;
+	return b;
+}
+
+static void test_page_faults(void **state)
+{
+	struct profile_managed managed[21];
+
+	(void)state;
+	expect(touch(managed, 21, 40000), "page_faults",
+	       "page faults are served for 800 us within kernels");
+	expect(touch(managed, 21, 40000), "page_faults",
+	       "they moved 1.00 MiB to the GPU and 0 B to the host");
+	expect(touch(managed, 21, 4000), "", NULL); /* next to no time */
+	expect(touch(managed, 0, 40000), "", NULL); /* not recorded */
+}
+
 /* ---- code that is loaded late ---- */
 
 /* Kernels of 9 us, each 1 us after the one before; the one with that number is loaded for 200 us. */
@@ -432,13 +475,91 @@ static void test_compiling(void **state)
 	       "17 times code was loaded after a tenth of the operations, and 18 times unloaded");
 	expect(compiling(200, 10, 200, 0), "repeated_module_load", "340 us of loading and 0 ns");
 	expect(compiling(200, 10, 200, 500000), "repeated_module_load",
-	       "and for 8.50 ms of host code right before: NVRTC compiles there");
+	       "and for 8.50 ms of host code right before, which is when a compiler such as "
+	       "NVRTC runs");
 	/* not for long, or none in the end: it is the start of something */
 	expect(compiling(200, 5, 100, 0), "late_module_load", NULL);
 	/* kept: different code each time */
 	expect(compiling(200, 10, 200, -1), "late_module_load", NULL);
 	/* a few */
 	expect(compiling(200, 20, 200, 0), "late_module_load", NULL);
+}
+
+/* Every tenth of 200 steps loads code of that number, after host code; what is 0 is the step's own number. */
+static struct builder *loading(uint64_t code)
+{
+	struct builder *b = builder_new(1, 1);
+	int64_t now = 0;
+
+	for (int i = 0; i < 200; i++) {
+		if (i % 10 == 0) {
+			now += 500000;
+			builder_load(b, IMAGE_MACHINE_CODE, code ? code : (uint64_t)i + 1, now,
+				     now + 20000);
+			now += 20000;
+		}
+		builder_kernel(b, 0, "k", now + 1000, now + 10000,
+			       builder_launch(b, 0, now, now + 1000));
+		now += 10000;
+	}
+	return b;
+}
+
+static void test_known_code(void **state)
+{
+	(void)state;
+	expect(loading(7), "repeated_module_load",
+	       "17 of these loads were of code that had been loaded before");
+	expect(loading(0), "compile_cache",
+	       "19 times code was loaded that was made");
+}
+
+/* Code is made for 500 us at the start, and 200 steps follow; the driver's cache on disk may keep what it compiles. */
+static struct builder *starting(int64_t host_ns, int operation)
+{
+	struct builder *b = builder_new(1, 1);
+	int64_t now = host_ns + 1000;
+
+	builder_kernel(b, 0, "k", 100, 1000, builder_launch(b, 0, 0, 100));
+	builder_load(b, operation ? IMAGE_PTX : IMAGE_MACHINE_CODE, 1, now, now + 400000);
+	if (operation) {
+		for (int what = 3; what >= operation; what--)
+			b->jits[b->profile.jit_count++] =
+				(struct profile_jit){.start_ns = now + 10000 * (3 - what) + 1,
+						     .end_ns = now + 300000,
+						     .operation = (uint32_t)what};
+	}
+	now += 400000;
+	for (int i = 0; i < 200; i++, now += 10000)
+		builder_kernel(b, 0, "k", now + 1000, now + 10000,
+			       builder_launch(b, 0, now, now + 1000));
+	return b;
+}
+
+static void test_compile_cache(void **state)
+{
+	(void)state;
+	expect(starting(500000, 0), "compile_cache", "after 501 us of host code");
+	expect(starting(90000, 0), "", NULL); /* too short for a compiler */
+	expect(starting(1000, 3), "compile_cache", "and its cache on disk kept nothing of it");
+	expect(starting(1000, 2), "", NULL); /* kept for the next run */
+}
+
+static void test_refused_code(void **state)
+{
+	struct builder *b = starting(1000, 0);
+
+	(void)state;
+	b->calls[1].result = 209;
+	expect(b, "refused_code",
+	       "1 loads were refused, as their code is for another architecture");
+	b = starting(500000, 0);
+	b->calls[1].result = 222;
+	expect(b, "refused_code", "as their PTX is newer than this driver");
+	b = starting(1000, 0);
+	b->calls[1].result = 209;
+	b->loads[0].is_embedded = true; /* a library asks */
+	expect(b, "", NULL);
 }
 
 /* ---- kernels ---- */
@@ -469,11 +590,13 @@ static void test_spills(void **state)
 	expect(spills(400, 9000), "", NULL);
 }
 
-/* 66 registers are no limit of a compiler, and 32 KiB of any: both are arrays. */
+/* 66 registers are no limit of a compiler, and 32 KiB of any: both are arrays.  1,224 bytes beside 40 registers are
+ * those of a kernel that needs 168: values that are not live at once have slots of their own. */
 static void test_local_arrays(void **state)
 {
 	(void)state;
 	expect(spills_beside(64, 400, 95000), "register_spills", NULL);
+	expect(spills_beside(40, 1224, 95000), "register_spills", NULL);
 	expect(spills_beside(66, 400, 95000), "", NULL);
 	expect(spills_beside(32, 32768, 95000), "", NULL);
 	expect(spills_beside(255, 32768, 95000), "register_spills", NULL);
@@ -689,12 +812,18 @@ int main(void)
 		SENTENCE("what is found on one device is not said of another", test_devices),
 		SENTENCE("that they block is not told where it is told to overlap them",
 			 test_said_by_another),
+		SENTENCE("page faults that kernels wait for are told", test_page_faults),
 		SENTENCE("code that is loaded or compiled amid the work is told, at the start not",
 			 test_loads),
 		SENTENCE(
 			"functions of the host that the GPU waits for are told, where there are some",
 			test_host_functions),
 		SENTENCE("code that is compiled again and again is to be kept", test_compiling),
+		SENTENCE("whether it is the same code is known by modules", test_known_code),
+		SENTENCE("what is compiled at each start is to be kept on disk",
+			 test_compile_cache),
+		SENTENCE("code that the driver refuses tells of a key without the architecture",
+			 test_refused_code),
 		SENTENCE("a long kernel with variables in local memory is named", test_spills),
 		SENTENCE("local memory of a kernel that could have more registers holds arrays",
 			 test_local_arrays),

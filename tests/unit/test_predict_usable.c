@@ -233,6 +233,27 @@ static void test_empty(void **state)
 	ceilings_free(measured);
 }
 
+/* The run before is replayed once, and an end that is not asked for not at all. */
+static void expect_again(const struct predictor *predictor, const struct change *change,
+			 size_t device, struct part part, const struct prediction *first,
+			 double setup_ns)
+{
+	struct prediction found;
+
+	assert_int_equal(predictor_run(&found, predictor, change, device, &part, setup_ns), 0);
+	assert_memory_equal(&found, first, sizeof(found));
+	part.end = INTERVAL_LOW;
+	assert_int_equal(predictor_run(&found, predictor, change, device, &part, setup_ns), 0);
+	assert_true(found.program.low == first->program.low);
+	assert_true(found.place.low == first->place.low);
+	assert_int_equal(found.place_after_ns, first->place_after_ns);
+	part.end = INTERVAL_HIGH;
+	assert_int_equal(predictor_run(&found, predictor, change, device, &part, setup_ns), 0);
+	assert_true(found.program.high == first->program.high);
+	assert_true(found.place.high == first->place.high);
+	assert_int_equal(found.program_after_ns, first->program_after_ns);
+}
+
 /* Places: all of every thread, which together may take more time than the run. */
 static void test_interval(void **state)
 {
@@ -268,6 +289,8 @@ static void test_interval(void **state)
 					 0);
 			predicted_expect_interval(&found.program, seed);
 			predicted_expect_interval(&found.place, seed);
+			expect_again(&predictor, &change, device, part, &found,
+				     (double)(1000 * seed));
 		}
 		change_free(&change);
 		predictor_free(&predictor);
@@ -297,7 +320,9 @@ int main(void)
 		SENTENCE("what recording added to iterations in a row is taken out of these",
 			 test_untraced_steady),
 		SENTENCE("an empty recording is asked in vain", test_empty),
-		SENTENCE("a prediction lies in its interval", test_interval),
+		SENTENCE(
+			"a prediction lies in its interval, and is the same again, also one end alone",
+			test_interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

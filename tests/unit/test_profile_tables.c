@@ -175,6 +175,41 @@ static void test_machine_code(void **state)
 	profile_free(profile);
 }
 
+static void test_loads(void **state)
+{
+	struct profile *profile = fixture_load(*state);
+
+	assert_int_equal(profile->load_count, 2);
+	assert_int_equal(profile->loads[0].image, IMAGE_FAT_BINARY);
+	assert_true(profile->loads[0].is_embedded);
+	assert_int_equal(profile->loads[1].image, IMAGE_PTX);
+	assert_false(profile->loads[1].is_embedded);
+	assert_ptr_equal(profile_load_of(profile, profile->loads[1].call), &profile->loads[1]);
+	assert_null(profile_load_of(profile, profile->ops[0].call));
+	profile_free(profile);
+}
+
+static void test_modules(void **state)
+{
+	struct profile *profile = fixture_load(*state);
+	const struct profile_module_kernel *kernels = profile->module_kernels;
+	uint32_t axpy = profile->signatures[profile->ops[0].detail].kernel;
+
+	assert_int_equal(profile->module_count, 2);
+	assert_int_equal(profile->modules[0].time_ns, 1800);
+	assert_int_equal(profile->modules[0].code, 5);
+	assert_int_equal(profile->modules[0].bytes, 1600);
+	assert_int_equal(profile->modules[1].sm, 90);
+	assert_int_equal(profile->threads[profile->modules[1].thread].thread, 100);
+	assert_int_equal(profile->module_kernel_count, 4);
+	assert_int_equal(kernels[0].code, 5);
+	assert_int_equal(kernels[1].code, 5);
+	assert_int_equal(kernels[2].code, 7);
+	assert_true(kernels[3].code == UINT64_MAX);
+	assert_int_equal(kernels[3].kernel, axpy);
+	profile_free(profile);
+}
+
 static void test_streams(void **state)
 {
 	struct profile *profile = fixture_load(*state);
@@ -387,6 +422,8 @@ int main(void)
 		TEST("a kernel has its shape and demangled name", test_signatures),
 		TEST("what several kernels of one name have of machine code is the most of each",
 		     test_machine_code),
+		TEST("what a load was given belongs to its call", test_loads),
+		TEST("modules have their code, and the kernels of it that ran", test_modules),
 		TEST("streams know whether they are the default stream", test_streams),
 		TEST("nested calls are dropped and their operations go to the parent", test_calls),
 		TEST("threads have names, calls and ranges", test_threads),

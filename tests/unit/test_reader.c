@@ -363,6 +363,113 @@ static void test_long_file(void **state)
 	assert_nothing_lost(reading);
 }
 
+/* ---- both ways of reading ---- */
+
+/* Everything that one way of reading a file says, as text. */
+struct told {
+	FILE *stream;
+	char *text;
+	size_t length;
+};
+
+static int tell_row(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	FILE *stream = ((struct told *)context)->stream;
+
+	fwrite(&row->kernels, sizeof(row->kernels), 1, stream);
+	fprintf(stream, " at %llu\n", (unsigned long long)place->line);
+	return 0;
+}
+
+static struct told tell(const struct reading *reading, enum reader_way way)
+{
+	char folder[128];
+	const struct recording_process process = {.name = (char *)"p.1",
+						  .path = folder,
+						  .unpacked_fd = -1};
+	struct reader_losses losses = {.first = {""}};
+	struct err err = {""};
+	struct told told = {0};
+
+	told.stream = open_memstream(&told.text, &told.length);
+	snprintf(folder, sizeof(folder), "%s/p.1", reading->fixture.path);
+	assert_int_equal(reader_read_table_by(way, &process, TRACE_TABLE_kernels, tell_row, &told,
+					      &losses, &err),
+			 0);
+	for (int i = 0; i < READER_LOSS_COUNT; i++)
+		fprintf(told.stream, "%llu %s\n", (unsigned long long)losses.count[i],
+			losses.first[i]);
+	fclose(told.stream);
+	return told;
+}
+
+static void expect_both_ways(const struct reading *reading, const char *bytes, size_t length)
+{
+	struct told by_short, by_csv;
+
+	fixture_write_bytes(&reading->fixture, "p.1", "kernels.csv", bytes, length);
+	by_short = tell(reading, READER_SHORT);
+	by_csv = tell(reading, READER_CSV);
+	if (by_short.length != by_csv.length ||
+	    memcmp(by_short.text, by_csv.text, by_csv.length) != 0)
+		fail_msg("%.*s\nis read as\n%s\nnot as\n%s", (int)length, bytes, by_short.text,
+			 by_csv.text);
+	free(by_short.text);
+	free(by_csv.text);
+}
+
+static const char whole_numbers[] = "start_ns,end_ns,signature,more,device,correlation\n"
+				    "1760000000000000001,1760000000000000099,7,-12,0,4294967295\n"
+				    "-5,9223372036854775807,18,0,1,12\r\n"
+				    "9223372036854775808,3,4294967296,0,0,0\n"
+				    "\n"
+				    "10,20,,99999999999999999999999,0,1\n"
+				    "30, 40 ,\"5\",6,-0,8\n"
+				    "30,40,5,6,7,8,9\n"
+				    "50,60,7,8,9,10\n"
+				    "70,80,9,10";
+
+/* Each byte in turn is another one, is gone, or stands behind another one. */
+static void test_damaged_both_ways(void **state)
+{
+	static const char others[] = "\0\"\n\r,- 0x\xff";
+	char bytes[sizeof(whole_numbers) + 1];
+	size_t length = sizeof(whole_numbers) - 1;
+
+	for (size_t at = 0; at < length; at++) {
+		memcpy(bytes, whole_numbers, at);
+		memcpy(bytes + at, whole_numbers + at + 1, length - at - 1);
+		expect_both_ways(*state, bytes, length - 1);
+		for (size_t i = 0; i < sizeof(others) - 1; i++) {
+			memcpy(bytes, whole_numbers, length);
+			bytes[at] = others[i];
+			expect_both_ways(*state, bytes, length);
+			memcpy(bytes + at + 1, whole_numbers + at, length - at);
+			expect_both_ways(*state, bytes, length + 1);
+		}
+	}
+}
+
+/* What is read at a time ends at each byte of a line and of a broken one. */
+static void test_cut_both_ways(void **state)
+{
+	static const char lines[] = "1,2,3,4\n5,\"6\",7,8\n9,10,11\n";
+	const size_t size = 66000;
+	char *bytes = malloc(size + 2 * sizeof(lines));
+
+	for (size_t shift = 0; shift < sizeof(lines); shift++) {
+		size_t length = (size_t)sprintf(bytes, "start_ns,end_ns,%0*d,signature\n",
+						(int)shift + 1, 0);
+
+		while (length < size) {
+			memcpy(bytes + length, lines, sizeof(lines) - 1);
+			length += sizeof(lines) - 1;
+		}
+		expect_both_ways(*state, bytes, length);
+	}
+	free(bytes);
+}
+
 static void test_stop(void **state)
 {
 	struct reading *reading = *state;
@@ -412,6 +519,9 @@ int main(void)
 		TEST("two hundred unknown columns do no harm", test_many_columns),
 		TEST("a lost closing quote does not swallow the file", test_lost_quote),
 		TEST("a hundred thousand rows are read to the last", test_long_file),
+		TEST("a damaged line of numbers is read as libcsv reads it",
+		     test_damaged_both_ways),
+		TEST("so is one of which only a part was read at a time", test_cut_both_ways),
 		TEST("a failing callback stops the reading", test_stop),
 		TEST("losses add up and the first description stays", test_merge),
 	};

@@ -19,6 +19,7 @@ struct story {
 	struct profile_event_call rows[ROOM];
 	int64_t now_ns; /* of the next call */
 	struct model *model;
+	uint32_t others[ROOM]; /* by operation: what it waits for in another stream */
 };
 
 static void begin(struct story *story)
@@ -71,7 +72,9 @@ static const uint32_t *build(struct story *story)
 	struct err err = {""};
 
 	assert_int_equal(model_build(&story->model, builder_finish(story->b), &err), 0);
-	return story->model->cross_stream;
+	for (size_t i = 0; i < story->b->profile.op_count; i++)
+		story->others[i] = model_cross_stream(story->model, i);
+	return story->others;
 }
 
 static void end(struct story *story)

@@ -124,8 +124,9 @@ static void test_set_back_explained(void **state)
 
 	(void)state;
 	assert_int_equal(replay_run_typical(&it.replay, it.model), 0);
-	assert_int_equal(it.replay.op_start_ns[6], it.profile->ops[6].start_ns);
-	assert_int_equal(it.replay.op_start_ns[8], it.profile->ops[8].start_ns - SET_BACK_NS);
+	assert_int_equal(replay_op_start_ns(&it.replay, 6), it.profile->ops[6].start_ns);
+	assert_int_equal(replay_op_start_ns(&it.replay, 8),
+			 it.profile->ops[8].start_ns - SET_BACK_NS);
 	replayed_free(&it);
 }
 

@@ -8,6 +8,7 @@
 #include "fixture_replay.h"
 
 #define SEEDS 300
+static size_t long_count;	  /* replays with an operation of more than four seconds */
 #define MONTHS_UNIT_NS 1000000000 /* profiles then last for months */
 
 static void expect_recorded(const struct replayed *it, uint64_t seed)
@@ -84,7 +85,7 @@ static void test_events(void **state)
 		replayed_run(&it, NULL, NULL);
 		expect_recorded(&it, seed);
 		for (size_t i = 0; i < it.profile->op_count; i++) {
-			uint32_t other = it.model->cross_stream[i];
+			uint32_t other = model_cross_stream(it.model, i);
 
 			waiting_count += other != PROFILE_NONE;
 			if (other != PROFILE_NONE &&
@@ -195,8 +196,8 @@ static void check_op(struct check *check, uint32_t op)
 
 	if (before != PROFILE_NONE)
 		expect_after(check, op, replay->op_end_ns[before], "what is before it");
-	if (model->cross_stream[op] != PROFILE_NONE)
-		expect_after(check, op, replay->op_end_ns[model->cross_stream[op]],
+	if (model_cross_stream(model, op) != PROFILE_NONE)
+		expect_after(check, op, replay->op_end_ns[model_cross_stream(model, op)],
 			     "another stream's");
 	for (int i = 0; i < 3 && said != PROFILE_NONE && said & LANE_JOINED; i++)
 		if (check->lane_tails[i] != PROFILE_NONE)
@@ -226,7 +227,7 @@ static void expect_order(const struct replayed *it, const struct change *change,
 
 	memset(check.lane_tails, 0xff, sizeof(check.lane_tails));
 	for (size_t i = 0; i < it->profile->call_count; i++) {
-		uint32_t call = it->model->order[i];
+		uint32_t call = model_call_at(it->model, i);
 		int64_t since_ns = submitted_ns(&check, call);
 
 		for (uint32_t j = submissions->first[call]; j < submissions->first[call + 1]; j++) {
@@ -313,8 +314,8 @@ static void expect_engines(const struct replayed *it, const struct change *chang
 	struct engine_load load = {.last_start_ns = {INT64_MIN, INT64_MIN, INT64_MIN}};
 
 	for (size_t i = 0; change->lanes && i < it->profile->call_count; i++)
-		for (uint32_t j = submissions->first[it->model->order[i]];
-		     j < submissions->first[it->model->order[i] + 1]; j++) {
+		for (uint32_t j = submissions->first[model_call_at(it->model, i)];
+		     j < submissions->first[model_call_at(it->model, i) + 1]; j++) {
 			uint32_t index = submissions->ops[j];
 			const struct profile_op *op = &it->profile->ops[index];
 			int64_t start_ns = it->replay.op_start_ns[index];
@@ -365,6 +366,24 @@ static void test_forwards(void **state)
 	each_change(expect_forwards);
 }
 
+static size_t kept_count, gone_count;
+
+/* What is kept of calls tells the same time, but where it does not fit. */
+static void check_kept(const struct call_times *kept, const struct place *places, size_t count,
+		       int64_t expected_ns)
+{
+	struct part_time told;
+
+	kept_count += kept->is_whole;
+	gone_count += !kept->is_whole;
+	if (!kept->is_whole)
+		return;
+	assert_int_equal(part_time_open(&told, places, count, kept->profile), 0);
+	call_times_tell(kept, &told);
+	assert_int_equal(part_time_ns(&told), expected_ns);
+	part_time_free(&told);
+}
+
 /* Some parts of every thread. */
 static size_t random_places(struct place *places, const struct profile *profile,
 			    struct random *random)
@@ -394,6 +413,7 @@ static void expect_watched(const struct replayed *it, const struct change *chang
 	size_t op_bytes = it->replay.op_count * sizeof(int64_t);
 	struct replay watched = {0};
 	struct part_time watch;
+	struct call_times kept;
 	struct spans spans = {0};
 	int64_t sum_ns, watched_ns;
 
@@ -406,14 +426,21 @@ static void expect_watched(const struct replayed *it, const struct change *chang
 	sum_ns = spans_covered(&spans, INT64_MIN, INT64_MAX);
 	spans_free(&spans);
 	assert_int_equal(part_time_open(&watch, places, count, it->profile), 0);
-	assert_int_equal(replay_time(&watched, it->model, change, &random_costs, &watch, 1), 0);
+	assert_int_equal(call_times_open(&kept, it->profile), 0);
+	assert_int_equal(replay_time(&watched, it->model, change, &random_costs,
+				     &(struct call_watch){&watch, 1, &kept}),
+			 0);
 	watched_ns = part_time_ns(&watch);
 	if (watched_ns != sum_ns)
 		fail_msg("seed %d: %d ns, not %d", (int)seed, (int)watched_ns, (int)sum_ns);
 	assert_null(watched.call_start_ns);
-	assert_memory_equal(watched.op_start_ns, it->replay.op_start_ns, op_bytes);
+	assert_null(watched.op_start_ns);
+	for (size_t i = 0; i < it->replay.op_count; i++)
+		assert_int_equal(replay_op_start_ns(&watched, i), it->replay.op_start_ns[i]);
 	assert_memory_equal(watched.op_end_ns, it->replay.op_end_ns, op_bytes);
 	part_time_free(&watch);
+	check_kept(&kept, places, count, sum_ns);
+	call_times_free(&kept);
 	replay_free(&watched);
 	free(places);
 }
@@ -422,6 +449,29 @@ static void test_watched(void **state)
 {
 	(void)state;
 	each_change(expect_watched);
+	assert_true(kept_count > gone_count);
+}
+
+/* A pause of more than four seconds has no room in what is kept. */
+static void test_not_kept(void **state)
+{
+	const int64_t pauses_ns[] = {UINT32_MAX, (int64_t)UINT32_MAX + 1};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct builder *b = builder_new(1, 1);
+		struct call_times kept;
+
+		builder_launch(b, 0, 0, 10);
+		builder_launch(b, 0, pauses_ns[i], pauses_ns[i] + 10);
+		builder_finish(b);
+		assert_int_equal(call_times_open(&kept, &b->profile), 0);
+		call_times_add(&kept, 0, 0, 0, 10, INT64_MIN);
+		call_times_add(&kept, 0, 1, pauses_ns[i], pauses_ns[i] + 10, INT64_MIN);
+		assert_int_equal(kept.is_whole, i == 0);
+		call_times_free(&kept);
+		free(b);
+	}
 }
 
 static void expect_not_later(const struct replay *less, const struct replay *more, uint64_t seed)
@@ -518,6 +568,22 @@ static void test_untraced(void **state)
 	}
 }
 
+/* Where only times are asked for operations have less room, which these do not fit into. */
+static void expect_timed(const struct replayed *it, const struct change *change)
+{
+	const struct call_watch watch = {0};
+	struct replay timed = {0};
+
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(replay_time(&timed, it->model, change, &random_costs, &watch), 0);
+		for (size_t op = 0; op < it->replay.op_count; op++)
+			assert_int_equal(replay_op_start_ns(&timed, op),
+					 it->replay.op_start_ns[op]);
+	}
+	long_count += timed.op_start_ns != NULL;
+	replay_free(&timed);
+}
+
 static void test_months(void **state)
 {
 	(void)state;
@@ -530,9 +596,11 @@ static void test_months(void **state)
 		replayed_run(&it, &change, &random_costs);
 		expect_order(&it, &change, seed);
 		expect_forwards(&it, &change, seed);
+		expect_timed(&it, &change);
 		change_free(&change);
 		replayed_free(&it);
 	}
+	assert_true(long_count > SEEDS / 2);
 }
 
 static void test_empty(void **state)
@@ -574,6 +642,7 @@ int main(void)
 		SENTENCE("calls of a thread never go backwards", test_forwards),
 		SENTENCE("a stopwatch tells what the times of all calls and operations say",
 			 test_watched),
+		SENTENCE("times of calls that do not fit are not kept", test_not_kept),
 		SENTENCE("a dropped wait makes nothing later", test_dropped_waits),
 		SENTENCE("a dependency that takes no time makes nothing later", test_shortened),
 		SENTENCE("less time of recording makes nothing later", test_untraced),

@@ -64,6 +64,19 @@ static void test_decided_loop(void **state)
 	loop_free(&fixture);
 }
 
+/* The device sets back what the host read, and what waits for a read that would wait itself is a part of it. */
+static void test_set_back(void **state)
+{
+	struct loop_fixture fixture = loop_of("fkwR");
+
+	(void)state;
+	assert_null(loop_apply(&fixture, &technique_device_decision));
+	loop_expect(&fixture, 0, "Gnnn");
+	loop_expect(&fixture, 1, "bnnn");
+	loop_free(&fixture);
+	loop_expect_refusal("fkrw", &technique_device_decision, refused_blocking_copy);
+}
+
 /* A blocking read needs no wait; a wait for nothing read ends the graph. */
 static void test_decided_waits(void **state)
 {
@@ -152,6 +165,8 @@ static void test_without_allocations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SENTENCE("a copy to the device of as many bytes as are read sets them back",
+			 test_set_back),
 		SENTENCE("a loop that reads a flag becomes one graph that decides", test_decided),
 		SENTENCE(
 			"a body that iterations begin with is only entered, others are left as well",

@@ -46,6 +46,11 @@ static void test_fused(void **state)
 	for (size_t i = 1; i < fixture.b->profile.op_count; i += 2)
 		fixture.b->ops[i].detail = 1;
 	assert_string_equal(loop_apply(&fixture, &technique_fuse), not_alike);
+	/* PyTorch chose the grids */
+	fixture.b->profile.signatures[0].name = "void at::native::elementwise_kernel<128, 2>(int)";
+	fixture.b->profile.signatures[1].name = "void at::native::reduce_kernel<512, 1>(int)";
+	assert_null(loop_apply(&fixture, &technique_fuse));
+	loop_expect(&fixture, 1, ".f");
 	loop_free(&fixture);
 }
 
@@ -224,6 +229,31 @@ static void test_grid_wide(void **state)
 	run_end(&run);
 }
 
+/* Behind a product on tensor cores what makes as many bytes of its sums needs no grid like its own; a reduction, or
+ * what reads something else as well, does. */
+static void test_epilogue(void **state)
+{
+	static const struct moved behind[] = {{"gelu", 180 * MB, 180 * MB, 360 * MB},
+					      {"total", 180 * MB, 90 * MB, 270 * MB},
+					      {"residual", 240 * MB, 240 * MB, 480 * MB}};
+	struct moved parts[2] = {{"product", 180 * MB, 180 * MB, 360 * MB}};
+	struct run run;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		for (int is_product = 0; is_product < 2; is_product++) {
+			parts[1] = behind[i];
+			run_begin(&run, moving_loop(parts, 2, 0), 2);
+			run.b->profile.signatures[1].grid[0] += 7;
+			run.kernels[0].tensor_share = is_product ? 0.8 : 0;
+			if (is_product && i == 0)
+				assert_null(run_fuse(&run, ASSUMED_USUAL));
+			else
+				assert_string_equal(run_fuse(&run, ASSUMED_USUAL), not_alike);
+			run_end(&run);
+		}
+}
+
 /* Small ones: as without counters. */
 static void test_small(void **state)
 {
@@ -288,6 +318,9 @@ int main(void)
 		SENTENCE("kernels that another technique changed are shortened from that",
 			 test_changed_before),
 		SENTENCE("neighbors with a dependency across the grid are refused", test_grid_wide),
+		SENTENCE(
+			"what touches up a product's sums goes into its epilogue, whatever its grid",
+			test_epilogue),
 		SENTENCE("of neighbors that were given other memory no bytes vanish",
 			 test_given_other),
 		SENTENCE("of small neighbors only launches and gaps go", test_small),

@@ -44,6 +44,17 @@ static void test_keep_waits_for_reads(void **state)
 	loop_free(&fixture);
 }
 
+/* A copy that returns when it is done needs none. */
+static void test_blocking_reads(void **state)
+{
+	struct loop_fixture fixture = loop_of("kwR");
+
+	(void)state;
+	assert_int_equal(drop(&fixture), ITERATIONS - 1);
+	loop_expect(&fixture, 3, ".d.");
+	loop_free(&fixture);
+}
+
 static void test_no_waits(void **state)
 {
 	struct loop_fixture fixture = loop_of("kk");
@@ -81,6 +92,7 @@ static void test_host_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SENTENCE("waits beside copies that wait themselves are gone", test_blocking_reads),
 		SENTENCE("waits go where the host reads nothing, but for the last",
 			 test_drop_waits),
 		SENTENCE("waits for what is copied to the host stay", test_keep_waits_for_reads),

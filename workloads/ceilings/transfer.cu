@@ -1,5 +1,5 @@
 /*
- * transfer: the roofs of copies between host and device, from page-locked and ordinary memory.
+ * transfer: the roofs of copies between host and device, from page-locked and ordinary memory, and from GPU to GPU.
  *
  * Several sizes are tried, since what a copy costs to start shows in a small one and what an
  * ordinary buffer costs to stage in a large one.  Events lie around the copies: the one behind a
@@ -85,6 +85,63 @@ static struct ceiling_measurement both_ways_measurement(struct ceiling_bench &be
 	return ceiling_throughput(bench, CEILING_pinned_both, 0, variants, false);
 }
 
+/* A buffer on the first GPU, and one on another that it may access. */
+struct peers {
+	void *here, *there;
+	size_t bytes;
+	int other;
+	const char *problem; /* why there is none */
+};
+
+static const char *peers_enable(int here, int other)
+{
+	int can_access = 0;
+	cudaError_t result;
+
+	CUDA_CHECK(cudaDeviceCanAccessPeer(&can_access, here, other));
+	if (!can_access)
+		return "the first two GPUs cannot access each other";
+	result = cudaDeviceEnablePeerAccess(other, 0);
+	if (result != cudaSuccess && result != cudaErrorPeerAccessAlreadyEnabled) {
+		cudaGetLastError();
+		return cudaGetErrorString(result);
+	}
+	return nullptr;
+}
+
+static struct peers peers_open(const struct ends &ends)
+{
+	struct peers peers = {ends.device, nullptr, ends.bytes, 0, "there is one GPU"};
+	int here, count;
+
+	CUDA_CHECK(cudaGetDevice(&here));
+	CUDA_CHECK(cudaGetDeviceCount(&count));
+	if (count < 2)
+		return peers;
+	peers.other = here ? 0 : 1;
+	peers.problem = peers_enable(here, peers.other);
+	CUDA_CHECK(cudaSetDevice(peers.other));
+	CUDA_CHECK(cudaMalloc(&peers.there, peers.bytes));
+	CUDA_CHECK(cudaSetDevice(here));
+	return peers;
+}
+
+static void peers_close(struct peers &peers)
+{
+	CUDA_CHECK(cudaFree(peers.there));
+}
+
+static struct ceiling_measurement peers_measurement(struct ceiling_bench &bench,
+						    const struct peers &peers)
+{
+	if (peers.problem)
+		return ceiling_skip(CEILING_peer_copy, 0, peers.problem);
+	return ceiling_throughput(bench, CEILING_peer_copy, 0,
+				  copies(bench, peers.there, peers.here, peers.bytes,
+					 cudaMemcpyDefault),
+				  false);
+}
+
 /* Touched: pages that nobody has written yet are all the same page of zeros. */
 static struct ends ends_open(void)
 {
@@ -146,6 +203,7 @@ int main(int argc, char **argv)
 	struct ceiling_bench bench = ceiling_start("transfer", argc, argv);
 	struct ends ends = ends_open();
 	struct both_ways both = both_ways_open();
+	struct peers peers = peers_open(ends);
 	int rc;
 
 	rc = ceiling_run(bench,
@@ -153,7 +211,7 @@ int main(int argc, char **argv)
 					   ends.bytes, cudaMemcpyHostToDevice),
 			  copy_measurement(bench, CEILING_d2h_pinned, ends.pinned, ends.device,
 					   ends.bytes, cudaMemcpyDeviceToHost),
-			  both_ways_measurement(bench, both, ends),
+			  both_ways_measurement(bench, both, ends), peers_measurement(bench, peers),
 			  copy_measurement(bench, CEILING_h2d_pageable, ends.device, ends.pageable,
 					   ends.bytes, cudaMemcpyHostToDevice),
 			  copy_measurement(bench, CEILING_d2h_pageable, ends.pageable, ends.device,
@@ -162,6 +220,7 @@ int main(int argc, char **argv)
 			  register_measurement(ends, (size_t)1 << 20),
 			  register_measurement(ends, (size_t)16 << 20),
 			  register_measurement(ends, ends.bytes)});
+	peers_close(peers);
 	both_ways_close(both);
 	ends_close(ends);
 	return rc;

@@ -1,17 +1,14 @@
 /*
  * allocation_in_loop.c - memory is allocated and freed again and again, and the GPU waits for that.
  *
- * cudaMalloc and cudaFree wait for the GPU and keep it waiting.  Fires when the GPU
- * is idle for more than 10% of wall time inside such calls and there are at least 50
- * of them.  What is predicted is a loop without them: how long an allocation in
+ * cudaMalloc and cudaFree wait for the GPU and keep it waiting.  Fires when re-simulating the loops without them gains
+ * something; where nothing can be predicted, when they are as many as launches that repeat and the GPU is idle inside
+ * them for more than a prediction may be off.  What is predicted is a loop without them: how long an allocation in
  * stream order takes is no ceiling yet.
  */
 #include "advice/rules/rules.h"
 
 #include "base/format.h"
-
-#define AT_STAKE_RATIO 0.10
-#define LEAST_COUNT 50
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
 {
@@ -38,12 +35,21 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 		format_ns((double)stake_ns(facts, device)).text);
 }
 
+static bool is_at_stake(const struct facts *facts, size_t device, double least_ratio)
+{
+	return (double)stake_ns(facts, device) > least_ratio * facts_wall_ns(facts, device);
+}
+
+static bool is_candidate(const struct facts *facts, size_t device)
+{
+	return is_at_stake(facts, device, LEAST_PROGRAM_RATIO);
+}
+
+/* Nobody says then whether they are a loop's: as many as iterations that repeat. */
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	double wall_ns = facts_wall_ns(facts, device);
-
-	return allocation_count(facts) >= LEAST_COUNT &&
-	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * wall_ns;
+	return allocation_count(facts) >= REPEATED_LAUNCH_COUNT &&
+	       is_at_stake(facts, device, LEAST_ESTIMATED_RATIO);
 }
 
 const struct rule rule_allocation_in_loop = {
@@ -56,7 +62,7 @@ const struct rule rule_allocation_in_loop = {
 		   "kernel<<<grid, block, 0, stream>>>(scratch);\n"
 		   "cudaFreeAsync(scratch, stream);",
 	.technique = &technique_preallocate,
-	.is_candidate = is_promising,
+	.is_candidate = is_candidate,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,

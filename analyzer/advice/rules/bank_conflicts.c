@@ -98,6 +98,7 @@ const struct rule rule_bank_conflicts = {
 	.id = "bank_conflicts",
 	.strategy = "pad_shared",
 	.title = "Lay shared memory out so that the lanes of a warp meet different banks",
+	.workload = "bank_conflict",
 	.risk = "Padding takes shared memory and can cost a resident block; rows of vector types "
 		"have to stay aligned.",
 	.pattern = "__shared__ float tile[32][32 + 1]; /* a column meets all banks */\n"

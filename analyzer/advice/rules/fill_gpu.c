@@ -1,7 +1,7 @@
 /*
  * fill_gpu.c - kernels whose shape leaves much of the GPU without work take most of the time.
  *
- * A grid of fewer blocks than SMs, blocks with a few threads in a warp, or a last wave of few blocks
+ * A grid of fewer blocks than SMs, blocks with a few threads in a warp or too few warps, or a last wave of few blocks
  * (analysis/counters/launch_fill.h).  Fires when such kernels run alone and filling what they leave empty is predicted to
  * gain more than a prediction may be off; where nothing can be predicted, when it would if all of that were gained.  A
  * shape alone does not tell whether their work can be split: what is predicted assumes it.  A library chooses the shapes of its own kernels.
@@ -97,6 +97,15 @@ static int add_lanes(struct recommendation *item, const struct launch_fill *fill
 				   100 * fill->lanes, fill->occupancy.blocks_per_sm);
 }
 
+static int add_warps(struct recommendation *item, const struct launch_fill *fill)
+{
+	return advice_add_evidence(
+		item,
+		"an SM holds no more than %u blocks: of %u threads each, %.0f%% of the "
+		"warps that it has room for",
+		fill->occupancy.blocks_per_sm, fill->threads, 100 * fill->warps);
+}
+
 static int add_last_wave(struct recommendation *item, const struct launch_fill *fill,
 			 const struct profile_device *device)
 {
@@ -119,6 +128,8 @@ static int add_shape(struct recommendation *item, const struct launch_fill *fill
 		return add_blocks(item, fill, device);
 	case LAUNCH_LACKS_LANES:
 		return add_lanes(item, fill);
+	case LAUNCH_LACKS_WARPS:
+		return add_warps(item, fill);
 	default:
 		return add_last_wave(item, fill, device);
 	}

@@ -9,6 +9,7 @@
  */
 #include "advice/rules/rules.h"
 
+#include "analysis/statistics/library_kernel.h"
 #include "base/format.h"
 #include "techniques/fuse.h"
 
@@ -40,6 +41,28 @@ static int add_pair(struct recommendation *item, const struct facts *facts,
 				   second, format_bytes(kernels[fused->second].read_bytes).text);
 }
 
+static int add_compiler(struct recommendation *item, const char *name)
+{
+	return library_kernel_is_elementwise(name)
+		       ? advice_add_evidence(item,
+					     "PyTorch chose these kernels: torch.compile, or a "
+					     "call that does all of it, makes one of them")
+		       : 0;
+}
+
+static int add_epilogue(struct recommendation *item, const struct facts *facts,
+			const struct fused_kernels *fused)
+{
+	return fusion_is_epilogue(&facts->what_ifs.run.fusion, facts->report->profile, fused->first,
+				  fused->second)
+		       ? advice_add_evidence(
+				 item,
+				 "the first is a product on tensor cores: what follows can be done "
+				 "to its sums before they are stored, in its epilogue; cuBLASLt and "
+				 "cuDNN have the usual ones")
+		       : 0;
+}
+
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 			const struct what_if *what_if)
 {
@@ -57,7 +80,10 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 			format_count(fused.handed_count).text,
 			format_bytes(fused.vanished_bytes).text,
 			100 * fused.vanished_bytes / all_bytes);
-	return rc;
+	if (rc == 0)
+		rc = add_epilogue(item, facts, &fused);
+	return rc < 0 ? rc
+		      : add_compiler(item, facts->report->profile->signatures[fused.first].name);
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
@@ -74,7 +100,8 @@ const struct rule rule_fuse_neighbors = {
 		"registers, and may run fewer warps or spill.",
 	.pattern = "t[i] = f(x[i]); /* a kernel, and after it another one: */\n"
 		   "z[i] = g(t[i]);\n"
-		   "z[i] = g(f(x[i])); /* one, and t is gone */",
+		   "z[i] = g(f(x[i])); /* one, and t is gone */\n"
+		   "fast = torch.compile(model) # in PyTorch",
 	.technique = &technique_fuse,
 	.is_candidate = is_promising,
 	.is_promising = is_promising,

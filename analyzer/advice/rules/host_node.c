@@ -4,16 +4,13 @@
  * What follows such a function in its stream waits until a thread of the driver has woken up, called it and returned: tens of
  * microseconds, also where it does next to nothing (docs/workloads/graph_pipeline.md).  CUPTI does not record when they
  * run: they leave work that had been submitted waiting for longer than the GPU takes to begin it.  Fires when the program
- * enqueues or captures such functions, at least 20 pauses are so, and they take more than 10% of wall time.  How
+ * enqueues or captures such functions, and such pauses take more of wall time than a prediction may be off.  How
  * long the functions themselves take no recording tells, so nothing is predicted.
  */
 #include "advice/rules/rules.h"
 
 #include "base/format.h"
 #include "base/sums.h"
-
-#define AT_STAKE_RATIO 0.10
-#define LEAST_COUNT 20
 
 struct pauses_for_host {
 	uint64_t count, node_count; /* of node_count work was part of a graph before or behind */
@@ -98,8 +95,7 @@ static bool is_promising(const struct facts *facts, size_t device)
 {
 	const struct pauses_for_host *found = found_on(facts, device);
 
-	return found->count >= LEAST_COUNT &&
-	       (double)found->time_ns > AT_STAKE_RATIO * facts_wall_ns(facts, device) &&
+	return (double)found->time_ns > LEAST_ESTIMATED_RATIO * facts_wall_ns(facts, device) &&
 	       !report_has_device_work(facts->report, device) && is_for_host(facts, device);
 }
 

@@ -10,6 +10,7 @@
  */
 #include "advice/rules/rules.h"
 
+#include "analysis/statistics/library_kernel.h"
 #include "base/format.h"
 
 #define AT_STAKE_RATIO 0.05
@@ -24,7 +25,6 @@ static const struct atomics_kernel *worst(const struct facts *facts)
 		const struct atomics_kernel *kernel = &atomics->kernels[i];
 
 		if (kernel->is_bottleneck && kernel->batch > 1 && kernel->duration_ns > 0 &&
-		    !facts_is_library(facts, kernel->kernel) &&
 		    (!found || kernel->time_ns > found->time_ns))
 			found = kernel;
 	}
@@ -42,6 +42,19 @@ static int64_t stake_ns(const struct facts *facts, size_t device)
 	return (int64_t)(kernel->time_ns * (1 - (kernel->other_ns < kernel->duration_ns
 							 ? kernel->other_ns / kernel->duration_ns
 							 : 1)));
+}
+
+/* Its source is nobody's to change, what it is called with is. */
+static int add_library(struct recommendation *item, const char *name)
+{
+	const char *library = library_kernel_of(name);
+
+	return library ? advice_add_evidence(
+				 item,
+				 "%s makes them: add up what goes to one place before the call "
+				 "(sorted, by segments), or let it add to several copies",
+				 library)
+		       : 0;
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
@@ -68,7 +81,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 			"with %s of them merged into one before they leave a block they would not "
 			"bind it",
 			format_count(kernel->batch).text);
-	return rc;
+	return rc < 0 ? rc : add_library(item, kernel->name);
 }
 
 /* Counters of several devices are of one kernel together: only where there is one. */

@@ -10,6 +10,8 @@
  */
 #include "advice/rules/rules.h"
 
+#include <math.h>
+
 #include "base/format.h"
 #include "techniques/shared/pinning.h"
 
@@ -61,13 +63,26 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	return rc < 0 ? rc : add_cost(item, &found);
 }
 
+/* Beside what repeats the device's time.  Where nothing does, all of it happens once, and so does what the processes do
+ * before their first operation: a context takes a hundred milliseconds. */
+static double run_ns(const struct facts *facts, size_t device)
+{
+	const struct profile *profile = facts->report->profile;
+	double longest_ns = facts_wall_ns(facts, device);
+
+	for (size_t i = 0; !facts->devices[device].is_repeating && i < profile->process_count; i++)
+		if (facts_is_home(facts, (uint32_t)i, device))
+			longest_ns = fmax(longest_ns, (double)(profile->processes[i].last_ns -
+							       profile->processes[i].first_ns));
+	return longest_ns;
+}
+
 static bool is_promising(const struct facts *facts, size_t device)
 {
 	return !facts->what_ifs.places &&
 	       (facts->devices[device].is_repeating ||
 		found_on(facts, device).copy_count < PINNING_FEW_COPIES) &&
-	       (double)stake_ns(facts, device) >
-		       LEAST_ESTIMATED_RATIO * facts_wall_ns(facts, device);
+	       (double)stake_ns(facts, device) > LEAST_ESTIMATED_RATIO * run_ns(facts, device);
 }
 
 const struct rule rule_one_time_copy = {

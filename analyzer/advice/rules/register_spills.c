@@ -2,42 +2,22 @@
  * register_spills.c - a kernel keeps variables in local memory.
  *
  * What does not fit in a thread's registers is stored to memory of its own and loaded
- * back, through L1 and L2 like any other.  So are arrays that variables index, which no
- * number of registers would hold: where a kernel leaves registers unused that it may have,
- * nothing was spilled.  Fires for the kernel with most time among those with at least
- * 32 bytes, eight registers, of it for each thread that are spilled, when it runs for more
- * than 10% of wall time.  No recording tells how often they are accessed, so there is no
- * figure for what it costs.
+ * back, through L1 and L2 like any other (spilled_kernels.h).  Fires for the kernel with
+ * most time among those with at least 32 bytes, eight registers, of it for each thread,
+ * when it runs for more than 10% of wall time.  No recording tells how often they are
+ * accessed, so there is no figure for what it costs.
  */
 #include "advice/rules/rules.h"
 
+#include "advice/spilled_kernels.h"
 #include "base/format.h"
 
-#define LEAST_BYTES 32
 #define WALL_RATIO 0.10
 
 static const struct profile_signature *signature_of(const struct facts *facts,
 						    const struct kernel_statistics *kernel)
 {
 	return &facts->report->profile->signatures[kernel->signature];
-}
-
-/* Registers are had in units of so many, and so is a limit by launch bounds: a kernel that ends between two was not
- * limited.  The most that a thread can have is no multiple. */
-#define REGISTER_UNIT 8
-#define REGISTERS_MOST 255
-#define REGISTER_BYTES 4
-
-/* A limit, and no more memory than the registers beyond it would hold: the compiler would keep it there without. */
-static bool is_spilled(const struct profile_signature *signature)
-{
-	uint32_t registers = signature->registers_per_thread;
-	uint32_t bytes = signature->local_bytes_per_thread;
-
-	if (bytes < LEAST_BYTES || registers >= REGISTERS_MOST)
-		return bytes >= LEAST_BYTES;
-	return registers % REGISTER_UNIT == 0 &&
-	       bytes <= REGISTER_BYTES * (REGISTERS_MOST - registers);
 }
 
 /* NULL when no kernel of the device has any. */
@@ -51,7 +31,7 @@ static const struct kernel_statistics *worst(const struct facts *facts, size_t d
 
 		if (kernel->device == device &&
 		    !facts_is_library(facts, signature_of(facts, kernel)->kernel) &&
-		    is_spilled(signature_of(facts, kernel)) &&
+		    spilled_signature(signature_of(facts, kernel)) &&
 		    (!found || kernel->time.total_ns > found->time.total_ns))
 			found = kernel;
 	}
@@ -90,6 +70,7 @@ const struct rule rule_register_spills = {
 	.id = "register_spills",
 	.strategy = "fewer_registers",
 	.title = "Keep what spills to local memory in registers",
+	.workload = "overfused",
 	.risk = "Local memory also holds arrays that are indexed by variables, and the stack: "
 		"nvcc -Xptxas -v tells spills from them. More registers for each thread leave "
 		"room for fewer threads.",

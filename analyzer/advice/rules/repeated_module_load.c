@@ -4,13 +4,11 @@
  * Programs that compile for each shape or each step (NVRTC, cuLink, PTX), and do not keep what they have compiled, load a
  * module each time.  Fires when at least ten loads follow after a tenth of the GPU's operations, some of them in the last
  * quarter, at least half of which are unloaded again or wait for the driver to compile PTX, and the GPU is idle for more
- * than 5% of wall time in loads, compilations, and in host code of more than 100 us right before a load, which is when NVRTC
- * compiles.  What is only loaded is different code each time, as libraries do it.  No recording tells whether what is
- * compiled is the same code, so nothing is predicted.
+ * than 5% of wall time, or of what repeats, in loads, compilations, and in host code of more than 100 us right before a load, which is when NVRTC
+ * compiles.  What is only loaded is different code each time, as libraries do it.  Where the recording has modules it tells
+ * which code was loaded before: at least half of the loads have to be of such code, and it is predicted that it is kept.
  */
 #include "advice/rules/rules.h"
-
-#include <string.h>
 
 #include "base/format.h"
 #include "base/sums.h"
@@ -23,17 +21,10 @@
 
 struct loads {
 	uint64_t count, end_count, unload_count, compiled_count;
+	uint64_t known_count,
+		again_count; /* loads of which it is known, and that are of code loaded before */
 	int64_t load_ns, compile_ns, host_ns; /* idle, by cause */
 };
-
-/* By the program itself: what CUDA loads lazily is no call. */
-static bool is_load(const struct facts *facts, const struct profile_call *call)
-{
-	const char *name = facts->report->profile->call_names[call->name].text;
-
-	return strstr(name, "LoadData") || strstr(name, "LoadFromFile") ||
-	       strstr(name, "LoadFatBinary") || strstr(name, "ModuleLoad");
-}
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -57,6 +48,7 @@ static uint64_t add_calls(struct loads *found, const struct facts *facts, const 
 {
 	const struct profile *profile = facts->report->profile;
 	uint32_t launch = profile->ops[gap->after].call;
+	const struct jit_load *load;
 	uint64_t load_count = 0;
 	int64_t host_ns = 0;
 	size_t first;
@@ -66,9 +58,12 @@ static uint64_t add_calls(struct loads *found, const struct facts *facts, const 
 	first = profile->threads[profile->calls[launch].thread].first_call;
 	for (size_t i = launch; i-- > first && profile->calls[i].end_ns > gap->start_ns;) {
 		found->unload_count += facts_is_named(facts, &profile->calls[i], "Unload");
-		if (!is_load(facts, &profile->calls[i]))
+		load = jit_load_of(facts->report->jit, (uint32_t)i);
+		if (!load)
 			continue;
 		load_count++;
+		found->known_count += load->module != PROFILE_NONE;
+		found->again_count += load->is_again;
 		sum_add_ns(&host_ns, compiling_ns(profile, gap, i));
 	}
 	sum_add_ns(&found->host_ns, least(host_ns, gap->by_cause_ns[GAP_HOST]));
@@ -119,6 +114,10 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 		format_count(found->count).text, format_count(found->unload_count).text);
 
 	(void)what_if;
+	if (rc == 0 && found->known_count)
+		rc = advice_add_evidence(
+			item, "%s of these loads were of code that had been loaded before",
+			format_count(found->again_count).text);
 	if (rc == 0)
 		rc = advice_add_evidence(
 			item, "meanwhile the GPU was idle for %s of loading and %s of compiling",
@@ -126,25 +125,32 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 			format_ns((double)found->compile_ns).text);
 	if (rc == 0 && found->host_ns)
 		rc = advice_add_evidence(
-			item,
-			"and for %s of host code right before: NVRTC compiles there, which "
-			"no recording tells from other code",
-			format_ns((double)found->host_ns).text);
+			item, "and for %s of host code right before, %s",
+			format_ns((double)found->host_ns).text,
+			facts->report->jit->compiled_count
+				? "in which a compiler such as NVRTC was seen"
+				: "which is when a compiler such as NVRTC runs, or other code");
 	return rc;
+}
+
+/* Where nothing tells whether it is the same code, what is thrown away or compiled may be. */
+static bool is_same_code(const struct loads *found)
+{
+	if (found->known_count)
+		return 2 * found->again_count >= found->count;
+	return 2 * (found->unload_count + found->compiled_count) >= found->count;
 }
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
 	const struct loads *found = found_on(facts, device);
 
-	return found->count >= LEAST_COUNT && found->end_count > 0 &&
-	       2 * (found->unload_count + found->compiled_count) >= found->count &&
-	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * facts_wall_ns(facts, device);
+	return found->count >= LEAST_COUNT && found->end_count > 0 && is_same_code(found) &&
+	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * facts_main_ns(facts, device);
 }
 
 const struct rule rule_repeated_module_load = {
 	.id = "repeated_module_load",
-	.strategy = "keep_modules",
 	.title =
 		"Compile and load code once for each shape, and keep it for the iterations to come",
 	.risk = "What is kept takes device memory: bound how much, and drop what was not used for longest. The "
@@ -157,6 +163,8 @@ const struct rule rule_repeated_module_load = {
 		   "    found = kernels.emplace(key, kernel).first;\n"
 		   "}\n"
 		   "cuLaunchKernel(found->second, ...);",
+	.workload = "jit_gemm",
+	.technique = &technique_keep_modules,
 	.finding_size = sizeof(struct loads),
 	.add_gap = add_gap,
 	.is_candidate = is_promising,

@@ -51,13 +51,19 @@
 	RULE(staged_peer_copy, "copies between GPUs go through the host: peer copies")             \
 	RULE(fuse_neighbors, "kernels hand each other arrays through DRAM: one kernel")            \
 	RULE(memory_roof, "kernels move bytes as fast as the memory can: fewer bytes")             \
+	RULE(uncoalesced,                                                                          \
+	     "warps touch more memory than their threads ask for: neighbors together")             \
+	RULE(reuse_in_tiles, "kernels load the same from cache again and again: tiles")            \
 	RULE(wider_loads, "kernels move bytes at half of what DRAM can: more loads under way")     \
 	RULE(tensor_cores, "matrix products at the FP32 roof: tensor cores")                       \
 	RULE(collective_wait, "collectives wait for a rank that arrives late: balance the ranks")  \
 	RULE(host_node, "functions of the host in streams and graphs: after a wait instead")       \
 	RULE(blocking_copy, "the host waits in each copy and launches late: copy asynchronously")  \
 	RULE(repeated_module_load, "code is compiled or loaded again and again: once, and kept")   \
+	RULE(page_faults, "managed memory is moved when it is touched: prefetch it")               \
 	RULE(late_module_load, "code is loaded or compiled amid the work: before it")              \
+	RULE(refused_code, "code for another GPU is refused: the architecture is part of the key") \
+	RULE(compile_cache, "code is compiled anew in each run: keep it on disk")                  \
 	RULE(refused_update, "updates of graphs were refused: check them, a graph each structure") \
 	RULE(legacy_stream_capture,                                                                \
 	     "a launch into the legacy stream ended a capture: name the stream")                   \
@@ -165,6 +171,9 @@ bool facts_is_call_of(const struct facts *facts, const struct profile_call *call
 
 /* Whether a kernel (kernel_names[]) is a library's: nobody can be told to write it otherwise. */
 bool facts_is_library(const struct facts *facts, uint32_t kernel);
+
+/* The launch with most time of a kernel (kernel_names[]): its shape.  NULL: it did not run. */
+const struct profile_signature *facts_launch_of(const struct facts *facts, uint32_t kernel);
 
 /* Kernels that a rule about a roof is about. */
 struct roof_kernels {

@@ -2,17 +2,19 @@
  * staged_peer_copy.c - what one GPU copies to the host is copied to another one right after.
  *
  * A peer copy goes from GPU to GPU at once, over NVLink where there is one, and the host neither waits nor holds a buffer.
- * Fires when at least 10 copies to a device follow a copy of as many bytes from another device that had ended before, among
- * the last few that their thread submitted, and both together take more than 10% of wall time.  No recording tells host
- * addresses, so whether they are the same bytes; how fast peers copy is no ceiling yet.  So nothing is predicted.
+ * Fires when copies to a device follow a copy of as many bytes from another device that had ended before, among the last few
+ * that their thread submitted, and what both take longer than a peer copy would, at the rate of the ceilings where that was
+ * measured, is more of wall time than a prediction may be off.  No recording tells host addresses, so whether they are the
+ * same bytes: nothing is predicted.
  */
 #include "advice/rules/rules.h"
 
+#include <math.h>
+
+#include "analysis/counters/ceilings.h"
 #include "base/format.h"
 #include "base/sums.h"
 
-#define AT_STAKE_RATIO 0.10
-#define LEAST_COUNT 10
 #define LEAST_BYTES 4096 /* what is shorter is a flag or a count, that the host may read */
 #define LOOKED_AT 8	 /* copies that the thread submitted before */
 
@@ -100,9 +102,18 @@ static const struct staged *found_on(const struct facts *facts, size_t device)
 	return facts_finding(facts, RULE_staged_peer_copy, device);
 }
 
+/* 0: it was not measured. */
+static double peer_ns(const struct facts *facts, size_t device)
+{
+	const struct ceilings *ceilings = facts->report->ceilings;
+	double bytes_per_s = ceilings ? ceilings_at(ceilings, CEILING_peer_copy, 0) : 0;
+
+	return bytes_per_s > 0 ? (double)found_on(facts, device)->bytes / bytes_per_s * 1e9 : 0;
+}
+
 static int64_t stake_ns(const struct facts *facts, size_t device)
 {
-	return found_on(facts, device)->time_ns;
+	return (int64_t)fmax((double)found_on(facts, device)->time_ns - peer_ns(facts, device), 0);
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
@@ -116,6 +127,9 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 		found->from, device, format_ns((double)found->time_ns).text);
 
 	(void)what_if;
+	if (rc == 0 && peer_ns(facts, device) > 0)
+		rc = advice_add_evidence(item, "from GPU to GPU they would take %s",
+					 format_ns(peer_ns(facts, device)).text);
 	return rc < 0 ? rc
 		      : advice_add_evidence(
 				item,
@@ -124,10 +138,8 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	const struct staged *found = found_on(facts, device);
-
-	return found->count >= LEAST_COUNT &&
-	       (double)found->time_ns > AT_STAKE_RATIO * facts_wall_ns(facts, device);
+	return (double)stake_ns(facts, device) >
+	       LEAST_ESTIMATED_RATIO * facts_wall_ns(facts, device);
 }
 
 const struct rule rule_staged_peer_copy = {

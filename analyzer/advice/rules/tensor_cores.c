@@ -5,33 +5,82 @@
  * that is an argument of its call; of a kernel of one's own it is other instructions, or a library.
  *
  * Fires when kernels at 50% of the FP32 or FP64 roof or more, which are a library's or reuse what they load through
- * shared memory, take at least half of the time of all kernels, counters say.  What does not multiply matrices gains
- * nothing: at stake is what stands between that roof and the next one.
+ * shared memory, take at least half of the time of all kernels, counters say.  So it does below that where shared memory is
+ * what the arithmetic waits for: hardly anything but FMA in FP32, FP64 or FP16, more of them for a byte of DRAM than where
+ * both roofs meet, and the roof of shared memory explains more of the time than a prediction may be off.  What does not
+ * multiply matrices gains nothing: at stake is what stands between that roof and the next one.
  */
 #include "advice/rules/rules.h"
 
+#include "analysis/counters/counted.h"
 #include "analysis/statistics/library_kernel.h"
 #include "base/format.h"
 
 #define LEAST_SHARE 0.5
 #define LEAST_SHARED 0.05
 
-static bool is_product(const struct facts *facts, const struct roofline_point *point)
+/* At the roof of its arithmetic. */
+static bool is_fast_product(const struct facts *facts, const struct roofline_point *point)
 {
 	return (point->binding == ROOF_fp32 || point->binding == ROOF_fp64) &&
-	       point->binding_share >= LEAST_SHARE && !point->is_wrong &&
-	       point->tensor_share <= 0 && !point->has_uncounted_tensor &&
+	       point->binding_share >= LEAST_SHARE &&
 	       (facts_is_library(facts, point->subject) ||
 		point->quantities[ROOF_shared].share >= LEAST_SHARED);
 }
 
-/* The largest share of a memory's roof: that much is left with any arithmetic. */
+#define LEAST_FMA 0.9 /* of the operations: what is left are the sums of tiles, and addresses */
+
+/* Precisions with their additions, products and FMA; the roof that they are under. */
+static const struct {
+	enum roofline_roof roof;
+	enum metric_role add, mul, fma;
+} precisions[] = {
+	{ROOF_fp64, METRIC_fp64_add, METRIC_fp64_mul, METRIC_fp64_fma},
+	{ROOF_fp32, METRIC_fp32_add, METRIC_fp32_mul, METRIC_fp32_fma},
+	{ROOF_fp16, METRIC_fp16_add, METRIC_fp16_mul, METRIC_fp16_fma},
+};
+
+/* Sums of products, in the precision of that row, and more of them than DRAM could hold up. */
+static bool has_sums(const struct facts *facts, const struct roofline_point *point, size_t row)
+{
+	const struct roofline *roofline = facts->report->roofline;
+	const struct counted_role *roles = facts->report->counted->kernels[point->subject].roles;
+	double fma = 2 * roles[precisions[row].fma].total;
+	double all = fma + roles[precisions[row].add].total + roles[precisions[row].mul].total;
+	double dram_s = point->quantities[ROOF_dram].total / roofline->roofs[ROOF_dram];
+	double flop_s = point->quantities[precisions[row].roof].total /
+			roofline->roofs[precisions[row].roof];
+
+	return fma > 0 && fma >= LEAST_FMA * all && flop_s >= dram_s;
+}
+
+/* Shared memory hands on each value of a tile as often as it is used. */
+static bool is_slow_product(const struct facts *facts, const struct roofline_point *point)
+{
+	if (!facts->report->counted || point->binding != ROOF_shared ||
+	    point->binding_share < LEAST_ESTIMATED_RATIO ||
+	    point->quantities[ROOF_dram].state != ROOFLINE_KNOWN)
+		return false;
+	for (size_t i = 0; i < sizeof(precisions) / sizeof(precisions[0]); i++)
+		if (point->quantities[precisions[i].roof].state == ROOFLINE_KNOWN &&
+		    has_sums(facts, point, i))
+			return true;
+	return false;
+}
+
+static bool is_product(const struct facts *facts, const struct roofline_point *point)
+{
+	return !point->is_wrong && point->tensor_share <= 0 && !point->has_uncounted_tensor &&
+	       (is_fast_product(facts, point) || is_slow_product(facts, point));
+}
+
+/* The largest share of another memory's roof: that much is left with any arithmetic. */
 static double next_share(const struct roofline_point *point)
 {
 	double share = 0;
 
 	for (int i = 0; i < ROOF_MEMORY_END; i++)
-		if (point->quantities[i].share > share)
+		if (i != (int)point->binding && point->quantities[i].share > share)
 			share = point->quantities[i].share;
 	return share < 1 ? share : 1;
 }

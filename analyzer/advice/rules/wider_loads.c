@@ -3,7 +3,8 @@
  *
  * Each SM has too few loads under way to keep DRAM busy: a thread that loads 16 bytes at once, or several values before
  * it uses the first one, has more of them (memory_bound and fuse_elementwise have both: tests/recordings).  At 80% of
- * the roof and more memory_roof says that only fewer bytes help.
+ * the roof and more memory_roof says that only fewer bytes help.  So it is where a kernel spills (register_spills): some of
+ * what it moves is registers, and more loads under way would take more of them.
  *
  * Fires when kernels between 50% and 80% of DRAM's roof, with no arithmetic or shared memory to speak of, take at least
  * half of the time of all kernels, counters say.  How near to the roof they come nothing tells, so nothing is predicted;
@@ -11,6 +12,7 @@
  */
 #include "advice/rules/rules.h"
 
+#include "advice/spilled_kernels.h"
 #include "base/format.h"
 
 #define LEAST_SHARE 0.5
@@ -29,7 +31,8 @@ static bool is_below_roof(const struct facts *facts, const struct roofline_point
 {
 	return point->binding == ROOF_dram && point->binding_share >= LEAST_SHARE &&
 	       !point->is_wrong && !roofline_is_at_dram(point) && only_moves(point) &&
-	       !facts_is_library(facts, point->subject);
+	       !facts_is_library(facts, point->subject) &&
+	       !spilled_kernel(facts->report->profile, point->subject);
 }
 
 static double stake_of(const struct facts *facts, const struct roofline_point *point)

@@ -8,6 +8,8 @@
 #ifndef ROOFLINE_COMPARISON_H
 #define ROOFLINE_COMPARISON_H
 
+#include "analysis/compare/jit_return.h"
+#include "analysis/compare/traffic_change.h"
 #include "base/sentences.h"
 #include "trace/profile.h"
 
@@ -62,6 +64,8 @@ struct comparison {
 	bool is_up_to;		       /* the low end of what was predicted leads (technique.h) */
 	struct compared_steady steady; /* all 0 where a range is compared */
 	bool is_about_steady;	       /* the advice is judged by the steady state */
+	struct jit_return jit; /* of the whole runs; all 0 where nothing was compiled at run time */
+	struct traffic_change traffic; /* likewise; all 0 where counters do not tell */
 	struct sentences differences;  /* why it is not the same work; none when it is */
 	struct sentences obstacles;    /* why the times are not the program's own */
 	struct sentences warnings;     /* what to know besides */

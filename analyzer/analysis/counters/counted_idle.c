@@ -117,7 +117,8 @@ static void add_idle(struct counted_idle *idle, const struct gap *gap)
 				  gap->by_cause_ns[GAP_CHILDREN]);
 	idle->children_ns += (double)gap->by_cause_ns[GAP_CHILDREN];
 	for (size_t i = 0; i < sizeof(of_launching) / sizeof(*of_launching); i++)
-		idle->launch_idle_ns += (double)gap->by_cause_ns[of_launching[i]];
+		if (gap->causes & 1U << of_launching[i])
+			idle->launch_idle_ns += (double)gap->by_cause_ns[of_launching[i]];
 }
 
 static int add_gap(const struct gap *gap, void *context)

@@ -30,12 +30,21 @@ static double lanes_of(double threads)
 	return threads / (ceil(threads / WARP_THREADS) * WARP_THREADS);
 }
 
+/* Of one wave nobody knows whether there is work for more. */
+static double warps_of(const struct occupancy *occupancy)
+{
+	return occupancy->limit == OCCUPANCY_BLOCKS && occupancy->waves > 1 ? occupancy->warps_ratio
+									    : 1;
+}
+
 static enum launch_lack lack_of(const struct launch_fill *fill, double sm_count)
 {
 	if (fill->filled_share > LAUNCH_FILL_MOST)
 		return LAUNCH_LACKS_NOTHING;
-	if (fill->lanes < fill->sms)
+	if (fill->lanes < fmin(fill->sms, fill->warps))
 		return LAUNCH_LACKS_LANES;
+	if (fill->warps < fill->sms)
+		return LAUNCH_LACKS_WARPS;
 	return (double)fill->blocks < sm_count ? LAUNCH_LACKS_BLOCKS : LAUNCH_ENDS_UNEVEN;
 }
 
@@ -53,8 +62,10 @@ bool launch_fill_of(struct launch_fill *fill, const struct profile_device *devic
 	fill->threads = (uint32_t)volume(launch->block);
 	fill->sms = sms_of(blocks, sm_count, fit);
 	fill->lanes = lanes_of(fill->threads);
-	fill->filled_share = fill->sms * fill->lanes;
-	fill->crowded_share = fmin(fill->filled_share, by_rounds(waves) * fill->lanes);
+	fill->warps = warps_of(&fill->occupancy);
+	fill->filled_share = fill->sms * fill->lanes * fill->warps;
+	fill->crowded_share =
+		fmin(fill->filled_share, by_rounds(waves) * fill->lanes * fill->warps);
 	fill->lack = lack_of(fill, sm_count);
 	return true;
 }

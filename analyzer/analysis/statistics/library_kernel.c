@@ -39,6 +39,13 @@ static const struct {
 	{"cub::", "CUB"},
 };
 
+/* What PyTorch makes of an operation on each element, of whatever grid. */
+static const char *const elementwise[] = {
+	"at::native::vectorized_elementwise_kernel",
+	"at::native::unrolled_elementwise_kernel",
+	"at::native::elementwise_kernel",
+};
+
 /* A kernel of one's own has its name before the first parenthesis and may take arguments of a library: these do not
  * count.  "(anonymous namespace)" is a part of a name. */
 static size_t name_length(const char *name)
@@ -62,4 +69,24 @@ const char *library_kernel_of(const char *name)
 			return parts[i].library;
 	}
 	return NULL;
+}
+
+/* At the beginning, behind what it returns. */
+static bool begins_with(const char *name, const char *part)
+{
+	name += strncmp(name, "void ", 5) ? 0 : 5;
+	return !strncmp(name, part, strlen(part));
+}
+
+bool library_kernel_is_elementwise(const char *name)
+{
+	for (size_t i = 0; i < sizeof(elementwise) / sizeof(elementwise[0]); i++)
+		if (begins_with(name, elementwise[i]))
+			return true;
+	return false;
+}
+
+bool library_kernel_is_reduction(const char *name)
+{
+	return begins_with(name, "at::native::reduce_kernel");
 }

@@ -6,8 +6,15 @@
 #ifndef ROOFLINE_LIBRARY_KERNEL_H
 #define ROOFLINE_LIBRARY_KERNEL_H
 
+#include <stdbool.h>
+
 /* The library that a kernel of that demangled name is of, as people call it: "cuBLAS"; NULL: none that is known.
  * What a compiler of a framework wrote (Triton) is of none. */
 const char *library_kernel_of(const char *name);
+
+/* Of PyTorch, which chooses a grid for each: what a compiler makes one kernel of, elements of one after the other.  A
+ * reduction goes on with elements as they come. */
+bool library_kernel_is_elementwise(const char *name);
+bool library_kernel_is_reduction(const char *name);
 
 #endif

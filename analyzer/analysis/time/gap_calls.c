@@ -153,12 +153,16 @@ int gap_calls_open(struct gap_calls *calls, const struct profile *profile)
 
 	*calls = (struct gap_calls){.profile = profile};
 	calls->causes = calloc(profile->call_name_count + 1, sizeof(*calls->causes));
-	calls->ops = calloc(profile->call_count + 1, sizeof(*calls->ops));
+	calls->is_stream_wait = calloc(profile->call_name_count + 1, sizeof(bool));
+	calls->ops = malloc((profile->call_count + 1) * sizeof(*calls->ops));
 	calls->captures = calloc(profile->thread_count + 1, sizeof(*calls->captures));
-	if (!calls->causes || !calls->ops || !calls->captures)
+	if (!calls->causes || !calls->is_stream_wait || !calls->ops || !calls->captures)
 		return -ENOMEM;
-	for (size_t i = 0; i < profile->call_name_count; i++)
+	for (size_t i = 0; i < profile->call_name_count; i++) {
 		calls->causes[i] = (uint8_t)cause_of_name(&profile->call_names[i]);
+		calls->is_stream_wait[i] =
+			strstr(profile->call_names[i].text, "StreamWait") != NULL;
+	}
 	find_ops(calls);
 	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++)
 		rc = find_captures(calls, &profile->threads[i], &calls->captures[i]);
@@ -170,6 +174,7 @@ void gap_calls_close(struct gap_calls *calls)
 	for (size_t i = 0; calls->captures && i < calls->profile->thread_count; i++)
 		spans_free(&calls->captures[i]);
 	free(calls->causes);
+	free(calls->is_stream_wait);
 	free(calls->ops);
 	free(calls->captures);
 	free(calls->unseen);
@@ -258,13 +263,6 @@ uint32_t gap_calls_launch_of(const struct gap_calls *calls, const struct profile
 
 /* ---- what came before a launch on its thread ---- */
 
-/* The calls between a launch and the one that submitted work before it. */
-struct approach {
-	uint32_t submitting;	 /* that one, or PROFILE_NONE */
-	int64_t waited_until_ns; /* the last wait's return, INT64_MIN without one */
-	bool has_stream_wait;	 /* cudaStreamWaitEvent: the device waits */
-};
-
 static bool is_submitting(const struct gap_calls *calls, uint32_t call)
 {
 	enum profile_call_class class = name_of(calls, call)->call_class;
@@ -273,7 +271,7 @@ static bool is_submitting(const struct gap_calls *calls, uint32_t call)
 	       class == CALL_GRAPH_LAUNCH || class == CALL_COPY;
 }
 
-static struct approach approach_of(const struct gap_calls *calls, uint32_t launch)
+struct approach gap_calls_approach(const struct gap_calls *calls, uint32_t launch)
 {
 	const struct profile *profile = calls->profile;
 	size_t first = profile->threads[profile->calls[launch].thread].first_call;
@@ -288,7 +286,7 @@ static struct approach approach_of(const struct gap_calls *calls, uint32_t launc
 		}
 		if (name->call_class == CALL_SYNC && approach.waited_until_ns == INT64_MIN)
 			approach.waited_until_ns = profile->calls[call - 1].end_ns;
-		approach.has_stream_wait |= strstr(name->text, "StreamWait") != NULL;
+		approach.has_stream_wait |= calls->is_stream_wait[profile->calls[call - 1].name];
 	}
 	return approach;
 }
@@ -320,21 +318,21 @@ int64_t gap_calls_waited(const struct gap_calls *calls, uint32_t launch, const s
 	return (end_ns < gap->end_ns ? end_ns : gap->end_ns) - gap->start_ns;
 }
 
-int64_t gap_calls_decision(const struct gap_calls *calls, uint32_t launch,
+int64_t gap_calls_decision(const struct gap_calls *calls, const struct approach *approach,
 			   const struct profile_op *op)
 {
 	const struct profile *profile = calls->profile;
-	struct approach approach = approach_of(calls, launch);
 	const struct profile_op *read;
-	int64_t known_ns = approach.waited_until_ns;
+	int64_t known_ns = approach->waited_until_ns;
 
-	if (approach.submitting == PROFILE_NONE || calls->ops[approach.submitting] == PROFILE_NONE)
+	if (approach->submitting == PROFILE_NONE ||
+	    calls->ops[approach->submitting] == PROFILE_NONE)
 		return INT64_MAX;
-	read = &profile->ops[calls->ops[approach.submitting]];
+	read = &profile->ops[calls->ops[approach->submitting]];
 	if (!is_small_read(profile, read))
 		return INT64_MAX;
-	if (known_ns == INT64_MIN && is_waiting_copy(calls, approach.submitting))
-		known_ns = profile->calls[approach.submitting].end_ns;
+	if (known_ns == INT64_MIN && is_waiting_copy(calls, approach->submitting))
+		known_ns = profile->calls[approach->submitting].end_ns;
 	/* what reads on has not decided yet */
 	if (op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_HOST)
 		return INT64_MAX;
@@ -355,18 +353,18 @@ static bool is_held_by_null_stream(const struct profile *profile, const struct p
 
 /* Work before that ended last on the device is in the same stream: what the event stood for had ended before it, unless
  * it was of another device. */
-static bool is_held_by_event(const struct gap_calls *calls, uint32_t launch,
+static bool is_held_by_event(const struct gap_calls *calls, const struct approach *approach,
 			     const struct profile_op *before, const struct profile_op *after)
 {
 	return (before->stream != after->stream || calls->profile->device_count > 1) &&
-	       approach_of(calls, launch).has_stream_wait;
+	       approach->has_stream_wait;
 }
 
-bool gap_calls_is_dependent(const struct gap_calls *calls, uint32_t launch,
+bool gap_calls_is_dependent(const struct gap_calls *calls, const struct approach *approach,
 			    const struct profile_op *before, const struct profile_op *after)
 {
 	return is_held_by_null_stream(calls->profile, before, after) ||
-	       is_held_by_event(calls, launch, before, after);
+	       is_held_by_event(calls, approach, before, after);
 }
 
 /* A copy in a graph that the driver carries through a buffer of its own. */
@@ -375,14 +373,13 @@ static bool is_staged_node(const struct profile *profile, const struct profile_o
 	return op->graph_node && op->kind == OP_COPY && is_pageable(&profile->copies[op->detail]);
 }
 
-enum gap_cause gap_calls_waiting(const struct gap_calls *calls, uint32_t launch,
+enum gap_cause gap_calls_waiting(const struct gap_calls *calls, const struct approach *approach,
 				 const struct profile_op *after)
 {
-	uint32_t submitting = approach_of(calls, launch).submitting;
-
 	if (is_staged_node(calls->profile, after))
 		return GAP_STAGING;
-	if (submitting != PROFILE_NONE && gap_calls_inside(calls, submitting) == GAP_MANAGED)
+	if (approach->submitting != PROFILE_NONE &&
+	    gap_calls_inside(calls, approach->submitting) == GAP_MANAGED)
 		return GAP_MANAGED;
 	return GAP_DEVICE;
 }

@@ -16,6 +16,7 @@
 struct gap_calls {
 	const struct profile *profile;
 	uint8_t *causes;	/* by call name: enum gap_cause, of memory that is not pageable */
+	bool *is_stream_wait;	/* by call name: cudaStreamWaitEvent */
 	uint32_t *ops;		/* by call: its most relevant operation, or PROFILE_NONE */
 	struct spans *captures; /* by thread: while it captured a graph */
 	uint32_t *unseen;	/* launches of graphs whose operations name no call, by start */
@@ -34,21 +35,30 @@ enum gap_cause gap_calls_launching(const struct gap_calls *calls, uint32_t call)
  * belong to the last launch before them that has no operation of its own. */
 uint32_t gap_calls_launch_of(const struct gap_calls *calls, const struct profile_op *op);
 
+/* The calls between a launch and the one that submitted work before it. */
+struct approach {
+	uint32_t submitting;	 /* that one, or PROFILE_NONE */
+	int64_t waited_until_ns; /* the last wait's return, INT64_MIN without one */
+	bool has_stream_wait;	 /* cudaStreamWaitEvent: the device waits */
+};
+
+struct approach gap_calls_approach(const struct gap_calls *calls, uint32_t launch);
+
 /* Since when the thread has known the few bytes by which it decided to launch op, or INT64_MAX. */
-int64_t gap_calls_decision(const struct gap_calls *calls, uint32_t launch,
+int64_t gap_calls_decision(const struct gap_calls *calls, const struct approach *approach,
 			   const struct profile_op *op);
 
 /* Whether after, which was queued before before ended, had to wait for another stream. */
-bool gap_calls_is_dependent(const struct gap_calls *calls, uint32_t launch,
+bool gap_calls_is_dependent(const struct gap_calls *calls, const struct approach *approach,
 			    const struct profile_op *before, const struct profile_op *after);
 
 /* How long into the gap, at whose beginning it was already there, the launching thread was inside a wait or a copy that
  * waits; 0 otherwise. */
 int64_t gap_calls_waited(const struct gap_calls *calls, uint32_t launch, const struct gap *gap);
 
-/* What work that launch submitted waits for once it has reached the device, when it is no other stream: memory that is
+/* What work that a launch submitted waits for once it has reached the device, when it is no other stream: memory that is
  * copied through a buffer of the driver or moved, or the device itself. */
-enum gap_cause gap_calls_waiting(const struct gap_calls *calls, uint32_t launch,
+enum gap_cause gap_calls_waiting(const struct gap_calls *calls, const struct approach *approach,
 				 const struct profile_op *after);
 
 /* The same for a node of a graph after another one of the same launch. */

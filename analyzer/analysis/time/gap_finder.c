@@ -17,7 +17,9 @@ struct gap_finder {
 	struct spans *profiler; /* by thread: tracing's own overhead */
 	struct spans *jit;	/* by thread: code compiled, without the above */
 	struct spans *module;	/* by thread: code loaded, without both */
-	int64_t *latency_ns;	/* by device: how long a launch takes to reach it */
+	struct spans
+		*moved; /* by device: its managed memory moved to the host, which had touched it */
+	int64_t *latency_ns; /* by device: how long a launch takes to reach it */
 	struct gap_children children;
 };
 
@@ -93,6 +95,29 @@ static int find_overheads(struct gap_finder *finder)
 	if (rc == 0)
 		rc = first_launches_add(finder->module, finder->profile, is_load);
 	return rc < 0 ? rc : seal_overheads(finder);
+}
+
+/* What is asked for (a prefetch, a copy) nobody waits for on the way. */
+static int find_moved(struct gap_finder *finder)
+{
+	const struct profile *profile = finder->profile;
+	int rc = 0;
+
+	finder->moved = calloc(profile->device_count + 1, sizeof(struct spans));
+	if (!finder->moved)
+		return -ENOMEM;
+	for (size_t i = 0; rc == 0 && i < profile->managed_count; i++) {
+		const struct profile_managed *managed = &profile->manageds[i];
+
+		if (managed->kind == MANAGED_TO_HOST && managed->source != PROFILE_NONE &&
+		    (managed->cause == MANAGED_FOR_FAULT ||
+		     managed->cause == MANAGED_EXPECTED_FAULT))
+			rc = spans_add(&finder->moved[managed->source], managed->start_ns,
+				       managed->end_ns);
+	}
+	for (size_t i = 0; i < profile->device_count; i++)
+		spans_seal(&finder->moved[i]);
+	return rc;
 }
 
 /* ---- finding gaps ---- */
@@ -176,11 +201,23 @@ static bool is_device_launched(const struct profile *profile, const struct profi
 	return op->kind == OP_GRAPH && profile->graph_launches[op->detail].launch_mode != 0;
 }
 
+static void add_ns(struct gap *gap, int cause, int64_t ns)
+{
+	gap->by_cause_ns[cause] += ns;
+	gap->causes |= 1U << cause;
+}
+
 /* Gives [start_ns, end_ns) of the gap to cause. */
 static void assign(struct gap *gap, enum gap_cause cause, int64_t start_ns, int64_t end_ns)
 {
 	if (end_ns > start_ns)
-		gap->by_cause_ns[cause] += end_ns - start_ns;
+		add_ns(gap, cause, end_ns - start_ns);
+}
+
+static bool has_overheads(const struct gap_finder *finder, uint32_t thread)
+{
+	return finder->profiler[thread].count || finder->jit[thread].count ||
+	       finder->module[thread].count;
 }
 
 /* The same for a time in which a thread was on its way to the launch: what tracing, compiling and
@@ -192,13 +229,33 @@ static void assign_on_thread(const struct gap_finder *finder, uint32_t thread, s
 
 	if (end_ns <= start_ns)
 		return;
+	if (!has_overheads(finder, thread)) {
+		add_ns(gap, cause, end_ns - start_ns);
+		return;
+	}
 	profiler_ns = spans_covered(&finder->profiler[thread], start_ns, end_ns);
 	jit_ns = spans_covered(&finder->jit[thread], start_ns, end_ns);
 	module_ns = spans_covered(&finder->module[thread], start_ns, end_ns);
-	gap->by_cause_ns[GAP_PROFILER] += profiler_ns;
-	gap->by_cause_ns[GAP_JIT] += jit_ns;
-	gap->by_cause_ns[GAP_MODULE] += module_ns;
-	gap->by_cause_ns[cause] += end_ns - start_ns - profiler_ns - jit_ns - module_ns;
+	add_ns(gap, GAP_PROFILER, profiler_ns);
+	add_ns(gap, GAP_JIT, jit_ns);
+	add_ns(gap, GAP_MODULE, module_ns);
+	add_ns(gap, (int)cause, end_ns - start_ns - profiler_ns - jit_ns - module_ns);
+}
+
+/* The host's own code: it waits where memory that it touches has to come from the device first. */
+static void assign_host_code(const struct gap_finder *finder, uint32_t thread, struct gap *gap,
+			     int64_t start_ns, int64_t end_ns)
+{
+	const struct profile_op *after = &finder->profile->ops[gap->after];
+	int64_t host_ns = gap->by_cause_ns[GAP_HOST], moved_ns;
+
+	if (end_ns <= start_ns)
+		return;
+	assign_on_thread(finder, thread, gap, GAP_HOST, start_ns, end_ns);
+	moved_ns = min_ns(spans_covered(&finder->moved[after->device], start_ns, end_ns),
+			  gap->by_cause_ns[GAP_HOST] - host_ns);
+	gap->by_cause_ns[GAP_HOST] -= moved_ns;
+	add_ns(gap, GAP_MANAGED, moved_ns);
 }
 
 /* Splits the part of the gap before the launching call over what its thread did then.  Walks back
@@ -221,12 +278,12 @@ static void assign_host_part(const struct gap_finder *finder, struct gap *gap, u
 
 		if (to_ns <= from_ns)
 			continue;
-		assign_on_thread(finder, thread, gap, GAP_HOST, cursor_ns, from_ns);
+		assign_host_code(finder, thread, gap, cursor_ns, from_ns);
 		cause = gap_calls_inside(&finder->calls, (uint32_t)(call - profile->calls));
 		assign_on_thread(finder, thread, gap, cause, from_ns, to_ns);
 		cursor_ns = to_ns;
 	}
-	assign_on_thread(finder, thread, gap, GAP_HOST, cursor_ns, end_ns);
+	assign_host_code(finder, thread, gap, cursor_ns, end_ns);
 }
 
 /* The moment, or the end of the gap that is nearer to it. */
@@ -267,36 +324,41 @@ static void assign_decided(const struct gap_finder *finder, struct gap *gap, uin
 	int64_t from_ns = within(gap, decided_from_ns);
 	struct gap before = {.start_ns = gap->start_ns, .end_ns = from_ns, .after = gap->after};
 	struct gap decided = {.start_ns = from_ns, .end_ns = gap->end_ns, .after = gap->after};
+	uint32_t left;
+	int cause;
 
 	if (before.end_ns > before.start_ns)
 		assign_launched(finder, &before, launch, latency_ns, waiting);
 	if (decided.end_ns > decided.start_ns)
 		assign_launched(finder, &decided, launch, latency_ns, waiting);
-	for (int i = 0; i < GAP_CAUSE_COUNT; i++) {
-		gap->by_cause_ns[i] += before.by_cause_ns[i];
-		gap->by_cause_ns[is_of_decision(i) ? GAP_DECISION : i] += decided.by_cause_ns[i];
-	}
+	GAP_EACH_CAUSE(left, cause, &before)
+	add_ns(gap, cause, before.by_cause_ns[cause]);
+	GAP_EACH_CAUSE(left, cause, &decided)
+	add_ns(gap, is_of_decision(cause) ? GAP_DECISION : cause, decided.by_cause_ns[cause]);
 }
 
 static void name_cause(struct gap *gap)
 {
-	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
-		if (gap->by_cause_ns[i] > gap->by_cause_ns[gap->cause])
-			gap->cause = i;
+	uint32_t left;
+	int cause;
+
+	GAP_EACH_CAUSE(left, cause, gap)
+	if (gap->by_cause_ns[cause] > gap->by_cause_ns[gap->cause])
+		gap->cause = (enum gap_cause)cause;
 }
 
 /* What launch submitted and did not start once it could have reached the device. */
 static enum gap_cause waiting_of(const struct gap_finder *finder, const struct gap *gap,
-				 uint32_t launch)
+				 uint32_t launch, const struct approach *approach)
 {
 	const struct profile *profile = finder->profile;
 	const struct profile_op *before = &profile->ops[gap->before];
 	const struct profile_op *after = &profile->ops[gap->after];
 
 	if (profile->calls[launch].end_ns <= gap->start_ns &&
-	    gap_calls_is_dependent(&finder->calls, launch, before, after))
+	    gap_calls_is_dependent(&finder->calls, approach, before, after))
 		return GAP_DEPENDENCY;
-	return gap_calls_waiting(&finder->calls, launch, after);
+	return gap_calls_waiting(&finder->calls, approach, after);
 }
 
 /* After a kernel that may have children what was submitted, and the host in a wait, waited for these. */
@@ -312,8 +374,8 @@ static void assign_children(const struct gap_finder *finder, struct gap *gap, ui
 	if (cause == GAP_COPY || cause == GAP_STAGING)
 		copying_ns = max_ns(0, within(gap, call->end_ns) - late_ns);
 	copying_ns = min_ns(copying_ns, gap->by_cause_ns[cause]);
-	gap->by_cause_ns[GAP_CHILDREN] +=
-		copying_ns + gap->by_cause_ns[GAP_SYNC] + gap->by_cause_ns[GAP_DEVICE];
+	add_ns(gap, GAP_CHILDREN,
+	       copying_ns + gap->by_cause_ns[GAP_SYNC] + gap->by_cause_ns[GAP_DEVICE]);
 	gap->by_cause_ns[cause] -= copying_ns;
 	gap->by_cause_ns[GAP_SYNC] = gap->by_cause_ns[GAP_DEVICE] = 0;
 }
@@ -333,7 +395,7 @@ static void assign_sampled(const struct gap_finder *finder, struct gap *gap)
 		if (i == GAP_CHILDREN)
 			continue;
 		gap->by_cause_ns[i] -= (int64_t)((double)more_ns / (double)rest_ns * (double)ns);
-		gap->by_cause_ns[GAP_CHILDREN] += ns - gap->by_cause_ns[i];
+		add_ns(gap, GAP_CHILDREN, ns - gap->by_cause_ns[i]);
 	}
 }
 
@@ -341,14 +403,17 @@ static void assign_sampled(const struct gap_finder *finder, struct gap *gap)
 static void assign_call(const struct gap_finder *finder, struct gap *gap, uint32_t launch,
 			int64_t latency_ns)
 {
-	enum gap_cause waiting = waiting_of(finder, gap, launch);
+	const struct approach approach = gap_calls_approach(&finder->calls, launch);
+	enum gap_cause waiting = waiting_of(finder, gap, launch, &approach);
+	int64_t decided_ns = INT64_MAX;
 
-	if (finder->profile->calls[launch].end_ns <= gap->start_ns)
+	if (finder->profile->calls[launch].end_ns > gap->start_ns)
+		decided_ns = gap_calls_decision(&finder->calls, &approach,
+						&finder->profile->ops[gap->after]);
+	if (decided_ns >= gap->end_ns)
 		assign_launched(finder, gap, launch, latency_ns, waiting);
 	else
-		assign_decided(finder, gap, launch, latency_ns, waiting,
-			       gap_calls_decision(&finder->calls, launch,
-						  &finder->profile->ops[gap->after]));
+		assign_decided(finder, gap, launch, latency_ns, waiting, decided_ns);
 	if (waiting == GAP_DEVICE)
 		assign_children(finder, gap, launch, latency_ns);
 }
@@ -440,10 +505,13 @@ static void look_for_children(struct gap_finder *finder, size_t device)
 		const struct profile_op *before = &profile->ops[gap.before];
 		const struct profile_op *after = &profile->ops[gap.after];
 		uint32_t launch = gap_calls_launch_of(&finder->calls, after);
+		struct approach approach;
 
-		if (launch != PROFILE_NONE && before->kind == OP_KERNEL &&
-		    !is_same_graph_launch(profile, before, after) &&
-		    waiting_of(finder, &gap, launch) == GAP_DEVICE)
+		if (launch == PROFILE_NONE || before->kind != OP_KERNEL ||
+		    is_same_graph_launch(profile, before, after))
+			continue;
+		approach = gap_calls_approach(&finder->calls, launch);
+		if (waiting_of(finder, &gap, launch, &approach) == GAP_DEVICE)
 			gap_children_look(&finder->children, &gap, launch,
 					  finder->latency_ns[device]);
 	}
@@ -472,6 +540,8 @@ int gap_finder_open(struct gap_finder **out, const struct profile *profile)
 	rc = gap_calls_open(&finder->calls, profile);
 	if (rc == 0)
 		rc = find_overheads(finder);
+	if (rc == 0)
+		rc = find_moved(finder);
 	if (rc == 0)
 		rc = find_latencies(finder);
 	if (rc == 0)
@@ -515,6 +585,7 @@ void gap_finder_close(struct gap_finder *finder)
 	close_spans(finder->profiler, finder->profile->thread_count);
 	close_spans(finder->jit, finder->profile->thread_count);
 	close_spans(finder->module, finder->profile->thread_count);
+	close_spans(finder->moved, finder->profile->device_count);
 	free(finder->latency_ns);
 	free(finder);
 }

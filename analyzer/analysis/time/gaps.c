@@ -104,9 +104,11 @@ static int collect(const struct gap *gap, void *context)
 {
 	struct collection *collection = context;
 	struct gap_device *device = collection->device;
+	uint32_t left;
+	int cause;
 
-	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
-		device->by_cause_ns[i] += gap->by_cause_ns[i];
+	GAP_EACH_CAUSE(left, cause, gap)
+	device->by_cause_ns[cause] += gap->by_cause_ns[cause];
 	device->gap_count++;
 	device->gap_count_by_cause[gap->cause]++;
 	return keep_longest(collection, gap);

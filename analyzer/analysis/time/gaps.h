@@ -25,7 +25,9 @@
  *       by what is done with them, and what a captured graph takes up `graph capture`;
  *       modules and attributes of kernels `module load`; streams and events that are
  *       made or destroyed `stream or event creation`; launches, other copies and
- *       events `launch`; outside them and in calls of no class `host compute`;
+ *       events `launch`; outside them and in calls of no class `host compute`, but
+ *       `managed memory` while memory of this device that the host had touched was
+ *       moved to it (--managed);
  *     - from the call's start until N starts, at most the launch latency beyond the
  *       call's return: `launch`, or `blocking copy` when the
  *       call is a wait, or its class's cause as above; after an asynchronous copy's
@@ -119,9 +121,15 @@ enum gap_cause { GAP_CAUSES(GAP_CAUSE_CONSTANT) GAP_CAUSE_COUNT };
 struct gap {
 	int64_t start_ns, end_ns;
 	int64_t by_cause_ns[GAP_CAUSE_COUNT]; /* adds up to end_ns - start_ns exactly */
+	uint32_t causes;		      /* bits of those that are not 0: mostly two */
 	size_t before, after;		      /* profile->ops[] */
 	enum gap_cause cause;		      /* the largest share */
 };
+
+/* Over the causes that a gap has: left is a uint32_t of the caller's, cause an int. */
+#define GAP_EACH_CAUSE(left, cause, gap) \
+	for (left = (gap)->causes; left && (cause = __builtin_ctz(left), true); left &= left - 1)
+_Static_assert(GAP_CAUSE_COUNT <= 32, "causes are bits of 32");
 
 struct gap_device {
 	int64_t wall_ns, busy_ns, idle_ns;    /* wall = busy + idle */

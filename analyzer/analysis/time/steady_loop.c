@@ -45,6 +45,11 @@ static void widen(struct extent *extent, int64_t start_ns, int64_t end_ns)
 
 static const struct extent nothing = {INT64_MAX, INT64_MIN};
 
+static int64_t start_ns_of(const struct looped_run *run, uint32_t op)
+{
+	return run->op_start_ns ? run->op_start_ns[op] : run->op_end_ns[op] - run->op_length_ns[op];
+}
+
 /* Of what calls [first, end) submitted to the device: as recorded, and in the run. */
 static bool find_extents(const struct walk *walk, size_t first, size_t end, struct extent *recorded,
 			 struct extent *replayed)
@@ -61,7 +66,7 @@ static bool find_extents(const struct walk *walk, size_t first, size_t end, stru
 			continue;
 		widen(recorded, op->start_ns, op->end_ns);
 		if (run->op_end_ns)
-			widen(replayed, run->op_start_ns[index], run->op_end_ns[index]);
+			widen(replayed, start_ns_of(run, index), run->op_end_ns[index]);
 	}
 	if (!run->op_end_ns)
 		*replayed = *recorded;

@@ -147,13 +147,18 @@ static void find_busy(struct search *search, bool only_kernels, int64_t *steady_
 static void add_idle(struct run_part *part, const struct gap *gap, int64_t covered_ns)
 {
 	int64_t gap_ns = gap->end_ns - gap->start_ns, left_ns = covered_ns;
+	uint32_t left;
+	int cause;
 
-	for (int i = 0; covered_ns && i < GAP_CAUSE_COUNT; i++) {
-		int64_t ns = gap->by_cause_ns[i];
+	if (!covered_ns)
+		return;
+	GAP_EACH_CAUSE(left, cause, gap)
+	{
+		int64_t ns = gap->by_cause_ns[cause];
 
 		if (covered_ns < gap_ns)
 			ns = (int64_t)((double)ns * (double)covered_ns / (double)gap_ns);
-		part->by_cause_ns[i] += ns;
+		part->by_cause_ns[cause] += ns;
 		left_ns -= ns;
 	}
 	part->by_cause_ns[gap->cause] += left_ns;

@@ -146,6 +146,7 @@ const struct section section_advice = {.key = "advice",
 				       .title = "Advice",
 				       .columns = advice_columns,
 				       .at = recommendation_at,
+				       .is_of_advice = true,
 				       .print = print_advice};
 
 /* ---- rejected ---- */
@@ -184,4 +185,5 @@ const struct section section_rejected = {.key = "rejected",
 					 .title = "Considered and rejected",
 					 .columns = rejected_columns,
 					 .at = rejection_at,
+					 .is_of_advice = true,
 					 .print = print_rejected};

@@ -93,5 +93,9 @@ static void print_plan(struct page *page)
 	put_command(page, advice->plan[advice->plan_count - 1].options);
 }
 
-const struct section section_plan = {
-	.key = "plan", .title = "Plan", .columns = columns, .at = step_at, .print = print_plan};
+const struct section section_plan = {.key = "plan",
+				     .title = "Plan",
+				     .columns = columns,
+				     .at = step_at,
+				     .is_of_advice = true,
+				     .print = print_plan};

@@ -280,6 +280,7 @@ const struct section section_verdict = {.key = "verdict",
 					.columns = verdict_columns,
 					.at = verdict_at,
 					.object = verdict_columns,
+					.is_of_advice = true,
 					.print = print_verdict};
 
 /* ---- all next steps ---- */
@@ -311,4 +312,5 @@ const struct section section_next = {.key = "next",
 				     .title = "Next",
 				     .columns = next_columns,
 				     .at = step_at,
+				     .is_of_advice = true,
 				     .print = print_next};

@@ -88,6 +88,25 @@ enum fusion_verdict fusion_judge(const struct fusion *fusion, const struct profi
 								   : FUSION_HANDS_ON;
 }
 
+static bool is_about(double bytes, double other_bytes)
+{
+	return bytes >= FUSION_LEAST_READ * other_bytes && other_bytes >= FUSION_LEAST_READ * bytes;
+}
+
+bool fusion_is_epilogue(const struct fusion *fusion, const struct profile *profile, uint32_t first,
+			uint32_t second)
+{
+	const struct fusion_kernel *product, *after;
+
+	if (fusion_judge(fusion, profile, first, second) != FUSION_HANDS_ON)
+		return false;
+	product = &fusion->kernels[first];
+	after = &fusion->kernels[second];
+	return product->tensor_share > 0 && after->tensor_share <= 0 &&
+	       is_about(after->read_bytes, product->stored_bytes) &&
+	       is_about(after->written_bytes, after->read_bytes);
+}
+
 double fusion_handed_bytes(const struct fusion_kernel *first, const struct fusion_kernel *second)
 {
 	return fmin(first->stored_bytes, second->read_bytes);
@@ -121,24 +140,26 @@ double fusion_arithmetic_share(const struct roofline_point *point)
 }
 
 /* By kernel name. */
-static void collect_shares(double *shares, const struct roofline *roofline)
+static void collect_points(const struct roofline_point **points, const struct roofline *roofline)
 {
 	for (size_t i = 0; i < roofline->kernel_count; i++)
-		shares[roofline->kernels[i].subject] =
-			fusion_arithmetic_share(&roofline->kernels[i]);
+		points[roofline->kernels[i].subject] = &roofline->kernels[i];
 }
 
 /* Returns whether anything is known. */
 static bool collect_kernels(struct fusion_kernel *kernels, const struct profile *profile,
-			    const double *shares)
+			    const struct roofline_point **points)
 {
 	bool is_known = false;
 
 	for (size_t i = 0; i < profile->signature_count; i++) {
+		const struct roofline_point *point = points[profile->signatures[i].kernel];
+
 		kernels[i] = fusion_counted(profile, (uint32_t)i);
 		if (!kernels[i].is_known)
 			continue;
-		kernels[i].arithmetic_share = shares[profile->signatures[i].kernel];
+		kernels[i].arithmetic_share = point ? fusion_arithmetic_share(point) : 0;
+		kernels[i].tensor_share = point ? point->tensor_share : 0;
 		is_known = true;
 	}
 	return is_known;
@@ -148,7 +169,7 @@ int fusion_collect(struct fusion *fusion, const struct report *report)
 {
 	const struct profile *profile = report->profile;
 	const struct roofline *roofline = report->roofline;
-	double *shares;
+	const struct roofline_point **points;
 
 	*fusion = (struct fusion){0};
 	if (profile->device_count != 1 || !roofline || roofline->roofs[ROOF_dram] <= 0)
@@ -156,16 +177,16 @@ int fusion_collect(struct fusion *fusion, const struct report *report)
 	fusion->dram_byte_per_s = roofline->roofs[ROOF_dram];
 	fusion->l2_bytes = (double)profile->devices[0].l2_bytes;
 	fusion->kernels = calloc(profile->signature_count + 1, sizeof(*fusion->kernels));
-	shares = calloc(profile->kernel_name_count + 1, sizeof(*shares));
-	if (!fusion->kernels || !shares) {
-		free(shares);
+	points = calloc(profile->kernel_name_count + 1, sizeof(*points));
+	if (!fusion->kernels || !points) {
+		free(points);
 		return -ENOMEM; /* kernels go with the facts */
 	}
-	collect_shares(shares, roofline);
-	if (!collect_kernels(fusion->kernels, profile, shares)) {
+	collect_points(points, roofline);
+	if (!collect_kernels(fusion->kernels, profile, points)) {
 		free(fusion->kernels);
 		fusion->kernels = NULL;
 	}
-	free(shares);
+	free(points);
 	return 0;
 }

@@ -48,6 +48,7 @@ struct fusion_kernel {
 	double read_bytes, written_bytes; /* of DRAM */
 	double stored_bytes;		  /* of written_bytes, by itself */
 	double arithmetic_share;	  /* of its time that arithmetic or atomics explain */
+	double tensor_share;		  /* of that tensor cores: above 0 it is a product */
 };
 
 struct fusion {
@@ -69,6 +70,11 @@ struct fusion_kernel fusion_counted(const struct profile *profile, uint32_t sign
 /* Of two signatures, the second launched right after the first. */
 enum fusion_verdict fusion_judge(const struct fusion *fusion, const struct profile *profile,
 				 uint32_t first, uint32_t second);
+
+/* Whether the second makes as many bytes of what the first, a product on tensor cores, has written: then it may
+ * work on each sum before it is stored, in the product's epilogue, whatever its own grid. */
+bool fusion_is_epilogue(const struct fusion *fusion, const struct profile *profile, uint32_t first,
+			uint32_t second);
 
 /* Bytes that the first hands on to the second where it does. */
 double fusion_handed_bytes(const struct fusion_kernel *first, const struct fusion_kernel *second);

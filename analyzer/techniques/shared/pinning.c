@@ -19,12 +19,14 @@ static const struct profile_copy *pageable_copy(const struct profile *profile,
 		       : NULL;
 }
 
-static double pinned_ns(const struct ceilings *ceilings, const struct profile_copy *copy)
+/* Bytes a second of pinned memory; 0: not measured. */
+struct rates {
+	double to_device, to_host;
+};
+
+static double pinned_ns(const struct rates *rates, const struct profile_copy *copy)
 {
-	double rate =
-		ceilings_at(ceilings,
-			    copy->kind == COPY_TO_DEVICE ? CEILING_h2d_pinned : CEILING_d2h_pinned,
-			    0);
+	double rate = copy->kind == COPY_TO_DEVICE ? rates->to_device : rates->to_host;
 
 	return rate > 0 ? (double)copy->bytes / rate * 1e9 : INFINITY;
 }
@@ -78,6 +80,8 @@ static int pinning_of_some(struct pinning *pinning, const struct profile *profil
 			   const struct choice *choice)
 {
 	const struct profile_device *where = &profile->devices[device];
+	const struct rates rates = {ceilings_at(ceilings, CEILING_h2d_pinned, 0),
+				    ceilings_at(ceilings, CEILING_d2h_pinned, 0)};
 	uint64_t *keys = calloc(where->op_count + 1, sizeof(*keys));
 
 	*pinning = (struct pinning){0};
@@ -91,7 +95,7 @@ static int pinning_of_some(struct pinning *pinning, const struct profile *profil
 			continue;
 		keys[pinning->copy_count++] = key_of(copy);
 		pinning->saved_ns +=
-			fmax((double)(op->end_ns - op->start_ns) - pinned_ns(ceilings, copy), 0);
+			fmax((double)(op->end_ns - op->start_ns) - pinned_ns(&rates, copy), 0);
 	}
 	add_buffers(pinning, ceilings, keys,
 		    !choice->is_one && pinning->copy_count >= PINNING_FEW_COPIES);

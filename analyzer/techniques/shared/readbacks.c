@@ -13,7 +13,7 @@ const struct profile_op *readbacks_copy(const struct model *model, size_t call, 
 	    profile->copies[op->detail].kind != COPY_TO_HOST ||
 	    profile->copies[op->detail].bytes > READBACK_BYTES)
 		return NULL;
-	if (model->behavior[call] == CALL_WAITS_OWN)
+	if (model->call_traits[call].behavior == CALL_WAITS_OWN)
 		return op;
 	for (size_t i = call + 1; i < end; i++) {
 		if (model_call_class(model, i) == CALL_SYNC)

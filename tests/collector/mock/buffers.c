@@ -37,6 +37,7 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_JIT, sizeof(CUpti_ActivityJit2)},
 	{CUPTI_ACTIVITY_KIND_MARKER, sizeof(CUpti_ActivityMarker2)},
 	{CUPTI_ACTIVITY_KIND_MEMORY2, sizeof(CUpti_ActivityMemory4)},
+	{CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, sizeof(CUpti_ActivityUnifiedMemoryCounter3)},
 	{CUPTI_ACTIVITY_KIND_NAME, sizeof(CUpti_ActivityName)},
 	{CUPTI_ACTIVITY_KIND_DEVICE, sizeof(CUpti_ActivityDevice5)},
 	{CUPTI_ACTIVITY_KIND_CONTEXT, sizeof(CUpti_ActivityContext3)},
@@ -493,6 +494,13 @@ void mock_record_call(CUpti_CallbackId id)
 
 	if (id < CALLS_MOST && enabled_calls[id])
 		mock_append_record(&call, true);
+}
+
+CUptiResult CUPTIAPI cuptiActivityConfigureUnifiedMemoryCounter(
+	CUpti_ActivityUnifiedMemoryCounterConfig *wanted, uint32_t count)
+{
+	MOCK_FAULT_RETURN();
+	return wanted && count ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult CUPTIAPI cuptiActivityEnableAllSyncRecords(uint8_t enable)

@@ -1,0 +1,313 @@
+/*
+ * tensor_core.cuh - what a matrix product on tensor cores is made of, one function an instruction.
+ *
+ * A block copies tiles of its operands into shared memory, asynchronously (copy_async), while it
+ * works on those that are there.  A tile has rows of 64 values of FP16, 128 bytes, along the
+ * dimension that is summed over.  The 16-byte chunks of a row are permuted by its number
+ * (swizzled): eight rows of one chunk lie in different banks.
+ *
+ * Two ways to multiply, both FP16 with sums in FP32:
+ *   mma    a warp: 16 x 16 values times 16 x 8, both in registers (load_fragment); Ampere and later
+ *   wgmma  four warps: 64 x 16 values in registers or shared memory times 16 x N in shared memory,
+ *          asynchronously; Hopper alone, and faster there.  HAS_WGMMA: compiled for it
+ *
+ * Of a product's 16 x 8 sums in FP32 a lane has those of two columns, 2 * (lane % 4), in two rows,
+ * lane / 4 and that + 8.
+ */
+#ifndef ROOFLINE_TENSOR_CORE_CUH
+#define ROOFLINE_TENSOR_CORE_CUH
+
+#include <cstdint>
+
+#include <cuda.h>
+#include <cuda_fp16.h>
+
+#include "cuda_check.cuh"
+
+/* What is for Hopper alone does nothing elsewhere. */
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define HAS_WGMMA 1
+#define ON_HOPPER(...) asm volatile(__VA_ARGS__)
+#else
+#define HAS_WGMMA 0
+#define ON_HOPPER(...)
+#endif
+
+static const int row_values = 64; /* of a tile in shared memory */
+static const int row_bytes = 128;
+
+/* ---- shared memory ---- */
+
+/* Addresses of the instructions below are in the window of shared memory, of 32 bits. */
+static __device__ uint32_t shared_address(const void *shared)
+{
+	return __cvta_generic_to_shared(shared);
+}
+
+/* Where a chunk of 16 bytes of a row lies in a tile, which begins at a multiple of 1,024 bytes. */
+static __host__ __device__ int swizzled(int row, int chunk)
+{
+	return row * row_bytes + ((chunk ^ (row & 7)) << 4);
+}
+
+/* 16 bytes from global memory, past the L1 cache; zeros when they are not there. */
+static __device__ void copy_async(uint32_t shared, const void *global, bool there)
+{
+	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global),
+		     "r"(there ? 16 : 0)
+		     : "memory");
+}
+
+/* Ends a group of copies of this thread. */
+static __device__ void copy_async_commit()
+{
+	asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/* Waits until all groups of this thread but the last `pending` are done. */
+template <int pending> static __device__ void copy_async_wait()
+{
+	asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+
+static __device__ void store_shared(uint32_t shared, uint4 value)
+{
+	asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(shared), "r"(value.x),
+		     "r"(value.y), "r"(value.z), "r"(value.w)
+		     : "memory");
+}
+
+static __device__ uint4 load_shared(uint32_t shared)
+{
+	uint4 value;
+
+	asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+		     : "r"(shared)
+		     : "memory");
+	return value;
+}
+
+/* A barrier of so many threads of the block, the one with that number: 1 to 15. */
+static __device__ void wait_for_threads(int number, int count)
+{
+	asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(count) : "memory");
+}
+
+/* ---- mma ---- */
+
+/* Four matrices of 8 x 8 values: lane i has the address of row i % 8 of matrix i / 8. */
+static __device__ void load_fragment(uint32_t (&fragment)[4], uint32_t shared)
+{
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
+		     : "r"(shared)
+		     : "memory");
+}
+
+/* sums += a b */
+static __device__ void mma(float (&sums)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
+{
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+		     "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+		     : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/* ---- transposing as it stores: Hopper and later ---- */
+
+/* Four matrices of 8 x 8 values: lane i has the address of column i % 8 of matrix i / 8. */
+static __device__ void store_transposed(uint32_t shared, const uint32_t (&fragment)[4])
+{
+	ON_HOPPER("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+			  shared),
+		  "r"(fragment[0]), "r"(fragment[1]), "r"(fragment[2]), "r"(fragment[3])
+		  : "memory");
+}
+
+/* ---- copies of whole tiles, and the barriers that tell of them: Hopper and later ---- */
+
+/* A barrier is 8 bytes of shared memory.  A phase of it ends when so many threads have arrived, and
+ * all bytes that one of them expected. */
+static __device__ void barrier_init(uint32_t barrier, int arrivals)
+{
+	ON_HOPPER("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
+		  : "memory");
+}
+
+/* After the last barrier_init, before a barrier of the block. */
+static __device__ void barrier_publish()
+{
+	ON_HOPPER("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+static __device__ void barrier_arrive(uint32_t barrier)
+{
+	ON_HOPPER("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+static __device__ void barrier_expect(uint32_t barrier, int bytes)
+{
+	ON_HOPPER("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
+		  "r"(bytes)
+		  : "memory");
+}
+
+/* Until the phase has ended: phases are 0, 1, 0, 1 and so on.  The phase before the first has. */
+static __device__ void barrier_wait(uint32_t barrier, int phase)
+{
+	ON_HOPPER("{.reg .pred done;"
+		  "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;"
+		  "@!done bra again;}" ::"r"(barrier),
+		  "r"(phase)
+		  : "memory");
+}
+
+/* A tile of an array from these indices on, swizzled; its bytes arrive at the barrier.  What lies
+ * outside of the array is 0. */
+static __device__ void load_tile(uint32_t shared, const CUtensorMap *map, uint32_t barrier, int i,
+				 int j)
+{
+	ON_HOPPER("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+		  "[%0], [%1, {%3, %4}], [%2];" ::"r"(shared),
+		  "l"(map), "r"(barrier), "r"(i), "r"(j)
+		  : "memory");
+}
+
+static __device__ void load_tile(uint32_t shared, const CUtensorMap *map, uint32_t barrier, int i,
+				 int j, int k)
+{
+	ON_HOPPER("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+		  "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(shared),
+		  "l"(map), "r"(barrier), "r"(i), "r"(j), "r"(k)
+		  : "memory");
+}
+
+static __device__ void load_tile(uint32_t shared, const CUtensorMap *map, uint32_t barrier, int i,
+				 int j, int k, int l)
+{
+	ON_HOPPER("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes "
+		  "[%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(shared),
+		  "l"(map), "r"(barrier), "r"(i), "r"(j), "r"(k), "r"(l)
+		  : "memory");
+}
+
+/* The other way, but for what lies outside of the array. */
+static __device__ void store_tile(const CUtensorMap *map, uint32_t shared, int i, int j, int k,
+				  int l)
+{
+	ON_HOPPER("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group "
+		  "[%0, {%2, %3, %4, %5}], [%1];" ::"l"(map),
+		  "r"(shared), "r"(i), "r"(j), "r"(k), "r"(l)
+		  : "memory");
+}
+
+/* Until the stores of this thread have read shared memory. */
+static __device__ void store_tile_wait()
+{
+	ON_HOPPER("cp.async.bulk.commit_group;" ::: "memory");
+	ON_HOPPER("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+
+/* Brings so many bytes, a multiple of 16, into the L2 cache. */
+static __device__ void prefetch_l2(const void *global, uint32_t bytes)
+{
+	ON_HOPPER("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(global), "r"(bytes)
+		  : "memory");
+}
+
+/* For load_tile and store_tile: an array of so many values in each direction, that one first in
+ * which they stand side by side, and a tile, which has 64 values in that direction.  To be a
+ * parameter of the kernel, __grid_constant__. */
+template <size_t rank>
+static CUtensorMap tile_map(const __half *array, const cuuint64_t (&sizes)[rank],
+			    const cuuint32_t (&tile)[rank])
+{
+	CUtensorMap map;
+	decltype(&cuTensorMapEncodeTiled) encode = nullptr;
+	cudaDriverEntryPointQueryResult found;
+	cuuint64_t pitches[rank], pitch = sizeof(__half); /* from the second direction on */
+	cuuint32_t steps[rank];
+
+	for (size_t i = 0; i < rank; i++) {
+		pitches[i] = pitch *= sizes[i];
+		steps[i] = 1;
+	}
+	CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode,
+						    12000, cudaEnableDefault, &found));
+	if (!encode || encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, rank, (void *)array, sizes,
+			      pitches, tile, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+			      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+			      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS) {
+		fprintf(stderr, "cuTensorMapEncodeTiled failed\n");
+		exit(1);
+	}
+	return map;
+}
+
+/* ---- wgmma ---- */
+
+/* How wgmma finds rows of a swizzled tile: eight that follow one another, and the next eight so many
+ * bytes after them.  The first need not be the tile's own: chunks are found by their address. */
+static __device__ uint64_t tile_descriptor(uint32_t shared, int eight_rows = 8 * row_bytes)
+{
+	return (uint64_t)1 << 62 | (uint64_t)(eight_rows >> 4) << 32 | 1 << 16 |
+	       (shared & 0x3ffff) >> 4;
+}
+
+/* What this thread has written into shared memory before is seen by the wgmma of others after a
+ * barrier. */
+static __device__ void wgmma_publish()
+{
+	ON_HOPPER("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/* Registers written before are seen by the wgmma after it. */
+static __device__ void wgmma_begin()
+{
+	ON_HOPPER("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+static __device__ void wgmma_commit()
+{
+	ON_HOPPER("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+template <int pending> static __device__ void wgmma_wait()
+{
+	ON_HOPPER("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
+
+#define SUMS(i) "+f"(sums[i][0]), "+f"(sums[i][1]), "+f"(sums[i][2]), "+f"(sums[i][3])
+
+/* sums += a b, or sums = a b where they are not to be added to: then they need no value before.
+ * a 64 x 16 and b 16 x 128 in shared memory. */
+static __device__ void wgmma128(float (&sums)[16][4], uint64_t a, uint64_t b, bool add)
+{
+	ON_HOPPER("{.reg .pred add; setp.ne.b32 add, %66, 0;"
+		  "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
+		  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+		  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
+		  "%31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
+		  "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, "
+		  "%61, %62, %63}, %64, %65, add, 1, 1, 0, 0;}"
+		  : SUMS(0), SUMS(1), SUMS(2), SUMS(3), SUMS(4), SUMS(5), SUMS(6), SUMS(7), SUMS(8),
+		    SUMS(9), SUMS(10), SUMS(11), SUMS(12), SUMS(13), SUMS(14), SUMS(15)
+		  : "l"(a), "l"(b), "r"((int)add));
+}
+
+/* The same for a 64 x 16 in registers and b 16 x 64 in shared memory. */
+static __device__ void wgmma64(float (&sums)[8][4], const uint32_t (&a)[4], uint64_t b, bool add)
+{
+	ON_HOPPER("{.reg .pred add; setp.ne.b32 add, %37, 0;"
+		  "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
+		  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+		  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
+		  "%31}, {%32, %33, %34, %35}, %36, add, 1, 1, 0;}"
+		  : SUMS(0), SUMS(1), SUMS(2), SUMS(3), SUMS(4), SUMS(5), SUMS(6), SUMS(7)
+		  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"((int)add));
+}
+
+#undef SUMS
+
+#endif
