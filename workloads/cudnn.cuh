@@ -271,7 +271,7 @@ static inline cudnn_descriptor cudnn_operations(cudnnHandle_t handle, struct cud
 
 /* ---- plans ---- */
 
-static const int cudnn_tried = 4; /* of the ways that cuDNN names */
+static const int cudnn_tried = 2; /* of the ways that cuDNN names */
 
 struct cudnn_plan {
 	cudnn_descriptor plan, pack;

@@ -253,6 +253,24 @@ static enum tune_status status_of(struct tune_bench *bench, const struct tune_ru
 	return TUNE_FAILED;
 }
 
+/* That nothing has the name, and the first name that there is. */
+static void tell_names(struct tune_bench *bench, const struct profile *profile)
+{
+	const struct tune_objective *objective = &bench->options->objective;
+	bool is_kernel = objective->kind == TUNE_OBJECTIVE_KERNEL;
+	const char *what = is_kernel ? "kernel" : "NVTX range", *first = NULL;
+	char shown[128];
+
+	if (is_kernel && profile->kernel_name_count)
+		first = profile->kernel_names[0];
+	if (!is_kernel && profile->range_count)
+		first = profile->ranges[0].name;
+	format_text(shown, sizeof(shown), first ? first : "", 30);
+	snprintf(bench->complaint, sizeof(bench->complaint), "no %s '%s' was recorded%s%s%s", what,
+		 objective->argument, first ? ", but '" : ", nor any other", shown,
+		 first ? "' was" : "");
+}
+
 static bool read_recording(struct tune_bench *bench, const char *folder, struct tune_trial *trial)
 {
 	const struct profile_device *device;
@@ -271,7 +289,7 @@ static bool read_recording(struct tune_bench *bench, const char *folder, struct 
 		bench->device->name = bench->device->uuid = NULL;
 	}
 	if (!is_found)
-		complain(bench, "no such kernel or NVTX range was recorded");
+		tell_names(bench, profile);
 	profile_free(profile);
 	return is_found;
 }

@@ -27,7 +27,7 @@ struct tune_bench {
 		*device;    /* filled in by the first recording; max_warps_per_sm 0 before */
 	double least_value; /* filled in after the first trial of the search model; 0: not known */
 	bool is_roof_asked;
-	char complaint[256]; /* of the last trial that failed */
+	char complaint[512]; /* of the last trial that failed */
 	bool is_interrupted;
 };
 

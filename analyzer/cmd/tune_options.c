@@ -55,7 +55,7 @@ static const struct argp_option option_table[] = {
 	 "what to make small: wall (default), kernel:NAME, range:NAME, stdout:REGEX", 2},
 	{"maximize", KEY_MAXIMIZE, NULL, 0, "stdout: more is better", 2},
 	{"search", KEY_SEARCH, "HOW", 0,
-	 "one of those below; exhaustive for up to 24 points, else bayesian", 3},
+	 "one of those below; exhaustive for up to 24 points, else model", 3},
 	{"trials", KEY_TRIALS, "N", 0,
 	 "try at most so many points (exhaustive: all; else 15% of them, at least 10)", 3},
 	{"seconds", KEY_SECONDS, "S", 0, "begin no further trial when trials took so long", 3},
@@ -220,8 +220,7 @@ static void set_budget(struct tune_options *options)
 	size_t usual = (size_t)ceil(USUAL_SHARE * (double)points);
 
 	if (!settings->search)
-		settings->search =
-			tune_search_find(points <= FEW_POINTS ? "exhaustive" : "bayesian");
+		settings->search = tune_search_find(points <= FEW_POINTS ? "exhaustive" : "model");
 	if (!settings->most_trials)
 		settings->most_trials = settings->search->next == tune_search_exhaustive ? points
 					: usual < LEAST_TRIALS ? LEAST_TRIALS

@@ -18,9 +18,9 @@
 #define LEAST_CAPTURED 0.9
 /* Sizes and grids of a loop that are those of the usual iteration less often than that need updates of its graph. */
 #define LEAST_ALIKE 0.9
-/* A loop of one operation becomes graphs of as many iterations as spare most of launching, and of two at least: one each
- * would save nothing. */
-#define UNROLLED_LEAST 2
+/* A loop of one operation becomes graphs of as many iterations as spare most of launching, and of so many at least: one
+ * each would save nothing, and of two the launch of a graph costs as much as theirs. */
+#define UNROLLED_LEAST 8
 /* An interpreter takes so many of its usual pauses for a step now and then: 25 to 65 in a training loop of PyTorch
  * (tests/gpu/torch_programs.py, training). */
 #define LONG_PAUSES 80

@@ -60,7 +60,7 @@ int expected_fit(struct gaussian *gaussian, const struct tune_task *task)
 	return rc;
 }
 
-/* How likely it works: for each of its values, what share of the trials with that value did, as if one more had. The
+/* How likely it works: for each of its values, what share of the trials with that value did, as if half a one more had.  The
  * worst of them counts. */
 static double chance_to_work(const struct tune_history *history, size_t point)
 {
@@ -68,7 +68,7 @@ static double chance_to_work(const struct tune_history *history, size_t point)
 	double least = 1;
 
 	for (size_t i = 0; i < space->parameter_count; i++) {
-		double all = 1, worked = 1;
+		double all = 0.5, worked = 0.5;
 
 		for (size_t j = 0; j < history->count; j++) {
 			const struct tune_trial *trial = &history->trials[j];

@@ -17,24 +17,35 @@ static const double launch_choices[] = {0, 1, 4};
 #define USUAL_LENGTH 0.6 /* of a parameter that goes from 0 to 1 */
 #define LENGTH_SPREAD \
 	0.8 /* of its logarithm: between 0.27 and 1.3 for two thirds of all parameters */
+/* Beside 1 of how near all parameters together are.  With or without them 92% of functions that are made as kernels'
+ * times are were found with 15% of the trials; of the space of workloads/autotune.cu on an H200 82% of 200 seeds with
+ * them and 75% without. */
+#define OWN_WEIGHT 3.0
 #define BEND_WEIGHT 0.1
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- the covariance ---- */
 
+static double matern(double distance)
+{
+	double scaled = sqrt(5) * distance;
+
+	return (1 + scaled + scaled * scaled / 3) * exp(-scaled);
+}
+
 static double near_part(const struct gaussian *gaussian, size_t a, size_t b)
 {
-	double sum = 0;
+	double sum = 0, each = 0;
 
 	for (size_t i = 0; i < gaussian->space->parameter_count; i++) {
 		double distance =
 			tune_space_distance(gaussian->space, i, a, b) / gaussian->lengths[i];
 
 		sum += distance * distance;
+		each += matern(distance) / (double)gaussian->space->parameter_count;
 	}
-	sum = sqrt(5 * sum);
-	return (1 + sum + sum * sum / 3) * exp(-sum);
+	return matern(sqrt(sum)) + (gaussian->has_trend ? OWN_WEIGHT * each : 0);
 }
 
 /* From the middle, so that a line through it costs as much upward as downward. */
@@ -63,7 +74,7 @@ static double covariance(const struct gaussian *gaussian, size_t a, size_t b)
 {
 	double sum = near_part(gaussian, a, b), product;
 
-	if (gaussian->has_bend) {
+	if (gaussian->has_trend) {
 		product = centered_product(gaussian, a, b);
 		sum += BEND_WEIGHT * product * product / 4;
 	}

@@ -19,7 +19,7 @@ struct gaussian {
 	const struct tune_space *space;
 	/* Facts of each point's launch, GAUSSIAN_LAUNCH_FACTS each; NULL: none. */
 	const double *launch_facts;
-	bool has_bend; /* expect a parabola in each parameter, and products of two */
+	bool has_trend; /* expect that each parameter has an effect of its own, and about a parabola in all */
 	double lengths[TUNE_MOST_PARAMETERS];
 	double launch_weight; /* of a straight line in these facts, beside 1 of points that are near */
 	double noise;	      /* variance, in that of the values */

@@ -84,7 +84,7 @@ refused() {
 	[[ "$command" == "rooflinectl verify --range run "*" AFTER --strategy "* ]]
 	command=${command/AFTER/$recordings/graph_chain.graph}
 	run -0 bash -c "${command/rooflinectl/$ROOFLINECTL} --format json"
-	holds "j['advice'] == 'launch_bound_graph' and j['predicted'] == $predicted and j['range'] == 'run'"
+	holds "j['advice'] == 'sync_every_kernel' and j['predicted'] == $predicted and j['range'] == 'run'"
 }
 
 @test "names that a shell would take apart are quoted" {
@@ -93,7 +93,7 @@ refused() {
 	run -0 "$ROOFLINECTL" advise "it's a folder" --range 'warm $(up)' --format json
 	local command
 	command=$(python3 -c "import json, sys; print(json.load(sys.stdin)['advice'][0]['verify'])" <<<"$output")
-	[ "$command" = "rooflinectl verify --range 'warm \$(up)' 'it'\\''s a folder' AFTER --strategy launch_bound_graph" ]
+	[ "$command" = "rooflinectl verify --range 'warm \$(up)' 'it'\\''s a folder' AFTER --strategy sync_every_kernel" ]
 }
 
 @test "a range is predicted in place of what changes" {
@@ -118,7 +118,7 @@ refused() {
 import csv, sys
 rows = list(csv.DictReader(sys.stdin))
 print(len(rows), rows[0]['id'], len(rows[0]['evidence'].splitlines()) > 1, rows[0]['verify'])" <<<"$output"
-	[ "$output" = "2 launch_bound_graph True rooflinectl verify $recordings/graph_chain.naive AFTER --strategy launch_bound_graph" ]
+	[ "$output" = "2 sync_every_kernel True rooflinectl verify $recordings/graph_chain.naive AFTER --strategy sync_every_kernel" ]
 	"$ROOFLINECTL" report --format csv --section advice "$recordings/graph_chain.naive" >report.csv
 	"$ROOFLINECTL" advise --format csv "$recordings/graph_chain.naive" >advise.csv
 	cmp report.csv advise.csv
@@ -155,7 +155,7 @@ Next
 
 @test "what reading counters took is no reason against a prediction" {
 	run -0 "$ROOFLINECTL" advise --format json "$recordings/graph_chain.naive.counted"
-	holds "[a['id'] for a in j['advice']] == ['launch_bound_graph', 'sync_every_kernel']"
+	holds "[a['id'] for a in j['advice']] == ['sync_every_kernel', 'launch_bound_graph']"
 	# what is predicted of the recording without counters is in the interval
 	"$ROOFLINECTL" advise --format json "$recordings/graph_chain.naive" >uncounted.json
 	holds "all(a['low'] < u['speedup'] < a['high'] for a, u in zip(j['advice'], json.load(open('uncounted.json'))['advice']))"

@@ -383,7 +383,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 # clusters.naive are one in a cluster.  Those of overfused.naive have different grids: a thread of one kernel would need
 # more values than it has registers for.
 @test "advice: neighbors that hand arrays on are told to be one kernel, and no others" {
-	neighbors='^fuse_[a-z]*.naive\(_mask\|_relu\|\)$\|^clusters.naive$\|^overfused.\(single\|three\)$'
+	neighbors='^fuse_[a-z_]*\.\(nchw_\|\)naive\(_mask\|_relu\|\)$\|^clusters.naive$\|^overfused.\(single\|three\)$'
 	expect "$(recordings | grep -v "$neighbors")" '"fuse_neighbors" not in advice()'
 	expect "$(recordings | grep "$neighbors" | grep -v ^fuse_horizontal)" 'advice()[0] == "fuse_neighbors"'
 	[ -f tests/recordings/fuse_elementwise.naive.roofline ] || skip "record.sh makes fuse_elementwise.naive on a GPU"

@@ -30,7 +30,7 @@ tune() {
 @test "a kernel that is not there is told" {
 	run --separate-stderr tune --param us=1,2 --objective kernel:stencil -- "$app" driver cuda 'launch:count=3,run_us={us}'
 	[ "$status" -eq 1 ]
-	[[ "$stderr" == *"no such kernel or NVTX range was recorded"* ]]
+	[[ "$stderr" == *"no kernel 'stencil' was recorded, but '"*"step"*"' was"* ]]
 	run --separate-stderr tune --param us=1,2 --objective kernel:stencil -- echo '{us}'
 	[ "$status" -eq 1 ]
 	[[ "$stderr" == *"nothing was recorded: the program did not use CUDA"* ]]

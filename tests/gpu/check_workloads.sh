@@ -17,6 +17,7 @@ runs() {
 	case $1 in
 	dp_tokens) largest=600001 ;; # a token is 64 values, a block eight tokens
 	pytorch) largest=1000003 ;;  # a row is 32 values
+	fuse_layernorm_gemm) largest=600001 ;; # a row is 512 values, and 2,048 of the result
 	esac
 	echo "--repeats 1"
 	echo "--repeats 1 --iterations 1"
@@ -116,6 +117,8 @@ large_size() {
 	atomic_hierarchy | bank_conflict | clusters | fuse_elementwise | fuse_horizontal | fuse_reduction | graph_chain | \
 		graph_large | graph_memory | graph_update | memory_bound | overfused | persistent | precision) echo 268435456 ;;
 	dp_tokens) echo 2500001 ;;
+	fuse_conv_bn_relu) echo 20000000 ;;
+	fuse_layernorm_gemm) echo 600000 ;;
 	pytorch) echo 8388609 ;;
 	esac
 }

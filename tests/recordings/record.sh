@@ -15,6 +15,7 @@ only=${2:-.}
 python=${PYTHON:-python3}
 samples=(--sample=1us --sample-metrics=sm,dram)
 counters=(--counters=roofline,atomics,sm --counters-share=100)
+waits=(--counters=roofline,atomics,sm,shared,stalls,global --counters-share=100)
 export PATH=$build/bin:$build/lib/rooflinectl/workloads:$build/tests/gpu:$PATH
 
 # record NAME COMMAND...
@@ -67,6 +68,14 @@ for workload in $(awk -F'[(,]' '/^[ \t]*WORKLOAD\(/ { print $2 }' workloads/work
 			overfused) iterations=(--iterations 100) ;;
 			esac
 			record "$workload.$variant" "${counters[@]}" -- "$workload" "$variant" --repeats 2 "${iterations[@]}" ;;
+		jit_gemm)
+			case $variant in
+			naive | tiles | jit | jit_unrolled | tensor | jit_tensor)
+				record "$workload.$variant" "${waits[@]}" -- "$workload" "$variant" --repeats 2 --iterations 300 ;;
+			*) record "$workload.$variant" -- "$workload" "$variant" --repeats 1 --iterations 20 ;;
+			esac ;;
+		jit_ptx) record "$workload.$variant" --counters -- "$workload" "$variant" --repeats 1 ;;
+		tune_transpose) record "$workload.$variant" "${waits[@]}" -- "$workload" "$variant" --repeats 2 ;;
 		device_*)
 			record "$workload.$variant" --graphs=both "${samples[@]}" -- \
 				"$workload" "$variant" --repeats 1 --iterations 8 ;;
@@ -83,6 +92,7 @@ for workload in work_queue work_queue_mild; do
 	record "$workload.naive.counted" --counters=sm --counters-share=100 -- "$workload" naive --repeats 1
 done
 record dynamic_parallelism.device.sampled --sample=1us -- dynamic_parallelism device --repeats 1 --iterations 20
+CUDA_CACHE_DISABLE=1 record jit_ptx.no_disk -- jit_ptx ptx --repeats 1 --size 1000000
 for mode in eager graph; do
 	record "torch_loop.$mode" -- "$python" tests/gpu/torch_loop.py --mode "$mode" --iterations 200 --repeats 2
 done

@@ -188,6 +188,25 @@ static void test_graphs(void **state)
 	assert_int_equal(pairs_as_graphs_ns(true), pairs_as_graphs_ns(false));
 }
 
+/* Without counters only what a call waits for before it unloads code is nobody's. */
+static void test_unloading(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct model *model = NULL;
+	struct err err = {""};
+
+	(void)state;
+	builder_call(b, 0, "cuModuleUnload", CALL_MODULE, 1000, 9000);
+	builder_kernel(b, 0, "k", 11000, 12000, builder_launch(b, 0, 10000, 10500));
+	builder_overhead(b, 0, 0, true, 2000, 5000);
+	b->overheads[0].name = "records of unloaded code";
+	builder_overhead(b, 0, 0, true, 6000, 7000);
+	assert_int_equal(model_build(&model, builder_finish(b), &err), 0);
+	assert_int_equal(model_profiler_ns(model, 0, 0, 20000), 3000);
+	model_free(model);
+	free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -206,6 +225,8 @@ int main(void)
 		 test_graphs, NULL, NULL, NULL},
 		{"overhead of another thread, or without counters, stays", test_not_counted, NULL,
 		 NULL, NULL},
+		{"what a call waits for before it unloads code is out of it, also without counters",
+		 test_unloading, NULL, NULL, NULL},
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,11 +212,12 @@ static void genetic_finds_it_with_30_percent_and_chance_does_not(void **state)
 	assert_true(count_near("random", 24, 0) <= FUNCTION_COUNT * SEEDS * 8 / 10);
 }
 
+/* With tiles of 32 and 64, half of the space. */
 static void points_that_fail_do_not_lead_a_search_astray(void **state)
 {
 	(void)state;
-	assert_true(count_near("bayesian", 16, 16) >= FUNCTION_COUNT * SEEDS * 8 / 10);
-	assert_true(count_near("model", 16, 16) >= FUNCTION_COUNT * SEEDS * 8 / 10);
+	assert_true(count_near("bayesian", 16, 16) >= FUNCTION_COUNT * SEEDS * 3 / 4);
+	assert_true(count_near("model", 16, 16) >= FUNCTION_COUNT * SEEDS * 3 / 4);
 }
 
 static void the_same_seed_tries_the_same_points(void **state)

@@ -1,8 +1,8 @@
 /*
  * model.c - predicts the time of points that were not tried, and tries only those that may be the best.
  *
- * A Gaussian process again, with more to go by: a line and a parabola in each parameter, and what follows for each
- * point from the launches that were recorded (launch.h): occupancy, and how full the last wave of blocks is.
+ * A Gaussian process again, with more to go by: each parameter has an effect of its own, about a parabola, and what
+ * follows for each point from the launches that were recorded (launch.h): occupancy, and how full the last wave of blocks is.
  * It stops when no point can be better than the best one by more than the noise, or the best one is at the roof.
  */
 #include <math.h>
@@ -64,7 +64,7 @@ static size_t choose(struct tune_task *task, struct gaussian *gaussian)
 
 size_t tune_search_model(struct tune_task *task)
 {
-	struct gaussian gaussian = {.space = task->history->space, .has_bend = true};
+	struct gaussian gaussian = {.space = task->history->space, .has_trend = true};
 	double *facts;
 	size_t point;
 
