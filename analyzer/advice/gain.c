@@ -40,6 +40,13 @@ double gain_saved_ratio(double speedup)
 	return speedup > 1 ? 1 - 1 / speedup : 0;
 }
 
+/* What may bring nothing costs the work of making it: as much as a prediction may be off, so that what is sure to bring
+ * as much goes first. */
+static double low_for_order(double low)
+{
+	return low > 1 ? low : fmin(low, 1 / (1 + MODEL_MARGIN));
+}
+
 #define MOST_OF_IT 0.5
 
 bool gain_is_most(double part_speedup, double whole_speedup)
@@ -54,7 +61,7 @@ static double expected_of(const struct predicted_gain *gain,
 	if (!gain->is_assuming)
 		return predicted->speedup;
 	return gain->keeps_results && predicted->low > 0
-		       ? 2 / (1 / predicted->low + 1 / predicted->speedup)
+		       ? 2 / (1 / low_for_order(predicted->low) + 1 / predicted->speedup)
 		       : predicted->low;
 }
 

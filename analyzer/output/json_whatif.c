@@ -13,6 +13,7 @@ static const struct column place_columns[] = {
 	INLINE(struct prediction, place, ratio_columns),
 	{FIELD_AS("before_ns", struct prediction, place_before_ns)},
 	{FIELD_AS("after_ns", struct prediction, place_after_ns)},
+	{FIELD_AS("margin_ns", struct prediction, place_margin_ns)},
 	{0}};
 
 FINDER(steady_of, struct prediction, prediction,
@@ -24,12 +25,21 @@ static const struct column steady_columns[] = {
 	{FIELD_AS("after_ns", struct prediction, steady_after_ns)},
 	{0}};
 
+static const struct column changed_columns[] = {
+	{FIELD_AS("before_ns", struct prediction, changed_before_ns)},
+	{FIELD_AS("after_ns", struct prediction, changed_after_ns)},
+	{FIELD_AS("kept_ns", struct prediction, parts.kept_ns)},
+	{FIELD_AS("changed_ns", struct prediction, parts.changed_ns)},
+	{FIELD_AS("rest_ns", struct prediction, parts.rest_ns)},
+	{0}};
+
 static const struct column prediction_columns[] = {
 	INLINE(struct prediction, program, ratio_columns),
 	{FIELD_AS("before_ns", struct prediction, program_before_ns)},
 	{FIELD_AS("after_ns", struct prediction, program_after_ns)},
 	{.key = "place", .type = COLUMN_GROUP, .columns = place_columns},
 	GROUP_FOUND("steady", steady_of, steady_columns),
+	{.key = "changes", .type = COLUMN_GROUP, .columns = changed_columns},
 	{0}};
 
 /* ---- each technique ---- */

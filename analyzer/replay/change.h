@@ -35,6 +35,7 @@ struct call_change {
 	uint8_t prepare; /* enum cost: the host's time before it submits, on top; COST_RECORDED: none */
 	uint8_t host; /* enum cost: its own time; COST_RECORDED: as recorded, with what it waits for */
 	uint8_t submission; /* enum submission */
+	uint8_t waits; /* whether that time begins when the last of its own operations has ended */
 	uint8_t start; /* enum cost: from the call to its first operation's start on an idle stream */
 	uint8_t gap;   /* enum cost: before its first operation, behind the predecessor of that */
 };

@@ -219,6 +219,7 @@ bool costs_of(struct costs *costs, const struct ceilings *ceilings,
 	gaps.edges_ns = value_at(ceilings, CEILING_kernel_gap, COSTS_MIDDLE) - gaps.kernel_gap_ns;
 	*costs = (struct costs){
 		.launch_call_ns = value_at(ceilings, CEILING_launch_call, end),
+		.launch_to_start_ns = value_at(ceilings, CEILING_launch_to_start, end),
 		.synchronize_ns = value_at(ceilings, CEILING_synchronize, end),
 		.graph_launch_ns = value_at(ceilings, CEILING_graph_launch, end),
 		.graph_to_start_ns = value_at(ceilings, CEILING_graph_to_start, end),

@@ -11,9 +11,10 @@
 
 /* ns */
 struct costs {
-	int64_t launch_call_ns;	   /* the host's time in one launch */
-	int64_t synchronize_ns;	   /* operation ended to the wait for it returned */
-	int64_t graph_launch_ns;   /* the host's time in launching a graph */
+	int64_t launch_call_ns;	    /* the host's time in one launch */
+	int64_t launch_to_start_ns; /* that call entered to the operation started, on an idle stream */
+	int64_t synchronize_ns;	    /* operation ended to the wait for it returned */
+	int64_t graph_launch_ns;    /* the host's time in launching a graph */
 	int64_t graph_to_start_ns; /* that call entered to the first node started */
 	int64_t graph_gap_ns;	   /* an operation ended to a queued graph's first node started */
 	int64_t graph_node_gap_ns; /* a node ended to the next one started */
@@ -43,16 +44,18 @@ struct costs {
 };
 
 /* What a changed call may cost.  COST(constant, member of struct costs, whether for each node of the call's graph) */
-#define COSTS(COST)                                    \
-	COST(LAUNCH_CALL, launch_call_ns, false)       \
-	COST(GRAPH_LAUNCH, graph_launch_ns, false)     \
-	COST(GRAPH_TO_START, graph_to_start_ns, false) \
-	COST(GRAPH_NODE_GAP, graph_node_gap_ns, false) \
-	COST(BARRIER, barrier_ns, false)               \
-	COST(DEPENDENT_GAP, dependent_gap_ns, false)   \
-	COST(CONDITIONAL, conditional_ns, false)       \
-	COST(DEVICE_GRAPH, device_graph_ns, false)     \
-	COST(NODE_UPDATES, node_update_ns, true)       \
+#define COSTS(COST)                                      \
+	COST(LAUNCH_CALL, launch_call_ns, false)         \
+	COST(LAUNCH_TO_START, launch_to_start_ns, false) \
+	COST(SYNCHRONIZE, synchronize_ns, false)         \
+	COST(GRAPH_LAUNCH, graph_launch_ns, false)       \
+	COST(GRAPH_TO_START, graph_to_start_ns, false)   \
+	COST(GRAPH_NODE_GAP, graph_node_gap_ns, false)   \
+	COST(BARRIER, barrier_ns, false)                 \
+	COST(DEPENDENT_GAP, dependent_gap_ns, false)     \
+	COST(CONDITIONAL, conditional_ns, false)         \
+	COST(DEVICE_GRAPH, device_graph_ns, false)       \
+	COST(NODE_UPDATES, node_update_ns, true)         \
 	COST(UPDATED_NODES, updated_node_ns, true)
 
 #define COST_CONSTANT(constant, member, is_by_node) COST_##constant,

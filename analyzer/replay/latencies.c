@@ -166,7 +166,10 @@ struct samples {
 struct device_samples {
 	struct launch_samples {
 		struct samples calls, idle, busy;
-		size_t late_count; /* of busy: long after the work before had ended */
+		/* Of busy, where the work before had ended by the time that a launch takes: those that the call may have
+		 * decided, and how many of them started long after that end. */
+		struct samples prompt;
+		size_t late_count;
 	} * launches;
 	size_t launch_count;
 	struct samples gaps[LATENCY_GAP_COUNT];
@@ -258,25 +261,30 @@ static int sample_gap(struct device_samples *samples, const struct model *model,
 	return is_usual(gap, gap_ns) ? add_sample(&samples->gaps[gap], gap_ns) : 0;
 }
 
-/* An operation whose call returned so long before was queued.  A copy is submitted when its call returns, and behind a
- * kernel of a few us in tests/pairs/conditional_ifelse.naive seldom longer. */
-static int64_t queued_ns(const struct model *model, size_t index)
+/* When an operation has been queued.  Its call has returned, and a launch takes so long; a copy is submitted when its call
+ * returns, and behind a kernel of a few us in tests/pairs/conditional_ifelse.naive seldom longer.  One that its call
+ * waits for is submitted as soon as a launch starts. */
+static int64_t queued_by_ns(const struct model *model, size_t index)
 {
-	return latencies_gap_after(model, model->predecessor[index], (uint32_t)index) ==
-			       GAP_KERNEL_TO_COPY
-		       ? COPY_QUEUED_NS
-		       : QUEUED_NS;
+	const struct profile_op *op = &model->profile->ops[index];
+	const struct profile_call *call = &model->profile->calls[op->call];
+
+	if (model->call_traits[op->call].behavior == CALL_WAITS_OWN)
+		return call->start_ns + QUEUED_NS;
+	return call->end_ns + (latencies_gap_after(model, model->predecessor[index],
+						   (uint32_t)index) == GAP_KERNEL_TO_COPY
+				       ? COPY_QUEUED_NS
+				       : QUEUED_NS);
 }
 
 static int sample_queued(struct device_samples *samples, const struct model *model, size_t index)
 {
 	const struct profile_op *op = &model->profile->ops[index];
-	const struct profile_call *call = &model->profile->calls[op->call];
 	int64_t ready_ns = model_ready_ns(model, index);
 
 	return model->predecessor[index] != PROFILE_NONE &&
 			       !model->op_traits[index].is_called_back &&
-			       ready_ns > call->end_ns + queued_ns(model, index)
+			       ready_ns > queued_by_ns(model, index)
 		       ? sample_gap(samples, model, index, op->start_ns - ready_ns)
 		       : 0;
 }
@@ -295,7 +303,13 @@ static int sample_start(struct device_samples *samples, const struct device_late
 		return 0;
 	if (model_is_idle(model, index))
 		return add_sample(&launch->idle, start_ns);
-	launch->late_count += gap_ns > LATE_GAPS * device->kernel_gap_ns;
+	if (op->start_ns - gap_ns <= call->start_ns + QUEUED_NS) {
+		int rc = add_sample(&launch->prompt, start_ns);
+
+		launch->late_count += gap_ns > LATE_GAPS * device->kernel_gap_ns;
+		if (rc < 0)
+			return rc;
+	}
 	return add_sample(&launch->busy, start_ns);
 }
 
@@ -391,10 +405,10 @@ static int64_t mean_of(const struct samples *samples)
 static void set_starts(struct launch_latencies *launch, struct launch_samples *samples,
 		       int64_t any_idle_ns)
 {
-	bool is_late = 2 * samples->late_count > samples->busy.added_count;
+	bool is_late = 2 * samples->late_count > samples->prompt.added_count;
 
 	launch->idle_ns = median_of(&samples->idle, any_idle_ns);
-	launch->busy_ns = is_late ? mean_of(&samples->busy)
+	launch->busy_ns = is_late ? mean_of(&samples->prompt)
 				  : quantile_of(&samples->busy, LEAST_SHARE, any_idle_ns);
 	if (!is_late && launch->busy_ns > launch->idle_ns)
 		launch->busy_ns = launch->idle_ns;
@@ -415,6 +429,7 @@ static void free_samples(struct device_samples *samples)
 		free(samples->launches[i].calls.items);
 		free(samples->launches[i].idle.items);
 		free(samples->launches[i].busy.items);
+		free(samples->launches[i].prompt.items);
 	}
 	for (int i = 0; i < LATENCY_GAP_COUNT; i++)
 		free(samples->gaps[i].items);

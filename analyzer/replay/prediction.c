@@ -27,6 +27,8 @@ static int64_t recorded_wall_ns(const struct profile *profile, size_t device)
 /* Time of the places, of what changes, of a device's whole run, and of the usual iterations of its steady state. */
 struct times {
 	int64_t place_ns, changed_ns, wall_ns;
+	struct time_parts parts,
+		place_parts; /* after a change: of what changes, and of the place */
 	struct steady_usual steady;
 };
 
@@ -344,6 +346,23 @@ static int replay_one(struct timing *timing, const struct timings *all,
 	return 0;
 }
 
+/* Of the replay that was just made. */
+static void find_parts(struct timing *timing, const struct timings *all)
+{
+	const struct part *part = all->part;
+	struct times *times = &timing->times;
+
+	if (!timing->change)
+		return;
+	times->parts = time_parts_of(all->work, all->model, timing->change, part->changed,
+				     part->changed_count, times->changed_ns);
+	times->place_parts = times->parts;
+	if (!is_all_of(part))
+		times->place_parts =
+			time_parts_of(all->work, all->model, timing->change, part->places,
+				      part->place_count, times->place_ns);
+}
+
 static int time_one(struct timing *timing, const struct timings *all)
 {
 	const struct part *part = all->part;
@@ -368,6 +387,7 @@ static int time_one(struct timing *timing, const struct timings *all)
 		timing->times.place_ns = part_time_ns(&part_times[0]);
 		timing->times.changed_ns =
 			is_all_of(part) ? timing->times.place_ns : part_time_ns(&part_times[1]);
+		find_parts(timing, all);
 	}
 	part_time_free(&part_times[0]);
 	part_time_free(&part_times[1]);
@@ -425,18 +445,48 @@ static void set_end(struct predicted_ratio *out, enum costs_end end, double befo
 		out->low = ratio(before_ns, after_ns + margin_ns);
 }
 
-/* A steady state in which nothing changes is not off either. */
-static void set_steady(struct prediction *out, enum costs_end end, const struct times *before,
-		       const struct times *after)
+/* How far a time may be off: what the change concerns of it by the spread of such changes, and all of it by what a replay may
+ * be, which have nothing to do with each other. */
+static double margin_ns(double concerned_ns, double all_ns, double spread)
 {
-	double steady_ns = (double)after->steady.ns;
-	double changed_ns = after->steady.ns == before->steady.ns
-				    ? 0
-				    : fmin(steady_ns, (double)after->changed_ns);
+	return concerned_ns > 0 ? hypot(spread * concerned_ns, REPLAY_ERROR_MOST * all_ns) : 0;
+}
+
+static double changed_margin_ns(const struct times *times, double spread)
+{
+	return margin_ns(time_parts_concerned_ns(&times->parts), (double)times->changed_ns, spread);
+}
+
+/* Of a place, which may have more in it than what changes, or a part of that. */
+static double place_margin_ns(const struct times *times, double spread)
+{
+	double concerned_ns = fmin(time_parts_concerned_ns(&times->place_parts),
+				   time_parts_concerned_ns(&times->parts));
+
+	return margin_ns(concerned_ns, fmin((double)times->place_ns, (double)times->changed_ns),
+			 spread);
+}
+
+/* Of a part of that time; of more than all of it the same. */
+static double share_ns(double margin_ns, double part_ns, double all_ns)
+{
+	return all_ns > part_ns ? margin_ns * part_ns / all_ns : margin_ns;
+}
+
+/* A steady state in which nothing changes is not off either.  It may be where most of the change is: in the place. */
+static void set_steady(struct prediction *out, enum costs_end end, const struct times *before,
+		       const struct times *after, double spread)
+{
+	double steady_ns = (double)after->steady.ns, margin = 0;
 
 	if (!before->steady.count)
 		return;
-	set_end(&out->steady, end, (double)before->steady.ns, steady_ns, MODEL_MARGIN * changed_ns);
+	if (after->steady.ns != before->steady.ns)
+		margin = fmax(share_ns(changed_margin_ns(after, spread), steady_ns,
+				       (double)after->changed_ns),
+			      share_ns(place_margin_ns(after, spread), steady_ns,
+				       (double)after->place_ns));
+	set_end(&out->steady, end, (double)before->steady.ns, steady_ns, margin);
 	out->steady_before_ns = before->steady.ns / (int64_t)before->steady.count;
 	if (end == COSTS_MIDDLE)
 		out->steady_after_ns = after->steady.ns / (int64_t)after->steady.count;
@@ -445,19 +495,20 @@ static void set_steady(struct prediction *out, enum costs_end end, const struct 
 /* The calls of the first place may begin before the run, with which its first operation does.  Where nothing changes nothing
  * can be off. */
 static void set_times(struct prediction *out, enum costs_end end, const struct times *before,
-		      const struct times *after, double setup_ns)
+		      const struct times *after, double setup_ns, double spread)
 {
-	double place_ns = (double)after->place_ns, wall_ns = (double)after->wall_ns;
-	double changed_ns = fmin((double)after->changed_ns, wall_ns);
-	double changed_here_ns =
-		after->place_ns == before->place_ns ? 0 : fmin(place_ns, (double)after->changed_ns);
+	double wall_ns = (double)after->wall_ns, margin = changed_margin_ns(after, spread);
+	double place_margin =
+		after->place_ns == before->place_ns ? 0 : place_margin_ns(after, spread);
 
-	set_steady(out, end, before, after);
-	set_end(&out->place, end, before->place_ns, place_ns, MODEL_MARGIN * changed_here_ns);
-	set_end(&out->program, end, before->wall_ns, wall_ns + setup_ns, MODEL_MARGIN * changed_ns);
+	set_steady(out, end, before, after, spread);
+	set_end(&out->place, end, before->place_ns, (double)after->place_ns, place_margin);
+	set_end(&out->program, end, before->wall_ns, wall_ns + setup_ns,
+		share_ns(margin, wall_ns, (double)after->changed_ns));
 	if (end == COSTS_MIDDLE) {
 		out->place_after_ns = after->place_ns;
 		out->program_after_ns = (int64_t)(wall_ns + setup_ns);
+		out->place_margin_ns = (int64_t)place_margin;
 	}
 }
 
@@ -502,6 +553,13 @@ static bool is_gone(const struct steady_usual *steady)
 	return 2 * steady->empty_count > steady->count;
 }
 
+/* Costs at their low end may start an operation later than in the middle, by what waited for what. */
+static void widen_to(struct predicted_ratio *ratio)
+{
+	ratio->low = fmin(ratio->low, ratio->speedup);
+	ratio->high = fmax(ratio->high, ratio->speedup);
+}
+
 int predictor_run(struct prediction *out, const struct predictor *predictor,
 		  const struct change *change, size_t device, const struct part *part,
 		  double setup_ns)
@@ -530,9 +588,14 @@ int predictor_run(struct prediction *out, const struct predictor *predictor,
 	out->place_before_ns = before->place_ns;
 	out->program_before_ns = before->wall_ns;
 	out->changed_before_ns = before->changed_ns;
+	out->changed_after_ns = before_and_ends[1].times.changed_ns;
+	out->parts = before_and_ends[1].times.parts;
 	for (size_t i = 1; i < count; i++)
 		set_times(out, (enum costs_end)(before_and_ends[i].costs - costs), before,
-			  &before_and_ends[i].times, setup_ns);
+			  &before_and_ends[i].times, setup_ns, part->spread);
+	widen_to(&out->program);
+	widen_to(&out->place);
+	widen_to(&out->steady);
 	if (is_gone(&before_and_ends[1].times.steady)) {
 		out->steady = (struct predicted_ratio){0};
 		out->steady_before_ns = 0;

@@ -3,20 +3,19 @@
  *
  * Both sides are replays without the time that recording added.  The interval
  * comes from replaying with every cost at the low and the high end of what was
- * measured, widened by MODEL_MARGIN of the changed time for what a replay does not
- * know.
+ * measured, widened by how far such changes were off elsewhere (struct part, spread)
+ * and by what a replay may be off.
  */
 #ifndef ROOFLINE_PREDICTION_H
 #define ROOFLINE_PREDICTION_H
 
 #include "analysis/time/steady_loop.h"
 #include "replay/replay.h"
+#include "replay/time_parts.h"
 
-/* Of the time after the change: what nine of ten predictions of other workloads need, for whichever workload is left out,
- * rounded up to the next twentieth (tests/bench/margins.py). */
-#ifndef MODEL_MARGIN
+/* How far a prediction may be off, of the time after the change, whatever it rests on: the widest spread of
+ * techniques/technique.h. */
 #define MODEL_MARGIN 0.20
-#endif
 /* A replay without rest that is so far off says that the recording does not tell what the run waited for: no
  * prediction. */
 #define REPLAY_ERROR_MOST 0.03
@@ -65,7 +64,9 @@ struct prediction {
 		steady; /* of the usual iterations of the steady state; all 0 without one */
 	int64_t place_before_ns, place_after_ns;
 	int64_t program_before_ns, program_after_ns; /* with setup_ns */
-	int64_t changed_before_ns;		     /* of the part that changes */
+	int64_t changed_before_ns, changed_after_ns; /* of the part that changes */
+	struct time_parts parts;		     /* of that, after the change */
+	int64_t place_margin_ns; /* that the place may be off, beside what costs are */
 	/* Of these times after the change, launches that are no operations. */
 	int64_t place_unrecorded_ns, program_unrecorded_ns;
 	int64_t steady_before_ns, steady_after_ns; /* of one iteration */
@@ -95,6 +96,7 @@ struct part {
 	/* The device's steady state, and the loops that it is one of; NULL: it has none. */
 	const struct steady_loop *steady;
 	const struct loops *loops;
+	double spread; /* how far what changes may be off, as a share of its time after the change */
 	enum interval_end end;
 };
 

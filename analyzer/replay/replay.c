@@ -142,6 +142,15 @@ static int64_t cost_ns(const struct run *run, size_t index, enum cost cost)
 	return costs_ns(run->costs, cost, costs_is_by_node(cost) ? node_count_of(run, index) : 0);
 }
 
+/* When a call returns that takes a time of its own, or returns so long after what it submitted has ended. */
+static int64_t changed_end_ns(const struct run *run, size_t index, int64_t submit_ns)
+{
+	const struct call_change *change = change_of_call(run->change, index);
+	int64_t from_ns = change->waits ? max_ns(submit_ns, run->work_end_ns) : submit_ns;
+
+	return from_ns + cost_ns(run, index, change->host);
+}
+
 static void add_call(struct run *run, uint32_t index, int64_t start_ns, int64_t end_ns)
 {
 	uint32_t thread = run->profile->calls[index].thread;
@@ -170,7 +179,7 @@ static void replay_call(struct run *run, uint32_t index)
 	submit_ns = start_ns + cost_ns(run, index, change->prepare);
 	replay_submit(run, index, submit_ns);
 	end_ns = change->host == COST_RECORDED ? call_end_ns(run, index, start_ns)
-					       : submit_ns + cost_ns(run, index, change->host);
+					       : changed_end_ns(run, index, submit_ns);
 	add_call(run, index, start_ns, end_ns);
 	clock->recorded_ns = max_ns(clock->recorded_ns, call->end_ns);
 	clock->replayed_ns = end_ns;

@@ -278,6 +278,12 @@ static int64_t kept_launch_ns(const struct run *run, uint32_t index, int64_t usu
 	return usual_ns - overhead_start_ns(run->model, run->costs, index, usual_ns);
 }
 
+/* What it took beyond its usual time says nothing of a copy whose call stages nothing any more. */
+static bool is_unstaged(const struct run *run, uint32_t index)
+{
+	return change_of(run, run->profile->ops[index].call)->start == COST_LAUNCH_TO_START;
+}
+
 /* The first operation of a call that is as it was. */
 static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call_start_ns)
 {
@@ -295,6 +301,8 @@ static int64_t kept_start_ns(const struct run *run, uint32_t index, int64_t call
 
 	if (rest_ns > 0 && (is_after_graph || lanes_of(&run->lanes, index) ||
 			    is_set_back_sooner(run, index) || has_gap(run, index)))
+		rest_ns = 0;
+	if (is_unstaged(run, index))
 		rest_ns = 0;
 	start_ns = max_ns(call_start_ns + launch_ns,
 			  ready_ns(&awaited, kept_gap_ns(run, predecessor, index, &usual),

@@ -38,5 +38,6 @@ const struct technique technique_aggregate_atomics = {
 	.has_most = true,
 	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS,
+	.spread = SPREAD_KERNELS,
 	.change_run = change_run,
 };

@@ -36,5 +36,6 @@ const struct technique technique_batch_atomics = {
 	.has_most = true,
 	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS,
+	.spread = SPREAD_KERNELS,
 	.change_run = change_run,
 };

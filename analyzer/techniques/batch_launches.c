@@ -281,6 +281,7 @@ const struct technique technique_batch_launches = {
 	.always_assumes = true,
 	.is_up_to = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS | BOUND_SMS,
+	.spread = SPREAD_LAUNCH,
 	.has_most = true,
 	.is_blind_to_device_work = true,
 	.has_ops = true,

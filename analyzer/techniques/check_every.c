@@ -155,5 +155,6 @@ const struct technique technique_check_every = {
 	.always_assumes = true,
 	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_READS,
+	.spread = SPREAD_HOST,
 	.change_loop = change_loop,
 };

@@ -185,5 +185,6 @@ const struct technique technique_concurrent_kernels = {
 	.is_up_to = true,
 	.has_lanes = true,
 	.bound = BOUND_BUSY | BOUND_ENGINES,
+	.spread = SPREAD_KERNELS,
 	.change_loop = change_loop,
 };

@@ -216,23 +216,34 @@ static size_t until_wait(const struct model *model, const struct loop *loop, siz
 	return next;
 }
 
+/* Likewise those before the first one that cannot be captured, as it copies now and then; that one is alone. */
+static size_t until_refused(const struct capturing *capturing, const struct loop *loop,
+			    size_t first, size_t next)
+{
+	for (size_t i = first; i < next; i++)
+		if (why_not_captured(capturing->change, capturing->model, loop->iterations[i],
+				     loop->iterations[i + 1]))
+			return i > first ? i : i + 1;
+	return next;
+}
+
 static const char *capture_loop(struct capturing *capturing, const struct loop *loop,
 				const struct loop_step *step)
 {
-	size_t graph_count = 0, captured_count = 0, next;
+	size_t captured_count = 0, next;
 	const char *refusal = refused_nothing, *found;
 
 	for (size_t i = 0; i < loop->iteration_count; i = next) {
 		next = loop_step_next(step, loop, i);
 		if (loop->period == 1)
-			next = until_wait(capturing->model, loop, i, next);
+			next = until_refused(capturing, loop, i,
+					     until_wait(capturing->model, loop, i, next));
 		found = capture(capturing, loop->iterations[i], loop->iterations[next]);
-		graph_count++;
-		captured_count += !found;
+		captured_count += found ? 0 : next - i;
 		if (found)
 			refusal = found;
 	}
-	if ((double)captured_count < LEAST_CAPTURED * (double)graph_count)
+	if ((double)captured_count < LEAST_CAPTURED * (double)loop->iteration_count)
 		return refusal;
 	waits_keep_others(capturing->change, capturing->model, loop);
 	return NULL;
@@ -289,5 +300,6 @@ const struct technique technique_cuda_graph = {
 	.is_blind_to_device_work = true,
 	.contains = {&technique_remove_syncs, &technique_preallocate},
 	.bound = BOUND_BUSY,
+	.spread = SPREAD_LAUNCH,
 	.change_loop = change_loop,
 };

@@ -120,5 +120,6 @@ const struct technique technique_dependent_launch = {
 	.changed = "kernels are set up before they start",
 	.refusal = no_predecessor,
 	.bound = BOUND_BUSY | BOUND_OPEN,
+	.spread = SPREAD_LAUNCH,
 	.change_loop = change_loop,
 };

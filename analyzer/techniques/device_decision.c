@@ -243,5 +243,6 @@ const struct technique technique_device_decision = {
 	.refusal = no_decision,
 	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_READS,
+	.spread = SPREAD_LAUNCH,
 	.change_loop = change_loop,
 };

@@ -114,5 +114,6 @@ const struct technique technique_dynamic_parallelism = {
 	.has_ops = true,
 	.has_lanes = true,
 	.bound = BOUND_BUSY | BOUND_ENGINES | BOUND_READS,
+	.spread = SPREAD_LAUNCH,
 	.change_loop = change_loop,
 };

@@ -53,5 +53,6 @@ const struct technique technique_dynamic_queue = {
 	.keeps_results = true,
 	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS,
+	.spread = SPREAD_KERNELS,
 	.change_run = change_run,
 };

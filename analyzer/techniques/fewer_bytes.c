@@ -77,5 +77,6 @@ const struct technique technique_fewer_bytes = {
 	.always_assumes = true,
 	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS,
+	.spread = SPREAD_KERNELS,
 	.change_run = change_run,
 };

@@ -248,5 +248,6 @@ const struct technique technique_fuse = {
 	.has_most = true,
 	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_KERNELS,
+	.spread = SPREAD_KERNELS,
 	.change_loop = change_loop,
 };

@@ -110,5 +110,6 @@ const struct technique technique_keep_modules = {
 		"wait right before code is unloaded is for that; at the low end such waits stay",
 	.refusal = nothing_again,
 	.bound = BOUND_BUSY,
+	.spread = SPREAD_HOST,
 	.change_run = change_run,
 };

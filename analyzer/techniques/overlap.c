@@ -135,6 +135,7 @@ const struct technique technique_overlap = {
 	.has_lanes = true,
 	.contains = {&technique_pinned_memory, &technique_remove_syncs},
 	.bound = BOUND_BUSY | BOUND_ENGINES | BOUND_COPIES,
+	.spread = SPREAD_HOST,
 	.change_loop = change_loop,
 	.change_run = change_run,
 };

@@ -95,5 +95,6 @@ const struct technique technique_persistent_kernel = {
 	.changed = "kernels are steps of one",
 	.refusal = refused_irregular,
 	.bound = BOUND_BUSY,
+	.spread = SPREAD_LAUNCH,
 	.change_loop = change_loop,
 };

@@ -48,5 +48,6 @@ const struct technique technique_pinned_memory = {
 	.refusal = refused_nothing,
 	.has_ops = true,
 	.bound = BOUND_BUSY | BOUND_COPIES,
+	.spread = SPREAD_HOST,
 	.change_run = change_run,
 };

@@ -52,5 +52,6 @@ const struct technique technique_preallocate = {
 	.refusal = refused_nothing,
 	.is_shared = true,
 	.bound = BOUND_BUSY,
+	.spread = SPREAD_HOST,
 	.change_loop = change_loop,
 };

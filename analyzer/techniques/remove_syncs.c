@@ -87,5 +87,6 @@ const struct technique technique_remove_syncs = {
 	.is_shared = true,
 	.is_blind_to_device_work = true,
 	.bound = BOUND_BUSY,
+	.spread = SPREAD_HOST,
 	.change_loop = change_loop,
 };

@@ -3,7 +3,8 @@
  *
  * A graph of one iteration is launched once for each, and its last node and the first one of the next have a longer gap
  * than nodes have.  Where the iteration takes less time than that costs, a graph of several iterations spares most of
- * it.  As many as bring it within LEFT_MOST of what endlessly many would.
+ * it.  As many as bring it within LEFT_MOST of what endlessly many would, and more as long as launching fewer graphs saves
+ * more than it takes to make and to first launch a larger one.
  */
 #include "techniques/unroll_graph.h"
 
@@ -78,6 +79,29 @@ static void measure(struct unrolled_graph *found, const struct recorded_run *run
 	found->pause_ns = mean_pause_ns(model, loop);
 }
 
+/* What a graph of so many iterations takes once. */
+static double once_ns(const struct unrolled_graph *found, const struct ceilings *ceilings,
+		      size_t iteration_count)
+{
+	uint64_t nodes = (uint64_t)(found->nodes * (double)iteration_count);
+
+	return costs_instantiate_ns(ceilings, nodes) +
+	       ceilings_at(ceilings, CEILING_graph_first_launch, nodes);
+}
+
+/* Whether one more iteration in it saves the whole loop more than that. */
+static bool is_worth_more(const struct unrolled_graph *found, const struct recorded_run *run,
+			  const struct loop *loop)
+{
+	size_t count = found->iteration_count;
+	double saved_ns = period_ns(found, run->costs, (double)count) -
+			  period_ns(found, run->costs, (double)(count + 1));
+	double once_more_ns =
+		once_ns(found, run->ceilings, count + 1) - once_ns(found, run->ceilings, count);
+
+	return once_more_ns > 0 && (double)loop->iteration_count * saved_ns > once_more_ns;
+}
+
 struct unrolled_graph unroll_graph_of(const struct recorded_run *run, const struct loop *loop)
 {
 	struct unrolled_graph found = {.iteration_count = 1, .worth_count = 1};
@@ -92,6 +116,8 @@ struct unrolled_graph unroll_graph_of(const struct recorded_run *run, const stru
 	while (found.iteration_count < most &&
 	       period_ns(&found, run->costs, (double)found.iteration_count) >
 		       LEFT_MOST * found.gpu_ns)
+		found.iteration_count++;
+	while (found.iteration_count < most && is_worth_more(&found, run, loop))
 		found.iteration_count++;
 	found.worth_count = found.iteration_count;
 	found.single_ns = period_ns(&found, run->costs, 1);
@@ -168,11 +194,13 @@ static const char *change_loop(struct application *application, const struct loo
 	const struct recorded_run *run = application->run;
 	const struct unrolled_graph found = unroll_graph_of(run, loop);
 	struct effect *effect = application->effect;
-	uint64_t nodes = (uint64_t)(found.nodes * (double)found.iteration_count);
 	bool has_graphs = graph_bodies_launch_graphs(run->model, loop);
+	/* of calls a graph is made anyway, and may as well have several iterations */
+	size_t count = has_graphs ? found.iteration_count : found.worth_count;
+	uint64_t nodes = (uint64_t)(found.nodes * (double)count);
 	const char *refusal = NULL;
 
-	if (found.iteration_count < 2)
+	if (count < 2)
 		return long_iterations;
 	if (loop->exactness < LEAST_ALIKE * loop->regularity)
 		return sizes_differ;
@@ -181,7 +209,7 @@ static const char *change_loop(struct application *application, const struct loo
 	if (!has_graphs)
 		refusal = technique_cuda_graph.change_loop(application, loop);
 	if (!refusal)
-		refusal = unroll(application, loop, found.iteration_count);
+		refusal = unroll(application, loop, count);
 	if (refusal)
 		return refusal;
 	effect->changed_count += loop->iteration_count;
@@ -205,6 +233,7 @@ const struct technique technique_unroll_graph = {
 	.refusal = refused_irregular,
 	.contains = {&technique_remove_syncs, &technique_preallocate},
 	.bound = BOUND_BUSY,
+	.spread = SPREAD_LAUNCH,
 	.is_blind_to_device_work = true,
 	.change_loop = change_loop,
 };

@@ -144,5 +144,6 @@ const struct technique technique_update_graph = {
 	.changed = "graphs are updates",
 	.refusal = not_rebuilt,
 	.bound = BOUND_BUSY,
+	.spread = SPREAD_LAUNCH,
 	.change_run = change_run,
 };

@@ -85,6 +85,7 @@ const struct technique technique_while_node = {
 	.changed = "iterations are decided on by the device",
 	.refusal = no_flag,
 	.bound = BOUND_BUSY | BOUND_READS,
+	.spread = SPREAD_LAUNCH,
 	.has_ops = true,
 	.change_loop = change_loop,
 };

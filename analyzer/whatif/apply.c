@@ -1,6 +1,7 @@
 #include "whatif/apply.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,6 +182,7 @@ int apply_technique(struct effect *effect, struct applied *applied, enum techniq
 	if (application->place_count > place_count) {
 		effect->refusal = NULL;
 		add_terms(&applied->terms, technique, application);
+		applied->spread = fmax(applied->spread, technique->spread);
 	}
 	return rc;
 }
@@ -252,6 +254,7 @@ int apply_predict(struct prediction *out, struct applied *applied)
 			     .changed = application->places,
 			     .changed_count = application->place_count,
 			     .steady = steady_of(all, application->device),
+			     .spread = applied->spread,
 			     .end = interval_of(application->end)};
 	part.loops = part.steady ? &all->run.report->steady_state->loops : NULL;
 	search.part = &part;

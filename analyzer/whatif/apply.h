@@ -15,6 +15,7 @@ struct applied {
 	bool *is_set_up; /* by loop, the first one like it: the technique has changed one of them */
 	uint8_t *kept_calls;	  /* what a loop's calls were, while a technique is tried on it */
 	struct bound_terms terms; /* of the techniques that changed something */
+	double spread;		  /* likewise: the widest */
 };
 
 /* Returns 0 or -ENOMEM; apply_end also after a failure. */

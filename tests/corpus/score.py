@@ -19,14 +19,18 @@ impossible    a gain beyond what is left when nothing that runs on the GPU gets 
 another work  the change leaves kernels as they are, and yet they take another time after it: the compiler
               made other code, so that what is measured is not the change alone
 predicted     by whatif, for the technique that the row with the change was made by: the column `change`
-measured      of the row with the change: the time from the first kernel to the last one without what
-              recording added, as `verify` has it, and without pauses of more than 20 ms, before through
-              after; or of the kernel with it in the same run: the mean times of both
+measured      of the row with the change, before through after, as `verify` has it without what recording
+              added: of the steady state where both have one and their iterations can be matched, and so is
+              what is predicted; else the time from the first kernel to the last one without pauses of more
+              than 20 ms, from which whatif's savings are taken.  Or of the kernel with the change in the
+              same run: the mean times of both
+differs       the row with the change is not what the technique predicts: the column says in what
 """
 
 import csv
 import functools
 import json
+import math
 import os
 import pathlib
 import re
@@ -90,6 +94,7 @@ NEEDS_COUNTERS = {
 OPTIONS = {
     "aggregate_atomics": "--aggregate=32",
     "concurrent_kernels": "--streams",
+    "check_every": "--check-every",
     "cuda_graph": "--graph",
     "device_decision": "--decide",
     "fill_gpu": "--fill",
@@ -97,6 +102,7 @@ OPTIONS = {
     "pinned_memory": "--pinned",
     "preallocate": "--preallocate",
     "remove_syncs": "--fewer-waits",
+    "unroll_graph": "--unroll",
 }
 
 
@@ -241,22 +247,33 @@ class Row:
             return False
         return abs(after.kernels_ns / self.kernels_ns - 1) > OTHER_KERNELS
 
-    def measured_change(self, after):
-        """From the first kernel to the last one, before through after."""
-        said = ask("verify", self.paths["trace"], after.paths["trace"], "--force")
-        compared = said.get("compared", {})
-        before_ns, after_ns = (compared.get(f"{end}_kernels_ns") for end in ("before", "after"))
-        if not before_ns or not after_ns:
+    def compared(self, rows):
+        """What verify says of the row with the change; None without one."""
+        after = rows.get(self.label["improved"])
+        if "trace" not in self.paths or not after or "trace" not in after.paths:
             return None
-        return (before_ns - self.pauses_ns) / (after_ns - after.pauses_ns)
+        return ask("verify", self.paths["trace"], after.paths["trace"], "--force")
+
+    def steady_change(self, rows):
+        """Of the steady state, where both have one; None where their iterations are not the same."""
+        steady = (self.compared(rows) or {}).get("steady") or {}
+        return steady.get("measured")
+
+    def span_ns(self, rows):
+        """From the first kernel to the last one, without long pauses."""
+        return (self.compared(rows) or {}).get("compared", {}).get("before_kernels_ns", 0) - self.pauses_ns
+
+    def measured_change(self, rows):
+        after = rows[self.label["improved"]]
+        after_ns = self.compared(rows).get("compared", {}).get("after_kernels_ns")
+        return self.steady_change(rows) or (self.span_ns(rows) / (after_ns - after.pauses_ns) if after_ns else None)
 
     def measured(self, rows):
         change = self.label["improved"]
         if not change or "trace" not in self.paths:
             return None
         if not change.startswith("kernel:"):
-            after = rows.get(change)
-            return self.measured_change(after) if after and "trace" in after.paths else None
+            return self.measured_change(rows) if self.compared(rows) else None
         kernels = ask("report", self.paths["trace"]).get("kernels") or []
         means = []
         for pattern in change[len("kernel:") :].split(">"):
@@ -265,19 +282,28 @@ class Row:
             means.append(sum(one["total_ns"] for one in found) / count if count else 0)
         return means[0] / means[1] if len(means) == 2 and all(means) else None
 
-    def predicted(self):
-        """What whatif says of the change that was made: the steady state's gain, else the part's."""
+    def predicted(self, rows):
+        """What whatif says of the change that was made, of what is measured; with its interval."""
         option = OPTIONS.get(self.label["change"])
         if not option or "trace" not in self.paths:
             return None
         said = ask("whatif", option, self.paths["trace"])
-        parts = (said.get("steady"), said.get("place"), said)
-        part = next((part for part in parts if part and part.get("speedup")), None)
-        return (part["speedup"], part["low"], part["high"]) if part else None
+        steady, place = said.get("steady") or {}, said.get("place") or {}
+        ends = ("speedup", "low", "high")
+        if steady.get("speedup") and self.steady_change(rows):
+            return [steady[end] for end in ends]
+        return [saved_of_span(self.span_ns(rows), place, place[end]) for end in ends] if place.get("speedup") else None
+
+
+def saved_of_span(span_ns, place, gain):
+    """A place's gain as one of the time from the first kernel to the last, which may have less or more in it.
+    Without end where all of that may go."""
+    left_ns = span_ns - (place["before_ns"] - place["before_ns"] / gain)
+    return span_ns / left_ns if 0 < left_ns else math.inf
 
 
 def text_of(gain):
-    return f"{gain:.2f}x" if gain else "-"
+    return "-" if not gain else "any" if math.isinf(gain) else f"{gain:.2f}x"
 
 
 def runs_of(path):
@@ -347,25 +373,29 @@ def print_gains(rows):
     """Predicted against measured, of rows that have both."""
     found, others = [], []
     for row in rows.values():
-        measured, predicted = row.measured(rows), row.predicted()
+        measured, predicted = row.measured(rows), row.predicted(rows)
         if measured and predicted:
             (others if row.does_other_work(rows) else found).append((row, measured, predicted))
     titles = ("predicted against measured", "measured", "predicted", "interval", "off")
-    print("\n{:38} {:>9} {:>10} {:>18} {:>6}".format(*titles))
+    print("\n{:38} {:>9} {:>10} {:>19} {:>6}".format(*titles))
     for row, measured, (gain, low, high) in found:
         off = f"{100 * (gain / measured - 1):+.0f}%"
-        interval = f"{low:.2f}x to {high:.2f}x"
-        print(f"{row.name[:38]:38} {text_of(measured):>9} {text_of(gain):>10} {interval:>18} {off:>6}")
+        interval = f"{text_of(low)} to {text_of(high)}"
+        line = f"{row.name[:38]:38} {text_of(measured):>9} {text_of(gain):>10} {interval:>19} {off:>6}"
+        print(f"{line}  {'up to  ' if row.is_up_to() else ''}{row.label.get('differs') or ''}".rstrip())
     for row, measured, _ in others:
         print(f"{row.name[:38]:38} {text_of(measured):>9} {'another work':>10}")
-    near = sum(abs(gain / measured - 1) <= 0.25 for _, measured, (gain, _, _) in found)
-    inside = sum(low <= measured <= high for _, measured, (_, low, high) in found)
     all_measured = sum(row.measured(rows) is not None for row in rows.values())
     print(f"\ngain measured for {all_measured} rows, predicted for {len(found)} of them")
-    print(f"within 25%: {percent(near, len(found))}; inside the interval: {percent(inside, len(found))}")
-    outright = [one for one in found if not one[0].is_up_to()]
-    near = sum(abs(gain / measured - 1) <= 0.25 for _, measured, (gain, _, _) in outright)
-    print(f"within 25%, of those that are not told as 'up to': {percent(near, len(outright))}")
+    print_hits("", found)
+    print_hits(", of those that are not told as 'up to'", [one for one in found if not one[0].is_up_to()])
+    print_hits(", of those whose change is no other", [one for one in found if not one[0].label.get("differs")])
+
+
+def print_hits(words, found):
+    near = sum(abs(gain / measured - 1) <= 0.25 for _, measured, (gain, _, _) in found)
+    inside = sum(low <= measured <= high for _, measured, (_, low, high) in found)
+    print(f"within 25%{words}: {percent(near, len(found))}; inside the interval: {percent(inside, len(found))}")
 
 
 def print_totals(rows):

@@ -31,6 +31,8 @@ const struct call_change usual_changes[USUAL_CHANGES_END] = {
 	[CALL_FUSED] = {GONE, .submission = SUBMITS_FUSED},
 	[CALL_DEPENDENT] = {.gap = COST_DEPENDENT_GAP},
 	[CALL_MADE_ASYNC] = {.host = COST_LAUNCH_CALL},
+	[CALL_PINNED_ASYNC] = {.host = COST_LAUNCH_CALL, .start = COST_LAUNCH_TO_START},
+	[CALL_PINNED] = {.host = COST_SYNCHRONIZE, .waits = true, .start = COST_LAUNCH_TO_START},
 	[CALL_READBACK_GONE] = {GONE, .submission = SUBMITS_PARENT},
 	[CALL_READ_GONE] = {.host = COST_NONE},
 	[CALL_AS_CHILD] = {GONE, .submission = SUBMITS_CHILDREN},

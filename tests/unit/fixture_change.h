@@ -19,6 +19,8 @@ enum usual_change {
 	CALL_FUSED, /* gone: the kernel before in its stream goes on with the work of this one */
 	CALL_DEPENDENT,	    /* its kernel has been set up when the one before in its stream ends */
 	CALL_MADE_ASYNC,    /* submits what it did, and waits for nothing */
+	CALL_PINNED_ASYNC,  /* likewise, and its copy starts as soon as that of pinned memory */
+	CALL_PINNED,	    /* likewise, and it returns after that has ended */
 	CALL_READBACK_GONE, /* gone: what ran last before it is a parent kernel */
 	CALL_READ_GONE,	    /* gone: what follows waits for what was before it */
 	CALL_AS_CHILD,	    /* gone: that parent kernel launches its kernel */

@@ -26,7 +26,8 @@ static void copy(struct builder *b, const char *name, uint32_t kind, uint64_t by
 	const struct profile_copy what = {.bytes = bytes,
 					  .kind = kind,
 					  .src_memory = kind == 1 ? memory : DEVICE,
-					  .dst_memory = kind == 2 ? memory : DEVICE};
+					  .dst_memory = kind == 2 ? memory : DEVICE,
+					  .is_async = strcmp(name, "cudaMemcpy") != 0};
 	uint32_t by = call(b, name, CALL_COPY);
 
 	builder_copy(b, 0, what, now_ns + 5, now_ns + 5 + length_ns, by);
@@ -324,6 +325,7 @@ void loop_expect(const struct loop_fixture *fixture, int iteration, const char *
 				       [CALL_IN_BODY] = 'b',	   [CALL_IN_LAUNCHED_GRAPH] = 'l',
 				       [CALL_IN_KERNEL] = 's',	   [CALL_FUSED] = 'f',
 				       [CALL_DEPENDENT] = 'p',	   [CALL_MADE_ASYNC] = 'a',
+				       [CALL_PINNED_ASYNC] = 'A',  [CALL_PINNED] = 'B',
 				       [CALL_READBACK_GONE] = 'q', [CALL_READ_GONE] = 'y',
 				       [CALL_AS_CHILD] = 'c',	   [CALL_UPDATES] = 'u',
 				       [CALL_AGAIN] = 'g',	   [USUAL_CHANGES_END] = '?'};

@@ -51,7 +51,8 @@ void loop_expect_refusal(const char *usual, const struct technique *technique, c
 
 /* What becomes of an iteration's calls, a letter each: . kept, d dropped, G a graph, U one that is updated, n in it,
  * h likewise after work of the host, b in a conditional node's body, l in a graph launched by the one before, s a
- * step of a persistent kernel, f fused, p dependent, a asynchronous, q a readback that is gone, y one that nothing is launched by, c a child kernel, u an
+ * step of a persistent kernel, f fused, p dependent, a asynchronous, A likewise of pinned memory, B a blocking
+ * copy of it, q a readback that is gone, y one that nothing is launched by, c a child kernel, u an
  * update, g not a first launch. */
 void loop_expect(const struct loop_fixture *fixture, int iteration, const char *expected);
 void loop_expect_unchanged(const struct loop_fixture *fixture);

@@ -11,6 +11,7 @@
 
 const struct costs random_costs = {
 	.launch_call_ns = 2000,
+	.launch_to_start_ns = 4500,
 	.synchronize_ns = 5000,
 	.graph_launch_ns = 4000,
 	.graph_to_start_ns = 6000,

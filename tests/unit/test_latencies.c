@@ -218,6 +218,28 @@ static void test_late(void **state)
 	done(b, model);
 }
 
+/* Copies whose calls wait for a kernel of 70 us, and start 5 us after it: where the kernel gets shorter they start that much
+ * sooner. */
+static void test_waited_for(void **state)
+{
+	const struct profile_copy what = {.kind = COPY_OUT, .bytes = 4};
+	struct builder *b = builder_new(1, 1);
+	struct model *model;
+
+	(void)state;
+	for (int64_t i = 0, now_ns = 0; i < 10; i++, now_ns += 100000) {
+		builder_kernel(b, 0, "k", now_ns + 5000, now_ns + 75000,
+			       builder_launch(b, 0, now_ns, now_ns + 2000));
+		builder_copy(b, 0, what, now_ns + 80000, now_ns + 81000,
+			     builder_call(b, 0, "cudaMemcpy", CALL_COPY, now_ns + 3000,
+					  now_ns + 86000));
+	}
+	model = build(b);
+	assert_int_equal(latencies_gap_ns(model, 0, 1), 5000);
+	assert_true(latencies_launch_ns(model, 1) <= 5000);
+	done(b, model);
+}
+
 /* Graphs that are queued follow one another after a time of their own. */
 static void test_after_graph(void **state)
 {
@@ -376,6 +398,8 @@ int main(void)
 		SENTENCE("a call that takes longer submits later", test_extension),
 		SENTENCE("on a busy stream a launch takes what it takes at least", test_busy),
 		SENTENCE("where most start late the mean is taken", test_late),
+		SENTENCE("what waited long for the kernel before it says nothing of launching",
+			 test_waited_for),
 		SENTENCE("queued graphs have a gap of their own", test_after_graph),
 		SENTENCE("what graphs end with and is not recorded takes what it took",
 			 test_unrecorded_end),

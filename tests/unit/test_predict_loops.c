@@ -1,4 +1,5 @@
 /* What techniques are predicted to bring to loops worked out by hand, as a whole and in ranges. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +38,7 @@ static void test_graph(void **state)
 	assert_int_equal(found.prediction.place_after_ns, PLACE_AFTER_NS);
 	predicted_expect_ratio(found.prediction.place.speedup, PLACE_BEFORE_NS, PLACE_AFTER_NS);
 	predicted_expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS,
-			       (1 + MODEL_MARGIN) * PLACE_AFTER_NS);
+			       (1 + hypot(SPREAD_LAUNCH, REPLAY_ERROR_MOST)) * PLACE_AFTER_NS);
 	predicted_expect_ratio(found.prediction.place.high, PLACE_BEFORE_NS, PLACE_LEAST_NS);
 	predicted_end(&it);
 }
@@ -105,7 +106,8 @@ static void test_setup(void **state)
 	predicted_expect_ratio(found.prediction.program.speedup, WALL_BEFORE_NS,
 			       WALL_AFTER_NS + SETUP_NS);
 	predicted_expect_ratio(found.prediction.program.low, WALL_BEFORE_NS,
-			       WALL_AFTER_NS + SETUP_NS + MODEL_MARGIN * PLACE_AFTER_NS);
+			       WALL_AFTER_NS + SETUP_NS +
+				       hypot(SPREAD_LAUNCH, REPLAY_ERROR_MOST) * PLACE_AFTER_NS);
 	predicted_expect_ratio(found.prediction.program.high, WALL_BEFORE_NS, WALL_LEAST_NS);
 	predicted_end(&it);
 }
@@ -240,7 +242,7 @@ static void test_spread(void **state)
 	predicted_expect_ratio(found.prediction.place.speedup, PLACE_BEFORE_NS, PLACE_AFTER_NS);
 	predicted_expect_ratio(found.prediction.place.high, PLACE_BEFORE_NS, PLACE_LEAST_NS);
 	predicted_expect_ratio(found.prediction.place.low, PLACE_BEFORE_NS,
-			       (1 + MODEL_MARGIN) * (double)high_ns);
+			       (1 + hypot(SPREAD_LAUNCH, REPLAY_ERROR_MOST)) * (double)high_ns);
 	predicted_end(&it);
 }
 

@@ -277,6 +277,41 @@ static void test_lanes(void **state)
 	replayed_free(&it);
 }
 
+/* A pageable copy in is staged for 80 us before it starts, now and then for 130, and one out is unstaged for 170 us after it
+ * has ended.  Of pinned memory each call takes the copy, what a launch takes before it and what a wait takes after it. */
+static void test_pinned(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct replayed it;
+	struct change change;
+	int64_t now_ns = 0;
+
+	(void)state;
+	for (int i = 0; i < 9; i++) {
+		int64_t staged_ns = i % 3 ? 80000 : 130000;
+		uint32_t call =
+			builder_call(b, 0, "cudaMemcpy", CALL_COPY, now_ns, now_ns + 220000);
+
+		builder_copy(b, 0, copy_in, now_ns + staged_ns, now_ns + staged_ns + 90000, call);
+		now_ns += 220000;
+		call = builder_call(b, 0, "cudaMemcpy", CALL_COPY, now_ns, now_ns + 270000);
+		builder_copy(b, 0, copy_out, now_ns + 10000, now_ns + 100000, call);
+		now_ns += 270000;
+	}
+	builder_finish(b);
+	it = replayed_new(b);
+	change = same_every_time(&it, (const uint8_t[]){CALL_PINNED, CALL_PINNED}, 2);
+	for (size_t i = 0; i < it.profile->op_count; i++)
+		change.op_ns[i] = 20000;
+	replayed_run(&it, &change, &random_costs);
+	for (size_t i = 0; i < it.profile->call_count; i++) {
+		assert_int_equal(it.replay.op_start_ns[i], it.replay.call_start_ns[i] + 4500);
+		assert_int_equal(it.replay.call_end_ns[i], it.replay.op_end_ns[i] + 5000);
+	}
+	change_free(&change);
+	replayed_free(&it);
+}
+
 /* Launches of one loop in three lanes, each kernel 40% of the GPU: two at a time, and a third lane waits.  The last
  * one waits for all. */
 static void test_fill(void **state)
@@ -391,6 +426,8 @@ int main(void)
 			 test_around_lanes),
 		SENTENCE("copies in, kernels and copies out of three lanes run side by side",
 			 test_lanes),
+		SENTENCE("a copy that gets pinned starts like a launch and returns like a wait",
+			 test_pinned),
 		SENTENCE(
 			"calls that make or change something are shorter by what recording added, waits are not",
 			test_untraced_calls),

@@ -1,4 +1,5 @@
 /* Kernels that atomics bind merge several of them into one. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,9 +50,10 @@ static void test_merged(void **state)
 	assert_null(found.effect.refusal);
 	assert_int_equal(found.effect.changed_count, RUNS);
 	assert_int_equal(predicted_saved_ns(&found), RUNS * (10000 - MERGED_4_NS));
-	/* at the low end two in one */
+	/* at the low end two in one, and above all these kernels' time may be off */
 	predicted_expect_ratio(prediction->place.low, (double)prediction->place_before_ns,
-			       (1 + MODEL_MARGIN) * least_ns);
+			       least_ns + hypot(SPREAD_KERNELS * RUNS * MERGED_2_NS,
+						REPLAY_ERROR_MOST * least_ns));
 	assert_int_equal(predicted_saved_ns(&advised), RUNS * (10000 - (9000 / 8 + 1000 + 1)));
 	/* at the high end as many as leave the least that may be left */
 	assert_true(best->place.high > (double)best->place_before_ns / most_ns);

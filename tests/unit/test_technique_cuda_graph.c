@@ -109,6 +109,21 @@ static void test_unrolled_until_wait(void **state)
 	loop_free(&fixture);
 }
 
+/* One of ten iterations copies from pageable memory, which no graph can hold: the graphs before and after it stay. */
+static void test_unrolled_until_copy(void **state)
+{
+	struct loop_fixture fixture = loop_with("k", 5, "kp");
+
+	(void)state;
+	assert_null(loop_apply(&fixture, &technique_cuda_graph));
+	loop_expect(&fixture, 0, "G");
+	loop_expect(&fixture, 1, "n");
+	loop_expect(&fixture, 5, "..");
+	loop_expect(&fixture, 6, "G");
+	loop_expect(&fixture, 7, "n");
+	loop_free(&fixture);
+}
+
 static void test_graph_refusals(void **state)
 {
 	(void)state;
@@ -202,6 +217,8 @@ int main(void)
 		SENTENCE("a loop of one kernel becomes graphs of at least eight", test_unrolled),
 		SENTENCE("where the host waits in between, the next graph begins after that",
 			 test_unrolled_until_wait),
+		SENTENCE("and one ends before an iteration that no graph can hold",
+			 test_unrolled_until_copy),
 		SENTENCE("what cannot be captured is refused with the reason", test_graph_refusals),
 		SENTENCE(
 			"the host's own work stays, and an interpreter's steps at the low end only",

@@ -1,4 +1,5 @@
 /* Kernels at DRAM's roof move fewer bytes. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,9 +54,11 @@ static void test_narrowed(void **state)
 	assert_int_equal(half.effect.changed_count, RUNS);
 	assert_true(llabs(predicted_saved_ns(&half) - LESS_NS(0.5)) <= RUNS);
 	assert_true(llabs(predicted_saved_ns(&quarter) - LESS_NS(0.25)) <= RUNS);
-	/* at the low end half of what would vanish stays */
+	/* at the low end half of what would vanish stays, and above all these kernels' time may be off */
 	assert_float_equal(prediction->place.low,
-			   (double)prediction->place_before_ns / ((1 + MODEL_MARGIN) * least_ns),
+			   (double)prediction->place_before_ns /
+				   (least_ns + hypot(SPREAD_KERNELS * RUNS * 7500,
+						     REPLAY_ERROR_MOST * least_ns)),
 			   1e-3);
 }
 

@@ -43,6 +43,13 @@ static void test_texts(void **state)
 	}
 }
 
+static void test_spreads(void **state)
+{
+	(void)state;
+	for (int i = 0; i < TECHNIQUE_COUNT; i++)
+		assert_true(techniques[i]->spread > 0);
+}
+
 static void test_options(void **state)
 {
 	(void)state;
@@ -151,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SENTENCE("a technique's id is the name of its row", test_rows),
 		SENTENCE("every technique can be told", test_texts),
+		SENTENCE("every technique says how far it may be off", test_spreads),
 		SENTENCE("no two techniques have the same option", test_options),
 		SENTENCE("an option that takes a number takes at least 2", test_numbers),
 		SENTENCE("techniques that change loops, and only these, take a range",

@@ -9,6 +9,8 @@
 #include "base/format.h"
 #include "techniques/unroll_graph.h"
 
+static const enum rule_number simpler[] = {RULE_launch_bound_graph, RULE_COUNT};
+
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 			const struct what_if *what_if)
 {
@@ -27,7 +29,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 		rc = advice_add_evidence(
 			item,
 			"%zu iterations in a graph: %s each at best, with a graph for each of them %s",
-			found.iteration_count, format_ns(found.unrolled_ns).text,
+			found.worth_count, format_ns(found.unrolled_ns).text,
 			format_ns(found.single_ns).text);
 	return rc;
 }
@@ -45,5 +47,7 @@ const struct rule rule_unroll_graph = {
 		   "cudaGraphInstantiate(&exec, graph, 0);\n"
 		   "for (int i = 0; i < count; i += k) cudaGraphLaunch(exec, stream);",
 	.technique = &technique_unroll_graph,
+	.simpler = simpler,
+	.simpler_times = 1 + MODEL_MARGIN,
 	.add_evidence = add_evidence,
 };

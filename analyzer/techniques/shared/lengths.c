@@ -55,6 +55,23 @@ static bool pin_copy(struct application *application, size_t index,
 	return true;
 }
 
+/* What a call is then that a copy of pageable memory was.  That filled a buffer of the driver before the copy started, or
+ * emptied one after it, and the first of many. */
+static void pin_call(struct change *change, const struct profile *profile,
+		     const struct profile_op *op)
+{
+	bool is_async = profile->copies[op->detail].is_async;
+	uint8_t *call;
+
+	if (op->call == PROFILE_NONE)
+		return;
+	call = &change->calls[op->call];
+	if (*call == change_number(change, &asynchronous))
+		*call = change_number(change, &pinned_asynchronous);
+	else if (*call == CALL_KEPT)
+		*call = change_number(change, is_async ? &pinned_asynchronous : &pinned_blocking);
+}
+
 size_t lengths_pin_copies(struct application *application, bool only_lanes)
 {
 	const struct model *model = application->run->model;
@@ -74,10 +91,7 @@ size_t lengths_pin_copies(struct application *application, bool only_lanes)
 		    !pin_copy(application, i, &rates))
 			continue;
 		changed_count++;
-		/* an asynchronous copy of pageable memory returns after it was staged */
-		if (op->call != PROFILE_NONE && change->calls[op->call] == CALL_KEPT &&
-		    model->call_traits[op->call].behavior == CALL_WORKS)
-			change->calls[op->call] = change_number(change, &asynchronous);
+		pin_call(change, model->profile, op);
 	}
 	return changed_count;
 }

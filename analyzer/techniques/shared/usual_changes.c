@@ -11,3 +11,10 @@ const struct call_change graph_node = {.pause = PAUSE_GONE,
 				       .gap = COST_GRAPH_NODE_GAP};
 
 const struct call_change asynchronous = {.host = COST_LAUNCH_CALL};
+
+const struct call_change pinned_asynchronous = {.host = COST_LAUNCH_CALL,
+						.start = COST_LAUNCH_TO_START};
+
+const struct call_change pinned_blocking = {.host = COST_SYNCHRONIZE,
+					    .waits = true,
+					    .start = COST_LAUNCH_TO_START};
