@@ -160,7 +160,7 @@ static void write_curve(FILE *out, const struct scene *scene, const struct curve
 	double ratios[1000];
 
 	fputs("# trial\tlow\tmedian\thigh\tletter, times the best\n", out);
-	for (uint32_t trial = 0; trial < curve->trial_count; trial++) {
+	for (uint32_t trial = 0; curve->found && trial < curve->trial_count; trial++) {
 		size_t count = ratios_at(scene, curve, trial, ratios);
 
 		if (isinf(ratios[(count - 1) / 2]))
@@ -191,7 +191,7 @@ static uint32_t trials_needed(const struct scene *scene, const struct curve *cur
 {
 	double ratios[1000];
 
-	for (uint32_t trial = 0; trial < curve->trial_count; trial++) {
+	for (uint32_t trial = 0; curve->found && trial < curve->trial_count; trial++) {
 		size_t count = ratios_at(scene, curve, trial, ratios);
 
 		if (ratios[(count - 1) / 2] <= CLOSE_ENOUGH)

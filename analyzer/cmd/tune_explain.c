@@ -329,7 +329,7 @@ int tune_explain(const struct tune_options *options, const char *folder, size_t 
 		 size_t after, struct err *err)
 {
 	char path[2 * PATH_MAX], point[POINT_BYTES];
-	struct side sides[2];
+	struct side sides[2] = {0};
 	int rc;
 
 	snprintf(path, sizeof(path), "%s/default", folder);

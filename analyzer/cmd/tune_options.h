@@ -7,8 +7,6 @@
 #include "cmd/tune_objective.h"
 #include "tune/session.h"
 
-#define TUNE_MOST_CONDITIONS 16
-
 struct tune_options {
 	struct tune_space space;
 	const char *conditions[TUNE_MOST_CONDITIONS];

@@ -16,7 +16,7 @@ struct point_text {
 
 static struct point_text describe(const struct tune_options *options, size_t point)
 {
-	struct point_text text;
+	struct point_text text = {""};
 
 	tune_space_describe(&options->space, point, text.text, sizeof(text.text));
 	return text;

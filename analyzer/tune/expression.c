@@ -284,7 +284,7 @@ static int evaluate(const struct expression *expression, size_t index, const int
 	const struct node *node = &expression->nodes[index];
 	bool is_or = node->operator== OPERATOR_OR || node->operator== OPERATOR_OR_C;
 	bool is_and = node->operator== OPERATOR_AND || node->operator== OPERATOR_AND_C;
-	int64_t left, right;
+	int64_t left = 0, right = 0;
 	int rc;
 
 	if (node->kind == NODE_NUMBER || node->kind == NODE_NAME) {

@@ -225,7 +225,7 @@ size_t tune_space_find(const struct tune_space *space, const size_t *levels)
 /* ---- conditions ---- */
 
 struct conditions {
-	struct expression **items;
+	struct expression *items[TUNE_MOST_CONDITIONS];
 	size_t count;
 	size_t which[TUNE_MOST_PARAMETERS]; /* parameter of each name */
 	size_t name_count;
@@ -242,9 +242,9 @@ static int parse_conditions(struct conditions *conditions, const struct tune_spa
 			names[conditions->name_count] = space->parameters[i].name;
 			conditions->which[conditions->name_count++] = i;
 		}
-	conditions->items = calloc(count + 1, sizeof(*conditions->items));
-	if (!conditions->items)
-		return no_memory(err);
+	if (count > TUNE_MOST_CONDITIONS)
+		return err_set(err, -EINVAL, "--where: there can be %d of them",
+			       TUNE_MOST_CONDITIONS);
 	for (size_t i = 0; rc == 0 && i < count; i++) {
 		rc = expression_parse(&conditions->items[i], texts[i], names,
 				      conditions->name_count, err);
@@ -381,7 +381,6 @@ int tune_space_close(struct tune_space *space, const char *const *conditions, si
 		rc = place_points(space, err);
 	for (size_t i = 0; i < parsed.count; i++)
 		expression_free(parsed.items[i]);
-	free(parsed.items);
 	return rc;
 }
 

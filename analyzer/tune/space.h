@@ -16,6 +16,7 @@
 #define TUNE_NO_POINT SIZE_MAX
 #define TUNE_MOST_POINTS 100000
 #define TUNE_MOST_PARAMETERS 16
+#define TUNE_MOST_CONDITIONS 16
 
 struct tune_parameter {
 	char *name;
