@@ -17,8 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = pathlib.Path(os.environ.get("BUILD", ROOT / "build")) / "bin" / "rooflinectl"
 CONTROL = None
 
-# recording, ids of the advice that names the technique, or what has to be done for it anyhow and brings most of
-# it: the plan goes on with the rest; CONTROL: to be left as it is
+# recording, ids of the advice that names the technique, or what has to be done for it anyhow and brings
+# most of it: the plan goes on with the rest; CONTROL: to be left as it is
 ROWS = [
     ("atomic_batch.naive", {"hot_atomics"}),
     ("atomic_hierarchy.naive", {"hot_atomics"}),
@@ -48,7 +48,7 @@ ROWS = [
     ("dp_tokens.naive", {"device_launch", "batch_launches"}),  # its compacted variant is one launch for all
     ("dp_tiny.naive", CONTROL),
     ("copy_overlap.naive", {"copy_overlap", "pageable_copy"}),
-    ("concurrent_kernels.naive", {"underfilled_gpu", "fill_gpu", "batch_launches"}),  # which one, no recording tells
+    ("concurrent_kernels.naive", {"underfilled_gpu", "fill_gpu", "batch_launches"}),  # no recording tells which
     ("memory_bound.naive", CONTROL),
     ("compute_bound.naive", CONTROL),
     ("precision.naive", {"memory_roof"}),

@@ -3,9 +3,10 @@
 
 transformer.py [--map | --attention] [REQUESTSxLENGTH ...]     1x512 and 32x128 when none is given
 
-For each shape every variant, and PyTorch eager, in a CUDA graph, and compiled and in a CUDA graph; attention by
-scaled_dot_product_attention (FlashAttention), products by cuBLAS.  PyTorch's result is compared with ours.  With --map
-only the variants in graphs, over many shapes; with --attention the kernels of attention alone, both as recorded.  Environment: BUILD, LAYERS (12), HEADS (12), VARIANTS (names).
+For each shape every variant, and PyTorch eager, in a CUDA graph, and compiled and in a CUDA graph; attention
+by scaled_dot_product_attention, products by cuBLAS.  PyTorch's result is compared with ours.  With --map only
+the variants in graphs, over many shapes; with --attention the kernels of attention alone, both as recorded.
+Environment: BUILD, LAYERS (12), HEADS (12), VARIANTS (names), COMPILE=0 (no torch.compile).
 """
 
 import json
@@ -17,7 +18,8 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PROGRAM = os.path.join(os.environ.get("BUILD", os.path.join(ROOT, "build")), "lib/rooflinectl/workloads/transformer")
+BUILD = os.environ.get("BUILD", os.path.join(ROOT, "build"))
+PROGRAM = os.path.join(BUILD, "lib/rooflinectl/workloads/transformer")
 LAYERS, HEADS = int(os.environ.get("LAYERS", 12)), int(os.environ.get("HEADS", 12))
 HIDDEN = 64 * HEADS
 MAPPED = ("fused_graph", "batched", "pipelined", "selected")
@@ -25,8 +27,8 @@ MAPPED = ("fused_graph", "batched", "pipelined", "selected")
 
 def ours(requests, length, variant, repeats, iterations, result=None):
     """The median time of an iteration in us, or why there is none."""
-    command = [PROGRAM, variant, "--json", "--requests", requests, "--size", length, "--layers", LAYERS, "--heads", HEADS]
-    command += ["--repeats", repeats, "--iterations", iterations]
+    command = [PROGRAM, variant, "--json", "--requests", requests, "--size", length]
+    command += ["--layers", LAYERS, "--heads", HEADS, "--repeats", repeats, "--iterations", iterations]
     environment = dict(os.environ, **({"ROOFLINE_RESULT": result} if result else {}))
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, env=environment)
     if done.returncode or not done.stdout.strip():
@@ -37,7 +39,8 @@ def ours(requests, length, variant, repeats, iterations, result=None):
 
 def variants():
     listed = subprocess.run([PROGRAM, "--list"], capture_output=True, text=True, check=True).stdout
-    return os.environ.get("VARIANTS", " ".join(line.split()[0] for line in listed.splitlines() if line.strip())).split()
+    names = [line.split()[0] for line in listed.splitlines() if line.strip()]
+    return os.environ.get("VARIANTS", " ".join(names)).split()
 
 
 # ---- the same in PyTorch ----
@@ -64,9 +67,10 @@ def weights(torch):
     layers = []
     for number in range(LAYERS):
         seed = 16 * (number + 1)
-        shapes = [((HIDDEN,), 1, 0.1), ((HIDDEN,), 0, 0.1), ((3 * HIDDEN, HIDDEN), 0, spread), ((HIDDEN, HIDDEN), 0, inner),
-                  ((HIDDEN,), 1, 0.1), ((HIDDEN,), 0, 0.1), ((4 * HIDDEN, HIDDEN), 0, spread), ((HIDDEN, 4 * HIDDEN), 0, inner)]
-        layers.append([filled(torch, shape, seed + i, center, width) for i, (shape, center, width) in enumerate(shapes)])
+        norm = [((HIDDEN,), 1, 0.1), ((HIDDEN,), 0, 0.1)]
+        arrays = norm + [((3 * HIDDEN, HIDDEN), 0, spread), ((HIDDEN, HIDDEN), 0, inner)]
+        arrays += norm + [((4 * HIDDEN, HIDDEN), 0, spread), ((HIDDEN, 4 * HIDDEN), 0, inner)]
+        layers.append([filled(torch, shape, seed + i, *values) for i, (shape, *values) in enumerate(arrays)])
     return layers, filled(torch, (HIDDEN,), 1, 1, 0.1), filled(torch, (HIDDEN,), 2, 0, 0.1)
 
 
@@ -140,7 +144,9 @@ def compare(torch, requests, length):
     print(f"\n{requests} requests of {length} tokens, {LAYERS} layers of {HIDDEN} hidden values", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         result = os.path.join(folder, "result")
-        rows = {variant: ours(requests, length, variant, 5, 20 if variant != "textbook" else 2, result) for variant in variants()}
+        rows = {}
+        for variant in variants():
+            rows[variant] = ours(requests, length, variant, 5, 20 if variant != "textbook" else 2, result)
         if torch:
             others, off = pytorch(torch, requests, length, result)
             rows.update(others)
@@ -150,7 +156,8 @@ def compare(torch, requests, length):
     print(f"{'':26} {'us':>10} {'of naive':>9} {'of best':>8}")
     for name, time in rows.items():
         if name in numbers:
-            print(f"{name:26} {time:10.1f} {numbers.get('naive', math.nan) / time:8.2f}x {time / best:7.2f}x", flush=True)
+            gain = numbers.get("naive", math.nan) / time
+            print(f"{name:26} {time:10.1f} {gain:8.2f}x {time / best:7.2f}x", flush=True)
         else:
             print(f"{name:26} {time}")
 
@@ -160,7 +167,8 @@ def show_map(shapes):
     print(f"{'requests':>8} {'tokens':>7} " + " ".join(f"{name:>12}" for name in MAPPED))
     for requests, length in shapes:
         times = [ours(requests, length, variant, 3, 10) for variant in MAPPED]
-        print(f"{requests:8} {length:7} " + " ".join(f"{time:12.1f}" if not isinstance(time, str) else f"{'-':>12}" for time in times), flush=True)
+        cells = ["-" if isinstance(time, str) else f"{time:.1f}" for time in times]
+        print(f"{requests:8} {length:7} " + " ".join(f"{cell:>12}" for cell in cells), flush=True)
 
 
 # ---- attention alone ----
@@ -181,8 +189,10 @@ def median_us(command, wanted):
     tool = os.path.join(os.path.dirname(PROGRAM), "../../../bin/rooflinectl")
     with tempfile.TemporaryDirectory() as folder:
         recording = os.path.join(folder, "recording")
-        subprocess.run([tool, "record", "-o", recording, "--", *map(str, command)], capture_output=True, check=True)
-        report = subprocess.run([tool, "report", "--format", "json", recording], capture_output=True, text=True, check=True)
+        words = [tool, "record", "-o", recording, "--", *map(str, command)]
+        subprocess.run(words, capture_output=True, check=True)
+        words = [tool, "report", "--format", "json", recording]
+        report = subprocess.run(words, capture_output=True, check=True)
     kernels = [k for k in json.loads(report.stdout)["kernels"] if wanted in k["name"]]
     most = max(kernels, key=lambda k: k["total_ns"])
     return most["p50_ns"] / 1e3, most["name"]
@@ -190,13 +200,15 @@ def median_us(command, wanted):
 
 def show_attention(shapes):
     print(f"us a call, {HEADS} heads of 64, causal; FLOPs: 2 requests heads length^2 64 (half of all scores)")
-    print(f"{'requests':>8} {'tokens':>7} {'ours':>9} {'PyTorch':>9} {'ours, of it':>12} {'TFLOP/s':>8}  PyTorch's kernel")
+    head = f"{'requests':>8} {'tokens':>7} {'ours':>9} {'PyTorch':>9} {'ours, of it':>12} {'TFLOP/s':>8}"
+    print(f"{head}  PyTorch's kernel")
     for requests, length in shapes:
-        mine, _ = median_us([PROGRAM, "batched", "--requests", requests, "--size", length, "--layers", 2, "--repeats", 1,
-                             "--heads", HEADS], "attention_kernel")
+        sizes = ["--requests", requests, "--size", length, "--layers", 2, "--heads", HEADS]
+        mine, _ = median_us([PROGRAM, "batched", *sizes, "--repeats", 1], "attention_kernel")
         other, name = median_us([sys.executable, __file__, "--sdpa", f"{requests}x{length}"], "")
         flops = 2 * requests * HEADS * length**2 * 64
-        print(f"{requests:8} {length:7} {mine:9.2f} {other:9.2f} {mine / other:11.2f}x {flops / mine / 1e6:8.1f}  {name[:60]}", flush=True)
+        rate = f"{mine / other:11.2f}x {flops / mine / 1e6:8.1f}"
+        print(f"{requests:8} {length:7} {mine:9.2f} {other:9.2f} {rate}  {name[:60]}", flush=True)
 
 
 def main():

@@ -154,7 +154,8 @@ static void test_host_functions(void **state)
 	       "functions of the host that were enqueued in streams: 40");
 	expect(calling_back(40, 50000, false, false), "", NULL); /* something else holds it up */
 	expect(calling_back(40, 15000, false, true), "", NULL);	 /* a wait, as the GPU's own */
-	expect(calling_back(15, 50000, false, true), "host_node", NULL); /* few, and most of the time */
+	expect(calling_back(15, 50000, false, true), "host_node",
+	       NULL); /* few, and most of the time */
 }
 
 static struct builder *captured_allocation(const char *name, bool is_inside, int launches)
