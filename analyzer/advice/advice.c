@@ -283,6 +283,12 @@ static int consider_prediction(struct advice *advice, const struct facts *facts,
 	return recommend(advice, facts, device, rule, what_if);
 }
 
+static bool can_predict(const struct facts *facts, size_t device, const struct rule *rule)
+{
+	return rule->technique && facts_can_predict(facts) &&
+	       (!rule->can_predict || rule->can_predict(facts, device));
+}
+
 static int consider(struct advice *advice, const struct facts *facts, size_t device,
 		    const struct rule *rule, struct plan_candidates *candidates)
 {
@@ -296,7 +302,7 @@ static int consider(struct advice *advice, const struct facts *facts, size_t dev
 	if (!rule->is_about_kernels && facts_is_computing(facts, device))
 		return reject(advice, facts, device, rule,
 			      "kernels run for more than 90%% of the time");
-	if (!rule->technique || !facts_can_predict(facts))
+	if (!can_predict(facts, device, rule))
 		return rule->is_promising && rule->is_promising(facts, device)
 			       ? recommend(advice, facts, device, rule, NULL)
 			       : 0;

@@ -765,3 +765,15 @@ assert [row["tail_ns"] + row["collective_wait_ns"] == "0" for row in csv.DictRea
 		NO_COLOR=1 XDG_DATA_HOME=$BATS_TEST_TMPDIR "$ROOFLINECTL" report "tests/recordings/$name" | diff -u "$golden" -
 	done
 }
+
+@test "of code that is compiled again and again each launch is told of its own kernel" {
+	run "$ROOFLINECTL" report "$root/tests/recordings/jit_gemm.no_cache" --section jit --format json
+	[ "$status" -eq 0 ]
+	python3 - "$output" <<-'END'
+		import json, sys
+		jit = json.loads(sys.argv[1])["jit"]
+		assert jit["again_count"] == jit["known_count"] - 3, jit
+		for kernel in jit["kernels"]:
+			assert kernel["launch_count"] == kernel["load_count"] == 40, kernel
+	END
+}

@@ -2,7 +2,7 @@
  * compile_cache.c - code is compiled at run time, and anew in each run: what was compiled is not kept on disk.
  *
  * Fires when compiling takes more than 5% of wall time: host code of more than 100 us right before a load of code that was
- * not loaded before (NVRTC and nvJitLink run there), and what the driver compiled from PTX where its own cache on disk kept
+ * not loaded before, if a compiler was seen there (NVRTC, nvJitLink), and what the driver compiled from PTX where its own cache on disk kept
  * nothing.  Of the program's own cache no recording tells: the first run, which fills it, looks the same.  Code that is
  * compiled again within the run is repeated_module_load's.  What lies in the program is compiled by nobody.
  */
@@ -14,7 +14,7 @@
 #define AT_STAKE_RATIO 0.05
 
 struct compilations {
-	uint64_t count, seen_count; /* loads after host code, and after a compiler */
+	uint64_t count;		    /* loads after a compiler */
 	int64_t host_ns, driver_ns; /* driver_ns: 0 where its cache kept it */
 };
 
@@ -26,9 +26,10 @@ static void add_load(struct compilations *found, const struct facts *facts, size
 	if (load->is_again || load->is_refused ||
 	    !facts_is_call_of(facts, &profile->calls[load->call], device))
 		return;
-	found->count += load->host_ns > 0;
-	found->seen_count += load->is_compiled;
-	sum_add_ns(&found->host_ns, load->host_ns);
+	if (load->is_compiled) { /* a library that unpacks its own code, as cuBLAS does, looks the same else */
+		found->count++;
+		sum_add_ns(&found->host_ns, load->host_ns);
+	}
 	if (!is_kept)
 		sum_add_ns(&found->driver_ns, load->driver_ns);
 }
@@ -64,13 +65,9 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	if (found->host_ns)
 		rc = advice_add_evidence(
 			item,
-			"%s times code was loaded that was made while the program ran, after %s of host "
-			"code, which is what compiling it took at most",
+			"%s times code was loaded after a compiler such as NVRTC was seen, and after %s of "
+			"host code, which is what compiling it took at most",
 			format_count(found->count).text, format_ns((double)found->host_ns).text);
-	if (rc == 0 && found->seen_count)
-		rc = advice_add_evidence(item,
-					 "before %s of them a compiler such as NVRTC was seen",
-					 format_count(found->seen_count).text);
 	if (rc == 0 && found->driver_ns)
 		rc = advice_add_evidence(
 			item,

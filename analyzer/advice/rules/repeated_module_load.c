@@ -149,6 +149,12 @@ static bool is_promising(const struct facts *facts, size_t device)
 	       (double)stake_ns(facts, device) > AT_STAKE_RATIO * facts_main_ns(facts, device);
 }
 
+/* Only code of which it is known that it is the same can be kept. */
+static bool can_predict(const struct facts *facts, size_t device)
+{
+	return found_on(facts, device)->known_count > 0;
+}
+
 const struct rule rule_repeated_module_load = {
 	.id = "repeated_module_load",
 	.title =
@@ -168,6 +174,7 @@ const struct rule rule_repeated_module_load = {
 	.finding_size = sizeof(struct loads),
 	.add_gap = add_gap,
 	.is_candidate = is_promising,
+	.can_predict = can_predict,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,

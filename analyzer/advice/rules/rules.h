@@ -216,6 +216,8 @@ struct rule {
 	bool (*is_candidate)(const struct facts *facts, size_t device);
 	/* Without a prediction: whether enough is at stake; NULL: never. */
 	bool (*is_promising)(const struct facts *facts, size_t device);
+	/* Whether the recording has what its technique has to know; NULL: always. */
+	bool (*can_predict)(const struct facts *facts, size_t device);
 	/* Of the steady state or the part that changes, what has to be predicted at least; 0: LEAST_PLACE_SPEEDUP. */
 	double least_speedup;
 	/* Time that it could remove at most; NULL: what the prediction saves. */
