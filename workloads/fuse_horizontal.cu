@@ -17,10 +17,10 @@
  *                        they begin, which the block has in shared memory
  *     streams_mixed, graph_mixed  as above
  *
- * One iteration, for n values of a matrix (--size) and n / 4 of all requests together:
+ * One iteration, for n values of a matrix (--size) and as many of all requests together:
  *   products  8 n FMAs, and 160 additions a row of each (five exchanges of 32 lanes): 16 n + 1,280 rows
  *             FLOPs.  32 n bytes are read.  All matrices together, 32 MiB, stay in the L2 cache.
- *   requests  n / 4 FMAs: n / 2 FLOPs.  n bytes read, n written.
+ *   requests  n FMAs: 2 n FLOPs.  4 n bytes read, 4 n written.
  *
  * Everything is a small whole number, and no sum reaches 2^24: all variants have the same results.
  */
@@ -415,7 +415,7 @@ static void prepare_requests(problem &p, long size)
 	std::vector<int> offsets = {0};
 	std::vector<float> scales, shifts;
 
-	p.requests = requests_of(size / 4);
+	p.requests = requests_of(size);
 	for (const request &one : p.requests) {
 		offsets.push_back(one.end);
 		scales.push_back(one.scale);
