@@ -10,8 +10,8 @@
 #include "tune/cholesky.h"
 #include "tune/history.h"
 
-#define EXACT 1e-4   /* of the logarithm: rounding, and REGULAR */
-#define REGULAR 1e-9 /* keeps a system solvable where two parameters always changed together */
+#define EXACT 1e-6 /* of the logarithm: rounding */
+#define TOLD 1e-9  /* of a sum of squares: what is left of it when all other powers are known */
 
 /* ---- a product of powers ---- */
 
@@ -22,7 +22,17 @@ struct product {
 	bool is_known, is_exact;
 };
 
-/* 1, and the logarithm of each parameter that has positive numbers only, else 0. */
+/* Whether a quantity may be a power of it: several numbers, all of them positive. */
+static bool is_factor(const struct tune_parameter *parameter)
+{
+	bool is_positive = parameter->is_number && parameter->count > 1;
+
+	for (size_t i = 0; i < parameter->count; i++)
+		is_positive &= parameter->numbers[i] > 0;
+	return is_positive;
+}
+
+/* 1, and the logarithm of each parameter that is a factor, else 0. */
 static size_t terms_of(const struct tune_space *space, size_t point, double *terms)
 {
 	size_t count = 0;
@@ -32,7 +42,7 @@ static size_t terms_of(const struct tune_space *space, size_t point, double *ter
 		const struct tune_parameter *parameter = &space->parameters[i];
 		int64_t number = parameter->numbers[tune_space_level(space, point, i)];
 
-		terms[count++] = parameter->is_number && number > 0 ? log((double)number) : 0;
+		terms[count++] = is_factor(parameter) ? log((double)number) : 0;
 	}
 	return count;
 }
@@ -57,18 +67,38 @@ static double quantity_of(const struct tune_launch *launch, size_t offset)
 	return value;
 }
 
+/* False where the trials do not tell one power from another: a parameter was not changed, or only with another. */
+static bool factor_told(double *matrix, size_t count)
+{
+	double before[MOST_TERMS];
+	bool is_told;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!(matrix[i * count + i] > 0))
+			matrix[i * count + i] = 1; /* no factor: its power stays 0 */
+		before[i] = matrix[i * count + i];
+	}
+	is_told = cholesky_factor(matrix, count);
+	for (size_t i = 0; i < count; i++)
+		is_told =
+			is_told && matrix[i * count + i] * matrix[i * count + i] > TOLD * before[i];
+	return is_told;
+}
+
 /* Least squares of the logarithms.  More trials than terms, so that agreement means something. */
 static void fit_product(struct product *product, const struct tune_history *history, size_t offset)
 {
-	size_t term_count = history->space->parameter_count + 1, used = 0;
+	size_t term_count = history->space->parameter_count + 1, used = 0, without = 0;
 	double matrix[MOST_TERMS * MOST_TERMS] = {0}, terms[MOST_TERMS];
 
 	*product = (struct product){0};
 	for (size_t i = 0; i < history->count; i++) {
 		double value = quantity_of(&history->trials[i].launch, offset);
 
-		if (!(value > 0))
+		if (!(value > 0)) {
+			without += history->trials[i].launch.threads > 0;
 			continue;
+		}
 		used++;
 		terms_of(history->space, history->trials[i].point, terms);
 		for (size_t row = 0; row < term_count; row++) {
@@ -77,9 +107,8 @@ static void fit_product(struct product *product, const struct tune_history *hist
 				matrix[row * term_count + column] += terms[row] * terms[column];
 		}
 	}
-	for (size_t row = 0; row < term_count; row++)
-		matrix[row * term_count + row] += REGULAR;
-	if (used <= term_count || !cholesky_factor(matrix, term_count))
+	product->is_exact = !used; /* none has any */
+	if (without || used <= term_count || !factor_told(matrix, term_count))
 		return;
 	cholesky_solve(matrix, term_count, product->powers);
 	product->is_known = product->is_exact = true;
@@ -149,6 +178,24 @@ static const size_t offsets[QUANTITY_COUNT] = {
 	[DYNAMIC_SHARED] = offsetof(struct tune_launch, dynamic_shared_bytes),
 };
 
+/* Whether each parameter that is no factor was tried with its value there: what another value does is not known. */
+static bool is_like_a_trial(const struct tune_history *history, size_t point)
+{
+	const struct tune_space *space = history->space;
+
+	for (size_t i = 0; i < space->parameter_count; i++) {
+		bool is_tried = is_factor(&space->parameters[i]);
+
+		for (size_t j = 0; j < history->count && !is_tried; j++)
+			is_tried = history->trials[j].launch.threads > 0 &&
+				   tune_space_level(space, history->trials[j].point, i) ==
+					   tune_space_level(space, point, i);
+		if (!is_tried)
+			return false;
+	}
+	return true;
+}
+
 static void fill_point(struct tune_launch *launch, const struct product *products,
 		       const struct tune_space *space, size_t point)
 {
@@ -168,8 +215,7 @@ int tune_launches_predict(struct tune_launches *launches, const struct tune_hist
 	*launches = (struct tune_launches){.is_exact = true};
 	for (size_t i = 0; i < QUANTITY_COUNT; i++) {
 		fit_product(&products[i], history, offsets[i]);
-		launches->is_exact &= i == BLOCKS || i == REGISTERS || !products[i].is_known ||
-				      products[i].is_exact;
+		launches->is_exact &= i == BLOCKS || i == REGISTERS || products[i].is_exact;
 	}
 	if (!products[THREADS].is_known) {
 		launches->is_exact = false;
@@ -179,7 +225,8 @@ int tune_launches_predict(struct tune_launches *launches, const struct tune_hist
 	if (!launches->points)
 		return -ENOMEM;
 	for (size_t i = 0; i < point_count; i++)
-		fill_point(&launches->points[i], products, history->space, i);
+		if (is_like_a_trial(history, i))
+			fill_point(&launches->points[i], products, history->space, i);
 	for (size_t i = 0; i < history->count; i++)
 		if (history->trials[i].launch.threads > 0)
 			launches->points[history->trials[i].point] = history->trials[i].launch;
