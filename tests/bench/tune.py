@@ -3,7 +3,8 @@
 
 tune.py [--chart FILE.svg]   (make bench)
 
-docs/results/autotune has the time of every point of workloads/autotune.cu. Each search runs with ten seeds on these.
+docs/results/autotune has the time of every point of workloads/autotune.cu. Each search runs on these
+with ten seeds.
 """
 import collections
 import json
@@ -45,12 +46,14 @@ def cell(folder, name, least):
             sessions[line["session"]].append(line.get("value", float("inf")))
     ratios = [min(values) / least for values in sessions.values()]
     near = sum(ratio <= 1.03 for ratio in ratios)
-    return f"{statistics.median(ratios):5.2f} {max(ratios):5.2f} {near:3d} {statistics.mean(map(len, sessions.values())):5.1f}"
+    made = statistics.mean(map(len, sessions.values()))
+    return f"{statistics.median(ratios):5.2f} {max(ratios):5.2f} {near:3d} {made:5.1f}"
 
 
 def print_table(folders):
     least = min(line["value"] for line in lines_of(MEASURED))
-    print(f"Best found by the best of {POINTS} points; {SEEDS} seeds: median, worst, how many are within 3%, trials made")
+    print(f"Best found by the best of {POINTS} points; {SEEDS} seeds: median, worst, "
+          "how many are within 3%, trials made")
     print("--trials  " + "   ".join(f"{budget:21d}" for budget in BUDGETS))
     print("          " + "   ".join("  med worst  3%   made" for _ in BUDGETS))
     for name in SEARCHES:
