@@ -97,7 +97,7 @@ const struct rule rule_compile_cache = {
 		"    write_file(key, image); /* to another name first, and renamed */\n"
 		"}\n"
 		"cuModuleLoadData(&module, image);\n"
-		"/* of PTX that the driver compiles: CUDA_CACHE_PATH, CUDA_CACHE_MAXSIZE, or build for this GPU */",
+		"/* PTX: CUDA_CACHE_PATH, CUDA_CACHE_MAXSIZE, or build for this GPU */",
 	.finding_size = sizeof(struct compilations),
 	.find = find,
 	.is_candidate = is_promising,

@@ -136,9 +136,9 @@ const struct rule rule_tensor_cores = {
 	.workload = "compute_bound",
 	.risk = "TF32 keeps 10 bits of a number's fraction in place of 23, BF16 7: compare the results. Only "
 		"sums of products gain.",
-	.pattern = "cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH); /* FP32 in and out */\n"
+	.pattern = "cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH); /* FP32 */\n"
 		   "torch.set_float32_matmul_precision(\"high\") # the same in PyTorch\n"
-		   "/* in a kernel of one's own: nvcuda::wmma, CUTLASS, or a call of cuBLAS */",
+		   "/* in a kernel of one's own: nvcuda::wmma, CUTLASS */",
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,
 	.add_evidence = add_evidence,

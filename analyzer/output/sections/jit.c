@@ -83,7 +83,7 @@ static void put_times(struct page *page, const struct jit *jit)
 	fprintf(page->out, "  host code  %9s  right before loads: %s\n",
 		format_ns((double)jit->host_ns).text,
 		jit->compiled_count ? "a compiler was seen there, as NVRTC"
-				    : "what NVRTC or nvJitLink took, at most");
+				    : "of a compiler, or other code");
 	if (jit->driver_ns)
 		fprintf(page->out,
 			"  driver     %9s  of the loads: compiled %s, from its cache on disk %s\n",

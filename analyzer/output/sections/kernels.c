@@ -150,6 +150,20 @@ static int64_t total_kernel_ns(const struct statistics *statistics)
 	return total_ns;
 }
 
+/* At the right; what is too long for one line goes on behind a comma. */
+static void put_shape(const struct page *page, char *shape)
+{
+	size_t at = PAGE_WIDTH;
+
+	if (strlen(shape) <= PAGE_WIDTH) {
+		fprintf(page->out, "%*s\n", PAGE_WIDTH, shape);
+		return;
+	}
+	while (at > 1 && shape[at - 1] != ' ')
+		at--;
+	fprintf(page->out, "%*.*s\n%*s\n", PAGE_WIDTH, (int)at - 1, shape, PAGE_WIDTH, shape + at);
+}
+
 static void put_kernel(struct page *page, const struct kernel_statistics *kernel, int64_t all_ns)
 {
 	const struct distribution *time = &kernel->time;
@@ -159,7 +173,8 @@ static void put_kernel(struct page *page, const struct kernel_statistics *kernel
 	fputs("  ", page->out);
 	if (page->options->wide || strlen(shape) > PAGE_WIDTH - 34) {
 		page_kernel(page, kernel->name, PAGE_WIDTH - 2);
-		fprintf(page->out, "\n%*s\n", PAGE_WIDTH, shape);
+		fputc('\n', page->out);
+		put_shape(page, shape);
 	} else {
 		page_kernel(page, kernel->name, PAGE_WIDTH - 4 - strlen(shape));
 		fprintf(page->out, "  %s\n", shape);
