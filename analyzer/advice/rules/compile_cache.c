@@ -90,14 +90,13 @@ const struct rule rule_compile_cache = {
 	.risk = "A recording of the run that fills the cache looks the same: record the second one. The key must hold "
 		"all that the code depends on: source, options, the compiler's version, and the GPU's "
 		"architecture.",
-	.pattern =
-		"key = digest(source, options, compiler_version, architecture);\n"
-		"if (!read_file(key, &image)) {\n"
-		"    compile(source, options, &image); /* NVRTC */\n"
-		"    write_file(key, image); /* to another name first, and renamed */\n"
-		"}\n"
-		"cuModuleLoadData(&module, image);\n"
-		"/* PTX: CUDA_CACHE_PATH, CUDA_CACHE_MAXSIZE, or build for this GPU */",
+	.pattern = "key = digest(source, options, compiler_version, architecture);\n"
+		   "if (!read_file(key, &image)) {\n"
+		   "    compile(source, options, &image); /* NVRTC */\n"
+		   "    write_file(key, image); /* to another name first, and renamed */\n"
+		   "}\n"
+		   "cuModuleLoadData(&module, image);\n"
+		   "/* PTX: CUDA_CACHE_PATH, CUDA_CACHE_MAXSIZE, or build for this GPU */",
 	.finding_size = sizeof(struct compilations),
 	.find = find,
 	.is_candidate = is_promising,

@@ -107,9 +107,8 @@ const struct rule rule_refused_code = {
 	.workload = "jit_gemm",
 	.risk = "Each architecture has code of its own then. What is on disk already under the old key is never found "
 		"again: remove it.",
-	.pattern = "cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);\n"
-		   "cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);\n"
-		   "key = digest(source, options, compiler_version, major, minor);",
+	.pattern = "cudaGetDeviceProperties(&properties, device);\n"
+		   "key = digest(source, options, properties.major, properties.minor);",
 	.finding_size = sizeof(struct refusals),
 	.find = find,
 	.is_promising = is_promising,
