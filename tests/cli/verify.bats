@@ -287,3 +287,20 @@ failed() {
 		[[ "$output" == *"No space left on device"* ]]
 	done
 }
+
+@test "what compiling at run time returned is told, and from how many launches on it pays" {
+	local pair=("$recordings/jit_gemm.naive" "$recordings/jit_gemm.jit" --force)
+	run -0 "$ROOFLINECTL" verify "${pair[@]}"
+	[[ "$output" == *"Code compiled at run time"* ]]
+	[[ "$output" =~ "it pays from "[0-9,]+" launches on" ]]
+	run -0 "$ROOFLINECTL" verify "${pair[@]}" --format json
+	python3 - "$output" <<-'END'
+		import json, sys
+		jit = json.loads(sys.argv[1])["jit"]
+		saved = jit["saved_per_launch_ns"] * jit["launch_count"]
+		assert abs(jit["return"] - (saved - jit["cost_ns"]) / jit["cost_ns"]) < 1e-6
+		assert abs(jit["least_launches"] - jit["cost_ns"] / jit["saved_per_launch_ns"]) <= 1
+	END
+	run -0 "$ROOFLINECTL" verify "$recordings/graph_chain.naive" "$recordings/graph_chain.graph" --format json
+	[ "$(python3 -c 'import json, sys; print(json.loads(sys.argv[1])["jit"])' "$output")" = None ]
+}

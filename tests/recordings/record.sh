@@ -92,7 +92,7 @@ for workload in work_queue work_queue_mild; do
 	record "$workload.naive.counted" --counters=sm --counters-share=100 -- "$workload" naive --repeats 1
 done
 record dynamic_parallelism.device.sampled --sample=1us -- dynamic_parallelism device --repeats 1 --iterations 20
-CUDA_CACHE_DISABLE=1 record jit_ptx.no_disk -- jit_ptx ptx --repeats 1 --size 1000000
+CUDA_CACHE_DISABLE=1 record jit_ptx.each_time_no_disk -- jit_ptx each_time --repeats 1
 for mode in eager graph; do
 	record "torch_loop.$mode" -- "$python" tests/gpu/torch_loop.py --mode "$mode" --iterations 200 --repeats 2
 done
