@@ -48,7 +48,8 @@ ROWS = [
     ("dp_tokens.naive", {"device_launch", "batch_launches"}),  # its compacted variant is one launch for all
     ("dp_tiny.naive", CONTROL),
     ("copy_overlap.naive", {"copy_overlap", "pageable_copy"}),
-    ("concurrent_kernels.naive", {"underfilled_gpu", "fill_gpu", "batch_launches"}),  # no recording tells which
+    # which of them, no recording tells
+    ("concurrent_kernels.naive", {"underfilled_gpu", "fill_gpu", "batch_launches"}),
     ("memory_bound.naive", CONTROL),
     ("compute_bound.naive", CONTROL),
     ("precision.naive", {"memory_roof"}),

@@ -266,7 +266,9 @@ class Row:
     def measured_change(self, rows):
         after = rows[self.label["improved"]]
         after_ns = self.compared(rows).get("compared", {}).get("after_kernels_ns")
-        return self.steady_change(rows) or (self.span_ns(rows) / (after_ns - after.pauses_ns) if after_ns else None)
+        if not after_ns:
+            return self.steady_change(rows) or None
+        return self.steady_change(rows) or self.span_ns(rows) / (after_ns - after.pauses_ns)
 
     def measured(self, rows):
         change = self.label["improved"]
@@ -292,7 +294,9 @@ class Row:
         ends = ("speedup", "low", "high")
         if steady.get("speedup") and self.steady_change(rows):
             return [steady[end] for end in ends]
-        return [saved_of_span(self.span_ns(rows), place, place[end]) for end in ends] if place.get("speedup") else None
+        if not place.get("speedup"):
+            return None
+        return [saved_of_span(self.span_ns(rows), place, place[end]) for end in ends]
 
 
 def saved_of_span(span_ns, place, gain):
@@ -389,13 +393,15 @@ def print_gains(rows):
     print(f"\ngain measured for {all_measured} rows, predicted for {len(found)} of them")
     print_hits("", found)
     print_hits(", of those that are not told as 'up to'", [one for one in found if not one[0].is_up_to()])
-    print_hits(", of those whose change is no other", [one for one in found if not one[0].label.get("differs")])
+    alike = [one for one in found if not one[0].label.get("differs")]
+    print_hits(", of those whose change is no other", alike)
 
 
 def print_hits(words, found):
     near = sum(abs(gain / measured - 1) <= 0.25 for _, measured, (gain, _, _) in found)
     inside = sum(low <= measured <= high for _, measured, (_, low, high) in found)
-    print(f"within 25%{words}: {percent(near, len(found))}; inside the interval: {percent(inside, len(found))}")
+    shares = f"{percent(near, len(found))}; inside the interval: {percent(inside, len(found))}"
+    print(f"within 25%{words}: {shares}")
 
 
 def print_totals(rows):
