@@ -164,9 +164,10 @@ static void cudnn_set(cudnn_descriptor descriptor, cudnnBackendAttributeName_t n
 
 /* ---- the operations ---- */
 
-/* In NHWC, stride 1, as many pixels out as in, and as many channels. */
+/* One filter's width for both directions, stride 1, as many pixels out as in. */
 struct cudnn_conv_sizes {
 	int64_t images, width, channels, filter;
+	bool is_nchw;
 };
 
 struct cudnn_conv_arrays {
@@ -175,9 +176,9 @@ struct cudnn_conv_arrays {
 
 enum { CUDNN_X = 1, CUDNN_W, CUDNN_SCALE, CUDNN_BIAS, CUDNN_V, CUDNN_BETWEEN };
 
-/* dimensions: N, C, H, W in that order; in memory the channels stand side by side. */
+/* dimensions: N, C, H, W in that order, however they lie in memory. */
 static inline cudnn_descriptor cudnn_tensor(int64_t id, const std::vector<int64_t> &dimensions,
-					    cudnnDataType_t type, bool is_virtual)
+					    bool is_nchw, cudnnDataType_t type, bool is_virtual)
 {
 	int64_t c = dimensions[1], h = dimensions[2], w = dimensions[3];
 	cudnn_descriptor tensor = cudnn_make(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
@@ -186,7 +187,9 @@ static inline cudnn_descriptor cudnn_tensor(int64_t id, const std::vector<int64_
 	cudnn_set(tensor, CUDNN_ATTR_TENSOR_DATA_TYPE, type);
 	cudnn_set(tensor, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, (int64_t)16);
 	cudnn_set(tensor, CUDNN_ATTR_TENSOR_DIMENSIONS, dimensions);
-	cudnn_set(tensor, CUDNN_ATTR_TENSOR_STRIDES, std::vector<int64_t>{c * h * w, 1, w * c, c});
+	cudnn_set(tensor, CUDNN_ATTR_TENSOR_STRIDES,
+		  is_nchw ? std::vector<int64_t>{c * h * w, h * w, w, 1}
+			  : std::vector<int64_t>{c * h * w, 1, w * c, c});
 	cudnn_set(tensor, CUDNN_ATTR_TENSOR_IS_VIRTUAL, is_virtual);
 	CUDNN_CHECK(cudnn.BackendFinalize(tensor));
 	return tensor;
@@ -250,14 +253,17 @@ static inline cudnn_descriptor cudnn_operations(cudnnHandle_t handle, struct cud
 	const std::vector<int64_t> filter = {s.channels, s.channels, s.filter, s.filter};
 	const std::vector<int64_t> channel = {1, s.channels, 1, 1};
 	cudnn_descriptor graph = cudnn_make(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR), between[3];
-	cudnn_descriptor x = cudnn_tensor(CUDNN_X, image, CUDNN_DATA_HALF, false);
-	cudnn_descriptor w = cudnn_tensor(CUDNN_W, filter, CUDNN_DATA_HALF, false);
-	cudnn_descriptor v = cudnn_tensor(CUDNN_V, image, CUDNN_DATA_HALF, false);
-	cudnn_descriptor scale = cudnn_tensor(CUDNN_SCALE, channel, CUDNN_DATA_FLOAT, false);
-	cudnn_descriptor bias = cudnn_tensor(CUDNN_BIAS, channel, CUDNN_DATA_FLOAT, false);
+	cudnn_descriptor x = cudnn_tensor(CUDNN_X, image, s.is_nchw, CUDNN_DATA_HALF, false);
+	cudnn_descriptor w = cudnn_tensor(CUDNN_W, filter, s.is_nchw, CUDNN_DATA_HALF, false);
+	cudnn_descriptor v = cudnn_tensor(CUDNN_V, image, s.is_nchw, CUDNN_DATA_HALF, false);
+	cudnn_descriptor scale =
+		cudnn_tensor(CUDNN_SCALE, channel, s.is_nchw, CUDNN_DATA_FLOAT, false);
+	cudnn_descriptor bias =
+		cudnn_tensor(CUDNN_BIAS, channel, s.is_nchw, CUDNN_DATA_FLOAT, false);
 
 	for (int i = 0; i < 3; i++)
-		between[i] = cudnn_tensor(CUDNN_BETWEEN + i, image, CUDNN_DATA_FLOAT, true);
+		between[i] =
+			cudnn_tensor(CUDNN_BETWEEN + i, image, s.is_nchw, CUDNN_DATA_FLOAT, true);
 	cudnn_set(graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle);
 	cudnn_set(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS,
 		  std::vector<cudnn_descriptor>{
@@ -271,7 +277,7 @@ static inline cudnn_descriptor cudnn_operations(cudnnHandle_t handle, struct cud
 
 /* ---- plans ---- */
 
-static const int cudnn_tried = 2; /* of the ways that cuDNN names */
+static const int cudnn_tried = 4; /* of the ways that cuDNN names */
 
 struct cudnn_plan {
 	cudnn_descriptor plan, pack;

@@ -60,19 +60,14 @@ struct layout {
 	__half *x, *t, *u, *v, *z; /* input, what kernels hand on, result */
 };
 
-/* What loads and stores whole tiles: input with rim, weights of a position, output. */
-struct conv_maps {
-	CUtensorMap x, weights, v;
-};
-
 struct problem {
 	struct shape shape;
 	int filter;
-	__half *weights; /* [output channel][F][F][input channel] */
+	__half *weights;      /* [output channel][F][F][input channel] */
+	__half *weights_nchw; /* [output channel][input channel][F][F], which only cuDNN reads */
 	std::vector<float> scale_of, bias_of;
 	struct folded folded; /* the same on the device */
 	struct layout nhwc, nchw;
-	struct conv_maps maps;
 	bool is_nchw; /* of the variant under way */
 	cudaGraphExec_t graph;
 	cudaStream_t stream; /* nullptr but for the graph */
@@ -87,8 +82,17 @@ struct problem {
 template <int filter> static constexpr int rim = filter / 2;
 template <int filter> static constexpr int span = tile_width + 2 * rim<filter>;
 
+/* Pixels of the block's tiles with their rims, and one so that chunks lie in different banks. */
+template <int filter> static constexpr int input_pixels = tiles *span<filter> *span<filter> + 1;
 template <int filter>
-static constexpr int input_bytes = tiles *span<filter> *span<filter> *row_bytes;
+static constexpr int input_bytes = (input_pixels<filter> * row_bytes + 1023) / 1024 * 1024;
+
+/* Where eight channels of a pixel lie.  mma reads rows of a swizzled tile, one address a row.  wgmma
+ * reads eight rows from one address on: there a chunk's pixels stand side by side. */
+template <int filter, bool is_wgmma> static __device__ int input_offset(int pixel, int chunk)
+{
+	return is_wgmma ? (chunk * input_pixels<filter> + pixel) * 16 : swizzled(pixel, chunk);
+}
 
 struct place {
 	int image, y, x; /* of the upper left pixel; image -1: there is no such tile */
@@ -119,32 +123,27 @@ static __host__ __device__ size_t index_nchw(struct shape s, int image, int y, i
 	return (((size_t)image * s.channels + channel) * s.width + y) * s.width + x;
 }
 
-/* The block's tiles with their rim, 64 channels from `first` on: a row of shared memory a pixel.  A
- * warp takes four pixels of a row of a tile at a time, so that only x is left to check for each. */
-template <int filter>
+/* The block's tiles with their rim, 64 channels from `first` on: a row of shared memory a pixel. */
+template <int filter, bool is_wgmma>
 static __device__ void load_nhwc(uint32_t input, const __half *x, const struct place *places,
 				 struct shape shape, int first)
 {
 	const int span = ::span<filter>;
-	int lane = threadIdx.x % 32;
 
-#pragma unroll 2
-	for (int i = threadIdx.x / 32; i < tiles * span; i += conv_threads / 32) {
-		struct place place = places[i / span];
-		int y = place.y + i % span - rim<filter>, left = place.x - rim<filter>;
-		bool is_row = is_inside(place, y, 0, shape.width);
-		const __half *from = x + index_nhwc(shape, is_row ? place.image : 0, is_row ? y : 0,
-						    0, first + lane % 8 * 8);
+#pragma unroll 5
+	for (int n = 0; n < tiles * span * span * 8 / conv_threads; n++) {
+		int i = n * conv_threads + threadIdx.x, row = i / 8, chunk = i % 8,
+		    pixel = row % (span * span);
+		struct place place = places[row / (span * span)];
+		int at_y = place.y + pixel / span - rim<filter>;
+		int at_x = place.x + pixel % span - rim<filter>;
+		bool inside = is_inside(place, at_y, at_x, shape.width);
 
-#pragma unroll
-		for (int column = lane / 8; column < (span + 3) / 4 * 4; column += 4) {
-			bool inside = is_row && left + column >= 0 && left + column < shape.width;
-
-			if (span % 4 == 0 || column < span)
-				copy_async(input + swizzled(i * span + column, lane % 8),
-					   from + (inside ? (left + column) * shape.channels : 0),
-					   inside);
-		}
+		copy_async(input + input_offset<filter, is_wgmma>(row, chunk),
+			   inside ? x + index_nhwc(shape, place.image, at_y, at_x,
+						   first + 8 * chunk)
+				  : x,
+			   inside);
 	}
 	copy_async_commit();
 }
@@ -167,7 +166,7 @@ static __device__ void transpose8(uint4 (&v)[8])
 }
 
 /* The same from NCHW.  The tile itself: eight pixels of eight channels a thread. */
-template <int filter>
+template <int filter, bool is_wgmma>
 static __device__ void load_nchw_middle(uint32_t input, const __half *x, const struct place *places,
 					struct shape shape, int first)
 {
@@ -189,14 +188,15 @@ static __device__ void load_nchw_middle(uint32_t input, const __half *x, const s
 		transpose8(values);
 #pragma unroll
 		for (int c = 0; c < 8; c++)
-			store_shared(input + swizzled((tile * span + y) * span + rim<filter> + c,
-						      chunk),
+			store_shared(input + input_offset<filter, is_wgmma>(
+						     (tile * span + y) * span + rim<filter> + c,
+						     chunk),
 				     values[c]);
 	}
 }
 
 /* The columns of the rim at both sides: one pixel of eight channels a thread. */
-template <int filter>
+template <int filter, bool is_wgmma>
 static __device__ void load_nchw_sides(uint32_t input, const __half *x, const struct place *places,
 				       struct shape shape, int first)
 {
@@ -217,26 +217,37 @@ static __device__ void load_nchw_sides(uint32_t input, const __half *x, const st
 			values[c] = inside ? x[index_nchw(shape, place.image, at_y, at_x,
 							  first + 8 * chunk + c)]
 					   : __half(0.0f);
-		store_shared(input + swizzled((tile * span + y) * span + column, chunk),
+		store_shared(input + input_offset<filter, is_wgmma>((tile * span + y) * span +
+									    column,
+								    chunk),
 			     *(const uint4 *)values);
 	}
 }
 
-/* Weights of one position of the filter: a row of shared memory an output channel.  from: those of
- * the first, for this thread's row and chunk. */
-static __device__ void load_weights(uint32_t stage, const __half *from, int positions, int channels)
+/* Weights of one position of the filter: a row of shared memory an output channel. */
+static __device__ void load_weights(uint32_t stage, const __half *weights, int positions,
+				    int position, int channels, int first_in, int first_out)
 {
-	const int rows = conv_threads / 8; /* at a time */
-
 #pragma unroll
-	for (int row = 0; row < slice; row += rows)
-		copy_async(stage + swizzled(row + threadIdx.x / 8, threadIdx.x % 8),
-			   from + row * positions * channels, true);
+	for (int n = 0; n < slice * 8 / conv_threads; n++) {
+		int i = n * conv_threads + threadIdx.x, row = i / 8, chunk = i % 8;
+		size_t from = ((size_t)(first_out + row) * positions + position) * channels;
+
+		copy_async(stage + swizzled(row, chunk), weights + from + first_in + 8 * chunk,
+			   true);
+	}
 }
 
-/* The sums of a thread: of 16 pixels times 64 output channels, four times in one tile, which is the
- * warp's. */
+/* The sums of a thread.  mma: of 16 pixels times 64 output channels, four times in one tile, which is
+ * the warp's.  wgmma: of 16 output channels, which are the warp's, times 64 pixels in each tile. */
 typedef float conv_sums[tiles][slice / 8][4];
+
+static __device__ void clear(conv_sums &sums)
+{
+#pragma unroll
+	for (int i = 0; i < tiles * slice / 2; i++)
+		sums[i / (slice / 2)][i / 4 % (slice / 8)][i % 4] = 0;
+}
 
 /* Sums += 64 channels of the pixels, shifted by `shift`, times the weights in stage. */
 template <int filter>
@@ -266,6 +277,32 @@ static __device__ void multiply_mma(conv_sums &sums, uint32_t input, int shift, 
 	}
 }
 
+/* The same with the factors changed round: then the one that is read for each tile is in registers,
+ * and what comes from shared memory is read once. */
+template <int filter>
+static __device__ void multiply_wgmma(conv_sums &sums, uint32_t input, int shift, uint32_t stage,
+				      bool add)
+{
+	const int span = ::span<filter>, chunk_bytes = 16 * input_pixels<filter>;
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+	uint32_t weights[slice / 16][4];
+	uint64_t pixels = pixel_descriptor(input + 16 * shift, 16 * span, chunk_bytes);
+
+	wgmma_wait<0>(); /* the last step's: they ran while this one was prepared */
+#pragma unroll
+	for (int k = 0; k < slice / 16; k++)
+		load_fragment(weights[k],
+			      stage + swizzled(16 * warp + lane % 16, 2 * k + lane / 16));
+	wgmma_begin();
+#pragma unroll
+	for (int k = 0; k < slice / 16; k++)
+#pragma unroll
+		for (int i = 0; i < tiles; i++)
+			wgmma64(sums[i], weights[k],
+				pixels + i * span * span + 2 * k * chunk_bytes / 16, add || k);
+	wgmma_commit();
+}
+
 /* Scaled, shifted and cut off where fused. */
 template <bool is_fused> static __device__ float finished(float sum, float scale, float bias)
 {
@@ -276,7 +313,7 @@ static const int nchw_pitch = 2 * tile_pixels + 16; /* bytes: a channel's pixels
 
 /* Sums into shared memory, in the order in which they leave: a row a pixel, or a channel. */
 template <bool is_nchw, bool is_fused>
-static __device__ void stage_output(char *output, const conv_sums &sums, struct folded folded)
+static __device__ void stage_mma(char *output, const conv_sums &sums, struct folded folded)
 {
 	int lane = threadIdx.x % 32, tile = threadIdx.x / 32;
 
@@ -308,6 +345,42 @@ static __device__ void stage_output(char *output, const conv_sums &sums, struct 
 	}
 }
 
+template <bool is_nchw, bool is_fused>
+static __device__ void stage_wgmma(char *output, const conv_sums &sums, struct folded folded)
+{
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, channel = 16 * warp + lane / 4;
+	float scale[2] = {folded.scale[channel], folded.scale[channel + 8]};
+	float bias[2] = {folded.bias[channel], folded.bias[channel + 8]};
+
+#pragma unroll
+	for (int tile = 0; tile < tiles; tile++)
+#pragma unroll
+		for (int j = 0; j < slice / 8; j += 2) {
+			uint32_t pairs[4]; /* of pixels; two channels of two rows of the tile */
+
+#pragma unroll
+			for (int i = 0; i < 4; i++) {
+				const float *sum = &sums[tile][j + i / 2][i % 2 * 2];
+				__half2 pair = __floats2half2_rn(
+					finished<is_fused>(sum[0], scale[i % 2], bias[i % 2]),
+					finished<is_fused>(sum[1], scale[i % 2], bias[i % 2]));
+
+				pairs[i] = *(const uint32_t *)&pair;
+				if (is_nchw)
+					*(__half2 *)(output +
+						     (tile * slice + channel + i % 2 * 8) *
+							     nchw_pitch +
+						     16 * (j + i / 2) + lane % 4 * 4) = pair;
+			}
+			if (!is_nchw)
+				store_transposed(shared_address(output) +
+							 swizzled(tile * tile_pixels + 8 * j +
+									  lane / 16 * 8 + lane % 8,
+								  2 * warp + lane / 8 % 2),
+						 pairs);
+		}
+}
+
 /* From there to global memory, 16 bytes a store: eight channels of a pixel, or eight pixels. */
 template <bool is_nchw>
 static __device__ void store_output(__half *t, const char *output, const struct place *places,
@@ -336,16 +409,16 @@ static __device__ void store_output(__half *t, const char *output, const struct 
 	}
 }
 
-template <int filter, bool is_nchw>
+template <int filter, bool is_nchw, bool is_wgmma>
 static __device__ void load_input(uint32_t input, const __half *x, const struct place *places,
 				  struct shape shape, int first)
 {
 	if (is_nchw) {
-		load_nchw_middle<filter>(input, x, places, shape, first);
+		load_nchw_middle<filter, is_wgmma>(input, x, places, shape, first);
 		if (filter > 1)
-			load_nchw_sides<filter>(input, x, places, shape, first);
+			load_nchw_sides<filter, is_wgmma>(input, x, places, shape, first);
 	} else {
-		load_nhwc<filter>(input, x, places, shape, first);
+		load_nhwc<filter, is_wgmma>(input, x, places, shape, first);
 	}
 }
 
@@ -354,7 +427,7 @@ static constexpr int conv_shared_bytes = stages *stage_bytes + input_bytes<filte
 					 tiles *(int)sizeof(struct place);
 
 /* Shared memory: weights, input, places; in the end the output from its beginning on. */
-template <int filter, bool is_nchw, bool is_fused>
+template <int filter, bool is_nchw, bool is_fused, bool is_wgmma>
 static __global__ void __launch_bounds__(conv_threads, 2)
 	conv_kernel(__half *t, const __half *x, const __half *weights, struct folded folded,
 		    struct shape shape)
@@ -364,226 +437,64 @@ static __global__ void __launch_bounds__(conv_threads, 2)
 	char *input_at = memory + stages * stage_bytes;
 	struct place *places = (struct place *)(input_at + input_bytes<filter>);
 	uint32_t stage = shared_address(memory), input = shared_address(input_at);
-	int slices = shape.channels / slice, steps = positions * slices;
-	int first_out = blockIdx.x % slices * slice, first_tile = blockIdx.x / slices * tiles;
-	const __half *mine = weights +
-			     (size_t)(first_out + threadIdx.x / 8) * positions * shape.channels +
-			     threadIdx.x % 8 * 8;
-	conv_sums sums = {};
+	int first_out = blockIdx.y * slice, steps = positions * (shape.channels / slice);
+	conv_sums sums;
 
+	if (is_wgmma && !HAS_WGMMA)
+		return; /* nobody launches it */
 	if (threadIdx.x < tiles)
-		places[threadIdx.x] = place_of(first_tile + threadIdx.x, shape);
+		places[threadIdx.x] = place_of(blockIdx.x * tiles + threadIdx.x, shape);
+	__syncthreads();
 	for (int step = 0; step < stages - 1; step++) {
 		if (step < steps)
-			load_weights(stage + step * stage_bytes,
-				     mine + step % positions * shape.channels +
-					     step / positions * slice,
-				     positions, shape.channels);
+			load_weights(stage + step * stage_bytes, weights, positions,
+				     step % positions, shape.channels, step / positions * slice,
+				     first_out);
 		copy_async_commit();
 	}
+	if (!is_wgmma)
+		clear(sums);
 #pragma unroll 1
 	for (int step = 0; step < steps; step++) {
 		int position = step % positions, ahead = step + stages - 1;
 		int shift = position / filter * span<filter> + position % filter;
+		uint32_t now = stage + step % stages * stage_bytes;
 
 		if (position == 0) { /* the next channels, when nobody needs the last ones */
+			if (is_wgmma)
+				wgmma_wait<0>();
 			__syncthreads();
-			load_input<filter, is_nchw>(input, x, places, shape,
-						    step / positions * slice);
+			load_input<filter, is_nchw, is_wgmma>(input, x, places, shape,
+							      step / positions * slice);
 			copy_async_wait<0>();
 		} else {
 			copy_async_wait<stages - 2>();
 		}
+		if (is_wgmma)
+			wgmma_publish();
 		__syncthreads(); /* this step's weights are here, those of the last one are free */
 		if (ahead < steps)
-			load_weights(stage + ahead % stages * stage_bytes,
-				     mine + ahead % positions * shape.channels +
-					     ahead / positions * slice,
-				     positions, shape.channels);
+			load_weights(stage + ahead % stages * stage_bytes, weights, positions,
+				     ahead % positions, shape.channels, ahead / positions * slice,
+				     first_out);
 		copy_async_commit();
-		multiply_mma<filter>(sums, input, shift, stage + step % stages * stage_bytes);
+		if (is_wgmma)
+			multiply_wgmma<filter>(sums, input, shift, now, step > 0);
+		else
+			multiply_mma<filter>(sums, input, shift, now);
 	}
+	if (is_wgmma)
+		wgmma_wait<0>();
 	copy_async_wait<0>();
 	__syncthreads();
 	folded.scale += first_out;
 	folded.bias += first_out;
-	stage_output<is_nchw, is_fused>(memory, sums, folded);
+	if (is_wgmma)
+		stage_wgmma<is_nchw, is_fused>(memory, sums, folded);
+	else
+		stage_mma<is_nchw, is_fused>(memory, sums, folded);
 	__syncthreads();
 	store_output<is_nchw>(t, memory, places, shape, first_out);
-}
-
-/* ---- fused, with wgmma, in NHWC ---- */
-
-#ifndef TRIAL
-static const int hopper_tiles = 4, hopper_blocks = 2, hopper_stages = 3;
-#endif
-typedef float hopper_sums[hopper_tiles][slice / 8][4];
-template <int filter>
-static constexpr int hopper_tile_bytes = (span<filter> * span<filter> * row_bytes + 1023) / 1024 *
-					 1024;
-
-/* Where things are in shared memory, which begins with the tiles.  Each barrier says that the input, or
- * a stage, is full; the one 8 bytes after it that it is empty again. */
-template <int filter> static constexpr int stages_at = hopper_tiles *hopper_tile_bytes<filter>;
-template <int filter>
-static constexpr int input_barrier_at = stages_at<filter> + hopper_stages *stage_bytes;
-template <int filter> static constexpr int stage_barriers_at = input_barrier_at<filter> + 16;
-template <int filter>
-static constexpr int hopper_shared_bytes = stage_barriers_at<filter> + 16 * hopper_stages;
-
-/* For one thread: the weights of a step, as soon as their stage is empty. */
-template <int filter>
-static __device__ void load_step(uint32_t memory, const struct conv_maps &maps, int step,
-				 int slices)
-{
-	const int positions = filter * filter;
-	int stage = step % hopper_stages;
-	uint32_t barrier = memory + stage_barriers_at<filter> + 16 * stage;
-
-	if (step >= positions * slices)
-		return;
-	barrier_wait(barrier + 8, (step / hopper_stages + 1) % 2);
-	barrier_expect(barrier, stage_bytes);
-	load_tile(memory + stages_at<filter> + stage * stage_bytes, &maps.weights, barrier,
-		  step / positions * slice, step % positions, blockIdx.x % slices * slice);
-}
-
-/* Likewise 64 channels of the block's tiles with their rim. */
-template <int filter>
-static __device__ void load_tiles(uint32_t memory, const struct conv_maps &maps, int chunk,
-				  struct shape shape)
-{
-	const int span = ::span<filter>;
-	int slices = shape.channels / slice;
-	uint32_t barrier = memory + input_barrier_at<filter>;
-
-	if (chunk >= slices)
-		return;
-	barrier_wait(barrier + 8, (chunk + 1) % 2);
-	barrier_expect(barrier, hopper_tiles * span * span * row_bytes);
-	for (int tile = 0; tile < hopper_tiles; tile++) {
-		struct place place = place_of(blockIdx.x / slices * hopper_tiles + tile, shape);
-
-		load_tile(memory + tile * hopper_tile_bytes<filter>, &maps.x, barrier,
-			  chunk * slice, place.x - rim<filter>, place.y - rim<filter>, place.image);
-	}
-}
-
-/* Output channels times pixels: the weights of a position, which all tiles share, come into registers,
- * and pixels are read where they lie, shifted by the position. */
-template <int filter>
-static __device__ void multiply_wgmma(hopper_sums &sums, uint32_t memory, int step, int position)
-{
-	const int span = ::span<filter>;
-	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-	int shift = position / filter * span + position % filter;
-	uint32_t stage = memory + stages_at<filter> + step % hopper_stages * stage_bytes;
-	uint32_t weights[slice / 16][4];
-	uint64_t pixels = tile_descriptor(memory + shift * row_bytes, span * row_bytes);
-
-	wgmma_wait<0>(); /* the last step's have read their weights */
-#pragma unroll
-	for (int k = 0; k < slice / 16; k++)
-		load_fragment(weights[k],
-			      stage + swizzled(16 * warp + lane % 16, 2 * k + lane / 16));
-	wgmma_begin();
-#pragma unroll
-	for (int k = 0; k < slice / 16; k++)
-#pragma unroll
-		for (int i = 0; i < hopper_tiles; i++)
-			wgmma64(sums[i], weights[k],
-				pixels + (i * hopper_tile_bytes<filter> + 32 * k) / 16, step || k);
-	wgmma_commit();
-}
-
-/* A warp has 16 output channels of all pixels: two fragments side by side become rows of pixels. */
-static __device__ void stage_wgmma(uint32_t output, const hopper_sums &sums, struct folded folded)
-{
-	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, channel = 16 * warp + lane / 4;
-	float scale[2] = {folded.scale[channel], folded.scale[channel + 8]};
-	float bias[2] = {folded.bias[channel], folded.bias[channel + 8]};
-
-#pragma unroll
-	for (int i = 0; i < hopper_tiles * slice / 16; i++) {
-		uint32_t pairs[4]; /* of pixels: of two channels in two rows of the tile */
-
-#pragma unroll
-		for (int j = 0; j < 4; j++) {
-			const float *sum = &sums[i / 4][i % 4 * 2 + j / 2][j % 2 * 2];
-			__half2 pair =
-				__floats2half2_rn(finished<true>(sum[0], scale[j % 2], bias[j % 2]),
-						  finished<true>(sum[1], scale[j % 2],
-								 bias[j % 2]));
-
-			pairs[j] = *(const uint32_t *)&pair;
-		}
-		store_transposed(output + swizzled(16 * i + lane / 16 * 8 + lane % 8,
-						   2 * warp + lane / 8 % 2),
-				 pairs);
-	}
-}
-
-template <int filter>
-static __global__ void __launch_bounds__(conv_threads, hopper_blocks)
-	wgmma_kernel(const __grid_constant__ struct conv_maps maps, struct folded folded,
-		     struct shape shape)
-{
-	extern __shared__ __align__(1024) char memory_start[];
-	const int positions = filter * filter;
-	uint32_t memory = shared_address(memory_start);
-	uint32_t input_barrier = memory + input_barrier_at<filter>;
-	int slices = shape.channels / slice, first_out = blockIdx.x % slices * slice;
-	hopper_sums sums;
-
-	if (!HAS_WGMMA)
-		return; /* nobody launches it */
-	if (threadIdx.x == 0) {
-		for (int i = 0; i < hopper_stages + 1; i++) {
-			barrier_init(input_barrier + 16 * i, 1);
-			barrier_init(input_barrier + 16 * i + 8, conv_threads / 32);
-		}
-		barrier_publish();
-		load_tiles<filter>(memory, maps, 0, shape);
-		for (int step = 0; step < hopper_stages; step++)
-			load_step<filter>(memory, maps, step, slices);
-	}
-	__syncthreads();
-#pragma unroll 1
-	for (int chunk = 0; chunk < slices; chunk++) {
-		barrier_wait(input_barrier, chunk % 2);
-#pragma unroll 1
-		for (int position = 0; position < positions; position++) {
-			int step = chunk * positions + position;
-			uint32_t barrier =
-				memory + stage_barriers_at<filter> + 16 * (step % hopper_stages);
-
-			barrier_wait(barrier, step / hopper_stages % 2);
-			multiply_wgmma<filter>(sums, memory, step, position);
-			if (threadIdx.x % 32 == 0) /* this warp's weights are in registers */
-				barrier_arrive(barrier + 8);
-			if (threadIdx.x == 0)
-				load_step<filter>(memory, maps, step + hopper_stages, slices);
-		}
-		wgmma_wait<0>();
-		if (threadIdx.x % 32 == 0)
-			barrier_arrive(input_barrier + 8);
-		if (threadIdx.x == 0)
-			load_tiles<filter>(memory, maps, chunk + 1, shape);
-	}
-	__syncthreads();
-	stage_wgmma(memory, sums, {folded.scale + first_out, folded.bias + first_out});
-	wgmma_publish();
-	__syncthreads();
-	if (threadIdx.x > 0)
-		return;
-	for (int tile = 0; tile < hopper_tiles; tile++) {
-		struct place place = place_of(blockIdx.x / slices * hopper_tiles + tile, shape);
-
-		if (place.image >= 0)
-			store_tile(&maps.v, memory + tile * tile_pixels * row_bytes, first_out,
-				   place.x, place.y, place.image);
-	}
-	store_tile_wait();
 }
 
 /* ---- what comes after it, as kernels of their own: eight values a thread ---- */
@@ -709,43 +620,34 @@ static unsigned blocks(long threads)
 	return (threads + block_size - 1) / block_size;
 }
 
-/* Of so many tiles each, for 64 output channels. */
-static unsigned conv_blocks(const problem &p, int tiles)
+/* More than 48 KiB of shared memory a block have to be asked for, once a kernel. */
+template <int filter, bool is_nchw, bool is_fused, bool is_wgmma>
+static void launch_convolution(problem &p, struct layout &a, __half *result)
 {
+	const int bytes = conv_shared_bytes<filter>;
+	auto kernel = conv_kernel<filter, is_nchw, is_fused, is_wgmma>;
 	int in_row = p.shape.width / tile_width;
 	long tile_count = (long)p.shape.images * in_row * in_row;
+	dim3 grid((tile_count + tiles - 1) / tiles, p.shape.channels / slice);
+	static bool is_ready = false;
 
-	return (tile_count + tiles - 1) / tiles * (p.shape.channels / slice);
+	if (!is_ready)
+		CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+						bytes));
+	is_ready = true;
+	CUDA_LAUNCH(kernel<<<grid, conv_threads, bytes, p.stream>>>(result, a.x, p.weights,
+								    p.folded, p.shape));
 }
 
-/* More than 48 KiB of shared memory a block have to be asked for, once a kernel. */
-template <class kernel_type> static void ask_for_shared_memory(kernel_type *kernel, int bytes)
-{
-	CUDA_CHECK(
-		cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-}
-
-/* Calls body with the width of the filter, as a type. */
-template <class function> static void with_filter(const problem &p, function body)
-{
-	if (p.filter == 1)
-		body(std::integral_constant<int, 1>());
-	else if (p.filter == 3)
-		body(std::integral_constant<int, 3>());
-	else
-		body(std::integral_constant<int, 5>());
-}
-
-template <bool is_nchw, bool is_fused>
+template <bool is_nchw, bool is_fused, bool is_wgmma>
 static void convolve(problem &p, struct layout &a, __half *result)
 {
-	with_filter(p, [&](auto filter) {
-		const int bytes = conv_shared_bytes<filter>;
-
-		CUDA_LAUNCH(conv_kernel<filter, is_nchw, is_fused>
-			    <<<conv_blocks(p, tiles), conv_threads, bytes, p.stream>>>(
-				    result, a.x, p.weights, p.folded, p.shape));
-	});
+	if (p.filter == 1)
+		launch_convolution<1, is_nchw, is_fused, is_wgmma>(p, a, result);
+	else if (p.filter == 3)
+		launch_convolution<3, is_nchw, is_fused, is_wgmma>(p, a, result);
+	else
+		launch_convolution<5, is_nchw, is_fused, is_wgmma>(p, a, result);
 }
 
 template <bool is_nchw> static struct layout &layout_of(problem &p)
@@ -765,12 +667,12 @@ template <bool is_nchw> static void pool(problem &p, struct layout &a)
 			(eight *)a.z, a.v, p.shape, results / 8));
 }
 
-template <bool is_nchw> static void one_naive(problem &p)
+template <bool is_nchw, bool is_wgmma> static void one_naive(problem &p)
 {
 	struct layout &a = layout_of<is_nchw>(p);
 	long eights = value_count(p) / 8;
 
-	convolve<is_nchw, false>(p, a, a.t);
+	convolve<is_nchw, false, is_wgmma>(p, a, a.t);
 	CUDA_LAUNCH(normalize_kernel<is_nchw>
 		    <<<blocks(eights), block_size, 0, p.stream>>>((eight *)a.u, (const eight *)a.t,
 								  p.folded, p.shape, eights));
@@ -780,25 +682,12 @@ template <bool is_nchw> static void one_naive(problem &p)
 	pool<is_nchw>(p, a);
 }
 
-template <bool is_nchw> static void one_fused(problem &p)
+template <bool is_nchw, bool is_wgmma> static void one_fused(problem &p)
 {
 	struct layout &a = layout_of<is_nchw>(p);
 
-	convolve<is_nchw, true>(p, a, a.v);
+	convolve<is_nchw, true, is_wgmma>(p, a, a.v);
 	pool<is_nchw>(p, a);
-}
-
-static void one_wgmma(problem &p)
-{
-	with_filter(p, [&](auto filter) {
-		const int bytes = hopper_shared_bytes<filter>;
-
-		CUDA_LAUNCH(
-			wgmma_kernel<filter>
-			<<<conv_blocks(p, hopper_tiles), conv_threads, bytes>>>(p.maps, p.folded,
-										p.shape));
-	});
-	pool<false>(p, p.nhwc);
 }
 
 /* ---- variants ---- */
@@ -809,33 +698,14 @@ template <void (*one)(problem &)> static void run(problem &p, int iterations)
 		one(p);
 }
 
-template <bool is_nchw, bool is_fused> static void setup(problem &p)
+template <bool is_nchw> static void setup(problem &p)
 {
 	p.is_nchw = is_nchw;
-	with_filter(p, [&](auto filter) {
-		ask_for_shared_memory(conv_kernel<filter, is_nchw, is_fused>,
-				      conv_shared_bytes<filter>);
-	});
-}
-
-static void setup_wgmma(problem &p)
-{
-	cuuint64_t c = p.shape.channels, w = p.shape.width, n = p.shape.images;
-	cuuint64_t positions = p.filter * p.filter;
-	cuuint32_t span = tile_width + p.filter - 1;
-
-	p.is_nchw = false;
-	p.maps = {tile_map(p.nhwc.x, {c, w, w, n}, {slice, span, span, 1}),
-		  tile_map(p.weights, {c, positions, c}, {slice, 1, slice}),
-		  tile_map(p.nhwc.v, {c, w, w, n}, {slice, tile_width, tile_width, 1})};
-	with_filter(p, [&](auto filter) {
-		ask_for_shared_memory(wgmma_kernel<filter>, hopper_shared_bytes<filter>);
-	});
 }
 
 template <void (*one)(problem &)> static void setup_graph(problem &p)
 {
-	setup<false, true>(p);
+	p.is_nchw = false;
 	CUDA_CHECK(cudaStreamCreate(&p.stream));
 	graph_begin(p.stream);
 	one(p);
@@ -858,30 +728,32 @@ static void teardown_graph(problem &p)
 #if ROOFLINE_HAS_CUDNN
 
 /* Makes what setup_cudnn then chooses from: only making it shows that cuDNN can. */
-static const char *why_no_cudnn(problem &p)
+template <bool is_nchw> static const char *why_no_cudnn(problem &p)
 {
-	struct layout &a = p.nhwc;
+	struct layout &a = layout_of<is_nchw>(p);
 
 	if (cudnn_why_missing())
 		return cudnn_why_missing();
-	p.cudnn = cudnn_prepare({p.shape.images, p.shape.width, p.shape.channels, p.filter},
-				{a.x, p.weights, p.folded.scale, p.folded.bias, a.v});
+	p.cudnn =
+		cudnn_prepare({p.shape.images, p.shape.width, p.shape.channels, p.filter, is_nchw},
+			      {a.x, is_nchw ? p.weights_nchw : p.weights, p.folded.scale,
+			       p.folded.bias, a.v});
 	if (!p.cudnn.plans.empty())
 		return nullptr;
 	cudnn_release(&p.cudnn);
-	return "this cuDNN has no fused kernel for these sizes on this GPU";
+	return "this cuDNN has no fused kernel for these sizes and this layout on this GPU";
 }
 
-static void setup_cudnn(problem &p)
+template <bool is_nchw> static void setup_cudnn(problem &p)
 {
-	p.is_nchw = false;
+	p.is_nchw = is_nchw;
 	cudnn_choose(&p.cudnn);
 }
 
-static void one_cudnn(problem &p)
+template <bool is_nchw> static void one_cudnn(problem &p)
 {
 	cudnn_run(&p.cudnn, p.cudnn.best);
-	pool<false>(p, p.nhwc);
+	pool<is_nchw>(p, layout_of<is_nchw>(p));
 }
 
 static void teardown_cudnn(problem &p)
@@ -926,12 +798,15 @@ static __global__ void fill_x_kernel(__half *nhwc, __half *nchw, struct shape sh
 		__int2half_rn(x_at(i));
 }
 
-static __global__ void fill_weights_kernel(__half *weights, long count)
+static __global__ void fill_weights_kernel(__half *nhwc, __half *nchw, int positions, int channels)
 {
-	long i = (long)blockIdx.x * blockDim.x + threadIdx.x;
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	int in = i % channels, position = i / channels % positions, out = i / channels / positions;
 
-	if (i < count)
-		weights[i] = __int2half_rn(weight_at(i));
+	if (i >= channels * positions * channels)
+		return;
+	nhwc[i] = __int2half_rn(weight_at(i));
+	nchw[(out * channels + in) * positions + position] = __int2half_rn(weight_at(i));
 }
 
 /* Statistics as training may leave them: of sums with a variance of 4 / 9 a product. */
@@ -966,10 +841,13 @@ static void prepare(problem &p, long size, int)
 	p.nhwc = arrays(value_count(p));
 	p.nchw = arrays(value_count(p));
 	p.weights = device_array<__half>(weights);
+	p.weights_nchw = device_array<__half>(weights);
 	fold(p);
 	CUDA_LAUNCH(fill_x_kernel<<<blocks(value_count(p)), block_size>>>(p.nhwc.x, p.nchw.x,
 									  p.shape, value_count(p)));
-	CUDA_LAUNCH(fill_weights_kernel<<<blocks(weights), block_size>>>(p.weights, weights));
+	CUDA_LAUNCH(fill_weights_kernel<<<blocks(weights), block_size>>>(p.weights, p.weights_nchw,
+									 p.filter * p.filter,
+									 p.shape.channels));
 }
 
 /* All bits set is no number: a value that nobody wrote cannot pass. */
@@ -1015,6 +893,15 @@ static float reference(const problem &p, int image, int y, int x, int k)
 	return __half2float(__float2half_rn(largest));
 }
 
+static uint16_t bits_of(float value)
+{
+	__half half = __float2half_rn(value);
+	uint16_t bits;
+
+	memcpy(&bits, &half, sizeof(bits));
+	return bits;
+}
+
 /* Values of z that are looked at: all of small images, else so many at random. */
 static const long checked_values = 8192;
 
@@ -1035,7 +922,7 @@ static struct difference check(const problem &p)
 		float value = __half2float(found[at]), expected = reference(p, image, y, x, k);
 
 		if (!(fabsf(value - expected) <= expected / 1024))
-			return {(long)at, 0, 0, true, value, expected};
+			return {(long)at, bits_of(value), bits_of(expected)};
 	}
 	return {-1, 0, 0};
 }
@@ -1046,6 +933,7 @@ static void release(problem &p)
 		for (__half *array : {a.x, a.t, a.u, a.v, a.z})
 			CUDA_CHECK(cudaFree(array));
 	CUDA_CHECK(cudaFree(p.weights));
+	CUDA_CHECK(cudaFree(p.weights_nchw));
 	CUDA_CHECK(cudaFree(p.folded.scale));
 	CUDA_CHECK(cudaFree(p.folded.bias));
 }
@@ -1068,21 +956,27 @@ static const char *why_no_wgmma(problem &)
 
 static const std::vector<variant<problem>> variants = {
 	{"naive", "four kernels: convolution, normalization, ReLU, pooling; NHWC",
-	 run<one_naive<false>>, setup<false, false>},
+	 run<one_naive<false, false>>, setup<false>},
 	{"fused", "two: the convolution finishes its sums itself, then pooling",
-	 run<one_fused<false>>, setup<false, true>},
-	{"graph", "fused, and the two kernels in a graph", run_graph, setup_graph<one_fused<false>>,
-	 teardown_graph},
-	{"wgmma", "fused, with what Hopper has for tensor cores", run<one_wgmma>, setup_wgmma,
-	 nullptr, why_no_wgmma},
+	 run<one_fused<false, false>>, setup<false>},
+	{"graph", "fused, and the two kernels in a graph", run_graph,
+	 setup_graph<one_fused<false, false>>, teardown_graph},
+	{"wgmma", "fused, with the tensor cores' instruction of Hopper",
+	 run<one_fused<false, true>>, setup<false>, nullptr, why_no_wgmma},
 #if ROOFLINE_HAS_CUDNN
-	{"cudnn", "fused by cuDNN, then our pooling", run<one_cudnn>, setup_cudnn, teardown_cudnn,
-	 why_no_cudnn},
+	{"cudnn", "fused by cuDNN, then our pooling", run<one_cudnn<false>>, setup_cudnn<false>,
+	 teardown_cudnn, why_no_cudnn<false>},
 #endif
-	{"nchw_naive", "naive in NCHW", run<one_naive<true>>, setup<true, false>, nullptr, nullptr,
+	{"nchw_naive", "naive in NCHW", run<one_naive<true, false>>, setup<true>, nullptr, nullptr,
 	 "nchw_naive"},
-	{"nchw_fused", "fused in NCHW", run<one_fused<true>>, setup<true, true>, nullptr, nullptr,
+	{"nchw_fused", "fused in NCHW", run<one_fused<true, false>>, setup<true>, nullptr, nullptr,
 	 "nchw_naive"},
+	{"nchw_wgmma", "wgmma in NCHW", run<one_fused<true, true>>, setup<true>, nullptr,
+	 why_no_wgmma, "nchw_naive"},
+#if ROOFLINE_HAS_CUDNN
+	{"nchw_cudnn", "cudnn in NCHW", run<one_cudnn<true>>, setup_cudnn<true>, teardown_cudnn,
+	 why_no_cudnn<true>, "nchw_naive"},
+#endif
 };
 
 static const struct workload<problem> fuse_conv_bn_relu = {
