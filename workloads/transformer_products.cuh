@@ -105,8 +105,25 @@ static struct product_plan product_make_plan(const struct product &p)
 	return plan;
 }
 
+static void *product_workspace(struct products &all, cudaStream_t stream)
+{
+	void *&workspace = all.workspaces[stream];
+
+	if (!workspace)
+		CUDA_CHECK(cudaMalloc(&workspace, cublaslt_workspace_bytes));
+	return workspace;
+}
+
 static void product_run(struct products &all, const struct product_plan &plan, const void *left,
-			const void *right, void *out, float kept, cudaStream_t stream);
+			const void *right, void *out, float kept, cudaStream_t stream)
+{
+	const float one = 1;
+
+	CUBLASLT_CHECK(cublaslt.Matmul(all.handle, plan.operation, &one, right, plan.right, left,
+				       plan.left, &kept, out, plan.out, out, plan.out,
+				       &plan.algorithm, product_workspace(all, stream),
+				       cublaslt_workspace_bytes, stream));
+}
 
 /* Of one, in nanoseconds, by events around several. */
 static float product_time(struct products &all, const struct product_plan &plan, const void *left,
@@ -176,26 +193,6 @@ static void product_choose(struct products &all, const struct product &p, struct
 	}
 	plan.algorithm = best;
 	CUDA_CHECK(cudaFree(scratch));
-}
-
-static void *product_workspace(struct products &all, cudaStream_t stream)
-{
-	void *&workspace = all.workspaces[stream];
-
-	if (!workspace)
-		CUDA_CHECK(cudaMalloc(&workspace, cublaslt_workspace_bytes));
-	return workspace;
-}
-
-static void product_run(struct products &all, const struct product_plan &plan, const void *left,
-			const void *right, void *out, float kept, cudaStream_t stream)
-{
-	const float one = 1;
-
-	CUBLASLT_CHECK(cublaslt.Matmul(all.handle, plan.operation, &one, right, plan.right, left,
-				       plan.left, &kept, out, plan.out, out, plan.out,
-				       &plan.algorithm, product_workspace(all, stream),
-				       cublaslt_workspace_bytes, stream));
 }
 
 static void product_launch(struct products &all, const struct product &p, const __half *left,
