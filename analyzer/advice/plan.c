@@ -110,7 +110,7 @@ static void order_techniques(enum technique_id *ids, const struct plan *plan)
 static int predict(struct predicted_gain *out, const struct plan *plan)
 {
 	const struct what_ifs *all = &plan->facts->what_ifs;
-	enum technique_id ids[TECHNIQUE_COUNT];
+	enum technique_id ids[TECHNIQUE_COUNT] = {0};
 	struct what_if parts[TECHNIQUE_COUNT];
 	struct prediction prediction;
 	int rc;

@@ -446,6 +446,7 @@ static int plot_results(struct options *options, struct err *err)
 		rc = make_output_folder(options->folder, err);
 	if (rc == 0)
 		rc = draw(&charts[find_chart("tune")], NULL, options, err);
+	options->chart.results = NULL;
 	tune_results_free(&results);
 	return rc;
 }

@@ -407,7 +407,7 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	found='{"blocking_copy", "late_module_load", "leaked_graphs", "register_spills", "bank_conflicts",
 		"collective_order", "collective_wait", "pending_launches", "other_profiler"}'
 	expect "$(recordings | grep -v '^pitfalls')" "all($pitfalls[x] == name for x in advice() if x in $pitfalls)"
-	expect "$(recordings | grep -v '^pitfalls\|^tune_transpose\|^bank_conflict.naive$\|^overfused.\(limited\|nine\)$')" "not $found & set(advice())"
+	expect "$(recordings | grep -v '^pitfalls\|^transformer\|^tune_transpose\|^bank_conflict.naive$\|^overfused.\(limited\|nine\)$')" "not $found & set(advice())"
 }
 
 @test "advice: columns in one bank are told to be padded, and kernels fused until they spill to be no larger" {
@@ -768,14 +768,14 @@ assert [row["tail_ns"] + row["collective_wait_ns"] == "0" for row in csv.DictRea
 	done
 }
 
-@test "of code that is compiled again and again each launch is told of its own kernel" {
+@test "of code that is compiled again and again loads and launches are told by kernel" {
 	run "$ROOFLINECTL" report "$root/tests/recordings/jit_gemm.no_cache" --section jit --format json
 	[ "$status" -eq 0 ]
 	python3 - "$output" <<-'END'
 		import json, sys
 		jit = json.loads(sys.argv[1])["jit"]
 		assert jit["again_count"] == jit["known_count"] - 3, jit
-		for kernel in jit["kernels"]:
-			assert kernel["launch_count"] == kernel["load_count"] == 40, kernel
+		assert [kernel["load_count"] for kernel in jit["kernels"]] == [40, 40, 40], jit
+		assert sum(kernel["launch_count"] for kernel in jit["kernels"]) == 120, jit
 	END
 }

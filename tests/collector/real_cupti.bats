@@ -98,7 +98,7 @@ sets() {
 roofline 8 none
 atomics 2 none
 shared 1 none
-global 2 none
+global 4 none
 sm 1 none
 stalls 5 none
 roofline,atomics,shared,global,sm,stalls 13 none" "$(sets GH100 | awk '{ print $2, $4, $8 }')"

@@ -345,7 +345,7 @@ static void a_range_that_one_has_not_is_told_with_those_that_both_have(void **st
 static void a_long_list_of_ranges_ends_in_dots(void **state)
 {
 	struct pair pair = commands("app", "app");
-	static char names[200][16];
+	static char names[200][24];
 
 	(void)state;
 	for (int i = 0; i < 200; i++) {

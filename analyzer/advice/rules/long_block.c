@@ -82,6 +82,8 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 
 	(void)device;
 	(void)what_if;
+	if (!found.kernel)
+		return 0;
 	format_kernel_name(name, sizeof(name), found.kernel->name, sizeof(name) - 1);
 	return advice_add_evidence(
 		item,

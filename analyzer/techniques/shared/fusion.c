@@ -177,7 +177,7 @@ int fusion_collect(struct fusion *fusion, const struct report *report)
 	fusion->dram_byte_per_s = roofline->roofs[ROOF_dram];
 	fusion->l2_bytes = (double)profile->devices[0].l2_bytes;
 	fusion->kernels = calloc(profile->signature_count + 1, sizeof(*fusion->kernels));
-	points = calloc(profile->kernel_name_count + 1, sizeof(*points));
+	points = calloc(profile->kernel_name_count + 1, sizeof(const struct roofline_point *));
 	if (!fusion->kernels || !points) {
 		free(points);
 		return -ENOMEM; /* kernels go with the facts */
