@@ -120,6 +120,8 @@ pairs() {
 			case $improved in
 			*.naive | *.eager | *.counted | *.sampled) continue ;;
 			compute_bound.gemm_*) continue ;; # multiplies matrices, which the naive one does not
+			# some variants have an input of their own, or are a mistake to be shown
+			fuse_* | overfused.* | jit_* | tune_transpose.* | transformer.* | autotune.* | bank_conflict.*) continue ;;
 			esac
 			echo "$recordings/$naive $recordings/$improved"
 		done
@@ -136,7 +138,7 @@ pairs() {
 		import json
 		answers = json.loads("[" + open("answers").read().rstrip().rstrip(",") + "]")
 		pairs = list(zip(answers[::2], answers[1::2]))
-		assert len(pairs) >= 60, len(pairs)
+		assert len(pairs) >= 50, len(pairs)
 		for j, code in pairs:
 		    assert j["is_same_work"], j
 		    assert j["measured"] > 0, j
@@ -302,5 +304,5 @@ failed() {
 		assert abs(jit["least_launches"] - jit["cost_ns"] / jit["saved_per_launch_ns"]) <= 1
 	END
 	run -0 "$ROOFLINECTL" verify "$recordings/graph_chain.naive" "$recordings/graph_chain.graph" --format json
-	[ "$(python3 -c 'import json, sys; print(json.loads(sys.argv[1])["jit"])' "$output")" = None ]
+	[ "$(python3 -c 'import json, sys; print(json.loads(sys.argv[1])["jit"]["cost_ns"])' "$output")" = None ]
 }
