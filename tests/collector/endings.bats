@@ -57,7 +57,7 @@ setup_file() {
 	local started=()
 	for run in {1..20}; do
 		CUDA_INJECTION64_PATH=$collector ROOFLINE_OUTPUT=$recording/$run \
-			timeout -s KILL "0.$((RANDOM % 30 + 10))" "$app" cuda forever \
+			timeout -s KILL "0.$((RANDOM % 40 + 50))" "$app" cuda forever \
 			>"$run.out" 2>"$run.err" 3>&- &
 		started+=($!)
 		((run % 4)) || { wait "${started[@]}" || true; } 2>/dev/null
