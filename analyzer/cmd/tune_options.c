@@ -62,8 +62,8 @@ static const struct argp_option option_table[] = {
 	{"seed", KEY_SEED, "N", 0, "of chance (1): the same one leads to the same choice", 3},
 	{"tolerance", KEY_TOLERANCE, "PERCENT", 0,
 	 "what a point has to be better by to be worth a trial of the search model (1)", 3},
-	{"repeats", KEY_REPEATS, "N", 0,
-	 "measure the best two or three so often again, taking turns (5)", 4},
+	{"repeats", KEY_REPEATS, "N", 0, "interleaved repeats of the best two or three points (5)",
+	 4},
 	{"trial-timeout", KEY_TIMEOUT, "S", 0, "end a trial that takes longer (300)", 4},
 	{"output", KEY_OUTPUT, "DIR", 0,
 	 "folder of the results (tune.<time>.<pid>); what it has of the same command, program and "

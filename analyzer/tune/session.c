@@ -263,7 +263,7 @@ void tune_session_free(struct tune_session *session)
 	session->is_impossible = NULL;
 }
 
-/* The upper tail of a coin that is thrown so often. */
+/* Upper tail of the binomial distribution with probability 1/2. */
 double tune_session_chance(const struct tune_session *session)
 {
 	double term = pow(0.5, session->rounds), sum = 0;

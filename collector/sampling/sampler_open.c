@@ -11,7 +11,7 @@
 #include "log.h"
 #include "writer/trace_writer.h"
 
-/* Decoding is tried so often at most: less time than this can be an accident, more cannot. */
+/* Decoding is tried at most this many times: less time than this can be an accident, more cannot. */
 #define TRIALS 3
 /* A trial is this long at least. */
 #define TRIAL_NS_MIN 100000

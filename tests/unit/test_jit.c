@@ -180,7 +180,7 @@ static void test_compiler(void **state)
 	end(b, jit);
 }
 
-/* Code that the driver loads inside of a launch, as it does with a kernel's first one, is no load of the program's. */
+/* Code that the driver loads during a launch (lazy loading) is not a load by the program. */
 static void test_lazy(void **state)
 {
 	struct builder *b = three_loads();
@@ -268,7 +268,7 @@ int main(void)
 			 test_driver),
 		SENTENCE("a compiler of the program is known by its records before the load",
 			 test_compiler),
-		SENTENCE("code that is loaded inside of a launch belongs to no load", test_lazy),
+		SENTENCE("lazy loading during a launch is not a load by the program", test_lazy),
 		SENTENCE(
 			"compiling returns what its kernels save less what it takes, by what it takes",
 			test_return),

@@ -4,7 +4,7 @@
  * Of a compiler in the program itself, such as NVRTC or nvJitLink, no recording has calls.  It runs in host code right
  * before the load of what it made, so that is what its time is at most: of loads of what does not lie in the program or a
  * library, of which older recordings do not tell.  Those of CUDA 13 leave records of JIT there, too short to be all of it,
- * but a sign that it was they.  The driver's compiler, which gets PTX, runs inside of the load and is recorded.
+ * but show that a compiler ran.  The driver compiles PTX within the load, and that is recorded.
  */
 #ifndef ROOFLINE_JIT_H
 #define ROOFLINE_JIT_H
