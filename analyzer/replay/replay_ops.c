@@ -188,8 +188,12 @@ static void keep_op(struct run *run, uint32_t op, int64_t start_ns, int64_t leng
 	replay->op_end_ns[op] = start_ns + length;
 	if (!replay->op_start_ns && length >= 0 && length <= UINT32_MAX)
 		replay->op_length_ns[op] = (uint32_t)length;
-	else if (replay->op_start_ns || (run->rc = keep_starts(run)) == 0)
-		replay->op_start_ns[op] = start_ns;
+	else {
+		if (!replay->op_start_ns)
+			run->rc = keep_starts(run);
+		if (replay->op_start_ns)
+			replay->op_start_ns[op] = start_ns;
+	}
 }
 
 int64_t replay_place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t length)
