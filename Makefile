@@ -246,8 +246,9 @@ in_order   = $(filter $(1),$(slow)) $(filter-out $(slow),$(1))
 parallel  := $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j2)
 # What python3 runs: a version manager puts a script of its own before it.
 python     = $(shell python3 -c 'import sys; print(sys.executable)')
-# TAP of every test file through prove; tests/run knows the sorts.  $(call prove,FILES,OPTION...)
-prove      = PYTHON='$(python)' BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' prove $(or $(2),-j2) --exec tests/run $(1)
+# TAP of every test file through prove; tests/run knows the sorts.  Three at a time keep two cores busy: tests of the
+# collector sleep.  $(call prove,FILES,OPTION...)
+prove      = PYTHON='$(python)' BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' prove $(or $(2),-j3) --exec tests/run $(1)
 
 .PHONY: setup setup-build setup-check demo check check-changed check-gpu bench lint format readme install clean help golden
 setup: setup-build setup-check ## install what is missing to build, run and check (Debian, Ubuntu)
@@ -266,7 +267,7 @@ check: setup-check ## every test that needs no GPU, plain and with ASan and UBSa
 	$(MAKE) $(parallel) --no-print-directory all tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=1 BUILD=$(sanitized) analyzer $(if $(CUPTI_H),collector) tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=thread BUILD=$(threads) thread-tests
-	TIDY_JOBS=1 TIDY_STATES=20000 $(call prove,$(call in_order,$(bats) $(bats:%=$(sanitized)/%) $(threaded:%=$(threads)/%) $(lint) \
+	TIDY_JOBS=1 TIDY_STATES=10000 $(call prove,$(call in_order,$(bats) $(bats:%=$(sanitized)/%) $(threaded:%=$(threads)/%) $(lint) \
 		$(units) $(unit_c:%.c=$(sanitized)/%)))
 
 check-changed: setup-check ## the tests of the files that differ from HEAD alone, or from BASE=COMMIT
