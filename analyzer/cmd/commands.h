@@ -16,6 +16,7 @@
 	COMMAND(advise, "recommend what to change, with the gain and how to check it")         \
 	COMMAND(whatif, "what several changes at once would bring, re-simulated")              \
 	COMMAND(verify, "compare the speedup that a change brought with the predicted one")    \
+	COMMAND(compare, "tell what is different between two or more recordings")              \
 	COMMAND(tune, "find the launch parameters with which a program is fastest")            \
 	COMMAND(plot, "draw a recording: timeline, gaps, kernels")                             \
 	COMMAND(pack, "make one small file of a recording, which every command reads")         \
