@@ -54,7 +54,9 @@ shared    := $(BUILD)/share/rooflinectl
 demo_recordings := $(addprefix tests/recordings/,graph_chain.naive.roofline atomic_batch.naive.roofline)
 
 # Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command.
-build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev libarchive-dev libzstd-dev libsqlite3-dev libyajl-dev uthash-dev gnuplot-nox:gnuplot
+build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev zlib1g-dev libarchive-dev libzstd-dev libsqlite3-dev libyajl-dev uthash-dev gnuplot-nox:gnuplot
+# libstdc++ demangles.
+ANALYZER_LIBS := -lcsv -ljansson -lyajl -lsqlite3 -larchive -lzstd -lz -lstdc++ -lm -lpthread
 check_packages := libcmocka-dev bats:bats procps:pkill perl:prove python3:python3 clang-format:clang-format \
 		  clang-tidy:clang-tidy cppcheck:cppcheck
 
@@ -83,13 +85,14 @@ $(BUILD)/analyzer/%.o: analyzer/%.c $(BUILD)/.flags
 
 $(binary): $(analyzer_o) $(BUILD)/.sources
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) -lcsv -ljansson -larchive -lzstd -lsqlite3 -lyajl -lstdc++ -lm -lpthread
+	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS)
 
 # What the analyzer reads at run time lies beside it, in the build tree as after `make install`.
-$(shared)/.stamp: $(wildcard plots/*.gp) $(demo_recordings) $(wildcard ceilings/*.json)
+$(shared)/.stamp: $(wildcard plots/*.gp) $(wildcard html/*) $(demo_recordings) $(wildcard ceilings/*.json)
 	@rm -rf $(shared)
-	@mkdir -p $(shared)/plots $(shared)/recordings $(shared)/ceilings
+	@mkdir -p $(shared)/plots $(shared)/html $(shared)/recordings $(shared)/ceilings
 	$(if $(wildcard plots/*.gp),cp plots/*.gp $(shared)/plots/)
+	html/assemble.sh >$(shared)/html/page.html
 	cp $(demo_recordings) $(shared)/recordings/
 	$(if $(wildcard ceilings/*.json),cp ceilings/*.json $(shared)/ceilings/)
 	@touch $@
@@ -200,13 +203,13 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/.flags
 	$(CC) $(ALL_CFLAGS) $(if $(filter tests/collector/%,$<),$(CUDA_FLAGS)) -Icollector -Ianalyzer -I. -c $< -o $@
 
 $(units): %: %.o $(fixture_o) $(library)
-	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcmocka -lcsv -ljansson -larchive -lzstd -lsqlite3 -lyajl -lstdc++ -lm -lpthread
+	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcmocka $(ANALYZER_LIBS)
 
 # NVTX's own start reads plainly what whoever attaches writes: ThreadSanitizer takes that for races.
 $(BUILD)/tests/collector/mock_app_nvtx.o $(BUILD)/tests/collector/libfirst_nvtx.o: SANITIZER :=
 
 $(tools): %: %.o $(library)
-	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) -lcsv -ljansson -larchive -lzstd -lsqlite3 -lyajl -lstdc++ -lm -lpthread -ldl
+	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS) -ldl
 
 $(BUILD)/tests/collector/mock_app: $(mock_app_o) $(BUILD)/.sources
 $(BUILD)/tests/collector/metric_table $(BUILD)/tests/collector/sample_table: $(every_chip)

@@ -4,18 +4,23 @@
 #include "cmd/usage.h"
 
 #include "advice/advice.h"
+#include "base/new_file.h"
+#include "html/html.h"
 #include "output/outputs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct report_arguments {
 	struct source source;
-	const char *output_path;
+	const char *output_path, *html_path;
 	output_function output;
 	struct output_options options;
 };
+
+enum { KEY_HTML = 256 };
 
 static const struct argp_option option_table[] = {
 	{"format", 'f', "FORMAT", 0,
@@ -28,6 +33,8 @@ static const struct argp_option option_table[] = {
 	{"top", 'n', "N", 0, "rows of each list; text shows 10, json and csv all", 0},
 	{"wide", 'w', NULL, 0, "names in full, lines as long as they need", 0},
 	{"output", 'o', "FILE", 0, "write to FILE instead of stdout", 0},
+	{"html", KEY_HTML, "FILE", 0,
+	 "write one page for a browser to FILE, with everything and a timeline to zoom", 0},
 	{0},
 };
 
@@ -41,6 +48,17 @@ static size_t parse_top(const char *text, struct argp_state *state)
 	if (errno || *end || *text < '0' || *text > '9' || value == 0)
 		usage_fail(state, "--top wants a number of rows, not '%s'", text);
 	return value;
+}
+
+/* A page has everything, in its own form. */
+static void check_page(const struct report_arguments *arguments, struct argp_state *state)
+{
+	const struct output_options *options = &arguments->options;
+
+	if (arguments->html_path && (arguments->output != output_text || arguments->output_path ||
+				     options->section || options->top || options->wide))
+		usage_fail(state, "--html writes a whole page to its own FILE: it goes without "
+				  "--format, --section, --top, --wide and --output");
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -70,6 +88,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case 'o':
 		arguments->output_path = argument;
+		return 0;
+	case KEY_HTML:
+		arguments->html_path = argument;
+		return 0;
+	case ARGP_KEY_END:
+		check_page(arguments, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -107,6 +131,22 @@ static int write_report(const struct report *report, struct report_arguments *ar
 	return rc;
 }
 
+/* The page is there complete or not at all. */
+static int write_page(const struct report *report, const char *path, struct err *err)
+{
+	struct new_file file;
+	FILE *out;
+	int rc = new_file_open(&file, path, err);
+
+	if (rc < 0)
+		return rc;
+	out = fdopen(dup(file.fd), "w");
+	rc = out ? html_write(report, out, err) : -errno;
+	if (out && fclose(out) && rc == 0)
+		rc = err_set(err, -errno, "%s: could not be written: %s", path, strerror(errno));
+	return new_file_close(&file, rc, err);
+}
+
 static int run(struct report_arguments *arguments, struct err *err)
 {
 	struct report *report;
@@ -120,7 +160,8 @@ static int run(struct report_arguments *arguments, struct err *err)
 		rc = advice_find(&advice, report, NULL, err);
 	if (rc == 0) {
 		report->advice = advice;
-		rc = write_report(report, arguments, err);
+		rc = arguments->html_path ? write_page(report, arguments->html_path, err)
+					  : write_report(report, arguments, err);
 	}
 	advice_free(advice);
 	report_free(report);

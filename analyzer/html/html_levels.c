@@ -1,0 +1,188 @@
+#include "html/html_levels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ns.h"
+#include "charts/raster.h"
+
+/* One entry, whether it is an item or a run of several. */
+struct entry {
+	int64_t start_ns, end_ns, busy_ns;
+	uint64_t count;
+	unsigned class_index;
+	const int64_t *class_ns; /* NULL: all of it is of class_index */
+	uint32_t name;
+	int64_t call;
+};
+
+static unsigned share_byte(int64_t part_ns, int64_t whole_ns)
+{
+	double share = whole_ns > 0 ? (double)part_ns / (double)whole_ns : 1;
+
+	return share >= 1 ? 255 : share <= 1.0 / 255 ? 1 : (unsigned)(255 * share + 0.5);
+}
+
+static int put_classes(struct html_bytes *to, const struct entry *entry)
+{
+	int64_t sum_ns = 0;
+	unsigned count = 0, last = entry->class_index;
+	int rc;
+
+	for (unsigned i = 0; entry->class_ns && i < RASTER_CLASSES; i++) {
+		if (entry->class_ns[i] <= 0)
+			continue;
+		sum_ns += entry->class_ns[i];
+		last = i;
+		count++;
+	}
+	if (count < 2)
+		return html_put_byte(to, last);
+	rc = html_put_byte(to, HTML_CLASS_LIST + count);
+	for (unsigned i = 0; rc == 0 && i < RASTER_CLASSES; i++) {
+		if (entry->class_ns[i] <= 0)
+			continue;
+		rc = html_put_byte(to, i);
+		if (rc == 0)
+			rc = html_put_byte(to, share_byte(entry->class_ns[i], sum_ns));
+	}
+	return rc;
+}
+
+static int put_entry(struct html_lane *lane, const struct entry *entry)
+{
+	struct html_bytes *to = lane->columns;
+	int64_t length_ns = entry->end_ns - entry->start_ns;
+	int rc = html_put_number(&to[HTML_COLUMN_starts],
+				 (uint64_t)entry->start_ns - (uint64_t)lane->last_ns);
+
+	if (rc == 0)
+		rc = html_put_number(&to[HTML_COLUMN_lengths], (uint64_t)length_ns);
+	if (rc == 0)
+		rc = html_put_number(&to[HTML_COLUMN_counts], entry->count - 1);
+	if (rc == 0)
+		rc = html_put_byte(&to[HTML_COLUMN_busy], share_byte(entry->busy_ns, length_ns));
+	if (rc == 0)
+		rc = put_classes(&to[HTML_COLUMN_classes], entry);
+	if (rc == 0)
+		rc = html_put_number(&to[HTML_COLUMN_names],
+				     entry->name == HTML_NO_NAME ? 0 : (uint64_t)entry->name + 1);
+	if (rc == 0)
+		rc = html_put_signed(&to[HTML_COLUMN_calls], entry->call - lane->last_call);
+	lane->last_ns = entry->start_ns;
+	lane->last_call = entry->call;
+	lane->count++;
+	return rc;
+}
+
+/* ---- every item by itself ---- */
+
+static int put_item(const struct html_item *item, void *context)
+{
+	const struct html_level *level = context;
+	struct entry entry = {
+		.start_ns = item->start_ns,
+		.end_ns = item->end_ns,
+		.busy_ns = item->end_ns - item->start_ns,
+		.count = 1,
+		.class_index = item->class_index,
+		.class_ns = item->class_ns,
+		.name = item->name,
+		.call = item->call == PROFILE_NONE ? -1 : (int64_t)item->call,
+	};
+
+	return put_entry(&level->lanes[item->row], &entry);
+}
+
+/* ---- runs ---- */
+
+/* A name's number travels through the raster in place of a text, which only comes out of it again. */
+static const char *label_of_name(uint32_t name)
+{
+	return name == HTML_NO_NAME ? NULL : (const char *)((uintptr_t)name + 1);
+}
+
+static uint32_t name_of_label(const char *label)
+{
+	return label ? (uint32_t)((uintptr_t)label - 1) : HTML_NO_NAME;
+}
+
+static int put_run(const struct raster_run *run, void *context)
+{
+	struct entry entry = {
+		.start_ns = run->start_ns,
+		.end_ns = run->end_ns,
+		.busy_ns = run->busy_ns,
+		.count = run->interval_count,
+		.class_ns = run->class_ns,
+		.name = run->interval_count == 1 ? name_of_label(run->label) : HTML_NO_NAME,
+		.call = -1,
+	};
+
+	return put_entry(context, &entry);
+}
+
+static int add_item(const struct html_item *item, void *context)
+{
+	struct raster *raster = &((struct raster *)context)[item->row];
+	int64_t class_ns[RASTER_CLASSES] = {0};
+
+	if (!item->class_ns)
+		return raster_add(raster, item->start_ns, item->end_ns, item->class_index,
+				  label_of_name(item->name));
+	memcpy(class_ns, item->class_ns, sizeof(int64_t) * GAP_CAUSE_COUNT);
+	return raster_add_mixed(raster, item->start_ns, item->end_ns, class_ns);
+}
+
+static int fill_runs(struct html_level *level, const struct html_feed *feed,
+		     struct html_window window, int columns)
+{
+	struct html_feed to = *feed;
+	struct raster *rasters = calloc(level->lane_count + 1, sizeof(*rasters));
+	int rc = rasters ? 0 : -ENOMEM;
+
+	for (size_t i = 0; rc == 0 && i < level->lane_count; i++)
+		raster_init(&rasters[i], window.from_ns, window.to_ns, columns, put_run,
+			    &level->lanes[i]);
+	to.visit = add_item;
+	to.context = rasters;
+	if (rc == 0)
+		rc = html_feed_all(&to);
+	for (size_t i = 0; rc == 0 && i < level->lane_count; i++)
+		rc = raster_finish(&rasters[i]);
+	free(rasters);
+	return rc;
+}
+
+int html_level_fill(struct html_level *level, const struct html_feed *feed,
+		    struct html_window window, int columns)
+{
+	struct html_feed to = *feed;
+	int rc;
+
+	*level = (struct html_level){
+		.lane_count = feed->rows->count,
+		.lanes = calloc(feed->rows->count + 1, sizeof(*level->lanes)),
+		.column_ns = columns ? max_ns((window.to_ns - window.from_ns) / columns, 1) : 0,
+	};
+	if (!level->lanes)
+		return -ENOMEM;
+	for (size_t i = 0; i < level->lane_count; i++)
+		level->lanes[i].last_ns = window.from_ns;
+	to.visit = put_item;
+	to.context = level;
+	rc = columns ? fill_runs(level, feed, window, columns) : html_feed_all(&to);
+	for (size_t i = 0; i < level->lane_count; i++)
+		level->entry_count += level->lanes[i].count;
+	return rc;
+}
+
+void html_level_free(struct html_level *level)
+{
+	for (size_t i = 0; level->lanes && i < level->lane_count; i++)
+		for (int column = 0; column < HTML_COLUMN_COUNT; column++)
+			html_bytes_free(&level->lanes[i].columns[column]);
+	free(level->lanes);
+	*level = (struct html_level){0};
+}

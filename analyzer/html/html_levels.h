@@ -1,0 +1,60 @@
+/*
+ * html_levels.h - the timeline at several zooms.
+ *
+ * A level divides the recording into so many columns: what is at least a column wide is kept as it is, what is shorter
+ * becomes runs (charts/raster.h), which say how much of them was busy and with what.  So a level has at most as many
+ * entries a row as columns.  The last level has every item by itself where that does not make the page too large.
+ *
+ * A row of a level is one block: numbers of all its entries, column by column, as HTML_COLUMNS says.
+ */
+#ifndef ROOFLINE_HTML_LEVELS_H
+#define ROOFLINE_HTML_LEVELS_H
+
+#include "html/html_blocks.h"
+#include "html/html_feed.h"
+
+/* HTML_COLUMN(name, what an entry has there) */
+#define HTML_COLUMNS(HTML_COLUMN)                                                               \
+	HTML_COLUMN(starts,                                                                     \
+		    "ns since the start of the entry before it, of the first since the origin") \
+	HTML_COLUMN(lengths, "ns")                                                              \
+	HTML_COLUMN(counts, "items in it, less 1")                                              \
+	HTML_COLUMN(busy, "a byte: of its length, 255 is all of it")                            \
+	HTML_COLUMN(classes,                                                                    \
+		    "a byte: its class; from 32 on so many pairs of class and share follow")    \
+	HTML_COLUMN(names, "the name's number and 1; 0: none")                                  \
+	HTML_COLUMN(                                                                            \
+		calls,                                                                          \
+		"of an operation by itself the call's index, else -1; less that of the entry before, signed")
+
+#define HTML_COLUMN_ENUM(name, meaning) HTML_COLUMN_##name,
+enum html_column { HTML_COLUMNS(HTML_COLUMN_ENUM) HTML_COLUMN_COUNT };
+#undef HTML_COLUMN_ENUM
+
+#define HTML_CLASS_LIST 32 /* from here on a byte of classes is how many follow */
+
+/* One row of one level. */
+struct html_lane {
+	struct html_bytes columns[HTML_COLUMN_COUNT];
+	uint64_t count;
+	int64_t last_ns;
+	int64_t last_call;
+};
+
+struct html_level {
+	int64_t column_ns;	 /* 0: every item by itself */
+	struct html_lane *lanes; /* owned; as the rows */
+	size_t lane_count;
+	uint64_t entry_count;
+};
+
+struct html_window {
+	int64_t from_ns, to_ns;
+};
+
+/* columns: 0 for every item by itself.  Returns 0 or -ENOMEM; html_level_free in either case. */
+int html_level_fill(struct html_level *level, const struct html_feed *feed,
+		    struct html_window window, int columns);
+void html_level_free(struct html_level *level);
+
+#endif

@@ -1,0 +1,257 @@
+#include "html/html_timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ns.h"
+#include "html/html_levels.h"
+#include "html/html_samples.h"
+
+/* Columns of the levels, the coarsest first: a screen is never wider than the first, and each next one is reached before
+ * a screen has more than eight of its columns a pixel. */
+static const int level_columns[] = {4096, 32768, 262144, 2097152};
+enum { LEVEL_MOST = sizeof(level_columns) / sizeof(level_columns[0]) };
+
+/* What is not more than this needs no levels: a browser draws all of it at once. */
+#define DRAWN_AT_ONCE 20000
+
+/* Items and entries that a page may have: it is less than 20 MB then. */
+#define ITEM_MOST 2500000
+#define ENTRY_MOST 1500000
+
+struct timeline_page {
+	struct html_feed feed;
+	struct html_rows rows;
+	struct html_window window;
+	uint64_t item_count;
+	json_t *meta, *levels;
+	int block_count;
+	FILE *out;
+};
+
+/* ---- the window ---- */
+
+static int widen(const struct html_item *item, void *context)
+{
+	struct html_window *window = context;
+
+	window->from_ns = min_ns(window->from_ns, item->start_ns);
+	window->to_ns = max_ns(window->to_ns, item->end_ns);
+	return 0;
+}
+
+static void find_window(struct timeline_page *page)
+{
+	struct html_feed feed = page->feed;
+
+	page->window = (struct html_window){INT64_MAX, INT64_MIN};
+	feed.visit = widen;
+	feed.context = &page->window;
+	html_feed_all(&feed);
+	if (page->window.from_ns >= page->window.to_ns)
+		page->window = (struct html_window){0, 1};
+}
+
+/* ---- levels ---- */
+
+static int write_lane(struct timeline_page *page, const struct html_lane *lane, json_t *list)
+{
+	struct html_bytes all = {0}, packed;
+	json_t *sizes = json_array(), *entry = json_object();
+	char name[16];
+	int rc = 0;
+
+	snprintf(name, sizeof(name), "l%d", page->block_count++);
+	for (int i = 0; i < HTML_COLUMN_COUNT; i++) {
+		json_array_append_new(sizes, json_integer((json_int_t)lane->columns[i].count));
+		for (size_t b = 0; rc == 0 && b < lane->columns[i].count; b++)
+			rc = html_put_byte(&all, lane->columns[i].bytes[b]);
+	}
+	json_object_set_new(entry, "block", json_string(name));
+	json_object_set_new(entry, "count", json_integer((json_int_t)lane->count));
+	json_object_set_new(entry, "columns", sizes);
+	json_array_append_new(list, entry);
+	if (rc == 0)
+		rc = html_compress(&packed, &all);
+	html_bytes_free(&all);
+	if (rc < 0)
+		return rc;
+	html_write_block(page->out, name, &packed);
+	html_bytes_free(&packed);
+	return 0;
+}
+
+static int write_level(struct timeline_page *page, const struct html_level *level)
+{
+	json_t *meta = json_object(), *rows = json_array();
+	int rc = 0;
+
+	json_object_set_new(meta, "column_ns", json_integer(level->column_ns));
+	json_object_set_new(meta, "rows", rows);
+	json_array_append_new(page->levels, meta);
+	for (size_t i = 0; rc == 0 && i < level->lane_count; i++) {
+		if (level->lanes[i].count)
+			rc = write_lane(page, &level->lanes[i], rows);
+		else
+			json_array_append_new(rows, json_null());
+	}
+	return rc;
+}
+
+/* Fills and writes one; false in goes_on where a finer one would be too large. */
+static int add_level(struct timeline_page *page, int columns, bool *goes_on)
+{
+	struct html_level level;
+	int rc = html_level_fill(&level, &page->feed, page->window, columns);
+
+	*goes_on = level.entry_count <= ENTRY_MOST;
+	if (rc == 0 && (*goes_on || !columns || !json_array_size(page->levels)))
+		rc = write_level(page, &level);
+	html_level_free(&level);
+	return rc;
+}
+
+static int add_levels(struct timeline_page *page)
+{
+	bool goes_on = page->item_count > DRAWN_AT_ONCE;
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && goes_on && i < LEVEL_MOST; i++) {
+		if (page->item_count <= ITEM_MOST && (uint64_t)level_columns[i] > page->item_count)
+			break;
+		rc = add_level(page, level_columns[i], &goes_on);
+	}
+	if (rc == 0 && page->item_count <= ITEM_MOST)
+		rc = add_level(page, 0, &goes_on);
+	return rc;
+}
+
+/* ---- rows ---- */
+
+static json_t *row_of(const struct timeline_page *page, const struct html_row *row)
+{
+	static const char *const kinds[] = {
+#define KIND_KEY(constant, key) key,
+		HTML_ROW_KINDS(KIND_KEY)
+#undef KIND_KEY
+	};
+	const struct profile *profile = page->feed.report->profile;
+	json_t *object = json_object();
+
+	json_object_set_new(object, "kind", json_string(kinds[row->kind]));
+	json_object_set_new(object, "label", html_text(row->label));
+	if (row->device != PROFILE_NONE)
+		json_object_set_new(object, "device", json_integer(row->device));
+	if (row->kind == HTML_ROW_CALLS)
+		json_object_set_new(object, "first_call",
+				    json_integer(
+					    (json_int_t)profile->threads[row->thread].first_call));
+	return object;
+}
+
+static int add_rows(struct timeline_page *page)
+{
+	json_t *rows = json_array();
+	int rc = 0, sample_count = 0;
+
+	for (size_t i = 0; rc == 0 && i < page->rows.count; i++) {
+		const struct html_row *row = &page->rows.items[i];
+		json_t *object = row_of(page, row);
+
+		json_array_append_new(rows, object);
+		if (row->kind == HTML_ROW_SAMPLES)
+			rc = html_write_samples(page->feed.report, row, page->window,
+						sample_count++, object, page->out);
+	}
+	json_object_set_new(page->meta, "rows", rows);
+	return rc;
+}
+
+/* ---- the rest ---- */
+
+static json_t *causes(void)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < GAP_CAUSE_COUNT; i++) {
+		json_t *cause = json_object();
+
+		json_object_set_new(cause, "key", json_string(gap_cause_key(i)));
+		json_object_set_new(cause, "title", json_string(gap_cause_title(i)));
+		json_object_set_new(cause, "meaning", json_string(gap_cause_meaning(i)));
+		json_array_append_new(list, cause);
+	}
+	return list;
+}
+
+static void put_time(json_t *object, const char *key, int64_t time_ns, int64_t origin_ns)
+{
+	json_object_set_new(object, key, json_integer(time_ns - origin_ns));
+}
+
+/* Times are from the origin on, the first moment that is shown. */
+static void add_times(struct timeline_page *page)
+{
+	const struct report *report = page->feed.report;
+	int64_t origin_ns = page->window.from_ns, first_ns = report_first_ns(report);
+	int64_t last_ns = INT64_MIN;
+	char text[32];
+
+	for (size_t i = 0; i < report->profile->device_count; i++)
+		if (report->profile->devices[i].op_count)
+			last_ns = max_ns(last_ns, report->timeline->devices[i].last_ns);
+	if (first_ns > last_ns) {
+		first_ns = origin_ns;
+		last_ns = page->window.to_ns;
+	}
+	snprintf(text, sizeof(text), "%lld", (long long)origin_ns);
+	json_object_set_new(page->meta, "origin_ns", json_string(text));
+	put_time(page->meta, "end_ns", page->window.to_ns, origin_ns);
+	put_time(page->meta, "first_ns", first_ns, origin_ns);
+	put_time(page->meta, "last_ns", last_ns, origin_ns);
+}
+
+static void add_counts(struct timeline_page *page)
+{
+	json_object_set_new(page->meta, "op_count",
+			    json_integer((json_int_t)page->feed.report->profile->op_count));
+	json_object_set_new(page->meta, "item_count", json_integer((json_int_t)page->item_count));
+	json_object_set_new(page->meta, "hidden_thread_count",
+			    json_integer((json_int_t)page->rows.hidden_thread_count));
+	json_object_set_new(page->meta, "hidden_range_count",
+			    json_integer((json_int_t)page->rows.hidden_range_count));
+}
+
+static int write_all_of(struct timeline_page *page)
+{
+	int rc;
+
+	find_window(page);
+	page->item_count = html_feed_count(&page->feed);
+	add_times(page);
+	add_counts(page);
+	json_object_set_new(page->meta, "causes", causes());
+	html_names_put(page->feed.names, page->meta);
+	rc = add_rows(page);
+	if (rc == 0)
+		rc = add_levels(page);
+	json_object_set(page->meta, "levels", page->levels);
+	if (rc == 0)
+		rc = html_write_packed_json(page->out, "timeline", json_incref(page->meta));
+	return rc;
+}
+
+int html_write_timeline(const struct report *report, const struct html_names *names, FILE *out)
+{
+	struct timeline_page page = {.meta = json_object(), .levels = json_array(), .out = out};
+	int rc = html_rows_choose(&page.rows, report);
+
+	page.feed = (struct html_feed){.report = report, .rows = &page.rows, .names = names};
+	if (rc == 0)
+		rc = write_all_of(&page);
+	json_decref(page.meta);
+	json_decref(page.levels);
+	html_rows_free(&page.rows);
+	return rc;
+}
