@@ -151,11 +151,13 @@ static int run(struct report_arguments *arguments, struct err *err)
 {
 	struct report *report;
 	struct advice *advice = NULL;
+	struct report_needs needs;
 	int rc;
 
 	if (arguments->output == output_csv && !arguments->options.section)
 		arguments->options.section = &section_kernels;
-	rc = source_load(&report, &arguments->source, "rooflinectl report", err);
+	needs = sections_needs(&arguments->options);
+	rc = source_load_for(&report, &arguments->source, &needs, "rooflinectl report", err);
 	if (rc == 0 && sections_want_advice(&arguments->options))
 		rc = advice_find(&advice, report, NULL, err);
 	if (rc == 0) {

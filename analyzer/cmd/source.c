@@ -126,7 +126,8 @@ static int check_ranges(const struct source *source, const struct profile *profi
 
 /* ---- loading ---- */
 
-int source_load(struct report **out, const struct source *source, const char *who, struct err *err)
+int source_load_for(struct report **out, const struct source *source,
+		    const struct report_needs *needs, const char *who, struct err *err)
 {
 	const char *path = source->path;
 	char newest[PATH_MAX];
@@ -142,10 +143,17 @@ int source_load(struct report **out, const struct source *source, const char *wh
 		}
 		path = newest;
 	}
-	rc = report_build(out, path, err);
+	rc = report_build_for(out, path, needs, err);
 	if (rc == 0)
 		rc = report_choose_ceilings(*out, source->ceilings_path, who, err);
 	return rc;
+}
+
+int source_load(struct report **out, const struct source *source, const char *who, struct err *err)
+{
+	static const struct report_needs everything = {0};
+
+	return source_load_for(out, source, &everything, who, err);
 }
 
 bool is_color_wanted(FILE *out)

@@ -36,6 +36,10 @@ extern const struct argp source_argp, source_range_argp;
  * report_free, also after a failure. */
 int source_load(struct report **out, const struct source *source, const char *who, struct err *err);
 
+/* The same with what an answer needs, and nothing else. */
+int source_load_for(struct report **out, const struct source *source,
+		    const struct report_needs *needs, const char *who, struct err *err);
+
 /* Whether the recording has that NVTX range; NULL: always.  Fails with -ENOENT, and err says which it has. */
 int source_check_range(const char *range, const struct profile *profile, struct err *err);
 

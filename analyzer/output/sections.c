@@ -36,6 +36,23 @@ bool section_is_wanted(const struct section *section, const struct output_option
 	return (options->is_advice_only || options->is_verdict_only) && is_with_verdict(section);
 }
 
+struct report_needs sections_needs(const struct output_options *options)
+{
+	struct report_needs all = {0};
+
+	for (size_t i = 0; sections[i]; i++) {
+		const struct report_needs *needs = &sections[i]->needs;
+
+		if (!section_is_wanted(sections[i], options))
+			continue;
+		if (!needs->tables)
+			return (struct report_needs){0};
+		all.tables |= needs->tables;
+		all.analyses |= needs->analyses;
+	}
+	return all;
+}
+
 bool sections_want_advice(const struct output_options *options)
 {
 	for (size_t i = 0; sections[i]; i++)

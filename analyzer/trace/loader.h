@@ -32,6 +32,7 @@
 #include "trace/profile.h"
 #include "trace/reader.h"
 #include "base/strings.h"
+#include "trace/tables.h"
 #include "roofline/runs.h"
 
 /* Items that the arrays of the profile have room for. */
@@ -49,8 +50,15 @@ struct device_identity {
 	const char *host;
 };
 
+/* What ids stand for; read whatever is asked for. */
+#define TABLES_SMALL                                                                         \
+	(TABLE(process) | TABLE(names) | TABLE(devices) | TABLE(contexts) | TABLE(streams) | \
+	 TABLE(signatures) | TABLE(machine_code) | TABLE(threads) | TABLE(metrics) |         \
+	 TABLE(sampled_metrics))
+
 struct loader {
 	struct profile *profile;
+	uint64_t tables; /* those to read */
 	struct loader_capacity capacity;
 	struct strings *texts;	      /* profile->strings */
 	struct strings *kernel_texts; /* numbers are indexes of kernel_names[] */
@@ -118,6 +126,7 @@ struct process_loader {
 	struct loader *loader;
 	const struct recording_process *source;
 	uint32_t process;
+	uint64_t tables; /* of the loader's, and what those need */
 	struct id_map names, devices, contexts, streams, signatures, threads, metrics;
 	struct id_map name_kernels; /* from names.id of kernels to kernel_names[] */
 	const char **name_texts;    /* by index in names */
@@ -145,8 +154,11 @@ struct process_loader {
 
 /* ---- loader.c: what the others share ---- */
 
-/* Reads one table for a task; a file that is missing or cannot be read is no failure. */
+/* Reads one table for a task, where it was asked for; a file that is missing or cannot be read is no failure. */
 int loader_read(struct loader_task *task, enum trace_table table, reader_row each);
+
+/* Whether the table has a row. */
+bool loader_has_rows(const struct recording_process *source, enum trace_table table);
 
 /* Whether a row's times can be used: both set, in order, less than 30 days apart.  Counts the row
  * as lost otherwise. */

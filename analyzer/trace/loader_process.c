@@ -123,6 +123,16 @@ static void set_bounds(struct process_loader *loader)
 	}
 }
 
+/* Calls tell whose the attributes of launches are. */
+static uint64_t needed_tables(const struct loader *all, const struct recording_process *source)
+{
+	bool has_attributes = all->tables & TABLE(launch_attributes) &&
+			      !(all->tables & TABLE(api)) &&
+			      loader_has_rows(source, TRACE_TABLE_launch_attributes);
+
+	return all->tables | (has_attributes ? TABLE(api) : 0);
+}
+
 static void process_loader_init(struct process_loader *loader, struct loader *all,
 				const struct recording_process *source)
 {
@@ -132,6 +142,7 @@ static void process_loader_init(struct process_loader *loader, struct loader *al
 		.loader = all,
 		.source = source,
 		.process = (uint32_t)profile->process_count,
+		.tables = needed_tables(all, source),
 		.first_op = profile->op_count,
 		.first_call = profile->call_count,
 		.first_copy = profile->copy_count,

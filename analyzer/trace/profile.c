@@ -158,6 +158,7 @@ static int loader_init(struct loader *loader, const char *path)
 /* One recording while its runs are read, and the first thing that went wrong with a process of it. */
 struct loading {
 	const char *path;
+	uint64_t tables;
 	struct recording recording;
 	struct err first_failure;
 };
@@ -201,6 +202,7 @@ static int load_run(struct profile **out, struct loading *loading, enum roofline
 	struct loader loader;
 	int rc = loader_init(&loader, loading->path);
 
+	loader.tables = loading->tables;
 	if (rc == 0)
 		rc = add_processes(&loader, loading, run, err);
 	if (rc == 0)
@@ -281,9 +283,9 @@ static int no_recording(const struct loading *loading, struct err *err)
 		       loading->path);
 }
 
-int profile_load(struct profile **out, const char *path, struct err *err)
+int profile_load_tables(struct profile **out, const char *path, uint64_t tables, struct err *err)
 {
-	struct loading loading = {.path = path};
+	struct loading loading = {.path = path, .tables = tables | TABLES_SMALL};
 	struct profile *profile = NULL;
 	int rc = recording_open(&loading.recording, path, err);
 
@@ -297,6 +299,11 @@ int profile_load(struct profile **out, const char *path, struct err *err)
 		*out = profile;
 	recording_close(&loading.recording);
 	return rc;
+}
+
+int profile_load(struct profile **out, const char *path, struct err *err)
+{
+	return profile_load_tables(out, path, TABLES_ALL, err);
 }
 
 static void process_clear(struct profile_process *process)

@@ -500,6 +500,10 @@ struct profile {
  */
 int profile_load(struct profile **out, const char *path, struct err *err);
 
+/* The same of some tables, a set of tables.h: the others are as if they had no rows.  Small ones that say what ids stand
+ * for are always read. */
+int profile_load_tables(struct profile **out, const char *path, uint64_t tables, struct err *err);
+
 /* Frees a profile, also a half-built one; NULL is fine. */
 void profile_free(struct profile *profile);
 

@@ -58,6 +58,7 @@ static void print_concurrency(struct page *page)
 }
 
 const struct section section_concurrency = {.key = "concurrency",
+					    .needs = {TABLES_OPERATIONS, NEED_timeline},
 					    .title = "Concurrency",
 					    .columns = columns,
 					    .at = time_at,

@@ -50,6 +50,7 @@ static void print_copies(struct page *page)
 }
 
 const struct section section_copies = {.key = "copies",
+				       .needs = {TABLE(copies), NEED_statistics},
 				       .title = "Copies",
 				       .columns = copy_columns,
 				       .at = copy_at,
@@ -81,6 +82,7 @@ static void print_memsets(struct page *page)
 }
 
 const struct section section_memsets = {.key = "memsets",
+					.needs = {TABLE(memsets), NEED_statistics},
 					.title = "Memsets",
 					.columns = memset_columns,
 					.at = memset_at,

@@ -53,6 +53,7 @@ static void print_graphs(struct page *page)
 }
 
 const struct section section_graphs = {.key = "graphs",
+				       .needs = {TABLES_OPERATIONS, NEED_statistics},
 				       .title = "CUDA graphs",
 				       .columns = columns,
 				       .at = graph_at,

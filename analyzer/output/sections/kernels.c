@@ -221,6 +221,7 @@ static void print_kernels(struct page *page)
 }
 
 const struct section section_kernels = {.key = "kernels",
+					.needs = {TABLES_KERNELS, NEED_statistics},
 					.title = "Kernels",
 					.columns = columns,
 					.at = kernel_at,

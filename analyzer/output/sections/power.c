@@ -115,6 +115,7 @@ static void print_power(struct page *page)
 }
 
 const struct section section_power = {.key = "power",
+				      .needs = {TABLE(power), NEED_power},
 				      .title = "Clocks and power",
 				      .columns = columns,
 				      .at = read_at,

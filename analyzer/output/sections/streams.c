@@ -58,6 +58,7 @@ static void print_streams(struct page *page)
 }
 
 const struct section section_streams = {.key = "streams",
+					.needs = {TABLES_OPERATIONS, NEED_statistics},
 					.title = "Streams",
 					.columns = columns,
 					.at = stream_at,
