@@ -58,7 +58,7 @@ build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev zlib1g-dev 
 # libstdc++ demangles.
 ANALYZER_LIBS := -lcsv -ljansson -lyajl -lsqlite3 -larchive -lzstd -lz -lstdc++ -lm -lpthread
 check_packages := libcmocka-dev bats:bats procps:pkill perl:prove python3:python3 clang-format:clang-format \
-		  clang-tidy:clang-tidy cppcheck:cppcheck
+		  clang-tidy:clang-tidy cppcheck:cppcheck lowdown:lowdown groff-base:groff
 
 .PHONY: all analyzer collector workloads
 all: analyzer $(python_workloads) $(if $(CUPTI_H),collector) $(if $(NVCC),workloads)
@@ -72,7 +72,9 @@ workloads: $(workloads) $(ceilings)
 $(BUILD)/.flags:      export STAMP = $(CC) $(ALL_CFLAGS) $(LDFLAGS) $(CUDA_FLAGS)
 $(BUILD)/.nvcc_flags: export STAMP = $(NVCC) $(NVCCFLAGS) $(GENCODE)
 $(BUILD)/.sources:    export STAMP = $(analyzer_o) $(collector_o) $(mock_app_o) $(mock_o)
-$(BUILD)/.flags $(BUILD)/.nvcc_flags $(BUILD)/.sources: FORCE
+# Of a checkout; --version tells it.
+$(BUILD)/.commit:     export STAMP = $(shell git describe --always --dirty 2>/dev/null)
+$(BUILD)/.flags $(BUILD)/.nvcc_flags $(BUILD)/.sources $(BUILD)/.commit: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' "$$STAMP" | cmp -s - $@ || printf '%s\n' "$$STAMP" >$@
 .PHONY: FORCE
@@ -82,6 +84,9 @@ inputs = $(filter %.o %.a,$^)
 $(BUILD)/analyzer/%.o: analyzer/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Ianalyzer -I. -c $< -o $@
+
+$(BUILD)/analyzer/main.o: $(BUILD)/.commit
+$(BUILD)/analyzer/main.o: private CFLAGS += -DROOFLINE_COMMIT='"$(shell cat $(BUILD)/.commit 2>/dev/null)"'
 
 $(binary): $(analyzer_o) $(BUILD)/.sources
 	@mkdir -p $(@D)
@@ -253,7 +258,7 @@ python     = $(shell python3 -c 'import sys; print(sys.executable)')
 # collector sleep.  $(call prove,FILES,OPTION...)
 prove      = PYTHON='$(python)' BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' prove $(or $(2),-j3) --exec tests/run $(1)
 
-.PHONY: setup setup-build setup-check demo check check-changed check-gpu bench lint format readme install clean help golden
+.PHONY: setup setup-build setup-check demo check check-changed check-gpu bench lint format readme install deb clean help golden
 setup: setup-build setup-check ## install what is missing to build, run and check (Debian, Ubuntu)
 
 setup-build:
@@ -300,13 +305,32 @@ readme: analyzer ## put the current report and charts into README.md
 golden: analyzer ## write the reports of tests/golden anew, on purpose: read the diff
 	for file in $(golden); do XDG_DATA_HOME=/nonexistent $(binary) report tests/recordings/$$(basename $$file .txt) >$$file || exit 1; done
 
-install: all ## into PREFIX (default /usr/local), under DESTDIR when given
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share
+# One source for both: docs/rooflinectl.md and docs/commands/.
+$(BUILD)/man/.stamp: docs/man.sh docs/rooflinectl.md $(wildcard docs/commands/*.md)
+	@./setup.sh lowdown:lowdown
+	@rm -rf $(@D)
+	docs/man.sh $(@D)
+	@touch $@
+
+headers = $(wildcard include/roofline/*.h)
+
+install: all $(BUILD)/man/.stamp ## into PREFIX (default /usr/local), under DESTDIR when given
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/man/man1 include/roofline lib/pkgconfig)
 	install -m 755 $(binary) $(DESTDIR)$(PREFIX)/bin/
 	cp -R $(shared) $(DESTDIR)$(PREFIX)/share/
 	rm -f $(DESTDIR)$(PREFIX)/share/rooflinectl/.stamp
-	cp -R $(BUILD)/lib $(DESTDIR)$(PREFIX)/
+	$(if $(wildcard $(BUILD)/lib),cp -R $(BUILD)/lib $(DESTDIR)$(PREFIX)/)
 	rm -rf $(DESTDIR)$(PREFIX)/lib/rooflinectl/workloads/__pycache__
+	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 $(headers) $(DESTDIR)$(PREFIX)/include/roofline/
+	printf '%s\n' 'prefix=$(PREFIX)' 'Name: roofline-trace' 'Description: tables and columns of a recording of rooflinectl' \
+		'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' >$(DESTDIR)$(PREFIX)/lib/pkgconfig/roofline-trace.pc
+
+deb: all $(BUILD)/man/.stamp ## a Debian package of what install installs, into BUILD
+	@./setup.sh dpkg-dev:dpkg-shlibdeps
+	rm -rf $(BUILD)/deb
+	@$(MAKE) --no-print-directory install DESTDIR=$(abspath $(BUILD)/deb) PREFIX=/usr
+	packaging/deb.sh $(BUILD)/deb $(VERSION) $(BUILD)
 
 clean: ## remove the build folder
 	rm -rf $(BUILD)

@@ -5,6 +5,10 @@
 
 #include "cmd/commands.h"
 
+#ifndef ROOFLINE_COMMIT
+#define ROOFLINE_COMMIT ""
+#endif
+
 struct command {
 	const char *name, *title, *summary;
 	int (*run)(int argc, char **argv);
@@ -47,7 +51,8 @@ int main(int argc, char **argv)
 		return finish("rooflinectl", EXIT_OK);
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		puts("rooflinectl " ROOFLINE_VERSION);
+		puts(*ROOFLINE_COMMIT ? "rooflinectl " ROOFLINE_VERSION " (" ROOFLINE_COMMIT ")"
+				      : "rooflinectl " ROOFLINE_VERSION);
 		return finish("rooflinectl", EXIT_OK);
 	}
 	for (size_t i = 0; i < command_count; i++) {
