@@ -213,9 +213,11 @@ static const struct argp_option common_options[] = {
 	{0},
 };
 
-__attribute__((noreturn)) static void give_help(const struct argp_state *state, unsigned flags)
+/* argp says nothing on any stream as long as it is told to be silent. */
+__attribute__((noreturn)) static void give_help(struct argp_state *state, unsigned flags)
 {
-	argp_help(state->root_argp, stdout, flags, state->name);
+	state->flags &= ~(unsigned)ARGP_NO_ERRS;
+	argp_state_help(state, stdout, flags & ~(unsigned)(ARGP_HELP_EXIT_OK | ARGP_HELP_EXIT_ERR));
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "%s: cannot write to stdout: %s\n", state->name, strerror(errno));
 		exit(EXIT_FAILED);
@@ -251,9 +253,11 @@ int usage_parse(const struct argp *argp, int argc, char **argv, unsigned flags, 
 				   .parser = parse_common,
 				   .args_doc = argp->args_doc,
 				   .doc = argp->doc,
+				   .help_filter = argp->help_filter,
 				   .children = children};
 
 	inner.args_doc = inner.doc = NULL;
+	inner.help_filter = NULL;
 	if (list_visitor) {
 		visit_options(&outer, list_visitor, list_context);
 		return EINVAL;
