@@ -222,6 +222,7 @@ void report_free(struct report *report)
 	for (size_t i = 0; i < report->not_visible_count; i++)
 		free(report->not_visible[i]);
 	free(report->not_visible);
+	free(report->selection);
 	report_free(report->sampled);
 	graph_join_free(report->graph_join);
 	device_graphs_free(report->device_graphs);

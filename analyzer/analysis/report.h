@@ -54,6 +54,7 @@ struct report {
 	struct report *sampled;
 	struct advice
 		*advice;    /* advice/advice.h, filled in by cmd/; NULL when it was not requested */
+	char *selection;    /* owned; what part of the recording the profile is, NULL: all of it */
 	char **not_visible; /* sentences: what CUPTI could not see in this recording */
 	size_t not_visible_count;
 };

@@ -118,8 +118,7 @@ void durations_median_interval(struct durations *durations, size_t group, int64_
 	if (!count)
 		return;
 	*low_ns = select_rank(values, count, low > 0 ? (size_t)low : 0);
-	*high_ns = select_rank(values, count,
-			       high < (double)count ? (size_t)high : count - 1);
+	*high_ns = select_rank(values, count, high < (double)count ? (size_t)high : count - 1);
 }
 
 void durations_free(struct durations *durations)

@@ -210,7 +210,8 @@ static int measure(struct analysis *analysis, bool is_once)
 
 static int print_verdict(const struct analysis *analysis)
 {
-	const struct output_options options = {.section = &section_verdict,
+	static const struct section *const chosen[] = {&section_verdict, NULL};
+	const struct output_options options = {.sections = chosen,
 					       .is_verdict_only = true,
 					       .color = is_color_wanted(stdout)};
 	struct err err = {""};
@@ -271,7 +272,7 @@ int cmd_analyze(int argc, char **argv)
 	int rc;
 
 	record_output_note();
-	if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &arguments) || !arguments.program)
+	if (usage_parse(&parser, argc, argv, ARGP_IN_ORDER, &arguments) || !arguments.program)
 		return EXIT_USAGE;
 	rc = record_output_choose(&output, WHO);
 	if (rc)

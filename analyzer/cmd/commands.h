@@ -24,6 +24,7 @@
 	COMMAND(import, "make a recording of a file of Nsight Systems, the PyTorch profiler, ...") \
 	COMMAND(workloads, "list or run the bundled workloads")                                \
 	COMMAND(ceilings, "measure this GPU's roofs and launch costs, or show a stored file")  \
+	COMMAND(completion, "print what a shell completes commands and options by")            \
 	COMMAND(doctor, "tell what works on this machine, what does not, and the fix")         \
 	COMMAND(demo, "the main job on a bundled recording of a real GPU")
 

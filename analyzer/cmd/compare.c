@@ -31,14 +31,15 @@ struct compare_arguments {
 enum { KEY_BEFORE = 256, KEY_AFTER, KEY_GATE, KEY_CEILINGS };
 
 static const struct argp_option option_table[] = {
-	{"before", KEY_BEFORE, "DIR...", 0, "what the others are compared with, and its repeats", 0},
+	{"before", KEY_BEFORE, "DIR...", 0, "what the others are compared with, and its repeats",
+	 0},
 	{"after", KEY_AFTER, "DIR...", 0, "a further side, and its repeats", 0},
 	{"gate", KEY_GATE, "PERCENT", 0,
 	 "exit code 3 when a side is slower than the first by more than so many percent, beyond noise",
 	 0},
-	{"format", 'f', "FORMAT", 0, "one of" OUTPUT_NAMES ": for people (the default), for programs", 0},
-	{"top", 'n', "N", 0, "text: rows of each list, 10 by default", 0},
-	{"wide", 'w', NULL, 0, "text: names in full", 0},
+	OPTION_FORMAT("for people (the default), or each figure of each side, for programs"),
+	OPTION_TOP("text: rows of each list, 10 by default"),
+	OPTION_WIDE("text: names in full"),
 	{"ceilings", KEY_CEILINGS, "FILE", 0,
 	 "roofs that 'rooflinectl ceilings' measured; without it those stored for each GPU, else its "
 	 "datasheet's",
@@ -46,22 +47,11 @@ static const struct argp_option option_table[] = {
 	{0},
 };
 
-static const struct {
-	const char *name;
-	compare_writer write;
-} formats[] = {
-#define FORMAT_ROW(name, summary) {#name, compare_write_##name},
-	OUTPUTS(FORMAT_ROW)
-#undef FORMAT_ROW
+static const compare_writer writers[] = {
+#define WRITER(name, summary) compare_write_##name,
+	OUTPUTS(WRITER)
+#undef WRITER
 };
-
-static compare_writer parse_format(const char *name, struct argp_state *state)
-{
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-		if (!strcmp(name, formats[i].name))
-			return formats[i].write;
-	usage_fail(state, "no format '%s'; there are:" OUTPUT_NAMES, name);
-}
 
 static double parse_gate(const char *text, struct argp_state *state)
 {
@@ -72,16 +62,6 @@ static double parse_gate(const char *text, struct argp_state *state)
 	if (end == text || *end || !(percent >= 0) || percent > 1e6)
 		usage_fail(state, "--gate wants a percentage such as 5%%, not '%s'", text);
 	return percent / 100;
-}
-
-static size_t parse_top(const char *text, struct argp_state *state)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (*end || *text < '0' || *text > '9' || value == 0)
-		usage_fail(state, "--top wants a number of rows, not '%s'", text);
-	return value;
 }
 
 static void add_side(struct compare_arguments *arguments, const char *path)
@@ -126,10 +106,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		arguments->gate = parse_gate(argument, state);
 		return 0;
 	case 'f':
-		arguments->write = parse_format(argument, state);
+		arguments->write = writers[usage_format(state, argument)];
 		return 0;
 	case 'n':
-		arguments->options.top = parse_top(argument, state);
+		arguments->options.top = usage_rows(state, argument);
 		return 0;
 	case 'w':
 		arguments->options.wide = true;
@@ -237,15 +217,17 @@ static bool is_gate_met(const struct compare_arguments *arguments, size_t side)
 		return false;
 	}
 	if (sides_is_slower(&arguments->sides, side, arguments->gate)) {
-		fprintf(stderr, WHO ": gate not met: %s is %.1f%% slower than %s, %g%% are allowed\n",
+		fprintf(stderr,
+			WHO ": gate not met: %s is %.1f%% slower than %s, %g%% are allowed\n",
 			arguments->sides.items[side].name, 100 * (ratio - 1),
 			arguments->sides.items[0].name, 100 * arguments->gate);
 		return false;
 	}
 	if (ratio > 1 + arguments->gate)
 		fprintf(stderr,
-			WHO ": warning: %s is %.1f%% slower than %s, within noise: the gate cannot tell; "
-			    "record more repeats\n",
+			WHO
+			": warning: %s is %.1f%% slower than %s, within noise: the gate cannot tell; "
+			"record more repeats\n",
 			arguments->sides.items[side].name, 100 * (ratio - 1),
 			arguments->sides.items[0].name);
 	return true;
@@ -281,7 +263,7 @@ int cmd_compare(int argc, char **argv)
 	struct compare_arguments arguments = {.write = compare_write_text};
 	int code = EXIT_USAGE;
 
-	if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &arguments) == 0)
+	if (usage_parse(&parser, argc, argv, ARGP_IN_ORDER, &arguments) == 0)
 		code = compare(&arguments);
 	sides_free(&arguments.sides);
 	return code;

@@ -67,10 +67,11 @@ static int add_folder(struct sides *sides, const char *folder, struct err *err)
 	if (rc < 0)
 		return err_set(err, rc, "out of memory");
 	if (sides->items[sides->count - 1].path_count == known)
-		return err_set(err, -ENOENT,
-			       "%s: no recording there, nor a folder with several of them; make one "
-			       "with 'rooflinectl record -- PROGRAM'",
-			       folder);
+		return err_set(
+			err, -ENOENT,
+			"%s: no recording there, nor a folder with several of them; make one "
+			"with 'rooflinectl record -- PROGRAM'",
+			folder);
 	return 0;
 }
 

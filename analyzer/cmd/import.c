@@ -71,7 +71,7 @@ int cmd_import(int argc, char **argv)
 	struct err err = {""};
 	int rc;
 
-	if (argp_parse(&parser, argc, argv, 0, NULL, &arguments))
+	if (usage_parse(&parser, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is a failure to tell of */
 	rc = imports_make(arguments.folder, arguments.paths, arguments.count, &err);

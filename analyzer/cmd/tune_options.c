@@ -328,7 +328,7 @@ static const struct argp parser = {
 	.help_filter = help_filter,
 };
 
-void tune_options_parse(struct tune_options *options, int argc, char **argv)
+bool tune_options_parse(struct tune_options *options, int argc, char **argv)
 {
 	struct err err = {""};
 
@@ -340,8 +340,7 @@ void tune_options_parse(struct tune_options *options, int argc, char **argv)
 			     .first_point = TUNE_NO_POINT},
 	};
 	tune_objective_parse(&options->objective, "wall", &err);
-	if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, options))
-		exit(EXIT_USAGE);
+	return usage_parse(&parser, argc, argv, ARGP_IN_ORDER, options) == 0;
 }
 
 void tune_options_free(struct tune_options *options)

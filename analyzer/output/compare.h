@@ -11,7 +11,7 @@
 typedef int (*compare_writer)(const struct sides *sides, FILE *out,
 			      const struct output_options *options, struct err *err);
 
-#define COMPARE_PROTOTYPE(name, summary)                                \
+#define COMPARE_PROTOTYPE(name, summary)                               \
 	int compare_write_##name(const struct sides *sides, FILE *out, \
 				 const struct output_options *options, struct err *err);
 OUTPUTS(COMPARE_PROTOTYPE)

@@ -169,15 +169,19 @@ static void put_heads(struct sheet *sheet, const struct column *columns, const c
 	}
 }
 
-static void put_table(struct sheet *sheet, const struct column *columns, row_function at,
-		      struct row *root)
+/* Of a section in the order that was asked for, else of what at gives. */
+static void put_table(struct sheet *sheet, const struct section *section,
+		      const struct column *columns, row_function at, struct row *root)
 {
 	size_t top = root->options ? root->options->top : 0;
 	struct row row = {.report = root->report, .options = root->options, .parent = root};
 
 	put_heads(sheet, columns, "");
 	end_row(sheet);
-	for (; (!top || row.index < top) && (row.item = at(root, row.index)); row.index++) {
+	for (; !top || row.index < top; row.index++) {
+		row.item = section ? section_row(section, root, row.index) : at(root, row.index);
+		if (!row.item)
+			break;
 		put_fields(sheet, columns, &row, row.item);
 		end_row(sheet);
 	}
@@ -193,12 +197,12 @@ static int finish(const struct sheet *sheet, const char *what, struct err *err)
 }
 
 int csv_table_write(const struct column *columns, row_function at, const void *item, FILE *out,
-	      const char *what, struct err *err)
+		    const char *what, struct err *err)
 {
 	struct sheet sheet = {.out = out};
 	struct row root = {.item = item};
 
-	put_table(&sheet, columns, at, &root);
+	put_table(&sheet, NULL, columns, at, &root);
 	return finish(&sheet, what, err);
 }
 
@@ -206,10 +210,10 @@ int output_csv(const struct report *report, FILE *out, const struct output_optio
 	       struct err *err)
 {
 	struct sheet sheet = {.out = out};
-	const struct section *section = options->section ? options->section : &section_kernels;
+	const struct section *section = options->sections ? options->sections[0] : &section_kernels;
 	struct row root = {.report = section_report(section, report), .options = options};
 
 	root.item = root.report;
-	put_table(&sheet, section->columns, section->at, &root);
+	put_table(&sheet, section, section->columns, section->at, &root);
 	return finish(&sheet, "the report", err);
 }

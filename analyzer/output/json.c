@@ -89,14 +89,23 @@ static void put_value(struct json *json, json_t *object, const struct column *co
 	value_free(&value);
 }
 
-static json_t *rows_of(struct json *json, const struct column *columns, row_function at,
-		       const struct row *parent, bool is_plain)
+/* Of a section's own list in the order that was asked for. */
+static const void *row_at(const struct section *section, row_function at, const struct row *parent,
+			  size_t index)
 {
+	return section ? section_row(section, parent, index) : at(parent, index);
+}
+
+static json_t *rows_of(struct json *json, const struct section *ordered,
+		       const struct column *columns, row_function at, const struct row *parent)
+{
+	bool is_plain = ordered && ordered->is_plain;
 	size_t top = parent->options ? parent->options->top : 0;
 	json_t *array = json_array();
 	struct row row = {.report = parent->report, .options = parent->options, .parent = parent};
 
-	for (; (!top || row.index < top) && (row.item = at(parent, row.index)); row.index++) {
+	for (; (!top || row.index < top) && (row.item = row_at(ordered, at, parent, row.index));
+	     row.index++) {
 		json_t *item = json_object();
 
 		put_columns(json, item, columns, &row, row.item);
@@ -172,7 +181,7 @@ static void put_column(struct json *json, json_t *object, const struct column *c
 		break;
 	case COLUMN_ROWS:
 		put(json, object, column->key,
-		    rows_of(json, column->columns, column->at, row, false));
+		    rows_of(json, NULL, column->columns, column->at, row));
 		break;
 	default:
 		put_value(json, object, column, row, from);
@@ -229,7 +238,7 @@ static json_t *section_of(struct json *json, const struct section *section,
 	json_t *object;
 
 	if (!section->object)
-		return rows_of(json, section->columns, section->at, &root, section->is_plain);
+		return rows_of(json, section, section->columns, section->at, &root);
 	object = json_object();
 	put_columns(json, object, section->object, &root, root.item);
 	return object;
@@ -242,6 +251,10 @@ int output_json(const struct report *report, FILE *out, const struct output_opti
 
 	begin(&json);
 	put(&json, json.root, "recording", text_of(report->profile->path));
+	put(&json, json.root, "selection",
+	    report->selection ? text_of(report->selection) : json_null());
+	put(&json, json.root, "first_ns",
+	    report->timeline && report->profile->op_count ? json_integer(report_first_ns(report)) : json_null());
 	for (size_t i = 0; sections[i]; i++)
 		if (section_is_wanted(sections[i], options))
 			put(&json, json.root, sections[i]->key,

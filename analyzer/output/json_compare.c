@@ -21,13 +21,12 @@ GETTER(get_shape, struct side_row, figure,
        *figure->what.shape ? value_text(figure->what.shape) : value_none());
 GETTER(get_unit, struct side_row, figure, value_text(unit_name(figure->what.unit)));
 
-static const struct column what_columns[] = {
-	COMPUTED("group", get_group),
-	{FIELD_AS("name", struct side_row, what.name)},
-	COMPUTED("shape", get_shape),
-	{FIELD_AS("quantity", struct side_row, what.quantity)},
-	COMPUTED("unit", get_unit),
-	{0}};
+static const struct column what_columns[] = {COMPUTED("group", get_group),
+					     {FIELD_AS("name", struct side_row, what.name)},
+					     COMPUTED("shape", get_shape),
+					     {FIELD_AS("quantity", struct side_row, what.quantity)},
+					     COMPUTED("unit", get_unit),
+					     {0}};
 
 PREDICATE(is_there, struct side_value, value, value->repeat_count > 0);
 GETTER(get_change, struct side_value, value, value_text(change_key(value->change)));
@@ -58,15 +57,13 @@ static const void *value_at(const struct row *parent, size_t index)
 	return index < sides->count ? &figure->values[index] : NULL;
 }
 
-static const struct column side_value_columns[] = {
-	COMPUTED("side", get_letter),
-	{.type = COLUMN_GROUP, .columns = value_columns},
-	{0}};
+static const struct column side_value_columns[] = {COMPUTED("side", get_letter),
+						   {.type = COLUMN_GROUP, .columns = value_columns},
+						   {0}};
 
-static const struct column figure_columns[] = {
-	{.type = COLUMN_GROUP, .columns = what_columns},
-	ROWS("sides", side_value_columns, value_at),
-	{0}};
+static const struct column figure_columns[] = {{.type = COLUMN_GROUP, .columns = what_columns},
+					       ROWS("sides", side_value_columns, value_at),
+					       {0}};
 
 static bool path_at(const struct row *row, const void *from, size_t index, struct entry *entry)
 {

@@ -25,10 +25,10 @@ static void put_kernel(struct sentence *sentence, const struct limit *limit,
 	if (!point)
 		return;
 	sentence_append(sentence, "; %s has %.0f%% of that", limit_kernel_name(limit, report).text,
-	       100 * limit->kernel_share);
+			100 * limit->kernel_share);
 	if (limit->has_roof)
-		sentence_append(sentence, ", at %.0f%% of its nearest roof (%s)", 100 * point->binding_share,
-		       roofline_roof_title(point->binding));
+		sentence_append(sentence, ", at %.0f%% of its nearest roof (%s)",
+				100 * point->binding_share, roofline_roof_title(point->binding));
 }
 
 /* What the trace calls idle may be work that the device launched itself. */
@@ -37,10 +37,11 @@ static void put_untraced(struct sentence *sentence, const struct report *report,
 	const struct sm_activity_device *sampled = &report->sm_activity->devices[device];
 
 	if (report_has_device_work(report, device) && sampled->difference_ns[SM_UNTRACED])
-		sentence_append(sentence, "; samples show work that the device launched for %s of the time",
-		       format_percent((double)sampled->difference_ns[SM_UNTRACED],
-				      (double)sampled->sampled_ns)
-			       .text);
+		sentence_append(sentence,
+				"; samples show work that the device launched for %s of the time",
+				format_percent((double)sampled->difference_ns[SM_UNTRACED],
+					       (double)sampled->sampled_ns)
+					.text);
 }
 
 /* "67.6% of 9.46 ms", or of the steady state, which is so much of the run. */
@@ -51,7 +52,7 @@ static void put_share(struct sentence *sentence, const struct limit *limit)
 
 	if (limit->is_steady)
 		sentence_append(sentence, "%s of the steady state, %s of %s", share.text, wall.text,
-		       format_ns((double)limit->run_ns).text);
+				format_ns((double)limit->run_ns).text);
 	else
 		sentence_append(sentence, "%s of %s", share.text, wall.text);
 }
@@ -72,8 +73,9 @@ static void put_kind(struct sentence *sentence, const struct limit *limit)
 	if (limit->kind == LIMIT_CHILDREN)
 		sentence_append(sentence, ", which no trace shows");
 	if (limit->kind == LIMIT_IDLE)
-		sentence_append(sentence, "; its largest cause is %s, %s", gap_cause_title(limit->cause),
-		       format_percent((double)limit->cause_ns, (double)limit->wall_ns).text);
+		sentence_append(
+			sentence, "; its largest cause is %s, %s", gap_cause_title(limit->cause),
+			format_percent((double)limit->cause_ns, (double)limit->wall_ns).text);
 }
 
 struct sentence limit_sentence(const struct report *report)

@@ -15,6 +15,7 @@ struct page {
 	const struct report *report;
 	const struct output_options *options;
 	bool is_begun; /* something was printed: sections keep a blank line between them */
+	size_t title_count;
 };
 
 /* "Kernels", bold where color is wanted, and gray text behind it unless note is NULL. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "output/order.h"
 #include "output/outputs.h"
 
 #define SECTION_ROW(name) &section_##name,
@@ -27,9 +28,28 @@ static bool is_with_verdict(const struct section *section)
 	return section == &section_verdict || section == &section_plan || section == &section_next;
 }
 
+bool section_is_asked(const struct section *section, const struct output_options *options)
+{
+	for (size_t i = 0; options->sections && options->sections[i]; i++)
+		if (options->sections[i] == section)
+			return true;
+	return false;
+}
+
+const void *section_row(const struct section *section, const struct row *root, size_t index)
+{
+	const struct row_order *order = root->options ? root->options->order : NULL;
+
+	if (!order || order->section != section)
+		return section->at(root, index);
+	return index < order->count ? order->items[index] : NULL;
+}
+
 bool section_is_wanted(const struct section *section, const struct output_options *options)
 {
-	if (!options->section || options->section == section)
+	if (options->has_holes && section->is_of_advice)
+		return false;
+	if (!options->sections || section_is_asked(section, options))
 		return true;
 	if (options->is_advice_only && section == &section_rejected)
 		return true;

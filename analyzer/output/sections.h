@@ -66,7 +66,10 @@ struct section {
 	struct report_needs needs; /* to show it alone; nothing said: everything */
 	bool is_of_advice;	   /* of report->advice, which no other section asks for */
 	bool is_of_samples; /* of the run with samples, which may be another one (report_with_samples) */
+	bool takes_order;		  /* print follows options->order, too */
 	void (*print)(struct page *page); /* for people; nothing where there is nothing to tell */
+	const char
+		*empty; /* why there may be nothing to tell, and the remedy: "nothing was copied" */
 };
 
 #define SECTION_DECLARATION(name) extern const struct section section_##name;
@@ -81,6 +84,12 @@ const struct section *section_find(const char *name);
 
 /* The report that the section is written from. */
 const struct report *section_report(const struct section *section, const struct report *report);
+
+/* Whether that section was named, not only not left out. */
+bool section_is_asked(const struct section *section, const struct output_options *options);
+
+/* The rows of a section, in the order that the options ask for; NULL after the last. */
+const void *section_row(const struct section *section, const struct row *root, size_t index);
 
 /* Whether the options ask for that section. */
 bool section_is_wanted(const struct section *section, const struct output_options *options);

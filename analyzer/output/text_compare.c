@@ -138,7 +138,8 @@ static bool is_only_shape(const struct sides *sides, size_t row, size_t first, s
 	if (what->group != MEASURE_KERNELS || !*what->shape)
 		return false;
 	for (size_t i = first; i < end; i = end_of_item(sides, i))
-		count += *sides->rows[i].what.shape && !strcmp(sides->rows[i].what.name, what->name);
+		count +=
+			*sides->rows[i].what.shape && !strcmp(sides->rows[i].what.name, what->name);
 	return count == 1;
 }
 
@@ -229,7 +230,8 @@ static void put_group(struct compare_page *page, size_t first, size_t end)
 {
 	const struct sides *sides = page->sides;
 	struct told told = count_items(sides, first, end);
-	size_t choice = measure_group_is_fixed(sides->rows[first].what.group) ? told.count : PAGE_TOP;
+	size_t choice =
+		measure_group_is_fixed(sides->rows[first].what.group) ? told.count : PAGE_TOP;
 	size_t rows = page_rows(&page->page, told.changed_count, choice);
 	char note[128];
 
@@ -315,7 +317,8 @@ static void put_side(struct compare_page *page, size_t index)
 	if (index && side->steady.count && page->sides->items[0].steady.count &&
 	    !side->steady.row_count)
 		page_wrap(&page->page, "     ",
-			  "other iterations than those of A: the steady states are not compared", 7);
+			  "other iterations than those of A: the steady states are not compared",
+			  7);
 }
 
 static void put_legend(struct compare_page *page)
@@ -345,13 +348,14 @@ int compare_write_text(const struct sides *sides, FILE *out, const struct output
 	struct compare_page page = {.page = {.out = out, .options = options}, .sides = sides};
 	size_t figures = FIGURE_WIDTH + (sides->count - 1) * (FIGURE_WIDTH + CHANGE_WIDTH);
 
-	page.label_width = PAGE_WIDTH - 2 > figures + LEAST_LABEL ? PAGE_WIDTH - 2 - figures
-								  : LEAST_LABEL;
+	page.label_width =
+		PAGE_WIDTH - 2 > figures + LEAST_LABEL ? PAGE_WIDTH - 2 - figures : LEAST_LABEL;
 	page_title(&page.page, "Compared", "with the first, as recorded");
 	for (size_t i = 0; i < sides->count; i++)
 		put_side(&page, i);
 	if (!has_change(sides))
-		fprintf(out, "\nNo difference in %s figures.\n", format_count(sides->row_count).text);
+		fprintf(out, "\nNo difference in %s figures.\n",
+			format_count(sides->row_count).text);
 	else
 		for (size_t i = 0; i < sides->row_count; i = end_of_group(sides, i))
 			put_group(&page, i, end_of_group(sides, i));

@@ -135,8 +135,9 @@ static const struct steady_device *main_steady(const struct report *report)
 	for (size_t i = 0; i < profile->device_count; i++) {
 		const struct steady_device *device = &report->steady_state->devices[i];
 
-		if (device->is_found && (!found || profile->devices[i].op_count >
-							   profile->devices[found->loop.device].op_count))
+		if (device->is_found &&
+		    (!found ||
+		     profile->devices[i].op_count > profile->devices[found->loop.device].op_count))
 			found = device;
 	}
 	return found;

@@ -13,16 +13,16 @@
 #include "analysis/report.h"
 
 /* GROUP(constant, key, title, whether all its rows are shown in this order: else those that changed most come first) */
-#define MEASURE_GROUPS(GROUP)                          \
-	GROUP(RUN, run, "Run", true)                   \
+#define MEASURE_GROUPS(GROUP)                                                 \
+	GROUP(RUN, run, "Run", true)                                          \
 	GROUP(STEADY, steady_state, "An iteration of the steady state", true) \
-	GROUP(IDLE, idle, "Idle time by cause", false) \
-	GROUP(KERNELS, kernels, "Kernels", false)      \
-	GROUP(COPIES, copies, "Copies", false)         \
-	GROUP(MEMSETS, memsets, "Memsets", false)      \
-	GROUP(GRAPHS, graphs, "Graphs", false)         \
-	GROUP(API, api, "API calls", false)            \
-	GROUP(RANGES, ranges, "NVTX ranges", false)    \
+	GROUP(IDLE, idle, "Idle time by cause", false)                        \
+	GROUP(KERNELS, kernels, "Kernels", false)                             \
+	GROUP(COPIES, copies, "Copies", false)                                \
+	GROUP(MEMSETS, memsets, "Memsets", false)                             \
+	GROUP(GRAPHS, graphs, "Graphs", false)                                \
+	GROUP(API, api, "API calls", false)                                   \
+	GROUP(RANGES, ranges, "NVTX ranges", false)                           \
 	GROUP(COUNTERS, counters, "Hardware counters, a launch in the mean", false)
 
 #define MEASURE_CONSTANT(constant, key, title, is_fixed) MEASURE_##constant,

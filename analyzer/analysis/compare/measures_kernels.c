@@ -19,8 +19,8 @@ struct kernel_times {
 	const struct profile *profile;
 	struct durations durations;
 	struct groups numbers;
-	struct shape *shapes;	 /* by number */
-	uint32_t *shape_of;	 /* by signature */
+	struct shape *shapes; /* by number */
+	uint32_t *shape_of;   /* by signature */
 };
 
 static int number_shapes(struct kernel_times *times)

@@ -38,8 +38,7 @@ static int add_times(struct measures *measures, const struct work *work)
 
 	if (rc == 0)
 		rc = add(measures, work, work->counted, UNIT_COUNT, (double)work->time->count);
-	return rc < 0 ? rc
-		      : add(measures, work, "median", UNIT_NS, (double)work->time->p50_ns);
+	return rc < 0 ? rc : add(measures, work, "median", UNIT_NS, (double)work->time->p50_ns);
 }
 
 int measure_copies(struct measures *measures, const struct report *report)
@@ -177,7 +176,8 @@ static enum measure_unit unit_of_role(const char *name)
 	return length > 6 && !strcmp(name + length - 6, "_bytes") ? UNIT_BYTES : UNIT_COUNT;
 }
 
-static int add_kernel(struct measures *measures, const char *name, const struct counted_work *counted)
+static int add_kernel(struct measures *measures, const char *name,
+		      const struct counted_work *counted)
 {
 	const struct work work = {MEASURE_COUNTERS, name, NULL, NULL, NULL};
 	int rc = 0;

@@ -15,14 +15,14 @@
 #include "base/sentences.h"
 
 /* CHANGE(constant, key): what became of a figure */
-#define CHANGES(CHANGE)                                                                    \
+#define CHANGES(CHANGE)                                                                         \
 	CHANGE(NONE, "not_compared") /* of the first side, or iterations that are other ones */ \
-	CHANGE(EQUAL, "equal")                                                              \
-	CHANGE(NOISE, "within_noise")                                                       \
-	CHANGE(LESS, "less") /* for sure: beyond noise, or a count */                        \
-	CHANGE(MORE, "more")                                                                \
-	CHANGE(UNSURE, "noise_unknown")                                                     \
-	CHANGE(APPEARED, "appeared")                                                        \
+	CHANGE(EQUAL, "equal")                                                                  \
+	CHANGE(NOISE, "within_noise")                                                           \
+	CHANGE(LESS, "less") /* for sure: beyond noise, or a count */                           \
+	CHANGE(MORE, "more")                                                                    \
+	CHANGE(UNSURE, "noise_unknown")                                                         \
+	CHANGE(APPEARED, "appeared")                                                            \
 	CHANGE(DISAPPEARED, "disappeared")
 
 #define CHANGE_CONSTANT(constant, key) CHANGE_##constant,
@@ -38,19 +38,20 @@ struct side_value {
 };
 
 struct side_row {
-	struct measure what;	   /* owned texts; its values are of no meaning */
-	size_t item;		   /* equal for figures of one thing: of one kernel, one cause */
-	double weight;		   /* of the item: its greatest change, or what it takes where nothing changed */
+	struct measure what; /* owned texts; its values are of no meaning */
+	size_t item;	     /* equal for figures of one thing: of one kernel, one cause */
+	double weight; /* of the item: its greatest change, or what it takes where nothing changed */
 	bool has_change;	   /* of the item: some figure of it is not equal on all sides */
 	struct side_value *values; /* owned; by side */
 };
 
 struct side {
-	char *name; /* owned: the path of a recording, or a name for several */
+	char *name;   /* owned: the path of a recording, or a name for several */
 	char **paths; /* owned: its repeats */
 	size_t path_count;
-	char *limit;		     /* owned: what limits the first repeat, in words; NULL: not told */
-	struct compared_side steady; /* of the first repeat; row_count: of the first side's work, 0: other work */
+	char *limit; /* owned: what limits the first repeat, in words; NULL: not told */
+	struct compared_side
+		steady; /* of the first repeat; row_count: of the first side's work, 0: other work */
 	struct sentences differences; /* from the first side: why it is not the same work */
 	struct sentences warnings;
 };

@@ -46,4 +46,6 @@ const struct section section_api = {.key = "api",
 				    .title = "API calls",
 				    .columns = columns,
 				    .at = call_at,
-				    .print = print_api};
+				    .takes_order = true,
+				    .print = print_api,
+				    .empty = "no API call was recorded"};

@@ -62,4 +62,5 @@ const struct section section_concurrency = {.key = "concurrency",
 					    .title = "Concurrency",
 					    .columns = columns,
 					    .at = time_at,
-					    .print = print_concurrency};
+					    .print = print_concurrency,
+					    .empty = "no two operations ran at the same time"};

@@ -54,7 +54,9 @@ const struct section section_copies = {.key = "copies",
 				       .title = "Copies",
 				       .columns = copy_columns,
 				       .at = copy_at,
-				       .print = print_copies};
+				       .takes_order = true,
+				       .print = print_copies,
+				       .empty = "nothing was copied"};
 
 /* ---- memsets ---- */
 
@@ -86,4 +88,6 @@ const struct section section_memsets = {.key = "memsets",
 					.title = "Memsets",
 					.columns = memset_columns,
 					.at = memset_at,
-					.print = print_memsets};
+					.takes_order = true,
+					.print = print_memsets,
+					.empty = "no memory was set"};

@@ -57,4 +57,6 @@ const struct section section_graphs = {.key = "graphs",
 				       .title = "CUDA graphs",
 				       .columns = columns,
 				       .at = graph_at,
-				       .print = print_graphs};
+				       .takes_order = true,
+				       .print = print_graphs,
+				       .empty = "no CUDA graph was launched"};

@@ -122,4 +122,5 @@ const struct section section_processes = {.key = "processes",
 					  .title = "Recording",
 					  .columns = columns,
 					  .at = process_at,
-					  .print = print_processes};
+					  .print = print_processes,
+					  .empty = "no process was recorded"};

@@ -19,7 +19,8 @@ static void put_gain(struct sentence *sentence, const struct recommendation *ite
 		sentence_append(sentence, ": %s", gain_text_whole(&item->gain, part).text);
 	else if (item->at_stake_ns)
 		sentence_append(sentence, ": at stake at most %s, %.1f%% of the time",
-		       format_ns((double)item->at_stake_ns).text, 100 * item->at_stake_ratio);
+				format_ns((double)item->at_stake_ns).text,
+				100 * item->at_stake_ratio);
 }
 
 static void put_plan(struct sentence *sentence, const struct advice *advice)
@@ -30,16 +31,17 @@ static void put_plan(struct sentence *sentence, const struct advice *advice)
 	size_t more = advice->plan_count - 1;
 
 	if (advice->plan_count > 1)
-		sentence_append(sentence, "; with %zu more %s %s, see Plan", more,
-		       gain_text_short(&advice->plan[more].together, advice->plan_part).text,
-		       parts[advice->plan_part]);
+		sentence_append(
+			sentence, "; with %zu more %s %s, see Plan", more,
+			gain_text_short(&advice->plan[more].together, advice->plan_part).text,
+			parts[advice->plan_part]);
 }
 
 /* At its roof: the figure. */
 static void put_done(struct sentence *sentence, const struct limit *limit)
 {
 	sentence_append(sentence, "none: %.0f%% of the kernels' time is at 80%% of a roof or more",
-	       100 * limit->at_roof_share);
+			100 * limit->at_roof_share);
 }
 
 /* Why there is nothing to recommend. */
@@ -54,7 +56,8 @@ static void put_none(struct sentence *sentence, const struct report *report)
 	else if (last && !strcmp(last->id, "prediction"))
 		sentence_append(sentence, "none is predicted: %s", last->reason);
 	else if (count > 1)
-		sentence_append(sentence, "none: of %zu that were considered none is known to gain", count);
+		sentence_append(sentence, "none: of %zu that were considered none is known to gain",
+				count);
 	else if (count)
 		sentence_append(sentence, "none: the one that was considered is not known to gain");
 	else
@@ -216,4 +219,5 @@ const struct section section_next = {.key = "next",
 				     .columns = next_columns,
 				     .at = step_at,
 				     .is_of_advice = true,
-				     .print = print_next};
+				     .print = print_next,
+				     .empty = "nothing more to do"};
