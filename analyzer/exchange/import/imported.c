@@ -152,6 +152,15 @@ void imported_set_host(struct imported_process *process, const char *host)
 	process_writer_fact(process->writer, "host", process->host);
 }
 
+void imported_set_program(struct imported_process *process, const char *name)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "%s ...", name);
+	if (*name)
+		process_writer_fact(process->writer, "command", command);
+}
+
 void imported_saw(struct imported_process *process, int64_t start_ns, int64_t end_ns)
 {
 	if (start_ns > 0 && (!process->first_ns || start_ns < process->first_ns))

@@ -310,7 +310,7 @@ static void take_name(struct kineto *kineto, const struct json_record *event, co
 	if (!given || (uint64_t)json_record_number(event, "pid", 0) != kineto->pid || !kineto->pid)
 		return;
 	if (!strcmp(name, "process_name") && !kineto->has_command) {
-		process_writer_fact(writer, "command", given);
+		imported_set_program(kineto->process, given);
 		kineto->has_command = true;
 	}
 	if (strcmp(name, "thread_name") != 0)

@@ -395,7 +395,7 @@ static int add_command(sqlite3_stmt *row, void *context)
 	struct imported_process *process = nsys_known_process(context, row, 0);
 
 	if (process)
-		process_writer_fact(imported_writer(process), "command", sqlite_text(row, 1));
+		imported_set_program(process, sqlite_text(row, 1));
 	return 0;
 }
 
