@@ -19,7 +19,7 @@
 struct device_walk {
 	struct events_walk *walk;
 	uint32_t device, group;
-	struct lanes *lanes;   /* by stream */
+	struct lanes *lanes; /* by stream */
 	uint32_t (*tracks)[LANE_LIMIT];
 };
 
@@ -239,8 +239,8 @@ static int give_gap(const struct gap *gap, void *context)
 	int cause;
 
 	GAP_EACH_CAUSE(left, cause, gap)
-		events_add_number(gaps->walk, gap_cause_key((enum gap_cause)cause),
-				  (uint64_t)gap->by_cause_ns[cause]);
+	events_add_number(gaps->walk, gap_cause_key((enum gap_cause)cause),
+			  (uint64_t)gap->by_cause_ns[cause]);
 	return events_give(gaps->walk, &slice);
 }
 
@@ -266,8 +266,10 @@ static const struct {
 	size_t offset; /* of the float in struct profile_sample */
 	enum sampled_role role;
 } sample_tracks[] = {
-#define SAMPLE_TRACK(name, unit, rate, column, role) \
-	{name, unit, rate, offsetof(struct profile_sample, column), SAMPLED_##role}
+#define SAMPLE_TRACK(name, unit, rate, column, role)                                      \
+	{                                                                                 \
+		name, unit, rate, offsetof(struct profile_sample, column), SAMPLED_##role \
+	}
 	SAMPLE_TRACK("compute active", "%", RATE_PERCENT, compute, compute_cycles),
 	SAMPLE_TRACK("SMs active", "%", RATE_PERCENT, sm, sm_cycles),
 	SAMPLE_TRACK("least busy SM", "%", RATE_PERCENT, sm_min, sm_cycles_min),

@@ -10,10 +10,10 @@
 #include "analysis/report.h"
 
 /* EXPORT(name, suffix, title) */
-#define EXPORTS(EXPORT)                                                                       \
-	EXPORT(perfetto, ".pftrace", "protobuf, for ui.perfetto.dev and trace_processor")     \
+#define EXPORTS(EXPORT)                                                                            \
+	EXPORT(perfetto, ".pftrace", "protobuf, for ui.perfetto.dev and trace_processor")          \
 	EXPORT(chrome, ".json", "JSON, for ui.perfetto.dev, chrome://tracing and what reads such") \
-	EXPORT(sqlite, ".sqlite", "a database with a table for each kind of row")             \
+	EXPORT(sqlite, ".sqlite", "a database with a table for each kind of row")                  \
 	EXPORT(speedscope, ".speedscope.json", "JSON, for speedscope.app")
 
 /* " perfetto chrome ...", for sentences that list them. */

@@ -46,7 +46,7 @@ enum { SLICE_BEGIN = 1, SLICE_END = 2, COUNTER_VALUE = 4 };
 enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6 };
 enum { SEQUENCE_BEGINS = 1, SEQUENCE_CONTINUES = 2, ORDER_EXPLICIT = 3 };
 
-#define SEQUENCE 1 /* all packets are of one */
+#define SEQUENCE 1	/* all packets are of one */
 #define TEXT_SIZE 16384 /* what is longer is cut */
 
 /* What is named often is told once, and then by its number. */
@@ -145,7 +145,6 @@ static void add_process_facts(struct protobuf *packet, const struct event_track 
 	add_clean_text(packet, PROCESS_NAME, track->name);
 	protobuf_end(packet, facts);
 }
-
 
 static void add_counter_facts(struct protobuf *packet, const struct event_track *track)
 {

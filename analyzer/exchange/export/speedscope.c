@@ -41,8 +41,8 @@ struct speedscope {
 static int keep_track(void *context, const struct event_track *track)
 {
 	struct speedscope *speedscope = context;
-	struct kept_track *kept = ARRAY_NEXT(speedscope->tracks, speedscope->track_capacity,
-					     speedscope->track_count);
+	struct kept_track *kept =
+		ARRAY_NEXT(speedscope->tracks, speedscope->track_capacity, speedscope->track_count);
 	char *name = NULL;
 
 	if (!kept)
@@ -68,8 +68,7 @@ static int find_frame(struct speedscope *speedscope, const char *name, uint32_t 
 		return -ENOMEM;
 	if (*frame < speedscope->frame_count)
 		return 0;
-	place = ARRAY_NEXT(speedscope->frames, speedscope->frame_capacity,
-			   speedscope->frame_count);
+	place = ARRAY_NEXT(speedscope->frames, speedscope->frame_capacity, speedscope->frame_count);
 	if (!place || !(*place = strings_intern(speedscope->names, name)))
 		return -ENOMEM;
 	speedscope->frame_count++;
@@ -99,8 +98,7 @@ struct stack {
 static void put_event(struct speedscope *speedscope, const char *type, uint32_t frame,
 		      int64_t time_ns, bool is_first)
 {
-	fprintf(speedscope->file,
-		"%s\n{\"type\":\"%s\",\"frame\":%" PRIu32 ",\"at\":%" PRId64 "}",
+	fprintf(speedscope->file, "%s\n{\"type\":\"%s\",\"frame\":%" PRIu32 ",\"at\":%" PRId64 "}",
 		is_first ? "" : ",", type, frame, time_ns - speedscope->first_ns);
 }
 
@@ -157,8 +155,8 @@ static int put_profiles(struct speedscope *speedscope)
 
 		if (!track->count)
 			continue;
-		fprintf(speedscope->file, "%s\n{\"type\":\"evented\",\"name\":",
-			is_first ? "" : ",");
+		fprintf(speedscope->file,
+			"%s\n{\"type\":\"evented\",\"name\":", is_first ? "" : ",");
 		text_put_json(speedscope->file, track->name);
 		fprintf(speedscope->file,
 			",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%" PRId64

@@ -151,8 +151,8 @@ static void put_op(struct sqlite_rows *rows, const struct profile *profile, size
 		sqlite_rows_index(rows, PROFILE_NONE);
 }
 
-#define OP_COLUMNS                                                                           \
-	"id INTEGER PRIMARY KEY, start_ns INTEGER, end_ns INTEGER, device INTEGER, stream "  \
+#define OP_COLUMNS                                                                          \
+	"id INTEGER PRIMARY KEY, start_ns INTEGER, end_ns INTEGER, device INTEGER, stream " \
 	"INTEGER, call INTEGER, graph INTEGER, graph_node INTEGER"
 #define OP_COLUMN_COUNT 8
 
@@ -274,7 +274,8 @@ static int put_gap(const struct gap *gap, void *context)
 	uint32_t left;
 	int cause, rc = 0;
 
-	GAP_EACH_CAUSE(left, cause, gap) {
+	GAP_EACH_CAUSE(left, cause, gap)
+	{
 		if (rc < 0)
 			return rc;
 		sqlite_rows_number(rows, gap->start_ns);
@@ -306,9 +307,8 @@ static int fill_counters(struct sqlite_rows *rows, const struct report *report)
 
 	for (size_t i = 0; rc == 0 && i < profile->counter_count; i++) {
 		const struct profile_counter *counter = &profile->counters[i];
-		uint32_t graph = counter->is_graph
-					 ? profile->counted_graphs[counter->subject].graph
-					 : PROFILE_NONE;
+		uint32_t graph = counter->is_graph ? profile->counted_graphs[counter->subject].graph
+						   : PROFILE_NONE;
 
 		sqlite_rows_index(rows, counter->is_graph ? PROFILE_NONE : counter->subject);
 		sqlite_rows_index(rows, graph);
@@ -329,12 +329,14 @@ static int fill_samples(struct sqlite_rows *rows, const struct report *report)
 
 	for (size_t i = 0; rc == 0 && i < profile->sample_count; i++) {
 		const struct profile_sample *sample = &profile->samples[i];
-		const float values[] = {
-			sample->dispatches,	  sample->blocks,	    sample->compute,
-			sample->sm,		  sample->sm_min,	    sample->sm_max,
-			sample->tensor,		  sample->dram_read_bytes,  sample->dram_write_bytes,
-			sample->l2_bytes,	  sample->atomic_bytes,	    sample->pcie_read_bytes,
-			sample->pcie_write_bytes, sample->nvlink_rx_bytes, sample->nvlink_tx_bytes};
+		const float values[] = {sample->dispatches,	  sample->blocks,
+					sample->compute,	  sample->sm,
+					sample->sm_min,		  sample->sm_max,
+					sample->tensor,		  sample->dram_read_bytes,
+					sample->dram_write_bytes, sample->l2_bytes,
+					sample->atomic_bytes,	  sample->pcie_read_bytes,
+					sample->pcie_write_bytes, sample->nvlink_rx_bytes,
+					sample->nvlink_tx_bytes};
 
 		sqlite_rows_number(rows, sample->start_ns);
 		sqlite_rows_number(rows, (int64_t)sample->length_ns);

@@ -80,8 +80,9 @@ static bool is_new(struct imported_process *process, struct groups *groups, cons
 
 static struct imported_process *new_process(struct imported *imported, uint64_t pid)
 {
-	struct imported_process **place = ARRAY_NEXT(
-		imported->processes, imported->process_capacity, imported->process_count);
+	struct imported_process **place =
+		ARRAY_NEXT(imported->processes, imported->process_capacity,
+			   imported->process_count);
 	struct imported_process *process = place ? calloc(1, sizeof(*process)) : NULL;
 	char path[PATH_MAX + 32];
 
@@ -171,8 +172,7 @@ void imported_saw(struct imported_process *process, int64_t start_ns, int64_t en
 
 void imported_count_unused(struct imported_process *process, uint64_t count, const char *detail)
 {
-	const union trace_row row = {
-		.losses = {process->last_ns, "unimported", count, detail}};
+	const union trace_row row = {.losses = {process->last_ns, "unimported", count, detail}};
 
 	if (count)
 		process_writer_add(process->writer, TRACE_TABLE_losses, &row);
@@ -337,15 +337,16 @@ static void write_copies(struct imported_process *process)
 
 void imported_add_range(struct imported_process *process, const struct imported_range *range)
 {
-	union trace_row row = {.markers = {
-				       .time_ns = range->start_ns,
-				       .id = ++process->marker_count,
-				       .phase = range->end_ns == range->start_ns ? 0 : 1,
-				       .is_thread = range->is_push_pop,
-				       .thread = range->thread,
-				       .domain = process_writer_name(process->writer, range->domain),
-				       .name = process_writer_name(process->writer, range->name),
-			       }};
+	union trace_row row = {
+		.markers = {
+			.time_ns = range->start_ns,
+			.id = ++process->marker_count,
+			.phase = range->end_ns == range->start_ns ? 0 : 1,
+			.is_thread = range->is_push_pop,
+			.thread = range->thread,
+			.domain = process_writer_name(process->writer, range->domain),
+			.name = process_writer_name(process->writer, range->name),
+		}};
 
 	process_writer_add(process->writer, TRACE_TABLE_markers, &row);
 	imported_saw(process, range->start_ns, range->end_ns);
@@ -434,9 +435,10 @@ int imported_close(struct imported *imported, int rc, struct err *err)
 	if (rc == 0 && imported->failure)
 		rc = err_set(err, imported->failure, "%s", imported->err.text);
 	if (rc == 0 && !op_count)
-		rc = err_set(err, -ENODATA,
-			     "nothing ran on a GPU in what was given: no kernel, copy or memset; record "
-			     "with CUDA activities");
+		rc = err_set(
+			err, -ENODATA,
+			"nothing ran on a GPU in what was given: no kernel, copy or memset; record "
+			"with CUDA activities");
 	free(imported->processes);
 	free(imported);
 	return rc;

@@ -38,7 +38,7 @@ int plain_file_open(struct plain_file **out, const char *path, struct err *err)
 	if (archive_read_open_filename(file->archive, path, PLAIN_FILE_BLOCK_BYTES) != ARCHIVE_OK)
 		return describe(file, err);
 	return archive_read_next_header(file->archive, &entry) == ARCHIVE_OK ? 0
-									      : describe(file, err);
+									     : describe(file, err);
 }
 
 int plain_file_next(struct plain_file *file, const void **bytes, size_t *size, struct err *err)
