@@ -70,8 +70,8 @@ struct imported_range {
 };
 void imported_add_range(struct imported_process *process, const struct imported_range *range);
 
-/* Widens the process's time: of what is added by process_writer_add. */
-void imported_saw(struct imported_process *process, int64_t start_ns, int64_t end_ns);
+/* The recording lasted until then at least: of what is added by process_writer_add. */
+void imported_saw(struct imported_process *process, int64_t end_ns);
 
 /* Records of the file that do not become rows. */
 void imported_count_unused(struct imported_process *process, uint64_t count, const char *detail);

@@ -398,7 +398,7 @@ static int add_sync(sqlite3_stmt *row, void *context)
 	if (!process)
 		return -EIO;
 	process_writer_add(imported_writer(process), TRACE_TABLE_syncs, &sync);
-	imported_saw(process, sync.syncs.start_ns, sync.syncs.end_ns);
+	imported_saw(process, sync.syncs.end_ns);
 	if (nsys->has_events) /* else what a wait is for is not known */
 		add_event_call(process, event_call_kind(sync.syncs.kind), row, event_columns);
 	return 0;
