@@ -252,11 +252,34 @@ static int find_missing_calls(struct report *report)
 		report, "API calls: none were recorded, so the causes of idle time are unknown");
 }
 
+/* What another tool's file does not tell, of each tool once. */
+static int find_imported(struct report *report)
+{
+	const struct profile *profile = report->profile;
+	const char *told = "";
+
+	for (size_t i = 0; i < profile->process_count; i++) {
+		const struct profile_process *process = &profile->processes[i];
+		const char *source = profile_property(process, "imported_from", "");
+		const char *rounded = profile_property(process, "imported_resolution_ns", "");
+
+		if (*source && strcmp(source, told) != 0 &&
+		    add_not_visible(report, "imported from %s%s, which does not tell: %s", source,
+				    *rounded ? ", times rounded to microseconds" : "",
+				    profile_property(process, "imported_lacks", "")) < 0)
+			return -ENOMEM;
+		told = *source ? source : told;
+	}
+	return 0;
+}
+
 int not_visible_find(struct report *report)
 {
 	struct sampled sampled = find_sampled(report_with_samples(report));
-	int rc = find_missing_calls(report);
+	int rc = find_imported(report);
 
+	if (rc == 0)
+		rc = find_missing_calls(report);
 	if (rc == 0)
 		rc = find_host_functions(report);
 	if (rc == 0)

@@ -21,7 +21,8 @@
 	COMMAND(plot, "draw a recording: timeline, gaps, kernels")                             \
 	COMMAND(pack, "make one small file of a recording, which every command reads")         \
 	COMMAND(unpack, "make a folder of CSV files again of a packed recording")              \
-	COMMAND(import, "make a recording of a file of Nsight Systems, the PyTorch profiler, ...") \
+	COMMAND(export, "write a recording for Perfetto, Chrome, SQLite or speedscope")        \
+	COMMAND(import, "make a recording of what Nsight Systems or PyTorch recorded")         \
 	COMMAND(workloads, "list or run the bundled workloads")                                \
 	COMMAND(ceilings, "measure this GPU's roofs and launch costs, or show a stored file")  \
 	COMMAND(completion, "print what a shell completes commands and options by")            \

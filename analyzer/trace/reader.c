@@ -140,7 +140,8 @@ struct reader {
 	char *buffer;
 	int rc; /* first failure; libcsv cannot be stopped, so callbacks look at it */
 
-	const struct table_column *columns[MAX_COLUMNS]; /* of the file, in its order; NULL: unknown */
+	const struct table_column
+		*columns[MAX_COLUMNS]; /* of the file, in its order; NULL: unknown */
 	size_t column_count;
 	bool has_header;
 	bool is_foreign; /* the header names no column of the table: its rows say nothing */
@@ -275,8 +276,8 @@ static const char *not_a_number(enum column_type type)
 	return type == COLUMN_f64 ? "is not a number" : "is not a whole number";
 }
 
-static void reader_parse_value(struct reader *reader, const struct table_column *column, const char *text,
-			       size_t length)
+static void reader_parse_value(struct reader *reader, const struct table_column *column,
+			       const char *text, size_t length)
 {
 	char *target = (char *)&reader->row + column->offset;
 	uint64_t number = 0;

@@ -19,7 +19,7 @@ struct imported_process {
 	size_t file, number;
 	uint64_t pid;
 	char host[128];
-	int64_t first_ns, last_ns;
+	int64_t last_ns;
 	struct trace_devices_row *devices;
 	size_t device_capacity, device_count;
 	bool is_used[DEVICE_LIMIT];
@@ -80,8 +80,9 @@ static bool is_new(struct imported_process *process, struct groups *groups, cons
 
 static struct imported_process *new_process(struct imported *imported, uint64_t pid)
 {
-	struct imported_process **place = ARRAY_NEXT(
-		imported->processes, imported->process_capacity, imported->process_count);
+	struct imported_process **place =
+		ARRAY_NEXT(imported->processes, imported->process_capacity,
+			   imported->process_count);
 	struct imported_process *process = place ? calloc(1, sizeof(*process)) : NULL;
 	char path[PATH_MAX + 32];
 
@@ -152,18 +153,24 @@ void imported_set_host(struct imported_process *process, const char *host)
 	process_writer_fact(process->writer, "host", process->host);
 }
 
-void imported_saw(struct imported_process *process, int64_t start_ns, int64_t end_ns)
+void imported_set_program(struct imported_process *process, const char *name)
 {
-	if (start_ns > 0 && (!process->first_ns || start_ns < process->first_ns))
-		process->first_ns = start_ns;
+	char command[512];
+
+	snprintf(command, sizeof(command), "%s ...", name);
+	if (*name)
+		process_writer_fact(process->writer, "command", command);
+}
+
+void imported_saw(struct imported_process *process, int64_t end_ns)
+{
 	if (end_ns > process->last_ns)
 		process->last_ns = end_ns;
 }
 
 void imported_count_unused(struct imported_process *process, uint64_t count, const char *detail)
 {
-	const union trace_row row = {
-		.losses = {process->last_ns, "unimported", count, detail}};
+	const union trace_row row = {.losses = {process->last_ns, "unimported", count, detail}};
 
 	if (count)
 		process_writer_add(process->writer, TRACE_TABLE_losses, &row);
@@ -249,7 +256,7 @@ void imported_add_call(struct imported_process *process, const struct trace_api_
 
 	row.api.name = process_writer_name(process->writer, name);
 	process_writer_add(process->writer, TRACE_TABLE_api, &row);
-	imported_saw(process, call->start_ns, call->end_ns);
+	imported_saw(process, call->end_ns);
 	if (is_blocking_copy(name))
 		is_new(process, &process->blocking, &call->correlation, sizeof(call->correlation));
 }
@@ -263,7 +270,7 @@ void imported_add_kernel(struct imported_process *process, const struct trace_ke
 	look.name = process_writer_name(process->writer, name);
 	row.kernels.signature = process_writer_signature(process->writer, &look);
 	process_writer_add(process->writer, TRACE_TABLE_kernels, &row);
-	imported_saw(process, kernel->start_ns, kernel->end_ns);
+	imported_saw(process, kernel->end_ns);
 	use(process, kernel->device, kernel->context);
 }
 
@@ -271,7 +278,7 @@ void imported_add_graph(struct imported_process *process, const struct trace_gra
 {
 	process_writer_add(process->writer, TRACE_TABLE_graphs,
 			   &(union trace_row){.graphs = *graph});
-	imported_saw(process, graph->start_ns, graph->end_ns);
+	imported_saw(process, graph->end_ns);
 	use(process, graph->device, graph->context);
 }
 
@@ -286,7 +293,7 @@ void imported_add_copy(struct imported_process *process, const struct trace_copi
 	}
 	*place = *copy;
 	process->copy_count++;
-	imported_saw(process, copy->start_ns, copy->end_ns);
+	imported_saw(process, copy->end_ns);
 	use(process, copy->device, copy->context);
 }
 
@@ -301,7 +308,7 @@ void imported_add_memset(struct imported_process *process, const struct trace_me
 	}
 	*place = *set;
 	process->memset_count++;
-	imported_saw(process, set->start_ns, set->end_ns);
+	imported_saw(process, set->end_ns);
 	use(process, set->device, set->context);
 }
 
@@ -328,18 +335,19 @@ static void write_copies(struct imported_process *process)
 
 void imported_add_range(struct imported_process *process, const struct imported_range *range)
 {
-	union trace_row row = {.markers = {
-				       .time_ns = range->start_ns,
-				       .id = ++process->marker_count,
-				       .phase = range->end_ns == range->start_ns ? 0 : 1,
-				       .is_thread = range->is_push_pop,
-				       .thread = range->thread,
-				       .domain = process_writer_name(process->writer, range->domain),
-				       .name = process_writer_name(process->writer, range->name),
-			       }};
+	union trace_row row = {
+		.markers = {
+			.time_ns = range->start_ns,
+			.id = ++process->marker_count,
+			.phase = range->end_ns == range->start_ns ? 0 : 1,
+			.is_thread = range->is_push_pop,
+			.thread = range->thread,
+			.domain = process_writer_name(process->writer, range->domain),
+			.name = process_writer_name(process->writer, range->name),
+		}};
 
 	process_writer_add(process->writer, TRACE_TABLE_markers, &row);
-	imported_saw(process, range->start_ns, range->end_ns);
+	imported_saw(process, range->end_ns);
 	if (range->end_ns <= range->start_ns)
 		return;
 	row.markers.time_ns = range->end_ns;
@@ -391,7 +399,6 @@ static int close_process(struct imported_process *process, int rc, struct err *e
 		write_devices(process);
 		write_copies(process);
 		process_writer_number(process->writer, "pid", (int64_t)process->pid);
-		process_writer_number(process->writer, "start_ns", process->first_ns);
 		process_writer_number(process->writer, "sealed_ns", process->last_ns);
 	}
 	rc = process_writer_close(process->writer, rc, err);
@@ -425,9 +432,10 @@ int imported_close(struct imported *imported, int rc, struct err *err)
 	if (rc == 0 && imported->failure)
 		rc = err_set(err, imported->failure, "%s", imported->err.text);
 	if (rc == 0 && !op_count)
-		rc = err_set(err, -ENODATA,
-			     "nothing ran on a GPU in what was given: no kernel, copy or memset; record "
-			     "with CUDA activities");
+		rc = err_set(
+			err, -ENODATA,
+			"nothing ran on a GPU in what was given: no kernel, copy or memset; record "
+			"with CUDA activities");
 	free(imported->processes);
 	free(imported);
 	return rc;

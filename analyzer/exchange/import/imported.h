@@ -36,6 +36,9 @@ struct process_writer *imported_writer(struct imported_process *process);
 void imported_set_pid(struct imported_process *process, uint64_t pid); /* where it came as 0 */
 void imported_set_host(struct imported_process *process, const char *host);
 
+/* For files that have the program's name and not what it was given: its command is "NAME ...". */
+void imported_set_program(struct imported_process *process, const char *name);
+
 /* A device is written once something ran on it: files list all that a machine has.  Without a uuid it gets one that
  * sets it apart from those of other files. */
 void imported_add_device(struct imported_process *process, const struct trace_devices_row *device);
@@ -67,8 +70,8 @@ struct imported_range {
 };
 void imported_add_range(struct imported_process *process, const struct imported_range *range);
 
-/* Widens the process's time: of what is added by process_writer_add. */
-void imported_saw(struct imported_process *process, int64_t start_ns, int64_t end_ns);
+/* The recording lasted until then at least: of what is added by process_writer_add. */
+void imported_saw(struct imported_process *process, int64_t end_ns);
 
 /* Records of the file that do not become rows. */
 void imported_count_unused(struct imported_process *process, uint64_t count, const char *detail);

@@ -47,9 +47,8 @@ static int read_beginning(struct beginning *beginning, const char *path, struct 
 	if (rc == 0)
 		rc = plain_file_next(file, &bytes, &size, err);
 	if (rc > 0) {
-		beginning->count = size < sizeof(beginning->bytes) - 1
-					   ? size
-					   : sizeof(beginning->bytes) - 1;
+		beginning->count =
+			size < sizeof(beginning->bytes) - 1 ? size : sizeof(beginning->bytes) - 1;
 		memcpy(beginning->bytes, bytes, beginning->count);
 	}
 	plain_file_close(file);

@@ -17,11 +17,9 @@
 struct imported;
 
 /* IMPORT(name, title) */
-#define IMPORTS(IMPORT)                                                 \
-	IMPORT(nsys, "Nsight Systems: nsys export --type sqlite")       \
+#define IMPORTS(IMPORT)                                           \
+	IMPORT(nsys, "Nsight Systems: nsys export --type sqlite") \
 	IMPORT(kineto, "PyTorch profiler: export_chrome_trace(), also .gz")
-
-
 
 #define IMPORT_PROTOTYPE(name, title) \
 	int import_##name(struct imported *imported, const char *path, struct err *err);

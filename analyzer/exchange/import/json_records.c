@@ -59,8 +59,8 @@ static int add_bytes(struct json_record *record, const char *text, size_t length
 
 static int add_field(struct json_record *record, const char *path, const char *text, size_t length)
 {
-	struct field *field = ARRAY_NEXT(record->fields, record->field_capacity,
-					 record->field_count);
+	struct field *field =
+		ARRAY_NEXT(record->fields, record->field_capacity, record->field_count);
 	int rc = field ? add_bytes(record, path, strlen(path), &field->path) : -ENOMEM;
 
 	if (rc == 0)
@@ -158,7 +158,8 @@ static int on_key(void *context, const unsigned char *key, size_t length)
 	int width = length < 100 ? (int)length : 100;
 
 	if (parser->depth == 1 && !parser->record_depth)
-		snprintf(parser->section, sizeof(parser->section), "%.*s", width, (const char *)key);
+		snprintf(parser->section, sizeof(parser->section), "%.*s", width,
+			 (const char *)key);
 	snprintf(parser->path + used, sizeof(parser->path) - used, "%s%.*s", used ? "." : "", width,
 		 (const char *)key);
 	return 1;

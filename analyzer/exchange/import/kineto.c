@@ -13,8 +13,8 @@
 #include "exchange/import/plain_file.h"
 
 /* What no trace of the PyTorch profiler has, for people. */
-#define LACKS                                                                                          \
-	"which stream is the legacy default one, priorities and flags of streams, sizes of clusters, "  \
+#define LACKS                                                                                             \
+	"which stream is the legacy default one, priorities and flags of streams, sizes of clusters, "    \
 	"local memory of kernels, which part of shared memory is dynamic, results of calls, allocations " \
 	"by address, loading and compiling of code, hardware counters, and what recording itself cost"
 
@@ -22,9 +22,9 @@ struct kineto {
 	struct imported *imported;
 	const char *path;
 	struct imported_process *process;
-	uint64_t pid;		/* 0: no event of the host was there yet */
+	uint64_t pid; /* 0: no event of the host was there yet */
 	bool has_command;
-	int64_t base_ns;	/* what times count from: 0 in older files, whose times are absolute */
+	int64_t base_ns; /* what times count from: 0 in older files, whose times are absolute */
 	struct groups recorded; /* correlations of event records that have a row */
 	uint64_t python_count;	/* calls of Python functions */
 	bool has_fractions;	/* times are finer than microseconds */
@@ -85,7 +85,9 @@ static void add_call(struct kineto *kineto, const struct json_record *event, con
 
 static void add_range(struct kineto *kineto, const struct json_record *event, const char *name)
 {
-	struct imported_range range = {.thread = thread_of(event), .name = name, .is_push_pop = true};
+	struct imported_range range = {.thread = thread_of(event),
+				       .name = name,
+				       .is_push_pop = true};
 
 	read_times(kineto, event, &range.start_ns, &range.end_ns);
 	imported_add_range(kineto->process, &range);
@@ -100,11 +102,11 @@ static void add_python(struct kineto *kineto, const struct json_record *event, c
 
 static void add_overhead(struct kineto *kineto, const struct json_record *event, const char *name)
 {
-	union trace_row row = {.overheads = {
-				       .name = process_writer_name(
-					       imported_writer(kineto->process), name),
-				       .is_profiler = !strstr(name, "oading"),
-			       }};
+	union trace_row row = {
+		.overheads = {
+			.name = process_writer_name(imported_writer(kineto->process), name),
+			.is_profiler = !strstr(name, "oading"),
+		}};
 
 	read_times(kineto, event, &row.overheads.start_ns, &row.overheads.end_ns);
 	process_writer_add(imported_writer(kineto->process), TRACE_TABLE_overheads, &row);
@@ -158,8 +160,8 @@ static void add_kernel(struct kineto *kineto, const struct json_record *event, c
 /* "Pageable", "Pinned", ... of "Memcpy HtoD (Pinned -> Device)": CUpti_ActivityMemoryKind, 0 for others. */
 static uint32_t memory_kind(const char *text)
 {
-	static const char *const names[] = {[1] = "Pageable", "Pinned",	       "Device",
-					    "Array",	      "Managed",       "Device Static",
+	static const char *const names[] = {[1] = "Pageable", "Pinned",	 "Device",
+					    "Array",	      "Managed", "Device Static",
 					    "Managed Static"};
 	uint32_t found = 0;
 
@@ -231,13 +233,14 @@ static void add_memset(struct kineto *kineto, const struct json_record *event, c
 static void add_event(struct kineto *kineto, uint32_t kind, const struct json_record *event)
 {
 	int64_t recorded = json_record_number(event, "args.wait_on_cuda_event_record_corr_id", 0);
-	union trace_row row = {.event_calls = {
-				       .correlation = json_record_u32(event, "args.correlation", 0),
-				       .kind = kind,
-				       .context = json_record_u32(event, "args.context", 0),
-				       .stream = (uint32_t)json_record_number(event, "args.stream", 0),
-				       .event = (uint64_t)recorded,
-			       }};
+	union trace_row row = {
+		.event_calls = {
+			.correlation = json_record_u32(event, "args.correlation", 0),
+			.kind = kind,
+			.context = json_record_u32(event, "args.context", 0),
+			.stream = (uint32_t)json_record_number(event, "args.stream", 0),
+			.event = (uint64_t)recorded,
+		}};
 	uint32_t known = kineto->recorded.count, number;
 
 	if (recorded <= 0)
@@ -257,14 +260,17 @@ static void add_sync(struct kineto *kineto, const struct json_record *event, con
 	static const struct {
 		const char *name;
 		uint32_t event_call;
-	} kinds[] = {[1] = {"Event Sync", 2}, {"Stream Wait Event", 3}, {"Stream Sync", 0},
+	} kinds[] = {[1] = {"Event Sync", 2},
+		     {"Stream Wait Event", 3},
+		     {"Stream Sync", 0},
 		     {"Context Sync", 0}};
-	union trace_row row = {.syncs = {
-				       .context = json_record_u32(event, "args.context", 0),
-				       .stream = (uint32_t)json_record_number(event, "args.stream", 0),
-				       .event = UINT32_MAX,
-				       .correlation = json_record_u32(event, "args.correlation", 0),
-			       }};
+	union trace_row row = {
+		.syncs = {
+			.context = json_record_u32(event, "args.context", 0),
+			.stream = (uint32_t)json_record_number(event, "args.stream", 0),
+			.event = UINT32_MAX,
+			.correlation = json_record_u32(event, "args.correlation", 0),
+		}};
 
 	for (uint32_t i = 1; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!strcmp(name, kinds[i].name))
@@ -285,10 +291,10 @@ struct category {
 
 /* The others repeat what these have: gpu_user_annotation, and arrows. */
 static const struct category categories[] = {
-	{"cuda_runtime", add_call, true},   {"cuda_driver", add_call, true},
-	{"kernel", add_kernel, false},	    {"gpu_memcpy", add_copy, false},
-	{"gpu_memset", add_memset, false},  {"cuda_sync", add_sync, false},
-	{"cpu_op", add_range, true},	    {"user_annotation", add_range, true},
+	{"cuda_runtime", add_call, true},      {"cuda_driver", add_call, true},
+	{"kernel", add_kernel, false},	       {"gpu_memcpy", add_copy, false},
+	{"gpu_memset", add_memset, false},     {"cuda_sync", add_sync, false},
+	{"cpu_op", add_range, true},	       {"user_annotation", add_range, true},
 	{"python_function", add_python, true}, {"overhead", add_overhead, false},
 };
 
@@ -310,7 +316,7 @@ static void take_name(struct kineto *kineto, const struct json_record *event, co
 	if (!given || (uint64_t)json_record_number(event, "pid", 0) != kineto->pid || !kineto->pid)
 		return;
 	if (!strcmp(name, "process_name") && !kineto->has_command) {
-		process_writer_fact(writer, "command", given);
+		imported_set_program(kineto->process, given);
 		kineto->has_command = true;
 	}
 	if (strcmp(name, "thread_name") != 0)
@@ -342,6 +348,21 @@ static int take_event(struct kineto *kineto, const struct json_record *event)
 
 /* ---- the process and its GPUs ---- */
 
+/* Resident blocks: fixed by the compute capability, of which the file tells ("Technical Specifications per Compute
+ * Capability" in the CUDA C++ Programming Guide); 0 for others, such as those of AMD. */
+static uint32_t max_blocks_per_sm(uint32_t major, uint32_t minor)
+{
+	static const struct {
+		uint32_t major, minor, blocks;
+	} known[] = {{7, 0, 32}, {7, 2, 32}, {7, 5, 16}, {8, 0, 32},  {8, 6, 16},
+		     {8, 7, 16}, {8, 9, 24}, {9, 0, 32}, {10, 0, 32}, {12, 0, 24}};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].major == major && known[i].minor == minor)
+			return known[i].blocks;
+	return 0;
+}
+
 static int take_device(struct kineto *kineto, const struct json_record *device)
 {
 	uint32_t warp = json_record_u32(device, "warpSize", 0);
@@ -354,6 +375,8 @@ static int take_device(struct kineto *kineto, const struct json_record *device)
 		.memory_bytes = (uint64_t)json_record_number(device, "totalGlobalMem", 0),
 		.max_warps_per_sm =
 			warp ? json_record_u32(device, "maxThreadsPerMultiprocessor", 0) / warp : 0,
+		.max_blocks_per_sm = max_blocks_per_sm(json_record_u32(device, "computeMajor", 0),
+						       json_record_u32(device, "computeMinor", 0)),
 		.max_registers_per_sm = json_record_u32(device, "regsPerMultiprocessor", 0),
 		.max_shared_bytes_per_sm = json_record_u32(device, "sharedMemPerMultiprocessor", 0),
 	};

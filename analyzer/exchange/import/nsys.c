@@ -82,16 +82,32 @@ enum kernel_column {
 	KERNEL_NODE,
 };
 
-static const char *const kernel_columns[] = {
-	"start",	 "end",		  "deviceId",
-	"contextId",	 "streamId",	  "correlationId",
-	"globalPid",	 "demangledName", "mangledName",
-	"shortName",	 "launchType",	  "registersPerThread",
-	"gridX",	 "gridY",	  "gridZ",
-	"blockX",	 "blockY",	  "blockZ",
-	"clusterX",	 "clusterY",	  "clusterZ",
-	"staticSharedMemory", "dynamicSharedMemory", "localMemoryPerThread",
-	"graphNodeId",	 NULL};
+static const char *const kernel_columns[] = {"start",
+					     "end",
+					     "deviceId",
+					     "contextId",
+					     "streamId",
+					     "correlationId",
+					     "globalPid",
+					     "demangledName",
+					     "mangledName",
+					     "shortName",
+					     "launchType",
+					     "registersPerThread",
+					     "gridX",
+					     "gridY",
+					     "gridZ",
+					     "blockX",
+					     "blockY",
+					     "blockZ",
+					     "clusterX",
+					     "clusterY",
+					     "clusterZ",
+					     "staticSharedMemory",
+					     "dynamicSharedMemory",
+					     "localMemoryPerThread",
+					     "graphNodeId",
+					     NULL};
 
 static struct trace_signatures_row signature_of(sqlite3_stmt *row)
 {
@@ -198,9 +214,10 @@ enum copy_column {
 };
 
 static const char *const copy_columns[] = {
-	"start",     "end",	    "deviceId",	   "contextId",	    "streamId",	 "correlationId",
-	"globalPid", "bytes",	    "copyKind",	   "srcKind",	    "dstKind",	 "srcDeviceId",
-	"dstDeviceId", "migrationCause", "graphNodeId", "virtualAddress", "copyCount", NULL};
+	"start",	  "end",	 "deviceId",	"contextId",	  "streamId",
+	"correlationId",  "globalPid",	 "bytes",	"copyKind",	  "srcKind",
+	"dstKind",	  "srcDeviceId", "dstDeviceId", "migrationCause", "graphNodeId",
+	"virtualAddress", "copyCount",	 NULL};
 
 /* Kinds from here on are no copies of the program: the driver moved pages of managed memory. */
 #define FIRST_MIGRATION_KIND 11
@@ -224,7 +241,9 @@ static void add_migration(struct nsys *nsys, struct imported_process *process, s
 		.managed = {
 			.start_ns = absolute(nsys, row, COPY_START),
 			.end_ns = absolute(nsys, row, COPY_END),
-			.kind = kind == TO_DEVICE ? 1 : kind == TO_HOST ? 2 : 8,
+			.kind = kind == TO_DEVICE ? 1
+				: kind == TO_HOST ? 2
+						  : 8,
 			.value = (uint64_t)sqlite3_column_int64(row, COPY_BYTES),
 			.address = (uint64_t)sqlite3_column_int64(row, COPY_ADDRESS),
 			.source = kind == TO_DEVICE ? (uint32_t)HOST : device,
@@ -237,8 +256,8 @@ static void add_migration(struct nsys *nsys, struct imported_process *process, s
 
 static uint32_t peer(sqlite3_stmt *row, int column)
 {
-	return sqlite_u32(row, sqlite3_column_type(row, column) == SQLITE_NULL ? COPY_DEVICE
-									       : column);
+	return sqlite_u32(row,
+			  sqlite3_column_type(row, column) == SQLITE_NULL ? COPY_DEVICE : column);
 }
 
 static int add_copy(sqlite3_stmt *row, void *context)
@@ -275,7 +294,19 @@ static int add_copy(sqlite3_stmt *row, void *context)
 
 static int add_memset(sqlite3_stmt *row, void *context)
 {
-	enum { START, END, DEVICE, CONTEXT, STREAM, CORRELATION, PROCESS, BYTES, VALUE, KIND, NODE };
+	enum {
+		START,
+		END,
+		DEVICE,
+		CONTEXT,
+		STREAM,
+		CORRELATION,
+		PROCESS,
+		BYTES,
+		VALUE,
+		KIND,
+		NODE
+	};
 	struct nsys *nsys = context;
 	struct imported_process *process = nsys_process(nsys, row, PROCESS);
 	uint64_t node = (uint64_t)sqlite3_column_int64(row, NODE);
@@ -312,9 +343,9 @@ enum sync_column {
 	SYNC_EVENT,
 };
 
-static const char *const sync_columns[] = {"start",	   "end",	"contextId", "streamId",
-					   "correlationId", "globalPid", "syncType",  "eventId",
-					   NULL};
+static const char *const sync_columns[] = {"start",    "end",		"contextId",
+					   "streamId", "correlationId", "globalPid",
+					   "syncType", "eventId",	NULL};
 
 /* Of event_calls: by CUpti_ActivitySynchronizationType. */
 static uint32_t event_call_kind(uint32_t sync_kind)
@@ -367,7 +398,7 @@ static int add_sync(sqlite3_stmt *row, void *context)
 	if (!process)
 		return -EIO;
 	process_writer_add(imported_writer(process), TRACE_TABLE_syncs, &sync);
-	imported_saw(process, sync.syncs.start_ns, sync.syncs.end_ns);
+	imported_saw(process, sync.syncs.end_ns);
 	if (nsys->has_events) /* else what a wait is for is not known */
 		add_event_call(process, event_call_kind(sync.syncs.kind), row, event_columns);
 	return 0;
@@ -389,8 +420,19 @@ static int add_event_record(sqlite3_stmt *row, void *context)
 
 static int add_allocation(sqlite3_stmt *row, void *context)
 {
-	enum { TIME, PROCESS, DEVICE, CONTEXT, ADDRESS, BYTES, KIND, OPERATION, CORRELATION,
-	       STREAM, POOL };
+	enum {
+		TIME,
+		PROCESS,
+		DEVICE,
+		CONTEXT,
+		ADDRESS,
+		BYTES,
+		KIND,
+		OPERATION,
+		CORRELATION,
+		STREAM,
+		POOL
+	};
 	struct nsys *nsys = context;
 	struct imported_process *process = nsys_process(nsys, row, PROCESS);
 	const union trace_row allocation = {
@@ -477,7 +519,11 @@ struct table {
 	const char *const *columns;
 };
 
-#define LIST(...) (const char *const[]){__VA_ARGS__, NULL}
+#define LIST(...)                 \
+	(const char *const[])     \
+	{                         \
+		__VA_ARGS__, NULL \
+	}
 
 /* After the calls. */
 static const struct table tables[] = {
@@ -497,7 +543,8 @@ static const struct table tables[] = {
 	      "memoryOperationType", "correlationId", "streamId", "localMemoryPoolAddress")},
 	{"PROFILER_OVERHEAD", add_overhead,
 	 LIST("start", "end", "globalTid", "nameId", "correlationId")},
-	{"NVTX_EVENTS", add_range, LIST("start", "end", "eventType", "text", "textId", "globalTid")},
+	{"NVTX_EVENTS", add_range,
+	 LIST("start", "end", "eventType", "text", "textId", "globalTid")},
 };
 
 static int read_tables(struct nsys *nsys)

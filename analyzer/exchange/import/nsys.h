@@ -16,11 +16,11 @@ struct nsys {
 	sqlite3_stmt *string; /* text of StringIds by id */
 	int64_t began_ns;     /* what their times count from */
 	char source[160], host[128], driver[64];
-	unsigned cuda_version;	 /* 13000, 0: unknown */
-	uint64_t only_pid;	 /* of rows that do not name a process */
+	unsigned cuda_version;	  /* 13000, 0: unknown */
+	uint64_t only_pid;	  /* of rows that do not name a process */
 	uint32_t memory_kinds[8]; /* by their number: CUpti_ActivityMemoryKind */
-	uint32_t sync_kinds[8];	 /* likewise CUpti_ActivitySynchronizationType; 0: the call tells */
-	bool has_events;	 /* which events were recorded when */
+	uint32_t sync_kinds[8]; /* likewise CUpti_ActivitySynchronizationType; 0: the call tells */
+	bool has_events;	/* which events were recorded when */
 	struct err *err;
 };
 

@@ -12,7 +12,7 @@
 #define UNKNOWN_BEGINNING_NS 1000000000
 
 /* What no file of Nsight Systems has, for people. */
-#define LACKS                                                                                       \
+#define LACKS                                                                                          \
 	"arguments of kernels, machine code, modules, launch attributes, hardware counters of single " \
 	"kernels, and what recording itself cost"
 
@@ -77,8 +77,8 @@ const char *nsys_string(struct nsys *nsys, sqlite3_int64 id)
 /* The numbers of their lists have changed; their labels tell, as "Device Static". */
 static uint32_t memory_kind_named(const char *label)
 {
-	static const char *const labels[] = {[1] = "Pageable", "Pinned",	"Device",
-					     "Array",	       "Managed",	"Device Static",
+	static const char *const labels[] = {[1] = "Pageable", "Pinned",  "Device",
+					     "Array",	       "Managed", "Device Static",
 					     "Managed Static"};
 
 	for (uint32_t i = 1; i < sizeof(labels) / sizeof(labels[0]); i++)
@@ -190,8 +190,8 @@ int nsys_read_facts(struct nsys *nsys)
 			       nsys->path);
 	nsys->began_ns = UNKNOWN_BEGINNING_NS;
 	snprintf(nsys->source, sizeof(nsys->source), "Nsight Systems");
-	nsys->has_events = sqlite_has_column(nsys->file, "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
-					     "eventId");
+	nsys->has_events =
+		sqlite_has_column(nsys->file, "CUPTI_ACTIVITY_KIND_CUDA_EVENT", "eventId");
 	for (size_t i = 0; rc == 0 && i < sizeof(facts) / sizeof(facts[0]); i++)
 		rc = sqlite_read_table(nsys->file, nsys->path, facts[i].table, facts[i].columns,
 				       facts[i].each, nsys, nsys->err);
@@ -239,12 +239,12 @@ static int add_stream(sqlite3_stmt *row, void *context)
 
 int nsys_read_contexts(struct nsys *nsys)
 {
-	static const char *const contexts[] = {"nullStreamId", "processId",	  "deviceId",
-					       "contextId",    "parentContextId", "isGreenContext",
-					       NULL};
+	static const char *const contexts[] = {
+		"nullStreamId",	   "processId",	     "deviceId", "contextId",
+		"parentContextId", "isGreenContext", NULL};
 	/* its name and columns before 2023 */
-	static const char *const null_streams[] = {"streamId",	"processId", "deviceId",
-						   "contextId", "",	     "", NULL};
+	static const char *const null_streams[] = {"streamId", "processId", "deviceId", "contextId",
+						   "",	       "",	    NULL};
 	static const char *const streams[] = {"streamId", "processId", "contextId",
 					      "priority", "flag",      NULL};
 	int rc = sqlite_read_table(nsys->file, nsys->path, "TARGET_INFO_CUDA_CONTEXT_INFO",
@@ -289,16 +289,44 @@ static void name_uuid(char *buffer, size_t size, const char *uuid)
 	snprintf(buffer, size, "%s%s", is_whole ? "" : "GPU-", uuid);
 }
 
-static const char *const gpu_columns[] = {
-	"id",		"cuDevice",	  "name",	    "uuid",	   "computeMajor",
-	"computeMinor", "smCount",	  "clockRate",	    "totalMemory", "memoryBandwidth",
-	"l2CacheSize",	"asyncEngines",	  "maxWarpsPerSm",  "maxBlocksPerSm",
-	"maxRegistersPerSm", "maxShmemPerSm", NULL};
+static const char *const gpu_columns[] = {"id",
+					  "cuDevice",
+					  "name",
+					  "uuid",
+					  "computeMajor",
+					  "computeMinor",
+					  "smCount",
+					  "clockRate",
+					  "totalMemory",
+					  "memoryBandwidth",
+					  "l2CacheSize",
+					  "asyncEngines",
+					  "maxWarpsPerSm",
+					  "maxBlocksPerSm",
+					  "maxRegistersPerSm",
+					  "maxShmemPerSm",
+					  NULL};
 
 static int add_gpu(sqlite3_stmt *row, void *context)
 {
-	enum { ID, ORDINAL, NAME, UUID, MAJOR, MINOR, SMS, CLOCK, MEMORY, BANDWIDTH, L2, ENGINES,
-	       WARPS, BLOCKS, REGISTERS, SHARED };
+	enum {
+		ID,
+		ORDINAL,
+		NAME,
+		UUID,
+		MAJOR,
+		MINOR,
+		SMS,
+		CLOCK,
+		MEMORY,
+		BANDWIDTH,
+		L2,
+		ENGINES,
+		WARPS,
+		BLOCKS,
+		REGISTERS,
+		SHARED
+	};
 	struct gpus *gpus = context;
 	struct gpu *gpu = ARRAY_NEXT(gpus->items, gpus->capacity, gpus->count);
 
@@ -307,21 +335,22 @@ static int add_gpu(sqlite3_stmt *row, void *context)
 	*gpu = (struct gpu){
 		.id = sqlite3_column_int64(row, ID),
 		.has_ordinal = sqlite3_column_type(row, ORDINAL) != SQLITE_NULL,
-		.row = {
-			.device = sqlite_u32(row, ORDINAL),
-			.compute_major = sqlite_u32(row, MAJOR),
-			.compute_minor = sqlite_u32(row, MINOR),
-			.sm_count = sqlite_u32(row, SMS),
-			.sm_clock_khz = (uint32_t)(sqlite3_column_int64(row, CLOCK) / 1000),
-			.memory_bytes = (uint64_t)sqlite3_column_int64(row, MEMORY),
-			.memory_byte_per_s = (uint64_t)sqlite3_column_int64(row, BANDWIDTH),
-			.l2_bytes = (uint64_t)sqlite3_column_int64(row, L2),
-			.copy_engine_count = sqlite_u32(row, ENGINES),
-			.max_warps_per_sm = sqlite_u32(row, WARPS),
-			.max_blocks_per_sm = sqlite_u32(row, BLOCKS),
-			.max_registers_per_sm = sqlite_u32(row, REGISTERS),
-			.max_shared_bytes_per_sm = sqlite_u32(row, SHARED),
-		},
+		.row =
+			{
+				.device = sqlite_u32(row, ORDINAL),
+				.compute_major = sqlite_u32(row, MAJOR),
+				.compute_minor = sqlite_u32(row, MINOR),
+				.sm_count = sqlite_u32(row, SMS),
+				.sm_clock_khz = (uint32_t)(sqlite3_column_int64(row, CLOCK) / 1000),
+				.memory_bytes = (uint64_t)sqlite3_column_int64(row, MEMORY),
+				.memory_byte_per_s = (uint64_t)sqlite3_column_int64(row, BANDWIDTH),
+				.l2_bytes = (uint64_t)sqlite3_column_int64(row, L2),
+				.copy_engine_count = sqlite_u32(row, ENGINES),
+				.max_warps_per_sm = sqlite_u32(row, WARPS),
+				.max_blocks_per_sm = sqlite_u32(row, BLOCKS),
+				.max_registers_per_sm = sqlite_u32(row, REGISTERS),
+				.max_shared_bytes_per_sm = sqlite_u32(row, SHARED),
+			},
 	};
 	snprintf(gpu->name, sizeof(gpu->name), "%s", sqlite_text(row, NAME));
 	name_uuid(gpu->uuid, sizeof(gpu->uuid), sqlite_text(row, UUID));
@@ -395,7 +424,7 @@ static int add_command(sqlite3_stmt *row, void *context)
 	struct imported_process *process = nsys_known_process(context, row, 0);
 
 	if (process)
-		process_writer_fact(imported_writer(process), "command", sqlite_text(row, 1));
+		imported_set_program(process, sqlite_text(row, 1));
 	return 0;
 }
 
@@ -407,8 +436,9 @@ static int add_thread(sqlite3_stmt *row, void *context)
 
 	if (!process)
 		return 0;
-	thread.threads.name = process_writer_name(
-		imported_writer(process), nsys_string(context, sqlite3_column_int64(row, 1)));
+	thread.threads.name =
+		process_writer_name(imported_writer(process),
+				    nsys_string(context, sqlite3_column_int64(row, 1)));
 	process_writer_add(imported_writer(process), TRACE_TABLE_threads, &thread);
 	return 0;
 }

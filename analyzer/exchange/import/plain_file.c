@@ -1,6 +1,7 @@
 #include "exchange/import/plain_file.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 struct plain_file {
 	struct archive *archive;
 	const char *path; /* borrowed */
+	bool is_empty;
 	char block[PLAIN_FILE_BLOCK_BYTES];
 };
 
@@ -37,13 +39,22 @@ int plain_file_open(struct plain_file **out, const char *path, struct err *err)
 	archive_read_support_format_empty(file->archive);
 	if (archive_read_open_filename(file->archive, path, PLAIN_FILE_BLOCK_BYTES) != ARCHIVE_OK)
 		return describe(file, err);
-	return archive_read_next_header(file->archive, &entry) == ARCHIVE_OK ? 0
-									      : describe(file, err);
+	switch (archive_read_next_header(file->archive, &entry)) {
+	case ARCHIVE_OK:
+		return 0;
+	case ARCHIVE_EOF:
+		file->is_empty = true;
+		return 0;
+	default:
+		return describe(file, err);
+	}
 }
 
 int plain_file_next(struct plain_file *file, const void **bytes, size_t *size, struct err *err)
 {
-	la_ssize_t count = archive_read_data(file->archive, file->block, sizeof(file->block));
+	la_ssize_t count =
+		file->is_empty ? 0
+			       : archive_read_data(file->archive, file->block, sizeof(file->block));
 
 	if (count < 0)
 		return describe(file, err);
