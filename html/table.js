@@ -97,7 +97,7 @@ class Table {
 
 	cell(column, row) {
 		const value = column.of(row), text = column.text(value, row);
-		const attributes = {class: column.isNumber ? 'number' : column.isName ? 'name' : null};
+		const attributes = {class: column.isNumber ? 'number' : column.isName ? 'name' : String(text).length > 40 ? 'text' : null};
 		if (column.title)
 			attributes.title = column.title(row);
 		return element('td', attributes, column.before ? column.before(row) : null, text,

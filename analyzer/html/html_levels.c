@@ -78,9 +78,8 @@ static int put_entry(struct html_lane *lane, const struct entry *entry)
 
 /* ---- every item by itself ---- */
 
-static int put_item(const struct html_item *item, void *context)
+static int put_item(struct html_level *level, const struct html_item *item)
 {
-	const struct html_level *level = context;
 	struct entry entry = {
 		.start_ns = item->start_ns,
 		.end_ns = item->end_ns,
@@ -92,6 +91,9 @@ static int put_item(const struct html_item *item, void *context)
 		.call = item->call == PROFILE_NONE ? -1 : (int64_t)item->call,
 	};
 
+	if (level->kind == HTML_LEVEL_WINDOWS &&
+	    !html_windows_show(level->windows, item->start_ns, item->end_ns))
+		return 0;
 	return put_entry(&level->lanes[item->row], &entry);
 }
 
@@ -123,9 +125,9 @@ static int put_run(const struct raster_run *run, void *context)
 	return put_entry(context, &entry);
 }
 
-static int add_item(const struct html_item *item, void *context)
+static int add_item(struct html_level *level, const struct html_item *item)
 {
-	struct raster *raster = &((struct raster *)context)[item->row];
+	struct raster *raster = &level->rasters[item->row];
 	int64_t class_ns[RASTER_CLASSES] = {0};
 
 	if (!item->class_ns)
@@ -135,46 +137,69 @@ static int add_item(const struct html_item *item, void *context)
 	return raster_add_mixed(raster, item->start_ns, item->end_ns, class_ns);
 }
 
-static int fill_runs(struct html_level *level, const struct html_feed *feed,
-		     struct html_window window, int columns)
-{
-	struct html_feed to = *feed;
-	struct raster *rasters = calloc(level->lane_count + 1, sizeof(*rasters));
-	int rc = rasters ? 0 : -ENOMEM;
+/* ---- all levels ---- */
 
-	for (size_t i = 0; rc == 0 && i < level->lane_count; i++)
-		raster_init(&rasters[i], window.from_ns, window.to_ns, columns, put_run,
-			    &level->lanes[i]);
-	to.visit = add_item;
-	to.context = rasters;
-	if (rc == 0)
-		rc = html_feed_all(&to);
-	for (size_t i = 0; rc == 0 && i < level->lane_count; i++)
-		rc = raster_finish(&rasters[i]);
-	free(rasters);
+int html_level_open(struct html_level *level, enum html_level_kind kind, size_t row_count,
+		    struct html_window all, int columns)
+{
+	bool has_runs = kind == HTML_LEVEL_RUNS;
+
+	*level = (struct html_level){
+		.kind = kind,
+		.lane_count = row_count,
+		.lanes = calloc(row_count + 1, sizeof(*level->lanes)),
+		.rasters = has_runs ? calloc(row_count + 1, sizeof(*level->rasters)) : NULL,
+		.column_ns = has_runs ? max_ns((all.to_ns - all.from_ns) / columns, 1) : 0,
+	};
+	if (!level->lanes || (has_runs && !level->rasters))
+		return -ENOMEM;
+	for (size_t i = 0; i < row_count; i++) {
+		level->lanes[i].last_ns = all.from_ns;
+		if (has_runs)
+			raster_init(&level->rasters[i], all.from_ns, all.to_ns, columns, put_run,
+				    &level->lanes[i]);
+	}
+	return 0;
+}
+
+static int finish(struct html_level *level)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < level->lane_count && rc == 0; i++) {
+		if (level->rasters)
+			rc = raster_finish(&level->rasters[i]);
+		level->entry_count += level->lanes[i].count;
+	}
 	return rc;
 }
 
-int html_level_fill(struct html_level *level, const struct html_feed *feed,
-		    struct html_window window, int columns)
+struct levels {
+	struct html_level *items;
+	size_t count;
+};
+
+static int put_into_all(const struct html_item *item, void *context)
+{
+	const struct levels *levels = context;
+	int rc = 0;
+
+	for (size_t i = 0; i < levels->count && rc == 0; i++)
+		rc = levels->items[i].kind == HTML_LEVEL_RUNS ? add_item(&levels->items[i], item)
+							      : put_item(&levels->items[i], item);
+	return rc;
+}
+
+int html_levels_fill(struct html_level *levels, size_t count, const struct html_feed *feed)
 {
 	struct html_feed to = *feed;
 	int rc;
 
-	*level = (struct html_level){
-		.lane_count = feed->rows->count,
-		.lanes = calloc(feed->rows->count + 1, sizeof(*level->lanes)),
-		.column_ns = columns ? max_ns((window.to_ns - window.from_ns) / columns, 1) : 0,
-	};
-	if (!level->lanes)
-		return -ENOMEM;
-	for (size_t i = 0; i < level->lane_count; i++)
-		level->lanes[i].last_ns = window.from_ns;
-	to.visit = put_item;
-	to.context = level;
-	rc = columns ? fill_runs(level, feed, window, columns) : html_feed_all(&to);
-	for (size_t i = 0; i < level->lane_count; i++)
-		level->entry_count += level->lanes[i].count;
+	to.visit = put_into_all;
+	to.context = &(struct levels){levels, count};
+	rc = html_feed_all(&to);
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = finish(&levels[i]);
 	return rc;
 }
 
@@ -184,5 +209,6 @@ void html_level_free(struct html_level *level)
 		for (int column = 0; column < HTML_COLUMN_COUNT; column++)
 			html_bytes_free(&level->lanes[i].columns[column]);
 	free(level->lanes);
+	free(level->rasters);
 	*level = (struct html_level){0};
 }

@@ -12,6 +12,7 @@
 
 #include "html/html_blocks.h"
 #include "html/html_feed.h"
+#include "html/html_windows.h"
 
 /* HTML_COLUMN(name, what an entry has there) */
 #define HTML_COLUMNS(HTML_COLUMN)                                                               \
@@ -41,20 +42,29 @@ struct html_lane {
 	int64_t last_call;
 };
 
+enum html_level_kind {
+	HTML_LEVEL_RUNS,    /* so many columns */
+	HTML_LEVEL_ALL,	    /* every item by itself */
+	HTML_LEVEL_WINDOWS, /* likewise, of the windows only */
+};
+
 struct html_level {
-	int64_t column_ns;	 /* 0: every item by itself */
+	enum html_level_kind kind;
+	int64_t column_ns; /* of runs; else 0 */
+	const struct html_windows *windows;
 	struct html_lane *lanes; /* owned; as the rows */
 	size_t lane_count;
 	uint64_t entry_count;
+	struct raster *rasters; /* owned; while runs are made: as the rows */
 };
 
-struct html_window {
-	int64_t from_ns, to_ns;
-};
+/* Prepares a level; of runs, with so many columns of the whole recording.  Returns 0 or -ENOMEM; html_level_free in either
+ * case. */
+int html_level_open(struct html_level *level, enum html_level_kind kind, size_t row_count,
+		    struct html_window all, int columns);
 
-/* columns: 0 for every item by itself.  Returns 0 or -ENOMEM; html_level_free in either case. */
-int html_level_fill(struct html_level *level, const struct html_feed *feed,
-		    struct html_window window, int columns);
+/* Fills all of them in one pass, for it takes long to find every gap.  Returns 0 or -ENOMEM. */
+int html_levels_fill(struct html_level *levels, size_t count, const struct html_feed *feed);
 void html_level_free(struct html_level *level);
 
 #endif
