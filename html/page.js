@@ -79,6 +79,7 @@ async function start() {
 	showLaunchRoofline(report, timeline);
 	showKernels(report, timeline);
 	showGaps(report, timeline, view);
+	showGroups(report, timeline);
 	showOthers(report, timeline);
 	showLosses(report, timeline);
 	performance.mark('ready');

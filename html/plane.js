@@ -54,10 +54,10 @@ class Plane {
 		return made;
 	}
 
-	// lines: what is told of it when it is pointed at or reached
+	// color: null for a ring; lines: what is told of it when it is pointed at or reached
 	point(x, y, radius, color, lines) {
 		const cx = this.px(x), cy = this.py(y);
-		const made = drawn('circle', {cx, cy, r: radius, class: 'point', fill: color, tabindex: 0, role: 'img',
+		const made = drawn('circle', {cx, cy, r: radius, class: color ? 'point' : 'point ring', fill: color || 'none', tabindex: 0, role: 'img',
 			'aria-label': lines.filter(Boolean).join(', ')});
 		const tell = () => {
 			const box = made.getBoundingClientRect();
