@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "base/ns.h"
+#include "base/sums.h"
 #include "charts/raster.h"
+
+_Static_assert(GAP_CAUSE_COUNT == RASTER_CLASSES, "a run's classes are all that a gap can have");
 
 /* One entry, whether it is an item or a run of several. */
 struct entry {
@@ -24,30 +27,50 @@ static unsigned share_byte(int64_t part_ns, int64_t whole_ns)
 	return share >= 1 ? 255 : share <= 1.0 / 255 ? 1 : (unsigned)(255 * share + 0.5);
 }
 
-static int put_classes(struct html_bytes *to, const struct entry *entry)
+/* What a class weighs beside the others: of a gap its time, of a run its share, where that can be seen. */
+static uint64_t weight_of(const struct entry *entry, unsigned which, int64_t sum_ns)
 {
-	int64_t sum_ns = 0;
-	unsigned count = 0, last = entry->class_index;
-	int rc;
+	int64_t part_ns = entry->class_ns[which];
 
-	for (unsigned i = 0; entry->class_ns && i < RASTER_CLASSES; i++) {
-		if (entry->class_ns[i] <= 0)
-			continue;
-		sum_ns += entry->class_ns[i];
-		last = i;
-		count++;
-	}
-	if (count < 2)
-		return html_put_byte(to, last);
-	rc = html_put_byte(to, HTML_CLASS_LIST + count);
+	if (part_ns <= 0)
+		return 0;
+	return entry->count == 1
+		       ? (uint64_t)part_ns
+		       : (uint64_t)(HTML_SHARES * ((double)part_ns / (double)sum_ns) + 0.5);
+}
+
+/* The largest first, which has the rest, then each other one with its weight. */
+static int put_mix(struct html_bytes *to, const uint64_t weights[RASTER_CLASSES], unsigned count,
+		   unsigned largest)
+{
+	int rc = html_put_byte(to, HTML_CLASS_LIST + count);
+
+	if (rc == 0)
+		rc = html_put_byte(to, largest);
 	for (unsigned i = 0; rc == 0 && i < RASTER_CLASSES; i++) {
-		if (entry->class_ns[i] <= 0)
+		if (!weights[i] || i == largest)
 			continue;
 		rc = html_put_byte(to, i);
 		if (rc == 0)
-			rc = html_put_byte(to, share_byte(entry->class_ns[i], sum_ns));
+			rc = html_put_number(to, weights[i]);
 	}
 	return rc;
+}
+
+static int put_classes(struct html_bytes *to, const struct entry *entry)
+{
+	uint64_t weights[RASTER_CLASSES] = {0};
+	int64_t sum_ns = 0;
+	unsigned count = 0, largest = entry->class_index;
+
+	for (unsigned i = 0; entry->class_ns && i < RASTER_CLASSES; i++)
+		sum_add_ns(&sum_ns, max_ns(entry->class_ns[i], 0));
+	for (unsigned i = 0; entry->class_ns && i < RASTER_CLASSES; i++) {
+		weights[i] = weight_of(entry, i, sum_ns);
+		count += weights[i] > 0;
+		largest = weights[i] > weights[largest] ? i : largest;
+	}
+	return count < 2 ? html_put_byte(to, largest) : put_mix(to, weights, count, largest);
 }
 
 static int put_entry(struct html_lane *lane, const struct entry *entry)

@@ -15,23 +15,26 @@
 #include "html/html_windows.h"
 
 /* HTML_COLUMN(name, what an entry has there) */
-#define HTML_COLUMNS(HTML_COLUMN)                                                               \
-	HTML_COLUMN(starts,                                                                     \
-		    "ns since the start of the entry before it, of the first since the origin") \
-	HTML_COLUMN(lengths, "ns")                                                              \
-	HTML_COLUMN(counts, "items in it, less 1")                                              \
-	HTML_COLUMN(busy, "a byte: of its length, 255 is all of it")                            \
-	HTML_COLUMN(classes,                                                                    \
-		    "a byte: its class; from 32 on so many pairs of class and share follow")    \
-	HTML_COLUMN(names, "the name's number and 1; 0: none")                                  \
-	HTML_COLUMN(                                                                            \
-		calls,                                                                          \
+#define HTML_COLUMNS(HTML_COLUMN)                                                                               \
+	HTML_COLUMN(starts,                                                                                     \
+		    "ns since the start of the entry before it, of the first since the origin")                 \
+	HTML_COLUMN(lengths, "ns")                                                                              \
+	HTML_COLUMN(counts, "items in it, less 1")                                                              \
+	HTML_COLUMN(busy, "a byte: of its length, 255 is all of it")                                            \
+	HTML_COLUMN(                                                                                            \
+		classes,                                                                                        \
+		"a byte: its class; from 32 on so many pairs follow, of a class and its weight: of an item ns") \
+	HTML_COLUMN(names, "the name's number and 1; 0: none")                                                  \
+	HTML_COLUMN(                                                                                            \
+		calls,                                                                                          \
 		"of an operation by itself the call's index, else -1; less that of the entry before, signed")
 
 #define HTML_COLUMN_ENUM(name, meaning) HTML_COLUMN_##name,
 enum html_column { HTML_COLUMNS(HTML_COLUMN_ENUM) HTML_COLUMN_COUNT };
 #undef HTML_COLUMN_ENUM
 
+#define HTML_SHARES \
+	255 /* what the weights of a run add up to, with that of its largest class; those of an item are ns */
 #define HTML_CLASS_LIST 32 /* from here on a byte of classes is how many follow */
 
 /* One row of one level. */

@@ -16,9 +16,11 @@ enum { LEVEL_MOST = sizeof(level_columns) / sizeof(level_columns[0]) + 1 };
 /* What is not more than this needs no levels: a browser draws all of it at once. */
 #define DRAWN_AT_ONCE 20000
 
-/* Items and entries that a page may have: it is less than 20 MB then. */
-#define ITEM_MOST 3200000
+/* Items and entries that a page may have: it is less than 20 MB then, at 5 bytes of an item and 10 of a run.  A level that
+ * has more than so many of the items is not worth its room: each by itself is drawn as fast. */
+#define ITEM_MOST 3100000
 #define ENTRY_MOST 1500000
+#define RUNS_WORTH_RATIO 0.0625
 
 struct timeline_page {
 	struct html_feed feed;
@@ -138,14 +140,21 @@ static int open_levels(struct timeline_page *page, struct html_level *levels, si
 	return rc;
 }
 
-/* A level that would make the page too large is left out. */
+static bool is_worth(const struct timeline_page *page, const struct html_level *level)
+{
+	if (level->kind != HTML_LEVEL_RUNS)
+		return true;
+	if (page->item_count > ITEM_MOST)
+		return level->entry_count <= ENTRY_MOST;
+	return (double)level->entry_count <= RUNS_WORTH_RATIO * (double)page->item_count;
+}
+
 static int write_levels(struct timeline_page *page, const struct html_level *levels, size_t count)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < count && rc == 0; i++)
-		if (i == 0 || levels[i].kind != HTML_LEVEL_RUNS ||
-		    levels[i].entry_count <= ENTRY_MOST)
+		if (i == 0 || is_worth(page, &levels[i]))
 			rc = write_level(page, &levels[i]);
 	return rc;
 }

@@ -25,7 +25,7 @@ sum_of = lambda kind, key: sum(row[key] for row in rows(kind))
 assert ($1), 'not so'"
 }
 
-@test "a page has every operation, call, range and gap by itself, and they last as long as the report says" {
+@test "a page has every operation, call, range and gap by itself, and they last as long as the report says, gaps by cause" {
 	for name in torch_train nvtx_ranges; do
 		page "$recordings/$name"
 		holds "sum_of('stream', 'count') == sum(d['operation_count'] for d in r['devices'])"
@@ -35,11 +35,13 @@ assert ($1), 'not so'"
 		holds "sum_of('ranges', 'count') == sum(a['count'] for a in r['ranges'])"
 		holds "sum_of('idle', 'count') == sum(d['gap_count'] for d in r['devices'])"
 		holds "sum_of('idle', 'total_ns') == sum(d['idle_ns'] for d in r['devices'])"
+		holds "rows('idle')[0]['by_class'][:20] == list(r['devices'][0]['idle_by_cause'].values())"
+		cp page.json "$BATS_FILE_TMPDIR/$name.json"
 	done
 }
 
 @test "a page begins with few entries, and has more the closer one looks" {
-	page "$recordings/torch_train"
+	cp "$BATS_FILE_TMPDIR/torch_train.json" page.json
 	holds "[level['entries'] for level in j['levels']] == sorted(level['entries'] for level in j['levels'])"
 	holds "len(j['levels']) == 3 and j['levels'][0]['entries'] < 1000 and j['levels'][2]['column_ns'] == 0"
 }

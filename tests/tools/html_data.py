@@ -11,6 +11,7 @@ import json
 import sys
 import zlib
 
+CLASS_LIST = 32
 COLUMNS = ["starts", "lengths", "counts", "busy", "classes", "names", "calls"]
 
 
@@ -68,14 +69,39 @@ def columns_of(page, entry):
     return columns
 
 
+def times_by_class(columns, lengths, counts):
+    """Of a row whose entries are items: how long each class is in all, as colors have it."""
+    times, data, at = {}, columns["classes"], 0
+    for length, count in zip(lengths, counts):
+        assert count == 1
+        first, at = data[at], at + 1
+        pairs, rest = [(first, 0)], length
+        if first >= CLASS_LIST:
+            pairs, at = [(data[at], 0)], at + 1
+            for _ in range(first - CLASS_LIST - 1):
+                end = at + 1
+                while data[end] >= 0x80:
+                    end += 1
+                pairs.append((data[at], next(numbers(data[at + 1:end + 1]))))
+                at = end + 1
+        for which, time in pairs[1:]:
+            times[which] = times.get(which, 0) + time
+            rest -= time
+        times[pairs[0][0]] = times.get(pairs[0][0], 0) + rest
+    assert at == len(data)
+    return times
+
+
 def row_of(page, row, entry):
     if not entry:
         return {**row, "count": 0, "total_ns": 0}
     columns = columns_of(page, entry)
     starts, lengths = list(numbers(columns["starts"])), list(numbers(columns["lengths"]))
     assert len(starts) == len(lengths) == entry["count"] == len(columns["busy"])
-    items = sum(count + 1 for count in numbers(columns["counts"]))
-    return {**row, "count": items, "total_ns": sum(lengths), "first_ns": starts[0]}
+    counts = [count + 1 for count in numbers(columns["counts"])]
+    times = times_by_class(columns, lengths, counts) if row["kind"] == "idle" and max(counts) == 1 else {}
+    return {**row, "count": sum(counts), "total_ns": sum(lengths), "first_ns": starts[0],
+            "by_class": [times.get(which, 0) for which in range(CLASS_LIST)]}
 
 
 def hash_of(text):

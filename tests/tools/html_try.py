@@ -38,9 +38,9 @@ def wheel(browser):
 
 
 def hover(browser):
-    """What is told of the first thing that is met from the top, at three places."""
+    """What is told of what the pointer meets, from the top down at some places."""
     at, told = place(browser), set()
-    for share in (0.3, 0.5, 0.8):
+    for share in (0.3, 0.6, 0.8, 0.97):
         for y in range(24, int(at["height"]), 6):
             browser.point(at["x"] + share * at["width"], at["y"] + y)
             told.add(browser.evaluate("document.getElementById('tip').hidden ? '' : "
