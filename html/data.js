@@ -57,6 +57,7 @@ class NumberReader {
 // ---- rows of a level ----
 
 const CLASS_LIST = 32;
+const SHARES = 255;
 const NO_MIX = 0xffffffff;
 
 // The columns of html_levels.h, in their order.
@@ -87,12 +88,10 @@ const COLUMN_READERS = [
 				continue;
 			}
 			lane.mixes[i] = reader.at - 1;
-			let most = -1;
-			for (let k = 0; k < first - CLASS_LIST; k++, reader.at += 2) {
-				if (lane.bytes[reader.at + 1] <= most)
-					continue;
-				most = lane.bytes[reader.at + 1];
-				lane.classes[i] = lane.bytes[reader.at];
+			lane.classes[i] = lane.bytes[reader.at++];
+			for (let k = 1; k < first - CLASS_LIST; k++) {
+				reader.at++;
+				reader.next();
 			}
 		}
 	},
@@ -128,13 +127,13 @@ function mixOf(lane, index) {
 	const at = lane.mixes[index];
 	if (at === NO_MIX)
 		return [[lane.classes[index], 1]];
-	const mix = [];
-	let sum = 0;
-	for (let k = 0; k < lane.bytes[at] - CLASS_LIST; k++) {
-		mix.push([lane.bytes[at + 1 + 2 * k], lane.bytes[at + 2 + 2 * k]]);
-		sum += mix[k][1];
+	const whole = lane.counts[index] === 1 ? lane.lengths[index] : SHARES;
+	const reader = new NumberReader(lane.bytes, at + 2, 0), mix = [[lane.classes[index], 1]];
+	for (let k = 1; k < lane.bytes[at] - CLASS_LIST; k++) {
+		mix.push([lane.bytes[reader.at++], reader.next() / whole]);
+		mix[0][1] -= mix[k][1];
 	}
-	return mix.map(([which, share]) => [which, share / sum]).sort((a, b) => b[1] - a[1]);
+	return mix.sort((a, b) => b[1] - a[1]);
 }
 
 // The first entry that begins at or after the time.

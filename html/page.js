@@ -1,10 +1,12 @@
 // page.js - puts the page together: first what can be read at once, then what has to be unpacked.
 
-const pageErrors = [];
-window.addEventListener('error', (event) => pageErrors.push(String(event.message)));
-window.addEventListener('unhandledrejection', (event) => pageErrors.push(String(event.reason && event.reason.stack)));
-document.addEventListener('securitypolicyviolation', (event) =>
-	pageErrors.push(`${event.violatedDirective} ${event.blockedURI}`));
+// A mistake of ours is told where the reader sees it.
+function showError(what) {
+	document.getElementById('main').prepend(element('p', {class: 'error', role: 'alert'},
+		`This page could not show everything: ${what}`));
+}
+window.addEventListener('error', (event) => showError(event.message));
+window.addEventListener('unhandledrejection', (event) => showError(event.reason));
 
 function showTimeline(timeline, report) {
 	const view = new TimelineView(timeline);
@@ -15,12 +17,15 @@ function showTimeline(timeline, report) {
 		button('Everything', () => view.home()),
 		gap ? button('Longest gap', () => view.showSpan(gap.start_ns, gap.duration_ns)) : null,
 		steady && steady.iteration ? button('One iteration', () => showIteration(view, steady)) : null,
+		timeline.windows ? button('Next marked stretch', () => view.nextWindow()) : null, view.status,
 		element('span', {class: 'why'}, 'drag to move, Ctrl and wheel to zoom, Shift and drag to choose a stretch, ' +
 			'double click on what to see whole; keys: arrows + - 0 N P Enter'));
 	const notes = [
 		timeline.hidden_thread_count && `${timeline.hidden_thread_count} threads with the fewest calls are left out.`,
 		timeline.hidden_range_count && `${formatCount(timeline.hidden_range_count)} NVTX ranges lie too deep to be shown.`,
-		timeline.exact < 0 && 'There are too many operations for one page: the closest zoom still shows several as one.',
+		timeline.windows && `There are too many operations for one page to have each by itself: it has those of ` +
+			`${timeline.windows.length} stretches, which are marked above the axis, around the longest gaps and all over the ` +
+			'run. Elsewhere the closest zoom shows several as one.',
 	].filter(Boolean);
 	const made = section('timeline_section', 'Timeline', null, bar, element('div', {class: 'canvasbox'}, view.canvas), view.info,
 		legendOf(timeline, report), notes.length ? element('p', {class: 'why'}, notes.join(' ')) : null);
@@ -74,11 +79,10 @@ async function start() {
 	showLaunchRoofline(report, timeline);
 	showKernels(report, timeline);
 	showGaps(report, timeline, view);
+	showGroups(report, timeline);
 	showOthers(report, timeline);
 	showLosses(report, timeline);
 	performance.mark('ready');
-	if (location.hash === '#selftest')
-		await selftest(view);
 }
 
 start();

@@ -1,6 +1,6 @@
 // plane.js - points and lines between two logarithmic axes, as SVG: each point can be reached with the keyboard.
 
-const PLANE = {width: 1000, height: 440, left: 84, right: 24, top: 16, bottom: 52};
+const PLANE = {width: 1000, height: 380, left: 84, right: 24, top: 16, bottom: 52};
 
 class Plane {
 	// x, y: {low, high, title, tick(value)}
@@ -54,10 +54,10 @@ class Plane {
 		return made;
 	}
 
-	// lines: what is told of it when it is pointed at or reached
+	// color: null for a ring; lines: what is told of it when it is pointed at or reached
 	point(x, y, radius, color, lines) {
 		const cx = this.px(x), cy = this.py(y);
-		const made = drawn('circle', {cx, cy, r: radius, class: 'point', fill: color, tabindex: 0, role: 'img',
+		const made = drawn('circle', {cx, cy, r: radius, class: color ? 'point' : 'point ring', fill: color || 'none', tabindex: 0, role: 'img',
 			'aria-label': lines.filter(Boolean).join(', ')});
 		const tell = () => {
 			const box = made.getBoundingClientRect();
@@ -78,11 +78,11 @@ function decades(axis) {
 	return list;
 }
 
-// From the decade below to the one above all values, at least so many.
+// From the decade below to the one above all values, at least so many; no value lies at an edge.
 function logRange(values, least) {
 	const known = values.filter((value) => value > 0 && Number.isFinite(value));
 	if (!known.length)
 		return {low: 1, high: 10 ** least};
-	const low = Math.floor(Math.log10(Math.min(...known))), high = Math.ceil(Math.log10(Math.max(...known)));
+	const low = Math.floor(Math.log10(Math.min(...known) / 1.3)), high = Math.ceil(Math.log10(1.3 * Math.max(...known)));
 	return {low: 10 ** low, high: 10 ** Math.max(high, low + least)};
 }

@@ -5,6 +5,8 @@ const PRECISIONS = [['all', 'all floating point'], ['fp64', 'FP64'], ['fp32', 'F
 	['tensor_fp64', 'FP64 tensor'], ['tensor_tf32', 'TF32 tensor'], ['tensor_bf16', 'BF16 tensor'],
 	['tensor_fp16', 'FP16 tensor'], ['tensor_fp8', 'FP8 tensor'], ['tensor_int8', 'INT8 tensor']];
 
+const RING = 'Each disk is a kernel, the larger the more time it took; the ring is the whole application';
+
 const isAmount = (value) => typeof value === 'number' && value > 0;
 
 function allPoints(roofline) {
@@ -27,7 +29,7 @@ function pointTitle(point, timeline) {
 }
 
 function pointColor(point, timeline) {
-	return point.kind === 'application' ? pageColor('ink') : colorOf('stream',
+	return point.kind === 'application' ? null : colorOf('stream',
 		point.kind === 'graph' ? 8 : timeline.kernelClass(point.name));
 }
 
@@ -55,12 +57,36 @@ function showRoofline(report, timeline) {
 		choice('Arithmetic', PRECISIONS.filter(([precision]) => has(precision)), state.precision, change('precision'))), holder);
 	darkMode.addEventListener('change', draw);
 	draw();
+	document.getElementById('roofline').append(sharesTable(roofline, timeline));
+}
+
+// Of every roof what a kernel reaches of it, and which is the nearest.
+function sharesTable(roofline, timeline) {
+	const points = allPoints(roofline), share = (key) => (point) => (point.quantities[key] || {}).share;
+	const keys = Object.keys(points[0].quantities).filter((key) => points.some((point) => isAmount(share(key)(point))));
+	const columns = [
+		{key: 'name', label: 'kernel', of: (point) => pointTitle(point, timeline), text: (value) => value, isName: true,
+			title: (point) => point.name},
+		columnOf('time_ns'), columnOf('launch_count'), columnOf('flop_per_s'),
+		...keys.map((key) => ({key, label: roofTitle(key), of: share(key), isNumber: true,
+			text: (value) => isAmount(value) ? formatShare(value) : '', bar: (point) => share(key)(point) || 0})),
+		{key: 'binding', label: 'nearest roof', of: (point) => point.binding, text: (value) => value ? roofTitle(value) : ''},
+	];
+	return element('div', {}, element('h3', {}, 'Share of each roof that is reached'),
+		new Table(points, columns, {caption: 'shares of roofs', sortBy: 'time_ns'}).made);
+}
+
+function roofTitle(key) {
+	const found = [...LEVELS, ...PRECISIONS].find(([known]) => known === key);
+	return found ? found[1] : key.replace(/_/g, ' ');
 }
 
 function rooflineOf(roofline, {level, precision}, timeline) {
 	const {roofs} = roofline.ceilings, bandwidth = roofs[level];
 	const places = allPoints(roofline).map((point) => ({point, place: placeOf(point, level, precision)}))
 		.filter(({place}) => place);
+	if (!places.length)
+		return element('p', {class: 'why'}, 'Nothing that was counted has such arithmetic.');
 	const tops = PRECISIONS.filter(([key]) => isAmount(roofs[key]) && (precision === 'all' || key === precision));
 	const most = Math.max(...tops.map(([key]) => roofs[key]), 1);
 	const x = logRange([...places.map(({place}) => place[0]), most / bandwidth, 0.1], 3);
@@ -73,8 +99,8 @@ function rooflineOf(roofline, {level, precision}, timeline) {
 		plane.point(place[0], place[1], pointRadius(point, roofline), pointColor(point, timeline),
 			describePoint(point, place, level, timeline));
 	const missing = allPoints(roofline).length - places.length;
-	return element('figure', {}, plane.svg, missing ? element('figcaption', {},
-		`${missing} of ${allPoints(roofline).length} have no such arithmetic, or it was not counted`) : null);
+	return element('figure', {}, plane.svg, element('figcaption', {}, RING + (missing ?
+		`; ${missing} of ${allPoints(roofline).length} have no such arithmetic, or it was not counted` : '')));
 }
 
 function drawRoofs(plane, roofs, tops, level, x, y) {
@@ -106,7 +132,7 @@ function describePoint(point, place, level, timeline) {
 	return [pointTitle(point, timeline), `${formatTime(point.time_ns)} in ${formatCount(point.launch_count)} launches`,
 		`${formatPerSecond(place[1], 'FLOP/s')}, ${threeDigits(place[0])} FLOP/byte`,
 		quantity.share && `${formatShare(quantity.share)} of the roof of this memory`,
-		point.binding && `nearest roof: ${point.binding.replace(/_/g, ' ')}, ${formatShare(point.binding_share)} of it`,
+		point.binding && `nearest roof: ${roofTitle(point.binding)}, ${formatShare(point.binding_share)} of it`,
 		point.is_wrong && 'its counters do not add up'];
 }
 
@@ -140,5 +166,5 @@ function launchRooflineOf(roofline, points, period, timeline) {
 			[pointTitle(point, timeline), `${formatTime(point.duration_ns)} each, ${formatCount(point.launch_count)} launches`,
 				`the GPU is busy for ${formatShare(point.busy_share)} of the time`,
 				isAmount(point.launch_lost_ns) && `${formatTime(point.launch_lost_ns)} lost to launching`]);
-	return element('figure', {}, plane.svg);
+	return element('figure', {}, plane.svg, element('figcaption', {}, RING));
 }

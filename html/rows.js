@@ -3,7 +3,8 @@
 class Timeline {
 	constructor(meta) {
 		Object.assign(this, meta);
-		this.exact = this.levels.findIndex((level) => level.column_ns === 0);
+		this.windows = (this.levels.find((level) => level.windows) || {}).windows || null;
+		this.exact = this.windows ? -1 : this.levels.length - 1;
 		this.loading = 0;
 		for (const level of this.levels)
 			level.lanes = level.rows.map(() => null);
@@ -28,10 +29,13 @@ class Timeline {
 		return this.shortNames.get(name) || name;
 	}
 
-	// The coarsest level whose columns are no wider than a pixel, or the finest.
-	levelFor(nsPerPixel) {
+	// The coarsest level whose columns are no wider than a pixel, or the finest.  The one with windows is only for what
+	// lies in one of them.
+	levelFor(nsPerPixel, from, to) {
 		const at = this.levels.findIndex((level) => level.column_ns <= nsPerPixel);
-		return at < 0 ? this.levels.length - 1 : at;
+		const isInside = !this.windows || this.windows.some((window) => window[0] <= from && to <= window[1]);
+		const finest = this.levels.length - 1;
+		return at >= 0 && at < finest ? at : isInside ? finest : finest - 1;
 	}
 
 	// The lane of a row at that level; while it is read, the nearest one that is there.  changed: called when it is.

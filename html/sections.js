@@ -53,10 +53,30 @@ function showGap(gap, timeline, view) {
 	view.canvas.focus({preventScroll: true});
 }
 
+// ---- atomics and samples ----
+
+// Sections of the report that are one part of the page, where there is anything in them.
+const GROUPS = [
+	['Atomics', ['atomics']],
+	['Samples', ['sampling', 'sm_activity', 'device_work']],
+];
+
+function showGroups(report, timeline) {
+	for (const [title, keys] of GROUPS) {
+		const parts = keys.flatMap((key) => partsOf(report[key] || []).filter(([, rows]) => rows.length)
+			.map(([name, rows]) => [name || key, rows]));
+		if (!parts.length || report[keys[0]].is_counted === false)
+			continue;
+		const made = section(keys[0], title, null);
+		for (const [name, rows] of parts)
+			made.append(element('h3', {}, titleOf(name)), tableOf(rows, timeline, {caption: `${title}, ${name}`}));
+	}
+}
+
 // ---- everything else ----
 
 // What has a part of the page of its own.
-const SHOWN_ELSEWHERE = new Set(['verdict', 'kernels', 'roofline', 'launch_roofline', 'gaps', 'plan', 'advice', 'rejected',
+const SHOWN_ELSEWHERE = new Set([...GROUPS.flatMap(([, keys]) => keys), 'verdict', 'kernels', 'roofline', 'launch_roofline', 'gaps', 'plan', 'advice', 'rejected',
 	'losses', 'not_visible', 'schema', 'recording']);
 
 const TITLES = {sm_activity: 'SM activity', api: 'API calls', jit: 'Code compiled or loaded', ranges: 'NVTX ranges',
@@ -71,7 +91,7 @@ function partsOf(value) {
 	const figures = flat(value, '', {});
 	const lists = Object.entries(value).filter(([, list]) => Array.isArray(list) && list.length &&
 		typeof list[0] === 'object');
-	const isTold = lists.length || Object.values(figures).some((figure) => typeof figure === 'number' && figure > 0);
+	const isTold = Object.values(figures).some((figure) => typeof figure === 'number' && figure > 0);
 	return isTold ? [['', [figures]], ...lists] : lists;
 }
 

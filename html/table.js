@@ -1,6 +1,6 @@
 // table.js - tables that are sorted by a click on a head and searched by typing.
 
-const ROWS_AT_ONCE = 100;
+const ROWS_AT_ONCE = 25;
 
 // A column: {key, label, of(row), text(value, row), isNumber, isName, title(row)}
 function columnOf(key, more) {
@@ -30,7 +30,7 @@ class Table {
 		this.heads = this.columns.map((column) => this.head(column));
 		this.body = element('tbody', {});
 		this.more = button('Show more', () => {
-			this.shownCount += 10 * ROWS_AT_ONCE;
+			this.shownCount += 20 * ROWS_AT_ONCE;
 			this.update();
 		}, {class: 'more'});
 		const table = element('table', {'aria-label': this.options.caption},
@@ -97,7 +97,7 @@ class Table {
 
 	cell(column, row) {
 		const value = column.of(row), text = column.text(value, row);
-		const attributes = {class: column.isNumber ? 'number' : column.isName ? 'name' : null};
+		const attributes = {class: column.isNumber ? 'number' : column.isName ? 'name' : String(text).length > 40 ? 'text' : null};
 		if (column.title)
 			attributes.title = column.title(row);
 		return element('td', attributes, column.before ? column.before(row) : null, text,

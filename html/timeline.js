@@ -13,11 +13,11 @@ class TimelineView {
 		this.canvas = element('canvas', {class: 'timeline', tabindex: 0, role: 'application',
 			'aria-label': 'Timeline. Arrow left and right move, plus and minus zoom, arrow up and down choose a row, ' +
 				'N and P choose the next and the previous entry, Enter zooms to it, 0 shows everything.'});
+		this.status = element('span', {class: 'count'});
 		this.info = element('div', {class: 'info', 'aria-live': 'polite'});
 		this.placeRows();
 		this.chosen = null;
 		this.hovered = null;
-		this.drawCount = 0;
 		this.home();
 		this.listen();
 	}
@@ -104,15 +104,20 @@ class TimelineView {
 		context.fillRect(0, 0, this.width, this.height);
 		const {scale} = this;
 		drawAxis(context, scale, this.timeline.first_ns, 0, this.height);
+		for (const [from, to] of this.timeline.windows || []) {
+			context.fillStyle = pageColors.accent;
+			context.fillRect(scale.x(from), 0, Math.max(scale.x(to) - scale.x(from), 2), 3);
+		}
 		for (const row of this.timeline.rows)
 			this.drawRow(context, row, scale);
 		this.drawLabels(context);
 		this.drawMarks(context, scale);
-		this.drawCount++;
+		this.status.textContent = `${formatTime(this.to - this.from)} shown, from ` +
+			formatMoment(this.from - this.timeline.first_ns, (this.to - this.from) / 100);
 	}
 
 	levelNow() {
-		return this.timeline.levelFor(this.scale.nsPerPixel);
+		return this.timeline.levelFor(this.scale.nsPerPixel, this.from, this.to);
 	}
 
 	laneOf(row) {
@@ -175,7 +180,7 @@ class TimelineView {
 		const call = found.lane ? found.lane.calls[found.index] : -1;
 		const place = call >= 0 ? this.timeline.callAt(call) : null;
 		if (!place || found.lane !== this.timeline.levels[this.timeline.exact].lanes[found.row])
-			return null;
+			return null; // of levels with windows the calls before are not there to be counted
 		const lane = this.timeline.lane(place.row, this.timeline.exact, () => this.redraw());
 		const row = this.timeline.rows[place.row];
 		if (!lane || lane.count <= place.index)
@@ -223,7 +228,7 @@ class TimelineView {
 			lines.push(`launched by ${this.timeline.nameOf(call.name)[0]}, which began ` +
 				`${formatTime(found.start - call.start)} before`);
 		if (found.lane.counts[found.index] > 1)
-			lines.push(this.timeline.exact >= 0 ? 'zoom in to see each' : 'merged: too many for one page');
+			lines.push(this.timeline.exact >= 0 ? 'zoom in to see each' : 'zoom in; each by itself only where the axis is marked');
 		return lines;
 	}
 
@@ -322,6 +327,14 @@ class TimelineView {
 			return;
 		event.preventDefault();
 		action();
+	}
+
+	// The next stretch in which each operation stands by itself.
+	nextWindow() {
+		const {windows} = this.timeline, middle = (this.from + this.to) / 2;
+		const [from, to] = windows.find((window) => window[0] > middle) || windows[0];
+		const length = (to - from) / 10;
+		this.setWindow((from + to) / 2 - length, (from + to) / 2 + length);
 	}
 
 	chooseRow(step) {

@@ -8,8 +8,6 @@
 #include "base/array.h"
 #include "base/format.h"
 
-#define TEXT_LIMIT 1000 /* characters of a name; names of templates can have many more */
-
 int html_put_byte(struct html_bytes *to, unsigned byte)
 {
 	uint8_t *next = ARRAY_NEXT(to->bytes, to->capacity, to->count);
@@ -122,8 +120,14 @@ int html_write_packed_json(FILE *out, const char *name, json_t *value)
 
 json_t *html_text(const char *text)
 {
-	char buffer[4 * TEXT_LIMIT + 1];
+	size_t size = strlen(text) + 1;
+	char *shown = malloc(size);
+	json_t *made = NULL;
 
-	format_text(buffer, sizeof(buffer), text, TEXT_LIMIT);
-	return json_string(buffer);
+	if (shown) {
+		format_text(shown, size, text, SIZE_MAX);
+		made = json_string(shown);
+	}
+	free(shown);
+	return made;
 }

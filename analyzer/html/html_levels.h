@@ -12,25 +12,29 @@
 
 #include "html/html_blocks.h"
 #include "html/html_feed.h"
+#include "html/html_windows.h"
 
 /* HTML_COLUMN(name, what an entry has there) */
-#define HTML_COLUMNS(HTML_COLUMN)                                                               \
-	HTML_COLUMN(starts,                                                                     \
-		    "ns since the start of the entry before it, of the first since the origin") \
-	HTML_COLUMN(lengths, "ns")                                                              \
-	HTML_COLUMN(counts, "items in it, less 1")                                              \
-	HTML_COLUMN(busy, "a byte: of its length, 255 is all of it")                            \
-	HTML_COLUMN(classes,                                                                    \
-		    "a byte: its class; from 32 on so many pairs of class and share follow")    \
-	HTML_COLUMN(names, "the name's number and 1; 0: none")                                  \
-	HTML_COLUMN(                                                                            \
-		calls,                                                                          \
+#define HTML_COLUMNS(HTML_COLUMN)                                                                               \
+	HTML_COLUMN(starts,                                                                                     \
+		    "ns since the start of the entry before it, of the first since the origin")                 \
+	HTML_COLUMN(lengths, "ns")                                                                              \
+	HTML_COLUMN(counts, "items in it, less 1")                                                              \
+	HTML_COLUMN(busy, "a byte: of its length, 255 is all of it")                                            \
+	HTML_COLUMN(                                                                                            \
+		classes,                                                                                        \
+		"a byte: its class; from 32 on so many pairs follow, of a class and its weight: of an item ns") \
+	HTML_COLUMN(names, "the name's number and 1; 0: none")                                                  \
+	HTML_COLUMN(                                                                                            \
+		calls,                                                                                          \
 		"of an operation by itself the call's index, else -1; less that of the entry before, signed")
 
 #define HTML_COLUMN_ENUM(name, meaning) HTML_COLUMN_##name,
 enum html_column { HTML_COLUMNS(HTML_COLUMN_ENUM) HTML_COLUMN_COUNT };
 #undef HTML_COLUMN_ENUM
 
+#define HTML_SHARES \
+	255 /* what the weights of a run add up to, with that of its largest class; those of an item are ns */
 #define HTML_CLASS_LIST 32 /* from here on a byte of classes is how many follow */
 
 /* One row of one level. */
@@ -41,20 +45,29 @@ struct html_lane {
 	int64_t last_call;
 };
 
+enum html_level_kind {
+	HTML_LEVEL_RUNS,    /* so many columns */
+	HTML_LEVEL_ALL,	    /* every item by itself */
+	HTML_LEVEL_WINDOWS, /* likewise, of the windows only */
+};
+
 struct html_level {
-	int64_t column_ns;	 /* 0: every item by itself */
+	enum html_level_kind kind;
+	int64_t column_ns; /* of runs; else 0 */
+	const struct html_windows *windows;
 	struct html_lane *lanes; /* owned; as the rows */
 	size_t lane_count;
 	uint64_t entry_count;
+	struct raster *rasters; /* owned; while runs are made: as the rows */
 };
 
-struct html_window {
-	int64_t from_ns, to_ns;
-};
+/* Prepares a level; of runs, with so many columns of the whole recording.  Returns 0 or -ENOMEM; html_level_free in either
+ * case. */
+int html_level_open(struct html_level *level, enum html_level_kind kind, size_t row_count,
+		    struct html_window all, int columns);
 
-/* columns: 0 for every item by itself.  Returns 0 or -ENOMEM; html_level_free in either case. */
-int html_level_fill(struct html_level *level, const struct html_feed *feed,
-		    struct html_window window, int columns);
+/* Fills all of them in one pass, for it takes long to find every gap.  Returns 0 or -ENOMEM. */
+int html_levels_fill(struct html_level *levels, size_t count, const struct html_feed *feed);
 void html_level_free(struct html_level *level);
 
 #endif

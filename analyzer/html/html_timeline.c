@@ -11,46 +11,48 @@
 /* Columns of the levels, the coarsest first: a screen is never wider than the first, and each next one is reached before
  * a screen has more than eight of its columns a pixel. */
 static const int level_columns[] = {4096, 32768, 262144, 2097152};
-enum { LEVEL_MOST = sizeof(level_columns) / sizeof(level_columns[0]) };
+enum { LEVEL_MOST = sizeof(level_columns) / sizeof(level_columns[0]) + 1 };
 
 /* What is not more than this needs no levels: a browser draws all of it at once. */
 #define DRAWN_AT_ONCE 20000
 
-/* Items and entries that a page may have: it is less than 20 MB then. */
-#define ITEM_MOST 2500000
+/* Items and entries that a page may have: it is less than 20 MB then, at 5 bytes of an item and 10 of a run.  A level that
+ * has more than so many of the items is not worth its room: each by itself is drawn as fast. */
+#define ITEM_MOST 3100000
 #define ENTRY_MOST 1500000
+#define RUNS_WORTH_RATIO 0.0625
 
 struct timeline_page {
 	struct html_feed feed;
 	struct html_rows rows;
-	struct html_window window;
+	struct html_window window; /* the whole recording */
+	struct html_windows windows;
 	uint64_t item_count;
 	json_t *meta, *levels;
 	int block_count;
 	FILE *out;
 };
 
-/* ---- the window ---- */
+/* ---- the whole recording ---- */
 
-static int widen(const struct html_item *item, void *context)
+static void widen(struct html_window *window, int64_t start_ns, int64_t end_ns)
 {
-	struct html_window *window = context;
-
-	window->from_ns = min_ns(window->from_ns, item->start_ns);
-	window->to_ns = max_ns(window->to_ns, item->end_ns);
-	return 0;
+	window->from_ns = min_ns(window->from_ns, start_ns);
+	window->to_ns = max_ns(window->to_ns, end_ns);
 }
 
-static void find_window(struct timeline_page *page)
+/* From the first moment of anything to the last. */
+static struct html_window whole_of(const struct profile *profile)
 {
-	struct html_feed feed = page->feed;
+	struct html_window all = {INT64_MAX, INT64_MIN};
 
-	page->window = (struct html_window){INT64_MAX, INT64_MIN};
-	feed.visit = widen;
-	feed.context = &page->window;
-	html_feed_all(&feed);
-	if (page->window.from_ns >= page->window.to_ns)
-		page->window = (struct html_window){0, 1};
+	for (size_t i = 0; i < profile->op_count; i++)
+		widen(&all, profile->ops[i].start_ns, profile->ops[i].end_ns);
+	for (size_t i = 0; i < profile->call_count; i++)
+		widen(&all, profile->calls[i].start_ns, profile->calls[i].end_ns);
+	for (size_t i = 0; i < profile->range_count; i++)
+		widen(&all, profile->ranges[i].start_ns, profile->ranges[i].end_ns);
+	return all.from_ns < all.to_ns ? all : (struct html_window){0, 1};
 }
 
 /* ---- levels ---- */
@@ -82,12 +84,29 @@ static int write_lane(struct timeline_page *page, const struct html_lane *lane, 
 	return 0;
 }
 
+static json_t *windows_of(const struct timeline_page *page)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < page->windows.count; i++) {
+		const struct html_window *window = &page->windows.items[i];
+		json_t *pair = json_array();
+
+		json_array_append_new(pair, json_integer(window->from_ns - page->window.from_ns));
+		json_array_append_new(pair, json_integer(window->to_ns - page->window.from_ns));
+		json_array_append_new(list, pair);
+	}
+	return list;
+}
+
 static int write_level(struct timeline_page *page, const struct html_level *level)
 {
 	json_t *meta = json_object(), *rows = json_array();
 	int rc = 0;
 
 	json_object_set_new(meta, "column_ns", json_integer(level->column_ns));
+	if (level->kind == HTML_LEVEL_WINDOWS)
+		json_object_set_new(meta, "windows", windows_of(page));
 	json_object_set_new(meta, "rows", rows);
 	json_array_append_new(page->levels, meta);
 	for (size_t i = 0; rc == 0 && i < level->lane_count; i++) {
@@ -99,31 +118,61 @@ static int write_level(struct timeline_page *page, const struct html_level *leve
 	return rc;
 }
 
-/* Fills and writes one; false in goes_on where a finer one would be too large. */
-static int add_level(struct timeline_page *page, int columns, bool *goes_on)
+/* Coarser ones only where there is more than they show; then every item, or those of the windows. */
+static int open_levels(struct timeline_page *page, struct html_level *levels, size_t *count)
 {
-	struct html_level level;
-	int rc = html_level_fill(&level, &page->feed, page->window, columns);
+	bool is_all = page->item_count <= ITEM_MOST;
+	uint64_t least = page->item_count > DRAWN_AT_ONCE ? page->item_count : 0;
+	int rc = 0;
 
-	*goes_on = level.entry_count <= ENTRY_MOST;
-	if (rc == 0 && (*goes_on || !columns || !json_array_size(page->levels)))
-		rc = write_level(page, &level);
-	html_level_free(&level);
+	for (*count = 0; rc == 0 && *count + 1 < LEVEL_MOST; (*count)++) {
+		int columns = level_columns[*count];
+
+		if ((uint64_t)columns > least)
+			break;
+		rc = html_level_open(&levels[*count], HTML_LEVEL_RUNS, page->rows.count,
+				     page->window, columns);
+	}
+	if (rc == 0)
+		rc = html_level_open(&levels[*count], is_all ? HTML_LEVEL_ALL : HTML_LEVEL_WINDOWS,
+				     page->rows.count, page->window, 0);
+	levels[(*count)++].windows = &page->windows;
+	return rc;
+}
+
+static bool is_worth(const struct timeline_page *page, const struct html_level *level)
+{
+	if (level->kind != HTML_LEVEL_RUNS)
+		return true;
+	if (page->item_count > ITEM_MOST)
+		return level->entry_count <= ENTRY_MOST;
+	return (double)level->entry_count <= RUNS_WORTH_RATIO * (double)page->item_count;
+}
+
+static int write_levels(struct timeline_page *page, const struct html_level *levels, size_t count)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < count && rc == 0; i++)
+		if (i == 0 || is_worth(page, &levels[i]))
+			rc = write_level(page, &levels[i]);
 	return rc;
 }
 
 static int add_levels(struct timeline_page *page)
 {
-	bool goes_on = page->item_count > DRAWN_AT_ONCE;
-	int rc = 0;
+	struct html_level levels[LEVEL_MOST] = {0};
+	size_t count;
+	int rc;
 
-	for (int i = 0; rc == 0 && goes_on && i < LEVEL_MOST; i++) {
-		if (page->item_count <= ITEM_MOST && (uint64_t)level_columns[i] > page->item_count)
-			break;
-		rc = add_level(page, level_columns[i], &goes_on);
-	}
-	if (rc == 0 && page->item_count <= ITEM_MOST)
-		rc = add_level(page, 0, &goes_on);
+	html_windows_choose(&page->windows, page->feed.report, page->window, page->item_count);
+	rc = open_levels(page, levels, &count);
+	if (rc == 0)
+		rc = html_levels_fill(levels, count, &page->feed);
+	if (rc == 0)
+		rc = write_levels(page, levels, count);
+	for (size_t i = 0; i < LEVEL_MOST; i++)
+		html_level_free(&levels[i]);
 	return rc;
 }
 
@@ -227,7 +276,7 @@ static int write_all_of(struct timeline_page *page)
 {
 	int rc;
 
-	find_window(page);
+	page->window = whole_of(page->feed.report->profile);
 	page->item_count = html_feed_count(&page->feed);
 	add_times(page);
 	add_counts(page);
