@@ -17,6 +17,10 @@ ifeq ($(SANITIZE),1)
 SANITIZER := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
+# There each comparison of the analyzer is a call, too, that does nothing but in tests/unit/test_scaling.c, which counts
+# them.
+STEPS := $(if $(filter 1,$(SANITIZE)),-fsanitize-coverage=trace-cmp)
+
 # SANITIZE=thread builds with ThreadSanitizer, into build/threads: what has threads, and few tests.
 ifeq ($(SANITIZE),thread)
 SANITIZER := -fsanitize=thread -include tests/tools/thread_sanitizer.h
@@ -69,7 +73,7 @@ workloads: $(workloads) $(ceilings)
 # ---- what make does not see ----
 # It compares times.  These files change when other flags, or another set of sources, would make something else: what was
 # made with the old ones is made anew, and nothing stays of a source that is gone.
-$(BUILD)/.flags:      export STAMP = $(CC) $(ALL_CFLAGS) $(LDFLAGS) $(CUDA_FLAGS)
+$(BUILD)/.flags:      export STAMP = $(CC) $(ALL_CFLAGS) $(STEPS) $(LDFLAGS) $(CUDA_FLAGS)
 $(BUILD)/.nvcc_flags: export STAMP = $(NVCC) $(NVCCFLAGS) $(GENCODE)
 $(BUILD)/.sources:    export STAMP = $(analyzer_o) $(collector_o) $(mock_app_o) $(mock_o)
 # Of a checkout; --version tells it.
@@ -83,7 +87,7 @@ inputs = $(filter %.o %.a,$^)
 # ---- analyzer: no CUDA anywhere ----
 $(BUILD)/analyzer/%.o: analyzer/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Ianalyzer -I. -c $< -o $@
+	$(CC) $(ALL_CFLAGS) $(STEPS) -Ianalyzer -I. -c $< -o $@
 
 $(BUILD)/analyzer/main.o: $(BUILD)/.commit
 $(BUILD)/analyzer/main.o: private CFLAGS += -DROOFLINE_COMMIT='"$(shell cat $(BUILD)/.commit 2>/dev/null)"'

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/groups.h"
+#include "base/sums.h"
 #include "trace/loader.h"
 
 /* One operation, call or wait that took longer is a damaged number; analyses add up thousands of
@@ -77,19 +79,14 @@ int loader_read(struct loader_task *task, enum trace_table table, reader_row eac
 
 /* ---- losses ---- */
 
-static struct profile_loss *find_loss(struct process_loader *loader, const char *kind)
+/* Where the process's loss of that kind is in losses[], or has to be added. */
+static int find_loss(struct process_loader *loader, const char *kind, size_t *index)
 {
-	struct profile *profile = loader->loader->profile;
+	uint32_t number;
+	int rc = groups_find(&loader->loss_kinds, &kind, sizeof(kind), &number);
 
-	for (size_t i = profile->loss_count; i > 0; i--) {
-		struct profile_loss *loss = &profile->losses[i - 1];
-
-		if (loss->process != loader->process)
-			break;
-		if (loss->kind == kind)
-			return loss;
-	}
-	return NULL;
+	*index = loader->first_loss + number;
+	return rc;
 }
 
 int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t count,
@@ -97,13 +94,14 @@ int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t co
 {
 	struct loader *all = loader->loader;
 	struct profile_loss *loss;
+	size_t index;
 
 	kind = strings_intern(all->texts, kind);
 	detail = strings_intern(all->texts, detail);
-	if (!kind || !detail)
+	if (!kind || !detail || find_loss(loader, kind, &index) < 0)
 		return -ENOMEM;
-	loss = find_loss(loader, kind);
-	if (loss) {
+	if (index < all->profile->loss_count) {
+		loss = &all->profile->losses[index];
 		if (__builtin_add_overflow(loss->count, count, &loss->count))
 			loss->count = UINT64_MAX;
 		return 0;
@@ -114,4 +112,31 @@ int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t co
 	*loss = (struct profile_loss){loader->process, kind, count, detail};
 	all->profile->loss_count++;
 	return 0;
+}
+
+int loader_sum_losses(struct profile *profile)
+{
+	struct groups kinds = {0};
+	int rc = 0;
+
+	profile->loss_sums = calloc(profile->loss_count + 1, sizeof(*profile->loss_sums));
+	if (!profile->loss_sums)
+		return -ENOMEM;
+	for (size_t i = 0; rc == 0 && i < profile->loss_count; i++) {
+		const struct profile_loss *loss = &profile->losses[i];
+		struct profile_loss_sum *sum;
+		uint32_t number;
+
+		rc = groups_find(&kinds, &loss->kind, sizeof(loss->kind), &number);
+		if (rc < 0)
+			break;
+		sum = &profile->loss_sums[number];
+		if (number == profile->loss_sum_count) {
+			*sum = (struct profile_loss_sum){loss->kind, 0, (uint32_t)i};
+			profile->loss_sum_count++;
+		}
+		sum_add_count(&sum->count, loss->count);
+	}
+	groups_free(&kinds);
+	return rc;
 }

@@ -28,6 +28,7 @@
 
 #include "base/err.h"
 #include "base/array.h"
+#include "base/groups.h"
 #include "trace/id_map.h"
 #include "trace/profile.h"
 #include "trace/reader.h"
@@ -42,12 +43,6 @@ struct loader_capacity {
 		jits, loads, modules, module_kernels, metrics, counters, counted_graphs, samples,
 		sampled_spans, powers, allocations, event_calls, launches, manageds, arguments,
 		argument_sets, givens, clones, losses;
-};
-
-/* What tells devices without a UUID apart. */
-struct device_identity {
-	uint32_t ordinal;
-	const char *host;
 };
 
 /* What ids stand for; read whatever is asked for. */
@@ -66,8 +61,7 @@ struct loader {
 	struct strings *metric_texts; /* numbers are indexes of metrics[] */
 	struct signature_node *signature_set;
 	struct counter_node *counter_set;
-	struct device_identity *device_identities; /* as devices[] */
-	size_t device_identity_capacity;
+	struct groups device_identities; /* numbers are indexes of devices[] */
 	uint32_t *next_stream; /* as streams[]: another one with the same stream id, or NONE */
 	size_t next_stream_capacity;
 };
@@ -135,8 +129,11 @@ struct process_loader {
 	struct context_entry *context_entries;
 	size_t context_count, context_capacity;
 	size_t property_capacity;
+	struct groups stream_numbers; /* by context and id; from first_stream */
+	uint32_t first_stream;
 	size_t first_op, first_call, first_copy, first_sync, first_overhead, first_jit,
-		first_module, first_load, first_allocation, first_event_call, first_launch;
+		first_module, first_loss, first_load, first_allocation, first_event_call,
+		first_launch;
 	struct profile_op *other_ops; /* all but kernels, until they join ops[] */
 	size_t other_op_count, other_op_capacity;
 	struct marker *markers;
@@ -149,6 +146,7 @@ struct process_loader {
 	size_t counted_count, counted_capacity;
 	struct counter_value *counter_values;
 	size_t counter_value_count, counter_value_capacity;
+	struct groups loss_kinds; /* kinds of this process; numbers from first_loss */
 	struct loader_task small, kernels, calls, samples, others;
 };
 
@@ -168,6 +166,9 @@ bool loader_check_times(struct loader_task *task, int64_t start_ns, int64_t end_
 /* Adds to what was lost in the process. */
 int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t count,
 		    const char *detail);
+
+/* Fills in loss_sums[] when all processes are there.  -ENOMEM. */
+int loader_sum_losses(struct profile *profile);
 
 /* ---- loader_process.c ---- */
 

@@ -151,6 +151,8 @@ static void process_loader_init(struct process_loader *loader, struct loader *al
 		.first_jit = profile->jit_count,
 		.first_module = profile->module_count,
 		.first_load = profile->load_count,
+		.first_stream = (uint32_t)profile->stream_count,
+		.first_loss = profile->loss_count,
 		.first_allocation = profile->allocation_count,
 		.first_event_call = profile->event_call_count,
 		.first_launch = profile->launch_count,
@@ -174,6 +176,8 @@ static void process_loader_clear(struct process_loader *loader)
 	id_map_clear(&loader->counted_likes);
 	id_map_clear(&loader->counted_graphs);
 	id_map_clear(&loader->argument_ids);
+	groups_free(&loader->loss_kinds);
+	groups_free(&loader->stream_numbers);
 	free(loader->counted);
 	free(loader->counter_values);
 	free(loader->name_texts);

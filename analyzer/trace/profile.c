@@ -133,7 +133,7 @@ static void loader_clear(struct loader *loader)
 	strings_free(loader->metric_texts);
 	strings_free(loader->kernel_texts);
 	strings_free(loader->call_texts);
-	free(loader->device_identities);
+	groups_free(&loader->device_identities);
 	free(loader->next_stream);
 }
 
@@ -211,6 +211,8 @@ static int load_run(struct profile **out, struct loading *loading, enum roofline
 		rc = loader_sort_samples(loader.profile);
 	if (rc == 0)
 		rc = loader_sort_arguments(loader.profile);
+	if (rc == 0)
+		rc = loader_sum_losses(loader.profile);
 	if (rc == 0) {
 		loader_sort_machine_codes(loader.profile);
 		set_slices(loader.profile);
@@ -368,6 +370,7 @@ void profile_free(struct profile *profile)
 	free(profile->givens);
 	free(profile->clones);
 	free(profile->losses);
+	free(profile->loss_sums);
 	free(profile);
 }
 

@@ -407,6 +407,13 @@ struct profile_loss {
 	const char *detail; /* of the first row; for the reader's own: file:line: what */
 };
 
+/* The same over all processes. */
+struct profile_loss_sum {
+	const char *kind;
+	uint64_t count;
+	uint32_t first; /* losses[]: the first of that kind */
+};
+
 /* The reader's own losses: unreadable_rows, orphan_ids, invalid_times, cut_off_rows, nul_bytes,
  * newer_schema: READER_LOSS_KINDS of reader.h says what each is. */
 
@@ -482,6 +489,9 @@ struct profile {
 	size_t clone_count;
 	struct profile_loss *losses;
 	size_t loss_count;
+	struct profile_loss_sum
+		*loss_sums; /* by kind, in the order in which losses[] has them first */
+	size_t loss_sum_count;
 	struct profile *graph_run; /* owned; the run with graphs as a whole, or NULL */
 	struct profile
 		*counter_run; /* owned; the run whose counters are among counters[], or NULL */
