@@ -402,7 +402,9 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	expect "$(recordings | grep "$neighbors" | grep -v ^fuse_horizontal)" 'advice()[0] == "fuse_neighbors"'
 	[ -f tests/recordings/fuse_elementwise.naive.roofline ] || skip "record.sh makes fuse_elementwise.naive on a GPU"
 	expect fuse_elementwise.naive 'advice()[0] == "fuse_neighbors"' '"memory_roof" not in advice()' \
-		'any("_kernel right after it reads 256 MiB" in e for e in r["advice"][0]["evidence"])'
+		'any("_kernel right after it reads 256 MiB" in e for e in r["advice"][0]["evidence"])' \
+		'any("these 3 need about 24 registers a thread: 100.0% of the warps" in e for e in r["advice"][0]["evidence"])'
+	expect overfused.three 'any("a thread holds 512 values at once" in e for e in r["advice"][0]["evidence"])'
 }
 
 # Each of the others is a recording in which the same was done well, or not at all.
