@@ -431,6 +431,14 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	expect "overfused.naive overfused.seven" '"register_spills" not in advice()' '"fuse_neighbors" not in advice()'
 }
 
+@test "next: where warps wait, or other blocks hold more of them, a search for the launch is told, and nowhere else" {
+	tunes='any(n["id"] == "tune" for n in r["next"])'
+	expect tune_transpose.naive '"rooflinectl tune --param block=64..1024:x2 --objective kernel:untiled_kernel -- tune_transpose naive" in r["next"][-1]["command"]'
+	expect autotune.naive '" --objective kernel:multiply -- autotune naive " in r["next"][-1]["command"]'
+	expect overfused.seven "$tunes" 'any("blocks of 256 threads leave" in n["why"] for n in r["next"])'
+	expect "memory_bound.naive transformer.naive nvtx_ranges graph_chain.naive device_scheduler.tail fuse_layernorm_gemm.naive" "not $tunes"
+}
+
 # Made by record.sh from tests/gpu/pitfalls.cu, one of each.
 @test "pitfalls: each that tests/gpu/pitfalls.cu has is named in its recording, and no other of them" {
 	recordings | grep -q '^pitfalls' || skip "record.sh tests/recordings ^pitfalls makes these recordings on a GPU"
