@@ -1,7 +1,6 @@
 #define _GNU_SOURCE /* asprintf */
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,25 +55,6 @@ static int64_t number_property(const struct profile_process *process, const char
 	return *text && !*end && errno == 0 && number >= 0 ? number : fallback;
 }
 
-/* A fraction; 0 when it is absent or none. */
-static double fraction_property(const struct profile_process *process, const char *key)
-{
-	const char *text = profile_property(process, key, "");
-	char *end;
-	double number = strtod(text, &end);
-
-	return *text && !*end && isfinite(number) && number > 0 ? number : 0;
-}
-
-/* What recording adds to a call; 0 where it was not measured, or nothing was seen to be added. */
-static double added_to_call(const struct profile_process *process)
-{
-	double bare_ns = fraction_property(process, "call_bare_ns");
-	double recorded_ns = fraction_property(process, "call_recorded_ns");
-
-	return bare_ns > 0 && recorded_ns > bare_ns ? recorded_ns - bare_ns : 0;
-}
-
 static uint64_t folder_pid(const char *folder)
 {
 	const char *dot = strrchr(folder, '.');
@@ -98,7 +78,6 @@ int loader_parse_process_facts(struct process_loader *loader)
 	process->is_replay =
 		!strcmp(profile_property(process, "counters_mode", "rotation"), "replay");
 	process->is_graph_level = !strcmp(profile_property(process, "graphs", "node"), "graph");
-	process->call_added_ns = added_to_call(process);
 	process->has_managed = number_property(process, "managed", 0) != 0;
 	process->is_filtered = *profile_property(process, "filter_kernels", "") ||
 			       number_property(process, "delay_ns", 0) ||

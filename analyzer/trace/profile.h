@@ -394,7 +394,6 @@ struct profile_process {
 	uint32_t run;		   /* enum roofline_run */
 	bool is_replay;		   /* counters by replay: kernels' times are not their own */
 	bool is_graph_level;	   /* recorded with --graphs=graph */
-	double call_added_ns;	   /* by recording to a short call, as measured in it; 0: unknown */
 	bool has_managed;	   /* page faults and migrations of managed memory were recorded */
 	bool is_filtered;	   /* by --kernels, --delay, --duration or the profiler API */
 };

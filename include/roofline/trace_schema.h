@@ -467,8 +467,6 @@
 	KEY(sample_image_wait_max_ns, "longest wait for an image to decode into") \
 	KEY(sample_decode_max_ns, "longest decoding") \
 	KEY(sample_problem, "why samples that were asked for were not taken") \
-	KEY(call_bare_ns, "a short call of the driver without its record, measured in this process") \
-	KEY(call_recorded_ns, "and with it: the difference is what recording such a call adds here") \
 	KEY(managed, "1 when page faults and migrations of managed memory were recorded") \
 	KEY(managed_problem, "why those that were asked for were not recorded") \
 	KEY(power_problem, "why clocks and power that were asked for were not read") \

@@ -78,7 +78,8 @@ def print_steady(name, errors, variations):
 def main(folder, path):
     runs, roles = predictions.medians(path), predictions.variants()
     layout = "{:21} {:13} {:14} {:>8} {:>6} {:>8} {:>7} {:>8} {:>7} {:>8} {:>7}"
-    print(layout.format(*"workload before after untraced varies run off range off steady off".split()))
+    heads = "workload before after untraced varies run off range off steady off"
+    print(layout.format(*heads.split()))
     variations = []
     errors = {"run": [], "uncorrected": [], "range": [], "steady": [], "either": []}
     for workload, before, after in pairs_of(folder):

@@ -17,7 +17,8 @@
 	MEASUREMENT(counters)          \
 	MEASUREMENT(samples)           \
 	MEASUREMENT(stalls)            \
-	MEASUREMENT(ncu)
+	MEASUREMENT(ncu)               \
+	MEASUREMENT(tune)
 
 /* Each returns 0 or -ENOMEM; it adds nothing where nothing is missing. */
 #define MEASUREMENT_PROTOTYPE(name) int next_##name(struct next_context *context);

@@ -30,6 +30,7 @@ struct facts;
 	STEP(samples, "sample the GPU, which shows what the device launches and when SMs idle") \
 	STEP(stalls, "count what holds up a kernel that no roof explains")                      \
 	STEP(ncu, "look into one kernel with Nsight Compute")                                   \
+	STEP(tune, "search for the parameters with which a kernel is fastest")                  \
 	STEP(host, "profile the host's own code")                                               \
 	STEP(look, "look at where the time is")
 
