@@ -55,7 +55,9 @@ binary    := $(BUILD)/bin/rooflinectl
 collector := $(BUILD)/lib/librooflinecollector.so
 shared    := $(BUILD)/share/rooflinectl
 # Those that analyzer/cmd/demo.c reads; tests and documents read tests/recordings itself.
-demo_recordings := $(addprefix tests/recordings/,graph_chain.naive.roofline atomic_batch.naive.roofline)
+demo_recordings := $(addprefix tests/recordings/,graph_chain.naive.roofline graph_chain.graph.roofline \
+		   atomic_batch.naive.roofline)
+shared_files    := $(wildcard plots/*.gp html/* ceilings/*.json) $(demo_recordings)
 
 # Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command.
 build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev zlib1g-dev libarchive-dev libzstd-dev libsqlite3-dev libyajl-dev uthash-dev gnuplot-nox:gnuplot
@@ -75,7 +77,7 @@ workloads: $(workloads) $(ceilings)
 # made with the old ones is made anew, and nothing stays of a source that is gone.
 $(BUILD)/.flags:      export STAMP = $(CC) $(ALL_CFLAGS) $(STEPS) $(LDFLAGS) $(CUDA_FLAGS)
 $(BUILD)/.nvcc_flags: export STAMP = $(NVCC) $(NVCCFLAGS) $(GENCODE)
-$(BUILD)/.sources:    export STAMP = $(analyzer_o) $(collector_o) $(mock_app_o) $(mock_o)
+$(BUILD)/.sources:    export STAMP = $(analyzer_o) $(collector_o) $(mock_app_o) $(mock_o) $(shared_files)
 # Of a checkout; --version tells it.
 $(BUILD)/.commit:     export STAMP = $(shell git describe --always --dirty 2>/dev/null)
 $(BUILD)/.flags $(BUILD)/.nvcc_flags $(BUILD)/.sources $(BUILD)/.commit: FORCE
@@ -97,7 +99,7 @@ $(binary): $(analyzer_o) $(BUILD)/.sources
 	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS)
 
 # What the analyzer reads at run time lies beside it, in the build tree as after `make install`.
-$(shared)/.stamp: $(wildcard plots/*.gp) $(wildcard html/*) $(demo_recordings) $(wildcard ceilings/*.json)
+$(shared)/.stamp: $(shared_files) $(BUILD)/.sources
 	@rm -rf $(shared)
 	@mkdir -p $(shared)/plots $(shared)/html $(shared)/recordings $(shared)/ceilings
 	$(if $(wildcard plots/*.gp),cp plots/*.gp $(shared)/plots/)
