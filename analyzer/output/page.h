@@ -9,7 +9,7 @@
 
 #define PAGE_WIDTH 80
 #define PAGE_WIDTH_MOST 200 /* of a terminal: longer lines are hard to read */
-#define PAGE_TOP 10 /* rows of a list unless --top says otherwise */
+#define PAGE_TOP 10	    /* rows of a list unless --top says otherwise */
 
 struct page {
 	FILE *out;

@@ -92,7 +92,8 @@ void page_wrap(struct page *page, const char *label, const char *text, size_t in
 	for (line_start = column; *text;) {
 		size_t word = strcspn(text, " \n");
 
-		if (column > line_start && column + 1 + count_columns(text, word) > page_width(page)) {
+		if (column > line_start &&
+		    column + 1 + count_columns(text, word) > page_width(page)) {
 			fprintf(page->out, "\n%*s", (int)indent, "");
 			column = line_start = indent;
 		} else if (column > line_start) {

@@ -190,8 +190,8 @@ static void put_item(struct compare_page *page, size_t first)
 	bool is_line = end == first + 1 || !is_on_all(page->sides, &rows[first]);
 	char name[NAME_SIZE], label[64];
 
-	name_item(page, &rows[first].what, is_line ? page->label_width : page_width(&page->page) - 2, name,
-		  sizeof(name));
+	name_item(page, &rows[first].what,
+		  is_line ? page->label_width : page_width(&page->page) - 2, name, sizeof(name));
 	if (is_line) {
 		put_figures(page, name, &rows[first]);
 		return;

@@ -58,9 +58,8 @@ static bool find_value(const struct column *columns, const char *key, struct row
 /* Texts of the first column have what a line is longer than usual. */
 static int width_of(const struct page *page, const struct text_column *column, bool is_first)
 {
-	return is_first && column->width < 0
-		       ? column->width - (int)(page_width(page) - PAGE_WIDTH)
-		       : column->width;
+	return is_first && column->width < 0 ? column->width - (int)(page_width(page) - PAGE_WIDTH)
+					     : column->width;
 }
 
 static void put_cell(struct page *page, const struct section *section,
