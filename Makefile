@@ -320,6 +320,9 @@ $(BUILD)/man/.stamp: docs/man.sh docs/rooflinectl.md $(wildcard docs/commands/*.
 
 headers = $(wildcard include/roofline/*.h)
 
+# $(call complete,SHELL,FILE): what the shell completes by, where it looks
+complete   = install -d $(DESTDIR)$(PREFIX)/share/$(dir $(2)) && $(binary) completion $(1) >$(DESTDIR)$(PREFIX)/share/$(2)
+
 install: all $(BUILD)/man/.stamp ## into PREFIX (default /usr/local), under DESTDIR when given
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/man/man1 include/roofline lib/pkgconfig)
 	install -m 755 $(binary) $(DESTDIR)$(PREFIX)/bin/
@@ -331,6 +334,9 @@ install: all $(BUILD)/man/.stamp ## into PREFIX (default /usr/local), under DEST
 	install -m 644 $(headers) $(DESTDIR)$(PREFIX)/include/roofline/
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: roofline-trace' 'Description: tables and columns of a recording of rooflinectl' \
 		'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' >$(DESTDIR)$(PREFIX)/lib/pkgconfig/roofline-trace.pc
+	$(call complete,bash,bash-completion/completions/rooflinectl)
+	$(call complete,zsh,zsh/site-functions/_rooflinectl)
+	$(call complete,fish,fish/vendor_completions.d/rooflinectl.fish)
 
 deb: all $(BUILD)/man/.stamp ## a Debian package of what install installs, into BUILD
 	@./setup.sh dpkg-dev:dpkg-shlibdeps

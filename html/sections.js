@@ -77,7 +77,7 @@ function showGroups(report, timeline) {
 
 // What has a part of the page of its own.
 const SHOWN_ELSEWHERE = new Set([...GROUPS.flatMap(([, keys]) => keys), 'verdict', 'kernels', 'roofline', 'launch_roofline', 'gaps', 'plan', 'advice', 'rejected',
-	'losses', 'not_visible', 'schema', 'recording']);
+	'losses', 'not_visible', 'schema', 'recording', 'selection', 'first_ns']);
 
 const TITLES = {sm_activity: 'SM activity', api: 'API calls', jit: 'Code compiled or loaded', ranges: 'NVTX ranges',
 	next: 'Next', steady_state: 'Steady state', kernel_memory: 'What kernels were given'};

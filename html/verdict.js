@@ -26,6 +26,8 @@ function showHead(report, timeline) {
 	document.title = `${process.command || report.recording} - rooflinectl`;
 	document.getElementById('head').append(element('h1', {}, process.command || report.recording),
 		element('p', {class: 'facts'}, facts.join(' \u00b7 ')));
+	if (report.selection)
+		document.getElementById('head').append(element('p', {class: 'facts'}, `A part of the recording: ${report.selection}`));
 }
 
 function showVerdict(report) {

@@ -170,6 +170,7 @@ static int write_report(const struct report *report, struct report_arguments *ar
 				       arguments->output_path, strerror(errno));
 	}
 	arguments->options.color = is_color_wanted(out);
+	arguments->options.width = terminal_width(out);
 	rc = outputs[arguments->format](report, out, &arguments->options, err);
 	if (out != stdout && fclose(out) && rc == 0)
 		rc = err_set(err, -errno, "%s: could not be written: %s", arguments->output_path,

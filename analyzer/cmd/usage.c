@@ -91,12 +91,12 @@ static void visit_options(const struct argp *argp, usage_visitor visit, void *co
 	for (const struct argp_option *option = argp->options;
 	     option && (option->name || option->key || option->doc); option++) {
 		bool has_letter = option->key > ' ' && option->key < 127;
-		const struct usage_option shown = {
-			.name = option->name,
-			.letter = has_letter ? (char)option->key : '\0',
-			.argument = option->arg,
-			.is_optional = option->flags & OPTION_ARG_OPTIONAL,
-			.meaning = option->doc};
+		const struct usage_option shown = {.name = option->name,
+						   .letter = has_letter ? (char)option->key : '\0',
+						   .argument = option->arg,
+						   .is_optional =
+							   option->flags & OPTION_ARG_OPTIONAL,
+						   .meaning = option->doc};
 
 		if (is_shown(option))
 			visit(context, &shown);

@@ -33,7 +33,7 @@ struct usage_option {
 	char letter;	  /* '\0': likewise */
 	const char *
 		argument; /* what stands for its value, as in "text|json|csv"; NULL: it takes none */
-	bool is_optional;     /* the value, which then stands behind = */
+	bool is_optional;    /* the value, which then stands behind = */
 	const char *meaning; /* of --help */
 };
 
