@@ -3,6 +3,7 @@
 
     make_foreign.py nsys FOLDER FILE.sqlite      Nsight Systems 2024: nsys export --type sqlite
     make_foreign.py kineto FOLDER FILE.json      PyTorch profiler: export_chrome_trace()
+    make_foreign.py ncu FOLDER FILE.csv          Nsight Compute: ncu --csv --page raw
 
 By the documented schemas, with what these tools record and nothing else. Standard library alone.
 """
@@ -239,9 +240,49 @@ def write_kineto(recording, path):
         file.write(re.sub(r'"@([0-9.]+)@"', r"\1", json.dumps(trace)))
 
 
+# ---- Nsight Compute ----
+
+NCU_COLUMNS = "ID,Process ID,Process Name,Host Name,Kernel Name,Context,Stream,Block Size,Grid Size,Device,CC"
+
+
+def write_ncu(recording, path):
+    """The launches that were counted, with thousands grouped and bytes in KB, as a person's locale has them."""
+    named = (row for row in recording.rows("metrics") if row["name"])
+    metrics = {row["id"]: recording.names[row["name"]] for row in named}
+    columns = sorted(set(metrics.values()))
+    counted = {row["id"]: row for row in recording.rows("counted")}
+    kernels = {row["correlation"]: row for row in recording.rows("kernels")}
+    for row in counted.values():
+        kernels.setdefault(row["correlation"], kernels[row["like"]])
+    values = {}
+    for row in recording.rows("counters"):
+        launch = values.setdefault(counted[row["counted"]]["correlation"], {})
+        launch[metrics[row["metric"]]] = float(row["value"])
+    with open(path, "w") as file:
+        print("==PROF== Connected to process 77 (app)", file=file)
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
+        writer.writerow(NCU_COLUMNS.split(",") + ["launch__registers_per_thread"] + columns)
+        units = ["Kbyte" if "bytes" in name else "" for name in columns]
+        writer.writerow([""] * len(NCU_COLUMNS.split(",")) + ["register/thread"] + units)
+        for number, (correlation, launch) in enumerate(values.items()):
+            kernel = kernels[correlation]
+            look = recording.signatures[kernel["signature"]]
+            grid, block = (
+                "(%d, %d, %d)" % tuple(look[what + axis] for axis in "xyz") for what in ("grid_", "block_")
+            )
+            texts = [
+                "" if name not in launch else "{:,.6f}".format(launch[name] / (1000 if unit else 1))
+                for name, unit in zip(columns, units)
+            ]
+            name = recording.names[look["name"]]
+            writer.writerow([number, 77, "app", "host", name, 1, 7, block, grid, 0, "9.0",
+                             look["registers_per_thread"]] + texts)
+        print("==PROF== Disconnected from process 77", file=file)
+
+
 def main():
     kind, folder, path = sys.argv[1:]
-    {"nsys": write_nsys, "kineto": write_kineto}[kind](Recording(folder), path)
+    {"nsys": write_nsys, "kineto": write_kineto, "ncu": write_ncu}[kind](Recording(folder), path)
 
 
 main()
