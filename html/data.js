@@ -12,9 +12,16 @@ function readReport(originNs) {
 	return JSON.parse(text);
 }
 
+// What stands before this script is there; what comes after it, the larger blocks, once the page is read to its end.  So
+// the first paint does not wait for them.
+const firstIds = new Set([...document.querySelectorAll('script[id]')].map((holder) => holder.id));
+const wholePage = new Promise((done) => document.addEventListener('DOMContentLoaded', done, {once: true}));
+
 const canInflate = typeof DecompressionStream === 'function';
 
 async function inflate(id) {
+	if (!firstIds.has(id))
+		await wholePage;
 	const holder = document.getElementById(id);
 	const text = atob(holder.textContent);
 	const packed = new Uint8Array(text.length);

@@ -30,7 +30,7 @@ struct timeline_page {
 	uint64_t item_count;
 	json_t *meta, *levels;
 	int block_count;
-	FILE *out;
+	FILE *out, *later;
 };
 
 /* ---- the whole recording ---- */
@@ -79,7 +79,8 @@ static int write_lane(struct timeline_page *page, const struct html_lane *lane, 
 	html_bytes_free(&all);
 	if (rc < 0)
 		return rc;
-	html_write_block(page->out, name, &packed);
+	html_write_block(json_array_size(page->levels) == 1 ? page->out : page->later, name,
+			 &packed);
 	html_bytes_free(&packed);
 	return 0;
 }
@@ -211,7 +212,7 @@ static int add_rows(struct timeline_page *page)
 		json_array_append_new(rows, object);
 		if (row->kind == HTML_ROW_SAMPLES)
 			rc = html_write_samples(page->feed.report, row, page->window,
-						sample_count++, object, page->out);
+						sample_count++, object, page->later);
 	}
 	json_object_set_new(page->meta, "rows", rows);
 	return rc;
@@ -291,9 +292,13 @@ static int write_all_of(struct timeline_page *page)
 	return rc;
 }
 
-int html_write_timeline(const struct report *report, const struct html_names *names, FILE *out)
+int html_write_timeline(const struct report *report, const struct html_names *names, FILE *out,
+			FILE *later)
 {
-	struct timeline_page page = {.meta = json_object(), .levels = json_array(), .out = out};
+	struct timeline_page page = {.meta = json_object(),
+				     .levels = json_array(),
+				     .out = out,
+				     .later = later};
 	int rc = html_rows_choose(&page.rows, report);
 
 	page.feed = (struct html_feed){.report = report, .rows = &page.rows, .names = names};

@@ -73,7 +73,7 @@ def tables(browser):
     result["sort"] = browser.evaluate("document.querySelector('#kernels th').getAttribute('aria-sort')")
     type_into(browser, "gaps", "launch")
     result["found"] = browser.evaluate("document.querySelector('#gaps .count').textContent")
-    browser.evaluate("document.querySelector('#gaps tbody tr').focus()")
+    browser.evaluate("document.querySelector('#gaps tbody tr:last-child').focus()")
     browser.press("Enter")
     settle(browser)
     result["gap"] = browser.evaluate(STATUS)
