@@ -67,8 +67,8 @@ static int write_lane(struct timeline_page *page, const struct html_lane *lane, 
 	snprintf(name, sizeof(name), "l%d", page->block_count++);
 	for (int i = 0; i < HTML_COLUMN_COUNT; i++) {
 		json_array_append_new(sizes, json_integer((json_int_t)lane->columns[i].count));
-		for (size_t b = 0; rc == 0 && b < lane->columns[i].count; b++)
-			rc = html_put_byte(&all, lane->columns[i].bytes[b]);
+		if (rc == 0)
+			rc = html_put_bytes(&all, &lane->columns[i]);
 	}
 	json_object_set_new(entry, "block", json_string(name));
 	json_object_set_new(entry, "count", json_integer((json_int_t)lane->count));

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""How large a page of report --html is, how long it takes to write, and when a browser shows it, against the recording.
+"""How large a page of report --html is, how long it takes to write, and when a browser shows it.
 
-KERNELS (default "10000 1000000 10000000") names the sizes (tests/tools/make_trace.c), REPEATS (default 5) how often the page is
-opened in headless Chromium, each time in a new one; medians are shown.  First paint is what the browser says of the first text
-or picture (first-contentful-paint), from the page's opening on; ready is when every part stands.  A zoom is the time from a key to
-the frame that shows it drawn, the median of 20.
+KERNELS (default "10000 1000000 10000000") names the sizes of recordings (tests/tools/make_trace.c), REPEATS
+(default 5) how often the page is opened in headless Chromium, each time in a new one; medians are shown.
+First paint is what the browser says of the first text or picture (first-contentful-paint), from the page's
+opening on; ready is when every part stands.  A zoom is the time from a key to the frame that shows it drawn,
+the median of 20.
 """
 import os
 import pathlib
@@ -28,7 +29,8 @@ ZOOMS = """(async () => {
     const canvas = document.querySelector('canvas.timeline'), times = [];
     for (let i = 0; i < 20; i++) {
         const begin = performance.now();
-        canvas.dispatchEvent(new KeyboardEvent('keydown', {key: i < 14 ? '+' : 'ArrowRight', bubbles: true}));
+        const key = i < 14 ? '+' : 'ArrowRight';
+        canvas.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}));
         await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
         times.push(performance.now() - begin);
     }
@@ -38,9 +40,10 @@ ZOOMS = """(async () => {
 
 def write_page(folder, kernels):
     recording, page = folder / "recording", folder / "page.html"
-    subprocess.run([BUILD / "tests/tools/make_trace", recording, str(kernels)], check=True, stdout=subprocess.DEVNULL)
+    make, program = BUILD / "tests/tools/make_trace", BUILD / "bin/rooflinectl"
+    subprocess.run([make, recording, str(kernels)], check=True, stdout=subprocess.DEVNULL)
     start = time.monotonic()
-    subprocess.run([BUILD / "bin/rooflinectl", "report", recording, "--html", page], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([program, "report", recording, "--html", page], check=True, stderr=subprocess.DEVNULL)
     return page, time.monotonic() - start
 
 
@@ -54,16 +57,18 @@ def open_page(page):
 def measure(kernels):
     with tempfile.TemporaryDirectory() as folder:
         page, write_s = write_page(pathlib.Path(folder), kernels)
-        paint, ready, zoom = (statistics.median(column) for column in zip(*(open_page(page) for _ in range(REPEATS))))
-        print(f"{kernels:>12,} {page.stat().st_size / 1e6:>8.1f} {write_s:>9.1f} {paint:>14.0f} {ready:>9.0f} {zoom:>9.0f}",
-              flush=True)
+        opened = [open_page(page) for _ in range(REPEATS)]
+        paint, ready, zoom = map(statistics.median, zip(*opened))
+        print(f"{kernels:>12,} {page.stat().st_size / 1e6:>8.1f} {write_s:>9.1f} {paint:>14.0f} "
+              f"{ready:>9.0f} {zoom:>9.0f}", flush=True)
 
 
 def main():
     if not browser.find():
         print("html: skipped, no Chromium found: make check-html installs it")
         return
-    print(f"{'kernels':>12} {'page_MB':>8} {'written_s':>9} {'first_paint_ms':>14} {'ready_ms':>9} {'zoom_ms':>9}")
+    print(f"{'kernels':>12} {'page_MB':>8} {'written_s':>9} {'first_paint_ms':>14} "
+          f"{'ready_ms':>9} {'zoom_ms':>9}")
     for kernels in SIZES:
         measure(kernels)
 
