@@ -39,7 +39,7 @@ static char *read_page(struct err *err)
 
 static int write_report(const struct report *report, FILE *out, struct err *err)
 {
-	static const struct output_options options = {0};
+	struct output_options options = {.has_holes = !report->advice};
 	char *text = NULL;
 	size_t size = 0;
 	FILE *to = open_memstream(&text, &size);
