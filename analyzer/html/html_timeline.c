@@ -262,6 +262,45 @@ static void add_times(struct timeline_page *page)
 	put_time(page->meta, "last_ns", last_ns, origin_ns);
 }
 
+/* An iteration in the middle of a device's loop, as the host submitted it: NULL where it has none. */
+static json_t *iteration_of(const struct timeline_page *page, const struct steady_device *steady)
+{
+	const struct profile *profile = page->feed.report->profile;
+	const struct loops *loops = &page->feed.report->steady_state->loops;
+	const struct loop *longest = NULL;
+	json_t *pair;
+
+	for (size_t i = 0; steady->is_found && i < steady->loop.member_count; i++) {
+		const struct loop *loop = &loops->items[steady->loop.members[i]];
+
+		if (!longest || loop->iteration_count > longest->iteration_count)
+			longest = loop;
+	}
+	if (!longest || !longest->iteration_count)
+		return NULL;
+	pair = json_array();
+	for (size_t i = 0; i < 2; i++) {
+		uint32_t call = longest->iterations[longest->iteration_count / 2 + i];
+		int64_t time_ns = call < longest->first_call + longest->call_count
+					  ? profile->calls[call].start_ns
+					  : profile->calls[call - 1].end_ns;
+
+		json_array_append_new(pair, json_integer(time_ns - page->window.from_ns));
+	}
+	return pair;
+}
+
+static void add_iteration(struct timeline_page *page)
+{
+	const struct steady_state *steady = page->feed.report->steady_state;
+	json_t *iteration = NULL;
+
+	for (size_t i = 0; !iteration && i < steady->device_count; i++)
+		iteration = iteration_of(page, &steady->devices[i]);
+	if (iteration)
+		json_object_set_new(page->meta, "iteration", iteration);
+}
+
 static void add_counts(struct timeline_page *page)
 {
 	json_object_set_new(page->meta, "op_count",
@@ -281,6 +320,7 @@ static int write_all_of(struct timeline_page *page)
 	page->item_count = html_feed_count(&page->feed);
 	add_times(page);
 	add_counts(page);
+	add_iteration(page);
 	json_object_set_new(page->meta, "causes", causes());
 	html_names_put(page->feed.names, page->meta);
 	rc = add_rows(page);
