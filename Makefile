@@ -264,7 +264,7 @@ python     = $(shell python3 -c 'import sys; print(sys.executable)')
 # collector sleep.  $(call prove,FILES,OPTION...)
 prove      = PYTHON='$(python)' BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' prove $(or $(2),-j3) --exec tests/run $(1)
 
-.PHONY: setup setup-build setup-check demo check check-changed check-gpu bench lint format readme install deb clean help golden
+.PHONY: setup setup-build setup-check demo check check-changed check-html check-gpu bench lint format readme install deb clean help golden
 setup: setup-build setup-check ## install what is missing to build, run and check (Debian, Ubuntu)
 
 setup-build:
@@ -287,6 +287,11 @@ check: setup-check ## every test that needs no GPU, plain and with ASan and UBSa
 check-changed: setup-check ## the tests of the files that differ from HEAD alone, or from BASE=COMMIT
 	$(MAKE) $(parallel) --no-print-directory analyzer tests $(if $(CUPTI_H),collector)
 	files=$$(BUILD=$(BUILD) tests/changed $(BASE)); [ -z "$$files" ] || $(call prove,$$files)
+
+check-html: setup-check ## the page of report --html in a browser; installs Chromium where there is none
+	@./setup.sh chromium:chromium
+	$(MAKE) $(parallel) --no-print-directory analyzer
+	$(call prove,$(wildcard tests/cli/html*.bats))
 
 check-gpu: ## the tests that need a GPU; refuses without one
 	@nvidia-smi -L >/dev/null 2>&1 || { echo "make check-gpu needs an NVIDIA GPU: nvidia-smi finds none" >&2; exit 1; }

@@ -25,7 +25,7 @@ class Table {
 
 	build() {
 		this.count = element('span', {class: 'count', 'aria-live': 'polite'});
-		this.search = element('input', {type: 'search', placeholder: 'Search', 'aria-label': `Search ${this.options.caption}`,
+		this.search = element('input', {type: 'search', 'aria-label': `Search ${this.options.caption}`,
 			oninput: () => this.update()});
 		this.heads = this.columns.map((column) => this.head(column));
 		this.body = element('tbody', {});
@@ -35,7 +35,7 @@ class Table {
 		}, {class: 'more'});
 		const table = element('table', {'aria-label': this.options.caption},
 			element('thead', {}, element('tr', {}, this.heads)), this.body);
-		const bar = this.rows.length > 5 ? element('div', {class: 'bar'}, this.search, this.count) : null;
+		const bar = this.rows.length > 5 ? element('div', {class: 'bar'}, element('label', {}, 'Search ', this.search), this.count) : null;
 		this.made = element('div', {class: 'tablebox'}, bar, element('div', {class: 'scroll', tabindex: 0,
 			role: 'region', 'aria-label': this.options.caption}, table), this.more);
 	}

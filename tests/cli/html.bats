@@ -10,9 +10,9 @@ setup() {
 	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data # not with what this user measured
 }
 
-# page RECORDING: writes page.html, and what it has as JSON into page.json
+# page RECORDING [OPTION...]: writes page.html, and what it has as JSON into page.json
 page() {
-	"$ROOFLINECTL" report "$1" --html page.html && python3 "$root/tests/tools/html_data.py" page.html >page.json
+	"$ROOFLINECTL" report "$@" --html page.html && python3 "$root/tests/tools/html_data.py" page.html >page.json
 }
 
 # holds EXPRESSION: of that JSON, j, its report r, and of rows, by kind
@@ -77,6 +77,12 @@ assert ($1), 'not so'"
 	holds "j['scripts'] == 1 and j['loads'] == [] and j['is_in_policy'] == [True, True]"
 	holds "j['tags'] == json.load(open('plain.json'))['tags']"
 	! grep -q '<img\|<svg\|<b>' page.html
+}
+
+@test "a page of a part of a recording has that part, says so, and asks nothing of advice where there are holes" {
+	page "$recordings/torch_train" --from 4s --kernels gemm
+	holds "r['selection'] and 'advice' not in r and j['steps'] == []"
+	holds "0 < sum_of('stream', 'count') == sum(k['count'] for k in r['kernels'] + r['copies'] + r['memsets']) < 5000"
 }
 
 @test "a recording with nothing on a GPU gives a page, too" {
