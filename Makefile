@@ -19,7 +19,7 @@ endif
 
 # There each comparison of the analyzer is a call, too, that does nothing but in tests/unit/test_scaling.c, which counts
 # them.
-STEPS := $(if $(filter 1,$(SANITIZE)),-fsanitize-coverage=trace-cmp)
+STEPS := $(if $(filter 1,$(SANITIZE)),-fsanitize-coverage=trace-cmp -include tests/tools/steps.h)
 
 # SANITIZE=thread builds with ThreadSanitizer, into build/threads: what has threads, and few tests.
 ifeq ($(SANITIZE),thread)
