@@ -25,9 +25,9 @@
 #include "tests/tools/steps.h"
 
 /* Of each thing so many, and four times as many: a square would make that sixteen times the steps. */
-#define FEW "100"
-#define MANY "400"
-#define MOST_TIMES 5.5
+#define FEW "80"
+#define MANY "320"
+#define MOST_TIMES 4.6
 
 static _Atomic uint64_t steps;
 
