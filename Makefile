@@ -17,13 +17,12 @@ ifeq ($(SANITIZE),1)
 SANITIZER := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
-# There each comparison of the analyzer is a call, too, that does nothing but in tests/unit/test_scaling.c, which counts
-# them.
-STEPS := $(if $(filter 1,$(SANITIZE)),-fsanitize-coverage=trace-cmp)
-
 # SANITIZE=thread builds with ThreadSanitizer, into build/threads: what has threads, and few tests.
 ifeq ($(SANITIZE),thread)
 SANITIZER := -fsanitize=thread -include tests/tools/thread_sanitizer.h
+# There each comparison of the analyzer is a call, too, that does nothing but in tests/unit/test_scaling.c, which counts
+# them.
+STEPS := -fsanitize-coverage=trace-cmp -include tests/tools/steps.h
 endif
 
 # The CUDA toolkit is optional: without it the collector and the workloads are left out.
@@ -241,7 +240,8 @@ $(bats_links): $(BUILD)/%: %
 threaded    := tests/cli/threads.bats $(if $(CUPTI_H),tests/collector/threads.bats tests/collector/attaching.bats)
 .PHONY: thread-tests
 thread-tests: analyzer $(if $(CUPTI_H),collector $(BUILD)/tests/collector/mock_app \
-	$(patsubst %,$(BUILD)/tests/collector/lib%.so,cupti_mock mock_cuda first_nvtx starts_cuda)) $(threaded:%=$(BUILD)/%)
+	$(patsubst %,$(BUILD)/tests/collector/lib%.so,cupti_mock mock_cuda first_nvtx starts_cuda)) $(threaded:%=$(BUILD)/%) \
+	$(BUILD)/tests/unit/test_scaling
 
 -include $(test_o:.o=.d)
 
@@ -282,7 +282,7 @@ check: setup-check ## every test that needs no GPU, plain and with ASan and UBSa
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=1 BUILD=$(sanitized) analyzer $(if $(CUPTI_H),collector) tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=thread BUILD=$(threads) thread-tests
 	TIDY_JOBS=1 TIDY_STATES=10000 $(call prove,$(call in_order,$(bats) $(bats:%=$(sanitized)/%) $(threaded:%=$(threads)/%) $(lint) \
-		$(units) $(unit_c:%.c=$(sanitized)/%)))
+		$(units) $(unit_c:%.c=$(sanitized)/%) $(threads)/tests/unit/test_scaling))
 
 check-changed: setup-check ## the tests of the files that differ from HEAD alone, or from BASE=COMMIT
 	$(MAKE) $(parallel) --no-print-directory analyzer tests $(if $(CUPTI_H),collector)

@@ -222,7 +222,9 @@ static int run(struct report_arguments *arguments, struct err *err)
 {
 	struct report *report;
 	struct advice *advice = NULL;
-	struct report_needs needs = sections_needs(&arguments->options);
+	static const struct report_needs everything = {0};
+	struct report_needs needs =
+		arguments->html_path ? everything : sections_needs(&arguments->options);
 	int rc = source_load_for(&report, &arguments->source, &needs, "rooflinectl report", err);
 
 	if (rc == 0 && sections_want_advice(&arguments->options))

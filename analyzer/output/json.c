@@ -254,8 +254,7 @@ int output_json(const struct report *report, FILE *out, const struct output_opti
 	put(&json, json.root, "selection",
 	    report->selection ? text_of(report->selection) : json_null());
 	put(&json, json.root, "first_ns",
-	    report->timeline && report->profile->op_count ? json_integer(report_first_ns(report))
-							  : json_null());
+	    report->profile->op_count ? json_integer(report_first_ns(report)) : json_null());
 	for (size_t i = 0; sections[i]; i++)
 		if (section_is_wanted(sections[i], options))
 			put(&json, json.root, sections[i]->key,
