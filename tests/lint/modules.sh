@@ -14,7 +14,7 @@ modules() {
 		workloads           | OWN |
 		analyzer/base       | base/ | print exit
 		analyzer/trace      | base/ trace/ roofline/ | print exit
-		analyzer/analysis   | base/ trace/profile.h analysis/ roofline/metrics.h roofline/ceilings.h | print exit world rows
+		analyzer/analysis   | base/ trace/profile.h trace/tables.h analysis/ roofline/metrics.h roofline/ceilings.h | print exit world rows
 		analyzer/replay     | base/ trace/profile.h analysis/ replay/ roofline/ceilings.h | print exit world rows
 		analyzer/techniques | base/ trace/profile.h analysis/ replay/ techniques/ roofline/metrics.h roofline/ceilings.h | print exit world rows
 		analyzer/whatif     | base/ trace/profile.h analysis/ replay/ techniques/ whatif/ | print exit world rows
