@@ -5,10 +5,10 @@ function readJson(id) {
 	return holder ? holder.textContent : null;
 }
 
-// Absolute times have more digits than a number here can hold: from the origin on they are exact.
-function readReport(originNs) {
+// Absolute times have more digits than a number here can hold: from the first operation on they are exact.
+function readReport(firstNs) {
 	const text = readJson('report').replace(/_ns": (\d{16,})/g,
-		(all, digits) => `_ns": ${Number(BigInt(digits) - originNs)}`);
+		(all, digits) => `_ns": ${Number(BigInt(digits) - firstNs)}`);
 	// Of a selection of kernels or streams nothing is asked of advice.
 	return {verdict: {}, plan: [], advice: [], rejected: [], next: [], gaps: [], ...JSON.parse(text)};
 }

@@ -14,7 +14,7 @@ function showTimeline(timeline, report) {
 	const bar = element('div', {class: 'bar', role: 'toolbar', 'aria-label': 'Timeline'},
 		button('Zoom in', () => view.zoom(0.4)), button('Zoom out', () => view.zoom(2.5)),
 		button('Everything', () => view.home()),
-		gap ? button('Longest gap', () => view.showSpan(gap.start_ns, gap.duration_ns)) : null,
+		gap ? button('Longest gap', () => view.showSpan(timeline.first_ns + gap.start_ns, gap.duration_ns)) : null,
 		timeline.iteration ? button('One iteration', () => showIteration(view, timeline.iteration)) : null,
 		timeline.windows ? button('Next marked stretch', () => view.nextWindow()) : null, view.status,
 		element('span', {class: 'why'}, 'drag to move, Ctrl and wheel to zoom, Shift and drag to choose a stretch, ' +
@@ -67,7 +67,7 @@ async function start() {
 	}
 	const meta = await readPackedJson('timeline');
 	const timeline = new Timeline({...meta, origin_ns: BigInt(meta.origin_ns)});
-	const report = readReport(timeline.origin_ns);
+	const report = readReport(timeline.origin_ns + BigInt(timeline.first_ns));
 	gapCauses = timeline.causes;
 	showHead(report, timeline);
 	showVerdict(report);
