@@ -84,17 +84,19 @@ static bool is_new(struct imported_process *process, struct groups *groups, cons
 
 static struct imported_process *new_process(struct imported *imported, uint64_t pid)
 {
-	struct imported_process **place =
-		ARRAY_NEXT(imported->processes, imported->process_capacity,
-			   imported->process_count);
-	struct imported_process *process = place ? calloc(1, sizeof(*process)) : NULL;
+	struct imported_process **processes =
+		array_reserve(imported->processes, &imported->process_capacity,
+			      imported->process_count + 1, sizeof(void *));
+	struct imported_process *process = processes ? calloc(1, sizeof(*process)) : NULL;
 	char path[PATH_MAX + 32];
 
+	if (processes)
+		imported->processes = processes;
 	if (!process) {
 		fail(imported, -ENOMEM);
 		return NULL;
 	}
-	*place = process;
+	processes[imported->process_count] = process;
 	process->imported = imported;
 	process->number = imported->process_count++;
 	process->file = imported->file;

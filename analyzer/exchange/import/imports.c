@@ -41,8 +41,8 @@ static importer recognize(const struct beginning *beginning)
 static int read_beginning(struct beginning *beginning, const char *path, struct err *err)
 {
 	struct plain_file *file;
-	const void *bytes;
-	size_t size;
+	const void *bytes = "";
+	size_t size = 0;
 	int rc = plain_file_open(&file, path, err);
 
 	*beginning = (struct beginning){"", 0};

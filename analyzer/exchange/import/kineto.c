@@ -453,9 +453,11 @@ static int find_base(struct kineto *kineto)
 	struct plain_file *file = NULL;
 	const void *bytes;
 	size_t size;
-	int rc = scan ? plain_file_open(&file, kineto->path, kineto->err)
-		      : err_set(kineto->err, -ENOMEM, "%s: out of memory", kineto->path);
+	int rc;
 
+	if (!scan)
+		return err_set(kineto->err, -ENOMEM, "%s: out of memory", kineto->path);
+	rc = plain_file_open(&file, kineto->path, kineto->err);
 	while (rc == 0 && (rc = plain_file_next(file, &bytes, &size, kineto->err)) > 0) {
 		append(scan, bytes, size);
 		kineto->base_ns = base_in(scan, false);
