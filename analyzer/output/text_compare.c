@@ -231,8 +231,7 @@ static void put_group(struct compare_page *page, size_t first, size_t end)
 	const struct sides *sides = page->sides;
 	struct told told = count_items(sides, first, end);
 	bool is_fixed = measure_group_is_fixed(sides->rows[first].what.group);
-	size_t rows = is_fixed ? told.count
-			       : page_rows(&page->page, told.changed_count, PAGE_TOP);
+	size_t rows = is_fixed ? told.count : page_rows(&page->page, told.changed_count, PAGE_TOP);
 	char note[128];
 
 	if (!told.changed_count)
