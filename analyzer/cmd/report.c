@@ -207,6 +207,7 @@ static int write_ordered(const struct report *report, struct report_arguments *a
 		arguments->options.order = arguments->sort ? &order : NULL;
 		rc = write_report(report, arguments, err);
 	}
+	arguments->options.order = NULL;
 	row_order_free(&order);
 	return rc;
 }

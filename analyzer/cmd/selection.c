@@ -358,7 +358,7 @@ static int reduce(struct choice *choice, struct profile *profile, struct profile
 int selection_apply(const struct selection *selection, struct profile *profile, char **sentence,
 		    struct err *err)
 {
-	struct profile_part part;
+	struct profile_part part = {0};
 	struct choice choice = {.selection = selection,
 				.profile = profile,
 				.part = &part,
@@ -373,9 +373,12 @@ int selection_apply(const struct selection *selection, struct profile *profile, 
 		return 0;
 	keeps_op = calloc(profile->op_count + 1, sizeof(*keeps_op));
 	keeps_process = calloc(profile->process_count + 1, sizeof(*keeps_process));
-	rc = keeps_op && keeps_process ? 0 : err_set(err, -ENOMEM, "out of memory");
-	if (rc == 0)
+	if (keeps_op && keeps_process) {
 		rc = find_time(&part, selection, profile, err);
+	} else {
+		err_set(err, -ENOMEM, "out of memory");
+		rc = -ENOMEM;
+	}
 	if (rc == 0)
 		rc = match_kernels(&choice, err);
 	if (rc == 0)
