@@ -135,6 +135,11 @@ wrong() {
 	[ "$(awk '{ if (length > most) most = length } END { print most }' <<<"$output")" -le 80 ]
 }
 
+@test "memory that is freed after the time that is looked at is followed until then" {
+	run -0 --separate-stderr "$ROOFLINECTL" report "$root/tests/recordings/transformer.selected" --from 1ms --to 3ms -f json
+	[ "$(field 'len(j["memory"]) > 0 and len(j["kernels"]) > 0')" = True ]
+}
+
 @test "wrong arguments" {
 	wrong "--from wants a time such as 12ms or 1.5s, not '3'" --from 3
 	wrong "--from must lie before --to" --from 3ms --to 2ms
