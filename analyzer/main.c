@@ -1,5 +1,7 @@
 /* main.c - dispatch only: the commands live in cmd/, one file each. */
 #include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,18 +28,31 @@ static void print_help(FILE *out)
 	fputs("\nrooflinectl COMMAND --help tells more.\n", out);
 }
 
-/* What did not reach stdout, on a full disk, is a failure even where nobody looked. */
+/* What did not reach stdout, on a full disk, is a failure even where nobody looked.  Some file systems tell when it is
+ * closed; one that was closed before is none where nothing was written. */
 static int finish(const char *title, int code)
 {
-	if (code == EXIT_OK && (fflush(stdout) || ferror(stdout))) {
+	bool has_failed = fflush(stdout) || ferror(stdout);
+
+	if (!has_failed)
+		has_failed = fclose(stdout) && errno != EBADF;
+	if (has_failed && code != EXIT_FAILED && code != EXIT_USAGE) {
 		fprintf(stderr, "%s: cannot write to stdout: %s\n", title, strerror(errno));
 		return EXIT_FAILED;
 	}
 	return code;
 }
 
+/* A file that grows beyond the limit (ulimit -f) is an error of writing like a full disk, and not the end.  A handler,
+ * unlike ignoring the signal, is not handed on to the programs that we start. */
+static void keep_on(int number)
+{
+	(void)number;
+}
+
 int main(int argc, char **argv)
 {
+	(void)signal(SIGXFSZ, keep_on);
 	if (argc < 2) {
 		fputs("rooflinectl: which command? see rooflinectl --help\n", stderr);
 		return EXIT_USAGE;

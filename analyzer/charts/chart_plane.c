@@ -313,7 +313,7 @@ void plane_put_rising_label(struct plane *plane, double x1, double y1, double x2
 		best_x = x;
 		best_y = y;
 	}
-	visit_rising(plane, best_x, best_y, half, true);
+	(void)visit_rising(plane, best_x, best_y, half, true);
 	if (plane->is_text)
 		put_label(&plane->labels, best_x - half, best_y, color, text);
 	else

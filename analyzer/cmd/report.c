@@ -4,6 +4,7 @@
 #include "cmd/usage.h"
 
 #include "advice/advice.h"
+#include "base/new_file.h"
 #include "output/outputs.h"
 
 #include <errno.h>
@@ -86,25 +87,25 @@ static const struct argp parser = {
 	.doc = "Tell where the GPU's time went and why it idled.\n\n" SOURCE_DOC,
 };
 
-/* Writes to the file asked for; a file that could not be completed is a failure like any other. */
-static int write_report(const struct report *report, struct report_arguments *arguments,
+static int write_report(const struct report *report, struct report_arguments *arguments, FILE *out,
 			struct err *err)
 {
-	FILE *out = stdout;
-	int rc;
-
-	if (arguments->output_path) {
-		out = fopen(arguments->output_path, "w");
-		if (!out)
-			return err_set(err, -errno, "%s: cannot be written: %s",
-				       arguments->output_path, strerror(errno));
-	}
 	arguments->options.color = is_color_wanted(out);
-	rc = arguments->output(report, out, &arguments->options, err);
-	if (out != stdout && fclose(out) && rc == 0)
-		rc = err_set(err, -errno, "%s: could not be written: %s", arguments->output_path,
-			     strerror(errno));
-	return rc;
+	return arguments->output(report, out, &arguments->options, err);
+}
+
+static int write_file(const struct report *report, struct report_arguments *arguments,
+		      struct err *err)
+{
+	struct new_file file;
+	int rc = new_file_open_any(&file, arguments->output_path, err);
+	FILE *out;
+
+	if (rc < 0)
+		return rc;
+	out = new_file_stream(&file, err);
+	return new_file_close(&file, out ? write_report(report, arguments, out, err) : -ENOMEM,
+			      err);
 }
 
 static int run(struct report_arguments *arguments, struct err *err)
@@ -120,7 +121,8 @@ static int run(struct report_arguments *arguments, struct err *err)
 		rc = advice_find(&advice, report, NULL, err);
 	if (rc == 0) {
 		report->advice = advice;
-		rc = write_report(report, arguments, err);
+		rc = arguments->output_path ? write_file(report, arguments, err)
+					    : write_report(report, arguments, stdout, err);
 	}
 	advice_free(advice);
 	report_free(report);

@@ -1,4 +1,5 @@
 /* csv.c - one section as a table: the first line names the columns.  See columns.h, OUTPUT_SCHEMA. */
+#include "base/memory_file.h"
 #include "output/outputs.h"
 
 #include <csv.h>
@@ -74,6 +75,7 @@ static void put_field(struct sheet *sheet, const struct column *column, struct r
 	separate(sheet);
 	if (value.type == VALUE_NONE && column->type == COLUMN_DIMENSIONS)
 		fputs(",,", sheet->out);
+	sheet->has_failed |= value.type == VALUE_FAILED;
 	put_value(sheet->out, &value);
 	value_free(&value);
 }
@@ -99,17 +101,18 @@ static void put_entries(FILE *out, const struct column *column, const struct row
 static void put_list(struct sheet *sheet, const struct column *column, struct row *row,
 		     const void *from)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct memory_file file;
+	FILE *out = memory_file_open(&file);
+	char *text;
 
 	separate(sheet);
 	if (out)
 		put_entries(out, column, row, column_base(column, row, from));
-	if (!out || fclose(out))
-		sheet->has_failed = true;
-	else
+	text = out ? memory_file_close(&file) : NULL;
+	if (text)
 		put_text(sheet->out, text);
+	else
+		sheet->has_failed = true;
 	free(text);
 }
 

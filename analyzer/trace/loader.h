@@ -164,8 +164,9 @@ int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t co
 int loader_add_process(struct loader *loader, const struct recording_process *source,
 		       struct err *err);
 
-/* Which run a process is of, as its process.csv says; one of those that are joined, or RUN_ONLY for all others. */
-enum roofline_run loader_run_of(const struct recording_process *source);
+/* Which run a process is of, as its process.csv says; one of those that are joined, or RUN_ONLY for all others, and where it
+ * cannot be read, which is told when the folder is loaded.  Returns 0 or -ENOMEM. */
+int loader_run_of(enum roofline_run *run, const struct recording_process *source);
 
 /* ---- loader_tables.c ---- */
 

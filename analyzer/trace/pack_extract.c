@@ -1,10 +1,7 @@
-#define _GNU_SOURCE /* nftw */
-
 #include "trace/pack.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,16 +10,9 @@
 #include <unistd.h>
 
 #include "base/paths.h"
+#include "base/temporary.h"
 #include "trace/packed.h"
 #include "trace/recording.h"
-
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-	(void)status;
-	(void)kind;
-	(void)place;
-	return remove(path);
-}
 
 /* As old as what it comes from: the newest recording is the one that was made last. */
 static void set_time(int fd, const struct packed *packed)
@@ -89,10 +79,12 @@ static int make_folder(char *temporary, struct err *err)
 	mode_t mask = umask(0);
 
 	umask(mask);
-	if (!mkdtemp(temporary) ||
-	    chmod(temporary, 0777 & ~mask) < 0) /* mkdtemp's 0700 hides it from other users */
+	if (!mkdtemp(temporary))
 		return err_set(err, -errno, "%s: cannot be made: %s; give -o another name",
 			       temporary, strerror(errno));
+	temporary_add(temporary);
+	if (chmod(temporary, 0777 & ~mask) < 0) /* mkdtemp's 0700 hides it from other users */
+		errno = 0;
 	return 0;
 }
 
@@ -125,6 +117,8 @@ int pack_extract(const char *path, const char *folder, struct err *err)
 		rc = err_set(err, -errno, "%s: cannot be made: %s; give -o another name", folder,
 			     strerror(errno));
 	if (rc < 0)
-		nftw(temporary, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+		temporary_remove(temporary);
+	else
+		temporary_forget(temporary);
 	return rc;
 }
