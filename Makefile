@@ -54,7 +54,7 @@ shared    := $(BUILD)/share/rooflinectl
 demo_recordings := $(addprefix tests/recordings/,graph_chain.naive.roofline atomic_batch.naive.roofline)
 
 # Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command.
-build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev libarchive-dev libzstd-dev uthash-dev gnuplot-nox:gnuplot
+build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev libarchive-dev libzstd-dev uthash-dev libiberty-dev gnuplot-nox:gnuplot
 check_packages := libcmocka-dev bats:bats procps:pkill perl:prove python3:python3 clang-format:clang-format \
 		  clang-tidy:clang-tidy cppcheck:cppcheck
 
@@ -83,7 +83,7 @@ $(BUILD)/analyzer/%.o: analyzer/%.c $(BUILD)/.flags
 
 $(binary): $(analyzer_o) $(BUILD)/.sources
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) -lcsv -ljansson -larchive -lzstd -lstdc++ -lm -lpthread
+	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) -lcsv -ljansson -larchive -lzstd -liberty -lm -lpthread
 
 # What the analyzer reads at run time lies beside it, in the build tree as after `make install`.
 $(shared)/.stamp: $(wildcard plots/*.gp) $(demo_recordings) $(wildcard ceilings/*.json)
@@ -200,13 +200,13 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/.flags
 	$(CC) $(ALL_CFLAGS) $(if $(filter tests/collector/%,$<),$(CUDA_FLAGS)) -Icollector -Ianalyzer -I. -c $< -o $@
 
 $(units): %: %.o $(fixture_o) $(library)
-	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcmocka -lcsv -ljansson -larchive -lzstd -lstdc++ -lm -lpthread
+	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcmocka -lcsv -ljansson -larchive -lzstd -liberty -lm -lpthread
 
 # NVTX's own start reads plainly what whoever attaches writes: ThreadSanitizer takes that for races.
 $(BUILD)/tests/collector/mock_app_nvtx.o $(BUILD)/tests/collector/libfirst_nvtx.o: SANITIZER :=
 
 $(tools): %: %.o $(library)
-	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) -lcsv -ljansson -larchive -lzstd -lstdc++ -lm -lpthread -ldl
+	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) -lcsv -ljansson -larchive -lzstd -liberty -lm -lpthread -ldl
 
 $(BUILD)/tests/collector/mock_app: $(mock_app_o) $(BUILD)/.sources
 $(BUILD)/tests/collector/metric_table $(BUILD)/tests/collector/sample_table: $(every_chip)

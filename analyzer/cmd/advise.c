@@ -68,7 +68,7 @@ int cmd_advise(int argc, char **argv)
 {
 	struct advise_arguments arguments = {.output = output_text};
 
-	if (argp_parse(&parser, argc, argv, 0, NULL, &arguments))
+	if (usage_parse(&parser, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	return source_answer(&arguments.source, "rooflinectl advise", advise, &arguments);
 }

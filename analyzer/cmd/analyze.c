@@ -271,7 +271,7 @@ int cmd_analyze(int argc, char **argv)
 	int rc;
 
 	record_output_note();
-	if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &arguments) || !arguments.program)
+	if (usage_parse(&parser, argc, argv, ARGP_IN_ORDER, &arguments) || !arguments.program)
 		return EXIT_USAGE;
 	rc = record_output_choose(&output, WHO);
 	if (rc)

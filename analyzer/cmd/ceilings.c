@@ -392,7 +392,7 @@ int cmd_ceilings(int argc, char **argv)
 
 	note_command(&options, argc, argv);
 	memset(options.is_chosen, true, sizeof(options.is_chosen));
-	if (argp_parse(&parser, argc, argv, 0, NULL, &options))
+	if (usage_parse(&parser, argc, argv, 0, &options))
 		return EXIT_USAGE;
 	if (options.shown_path)
 		rc = show_file(&options, &err);

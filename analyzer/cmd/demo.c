@@ -178,7 +178,7 @@ int cmd_demo(int argc, char **argv)
 {
 	char recording[PATH_MAX];
 
-	if (argp_parse(&parser, argc, argv, 0, NULL, NULL))
+	if (usage_parse(&parser, argc, argv, 0, NULL))
 		return EXIT_USAGE;
 	if ((mkdir(DEMO_FOLDER, 0777) != 0 && errno != EEXIST) ||
 	    access(DEMO_FOLDER "/.", W_OK | X_OK) != 0) {

@@ -144,7 +144,7 @@ int cmd_doctor(int argc, char **argv)
 	struct err err = {""};
 	bool is_healthy = true, can_record = true, has_gpu;
 
-	if (argp_parse(&parser, argc, argv, 0, NULL, &options))
+	if (usage_parse(&parser, argc, argv, 0, &options))
 		return EXIT_USAGE;
 	doctor_probe(&machine, "/proc");
 	has_gpu = doctor_has_gpu(&machine);

@@ -158,7 +158,7 @@ int cmd_pack(int argc, char **argv)
 	struct pack_arguments arguments = {.level = PACK_LEVEL};
 	struct err err = {""};
 
-	if (argp_parse(&pack_parser, argc, argv, 0, NULL, &arguments))
+	if (usage_parse(&pack_parser, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	tell_of_full_disks();
 	return show_end(argv[0], pack(&arguments, &err), &err);
@@ -215,7 +215,7 @@ int cmd_unpack(int argc, char **argv)
 	struct pack_arguments arguments = {0};
 	struct err err = {""};
 
-	if (argp_parse(&unpack_parser, argc, argv, 0, NULL, &arguments))
+	if (usage_parse(&unpack_parser, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	tell_of_full_disks();
 	return show_end(argv[0], unpack(&arguments, &err), &err);

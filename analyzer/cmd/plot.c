@@ -459,7 +459,7 @@ int cmd_plot(int argc, char **argv)
 	struct err err = {""};
 
 	technique_options_open();
-	if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &options))
+	if (usage_parse(&parser, argc, argv, ARGP_IN_ORDER, &options))
 		return EXIT_USAGE;
 	if (!options.recording) {
 		if (path_newest_recording(newest, sizeof(newest), ".") < 0) {

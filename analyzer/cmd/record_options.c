@@ -384,5 +384,5 @@ static const struct argp parser = {
 bool record_options_parse(int argc, char **argv, char ***program)
 {
 	*program = NULL;
-	return argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, program) == 0 && *program;
+	return usage_parse(&parser, argc, argv, ARGP_IN_ORDER, program) == 0 && *program;
 }

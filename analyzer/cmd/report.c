@@ -134,7 +134,7 @@ int cmd_report(int argc, char **argv)
 	struct report_arguments arguments = {.output = output_text};
 	struct err err = {""};
 
-	if (argp_parse(&parser, argc, argv, 0, NULL, &arguments))
+	if (usage_parse(&parser, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	if (run(&arguments, &err) < 0) {
 		fprintf(stderr, "rooflinectl report: %s\n", err.text);

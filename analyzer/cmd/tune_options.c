@@ -341,7 +341,7 @@ void tune_options_parse(struct tune_options *options, int argc, char **argv)
 			     .first_point = TUNE_NO_POINT},
 	};
 	(void)tune_objective_parse(&options->objective, "wall", &err);
-	if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, options))
+	if (usage_parse(&parser, argc, argv, ARGP_IN_ORDER, options))
 		exit(EXIT_USAGE);
 }
 

@@ -1,10 +1,22 @@
 #include "cmd/usage.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/commands.h"
+
+error_t usage_parse(const struct argp *parser, int argc, char **argv, unsigned flags, void *input)
+{
+	error_t rc = argp_parse(parser, argc, argv, flags, NULL, input);
+
+	if (rc == ENOMEM) {
+		fprintf(stderr, "%s: out of memory\n", argv[0]);
+		exit(EXIT_FAILED);
+	}
+	return rc;
+}
 
 void usage_init(struct argp_state *state)
 {

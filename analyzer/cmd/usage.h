@@ -6,6 +6,9 @@
 
 #include <argp.h>
 
+/* argp_parse; without memory for it, it says so and ends the program. */
+error_t usage_parse(const struct argp *parser, int argc, char **argv, unsigned flags, void *input);
+
 /* For ARGP_KEY_INIT.  argp then adds nothing to getopt's own line, and argp_parse returns an
  * error instead of ending the program. */
 void usage_init(struct argp_state *state);

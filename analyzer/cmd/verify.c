@@ -360,7 +360,7 @@ int cmd_verify(int argc, char **argv)
 	struct verification verification = {0};
 	int code;
 
-	if (argp_parse(&parser, argc, argv, 0, NULL, &arguments))
+	if (usage_parse(&parser, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	code = verify(&verification, &arguments);
 	comparison_free(verification.comparison);

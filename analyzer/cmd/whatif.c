@@ -120,7 +120,7 @@ int cmd_whatif(int argc, char **argv)
 	technique_options_open();
 	arguments.source.ranges = arguments.chosen.ranges;
 	arguments.source.range_count = TECHNIQUE_COUNT;
-	if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &arguments))
+	if (usage_parse(&parser, argc, argv, ARGP_IN_ORDER, &arguments))
 		return EXIT_USAGE;
 	if (arguments.is_list)
 		return list();

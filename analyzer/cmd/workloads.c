@@ -172,7 +172,7 @@ int cmd_workloads(int argc, char **argv)
 	const struct workload *workload;
 	int name_index = 0;
 
-	if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &name_index))
+	if (usage_parse(&parser, argc, argv, ARGP_IN_ORDER, &name_index))
 		return EXIT_USAGE;
 	if (!name_index) {
 		list_workloads();

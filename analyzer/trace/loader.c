@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/paths.h"
 #include "trace/loader.h"
 
 /* One operation, call or wait that took longer is a damaged number; analyses add up thousands of
@@ -38,7 +39,7 @@ int loader_read(struct loader_task *task, enum trace_table table, reader_row eac
 	if (rc == -ENOMEM)
 		return rc;
 	reader_count_loss(&task->losses, READER_unreadable_rows, &place,
-			  "the table cannot be read: %s", strerror(-rc));
+			  "the table cannot be read: %s", path_problem(rc));
 	return 0;
 }
 

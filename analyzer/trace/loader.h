@@ -28,6 +28,7 @@
 
 #include "base/err.h"
 #include "base/array.h"
+#include "trace/demangler.h"
 #include "trace/id_map.h"
 #include "trace/profile.h"
 #include "trace/reader.h"
@@ -57,6 +58,7 @@ struct loader {
 	struct strings *call_texts;   /* numbers are indexes of call_names[] */
 	struct strings *metric_texts; /* numbers are indexes of metrics[] */
 	struct signature_node *signature_set;
+	struct demangler demangler;
 	struct counter_node *counter_set;
 	struct device_identity *device_identities; /* as devices[] */
 	size_t device_identity_capacity;

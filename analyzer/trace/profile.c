@@ -128,6 +128,7 @@ static void set_slices(struct profile *profile)
 
 static void loader_clear(struct loader *loader)
 {
+	demangler_close(&loader->demangler);
 	loader_free_signatures(loader);
 	loader_free_counters(loader);
 	strings_free(loader->metric_texts);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/paths.h"
 #include "trace/packed.h"
 #include "trace/reader.h"
 
@@ -236,9 +237,7 @@ int recording_open_table(struct recording_table *out, const struct recording_pro
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s.csv", process->path,
 			     reader_table_name(table)) >= sizeof(path))
 		return -ENAMETOOLONG;
-	out->fd =
-		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait for a writer */
-	return out->fd < 0 ? -errno : 0;
+	return path_open_file(&out->fd, path);
 }
 
 ssize_t recording_read_table(struct recording_table *table, void *buffer, size_t size)

@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/json_reader.h"
 #include "base/memory_file.h"
+#include "base/paths.h"
 
 /* FACT(json key, member of struct tune_launch) */
 #define LAUNCH_FACTS(FACT)                                 \
@@ -229,15 +230,20 @@ int tune_results_read(struct tune_results *results, const char *folder, struct e
 {
 	char path[PATH_MAX];
 	FILE *file;
-	int rc;
+	int fd, rc;
 
 	*results = (struct tune_results){0};
 	snprintf(path, sizeof(path), "%s/" TUNE_RESULTS_FILE, folder);
-	file = fopen(path, "re");
-	if (!file && errno == ENOENT)
+	rc = path_open_file(&fd, path);
+	if (rc == -ENOENT)
 		return 0;
-	if (!file)
-		return err_set(err, -errno, "%s: cannot read: %s", path, strerror(errno));
+	if (rc < 0)
+		return err_set(err, rc, "%s: cannot read: %s", path, path_problem(rc));
+	file = fdopen(fd, "r");
+	if (!file) {
+		close(fd);
+		return err_set(err, -ENOMEM, "%s: out of memory", path);
+	}
 	rc = read_lines(results, file);
 	if (ferror(file))
 		rc = err_set(err, -EIO, "%s: cannot read", path);
