@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "cmd/commands.h"
 
 struct command {
@@ -52,6 +53,8 @@ static void keep_on(int number)
 
 int main(int argc, char **argv)
 {
+	char shown[256];
+
 	(void)signal(SIGXFSZ, keep_on);
 	if (argc < 2) {
 		fputs("rooflinectl: which command? see rooflinectl --help\n", stderr);
@@ -71,6 +74,7 @@ int main(int argc, char **argv)
 		argv[1] = (char *)commands[i].title;
 		return finish(commands[i].title, commands[i].run(argc - 1, argv + 1));
 	}
-	fprintf(stderr, "rooflinectl: no command '%s'; see rooflinectl --help\n", argv[1]);
+	(void)format_text(shown, sizeof(shown), argv[1], sizeof(shown));
+	fprintf(stderr, "rooflinectl: no command '%s'; see rooflinectl --help\n", shown);
 	return EXIT_USAGE;
 }

@@ -107,7 +107,8 @@ static size_t sequence_length(const unsigned char *text)
 			return 0;
 		point = point << 6 | (text[i] & 0x3fu);
 	}
-	if (!length || point < least[length] || point > 0x10ffff || (point & ~0x7ffu) == 0xd800)
+	if (!length || point < least[length] || point > 0x10ffff || (point & ~0x7ffu) == 0xd800 ||
+	    (point & ~1u) == 0xfffe) /* no character, and not allowed in XML */
 		return 0;
 	return length;
 }

@@ -33,11 +33,16 @@ int chart_file_close(struct chart_file *file, int rc, struct err *err)
 		       file->path, strerror(errno));
 }
 
-/* A character that is none for people becomes a space: pictures hold valid text only.  Returns the
- * bytes it took. */
+/* A character that is none for people becomes a space: pictures hold valid text only, and "]]>" ends a part of XML, which
+ * gnuplot does not know.  Returns the bytes it took. */
 static size_t put_character(struct chart_file *file, const char *text)
 {
 	size_t length = format_character(text);
+
+	if (!strncmp(text, "]]>", 3)) {
+		fputs("]] >", file->stream);
+		return 3;
+	}
 
 	if (!length) {
 		putc(' ', file->stream);

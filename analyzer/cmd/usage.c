@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/format.h"
 #include "cmd/commands.h"
 
 error_t usage_parse(const struct argp *parser, int argc, char **argv, unsigned flags, void *input)
@@ -25,12 +26,13 @@ void usage_init(struct argp_state *state)
 
 void usage_fail(const struct argp_state *state, const char *format, ...)
 {
+	char text[4096], safe[sizeof(text)];
 	va_list arguments;
 
-	fprintf(stderr, "%s: ", state->name);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	fprintf(stderr, "; see %s --help\n", state->name);
+	(void)format_text(safe, sizeof(safe), text, sizeof(safe));
+	fprintf(stderr, "%s: %s; see %s --help\n", state->name, safe, state->name);
 	exit(EXIT_USAGE);
 }

@@ -23,7 +23,7 @@ modules() {
 		analyzer/output     | base/ trace/profile.h analysis/ whatif/ advice/ output/ roofline/metrics.h roofline/ceilings.h | exit rows
 		analyzer/charts     | base/ trace/profile.h analysis/ whatif/ advice/ tune/ output/points.h charts/ roofline/metrics.h roofline/ceilings.h | exit rows
 		analyzer/cmd        | base/ trace/ analysis/ replay/ techniques/ whatif/ advice/ tune/ output/ charts/ cmd/ roofline/ workloads/workloads.h |
-		analyzer/main.c     | cmd/commands.h |
+		analyzer/main.c     | cmd/commands.h base/format.h |
 	END
 }
 
