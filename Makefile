@@ -20,6 +20,10 @@ ifeq ($(SANITIZE),1)
 SANITIZER := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
+# There each comparison of the analyzer is a call, too, that does nothing but in tests/unit/test_scaling.c, which counts
+# them.
+STEPS := $(if $(filter 1,$(SANITIZE)),-fsanitize-coverage=trace-cmp)
+
 # SANITIZE=thread builds with ThreadSanitizer, into build/threads: what has threads, and few tests.
 ifeq ($(SANITIZE),thread)
 SANITIZER := -fsanitize=thread -include tests/tools/thread_sanitizer.h
@@ -63,9 +67,10 @@ shared    := $(BUILD)/share/rooflinectl
 demo_recordings := $(addprefix tests/recordings/,graph_chain.naive.roofline atomic_batch.naive.roofline)
 
 # Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command.
-build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev libarchive-dev libzstd-dev uthash-dev libiberty-dev gnuplot-nox:gnuplot
+build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev zlib1g-dev libarchive-dev libzstd-dev libsqlite3-dev libyajl-dev uthash-dev libiberty-dev gnuplot-nox:gnuplot
+ANALYZER_LIBS := -lcsv -ljansson -lyajl -lsqlite3 -larchive -lzstd -lz -liberty -lm -lpthread
 check_packages := libcmocka-dev bats:bats procps:pkill perl:prove python3:python3 clang-format:clang-format \
-		  clang-tidy:clang-tidy clang:clang cppcheck:cppcheck
+		  clang-tidy:clang-tidy clang:clang cppcheck:cppcheck lowdown:lowdown groff-base:groff
 
 .PHONY: all analyzer collector workloads
 all: analyzer $(python_workloads) $(if $(CUPTI_H),collector) $(if $(NVCC),workloads)
@@ -76,10 +81,12 @@ workloads: $(workloads) $(ceilings)
 # ---- what make does not see ----
 # It compares times.  These files change when other flags, or another set of sources, would make something else: what was
 # made with the old ones is made anew, and nothing stays of a source that is gone.
-$(BUILD)/.flags:      export STAMP = $(CC) $(ALL_CFLAGS) $(LDFLAGS) $(CUDA_FLAGS)
+$(BUILD)/.flags:      export STAMP = $(CC) $(ALL_CFLAGS) $(STEPS) $(LDFLAGS) $(CUDA_FLAGS)
 $(BUILD)/.nvcc_flags: export STAMP = $(NVCC) $(NVCCFLAGS) $(GENCODE)
 $(BUILD)/.sources:    export STAMP = $(analyzer_o) $(collector_o) $(mock_app_o) $(mock_o)
-$(BUILD)/.flags $(BUILD)/.nvcc_flags $(BUILD)/.sources: FORCE
+# Of a checkout; --version tells it.
+$(BUILD)/.commit:     export STAMP = $(shell git describe --always --dirty 2>/dev/null)
+$(BUILD)/.flags $(BUILD)/.nvcc_flags $(BUILD)/.sources $(BUILD)/.commit: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' "$$STAMP" | cmp -s - $@ || printf '%s\n' "$$STAMP" >$@
 .PHONY: FORCE
@@ -88,17 +95,21 @@ inputs = $(filter %.o %.a,$^)
 # ---- analyzer: no CUDA anywhere ----
 $(BUILD)/analyzer/%.o: analyzer/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Ianalyzer -I. -c $< -o $@
+	$(CC) $(ALL_CFLAGS) $(STEPS) -Ianalyzer -I. -c $< -o $@
+
+$(BUILD)/analyzer/main.o: $(BUILD)/.commit
+$(BUILD)/analyzer/main.o: private CFLAGS += -DROOFLINE_COMMIT='"$(shell cat $(BUILD)/.commit 2>/dev/null)"'
 
 $(binary): $(analyzer_o) $(BUILD)/.sources
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) -lcsv -ljansson -larchive -lzstd -liberty -lm -lpthread
+	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS)
 
 # What the analyzer reads at run time lies beside it, in the build tree as after `make install`.
-$(shared)/.stamp: $(wildcard plots/*.gp) $(demo_recordings) $(wildcard ceilings/*.json)
+$(shared)/.stamp: $(wildcard plots/*.gp) $(wildcard html/*) $(demo_recordings) $(wildcard ceilings/*.json)
 	@rm -rf $(shared)
-	@mkdir -p $(shared)/plots $(shared)/recordings $(shared)/ceilings
+	@mkdir -p $(shared)/plots $(shared)/html $(shared)/recordings $(shared)/ceilings
 	$(if $(wildcard plots/*.gp),cp plots/*.gp $(shared)/plots/)
+	html/assemble.sh >$(shared)/html/page.html
 	cp $(demo_recordings) $(shared)/recordings/
 	$(if $(wildcard ceilings/*.json),cp ceilings/*.json $(shared)/ceilings/)
 	@touch $@
@@ -209,13 +220,13 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/.flags
 	$(CC) $(ALL_CFLAGS) $(if $(filter tests/collector/%,$<),$(CUDA_FLAGS)) -Icollector -Ianalyzer -I. -c $< -o $@
 
 $(units): %: %.o $(fixture_o) $(library)
-	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcmocka -lcsv -ljansson -larchive -lzstd -liberty -lm -lpthread
+	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcmocka $(ANALYZER_LIBS)
 
 # NVTX's own start reads plainly what whoever attaches writes: ThreadSanitizer takes that for races.
 $(BUILD)/tests/collector/mock_app_nvtx.o $(BUILD)/tests/collector/libfirst_nvtx.o: SANITIZER :=
 
 $(tools): %: %.o $(library)
-	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) -lcsv -ljansson -larchive -lzstd -liberty -lm -lpthread -ldl
+	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS) -ldl
 
 $(BUILD)/tests/collector/mock_app: $(mock_app_o) $(BUILD)/.sources
 $(BUILD)/tests/collector/metric_table $(BUILD)/tests/collector/sample_table: $(every_chip)
@@ -256,10 +267,11 @@ in_order   = $(filter $(1),$(slow)) $(filter-out $(slow),$(1))
 parallel  := $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j2)
 # What python3 runs: a version manager puts a script of its own before it.
 python     = $(shell python3 -c 'import sys; print(sys.executable)')
-# TAP of every test file through prove; tests/run knows the sorts.  $(call prove,FILES,OPTION...)
-prove      = PYTHON='$(python)' BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' prove $(or $(2),-j2) --exec tests/run $(1)
+# TAP of every test file through prove; tests/run knows the sorts.  Three at a time keep two cores busy: tests of the
+# collector sleep.  $(call prove,FILES,OPTION...)
+prove      = PYTHON='$(python)' BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' prove $(or $(2),-j3) --exec tests/run $(1)
 
-.PHONY: setup setup-build setup-check demo check check-changed check-gpu bench lint format readme install clean help golden
+.PHONY: setup setup-build setup-check demo check check-changed check-gpu bench lint format readme install deb clean help golden
 setup: setup-build setup-check ## install what is missing to build, run and check (Debian, Ubuntu)
 
 setup-build:
@@ -277,7 +289,7 @@ check: setup-check ## every test that needs no GPU, plain and with ASan and UBSa
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=1 BUILD=$(sanitized) analyzer $(if $(CUPTI_H),collector) tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=thread BUILD=$(threads) thread-tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=undefined BUILD=$(undefined) analyzer $(undefined)/tests/cli/undefined.bats
-	TIDY_JOBS=1 TIDY_STATES=20000 $(call prove,$(call in_order,$(bats) $(bats:%=$(sanitized)/%) $(threaded:%=$(threads)/%) $(undefined)/tests/cli/undefined.bats $(lint) \
+	TIDY_JOBS=1 TIDY_STATES=10000 $(call prove,$(call in_order,$(bats) $(bats:%=$(sanitized)/%) $(threaded:%=$(threads)/%) $(undefined)/tests/cli/undefined.bats $(lint) \
 		$(units) $(unit_c:%.c=$(sanitized)/%)))
 
 check-changed: setup-check ## the tests of the files that differ from HEAD alone, or from BASE=COMMIT
@@ -307,13 +319,32 @@ readme: analyzer ## put the current report and charts into README.md
 golden: analyzer ## write the reports of tests/golden anew, on purpose: read the diff
 	for file in $(golden); do XDG_DATA_HOME=/nonexistent $(binary) report tests/recordings/$$(basename $$file .txt) >$$file || exit 1; done
 
-install: all ## into PREFIX (default /usr/local), under DESTDIR when given
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share
+# One source for both: docs/rooflinectl.md and docs/commands/.
+$(BUILD)/man/.stamp: docs/man.sh docs/rooflinectl.md $(wildcard docs/commands/*.md)
+	@./setup.sh lowdown:lowdown
+	@rm -rf $(@D)
+	docs/man.sh $(@D)
+	@touch $@
+
+headers = $(wildcard include/roofline/*.h)
+
+install: all $(BUILD)/man/.stamp ## into PREFIX (default /usr/local), under DESTDIR when given
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/man/man1 include/roofline lib/pkgconfig)
 	install -m 755 $(binary) $(DESTDIR)$(PREFIX)/bin/
 	cp -R $(shared) $(DESTDIR)$(PREFIX)/share/
 	rm -f $(DESTDIR)$(PREFIX)/share/rooflinectl/.stamp
-	cp -R $(BUILD)/lib $(DESTDIR)$(PREFIX)/
+	$(if $(wildcard $(BUILD)/lib),cp -R $(BUILD)/lib $(DESTDIR)$(PREFIX)/)
 	rm -rf $(DESTDIR)$(PREFIX)/lib/rooflinectl/workloads/__pycache__
+	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 $(headers) $(DESTDIR)$(PREFIX)/include/roofline/
+	printf '%s\n' 'prefix=$(PREFIX)' 'Name: roofline-trace' 'Description: tables and columns of a recording of rooflinectl' \
+		'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' >$(DESTDIR)$(PREFIX)/lib/pkgconfig/roofline-trace.pc
+
+deb: all $(BUILD)/man/.stamp ## a Debian package of what install installs, into BUILD
+	@./setup.sh dpkg-dev:dpkg-shlibdeps
+	rm -rf $(BUILD)/deb
+	@$(MAKE) --no-print-directory install DESTDIR=$(abspath $(BUILD)/deb) PREFIX=/usr
+	packaging/deb.sh $(BUILD)/deb $(VERSION) $(BUILD)
 
 clean: ## remove the build folder
 	rm -rf $(BUILD)

@@ -7,6 +7,11 @@
 
 #include "base/format.h"
 #include "cmd/commands.h"
+#include "cmd/usage.h"
+
+#ifndef ROOFLINE_COMMIT
+#define ROOFLINE_COMMIT ""
+#endif
 
 struct command {
 	const char *name, *title, *summary;
@@ -26,7 +31,7 @@ static void print_help(FILE *out)
 	      out);
 	for (size_t i = 0; i < command_count; i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-	fputs("\nrooflinectl COMMAND --help tells more.\n", out);
+	fputs("\nrooflinectl help COMMAND tells more.\n", out);
 }
 
 /* What did not reach stdout, on a full disk, is a failure even where nobody looked.  Some file systems tell when it is
@@ -51,30 +56,61 @@ static void keep_on(int number)
 	(void)number;
 }
 
-int main(int argc, char **argv)
+/* "rooflinectl help report" is "rooflinectl report --help". */
+static int run(const struct command *command, int argc, char **argv)
+{
+	argv[0] = (char *)command->title;
+	return finish(command->title, command->run(argc, argv));
+}
+
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < command_count; i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	return NULL;
+}
+
+static int fail_command(const char *name)
 {
 	char shown[256];
+
+	(void)format_text(shown, sizeof(shown), name, sizeof(shown));
+#define COMMAND_NAME(command, summary) " " #command
+	fprintf(stderr, "rooflinectl: no command '%s'%s; see rooflinectl --help\n", shown,
+		usage_suggest(name, COMMANDS(COMMAND_NAME)).text);
+#undef COMMAND_NAME
+	return EXIT_USAGE;
+}
+
+static int help_of(const char *name)
+{
+	char help[] = "--help", *argv[] = {NULL, help, NULL};
+	const struct command *command = find(name);
+
+	return command ? run(command, 2, argv) : fail_command(name);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
 
 	(void)signal(SIGXFSZ, keep_on);
 	if (argc < 2) {
 		fputs("rooflinectl: which command? see rooflinectl --help\n", stderr);
 		return EXIT_USAGE;
 	}
+	if (!strcmp(argv[1], "help") && argc > 2)
+		return help_of(argv[2]);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		print_help(stdout);
 		return finish("rooflinectl", EXIT_OK);
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		puts("rooflinectl " ROOFLINE_VERSION);
+		puts(*ROOFLINE_COMMIT ? "rooflinectl " ROOFLINE_VERSION " (" ROOFLINE_COMMIT ")"
+				      : "rooflinectl " ROOFLINE_VERSION);
 		return finish("rooflinectl", EXIT_OK);
 	}
-	for (size_t i = 0; i < command_count; i++) {
-		if (strcmp(argv[1], commands[i].name))
-			continue;
-		argv[1] = (char *)commands[i].title;
-		return finish(commands[i].title, commands[i].run(argc - 1, argv + 1));
-	}
-	(void)format_text(shown, sizeof(shown), argv[1], sizeof(shown));
-	fprintf(stderr, "rooflinectl: no command '%s'; see rooflinectl --help\n", shown);
-	return EXIT_USAGE;
+	command = find(argv[1]);
+	return command ? run(command, argc - 1, argv + 1) : fail_command(argv[1]);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "api_choice.h"
-#include "calibration.h"
 #include "counters/counters.h"
 #include "idle_wait.h"
 #include "counters/local_memory.h"
@@ -287,8 +286,7 @@ static void decode_api(const struct cupti_api *cupti, struct trace_rows *rows,
 		.result = call->returnValue,
 	};
 
-	if (idle_wait_is_thread(call->threadId) || calibration_is_own(domain, call) ||
-	    !is_wanted_span(call->start, call->end))
+	if (idle_wait_is_thread(call->threadId) || !is_wanted_span(call->start, call->end))
 		return;
 	row.name = api_choice_name(cupti, domain, call->cbid);
 	trace_write_api(rows, &row);

@@ -9,7 +9,6 @@
 
 #include "activity.h"
 #include "buffers.h"
-#include "calibration.h"
 #include "clock.h"
 #include "counters/counters.h"
 #include "guard.h"
@@ -250,7 +249,6 @@ static void write_cuda_facts(void)
 	struct trace_rows *rows = trace_rows_get();
 
 	process_facts_write_cuda(rows);
-	calibration_measure(rows, cupti, options);
 	trace_rows_put(rows);
 }
 

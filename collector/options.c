@@ -249,7 +249,6 @@ void options_read(struct options *options)
 	options->events = variable_number(ENV_EVENTS, 1) > 0;
 	options->allocations = variable_number(ENV_ALLOCATIONS, 1) > 0;
 	options->launch_attributes = variable_number(ENV_LAUNCH_ATTRIBUTES, 1) > 0;
-	options->is_calibrated = variable_number(ENV_CALIBRATE, 1) > 0;
 	options->managed = variable_number(ENV_MANAGED, 1) > 0;
 	options->args = variable_number(ENV_ARGS, 1) > 0;
 	options->power = variable_number(ENV_POWER, 1) > 0;

@@ -24,7 +24,6 @@ struct options {
 	bool profiler_api;
 	enum options_api { API_NONE, API_CHOSEN, API_ALL } api;
 	bool nvtx, syncs, power, events, allocations, launch_attributes, managed, args;
-	bool is_calibrated;   /* what recording a call adds is measured */
 	const char *counters; /* sets and counters, or NULL; borrowed */
 	bool is_replay;
 	double counters_share;	   /* of the program's time that counting may take */

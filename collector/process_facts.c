@@ -100,17 +100,10 @@ void process_facts_find_driver(void)
 		*(void **)&driver_version = dlsym(driver, "cuDriverGetVersion");
 }
 
-int process_facts_driver_version(void)
+void process_facts_write_cuda(struct trace_rows *rows)
 {
 	int version;
 
-	return driver_version && driver_version(&version) == 0 ? version : 0;
-}
-
-void process_facts_write_cuda(struct trace_rows *rows)
-{
-	int version = process_facts_driver_version();
-
-	if (version)
+	if (driver_version && driver_version(&version) == 0 && version)
 		trace_property_format(rows, "driver", "%d", version);
 }

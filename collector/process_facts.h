@@ -16,9 +16,6 @@ void process_facts_write(struct trace_rows *rows, const struct cupti_api *cupti,
  * it loads a library, which keeps every other thread from asking the dynamic linker. */
 void process_facts_find_driver(void);
 
-/* cuDriverGetVersion, which needs no context; 0 where there is no driver. */
-int process_facts_driver_version(void);
-
 /* What must be asked of CUDA, which is not ready while it loads the collector. */
 void process_facts_write_cuda(struct trace_rows *rows);
 

@@ -1,7 +1,7 @@
 #include "advice/advice.h"
 
 #include "advice/loop_text.h"
-#include "advice/next.h"
+#include "advice/next/next.h"
 #include "advice/plan.h"
 #include "advice/rules/rules.h"
 #include "base/format.h"

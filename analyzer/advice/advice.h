@@ -51,7 +51,7 @@ struct plan_step {
 
 /* What to do next, and why. */
 struct next_step {
-	const char *id; /* of NEXT_STEPS (next.h); stable, for programs */
+	const char *id; /* of NEXT_STEPS (next/next.h); stable, for programs */
 	char *command;	/* owned; can be pasted into a shell */
 	char *why;	/* owned */
 };

@@ -178,30 +178,41 @@ static int collect_device(struct facts *facts, size_t device, const uint64_t *la
 
 /* ---- where processes are at home ---- */
 
+/* Processes with more operations there than on any device before are at home there.  op_count: zeros by process. */
+static void count_homes(struct facts *facts, const struct profile_device *device,
+			uint64_t *op_count, uint64_t *most)
+{
+	const struct profile *profile = facts->report->profile;
+	const struct profile_op *ops = profile->ops + device->first_op;
+
+	for (size_t i = 0; i < device->op_count; i++)
+		op_count[profile_op_process(profile, &ops[i])]++;
+	for (size_t i = 0; i < device->op_count; i++) {
+		uint32_t process = profile_op_process(profile, &ops[i]);
+
+		if (op_count[process] > most[process]) {
+			most[process] = op_count[process];
+			facts->homes[process] = (uint32_t)(device - profile->devices);
+		}
+		op_count[process] = 0;
+	}
+}
+
 static int find_homes(struct facts *facts)
 {
 	const struct profile *profile = facts->report->profile;
 	size_t count = profile->process_count;
-	uint64_t *op_count = calloc(count * profile->device_count + 1, sizeof(*op_count));
+	uint64_t *op_count = calloc(2 * (count + 1), sizeof(*op_count)),
+		 *most = op_count + count + 1;
 
 	facts->homes = malloc((count + 1) * sizeof(*facts->homes));
 	if (!op_count || !facts->homes) {
 		free(op_count);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < profile->op_count; i++)
-		op_count[profile->ops[i].device * count +
-			 profile_op_process(profile, &profile->ops[i])]++;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t most = 0;
-
-		facts->homes[i] = PROFILE_NONE;
-		for (size_t j = 0; j < profile->device_count; j++)
-			if (op_count[j * count + i] > most) {
-				most = op_count[j * count + i];
-				facts->homes[i] = (uint32_t)j;
-			}
-	}
+	memset(facts->homes, 0xff, (count + 1) * sizeof(*facts->homes)); /* PROFILE_NONE */
+	for (size_t device = 0; device < profile->device_count; device++)
+		count_homes(facts, &profile->devices[device], op_count, most);
 	free(op_count);
 	return 0;
 }

@@ -1,274 +1,18 @@
 #include "analysis/report.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/not_visible.h"
 #include "analysis/samples/sm_activity_join.h"
-#include "base/sums.h"
-#include "base/format.h"
 #include "base/worker.h"
 
-__attribute__((format(printf, 2, 3))) static int add_not_visible(struct report *report,
-								 const char *format, ...)
+#define ALL_ANALYSES UINT32_MAX
+
+static bool is_needed(const struct report *report, uint32_t analysis)
 {
-	size_t size = (report->not_visible_count + 1) * sizeof(*report->not_visible);
-	char **sentences = realloc(report->not_visible, size), text[512];
-	va_list arguments;
-
-	if (!sentences)
-		return -ENOMEM;
-	report->not_visible = sentences;
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	sentences[report->not_visible_count] = strdup(text);
-	if (!sentences[report->not_visible_count])
-		return -ENOMEM;
-	report->not_visible_count++;
-	return 0;
-}
-
-/* Functions that run on the host in stream order: CUPTI has no record of their run. */
-static bool is_host_function_call(const char *name)
-{
-	static const char *const names[] = {"cudaLaunchHostFunc", "cuLaunchHostFunc",
-					    "cudaStreamAddCallback", "cuStreamAddCallback"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strncmp(name, names[i], strlen(names[i])))
-			return true;
-	return false;
-}
-
-static int find_host_functions(struct report *report)
-{
-	const struct statistics *statistics = report->statistics;
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < statistics->call_count; i++)
-		if (is_host_function_call(
-			    report->profile->call_names[statistics->calls[i].name].text))
-			count += statistics->calls[i].time.count;
-	if (!count)
-		return 0;
-	return add_not_visible(report,
-			       "when host functions in streams ran (%" PRIu64
-			       " were enqueued): their time is part of device scheduling",
-			       count);
-}
-
-static int find_managed_memory(struct report *report)
-{
-	if (!managed_memory_is_missing(report->profile))
-		return 0;
-	return add_not_visible(report,
-			       "when pages of managed memory moved: for page faults kernels take "
-			       "longer, and work behind a prefetch starts later; record with "
-			       "--managed to see them");
-}
-
-static bool has_graphs(const struct report *report)
-{
-	const struct profile *profile = report->profile;
-
-	if (report->statistics->graph_count)
-		return true;
-	for (size_t i = 0; i < report->statistics->call_count; i++)
-		if (profile->call_names[report->statistics->calls[i].name].call_class ==
-		    CALL_GRAPH_LAUNCH)
-			return true;
-	return false;
-}
-
-/* How much of the time samples cover. */
-struct sampled {
-	bool is_any;		    /* some device has samples of the SMs */
-	int64_t wall_ns, within_ns; /* of the devices, first operation to last; sampled of that */
-};
-
-static struct sampled find_sampled(const struct report *report)
-{
-	const struct profile *profile = report->profile;
-	struct sampled sampled = {0};
-
-	for (size_t i = 0; i < profile->device_count; i++) {
-		const struct profile_device *device = &profile->devices[i];
-		const struct timeline_device *times = &report->timeline->devices[i];
-
-		sampled.is_any |= report->sm_activity->devices[i].has_sms &&
-				  report->sm_activity->devices[i].sampled_ns;
-		sum_add_ns(&sampled.wall_ns, times->wall_ns);
-		for (size_t k = 0; k < device->sample_count; k++) {
-			const struct profile_sample *sample =
-				&profile->samples[device->first_sample + k];
-			int64_t start_ns = sample->start_ns, end_ns;
-
-			end_ns = start_ns + (int64_t)sample->length_ns;
-			start_ns = start_ns > times->first_ns ? start_ns : times->first_ns;
-			end_ns = end_ns < times->last_ns ? end_ns : times->last_ns;
-			if (end_ns > start_ns)
-				sum_add_ns(&sampled.within_ns, end_ns - start_ns);
-		}
-	}
-	return sampled;
-}
-
-static const char without_samples[] =
-	"where they run alone the GPU may look idle; record with --sample to see when they ran";
-
-static int find_device_graphs(struct report *report, const struct sampled *sampled, bool node_level)
-{
-	bool is_joined = report->profile->graph_run && report->device_graphs->launch_count;
-	int rc = 0;
-
-	if (is_joined && !sampled->is_any)
-		rc = add_not_visible(
-			report,
-			"graphs that the device launches, in the times of the first run: %s",
-			without_samples);
-	if (rc == 0 && node_level)
-		rc = add_not_visible(
-			report, "graphs that the device launches: record with --graphs=graph to "
-				"see them");
-	return rc;
-}
-
-static int find_graphs(struct report *report, const struct sampled *sampled)
-{
-	const struct profile *profile = report->profile;
-	bool graph_level = false, node_level = false;
-	int rc = 0;
-
-	for (size_t i = 0; i < profile->process_count; i++) {
-		graph_level |= profile->processes[i].is_graph_level;
-		node_level |= !profile->processes[i].is_graph_level;
-	}
-	if (!has_graphs(report))
-		return 0;
-	if (graph_level)
-		rc = add_not_visible(report,
-				     "the nodes of CUDA graphs: recorded with --graphs=graph, "
-				     "each launch is one operation");
-	if (profile->graph_run) /* the second run saw whether there are any */
-		node_level = false;
-	return rc < 0 ? rc : find_device_graphs(report, sampled, node_level);
-}
-
-static int find_dynamic_parallelism(struct report *report, const struct sampled *sampled)
-{
-	int rc;
-
-	if (!report->statistics->kernel_count && !(sampled->is_any && report->profile->op_count))
-		return 0;
-	if (!sampled->is_any)
-		return add_not_visible(report,
-				       "kernels launched by kernels (dynamic parallelism): %s",
-				       without_samples);
-	rc = add_not_visible(
-		report, "names of the kernels that the device launches, and those of them with one "
-			"block: samples cannot tell these from the GPU's own launching kernels");
-	if (rc == 0 && sampled->wall_ns > sampled->within_ns)
-		rc = add_not_visible(
-			report,
-			"kernels that the device launches outside the sampled time: %s of the "
-			"%s from first to last operation were not sampled",
-			format_ns((double)(sampled->wall_ns - sampled->within_ns)).text,
-			format_ns((double)sampled->wall_ns).text);
-	return rc;
-}
-
-/* The sets of counters of which samples of a device have none: "tensor, l2". */
-static void list_missing_sets(const struct profile_device *device, char *text, size_t size)
-{
-	static const struct {
-		const char *name;
-		enum sample_set set;
-	} sets[] = {
-#define SET_ROW(name, meaning) {#name, SAMPLE_SET_##name},
-		SAMPLE_SETS(SET_ROW)
-#undef SET_ROW
-	};
-	static const enum sample_set set_of_role[] = {
-#define ROLE_SET(role, set, meaning) SAMPLE_SET_##set,
-		SAMPLED_ROLES(ROLE_SET)
-#undef ROLE_SET
-	};
-	size_t used = 0;
-	bool has[SAMPLE_SET_COUNT] = {false};
-
-	for (int role = 0; role < SAMPLED_ROLE_COUNT; role++)
-		has[set_of_role[role]] |= device->sampled >> role & 1;
-	*text = '\0';
-	for (size_t i = 0; i < SAMPLE_SET_COUNT && used < size; i++)
-		if (!has[sets[i].set])
-			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-						 sets[i].name);
-}
-
-/* A recording does not show whether they were not requested or the GPU does not have them. */
-static int find_missing_sets(struct report *report)
-{
-	const struct profile *profile = report_with_samples(report)->profile;
-	char missing[128];
-	int rc = 0;
-
-	for (size_t i = 0; i < profile->device_count && rc == 0; i++) {
-		list_missing_sets(&profile->devices[i], missing, sizeof(missing));
-		if (profile->devices[i].sample_count && *missing)
-			rc = add_not_visible(
-				report,
-				"over time, on GPU %zu: %s (not named by --sample-metrics, or not "
-				"counted by this GPU)",
-				i, missing);
-	}
-	return rc;
-}
-
-/* Samples that were requested and could not be recorded. */
-static int find_sample_problems(struct report *report)
-{
-	const struct profile *profile = report_with_samples(report)->profile;
-	int rc = 0;
-
-	for (size_t i = 0; i < profile->process_count && rc == 0; i++) {
-		const char *problem =
-			profile_property(&profile->processes[i], "sample_problem", "");
-
-		if (*problem)
-			rc = add_not_visible(report, "samples of %s: %s",
-					     profile->processes[i].folder, problem);
-	}
-	return rc;
-}
-
-static int find_missing_calls(struct report *report)
-{
-	if (report->profile->call_count || !report->profile->op_count)
-		return 0;
-	return add_not_visible(
-		report, "API calls: none were recorded, so the causes of idle time are unknown");
-}
-
-static int find_not_visible(struct report *report)
-{
-	struct sampled sampled = find_sampled(report_with_samples(report));
-	int rc = find_missing_calls(report);
-
-	if (rc == 0)
-		rc = find_host_functions(report);
-	if (rc == 0)
-		rc = find_managed_memory(report);
-	if (rc == 0)
-		rc = find_graphs(report, &sampled);
-	if (rc == 0)
-		rc = find_dynamic_parallelism(report, &sampled);
-	if (rc == 0)
-		rc = find_sample_problems(report);
-	return rc < 0 ? rc : find_missing_sets(report);
+	return report->analyses >> analysis & 1;
 }
 
 /* Replaces roofline and atomics by what they are under report->ceilings, or leaves them. */
@@ -296,7 +40,7 @@ int report_set_ceilings(struct report *report, struct ceilings *ceilings, struct
 {
 	ceilings_free(report->ceilings);
 	report->ceilings = ceilings;
-	return place_under_roofs(report, err);
+	return is_needed(report, ANALYSIS_roofline) ? place_under_roofs(report, err) : 0;
 }
 
 int report_set_ceilings_note(struct report *report, const char *note, struct err *err)
@@ -316,47 +60,61 @@ struct half {
 static int analyze_times(struct half *half)
 {
 	struct report *report = half->report;
-	int rc = gaps_analyze(&report->gaps, report->profile, report->timeline, REPORT_LONGEST_GAPS,
-			      &half->err);
+	int rc = 0;
 
-	if (rc == 0)
+	if (is_needed(report, ANALYSIS_gaps))
+		rc = gaps_analyze(&report->gaps, report->profile, report->timeline,
+				  REPORT_LONGEST_GAPS, &half->err);
+	if (rc == 0 && is_needed(report, ANALYSIS_steady_state))
 		rc = steady_state_build(&report->steady_state, report->profile, report->timeline,
 					report->gaps, &half->err);
 	return rc;
 }
+
+/* Analyses that look at the profile alone, or at those before them. */
+#define ANALYSES_OF_PROFILE(ANALYSIS)                               \
+	ANALYSIS(statistics, statistics_collect, profile)           \
+	ANALYSIS(counted, counted_build, profile)                   \
+	ANALYSIS(device_graphs, device_graphs_build, profile)       \
+	ANALYSIS(graph_join, graph_join_build, profile)             \
+	ANALYSIS(power, power_build, profile)                       \
+	ANALYSIS(jit, jit_build, profile)                           \
+	ANALYSIS(memory, memory_build, profile)                     \
+	ANALYSIS(managed_memory, managed_memory_build, profile)     \
+	ANALYSIS(accesses, accesses_build, profile, report->memory) \
+	ANALYSIS(sm_activity, sm_activity_build, profile)           \
+	ANALYSIS(device_work, device_work_build, profile)           \
+	ANALYSIS(collectives, collectives_build, profile)
+
+#define ANALYSIS_FUNCTION(name, build, ...)                               \
+	static int analyze_##name(struct report *report, struct err *err) \
+	{                                                                 \
+		return build(&report->name, report->__VA_ARGS__, err);    \
+	}
+ANALYSES_OF_PROFILE(ANALYSIS_FUNCTION)
+#undef ANALYSIS_FUNCTION
+
+static const struct {
+	uint32_t analysis;
+	int (*analyze)(struct report *report, struct err *err);
+} analyses_of_profile[] = {
+#define ANALYSIS_ROW(name, build, ...) {ANALYSIS_##name, analyze_##name},
+	ANALYSES_OF_PROFILE(ANALYSIS_ROW)
+#undef ANALYSIS_ROW
+};
 
 /* What kernels, calls and copies took; counters, samples, graphs launched by the device, and NCCL. */
 static int analyze_others(void *context)
 {
 	struct half *half = context;
 	struct report *report = half->report;
-	struct err *err = &half->err;
-	int rc = statistics_collect(&report->statistics, report->profile, err);
+	int rc = 0;
 
-	if (rc == 0)
-		rc = counted_build(&report->counted, report->profile, err);
-	if (rc == 0)
-		rc = place_under_roofs(report, err);
-	if (rc == 0)
-		rc = device_graphs_build(&report->device_graphs, report->profile, err);
-	if (rc == 0)
-		rc = graph_join_build(&report->graph_join, report->profile, err);
-	if (rc == 0)
-		rc = power_build(&report->power, report->profile, err);
-	if (rc == 0)
-		rc = jit_build(&report->jit, report->profile, err);
-	if (rc == 0)
-		rc = memory_build(&report->memory, report->profile, err);
-	if (rc == 0)
-		rc = managed_memory_build(&report->managed_memory, report->profile, err);
-	if (rc == 0)
-		rc = accesses_build(&report->accesses, report->profile, report->memory, err);
-	if (rc == 0)
-		rc = sm_activity_build(&report->sm_activity, report->profile, err);
-	if (rc == 0)
-		rc = device_work_build(&report->device_work, report->profile, err);
-	if (rc == 0)
-		rc = collectives_build(&report->collectives, report->profile, err);
+	for (size_t i = 0; i < sizeof(analyses_of_profile) / sizeof(*analyses_of_profile); i++)
+		if (rc == 0 && is_needed(report, analyses_of_profile[i].analysis))
+			rc = analyses_of_profile[i].analyze(report, &half->err);
+	if (rc == 0 && is_needed(report, ANALYSIS_roofline))
+		rc = place_under_roofs(report, &half->err);
 	return rc;
 }
 
@@ -381,7 +139,7 @@ static int join_samples(struct report *report, struct err *err)
 	struct sm_activity *activity;
 	int rc;
 
-	if (!run)
+	if (!run || !is_needed(report, ANALYSIS_sampled))
 		return 0;
 	report->profile->sample_run = NULL;
 	rc = report_of_profile(&report->sampled, run, err);
@@ -396,19 +154,22 @@ static int join_samples(struct report *report, struct err *err)
 
 static int analyze(struct report *report, struct err *err)
 {
-	int rc = timeline_build(&report->timeline, report->profile, err);
+	int rc = 0;
 
+	if (is_needed(report, ANALYSIS_timeline))
+		rc = timeline_build(&report->timeline, report->profile, err);
 	if (rc == 0)
 		rc = analyze_halves(report, err);
 	if (rc == 0)
 		rc = join_samples(report, err);
-	if (rc < 0)
+	if (rc < 0 || !is_needed(report, ANALYSIS_not_visible))
 		return rc;
-	rc = find_not_visible(report);
+	rc = not_visible_find(report);
 	return rc < 0 ? err_set(err, rc, "out of memory for the report") : 0;
 }
 
-int report_of_profile(struct report **out, struct profile *profile, struct err *err)
+static int report_for(struct report **out, struct profile *profile, uint32_t analyses,
+		      struct err *err)
 {
 	struct report *report = calloc(1, sizeof(*report));
 	int rc;
@@ -418,6 +179,9 @@ int report_of_profile(struct report **out, struct profile *profile, struct err *
 		return err_set(err, -ENOMEM, "out of memory for the report");
 	}
 	report->profile = profile;
+	report->analyses = analyses;
+	if (profile->device_count > 1) /* the one that was busy longest is the recording's */
+		report->analyses |= NEED_timeline;
 	rc = analyze(report, err);
 	if (rc < 0) {
 		report_free(report);
@@ -427,12 +191,28 @@ int report_of_profile(struct report **out, struct profile *profile, struct err *
 	return 0;
 }
 
-int report_build(struct report **out, const char *path, struct err *err)
+int report_of_profile(struct report **out, struct profile *profile, struct err *err)
+{
+	return report_for(out, profile, ALL_ANALYSES, err);
+}
+
+int report_build_for(struct report **out, const char *path, const struct report_needs *needs,
+		     struct err *err)
 {
 	struct profile *profile;
-	int rc = profile_load(&profile, path, err);
+	int rc = profile_load_tables(&profile, path, needs->tables ? needs->tables : TABLES_ALL,
+				     err);
 
-	return rc < 0 ? rc : report_of_profile(out, profile, err);
+	return rc < 0 ? rc
+		      : report_for(out, profile, needs->tables ? needs->analyses : ALL_ANALYSES,
+				   err);
+}
+
+int report_build(struct report **out, const char *path, struct err *err)
+{
+	static const struct report_needs everything = {0};
+
+	return report_build_for(out, path, &everything, err);
 }
 
 void report_free(struct report *report)
@@ -442,6 +222,7 @@ void report_free(struct report *report)
 	for (size_t i = 0; i < report->not_visible_count; i++)
 		free(report->not_visible[i]);
 	free(report->not_visible);
+	free(report->selection);
 	report_free(report->sampled);
 	graph_join_free(report->graph_join);
 	device_graphs_free(report->device_graphs);

@@ -18,6 +18,7 @@
 #include "analysis/statistics/memory.h"
 #include "analysis/statistics/power.h"
 #include "analysis/counters/roofline.h"
+#include "analysis/needs.h"
 #include "analysis/samples/sm_activity.h"
 #include "analysis/statistics/statistics.h"
 #include "analysis/time/steady_state.h"
@@ -26,8 +27,10 @@
 
 #define REPORT_LONGEST_GAPS 100 /* kept; outputs may show fewer */
 
+/* Of a report that was built for a part (report_build_for) what that part needs; the rest is NULL. */
 struct report {
 	struct profile *profile;
+	uint32_t analyses; /* bits 1 << ANALYSIS_name: what was asked for */
 	struct timeline *timeline;
 	struct statistics *statistics;
 	struct gap_analysis *gaps;
@@ -51,6 +54,7 @@ struct report {
 	struct report *sampled;
 	struct advice
 		*advice;    /* advice/advice.h, filled in by cmd/; NULL when it was not requested */
+	char *selection;    /* owned; what part of the recording the profile is, NULL: all of it */
 	char **not_visible; /* sentences: what CUPTI could not see in this recording */
 	size_t not_visible_count;
 };
@@ -58,7 +62,11 @@ struct report {
 /* Loads the recording at path and runs every analysis.  The caller frees with report_free. */
 int report_build(struct report **out, const char *path, struct err *err);
 
-/* The same for a profile in memory, which the report owns from here on, also on failure. */
+/* The same for what an answer needs: other tables are not read, other analyses not run. */
+int report_build_for(struct report **out, const char *path, const struct report_needs *needs,
+		     struct err *err);
+
+/* Every analysis of a profile in memory, which the report owns from here on, also on failure. */
 int report_of_profile(struct report **out, struct profile *profile, struct err *err);
 
 /* Sets the roofs of the recording's GPU, which the report owns from here on, also on failure, and

@@ -3,6 +3,7 @@
 #include "base/sums.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 int durations_open(struct durations *durations, size_t group_count)
@@ -103,6 +104,21 @@ int64_t durations_percentile(struct durations *durations, size_t group, size_t p
 	size_t count = durations->filled[group];
 
 	return count ? percentile(values, count, percent) : 0;
+}
+
+void durations_median_interval(struct durations *durations, size_t group, int64_t *low_ns,
+			       int64_t *high_ns)
+{
+	int64_t *values = durations->values_ns + durations->first[group];
+	size_t count = durations->filled[group];
+	double half = 1.96 * sqrt((double)count) / 2;
+	double low = floor((double)count / 2 - half), high = ceil((double)count / 2 + half);
+
+	*low_ns = *high_ns = 0;
+	if (!count)
+		return;
+	*low_ns = select_rank(values, count, low > 0 ? (size_t)low : 0);
+	*high_ns = select_rank(values, count, high < (double)count ? (size_t)high : count - 1);
 }
 
 void durations_free(struct durations *durations)

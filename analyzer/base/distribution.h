@@ -48,6 +48,11 @@ struct distribution durations_distribution(struct durations *durations, size_t g
 /* The least of them that at least percent of them do not exceed, 0 for an empty group; reorders them as well. */
 int64_t durations_percentile(struct durations *durations, size_t group, size_t percent);
 
+/* Between which 95 in 100 medians lie when as many are measured again: by the binomial distribution the durations of
+ * these ranks; of fewer than six all of them.  Reorders them; both 0 for an empty group. */
+void durations_median_interval(struct durations *durations, size_t group, int64_t *low_ns,
+			       int64_t *high_ns);
+
 void durations_free(struct durations *durations);
 
 #endif

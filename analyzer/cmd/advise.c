@@ -12,8 +12,8 @@ struct advise_arguments {
 };
 
 static const struct argp_option option_table[] = {
-	{"format", 'f', "FORMAT", 0,
-	 "one of" OUTPUT_NAMES "; text is the default, csv has the recommendations only", 0},
+	OPTION_FORMAT(
+		"for people (the default), or for programs; csv has the recommendations only"),
 	{0},
 };
 
@@ -27,9 +27,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		state->child_inputs[0] = state->child_inputs[1] = &arguments->source;
 		return 0;
 	case 'f':
-		arguments->output = output_find(argument);
-		if (!arguments->output)
-			usage_fail(state, "no format '%s'; there are:" OUTPUT_NAMES, argument);
+		arguments->output = outputs[usage_format(state, argument)];
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -51,7 +49,8 @@ static const struct argp parser = {
 static int advise(const void *context, struct report *report, struct err *err)
 {
 	const struct advise_arguments *arguments = context;
-	struct output_options options = {.section = &section_advice,
+	static const struct section *const chosen[] = {&section_advice, NULL};
+	struct output_options options = {.sections = chosen,
 					 .is_advice_only = true,
 					 .range = arguments->source.range,
 					 .color = is_color_wanted(stdout)};

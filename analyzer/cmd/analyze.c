@@ -3,7 +3,7 @@
  * verdict.
  *
  * CUPTI cannot record times, counters, samples and graphs as a whole in one run.  What the advice on the runs so far
- * would have measured next (advice/next.h) is measured, each once; reports join the runs (roofline/runs.h).
+ * would have measured next (advice/next/) is measured, each once; reports join the runs (roofline/runs.h).
  */
 #include <limits.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "advice/advice.h"
-#include "advice/next.h"
+#include "advice/next/next.h"
 #include "base/paths.h"
 #include "cmd/commands.h"
 #include "cmd/record_options.h"
@@ -81,7 +81,7 @@ static const struct argp parser = {
 
 /* ---- runs ---- */
 
-/* EXTRA(step of advice/next.h, run, variable, value, what the run has) */
+/* EXTRA(step of advice/next/next.h, run, variable, value, what the run has) */
 #define EXTRA_RUNS(EXTRA)                                                               \
 	EXTRA(graphs, RUN_GRAPHS, ENV_GRAPHS, "graph", "graphs as a whole")             \
 	EXTRA(counters, RUN_COUNTERS, ENV_COUNTERS, NEXT_COUNTERS, "hardware counters") \
@@ -210,7 +210,8 @@ static int measure(struct analysis *analysis, bool is_once)
 
 static int print_verdict(const struct analysis *analysis)
 {
-	const struct output_options options = {.section = &section_verdict,
+	static const struct section *const chosen[] = {&section_verdict, NULL};
+	const struct output_options options = {.sections = chosen,
 					       .is_verdict_only = true,
 					       .color = is_color_wanted(stdout)};
 	struct err err = {""};

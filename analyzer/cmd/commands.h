@@ -16,12 +16,16 @@
 	COMMAND(advise, "recommend what to change, with the gain and how to check it")         \
 	COMMAND(whatif, "what several changes at once would bring, re-simulated")              \
 	COMMAND(verify, "compare the speedup that a change brought with the predicted one")    \
+	COMMAND(compare, "tell what is different between two or more recordings")              \
 	COMMAND(tune, "find the launch parameters with which a program is fastest")            \
 	COMMAND(plot, "draw a recording: timeline, gaps, kernels")                             \
 	COMMAND(pack, "make one small file of a recording, which every command reads")         \
 	COMMAND(unpack, "make a folder of CSV files again of a packed recording")              \
+	COMMAND(export, "write a recording for Perfetto, Chrome, SQLite or speedscope")        \
+	COMMAND(import, "make a recording of what Nsight Systems or PyTorch recorded")         \
 	COMMAND(workloads, "list or run the bundled workloads")                                \
 	COMMAND(ceilings, "measure this GPU's roofs and launch costs, or show a stored file")  \
+	COMMAND(completion, "print what a shell completes commands and options by")            \
 	COMMAND(doctor, "tell what works on this machine, what does not, and the fix")         \
 	COMMAND(demo, "the main job on a bundled recording of a real GPU")
 

@@ -5,43 +5,103 @@
 
 #include "advice/advice.h"
 #include "base/new_file.h"
+#include "html/html.h"
+#include "output/order.h"
 #include "output/outputs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define SECTION_ONE(name) +1
+enum { SECTION_COUNT = 0 SECTIONS(SECTION_ONE) };
+#undef SECTION_ONE
 
 struct report_arguments {
 	struct source source;
-	const char *output_path;
-	output_function output;
+	const char *output_path, *html_path, *sort;
+	enum usage_format format;
 	struct output_options options;
+	const struct section *chosen[SECTION_COUNT + 1];
+	size_t chosen_count;
 };
 
+enum { KEY_HTML = 256, KEY_SORT };
+
 static const struct argp_option option_table[] = {
-	{"format", 'f', "FORMAT", 0,
-	 "one of" OUTPUT_NAMES ": for people (the default), for programs, "
-	 "and one section as a table",
-	 0},
-	{"section", 's', "NAME", 0,
-	 "only this section, one of" SECTION_NAMES "; csv has one at a time, kernels by default",
-	 0},
-	{"top", 'n', "N", 0, "rows of each list; text shows 10, json and csv all", 0},
-	{"wide", 'w', NULL, 0, "names in full, lines as long as they need", 0},
+	OPTION_FORMAT("for people (the default), for programs, or one section as a table"),
+	{"section", 's', "NAME,...", 0,
+	 "only these sections, of" SECTION_NAMES "; csv has one at a time, kernels by default", 0},
+	{"sort", KEY_SORT, "COLUMN", 0,
+	 "the rows of the one section, kernels by default, by a column that it has in CSV", 0},
+	OPTION_TOP("rows of each list; text shows 10, others all"),
+	OPTION_WIDE("names in full, lines as long as they need"),
 	{"output", 'o', "FILE", 0, "write to FILE instead of stdout", 0},
+	{"html", KEY_HTML, "FILE", 0,
+	 "write one page for a browser to FILE, with everything and a timeline to zoom", 0},
 	{0},
 };
 
-static size_t parse_top(const char *text, struct argp_state *state)
+static void choose_section(struct report_arguments *arguments, const char *name,
+			   struct argp_state *state)
 {
-	char *end;
-	unsigned long value;
+	const struct section *section = section_find(name);
 
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (errno || *end || *text < '0' || *text > '9' || value == 0)
-		usage_fail(state, "--top wants a number of rows, not '%s'", text);
-	return value;
+	if (!section)
+		usage_fail(state, "no section '%s'%s; there are:" SECTION_NAMES, name,
+			   usage_suggest(name, SECTION_NAMES).text);
+	for (size_t i = 0; i < arguments->chosen_count; i++)
+		if (arguments->chosen[i] == section)
+			return;
+	arguments->chosen[arguments->chosen_count++] = section;
+	arguments->options.sections = arguments->chosen;
+}
+
+static void choose_sections(struct report_arguments *arguments, char *names,
+			    struct argp_state *state)
+{
+	char *name;
+
+	while ((name = strsep(&names, ",")))
+		choose_section(arguments, name, state);
+}
+
+/* What is asked of one section, which is named or stands for itself. */
+static void check_options(struct report_arguments *arguments, struct argp_state *state)
+{
+	bool is_one = arguments->format == USAGE_FORMAT_csv || arguments->sort;
+	bool has_holes = selection_has_holes(&arguments->source.selection);
+
+	if (is_one && arguments->chosen_count > 1)
+		usage_fail(state, "one section at a time with %s",
+			   arguments->sort ? "--sort" : "--format csv");
+	if (is_one && !arguments->chosen_count)
+		choose_section(arguments, "kernels", state);
+	if (arguments->sort && arguments->format == USAGE_FORMAT_text &&
+	    !arguments->chosen[0]->takes_order)
+		usage_fail(state,
+			   "the text of section %s has an order of its own; sort csv or json",
+			   arguments->chosen[0]->key);
+	for (size_t i = 0; i < arguments->chosen_count && has_holes; i++)
+		if (arguments->chosen[i]->is_of_advice)
+			usage_fail(
+				state,
+				"section %s is about all that ran, not about --kernels or --stream",
+				arguments->chosen[i]->key);
+	arguments->options.has_holes = has_holes;
+}
+
+/* A page has everything, in its own form. */
+static void check_page(const struct report_arguments *arguments, struct argp_state *state)
+{
+	const struct output_options *options = &arguments->options;
+
+	if (arguments->html_path &&
+	    (arguments->format != USAGE_FORMAT_text || arguments->output_path ||
+	     options->sections || options->top || options->wide || arguments->sort))
+		usage_fail(state, "--html writes a whole page to its own FILE: it goes without "
+				  "--format, --section, --sort, --top, --wide and --output");
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -52,19 +112,19 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		usage_init(state);
 		state->child_inputs[0] = &arguments->source;
+		state->child_inputs[1] = &arguments->source.selection;
 		return 0;
 	case 'f':
-		arguments->output = output_find(argument);
-		if (!arguments->output)
-			usage_fail(state, "no format '%s'; there are:" OUTPUT_NAMES, argument);
+		arguments->format = usage_format(state, argument);
 		return 0;
 	case 's':
-		arguments->options.section = section_find(argument);
-		if (!arguments->options.section)
-			usage_fail(state, "no section '%s'; there are:" SECTION_NAMES, argument);
+		choose_sections(arguments, argument, state);
+		return 0;
+	case KEY_SORT:
+		arguments->sort = argument;
 		return 0;
 	case 'n':
-		arguments->options.top = parse_top(argument, state);
+		arguments->options.top = usage_rows(state, argument);
 		return 0;
 	case 'w':
 		arguments->options.wide = true;
@@ -72,12 +132,21 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case 'o':
 		arguments->output_path = argument;
 		return 0;
+	case KEY_HTML:
+		arguments->html_path = argument;
+		return 0;
+	case ARGP_KEY_END:
+		check_page(arguments, state);
+		check_options(arguments, state);
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const struct argp_child children[] = {{&source_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&source_argp, 0, NULL, 0},
+					     {&selection_argp, 0, NULL, 0},
+					     {0}};
 
 static const struct argp parser = {
 	.children = children,
@@ -91,7 +160,7 @@ static int write_report(const struct report *report, struct report_arguments *ar
 			struct err *err)
 {
 	arguments->options.color = is_color_wanted(out);
-	return arguments->output(report, out, &arguments->options, err);
+	return outputs[arguments->format](report, out, &arguments->options, err);
 }
 
 static int write_file(const struct report *report, struct report_arguments *arguments,
@@ -108,21 +177,58 @@ static int write_file(const struct report *report, struct report_arguments *argu
 			      err);
 }
 
+/* The page is there complete or not at all. */
+static int write_page(const struct report *report, const char *path, struct err *err)
+{
+	struct new_file file;
+	FILE *out;
+	int rc = new_file_open(&file, path, err);
+
+	if (rc < 0)
+		return rc;
+	out = new_file_stream(&file, err);
+	return new_file_close(&file, out ? html_write(report, out, err) : -ENOMEM, err);
+}
+
+static int write_ordered(const struct report *report, struct report_arguments *arguments,
+			 struct err *err)
+{
+	struct row_order order = {0};
+	int rc = 0;
+
+	if (arguments->sort)
+		rc = row_order_make(&order, arguments->chosen[0], report, &arguments->options,
+				    arguments->sort, err);
+	if (rc == 0) {
+		arguments->options.order = arguments->sort ? &order : NULL;
+		rc = arguments->output_path ? write_file(report, arguments, err)
+					    : write_report(report, arguments, stdout, err);
+	}
+	row_order_free(&order);
+	return rc;
+}
+
+/* CSV has no line for it. */
+static void tell_of_selection(const struct report *report, const struct report_arguments *arguments)
+{
+	if (report->selection && arguments->format == USAGE_FORMAT_csv)
+		fprintf(stderr, "rooflinectl report: note: %s\n", report->selection);
+}
+
 static int run(struct report_arguments *arguments, struct err *err)
 {
 	struct report *report;
 	struct advice *advice = NULL;
-	int rc;
+	struct report_needs needs = sections_needs(&arguments->options);
+	int rc = source_load_for(&report, &arguments->source, &needs, "rooflinectl report", err);
 
-	if (arguments->output == output_csv && !arguments->options.section)
-		arguments->options.section = &section_kernels;
-	rc = source_load(&report, &arguments->source, "rooflinectl report", err);
 	if (rc == 0 && sections_want_advice(&arguments->options))
 		rc = advice_find(&advice, report, NULL, err);
 	if (rc == 0) {
 		report->advice = advice;
-		rc = arguments->output_path ? write_file(report, arguments, err)
-					    : write_report(report, arguments, stdout, err);
+		tell_of_selection(report, arguments);
+		rc = arguments->html_path ? write_page(report, arguments->html_path, err)
+					  : write_ordered(report, arguments, err);
 	}
 	advice_free(advice);
 	report_free(report);
@@ -131,14 +237,14 @@ static int run(struct report_arguments *arguments, struct err *err)
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_arguments arguments = {.output = output_text};
+	struct report_arguments arguments = {.format = USAGE_FORMAT_text};
 	struct err err = {""};
+	int rc;
 
 	if (usage_parse(&parser, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
-	if (run(&arguments, &err) < 0) {
+	rc = run(&arguments, &err);
+	if (rc < 0)
 		fprintf(stderr, "rooflinectl report: %s\n", err.text);
-		return EXIT_FAILED;
-	}
-	return EXIT_OK;
+	return source_exit_code(rc);
 }

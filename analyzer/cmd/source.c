@@ -126,11 +126,49 @@ static int check_ranges(const struct source *source, const struct profile *profi
 
 /* ---- loading ---- */
 
-int source_load(struct report **out, const struct source *source, const char *who, struct err *err)
+static int build_part(struct report **out, const char *path, const struct selection *selection,
+		      struct err *err)
+{
+	struct profile *profile;
+	char *sentence;
+	int rc = profile_load(&profile, path, err);
+
+	if (rc < 0)
+		return rc;
+	rc = selection_apply(selection, profile, &sentence, err);
+	if (rc < 0) {
+		profile_free(profile);
+		free(sentence);
+		return rc;
+	}
+	rc = report_of_profile(out, profile, err);
+	if (rc < 0)
+		free(sentence);
+	else
+		(*out)->selection = sentence;
+	return rc;
+}
+
+int source_build(struct report **out, const char *path, const struct selection *selection,
+		 const struct report_needs *needs, const char *ceilings_path, const char *who,
+		 struct err *err)
+{
+	int rc = selection_is_any(selection) ? build_part(out, path, selection, err)
+					     : report_build_for(out, path, needs, err);
+
+	return rc < 0 ? rc : report_choose_ceilings(*out, ceilings_path, who, err);
+}
+
+int source_exit_code(int rc)
+{
+	return rc == 0 ? EXIT_OK : rc == -EDOM ? EXIT_USAGE : EXIT_FAILED;
+}
+
+int source_load_for(struct report **out, const struct source *source,
+		    const struct report_needs *needs, const char *who, struct err *err)
 {
 	const char *path = source->path;
 	char newest[PATH_MAX];
-	int rc;
 
 	*out = NULL;
 	if (!path) {
@@ -142,10 +180,14 @@ int source_load(struct report **out, const struct source *source, const char *wh
 		}
 		path = newest;
 	}
-	rc = report_build(out, path, err);
-	if (rc == 0)
-		rc = report_choose_ceilings(*out, source->ceilings_path, who, err);
-	return rc;
+	return source_build(out, path, &source->selection, needs, source->ceilings_path, who, err);
+}
+
+int source_load(struct report **out, const struct source *source, const char *who, struct err *err)
+{
+	static const struct report_needs everything = {0};
+
+	return source_load_for(out, source, &everything, who, err);
 }
 
 bool is_color_wanted(FILE *out)
@@ -170,8 +212,10 @@ static int answer_with(const struct source *source, const char *command,
 		       int (*answer)(const void *, struct report *, struct err *),
 		       const void *arguments, struct report **report, struct err *err)
 {
-	if (source_load(report, source, command, err) < 0)
-		return EXIT_FAILED;
+	int rc = source_load(report, source, command, err);
+
+	if (rc < 0)
+		return source_exit_code(rc);
 	if (check_ranges(source, (*report)->profile, err) < 0)
 		return EXIT_USAGE;
 	warn_of_missing(command, (*report)->profile);

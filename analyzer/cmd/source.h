@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "analysis/report.h"
+#include "cmd/selection.h"
 
 struct source {
 	const char *path;	   /* NULL: the newest recording here */
@@ -22,6 +23,7 @@ struct source {
 	/* Others that the recording has to have, NULL among them. */
 	const char *const *ranges;
 	size_t range_count;
+	struct selection selection; /* the part of it that is asked for */
 };
 
 /* For the help of a command whose argument is DIR. */
@@ -35,6 +37,19 @@ extern const struct argp source_argp, source_range_argp;
  * report_build and report_choose_ceilings, and without a recording here.  The caller frees with
  * report_free, also after a failure. */
 int source_load(struct report **out, const struct source *source, const char *who, struct err *err);
+
+/* The same with what an answer needs, and nothing else. */
+int source_load_for(struct report **out, const struct source *source,
+		    const struct report_needs *needs, const char *who, struct err *err);
+
+/* The same of a recording at that path, of which a part may be selected (selection.h) and then everything is
+ * loaded. */
+int source_build(struct report **out, const char *path, const struct selection *selection,
+		 const struct report_needs *needs, const char *ceilings_path, const char *who,
+		 struct err *err);
+
+/* Of what failed: -EDOM is an argument that does not fit the recording. */
+int source_exit_code(int rc);
 
 /* Whether the recording has that NVTX range; NULL: always.  Fails with -ENOENT, and err says which it has. */
 int source_check_range(const char *range, const struct profile *profile, struct err *err);

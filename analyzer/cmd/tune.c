@@ -63,7 +63,10 @@ int cmd_tune(int argc, char **argv)
 	struct err err = {""};
 	int rc;
 
-	tune_options_parse(&options, argc, argv);
+	if (!tune_options_parse(&options, argc, argv)) {
+		tune_options_free(&options);
+		return EXIT_USAGE;
+	}
 	rc = tune(&options, &bench, &err);
 	if (rc < 0)
 		fprintf(stderr, WHO ": %s\n", err.text);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advice/next.h"
+#include "advice/next/next.h"
 #include "analysis/counters/occupancy.h"
 #include "cmd/source.h"
 #include "cmd/tune_measure.h"

@@ -329,7 +329,7 @@ static const struct argp parser = {
 	.help_filter = help_filter,
 };
 
-void tune_options_parse(struct tune_options *options, int argc, char **argv)
+bool tune_options_parse(struct tune_options *options, int argc, char **argv)
 {
 	struct err err = {""};
 
@@ -341,8 +341,7 @@ void tune_options_parse(struct tune_options *options, int argc, char **argv)
 			     .first_point = TUNE_NO_POINT},
 	};
 	(void)tune_objective_parse(&options->objective, "wall", &err);
-	if (usage_parse(&parser, argc, argv, ARGP_IN_ORDER, options))
-		exit(EXIT_USAGE);
+	return usage_parse(&parser, argc, argv, ARGP_IN_ORDER, options) == 0;
 }
 
 void tune_options_free(struct tune_options *options)

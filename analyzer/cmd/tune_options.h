@@ -22,7 +22,7 @@ struct tune_options {
 };
 
 /* Fills all of it in; ends the program with one line where something is wrong. */
-void tune_options_parse(struct tune_options *options, int argc, char **argv);
+bool tune_options_parse(struct tune_options *options, int argc, char **argv);
 
 void tune_options_free(struct tune_options *options);
 

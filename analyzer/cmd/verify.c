@@ -38,9 +38,10 @@ static const struct argp_option option_table[] = {
 	 "id of the advice that was followed, or of its technique; without it the first with a prediction, or the change that this is a part of",
 	 0},
 	{"gate", KEY_GATE, NULL, 0,
-	 "exit code 3 unless the measured speedup lies inside the predicted interval", 0},
-	{"force", KEY_FORCE, NULL, 0, "compare what is not the same work, and say so", 0},
-	{"format", 'f', "FORMAT", 0, "text (for people, the default) or json", 0},
+	 "exit code 3 unless both did the same work and the measured speedup lies inside the predicted interval",
+	 0},
+	{"force", KEY_FORCE, NULL, 0, "with --gate: judge also what is not the same work", 0},
+	OPTION_FORMAT("for people (the default), or for programs"),
 	{"ceilings", KEY_CEILINGS, "FILE", 0,
 	 "roofs that 'rooflinectl ceilings' measured; without it those stored for the GPU of "
 	 "BEFORE, else its datasheet's",
@@ -48,18 +49,11 @@ static const struct argp_option option_table[] = {
 	{0},
 };
 
-static const struct {
-	const char *name;
-	verify_writer write;
-} formats[] = {{"text", verify_write_text}, {"json", verify_write_json}};
-
-static verify_writer parse_format(const char *name, struct argp_state *state)
-{
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-		if (!strcmp(name, formats[i].name))
-			return formats[i].write;
-	usage_fail(state, "no format '%s'; there are text and json", name);
-}
+static const verify_writer writers[] = {
+#define WRITER(name, summary) verify_write_##name,
+	OUTPUTS(WRITER)
+#undef WRITER
+};
 
 static void set_path(struct verify_arguments *arguments, const char *path, struct argp_state *state)
 {
@@ -96,7 +90,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		arguments->is_forced = true;
 		return 0;
 	case 'f':
-		arguments->write = parse_format(argument, state);
+		arguments->write = writers[usage_format(state, argument)];
 		return 0;
 	case KEY_CEILINGS:
 		arguments->ceilings_path = argument;
@@ -271,7 +265,7 @@ static int predict(struct verification *verification, const struct verify_argume
 	return 0;
 }
 
-/* ---- refusals ---- */
+/* ---- the gate ---- */
 
 static void put_joined(const struct sentences *sentences)
 {
@@ -285,7 +279,7 @@ static void put_refusal(const struct comparison *comparison)
 	const struct sentences *differences = &comparison->differences;
 	const struct sentences *obstacles = &comparison->obstacles;
 
-	fputs("rooflinectl verify: ", stderr);
+	fputs("rooflinectl verify: gate not met: ", stderr);
 	if (differences->count)
 		fputs("not the same work: ", stderr);
 	put_joined(differences);
@@ -294,12 +288,16 @@ static void put_refusal(const struct comparison *comparison)
 		fputs("record the same program with the same sizes on the same GPU", stderr);
 	if (obstacles->count)
 		fprintf(stderr, "%srecord without --counters", differences->count ? " and " : "");
-	fputs(", or compare with --force\n", stderr);
+	fputs(", or have it judged with --force\n", stderr);
 }
 
-/* A prediction that was asked for and is not there is no gate that was met. */
-static bool is_gate_met(const struct comparison *comparison)
+/* A prediction that was asked for and is not there is no gate that was met, nor is one for other work. */
+static bool is_gate_met(const struct comparison *comparison, bool is_forced)
 {
+	if (!comparison_is_sound(comparison) && !is_forced) {
+		put_refusal(comparison);
+		return false;
+	}
 	if (comparison_is_met(comparison))
 		return true;
 	fprintf(stderr, "rooflinectl verify: gate not met: %s\n",
@@ -344,14 +342,11 @@ static int verify(struct verification *verification, const struct verify_argumen
 	if (rc < 0)
 		return fail(rc, &err);
 	comparison = verification->comparison;
-	if (!comparison_is_sound(comparison) && !arguments->is_forced) {
-		put_refusal(comparison);
-		return EXIT_USAGE;
-	}
 	rc = arguments->write(comparison, stdout, &options, &err);
 	if (rc < 0)
 		return fail(rc, &err);
-	return arguments->is_gated && !is_gate_met(comparison) ? EXIT_GATE : EXIT_OK;
+	return arguments->is_gated && !is_gate_met(comparison, arguments->is_forced) ? EXIT_GATE
+										     : EXIT_OK;
 }
 
 int cmd_verify(int argc, char **argv)

@@ -22,22 +22,16 @@ enum { KEY_LIST = 1024 };
 static const struct argp_option option_table[] = {
 	{"list", KEY_LIST, NULL, 0, "what each technique changes, assumes, and when it is refused",
 	 2},
-	{"format", 'f', "FORMAT", 0, "text (for people, the default) or json", 2},
+	{"format", 'f', "text|json|csv", 0,
+	 "for people (the default), or for programs; csv has each technique", 2},
 	{0},
 };
 
-static const struct {
-	const char *name;
-	whatif_writer write;
-} formats[] = {{"text", whatif_write_text}, {"json", whatif_write_json}};
-
-static whatif_writer parse_format(const char *name, struct argp_state *state)
-{
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-		if (!strcmp(name, formats[i].name))
-			return formats[i].write;
-	usage_fail(state, "no format '%s'; there are text and json", name);
-}
+static const whatif_writer writers[] = {
+#define WRITER(name, summary) whatif_write_##name,
+	OUTPUTS(WRITER)
+#undef WRITER
+};
 
 /* DIR may be left out, so that a lone word is taken for it. */
 static void check_recording(const char *path, struct argp_state *state)
@@ -59,7 +53,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		state->child_inputs[1] = state->child_inputs[2] = &arguments->source;
 		return 0;
 	case 'f':
-		arguments->write = parse_format(argument, state);
+		arguments->write = writers[usage_format(state, argument)];
 		return 0;
 	case KEY_LIST:
 		arguments->is_list = true;

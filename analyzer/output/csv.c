@@ -1,4 +1,5 @@
 /* csv.c - one section as a table: the first line names the columns.  See columns.h, OUTPUT_SCHEMA. */
+#include "output/csv.h"
 #include "base/format.h"
 #include "base/memory_file.h"
 #include "output/outputs.h"
@@ -198,32 +199,51 @@ static void put_heads(struct sheet *sheet, const struct column *columns, const c
 	}
 }
 
-static void put_section(struct sheet *sheet, const struct section *section, struct row *root)
+/* Of a section in the order that was asked for, else of what at gives. */
+static void put_table(struct sheet *sheet, const struct section *section,
+		      const struct column *columns, row_function at, struct row *root)
 {
-	size_t top = root->options->top;
+	size_t top = root->options ? root->options->top : 0;
 	struct row row = {.report = root->report, .options = root->options, .parent = root};
 
-	put_heads(sheet, section->columns, "");
+	put_heads(sheet, columns, "");
 	end_row(sheet);
-	for (; (!top || row.index < top) && (row.item = section->at(root, row.index));
-	     row.index++) {
-		put_fields(sheet, section->columns, &row, row.item);
+	for (; !top || row.index < top; row.index++) {
+		row.item = section ? section_row(section, root, row.index) : at(root, row.index);
+		if (!row.item)
+			break;
+		put_fields(sheet, columns, &row, row.item);
 		end_row(sheet);
 	}
+}
+
+static int finish(const struct sheet *sheet, const char *what, struct err *err)
+{
+	if (sheet->has_failed)
+		return err_set(err, -ENOMEM, "out of memory for %s", what);
+	if (fflush(sheet->out) || ferror(sheet->out))
+		return err_set(err, -EIO, "%s could not be written: %s", what, strerror(errno));
+	return 0;
+}
+
+int csv_table_write(const struct column *columns, row_function at, const void *item, FILE *out,
+		    const char *what, struct err *err)
+{
+	struct sheet sheet = {.out = out};
+	struct row root = {.item = item};
+
+	put_table(&sheet, NULL, columns, at, &root);
+	return finish(&sheet, what, err);
 }
 
 int output_csv(const struct report *report, FILE *out, const struct output_options *options,
 	       struct err *err)
 {
 	struct sheet sheet = {.out = out};
-	const struct section *section = options->section ? options->section : &section_kernels;
+	const struct section *section = options->sections ? options->sections[0] : &section_kernels;
 	struct row root = {.report = section_report(section, report), .options = options};
 
 	root.item = root.report;
-	put_section(&sheet, section, &root);
-	if (sheet.has_failed)
-		return err_set(err, -ENOMEM, "out of memory for the CSV report");
-	if (fflush(out) || ferror(out))
-		return err_set(err, -EIO, "the report could not be written: %s", strerror(errno));
-	return 0;
+	put_table(&sheet, section, section->columns, section->at, &root);
+	return finish(&sheet, "the report", err);
 }

@@ -52,14 +52,23 @@ static void put_value(struct json_builder *json, json_t *object, const struct co
 	value_free(&value);
 }
 
-static json_t *rows_of(struct json_builder *json, const struct column *columns, row_function at,
-		       const struct row *parent, bool is_plain)
+/* Of a section's own list in the order that was asked for. */
+static const void *row_at(const struct section *section, row_function at, const struct row *parent,
+			  size_t index)
 {
+	return section ? section_row(section, parent, index) : at(parent, index);
+}
+
+static json_t *rows_of(struct json_builder *json, const struct section *ordered,
+		       const struct column *columns, row_function at, const struct row *parent)
+{
+	bool is_plain = ordered && ordered->is_plain;
 	size_t top = parent->options ? parent->options->top : 0;
 	json_t *array = json_array();
 	struct row row = {.report = parent->report, .options = parent->options, .parent = parent};
 
-	for (; (!top || row.index < top) && (row.item = at(parent, row.index)); row.index++) {
+	for (; (!top || row.index < top) && (row.item = row_at(ordered, at, parent, row.index));
+	     row.index++) {
 		json_t *item = json_object();
 
 		put_columns(json, item, columns, &row, row.item);
@@ -136,7 +145,7 @@ static void put_column(struct json_builder *json, json_t *object, const struct c
 		break;
 	case COLUMN_ROWS:
 		json_builder_put(json, object, column->key,
-				 rows_of(json, column->columns, column->at, row, false));
+				 rows_of(json, NULL, column->columns, column->at, row));
 		break;
 	default:
 		put_value(json, object, column, row, from);
@@ -181,7 +190,7 @@ static json_t *section_of(struct json_builder *json, const struct section *secti
 	json_t *object;
 
 	if (!section->object)
-		return rows_of(json, section->columns, section->at, &root, section->is_plain);
+		return rows_of(json, section, section->columns, section->at, &root);
 	object = json_object();
 	put_columns(json, object, section->object, &root, root.item);
 	return object;
@@ -194,6 +203,12 @@ int output_json(const struct report *report, FILE *out, const struct output_opti
 	json_t *root = begin(&json);
 
 	json_builder_put(&json, root, "recording", json_builder_text(report->profile->path));
+	json_builder_put(&json, root, "selection",
+			 report->selection ? json_builder_text(report->selection) : json_null());
+	json_builder_put(&json, root, "first_ns",
+			 report->timeline && report->profile->op_count
+				 ? json_integer(report_first_ns(report))
+				 : json_null());
 	for (size_t i = 0; sections[i]; i++)
 		if (section_is_wanted(sections[i], options))
 			json_builder_put(&json, root, sections[i]->key,

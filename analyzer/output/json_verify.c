@@ -1,4 +1,5 @@
-/* json_verify.c - a comparison of two recordings for programs.  Keys are stable: see OUTPUT_SCHEMA. */
+/* json_verify.c - a comparison of two recordings for programs, as JSON and as CSV of one row.  Keys are stable: see OUTPUT_SCHEMA. */
+#include "output/csv.h"
 #include "output/json.h"
 #include "output/verify.h"
 
@@ -156,4 +157,16 @@ int verify_write_json(const struct comparison *comparison, FILE *out,
 {
 	(void)options;
 	return json_write(columns, comparison, out, "the comparison", err);
+}
+
+static const void *comparison_at(const struct row *parent, size_t index)
+{
+	return index ? NULL : parent->item;
+}
+
+int verify_write_csv(const struct comparison *comparison, FILE *out,
+		     const struct output_options *options, struct err *err)
+{
+	(void)options;
+	return csv_table_write(columns, comparison_at, comparison, out, "the comparison", err);
 }

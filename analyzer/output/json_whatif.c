@@ -1,4 +1,5 @@
 /* json_whatif.c - several techniques at once, for programs.  Keys are stable: see OUTPUT_SCHEMA. */
+#include "output/csv.h"
 #include "output/json.h"
 #include "output/whatif.h"
 
@@ -75,14 +76,14 @@ static const struct column effect_columns[] = {{FIELD_AS("loops", struct effect,
 					       FIELD(struct effect, refusal),
 					       {0}};
 
-static const struct column part_columns[] = {COMPUTED("strategy", get_strategy),
-					     FIELD(struct scenario_part, range),
-					     MAP(NULL, number_at),
-					     INLINE(struct scenario_part, together.effect,
-						    effect_columns),
-					     COMPUTED("up_to", get_is_up_to),
-					     INLINE_FOUND(prediction_alone, prediction_columns),
-					     {0}};
+static const struct column part_columns[] = {
+	COMPUTED("strategy", get_strategy),
+	FIELD(struct scenario_part, range),
+	{.csv = "numbers", .type = COLUMN_MAP, .entry = number_at},
+	INLINE(struct scenario_part, together.effect, effect_columns),
+	COMPUTED("up_to", get_is_up_to),
+	INLINE_FOUND(prediction_alone, prediction_columns),
+	{0}};
 
 static const void *part_at(const struct row *parent, size_t index)
 {
@@ -113,4 +114,12 @@ int whatif_write_json(const struct scenario *scenario, FILE *out,
 {
 	(void)options;
 	return json_write(columns, scenario, out, "the prediction", err);
+}
+
+/* Each technique; what they bring together is in JSON. */
+int whatif_write_csv(const struct scenario *scenario, FILE *out,
+		     const struct output_options *options, struct err *err)
+{
+	(void)options;
+	return csv_table_write(part_columns, part_at, scenario, out, "the prediction", err);
 }

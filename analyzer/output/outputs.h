@@ -28,10 +28,13 @@
 #define OUTPUT_NAMES OUTPUTS(OUTPUT_NAME)
 
 struct output_options {
-	const struct section *section; /* NULL: all (CSV: kernels) */
+	const struct section *const *sections; /* NULL after the last; NULL: all (CSV: kernels) */
+	bool has_holes; /* operations were left out within the time: nothing is asked of advice */
+	const struct row_order *order; /* of one section's rows (order.h); NULL: its own */
 	size_t top;		       /* rows of each list; 0 for the format's own choice */
 	bool wide;		       /* text: names in full */
 	bool color;		       /* text: emphasis by escape sequences */
+	size_t width;		       /* text: columns of a line; 0: PAGE_WIDTH */
 	/* With section_advice also what was rejected (but in CSV); text: with each recommendation the
 	 * command that checks it. */
 	bool is_advice_only;
@@ -49,7 +52,7 @@ typedef int (*output_function)(const struct report *report, FILE *out,
 OUTPUTS(OUTPUT_PROTOTYPE)
 #undef OUTPUT_PROTOTYPE
 
-/* The format of that name; NULL when there is none. */
-output_function output_find(const char *name);
+/* As OUTPUTS lists them. */
+extern const output_function outputs[];
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "output/order.h"
 #include "output/outputs.h"
 
 #define SECTION_ROW(name) &section_##name,
@@ -27,13 +28,49 @@ static bool is_with_verdict(const struct section *section)
 	return section == &section_verdict || section == &section_plan || section == &section_next;
 }
 
+bool section_is_asked(const struct section *section, const struct output_options *options)
+{
+	for (size_t i = 0; options->sections && options->sections[i]; i++)
+		if (options->sections[i] == section)
+			return true;
+	return false;
+}
+
+const void *section_row(const struct section *section, const struct row *root, size_t index)
+{
+	const struct row_order *order = root->options ? root->options->order : NULL;
+
+	if (!order || order->section != section)
+		return section->at(root, index);
+	return index < order->count ? order->items[index] : NULL;
+}
+
 bool section_is_wanted(const struct section *section, const struct output_options *options)
 {
-	if (!options->section || options->section == section)
+	if (options->has_holes && section->is_of_advice)
+		return false;
+	if (!options->sections || section_is_asked(section, options))
 		return true;
 	if (options->is_advice_only && section == &section_rejected)
 		return true;
 	return (options->is_advice_only || options->is_verdict_only) && is_with_verdict(section);
+}
+
+struct report_needs sections_needs(const struct output_options *options)
+{
+	struct report_needs all = {0};
+
+	for (size_t i = 0; sections[i]; i++) {
+		const struct report_needs *needs = &sections[i]->needs;
+
+		if (!section_is_wanted(sections[i], options))
+			continue;
+		if (!needs->tables)
+			return (struct report_needs){0};
+		all.tables |= needs->tables;
+		all.analyses |= needs->analyses;
+	}
+	return all;
 }
 
 bool sections_want_advice(const struct output_options *options)

@@ -8,6 +8,7 @@
 #ifndef ROOFLINE_SECTIONS_H
 #define ROOFLINE_SECTIONS_H
 
+#include "analysis/needs.h"
 #include "output/columns.h"
 
 #define SECTIONS(SECTION)        \
@@ -62,9 +63,13 @@ struct section {
 	 * hold the rows as well. */
 	const struct column *object;
 	bool is_plain;
-	bool is_of_advice; /* of report->advice, which no other section asks for */
+	struct report_needs needs; /* to show it alone; nothing said: everything */
+	bool is_of_advice;	   /* of report->advice, which no other section asks for */
 	bool is_of_samples; /* of the run with samples, which may be another one (report_with_samples) */
+	bool takes_order;		  /* print follows options->order, too */
 	void (*print)(struct page *page); /* for people; nothing where there is nothing to tell */
+	const char
+		*empty; /* why there may be nothing to tell, and the remedy: "nothing was copied" */
 };
 
 #define SECTION_DECLARATION(name) extern const struct section section_##name;
@@ -80,8 +85,17 @@ const struct section *section_find(const char *name);
 /* The report that the section is written from. */
 const struct report *section_report(const struct section *section, const struct report *report);
 
+/* Whether that section was named, not only not left out. */
+bool section_is_asked(const struct section *section, const struct output_options *options);
+
+/* The rows of a section, in the order that the options ask for; NULL after the last. */
+const void *section_row(const struct section *section, const struct row *root, size_t index);
+
 /* Whether the options ask for that section. */
 bool section_is_wanted(const struct section *section, const struct output_options *options);
+
+/* What has to be read and computed for the sections that the options ask for. */
+struct report_needs sections_needs(const struct output_options *options);
 
 /* Whether they ask for one that advice has to be found for, which takes longer than all else. */
 bool sections_want_advice(const struct output_options *options);

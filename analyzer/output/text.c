@@ -47,6 +47,7 @@ void page_title(struct page *page, const char *title, const char *note)
 	if (page->is_begun)
 		fputc('\n', page->out);
 	page->is_begun = true;
+	page->title_count++;
 	fputs(emphasis(page, BOLD), page->out);
 	(void)put_text(page, title, strlen(title));
 	fputs(emphasis(page, PLAIN), page->out);
@@ -222,15 +223,38 @@ void page_share(struct page *page, const char *label, int64_t part_ns, int64_t w
 	page_bar(page, part_ns, wall_ns, PAGE_WIDTH - 46);
 }
 
+/* What the report is of, where that is not the whole recording. */
+static void put_selection(struct page *page)
+{
+	if (!page->report->selection)
+		return;
+	page_title(page, "A part of the recording", NULL);
+	page_wrap(page, "  ", page->report->selection, 2);
+}
+
+/* Of a section that was asked for by name also that there is nothing, and why. */
+static void put_section(struct page *page, const struct section *section)
+{
+	size_t titles = page->title_count;
+
+	section->print(page);
+	if (page->title_count > titles || !section->empty ||
+	    !section_is_asked(section, page->options))
+		return;
+	page_title(page, section->title, NULL);
+	page_wrap(page, "  ", section->empty, 2);
+}
+
 int output_text(const struct report *report, FILE *out, const struct output_options *options,
 		struct err *err)
 {
 	struct page page = {.out = out, .report = report, .options = options};
 
+	put_selection(&page);
 	for (size_t i = 0; sections[i]; i++)
 		if (section_is_wanted(sections[i], options)) {
 			page.report = section_report(sections[i], report);
-			sections[i]->print(&page);
+			put_section(&page, sections[i]);
 		}
 	return page_finish(&page, "the report", err);
 }

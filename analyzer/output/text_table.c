@@ -106,7 +106,7 @@ void page_table(struct page *page, const struct section *section, const char *no
 	page_list_title(page, section->title, note, rows, count);
 	put_heads(page, columns);
 	for (; row.index < rows; row.index++) {
-		row.item = section->at(&root, row.index);
+		row.item = section_row(section, &root, row.index);
 		for (const struct text_column *column = columns; column->head; column++) {
 			fputs(column == columns ? "  " : " ", page->out);
 			put_cell(page, section, column, &row);

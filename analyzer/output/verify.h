@@ -11,9 +11,10 @@
 typedef int (*verify_writer)(const struct comparison *comparison, FILE *out,
 			     const struct output_options *options, struct err *err);
 
-int verify_write_text(const struct comparison *comparison, FILE *out,
-		      const struct output_options *options, struct err *err);
-int verify_write_json(const struct comparison *comparison, FILE *out,
-		      const struct output_options *options, struct err *err);
+#define VERIFY_PROTOTYPE(name, summary)                                         \
+	int verify_write_##name(const struct comparison *comparison, FILE *out, \
+				const struct output_options *options, struct err *err);
+OUTPUTS(VERIFY_PROTOTYPE)
+#undef VERIFY_PROTOTYPE
 
 #endif

@@ -11,10 +11,11 @@
 typedef int (*whatif_writer)(const struct scenario *scenario, FILE *out,
 			     const struct output_options *options, struct err *err);
 
-int whatif_write_text(const struct scenario *scenario, FILE *out,
-		      const struct output_options *options, struct err *err);
-int whatif_write_json(const struct scenario *scenario, FILE *out,
-		      const struct output_options *options, struct err *err);
+#define WHATIF_PROTOTYPE(name, summary)                                     \
+	int whatif_write_##name(const struct scenario *scenario, FILE *out, \
+				const struct output_options *options, struct err *err);
+OUTPUTS(WHATIF_PROTOTYPE)
+#undef WHATIF_PROTOTYPE
 
 /* Every technique: its option, what it changes, assumes, and when it is refused.  Fails with -EIO. */
 int whatif_write_list(FILE *out, const struct output_options *options, struct err *err);

@@ -33,7 +33,8 @@ struct costs {
 	int64_t node_update_ns;	 /* the host's time to give a kernel of a graph another grid */
 	int64_t conditional_ns;	 /* a conditional node's own, in place of the gap before its body */
 	int64_t device_graph_ns; /* likewise of a graph that the graph before it launches */
-	int64_t trace_launch_ns; /* that recording added to a call that submits work or manages something */
+	int64_t trace_launch_ns; /* that recording added to a call that submits work */
+	int64_t trace_call_ns;	 /* and to one that submits nothing: for its record */
 	int64_t trace_graph_launch_ns; /* and to one that launches a graph */
 	int64_t trace_graph_start_ns;  /* and until that graph's first node starts */
 	int64_t trace_node_ns;	       /* and to a node of a graph after another one, on the GPU */

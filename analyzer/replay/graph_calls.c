@@ -10,9 +10,10 @@ enum graph_call graph_call_of_name(const struct profile_call_name *name)
 		return GRAPH_CALL_NONE;
 	if (strstr(name->text, "GraphInstantiate"))
 		return GRAPH_CALL_INSTANTIATES;
-	if (strstr(name->text, "GraphExecUpdate") ||
-	    (strstr(name->text, "GraphExec") && strstr(name->text, "SetParams")))
-		return GRAPH_CALL_UPDATES; /* of all nodes, or of one */
+	if (strstr(name->text, "GraphExecUpdate"))
+		return GRAPH_CALL_UPDATES;
+	if (strstr(name->text, "GraphExec") && strstr(name->text, "SetParams"))
+		return GRAPH_CALL_SETS_NODE;
 	if (strstr(name->text, "GraphUpload"))
 		return GRAPH_CALL_UPLOADS;
 	return strstr(name->text, "GraphExecDestroy") ? GRAPH_CALL_DESTROYS : GRAPH_CALL_NONE;
@@ -63,6 +64,7 @@ uint32_t graph_call_launch(const struct model *model, size_t call)
 	case GRAPH_CALL_LAUNCHES:
 		return (uint32_t)call;
 	case GRAPH_CALL_INSTANTIATES:
+	case GRAPH_CALL_UPDATES:
 		return next_launch(model, call);
 	case GRAPH_CALL_DESTROYS:
 		before = last_before(model, call, KIND(LAUNCHES) | KIND(DESTROYS));
@@ -76,9 +78,9 @@ uint32_t graph_call_launch(const struct model *model, size_t call)
 
 enum graph_call graph_call_before(const struct model *model, size_t launch)
 {
-	uint32_t before =
-		last_before(model, launch,
-			    KIND(LAUNCHES) | KIND(INSTANTIATES) | KIND(UPDATES) | KIND(UPLOADS));
+	uint32_t before = last_before(model, launch,
+				      KIND(LAUNCHES) | KIND(INSTANTIATES) | KIND(UPDATES) |
+					      KIND(SETS_NODE) | KIND(UPLOADS));
 
 	return before == PROFILE_NONE ? GRAPH_CALL_NONE : graph_call_of(model, before);
 }

@@ -35,7 +35,8 @@ enum call_behavior {
 enum call_slowed {
 	CALL_NOT_SLOWED,
 	CALL_SLOWED_AS_LAUNCH,
-	CALL_SLOWED_AS_GRAPH, /* it launches, makes or destroys a graph */
+	CALL_SLOWED_AS_GRAPH,  /* it launches, makes, updates or destroys a graph */
+	CALL_SLOWED_BY_RECORD, /* it submits nothing: its own record is all */
 };
 
 /* And likewise to a kernel or a graph behind another one. */

@@ -10,6 +10,8 @@
 /* Recording added at most so many times what such a call takes without: the rest is its own.  Medians of
  * tests/pairs/graph_update.naive are 0.4 (instantiated) to 1.1 times (destroyed) above the ceilings of that machine. */
 #define GRAPH_CALL_MOST 2
+/* Of an update, "graph_update" of docs/results/traced-steps.txt: 2.9 times of 1 node, 1.9 of 100. */
+#define GRAPH_UPDATE_MOST 3
 
 /* What recording added, of a time that it is part of. */
 static int64_t part_ns(int64_t added_ns, int64_t own_ns)
@@ -22,27 +24,36 @@ static bool is_graph_launch(const struct model *model, size_t call)
 	return model_call_class(model, call) == CALL_GRAPH_LAUNCH;
 }
 
-/* Recording takes as long for what makes graphs, memory and events as for a launch: of the calls of
- * graph_update set_params one in five submits anything, and each takes 2.6 us longer in tests/pairs than in
- * docs/results/pairs.txt.  Waits are as long as what they wait for. */
-static bool is_slowed(const struct model *model, size_t call)
+/* A call that submits nothing has a record of itself, too: of what makes graphs, memory and events, and of launches
+ * and copies that a stream captures.  Waits are as long as what they wait for. */
+static enum call_slowed slowed_without_work(const struct model *model, size_t call)
 {
-	enum profile_call_class class = model_call_class(model, call);
-
-	return submissions_count(&model->submissions, call) || class == CALL_GRAPH_MANAGE ||
-	       class == CALL_MEMORY || class == CALL_EVENT || class == CALL_CREATE;
+	switch (model_call_class(model, call)) {
+	case CALL_LAUNCH:
+	case CALL_COPY:
+	case CALL_GRAPH_MANAGE:
+	case CALL_MEMORY:
+	case CALL_EVENT:
+	case CALL_CREATE:
+		return CALL_SLOWED_BY_RECORD;
+	default:
+		return CALL_NOT_SLOWED;
+	}
 }
 
 static enum call_slowed slowed_as(const struct model *model, size_t call)
 {
-	enum graph_call graph = graph_call_of(model, call);
-
-	if (!is_slowed(model, call))
-		return CALL_NOT_SLOWED;
-	return is_graph_launch(model, call) || graph == GRAPH_CALL_INSTANTIATES ||
-			       graph == GRAPH_CALL_DESTROYS
-		       ? CALL_SLOWED_AS_GRAPH
-		       : CALL_SLOWED_AS_LAUNCH;
+	switch (graph_call_of(model, call)) {
+	case GRAPH_CALL_INSTANTIATES:
+	case GRAPH_CALL_UPDATES:
+	case GRAPH_CALL_DESTROYS:
+		return CALL_SLOWED_AS_GRAPH;
+	default:
+		break;
+	}
+	if (!submissions_count(&model->submissions, call))
+		return slowed_without_work(model, call);
+	return is_graph_launch(model, call) ? CALL_SLOWED_AS_GRAPH : CALL_SLOWED_AS_LAUNCH;
 }
 
 static enum op_delayed delayed_as(const struct model *model, const struct profile_op *op)
@@ -85,6 +96,7 @@ static int64_t untraced_launch_ns(const struct model *model, const struct costs 
 	case GRAPH_CALL_INSTANTIATES:
 		return costs_graph_ns(costs, CEILING_graph_first_launch, node_count);
 	case GRAPH_CALL_UPDATES:
+	case GRAPH_CALL_SETS_NODE:
 		return node_count && costs->updated_node_ns
 			       ? costs->graph_launch_ns +
 					 (int64_t)node_count * costs->updated_node_ns
@@ -94,32 +106,40 @@ static int64_t untraced_launch_ns(const struct model *model, const struct costs 
 	}
 }
 
-/* What a call that makes or destroys an executable graph, or launches what was made or updated, takes without
- * recording; 0: it is another one, or nobody knows. */
-static int64_t untraced_ns(const struct model *model, const struct costs *costs, size_t call)
-{
-	enum graph_call what = graph_call_of(model, call);
-	uint32_t launch;
-
-	if (what == GRAPH_CALL_LAUNCHES)
-		return untraced_launch_ns(model, costs, call);
-	if (what != GRAPH_CALL_INSTANTIATES && what != GRAPH_CALL_DESTROYS)
-		return 0;
-	launch = graph_call_launch(model, call);
-	return launch == PROFILE_NONE
-		       ? 0
-		       : costs_graph_ns(costs,
-					what == GRAPH_CALL_DESTROYS ? CEILING_graph_destroy
-								    : CEILING_graph_instantiate,
-					graph_call_node_count(model, launch));
-}
-
 /* What own_ns is longer than without recording, as far as that can be added. */
-static int64_t longer_ns(int64_t own_ns, int64_t without_ns)
+static int64_t longer_ns(int64_t own_ns, int64_t without_ns, int most)
 {
 	int64_t added_ns = max_ns(own_ns - without_ns, 0);
 
-	return part_ns(min_ns(added_ns, GRAPH_CALL_MOST * without_ns), own_ns);
+	return part_ns(min_ns(added_ns, most * without_ns), own_ns);
+}
+
+/* Calls about an executable graph that take the longer the more nodes it has. */
+static const struct {
+	enum graph_call call;
+	enum ceiling_id row;
+	int most;
+} graph_rows[] = {
+	{GRAPH_CALL_INSTANTIATES, CEILING_graph_instantiate, GRAPH_CALL_MOST},
+	{GRAPH_CALL_UPDATES, CEILING_graph_update, GRAPH_UPDATE_MOST},
+	{GRAPH_CALL_DESTROYS, CEILING_graph_destroy, GRAPH_CALL_MOST},
+};
+
+/* What recording added to one of those; 0: it is another one, or nobody knows. */
+static int64_t added_by_row_ns(const struct model *model, const struct costs *costs, size_t call,
+			       int64_t own_ns)
+{
+	enum graph_call what = graph_call_of(model, call);
+	uint32_t launch = graph_call_launch(model, call);
+
+	for (size_t i = 0; i < sizeof(graph_rows) / sizeof(graph_rows[0]); i++)
+		if (graph_rows[i].call == what && launch != PROFILE_NONE) {
+			int64_t without_ns = costs_graph_ns(costs, graph_rows[i].row,
+							    graph_call_node_count(model, launch));
+
+			return without_ns ? longer_ns(own_ns, without_ns, graph_rows[i].most) : 0;
+		}
+	return 0;
 }
 
 /* Nodes of a graph that follow another one of their stream in it. */
@@ -161,24 +181,37 @@ static int64_t added_to_graph_ns(const struct model *model, const struct costs *
 	return nodes_ns + part_ns(added_ns, own_ns - nodes_ns);
 }
 
+static int64_t added_to_launch_ns(const struct model *model, const struct costs *costs,
+				  size_t launch, int64_t own_ns)
+{
+	int64_t without_ns = untraced_launch_ns(model, costs, launch);
+
+	return without_ns ? longer_ns(own_ns, without_ns, GRAPH_CALL_MOST)
+			  : added_to_graph_ns(model, costs, launch, own_ns, costs->graph_launch_ns,
+					      costs->trace_graph_launch_ns);
+}
+
 /* What recording added to a call, out of its time, of which reading counters is taken out already. */
 static int64_t added_ns(const struct model *model, const struct costs *costs, size_t call,
 			int64_t own_ns)
 {
-	enum call_slowed slowed = (enum call_slowed)model->call_traits[call].slowed;
-	int64_t without_ns;
+	int64_t by_row_ns;
 
-	if (!costs || slowed == CALL_NOT_SLOWED)
+	if (!costs)
 		return 0;
-	if (slowed == CALL_SLOWED_AS_LAUNCH)
+	switch ((enum call_slowed)model->call_traits[call].slowed) {
+	case CALL_SLOWED_AS_LAUNCH:
 		return part_ns(costs->trace_launch_ns, own_ns);
-	without_ns = untraced_ns(model, costs, call);
-	if (without_ns)
-		return longer_ns(own_ns, without_ns);
-	return is_graph_launch(model, call)
-		       ? added_to_graph_ns(model, costs, call, own_ns, costs->graph_launch_ns,
-					   costs->trace_graph_launch_ns)
-		       : part_ns(costs->trace_launch_ns, own_ns);
+	case CALL_SLOWED_BY_RECORD:
+		return part_ns(costs->trace_call_ns, own_ns);
+	case CALL_SLOWED_AS_GRAPH:
+		if (is_graph_launch(model, call))
+			return added_to_launch_ns(model, costs, call, own_ns);
+		by_row_ns = added_by_row_ns(model, costs, call, own_ns);
+		return by_row_ns ? by_row_ns : part_ns(costs->trace_call_ns, own_ns);
+	default:
+		return 0;
+	}
 }
 
 int64_t overhead_call_ns(const struct model *model, const struct costs *costs, size_t index,
@@ -198,10 +231,11 @@ int64_t overhead_call_ns(const struct model *model, const struct costs *costs, s
 static int64_t added_to_start_ns(const struct model *model, const struct costs *costs, size_t call,
 				 int64_t launch_ns)
 {
-	int64_t call_ns = untraced_ns(model, costs, call);
+	int64_t call_ns = untraced_launch_ns(model, costs, call);
 
 	return call_ns ? longer_ns(launch_ns,
-				   call_ns + costs->graph_to_start_ns - costs->graph_launch_ns)
+				   call_ns + costs->graph_to_start_ns - costs->graph_launch_ns,
+				   GRAPH_CALL_MOST)
 		       : added_to_graph_ns(model, costs, call, launch_ns, costs->graph_to_start_ns,
 					   costs->trace_graph_start_ns);
 }

@@ -70,7 +70,10 @@ struct neighbors {
 	const struct profile_op *predecessor; /* NULL: none that this one could go into */
 	double predecessor_ns;		      /* that it took, before it was fused */
 	double predecessor_taken_bytes;	      /* that vanish of its reading */
-	bool is_most;			      /* at the high end of what is assumed */
+	uint32_t chain[FUSED_KERNELS_MOST];   /* signatures[] of what became one kernel until now */
+	size_t chain_count;
+	double chain_bytes; /* handed on in it */
+	bool is_most;	    /* at the high end of what is assumed */
 	double longest_ns; /* there, of the kernel that the predecessor goes into, and what went into it */
 };
 
@@ -112,6 +115,7 @@ static double hand_on(struct neighbors *it, const struct profile_op *op)
 		shorten(it, op, second_ns, fusion_time_ns(fusion, second, second_ns, bytes, 0));
 	fused->vanished_bytes += fusion->is_least ? bytes : 2 * bytes;
 	fused->handed_count++;
+	it->chain_bytes += bytes;
 	if (bytes > fused->most_handed_bytes) {
 		fused->most_handed_bytes = bytes;
 		fused->first = it->predecessor->detail;
@@ -140,21 +144,47 @@ static void hide(struct neighbors *it, const struct profile_op *op)
 	it->longest_ns = fmax(it->longest_ns, own_ns);
 }
 
+static void begin_chain(struct neighbors *it, const struct profile_op *op)
+{
+	it->chain_bytes = 0;
+	it->chain_count = op != NULL;
+	if (op)
+		it->chain[0] = op->detail;
+}
+
+static void add_to_chain(struct neighbors *it, const struct profile_op *op)
+{
+	struct fused_kernels *fused = it->fused;
+
+	if (it->chain_count < FUSED_KERNELS_MOST)
+		it->chain[it->chain_count++] = op->detail;
+	if (it->chain_bytes < fused->chain_bytes ||
+	    (it->chain_bytes <= fused->chain_bytes && it->chain_count <= fused->chain_count))
+		return;
+	memcpy(fused->chain, it->chain, sizeof(fused->chain));
+	fused->chain_count = it->chain_count;
+	fused->chain_bytes = it->chain_bytes;
+}
+
 /* Returns how many bytes of its reading vanish. */
 static double fuse(struct neighbors *it, size_t call, const struct profile_op *op)
 {
 	enum fusion_verdict verdict =
 		fusion_judge(it->fusion, it->model->profile, it->predecessor->detail, op->detail);
+	double bytes;
 
 	if (verdict == FUSION_GRID_WIDE) {
 		it->is_grid_wide = true;
+		begin_chain(it, op);
 		return 0;
 	}
 	if (it->change)
 		it->change->calls[call] = change_number(it->change, &fused_launch);
 	it->fused->kernel_count++;
 	hide(it, op);
-	return verdict == FUSION_HANDS_ON && !is_independent(it, op) ? hand_on(it, op) : 0;
+	bytes = verdict == FUSION_HANDS_ON && !is_independent(it, op) ? hand_on(it, op) : 0;
+	add_to_chain(it, op);
+	return bytes;
 }
 
 static void fuse_iteration(struct neighbors *it, size_t first, size_t end)
@@ -169,10 +199,12 @@ static void fuse_iteration(struct neighbors *it, size_t first, size_t end)
 		if (may_be_between(it->change, model, i))
 			continue;
 		if (op && it->predecessor && it->predecessor->stream == op->stream &&
-		    is_alike(it->fusion, model->profile, it->predecessor, op))
+		    is_alike(it->fusion, model->profile, it->predecessor, op)) {
 			taken_bytes = fuse(it, i, op);
-		else
+		} else {
 			it->longest_ns = op_ns;
+			begin_chain(it, op);
+		}
 		it->predecessor = op;
 		it->predecessor_ns = op_ns;
 		it->predecessor_taken_bytes = taken_bytes;

@@ -5,6 +5,7 @@
 #define ROOFLINE_FUSE_H
 
 #include "techniques/application.h"
+#include "techniques/shared/fused_shape.h"
 
 /* What fusing changes, added up. */
 struct fused_kernels {
@@ -14,6 +15,10 @@ struct fused_kernels {
 	double saved_ns;	/* by that alone, without launches and gaps */
 	uint32_t first, second; /* signatures[]: who hands on most; only where handed_count */
 	double most_handed_bytes;
+	/* signatures[] of what becomes one kernel, the longest row with most bytes handed on in it */
+	uint32_t chain[FUSED_KERNELS_MOST];
+	size_t chain_count;
+	double chain_bytes;
 };
 
 /* Of all loops, where counters tell of bytes; changes nothing. */

@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/groups.h"
 #include "base/paths.h"
+#include "base/sums.h"
 #include "trace/loader.h"
 
 /* One operation, call or wait that took longer is a damaged number; analyses add up thousands of
@@ -27,13 +29,46 @@ bool loader_check_times(struct loader_task *task, int64_t start_ns, int64_t end_
 	return true;
 }
 
+/* What was not asked for is there all the same. */
+static int look_at(struct loader_task *task, enum trace_table table)
+{
+	struct recording_table bytes;
+
+	if (recording_open_table(&bytes, task->owner->source, table) == 0) {
+		task->opened_count++;
+		recording_close_table(&bytes);
+	}
+	return 0;
+}
+
+static int stop_at_row(const union trace_row *row, const struct reader_place *place, void *context)
+{
+	(void)row;
+	(void)place;
+	*(bool *)context = true;
+	return -ECANCELED;
+}
+
+bool loader_has_rows(const struct recording_process *source, enum trace_table table)
+{
+	struct reader_losses losses = {0};
+	struct err err = {""};
+	bool has_rows = false;
+
+	reader_read_table(source, table, stop_at_row, &has_rows, &losses, &err);
+	return has_rows;
+}
+
 int loader_read(struct loader_task *task, enum trace_table table, reader_row each)
 {
 	const struct recording_process *source = task->owner->source;
 	struct reader_place place = {source->name, table, 0};
 	struct err err = {""};
-	int rc = reader_read_table(source, table, each, task, &task->losses, &err);
+	int rc;
 
+	if (!(task->owner->tables >> table & 1))
+		return look_at(task, table);
+	rc = reader_read_table(source, table, each, task, &task->losses, &err);
 	if (rc == 0)
 		task->opened_count++;
 	if (rc == 0 || rc == -ENOENT)
@@ -48,19 +83,14 @@ int loader_read(struct loader_task *task, enum trace_table table, reader_row eac
 
 /* ---- losses ---- */
 
-static struct profile_loss *find_loss(struct process_loader *loader, const char *kind)
+/* Where the process's loss of that kind is in losses[], or has to be added. */
+static int find_loss(struct process_loader *loader, const char *kind, size_t *index)
 {
-	struct profile *profile = loader->loader->profile;
+	uint32_t number;
+	int rc = groups_find(&loader->loss_kinds, &kind, sizeof(kind), &number);
 
-	for (size_t i = profile->loss_count; i > 0; i--) {
-		struct profile_loss *loss = &profile->losses[i - 1];
-
-		if (loss->process != loader->process)
-			break;
-		if (loss->kind == kind)
-			return loss;
-	}
-	return NULL;
+	*index = loader->first_loss + number;
+	return rc;
 }
 
 int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t count,
@@ -68,13 +98,14 @@ int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t co
 {
 	struct loader *all = loader->loader;
 	struct profile_loss *loss;
+	size_t index;
 
 	kind = strings_intern(all->texts, kind);
 	detail = strings_intern(all->texts, detail);
-	if (!kind || !detail)
+	if (!kind || !detail || find_loss(loader, kind, &index) < 0)
 		return -ENOMEM;
-	loss = find_loss(loader, kind);
-	if (loss) {
+	if (index < all->profile->loss_count) {
+		loss = &all->profile->losses[index];
 		if (__builtin_add_overflow(loss->count, count, &loss->count))
 			loss->count = UINT64_MAX;
 		return 0;
@@ -85,4 +116,31 @@ int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t co
 	*loss = (struct profile_loss){loader->process, kind, count, detail};
 	all->profile->loss_count++;
 	return 0;
+}
+
+int loader_sum_losses(struct profile *profile)
+{
+	struct groups kinds = {0};
+	int rc = 0;
+
+	profile->loss_sums = calloc(profile->loss_count + 1, sizeof(*profile->loss_sums));
+	if (!profile->loss_sums)
+		return -ENOMEM;
+	for (size_t i = 0; rc == 0 && i < profile->loss_count; i++) {
+		const struct profile_loss *loss = &profile->losses[i];
+		struct profile_loss_sum *sum;
+		uint32_t number;
+
+		rc = groups_find(&kinds, &loss->kind, sizeof(loss->kind), &number);
+		if (rc < 0)
+			break;
+		sum = &profile->loss_sums[number];
+		if (number == profile->loss_sum_count) {
+			*sum = (struct profile_loss_sum){loss->kind, 0, (uint32_t)i};
+			profile->loss_sum_count++;
+		}
+		sum_add_count(&sum->count, loss->count);
+	}
+	groups_free(&kinds);
+	return rc;
 }

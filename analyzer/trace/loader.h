@@ -28,11 +28,13 @@
 
 #include "base/err.h"
 #include "base/array.h"
+#include "base/groups.h"
 #include "trace/demangler.h"
 #include "trace/id_map.h"
 #include "trace/profile.h"
 #include "trace/reader.h"
 #include "base/strings.h"
+#include "trace/tables.h"
 #include "roofline/runs.h"
 
 /* Items that the arrays of the profile have room for. */
@@ -44,14 +46,15 @@ struct loader_capacity {
 		argument_sets, givens, clones, losses;
 };
 
-/* What tells devices without a UUID apart. */
-struct device_identity {
-	uint32_t ordinal;
-	const char *host;
-};
+/* What ids stand for; read whatever is asked for. */
+#define TABLES_SMALL                                                                         \
+	(TABLE(process) | TABLE(names) | TABLE(devices) | TABLE(contexts) | TABLE(streams) | \
+	 TABLE(signatures) | TABLE(machine_code) | TABLE(threads) | TABLE(metrics) |         \
+	 TABLE(sampled_metrics))
 
 struct loader {
 	struct profile *profile;
+	uint64_t tables; /* those to read */
 	struct loader_capacity capacity;
 	struct strings *texts;	      /* profile->strings */
 	struct strings *kernel_texts; /* numbers are indexes of kernel_names[] */
@@ -60,8 +63,7 @@ struct loader {
 	struct signature_node *signature_set;
 	struct demangler demangler;
 	struct counter_node *counter_set;
-	struct device_identity *device_identities; /* as devices[] */
-	size_t device_identity_capacity;
+	struct groups device_identities; /* numbers are indexes of devices[] */
 	uint32_t *next_stream; /* as streams[]: another one with the same stream id, or NONE */
 	size_t next_stream_capacity;
 };
@@ -120,6 +122,7 @@ struct process_loader {
 	struct loader *loader;
 	const struct recording_process *source;
 	uint32_t process;
+	uint64_t tables; /* of the loader's, and what those need */
 	struct id_map names, devices, contexts, streams, signatures, threads, metrics;
 	struct id_map name_kernels; /* from names.id of kernels to kernel_names[] */
 	const char **name_texts;    /* by index in names */
@@ -128,8 +131,11 @@ struct process_loader {
 	struct context_entry *context_entries;
 	size_t context_count, context_capacity;
 	size_t property_capacity;
+	struct groups stream_numbers; /* by context and id; from first_stream */
+	uint32_t first_stream;
 	size_t first_op, first_call, first_copy, first_sync, first_overhead, first_jit,
-		first_module, first_load, first_allocation, first_event_call, first_launch;
+		first_module, first_loss, first_load, first_allocation, first_event_call,
+		first_launch;
 	struct profile_op *other_ops; /* all but kernels, until they join ops[] */
 	size_t other_op_count, other_op_capacity;
 	struct marker *markers;
@@ -142,13 +148,17 @@ struct process_loader {
 	size_t counted_count, counted_capacity;
 	struct counter_value *counter_values;
 	size_t counter_value_count, counter_value_capacity;
+	struct groups loss_kinds; /* kinds of this process; numbers from first_loss */
 	struct loader_task small, kernels, calls, samples, others;
 };
 
 /* ---- loader.c: what the others share ---- */
 
-/* Reads one table for a task; a file that is missing or cannot be read is no failure. */
+/* Reads one table for a task, where it was asked for; a file that is missing or cannot be read is no failure. */
 int loader_read(struct loader_task *task, enum trace_table table, reader_row each);
+
+/* Whether the table has a row. */
+bool loader_has_rows(const struct recording_process *source, enum trace_table table);
 
 /* Whether a row's times can be used: both set, in order, less than 30 days apart.  Counts the row
  * as lost otherwise. */
@@ -158,6 +168,9 @@ bool loader_check_times(struct loader_task *task, int64_t start_ns, int64_t end_
 /* Adds to what was lost in the process. */
 int loader_add_loss(struct process_loader *loader, const char *kind, uint64_t count,
 		    const char *detail);
+
+/* Fills in loss_sums[] when all processes are there.  -ENOMEM. */
+int loader_sum_losses(struct profile *profile);
 
 /* ---- loader_process.c ---- */
 

@@ -144,16 +144,34 @@ static int compare_pairs(const void *left, const void *right)
 	return (a->correlation > b->correlation) - (a->correlation < b->correlation);
 }
 
-/* Keeps the outermost calls; the ids of the dropped ones lead to the call that contains them. */
-static void drop_nested_calls(struct process_loader *loader)
+/* A thread is in one call at a time: a damaged call ends where the next one begins. */
+static void end_before(struct loader_task *task, struct profile_call *call,
+		       const struct profile_call *next)
 {
+	struct reader_place place = {task->owner->source->name, TRACE_TABLE_api, 0};
+
+	if (call->thread != next->thread || call->end_ns <= next->start_ns)
+		return;
+	reader_count_loss(&task->losses, READER_invalid_times, &place,
+			  "a call that lasts until %lld, and one of its thread from %lld on",
+			  (long long)call->end_ns, (long long)next->start_ns);
+	call->end_ns = next->start_ns;
+}
+
+/* Keeps the outermost calls; the ids of the dropped ones lead to the call that contains them. */
+static void drop_nested_calls(struct loader_task *task)
+{
+	struct process_loader *loader = task->owner;
 	struct profile *profile = loader->loader->profile;
 	struct profile_call *calls = profile->calls;
 	size_t kept = loader->first_call;
 
 	for (size_t i = loader->first_call; i < profile->call_count; i++) {
-		if (kept == loader->first_call || !call_contains(&calls[kept - 1], &calls[i]))
+		if (kept == loader->first_call || !call_contains(&calls[kept - 1], &calls[i])) {
+			if (kept > loader->first_call)
+				end_before(task, &calls[kept - 1], &calls[i]);
 			calls[kept++] = calls[i];
+		}
 		correlations_add(&loader->correlations, calls[i].correlation, (uint32_t)kept - 1);
 	}
 	profile->call_count = kept;
@@ -182,7 +200,7 @@ int loader_read_calls(struct loader_task *task)
 		rc = correlations_prepare(loader);
 	if (rc < 0)
 		return rc;
-	drop_nested_calls(loader);
+	drop_nested_calls(task);
 	return stable_sort(loader->correlations.pairs, loader->correlations.pair_count,
 			   sizeof(*loader->correlations.pairs), compare_pairs);
 }

@@ -124,6 +124,16 @@ static void set_bounds(struct process_loader *loader)
 	}
 }
 
+/* Calls tell whose the attributes of launches are. */
+static uint64_t needed_tables(const struct loader *all, const struct recording_process *source)
+{
+	bool has_attributes = all->tables & TABLE(launch_attributes) &&
+			      !(all->tables & TABLE(api)) &&
+			      loader_has_rows(source, TRACE_TABLE_launch_attributes);
+
+	return all->tables | (has_attributes ? TABLE(api) : 0);
+}
+
 static void process_loader_init(struct process_loader *loader, struct loader *all,
 				const struct recording_process *source)
 {
@@ -133,6 +143,7 @@ static void process_loader_init(struct process_loader *loader, struct loader *al
 		.loader = all,
 		.source = source,
 		.process = (uint32_t)profile->process_count,
+		.tables = needed_tables(all, source),
 		.first_op = profile->op_count,
 		.first_call = profile->call_count,
 		.first_copy = profile->copy_count,
@@ -141,6 +152,8 @@ static void process_loader_init(struct process_loader *loader, struct loader *al
 		.first_jit = profile->jit_count,
 		.first_module = profile->module_count,
 		.first_load = profile->load_count,
+		.first_stream = (uint32_t)profile->stream_count,
+		.first_loss = profile->loss_count,
 		.first_allocation = profile->allocation_count,
 		.first_event_call = profile->event_call_count,
 		.first_launch = profile->launch_count,
@@ -164,6 +177,8 @@ static void process_loader_clear(struct process_loader *loader)
 	id_map_clear(&loader->counted_likes);
 	id_map_clear(&loader->counted_graphs);
 	id_map_clear(&loader->argument_ids);
+	groups_free(&loader->loss_kinds);
+	groups_free(&loader->stream_numbers);
 	free(loader->counted);
 	free(loader->counter_values);
 	free(loader->name_texts);

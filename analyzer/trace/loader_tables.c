@@ -1,5 +1,6 @@
+#define _GNU_SOURCE /* asprintf */
+
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,8 @@
 
 /* Operations keep their device in 16 bits. */
 #define DEVICE_LIMIT ((size_t)UINT16_MAX)
+/* Streams of one id in several contexts that are looked at one by one. */
+#define STREAM_TRIES 4
 
 static struct profile_process *loader_facts(const struct process_loader *loader)
 {
@@ -52,25 +55,6 @@ static int64_t number_property(const struct profile_process *process, const char
 	return *text && !*end && errno == 0 && number >= 0 ? number : fallback;
 }
 
-/* A fraction; 0 when it is absent or none. */
-static double fraction_property(const struct profile_process *process, const char *key)
-{
-	const char *text = profile_property(process, key, "");
-	char *end;
-	double number = strtod(text, &end);
-
-	return *text && !*end && isfinite(number) && number > 0 ? number : 0;
-}
-
-/* What recording adds to a call; 0 where it was not measured, or nothing was seen to be added. */
-static double added_to_call(const struct profile_process *process)
-{
-	double bare_ns = fraction_property(process, "call_bare_ns");
-	double recorded_ns = fraction_property(process, "call_recorded_ns");
-
-	return bare_ns > 0 && recorded_ns > bare_ns ? recorded_ns - bare_ns : 0;
-}
-
 static uint64_t folder_pid(const char *folder)
 {
 	const char *dot = strrchr(folder, '.');
@@ -94,7 +78,6 @@ int loader_parse_process_facts(struct process_loader *loader)
 	process->is_replay =
 		!strcmp(profile_property(process, "counters_mode", "rotation"), "replay");
 	process->is_graph_level = !strcmp(profile_property(process, "graphs", "node"), "graph");
-	process->call_added_ns = added_to_call(process);
 	process->has_managed = number_property(process, "managed", 0) != 0;
 	process->is_filtered = *profile_property(process, "filter_kernels", "") ||
 			       number_property(process, "delay_ns", 0) ||
@@ -129,16 +112,22 @@ const char *loader_name(const struct process_loader *loader, uint32_t id)
 
 /* ---- devices ---- */
 
-static bool device_is_same(const struct loader *loader, size_t device,
-			   const struct trace_devices_row *row, const char *host)
+/* Devices are the same by UUID, without one by ordinal, name and host; the number of an equal one, or of a new one. */
+static int device_number(struct loader *loader, const struct trace_devices_row *row,
+			 const char *host, uint32_t *number)
 {
-	const struct profile_device *known = &loader->profile->devices[device];
-	const struct device_identity *identity = &loader->device_identities[device];
+	char *identity = NULL;
+	int length, rc;
 
-	if (*row->uuid || *known->uuid)
-		return !strcmp(row->uuid, known->uuid);
-	return identity->ordinal == row->device && !strcmp(row->name, known->name) &&
-	       !strcmp(identity->host, host);
+	if (*row->uuid)
+		length = asprintf(&identity, "%s", row->uuid);
+	else
+		length = asprintf(&identity, "\n%u\n%s\n%s", row->device, row->name, host);
+	if (length < 0)
+		return -ENOMEM;
+	rc = groups_find(&loader->device_identities, identity, (size_t)length, number);
+	free(identity);
+	return rc;
 }
 
 static void device_fill(struct profile_device *device, const struct trace_devices_row *row)
@@ -160,20 +149,15 @@ static void device_fill(struct profile_device *device, const struct trace_device
 	};
 }
 
-static uint32_t device_append(struct loader *loader, const struct trace_devices_row *row,
-			      const char *host)
+static uint32_t device_append(struct loader *loader, const struct trace_devices_row *row)
 {
 	struct profile *profile = loader->profile;
 	struct profile_device *device =
 		ARRAY_NEXT(profile->devices, loader->capacity.devices, profile->device_count);
-	struct device_identity *identity =
-		ARRAY_NEXT(loader->device_identities, loader->device_identity_capacity,
-			   profile->device_count);
 
-	if (!device || !identity)
+	if (!device)
 		return PROFILE_NONE;
 	device_fill(device, row);
-	*identity = (struct device_identity){row->device, host};
 	profile->device_count++; /* before the check: profile_free frees what there is of it */
 	if (!device->name || !device->uuid)
 		return PROFILE_NONE;
@@ -184,12 +168,15 @@ static uint32_t device_append(struct loader *loader, const struct trace_devices_
 static uint32_t device_find_or_append(struct loader *loader, const struct trace_devices_row *row,
 				      const char *host)
 {
-	for (size_t i = 0; i < loader->profile->device_count; i++)
-		if (device_is_same(loader, i, row, host))
-			return (uint32_t)i;
+	uint32_t number;
+
+	if (device_number(loader, row, host, &number) < 0)
+		return PROFILE_NONE;
+	if (number < loader->profile->device_count)
+		return number;
 	if (loader->profile->device_count >= DEVICE_LIMIT)
 		return (uint32_t)DEVICE_LIMIT - 1;
-	return device_append(loader, row, host);
+	return device_append(loader, row);
 }
 
 static int loader_put_device(struct process_loader *loader, const struct trace_devices_row *row)
@@ -251,12 +238,38 @@ static const struct context_entry *loader_context(const struct process_loader *l
 	return index == PROFILE_NONE ? NULL : &loader->context_entries[index];
 }
 
+/* The number of a stream among those of its process: the streams of a process stand behind each other. */
+static int number_of_stream(struct process_loader *loader, uint32_t context, uint32_t id,
+			    uint32_t *number)
+{
+	const uint32_t key[2] = {context, id};
+
+	return groups_find(&loader->stream_numbers, key, sizeof(key), number);
+}
+
+/* Most processes have one context: the last stream of that id is the one.  Else, after a few others, its number tells. */
+static uint32_t find_stream(const struct process_loader *loader, uint32_t context, uint32_t id)
+{
+	const struct profile *profile = loader->loader->profile;
+	const uint32_t key[2] = {context, id};
+	uint32_t stream = id_map_get(&loader->streams, id), number;
+
+	for (int tries = 0; tries < STREAM_TRIES; tries++) {
+		if (stream == PROFILE_NONE || profile->streams[stream].context == context)
+			return stream;
+		stream = loader->loader->next_stream[stream];
+	}
+	number = groups_look(&loader->stream_numbers, key, sizeof(key));
+	return number == UINT32_MAX ? PROFILE_NONE : loader->first_stream + number;
+}
+
 static uint32_t stream_append(struct process_loader *loader, uint32_t context, uint32_t id,
 			      uint32_t device)
 {
 	struct loader *all = loader->loader;
 	struct profile *profile = all->profile;
 	const struct context_entry *entry = loader_context(loader, context);
+	uint32_t number;
 	struct profile_stream *stream =
 		ARRAY_NEXT(profile->streams, all->capacity.streams, profile->stream_count);
 	uint32_t *next =
@@ -271,6 +284,8 @@ static uint32_t stream_append(struct process_loader *loader, uint32_t context, u
 		.stream = id,
 		.is_null = entry && entry->null_stream == id,
 	};
+	if (number_of_stream(loader, context, id, &number) < 0)
+		return PROFILE_NONE;
 	*next = id_map_get(&loader->streams, id);
 	if (id_map_put(&loader->streams, id, (uint32_t)profile->stream_count) < 0)
 		return PROFILE_NONE;
@@ -281,10 +296,8 @@ uint32_t loader_stream(struct process_loader *loader, uint32_t context, uint32_t
 		       uint32_t device)
 {
 	struct profile *profile = loader->loader->profile;
-	uint32_t stream = id_map_get(&loader->streams, id);
+	uint32_t stream = find_stream(loader, context, id);
 
-	while (stream != PROFILE_NONE && profile->streams[stream].context != context)
-		stream = loader->loader->next_stream[stream];
 	if (stream == PROFILE_NONE)
 		return stream_append(loader, context, id, device);
 	if (profile->streams[stream].device == PROFILE_NONE)

@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/new_folder.h"
 #include "base/paths.h"
 #include "base/temporary.h"
 #include "trace/packed.h"
@@ -74,51 +74,15 @@ static int check_recording(const char *path, const char *folder, struct err *err
 	return rc;
 }
 
-static int make_folder(char *temporary, struct err *err)
+int pack_extract(const char *path, const char *target, struct err *err)
 {
-	mode_t mask = umask(0);
+	struct new_folder folder;
+	int rc = new_folder_open(&folder, target, err);
 
-	umask(mask);
-	if (!mkdtemp(temporary))
-		return err_set(err, -errno, "%s: cannot be made: %s; give -o another name",
-			       temporary, strerror(errno));
-	temporary_add(temporary);
-	if (chmod(temporary, 0777 & ~mask) < 0) /* mkdtemp's 0700 hides it from other users */
-		errno = 0;
-	return 0;
-}
-
-/* Beside the folder, and hidden: nobody reads what is not whole. */
-static bool name_temporary(char *temporary, size_t size, const char *folder)
-{
-	const char *slash = strrchr(folder, '/'), *name = slash ? slash + 1 : folder;
-
-	return (size_t)snprintf(temporary, size, "%.*s.%s.XXXXXX", (int)(name - folder), folder,
-				name) < size;
-}
-
-int pack_extract(const char *path, const char *folder, struct err *err)
-{
-	char temporary[PATH_MAX];
-	struct stat status;
-	int rc;
-
-	if (lstat(folder, &status) == 0)
-		return err_set(err, -EEXIST, "%s: is there already; give -o another name", folder);
-	if (!name_temporary(temporary, sizeof(temporary), folder))
-		return err_set(err, -ENAMETOOLONG, "%s: the name is too long", folder);
-	rc = make_folder(temporary, err);
 	if (rc < 0)
 		return rc;
-	rc = extract_files(path, temporary, err);
+	rc = extract_files(path, folder.temporary, err);
 	if (rc == 0)
-		rc = check_recording(path, temporary, err);
-	if (rc == 0 && rename(temporary, folder) < 0)
-		rc = err_set(err, -errno, "%s: cannot be made: %s; give -o another name", folder,
-			     strerror(errno));
-	if (rc < 0)
-		temporary_remove(temporary);
-	else
-		temporary_forget(temporary);
-	return rc;
+		rc = check_recording(path, folder.temporary, err);
+	return new_folder_close(&folder, rc, err);
 }

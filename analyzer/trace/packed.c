@@ -21,7 +21,7 @@ struct packed {
 	int fd;
 	struct archive *archive;
 	struct archive_entry *entry; /* libarchive's own might be missing: it does not look */
-	bool has_begun; /* at least one file was found */
+	bool has_begun;		     /* at least one file was found */
 	char block[BLOCK_BYTES];
 	char read[BLOCK_BYTES]; /* what libarchive is given */
 	size_t zero_bytes;	/* in a row */

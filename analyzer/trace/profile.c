@@ -134,7 +134,7 @@ static void loader_clear(struct loader *loader)
 	strings_free(loader->metric_texts);
 	strings_free(loader->kernel_texts);
 	strings_free(loader->call_texts);
-	free(loader->device_identities);
+	groups_free(&loader->device_identities);
 	free(loader->next_stream);
 }
 
@@ -159,6 +159,7 @@ static int loader_init(struct loader *loader, const char *path)
 /* One recording while its runs are read, and the first thing that went wrong with a process of it. */
 struct loading {
 	const char *path;
+	uint64_t tables;
 	struct recording recording;
 	struct err first_failure;
 };
@@ -203,6 +204,7 @@ static int load_run(struct profile **out, struct loading *loading, enum roofline
 	struct loader loader;
 	int rc = loader_init(&loader, loading->path);
 
+	loader.tables = loading->tables;
 	if (rc == 0)
 		rc = add_processes(&loader, loading, run, err);
 	if (rc == 0)
@@ -211,6 +213,8 @@ static int load_run(struct profile **out, struct loading *loading, enum roofline
 		rc = loader_sort_samples(loader.profile);
 	if (rc == 0)
 		rc = loader_sort_arguments(loader.profile);
+	if (rc == 0)
+		rc = loader_sum_losses(loader.profile);
 	if (rc == 0) {
 		loader_sort_machine_codes(loader.profile);
 		set_slices(loader.profile);
@@ -283,9 +287,9 @@ static int no_recording(const struct loading *loading, struct err *err)
 		       loading->path);
 }
 
-int profile_load(struct profile **out, const char *path, struct err *err)
+int profile_load_tables(struct profile **out, const char *path, uint64_t tables, struct err *err)
 {
-	struct loading loading = {.path = path};
+	struct loading loading = {.path = path, .tables = tables | TABLES_SMALL};
 	struct profile *profile = NULL;
 	int rc = recording_open(&loading.recording, path, err);
 
@@ -299,6 +303,11 @@ int profile_load(struct profile **out, const char *path, struct err *err)
 		*out = profile;
 	recording_close(&loading.recording);
 	return rc;
+}
+
+int profile_load(struct profile **out, const char *path, struct err *err)
+{
+	return profile_load_tables(out, path, TABLES_ALL, err);
 }
 
 static void process_clear(struct profile_process *process)
@@ -363,6 +372,7 @@ void profile_free(struct profile *profile)
 	free(profile->givens);
 	free(profile->clones);
 	free(profile->losses);
+	free(profile->loss_sums);
 	free(profile);
 }
 

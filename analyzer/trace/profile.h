@@ -394,7 +394,6 @@ struct profile_process {
 	uint32_t run;		   /* enum roofline_run */
 	bool is_replay;		   /* counters by replay: kernels' times are not their own */
 	bool is_graph_level;	   /* recorded with --graphs=graph */
-	double call_added_ns;	   /* by recording to a short call, as measured in it; 0: unknown */
 	bool has_managed;	   /* page faults and migrations of managed memory were recorded */
 	bool is_filtered;	   /* by --kernels, --delay, --duration or the profiler API */
 };
@@ -405,6 +404,13 @@ struct profile_loss {
 	const char *kind; /* a LOSS name of trace_schema.h, or one of the reader's own below */
 	uint64_t count;
 	const char *detail; /* of the first row; for the reader's own: file:line: what */
+};
+
+/* The same over all processes. */
+struct profile_loss_sum {
+	const char *kind;
+	uint64_t count;
+	uint32_t first; /* losses[]: the first of that kind */
 };
 
 /* The reader's own losses: unreadable_rows, orphan_ids, invalid_times, cut_off_rows, nul_bytes,
@@ -482,6 +488,9 @@ struct profile {
 	size_t clone_count;
 	struct profile_loss *losses;
 	size_t loss_count;
+	struct profile_loss_sum
+		*loss_sums; /* by kind, in the order in which losses[] has them first */
+	size_t loss_sum_count;
 	struct profile *graph_run; /* owned; the run with graphs as a whole, or NULL */
 	struct profile
 		*counter_run; /* owned; the run whose counters are among counters[], or NULL */
@@ -499,6 +508,10 @@ struct profile {
  * *out and frees it with profile_free.
  */
 int profile_load(struct profile **out, const char *path, struct err *err);
+
+/* The same of some tables, a set of tables.h: the others are as if they had no rows.  Small ones that say what ids stand
+ * for are always read. */
+int profile_load_tables(struct profile **out, const char *path, uint64_t tables, struct err *err);
 
 /* Frees a profile, also a half-built one; NULL is fine. */
 void profile_free(struct profile *profile);

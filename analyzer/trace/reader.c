@@ -2,6 +2,7 @@
 
 #include "base/paths.h"
 #include "trace/plain_lines.h"
+#include "trace/table_form.h"
 
 #include <csv.h>
 #include <errno.h>
@@ -19,39 +20,6 @@
 #define FIELD_LIMIT_BYTES ((size_t)8 * 1024 * 1024)
 #define FIELD_BLOCK_BYTES ((size_t)32 * 1024) /* how much it grows by */
 #define MAX_COLUMNS 256			      /* of a file; further ones are not looked at */
-
-/* ---- the schema as data ---- */
-
-enum column_type { COLUMN_i64, COLUMN_u64, COLUMN_u32, COLUMN_f64, COLUMN_text };
-
-struct column {
-	const char *name;
-	enum column_type type;
-	size_t offset; /* in the row structure */
-};
-
-struct table_form {
-	const char *name;
-	const struct column *columns;
-	size_t column_count;
-};
-
-/* A function per table, because offsetof needs the structure that a COLUMN row cannot name. */
-#define COLUMN_ENTRY(type, name, meaning) {#name, COLUMN_##type, offsetof(row_type, name)},
-#define TABLE_FUNCTION(table, columns)                                                    \
-	static struct table_form describe_##table(void)                                   \
-	{                                                                                 \
-		typedef struct trace_##table##_row row_type;                              \
-		static const struct column list[] = {columns(COLUMN_ENTRY)};              \
-		return (struct table_form){#table, list, sizeof(list) / sizeof(list[0])}; \
-	}
-TRACE_TABLES(TABLE_FUNCTION)
-#undef TABLE_FUNCTION
-#undef COLUMN_ENTRY
-
-#define TABLE_ENTRY(table, columns) describe_##table,
-static struct table_form (*const describe_table[])(void) = {TRACE_TABLES(TABLE_ENTRY)};
-#undef TABLE_ENTRY
 
 #define TABLE_NAME(table, columns) #table,
 static const char *const table_names[] = {TRACE_TABLES(TABLE_NAME)};
@@ -173,7 +141,8 @@ struct reader {
 	char *buffer;
 	int rc; /* first failure; libcsv cannot be stopped, so callbacks look at it */
 
-	const struct column *columns[MAX_COLUMNS]; /* of the file, in its order; NULL: unknown */
+	const struct table_column
+		*columns[MAX_COLUMNS]; /* of the file, in its order; NULL: unknown */
 	size_t column_count;
 	bool has_header;
 	bool is_foreign; /* the header names no column of the table: its rows say nothing */
@@ -245,7 +214,7 @@ static uint64_t count_byte(const char *text, size_t length, char byte)
 
 static void reader_parse_header(struct reader *reader, const char *text, size_t length)
 {
-	const struct column *found = NULL;
+	const struct table_column *found = NULL;
 
 	if (reader->field_count >= MAX_COLUMNS)
 		return;
@@ -308,8 +277,8 @@ static const char *not_a_number(enum column_type type)
 	return type == COLUMN_f64 ? "is not a number" : "is not a whole number";
 }
 
-static void reader_parse_value(struct reader *reader, const struct column *column, const char *text,
-			       size_t length)
+static void reader_parse_value(struct reader *reader, const struct table_column *column,
+			       const char *text, size_t length)
 {
 	char *target = (char *)&reader->row + column->offset;
 	uint64_t number = 0;
@@ -347,7 +316,7 @@ static void reader_parse_value(struct reader *reader, const struct column *colum
 static void reader_add_field(void *data, size_t length, void *context)
 {
 	struct reader *reader = context;
-	const struct column *column;
+	const struct table_column *column;
 
 	if (reader->rc < 0)
 		return;
@@ -368,7 +337,7 @@ static void reader_add_field(void *data, size_t length, void *context)
 static void reader_place_texts(struct reader *reader)
 {
 	for (size_t i = 0; i < reader->column_count; i++) {
-		const struct column *column = reader->columns[i];
+		const struct table_column *column = reader->columns[i];
 
 		if (column && column->type == COLUMN_text)
 			*(const char **)(void *)((char *)&reader->row + column->offset) =
@@ -376,7 +345,7 @@ static void reader_place_texts(struct reader *reader)
 	}
 }
 
-static enum plain_type plain_type_of(const struct column *column)
+static enum plain_type plain_type_of(const struct table_column *column)
 {
 	static const enum plain_type types[] = {
 		[COLUMN_i64] = PLAIN_i64, [COLUMN_u64] = PLAIN_u64, [COLUMN_u32] = PLAIN_u32};
@@ -388,7 +357,7 @@ static void reader_plan_plain(struct reader *reader)
 {
 	reader->is_plain = reader->way == READER_SHORT && !reader->is_foreign;
 	for (size_t i = 0; i < reader->column_count; i++) {
-		const struct column *column = reader->columns[i];
+		const struct table_column *column = reader->columns[i];
 
 		if (column && (column->type == COLUMN_f64 || column->type == COLUMN_text)) {
 			reader->is_plain = false;
@@ -564,7 +533,7 @@ static struct reader *reader_create(const char *process, enum trace_table table)
 
 	if (!reader)
 		return NULL;
-	reader->form = describe_table[table]();
+	reader->form = table_form_of(table);
 	reader->place.process = process;
 	reader->place.table = table;
 	reader->buffer = malloc(READ_BYTES);

@@ -48,8 +48,6 @@
 		 "0: no memory that is allocated and freed")                                                \
 	VARIABLE(ENV_LAUNCH_ATTRIBUTES, "ROOFLINE_LAUNCH_ATTRIBUTES", "1",                                  \
 		 "0: not which launches are dependent, cooperative or have a priority")                     \
-	VARIABLE(ENV_CALIBRATE, "ROOFLINE_CALIBRATE", "1",                                                  \
-		 "0: do not measure in the program what recording a call adds to it")                       \
 	VARIABLE(ENV_MANAGED, "ROOFLINE_MANAGED", "0",                                                      \
 		 "1: page faults and migrations of managed memory")                                         \
 	VARIABLE(ENV_ARGS, "ROOFLINE_ARGS", "0", "1: which addresses kernels are launched with")            \

@@ -467,11 +467,12 @@
 	KEY(sample_image_wait_max_ns, "longest wait for an image to decode into") \
 	KEY(sample_decode_max_ns, "longest decoding") \
 	KEY(sample_problem, "why samples that were asked for were not taken") \
-	KEY(call_bare_ns, "a short call of the driver without its record, measured in this process") \
-	KEY(call_recorded_ns, "and with it: the difference is what recording such a call adds here") \
 	KEY(managed, "1 when page faults and migrations of managed memory were recorded") \
 	KEY(managed_problem, "why those that were asked for were not recorded") \
 	KEY(power_problem, "why clocks and power that were asked for were not read") \
+	KEY(imported_from, "tool and version of the file that rooflinectl import made the recording of") \
+	KEY(imported_lacks, "what that tool does not tell") \
+	KEY(imported_resolution_ns, "what its times are rounded to, where that is coarser than 1 ns") \
 	KEY(sealed_ns, "the recording was closed properly: the program ended, or a limit was reached")
 
 /* LOSS(name, unit, meaning): the kinds of losses.csv. */
@@ -493,6 +494,7 @@
 	LOSS(taken_buffers, "buffers", "CUPTI gave them to somebody else, who registered for its records after the collector") \
 	LOSS(late_attachments, "threads", "used NVTX or started CUDA before the collector was attached: what they did until then is missing") \
 	LOSS(yielded, "processes", "left out on request: --yield, and the program or another profiler uses CUPTI") \
+	LOSS(unimported, "records", "of the imported file have no place in a recording") \
 	LOSS(disabled_kinds, "kinds", "CUPTI refused to record this kind")
 
 /* clang-format on */

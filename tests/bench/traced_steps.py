@@ -4,12 +4,10 @@
     make && tests/bench/traced_steps.py [ROUNDS]      5 rounds when not given
 
 Prints the median of each row over the rounds, bare, recorded node by node and recorded with --graphs=graph,
-and what each adds; what recording added to a short call, as the recordings measured it (call); and how
-many times that each step is.  Kernels are as quick as without recording; what lies between them is not.
+and what each adds.  Kernels are as quick as without recording; what lies between them is not.
 Needs a GPU.
 """
 
-import csv
 import os
 import pathlib
 import shutil
@@ -41,17 +39,8 @@ def measure(values, way, command):
         values.setdefault(row, {}).setdefault(way, []).append(statistics.median(samples))
 
 
-def calibrated(folder):
-    """A short call in that recording: without its record and with it."""
-    facts = {}
-    for path in folder.glob("*/process.csv"):
-        facts.update(csv.reader(path.open()))
-    return [float(facts[key]) for key in ("call_bare_ns", "call_recorded_ns") if key in facts]
-
-
 def main(rounds):
     values = {}
-    call = {"bare": [], "nodes": [], "graphs": []}
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch) / "recording"
         record = [BUILD / "bin/rooflinectl", "record", "-o", folder]
@@ -65,24 +54,15 @@ def main(rounds):
                 for way, command in ways.items():
                     shutil.rmtree(folder, ignore_errors=True)
                     measure(values, way, [*command, program, "--quick"])
-                    if command and len(figures := calibrated(folder)) == 2:
-                        call["bare"].append(figures[0])
-                        call[way].append(figures[1])
-    if call["bare"]:
-        values = {("call", 0): call, **values}
-    layout = "{:30}{:>6}{:>12}{:>12}{:>10}{:>7}{:>12}{:>10}{:>7}"
+    layout = "{:30}{:>6}{:>12}{:>12}{:>10}{:>12}{:>10}"
     print(f"{rounds} rounds; medians, ns\n")
-    print(layout.format("step", "", "bare", "nodes", "added", "calls", "graphs", "added", "calls"))
-    of_call = {}
+    print(layout.format("step", "", "bare", "nodes", "added", "graphs", "added"))
     for (name, parameter), found in values.items():
         bare = statistics.median(found["bare"])
         figures = [f"{bare:.0f}"]
         for way in ("nodes", "graphs"):
             added = statistics.median(found[way]) - bare
-            if name == "call":
-                of_call[way] = added
-            times = f"{added / of_call[way]:.2f}" if of_call.get(way) else ""
-            figures += [f"{bare + added:.0f}", f"{added:.0f}", times]
+            figures += [f"{bare + added:.0f}", f"{added:.0f}"]
         print(layout.format(name, parameter or "", *figures))
 
 

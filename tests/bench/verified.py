@@ -9,7 +9,8 @@ right before and right after each recording.  `range` is `verify --range run`, t
 workload does its iterations; `steady` is what verify says of the steady state, without a range, where both
 recordings have one and their iterations can be matched, and `run` what it says of the whole run, start-up
 and all.  `uncorrected` is the range with what recording added, and `either` the steady state, or the range
-where there is none.
+where there is none.  `varies` is how far the speedup of the untraced runs beside the recordings is from itself, the
+greatest by the least: no recording can tell it better than that.
 """
 
 import pathlib
@@ -24,6 +25,15 @@ def ratio_error(found, truth):
 
 def percent(error):
     return "-" if error is None else f"{100 * error:+.1f}%"
+
+
+def beside(runs, roles, *variant):
+    """The untraced runs right before and right after that recording."""
+    return runs[variant][:2] if roles[variant] == "before" else runs[variant][-2:]
+
+
+def varies(before, after):
+    return max(before) / min(before) * max(after) / min(after) - 1
 
 
 def uncorrected(result):
@@ -58,15 +68,27 @@ def summary(name, errors):
     )
 
 
+def print_steady(name, errors, variations):
+    """Of pairs whose untraced runs agree."""
+    pairs = zip(errors, variations, strict=True)
+    steady = [error for error, variation in pairs if variation <= 0.10]
+    print(f"\nof those whose untraced speedup varies by at most 10%:\n{summary(name, steady)}")
+
+
 def main(folder, path):
     runs, roles = predictions.medians(path), predictions.variants()
-    layout = "{:21} {:13} {:14} {:>8} {:>8} {:>7} {:>8} {:>7} {:>8} {:>7}"
-    print(layout.format(*"workload before after untraced run off range off steady off".split()))
+    layout = "{:21} {:13} {:14} {:>8} {:>6} {:>8} {:>7} {:>8} {:>7} {:>8} {:>7}"
+    heads = "workload before after untraced varies run off range off steady off"
+    print(layout.format(*heads.split()))
+    variations = []
     errors = {"run": [], "uncorrected": [], "range": [], "steady": [], "either": []}
     for workload, before, after in pairs_of(folder):
         paths = [folder / f"{workload}.{variant}" for variant in (before, after)]
         truth = predictions.untraced(runs[workload, before], "before") / predictions.untraced(
             runs[workload, after], roles[workload, after]
+        )
+        variations.append(
+            varies(beside(runs, roles, workload, before), beside(runs, roles, workload, after))
         )
         ranges, run = verify(*paths, "--range", "run"), verify(*paths)
         steady = run["steady"]["measured"]
@@ -81,6 +103,7 @@ def main(folder, path):
                 before,
                 after,
                 predictions.times(truth),
+                f"{100 * variations[-1]:.0f}%",
                 predictions.times(run["measured"]),
                 percent(errors["run"][-1]),
                 predictions.times(ranges["measured"]),
@@ -92,6 +115,7 @@ def main(folder, path):
     print()
     for name, found in errors.items():
         print(summary(name, found))
+    print_steady("range", errors["range"], variations)
 
 
 if __name__ == "__main__":

@@ -19,3 +19,28 @@ recording_names() {
 unpacked() {
 	"$ROOFLINECTL" unpack "$root/tests/recordings/$1" -o "$2"
 }
+
+# small DIR LENGTH_NS [ARGUMENTS]: a recording of one process with two kernels and a range around the
+# launch of the first, so little that nothing is predicted of it.
+small() {
+	local folder="$1/host.7" end_ns=$((1000000 + $2))
+	mkdir -p "$folder"
+	printf 'key,value\nschema,1\nhost,host\npid,7\ncommand,./app%s\nsealed_ns,2000000\n' "${3:+ $3}" \
+		>"$folder/process.csv"
+	printf 'id,text\n1,_Z5saxpyifPf\n2,step\n' >"$folder/names.csv"
+	printf 'device,name,uuid\n0,NVIDIA H200,GPU-1234\n' >"$folder/devices.csv"
+	printf 'context,device,null_stream\n1,0,7\n' >"$folder/contexts.csv"
+	printf 'context,stream\n1,7\n' >"$folder/streams.csv"
+	printf 'id,name,grid_x,grid_y,grid_z,block_x,block_y,block_z\n1,1,64,1,1,256,1,1\n' \
+		>"$folder/signatures.csv"
+	cat >"$folder/kernels.csv" <<-END
+		start_ns,end_ns,signature,device,context,stream,correlation
+		1000000,1000100,1,0,1,7,1
+		$((end_ns - 100)),$end_ns,1,0,1,7,3
+	END
+	cat >"$folder/markers.csv" <<-END
+		time_ns,id,phase,is_thread,thread,domain,name
+		999000,1,1,1,7,0,2
+		$((999000 + $2)),1,2,1,7,0,0
+	END
+}

@@ -130,14 +130,26 @@ variants() {
 		'd["idle_by_cause"]["unknown"] == 0 or name.endswith(".replay")'
 }
 
-# Commands stand on one line, to be pasted. A replay is busy all the time: its chart of gaps has axes only.
-@test "every recording: text fits 80 columns and every chart is a picture" {
-	recordings | NO_COLOR=1 pictures="$BATS_TEST_TMPDIR" xargs -P "$(nproc)" -I '{}' sh -c '
-		"$ROOFLINECTL" report tests/recordings/{} >"$pictures/{}.txt" &&
-		"$ROOFLINECTL" plot tests/recordings/{} -o "$pictures/{}" >/dev/null'
+# Commands stand on one line, to be pasted.
+@test "every recording: text fits 80 columns" {
+	recordings | NO_COLOR=1 texts="$BATS_TEST_TMPDIR" xargs -P "$(nproc)" -I '{}' sh -c \
+		'"$ROOFLINECTL" report tests/recordings/{} >"$texts/{}.txt"'
 	[ "$(ls "$BATS_TEST_TMPDIR"/*.txt | wc -l)" -eq "$(recordings | wc -l)" ]
 	[ "$(cat "$BATS_TEST_TMPDIR"/*.txt | awk 'length > 80 && !/^ +(next +|check it: )?(rooflinectl|ncu|perf|py-spy) /' | wc -l)" -eq 0 ]
-	pictures="$BATS_TEST_TMPDIR" expect "$(recordings)" 'bars("timeline") > 9' \
+}
+
+# Charts of a workload's other variants differ from its naive one's in their figures alone.
+naive_of_each() {
+	recordings | while read -r name; do
+		[[ $name != *.naive && -e "tests/recordings/${name%%.*}.naive.roofline" ]] || echo "$name"
+	done
+}
+
+# A replay is busy all the time: its chart of gaps has axes only.
+@test "every workload: every chart of its recordings is a picture" {
+	naive_of_each | pictures="$BATS_TEST_TMPDIR" xargs -P "$(nproc)" -I '{}' sh -c \
+		'"$ROOFLINECTL" plot tests/recordings/{} -o "$pictures/{}" >/dev/null'
+	pictures="$BATS_TEST_TMPDIR" expect "$(naive_of_each)" 'bars("timeline") > 9' \
 		'bars("gaps") > 9 or name.endswith(".replay")' \
 		'bars("kernels") >= min(len(r["kernels"]), 16)' # fifteen and the rest
 }
@@ -390,7 +402,9 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	expect "$(recordings | grep "$neighbors" | grep -v ^fuse_horizontal)" 'advice()[0] == "fuse_neighbors"'
 	[ -f tests/recordings/fuse_elementwise.naive.roofline ] || skip "record.sh makes fuse_elementwise.naive on a GPU"
 	expect fuse_elementwise.naive 'advice()[0] == "fuse_neighbors"' '"memory_roof" not in advice()' \
-		'any("_kernel right after it reads 256 MiB" in e for e in r["advice"][0]["evidence"])'
+		'any("_kernel right after it reads 256 MiB" in e for e in r["advice"][0]["evidence"])' \
+		'any("these 3 need about 24 registers a thread: 100.0% of the warps" in e for e in r["advice"][0]["evidence"])'
+	expect overfused.three 'any("a thread holds 512 values at once" in e for e in r["advice"][0]["evidence"])'
 }
 
 # Each of the others is a recording in which the same was done well, or not at all.
@@ -415,6 +429,14 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 		'"% of its wavefronts to shared memory are bank conflicts" in r["advice"][0]["evidence"][0]'
 	expect "overfused.limited overfused.nine" 'advice() == ["register_spills"]'
 	expect "overfused.naive overfused.seven" '"register_spills" not in advice()' '"fuse_neighbors" not in advice()'
+}
+
+@test "next: where warps wait, or other blocks hold more of them, a search for the launch is told, and nowhere else" {
+	tunes='any(n["id"] == "tune" for n in r["next"])'
+	expect tune_transpose.naive '"rooflinectl tune --param block=64..1024:x2 --objective kernel:untiled_kernel -- tune_transpose naive" in r["next"][-1]["command"]'
+	expect autotune.naive '" --objective kernel:multiply -- autotune naive " in r["next"][-1]["command"]'
+	expect overfused.seven "$tunes" 'any("blocks of 256 threads leave" in n["why"] for n in r["next"])'
+	expect "memory_bound.naive transformer.naive nvtx_ranges graph_chain.naive device_scheduler.tail fuse_layernorm_gemm.naive" "not $tunes"
 }
 
 # Made by record.sh from tests/gpu/pitfalls.cu, one of each.

@@ -1,36 +1,11 @@
 #!/usr/bin/env bats
-# rooflinectl verify: what it compares, what it refuses, and how it fails.
+# rooflinectl verify: what it compares, what it warns of, what a gate refuses, and how it fails.
 
 
 bats_require_minimum_version 1.5.0
 load common
 
 recordings="$root/tests/recordings"
-
-# small DIR LENGTH_NS [ARGUMENTS]: a recording of one process with two kernels and a range around the
-# launch of the first, so little that nothing is predicted of it.
-small() {
-	local folder="$1/host.7" end_ns=$((1000000 + $2))
-	mkdir -p "$folder"
-	printf 'key,value\nschema,1\nhost,host\npid,7\ncommand,./app%s\nsealed_ns,2000000\n' "${3:+ $3}" \
-		>"$folder/process.csv"
-	printf 'id,text\n1,_Z5saxpyifPf\n2,step\n' >"$folder/names.csv"
-	printf 'device,name,uuid\n0,NVIDIA H200,GPU-1234\n' >"$folder/devices.csv"
-	printf 'context,device,null_stream\n1,0,7\n' >"$folder/contexts.csv"
-	printf 'context,stream\n1,7\n' >"$folder/streams.csv"
-	printf 'id,name,grid_x,grid_y,grid_z,block_x,block_y,block_z\n1,1,64,1,1,256,1,1\n' \
-		>"$folder/signatures.csv"
-	cat >"$folder/kernels.csv" <<-END
-		start_ns,end_ns,signature,device,context,stream,correlation
-		1000000,1000100,1,0,1,7,1
-		$((end_ns - 100)),$end_ns,1,0,1,7,3
-	END
-	cat >"$folder/markers.csv" <<-END
-		time_ns,id,phase,is_thread,thread,domain,name
-		999000,1,1,1,7,0,2
-		$((999000 + $2)),1,2,1,7,0,0
-	END
-}
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
@@ -51,6 +26,19 @@ refused() {
 	[ -z "$output" ]
 	[ "${#stderr_lines[@]}" -eq 1 ]
 	[[ "$stderr" == "rooflinectl verify: "*"$text"* ]] || {
+		echo "$stderr"
+		return 1
+	}
+}
+
+# not_judged TEXT ARGUMENT...: compared with exit code 0; a gate refuses it with that text in the one line on stderr
+not_judged() {
+	local text=$1
+	shift
+	run -3 --separate-stderr "$ROOFLINECTL" verify --gate "$@"
+	[[ "$output" == *"  measured "*x*"not the same work: "* || "$output" == *"  measured "*x*"disturbed times: "* ]]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ "$stderr" == "rooflinectl verify: gate not met: "*"$text"* ]] || {
 		echo "$stderr"
 		return 1
 	}
@@ -192,40 +180,50 @@ pairs() {
 	for before in graph_chain persistent work_queue pytorch device_choice; do
 		for after in memory_bound graph_chain work_queue_mild graph_modes conditional_if dp_tiny; do
 			[ "$before" = "$after" ] && continue
-			refused "not the same work: " "$recordings/$before.naive" "$recordings/$after.naive"
+			not_judged "not the same work: " "$recordings/$before.naive" "$recordings/$after.naive"
 		done
 	done
-	refused "not the same work: graph_chain before, memory_bound after, with no kernel name in common" \
+	not_judged "not the same work: graph_chain before, memory_bound after, with no kernel name in common" \
 		"$recordings/graph_chain.naive" "$recordings/memory_bound.naive"
-	refused "torch_loop.py before, torch_train.py after" \
+	not_judged "torch_loop.py before, torch_train.py after" \
 		"$recordings/torch_loop.eager" "$recordings/torch_train"
 }
 
 @test "another number of iterations is not the same work" {
 	small more 20000 "--iterations 100"
 	small less 10000 "naive --iterations=10"
-	refused "--iterations 10 before, 100 after; record the same program with the same sizes" less more
-	refused "--iterations 20 only before, and every kernel of both was launched 5 times as often after" \
+	not_judged "--iterations 10 before, 100 after; record the same program with the same sizes" less more
+	not_judged "--iterations 20 only before, and every kernel of both was launched 5 times as often after" \
 		"$recordings/syncs" "$recordings/graph_chain.graph"
-	refused "--count 24 before, 2 after" "$recordings/known_counts" "$recordings/known_counts.replay"
+	not_judged "--count 24 before, 2 after" "$recordings/known_counts" "$recordings/known_counts.replay"
 }
 
 @test "another GPU is not compared" {
 	sed -i 's/H200/H100/' after/host.7/devices.csv
-	refused "NVIDIA H200 before, NVIDIA H100 after" before after
+	not_judged "NVIDIA H200 before, NVIDIA H100 after" before after
 }
 
-@test "what reading counters took is taken out of both, and where that cannot be told nothing is compared" {
+@test "what reading counters took is taken out of both, and where that cannot be told it is said" {
 	run -0 "$ROOFLINECTL" verify --gate "$recordings/graph_chain.naive.counted" "$recordings/graph_chain.graph"
 	[[ "$output" == *"without what recording added: 9"*"% of before"*"by cuda_graph (launch_bound_graph)"* ]]
 	# 5.21x without counters
 	run -0 "$ROOFLINECTL" verify --range run "$recordings"/graph_chain.{naive,graph.counted}
 	[[ "$output" == *"measured       5."*"without what recording added: "*"98.9% of after"* ]]
-	refused "was recorded with hardware counters, which change its times; record without --counters" \
+	not_judged "was recorded with hardware counters, which change its times; record without --counters" \
 		"$recordings/known_counts.replay" "$recordings/known_counts.replay"
 }
 
-@test "--force compares nevertheless and says so" {
+@test "what is not the same work is compared with a warning, and only a gate refuses it" {
+	small more 20000 "--iterations 100"
+	small less 10000 "--iterations 10"
+	run -0 --separate-stderr "$ROOFLINECTL" verify less more
+	[ -z "$stderr" ]
+	[[ "$output" == *"measured       0.50x"*"not the same work: --iterations 10 before, 100 after"* ]]
+	not_judged "not the same work: --iterations 10 before, 100 after; record the same program" less more
+	run -0 "$ROOFLINECTL" verify --gate --force "$recordings"/graph_chain.{naive,graph}
+}
+
+@test "--force has a gate judge it nevertheless" {
 	small more 20000 "--iterations 100"
 	small less 10000 "--iterations 10"
 	run -0 "$ROOFLINECTL" verify --force less more

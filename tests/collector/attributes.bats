@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Attributes of launches, what recording adds to a call in the program, and what happens to managed memory.
+# Attributes of launches, and what happens to managed memory.
 load common
 
 setup() {
@@ -46,51 +46,6 @@ calls_of() {
 	export ROOFLINE_SAMPLE=1us
 	record driver cuda context:1 launch:context=1 launch_callbacks:no attribute:dependent
 	equal rows 1 "$(rows launch_attributes)"
-}
-
-@test "what recording adds to a call is measured, and none of these calls is the program's" {
-	record driver cuda kernels:3 sleep_ms:100
-	warned 0
-	readable
-	sealed
-	bare=$(property call_bare_ns) recorded=$(property call_recorded_ns)
-	echo "bare $bare, recorded $recorded"
-	awk -v bare="$bare" -v recorded="$recorded" 'BEGIN { exit !(bare > 0 && recorded > bare) }'
-	equal calls 0 "$(rows api)"
-	equal kernels 3 "$(rows kernels)"
-	equal losses 0 "$(rows losses)"
-}
-
-@test "also in a program that has ended before our thread gets to it" {
-	record driver cuda kernels:3 exit:4
-	sealed
-	[ -n "$(property call_recorded_ns)" ]
-	equal calls 0 "$(rows api)"
-}
-
-@test "the record is switched on once CUDA is ready, and off again before the next flush" {
-	export MOCK_CALLS="$PWD/calls" ROOFLINE_FLUSH_MS=1000
-	record driver cuda kernels:3 sleep_ms:1500
-	sed -n '/cuptiEnableCallback/,/cuptiActivityFlushAll/p' calls | tail -2 >end
-	diff end - <<-'END'
-		cuptiActivityEnableDriverApi
-		cuptiActivityFlushAll
-	END
-}
-
-@test "nothing is measured with ROOFLINE_CALIBRATE=0, with counters, with samples, or with other choices of calls" {
-	for choice in ROOFLINE_CALIBRATE=0 ROOFLINE_COUNTERS=roofline ROOFLINE_SAMPLE=1us ROOFLINE_API=all ROOFLINE_API=none; do
-		rm -rf "$recording"
-		(export "${choice?}" && record driver cuda every_kind sleep_ms:100)
-		sealed
-		equal "$choice" "" "$(property call_bare_ns)$(property call_recorded_ns)"
-	done
-}
-
-@test "without a driver nothing is measured" {
-	record cuda kernels:3 sleep_ms:100
-	warned 0
-	equal bare "" "$(property call_bare_ns)"
 }
 
 @test "ROOFLINE_MANAGED=1: what happens to managed memory, once there is a context" {

@@ -55,6 +55,11 @@ if [ -e workloads/workloads.h ]; then
 	done | verdict "README.md and docs/commands/workloads.md lead to every workload's page"
 fi
 
+# The first cells of its tables, up to what is said of reports.
+sed -n '/^## What a report/q; s/^| `\([^`]*\)` .*/\1/p' docs/troubleshooting.md | while read -r message; do
+	grep -rqF --include='*.c' "$message" analyzer $(ls -d collector 2>/dev/null) || echo "docs/troubleshooting.md: nothing says '$message'"
+done | verdict "every message that docs/troubleshooting.md explains is in the code"
+
 for document in $(documents); do
 	links "$document"
 	anchors "$document"

@@ -24,6 +24,7 @@ const struct costs random_costs = {
 	.node_update_ns = 800,
 	.conditional_ns = 900,
 	.trace_launch_ns = 750,
+	.trace_call_ns = 375,
 	.trace_graph_launch_ns = 750,
 	.trace_graph_start_ns = 750,
 	.trace_node_ns = 535,

@@ -54,7 +54,8 @@ static struct costs costs_with(const struct row more[3], const struct recorded_l
 
 static const struct row no_more[3];
 
-/* At least 0.2 and at most 0.7 of a launch, 1 to 1.5 of a graph's, 0.2 to 1.5 of its start. */
+/* At least 0.2 and at most 0.7 of a launch, and half as much to a call that submits nothing; as long as a graph's launch
+ * and at most 63% of the recorded one; 0.2 to 1.5 of its start. */
 static void test_added(void **state)
 {
 	static const struct {
@@ -62,8 +63,8 @@ static void test_added(void **state)
 		int64_t launch_ns, graph_launch_ns, start_ns; /* added */
 	} cases[] = {
 		{4000, 2200, 5000, 1000, 1200, 1500}, {3100, 1500, 3600, 600, 1000, 700},
-		{2000, 900, 3000, 600, 1000, 700},    {9000, 9000, 9000, 2100, 1500, 5250},
-		{0, 0, 0, 1350, 1250, 2975}, /* unknown: the middle */
+		{2000, 900, 3000, 600, 1000, 700},    {9000, 9000, 9000, 2100, 5670, 5250},
+		{0, 0, 0, 1350, 1351, 2975}, /* unknown: the middle */
 	};
 
 	(void)state;
@@ -76,6 +77,7 @@ static void test_added(void **state)
 		struct costs costs = costs_with(no_more, &recorded);
 
 		assert_int_equal(costs.trace_launch_ns, cases[i].launch_ns);
+		assert_int_equal(costs.trace_call_ns, cases[i].launch_ns / 2);
 		assert_int_equal(costs.trace_graph_launch_ns, cases[i].graph_launch_ns);
 		assert_int_equal(costs.trace_graph_start_ns, cases[i].start_ns);
 	}

@@ -53,31 +53,6 @@ static void test_device(void **state)
 	profile_free(profile);
 }
 
-static void test_calibration(void **state)
-{
-	static const struct {
-		const char *rows;
-		double added_ns;
-	} cases[] = {
-		{"call_bare_ns,10.5\ncall_recorded_ns,250.75\n", 240.25},
-		{"call_bare_ns,300\ncall_recorded_ns,250\n", 0},
-		{"call_recorded_ns,250\n", 0},
-		{"call_bare_ns,x\ncall_recorded_ns,250\n", 0},
-		{"call_bare_ns,10\ncall_recorded_ns,inf\n", 0},
-		{"call_bare_ns,10\ncall_recorded_ns,-5\n", 0},
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char text[256];
-		struct profile *profile;
-
-		snprintf(text, sizeof(text), "key,value\nschema,1\n%s", cases[i].rows);
-		profile = fixture_load_with(*state, "process.csv", text);
-		assert_float_equal(profile->processes[0].call_added_ns, cases[i].added_ns, 1e-9);
-		profile_free(profile);
-	}
-}
-
 static void test_launches(void **state)
 {
 	struct profile *profile = fixture_load(*state);
@@ -414,8 +389,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST("facts of the process are found", test_process),
 		TEST("a device has all its properties", test_device),
-		TEST("what recording adds to a call is what was measured with it, less without it",
-		     test_calibration),
 		TEST("attributes of a launch belong to its call", test_launches),
 		TEST("operations of all kinds come in time order", test_ops),
 		TEST("a kernel has what it was given, of a node its original", test_arguments),

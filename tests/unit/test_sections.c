@@ -23,7 +23,8 @@ static void test_one(void **state)
 {
 	(void)state;
 	for (size_t i = 0; sections[i]; i++) {
-		const struct output_options options = {.section = sections[i]};
+		const struct section *const chosen[] = {sections[i], NULL};
+		const struct output_options options = {.sections = chosen};
 
 		if (sections_want_advice(&options) != is_advice(sections[i]))
 			fail_msg("%s", sections[i]->key);
@@ -32,10 +33,13 @@ static void test_one(void **state)
 
 static void test_several(void **state)
 {
+	const struct section *const chosen[] = {&section_kernels, NULL};
+
 	(void)state;
 	assert_true(sections_want_advice(&(struct output_options){0}));
 	assert_true(sections_want_advice(
-		&(struct output_options){.section = &section_kernels, .is_verdict_only = true}));
+		&(struct output_options){.sections = chosen, .is_verdict_only = true}));
+	assert_false(sections_want_advice(&(struct output_options){.has_holes = true}));
 }
 
 #define SENTENCE(text, function)                 \
@@ -47,7 +51,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SENTENCE("for a section of what was measured no advice is looked for", test_one),
-		SENTENCE("for the whole report it is, and for the verdict", test_several),
+		SENTENCE(
+			"for the whole report it is, and for the verdict, but not of some of its kernels",
+			test_several),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

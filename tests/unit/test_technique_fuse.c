@@ -152,6 +152,8 @@ static void test_chain(void **state)
 	assert_float_equal(found.saved_ns, MOVING_ITERATIONS * 2e5, 1e-3);
 	assert_string_equal(run.b->signatures[found.first].name, "gelu");
 	assert_string_equal(run.b->signatures[found.second].name, "dropout");
+	assert_int_equal(found.chain_count, 3);
+	assert_string_equal(run.b->signatures[found.chain[0]].name, "gelu");
 	run_end(&run);
 
 	run_begin(&run, moving_loop(chain, 3, 0), 3);

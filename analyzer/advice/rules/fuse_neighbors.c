@@ -9,11 +9,16 @@
  */
 #include "advice/rules/rules.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "analysis/statistics/library_kernel.h"
 #include "base/format.h"
 #include "techniques/fuse.h"
 
 #define AT_STAKE_RATIO 0.10
+#define FEW_BYTES 0.5 /* of those asked for at once: as few warps as low_occupancy names */
 
 static struct fused_kernels find(const struct facts *facts)
 {
@@ -39,6 +44,137 @@ static int add_pair(struct recommendation *item, const struct facts *facts,
 	return advice_add_evidence(item, "%s writes %s a launch, and %s right after it reads %s",
 				   first, format_bytes(kernels[fused->first].stored_bytes).text,
 				   second, format_bytes(kernels[fused->second].read_bytes).text);
+}
+
+/* "24", or "24 to 56" where they differ. */
+static void put_range(char *text, size_t size, const char *least, const char *most)
+{
+	if (strcmp(least, most))
+		snprintf(text, size, "%s to %s", least, most);
+	else
+		snprintf(text, size, "%s", most);
+}
+
+static int add_shape_range(struct recommendation *item, const struct fused_shape *shape,
+			   size_t count)
+{
+	char registers[96], shared[96], memory[160] = "", warps[96];
+
+	put_range(registers, sizeof(registers), format_count(shape->registers_least).text,
+		  format_count(shape->registers_most).text);
+	put_range(shared, sizeof(shared), format_bytes((double)shape->shared_least).text,
+		  format_bytes((double)shape->shared_most).text);
+	put_range(warps, sizeof(warps), format_percent(shape->warps_most, 1).text,
+		  format_percent(shape->warps_least, 1).text);
+	if (shape->shared_most)
+		snprintf(memory, sizeof(memory), " and %s of shared memory a block", shared);
+	return advice_add_evidence(
+		item,
+		"as one kernel these %zu need about %s registers a thread%s: %s of "
+		"the warps that an SM can hold, now %s",
+		count, registers, memory, warps, format_percent(shape->warps_now, 1).text);
+}
+
+/* Bytes that a thread of a launch reads from DRAM. */
+static double read_by_thread(const struct facts *facts, uint32_t signature)
+{
+	const struct profile_signature *launch = &facts->report->profile->signatures[signature];
+	double threads = 1;
+
+	for (int i = 0; i < 3; i++)
+		threads *= (double)launch->grid[i] * launch->block[i];
+	return threads > 0 ? facts->what_ifs.run.fusion.kernels[signature].read_bytes / threads : 0;
+}
+
+/* What sets the pace is how many bytes are asked for at once (Little's law): at most all that the threads on an SM read. */
+static bool asks_for_less(const struct facts *facts, const struct fused_kernels *fused,
+			  const struct fused_shape *shape)
+{
+	const struct fusion_kernel *kernels = facts->what_ifs.run.fusion.kernels;
+	double read = read_by_thread(facts, fused->chain[0]), least = read;
+
+	for (size_t i = 1; i < fused->chain_count; i++) {
+		const struct fusion_kernel *before = &kernels[fused->chain[i - 1]];
+		const struct fusion_kernel *kernel = &kernels[fused->chain[i]];
+		double own = read_by_thread(facts, fused->chain[i]);
+
+		least = fmin(least, own);
+		if (kernel->read_bytes > 0)
+			read += own *
+				(1 -
+				 fmin(fusion_handed_bytes(before, kernel) / kernel->read_bytes, 1));
+	}
+	return shape->warps_least * read < FEW_BYTES * shape->warps_now * least;
+}
+
+/* Values of 4 bytes that one thread holds at once where each kernel needs those that other threads of the one before made:
+ * as many of theirs for each of its own (docs/workloads/overfused.md).  At most 1 where one has a single value, or shared
+ * memory, in which threads of a block exchange values. */
+static double held_by_thread(const struct facts *facts, const struct fused_kernels *fused,
+			     const struct fused_shape *shape)
+{
+	double held = 1;
+
+	if (shape->shared_most)
+		return 1;
+	for (size_t i = 0; i < fused->chain_count; i++) {
+		double own = read_by_thread(facts, fused->chain[i]) / 4;
+
+		if (own < 2)
+			return 1;
+		held *= own;
+	}
+	return held;
+}
+
+/* Where it stops to pay. */
+static int add_limit(struct recommendation *item, const struct facts *facts,
+		     const struct fused_kernels *fused, const struct fused_shape *shape)
+{
+	if (shape->may_spill)
+		return advice_add_evidence(
+			item,
+			"warning: at most that is more than the %d registers of a thread: what is over "
+			"spills to local memory, and fusing stops paying",
+			FUSED_REGISTERS_MOST);
+	if (shape->warps_least <= 0)
+		return advice_add_evidence(item, "warning: at most that does not fit on an SM: "
+						 "hand on through registers, or fuse fewer");
+	if (held_by_thread(facts, fused, shape) > FUSED_REGISTERS_MOST)
+		return advice_add_evidence(
+			item,
+			"warning: where they need values that other threads of the kernel before made, "
+			"a thread holds %s values at once, more than its %d registers: they spill, and "
+			"fusing stops paying",
+			format_count((uint64_t)held_by_thread(facts, fused, shape)).text,
+			FUSED_REGISTERS_MOST);
+	if (asks_for_less(facts, fused, shape))
+		return advice_add_evidence(
+			item, "warning: at most so few warps ask for fewer bytes at once than "
+			      "now, and DRAM waits for them: fuse fewer, or load more in each "
+			      "thread");
+	return 0;
+}
+
+/* Of the machine code of each.  A library's is made by another call, with what that needs. */
+static int add_shape(struct recommendation *item, const struct facts *facts, size_t device,
+		     const struct fused_kernels *fused)
+{
+	const struct profile *profile = facts->report->profile;
+	struct fused_shape shape;
+	int rc;
+
+	if (fused->chain_count < 2 ||
+	    facts_is_library(facts, profile->signatures[fused->chain[0]].kernel) ||
+	    !fused_shape_of(&shape, profile, &profile->devices[device], fused->chain,
+			    fused->chain_count))
+		return 0;
+	rc = add_shape_range(item, &shape, fused->chain_count);
+	if (rc == 0)
+		rc = advice_add_evidence(
+			item, "assumes: at least what one of them has, as where a value is used "
+			      "once it is made; at most what all have together");
+	return rc < 0 ? rc : add_limit(item, facts, fused, &shape);
 }
 
 static int add_compiler(struct recommendation *item, const char *name)
@@ -70,7 +206,6 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	double all_bytes = facts->report->roofline->application.quantities[ROOF_dram].total;
 	int rc = add_pair(item, facts, &fused);
 
-	(void)device;
 	(void)what_if;
 	if (rc == 0)
 		rc = advice_add_evidence(
@@ -80,6 +215,8 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 			format_count(fused.handed_count).text,
 			format_bytes(fused.vanished_bytes).text,
 			100 * fused.vanished_bytes / all_bytes);
+	if (rc == 0)
+		rc = add_shape(item, facts, device, &fused);
 	if (rc == 0)
 		rc = add_epilogue(item, facts, &fused);
 	return rc < 0 ? rc

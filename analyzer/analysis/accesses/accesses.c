@@ -385,14 +385,22 @@ static int add_to_total(struct totals *it, const struct access_list *list,
 }
 
 /* A launch that is given two places of one allocation counts once. */
-static bool is_repeated(const struct accesses *accesses, const struct access_list *list, uint32_t i)
+static int add_list_to_totals(struct totals *it, const struct access_list *list)
 {
-	const struct kernel_access *items = &accesses->items[list->first];
+	struct groups seen = {0};
+	int rc = 0;
 
-	for (uint32_t j = 0; j < i; j++)
-		if (items[j].allocation == items[i].allocation && items[j].kind == items[i].kind)
-			return true;
-	return false;
+	for (uint32_t i = 0; rc == 0 && i < list->count; i++) {
+		const struct kernel_access *access = &it->accesses->items[list->first + i];
+		const uint32_t key[2] = {access->allocation, access->kind};
+		uint32_t before = seen.count, number;
+
+		rc = groups_find(&seen, key, sizeof(key), &number);
+		if (rc == 0 && seen.count > before)
+			rc = add_to_total(it, list, access);
+	}
+	groups_free(&seen);
+	return rc;
 }
 
 static int compare_totals(const void *left, const void *right)
@@ -432,11 +440,8 @@ static int add_up(struct accesses *accesses, const struct profile *profile,
 	struct totals it = {.profile = profile, .memory = memory, .accesses = accesses};
 	int rc = 0;
 
-	for (size_t i = 0; i < accesses->list_count; i++)
-		for (uint32_t j = 0; rc == 0 && j < accesses->lists[i].count; j++)
-			if (!is_repeated(accesses, &accesses->lists[i], j))
-				rc = add_to_total(&it, &accesses->lists[i],
-						  &accesses->items[accesses->lists[i].first + j]);
+	for (size_t i = 0; rc == 0 && i < accesses->list_count; i++)
+		rc = add_list_to_totals(&it, &accesses->lists[i]);
 	groups_free(&it.groups);
 	groups_free(&it.allocations);
 	if (rc == 0)

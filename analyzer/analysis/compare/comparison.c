@@ -9,6 +9,7 @@
 
 #include "base/groups.h"
 #include "analysis/time/launched.h"
+#include "analysis/compare/recorded_otherwise.h"
 #include "analysis/compare/same_work.h"
 #include "base/sums.h"
 #include "base/format.h"
@@ -256,6 +257,8 @@ static int examine(struct comparison *comparison)
 		rc = comparison_warn_of_missing(&comparison->warnings, profiles[i]);
 		if (rc == 0)
 			rc = warn_open(comparison, profiles[i]);
+		if (rc == 0)
+			rc = recorded_otherwise_warn(&comparison->warnings, profiles[i]);
 	}
 	return rc;
 }

@@ -12,7 +12,7 @@ struct kernel_pass {
 	struct durations durations;	   /* by kernel name */
 	int64_t *signature_ns;		   /* by signature */
 	bool *is_signature_used;	   /* by signature */
-	bool *is_on_device;		   /* by kernel name and device */
+	uint32_t *last_device;		   /* by kernel name: operations come by device */
 	struct kernel_statistics *by_name; /* by kernel name */
 };
 
@@ -28,10 +28,9 @@ static int pass_open(struct kernel_pass *pass, const struct profile *profile)
 	*pass = (struct kernel_pass){.profile = profile};
 	pass->signature_ns = calloc(signature_count + 1, sizeof(*pass->signature_ns));
 	pass->is_signature_used = calloc(signature_count + 1, sizeof(*pass->is_signature_used));
-	pass->is_on_device = calloc(name_count + 1, profile->device_count + 1);
+	pass->last_device = calloc(name_count + 1, sizeof(*pass->last_device));
 	pass->by_name = calloc(name_count + 1, sizeof(*pass->by_name));
-	if (!pass->signature_ns || !pass->is_signature_used || !pass->is_on_device ||
-	    !pass->by_name)
+	if (!pass->signature_ns || !pass->is_signature_used || !pass->last_device || !pass->by_name)
 		return -ENOMEM;
 	return durations_open(&pass->durations, name_count);
 }
@@ -41,7 +40,7 @@ static void pass_close(struct kernel_pass *pass)
 	durations_free(&pass->durations);
 	free(pass->signature_ns);
 	free(pass->is_signature_used);
-	free(pass->is_on_device);
+	free(pass->last_device);
 	free(pass->by_name);
 }
 
@@ -81,6 +80,19 @@ static void add_attributes(struct kernel_pass *pass, const struct profile_op *op
 		kernel->lowest_priority = priority;
 }
 
+/* The first of them is the kernel's device. */
+static void add_device(struct kernel_pass *pass, const struct profile_op *op, bool is_first)
+{
+	uint32_t name = kernel_of(pass->profile, op);
+
+	if (!is_first && pass->last_device[name] == op->device)
+		return;
+	if (is_first)
+		pass->by_name[name].device = op->device;
+	pass->by_name[name].device_count++;
+	pass->last_device[name] = op->device;
+}
+
 static int gather(struct kernel_pass *pass)
 {
 	const struct profile *profile = pass->profile;
@@ -98,10 +110,10 @@ static int gather(struct kernel_pass *pass)
 			continue;
 		kernel = kernel_of(profile, op);
 		add_attributes(pass, op, !pass->durations.filled[kernel]);
+		add_device(pass, op, !pass->durations.filled[kernel]);
 		durations_add(&pass->durations, kernel, op->end_ns - op->start_ns);
 		sum_add_ns(&pass->signature_ns[op->detail], op->end_ns - op->start_ns);
 		pass->is_signature_used[op->detail] = true;
-		pass->is_on_device[kernel * profile->device_count + op->device] = true;
 	}
 	return 0;
 }
@@ -142,11 +154,6 @@ static size_t complete(struct kernel_pass *pass)
 			continue;
 		kernel.name = profile->kernel_names[i];
 		kernel.time = durations_distribution(&pass->durations, i);
-		for (size_t device = profile->device_count; device-- > 0;)
-			if (pass->is_on_device[i * profile->device_count + device]) {
-				kernel.device_count++;
-				kernel.device = (uint32_t)device;
-			}
 		pass->by_name[count++] = kernel;
 	}
 	return count;

@@ -105,6 +105,7 @@ static int find_captures(struct gap_calls *calls, const struct profile_thread *t
 
 /* A call beside its time, because qsort passes no profile to its comparison. */
 struct unseen_launch {
+	uint32_t process;
 	int64_t start_ns;
 	uint32_t call;
 };
@@ -113,6 +114,8 @@ static int compare_unseen(const void *left, const void *right)
 {
 	const struct unseen_launch *a = left, *b = right;
 
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
 	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
@@ -120,6 +123,11 @@ static bool is_unseen(const struct gap_calls *calls, uint32_t call)
 {
 	return calls->ops[call] == PROFILE_NONE &&
 	       name_of(calls, call)->call_class == CALL_GRAPH_LAUNCH;
+}
+
+static uint32_t process_of(const struct profile *profile, uint32_t call)
+{
+	return profile->threads[profile->calls[call].thread].process;
 }
 
 static int find_unseen(struct gap_calls *calls)
@@ -139,45 +147,13 @@ static int find_unseen(struct gap_calls *calls)
 	for (size_t i = 0; i < profile->call_count; i++)
 		if (is_unseen(calls, (uint32_t)i))
 			found[calls->unseen_count++] =
-				(struct unseen_launch){profile->calls[i].start_ns, (uint32_t)i};
+				(struct unseen_launch){process_of(profile, (uint32_t)i),
+						       profile->calls[i].start_ns, (uint32_t)i};
 	qsort(found, count, sizeof(*found), compare_unseen);
 	for (size_t i = 0; i < count; i++)
 		calls->unseen[i] = found[i].call;
 	free(found);
 	return 0;
-}
-
-int gap_calls_open(struct gap_calls *calls, const struct profile *profile)
-{
-	int rc = 0;
-
-	*calls = (struct gap_calls){.profile = profile};
-	calls->causes = calloc(profile->call_name_count + 1, sizeof(*calls->causes));
-	calls->is_stream_wait = calloc(profile->call_name_count + 1, sizeof(bool));
-	calls->ops = malloc((profile->call_count + 1) * sizeof(*calls->ops));
-	calls->captures = calloc(profile->thread_count + 1, sizeof(*calls->captures));
-	if (!calls->causes || !calls->is_stream_wait || !calls->ops || !calls->captures)
-		return -ENOMEM;
-	for (size_t i = 0; i < profile->call_name_count; i++) {
-		calls->causes[i] = (uint8_t)cause_of_name(&profile->call_names[i]);
-		calls->is_stream_wait[i] =
-			strstr(profile->call_names[i].text, "StreamWait") != NULL;
-	}
-	find_ops(calls);
-	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++)
-		rc = find_captures(calls, &profile->threads[i], &calls->captures[i]);
-	return rc < 0 ? rc : find_unseen(calls);
-}
-
-void gap_calls_close(struct gap_calls *calls)
-{
-	for (size_t i = 0; calls->captures && i < calls->profile->thread_count; i++)
-		spans_free(&calls->captures[i]);
-	free(calls->causes);
-	free(calls->is_stream_wait);
-	free(calls->ops);
-	free(calls->captures);
-	free(calls->unseen);
 }
 
 /* ---- causes of a call ---- */
@@ -234,31 +210,33 @@ enum gap_cause gap_calls_launching(const struct gap_calls *calls, uint32_t call)
 
 struct moment {
 	const struct gap_calls *calls;
+	uint32_t process;
 	int64_t ns;
 };
 
 static bool is_unseen_after(size_t index, const void *context)
 {
 	const struct moment *moment = context;
+	uint32_t call = moment->calls->unseen[index];
+	uint32_t process = process_of(moment->calls->profile, call);
 
-	return moment->calls->profile->calls[moment->calls->unseen[index]].start_ns > moment->ns;
+	if (process != moment->process)
+		return process > moment->process;
+	return moment->calls->profile->calls[call].start_ns > moment->ns;
 }
 
 uint32_t gap_calls_launch_of(const struct gap_calls *calls, const struct profile_op *op)
 {
 	const struct profile *profile = calls->profile;
-	struct moment start = {calls, op->start_ns};
+	struct moment start = {calls, profile_op_process(profile, op), op->start_ns};
+	size_t behind;
 
 	if (op->call != PROFILE_NONE || !op->graph_node || op->correlation)
 		return op->call;
-	for (size_t i = search_first(0, calls->unseen_count, is_unseen_after, &start); i > 0; i--) {
-		uint32_t call = calls->unseen[i - 1];
-
-		if (profile->threads[profile->calls[call].thread].process ==
-		    profile_op_process(profile, op))
-			return call;
-	}
-	return PROFILE_NONE;
+	behind = search_first(0, calls->unseen_count, is_unseen_after, &start);
+	if (behind == 0 || process_of(profile, calls->unseen[behind - 1]) != start.process)
+		return PROFILE_NONE;
+	return calls->unseen[behind - 1];
 }
 
 /* ---- what came before a launch on its thread ---- */
@@ -271,6 +249,30 @@ static bool is_submitting(const struct gap_calls *calls, uint32_t call)
 	       class == CALL_GRAPH_LAUNCH || class == CALL_COPY;
 }
 
+/* Whether the walk ends with this call; the calls of a thread are walked over backwards. */
+static bool step_back(const struct gap_calls *calls, uint32_t call, struct approach *approach)
+{
+	if (is_submitting(calls, call)) {
+		approach->submitting = call;
+		return true;
+	}
+	if (name_of(calls, call)->call_class == CALL_SYNC && approach->waited_until_ns == INT64_MIN)
+		approach->waited_until_ns = calls->profile->calls[call].end_ns;
+	approach->has_stream_wait |= calls->is_stream_wait[calls->profile->calls[call].name];
+	return false;
+}
+
+/* What is known of the calls before the one where the walk is. */
+static void go_on_from(struct approach *approach, const struct approach *known)
+{
+	approach->submitting = known->submitting;
+	if (approach->waited_until_ns == INT64_MIN)
+		approach->waited_until_ns = known->waited_until_ns;
+	approach->has_stream_wait |= known->has_stream_wait;
+}
+
+/* Many operations of one launch, or launches behind many calls that submit nothing, do not make the walk longer: every
+ * so many calls it is known how it goes on. */
 struct approach gap_calls_approach(const struct gap_calls *calls, uint32_t launch)
 {
 	const struct profile *profile = calls->profile;
@@ -278,17 +280,29 @@ struct approach gap_calls_approach(const struct gap_calls *calls, uint32_t launc
 	struct approach approach = {PROFILE_NONE, INT64_MIN, false};
 
 	for (uint32_t call = launch; call > first; call--) {
-		const struct profile_call_name *name = name_of(calls, call - 1);
-
-		if (is_submitting(calls, call - 1)) {
-			approach.submitting = call - 1;
+		if (call % GAP_CALLS_KNOWN == 0 && call != calls->unknown_from) {
+			go_on_from(&approach, &calls->known[call / GAP_CALLS_KNOWN]);
 			break;
 		}
-		if (name->call_class == CALL_SYNC && approach.waited_until_ns == INT64_MIN)
-			approach.waited_until_ns = profile->calls[call - 1].end_ns;
-		approach.has_stream_wait |= calls->is_stream_wait[profile->calls[call - 1].name];
+		if (step_back(calls, call - 1, &approach))
+			break;
 	}
 	return approach;
+}
+
+static int find_known(struct gap_calls *calls)
+{
+	size_t count = calls->profile->call_count;
+
+	calls->known = malloc((count / GAP_CALLS_KNOWN + 1) * sizeof(*calls->known));
+	if (!calls->known)
+		return -ENOMEM;
+	for (size_t call = 0; call < count; call += GAP_CALLS_KNOWN) {
+		calls->unknown_from = (uint32_t)call;
+		calls->known[call / GAP_CALLS_KNOWN] = gap_calls_approach(calls, (uint32_t)call);
+	}
+	calls->unknown_from = PROFILE_NONE;
+	return 0;
 }
 
 /* A copy call of a name without Async, or of pageable memory, returns when it is done. */
@@ -394,4 +408,42 @@ enum gap_cause gap_calls_between_nodes(const struct profile *profile,
 	     profile->copies[before->detail].kind == COPY_TO_HOST))
 		return GAP_STAGING;
 	return GAP_DEVICE;
+}
+
+/* ---- all of it ---- */
+
+int gap_calls_open(struct gap_calls *calls, const struct profile *profile)
+{
+	int rc = 0;
+
+	*calls = (struct gap_calls){.profile = profile};
+	calls->causes = calloc(profile->call_name_count + 1, sizeof(*calls->causes));
+	calls->is_stream_wait = calloc(profile->call_name_count + 1, sizeof(bool));
+	calls->ops = malloc((profile->call_count + 1) * sizeof(*calls->ops));
+	calls->captures = calloc(profile->thread_count + 1, sizeof(*calls->captures));
+	if (!calls->causes || !calls->is_stream_wait || !calls->ops || !calls->captures)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->call_name_count; i++) {
+		calls->causes[i] = (uint8_t)cause_of_name(&profile->call_names[i]);
+		calls->is_stream_wait[i] =
+			strstr(profile->call_names[i].text, "StreamWait") != NULL;
+	}
+	find_ops(calls);
+	for (size_t i = 0; rc == 0 && i < profile->thread_count; i++)
+		rc = find_captures(calls, &profile->threads[i], &calls->captures[i]);
+	if (rc == 0)
+		rc = find_unseen(calls);
+	return rc < 0 ? rc : find_known(calls);
+}
+
+void gap_calls_close(struct gap_calls *calls)
+{
+	for (size_t i = 0; calls->captures && i < calls->profile->thread_count; i++)
+		spans_free(&calls->captures[i]);
+	free(calls->causes);
+	free(calls->is_stream_wait);
+	free(calls->ops);
+	free(calls->captures);
+	free(calls->unseen);
+	free(calls->known);
 }

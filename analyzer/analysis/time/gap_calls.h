@@ -13,14 +13,26 @@
 #include "analysis/time/gaps.h"
 #include "base/spans.h"
 
+/* The calls between a launch and the one that submitted work before it. */
+struct approach {
+	uint32_t submitting;	 /* that one, or PROFILE_NONE */
+	int64_t waited_until_ns; /* the last wait's return, INT64_MIN without one */
+	bool has_stream_wait;	 /* cudaStreamWaitEvent: the device waits */
+};
+
+#define GAP_CALLS_KNOWN 64
+
 struct gap_calls {
 	const struct profile *profile;
 	uint8_t *causes;	/* by call name: enum gap_cause, of memory that is not pageable */
 	bool *is_stream_wait;	/* by call name: cudaStreamWaitEvent */
 	uint32_t *ops;		/* by call: its most relevant operation, or PROFILE_NONE */
 	struct spans *captures; /* by thread: while it captured a graph */
-	uint32_t *unseen;	/* launches of graphs whose operations name no call, by start */
+	uint32_t *
+		unseen; /* launches of graphs whose operations name no call, by process, then start */
 	size_t unseen_count;
+	struct approach *known; /* of every GAP_CALLS_KNOWN-th call */
+	uint32_t unknown_from;	/* while known[] is filled in: the call that is next */
 };
 
 /* Fails with -ENOMEM only; close it also then. */
@@ -34,13 +46,6 @@ enum gap_cause gap_calls_launching(const struct gap_calls *calls, uint32_t call)
 /* The call that launched op, or PROFILE_NONE.  Bodies of conditional nodes name no call: they
  * belong to the last launch before them that has no operation of its own. */
 uint32_t gap_calls_launch_of(const struct gap_calls *calls, const struct profile_op *op);
-
-/* The calls between a launch and the one that submitted work before it. */
-struct approach {
-	uint32_t submitting;	 /* that one, or PROFILE_NONE */
-	int64_t waited_until_ns; /* the last wait's return, INT64_MIN without one */
-	bool has_stream_wait;	 /* cudaStreamWaitEvent: the device waits */
-};
 
 struct approach gap_calls_approach(const struct gap_calls *calls, uint32_t launch);
 

@@ -450,19 +450,19 @@ static int64_t median(const uint32_t *counts, uint64_t count)
 	return GAP_LATENCY_MAX_NS;
 }
 
-/* counts: how often each latency up to the limit was seen. */
+/* counts: zeros; how often each latency up to the limit was seen. */
 static int64_t find_latency(const struct gap_finder *finder, size_t device, uint32_t *counts)
 {
 	const struct profile *profile = finder->profile;
 	struct cursor cursor = cursor_open(profile, device);
 	uint64_t count = 0;
+	int64_t latency_ns;
 	struct gap gap;
 
-	memset(counts, 0, (GAP_LATENCY_MAX_NS + 1) * sizeof(*counts));
 	while (cursor_next(&cursor, &gap)) {
 		const struct profile_op *after = &profile->ops[gap.after];
 		uint32_t launch = gap_calls_launch_of(&finder->calls, after);
-		int64_t end_ns, latency_ns;
+		int64_t end_ns;
 
 		if (launch == PROFILE_NONE ||
 		    is_same_graph_launch(profile, &profile->ops[gap.before], after))
@@ -474,7 +474,11 @@ static int64_t find_latency(const struct gap_finder *finder, size_t device, uint
 			count++;
 		}
 	}
-	return count ? median(counts, count) : GAP_LATENCY_NS;
+	if (!count)
+		return GAP_LATENCY_NS;
+	latency_ns = median(counts, count);
+	memset(counts, 0, (GAP_LATENCY_MAX_NS + 1) * sizeof(*counts));
+	return latency_ns;
 }
 
 static int find_latencies(struct gap_finder *finder)

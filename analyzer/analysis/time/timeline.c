@@ -37,8 +37,7 @@ static void advance(struct sweep *sweep, int64_t to_ns)
 	device->concurrency_ns[level] += step_ns;
 	device->busy_ns += sweep->count ? step_ns : 0;
 	device->kernel_ns += kernel ? step_ns : 0;
-	for (size_t i = 0; i < kernel; i++)
-		sum_add_ns(&device->kernel_total_ns, step_ns);
+	sum_add_ns_times(&device->kernel_total_ns, step_ns, kernel);
 	device->kernel_shared_ns += kernel > 1 ? step_ns : 0;
 	device->copy_ns += copy ? step_ns : 0;
 	device->memset_ns += sweep->by_kind[OP_MEMSET] ? step_ns : 0;

@@ -137,12 +137,14 @@ static void print_advice(struct page *page)
 		put_recommendation(page, i + 1, &advice->items[i]);
 }
 
-const struct section section_advice = {.key = "advice",
-				       .title = "Advice",
-				       .columns = advice_columns,
-				       .at = recommendation_at,
-				       .is_of_advice = true,
-				       .print = print_advice};
+const struct section section_advice = {
+	.key = "advice",
+	.title = "Advice",
+	.columns = advice_columns,
+	.at = recommendation_at,
+	.is_of_advice = true,
+	.print = print_advice,
+	.empty = "nothing is recommended: --section rejected tells what was considered"};
 
 /* ---- rejected ---- */
 
@@ -181,4 +183,5 @@ const struct section section_rejected = {.key = "rejected",
 					 .columns = rejected_columns,
 					 .at = rejection_at,
 					 .is_of_advice = true,
-					 .print = print_rejected};
+					 .print = print_rejected,
+					 .empty = "nothing was considered and rejected"};

@@ -41,5 +41,11 @@ static void print_api(struct page *page)
 		   has_failed_calls(page->report->statistics) ? failed_columns : text_columns);
 }
 
-const struct section section_api = {
-	.key = "api", .title = "API calls", .columns = columns, .at = call_at, .print = print_api};
+const struct section section_api = {.key = "api",
+				    .needs = {TABLE(api), NEED_statistics},
+				    .title = "API calls",
+				    .columns = columns,
+				    .at = call_at,
+				    .takes_order = true,
+				    .print = print_api,
+				    .empty = "no API call was recorded"};

@@ -129,7 +129,7 @@ static void print_atomics(struct page *page)
 	const struct atomics *atomics = page->report->atomics;
 	size_t rows = page_rows(page, atomics->kernel_count, PAGE_TOP);
 
-	if (!rows && page->options->section != &section_atomics)
+	if (!rows && !section_is_asked(&section_atomics, page->options))
 		return;
 	page_list_title(page, "Atomics", rows ? "per launch" : NULL, rows, atomics->kernel_count);
 	if (!rows) {
@@ -146,9 +146,11 @@ static void print_atomics(struct page *page)
 	put_atomics_legend(page);
 }
 
-const struct section section_atomics = {.key = "atomics",
-					.title = "Atomics",
-					.columns = columns,
-					.at = kernel_at,
-					.object = object,
-					.print = print_atomics};
+const struct section section_atomics = {
+	.key = "atomics",
+	.title = "Atomics",
+	.columns = columns,
+	.at = kernel_at,
+	.object = object,
+	.print = print_atomics,
+	.empty = "no counters of atomics: record with --counters=atomics"};

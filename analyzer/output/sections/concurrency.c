@@ -58,7 +58,9 @@ static void print_concurrency(struct page *page)
 }
 
 const struct section section_concurrency = {.key = "concurrency",
+					    .needs = {TABLES_OPERATIONS, NEED_timeline},
 					    .title = "Concurrency",
 					    .columns = columns,
 					    .at = time_at,
-					    .print = print_concurrency};
+					    .print = print_concurrency,
+					    .empty = "no two operations ran at the same time"};

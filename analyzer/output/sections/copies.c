@@ -50,10 +50,13 @@ static void print_copies(struct page *page)
 }
 
 const struct section section_copies = {.key = "copies",
+				       .needs = {TABLE(copies), NEED_statistics},
 				       .title = "Copies",
 				       .columns = copy_columns,
 				       .at = copy_at,
-				       .print = print_copies};
+				       .takes_order = true,
+				       .print = print_copies,
+				       .empty = "nothing was copied"};
 
 /* ---- memsets ---- */
 
@@ -81,7 +84,10 @@ static void print_memsets(struct page *page)
 }
 
 const struct section section_memsets = {.key = "memsets",
+					.needs = {TABLE(memsets), NEED_statistics},
 					.title = "Memsets",
 					.columns = memset_columns,
 					.at = memset_at,
-					.print = print_memsets};
+					.takes_order = true,
+					.print = print_memsets,
+					.empty = "no memory was set"};

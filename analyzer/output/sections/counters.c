@@ -292,7 +292,7 @@ static bool has_named(const struct report *report)
 static void print_counters(struct page *page)
 {
 	const struct report *report = page->report;
-	bool is_asked = page->options->section == &section_counters;
+	bool is_asked = section_is_asked(&section_counters, page->options);
 
 	if (!is_asked && !has_summary(report) && !has_named(report))
 		return;
@@ -311,4 +311,5 @@ const struct section section_counters = {.key = "counters",
 					 .title = "Counters",
 					 .columns = columns,
 					 .at = counter_at,
-					 .print = print_counters};
+					 .print = print_counters,
+					 .empty = "no hardware counters: record with --counters"};

@@ -264,9 +264,12 @@ static void print_device_graphs(struct page *page)
 	put_join(page);
 }
 
-const struct section section_device_graphs = {.key = "device_graphs",
-					      .title = "Graphs launched by the device",
-					      .columns = columns,
-					      .at = launches_at,
-					      .object = object,
-					      .print = print_device_graphs};
+const struct section section_device_graphs = {
+	.key = "device_graphs",
+	.title = "Graphs launched by the device",
+	.columns = columns,
+	.at = launches_at,
+	.object = object,
+	.print = print_device_graphs,
+	.empty =
+		"no graph was launched by the device, or it was recorded node by node: record with --graphs=graph"};

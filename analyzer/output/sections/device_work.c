@@ -103,13 +103,15 @@ static void print_device_work(struct page *page)
 	page_wrap(page, "  ", text, 2);
 }
 
-const struct section section_device_work = {.key = "device_work",
-					    .title = "Work launched by the device",
-					    .columns = launcher_columns,
-					    .at = launcher_at,
-					    .object = object,
-					    .is_of_samples = true,
-					    .print = print_device_work};
+const struct section section_device_work = {
+	.key = "device_work",
+	.title = "Work launched by the device",
+	.columns = launcher_columns,
+	.at = launcher_at,
+	.object = object,
+	.is_of_samples = true,
+	.print = print_device_work,
+	.empty = "no work that the device launched itself is known: record with --sample"};
 
 /* ---- bursts: columns ---- */
 
@@ -180,9 +182,11 @@ static void print_bursts(struct page *page)
 	free(order);
 }
 
-const struct section section_bursts = {.key = "bursts",
-				       .title = "Longest device-launched bursts",
-				       .columns = burst_columns,
-				       .at = burst_at,
-				       .is_of_samples = true,
-				       .print = print_bursts};
+const struct section section_bursts = {
+	.key = "bursts",
+	.title = "Longest device-launched bursts",
+	.columns = burst_columns,
+	.at = burst_at,
+	.is_of_samples = true,
+	.print = print_bursts,
+	.empty = "no work that the device launched itself is known: record with --sample"};

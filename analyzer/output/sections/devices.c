@@ -185,4 +185,5 @@ const struct section section_devices = {.key = "devices",
 					.title = "Devices",
 					.columns = columns,
 					.at = device_at,
-					.print = print_devices};
+					.print = print_devices,
+					.empty = "no GPU was used"};

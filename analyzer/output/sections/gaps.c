@@ -7,6 +7,8 @@
 
 GETTER(get_device, struct gap, gap, value_integer(row->report->profile->ops[gap->after].device));
 GETTER(get_duration_ns, struct gap, gap, value_integer(gap->end_ns - gap->start_ns));
+GETTER(get_from_first_ns, struct gap, gap,
+       value_integer(gap->start_ns - report_first_ns(row->report)));
 GETTER(get_cause, struct gap, gap, value_text(gap_cause_key(gap->cause)));
 FINDER(op_before, struct gap, gap, &row->report->profile->ops[gap->before]);
 FINDER(op_after, struct gap, gap, &row->report->profile->ops[gap->after]);
@@ -50,6 +52,7 @@ static const struct column columns[] = {COMPUTED("device", get_device),
 					FIELD(struct gap, start_ns),
 					FIELD(struct gap, end_ns),
 					COMPUTED("duration_ns", get_duration_ns),
+					COMPUTED("from_first_ns", get_from_first_ns),
 					COMPUTED("cause", get_cause),
 					GROUP("by_cause", "", struct gap, by_cause_ns,
 					      cause_columns),
@@ -118,6 +121,7 @@ static void print_gaps(struct page *page)
 	const struct gap_analysis *gaps = page->report->gaps;
 	/* three lines each: half as many as elsewhere */
 	size_t rows = page_rows(page, gaps->longest_count, PAGE_TOP / 2);
+	const struct row root = {.report = page->report, .options = page->options};
 	uint64_t count = 0;
 
 	if (!rows)
@@ -126,11 +130,13 @@ static void print_gaps(struct page *page)
 		count += gaps->devices[i].gap_count;
 	page_list_title(page, "Longest gaps", "times from the first operation", rows, count);
 	for (size_t i = 0; i < rows; i++)
-		put_gap(page, &gaps->longest[i], report_first_ns(page->report));
+		put_gap(page, section_row(&section_gaps, &root, i), report_first_ns(page->report));
 }
 
 const struct section section_gaps = {.key = "gaps",
 				     .title = "Longest gaps",
 				     .columns = columns,
 				     .at = gap_at,
-				     .print = print_gaps};
+				     .takes_order = true,
+				     .print = print_gaps,
+				     .empty = "the GPU was never idle between two operations"};

@@ -53,7 +53,10 @@ static void print_graphs(struct page *page)
 }
 
 const struct section section_graphs = {.key = "graphs",
+				       .needs = {TABLES_OPERATIONS, NEED_statistics},
 				       .title = "CUDA graphs",
 				       .columns = columns,
 				       .at = graph_at,
-				       .print = print_graphs};
+				       .takes_order = true,
+				       .print = print_graphs,
+				       .empty = "no CUDA graph was launched"};

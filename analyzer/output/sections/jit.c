@@ -122,9 +122,11 @@ static void print_jit(struct page *page)
 		put_kernel(page, &jit->kernels[i]);
 }
 
-const struct section section_jit = {.key = "jit",
-				    .title = "Code compiled or loaded at run time",
-				    .columns = columns,
-				    .at = kernel_at,
-				    .object = object,
-				    .print = print_jit};
+const struct section section_jit = {
+	.key = "jit",
+	.title = "Code compiled or loaded at run time",
+	.columns = columns,
+	.at = kernel_at,
+	.object = object,
+	.print = print_jit,
+	.empty = "no code was compiled or loaded while it ran, as far as was recorded"};

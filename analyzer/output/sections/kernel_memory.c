@@ -92,7 +92,7 @@ static void print_kernel_memory(struct page *page)
 	const struct accesses *accesses = page->report->accesses;
 	size_t rows = page_rows(page, accesses->total_count, 2 * PAGE_TOP);
 
-	if (!accesses->of_op && page->options->section != &section_kernel_memory)
+	if (!accesses->of_op && !section_is_asked(&section_kernel_memory, page->options))
 		return;
 	page_list_title(page, "Memory of kernels", "what each was given", rows,
 			accesses->total_count);
@@ -112,9 +112,11 @@ static void print_kernel_memory(struct page *page)
 		put_unknown(page);
 }
 
-const struct section section_kernel_memory = {.key = "kernel_memory",
-					      .title = "Memory of kernels",
-					      .columns = columns,
-					      .at = total_at,
-					      .object = object,
-					      .print = print_kernel_memory};
+const struct section section_kernel_memory = {
+	.key = "kernel_memory",
+	.title = "Memory of kernels",
+	.columns = columns,
+	.at = total_at,
+	.object = object,
+	.print = print_kernel_memory,
+	.empty = "what kernels are given was not recorded: record with --args"};

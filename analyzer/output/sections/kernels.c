@@ -209,6 +209,7 @@ static void print_kernels(struct page *page)
 	const struct statistics *statistics = page->report->statistics;
 	size_t rows = page_rows(page, statistics->kernel_count, PAGE_TOP);
 	int64_t all_ns = total_kernel_ns(statistics);
+	const struct row root = {.report = page->report, .options = page->options};
 
 	if (!rows)
 		return;
@@ -216,12 +217,15 @@ static void print_kernels(struct page *page)
 	page_heads(page, "       time      %       count      mean    median       p99       min "
 			 "      max");
 	for (size_t i = 0; i < rows; i++)
-		put_kernel(page, &statistics->kernels[i], all_ns);
+		put_kernel(page, section_row(&section_kernels, &root, i), all_ns);
 	put_counted(page);
 }
 
 const struct section section_kernels = {.key = "kernels",
+					.needs = {TABLES_KERNELS, NEED_statistics},
 					.title = "Kernels",
 					.columns = columns,
 					.at = kernel_at,
-					.print = print_kernels};
+					.takes_order = true,
+					.print = print_kernels,
+					.empty = "no kernel was recorded"};

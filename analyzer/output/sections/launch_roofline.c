@@ -163,7 +163,7 @@ static void print_launch_roofline(struct page *page)
 {
 	const struct roofline *roofline = page->report->roofline;
 	bool is_short = !report_has_counters(page->report) &&
-			!(page->options->section == &section_launch_roofline);
+			!section_is_asked(&section_launch_roofline, page->options);
 	char note[128];
 
 	if (!roofline->kernel_count && !roofline->graph_count)
@@ -177,9 +177,11 @@ static void print_launch_roofline(struct page *page)
 		put_launched_table(page);
 }
 
-const struct section section_launch_roofline = {.key = "launch_roofline",
-						.title = "Launch roofline",
-						.columns = columns,
-						.at = point_any_at,
-						.object = object,
-						.print = print_launch_roofline};
+const struct section section_launch_roofline = {
+	.key = "launch_roofline",
+	.title = "Launch roofline",
+	.columns = columns,
+	.at = point_any_at,
+	.object = object,
+	.print = print_launch_roofline,
+	.empty = "no kernel was recorded whose idle time could be told"};

@@ -43,35 +43,13 @@ static const void *loss_at(const struct row *parent, size_t index)
 	return second && index < second->loss_count ? &second->losses[index] : NULL;
 }
 
-/* Whether an earlier row has the same kind: it was told there. */
-static bool is_told(const struct profile *profile, size_t index)
-{
-	for (size_t i = 0; i < index; i++)
-		if (!strcmp(profile->losses[i].kind, profile->losses[index].kind))
-			return true;
-	return false;
-}
-
-static uint64_t count_of_kind(const struct profile *profile, size_t first)
-{
-	uint64_t count = 0;
-
-	for (size_t i = first; i < profile->loss_count; i++)
-		if (!strcmp(profile->losses[i].kind, profile->losses[first].kind))
-			sum_add_count(&count, profile->losses[i].count);
-	return count;
-}
-
 bool loss_sum_at(const struct profile *profile, size_t index, struct entry *entry)
 {
-	for (size_t i = 0; i < profile->loss_count; i++) {
-		if (is_told(profile, i) || index--)
-			continue;
-		entry->key = profile->losses[i].kind;
-		entry->value = value_count(count_of_kind(profile, i));
-		return true;
-	}
-	return false;
+	if (index >= profile->loss_sum_count)
+		return false;
+	entry->key = profile->loss_sums[index].kind;
+	entry->value = value_count(profile->loss_sums[index].count);
+	return true;
 }
 
 static bool sum_at(const struct row *row, const void *from, size_t index, struct entry *entry)
@@ -84,12 +62,12 @@ static const struct column loss_sums[] = {MAP(NULL, sum_at), {0}};
 
 /* ---- lost: text ---- */
 
-static void describe_loss(const struct profile *profile, size_t first, char *buffer, size_t size)
+static void describe_loss(const struct profile_loss_sum *sum, char *buffer, size_t size)
 {
-	const char *kind = profile->losses[first].kind, *meaning = profile_loss_meaning(kind);
+	const char *kind = sum->kind, *meaning = profile_loss_meaning(kind);
 
-	snprintf(buffer, size, "%s %s%s%s%s", format_count(count_of_kind(profile, first)).text,
-		 kind, *meaning ? " (" : "", meaning, *meaning ? ")" : "");
+	snprintf(buffer, size, "%s %s%s%s%s", format_count(sum->count).text, kind,
+		 *meaning ? " (" : "", meaning, *meaning ? ")" : "");
 }
 
 /* Each kind once.  Returns the label of what follows. */
@@ -98,17 +76,16 @@ static const char *put_losses(struct page *page, const struct profile *profile, 
 {
 	char text[512];
 
-	for (size_t i = 0; i < profile->loss_count; i++) {
+	for (size_t i = 0; i < profile->loss_sum_count; i++) {
+		const struct profile_loss_sum *sum = &profile->loss_sums[i];
+		const char *place = profile_loss_place(&profile->losses[sum->first]);
 		size_t used = strlen(run);
 
-		if (is_told(profile, i))
-			continue;
 		memcpy(text, run, used);
-		describe_loss(profile, i, text + used, sizeof(text) - used);
+		describe_loss(sum, text + used, sizeof(text) - used);
 		page_wrap(page, label, text, 8);
-		if (*profile_loss_place(&profile->losses[i]))
-			page_wrap(page, "        first: ", profile_loss_place(&profile->losses[i]),
-				  15);
+		if (*place)
+			page_wrap(page, "        first: ", place, 15);
 		label = "      ";
 	}
 	return label;
@@ -168,9 +145,10 @@ static void print_not_visible(struct page *page)
 		page_wrap(page, label, "nothing that is known of", 15);
 }
 
-const struct section section_not_visible = {.key = "not_visible",
-					    .title = "Not visible",
-					    .columns = not_visible_columns,
-					    .at = not_visible_at,
-					    .is_plain = true,
-					    .print = print_not_visible};
+const struct section section_not_visible = {
+	.key = "not_visible",
+	.title = "Not visible",
+	.columns = not_visible_columns,
+	.at = not_visible_at,
+	.is_plain = true,
+	.print = print_not_visible};

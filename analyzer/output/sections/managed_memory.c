@@ -98,9 +98,12 @@ static void print_managed_memory(struct page *page)
 	put_devices(page);
 }
 
-const struct section section_managed_memory = {.key = "managed_memory",
-					       .title = "Managed memory",
-					       .columns = columns,
-					       .at = row_at,
-					       .object = object,
-					       .print = print_managed_memory};
+const struct section section_managed_memory = {
+	.key = "managed_memory",
+	.title = "Managed memory",
+	.columns = columns,
+	.at = row_at,
+	.object = object,
+	.takes_order = true,
+	.print = print_managed_memory,
+	.empty = "no page of managed memory moved, or it was not recorded: record with --managed"};

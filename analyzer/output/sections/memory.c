@@ -130,7 +130,9 @@ const struct section section_memory = {.key = "memory",
 				       .columns = kind_columns,
 				       .at = kind_at,
 				       .object = object,
-				       .print = print_memory};
+				       .takes_order = true,
+				       .print = print_memory,
+				       .empty = "no allocation was recorded"};
 
 /* ---- by range or call ---- */
 
@@ -172,4 +174,6 @@ const struct section section_allocations = {.key = "allocations",
 					    .title = "Allocations",
 					    .columns = site_columns,
 					    .at = site_at,
-					    .print = print_allocations};
+					    .takes_order = true,
+					    .print = print_allocations,
+					    .empty = "no allocation was recorded"};

@@ -94,4 +94,5 @@ const struct section section_plan = {.key = "plan",
 				     .columns = columns,
 				     .at = step_at,
 				     .is_of_advice = true,
-				     .print = print_plan};
+				     .print = print_plan,
+				     .empty = "no change is known to gain: see --section rejected"};

@@ -114,8 +114,11 @@ static void print_power(struct page *page)
 	}
 }
 
-const struct section section_power = {.key = "power",
-				      .title = "Clocks and power",
-				      .columns = columns,
-				      .at = read_at,
-				      .print = print_power};
+const struct section section_power = {
+	.key = "power",
+	.needs = {TABLE(power), NEED_power},
+	.title = "Clocks and power",
+	.columns = columns,
+	.at = read_at,
+	.print = print_power,
+	.empty = "clocks and power were not read: record with --power"};

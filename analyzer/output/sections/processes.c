@@ -65,16 +65,16 @@ static void put_versions(struct page *page, const struct profile_process *proces
 
 static void put_process(struct page *page, const struct profile_process *process)
 {
+	const char *host = *process->host ? process->host : "an unknown host";
 	char command[512], text[640];
 
 	format_text(command, sizeof(command), *process->command ? process->command : "(unknown)",
 		    page->options->wide ? sizeof(command) : 3 * PAGE_WIDTH);
 	if (process->rank >= 0)
 		snprintf(text, sizeof(text), "%s on %s, rank %" PRId64 ": %s", process->folder,
-			 process->host, process->rank, command);
+			 host, process->rank, command);
 	else
-		snprintf(text, sizeof(text), "%s on %s: %s", process->folder,
-			 *process->host ? process->host : "an unknown host", command);
+		snprintf(text, sizeof(text), "%s on %s: %s", process->folder, host, command);
 	page_wrap(page, "  process   ", text, 12);
 	put_versions(page, process);
 	if (!process->sealed_ns)
@@ -122,4 +122,5 @@ const struct section section_processes = {.key = "processes",
 					  .title = "Recording",
 					  .columns = columns,
 					  .at = process_at,
-					  .print = print_processes};
+					  .print = print_processes,
+					  .empty = "no process was recorded"};

@@ -36,8 +36,11 @@ static void print_ranges(struct page *page)
 	page_table(page, &section_ranges, "GPU columns: work launched inside", text_columns);
 }
 
-const struct section section_ranges = {.key = "ranges",
-				       .title = "NVTX ranges",
-				       .columns = columns,
-				       .at = range_at,
-				       .print = print_ranges};
+const struct section section_ranges = {
+	.key = "ranges",
+	.title = "NVTX ranges",
+	.columns = columns,
+	.at = range_at,
+	.takes_order = true,
+	.print = print_ranges,
+	.empty = "the program has no NVTX range, or none was recorded"};

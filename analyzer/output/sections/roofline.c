@@ -341,7 +341,7 @@ static void put_works(struct page *page)
 /* Without counters there is one line, where the question is open: the GPU was busy, and why? */
 static void put_hint(struct page *page)
 {
-	if (!(page->options->section == &section_roofline) &&
+	if (!section_is_asked(&section_roofline, page->options) &&
 	    page->report->roofline->application.regime != ROOFLINE_UNKNOWN_BOUND)
 		return;
 	page_title(page, "Roofline", NULL);
@@ -367,9 +367,11 @@ static void print_roofline(struct page *page)
 	put_works(page);
 }
 
-const struct section section_roofline = {.key = "roofline",
-					 .title = "Roofline",
-					 .columns = columns,
-					 .at = point_any_at,
-					 .object = object,
-					 .print = print_roofline};
+const struct section section_roofline = {
+	.key = "roofline",
+	.title = "Roofline",
+	.columns = columns,
+	.at = point_any_at,
+	.object = object,
+	.print = print_roofline,
+	.empty = "no hardware counters: record with --counters=roofline"};

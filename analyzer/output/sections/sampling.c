@@ -199,4 +199,5 @@ const struct section section_sampling = {.key = "sampling",
 					 .columns = columns,
 					 .at = sampled_at,
 					 .is_of_samples = true,
-					 .print = print_sampling};
+					 .print = print_sampling,
+					 .empty = "nothing was sampled: record with --sample"};

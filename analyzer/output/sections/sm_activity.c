@@ -44,4 +44,5 @@ const struct section section_sm_activity = {.key = "sm_activity",
 					    .title = "SM activity of kernels",
 					    .columns = columns,
 					    .at = kernel_at,
-					    .print = print_sm_activity};
+					    .print = print_sm_activity,
+					    .empty = "nothing was sampled: record with --sample"};

@@ -218,8 +218,11 @@ static void print_steady_state(struct page *page)
 	}
 }
 
-const struct section section_steady_state = {.key = "steady_state",
-					     .title = "Steady state",
-					     .columns = columns,
-					     .at = steady_at,
-					     .print = print_steady_state};
+const struct section section_steady_state = {
+	.key = "steady_state",
+	.title = "Steady state",
+	.columns = columns,
+	.at = steady_at,
+	.print = print_steady_state,
+	.empty =
+		"no loop of kernels takes most of the time, so there is no steady state: what happens once is in the other sections"};

@@ -52,13 +52,16 @@ static void print_streams(struct page *page)
 							  {0}};
 
 	if (page->report->statistics->stream_count < 2 &&
-	    page->options->section != &section_streams)
+	    !section_is_asked(&section_streams, page->options))
 		return; /* one stream is what the device's lines tell already */
 	page_table(page, &section_streams, NULL, text_columns);
 }
 
 const struct section section_streams = {.key = "streams",
+					.needs = {TABLES_OPERATIONS, NEED_statistics},
 					.title = "Streams",
 					.columns = columns,
 					.at = stream_at,
-					.print = print_streams};
+					.takes_order = true,
+					.print = print_streams,
+					.empty = "no operation was recorded"};

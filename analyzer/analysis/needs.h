@@ -1,0 +1,51 @@
+/*
+ * needs.h - what an answer needs of a recording: tables and analyses.  The rest is neither read nor computed.
+ *
+ * Each section of a report says what it needs (output/sections.h); one that says nothing needs everything.
+ * To add an analysis: a row here, after those that it needs, and its row in ANALYSES_OF_PROFILE or its call in
+ * report.c; no section asks for it then but those that need everything.
+ */
+#ifndef ROOFLINE_NEEDS_H
+#define ROOFLINE_NEEDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/tables.h"
+
+/* ANALYSIS(member of struct report, the analyses that it is made from) */
+#define ANALYSES(ANALYSIS)                               \
+	ANALYSIS(timeline, 0)                            \
+	ANALYSIS(gaps, NEED_timeline)                    \
+	ANALYSIS(steady_state, NEED_gaps)                \
+	ANALYSIS(statistics, 0)                          \
+	ANALYSIS(counted, 0)                             \
+	ANALYSIS(roofline, NEED_counted | NEED_timeline) \
+	ANALYSIS(device_graphs, 0)                       \
+	ANALYSIS(graph_join, 0)                          \
+	ANALYSIS(power, 0)                               \
+	ANALYSIS(jit, 0)                                 \
+	ANALYSIS(memory, 0)                              \
+	ANALYSIS(managed_memory, 0)                      \
+	ANALYSIS(accesses, NEED_memory)                  \
+	ANALYSIS(sm_activity, 0)                         \
+	ANALYSIS(device_work, 0)                         \
+	ANALYSIS(collectives, 0)                         \
+	ANALYSIS(sampled, NEED_sm_activity)              \
+	ANALYSIS(not_visible, NEED_timeline | NEED_statistics | NEED_device_graphs | NEED_sampled)
+
+#define ANALYSIS_NUMBER(name, needs) ANALYSIS_##name,
+enum { ANALYSES(ANALYSIS_NUMBER) };
+#undef ANALYSIS_NUMBER
+
+/* NEED_gaps: gaps, and all that they need. */
+#define ANALYSIS_NEED(name, needs) NEED_##name = 1 << ANALYSIS_##name | (needs),
+enum analysis_need { ANALYSES(ANALYSIS_NEED) };
+#undef ANALYSIS_NEED
+
+struct report_needs {
+	uint64_t tables; /* bits TABLE(name); 0: everything is needed, whatever analyses says */
+	uint32_t analyses;
+};
+
+#endif

@@ -1,0 +1,82 @@
+/* import.c - rooflinectl import: a recording of what other tools recorded. */
+#include "cmd/commands.h"
+#include "cmd/usage.h"
+
+#include "base/array.h"
+#include "exchange/import/imports.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct import_arguments {
+	char **paths;
+	size_t capacity, count;
+	const char *folder;
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct import_arguments *arguments = state->input;
+	char **path;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		usage_init(state);
+		return 0;
+	case 'o':
+		if (!*argument)
+			usage_fail(state, "-o wants a name, not ''");
+		arguments->folder = argument;
+		return 0;
+	case ARGP_KEY_ARG:
+		path = ARRAY_NEXT(arguments->paths, arguments->capacity, arguments->count);
+		if (!path)
+			return ENOMEM;
+		*path = argument;
+		arguments->count++;
+		return 0;
+	case ARGP_KEY_END:
+		if (!arguments->count)
+			usage_fail(state, "which file?");
+		if (!arguments->folder)
+			usage_fail(state, "-o wants the folder of the recording to make");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option option_table[] = {
+	{"output", 'o', "DIR", 0, "the recording to make: a folder that is not there yet", 0},
+	{0},
+};
+
+/* "  Nsight Systems: nsys export --type sqlite" on a line each. */
+#define IMPORT_LINE(name, title) "\n  " title
+
+static const struct argp parser = {
+	.options = option_table,
+	.parser = parse_option,
+	.args_doc = "FILE... -o DIR",
+	.doc = "Make a recording of what other tools recorded, which every command reads.\n\n"
+	       "Several files are several processes of one run. FILE is of:" IMPORTS(IMPORT_LINE),
+};
+
+int cmd_import(int argc, char **argv)
+{
+	struct import_arguments arguments = {0};
+	struct err err = {""};
+	int rc;
+
+	if (usage_parse(&parser, argc, argv, 0, &arguments))
+		return EXIT_USAGE;
+	signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is a failure to tell of */
+	rc = imports_make(arguments.folder, arguments.paths, arguments.count, &err);
+	free(arguments.paths);
+	if (rc < 0)
+		fprintf(stderr, "rooflinectl import: %s\n", err.text);
+	return rc < 0 ? EXIT_FAILED : EXIT_OK;
+}

@@ -1,0 +1,364 @@
+#define _GNU_SOURCE /* asprintf */
+
+#include "cmd/selection.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/time/occurrence.h"
+#include "base/format.h"
+#include "cmd/usage.h"
+#include "roofline/duration.h"
+#include "trace/profile_select.h"
+
+enum { KEY_RANGE = 512, KEY_FROM, KEY_TO, KEY_SKIP, KEY_KERNELS, KEY_STREAM, KEY_RANK };
+
+static const struct argp_option option_table[] = {
+	{NULL, 0, NULL, 0, "Of a part of the recording:", 20},
+	{"range", KEY_RANGE, "NAME", 0,
+	 "the time of an NVTX range or else a kernel of that name; NAME:N is the N-th of them", 20},
+	{"from", KEY_FROM, "TIME", 0, "from so long after the first operation on, as in 12ms", 20},
+	{"to", KEY_TO, "TIME", 0, "until so long after the first operation", 20},
+	{"skip-first", KEY_SKIP, "N|TIME", 0, "without the first N operations, or the first TIME",
+	 20},
+	{"kernels", KEY_KERNELS, "REGEX", 0, "only kernels whose demangled name matches", 20},
+	{"stream", KEY_STREAM, "S", 0, "only operations of the streams with that number", 20},
+	{"rank", KEY_RANK, "R", 0, "only processes of that rank", 20},
+	{0},
+};
+
+/* ---- the command line ---- */
+
+static struct selection_moment parse_time(const char *option, const char *text,
+					  const struct argp_state *state)
+{
+	struct selection_moment moment = {.is_given = true, .ns = duration_ns(text, NULL)};
+
+	if (!strcmp(text, "0"))
+		moment.ns = 0;
+	if (moment.ns < 0)
+		usage_fail(state, "--%s wants a time such as 12ms or 1.5s, not '%s'", option, text);
+	return moment;
+}
+
+static struct selection_moment parse_skip(const char *text, const struct argp_state *state)
+{
+	struct selection_moment moment = {.is_given = true, .is_count = true};
+	char *end;
+
+	errno = 0;
+	moment.count = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && !errno)
+		return moment;
+	moment = (struct selection_moment){.is_given = true, .ns = duration_ns(text, NULL)};
+	if (moment.ns < 0)
+		usage_fail(
+			state,
+			"--skip-first wants a number of operations or a time such as 12ms, not '%s'",
+			text);
+	return moment;
+}
+
+static const char *parse_number(const char *option, const char *text,
+				const struct argp_state *state)
+{
+	if (!*text || strspn(text, "0123456789") != strlen(text))
+		usage_fail(state, "--%s wants a number, not '%s'", option, text);
+	return text;
+}
+
+static const char *check_regex(const char *pattern, const struct argp_state *state)
+{
+	regex_t regex;
+	char why[128];
+	int code = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
+
+	if (code) {
+		regerror(code, &regex, why, sizeof(why));
+		usage_fail(state, "--kernels '%s': %s", pattern, why);
+	}
+	regfree(&regex);
+	return pattern;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct selection *selection = state->input;
+
+	switch (key) {
+	case KEY_RANGE:
+		selection->range = argument;
+		return 0;
+	case KEY_FROM:
+		selection->from = parse_time("from", argument, state);
+		return 0;
+	case KEY_TO:
+		selection->to = parse_time("to", argument, state);
+		return 0;
+	case KEY_SKIP:
+		selection->skip = parse_skip(argument, state);
+		return 0;
+	case KEY_KERNELS:
+		selection->kernels = check_regex(argument, state);
+		return 0;
+	case KEY_STREAM:
+		selection->stream = parse_number("stream", argument, state);
+		return 0;
+	case KEY_RANK:
+		selection->rank = parse_number("rank", argument, state);
+		return 0;
+	case ARGP_KEY_END:
+		if (selection->from.is_given && selection->to.is_given &&
+		    selection->from.ns >= selection->to.ns)
+			usage_fail(state, "--from must lie before --to");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp selection_argp = {.options = option_table, .parser = parse_option};
+
+bool selection_is_any(const struct selection *selection)
+{
+	return selection->range || selection->from.is_given || selection->to.is_given ||
+	       selection->skip.is_given || selection->rank || selection_has_holes(selection);
+}
+
+bool selection_has_holes(const struct selection *selection)
+{
+	return selection->kernels || selection->stream;
+}
+
+/* ---- the time ---- */
+
+static int compare_ns(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* When the operation with so many before it started, on any device; after the last one INT64_MAX. */
+static int nth_start_ns(int64_t *out, const struct profile *profile, uint64_t number)
+{
+	int64_t *starts_ns = calloc(profile->op_count + 1, sizeof(*starts_ns));
+
+	if (!starts_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->op_count; i++)
+		starts_ns[i] = profile->ops[i].start_ns;
+	qsort(starts_ns, profile->op_count, sizeof(*starts_ns), compare_ns);
+	*out = number < profile->op_count ? starts_ns[number] : INT64_MAX;
+	free(starts_ns);
+	return 0;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int find_time(struct profile_part *part, const struct selection *selection,
+		     const struct profile *profile, struct err *err)
+{
+	struct occurrence occurrence;
+	int64_t first_ns = 0, skip_ns = INT64_MIN;
+
+	if (nth_start_ns(&first_ns, profile, 0) < 0 ||
+	    (selection->skip.is_count &&
+	     nth_start_ns(&skip_ns, profile, selection->skip.count) < 0))
+		return err_set(err, -ENOMEM, "out of memory");
+	*part = (struct profile_part){.from_ns = skip_ns, .to_ns = INT64_MAX};
+	if (first_ns == INT64_MAX) /* no operation, from which times are told */
+		return 0;
+	if (selection->skip.is_given && !selection->skip.is_count)
+		part->from_ns = first_ns + selection->skip.ns;
+	if (selection->from.is_given)
+		part->from_ns = later(part->from_ns, first_ns + selection->from.ns);
+	if (selection->to.is_given)
+		part->to_ns = first_ns + selection->to.ns;
+	if (!selection->range)
+		return 0;
+	if (occurrence_find(&occurrence, profile, selection->range, err) < 0)
+		return -EDOM;
+	part->from_ns = later(part->from_ns, occurrence.start_ns);
+	part->to_ns = earlier(part->to_ns, occurrence.end_ns);
+	return 0;
+}
+
+/* ---- operations ---- */
+
+struct choice {
+	const struct selection *selection;
+	const struct profile *profile;
+	const struct profile_part *part;
+	bool *is_wanted_kernel; /* by kernel_names[]; NULL: all */
+	uint64_t stream;
+	int64_t rank;
+};
+
+static bool keeps(const struct choice *choice, const struct profile_op *op)
+{
+	const struct profile *profile = choice->profile;
+	const struct profile_stream *stream = &profile->streams[op->stream];
+
+	if (op->start_ns < choice->part->from_ns || op->start_ns >= choice->part->to_ns)
+		return false;
+	if (choice->selection->stream && stream->stream != choice->stream)
+		return false;
+	if (choice->selection->rank && profile->processes[stream->process].rank != choice->rank)
+		return false;
+	return !choice->is_wanted_kernel ||
+	       (op->kind == OP_KERNEL &&
+		choice->is_wanted_kernel[profile->signatures[op->detail].kernel]);
+}
+
+static int match_kernels(struct choice *choice, struct err *err)
+{
+	const struct profile *profile = choice->profile;
+	const char *pattern = choice->selection->kernels;
+	regex_t regex;
+
+	if (!pattern)
+		return 0;
+	choice->is_wanted_kernel =
+		calloc(profile->kernel_name_count + 1, sizeof(*choice->is_wanted_kernel));
+	if (!choice->is_wanted_kernel)
+		return err_set(err, -ENOMEM, "out of memory");
+	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB)) /* it was when it was parsed */
+		return err_set(err, -ENOMEM, "out of memory for --kernels '%s'", pattern);
+	for (size_t i = 0; i < profile->kernel_name_count; i++)
+		choice->is_wanted_kernel[i] =
+			regexec(&regex, profile->kernel_names[i], 0, NULL, 0) == 0;
+	regfree(&regex);
+	return 0;
+}
+
+/* "--kernels foo, --stream 7": what was asked for, as it is told. */
+static void describe(const struct selection *selection, char *text, size_t size)
+{
+	const struct {
+		const char *option, *value;
+	} parts[] = {{"--range", selection->range},
+		     {"--kernels", selection->kernels},
+		     {"--stream", selection->stream},
+		     {"--rank", selection->rank},
+		     {"--from", selection->from.is_given ? "" : NULL},
+		     {"--to", selection->to.is_given ? "" : NULL},
+		     {"--skip-first", selection->skip.is_given ? "" : NULL}};
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && used < size; i++)
+		if (parts[i].value)
+			used += (size_t)snprintf(text + used, size - used, "%s%s%s%s",
+						 used ? ", " : "", parts[i].option,
+						 *parts[i].value ? " " : "", parts[i].value);
+}
+
+static char *sentence_of(const struct selection *selection, const struct profile_part *part,
+			 size_t kept, const struct profile *profile, int64_t first_ns)
+{
+	char asked[512], window[112] = "", *sentence = NULL;
+	int64_t from_ns = later(part->from_ns, first_ns) - first_ns;
+
+	describe(selection, asked, sizeof(asked));
+	if (part->to_ns != INT64_MAX)
+		snprintf(window, sizeof(window), ", from %s to %s after the first",
+			 format_ns((double)from_ns).text,
+			 format_ns((double)(part->to_ns - first_ns)).text);
+	else if (part->from_ns != INT64_MIN)
+		snprintf(window, sizeof(window), ", from %s after the first to the end",
+			 format_ns((double)from_ns).text);
+	if (asprintf(
+		    &sentence,
+		    "%s of %s operations, by %s%s; all else is left out of what follows%s",
+		    format_count(kept).text, format_count(profile->op_count).text, asked, window,
+		    selection_has_holes(selection)
+			    ? ": time in which only other operations ran counts as idle, and no advice "
+			      "is given"
+			    : "") < 0)
+		return NULL;
+	return sentence;
+}
+
+static size_t choose(bool *keeps_op, const struct choice *choice)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < choice->profile->op_count; i++) {
+		keeps_op[i] = keeps(choice, &choice->profile->ops[i]);
+		kept += keeps_op[i];
+	}
+	return kept;
+}
+
+static int fail_empty(const struct selection *selection, const struct profile *profile,
+		      struct err *err)
+{
+	char asked[512];
+
+	describe(selection, asked, sizeof(asked));
+	return err_set(err, -EDOM, "%s: none of its %s operations is left by %s", profile->path,
+		       format_count(profile->op_count).text, asked);
+}
+
+static int reduce(struct choice *choice, struct profile *profile, struct profile_part *part,
+		  bool *keeps_op, bool *keeps_process, char **sentence, struct err *err)
+{
+	size_t kept = choose(keeps_op, choice);
+	int64_t first_ns = 0;
+
+	if (!kept)
+		return fail_empty(choice->selection, profile, err);
+	for (size_t i = 0; i < profile->process_count; i++)
+		keeps_process[i] =
+			!choice->selection->rank || profile->processes[i].rank == choice->rank;
+	part->keeps_op = keeps_op;
+	part->keeps_process = keeps_process;
+	if (nth_start_ns(&first_ns, profile, 0) == 0)
+		*sentence = sentence_of(choice->selection, part, kept, profile, first_ns);
+	if (!*sentence || profile_select(profile, part) < 0)
+		return err_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+int selection_apply(const struct selection *selection, struct profile *profile, char **sentence,
+		    struct err *err)
+{
+	struct profile_part part;
+	struct choice choice = {.selection = selection,
+				.profile = profile,
+				.part = &part,
+				.stream = selection->stream ? strtoull(selection->stream, NULL, 10)
+							    : 0,
+				.rank = selection->rank ? strtoll(selection->rank, NULL, 10) : 0};
+	bool *keeps_op, *keeps_process;
+	int rc;
+
+	*sentence = NULL;
+	if (!selection_is_any(selection))
+		return 0;
+	keeps_op = calloc(profile->op_count + 1, sizeof(*keeps_op));
+	keeps_process = calloc(profile->process_count + 1, sizeof(*keeps_process));
+	rc = keeps_op && keeps_process ? 0 : err_set(err, -ENOMEM, "out of memory");
+	if (rc == 0)
+		rc = find_time(&part, selection, profile, err);
+	if (rc == 0)
+		rc = match_kernels(&choice, err);
+	if (rc == 0)
+		rc = reduce(&choice, profile, &part, keeps_op, keeps_process, sentence, err);
+	free(choice.is_wanted_kernel);
+	free(keeps_op);
+	free(keeps_process);
+	return rc;
+}

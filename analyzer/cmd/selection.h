@@ -1,0 +1,42 @@
+/*
+ * selection.h - the part of a recording that was asked for, by the same options for every command that reads one.
+ *
+ * It is taken out of the profile before anything is analyzed, so that no analysis, section or chart knows of it.
+ */
+#ifndef ROOFLINE_SELECTION_H
+#define ROOFLINE_SELECTION_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "trace/profile.h"
+
+/* A time after the first operation, or a number of operations. */
+struct selection_moment {
+	bool is_given, is_count;
+	int64_t ns;
+	uint64_t count;
+};
+
+struct selection {
+	const char *range;   /* NVTX range or kernel, NAME or NAME:N; NULL: none */
+	const char *kernels; /* extended regular expression; NULL: all operations */
+	const char *stream, *rank;
+	struct selection_moment from, to, skip;
+};
+
+/* Its input is a struct selection. */
+extern const struct argp selection_argp;
+
+bool selection_is_any(const struct selection *selection);
+
+/* Whether operations within the time were left out, so that idle time is not the program's. */
+bool selection_has_holes(const struct selection *selection);
+
+/* Reduces the profile to it.  sentence: owned by the caller, what was chosen and left out; NULL where nothing was asked
+ * for.  Fails, described in err, with -EDOM where an argument is wrong (the recording has no such range, stream, rank or
+ * kernel, or a regular expression is none), or with -ENOMEM. */
+int selection_apply(const struct selection *selection, struct profile *profile, char **sentence,
+		    struct err *err);
+
+#endif

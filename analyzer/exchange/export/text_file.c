@@ -1,0 +1,77 @@
+#include "exchange/export/text_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/format.h"
+
+int text_file_open(FILE **out, const char *path, struct err *err)
+{
+	*out = fopen(path, "we");
+	if (!*out)
+		return err_set(err, -errno, "%s: cannot be written: %s", path, strerror(errno));
+	return 0;
+}
+
+int text_file_close(FILE *file, const char *path, int rc, struct err *err)
+{
+	bool has_failed = ferror(file);
+
+	errno = 0;
+	if ((fclose(file) || has_failed) && rc == 0)
+		rc = err_set(err, errno ? -errno : -EIO, "%s: could not be written: %s", path,
+			     strerror(errno ? errno : EIO));
+	return rc;
+}
+
+void text_put_json(FILE *file, const char *text)
+{
+	putc('"', file);
+	while (*text) {
+		size_t length = format_character(text);
+
+		if (*text == '"' || *text == '\\')
+			putc('\\', file);
+		if (length)
+			fwrite(text, 1, length, file);
+		else if ((unsigned char)*text < ' ')
+			fprintf(file, "\\u%04x", (unsigned)*text);
+		else
+			putc('?', file);
+		text += length ? length : 1;
+	}
+	putc('"', file);
+}
+
+void text_put_number(FILE *file, double number)
+{
+	if (isfinite(number))
+		fprintf(file, "%.9g", number);
+	else
+		fputs("null", file);
+}
+
+void text_put_us(FILE *file, int64_t ns)
+{
+	fprintf(file, "%s%" PRId64 ".%03d", ns < 0 ? "-" : "", (ns < 0 ? -ns : ns) / 1000,
+		(int)((ns < 0 ? -ns : ns) % 1000));
+}
+
+void text_clean(char *buffer, size_t size, const char *text)
+{
+	size_t used = 0;
+
+	while (*text) {
+		size_t length = format_character(text), taken = length ? length : 1;
+
+		if (used + taken + 1 > size)
+			break;
+		memcpy(buffer + used, length ? text : "?", taken);
+		used += taken;
+		text += taken;
+	}
+	buffer[used] = '\0';
+}

@@ -1,0 +1,442 @@
+#include "exchange/import/imported.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/groups.h"
+#include "exchange/import/imported_end.h"
+
+#define DEVICE_LIMIT 256 /* ordinals; one beyond is kept, without a row of its own */
+
+struct imported_process {
+	struct imported *imported;
+	struct process_writer *writer;
+	size_t file, number;
+	uint64_t pid;
+	char host[128];
+	int64_t last_ns;
+	struct trace_devices_row *devices;
+	size_t device_capacity, device_count;
+	bool is_used[DEVICE_LIMIT];
+	struct groups contexts, streams;
+	struct groups blocking; /* correlations of calls that copy and wait */
+	struct trace_copies_row *copies;
+	size_t copy_capacity, copy_count;
+	struct trace_memsets_row *memsets;
+	size_t memset_capacity, memset_count;
+	uint32_t marker_count;
+	uint64_t op_count;
+};
+
+struct imported {
+	char folder[PATH_MAX];
+	struct imported_process **processes;
+	size_t process_capacity, process_count;
+	size_t file_count, file; /* file: from 1 */
+	int failure;
+	struct err err;
+};
+
+/* ---- failures ---- */
+
+static void fail(struct imported *imported, int failure)
+{
+	if (!imported->failure)
+		imported->failure =
+			err_set(&imported->err, failure, "%s: %s", imported->folder,
+				failure == -ENOMEM ? "out of memory" : strerror(-failure));
+}
+
+int imported_failure(const struct imported *imported, struct err *err)
+{
+	int rc = 0;
+
+	if (imported->failure)
+		return err_set(err, imported->failure, "%s", imported->err.text);
+	for (size_t i = 0; rc == 0 && i < imported->process_count; i++)
+		rc = process_writer_failure(imported->processes[i]->writer, err);
+	return rc;
+}
+
+/* Whether the key is a new one of the groups. */
+static bool is_new(struct imported_process *process, struct groups *groups, const void *key,
+		   size_t size)
+{
+	uint32_t known = groups->count, number;
+
+	if (groups_find(groups, key, size, &number) < 0) {
+		fail(process->imported, -ENOMEM);
+		return false;
+	}
+	return number == known;
+}
+
+/* ---- processes ---- */
+
+static struct imported_process *new_process(struct imported *imported, uint64_t pid)
+{
+	struct imported_process **place =
+		ARRAY_NEXT(imported->processes, imported->process_capacity,
+			   imported->process_count);
+	struct imported_process *process = place ? calloc(1, sizeof(*process)) : NULL;
+	char path[PATH_MAX + 32];
+
+	if (!process) {
+		fail(imported, -ENOMEM);
+		return NULL;
+	}
+	*place = process;
+	process->imported = imported;
+	process->number = imported->process_count++;
+	process->file = imported->file;
+	process->pid = pid;
+	snprintf(path, sizeof(path), "%s/%zu", imported->folder, process->number);
+	imported->failure = process_writer_open(&process->writer, path, &imported->err);
+	return imported->failure ? NULL : process;
+}
+
+struct imported_process *imported_find(struct imported *imported, uint64_t pid)
+{
+	for (size_t i = imported->process_count; i-- > 0;)
+		if (imported->processes[i]->file == imported->file &&
+		    imported->processes[i]->pid == pid)
+			return imported->processes[i];
+	return NULL;
+}
+
+void imported_each(struct imported *imported,
+		   void (*each)(struct imported_process *process, uint64_t pid, void *context),
+		   void *context)
+{
+	for (size_t i = 0; i < imported->process_count; i++)
+		if (imported->processes[i]->file == imported->file)
+			each(imported->processes[i], imported->processes[i]->pid, context);
+}
+
+struct imported_process *imported_process(struct imported *imported, uint64_t pid,
+					  const char *source, const char *lacks)
+{
+	struct imported_process *process = imported_find(imported, pid);
+
+	if (process)
+		return process;
+	if (imported->failure || !(process = new_process(imported, pid)))
+		return NULL;
+	process_writer_number(process->writer, "schema", TRACE_SCHEMA_VERSION);
+	process_writer_fact(process->writer, "imported_from", source);
+	process_writer_fact(process->writer, "imported_lacks", lacks);
+	return process;
+}
+
+struct process_writer *imported_writer(struct imported_process *process)
+{
+	return process->writer;
+}
+
+void imported_set_pid(struct imported_process *process, uint64_t pid)
+{
+	process->pid = pid;
+}
+
+/* As part of a file's name: without what no host has in its name. */
+void imported_set_host(struct imported_process *process, const char *host)
+{
+	snprintf(process->host, sizeof(process->host), "%s", host ? host : "");
+	for (char *c = process->host; *c; c++)
+		if ((unsigned char)*c <= ' ' || *c == '/' || *c == 0x7f)
+			*c = '_';
+	process_writer_fact(process->writer, "host", process->host);
+}
+
+void imported_set_program(struct imported_process *process, const char *name)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "%s ...", name);
+	if (*name)
+		process_writer_fact(process->writer, "command", command);
+}
+
+void imported_saw(struct imported_process *process, int64_t end_ns)
+{
+	if (end_ns > process->last_ns)
+		process->last_ns = end_ns;
+}
+
+void imported_count_unused(struct imported_process *process, uint64_t count, const char *detail)
+{
+	const union trace_row row = {.losses = {process->last_ns, "unimported", count, detail}};
+
+	if (count)
+		process_writer_add(process->writer, TRACE_TABLE_losses, &row);
+}
+
+/* ---- devices, contexts, streams ---- */
+
+void imported_add_device(struct imported_process *process, const struct trace_devices_row *device)
+{
+	struct trace_devices_row *place =
+		ARRAY_NEXT(process->devices, process->device_capacity, process->device_count);
+
+	if (!place) {
+		fail(process->imported, -ENOMEM);
+		return;
+	}
+	*place = *device;
+	place->name = strdup(device->name ? device->name : "");
+	place->uuid = strdup(device->uuid ? device->uuid : "");
+	process->device_count++;
+	if (!place->name || !place->uuid)
+		fail(process->imported, -ENOMEM);
+}
+
+void imported_add_context(struct imported_process *process,
+			  const struct trace_contexts_row *context)
+{
+	if (is_new(process, &process->contexts, &context->context, sizeof(context->context)))
+		process_writer_add(process->writer, TRACE_TABLE_contexts,
+				   &(union trace_row){.contexts = *context});
+}
+
+void imported_add_stream(struct imported_process *process, const struct trace_streams_row *stream)
+{
+	const uint32_t key[] = {stream->context, stream->stream};
+
+	if (is_new(process, &process->streams, key, sizeof(key)))
+		process_writer_add(process->writer, TRACE_TABLE_streams,
+				   &(union trace_row){.streams = *stream});
+}
+
+/* What an operation ran on; a context that nothing described is known from it. */
+static void use(struct imported_process *process, uint32_t device, uint32_t context)
+{
+	const struct trace_contexts_row row = {.context = context, .device = device};
+
+	if (device < DEVICE_LIMIT)
+		process->is_used[device] = true;
+	imported_add_context(process, &row);
+	process->op_count++;
+}
+
+/* Two files without uuids may mean two GPUs by number 0. */
+static void write_devices(struct imported_process *process)
+{
+	for (size_t i = 0; i < process->device_count; i++) {
+		union trace_row row = {.devices = process->devices[i]};
+		char uuid[64];
+
+		if (row.devices.device >= DEVICE_LIMIT || !process->is_used[row.devices.device])
+			continue;
+		snprintf(uuid, sizeof(uuid), "file %zu, GPU %" PRIu32, process->file,
+			 row.devices.device);
+		if (!*row.devices.uuid && process->imported->file_count > 1)
+			row.devices.uuid = uuid;
+		process_writer_add(process->writer, TRACE_TABLE_devices, &row);
+		process->is_used[row.devices.device] = false; /* once */
+	}
+}
+
+/* ---- calls and operations ---- */
+
+static bool is_blocking_copy(const char *name)
+{
+	return (strstr(name, "Memcpy") || strstr(name, "Memset")) && !strstr(name, "Async") &&
+	       !strstr(name, "Batch") && !strstr(name, "Graph");
+}
+
+void imported_add_call(struct imported_process *process, const struct trace_api_row *call,
+		       const char *name)
+{
+	union trace_row row = {.api = *call};
+
+	row.api.name = process_writer_name(process->writer, name);
+	process_writer_add(process->writer, TRACE_TABLE_api, &row);
+	imported_saw(process, call->end_ns);
+	if (is_blocking_copy(name))
+		is_new(process, &process->blocking, &call->correlation, sizeof(call->correlation));
+}
+
+void imported_add_kernel(struct imported_process *process, const struct trace_kernels_row *kernel,
+			 const struct trace_signatures_row *signature, const char *name)
+{
+	struct trace_signatures_row look = *signature;
+	union trace_row row = {.kernels = *kernel};
+
+	look.name = process_writer_name(process->writer, name);
+	row.kernels.signature = process_writer_signature(process->writer, &look);
+	process_writer_add(process->writer, TRACE_TABLE_kernels, &row);
+	imported_saw(process, kernel->end_ns);
+	use(process, kernel->device, kernel->context);
+}
+
+void imported_add_graph(struct imported_process *process, const struct trace_graphs_row *graph)
+{
+	process_writer_add(process->writer, TRACE_TABLE_graphs,
+			   &(union trace_row){.graphs = *graph});
+	imported_saw(process, graph->end_ns);
+	use(process, graph->device, graph->context);
+}
+
+void imported_add_copy(struct imported_process *process, const struct trace_copies_row *copy)
+{
+	struct trace_copies_row *place =
+		ARRAY_NEXT(process->copies, process->copy_capacity, process->copy_count);
+
+	if (!place) {
+		fail(process->imported, -ENOMEM);
+		return;
+	}
+	*place = *copy;
+	process->copy_count++;
+	imported_saw(process, copy->end_ns);
+	use(process, copy->device, copy->context);
+}
+
+void imported_add_memset(struct imported_process *process, const struct trace_memsets_row *set)
+{
+	struct trace_memsets_row *place =
+		ARRAY_NEXT(process->memsets, process->memset_capacity, process->memset_count);
+
+	if (!place) {
+		fail(process->imported, -ENOMEM);
+		return;
+	}
+	*place = *set;
+	process->memset_count++;
+	imported_saw(process, set->end_ns);
+	use(process, set->device, set->context);
+}
+
+static bool is_async(const struct imported_process *process, uint32_t correlation)
+{
+	return groups_look(&process->blocking, &correlation, sizeof(correlation)) == UINT32_MAX;
+}
+
+static void write_copies(struct imported_process *process)
+{
+	for (size_t i = 0; i < process->copy_count; i++) {
+		union trace_row row = {.copies = process->copies[i]};
+
+		row.copies.is_async = is_async(process, row.copies.correlation);
+		process_writer_add(process->writer, TRACE_TABLE_copies, &row);
+	}
+	for (size_t i = 0; i < process->memset_count; i++) {
+		union trace_row row = {.memsets = process->memsets[i]};
+
+		row.memsets.is_async = is_async(process, row.memsets.correlation);
+		process_writer_add(process->writer, TRACE_TABLE_memsets, &row);
+	}
+}
+
+void imported_add_range(struct imported_process *process, const struct imported_range *range)
+{
+	union trace_row row = {
+		.markers = {
+			.time_ns = range->start_ns,
+			.id = ++process->marker_count,
+			.phase = range->end_ns == range->start_ns ? 0 : 1,
+			.is_thread = range->is_push_pop,
+			.thread = range->thread,
+			.domain = process_writer_name(process->writer, range->domain),
+			.name = process_writer_name(process->writer, range->name),
+		}};
+
+	process_writer_add(process->writer, TRACE_TABLE_markers, &row);
+	imported_saw(process, range->end_ns);
+	if (range->end_ns <= range->start_ns)
+		return;
+	row.markers.time_ns = range->end_ns;
+	row.markers.phase = 2;
+	row.markers.domain = row.markers.name = 0;
+	process_writer_add(process->writer, TRACE_TABLE_markers, &row);
+}
+
+/* ---- open and close ---- */
+
+struct imported *imported_open(const char *folder, size_t file_count)
+{
+	struct imported *imported = calloc(1, sizeof(*imported));
+
+	if (!imported)
+		return NULL;
+	snprintf(imported->folder, sizeof(imported->folder), "%s", folder);
+	imported->file_count = file_count;
+	return imported;
+}
+
+void imported_next_file(struct imported *imported)
+{
+	imported->file++;
+}
+
+/* host.pid, as the collector names folders. */
+static void name_folder(struct imported_process *process)
+{
+	const char *host = *process->host ? process->host : "imported";
+	char from[PATH_MAX + 32], to[PATH_MAX + 192];
+
+	snprintf(from, sizeof(from), "%s/%zu", process->imported->folder, process->number);
+	snprintf(to, sizeof(to), "%s/%s.%" PRIu64, process->imported->folder, host, process->pid);
+	for (size_t i = 0; i < process->number; i++) {
+		const struct imported_process *other = process->imported->processes[i];
+
+		if (other->pid == process->pid && !strcmp(other->host, process->host))
+			snprintf(to, sizeof(to), "%s/%s-%zu.%" PRIu64, process->imported->folder,
+				 host, process->number, process->pid);
+	}
+	if (rename(from, to) < 0)
+		fail(process->imported, -errno);
+}
+
+static int close_process(struct imported_process *process, int rc, struct err *err)
+{
+	if (rc == 0) {
+		write_devices(process);
+		write_copies(process);
+		process_writer_number(process->writer, "pid", (int64_t)process->pid);
+		process_writer_number(process->writer, "sealed_ns", process->last_ns);
+	}
+	rc = process_writer_close(process->writer, rc, err);
+	for (size_t i = 0; i < process->device_count; i++) {
+		free((char *)process->devices[i].name);
+		free((char *)process->devices[i].uuid);
+	}
+	groups_free(&process->contexts);
+	groups_free(&process->streams);
+	groups_free(&process->blocking);
+	free(process->devices);
+	free(process->copies);
+	free(process->memsets);
+	if (rc == 0)
+		name_folder(process);
+	return rc;
+}
+
+int imported_close(struct imported *imported, int rc, struct err *err)
+{
+	uint64_t op_count = 0;
+
+	if (rc == 0)
+		rc = imported_failure(imported, err);
+	for (size_t i = 0; i < imported->process_count; i++) {
+		op_count += imported->processes[i]->op_count;
+		rc = close_process(imported->processes[i], rc, err);
+	}
+	for (size_t i = 0; i < imported->process_count; i++)
+		free(imported->processes[i]);
+	if (rc == 0 && imported->failure)
+		rc = err_set(err, imported->failure, "%s", imported->err.text);
+	if (rc == 0 && !op_count)
+		rc = err_set(
+			err, -ENODATA,
+			"nothing ran on a GPU in what was given: no kernel, copy or memset; record "
+			"with CUDA activities");
+	free(imported->processes);
+	free(imported);
+	return rc;
+}

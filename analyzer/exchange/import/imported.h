@@ -1,0 +1,79 @@
+/*
+ * imported.h - the recording that is made of other tools' files: what readers of formats add to.
+ *
+ * Ids are the source's own.  Every function that adds may fail in memory or on the disk: the failure is kept, and
+ * imported_failure() or the end of the import tells of it.
+ */
+#ifndef ROOFLINE_IMPORTED_H
+#define ROOFLINE_IMPORTED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/process_writer.h"
+
+struct imported;
+struct imported_process;
+
+/* The file's process of that id, made when it comes for the first time; NULL without memory or room on the disk.
+ * source: "Nsight Systems 2024.5.1".  lacks: what that tool does not tell, "a, b and c". */
+struct imported_process *imported_process(struct imported *imported, uint64_t pid,
+					  const char *source, const char *lacks);
+
+/* The same where it is there already; else NULL. */
+struct imported_process *imported_find(struct imported *imported, uint64_t pid);
+
+/* Calls each for every process of the file. */
+void imported_each(struct imported *imported,
+		   void (*each)(struct imported_process *process, uint64_t pid, void *context),
+		   void *context);
+
+/* Of those above that gave NULL, and of what was added to processes. */
+int imported_failure(const struct imported *imported, struct err *err);
+
+/* For facts and rows of which nothing below knows; the folder is named after the host. */
+struct process_writer *imported_writer(struct imported_process *process);
+void imported_set_pid(struct imported_process *process, uint64_t pid); /* where it came as 0 */
+void imported_set_host(struct imported_process *process, const char *host);
+
+/* For files that have the program's name and not what it was given: its command is "NAME ...". */
+void imported_set_program(struct imported_process *process, const char *name);
+
+/* A device is written once something ran on it: files list all that a machine has.  Without a uuid it gets one that
+ * sets it apart from those of other files. */
+void imported_add_device(struct imported_process *process, const struct trace_devices_row *device);
+
+/* Each context and each stream once, however often it comes. */
+void imported_add_context(struct imported_process *process,
+			  const struct trace_contexts_row *context);
+void imported_add_stream(struct imported_process *process, const struct trace_streams_row *stream);
+
+/* name: of the function. */
+void imported_add_call(struct imported_process *process, const struct trace_api_row *call,
+		       const char *name);
+
+/* name: mangled where the source has it. */
+void imported_add_kernel(struct imported_process *process, const struct trace_kernels_row *kernel,
+			 const struct trace_signatures_row *signature, const char *name);
+
+void imported_add_graph(struct imported_process *process, const struct trace_graphs_row *graph);
+
+/* is_async is not looked at: the call tells, which may come later. */
+void imported_add_copy(struct imported_process *process, const struct trace_copies_row *copy);
+void imported_add_memset(struct imported_process *process, const struct trace_memsets_row *set);
+
+struct imported_range {
+	int64_t start_ns, end_ns; /* end_ns 0: it did not end; start_ns: a moment */
+	const char *domain, *name;
+	uint32_t thread;
+	bool is_push_pop;
+};
+void imported_add_range(struct imported_process *process, const struct imported_range *range);
+
+/* The recording lasted until then at least: of what is added by process_writer_add. */
+void imported_saw(struct imported_process *process, int64_t end_ns);
+
+/* Records of the file that do not become rows. */
+void imported_count_unused(struct imported_process *process, uint64_t count, const char *detail);
+
+#endif

@@ -1,0 +1,96 @@
+#include "exchange/import/imports.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/new_folder.h"
+#include "exchange/import/imported_end.h"
+#include "exchange/import/plain_file.h"
+
+typedef int (*importer)(struct imported *imported, const char *path, struct err *err);
+
+/* ---- which format ---- */
+
+/* Of a file's first bytes. */
+struct beginning {
+	char bytes[4096 + 1];
+	size_t count;
+};
+
+static bool begins_with(const struct beginning *beginning, const char *text)
+{
+	size_t blank = strspn(beginning->bytes, " \t\r\n");
+
+	return !strncmp(beginning->bytes + blank, text, strlen(text));
+}
+
+static importer recognize(const struct beginning *beginning)
+{
+	if (!memcmp(beginning->bytes, "SQLite format 3", sizeof("SQLite format 3")))
+		return import_nsys;
+	if (begins_with(beginning, "{") || begins_with(beginning, "["))
+		return import_kineto;
+	return NULL;
+}
+
+static int read_beginning(struct beginning *beginning, const char *path, struct err *err)
+{
+	struct plain_file *file;
+	const void *bytes;
+	size_t size;
+	int rc = plain_file_open(&file, path, err);
+
+	*beginning = (struct beginning){"", 0};
+	if (rc == 0)
+		rc = plain_file_next(file, &bytes, &size, err);
+	if (rc > 0) {
+		beginning->count =
+			size < sizeof(beginning->bytes) - 1 ? size : sizeof(beginning->bytes) - 1;
+		memcpy(beginning->bytes, bytes, beginning->count);
+	}
+	plain_file_close(file);
+	return rc < 0 ? rc : 0;
+}
+
+/* ---- all files ---- */
+
+static int add_file(struct imported *imported, const char *path, struct err *err)
+{
+	struct beginning beginning;
+	int rc = read_beginning(&beginning, path, err);
+	importer import = rc == 0 ? recognize(&beginning) : NULL;
+
+	imported_next_file(imported);
+	if (rc == 0 && !import)
+		rc = err_set(err, -EINVAL,
+			     "%s: none of the formats that can be read; see rooflinectl import "
+			     "--help",
+			     path);
+	return rc < 0 ? rc : import(imported, path, err);
+}
+
+static int add_files(const char *folder, char *const *paths, size_t count, struct err *err)
+{
+	struct imported *imported = imported_open(folder, count);
+	int rc = 0;
+
+	if (!imported)
+		return err_set(err, -ENOMEM, "%s: out of memory", folder);
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = add_file(imported, paths[i], err);
+	return imported_close(imported, rc, err);
+}
+
+int imports_make(const char *folder, char *const *paths, size_t count, struct err *err)
+{
+	struct new_folder made;
+	int rc = new_folder_open(&made, folder, err);
+
+	if (rc < 0)
+		return rc;
+	rc = add_files(made.temporary, paths, count, err);
+	return new_folder_close(&made, rc, err);
+}

@@ -1,0 +1,268 @@
+#include "exchange/import/json_records.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <yajl/yajl_parse.h>
+
+#include "base/array.h"
+#include "exchange/import/plain_file.h"
+
+#define DEPTH_LIMIT 32
+#define RECORD_LIMIT_BYTES ((size_t)64 * 1024 * 1024) /* no honest record is this long */
+
+struct field {
+	size_t path, text; /* where they begin in bytes */
+};
+
+struct json_record {
+	struct field *fields;
+	size_t field_capacity, field_count;
+	char *bytes;
+	size_t byte_capacity, byte_count;
+};
+
+struct parser {
+	struct json_record record;
+	char section[64];
+	char path[256];			 /* of the value to come, within its record */
+	size_t path_length[DEPTH_LIMIT]; /* before what each level adds */
+	bool is_list[DEPTH_LIMIT];
+	unsigned depth;	       /* of open objects and lists */
+	unsigned record_depth; /* of the record that is open, 0: none */
+	json_record_taker each;
+	void *context;
+	int rc;
+};
+
+/* ---- records ---- */
+
+static int add_bytes(struct json_record *record, const char *text, size_t length, size_t *place)
+{
+	char *moved;
+
+	if (record->byte_count + length + 1 > RECORD_LIMIT_BYTES)
+		return -EFBIG;
+	moved = array_reserve(record->bytes, &record->byte_capacity,
+			      record->byte_count + length + 1, 1);
+	if (!moved)
+		return -ENOMEM;
+	record->bytes = moved;
+	*place = record->byte_count;
+	memcpy(moved + record->byte_count, text, length);
+	moved[record->byte_count + length] = '\0';
+	record->byte_count += length + 1;
+	return 0;
+}
+
+static int add_field(struct json_record *record, const char *path, const char *text, size_t length)
+{
+	struct field *field =
+		ARRAY_NEXT(record->fields, record->field_capacity, record->field_count);
+	int rc = field ? add_bytes(record, path, strlen(path), &field->path) : -ENOMEM;
+
+	if (rc == 0)
+		rc = add_bytes(record, text, length, &field->text);
+	if (rc == 0)
+		record->field_count++;
+	return rc;
+}
+
+static int give(struct parser *parser)
+{
+	int rc = parser->each(parser->section, &parser->record, parser->context);
+
+	parser->record.field_count = parser->record.byte_count = 0;
+	return rc;
+}
+
+const char *json_record_text(const struct json_record *record, const char *field, size_t index)
+{
+	for (size_t i = 0; i < record->field_count; i++)
+		if (!strcmp(record->bytes + record->fields[i].path, field) && index-- == 0)
+			return record->bytes + record->fields[i].text;
+	return NULL;
+}
+
+int64_t json_record_number(const struct json_record *record, const char *field, size_t index)
+{
+	const char *text = json_record_text(record, field, index);
+
+	return text ? strtoll(text, NULL, 10) : 0;
+}
+
+uint32_t json_record_u32(const struct json_record *record, const char *field, size_t index)
+{
+	int64_t number = json_record_number(record, field, index);
+
+	return number >= 0 && number <= UINT32_MAX ? (uint32_t)number : 0;
+}
+
+/* ---- what yajl calls; 0 ends the parsing ---- */
+
+static int go_on(struct parser *parser, int rc)
+{
+	parser->rc = rc;
+	return rc == 0;
+}
+
+/* A list's values have the path of the list. */
+static void end_of_value(struct parser *parser)
+{
+	if (parser->depth && !parser->is_list[parser->depth - 1])
+		parser->path[parser->path_length[parser->depth - 1]] = '\0';
+}
+
+static int value(struct parser *parser, const char *text, size_t length)
+{
+	int rc = 0;
+
+	if (parser->record_depth || parser->depth == 1) {
+		rc = add_field(&parser->record, parser->path, text, length);
+		if (rc == 0 && !parser->record_depth) { /* stands in the outermost object itself */
+			parser->section[0] = '\0';
+			rc = give(parser);
+		}
+	}
+	end_of_value(parser);
+	return go_on(parser, rc);
+}
+
+static int on_null(void *context)
+{
+	end_of_value(context);
+	return 1;
+}
+
+static int on_boolean(void *context, int is_true)
+{
+	return value(context, is_true ? "1" : "0", 1);
+}
+
+static int on_number(void *context, const char *text, size_t length)
+{
+	return value(context, text, length);
+}
+
+static int on_string(void *context, const unsigned char *text, size_t length)
+{
+	return value(context, (const char *)text, length);
+}
+
+static int on_key(void *context, const unsigned char *key, size_t length)
+{
+	struct parser *parser = context;
+	size_t used = parser->path_length[parser->depth - 1];
+	int width = length < 100 ? (int)length : 100;
+
+	if (parser->depth == 1 && !parser->record_depth)
+		snprintf(parser->section, sizeof(parser->section), "%.*s", width,
+			 (const char *)key);
+	snprintf(parser->path + used, sizeof(parser->path) - used, "%s%.*s", used ? "." : "", width,
+		 (const char *)key);
+	return 1;
+}
+
+static int open_level(struct parser *parser, bool is_list)
+{
+	if (parser->depth == DEPTH_LIMIT)
+		return go_on(parser, -ELOOP);
+	if (!is_list && !parser->record_depth && parser->depth) {
+		parser->record_depth = parser->depth + 1;
+		parser->path[0] = '\0';
+	}
+	parser->is_list[parser->depth] = is_list;
+	parser->path_length[parser->depth++] = parser->record_depth ? strlen(parser->path) : 0;
+	return 1;
+}
+
+static int close_level(void *context)
+{
+	struct parser *parser = context;
+	int rc = 0;
+
+	if (parser->depth == parser->record_depth) {
+		rc = give(parser);
+		parser->record_depth = 0;
+	}
+	parser->depth--;
+	end_of_value(parser);
+	return go_on(parser, rc);
+}
+
+static int on_object(void *context)
+{
+	return open_level(context, false);
+}
+
+static int on_list(void *context)
+{
+	return open_level(context, true);
+}
+
+static const yajl_callbacks callbacks = {
+	.yajl_null = on_null,
+	.yajl_boolean = on_boolean,
+	.yajl_number = on_number,
+	.yajl_string = on_string,
+	.yajl_start_map = on_object,
+	.yajl_map_key = on_key,
+	.yajl_end_map = close_level,
+	.yajl_start_array = on_list,
+	.yajl_end_array = close_level,
+};
+
+/* ---- the file ---- */
+
+/* Of yajl's several lines the first. */
+static int describe(yajl_handle handle, struct parser *parser, const char *path, struct err *err)
+{
+	unsigned char *text;
+
+	if (parser->rc == -ELOOP)
+		return err_set(err, -EINVAL, "%s: nested deeper than any trace is", path);
+	if (parser->rc < 0)
+		return err_set(err, parser->rc, "%s: %s", path, strerror(-parser->rc));
+	text = yajl_get_error(handle, 0, NULL, 0);
+	err_set(err, -EINVAL, "%s: no JSON, or cut off: %.*s", path,
+		text ? (int)strcspn((const char *)text, "\n") : 0, text ? (const char *)text : "");
+	yajl_free_error(handle, text);
+	return -EINVAL;
+}
+
+static int parse(yajl_handle handle, struct parser *parser, struct plain_file *file,
+		 const char *path, struct err *err)
+{
+	const void *bytes;
+	size_t size;
+	int rc;
+
+	while ((rc = plain_file_next(file, &bytes, &size, err)) > 0)
+		if (yajl_parse(handle, bytes, size) != yajl_status_ok)
+			return describe(handle, parser, path, err);
+	if (rc == 0 && yajl_complete_parse(handle) != yajl_status_ok)
+		rc = describe(handle, parser, path, err);
+	return rc;
+}
+
+int json_records_read(const char *path, json_record_taker each, void *context, struct err *err)
+{
+	struct parser parser = {.each = each, .context = context};
+	yajl_handle handle = yajl_alloc(&callbacks, NULL, &parser);
+	struct plain_file *file = NULL;
+	int rc = handle ? plain_file_open(&file, path, err)
+			: err_set(err, -ENOMEM, "%s: out of memory", path);
+
+	if (handle) /* profilers copy names as they find them */
+		yajl_config(handle, yajl_dont_validate_strings, 1);
+	if (rc == 0)
+		rc = parse(handle, &parser, file, path, err);
+	plain_file_close(file);
+	if (handle)
+		yajl_free(handle);
+	free(parser.record.fields);
+	free(parser.record.bytes);
+	return rc;
+}

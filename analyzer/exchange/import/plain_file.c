@@ -1,0 +1,71 @@
+#include "exchange/import/plain_file.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <archive.h>
+
+struct plain_file {
+	struct archive *archive;
+	const char *path; /* borrowed */
+	bool is_empty;
+	char block[PLAIN_FILE_BLOCK_BYTES];
+};
+
+static int describe(const struct plain_file *file, struct err *err)
+{
+	int code = archive_errno(file->archive);
+	const char *text = archive_error_string(file->archive);
+
+	return err_set(err, code == ENOENT || code == EACCES || code == EISDIR ? -code : -EINVAL,
+		       "%s: cannot be read: %s", file->path,
+		       code == ENOENT || code == EACCES || code == EISDIR ? strerror(code)
+		       : text						  ? text
+									  : "damaged");
+}
+
+int plain_file_open(struct plain_file **out, const char *path, struct err *err)
+{
+	struct plain_file *file = *out = calloc(1, sizeof(*file));
+	struct archive_entry *entry;
+
+	if (!file || !(file->archive = archive_read_new()))
+		return err_set(err, -ENOMEM, "%s: out of memory", path);
+	file->path = path;
+	archive_read_support_filter_all(file->archive);
+	archive_read_support_format_raw(file->archive);
+	archive_read_support_format_empty(file->archive);
+	if (archive_read_open_filename(file->archive, path, PLAIN_FILE_BLOCK_BYTES) != ARCHIVE_OK)
+		return describe(file, err);
+	switch (archive_read_next_header(file->archive, &entry)) {
+	case ARCHIVE_OK:
+		return 0;
+	case ARCHIVE_EOF:
+		file->is_empty = true;
+		return 0;
+	default:
+		return describe(file, err);
+	}
+}
+
+int plain_file_next(struct plain_file *file, const void **bytes, size_t *size, struct err *err)
+{
+	la_ssize_t count =
+		file->is_empty ? 0
+			       : archive_read_data(file->archive, file->block, sizeof(file->block));
+
+	if (count < 0)
+		return describe(file, err);
+	*bytes = file->block;
+	*size = (size_t)count;
+	return count > 0;
+}
+
+void plain_file_close(struct plain_file *file)
+{
+	if (file && file->archive)
+		archive_read_free(file->archive);
+	free(file);
+}

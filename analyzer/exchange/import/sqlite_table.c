@@ -1,0 +1,112 @@
+#include "exchange/import/sqlite_table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int describe(sqlite3 *file, const char *path, struct err *err)
+{
+	int code = file ? sqlite3_errcode(file) : SQLITE_NOMEM;
+
+	if (code == SQLITE_NOMEM)
+		return err_set(err, -ENOMEM, "%s: out of memory", path);
+	return err_set(err, -EINVAL, "%s: %s; export it again", path, sqlite3_errmsg(file));
+}
+
+int sqlite_file_open(sqlite3 **out, const char *path, struct err *err)
+{
+	if (sqlite3_open_v2(path, out, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+		return describe(*out, path, err);
+	sqlite3_db_config(*out, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(*out, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(*out, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(*out, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+	return 0;
+}
+
+/* A view of that name is none: it could go on without end. */
+bool sqlite_has_table(sqlite3 *file, const char *table)
+{
+	static const char query[] = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
+	sqlite3_stmt *statement;
+	bool found = false;
+
+	if (sqlite3_prepare_v2(file, query, -1, &statement, NULL) != SQLITE_OK)
+		return false;
+	if (sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC) == SQLITE_OK)
+		found = sqlite3_step(statement) == SQLITE_ROW;
+	sqlite3_finalize(statement);
+	return found;
+}
+
+bool sqlite_has_column(sqlite3 *file, const char *table, const char *column)
+{
+	return sqlite_has_table(file, table) &&
+	       sqlite3_table_column_metadata(file, NULL, table, column, NULL, NULL, NULL, NULL,
+					     NULL) == SQLITE_OK;
+}
+
+/* SELECT "a", NULL, "c" FROM "table"; the caller frees with sqlite3_free. */
+static char *make_query(sqlite3 *file, const char *table, const char *const *columns)
+{
+	sqlite3_str *query = sqlite3_str_new(file);
+
+	sqlite3_str_appendall(query, "SELECT ");
+	for (size_t i = 0; columns[i]; i++) {
+		sqlite3_str_appendall(query, i ? ", " : "");
+		if (sqlite_has_column(file, table, columns[i]))
+			sqlite3_str_appendf(query, "\"%w\"", columns[i]);
+		else
+			sqlite3_str_appendall(query, "NULL");
+	}
+	sqlite3_str_appendf(query, " FROM \"%w\"", table);
+	return sqlite3_str_finish(query);
+}
+
+static int read_rows(sqlite3 *file, sqlite3_stmt *statement, const char *path, sqlite_row each,
+		     void *context, struct err *err)
+{
+	int rc = 0, code = SQLITE_OK;
+
+	while (rc == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW)
+		rc = each(statement, context);
+	if (rc == 0 && code != SQLITE_DONE)
+		rc = describe(file, path, err);
+	return rc;
+}
+
+int sqlite_read_table(sqlite3 *file, const char *path, const char *table,
+		      const char *const *columns, sqlite_row each, void *context, struct err *err)
+{
+	sqlite3_stmt *statement = NULL;
+	char *query;
+	int rc;
+
+	if (!sqlite_has_table(file, table))
+		return 0;
+	query = make_query(file, table, columns);
+	if (!query)
+		return err_set(err, -ENOMEM, "%s: out of memory", path);
+	if (sqlite3_prepare_v2(file, query, -1, &statement, NULL) != SQLITE_OK)
+		rc = describe(file, path, err);
+	else
+		rc = read_rows(file, statement, path, each, context, err);
+	sqlite3_finalize(statement);
+	sqlite3_free(query);
+	return rc;
+}
+
+uint32_t sqlite_u32(sqlite3_stmt *row, int column)
+{
+	sqlite3_int64 value = sqlite3_column_int64(row, column);
+
+	return value >= 0 && value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
+const char *sqlite_text(sqlite3_stmt *row, int column)
+{
+	const unsigned char *text = sqlite3_column_text(row, column);
+
+	return text ? (const char *)text : "";
+}

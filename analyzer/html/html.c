@@ -1,0 +1,85 @@
+#include "html/html.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/paths.h"
+#include "html/html_blocks.h"
+#include "html/html_names.h"
+#include "html/html_timeline.h"
+#include "html/html_whatif.h"
+#include "output/outputs.h"
+
+#define PAGE "share/rooflinectl/html/page.html"
+#define DATA_MARK "<!-- data -->" /* stands in the page where data go, once */
+
+/* The whole page; NULL, described in err, where there is none. */
+static char *read_page(struct err *err)
+{
+	char path[PATH_MAX], *page = NULL;
+	size_t size = 0;
+	FILE *in;
+	int rc = path_resource(path, sizeof(path), PAGE);
+
+	in = rc == 0 ? fopen(path, "r") : NULL;
+	if (!in || getdelim(&page, &size, '\0', in) < 0 || !strstr(page, DATA_MARK)) {
+		err_set(err, -ENOENT,
+			"%s: the page is missing or damaged; install rooflinectl again", path);
+		free(page);
+		page = NULL;
+	}
+	if (in)
+		fclose(in);
+	return page;
+}
+
+static int write_report(const struct report *report, FILE *out, struct err *err)
+{
+	static const struct output_options options = {0};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+	int rc = to ? output_json(report, to, &options, err) : -ENOMEM;
+
+	if (to && fclose(to))
+		rc = -ENOMEM;
+	if (rc == 0)
+		html_write_json(out, "report", text);
+	free(text);
+	return rc;
+}
+
+static int write_data(const struct report *report, FILE *out, struct err *err)
+{
+	struct html_names names;
+	int rc = write_report(report, out, err);
+
+	if (rc < 0)
+		return rc;
+	rc = html_names_open(&names, report);
+	if (rc == 0)
+		rc = html_write_timeline(report, &names, out);
+	if (rc == 0)
+		rc = html_write_whatif(report, &names, out);
+	html_names_free(&names);
+	return rc < 0 ? err_set(err, rc, "out of memory for the page") : 0;
+}
+
+int html_write(const struct report *report, FILE *out, struct err *err)
+{
+	char *page = read_page(err), *mark;
+	int rc;
+
+	if (!page)
+		return -ENOENT;
+	mark = strstr(page, DATA_MARK);
+	fwrite(page, 1, (size_t)(mark - page), out);
+	rc = write_data(report, out, err);
+	fputs(mark + strlen(DATA_MARK), out);
+	free(page);
+	if (rc == 0 && (fflush(out) || ferror(out)))
+		rc = err_set(err, -EIO, "the page could not be written: %s", strerror(errno));
+	return rc;
+}

@@ -1,0 +1,98 @@
+#include "output/limit_text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "advice/limit.h"
+#include "base/format.h"
+
+void sentence_append(struct sentence *sentence, const char *format, ...)
+{
+	size_t used = strlen(sentence->text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(sentence->text + used, sizeof(sentence->text) - used, format, arguments);
+	va_end(arguments);
+}
+
+static void put_kernel(struct sentence *sentence, const struct limit *limit,
+		       const struct report *report)
+{
+	const struct roofline_point *point = limit->kernel;
+
+	if (!point)
+		return;
+	sentence_append(sentence, "; %s has %.0f%% of that", limit_kernel_name(limit, report).text,
+			100 * limit->kernel_share);
+	if (limit->has_roof)
+		sentence_append(sentence, ", at %.0f%% of its nearest roof (%s)",
+				100 * point->binding_share, roofline_roof_title(point->binding));
+}
+
+/* What the trace calls idle may be work that the device launched itself. */
+static void put_untraced(struct sentence *sentence, const struct report *report, size_t device)
+{
+	const struct sm_activity_device *sampled = &report->sm_activity->devices[device];
+
+	if (report_has_device_work(report, device) && sampled->difference_ns[SM_UNTRACED])
+		sentence_append(sentence,
+				"; samples show work that the device launched for %s of the time",
+				format_percent((double)sampled->difference_ns[SM_UNTRACED],
+					       (double)sampled->sampled_ns)
+					.text);
+}
+
+/* "67.6% of 9.46 ms", or of the steady state, which is so much of the run. */
+static void put_share(struct sentence *sentence, const struct limit *limit)
+{
+	struct figure share = format_percent((double)limit->part_ns, (double)limit->wall_ns);
+	struct figure wall = format_ns((double)limit->wall_ns);
+
+	if (limit->is_steady)
+		sentence_append(sentence, "%s of the steady state, %s of %s", share.text, wall.text,
+				format_ns((double)limit->run_ns).text);
+	else
+		sentence_append(sentence, "%s of %s", share.text, wall.text);
+}
+
+static void put_kind(struct sentence *sentence, const struct limit *limit)
+{
+	static const char *const words[] = {
+		[LIMIT_IDLE] = "idle time, ",
+		[LIMIT_COPIES] = "copies, which run alone for ",
+		[LIMIT_KERNELS] = "kernels, ",
+	};
+
+	if (limit->kind == LIMIT_CHILDREN)
+		sentence_append(sentence, "%s, ", gap_cause_title(GAP_CHILDREN));
+	else
+		sentence_append(sentence, "%s", words[limit->kind]);
+	put_share(sentence, limit);
+	if (limit->kind == LIMIT_CHILDREN)
+		sentence_append(sentence, ", which no trace shows");
+	if (limit->kind == LIMIT_IDLE)
+		sentence_append(
+			sentence, "; its largest cause is %s, %s", gap_cause_title(limit->cause),
+			format_percent((double)limit->cause_ns, (double)limit->wall_ns).text);
+}
+
+struct sentence limit_sentence(const struct report *report)
+{
+	const struct limit limit = limit_find(report);
+	struct sentence sentence = {""};
+
+	if (limit.kind == LIMIT_NO_WORK) {
+		sentence_append(&sentence, "nothing was recorded on a GPU");
+		return sentence;
+	}
+	if (report->profile->device_count > 1)
+		sentence_append(&sentence, "GPU %zu: ", limit.device);
+	put_kind(&sentence, &limit);
+	if (limit.kind == LIMIT_IDLE || limit.kind == LIMIT_CHILDREN)
+		put_untraced(&sentence, report, limit.device);
+	if (limit.kind == LIMIT_KERNELS)
+		put_kernel(&sentence, &limit, report);
+	return sentence;
+}

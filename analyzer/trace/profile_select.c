@@ -1,0 +1,249 @@
+#include "trace/profile_select.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Working memory of one selection. */
+struct selecting {
+	struct profile *profile;
+	const struct profile_part *part;
+	bool *keeps_call;
+	uint32_t *call_of; /* by calls[]: where it is afterwards, PROFILE_NONE: gone */
+};
+
+static bool reaches_into(const struct selecting *selecting, int64_t start_ns, int64_t end_ns)
+{
+	return end_ns >= selecting->part->from_ns && start_ns <= selecting->part->to_ns;
+}
+
+static bool keeps_thread(const struct selecting *selecting, uint32_t thread)
+{
+	return thread == PROFILE_NONE ||
+	       selecting->part->keeps_process[selecting->profile->threads[thread].process];
+}
+
+static bool keeps_at(const struct selecting *selecting, uint32_t thread, int64_t start_ns,
+		     int64_t end_ns)
+{
+	return keeps_thread(selecting, thread) && reaches_into(selecting, start_ns, end_ns);
+}
+
+/* ---- operations ---- */
+
+static void select_ops(struct selecting *selecting)
+{
+	struct profile *profile = selecting->profile;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < profile->device_count; i++) {
+		struct profile_device *device = &profile->devices[i];
+		size_t end = device->first_op + device->op_count, first = kept;
+
+		for (size_t op = device->first_op; op < end; op++) {
+			if (!selecting->part->keeps_op[op])
+				continue;
+			if (profile->ops[op].call != PROFILE_NONE)
+				selecting->keeps_call[profile->ops[op].call] = true;
+			profile->ops[kept++] = profile->ops[op];
+		}
+		device->first_op = first;
+		device->op_count = kept - first;
+	}
+	profile->op_count = kept;
+}
+
+/* ---- calls, and what names them ---- */
+
+static void select_calls_of(struct selecting *selecting, struct profile_thread *thread,
+			    size_t *kept)
+{
+	struct profile *profile = selecting->profile;
+	size_t end = thread->first_call + thread->call_count, first = *kept;
+
+	for (size_t i = thread->first_call; i < end; i++) {
+		const struct profile_call *call = &profile->calls[i];
+
+		selecting->call_of[i] = PROFILE_NONE;
+		if (!selecting->keeps_call[i] &&
+		    !keeps_at(selecting, call->thread, call->start_ns, call->end_ns))
+			continue;
+		selecting->call_of[i] = (uint32_t)*kept;
+		profile->calls[(*kept)++] = *call;
+	}
+	thread->first_call = first;
+	thread->call_count = *kept - first;
+}
+
+static void select_calls(struct selecting *selecting)
+{
+	struct profile *profile = selecting->profile;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < profile->thread_count; i++)
+		select_calls_of(selecting, &profile->threads[i], &kept);
+	profile->call_count = kept;
+	for (size_t i = 0; i < profile->op_count; i++)
+		if (profile->ops[i].call != PROFILE_NONE)
+			profile->ops[i].call = selecting->call_of[profile->ops[i].call];
+}
+
+/* Follows the call; whether it is still there. */
+static bool moves_call(const struct selecting *selecting, uint32_t *call)
+{
+	if (*call == PROFILE_NONE)
+		return true;
+	*call = selecting->call_of[*call];
+	return *call != PROFILE_NONE;
+}
+
+/* Keeps the items of an array for which the condition, on `item`, holds. */
+#define KEEP(array, count, condition)                             \
+	do {                                                      \
+		size_t kept = 0;                                  \
+                                                                  \
+		for (size_t i = 0; i < (count); i++) {            \
+			__typeof__(*(array)) *item = &(array)[i]; \
+                                                                  \
+			if (condition)                            \
+				(array)[kept++] = *item;          \
+		}                                                 \
+		(count) = kept;                                   \
+	} while (0)
+
+static void select_by_call(struct selecting *selecting)
+{
+	struct profile *profile = selecting->profile;
+
+	KEEP(profile->syncs, profile->sync_count,
+	     reaches_into(selecting, item->start_ns, item->end_ns) &&
+		     moves_call(selecting, &item->call));
+	KEEP(profile->event_calls, profile->event_call_count, moves_call(selecting, &item->call));
+	KEEP(profile->launches, profile->launch_count, moves_call(selecting, &item->call));
+	KEEP(profile->loads, profile->load_count, moves_call(selecting, &item->call));
+	for (size_t i = 0; i < profile->allocation_count; i++)
+		moves_call(selecting, &profile->allocations[i].call);
+}
+
+/* ---- what happened at a time ---- */
+
+static void clip(const struct selecting *selecting, int64_t *start_ns, int64_t *end_ns)
+{
+	if (*start_ns < selecting->part->from_ns)
+		*start_ns = selecting->part->from_ns;
+	if (*end_ns > selecting->part->to_ns)
+		*end_ns = selecting->part->to_ns;
+	if (*end_ns < *start_ns)
+		*end_ns = *start_ns;
+}
+
+static void select_ranges(struct selecting *selecting)
+{
+	struct profile *profile = selecting->profile;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		struct profile_thread *thread = &profile->threads[i];
+		size_t end = thread->first_range + thread->range_count, first = kept;
+
+		for (size_t k = thread->first_range; k < end; k++) {
+			struct profile_range range = profile->ranges[k];
+
+			if (!keeps_at(selecting, range.thread, range.start_ns, range.end_ns))
+				continue;
+			clip(selecting, &range.start_ns, &range.end_ns);
+			profile->ranges[kept++] = range;
+		}
+		thread->first_range = first;
+		thread->range_count = kept - first;
+	}
+	profile->range_count = kept;
+}
+
+static void select_times(struct selecting *selecting)
+{
+	struct profile *profile = selecting->profile;
+
+	KEEP(profile->overheads, profile->overhead_count,
+	     selecting->part->keeps_process[item->process] &&
+		     reaches_into(selecting, item->start_ns, item->end_ns));
+	KEEP(profile->jits, profile->jit_count,
+	     keeps_at(selecting, item->thread, item->start_ns, item->end_ns));
+	KEEP(profile->manageds, profile->managed_count,
+	     reaches_into(selecting, item->start_ns, item->end_ns));
+	KEEP(profile->powers, profile->power_count,
+	     reaches_into(selecting, item->time_ns, item->time_ns));
+	for (size_t i = 0; i < profile->process_count; i++) {
+		struct profile_process *process = &profile->processes[i];
+
+		clip(selecting, &process->first_ns, &process->last_ns);
+		if (process->start_ns && process->start_ns < process->first_ns)
+			process->start_ns = process->first_ns;
+	}
+}
+
+/* ---- samples ---- */
+
+static void select_samples(struct selecting *selecting)
+{
+	struct profile *profile = selecting->profile;
+	size_t samples = 0, spans = 0;
+
+	for (size_t i = 0; i < profile->device_count; i++) {
+		struct profile_device *device = &profile->devices[i];
+		size_t first_sample = samples, first_span = spans;
+
+		for (size_t k = 0; k < device->sample_count; k++) {
+			struct profile_sample sample = profile->samples[device->first_sample + k];
+
+			if (sample.start_ns >= selecting->part->from_ns &&
+			    sample.start_ns <= selecting->part->to_ns)
+				profile->samples[samples++] = sample;
+		}
+		for (size_t k = 0; k < device->span_count; k++) {
+			struct profile_sampled_span span =
+				profile->sampled_spans[device->first_span + k];
+
+			if (!reaches_into(selecting, span.start_ns, span.end_ns))
+				continue;
+			clip(selecting, &span.start_ns, &span.end_ns);
+			profile->sampled_spans[spans++] = span;
+		}
+		device->first_sample = first_sample;
+		device->sample_count = samples - first_sample;
+		device->first_span = first_span;
+		device->span_count = spans - first_span;
+	}
+	profile->sample_count = samples;
+	profile->sampled_span_count = spans;
+}
+
+static void drop_run(struct profile **run)
+{
+	profile_free(*run);
+	*run = NULL;
+}
+
+int profile_select(struct profile *profile, const struct profile_part *part)
+{
+	struct selecting selecting = {.profile = profile, .part = part};
+	int rc = 0;
+
+	selecting.keeps_call = calloc(profile->call_count + 1, sizeof(*selecting.keeps_call));
+	selecting.call_of = calloc(profile->call_count + 1, sizeof(*selecting.call_of));
+	if (selecting.keeps_call && selecting.call_of) {
+		select_ops(&selecting);
+		select_calls(&selecting);
+		select_by_call(&selecting);
+		select_ranges(&selecting);
+		select_times(&selecting);
+		select_samples(&selecting);
+		drop_run(&profile->graph_run);
+		drop_run(&profile->sample_run);
+	} else {
+		rc = -ENOMEM;
+	}
+	free(selecting.keeps_call);
+	free(selecting.call_of);
+	return rc;
+}

@@ -1,0 +1,25 @@
+/*
+ * profile_select.h - a part of a profile in place of the whole: what an analysis then sees is as if no more had run.
+ */
+#ifndef ROOFLINE_PROFILE_SELECT_H
+#define ROOFLINE_PROFILE_SELECT_H
+
+#include <stdbool.h>
+
+#include "trace/profile.h"
+
+struct profile_part {
+	int64_t from_ns,
+		to_ns; /* calls, ranges, samples and waits that lie in it or reach into it */
+	const bool *keeps_op, *keeps_process; /* by ops[] and processes[] */
+};
+
+/*
+ * Removes the other operations, calls, ranges, waits, samples and readings.  Calls stay that launched an operation that
+ * does.  Ranges end where the time ends.  What is about memory and code stays whole, because it is a matter of what came
+ * before.  The runs with graphs as a whole and with samples go: their time is another one.  Returns 0 or -ENOMEM, and then
+ * the profile can only be freed.
+ */
+int profile_select(struct profile *profile, const struct profile_part *part);
+
+#endif

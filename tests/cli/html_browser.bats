@@ -1,0 +1,58 @@
+#!/usr/bin/env bats
+# rooflinectl report --html in a browser: every part loads, zooms and sorts, and no name of a recording runs.
+# Skipped where there is no Chromium; `make check-html` installs it.
+
+bats_require_minimum_version 1.5.0
+load common
+load html
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data # not with what this user measured
+	PYTHONPATH=$root/tests/tools python3 -c "import browser, sys; sys.exit(not browser.find())" ||
+		skip "no Chromium found: make check-html installs it"
+	[[ "$BUILD" != *sanitized* ]] || skip "the page is the same one"
+}
+
+# try_page RECORDING [dark]: uses its page; what came of it is answer.json
+try_page() {
+	"$ROOFLINECTL" report "$1" --html page.html
+	python3 "$root/tests/tools/html_try.py" page.html ${2:+"$2"} >answer.json
+}
+
+# holds EXPRESSION: of that JSON, j, its timeline t and its tables b
+holds() {
+	python3 -c "
+import json
+j = json.load(open('answer.json')); t = j['timeline']; b = j['tables']
+shown = lambda text: float(text.split()[0]) * {'ns': 1, 'us': 1e3, 'ms': 1e6, 's': 1e9}[text.split()[1]]
+assert ($1), 'not so'"
+}
+
+@test "in a browser a page shows verdict, timeline, plan, rooflines and tables, zooms, sorts and searches" {
+	try_page "$recordings/torch_train"
+	holds "j['errors'] == 0 and j['complaints'] == [] and j['title'] == j['titleAtEnd']"
+	holds "j['sections'] == ['verdict', 'timeline_section', 'plan', 'roofline', 'launch_roofline', 'kernels', 'gaps', 'details', 'losses']"
+	holds "'idle time, 78.6% of the steady state' in j['verdict'] and j['pictures'] == 1 and j['opened'] >= 10"
+	# the timeline, by keys and by the wheel
+	holds "abs(shown(t['zoomed']) / shown(t['all']) - 0.36) < 0.01 and shown(t['moved']) == shown(t['zoomed'])"
+	holds "t['moved'] != t['zoomed'] and shown(t['wheel']) < 0.6 * shown(t['moved']) and t['home'] == t['all']"
+	holds "t['chosen'] and shown(t['closest']) < shown(t['all']) and t['paintedColors'] > 8"
+	holds "any(text.startswith('idle: ') for text in t['hover']) and len(t['hover']) >= 3"
+	# tables
+	holds "b['sort'] in ('ascending', 'descending') and b['byName'] != b['kernels']"
+	holds "sorted(b['byName']) == sorted(b['kernels']) and len(b['kernels']) == 20"
+	holds "b['found'].endswith(' of 100 rows') and shown(b['gap']) < shown(t['all'])"
+	# the roofline of another memory, and its points by keyboard
+	holds "'FLOP/byte of DRAM' in j['roofline']['first'] and 'FLOP/byte of L2' in j['roofline']['l2']"
+	holds "'FLOP/s' in j['roofline']['tip']"
+}
+
+@test "in a browser no name of a recording runs, and each is shown as it is" {
+	hostile_recording hostile
+	try_page hostile dark
+	holds "j['errors'] == 0 and j['complaints'] == [] and j['scripts'] == 1 and j['strange'] == 0"
+	holds "j['title'] == j['titleAtEnd'] and ' - rooflinectl' in j['title'] and '<' in j['title']"
+	holds "any('<' in text for text in t['hover'] + b['kernels'])"
+	holds "j['background'] == 'rgb(19, 20, 23)'" # dark mode
+}

@@ -1,0 +1,165 @@
+#!/usr/bin/env bats
+# rooflinectl import: a recording of what other tools recorded.
+bats_require_minimum_version 1.5.0
+load common
+
+# Once for all tests: our recording, and what other tools would have made of the same run.
+setup_file() {
+	load common
+	cd "$BATS_FILE_TMPDIR"
+	unpacked graph_chain.naive.roofline ours
+	python3 "$root/tests/tools/make_foreign.py" nsys ours/vm.* nsys.sqlite
+	python3 "$root/tests/tools/make_foreign.py" kineto ours/vm.* kineto.json
+	"$ROOFLINECTL" import nsys.sqlite -o nsys
+	"$ROOFLINECTL" import kineto.json -o kineto
+}
+
+setup() {
+	mkdir "$BATS_TEST_TMPDIR/here" # bats keeps files of its own beside it
+	cd "$BATS_TEST_TMPDIR/here"
+	made=$BATS_FILE_TMPDIR
+}
+
+# refused TEXT ARGUMENT...: exit code 1, one line on stderr, which holds the text, and nothing left
+refused() {
+	run -1 --separate-stderr "$ROOFLINECTL" import "${@:2}" -o refused
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ "$stderr" == "rooflinectl import: "*"$1"* ]] || { echo "$stderr"; false; }
+	[ -z "$(ls -A | grep refused)" ]
+}
+
+# kernels RECORDING: each kernel and shape with its time
+kernels() {
+	"$ROOFLINECTL" report "$1" --format csv --section kernels | cut -d, -f2- | sort
+}
+
+# first_advice RECORDING
+first_advice() {
+	"$ROOFLINECTL" report "$1" --format csv --section advice | sed -n 2p | cut -d, -f2-3
+}
+
+@test "an import of Nsight Systems has the kernels, times and first advice of our recording of the run" {
+	[ "$(kernels "$made/nsys")" = "$(kernels "$made/ours")" ]
+	[ "$(first_advice "$made/nsys")" = "$(first_advice "$made/ours")" ]
+	[ -n "$(first_advice "$made/ours")" ]
+	diff <(cut -d, -f1,2 "$made"/ours/vm.*/kernels.csv) <(cut -d, -f1,2 "$made"/nsys/vm.*/kernels.csv)
+}
+
+@test "an import of the PyTorch profiler has the times of every kernel to the nanosecond, and the first advice" {
+	diff <(cut -d, -f1,2 "$made"/ours/vm.*/kernels.csv) <(cut -d, -f1,2 "$made"/kineto/*/kernels.csv)
+	[ "$(first_advice "$made/kineto")" = "$(first_advice "$made/ours")" ]
+}
+
+@test "what-if predicts the same for an import as for our recording" {
+	run -0 "$ROOFLINECTL" whatif --graph "$made/ours"
+	expected=$(grep 'the whole run' <<<"$output")
+	[[ "$expected" == *x* ]]
+	for import in nsys kineto; do
+		run -0 "$ROOFLINECTL" whatif --graph "$made/$import"
+		[ "$(grep 'the whole run' <<<"$output")" = "$expected" ]
+	done
+}
+
+@test "an import says what its source does not tell, and that the program's arguments are not known" {
+	run -0 "$ROOFLINECTL" report "$made/nsys"
+	[[ "$output" == *"imported from Nsight Systems 2024.6.2.225, which does not tell:"* ]]
+	[[ "$output" == *"./app ..."* ]]
+	run -0 "$ROOFLINECTL" report "$made/kineto"
+	[[ "$output" == *"imported from PyTorch profiler, which does not tell:"* ]]
+	[[ "$output" == *"on an unknown host"* ]]
+}
+
+@test "columns that a version of Nsight Systems lacks are empty, and its old tables are read" {
+	python3 - "$made/nsys.sqlite" <<-'END'
+		import shutil, sqlite3, sys
+		shutil.copy(sys.argv[1], "old.sqlite")
+		old = sqlite3.connect("old.sqlite")
+		for table in "ENUM_CUDA_MEM_KIND", "ENUM_CUPTI_SYNC_TYPE", "TARGET_INFO_CUDA_DEVICE":
+		    old.execute("DROP TABLE " + table)
+		for table, column in ("KERNEL", "mangledName"), ("KERNEL", "graphNodeId"), ("MEMCPY", "graphNodeId"):
+		    old.execute("ALTER TABLE CUPTI_ACTIVITY_KIND_%s DROP COLUMN %s" % (table, column))
+		old.execute("CREATE TABLE TARGET_INFO_CUDA_NULL_STREAM AS SELECT nullStreamId AS streamId, 0 AS hwId, "
+		            "0 AS vmId, processId, deviceId, contextId FROM TARGET_INFO_CUDA_CONTEXT_INFO")
+		old.execute("DROP TABLE TARGET_INFO_CUDA_CONTEXT_INFO")
+		old.execute("ALTER TABLE META_DATA_EXPORT RENAME TO EXPORT_META_DATA")
+		old.commit()
+	END
+	"$ROOFLINECTL" import old.sqlite -o old
+	[ "$(kernels old)" = "$(kernels "$made/nsys")" ]
+	diff old/*/contexts.csv "$made"/nsys/*/contexts.csv
+	diff old/*/copies.csv "$made"/nsys/*/copies.csv
+	grep -q '^imported_from,Nsight Systems 2024.6.2.225$' old/*/process.csv
+}
+
+@test "files of several ranks are processes of one recording, and their GPUs stay apart" {
+	gzip <"$made/kineto.json" >rank1.json.gz
+	"$ROOFLINECTL" import "$made/kineto.json" rank1.json.gz -o job
+	[ "$(ls job | wc -l)" -eq 2 ]
+	run -0 "$ROOFLINECTL" report job --format csv --section devices
+	[ "$(grep -c H200 <<<"$output")" -eq 2 ]
+}
+
+@test "a trace of an older PyTorch, in microseconds since 1970, says that its times are rounded" {
+	cat >old.json <<-'END'
+		{"traceEvents": [
+		{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 7, "tid": 7,
+		 "ts": 1695835543008415, "dur": 5, "args": {"correlation": 5}},
+		{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1695835543008425, "dur": 12,
+		 "args": {"device": 0, "context": 1, "stream": 7, "correlation": 5, "grid": [2, 1, 1], "block": [32, 1, 1]}}
+		]}
+	END
+	"$ROOFLINECTL" import old.json -o old
+	grep -q '^1695835543008425000,1695835543008437000,' old/*.7/kernels.csv
+	run -0 "$ROOFLINECTL" report old
+	[[ "$output" == *"times rounded to microseconds"* ]]
+}
+
+@test "files that are cut off, damaged or of no known format are refused in one line, and nothing is left" {
+	head -c 100000 "$made/kineto.json" >cut.json
+	refused "cut.json: no JSON, or cut off" cut.json
+	gzip <"$made/kineto.json" | head -c 5000 >cut.json.gz
+	refused "cut.json.gz:" cut.json.gz
+	head -c 40000 "$made/nsys.sqlite" >cut.sqlite
+	refused "cut.sqlite:" cut.sqlite
+	{ head -c 4096 "$made/nsys.sqlite"; head -c 400000 /dev/zero; } >zero.sqlite
+	refused "zero.sqlite:" zero.sqlite
+	: >empty
+	refused "empty: none of the formats" empty
+	echo '{"a": 1}' >other.json
+	refused "other.json: JSON without traceEvents" other.json
+	echo '{"traceEvents": []}' >none.json
+	refused "none.json: JSON without traceEvents" none.json
+	echo '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 7, "tid": 7, "ts": 5, "dur": 1}]}' >host.json
+	refused "nothing ran on a GPU" host.json
+	printf '[%.0s' {1..100} >deep.json
+	refused "deep.json: nested deeper" deep.json
+	refused "nowhere: cannot be read" nowhere
+	refused "nowhere: cannot be read" "$made/kineto.json" nowhere
+}
+
+@test "a view that goes on without end is not read as a table" {
+	python3 - <<-'END'
+		import sqlite3
+		file = sqlite3.connect("view.sqlite")
+		file.execute("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)")
+		file.execute("CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE n(start) AS "
+		             "(SELECT 1 UNION ALL SELECT start + 1 FROM n) SELECT start, start AS end FROM n")
+		file.commit()
+	END
+	refused "nothing ran on a GPU" view.sqlite
+}
+
+@test "what is there already stays as it is" {
+	mkdir there && echo kept >there/file
+	run -1 "$ROOFLINECTL" import "$made/nsys.sqlite" -o there
+	[[ "$output" == *"there: is there already; give -o another name" ]]
+	[ "$(cat there/file)" = kept ]
+}
+
+@test "without a file or a folder, import says what it wants" {
+	run -2 "$ROOFLINECTL" import -o there
+	[[ "$output" == *"which file?"* ]]
+	run -2 "$ROOFLINECTL" import "$made/nsys.sqlite"
+	[[ "$output" == *"-o wants the folder of the recording to make"* ]]
+}

@@ -1,0 +1,139 @@
+#!/usr/bin/env bats
+# A part of a recording: by time, name, stream and rank; sections and the order of their rows.
+
+bats_require_minimum_version 1.5.0
+load common
+
+recording="$root/tests/recordings/graph_chain.naive"
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# field EXPRESSION: of the JSON in $output
+field() {
+	python3 -c "import json, sys; j = json.load(sys.stdin); print(($1))" <<<"$output"
+}
+
+# wrong TEXT ARGUMENT...: exit code 2, one line on stderr with that text
+wrong() {
+	local text=$1
+	shift
+	run -2 --separate-stderr "$ROOFLINECTL" report "$recording" "$@"
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ "$stderr" == "rooflinectl report: "*"$text"* ]] || {
+		echo "$stderr"
+		return 1
+	}
+}
+
+@test "the first lines say what part it is, in JSON a key, and CSV's go to stderr" {
+	run -0 "$ROOFLINECTL" report "$recording" --range run -s kernels
+	[[ "$output" == "A part of the recording"$'\n'"  301 of 604 operations, by --range run, from 3.01 ms to 5.75 ms after the"$'\n'"  first; all else is left out"* ]]
+	run -0 "$ROOFLINECTL" report "$recording" --range run -s kernels -f json
+	[[ "$(field 'j["selection"]')" == "301 of 604 operations, by --range run"* ]]
+	[ "$(field 'sum(k["count"] for k in j["kernels"])')" = 300 ]
+	run -0 --separate-stderr "$ROOFLINECTL" report "$recording" --range run -f csv
+	[[ "$stderr" == "rooflinectl report: note: 301 of 604 operations"* ]]
+	run -0 "$ROOFLINECTL" report "$recording" -s kernels -f json
+	[ "$(field 'j["selection"]')" = None ]
+}
+
+@test "a time, and all but the first operations" {
+	run -0 "$ROOFLINECTL" report "$recording" --from 1ms --to 2ms -s devices -f json
+	[ "$(field 'j["devices"][0]["wall_ns"] < 1e6')" = True ]
+	run -0 "$ROOFLINECTL" report "$recording" --skip-first 600 -f csv
+	[ "${#lines[@]}" -eq 5 ] # the note, the heads, one launch of each kernel
+	run -0 "$ROOFLINECTL" report "$recording" --skip-first 3ms -s kernels -f json
+	[ "$(field 'sum(k["count"] for k in j["kernels"]) < 320')" = True ]
+	run -0 "$ROOFLINECTL" report "$recording" --skip-first 100
+	[[ "$output" == *$'\nVerdict\n'*$'\nPlan'* ]]
+}
+
+@test "two halves of the time have all operations, calls and idle time of the whole" {
+	"$ROOFLINECTL" report "$recording" -f json >all
+	"$ROOFLINECTL" report "$recording" --to 3ms -f json >early
+	"$ROOFLINECTL" report "$recording" --from 3ms -f json >late
+	python3 - <<-'END'
+		import json
+		whole, early, late = (json.load(open(name)) for name in ("all", "early", "late"))
+		count = lambda report: sum(kernel["count"] for kernel in report["kernels"])
+		busy = lambda report: report["devices"][0]["busy_ns"]
+		launches = lambda report: next(c["count"] for c in report["api"] if c["name"] == "cudaLaunchKernel")
+		for what in count, busy:
+		    assert what(whole) == what(early) + what(late), what
+		# a call on the border may belong to both
+		assert launches(whole) <= launches(early) + launches(late) <= launches(whole) + 1
+		for report in early, late:
+		    device = report["devices"][0]
+		    assert sum(device["idle_by_cause"].values()) == device["idle_ns"]
+	END
+}
+
+@test "kernels by a regular expression, and without advice, which is about all that ran" {
+	run -0 "$ROOFLINECTL" report "$recording" --kernels 'mix|shift'
+	[[ "$output" == *"400 of 604 operations, by --kernels mix|shift;"*"no advice"$'\n'"  is given"* ]]
+	[[ "$output" != *"step_kernel<&scale>"* && "$output" != *"Verdict"* ]]
+	run -0 "$ROOFLINECTL" report "$recording" --stream 7 -s copies,kernels
+	[[ "$output" == *"4 of 604 operations"*"no kernel was recorded"*"DtoH"* ]]
+	wrong "none of its 604 operations is left by --kernels nosuch" --kernels nosuch
+	wrong "section plan is about all that ran, not about --kernels or --stream" --kernels mix -s plan
+	wrong "none of its 604 operations is left by --rank 3" --rank 3
+}
+
+@test "a rank of a run with several" {
+	small ranks 10000
+	sed -i '$a rank,0' ranks/host.7/process.csv
+	small other 4000
+	sed -e '$a rank,1' -e 's/^pid,7/pid,8/' other/host.7/process.csv >process.csv
+	mv process.csv other/host.7/process.csv
+	mv other/host.7 ranks/host.8
+	run -0 "$ROOFLINECTL" report ranks --rank 1 -s kernels,ranges,devices -f json
+	[ "$(field '[k["count"] for k in j["kernels"]], [r["count"] for r in j["ranges"]], j["devices"][0]["wall_ns"]')" = "([2], [1], 4000)" ]
+	[[ "$(field 'j["selection"]')" == "2 of 4 operations, by --rank 1"* ]]
+}
+
+@test "several sections, and why one that was asked for is empty" {
+	run -0 "$ROOFLINECTL" report "$recording" -s memsets,power,devices
+	[ "$(grep -c '^[A-Z]' <<<"$output")" -eq 3 ]
+	[[ "$output" == "GPU 0 "*"Clocks and power"$'\n'"  clocks and power were not read: record with --power"*"Memsets"$'\n'"  no memory was set" ]]
+	for section in $("$ROOFLINECTL" report -h | tr '\n' ' ' | sed 's/.*these sections, of //; s/; csv has.*//'); do
+		run -0 "$ROOFLINECTL" report "$recording" -s "$section"
+		[ -n "$output" ] || {
+			echo "$section prints nothing"
+			return 1
+		}
+	done
+}
+
+@test "rows by a column of theirs" {
+	run -0 "$ROOFLINECTL" report "$recording" -s api --sort count -n 2
+	[[ "${lines[2]}" == "  cudaStreamSynchronize "* && "${lines[3]}" == "  cudaLaunchKernel "* ]] ||
+		[[ "${lines[2]}" == "  cudaLaunchKernel "* && "${lines[3]}" == "  cudaStreamSynchronize "* ]]
+	run -0 "$ROOFLINECTL" report "$recording" --sort max_ns -f json -s kernels
+	[ "$(field '[k["max_ns"] for k in j["kernels"]] == sorted((k["max_ns"] for k in j["kernels"]), reverse=True)')" = True ]
+	run -0 "$ROOFLINECTL" report "$recording" --sort start_ns -s gaps -f csv -n 1
+	[ "${#lines[@]}" -eq 2 ]
+	run -0 "$ROOFLINECTL" report "$recording" --sort name -s kernels -f csv
+	[[ "${lines[1]}" == *mix* && "${lines[2]}" == *scale* && "${lines[3]}" == *shift* ]]
+	wrong "section kernels has no column 'nosuch' to sort by; it has: name, count, total_ns" --sort nosuch
+	wrong "one section at a time with --sort" --sort count -s api,kernels
+	wrong "the text of section devices has an order of its own" --sort wall_ns -s devices
+}
+
+@test "times from the first operation stand beside those of the recording" {
+	run -0 "$ROOFLINECTL" report "$recording" -s gaps -f json
+	[ "$(field 'all(g["from_first_ns"] == g["start_ns"] - j["first_ns"] >= 0 for g in j["gaps"])')" = True ]
+}
+
+@test "wrong arguments" {
+	wrong "--from wants a time such as 12ms or 1.5s, not '3'" --from 3
+	wrong "--from must lie before --to" --from 3ms --to 2ms
+	wrong "--skip-first wants a number of operations or a time" --skip-first x
+	wrong "--stream wants a number, not 'x'" --stream x
+	wrong "--kernels '(': " --kernels '('
+	wrong "nosuch" --range nosuch
+	wrong "no section 'kernel', did you mean 'kernels'?" -s kernel
+	wrong "one section at a time with --format csv" -s kernels,gaps -f csv
+}

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""html_try.py PAGE [dark] - uses a page of report --html as a reader does, in Chromium, and writes what came of it as JSON.
+
+By the keyboard, the wheel and the mouse; what is written are texts that the page shows.
+"""
+import json
+import sys
+
+from browser import Browser
+
+CANVAS = "document.querySelector('canvas.timeline')"
+STATUS = "document.querySelector('#timeline_section .bar .count').textContent"
+ROWS = "[...document.querySelectorAll('#%s tbody tr')].map((row) => row.cells[%d].textContent)"
+
+
+def settle(browser):
+    """Until what it shows has stayed the same for some frames: blocks are unpacked when they are needed."""
+    browser.evaluate("new Promise((done) => setTimeout(done, 120))")
+
+
+def press(browser, *keys):
+    for key in keys:
+        browser.evaluate(f"{CANVAS}.focus()")
+        browser.press(key)
+    settle(browser)
+    return browser.evaluate(STATUS)
+
+
+def place(browser):
+    return json.loads(browser.evaluate(f"JSON.stringify({CANVAS}.getBoundingClientRect())"))
+
+
+def wheel(browser):
+    at = place(browser)
+    browser.point(at["x"] + at["width"] / 2, at["y"] + 30, "mouseWheel", deltaX=0, deltaY=-400, modifiers=2)
+    settle(browser)
+    return browser.evaluate(STATUS)
+
+
+def hover(browser):
+    """What is told of what the pointer meets, from the top down at some places."""
+    at, told = place(browser), set()
+    for share in (0.3, 0.6, 0.8, 0.97):
+        for y in range(24, int(at["height"]), 6):
+            browser.point(at["x"] + share * at["width"], at["y"] + y)
+            told.add(browser.evaluate("document.getElementById('tip').hidden ? '' : "
+                                      "document.getElementById('tip').firstChild.textContent"))
+    return sorted(told - {""})
+
+
+def timeline(browser):
+    browser.evaluate("document.getElementById('timeline_section').scrollIntoView()")
+    return {
+        "all": press(browser, "0"), "zoomed": press(browser, "+", "+"), "moved": press(browser, "ArrowRight"),
+        "wheel": wheel(browser), "home": press(browser, "0"), "hover": hover(browser),
+        "chosen": press(browser, "ArrowDown", "n") and browser.evaluate("document.querySelector('.info').textContent"),
+        "closest": press(browser, "Enter"),
+        "paintedColors": browser.evaluate(f"""new Set(new Uint32Array({CANVAS}.getContext('2d').getImageData(0, 0,
+            {CANVAS}.width, {CANVAS}.height).data.buffer)).size"""),
+    }
+
+
+def type_into(browser, box, text):
+    browser.evaluate(f"document.querySelector('#{box} input').focus()")
+    for letter in text:
+        browser.press(letter)
+
+
+def tables(browser):
+    result = {"kernels": browser.evaluate(ROWS % ("kernels", 0)), "gaps": browser.evaluate(ROWS % ("gaps", 1))}
+    browser.evaluate("document.querySelector('#kernels th button').click()")
+    result["byName"] = browser.evaluate(ROWS % ("kernels", 0))
+    result["sort"] = browser.evaluate("document.querySelector('#kernels th').getAttribute('aria-sort')")
+    type_into(browser, "gaps", "launch")
+    result["found"] = browser.evaluate("document.querySelector('#gaps .count').textContent")
+    browser.evaluate("document.querySelector('#gaps tbody tr').focus()")
+    browser.press("Enter")
+    settle(browser)
+    result["gap"] = browser.evaluate(STATUS)
+    return result
+
+
+def roofline(browser):
+    if not browser.evaluate("!!document.querySelector('#roofline select')"):
+        return None
+    drawn = "document.querySelector('#roofline svg').textContent"
+    first = browser.evaluate(drawn)
+    browser.evaluate("""(() => { const select = document.querySelector('#roofline select');
+        select.value = 'l2'; select.dispatchEvent(new Event('change')); })()""")
+    browser.evaluate("document.querySelector('#roofline circle').focus()")
+    return {"first": first, "l2": browser.evaluate(drawn),
+            "tip": browser.evaluate("document.getElementById('tip').textContent")}
+
+
+def main():
+    with Browser(is_dark="dark" in sys.argv[2:]) as browser:
+        browser.open(sys.argv[1])
+        result = {
+            "sections": browser.evaluate("[...document.querySelectorAll('main > section')].map(({id}) => id)"),
+            "title": browser.evaluate("document.title"),
+            "verdict": browser.evaluate("document.querySelector('.verdict').textContent"),
+            "pictures": browser.evaluate("document.querySelectorAll('canvas.whatif').length"),
+            "background": browser.evaluate("getComputedStyle(document.body).backgroundColor"),
+            "timeline": timeline(browser), "tables": tables(browser), "roofline": roofline(browser),
+        }
+        browser.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
+        settle(browser)
+        result["opened"] = browser.evaluate("document.querySelectorAll('#details table').length")
+        result["titleAtEnd"] = browser.evaluate("document.title")
+        result["strange"] = browser.evaluate("document.querySelectorAll('img, b > *, svg:not(.plane)').length")
+        result["scripts"] = browser.evaluate("document.querySelectorAll('script:not([type])').length")
+        result["errors"] = browser.evaluate("document.querySelectorAll('.error').length")
+        result["complaints"] = browser.complaints()
+        json.dump(result, sys.stdout, indent=1)
+
+
+main()

@@ -1,0 +1,131 @@
+/*
+ * What a recording holds may be any number of anything: no answer takes steps that grow with its square.
+ *
+ * Steps are comparisons: in the build with sanitizers the compiler makes each a call of one of the functions below
+ * (STEPS in the Makefile).  The clock is not asked.  In other builds nothing is counted, and the test is skipped.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "advice/advice.h"
+#include "analysis/report.h"
+#include "fixture.h"
+#include "output/outputs.h"
+
+/* Of each thing so many, and four times as many: a square would make that sixteen times the steps. */
+#define FEW "150"
+#define MANY "600"
+#define MOST_TIMES 5.5
+
+static _Atomic uint64_t steps;
+
+#define COUNTER(name, type)                                                 \
+	void __sanitizer_cov_trace_##name(type a, type b);                  \
+	void __sanitizer_cov_trace_##name(type a, type b)                   \
+	{                                                                   \
+		(void)a;                                                    \
+		(void)b;                                                    \
+		atomic_fetch_add_explicit(&steps, 1, memory_order_relaxed); \
+	}
+COUNTER(cmp1, uint8_t)
+COUNTER(cmp2, uint16_t)
+COUNTER(cmp4, uint32_t)
+COUNTER(cmp8, uint64_t)
+COUNTER(const_cmp1, uint8_t)
+COUNTER(const_cmp2, uint16_t)
+COUNTER(const_cmp4, uint32_t)
+COUNTER(const_cmp8, uint64_t)
+COUNTER(cmpf, float)
+COUNTER(cmpd, double)
+
+static void make(const struct fixture *fixture, const char *count)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "tests/tools/make_crowd.py %s/%s %s", fixture->path,
+		 count, count);
+	assert_int_equal(system(command), 0);
+}
+
+static void answer(const char *path)
+{
+	const struct output_options options = {0};
+	struct err err = {""};
+	struct report *report;
+	FILE *out = fopen("/dev/null", "w");
+
+	assert_non_null(out);
+	assert_int_equal(report_build(&report, path, &err), 0);
+	assert_int_equal(advice_find(&report->advice, report, NULL, &err), 0);
+	assert_int_equal(output_text(report, out, &options, &err), 0);
+	assert_int_equal(output_json(report, out, &options, &err), 0);
+	advice_free(report->advice);
+	report_free(report);
+	fclose(out);
+}
+
+static uint64_t count_steps(const struct fixture *fixture, const char *count, const char *shape)
+{
+	char path[512];
+	uint64_t before = steps;
+
+	snprintf(path, sizeof(path), "%s/%s/%s", fixture->path, count, shape);
+	answer(path);
+	return steps - before;
+}
+
+static void test_steps(void **state)
+{
+	struct fixture fixture;
+	struct dirent *entry;
+	char path[512];
+	DIR *shapes;
+	int steep_count = 0;
+
+	(void)state;
+	fixture_create(&fixture);
+	make(&fixture, FEW);
+	make(&fixture, MANY);
+	snprintf(path, sizeof(path), "%s/" FEW, fixture.path);
+	shapes = opendir(path);
+	assert_non_null(shapes);
+	while ((entry = readdir(shapes))) {
+		uint64_t few, many;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		few = count_steps(&fixture, FEW, entry->d_name);
+		if (!few)
+			break;
+		many = count_steps(&fixture, MANY, entry->d_name);
+		if ((double)many <= MOST_TIMES * (double)few)
+			continue;
+		print_error("%s: %.2f times the steps for four times as many\n", entry->d_name,
+			    (double)many / (double)few);
+		steep_count++;
+	}
+	closedir(shapes);
+	fixture_remove(&fixture);
+	if (!steps)
+		skip();
+	assert_int_equal(steep_count, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		{"four times as many of anything take no sixteen times the steps", test_steps, NULL,
+		 NULL, NULL},
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
