@@ -13,7 +13,8 @@ LONGEST = 30 * 24 * 3600 * 10 ** 9
 OPERATIONS = ('kernels.csv', 'copies.csv')
 CALLS = ('api.csv', 'markers.csv', 'syncs.csv', 'overheads.csv')
 WAYS = {  # start, end, number of the row, rows
-    'late': lambda start, end, row, count: (LATEST - (count - row) * 1000 - 900, LATEST - (count - row) * 1000 - 100),
+    'late': lambda start, end, row, count: (
+        LATEST - (count - row) * 1000 - 900, LATEST - (count - row) * 1000 - 100),
     'early': lambda start, end, row, count: (1 + row * 10, 5 + row * 10),
     'spread': lambda start, end, row, count: (1, 2) if row == 0 else (LATEST - 1, LATEST),
     'long': lambda start, end, row, count: (start, start + LONGEST),

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """hostile_names.py FROM TO - a recording like FROM, a folder, whose names attack whoever shows them.
 
-Escape sequences of terminals, also as one character and as a byte that is no UTF-8; formulas of spreadsheets; ends of
-elements of XML, and what is no character there.
+Escape sequences of terminals, also as one character and as a byte that is no UTF-8; formulas of spreadsheets;
+ends of elements of XML, and what is no character there.
 """
 import csv
 import itertools
@@ -10,13 +10,15 @@ import os
 import sys
 
 ATTACKS = [
-    b'\x1b]0;owned\x07', b'\xc2\x9b31m', b'\x9b31m', b'a]]>b', b'=HYPERLINK("x")', b'+1', b'-1+cmd', b'@SUM(A1)',
-    b'<b>&"\'', b'\xef\xbf\xbe\xef\xbf\xbf', b'\xed\xa0\x80', b'\tx', b'\rx', b'\xff\xfe', b'x\x7fy', b'one\ntwo',
+    b'\x1b]0;owned\x07', b'\xc2\x9b31m', b'\x9b31m', b'a]]>b', b'=HYPERLINK("x")', b'+1', b'-1+cmd',
+    b'@SUM(A1)', b'<b>&"\'', b'\xef\xbf\xbe\xef\xbf\xbf', b'\xed\xa0\x80', b'\tx', b'\rx',
+    b'\xff\xfe', b'x\x7fy', b'one\ntwo',
 ]
 ATTACKED = {  # tables, and their columns
-    'names.csv': ('text',), 'process.csv': ('value',), 'devices.csv': ('name', 'uuid'), 'losses.csv': ('kind', 'detail'),
+    'names.csv': ('text',), 'process.csv': ('value',), 'devices.csv': ('name', 'uuid'),
+    'losses.csv': ('kind', 'detail'),
 }
-KEPT = ('schema', 'pid', 'sealed_ns', 'graphs', 'run', 'time_offset_ns')  # of process.csv: numbers and choices
+KEPT = ('schema', 'pid', 'sealed_ns', 'graphs', 'run', 'time_offset_ns')  # numbers and choices
 
 
 def cell(text):

@@ -145,10 +145,9 @@ static void print_not_visible(struct page *page)
 		page_wrap(page, label, "nothing that is known of", 15);
 }
 
-const struct section section_not_visible = {
-	.key = "not_visible",
-	.title = "Not visible",
-	.columns = not_visible_columns,
-	.at = not_visible_at,
-	.is_plain = true,
-	.print = print_not_visible};
+const struct section section_not_visible = {.key = "not_visible",
+					    .title = "Not visible",
+					    .columns = not_visible_columns,
+					    .at = not_visible_at,
+					    .is_plain = true,
+					    .print = print_not_visible};
