@@ -20,13 +20,12 @@ ifeq ($(SANITIZE),1)
 SANITIZER := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
-# There each comparison of the analyzer is a call, too, that does nothing but in tests/unit/test_scaling.c, which counts
-# them.
-STEPS := $(if $(filter 1,$(SANITIZE)),-fsanitize-coverage=trace-cmp)
-
 # SANITIZE=thread builds with ThreadSanitizer, into build/threads: what has threads, and few tests.
 ifeq ($(SANITIZE),thread)
 SANITIZER := -fsanitize=thread -include tests/tools/thread_sanitizer.h
+# There each comparison of the analyzer is a call, too, that does nothing but in tests/unit/test_scaling.c, which counts
+# them.
+STEPS := -fsanitize-coverage=trace-cmp -include tests/tools/steps.h
 endif
 
 # SANITIZE=undefined builds with clang's UBSan and without optimizing, into build/undefined: clang looks for more than gcc,
@@ -64,7 +63,9 @@ binary    := $(BUILD)/bin/rooflinectl
 collector := $(BUILD)/lib/librooflinecollector.so
 shared    := $(BUILD)/share/rooflinectl
 # Those that analyzer/cmd/demo.c reads; tests and documents read tests/recordings itself.
-demo_recordings := $(addprefix tests/recordings/,graph_chain.naive.roofline atomic_batch.naive.roofline)
+demo_recordings := $(addprefix tests/recordings/,graph_chain.naive.roofline graph_chain.graph.roofline \
+		   atomic_batch.naive.roofline)
+shared_files    := $(wildcard plots/*.gp html/* ceilings/*.json) $(demo_recordings)
 
 # Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command.
 build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev zlib1g-dev libarchive-dev libzstd-dev libsqlite3-dev libyajl-dev uthash-dev libiberty-dev gnuplot-nox:gnuplot
@@ -83,7 +84,7 @@ workloads: $(workloads) $(ceilings)
 # made with the old ones is made anew, and nothing stays of a source that is gone.
 $(BUILD)/.flags:      export STAMP = $(CC) $(ALL_CFLAGS) $(STEPS) $(LDFLAGS) $(CUDA_FLAGS)
 $(BUILD)/.nvcc_flags: export STAMP = $(NVCC) $(NVCCFLAGS) $(GENCODE)
-$(BUILD)/.sources:    export STAMP = $(analyzer_o) $(collector_o) $(mock_app_o) $(mock_o)
+$(BUILD)/.sources:    export STAMP = $(analyzer_o) $(collector_o) $(mock_app_o) $(mock_o) $(shared_files)
 # Of a checkout; --version tells it.
 $(BUILD)/.commit:     export STAMP = $(shell git describe --always --dirty 2>/dev/null)
 $(BUILD)/.flags $(BUILD)/.nvcc_flags $(BUILD)/.sources $(BUILD)/.commit: FORCE
@@ -105,7 +106,7 @@ $(binary): $(analyzer_o) $(BUILD)/.sources
 	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS)
 
 # What the analyzer reads at run time lies beside it, in the build tree as after `make install`.
-$(shared)/.stamp: $(wildcard plots/*.gp) $(wildcard html/*) $(demo_recordings) $(wildcard ceilings/*.json)
+$(shared)/.stamp: $(shared_files) $(BUILD)/.sources
 	@rm -rf $(shared)
 	@mkdir -p $(shared)/plots $(shared)/html $(shared)/recordings $(shared)/ceilings
 	$(if $(wildcard plots/*.gp),cp plots/*.gp $(shared)/plots/)
@@ -247,7 +248,8 @@ $(bats_links): $(BUILD)/%: %
 threaded    := tests/cli/threads.bats $(if $(CUPTI_H),tests/collector/threads.bats tests/collector/attaching.bats)
 .PHONY: thread-tests
 thread-tests: analyzer $(if $(CUPTI_H),collector $(BUILD)/tests/collector/mock_app \
-	$(patsubst %,$(BUILD)/tests/collector/lib%.so,cupti_mock mock_cuda first_nvtx starts_cuda)) $(threaded:%=$(BUILD)/%)
+	$(patsubst %,$(BUILD)/tests/collector/lib%.so,cupti_mock mock_cuda first_nvtx starts_cuda)) $(threaded:%=$(BUILD)/%) \
+	$(BUILD)/tests/unit/test_scaling
 
 -include $(test_o:.o=.d)
 
@@ -271,7 +273,7 @@ python     = $(shell python3 -c 'import sys; print(sys.executable)')
 # collector sleep.  $(call prove,FILES,OPTION...)
 prove      = PYTHON='$(python)' BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' prove $(or $(2),-j3) --exec tests/run $(1)
 
-.PHONY: setup setup-build setup-check demo check check-changed check-gpu bench lint format readme install deb clean help golden
+.PHONY: setup setup-build setup-check demo check check-changed check-html check-gpu bench lint format readme install deb clean help golden
 setup: setup-build setup-check ## install what is missing to build, run and check (Debian, Ubuntu)
 
 setup-build:
@@ -290,11 +292,16 @@ check: setup-check ## every test that needs no GPU, plain and with ASan and UBSa
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=thread BUILD=$(threads) thread-tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=undefined BUILD=$(undefined) analyzer $(undefined)/tests/cli/undefined.bats
 	TIDY_JOBS=1 TIDY_STATES=10000 $(call prove,$(call in_order,$(bats) $(bats:%=$(sanitized)/%) $(threaded:%=$(threads)/%) $(undefined)/tests/cli/undefined.bats $(lint) \
-		$(units) $(unit_c:%.c=$(sanitized)/%)))
+		$(units) $(unit_c:%.c=$(sanitized)/%) $(threads)/tests/unit/test_scaling))
 
 check-changed: setup-check ## the tests of the files that differ from HEAD alone, or from BASE=COMMIT
 	$(MAKE) $(parallel) --no-print-directory analyzer tests $(if $(CUPTI_H),collector)
 	files=$$(BUILD=$(BUILD) tests/changed $(BASE)); [ -z "$$files" ] || $(call prove,$$files)
+
+check-html: setup-check ## the page of report --html in a browser; installs Chromium where there is none
+	@./setup.sh chromium:chromium
+	$(MAKE) $(parallel) --no-print-directory analyzer
+	$(call prove,$(wildcard tests/cli/html*.bats))
 
 check-gpu: ## the tests that need a GPU; refuses without one
 	@nvidia-smi -L >/dev/null 2>&1 || { echo "make check-gpu needs an NVIDIA GPU: nvidia-smi finds none" >&2; exit 1; }
@@ -328,6 +335,9 @@ $(BUILD)/man/.stamp: docs/man.sh docs/rooflinectl.md $(wildcard docs/commands/*.
 
 headers = $(wildcard include/roofline/*.h)
 
+# $(call complete,SHELL,FILE): what the shell completes by, where it looks
+complete   = install -d $(DESTDIR)$(PREFIX)/share/$(dir $(2)) && $(binary) completion $(1) >$(DESTDIR)$(PREFIX)/share/$(2)
+
 install: all $(BUILD)/man/.stamp ## into PREFIX (default /usr/local), under DESTDIR when given
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/man/man1 include/roofline lib/pkgconfig)
 	install -m 755 $(binary) $(DESTDIR)$(PREFIX)/bin/
@@ -339,6 +349,9 @@ install: all $(BUILD)/man/.stamp ## into PREFIX (default /usr/local), under DEST
 	install -m 644 $(headers) $(DESTDIR)$(PREFIX)/include/roofline/
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: roofline-trace' 'Description: tables and columns of a recording of rooflinectl' \
 		'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' >$(DESTDIR)$(PREFIX)/lib/pkgconfig/roofline-trace.pc
+	$(call complete,bash,bash-completion/completions/rooflinectl)
+	$(call complete,zsh,zsh/site-functions/_rooflinectl)
+	$(call complete,fish,fish/vendor_completions.d/rooflinectl.fish)
 
 deb: all $(BUILD)/man/.stamp ## a Debian package of what install installs, into BUILD
 	@./setup.sh dpkg-dev:dpkg-shlibdeps

@@ -5,16 +5,24 @@ function readJson(id) {
 	return holder ? holder.textContent : null;
 }
 
-// Absolute times have more digits than a number here can hold: from the origin on they are exact.
-function readReport(originNs) {
+// Absolute times have more digits than a number here can hold: from the first operation on they are exact.
+function readReport(firstNs) {
 	const text = readJson('report').replace(/_ns": (\d{16,})/g,
-		(all, digits) => `_ns": ${Number(BigInt(digits) - originNs)}`);
-	return JSON.parse(text);
+		(all, digits) => `_ns": ${Number(BigInt(digits) - firstNs)}`);
+	// Of a selection of kernels or streams nothing is asked of advice.
+	return {verdict: {}, plan: [], advice: [], rejected: [], next: [], gaps: [], ...JSON.parse(text)};
 }
+
+// What stands before this script is there; what comes after it, the larger blocks, once the page is read to its end.  So
+// the first paint does not wait for them.
+const firstIds = new Set([...document.querySelectorAll('script[id]')].map((holder) => holder.id));
+const wholePage = new Promise((done) => document.addEventListener('DOMContentLoaded', done, {once: true}));
 
 const canInflate = typeof DecompressionStream === 'function';
 
 async function inflate(id) {
+	if (!firstIds.has(id))
+		await wholePage;
 	const holder = document.getElementById(id);
 	const text = atob(holder.textContent);
 	const packed = new Uint8Array(text.length);

@@ -44,6 +44,8 @@ function formatMoment(ns, stepNs) {
 
 // What a value of a table is, by the unit at the end of its key.
 const FORMATS = [
+	[/^(?!.*count).*by_cause /, formatTime],
+	[/(^| )(pid|thread|stream|context|process|rank|graph|device)$/, String],
 	[/_ns$|^ns$/, formatTime],
 	[/byte_per_s$/, (value) => formatPerSecond(value, 'B/s')],
 	[/flop_per_s$/, (value) => formatPerSecond(value, 'FLOP/s')],

@@ -10,13 +10,12 @@ window.addEventListener('unhandledrejection', (event) => showError(event.reason)
 
 function showTimeline(timeline, report) {
 	const view = new TimelineView(timeline);
-	const steady = (report.steady_state || [])[0];
 	const gap = report.gaps[0];
 	const bar = element('div', {class: 'bar', role: 'toolbar', 'aria-label': 'Timeline'},
 		button('Zoom in', () => view.zoom(0.4)), button('Zoom out', () => view.zoom(2.5)),
 		button('Everything', () => view.home()),
-		gap ? button('Longest gap', () => view.showSpan(gap.start_ns, gap.duration_ns)) : null,
-		steady && steady.iteration ? button('One iteration', () => showIteration(view, steady)) : null,
+		gap ? button('Longest gap', () => view.showSpan(timeline.first_ns + gap.start_ns, gap.duration_ns)) : null,
+		timeline.iteration ? button('One iteration', () => showIteration(view, timeline.iteration)) : null,
 		timeline.windows ? button('Next marked stretch', () => view.nextWindow()) : null, view.status,
 		element('span', {class: 'why'}, 'drag to move, Ctrl and wheel to zoom, Shift and drag to choose a stretch, ' +
 			'double click on what to see whole; keys: arrows + - 0 N P Enter'));
@@ -35,10 +34,10 @@ function showTimeline(timeline, report) {
 	return view;
 }
 
-// The middle of the run, for as long as an iteration and a half.
-function showIteration(view, steady) {
-	const {first_ns: first, last_ns: last} = view.timeline, length = steady.iteration.mean_ns;
-	view.setWindow((first + last) / 2, (first + last) / 2 + 1.5 * length);
+// One from the middle of the loop, from where the host submits it, and what follows: the GPU may be later.
+function showIteration(view, [from, to]) {
+	const length = Math.max(to - from, 1);
+	view.setWindow(from - 0.1 * length, to + 0.5 * length);
 }
 
 // The kernels with most time, and the causes of idle time that there are, the largest first.
@@ -68,7 +67,7 @@ async function start() {
 	}
 	const meta = await readPackedJson('timeline');
 	const timeline = new Timeline({...meta, origin_ns: BigInt(meta.origin_ns)});
-	const report = readReport(timeline.origin_ns);
+	const report = readReport(timeline.origin_ns + BigInt(timeline.first_ns));
 	gapCauses = timeline.causes;
 	showHead(report, timeline);
 	showVerdict(report);

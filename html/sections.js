@@ -23,7 +23,7 @@ function showGaps(report, timeline, view) {
 	const title = (key) => timeline.causes.find((cause) => cause.key === key).title;
 	const opName = (op) => op ? timeline.shortName(op.name || op.kind) : '';
 	const columns = [
-		{key: 'start_ns', label: 'begins', of: (row) => row.start_ns - timeline.first_ns,
+		{key: 'start_ns', label: 'begins', of: (row) => row.start_ns,
 			text: (value, row) => formatMoment(value, row.duration_ns / 10), isNumber: true},
 		columnOf('duration_ns', {bar: (row) => row.duration_ns / report.gaps[0].duration_ns}),
 		columnOf('cause', {text: title, before: (row) => swatch('idle', timeline.causes.findIndex(({key}) => key === row.cause))}),
@@ -48,7 +48,7 @@ function causesText(gap, timeline) {
 function showGap(gap, timeline, view) {
 	if (!view)
 		return;
-	view.showSpan(gap.start_ns, gap.duration_ns);
+	view.showSpan(timeline.first_ns + gap.start_ns, gap.duration_ns);
 	document.getElementById('timeline_section').scrollIntoView({block: 'start'});
 	view.canvas.focus({preventScroll: true});
 }
@@ -77,7 +77,7 @@ function showGroups(report, timeline) {
 
 // What has a part of the page of its own.
 const SHOWN_ELSEWHERE = new Set([...GROUPS.flatMap(([, keys]) => keys), 'verdict', 'kernels', 'roofline', 'launch_roofline', 'gaps', 'plan', 'advice', 'rejected',
-	'losses', 'not_visible', 'schema', 'recording']);
+	'losses', 'not_visible', 'schema', 'recording', 'selection', 'first_ns']);
 
 const TITLES = {sm_activity: 'SM activity', api: 'API calls', jit: 'Code compiled or loaded', ranges: 'NVTX ranges',
 	next: 'Next', steady_state: 'Steady state', kernel_memory: 'What kernels were given'};

@@ -25,7 +25,7 @@ class Table {
 
 	build() {
 		this.count = element('span', {class: 'count', 'aria-live': 'polite'});
-		this.search = element('input', {type: 'search', placeholder: 'Search', 'aria-label': `Search ${this.options.caption}`,
+		this.search = element('input', {type: 'search', 'aria-label': `Search ${this.options.caption}`,
 			oninput: () => this.update()});
 		this.heads = this.columns.map((column) => this.head(column));
 		this.body = element('tbody', {});
@@ -35,7 +35,7 @@ class Table {
 		}, {class: 'more'});
 		const table = element('table', {'aria-label': this.options.caption},
 			element('thead', {}, element('tr', {}, this.heads)), this.body);
-		const bar = this.rows.length > 5 ? element('div', {class: 'bar'}, this.search, this.count) : null;
+		const bar = this.rows.length > 5 ? element('div', {class: 'bar'}, element('label', {}, 'Search ', this.search), this.count) : null;
 		this.made = element('div', {class: 'tablebox'}, bar, element('div', {class: 'scroll', tabindex: 0,
 			role: 'region', 'aria-label': this.options.caption}, table), this.more);
 	}
@@ -130,12 +130,25 @@ const SAYS_NOTHING = (value) => value === null || value === undefined || value =
 // Columns that are empty in every row are left out.
 function tableOf(rows, timeline, options) {
 	const flatRows = rows.map((row) => row && typeof row === 'object' ? flat(row, '', {}) : {value: row});
-	const keys = [...new Set(flatRows.flatMap((row) => Object.keys(row)))];
-	const columns = keys.filter((key) => flatRows.some((row) => !SAYS_NOTHING(row[key]))).map((key) => {
-		const last = key.split(' ').pop();
-		const isName = /name$|^mangled$|command/.test(last);
-		return columnOf(key, {isName, text: (value) => isName && value ? timeline.shortName(value) : formatValue(last, value),
+	const keys = [...new Set(flatRows.flatMap((row) => Object.keys(row)))]
+		.filter((key) => flatRows.some((row) => !SAYS_NOTHING(row[key])));
+	if (keys.length > WIDEST && flatRows.length <= FEW)
+		return uprightTable(flatRows, keys, options);
+	const columns = keys.map((key) => {
+		const isName = /name$|^mangled$|command/.test(key);
+		return columnOf(key, {isName, text: (value) => isName && value ? timeline.shortName(value) : formatValue(key, value),
 			title: isName ? (row) => row[key] : null});
 	});
 	return new Table(flatRows, columns, options).made;
+}
+
+const WIDEST = 12; // columns that are read from left to right
+const FEW = 4;
+
+// A line for each key and a column for each row.
+function uprightTable(rows, keys, options) {
+	const columns = [{key: 'what', label: '', of: (key) => labelOfKey(key), text: (value) => value},
+		...rows.map((row, index) => ({key: `row${index}`, label: rows.length > 1 ? String(index) : '',
+			of: (key) => row[key], text: (value, key) => formatValue(key, value), isNumber: false}))];
+	return new Table(keys, columns, options).made;
 }

@@ -62,7 +62,7 @@ class TimelineView {
 
 	// Shows a moment of the run with something on both sides.
 	showSpan(start, length) {
-		const margin = Math.max(length * 0.4, NARROWEST_NS);
+		const margin = Math.max(length * 0.15, NARROWEST_NS);
 		this.setWindow(start - margin, start + length + margin);
 	}
 

@@ -24,8 +24,9 @@ function showHead(report, timeline) {
 			.replace('T', ' ') + ' UTC',
 	].filter(Boolean);
 	document.title = `${process.command || report.recording} - rooflinectl`;
-	document.getElementById('head').append(element('h1', {}, process.command || report.recording),
-		element('p', {class: 'facts'}, facts.join(' \u00b7 ')));
+	fill(document.getElementById('head'), {}, [element('h1', {}, process.command || report.recording),
+		element('p', {class: 'facts'}, facts.join(' \u00b7 ')),
+		report.selection ? element('p', {}, element('b', {}, 'A part of it: '), report.selection) : null]);
 }
 
 function showVerdict(report) {

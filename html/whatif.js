@@ -10,8 +10,8 @@ function speedupText(gain, isUpTo) {
 function showPlan(report, whatif, timeline) {
 	if (!report.plan.length && !report.advice.length && !report.rejected.length)
 		return;
-	const made = section('plan', 'What would help', report.plan.length
-		? 're-simulated, each step with those before it' : 'nothing that could be re-simulated');
+	const made = section('plan', 'What would help', report.plan.length ? 're-simulated, each step with those before it'
+		: report.advice.length ? 'not re-simulated' : 'nothing of what was considered');
 	report.plan.forEach((step, index) => made.append(planStep(step, index,
 		whatif.steps.find((picture) => picture.options === step.options), whatif, timeline)));
 	report.advice.forEach((item) => made.append(adviceOf(item)));

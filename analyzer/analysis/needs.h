@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/tables.h"
+#include "trace/profile.h"
 
 /* ANALYSIS(member of struct report, the analyses that it is made from) */
 #define ANALYSES(ANALYSIS)                               \

@@ -264,10 +264,13 @@ int64_t report_first_ns(const struct report *report)
 {
 	int64_t first_ns = INT64_MAX;
 
-	for (size_t i = 0; i < report->profile->device_count; i++)
-		if (report->profile->devices[i].op_count &&
-		    report->timeline->devices[i].first_ns < first_ns)
-			first_ns = report->timeline->devices[i].first_ns;
+	for (size_t i = 0; i < report->profile->device_count; i++) {
+		const struct profile_device *device = &report->profile->devices[i];
+		const struct profile_op *first = report->profile->ops + device->first_op;
+
+		if (device->op_count && first->start_ns < first_ns)
+			first_ns = first->start_ns;
+	}
 	return first_ns;
 }
 

@@ -1,7 +1,7 @@
 /* compare.c - rooflinectl compare: what is different between two or more recordings, and is it more than noise. */
 #include "cmd/commands.h"
 #include "cmd/compare_sides.h"
-#include "cmd/report_ceilings.h"
+#include "cmd/selection.h"
 #include "cmd/source.h"
 #include "cmd/usage.h"
 
@@ -21,6 +21,7 @@ struct compare_arguments {
 	struct err err; /* of the first argument that is no recording */
 	int rc;
 	const char *ceilings_path;
+	struct selection selection; /* of each recording */
 	compare_writer write;
 	struct output_options options;
 	bool is_group; /* --before or --after was given: what follows are its repeats */
@@ -96,6 +97,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		usage_init(state);
+		state->child_inputs[0] = &arguments->selection;
 		return 0;
 	case KEY_BEFORE:
 	case KEY_AFTER:
@@ -130,7 +132,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	}
 }
 
+static const struct argp_child children[] = {{&selection_argp, 0, NULL, 0}, {0}};
+
 static const struct argp parser = {
+	.children = children,
 	.options = option_table,
 	.parser = parse_option,
 	.args_doc = "DIR DIR...\n--before DIR... --after DIR... [--after DIR...]",
@@ -144,9 +149,10 @@ static const struct argp parser = {
 static int load(struct report **out, const struct compare_arguments *arguments, const char *path,
 		struct err *err)
 {
-	int rc = report_build(out, path, err);
+	static const struct report_needs everything = {0};
 
-	return rc < 0 ? rc : report_choose_ceilings(*out, arguments->ceilings_path, WHO, err);
+	return source_build(out, path, &arguments->selection, &everything, arguments->ceilings_path,
+			    WHO, err);
 }
 
 static int take(struct compare_arguments *arguments, size_t side, const struct report *report)
@@ -166,6 +172,8 @@ static int describe(struct side *side, const struct report *first, const struct 
 	int rc = comparison_warn_of_missing(&side->warnings, report->profile);
 
 	side->limit = strdup(limit_sentence(report).text);
+	if (report->selection && !(side->selection = strdup(report->selection)))
+		return -ENOMEM;
 	if (rc == 0 && report != first)
 		rc = same_work_judge(first->profile, report->profile, &side->differences,
 				     &side->warnings);
@@ -248,6 +256,7 @@ static int compare(struct compare_arguments *arguments)
 	int rc = arguments->rc;
 
 	arguments->options.color = is_color_wanted(stdout);
+	arguments->options.width = terminal_width(stdout);
 	if (rc == 0)
 		rc = read_all(arguments, &err);
 	if (rc == 0)
@@ -255,7 +264,7 @@ static int compare(struct compare_arguments *arguments)
 	if (rc == 0)
 		return exit_code(arguments);
 	fprintf(stderr, WHO ": %s\n", err.text);
-	return EXIT_FAILED;
+	return source_exit_code(rc);
 }
 
 int cmd_compare(int argc, char **argv)

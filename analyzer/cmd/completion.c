@@ -3,6 +3,7 @@
 #include "cmd/usage.h"
 
 #include "charts/charts.h"
+#include "exchange/export/exports.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,11 +28,9 @@ enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 static const struct {
 	const char *command, *option, *values;
 } lists[] = {
-	{"report", "section", SECTION_NAMES},
-	{"plot", NULL, CHARTS(NAME)},
-	{"plot", "format", "svg png pdf term"},
-	{"completion", NULL, "bash zsh fish"},
-	{"help", NULL, COMMANDS(NAME)},
+	{"report", "section", SECTION_NAMES},  {"export", "format", EXPORT_NAMES},
+	{"plot", NULL, CHARTS(NAME)},	       {"plot", "format", "svg png pdf term"},
+	{"completion", NULL, "bash zsh fish"}, {"help", NULL, COMMANDS(NAME)},
 };
 
 static const char *list_of(const char *command, const char *option)

@@ -1,9 +1,9 @@
 /*
- * demo.c - a newcomer's first minute: the main job, shown on a real recording.
+ * demo.c - a newcomer's first minute: from a slow program to a verified fix, on real recordings.
  *
- * Runs the toolkit's own commands one after another, as the reader will do
- * next, so what is shown is what they print.  On a machine with a GPU it
- * records a fresh run first; elsewhere it takes the bundled recording.
+ * Runs the toolkit's own commands one after another, as the reader will do next, so what is shown is what they
+ * print.  Each screen is a row of `screens`.  On a machine with a GPU both variants of the program are recorded
+ * first; elsewhere the recordings are the bundled ones.
  */
 #include <errno.h>
 #include <limits.h>
@@ -17,14 +17,62 @@
 
 #include "base/paths.h"
 #include "cmd/commands.h"
-#include "cmd/usage.h"
 #include "cmd/doctor_probe.h"
+#include "cmd/usage.h"
 
 #define DEMO_FOLDER "roofline-demo"
-#define DEMO_COUNTED_FOLDER "roofline-demo/counted"
-#define DEMO_RECORDING "share/rooflinectl/recordings/graph_chain.naive" PATH_PACKED_SUFFIX
-#define DEMO_COUNTED "share/rooflinectl/recordings/atomic_batch.naive" PATH_PACKED_SUFFIX
 #define DEMO_WORKLOAD "lib/rooflinectl/workloads/graph_chain"
+
+/* RECORDING(words of screens stand for it, the bundled one, variant of DEMO_WORKLOAD or NULL: always the bundled one) */
+#define RECORDINGS(RECORDING)                           \
+	RECORDING(BEFORE, "graph_chain.naive", "naive") \
+	RECORDING(AFTER, "graph_chain.graph", "graph")  \
+	RECORDING(COUNTED, "atomic_batch.naive", NULL)
+
+#define RECORDING_INDEX(word, bundled, variant) INDEX_##word,
+enum { RECORDINGS(RECORDING_INDEX) RECORDING_COUNT };
+#undef RECORDING_INDEX
+
+static const struct {
+	const char *word, *bundled, *variant;
+} recordings[] = {
+#define RECORDING_ROW(word, bundled, variant) {#word, bundled, variant},
+	RECORDINGS(RECORDING_ROW)
+#undef RECORDING_ROW
+};
+
+#define COMMANDS_MOST 3
+#define WORDS_MOST 8
+
+static const struct screen {
+	const char *title, *text;
+	const char *commands[COMMANDS_MOST][WORDS_MOST];
+} screens[] = {
+	{"1. What limits it?",
+	 "graph_chain, variant naive: an iteration launches three short kernels, and waits for\n"
+	 "the GPU after each.  So the GPU idles: see for how long, and why.",
+	 {{"report", "--section", "verdict,devices", "BEFORE"},
+	  {"plot", "BEFORE", "--format", "term", "timeline"}}},
+	{"2. What would help, and how much?",
+	 "The recorded run is re-simulated with each change, alone and together.",
+	 {{"report", "--section", "plan", "BEFORE"},
+	  {"whatif", "--fewer-waits", "--graph", "BEFORE"}}},
+	{"3. Make the change, record again: was it true?",
+	 "The variant graph of the same program launches an iteration as one CUDA graph, and\n"
+	 "waits once.  What was predicted for it, beside what was measured:",
+	 {{"verify", "BEFORE", "AFTER"}}},
+	{"4. And where kernels are the limit?",
+	 "Another program, recorded on an NVIDIA H200 with record --counters: atomic_batch,\n"
+	 "variant naive, where every thread adds to the same counter.  Look at the nearest\n"
+	 "roof, and at what the atomics advise.",
+	 {{"report", "--section", "roofline", "COUNTED"},
+	  {"report", "--section", "atomics", "COUNTED"}}},
+	{"5. Pictures",
+	 "Charts as SVG, and all of the report as one page for a browser.",
+	 {{"plot", "BEFORE", "-o", DEMO_FOLDER},
+	  {"plot", "COUNTED", "-o", DEMO_FOLDER "/counted", "roofline", "atomics"},
+	  {"report", "BEFORE", "--html", DEMO_FOLDER "/report.html"}}},
+};
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
@@ -38,8 +86,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 static const struct argp parser = {
 	.parser = parse_option,
-	.doc = "The main job on a recording of a real GPU: a report and charts, with a word on each.\v"
-	       "Without a GPU it reads the bundled recording of an H200.  With one it first records"
+	.doc = "From a slow program to a verified fix, on recordings of a real GPU, with a word on each"
+	       " step.\vWithout a GPU it reads bundled recordings of an H200.  With one it first records"
 	       " the workload graph_chain here.  Files go to ./" DEMO_FOLDER ".",
 };
 
@@ -60,7 +108,15 @@ static int run_self(const char *const arguments[])
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
 }
 
-#define RUN_SELF(...) run_self((const char *const[]){"rooflinectl", __VA_ARGS__, NULL})
+/* Shows the command, as it is typed, before it runs. */
+static int show_self(const char *const arguments[])
+{
+	printf("\n$");
+	for (size_t i = 0; arguments[i]; i++)
+		printf(" %s", arguments[i]);
+	printf("\n\n");
+	return run_self(arguments);
+}
 
 /* True when a GPU answers and both the collector and the workload were built. */
 static bool can_record(char *workload, size_t size)
@@ -75,108 +131,105 @@ static bool can_record(char *workload, size_t size)
 	return driver.end == PROBE_FINISHED && driver.gpu_count > 0;
 }
 
-/* Records the naive graph_chain into a new folder.  Returns 0 and its path. */
-static int record_fresh(char *recording, size_t size, const char *workload)
+/* Records the variants that screens are about into new folders.  Returns 0 and their paths. */
+static int record_fresh(char paths[][PATH_MAX], const char *workload)
 {
 	time_t now = time(NULL);
 	struct tm local;
 	char stamp[32];
+	int rc = 0;
 
+	puts("This machine has a GPU, so the demo records on it.");
 	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
-	snprintf(recording, size, DEMO_FOLDER "/graph_chain.naive.%s", stamp);
-	printf("This machine has a GPU, so the demo records on it:\n\n"
-	       "$ rooflinectl record -o %s -- %s naive\n\n",
-	       recording, workload);
-	if (RUN_SELF("record", "-o", recording, "--", workload, "naive") == 0)
+	for (size_t i = 0; rc == 0 && i < RECORDING_COUNT; i++) {
+		if (!recordings[i].variant)
+			continue;
+		snprintf(paths[i], PATH_MAX, DEMO_FOLDER "/graph_chain.%s.%s",
+			 recordings[i].variant, stamp);
+		rc = show_self((const char *const[]){"rooflinectl", "record", "-o", paths[i], "--",
+						     workload, recordings[i].variant, NULL});
+	}
+	if (rc < 0)
+		fputs("demo: recording failed, see above and rooflinectl doctor;"
+		      " going on with the bundled recordings\n",
+		      stderr);
+	return rc;
+}
+
+static int find_bundled(char *path, const char *name)
+{
+	char resource[PATH_MAX];
+
+	snprintf(resource, sizeof(resource), "share/rooflinectl/recordings/%s" PATH_PACKED_SUFFIX,
+		 name);
+	if (path_resource(path, PATH_MAX, resource) == 0)
 		return 0;
-	fputs("demo: recording failed, see above and rooflinectl doctor;"
-	      " going on with the bundled recording\n",
-	      stderr);
+	fprintf(stderr,
+		"demo: no recording at %s; build with `make` in a full checkout, or reinstall\n",
+		path);
 	return -1;
 }
 
-/* A fresh recording where that is possible, else the bundled one; negative when there is neither. */
-static int choose_recording(char *recording, size_t size)
+/* Fresh recordings where that is possible, else the bundled ones; negative when there are neither. */
+static int choose_recordings(char paths[][PATH_MAX])
 {
 	char workload[PATH_MAX];
+	bool is_fresh =
+		can_record(workload, sizeof(workload)) && record_fresh(paths, workload) == 0;
 
-	if (can_record(workload, sizeof(workload)) && record_fresh(recording, size, workload) == 0)
-		return 0;
-	if (path_resource(recording, size, DEMO_RECORDING) != 0) {
-		fprintf(stderr,
-			"demo: no recording at %s; build with `make` in a full checkout, or"
-			" reinstall\n",
-			recording);
-		return -1;
-	}
-	puts("Recorded earlier on an NVIDIA H200 and bundled with rooflinectl; reading it needs"
-	     " no GPU.");
+	if (!is_fresh)
+		puts("Recorded earlier on an NVIDIA H200 and bundled with rooflinectl; reading it"
+		     " needs no GPU.");
+	for (size_t i = 0; i < RECORDING_COUNT; i++)
+		if ((!is_fresh || !recordings[i].variant) &&
+		    find_bundled(paths[i], recordings[i].bundled) < 0)
+			return -1;
 	return 0;
 }
 
-static void print_subject(void)
+/* Words in capitals stand for recordings. */
+static const char *word_for(const char *word, char paths[][PATH_MAX])
 {
-	puts("\nThe program: graph_chain, variant naive.  An iteration launches three short\n"
-	     "kernels and then waits for the GPU, so between iterations the GPU idles.\n"
-	     "Look at how much of the time was idle, and at the causes.\n");
+	for (size_t i = 0; i < RECORDING_COUNT; i++)
+		if (!strcmp(word, recordings[i].word))
+			return paths[i];
+	return word;
 }
 
-static int show(const char *recording)
+static int show_command(const char *const words[], char paths[][PATH_MAX])
 {
-	printf("$ rooflinectl report %s\n\n", recording);
-	if (RUN_SELF("report", recording) != 0)
-		return -1;
-	printf("\n$ rooflinectl plot %s --format term timeline\n\n", recording);
-	if (RUN_SELF("plot", recording, "--format", "term", "timeline") != 0)
-		return -1;
-	printf("\n$ rooflinectl plot %s -o " DEMO_FOLDER "    # for a browser\n\n", recording);
-	if (RUN_SELF("plot", recording, "-o", DEMO_FOLDER) != 0)
-		return -1;
-	return 0;
+	const char *arguments[WORDS_MOST + 2] = {"rooflinectl"};
+
+	for (size_t i = 0; i < WORDS_MOST && words[i]; i++)
+		arguments[i + 1] = word_for(words[i], paths);
+	return show_self(arguments);
 }
 
-/* Where kernels stand needs hardware counters, which the first recording does without: a second one. */
-static int show_counted(void)
+static int show_screen(const struct screen *screen, char paths[][PATH_MAX])
 {
-	char recording[PATH_MAX];
+	int rc = 0;
 
-	if (path_resource(recording, sizeof(recording), DEMO_COUNTED) != 0) {
-		fprintf(stderr,
-			"demo: no recording at %s; build with `make` in a full checkout, or"
-			" reinstall\n",
-			recording);
-		return -1;
-	}
-	puts("\nAnother program, recorded earlier on an NVIDIA H200 with record --counters:\n"
-	     "atomic_batch, variant naive, where every thread adds to the same counter.\n"
-	     "Look at the nearest roof, and at what the atomics advise.\n");
-	printf("$ rooflinectl report --section roofline %s\n\n", recording);
-	if (RUN_SELF("report", "--section", "roofline", recording) != 0)
-		return -1;
-	printf("\n$ rooflinectl report --section atomics %s\n\n", recording);
-	if (RUN_SELF("report", "--section", "atomics", recording) != 0)
-		return -1;
-	printf("\n$ rooflinectl plot %s -o " DEMO_COUNTED_FOLDER " roofline atomics\n\n",
-	       recording);
-	if (RUN_SELF("plot", recording, "-o", DEMO_COUNTED_FOLDER, "roofline", "atomics") != 0)
-		return -1;
-	return 0;
+	printf("\n---- %s ----\n\n%s\n", screen->title, screen->text);
+	for (size_t i = 0; rc == 0 && i < COMMANDS_MOST && screen->commands[i][0]; i++)
+		rc = show_command(screen->commands[i], paths);
+	return rc;
 }
 
 static void print_next(void)
 {
-	puts("\nNow your own program:\n"
+	puts("\n---- Now your own program ----\n\n"
 	     "  rooflinectl doctor                      what works on this machine\n"
-	     "  rooflinectl record -o DIR -- app args   record it (needs a GPU)\n"
-	     "  rooflinectl record --counters -o DIR -- app args\n"
-	     "                                          the same with FLOPs, bytes and atomics\n"
+	     "  rooflinectl analyze -o DIR -- app args  record it as often as needed (needs a GPU),\n"
+	     "                                          and give the verdict\n"
 	     "  rooflinectl report DIR                  where the time went, and why it idled\n"
+	     "  rooflinectl advise DIR                  what to change, and how\n"
 	     "  rooflinectl plot DIR                    the same as charts");
 }
 
 int cmd_demo(int argc, char **argv)
 {
-	char recording[PATH_MAX];
+	char paths[RECORDING_COUNT][PATH_MAX];
+	int rc = 0;
 
 	if (usage_parse(&parser, argc, argv, 0, NULL))
 		return EXIT_USAGE;
@@ -188,10 +241,11 @@ int cmd_demo(int argc, char **argv)
 			strerror(errno));
 		return EXIT_FAILED;
 	}
-	if (choose_recording(recording, sizeof(recording)) != 0)
+	if (choose_recordings(paths) != 0)
 		return EXIT_FAILED;
-	print_subject();
-	if (show(recording) != 0 || show_counted() != 0) {
+	for (size_t i = 0; rc == 0 && i < sizeof(screens) / sizeof(screens[0]); i++)
+		rc = show_screen(&screens[i], paths);
+	if (rc != 0) {
 		fputs("demo: stopped, see the complaint above; rooflinectl doctor tells more\n",
 		      stderr);
 		return EXIT_FAILED;

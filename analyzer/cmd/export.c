@@ -42,6 +42,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		usage_init(state);
 		state->child_inputs[0] = &arguments->source;
+		state->child_inputs[1] = &arguments->source.selection;
 		return 0;
 	case 'f':
 		arguments->format = exports_find(argument);
@@ -61,7 +62,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {{&source_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&source_argp, 0, NULL, 0},
+					     {&selection_argp, 0, NULL, 0},
+					     {0}};
 
 /* "  perfetto    protobuf, for ui.perfetto.dev" on a line each. */
 #define EXPORT_LINE(name, suffix, title) "\n  " #name " (" suffix "): " title
@@ -95,13 +98,13 @@ int cmd_export(int argc, char **argv)
 {
 	struct export_arguments arguments = {0};
 	struct err err = {""};
+	int rc;
 
 	if (usage_parse(&parser, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is a failure to tell of */
-	if (run(&arguments, &err) < 0) {
+	rc = run(&arguments, &err);
+	if (rc < 0)
 		fprintf(stderr, "rooflinectl export: %s\n", err.text);
-		return EXIT_FAILED;
-	}
-	return EXIT_OK;
+	return source_exit_code(rc);
 }

@@ -17,6 +17,18 @@ struct import_arguments {
 	const char *folder;
 };
 
+enum { KEY_NCU_METRICS = 256 };
+
+/* For ncu --metrics, separated by commas; each once. */
+static void print_ncu_metrics(void)
+{
+	char *metrics = imports_ncu_metrics();
+
+	if (metrics)
+		puts(metrics);
+	free(metrics);
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct import_arguments *arguments = state->input;
@@ -26,6 +38,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		usage_init(state);
 		return 0;
+	case KEY_NCU_METRICS:
+		print_ncu_metrics();
+		exit(EXIT_OK);
 	case 'o':
 		if (!*argument)
 			usage_fail(state, "-o wants a name, not ''");
@@ -51,6 +66,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option option_table[] = {
 	{"output", 'o', "DIR", 0, "the recording to make: a folder that is not there yet", 0},
+	{"ncu-metrics", KEY_NCU_METRICS, NULL, 0,
+	 "print what 'ncu --metrics' has to count for a report, and end", 0},
 	{0},
 };
 

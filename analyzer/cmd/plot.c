@@ -15,12 +15,13 @@
 #include "base/paths.h"
 #include "base/temporary.h"
 #include "cmd/commands.h"
-#include "cmd/report_ceilings.h"
+#include "cmd/selection.h"
 #include "cmd/source.h"
 #include "cmd/technique_options.h"
 #include "cmd/usage.h"
 #include "charts/charts.h"
 #include "charts/gnuplot.h"
+#include "roofline/duration.h"
 #include "trace/recording.h"
 
 #define LEAST_COLUMNS 40
@@ -46,6 +47,7 @@ struct options {
 	bool is_chosen[CHART_COUNT];
 	int chosen_count;
 	struct chosen_techniques chosen;
+	struct selection selection;
 	struct chart_options chart;   /* refers to what follows */
 	struct occurrence occurrence; /* what range names */
 	struct scenario scenario;
@@ -58,9 +60,10 @@ static const struct argp_option option_table[] = {
 	{"output", 'o', "DIR", 0,
 	 "folder for the pictures, made if missing (default: the current one)", 0},
 	{"format", KEY_FORMAT, "FORMAT", 0, "svg (default), png, pdf, or term: in the terminal", 0},
-	{"from", KEY_FROM, "MS", 0,
-	 "timeline: begin so many milliseconds after the first GPU operation", 0},
-	{"to", KEY_TO, "MS", 0, "timeline: end there", 0},
+	{"from", KEY_FROM, "TIME", 0,
+	 "timeline: begin so long after the first GPU operation, as in 12ms; a number is of milliseconds",
+	 0},
+	{"to", KEY_TO, "TIME", 0, "timeline: end there", 0},
 	{"range", KEY_RANGE, "WHAT", 0,
 	 "timeline: zoom to an NVTX range or else a kernel of that name, or of which it is part; "
 	 "NAME:N is the N-th of them; whatif: what changes in that NVTX range",
@@ -107,8 +110,11 @@ static int64_t parse_ms(const char *option, const char *text, struct argp_state 
 	char *end;
 	double ms = strtod(text, &end);
 
+	if (duration_ns(text, NULL) >= 0)
+		return duration_ns(text, NULL);
 	if (end == text || *end || !(ms >= 0) || ms > 1e12)
-		usage_fail(state, "%s: '%s' is not a number of milliseconds", option, text);
+		usage_fail(state, "%s: '%s' is no time such as 12ms, nor a number of milliseconds",
+			   option, text);
 	return llround(ms * 1e6);
 }
 
@@ -162,6 +168,10 @@ static void check_strategies(const struct options *options, struct argp_state *s
 {
 	int whatif = find_chart("whatif");
 
+	if (options->is_chosen[whatif] && selection_has_holes(&options->selection))
+		usage_fail(
+			state,
+			"the chart whatif is about all that ran, not about --kernels or --stream");
 	if (options->is_chosen[whatif])
 		technique_options_require(&options->chosen, state);
 	else if (options->chosen.count)
@@ -194,6 +204,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		usage_init(state);
 		state->child_inputs[0] = &options->chosen;
+		state->child_inputs[1] = &options->selection;
 		return 0;
 	case 'o':
 		options->folder = argument;
@@ -254,6 +265,7 @@ static char *help_filter(int key, const char *text, void *input)
 static const struct argp_child children[] = {
 	{&technique_options_argp, 0,
 	 "The chart whatif, in the order in which they are applied:", 1},
+	{&selection_choice_argp, 0, NULL, 0},
 	{0}};
 
 static const struct argp parser = {
@@ -380,10 +392,17 @@ static int draw(const struct chart *chart, const struct report *report,
 	return rc;
 }
 
+/* A name that the recording does not have is a wrong argument. */
+static int wrong_argument(int rc)
+{
+	return rc == -ENOENT ? -EDOM : rc;
+}
+
 static int find_range(struct options *options, const struct report *report, struct err *err)
 {
 	options->chart.occurrence = &options->occurrence;
-	return occurrence_find(&options->occurrence, report->profile, options->range, err);
+	return wrong_argument(
+		occurrence_find(&options->occurrence, report->profile, options->range, err));
 }
 
 static int check_ranges(const struct chosen_techniques *chosen, const struct profile *profile,
@@ -393,7 +412,7 @@ static int check_ranges(const struct chosen_techniques *chosen, const struct pro
 
 	for (int i = 0; rc == 0 && i < TECHNIQUE_COUNT; i++)
 		rc = source_check_range(chosen->ranges[i], profile, err);
-	return rc;
+	return wrong_argument(rc);
 }
 
 /* What whatif shows. */
@@ -413,15 +432,14 @@ static int predict(struct options *options, const struct report *report, struct 
 static int plot(struct options *options, struct err *err)
 {
 	struct report *report = NULL;
-	int rc = report_build(&report, options->recording, err);
+	static const struct report_needs everything = {0};
+	int rc = source_build(&report, options->recording, &options->selection, &everything,
+			      options->ceilings_path, "rooflinectl plot", err);
 
 	if (rc == 0 && options->range)
 		rc = find_range(options, report, err);
 	if (rc == 0)
 		rc = check_ranges(&options->chosen, report->profile, err);
-	if (rc == 0)
-		rc = report_choose_ceilings(report, options->ceilings_path, "rooflinectl plot",
-					    err);
 	if (rc == 0 && options->chosen.count)
 		rc = predict(options, report, err);
 	if (rc == 0 && options->format != GNUPLOT_FORMAT_term)
@@ -457,6 +475,7 @@ int cmd_plot(int argc, char **argv)
 	struct options options = {.folder = ".", .chart = {.to_ns = -1}};
 	char newest[PATH_MAX];
 	struct err err = {""};
+	int rc;
 
 	technique_options_open();
 	if (usage_parse(&parser, argc, argv, ARGP_IN_ORDER, &options))
@@ -473,9 +492,8 @@ int cmd_plot(int argc, char **argv)
 	}
 	if (options.format == GNUPLOT_FORMAT_term)
 		options.chart.text_columns = terminal_columns();
-	if ((is_of_results(&options) ? plot_results : plot)(&options, &err) < 0) {
+	rc = (is_of_results(&options) ? plot_results : plot)(&options, &err);
+	if (rc < 0)
 		fprintf(stderr, "%s: %s\n", argv[0], err.text);
-		return EXIT_FAILED;
-	}
-	return EXIT_OK;
+	return source_exit_code(rc);
 }

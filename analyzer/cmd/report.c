@@ -160,6 +160,7 @@ static int write_report(const struct report *report, struct report_arguments *ar
 			struct err *err)
 {
 	arguments->options.color = is_color_wanted(out);
+	arguments->options.width = terminal_width(out);
 	return outputs[arguments->format](report, out, &arguments->options, err);
 }
 
@@ -204,6 +205,7 @@ static int write_ordered(const struct report *report, struct report_arguments *a
 		rc = arguments->output_path ? write_file(report, arguments, err)
 					    : write_report(report, arguments, stdout, err);
 	}
+	arguments->options.order = NULL;
 	row_order_free(&order);
 	return rc;
 }
@@ -219,7 +221,9 @@ static int run(struct report_arguments *arguments, struct err *err)
 {
 	struct report *report;
 	struct advice *advice = NULL;
-	struct report_needs needs = sections_needs(&arguments->options);
+	static const struct report_needs everything = {0};
+	struct report_needs needs =
+		arguments->html_path ? everything : sections_needs(&arguments->options);
 	int rc = source_load_for(&report, &arguments->source, &needs, "rooflinectl report", err);
 
 	if (rc == 0 && sections_want_advice(&arguments->options))

@@ -16,12 +16,16 @@
 
 enum { KEY_RANGE = 512, KEY_FROM, KEY_TO, KEY_SKIP, KEY_KERNELS, KEY_STREAM, KEY_RANK };
 
-static const struct argp_option option_table[] = {
-	{NULL, 0, NULL, 0, "Of a part of the recording:", 20},
+static const struct argp_option time_options[] = {
 	{"range", KEY_RANGE, "NAME", 0,
 	 "the time of an NVTX range or else a kernel of that name; NAME:N is the N-th of them", 20},
 	{"from", KEY_FROM, "TIME", 0, "from so long after the first operation on, as in 12ms", 20},
 	{"to", KEY_TO, "TIME", 0, "until so long after the first operation", 20},
+	{0},
+};
+
+static const struct argp_option choice_options[] = {
+	{NULL, 0, NULL, 0, "Of a part of the recording:", 20},
 	{"skip-first", KEY_SKIP, "N|TIME", 0, "without the first N operations, or the first TIME",
 	 20},
 	{"kernels", KEY_KERNELS, "REGEX", 0, "only kernels whose demangled name matches", 20},
@@ -84,20 +88,11 @@ static const char *check_regex(const char *pattern, const struct argp_state *sta
 	return pattern;
 }
 
-static error_t parse_option(int key, char *argument, struct argp_state *state)
+static error_t parse_choice(int key, char *argument, struct argp_state *state)
 {
 	struct selection *selection = state->input;
 
 	switch (key) {
-	case KEY_RANGE:
-		selection->range = argument;
-		return 0;
-	case KEY_FROM:
-		selection->from = parse_time("from", argument, state);
-		return 0;
-	case KEY_TO:
-		selection->to = parse_time("to", argument, state);
-		return 0;
 	case KEY_SKIP:
 		selection->skip = parse_skip(argument, state);
 		return 0;
@@ -110,6 +105,30 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case KEY_RANK:
 		selection->rank = parse_number("rank", argument, state);
 		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp selection_choice_argp = {.options = choice_options, .parser = parse_choice};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct selection *selection = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = selection;
+		return 0;
+	case KEY_RANGE:
+		selection->range = argument;
+		return 0;
+	case KEY_FROM:
+		selection->from = parse_time("from", argument, state);
+		return 0;
+	case KEY_TO:
+		selection->to = parse_time("to", argument, state);
+		return 0;
 	case ARGP_KEY_END:
 		if (selection->from.is_given && selection->to.is_given &&
 		    selection->from.ns >= selection->to.ns)
@@ -120,7 +139,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	}
 }
 
-const struct argp selection_argp = {.options = option_table, .parser = parse_option};
+static const struct argp_child children[] = {{&selection_choice_argp, 0, NULL, 20}, {0}};
+
+const struct argp selection_argp = {.options = time_options,
+				    .parser = parse_option,
+				    .children = children};
 
 bool selection_is_any(const struct selection *selection)
 {
@@ -335,7 +358,7 @@ static int reduce(struct choice *choice, struct profile *profile, struct profile
 int selection_apply(const struct selection *selection, struct profile *profile, char **sentence,
 		    struct err *err)
 {
-	struct profile_part part;
+	struct profile_part part = {0};
 	struct choice choice = {.selection = selection,
 				.profile = profile,
 				.part = &part,
@@ -350,9 +373,12 @@ int selection_apply(const struct selection *selection, struct profile *profile, 
 		return 0;
 	keeps_op = calloc(profile->op_count + 1, sizeof(*keeps_op));
 	keeps_process = calloc(profile->process_count + 1, sizeof(*keeps_process));
-	rc = keeps_op && keeps_process ? 0 : err_set(err, -ENOMEM, "out of memory");
-	if (rc == 0)
+	if (keeps_op && keeps_process) {
 		rc = find_time(&part, selection, profile, err);
+	} else {
+		err_set(err, -ENOMEM, "out of memory");
+		rc = -ENOMEM;
+	}
 	if (rc == 0)
 		rc = match_kernels(&choice, err);
 	if (rc == 0)

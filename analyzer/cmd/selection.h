@@ -25,8 +25,9 @@ struct selection {
 	struct selection_moment from, to, skip;
 };
 
-/* Its input is a struct selection. */
-extern const struct argp selection_argp;
+/* Their input is a struct selection.  The second is without --range, --from and --to: for a command that has some of its
+ * own. */
+extern const struct argp selection_argp, selection_choice_argp;
 
 bool selection_is_any(const struct selection *selection);
 

@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define NAME_WIDTH 80
@@ -188,6 +189,13 @@ int source_load(struct report **out, const struct source *source, const char *wh
 	static const struct report_needs everything = {0};
 
 	return source_load_for(out, source, &everything, who, err);
+}
+
+size_t terminal_width(FILE *out)
+{
+	struct winsize size;
+
+	return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 bool is_color_wanted(FILE *out)

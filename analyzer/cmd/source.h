@@ -61,6 +61,9 @@ int source_answer(const struct source *source, const char *command,
 		  int (*answer)(const void *arguments, struct report *report, struct err *err),
 		  const void *arguments);
 
+/* Columns of the terminal there; 0 where it is none, or does not tell. */
+size_t terminal_width(FILE *out);
+
 /* Whether escape sequences may go there: a terminal, and NO_COLOR is not set. */
 bool is_color_wanted(FILE *out);
 

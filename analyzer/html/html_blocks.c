@@ -19,6 +19,20 @@ int html_put_byte(struct html_bytes *to, unsigned byte)
 	return 0;
 }
 
+int html_put_bytes(struct html_bytes *to, const struct html_bytes *bytes)
+{
+	uint8_t *moved =
+		array_reserve(to->bytes, &to->capacity, to->count + bytes->count, sizeof(*moved));
+
+	if (!moved)
+		return bytes->count ? -ENOMEM : 0;
+	to->bytes = moved;
+	if (bytes->count)
+		memcpy(to->bytes + to->count, bytes->bytes, bytes->count);
+	to->count += bytes->count;
+	return 0;
+}
+
 int html_put_number(struct html_bytes *to, uint64_t number)
 {
 	int rc = 0;

@@ -19,6 +19,7 @@ struct html_bytes {
 
 /* Each returns 0 or -ENOMEM. */
 int html_put_byte(struct html_bytes *to, unsigned byte);
+int html_put_bytes(struct html_bytes *to, const struct html_bytes *bytes);
 int html_put_number(struct html_bytes *to,
 		    uint64_t number); /* seven bits a byte, the lowest first */
 int html_put_signed(struct html_bytes *to,

@@ -30,7 +30,7 @@ struct timeline_page {
 	uint64_t item_count;
 	json_t *meta, *levels;
 	int block_count;
-	FILE *out;
+	FILE *out, *later;
 };
 
 /* ---- the whole recording ---- */
@@ -67,8 +67,8 @@ static int write_lane(struct timeline_page *page, const struct html_lane *lane, 
 	snprintf(name, sizeof(name), "l%d", page->block_count++);
 	for (int i = 0; i < HTML_COLUMN_COUNT; i++) {
 		json_array_append_new(sizes, json_integer((json_int_t)lane->columns[i].count));
-		for (size_t b = 0; rc == 0 && b < lane->columns[i].count; b++)
-			rc = html_put_byte(&all, lane->columns[i].bytes[b]);
+		if (rc == 0)
+			rc = html_put_bytes(&all, &lane->columns[i]);
 	}
 	json_object_set_new(entry, "block", json_string(name));
 	json_object_set_new(entry, "count", json_integer((json_int_t)lane->count));
@@ -79,7 +79,8 @@ static int write_lane(struct timeline_page *page, const struct html_lane *lane, 
 	html_bytes_free(&all);
 	if (rc < 0)
 		return rc;
-	html_write_block(page->out, name, &packed);
+	html_write_block(json_array_size(page->levels) == 1 ? page->out : page->later, name,
+			 &packed);
 	html_bytes_free(&packed);
 	return 0;
 }
@@ -211,7 +212,7 @@ static int add_rows(struct timeline_page *page)
 		json_array_append_new(rows, object);
 		if (row->kind == HTML_ROW_SAMPLES)
 			rc = html_write_samples(page->feed.report, row, page->window,
-						sample_count++, object, page->out);
+						sample_count++, object, page->later);
 	}
 	json_object_set_new(page->meta, "rows", rows);
 	return rc;
@@ -261,6 +262,45 @@ static void add_times(struct timeline_page *page)
 	put_time(page->meta, "last_ns", last_ns, origin_ns);
 }
 
+/* An iteration in the middle of a device's loop, as the host submitted it: NULL where it has none. */
+static json_t *iteration_of(const struct timeline_page *page, const struct steady_device *steady)
+{
+	const struct profile *profile = page->feed.report->profile;
+	const struct loops *loops = &page->feed.report->steady_state->loops;
+	const struct loop *longest = NULL;
+	json_t *pair;
+
+	for (size_t i = 0; steady->is_found && i < steady->loop.member_count; i++) {
+		const struct loop *loop = &loops->items[steady->loop.members[i]];
+
+		if (!longest || loop->iteration_count > longest->iteration_count)
+			longest = loop;
+	}
+	if (!longest || !longest->iteration_count)
+		return NULL;
+	pair = json_array();
+	for (size_t i = 0; i < 2; i++) {
+		uint32_t call = longest->iterations[longest->iteration_count / 2 + i];
+		int64_t time_ns = call < longest->first_call + longest->call_count
+					  ? profile->calls[call].start_ns
+					  : profile->calls[call - 1].end_ns;
+
+		json_array_append_new(pair, json_integer(time_ns - page->window.from_ns));
+	}
+	return pair;
+}
+
+static void add_iteration(struct timeline_page *page)
+{
+	const struct steady_state *steady = page->feed.report->steady_state;
+	json_t *iteration = NULL;
+
+	for (size_t i = 0; !iteration && i < steady->device_count; i++)
+		iteration = iteration_of(page, &steady->devices[i]);
+	if (iteration)
+		json_object_set_new(page->meta, "iteration", iteration);
+}
+
 static void add_counts(struct timeline_page *page)
 {
 	json_object_set_new(page->meta, "op_count",
@@ -280,6 +320,7 @@ static int write_all_of(struct timeline_page *page)
 	page->item_count = html_feed_count(&page->feed);
 	add_times(page);
 	add_counts(page);
+	add_iteration(page);
 	json_object_set_new(page->meta, "causes", causes());
 	html_names_put(page->feed.names, page->meta);
 	rc = add_rows(page);
@@ -291,9 +332,13 @@ static int write_all_of(struct timeline_page *page)
 	return rc;
 }
 
-int html_write_timeline(const struct report *report, const struct html_names *names, FILE *out)
+int html_write_timeline(const struct report *report, const struct html_names *names, FILE *out,
+			FILE *later)
 {
-	struct timeline_page page = {.meta = json_object(), .levels = json_array(), .out = out};
+	struct timeline_page page = {.meta = json_object(),
+				     .levels = json_array(),
+				     .out = out,
+				     .later = later};
 	int rc = html_rows_choose(&page.rows, report);
 
 	page.feed = (struct html_feed){.report = report, .rows = &page.rows, .names = names};

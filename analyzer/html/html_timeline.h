@@ -9,7 +9,9 @@
 
 #include "html/html_names.h"
 
-/* Returns 0 or -ENOMEM. */
-int html_write_timeline(const struct report *report, const struct html_names *names, FILE *out);
+/* out: for what a browser shows first, that element and the coarsest level; later: for the other blocks.  Returns 0 or
+ * -ENOMEM. */
+int html_write_timeline(const struct report *report, const struct html_names *names, FILE *out,
+			FILE *later);
 
 #endif

@@ -206,9 +206,8 @@ int output_json(const struct report *report, FILE *out, const struct output_opti
 	json_builder_put(&json, root, "selection",
 			 report->selection ? json_builder_text(report->selection) : json_null());
 	json_builder_put(&json, root, "first_ns",
-			 report->timeline && report->profile->op_count
-				 ? json_integer(report_first_ns(report))
-				 : json_null());
+			 report->profile->op_count ? json_integer(report_first_ns(report))
+						   : json_null());
 	for (size_t i = 0; sections[i]; i++)
 		if (section_is_wanted(sections[i], options))
 			json_builder_put(&json, root, sections[i]->key,

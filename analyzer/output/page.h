@@ -8,7 +8,8 @@
 #include "output/outputs.h"
 
 #define PAGE_WIDTH 80
-#define PAGE_TOP 10 /* rows of a list unless --top says otherwise */
+#define PAGE_WIDTH_MOST 200 /* of a terminal: longer lines are hard to read */
+#define PAGE_TOP 10	    /* rows of a list unless --top says otherwise */
 
 struct page {
 	FILE *out;
@@ -21,6 +22,9 @@ struct page {
 
 /* Whether all of it was written.  Fails with -ENOMEM or -EIO; what: "the report". */
 int page_finish(const struct page *page, const char *what, struct err *err);
+
+/* Columns of a line: PAGE_WIDTH, or more on a wider terminal. */
+size_t page_width(const struct page *page);
 
 /* "Kernels", bold where color is wanted, and gray text behind it unless note is NULL. */
 void page_title(struct page *page, const char *title, const char *note);

@@ -58,7 +58,8 @@ bool section_is_wanted(const struct section *section, const struct output_option
 
 struct report_needs sections_needs(const struct output_options *options)
 {
-	struct report_needs all = {0};
+	struct report_needs all = {.tables =
+					   TABLES_OPERATIONS}; /* JSON tells when the first began */
 
 	for (size_t i = 0; sections[i]; i++) {
 		const struct report_needs *needs = &sections[i]->needs;

@@ -42,6 +42,13 @@ static size_t count_columns(const char *text, size_t length)
 	return columns;
 }
 
+size_t page_width(const struct page *page)
+{
+	size_t width = page->options->width;
+
+	return width < PAGE_WIDTH ? PAGE_WIDTH : width < PAGE_WIDTH_MOST ? width : PAGE_WIDTH_MOST;
+}
+
 void page_title(struct page *page, const char *title, const char *note)
 {
 	if (page->is_begun)
@@ -85,7 +92,8 @@ void page_wrap(struct page *page, const char *label, const char *text, size_t in
 	for (line_start = column; *text;) {
 		size_t word = strcspn(text, " \n");
 
-		if (column > line_start && column + 1 + count_columns(text, word) > PAGE_WIDTH) {
+		if (column > line_start &&
+		    column + 1 + count_columns(text, word) > page_width(page)) {
 			fprintf(page->out, "\n%*s", (int)indent, "");
 			column = line_start = indent;
 		} else if (column > line_start) {
@@ -139,7 +147,7 @@ void page_bar(struct page *page, int64_t part, int64_t whole, size_t width)
 
 void page_text(struct page *page, const char *text, size_t width)
 {
-	char buffer[4 * PAGE_WIDTH + 1];
+	char buffer[4 * PAGE_WIDTH_MOST + 1];
 	size_t columns;
 
 	if (!page->options->wide) {

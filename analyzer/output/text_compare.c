@@ -190,8 +190,8 @@ static void put_item(struct compare_page *page, size_t first)
 	bool is_line = end == first + 1 || !is_on_all(page->sides, &rows[first]);
 	char name[NAME_SIZE], label[64];
 
-	name_item(page, &rows[first].what, is_line ? page->label_width : PAGE_WIDTH - 2, name,
-		  sizeof(name));
+	name_item(page, &rows[first].what,
+		  is_line ? page->label_width : page_width(&page->page) - 2, name, sizeof(name));
 	if (is_line) {
 		put_figures(page, name, &rows[first]);
 		return;
@@ -230,9 +230,8 @@ static void put_group(struct compare_page *page, size_t first, size_t end)
 {
 	const struct sides *sides = page->sides;
 	struct told told = count_items(sides, first, end);
-	size_t choice =
-		measure_group_is_fixed(sides->rows[first].what.group) ? told.count : PAGE_TOP;
-	size_t rows = page_rows(&page->page, told.changed_count, choice);
+	bool is_fixed = measure_group_is_fixed(sides->rows[first].what.group);
+	size_t rows = is_fixed ? told.count : page_rows(&page->page, told.changed_count, PAGE_TOP);
 	char note[128];
 
 	if (!told.changed_count)
@@ -308,6 +307,8 @@ static void put_side(struct compare_page *page, size_t index)
 	if (side->path_count > 1)
 		fprintf(page->page.out, ", the mean of %zu recordings", side->path_count);
 	fputc('\n', page->page.out);
+	if (side->selection)
+		page_wrap(&page->page, "     ", side->selection, 7);
 	if (index)
 		put_result(page, index);
 	snprintf(limit, sizeof(limit), "limit: %s", side->limit ? side->limit : "not known");
@@ -346,10 +347,10 @@ int compare_write_text(const struct sides *sides, FILE *out, const struct output
 		       struct err *err)
 {
 	struct compare_page page = {.page = {.out = out, .options = options}, .sides = sides};
-	size_t figures = FIGURE_WIDTH + (sides->count - 1) * (FIGURE_WIDTH + CHANGE_WIDTH);
+	size_t figures = FIGURE_WIDTH + (sides->count - 1) * (FIGURE_WIDTH + CHANGE_WIDTH), width;
 
-	page.label_width =
-		PAGE_WIDTH - 2 > figures + LEAST_LABEL ? PAGE_WIDTH - 2 - figures : LEAST_LABEL;
+	width = page_width(&page.page) - 2;
+	page.label_width = width > figures + LEAST_LABEL ? width - figures : LEAST_LABEL;
 	page_title(&page.page, "Compared", "with the first, as recorded");
 	for (size_t i = 0; i < sides->count; i++)
 		put_side(&page, i);

@@ -55,8 +55,15 @@ static bool find_value(const struct column *columns, const char *key, struct row
 	return false;
 }
 
+/* Texts of the first column have what a line is longer than usual. */
+static int width_of(const struct page *page, const struct text_column *column, bool is_first)
+{
+	return is_first && column->width < 0 ? column->width - (int)(page_width(page) - PAGE_WIDTH)
+					     : column->width;
+}
+
 static void put_cell(struct page *page, const struct section *section,
-		     const struct text_column *column, struct row *row)
+		     const struct text_column *column, struct row *row, bool is_first)
 {
 	struct value value = value_none();
 
@@ -67,7 +74,7 @@ static void put_cell(struct page *page, const struct section *section,
 	page->has_failed |= value.type == VALUE_FAILED;
 	if (column->width < 0)
 		page_text(page, value.type == VALUE_TEXT ? value.text : "-",
-			  (size_t)-column->width);
+			  (size_t)-width_of(page, column, is_first));
 	else
 		fprintf(page->out, "%*s", column->width,
 			value.type == VALUE_TEXT ? value.text
@@ -77,11 +84,11 @@ static void put_cell(struct page *page, const struct section *section,
 
 static void put_heads(struct page *page, const struct text_column *columns)
 {
-	char heads[PAGE_WIDTH * 2] = " ";
+	char heads[PAGE_WIDTH_MOST * 2] = " ";
 
 	for (const struct text_column *column = columns; column->head; column++)
 		snprintf(heads + strlen(heads), sizeof(heads) - strlen(heads), " %*s",
-			 column->width, column->head);
+			 width_of(page, column, column == columns), column->head);
 	page_heads(page, heads);
 }
 
@@ -109,7 +116,7 @@ void page_table(struct page *page, const struct section *section, const char *no
 		row.item = section_row(section, &root, row.index);
 		for (const struct text_column *column = columns; column->head; column++) {
 			fputs(column == columns ? "  " : " ", page->out);
-			put_cell(page, section, column, &row);
+			put_cell(page, section, column, &row, column == columns);
 		}
 		fputc('\n', page->out);
 	}

@@ -30,6 +30,9 @@ static const struct pattern patterns[] = {
 
 	{STARTS, "Launch", CALL_LAUNCH}, /* kernels, cooperative, host functions */
 	{STARTS, "StreamAddCallback", CALL_LAUNCH},
+	{STARTS, "ModuleLaunch", CALL_LAUNCH}, /* HIP's own */
+	{STARTS, "ExtModuleLaunch", CALL_LAUNCH},
+	{STARTS, "ExtLaunch", CALL_LAUNCH},
 
 	{STARTS, "Memcpy", CALL_COPY},
 	{STARTS, "Memset", CALL_COPY},
@@ -115,6 +118,9 @@ enum profile_call_class api_class(const char *plain_name)
 		verb += 4;
 	else if (!strncmp(verb, "cu", 2))
 		verb += 2;
+	else if (!strncmp(verb, "hip",
+			  3)) /* of imported recordings of AMD's GPUs: the names are CUDA's */
+		verb += 3;
 	/* cublasCreate and cudnnCreate are no calls of CUDA itself */
 	if (verb == plain_name || !isupper((unsigned char)*verb))
 		return CALL_OTHER;

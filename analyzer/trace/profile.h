@@ -23,6 +23,7 @@
 #include "roofline/metrics.h"
 #include "roofline/power.h"
 #include "roofline/sampled.h"
+#include "trace/tables.h"
 
 #define PROFILE_NONE UINT32_MAX /* "there is none" in every index below */
 

@@ -121,6 +121,8 @@ static void select_by_call(struct selecting *selecting)
 	KEEP(profile->event_calls, profile->event_call_count, moves_call(selecting, &item->call));
 	KEEP(profile->launches, profile->launch_count, moves_call(selecting, &item->call));
 	KEEP(profile->loads, profile->load_count, moves_call(selecting, &item->call));
+	KEEP(profile->allocations, profile->allocation_count,
+	     item->time_ns <= selecting->part->to_ns);
 	for (size_t i = 0; i < profile->allocation_count; i++)
 		moves_call(selecting, &profile->allocations[i].call);
 }
@@ -173,6 +175,7 @@ static void select_times(struct selecting *selecting)
 	     reaches_into(selecting, item->start_ns, item->end_ns));
 	KEEP(profile->powers, profile->power_count,
 	     reaches_into(selecting, item->time_ns, item->time_ns));
+	KEEP(profile->modules, profile->module_count, item->time_ns <= selecting->part->to_ns);
 	for (size_t i = 0; i < profile->process_count; i++) {
 		struct profile_process *process = &profile->processes[i];
 
@@ -180,6 +183,27 @@ static void select_times(struct selecting *selecting)
 		if (process->start_ns && process->start_ns < process->first_ns)
 			process->start_ns = process->first_ns;
 	}
+}
+
+/* A process lasts from before all that it still has until after it. */
+static void cover(struct profile_process *process, int64_t start_ns, int64_t end_ns)
+{
+	if (start_ns < process->first_ns)
+		process->first_ns = start_ns;
+	if (process->start_ns > process->first_ns)
+		process->start_ns = process->first_ns;
+	if (end_ns > process->last_ns)
+		process->last_ns = end_ns;
+}
+
+static void cover_rows(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->op_count; i++)
+		cover(&profile->processes[profile_op_process(profile, &profile->ops[i])],
+		      profile->ops[i].start_ns, profile->ops[i].end_ns);
+	for (size_t i = 0; i < profile->call_count; i++)
+		cover(&profile->processes[profile->threads[profile->calls[i].thread].process],
+		      profile->calls[i].start_ns, profile->calls[i].end_ns);
 }
 
 /* ---- samples ---- */
@@ -238,6 +262,7 @@ int profile_select(struct profile *profile, const struct profile_part *part)
 		select_ranges(&selecting);
 		select_times(&selecting);
 		select_samples(&selecting);
+		cover_rows(profile);
 		drop_run(&profile->graph_run);
 		drop_run(&profile->sample_run);
 	} else {

@@ -16,9 +16,8 @@ struct profile_part {
 
 /*
  * Removes the other operations, calls, ranges, waits, samples and readings.  Calls stay that launched an operation that
- * does.  Ranges end where the time ends.  What is about memory and code stays whole, because it is a matter of what came
- * before.  The runs with graphs as a whole and with samples go: their time is another one.  Returns 0 or -ENOMEM, and then
- * the profile can only be freed.
+ * does.  Ranges end where the time ends.  Of memory and code all stays that came before it.  The runs with graphs as a
+ * whole and with samples go: their time is another one.  Returns 0 or -ENOMEM, and then the profile can only be freed.
  */
 int profile_select(struct profile *profile, const struct profile_part *part);
 

@@ -24,12 +24,13 @@ union trace_row {
 #undef READER_ROW_MEMBER
 
 /* What was lost while reading: the kinds of struct profile_loss that the reader adds itself. */
-#define READER_LOSS_KINDS(KIND)                                                               \
-	KIND(unreadable_rows, "rows or files that do not have the form of their table")       \
-	KIND(cut_off_rows, "last lines without an end: the process was killed while writing") \
-	KIND(nul_bytes, "zero bytes: the machine went down while writing")                    \
-	KIND(invalid_times, "rows whose start or end is zero, reversed or absurd")            \
-	KIND(orphan_ids, "rows that refer to something that no table describes")              \
+#define READER_LOSS_KINDS(KIND)                                                                     \
+	KIND(unreadable_rows, "rows or files that do not have the form of their table")             \
+	KIND(cut_off_rows, "last lines without an end: the process was killed while writing")       \
+	KIND(nul_bytes, "zero bytes: the machine went down while writing")                          \
+	KIND(invalid_times,                                                                         \
+	     "rows whose start or end is zero, reversed or absurd; calls of a thread that overlap") \
+	KIND(orphan_ids, "rows that refer to something that no table describes")                    \
 	KIND(newer_schema, "recordings by a newer collector: some columns may mean something else")
 
 #define READER_LOSS_CONSTANT(kind, meaning) READER_##kind,

@@ -2,12 +2,12 @@
  * metrics.h - every hardware counter that we give a meaning to, once.
  *
  * A role is what the analyzer wants to know; the name of the counter that answers it
- * differs from chip to chip and is the business of collector/counters/metric_table.c.  A trace's
+ * differs from chip to chip and stands in metric_names.h.  A trace's
  * metrics.csv says which counter stood for which role, so the analyzer never sees a
  * chip.  All values are sums over the whole GPU and one launch unless the meaning says
  * otherwise.
  *
- * To add one: its METRIC row, and its counters by preference in collector/counters/metric_table.c.
+ * To add one: its METRIC row, and its counters by preference in metric_names.h.
  */
 #ifndef ROOFLINE_METRICS_H
 #define ROOFLINE_METRICS_H

@@ -2,8 +2,8 @@
 """How long 'report --section kernels' takes beside DuckDB, which answers the same question from the same CSV.
 
 usage: peers.py; KERNELS (10000000) names the size of the recording, which tests/tools/make_trace writes,
-REPEATS (5) the runs of each, one after the other in turn, so that a slow moment falls on both.  Medians of the
-time, of processor seconds, which other work on the machine changes less, and of memory.  Needs Python's
+REPEATS (5) the runs of each, one after the other in turn, so that a slow moment falls on both.  Medians of
+the time, of processor seconds, which other work on the machine changes less, and of memory.  Needs Python's
 duckdb (pip install duckdb).
 """
 import os

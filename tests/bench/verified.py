@@ -9,8 +9,8 @@ right before and right after each recording.  `range` is `verify --range run`, t
 workload does its iterations; `steady` is what verify says of the steady state, without a range, where both
 recordings have one and their iterations can be matched, and `run` what it says of the whole run, start-up
 and all.  `uncorrected` is the range with what recording added, and `either` the steady state, or the range
-where there is none.  `varies` is how far the speedup of the untraced runs beside the recordings is from itself, the
-greatest by the least: no recording can tell it better than that.
+where there is none.  `varies` is how far the speedups of the untraced runs beside the recordings are apart,
+the greatest by the least: no recording can tell it better than that.
 """
 
 import pathlib

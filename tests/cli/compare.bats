@@ -115,6 +115,13 @@ repeats() {
 	[[ "$output" == *"not the same work: graph_chain before, conditional_if after"* ]]
 }
 
+@test "a part of each recording is compared by the options of report" {
+	run -0 "$ROOFLINECTL" compare --range run "$recordings"/graph_chain.{naive,graph}
+	[[ "$output" == *"301 of 604 operations, by --range run"*"301 of 604 operations, by --range run"* ]]
+	[[ "$output" =~ "first to last operation"\ +2.74\ ms\ +565\ us ]]
+	wrong 2 "none of its 604 operations is left by --kernels nosuch" "$recordings"/graph_chain.{naive,graph} --kernels nosuch
+}
+
 @test "CSV has each figure of each side" {
 	run -0 "$ROOFLINECTL" compare -f csv "$recordings"/graph_chain.{naive,graph}
 	[ "${lines[0]}" = "group,name,shape,quantity,unit,side,value,low,high,repeat_count,ratio,change" ]

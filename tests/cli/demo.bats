@@ -14,13 +14,16 @@ needs_recording() {
 		skip "no recording of graph_chain.naive is bundled"
 }
 
-@test "demo shows the report of the bundled recording, draws charts and says what comes next" {
+@test "demo goes from the verdict by a prediction to its verification, draws charts and says what comes next" {
 	needs_recording
 	run "$ROOFLINECTL" demo
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"bundled with rooflinectl"* ]]
-	[[ "$output" == *"$("$ROOFLINECTL" report "$BUILD/share/rooflinectl/recordings/graph_chain.naive.roofline")"* ]]
-	[[ "$output" == *"rooflinectl record -o DIR -- app args"* ]]
+	bundled="$BUILD/share/rooflinectl/recordings"
+	before="$bundled/graph_chain.naive.roofline" after="$bundled/graph_chain.graph.roofline"
+	[[ "$output" == *"$("$ROOFLINECTL" report --section verdict,devices "$before")"*"$("$ROOFLINECTL" whatif --fewer-waits --graph "$before")"* ]]
+	[[ "$output" == *"$("$ROOFLINECTL" verify "$before" "$after")"*"rooflinectl analyze -o DIR -- app args"* ]]
+	grep -q '</html>' roofline-demo/report.html
 	[ -s roofline-demo/roofline-timeline.svg ]
 	for chart in roofline-demo/*.svg; do
 		[[ "$output" == *"$chart"* ]]
@@ -45,7 +48,7 @@ needs_recording() {
 	mkdir -p moved/bin moved/share/rooflinectl/recordings
 	cp "$ROOFLINECTL" moved/bin/
 	cp -r "$BUILD/share/rooflinectl/plots" moved/share/rooflinectl/
-	cp "$BUILD/share/rooflinectl/recordings/graph_chain.naive.roofline" moved/share/rooflinectl/recordings/
+	cp "$BUILD/share/rooflinectl/recordings/graph_chain."*.roofline moved/share/rooflinectl/recordings/
 	run moved/bin/rooflinectl demo
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"no recording at "*"/moved/share/rooflinectl/recordings/atomic_batch.naive"* ]]
@@ -79,6 +82,7 @@ needs_recording() {
 }
 
 @test "what is bundled are the recordings that demo reads" {
-	run grep -o 'recordings/[a-z_.]*' "$BATS_TEST_DIRNAME/../../analyzer/cmd/demo.c"
-	[ "$(sed 's#.*/##; s#$#.roofline#' <<<"$output" | sort -u)" = "$(ls "$BUILD/share/rooflinectl/recordings")" ]
+	bundled=$(sed -n 's/^\tRECORDING([A-Z]*, "\([a-z_.]*\)".*/\1.roofline/p' "$root/analyzer/cmd/demo.c" | sort)
+	[ -n "$bundled" ]
+	[ "$bundled" = "$(ls "$BUILD/share/rooflinectl/recordings")" ]
 }

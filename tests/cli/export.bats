@@ -189,6 +189,17 @@ print(value)' "$2"
 	END
 }
 
+@test "a part of a recording is exported alone" {
+	exported graph_chain.naive run.sqlite --from 1ms --to 2ms
+	run -0 python3 - <<-'END'
+		import sqlite3
+		file = sqlite3.connect("run.sqlite")
+		first, last, count = file.execute("SELECT min(start_ns), max(end_ns), count(*) FROM kernels").fetchone()
+		print(0 < last - first <= 1000000 and 0 < count < 600)
+	END
+	[ "$output" = True ]
+}
+
 @test "the format follows from the file's suffix, and --format goes before it" {
 	exported graph_chain.naive run.json --format sqlite
 	[ "$(head -c 15 run.json)" = "SQLite format 3" ]

@@ -150,6 +150,31 @@ first_advice() {
 	refused "nothing ran on a GPU" view.sqlite
 }
 
+@test "counters of Nsight Compute are those of the launches like theirs, in the file beside it" {
+	unpacked graph_chain.naive.counted.roofline counted
+	for tool in nsys ncu; do
+		python3 "$root/tests/tools/make_foreign.py" $tool counted/vm.* $tool.file
+	done
+	"$ROOFLINECTL" import ncu.file nsys.file -o both
+	for recording in counted both; do
+		"$ROOFLINECTL" report $recording --format csv --section counters |
+			cut -d, -f2- | sed -E 's/([.][0-9]{3})[0-9]+/\1/g' >$recording.csv
+	done
+	[ "$(wc -l <counted.csv)" -gt 90 ]
+	diff counted.csv both.csv
+	run -0 "$ROOFLINECTL" report both
+	[[ "$output" == *"Lost: nothing"* ]]
+	refused "nothing ran on a GPU" ncu.file
+	head -c 6000 ncu.file >cut.csv
+	refused "cut.csv: row " cut.csv nsys.file
+}
+
+@test "import tells what Nsight Compute has to count, each metric once" {
+	run -0 "$ROOFLINECTL" import --ncu-metrics
+	[[ "$output" == launch__registers_per_thread,*dram__bytes_read.sum,* ]]
+	[ -z "$(tr , '\n' <<<"$output" | sort | uniq -d)" ]
+}
+
 @test "what is there already stays as it is" {
 	mkdir there && echo kept >there/file
 	run -1 "$ROOFLINECTL" import "$made/nsys.sqlite" -o there

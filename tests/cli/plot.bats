@@ -130,7 +130,7 @@ roofline-atomics.svg" ]
 	[ "$status" -eq 2 ]
 	run "$ROOFLINECTL" plot --to soon
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"'soon' is not a number of milliseconds"* ]]
+	[[ "$output" == *"'soon' is no time such as 12ms, nor a number of milliseconds"* ]]
 }
 
 @test "plot --range zooms to the N-th NVTX range of a name, or to a kernel" {
@@ -147,10 +147,10 @@ roofline-atomics.svg" ]
 
 @test "plot --range says what to do when there is no such thing, or not so many, or a window too" {
 	run "$ROOFLINECTL" plot recording --range=stop
-	[ "$status" -eq 1 ]
+	[ "$status" -eq 2 ]
 	[ "$output" = "rooflinectl plot: no NVTX range and no kernel of recording is called 'stop'; they are listed by: rooflinectl report recording --section ranges, and --section kernels" ]
 	run "$ROOFLINECTL" plot recording --range=step:6
-	[ "$status" -eq 1 ]
+	[ "$status" -eq 2 ]
 	[ "$output" = "rooflinectl plot: the NVTX range 'step' occurs 5 times: N in NAME:N is 1 to 5, not 6" ]
 	for window in --from=0 --to=3; do
 		run "$ROOFLINECTL" plot --range=step "$window"
@@ -224,7 +224,7 @@ recordings="$root/tests/recordings"
 	[[ "${lines[0]}" =~ ^'cuda_graph in run: the whole run would be 1.'[3-9] ]]
 	[[ "${lines[1]}" == *"at 2.8"*" ms" ]] # behind the warm-up
 	run "$ROOFLINECTL" plot whatif "$recordings/graph_chain.naive" --graph=nosuch
-	[ "$status" -eq 1 ]
+	[ "$status" -eq 2 ]
 	[[ "$output" == "rooflinectl plot: "*" has no NVTX range 'nosuch'; it has: prepare, naive, warm-up, check, run" ]]
 	[ -z "$(ls roofline-* 2>/dev/null)" ]
 }
@@ -350,4 +350,15 @@ draw_hostile() {
 	run "$ROOFLINECTL" plot --help
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"--format"*"timeline"*"gaps"*"kernels"* ]]
+}
+
+@test "a part of the recording is drawn, and what it would be with a change only of all that ran" {
+	local recording=$root/tests/recordings/graph_chain.naive
+	run -0 "$ROOFLINECTL" plot "$recording" kernels -f term --kernels mix
+	[[ "$output" == *mix* && "$output" != *scale* ]]
+	run -0 "$ROOFLINECTL" plot "$recording" timeline -f term --from 1ms --to 1.1ms
+	run -2 "$ROOFLINECTL" plot "$recording" --stream 99
+	[[ "$output" == *"none of its 604 operations is left by --stream 99"* ]]
+	run -2 "$ROOFLINECTL" plot "$recording" whatif --graph --kernels mix
+	[[ "$output" == *"the chart whatif is about all that ran"* ]]
 }

@@ -431,6 +431,12 @@ print(waits["3", "13"], sum(n for (kind, _), n in waits.items() if kind == "4"))
 	expect "overfused.naive overfused.seven" '"register_spills" not in advice()' '"fuse_neighbors" not in advice()'
 }
 
+@test "advice: a library's products of one shape in a row are told to be one call, and no others" {
+	expect transformer.naive '"concatenate_products" in advice()' \
+		'any("of cuBLAS: 3 launches of one shape in a row" in e for a in r["advice"] for e in a["evidence"])'
+	expect "$(recordings | grep -v '^transformer')" '"concatenate_products" not in advice()'
+}
+
 @test "next: where warps wait, or other blocks hold more of them, a search for the launch is told, and nowhere else" {
 	tunes='any(n["id"] == "tune" for n in r["next"])'
 	expect tune_transpose.naive '"rooflinectl tune --param block=64..1024:x2 --objective kernel:untiled_kernel -- tune_transpose naive" in r["next"][-1]["command"]'

@@ -127,6 +127,19 @@ wrong() {
 	[ "$(field 'all(g["from_first_ns"] == g["start_ns"] - j["first_ns"] >= 0 for g in j["gaps"])')" = True ]
 }
 
+@test "a wider terminal has longer lines, with names that are not cut" {
+	run -0 script -qec "stty cols 150; '$ROOFLINECTL' report '$recording' -s api,kernels --kernels 'mix|scale'" /dev/null
+	[[ "$output" == *"all else is left out of what follows: time in which only other"* ]]
+	[[ "$output" =~ "cuDevicePrimaryCtxRetain "\ {60,} ]]
+	run -0 "$ROOFLINECTL" report "$recording" -s api,kernels
+	[ "$(awk '{ if (length > most) most = length } END { print most }' <<<"$output")" -le 80 ]
+}
+
+@test "memory that is freed after the time that is looked at is followed until then" {
+	run -0 --separate-stderr "$ROOFLINECTL" report "$root/tests/recordings/transformer.selected" --from 1ms --to 3ms -f json
+	[ "$(field 'len(j["memory"]) > 0 and len(j["kernels"]) > 0')" = True ]
+}
+
 @test "wrong arguments" {
 	wrong "--from wants a time such as 12ms or 1.5s, not '3'" --from 3
 	wrong "--from must lie before --to" --from 3ms --to 2ms

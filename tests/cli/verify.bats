@@ -255,7 +255,7 @@ pairs() {
 	refused "BEFORE and AFTER are missing"
 	refused "AFTER is missing" before
 	refused "two recordings are compared, not also 'before'" before after before
-	refused "no format 'csv'; there are text and json" before after --format csv
+	refused "no format 'xml'; there are: text json csv" before after --format xml
 	refused "nosuch" before after --nosuch
 	refused "range" before after --range
 }

@@ -526,7 +526,7 @@ wrap() {
 	for option in pinned queue; do
 		wrong "option '--$option' doesn't allow an argument" "$recordings/graph_chain.naive" --$option=run
 	done
-	wrong "no format 'csv'; there are text and json" "$recordings/graph_chain.naive" --graph -f csv
+	wrong "no format 'xml'; there are: text json csv" "$recordings/graph_chain.naive" --graph -f xml
 	wrong "one recording at a time, not also 'two'" "$recordings/graph_chain.naive" two --graph
 	wrong nosuch "$recordings/graph_chain.naive" --nosuch
 	for batch in 0 1 -2 4294967297 99999999999999999999 x 8x ''; do

@@ -14,7 +14,7 @@ modules() {
 		workloads           | OWN |
 		analyzer/base       | base/ | print exit
 		analyzer/trace      | base/ trace/ roofline/ | print exit
-		analyzer/analysis   | base/ trace/profile.h analysis/ roofline/metrics.h roofline/ceilings.h | print exit world rows
+		analyzer/analysis   | base/ trace/profile.h trace/tables.h analysis/ roofline/metrics.h roofline/ceilings.h | print exit world rows
 		analyzer/replay     | base/ trace/profile.h analysis/ replay/ roofline/ceilings.h | print exit world rows
 		analyzer/techniques | base/ trace/profile.h analysis/ replay/ techniques/ roofline/metrics.h roofline/ceilings.h | print exit world rows
 		analyzer/whatif     | base/ trace/profile.h analysis/ replay/ techniques/ whatif/ | print exit world rows
@@ -22,9 +22,10 @@ modules() {
 		analyzer/tune       | base/ trace/profile.h analysis/counters/occupancy.h tune/ | print exit
 		analyzer/output     | base/ trace/profile.h analysis/ whatif/ advice/ output/ roofline/metrics.h roofline/ceilings.h | exit rows
 		analyzer/charts     | base/ trace/profile.h analysis/ whatif/ advice/ tune/ output/points.h charts/ roofline/metrics.h roofline/ceilings.h | exit rows
+		analyzer/html       | base/ trace/profile.h analysis/ whatif/ advice/ output/outputs.h charts/raster.h charts/strip.h charts/chart_strips.h charts/chart_colors.h html/ | print exit rows
 		analyzer/exchange/import | base/ trace/ exchange/import/ roofline/ | print exit
 		analyzer/exchange/export | base/ trace/profile.h analysis/ exchange/export/ | print exit rows
-		analyzer/cmd        | base/ trace/ analysis/ replay/ techniques/ whatif/ advice/ tune/ output/ charts/ exchange/ cmd/ roofline/ workloads/workloads.h |
+		analyzer/cmd        | base/ trace/ analysis/ replay/ techniques/ whatif/ advice/ tune/ output/ charts/ html/ exchange/ cmd/ roofline/ workloads/workloads.h |
 		analyzer/main.c     | cmd/commands.h cmd/usage.h base/format.h |
 	END
 }
@@ -62,7 +63,7 @@ is_allowed() {
 # own_includes DIR...: lines 'file header' of our own headers, also those named with angle brackets;
 # any leading ../ taken away
 own_includes() {
-	local ours='"[^"]+"|<((\.\./)*(analyzer|base|trace|analysis|replay|techniques|whatif|advice|tune|output|charts|exchange|cmd|roofline|workloads|collector)/[^>]+)>'
+	local ours='"[^"]+"|<((\.\./)*(analyzer|base|trace|analysis|replay|techniques|whatif|advice|tune|output|charts|html|exchange|cmd|roofline|workloads|collector)/[^>]+)>'
 	grep -rHoE --include='*.[ch]' --include='*.cu' --include='*.cuh' \
 		"^[[:space:]]*#[[:space:]]*include[[:space:]]*($ours)" "$@" 2>/dev/null |
 		sed -E 's/^([^:]+):.*["<]([^">]+)[">].*/\1 \2/; s/ (\.\.\/)+/ /'

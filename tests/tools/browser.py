@@ -1,4 +1,4 @@
-"""browser.py - a page in headless Chromium, used as a reader uses it: through the DevTools protocol, over pipes.
+"""browser.py - a page in headless Chromium, used as a reader uses it: by the DevTools protocol, over pipes.
 
 Needs Python's standard library alone.  find() says which program there is, None where there is none.
 """
@@ -11,8 +11,9 @@ import tempfile
 import time
 
 NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--no-first-run", "--mute-audio",
-         "--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe"]
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--no-first-run",
+         "--mute-audio", "--disable-background-networking", "--disable-component-update",
+         "--remote-debugging-pipe"]
 
 
 def find():
@@ -45,8 +46,8 @@ class Browser:
             os.dup2(ends[0], 3)
             os.dup2(ends[1], 4)
 
-        return subprocess.Popen([find(), *FLAGS, f"--user-data-dir={self.folder}"], preexec_fn=place, close_fds=False,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return subprocess.Popen([find(), *FLAGS, f"--user-data-dir={self.folder}"], preexec_fn=place,
+                                close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def __enter__(self):
         return self
@@ -86,9 +87,10 @@ class Browser:
     # ---- what a reader does ----
 
     def emulate(self, width, height, is_dark):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        scheme = "dark" if is_dark else "light"
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
+                  mobile=False)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
+        self.call("Emulation.setEmulatedMedia", features=[scheme])
 
     def open(self, path):
         self.events.clear()

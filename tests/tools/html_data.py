@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """html_data.py PAGE - reads what a page of report --html has, without a browser, and writes it as JSON.
 
-What the page's scripts read in data.js, and in the same order: the report, and of each row of the finest level how many
-items it has and how long they are together.  Also what a browser would run and load.
+What the page's scripts read in data.js, and in the same order: the report, and of each row of the finest
+level how many items it has and how long they are together.  Also what a browser would run and load.
 """
 import base64
 import hashlib
@@ -12,6 +12,7 @@ import sys
 import zlib
 
 CLASS_LIST = 32
+LOADING = ("src", "srcset", "data")
 COLUMNS = ["starts", "lengths", "counts", "busy", "classes", "names", "calls"]
 
 
@@ -28,7 +29,7 @@ class Page(html.parser.HTMLParser):
         known = dict(attributes)
         self.tags.append(tag)
         self.inside = (tag, known) if tag in ("script", "style") else None
-        self.loads += [f"{tag} {name}" for name in known if name in ("src", "srcset", "data") or name.startswith("on")]
+        self.loads += [f"{tag} {name}" for name in known if name in LOADING or name.startswith("on")]
         if known.get("http-equiv") == "Content-Security-Policy":
             self.policy = known["content"]
 
@@ -121,7 +122,8 @@ def main():
         "tags": sorted(set(page.tags)),
         "report": json.loads(page.blocks["report"]),
         "texts": timeline["kernels"] + timeline["names"],
-        "levels": [{"column_ns": each["column_ns"], "entries": sum(row["count"] for row in each["rows"] if row)}
+        "levels": [{"column_ns": each["column_ns"],
+                    "entries": sum(row["count"] for row in each["rows"] if row)}
                    for each in timeline["levels"]],
         "rows": [row_of(page, row, entry) for row, entry in zip(timeline["rows"], level["rows"])],
         "steps": json.loads(page.packed("whatif"))["steps"],

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""html_try.py PAGE [dark] - uses a page of report --html as a reader does, in Chromium, and writes what came of it as JSON.
+"""html_try.py PAGE [dark] - uses a page of report --html as a reader does, in Chromium.
 
-By the keyboard, the wheel and the mouse; what is written are texts that the page shows.
+By the keyboard, the wheel and the mouse; it writes as JSON texts that the page shows.
 """
 import json
 import sys
@@ -10,6 +10,11 @@ from browser import Browser
 
 CANVAS = "document.querySelector('canvas.timeline')"
 STATUS = "document.querySelector('#timeline_section .bar .count').textContent"
+COLORS = f"""(() => {{ const canvas = {CANVAS}, context = canvas.getContext('2d');
+    return new Set(new Uint32Array(context.getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size;
+}})()"""
+SECTIONS = "[...document.querySelectorAll('main > section')].map(({id}) => id)"
+INFO = "document.querySelector('.info').textContent"
 ROWS = "[...document.querySelectorAll('#%s tbody tr')].map((row) => row.cells[%d].textContent)"
 
 
@@ -51,12 +56,15 @@ def hover(browser):
 def timeline(browser):
     browser.evaluate("document.getElementById('timeline_section').scrollIntoView()")
     return {
-        "all": press(browser, "0"), "zoomed": press(browser, "+", "+"), "moved": press(browser, "ArrowRight"),
-        "wheel": wheel(browser), "home": press(browser, "0"), "hover": hover(browser),
-        "chosen": press(browser, "ArrowDown", "n") and browser.evaluate("document.querySelector('.info').textContent"),
+        "all": press(browser, "0"),
+        "zoomed": press(browser, "+", "+"),
+        "moved": press(browser, "ArrowRight"),
+        "wheel": wheel(browser),
+        "home": press(browser, "0"),
+        "hover": hover(browser),
+        "chosen": press(browser, "ArrowDown", "n") and browser.evaluate(INFO),
         "closest": press(browser, "Enter"),
-        "paintedColors": browser.evaluate(f"""new Set(new Uint32Array({CANVAS}.getContext('2d').getImageData(0, 0,
-            {CANVAS}.width, {CANVAS}.height).data.buffer)).size"""),
+        "paintedColors": browser.evaluate(COLORS),
     }
 
 
@@ -67,13 +75,13 @@ def type_into(browser, box, text):
 
 
 def tables(browser):
-    result = {"kernels": browser.evaluate(ROWS % ("kernels", 0)), "gaps": browser.evaluate(ROWS % ("gaps", 1))}
+    result = {"kernels": browser.evaluate(ROWS % ("kernels", 0))}
     browser.evaluate("document.querySelector('#kernels th button').click()")
     result["byName"] = browser.evaluate(ROWS % ("kernels", 0))
     result["sort"] = browser.evaluate("document.querySelector('#kernels th').getAttribute('aria-sort')")
     type_into(browser, "gaps", "launch")
     result["found"] = browser.evaluate("document.querySelector('#gaps .count').textContent")
-    browser.evaluate("document.querySelector('#gaps tbody tr').focus()")
+    browser.evaluate("document.querySelector('#gaps tbody tr:last-child').focus()")
     browser.press("Enter")
     settle(browser)
     result["gap"] = browser.evaluate(STATUS)
@@ -96,20 +104,20 @@ def main():
     with Browser(is_dark="dark" in sys.argv[2:]) as browser:
         browser.open(sys.argv[1])
         result = {
-            "sections": browser.evaluate("[...document.querySelectorAll('main > section')].map(({id}) => id)"),
+            "sections": browser.evaluate(SECTIONS),
             "title": browser.evaluate("document.title"),
             "verdict": browser.evaluate("document.querySelector('.verdict').textContent"),
             "pictures": browser.evaluate("document.querySelectorAll('canvas.whatif').length"),
             "background": browser.evaluate("getComputedStyle(document.body).backgroundColor"),
             "timeline": timeline(browser), "tables": tables(browser), "roofline": roofline(browser),
         }
-        browser.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
+        browser.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
         settle(browser)
         result["opened"] = browser.evaluate("document.querySelectorAll('#details table').length")
         result["titleAtEnd"] = browser.evaluate("document.title")
-        result["strange"] = browser.evaluate("document.querySelectorAll('img, b > *, svg:not(.plane)').length")
-        result["scripts"] = browser.evaluate("document.querySelectorAll('script:not([type])').length")
-        result["errors"] = browser.evaluate("document.querySelectorAll('.error').length")
+        for key, what in (("strange", "img, b > *, svg:not(.plane)"), ("scripts", "script:not([type])"),
+                          ("errors", ".error")):
+            result[key] = browser.evaluate(f"document.querySelectorAll({json.dumps(what)}).length")
         result["complaints"] = browser.complaints()
         json.dump(result, sys.stdout, indent=1)
 

@@ -81,7 +81,8 @@ class Process:
         begin, finish = call or (start - 2000, start - 500)
         self.operation("kernels", start, end, correlation=self.call(begin, finish, name), **more)
 
-    def copy(self, start, end, kind=1, bytes_=4096, memory=(1, 3), call=None, name="cudaMemcpy_v3020", **more):
+    def copy(self, start, end, kind=1, bytes_=4096, memory=(1, 3), call=None, name="cudaMemcpy_v3020",
+             **more):
         begin, finish = call or (start - 2000, end + 500)
         self.operation("copies", start, end, kind=kind, src_memory=memory[0], dst_memory=memory[1],
                        bytes=bytes_, copy_count=1, correlation=self.call(begin, finish, name), **more)
@@ -225,7 +226,8 @@ def kernel_names(process, n):
 @shape
 def kernel_shapes(process, n):
     for i in range(n):
-        process.launch((i + 1) * 10_000, (i + 1) * 10_000 + 5000, signature=process.signature("saxpy", 1 + i))
+        process.launch((i + 1) * 10_000, (i + 1) * 10_000 + 5000,
+                       signature=process.signature("saxpy", 1 + i))
 
 
 @shape
@@ -238,7 +240,8 @@ def call_names(process, n):
 def machine_codes(process, n):
     for i in range(n):
         process.add("machine_code", name=process.name(f"kernel{i}"), sm=90, instruction_count=100, code=i)
-        process.launch((i + 1) * 10_000, (i + 1) * 10_000 + 5000, signature=process.signature(f"kernel{i}"))
+        process.launch((i + 1) * 10_000, (i + 1) * 10_000 + 5000,
+                       signature=process.signature(f"kernel{i}"))
 
 
 @shape
@@ -252,7 +255,7 @@ def machine_codes_of_one_name(process, n):
 
 @shape
 def overlapping_calls(process, n):
-    """Of one thread, as only a damaged recording has them: each begins in the one before and ends after it."""
+    """Of one thread, as only a damaged recording has them: each begins in the one before, and ends later."""
     for i in range(n):
         process.launch((i + 1) * 10_000, (i + 1) * 10_000 + 5000, call=(i * 10_000, (i + n) * 10_000))
 
@@ -669,7 +672,8 @@ def counted(process, n):
         process.add("metrics", id=1 + i, name=process.name(f"metric{i}"),
                     role=("range_ns", "dram_read_bytes", "fp32_fma", "")[i])
     for i in range(n):
-        process.launch((i + 1) * 10_000, (i + 1) * 10_000 + 5000, signature=process.signature("saxpy", 1 + i))
+        process.launch((i + 1) * 10_000, (i + 1) * 10_000 + 5000,
+                       signature=process.signature("saxpy", 1 + i))
         process.add("counted", id=1 + i, correlation=process.correlation, like=process.correlation, context=1)
         for metric in range(4):
             process.add("counters", counted=1 + i, metric=1 + metric, value=1000 + i)
@@ -686,13 +690,15 @@ def metrics(process, n):
 
 @shape
 def samples(process, n):
-    for role in ("dispatches", "blocks", "compute_cycles", "sm_cycles", "sm_elapsed_cycles", "dram_read_bytes"):
+    for role in ("dispatches", "blocks", "compute_cycles", "sm_cycles", "sm_elapsed_cycles",
+                 "dram_read_bytes"):
         process.add("sampled_metrics", role=role, name="synthetic")
     process.add("sampled_spans", start_ns=START_NS, end_ns=START_NS + n * 10_000, interval_ns=10_000)
     for i in range(n):
         process.launch((i + 1) * 10_000, (i + 1) * 10_000 + 5000)
-        process.add("samples", start_ns=START_NS + i * 10_000, length_ns=10_000, sample_count=1, dispatches=i % 3,
-                    blocks=i % 5, compute_cycles=10_000, front_cycles=20_000, sm_cycles=132 * 20_000,
+        process.add("samples", start_ns=START_NS + i * 10_000, length_ns=10_000, sample_count=1,
+                    dispatches=i % 3, blocks=i % 5, compute_cycles=10_000, front_cycles=20_000,
+                    sm_cycles=132 * 20_000,
                     sm_elapsed_cycles=20_000, dram_read_bytes=i)
 
 

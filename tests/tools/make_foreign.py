@@ -3,6 +3,7 @@
 
     make_foreign.py nsys FOLDER FILE.sqlite      Nsight Systems 2024: nsys export --type sqlite
     make_foreign.py kineto FOLDER FILE.json      PyTorch profiler: export_chrome_trace()
+    make_foreign.py ncu FOLDER FILE.csv          Nsight Compute: ncu --csv --page raw
 
 By the documented schemas, with what these tools record and nothing else. Standard library alone.
 """
@@ -20,7 +21,8 @@ def table(folder, name):
     if not os.path.exists(path):
         return []
     with open(path, newline="") as file:
-        return [{k: int(v) if v.lstrip("-").isdigit() else v for k, v in row.items()} for row in csv.DictReader(file)]
+        rows = csv.DictReader(file)
+        return [{key: int(value) if value.isdigit() else value for key, value in row.items()} for row in rows]
 
 
 class Recording:
@@ -43,13 +45,14 @@ class Recording:
                 starts[row["id"]] = row
             elif row["phase"] == 2 and row["id"] in starts:
                 start = starts.pop(row["id"])
-                yield start["time_ns"], row["time_ns"], self.names[start["name"]], start["thread"], start["is_thread"]
+                name = self.names[start["name"]]
+                yield start["time_ns"], row["time_ns"], name, start["thread"], start["is_thread"]
 
 
 # ---- Nsight Systems ----
 
-MEMORY_KINDS = ["Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static", "Unknown"]
-SYNC_KINDS = {1: "Event synchronize", 2: "Stream wait event", 3: "Stream synchronize", 4: "Context synchronize"}
+MEMORY_KINDS = "Pageable,Pinned,Device,Array,Managed,Device Static,Managed Static,Unknown".split(",")
+SYNC_KINDS = ["", "Event synchronize", "Stream wait event", "Stream synchronize", "Context synchronize"]
 
 
 class Database:
@@ -89,7 +92,7 @@ def kernel_row(recording, database, row):
         look["grid_x"], look["grid_y"], look["grid_z"], look["block_x"], look["block_y"], look["block_z"],
         look["static_shared_bytes"], look["dynamic_shared_bytes"], look["local_bytes_per_thread"],
         row["graph_node"] or None,
-    )  # fmt: skip
+    )
 
 
 def write_nsys(recording, path):
@@ -105,60 +108,68 @@ def write_nsys(recording, path):
     database.add("META_DATA_EXPORT", "name value", [("EXPORT_PRODUCT_VERSION", "2024.6.2.225")])
     database.add("TARGET_INFO_SESSION_START_TIME", "utcEpochNs utcTime localTime", [(begin, "", "")])
     database.add("TARGET_INFO_SYSTEM_ENV", "globalVid devStateName name nameEnum value",
-                 [(0, "", "Hostname", 0, recording.facts["host"]), (0, "", "CudaDriverVersion", 0, "13000")])  # fmt: skip
+                 [(0, "", "Hostname", 0, recording.facts["host"]),
+                  (0, "", "CudaDriverVersion", 0, "13000")])
     database.add("PROCESSES", "globalPid pid name", [(pid, recording.pid, "./app")])
-    database.add("ENUM_CUDA_MEM_KIND", "id name label", ((i, label, label) for i, label in enumerate(MEMORY_KINDS)))
-    database.add("ENUM_CUPTI_SYNC_TYPE", "id name label", ((i, label, label) for i, label in SYNC_KINDS.items()))
+    for name, labels in ("ENUM_CUDA_MEM_KIND", MEMORY_KINDS), ("ENUM_CUPTI_SYNC_TYPE", SYNC_KINDS):
+        database.add(name, "id name label", ((i, label, label) for i, label in enumerate(labels)))
     database.add(
         "TARGET_INFO_GPU",
-        "id name uuid cuDevice computeMajor computeMinor smCount clockRate totalMemory memoryBandwidth l2CacheSize "
-        "asyncEngines maxWarpsPerSm maxBlocksPerSm maxRegistersPerSm maxShmemPerSm",
-        ((row["device"] + 5, row["name"], row["uuid"][4:], row["device"], row["compute_major"], row["compute_minor"],
-          row["sm_count"], row["sm_clock_khz"] * 1000, row["memory_bytes"], row["memory_byte_per_s"], row["l2_bytes"],
-          row["copy_engine_count"], row["max_warps_per_sm"], row["max_blocks_per_sm"], row["max_registers_per_sm"],
-          row["max_shared_bytes_per_sm"]) for row in recording.rows("devices")),
-    )  # fmt: skip
+        "id name uuid cuDevice computeMajor computeMinor smCount clockRate totalMemory memoryBandwidth "
+        "l2CacheSize asyncEngines maxWarpsPerSm maxBlocksPerSm maxRegistersPerSm maxShmemPerSm",
+        ((row["device"] + 5, row["name"], row["uuid"][4:], row["device"], row["compute_major"],
+          row["compute_minor"], row["sm_count"], row["sm_clock_khz"] * 1000, row["memory_bytes"],
+          row["memory_byte_per_s"], row["l2_bytes"], row["copy_engine_count"], row["max_warps_per_sm"],
+          row["max_blocks_per_sm"], row["max_registers_per_sm"], row["max_shared_bytes_per_sm"])
+         for row in recording.rows("devices")),
+    )
     database.add("TARGET_INFO_CUDA_DEVICE", "gpuId cudaId pid uuid",
-                 ((row["device"] + 5, row["device"], recording.pid, row["uuid"]) for row in recording.rows("devices")))  # fmt: skip
+                 ((row["device"] + 5, row["device"], recording.pid, row["uuid"])
+                  for row in recording.rows("devices")))
     database.add(
-        "TARGET_INFO_CUDA_CONTEXT_INFO", "nullStreamId processId deviceId contextId parentContextId isGreenContext",
-        ((row["null_stream"], recording.pid, row["device"], row["context"], 0, 0) for row in recording.rows("contexts")),
-    )  # fmt: skip
+        "TARGET_INFO_CUDA_CONTEXT_INFO",
+        "nullStreamId processId deviceId contextId parentContextId isGreenContext",
+        ((row["null_stream"], recording.pid, row["device"], row["context"], 0, 0)
+         for row in recording.rows("contexts")),
+    )
     database.add("TARGET_INFO_CUDA_STREAM", "streamId processId contextId priority flag",
                  ((row["stream"], recording.pid, row["context"], row["priority"], row["flag"])
-                  for row in recording.rows("streams")))  # fmt: skip
-    database.add("CUPTI_ACTIVITY_KIND_RUNTIME", "start end eventClass globalTid correlationId nameId returnValue",
+                  for row in recording.rows("streams")))
+    database.add("CUPTI_ACTIVITY_KIND_RUNTIME",
+                 "start end eventClass globalTid correlationId nameId returnValue",
                  (times(row) + (0, pid | row["thread"], row["correlation"],
                                 database.string(recording.names[row["name"]]), row["result"])
-                  for row in recording.rows("api")))  # fmt: skip
+                  for row in recording.rows("api")))
     database.add(
         "CUPTI_ACTIVITY_KIND_KERNEL",
-        "start end deviceId contextId streamId correlationId globalPid demangledName shortName mangledName launchType "
-        "registersPerThread gridX gridY gridZ blockX blockY blockZ staticSharedMemory dynamicSharedMemory "
-        "localMemoryPerThread graphNodeId",
+        "start end deviceId contextId streamId correlationId globalPid demangledName shortName mangledName "
+        "launchType registersPerThread gridX gridY gridZ blockX blockY blockZ staticSharedMemory "
+        "dynamicSharedMemory localMemoryPerThread graphNodeId",
         (kernel_row(recording, database, row) for row in recording.rows("kernels")),
-    )  # fmt: skip
+    )
     database.add(
         "CUPTI_ACTIVITY_KIND_MEMCPY",
-        "start end deviceId contextId streamId correlationId globalPid bytes copyKind srcKind dstKind graphNodeId",
+        "start end deviceId contextId streamId correlationId globalPid bytes copyKind srcKind dstKind "
+        "graphNodeId",
         (times(row) + place(row) + (row["bytes"], row["kind"], row["src_memory"] - 1, row["dst_memory"] - 1,
                                     row["graph_node"] or None) for row in recording.rows("copies")),
-    )  # fmt: skip
+    )
     database.add(
         "CUPTI_ACTIVITY_KIND_MEMSET",
         "start end deviceId contextId streamId correlationId globalPid value bytes graphNodeId memKind",
         (times(row) + place(row) + (row["value"], row["bytes"], row["graph_node"] or None, row["memory"] - 1)
          for row in recording.rows("memsets")),
-    )  # fmt: skip
+    )
     database.add(
         "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
         "start end deviceId contextId streamId correlationId globalPid syncType eventId",
         (times(row) + (0, row["context"], row["stream"], row["correlation"], pid, row["kind"], row["event"])
          for row in recording.rows("syncs")),
-    )  # fmt: skip
+    )
     database.add("NVTX_EVENTS", "start end eventType rangeId text globalTid textId domainId",
-                 ((start - begin, end - begin, 59 if push else 60, None, None, pid | thread, database.string(name), 0)
-                  for start, end, name, thread, push in recording.ranges()))  # fmt: skip
+                 ((start - begin, end - begin, 59 if push else 60, None, None, pid | thread,
+                   database.string(name), 0)
+                  for start, end, name, thread, push in recording.ranges()))
     database.close()
 
 
@@ -178,18 +189,20 @@ def write_kineto(recording, path):
 
     def event(category, name, pid, tid, row, arguments):
         return {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid,
-                "ts": microseconds(row["start_ns"] - begin), "dur": microseconds(row["end_ns"] - row["start_ns"]),
-                "args": arguments}  # fmt: skip
+                "ts": microseconds(row["start_ns"] - begin),
+                "dur": microseconds(row["end_ns"] - row["start_ns"]),
+                "args": arguments}
 
     def place(row):
         return {"device": row["device"], "context": row["context"], "stream": row["stream"],
-                "correlation": row["correlation"], "graph node id": row["graph_node"]}  # fmt: skip
+                "correlation": row["correlation"], "graph node id": row["graph_node"]}
 
     events = []
     for row in recording.rows("api"):
         name = recording.names[row["name"]].split("_v")[0]
         category = "cuda_runtime" if name.startswith("cuda") else "cuda_driver"
-        events.append(event(category, name, recording.pid, row["thread"], row, {"correlation": row["correlation"]}))
+        arguments = {"correlation": row["correlation"]}
+        events.append(event(category, name, recording.pid, row["thread"], row, arguments))
     for row in recording.rows("kernels"):
         look = recording.signatures[row["signature"]]
         arguments = place(row)
@@ -197,10 +210,11 @@ def write_kineto(recording, path):
         arguments["shared memory"] = look["static_shared_bytes"] + look["dynamic_shared_bytes"]
         arguments["grid"] = [look["grid_x"], look["grid_y"], look["grid_z"]]
         arguments["block"] = [look["block_x"], look["block_y"], look["block_z"]]
-        events.append(event("kernel", recording.names[look["name"]], row["device"], row["stream"], row, arguments))
+        name = recording.names[look["name"]]
+        events.append(event("kernel", name, row["device"], row["stream"], row, arguments))
     for row in recording.rows("copies"):
         name = "Memcpy %s (%s -> %s)" % (
-            KINETO_COPIES[row["kind"]], KINETO_MEMORY[row["src_memory"]], KINETO_MEMORY[row["dst_memory"]])  # fmt: skip
+            KINETO_COPIES[row["kind"]], KINETO_MEMORY[row["src_memory"]], KINETO_MEMORY[row["dst_memory"]])
         arguments = dict(place(row), bytes=row["bytes"])
         events.append(event("gpu_memcpy", name, row["device"], row["stream"], row, arguments))
     for row in recording.rows("memsets"):
@@ -210,7 +224,8 @@ def write_kineto(recording, path):
     for start, end, name, thread, _ in recording.ranges():
         times = {"start_ns": start, "end_ns": end}
         events.append(event("user_annotation", name, recording.pid, thread, times, {"External id": 1}))
-    events.append({"ph": "M", "name": "process_name", "pid": recording.pid, "tid": 0, "args": {"name": "python3"}})
+    name = {"name": "python3"}
+    events.append({"ph": "M", "name": "process_name", "pid": recording.pid, "tid": 0, "args": name})
     devices = [
         {"id": row["device"], "name": row["name"], "totalGlobalMem": row["memory_bytes"],
          "computeMajor": row["compute_major"], "computeMinor": row["compute_minor"],
@@ -218,16 +233,56 @@ def write_kineto(recording, path):
          "regsPerMultiprocessor": row["max_registers_per_sm"],
          "sharedMemPerMultiprocessor": row["max_shared_bytes_per_sm"], "numSms": row["sm_count"]}
         for row in recording.rows("devices")
-    ]  # fmt: skip
-    trace = {"schemaVersion": 1, "deviceProperties": devices, "cuda_driver_version": 13000, "traceEvents": events,
-             "traceName": path, "displayTimeUnit": "ms", "baseTimeNanoseconds": begin}  # fmt: skip
+    ]
+    trace = {"schemaVersion": 1, "deviceProperties": devices, "cuda_driver_version": 13000,
+             "traceEvents": events, "traceName": path, "displayTimeUnit": "ms", "baseTimeNanoseconds": begin}
     with open(path, "w") as file:
         file.write(re.sub(r'"@([0-9.]+)@"', r"\1", json.dumps(trace)))
 
 
+# ---- Nsight Compute ----
+
+NCU_COLUMNS = "ID,Process ID,Process Name,Host Name,Kernel Name,Context,Stream,Block Size,Grid Size,Device,CC"
+
+
+def write_ncu(recording, path):
+    """The launches that were counted, with thousands grouped and bytes in KB, as a person's locale has them."""
+    named = (row for row in recording.rows("metrics") if row["name"])
+    metrics = {row["id"]: recording.names[row["name"]] for row in named}
+    columns = sorted(set(metrics.values()))
+    counted = {row["id"]: row for row in recording.rows("counted")}
+    kernels = {row["correlation"]: row for row in recording.rows("kernels")}
+    for row in counted.values():
+        kernels.setdefault(row["correlation"], kernels[row["like"]])
+    values = {}
+    for row in recording.rows("counters"):
+        launch = values.setdefault(counted[row["counted"]]["correlation"], {})
+        launch[metrics[row["metric"]]] = float(row["value"])
+    with open(path, "w") as file:
+        print("==PROF== Connected to process 77 (app)", file=file)
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
+        writer.writerow(NCU_COLUMNS.split(",") + ["launch__registers_per_thread"] + columns)
+        units = ["Kbyte" if "bytes" in name else "" for name in columns]
+        writer.writerow([""] * len(NCU_COLUMNS.split(",")) + ["register/thread"] + units)
+        for number, (correlation, launch) in enumerate(values.items()):
+            kernel = kernels[correlation]
+            look = recording.signatures[kernel["signature"]]
+            grid, block = (
+                "(%d, %d, %d)" % tuple(look[what + axis] for axis in "xyz") for what in ("grid_", "block_")
+            )
+            texts = [
+                "" if name not in launch else "{:,.6f}".format(launch[name] / (1000 if unit else 1))
+                for name, unit in zip(columns, units)
+            ]
+            name = recording.names[look["name"]]
+            writer.writerow([number, 77, "app", "host", name, 1, 7, block, grid, 0, "9.0",
+                             look["registers_per_thread"]] + texts)
+        print("==PROF== Disconnected from process 77", file=file)
+
+
 def main():
     kind, folder, path = sys.argv[1:]
-    {"nsys": write_nsys, "kineto": write_kineto}[kind](Recording(folder), path)
+    {"nsys": write_nsys, "kineto": write_kineto, "ncu": write_ncu}[kind](Recording(folder), path)
 
 
 main()

@@ -66,6 +66,25 @@ static void test_invalid_times(void **state)
 	profile_free(profile);
 }
 
+static void test_overlapping_calls(void **state)
+{
+	struct profile *profile =
+		fixture_load_with(*state, "api.csv",
+				  "start_ns,end_ns,name,thread,correlation,result\n"
+				  "1000,1500,3,100,101,0\n1600,2500,3,100,102,0\n"
+				  "2000,3000,3,100,103,0\n3000,3500,3,100,104,0\n");
+
+	assert_consistent(profile);
+	assert_int_equal(profile->call_count, 4);
+	assert_int_equal(profile->calls[0].end_ns, 1500);
+	assert_int_equal(profile->calls[1].end_ns, 2000);
+	assert_int_equal(profile->calls[2].end_ns, 3000);
+	assert_loss(profile, "invalid_times", 1,
+		    "host.100/api.csv: a call that lasts until 2500, and one of its thread from "
+		    "2000 on");
+	profile_free(profile);
+}
+
 static void test_orphans(void **state)
 {
 	struct profile *profile =
@@ -365,6 +384,8 @@ int main(void)
 		TEST("a folder without a recording is a clear message", test_no_recording),
 		TEST("a table that cannot be read is a counted loss", test_unreadable_table),
 		TEST("zero, reversed and absurd times are counted", test_invalid_times),
+		TEST("of calls of a thread that overlap one ends where the next begins",
+		     test_overlapping_calls),
 		TEST("operations that refer to nothing are kept and counted", test_orphans),
 		TEST("missing names get a name", test_orphan_names),
 		TEST("kernels alone are a recording", test_only_kernels),

@@ -50,6 +50,8 @@
 	RULE(one_time_copy, "large copies of pageable memory, once: pinned, with what that costs") \
 	RULE(staged_peer_copy, "copies between GPUs go through the host: peer copies")             \
 	RULE(fuse_neighbors, "kernels hand each other arrays through DRAM: one kernel")            \
+	RULE(concatenate_products,                                                                 \
+	     "a library's products of one shape follow one another: one product, or a batch")      \
 	RULE(memory_roof, "kernels move bytes as fast as the memory can: fewer bytes")             \
 	RULE(uncoalesced,                                                                          \
 	     "warps touch more memory than their threads ask for: neighbors together")             \

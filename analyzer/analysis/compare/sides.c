@@ -301,6 +301,7 @@ void sides_free(struct sides *sides)
 		free(side->paths);
 		free(side->name);
 		free(side->limit);
+		free(side->selection);
 		sentences_free(&side->differences);
 		sentences_free(&side->warnings);
 	}

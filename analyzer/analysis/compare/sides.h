@@ -49,7 +49,8 @@ struct side {
 	char *name;   /* owned: the path of a recording, or a name for several */
 	char **paths; /* owned: its repeats */
 	size_t path_count;
-	char *limit; /* owned: what limits the first repeat, in words; NULL: not told */
+	char *limit;	 /* owned: what limits the first repeat, in words; NULL: not told */
+	char *selection; /* owned; what part of each recording it is, in words; NULL: all of it */
 	struct compared_side
 		steady; /* of the first repeat; row_count: of the first side's work, 0: other work */
 	struct sentences differences; /* from the first side: why it is not the same work */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/time/gaps.h"
 #include "base/format.h"
@@ -313,8 +314,11 @@ static int count(struct device_walk *device, uint32_t track, int64_t time_ns, do
 
 static double sample_value(const struct profile_sample *sample, size_t track)
 {
-	double value = *(const float *)((const char *)sample + sample_tracks[track].offset);
+	float counted;
+	double value;
 
+	memcpy(&counted, (const char *)sample + sample_tracks[track].offset, sizeof(counted));
+	value = (double)counted;
 	if (sample_tracks[track].rate == RATE_PERCENT)
 		return 100 * value;
 	return sample->length_ns ? value / ((double)sample->length_ns / 1e9) : 0;

@@ -90,8 +90,13 @@ static int keep_slice(void *context, const struct event_slice *slice)
 
 /* ---- writing ---- */
 
+struct open_frame {
+	int64_t end_ns;
+	uint32_t frame;
+};
+
 struct stack {
-	const struct kept_slice **items;
+	struct open_frame *items;
 	size_t capacity, count;
 };
 
@@ -104,10 +109,10 @@ static void put_event(struct speedscope *speedscope, const char *type, uint32_t 
 
 static void put_ends(struct speedscope *speedscope, struct stack *open, int64_t now_ns)
 {
-	while (open->count && open->items[open->count - 1]->end_ns <= now_ns) {
-		const struct kept_slice *slice = open->items[--open->count];
+	while (open->count && open->items[open->count - 1].end_ns <= now_ns) {
+		const struct open_frame *frame = &open->items[--open->count];
 
-		put_event(speedscope, "C", slice->frame, slice->end_ns, false);
+		put_event(speedscope, "C", frame->frame, frame->end_ns, false);
 	}
 }
 
@@ -117,7 +122,7 @@ static int put_events(struct speedscope *speedscope, const struct kept_track *tr
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < track->count; i++) {
-		const struct kept_slice **place;
+		struct open_frame *place;
 
 		put_ends(speedscope, &open, track->slices[i].start_ns);
 		place = ARRAY_NEXT(open.items, open.capacity, open.count);
@@ -125,7 +130,7 @@ static int put_events(struct speedscope *speedscope, const struct kept_track *tr
 			rc = -ENOMEM;
 			break;
 		}
-		*place = &track->slices[i];
+		*place = (struct open_frame){track->slices[i].end_ns, track->slices[i].frame};
 		open.count++;
 		put_event(speedscope, "O", track->slices[i].frame, track->slices[i].start_ns,
 			  i == 0);

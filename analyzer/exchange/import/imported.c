@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/groups.h"
 #include "exchange/import/imported_end.h"
+#include "roofline/runs.h"
 
 #define DEVICE_LIMIT 256 /* ordinals; one beyond is kept, without a row of its own */
 
@@ -31,6 +32,8 @@ struct imported_process {
 	size_t memset_capacity, memset_count;
 	uint32_t marker_count;
 	uint64_t op_count;
+	uint32_t shape_count; /* signatures that are in imported->shapes */
+	bool is_counters;     /* of a run of its own, whose times count for nothing */
 };
 
 struct imported {
@@ -38,6 +41,7 @@ struct imported {
 	struct imported_process **processes;
 	size_t process_capacity, process_count;
 	size_t file_count, file; /* file: from 1 */
+	struct kernel_shapes shapes;
 	int failure;
 	struct err err;
 };
@@ -80,17 +84,19 @@ static bool is_new(struct imported_process *process, struct groups *groups, cons
 
 static struct imported_process *new_process(struct imported *imported, uint64_t pid)
 {
-	struct imported_process **place =
-		ARRAY_NEXT(imported->processes, imported->process_capacity,
-			   imported->process_count);
-	struct imported_process *process = place ? calloc(1, sizeof(*process)) : NULL;
+	struct imported_process **processes =
+		array_reserve(imported->processes, &imported->process_capacity,
+			      imported->process_count + 1, sizeof(void *));
+	struct imported_process *process = processes ? calloc(1, sizeof(*process)) : NULL;
 	char path[PATH_MAX + 32];
 
+	if (processes)
+		imported->processes = processes;
 	if (!process) {
 		fail(imported, -ENOMEM);
 		return NULL;
 	}
-	*place = process;
+	processes[imported->process_count] = process;
 	process->imported = imported;
 	process->number = imported->process_count++;
 	process->file = imported->file;
@@ -131,6 +137,37 @@ struct imported_process *imported_process(struct imported *imported, uint64_t pi
 	process_writer_fact(process->writer, "imported_from", source);
 	process_writer_fact(process->writer, "imported_lacks", lacks);
 	return process;
+}
+
+/* Counters come without a description of their GPU, which is that of the run that they are joined to. */
+static void borrow_devices(struct imported_process *process)
+{
+	const struct imported *imported = process->imported;
+
+	for (size_t i = 0; i < imported->process_count; i++)
+		if (imported->processes[i]->device_count && !process->device_count)
+			for (size_t j = 0; j < imported->processes[i]->device_count; j++)
+				imported_add_device(process, &imported->processes[i]->devices[j]);
+}
+
+struct imported_process *imported_counters(struct imported *imported, uint64_t pid,
+					   const char *source, const char *lacks)
+{
+	struct imported_process *process = imported_process(imported, pid, source, lacks);
+
+	if (!process)
+		return NULL;
+	process->is_counters = true;
+	process_writer_fact(process->writer, "counters", "imported");
+	process_writer_fact(process->writer, "counters_mode", "replay");
+	borrow_devices(process);
+	return process;
+}
+
+const struct kernel_shape *imported_find_shape(const struct imported *imported, const char *name,
+					       const struct trace_signatures_row *look)
+{
+	return kernel_shapes_find(&imported->shapes, name, look);
 }
 
 struct process_writer *imported_writer(struct imported_process *process)
@@ -269,6 +306,11 @@ void imported_add_kernel(struct imported_process *process, const struct trace_ke
 
 	look.name = process_writer_name(process->writer, name);
 	row.kernels.signature = process_writer_signature(process->writer, &look);
+	if (row.kernels.signature > process->shape_count && !process->is_counters) {
+		process->shape_count = row.kernels.signature;
+		if (kernel_shapes_add(&process->imported->shapes, name, &look) < 0)
+			fail(process->imported, -ENOMEM);
+	}
 	process_writer_add(process->writer, TRACE_TABLE_kernels, &row);
 	imported_saw(process, kernel->end_ns);
 	use(process, kernel->device, kernel->context);
@@ -393,9 +435,24 @@ static void name_folder(struct imported_process *process)
 		fail(process->imported, -errno);
 }
 
+/* Which run of the program it was: counters are joined to the times of the others. */
+static void write_run(struct imported_process *process)
+{
+	const struct imported *imported = process->imported;
+
+	if (process->is_counters)
+		process_writer_number(process->writer, "run", RUN_COUNTERS);
+	for (size_t i = 0; i < imported->process_count && !process->is_counters; i++)
+		if (imported->processes[i]->is_counters) {
+			process_writer_number(process->writer, "run", RUN_TRACE);
+			return;
+		}
+}
+
 static int close_process(struct imported_process *process, int rc, struct err *err)
 {
 	if (rc == 0) {
+		write_run(process);
 		write_devices(process);
 		write_copies(process);
 		process_writer_number(process->writer, "pid", (int64_t)process->pid);
@@ -424,7 +481,8 @@ int imported_close(struct imported *imported, int rc, struct err *err)
 	if (rc == 0)
 		rc = imported_failure(imported, err);
 	for (size_t i = 0; i < imported->process_count; i++) {
-		op_count += imported->processes[i]->op_count;
+		op_count +=
+			imported->processes[i]->is_counters ? 0 : imported->processes[i]->op_count;
 		rc = close_process(imported->processes[i], rc, err);
 	}
 	for (size_t i = 0; i < imported->process_count; i++)
@@ -432,10 +490,11 @@ int imported_close(struct imported *imported, int rc, struct err *err)
 	if (rc == 0 && imported->failure)
 		rc = err_set(err, imported->failure, "%s", imported->err.text);
 	if (rc == 0 && !op_count)
-		rc = err_set(
-			err, -ENODATA,
-			"nothing ran on a GPU in what was given: no kernel, copy or memset; record "
-			"with CUDA activities");
+		rc = err_set(err, -ENODATA,
+			     "nothing ran on a GPU in what was given: no kernel, copy or memset "
+			     "with times; record with CUDA activities, and give counters beside "
+			     "that");
+	kernel_shapes_free(&imported->shapes);
 	free(imported->processes);
 	free(imported);
 	return rc;

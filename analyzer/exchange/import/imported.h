@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "exchange/import/kernel_shapes.h"
 #include "trace/process_writer.h"
 
 struct imported;
@@ -19,6 +20,14 @@ struct imported_process;
  * source: "Nsight Systems 2024.5.1".  lacks: what that tool does not tell, "a, b and c". */
 struct imported_process *imported_process(struct imported *imported, uint64_t pid,
 					  const char *source, const char *lacks);
+
+/* The same for one that has counters alone, as of a run of its own: they are joined to the launches of the others. */
+struct imported_process *imported_counters(struct imported *imported, uint64_t pid,
+					   const char *source, const char *lacks);
+
+/* The launch of an earlier file that is like this one, by the name and its shape; NULL without one. */
+const struct kernel_shape *imported_find_shape(const struct imported *imported, const char *name,
+					       const struct trace_signatures_row *look);
 
 /* The same where it is there already; else NULL. */
 struct imported_process *imported_find(struct imported *imported, uint64_t pid);

@@ -33,14 +33,16 @@ static importer recognize(const struct beginning *beginning)
 		return import_nsys;
 	if (begins_with(beginning, "{") || begins_with(beginning, "["))
 		return import_kineto;
+	if (strstr(beginning->bytes, "\"ID\",\"Process ID\",\"Process Name\""))
+		return import_ncu;
 	return NULL;
 }
 
 static int read_beginning(struct beginning *beginning, const char *path, struct err *err)
 {
 	struct plain_file *file;
-	const void *bytes;
-	size_t size;
+	const void *bytes = "";
+	size_t size = 0;
 	int rc = plain_file_open(&file, path, err);
 
 	*beginning = (struct beginning){"", 0};
@@ -57,19 +59,30 @@ static int read_beginning(struct beginning *beginning, const char *path, struct 
 
 /* ---- all files ---- */
 
-static int add_file(struct imported *imported, const char *path, struct err *err)
+static int find_importer(importer *import, const char *path, struct err *err)
 {
 	struct beginning beginning;
 	int rc = read_beginning(&beginning, path, err);
-	importer import = rc == 0 ? recognize(&beginning) : NULL;
 
-	imported_next_file(imported);
-	if (rc == 0 && !import)
+	*import = rc == 0 ? recognize(&beginning) : NULL;
+	if (rc == 0 && !*import)
 		rc = err_set(err, -EINVAL,
 			     "%s: none of the formats that can be read; see rooflinectl import "
 			     "--help",
 			     path);
-	return rc < 0 ? rc : import(imported, path, err);
+	return rc;
+}
+
+/* Counters are for launches of the other files, so they come last. */
+static int add_file(struct imported *imported, const char *path, bool is_counters, struct err *err)
+{
+	importer import;
+	int rc = find_importer(&import, path, err);
+
+	if (rc < 0 || (import == import_ncu) != is_counters)
+		return rc;
+	imported_next_file(imported);
+	return import(imported, path, err);
 }
 
 static int add_files(const char *folder, char *const *paths, size_t count, struct err *err)
@@ -80,7 +93,9 @@ static int add_files(const char *folder, char *const *paths, size_t count, struc
 	if (!imported)
 		return err_set(err, -ENOMEM, "%s: out of memory", folder);
 	for (size_t i = 0; rc == 0 && i < count; i++)
-		rc = add_file(imported, paths[i], err);
+		rc = add_file(imported, paths[i], false, err);
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = add_file(imported, paths[i], true, err);
 	return imported_close(imported, rc, err);
 }
 

@@ -17,14 +17,18 @@
 struct imported;
 
 /* IMPORT(name, title) */
-#define IMPORTS(IMPORT)                                           \
-	IMPORT(nsys, "Nsight Systems: nsys export --type sqlite") \
-	IMPORT(kineto, "PyTorch profiler: export_chrome_trace(), also .gz")
+#define IMPORTS(IMPORT)                                                     \
+	IMPORT(nsys, "Nsight Systems: nsys export --type sqlite")           \
+	IMPORT(kineto, "PyTorch profiler: export_chrome_trace(), also .gz") \
+	IMPORT(ncu, "Nsight Compute: ncu --csv --page raw, beside one of the others")
 
 #define IMPORT_PROTOTYPE(name, title) \
 	int import_##name(struct imported *imported, const char *path, struct err *err);
 IMPORTS(IMPORT_PROTOTYPE)
 #undef IMPORT_PROTOTYPE
+
+/* The metrics of Nsight Compute that a report shows, separated by commas; the caller frees.  NULL without memory. */
+char *imports_ncu_metrics(void);
 
 /* Makes a recording in folder, which must not be there yet, of one or more files.  Fails, and leaves nothing, where one
  * of them is none of these formats, damaged or cut off, or has nothing that a recording holds. */

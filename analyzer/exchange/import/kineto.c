@@ -350,15 +350,19 @@ static int take_event(struct kineto *kineto, const struct json_record *event)
 
 /* Resident blocks: fixed by the compute capability, of which the file tells ("Technical Specifications per Compute
  * Capability" in the CUDA C++ Programming Guide); 0 for others, such as those of AMD. */
-static uint32_t max_blocks_per_sm(uint32_t major, uint32_t minor)
+static uint32_t max_blocks_per_sm(const struct json_record *device)
 {
+	uint32_t major = json_record_u32(device, "computeMajor", 0);
+	uint32_t minor = json_record_u32(device, "computeMinor", 0);
+	const char *name = json_record_text(device, "name", 0);
 	static const struct {
 		uint32_t major, minor, blocks;
 	} known[] = {{7, 0, 32}, {7, 2, 32}, {7, 5, 16}, {8, 0, 32},  {8, 6, 16},
 		     {8, 7, 16}, {8, 9, 24}, {9, 0, 32}, {10, 0, 32}, {12, 0, 24}};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (known[i].major == major && known[i].minor == minor)
+		if (known[i].major == major && known[i].minor == minor && name &&
+		    strncmp(name, "AMD", 3) != 0) /* theirs have numbers of this kind, too */
 			return known[i].blocks;
 	return 0;
 }
@@ -375,8 +379,7 @@ static int take_device(struct kineto *kineto, const struct json_record *device)
 		.memory_bytes = (uint64_t)json_record_number(device, "totalGlobalMem", 0),
 		.max_warps_per_sm =
 			warp ? json_record_u32(device, "maxThreadsPerMultiprocessor", 0) / warp : 0,
-		.max_blocks_per_sm = max_blocks_per_sm(json_record_u32(device, "computeMajor", 0),
-						       json_record_u32(device, "computeMinor", 0)),
+		.max_blocks_per_sm = max_blocks_per_sm(device),
 		.max_registers_per_sm = json_record_u32(device, "regsPerMultiprocessor", 0),
 		.max_shared_bytes_per_sm = json_record_u32(device, "sharedMemPerMultiprocessor", 0),
 	};
@@ -450,9 +453,11 @@ static int find_base(struct kineto *kineto)
 	struct plain_file *file = NULL;
 	const void *bytes;
 	size_t size;
-	int rc = scan ? plain_file_open(&file, kineto->path, kineto->err)
-		      : err_set(kineto->err, -ENOMEM, "%s: out of memory", kineto->path);
+	int rc;
 
+	if (!scan)
+		return err_set(kineto->err, -ENOMEM, "%s: out of memory", kineto->path);
+	rc = plain_file_open(&file, kineto->path, kineto->err);
 	while (rc == 0 && (rc = plain_file_next(file, &bytes, &size, kineto->err)) > 0) {
 		append(scan, bytes, size);
 		kineto->base_ns = base_in(scan, false);

@@ -50,7 +50,7 @@ static void print_copies(struct page *page)
 }
 
 const struct section section_copies = {.key = "copies",
-				       .needs = {TABLE(copies), NEED_statistics},
+				       .needs = {TABLES_OPERATIONS, NEED_statistics},
 				       .title = "Copies",
 				       .columns = copy_columns,
 				       .at = copy_at,
@@ -84,7 +84,7 @@ static void print_memsets(struct page *page)
 }
 
 const struct section section_memsets = {.key = "memsets",
-					.needs = {TABLE(memsets), NEED_statistics},
+					.needs = {TABLES_OPERATIONS, NEED_statistics},
 					.title = "Memsets",
 					.columns = memset_columns,
 					.at = memset_at,

@@ -153,15 +153,16 @@ static int64_t total_kernel_ns(const struct statistics *statistics)
 /* At the right; what is too long for one line goes on behind a comma. */
 static void put_shape(const struct page *page, char *shape)
 {
-	size_t at = PAGE_WIDTH;
+	size_t at = page_width(page);
+	int width = (int)at;
 
-	if (strlen(shape) <= PAGE_WIDTH) {
-		fprintf(page->out, "%*s\n", PAGE_WIDTH, shape);
+	if (strlen(shape) <= at) {
+		fprintf(page->out, "%*s\n", width, shape);
 		return;
 	}
 	while (at > 1 && shape[at - 1] != ' ')
 		at--;
-	fprintf(page->out, "%*.*s\n%*s\n", PAGE_WIDTH, (int)at - 1, shape, PAGE_WIDTH, shape + at);
+	fprintf(page->out, "%*.*s\n%*s\n", width, (int)at - 1, shape, width, shape + at);
 }
 
 static void put_kernel(struct page *page, const struct kernel_statistics *kernel, int64_t all_ns)
@@ -171,12 +172,12 @@ static void put_kernel(struct page *page, const struct kernel_statistics *kernel
 
 	describe_shape(page, kernel, shape, sizeof(shape));
 	fputs("  ", page->out);
-	if (page->options->wide || strlen(shape) > PAGE_WIDTH - 34) {
-		page_kernel(page, kernel->name, PAGE_WIDTH - 2);
+	if (page->options->wide || strlen(shape) > page_width(page) - 34) {
+		page_kernel(page, kernel->name, page_width(page) - 2);
 		fputc('\n', page->out);
 		put_shape(page, shape);
 	} else {
-		page_kernel(page, kernel->name, PAGE_WIDTH - 4 - strlen(shape));
+		page_kernel(page, kernel->name, page_width(page) - 4 - strlen(shape));
 		fprintf(page->out, "  %s\n", shape);
 	}
 	fprintf(page->out, "  %9s %6s %11s %9s %9s %9s %9s %9s\n",
