@@ -6,9 +6,12 @@ BUILD    ?= build
 PREFIX   ?= /usr/local
 VERSION  := 0.1.0
 CC       ?= cc
+ifeq ($(SANITIZE),undefined)
+CC       := clang
+endif
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 # Sanitizers find the same at -O1, which compiles in half the time.
-CFLAGS   ?= $(if $(filter 1 thread,$(SANITIZE)),-O1,-O2) -g
+CFLAGS   ?= $(if $(filter undefined,$(SANITIZE)),-O0,$(if $(filter 1 thread,$(SANITIZE)),-O1,-O2) -g)
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) $(SANITIZER) -MMD -MP -fPIC -Iinclude \
 	     -DROOFLINE_VERSION='"$(VERSION)"'
 
@@ -23,6 +26,12 @@ SANITIZER := -fsanitize=thread -include tests/tools/thread_sanitizer.h
 # There each comparison of the analyzer is a call, too, that does nothing but in tests/unit/test_scaling.c, which counts
 # them.
 STEPS := -fsanitize-coverage=trace-cmp -include tests/tools/steps.h
+endif
+
+# SANITIZE=undefined builds with clang's UBSan and without optimizing, into build/undefined: clang looks for more than gcc,
+# and what is optimized away is not found.
+ifeq ($(SANITIZE),undefined)
+SANITIZER := -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all
 endif
 
 # The CUDA toolkit is optional: without it the collector and the workloads are left out.
@@ -59,11 +68,10 @@ demo_recordings := $(addprefix tests/recordings/,graph_chain.naive.roofline grap
 shared_files    := $(wildcard plots/*.gp html/* ceilings/*.json) $(demo_recordings)
 
 # Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command.
-build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev zlib1g-dev libarchive-dev libzstd-dev libsqlite3-dev libyajl-dev uthash-dev gnuplot-nox:gnuplot
-# libstdc++ demangles.
-ANALYZER_LIBS := -lcsv -ljansson -lyajl -lsqlite3 -larchive -lzstd -lz -lstdc++ -lm -lpthread
+build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev zlib1g-dev libarchive-dev libzstd-dev libsqlite3-dev libyajl-dev uthash-dev libiberty-dev gnuplot-nox:gnuplot
+ANALYZER_LIBS := -lcsv -ljansson -lyajl -lsqlite3 -larchive -lzstd -lz -liberty -lm -lpthread
 check_packages := libcmocka-dev bats:bats procps:pkill perl:prove python3:python3 clang-format:clang-format \
-		  clang-tidy:clang-tidy cppcheck:cppcheck lowdown:lowdown groff-base:groff
+		  clang-tidy:clang-tidy clang:clang cppcheck:cppcheck lowdown:lowdown groff-base:groff
 
 .PHONY: all analyzer collector workloads
 all: analyzer $(python_workloads) $(if $(CUPTI_H),collector) $(if $(NVCC),workloads)
@@ -248,6 +256,7 @@ thread-tests: analyzer $(if $(CUPTI_H),collector $(BUILD)/tests/collector/mock_a
 # ---- what people type ----
 sanitized := $(BUILD)/sanitized
 threads   := $(BUILD)/threads
+undefined := $(BUILD)/undefined
 lint      := $(wildcard tests/lint/*.sh)
 golden    := $(wildcard tests/golden/*.txt)
 sources    = $(shell find analyzer $(wildcard collector include workloads tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
@@ -281,7 +290,8 @@ check: setup-check ## every test that needs no GPU, plain and with ASan and UBSa
 	$(MAKE) $(parallel) --no-print-directory all tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=1 BUILD=$(sanitized) analyzer $(if $(CUPTI_H),collector) tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=thread BUILD=$(threads) thread-tests
-	TIDY_JOBS=1 TIDY_STATES=10000 $(call prove,$(call in_order,$(bats) $(bats:%=$(sanitized)/%) $(threaded:%=$(threads)/%) $(lint) \
+	$(MAKE) $(parallel) --no-print-directory SANITIZE=undefined BUILD=$(undefined) analyzer $(undefined)/tests/cli/undefined.bats
+	TIDY_JOBS=1 TIDY_STATES=10000 $(call prove,$(call in_order,$(bats) $(bats:%=$(sanitized)/%) $(threaded:%=$(threads)/%) $(undefined)/tests/cli/undefined.bats $(lint) \
 		$(units) $(unit_c:%.c=$(sanitized)/%) $(threads)/tests/unit/test_scaling))
 
 check-changed: setup-check ## the tests of the files that differ from HEAD alone, or from BASE=COMMIT

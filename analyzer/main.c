@@ -1,8 +1,11 @@
 /* main.c - dispatch only: the commands live in cmd/, one file each. */
 #include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "cmd/commands.h"
 #include "cmd/usage.h"
 
@@ -31,14 +34,26 @@ static void print_help(FILE *out)
 	fputs("\nrooflinectl help COMMAND tells more.\n", out);
 }
 
-/* What did not reach stdout, on a full disk, is a failure even where nobody looked. */
+/* What did not reach stdout, on a full disk, is a failure even where nobody looked.  Some file systems tell when it is
+ * closed; one that was closed before is none where nothing was written. */
 static int finish(const char *title, int code)
 {
-	if (code == EXIT_OK && (fflush(stdout) || ferror(stdout))) {
+	bool has_failed = fflush(stdout) || ferror(stdout);
+
+	if (!has_failed)
+		has_failed = fclose(stdout) && errno != EBADF;
+	if (has_failed && code != EXIT_FAILED && code != EXIT_USAGE) {
 		fprintf(stderr, "%s: cannot write to stdout: %s\n", title, strerror(errno));
 		return EXIT_FAILED;
 	}
 	return code;
+}
+
+/* A file that grows beyond the limit (ulimit -f) is an error of writing like a full disk, and not the end.  A handler,
+ * unlike ignoring the signal, is not handed on to the programs that we start. */
+static void keep_on(int number)
+{
+	(void)number;
 }
 
 /* "rooflinectl help report" is "rooflinectl report --help". */
@@ -58,8 +73,11 @@ static const struct command *find(const char *name)
 
 static int fail_command(const char *name)
 {
+	char shown[256];
+
+	(void)format_text(shown, sizeof(shown), name, sizeof(shown));
 #define COMMAND_NAME(command, summary) " " #command
-	fprintf(stderr, "rooflinectl: no command '%s'%s; see rooflinectl --help\n", name,
+	fprintf(stderr, "rooflinectl: no command '%s'%s; see rooflinectl --help\n", shown,
 		usage_suggest(name, COMMANDS(COMMAND_NAME)).text);
 #undef COMMAND_NAME
 	return EXIT_USAGE;
@@ -77,6 +95,7 @@ int main(int argc, char **argv)
 {
 	const struct command *command;
 
+	(void)signal(SIGXFSZ, keep_on);
 	if (argc < 2) {
 		fputs("rooflinectl: which command? see rooflinectl --help\n", stderr);
 		return EXIT_USAGE;

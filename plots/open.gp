@@ -10,7 +10,6 @@ if (is_text) {
 if (format eq 'svg') { set terminal svg size width,height font face.',13' background rgb '#ffffff' }
 if (format eq 'png') { set terminal pngcairo size 2*width,2*height font face.',13' fontscale 1.5 linewidth 2 background rgb '#ffffff' }
 if (format eq 'pdf') { set terminal pdfcairo size width/100.,height/100. font face.',13' fontscale 0.54 linewidth 0.6 background rgb '#ffffff' }
-set output out
 
 if (is_text) {
 	set label 1 fit(chart_title, width - 1) at screen 0,at_y(0.5) noenhanced

@@ -2,7 +2,7 @@
 #
 # A chart loads this first and legend.gp to learn how many lines the legend
 # takes; then it sets height and legend_top and loads open.gp.  They read assignments made before it:
-#   plots, format, out, columns, has_color   where to draw (target.gp)
+#   plots, format, columns, has_color   where to draw (target.gp)
 #   chart_title, chart_subtitle, legend_*     texts (NAME.gp of the recording)
 #
 # Lengths are in pixels of a picture 1200 wide, or in characters of a terminal;

@@ -323,15 +323,18 @@ static void find_repeating(const struct facts *facts, size_t index)
 	facts->devices[index].is_repeating = 2 * repeated_ns > all_ns;
 }
 
-static void find_all(const struct facts *facts)
+static int find_all(const struct facts *facts)
 {
-	for (size_t i = 0; i < facts->report->profile->device_count; i++)
+	size_t device_count = facts->report->profile->device_count;
+	int rc = 0;
+
+	for (size_t i = 0; i < device_count; i++)
 		find_repeating(facts, i);
 	for (size_t i = 0; i < RULE_COUNT; i++)
-		for (size_t j = 0;
-		     facts->rules[i]->find && j < facts->report->profile->device_count; j++)
-			facts->rules[i]->find(facts_finding(facts, (enum rule_number)i, j), facts,
-					      j);
+		for (size_t j = 0; rc == 0 && facts->rules[i]->find && j < device_count; j++)
+			rc = facts->rules[i]->find(facts_finding(facts, (enum rule_number)i, j),
+						   facts, j);
+	return rc;
 }
 
 int facts_collect(struct facts *facts, const struct report *report, const char *range,
@@ -356,7 +359,7 @@ int facts_collect(struct facts *facts, const struct report *report, const char *
 	if (rc == 0)
 		rc = find_kernel_loops(facts);
 	if (rc == 0)
-		find_all(facts);
+		rc = find_all(facts);
 	return rc;
 }
 

@@ -129,7 +129,7 @@ int latency_kernels_add_evidence(struct recommendation *item, const struct facts
 	char name[64];
 	int rc;
 
-	latency_kernel_of(&kernel, facts, found.most);
+	(void)latency_kernel_of(&kernel, facts, found.most);
 	format_kernel_name(name, sizeof(name), kernel.point->name, sizeof(name) - 1);
 	rc = advice_add_evidence(item, "%s: at %.0f%% of its nearest roof (%s)", name,
 				 100 * kernel.point->binding_share,

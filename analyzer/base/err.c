@@ -3,12 +3,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/format.h"
+
 /* Names come from recordings and command lines, and what shows a text must not obey it. */
 static void replace_controls(char *text)
 {
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
+	while (*text) {
+		size_t length = format_character(text);
+
+		if (!length)
 			*text = '?';
+		text += length ? length : 1;
+	}
 }
 
 int err_set(struct err *err, int code, const char *format, ...)

@@ -107,7 +107,8 @@ static size_t sequence_length(const unsigned char *text)
 			return 0;
 		point = point << 6 | (text[i] & 0x3fu);
 	}
-	if (!length || point < least[length] || point > 0x10ffff || (point & ~0x7ffu) == 0xd800)
+	if (!length || point < least[length] || point > 0x10ffff || (point & ~0x7ffu) == 0xd800 ||
+	    (point & ~1u) == 0xfffe) /* no character, and not allowed in XML */
 		return 0;
 	return length;
 }
@@ -145,6 +146,8 @@ size_t format_text(char *buffer, size_t size, const char *text, size_t width)
 }
 
 /* ---- kernel names ---- */
+
+#define LONGEST_NAME ((size_t)64 * 1024) /* what follows is not looked at */
 
 /* End of the qualified name: where the parameter list begins, or the end of the text. */
 static size_t without_parameters(const char *name)
@@ -248,22 +251,18 @@ static void cut(char *text, size_t width)
 	memcpy(text, "...", 3);
 }
 
+/* Without memory of the heap, which might not be there: names would look otherwise then. */
 void format_kernel_name(char *buffer, size_t size, const char *name, size_t width)
 {
-	size_t end, start;
-	char *copy;
+	char copy[LONGEST_NAME];
+	size_t end = without_parameters(name);
+	size_t start = after_return_type(name, end);
 
-	end = without_parameters(name);
-	start = after_return_type(name, end);
-	copy = strndup(name + start, end - start);
-	if (!copy) { /* then as it is, cut */
-		format_text(buffer, size, name, width);
-		return;
-	}
+	snprintf(copy, sizeof(copy), "%.*s",
+		 (int)(end - start < sizeof(copy) ? end - start : sizeof(copy)), name + start);
 	close_brackets(copy);
 	if (strlen(copy) > width)
 		drop_namespaces(copy);
 	cut(copy, width);
-	format_text(buffer, size, copy, width);
-	free(copy);
+	(void)format_text(buffer, size, copy, width);
 }

@@ -1,22 +1,13 @@
-#define _GNU_SOURCE /* nftw */
-
 #include "base/new_folder.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-	(void)status;
-	(void)kind;
-	(void)place;
-	return remove(path);
-}
+#include "base/temporary.h"
 
 /* Beside the folder, and hidden: nobody reads what is not whole. */
 static bool name_temporary(char *temporary, size_t size, const char *path)
@@ -38,10 +29,12 @@ int new_folder_open(struct new_folder *folder, const char *path, struct err *err
 		return err_set(err, -EEXIST, "%s: is there already; give -o another name", path);
 	if (!name_temporary(folder->temporary, sizeof(folder->temporary), path))
 		return err_set(err, -ENAMETOOLONG, "%s: the name is too long", path);
-	if (!mkdtemp(folder->temporary) ||
-	    chmod(folder->temporary, 0777 & ~mask) < 0) /* mkdtemp's 0700 hides it from others */
+	if (!mkdtemp(folder->temporary))
 		return err_set(err, -errno, "%s: cannot be made: %s; give -o another name",
 			       folder->temporary, strerror(errno));
+	temporary_add(folder->temporary);
+	if (chmod(folder->temporary, 0777 & ~mask) < 0) /* mkdtemp's 0700 hides it from others */
+		errno = 0;
 	return 0;
 }
 
@@ -51,6 +44,8 @@ int new_folder_close(struct new_folder *folder, int rc, struct err *err)
 		rc = err_set(err, -errno, "%s: cannot be made: %s; give -o another name",
 			     folder->path, strerror(errno));
 	if (rc < 0)
-		nftw(folder->temporary, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+		temporary_remove(folder->temporary);
+	else
+		temporary_forget(folder->temporary);
 	return rc;
 }

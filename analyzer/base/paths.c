@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,6 +27,30 @@ int path_resource(char *buffer, size_t size, const char *relative)
 	if ((size_t)snprintf(buffer, size, "%s/%s", self, relative) >= size)
 		return -ENAMETOOLONG;
 	return access(buffer, F_OK) == 0 ? 0 : -ENOENT;
+}
+
+int path_open_file(int *fd, const char *path)
+{
+	struct stat status;
+	int rc = 0;
+
+	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait for a writer */
+	if (*fd < 0)
+		return -errno;
+	if (fstat(*fd, &status) < 0)
+		rc = -errno;
+	else if (!S_ISREG(status.st_mode))
+		rc = S_ISDIR(status.st_mode) ? -EISDIR : -EINVAL;
+	if (rc < 0) {
+		close(*fd);
+		*fd = -1;
+	}
+	return rc;
+}
+
+const char *path_problem(int rc)
+{
+	return rc == -EINVAL ? "it is no file, but a device or a pipe" : strerror(-rc);
 }
 
 int path_make_parents(char *path, size_t from)

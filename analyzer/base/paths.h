@@ -14,6 +14,11 @@
  * Returns 0, -ENOENT when it does not exist (the path is still written), or -ENAMETOOLONG. */
 int path_resource(char *buffer, size_t size, const char *relative);
 
+/* Opens a file of a disk to be read, whatever links lead to it.  A device may have no end and a pipe no writer: -EINVAL.
+ * Returns 0 or a negative errno, which path_problem() words. */
+int path_open_file(int *fd, const char *path);
+const char *path_problem(int rc);
+
 /* Makes the folders above path; those that end before from are there.  Returns 0, or a negative errno and path ends
  * with the folder that could not be made. */
 int path_make_parents(char *path, size_t from);

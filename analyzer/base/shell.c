@@ -1,7 +1,8 @@
 #include "base/shell.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/memory_file.h"
 
 #define SAFE_CHARACTERS                        \
 	"abcdefghijklmnopqrstuvwxyz"           \
@@ -45,18 +46,13 @@ static void put_words(FILE *out, const char *line)
 
 static char *written(void (*put)(FILE *, const char *), const char *text)
 {
-	char *quoted = NULL;
-	size_t size;
-	FILE *out = open_memstream(&quoted, &size);
+	struct memory_file file;
+	FILE *out = memory_file_open(&file);
 
 	if (!out)
 		return NULL;
 	put(out, text);
-	if (fclose(out)) {
-		free(quoted);
-		return NULL;
-	}
-	return quoted;
+	return memory_file_close(&file);
 }
 
 char *shell_word(const char *word)

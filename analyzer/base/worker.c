@@ -13,7 +13,7 @@ void worker_start(struct worker *worker, int (*work)(void *context), void *conte
 	*worker = (struct worker){.work = work, .context = context};
 	worker->is_running = pthread_create(&worker->thread, NULL, run, worker) == 0;
 	if (!worker->is_running)
-		run(worker);
+		(void)run(worker);
 }
 
 int worker_join(struct worker *worker)

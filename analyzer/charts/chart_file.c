@@ -23,19 +23,26 @@ int chart_file_close(struct chart_file *file, int rc, struct err *err)
 
 	if (!file->stream)
 		return rc;
+	errno = EIO;
 	failed = ferror(file->stream);
 	failed |= fclose(file->stream);
 	file->stream = NULL;
 	if (rc < 0 || !failed)
 		return rc;
-	return err_set(err, -EIO, "%s: cannot write: disk full?", file->path);
+	return err_set(err, -errno, "%s: cannot write: %s; set TMPDIR to a folder with space",
+		       file->path, strerror(errno));
 }
 
-/* A character that is none for people becomes a space: pictures hold valid text only.  Returns the
- * bytes it took. */
+/* A character that is none for people becomes a space: pictures hold valid text only, and "]]>" ends a part of XML, which
+ * gnuplot does not know.  Returns the bytes it took. */
 static size_t put_character(struct chart_file *file, const char *text)
 {
 	size_t length = format_character(text);
+
+	if (!strncmp(text, "]]>", 3)) {
+		fputs("]] >", file->stream);
+		return 3;
+	}
 
 	if (!length) {
 		putc(' ', file->stream);

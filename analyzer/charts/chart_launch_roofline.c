@@ -182,7 +182,7 @@ static void put_labels(struct plane *plane, const struct scene *scene)
 	char text[64];
 
 	if (has_place(&scene->roofline->application) && !plane->is_text)
-		plane_put_beside(plane, all->duration_ns, all->busy_share, 9, "application");
+		(void)plane_put_beside(plane, all->duration_ns, all->busy_share, 9, "application");
 	for (size_t i = 0; i < scene->shown_count; i++) {
 		if (scene->shown[i]->launch.lost_ns < LEAST_LOST_SHARE * all->lost_ns) {
 			snprintf(text, sizeof(text), "Without a name: %zu with less idle time.",

@@ -43,10 +43,13 @@ static void put_tic(const struct plane_axis *axis, FILE *out, double value)
 	fprintf(out, "%.9g\t%s\n", plane_at(axis, value), axis->tick(value).text);
 }
 
+#define MOST_DECADES 640 /* that doubles have; a quotient of two may be infinite */
+
 /* Decades, of a long axis every second or third; of a linear one every fifth. */
 static void put_axis(const struct plane_axis *axis, FILE *out, double room)
 {
-	double decades = axis->is_log ? floor(log10(axis->high / axis->low) + 1e-9) : 5;
+	double decades =
+		axis->is_log ? fmin(floor(log10(axis->high / axis->low) + 1e-9), MOST_DECADES) : 5;
 	int step = 1;
 
 	while (decades / step * room > axis->length)
@@ -313,7 +316,7 @@ void plane_put_rising_label(struct plane *plane, double x1, double y1, double x2
 		best_x = x;
 		best_y = y;
 	}
-	visit_rising(plane, best_x, best_y, half, true);
+	(void)visit_rising(plane, best_x, best_y, half, true);
 	if (plane->is_text)
 		put_label(&plane->labels, best_x - half, best_y, color, text);
 	else

@@ -327,8 +327,8 @@ static void put_labels(struct plane *plane, const struct scene *scene)
 	const struct roofline_point *all = &scene->roofline->application;
 
 	if (scene->has_application && !plane->is_text)
-		plane_put_beside(plane, all->intensity[ROOF_dram], all->flop_per_s, 9,
-				 "application");
+		(void)plane_put_beside(plane, all->intensity[ROOF_dram], all->flop_per_s, 9,
+				       "application");
 	for (size_t i = 0; i < scene->shown_count; i++)
 		put_label(plane, scene, scene->shown[i], i + 1);
 }

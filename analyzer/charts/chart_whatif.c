@@ -146,7 +146,7 @@ static int prepare(struct whatif_chart *chart)
 	chart->picture.columns = chart_columns(chart->text_columns, chart->label_width);
 	chart->picture.count = 0;
 	line = add_half(chart, &chart->halves[0], 0);
-	add_half(chart, &chart->halves[1], line);
+	(void)add_half(chart, &chart->halves[1], line);
 	return chart_lanes_begin(&chart->picture);
 }
 

@@ -1,6 +1,6 @@
+#define _GNU_SOURCE /* pipe2 */
 #include "charts/gnuplot.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/paths.h"
+#include "base/temporary.h"
 #include "charts/chart_file.h"
 
 extern char **environ;
@@ -41,21 +42,8 @@ int gnuplot_folder_make(char *folder, int size, struct err *err)
 			       "%s: cannot make a folder: %s; set TMPDIR to one with space", parent,
 			       strerror(errno));
 	}
+	temporary_add(folder);
 	return 0;
-}
-
-void gnuplot_folder_remove(const char *folder)
-{
-	DIR *dir = folder[0] ? opendir(folder) : NULL;
-	struct dirent *entry;
-
-	if (!dir)
-		return;
-	while ((entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	closedir(dir);
-	rmdir(folder);
 }
 
 /* Assignments of where to draw: target.gp in folder. */
@@ -71,7 +59,6 @@ static int write_target(const char *folder, const char *script, const struct gnu
 	snprintf(plots, sizeof(plots), "%.*s", (int)(strrchr(script, '/') - script), script);
 	chart_set_text(&file, "plots", plots);
 	chart_set_text(&file, "format", gnuplot_format_name(target->format));
-	chart_set_text(&file, "out", target->path);
 	chart_set_number(&file, "columns", target->columns);
 	chart_set_number(&file, "has_color", target->has_color);
 	return chart_file_close(&file, 0, err);
@@ -95,21 +82,53 @@ static void read_error(const char *path, char *text, size_t size)
 	fclose(file);
 }
 
-/* Returns gnuplot's wait status, or a negative errno when it could not be started. */
-static int run(char *const arguments[], const char *errors_path)
+/* Returns 0 or a negative errno. */
+static int start(pid_t *pid, char *const arguments[], const char *errors_path, int output)
 {
 	posix_spawn_file_actions_t actions;
-	int status = 0, rc;
-	pid_t pid;
+	int rc = posix_spawn_file_actions_init(&actions);
 
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors_path,
-					 O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	rc = posix_spawnp(&pid, arguments[0], &actions, NULL, arguments, environ);
-	posix_spawn_file_actions_destroy(&actions);
 	if (rc)
 		return -rc;
+	rc = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	if (!rc)
+		rc = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+	if (!rc)
+		rc = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors_path,
+						      O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	if (!rc)
+		rc = posix_spawnp(pid, arguments[0], &actions, NULL, arguments, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return -rc;
+}
+
+/* All that comes, which is drained also when it cannot be kept: who writes waits for us. */
+static void copy(FILE *out, int from)
+{
+	char buffer[BUFSIZ];
+	ssize_t count;
+
+	while ((count = read(from, buffer, sizeof(buffer))) > 0 || (count < 0 && errno == EINTR))
+		if (count > 0)
+			(void)fwrite(buffer, 1, (size_t)count, out);
+}
+
+/* Returns gnuplot's wait status, or a negative errno when it could not be started.  What it draws comes through a pipe: it
+ * does not look whether what it writes is on the disk. */
+static int run(char *const arguments[], const char *errors_path, FILE *out)
+{
+	int status = 0, ends[2], rc;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	rc = start(&pid, arguments, errors_path, ends[1]);
+	close(ends[1]);
+	if (rc == 0)
+		copy(out, ends[0]);
+	close(ends[0]);
+	if (rc < 0)
+		return rc;
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return -errno;
@@ -117,7 +136,7 @@ static int run(char *const arguments[], const char *errors_path)
 }
 
 int gnuplot_draw(const char *name, const char *folder, const struct gnuplot_target *target,
-		 struct err *err)
+		 FILE *out, struct err *err)
 {
 	char script[PATH_MAX], relative[128], where[PATH_MAX], what[PATH_MAX],
 		errors_path[PATH_MAX];
@@ -135,7 +154,7 @@ int gnuplot_draw(const char *name, const char *folder, const struct gnuplot_targ
 	snprintf(where, sizeof(where), "%s/target.gp", folder);
 	snprintf(what, sizeof(what), "%s/%s.gp", folder, name);
 	snprintf(errors_path, sizeof(errors_path), "%s/errors.txt", folder);
-	rc = run(arguments, errors_path);
+	rc = run(arguments, errors_path, out);
 	if (rc == -ENOENT)
 		return err_set(err, rc,
 			       "gnuplot is not installed; fix: apt-get install gnuplot-nox");

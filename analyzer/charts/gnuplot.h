@@ -7,6 +7,7 @@
 #define ROOFLINE_GNUPLOT_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/err.h"
 
@@ -23,21 +24,18 @@ enum gnuplot_format { GNUPLOT_FORMATS(GNUPLOT_FORMAT_CONSTANT) GNUPLOT_FORMAT_CO
 
 struct gnuplot_target {
 	enum gnuplot_format format;
-	const char *path; /* file to write */
-	int columns;	  /* width of the terminal, term only */
-	bool has_color;	  /* term only */
+	int columns;	/* width of the terminal, term only */
+	bool has_color; /* term only */
 };
 
 const char *gnuplot_format_name(enum gnuplot_format format);
 
-/* Makes an empty folder for columns under TMPDIR; gnuplot_folder_remove deletes it and the plain
- * files in it, and accepts "". */
+/* Makes an empty folder for columns under TMPDIR, "" where it fails; temporary_remove (temporary.h) removes it. */
 int gnuplot_folder_make(char *folder, int size, struct err *err);
-void gnuplot_folder_remove(const char *folder);
 
-/* Draws folder/NAME.gp with the installed script plots/NAME.gp.  Fails with -ENOENT when gnuplot
- * is not installed and with -EIO and its own words when it cannot draw. */
+/* Draws folder/NAME.gp with the installed script plots/NAME.gp into out, whose errors are the caller's to look at.  Fails
+ * with -ENOENT when gnuplot is not installed and with -EIO and its own words when it cannot draw. */
 int gnuplot_draw(const char *name, const char *folder, const struct gnuplot_target *target,
-		 struct err *err);
+		 FILE *out, struct err *err);
 
 #endif

@@ -317,7 +317,7 @@ static int measure(struct ceilings *ceilings, const struct options *options, str
 		end_by(signal_number);
 		return err_set(err, -EINTR, "interrupted");
 	}
-	ceilings_sort(ceilings);
+	(void)ceilings_sort(ceilings);
 	if (failures >= 0 && ceilings->count == 0 && ceilings->skip_count == 0)
 		return err_set(err, -EIO, "nothing could be measured, and nothing was stored");
 	return failures;

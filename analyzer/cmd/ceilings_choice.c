@@ -61,7 +61,7 @@ int ceilings_user_path(char *buffer, size_t size, const char *gpu, const char *d
 struct search {
 	const char *gpu, *driver;
 	struct ceilings *best;
-	struct err *passed_over;
+	struct err *passed_over, *err;
 };
 
 /* The same driver beats another one, and then the later day; ISO 8601 sorts as text. */
@@ -75,14 +75,23 @@ static bool is_better(const struct search *search, const struct ceilings *candid
 	return fits != best_fits ? fits : strcmp(candidate->date, search->best->date) > 0;
 }
 
-static void consider(struct search *search, const char *folder, const char *name)
+/* One that is not in order is passed over.  Returns 0 or -ENOMEM. */
+static int consider(struct search *search, const char *folder, const char *name)
 {
 	struct ceilings *candidate = NULL;
+	struct err problem = {""};
 	char path[PATH_MAX];
+	int rc;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, name) >= sizeof(path) ||
-	    ceilings_file_read(&candidate, path, search->passed_over) < 0)
-		return;
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, name) >= sizeof(path))
+		return 0;
+	rc = ceilings_file_read(&candidate, path, &problem);
+	if (rc == -ENOMEM)
+		return err_set(search->err, rc, "%s", problem.text);
+	if (rc < 0) {
+		err_set(search->passed_over, rc, "%s", problem.text);
+		return 0;
+	}
 	if (!strcmp(candidate->gpu, search->gpu) && is_better(search, candidate)) {
 		struct ceilings *worse = search->best;
 
@@ -90,27 +99,31 @@ static void consider(struct search *search, const char *folder, const char *name
 		candidate = worse;
 	}
 	ceilings_free(candidate);
+	return 0;
 }
 
 /* Reads the files whose name begins with the GPU's and ends in .json. */
-static void search_folder(struct search *search, const char *folder)
+static int search_folder(struct search *search, const char *folder)
 {
 	char stem[STEM_SIZE] = "";
 	struct dirent *entry;
 	DIR *dir = opendir(folder);
+	int rc = 0;
 
 	if (!dir)
-		return;
+		return errno == ENOMEM ? err_set(search->err, -ENOMEM, "%s: out of memory", folder)
+				       : 0;
 	append_safe(stem, sizeof(stem), search->gpu);
 	append_safe(stem, sizeof(stem), "-");
-	while ((entry = readdir(dir))) {
+	while (rc == 0 && (entry = readdir(dir))) {
 		size_t length = strlen(entry->d_name);
 
 		if (!strncmp(entry->d_name, stem, strlen(stem)) && length > 5 &&
 		    !strcmp(entry->d_name + length - 5, ".json"))
-			consider(search, folder, entry->d_name);
+			rc = consider(search, folder, entry->d_name);
 	}
 	closedir(dir);
+	return rc;
 }
 
 /* "measured on NVIDIA H200 with driver 580.1 on 2026-01-31", and what does not fit. */
@@ -130,22 +143,28 @@ static void note_measured(struct ceilings_choice *choice, const char *origin, co
 }
 
 /* The user's own files, then those that came with us. */
-static void choose_stored(struct ceilings_choice *choice, const char *gpu, const char *driver)
+static int choose_stored(struct ceilings_choice *choice, const char *gpu, const char *driver,
+			 struct err *err)
 {
-	struct search search = {.gpu = gpu, .driver = driver, .passed_over = &choice->passed_over};
+	struct search search = {.gpu = gpu,
+				.driver = driver,
+				.passed_over = &choice->passed_over,
+				.err = err};
 	const char *origin = "";
 	char folder[PATH_MAX];
+	int rc = 0;
 
 	if (user_folder(folder, sizeof(folder), NULL) == 0)
-		search_folder(&search, folder);
-	if (!search.best) {
+		rc = search_folder(&search, folder);
+	if (rc == 0 && !search.best) {
 		origin = "shipped with rooflinectl, ";
 		if (path_resource(folder, sizeof(folder), SHIPPED_FOLDER) == 0)
-			search_folder(&search, folder);
+			rc = search_folder(&search, folder);
 	}
 	choice->ceilings = search.best;
 	if (search.best)
 		note_measured(choice, origin, gpu, driver);
+	return rc;
 }
 
 static int choose_datasheet(struct ceilings_choice *choice, const char *gpu, uint32_t sm_count,
@@ -178,9 +197,9 @@ int ceilings_for_gpu(struct ceilings_choice *choice, const char *gpu, const char
 			note_measured(choice, origin, gpu, driver);
 		return rc;
 	}
-	choose_stored(choice, gpu, driver);
-	if (choice->ceilings)
-		return 0;
+	rc = choose_stored(choice, gpu, driver, err);
+	if (rc < 0 || choice->ceilings)
+		return rc;
 	return choose_datasheet(choice, gpu, sm_count, sm_clock_khz, err);
 }
 

@@ -1,7 +1,6 @@
 #include "cmd/ceilings_file.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/format.h"
+#include "base/json_builder.h"
+#include "base/json_reader.h"
 #include "base/new_file.h"
 #include "base/paths.h"
 
@@ -253,42 +254,33 @@ static int describe_problem(const char *path, const json_error_t *problem, struc
 	return err_set(err, -EINVAL, "%s:%d: not JSON: %s; " REMEDY, path, problem->line, safe);
 }
 
-/* The JSON of a file, or NULL.  Only of a file: reading a pipe or a device might never end. */
-static json_t *load_json(const char *path, int *rc, struct err *err)
+/* The JSON of a file.  Only of a file: reading a pipe or a device might never end. */
+static int load_json(json_t **root, const char *path, struct err *err)
 {
 	struct stat status;
 	json_error_t problem;
-	json_t *root;
+	int rc;
 
-	if (stat(path, &status) < 0) {
-		*rc = err_set(err, -errno, "%s: cannot be read: %s", path, strerror(errno));
-		return NULL;
-	}
-	if (!S_ISREG(status.st_mode)) {
-		*rc = err_set(err, -EINVAL,
-			      "%s: not a file; name one that 'rooflinectl ceilings' "
-			      "stored",
-			      path);
-		return NULL;
-	}
-	errno = 0;
-	root = json_load_file(path, JSON_REJECT_DUPLICATES, &problem);
-	if (root)
-		return root;
-	if (problem.line < 0 && errno)
-		*rc = err_set(err, -errno, "%s: cannot be read: %s", path, strerror(errno));
-	else
-		*rc = describe_problem(path, &problem, err);
-	return NULL;
+	if (stat(path, &status) < 0)
+		return err_set(err, -errno, "%s: cannot be read: %s", path, strerror(errno));
+	if (!S_ISREG(status.st_mode))
+		return err_set(err, -EINVAL,
+			       "%s: not a file; name one that 'rooflinectl ceilings' "
+			       "stored",
+			       path);
+	rc = json_reader_file(root, path, JSON_REJECT_DUPLICATES, &problem);
+	if (rc == -EINVAL)
+		return describe_problem(path, &problem, err);
+	return rc < 0 ? err_set(err, rc, "%s: cannot be read: %s", path, strerror(-rc)) : 0;
 }
 
 int ceilings_file_read(struct ceilings **out, const char *path, struct err *err)
 {
 	struct ceilings *ceilings;
-	int rc = -EINVAL;
-	json_t *root = load_json(path, &rc, err);
+	json_t *root;
+	int rc = load_json(&root, path, err);
 
-	if (!root)
+	if (rc < 0)
 		return rc;
 	ceilings = calloc(1, sizeof(*ceilings));
 	rc = ceilings ? read_root(ceilings, root, path, err)
@@ -317,76 +309,45 @@ static json_t *row_json(const struct ceiling *row)
 
 static json_t *skip_json(const struct ceiling_skip *skip)
 {
-	return json_pack("{s:s, s:I, s:s}", "name", ceiling_kind(skip->id)->name, "parameter",
-			 (json_int_t)skip->parameter, "reason", skip->reason);
+	return json_pack("{s:s, s:I, s:o}", "name", ceiling_kind(skip->id)->name, "parameter",
+			 (json_int_t)skip->parameter, "reason", json_builder_text(skip->reason));
 }
 
-static const char *text_or_empty(const char *text)
+static json_t *text_json(const char *text)
 {
-	return text ? text : "";
+	return json_builder_text(text ? text : "");
 }
 
-static json_t *root_json(const struct ceilings *ceilings)
+static json_t *root_json(struct json_builder *json, const struct ceilings *ceilings)
 {
 	json_t *rows = json_array(), *skips = json_array();
-	json_t *root =
-		json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o, s:o}", "schema",
-			  CEILINGS_SCHEMA, "kind", FILE_KIND, "gpu", text_or_empty(ceilings->gpu),
-			  "driver", text_or_empty(ceilings->driver), "cuda",
-			  text_or_empty(ceilings->cuda), "date", text_or_empty(ceilings->date),
-			  "command", text_or_empty(ceilings->command), "quick", ceilings->is_quick,
-			  "ceilings", rows, "skipped", skips);
-	int rc = root ? 0 : -1;
 
-	for (size_t i = 0; i < ceilings->count && rc == 0; i++)
-		rc = json_array_append_new(rows, row_json(&ceilings->rows[i]));
-	for (size_t i = 0; i < ceilings->skip_count && rc == 0; i++)
-		rc = json_array_append_new(skips, skip_json(&ceilings->skips[i]));
-	if (rc == 0)
-		return root;
-	json_decref(root);
-	return NULL;
+	for (size_t i = 0; i < ceilings->count; i++)
+		json_builder_append(json, rows, row_json(&ceilings->rows[i]));
+	for (size_t i = 0; i < ceilings->skip_count; i++)
+		json_builder_append(json, skips, skip_json(&ceilings->skips[i]));
+	return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "schema",
+			 CEILINGS_SCHEMA, "kind", FILE_KIND, "gpu", text_json(ceilings->gpu),
+			 "driver", text_json(ceilings->driver), "cuda", text_json(ceilings->cuda),
+			 "date", text_json(ceilings->date), "command", text_json(ceilings->command),
+			 "quick", ceilings->is_quick, "ceilings", rows, "skipped", skips);
 }
 
 int ceilings_file_print(const struct ceilings *ceilings, FILE *out, struct err *err)
 {
-	json_t *root = root_json(ceilings);
-	int rc;
+	struct json_builder json = {0};
+	json_t *root = root_json(&json, ceilings);
 
-	if (!root)
-		return err_set(err, -ENOMEM, "out of memory, or a text that is not UTF-8");
 	/* Six digits: the spread of the samples is in the third or fourth. */
-	rc = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-	json_decref(root);
-	if (rc < 0 || fputc('\n', out) == EOF)
-		return err_set(err, -EIO, "cannot write: %s", strerror(errno));
-	return 0;
-}
-
-/* Writes all of it. */
-static int write_stream(const struct ceilings *ceilings, const struct new_file *file,
-			struct err *err)
-{
-	int fd = dup(file->fd), rc;
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-
-	if (!out) {
-		rc = err_set(err, -errno, "%s: cannot be written: %s", file->path, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return rc;
-	}
-	rc = ceilings_file_print(ceilings, out, err);
-	if (fclose(out) && rc == 0)
-		rc = err_set(err, -errno, "%s: could not be written: %s", file->path,
-			     strerror(errno));
-	return rc;
+	return json_builder_write(&json, root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(6),
+				  "the ceilings", err);
 }
 
 int ceilings_file_write(const struct ceilings *ceilings, const char *path, struct err *err)
 {
 	char folders[PATH_MAX];
 	struct new_file file;
+	FILE *out;
 	int rc;
 
 	if ((size_t)snprintf(folders, sizeof(folders), "%s", path) >= sizeof(folders))
@@ -398,5 +359,6 @@ int ceilings_file_write(const struct ceilings *ceilings, const char *path, struc
 	rc = new_file_open(&file, path, err);
 	if (rc < 0)
 		return rc;
-	return new_file_close(&file, write_stream(ceilings, &file, err), err);
+	out = new_file_stream(&file, err);
+	return new_file_close(&file, out ? ceilings_file_print(ceilings, out, err) : -ENOMEM, err);
 }

@@ -336,7 +336,7 @@ static size_t parse_lines(struct ceilings_run *run, struct printed *printed, cha
 
 	while ((end = memchr(line, '\n', length - (size_t)(line - text)))) {
 		*end = '\0';
-		parse_line(run, printed, line, err);
+		(void)parse_line(run, printed, line, err);
 		line = end + 1;
 	}
 	length -= (size_t)(line - text);

@@ -1,9 +1,9 @@
 /* doctor.c - what works on this machine, what does not, and the exact fix. */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/json_builder.h"
 #include "cmd/commands.h"
 #include "cmd/usage.h"
 #include "cmd/doctor_checks.h"
@@ -104,37 +104,36 @@ static void print_text(const struct doctor_finding findings[CHECK_COUNT], bool c
 	print_summary(can_record, has_gpu);
 }
 
-static json_t *json_gpus(const struct doctor_driver *driver)
+static json_t *json_gpus(struct json_builder *json, const struct doctor_driver *driver)
 {
 	json_t *gpus = json_array();
 
 	for (int i = 0; i < driver->gpu_count && i < DOCTOR_MAX_GPUS; i++)
-		json_array_append_new(gpus,
-				      json_pack("{s:s, s:i, s:i}", "name", driver->gpus[i].name,
-						"compute_major", driver->gpus[i].compute_major,
-						"compute_minor", driver->gpus[i].compute_minor));
+		json_builder_append(json, gpus,
+				    json_pack("{s:o, s:i, s:i}", "name",
+					      json_builder_text(driver->gpus[i].name),
+					      "compute_major", driver->gpus[i].compute_major,
+					      "compute_minor", driver->gpus[i].compute_minor));
 	return gpus;
 }
 
 static int print_json(const struct doctor_finding findings[CHECK_COUNT],
-		      const struct doctor_driver *driver, bool can_record, bool is_healthy)
+		      const struct doctor_driver *driver, bool can_record, bool is_healthy,
+		      struct err *err)
 {
-	json_t *list = json_array();
-	json_t *answer = json_pack("{s:i, s:b, s:b, s:o, s:o}", "schema", DOCTOR_SCHEMA, "healthy",
-				   is_healthy, "can_record", can_record, "gpus", json_gpus(driver),
-				   "checks", list);
-	int rc;
+	struct json_builder json = {0};
+	json_t *list = json_array(), *answer;
 
 	for (int i = 0; i < CHECK_COUNT; i++)
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name",
-						      checks[i].name, "status",
-						      statuses[findings[i].status].name, "found",
-						      findings[i].found, "fix", findings[i].fix));
-	rc = answer ? json_dumpf(answer, stdout, JSON_INDENT(2)) : -1;
-	json_decref(answer);
-	if (rc == 0)
-		putchar('\n');
-	return rc;
+		json_builder_append(&json, list,
+				    json_pack("{s:s, s:s, s:o, s:o}", "name", checks[i].name,
+					      "status", statuses[findings[i].status].name, "found",
+					      json_builder_text(findings[i].found), "fix",
+					      json_builder_text(findings[i].fix)));
+	answer = json_pack("{s:i, s:b, s:b, s:o, s:o}", "schema", DOCTOR_SCHEMA, "healthy",
+			   is_healthy, "can_record", can_record, "gpus", json_gpus(&json, driver),
+			   "checks", list);
+	return json_builder_write(&json, answer, stdout, JSON_INDENT(2), "the answer", err);
 }
 
 int cmd_doctor(int argc, char **argv)
@@ -142,6 +141,7 @@ int cmd_doctor(int argc, char **argv)
 	struct doctor_finding findings[CHECK_COUNT];
 	struct doctor_system machine;
 	struct options options = {0};
+	struct err err = {""};
 	bool is_healthy = true, can_record = true, has_gpu;
 
 	if (usage_parse(&parser, argc, argv, 0, &options))
@@ -156,7 +156,9 @@ int cmd_doctor(int argc, char **argv)
 	}
 	if (!options.is_json)
 		print_text(findings, can_record, has_gpu);
-	else if (print_json(findings, &machine.driver, can_record, is_healthy) != 0)
+	else if (print_json(findings, &machine.driver, can_record, is_healthy, &err) < 0) {
+		fprintf(stderr, "%s: %s\n", argv[0], err.text);
 		return EXIT_FAILED;
+	}
 	return is_healthy ? EXIT_OK : EXIT_FAILED;
 }

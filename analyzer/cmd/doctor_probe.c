@@ -51,23 +51,23 @@ static void driver_ask_gpu(struct doctor_gpu *gpu, const struct driver_calls *ca
 
 	if (calls->device(&device, ordinal) != 0)
 		return;
-	calls->device_name(gpu->name, sizeof(gpu->name), device);
-	calls->device_attribute(&gpu->compute_major, ATTRIBUTE_COMPUTE_MAJOR, device);
-	calls->device_attribute(&gpu->compute_minor, ATTRIBUTE_COMPUTE_MINOR, device);
+	(void)calls->device_name(gpu->name, sizeof(gpu->name), device);
+	(void)calls->device_attribute(&gpu->compute_major, ATTRIBUTE_COMPUTE_MAJOR, device);
+	(void)calls->device_attribute(&gpu->compute_minor, ATTRIBUTE_COMPUTE_MINOR, device);
 }
 
 static void driver_ask(struct doctor_driver *driver, const struct driver_calls *calls)
 {
 	const char *name = NULL;
 
-	calls->driver_version(&driver->cuda_version);
+	(void)calls->driver_version(&driver->cuda_version);
 	driver->init_result = calls->init(0);
 	if (driver->init_result != 0) {
-		calls->error_name(driver->init_result, &name);
+		(void)calls->error_name(driver->init_result, &name);
 		snprintf(driver->init_text, sizeof(driver->init_text), "%s", name ? name : "?");
 		return;
 	}
-	calls->device_count(&driver->gpu_count);
+	(void)calls->device_count(&driver->gpu_count);
 	for (int i = 0; i < driver->gpu_count && i < DOCTOR_MAX_GPUS; i++)
 		driver_ask_gpu(&driver->gpus[i], calls, i);
 }
@@ -154,7 +154,7 @@ static void cupti_work(void *result, const void *context)
 	cupti->is_found = true;
 	if (dladdr((void *)get_version, &info) && info.dli_fname)
 		snprintf(cupti->path, sizeof(cupti->path), "%s", info.dli_fname);
-	get_version(&cupti->version);
+	(void)get_version(&cupti->version);
 	cupti->has_sampling = dlsym(library, "cuptiPmSamplingEnable") != NULL;
 }
 

@@ -10,7 +10,10 @@
 #include <unistd.h>
 
 #include "analysis/report.h"
+#include "base/memory_file.h"
+#include "base/new_file.h"
 #include "base/paths.h"
+#include "base/temporary.h"
 #include "cmd/commands.h"
 #include "cmd/selection.h"
 #include "cmd/source.h"
@@ -241,22 +244,22 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 /* The list of charts in --help comes from the table. */
 static char *help_filter(int key, const char *text, void *input)
 {
-	char *help = NULL;
-	size_t size = 0;
+	struct memory_file file;
 	FILE *out;
+	char *help;
 
 	(void)input;
 	if (key != ARGP_KEY_HELP_POST_DOC)
 		return (char *)text;
-	out = open_memstream(&help, &size);
+	out = memory_file_open(&file);
 	if (!out)
 		return (char *)text;
 	fputs("Charts, all of them but whatif and tune by default:\n", out);
 	for (int i = 0; i < CHART_COUNT; i++)
 		fprintf(out, "  %-15s %s\n", charts[i].name, charts[i].summary);
 	fputs(text, out);
-	fclose(out);
-	return help;
+	help = memory_file_close(&file);
+	return help ? help : (char *)text;
 }
 
 static const struct argp_child children[] = {
@@ -305,73 +308,71 @@ static int make_output_folder(const char *folder, struct err *err)
 	return err_set(err, -errno, "%s: cannot make the folder: %s", folder, strerror(errno));
 }
 
-/* An old picture must not pass for a new one that could not be drawn, so it goes first. */
-static int check_output(const char *path, struct err *err)
-{
-	FILE *file = fopen(path, "w");
-
-	if (!file)
-		return err_set(err, -errno, "%s: cannot write: %s", path, strerror(errno));
-	fclose(file);
-	return 0;
-}
-
 static int draw_picture(const struct chart *chart, const struct options *options,
 			const char *columns, struct err *err)
 {
 	char path[PATH_MAX];
-	struct gnuplot_target target = {.format = options->format, .path = path};
+	struct gnuplot_target target = {.format = options->format};
+	struct new_file file;
+	FILE *out;
 	int rc;
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/roofline-%s.%s", options->folder, chart->name,
 			     gnuplot_format_name(options->format)) >= sizeof(path))
 		return err_set(err, -ENAMETOOLONG, "%s: name too long", options->folder);
-	rc = check_output(path, err);
+	rc = new_file_open(&file, path, err);
 	if (rc < 0)
 		return rc;
-	rc = gnuplot_draw(chart->name, columns, &target, err);
+	out = new_file_stream(&file, err);
+	rc = out ? gnuplot_draw(chart->name, columns, &target, out, err) : -ENOMEM;
+	rc = new_file_close(&file, rc, err);
 	if (rc < 0)
-		unlink(path);
+		unlink(path); /* an old picture must not pass for a new one */
 	else
 		puts(strncmp(path, "./", 2) ? path : path + 2);
 	return rc;
 }
 
 /* Without the form feed that gnuplot begins with and the spaces that it ends lines with. */
-static int print_drawing(const char *path, struct err *err)
+static void print_drawing(char *text)
 {
-	FILE *file = fopen(path, "r");
-	char *line = NULL;
-	size_t size = 0;
-	ssize_t length;
+	char *line;
 
-	if (!file)
-		return err_set(err, -errno, "%s: cannot read: %s", path, strerror(errno));
-	while ((length = getline(&line, &size, file)) > 0) {
-		const char *start = line + (line[0] == '\f');
+	while (*text && (line = strsep(&text, "\n"))) {
+		size_t length;
 
-		while (length > 0 && strchr(" \n", line[length - 1]))
+		line += *line == '\f';
+		length = strlen(line);
+
+		while (length > 0 && line[length - 1] == ' ')
 			line[--length] = '\0';
-		puts(length > 0 ? start : "");
+		puts(line);
+		if (!text)
+			return;
 	}
-	free(line);
-	fclose(file);
-	return 0;
 }
 
 static int draw_text(const struct chart *chart, const struct options *options, const char *columns,
 		     struct err *err)
 {
-	char path[PATH_MAX];
 	struct gnuplot_target target = {.format = options->format,
-					.path = path,
 					.columns = options->chart.text_columns,
 					.has_color = terminal_has_color()};
+	struct memory_file file;
+	FILE *out = memory_file_open(&file);
+	char *text;
 	int rc;
 
-	snprintf(path, sizeof(path), "%.*s/drawing.txt", PATH_MAX - 16, columns);
-	rc = gnuplot_draw(chart->name, columns, &target, err);
-	return rc < 0 ? rc : print_drawing(path, err);
+	if (!out)
+		return err_set(err, -ENOMEM, "out of memory for the chart");
+	rc = gnuplot_draw(chart->name, columns, &target, out, err);
+	text = memory_file_close(&file);
+	if (rc == 0 && !text)
+		rc = err_set(err, -ENOMEM, "out of memory for the chart");
+	if (rc == 0)
+		print_drawing(text);
+	free(text);
+	return rc;
 }
 
 /* Each chart gets a folder of its own: their column files have the same names. */
@@ -387,7 +388,7 @@ static int draw(const struct chart *chart, const struct report *report,
 		rc = options->format == GNUPLOT_FORMAT_term
 			     ? draw_text(chart, options, columns, err)
 			     : draw_picture(chart, options, columns, err);
-	gnuplot_folder_remove(columns);
+	temporary_remove(columns);
 	return rc;
 }
 

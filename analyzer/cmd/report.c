@@ -156,26 +156,26 @@ static const struct argp parser = {
 	.doc = "Tell where the GPU's time went and why it idled.\n\n" SOURCE_DOC,
 };
 
-/* Writes to the file asked for; a file that could not be completed is a failure like any other. */
-static int write_report(const struct report *report, struct report_arguments *arguments,
+static int write_report(const struct report *report, struct report_arguments *arguments, FILE *out,
 			struct err *err)
 {
-	FILE *out = stdout;
-	int rc;
-
-	if (arguments->output_path) {
-		out = fopen(arguments->output_path, "w");
-		if (!out)
-			return err_set(err, -errno, "%s: cannot be written: %s",
-				       arguments->output_path, strerror(errno));
-	}
 	arguments->options.color = is_color_wanted(out);
 	arguments->options.width = terminal_width(out);
-	rc = outputs[arguments->format](report, out, &arguments->options, err);
-	if (out != stdout && fclose(out) && rc == 0)
-		rc = err_set(err, -errno, "%s: could not be written: %s", arguments->output_path,
-			     strerror(errno));
-	return rc;
+	return outputs[arguments->format](report, out, &arguments->options, err);
+}
+
+static int write_file(const struct report *report, struct report_arguments *arguments,
+		      struct err *err)
+{
+	struct new_file file;
+	int rc = new_file_open_any(&file, arguments->output_path, err);
+	FILE *out;
+
+	if (rc < 0)
+		return rc;
+	out = new_file_stream(&file, err);
+	return new_file_close(&file, out ? write_report(report, arguments, out, err) : -ENOMEM,
+			      err);
 }
 
 /* The page is there complete or not at all. */
@@ -187,11 +187,8 @@ static int write_page(const struct report *report, const char *path, struct err 
 
 	if (rc < 0)
 		return rc;
-	out = fdopen(dup(file.fd), "w");
-	rc = out ? html_write(report, out, err) : -errno;
-	if (out && fclose(out) && rc == 0)
-		rc = err_set(err, -errno, "%s: could not be written: %s", path, strerror(errno));
-	return new_file_close(&file, rc, err);
+	out = new_file_stream(&file, err);
+	return new_file_close(&file, out ? html_write(report, out, err) : -ENOMEM, err);
 }
 
 static int write_ordered(const struct report *report, struct report_arguments *arguments,
@@ -205,7 +202,8 @@ static int write_ordered(const struct report *report, struct report_arguments *a
 				    arguments->sort, err);
 	if (rc == 0) {
 		arguments->options.order = arguments->sort ? &order : NULL;
-		rc = write_report(report, arguments, err);
+		rc = arguments->output_path ? write_file(report, arguments, err)
+					    : write_report(report, arguments, stdout, err);
 	}
 	arguments->options.order = NULL;
 	row_order_free(&order);

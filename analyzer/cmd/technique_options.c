@@ -128,6 +128,6 @@ struct remedy technique_options_remedy(const struct argp_state *state, const cha
 	bool is_before = option_before(state, before) && !recording_is_there(before) &&
 			 !(option_before(state, argument) && !recording_is_there(argument));
 
-	technique_options_find_space(&remedy, state, is_before ? before : argument);
+	(void)technique_options_find_space(&remedy, state, is_before ? before : argument);
 	return remedy;
 }

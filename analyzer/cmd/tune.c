@@ -11,10 +11,10 @@
 #include "cmd/tune_text.h"
 
 /* What was found before it was interrupted is told as well. */
-static int tell(const struct tune_bench *bench, const struct tune_session *session)
+static int tell(const struct tune_bench *bench, const struct tune_session *session, struct err *err)
 {
 	if (bench->options->is_json)
-		return tune_json_result(stdout, bench, session);
+		return tune_json_result(stdout, bench, session, err);
 	tune_text_result(stdout, bench, session);
 	return 0;
 }
@@ -46,9 +46,9 @@ static int tune(const struct tune_options *options, struct tune_bench *bench, st
 		tune_text_head(stderr, options);
 	rc = tune_session_run(&session, &options->space, options->objective.is_maximized, &settings,
 			      tune_bench_measure, bench, err);
-	told = session.history.count ? tell(bench, &session) : 0;
+	told = session.history.count ? tell(bench, &session, err) : 0;
 	if (rc == 0)
-		rc = told < 0 ? err_set(err, told, "out of memory") : explain(bench, &session, err);
+		rc = told < 0 ? told : explain(bench, &session, err);
 	if (rc == 0 && !session.finalist_count)
 		rc = err_set(err, -ENODATA, "no trial worked%s%s", *bench->complaint ? ": " : "",
 			     bench->complaint);

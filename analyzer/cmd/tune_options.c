@@ -1,4 +1,5 @@
 /* tune_options.c - tune's command line. */
+#include "base/memory_file.h"
 #include "cmd/tune_options.h"
 
 #include <argp.h>
@@ -295,14 +296,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 /* The list of searches in --help comes from the table. */
 static char *help_filter(int key, const char *text, void *input)
 {
-	char *help = NULL;
-	size_t size = 0;
+	struct memory_file file;
 	FILE *out;
+	char *help;
 
 	(void)input;
 	if (key != ARGP_KEY_HELP_POST_DOC)
 		return (char *)text;
-	out = open_memstream(&help, &size);
+	out = memory_file_open(&file);
 	if (!out)
 		return (char *)text;
 	fputs("Objectives:\n", out);
@@ -314,8 +315,8 @@ static char *help_filter(int key, const char *text, void *input)
 	for (const struct tune_search_kind *kind = tune_searches; kind->name; kind++)
 		fprintf(out, "  %-14s %s\n", kind->name, kind->summary);
 	fprintf(out, "\n%s", text);
-	fclose(out);
-	return help;
+	help = memory_file_close(&file);
+	return help ? help : (char *)text;
 }
 
 static const struct argp parser = {
@@ -339,7 +340,7 @@ bool tune_options_parse(struct tune_options *options, int argc, char **argv)
 			     .tolerance = 0.01,
 			     .first_point = TUNE_NO_POINT},
 	};
-	tune_objective_parse(&options->objective, "wall", &err);
+	(void)tune_objective_parse(&options->objective, "wall", &err);
 	return usage_parse(&parser, argc, argv, ARGP_IN_ORDER, options) == 0;
 }
 

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/memory_file.h"
+
 #define GRACE_S 2 /* between TERM and KILL */
 #define MOST_OUTPUT (16 << 20)
 
@@ -35,9 +37,8 @@ static size_t parameter_at(const struct tune_space *space, const char *text)
 
 static char *fill_word(const char *word, const struct tune_space *space, size_t point)
 {
-	char *filled = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&filled, &size);
+	struct memory_file file;
+	FILE *out = memory_file_open(&file);
 
 	if (!out)
 		return NULL;
@@ -51,8 +52,7 @@ static char *fill_word(const char *word, const struct tune_space *space, size_t 
 		fputs(tune_space_value(space, point, parameter), out);
 		word += strlen(space->parameters[parameter].name) + 2;
 	}
-	fclose(out);
-	return filled;
+	return memory_file_close(&file);
 }
 
 char **tune_command_of(char **command, const struct tune_space *space, size_t point)

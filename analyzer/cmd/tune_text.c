@@ -2,7 +2,6 @@
 #include "cmd/tune_text.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 
 #include "base/shell.h"
@@ -201,55 +200,47 @@ void tune_text_result(FILE *out, const struct tune_bench *bench, const struct tu
 
 /* ---- JSON ---- */
 
-static json_t *json_of_point(const struct tune_space *space, size_t point)
-{
-	json_t *object = json_object();
-
-	for (size_t i = 0; i < space->parameter_count; i++)
-		json_object_set_new(object, space->parameters[i].name,
-				    json_string(tune_space_value(space, point, i)));
-	return object;
-}
-
-static json_t *json_of_finalist(const struct tune_space *space,
+static json_t *json_of_finalist(struct json_builder *json, const struct tune_space *space,
 				const struct tune_finalist *finalist)
 {
 	json_t *repeats = json_array();
 
 	for (size_t i = 1; i < finalist->count; i++)
-		json_array_append_new(repeats, json_real(finalist->values[i]));
+		json_builder_append(json, repeats, json_real(finalist->values[i]));
 	return json_pack("{s:o, s:f, s:f, s:o}", "parameters",
-			 json_of_point(space, finalist->point), "median", finalist->median, "trial",
-			 finalist->values[0], "repeats", repeats);
+			 tune_results_parameters(json, space, finalist->point), "median",
+			 finalist->median, "trial", finalist->values[0], "repeats", repeats);
 }
 
-static json_t *json_of_trials(const struct tune_space *space, const struct tune_history *history)
+static json_t *json_of_trials(struct json_builder *json, const struct tune_space *space,
+			      const struct tune_history *history)
 {
 	json_t *trials = json_array();
 
 	for (size_t i = 0; i < history->count; i++) {
 		const struct tune_trial *trial = &history->trials[i];
-		json_t *object =
-			json_pack("{s:o, s:s}", "parameters", json_of_point(space, trial->point),
-				  "status", tune_status_name(trial->status));
+		json_t *object = json_pack("{s:o, s:s}", "parameters",
+					   tune_results_parameters(json, space, trial->point),
+					   "status", tune_status_name(trial->status));
 
-		if (object && trial->status == TUNE_OK)
-			json_object_set_new(object, "value", json_real(trial->value));
-		json_array_append_new(trials, object);
+		if (trial->status == TUNE_OK)
+			json_builder_put(json, object, "value", json_real(trial->value));
+		json_builder_append(json, trials, object);
 	}
 	return trials;
 }
 
-int tune_json_result(FILE *out, const struct tune_bench *bench, const struct tune_session *session)
+int tune_json_result(FILE *out, const struct tune_bench *bench, const struct tune_session *session,
+		     struct err *err)
 {
 	const struct tune_options *options = bench->options;
-	json_t *finalists = json_array();
-	json_t *root;
-	int rc;
+	struct json_builder json = {0};
+	json_t *finalists = json_array(), *root;
 
 	for (size_t i = 0; i < session->finalist_count; i++)
-		json_array_append_new(finalists,
-				      json_of_finalist(&options->space, &session->finalists[i]));
+		json_builder_append(&json, finalists,
+				    json_of_finalist(&json, &options->space,
+						     &session->finalists[i]));
 	root = json_pack("{s:s, s:b, s:s, s:i, s:i, s:i, s:i, s:o, s:i, s:i, s:f, s:b, s:f, s:o}",
 			 "objective", options->objective.text, "maximize",
 			 (int)options->objective.is_maximized, "search",
@@ -260,9 +251,6 @@ int tune_json_result(FILE *out, const struct tune_bench *bench, const struct tun
 			 (int)session->won, "chance", tune_session_chance(session), "separated",
 			 (int)(session->finalist_count && tune_session_is_separated(session)),
 			 "seconds", session->seconds, "trials",
-			 json_of_trials(&options->space, &session->history));
-	rc = root && !json_dumpf(root, out, JSON_INDENT(2)) ? 0 : -ENOMEM;
-	fputc('\n', out);
-	json_decref(root);
-	return rc;
+			 json_of_trials(&json, &options->space, &session->history));
+	return json_builder_write(&json, root, out, JSON_INDENT(2), "the result", err);
 }

@@ -6,13 +6,15 @@
 
 #include <stdio.h>
 
+#include "base/err.h"
 #include "cmd/tune_measure.h"
 
 void tune_text_head(FILE *out, const struct tune_options *options);
 void tune_text_result(FILE *out, const struct tune_bench *bench,
 		      const struct tune_session *session);
 
-/* Returns 0 or -ENOMEM. */
-int tune_json_result(FILE *out, const struct tune_bench *bench, const struct tune_session *session);
+/* Fails with -ENOMEM, or -EIO where it cannot be written. */
+int tune_json_result(FILE *out, const struct tune_bench *bench, const struct tune_session *session,
+		     struct err *err);
 
 #endif

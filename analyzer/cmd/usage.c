@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "cmd/commands.h"
 
 #define WORD_SIZE 64
@@ -17,13 +18,14 @@ void usage_init(struct argp_state *state)
 
 void usage_fail(const struct argp_state *state, const char *format, ...)
 {
+	char text[4096], safe[sizeof(text)];
 	va_list arguments;
 
-	fprintf(stderr, "%s: ", state->name);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	fprintf(stderr, "; see %s --help\n", state->name);
+	(void)format_text(safe, sizeof(safe), text, sizeof(safe));
+	fprintf(stderr, "%s: %s; see %s --help\n", state->name, safe, state->name);
 	exit(EXIT_USAGE);
 }
 
@@ -255,6 +257,7 @@ int usage_parse(const struct argp *argp, int argc, char **argv, unsigned flags, 
 				   .doc = argp->doc,
 				   .help_filter = argp->help_filter,
 				   .children = children};
+	error_t rc;
 
 	inner.args_doc = inner.doc = NULL;
 	inner.help_filter = NULL;
@@ -263,7 +266,12 @@ int usage_parse(const struct argp *argp, int argc, char **argv, unsigned flags, 
 		return EINVAL;
 	}
 	/* Silent: getopt's lines and argp's own are said here. */
-	return argp_parse(&outer, argc, argv, flags | ARGP_NO_ERRS | ARGP_NO_HELP, NULL, input);
+	rc = argp_parse(&outer, argc, argv, flags | ARGP_NO_ERRS | ARGP_NO_HELP, NULL, input);
+	if (rc == ENOMEM) {
+		fprintf(stderr, "%s: out of memory\n", argv[0]);
+		exit(EXIT_FAILED);
+	}
+	return rc;
 }
 
 /* ---- options that several commands have ---- */

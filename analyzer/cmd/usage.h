@@ -9,7 +9,7 @@
 
 #include "output/outputs.h"
 
-/* In place of argp_parse: parses, or says what is wrong with an option.  Returns 0, or not and then the exit code is
+/* In place of argp_parse: parses, or says what is wrong with an option; without memory for it, it ends the program.  Returns 0, or not and then the exit code is
  * EXIT_USAGE.  Where options are listed (usage_list) nothing is parsed, and it is not 0 either. */
 int usage_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 

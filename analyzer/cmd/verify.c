@@ -322,7 +322,7 @@ static int verify(struct verification *verification, const struct verify_argumen
 	int rc = load(verification, arguments, &err);
 
 	if (rc < 0) {
-		fail(rc, &err);
+		(void)fail(rc, &err);
 		return EXIT_FAILED;
 	}
 	rc = comparison_make(&verification->comparison, verification->before->profile,

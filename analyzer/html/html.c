@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory_file.h"
 #include "base/paths.h"
 #include "html/html_blocks.h"
 #include "html/html_names.h"
@@ -40,12 +41,12 @@ static char *read_page(struct err *err)
 static int write_report(const struct report *report, FILE *out, struct err *err)
 {
 	struct output_options options = {.has_holes = !report->advice};
-	char *text = NULL;
-	size_t size = 0;
-	FILE *to = open_memstream(&text, &size);
+	struct memory_file file;
+	FILE *to = memory_file_open(&file);
 	int rc = to ? output_json(report, to, &options, err) : -ENOMEM;
+	char *text = to ? memory_file_close(&file) : NULL;
 
-	if (to && fclose(to))
+	if (rc == 0 && !text)
 		rc = -ENOMEM;
 	if (rc == 0)
 		html_write_json(out, "report", text);

@@ -1,17 +1,16 @@
 #include "output/check_command.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
+#include "base/memory_file.h"
 #include "base/paths.h"
 #include "base/shell.h"
 
 char *check_command(const struct report *report, const struct recommendation *item,
 		    const char *range)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct memory_file file;
+	FILE *out = memory_file_open(&file);
 
 	if (!out)
 		return NULL;
@@ -23,18 +22,13 @@ char *check_command(const struct report *report, const struct recommendation *it
 	}
 	shell_put_word(out, path_named(report->profile->path));
 	fprintf(out, " AFTER --strategy %s", item->id);
-	if (fclose(out)) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return memory_file_close(&file);
 }
 
 char *picture_command(const struct scenario *scenario)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct memory_file file;
+	FILE *out = memory_file_open(&file);
 
 	if (!out)
 		return NULL;
@@ -54,9 +48,5 @@ char *picture_command(const struct scenario *scenario)
 	}
 	fputc(' ', out);
 	shell_put_word(out, path_named(scenario->profile->path));
-	if (fclose(out)) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return memory_file_close(&file);
 }

@@ -18,10 +18,9 @@ struct value value_text(const char *text)
 
 struct value value_owned_text(char *text)
 {
-	struct value value = value_text(text);
-
-	value.owned = text;
-	return value;
+	return (struct value){.type = text ? VALUE_TEXT : VALUE_FAILED,
+			      .text = text,
+			      .owned = text};
 }
 
 struct value value_integer(int64_t integer)

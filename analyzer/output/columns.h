@@ -35,7 +35,8 @@ enum value_type {
 	VALUE_COUNT,
 	VALUE_REAL,
 	VALUE_BOOL,
-	VALUE_DIMENSIONS
+	VALUE_DIMENSIONS,
+	VALUE_FAILED /* there was no memory for it */
 };
 
 struct value {

@@ -1,8 +1,9 @@
 /* csv.c - one section as a table: the first line names the columns.  See columns.h, OUTPUT_SCHEMA. */
 #include "output/csv.h"
+#include "base/format.h"
+#include "base/memory_file.h"
 #include "output/outputs.h"
 
-#include <csv.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,12 +32,39 @@ static void end_row(struct sheet *sheet)
 
 /* ---- values ---- */
 
+/* What begins so a spreadsheet runs: with an apostrophe in front it is a text.  A tab or an end of line would be passed
+ * over there. */
+static bool is_formula(const char *text)
+{
+	return *text && strchr("=+-@\t\n", *text);
+}
+
+/* One byte of a character, or a whole one; but for ends of lines and tabs no control character, and UTF-8 only. */
+static size_t put_character(FILE *out, const char *text)
+{
+	size_t length = *text == '\n' || *text == '\t' ? 1 : format_character(text);
+
+	if (*text == '"')
+		fputs("\"\"", out);
+	else if (length)
+		(void)fwrite(text, 1, length, out);
+	else
+		fputc('?', out);
+	return length ? length : 1;
+}
+
 static void put_text(FILE *out, const char *text)
 {
-	if (strpbrk(text, ",\"\r\n") || *text == ' ')
-		csv_fwrite(out, text, strlen(text));
-	else
-		fputs(text, out);
+	bool is_quoted = strpbrk(text, ",\"\n") || *text == ' ';
+
+	if (is_quoted)
+		fputc('"', out);
+	if (is_formula(text))
+		fputc('\'', out);
+	while (*text)
+		text += put_character(out, text);
+	if (is_quoted)
+		fputc('"', out);
 }
 
 /* One value as it stands in a field; of dimensions, the fields of all three. */
@@ -75,6 +103,7 @@ static void put_field(struct sheet *sheet, const struct column *column, struct r
 	separate(sheet);
 	if (value.type == VALUE_NONE && column->type == COLUMN_DIMENSIONS)
 		fputs(",,", sheet->out);
+	sheet->has_failed |= value.type == VALUE_FAILED;
 	put_value(sheet->out, &value);
 	value_free(&value);
 }
@@ -100,17 +129,18 @@ static void put_entries(FILE *out, const struct column *column, const struct row
 static void put_list(struct sheet *sheet, const struct column *column, struct row *row,
 		     const void *from)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct memory_file file;
+	FILE *out = memory_file_open(&file);
+	char *text;
 
 	separate(sheet);
 	if (out)
 		put_entries(out, column, row, column_base(column, row, from));
-	if (!out || fclose(out))
-		sheet->has_failed = true;
-	else
+	text = out ? memory_file_close(&file) : NULL;
+	if (text)
 		put_text(sheet->out, text);
+	else
+		sheet->has_failed = true;
 	free(text);
 }
 

@@ -1,64 +1,25 @@
 /* json.c - the whole report for programs.  Keys are stable: see columns.h, OUTPUT_SCHEMA. */
 #include "output/json.h"
 
-#include <errno.h>
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/json_builder.h"
 #include "output/outputs.h"
 
-/* Everything that jansson gives comes through put() and append(), so that a call which found no
- * memory is noticed there, and told once at the end. */
-struct json {
-	json_t *root;
-	bool has_failed;
-};
-
-static void put(struct json *json, json_t *object, const char *key, json_t *value)
-{
-	if (json_object_set_new(object, key, value))
-		json->has_failed = true;
-}
-
-static void append(struct json *json, json_t *array, json_t *value)
-{
-	if (json_array_append_new(array, value))
-		json->has_failed = true;
-}
-
-/* ---- values ---- */
-
-/* JSON is UTF-8; a name that is not (file names, foreign code pages) keeps its ASCII part. */
-static json_t *text_of(const char *text)
-{
-	json_t *value = json_string(text);
-	char *copy;
-
-	if (value || !(copy = strdup(text)))
-		return value;
-	for (char *byte = copy; *byte; byte++)
-		if ((unsigned char)*byte >= 0x80)
-			*byte = '?';
-	value = json_string(copy);
-	free(copy);
-	return value;
-}
-
-static json_t *dimensions_of(struct json *json, const uint32_t dimensions[3])
+static json_t *dimensions_of(struct json_builder *json, const uint32_t dimensions[3])
 {
 	json_t *array = json_array();
 
 	for (int i = 0; i < 3; i++)
-		append(json, array, json_integer(dimensions[i]));
+		json_builder_append(json, array, json_integer(dimensions[i]));
 	return array;
 }
 
-static json_t *json_of(struct json *json, const struct value *value)
+static json_t *json_of(struct json_builder *json, const struct value *value)
 {
 	switch (value->type) {
 	case VALUE_TEXT:
-		return text_of(value->text);
+		return json_builder_text(value->text);
 	case VALUE_INTEGER:
 		return json_integer(value->integer);
 	case VALUE_COUNT:
@@ -70,6 +31,8 @@ static json_t *json_of(struct json *json, const struct value *value)
 		return json_boolean(value->is_true);
 	case VALUE_DIMENSIONS:
 		return dimensions_of(json, value->dimensions);
+	case VALUE_FAILED:
+		return NULL;
 	default:
 		return json_null();
 	}
@@ -77,15 +40,15 @@ static json_t *json_of(struct json *json, const struct value *value)
 
 /* ---- columns ---- */
 
-static void put_columns(struct json *json, json_t *object, const struct column *columns,
+static void put_columns(struct json_builder *json, json_t *object, const struct column *columns,
 			struct row *row, const void *from);
 
-static void put_value(struct json *json, json_t *object, const struct column *column,
+static void put_value(struct json_builder *json, json_t *object, const struct column *column,
 		      struct row *row, const void *from)
 {
 	struct value value = column_value(column, row, from);
 
-	put(json, object, column->key, json_of(json, &value));
+	json_builder_put(json, object, column->key, json_of(json, &value));
 	value_free(&value);
 }
 
@@ -96,7 +59,7 @@ static const void *row_at(const struct section *section, row_function at, const 
 	return section ? section_row(section, parent, index) : at(parent, index);
 }
 
-static json_t *rows_of(struct json *json, const struct section *ordered,
+static json_t *rows_of(struct json_builder *json, const struct section *ordered,
 		       const struct column *columns, row_function at, const struct row *parent)
 {
 	bool is_plain = ordered && ordered->is_plain;
@@ -110,15 +73,16 @@ static json_t *rows_of(struct json *json, const struct section *ordered,
 
 		put_columns(json, item, columns, &row, row.item);
 		if (is_plain)
-			append(json, array, json_incref(json_object_get(item, columns->key)));
+			json_builder_append(json, array,
+					    json_incref(json_object_get(item, columns->key)));
 		else
-			append(json, array, json_incref(item));
+			json_builder_append(json, array, json_incref(item));
 		json_decref(item);
 	}
 	return array;
 }
 
-static json_t *row_of(struct json *json, const struct column *column, struct row *parent,
+static json_t *row_of(struct json_builder *json, const struct column *column, struct row *parent,
 		      const void *from)
 {
 	json_t *object = json_object();
@@ -129,41 +93,41 @@ static json_t *row_of(struct json *json, const struct column *column, struct row
 	return object;
 }
 
-static void put_list(struct json *json, json_t *object, const struct column *column,
+static void put_list(struct json_builder *json, json_t *object, const struct column *column,
 		     struct row *row, const void *from)
 {
 	json_t *array = json_array();
 	struct entry entry;
 
 	for (size_t i = 0; from && column->entry(row, from, i, &entry); i++)
-		append(json, array, json_of(json, &entry.value));
-	put(json, object, column->key, array);
+		json_builder_append(json, array, json_of(json, &entry.value));
+	json_builder_put(json, object, column->key, array);
 }
 
 /* Of a map without a key the entries stand in the object itself. */
-static void put_map(struct json *json, json_t *object, const struct column *column, struct row *row,
-		    const void *from)
+static void put_map(struct json_builder *json, json_t *object, const struct column *column,
+		    struct row *row, const void *from)
 {
 	json_t *map = column->key ? json_object() : object;
 	struct entry entry;
 
 	for (size_t i = 0; from && column->entry(row, from, i, &entry); i++)
-		put(json, map, entry.key, json_of(json, &entry.value));
+		json_builder_put(json, map, entry.key, json_of(json, &entry.value));
 	if (column->key)
-		put(json, object, column->key, map);
+		json_builder_put(json, object, column->key, map);
 }
 
-static void put_group(struct json *json, json_t *object, const struct column *column,
+static void put_group(struct json_builder *json, json_t *object, const struct column *column,
 		      struct row *row, const void *from)
 {
 	json_t *group = column->key ? json_object() : object;
 
 	put_columns(json, group, column->columns, row, from);
 	if (column->key)
-		put(json, object, column->key, group);
+		json_builder_put(json, object, column->key, group);
 }
 
-static void put_column(struct json *json, json_t *object, const struct column *column,
+static void put_column(struct json_builder *json, json_t *object, const struct column *column,
 		       struct row *row, const void *from)
 {
 	switch (column->type) {
@@ -177,18 +141,18 @@ static void put_column(struct json *json, json_t *object, const struct column *c
 		put_map(json, object, column, row, column_base(column, row, from));
 		break;
 	case COLUMN_ROW:
-		put(json, object, column->key, row_of(json, column, row, from));
+		json_builder_put(json, object, column->key, row_of(json, column, row, from));
 		break;
 	case COLUMN_ROWS:
-		put(json, object, column->key,
-		    rows_of(json, NULL, column->columns, column->at, row));
+		json_builder_put(json, object, column->key,
+				 rows_of(json, NULL, column->columns, column->at, row));
 		break;
 	default:
 		put_value(json, object, column, row, from);
 	}
 }
 
-static void put_columns(struct json *json, json_t *object, const struct column *columns,
+static void put_columns(struct json_builder *json, json_t *object, const struct column *columns,
 			struct row *row, const void *from)
 {
 	for (const struct column *column = columns; column->type; column++)
@@ -197,40 +161,28 @@ static void put_columns(struct json *json, json_t *object, const struct column *
 
 /* ---- whole documents ---- */
 
-static void begin(struct json *json)
-{
-	json->root = json_object();
-	put(json, json->root, "schema", json_integer(OUTPUT_SCHEMA));
-}
+#define REPORT_FORM (JSON_INDENT(2) | JSON_REAL_PRECISION(15))
 
-/* Writes it and lets go of it.  What is written needs memory, too. */
-static int finish(struct json *json, FILE *out, const char *what, struct err *err)
+static json_t *begin(struct json_builder *json)
 {
-	bool is_written =
-		!json->has_failed &&
-		json_dumpf(json->root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
-		fputc('\n', out) != EOF && fflush(out) == 0;
+	json_t *root = json_object();
 
-	json_decref(json->root);
-	if (is_written)
-		return 0;
-	if (!ferror(out))
-		return err_set(err, -ENOMEM, "out of memory for %s", what);
-	return err_set(err, -EIO, "%s could not be written: %s", what, strerror(errno));
+	json_builder_put(json, root, "schema", json_integer(OUTPUT_SCHEMA));
+	return root;
 }
 
 int json_write(const struct column *columns, const void *item, FILE *out, const char *what,
 	       struct err *err)
 {
-	struct json json = {0};
+	struct json_builder json = {0};
 	struct row row = {.item = item};
+	json_t *root = begin(&json);
 
-	begin(&json);
-	put_columns(&json, json.root, columns, &row, item);
-	return finish(&json, out, what, err);
+	put_columns(&json, root, columns, &row, item);
+	return json_builder_write(&json, root, out, REPORT_FORM, what, err);
 }
 
-static json_t *section_of(struct json *json, const struct section *section,
+static json_t *section_of(struct json_builder *json, const struct section *section,
 			  const struct report *report, const struct output_options *options)
 {
 	const struct report *from = section_report(section, report);
@@ -247,17 +199,18 @@ static json_t *section_of(struct json *json, const struct section *section,
 int output_json(const struct report *report, FILE *out, const struct output_options *options,
 		struct err *err)
 {
-	struct json json = {0};
+	struct json_builder json = {0};
+	json_t *root = begin(&json);
 
-	begin(&json);
-	put(&json, json.root, "recording", text_of(report->profile->path));
-	put(&json, json.root, "selection",
-	    report->selection ? text_of(report->selection) : json_null());
-	put(&json, json.root, "first_ns",
-	    report->profile->op_count ? json_integer(report_first_ns(report)) : json_null());
+	json_builder_put(&json, root, "recording", json_builder_text(report->profile->path));
+	json_builder_put(&json, root, "selection",
+			 report->selection ? json_builder_text(report->selection) : json_null());
+	json_builder_put(&json, root, "first_ns",
+			 report->profile->op_count ? json_integer(report_first_ns(report))
+						   : json_null());
 	for (size_t i = 0; sections[i]; i++)
 		if (section_is_wanted(sections[i], options))
-			put(&json, json.root, sections[i]->key,
-			    section_of(&json, sections[i], report, options));
-	return finish(&json, out, "the report", err);
+			json_builder_put(&json, root, sections[i]->key,
+					 section_of(&json, sections[i], report, options));
+	return json_builder_write(&json, root, out, REPORT_FORM, "the report", err);
 }

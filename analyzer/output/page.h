@@ -17,7 +17,11 @@ struct page {
 	const struct output_options *options;
 	bool is_begun; /* something was printed: sections keep a blank line between them */
 	size_t title_count;
+	bool has_failed; /* memory ran out for something of it */
 };
+
+/* Whether all of it was written.  Fails with -ENOMEM or -EIO; what: "the report". */
+int page_finish(const struct page *page, const char *what, struct err *err);
 
 /* Columns of a line: PAGE_WIDTH, or more on a wider terminal. */
 size_t page_width(const struct page *page);
@@ -34,6 +38,12 @@ void page_heads(struct page *page, const char *heads);
 
 /* label, then text wrapped at PAGE_WIDTH; lines after the first are indented by indent columns. */
 void page_wrap(struct page *page, const char *label, const char *text, size_t indent);
+
+/* text as it is, but for what a terminal must not get.  NULL: there was no memory for it. */
+void page_put(struct page *page, const char *text);
+
+/* label and then text on a line of its own, however long, so that it can be copied. */
+void page_line(struct page *page, const char *label, const char *text);
 
 /* A bar of part out of whole, width columns at most, and the end of the line. */
 void page_bar(struct page *page, int64_t part, int64_t whole, size_t width);

@@ -56,11 +56,11 @@ void page_title(struct page *page, const char *title, const char *note)
 	page->is_begun = true;
 	page->title_count++;
 	fputs(emphasis(page, BOLD), page->out);
-	put_text(page, title, strlen(title));
+	(void)put_text(page, title, strlen(title));
 	fputs(emphasis(page, PLAIN), page->out);
 	if (note && *note) {
 		fprintf(page->out, "  %s(", emphasis(page, GRAY));
-		put_text(page, note, strlen(note));
+		(void)put_text(page, note, strlen(note));
 		fprintf(page->out, ")%s", emphasis(page, PLAIN));
 	}
 	fputc('\n', page->out);
@@ -105,6 +105,30 @@ void page_wrap(struct page *page, const char *label, const char *text, size_t in
 		text += strspn(text, " \n");
 	}
 	fputc('\n', page->out);
+}
+
+void page_put(struct page *page, const char *text)
+{
+	if (text)
+		(void)put_text(page, text, strlen(text));
+	else
+		page->has_failed = true;
+}
+
+void page_line(struct page *page, const char *label, const char *text)
+{
+	fputs(label, page->out);
+	page_put(page, text);
+	fputc('\n', page->out);
+}
+
+int page_finish(const struct page *page, const char *what, struct err *err)
+{
+	if (page->has_failed)
+		return err_set(err, -ENOMEM, "out of memory for %s", what);
+	if (fflush(page->out) || ferror(page->out))
+		return err_set(err, -EIO, "%s could not be written: %s", what, strerror(errno));
+	return 0;
 }
 
 void page_bar(struct page *page, int64_t part, int64_t whole, size_t width)
@@ -153,10 +177,10 @@ void page_kernel_line(struct page *page, const char *name)
 
 	fputs("  ", page->out);
 	if (page->options->wide) {
-		put_text(page, name, strlen(name));
+		(void)put_text(page, name, strlen(name));
 	} else {
 		format_kernel_name(buffer, sizeof(buffer), name, PAGE_WIDTH - 2);
-		put_text(page, buffer, strlen(buffer));
+		(void)put_text(page, buffer, strlen(buffer));
 	}
 	fputc('\n', page->out);
 }
@@ -240,7 +264,5 @@ int output_text(const struct report *report, FILE *out, const struct output_opti
 			page.report = section_report(sections[i], report);
 			put_section(&page, sections[i]);
 		}
-	if (fflush(out) || ferror(out))
-		return err_set(err, -EIO, "the report could not be written: %s", strerror(errno));
-	return 0;
+	return page_finish(&page, "the report", err);
 }

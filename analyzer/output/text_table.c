@@ -70,9 +70,10 @@ static void put_cell(struct page *page, const struct section *section,
 	if (column->get)
 		value = column->get(row, row->item);
 	else
-		find_value(section->columns, column->key, row, row->item, &value);
+		(void)find_value(section->columns, column->key, row, row->item, &value);
+	page->has_failed |= value.type == VALUE_FAILED;
 	if (column->width < 0)
-		page_text(page, value.type == VALUE_NONE ? "-" : value.text,
+		page_text(page, value.type == VALUE_TEXT ? value.text : "-",
 			  (size_t)-width_of(page, column, is_first));
 	else
 		fprintf(page->out, "%*s", column->width,

@@ -254,8 +254,5 @@ int verify_write_text(const struct comparison *comparison, FILE *out,
 	put_sentences(&page, "not the same work: ", &comparison->differences);
 	put_sentences(&page, "disturbed times: ", &comparison->obstacles);
 	put_sentences(&page, "warning: ", &comparison->warnings);
-	if (ferror(out) || fflush(out))
-		return err_set(err, -EIO, "the comparison could not be written: %s",
-			       strerror(errno));
-	return 0;
+	return page_finish(&page, "the comparison", err);
 }

@@ -184,17 +184,12 @@ static void put_part(struct page *page, const struct scenario *scenario,
 			 technique->is_up_to && !part->alone.effect.is_proven);
 }
 
-/* On one line, to be copied. */
-static int put_picture(struct page *page, const struct scenario *scenario, struct err *err)
+static void put_picture(struct page *page, const struct scenario *scenario)
 {
-	char *command = scenario->is_changed ? picture_command(scenario) : NULL;
+	char *command = picture_command(scenario);
 
-	if (scenario->is_changed && !command)
-		return err_set(err, -ENOMEM, "out of memory for the prediction");
-	if (command)
-		fprintf(page->out, "\nAs a picture: %s\n", command);
+	page_line(page, "\nAs a picture: ", command);
 	free(command);
-	return 0;
 }
 
 static void put_technique(struct page *page, const struct technique *technique)
@@ -217,26 +212,19 @@ int whatif_write_list(FILE *out, const struct output_options *options, struct er
 	page_title(&page, "Techniques", "what each changes in a replay");
 	for (int i = 0; i < TECHNIQUE_COUNT; i++)
 		put_technique(&page, techniques[i]);
-	if (ferror(out) || fflush(out))
-		return err_set(err, -EIO, "the list could not be written: %s", strerror(errno));
-	return 0;
+	return page_finish(&page, "the list", err);
 }
 
 int whatif_write_text(const struct scenario *scenario, FILE *out,
 		      const struct output_options *options, struct err *err)
 {
 	struct page page = {.out = out, .options = options};
-	int rc;
 
 	put_whole(&page, scenario);
 	page_title(&page, "Techniques", "in the order in which they are applied");
 	for (size_t i = 0; i < scenario->part_count; i++)
 		put_part(&page, scenario, &scenario->parts[i]);
-	rc = put_picture(&page, scenario, err);
-	if (rc < 0)
-		return rc;
-	if (ferror(out) || fflush(out))
-		return err_set(err, -EIO, "the prediction could not be written: %s",
-			       strerror(errno));
-	return 0;
+	if (scenario->is_changed)
+		put_picture(&page, scenario);
+	return page_finish(&page, "the prediction", err);
 }

@@ -297,16 +297,16 @@ static int sample_start(struct device_samples *samples, const struct device_late
 	const struct profile_call *call = &model->profile->calls[op->call];
 	struct launch_samples *launch = &samples->launches[launch_index(model, op)];
 	int64_t start_ns = op->start_ns - call->start_ns - latencies_extension_ns(model, op);
-	int64_t gap_ns = op->start_ns - model_ready_ns(model, index);
+	int64_t ready_ns = model_ready_ns(model, index);
 
 	if (!is_prompt(model->profile, op))
 		return 0;
 	if (model_is_idle(model, index))
 		return add_sample(&launch->idle, start_ns);
-	if (op->start_ns - gap_ns <= call->start_ns + QUEUED_NS) {
+	if (ready_ns <= call->start_ns + QUEUED_NS) {
 		int rc = add_sample(&launch->prompt, start_ns);
 
-		launch->late_count += gap_ns > LATE_GAPS * device->kernel_gap_ns;
+		launch->late_count += op->start_ns - ready_ns > LATE_GAPS * device->kernel_gap_ns;
 		if (rc < 0)
 			return rc;
 	}

@@ -68,7 +68,8 @@ void part_time_add_within(struct part_time *part_time, uint32_t thread, size_t c
 	}
 	progress->end_ns = max_ns(progress->end_ns, work_end_ns);
 	if (call + 1 == place->end) {
-		spans_add(&part_time->spans, progress->start_ns, max_ns(progress->end_ns, end_ns));
+		(void)spans_add(&part_time->spans, progress->start_ns,
+				max_ns(progress->end_ns, end_ns)); /* there is room for all */
 		progress->next++;
 	}
 }

@@ -38,7 +38,9 @@ static int64_t waited_until_ns(const struct run *run, size_t index, int64_t star
 		own_ns = run->costs ? min_ns(min_ns(own_ns, waited_ns), run->costs->synchronize_ns)
 				    : 0;
 	}
-	return max_ns(start_ns + own_ns, awaited_end_ns(run, awaited) + after_ns);
+	/* Of damaged times: where work ended decades before its wait, each wait would add them. */
+	return min_ns(max_ns(start_ns + own_ns, awaited_end_ns(run, awaited) + after_ns),
+		      INT64_MAX / 2);
 }
 
 static int64_t call_end_ns(const struct run *run, size_t index, int64_t start_ns)

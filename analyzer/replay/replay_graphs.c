@@ -299,7 +299,7 @@ static void place_node(struct run *run, struct graph_launch *launch, uint32_t in
 
 	if (is_working)
 		start_ns = engines_start_ns(engines, run->profile, op, fill, start_ns);
-	replay_place_op(run, op, start_ns, length);
+	(void)replay_place_op(run, op, start_ns, length);
 	run->placed[op] = PLACED_IN_GRAPH;
 	if (is_working)
 		engines_add(engines, run->profile, op, fill, start_ns, start_ns + length);

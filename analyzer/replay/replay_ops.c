@@ -359,10 +359,10 @@ static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
 		length = replay_length_ns(run, op);
 		shorter_ns = run->costs ? overhead_add_node(&added, run->costs, &ops[op]) : 0;
 		kept_ns = start_ns + (ops[op].start_ns - recorded_ns) - added.before_ns;
-		replay_place_op(run, op,
-				kept_node_start_ns(run, op, first_ns,
-						   max_ns(call_start_ns, kept_ns)),
-				is_changed(run, op) ? length : length - shorter_ns);
+		(void)replay_place_op(run, op,
+				      kept_node_start_ns(run, op, first_ns,
+							 max_ns(call_start_ns, kept_ns)),
+				      is_changed(run, op) ? length : length - shorter_ns);
 	}
 }
 
@@ -385,8 +385,9 @@ static void submit_fused(struct run *run, size_t call, int64_t call_start_ns)
 
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
 		uint32_t op = submissions->ops[i];
-		replay_place_op(run, op, max_ns(replay_ready_ns(run, op, 0, 0), call_start_ns),
-				replay_length_ns(run, op));
+		(void)replay_place_op(run, op,
+				      max_ns(replay_ready_ns(run, op, 0, 0), call_start_ns),
+				      replay_length_ns(run, op));
 	}
 }
 
@@ -402,7 +403,8 @@ static void submit_parent(struct run *run, size_t call, struct thread_clock *clo
 		if (end_ns == INT64_MIN) /* nothing ran before it */
 			end_ns = clock->replayed_ns;
 		child_kernels_begin(&clock->children, end_ns, run->profile->ops[op].stream);
-		replay_place_op(run, op, clock->children.parent_end_ns, replay_length_ns(run, op));
+		(void)replay_place_op(run, op, clock->children.parent_end_ns,
+				      replay_length_ns(run, op));
 	}
 }
 
@@ -414,11 +416,11 @@ static void submit_children(struct run *run, size_t call, struct thread_clock *c
 		uint32_t op = submissions->ops[i];
 		int64_t length = replay_length_ns(run, op);
 
-		replay_place_op(run, op,
-				child_kernels_add(&clock->children, run->costs,
-						  run->change->are_beside, length,
-						  run->change->fill[op]),
-				length);
+		(void)replay_place_op(run, op,
+				      child_kernels_add(&clock->children, run->costs,
+							run->change->are_beside, length,
+							run->change->fill[op]),
+				      length);
 	}
 }
 
@@ -463,9 +465,9 @@ void replay_place_rest(struct run *run)
 		for (size_t i = device->first_op;
 		     run->rc == 0 && i < device->first_op + device->op_count; i++) {
 			if (!run->placed[i])
-				replay_place_op(run, (uint32_t)i,
-						profile->ops[i].start_ns + shift_ns,
-						replay_length_ns(run, (uint32_t)i));
+				(void)replay_place_op(run, (uint32_t)i,
+						      profile->ops[i].start_ns + shift_ns,
+						      replay_length_ns(run, (uint32_t)i));
 			shift_ns = replay_op_start_ns(run->replay, i) - profile->ops[i].start_ns;
 		}
 	}

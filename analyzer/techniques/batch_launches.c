@@ -197,7 +197,7 @@ static void batch_calls(struct batching *it, size_t first, size_t end)
 			end_batch(it, i);
 		if (op && !it->batch.count) {
 			begin_batch(it, i, op);
-			kernels_beside_add(&it->beside, index_of(it, op), true);
+			(void)kernels_beside_add(&it->beside, index_of(it, op), true);
 		}
 		if (op)
 			add_launch(it, op);

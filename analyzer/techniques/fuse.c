@@ -140,7 +140,7 @@ static void hide(struct neighbors *it, const struct profile_op *op)
 
 	if (!it->is_most || it->fusion->kernels || is_independent(it, op))
 		return;
-	shorten(it, op, own_ns, fmax(own_ns - it->longest_ns, 0));
+	(void)shorten(it, op, own_ns, fmax(own_ns - it->longest_ns, 0));
 	it->longest_ns = fmax(it->longest_ns, own_ns);
 }
 
@@ -227,11 +227,11 @@ struct fused_kernels fuse_find(const struct recorded_run *run, const struct loop
 	struct fused_kernels found = {0};
 
 	for (size_t i = 0; run->fusion.kernels && i < loops->count; i++)
-		fuse_loop(&(struct neighbors){.model = run->model,
-					      .fusion = &run->fusion,
-					      .accesses = dependences_recorded(run->report),
-					      .fused = &found},
-			  &loops->items[i]);
+		(void)fuse_loop(&(struct neighbors){.model = run->model,
+						    .fusion = &run->fusion,
+						    .accesses = dependences_recorded(run->report),
+						    .fused = &found},
+				&loops->items[i]);
 	return found;
 }
 

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the C++ ABI, in libstdc++; there is no C header for it. */
-char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
-
 /* What follows "__nv_static_<n>_", n characters and another "_"; the name itself without them. */
 static const char *skip_static_prefix(const char *mangled)
 {
@@ -62,13 +59,13 @@ static void name_anonymous(char *name)
 	*out = '\0';
 }
 
-char *kernel_name_demangle(const char *mangled)
+char *kernel_name_demangle(struct demangler *demangler, const char *mangled)
 {
 	const char *own = skip_static_prefix(mangled);
-	char *name = strncmp(own, "_Z", 2) ? NULL : __cxa_demangle(own, NULL, NULL, NULL);
+	const char *name = strncmp(own, "_Z", 2) ? NULL : demangler_name(demangler, own);
+	char *copy = strdup(name ? name : own);
 
-	if (!name)
-		return strdup(own);
-	name_anonymous(name);
-	return name;
+	if (name && copy)
+		name_anonymous(copy);
+	return copy;
 }

@@ -29,6 +29,7 @@
 #include "base/err.h"
 #include "base/array.h"
 #include "base/groups.h"
+#include "trace/demangler.h"
 #include "trace/id_map.h"
 #include "trace/profile.h"
 #include "trace/reader.h"
@@ -60,6 +61,7 @@ struct loader {
 	struct strings *call_texts;   /* numbers are indexes of call_names[] */
 	struct strings *metric_texts; /* numbers are indexes of metrics[] */
 	struct signature_node *signature_set;
+	struct demangler demangler;
 	struct counter_node *counter_set;
 	struct groups device_identities; /* numbers are indexes of devices[] */
 	uint32_t *next_stream; /* as streams[]: another one with the same stream id, or NONE */
@@ -177,8 +179,9 @@ int loader_sum_losses(struct profile *profile);
 int loader_add_process(struct loader *loader, const struct recording_process *source,
 		       struct err *err);
 
-/* Which run a process is of, as its process.csv says; one of those that are joined, or RUN_ONLY for all others. */
-enum roofline_run loader_run_of(const struct recording_process *source);
+/* Which run a process is of, as its process.csv says; one of those that are joined, or RUN_ONLY for all others, and where it
+ * cannot be read, which is told when the folder is loaded.  Returns 0 or -ENOMEM. */
+int loader_run_of(enum roofline_run *run, const struct recording_process *source);
 
 /* ---- loader_tables.c ---- */
 

@@ -87,15 +87,16 @@ static int find_run(const union trace_row *row, const struct reader_place *place
 	return 0;
 }
 
-/* What cannot be read is told when the folder is loaded. */
-enum roofline_run loader_run_of(const struct recording_process *source)
+int loader_run_of(enum roofline_run *run, const struct recording_process *source)
 {
-	enum roofline_run run = RUN_ONLY;
 	struct reader_losses losses = {0};
 	struct err err = {""};
 
-	reader_read_table(source, TRACE_TABLE_process, find_run, &run, &losses, &err);
-	return run;
+	*run = RUN_ONLY;
+	return reader_read_table(source, TRACE_TABLE_process, find_run, run, &losses, &err) ==
+			       -ENOMEM
+		       ? -ENOMEM
+		       : 0;
 }
 
 /* ---- one process ---- */

@@ -24,7 +24,7 @@ struct signature_node {
 static uint32_t loader_kernel_name(struct loader *loader, const char *mangled)
 {
 	struct profile *profile = loader->profile;
-	char *demangled = kernel_name_demangle(mangled);
+	char *demangled = kernel_name_demangle(&loader->demangler, mangled);
 	const char *text = demangled ? strings_intern(loader->texts, demangled) : NULL;
 	uint32_t number = text ? strings_number(loader->kernel_texts, text) : PROFILE_NONE;
 	char **name;

@@ -10,6 +10,7 @@
 
 #include "base/new_folder.h"
 #include "base/paths.h"
+#include "base/temporary.h"
 #include "trace/packed.h"
 #include "trace/recording.h"
 

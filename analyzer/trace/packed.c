@@ -14,13 +14,17 @@
 #include "base/paths.h"
 
 #define BLOCK_BYTES ((size_t)64 * 1024)
+#define MOST_ZERO_BYTES ((size_t)64 * 1024 * 1024)
 
 struct packed {
 	char *path;
 	int fd;
 	struct archive *archive;
-	bool has_begun; /* at least one file was found */
+	struct archive_entry *entry; /* libarchive's own might be missing: it does not look */
+	bool has_begun;		     /* at least one file was found */
 	char block[BLOCK_BYTES];
+	char read[BLOCK_BYTES]; /* what libarchive is given */
+	size_t zero_bytes;	/* in a row */
 };
 
 bool packed_find(char *buffer, size_t size, const char *path)
@@ -44,7 +48,14 @@ static int check_source(int fd, const char *path, struct err *err)
 			err, -EINVAL,
 			"%s: no recording, but a terminal; name a recording, or send a packed one there",
 			path);
-	if (fstat(fd, &status) == 0 && S_ISDIR(status.st_mode))
+	if (fstat(fd, &status) < 0)
+		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode))
+		return err_set(err, -EINVAL,
+			       "%s: is no packed recording, but a device; name a file, or send one "
+			       "through a pipe",
+			       path);
+	if (S_ISDIR(status.st_mode))
 		return err_set(
 			err, -EISDIR,
 			"%s: is a folder, and no packed recording; make one with: rooflinectl pack DIR",
@@ -65,13 +76,51 @@ static int open_path(const char *path, struct err *err)
 	return rc < 0 ? rc : fd;
 }
 
-static bool archive_prepare(struct archive *archive, int fd)
+/* Zeros end a tar, and libarchive looks behind any number of them for more: a device has no end of them. */
+static bool is_endless(struct packed *packed, size_t length)
 {
+	bool is_zero =
+		length && !packed->read[0] && !memcmp(packed->read, packed->read + 1, length - 1);
+
+	packed->zero_bytes = is_zero ? packed->zero_bytes + length : 0;
+	return packed->zero_bytes > MOST_ZERO_BYTES;
+}
+
+static la_ssize_t read_block(struct archive *archive, void *context, const void **block)
+{
+	struct packed *packed = context;
+	ssize_t length;
+
+	do {
+		length = read(packed->fd, packed->read, BLOCK_BYTES);
+	} while (length < 0 && errno == EINTR);
+	*block = packed->read;
+	if (length < 0)
+		archive_set_error(archive, errno, "%s", strerror(errno));
+	else if (is_endless(packed, (size_t)length))
+		archive_set_error(archive, EILSEQ, "nothing but zeros");
+	else
+		return length;
+	return -1;
+}
+
+/* archive_read_open_fd does not look whether there is memory for the callbacks' data. */
+static bool open_blocks(struct packed *packed)
+{
+	return archive_read_set_read_callback(packed->archive, read_block) == ARCHIVE_OK &&
+	       archive_read_set_callback_data(packed->archive, packed) == ARCHIVE_OK &&
+	       archive_read_open1(packed->archive) == ARCHIVE_OK;
+}
+
+static bool archive_prepare(struct packed *packed)
+{
+	struct archive *archive = packed->archive;
+
 	/* The option makes it read up to the checksum, behind the end of the tar. */
 	return archive_read_support_filter_zstd(archive) >= ARCHIVE_WARN &&
 	       archive_read_support_format_tar(archive) >= ARCHIVE_WARN &&
 	       archive_read_set_options(archive, "tar:read_concatenated_archives") == ARCHIVE_OK &&
-	       archive_read_open_fd(archive, fd, BLOCK_BYTES) == ARCHIVE_OK;
+	       open_blocks(packed);
 }
 
 static int fail(const struct packed *packed, struct err *err)
@@ -99,12 +148,13 @@ int packed_open(struct packed **out, const char *path, struct err *err)
 	packed->fd = -1;
 	packed->path = strdup(path);
 	packed->archive = archive_read_new();
-	if (!packed->path || !packed->archive)
+	packed->entry = archive_entry_new();
+	if (!packed->path || !packed->archive || !packed->entry)
 		return err_set(err, -ENOMEM, "%s: out of memory", path);
 	packed->fd = open_path(path, err);
 	if (packed->fd < 0)
 		return packed->fd;
-	return archive_prepare(packed->archive, packed->fd) ? 0 : fail(packed, err);
+	return archive_prepare(packed) ? 0 : fail(packed, err);
 }
 
 /* Whether each part of the name is one of a file below: none is empty, "." or "..". */
@@ -150,11 +200,11 @@ static const char *without_dot(const char *name)
 
 int packed_next(struct packed *packed, const char **name, struct err *err)
 {
-	struct archive_entry *entry;
+	struct archive_entry *entry = packed->entry;
 	int rc;
 
 	do {
-		rc = archive_read_next_header(packed->archive, &entry);
+		rc = archive_read_next_header2(packed->archive, entry);
 		if (rc == ARCHIVE_EOF && packed->has_begun)
 			return 0;
 		if (rc < ARCHIVE_WARN || rc == ARCHIVE_EOF)
@@ -198,6 +248,7 @@ void packed_close(struct packed *packed)
 	if (!packed)
 		return;
 	archive_read_free(packed->archive);
+	archive_entry_free(packed->entry);
 	if (packed->fd >= 0)
 		close(packed->fd);
 	free(packed->path);

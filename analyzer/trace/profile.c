@@ -128,6 +128,7 @@ static void set_slices(struct profile *profile)
 
 static void loader_clear(struct loader *loader)
 {
+	demangler_close(&loader->demangler);
 	loader_free_signatures(loader);
 	loader_free_counters(loader);
 	strings_free(loader->metric_texts);
@@ -164,12 +165,11 @@ struct loading {
 };
 
 /* A process folder named by itself is a recording, whichever run it is of. */
-static bool is_of_run(const struct recording *recording, const struct recording_process *process,
-		      enum roofline_run run)
+static int find_run(enum roofline_run *run, const struct recording *recording,
+		    const struct recording_process *process)
 {
-	if (recording->is_process)
-		return run == RUN_ONLY;
-	return loader_run_of(process) == run;
+	*run = RUN_ONLY;
+	return recording->is_process ? 0 : loader_run_of(run, process);
 }
 
 /* Adds the processes of one run.  One that cannot be read is passed over while there are others. */
@@ -181,8 +181,10 @@ static int add_processes(struct loader *loader, struct loading *loading, enum ro
 
 	for (size_t i = 0; i < recording->process_count && rc == 0; i++) {
 		struct err failure = {""};
+		enum roofline_run its_run;
 
-		if (!is_of_run(recording, &recording->processes[i], run))
+		rc = find_run(&its_run, recording, &recording->processes[i]);
+		if (rc < 0 || its_run != run)
 			continue;
 		rc = loader_add_process(loader, &recording->processes[i], &failure);
 		if (rc == -ENODATA) {

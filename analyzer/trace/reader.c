@@ -1,5 +1,6 @@
 #include "trace/reader.h"
 
+#include "base/paths.h"
 #include "trace/plain_lines.h"
 #include "trace/table_form.h"
 
@@ -566,7 +567,7 @@ int reader_read_table_by(enum reader_way way, const struct recording_process *pr
 	if (rc < 0)
 		return rc == -ENOENT ? rc
 				     : err_set(err, rc, "%s/%s.csv: %s", process->path,
-					       table_names[table], strerror(-rc));
+					       table_names[table], path_problem(rc));
 	reader = reader_create(process->name, table);
 	if (!reader || !reader->buffer || reader_start_csv(reader) < 0)
 		rc = -ENOMEM;

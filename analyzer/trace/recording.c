@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/paths.h"
 #include "trace/packed.h"
 #include "trace/reader.h"
 
@@ -41,6 +42,12 @@ static int compare_names(const void *left, const void *right)
 	return strverscmp(a->name, b->name);
 }
 
+static void free_process(struct recording_process *process)
+{
+	free(process->name);
+	free(process->path);
+}
+
 /* ---- a folder ---- */
 
 /* A process folder holds at least one table: one killed early may have no process.csv yet. */
@@ -56,15 +63,53 @@ static bool is_process_folder(const char *path)
 	return false;
 }
 
+static int compare_folders(const void *left, const void *right)
+{
+	const struct recording_process *a = left, *b = right;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	if (a->inode != b->inode)
+		return a->inode < b->inode ? -1 : 1;
+	if (a->is_link != b->is_link)
+		return a->is_link ? 1 : -1;
+	return strverscmp(a->name, b->name);
+}
+
+/* A folder that is there under several names, as by a link, is one process. */
+static void keep_each_once(struct recording *recording)
+{
+	struct recording_process *all = recording->processes;
+	size_t count = recording->process_count, kept = 0;
+
+	if (count)
+		qsort(all, count, sizeof(*all), compare_folders);
+	for (size_t i = 0; i < count; i++)
+		if (kept && all[kept - 1].device == all[i].device &&
+		    all[kept - 1].inode == all[i].inode)
+			free_process(&all[i]);
+		else
+			all[kept++] = all[i];
+	recording->process_count = kept;
+}
+
 static int add_folder(struct recording *recording, const char *parent, const char *name)
 {
+	struct recording_process *process;
 	char path[PATH_MAX];
+	struct stat status, link;
 
 	if (name[0] == '.' ||
 	    (size_t)snprintf(path, sizeof(path), "%s/%s", parent, name) >= sizeof(path) ||
-	    !is_process_folder(path))
+	    lstat(path, &link) < 0 || stat(path, &status) < 0 || !is_process_folder(path))
 		return 0;
-	return add_process(recording, name, path) ? 0 : -ENOMEM;
+	process = add_process(recording, name, path);
+	if (!process)
+		return -ENOMEM;
+	process->device = status.st_dev;
+	process->inode = status.st_ino;
+	process->is_link = S_ISLNK(link.st_mode);
+	return 0;
 }
 
 static int add_folders(struct recording *recording, const char *path)
@@ -78,6 +123,8 @@ static int add_folders(struct recording *recording, const char *path)
 	while (rc == 0 && (entry = readdir(dir)))
 		rc = add_folder(recording, path, entry->d_name);
 	closedir(dir);
+	if (rc == 0)
+		keep_each_once(recording);
 	return rc;
 }
 
@@ -214,8 +261,7 @@ int recording_open(struct recording *recording, const char *path, struct err *er
 void recording_close(struct recording *recording)
 {
 	for (size_t i = 0; i < recording->process_count; i++) {
-		free(recording->processes[i].name);
-		free(recording->processes[i].path);
+		free_process(&recording->processes[i]);
 	}
 	free(recording->processes);
 	if (recording->unpacked_fd >= 0)
@@ -236,9 +282,7 @@ int recording_open_table(struct recording_table *out, const struct recording_pro
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s.csv", process->path,
 			     reader_table_name(table)) >= sizeof(path))
 		return -ENAMETOOLONG;
-	out->fd =
-		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait for a writer */
-	return out->fd < 0 ? -errno : 0;
+	return path_open_file(&out->fd, path);
 }
 
 ssize_t recording_read_table(struct recording_table *table, void *buffer, size_t size)

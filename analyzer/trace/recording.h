@@ -23,8 +23,11 @@ struct recording_slice {
 };
 
 struct recording_process {
-	char *name;	 /* host.pid */
-	char *path;	 /* of its folder; packed: for messages */
+	char *name;   /* host.pid */
+	char *path;   /* of its folder; packed: for messages */
+	dev_t device; /* of its folder */
+	ino_t inode;  /* likewise: a link to it is the same one */
+	bool is_link;
 	int unpacked_fd; /* -1: it is a folder, and the slices are empty */
 	struct recording_slice slices[TRACE_TABLE_COUNT];
 };

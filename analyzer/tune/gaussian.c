@@ -149,7 +149,7 @@ static void choose_all(struct gaussian *gaussian, const double *centered, double
 		choose(gaussian, &gaussian->noise, noise_choices, COUNT(noise_choices), centered,
 		       spread);
 	}
-	solve(gaussian, centered, spread);
+	(void)solve(gaussian, centered, spread);
 }
 
 int gaussian_fit(struct gaussian *gaussian, const size_t *points, const double *values,

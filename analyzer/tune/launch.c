@@ -100,7 +100,7 @@ static void fit_product(struct product *product, const struct tune_history *hist
 			continue;
 		}
 		used++;
-		terms_of(history->space, history->trials[i].point, terms);
+		(void)terms_of(history->space, history->trials[i].point, terms);
 		for (size_t row = 0; row < term_count; row++) {
 			product->powers[row] += terms[row] * log(value);
 			for (size_t column = 0; column <= row; column++)

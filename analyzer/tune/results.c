@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +11,9 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/json_reader.h"
+#include "base/memory_file.h"
+#include "base/paths.h"
 
 /* FACT(json key, member of struct tune_launch) */
 #define LAUNCH_FACTS(FACT)                                 \
@@ -34,37 +36,39 @@
 
 /* ---- writing ---- */
 
-static json_t *parameters_of(const struct tune_space *space, size_t point)
+json_t *tune_results_parameters(struct json_builder *json, const struct tune_space *space,
+				size_t point)
 {
 	json_t *parameters = json_object();
 
 	for (size_t i = 0; i < space->parameter_count; i++)
-		json_object_set_new(parameters, space->parameters[i].name,
-				    json_string(tune_space_value(space, point, i)));
+		json_builder_put(json, parameters, space->parameters[i].name,
+				 json_builder_text(tune_space_value(space, point, i)));
 	return parameters;
 }
 
-static json_t *launch_of(const struct tune_launch *launch)
+static json_t *launch_of(struct json_builder *json, const struct tune_launch *launch)
 {
 	json_t *object = json_object();
 
-#define PUT_FACT(key, member) json_object_set_new(object, key, json_real(launch->member));
+#define PUT_FACT(key, member) json_builder_put(json, object, key, json_real(launch->member));
 	LAUNCH_FACTS(PUT_FACT)
 #undef PUT_FACT
 	return object;
 }
 
-static json_t *gpu_of(const struct profile_device *device)
+static json_t *gpu_of(struct json_builder *json, const struct profile_device *device)
 {
 	json_t *object = json_object();
 
-#define PUT_LIMIT(key, member) json_object_set_new(object, key, json_integer(device->member));
+#define PUT_LIMIT(key, member) json_builder_put(json, object, key, json_integer(device->member));
 	GPU_LIMITS(PUT_LIMIT)
 #undef PUT_LIMIT
 	return object;
 }
 
-static json_t *line_of(const struct tune_result *result, const struct tune_space *space)
+static json_t *line_of(struct json_builder *json, const struct tune_result *result,
+		       const struct tune_space *space)
 {
 	const struct tune_trial *outcome = &result->outcome;
 	char fingerprint[32];
@@ -75,24 +79,26 @@ static json_t *line_of(const struct tune_result *result, const struct tune_space
 			 "fingerprint", fingerprint, "session", (int)result->session, "search",
 			 result->search, "seed", (int)result->seed, "trial", (int)result->trial,
 			 "round", (int)result->round, "stored", (int)result->is_stored,
-			 "parameters", parameters_of(space, outcome->point), "objective",
-			 result->objective, "maximize", (int)result->is_maximized, "status",
-			 tune_status_name(outcome->status), "seconds", result->seconds);
-	if (line && outcome->status == TUNE_OK)
-		json_object_set_new(line, "value", json_real(outcome->value));
-	if (line && result->least_value > 0)
-		json_object_set_new(line, "least", json_real(result->least_value));
-	if (line && outcome->launch.threads > 0)
-		json_object_set_new(line, "launch", launch_of(&outcome->launch));
-	if (line && result->device.max_warps_per_sm)
-		json_object_set_new(line, "gpu", gpu_of(&result->device));
+			 "parameters", tune_results_parameters(json, space, outcome->point),
+			 "objective", result->objective, "maximize", (int)result->is_maximized,
+			 "status", tune_status_name(outcome->status), "seconds", result->seconds);
+	if (outcome->status == TUNE_OK)
+		json_builder_put(json, line, "value", json_real(outcome->value));
+	if (result->least_value > 0)
+		json_builder_put(json, line, "least", json_real(result->least_value));
+	if (outcome->launch.threads > 0)
+		json_builder_put(json, line, "launch", launch_of(json, &outcome->launch));
+	if (result->device.max_warps_per_sm)
+		json_builder_put(json, line, "gpu", gpu_of(json, &result->device));
 	return line;
 }
 
 int tune_results_write(FILE *file, const struct tune_result *result, const struct tune_space *space)
 {
-	json_t *line = line_of(result, space);
-	char *text = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
+	struct json_builder json = {0};
+	json_t *line = line_of(&json, result, space);
+	char *text =
+		json.has_failed ? NULL : json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(12));
 	int rc = text ? 0 : -ENOMEM;
 
 	if (rc == 0 && (fprintf(file, "%s\n", text) < 0 || fflush(file)))
@@ -121,19 +127,20 @@ static uint32_t count_of(const json_t *line, const char *key)
 /* "block=64 tile=8", as tune_space_describe has it. */
 static char *describe(json_t *parameters)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-	const char *name;
+	struct memory_file file;
+	FILE *out = memory_file_open(&file);
+	const char *name, *separator = "";
 	json_t *value;
 
 	if (!out)
 		return NULL;
 	json_object_foreach(parameters, name, value)
-		fprintf(out, "%s%s=%s", ftell(out) ? " " : "", name,
+	{
+		fprintf(out, "%s%s=%s", separator, name,
 			json_is_string(value) ? json_string_value(value) : "");
-	fclose(out);
-	return text;
+		separator = " ";
+	}
+	return memory_file_close(&file);
 }
 
 static enum tune_status status_of(const char *name)
@@ -202,8 +209,13 @@ static int read_lines(struct tune_results *results, FILE *file)
 	int rc = 0;
 
 	while (rc == 0 && getline(&text, &room, file) > 0) {
-		json_t *line = json_loads(text, 0, NULL);
+		json_error_t problem;
+		json_t *line;
 
+		rc = json_reader_text(&line, text, 0, &problem);
+		if (rc == -ENOMEM)
+			break;
+		rc = 0;
 		if (is_result(line))
 			rc = add_line(results, line);
 		else
@@ -211,24 +223,29 @@ static int read_lines(struct tune_results *results, FILE *file)
 		json_decref(line);
 	}
 	free(text);
-	return rc;
+	return rc == 0 && !feof(file) ? -ENOMEM : rc;
 }
 
 int tune_results_read(struct tune_results *results, const char *folder, struct err *err)
 {
 	char path[PATH_MAX];
 	FILE *file;
-	int rc;
+	int fd, rc;
 
 	*results = (struct tune_results){0};
 	snprintf(path, sizeof(path), "%s/" TUNE_RESULTS_FILE, folder);
-	file = fopen(path, "re");
-	if (!file && errno == ENOENT)
+	rc = path_open_file(&fd, path);
+	if (rc == -ENOENT)
 		return 0;
-	if (!file)
-		return err_set(err, -errno, "%s: cannot read: %s", path, strerror(errno));
+	if (rc < 0)
+		return err_set(err, rc, "%s: cannot read: %s", path, path_problem(rc));
+	file = fdopen(fd, "r");
+	if (!file) {
+		close(fd);
+		return err_set(err, -ENOMEM, "%s: out of memory", path);
+	}
 	rc = read_lines(results, file);
-	if (rc == 0 && ferror(file))
+	if (ferror(file))
 		rc = err_set(err, -EIO, "%s: cannot read", path);
 	fclose(file);
 	return rc < 0 ? err_set(err, rc, "%s: out of memory", path) : 0;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/json_builder.h"
 #include "tune/history.h"
 
 #define TUNE_RESULTS_FILE "trials.jsonl"
@@ -51,5 +52,9 @@ bool tune_results_are_there(const char *folder);
 /* Writes one line, and out to the disk.  space: names and values of the outcome's point. */
 int tune_results_write(FILE *file, const struct tune_result *result,
 		       const struct tune_space *space);
+
+/* {"block": "64", "tile": "8"} of a point. */
+json_t *tune_results_parameters(struct json_builder *json, const struct tune_space *space,
+				size_t point);
 
 #endif

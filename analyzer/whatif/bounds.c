@@ -184,16 +184,16 @@ static void pass_op(struct load *load, const struct profile_op *op)
 {
 	const struct profile *profile = load->rules->application->run->model->profile;
 
-	add_time(&load->stream_end_ns[op->stream], op, 0);
+	(void)add_time(&load->stream_end_ns[op->stream], op, 0);
 	if (op->kind == OP_KERNEL) {
 		run_until(load, op->start_ns);
 		load->running_count = 0;
 		load->sm_until_ns = max_ns(load->sm_until_ns, op->end_ns);
 	}
 	if (op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_DEVICE)
-		add_time(&load->copy_end_ns[0], op, 0);
+		(void)add_time(&load->copy_end_ns[0], op, 0);
 	if (op->kind == OP_COPY && profile->copies[op->detail].kind == COPY_TO_HOST)
-		add_time(&load->copy_end_ns[1], op, 0);
+		(void)add_time(&load->copy_end_ns[1], op, 0);
 }
 
 static double dram_ns(const struct load *load)

@@ -287,7 +287,7 @@ static void lower(struct predicted_ratio *out, const struct predicted_ratio *lea
 	out->low = least->low < out->low ? least->low : out->low;
 }
 
-static void raise(struct predicted_ratio *out, const struct predicted_ratio *most)
+static void raise_to(struct predicted_ratio *out, const struct predicted_ratio *most)
 {
 	out->high = most->high > out->high ? most->high : out->high;
 }
@@ -297,7 +297,7 @@ static int predict_end(struct prediction *out, const enum technique_id *ids, siz
 		       const struct what_ifs *all, size_t device, enum assumed_end end)
 {
 	void (*widen)(struct predicted_ratio *, const struct predicted_ratio *) =
-		end == ASSUMED_LEAST ? lower : raise;
+		end == ASSUMED_LEAST ? lower : raise_to;
 	struct what_if parts[TECHNIQUE_COUNT];
 	struct prediction other;
 	int rc = apply_all(&other, parts, ids, count, all, device, end, false);

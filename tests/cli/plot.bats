@@ -322,7 +322,7 @@ device_decision: the host reads nothing small before it launches what follows" ]
 	: >file
 	run "$ROOFLINECTL" plot -o file gaps
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"file/roofline-gaps.svg: cannot write"* ]]
+	[[ "$output" == *"file/roofline-gaps.svg: cannot be written"* ]]
 }
 
 draw_hostile() {

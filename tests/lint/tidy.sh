@@ -12,12 +12,21 @@ tidy() {
 	local folder=$1
 	shift
 	find "$folder" -name '*.c' | sort |
-		xargs -P"${TIDY_JOBS:-2}" -n1 sh -c 'flags=$1; shift; clang-tidy --quiet "$@" -- $flags 2>/dev/null' \
-			sh "-Xclang -analyzer-config -Xclang max-nodes=$states -std=gnu11 -Iinclude -DROOFLINE_VERSION=\"\" $*" |
+		xargs -P"${TIDY_JOBS:-2}" -n1 sh -c 'flags=$1; shift; clang-tidy --quiet --vfsoverlay="$0" "$@" -- $flags 2>/dev/null' \
+			"$overlay" "-Xclang -analyzer-config -Xclang max-nodes=$states -std=gnu11 -Iinclude -DROOFLINE_VERSION=\"\" $*" |
 		grep -E '(warning|error):' | sed "s|$PWD/||" | sort -u
 }
 
-tidy analyzer -Ianalyzer -I. | verdict "clang-tidy finds nothing in the analyzer"
+# What checked.h opens ends with each file: clang-tidy sees them with one more line.
+overlay=$(mktemp -d)/overlay.json
+trap 'rm -rf "${overlay%/*}"' EXIT
+find analyzer -name '*.c' | while read -r file; do
+	copy=${overlay%/*}/${file//\//.}
+	cat "$file" - <<<'#pragma clang attribute pop' >"$copy"
+	echo "{\"type\": \"file\", \"name\": \"$PWD/$file\", \"external-contents\": \"$copy\"}"
+done | paste -sd, | sed 's/.*/{"version": 0, "use-external-names": false, "roots": [&]}/' >"$overlay"
+
+tidy analyzer -Ianalyzer -I. -include tests/lint/checked.h | verdict "clang-tidy finds nothing in the analyzer"
 if [ ! -d collector ] || [ -z "${CUDA_FLAGS-}" ]; then
 	skip "clang-tidy finds nothing in the collector" "no CUPTI headers (make lint passes them)"
 else

@@ -14,6 +14,7 @@
 #include "charts/chart_labels.h"
 #include "charts/chart_plane.h"
 #include "charts/charts.h"
+#include "base/temporary.h"
 #include "charts/gnuplot.h"
 #include "output/points.h"
 
@@ -168,7 +169,7 @@ static struct drawing draw(struct builder *b, bool has_ceilings, chart_writer wr
 
 static void drawing_close(struct drawing *drawing)
 {
-	gnuplot_folder_remove(drawing->folder);
+	temporary_remove(drawing->folder);
 	fixture_placed_free(&drawing->placed);
 	ceilings_free(drawing->report.ceilings);
 	free(drawing->b);

@@ -11,6 +11,7 @@
 
 #include "charts/chart_rows.h"
 #include "charts/charts.h"
+#include "base/temporary.h"
 #include "charts/gnuplot.h"
 #include "profile_builder.h"
 
@@ -71,7 +72,7 @@ static void add_span(struct sampled *s, uint32_t device, int64_t start_ns, int64
 
 static void sampled_free(struct sampled *s)
 {
-	gnuplot_folder_remove(s->folder);
+	temporary_remove(s->folder);
 	timeline_free(s->report.timeline);
 	statistics_free(s->report.statistics);
 	gaps_free(s->report.gaps);

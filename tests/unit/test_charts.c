@@ -13,6 +13,7 @@
 #include "charts/chart_file.h"
 #include "charts/chart_rows.h"
 #include "charts/charts.h"
+#include "base/temporary.h"
 #include "charts/gnuplot.h"
 #include "charts/quantity.h"
 #include "charts/raster.h"
@@ -278,7 +279,7 @@ static void no_name_can_become_a_command_or_break_a_column(void **state)
 	text = read_whole(folder, "x.gp");
 	assert_string_equal(text, "name = 'it''s `ls` \\ \"x\"'\na b 'c/|\"\"\"\"d   \xc3\xa9");
 	free(text);
-	gnuplot_folder_remove(folder);
+	temporary_remove(folder);
 }
 
 static void a_file_that_cannot_be_written_is_an_error(void **state)
@@ -425,7 +426,7 @@ static void the_bars_of_the_gap_chart_add_up_to_the_idle_time(void **state)
 	assert_int_equal((int64_t)(sum_of_bars(text) * 1000000 + 0.5), /* the unit is ms */
 			 report.timeline->devices[0].idle_ns);
 	free(text);
-	gnuplot_folder_remove(folder);
+	temporary_remove(folder);
 	report_close(&report);
 	free(b);
 }
@@ -449,7 +450,7 @@ static void kernels_beyond_the_fifteenth_are_one_bar_with_their_time(void **stat
 	assert_non_null(strstr(text, "0\t100\t1\tA\ta\t100 ns"));
 	assert_non_null(strstr(text, "15\t169\t8\tX\t2 other kernels\t169 ns"));
 	free(text);
-	gnuplot_folder_remove(folder);
+	temporary_remove(folder);
 	report_close(&report);
 	free(b);
 }
@@ -470,7 +471,7 @@ static void a_window_of_the_timeline_tells_the_idle_time_in_it(void **state)
 	text = read_whole(folder, "timeline.gp");
 	assert_non_null(strstr(text, "idle for 75.0% of 2.00 us"));
 	free(text);
-	gnuplot_folder_remove(folder);
+	temporary_remove(folder);
 	report_close(&report);
 	free(b);
 }
@@ -500,7 +501,7 @@ static void what_is_zoomed_to_is_shown_with_a_margin_wherever_it_lies(void **sta
 	assert_non_null(strstr(text, "from = -61\n")); /* ns before it begins */
 	assert_non_null(strstr(text, "to = 2061\n"));
 	free(text);
-	gnuplot_folder_remove(folder);
+	temporary_remove(folder);
 	report_close(&report);
 	free(b);
 }
@@ -538,7 +539,7 @@ static void in_characters_a_cell_busy_for_half_of_its_time_gets_a_capital_letter
 	assert_non_null(strstr(text, "0.5\t0\t1\ta\n"));
 	assert_non_null(strstr(text, "20.5\t0\t1\tA\n"));
 	free(text);
-	gnuplot_folder_remove(folder);
+	temporary_remove(folder);
 	report_close(&report);
 	free(b);
 }
@@ -614,7 +615,7 @@ static char *draw_whatif(const char *name, int text_columns)
 	assert_int_equal(gnuplot_folder_make(folder, sizeof(folder), NULL), 0);
 	assert_int_equal(chart_whatif(&report, &options, folder, NULL), 0);
 	text = read_whole(folder, name);
-	gnuplot_folder_remove(folder);
+	temporary_remove(folder);
 	report_close(&report);
 	free(b);
 	return text;
@@ -692,7 +693,7 @@ static void where_nothing_changes_the_chart_says_why(void **state)
 		strstr(text,
 		       "reason[1] = 'overlap: there are no copies beside kernels to overlap'"));
 	free(text);
-	gnuplot_folder_remove(folder);
+	temporary_remove(folder);
 }
 
 int main(void)

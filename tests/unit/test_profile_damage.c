@@ -57,11 +57,12 @@ static void test_invalid_times(void **state)
 		fixture_load_with(*state, "kernels.csv",
 				  "start_ns,end_ns,signature,device,context,stream\n"
 				  "0,10,1,0,1,7\n10,0,1,0,1,7\n20,10,1,0,1,7\n-5,10,1,0,1,7\n"
-				  "1,9223372036854775807,1,0,1,7\n30,30,1,0,1,7\n");
+				  "1,9223372036854775807,1,0,1,7\n30,30,1,0,1,7\n"
+				  "9223372036854775806,9223372036854775807,1,0,1,7\n");
 
 	assert_consistent(profile);
 	assert_int_equal(profile->op_count, 4); /* one kernel is good */
-	assert_loss(profile, "invalid_times", 5, "host.100/kernels.csv:2: start 0, end 10");
+	assert_loss(profile, "invalid_times", 6, "host.100/kernels.csv:2: start 0, end 10");
 	profile_free(profile);
 }
 

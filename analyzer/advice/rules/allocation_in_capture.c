@@ -17,17 +17,18 @@ struct graph_launches {
 	uint64_t count;
 };
 
-static void find(void *finding, const struct facts *facts, size_t device)
+static int find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct profile *profile = facts->report->profile;
 	struct graph_launches *launches = finding;
 
 	if (!facts->devices[device].captures.allocation_count)
-		return;
+		return 0;
 	for (size_t i = 0; i < profile->call_count; i++)
 		launches->count += profile->call_names[profile->calls[i].name].call_class ==
 					   CALL_GRAPH_LAUNCH &&
 				   facts_is_call_of(facts, &profile->calls[i], device);
+	return 0;
 }
 
 static uint64_t launch_count(const struct facts *facts, size_t device)

@@ -24,10 +24,13 @@ struct blocking {
 static bool is_blocking(const struct facts *facts, const struct profile_op *op)
 {
 	const struct profile *profile = facts->report->profile;
-	const struct profile_copy *copy = &profile->copies[op->detail];
+	const struct profile_copy *copy;
 
-	if (op->kind != OP_COPY || op->graph || op->call == PROFILE_NONE || copy->is_async ||
+	if (op->kind != OP_COPY || op->graph || op->call == PROFILE_NONE ||
 	    facts_is_named(facts, &profile->calls[op->call], "Async"))
+		return false;
+	copy = &profile->copies[op->detail];
+	if (copy->is_async)
 		return false;
 	return copy->bytes > GAP_DECISION_BYTES && copy->src_memory != MEMORY_PAGEABLE &&
 	       copy->dst_memory != MEMORY_PAGEABLE &&

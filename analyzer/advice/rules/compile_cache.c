@@ -34,13 +34,14 @@ static void add_load(struct compilations *found, const struct facts *facts, size
 		sum_add_ns(&found->driver_ns, load->driver_ns);
 }
 
-static void find(void *finding, const struct facts *facts, size_t device)
+static int find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct jit *jit = facts->report->jit;
 	bool is_kept = jit->store_count > 0 || jit->driver_count == 0;
 
 	for (size_t i = 0; i < jit->load_count; i++)
 		add_load(finding, facts, device, &jit->loads[i], is_kept);
+	return 0;
 }
 
 static const struct compilations *found_on(const struct facts *facts, size_t device)

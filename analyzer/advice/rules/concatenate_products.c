@@ -122,13 +122,14 @@ static void find_in_loop(struct products *found, const struct facts *facts, size
 		sum_add_ns(&found->kernels_ns, kernels_ns);
 }
 
-static void find(void *finding, const struct facts *facts, size_t device)
+static int find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct loops *loops = &facts->what_ifs.loops;
 
 	for (size_t i = 0; facts->what_ifs.run.model && i < loops->count; i++)
 		if (loops->items[i].iteration_count)
 			find_in_loop(finding, facts, device, &loops->items[i]);
+	return 0;
 }
 
 static const struct products *found_on(const struct facts *facts, size_t device)

@@ -49,7 +49,7 @@ static void add_kernel(struct unfilled *found, const struct profile_op *op, doub
 	}
 }
 
-static void find(void *finding, const struct facts *facts, size_t device)
+static int find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct profile *profile = facts->report->profile;
 	struct lone_kernels kernels = lone_kernels_of(profile, device);
@@ -64,6 +64,7 @@ static void find(void *finding, const struct facts *facts, size_t device)
 			found->worst_count++;
 			found->worst_ns += (double)(op->end_ns - op->start_ns);
 		}
+	return 0;
 }
 
 static const struct unfilled *found_on(const struct facts *facts, size_t device)
@@ -146,7 +147,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	int rc;
 
 	(void)what_if;
-	launch_fill_of(&fill, &profile->devices[device], launch);
+	(void)launch_fill_of(&fill, &profile->devices[device], launch);
 	format_kernel_name(name, sizeof(name), launch->name, sizeof(name) - 1);
 	rc = advice_add_evidence(item, "%s: %s launches run alone for %s", name,
 				 format_count(found->worst_count).text,

@@ -81,7 +81,7 @@ static bool has_next(const struct profile *profile, uint32_t op)
 }
 
 /* Of the kernel that is followed by such work first. */
-static void find(void *finding, const struct facts *facts, size_t device)
+static int find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct device_work *work = facts->report->device_work;
 	const struct profile *profile = facts->report->profile;
@@ -100,6 +100,7 @@ static void find(void *finding, const struct facts *facts, size_t device)
 		    has_next(profile, op))
 			add_launch(finding, profile, op, &children, gap_ns);
 	}
+	return 0;
 }
 
 static const struct parents *found_on(const struct facts *facts, size_t device)

@@ -106,7 +106,7 @@ static bool is_leak(const struct profile_process *process, const struct graphs *
 }
 
 /* The process at home there that leaves most; all 0 when none does. */
-static void find(void *finding, const struct facts *facts, size_t device)
+static int find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct profile *profile = facts->report->profile;
 	struct graphs *worst = finding;
@@ -121,6 +121,7 @@ static void find(void *finding, const struct facts *facts, size_t device)
 		    left_count(&found) > left_count(worst))
 			*worst = found;
 	}
+	return 0;
 }
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,

@@ -20,22 +20,25 @@ static bool happens_once(const struct profile_op *op, const void *facts)
 	return !facts_repeats(facts, op);
 }
 
-/* An error leaves all at 0: nothing is recommended. */
-static struct pinning found_on(const struct facts *facts, size_t device)
+/* Without measured ceilings all stays 0: nothing is recommended. */
+static int find(void *finding, const struct facts *facts, size_t device)
 {
-	struct pinning pinning = {0};
+	if (!facts->report->ceilings || facts->report->ceilings->is_datasheet)
+		return 0;
+	return pinning_once_of(finding, facts->report->profile, facts->report->ceilings, device,
+			       happens_once, facts);
+}
 
-	if (facts->report->ceilings && !facts->report->ceilings->is_datasheet)
-		pinning_once_of(&pinning, facts->report->profile, facts->report->ceilings, device,
-				happens_once, facts);
-	return pinning;
+static const struct pinning *found_on(const struct facts *facts, size_t device)
+{
+	return facts_finding(facts, RULE_one_time_copy, device);
 }
 
 static int64_t stake_ns(const struct facts *facts, size_t device)
 {
-	const struct pinning found = found_on(facts, device);
+	const struct pinning *found = found_on(facts, device);
 
-	return (int64_t)(found.saved_ns - found.cost_ns);
+	return (int64_t)(found->saved_ns - found->cost_ns);
 }
 
 static int add_cost(struct recommendation *item, const struct pinning *found)
@@ -53,14 +56,14 @@ static int add_cost(struct recommendation *item, const struct pinning *found)
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 			const struct what_if *what_if)
 {
-	const struct pinning found = found_on(facts, device);
+	const struct pinning *found = found_on(facts, device);
 	int rc = advice_add_evidence(
 		item, "%s %s of pageable memory, %s, would take %s less from pinned memory",
-		format_count(found.copy_count).text, found.copy_count == 1 ? "copy" : "copies",
-		format_bytes(found.bytes).text, format_ns(found.saved_ns).text);
+		format_count(found->copy_count).text, found->copy_count == 1 ? "copy" : "copies",
+		format_bytes(found->bytes).text, format_ns(found->saved_ns).text);
 
 	(void)what_if;
-	return rc < 0 ? rc : add_cost(item, &found);
+	return rc < 0 ? rc : add_cost(item, found);
 }
 
 /* Beside what repeats the device's time.  Where nothing does, all of it happens once, and so does what the processes do
@@ -81,7 +84,7 @@ static bool is_promising(const struct facts *facts, size_t device)
 {
 	return !facts->what_ifs.places &&
 	       (facts->devices[device].is_repeating ||
-		found_on(facts, device).copy_count < PINNING_FEW_COPIES) &&
+		found_on(facts, device)->copy_count < PINNING_FEW_COPIES) &&
 	       (double)stake_ns(facts, device) > LEAST_ESTIMATED_RATIO * run_ns(facts, device);
 }
 
@@ -95,6 +98,8 @@ const struct rule rule_one_time_copy = {
 	.pattern =
 		"cudaHostRegister(host, bytes, cudaHostRegisterDefault); /* once it is filled */\n"
 		"cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream);",
+	.finding_size = sizeof(struct pinning),
+	.find = find,
 	.is_candidate = is_promising,
 	.is_promising = is_promising,
 	.stake_ns = stake_ns,

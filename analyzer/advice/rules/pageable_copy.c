@@ -66,7 +66,7 @@ static void add_kernel(struct pageable *found, const struct profile_op *op)
 }
 
 /* Operations come by start: of those before one, only until when they last together matters to it. */
-static void find(void *finding, const struct facts *facts, size_t index)
+static int find(void *finding, const struct facts *facts, size_t index)
 {
 	const struct profile *profile = facts->report->profile;
 	const struct profile_device *device = &profile->devices[index];
@@ -80,6 +80,7 @@ static void find(void *finding, const struct facts *facts, size_t index)
 			add_kernel(found, op);
 		else if (op->kind == OP_COPY && is_wanted(facts, op))
 			add_copy(found, profile, op);
+	return 0;
 }
 
 static const struct pageable *found_on(const struct facts *facts, size_t device)

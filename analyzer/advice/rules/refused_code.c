@@ -35,7 +35,7 @@ static void add_next(struct refusals *found, const struct facts *facts, size_t l
 	sum_add_ns(&found->time_ns, next->host_ns);
 }
 
-static void find(void *finding, const struct facts *facts, size_t device)
+static int find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct jit *jit = facts->report->jit;
 	struct refusals *found = finding;
@@ -53,6 +53,7 @@ static void find(void *finding, const struct facts *facts, size_t device)
 		sum_add_ns(&found->time_ns, call->end_ns - call->start_ns);
 		add_next(found, facts, i);
 	}
+	return 0;
 }
 
 static const struct refusals *found_on(const struct facts *facts, size_t device)

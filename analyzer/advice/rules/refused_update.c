@@ -50,7 +50,7 @@ static void count_call(struct updates *out, const struct facts *facts,
 	}
 }
 
-static void find(void *finding, const struct facts *facts, size_t device)
+static int find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct profile *profile = facts->report->profile;
 	struct updates *found = finding;
@@ -70,6 +70,7 @@ static void find(void *finding, const struct facts *facts, size_t device)
 				count_call(found, facts, call, &is_refused);
 		}
 	}
+	return 0;
 }
 
 static const struct updates *found_on(const struct facts *facts, size_t device)

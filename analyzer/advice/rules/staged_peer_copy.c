@@ -79,14 +79,14 @@ static void add_pair(struct staged *found, const struct profile *profile,
 	found->from = out->device;
 }
 
-static void find(void *finding, const struct facts *facts, size_t device)
+static int find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct model *model = facts->what_ifs.run.model;
 	const struct profile *profile = facts->report->profile;
 	struct staged *found = finding;
 
 	if (!model || profile->device_count < 2)
-		return;
+		return 0;
 	for (size_t i = 0; i < profile->call_count; i++) {
 		const struct profile_op *in = only_copy(model, i, COPY_TO_DEVICE);
 		const struct profile_op *out =
@@ -95,6 +95,7 @@ static void find(void *finding, const struct facts *facts, size_t device)
 		if (out)
 			add_pair(found, profile, out, in);
 	}
+	return 0;
 }
 
 static const struct staged *found_on(const struct facts *facts, size_t device)

@@ -43,7 +43,7 @@ static void add_kernel(struct small_kernels *found, const struct profile *profil
 	found->empty_ns += length_ns * (1 - occupancy.waves);
 }
 
-static void find(void *finding, const struct facts *facts, size_t device)
+static int find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct profile *profile = facts->report->profile;
 	struct lone_kernels kernels = lone_kernels_of(profile, device);
@@ -51,6 +51,7 @@ static void find(void *finding, const struct facts *facts, size_t device)
 
 	while ((op = lone_kernels_next(&kernels)))
 		add_kernel(finding, profile, op);
+	return 0;
 }
 
 static const struct small_kernels *found_on(const struct facts *facts, size_t device)

@@ -73,7 +73,7 @@ static const char *find_script(char **rest, const char *interpreter)
 		if (!is_option(word))
 			return base_name(word);
 		if (!strcmp(word, "-X") || !strcmp(word, "-W"))
-			next_word(rest);
+			(void)next_word(rest);
 	}
 	return interpreter;
 }

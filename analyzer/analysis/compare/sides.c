@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory_file.h"
 #include "base/array.h"
 #include "base/stable_sort.h"
 
@@ -50,17 +51,16 @@ int sides_add_path(struct sides *sides, const char *path)
 /* One text of what a row, or all rows of an item, are told apart by. */
 static char *key_of(const struct measure *measure, bool is_item, size_t *size)
 {
-	char *key = NULL;
-	FILE *out = open_memstream(&key, size);
+	struct memory_file file;
+	FILE *out = memory_file_open(&file);
+	char *key;
 
 	if (!out)
 		return NULL;
 	fprintf(out, "%d%c%s%c%s%c%s", (int)measure->group, 0, measure->name, 0, measure->shape, 0,
 		is_item ? "" : measure->quantity);
-	if (fclose(out)) {
-		free(key);
-		return NULL;
-	}
+	key = memory_file_close(&file);
+	*size = file.length;
 	return key;
 }
 

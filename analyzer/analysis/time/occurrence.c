@@ -208,7 +208,7 @@ static int get_occurrence(struct occurrence *out, const struct search *search)
 	slices = calloc(slice_count + 1, sizeof(*slices));
 	if (!slices)
 		return -ENOMEM;
-	count_occurrences(search, slices, &slice_count);
+	(void)count_occurrences(search, slices, &slice_count);
 	index = merge(search, slices, slice_count);
 	free(slices);
 	if (search->is_range) {

@@ -373,7 +373,7 @@ struct steady_usual steady_loop_usual(const struct steady_loop *steady,
 {
 	struct steady_usual sum = {0};
 
-	steady_loop_visit(steady, run, add_usual, &sum);
+	(void)steady_loop_visit(steady, run, add_usual, &sum);
 	return sum;
 }
 

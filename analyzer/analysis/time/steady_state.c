@@ -82,7 +82,7 @@ static int64_t wall_of(const struct spans *spans)
 {
 	const struct span *last = spans->count ? &spans->items[spans->count - 1] : NULL;
 
-	return last ? last->before_ns + last->end_ns - last->start_ns : 0;
+	return last ? last->before_ns + (last->end_ns - last->start_ns) : 0;
 }
 
 /* Operations in order of start; those that touch or overlap are one busy time. */

@@ -70,7 +70,8 @@ static const char *copy_value(char **to, const char *from)
 
 char *kernel_shapes_plain_name(const char *name)
 {
-	char *demangled = kernel_name_demangle(name);
+	static struct demangler demangler; /* for all names; its child ends with us */
+	char *demangled = kernel_name_demangle(&demangler, name);
 	char *plain = demangled ? without_blanks(demangled) : NULL, *to = plain;
 
 	free(demangled);

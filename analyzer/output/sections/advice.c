@@ -4,7 +4,6 @@
 #include "output/check_command.h"
 #include "output/gain_text.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,15 +83,11 @@ static void put_predicted(struct page *page, const char *what, const struct pred
 	page_wrap(page, "      - ", text, 8);
 }
 
-/* On a line of its own, however long, so that it can be copied. */
 static void put_check_command(struct page *page, const struct recommendation *item)
 {
 	char *command = check_command(page->report, item, page->options->range);
-	char text[PATH_MAX + 1024] = "";
 
-	if (command)
-		format_text(text, sizeof(text), command, sizeof(text) / 4 - 1);
-	fprintf(page->out, "      check it: %s\n", text);
+	page_line(page, "      check it: ", command);
 	free(command);
 }
 

@@ -168,6 +168,7 @@ static void print_bursts(struct page *page)
 	size_t rows = page_rows(page, work->burst_count, PAGE_TOP);
 	struct burst *order = calloc(work->burst_count + 1, sizeof(*order));
 
+	page->has_failed |= !order;
 	if (order && work->burst_count)
 		memcpy(order, work->bursts, work->burst_count * sizeof(*order));
 	if (order && rows) {

@@ -109,8 +109,8 @@ static void print_losses(struct page *page)
 	if (profile->counter_run)
 		label = put_losses(page, profile->counter_run, label, "in the run with counters: ");
 	if (page->report->sampled)
-		put_losses(page, page->report->sampled->profile, label,
-			   "in the run with samples: ");
+		(void)put_losses(page, page->report->sampled->profile, label,
+				 "in the run with samples: ");
 }
 
 const struct section section_losses = {.key = "losses",

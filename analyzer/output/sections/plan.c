@@ -3,7 +3,6 @@
 
 #include "output/gain_text.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,16 +55,13 @@ static void put_step(struct page *page, size_t number, const struct plan_step *s
 		  gain_text_whole(&step->together, page->report->advice->plan_part).text, 6);
 }
 
-/* As text of a terminal. */
 static void put_word(struct page *page, const char *word)
 {
 	char *quoted = shell_word(word);
-	char text[PATH_MAX + 1024] = "";
 
-	if (quoted)
-		format_text(text, sizeof(text), quoted, sizeof(text) / 4 - 1);
+	fputc(' ', page->out);
+	page_put(page, quoted);
 	free(quoted);
-	fprintf(page->out, " %s", text);
 }
 
 /* On a line of its own, so that it can be copied. */

@@ -152,18 +152,6 @@ static const void *verdict_at(const struct row *parent, size_t index)
 
 /* ---- text ---- */
 
-/* On a line of its own, however long, so that it can be copied. */
-static void put_command(struct page *page, const char *label, const char *command)
-{
-	char *text = malloc(4 * strlen(command) + 1);
-
-	if (text) {
-		format_text(text, 4 * strlen(command) + 1, command, strlen(command));
-		fprintf(page->out, "%s%s\n", label, text);
-	}
-	free(text);
-}
-
 static void print_verdict(struct page *page)
 {
 	const struct report *report = page->report;
@@ -176,7 +164,7 @@ static void print_verdict(struct page *page)
 	page_wrap(page, "  limit   ", limit_sentence(report).text, 10);
 	page_wrap(page, "  change  ", change_of(report, page->options).text, 10);
 	if (step)
-		put_command(page, "  next    ", step->command);
+		page_line(page, "  next    ", step->command);
 	else
 		page_wrap(page, "  next    ", done, 10);
 }
@@ -210,7 +198,7 @@ static void print_next(struct page *page)
 	page_title(page, "Next", NULL);
 	for (size_t i = 0; (step = next_at(page->report, page->options, i)); i++) {
 		page_wrap(page, "  - ", step->why, 4);
-		put_command(page, "    ", step->command);
+		page_line(page, "    ", step->command);
 	}
 }
 

@@ -1,0 +1,106 @@
+#define _GNU_SOURCE /* syscall */
+#include "base/temporary.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MOST_LEVELS 4
+
+/* What the handler reads: a path is whole before is_used says so. */
+static struct {
+	atomic_bool is_used;
+	char path[PATH_MAX];
+} all[TEMPORARY_MOST];
+static pid_t owner; /* a forked child that a signal ends has none */
+
+/* ---- removing, also from within a signal's handler: opendir would take memory ---- */
+
+static void remove_at(int parent, const char *name, int levels);
+
+static void remove_entries(int folder, int levels)
+{
+	_Alignas(struct dirent64) char buffer[4096];
+	long length;
+
+	while ((length = syscall(SYS_getdents64, folder, buffer, sizeof(buffer))) > 0)
+		for (long at = 0; at < length;) {
+			const struct dirent64 *entry = (const void *)(buffer + at);
+
+			if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+				remove_at(folder, entry->d_name, levels);
+			at += entry->d_reclen;
+		}
+}
+
+static void remove_at(int parent, const char *name, int levels)
+{
+	int folder;
+
+	if (unlinkat(parent, name, 0) == 0 || levels == 0)
+		return;
+	folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (folder < 0)
+		return;
+	remove_entries(folder, levels - 1);
+	close(folder);
+	unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+static void remove_all(int number)
+{
+	for (size_t i = 0; getpid() == owner && i < TEMPORARY_MOST; i++)
+		if (atomic_load(&all[i].is_used))
+			remove_at(AT_FDCWD, all[i].path, MOST_LEVELS);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+/* ---- keeping ---- */
+
+/* Not where it is ignored, as nohup does, or handled already. */
+static void handle(int number)
+{
+	struct sigaction action = {.sa_handler = remove_all}, before;
+
+	sigemptyset(&action.sa_mask);
+	if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+		sigaction(number, &action, NULL);
+}
+
+void temporary_add(const char *path)
+{
+	size_t free_one = 0;
+
+	while (free_one < TEMPORARY_MOST && atomic_load(&all[free_one].is_used))
+		free_one++;
+	if (free_one == TEMPORARY_MOST || strlen(path) >= PATH_MAX)
+		return;
+	strcpy(all[free_one].path, path);
+	owner = getpid();
+	atomic_store(&all[free_one].is_used, true);
+	handle(SIGHUP);
+	handle(SIGINT);
+	handle(SIGTERM);
+}
+
+void temporary_forget(const char *path)
+{
+	for (size_t i = 0; i < TEMPORARY_MOST; i++)
+		if (atomic_load(&all[i].is_used) && !strcmp(all[i].path, path))
+			atomic_store(&all[i].is_used, false);
+}
+
+void temporary_remove(const char *path)
+{
+	if (*path)
+		remove_at(AT_FDCWD, path, MOST_LEVELS);
+	temporary_forget(path);
+}

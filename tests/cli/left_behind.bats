@@ -1,0 +1,60 @@
+#!/usr/bin/env bats
+# What a signal leaves behind: nothing; and what stands twice in a recording counts once.
+bats_require_minimum_version 1.5.0
+load common
+
+setup() {
+	mkdir "$BATS_TEST_TMPDIR/here" "$BATS_TEST_TMPDIR/tmp"
+	cd "$BATS_TEST_TMPDIR/here"
+	export TMPDIR="$BATS_TEST_TMPDIR/tmp"
+	packed="$root/tests/recordings/syncs.roofline"
+}
+
+# ended_by SIGNAL PID: sends it, and the process ends by it
+ended_by() {
+	kill -"$1" "$2"
+	run -$((128 + $(kill -l "$1"))) wait "$2"
+}
+
+# until_there PATTERN: waits for a file of that name
+until_there() {
+	for _ in $(seq 500); do
+		compgen -G "$1" >/dev/null && return
+		sleep 0.01
+	done
+	return 1
+}
+
+@test "a signal while gnuplot draws leaves no folder of columns and no part of a picture" {
+	mkdir bin
+	printf '#!/bin/sh\ntouch "%s/drawing"\nexec sleep 5 3>&-\n' "$PWD" >bin/gnuplot
+	chmod +x bin/gnuplot
+	for signal in TERM INT HUP; do
+		rm -f drawing
+		# a shell that is no terminal's starts what runs beside it with INT ignored
+		PATH="$PWD/bin:$PATH" env --default-signal=INT "$ROOFLINECTL" plot -o pictures "$packed" kernels &
+		until_there drawing
+		ended_by $signal $!
+		[ -z "$(ls -A pictures "$TMPDIR" | grep -v ':$' | grep .)" ]
+	done
+}
+
+@test "a signal while a recording is unpacked leaves no part of it" {
+	mkfifo pipe
+	"$ROOFLINECTL" unpack - -o folder <pipe &
+	exec 9>pipe
+	head -c 3000 "$packed" >&9
+	until_there '.folder.*'
+	ended_by TERM $!
+	exec 9>&-
+	[ "$(ls -A)" = pipe ]
+}
+
+@test "a process folder that a link names as well counts once" {
+	"$ROOFLINECTL" unpack "$packed" -o once
+	cp -r once twice
+	ln -s "$(cd twice && ls)" twice/other.7
+	diff <("$ROOFLINECTL" report --format csv --section processes once) \
+		<("$ROOFLINECTL" report --format csv --section processes twice)
+	diff <("$ROOFLINECTL" report --format csv once) <("$ROOFLINECTL" report --format csv twice)
+}
