@@ -23,15 +23,14 @@ endif
 # SANITIZE=thread builds with ThreadSanitizer, into build/threads: what has threads, and few tests.
 ifeq ($(SANITIZE),thread)
 SANITIZER := -fsanitize=thread -include tests/tools/thread_sanitizer.h
-# There each comparison of the analyzer is a call, too, that does nothing but in tests/unit/test_scaling.c, which counts
-# them.
-STEPS := -fsanitize-coverage=trace-cmp -include tests/tools/steps.h
 endif
 
 # SANITIZE=undefined builds with clang's UBSan and without optimizing, into build/undefined: clang looks for more than gcc,
 # and what is optimized away is not found.
 ifeq ($(SANITIZE),undefined)
-SANITIZER := -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all
+SANITIZER := -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all -DBLOCKS_ARE_COUNTED
+# Each basic block of the analyzer that runs is counted, in tests/unit/test_scaling.c: clang's library does nothing with it.
+BLOCKS := -fsanitize-coverage=trace-pc-guard
 endif
 
 # The CUDA toolkit is optional: without it the collector and the workloads are left out.
@@ -82,7 +81,7 @@ workloads: $(workloads) $(ceilings)
 # ---- what make does not see ----
 # It compares times.  These files change when other flags, or another set of sources, would make something else: what was
 # made with the old ones is made anew, and nothing stays of a source that is gone.
-$(BUILD)/.flags:      export STAMP = $(CC) $(ALL_CFLAGS) $(STEPS) $(LDFLAGS) $(CUDA_FLAGS)
+$(BUILD)/.flags:      export STAMP = $(CC) $(ALL_CFLAGS) $(BLOCKS) $(LDFLAGS) $(CUDA_FLAGS)
 $(BUILD)/.nvcc_flags: export STAMP = $(NVCC) $(NVCCFLAGS) $(GENCODE)
 $(BUILD)/.sources:    export STAMP = $(analyzer_o) $(collector_o) $(mock_app_o) $(mock_o) $(shared_files)
 # Of a checkout; --version tells it.
@@ -96,7 +95,7 @@ inputs = $(filter %.o %.a,$^)
 # ---- analyzer: no CUDA anywhere ----
 $(BUILD)/analyzer/%.o: analyzer/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(STEPS) -Ianalyzer -I. -c $< -o $@
+	$(CC) $(ALL_CFLAGS) $(BLOCKS) -Ianalyzer -I. -c $< -o $@
 
 $(BUILD)/analyzer/main.o: $(BUILD)/.commit
 $(BUILD)/analyzer/main.o: private CFLAGS += -DROOFLINE_COMMIT='"$(shell cat $(BUILD)/.commit 2>/dev/null)"'
@@ -248,8 +247,7 @@ $(bats_links): $(BUILD)/%: %
 threaded    := tests/cli/threads.bats $(if $(CUPTI_H),tests/collector/threads.bats tests/collector/attaching.bats)
 .PHONY: thread-tests
 thread-tests: analyzer $(if $(CUPTI_H),collector $(BUILD)/tests/collector/mock_app \
-	$(patsubst %,$(BUILD)/tests/collector/lib%.so,cupti_mock mock_cuda first_nvtx starts_cuda)) $(threaded:%=$(BUILD)/%) \
-	$(BUILD)/tests/unit/test_scaling
+	$(patsubst %,$(BUILD)/tests/collector/lib%.so,cupti_mock mock_cuda first_nvtx starts_cuda)) $(threaded:%=$(BUILD)/%)
 
 -include $(test_o:.o=.d)
 
@@ -257,6 +255,8 @@ thread-tests: analyzer $(if $(CUPTI_H),collector $(BUILD)/tests/collector/mock_a
 sanitized := $(BUILD)/sanitized
 threads   := $(BUILD)/threads
 undefined := $(BUILD)/undefined
+# What clang's build is for.
+clang_tests := tests/cli/undefined.bats tests/unit/test_scaling
 lint      := $(wildcard tests/lint/*.sh)
 golden    := $(wildcard tests/golden/*.txt)
 sources    = $(shell find analyzer $(wildcard collector include workloads tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
@@ -290,9 +290,9 @@ check: setup-check ## every test that needs no GPU, plain and with ASan and UBSa
 	$(MAKE) $(parallel) --no-print-directory all tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=1 BUILD=$(sanitized) analyzer $(if $(CUPTI_H),collector) tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=thread BUILD=$(threads) thread-tests
-	$(MAKE) $(parallel) --no-print-directory SANITIZE=undefined BUILD=$(undefined) analyzer $(undefined)/tests/cli/undefined.bats
-	TIDY_JOBS=1 TIDY_STATES=10000 $(call prove,$(call in_order,$(bats) $(bats:%=$(sanitized)/%) $(threaded:%=$(threads)/%) $(undefined)/tests/cli/undefined.bats $(lint) \
-		$(units) $(unit_c:%.c=$(sanitized)/%) $(threads)/tests/unit/test_scaling))
+	$(MAKE) $(parallel) --no-print-directory SANITIZE=undefined BUILD=$(undefined) analyzer $(clang_tests:%=$(undefined)/%)
+	TIDY_JOBS=1 TIDY_STATES=10000 $(call prove,$(call in_order,$(bats) $(bats:%=$(sanitized)/%) $(threaded:%=$(threads)/%) $(clang_tests:%=$(undefined)/%) $(lint) \
+		$(units) $(unit_c:%.c=$(sanitized)/%)))
 
 check-changed: setup-check ## the tests of the files that differ from HEAD alone, or from BASE=COMMIT
 	$(MAKE) $(parallel) --no-print-directory analyzer tests $(if $(CUPTI_H),collector)

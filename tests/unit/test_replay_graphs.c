@@ -568,7 +568,7 @@ static void test_traced_rebuilt(void **state)
 	assert_int_equal(it.replay.op_start_ns[0], 5000 + 6000 + (6000 - 4000));
 	assert_int_equal(it.replay.call_end_ns[2], 11000 + 9000 - 2000);
 	replayed_run(&it, NULL, &random_costs); /* nobody measured it: as other calls */
-	assert_int_equal(it.replay.call_end_ns[0], 12000 - 750);
+	assert_int_equal(it.replay.call_end_ns[0], 12000 - 375);
 	ceilings_free(ceilings);
 	replayed_free(&it);
 }
@@ -586,11 +586,11 @@ static void test_traced_update(void **state)
 		struct replayed it = rebuilt(updates[i]);
 
 		replayed_run(&it, NULL, &costs);
-		assert_int_equal(it.replay.call_end_ns[0], 12000 - 750);
-		assert_int_equal(it.replay.call_end_ns[1], 11250 + 18000 - 2 * (4000 + 300));
-		assert_int_equal(it.replay.op_start_ns[0], 11250 + 20000 - 2 * (6000 + 300));
+		assert_int_equal(it.replay.call_end_ns[0], 12000 - 375);
+		assert_int_equal(it.replay.call_end_ns[1], 11625 + 18000 - 2 * (4000 + 300));
+		assert_int_equal(it.replay.op_start_ns[0], 11625 + 20000 - 2 * (6000 + 300));
 		replayed_run(&it, NULL, &random_costs); /* nobody measured it: as other launches */
-		assert_int_equal(it.replay.call_end_ns[1], 11250 + 18000 - 750);
+		assert_int_equal(it.replay.call_end_ns[1], 11625 + 18000 - 750);
 		replayed_free(&it);
 	}
 }

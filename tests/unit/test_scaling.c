@@ -1,8 +1,8 @@
 /*
  * What a recording holds may be any number of anything: no answer takes steps that grow with its square.
  *
- * Steps are comparisons: in the build with ThreadSanitizer the compiler makes each a call of one of the functions below
- * (STEPS in the Makefile).  The clock is not asked.  In other builds nothing is counted, and the test is skipped.
+ * Steps are basic blocks that run: in the build with SANITIZE=undefined the compiler has each call the function below (BLOCKS
+ * in the Makefile).  The clock is not asked.  In other builds nothing is counted, and the test is skipped.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,9 +21,6 @@
 #include "fixture.h"
 #include "output/outputs.h"
 
-#define COUNTS_STEPS
-#include "tests/tools/steps.h"
-
 /* Of each thing so many, and four times as many: a square would make that sixteen times the steps. */
 #define FEW "80"
 #define MANY "320"
@@ -31,15 +28,12 @@
 
 static _Atomic uint64_t steps;
 
-#define STEP_COUNTED(name, type)                                            \
-	void __sanitizer_cov_trace_##name(type a, type b);                  \
-	void __sanitizer_cov_trace_##name(type a, type b)                   \
-	{                                                                   \
-		(void)a;                                                    \
-		(void)b;                                                    \
-		atomic_fetch_add_explicit(&steps, 1, memory_order_relaxed); \
-	}
-STEPS(STEP_COUNTED)
+void __sanitizer_cov_trace_pc_guard(uint32_t *guard);
+void __sanitizer_cov_trace_pc_guard(uint32_t *guard)
+{
+	(void)guard;
+	atomic_fetch_add_explicit(&steps, 1, memory_order_relaxed);
+}
 
 static void make(const struct fixture *fixture, const char *count)
 {
@@ -86,9 +80,6 @@ static void test_steps(void **state)
 	int steep_count = 0;
 
 	(void)state;
-#ifndef __SANITIZE_THREAD__
-	skip();
-#endif
 	fixture_create(&fixture);
 	make(&fixture, FEW);
 	make(&fixture, MANY);
@@ -121,5 +112,9 @@ int main(void)
 		 NULL, NULL},
 	};
 
+#ifndef BLOCKS_ARE_COUNTED
+	puts("1..0 # SKIP steps are counted in the build with SANITIZE=undefined");
+	return 0;
+#endif
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -220,7 +220,7 @@ static struct code_kernels kernels_of(const struct profile *profile, uint32_t mo
 	struct code_kernels found = {0};
 	size_t first, end;
 
-	if (module == PROFILE_NONE)
+	if (module == PROFILE_NONE || !profile->module_kernel_count)
 		return found;
 	wanted.code = profile->modules[module].code;
 	first = search_first(0, profile->module_kernel_count, is_code_from, &wanted);

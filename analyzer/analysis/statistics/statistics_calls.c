@@ -13,13 +13,13 @@
 static int gather(struct durations *durations, const struct profile *profile,
 		  struct call_statistics *by_name)
 {
-	const struct profile_call *end = profile->calls + profile->call_count;
-
-	for (const struct profile_call *call = profile->calls; call < end; call++)
-		durations_count(durations, call->name);
+	for (size_t i = 0; i < profile->call_count; i++)
+		durations_count(durations, profile->calls[i].name);
 	if (durations_lay_out(durations) < 0)
 		return -ENOMEM;
-	for (const struct profile_call *call = profile->calls; call < end; call++) {
+	for (size_t i = 0; i < profile->call_count; i++) {
+		const struct profile_call *call = &profile->calls[i];
+
 		durations_add(durations, call->name, call->end_ns - call->start_ns);
 		by_name[call->name].failed_count +=
 			call->result != RESULT_SUCCESS && call->result != RESULT_NOT_READY;
