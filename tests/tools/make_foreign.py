@@ -246,7 +246,7 @@ NCU_COLUMNS = "ID,Process ID,Process Name,Host Name,Kernel Name,Context,Stream,B
 
 
 def write_ncu(recording, path):
-    """The launches that were counted, with thousands grouped and bytes in KB, as a person's locale has them."""
+    """The launches that were counted, with thousands grouped and bytes in KB, as a locale may have them."""
     named = (row for row in recording.rows("metrics") if row["name"])
     metrics = {row["id"]: recording.names[row["name"]] for row in named}
     columns = sorted(set(metrics.values()))
