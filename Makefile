@@ -10,8 +10,8 @@ ifeq ($(SANITIZE),undefined)
 CC       := clang
 endif
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
-# Sanitizers find the same at -O1, which compiles in half the time.
-CFLAGS   ?= $(if $(filter undefined,$(SANITIZE)),-O0,$(if $(filter 1 thread,$(SANITIZE)),-O1,-O2) -g)
+# Sanitizers find the same at -O1, which compiles in half the time, and need only lines.
+CFLAGS   ?= $(if $(filter undefined,$(SANITIZE)),-O0,$(if $(filter 1 thread,$(SANITIZE)),-O1 -g1,-O2 -g))
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) $(SANITIZER) -MMD -MP -fPIC -Iinclude \
 	     -DROOFLINE_VERSION='"$(VERSION)"'
 
@@ -291,7 +291,7 @@ check: setup-check ## every test that needs no GPU, plain and with ASan and UBSa
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=1 BUILD=$(sanitized) analyzer $(if $(CUPTI_H),collector) tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=thread BUILD=$(threads) thread-tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=undefined BUILD=$(undefined) analyzer $(clang_tests:%=$(undefined)/%)
-	TIDY_JOBS=1 TIDY_STATES=10000 $(call prove,$(call in_order,$(bats) $(bats:%=$(sanitized)/%) $(threaded:%=$(threads)/%) $(clang_tests:%=$(undefined)/%) $(lint) \
+	TIDY_JOBS=1 TIDY_STATES=5000 $(call prove,$(call in_order,$(bats) $(bats:%=$(sanitized)/%) $(threaded:%=$(threads)/%) $(clang_tests:%=$(undefined)/%) $(lint) \
 		$(units) $(unit_c:%.c=$(sanitized)/%)))
 
 check-changed: setup-check ## the tests of the files that differ from HEAD alone, or from BASE=COMMIT

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <nvtx3/nvToolsExt.h>
@@ -18,6 +19,28 @@
 #include "workloads.h"
 
 #define STAMP_CAPACITY (1ULL << 22) /* blocks; 160 MB */
+
+/* ---- comparing results ---- */
+
+long find_in_parts(long count, long (*search)(long begin, long end, void *context), void *context)
+{
+	const long parts = std::max(1U, std::thread::hardware_concurrency());
+	std::vector<long> found(parts, -1);
+	std::vector<std::thread> threads;
+
+	auto search_part = [&](long part) {
+		found[part] = search(count * part / parts, count * (part + 1) / parts, context);
+	};
+	for (long part = 1; part < parts; part++)
+		threads.emplace_back(search_part, part);
+	search_part(0);
+	for (std::thread &thread : threads)
+		thread.join();
+	for (long index : found)
+		if (index >= 0)
+			return index;
+	return -1;
+}
 
 /* ---- can this machine run it? ---- */
 

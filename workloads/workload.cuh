@@ -24,7 +24,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <thread>
 #include <vector>
 
 #include "cuda_check.cuh"
@@ -103,30 +102,23 @@ template <class T> struct difference compare(const T *device, const std::vector<
 	return {-1, 0, 0};
 }
 
-/* The least i under count that is_wrong, -1: none.  On all cores: comparing takes longer than most runs. */
+/* The least index that search(begin, end, context) finds in one of the parts of 0..count, -1: none.  On all cores: comparing
+ * takes longer than most runs.  In workload.cu, so that <thread> is compiled once. */
+long find_in_parts(long count, long (*search)(long begin, long end, void *context), void *context);
+
+/* The least i under count that is_wrong, -1: none. */
 template <class function> long find_first(long count, function is_wrong)
 {
-	const long parts = std::max(1U, std::thread::hardware_concurrency());
-	std::vector<long> found(parts, -1);
-	std::vector<std::thread> threads;
+	return find_in_parts(
+		count,
+		[](long i, long end, void *context) {
+			function &is_wrong_at = *(function *)context;
 
-	auto search = [&](long part) {
-		long end = count * (part + 1) / parts;
-		long i = count * part / parts;
-
-		while (i < end && !is_wrong(i))
-			i++;
-		found[part] = i < end ? i : -1;
-	};
-	for (long part = 1; part < parts; part++)
-		threads.emplace_back(search, part);
-	search(0);
-	for (std::thread &thread : threads)
-		thread.join();
-	for (long index : found)
-		if (index >= 0)
-			return index;
-	return -1;
+			while (i < end && !is_wrong_at(i))
+				i++;
+			return i < end ? i : -1;
+		},
+		&is_wrong);
 }
 
 /* The least i under count for which differ(value i, i); found has that value then.  For arrays too large to

@@ -72,7 +72,7 @@ static int open_temporary(struct new_file *file, const struct stat *status, stru
 
 int new_file_open(struct new_file *file, const char *path, struct err *err)
 {
-	struct stat status;
+	struct stat status = {.st_mode = 0};
 	int rc = find_place(file, path, &status, err);
 
 	if (rc < 0)
@@ -84,7 +84,7 @@ int new_file_open(struct new_file *file, const char *path, struct err *err)
 
 int new_file_open_any(struct new_file *file, const char *path, struct err *err)
 {
-	struct stat status;
+	struct stat status = {.st_mode = 0};
 	int rc = find_place(file, path, &status, err);
 
 	if (rc < 0)

@@ -117,8 +117,8 @@ static void copy(FILE *out, int from)
  * does not look whether what it writes is on the disk. */
 static int run(char *const arguments[], const char *errors_path, FILE *out)
 {
-	int status = 0, ends[2], rc;
-	pid_t pid;
+	int status = 0, ends[2] = {-1, -1}, rc;
+	pid_t pid = -1;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;

@@ -277,7 +277,7 @@ static int load_json(json_t **root, const char *path, struct err *err)
 int ceilings_file_read(struct ceilings **out, const char *path, struct err *err)
 {
 	struct ceilings *ceilings;
-	json_t *root;
+	json_t *root = NULL;
 	int rc = load_json(&root, path, err);
 
 	if (rc < 0)

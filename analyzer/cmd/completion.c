@@ -71,7 +71,7 @@ static void each_option(const struct command *command, usage_visitor visit)
 
 	snprintf(name, sizeof(name), "rooflinectl %s", command->name);
 	usage_list(visit, (void *)command);
-	command->run(1, argv);
+	(void)command->run(1, argv); /* its options are told before it runs */
 	usage_list(NULL, NULL);
 }
 

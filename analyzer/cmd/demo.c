@@ -21,6 +21,8 @@
 #include "cmd/usage.h"
 
 #define DEMO_FOLDER "roofline-demo"
+#define DEMO_COUNTED_FOLDER "roofline-demo/counted"
+#define DEMO_PAGE "roofline-demo/report.html"
 #define DEMO_WORKLOAD "lib/rooflinectl/workloads/graph_chain"
 
 /* RECORDING(words of screens stand for it, the bundled one, variant of DEMO_WORKLOAD or NULL: always the bundled one) */
@@ -49,8 +51,8 @@ static const struct screen {
 	const char *commands[COMMANDS_MOST][WORDS_MOST];
 } screens[] = {
 	{"1. What limits it?",
-	 "graph_chain, variant naive: an iteration launches three short kernels, and waits for\n"
-	 "the GPU after each.  So the GPU idles: see for how long, and why.",
+	 ("graph_chain, variant naive: an iteration launches three short kernels, and waits for\n"
+	  "the GPU after each.  So the GPU idles: see for how long, and why."),
 	 {{"report", "--section", "verdict,devices", "BEFORE"},
 	  {"plot", "BEFORE", "--format", "term", "timeline"}}},
 	{"2. What would help, and how much?",
@@ -58,20 +60,20 @@ static const struct screen {
 	 {{"report", "--section", "plan", "BEFORE"},
 	  {"whatif", "--fewer-waits", "--graph", "BEFORE"}}},
 	{"3. Make the change, record again: was it true?",
-	 "The variant graph of the same program launches an iteration as one CUDA graph, and\n"
-	 "waits once.  What was predicted for it, beside what was measured:",
+	 ("The variant graph of the same program launches an iteration as one CUDA graph, and\n"
+	  "waits once.  What was predicted for it, beside what was measured:"),
 	 {{"verify", "BEFORE", "AFTER"}}},
 	{"4. And where kernels are the limit?",
-	 "Another program, recorded on an NVIDIA H200 with record --counters: atomic_batch,\n"
-	 "variant naive, where every thread adds to the same counter.  Look at the nearest\n"
-	 "roof, and at what the atomics advise.",
+	 ("Another program, recorded on an NVIDIA H200 with record --counters: atomic_batch,\n"
+	  "variant naive, where every thread adds to the same counter.  Look at the nearest\n"
+	  "roof, and at what the atomics advise."),
 	 {{"report", "--section", "roofline", "COUNTED"},
 	  {"report", "--section", "atomics", "COUNTED"}}},
 	{"5. Pictures",
 	 "Charts as SVG, and all of the report as one page for a browser.",
 	 {{"plot", "BEFORE", "-o", DEMO_FOLDER},
-	  {"plot", "COUNTED", "-o", DEMO_FOLDER "/counted", "roofline", "atomics"},
-	  {"report", "BEFORE", "--html", DEMO_FOLDER "/report.html"}}},
+	  {"plot", "COUNTED", "-o", DEMO_COUNTED_FOLDER, "roofline", "atomics"},
+	  {"report", "BEFORE", "--html", DEMO_PAGE}}},
 };
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)

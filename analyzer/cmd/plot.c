@@ -369,7 +369,7 @@ static int draw_text(const struct chart *chart, const struct options *options, c
 	text = memory_file_close(&file);
 	if (rc == 0 && !text)
 		rc = err_set(err, -ENOMEM, "out of memory for the chart");
-	if (rc == 0)
+	if (rc == 0 && text)
 		print_drawing(text);
 	free(text);
 	return rc;

@@ -57,12 +57,13 @@ static int write_report(const struct report *report, FILE *out, struct err *err)
 /* later: what comes behind the script */
 static int write_data(const struct report *report, FILE *out, FILE *later, struct err *err)
 {
+	struct json_builder json = {0};
 	struct html_names names;
 	int rc = write_report(report, out, err);
 
 	if (rc < 0)
 		return rc;
-	rc = html_names_open(&names, report);
+	rc = html_names_open(&names, report, &json);
 	if (rc == 0)
 		rc = html_write_timeline(report, &names, out, later);
 	if (rc == 0)
@@ -76,7 +77,7 @@ static const char *write_up_to(FILE *out, const char *text, const char *mark)
 {
 	const char *at = strstr(text, mark);
 
-	fwrite(text, 1, (size_t)(at - text), out);
+	(void)fwrite(text, 1, (size_t)(at - text), out);
 	return at + strlen(mark);
 }
 

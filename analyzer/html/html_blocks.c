@@ -114,9 +114,11 @@ void html_write_json(FILE *out, const char *name, const char *text)
 	fputs("</script>\n", out);
 }
 
-int html_write_packed_json(FILE *out, const char *name, json_t *value)
+int html_write_packed_json(FILE *out, const char *name, const struct json_builder *json,
+			   json_t *value)
 {
-	char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(9));
+	char *text =
+		json->has_failed ? NULL : json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(9));
 	struct html_bytes packed;
 	int rc = -ENOMEM;
 

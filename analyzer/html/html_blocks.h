@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/json_builder.h"
+
 struct html_bytes {
 	uint8_t *bytes; /* owned */
 	size_t count, capacity;
@@ -36,7 +38,8 @@ void html_write_block(FILE *out, const char *name, const struct html_bytes *comp
 void html_write_json(FILE *out, const char *name, const char *text);
 
 /* Compresses the value and writes it as a block, and lets go of it.  Returns 0 or -ENOMEM. */
-int html_write_packed_json(FILE *out, const char *name, json_t *value);
+int html_write_packed_json(FILE *out, const char *name, const struct json_builder *json,
+			   json_t *value);
 
 /* Text of a recording: what is no UTF-8, and control characters, are shown as '?'. */
 json_t *html_text(const char *text);

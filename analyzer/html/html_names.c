@@ -47,14 +47,16 @@ uint32_t html_name_of_range(const struct html_names *names, const struct profile
 
 /* ---- which number ---- */
 
-int html_names_open(struct html_names *names, const struct report *report)
+int html_names_open(struct html_names *names, const struct report *report,
+		    struct json_builder *json)
 {
 	const struct profile *profile = report->profile;
 	size_t kernels, copies, memsets;
 	int rc = 0;
 
-	*names =
-		(struct html_names){.report = report, .kernel_colors = chart_kernel_colors(report)};
+	*names = (struct html_names){.report = report,
+				     .json = json,
+				     .kernel_colors = chart_kernel_colors(report)};
 	names->has_shapes = profile->signature_count <= HTML_SHAPE_MOST;
 	names->has_sizes =
 		profile->copy_count <= HTML_SHAPE_MOST && profile->memset_count <= HTML_SHAPE_MOST;
@@ -140,13 +142,14 @@ uint32_t html_name_of_call(const struct html_names *names, const struct profile_
 
 /* ---- the table ---- */
 
-static void put_name(json_t *table, json_t *text, const char *detail)
+static void put_name(const struct html_names *names, json_t *table, json_t *text,
+		     const char *detail)
 {
 	json_t *entry = json_array();
 
-	json_array_append_new(entry, text);
-	json_array_append_new(entry, html_text(detail));
-	json_array_append_new(table, entry);
+	json_builder_append(names->json, entry, text);
+	json_builder_append(names->json, entry, html_text(detail));
+	json_builder_append(names->json, table, entry);
 }
 
 static void put_kernels(const struct html_names *names, json_t *object)
@@ -159,12 +162,13 @@ static void put_kernels(const struct html_names *names, json_t *object)
 		json_t *entry = json_array();
 
 		format_kernel_name(name, sizeof(name), profile->kernel_names[i], SHORT_LIMIT);
-		json_array_append_new(entry, html_text(profile->kernel_names[i]));
-		json_array_append_new(entry, html_text(name));
-		json_array_append_new(entry, json_integer(names->kernel_colors[i] - COLOR_KERNEL));
-		json_array_append_new(kernels, entry);
+		json_builder_append(names->json, entry, html_text(profile->kernel_names[i]));
+		json_builder_append(names->json, entry, html_text(name));
+		json_builder_append(names->json, entry,
+				    json_integer(names->kernel_colors[i] - COLOR_KERNEL));
+		json_builder_append(names->json, kernels, entry);
 	}
-	json_object_set_new(object, "kernels", kernels);
+	json_builder_put(names->json, object, "kernels", kernels);
 }
 
 static void put_shapes(const struct html_names *names, json_t *table)
@@ -183,7 +187,7 @@ static void put_shapes(const struct html_names *names, json_t *table)
 				 format_bytes(shape->static_shared_bytes +
 					      (double)shape->dynamic_shared_bytes)
 					 .text);
-		put_name(table, json_integer(names->has_shapes ? shape->kernel : i),
+		put_name(names, table, json_integer(names->has_shapes ? shape->kernel : i),
 			 names->has_shapes ? detail : "");
 	}
 }
@@ -198,7 +202,7 @@ static void put_copies(const struct html_names *names, json_t *table)
 		const struct profile_copy *copy = &profile->copies[i];
 
 		if (!names->has_sizes) {
-			put_name(table, html_text(directions[i]), "");
+			put_name(names, table, html_text(directions[i]), "");
 			continue;
 		}
 		snprintf(text, sizeof(text), "copy %s %s", profile_copy_kind_name(copy->kind),
@@ -208,7 +212,7 @@ static void put_copies(const struct html_names *names, json_t *table)
 			 profile_memory_kind_name(copy->src_memory),
 			 profile_memory_kind_name(copy->dst_memory),
 			 copy->is_async ? ", asynchronous" : "");
-		put_name(table, html_text(text), detail);
+		put_name(names, table, html_text(text), detail);
 	}
 }
 
@@ -221,7 +225,7 @@ static void put_memsets(const struct html_names *names, json_t *table)
 		snprintf(text, sizeof(text), "memset%s%s", names->has_sizes ? " " : "",
 			 names->has_sizes ? format_bytes((double)profile->memsets[i].bytes).text
 					  : "");
-		put_name(table, html_text(text), "");
+		put_name(names, table, html_text(text), "");
 	}
 }
 
@@ -229,13 +233,13 @@ static void put_calls_and_ranges(const struct html_names *names, json_t *table)
 {
 	const struct profile *profile = names->report->profile;
 
-	put_name(table, html_text("graph"), "");
+	put_name(names, table, html_text("graph"), "");
 	for (size_t i = 0; i < profile->call_name_count; i++)
-		put_name(table, html_text(profile->call_names[i].text), "");
+		put_name(names, table, html_text(profile->call_names[i].text), "");
 	/* In the order in which they were added, which is that of their numbers. */
 	for (struct html_range_name *name = names->range_names; name; name = name->hh.next)
-		put_name(table, html_text(name->text), "");
-	put_name(table, html_text("(other ranges)"), "");
+		put_name(names, table, html_text(name->text), "");
+	put_name(names, table, html_text("(other ranges)"), "");
 }
 
 void html_names_put(const struct html_names *names, json_t *object)
@@ -247,5 +251,5 @@ void html_names_put(const struct html_names *names, json_t *object)
 	put_copies(names, table);
 	put_memsets(names, table);
 	put_calls_and_ranges(names, table);
-	json_object_set_new(object, "names", table);
+	json_builder_put(names->json, object, "names", table);
 }

@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "analysis/report.h"
+#include "base/json_builder.h"
 
 #define HTML_SHAPE_MOST 5000	   /* launch shapes, and sizes of copies, with names of their own */
 #define HTML_RANGE_NAME_MOST 50000 /* NVTX names; others are "(other ranges)" */
@@ -26,7 +27,8 @@ enum html_op_class {
 
 struct html_names {
 	const struct report *report;
-	uint8_t *kernel_colors; /* owned; as kernel_names[], of charts/chart_colors.h */
+	struct json_builder *json; /* whose parts are made of these names, too */
+	uint8_t *kernel_colors;	   /* owned; as kernel_names[], of charts/chart_colors.h */
 	struct html_range_name *range_names; /* owned; opaque */
 	size_t range_name_count;
 	/* Where each sort begins. */
@@ -35,7 +37,8 @@ struct html_names {
 };
 
 /* Returns 0 or -ENOMEM; html_names_free in either case. */
-int html_names_open(struct html_names *names, const struct report *report);
+int html_names_open(struct html_names *names, const struct report *report,
+		    struct json_builder *json);
 void html_names_free(struct html_names *names);
 
 uint32_t html_name_of_op(const struct html_names *names, const struct profile_op *op);

@@ -35,28 +35,29 @@ static int put_columns(struct html_bytes *to, const struct strip *strip, double 
 	return rc;
 }
 
-static void describe(json_t *object, const struct chart_strip_scales *scales,
-		     const struct profile_device *device, enum chart_strip_kind kind,
-		     const char *name)
+static void describe(const struct html_names *names, json_t *object,
+		     const struct chart_strip_scales *scales, const struct profile_device *device,
+		     enum chart_strip_kind kind, const char *name)
 {
 	const struct chart_strip_style *style = chart_strip_style(kind);
 	char text[64];
 
 	chart_strip_describe(text, sizeof(text), scales, kind);
-	json_object_set_new(object, "block", json_string(name));
-	json_object_set_new(object, "scale", html_text(text));
-	json_object_set_new(object, "full", json_real(scales->full[kind]));
-	json_object_set_new(object, "is_share",
-			    json_boolean(kind == STRIP_GPU || kind == STRIP_SM));
+	json_builder_put(names->json, object, "block", json_string(name));
+	json_builder_put(names->json, object, "scale", html_text(text));
+	json_builder_put(names->json, object, "full", json_real(scales->full[kind]));
+	json_builder_put(names->json, object, "is_share",
+			 json_boolean(kind == STRIP_GPU || kind == STRIP_SM));
 	if (style->part && chart_strip_has_part(device, kind)) {
-		json_object_set_new(object, "part", json_string(style->part));
-		json_object_set_new(object, "rest", json_string(style->rest));
+		json_builder_put(names->json, object, "part", json_string(style->part));
+		json_builder_put(names->json, object, "rest", json_string(style->rest));
 	}
 }
 
-int html_write_samples(const struct report *report, const struct html_row *row,
+int html_write_samples(const struct html_names *names, const struct html_row *row,
 		       struct html_window window, int number, json_t *object, FILE *out)
 {
+	const struct report *report = names->report;
 	const struct profile_device *device = &report->profile->devices[row->device];
 	struct chart_strip_scales scales;
 	struct html_bytes bytes = {0}, packed;
@@ -73,8 +74,8 @@ int html_write_samples(const struct report *report, const struct html_row *row,
 		rc = html_compress(&packed, &bytes);
 	if (rc == 0) {
 		snprintf(name, sizeof(name), "s%d", number);
-		describe(object, &scales, device, row->strip, name);
-		json_object_set_new(object, "columns", json_integer(strip.column_count));
+		describe(names, object, &scales, device, row->strip, name);
+		json_builder_put(names->json, object, "columns", json_integer(strip.column_count));
 		html_write_block(out, name, &packed);
 		html_bytes_free(&packed);
 	}

@@ -33,6 +33,16 @@ struct timeline_page {
 	FILE *out, *later;
 };
 
+static void put(const struct timeline_page *page, json_t *object, const char *key, json_t *value)
+{
+	json_builder_put(page->feed.names->json, object, key, value);
+}
+
+static void append(const struct timeline_page *page, json_t *array, json_t *value)
+{
+	json_builder_append(page->feed.names->json, array, value);
+}
+
 /* ---- the whole recording ---- */
 
 static void widen(struct html_window *window, int64_t start_ns, int64_t end_ns)
@@ -66,14 +76,14 @@ static int write_lane(struct timeline_page *page, const struct html_lane *lane, 
 
 	snprintf(name, sizeof(name), "l%d", page->block_count++);
 	for (int i = 0; i < HTML_COLUMN_COUNT; i++) {
-		json_array_append_new(sizes, json_integer((json_int_t)lane->columns[i].count));
+		append(page, sizes, json_integer((json_int_t)lane->columns[i].count));
 		if (rc == 0)
 			rc = html_put_bytes(&all, &lane->columns[i]);
 	}
-	json_object_set_new(entry, "block", json_string(name));
-	json_object_set_new(entry, "count", json_integer((json_int_t)lane->count));
-	json_object_set_new(entry, "columns", sizes);
-	json_array_append_new(list, entry);
+	put(page, entry, "block", json_string(name));
+	put(page, entry, "count", json_integer((json_int_t)lane->count));
+	put(page, entry, "columns", sizes);
+	append(page, list, entry);
 	if (rc == 0)
 		rc = html_compress(&packed, &all);
 	html_bytes_free(&all);
@@ -93,9 +103,9 @@ static json_t *windows_of(const struct timeline_page *page)
 		const struct html_window *window = &page->windows.items[i];
 		json_t *pair = json_array();
 
-		json_array_append_new(pair, json_integer(window->from_ns - page->window.from_ns));
-		json_array_append_new(pair, json_integer(window->to_ns - page->window.from_ns));
-		json_array_append_new(list, pair);
+		append(page, pair, json_integer(window->from_ns - page->window.from_ns));
+		append(page, pair, json_integer(window->to_ns - page->window.from_ns));
+		append(page, list, pair);
 	}
 	return list;
 }
@@ -105,16 +115,16 @@ static int write_level(struct timeline_page *page, const struct html_level *leve
 	json_t *meta = json_object(), *rows = json_array();
 	int rc = 0;
 
-	json_object_set_new(meta, "column_ns", json_integer(level->column_ns));
+	put(page, meta, "column_ns", json_integer(level->column_ns));
 	if (level->kind == HTML_LEVEL_WINDOWS)
-		json_object_set_new(meta, "windows", windows_of(page));
-	json_object_set_new(meta, "rows", rows);
-	json_array_append_new(page->levels, meta);
+		put(page, meta, "windows", windows_of(page));
+	put(page, meta, "rows", rows);
+	append(page, page->levels, meta);
 	for (size_t i = 0; rc == 0 && i < level->lane_count; i++) {
 		if (level->lanes[i].count)
 			rc = write_lane(page, &level->lanes[i], rows);
 		else
-			json_array_append_new(rows, json_null());
+			append(page, rows, json_null());
 	}
 	return rc;
 }
@@ -189,14 +199,13 @@ static json_t *row_of(const struct timeline_page *page, const struct html_row *r
 	const struct profile *profile = page->feed.report->profile;
 	json_t *object = json_object();
 
-	json_object_set_new(object, "kind", json_string(kinds[row->kind]));
-	json_object_set_new(object, "label", html_text(row->label));
+	put(page, object, "kind", json_string(kinds[row->kind]));
+	put(page, object, "label", html_text(row->label));
 	if (row->device != PROFILE_NONE)
-		json_object_set_new(object, "device", json_integer(row->device));
+		put(page, object, "device", json_integer(row->device));
 	if (row->kind == HTML_ROW_CALLS)
-		json_object_set_new(object, "first_call",
-				    json_integer(
-					    (json_int_t)profile->threads[row->thread].first_call));
+		put(page, object, "first_call",
+		    json_integer((json_int_t)profile->threads[row->thread].first_call));
 	return object;
 }
 
@@ -209,35 +218,36 @@ static int add_rows(struct timeline_page *page)
 		const struct html_row *row = &page->rows.items[i];
 		json_t *object = row_of(page, row);
 
-		json_array_append_new(rows, object);
+		append(page, rows, object);
 		if (row->kind == HTML_ROW_SAMPLES)
-			rc = html_write_samples(page->feed.report, row, page->window,
-						sample_count++, object, page->later);
+			rc = html_write_samples(page->feed.names, row, page->window, sample_count++,
+						object, page->later);
 	}
-	json_object_set_new(page->meta, "rows", rows);
+	put(page, page->meta, "rows", rows);
 	return rc;
 }
 
 /* ---- the rest ---- */
 
-static json_t *causes(void)
+static json_t *causes(const struct timeline_page *page)
 {
 	json_t *list = json_array();
 
 	for (int i = 0; i < GAP_CAUSE_COUNT; i++) {
 		json_t *cause = json_object();
 
-		json_object_set_new(cause, "key", json_string(gap_cause_key(i)));
-		json_object_set_new(cause, "title", json_string(gap_cause_title(i)));
-		json_object_set_new(cause, "meaning", json_string(gap_cause_meaning(i)));
-		json_array_append_new(list, cause);
+		put(page, cause, "key", json_string(gap_cause_key(i)));
+		put(page, cause, "title", json_string(gap_cause_title(i)));
+		put(page, cause, "meaning", json_string(gap_cause_meaning(i)));
+		append(page, list, cause);
 	}
 	return list;
 }
 
-static void put_time(json_t *object, const char *key, int64_t time_ns, int64_t origin_ns)
+static void put_time(const struct timeline_page *page, json_t *object, const char *key,
+		     int64_t time_ns, int64_t origin_ns)
 {
-	json_object_set_new(object, key, json_integer(time_ns - origin_ns));
+	put(page, object, key, json_integer(time_ns - origin_ns));
 }
 
 /* Times are from the origin on, the first moment that is shown. */
@@ -256,10 +266,10 @@ static void add_times(struct timeline_page *page)
 		last_ns = page->window.to_ns;
 	}
 	snprintf(text, sizeof(text), "%lld", (long long)origin_ns);
-	json_object_set_new(page->meta, "origin_ns", json_string(text));
-	put_time(page->meta, "end_ns", page->window.to_ns, origin_ns);
-	put_time(page->meta, "first_ns", first_ns, origin_ns);
-	put_time(page->meta, "last_ns", last_ns, origin_ns);
+	put(page, page->meta, "origin_ns", json_string(text));
+	put_time(page, page->meta, "end_ns", page->window.to_ns, origin_ns);
+	put_time(page, page->meta, "first_ns", first_ns, origin_ns);
+	put_time(page, page->meta, "last_ns", last_ns, origin_ns);
 }
 
 /* An iteration in the middle of a device's loop, as the host submitted it: NULL where it has none. */
@@ -285,7 +295,7 @@ static json_t *iteration_of(const struct timeline_page *page, const struct stead
 					  ? profile->calls[call].start_ns
 					  : profile->calls[call - 1].end_ns;
 
-		json_array_append_new(pair, json_integer(time_ns - page->window.from_ns));
+		append(page, pair, json_integer(time_ns - page->window.from_ns));
 	}
 	return pair;
 }
@@ -298,18 +308,18 @@ static void add_iteration(struct timeline_page *page)
 	for (size_t i = 0; !iteration && i < steady->device_count; i++)
 		iteration = iteration_of(page, &steady->devices[i]);
 	if (iteration)
-		json_object_set_new(page->meta, "iteration", iteration);
+		put(page, page->meta, "iteration", iteration);
 }
 
 static void add_counts(struct timeline_page *page)
 {
-	json_object_set_new(page->meta, "op_count",
-			    json_integer((json_int_t)page->feed.report->profile->op_count));
-	json_object_set_new(page->meta, "item_count", json_integer((json_int_t)page->item_count));
-	json_object_set_new(page->meta, "hidden_thread_count",
-			    json_integer((json_int_t)page->rows.hidden_thread_count));
-	json_object_set_new(page->meta, "hidden_range_count",
-			    json_integer((json_int_t)page->rows.hidden_range_count));
+	put(page, page->meta, "op_count",
+	    json_integer((json_int_t)page->feed.report->profile->op_count));
+	put(page, page->meta, "item_count", json_integer((json_int_t)page->item_count));
+	put(page, page->meta, "hidden_thread_count",
+	    json_integer((json_int_t)page->rows.hidden_thread_count));
+	put(page, page->meta, "hidden_range_count",
+	    json_integer((json_int_t)page->rows.hidden_range_count));
 }
 
 static int write_all_of(struct timeline_page *page)
@@ -321,14 +331,15 @@ static int write_all_of(struct timeline_page *page)
 	add_times(page);
 	add_counts(page);
 	add_iteration(page);
-	json_object_set_new(page->meta, "causes", causes());
+	put(page, page->meta, "causes", causes(page));
 	html_names_put(page->feed.names, page->meta);
 	rc = add_rows(page);
 	if (rc == 0)
 		rc = add_levels(page);
-	json_object_set(page->meta, "levels", page->levels);
+	put(page, page->meta, "levels", json_incref(page->levels));
 	if (rc == 0)
-		rc = html_write_packed_json(page->out, "timeline", json_incref(page->meta));
+		rc = html_write_packed_json(page->out, "timeline", page->feed.names->json,
+					    json_incref(page->meta));
 	return rc;
 }
 

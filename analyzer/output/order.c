@@ -86,7 +86,7 @@ static int fail_column(const struct section *section, const char *column, struct
 {
 	char list[LIST_SIZE] = "";
 
-	visit_columns(section->columns, "", NULL, NULL, list_name, list);
+	(void)visit_columns(section->columns, "", NULL, NULL, list_name, list);
 	return err_set(err, -EDOM, "section %s has no column '%s' to sort by; it has: %s",
 		       section->key, column, list);
 }
@@ -146,7 +146,7 @@ static int fill(struct row_order *out, struct sorted_row *rows, struct row *root
 		struct wanted wanted = {.name = column};
 
 		row.item = out->section->at(root, row.index);
-		visit_columns(out->section->columns, "", &row, row.item, take_value, &wanted);
+		(void)visit_columns(out->section->columns, "", &row, row.item, take_value, &wanted);
 		keep_text(&wanted.value);
 		rows[row.index] = (struct sorted_row){row.item, wanted.value};
 	}

@@ -124,7 +124,7 @@ static void select_by_call(struct selecting *selecting)
 	KEEP(profile->allocations, profile->allocation_count,
 	     item->time_ns <= selecting->part->to_ns);
 	for (size_t i = 0; i < profile->allocation_count; i++)
-		moves_call(selecting, &profile->allocations[i].call);
+		(void)moves_call(selecting, &profile->allocations[i].call);
 }
 
 /* ---- what happened at a time ---- */

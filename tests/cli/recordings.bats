@@ -15,9 +15,11 @@ setup_file() {
 		sh -c '"$ROOFLINECTL" report tests/recordings/{} --format json >"$reports/{}.json"'
 }
 
+# With sanitizers every recording is read and shown; what its figures are the plain build tells.
 setup() {
 	cd "$root"
 	export XDG_DATA_HOME="$BATS_TEST_TMPDIR/no-ceilings"
+	[[ $BUILD != */sanitized || $BATS_TEST_DESCRIPTION == every* ]] || skip "the plain build's figures are compared"
 }
 
 recordings() {

@@ -4,7 +4,7 @@ source "$(dirname "$0")/common.bash"
 skip_all_without clang-tidy
 
 # The analyzer follows paths through a function and what it calls, up to so many states a function; TIDY_STATES,
-# which `make check` sets, makes that a tenth.  Most functions have fewer.
+# which `make check` sets, makes that fewer.  Most functions need none of it.
 states=${TIDY_STATES:-225000}
 
 # tidy FOLDER FLAG...: warnings about the .c files of a folder

@@ -200,6 +200,7 @@ void fixture_write_bytes(const struct fixture *fixture, const char *process, con
 	if (mkdir(path, 0777) < 0 && errno != EEXIST)
 		die(path);
 	snprintf(path, sizeof(path), "%s/%s/%s", fixture->path, process, name);
+	unlink(path); /* ext4 writes a file that is truncated and written anew to the disk at once, a new one later */
 	file = fopen(path, "w");
 	if (!file || fwrite(bytes, 1, length, file) != length || fclose(file) != 0)
 		die(path);

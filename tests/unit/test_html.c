@@ -70,6 +70,7 @@ static void no_text_in_json_ends_its_element(void **state)
 
 struct made {
 	struct report *report;
+	struct json_builder json;
 	struct html_rows rows;
 	struct html_names names;
 	struct html_feed feed;
@@ -93,7 +94,7 @@ static int set_up(void **state)
 	if (!made || report_build(&made->report, RECORDING, &err) < 0)
 		return -1;
 	if (html_rows_choose(&made->rows, made->report) < 0 ||
-	    html_names_open(&made->names, made->report) < 0)
+	    html_names_open(&made->names, made->report, &made->json) < 0)
 		return -1;
 	made->all = (struct html_window){INT64_MAX, INT64_MIN};
 	made->feed = (struct html_feed){made->report, &made->rows, &made->names, widen, &made->all};

@@ -97,10 +97,8 @@ static const struct profile_op *op_at(const struct run *run, size_t place)
 /* The process's side; launches come process after process. */
 static struct side *side_of(struct run *run, uint32_t process)
 {
-	struct side *last = run->side_count ? &run->sides[run->side_count - 1] : NULL;
-
-	if (last && last->process == process)
-		return last;
+	if (run->side_count && run->sides[run->side_count - 1].process == process)
+		return &run->sides[run->side_count - 1];
 	run->sides[run->side_count] = (struct side){.process = process,
 						    .first_launch = run->launch_count,
 						    .first_graph = run->graphs.count};

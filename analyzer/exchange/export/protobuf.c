@@ -83,7 +83,7 @@ void protobuf_add_raw(struct protobuf *buffer, const void *bytes, size_t count)
 size_t protobuf_begin(struct protobuf *buffer, uint32_t field)
 {
 	add_tag(buffer, field, WIRE_BYTES);
-	room(buffer, LENGTH_BYTES);
+	(void)room(buffer, LENGTH_BYTES); /* filled in at its end */
 	return buffer->count;
 }
 

@@ -29,9 +29,16 @@ int sqlite_rows_begin(struct sqlite_rows *rows, const char *table, const char *c
 	return code == SQLITE_OK ? 0 : -EIO;
 }
 
+/* A value that found no memory would be missing: the row is then refused. */
+static void keep(struct sqlite_rows *rows, int code)
+{
+	if (rows->code == SQLITE_OK)
+		rows->code = code;
+}
+
 void sqlite_rows_number(struct sqlite_rows *rows, int64_t value)
 {
-	sqlite3_bind_int64(rows->insert, ++rows->column, value);
+	keep(rows, sqlite3_bind_int64(rows->insert, ++rows->column, value));
 }
 
 void sqlite_rows_index(struct sqlite_rows *rows, uint32_t value)
@@ -44,22 +51,22 @@ void sqlite_rows_index(struct sqlite_rows *rows, uint32_t value)
 
 void sqlite_rows_fraction(struct sqlite_rows *rows, double value)
 {
-	sqlite3_bind_double(rows->insert, ++rows->column, value);
+	keep(rows, sqlite3_bind_double(rows->insert, ++rows->column, value));
 }
 
 void sqlite_rows_text(struct sqlite_rows *rows, const char *value)
 {
 	rows->column++;
 	if (value)
-		sqlite3_bind_text(rows->insert, rows->column, value, -1, SQLITE_STATIC);
+		keep(rows, sqlite3_bind_text(rows->insert, rows->column, value, -1, SQLITE_STATIC));
 }
 
 int sqlite_rows_next(struct sqlite_rows *rows)
 {
-	int code = sqlite3_step(rows->insert);
+	int code = rows->code == SQLITE_OK ? sqlite3_step(rows->insert) : rows->code;
 
-	sqlite3_reset(rows->insert);
-	sqlite3_clear_bindings(rows->insert);
+	(void)sqlite3_reset(rows->insert); /* tells again what the step did */
+	(void)sqlite3_clear_bindings(rows->insert);
 	rows->column = 0;
 	return code == SQLITE_DONE ? 0 : -EIO;
 }

@@ -13,6 +13,7 @@ struct sqlite_rows {
 	sqlite3 *file;
 	sqlite3_stmt *insert;
 	int column; /* of the next value */
+	int code;   /* of the first value that could not be kept; SQLITE_OK */
 };
 
 /* Makes the table and goes on with its rows.  columns: as in SQL, "start_ns INTEGER, name TEXT".  count: of them. */

@@ -295,7 +295,8 @@ void imported_add_call(struct imported_process *process, const struct trace_api_
 	process_writer_add(process->writer, TRACE_TABLE_api, &row);
 	imported_saw(process, call->end_ns);
 	if (is_blocking_copy(name))
-		is_new(process, &process->blocking, &call->correlation, sizeof(call->correlation));
+		(void)is_new(process, &process->blocking, &call->correlation,
+			     sizeof(call->correlation));
 }
 
 void imported_add_kernel(struct imported_process *process, const struct trace_kernels_row *kernel,
