@@ -16,10 +16,10 @@ ended_by() {
 	run -$((128 + $(kill -l "$1"))) wait "$2"
 }
 
-# until_there PATTERN: waits for a file of that name
+# until_there PATTERN: waits for a file of that name, and until who made it has gone on
 until_there() {
 	for _ in $(seq 500); do
-		compgen -G "$1" >/dev/null && return
+		compgen -G "$1" >/dev/null && sleep 0.2 && return
 		sleep 0.01
 	done
 	return 1
