@@ -24,7 +24,7 @@ while IFS='|' read -r folder allowed must_not; do
 	plant "$folder includes only" "$folder/planted_include.c" "#include \"$header\""
 	for inside in $allowed; do # by a detour through a folder that it may name
 		[[ $inside == */ ]] || continue
-		plant "$folder includes only" "$folder/planted_detour_${inside%/}.c" "#include \"$inside../$header\""
+		plant "$folder includes only" "$folder/planted_detour_${inside//\//_}.c" "#include \"$inside../$header\""
 	done
 	for rule in $must_not; do
 		case $rule in
