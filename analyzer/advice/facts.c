@@ -202,19 +202,21 @@ static int find_homes(struct facts *facts)
 {
 	const struct profile *profile = facts->report->profile;
 	size_t count = profile->process_count;
-	uint64_t *op_count = calloc(2 * (count + 1), sizeof(*op_count)),
-		 *most = op_count + count + 1;
+	uint64_t *op_count = calloc(count + 1, sizeof(*op_count));
+	uint64_t *most = calloc(count + 1, sizeof(*most));
+	int rc = -ENOMEM;
 
 	facts->homes = malloc((count + 1) * sizeof(*facts->homes));
-	if (!op_count || !facts->homes) {
-		free(op_count);
-		return -ENOMEM;
-	}
+	if (!op_count || !most || !facts->homes)
+		goto free_counts;
 	memset(facts->homes, 0xff, (count + 1) * sizeof(*facts->homes)); /* PROFILE_NONE */
 	for (size_t device = 0; device < profile->device_count; device++)
 		count_homes(facts, &profile->devices[device], op_count, most);
+	rc = 0;
+free_counts:
 	free(op_count);
-	return 0;
+	free(most);
+	return rc;
 }
 
 static int collect_devices(struct facts *facts)

@@ -336,9 +336,7 @@ static int draw_picture(const struct chart *chart, const struct options *options
 /* Without the form feed that gnuplot begins with and the spaces that it ends lines with. */
 static void print_drawing(char *text)
 {
-	char *line;
-
-	while (*text && (line = strsep(&text, "\n"))) {
+	for (char *line = strsep(&text, "\n"); line && (text || *line); line = strsep(&text, "\n")) {
 		size_t length;
 
 		line += *line == '\f';
@@ -347,8 +345,6 @@ static void print_drawing(char *text)
 		while (length > 0 && line[length - 1] == ' ')
 			line[--length] = '\0';
 		puts(line);
-		if (!text)
-			return;
 	}
 }
 

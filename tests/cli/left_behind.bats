@@ -18,16 +18,16 @@ ended_by() {
 
 # until_there PATTERN: waits for a file of that name, and until who made it has gone on
 until_there() {
-	for _ in $(seq 500); do
-		compgen -G "$1" >/dev/null && sleep 0.2 && return
-		sleep 0.01
+	for _ in $(seq 600); do
+		compgen -G "$1" >/dev/null && sleep 0.5 && return
+		sleep 0.05
 	done
 	return 1
 }
 
 @test "a signal while gnuplot draws leaves no folder of columns and no part of a picture" {
 	mkdir bin
-	printf '#!/bin/sh\ntouch "%s/drawing"\nexec sleep 5 3>&-\n' "$PWD" >bin/gnuplot
+	printf '#!/bin/sh\ntouch "%s/drawing"\nexec sleep 30 3>&-\n' "$PWD" >bin/gnuplot
 	chmod +x bin/gnuplot
 	for signal in TERM INT HUP; do
 		rm -f drawing

@@ -185,7 +185,7 @@ const char *fixture_table(enum trace_table table)
 
 void fixture_create(struct fixture *fixture)
 {
-	snprintf(fixture->path, sizeof(fixture->path), "/tmp/rooflinectl-test-XXXXXX");
+	*fixture = (struct fixture){.path = "/tmp/rooflinectl-test-XXXXXX"};
 	if (!mkdtemp(fixture->path))
 		die(fixture->path);
 }
