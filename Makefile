@@ -69,8 +69,10 @@ shared_files    := $(wildcard plots/*.gp html/* ceilings/*.json) $(demo_recordin
 # Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command.
 build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev zlib1g-dev libarchive-dev libzstd-dev libsqlite3-dev libyajl-dev uthash-dev libiberty-dev gnuplot-nox:gnuplot
 ANALYZER_LIBS := -lcsv -ljansson -lyajl -lsqlite3 -larchive -lzstd -lz -liberty -lm -lpthread
-check_packages := libcmocka-dev bats:bats procps:pkill perl:prove python3:python3 clang-format:clang-format \
-		  clang-tidy:clang-tidy clang:clang cppcheck:cppcheck lowdown:lowdown groff-base:groff
+# What clang's sanitizer is linked with: a package of its own since Debian 12, part of another one before.
+clang_runtime   = $(if $(wildcard $(shell clang -print-file-name=libclang_rt.ubsan_standalone-$(shell uname -m).a 2>/dev/null)),,libclang-rt-dev?)
+check_packages  = libcmocka-dev bats:bats procps:pkill perl:prove python3:python3 clang-format:clang-format \
+		  clang-tidy:clang-tidy clang:clang $(clang_runtime) cppcheck:cppcheck lowdown:lowdown groff-base:groff
 
 .PHONY: all analyzer collector workloads
 all: analyzer $(python_workloads) $(if $(CUPTI_H),collector) $(if $(NVCC),workloads)
