@@ -6,6 +6,7 @@
 #include "cmd/usage.h"
 
 #include "analysis/compare/same_work.h"
+#include "base/format.h"
 #include "output/compare.h"
 #include "output/limit_text.h"
 
@@ -25,19 +26,20 @@ struct compare_arguments {
 	compare_writer write;
 	struct output_options options;
 	bool is_group; /* --before or --after was given: what follows are its repeats */
-	bool has_gate;
+	bool has_gate, is_forced;
 	double gate;
 };
 
-enum { KEY_BEFORE = 256, KEY_AFTER, KEY_GATE, KEY_CEILINGS };
+enum { KEY_BEFORE = 256, KEY_AFTER, KEY_GATE, KEY_FORCE, KEY_CEILINGS };
 
 static const struct argp_option option_table[] = {
 	{"before", KEY_BEFORE, "DIR...", 0, "what the others are compared with, and its repeats",
 	 0},
 	{"after", KEY_AFTER, "DIR...", 0, "a further side, and its repeats", 0},
 	{"gate", KEY_GATE, "PERCENT", 0,
-	 "exit code 3 when a side is slower than the first by more than so many percent, beyond noise",
+	 "exit code 3 when a side is slower than the first by more than so many percent, beyond noise, or is not the same work",
 	 0},
+	{"force", KEY_FORCE, NULL, 0, "with --gate: judge also what is not the same work", 0},
 	OPTION_FORMAT("for people (the default), or each figure of each side, for programs"),
 	OPTION_TOP("text: rows of each list, 10 by default"),
 	OPTION_WIDE("text: names in full"),
@@ -107,6 +109,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		arguments->has_gate = true;
 		arguments->gate = parse_gate(argument, state);
 		return 0;
+	case KEY_FORCE:
+		arguments->is_forced = true;
+		return 0;
 	case 'f':
 		arguments->write = writers[usage_format(state, argument)];
 		return 0;
@@ -166,6 +171,19 @@ static int take(struct compare_arguments *arguments, size_t side, const struct r
 	return rc;
 }
 
+/* Each kernel takes longer with counters, and waits for the one before it. */
+static int judge_counted(struct side *side, const struct report *first, const struct report *report)
+{
+	bool was_counted = comparison_is_counted(first->profile);
+
+	if (was_counted == comparison_is_counted(report->profile))
+		return 0;
+	return sentences_add(
+		&side->obstacles,
+		"%s alone was recorded with hardware counters, which make its times longer",
+		(was_counted ? first : report)->profile->path);
+}
+
 /* What is told of the first repeat alone. */
 static int describe(struct side *side, const struct report *first, const struct report *report)
 {
@@ -177,6 +195,8 @@ static int describe(struct side *side, const struct report *first, const struct 
 	if (rc == 0 && report != first)
 		rc = same_work_judge(first->profile, report->profile, &side->differences,
 				     &side->warnings);
+	if (rc == 0)
+		rc = judge_counted(side, first, report);
 	return side->limit ? rc : -ENOMEM;
 }
 
@@ -214,21 +234,53 @@ static int read_all(struct compare_arguments *arguments, struct err *err)
 
 /* ---- the gate ---- */
 
+static void put_joined(const struct sentences *sentences)
+{
+	for (size_t i = 0; i < sentences->count; i++)
+		fprintf(stderr, "%s; ", sentences->items[i]);
+}
+
+/* One line: all that stands against the comparison, and the remedy. */
+static void put_refusal(const struct side *side)
+{
+	fputs(WHO ": gate not met: ", stderr);
+	if (side->differences.count)
+		fprintf(stderr, "%s is not the same work: ", side->name);
+	put_joined(&side->differences);
+	put_joined(&side->obstacles);
+	fputs("record the same program with the same sizes in the same way, or have it judged with --force\n",
+	      stderr);
+}
+
+/* "an iteration takes 29.2 us after 26.9 us" */
+static void describe_times(const struct side_row *row, size_t side, char *buffer, size_t size)
+{
+	snprintf(buffer, size, "%s takes %s, %s before",
+		 row->what.group == MEASURE_STEADY ? "an iteration" : "the run",
+		 format_ns(row->values[side].value).text, format_ns(row->values[0].value).text);
+}
+
 static bool is_gate_met(const struct compare_arguments *arguments, size_t side)
 {
 	const struct side_row *row = sides_judged(&arguments->sides, side);
 	double ratio = row ? row->values[side].ratio : NAN;
+	char times[128];
 
+	if (!sides_is_sound(&arguments->sides.items[side]) && !arguments->is_forced) {
+		put_refusal(&arguments->sides.items[side]);
+		return false;
+	}
 	if (isnan(ratio)) {
 		fprintf(stderr, WHO ": gate not met: nothing of %s can be compared with %s\n",
 			arguments->sides.items[side].name, arguments->sides.items[0].name);
 		return false;
 	}
+	describe_times(row, side, times, sizeof(times));
 	if (sides_is_slower(&arguments->sides, side, arguments->gate)) {
 		fprintf(stderr,
-			WHO ": gate not met: %s is %.1f%% slower than %s, %g%% are allowed\n",
+			WHO ": gate not met: %s is %.1f%% slower than %s, %g%% are allowed: %s\n",
 			arguments->sides.items[side].name, 100 * (ratio - 1),
-			arguments->sides.items[0].name, 100 * arguments->gate);
+			arguments->sides.items[0].name, 100 * arguments->gate, times);
 		return false;
 	}
 	if (ratio > 1 + arguments->gate)
