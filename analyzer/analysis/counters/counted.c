@@ -30,7 +30,7 @@ struct role_sum {
 struct work_sum {
 	struct counted_work work;
 	uint64_t timed_launch_count; /* launches of signatures with a time */
-	struct role_sum *roles; /* METRIC_ROLE_COUNT, of struct joining */
+	struct role_sum *roles;	     /* METRIC_ROLE_COUNT, of struct joining */
 	struct role_sum half[HALF_COUNT];
 };
 

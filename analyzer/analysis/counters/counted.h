@@ -47,9 +47,9 @@ enum counted_half { HALF_add, HALF_mul, HALF_fma, HALF_COUNT };
 
 struct counted_work {
 	uint64_t launch_count;
-	uint64_t graph_node_count; /* of the launches those that were nodes of graphs */
-	uint64_t timed_count;	   /* launches that were timed */
-	double time_ns;		   /* of all launches; 0 when none was timed */
+	uint64_t graph_node_count;	  /* of the launches those that were nodes of graphs */
+	uint64_t timed_count;		  /* launches that were timed */
+	double time_ns;			  /* of all launches; 0 when none was timed */
 	const struct counted_role *roles; /* METRIC_ROLE_COUNT, as counted; of struct counted */
 	/* The same for METRIC_fp16_add and following, 0 of kernels whose code computes nothing in half precision. */
 	struct counted_role half[HALF_COUNT];
