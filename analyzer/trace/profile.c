@@ -99,6 +99,17 @@ static int sort_profile(struct profile *profile)
 	return 0;
 }
 
+/* One that is empty is there as well: a slice of nothing begins somewhere, too. */
+#define KEEP_ARRAY(array) ((array) || ((array) = calloc(1, sizeof(*(array)))))
+
+static int keep_arrays(struct profile *profile)
+{
+	return KEEP_ARRAY(profile->ops) && KEEP_ARRAY(profile->calls) &&
+			       KEEP_ARRAY(profile->ranges) && KEEP_ARRAY(profile->samples)
+		       ? 0
+		       : -ENOMEM;
+}
+
 /* Every device and thread gets its slice of the sorted arrays. */
 static void set_slices(struct profile *profile)
 {
@@ -215,6 +226,8 @@ static int load_run(struct profile **out, struct loading *loading, enum roofline
 		rc = loader_sort_arguments(loader.profile);
 	if (rc == 0)
 		rc = loader_sum_losses(loader.profile);
+	if (rc == 0)
+		rc = keep_arrays(loader.profile);
 	if (rc == 0) {
 		loader_sort_machine_codes(loader.profile);
 		set_slices(loader.profile);

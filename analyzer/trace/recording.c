@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "base/paths.h"
+#include "base/temporary.h"
 #include "trace/packed.h"
 #include "trace/reader.h"
 
@@ -154,21 +155,14 @@ static const char *temporary_folder(void)
 	return folder && *folder ? folder : "/tmp";
 }
 
-/* A file that has no name: its space is free again when the program ends, however it does. */
 static int open_nameless(struct err *err)
 {
-	const char *parent = temporary_folder();
-	char path[PATH_MAX];
-	int fd;
+	int fd = temporary_make_nameless(temporary_folder());
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/rooflinectl-XXXXXX", parent) >= sizeof(path))
-		return err_set(err, -ENAMETOOLONG, "%s: TMPDIR is too long", parent);
-	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
-		return err_set(err, -errno,
+		return err_set(err, fd,
 			       "%s: cannot make a file: %s; set TMPDIR to a folder with space",
-			       parent, strerror(errno));
-	unlink(path);
+			       temporary_folder(), strerror(-fd));
 	return fd;
 }
 
