@@ -48,6 +48,7 @@ static void free_process(struct recording_process *process)
 {
 	free(process->name);
 	free(process->path);
+	free(process->copy_name);
 }
 
 /* ---- a folder ---- */
@@ -264,11 +265,19 @@ int recording_open(struct recording *recording, const char *path, struct err *er
 	return rc;
 }
 
+void recording_remove_process(struct recording *recording, size_t index)
+{
+	struct recording_process *process = &recording->processes[index];
+
+	free_process(process);
+	recording->process_count--;
+	memmove(process, process + 1, (recording->process_count - index) * sizeof(*process));
+}
+
 void recording_close(struct recording *recording)
 {
-	for (size_t i = 0; i < recording->process_count; i++) {
+	for (size_t i = 0; i < recording->process_count; i++)
 		free_process(&recording->processes[i]);
-	}
 	free(recording->processes);
 	if (recording->unpacked_fd >= 0)
 		close(recording->unpacked_fd);
