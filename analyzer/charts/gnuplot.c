@@ -29,6 +29,7 @@ const char *gnuplot_format_name(enum gnuplot_format format)
 int gnuplot_folder_make(char *folder, int size, struct err *err)
 {
 	const char *parent = getenv("TMPDIR");
+	int rc;
 
 	if (!parent || !*parent)
 		parent = "/tmp";
@@ -36,13 +37,13 @@ int gnuplot_folder_make(char *folder, int size, struct err *err)
 		folder[0] = '\0';
 		return err_set(err, -ENAMETOOLONG, "%s: TMPDIR is too long", parent);
 	}
-	if (!mkdtemp(folder)) {
+	rc = temporary_make_folder(folder);
+	if (rc < 0) {
 		folder[0] = '\0';
-		return err_set(err, -errno,
+		return err_set(err, rc,
 			       "%s: cannot make a folder: %s; set TMPDIR to one with space", parent,
-			       strerror(errno));
+			       strerror(-rc));
 	}
-	temporary_add(folder);
 	return 0;
 }
 

@@ -415,7 +415,7 @@ struct profile_loss_sum {
 };
 
 /* The reader's own losses: unreadable_rows, orphan_ids, invalid_times, cut_off_rows, nul_bytes,
- * newer_schema: READER_LOSS_KINDS of reader.h says what each is. */
+ * newer_schema, copied_processes: READER_LOSS_KINDS of reader.h says what each is. */
 
 struct profile {
 	char *path; /* folder of the recording */

@@ -433,6 +433,7 @@
 	KEY(parent_pid, "process id of the parent") \
 	KEY(command, "command line, arguments separated by spaces; without them with --no-command-line") \
 	KEY(start_ns, "the collector was loaded") \
+	KEY(identity, "random: a folder with the same host, pid, start_ns and identity is a copy of this one") \
 	KEY(cupti, "cuptiGetVersion") \
 	KEY(cupti_path, "file that libcupti was loaded from") \
 	KEY(driver, "CUDA version of the driver, cuDriverGetVersion") \
