@@ -82,8 +82,8 @@ static int find_missing(struct job_parts *parts)
 	}
 	if (names.count)
 		rc = sentences_add(&parts->job->problems,
-				   "%zu of %" PRId64 " ranks are not in the recording: %s",
-				   names.count, size, names.text);
+				   "%zu of %" PRId64 " ranks %s not in the recording: %s",
+				   names.count, size, names.count == 1 ? "is" : "are", names.text);
 	free(is_there);
 	return rc;
 }
