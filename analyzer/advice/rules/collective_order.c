@@ -11,56 +11,34 @@
  */
 #include "advice/rules/rules.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "analysis/job/collective_order.h"
+#include "analysis/time/collective_order.h"
 #include "base/format.h"
 
-static int add_mismatch(struct recommendation *item, const struct profile *profile,
-			const struct collective_order *found)
+static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
+			const struct what_if *what_if)
 {
-	const struct collective_sequence *ranks[] = {&found->one, &found->other};
+	const struct profile *profile = facts->report->profile;
+	const struct collectives *all = facts->report->collectives;
+	const struct collective_mismatch *found = collective_order_on(all, device);
 	int rc = advice_add_evidence(item, "the orders differ from collective %zu of %s on",
-				     found->index + 1, format_count(found->one.count).text);
+				     found->index + 1, format_count(found->count).text);
 
+	(void)what_if;
 	for (size_t i = 0; i < 2 && rc == 0; i++) {
+		const struct collective_rank *of = &all->ranks[found->ranks[i]];
 		char rank[256], kernel[64];
 
-		collectives_name_rank(rank, sizeof(rank), profile, ranks[i]->first->process,
-				      ranks[i]->first->device);
-		format_kernel_name(kernel, sizeof(kernel),
-				   profile->kernel_names[ranks[i]->first[found->index].kernel],
+		collectives_name_rank(rank, sizeof(rank), profile, of->process, of->device);
+		format_kernel_name(kernel, sizeof(kernel), profile->kernel_names[found->kernels[i]],
 				   sizeof(kernel) - 1);
 		rc = advice_add_evidence(item, "%s launches %s there", rank, kernel);
 	}
 	return rc;
 }
 
-static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
-			const struct what_if *what_if)
-{
-	const struct report *report = facts->report;
-	struct collective_order found;
-	int rc = collective_order_find(&found, report->profile, report->collectives, device);
-
-	(void)what_if;
-	if (rc == 0)
-		rc = found.is_found ? add_mismatch(item, report->profile, &found) : -ENOMEM;
-	collective_order_free(&found);
-	return rc;
-}
-
 static bool is_promising(const struct facts *facts, size_t device)
 {
-	const struct report *report = facts->report;
-	struct collective_order found;
-	bool is_found =
-		collective_order_find(&found, report->profile, report->collectives, device) == 0 &&
-		found.is_found;
-
-	collective_order_free(&found);
-	return is_found;
+	return collective_order_on(facts->report->collectives, device) != NULL;
 }
 
 const struct rule rule_collective_order = {

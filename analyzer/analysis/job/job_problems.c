@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/job/collective_order.h"
 #include "analysis/job/job_parts.h"
 #include "base/format.h"
 
@@ -90,42 +89,27 @@ static int find_missing(struct job_parts *parts)
 
 /* ---- different orders ---- */
 
-static void kernel_at(char *buffer, size_t size, const struct profile *profile,
-		      const struct collective_sequence *rank, size_t index)
+/* The first: others follow from it. */
+static int find_order(struct job_parts *parts)
 {
-	format_kernel_name(buffer, size, profile->kernel_names[rank->first[index].kernel],
-			   size - 1);
-}
-
-static int tell_order(struct job_parts *parts, const struct collective_order *order)
-{
-	const struct collective_sequence *sides[] = {&order->one, &order->other};
+	const struct collective_mismatch *found = parts->collectives->mismatches;
 	char names[2][256], kernels[2][64];
 
+	if (!parts->collectives->mismatch_count)
+		return 0;
 	for (size_t i = 0; i < 2; i++) {
-		const struct collective *first = sides[i]->first;
-		uint32_t rank = job_rank_at(parts, first->process, first->device);
+		uint32_t rank = parts->rank_of_collective[found->ranks[i]];
 
 		job_name_rank(names[i], sizeof(names[i]), parts->profile, &parts->job->ranks[rank]);
-		kernel_at(kernels[i], sizeof(kernels[i]), parts->profile, sides[i], order->index);
+		format_kernel_name(kernels[i], sizeof(kernels[i]),
+				   parts->profile->kernel_names[found->kernels[i]],
+				   sizeof(kernels[i]) - 1);
 	}
 	return sentences_add(
 		&parts->job->problems,
 		"the ranks launch their collectives in different orders: as number %s, "
 		"%s launches %s and %s %s",
-		format_count(order->index + 1).text, names[0], kernels[0], names[1], kernels[1]);
-}
-
-static int find_order(struct job_parts *parts)
-{
-	struct collective_order order;
-	int rc = collective_order_find(&order, parts->profile, parts->collectives,
-				       COLLECTIVE_ORDER_ANY);
-
-	if (rc == 0 && order.is_found)
-		rc = tell_order(parts, &order);
-	collective_order_free(&order);
-	return rc;
+		format_count(found->index + 1).text, names[0], kernels[0], names[1], kernels[1]);
 }
 
 /* ---- recordings that were cut off ---- */
