@@ -1,11 +1,11 @@
 /*
- * collectives.h - NCCL's collectives by rank, and how long each rank waited in them for the others.
+ * collectives.h - collectives of NCCL and NVSHMEM by rank, and how long each rank waited in them for the others.
  *
  * A rank is one GPU of one process.  Recordings do not show communicators, so ranks of one host whose
  * sequences are alike (the same kernels, in the same order, equally often) are assumed to belong
- * together: the n-th collective of one is the n-th of each.  The waits of a rank that is like no other
- * are unknown, and hosts are not compared, as their clocks differ by more than a collective takes.  Sends and
- * receives are no collectives.  Pure.
+ * together: the n-th collective of one is the n-th of each.  Where recordings were cut off, ranks are compared up
+ * to where the first of these ends.  The waits of a rank that is like no other are unknown, and hosts are not
+ * compared, as their clocks differ by more than a collective takes.  Sends and receives are no collectives.  Pure.
  */
 #ifndef ROOFLINE_COLLECTIVES_H
 #define ROOFLINE_COLLECTIVES_H
@@ -17,6 +17,7 @@
 struct collective {
 	uint32_t process, device;
 	uint32_t kernel; /* kernel_names[] */
+	uint32_t op;	 /* ops[] */
 	bool is_in_graph;
 	int64_t launched_ns; /* its call's start; without one, its own */
 	int64_t start_ns, end_ns;
@@ -29,8 +30,9 @@ struct collective {
 struct collective_rank {
 	uint32_t process, device;
 	size_t first, count; /* its slice of items[] */
-	uint32_t group;	     /* equal for ranks that are alike */
-	bool is_matched;     /* at least one other is like it: waits are known */
+	size_t matched_count; /* of them, the first so many were compared with those of other ranks */
+	uint32_t group;	      /* equal for ranks that are alike */
+	bool is_matched;      /* at least one other is like it: waits are known */
 };
 
 struct collective_device {
@@ -38,11 +40,20 @@ struct collective_device {
 	int64_t wait_ns; /* moments in which a collective on it waited */
 };
 
+/* Two ranks that do the same collectives in different orders (collective_order.h). */
+struct collective_mismatch {
+	uint32_t ranks[2];   /* ranks[] */
+	uint32_t kernels[2]; /* what each launches there: kernel_names[] */
+	size_t index, count; /* of the first that differs, and of all that were compared */
+};
+
 struct collectives {
 	struct collective *items; /* by rank, then as the host launched them */
 	size_t count;
 	struct collective_rank *ranks;
 	size_t rank_count;
+	struct collective_mismatch *mismatches; /* by ranks[1]; one a rank at most */
+	size_t mismatch_count;
 	struct collective_device *devices; /* as profile->devices[] */
 	size_t device_count;
 };
