@@ -160,6 +160,9 @@ static int analyze(struct report *report, struct err *err)
 		rc = timeline_build(&report->timeline, report->profile, err);
 	if (rc == 0)
 		rc = analyze_halves(report, err);
+	if (rc == 0 && is_needed(report, ANALYSIS_job))
+		rc = job_build(&report->job, report->profile, report->gaps, report->collectives,
+			       err);
 	if (rc == 0)
 		rc = join_samples(report, err);
 	if (rc < 0 || !is_needed(report, ANALYSIS_not_visible))
@@ -233,6 +236,7 @@ void report_free(struct report *report)
 	accesses_free(report->accesses);
 	sm_activity_free(report->sm_activity);
 	device_work_free(report->device_work);
+	job_free(report->job);
 	collectives_free(report->collectives);
 	atomics_free(report->atomics);
 	roofline_free(report->roofline);

@@ -14,6 +14,9 @@
 #define SECTIONS(SECTION)        \
 	SECTION(verdict)         \
 	SECTION(processes)       \
+	SECTION(job)             \
+	SECTION(collectives)     \
+	SECTION(transfers)       \
 	SECTION(devices)         \
 	SECTION(steady_state)    \
 	SECTION(kernels)         \

@@ -18,10 +18,11 @@
 
 #include "analysis/time/collectives.h"
 #include "analysis/time/gaps.h"
+#include "base/sentences.h"
 #include "trace/profile.h"
 
-/* TIME(member, meaning): all in nanoseconds, and of several ranks their sum */
-#define JOB_TIMES(TIME)                                                                        \
+/* TIME(member, meaning), WAIT of ranks that has_waits; all in nanoseconds, and of several ranks their sum */
+#define JOB_TIMES(TIME, WAIT)                                                                  \
 	TIME(wall_ns, "from the first operation's start to the last one's end")                \
 	TIME(busy_ns, "an operation ran")                                                      \
 	TIME(idle_ns, "wall less busy")                                                        \
@@ -32,12 +33,12 @@
 	TIME(kernel_communication_ns, "kernels of NCCL or NVSHMEM ran, waits included")        \
 	TIME(peer_copy_ns, "peer copies ran")                                                  \
 	TIME(host_copy_ns, "copies through the host ran: to it, or from it on the other side") \
-	TIME(wait_ns, "a collective waited for a rank that came later")                        \
-	TIME(exposed_wait_ns, "of the waits, those with no computation beside them: of exposed")
+	WAIT(wait_ns, "a collective waited for a rank that came later")                        \
+	WAIT(exposed_wait_ns, "of the waits, those with no computation beside them: of exposed")
 
 struct job_times {
 #define JOB_TIME_MEMBER(member, meaning) int64_t member;
-	JOB_TIMES(JOB_TIME_MEMBER)
+	JOB_TIMES(JOB_TIME_MEMBER, JOB_TIME_MEMBER)
 #undef JOB_TIME_MEMBER
 	/* Of idle_ns; all 0 without has_causes.  Adds up to it where every rank's causes are known. */
 	int64_t by_cause_ns[GAP_CAUSE_COUNT];
@@ -80,6 +81,7 @@ enum job_path_kind { JOB_PATH_KINDS(JOB_PATH_CONSTANT) JOB_PATH_KIND_COUNT };
 struct job_rank {
 	uint32_t process, device;
 	uint32_t collective_rank; /* collectives->ranks[], PROFILE_NONE without collectives */
+	bool is_alone;		  /* the only rank of its process: one GPU */
 	bool has_causes;	  /* times.by_cause_ns is known: no other rank was on its GPU */
 	bool has_waits;		  /* its collectives could be matched with another rank's */
 	int64_t first_ns, last_ns;
@@ -121,8 +123,8 @@ struct job {
 	size_t transfer_count;
 	int64_t path_ns[JOB_PATH_KIND_COUNT]; /* the critical path, over all ranks */
 	uint64_t path_hop_count;	      /* how often it goes from one rank to another */
-	char **problems; /* sentences: different orders, missing ranks, collectives that never ended */
-	size_t problem_count;
+	/* Different orders, missing ranks, collectives that never ended. */
+	struct sentences problems;
 };
 
 /* Fails with -ENOMEM only.  n log n in the number of operations. */

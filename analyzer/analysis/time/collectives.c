@@ -9,9 +9,22 @@
 #include "base/spans.h"
 #include "base/search.h"
 
+static bool has_one_of(const char *name, const char *const *parts)
+{
+	for (; *parts; parts++)
+		if (strstr(name, *parts))
+			return true;
+	return false;
+}
+
+/* NCCL's, which were called ncclKernel_ before 2.19, and those of NVSHMEM's library. */
 static bool is_collective_name(const char *name)
 {
-	return strstr(name, "ncclDevKernel_") && !strstr(name, "SendRecv");
+	static const char *const collectives[] = {"ncclDevKernel_", "ncclKernel_",
+						  "_on_stream_kernel", NULL};
+	static const char *const of_two_ranks[] = {"SendRecv", "signal", "_wait", NULL};
+
+	return has_one_of(name, collectives) && !has_one_of(name, of_two_ranks);
 }
 
 /* By kernel_names[].  Most programs have none: then no operation needs to be looked at. */
@@ -62,6 +75,7 @@ static int gather(struct collectives *all, const struct profile *profile, const 
 				.process = profile_op_process(profile, op),
 				.device = op->device,
 				.kernel = profile->signatures[op->detail].kernel,
+				.op = (uint32_t)i,
 				.is_in_graph = op->graph != 0,
 				.launched_ns = op->call != PROFILE_NONE
 						       ? profile->calls[op->call].start_ns
@@ -107,19 +121,34 @@ static int find_group(struct collective_rank *rank, const struct collectives *al
 		      const struct profile *profile, struct groups *groups)
 {
 	const char *host = profile->processes[rank->process].host;
-	size_t names_size = rank->count * sizeof(uint32_t), size = names_size + strlen(host);
+	size_t names_size = rank->matched_count * sizeof(uint32_t),
+	       size = names_size + strlen(host);
 	char *key = malloc(size + 1);
 	int rc;
 
 	if (!key)
 		return -ENOMEM;
-	for (size_t i = 0; i < rank->count; i++)
+	for (size_t i = 0; i < rank->matched_count; i++)
 		memcpy(key + i * sizeof(uint32_t), &all->items[rank->first + i].kernel,
 		       sizeof(uint32_t));
 	memcpy(key + names_size, host, strlen(host));
 	rc = groups_find(groups, key, size, &rank->group);
 	free(key);
 	return rc;
+}
+
+/* Recordings that were cut off end anywhere: all are compared up to where the first of these ends. */
+static void find_ends(struct collectives *all, const struct profile *profile)
+{
+	size_t shortest = SIZE_MAX;
+
+	for (size_t i = 0; i < all->rank_count; i++)
+		if (!profile->processes[all->ranks[i].process].sealed_ns &&
+		    all->ranks[i].count < shortest)
+			shortest = all->ranks[i].count;
+	for (size_t i = 0; i < all->rank_count; i++)
+		all->ranks[i].matched_count =
+			all->ranks[i].count < shortest ? all->ranks[i].count : shortest;
 }
 
 static int find_groups(struct collectives *all, const struct profile *profile)
@@ -225,7 +254,8 @@ static void match_groups(struct collectives *all, struct member *by_group, uint3
 		     next < all->rank_count && by_group[next].group == by_group[first].group;
 		     next++)
 			members[next - first] = by_group[next].rank;
-		for (size_t i = 0; next - first > 1 && i < all->ranks[members[0]].count; i++)
+		for (size_t i = 0; next - first > 1 && i < all->ranks[members[0]].matched_count;
+		     i++)
 			match(all, members, next - first, i, arrivals);
 	}
 }
@@ -282,6 +312,7 @@ static int build(struct collectives *all, const struct profile *profile)
 		rc = gather(all, profile, is_collective);
 		if (rc == 0)
 			rc = split(all);
+		find_ends(all, profile);
 		if (rc == 0)
 			rc = find_groups(all, profile);
 		if (rc == 0)

@@ -1,11 +1,11 @@
 /*
- * collectives.h - NCCL's collectives by rank, and how long each rank waited in them for the others.
+ * collectives.h - collectives of NCCL and NVSHMEM by rank, and how long each rank waited in them for the others.
  *
  * A rank is one GPU of one process.  Recordings do not show communicators, so ranks of one host whose
  * sequences are alike (the same kernels, in the same order, equally often) are assumed to belong
- * together: the n-th collective of one is the n-th of each.  The waits of a rank that is like no other
- * are unknown, and hosts are not compared, as their clocks differ by more than a collective takes.  Sends and
- * receives are no collectives.  Pure.
+ * together: the n-th collective of one is the n-th of each.  Where recordings were cut off, ranks are compared up
+ * to where the first of these ends.  The waits of a rank that is like no other are unknown, and hosts are not
+ * compared, as their clocks differ by more than a collective takes.  Sends and receives are no collectives.  Pure.
  */
 #ifndef ROOFLINE_COLLECTIVES_H
 #define ROOFLINE_COLLECTIVES_H
@@ -17,6 +17,7 @@
 struct collective {
 	uint32_t process, device;
 	uint32_t kernel; /* kernel_names[] */
+	uint32_t op;	 /* ops[] */
 	bool is_in_graph;
 	int64_t launched_ns; /* its call's start; without one, its own */
 	int64_t start_ns, end_ns;
@@ -29,6 +30,7 @@ struct collective {
 struct collective_rank {
 	uint32_t process, device;
 	size_t first, count; /* its slice of items[] */
+	size_t matched_count; /* of them, the first so many were compared with those of other ranks */
 	uint32_t group;	     /* equal for ranks that are alike */
 	bool is_matched;     /* at least one other is like it: waits are known */
 };

@@ -1,0 +1,55 @@
+/*
+ * communication.h - which operations move data between ranks.
+ *
+ * Kernels of communication are told by name: NCCL's, and those of NVSHMEM's library.  A program's own kernels that
+ * put and get in between count as computation, as no recording tells what they do.  A copy through the host is a
+ * pair: a copy to the host, and afterwards one of as many bytes from the host to another rank's GPU.  What is no
+ * longer than GAP_DECISION_BYTES is a value that the host reads, and pairs with nothing.  Pure.
+ */
+#ifndef ROOFLINE_COMMUNICATION_H
+#define ROOFLINE_COMMUNICATION_H
+
+#include <stdbool.h>
+
+#include "trace/profile.h"
+
+enum job_work {
+	WORK_COMPUTATION,
+	WORK_KERNEL, /* of communication */
+	WORK_PEER,   /* a copy between two GPUs */
+	WORK_STAGED, /* half of a copy through the host */
+	WORK_COPY,   /* between a GPU and its host, for itself */
+};
+
+/* Two copies that move the same data through the host: ops[]. */
+struct staged_copy {
+	uint32_t out, in;
+};
+
+struct communication {
+	uint8_t *works;		    /* enum job_work, by ops[] */
+	struct staged_copy *staged; /* by in */
+	size_t staged_count;
+};
+
+/* A kernel of NCCL, or of NVSHMEM's library. */
+bool communication_is_kernel_name(const char *name);
+
+/* rank_of_stream: any number that is equal for streams of one rank.  Fails with -ENOMEM only; n log n in the number
+ * of copies. */
+int communication_find(struct communication *out, const struct profile *profile,
+		       const uint32_t *rank_of_stream);
+void communication_free(struct communication *communication);
+
+/* The copy that brought to the host what that one takes from there; NULL: it is no such copy. */
+const struct staged_copy *communication_staged(const struct communication *communication,
+					       uint32_t in);
+
+static inline bool communication_is(const struct communication *communication, size_t op)
+{
+	uint8_t work = communication->works[op];
+
+	return work == WORK_KERNEL || work == WORK_PEER || work == WORK_STAGED;
+}
+
+#endif
