@@ -6,22 +6,19 @@
 #include "output/csv.h"
 #include "output/json.h"
 
-static const struct column times_columns[] = {FIELD(struct overview_times, count),
-					      FIELD(struct overview_times, total_ns),
-					      FIELD(struct overview_times, mean_ns),
-					      FIELD(struct overview_times, p50_ns),
-					      FIELD(struct overview_times, p99_ns),
-					      FIELD(struct overview_times, min_ns),
-					      FIELD(struct overview_times, max_ns),
-					      {0}};
+static const struct column times_columns[] = {
+	FIELD(struct overview_times, count),   FIELD(struct overview_times, total_ns),
+	FIELD(struct overview_times, mean_ns), FIELD(struct overview_times, p50_ns),
+	FIELD(struct overview_times, p99_ns),  FIELD(struct overview_times, min_ns),
+	FIELD(struct overview_times, max_ns),  {0}};
 
-#define ROWS_AT(function, items, item_count)                                                       \
-	static const void *function(const struct row *parent, size_t index)                        \
-	{                                                                                          \
-		const struct overview *overview = parent->item;                                    \
-                                                                                                   \
-		return index < overview->item_count ? &overview->items[index] : NULL;              \
-	}                                                                                          \
+#define ROWS_AT(function, items, item_count)                                          \
+	static const void *function(const struct row *parent, size_t index)           \
+	{                                                                             \
+		const struct overview *overview = parent->item;                       \
+                                                                                      \
+		return index < overview->item_count ? &overview->items[index] : NULL; \
+	}                                                                             \
 	struct row
 
 /* ---- ranks ---- */
@@ -33,7 +30,7 @@ FINDER(causes_of, struct overview_rank, rank,
 PREDICATE(is_matched, struct overview_rank, rank, rank->waits.is_known);
 
 /* What is known of all ranks together alone (wait_ns, exposed_wait_ns) is not in here. */
-#define TIME_COLUMN(member) {FIELD_AS(#member, struct summary_rank, times.member)}
+#define TIME_COLUMN(member, meaning) {FIELD_AS(#member, struct summary_rank, times.member)},
 
 static const struct column identity_columns[] = {FIELD_FROM_ZERO(struct summary_rank, rank),
 						 FIELD(struct summary_rank, pid),
@@ -43,17 +40,10 @@ static const struct column identity_columns[] = {FIELD_FROM_ZERO(struct summary_
 						 FIELD(struct summary_rank, last_ns),
 						 {0}};
 
-static const struct column work_columns[] = {TIME_COLUMN(wall_ns),
-					     TIME_COLUMN(busy_ns),
-					     TIME_COLUMN(idle_ns),
-					     TIME_COLUMN(computation_ns),
-					     TIME_COLUMN(communication_ns),
-					     TIME_COLUMN(exposed_ns),
-					     TIME_COLUMN(overlapped_ns),
-					     TIME_COLUMN(kernel_communication_ns),
-					     TIME_COLUMN(peer_copy_ns),
-					     TIME_COLUMN(host_copy_ns),
-					     FIELD(struct summary_rank, operation_count),
+#define NO_COLUMN(member, meaning)
+
+static const struct column work_columns[] = {JOB_TIMES(TIME_COLUMN, NO_COLUMN)
+						     FIELD(struct summary_rank, operation_count),
 					     FIELD(struct summary_rank, copied_bytes),
 					     FIELD(struct summary_rank, lost_count),
 					     FIELD(struct summary_rank, is_cut_off),
@@ -71,7 +61,10 @@ static const struct column rank_columns[] = {
 	{FIELD_AS("delay_ns", struct overview_rank, waits.delay_ns), .is_known = is_matched},
 	{FIELD_AS("longest_delay_ns", struct overview_rank, waits.most_ns), .is_known = is_matched},
 	{FIELD_AS("idle_cause", struct overview_rank, cause), .is_known = has_causes},
-	{.key = "idle_by_cause", .csv = "idle_", .type = COLUMN_GROUP, .base = causes_of,
+	{.key = "idle_by_cause",
+	 .csv = "idle_",
+	 .type = COLUMN_GROUP,
+	 .base = causes_of,
 	 .columns = cause_columns},
 	{0}};
 
@@ -95,47 +88,45 @@ ROWS_AT(host_at, hosts, host_count);
 
 /* ---- kernels, idle time, collectives ---- */
 
-static const struct column kernel_columns[] = {
-	FIELD(struct overview_kernel, name),
-	INLINE(struct overview_kernel, times, times_columns),
-	{0}};
+static const struct column kernel_columns[] = {FIELD(struct overview_kernel, name),
+					       INLINE(struct overview_kernel, times, times_columns),
+					       {0}};
 
 ROWS_AT(kernel_at, kernels, kernel_count);
 
-static const struct column idle_columns[] = {
-	FIELD(struct overview_cause, cause),
-	FIELD(struct overview_cause, idle_ns),
-	GROUP("gaps", "gap_", struct overview_cause, gaps, times_columns),
-	{0}};
+static const struct column idle_columns[] = {FIELD(struct overview_cause, cause),
+					     FIELD(struct overview_cause, idle_ns),
+					     GROUP("gaps", "gap_", struct overview_cause, gaps,
+						   times_columns),
+					     {0}};
 
 ROWS_AT(cause_at, causes, cause_count);
 
-static const struct column collective_columns[] = {
-	{FIELD_AS("group", struct overview_group, key)},
-	FIELD(struct overview_group, rank_count),
-	FIELD(struct overview_group, host_count),
-	FIELD(struct overview_group, collective_count),
-	FIELD(struct overview_group, matched_count),
-	FIELD(struct overview_group, one_of),
-	FIELD(struct overview_group, wait_ns),
-	GROUP("skew", "skew_", struct overview_group, skew, times_columns),
-	FIELD(struct overview_group, latest),
-	{0}};
+static const struct column collective_columns[] = {{FIELD_AS("group", struct overview_group, key)},
+						   FIELD(struct overview_group, rank_count),
+						   FIELD(struct overview_group, host_count),
+						   FIELD(struct overview_group, collective_count),
+						   FIELD(struct overview_group, matched_count),
+						   FIELD(struct overview_group, one_of),
+						   FIELD(struct overview_group, wait_ns),
+						   GROUP("skew", "skew_", struct overview_group,
+							 skew, times_columns),
+						   FIELD(struct overview_group, latest),
+						   {0}};
 
 ROWS_AT(group_at, groups, group_count);
 
 /* ---- formats ---- */
 
-static const struct column columns[] = {
-	FIELD(struct overview, wait_ns),
-	FIELD(struct overview, lost_count),
-	FIELD(struct overview, cut_off_count),
-	ROWS("ranks", rank_columns, rank_at),
-	ROWS("hosts", host_columns, host_at),
-	ROWS("kernels", kernel_columns, kernel_at),
-	ROWS("idle", idle_columns, cause_at),
-	ROWS("collectives", collective_columns, group_at),
-	{0}};
+static const struct column columns[] = {FIELD(struct overview, wait_ns),
+					FIELD(struct overview, lost_count),
+					FIELD(struct overview, cut_off_count),
+					ROWS("ranks", rank_columns, rank_at),
+					ROWS("hosts", host_columns, host_at),
+					ROWS("kernels", kernel_columns, kernel_at),
+					ROWS("idle", idle_columns, cause_at),
+					ROWS("collectives", collective_columns, group_at),
+					{0}};
 
 static const struct {
 	const struct column *columns;
@@ -174,6 +165,6 @@ int overview_write_csv(const struct overview *overview, FILE *out,
 		       const struct output_options *options, int table, struct err *err)
 {
 	(void)options;
-	return csv_table_write(tables[table].columns, tables[table].at, overview, out, "the summary",
-			       err);
+	return csv_table_write(tables[table].columns, tables[table].at, overview, out,
+			       "the summary", err);
 }

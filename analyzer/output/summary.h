@@ -8,7 +8,8 @@
 #include "summary/overview.h"
 
 /* Its tables, as CSV has them one at a time; the first is that of no name. */
-#define OVERVIEW_TABLES(TABLE) TABLE(ranks) TABLE(hosts) TABLE(kernels) TABLE(idle) TABLE(collectives)
+#define OVERVIEW_TABLES(TABLE) \
+	TABLE(ranks) TABLE(hosts) TABLE(kernels) TABLE(idle) TABLE(collectives)
 
 /* " ranks hosts ...", for sentences that list them. */
 #define OVERVIEW_TABLE_NAME(name) " " #name
@@ -22,9 +23,10 @@ int overview_find_table(const char *name);
 typedef int (*overview_writer)(const struct overview *overview, FILE *out,
 			       const struct output_options *options, int table, struct err *err);
 
-#define OVERVIEW_PROTOTYPE(name, summary)                                                      \
-	int overview_write_##name(const struct overview *overview, FILE *out,                  \
-				  const struct output_options *options, int table, struct err *err);
+#define OVERVIEW_PROTOTYPE(name, summary)                                          \
+	int overview_write_##name(const struct overview *overview, FILE *out,      \
+				  const struct output_options *options, int table, \
+				  struct err *err);
 OUTPUTS(OVERVIEW_PROTOTYPE)
 #undef OVERVIEW_PROTOTYPE
 

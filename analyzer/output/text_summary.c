@@ -116,7 +116,8 @@ static void put_rank(struct page *page, const struct overview_rank *row)
 	page_text(page, row->name, 12);
 	fputs(" ", page->out);
 	page_text(page, row->host, 14);
-	fprintf(page->out, " %6s %6s %7s", format_percent((double)times->busy_ns, (double)times->wall_ns).text,
+	fprintf(page->out, " %6s %6s %7s",
+		format_percent((double)times->busy_ns, (double)times->wall_ns).text,
 		format_percent((double)times->idle_ns, (double)times->wall_ns).text,
 		format_percent((double)times->exposed_ns, (double)times->wall_ns).text);
 	if (row->waits.is_known)
@@ -139,8 +140,10 @@ static int put_ranks(struct page *page, const struct overview *overview)
 	qsort(order, overview->rank_count, sizeof(*order), compare_ranks);
 	page_list_title(page, "Ranks", "those that others waited for longest", rows,
 			overview->rank_count);
-	page_heads(page, "  rank         host             busy   idle exposed   waited last in    others\n"
-			 "                                                              times    waited");
+	page_heads(
+		page,
+		"  rank         host             busy   idle exposed   waited last in    others\n"
+		"                                                              times    waited");
 	for (size_t i = 0; i < rows; i++)
 		put_rank(page, order[i]);
 	free(order);
@@ -153,12 +156,14 @@ static void put_group(struct page *page, const struct overview_group *group)
 {
 	char text[256];
 
-	snprintf(text, sizeof(text),
-		 "%s collective%s of %s rank%s on %s host%s, of which %s that block were compared%s",
-		 format_count(group->collective_count).text, plural(group->collective_count),
-		 format_count(group->rank_count).text, plural(group->rank_count),
-		 format_count(group->host_count).text, plural(group->host_count),
-		 format_count(group->matched_count).text, group->one_of > 1 ? ", spread evenly" : "");
+	snprintf(
+		text, sizeof(text),
+		"%s collective%s of %s rank%s on %s host%s, of which %s that block were compared%s",
+		format_count(group->collective_count).text, plural(group->collective_count),
+		format_count(group->rank_count).text, plural(group->rank_count),
+		format_count(group->host_count).text, plural(group->host_count),
+		format_count(group->matched_count).text,
+		group->one_of > 1 ? ", spread evenly" : "");
 	page_wrap(page, "  ", text, 2);
 	if (!group->matched_count)
 		return;
@@ -184,10 +189,11 @@ static void put_groups(struct page *page, const struct overview *overview)
 
 static void put_times(struct page *page, const struct overview_times *times)
 {
-	fprintf(page->out, "  %9s %11s %9s %9s %9s %9s %9s\n", format_ns((double)times->total_ns).text,
-		format_count(times->count).text, format_ns(times->mean_ns).text,
-		format_ns(times->p50_ns).text, format_ns(times->p99_ns).text,
-		format_ns((double)times->min_ns).text, format_ns((double)times->max_ns).text);
+	fprintf(page->out, "  %9s %11s %9s %9s %9s %9s %9s\n",
+		format_ns((double)times->total_ns).text, format_count(times->count).text,
+		format_ns(times->mean_ns).text, format_ns(times->p50_ns).text,
+		format_ns(times->p99_ns).text, format_ns((double)times->min_ns).text,
+		format_ns((double)times->max_ns).text);
 }
 
 static const char times_heads[] =

@@ -149,9 +149,9 @@ static bool compare_groups(struct comparison *all, bool *is_reached, bool begins
 	for (size_t first = 0, end; first < summary->part_count; first = end) {
 		bool is_begun = false, is_new;
 
-		for (end = first; end < summary->part_count &&
-				  summary->parts[all->parts[end]].group ==
-					  summary->parts[all->parts[first]].group;
+		for (end = first;
+		     end < summary->part_count && summary->parts[all->parts[end]].group ==
+							  summary->parts[all->parts[first]].group;
 		     end++)
 			is_begun |= is_reached[summary->parts[all->parts[end]].host];
 		if (!is_begun && !begins_islands)
@@ -176,19 +176,18 @@ static size_t longest_part(const struct summary *summary)
 
 struct clock *clocks_compare(const struct summary *summary)
 {
-	struct comparison all = {
-		.summary = summary,
-		.clocks = calloc(summary->host_count + 1, sizeof(*all.clocks)),
-		.parts = clocks_order_parts(summary),
-		.differences_ns =
-			calloc(longest_part(summary) + 1, sizeof(*all.differences_ns))};
+	struct comparison all = {.summary = summary,
+				 .clocks = calloc(summary->host_count + 1, sizeof(*all.clocks)),
+				 .parts = clocks_order_parts(summary),
+				 .differences_ns = calloc(longest_part(summary) + 1,
+							  sizeof(*all.differences_ns))};
 	bool *is_reached = calloc(summary->host_count + 1, sizeof(*is_reached));
 	bool is_whole = all.clocks && all.parts && all.differences_ns && is_reached;
 
 	for (uint32_t i = 0; i < summary->host_count && is_whole; i++)
 		all.clocks[i].island = i;
-	while (is_whole && (compare_groups(&all, is_reached, false) ||
-			    compare_groups(&all, is_reached, true)))
+	while (is_whole &&
+	       (compare_groups(&all, is_reached, false) || compare_groups(&all, is_reached, true)))
 		;
 	free(all.parts);
 	free(all.differences_ns);

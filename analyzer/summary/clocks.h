@@ -13,7 +13,8 @@
 #include "summary/summary.h"
 
 struct clock {
-	uint32_t island;       /* equal for hosts that could be compared: the lowest of them, of hosts[] */
+	uint32_t
+		island; /* equal for hosts that could be compared: the lowest of them, of hosts[] */
 	int64_t ahead_ns;      /* of that one's clock */
 	int64_t error_ns;      /* of half of the collectives no more than that */
 	uint64_t common_count; /* collectives that it stands on; 0: of that host itself */

@@ -8,16 +8,27 @@
 
 #include "base/sums.h"
 
+/* Least and most are exact. */
+static double percentile_ns(const struct summary_times *times, unsigned percent)
+{
+	double value_ns = sketch_percentile(&times->sketch, percent);
+
+	if (value_ns < (double)times->min_ns)
+		return (double)times->min_ns;
+	return value_ns > (double)times->max_ns ? (double)times->max_ns : value_ns;
+}
+
 static struct overview_times times_of(const struct summary_times *times)
 {
-	return (struct overview_times){
-		.count = times->count,
-		.total_ns = times->total_ns,
-		.min_ns = times->min_ns,
-		.max_ns = times->max_ns,
-		.mean_ns = times->count ? (double)times->total_ns / (double)times->count : 0,
-		.p50_ns = sketch_percentile(&times->sketch, 50),
-		.p99_ns = sketch_percentile(&times->sketch, 99)};
+	return (struct overview_times){.count = times->count,
+				       .total_ns = times->total_ns,
+				       .min_ns = times->min_ns,
+				       .max_ns = times->max_ns,
+				       .mean_ns = times->count ? (double)times->total_ns /
+									 (double)times->count
+							       : 0,
+				       .p50_ns = percentile_ns(times, 50),
+				       .p99_ns = percentile_ns(times, 99)};
 }
 
 static int longer_first(int64_t a, int64_t b)
@@ -41,26 +52,60 @@ static void find_cause(struct overview_rank *row)
 		}
 }
 
-static void add_rank(struct overview *overview, uint32_t index)
+static int add_rank(struct overview *overview, uint32_t index)
 {
 	const struct summary *summary = overview->summary;
 	struct overview_rank *row = &overview->ranks[overview->rank_count++];
+	char name[256];
 
 	row->rank = &summary->ranks[index];
 	row->host = summary->hosts[row->rank->host];
 	row->waits = overview->waits.ranks[index];
-	summary_name_rank(row->name, sizeof(row->name), summary, index);
 	find_cause(row);
 	job_times_add(&overview->all, &row->rank->times);
 	sum_add_ns(&overview->wait_ns, row->waits.wait_ns);
 	sum_add_count(&overview->lost_count, row->rank->lost_count);
 	overview->cut_off_count += row->rank->is_cut_off;
+	summary_name_rank(name, sizeof(name), summary, index);
+	row->name = strdup(name);
+	return row->name ? 0 : -ENOMEM;
+}
+
+static bool is_same_process(const struct summary_rank *a, const struct summary_rank *b)
+{
+	return a->rank == b->rank && a->host == b->host && a->pid == b->pid &&
+	       a->start_ns == b->start_ns;
+}
+
+/* Ranks of one process stand beside each other: they are told apart by their GPUs. */
+static int name_gpus(struct overview *overview)
+{
+	const struct overview_rank *ranks = overview->ranks;
+
+	for (size_t i = 0, next; i < overview->rank_count; i = next) {
+		for (next = i + 1; next < overview->rank_count &&
+				   is_same_process(ranks[i].rank, ranks[next].rank);
+		     next++)
+			;
+		for (size_t k = i; next - i > 1 && k < next; k++) {
+			char name[256];
+
+			snprintf(name, sizeof(name), "%.12s of %.200s", ranks[k].rank->device,
+				 ranks[k].name);
+			free(overview->ranks[k].name);
+			overview->ranks[k].name = strdup(name);
+			if (!overview->ranks[k].name)
+				return -ENOMEM;
+		}
+	}
+	return 0;
 }
 
 static int list_ranks(struct overview *overview)
 {
 	size_t count = overview->summary->rank_count;
 	uint32_t *indices = calloc(count + 1, sizeof(*indices));
+	int rc = 0;
 
 	overview->ranks = calloc(count + 1, sizeof(*overview->ranks));
 	if (!indices || !overview->ranks) {
@@ -70,10 +115,10 @@ static int list_ranks(struct overview *overview)
 	for (uint32_t i = 0; i < count; i++)
 		indices[i] = i;
 	qsort_r(indices, count, sizeof(*indices), compare_indices, (void *)overview->summary);
-	for (size_t i = 0; i < count; i++)
-		add_rank(overview, indices[i]);
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = add_rank(overview, indices[i]);
 	free(indices);
-	return 0;
+	return rc < 0 ? rc : name_gpus(overview);
 }
 
 /* ---- hosts ---- */
@@ -96,10 +141,13 @@ static int list_hosts(struct overview *overview)
 	for (size_t i = 0; i < summary->host_count; i++) {
 		const struct clock *clock = &overview->clocks[i];
 
-		overview->hosts[i] = (struct overview_host){
-			.name = summary->hosts[i],
-			.clock = *clock,
-			.compared_with = clock->common_count ? summary->hosts[clock->island] : NULL};
+		overview->hosts[i] =
+			(struct overview_host){.name = summary->hosts[i],
+					       .clock = *clock,
+					       .compared_with =
+						       clock->common_count
+							       ? summary->hosts[clock->island]
+							       : NULL};
 	}
 	for (size_t i = 0; i < summary->rank_count; i++)
 		overview->hosts[summary->ranks[i].host].rank_count++;
@@ -126,8 +174,9 @@ static int list_kernels(struct overview *overview)
 	if (!overview->kernels)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		overview->kernels[i] = (struct overview_kernel){
-			summary->kernels[i].name, times_of(&summary->kernels[i].times)};
+		overview->kernels[i] =
+			(struct overview_kernel){summary->kernels[i].name,
+						 times_of(&summary->kernels[i].times)};
 	qsort(overview->kernels, count, sizeof(*overview->kernels), compare_kernels);
 	if (summary->other_kernels.count)
 		overview->kernels[count++] =
@@ -193,15 +242,17 @@ static int list_groups(struct overview *overview)
 		const struct summary_group *group = &summary->groups[i];
 		const struct group_waits *waits = &overview->waits.groups[i];
 
-		overview->groups[i] = (struct overview_group){
-			.key = group->key,
-			.host_count = group->part_count,
-			.collective_count = group->length,
-			.matched_count = waits->matched_count,
-			.one_of = UINT64_C(1) << group->level,
-			.wait_ns = waits->wait_ns,
-			.skew = times_of(&waits->skews),
-			.latest = waits->has_latest ? name_of(overview, waits->latest) : NULL};
+		overview->groups[i] =
+			(struct overview_group){.key = group->key,
+						.host_count = group->part_count,
+						.collective_count = group->length,
+						.matched_count = waits->matched_count,
+						.one_of = UINT64_C(1) << group->level,
+						.wait_ns = waits->wait_ns,
+						.skew = times_of(&waits->skews),
+						.latest = waits->has_latest
+								  ? name_of(overview, waits->latest)
+								  : NULL};
 	}
 	for (size_t i = 0; i < summary->rank_count; i++)
 		for (size_t k = 0; k < summary->ranks[i].member_count; k++)
@@ -234,6 +285,8 @@ int overview_build(struct overview *overview, const struct summary *summary)
 
 void overview_free(struct overview *overview)
 {
+	for (size_t i = 0; i < overview->rank_count; i++)
+		free(overview->ranks[i].name);
 	waits_free(&overview->waits);
 	free(overview->clocks);
 	free(overview->ranks);

@@ -18,10 +18,11 @@ struct overview_times {
 };
 
 struct overview_rank {
-	const char *name; /* owned */
+	char *name; /* owned */
 	const char *host;
 	const struct summary_rank *rank;
-	const char *cause; /* of most of its idle time: a key of GAP_CAUSES; NULL: none, or unknown */
+	const char
+		*cause; /* of most of its idle time: a key of GAP_CAUSES; NULL: none, or unknown */
 	int64_t cause_ns;
 	struct rank_waits waits;
 };
@@ -40,7 +41,7 @@ struct overview_kernel {
 
 struct overview_cause {
 	const char *cause, *title;
-	int64_t idle_ns; /* of all ranks, each gap's parts by their own causes */
+	int64_t idle_ns;	    /* of all ranks, each gap's parts by their own causes */
 	struct overview_times gaps; /* whose main cause it is */
 };
 
@@ -66,7 +67,8 @@ struct overview {
 	size_t rank_count;
 	struct overview_host *hosts; /* by name */
 	size_t host_count;
-	struct overview_kernel *kernels; /* longest first, then by name; those that did not fit are last: "(others)" */
+	struct overview_kernel *
+		kernels; /* longest first, then by name; those that did not fit are last: "(others)" */
 	size_t kernel_count;
 	struct overview_cause causes[GAP_CAUSE_COUNT]; /* most idle time first */
 	size_t cause_count;

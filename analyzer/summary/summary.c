@@ -29,7 +29,7 @@ static int find(struct groups *names, const void *key, size_t size, void **items
 	return 1;
 }
 
-#define FIND(summary, names, key, size, items, capacity, index) \
+#define FIND(summary, names, key, size, items, capacity, index)                              \
 	find(&(summary)->names, key, size, (void **)&(summary)->items, &(summary)->capacity, \
 	     sizeof(*(summary)->items), index)
 
@@ -114,8 +114,9 @@ struct summary_member *summary_member(struct summary_rank *rank, uint32_t group,
 	if (!member)
 		return NULL;
 	rank->member_count++;
-	*member = (struct summary_member){
-		.group = group, .count = count, .level_count = levels_of(count)};
+	*member = (struct summary_member){.group = group,
+					  .count = count,
+					  .level_count = levels_of(count)};
 	member->levels = calloc(member->level_count, sizeof(*member->levels));
 	return member->levels ? member : NULL;
 }
@@ -187,8 +188,7 @@ void summary_name_rank(char *buffer, size_t size, const struct summary *summary,
 	if (rank->rank >= 0)
 		snprintf(buffer, size, "rank %" PRId64, rank->rank);
 	else
-		snprintf(buffer, size, "%s of %s.%" PRIu64, rank->device,
-			 summary->hosts[rank->host], rank->pid);
+		snprintf(buffer, size, "%s.%" PRIu64, summary->hosts[rank->host], rank->pid);
 }
 
 /* ---- the end ---- */

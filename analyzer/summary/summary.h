@@ -60,8 +60,9 @@ struct summary_level {
 /* A rank in a group of collectives. */
 struct summary_member {
 	uint32_t group;
-	uint64_t count;		      /* of its collectives, blocking or not: numbers 0 to count - 1 */
-	struct summary_level *levels; /* owned; of those that block.  Above the last one number 0 is alone, as there */
+	uint64_t count; /* of its collectives, blocking or not: numbers 0 to count - 1 */
+	struct summary_level *
+		levels; /* owned; of those that block.  Above the last one number 0 is alone, as there */
 	uint32_t level_count;
 };
 
@@ -72,7 +73,8 @@ struct summary_rank {
 	int64_t start_ns;     /* of the process, as profile_process.start_ns */
 	char *device, *model; /* its GPU: UUID, or "GPU 0", and name */
 	int64_t first_ns, last_ns;
-	struct job_times times; /* without wait_ns and exposed_wait_ns, which take all ranks to know */
+	struct job_times
+		times; /* without wait_ns and exposed_wait_ns, which take all ranks to know */
 	bool has_causes;
 	uint64_t operation_count, copied_bytes;
 	uint64_t lost_count; /* rows of the recording that were lost, of the whole process */
@@ -115,7 +117,7 @@ struct summary {
 	size_t rank_count, rank_capacity;
 	struct summary_kernel *kernels;
 	size_t kernel_count, kernel_capacity;
-	struct summary_times other_kernels; /* of names that did not fit */
+	struct summary_times other_kernels;	    /* of names that did not fit */
 	struct summary_times gaps[GAP_CAUSE_COUNT]; /* by their main cause */
 	struct summary_group *groups;
 	size_t group_count, group_capacity;
@@ -154,7 +156,7 @@ void summary_times_free(struct summary_times *times);
 /* Of two ranks: by launcher's rank, unknown ones last, then host, process and device. */
 int summary_compare_ranks(const struct summary *summary, uint32_t a, uint32_t b);
 
-/* "rank 3", or "GPU-... of host.4242" */
+/* "rank 3", or "host.4242": the process */
 void summary_name_rank(char *buffer, size_t size, const struct summary *summary, uint32_t rank);
 
 /* ---- arrivals ---- */
@@ -172,6 +174,8 @@ int summary_merge(struct summary *summary, const struct summary *other, const ch
 		  struct err *err);
 
 struct report;
+
+#define SUMMARY_ANALYSES (NEED_gaps | NEED_collectives) /* what a report needs for it */
 
 /* The ranks of a recording, each as if summarized alone.  The caller frees with summary_free, also after a failure.  Fails
  * with -ENOMEM, or -ENOENT where no rank has operations. */

@@ -307,9 +307,9 @@ static int build_one(struct build *build)
 	return rc;
 }
 
-int summary_build(struct summary *summary, const struct report *report, struct err *err)
+static int build_ranks(struct summary *summary, const struct report *report, const struct job *job,
+		       struct err *err)
 {
-	const struct job *job = report->job;
 	const char *path = report->profile->path;
 	int rc = 0;
 
@@ -325,5 +325,16 @@ int summary_build(struct summary *summary, const struct report *report, struct e
 			rc = summary_merge(summary, &one, path, err);
 		summary_free(&one);
 	}
+	return rc;
+}
+
+int summary_build(struct summary *summary, const struct report *report, struct err *err)
+{
+	struct job *job = NULL;
+	int rc = job_build_times(&job, report->profile, report->gaps, report->collectives, err);
+
+	if (rc == 0)
+		rc = build_ranks(summary, report, job, err);
+	job_free(job);
 	return rc;
 }

@@ -271,8 +271,7 @@ void summary_thin(struct summary *summary, uint64_t most_arrivals)
 	for (size_t i = 0; i < summary->group_count; i++) {
 		struct summary_group *group = &summary->groups[i];
 
-		while (group->level < SUMMARY_LEVELS - 1 &&
-		       group->length > numbers << group->level)
+		while (group->level < SUMMARY_LEVELS - 1 && group->length > numbers << group->level)
 			group->level++;
 	}
 	for (size_t i = 0; i < summary->part_count; i++) {

@@ -203,10 +203,12 @@ static int take_time(struct reading *reading)
 
 	if (reading->is_bad || !reading->rank)
 		return -EINVAL;
-#define TAKE_TIME(member, meaning)   \
+#define TAKE_TIME(member, meaning)  \
 	if (is_word(name, #member)) \
 		reading->rank->times.member = time_ns;
-	JOB_TIMES(TAKE_TIME)
+#define NOT_THAT(member, meaning)
+	JOB_TIMES(TAKE_TIME, NOT_THAT)
+#undef NOT_THAT
 #undef TAKE_TIME
 	return 0;
 }
@@ -392,10 +394,10 @@ static int take_end(struct reading *reading)
 static const struct {
 	const char *word;
 	int (*take)(struct reading *reading);
-} lines[] = {{"at", take_at},	    {"buckets", take_buckets}, {"kernel", take_kernel},
-	     {"others", take_others}, {"gap", take_gap},	       {"time", take_time},
-	     {"idle", take_idle},     {"member", take_member},     {"rank", take_rank},
-	     {"group", take_group},   {"host", take_host},	       {"part", take_part},
+} lines[] = {{"at", take_at},	      {"buckets", take_buckets}, {"kernel", take_kernel},
+	     {"others", take_others}, {"gap", take_gap},	 {"time", take_time},
+	     {"idle", take_idle},     {"member", take_member},	 {"rank", take_rank},
+	     {"group", take_group},   {"host", take_host},	 {"part", take_part},
 	     {"end", take_end}};
 
 /* What stands behind the parts that we know is of a newer writer, as are lines that we do not know. */
@@ -447,18 +449,16 @@ static int check_format(const char *text, const char *path, struct err *err)
 
 	if (format == SUMMARY_FORMAT)
 		return 0;
-	return err_set(err, -EINVAL,
-		       "%s: a summary of format %lu, and this rooflinectl knows %d: use the newer one",
-		       path, format, SUMMARY_FORMAT);
+	return err_set(
+		err, -EINVAL,
+		"%s: a summary of format %lu, and this rooflinectl knows %d: use the newer one",
+		path, format, SUMMARY_FORMAT);
 }
 
 static int read_text(struct summary *summary, char *text, const char *path, struct err *err)
 {
-	struct reading reading = {.summary = summary,
-				  .path = path,
-				  .err = err,
-				  .part = UINT32_MAX,
-				  .line = 0};
+	struct reading reading = {
+		.summary = summary, .path = path, .err = err, .part = UINT32_MAX, .line = 0};
 	int rc = check_format(text, path, err);
 
 	return rc < 0 ? rc : take_lines(&reading, text);

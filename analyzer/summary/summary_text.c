@@ -1,7 +1,6 @@
 #include "summary/summary_text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <zstd.h>
 
 #include "base/array.h"
+#include "base/paths.h"
 
 #define MOST_BYTES ((size_t)1 << 30) /* 10,000 ranks have a tenth of it */
 /* Text of a byte of the file: 4 to 12 in real ones. */
@@ -28,7 +28,8 @@ struct bytes {
 static int read_all(struct bytes *bytes, int fd)
 {
 	for (;;) {
-		char *items = array_reserve(bytes->items, &bytes->capacity, bytes->count + 65536, 1);
+		char *items =
+			array_reserve(bytes->items, &bytes->capacity, bytes->count + 65536, 1);
 		ssize_t count;
 
 		if (!items)
@@ -49,7 +50,7 @@ static int read_all(struct bytes *bytes, int fd)
 
 static int read_file(struct bytes *bytes, const char *path, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = fd < 0 ? -errno : 0;
+	int fd = -1, rc = path_open_file(&fd, path);
 	struct stat status;
 
 	if (rc == 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
@@ -59,7 +60,7 @@ static int read_file(struct bytes *bytes, const char *path, struct err *err)
 		rc = read_all(bytes, fd);
 	if (fd >= 0)
 		close(fd);
-	return rc < 0 ? err_set(err, rc, "%s: cannot be read: %s", path, strerror(-rc)) : 0;
+	return rc < 0 ? err_set(err, rc, "%s: %s", path, path_problem(rc)) : 0;
 }
 
 /* ---- what it holds ---- */
@@ -88,7 +89,7 @@ static int decompress_all(struct bytes *text, const struct bytes *file, ZSTD_DCt
 		text->items = items;
 		out = (ZSTD_outBuffer){items, text->capacity - 1, text->count};
 		left = ZSTD_decompressStream(zstd, &out, &in);
-		*why = ZSTD_isError(left)			      ? ZSTD_getErrorName(left)
+		*why = ZSTD_isError(left)				  ? ZSTD_getErrorName(left)
 		       : left && out.pos == text->count && in.pos == read ? "it is cut off"
 		       : out.pos > most_text(file->count) ? "it holds more than a summary could"
 		       : !left && in.pos < in.size	  ? "something follows its end"

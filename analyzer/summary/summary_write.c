@@ -158,12 +158,15 @@ static void put_buckets(FILE *out, const struct sketch *sketch)
 	fputc('\n', out);
 }
 
+/* Waits are known of all ranks together alone. */
 static void put_job_times(FILE *out, const struct summary_rank *rank)
 {
 #define PUT_TIME(member, meaning) \
 	if (rank->times.member)   \
 		fprintf(out, "time " #member " %" PRId64 "\n", rank->times.member);
-	JOB_TIMES(PUT_TIME)
+#define NOT_THAT(member, meaning)
+	JOB_TIMES(PUT_TIME, NOT_THAT)
+#undef NOT_THAT
 #undef PUT_TIME
 	for (int i = 0; i < GAP_CAUSE_COUNT && rank->has_causes; i++)
 		if (rank->times.by_cause_ns[i])

@@ -253,9 +253,8 @@ static int find_all(struct group_search *search, const uint32_t *parts,
 	for (size_t first = 0, end; first < summary->part_count && rc == 0; first = end) {
 		uint32_t group = summary->parts[parts[first]].group;
 
-		for (end = first; end < summary->part_count &&
-				  summary->parts[parts[end]].group == group;
-		     end++)
+		for (end = first;
+		     end < summary->part_count && summary->parts[parts[end]].group == group; end++)
 			;
 		rc = find_mets(search, group, gather(search, parts + first, end - first));
 		if (rc == 0)
@@ -276,10 +275,9 @@ int waits_find(struct waits *waits, const struct summary *summary, const struct 
 	struct membership *members = list_members(summary, &member_count);
 	int rc = -ENOMEM;
 
-	*waits = (struct waits){
-		.ranks = calloc(summary->rank_count + 1, sizeof(*waits->ranks)),
-		.groups = calloc(summary->group_count + 1, sizeof(*waits->groups)),
-		.group_count = summary->group_count};
+	*waits = (struct waits){.ranks = calloc(summary->rank_count + 1, sizeof(*waits->ranks)),
+				.groups = calloc(summary->group_count + 1, sizeof(*waits->groups)),
+				.group_count = summary->group_count};
 	if (search.arrivals && search.mets && parts && members && waits->ranks && waits->groups)
 		rc = find_all(&search, parts, members, member_count);
 	free(search.arrivals);

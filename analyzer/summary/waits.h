@@ -13,18 +13,18 @@
 #include "summary/summary.h"
 
 struct rank_waits {
-	bool is_known;	  /* its collectives could be matched with another rank's */
-	int64_t wait_ns;  /* that it waited for ranks that came later, in collectives that were kept */
+	bool is_known;	 /* its collectives could be matched with another rank's */
+	int64_t wait_ns; /* that it waited for ranks that came later, in collectives that were kept */
 	uint64_t last_count;	/* collectives to which it came last */
 	int64_t caused_wait_ns; /* of all others, in these */
-	int64_t delay_ns;	/* after the last but one, in these: what being in time would have saved */
-	int64_t most_ns;	/* the longest of these */
+	int64_t delay_ns; /* after the last but one, in these: what being in time would have saved */
+	int64_t most_ns;  /* the longest of these */
 };
 
 struct group_waits {
-	uint64_t matched_count; /* collectives that were kept, of at least two ranks */
-	uint64_t arrival_count; /* of ranks at these */
-	int64_t wait_ns;	/* of all ranks */
+	uint64_t matched_count;	    /* collectives that were kept, of at least two ranks */
+	uint64_t arrival_count;	    /* of ranks at these */
+	int64_t wait_ns;	    /* of all ranks */
 	struct summary_times skews; /* from the first rank's start to the last one's */
 	uint32_t latest;	    /* ranks[]: the last one of the largest skew */
 	bool has_latest;

@@ -60,7 +60,8 @@ static void test_each_percentile_is_within_one_percent_of_the_exact_one(void **u
 static void test_every_single_duration_is_within_one_percent_of_itself(void **unused)
 {
 	(void)unused;
-	for (int64_t duration_ns = 0; duration_ns < INT64_MAX / 2; duration_ns += duration_ns / 7 + 1) {
+	for (int64_t duration_ns = 0; duration_ns < INT64_MAX / 2;
+	     duration_ns += duration_ns / 7 + 1) {
 		struct sketch sketch = {0};
 
 		assert_int_equal(sketch_add(&sketch, duration_ns), 0);
