@@ -53,24 +53,49 @@ static void parts_free(struct job_parts *parts)
 	free(parts->rank_of_collective);
 }
 
+static int build(struct job **out, struct job_parts *parts, int (*fill)(struct job_parts *parts),
+		 struct err *err)
+{
+	int rc;
+
+	parts->job = calloc(1, sizeof(*parts->job));
+	rc = parts->job ? job_ranks_find(parts) : -ENOMEM;
+	if (rc == 0 && parts->job->rank_count)
+		rc = fill(parts);
+	parts_free(parts);
+	if (rc < 0) {
+		job_free(parts->job);
+		return err_set(err, rc, "out of memory for the ranks of the job");
+	}
+	*out = parts->job;
+	return 0;
+}
+
 int job_build(struct job **out, const struct profile *profile, const struct gap_analysis *gaps,
 	      const struct collectives *collectives, struct err *err)
+{
+	struct job_parts parts = {.profile = profile, .gaps = gaps, .collectives = collectives};
+
+	return build(out, &parts, analyze, err);
+}
+
+static int measure(struct job_parts *parts)
+{
+	int rc = communication_find(&parts->communication, parts->profile, parts->rank_of_stream);
+
+	return rc < 0 ? rc : job_times_measure(parts);
+}
+
+int job_build_times(struct job **out, const struct profile *profile,
+		    const struct gap_analysis *gaps, const struct collectives *collectives,
+		    struct err *err)
 {
 	struct job_parts parts = {.profile = profile,
 				  .gaps = gaps,
 				  .collectives = collectives,
-				  .job = calloc(1, sizeof(*parts.job))};
-	int rc = parts.job ? job_ranks_find(&parts) : -ENOMEM;
+				  .may_be_no_job = true};
 
-	if (rc == 0 && parts.job->rank_count)
-		rc = analyze(&parts);
-	parts_free(&parts);
-	if (rc < 0) {
-		job_free(parts.job);
-		return err_set(err, rc, "out of memory for the ranks of the job");
-	}
-	*out = parts.job;
-	return 0;
+	return build(out, &parts, measure, err);
 }
 
 void job_free(struct job *job)

@@ -130,6 +130,11 @@ struct job {
 /* Fails with -ENOMEM only.  n log n in the number of operations. */
 int job_build(struct job **out, const struct profile *profile, const struct gap_analysis *gaps,
 	      const struct collectives *collectives, struct err *err);
+
+/* The times of ranks alone (job_rank.times), also where there is one rank: of any recording that has operations. */
+int job_build_times(struct job **out, const struct profile *profile,
+		    const struct gap_analysis *gaps, const struct collectives *collectives,
+		    struct err *err);
 void job_free(struct job *job);
 
 /* Adds what one rank, or several, took. */

@@ -13,6 +13,7 @@ struct job_parts {
 	const struct gap_analysis *gaps;
 	const struct collectives *collectives;
 	struct job *job;
+	bool may_be_no_job;	  /* ranks are found in any recording */
 	uint32_t *rank_of_stream; /* ranks[] by streams[]; PROFILE_NONE: it ran nothing */
 	struct job_place *places; /* of ranks[], sorted */
 	uint32_t *only_on_device; /* ranks[] by devices[]; PROFILE_NONE: none, or several */

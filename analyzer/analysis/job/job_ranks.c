@@ -259,7 +259,7 @@ int job_ranks_find(struct job_parts *parts)
 		rc = look_at_devices(parts);
 	if (rc == 0)
 		rc = look_at_collectives(parts);
-	if (rc == 0 && !is_job(parts))
+	if (rc == 0 && !parts->may_be_no_job && !is_job(parts))
 		parts->job->rank_count = 0;
 	if (rc == 0 && parts->job->rank_count)
 		rc = lay_out(parts);
