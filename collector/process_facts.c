@@ -90,6 +90,9 @@ void process_facts_write(struct trace_rows *rows, const struct cupti_api *cupti,
 	trace_property(rows, "graphs", options->is_graph_level ? "graph" : "node");
 	if (options->run)
 		trace_property_format(rows, "run", "%d", options->run);
+	trace_property(rows, "control", options->has_control ? "1" : NULL);
+	if (options->last_ns || options->last_bytes)
+		trace_property(rows, "last", getenv("ROOFLINE_LAST"));
 	trace_property(rows, "filter_kernels", options->kernels);
 	if (options->delay_ns)
 		trace_property_format(rows, "delay_ns", "%lld", (long long)options->delay_ns);

@@ -12,6 +12,8 @@
 #define COMMANDS(COMMAND)                                                                      \
 	COMMAND(analyze, "record a program, again with what is missing, and give the verdict") \
 	COMMAND(record, "run a program with the collector and record what its GPU work does")  \
+	COMMAND(ctl, "stop and start a recording under way, or make a copy of what it holds")  \
+	COMMAND(top, "show what a program that is being recorded does now")                    \
 	COMMAND(report, "tell where the GPU's time went and why it idled")                     \
 	COMMAND(advise, "recommend what to change, with the gain and how to check it")         \
 	COMMAND(whatif, "what several changes at once would bring, re-simulated")              \
