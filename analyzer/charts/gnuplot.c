@@ -14,6 +14,7 @@
 #include "base/paths.h"
 #include "base/temporary.h"
 #include "charts/chart_file.h"
+#include "charts/text_width.h"
 
 extern char **environ;
 
@@ -62,6 +63,7 @@ static int write_target(const char *folder, const char *script, const struct gnu
 	chart_set_text(&file, "format", gnuplot_format_name(target->format));
 	chart_set_number(&file, "columns", target->columns);
 	chart_set_number(&file, "has_color", target->has_color);
+	text_width_set(&file);
 	return chart_file_close(&file, 0, err);
 }
 

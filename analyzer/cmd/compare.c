@@ -7,6 +7,8 @@
 
 #include "analysis/compare/same_work.h"
 #include "base/format.h"
+#include "base/new_file.h"
+#include "html/html.h"
 #include "output/compare.h"
 #include "output/limit_text.h"
 
@@ -21,7 +23,7 @@ struct compare_arguments {
 	struct sides sides;
 	struct err err; /* of the first argument that is no recording */
 	int rc;
-	const char *ceilings_path;
+	const char *ceilings_path, *html_path;
 	struct selection selection; /* of each recording */
 	compare_writer write;
 	struct output_options options;
@@ -30,7 +32,7 @@ struct compare_arguments {
 	double gate;
 };
 
-enum { KEY_BEFORE = 256, KEY_AFTER, KEY_GATE, KEY_FORCE, KEY_CEILINGS };
+enum { KEY_BEFORE = 256, KEY_AFTER, KEY_GATE, KEY_FORCE, KEY_CEILINGS, KEY_HTML };
 
 static const struct argp_option option_table[] = {
 	{"before", KEY_BEFORE, "DIR...", 0, "what the others are compared with, and its repeats",
@@ -41,6 +43,8 @@ static const struct argp_option option_table[] = {
 	 0},
 	{"force", KEY_FORCE, NULL, 0, "with --gate: judge also what is not the same work", 0},
 	OPTION_FORMAT("for people (the default), or each figure of each side, for programs"),
+	{"html", KEY_HTML, "FILE", 0,
+	 "instead of text: a page for the browser that needs nothing but FILE", 0},
 	OPTION_TOP("text: rows of each list, 10 by default"),
 	OPTION_WIDE("text: names in full"),
 	{"ceilings", KEY_CEILINGS, "FILE", 0,
@@ -92,6 +96,15 @@ static void begin_group(struct compare_arguments *arguments, int key, const char
 	add_side(arguments, path);
 }
 
+/* A page has everything, in its own form. */
+static void check_page(const struct compare_arguments *arguments, struct argp_state *state)
+{
+	if (arguments->html_path && (arguments->write != compare_write_text ||
+				     arguments->options.top || arguments->options.wide))
+		usage_fail(state, "--html writes a whole page to its own FILE: it goes without "
+				  "--format, --top and --wide");
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct compare_arguments *arguments = state->input;
@@ -124,10 +137,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case KEY_CEILINGS:
 		arguments->ceilings_path = argument;
 		return 0;
+	case KEY_HTML:
+		arguments->html_path = argument;
+		return 0;
 	case ARGP_KEY_ARG:
 		add_path(arguments, argument);
 		return 0;
 	case ARGP_KEY_END:
+		check_page(arguments, state);
 		if (arguments->rc == 0 && arguments->sides.count < 2)
 			usage_fail(state, "two recordings or more are compared: %s",
 				   arguments->sides.count ? "one is missing" : "which?");
@@ -302,6 +319,27 @@ static int exit_code(const struct compare_arguments *arguments)
 	return is_met ? EXIT_OK : EXIT_GATE;
 }
 
+/* The page is there complete or not at all. */
+static int write_page(const struct compare_arguments *arguments, struct err *err)
+{
+	struct new_file file;
+	FILE *out;
+	int rc = new_file_open(&file, arguments->html_path, err);
+
+	if (rc < 0)
+		return rc;
+	out = new_file_stream(&file, err);
+	return new_file_close(
+		&file, out ? html_write_comparison(&arguments->sides, out, err) : -ENOMEM, err);
+}
+
+static int write_comparison(const struct compare_arguments *arguments, struct err *err)
+{
+	if (arguments->html_path)
+		return write_page(arguments, err);
+	return arguments->write(&arguments->sides, stdout, &arguments->options, err);
+}
+
 static int compare(struct compare_arguments *arguments)
 {
 	struct err err = arguments->err;
@@ -312,7 +350,7 @@ static int compare(struct compare_arguments *arguments)
 	if (rc == 0)
 		rc = read_all(arguments, &err);
 	if (rc == 0)
-		rc = arguments->write(&arguments->sides, stdout, &arguments->options, &err);
+		rc = write_comparison(arguments, &err);
 	if (rc == 0)
 		return exit_code(arguments);
 	fprintf(stderr, WHO ": %s\n", err.text);
