@@ -154,8 +154,8 @@ static int set_window(struct timeline_chart *chart, const struct chart_options *
 			       "%s: no GPU operation was recorded, so there is no "
 			       "timeline to draw",
 			       chart->report->profile->path);
-	length_ns = max_ns(last_ns - first_ns, 1);
-	chart->first_ns = picture->origin_ns = first_ns;
+	chart->first_ns = picture->origin_ns = report_first_ns(chart->report);
+	length_ns = max_ns(last_ns - chart->first_ns, 1);
 	if (options->occurrence) {
 		set_window_of(chart, options->occurrence);
 	} else if (options->from_ns >= length_ns) {
@@ -164,9 +164,9 @@ static int set_window(struct timeline_chart *chart, const struct chart_options *
 			       "lasts %s",
 			       format_ns((double)length_ns).text);
 	} else {
-		picture->from_ns = first_ns + options->from_ns;
+		picture->from_ns = max_ns(chart->first_ns + options->from_ns, first_ns);
 		picture->to_ns =
-			first_ns +
+			chart->first_ns +
 			(options->to_ns < 0 ? length_ns : min_ns(options->to_ns, length_ns));
 	}
 	picture->unit = quantity_unit((double)(picture->to_ns - picture->from_ns) / 3);

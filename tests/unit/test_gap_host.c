@@ -94,6 +94,11 @@ static void test_range(void **state)
 	gaps_done(b, result);
 }
 
+#define SENTENCE(text, function)                    \
+	{                                           \
+		text, function, NULL, NULL, NULL \
+	}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
