@@ -13,15 +13,16 @@ struct options {
 	char output[PATH_MAX]; /* absolute folder of the recording */
 	const char
 		*record; /* which call of `rooflinectl record` this belongs to, or NULL; borrowed */
-	int64_t max_bytes;	/* of the recording, 0: no limit */
-	int64_t last_ns, last_bytes; /* of a flight recorder, which keeps only the newest; both 0: all */
-	bool has_control;	     /* what rooflinectl ctl asks for is done */
-	const char *when_slower;     /* RANGE=50ms or NULL; borrowed */
-	int64_t min_free_bytes; /* of the disk; SIZE_MIN_FREE_AUTO: less of 1 GiB and 5% */
-	bool has_command_line;	/* its arguments too are recorded */
-	bool is_graph_level;	/* whole graph launches instead of their nodes */
-	int run;		/* of a program that is recorded twice: 1 or 2, else 0 */
-	const char *kernels;	/* regular expression or NULL; borrowed from the environment */
+	int64_t max_bytes; /* of the recording, 0: no limit */
+	int64_t last_ns,
+		last_bytes; /* of a flight recorder, which keeps only the newest; both 0: all */
+	bool has_control;   /* what rooflinectl ctl asks for is done */
+	const char *when_slower; /* RANGE=50ms or NULL; borrowed */
+	int64_t min_free_bytes;	 /* of the disk; SIZE_MIN_FREE_AUTO: less of 1 GiB and 5% */
+	bool has_command_line;	 /* its arguments too are recorded */
+	bool is_graph_level;	 /* whole graph launches instead of their nodes */
+	int run;		 /* of a program that is recorded twice: 1 or 2, else 0 */
+	const char *kernels;	 /* regular expression or NULL; borrowed from the environment */
 	int64_t delay_ns;
 	int64_t duration_ns; /* 0: all */
 	bool profiler_api;

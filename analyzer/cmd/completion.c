@@ -30,7 +30,8 @@ static const struct {
 } lists[] = {
 	{"report", "section", SECTION_NAMES},  {"export", "format", EXPORT_NAMES},
 	{"plot", NULL, CHARTS(NAME)},	       {"plot", "format", "svg png pdf term"},
-	{"completion", NULL, "bash zsh fish"}, {"help", NULL, COMMANDS(NAME)},
+	{"completion", NULL, "bash zsh fish"}, {"ctl", NULL, "start stop status dump"},
+	{"help", NULL, COMMANDS(NAME)},
 };
 
 static const char *list_of(const char *command, const char *option)

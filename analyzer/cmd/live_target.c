@@ -193,7 +193,7 @@ int live_target_find(struct live_target *target, const char *text, struct err *e
 		rc = recording_open(&target->recording, target->folder, err);
 	}
 	if (rc == 0 && !target->recording.process_count)
-		rc = err_set(err, -ENODATA, "%s: no process has used CUDA yet", text);
+		rc = err_set(err, -ENODATA, "%s: nothing is being recorded there", text);
 	return rc == 0 && pid && !is_recorder ? choose_process(target, pid, err) : rc;
 }
 

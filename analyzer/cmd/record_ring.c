@@ -41,7 +41,7 @@ static int make_folder(struct record_ring *ring, const char *parent)
 	if ((size_t)snprintf(ring->folder, sizeof(ring->folder), "%s/" LIVE_RING "XXXXXX",
 			     parent) >= sizeof(ring->folder))
 		return -ENAMETOOLONG;
-	snprintf(above, sizeof(above), "%s/", parent);
+	snprintf(above, sizeof(above), "%s/", ring->dumps);
 	if (path_make_parents(above, 1) < 0 || !mkdtemp(ring->folder))
 		return -errno;
 	return 0;

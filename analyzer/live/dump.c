@@ -21,6 +21,7 @@
 #include "roofline/control.h"
 #include "trace/reader.h"
 #include "trace/recording.h"
+#include "trace/table_form.h"
 
 #define PATH_ROOM (PATH_MAX + 96)
 #define SEGMENTS_MOST 64
@@ -211,6 +212,28 @@ static int copy_parts(const struct part *parts, int to)
 	return rc;
 }
 
+static bool has_bytes(const struct part *parts)
+{
+	for (size_t i = 0; i < PARTS_MOST; i++)
+		if (parts[i].fd >= 0 && parts[i].size)
+			return true;
+	return false;
+}
+
+/* Of a table of which no segment is left that has it. */
+static int put_header(enum trace_table table, int to)
+{
+	struct table_form form = table_form_of(table);
+	char text[2048];
+	size_t used = 0;
+
+	for (size_t i = 0; i < form.column_count && used < sizeof(text); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%c",
+					 form.columns[i].name,
+					 i + 1 < form.column_count ? ',' : '\n');
+	return write_all(to, text, used);
+}
+
 /* In quotes, as RFC 4180 says. */
 static void put_quoted(char *out, size_t size, const char *text)
 {
@@ -274,11 +297,14 @@ static int write_table(const struct dump_process *process, enum trace_table tabl
 	char path[PATH_ROOM];
 	int to, rc;
 
-	snprintf(path, sizeof(path), "%s/%s.csv", folder, reader_table_name(table));
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s.csv", folder, reader_table_name(table)) >=
+	    sizeof(path))
+		return err_set(err, -ENAMETOOLONG, "%s: the name is too long", folder);
 	to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (to < 0)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
-	rc = copy_parts(process->parts[table], to);
+	rc = has_bytes(process->parts[table]) ? copy_parts(process->parts[table], to)
+					      : put_header(table, to);
 	if (rc == 0 && table == TRACE_TABLE_process)
 		rc = add_facts(process, to);
 	if (rc == 0 && table == TRACE_TABLE_losses)

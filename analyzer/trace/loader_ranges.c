@@ -53,6 +53,15 @@ static int add_range(struct process_loader *loader, const struct marker *start,
 	return 0;
 }
 
+/* Of a part of a recording it is no damage when a range began before it. */
+static bool may_begin_before(const struct process_loader *loader)
+{
+	const struct profile_process *process =
+		&loader->loader->profile->processes[loader->process];
+
+	return process->is_filtered || *profile_property(process, "dump_reason", "");
+}
+
 static int pair_markers(struct process_loader *loader)
 {
 	const struct reader_place place = {
@@ -65,6 +74,8 @@ static int pair_markers(struct process_loader *loader)
 		bool has_end = i + 1 < loader->marker_count && markers[i + 1].id == markers[i].id &&
 			       markers[i + 1].phase == PHASE_END;
 
+		if (markers[i].phase == PHASE_END && may_begin_before(loader))
+			continue;
 		if (markers[i].phase == PHASE_END) {
 			reader_count_loss(&loader->others.losses, READER_orphan_ids, &place,
 					  "marker %u ends without a start", markers[i].id);

@@ -120,6 +120,15 @@ static void step_forever(const char *argument)
 	}
 }
 
+/* until:FILE - emits kernels until there is such a file */
+static void step_until(const char *argument)
+{
+	while (access(argument, F_OK)) {
+		step_kernels("50");
+		usleep(1000);
+	}
+}
+
 static void step_unfinished(const char *argument)
 {
 	for (long i = number(argument); mock.mock_begin && i > 0; i--) {
@@ -189,18 +198,19 @@ static void step_undecodable(const char *argument)
 		mock.mock_emit(record);
 }
 
-static void step_marker(const char *argument)
+/* A range of this thread that ends now. */
+static void emit_range(const char *name, const char *domain, uint64_t length_ns)
 {
 	static uint32_t id = 1;
 	CUpti_ActivityMarker2 marker = {
 		.kind = CUPTI_ACTIVITY_KIND_MARKER,
 		.flags = CUPTI_ACTIVITY_FLAG_MARKER_START,
-		.timestamp = now_ns(),
+		.timestamp = now_ns() - length_ns,
 		.id = id,
 		.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD,
 		.objectId.pt.threadId = thread_id(),
-		.name = argument,
-		.domain = "tests",
+		.name = name,
+		.domain = domain,
 	};
 
 	id++;
@@ -208,9 +218,20 @@ static void step_marker(const char *argument)
 		return;
 	mock.mock_emit(&marker);
 	marker.flags = CUPTI_ACTIVITY_FLAG_MARKER_END;
-	marker.timestamp++;
+	marker.timestamp += length_ns;
 	marker.name = NULL;
 	mock.mock_emit(&marker);
+}
+
+static void step_marker(const char *argument)
+{
+	emit_range(argument, "tests", 1);
+}
+
+/* slow_marker:MS - a range called step that took so long */
+static void step_slow_marker(const char *argument)
+{
+	emit_range("step", NULL, (uint64_t)number(argument) * 1000000);
 }
 
 static void step_markers(const char *argument)
@@ -434,6 +455,7 @@ const struct step record_steps[] = {
 	{"different_grids", step_different_grids},
 	{"different_names", step_different_names},
 	{"forever", step_forever},
+	{"until", step_until},
 	{"unfinished", step_unfinished},
 	{"finish", step_finish},
 	{"zero_times", step_zero_times},
@@ -443,6 +465,7 @@ const struct step record_steps[] = {
 	{"undecodable", step_undecodable},
 	{"marker", step_marker},
 	{"markers", step_markers},
+	{"slow_marker", step_slow_marker},
 	{"every_kind", step_every_kind},
 	{"threads", step_threads},
 	{"background", step_background},

@@ -25,7 +25,8 @@ modules() {
 		analyzer/html       | base/ trace/profile.h analysis/ whatif/ advice/ output/outputs.h output/compare.h charts/raster.h charts/strip.h charts/chart_strips.h charts/chart_colors.h html/ | print exit rows
 		analyzer/exchange/import | base/ trace/ exchange/import/ roofline/ | print exit
 		analyzer/exchange/export | base/ trace/profile.h analysis/ exchange/export/ | print exit rows
-		analyzer/cmd        | base/ trace/ analysis/ replay/ techniques/ whatif/ advice/ tune/ output/ charts/ html/ exchange/ cmd/ roofline/ workloads/workloads.h |
+		analyzer/live       | base/ trace/ roofline/ live/ | print exit
+		analyzer/cmd        | base/ trace/ analysis/ replay/ techniques/ whatif/ advice/ tune/ output/ charts/ html/ exchange/ live/ cmd/ roofline/ workloads/workloads.h |
 		analyzer/main.c     | cmd/commands.h cmd/usage.h base/format.h |
 	END
 }
@@ -63,7 +64,7 @@ is_allowed() {
 # own_includes DIR...: lines 'file header' of our own headers, also those named with angle brackets;
 # any leading ../ taken away
 own_includes() {
-	local ours='"[^"]+"|<((\.\./)*(analyzer|base|trace|analysis|replay|techniques|whatif|advice|tune|output|charts|html|exchange|cmd|roofline|workloads|collector)/[^>]+)>'
+	local ours='"[^"]+"|<((\.\./)*(analyzer|base|trace|analysis|replay|techniques|whatif|advice|tune|output|charts|html|exchange|live|cmd|roofline|workloads|collector)/[^>]+)>'
 	grep -rHoE --include='*.[ch]' --include='*.cu' --include='*.cuh' \
 		"^[[:space:]]*#[[:space:]]*include[[:space:]]*($ours)" "$@" 2>/dev/null |
 		sed -E 's/^([^:]+):.*["<]([^">]+)[">].*/\1 \2/; s/ (\.\.\/)+/ /'

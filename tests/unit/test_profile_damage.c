@@ -232,6 +232,24 @@ static void test_marker_ends(void **state)
 	profile_free(profile);
 }
 
+static void test_marker_ends_of_a_dump(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct profile *profile;
+
+	fixture_write(fixture, FIXTURE_PROCESS, "process.csv",
+		      "key,value\ndump_reason,rooflinectl ctl\n");
+	profile = fixture_load_with(fixture, "markers.csv",
+				    "time_ns,id,phase,is_thread,thread,domain,name\n"
+				    "1000,1,2,1,100,0,0\n"
+				    "1100,2,1,1,100,0,8\n"
+				    "1200,2,2,1,100,0,0\n");
+	assert_int_equal(profile->range_count, 1);
+	for (size_t i = 0; i < profile->loss_count; i++)
+		assert_string_not_equal(profile->losses[i].kind, "orphan_ids");
+	profile_free(profile);
+}
+
 static void test_loss_overflow(void **state)
 {
 	struct profile *profile = fixture_load_with(*state, "losses.csv",
@@ -394,6 +412,7 @@ int main(void)
 		TEST("rows out of order are sorted", test_unordered),
 		TEST("calls are nested per thread only", test_nested_threads),
 		TEST("ends without starts and starts without ends are told", test_marker_ends),
+		TEST("a range of a dump may have begun before it", test_marker_ends_of_a_dump),
 		TEST("counts of losses cannot overflow", test_loss_overflow),
 		TEST("every table may be cut off at every byte", test_cut_everywhere),
 		TEST("every column may be missing", test_missing_columns),

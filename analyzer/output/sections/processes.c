@@ -63,6 +63,21 @@ static void put_versions(struct page *page, const struct profile_process *proces
 		page_wrap(page, "            ", text, 12);
 }
 
+/* What a flight recorder has kept. */
+static void put_dump(struct page *page, const struct profile_process *process)
+{
+	const char *last = profile_property(process, "last", "");
+	const char *reason = profile_property(process, "dump_reason", "");
+	char shown[256], text[400];
+
+	if (!*reason)
+		return;
+	format_text(shown, sizeof(shown), reason, sizeof(shown));
+	snprintf(text, sizeof(text), "%s%s%s%s", shown, *last ? ": only the last " : "", last,
+		 *last ? " were kept" : "");
+	page_wrap(page, "  dump      ", text, 12);
+}
+
 static void put_process(struct page *page, const struct profile_process *process)
 {
 	const char *host = *process->host ? process->host : "an unknown host";
@@ -83,6 +98,7 @@ static void put_process(struct page *page, const struct profile_process *process
 			"the recording did not end properly: what happened in the last moments may "
 			"be missing",
 			12);
+	put_dump(page, process);
 	if (process->is_filtered)
 		page_wrap(
 			page, "  filtered  ",
