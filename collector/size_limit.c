@@ -36,6 +36,11 @@ void size_limit_add(size_t bytes)
 	unasked_bytes += (int64_t)bytes;
 }
 
+void size_limit_ask_again(void)
+{
+	asked_ns = 0;
+}
+
 int64_t size_limit_written(void)
 {
 	return written_bytes;

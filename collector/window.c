@@ -49,8 +49,10 @@ static void open_span(struct spans *spans, int64_t time_ns, uint32_t call)
 	if (!is_span_open(spans)) {
 		if (spans->count && time_ns < last_span(spans)->end_ns)
 			time_ns = last_span(spans)->end_ns;
-		spans->at[spans->count++ % SPAN_LIMIT] =
+		spans->at[spans->count % SPAN_LIMIT] =
 			(struct span){time_ns, INT64_MAX, call, UINT32_MAX};
+		/* is_paused_at() looks at it before it takes the lock. */
+		__atomic_store_n(&spans->count, spans->count + 1, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&lock);
 }

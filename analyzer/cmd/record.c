@@ -127,7 +127,7 @@ int cmd_record(int argc, char **argv)
 		return EXIT_FAILED;
 	record_live_end(&watched.live);
 	if (*watched.ring.folder)
-		record_ring_close(&watched.ring, run.status);
+		record_ring_close(&watched.ring, run.is_started, run.status);
 	else if (run.is_started && !output.is_nested)
 		print_result(output.folder);
 	return record_end_as_program(run.status);

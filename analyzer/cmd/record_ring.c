@@ -42,6 +42,7 @@ static int make_folder(struct record_ring *ring, const char *parent)
 			     parent) >= sizeof(ring->folder))
 		return -ENAMETOOLONG;
 	snprintf(above, sizeof(above), "%s/", ring->dumps);
+	ring->is_dumps_new = access(ring->dumps, F_OK) < 0;
 	if (path_make_parents(above, 1) < 0 || !mkdtemp(ring->folder))
 		return -errno;
 	return 0;
@@ -162,23 +163,31 @@ void record_ring_tick(struct record_ring *ring, bool is_asked)
 		make_dump(ring, "SIGUSR2");
 }
 
-void record_ring_close(struct record_ring *ring, int status)
+/* Returns false when what is there has to stay. */
+static bool make_last_dump(struct record_ring *ring, bool is_started, int status)
 {
 	char end[64], reason[128];
 
-	if (!*ring->folder)
-		return;
 	record_describe_end(status, end, sizeof(end));
 	snprintf(reason, sizeof(reason), "the program ended with %s", end);
-	if (!has_folders(ring->folder))
+	if (has_folders(ring->folder) && make_dump(ring, reason) < 0) {
+		fprintf(stderr, "%s: what was recorded is still in %s: rooflinectl ctl %s dump\n",
+			ring->who, ring->folder, ring->folder);
+		return false;
+	}
+	if (is_started && !has_folders(ring->folder))
 		fprintf(stderr,
 			"%s: nothing was recorded: the program did not use CUDA, or it could not be "
 			"recorded, for the reason above\n",
 			ring->who);
-	else if (make_dump(ring, reason) < 0) {
-		fprintf(stderr, "%s: what was recorded is still in %s: rooflinectl ctl %s dump\n",
-			ring->who, ring->folder, ring->folder);
+	return true;
+}
+
+void record_ring_close(struct record_ring *ring, bool is_started, int status)
+{
+	if (!*ring->folder || !make_last_dump(ring, is_started, status))
 		return;
-	}
 	temporary_remove(ring->folder);
+	if (ring->is_dumps_new)
+		rmdir(ring->dumps);
 }

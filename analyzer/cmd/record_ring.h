@@ -12,6 +12,7 @@ struct record_ring {
 	const char *who;       /* "rooflinectl record" */
 	const char *dumps;     /* the folder that they go to */
 	char folder[PATH_MAX]; /* "": there is none */
+	bool is_dumps_new;     /* the folder was made for it: it goes when it stays empty */
 	int64_t next_slow_ns;  /* CLOCK_MONOTONIC: when the next dump of a slow range may be made */
 	uint64_t undumped_count;
 };
@@ -24,7 +25,7 @@ int record_ring_open(struct record_ring *ring, const char *dumps, const char *pa
 /* Several times a second: makes a dump where a range was slow, or where somebody asked for one. */
 void record_ring_tick(struct record_ring *ring, bool is_asked);
 
-/* The program has ended, as wait(2) tells it: the last dump is made, and the ring goes. */
-void record_ring_close(struct record_ring *ring, int status);
+/* The program has ended, as wait(2) tells it, or has not even started: the last dump is made, and the ring goes. */
+void record_ring_close(struct record_ring *ring, bool is_started, int status);
 
 #endif

@@ -279,6 +279,19 @@ static void remove_segment(uint32_t number)
 	rmdir(old);
 }
 
+bool table_files_drop_oldest(void)
+{
+	if (!has_ring || ring.oldest == ring.newest)
+		return false;
+	log_warn_once("%s keeps less than was asked for: its disk has only the space left that is "
+		      "to stay free (ROOFLINE_MIN_FREE)",
+		      folder);
+	remove_segment(ring.oldest);
+	ring_drop(&ring);
+	size_limit_ask_again();
+	return true;
+}
+
 void table_files_turn(void)
 {
 	int64_t now_ns;

@@ -19,6 +19,9 @@ void table_files_keep_last(int64_t span_ns, int64_t bytes);
 /* Begins the next segment when it is time, and removes those that are old. */
 void table_files_turn(void);
 
+/* Removes the oldest segment though it is needed, as its space is.  Returns false when there is none but the newest. */
+bool table_files_drop_oldest(void);
+
 /* Makes output/host.pid (with a number behind it when that exists) and its tables, for their owner only.
  * Returns 0, or a negative errno after one warning. */
 int table_files_open(const char *output);

@@ -212,7 +212,9 @@ static void limits_check(struct trace_rows *rows)
 	if (!is_open || !bytes || trace_writer_has_ended())
 		return;
 	table_files_turn();
-	limit = table_files_limit(bytes, false);
+	do {
+		limit = table_files_limit(bytes, false);
+	} while (limit == SIZE_LIMIT_DISK && table_files_drop_oldest());
 	if (limit == SIZE_LIMIT_NONE)
 		return;
 	if (table_files_limit(rows_bytes(&interned), true) == SIZE_LIMIT_NONE) {

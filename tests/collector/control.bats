@@ -207,6 +207,34 @@ first_and_last() {
 	equal 'slow ranges without a dump' 2 "$(loss undumped_ranges)"
 }
 
+@test "a flight recorder on a disk that is too small keeps less, and goes on" {
+	unshare --user --map-root-user --mount true 2>/dev/null || skip "no user namespaces here"
+	mkdir small
+	export ROOFLINE_LAST=16M ROOFLINE_MIN_FREE=2M
+	capture with unshare --user --map-root-user --mount bash -c '
+		mount -t tmpfs -o size=8m small small || exit 97
+		CUDA_INJECTION64_PATH=$1 ROOFLINE_OUTPUT=$PWD/small/recording "${@:2}"
+		status=$?
+		cp -r small/recording .
+		exit $status' bash "$collector" "$app" cuda $(printf 'kernels:20000 sleep_ms:40 %.0s' {1..12}) exit:6
+	ended_with 6
+	warned 1 'keeps less than was asked for'
+	recording=recording
+	sealed
+	equal low_disk 0 "$(loss low_disk)"
+	equal 'last kernel' 240000 "$(cut -d, -f7 recording/*/segment.*/kernels.csv | sort -n | tail -n 1)"
+}
+
+@test "--last of a program without CUDA, and of one that cannot be run, leaves nothing" {
+	capture with "$ROOFLINECTL" record -o out --last 1s -- true
+	ended_with 0
+	grep -q 'nothing was recorded: the program did not use CUDA' with.err
+	capture with "$ROOFLINECTL" record -o out --last 1s -- ./nowhere
+	ended_with 127
+	equal lines 1 "$(wc -l <with.err)"
+	[ ! -e out ]
+}
+
 @test "--live shows a line on a terminal and nothing in a pipe" {
 	started --live -- until:stop
 	eventually "$ROOFLINECTL" ctl "$program" status
