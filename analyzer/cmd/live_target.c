@@ -41,7 +41,7 @@ static ssize_t read_proc(int pid, const char *name, char *text, size_t size)
 /* The folder that the process was told to record into, or 0 bytes. */
 static int output_of(int pid, char *folder, size_t size)
 {
-	char *environment = malloc(ENVIRONMENT_MOST);
+	char *environment = calloc(1, ENVIRONMENT_MOST);
 	const char *name = record_variable_name(ENV_OUTPUT);
 	size_t length = strlen(name);
 	ssize_t count;

@@ -354,7 +354,7 @@ static void flush_processes(struct dump_process *processes, size_t count)
 static int write_processes(const struct recording *recording, const struct dump_request *request,
 			   const char *folder, struct err *err)
 {
-	struct dump_process *processes = calloc(recording->process_count, sizeof(*processes));
+	struct dump_process *processes = calloc(recording->process_count + 1, sizeof(*processes));
 	size_t count = 0;
 	int rc = 0;
 
