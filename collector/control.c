@@ -18,7 +18,6 @@
 #include "window.h"
 #include "writer/trace_writer.h"
 
-#define POLL_NS (CONTROL_POLL_MS * INT64_C(1000000))
 #define PATH_ROOM (PATH_MAX + 32)
 #define TEXT_MOST 8192
 
@@ -26,17 +25,20 @@
 static const char *const command_names[] = {CONTROL_COMMANDS(COMMAND_NAME)};
 
 static bool is_on, is_stopped;
-static int64_t served_ns;
+static int64_t served_ns, poll_ns;
 
 void control_start(const struct options *options)
 {
+	unsigned int ms = options->flush_period_ms;
+
 	is_on = options->has_control;
+	poll_ns = INT64_C(1000000) * (ms < CONTROL_POLL_MS ? ms : CONTROL_POLL_MS);
 	slow_ranges_init(options->when_slower);
 }
 
 int64_t control_wait_until(int64_t until_ns)
 {
-	int64_t next_ns = clock_ns(CLOCK_MONOTONIC) + POLL_NS;
+	int64_t next_ns = clock_ns(CLOCK_MONOTONIC) + poll_ns;
 
 	return is_on && next_ns < until_ns ? next_ns : until_ns;
 }
@@ -189,7 +191,7 @@ void control_serve(void (*flush)(void))
 {
 	int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	if (!is_on || now_ns - served_ns < POLL_NS)
+	if (!is_on || now_ns - served_ns < poll_ns)
 		return;
 	served_ns = now_ns;
 	serve_request(flush);

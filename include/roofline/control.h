@@ -2,7 +2,7 @@
  * control.h - how a recording under way is spoken to from outside: small files in the process's folder.
  *
  * Whoever asks makes the file `request`, one line of "ID COMMAND", by a link, so that none is overwritten.  The
- * collector's own thread looks for it CONTROL_POLL_MS after it last did, takes it away, does it, and replaces the file
+ * collector's own thread looks for it once in CONTROL_POLL_MS or a flush period, takes it away, does it, and replaces the file
  * `status`, lines of "name value", of which `answer` is the ID.  Files rather than a FIFO or a socket: the program's
  * descriptors stay its own, and who may write is who may write into the folder.  No reader of recordings knows them.
  */
