@@ -29,6 +29,13 @@ refused() {
 	[ -z "$(ls -A "$TMPDIR")" ]
 }
 
+@test "a table that is a device without end is no table, and that is told" {
+	"$ROOFLINECTL" unpack "$packed" -o recording
+	ln -sf /dev/zero "$(echo recording/*)/api.csv"
+	run -0 timeout 20 "$ROOFLINECTL" report --section losses recording
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"api.csv: the table cannot be read: it is no file, but a device or a pipe"* ]]
+}
+
 @test "a compressed file of another tool that becomes far larger than it is is refused, and nothing of it stays" {
 	{ printf '{"traceEvents": [{"name": "'; head -c 200000000 /dev/zero | tr '\0' a; } | gzip -1 >bomb.json.gz
 	refused "more than 200 times as large" import bomb.json.gz -o out
