@@ -2,7 +2,6 @@
 #include "cmd/commands.h"
 #include "cmd/usage.h"
 
-#include "base/array.h"
 #include "exchange/import/imports.h"
 
 #include <argp.h>
@@ -12,8 +11,8 @@
 #include <stdlib.h>
 
 struct import_arguments {
-	char **paths;
-	size_t capacity, count;
+	char **paths; /* as many as arguments */
+	size_t count;
 	const char *folder;
 };
 
@@ -32,7 +31,6 @@ static void print_ncu_metrics(void)
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct import_arguments *arguments = state->input;
-	char **path;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -47,11 +45,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		arguments->folder = argument;
 		return 0;
 	case ARGP_KEY_ARG:
-		path = ARRAY_NEXT(arguments->paths, arguments->capacity, arguments->count);
-		if (!path)
-			return ENOMEM;
-		*path = argument;
-		arguments->count++;
+		arguments->paths[arguments->count++] = argument;
 		return 0;
 	case ARGP_KEY_END:
 		if (!arguments->count)
@@ -84,14 +78,15 @@ static const struct argp parser = {
 
 int cmd_import(int argc, char **argv)
 {
-	struct import_arguments arguments = {0};
+	struct import_arguments arguments = {.paths = calloc((size_t)argc, sizeof(char *))};
 	struct err err = {""};
-	int rc;
+	int rc = arguments.paths ? 0 : err_set(&err, -ENOMEM, "out of memory");
 
-	if (usage_parse(&parser, argc, argv, 0, &arguments))
+	if (rc == 0 && usage_parse(&parser, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is a failure to tell of */
-	rc = imports_make(arguments.folder, arguments.paths, arguments.count, &err);
+	if (rc == 0)
+		rc = imports_make(arguments.folder, arguments.paths, arguments.count, &err);
 	free(arguments.paths);
 	if (rc < 0)
 		fprintf(stderr, "rooflinectl import: %s\n", err.text);
