@@ -2,6 +2,7 @@
 #include "cmd/commands.h"
 #include "cmd/usage.h"
 
+#include "base/array.h"
 #include "exchange/import/imports.h"
 
 #include <argp.h>
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 
 struct import_arguments {
-	char **paths; /* as many as arguments */
-	size_t count;
+	char **paths;
+	size_t capacity, count;
 	const char *folder;
 };
 
@@ -26,6 +27,19 @@ static void print_ncu_metrics(void)
 	if (metrics)
 		puts(metrics);
 	free(metrics);
+}
+
+/* What argp is told of memory it tells as a wrong argument. */
+static void add_path(struct import_arguments *arguments, char *path, const struct argp_state *state)
+{
+	char **place = ARRAY_NEXT(arguments->paths, arguments->capacity, arguments->count);
+
+	if (!place) {
+		fprintf(stderr, "%s: out of memory\n", state->name);
+		exit(EXIT_FAILED);
+	}
+	*place = path;
+	arguments->count++;
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -45,7 +59,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		arguments->folder = argument;
 		return 0;
 	case ARGP_KEY_ARG:
-		arguments->paths[arguments->count++] = argument;
+		add_path(arguments, argument, state);
 		return 0;
 	case ARGP_KEY_END:
 		if (!arguments->count)
@@ -78,15 +92,14 @@ static const struct argp parser = {
 
 int cmd_import(int argc, char **argv)
 {
-	struct import_arguments arguments = {.paths = calloc((size_t)argc, sizeof(char *))};
+	struct import_arguments arguments = {0};
 	struct err err = {""};
-	int rc = arguments.paths ? 0 : err_set(&err, -ENOMEM, "out of memory");
+	int rc;
 
-	if (rc == 0 && usage_parse(&parser, argc, argv, 0, &arguments))
+	if (usage_parse(&parser, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is a failure to tell of */
-	if (rc == 0)
-		rc = imports_make(arguments.folder, arguments.paths, arguments.count, &err);
+	rc = imports_make(arguments.folder, arguments.paths, arguments.count, &err);
 	free(arguments.paths);
 	if (rc < 0)
 		fprintf(stderr, "rooflinectl import: %s\n", err.text);
