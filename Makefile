@@ -77,7 +77,7 @@ build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev zlib1g-dev 
 ANALYZER_LIBS := -lcsv -ljansson -lyajl -lsqlite3 -larchive -lzstd -lz -liberty -lm -lpthread
 # What clang's sanitizer is linked with: a package of its own since Debian 12, part of another one before.
 clang_runtime   = $(if $(wildcard $(shell clang -print-file-name=libclang_rt.ubsan_standalone-$(shell uname -m).a 2>/dev/null)),,libclang-rt-dev?)
-check_packages  = libcmocka-dev bats:bats procps:pkill perl:prove python3:python3 clang-format:clang-format \
+check_packages  = libcmocka-dev bats:bats zstd:zstd procps:pkill perl:prove python3:python3 clang-format:clang-format \
 		  clang-tidy:clang-tidy clang:clang $(clang_runtime) cppcheck:cppcheck lowdown:lowdown groff-base:groff
 
 .PHONY: all analyzer collector workloads
@@ -214,14 +214,14 @@ bats        := $(wildcard tests/cli/*.bats tests/collector/*.bats)
 bats_links  := $(if $(filter-out build,$(BUILD)),$(bats:%=$(BUILD)/%))
 library     := $(BUILD)/libanalyzer.a
 # All targets are one program, beside which lies what the analyzer reads at run time.  Without libFuzzer it replays files.
-fuzz        := $(BUILD)/fuzz/fuzz
+fuzz_replay := $(BUILD)/fuzz/fuzz
 fuzz_o      := $(patsubst %.c,$(BUILD)/%.o,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c)) \
 	       $(if $(filter fuzz,$(SANITIZE)),,tests/fuzz/replay.c))
 test_o      := $(unit_c:%.c=$(BUILD)/%.o) $(fixture_o) $(fuzz_o) $(tool_c:%.c=$(BUILD)/%.o) $(mock_app_o) $(mock_o) $(every_chip)
 
 .PHONY: tests
 .SECONDARY: $(test_o)
-tests: $(units) $(tools) $(tool_lib) $(mocks) $(bats_links) $(python_workloads) $(fuzz)
+tests: $(units) $(tools) $(tool_lib) $(mocks) $(bats_links) $(python_workloads) $(fuzz_replay)
 
 $(library): $(library_o) $(BUILD)/.sources
 	@rm -f $@
@@ -240,7 +240,7 @@ $(BUILD)/tests/collector/mock_app_nvtx.o $(BUILD)/tests/collector/libfirst_nvtx.
 $(tools): %: %.o $(library)
 	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS) -ldl
 
-$(fuzz): $(fuzz_o) $(library)
+$(fuzz_replay): $(fuzz_o) $(library)
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZER) $(if $(filter fuzz,$(SANITIZE)),-fsanitize=fuzzer) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS)
 
@@ -272,7 +272,7 @@ sanitized := $(BUILD)/sanitized
 threads   := $(BUILD)/threads
 undefined := $(BUILD)/undefined
 # What clang's build is for.
-clang_tests := tests/cli/undefined.bats tests/unit/test_scaling
+clang_tests := tests/cli/undefined.bats tests/cli/fuzz.bats tests/unit/test_scaling
 lint      := $(wildcard tests/lint/*.sh)
 golden    := $(wildcard tests/golden/*.txt)
 sources    = $(shell find analyzer $(wildcard collector include workloads tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
@@ -288,7 +288,7 @@ python     = $(shell python3 -c 'import sys; print(sys.executable)')
 # TAP of every test file through prove; tests/run knows the sorts.  $(call prove,FILES,OPTION...)
 prove      = PYTHON='$(python)' BUILD=$(abspath $(BUILD)) CUDA_FLAGS='$(if $(CUPTI_H),$(CUDA_FLAGS))' prove $(or $(2),-j2) --exec tests/run $(1)
 
-.PHONY: setup setup-build setup-check demo check check-changed check-html check-gpu bench lint format readme install deb clean help golden
+.PHONY: setup setup-build setup-check demo check check-changed fuzz faults check-html check-gpu bench lint format readme install deb clean help golden
 setup: setup-build setup-check ## install what is missing to build, run and check (Debian, Ubuntu)
 
 setup-build:
@@ -305,13 +305,25 @@ check: setup-check ## every test that needs no GPU, plain and with ASan and UBSa
 	$(MAKE) $(parallel) --no-print-directory all tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=1 BUILD=$(sanitized) analyzer $(if $(CUPTI_H),collector) tests
 	$(MAKE) $(parallel) --no-print-directory SANITIZE=thread BUILD=$(threads) thread-tests
-	$(MAKE) $(parallel) --no-print-directory SANITIZE=undefined BUILD=$(undefined) analyzer $(clang_tests:%=$(undefined)/%)
+	$(MAKE) $(parallel) --no-print-directory SANITIZE=undefined BUILD=$(undefined) analyzer $(undefined)/fuzz/fuzz $(clang_tests:%=$(undefined)/%)
 	TIDY_JOBS=1 TIDY_STATES=5000 $(call prove,$(call in_order,$(bats) $(bats:%=$(sanitized)/%) $(threaded:%=$(threads)/%) $(clang_tests:%=$(undefined)/%) $(lint) \
 		$(units) $(unit_c:%.c=$(sanitized)/%)))
 
 check-changed: setup-check ## the tests of the files that differ from HEAD alone, or from BASE=COMMIT
 	$(MAKE) $(parallel) --no-print-directory analyzer tests $(if $(CUPTI_H),collector)
 	files=$$(BUILD=$(BUILD) tests/changed $(BASE)); [ -z "$$files" ] || $(call prove,$$files)
+
+# FUZZ_S=600 for each target; TARGETS="recording names" for these alone.
+FUZZ_S ?= 60
+fuzz-build := $(BUILD)/libfuzzer
+fuzz: setup-check ## give every part that reads untrusted bytes new ones, for FUZZ_S seconds each (60), and add up in docs/results/fuzz.txt
+	$(MAKE) $(parallel) --no-print-directory SANITIZE=fuzz BUILD=$(fuzz-build) analyzer $(fuzz-build)/fuzz/fuzz
+	BUILD=$(abspath $(fuzz-build)) tests/fuzz/run.sh $(FUZZ_S) $(TARGETS)
+
+faults: setup-check ## each command with an allocation failing, and with a write failing, at FAULT_RUNS places (200)
+	$(MAKE) $(parallel) --no-print-directory analyzer tests
+	BUILD=$(abspath $(BUILD)) tests/faults/no_memory.sh $(FAULT_RUNS)
+	BUILD=$(abspath $(BUILD)) tests/faults/no_space.sh --disk $(FAULT_RUNS)
 
 check-html: setup-check ## the page of report --html in a browser; installs Chromium where there is none
 	@./setup.sh chromium:chromium

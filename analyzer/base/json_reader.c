@@ -21,13 +21,16 @@ static void begin(void)
 	errno = 0;
 }
 
-/* A file that cannot be opened has no line. */
-static int judge(const json_t *root, const json_error_t *problem)
+/* jansson goes on where a byte of a text found no memory, without it.  A file that cannot be opened has no line. */
+static int judge(json_t **root, const json_error_t *problem)
 {
-	if (root)
-		return 0;
-	if (has_no_memory)
+	if (has_no_memory) {
+		json_decref(*root);
+		*root = NULL;
 		return -ENOMEM;
+	}
+	if (*root)
+		return 0;
 	return problem->line < 0 && errno ? -errno : -EINVAL;
 }
 
@@ -35,12 +38,12 @@ int json_reader_file(json_t **root, const char *path, size_t flags, json_error_t
 {
 	begin();
 	*root = json_load_file(path, flags, problem);
-	return judge(*root, problem);
+	return judge(root, problem);
 }
 
 int json_reader_text(json_t **root, const char *text, size_t flags, json_error_t *problem)
 {
 	begin();
 	*root = json_loads(text, flags, problem);
-	return judge(*root, problem);
+	return judge(root, problem);
 }

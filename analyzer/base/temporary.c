@@ -56,11 +56,16 @@ static void remove_at(int parent, const char *name, int levels)
 	unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-static void remove_all(int number)
+static void remove_all(void)
 {
 	for (size_t i = 0; getpid() == owner && i < TEMPORARY_MOST; i++)
 		if (atomic_load(&all[i].is_used))
 			remove_at(AT_FDCWD, all[i].path, MOST_LEVELS);
+}
+
+static void remove_and_end(int number)
+{
+	remove_all();
 	signal(number, SIG_DFL);
 	raise(number);
 }
@@ -70,7 +75,7 @@ static void remove_all(int number)
 /* Not where it is ignored, as nohup does, or handled already. */
 static void handle(int number)
 {
-	struct sigaction action = {.sa_handler = remove_all}, before;
+	struct sigaction action = {.sa_handler = remove_and_end}, before;
 
 	sigemptyset(&action.sa_mask);
 	if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
@@ -86,6 +91,8 @@ static void add(const char *path)
 	if (free_one == TEMPORARY_MOST || strlen(path) >= PATH_MAX)
 		return;
 	strcpy(all[free_one].path, path);
+	if (!owner)
+		atexit(remove_all); /* a library that finds no memory may end the process */
 	owner = getpid();
 	atomic_store(&all[free_one].is_used, true);
 	handle(SIGHUP);

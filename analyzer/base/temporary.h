@@ -1,5 +1,5 @@
 /*
- * temporary.h - files and folders that are ours for a while, and gone when we are: also when a signal ends us.
+ * temporary.h - files and folders that are ours for a while, and gone when we are: also when a signal ends us, or exit().
  *
  * HUP, INT and TERM remove them and then do what they do otherwise; from the moment on when one is made.  A program that
  * handles these signals itself has to remove them itself.

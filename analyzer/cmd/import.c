@@ -29,10 +29,22 @@ static void print_ncu_metrics(void)
 	free(metrics);
 }
 
+/* What argp is told of memory it tells as a wrong argument. */
+static void add_path(struct import_arguments *arguments, char *path, const struct argp_state *state)
+{
+	char **place = ARRAY_NEXT(arguments->paths, arguments->capacity, arguments->count);
+
+	if (!place) {
+		fprintf(stderr, "%s: out of memory\n", state->name);
+		exit(EXIT_FAILED);
+	}
+	*place = path;
+	arguments->count++;
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct import_arguments *arguments = state->input;
-	char **path;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -47,11 +59,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		arguments->folder = argument;
 		return 0;
 	case ARGP_KEY_ARG:
-		path = ARRAY_NEXT(arguments->paths, arguments->capacity, arguments->count);
-		if (!path)
-			return ENOMEM;
-		*path = argument;
-		arguments->count++;
+		add_path(arguments, argument, state);
 		return 0;
 	case ARGP_KEY_END:
 		if (!arguments->count)

@@ -95,3 +95,9 @@ beyond() {
 	run -0 --separate-stderr bash -c '"$@" >&-' bash "$ROOFLINECTL" report -o report.txt "$recording"
 	[ -z "$stderr" ]
 }
+
+@test "every command that cannot write more tells so, or writes all; no file is cut short, on a small disk neither" {
+	[[ $BUILD != */sanitized ]] || skip "the plain build is enough"
+	run "$root/tests/faults/no_space.sh" --disk 1
+	[ "$status" -eq 0 ] || { echo "$output" | grep -v 'smaller limits'; false; }
+}

@@ -29,6 +29,13 @@ refused() {
 	[ -z "$(ls -A "$TMPDIR")" ]
 }
 
+@test "a table that is a device without end is no table, and that is told" {
+	"$ROOFLINECTL" unpack "$packed" -o recording
+	ln -sf /dev/zero "$(echo recording/*)/api.csv"
+	run -0 timeout 20 "$ROOFLINECTL" report --section losses recording
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"api.csv: the table cannot be read: it is no file, but a device or a pipe"* ]]
+}
+
 @test "a compressed file of another tool that becomes far larger than it is is refused, and nothing of it stays" {
 	{ printf '{"traceEvents": [{"name": "'; head -c 200000000 /dev/zero | tr '\0' a; } | gzip -1 >bomb.json.gz
 	refused "more than 200 times as large" import bomb.json.gz -o out
@@ -48,4 +55,72 @@ refused() {
 		PATH="$PWD/bin:$PATH" refused "$file:" import "$file" -o out
 	done
 	[ ! -e started ]
+}
+
+# hostile FOLDER: a recording whose names and facts are paths and commands
+hostile() {
+	"$ROOFLINECTL" unpack "$root/tests/recordings/jit_gemm.disk.roofline" -o "$1"
+	python3 - "$1"/*/ "$PWD" <<-'END'
+		import csv, glob, sys
+		folder, here = sys.argv[1:]
+		texts = [here + '/canary', '$(touch %s/ran)' % here, '`touch %s/ran`' % here, '|touch %s/ran' % here,
+		         'http://127.0.0.1:9/canary', '../../../canary']
+		for table, column in (('names', 1), ('process', 1), ('devices', 1)):
+		    with open(folder + table + '.csv', newline='') as file:
+		        rows = list(csv.reader(file))
+		    for number, row in enumerate(rows[1:]):
+		        if not row[column].isdigit():
+		            row[column] = texts[number % len(texts)]
+		    with open(folder + table + '.csv', 'w', newline='') as file:
+		        csv.writer(file, lineterminator='\n').writerows(rows)
+	END
+}
+
+# confined ARGUMENT...: of rooflinectl, which is killed where it makes a socket or starts a program
+confined() {
+	"$BUILD/tests/tools/confined" "$ROOFLINECTL" "$@" >out 2>err || code=$?
+	[ "${code-0}" -ne 77 ] || skip "no seccomp"
+	[ "${code-0}" -lt 128 ] || { echo "$*: ended by signal $((code - 128))"; cat err; false; }
+	code=0
+}
+
+@test "what names of a recording say is neither run, nor read, nor connected to, whatever is asked" {
+	hostile recording
+	echo secret >canary
+	touch -a -d 2001-01-01 canary
+	for format in text json csv; do
+		confined report --format $format recording
+	done
+	confined report --html page.html recording
+	confined advise recording
+	confined whatif --graph --fuse recording
+	confined verify recording recording
+	confined compare recording recording
+	for format in perfetto chrome sqlite speedscope; do
+		confined export --format $format -o exported recording
+	done
+	confined pack -o packed.roofline recording
+	confined unpack packed.roofline -o unpacked
+	[ ! -e ran ]
+	[ "$(stat -c %X canary)" -eq "$(date -d 2001-01-01 +%s)" ]
+	cat canary
+	[ "$(stat -c %X canary)" -ne "$(date -d 2001-01-01 +%s)" ] || skip "this disk does not tell what was read"
+}
+
+@test "charts of such a recording start gnuplot alone, without a shell" {
+	command -v gnuplot >/dev/null || skip "no gnuplot"
+	hostile recording
+	"$ROOFLINECTL" plot -o pictures recording
+	[ -n "$(ls pictures)" ]
+	[ ! -e ran ]
+}
+
+@test "the killing works: what starts a program or makes a socket is ended" {
+	run "$BUILD/tests/tools/confined" /bin/true
+	[ "$status" -ne 77 ] || skip "no seccomp"
+	[ "$status" -eq 0 ]
+	run "$BUILD/tests/tools/confined" "$(command -v bash)" -c '/bin/true; exit 0'
+	[ "$status" -ne 0 ] || [[ "$output" == *"Bad system call"* ]]
+	run "$BUILD/tests/tools/confined" "$(command -v bash)" -c 'exec 3<>/dev/tcp/127.0.0.1/9'
+	[ "$status" -eq 159 ]
 }

@@ -236,6 +236,26 @@ bytes() {
 	[ -z "$(find new -type f ! -perm 600)" ]
 }
 
+@test "no variable of the environment is recorded, but those of ranks and visible devices" {
+	export API_TOKEN=hunter2-of-the-environment SLURM_JOB_NAME=hunter2-too RANK=3 CUDA_VISIBLE_DEVICES=0
+	record cuda kernels:5
+	readable
+	[ -z "$(grep -r hunter2 "$recording")" ]
+	equal rank 3 "$(property rank)"
+	equal devices 0 "$(property cuda_visible_devices)"
+}
+
+@test "each process has an identity of its own, by which a copy of its folder is known" {
+	record cuda kernels:5
+	first=$(property identity)
+	[[ "$first" =~ ^[0-9a-f]{16}$ ]]
+	rm -r "$recording"
+	record cuda kernels:5
+	[ "$(property identity)" != "$first" ]
+	cp -r "$recording"/* "$recording/copy"
+	"$ROOFLINECTL" report "$recording" --section losses | grep -q copied_processes
+}
+
 @test "all text is UTF-8: what is not is replaced" {
 	record cuda marker:$'caf\xe9' marker:$'na\xc3\xafve' marker:$'half \xe2\x82' kernels:5
 	warned 0

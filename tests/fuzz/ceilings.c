@@ -10,8 +10,7 @@ void fuzz_ceilings(const uint8_t *bytes, size_t size)
 {
 	const char *path = fuzz_file("ceilings.json", bytes, size);
 
-	fuzz_command(cmd_ceilings, "--show", path, NULL);
-	fuzz_command(cmd_ceilings, "--show", "--format", "json", path, NULL);
-	fuzz_command(cmd_report, "--section", "roofline,advice", "--ceilings", path, RECORDING,
-		     NULL);
+	FUZZ_COMMAND(cmd_ceilings, "--show", path);
+	FUZZ_COMMAND(cmd_ceilings, "--show", "--format", "json", path);
+	FUZZ_COMMAND(cmd_report, "--section", "roofline,advice", "--ceilings", path, RECORDING);
 }

@@ -16,6 +16,6 @@ void fuzz_imported(const uint8_t *bytes, size_t size)
 
 	snprintf(folder, sizeof(folder), "%s/imported", fuzz_folder());
 	if (imports_make(folder, &path, 1, &err) == 0)
-		fuzz_command(cmd_report, folder, NULL);
+		FUZZ_COMMAND(cmd_report, folder);
 	temporary_remove(folder);
 }

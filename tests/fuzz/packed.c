@@ -17,5 +17,5 @@ void fuzz_packed(const uint8_t *bytes, size_t size)
 	snprintf(folder, sizeof(folder), "%s/unpacked", fuzz_folder());
 	(void)pack_extract(path, folder, &err);
 	temporary_remove(folder);
-	fuzz_command(cmd_report, "--section", "kernels", path, NULL);
+	FUZZ_COMMAND(cmd_report, "--section", "kernels", path);
 }

@@ -116,8 +116,7 @@ static void report_section(const char *path, unsigned what)
 {
 	size_t count = sizeof(section_names) / sizeof(section_names[0]);
 
-	fuzz_command(cmd_report, "--format", "csv", "--section", section_names[what % count], path,
-		     NULL);
+	FUZZ_COMMAND(cmd_report, "--format", "csv", "--section", section_names[what % count], path);
 }
 
 static void report_page(const char *path)
@@ -125,7 +124,7 @@ static void report_page(const char *path)
 	char out[PATH_MAX];
 
 	snprintf(out, sizeof(out), "%s/out.html", fuzz_folder());
-	fuzz_command(cmd_report, "--html", out, path, NULL);
+	FUZZ_COMMAND(cmd_report, "--html", out, path);
 }
 
 static void export_as(const char *path, unsigned what)
@@ -136,8 +135,8 @@ static void export_as(const char *path, unsigned what)
 	char out[PATH_MAX];
 
 	snprintf(out, sizeof(out), "%s/out", fuzz_folder());
-	fuzz_command(cmd_export, "--format", formats[what % (sizeof(formats) / sizeof(formats[0]))],
-		     "-o", out, path, NULL);
+	FUZZ_COMMAND(cmd_export, "--format", formats[what % (sizeof(formats) / sizeof(formats[0]))],
+		     "-o", out, path);
 }
 
 /* Techniques in groups that may be applied one after the other. */
@@ -153,8 +152,8 @@ static void ask_what_if(const char *path, unsigned what)
 	};
 	const char *const *group = groups[what % 6];
 
-	fuzz_command(cmd_whatif, "--format", what & 0x80 ? "json" : "text", group[0], group[1],
-		     group[2], group[3], path, NULL);
+	FUZZ_COMMAND(cmd_whatif, "--format", what & 0x80 ? "json" : "text", group[0], group[1],
+		     group[2], group[3], path);
 }
 
 void fuzz_recording(const uint8_t *bytes, size_t size)
@@ -167,10 +166,10 @@ void fuzz_recording(const uint8_t *bytes, size_t size)
 	make_recording(path, bytes + 2, size - 2);
 	switch (bytes[0] % 16) {
 	case 0:
-		fuzz_command(cmd_report, "--wide", path, NULL);
+		FUZZ_COMMAND(cmd_report, "--wide", path);
 		break;
 	case 1:
-		fuzz_command(cmd_report, "--format", "json", path, NULL);
+		FUZZ_COMMAND(cmd_report, "--format", "json", path);
 		break;
 	case 2:
 		report_section(path, bytes[1]);
@@ -182,19 +181,19 @@ void fuzz_recording(const uint8_t *bytes, size_t size)
 		export_as(path, bytes[1]);
 		break;
 	case 5:
-		fuzz_command(cmd_advise, path, NULL);
+		FUZZ_COMMAND(cmd_advise, path);
 		break;
 	case 6:
 		ask_what_if(path, bytes[1]);
 		break;
 	case 7:
-		fuzz_command(cmd_verify, path, path, NULL);
+		FUZZ_COMMAND(cmd_verify, path, path);
 		break;
 	case 8:
-		fuzz_command(cmd_compare, path, path, NULL);
+		FUZZ_COMMAND(cmd_compare, path, path);
 		break;
 	case 9:
-		fuzz_command(cmd_report, "--range", "step", "--skip-first", "1", path, NULL);
+		FUZZ_COMMAND(cmd_report, "--range", "step", "--skip-first", "1", path);
 		break;
 	default:
 		draw(path, bytes[1]);

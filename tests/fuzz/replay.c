@@ -10,25 +10,34 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* In memory of its own size, so that a sanitizer sees what is read beyond its end. */
+/* In memory of its own size, so that a sanitizer sees what is read beyond its end; NULL: it cannot be read. */
+static uint8_t *read_file(FILE *file, size_t *size)
+{
+	uint8_t *bytes;
+
+	if (fseek(file, 0, SEEK_END))
+		return NULL;
+	*size = (size_t)ftell(file);
+	rewind(file);
+	bytes = malloc(*size ? *size : 1);
+	if (bytes && fread(bytes, 1, *size, file) == *size)
+		return bytes;
+	free(bytes);
+	return NULL;
+}
+
 static int run_file(const char *path)
 {
 	FILE *file = fopen(path, "re");
-	uint8_t *bytes = NULL;
-	size_t size;
+	size_t size = 0;
+	uint8_t *bytes = file ? read_file(file, &size) : NULL;
 
-	if (!file || fseek(file, 0, SEEK_END)) {
+	if (file)
+		fclose(file);
+	if (!bytes) {
 		perror(path);
 		return 1;
 	}
-	size = (size_t)ftell(file);
-	rewind(file);
-	bytes = malloc(size ? size : 1);
-	if (!bytes || fread(bytes, 1, size, file) != size) {
-		perror(path);
-		return 1;
-	}
-	fclose(file);
 	fprintf(stderr, "# %s\n", path);
 	LLVMFuzzerTestOneInput(bytes, size);
 	free(bytes);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run.sh SECONDS [TARGET...] - gives each target of tests/fuzz new inputs for so long, by libFuzzer, one process at a
-# time, and adds what was run to docs/results/fuzz.txt.
+# time, and adds what was run to docs/results/fuzz.txt, which make readme puts into docs/security.md.
 #
 # The inputs that reach new code stay in build/libfuzzer/corpus/, where the next run goes on.  An input that ends the
 # program, or takes 20 s or 2 GB, goes to tests/fuzz/found/TARGET.NAME: mend it, and leave it there for tests/cli/fuzz.bats.
@@ -23,8 +23,8 @@ add() {
 		NR > 4 && $1 == target { executions += $2; hours = $3; next }
 		NR > 4 { rows[$1] = $0 }
 		END {
-			print "$ make fuzz    (tests/fuzz/run.sh adds to these sums; no input ends the program, or one that did is"
-			print "found: it was mended, and make check gives it to the program again)"
+			print "$ make fuzz    (each run adds to these sums)"
+			print "found: inputs that once ended the program; tests/cli/fuzz.bats gives them to it again"
 			print ""
 			printf format, "target", "executions", "processor_hours", "found"
 			rows[target] = sprintf(format, target, executions, sprintf("%.3f", hours + seconds / 3600), found)

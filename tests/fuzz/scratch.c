@@ -2,7 +2,6 @@
 #include "targets.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,17 +51,13 @@ const char *fuzz_file(const char *name, const uint8_t *bytes, size_t size)
 	return path;
 }
 
-void fuzz_command(int (*command)(int argc, char **argv), ...)
+void fuzz_command(int (*command)(int argc, char **argv), const char *const *arguments)
 {
 	char *argv[FUZZ_ARGUMENTS + 2] = {strdup("rooflinectl")};
-	const char *argument;
 	int argc = 1;
-	va_list arguments;
 
-	va_start(arguments, command);
-	while (argc <= FUZZ_ARGUMENTS && (argument = va_arg(arguments, const char *)))
-		argv[argc++] = strdup(argument); /* a command may write into them */
-	va_end(arguments);
+	for (; argc <= FUZZ_ARGUMENTS && arguments[argc - 1]; argc++)
+		argv[argc] = strdup(arguments[argc - 1]); /* a command may write into them */
 	(void)command(argc, argv);
 	fflush(stdout);
 	while (argc > 0)

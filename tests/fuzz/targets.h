@@ -30,8 +30,9 @@ const char *fuzz_folder(void);
 /* Writes the bytes to the file of that name there; its path is valid until the next call. */
 const char *fuzz_file(const char *name, const uint8_t *bytes, size_t size);
 
-/* Runs a command as main() does; its arguments, at most FUZZ_ARGUMENTS without the name, end with NULL. */
+/* Runs a command as main() does, with these arguments, at most FUZZ_ARGUMENTS without its name. */
 #define FUZZ_ARGUMENTS 8
-__attribute__((sentinel)) void fuzz_command(int (*command)(int argc, char **argv), ...);
+#define FUZZ_COMMAND(command, ...) fuzz_command(command, (const char *const[]){__VA_ARGS__, NULL})
+void fuzz_command(int (*command)(int argc, char **argv), const char *const *arguments);
 
 #endif

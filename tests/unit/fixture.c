@@ -212,6 +212,16 @@ void fixture_write(const struct fixture *fixture, const char *process, const cha
 	fixture_write_bytes(fixture, process, name, text, strlen(text));
 }
 
+/* The number behind the dot: two with the same one would be copies of each other. */
+static void set_pid(const struct fixture *fixture, const char *process)
+{
+	char facts[1024];
+
+	snprintf(facts, sizeof(facts), "%spid,%s\n", tables[TRACE_TABLE_process],
+		 strchr(process, '.') + 1);
+	fixture_write(fixture, process, "process.csv", facts);
+}
+
 void fixture_add_process(const struct fixture *fixture, const char *process)
 {
 #define FILE_NAME(table, columns) #table ".csv",
@@ -221,6 +231,8 @@ void fixture_add_process(const struct fixture *fixture, const char *process)
 	for (int table = 0; table < TRACE_TABLE_COUNT; table++)
 		if (tables[table])
 			fixture_write(fixture, process, file_names[table], tables[table]);
+	if (strcmp(process, FIXTURE_PROCESS) != 0)
+		set_pid(fixture, process);
 }
 
 void fixture_small(struct fixture *fixture)

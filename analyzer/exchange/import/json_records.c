@@ -1,6 +1,7 @@
 #include "exchange/import/json_records.h"
 
 #include <errno.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@ struct json_record {
 };
 
 struct parser {
+	jmp_buf no_memory; /* where to go when there is none */
 	struct json_record record;
 	char section[64];
 	char path[256];			 /* of the value to come, within its record */
@@ -247,22 +249,67 @@ static int parse(yajl_handle handle, struct parser *parser, struct plain_file *f
 	return rc;
 }
 
+/* ---- memory: yajl does not look whether it got some ---- */
+
+static void *allocate(void *context, size_t size)
+{
+	struct parser *parser = context;
+	void *memory = malloc(size);
+
+	if (!memory)
+		longjmp(parser->no_memory, 1);
+	return memory;
+}
+
+static void *reallocate(void *context, void *memory, size_t size)
+{
+	struct parser *parser = context;
+
+	memory = realloc(memory, size);
+	if (!memory)
+		longjmp(parser->no_memory, 1);
+	return memory;
+}
+
+static void release(void *context, void *memory)
+{
+	(void)context;
+	free(memory);
+}
+
+/* ---- a file ---- */
+
+struct reading {
+	struct parser parser;
+	yajl_alloc_funcs memory;
+	yajl_handle handle;
+	struct plain_file *file;
+};
+
+static int read_records(struct reading *reading, const char *path, struct err *err)
+{
+	if (setjmp(reading->parser.no_memory))
+		return err_set(err, -ENOMEM, "%s: out of memory", path);
+	reading->handle = yajl_alloc(&callbacks, &reading->memory, &reading->parser);
+	/* profilers copy names as they find them */
+	yajl_config(reading->handle, yajl_dont_validate_strings, 1);
+	return parse(reading->handle, &reading->parser, reading->file, path, err);
+}
+
 int json_records_read(const char *path, json_record_taker each, void *context, struct err *err)
 {
-	struct parser parser = {.each = each, .context = context};
-	yajl_handle handle = yajl_alloc(&callbacks, NULL, &parser);
-	struct plain_file *file = NULL;
-	int rc = handle ? plain_file_open(&file, path, err)
-			: err_set(err, -ENOMEM, "%s: out of memory", path);
+	struct reading reading = {
+		.parser = {.each = each, .context = context},
+		.memory = {allocate, reallocate, release, &reading.parser},
+	};
+	int rc = plain_file_open(&reading.file, path, err);
 
-	if (handle) /* profilers copy names as they find them */
-		yajl_config(handle, yajl_dont_validate_strings, 1);
 	if (rc == 0)
-		rc = parse(handle, &parser, file, path, err);
-	plain_file_close(file);
-	if (handle)
-		yajl_free(handle);
-	free(parser.record.fields);
-	free(parser.record.bytes);
+		rc = read_records(&reading, path, err);
+	plain_file_close(reading.file);
+	if (reading.handle)
+		yajl_free(reading.handle);
+	free(reading.parser.record.fields);
+	free(reading.parser.record.bytes);
 	return rc;
 }

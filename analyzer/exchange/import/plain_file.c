@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include <archive.h>
+#include <archive_entry.h>
 
 #include "base/unpack_limit.h"
 
 struct plain_file {
 	struct archive *archive;
-	const char *path; /* borrowed */
+	struct archive_entry *entry; /* libarchive's own might be missing: it does not look */
+	const char *path;	     /* borrowed */
 	bool is_empty;
 	struct unpack_limit limit;
 	char block[PLAIN_FILE_BLOCK_BYTES];
@@ -42,9 +44,8 @@ static bool support_filters(struct archive *archive)
 int plain_file_open(struct plain_file **out, const char *path, struct err *err)
 {
 	struct plain_file *file = *out = calloc(1, sizeof(*file));
-	struct archive_entry *entry;
 
-	if (!file || !(file->archive = archive_read_new()))
+	if (!file || !(file->archive = archive_read_new()) || !(file->entry = archive_entry_new()))
 		return err_set(err, -ENOMEM, "%s: out of memory", path);
 	file->path = path;
 	if (!support_filters(file->archive))
@@ -54,7 +55,7 @@ int plain_file_open(struct plain_file **out, const char *path, struct err *err)
 	archive_read_support_format_empty(file->archive);
 	if (archive_read_open_filename(file->archive, path, PLAIN_FILE_BLOCK_BYTES) != ARCHIVE_OK)
 		return describe(file, err);
-	switch (archive_read_next_header(file->archive, &entry)) {
+	switch (archive_read_next_header2(file->archive, file->entry)) {
 	case ARCHIVE_OK:
 		return 0;
 	case ARCHIVE_EOF:
@@ -87,5 +88,7 @@ void plain_file_close(struct plain_file *file)
 {
 	if (file && file->archive)
 		archive_read_free(file->archive);
+	if (file)
+		archive_entry_free(file->entry);
 	free(file);
 }

@@ -1,6 +1,7 @@
 #include "exchange/import/sqlite_table.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,55 @@ static int describe(sqlite3 *file, const char *path, struct err *err)
 	return err_set(err, -EINVAL, "%s: %s; export it again", path, sqlite3_errmsg(file));
 }
 
+/* ---- memory: SQLite has many calls that answer "none" where they find none, so that it is remembered here ---- */
+
+static sqlite3_mem_methods plain;
+static atomic_bool has_failed;
+
+static void *keep_failure(void *memory)
+{
+	if (!memory)
+		atomic_store(&has_failed, true);
+	return memory;
+}
+
+static void *allocate(int size)
+{
+	return keep_failure(plain.xMalloc(size));
+}
+
+static void *reallocate(void *memory, int size)
+{
+	return keep_failure(plain.xRealloc(memory, size));
+}
+
+/* Only before SQLite is used for the first time; later it changes nothing. */
+static void watch_memory(void)
+{
+	sqlite3_mem_methods watched;
+
+	atomic_store(&has_failed, false);
+	if (plain.xMalloc || sqlite3_config(SQLITE_CONFIG_GETMALLOC, &plain) != SQLITE_OK)
+		return;
+	watched = plain;
+	watched.xMalloc = allocate;
+	watched.xRealloc = reallocate;
+	(void)sqlite3_config(SQLITE_CONFIG_MALLOC, &watched);
+}
+
+/* ---- the file ---- */
+
+int sqlite_file_close(sqlite3 *file, int rc, const char *path, struct err *err)
+{
+	if (rc == 0 && atomic_load(&has_failed))
+		rc = err_set(err, -ENOMEM, "%s: out of memory", path);
+	sqlite3_close(file);
+	return rc;
+}
+
 int sqlite_file_open(sqlite3 **out, const char *path, struct err *err)
 {
+	watch_memory();
 	if (sqlite3_open_v2(path, out, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
 		return describe(*out, path, err);
 	sqlite3_db_config(*out, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);

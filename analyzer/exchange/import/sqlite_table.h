@@ -12,9 +12,12 @@
 
 #include "base/err.h"
 
-/* Opens the file for reading alone, and believes nothing in it that could run.  The caller frees *out with
- * sqlite3_close, also after a failure. */
+/* Opens the file for reading alone, and believes nothing in it that could run.  The caller closes *out with
+ * sqlite_file_close, also after a failure. */
 int sqlite_file_open(sqlite3 **out, const char *path, struct err *err);
+
+/* Returns rc where that is negative, or -ENOMEM where anything found no memory since the file was opened. */
+int sqlite_file_close(sqlite3 *file, int rc, const char *path, struct err *err);
 
 bool sqlite_has_table(sqlite3 *file, const char *table);
 bool sqlite_has_column(sqlite3 *file, const char *table, const char *column);

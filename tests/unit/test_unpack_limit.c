@@ -1,0 +1,75 @@
+/* How much may become of compressed bytes, and of a disk. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <sys/statvfs.h>
+
+#include "base/unpack_limit.h"
+
+#define MIB ((uint64_t)1 << 20)
+
+/* In place of the C library's. */
+static uint64_t disk_bytes, free_bytes;
+
+int fstatvfs(int fd, struct statvfs *disk)
+{
+	(void)fd;
+	*disk = (struct statvfs){.f_frsize = 4096,
+				 .f_blocks = disk_bytes / 4096,
+				 .f_bavail = free_bytes / 4096};
+	return 0;
+}
+
+static int look_after(uint64_t unpacked_bytes, struct err *err)
+{
+	struct unpack_limit limit = {.bytes = unpacked_bytes};
+
+	return unpack_limit_look(&limit, 1, "/tmp", "; set TMPDIR", err);
+}
+
+static void test_disk(void **state)
+{
+	struct err err = {""};
+
+	(void)state;
+	disk_bytes = 1000 * MIB;
+	free_bytes = 70 * MIB;
+	assert_int_equal(look_after(32 * MIB, &err), 0);
+	free_bytes = 60 * MIB;
+	assert_int_equal(look_after(32 * MIB, &err), -ENOSPC);
+	assert_string_equal(err.text, "/tmp: no more is unpacked, as only 60.0 MiB of the disk are "
+				      "left; set TMPDIR");
+	assert_int_equal(look_after(1 * MIB, &err), 0); /* what is small is as ever */
+	disk_bytes = 1000000 * MIB;
+	free_bytes = 1100 * MIB;
+	assert_int_equal(look_after(32 * MIB, &err), 0);
+}
+
+static void test_times(void **state)
+{
+	struct unpack_limit limit = {0};
+	struct err err = {""};
+
+	(void)state;
+	assert_int_equal(unpack_limit_add(&limit, 64 * MIB, 10, "file", &err), 0);
+	assert_int_equal(unpack_limit_add(&limit, 1, 10, "file", &err), -EFBIG);
+	assert_non_null(strstr(err.text, "file: becomes more than 200 times as large"));
+	assert_int_equal(unpack_limit_add(&limit, 1, MIB, "file", &err), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		{"a disk that is nearly full is left alone", test_disk, NULL, NULL, NULL},
+		{"what becomes more than 200 times as large is refused, what stays small never",
+		 test_times, NULL, NULL, NULL},
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
