@@ -130,10 +130,11 @@ static void put_points(struct plane *plane, const struct scene *scene)
 static void put_label(struct plane *plane, const struct scene *scene,
 		      const struct atomics_kernel *kernel, size_t number)
 {
-	char name[4 * NAME_LIMIT + 1], text[4 * NAME_LIMIT + 64], note[4 * NAME_LIMIT + 96];
+	const char *name =
+		kernel_label(scene->report->profile->kernel_labels, kernel->name, LABEL_NARROW);
+	char text[4 * NAME_LIMIT + 64], note[4 * NAME_LIMIT + 96];
 	double radius = radius_of(scene, kernel) + 4;
 
-	format_kernel_name(name, sizeof(name), kernel->name, NAME_LIMIT);
 	if (kernel->hottest_share >= 0)
 		snprintf(text, sizeof(text), "%s %.0f%%%s", name, 100 * kernel->hottest_share,
 			 kernel->is_bottleneck ? ": bottleneck" : "");

@@ -282,7 +282,9 @@ static void short_name(char *buffer, size_t size, const struct scene *scene,
 
 	point_name(name, sizeof(name), scene->report, point);
 	if (point_kind(scene->report, point) == POINT_KERNEL)
-		format_kernel_name(buffer, size, name, NAME_LIMIT);
+		snprintf(buffer, size, "%s",
+			 kernel_label(scene->report->profile->kernel_labels, point->name,
+				      LABEL_NARROW));
 	else
 		format_text(buffer, size, name, NAME_LIMIT);
 }

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/names/kernel_labels.h"
 #include "roofline/metrics.h"
 #include "roofline/power.h"
 #include "roofline/sampled.h"
@@ -280,11 +281,12 @@ struct profile_jit {
 struct profile_range {
 	int64_t start_ns, end_ns;
 	const char *domain; /* "" for the default domain */
-	const char *name;
-	uint32_t thread; /* threads[] it started on */
-	uint32_t depth;	 /* 0 outermost; push and pop only */
+	const char *name;   /* of an operator of PyTorch without what it was called with */
+	uint32_t thread;    /* threads[] it started on */
+	uint32_t depth;	    /* 0 outermost; push and pop only */
 	bool is_push_pop;
 	bool is_open;
+	const char *recorded_name; /* NULL where it is the name */
 };
 
 /* What the whole GPU did for a moment, whoever used it; 88 bytes. */
@@ -446,6 +448,8 @@ struct profile {
 	size_t thread_count;
 	char **kernel_names; /* demangled, unique */
 	size_t kernel_name_count;
+	struct kernel_labels *
+		kernel_labels; /* what they are called in reports; those of all runs, of which the first owns them */
 	struct profile_signature *signatures;
 	size_t signature_count;
 	struct profile_machine_code *machine_codes; /* by kernel, then sm; one of each */
