@@ -37,42 +37,42 @@ static const struct {
 	 "reduce<float, 256>"},
 	{ATEN_KERNEL("at::native::CUDAFunctor_add<float>"),
 	 "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>",
-	 "vectorized_ele...<CUDAFunctor_add>", "vect...<CUDAFunctor_add>"},
+	 "vectorized_ele...<CUDAFunctor_add>", "vector...<CUDAFunctor_add>"},
 	{ATEN_KERNEL("at::native::FillFunctor<int>"),
 	 "vectorized_elementwise_kernel<4, FillFunctor<int>>", "vectorized_element...<FillFunctor>",
-	 "vectoriz...<FillFunctor>"},
+	 "vectorized...<FillFunctor>"},
 	{ATEN_KERNEL("at::native::AUnaryFunctor<float, float, float, "
 		     "at::native::binary_internal::MulFunctor<float> >"),
 	 "vectorized_elementwise_kernel<4, MulFunctor<float>>",
-	 "vectorized_elementw...<MulFunctor>", "vectorize...<MulFunctor>"},
+	 "vectorized_elementw...<MulFunctor>", "vectorized_...<MulFunctor>"},
 	{ATEN_KERNEL(LAMBDA_OF("frac_kernel_cuda")),
 	 "vectorized_elementwise_kernel<4, frac_kernel_cuda<float>>",
-	 "vectorized_el...<frac_kernel_cuda>", "vect...<frac_ker...cuda>"},
+	 "vectorized_el...<frac_kernel_cuda>", "vecto...<frac_kernel_cuda>"},
 	{"void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<"
 	 "at::native::CUDAFunctor_add<float> >(at::TensorIteratorBase&, "
 	 "at::native::CUDAFunctor_add<float> const&)::{lambda(int)#1}>(int, int)",
 	 "elementwise_kernel<128, 2, CUDAFunctor_add<float>>", "elementwise_ke...<CUDAFunctor_add>",
-	 "elem...<CUDAFunctor_add>"},
+	 "elemen...<CUDAFunctor_add>"},
 	{"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, "
 	 "at::native::func_wrapper_t<float, at::native::sum_functor<float, float, float>::"
 	 "operator()(at::TensorIterator&)::{lambda(float, float)#1}>, unsigned int, float, 4, 4> >"
 	 "(int)",
 	 "reduce_kernel<512, 1, sum_functor<float>>", "reduce_kernel<sum_functor<float>>",
-	 "reduce_k...<sum_functor>"},
+	 "reduce_kernel<sum_functor>"},
 	{"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::"
 	 "(anonymous namespace)::TensorListMetadata<2>, at::native::(anonymous namespace)::"
 	 "BinaryOpListAlphaFunctor<float, 2, 2, 0>, std::plus<float>, float>(int)",
 	 "multi_tensor_apply_kernel<BinaryOpListAlphaFunctor, plus>",
-	 "multi...<BinaryOpListAlphaFunctor>", "mult...<BinaryOp...ctor>"},
+	 "multi...<BinaryOpListAlphaFunctor>", "mult...<BinaryOpLi...ctor>"},
 	{"void at::native::(anonymous namespace)::CatArrayBatchedCopy<at::native::"
 	 "(anonymous namespace)::OpaqueType<4u>, unsigned int, 3, 64, 64>(int)",
-	 "CatArrayBatchedCopy<OpaqueType<4>, unsigned int, 3, 64, 64>", "CatArrayBatchedCopy<...>",
-	 "CatArrayBatchedCopy<...>"},
+	 "CatArrayBatchedCopy<OpaqueType<4>, unsigned int, 3, 64, 64>",
+	 "CatArrayBatchedCopy<OpaqueType...>", "CatArrayBatchedCopy<Op...>"},
 	{"void at_cuda_detail::cub::DeviceRadixSortOnesweepKernel<at_cuda_detail::cub::"
 	 "DeviceRadixSortPolicy<float, unsigned int, int>::Policy800, false, float, unsigned int, "
 	 "int, int, int>(int*)",
 	 "DeviceRadixSortOnesweepKernel<false, float, ...>", "DeviceRadixSortOnesweepKernel<...>",
-	 "DeviceRadixSor...pKernel"},
+	 "DeviceRadixSortO...pKernel"},
 	{"void cub::DeviceScanKernel<cub::DeviceScanPolicy<int>::Policy600, int*, int*, "
 	 "cub::ScanTileState<int, true>, cub::Sum, cub::NullType, int>(int*)",
 	 "DeviceScanKernel<Sum>", "DeviceScanKernel<Sum>", "DeviceScanKernel<Sum>"},
@@ -80,11 +80,11 @@ static const struct {
 	 "ParallelForAgent<thrust::cuda_cub::__uninitialized_fill::functor<"
 	 "thrust::device_ptr<float>, float>, unsigned long>, unsigned long>(int)",
 	 "_kernel_agent<__uninitialized_fill<device_ptr<float>>>",
-	 "_kernel_a...<__uninitialized_fill>", "_ker...<__uninit...fill>"},
+	 "_kernel_a...<__uninitialized_fill>", "_ker...<__uninitia...fill>"},
 	{"void cutlass::Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>"
 	 "(cutlass_80_simt_sgemm_64x64_8x5_tn_align1::Params)",
 	 "cutlass_80_simt_sgemm_64x64_8x5_tn_align1", "cutlass_80_simt_sgemm..._tn_align1",
-	 "cutlass_80_sim..._align1"},
+	 "cutlass_80_simt_..._align1"},
 	{"void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int, int, "
 	 "int, int>, cutlass::gemm::collective::CollectiveMma<cutlass::gemm::"
 	 "MainloopSm90TmaGmmaWarpSpecialized<5, cute::tuple<cute::C<2>, cute::C<1>, cute::C<1> >, "
@@ -92,17 +92,17 @@ static const struct {
 	 "cute::C<128>, cute::C<64> >, cutlass::bfloat16_t, cute::tuple<long, cute::C<1>, long> > "
 	 "> >(int)",
 	 "GemmUniversal<128x128x64, bfloat16_t>", "GemmUniversal<128x128x64>",
-	 "GemmUniversal<...>"},
+	 "GemmUniversal<128x128x64>"},
 	{"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
 	 "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "ncclDevKernel_AllRedu...16_RING_LL",
-	 "ncclDevKernel_...RING_LL"},
+	 "ncclDevKernel_Al...RING_LL"},
 	{"triton_poi_fused_add_addmm_copy__frac_relu_3",
 	 "triton_poi_fused_add_addmm_copy__frac_relu_3", "triton_poi_fused_add_...rac_relu_3",
-	 "triton_poi_fus..._relu_3"},
+	 "triton_poi_fused..._relu_3"},
 	{"void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, "
 	 "cutlass::bfloat16_t>, true, false>(Flash_fwd_params)",
-	 "flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, ...>", "flash_fwd_kernel<...>",
-	 "flash_fwd_kernel<...>"},
+	 "flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, ...>",
+	 "flash_fwd_kernel<Flash_fwd_ker...>", "flash_fwd_kernel<Flash...>"},
 	{"void step_kernel<&(anonymous namespace)::scale>(unsigned int*)", "step_kernel<&scale>",
 	 "step_kernel<&scale>", "step_kernel<&scale>"},
 	{"void scan<1024, (cub::BlockScanAlgorithm)2>(int*)", "scan<1024, 2>", "scan<1024, 2>",

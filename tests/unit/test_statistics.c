@@ -289,6 +289,7 @@ static void test_operators(void **state)
 	builder_range(b, 0, "aten::addmm", 20, 400);
 	builder_range(b, 0, "my part", 30, 300);
 	builder_range(b, 0, "AddmmBackward0", 600, 700)->recorded_name = "AddmmBackward0, seq = 3";
+	b->threads[0].range_count = 5;
 	builder_kernel(b, 0, "gemm", 1000, 1600, launch(b, 100));
 	builder_kernel(b, 0, "gemm", 2000, 2300, launch(b, 450));
 	builder_kernel(b, 0, "backward", 3000, 3200, launch(b, 650));
