@@ -49,7 +49,7 @@ bool slice_begins(struct slice text, const char *beginning)
 {
 	size_t i = 0;
 
-	while (beginning[i] && i < text.length && text.at[i] == beginning[i])
+	while (i < text.length && beginning[i] && text.at[i] == beginning[i])
 		i++;
 	return !beginning[i];
 }
