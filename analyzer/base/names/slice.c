@@ -56,7 +56,11 @@ bool slice_begins(struct slice text, const char *beginning)
 
 bool slice_is(struct slice text, const char *other)
 {
-	return slice_begins(text, other) && !other[text.length];
+	size_t i = 0;
+
+	while (i < text.length && other[i] && text.at[i] == other[i])
+		i++;
+	return i == text.length && !other[i];
 }
 
 bool slice_ends(struct slice text, const char *ending)
