@@ -4,6 +4,7 @@
 
 #include "analysis/counters/counted.h"
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 
 #define MOST_SHARE \
 	0.5 /* of the nearest roof: with more of it wider_loads and tensor_cores are asked */
@@ -126,11 +127,11 @@ int latency_kernels_add_evidence(struct recommendation *item, const struct facts
 {
 	const struct roof_kernels found = facts_find_roof_kernels(facts, stake);
 	struct latency_kernel kernel;
-	char name[64];
+	const char *name;
 	int rc;
 
 	(void)latency_kernel_of(&kernel, facts, found.most);
-	format_kernel_name(name, sizeof(name), kernel.point->name, sizeof(name) - 1);
+	name = kernel_label(facts->report->profile->kernel_labels, kernel.point->name, LABEL_WIDE);
 	rc = advice_add_evidence(item, "%s: at %.0f%% of its nearest roof (%s)", name,
 				 100 * kernel.point->binding_share,
 				 roofline_roof_title(kernel.point->binding));

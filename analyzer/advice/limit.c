@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 #include "base/ns.h"
 #include "whatif/what_if.h"
 
@@ -53,7 +54,10 @@ struct limit_name limit_kernel_name(const struct limit *limit, const struct repo
 		snprintf(name.text, sizeof(name.text), "graph %" PRIu32,
 			 report->profile->counted_graphs[limit->kernel->subject].graph);
 	else if (limit->kernel)
-		format_kernel_name(name.text, sizeof(name.text), limit->kernel->name, 40);
+		format_text(name.text, sizeof(name.text),
+			    kernel_label(report->profile->kernel_labels, limit->kernel->name,
+					 LABEL_WIDE),
+			    sizeof(name.text));
 	return name;
 }
 

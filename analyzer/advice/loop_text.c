@@ -1,6 +1,7 @@
 #include "advice/loop_text.h"
 
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +32,10 @@ static void name_op(char *buffer, size_t size, const struct profile *profile,
 		    const struct profile_op *op)
 {
 	if (op->kind == OP_KERNEL)
-		format_kernel_name(buffer, size, profile->signatures[op->detail].name, NAME_WIDTH);
+		format_text(buffer, size,
+			    kernel_label(profile->kernel_labels,
+					 profile->signatures[op->detail].name, LABEL_MEDIUM),
+			    NAME_WIDTH);
 	else
 		snprintf(buffer, size, "%s",
 			 op->kind == OP_COPY	 ? copy_name(profile, op)

@@ -25,13 +25,6 @@ struct figure format_percent(double part, double whole);    /* 12.3%, "-" when w
 /* "CUDA 13.0" style version of a number that packs 1000 * major + 10 * minor. */
 struct figure format_cuda_version(uint64_t version);
 
-/*
- * A kernel name short enough for width columns, in buffer.  Without its return
- * type, parameters and namespaces; then without what does not fit of the
- * template arguments; a name without them keeps its tail.
- */
-void format_kernel_name(char *buffer, size_t size, const char *name, size_t width);
-
 /* Bytes of the character that text begins with; 0 when a terminal must not get it: a control
  * character, or a byte that is no UTF-8.  Such a byte is shown as '?'. */
 size_t format_character(const char *text);

@@ -130,10 +130,11 @@ static void put_points(struct plane *plane, const struct scene *scene)
 static void put_label(struct plane *plane, const struct scene *scene,
 		      const struct atomics_kernel *kernel, size_t number)
 {
-	char name[4 * NAME_LIMIT + 1], text[4 * NAME_LIMIT + 64], note[4 * NAME_LIMIT + 96];
+	const char *name =
+		kernel_label(scene->report->profile->kernel_labels, kernel->name, LABEL_NARROW);
+	char text[4 * NAME_LIMIT + 64], note[4 * NAME_LIMIT + 96];
 	double radius = radius_of(scene, kernel) + 4;
 
-	format_kernel_name(name, sizeof(name), kernel->name, NAME_LIMIT);
 	if (kernel->hottest_share >= 0)
 		snprintf(text, sizeof(text), "%s %.0f%%%s", name, 100 * kernel->hottest_share,
 			 kernel->is_bottleneck ? ": bottleneck" : "");
@@ -197,15 +198,17 @@ static void set_titles(struct chart_file *file, const struct scene *scene)
 static int tell_missing(const struct scene *scene, struct err *err)
 {
 	if (!scene->report->atomics->is_asked)
-		return err_set(err, -ENODATA,
-			       "%s has no counters of atomics; record them with: rooflinectl record "
-			       "--counters=atomics -- PROGRAM",
-			       scene->report->profile->path);
+		return err_set(
+			err, -ENODATA,
+			"%s has no counters of atomics; record them with: rooflinectl record "
+			"--counters=atomics -- PROGRAM",
+			scene->report->profile->path);
 	if (scene->shared_count)
-		return err_set(err, -ENODATA,
-			       "no kernel that was counted has atomics in global memory; %zu %s some in "
-			       "shared memory only",
-			       scene->shared_count, scene->shared_count == 1 ? "has" : "have");
+		return err_set(
+			err, -ENODATA,
+			"no kernel that was counted has atomics in global memory; %zu %s some in "
+			"shared memory only",
+			scene->shared_count, scene->shared_count == 1 ? "has" : "have");
 	return err_set(err, -ENODATA, "no kernel that was counted has atomics");
 }
 

@@ -7,8 +7,6 @@
 
 /* Causes below this share of the idle time are not named in a title. */
 #define NAMED_CAUSE_RATIO 0.03
-#define LEGEND_NAME_LIMIT 34
-#define LEGEND_NAME_SIZE (4 * LEGEND_NAME_LIMIT + 1) /* UTF-8 */
 
 char chart_color_letter(int color)
 {
@@ -172,19 +170,18 @@ int chart_set_cause_legend(struct chart_file *file, int first, const struct char
 	return number;
 }
 
-int chart_set_kernel_legend(struct chart_file *file, int first, const struct statistics *statistics,
+int chart_set_kernel_legend(struct chart_file *file, int first, const struct report *report,
 			    const bool colors_seen[COLOR_END])
 {
-	char name[LEGEND_NAME_SIZE];
 	int number = first + 1;
 
 	chart_set_legend(file, first, 0, "kernels");
 	for (int i = 0; i < CHART_KERNEL_COLORS; i++) {
 		if (!colors_seen[COLOR_KERNEL + i])
 			continue;
-		format_kernel_name(name, sizeof(name), statistics->kernels[i].name,
-				   LEGEND_NAME_LIMIT);
-		chart_set_legend(file, number++, COLOR_KERNEL + i, name);
+		chart_set_legend(file, number++, COLOR_KERNEL + i,
+				 kernel_label(report->profile->kernel_labels,
+					      report->statistics->kernels[i].name, LABEL_MEDIUM));
 	}
 	if (colors_seen[COLOR_OTHER_KERNEL])
 		chart_set_legend(file, number++, COLOR_OTHER_KERNEL, "other kernels");

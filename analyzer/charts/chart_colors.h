@@ -64,7 +64,7 @@ void chart_begin_legend(struct chart_file *file, int title_count);
 int chart_set_cause_legend(struct chart_file *file, int first, const struct chart_idle *idle);
 
 /* The kernels and graphs among the colors that were seen, likewise, after a title where there are any. */
-int chart_set_kernel_legend(struct chart_file *file, int first, const struct statistics *statistics,
+int chart_set_kernel_legend(struct chart_file *file, int first, const struct report *report,
 			    const bool colors_seen[COLOR_END]);
 
 /* One legend entry.  A color of 0 makes it the title of those that follow. */

@@ -7,9 +7,6 @@
 #include "charts/quantity.h"
 
 #define BAR_COUNT 15
-#define NAME_LIMIT 38
-#define TERM_NAME_LIMIT 24
-#define NAME_SIZE (4 * NAME_LIMIT + 1) /* UTF-8 */
 
 static int64_t total_ns(const struct statistics *statistics, size_t first)
 {
@@ -51,13 +48,12 @@ static void describe_total(char *text, size_t size, int64_t part_ns, int64_t who
 }
 
 static void put_kernel(struct chart_file *file, const struct kernel_statistics *kernel,
-		       size_t position, size_t name_limit, double unit_ns, int64_t whole_ns)
+		       size_t position, const char *name, double unit_ns, int64_t whole_ns)
 {
-	char name[NAME_SIZE], value[80], detail[128];
+	char value[80], detail[128];
 	int color =
 		position < CHART_KERNEL_COLORS ? COLOR_KERNEL + (int)position : COLOR_OTHER_KERNEL;
 
-	format_kernel_name(name, sizeof(name), kernel->name, name_limit);
 	describe_total(value, sizeof(value), kernel->time.total_ns, whole_ns);
 	describe_runs(detail, sizeof(detail), &kernel->time);
 	put_bar(file, position, (double)kernel->time.total_ns / unit_ns, color, name, value,
@@ -77,9 +73,10 @@ static void put_rest(struct chart_file *file, const struct statistics *statistic
 		"\"\"");
 }
 
-static int write_bars(const struct statistics *statistics, size_t name_limit, double unit_ns,
+static int write_bars(const struct report *report, enum kernel_label label, double unit_ns,
 		      const char *folder, struct err *err)
 {
+	const struct statistics *statistics = report->statistics;
 	int64_t whole_ns = total_ns(statistics, 0);
 	struct chart_file file;
 	int rc = chart_file_open(&file, folder, "bars.dat", err);
@@ -88,25 +85,29 @@ static int write_bars(const struct statistics *statistics, size_t name_limit, do
 		return rc;
 	fputs("# position\ttotal\tcolor\tletter\tname\tvalue\truns\n", file.stream);
 	for (size_t i = 0; i < statistics->kernel_count && i < BAR_COUNT; i++)
-		put_kernel(&file, &statistics->kernels[i], i, name_limit, unit_ns, whole_ns);
+		put_kernel(&file, &statistics->kernels[i], i,
+			   kernel_label(report->profile->kernel_labels, statistics->kernels[i].name,
+					label),
+			   unit_ns, whole_ns);
 	if (statistics->kernel_count > BAR_COUNT)
 		put_rest(&file, statistics, unit_ns, whole_ns);
 	return chart_file_close(&file, 0, err);
 }
 
-static void set_titles(struct chart_file *file, const struct statistics *statistics)
+static void set_titles(struct chart_file *file, const struct report *report)
 {
+	const struct statistics *statistics = report->statistics;
 	const struct kernel_statistics *first = statistics->kernels;
 	int64_t whole_ns = total_ns(statistics, 0);
 	uint64_t run_count = 0;
-	char text[256], name[NAME_SIZE];
+	char text[256];
 
 	for (size_t i = 0; i < statistics->kernel_count; i++)
 		run_count += first[i].time.count;
-	format_kernel_name(name, sizeof(name), first->name, NAME_LIMIT);
 	snprintf(text, sizeof(text), "%s of kernel time, %s in %s",
 		 format_ns((double)whole_ns).text,
-		 format_percent((double)first->time.total_ns, (double)whole_ns).text, name);
+		 format_percent((double)first->time.total_ns, (double)whole_ns).text,
+		 kernel_label(report->profile->kernel_labels, first->name, LABEL_MEDIUM));
 	chart_set_text(file, "chart_title", text);
 	snprintf(text, sizeof(text), "%s runs of %zu kernel%s; runs x median, 99th percentile",
 		 format_count(run_count).text, statistics->kernel_count,
@@ -135,15 +136,15 @@ int chart_kernels(const struct report *report, const struct chart_options *optio
 
 	if (!statistics->kernel_count)
 		return err_set(err, -ENODATA, "no kernel of %s ran", report->profile->path);
-	rc = write_bars(statistics, options->text_columns ? TERM_NAME_LIMIT : NAME_LIMIT,
-			    unit->ns, folder, err);
+	rc = write_bars(report, options->text_columns ? LABEL_NARROW : LABEL_MEDIUM, unit->ns,
+			folder, err);
 
 	if (rc < 0)
 		return rc;
 	rc = chart_file_open(&file, folder, "kernels.gp", err);
 	if (rc < 0)
 		return rc;
-	set_titles(&file, statistics);
+	set_titles(&file, report);
 	chart_set_data(&file, "bars", folder);
 	chart_set_number(&file, "bar_count", (double)shown);
 	chart_set_number(&file, "longest", longest_ns / unit->ns);

@@ -40,24 +40,20 @@ static void put_bar(struct chart_lanes *lanes, const struct chart_lane *lane,
 	putc('\n', lanes->spans.stream);
 }
 
-static void format_range_name(char *buffer, size_t size, const char *name, size_t width)
-{
-	format_text(buffer, size, name, width);
-}
-
 static void run_label(char *label, size_t size, const struct chart_lane *lane,
 		      const struct raster_run *run)
 {
 	double width = (double)(run->end_ns - run->start_ns);
 	double window = (double)(lane->lanes->to_ns - lane->lanes->from_ns);
 
-	void (*format_label)(char *, size_t, const char *, size_t) =
-		lane->kind == ROW_STREAM ? format_kernel_name : format_range_name;
+	const char *text = run->label;
 
 	label[0] = '\0';
-	if (run->is_exact && run->interval_count == 1 && run->label &&
+	if (text && lane->kind == ROW_STREAM)
+		text = kernel_label(lane->lanes->kernel_labels, text, LABEL_WIDE);
+	if (run->is_exact && run->interval_count == 1 && text &&
 	    width >= LABEL_LEAST_RATIO * window)
-		format_label(label, size, run->label, LABEL_LIMIT);
+		format_text(label, size, text, LABEL_LIMIT);
 }
 
 static int64_t sum_classes(const struct raster_run *run)

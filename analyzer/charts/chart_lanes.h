@@ -33,6 +33,7 @@ struct chart_lane {
 struct chart_lanes {
 	int64_t origin_ns, from_ns, to_ns; /* absolute; the axis is 0 at the origin */
 	const struct quantity_unit *unit;
+	const struct kernel_labels *kernel_labels; /* borrowed */
 	int columns;
 	bool is_text;
 	struct chart_lane *items; /* owned; each has its kind, color, row, top and height */

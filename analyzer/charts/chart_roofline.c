@@ -282,7 +282,9 @@ static void short_name(char *buffer, size_t size, const struct scene *scene,
 
 	point_name(name, sizeof(name), scene->report, point);
 	if (point_kind(scene->report, point) == POINT_KERNEL)
-		format_kernel_name(buffer, size, name, NAME_LIMIT);
+		snprintf(buffer, size, "%s",
+			 kernel_label(scene->report->profile->kernel_labels, point->name,
+				      LABEL_NARROW));
 	else
 		format_text(buffer, size, name, NAME_LIMIT);
 }
@@ -431,14 +433,16 @@ static int tell_missing(const struct scene *scene, struct err *err)
 	const struct profile *profile = scene->report->profile;
 
 	if (!profile->counter_count)
-		return err_set(err, -ENODATA,
-			       "%s has no counters; record them with: rooflinectl record --counters "
-			       "-- PROGRAM",
-			       profile->path);
-	return err_set(err, -ENODATA,
-		       "no kernel that was counted has FLOPs; its bytes are in: rooflinectl report %s "
-		       "--section roofline",
-		       profile->path);
+		return err_set(
+			err, -ENODATA,
+			"%s has no counters; record them with: rooflinectl record --counters "
+			"-- PROGRAM",
+			profile->path);
+	return err_set(
+		err, -ENODATA,
+		"no kernel that was counted has FLOPs; its bytes are in: rooflinectl report %s "
+		"--section roofline",
+		profile->path);
 }
 
 int chart_roofline(const struct report *report, const struct chart_options *options,

@@ -214,6 +214,7 @@ static int prepare_lanes(struct timeline_chart *chart, const struct chart_option
 	double top = 0;
 
 	chart->picture.is_text = options->text_columns > 0;
+	chart->picture.kernel_labels = chart->report->profile->kernel_labels;
 	chart->text_columns = options->text_columns;
 	label_strips(chart);
 	chart->label_width = widest_label(chart);

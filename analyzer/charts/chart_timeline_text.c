@@ -76,7 +76,9 @@ static void describe_occurrence(char *text, size_t size, const struct timeline_c
 	if (occurrence->is_range)
 		format_text(name, sizeof(name), occurrence->name, TITLE_NAME_LIMIT);
 	else
-		format_kernel_name(name, sizeof(name), occurrence->name, TITLE_NAME_LIMIT);
+		snprintf(name, sizeof(name), "%s",
+			 kernel_label(chart->report->profile->kernel_labels, occurrence->name,
+				      LABEL_MEDIUM));
 	snprintf(text, size, "%s, %s of %s, at %s", name, format_count(occurrence->number).text,
 		 format_count(occurrence->count).text,
 		 format_ns((double)(chart->picture.origin_ns - chart->first_ns)).text);
@@ -113,7 +115,8 @@ static void set_strip_note(struct chart_file *file, const struct timeline_chart 
 					(double)scales->window_ns)
 				 .text);
 	if (own_traffic(chart) > 0)
-		snprintf(own, sizeof(own), " PCIe out is without the %s that sampling itself writes.",
+		snprintf(own, sizeof(own),
+			 " PCIe out is without the %s that sampling itself writes.",
 			 format_rate(own_traffic(chart)).text);
 	if (scales->window_ns && chart->picture.is_text)
 		snprintf(text, sizeof(text),
@@ -145,8 +148,7 @@ static void set_legends(struct chart_file *file, const struct timeline_chart *ch
 	int number = 1, after;
 
 	chart_begin_legend(file, LEGEND_TITLES);
-	number = chart_set_kernel_legend(file, number, chart->report->statistics,
-					 chart->picture.colors_seen);
+	number = chart_set_kernel_legend(file, number, chart->report, chart->picture.colors_seen);
 	chart_set_legend(file, number, 0, "samples");
 	after = set_strip_legend(file, number + 1, chart);
 	number = after > number + 1 ? after : number;

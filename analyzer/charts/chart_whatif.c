@@ -145,6 +145,7 @@ static int prepare(struct whatif_chart *chart)
 		return -ENOMEM;
 	set_axis(chart);
 	chart->picture.is_text = chart->text_columns > 0;
+	chart->picture.kernel_labels = chart->report->profile->kernel_labels;
 	chart->label_width = label_width(chart);
 	chart->picture.columns = chart_columns(chart->text_columns, chart->label_width);
 	chart->picture.count = 0;

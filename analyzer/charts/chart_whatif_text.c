@@ -301,8 +301,7 @@ static void set_legends(struct chart_file *file, const struct whatif_chart *char
 	chart_begin_legend(file, LEGEND_TITLES);
 	chart_set_legend(file, number, 0, "API calls");
 	number = set_call_legend(file, number + 1, chart);
-	number = chart_set_kernel_legend(file, number, chart->report->statistics,
-					 chart->picture.colors_seen);
+	number = chart_set_kernel_legend(file, number, chart->report, chart->picture.colors_seen);
 	if (chart->picture.colors_seen[COLOR_ASIDE]) {
 		chart_set_legend(file, number++, 0, "at the same time");
 		chart_set_legend(file, number++, COLOR_ASIDE,

@@ -7,10 +7,10 @@
 #include <uthash.h>
 
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 #include "charts/chart_colors.h"
 #include "html/html_blocks.h"
 
-#define SHORT_LIMIT 60
 #define DETAIL_SIZE 256
 
 struct html_range_name {
@@ -156,14 +156,14 @@ static void put_kernels(const struct html_names *names, json_t *object)
 {
 	const struct profile *profile = names->report->profile;
 	json_t *kernels = json_array();
-	char name[4 * SHORT_LIMIT + 1];
 
 	for (size_t i = 0; i < profile->kernel_name_count; i++) {
 		json_t *entry = json_array();
 
-		format_kernel_name(name, sizeof(name), profile->kernel_names[i], SHORT_LIMIT);
 		json_builder_append(names->json, entry, html_text(profile->kernel_names[i]));
-		json_builder_append(names->json, entry, html_text(name));
+		json_builder_append(names->json, entry,
+				    html_text(kernel_label(profile->kernel_labels,
+							   profile->kernel_names[i], LABEL_WIDE)));
 		json_builder_append(names->json, entry,
 				    json_integer(names->kernel_colors[i] - COLOR_KERNEL));
 		json_builder_append(names->json, kernels, entry);

@@ -54,6 +54,9 @@ void page_text(struct page *page, const char *text, size_t width);
 /* The same for the name of a kernel. */
 void page_kernel(struct page *page, const char *name, size_t width);
 
+/* How many columns of a kernel's name are shown where there are enough. */
+size_t page_kernel_columns(const struct page *page, const char *name);
+
 /* The same on a line of its own: nothing follows it. */
 void page_kernel_line(struct page *page, const char *name);
 

@@ -159,29 +159,33 @@ void page_text(struct page *page, const char *text, size_t width)
 		fprintf(page->out, "%*s", (int)(width - columns), "");
 }
 
+static const char *label_of(const struct page *page, const char *name, size_t width)
+{
+	return kernel_label(page->report->profile->kernel_labels, name, kernel_label_within(width));
+}
+
+size_t page_kernel_columns(const struct page *page, const char *name)
+{
+	const char *label = label_of(page, name, SIZE_MAX);
+
+	return count_columns(label, strlen(label));
+}
+
 void page_kernel(struct page *page, const char *name, size_t width)
 {
-	char buffer[512];
-
 	if (page->options->wide) {
 		page_text(page, name, width);
 		return;
 	}
-	format_kernel_name(buffer, sizeof(buffer), name, width);
-	page_text(page, buffer, width);
+	page_text(page, label_of(page, name, width), width);
 }
 
 void page_kernel_line(struct page *page, const char *name)
 {
-	char buffer[512];
+	const char *shown = page->options->wide ? name : label_of(page, name, PAGE_WIDTH - 2);
 
 	fputs("  ", page->out);
-	if (page->options->wide) {
-		(void)put_text(page, name, strlen(name));
-	} else {
-		format_kernel_name(buffer, sizeof(buffer), name, PAGE_WIDTH - 2);
-		(void)put_text(page, buffer, strlen(buffer));
-	}
+	(void)put_text(page, shown, strlen(shown));
 	fputc('\n', page->out);
 }
 
@@ -198,7 +202,7 @@ static void describe_kernel(const struct page *page, const char *name, char *buf
 	if (page->options->wide)
 		format_text(buffer, size, name, size);
 	else
-		format_kernel_name(buffer, size, name, width);
+		format_text(buffer, size, label_of(page, name, width), width);
 }
 
 void page_describe_op(const struct page *page, const struct profile_op *op, char *buffer,

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/names/kernel_labels.h"
 #include "output/page.h"
 
 #define FIGURE_WIDTH 10
@@ -15,6 +17,7 @@
 struct compare_page {
 	struct page page;
 	const struct sides *sides;
+	struct kernel_labels *kernel_labels; /* of all sides */
 	size_t label_width;
 	bool has_noise, has_unsure; /* marks that were printed: explained at the end */
 };
@@ -158,6 +161,11 @@ static bool is_only_shape(const struct sides *sides, size_t row, size_t first, s
 	return count == 1;
 }
 
+static bool is_of_kernel(const struct measure *what)
+{
+	return what->group == MEASURE_KERNELS || what->group == MEASURE_COUNTERS;
+}
+
 static void name_item(const struct compare_page *page, const struct measure *what, size_t columns,
 		      char *buffer, size_t size)
 {
@@ -166,8 +174,12 @@ static void name_item(const struct compare_page *page, const struct measure *wha
 
 	if (*what->shape)
 		width = width > shape_width + 20 ? width - shape_width : 20;
-	if (what->group == MEASURE_KERNELS || what->group == MEASURE_COUNTERS)
-		format_kernel_name(buffer, size, what->name, width);
+	if (is_of_kernel(what))
+		format_text(buffer, size,
+			    page->page.options->wide ? what->name
+						     : kernel_label(page->kernel_labels, what->name,
+								    kernel_label_within(width)),
+			    width);
 	else
 		format_text(buffer, size, what->name, width);
 	if (*what->shape)
@@ -391,12 +403,28 @@ static bool has_change(const struct sides *sides)
 	return false;
 }
 
+static int label_kernels(struct compare_page *page)
+{
+	const struct sides *sides = page->sides;
+	const char **names = calloc(sides->row_count + 1, sizeof(*names));
+	size_t count = 0;
+
+	for (size_t i = 0; i < sides->row_count && names; i++)
+		if (is_of_kernel(&sides->rows[i].what))
+			names[count++] = sides->rows[i].what.name;
+	page->kernel_labels = names ? kernel_labels_create(names, count) : NULL;
+	free(names);
+	return page->kernel_labels ? 0 : -ENOMEM;
+}
+
 int compare_write_text(const struct sides *sides, FILE *out, const struct output_options *options,
 		       struct err *err)
 {
 	struct compare_page page = {.page = {.out = out, .options = options}, .sides = sides};
 	size_t figures = FIGURE_WIDTH + (sides->count - 1) * (FIGURE_WIDTH + CHANGE_WIDTH), width;
 
+	if (label_kernels(&page) < 0)
+		return err_set(err, -ENOMEM, "out of memory for the comparison");
 	width = page_width(&page.page) - 2;
 	page.label_width = width > figures + LEAST_LABEL ? width - figures : LEAST_LABEL;
 	page_title(&page.page, "Compared", "with the first, as recorded");
@@ -409,6 +437,7 @@ int compare_write_text(const struct sides *sides, FILE *out, const struct output
 		for (size_t i = 0; i < sides->row_count; i = end_of_group(sides, i))
 			put_group(&page, i, end_of_group(sides, i));
 	put_legend(&page);
+	kernel_labels_free(page.kernel_labels);
 	if (fflush(out) || ferror(out))
 		return err_set(err, -EIO, "the comparison could not be written: %s",
 			       strerror(errno));

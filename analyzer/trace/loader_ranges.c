@@ -1,7 +1,9 @@
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/loader.h"
+#include "base/names/range_fold.h"
 #include "base/stable_sort.h"
 
 enum { PHASE_START = 1, PHASE_END = 2 };
@@ -28,6 +30,22 @@ static int compare_ranges(const void *left, const void *right)
 	return (a->end_ns < b->end_ns) - (a->end_ns > b->end_ns);
 }
 
+/* Without what PyTorch adds to the name of an operator: each of its ranges would have a name of its own.  NULL without
+ * memory. */
+static const char *range_name(struct loader *loader, const char *recorded)
+{
+	size_t length = range_operator_length(recorded);
+	const char *name;
+	char *copy;
+
+	if (!recorded[length])
+		return recorded;
+	copy = strndup(recorded, length);
+	name = copy ? strings_intern(loader->texts, copy) : NULL;
+	free(copy);
+	return name;
+}
+
 /* end is NULL for a range that never ended. */
 static int add_range(struct process_loader *loader, const struct marker *start,
 		     const struct marker *end)
@@ -35,16 +53,18 @@ static int add_range(struct process_loader *loader, const struct marker *start,
 	struct loader *all = loader->loader;
 	struct profile *profile = all->profile;
 	uint32_t thread = loader_thread(loader, start->thread);
+	const char *name = range_name(all, start->name);
 	struct profile_range *range =
 		ARRAY_NEXT(profile->ranges, all->capacity.ranges, profile->range_count);
 
-	if (!range || thread == PROFILE_NONE)
+	if (!range || !name || thread == PROFILE_NONE)
 		return -ENOMEM;
 	*range = (struct profile_range){
 		.start_ns = start->time_ns,
 		.end_ns = end ? end->time_ns : profile->processes[loader->process].last_ns,
 		.domain = start->domain,
-		.name = start->name,
+		.name = name,
+		.recorded_name = name == start->name ? NULL : start->name,
 		.thread = thread,
 		.is_push_pop = start->is_thread != 0,
 		.is_open = !end,

@@ -281,6 +281,28 @@ static int load_runs(struct profile **out, struct loading *loading, struct err *
 	return rc < 0 ? err_set(err, rc, "%s: out of memory", loading->path) : 0;
 }
 
+/* All runs call a kernel the same. */
+static int label_kernels(struct profile *first, struct err *err)
+{
+	struct profile *runs[] = {first, first->graph_run, first->counter_run, first->sample_run};
+	const size_t run_count = sizeof(runs) / sizeof(runs[0]);
+	size_t count = 0, capacity = 0;
+	const char **names;
+
+	for (size_t i = 0; i < run_count; i++)
+		capacity += runs[i] ? runs[i]->kernel_name_count : 0;
+	names = calloc(capacity + 1, sizeof(*names));
+	for (size_t i = 0; i < run_count && names; i++)
+		for (size_t k = 0; runs[i] && k < runs[i]->kernel_name_count; k++)
+			names[count++] = runs[i]->kernel_names[k];
+	first->kernel_labels = names ? kernel_labels_create(names, count) : NULL;
+	free(names);
+	for (size_t i = 1; i < run_count; i++)
+		if (runs[i])
+			runs[i]->kernel_labels = first->kernel_labels;
+	return first->kernel_labels ? 0 : err_set(err, -ENOMEM, "%s: out of memory", first->path);
+}
+
 static int no_recording(const struct loading *loading, struct err *err)
 {
 	if (loading->first_failure.text[0])
@@ -303,6 +325,8 @@ int profile_load_tables(struct profile **out, const char *path, uint64_t tables,
 		rc = load_runs(&profile, &loading, err);
 	if (rc == 0 && !profile->process_count)
 		rc = no_recording(&loading, err);
+	if (rc == 0)
+		rc = label_kernels(profile, err);
 	if (rc < 0)
 		profile_free(profile);
 	else
@@ -326,13 +350,21 @@ static void process_clear(struct profile_process *process)
 	free(process->folder);
 }
 
+static void free_run(struct profile *run)
+{
+	if (run)
+		run->kernel_labels = NULL; /* of the profile that owns the run */
+	profile_free(run);
+}
+
 void profile_free(struct profile *profile)
 {
 	if (!profile)
 		return;
-	profile_free(profile->graph_run);
-	profile_free(profile->counter_run);
-	profile_free(profile->sample_run);
+	free_run(profile->graph_run);
+	free_run(profile->counter_run);
+	free_run(profile->sample_run);
+	kernel_labels_free(profile->kernel_labels);
 	for (size_t i = 0; i < profile->process_count; i++)
 		process_clear(&profile->processes[i]);
 	for (size_t i = 0; i < profile->device_count; i++) {

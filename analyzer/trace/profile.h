@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/names/kernel_labels.h"
 #include "roofline/metrics.h"
 #include "roofline/power.h"
 #include "roofline/sampled.h"
@@ -28,14 +29,14 @@
 #define PROFILE_NONE UINT32_MAX /* "there is none" in every index below */
 
 /* What CUPTI calls them in profile_copy.kind, .src_memory and .dst_memory, and in profile_stream.flag. */
-#define COPY_TO_DEVICE 1      /* CUPTI_ACTIVITY_MEMCPY_KIND_HTOD */
-#define COPY_TO_HOST 2	      /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
-#define COPY_ON_DEVICE 8      /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOD */
+#define COPY_TO_DEVICE 1	/* CUPTI_ACTIVITY_MEMCPY_KIND_HTOD */
+#define COPY_TO_HOST 2		/* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
+#define COPY_ON_DEVICE 8	/* CUPTI_ACTIVITY_MEMCPY_KIND_DTOD */
 #define COPY_BETWEEN_DEVICES 10 /* CUPTI_ACTIVITY_MEMCPY_KIND_PTOP */
-#define MEMORY_PAGEABLE 1     /* CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE */
-#define MEMORY_PINNED 2	      /* CUPTI_ACTIVITY_MEMORY_KIND_PINNED */
-#define MEMORY_MANAGED 5      /* CUPTI_ACTIVITY_MEMORY_KIND_MANAGED */
-#define STREAM_NON_BLOCKING 2 /* CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING */
+#define MEMORY_PAGEABLE 1	/* CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE */
+#define MEMORY_PINNED 2		/* CUPTI_ACTIVITY_MEMORY_KIND_PINNED */
+#define MEMORY_MANAGED 5	/* CUPTI_ACTIVITY_MEMORY_KIND_MANAGED */
+#define STREAM_NON_BLOCKING 2	/* CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING */
 
 /* One GPU, merged over the processes by UUID (by ordinal and name where there is none). */
 /* The operations around a part of a recording, in ops[] behind the op_count that are of it; PROFILE_NONE: none.  What was
@@ -280,11 +281,12 @@ struct profile_jit {
 struct profile_range {
 	int64_t start_ns, end_ns;
 	const char *domain; /* "" for the default domain */
-	const char *name;
-	uint32_t thread; /* threads[] it started on */
-	uint32_t depth;	 /* 0 outermost; push and pop only */
+	const char *name;   /* of an operator of PyTorch without what it was called with */
+	uint32_t thread;    /* threads[] it started on */
+	uint32_t depth;	    /* 0 outermost; push and pop only */
 	bool is_push_pop;
 	bool is_open;
+	const char *recorded_name; /* NULL where it is the name */
 };
 
 /* What the whole GPU did for a moment, whoever used it; 88 bytes. */
@@ -446,6 +448,8 @@ struct profile {
 	size_t thread_count;
 	char **kernel_names; /* demangled, unique */
 	size_t kernel_name_count;
+	struct kernel_labels *
+		kernel_labels; /* what they are called in reports; those of all runs, of which the first owns them */
 	struct profile_signature *signatures;
 	size_t signature_count;
 	struct profile_machine_code *machine_codes; /* by kernel, then sm; one of each */

@@ -312,7 +312,7 @@ static void what_is_not_shown_has_no_row(void **state)
 	struct chart_rows rows;
 
 	(void)state;
-	b->ranges[0] = (struct profile_range){0, 100, "", "early", 0, 0, true, false};
+	b->ranges[0] = (struct profile_range){0, 100, "", "early", 0, 0, true, false, NULL};
 	b->profile.range_count = 1;
 	builder_kernel(b, 0, "before", 0, 10, PROFILE_NONE);
 	builder_copy(b, 0, (struct profile_copy){.kind = 1}, 20, 90, PROFILE_NONE);
@@ -362,8 +362,8 @@ static void a_range_row_stands_above_the_streams(void **state)
 	struct chart_rows rows;
 
 	(void)state;
-	b->ranges[0] = (struct profile_range){0, 100, "", "outer", 0, 0, true, false};
-	b->ranges[1] = (struct profile_range){10, 20, "", "deep", 0, 7, true, false};
+	b->ranges[0] = (struct profile_range){0, 100, "", "outer", 0, 0, true, false, NULL};
+	b->ranges[1] = (struct profile_range){10, 20, "", "deep", 0, 7, true, false, NULL};
 	b->profile.range_count = 2;
 	builder_kernel(b, 0, "k", 0, 10, PROFILE_NONE);
 	builder_finish(b);

@@ -40,38 +40,6 @@ static void test_sizes(void **state)
 	assert_string_equal(format_cuda_version(13010).text, "13.1");
 }
 
-static void expect_name(const char *name, size_t width, const char *expected)
-{
-	char buffer[512];
-
-	format_kernel_name(buffer, sizeof(buffer), name, width);
-	assert_string_equal(buffer, expected);
-	assert_true(strlen(buffer) <= width);
-}
-
-static void test_names(void **state)
-{
-	static const char add[] =
-		"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
-		"std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>)";
-
-	(void)state;
-	expect_name("saxpy(int, float, float*)", 40, "saxpy");
-	expect_name("extern_c_name", 40, "extern_c_name");
-	expect_name("void reduce<float, 256>(float*, int)", 40, "reduce<float, 256>");
-	expect_name(add, 80,
-		    "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, array<char*, 3ul>>");
-	expect_name(add, 48, "vectorized_elementwise_kernel<4, CUDAFunctor...>");
-	expect_name("void (anonymous namespace)::scale<float>(float*)", 20, "scale<float>");
-	expect_name("sm90_xmma_gemm_bf16bf16_tilesize128x128x64_kernel__5x_cublas", 30,
-		    "...28x128x64_kernel__5x_cublas");
-	expect_name("void f<g(int)::{lambda(float)#1}>(h<int>)", 40,
-		    "f<g(int)::{lambda(float)#1}>");
-	expect_name("", 10, "");
-	expect_name("((((", 10, "((((");
-	expect_name("a>>>>b(", 10, "a>>>>b(");
-}
-
 static void test_text(void **state)
 {
 	char buffer[16];
@@ -87,7 +55,6 @@ static void test_text(void **state)
 
 static void test_foreign_bytes(void **state)
 {
-	static const char long_name[] = "_\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9";
 	char buffer[64];
 
 	(void)state;
@@ -100,10 +67,6 @@ static void test_foreign_bytes(void **state)
 	assert_int_equal(format_character("\xc2\xa0"), 2);
 	assert_int_equal(format_text(buffer, 4, "\xc3\xa9\xc3\xa9", 20), 1); /* no half one */
 	assert_string_equal(buffer, "\xc3\xa9");
-	format_kernel_name(buffer, sizeof(buffer), long_name, 9);
-	assert_string_equal(buffer, "...\xc3\xa9\xc3\xa9\xc3\xa9");
-	format_kernel_name(buffer, sizeof(buffer), long_name, 8);
-	assert_string_equal(buffer, "...\xc3\xa9\xc3\xa9");
 }
 
 #define SENTENCE(text, function)                 \
@@ -116,7 +79,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SENTENCE("times have three digits and the unit that fits", test_times),
 		SENTENCE("sizes, rates, counts and shares read well", test_sizes),
-		SENTENCE("kernel names lose what is least needed first", test_names),
 		SENTENCE("control characters in names cannot move the cursor", test_text),
 		SENTENCE(
 			"what is no UTF-8 is shown byte by byte, and no character is cut in the middle",

@@ -269,6 +269,26 @@ static void test_ranges(void **state)
 	profile_free(profile);
 }
 
+static void test_operators(void **state)
+{
+	struct profile *profile = fixture_load_with(
+		*state, "names.csv",
+		"id,text\n8,\"aten::add_, seq = 12, sizes = [[64], []]\"\n9,aten::mul\n10,domain\n");
+	const char *name = NULL, *recorded = NULL;
+
+	for (size_t i = 0; i < profile->range_count; i++)
+		if (profile->ranges[i].start_ns == 950) {
+			name = profile->ranges[i].name;
+			recorded = profile->ranges[i].recorded_name;
+		} else if (profile->ranges[i].start_ns == 1100) {
+			assert_string_equal(profile->ranges[i].name, "aten::mul");
+			assert_null(profile->ranges[i].recorded_name);
+		}
+	assert_string_equal(name, "aten::add_");
+	assert_string_equal(recorded, "aten::add_, seq = 12, sizes = [[64], []]");
+	profile_free(profile);
+}
+
 static void test_events(void **state)
 {
 	struct profile *profile = fixture_load(*state);
@@ -401,6 +421,8 @@ int main(void)
 		TEST("nested calls are dropped and their operations go to the parent", test_calls),
 		TEST("threads have names, calls and ranges", test_threads),
 		TEST("markers become nested ranges", test_ranges),
+		TEST("what PyTorch adds to the name of an operator is no part of its name",
+		     test_operators),
 		TEST("waits, overheads and JIT find their call, stream and thread", test_events),
 		TEST("losses of one kind are added up", test_losses),
 		TEST("a newer schema is read and told", test_newer_schema),

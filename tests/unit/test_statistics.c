@@ -271,6 +271,44 @@ static void test_ranges(void **state)
 	done(b, statistics);
 }
 
+static uint32_t launch(struct builder *b, int64_t start_ns)
+{
+	return builder_call(b, 0, "cudaLaunchKernel", CALL_LAUNCH, start_ns, start_ns + 5);
+}
+
+/* The innermost operator counts, not ranges that the program's author named. */
+static void test_operators(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct statistics *statistics;
+	const struct kernel_statistics *kernels;
+
+	(void)state;
+	builder_range(b, 0, "step", 0, 2000);
+	builder_range(b, 0, "aten::linear", 10, 500);
+	builder_range(b, 0, "aten::addmm", 20, 400);
+	builder_range(b, 0, "my part", 30, 300);
+	builder_range(b, 0, "AddmmBackward0", 600, 700)->recorded_name = "AddmmBackward0, seq = 3";
+	b->threads[0].range_count = 5;
+	builder_kernel(b, 0, "gemm", 1000, 1600, launch(b, 100));
+	builder_kernel(b, 0, "gemm", 2000, 2300, launch(b, 450));
+	builder_kernel(b, 0, "backward", 3000, 3200, launch(b, 650));
+	builder_kernel(b, 0, "halved", 4000, 4050, launch(b, 660));
+	builder_kernel(b, 0, "halved", 5000, 5050, launch(b, 800));
+	builder_kernel(b, 0, "own", 6000, 6010, launch(b, 900));
+	statistics = collect(b);
+	kernels = statistics->kernels;
+	assert_int_equal(statistics->kernel_count, 4);
+	assert_string_equal(kernels[0].name, "gemm");
+	assert_string_equal(kernels[0].operator_name, "aten::addmm");
+	assert_int_equal(kernels[0].operator_ns, 600);
+	assert_string_equal(kernels[1].operator_name, "AddmmBackward0");
+	assert_int_equal(kernels[1].operator_ns, 200);
+	assert_null(kernels[2].operator_name); /* no more than half of it */
+	assert_null(kernels[3].operator_name);
+	done(b, statistics);
+}
+
 static void test_ranges_against_counting(void **state)
 {
 	(void)state;
@@ -464,6 +502,8 @@ int main(void)
 		SENTENCE("calls are counted by name and class; not ready is no failure",
 			 test_calls),
 		SENTENCE("a range has the work that its thread launched inside it", test_ranges),
+		SENTENCE("the innermost operator that launched most of a kernel is told",
+			 test_operators),
 		SENTENCE("random ranges agree with looking at every operation",
 			 test_ranges_against_counting),
 		SENTENCE("graphs are counted by launch and by node", test_graphs),

@@ -11,6 +11,7 @@
 #include "advice/rules/rules.h"
 
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 
 #define LEAST_CHILDREN 8
 #define MOST_BLOCKS 2
@@ -72,11 +73,10 @@ static int add_parent(struct recommendation *item, const struct facts *facts,
 		      const struct launcher *launcher)
 {
 	double children = (double)launcher->dispatch_count;
-	char name[64];
+	const char *name;
 
-	format_kernel_name(name, sizeof(name),
-			   facts->report->profile->kernel_names[launcher->kernel],
-			   sizeof(name) - 1);
+	name = kernel_label(facts->report->profile->kernel_labels,
+			    facts->report->profile->kernel_names[launcher->kernel], LABEL_WIDE);
 	return advice_add_evidence(item,
 				   "%s: %s launches start %s kernels: %.0f each, of %.1f blocks",
 				   name, format_count(launcher->launch_count).text,

@@ -12,6 +12,7 @@
 
 #include "analysis/counters/counted.h"
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 
 #define LEAST_SHARE 0.5
 #define AT_STAKE_RATIO 0.05
@@ -67,13 +68,13 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 			const struct what_if *what_if)
 {
 	struct conflicts found = worst(facts);
-	char name[64];
+	const char *name;
 	int rc;
 
 	(void)device;
 	(void)what_if;
-	format_kernel_name(name, sizeof(name), facts->report->profile->kernel_names[found.kernel],
-			   sizeof(name) - 1);
+	name = kernel_label(facts->report->profile->kernel_labels,
+			    facts->report->profile->kernel_names[found.kernel], LABEL_WIDE);
 	rc = advice_add_evidence(item,
 				 "%s: %.0f%% of its wavefronts to shared memory are bank conflicts",
 				 name, 100 * found.share);

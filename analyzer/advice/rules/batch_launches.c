@@ -11,6 +11,7 @@
 
 #include "analysis/statistics/library_kernel.h"
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 #include "techniques/batch_launches.h"
 
 /* The longest part takes so many times the mean one: a queue evens that out. */
@@ -48,11 +49,11 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 		batch_launches_find(&facts->what_ifs.run, &facts->what_ifs.loops, device);
 	const struct profile_signature *launch =
 		&facts->report->profile->signatures[found.signature];
-	char name[64];
+	const char *name;
 	int rc;
 
 	(void)what_if;
-	format_kernel_name(name, sizeof(name), launch->name, sizeof(name) - 1);
+	name = kernel_label(facts->report->profile->kernel_labels, launch->name, LABEL_WIDE);
 	rc = advice_add_evidence(item, "%s: up to %s launches with nothing between them", name,
 				 format_count(found.most_launches).text);
 	if (rc == 0)

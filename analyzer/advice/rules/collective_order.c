@@ -13,6 +13,7 @@
 
 #include "analysis/time/collective_order.h"
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 
 static int add_evidence(struct recommendation *item, const struct facts *facts, size_t device,
 			const struct what_if *what_if)
@@ -26,11 +27,12 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	(void)what_if;
 	for (size_t i = 0; i < 2 && rc == 0; i++) {
 		const struct collective_rank *of = &all->ranks[found->ranks[i]];
-		char rank[256], kernel[64];
+		const char *kernel =
+			kernel_label(profile->kernel_labels,
+				     profile->kernel_names[found->kernels[i]], LABEL_WIDE);
+		char rank[256];
 
 		collectives_name_rank(rank, sizeof(rank), profile, of->process, of->device);
-		format_kernel_name(kernel, sizeof(kernel), profile->kernel_names[found->kernels[i]],
-				   sizeof(kernel) - 1);
 		rc = advice_add_evidence(item, "%s launches %s there", rank, kernel);
 	}
 	return rc;

@@ -17,6 +17,7 @@
 
 #include "analysis/statistics/library_kernel.h"
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 #include "base/sums.h"
 #include "replay/calls.h"
 #include "techniques/shared/dependences.h"
@@ -182,11 +183,11 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	const struct products *found = found_on(facts, device);
 	const struct profile_signature *launch =
 		&facts->report->profile->signatures[found->signature];
-	char name[64];
+	const char *name;
 	int rc;
 
 	(void)what_if;
-	format_kernel_name(name, sizeof(name), launch->name, sizeof(name) - 1);
+	name = kernel_label(facts->report->profile->kernel_labels, launch->name, LABEL_WIDE);
 	rc = advice_add_evidence(item,
 				 "%s of %s: %s launches of one shape in a row, which take %s, and "
 				 "%s such rows in all",

@@ -10,6 +10,7 @@
 
 #include "analysis/counters/launch_fill.h"
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 #include "techniques/shared/lone_kernels.h"
 
 struct unfilled {
@@ -143,12 +144,12 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 	const struct unfilled *found = found_on(facts, device);
 	const struct profile_signature *launch = &profile->signatures[found->worst];
 	struct launch_fill fill;
-	char name[64];
+	const char *name;
 	int rc;
 
 	(void)what_if;
 	(void)launch_fill_of(&fill, &profile->devices[device], launch);
-	format_kernel_name(name, sizeof(name), launch->name, sizeof(name) - 1);
+	name = kernel_label(profile->kernel_labels, launch->name, LABEL_WIDE);
 	rc = advice_add_evidence(item, "%s: %s launches run alone for %s", name,
 				 format_count(found->worst_count).text,
 				 format_ns(found->worst_ns).text);

@@ -15,6 +15,7 @@
 
 #include "analysis/statistics/library_kernel.h"
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 #include "techniques/fuse.h"
 
 #define AT_STAKE_RATIO 0.10
@@ -36,11 +37,12 @@ static int add_pair(struct recommendation *item, const struct facts *facts,
 {
 	const struct profile_signature *signatures = facts->report->profile->signatures;
 	const struct fusion_kernel *kernels = facts->what_ifs.run.fusion.kernels;
-	char first[64], second[64];
+	const char *first, *second;
 
-	format_kernel_name(first, sizeof(first), signatures[fused->first].name, sizeof(first) - 1);
-	format_kernel_name(second, sizeof(second), signatures[fused->second].name,
-			   sizeof(second) - 1);
+	first = kernel_label(facts->report->profile->kernel_labels, signatures[fused->first].name,
+			     LABEL_WIDE);
+	second = kernel_label(facts->report->profile->kernel_labels, signatures[fused->second].name,
+			      LABEL_WIDE);
 	return advice_add_evidence(item, "%s writes %s a launch, and %s right after it reads %s",
 				   first, format_bytes(kernels[fused->first].stored_bytes).text,
 				   second, format_bytes(kernels[fused->second].read_bytes).text);

@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 
 #define AT_STAKE_RATIO 0.10
 #define LEAST_COUNT 20
@@ -118,12 +119,12 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 {
 	const struct parents *found = found_on(facts, device);
 	double count = (double)found->count;
-	char name[64];
+	const char *name;
 	int rc;
 
 	(void)what_if;
-	format_kernel_name(name, sizeof(name), facts->report->profile->kernel_names[found->kernel],
-			   sizeof(name) - 1);
+	name = kernel_label(facts->report->profile->kernel_labels,
+			    facts->report->profile->kernel_names[found->kernel], LABEL_WIDE);
 	rc = advice_add_evidence(item,
 				 "%s: behind %.0f%% of %s launches samples show the same work as "
 				 "behind the one before, %s blocks",

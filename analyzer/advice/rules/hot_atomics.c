@@ -12,6 +12,7 @@
 
 #include "analysis/statistics/library_kernel.h"
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 
 #define AT_STAKE_RATIO 0.05
 
@@ -61,12 +62,12 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 			const struct what_if *what_if)
 {
 	const struct atomics_kernel *kernel = worst(facts);
-	char name[64];
+	const char *name;
 	int rc;
 
 	(void)device;
 	(void)what_if;
-	format_kernel_name(name, sizeof(name), kernel->name, sizeof(name) - 1);
+	name = kernel_label(facts->report->profile->kernel_labels, kernel->name, LABEL_WIDE);
 	rc = advice_add_evidence(item, "%s: atomics explain %s of the %s that a launch takes", name,
 				 format_ns(kernel->explained_ns).text,
 				 format_ns(kernel->duration_ns).text);

@@ -13,6 +13,7 @@
 
 #include "analysis/counters/launch_fill.h"
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 
 #define MOST_EVEN 0.7
 #define AT_STAKE_RATIO 0.10
@@ -78,13 +79,13 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 			const struct what_if *what_if)
 {
 	const struct uneven found = worst(facts);
-	char name[64];
+	const char *name;
 
 	(void)device;
 	(void)what_if;
 	if (!found.kernel)
 		return 0;
-	format_kernel_name(name, sizeof(name), found.kernel->name, sizeof(name) - 1);
+	name = kernel_label(facts->report->profile->kernel_labels, found.kernel->name, LABEL_WIDE);
 	return advice_add_evidence(
 		item,
 		"%s: %s blocks, which all fit at once; an SM that has one is active for "

@@ -14,6 +14,7 @@
 #include "advice/rules/rules.h"
 
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 
 #define MOST_NAMED 2
 
@@ -50,7 +51,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 {
 	const struct roofline *roofline = facts->report->roofline;
 	int rc = 0, named_count = 0;
-	char name[64];
+	const char *name;
 
 	(void)device;
 	(void)what_if;
@@ -59,7 +60,7 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 
 		if (!roofline_is_at_dram(point))
 			continue;
-		format_kernel_name(name, sizeof(name), point->name, sizeof(name) - 1);
+		name = kernel_label(facts->report->profile->kernel_labels, point->name, LABEL_WIDE);
 		rc = advice_add_evidence(item, "%s: %s a launch at %.0f%% of what DRAM can", name,
 					 format_bytes(point->quantities[ROOF_dram].per_launch).text,
 					 100 * point->binding_share);

@@ -11,6 +11,7 @@
 
 #include "advice/spilled_kernels.h"
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 
 #define WALL_RATIO 0.10
 
@@ -43,11 +44,11 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 {
 	const struct kernel_statistics *kernel = worst(facts, device);
 	const struct profile_signature *signature = signature_of(facts, kernel);
-	char name[64];
+	const char *name;
 	int rc;
 
 	(void)what_if;
-	format_kernel_name(name, sizeof(name), kernel->name, sizeof(name) - 1);
+	name = kernel_label(facts->report->profile->kernel_labels, kernel->name, LABEL_WIDE);
 	rc = advice_add_evidence(
 		item, "%s: %u bytes of local memory for each thread, beside %u registers", name,
 		signature->local_bytes_per_thread, signature->registers_per_thread);

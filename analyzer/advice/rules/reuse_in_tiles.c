@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 
 /* Of FP64, FP32 and FP16 the one that is nearest. */
 static enum roofline_roof arithmetic_of(const struct roofline_point *point)
@@ -79,12 +80,12 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 {
 	const struct roofline_point *most = find(facts).most;
 	enum roofline_roof arithmetic = arithmetic_of(most);
-	char name[64];
+	const char *name;
 	int rc;
 
 	(void)device;
 	(void)what_if;
-	format_kernel_name(name, sizeof(name), most->name, sizeof(name) - 1);
+	name = kernel_label(facts->report->profile->kernel_labels, most->name, LABEL_WIDE);
 	rc = advice_add_evidence(item, "%s: %s a launch from %s, and %s from DRAM", name,
 				 format_bytes(most->quantities[most->binding].per_launch).text,
 				 roofline_roof_title(most->binding),

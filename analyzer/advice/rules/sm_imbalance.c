@@ -13,6 +13,7 @@
 #include "advice/rules/rules.h"
 
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 
 #define AT_STAKE_RATIO 0.10
 
@@ -50,13 +51,13 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 			const struct what_if *what_if)
 {
 	const struct sm_activity_kernel *kernel = worst(facts);
-	char name[64];
+	const char *name;
 	int rc;
 
 	(void)device;
 	(void)what_if;
-	format_kernel_name(name, sizeof(name), facts->report->profile->kernel_names[kernel->kernel],
-			   sizeof(name) - 1);
+	name = kernel_label(facts->report->profile->kernel_labels,
+			    facts->report->profile->kernel_names[kernel->kernel], LABEL_WIDE);
 	rc = advice_add_evidence(
 		item, "%s: an SM is active for %.0f%% of its life, the busiest for %.0f%%", name,
 		100 * kernel->filled.sms, 100 * kernel->filled.busiest_sm);

@@ -15,6 +15,7 @@
 #include "analysis/counters/counted.h"
 #include "analysis/statistics/library_kernel.h"
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 
 #define LEAST_SHARE 0.5
 #define LEAST_SHARED 0.05
@@ -106,12 +107,12 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 {
 	const struct roof_kernels found = find(facts);
 	const char *library = library_kernel_of(found.most->name);
-	char name[64];
+	const char *name;
 	int rc;
 
 	(void)device;
 	(void)what_if;
-	format_kernel_name(name, sizeof(name), found.most->name, sizeof(name) - 1);
+	name = kernel_label(facts->report->profile->kernel_labels, found.most->name, LABEL_WIDE);
 	rc = advice_add_evidence(item, "%s: %.0f%% of what %s can, and no tensor core works", name,
 				 100 * found.most->binding_share,
 				 roofline_roof_title(found.most->binding));

@@ -16,6 +16,7 @@
 
 #include "analysis/counters/counted.h"
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 
 #define SECTOR_BYTES 32
 #define WARP_THREADS 32
@@ -126,11 +127,11 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 {
 	const struct roofline_point *most = find(facts).most;
 	struct touched touched = touched_by(facts, most->subject);
-	char name[64];
+	const char *name;
 
 	(void)device;
 	(void)what_if;
-	format_kernel_name(name, sizeof(name), most->name, sizeof(name) - 1);
+	name = kernel_label(facts->report->profile->kernel_labels, most->name, LABEL_WIDE);
 	if (!touched.sectors)
 		return add_shape(item, facts, most, name);
 	return advice_add_evidence(

@@ -14,6 +14,7 @@
 
 #include "advice/spilled_kernels.h"
 #include "base/format.h"
+#include "base/names/kernel_labels.h"
 
 #define LEAST_SHARE 0.5
 #define MOST_OTHER 0.25 /* of the roofs of arithmetic */
@@ -55,12 +56,12 @@ static int add_evidence(struct recommendation *item, const struct facts *facts, 
 			const struct what_if *what_if)
 {
 	const struct roof_kernels found = find(facts);
-	char name[64];
+	const char *name;
 	int rc;
 
 	(void)device;
 	(void)what_if;
-	format_kernel_name(name, sizeof(name), found.most->name, sizeof(name) - 1);
+	name = kernel_label(facts->report->profile->kernel_labels, found.most->name, LABEL_WIDE);
 	rc = advice_add_evidence(item, "%s: %s a launch at %.0f%% of what DRAM can", name,
 				 format_bytes(found.most->quantities[ROOF_dram].per_launch).text,
 				 100 * found.most->binding_share);

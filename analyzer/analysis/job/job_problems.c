@@ -93,7 +93,8 @@ static int find_missing(struct job_parts *parts)
 static int find_order(struct job_parts *parts)
 {
 	const struct collective_mismatch *found = parts->collectives->mismatches;
-	char names[2][256], kernels[2][64];
+	const char *kernels[2];
+	char names[2][256];
 
 	if (!parts->collectives->mismatch_count)
 		return 0;
@@ -101,9 +102,9 @@ static int find_order(struct job_parts *parts)
 		uint32_t rank = parts->rank_of_collective[found->ranks[i]];
 
 		job_name_rank(names[i], sizeof(names[i]), parts->profile, &parts->job->ranks[rank]);
-		format_kernel_name(kernels[i], sizeof(kernels[i]),
-				   parts->profile->kernel_names[found->kernels[i]],
-				   sizeof(kernels[i]) - 1);
+		kernels[i] =
+			kernel_label(parts->profile->kernel_labels,
+				     parts->profile->kernel_names[found->kernels[i]], LABEL_WIDE);
 	}
 	return sentences_add(
 		&parts->job->problems,

@@ -71,13 +71,9 @@ static int collect_streams(struct statistics *statistics, const struct profile *
 typedef int (*part_function)(struct statistics *statistics, const struct profile *profile);
 
 static const part_function parts[] = {
-	statistics_collect_kernels,
-	statistics_collect_copies,
-	statistics_collect_memsets,
-	statistics_collect_calls,
-	statistics_collect_ranges,
-	statistics_collect_graphs,
-	collect_streams,
+	statistics_collect_kernels, statistics_collect_operators, /* of these kernels */
+	statistics_collect_copies,  statistics_collect_memsets,	  statistics_collect_calls,
+	statistics_collect_ranges,  statistics_collect_graphs,	  collect_streams,
 };
 
 int statistics_collect(struct statistics **out, const struct profile *profile, struct err *err)

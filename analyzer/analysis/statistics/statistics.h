@@ -20,7 +20,9 @@ struct kernel_statistics {
 	uint64_t cooperative_count;    /* launches in which all blocks run at the same time */
 	uint64_t dependent_count; /* launches that may begin before the kernel before has ended */
 	int32_t highest_priority,
-		lowest_priority; /* of its launches; a lower number is a higher one */
+		lowest_priority;   /* of its launches; a lower number is a higher one */
+	const char *operator_name; /* of PyTorch, which launched most of it; NULL: none did */
+	int64_t operator_ns;	   /* of its time */
 };
 
 /* All copies of one direction, memory kinds and asynchrony. */

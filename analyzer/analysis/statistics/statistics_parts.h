@@ -14,6 +14,7 @@ int statistics_collect_copies(struct statistics *statistics, const struct profil
 int statistics_collect_memsets(struct statistics *statistics, const struct profile *profile);
 int statistics_collect_calls(struct statistics *statistics, const struct profile *profile);
 int statistics_collect_ranges(struct statistics *statistics, const struct profile *profile);
+int statistics_collect_operators(struct statistics *statistics, const struct profile *profile);
 int statistics_collect_graphs(struct statistics *statistics, const struct profile *profile);
 
 /* For qsort: negative when a took longer than b. */

@@ -9,7 +9,6 @@
 
 #define NAME_WIDTH 60		       /* of a name in a message */
 #define NAME_SIZE (4 * NAME_WIDTH + 1) /* UTF-8 */
-#define SHORT_NAME_WIDTH 1000	       /* a kernel's name as reports print it, not cut */
 
 /* What is looked for, and the names that fit: one, or more than one. */
 struct search {
@@ -34,16 +33,15 @@ static bool range_fits(const char *name, const char *wanted, enum how how)
 	return how == WHOLE ? !strcmp(name, wanted) : strstr(name, wanted) != NULL;
 }
 
-static bool kernel_fits(const char *name, const char *wanted, enum how how)
+static bool kernel_fits(const struct profile *profile, const char *name, const char *wanted,
+			enum how how)
 {
-	char short_name[4 * SHORT_NAME_WIDTH + 1];
+	bool fits = range_fits(name, wanted, how);
 
-	if (range_fits(name, wanted, how))
-		return true;
-	if (how == PART)
-		return false;
-	format_kernel_name(short_name, sizeof(short_name), name, SHORT_NAME_WIDTH);
-	return !strcmp(short_name, wanted);
+	for (int width = 0; width < LABEL_COUNT && !fits && how == WHOLE; width++)
+		fits = !strcmp(kernel_label(profile->kernel_labels, name, (enum kernel_label)width),
+			       wanted);
+	return fits;
 }
 
 static bool find_range_name(struct search *search, enum how how)
@@ -69,7 +67,7 @@ static bool find_kernel_name(struct search *search, enum how how)
 	const struct profile *profile = search->profile;
 
 	for (uint32_t i = 0; i < profile->kernel_name_count; i++) {
-		if (!kernel_fits(profile->kernel_names[i], search->name, how))
+		if (!kernel_fits(profile, profile->kernel_names[i], search->name, how))
 			continue;
 		if (search->found)
 			search->other = profile->kernel_names[i];

@@ -127,7 +127,7 @@ static int give_range(struct events_walk *walk, const struct profile_range *rang
 		.start_ns = range->start_ns,
 		.end_ns = end_ns,
 		.category = "range",
-		.name = range->name,
+		.name = range->recorded_name ? range->recorded_name : range->name,
 	};
 
 	if (*range->domain)

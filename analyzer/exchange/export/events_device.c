@@ -13,10 +13,6 @@
 
 #define COPY_PEER 10 /* CUPTI_ACTIVITY_MEMCPY_KIND_PTOP */
 
-/* Names of slices are short; the whole one of a kernel is a field. */
-#define KERNEL_NAME_WIDTH 120
-#define KERNEL_NAME_SIZE (4 * KERNEL_NAME_WIDTH + 1)
-
 struct device_walk {
 	struct events_walk *walk;
 	uint32_t device, group;
@@ -63,7 +59,7 @@ static void add_counters(struct events_walk *walk, uint32_t signature)
 }
 
 struct op_texts {
-	char name[KERNEL_NAME_SIZE], grid[48], block[48], cluster[48];
+	char name[64], grid[48], block[48], cluster[48];
 };
 
 static void describe_kernel(struct events_walk *walk, const struct profile_op *op,
@@ -71,9 +67,8 @@ static void describe_kernel(struct events_walk *walk, const struct profile_op *o
 {
 	const struct profile_signature *signature = &walk->profile->signatures[op->detail];
 
-	format_kernel_name(texts->name, sizeof(texts->name), signature->name, KERNEL_NAME_WIDTH);
 	slice->category = "kernel";
-	slice->name = texts->name;
+	slice->name = kernel_label(walk->profile->kernel_labels, signature->name, LABEL_WIDE);
 	events_add_text(walk, "kernel", signature->name);
 	events_add_text(walk, "grid",
 			dimensions_of(texts->grid, sizeof(texts->grid), signature->grid));

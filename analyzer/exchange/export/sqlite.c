@@ -257,7 +257,7 @@ static int fill_ranges(struct sqlite_rows *rows, const struct report *report)
 		sqlite_rows_number(rows, range->start_ns);
 		sqlite_rows_number(rows, range->end_ns);
 		sqlite_rows_text(rows, range->domain);
-		sqlite_rows_text(rows, range->name);
+		sqlite_rows_text(rows, range->recorded_name ? range->recorded_name : range->name);
 		sqlite_rows_number(rows, range->thread);
 		sqlite_rows_number(rows, range->depth);
 		sqlite_rows_number(rows, range->is_push_pop);

@@ -34,9 +34,9 @@ static struct value get_short_kernel(struct row *row, const void *from)
 {
 	const struct job_collective *item = from;
 
-	format_kernel_name(row->scratch.bytes, sizeof(row->scratch.bytes),
-			   row->report->profile->kernel_names[item->kernel], 26);
-	return value_text(row->scratch.bytes);
+	return value_text(kernel_label(row->report->profile->kernel_labels,
+				       row->report->profile->kernel_names[item->kernel],
+				       LABEL_NARROW));
 }
 
 static void print_collectives(struct page *page)

@@ -177,9 +177,9 @@ static void put_launcher(struct page *page, const struct graph_pair *launcher)
 		format_text(name, sizeof(name), profile->signatures[launcher->signature].name,
 			    sizeof(name));
 	else
-		format_kernel_name(name, sizeof(name),
-				   profile->signatures[launcher->signature].name,
-				   PAGE_WIDTH - strlen(label));
+		snprintf(name, sizeof(name), "%s",
+			 kernel_label(profile->kernel_labels,
+				      profile->signatures[launcher->signature].name, LABEL_WIDE));
 	page_wrap(page, label, name, 6);
 }
 

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define OPERATOR_WIDTH 48
+
 /* ---- columns ---- */
 
 FINDER(shape_of, struct kernel_statistics, kernel,
@@ -48,6 +50,9 @@ GETTER(get_cooperative, struct kernel_statistics, kernel,
 GETTER(get_highest, struct kernel_statistics, kernel, value_integer(kernel->highest_priority));
 GETTER(get_lowest, struct kernel_statistics, kernel, value_integer(kernel->lowest_priority));
 
+GETTER(get_short_name, struct kernel_statistics, kernel,
+       value_text(kernel_label(row->report->profile->kernel_labels, kernel->name, LABEL_WIDE)));
+
 static const struct column further_shape_columns[] = {FIELD(struct profile_signature, mangled),
 						      FIELD(struct profile_signature, cluster),
 						      {0}};
@@ -64,6 +69,9 @@ static const struct column columns[] = {
 	{FIELD_AS("dependent_launch_count", struct kernel_statistics, dependent_count)},
 	COMPUTED("highest_priority", get_highest),
 	COMPUTED("lowest_priority", get_lowest),
+	COMPUTED("short_name", get_short_name),
+	{FIELD_AS("operator", struct kernel_statistics, operator_name)},
+	FIELD_ABOVE_ZERO(struct kernel_statistics, operator_ns),
 	{0}};
 
 ARRAY(kernel_at, statistics, kernels, kernel_count);
@@ -113,6 +121,18 @@ static int put_attributes(const struct kernel_statistics *kernel,
 			kernel->dependent_count ? ", dependent" : "", priority);
 }
 
+/* Which operator of PyTorch it is of. */
+static void put_operator(const struct kernel_statistics *kernel, char *buffer, size_t size)
+{
+	char name[4 * OPERATOR_WIDTH + 1];
+
+	if (!kernel->operator_name)
+		return;
+	format_text(name, sizeof(name), kernel->operator_name, OPERATOR_WIDTH);
+	snprintf(buffer, size, ", %sin %s",
+		 kernel->operator_ns < kernel->time.total_ns ? "mostly " : "", name);
+}
+
 static void describe_shape(const struct page *page, const struct kernel_statistics *kernel,
 			   char *buffer, size_t size)
 {
@@ -137,8 +157,9 @@ static void describe_shape(const struct page *page, const struct kernel_statisti
 	used += put_waves(&page->report->profile->devices[kernel->device], signature, buffer + used,
 			  size - (size_t)used);
 	if (kernel->signature_count > 1)
-		snprintf(buffer + used, size - (size_t)used, ", +%u shapes",
-			 kernel->signature_count - 1);
+		used += snprintf(buffer + used, size - (size_t)used, ", +%u shapes",
+				 kernel->signature_count - 1);
+	put_operator(kernel, buffer + used, size - (size_t)used);
 }
 
 static int64_t total_kernel_ns(const struct statistics *statistics)
@@ -168,15 +189,15 @@ static void put_shape(const struct page *page, char *shape)
 static void put_kernel(struct page *page, const struct kernel_statistics *kernel, int64_t all_ns)
 {
 	const struct distribution *time = &kernel->time;
-	char shape[256];
+	char shape[512];
 
 	describe_shape(page, kernel, shape, sizeof(shape));
-	fputs("  ", page->out);
-	if (page->options->wide || strlen(shape) > page_width(page) - 34) {
-		page_kernel(page, kernel->name, page_width(page) - 2);
-		fputc('\n', page->out);
+	if (page->options->wide ||
+	    strlen(shape) + 4 + page_kernel_columns(page, kernel->name) > page_width(page)) {
+		page_kernel_line(page, kernel->name);
 		put_shape(page, shape);
 	} else {
+		fputs("  ", page->out);
 		page_kernel(page, kernel->name, page_width(page) - 4 - strlen(shape));
 		fprintf(page->out, "  %s\n", shape);
 	}
