@@ -197,15 +197,17 @@ static void set_titles(struct chart_file *file, const struct scene *scene)
 static int tell_missing(const struct scene *scene, struct err *err)
 {
 	if (!scene->report->atomics->is_asked)
-		return err_set(err, -ENODATA,
-			       "%s has no counters of atomics; record them with: rooflinectl record "
-			       "--counters=atomics -- PROGRAM",
-			       scene->report->profile->path);
+		return err_set(
+			err, -ENODATA,
+			"%s has no counters of atomics; record them with: rooflinectl record "
+			"--counters=atomics -- PROGRAM",
+			scene->report->profile->path);
 	if (scene->shared_count)
-		return err_set(err, -ENODATA,
-			       "no kernel that was counted has atomics in global memory; %zu %s some in "
-			       "shared memory only",
-			       scene->shared_count, scene->shared_count == 1 ? "has" : "have");
+		return err_set(
+			err, -ENODATA,
+			"no kernel that was counted has atomics in global memory; %zu %s some in "
+			"shared memory only",
+			scene->shared_count, scene->shared_count == 1 ? "has" : "have");
 	return err_set(err, -ENODATA, "no kernel that was counted has atomics");
 }
 

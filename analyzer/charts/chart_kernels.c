@@ -135,8 +135,8 @@ int chart_kernels(const struct report *report, const struct chart_options *optio
 
 	if (!statistics->kernel_count)
 		return err_set(err, -ENODATA, "no kernel of %s ran", report->profile->path);
-	rc = write_bars(statistics, options->text_columns ? TERM_NAME_LIMIT : NAME_LIMIT,
-			    unit->ns, folder, err);
+	rc = write_bars(statistics, options->text_columns ? TERM_NAME_LIMIT : NAME_LIMIT, unit->ns,
+			folder, err);
 
 	if (rc < 0)
 		return rc;

@@ -11,7 +11,8 @@
 #define MOST_POINTS 24
 #define CURVE_POINTS 200
 #define CURVE_CHORDS 12
-#define LEAST_LOST_SHARE 0.02 /* of the most idle time after a kernel: those below go without a name */
+#define LEAST_LOST_SHARE \
+	0.02 /* of the most idle time after a kernel: those below go without a name */
 #define LARGEST_RADIUS 18.0
 #define LEAST_RADIUS 4.0
 #define NAME_LIMIT 26
@@ -210,7 +211,8 @@ static void put_labels(struct plane *plane, const struct scene *scene)
 	if (has_place(&scene->roofline->application) && !plane->is_text)
 		(void)plane_put_beside(plane, all->duration_ns, all->busy_share, 9, "application");
 	for (size_t i = 0; i < scene->shown_count; i++) {
-		if (scene->shown[i]->launch.lost_ns < LEAST_LOST_SHARE * scene->shown[0]->launch.lost_ns) {
+		if (scene->shown[i]->launch.lost_ns <
+		    LEAST_LOST_SHARE * scene->shown[0]->launch.lost_ns) {
 			snprintf(text, sizeof(text), "Without a name: %zu with less idle time.",
 				 scene->shown_count - i);
 			plane_note(plane, plane->note_count == 0, text);
@@ -263,7 +265,8 @@ int chart_launch_roofline(const struct report *report, const struct chart_option
 
 	collect(&scene, report);
 	if (!scene.shown_count)
-		return err_set(err, -ENODATA, "%s has no launch of a kernel", report->profile->path);
+		return err_set(err, -ENODATA, "%s has no launch of a kernel",
+			       report->profile->path);
 	rc = plane_open(&plane, options, folder, err);
 	if (rc == 0) {
 		fit(&scene, &plane);

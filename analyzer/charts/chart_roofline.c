@@ -431,14 +431,16 @@ static int tell_missing(const struct scene *scene, struct err *err)
 	const struct profile *profile = scene->report->profile;
 
 	if (!profile->counter_count)
-		return err_set(err, -ENODATA,
-			       "%s has no counters; record them with: rooflinectl record --counters "
-			       "-- PROGRAM",
-			       profile->path);
-	return err_set(err, -ENODATA,
-		       "no kernel that was counted has FLOPs; its bytes are in: rooflinectl report %s "
-		       "--section roofline",
-		       profile->path);
+		return err_set(
+			err, -ENODATA,
+			"%s has no counters; record them with: rooflinectl record --counters "
+			"-- PROGRAM",
+			profile->path);
+	return err_set(
+		err, -ENODATA,
+		"no kernel that was counted has FLOPs; its bytes are in: rooflinectl report %s "
+		"--section roofline",
+		profile->path);
 }
 
 int chart_roofline(const struct report *report, const struct chart_options *options,

@@ -113,7 +113,8 @@ static void set_strip_note(struct chart_file *file, const struct timeline_chart 
 					(double)scales->window_ns)
 				 .text);
 	if (own_traffic(chart) > 0)
-		snprintf(own, sizeof(own), " PCIe out is without the %s that sampling itself writes.",
+		snprintf(own, sizeof(own),
+			 " PCIe out is without the %s that sampling itself writes.",
 			 format_rate(own_traffic(chart)).text);
 	if (scales->window_ns && chart->picture.is_text)
 		snprintf(text, sizeof(text),

@@ -191,7 +191,8 @@ static void what_sampling_itself_writes_over_pcie_is_not_shown(void **state)
 	struct strip strip;
 
 	(void)state;
-	add_sample(s, 0, 1000)->pcie_write_bytes = 30000; /* in 1 us, of which sampling writes 2000 */
+	add_sample(s, 0, 1000)->pcie_write_bytes =
+		30000; /* in 1 us, of which sampling writes 2000 */
 	add_sample(s, 0, 2000)->pcie_write_bytes = 1500;
 	s->samples[1].pcie_read_bytes = 1500;
 	chart_strip_measure(&scales, &s->builder->profile, &activity, 1000, 3000);
