@@ -103,9 +103,8 @@ const shownName = (name) => name.replace(/\(anonymous namespace\)::/g, '');
 
 function boundsOf(figure, index) {
 	const {value, low, high} = figure.sides[index];
-	if (value === null || low === null || low === high)
-		return null;
-	return element('span', {class: 'bounds'}, `${figureText(figure.unit, low)} to ${figureText(figure.unit, high)}`);
+	const texts = value === null || low === null ? [] : [low, high].map((bound) => figureText(figure.unit, bound));
+	return texts.some((text) => text !== figureText(figure.unit, value)) ? element('span', {class: 'bounds'}, texts.join(' to ')) : null;
 }
 
 function figureColumns(comparison, figures) {

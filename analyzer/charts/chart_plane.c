@@ -333,7 +333,8 @@ void plane_put_upright_label(struct plane *plane, double x, const char *text, in
 	struct label_box places[8];
 
 	for (int i = 0; i < 8; i++) {
-		double top = plane->y.length - (plane->is_text ? 0.5 : 2) - i / 2 * (height + 2);
+		int line = i / 2; /* from the top, right and left of it */
+		double top = plane->y.length - (plane->is_text ? 0.5 : 2) - line * (height + 2);
 		double from = i % 2 ? at - away - width : right;
 
 		places[i] = (struct label_box){from, top - height, from + width, top};

@@ -13,8 +13,8 @@
 #include "charts/charts.h"
 
 #define PLANE_TEXT_HEIGHT 15.0
-#define PLANE_NOTES 16		  /* lines below the plot */
-#define PLANE_LETTERS 26	  /* marks that a terminal can name */
+#define PLANE_NOTES 16	 /* lines below the plot */
+#define PLANE_LETTERS 26 /* marks that a terminal can name */
 
 struct plane_axis {
 	double low, high;		     /* low < high */
@@ -50,7 +50,7 @@ struct plane {
 	char notes[PLANE_NOTES][512];
 	size_t note_count;
 	double note_room; /* of a line of notes */
-	double angle;	     /* degrees of labels that follow a rising line */
+	double angle;	  /* degrees of labels that follow a rising line */
 };
 
 /* Opens the column files in folder; the axes' lengths and tick functions are set, their ranges are

@@ -1,5 +1,6 @@
 #include "charts/chart_strips.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -191,6 +192,8 @@ static void measure_kind(struct chart_strip_scales *scales, const struct profile
 		return;
 	}
 	value = largest(scales, profile, device, kind);
+	if (kind == STRIP_PCIE_OUT) /* how much sampling writes varies: that must not fill a row */
+		value = fmax(value, chart_strip_own_traffic(scales, device));
 	if (kinds[kind].unit == PEAK && peak > value)
 		value = peak;
 	if (value > *full) {

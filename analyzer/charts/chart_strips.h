@@ -44,7 +44,8 @@ bool chart_strip_has_part(const struct profile_device *device, enum chart_strip_
 
 /* What the full height of a strip stands for, by kind. */
 struct chart_strip_scales {
-	const struct sm_activity *activity; /* knows what sampling itself writes over PCIe; NULL: nobody does */
+	const struct sm_activity
+		*activity; /* knows what sampling itself writes over PCIe; NULL: nobody does */
 	int64_t from_ns, to_ns;
 	double full[STRIP_KIND_COUNT];
 	bool is_peak[STRIP_KIND_COUNT]; /* the hardware's, not the largest value in the window */

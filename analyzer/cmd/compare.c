@@ -329,8 +329,9 @@ static int write_page(const struct compare_arguments *arguments, struct err *err
 	if (rc < 0)
 		return rc;
 	out = new_file_stream(&file, err);
-	return new_file_close(
-		&file, out ? html_write_comparison(&arguments->sides, out, err) : -ENOMEM, err);
+	return new_file_close(&file,
+			      out ? html_write_comparison(&arguments->sides, out, err) : -ENOMEM,
+			      err);
 }
 
 static int write_comparison(const struct compare_arguments *arguments, struct err *err)

@@ -147,7 +147,8 @@ static int draw_picture(const char *path, const char *chart, const struct pictur
 /* Without the form feed that gnuplot begins with and the spaces that it ends lines with. */
 static void print_drawing(char *text)
 {
-	for (char *line = strsep(&text, "\n"); line && (text || *line); line = strsep(&text, "\n")) {
+	for (char *line = strsep(&text, "\n"); line && (text || *line);
+	     line = strsep(&text, "\n")) {
 		size_t length;
 
 		line += *line == '\f';

@@ -164,3 +164,25 @@ repeats() {
 	wrong 1 "empty: no recording there, nor a folder with several of them" one empty
 	wrong 1 "nosuch" one nosuch
 }
+
+@test "--html writes one page with every figure that JSON has, which loads nothing and lets no name run" {
+	load html
+	hostile_recording hostile
+	"$ROOFLINECTL" compare hostile "$recordings/graph_chain.naive" --html page.html
+	"$ROOFLINECTL" compare hostile "$recordings/graph_chain.naive" -f json >figures.json
+	python3 - "$root/tests/tools" <<-'END'
+		import json, sys
+		sys.path.insert(0, sys.argv[1])
+		from html_data import Page
+		page = Page(open("page.html").read())
+		assert json.loads(page.blocks["comparison"]) == json.load(open("figures.json"))
+		assert json.loads(page.blocks["causes"])[0] == "launch"
+		assert page.loads == [] and len(page.scripts) == 1 and "unsafe" not in page.policy
+		assert not {"img", "svg", "b"} & set(page.tags)
+	END
+	run -3 --separate-stderr "$ROOFLINECTL" compare "$recordings"/graph_chain.{graph,naive} --gate 5% --html gate.html
+	[ -z "$output" ] && [ -s gate.html ]
+	wrong 2 "--html writes a whole page to its own FILE" hostile hostile --html other.html -f json
+	wrong 1 "missing/page.html: cannot be written" hostile hostile --html missing/page.html
+	[ ! -e other.html ]
+}

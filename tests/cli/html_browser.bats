@@ -57,7 +57,7 @@ assert ($1), 'not so'"
 		j = json.load(open("answer.json"))
 		assert j["errors"] == 0 and j["complaints"] == [] and j["strange"] == 0, j
 		assert j["title"] == j["titleAtEnd"] and "hostile and " in j["title"], j
-		assert j["sections"][:4] == ["verdict", "run", "idle", "kernels"] and "graphs" in j["sections"], j["sections"]
+		assert j["sections"][:4] == ["verdict", "run", "steady_state", "idle"] and "graphs" in j["sections"], j["sections"]
 		assert j["bars"] == 3 and j["background"] == "rgb(19, 20, 23)", j
 		assert j["heads"] == ["of what", "quantity", "A", "B", "change of B", "C", "change of C"], j["heads"]
 		assert "<img" in " ".join(j["kernels"]) or "<" in " ".join(j["kernels"]), j["kernels"]

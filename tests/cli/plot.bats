@@ -55,6 +55,7 @@ rooflinectl plot: atomics: not drawn: recording has no counters of atomics; reco
 
 @test "no recording's pictures take the place of another's" {
 	needs_gnuplot
+	mkdir other "$TMPDIR/away"
 	"$BUILD/tests/tools/make_trace" other/recording 100
 	"$BUILD/tests/tools/make_trace" "$TMPDIR/away/recording" 100
 	run --separate-stderr "$ROOFLINECTL" plot recording gaps
@@ -96,7 +97,7 @@ rooflinectl plot: atomics: not drawn: recording has no counters of atomics; reco
 		-e "load '$root/plots/style.gp'" -e "print palette; print hatch" 2>colors.txt
 	python3 - "$root/html/colors.js" <<-'END'
 		import re, sys
-		colors, hatches = (list(map(int, re.findall(r'-?\d+', line))) for line in open('colors.txt').read().splitlines())
+		colors, hatches = (list(map(int, re.findall(r'-?\d+', line))) for line in open('colors.txt').read().split())
 		def lightness(color):
 		    red, green, blue = (((color >> shift & 255) / 255) ** 2.2 for shift in (16, 8, 0))
 		    return 116 * (0.2126 * red + 0.7152 * green + 0.0722 * blue) ** (1 / 3) - 16
@@ -136,7 +137,7 @@ rooflinectl plot: atomics: not drawn: recording has no counters of atomics; reco
 @test "plot --format term fits the terminal and writes no file and no color into a pipe" {
 	needs_gnuplot
 	for columns in 60 80 132; do
-		COLUMNS=$columns run "$ROOFLINECTL" plot --format term
+		COLUMNS=$columns run --separate-stderr "$ROOFLINECTL" plot --format term
 		[ "$status" -eq 0 ]
 		[[ "$output" == *"idle for "*"kernel time"* ]]
 		[[ "$output" != *$'\033'* ]]

@@ -1,10 +1,16 @@
 #!/usr/bin/env python3
-"""html_compare_try.py PAGE [dark] - uses a page of compare --html as a reader does, in Chromium; writes what it shows as JSON."""
+"""html_compare_try.py PAGE [dark] - uses a page of compare --html as a reader does, in Chromium.
+
+It writes as JSON texts that the page shows.
+"""
 import json
 import sys
 
 from browser import Browser
 
+SECTIONS = "[...document.querySelectorAll('main > section')].map(({id}) => id)"
+HEADS = "[...document.querySelectorAll('#kernels th')].map((head) => head.textContent)"
+SORTED_HEAD = "document.querySelectorAll('#kernels th')[2]"
 NAMES = "[...document.querySelectorAll('#kernels tbody tr')].map((row) => row.cells[0].textContent)"
 COUNTS = (("strange", "img, b > *, svg:not(.plane)"), ("errors", ".error"), ("bars", ".sidebar canvas"))
 
@@ -15,13 +21,13 @@ def main():
         result = {
             "title": browser.evaluate("document.title"),
             "background": browser.evaluate("getComputedStyle(document.body).backgroundColor"),
-            "sections": browser.evaluate("[...document.querySelectorAll('main > section')].map(({id}) => id)"),
+            "sections": browser.evaluate(SECTIONS),
             "verdict": browser.evaluate("document.querySelector('.verdict').textContent"),
-            "heads": browser.evaluate("[...document.querySelectorAll('#kernels th')].map((head) => head.textContent)"),
+            "heads": browser.evaluate(HEADS),
             "kernels": browser.evaluate(NAMES),
         }
-        browser.evaluate("document.querySelectorAll('#kernels th button')[2].click()")
-        result["sort"] = browser.evaluate("document.querySelectorAll('#kernels th')[2].getAttribute('aria-sort')")
+        browser.evaluate(SORTED_HEAD + ".querySelector('button').click()")
+        result["sort"] = browser.evaluate(SORTED_HEAD + ".getAttribute('aria-sort')")
         result["sorted"] = browser.evaluate(NAMES)
         browser.evaluate("document.querySelector('#kernels input').focus()")
         for letter in "median":

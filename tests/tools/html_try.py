@@ -79,7 +79,7 @@ def tables(browser):
     browser.evaluate("document.querySelector('#kernels th button').click()")
     result["byName"] = browser.evaluate(ROWS % ("kernels", 0))
     result["sort"] = browser.evaluate("document.querySelector('#kernels th').getAttribute('aria-sort')")
-    type_into(browser, "gaps", "launch")
+    type_into(browser, "gaps", "module")
     result["found"] = browser.evaluate("document.querySelector('#gaps .count').textContent")
     browser.evaluate("document.querySelector('#gaps tbody tr:last-child').focus()")
     browser.press("Enter")

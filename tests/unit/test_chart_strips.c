@@ -191,11 +191,15 @@ static void what_sampling_itself_writes_over_pcie_is_not_shown(void **state)
 	struct strip strip;
 
 	(void)state;
-	add_sample(s, 0, 1000)->pcie_write_bytes = 30000; /* in 1 us, of which sampling writes 2000 */
+	add_sample(s, 0, 1000)->pcie_write_bytes =
+		30000; /* in 1 us, of which sampling writes 2000 */
 	add_sample(s, 0, 2000)->pcie_write_bytes = 1500;
 	s->samples[1].pcie_read_bytes = 1500;
 	chart_strip_measure(&scales, &s->builder->profile, &activity, 1000, 3000);
 	assert_string_equal(chart_strip_full(&scales, STRIP_PCIE_OUT).text, "28.0 GB/s");
+	chart_strip_measure(&scales, &s->builder->profile, &activity, 2000, 3000);
+	assert_string_equal(chart_strip_full(&scales, STRIP_PCIE_OUT).text,
+			    "2.00 GB/s"); /* not less */
 	assert_int_equal(strip_open(&strip, 1000, 3000, 2), 0);
 	chart_strip_fill(&strip, &s->builder->profile, &scales, 0, STRIP_PCIE_OUT);
 	assert_float_equal(strip_mean(&strip.columns[0]), 28e9, 1);
