@@ -569,8 +569,8 @@ def ranks(process, n):
 
 
 @shape
-def collectives(process, n):
-    """Of four ranks, one of which computes longer."""
+def collectives_of_four_ranks(process, n):
+    """One of which computes longer."""
     result = [process] + [Process(2 + i) for i in range(3)]
     for rank, each in enumerate(result):
         each.rows["devices"][0]["uuid"] = f"GPU-{rank}"

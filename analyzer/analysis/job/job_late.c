@@ -106,7 +106,8 @@ static int look_before(struct lateness *all, const struct collective_rank *rank)
 {
 	const struct job_parts *parts = all->parts;
 	struct moments moments = {.of = {{.items = NULL}}};
-	int rc = moments_find(&moments, parts, job_rank_at(parts, rank->process, rank->device));
+	int rc = moments_find(&moments, parts,
+			      parts->rank_of_collective[rank - parts->collectives->ranks]);
 
 	for (size_t i = rank->first; rc == 0 && i < rank->first + rank->matched_count; i++)
 		split(&all->before[i], &moments, begin_ns(parts, rank, i),
