@@ -41,6 +41,12 @@ says() {
 	says verdict "waiting for rank 2 takes"
 }
 
+@test "of a part of the time a rank has what lies in it" {
+	built --ranks 2
+	run -0 "$ROOFLINECTL" report job --from 5ms --to 9ms -s job
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *" rank 0 4.00 ms "*" path 4.00 ms"* ]]
+}
+
 @test "a rank whose host launches later, or that copies, is late because of that" {
 	as_built --delay 1:host:400000:2 --overlap 100000
 	says job "its host launched later (100.0%)"

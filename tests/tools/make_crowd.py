@@ -569,8 +569,8 @@ def ranks(process, n):
 
 
 @shape
-def collectives(process, n):
-    """Of four ranks, one of which computes longer."""
+def collectives_of_four_ranks(process, n):
+    """One of which computes longer."""
     result = [process] + [Process(2 + i) for i in range(3)]
     for rank, each in enumerate(result):
         each.rows["devices"][0]["uuid"] = f"GPU-{rank}"
@@ -578,7 +578,8 @@ def collectives(process, n):
         reduce = each.signature("ncclDevKernel_AllReduce_RING_LL")
         for i in range(n // 4):
             each.launch((i + 1) * 20_000, (i + 1) * 20_000 + 5000 + 1000 * (rank == 1))
-            each.launch((i + 1) * 20_000 + 6000 + 1000 * (rank == 1), (i + 1) * 20_000 + 9000, signature=reduce)
+            each.launch((i + 1) * 20_000 + 6000 + 1000 * (rank == 1), (i + 1) * 20_000 + 9000,
+                        signature=reduce)
     return result
 
 

@@ -6,6 +6,7 @@
 
 #include "analysis/job/communication.h"
 #include "analysis/job/job.h"
+#include "base/ns.h"
 #include "base/spans.h"
 
 struct job_parts {
@@ -27,6 +28,15 @@ struct job_parts {
 struct job_place {
 	uint32_t process, device, rank;
 };
+
+/* What lies in the selected time of [*start_ns, *end_ns), which may be nothing. */
+static inline void job_clip(const struct profile *profile, int64_t *start_ns, int64_t *end_ns)
+{
+	if (!profile->window.is_part)
+		return;
+	*start_ns = max_ns(*start_ns, profile->window.from_ns);
+	*end_ns = min_ns(*end_ns, profile->window.to_ns);
+}
 
 static inline uint32_t job_rank_of(const struct job_parts *parts, const struct profile_op *op)
 {

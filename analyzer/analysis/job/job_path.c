@@ -199,9 +199,11 @@ static uint32_t find_awaited(const struct walk *walk, uint32_t op)
 static void lay(struct walk *walk, enum job_path_kind kind, int64_t back_to_ns)
 {
 	struct job *job = walk->parts->job;
+	int64_t start_ns = back_to_ns, end_ns = walk->now_ns;
 
-	sum_add_ns(&job->ranks[walk->rank].path_ns[kind], walk->now_ns - back_to_ns);
-	sum_add_ns(&job->path_ns[kind], walk->now_ns - back_to_ns);
+	job_clip(walk->parts->profile, &start_ns, &end_ns);
+	sum_add_ns(&job->ranks[walk->rank].path_ns[kind], max_ns(end_ns - start_ns, 0));
+	sum_add_ns(&job->path_ns[kind], max_ns(end_ns - start_ns, 0));
 	walk->now_ns = back_to_ns;
 }
 

@@ -177,7 +177,10 @@ static int look_at_collectives(struct job_parts *parts)
 	if (!parts->rank_of_collective)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < all->rank_count; i++) {
-		uint32_t rank = job_rank_at(parts, all->ranks[i].process, all->ranks[i].device);
+		/* By its stream: damaged recordings have operations on other devices than that of theirs. */
+		uint32_t rank =
+			job_rank_of(parts,
+				    &parts->profile->ops[all->items[all->ranks[i].first].op]);
 
 		parts->rank_of_collective[i] = rank;
 		parts->job->ranks[rank].collective_rank = i;

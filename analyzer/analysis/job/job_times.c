@@ -21,9 +21,11 @@ int job_gather(struct spans *out, const struct job_parts *parts, size_t rank, ui
 	*out = (struct spans){0};
 	for (size_t i = parts->first[rank]; i < parts->first[rank + 1] && rc == 0; i++) {
 		const struct profile_op *op = &parts->profile->ops[parts->ops[i]];
+		int64_t start_ns = op->start_ns, end_ns = op->end_ns;
 
+		job_clip(parts->profile, &start_ns, &end_ns);
 		if (works >> parts->communication.works[parts->ops[i]] & 1)
-			rc = spans_add(out, op->start_ns, op->end_ns);
+			rc = spans_add(out, start_ns, end_ns);
 	}
 	spans_seal(out);
 	return rc;
@@ -55,9 +57,13 @@ static int measure_waits(struct job_times *times, const struct job_parts *parts,
 	if (parts->job->ranks[rank].collective_rank == PROFILE_NONE)
 		return 0;
 	own = &all->ranks[parts->job->ranks[rank].collective_rank];
-	for (size_t i = own->first; i < own->first + own->count && rc == 0; i++)
-		rc = spans_add(&waits, all->items[i].start_ns,
-			       all->items[i].start_ns + all->items[i].wait_ns);
+	for (size_t i = own->first; i < own->first + own->count && rc == 0; i++) {
+		int64_t start_ns = all->items[i].start_ns,
+			end_ns = start_ns + all->items[i].wait_ns;
+
+		job_clip(parts->profile, &start_ns, &end_ns);
+		rc = spans_add(&waits, start_ns, end_ns);
+	}
 	spans_seal(&waits);
 	times->wait_ns = length_ns(&waits);
 	if (rc == 0)
@@ -102,6 +108,9 @@ static int measure_idle(struct job_rank *rank, const struct job_parts *parts, si
 		rank->first_ns = min_ns(rank->first_ns, op->start_ns);
 		rank->last_ns = max_ns(rank->last_ns, op->end_ns);
 	}
+	job_clip(parts->profile, &rank->first_ns, &rank->last_ns);
+	if (rank->has_causes) /* idle time up to the ends of what was selected counts */
+		timeline_span(parts->profile, rank->device, &rank->first_ns, &rank->last_ns);
 	times->wall_ns = rank->last_ns - rank->first_ns;
 	times->idle_ns = times->wall_ns - times->busy_ns;
 	if (rank->has_causes)
