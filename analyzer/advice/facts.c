@@ -494,7 +494,7 @@ bool facts_is_named(const struct facts *facts, const struct profile_call *call, 
 
 bool facts_is_library(const struct facts *facts, uint32_t kernel)
 {
-	return facts->what_ifs.run.is_library[kernel];
+	return facts->what_ifs.run.libraries[kernel] != NULL;
 }
 
 const struct profile_signature *facts_launch_of(const struct facts *facts, uint32_t kernel)
@@ -506,7 +506,8 @@ const struct profile_signature *facts_launch_of(const struct facts *facts, uint3
 
 struct roof_kernels facts_find_roof_kernels(const struct facts *facts, roof_stake stake)
 {
-	const struct roofline *roofline = facts->report->roofline;
+	const struct roofline *roofline =
+		facts->report->profile->device_count == 1 ? facts->report->roofline : NULL;
 	struct roof_kernels found = {0};
 
 	for (size_t i = 0; roofline && i < roofline->kernel_count; i++) {
@@ -524,8 +525,7 @@ struct roof_kernels facts_find_roof_kernels(const struct facts *facts, roof_stak
 	return found;
 }
 
-bool facts_are_most(const struct facts *facts, const struct roof_kernels *kernels)
+bool facts_are_most(const struct roof_kernels *kernels)
 {
-	return facts->report->profile->device_count == 1 && kernels->most &&
-	       2 * kernels->time_ns >= kernels->all_ns;
+	return kernels->most && 2 * kernels->time_ns >= kernels->all_ns;
 }

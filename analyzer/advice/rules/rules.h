@@ -189,11 +189,11 @@ struct roof_kernels {
 /* The share of its time that is at stake of a kernel, or below 0 where the rule is not about it. */
 typedef double (*roof_stake)(const struct facts *facts, const struct roofline_point *point);
 
+/* Counters of several devices are of one kernel together: where there is more than one device there are none. */
 struct roof_kernels facts_find_roof_kernels(const struct facts *facts, roof_stake stake);
 
-/* Whether they take at least half of the time of all kernels.  Counters of several devices are of one kernel together:
- * only where there is one. */
-bool facts_are_most(const struct facts *facts, const struct roof_kernels *kernels);
+/* Whether they take at least half of the time of all kernels. */
+bool facts_are_most(const struct roof_kernels *kernels);
 
 /* Whether the call's name has that part. */
 bool facts_is_named(const struct facts *facts, const struct profile_call *call, const char *part);
