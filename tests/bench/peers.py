@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """How long a report takes beside DuckDB, which reads the same CSV.
 
-usage: peers.py [QUESTION]; of kernels ('report --section kernels', and DuckDB answers the same) and whole (all
-analyses and advice as JSON, and DuckDB loads kernels and calls into tables).  KERNELS (10000000) names the
-size of the recording, which tests/tools/make_trace writes, REPEATS (5) the runs of each, one after the other in
-turn, so that a slow moment falls on both.  Medians of the time, of processor seconds, which other work on the
-machine changes less, and of memory.  Needs Python's duckdb (pip install duckdb).
+usage: peers.py [QUESTION]; of kernels ('report --section kernels', and DuckDB answers the same) and whole
+(all analyses and advice as JSON, and DuckDB loads kernels and calls into tables).  KERNELS (10000000) names
+the size of the recording, which tests/tools/make_trace writes, REPEATS (5) the runs of each, one after the
+other in turn, so that a slow moment falls on both.  Medians of the time, of processor seconds, which other
+work on the machine changes less, and of memory.  Needs Python's duckdb (pip install duckdb).
 """
 import glob
 import os
