@@ -214,7 +214,7 @@ int first_launches_add(struct spans *module, const struct profile *profile,
 	finding.processes = calloc(profile->process_count + 1, sizeof(*finding.processes));
 	finding.is_loading = calloc(profile->call_count + 1, sizeof(*finding.is_loading));
 	for (size_t i = 0; finding.recent && i < profile->kernel_name_count; i++)
-		finding.recent[i].number = PROFILE_NONE;
+		finding.recent[i] = (struct recent){.number = PROFILE_NONE};
 	if (finding.recent && finding.processes && finding.is_loading)
 		rc = find_and_add(module, &finding, is_load);
 	free(finding.kernels);
