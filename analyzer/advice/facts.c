@@ -346,15 +346,17 @@ static int find_kernel_launches(struct facts *facts)
 	const struct profile *profile = facts->report->profile;
 
 	facts->kernel_launches =
-		calloc(profile->kernel_name_count + 1, sizeof(*facts->kernel_launches));
+		malloc((profile->kernel_name_count + 1) * sizeof(*facts->kernel_launches));
 	if (!facts->kernel_launches)
 		return -ENOMEM;
+	for (size_t i = 0; i < profile->kernel_name_count; i++)
+		facts->kernel_launches[i] = PROFILE_NONE;
 	for (size_t i = 0; i < statistics->kernel_count; i++) {
-		const struct profile_signature *launch =
-			&profile->signatures[statistics->kernels[i].signature];
+		uint32_t signature = statistics->kernels[i].signature;
+		uint32_t *launch = &facts->kernel_launches[profile->signatures[signature].kernel];
 
-		if (!facts->kernel_launches[launch->kernel])
-			facts->kernel_launches[launch->kernel] = launch;
+		if (*launch == PROFILE_NONE)
+			*launch = signature;
 	}
 	return 0;
 }
@@ -499,7 +501,9 @@ bool facts_is_library(const struct facts *facts, uint32_t kernel)
 
 const struct profile_signature *facts_launch_of(const struct facts *facts, uint32_t kernel)
 {
-	return facts->kernel_launches[kernel];
+	uint32_t signature = facts->kernel_launches[kernel];
+
+	return signature == PROFILE_NONE ? NULL : &facts->report->profile->signatures[signature];
 }
 
 /* ---- rooflines ---- */

@@ -21,6 +21,7 @@ struct finding {
 	struct groups numbers;	  /* of processes and kernels that they launch */
 	struct recent {
 		uint32_t process, number;
+		bool is_known;
 	} * recent;	 /* by kernel: the number found last, as looking one up takes longer */
 	size_t capacity; /* of kernels */
 	struct launches *processes; /* all later launches of each */
@@ -69,12 +70,13 @@ static int launches_of(struct finding *finding, struct launches **launches,
 				 profile->signatures[op->detail].kernel};
 	struct recent *recent = &finding->recent[key[1]];
 
-	if (recent->number == PROFILE_NONE || recent->process != key[0]) {
+	if (!recent->is_known || recent->process != key[0]) {
 		int rc = look_up(finding, &recent->number, key);
 
 		if (rc < 0)
 			return rc;
 		recent->process = key[0];
+		recent->is_known = true;
 	}
 	*launches = &finding->kernels[recent->number];
 	return 0;
@@ -210,11 +212,9 @@ int first_launches_add(struct spans *module, const struct profile *profile,
 	struct finding finding = {.profile = profile};
 	int rc = -ENOMEM;
 
-	finding.recent = malloc((profile->kernel_name_count + 1) * sizeof(*finding.recent));
+	finding.recent = calloc(profile->kernel_name_count + 1, sizeof(*finding.recent));
 	finding.processes = calloc(profile->process_count + 1, sizeof(*finding.processes));
 	finding.is_loading = calloc(profile->call_count + 1, sizeof(*finding.is_loading));
-	for (size_t i = 0; finding.recent && i < profile->kernel_name_count; i++)
-		finding.recent[i] = (struct recent){.number = PROFILE_NONE};
 	if (finding.recent && finding.processes && finding.is_loading)
 		rc = find_and_add(module, &finding, is_load);
 	free(finding.kernels);
