@@ -346,15 +346,17 @@ static int find_kernel_launches(struct facts *facts)
 	const struct profile *profile = facts->report->profile;
 
 	facts->kernel_launches =
-		calloc(profile->kernel_name_count + 1, sizeof(*facts->kernel_launches));
+		malloc((profile->kernel_name_count + 1) * sizeof(*facts->kernel_launches));
 	if (!facts->kernel_launches)
 		return -ENOMEM;
+	for (size_t i = 0; i < profile->kernel_name_count; i++)
+		facts->kernel_launches[i] = PROFILE_NONE;
 	for (size_t i = 0; i < statistics->kernel_count; i++) {
-		const struct profile_signature *launch =
-			&profile->signatures[statistics->kernels[i].signature];
+		uint32_t signature = statistics->kernels[i].signature;
+		uint32_t *launch = &facts->kernel_launches[profile->signatures[signature].kernel];
 
-		if (!facts->kernel_launches[launch->kernel])
-			facts->kernel_launches[launch->kernel] = launch;
+		if (*launch == PROFILE_NONE)
+			*launch = signature;
 	}
 	return 0;
 }
@@ -494,19 +496,22 @@ bool facts_is_named(const struct facts *facts, const struct profile_call *call, 
 
 bool facts_is_library(const struct facts *facts, uint32_t kernel)
 {
-	return facts->what_ifs.run.is_library[kernel];
+	return facts->what_ifs.run.libraries[kernel] != NULL;
 }
 
 const struct profile_signature *facts_launch_of(const struct facts *facts, uint32_t kernel)
 {
-	return facts->kernel_launches[kernel];
+	uint32_t signature = facts->kernel_launches[kernel];
+
+	return signature == PROFILE_NONE ? NULL : &facts->report->profile->signatures[signature];
 }
 
 /* ---- rooflines ---- */
 
 struct roof_kernels facts_find_roof_kernels(const struct facts *facts, roof_stake stake)
 {
-	const struct roofline *roofline = facts->report->roofline;
+	const struct roofline *roofline =
+		facts->report->profile->device_count == 1 ? facts->report->roofline : NULL;
 	struct roof_kernels found = {0};
 
 	for (size_t i = 0; roofline && i < roofline->kernel_count; i++) {
@@ -524,8 +529,7 @@ struct roof_kernels facts_find_roof_kernels(const struct facts *facts, roof_stak
 	return found;
 }
 
-bool facts_are_most(const struct facts *facts, const struct roof_kernels *kernels)
+bool facts_are_most(const struct roof_kernels *kernels)
 {
-	return facts->report->profile->device_count == 1 && kernels->most &&
-	       2 * kernels->time_ns >= kernels->all_ns;
+	return kernels->most && 2 * kernels->time_ns >= kernels->all_ns;
 }

@@ -144,5 +144,5 @@ bool latency_kernels_are_most(const struct facts *facts, roof_stake stake)
 {
 	const struct roof_kernels found = facts_find_roof_kernels(facts, stake);
 
-	return facts_are_most(facts, &found);
+	return facts_are_most(&found);
 }

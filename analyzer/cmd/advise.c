@@ -54,7 +54,7 @@ static int advise(const void *context, struct report *report, struct err *err)
 					 .is_advice_only = true,
 					 .range = arguments->source.range,
 					 .color = is_color_wanted(stdout)};
-	int rc = advice_find(&report->advice, report, arguments->source.range, err);
+	int rc = source_find_advice(&report->advice, report, arguments->source.range, err);
 
 	if (rc == 0)
 		rc = arguments->output(report, stdout, &options, err);

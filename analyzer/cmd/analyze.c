@@ -143,7 +143,7 @@ static int look(struct analysis *analysis)
 
 	forget(analysis);
 	if (source_load(&analysis->report, &analysis->source, WHO, &err) == 0 &&
-	    advice_find(&analysis->report->advice, analysis->report, NULL, &err) == 0)
+	    source_find_advice(&analysis->report->advice, analysis->report, NULL, &err) == 0)
 		return 0;
 	fprintf(stderr, WHO ": %s\n", err.text);
 	return -1;

@@ -227,7 +227,7 @@ static int run(struct report_arguments *arguments, struct err *err)
 	int rc = source_load_for(&report, &arguments->source, &needs, "rooflinectl report", err);
 
 	if (rc == 0 && sections_want_advice(&arguments->options))
-		rc = advice_find(&advice, report, NULL, err);
+		rc = source_find_advice(&advice, report, NULL, err);
 	if (rc == 0) {
 		report->advice = advice;
 		tell_of_selection(report, arguments);

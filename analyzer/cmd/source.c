@@ -1,9 +1,11 @@
 #include "cmd/source.h"
 
+#include "advice/advice.h"
 #include "analysis/compare/comparison.h"
 #include "base/format.h"
 #include "base/paths.h"
 #include "cmd/commands.h"
+#include "cmd/progress.h"
 #include "cmd/report_ceilings.h"
 #include "cmd/technique_options.h"
 #include "cmd/usage.h"
@@ -154,9 +156,13 @@ int source_build(struct report **out, const char *path, const struct selection *
 		 const struct report_needs *needs, const char *ceilings_path, const char *who,
 		 struct err *err)
 {
-	int rc = selection_is_any(selection) ? build_part(out, path, selection, err)
-					     : report_build_for(out, path, needs, err);
+	struct progress progress;
+	int rc;
 
+	progress_begin(&progress, "reading and analyzing the recording");
+	rc = selection_is_any(selection) ? build_part(out, path, selection, err)
+					 : report_build_for(out, path, needs, err);
+	progress_end(&progress);
 	return rc < 0 ? rc : report_choose_ceilings(*out, ceilings_path, who, err);
 }
 
@@ -182,6 +188,18 @@ int source_load_for(struct report **out, const struct source *source,
 		path = newest;
 	}
 	return source_build(out, path, &source->selection, needs, source->ceilings_path, who, err);
+}
+
+int source_find_advice(struct advice **out, const struct report *report, const char *range,
+		       struct err *err)
+{
+	struct progress progress;
+	int rc;
+
+	progress_begin(&progress, "predicting what changes would gain");
+	rc = advice_find(out, report, range, err);
+	progress_end(&progress);
+	return rc;
 }
 
 int source_load(struct report **out, const struct source *source, const char *who, struct err *err)

@@ -16,6 +16,8 @@
 #include "analysis/report.h"
 #include "cmd/selection.h"
 
+struct advice;
+
 struct source {
 	const char *path;	   /* NULL: the newest recording here */
 	const char *ceilings_path; /* NULL: those that fit the GPU */
@@ -47,6 +49,10 @@ int source_load_for(struct report **out, const struct source *source,
 int source_build(struct report **out, const char *path, const struct selection *selection,
 		 const struct report_needs *needs, const char *ceilings_path, const char *who,
 		 struct err *err);
+
+/* advice_find(), which may take long. */
+int source_find_advice(struct advice **out, const struct report *report, const char *range,
+		       struct err *err);
 
 /* Of what failed: -EDOM is an argument that does not fit the recording. */
 int source_exit_code(int rc);

@@ -1,5 +1,6 @@
 /* verify.c - rooflinectl verify: the speedup that was measured against the one that was predicted. */
 #include "cmd/commands.h"
+#include "cmd/progress.h"
 #include "cmd/report_ceilings.h"
 #include "cmd/source.h"
 #include "cmd/usage.h"
@@ -119,16 +120,20 @@ static const struct argp parser = {
 static int load(struct verification *verification, const struct verify_arguments *arguments,
 		struct err *err)
 {
-	int rc = report_build(&verification->before, arguments->before, err);
+	struct progress progress;
+	int rc;
 
+	progress_begin(&progress, "reading and analyzing both recordings");
+	rc = report_build(&verification->before, arguments->before, err);
 	if (rc == 0)
 		rc = report_build(&verification->after, arguments->after, err);
+	progress_end(&progress);
 	if (rc == 0)
 		rc = report_choose_ceilings(verification->before, arguments->ceilings_path, WHO,
 					    err);
 	if (rc == 0)
-		rc = advice_find(&verification->advice, verification->before, arguments->range,
-				 err);
+		rc = source_find_advice(&verification->advice, verification->before,
+					arguments->range, err);
 	return rc;
 }
 

@@ -1,5 +1,6 @@
 /* whatif.c - rooflinectl whatif: what several techniques at once would bring. */
 #include "cmd/commands.h"
+#include "cmd/progress.h"
 #include "cmd/source.h"
 #include "cmd/technique_options.h"
 #include "cmd/usage.h"
@@ -89,10 +90,13 @@ static int predict(const void *context, struct report *report, struct err *err)
 {
 	const struct whatif_arguments *arguments = context;
 	struct output_options options = {.color = is_color_wanted(stdout)};
+	struct progress progress;
 	struct scenario scenario;
-	int rc = scenario_predict(&scenario, report, &arguments->chosen, arguments->source.range,
-				  err);
+	int rc;
 
+	progress_begin(&progress, "predicting what the techniques would gain");
+	rc = scenario_predict(&scenario, report, &arguments->chosen, arguments->source.range, err);
+	progress_end(&progress);
 	return rc < 0 ? rc : arguments->write(&scenario, stdout, &options, err);
 }
 

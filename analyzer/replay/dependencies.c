@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/groups.h"
 #include "base/radix.h"
 #include "base/search.h"
 #include "replay/recorded_events.h"
@@ -206,7 +207,9 @@ struct walk {
 	struct ends *ends;
 	uint32_t *stream_tail; /* by stream: the operation submitted last */
 	uint32_t *previous;    /* by op: submitted to its stream before it */
-	/* by process and device: the one submitted last in the legacy default stream, and the one
+	uint32_t *
+		pairs; /* by stream: a number of its process and device; most processes use few devices */
+	/* by pair: the one submitted last in the legacy default stream, and the one
 	 * that ended last of those in streams that it waits for */
 	uint32_t *null_tail, *blocking_tail;
 	struct recorded_events events;
@@ -239,9 +242,19 @@ static uint32_t ended(const struct profile *profile, uint32_t index, const struc
 										   : PROFILE_NONE;
 }
 
-static size_t pair_of(const struct walk *walk, const struct profile_stream *stream)
+static int find_pairs(struct walk *walk)
 {
-	return stream->process * walk->model->profile->device_count + stream->device;
+	const struct profile *profile = walk->model->profile;
+	struct groups pairs = {0};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < profile->stream_count; i++) {
+		const uint32_t key[2] = {profile->streams[i].process, profile->streams[i].device};
+
+		rc = groups_find(&pairs, key, sizeof(key), &walk->pairs[i]);
+	}
+	groups_free(&pairs);
+	return rc;
 }
 
 /* Whether an operation waits for a launch of a graph as a whole: another launch of the same one, as no graph runs beside
@@ -284,9 +297,9 @@ static uint32_t find_other(const struct walk *walk, uint32_t index, bool has_wai
 			      last_ended(walk->ends, stream->process, op->stream, op->start_ns,
 					 profile->calls[op->call].start_ns));
 	if (stream->is_null)
-		barrier = walk->blocking_tail[pair_of(walk, stream)];
+		barrier = walk->blocking_tail[walk->pairs[op->stream]];
 	else if (is_blocking(stream))
-		barrier = walk->null_tail[pair_of(walk, stream)];
+		barrier = walk->null_tail[walk->pairs[op->stream]];
 	return later(profile, other,
 		     later(profile, ended(profile, barrier, op), ended(profile, awaited, op)));
 }
@@ -295,7 +308,7 @@ static void note_tail(struct walk *walk, uint32_t index)
 {
 	const struct profile *profile = walk->model->profile;
 	const struct profile_stream *stream = &profile->streams[profile->ops[index].stream];
-	size_t pair = pair_of(walk, stream);
+	uint32_t pair = walk->pairs[profile->ops[index].stream];
 
 	walk->stream_tail[profile->ops[index].stream] = index;
 	if (stream->is_null)
@@ -349,13 +362,12 @@ static uint32_t launch_tail(const struct walk *walk, uint32_t call)
 static uint32_t stream_end(struct walk *walk, uint32_t stream)
 {
 	const struct profile *profile = walk->model->profile;
-	const struct profile_stream *where = &profile->streams[stream];
 	uint32_t tail = walk->stream_tail[stream];
 
 	if (tail != PROFILE_NONE && profile->ops[tail].graph)
 		tail = launch_tail(walk, profile->ops[tail].call);
-	if (where->is_null)
-		tail = later(profile, tail, walk->blocking_tail[pair_of(walk, where)]);
+	if (profile->streams[stream].is_null)
+		tail = later(profile, tail, walk->blocking_tail[walk->pairs[stream]]);
 	return later(profile, tail, walk->events.awaited[stream]);
 }
 
@@ -451,14 +463,14 @@ static void link_call(struct walk *walk, uint32_t index)
 static int link_ops(struct model *model, struct ends *ends)
 {
 	const struct profile *profile = model->profile;
-	size_t pairs = profile->process_count * profile->device_count;
 	struct walk walk = {
 		.model = model,
 		.ends = ends,
 		.stream_tail = dependencies_none(profile->stream_count),
 		.previous = dependencies_none(profile->op_count),
-		.null_tail = dependencies_none(pairs),
-		.blocking_tail = dependencies_none(pairs),
+		.pairs = dependencies_none(profile->stream_count),
+		.null_tail = dependencies_none(profile->stream_count),
+		.blocking_tail = dependencies_none(profile->stream_count),
 		.has_stream_wait = calloc(profile->thread_count + 1, sizeof(bool)),
 		.is_capturing = calloc(profile->thread_count + 1, sizeof(bool)),
 		.last_stream = dependencies_none(profile->thread_count),
@@ -466,18 +478,22 @@ static int link_ops(struct model *model, struct ends *ends)
 		.graph_tail = dependencies_none(profile->thread_count),
 		.graph_stream = dependencies_none(profile->thread_count),
 	};
-	int rc = walk.stream_tail && walk.previous && walk.null_tail && walk.blocking_tail &&
-				 walk.has_stream_wait && walk.is_capturing && walk.last_stream &&
-				 walk.callback_stream && walk.graph_tail && walk.graph_stream
+	int rc = walk.stream_tail && walk.previous && walk.pairs && walk.null_tail &&
+				 walk.blocking_tail && walk.has_stream_wait && walk.is_capturing &&
+				 walk.last_stream && walk.callback_stream && walk.graph_tail &&
+				 walk.graph_stream
 			 ? 0
 			 : -ENOMEM;
 
 	if (recorded_events_open(&walk.events, profile) < 0)
 		rc = -ENOMEM;
+	if (rc == 0)
+		rc = find_pairs(&walk);
 	for (size_t i = 0; rc == 0 && i < profile->call_count; i++)
 		link_call(&walk, model_call_at(model, i));
 	free(walk.stream_tail);
 	free(walk.previous);
+	free(walk.pairs);
 	free(walk.null_tail);
 	free(walk.blocking_tail);
 	recorded_events_close(&walk.events);

@@ -19,7 +19,9 @@ struct recorded_run {
 	const struct costs
 		*costs;	      /* borrowed, in the middle of what was measured; NULL: likewise */
 	struct fusion fusion; /* owned; what counters tell of kernels that could be one */
-	bool *is_library; /* owned; by kernel: a library's, which nobody can be told to write otherwise; NULL: none */
+	/* Owned; by kernel: the library that it is of (library_kernel.h), which nobody can be told to write otherwise, or NULL;
+	 * NULL: none is. */
+	const char **libraries;
 };
 
 /* Lanes that kernels may run in side by side: at the low end of what is assumed, and otherwise. */

@@ -45,8 +45,7 @@ static bool is_asked_for(const struct profile *profile, const struct profile_op 
 /* The kernel has to wait by itself for what the one before it writes. */
 static bool is_library(const struct recorded_run *run, const struct profile_op *op)
 {
-	return run->is_library &&
-	       run->is_library[run->model->profile->signatures[op->detail].kernel];
+	return run->libraries && run->libraries[run->model->profile->signatures[op->detail].kernel];
 }
 
 /* Room for blocks of the next one while it runs; where the device's limits are not known it is taken to be there. */

@@ -37,7 +37,7 @@ static const char *why_not_op(const struct recorded_run *run, const struct profi
 
 	if (op->kind != OP_KERNEL)
 		return not_kernels;
-	if (run->is_library && run->is_library[profile->signatures[op->detail].kernel])
+	if (run->libraries && run->libraries[profile->signatures[op->detail].kernel])
 		return refused_library;
 	return occupancy_of(&occupancy, &profile->devices[op->device],
 			    &profile->signatures[op->detail]) &&

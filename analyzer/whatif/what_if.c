@@ -134,11 +134,11 @@ static int read_model(struct what_ifs *all, const struct ceilings *ceilings)
 
 static int find_libraries(struct recorded_run *run, const struct profile *profile)
 {
-	run->is_library = malloc(profile->kernel_name_count + 1);
-	if (!run->is_library)
+	run->libraries = malloc((profile->kernel_name_count + 1) * sizeof(*run->libraries));
+	if (!run->libraries)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->kernel_name_count; i++)
-		run->is_library[i] = library_kernel_of(profile->kernel_names[i]) != NULL;
+		run->libraries[i] = library_kernel_of(profile->kernel_names[i]);
 	return 0;
 }
 
@@ -193,7 +193,7 @@ void what_ifs_free(struct what_ifs *all)
 	model_free(all->run.model);
 	free(all->places);
 	free(all->run.fusion.kernels);
-	free(all->run.is_library);
+	free(all->run.libraries);
 	for (int i = 0; i < TECHNIQUE_COUNT; i++)
 		free(all->within[i].items);
 	*all = (struct what_ifs){0};

@@ -596,6 +596,16 @@ def copies_through_the_host(process, n):
 
 
 @shape
+def unlike_processes(process, n):
+    """Each with a kernel and a GPU of its own; a fifth as many, as each has a folder."""
+    result = [process] + [Process(2 + i) for i in range(n // 5)]
+    for i, each in enumerate(result):
+        each.add("devices", device=1, name="Synthetic GPU", uuid=f"GPU-{i + 1}", sm_count=132)
+        each.launch(10_000, 15_000, signature=each.signature(f"kernel_{i}"), device=1)
+    return result
+
+
+@shape
 def overheads(process, n):
     for i in range(n):
         process.add("overheads", start_ns=START_NS + i, end_ns=START_NS + n * 10_000 + i,

@@ -11,8 +11,6 @@
  */
 #include "advice/rules/rules.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/statistics/library_kernel.h"
@@ -42,31 +40,9 @@ struct row {
 	int64_t sum_ns, longest_ns;
 };
 
-static bool is_product(const char *name)
+static bool is_product(const char *library)
 {
-	const char *library = library_kernel_of(name);
-
 	return library && (!strcmp(library, "cuBLAS") || !strcmp(library, "CUTLASS"));
-}
-
-/* What is looked through.  Names are looked at once each, and not for each operation. */
-struct search {
-	const struct facts *facts;
-	size_t device;
-	bool *are_products; /* owned; by kernel */
-	struct products *found;
-};
-
-static int search_open(struct search *search)
-{
-	const struct profile *profile = search->facts->report->profile;
-
-	search->are_products = malloc(profile->kernel_name_count + 1);
-	if (!search->are_products)
-		return -ENOMEM;
-	for (size_t i = 0; i < profile->kernel_name_count; i++)
-		search->are_products[i] = is_product(profile->kernel_names[i]);
-	return 0;
 }
 
 static void end_row(struct products *found, const struct row *row)
@@ -117,27 +93,27 @@ static void add_product(struct products *found, const struct facts *facts, struc
 }
 
 /* Rows go on from one iteration to the next, so that steps of a loop of nothing else are a long one. */
-static void find_in_loop(const struct search *search, const struct loop *loop)
+static void find_in_loop(struct products *found, const struct facts *facts, size_t device,
+			 const struct loop *loop)
 {
-	const struct model *model = search->facts->what_ifs.run.model;
-	const struct profile_signature *signatures = search->facts->report->profile->signatures;
-	struct products *found = search->found;
+	const struct recorded_run *run = &facts->what_ifs.run;
+	const struct profile_signature *signatures = facts->report->profile->signatures;
 	size_t end = loop->iterations[loop->iteration_count];
 	uint64_t row_count = found->row_count;
 	int64_t kernels_ns = 0;
 	struct row row = {0};
 
 	for (size_t i = loop->iterations[0]; i < end; i++) {
-		const struct profile_op *op = call_only_kernel(model, i);
+		const struct profile_op *op = call_only_kernel(run->model, i);
 
-		if (!submissions_count(&model->submissions, i))
+		if (!submissions_count(&run->model->submissions, i))
 			continue;
-		if (op && op->device != search->device)
+		if (op && op->device != device)
 			op = NULL;
 		if (op)
 			sum_add_ns(&kernels_ns, op->end_ns - op->start_ns);
-		if (op && search->are_products[signatures[op->detail].kernel]) {
-			add_product(found, search->facts, &row, op);
+		if (op && is_product(run->libraries[signatures[op->detail].kernel])) {
+			add_product(found, facts, &row, op);
 		} else {
 			end_row(found, &row);
 			row = (struct row){0};
@@ -150,14 +126,11 @@ static void find_in_loop(const struct search *search, const struct loop *loop)
 static int find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct loops *loops = &facts->what_ifs.loops;
-	struct search search = {.facts = facts, .device = device, .found = finding};
-	int rc = search_open(&search);
 
-	for (size_t i = 0; rc == 0 && facts->what_ifs.run.model && i < loops->count; i++)
+	for (size_t i = 0; facts->what_ifs.run.model && i < loops->count; i++)
 		if (loops->items[i].iteration_count)
-			find_in_loop(&search, &loops->items[i]);
-	free(search.are_products);
-	return rc;
+			find_in_loop(finding, facts, device, &loops->items[i]);
+	return 0;
 }
 
 static const struct products *found_on(const struct facts *facts, size_t device)

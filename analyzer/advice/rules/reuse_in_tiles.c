@@ -106,7 +106,7 @@ static bool is_promising(const struct facts *facts, size_t device)
 	const struct roof_kernels found = find(facts);
 
 	(void)device;
-	return facts_are_most(facts, &found);
+	return facts_are_most(&found);
 }
 
 const struct rule rule_reuse_in_tiles = {

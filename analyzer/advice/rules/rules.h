@@ -110,8 +110,8 @@ struct facts {
 	struct device_facts *devices; /* as profile->devices[] */
 	uint32_t *homes;  /* by process: the device with most of its operations, or PROFILE_NONE */
 	bool *has_kernel; /* by loop of what_ifs: whether it launches kernels or graphs */
-	const struct profile_signature **
-		kernel_launches; /* by kernel: its launch with most time; NULL: it was not launched */
+	/* By kernel: signatures[] of its launch with most time, or PROFILE_NONE. */
+	uint32_t *kernel_launches;
 	const struct rule *const *rules; /* RULE_COUNT of them */
 	void **findings;		 /* owned; of each rule on each device, see struct rule */
 	struct what_ifs what_ifs;
@@ -189,11 +189,11 @@ struct roof_kernels {
 /* The share of its time that is at stake of a kernel, or below 0 where the rule is not about it. */
 typedef double (*roof_stake)(const struct facts *facts, const struct roofline_point *point);
 
+/* Counters of several devices are of one kernel together: where there is more than one device there are none. */
 struct roof_kernels facts_find_roof_kernels(const struct facts *facts, roof_stake stake);
 
-/* Whether they take at least half of the time of all kernels.  Counters of several devices are of one kernel together:
- * only where there is one. */
-bool facts_are_most(const struct facts *facts, const struct roof_kernels *kernels);
+/* Whether they take at least half of the time of all kernels. */
+bool facts_are_most(const struct roof_kernels *kernels);
 
 /* Whether the call's name has that part. */
 bool facts_is_named(const struct facts *facts, const struct profile_call *call, const char *part);

@@ -1,5 +1,7 @@
 #include "analysis/time/first_launches.h"
 
+#include "base/array.h"
+#include "base/groups.h"
 #include "base/search.h"
 
 #include <errno.h>
@@ -15,7 +17,13 @@ struct launches {
 
 struct finding {
 	const struct profile *profile;
-	struct launches *kernels;   /* by process, then kernel */
+	struct launches *kernels; /* by number */
+	struct groups numbers;	  /* of processes and kernels that they launch */
+	struct recent {
+		uint32_t process, number;
+		bool is_known;
+	} * recent;	 /* by kernel: the number found last, as looking one up takes longer */
+	size_t capacity; /* of kernels */
 	struct launches *processes; /* all later launches of each */
 	bool *is_loading;	    /* by call: code was loaded in it or right before it */
 };
@@ -25,35 +33,73 @@ static int64_t duration_ns(const struct profile *profile, uint32_t call)
 	return profile->calls[call].end_ns - profile->calls[call].start_ns;
 }
 
-/* The launches that the kernel belongs to; NULL where it is no launch of its own. */
-static struct launches *launches_of(const struct finding *finding, const struct profile_op *op)
+/* Whether the kernel was launched by a call of its own. */
+static bool is_launched(const struct profile *profile, const struct profile_op *op)
 {
-	const struct profile *profile = finding->profile;
-	const struct profile_call *call;
-
-	if (op->kind != OP_KERNEL || op->call == PROFILE_NONE)
-		return NULL;
-	call = &profile->calls[op->call];
-	if (profile->call_names[call->name].call_class != CALL_LAUNCH)
-		return NULL;
-	return &finding->kernels[profile->threads[call->thread].process *
-					 profile->kernel_name_count +
-				 profile->signatures[op->detail].kernel];
+	return op->kind == OP_KERNEL && op->call != PROFILE_NONE &&
+	       profile->call_names[profile->calls[op->call].name].call_class == CALL_LAUNCH;
 }
 
-static void find_firsts(struct finding *finding)
+static uint32_t process_of(const struct profile *profile, uint32_t call)
+{
+	return profile->threads[profile->calls[call].thread].process;
+}
+
+static int look_up(struct finding *finding, uint32_t *number, const uint32_t key[2])
+{
+	uint32_t known = finding->numbers.count;
+	struct launches *next;
+
+	if (groups_find(&finding->numbers, key, 2 * sizeof(*key), number) < 0)
+		return -ENOMEM;
+	if (*number < known)
+		return 0;
+	next = ARRAY_NEXT(finding->kernels, finding->capacity, known);
+	if (!next)
+		return -ENOMEM;
+	*next = (struct launches){.first = PROFILE_NONE};
+	return 0;
+}
+
+/* The launches that the kernel belongs to: those of its process and name. */
+static int launches_of(struct finding *finding, struct launches **launches,
+		       const struct profile_op *op)
 {
 	const struct profile *profile = finding->profile;
+	const uint32_t key[2] = {process_of(profile, op->call),
+				 profile->signatures[op->detail].kernel};
+	struct recent *recent = &finding->recent[key[1]];
 
-	for (size_t i = 0; i < profile->op_count; i++) {
-		struct launches *launches = launches_of(finding, &profile->ops[i]);
+	if (!recent->is_known || recent->process != key[0]) {
+		int rc = look_up(finding, &recent->number, key);
+
+		if (rc < 0)
+			return rc;
+		recent->process = key[0];
+		recent->is_known = true;
+	}
+	*launches = &finding->kernels[recent->number];
+	return 0;
+}
+
+static int find_firsts(struct finding *finding)
+{
+	const struct profile *profile = finding->profile;
+	struct launches *launches;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < profile->op_count; i++) {
 		uint32_t call = profile->ops[i].call;
 
-		if (launches &&
+		if (!is_launched(profile, &profile->ops[i]))
+			continue;
+		rc = launches_of(finding, &launches, &profile->ops[i]);
+		if (rc == 0 &&
 		    (launches->first == PROFILE_NONE ||
 		     profile->calls[call].start_ns < profile->calls[launches->first].start_ns))
 			launches->first = call;
 	}
+	return rc;
 }
 
 static void add_later(struct launches *launches, int64_t ns)
@@ -64,23 +110,26 @@ static void add_later(struct launches *launches, int64_t ns)
 		launches->longest_later_ns = ns;
 }
 
-static void add_all_later(struct finding *finding)
+static int add_all_later(struct finding *finding)
 {
 	const struct profile *profile = finding->profile;
+	struct launches *launches;
+	int rc = 0;
 
-	for (size_t i = 0; i < profile->op_count; i++) {
-		struct launches *launches = launches_of(finding, &profile->ops[i]);
+	for (size_t i = 0; rc == 0 && i < profile->op_count; i++) {
 		uint32_t call = profile->ops[i].call;
 		int64_t ns;
 
-		if (!launches || launches->first == call)
+		if (!is_launched(profile, &profile->ops[i]))
+			continue;
+		rc = launches_of(finding, &launches, &profile->ops[i]);
+		if (rc < 0 || launches->first == call)
 			continue;
 		ns = duration_ns(profile, call);
 		add_later(launches, ns);
-		add_later(
-			&finding->processes[profile->threads[profile->calls[call].thread].process],
-			ns);
+		add_later(&finding->processes[process_of(profile, call)], ns);
 	}
+	return rc;
 }
 
 struct moment {
@@ -112,8 +161,7 @@ static void find_loading(struct finding *finding, const struct profile_overhead 
 static double usual_ns(const struct finding *finding, const struct launches *launches)
 {
 	const struct profile *profile = finding->profile;
-	uint32_t thread = profile->calls[launches->first].thread;
-	const struct launches *all = &finding->processes[profile->threads[thread].process];
+	const struct launches *all = &finding->processes[process_of(profile, launches->first)];
 
 	if (launches->later_count)
 		return launches->later_ns / (double)launches->later_count;
@@ -133,7 +181,7 @@ static int add_excess(struct spans *module, const struct finding *finding,
 	const struct profile_call *call;
 	double usual;
 
-	if (launches->first == PROFILE_NONE || !is_loading(finding, launches))
+	if (!is_loading(finding, launches))
 		return 0;
 	call = &finding->profile->calls[launches->first];
 	usual = usual_ns(finding, launches);
@@ -146,17 +194,14 @@ static int find_and_add(struct spans *module, struct finding *finding,
 			bool (*is_load)(const struct profile_overhead *overhead))
 {
 	const struct profile *profile = finding->profile;
-	size_t count = profile->process_count * profile->kernel_name_count;
-	int rc = 0;
+	int rc = find_firsts(finding);
 
-	for (size_t i = 0; i < count; i++)
-		finding->kernels[i].first = PROFILE_NONE;
-	find_firsts(finding);
-	add_all_later(finding);
+	if (rc == 0)
+		rc = add_all_later(finding);
 	for (size_t i = 0; i < profile->overhead_count; i++)
 		if (profile->overheads[i].thread != PROFILE_NONE && is_load(&profile->overheads[i]))
 			find_loading(finding, &profile->overheads[i]);
-	for (size_t i = 0; rc == 0 && i < count; i++)
+	for (uint32_t i = 0; rc == 0 && i < finding->numbers.count; i++)
 		rc = add_excess(module, finding, &finding->kernels[i]);
 	return rc;
 }
@@ -167,13 +212,14 @@ int first_launches_add(struct spans *module, const struct profile *profile,
 	struct finding finding = {.profile = profile};
 	int rc = -ENOMEM;
 
-	finding.kernels = calloc(profile->process_count * profile->kernel_name_count + 1,
-				 sizeof(*finding.kernels));
+	finding.recent = calloc(profile->kernel_name_count + 1, sizeof(*finding.recent));
 	finding.processes = calloc(profile->process_count + 1, sizeof(*finding.processes));
 	finding.is_loading = calloc(profile->call_count + 1, sizeof(*finding.is_loading));
-	if (finding.kernels && finding.processes && finding.is_loading)
+	if (finding.recent && finding.processes && finding.is_loading)
 		rc = find_and_add(module, &finding, is_load);
 	free(finding.kernels);
+	free(finding.recent);
+	groups_free(&finding.numbers);
 	free(finding.processes);
 	free(finding.is_loading);
 	return rc;
