@@ -73,7 +73,7 @@ static void describe_occurrence(char *text, size_t size, const struct timeline_c
 	const struct occurrence *occurrence = chart->occurrence;
 	char name[4 * TITLE_NAME_LIMIT + 1];
 
-	if (occurrence->is_range)
+	if (occurrence->is_range || occurrence->is_iteration)
 		format_text(name, sizeof(name), occurrence->name, TITLE_NAME_LIMIT);
 	else
 		snprintf(name, sizeof(name), "%s",

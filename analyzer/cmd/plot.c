@@ -300,8 +300,8 @@ static int predict(struct options *options, const struct report *report, struct 
 	const struct occurrence *within = options->chart.occurrence;
 
 	if (within && !within->is_range)
-		return err_set(err, -EINVAL, "--range: '%s' is a kernel; whatif takes NVTX ranges",
-			       options->range);
+		return err_set(err, -EINVAL, "--range: '%s' is %s; whatif takes NVTX ranges",
+			       options->range, within->is_iteration ? "an iteration" : "a kernel");
 	options->chart.scenario = &options->scenario;
 	options->chart.sides = &options->sides;
 	return scenario_show(&options->scenario, &options->sides, report, &options->chosen, within,

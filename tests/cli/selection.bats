@@ -87,6 +87,28 @@ wrong() {
 	[ "$(field 'sum(c["total_ns"] for c in j["api"]) <= 1e5')" = True ]
 }
 
+@test "iteration:N is an iteration of the steady state, or what is wrong with it" {
+	run -0 "$ROOFLINECTL" report "$recording" --range iteration:7 -f json
+	[ "$(field 'sorted(k["count"] for k in j["kernels"])')" = "[1, 1, 1]" ]
+	[ "$(field '20e3 < j["devices"][0]["wall_ns"] < 40e3')" = True ]
+	wrong "the steady state has 198 iterations: N in iteration:N is 1 to 198, not 199" --range iteration:199
+	run -2 "$ROOFLINECTL" report "$root/tests/recordings/autotune.naive.roofline" --range iteration:1
+	[[ "$output" == *"no loop of kernels takes most of the time, so it has no iterations"* ]]
+}
+
+@test "a report of a range has the idle share that the picture of it has" {
+	for range in check:1 run iteration:7; do
+		run -0 "$ROOFLINECTL" plot "$recording" timeline -f term --range "$range"
+		[[ "${lines[0]}" =~ idle\ for\ ([0-9.]+%)\ of\ (.*) ]]
+		share=${BASH_REMATCH[1]} wall=${BASH_REMATCH[2]}
+		run -0 "$ROOFLINECTL" report "$recording" --range "$range" -s devices
+		[[ "$output" =~ wall\ +"$wall" && "$output" =~ idle\ +[0-9.]+\ [mun]s\ +"$share" ]] || {
+			echo "$range: $share of $wall"
+			return 1
+		}
+	done
+}
+
 @test "two halves of the time have all operations, calls and idle time of the whole" {
 	"$ROOFLINECTL" report "$recording" -f json >all
 	"$ROOFLINECTL" report "$recording" --to 3ms -f json >early

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/time/iteration.h"
 #include "base/format.h"
 
 #define NAME_WIDTH 60		       /* of a name in a message */
@@ -15,6 +16,7 @@ struct search {
 	const struct profile *profile;
 	char *name; /* owned; without :N */
 	uint64_t number;
+	bool has_number;
 	const char *found, *other; /* of a range or kernel; other differs from found */
 	bool is_range;
 	uint32_t kernel; /* kernel_names[] of found */
@@ -77,6 +79,12 @@ static bool find_kernel_name(struct search *search, enum how how)
 	return search->found != NULL;
 }
 
+/* A loop has no name of its own: this one is taken where no range and no kernel has it. */
+static bool is_iteration(const struct search *search)
+{
+	return search->has_number && !strcmp(search->name, ITERATION_NAME);
+}
+
 /* Whether anything has that name; then :N at its end has been removed where needed. */
 static bool find_name(struct search *search)
 {
@@ -90,11 +98,13 @@ static bool find_name(struct search *search)
 
 		if (!*end) {
 			search->number = number;
+			search->has_number = true;
 			*colon = '\0';
 		}
 	}
 	return find_range_name(search, WHOLE) || find_kernel_name(search, WHOLE) ||
-	       find_range_name(search, PART) || find_kernel_name(search, PART);
+	       is_iteration(search) || find_range_name(search, PART) ||
+	       find_kernel_name(search, PART);
 }
 
 /* ---- its occurrences ---- */
@@ -266,6 +276,8 @@ int occurrence_find(struct occurrence *out, const struct profile *profile, const
 		return err_set(err, -ENOMEM, "out of memory");
 	if (!find_name(&search)) {
 		rc = fail_unknown(&search, err);
+	} else if (!search.found) {
+		rc = iteration_find(out, profile, search.number, err);
 	} else if (search.other) {
 		rc = fail_ambiguous(&search, err);
 	} else {
