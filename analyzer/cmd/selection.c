@@ -245,6 +245,21 @@ static bool is_wanted(const struct choice *choice, const struct profile_op *op)
 		choice->is_wanted_kernel[profile->signatures[op->detail].kernel]);
 }
 
+/* Demangled, or as reports print it. */
+static bool is_kernel_wanted(const regex_t *regex, const char *pattern,
+			     const struct profile *profile, const char *name)
+{
+	bool is_wanted = regexec(regex, name, 0, NULL, 0) == 0 ||
+			 occurrence_is_kernel_called(profile, name, pattern);
+
+	for (int width = 0; width < LABEL_COUNT && !is_wanted; width++)
+		is_wanted = regexec(regex,
+				    kernel_label(profile->kernel_labels, name,
+						 (enum kernel_label)width),
+				    0, NULL, 0) == 0;
+	return is_wanted;
+}
+
 static int match_kernels(struct choice *choice, struct err *err)
 {
 	const struct profile *profile = choice->profile;
@@ -261,7 +276,7 @@ static int match_kernels(struct choice *choice, struct err *err)
 		return err_set(err, -ENOMEM, "out of memory for --kernels '%s'", pattern);
 	for (size_t i = 0; i < profile->kernel_name_count; i++)
 		choice->is_wanted_kernel[i] =
-			regexec(&regex, profile->kernel_names[i], 0, NULL, 0) == 0;
+			is_kernel_wanted(&regex, pattern, profile, profile->kernel_names[i]);
 	regfree(&regex);
 	return 0;
 }

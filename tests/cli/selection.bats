@@ -140,6 +140,13 @@ wrong() {
 	wrong "none of its 604 operations is left by --rank 3" --rank 3
 }
 
+@test "kernels by the names that the report prints" {
+	run -0 "$ROOFLINECTL" report "$recording" --kernels 'step_kernel<&scale>' -f json
+	[ "$(field '[k["count"] for k in j["kernels"]]')" = "[200]" ]
+	run -0 "$ROOFLINECTL" report "$recording" --range 'step_kernel<&scale>:2' -f json
+	[ "$(field '[k["count"] for k in j["kernels"]]')" = "[1]" ]
+}
+
 @test "a rank of a run with several" {
 	small ranks 10000
 	sed -i '$a rank,0' ranks/host.7/process.csv

@@ -15,10 +15,14 @@ struct occurrence {
 	int64_t start_ns, end_ns;
 };
 
+/* Whether a kernel has that name, demangled or in a form that a report prints, whatever its width. */
+bool occurrence_is_kernel_called(const struct profile *profile, const char *name,
+				 const char *wanted);
+
 /*
  * Finds what NAME or NAME:N names, N from 1 and the first by default.  The name is looked for as
- * that of a range, then of a kernel (demangled, or short as reports print it), then as a part of a
- * range's name and of a kernel's, where only one has it.  A name that itself ends in :N wins over
+ * that of a range (or as `domain: name`), then of a kernel (demangled, or as reports print it), then as a part of a
+ * range's name and of a kernel's, where only one has it; digits only as a whole number in it.  A name that itself ends in :N wins over
  * that meaning.  `iteration:N` is the N-th iteration of the steady state (iteration.h) unless a range or kernel is
  * called `iteration`.  A range lasts until the last operation that was launched in it has ended: kernels
  * run after the call that launches them.  Fails with -ENOENT, described in err, when there is no
