@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,10 @@ enum { KEY_RANGE = 512, KEY_FROM, KEY_TO, KEY_SKIP, KEY_KERNELS, KEY_STREAM, KEY
 static const struct argp_option time_options[] = {
 	{"range", KEY_RANGE, "NAME", 0,
 	 "the time of an NVTX range or else a kernel of that name; NAME:N is the N-th of them", 20},
-	{"from", KEY_FROM, "TIME", 0, "from so long after the first operation on, as in 12ms", 20},
-	{"to", KEY_TO, "TIME", 0, "until so long after the first operation", 20},
+	{"from", KEY_FROM, "TIME", 0,
+	 "from so long after the first operation of the whole run on, as in 12ms; a number is of milliseconds",
+	 20},
+	{"to", KEY_TO, "TIME", 0, "until so long after that", 20},
 	{0},
 };
 
@@ -36,16 +39,26 @@ static const struct argp_option choice_options[] = {
 
 /* ---- the command line ---- */
 
+int64_t selection_parse_time(const char *option, const char *text, const struct argp_state *state)
+{
+	char *end;
+	double ms = strtod(text, &end);
+
+	if (duration_ns(text, NULL) >= 0)
+		return duration_ns(text, NULL);
+	if (end == text || *end || !(ms >= 0) || ms > 1e12)
+		usage_fail(state,
+			   "--%s wants a time such as 12ms or 1.5s, or a number of milliseconds, "
+			   "not '%s'",
+			   option, text);
+	return llround(ms * 1e6);
+}
+
 static struct selection_moment parse_time(const char *option, const char *text,
 					  const struct argp_state *state)
 {
-	struct selection_moment moment = {.is_given = true, .ns = duration_ns(text, NULL)};
-
-	if (!strcmp(text, "0"))
-		moment.ns = 0;
-	if (moment.ns < 0)
-		usage_fail(state, "--%s wants a time such as 12ms or 1.5s, not '%s'", option, text);
-	return moment;
+	return (struct selection_moment){.is_given = true,
+					 .ns = selection_parse_time(option, text, state)};
 }
 
 static struct selection_moment parse_skip(const char *text, const struct argp_state *state)
