@@ -205,8 +205,38 @@ wrong() {
 	[ "$(field 'len(j["memory"]) > 0 and len(j["kernels"]) > 0')" = True ]
 }
 
+@test "times of gaps and the command below them can be pasted" {
+	run -0 "$ROOFLINECTL" report "$recording" -s gaps --top 1
+	[[ "$output" == *"108 us  from 2.797051ms to 2.905274ms: host compute 87%"* ]]
+	[[ "$output" == *"host   thread 483 in 'check': 94.0 us of its own code after"* ]]
+	[[ "$output" == *"to see the first: rooflinectl plot $recording timeline --from 2.786228ms --to 2.916097ms" ]]
+	run -0 "$ROOFLINECTL" report "$recording" --from 2.797051 --to 2.905274ms -f json
+	[ "$(field 'j["devices"][0]["idle_ns"], j["devices"][0]["busy_ns"]')" = "(108223, 0)" ]
+}
+
+@test "of a folder with packed recordings the newest is reported, with a note" {
+	mkdir folder
+	cp "$recording.roofline" folder/old.roofline
+	cp "$root/tests/recordings/graph_chain.graph.roofline" folder/new.roofline
+	touch -d yesterday folder/old.roofline
+	run -0 --separate-stderr "$ROOFLINECTL" report folder -f json
+	[ "$stderr" = "rooflinectl report: note: this is of folder/new.roofline, the newest recording in folder" ]
+	[ "$(field 'j["recording"]')" = folder/new.roofline ]
+}
+
+@test "another tool's file is said to be one, with what reads it" {
+	printf 'SQLite format 3' >x.sqlite
+	run -1 "$ROOFLINECTL" report x.sqlite
+	[[ "$output" == *"make one of another tool's file with: rooflinectl import x.sqlite -o DIR" ]]
+	echo x >x.nsys-rep
+	run -1 "$ROOFLINECTL" report x.nsys-rep
+	[[ "$output" == *"read it with: nsys export --type sqlite x.nsys-rep"* ]]
+	run -1 "$ROOFLINECTL" import x.nsys-rep -o y
+	[[ "$output" == *"only nsys reads this format; run nsys export --type sqlite x.nsys-rep"* ]]
+}
+
 @test "wrong arguments" {
-	wrong "--from wants a time such as 12ms or 1.5s, not '3'" --from 3
+	wrong "--from wants a time such as 12ms or 1.5s, or a number of milliseconds, not 'soon'" --from soon
 	wrong "--from must lie before --to" --from 3ms --to 2ms
 	wrong "--skip-first wants a number of operations or a time" --skip-first x
 	wrong "--stream wants a number, not 'x'" --stream x
