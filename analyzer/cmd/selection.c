@@ -44,6 +44,8 @@ int64_t selection_parse_time(const char *option, const char *text, const struct 
 	char *end;
 	double ms = strtod(text, &end);
 
+	if (!strcmp(text, "0ns")) /* as reports print the beginning of the run */
+		return 0;
 	if (duration_ns(text, NULL) >= 0)
 		return duration_ns(text, NULL);
 	if (end == text || *end || !(ms >= 0) || ms > 1e12)

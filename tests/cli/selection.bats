@@ -237,6 +237,7 @@ wrong() {
 
 @test "wrong arguments" {
 	wrong "--from wants a time such as 12ms or 1.5s, or a number of milliseconds, not 'soon'" --from soon
+	run -0 "$ROOFLINECTL" report "$recording" --from 0ns -s devices
 	wrong "--from must lie before --to" --from 3ms --to 2ms
 	wrong "--skip-first wants a number of operations or a time" --skip-first x
 	wrong "--stream wants a number, not 'x'" --stream x
