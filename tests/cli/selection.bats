@@ -99,7 +99,7 @@ wrong() {
 @test "a report of a range has the idle share that the picture of it has" {
 	for range in check:1 run iteration:7; do
 		run -0 "$ROOFLINECTL" plot "$recording" timeline -f term --range "$range"
-		[[ "${lines[0]}" =~ idle\ for\ ([0-9.]+%)\ of\ (.*) ]]
+		[[ "${lines[0]}" =~ idle\ for\ ([0-9.]+%)\ of\ ([0-9.]+\ [mun]?s) ]]
 		share=${BASH_REMATCH[1]} wall=${BASH_REMATCH[2]}
 		run -0 "$ROOFLINECTL" report "$recording" --range "$range" -s devices
 		[[ "$output" =~ wall\ +"$wall" && "$output" =~ idle\ +[0-9.]+\ [mun]s\ +"$share" ]] || {
