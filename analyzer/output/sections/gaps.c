@@ -269,7 +269,7 @@ static void print_command(struct page *page, const struct gap *gap, int64_t firs
 	}
 	command = out ? memory_file_close(&file) : NULL;
 	if (command)
-		page_line(page, "  to see the first: ", command);
+		page_line(page, "  to see the first:\n    ", command);
 	else
 		page->has_failed = true;
 	free(command);
