@@ -41,7 +41,7 @@ function showVerdict(report) {
 		add('Next', copyable(next.command), element('span', {class: 'why'}, next.why));
 	const made = section('verdict', 'Verdict', null, list);
 	for (const device of report.devices)
-		made.append(timeBar(device, report.devices.length > 1));
+		made.append(timeBar(device, report.devices.length > 1, report.selection !== null));
 	return made;
 }
 
@@ -59,10 +59,10 @@ function timeParts(times, causes) {
 
 let gapCauses = [];
 
-function timeBar(device, isOneOfMany) {
+function timeBar(device, isOneOfMany, isPart) {
 	const times = device.steady && device.steady.wall_ns ? device.steady : device;
 	const what = device.steady && device.steady.wall_ns ? `steady state, ${formatTime(times.wall_ns)} of ` +
-		`${formatTime(device.wall_ns)}` : `whole run, ${formatTime(device.wall_ns)}`;
+		`${formatTime(device.wall_ns)}` : `${isPart ? 'what was chosen' : 'whole run'}, ${formatTime(device.wall_ns)}`;
 	const parts = timeParts(times, gapCauses);
 	const legend = element('ul', {class: 'legend'}, parts.filter((part) => part.ns >= 0.002 * times.wall_ns).map((part) =>
 		element('li', {}, swatch(part.kind, part.which), `${part.label} `,

@@ -64,11 +64,16 @@ int path_make_parents(char *path, size_t from)
 	return 0;
 }
 
+bool path_has_suffix(const char *path, const char *suffix)
+{
+	size_t length = strlen(path), suffix_length = strlen(suffix);
+
+	return length > suffix_length && !strcmp(path + length - suffix_length, suffix);
+}
+
 static bool is_packed(const char *path)
 {
-	size_t length = strlen(path), suffix = strlen(PATH_PACKED_SUFFIX);
-
-	return length > suffix && !strcmp(path + length - suffix, PATH_PACKED_SUFFIX);
+	return path_has_suffix(path, PATH_PACKED_SUFFIX);
 }
 
 /* Modification time of a packed recording, of a folder's process.csv, or of the newest one a level below; 0 when

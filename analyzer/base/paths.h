@@ -8,6 +8,7 @@
 #ifndef ROOFLINE_PATHS_H
 #define ROOFLINE_PATHS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Writes the absolute path of a resource ("lib/librooflinecollector.so") into buffer.
@@ -27,6 +28,9 @@ int path_make_parents(char *path, size_t from);
 
 /* What stands for the recording in a command that is shown: its path, or of one that came on stdin, which is gone, a
  * word that says so. */
+/* Whether the name ends so: ".sqlite". */
+bool path_has_suffix(const char *path, const char *suffix);
+
 const char *path_named(const char *recording);
 
 /* Finds the newest recording directly under folder: a packed one, a folder that holds a process folder with a

@@ -40,11 +40,22 @@ static int add_range(struct timeline_chart *chart, const struct profile_range *r
 			  chart->is_odd[row], range->name);
 }
 
-/* Adds the part of a gap that is shown, each cause in proportion. */
+/* What is zoomed to, without the margin around it: figures are of that, as in a report of it. */
+static int64_t counted_from_ns(const struct timeline_chart *chart)
+{
+	return chart->occurrence ? chart->occurrence->start_ns : chart->picture.from_ns;
+}
+
+static int64_t counted_to_ns(const struct timeline_chart *chart)
+{
+	return chart->occurrence ? chart->occurrence->end_ns : chart->picture.to_ns;
+}
+
+/* Adds the part of a gap that counts, each cause in proportion. */
 static void add_idle(struct timeline_chart *chart, const struct gap *gap)
 {
-	int64_t start = max_ns(gap->start_ns, chart->picture.from_ns);
-	int64_t end = min_ns(gap->end_ns, chart->picture.to_ns);
+	int64_t start = max_ns(gap->start_ns, counted_from_ns(chart));
+	int64_t end = min_ns(gap->end_ns, counted_to_ns(chart));
 	double visible_ratio = (double)(end - start) / (double)(gap->end_ns - gap->start_ns);
 
 	if (end <= start)
@@ -75,9 +86,8 @@ static int add_gaps(struct timeline_chart *chart, uint32_t device)
 	const struct report *report = chart->report;
 	const struct timeline_device *busy = &report->timeline->devices[device];
 	uint32_t row = chart->rows.of_gaps[device];
-	int64_t first =
-		busy->first_ns > chart->picture.from_ns ? busy->first_ns : chart->picture.from_ns;
-	int64_t last = busy->last_ns < chart->picture.to_ns ? busy->last_ns : chart->picture.to_ns;
+	int64_t first = max_ns(busy->first_ns, counted_from_ns(chart));
+	int64_t last = min_ns(busy->last_ns, counted_to_ns(chart));
 
 	if (row == PROFILE_NONE)
 		return 0;

@@ -73,7 +73,7 @@ static void describe_occurrence(char *text, size_t size, const struct timeline_c
 	const struct occurrence *occurrence = chart->occurrence;
 	char name[4 * TITLE_NAME_LIMIT + 1];
 
-	if (occurrence->is_range)
+	if (occurrence->is_range || occurrence->is_iteration)
 		format_text(name, sizeof(name), occurrence->name, TITLE_NAME_LIMIT);
 	else
 		snprintf(name, sizeof(name), "%s",
@@ -246,7 +246,10 @@ int chart_timeline_write_rows(const struct timeline_chart *chart, const char *fo
 		fprintf(file.stream, "%g\t%d\t",
 			(chart_lane_y(lane, 0) + chart_lane_y(lane, 1)) / 2,
 			chart->rows.rows[i].kind);
-		chart_put_text(&file, chart->rows.rows[i].label);
+		if (*chart->rows.rows[i].label)
+			chart_put_text(&file, chart->rows.rows[i].label);
+		else /* of "" that is not the last column gnuplot makes a tab */
+			fputs("\" \"", file.stream);
 		putc('\t', file.stream);
 		chart_timeline_describe_scale(scale, chart, &chart->rows.rows[i]);
 		chart_put_text(&file, scale);

@@ -28,26 +28,13 @@ static bool is_packed(const char *path)
 	       !is_folder(path);
 }
 
-/* A folder with processes in it, which need not be read for that. */
-static bool is_recorded_folder(const char *path)
-{
-	struct recording recording;
-	struct err err;
-	bool is_recorded = is_folder(path) && recording_open(&recording, path, &err) == 0 &&
-			   recording.process_count > 0;
-
-	if (is_folder(path))
-		recording_close(&recording);
-	return is_recorded;
-}
-
 static int add_if_recording(struct sides *sides, const char *folder, const char *name)
 {
 	char path[PATH_MAX];
 
 	if (name[0] == '.' ||
 	    (size_t)snprintf(path, sizeof(path), "%s/%s", folder, name) >= sizeof(path) ||
-	    !(is_packed(path) || is_recorded_folder(path)))
+	    !(is_packed(path) || recording_is_folder(path)))
 		return 0;
 	return sides_add_path(sides, path);
 }
@@ -77,7 +64,7 @@ static int add_folder(struct sides *sides, const char *folder, struct err *err)
 
 int compare_sides_add_repeats(struct sides *sides, const char *path, struct err *err)
 {
-	if (is_folder(path) && !is_recorded_folder(path))
+	if (is_folder(path) && !recording_is_folder(path))
 		return add_folder(sides, path, err);
 	return sides_add_path(sides, path) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
 }

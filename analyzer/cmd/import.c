@@ -3,6 +3,7 @@
 #include "cmd/usage.h"
 
 #include "base/array.h"
+#include "base/shell.h"
 #include "exchange/import/imports.h"
 
 #include <argp.h>
@@ -90,6 +91,14 @@ static const struct argp parser = {
 	       "Several files are several processes of one run. FILE is of:" IMPORTS(IMPORT_LINE),
 };
 
+static void tell_what_is_next(const struct import_arguments *arguments)
+{
+	printf("%s: a recording of %zu file%s; read it with: rooflinectl report ",
+	       arguments->folder, arguments->count, arguments->count == 1 ? "" : "s");
+	shell_put_word(stdout, arguments->folder);
+	putchar('\n');
+}
+
 int cmd_import(int argc, char **argv)
 {
 	struct import_arguments arguments = {0};
@@ -100,8 +109,10 @@ int cmd_import(int argc, char **argv)
 		return EXIT_USAGE;
 	signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is a failure to tell of */
 	rc = imports_make(arguments.folder, arguments.paths, arguments.count, &err);
-	free(arguments.paths);
 	if (rc < 0)
 		fprintf(stderr, "rooflinectl import: %s\n", err.text);
+	else
+		tell_what_is_next(&arguments);
+	free(arguments.paths);
 	return rc < 0 ? EXIT_FAILED : EXIT_OK;
 }

@@ -1,7 +1,6 @@
 /* plot.c - draws a recording: one picture for each row of charts/charts.h. */
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,6 @@
 #include "cmd/technique_options.h"
 #include "cmd/usage.h"
 #include "charts/charts.h"
-#include "roofline/duration.h"
 #include "trace/recording.h"
 
 static const struct chart {
@@ -97,19 +95,6 @@ static enum gnuplot_format parse_format(const char *name, struct argp_state *sta
 	usage_fail(state, "--format: '%s' is none of svg, png, pdf, term", name);
 }
 
-static int64_t parse_ms(const char *option, const char *text, struct argp_state *state)
-{
-	char *end;
-	double ms = strtod(text, &end);
-
-	if (duration_ns(text, NULL) >= 0)
-		return duration_ns(text, NULL);
-	if (end == text || *end || !(ms >= 0) || ms > 1e12)
-		usage_fail(state, "%s: '%s' is no time such as 12ms, nor a number of milliseconds",
-			   option, text);
-	return llround(ms * 1e6);
-}
-
 /* The chart that is drawn with strategies only. */
 static bool needs_strategies(const struct chart *chart)
 {
@@ -122,9 +107,11 @@ static bool needs_results(const struct chart *chart)
 	return chart->write == chart_tune;
 }
 
-/* Whether it was named, or all are drawn and it can be. */
+/* Whether it was named, or all are drawn and it can be.  A time is asked of the timeline: the others are of all of it. */
 static bool is_asked(const struct options *options, int chart)
 {
+	if (!options->chosen_count && (options->range || options->has_window))
+		return charts[chart].write == chart_timeline;
 	return options->chosen_count
 		       ? options->is_chosen[chart]
 		       : !needs_strategies(&charts[chart]) && !needs_results(&charts[chart]);
@@ -206,11 +193,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case KEY_FROM:
 		options->has_window = true;
-		options->chart.from_ns = parse_ms("--from", argument, state);
+		options->chart.from_ns = selection_parse_time("from", argument, state);
 		return 0;
 	case KEY_TO:
 		options->has_window = true;
-		options->chart.to_ns = parse_ms("--to", argument, state);
+		options->chart.to_ns = selection_parse_time("to", argument, state);
 		return 0;
 	case KEY_RANGE:
 		if (!*argument)
@@ -265,7 +252,8 @@ static const struct argp parser = {
 	.options = option_table,
 	.parser = parse_option,
 	.args_doc = "[DIR] [CHART...]",
-	.doc = "Draws a recording; by default the newest one under the current folder.\v"
+	.doc = "Draws a recording; by default the newest one under the current folder.  With --range, --from "
+	       "or --to and no chart named, the timeline only.\v"
 	       "Writes roofline-CHART.svg and so on and prints their paths.  A chart of which the recording "
 	       "holds nothing is not drawn: stderr tells what is missing.  Needs gnuplot.",
 	.help_filter = help_filter,
@@ -300,8 +288,8 @@ static int predict(struct options *options, const struct report *report, struct 
 	const struct occurrence *within = options->chart.occurrence;
 
 	if (within && !within->is_range)
-		return err_set(err, -EINVAL, "--range: '%s' is a kernel; whatif takes NVTX ranges",
-			       options->range);
+		return err_set(err, -EINVAL, "--range: '%s' is %s; whatif takes NVTX ranges",
+			       options->range, within->is_iteration ? "an iteration" : "a kernel");
 	options->chart.scenario = &options->scenario;
 	options->chart.sides = &options->sides;
 	return scenario_show(&options->scenario, &options->sides, report, &options->chosen, within,

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,10 @@ enum { KEY_RANGE = 512, KEY_FROM, KEY_TO, KEY_SKIP, KEY_KERNELS, KEY_STREAM, KEY
 static const struct argp_option time_options[] = {
 	{"range", KEY_RANGE, "NAME", 0,
 	 "the time of an NVTX range or else a kernel of that name; NAME:N is the N-th of them", 20},
-	{"from", KEY_FROM, "TIME", 0, "from so long after the first operation on, as in 12ms", 20},
-	{"to", KEY_TO, "TIME", 0, "until so long after the first operation", 20},
+	{"from", KEY_FROM, "TIME", 0,
+	 "from so long after the first operation of the whole run on, as in 12ms; a number is of milliseconds",
+	 20},
+	{"to", KEY_TO, "TIME", 0, "until so long after that", 20},
 	{0},
 };
 
@@ -36,16 +39,28 @@ static const struct argp_option choice_options[] = {
 
 /* ---- the command line ---- */
 
+int64_t selection_parse_time(const char *option, const char *text, const struct argp_state *state)
+{
+	char *end;
+	double ms = strtod(text, &end);
+
+	if (!strcmp(text, "0ns")) /* as reports print the beginning of the run */
+		return 0;
+	if (duration_ns(text, NULL) >= 0)
+		return duration_ns(text, NULL);
+	if (end == text || *end || !(ms >= 0) || ms > 1e12)
+		usage_fail(state,
+			   "--%s wants a time such as 12ms or 1.5s, or a number of milliseconds, "
+			   "not '%s'",
+			   option, text);
+	return llround(ms * 1e6);
+}
+
 static struct selection_moment parse_time(const char *option, const char *text,
 					  const struct argp_state *state)
 {
-	struct selection_moment moment = {.is_given = true, .ns = duration_ns(text, NULL)};
-
-	if (!strcmp(text, "0"))
-		moment.ns = 0;
-	if (moment.ns < 0)
-		usage_fail(state, "--%s wants a time such as 12ms or 1.5s, not '%s'", option, text);
-	return moment;
+	return (struct selection_moment){.is_given = true,
+					 .ns = selection_parse_time(option, text, state)};
 }
 
 static struct selection_moment parse_skip(const char *text, const struct argp_state *state)
@@ -245,6 +260,21 @@ static bool is_wanted(const struct choice *choice, const struct profile_op *op)
 		choice->is_wanted_kernel[profile->signatures[op->detail].kernel]);
 }
 
+/* Demangled, or as reports print it. */
+static bool is_kernel_wanted(const regex_t *regex, const char *pattern,
+			     const struct profile *profile, const char *name)
+{
+	bool is_wanted = regexec(regex, name, 0, NULL, 0) == 0 ||
+			 occurrence_is_kernel_called(profile, name, pattern);
+
+	for (int width = 0; width < LABEL_COUNT && !is_wanted; width++)
+		is_wanted = regexec(regex,
+				    kernel_label(profile->kernel_labels, name,
+						 (enum kernel_label)width),
+				    0, NULL, 0) == 0;
+	return is_wanted;
+}
+
 static int match_kernels(struct choice *choice, struct err *err)
 {
 	const struct profile *profile = choice->profile;
@@ -261,7 +291,7 @@ static int match_kernels(struct choice *choice, struct err *err)
 		return err_set(err, -ENOMEM, "out of memory for --kernels '%s'", pattern);
 	for (size_t i = 0; i < profile->kernel_name_count; i++)
 		choice->is_wanted_kernel[i] =
-			regexec(&regex, profile->kernel_names[i], 0, NULL, 0) == 0;
+			is_kernel_wanted(&regex, pattern, profile, profile->kernel_names[i]);
 	regfree(&regex);
 	return 0;
 }

@@ -29,6 +29,9 @@ struct selection {
  * own. */
 extern const struct argp selection_argp, selection_choice_argp;
 
+/* Nanoseconds of "12ms", or of "12", which is of milliseconds; ends the program where it is neither. */
+int64_t selection_parse_time(const char *option, const char *text, const struct argp_state *state);
+
 bool selection_is_any(const struct selection *selection);
 
 /* Whether operations within the time were left out, so that idle time is not the program's. */

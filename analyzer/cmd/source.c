@@ -9,12 +9,14 @@
 #include "cmd/report_ceilings.h"
 #include "cmd/technique_options.h"
 #include "cmd/usage.h"
+#include "trace/recording.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NAME_WIDTH 80
@@ -152,10 +154,24 @@ static int build_part(struct report **out, const char *path, const struct select
 	return rc;
 }
 
-int source_build(struct report **out, const char *path, const struct selection *selection,
+/* Of a folder that is no recording but holds some the newest. */
+static const char *recording_in(char *buffer, size_t size, const char *path, const char *who)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0 || !S_ISDIR(status.st_mode) || recording_is_folder(path) ||
+	    path_newest_recording(buffer, size, path) < 0)
+		return path;
+	fprintf(stderr, "%s: note: this is of %s, the newest recording in %s\n", who, buffer, path);
+	return buffer;
+}
+
+int source_build(struct report **out, const char *named, const struct selection *selection,
 		 const struct report_needs *needs, const char *ceilings_path, const char *who,
 		 struct err *err)
 {
+	char newest[PATH_MAX];
+	const char *path = recording_in(newest, sizeof(newest), named, who);
 	struct progress progress;
 	int rc;
 

@@ -44,7 +44,7 @@ int source_load(struct report **out, const struct source *source, const char *wh
 int source_load_for(struct report **out, const struct source *source,
 		    const struct report_needs *needs, const char *who, struct err *err);
 
-/* The same of a recording at that path, of which a part may be selected (selection.h) and then everything is
+/* The same of a recording at that path, or of the newest one in that folder, of which a part may be selected (selection.h) and then everything is
  * loaded. */
 int source_build(struct report **out, const char *path, const struct selection *selection,
 		 const struct report_needs *needs, const char *ceilings_path, const char *who,

@@ -1,5 +1,8 @@
 #include "output/page.h"
 
+#include "base/paths.h"
+#include "base/shell.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -257,6 +260,19 @@ static void put_section(struct page *page, const struct section *section)
 	page_wrap(page, "  ", section->empty, 2);
 }
 
+/* Below a whole report: where the same can be clicked. */
+static void put_page_command(struct page *page)
+{
+	char *path = shell_word(path_named(page->report->profile->path));
+
+	if (!path)
+		page->has_failed = true;
+	else
+		fprintf(page->out, "\nAs a page for a browser: rooflinectl report %s --html FILE\n",
+			path);
+	free(path);
+}
+
 int output_text(const struct report *report, FILE *out, const struct output_options *options,
 		struct err *err)
 {
@@ -268,5 +284,7 @@ int output_text(const struct report *report, FILE *out, const struct output_opti
 			page.report = section_report(sections[i], report);
 			put_section(&page, sections[i]);
 		}
+	if (!options->sections)
+		put_page_command(&page);
 	return page_finish(&page, "the report", err);
 }

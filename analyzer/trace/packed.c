@@ -132,6 +132,7 @@ static bool archive_prepare(struct packed *packed)
 
 static int fail(const struct packed *packed, struct err *err)
 {
+	static const char *const foreign[] = {".sqlite", ".db", ".json", ".json.gz", ".csv"};
 	const char *why = archive_error_string(packed->archive);
 	int code = archive_errno(packed->archive); /* EILSEQ: it knows no such format */
 
@@ -140,6 +141,17 @@ static int fail(const struct packed *packed, struct err *err)
 			       "%s: is damaged (%s); copy it again, or make it anew with: "
 			       "rooflinectl pack DIR",
 			       packed->path, why ? why : "unreadable");
+	if (path_has_suffix(packed->path, ".nsys-rep") || path_has_suffix(packed->path, ".qdrep"))
+		return err_set(err, -EBADMSG,
+			       "%s: is of Nsight Systems; read it with: nsys export --type sqlite "
+			       "%s, then rooflinectl import on what that wrote",
+			       packed->path, packed->path);
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
+		if (path_has_suffix(packed->path, foreign[i]))
+			return err_set(err, -EBADMSG,
+				       "%s: is no packed recording; make one of another tool's "
+				       "file with: rooflinectl import %s -o DIR",
+				       packed->path, packed->path);
 	return err_set(err, -EBADMSG,
 		       "%s: is no packed recording (%s); make one with: rooflinectl pack DIR",
 		       packed->path, why ? why : "empty");

@@ -243,6 +243,20 @@ bool recording_is_there(const char *path)
 	       packed_find(packed_path, sizeof(packed_path), path);
 }
 
+bool recording_is_folder(const char *path)
+{
+	struct recording recording;
+	struct stat status;
+	struct err err;
+	bool is_recorded;
+
+	if (stat(path, &status) < 0 || !S_ISDIR(status.st_mode))
+		return false;
+	is_recorded = recording_open(&recording, path, &err) == 0 && recording.process_count > 0;
+	recording_close(&recording);
+	return is_recorded;
+}
+
 int recording_open(struct recording *recording, const char *path, struct err *err)
 {
 	char packed_path[PATH_MAX];

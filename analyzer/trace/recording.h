@@ -46,6 +46,9 @@ struct recording {
 /* Whether there is anything that recording_open may take for one. */
 bool recording_is_there(const char *path);
 
+/* Whether path is a folder with processes in it, which are not read for that. */
+bool recording_is_folder(const char *path);
+
 /* path: a folder; a packed recording, without its suffix where no folder is called so; or "-" for a packed one on
  * stdin.  Without a process there it succeeds and finds none.  The caller frees with recording_close, also after a
  * failure. */

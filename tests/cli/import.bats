@@ -182,6 +182,11 @@ first_advice() {
 	[ "$(cat there/file)" = kept ]
 }
 
+@test "import says what it made and what to do with it" {
+	run -0 "$ROOFLINECTL" import "$made/nsys.sqlite" -o "my run"
+	[ "$output" = "my run: a recording of 1 file; read it with: rooflinectl report 'my run'" ]
+}
+
 @test "without a file or a folder, import says what it wants" {
 	run -2 "$ROOFLINECTL" import -o there
 	[[ "$output" == *"which file?"* ]]

@@ -203,7 +203,22 @@ rooflinectl plot: atomics: not drawn: recording has no counters of atomics; reco
 	[ "$status" -eq 2 ]
 	run "$ROOFLINECTL" plot --to soon
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"'soon' is no time such as 12ms, nor a number of milliseconds"* ]]
+	[[ "$output" == *"wants a time such as 12ms or 1.5s, or a number of milliseconds, not 'soon'"* ]]
+}
+
+@test "plot of a range or a time, without a chart's name, draws the timeline only" {
+	needs_gnuplot
+	for part in --range=step:3 --from=3 --to=4ms; do
+		run "$ROOFLINECTL" plot "$part" -o "part$part"
+		[ "$status" -eq 0 ]
+		[ "$output" = "part$part/roofline-timeline.svg" ]
+	done
+}
+
+@test "an inner NVTX range's row has no tab before it" {
+	needs_gnuplot
+	run "$ROOFLINECTL" plot "$recordings/graph_chain.naive" timeline --format term --range check
+	[[ "$output" == *NVTX*==check* && "$output" != *$'\t'* ]]
 }
 
 @test "plot --range zooms to the N-th NVTX range of a name, or to a kernel" {

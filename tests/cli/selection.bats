@@ -87,6 +87,28 @@ wrong() {
 	[ "$(field 'sum(c["total_ns"] for c in j["api"]) <= 1e5')" = True ]
 }
 
+@test "iteration:N is an iteration of the steady state, or what is wrong with it" {
+	run -0 "$ROOFLINECTL" report "$recording" --range iteration:7 -f json
+	[ "$(field 'sorted(k["count"] for k in j["kernels"])')" = "[1, 1, 1]" ]
+	[ "$(field '20e3 < j["devices"][0]["wall_ns"] < 40e3')" = True ]
+	wrong "the steady state has 198 iterations: N in iteration:N is 1 to 198, not 199" --range iteration:199
+	run -2 "$ROOFLINECTL" report "$root/tests/recordings/autotune.naive.roofline" --range iteration:1
+	[[ "$output" == *"no loop of kernels takes most of the time, so it has no iterations"* ]]
+}
+
+@test "a report of a range has the idle share that the picture of it has" {
+	for range in check:1 run iteration:7; do
+		run -0 "$ROOFLINECTL" plot "$recording" timeline -f term --range "$range"
+		[[ "${lines[0]}" =~ idle\ for\ ([0-9.]+%)\ of\ ([0-9.]+\ [mun]?s) ]]
+		share=${BASH_REMATCH[1]} wall=${BASH_REMATCH[2]}
+		run -0 "$ROOFLINECTL" report "$recording" --range "$range" -s devices
+		[[ "$output" =~ wall\ +"$wall" && "$output" =~ idle\ +[0-9.]+\ [mun]s\ +"$share" ]] || {
+			echo "$range: $share of $wall"
+			return 1
+		}
+	done
+}
+
 @test "two halves of the time have all operations, calls and idle time of the whole" {
 	"$ROOFLINECTL" report "$recording" -f json >all
 	"$ROOFLINECTL" report "$recording" --to 3ms -f json >early
@@ -116,6 +138,13 @@ wrong() {
 	wrong "none of its 604 operations is left by --kernels nosuch" --kernels nosuch
 	wrong "section plan is about all that ran, not about --kernels or --stream" --kernels mix -s plan
 	wrong "none of its 604 operations is left by --rank 3" --rank 3
+}
+
+@test "kernels by the names that the report prints" {
+	run -0 "$ROOFLINECTL" report "$recording" --kernels 'step_kernel<&scale>' -f json
+	[ "$(field '[k["count"] for k in j["kernels"]]')" = "[200]" ]
+	run -0 "$ROOFLINECTL" report "$recording" --range 'step_kernel<&scale>:2' -f json
+	[ "$(field '[k["count"] for k in j["kernels"]]')" = "[1]" ]
 }
 
 @test "a rank of a run with several" {
@@ -176,8 +205,39 @@ wrong() {
 	[ "$(field 'len(j["memory"]) > 0 and len(j["kernels"]) > 0')" = True ]
 }
 
+@test "times of gaps and the command below them can be pasted" {
+	run -0 "$ROOFLINECTL" report "$recording" -s gaps --top 1
+	[[ "$output" == *"108 us  from 2.797051ms to 2.905274ms: host compute 87%"* ]]
+	[[ "$output" == *"host   thread 483 in 'check': 94.0 us of its own code after"* ]]
+	[[ "$output" == *"to see the first:"*"    rooflinectl plot $recording timeline --from 2.786228ms --to 2.916097ms" ]]
+	run -0 "$ROOFLINECTL" report "$recording" --from 2.797051 --to 2.905274ms -f json
+	[ "$(field 'j["devices"][0]["idle_ns"], j["devices"][0]["busy_ns"]')" = "(108223, 0)" ]
+}
+
+@test "of a folder with packed recordings the newest is reported, with a note" {
+	mkdir folder
+	cp "$recording.roofline" folder/old.roofline
+	cp "$root/tests/recordings/graph_chain.graph.roofline" folder/new.roofline
+	touch -d yesterday folder/old.roofline
+	run -0 --separate-stderr "$ROOFLINECTL" report folder -f json
+	[ "$stderr" = "rooflinectl report: note: this is of folder/new.roofline, the newest recording in folder" ]
+	[ "$(field 'j["recording"]')" = folder/new.roofline ]
+}
+
+@test "another tool's file is said to be one, with what reads it" {
+	printf 'SQLite format 3' >x.sqlite
+	run -1 "$ROOFLINECTL" report x.sqlite
+	[[ "$output" == *"make one of another tool's file with: rooflinectl import x.sqlite -o DIR" ]]
+	echo x >x.nsys-rep
+	run -1 "$ROOFLINECTL" report x.nsys-rep
+	[[ "$output" == *"read it with: nsys export --type sqlite x.nsys-rep"* ]]
+	run -1 "$ROOFLINECTL" import x.nsys-rep -o y
+	[[ "$output" == *"only nsys reads this format; run nsys export --type sqlite x.nsys-rep"* ]]
+}
+
 @test "wrong arguments" {
-	wrong "--from wants a time such as 12ms or 1.5s, not '3'" --from 3
+	wrong "--from wants a time such as 12ms or 1.5s, or a number of milliseconds, not 'soon'" --from soon
+	run -0 "$ROOFLINECTL" report "$recording" --from 0ns -s devices
 	wrong "--from must lie before --to" --from 3ms --to 2ms
 	wrong "--skip-first wants a number of operations or a time" --skip-first x
 	wrong "--stream wants a number, not 'x'" --stream x

@@ -98,8 +98,65 @@ static void a_part_of_only_one_name_is_enough(void **state)
 	assert_int_equal(find("rows").start_ns, 900);
 	assert_int_equal(find("ns::saxpy").start_ns,
 			 130); /* the colons of a namespace count nothing */
-	expect_failure("reduce", "'reduce' matches several kernels, such as 'reduce_rows(int)' and "
-				 "'reduce_columns(int)'; give more of the name");
+	expect_failure("reduce", "'reduce' matches several kernels, such as 'reduce_rows' and "
+				 "'reduce_columns'; give more of the name");
+}
+
+static void names_as_reports_print_them_are_known(void **state)
+{
+	struct builder *b = steps();
+	struct occurrence occurrence;
+
+	(void)state;
+	assert_int_equal(find("saxpy<float>:2").start_ns, 135); /* without the namespace */
+	assert_int_equal(find("ns::saxpy<float>").start_ns, 130);
+	b->ranges[1].domain = "train";
+	assert_int_equal(occurrence_find(&occurrence, &b->profile, "train: step", NULL), 0);
+	assert_int_equal(occurrence.count, 1);
+	assert_int_equal(occurrence_find(&occurrence, &b->profile, "step", NULL), 0);
+	assert_int_equal(occurrence.count, 3);
+	free(b);
+}
+
+static void names_to_choose_from_are_whole(void **state)
+{
+	struct builder *b = steps();
+	struct occurrence occurrence;
+	struct err err = {""};
+
+	(void)state;
+	builder_kernel(b, 0,
+		       "copy_with_a_name_that_is_longer_than_sixty_characters_and_ends_in_one",
+		       1000, 1001, PROFILE_NONE);
+	builder_kernel(b, 0,
+		       "copy_with_a_name_that_is_longer_than_sixty_characters_and_ends_in_two",
+		       1002, 1003, PROFILE_NONE);
+	assert_true(occurrence_find(&occurrence, &b->profile, "copy_with", &err) < 0);
+	assert_non_null(strstr(err.text, "ends_in_one' and 'copy_with"));
+	assert_non_null(strstr(err.text, "ends_in_two';"));
+	free(b);
+}
+
+static void digits_alone_are_no_part_of_a_word(void **state)
+{
+	struct builder *b = steps();
+	struct occurrence occurrence;
+	struct err err = {""};
+
+	(void)state;
+	b->ranges[2].name = "epoch17";
+	assert_true(occurrence_find(&occurrence, &b->profile, "17", &err) < 0);
+	b->ranges[2].name = "epoch 17";
+	assert_int_equal(occurrence_find(&occurrence, &b->profile, "17", &err), 0);
+	assert_int_equal(occurrence.start_ns, 700);
+	free(b);
+}
+
+static void without_a_loop_there_is_no_iteration(void **state)
+{
+	(void)state;
+	expect_failure("iteration:2", "no loop of kernels takes most of the time");
+	expect_failure("iteration", "no NVTX range and no kernel");
 }
 
 static void a_whole_name_wins_over_a_part_of_another(void **state)
@@ -152,6 +209,10 @@ int main(void)
 		cmocka_unit_test(a_range_lasts_until_what_was_launched_in_it_has_ended),
 		cmocka_unit_test(a_kernel_is_counted_over_all_devices),
 		cmocka_unit_test(a_part_of_only_one_name_is_enough),
+		cmocka_unit_test(names_as_reports_print_them_are_known),
+		cmocka_unit_test(names_to_choose_from_are_whole),
+		cmocka_unit_test(digits_alone_are_no_part_of_a_word),
+		cmocka_unit_test(without_a_loop_there_is_no_iteration),
 		cmocka_unit_test(a_whole_name_wins_over_a_part_of_another),
 		cmocka_unit_test(what_is_not_there_is_said_with_a_remedy),
 		cmocka_unit_test(a_kernel_that_was_never_launched_is_said),

@@ -1,21 +1,27 @@
 #include "analysis/time/occurrence.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/time/iteration.h"
 #include "base/format.h"
 
 #define NAME_WIDTH 60		       /* of a name in a message */
 #define NAME_SIZE (4 * NAME_WIDTH + 1) /* UTF-8 */
+#define PRINTED_WIDTH 400	       /* of names to choose from, which are copied from there */
+#define PRINTED_SIZE (4 * PRINTED_WIDTH + 1)
 
 /* What is looked for, and the names that fit: one, or more than one. */
 struct search {
 	const struct profile *profile;
 	char *name; /* owned; without :N */
 	uint64_t number;
+	bool has_number;
 	const char *found, *other; /* of a range or kernel; other differs from found */
+	const char *domain;	   /* of the range, where it was named; NULL: any */
 	bool is_range;
 	uint32_t kernel; /* kernel_names[] of found */
 };
@@ -28,20 +34,60 @@ struct slice {
 };
 
 /* ---- the name ---- */
-static bool range_fits(const char *name, const char *wanted, enum how how)
+
+static bool is_word(char c)
 {
-	return how == WHOLE ? !strcmp(name, wanted) : strstr(name, wanted) != NULL;
+	return c == '_' || isalnum((unsigned char)c);
+}
+
+/* Digits alone are a number: 7 is no part of 17, nor of int32x7. */
+static bool is_part(const char *name, const char *wanted)
+{
+	bool is_number = *wanted && strspn(wanted, "0123456789") == strlen(wanted);
+
+	for (const char *at = strstr(name, wanted); at; at = strstr(at + 1, wanted))
+		if (!is_number ||
+		    ((at == name || !is_word(at[-1])) && !is_word(at[strlen(wanted)])))
+			return true;
+	return false;
+}
+
+/* "domain: name", as reports print it. */
+static bool is_called_in_domain(const struct profile_range *range, const char *wanted)
+{
+	size_t length = strlen(range->domain);
+
+	return length && !strncmp(wanted, range->domain, length) &&
+	       !strncmp(wanted + length, ": ", 2) && !strcmp(wanted + length + 2, range->name);
+}
+
+bool occurrence_is_kernel_called(const struct profile *profile, const char *name,
+				 const char *wanted)
+{
+	bool is_called = !strcmp(name, wanted);
+
+	for (int width = 0; width < LABEL_COUNT && !is_called; width++)
+		is_called = !strcmp(kernel_label(profile->kernel_labels, name,
+						 (enum kernel_label)width),
+				    wanted);
+	return is_called;
 }
 
 static bool kernel_fits(const struct profile *profile, const char *name, const char *wanted,
 			enum how how)
 {
-	bool fits = range_fits(name, wanted, how);
+	return how == WHOLE ? occurrence_is_kernel_called(profile, name, wanted)
+			    : is_part(name, wanted);
+}
 
-	for (int width = 0; width < LABEL_COUNT && !fits && how == WHOLE; width++)
-		fits = !strcmp(kernel_label(profile->kernel_labels, name, (enum kernel_label)width),
-			       wanted);
-	return fits;
+static void take_range(struct search *search, const struct profile_range *range, bool of_domain)
+{
+	if (!search->found) {
+		search->found = range->name;
+		search->domain = of_domain ? range->domain : NULL;
+	} else if (strcmp(search->found, range->name)) {
+		search->other = range->name;
+	}
 }
 
 static bool find_range_name(struct search *search, enum how how)
@@ -49,14 +95,13 @@ static bool find_range_name(struct search *search, enum how how)
 	const struct profile *profile = search->profile;
 
 	for (size_t i = 0; i < profile->range_count; i++) {
-		const char *name = profile->ranges[i].name;
+		const struct profile_range *range = &profile->ranges[i];
 
-		if (!range_fits(name, search->name, how))
-			continue;
-		if (!search->found)
-			search->found = name;
-		else if (strcmp(search->found, name))
-			search->other = name;
+		if (how == WHOLE && is_called_in_domain(range, search->name))
+			take_range(search, range, true);
+		else if (how == WHOLE ? !strcmp(range->name, search->name)
+				      : is_part(range->name, search->name))
+			take_range(search, range, false);
 	}
 	search->is_range = search->found != NULL;
 	return search->is_range;
@@ -77,6 +122,12 @@ static bool find_kernel_name(struct search *search, enum how how)
 	return search->found != NULL;
 }
 
+/* A loop has no name of its own: this one is taken where no range and no kernel has it. */
+static bool is_iteration(const struct search *search)
+{
+	return search->has_number && !strcmp(search->name, ITERATION_NAME);
+}
+
 /* Whether anything has that name; then :N at its end has been removed where needed. */
 static bool find_name(struct search *search)
 {
@@ -90,11 +141,13 @@ static bool find_name(struct search *search)
 
 		if (!*end) {
 			search->number = number;
+			search->has_number = true;
 			*colon = '\0';
 		}
 	}
 	return find_range_name(search, WHOLE) || find_kernel_name(search, WHOLE) ||
-	       find_range_name(search, PART) || find_kernel_name(search, PART);
+	       is_iteration(search) || find_range_name(search, PART) ||
+	       find_kernel_name(search, PART);
 }
 
 /* ---- its occurrences ---- */
@@ -104,7 +157,8 @@ static bool is_occurrence(const struct search *search, size_t index)
 	const struct profile_op *op;
 
 	if (search->is_range)
-		return !strcmp(profile->ranges[index].name, search->found);
+		return !strcmp(profile->ranges[index].name, search->found) &&
+		       (!search->domain || !strcmp(profile->ranges[index].domain, search->domain));
 	op = &profile->ops[index];
 	return op->kind == OP_KERNEL && profile->signatures[op->detail].kernel == search->kernel;
 }
@@ -230,13 +284,19 @@ static int fail_unknown(const struct search *search, struct err *err)
 		       search->profile->path, name, search->profile->path);
 }
 
+/* In full: it is to be told from the other. */
+static void print_found(char *text, const char *name)
+{
+	format_text(text, PRINTED_SIZE, name, PRINTED_WIDTH);
+}
+
 static int fail_ambiguous(const struct search *search, struct err *err)
 {
-	char name[NAME_SIZE], found[NAME_SIZE], other[NAME_SIZE];
+	char name[NAME_SIZE], found[PRINTED_SIZE], other[PRINTED_SIZE];
 
 	format_text(name, sizeof(name), search->name, NAME_WIDTH);
-	format_text(found, sizeof(found), search->found, NAME_WIDTH);
-	format_text(other, sizeof(other), search->other, NAME_WIDTH);
+	print_found(found, search->found);
+	print_found(other, search->other);
 	return err_set(err, -ENOENT,
 		       "'%s' matches several %s, such as '%s' and '%s'; give more of the name",
 		       name, search->is_range ? "NVTX ranges" : "kernels", found, other);
@@ -266,6 +326,8 @@ int occurrence_find(struct occurrence *out, const struct profile *profile, const
 		return err_set(err, -ENOMEM, "out of memory");
 	if (!find_name(&search)) {
 		rc = fail_unknown(&search, err);
+	} else if (!search.found) {
+		rc = iteration_find(out, profile, search.number, err);
 	} else if (search.other) {
 		rc = fail_ambiguous(&search, err);
 	} else {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/new_folder.h"
+#include "base/paths.h"
 #include "exchange/import/imported_end.h"
 #include "exchange/import/plain_file.h"
 
@@ -65,7 +66,13 @@ static int find_importer(importer *import, const char *path, struct err *err)
 	int rc = read_beginning(&beginning, path, err);
 
 	*import = rc == 0 ? recognize(&beginning) : NULL;
-	if (rc == 0 && !*import)
+	if (rc == 0 && !*import && path_has_suffix(path, ".nsys-rep"))
+		rc = err_set(
+			err, -EINVAL,
+			"%s: only nsys reads this format; run nsys export --type sqlite %s and "
+			"import what that writes",
+			path, path);
+	else if (rc == 0 && !*import)
 		rc = err_set(err, -EINVAL,
 			     "%s: none of the formats that can be read; see rooflinectl import "
 			     "--help",

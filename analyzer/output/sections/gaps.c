@@ -81,11 +81,14 @@ static struct value get_host_range(struct row *row, const void *from)
 {
 	const struct gap_host *host = from;
 	struct memory_file file;
-	FILE *out = host->range ? memory_file_open(&file) : NULL;
+	FILE *out;
 
 	(void)row;
+	if (!host->range)
+		return value_none();
+	out = memory_file_open(&file);
 	if (!out)
-		return host->range ? (struct value){.type = VALUE_FAILED} : value_none();
+		return value_owned_text(NULL);
 	put_range(out, host->range);
 	return value_owned_text(memory_file_close(&file));
 }
@@ -269,7 +272,7 @@ static void print_command(struct page *page, const struct gap *gap, int64_t firs
 	}
 	command = out ? memory_file_close(&file) : NULL;
 	if (command)
-		page_line(page, "  to see the first: ", command);
+		page_line(page, "  to see the first:\n    ", command);
 	else
 		page->has_failed = true;
 	free(command);
