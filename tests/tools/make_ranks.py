@@ -14,6 +14,14 @@ import subprocess
 NOISE_NS = 20000
 LEAVE_NS = 300  # how far apart ranks leave a collective
 TABLE = 8191
+LEVELS = 33
+
+
+def mixed(number):
+    """As summary_is_kept() of analyzer/summary/summary.h."""
+    number = (number ^ number >> 33) * 0xff51afd7ed558ccd % 2**64
+    number = (number ^ number >> 33) * 0xc4ceb9fe1a85ec53 % 2**64
+    return number ^ number >> 33
 
 
 def read_rank(path):
@@ -49,6 +57,7 @@ class Job:
         self.leave = [chance.randrange(LEAVE_NS) for _ in range(TABLE)]
         self.ahead = [0] + [chance.randrange(-5000000, 5000000) for _ in range(options.count)]
         self.last = self.find_last(options.count)
+        self.kept = [[i for i in range(len(self.due)) if mixed(i) % 2**level == 0] for level in range(LEVELS)]
 
     def delays(self, rank):
         """After it was due, at each collective."""
@@ -91,9 +100,8 @@ class Job:
             words[1], words[3] = str(rank), str(1000 + rank)
         elif words[0] == "member":
             words[2:] = [str(len(starts))]
-            for level in range((len(starts) - 1).bit_length() + 1):
-                kept = starts[::1 << level]
-                words += [str(len(kept)), str(sum(kept) % 2**64)]
+            for kept in filter(None, self.kept):
+                words += [str(len(kept)), str(sum(starts[i] for i in kept) % 2**64)]
         return " ".join(words)
 
 
