@@ -64,10 +64,11 @@ refused() {
 		import json
 		merged = {rank["pid"]: rank for rank in json.load(open("merged.json"))["ranks"]}
 		report = json.load(open("report.json"))
-		waits = [device["collective_wait_ns"] for device in report["devices"]]
-		assert waits[0] > 400e6
-		for pid, wait in zip((746, 747), waits):
-		    assert abs(merged[pid]["wait_ns"] - wait) <= 0.01 * wait, (pid, wait)
+		waits = {rank["process"]: rank["wait_ns"] for rank in report["job"]["ranks"]}
+		assert waits["vm.746"] > 400e6
+		for pid, rank in merged.items():
+		    wait = waits["vm.%d" % pid]
+		    assert abs(rank["wait_ns"] - wait) <= 0.01 * wait, (pid, wait)
 		assert merged[747]["last_count"] == 374 and merged[746]["last_count"] == 27
 		assert merged[747]["caused_wait_ns"] == merged[746]["wait_ns"]
 	END
@@ -137,6 +138,27 @@ refused() {
 @test "a process of the tree that never comes is waited for as long as was asked" {
 	export OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2
 	refused 1 "process 1 has not handed its part on after 0 s" merge --mpi ranks -o never.summary --wait 0
+}
+
+# recipe LANGUAGE WORD: the block of the how-to in that language that has the word
+recipe() {
+	perl -0777 -ne 'while (/^```'"$1"'\n(.*?)^```/msg) { print $1 if index($1, "'"$2"'") >= 0 }' "$root/docs/how-to.md"
+}
+
+@test "the recipe for DuckDB reads the tables of all ranks" {
+	command "${PYTHON:-python3}" -c "import duckdb" 2>/dev/null || skip "there is no duckdb for python3"
+	recipe sql read_csv >recipe.sql
+	run command "${PYTHON:-python3}" -c "import duckdb; print(duckdb.sql(open('recipe.sql').read()).fetchall()[0])"
+	echo "$output"
+	[[ $output == "('vm.746', '"*"ncclDevKernel_AllReduce_Sum_f32_RING_LL"*"', 201, 410467690, "* ]]
+}
+
+@test "the recipe for Dask reads the tables of all ranks" {
+	command "${PYTHON:-python3}" -c "import dask.dataframe" 2>/dev/null || skip "there is no dask for python3"
+	recipe python dask >recipe.py
+	run command "${PYTHON:-python3}" recipe.py
+	echo "$output"
+	[[ $output == *"vm.746,"*"ncclDevKernel_AllReduce_Sum_f32_RING_LL"*",410467690"* ]]
 }
 
 @test "a rank is merged once" {
