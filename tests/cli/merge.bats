@@ -166,7 +166,7 @@ recipe() {
 }
 
 @test "what is no summary, or none at all, is refused with a word" {
-	printf 'rooflinectl summary 1\nhost "a"\n' >cut.summary
+	printf 'roofline-summary 1\nhost "a"\n' >cut.summary
 	mkdir -p empty
 	refused 1 "its end is missing" merge cut.summary
 	refused 1 "no summary" merge recording/vm.746/process.csv

@@ -489,22 +489,22 @@ static void test_damage_is_told_with_the_line(void **unused)
 {
 	(void)unused;
 	REFUSE("", "no summary");
-	REFUSE("rooflinectl summary 2\nend\n", "format 2");
-	REFUSE("rooflinectl summary 1\n", "its end is missing");
-	REFUSE("rooflinectl summary 1\ngroup 5 40 \"g\"\nend\n", ":2: damaged");
-	REFUSE("rooflinectl summary 1\nhost \"a\"\nhost \"a\"\nend\n", ":3: damaged");
-	REFUSE("rooflinectl summary 1\nat 0 1 5 5 0\nend\n", ":2: damaged");
-	REFUSE("rooflinectl summary 1\nkernel 1 5 5 5 \"k\"\nbuckets 2400 1\nend\n", ":3: damaged");
-	REFUSE("rooflinectl summary 1\nkernel 1 5 5 5 \"k\nend\n", ":2: damaged");
-	REFUSE("rooflinectl summary 1\nkernel 99999999999999999999 5 5 5 \"k\"\nend\n",
+	REFUSE("roofline-summary 2\nend\n", "format 2");
+	REFUSE("roofline-summary 1\n", "its end is missing");
+	REFUSE("roofline-summary 1\ngroup 5 40 \"g\"\nend\n", ":2: damaged");
+	REFUSE("roofline-summary 1\nhost \"a\"\nhost \"a\"\nend\n", ":3: damaged");
+	REFUSE("roofline-summary 1\nat 0 1 5 5 0\nend\n", ":2: damaged");
+	REFUSE("roofline-summary 1\nkernel 1 5 5 5 \"k\"\nbuckets 2400 1\nend\n", ":3: damaged");
+	REFUSE("roofline-summary 1\nkernel 1 5 5 5 \"k\nend\n", ":2: damaged");
+	REFUSE("roofline-summary 1\nkernel 99999999999999999999 5 5 5 \"k\"\nend\n",
 	       ":2: damaged");
-	REFUSE("rooflinectl summary 1\nrank 0 3 1 0 0 0 0 0 0 0 0 \"d\" \"m\"\nend\n",
+	REFUSE("roofline-summary 1\nrank 0 3 1 0 0 0 0 0 0 0 0 \"d\" \"m\"\nend\n",
 	       ":2: damaged");
 }
 
 static void test_lines_of_a_newer_writer_are_passed_over(void **unused)
 {
-	static const char text[] = "rooflinectl summary 1\nhost \"h\" 5\nnovelty 1 2 3\n"
+	static const char text[] = "roofline-summary 1\nhost \"h\" 5\nnovelty 1 2 3\n"
 				   "rank 0 0 1 0 0 9 0 0 0 0 1 \"d\" \"m\" 7\ntime novel_ns 5\n"
 				   "time wall_ns 9\nidle novel 4\nend\n";
 	struct summary summary;
@@ -537,7 +537,7 @@ static void test_damaged_files_do_no_harm(void **unused)
 		size_t end = i % 8 ? length : next_random(length);
 
 		for (uint64_t k = next_random(4); k < 4; k++)
-			damaged[22 + next_random(length - 22)] = "0179 -\"\n\\xz"[next_random(11)];
+			damaged[19 + next_random(length - 19)] = "0179 -\"\n\\xz"[next_random(11)];
 		if (read_text(&summary, damaged, end, &err) == 0) {
 			assert_int_equal(overview_build(&overview, &summary), 0);
 			overview_free(&overview);
