@@ -11,7 +11,7 @@ CC       := clang
 endif
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 # Sanitizers find the same at -O1, which compiles in half the time, and need only lines.
-CFLAGS   ?= $(if $(filter undefined,$(SANITIZE)),-O0,$(if $(filter 1 thread,$(SANITIZE)),-O1 -g1,-O2 -g))
+CFLAGS   ?= $(if $(filter undefined,$(SANITIZE)),-O0,$(if $(filter 1 thread fuzz,$(SANITIZE)),-O1 -g1,-O2 -g))
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) $(SANITIZER) -MMD -MP -fPIC -Iinclude \
 	     -DROOFLINE_VERSION='"$(VERSION)"'
 
@@ -31,6 +31,12 @@ ifeq ($(SANITIZE),undefined)
 SANITIZER := -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all -DBLOCKS_ARE_COUNTED
 # Each basic block of the analyzer that runs is counted, in tests/unit/test_scaling.c: clang's library does nothing with it.
 BLOCKS := -fsanitize-coverage=trace-pc-guard
+endif
+
+# SANITIZE=fuzz builds for libFuzzer, into build/libfuzzer: `make fuzz`.
+ifeq ($(SANITIZE),fuzz)
+CC        := clang
+SANITIZER := -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
 # The CUDA toolkit is optional: without it the collector and the workloads are left out.
@@ -69,8 +75,10 @@ shared_files    := $(wildcard plots/*.gp html/* ceilings/*.json) $(demo_recordin
 # Debian and Ubuntu packages.  gnuplot-nox:gnuplot is satisfied by any package with that command.
 build_packages := gcc:cc make:make g++:g++ libcsv-dev libjansson-dev zlib1g-dev libarchive-dev libzstd-dev libsqlite3-dev libyajl-dev uthash-dev libiberty-dev gnuplot-nox:gnuplot
 ANALYZER_LIBS := -lcsv -ljansson -lyajl -lsqlite3 -larchive -lzstd -lz -liberty -lm -lpthread
-check_packages := libcmocka-dev bats:bats procps:pkill perl:prove python3:python3 clang-format:clang-format \
-		  clang-tidy:clang-tidy clang:clang cppcheck:cppcheck lowdown:lowdown groff-base:groff
+# What clang's sanitizer is linked with: a package of its own since Debian 12, part of another one before.
+clang_runtime   = $(if $(wildcard $(shell clang -print-file-name=libclang_rt.ubsan_standalone-$(shell uname -m).a 2>/dev/null)),,libclang-rt-dev?)
+check_packages  = libcmocka-dev bats:bats procps:pkill perl:prove python3:python3 clang-format:clang-format \
+		  clang-tidy:clang-tidy clang:clang $(clang_runtime) cppcheck:cppcheck lowdown:lowdown groff-base:groff
 
 .PHONY: all analyzer collector workloads
 all: analyzer $(python_workloads) $(if $(CUPTI_H),collector) $(if $(NVCC),workloads)
@@ -204,12 +212,16 @@ mocks       := $(if $(mock_o),$(patsubst %,$(BUILD)/tests/collector/libcupti_%.s
 bats        := $(wildcard tests/cli/*.bats tests/collector/*.bats)
 # A link to a .bats file in another build folder: its place tells tests/run which build to test.
 bats_links  := $(if $(filter-out build,$(BUILD)),$(bats:%=$(BUILD)/%))
-test_o      := $(unit_c:%.c=$(BUILD)/%.o) $(fixture_o) $(tool_c:%.c=$(BUILD)/%.o) $(mock_app_o) $(mock_o) $(every_chip)
 library     := $(BUILD)/libanalyzer.a
+# All targets are one program, beside which lies what the analyzer reads at run time.  Without libFuzzer it replays files.
+fuzz        := $(BUILD)/fuzz/fuzz
+fuzz_o      := $(patsubst %.c,$(BUILD)/%.o,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c)) \
+	       $(if $(filter fuzz,$(SANITIZE)),,tests/fuzz/replay.c))
+test_o      := $(unit_c:%.c=$(BUILD)/%.o) $(fixture_o) $(fuzz_o) $(tool_c:%.c=$(BUILD)/%.o) $(mock_app_o) $(mock_o) $(every_chip)
 
 .PHONY: tests
 .SECONDARY: $(test_o)
-tests: $(units) $(tools) $(tool_lib) $(mocks) $(bats_links) $(python_workloads)
+tests: $(units) $(tools) $(tool_lib) $(mocks) $(bats_links) $(python_workloads) $(fuzz)
 
 $(library): $(library_o) $(BUILD)/.sources
 	@rm -f $@
@@ -227,6 +239,10 @@ $(BUILD)/tests/collector/mock_app_nvtx.o $(BUILD)/tests/collector/libfirst_nvtx.
 
 $(tools): %: %.o $(library)
 	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS) -ldl
+
+$(fuzz): $(fuzz_o) $(library)
+	@mkdir -p $(@D)
+	$(CC) $(SANITIZER) $(if $(filter fuzz,$(SANITIZE)),-fsanitize=fuzzer) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS)
 
 $(BUILD)/tests/collector/mock_app: $(mock_app_o) $(BUILD)/.sources
 $(BUILD)/tests/collector/metric_table $(BUILD)/tests/collector/sample_table: $(every_chip)

@@ -13,6 +13,8 @@
 #include "machine_code.h"
 #include "managed_memory.h"
 #include "power.h"
+#include "progress.h"
+#include "slow_ranges.h"
 #include "writer/trace_writer.h"
 #include "window.h"
 
@@ -199,11 +201,20 @@ static void decode_kernel(struct trace_rows *rows, const CUpti_ActivityKernel10 
 				 kernel->isDeviceLaunched ? 0 : kernel->correlationId))
 		return;
 	counters_note_kernel_time(row.correlation, row.end_ns - row.start_ns);
+	progress_add_operation(PROGRESS_KERNEL, row.device, row.start_ns, row.end_ns, row.graph,
+			       row.correlation);
 	row.signature = trace_signature(&signature, kernel->name);
 	if (row.signature == TRACE_SIGNATURE_FILTERED)
 		trace_loss_add(LOSS_filtered_kernels, 1);
 	else
 		trace_write_kernels(rows, &row);
+}
+
+static void write_copy(struct trace_rows *rows, const struct trace_copies_row *row)
+{
+	progress_add_operation(PROGRESS_COPY, row->device, row->start_ns, row->end_ns, row->graph,
+			       row->correlation);
+	trace_write_copies(rows, row);
 }
 
 static void decode_copy(struct trace_rows *rows, const CUpti_ActivityMemcpy6 *copy)
@@ -216,7 +227,7 @@ static void decode_copy(struct trace_rows *rows, const CUpti_ActivityMemcpy6 *co
 	};
 
 	if (is_wanted_operation(copy->start, copy->end, copy->correlationId))
-		trace_write_copies(rows, &row);
+		write_copy(rows, &row);
 }
 
 static void decode_peer_copy(struct trace_rows *rows, const CUpti_ActivityMemcpyPtoP4 *copy)
@@ -229,7 +240,7 @@ static void decode_peer_copy(struct trace_rows *rows, const CUpti_ActivityMemcpy
 	};
 
 	if (is_wanted_operation(copy->start, copy->end, copy->correlationId))
-		trace_write_copies(rows, &row);
+		write_copy(rows, &row);
 }
 
 static void decode_memset(struct trace_rows *rows, const CUpti_ActivityMemset4 *set)
@@ -242,8 +253,18 @@ static void decode_memset(struct trace_rows *rows, const CUpti_ActivityMemset4 *
 		.is_async = (set->flags & CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC) != 0,
 	};
 
-	if (is_wanted_operation(set->start, set->end, set->correlationId))
-		trace_write_memsets(rows, &row);
+	if (!is_wanted_operation(set->start, set->end, set->correlationId))
+		return;
+	progress_add_operation(PROGRESS_COPY, row.device, row.start_ns, row.end_ns, row.graph,
+			       row.correlation);
+	trace_write_memsets(rows, &row);
+}
+
+static void write_graph(struct trace_rows *rows, const struct trace_graphs_row *row)
+{
+	progress_add_operation(PROGRESS_GRAPH, row->device, row->start_ns, row->end_ns, row->graph,
+			       row->correlation);
+	trace_write_graphs(rows, row);
 }
 
 static void decode_graph(struct trace_rows *rows, const CUpti_ActivityGraphTrace2 *graph)
@@ -255,7 +276,7 @@ static void decode_graph(struct trace_rows *rows, const CUpti_ActivityGraphTrace
 	};
 
 	if (is_wanted_operation(graph->start, graph->end, graph->correlationId))
-		trace_write_graphs(rows, &row);
+		write_graph(rows, &row);
 }
 
 static void decode_device_graph(struct trace_rows *rows,
@@ -273,7 +294,7 @@ static void decode_device_graph(struct trace_rows *rows,
 	};
 
 	if (is_wanted_span(graph->start, graph->end))
-		trace_write_graphs(rows, &row);
+		write_graph(rows, &row);
 }
 
 static void decode_api(const struct cupti_api *cupti, struct trace_rows *rows,
@@ -289,6 +310,7 @@ static void decode_api(const struct cupti_api *cupti, struct trace_rows *rows,
 	if (idle_wait_is_thread(call->threadId) || !is_wanted_span(call->start, call->end))
 		return;
 	row.name = api_choice_name(cupti, domain, call->cbid);
+	progress_add_call();
 	trace_write_api(rows, &row);
 }
 
@@ -378,6 +400,10 @@ static void decode_marker(struct trace_rows *rows, const CUpti_ActivityMarker2 *
 		row.phase = 1;
 	else if (marker->flags & CUPTI_ACTIVITY_FLAG_MARKER_END)
 		row.phase = 2;
+	if (row.phase == 1)
+		slow_ranges_on_start(row.id, marker->name, row.time_ns);
+	else if (row.phase == 2)
+		slow_ranges_on_end(row.id, row.time_ns);
 	row.domain = trace_name(marker->domain);
 	row.name = trace_name(marker->name);
 	trace_write_markers(rows, &row);

@@ -10,6 +10,7 @@
 #include "activity.h"
 #include "buffers.h"
 #include "clock.h"
+#include "control.h"
 #include "counters/counters.h"
 #include "guard.h"
 #include "inject.h"
@@ -228,6 +229,11 @@ static void deliver(void)
 	pthread_mutex_unlock(&flush_lock);
 }
 
+static void flush_for_request(void)
+{
+	flush_once(false);
+}
+
 /* Decodes what arrives during one flush period.  Returns true when the program exits. */
 static bool decode_for_a_period(void)
 {
@@ -235,9 +241,10 @@ static bool decode_for_a_period(void)
 	bool is_stopped = false;
 
 	while (!is_stopped && clock_ns(CLOCK_MONOTONIC) < until_ns) {
-		is_stopped = wait_for_work(until_ns);
+		is_stopped = wait_for_work(control_wait_until(until_ns));
 		decode_finished();
 		deliver();
+		control_serve(flush_for_request);
 		disable_when_ended();
 	}
 	return is_stopped;
@@ -266,6 +273,7 @@ static void *flush_main(void *unused)
 	power_stop();
 	flush_last();
 	trace_writer_seal(clock_ns(CLOCK_REALTIME));
+	control_end();
 	pthread_mutex_lock(&flush_lock);
 	is_done = true;
 	pthread_cond_broadcast(&flush_done);

@@ -30,6 +30,7 @@
 #include "arguments/arguments.h"
 #include "buffers.h"
 #include "clock.h"
+#include "control.h"
 #include "counters/counters.h"
 #include "cupti_api.h"
 #include "flush_thread.h"
@@ -266,8 +267,10 @@ static bool open_recording(void)
 		options.kernels = NULL;
 	window_init(start_ns, options.delay_ns, options.duration_ns, options.profiler_api);
 	size_limit_set(options.max_bytes, options.min_free_bytes);
+	trace_writer_keep_last(options.last_ns, options.last_bytes);
 	if (trace_writer_open(options.output, has_filter ? kernel_filter_wants : NULL) < 0)
 		return false;
+	control_start(&options);
 	rows = trace_rows_get();
 	process_facts_write(rows, cupti, &options, start_ns);
 	flush_write_clocks(rows);

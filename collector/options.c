@@ -14,6 +14,7 @@
 #include "roofline/collector_env.h"
 #include "roofline/runs.h"
 #include "roofline/duration.h"
+#include "roofline/last.h"
 #include "roofline/sampled.h"
 #include "size_limit.h"
 
@@ -162,12 +163,29 @@ static void read_budget(struct options *options)
 		options->min_free_bytes = variable_size(ENV_MIN_FREE, 1);
 }
 
-/* ---- sampling ---- */
-
 static void warn_invalid(enum roofline_variable variable, const char *wanted)
 {
 	log_warn("%s='%s' is not %s", variable_names[variable], variable_text(variable), wanted);
 }
+
+static void read_control(struct options *options)
+{
+	int64_t limit_ns;
+
+	options->has_control = variable_number(ENV_CONTROL, 1) > 0;
+	options->when_slower = variable_text_or_null(ENV_WHEN_SLOWER);
+	if (options->when_slower && !slower_parse(options->when_slower, &limit_ns)) {
+		warn_invalid(ENV_WHEN_SLOWER, "a range and a time, such as step=50ms");
+		options->when_slower = NULL;
+	}
+	if (variable_text_or_null(ENV_LAST) &&
+	    last_parse(variable_text(ENV_LAST), &options->last_ns, &options->last_bytes) < 0) {
+		warn_invalid(ENV_LAST, "a time of 1s or more or a size of 1M or more; all is kept");
+		options->last_ns = options->last_bytes = 0;
+	}
+}
+
+/* ---- sampling ---- */
 
 static unsigned int read_sample_sets(void)
 {
@@ -232,6 +250,7 @@ void options_read(struct options *options)
 	log_set_quiet(options->quiet);
 	read_output(options);
 	read_budget(options);
+	read_control(options);
 	options->record = variable_text_or_null(ENV_RECORD);
 	options->has_command_line = variable_number(ENV_COMMAND_LINE, 1) > 0;
 	options->is_graph_level = variable_word(ENV_GRAPHS, graph_words, 2) == 1;

@@ -14,6 +14,9 @@ struct options {
 	const char
 		*record; /* which call of `rooflinectl record` this belongs to, or NULL; borrowed */
 	int64_t max_bytes;	/* of the recording, 0: no limit */
+	int64_t last_ns, last_bytes; /* of a flight recorder, which keeps only the newest; both 0: all */
+	bool has_control;	     /* what rooflinectl ctl asks for is done */
+	const char *when_slower;     /* RANGE=50ms or NULL; borrowed */
 	int64_t min_free_bytes; /* of the disk; SIZE_MIN_FREE_AUTO: less of 1 GiB and 5% */
 	bool has_command_line;	/* its arguments too are recorded */
 	bool is_graph_level;	/* whole graph launches instead of their nodes */

@@ -3,9 +3,11 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "roofline/ranks.h"
@@ -58,6 +60,15 @@ static void write_driver(struct trace_rows *rows)
 		}
 }
 
+/* Process ids come again, and hosts may have the same name. */
+static void write_identity(struct trace_rows *rows)
+{
+	uint64_t random;
+
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) == (ssize_t)sizeof(random))
+		trace_property_format(rows, "identity", "%016llx", (unsigned long long)random);
+}
+
 void process_facts_write(struct trace_rows *rows, const struct cupti_api *cupti,
 			 const struct options *options, int64_t start_ns)
 {
@@ -71,6 +82,7 @@ void process_facts_write(struct trace_rows *rows, const struct cupti_api *cupti,
 	trace_property_format(rows, "parent_pid", "%d", (int)getppid());
 	write_command(rows, options->has_command_line);
 	trace_property_format(rows, "start_ns", "%lld", (long long)start_ns);
+	write_identity(rows);
 	trace_property_format(rows, "cupti", "%u", cupti->version);
 	trace_property(rows, "cupti_path", cupti->path);
 	write_driver(rows);
@@ -78,6 +90,9 @@ void process_facts_write(struct trace_rows *rows, const struct cupti_api *cupti,
 	trace_property(rows, "graphs", options->is_graph_level ? "graph" : "node");
 	if (options->run)
 		trace_property_format(rows, "run", "%d", options->run);
+	trace_property(rows, "control", options->has_control ? "1" : NULL);
+	if (options->last_ns || options->last_bytes)
+		trace_property(rows, "last", getenv("ROOFLINE_LAST"));
 	trace_property(rows, "filter_kernels", options->kernels);
 	if (options->delay_ns)
 		trace_property_format(rows, "delay_ns", "%lld", (long long)options->delay_ns);

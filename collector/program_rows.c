@@ -1,6 +1,7 @@
 #include "program_rows.h"
 
 #include "api_choice.h"
+#include "progress.h"
 #include "writer/row_queue.h"
 #include "writer/trace_writer.h"
 
@@ -109,6 +110,7 @@ static void write_row(void *rows, void *queued)
 	switch (row->kind) {
 	case CALL:
 		row->call.name = api_choice_name(cupti, row->domain, row->id);
+		progress_add_call();
 		trace_write_api(out, &row->call);
 		break;
 	case EVENT_CALL:

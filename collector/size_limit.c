@@ -36,6 +36,11 @@ void size_limit_add(size_t bytes)
 	unasked_bytes += (int64_t)bytes;
 }
 
+int64_t size_limit_written(void)
+{
+	return written_bytes;
+}
+
 /* Of the folder, or of the first above it that exists. */
 static int find_disk(const char *folder, struct statvfs *disk)
 {

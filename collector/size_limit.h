@@ -18,6 +18,8 @@ void size_limit_set(int64_t max_bytes, int64_t min_free_bytes);
 /* So many bytes have been written. */
 void size_limit_add(size_t bytes);
 
+int64_t size_limit_written(void); /* bytes until now */
+
 /* Which limit so many more bytes in folder would pass.  The last ones, which make a recording whole, may take what is
  * kept back of either limit. */
 enum size_limit size_limit_check(const char *folder, size_t bytes, bool is_last);

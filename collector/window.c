@@ -7,12 +7,16 @@
  * beyond this many the oldest is given up. */
 #define SPAN_LIMIT 65536
 
-static struct span {
+struct span {
 	int64_t start_ns, end_ns;
 	uint32_t first_call,
 		last_call; /* correlation ids of the calls that mark it; 0 where CUPTI told none */
-} spans[SPAN_LIMIT];	   /* in the order of their times, none overlaps another */
-static size_t span_count;  /* ever; span i lies at i % SPAN_LIMIT */
+};
+struct spans {
+	struct span at[SPAN_LIMIT]; /* in the order of their times, none overlaps another */
+	size_t count;		    /* ever; span i lies at i % SPAN_LIMIT */
+};
+static struct spans marked, pauses; /* by the program; by rooflinectl ctl */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int64_t first_ns = INT64_MIN, last_ns = INT64_MAX;
@@ -28,40 +32,58 @@ void window_init(int64_t start_ns, int64_t delay_ns, int64_t duration_ns, bool o
 }
 
 /* All under the lock.  The last one, or NULL. */
-static struct span *last_span(void)
+static struct span *last_span(struct spans *spans)
 {
-	return span_count ? &spans[(span_count - 1) % SPAN_LIMIT] : NULL;
+	return spans->count ? &spans->at[(spans->count - 1) % SPAN_LIMIT] : NULL;
 }
 
-static bool is_span_open(void)
+static bool is_span_open(struct spans *spans)
 {
-	return span_count && last_span()->end_ns == INT64_MAX;
+	return spans->count && last_span(spans)->end_ns == INT64_MAX;
 }
 
 /* The clock may be set back, but spans must stay in order. */
-void window_open(int64_t time_ns, uint32_t call)
+static void open_span(struct spans *spans, int64_t time_ns, uint32_t call)
 {
 	pthread_mutex_lock(&lock);
-	if (!is_span_open()) {
-		if (span_count && time_ns < last_span()->end_ns)
-			time_ns = last_span()->end_ns;
-		spans[span_count++ % SPAN_LIMIT] =
+	if (!is_span_open(spans)) {
+		if (spans->count && time_ns < last_span(spans)->end_ns)
+			time_ns = last_span(spans)->end_ns;
+		spans->at[spans->count++ % SPAN_LIMIT] =
 			(struct span){time_ns, INT64_MAX, call, UINT32_MAX};
 	}
 	pthread_mutex_unlock(&lock);
 }
 
-void window_close(int64_t time_ns, uint32_t call)
+static void close_span(struct spans *spans, int64_t time_ns, uint32_t call)
 {
 	struct span *last;
 
 	pthread_mutex_lock(&lock);
-	last = last_span();
-	if (is_span_open()) {
+	last = last_span(spans);
+	if (is_span_open(spans)) {
 		last->end_ns = time_ns < last->start_ns ? last->start_ns : time_ns;
 		last->last_call = call;
 	}
 	pthread_mutex_unlock(&lock);
+}
+
+void window_open(int64_t time_ns, uint32_t call)
+{
+	open_span(&marked, time_ns, call);
+}
+
+void window_close(int64_t time_ns, uint32_t call)
+{
+	close_span(&marked, time_ns, call);
+}
+
+void window_pause(int64_t time_ns, bool is_paused)
+{
+	if (is_paused)
+		open_span(&pauses, time_ns, 0);
+	else
+		close_span(&pauses, time_ns, 0);
 }
 
 /* ---- what is inside ---- */
@@ -77,24 +99,26 @@ static bool ends_before_call(const struct span *span, int64_t call)
 }
 
 /* Under the lock: the first span that does not end before it, or NULL. */
-static const struct span *find_span(bool (*ends_before)(const struct span *, int64_t), int64_t key)
+static const struct span *find_span(const struct spans *spans,
+				    bool (*ends_before)(const struct span *, int64_t), int64_t key)
 {
-	size_t begin = span_count > SPAN_LIMIT ? span_count - SPAN_LIMIT : 0, end = span_count;
+	size_t begin = spans->count > SPAN_LIMIT ? spans->count - SPAN_LIMIT : 0;
+	size_t end = spans->count;
 
 	while (begin < end) {
 		size_t middle = begin + (end - begin) / 2;
 
-		if (ends_before(&spans[middle % SPAN_LIMIT], key))
+		if (ends_before(&spans->at[middle % SPAN_LIMIT], key))
 			begin = middle + 1;
 		else
 			end = middle;
 	}
-	return begin < span_count ? &spans[begin % SPAN_LIMIT] : NULL;
+	return begin < spans->count ? &spans->at[begin % SPAN_LIMIT] : NULL;
 }
 
-static bool marked_contains_time(int64_t time_ns)
+static bool contain_time(const struct spans *spans, int64_t time_ns)
 {
-	const struct span *span = find_span(ends_before_time, time_ns);
+	const struct span *span = find_span(spans, ends_before_time, time_ns);
 
 	return span && span->start_ns <= time_ns;
 }
@@ -106,11 +130,23 @@ static bool marked_contains(int64_t time_ns, uint32_t call)
 	bool found;
 
 	pthread_mutex_lock(&lock);
-	span = call ? find_span(ends_before_call, call) : NULL;
-	if (call && span_count && spans[0].first_call)
+	span = call ? find_span(&marked, ends_before_call, call) : NULL;
+	if (call && marked.count && marked.at[0].first_call)
 		found = span && span->first_call < call;
 	else
-		found = marked_contains_time(time_ns);
+		found = contain_time(&marked, time_ns);
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+static bool is_paused_at(int64_t time_ns)
+{
+	bool found;
+
+	if (!__atomic_load_n(&pauses.count, __ATOMIC_RELAXED))
+		return false;
+	pthread_mutex_lock(&lock);
+	found = contain_time(&pauses, time_ns);
 	pthread_mutex_unlock(&lock);
 	return found;
 }
@@ -122,7 +158,7 @@ bool window_contains(int64_t time_ns)
 
 bool window_contains_operation(int64_t time_ns, uint32_t call)
 {
-	if (time_ns < first_ns || time_ns > last_ns)
+	if (time_ns < first_ns || time_ns > last_ns || is_paused_at(time_ns))
 		return false;
 	return !only_marked_spans || marked_contains(time_ns, call);
 }

@@ -1,5 +1,5 @@
 /*
- * window.h - which moments are recorded: --delay, --duration, cudaProfilerStart/Stop.
+ * window.h - which moments are recorded: --delay, --duration, cudaProfilerStart/Stop, ctl stop and start.
  *
  * Records that begin outside, and operations that were submitted outside of a marked span, are dropped when they are
  * decoded.  Disabling CUPTI's kinds there was tried with CUPTI 13.0: once they were enabled again kernels had other
@@ -20,6 +20,9 @@ void window_init(int64_t start_ns, int64_t delay_ns, int64_t duration_ns, bool o
 /* cudaProfilerStart and cudaProfilerStop, with their correlation ids; without only_marked they change nothing. */
 void window_open(int64_t time_ns, uint32_t call);
 void window_close(int64_t time_ns, uint32_t call);
+
+/* rooflinectl ctl stop and start: what begins in between is left out.  Until the first of them all is wanted. */
+void window_pause(int64_t time_ns, bool is_paused);
 
 /* True when a record that starts at time_ns is wanted.  O(log n) in the spans that were marked. */
 bool window_contains(int64_t time_ns);

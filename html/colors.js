@@ -17,10 +17,11 @@ const PALETTE = {
 	samples: ['#4A6A8F', '#9DB4CE'],
 };
 
-// 0 none, 1 rising, 2 falling, 3 both, 4 level, 5 dots
+// 0 none, 1 rising, 2 falling, 3 both, 4 level, 5 dots.  Those of idle are as in plots/style.gp: causes with the same one
+// are far apart in gray.
 const HATCHES = {
 	stream: [0, 0, 0, 0, 0, 0, 0, 4, 5, 1, 2, 3, 4, 5],
-	idle: [0, 1, 2, 0, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2, 3, 0, 4, 5, 1, 4],
+	idle: [0, 0, 2, 0, 4, 3, 4, 5, 1, 2, 5, 3, 4, 0, 3, 3, 1, 5, 1, 2],
 	calls: [4, 0, 3, 5, 1, 2, 4, 1, 5],
 	ranges: [0, 0],
 	bursts: [1],

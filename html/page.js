@@ -60,6 +60,11 @@ function legendOf(timeline, report) {
 }
 
 async function start() {
+	if (readJson('comparison')) {
+		showComparison({...JSON.parse(readJson('comparison')), causes: JSON.parse(readJson('causes'))});
+		performance.mark('ready');
+		return;
+	}
 	if (!canInflate) {
 		document.getElementById('main').append(element('p', {}, 'This browser cannot unpack the data (it has no ' +
 			'DecompressionStream); every browser since 2023 can.'));

@@ -32,6 +32,7 @@ function showGaps(report, timeline, view) {
 			title: (row) => row.before && row.before.name},
 		{key: 'after', label: 'before', of: (row) => opName(row.after), text: (value) => value, isName: true,
 			title: (row) => row.after && row.after.name},
+		{key: 'host', label: 'host', of: (row) => hostText(row.host), text: (value) => value},
 	];
 	if (report.devices.length > 1)
 		columns.unshift(columnOf('device'));
@@ -43,6 +44,20 @@ function causesText(gap, timeline) {
 	return timeline.causes.filter((cause) => gap.by_cause[cause.key] > 0)
 		.sort((a, b) => gap.by_cause[b.key] - gap.by_cause[a.key])
 		.map((cause) => `${cause.title} ${formatTime(gap.by_cause[cause.key])}`).join(', ');
+}
+
+// What the thread did that ended the gap, as the text report says it.
+function hostText(host) {
+	if (!host || host.thread === null)
+		return '';
+	const where = `thread ${host.thread}${host.range === null ? '' : ` in '${host.range}'`}: `;
+	if (host.own_ns && host.own_ns >= host.call_ns)
+		return `${where}${formatTime(host.own_ns)} of its own code${host.after_call ? ` after ${host.after_call}` : ''}, ` +
+			`then ${host.then_call}`;
+	if (host.call_ns)
+		return `${where}${formatTime(host.call_ns)} in ${host.longest_call}` +
+			(host.longest_call === host.launch_call ? '' : `, then ${host.launch_call}`);
+	return `${where}${host.launch_call} had returned ${formatTime(host.returned_ns)} before`;
 }
 
 function showGap(gap, timeline, view) {

@@ -2,7 +2,7 @@
 
 const ROWS_AT_ONCE = 25;
 
-// A column: {key, label, of(row), text(value, row), isNumber, isName, title(row)}
+// A column: {key, label, of(row), text(value, row), isNumber, isName, title(row)}, and what stands before and after the text
 function columnOf(key, more) {
 	return {
 		key, label: labelOfKey(key), of: (row) => row[key], text: (value) => formatValue(key, value), ...more,
@@ -101,7 +101,7 @@ class Table {
 		if (column.title)
 			attributes.title = column.title(row);
 		return element('td', attributes, column.before ? column.before(row) : null, text,
-			column.bar ? shareBar(column.bar(row)) : null);
+			column.bar ? shareBar(column.bar(row)) : null, column.after ? column.after(row) : null);
 	}
 }
 

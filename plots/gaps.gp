@@ -40,5 +40,7 @@ if (is_text) {
 	set xtics nomirror offset 0,0.2
 	plot edges using 1:(0):xticlabels(2) with dots linecolor rgb '#ffffff' notitle, \
 	     bars using 1:2:($1 - 0.42):($1 + 0.42):2:3:(palette[$4 > 0 ? int($4) : |palette|]) with boxxyerror fillcolor rgb variable notitle, \
+	     for [i = 1:5] bars using (is_hatched(int($4), i) ? $1 : NaN):2:($1 - 0.42):($1 + 0.42):2:3:(hatch_color($4 > 0 ? int($4) : |palette|)) \
+		with boxxyerror fillcolor rgb variable fillstyle transparent pattern hatch_pattern[i] noborder notitle, \
 	     bars using 1:3:(stringcolumn(6)) with labels center offset 0,0.7 textcolor rgb text_color noenhanced notitle
 }

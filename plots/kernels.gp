@@ -5,15 +5,16 @@
 load plots.'/style.gp'
 legend_count = 0
 
-stats bars using (strlen(stringcolumn(5))) nooutput name 'names'
-if (!exists('names_max')) { names_max = 0 }
+figures(value, runs) = value.'   '.runs
+stats bars using (text_width(stringcolumn(5))) nooutput name 'names'
+stats bars using (text_width(figures(stringcolumn(6), stringcolumn(7)))) nooutput name 'figures'
 shown = bar_count > 0 ? bar_count : 1
 row_height = is_text ? 1 : 32
 top = is_text ? 2 : 72
 bottom = top + shown * row_height
 height = bottom + (is_text ? 1 : 20)
-left = is_text ? names_max + 2 : 24 + (names_max + 1.5) * char_width
-room = is_text ? 18 : 310        # right of the longest bar, for the figures
+left = is_text ? names_max + 2 : 24 + names_max + 1.5 * char_width
+room = is_text ? 18 : figures_max + 16   # right of the longest bar
 right = is_text ? width - 1 : width - 28
 load plots.'/open.gp'
 
@@ -38,6 +39,8 @@ if (is_text) {
 	unset xtics
 	gap = 8 * scale / (right - left)
 	plot bars using ($2 / 2):1:(0):2:($1 - 0.36):($1 + 0.36):(palette[int($3)]) with boxxyerror fillcolor rgb variable notitle, \
+	     for [i = 1:5] bars using (is_hatched(int($3), i) ? $2 / 2 : NaN):1:(0):2:($1 - 0.36):($1 + 0.36):(hatch_color(int($3))) \
+		with boxxyerror fillcolor rgb variable fillstyle transparent pattern hatch_pattern[i] noborder notitle, \
 	     bars using (0):1:(stringcolumn(5)) with labels right offset -1,0 textcolor rgb text_color noenhanced notitle, \
-	     bars using ($2 + gap):1:(stringcolumn(6).'   '.stringcolumn(7)) with labels left textcolor rgb text_color noenhanced notitle
+	     bars using ($2 + gap):1:(figures(stringcolumn(6), stringcolumn(7))) with labels left textcolor rgb text_color noenhanced notitle
 }

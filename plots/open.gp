@@ -15,8 +15,8 @@ if (is_text) {
 	set label 1 fit(chart_title, width - 1) at screen 0,at_y(0.5) noenhanced
 	set label 2 fit(chart_subtitle, width - 1) at screen 0,at_y(1.5) noenhanced
 } else {
-	set label 1 chart_title at screen at_x(24),at_y(24) left font title_font textcolor rgb text_color noenhanced
-	set label 2 chart_subtitle at screen at_x(24),at_y(48) left textcolor rgb quiet_color noenhanced
+	set label 1 fit(chart_title, (width - 48) * 13 / 18. / bold) at screen at_x(24),at_y(24) left font title_font textcolor rgb text_color noenhanced
+	set label 2 fit(chart_subtitle, width - 48) at screen at_x(24),at_y(48) left textcolor rgb quiet_color noenhanced
 }
 
 do for [i = 1:legend_count] {
@@ -30,6 +30,10 @@ do for [i = 1:legend_count] {
 			set label 300+i legend_text[i] at screen at_x(x+2),at_y(y) left noenhanced
 		} else {
 			set object 200+i rectangle from screen at_x(x),at_y(y+6) to screen at_x(x+12),at_y(y-6) fillcolor rgb palette[legend_color[i]] fillstyle solid 1 noborder
+			if (legend_is_hatched && hatch[legend_color[i]] > 0) {
+				set object 300+i rectangle from screen at_x(x),at_y(y+6) to screen at_x(x+12),at_y(y-6) \
+					fillcolor rgb hatch_color(legend_color[i]) fillstyle transparent pattern hatch_pattern[hatch[legend_color[i]]] noborder
+			}
 			set label 200+i legend_text[i] at screen at_x(x+18),at_y(y) left textcolor rgb text_color noenhanced
 		}
 	}

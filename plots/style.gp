@@ -37,12 +37,28 @@ array ink[47] = [ \
 	0xFFFFFF, 0xFFFFFF, \
 	0xFFFFFF, 0x1A1A1A, 0xFFFFFF, 0xFFFFFF, 0x1A1A1A, 0x1A1A1A, 0xFFFFFF, 0xFFFFFF, 0x1A1A1A, 0 ]
 
+# What tells apart colors that are alike in gray: 0 none, 1 rising, 2 falling, 3 both, 4 steep rising, 5 steep falling.
+array hatch[47] = [ \
+	0, 0, 1, 2, 3, 3, 0, 4, 5, \
+	0, 0, 0, 0, 0, \
+	0, 0, \
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+	0, 0, 2, 0, 4, 3, 4, 5, 1, 2, \
+	5, 3, 4, 0, 3, 3, 1, 5, 1, 2, 0 ]
+array hatch_pattern[5] = [5, 4, 1, 7, 6]   # gnuplot's
+ink_share = format eq 'svg' ? 40 : 65   # percent: the lines of the other terminals are finer
+mixed(a, b) = (a * (100 - ink_share) + b * ink_share) / 100
+hatch_color(number) = mixed(palette[number] / 65536, ink[number] / 65536) * 65536 \
+	+ mixed(palette[number] / 256 % 256, ink[number] / 256 % 256) * 256 + mixed(palette[number] % 256, ink[number] % 256)
+is_hatched(number, kind) = number > 0 && hatch[number] == kind
+
 face = 'Arial'
 title_font = format eq 'svg' ? face.',18' : face.':Bold,17'   # browsers know no family Arial:Bold
+bold = 1.1   # a bold letter is at most so much wider, on average of a text
 text_color = 0x1A1A1A
 quiet_color = 0x5C5C5C
 grid_color = 0xE3E3E3
-char_width = is_text ? 1 : 6.5   # of the 13 pixel font, on average
+char_width = is_text ? 1 : 6.5   # a space between texts
 line_height = is_text ? 1 : 20
 width = is_text ? columns : 1200
 height = 400                     # set by the chart before open.gp
@@ -56,9 +72,16 @@ set tics scale 0
 set tics textcolor rgb quiet_color
 unset key
 
+# Width of a text in pixels of the 13 pixel font, or in characters (text_ascii and advance[] are of target.gp)
+text_width(text) = is_text || strlen(text) == 0 ? strlen(text) \
+	: sum [i = 1:strlen(text)] advance[strstrt(text_ascii, substr(text, i, i)) + 1]
+
 # Cuts a text to what fits, or to nothing.
-fit(text, room) = strlen(text) * char_width + 0.6 * char_width <= room ? text \
-	: room < 5 * char_width ? '' : substr(text, 1, int(room / char_width) - 2) . '..'
+smaller(a, b) = a < b ? a : b
+cut(text, room) = strlen(text) < 3 ? '' : text_width(text.'..') <= room ? text.'..' \
+	: cut(substr(text, 1, int(smaller(strlen(text) - 1, strlen(text) * room / text_width(text)))), room)
+fit(text, room) = room < 5 * char_width ? (text_width(text) + 0.6 * char_width <= room ? text : '') \
+	: text_width(text) + 0.6 * char_width <= room ? text : cut(text, room - 0.6 * char_width)
 
 # text, count times
 rep(text, count) = count <= 0 ? '' : count == 1 ? text : rep(text, count / 2) . rep(text, count - count / 2)

@@ -15,13 +15,13 @@ bottom = top + (is_text ? row_count + 1 : row_end * row_height)
 legend_top = bottom + (is_text ? 2 : 58)
 note_lines = (strlen(chart_note) > 0) + (strlen(strip_note) > 0)
 height = legend_top + (legend_lines + note_lines) * line_height + (is_text ? 1 : 12)
-left = is_text ? label_width + 2 : 24 + (label_width + 1.5) * char_width
+left = is_text ? label_width + 2 : 24 + label_width + 1.5 * char_width
 right = is_text ? left + cell_count : width - 28
 load plots.'/open.gp'
 note_number = 0
 do for [text in '1 2'] {
 	note_text = text eq '1' ? strip_note : chart_note
-	if (is_text) { note_text = fit(note_text, width - 1) }
+	note_text = fit(note_text, is_text ? width - 1 : width - 48)
 	if (strlen(note_text) > 0) {
 		set label 103+note_number note_text at screen at_x(is_text ? 0 : 24),at_y(legend_top + (legend_lines + note_number + 0.5) * line_height) \
 			left textcolor rgb quiet_color noenhanced
@@ -57,11 +57,16 @@ if (is_text) {
 			fillcolor rgb 0xF5F5F5 fillstyle solid 1 noborder
 	}
 	pixels(start, end) = (end - start) / (to - from) * (right - left)
+	# Narrow bars show no hatching, and a bar with its name on it needs none.
+	is_plain(color, kind, start, end, label) = !is_hatched(int(color), kind) || pixels(start, end) < 6 \
+		|| (strlen(label) > 0 && strlen(fit(label, pixels(start, end))) > 0)
 	is_split(line) = strlen(line) > 0   # the name of such a row is above its middle
 	plot for [i = 1:area_count] areas index i - 1 using 1:2 with filledcurves closed fillcolor rgb palette[area_color[i]] notitle, \
 	     for [i = 1:area_count > 0] peaks using 1:2:(palette[int($3)]) with lines linewidth 0.7 linecolor rgb variable notitle, \
 	     for [i = 1:unsampled_count > 0] unsampled using (($1 + $2) / 2):(($3 + $4) / 2):1:2:3:4 with boxxyerror fillcolor rgb 0xBDBDBD fillstyle pattern 4 noborder notitle, \
 	     spans using (($1 + $2) / 2):(($3 + $4) / 2):1:2:3:4:(palette[int($5)]) with boxxyerror fillcolor rgb variable notitle, \
+	     for [i = 1:5] spans using (is_plain($5, i, $1, $2, stringcolumn(6)) ? NaN : ($1 + $2) / 2):(($3 + $4) / 2):1:2:3:4:(hatch_color(int($5))) \
+		with boxxyerror fillcolor rgb variable fillstyle transparent pattern hatch_pattern[i] noborder notitle, \
 	     spans using (($1 + $2) / 2):(($3 + $4) / 2):(strlen(stringcolumn(6)) ? fit(stringcolumn(6), pixels($1, $2)) : ''):(ink[int($5)]) \
 		with labels center textcolor rgb variable noenhanced notitle, \
 	     rows using (from):($1 - 8.5 / row_height * is_split(stringcolumn(4))):(stringcolumn(3)) with labels right offset -1,0 textcolor rgb text_color noenhanced notitle, \

@@ -5,6 +5,7 @@
 load plots.'/style.gp'
 
 load plots.'/legend.gp'
+legend_is_hatched = 0
 top = is_text ? 2 : 72
 bottom = top + (is_text ? 18 : 360)
 legend_top = bottom + (is_text ? 2 : 58)

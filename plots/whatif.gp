@@ -18,13 +18,13 @@ run_height = is_text ? 1 : 22
 legend_top = row_end > 0 ? runs_top + 2 * run_height + (is_text ? 1 : 18) : (is_text ? 1 : 42) + reason_count * line_height
 note_lines = row_end > 0 ? (strlen(chart_note) > 0) + (strlen(height_note) > 0) : 0
 height = legend_top + (legend_lines + note_lines) * line_height + (is_text ? 1 : 12)
-left = row_end == 0 ? 0 : is_text ? label_width + 2 : 24 + (label_width + 1.5) * char_width
+left = row_end == 0 ? 0 : is_text ? label_width + 2 : 24 + label_width + 1.5 * char_width
 right = row_end == 0 ? width : is_text ? left + cell_count : width - 28
 load plots.'/open.gp'
 
 if (row_end == 0) {
 	do for [i = 1:reason_count] {
-		reason_text = is_text ? fit(reason[i], width - 1) : reason[i]
+		reason_text = fit(reason[i], is_text ? width - 1 : width - 48)
 		set label 400+i reason_text at screen at_x(is_text ? 0 : 24),at_y((is_text ? 0.5 : 28) + i * line_height) left textcolor rgb quiet_color noenhanced
 	}
 	unset xtics
@@ -38,7 +38,7 @@ if (row_end == 0) {
 note_number = 0
 do for [text in '1 2'] {
 	note_text = text eq '1' ? chart_note : height_note
-	if (is_text) { note_text = fit(note_text, width - 1) }
+	note_text = fit(note_text, is_text ? width - 1 : width - 48)
 	if (strlen(note_text) > 0) {
 		set label 103+note_number note_text at screen at_x(is_text ? 0 : 24),at_y(legend_top + (legend_lines + note_number + 0.5) * line_height) \
 			left textcolor rgb quiet_color noenhanced
@@ -50,7 +50,7 @@ do for [text in '1 2'] {
 runs_head = is_text ? 'the whole run' : 'the whole run; dark: the part shown above'
 set label 110 runs_head at screen at_x(left),at_y(runs_top - (is_text ? 0.5 : 10)) \
 	left textcolor rgb text_color noenhanced
-run_room = strlen(run_after) * char_width + 16
+run_room = text_width(run_after) + 16
 run_x(share) = left + share * (right - left - run_room)
 run_y(i, ratio) = runs_top + (i - ratio) * run_height
 do for [i = 1:2] {
@@ -97,8 +97,11 @@ if (is_text) {
 	set format x '%.10g'
 	set grid xtics back linetype 1 linewidth 1 linecolor rgb grid_color
 	pixels(start, end) = (end - start) / to * (right - left)
+	# Narrow bars show no hatching, and a bar with its name on it needs none.
+	is_plain(color, kind, start, end, label) = !is_hatched(int(color), kind) || pixels(start, end) < 6 \
+		|| (strlen(label) > 0 && strlen(fit(label, pixels(start, end))) > 0)
 	saved_middle = (saved_from + saved_to) / 2.
-	saved_room = (strlen(saved) / 2. + 1) * char_width * to / (right - left)
+	saved_room = (text_width(saved) / 2. + char_width) * to / (right - left)
 	if (strlen(saved) > 0 && saved_middle - saved_room > saved_from + 0.01 * to) {
 		set style arrow 1 head filled size graph 0.006,20 linewidth 1 linecolor rgb quiet_color front
 		set arrow 102 from saved_middle - saved_room,saved_y to saved_from,saved_y arrowstyle 1
@@ -107,6 +110,8 @@ if (is_text) {
 	}
 	plot rows using (to / 2):1:(0):(to):($1 - 0.4):($1 + 0.4) with boxxyerror fillcolor rgb 0xF5F5F5 notitle, \
 	     spans using (($1 + $2) / 2):(($3 + $4) / 2):1:2:3:4:(palette[int($5)]) with boxxyerror fillcolor rgb variable notitle, \
+	     for [i = 1:5] spans using (is_plain($5, i, $1, $2, stringcolumn(6)) ? NaN : ($1 + $2) / 2):(($3 + $4) / 2):1:2:3:4:(hatch_color(int($5))) \
+		with boxxyerror fillcolor rgb variable fillstyle transparent pattern hatch_pattern[i] noborder notitle, \
 	     spans using (($1 + $2) / 2):(($3 + $4) / 2):(strlen(stringcolumn(6)) ? fit(stringcolumn(6), pixels($1, $2)) : ''):(ink[int($5)]) \
 		with labels center textcolor rgb variable noenhanced notitle, \
 	     heads using 2:($1 + 1):(0):($3 - $1 - 1) with vectors nohead linewidth 1.5 linecolor rgb text_color notitle, \

@@ -339,6 +339,26 @@ static int find_all(const struct facts *facts)
 	return rc;
 }
 
+/* Statistics come by time. */
+static int find_kernel_launches(struct facts *facts)
+{
+	const struct statistics *statistics = facts->report->statistics;
+	const struct profile *profile = facts->report->profile;
+
+	facts->kernel_launches =
+		calloc(profile->kernel_name_count + 1, sizeof(*facts->kernel_launches));
+	if (!facts->kernel_launches)
+		return -ENOMEM;
+	for (size_t i = 0; i < statistics->kernel_count; i++) {
+		const struct profile_signature *launch =
+			&profile->signatures[statistics->kernels[i].signature];
+
+		if (!facts->kernel_launches[launch->kernel])
+			facts->kernel_launches[launch->kernel] = launch;
+	}
+	return 0;
+}
+
 int facts_collect(struct facts *facts, const struct report *report, const char *range,
 		  const struct rule *const rules[RULE_COUNT])
 {
@@ -361,6 +381,8 @@ int facts_collect(struct facts *facts, const struct report *report, const char *
 	if (rc == 0)
 		rc = find_kernel_loops(facts);
 	if (rc == 0)
+		rc = find_kernel_launches(facts);
+	if (rc == 0)
 		rc = find_all(facts);
 	return rc;
 }
@@ -372,6 +394,7 @@ void facts_free(struct facts *facts)
 	free(facts->devices);
 	free(facts->homes);
 	free(facts->has_kernel);
+	free(facts->kernel_launches);
 	*facts = (struct facts){0};
 }
 
@@ -474,20 +497,9 @@ bool facts_is_library(const struct facts *facts, uint32_t kernel)
 	return facts->what_ifs.run.is_library[kernel];
 }
 
-/* Statistics come by time. */
 const struct profile_signature *facts_launch_of(const struct facts *facts, uint32_t kernel)
 {
-	const struct statistics *statistics = facts->report->statistics;
-	const struct profile *profile = facts->report->profile;
-
-	for (size_t i = 0; i < statistics->kernel_count; i++) {
-		const struct profile_signature *launch =
-			&profile->signatures[statistics->kernels[i].signature];
-
-		if (launch->kernel == kernel)
-			return launch;
-	}
-	return NULL;
+	return facts->kernel_launches[kernel];
 }
 
 /* ---- rooflines ---- */

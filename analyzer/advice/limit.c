@@ -132,7 +132,8 @@ struct limit limit_find(const struct report *report)
 	const struct run_part *steady;
 	struct run_part run;
 
-	if (!profile->device_count || !profile->devices[limit.device].op_count)
+	if (!profile->device_count || (!profile->devices[limit.device].op_count &&
+				       !report->timeline->devices[limit.device].wall_ns))
 		return limit;
 	run = whole_run(report, limit.device);
 	steady = steady_part(report, limit.device);

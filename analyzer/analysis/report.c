@@ -268,6 +268,8 @@ int64_t report_first_ns(const struct report *report)
 {
 	int64_t first_ns = INT64_MAX;
 
+	if (report->profile->window.is_part)
+		return report->profile->window.first_ns;
 	for (size_t i = 0; i < report->profile->device_count; i++) {
 		const struct profile_device *device = &report->profile->devices[i];
 		const struct profile_op *first = report->profile->ops + device->first_op;

@@ -33,6 +33,29 @@ struct figure format_ns(double ns)
 	return scaled(ns, 1000, units, 4);
 }
 
+struct figure format_moment(int64_t ns)
+{
+	static const struct {
+		const char *name;
+		int64_t ns;
+		int digits;
+	} units[] = {{"s", 1000000000, 9}, {"ms", 1000000, 6}, {"us", 1000, 3}, {"ns", 1, 0}};
+	struct figure figure;
+	size_t unit = 0, length;
+
+	while (unit < 3 && ns < units[unit].ns)
+		unit++;
+	snprintf(figure.text, sizeof(figure.text), "%" PRId64 ".%0*" PRId64, ns / units[unit].ns,
+		 units[unit].digits, ns % units[unit].ns);
+	length = strlen(figure.text);
+	while (figure.text[length - 1] == '0' && figure.text[length - 2] != '.')
+		length--;
+	if (figure.text[length - 1] == '0')
+		length -= 2;
+	snprintf(figure.text + length, sizeof(figure.text) - length, "%s", units[unit].name);
+	return figure;
+}
+
 struct figure format_bytes(double bytes)
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};

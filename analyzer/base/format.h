@@ -14,9 +14,10 @@ struct figure {
 	char text[32];
 };
 
-struct figure format_ns(double ns);			    /* 812 ns, 1.02 us, 34.5 ms, 7.20 s */
-struct figure format_bytes(double bytes);		    /* 812 B, 4.00 KiB, 1.50 GiB */
-struct figure format_rate(double byte_per_s);		    /* 27.1 GB/s, "-" for 0 */
+struct figure format_ns(double ns);	      /* 812 ns, 1.02 us, 34.5 ms, 7.20 s */
+struct figure format_moment(int64_t ns);      /* 2.804127ms: exact, as --from takes it */
+struct figure format_bytes(double bytes);     /* 812 B, 4.00 KiB, 1.50 GiB */
+struct figure format_rate(double byte_per_s); /* 27.1 GB/s, "-" for 0 */
 struct figure format_per_s(double value, const char *unit); /* 61.2 TFLOP/s for "FLOP/s" */
 struct figure format_count(uint64_t count);		    /* 1,234,567 */
 struct figure format_percent(double part, double whole);    /* 12.3%, "-" when whole is 0 */

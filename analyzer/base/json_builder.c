@@ -32,8 +32,7 @@ json_t *json_builder_text(const char *text)
 	return value;
 }
 
-/* Of what is not ASCII a terminal may take characters for commands: U+009B begins some. */
-static size_t flags_for(FILE *out)
+size_t json_builder_flags_for(FILE *out)
 {
 	return isatty(fileno(out)) ? JSON_ENSURE_ASCII : 0;
 }
@@ -42,7 +41,7 @@ int json_builder_write(const struct json_builder *builder, json_t *root, FILE *o
 		       const char *what, struct err *err)
 {
 	bool is_written = !builder->has_failed &&
-			  json_dumpf(root, out, flags | flags_for(out)) == 0 &&
+			  json_dumpf(root, out, flags | json_builder_flags_for(out)) == 0 &&
 			  fputc('\n', out) != EOF && fflush(out) == 0;
 
 	json_decref(root);

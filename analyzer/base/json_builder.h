@@ -24,6 +24,9 @@ void json_builder_append(struct json_builder *builder, json_t *array, json_t *va
 /* JSON is UTF-8; a name that is not (file names, foreign code pages) keeps its ASCII part. */
 json_t *json_builder_text(const char *text);
 
+/* Of what is not ASCII a terminal may take characters for commands (U+009B begins some): JSON_ENSURE_ASCII, or 0. */
+size_t json_builder_flags_for(FILE *out);
+
 /* Writes root, a newline behind it, and lets go of it; nothing where something is missing.  flags: JSON_INDENT and such.
  * Fails with -ENOMEM or -EIO; err: "out of memory for the report", where what is "the report". */
 int json_builder_write(const struct json_builder *builder, json_t *root, FILE *out, size_t flags,

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* mkostemp */
 #include "base/new_file.h"
 
 #include <errno.h>
@@ -45,10 +44,10 @@ static int find_place(struct new_file *file, const char *path, struct stat *stat
 	return 0;
 }
 
-static int fail(const struct new_file *file, struct err *err)
+static int fail(const struct new_file *file, int rc, struct err *err)
 {
-	return err_set(err, -errno, "%s: cannot be written: %s; give -o another name", file->path,
-		       strerror(errno));
+	return err_set(err, rc, "%s: cannot be written: %s; give -o another name", file->path,
+		       strerror(-rc));
 }
 
 static int open_temporary(struct new_file *file, const struct stat *status, struct err *err)
@@ -59,11 +58,10 @@ static int open_temporary(struct new_file *file, const struct stat *status, stru
 	    sizeof(file->temporary))
 		return err_set(err, -ENAMETOOLONG, "%s: the name is too long", file->path);
 	mask = umask(0);
-	file->fd = mkostemp(file->temporary, O_CLOEXEC);
+	file->fd = temporary_make_file(file->temporary);
 	umask(mask);
 	if (file->fd < 0)
-		return fail(file, err);
-	temporary_add(file->temporary);
+		return fail(file, file->fd, err);
 	/* mkstemp's 0600 hides it from other users */
 	if (fchmod(file->fd, status->st_mode ? status->st_mode & 0777 : 0666 & ~mask) < 0)
 		errno = 0;
@@ -92,7 +90,7 @@ int new_file_open_any(struct new_file *file, const char *path, struct err *err)
 	if (!status.st_mode || S_ISREG(status.st_mode))
 		return open_temporary(file, &status, err);
 	file->fd = open(path, O_WRONLY | O_CLOEXEC);
-	return file->fd < 0 ? fail(file, err) : 0;
+	return file->fd < 0 ? fail(file, -errno, err) : 0;
 }
 
 FILE *new_file_stream(struct new_file *file, struct err *err)
@@ -115,7 +113,7 @@ int new_file_close(struct new_file *file, int rc, struct err *err)
 	if (!*file->temporary)
 		return rc;
 	if (rc == 0 && rename(file->temporary, file->place) < 0)
-		rc = fail(file, err);
+		rc = fail(file, -errno, err);
 	if (rc < 0)
 		temporary_remove(file->temporary);
 	else

@@ -22,6 +22,7 @@ int new_folder_open(struct new_folder *folder, const char *path, struct err *err
 {
 	struct stat status;
 	mode_t mask = umask(0);
+	int rc;
 
 	umask(mask);
 	folder->path = path;
@@ -29,10 +30,10 @@ int new_folder_open(struct new_folder *folder, const char *path, struct err *err
 		return err_set(err, -EEXIST, "%s: is there already; give -o another name", path);
 	if (!name_temporary(folder->temporary, sizeof(folder->temporary), path))
 		return err_set(err, -ENAMETOOLONG, "%s: the name is too long", path);
-	if (!mkdtemp(folder->temporary))
-		return err_set(err, -errno, "%s: cannot be made: %s; give -o another name",
-			       folder->temporary, strerror(errno));
-	temporary_add(folder->temporary);
+	rc = temporary_make_folder(folder->temporary);
+	if (rc < 0)
+		return err_set(err, rc, "%s: cannot be made: %s; give -o another name",
+			       folder->temporary, strerror(-rc));
 	if (chmod(folder->temporary, 0777 & ~mask) < 0) /* mkdtemp's 0700 hides it from others */
 		errno = 0;
 	return 0;

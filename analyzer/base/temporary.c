@@ -1,13 +1,15 @@
-#define _GNU_SOURCE /* syscall */
+#define _GNU_SOURCE /* syscall, mkostemp */
 #include "base/temporary.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -75,7 +77,7 @@ static void handle(int number)
 		sigaction(number, &action, NULL);
 }
 
-void temporary_add(const char *path)
+static void add(const char *path)
 {
 	size_t free_one = 0;
 
@@ -89,6 +91,60 @@ void temporary_add(const char *path)
 	handle(SIGHUP);
 	handle(SIGINT);
 	handle(SIGTERM);
+}
+
+/* ---- making: signals wait meanwhile, so that nothing is there that is not kept ---- */
+
+static int make_file(char *path)
+{
+	return mkostemp(path, O_CLOEXEC);
+}
+
+static int make_folder(char *path)
+{
+	return mkdtemp(path) ? 0 : -1;
+}
+
+static int make(int (*function)(char *path), char *path)
+{
+	sigset_t ours, before;
+	int made;
+
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGHUP);
+	sigaddset(&ours, SIGINT);
+	sigaddset(&ours, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &ours, &before);
+	made = function(path);
+	if (made < 0)
+		made = -errno;
+	else
+		add(path);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return made;
+}
+
+int temporary_make_folder(char *path)
+{
+	return make(make_folder, path);
+}
+
+int temporary_make_file(char *path)
+{
+	return make(make_file, path);
+}
+
+int temporary_make_nameless(const char *folder)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/rooflinectl-XXXXXX", folder) >= sizeof(path))
+		return -ENAMETOOLONG;
+	fd = temporary_make_file(path);
+	if (fd >= 0)
+		temporary_remove(path);
+	return fd;
 }
 
 void temporary_forget(const char *path)

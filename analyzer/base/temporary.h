@@ -1,15 +1,23 @@
 /*
  * temporary.h - files and folders that are ours for a while, and gone when we are: also when a signal ends us.
  *
- * HUP, INT and TERM remove them and then do what they do otherwise.  A program that handles these signals itself has to
- * remove them itself.
+ * HUP, INT and TERM remove them and then do what they do otherwise; from the moment on when one is made.  A program that
+ * handles these signals itself has to remove them itself.
  */
 #ifndef ROOFLINE_TEMPORARY_H
 #define ROOFLINE_TEMPORARY_H
 
-/* It was just made.  Beyond TEMPORARY_MOST at a time a signal leaves them. */
+/* Beyond so many at a time a signal leaves them. */
 #define TEMPORARY_MOST 8
-void temporary_add(const char *path);
+
+/* mkdtemp(3) and mkostemp(3) with O_CLOEXEC.  path ends in XXXXXX, which they replace.  Return 0, or the file's descriptor,
+ * or a negative errno. */
+int temporary_make_folder(char *path);
+int temporary_make_file(char *path);
+
+/* A file without a name, in a folder: its space is free again when its last descriptor is closed.  Returns that, or a
+ * negative errno. */
+int temporary_make_nameless(const char *folder);
 
 /* It is no temporary one any more: it was renamed. */
 void temporary_forget(const char *path);

@@ -1,4 +1,5 @@
 /* chart_atomics.c - the time of kernels by their atomics, and what one address or many would take. */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -162,12 +163,12 @@ static void put_notes(struct plane *plane, const struct scene *scene)
 {
 	char text[128];
 
-	if (scene->shown_count && !plane->is_text)
+	if (!plane->is_text)
 		plane_note(
 			plane, true,
 			"Circle: a kernel, area: its time in all launches.  Percent: how busy the hottest "
 			"slice of the L2 atomic unit was.  Ring: it is the bottleneck.");
-	if (scene->shown_count && has_patterns(scene))
+	if (has_patterns(scene))
 		plane_note(plane, true,
 			   plane->is_text ? "lines: least time of the atomics, by address pattern"
 					  : "Lines: least time of that many cycles on this GPU, as "
@@ -185,18 +186,27 @@ static void set_titles(struct chart_file *file, const struct scene *scene)
 
 	for (size_t i = 0; i < scene->shown_count; i++)
 		bottleneck_count += scene->shown[i]->is_bottleneck;
-	if (!scene->shown_count)
-		snprintf(text, sizeof(text), "%s",
-			 scene->report->atomics->is_asked
-				 ? "no kernel that was counted has atomics in global memory"
-				 : "no counters of atomics: rooflinectl record --counters=atomics");
-	else
-		snprintf(text, sizeof(text), "%zu kernel%s with atomics, the bottleneck of %zu",
-			 scene->shown_count, scene->shown_count == 1 ? "" : "s", bottleneck_count);
+	snprintf(text, sizeof(text), "%zu kernel%s with atomics, the bottleneck of %zu",
+		 scene->shown_count, scene->shown_count == 1 ? "" : "s", bottleneck_count);
 	chart_set_text(file, "chart_title", text);
 	snprintf(text, sizeof(text), "%s%.240s", has_patterns(scene) ? "" : "no rates to compare: ",
 		 scene->report->ceilings_note ? scene->report->ceilings_note : "no ceilings");
-	chart_set_text(file, "chart_subtitle", scene->shown_count ? text : "");
+	chart_set_text(file, "chart_subtitle", text);
+}
+
+static int tell_missing(const struct scene *scene, struct err *err)
+{
+	if (!scene->report->atomics->is_asked)
+		return err_set(err, -ENODATA,
+			       "%s has no counters of atomics; record them with: rooflinectl record "
+			       "--counters=atomics -- PROGRAM",
+			       scene->report->profile->path);
+	if (scene->shared_count)
+		return err_set(err, -ENODATA,
+			       "no kernel that was counted has atomics in global memory; %zu %s some in "
+			       "shared memory only",
+			       scene->shared_count, scene->shared_count == 1 ? "has" : "have");
+	return err_set(err, -ENODATA, "no kernel that was counted has atomics");
 }
 
 int chart_atomics(const struct report *report, const struct chart_options *options,
@@ -205,9 +215,12 @@ int chart_atomics(const struct report *report, const struct chart_options *optio
 	struct chart_file file;
 	struct scene scene;
 	struct plane plane;
-	int rc = plane_open(&plane, options, folder, err);
+	int rc;
 
 	collect(&scene, report);
+	if (!scene.shown_count)
+		return tell_missing(&scene, err);
+	rc = plane_open(&plane, options, folder, err);
 	if (rc == 0) {
 		fit(&scene, &plane);
 		plane_put_tics(&plane);

@@ -125,6 +125,18 @@ void chart_describe_causes(char *text, size_t size, const struct chart_idle *idl
 	}
 }
 
+void chart_describe_largest_cause(char *text, size_t size, const struct chart_idle *idle)
+{
+	bool listed[GAP_CAUSE_COUNT] = {[GAP_CHILDREN] = true};
+	int64_t idle_ns = idle->idle_ns - idle->by_cause_ns[GAP_CHILDREN];
+	int cause = largest_cause(idle, listed);
+
+	text[0] = '\0';
+	if (cause < GAP_CAUSE_COUNT)
+		snprintf(text, size, "largest cause %s, %s", gap_cause_title(cause),
+			 format_percent((double)idle->by_cause_ns[cause], (double)idle_ns).text);
+}
+
 void chart_begin_legend(struct chart_file *file, int title_count)
 {
 	int size = COLOR_END + title_count;
@@ -150,11 +162,13 @@ void chart_set_legend(struct chart_file *file, int number, int color, const char
 
 int chart_set_cause_legend(struct chart_file *file, int first, const struct chart_idle *idle)
 {
-	int number = first;
+	bool listed[GAP_CAUSE_COUNT] = {false};
+	int number = first, cause;
 
-	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
-		if (idle->by_cause_ns[i] > 0)
-			chart_set_legend(file, number++, COLOR_CAUSE + i, gap_cause_title(i));
+	while ((cause = largest_cause(idle, listed)) < GAP_CAUSE_COUNT) {
+		listed[cause] = true;
+		chart_set_legend(file, number++, COLOR_CAUSE + cause, gap_cause_title(cause));
+	}
 	return number;
 }
 

@@ -54,10 +54,13 @@ struct chart_idle {
  * as many as fit. */
 void chart_describe_causes(char *text, size_t size, const struct chart_idle *idle);
 
+/* "largest cause launch, 61.0%", of what is idle for certain; "" where nothing is. */
+void chart_describe_largest_cause(char *text, size_t size, const struct chart_idle *idle);
+
 /* Before the entries of a legend with so many titles. */
 void chart_begin_legend(struct chart_file *file, int title_count);
 
-/* The causes that occur, as legend entries number first and following; returns the next number. */
+/* The causes that occur, the largest first, as legend entries number first and following; returns the next number. */
 int chart_set_cause_legend(struct chart_file *file, int first, const struct chart_idle *idle);
 
 /* The kernels and graphs among the colors that were seen, likewise, after a title where there are any. */

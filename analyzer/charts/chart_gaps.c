@@ -128,6 +128,16 @@ static int write_bins(const struct histogram *histogram, int first, int last, do
 	return chart_file_close(&file, 0, err);
 }
 
+static struct figure edge_text(int edge)
+{
+	const struct quantity_unit *unit = quantity_unit((double)edge_ns(edge));
+	struct figure figure;
+
+	snprintf(figure.text, sizeof(figure.text), "%.0f %s", (double)edge_ns(edge) / unit->ns,
+		 unit->name);
+	return figure;
+}
+
 /* Edge i is at the left of bin i + 1. */
 static int write_edges(int first, int last, const char *folder, struct err *err)
 {
@@ -138,31 +148,53 @@ static int write_edges(int first, int last, const char *folder, struct err *err)
 		return rc;
 	fputs("# position\tlabel\tedge in ns\n", file.stream);
 	for (int i = first > 0 ? first - 1 : 0; i <= last && i < EDGE_COUNT; i++) {
-		const struct quantity_unit *unit = quantity_unit((double)edge_ns(i));
-
-		fprintf(file.stream, "%g\t%.0f %s\t%" PRId64 "\n", i - first + 0.5,
-			(double)edge_ns(i) / unit->ns, unit->name, edge_ns(i));
+		fprintf(file.stream, "%g\t%s\t%" PRId64 "\n", i - first + 0.5, edge_text(i).text,
+			edge_ns(i));
 	}
 	return chart_file_close(&file, 0, err);
 }
 
-static void set_titles(struct chart_file *file, const struct histogram *histogram, int text_columns)
+/* "5 us to 10 us" */
+static void describe_bin(char *text, size_t size, int bin)
 {
-	char title[256], causes[256];
+	if (bin == 0)
+		snprintf(text, size, "less than %s", edge_text(0).text);
+	else if (bin == EDGE_COUNT)
+		snprintf(text, size, "%s or more", edge_text(EDGE_COUNT - 1).text);
+	else
+		snprintf(text, size, "%s to %s", edge_text(bin - 1).text, edge_text(bin).text);
+}
 
-	snprintf(
-		title, sizeof(title), "%s idle in %s gaps: %s of %s",
-		format_ns((double)histogram->all.idle_ns).text,
-		format_count(histogram->gap_count).text,
+/* The lengths of gaps in which the GPU idled longest. */
+static void set_title(struct chart_file *file, const struct histogram *histogram)
+{
+	char lengths[80], title[256];
+	int longest = 0;
+
+	while (histogram->bins[longest].idle.idle_ns < longest_bar_ns(histogram))
+		longest++;
+	describe_bin(lengths, sizeof(lengths), longest);
+	snprintf(title, sizeof(title), "%s idle in %s gaps, %s of it in gaps of %s",
+		 format_ns((double)histogram->all.idle_ns).text,
+		 format_count(histogram->gap_count).text,
+		 format_ns((double)histogram->bins[longest].idle.idle_ns).text, lengths);
+	chart_set_text(file, "chart_title", title);
+}
+
+static void set_subtitle(struct chart_file *file, const struct histogram *histogram,
+			 int text_columns)
+{
+	char text[384];
+	size_t size = sizeof(text), used;
+
+	if (text_columns && (size_t)text_columns < size)
+		size = (size_t)text_columns;
+	used = (size_t)snprintf(
+		text, sizeof(text), "%s of %s: ",
 		format_percent((double)histogram->all.idle_ns, (double)histogram->all.wall_ns).text,
 		format_ns((double)histogram->all.wall_ns).text);
-	chart_set_text(file, "chart_title", histogram->gap_count ? title : "never idle");
-	chart_describe_causes(causes,
-			      text_columns && (size_t)text_columns < sizeof(causes)
-				      ? (size_t)text_columns
-				      : sizeof(causes),
-			      &histogram->all);
-	chart_set_text(file, "chart_subtitle", causes);
+	chart_describe_causes(text + used, size > used ? size - used : 1, &histogram->all);
+	chart_set_text(file, "chart_subtitle", text);
 }
 
 static int write_settings(const struct histogram *histogram, int first, int last,
@@ -175,7 +207,8 @@ static int write_settings(const struct histogram *histogram, int first, int last
 
 	if (rc < 0)
 		return rc;
-	set_titles(&file, histogram, text_columns);
+	set_title(&file, histogram);
+	set_subtitle(&file, histogram, text_columns);
 	chart_set_data(&file, "bars", folder);
 	chart_set_data(&file, "edges", folder);
 	chart_set_text(&file, "unit", unit->name);
@@ -198,6 +231,8 @@ int chart_gaps(const struct report *report, const struct chart_options *options,
 	rc = collect(&histogram, report);
 	if (rc < 0)
 		return err_set(err, rc, "gaps: cannot be classified: %s", strerror(-rc));
+	if (!histogram.gap_count)
+		return err_set(err, -ENODATA, "the GPU was never idle between two operations");
 	find_shown(&histogram, &first, &last);
 	unit = quantity_unit((double)longest_bar_ns(&histogram));
 	rc = write_bins(&histogram, first, last, unit->ns, folder, err);

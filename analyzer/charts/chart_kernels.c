@@ -103,11 +103,6 @@ static void set_titles(struct chart_file *file, const struct statistics *statist
 
 	for (size_t i = 0; i < statistics->kernel_count; i++)
 		run_count += first[i].time.count;
-	if (!run_count) {
-		chart_set_text(file, "chart_title", "no kernel ran");
-		chart_set_text(file, "chart_subtitle", "");
-		return;
-	}
 	format_kernel_name(name, sizeof(name), first->name, NAME_LIMIT);
 	snprintf(text, sizeof(text), "%s of kernel time, %s in %s",
 		 format_ns((double)whole_ns).text,
@@ -136,7 +131,11 @@ int chart_kernels(const struct report *report, const struct chart_options *optio
 	size_t shown =
 		statistics->kernel_count > BAR_COUNT ? BAR_COUNT + 1 : statistics->kernel_count;
 	struct chart_file file;
-	int rc = write_bars(statistics, options->text_columns ? TERM_NAME_LIMIT : NAME_LIMIT,
+	int rc;
+
+	if (!statistics->kernel_count)
+		return err_set(err, -ENODATA, "no kernel of %s ran", report->profile->path);
+	rc = write_bars(statistics, options->text_columns ? TERM_NAME_LIMIT : NAME_LIMIT,
 			    unit->ns, folder, err);
 
 	if (rc < 0)

@@ -195,12 +195,15 @@ struct label_box label_beside_anyway(struct label_layout *layout, double x, doub
 struct label_box label_first(struct label_layout *layout, const struct label_box *places,
 			     size_t count)
 {
-	size_t chosen = 0;
+	size_t chosen = 0, least = (size_t)-1;
 
 	for (size_t i = 0; i < count; i++) {
-		if (is_inside(layout, &places[i]) && !label_overlaps(layout, &places[i])) {
+		size_t crossed = crossings(layout, &places[i]);
+
+		if (crossed < least && is_inside(layout, &places[i]) &&
+		    !label_overlaps(layout, &places[i])) {
 			chosen = i;
-			break;
+			least = crossed;
 		}
 	}
 	label_take(layout, places[chosen]);

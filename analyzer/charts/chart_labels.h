@@ -55,7 +55,7 @@ bool label_beside(struct label_layout *layout, double x, double y, double radius
 struct label_box label_beside_anyway(struct label_layout *layout, double x, double y, double radius,
 				     double width, double height);
 
-/* The first of the places that is free, else the first; takes it. */
+/* Of the places that are free the first one that crosses the fewest lines, else the first; takes it. */
 struct label_box label_first(struct label_layout *layout, const struct label_box *places,
 			     size_t count);
 

@@ -9,7 +9,7 @@
 #define LABEL_SIZE (4 * LABEL_LIMIT + 1) /* UTF-8 */
 #define RUNS_PER_CELL 8			 /* of characters: runs are cut to cells */
 
-int chart_columns(int text_columns, size_t label_width)
+int chart_columns(int text_columns, double label_width)
 {
 	int columns = text_columns > 0 ? text_columns - CHART_TERM_FRAME_COLUMNS - (int)label_width
 				       : CHART_PICTURE_COLUMNS;

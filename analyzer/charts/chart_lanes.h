@@ -45,7 +45,7 @@ struct chart_lanes {
 
 /* Columns of a drawing made of characters that wide, beside labels that wide; text_columns 0: of a
  * picture. */
-int chart_columns(int text_columns, size_t label_width);
+int chart_columns(int text_columns, double label_width);
 
 double chart_axis(const struct chart_lanes *lanes, int64_t time_ns);
 

@@ -1,4 +1,5 @@
 /* chart_launch_roofline.c - how much of the time kernels of a length keep the GPU busy. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,11 @@
 #define MOST_POINTS 24
 #define CURVE_POINTS 200
 #define CURVE_CHORDS 12
-#define LEAST_LOST_SHARE 0.02 /* of all idle time: kernels below go without a name */
+#define LEAST_LOST_SHARE 0.02 /* of the most idle time after a kernel: those below go without a name */
 #define LARGEST_RADIUS 18.0
 #define LEAST_RADIUS 4.0
 #define NAME_LIMIT 26
+#define NAME_SIZE (4 * NAME_LIMIT + 1) /* UTF-8 */
 
 struct scene {
 	const struct report *report;
@@ -103,10 +105,8 @@ static void cross_curve(struct plane *plane, double period_ns)
 }
 
 /* d / max(d, p), and where it bends. */
-static void put_roof(struct plane *plane, double period_ns, enum plane_line line, const char *what)
+static void put_roof(struct plane *plane, double period_ns, enum plane_line line)
 {
-	char text[96];
-
 	if (period_ns <= 0)
 		return;
 	for (int i = 0; i <= CURVE_POINTS; i++) {
@@ -118,8 +118,27 @@ static void put_roof(struct plane *plane, double period_ns, enum plane_line line
 	plane_end_curve(plane);
 	cross_curve(plane, period_ns);
 	plane_put_line(plane, period_ns, 0, period_ns, plane->y.high, PLANE_GUIDE, 0);
+}
+
+static void put_roof_label(struct plane *plane, double period_ns, const char *what)
+{
+	char text[96];
+
+	if (period_ns <= 0)
+		return;
 	snprintf(text, sizeof(text), "%s %s", what, format_ns(period_ns).text);
 	plane_put_upright_label(plane, period_ns, text, 0);
+}
+
+/* Labels come last: they keep off every line. */
+static void put_roofs(struct plane *plane, const struct scene *scene)
+{
+	double node_ns = scene->has_graph_nodes ? scene->roofline->graph_node_ns : 0;
+
+	put_roof(plane, scene->roofline->launch_period_ns, PLANE_SOLID);
+	put_roof(plane, node_ns, PLANE_DASHED);
+	put_roof_label(plane, scene->roofline->launch_period_ns, "empty kernel every");
+	put_roof_label(plane, node_ns, "in graphs every");
 }
 
 static double radius_of(const struct scene *scene, const struct roofline_point *point)
@@ -150,18 +169,25 @@ static void put_points(struct plane *plane, const struct scene *scene)
 	plane_take_mark(plane, all->duration_ns, all->busy_share, 9);
 }
 
+static void point_short_name(char name[NAME_SIZE], const struct scene *scene,
+			     const struct roofline_point *point)
+{
+	char whole[4096];
+
+	point_name(whole, sizeof(whole), scene->report, point);
+	if (point_kind(scene->report, point) == POINT_KERNEL)
+		format_kernel_name(name, NAME_SIZE, whole, NAME_LIMIT);
+	else
+		format_text(name, NAME_SIZE, whole, NAME_LIMIT);
+}
+
 static void put_label(struct plane *plane, const struct scene *scene,
 		      const struct roofline_point *point, size_t number)
 {
 	const struct roofline_launch *launch = &point->launch;
-	char whole[4096], name[4 * NAME_LIMIT + 1], text[4 * NAME_LIMIT + 64];
-	char note[4 * NAME_LIMIT + 96];
+	char name[NAME_SIZE], text[NAME_SIZE + 64], note[NAME_SIZE + 96];
 
-	point_name(whole, sizeof(whole), scene->report, point);
-	if (point_kind(scene->report, point) == POINT_KERNEL)
-		format_kernel_name(name, sizeof(name), whole, NAME_LIMIT);
-	else
-		format_text(name, sizeof(name), whole, NAME_LIMIT);
+	point_short_name(name, scene, point);
 	snprintf(text, sizeof(text), "%s, %s idle", name, format_ns(launch->lost_ns).text);
 	if (!plane->is_text && plane_put_beside(plane, launch->duration_ns, launch->busy_share,
 						radius_of(scene, point), text))
@@ -184,7 +210,7 @@ static void put_labels(struct plane *plane, const struct scene *scene)
 	if (has_place(&scene->roofline->application) && !plane->is_text)
 		(void)plane_put_beside(plane, all->duration_ns, all->busy_share, 9, "application");
 	for (size_t i = 0; i < scene->shown_count; i++) {
-		if (scene->shown[i]->launch.lost_ns < LEAST_LOST_SHARE * all->lost_ns) {
+		if (scene->shown[i]->launch.lost_ns < LEAST_LOST_SHARE * scene->shown[0]->launch.lost_ns) {
 			snprintf(text, sizeof(text), "Without a name: %zu with less idle time.",
 				 scene->shown_count - i);
 			plane_note(plane, plane->note_count == 0, text);
@@ -196,8 +222,6 @@ static void put_labels(struct plane *plane, const struct scene *scene)
 
 static void note_marks(struct plane *plane, const struct scene *scene)
 {
-	if (!scene->shown_count)
-		return;
 	plane_note(plane, true,
 		   plane->is_text ? "* application"
 				  : "Circle: a kernel, ring: a whole graph, area: idle time after "
@@ -212,24 +236,20 @@ static void set_titles(struct chart_file *file, const struct scene *scene)
 {
 	const struct roofline_launch *all = &scene->roofline->application.launch;
 	const char *note = scene->report->ceilings_note;
-	char text[320];
+	char text[640], name[NAME_SIZE];
 
-	if (!scene->shown_count) {
-		chart_set_text(file, "chart_title", "no launch whose idle time is known");
-		chart_set_text(file, "chart_subtitle", "");
-		return;
-	}
 	snprintf(text, sizeof(text), "kernels of %s run for %s of the time",
 		 format_ns(all->duration_ns).text, format_percent(all->busy_share, 1).text);
 	if (all->roof_share > 0)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			 ", launch overhead allows %s", format_percent(all->roof_share, 1).text);
 	chart_set_text(file, "chart_title", text);
-	if (scene->roofline->launch_period_ns > 0)
-		snprintf(text, sizeof(text), "%s", note ? note : "");
-	else
-		snprintf(text, sizeof(text),
-			 "what launch overhead allows is not measured: rooflinectl ceilings");
+	point_short_name(name, scene, scene->shown[0]);
+	snprintf(text, sizeof(text), "most idle time after %s, %s; %s", name,
+		 format_ns(scene->shown[0]->launch.lost_ns).text,
+		 scene->roofline->launch_period_ns > 0
+			 ? (note ? note : "")
+			 : "what launch overhead allows is not measured: rooflinectl ceilings");
 	chart_set_text(file, "chart_subtitle", text);
 }
 
@@ -239,17 +259,16 @@ int chart_launch_roofline(const struct report *report, const struct chart_option
 	struct chart_file file;
 	struct scene scene;
 	struct plane plane;
-	int rc = plane_open(&plane, options, folder, err);
+	int rc;
 
 	collect(&scene, report);
+	if (!scene.shown_count)
+		return err_set(err, -ENODATA, "%s has no launch of a kernel", report->profile->path);
+	rc = plane_open(&plane, options, folder, err);
 	if (rc == 0) {
 		fit(&scene, &plane);
 		put_tics(&plane);
-		put_roof(&plane, scene.roofline->launch_period_ns, PLANE_SOLID,
-			 "empty kernel every");
-		if (scene.has_graph_nodes)
-			put_roof(&plane, scene.roofline->graph_node_ns, PLANE_DASHED,
-				 "in graphs every");
+		put_roofs(&plane, &scene);
 		put_points(&plane, &scene);
 		put_labels(&plane, &scene);
 		note_marks(&plane, &scene);

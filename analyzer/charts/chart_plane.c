@@ -4,12 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "charts/text_width.h"
+
 /* The plot without its margins, which plots/plane.gp knows. */
 #define PICTURE_WIDTH 1036
 #define PICTURE_HEIGHT 470
 #define TEXT_LEFT 13
 #define TEXT_HEIGHT 20
-#define PICTURE_NOTE_COLUMNS 168
+#define PICTURE_NOTE_WIDTH 1152
+#define NOTE_SPACE "   " /* between two notes of a line */
 
 /* ---- axes ---- */
 
@@ -139,8 +142,7 @@ int plane_open(struct plane *plane, const struct chart_options *options, const c
 	plane->x.length = plane->is_text ? options->text_columns - TEXT_LEFT - 2 : PICTURE_WIDTH;
 	plane->x.is_cells = plane->y.is_cells = plane->is_text;
 	plane->y.length = plane->is_text ? TEXT_HEIGHT : PICTURE_HEIGHT;
-	plane->note_columns =
-		plane->is_text ? (size_t)options->text_columns - 1 : PICTURE_NOTE_COLUMNS;
+	plane->note_room = plane->is_text ? options->text_columns - 1 : PICTURE_NOTE_WIDTH;
 	label_layout_init(&plane->layout, plane->x.length, plane->y.length);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && rc == 0; i++) {
 		rc = chart_file_open(files[i].file, folder, files[i].name, err);
@@ -212,9 +214,9 @@ static void put_label(struct chart_file *file, double x, double y, int color, co
 	fputc('\n', file->stream);
 }
 
-static double text_width(const struct plane *plane, const char *text)
+static double width_of(const struct plane *plane, const char *text)
 {
-	return (double)strlen(text) * (plane->is_text ? 1 : PLANE_CHARACTER_WIDTH);
+	return text_extent(text, plane->is_text);
 }
 
 static double text_height(const struct plane *plane)
@@ -233,7 +235,7 @@ bool plane_put_beside(struct plane *plane, double x, double y, double radius, co
 
 	if (!label_beside(&plane->layout, within(plane_at(&plane->x, x), plane->x.length),
 			  within(plane_at(&plane->y, y), plane->y.length), radius,
-			  text_width(plane, text), text_height(plane), &box))
+			  width_of(plane, text), text_height(plane), &box))
 		return false;
 	put_in_box(plane, box, 0, text);
 	return true;
@@ -248,13 +250,13 @@ void plane_put_number(struct plane *plane, double x, double y, double radius, si
 		   label_beside_anyway(&plane->layout,
 				       within(plane_at(&plane->x, x), plane->x.length),
 				       within(plane_at(&plane->y, y), plane->y.length), radius,
-				       text_width(plane, text), text_height(plane)),
+				       width_of(plane, text), text_height(plane)),
 		   0, text);
 }
 
 void plane_put_level_label(struct plane *plane, double y, const char *text, int color)
 {
-	double width = text_width(plane, text), height = text_height(plane);
+	double width = width_of(plane, text), height = text_height(plane);
 	double level = plane_at(&plane->y, y), step = width + (plane->is_text ? 2 : 16);
 	struct label_box places[8];
 
@@ -294,7 +296,7 @@ void plane_put_rising_label(struct plane *plane, double x1, double y1, double x2
 			    const char *text, int color)
 {
 	static const double shares[] = {0.3, 0.45, 0.6, 0.2, 0.75};
-	double turn = plane->angle * M_PI / 180, half = text_width(plane, text) / 2;
+	double turn = plane->angle * M_PI / 180, half = width_of(plane, text) / 2;
 	double away = plane->is_text ? 0 : 10, best_x = 0, best_y = 0;
 	size_t least = (size_t)-1;
 
@@ -325,29 +327,37 @@ void plane_put_rising_label(struct plane *plane, double x1, double y1, double x2
 
 void plane_put_upright_label(struct plane *plane, double x, const char *text, int color)
 {
-	double left = plane_at(&plane->x, x) + (plane->is_text ? 1 : 5);
-	double width = text_width(plane, text), height = text_height(plane);
-	struct label_box places[4];
+	double at = plane_at(&plane->x, x), away = plane->is_text ? 1 : 5;
+	double width = width_of(plane, text), height = text_height(plane);
+	double right = at + away + width > plane->x.length ? plane->x.length - width : at + away;
+	struct label_box places[8];
 
-	for (int i = 0; i < 4; i++) {
-		double top = plane->y.length - (plane->is_text ? 0.5 : 2) - i * (height + 2);
-		double from = left + width > plane->x.length ? plane->x.length - width : left;
+	for (int i = 0; i < 8; i++) {
+		double top = plane->y.length - (plane->is_text ? 0.5 : 2) - i / 2 * (height + 2);
+		double from = i % 2 ? at - away - width : right;
 
 		places[i] = (struct label_box){from, top - height, from + width, top};
 	}
-	put_in_box(plane, label_first(&plane->layout, places, 4), color, text);
+	put_in_box(plane, label_first(&plane->layout, places, 8), color, text);
 }
 
 /* ---- notes and settings ---- */
+
+/* Of a line of notes for another. */
+static bool has_room(const struct plane *plane, const char *line, const char *text)
+{
+	return width_of(plane, line) + width_of(plane, NOTE_SPACE) + width_of(plane, text) <=
+		       plane->note_room &&
+	       strlen(line) + strlen(NOTE_SPACE) + strlen(text) < sizeof(plane->notes[0]);
+}
 
 void plane_note(struct plane *plane, bool is_new_line, const char *text)
 {
 	char *last = plane->note_count ? plane->notes[plane->note_count - 1] : NULL;
 	size_t used = last ? strlen(last) : 0;
 
-	if (last && !is_new_line && used + 3 + strlen(text) <= plane->note_columns &&
-	    used + 3 + strlen(text) < sizeof(plane->notes[0])) {
-		snprintf(last + used, sizeof(plane->notes[0]) - used, "   %s", text);
+	if (last && !is_new_line && has_room(plane, last, text)) {
+		snprintf(last + used, sizeof(plane->notes[0]) - used, NOTE_SPACE "%s", text);
 		return;
 	}
 	if (plane->note_count < PLANE_NOTES)

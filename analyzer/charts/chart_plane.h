@@ -13,7 +13,6 @@
 #include "charts/charts.h"
 
 #define PLANE_TEXT_HEIGHT 15.0
-#define PLANE_CHARACTER_WIDTH 6.7 /* of the 13 pixel font, on average */
 #define PLANE_NOTES 16		  /* lines below the plot */
 #define PLANE_LETTERS 26	  /* marks that a terminal can name */
 
@@ -50,7 +49,7 @@ struct plane {
 	struct chart_file xtics, ytics, lines, marks, labels, rising;
 	char notes[PLANE_NOTES][512];
 	size_t note_count;
-	size_t note_columns; /* room of a line of notes */
+	double note_room; /* of a line of notes */
 	double angle;	     /* degrees of labels that follow a rising line */
 };
 

@@ -335,8 +335,6 @@ static void put_labels(struct plane *plane, const struct scene *scene)
 
 static void note_marks(struct plane *plane, const struct scene *scene)
 {
-	if (!scene->shown_count && !scene->has_application)
-		return;
 	if (plane->is_text) {
 		plane_note(plane, true, "* application");
 		return;
@@ -392,12 +390,7 @@ static void set_titles(struct chart_file *file, const struct scene *scene)
 	const char *note = scene->report->ceilings_note;
 	char title[256];
 
-	if (!scene->report->profile->counter_count)
-		snprintf(title, sizeof(title),
-			 "no counters in this recording: rooflinectl record --counters");
-	else if (!scene->shown_count && !scene->has_application)
-		snprintf(title, sizeof(title), "no kernel with FLOPs and bytes was counted");
-	else if (all->is_wrong)
+	if (all->is_wrong)
 		snprintf(title, sizeof(title), "WRONG DATA: %s above its roof",
 			 roofline_roof_title(all->binding));
 	else if (all->binding != ROOF_NONE)
@@ -432,14 +425,33 @@ static int write_settings(struct plane *plane, const struct scene *scene, const 
 	return chart_file_close(&file, 0, err);
 }
 
+/* A roofline without a point says nothing. */
+static int tell_missing(const struct scene *scene, struct err *err)
+{
+	const struct profile *profile = scene->report->profile;
+
+	if (!profile->counter_count)
+		return err_set(err, -ENODATA,
+			       "%s has no counters; record them with: rooflinectl record --counters "
+			       "-- PROGRAM",
+			       profile->path);
+	return err_set(err, -ENODATA,
+		       "no kernel that was counted has FLOPs; its bytes are in: rooflinectl report %s "
+		       "--section roofline",
+		       profile->path);
+}
+
 int chart_roofline(const struct report *report, const struct chart_options *options,
 		   const char *folder, struct err *err)
 {
 	struct scene scene;
 	struct plane plane;
-	int rc = plane_open(&plane, options, folder, err);
+	int rc;
 
 	collect(&scene, report);
+	if (!scene.shown_count && !scene.has_application)
+		return tell_missing(&scene, err);
+	rc = plane_open(&plane, options, folder, err);
 	if (rc == 0) {
 		fit(&scene, &plane);
 		plane_put_tics(&plane);

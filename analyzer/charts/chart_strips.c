@@ -122,9 +122,24 @@ static double rate(const struct kind *kind, const struct profile_sample *sample,
 		       : amount * 1e9 / (double)(sample_end_ns(sample) - sample->start_ns);
 }
 
-static double value_of(const struct kind *kind, const struct profile_sample *sample)
+double chart_strip_own_traffic(const struct chart_strip_scales *scales, uint32_t device)
 {
-	return rate(kind, sample, field(sample, kind->value) + field(sample, kind->second));
+	const struct sm_activity_device *of;
+
+	if (!scales->activity || device >= scales->activity->device_count)
+		return 0;
+	of = &scales->activity->devices[device];
+	return of->sampled_ns > 0 ? of->pcie_own_bytes * 1e9 / (double)of->sampled_ns : 0;
+}
+
+/* own: what sampling itself writes in a second */
+static double value_of(const struct kind *kind, const struct profile_sample *sample, double own)
+{
+	double value = rate(kind, sample, field(sample, kind->value) + field(sample, kind->second));
+
+	if (kind != &kinds[STRIP_PCIE_OUT])
+		return value;
+	return value > own ? value - own : 0;
 }
 
 struct moment {
@@ -149,15 +164,16 @@ static size_t first_from(const struct profile *profile, uint32_t device, int64_t
 }
 
 /* ---- scales ---- */
-static double largest(const struct profile *profile, uint32_t device, enum chart_strip_kind kind,
-		      int64_t from_ns, int64_t to_ns)
+static double largest(const struct chart_strip_scales *scales, const struct profile *profile,
+		      uint32_t device, enum chart_strip_kind kind)
 {
+	double own = chart_strip_own_traffic(scales, device);
 	size_t end = profile->devices[device].first_sample + profile->devices[device].sample_count;
 	double most = 0;
 
-	for (size_t i = first_from(profile, device, from_ns);
-	     i < end && profile->samples[i].start_ns < to_ns; i++) {
-		double value = value_of(&kinds[kind], &profile->samples[i]);
+	for (size_t i = first_from(profile, device, scales->from_ns);
+	     i < end && profile->samples[i].start_ns < scales->to_ns; i++) {
+		double value = value_of(&kinds[kind], &profile->samples[i], own);
 
 		most = value > most ? value : most;
 	}
@@ -174,7 +190,7 @@ static void measure_kind(struct chart_strip_scales *scales, const struct profile
 		*full = 1;
 		return;
 	}
-	value = largest(profile, device, kind, scales->from_ns, scales->to_ns);
+	value = largest(scales, profile, device, kind);
 	if (kinds[kind].unit == PEAK && peak > value)
 		value = peak;
 	if (value > *full) {
@@ -200,9 +216,10 @@ static int64_t sampled_time(const struct profile *profile, const struct profile_
 }
 
 void chart_strip_measure(struct chart_strip_scales *scales, const struct profile *profile,
-			 int64_t from_ns, int64_t to_ns)
+			 const struct sm_activity *activity, int64_t from_ns, int64_t to_ns)
 {
 	memset(scales, 0, sizeof(*scales));
+	scales->activity = activity;
 	scales->from_ns = from_ns;
 	scales->to_ns = to_ns;
 	for (uint32_t i = 0; i < profile->device_count; i++) {
@@ -241,9 +258,11 @@ void chart_strip_describe(char *text, size_t size, const struct chart_strip_scal
 }
 
 /* ---- reduction ---- */
-void chart_strip_fill(struct strip *strip, const struct profile *profile, uint32_t device,
+void chart_strip_fill(struct strip *strip, const struct profile *profile,
+		      const struct chart_strip_scales *scales, uint32_t device,
 		      enum chart_strip_kind kind)
 {
+	double own = chart_strip_own_traffic(scales, device);
 	const struct profile_device *info = &profile->devices[device];
 	size_t end = info->first_sample + info->sample_count;
 	bool has_part = chart_strip_has_part(info, kind);
@@ -254,6 +273,6 @@ void chart_strip_fill(struct strip *strip, const struct profile *profile, uint32
 		double part = has_part ? field(sample, kinds[kind].part) : 0;
 
 		strip_add(strip, sample->start_ns, sample_end_ns(sample),
-			  value_of(&kinds[kind], sample), rate(&kinds[kind], sample, part));
+			  value_of(&kinds[kind], sample, own), rate(&kinds[kind], sample, part));
 	}
 }

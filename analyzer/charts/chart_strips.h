@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/samples/sm_activity.h"
 #include "base/format.h"
 #include "charts/strip.h"
 #include "trace/profile.h"
@@ -43,14 +44,19 @@ bool chart_strip_has_part(const struct profile_device *device, enum chart_strip_
 
 /* What the full height of a strip stands for, by kind. */
 struct chart_strip_scales {
+	const struct sm_activity *activity; /* knows what sampling itself writes over PCIe; NULL: nobody does */
 	int64_t from_ns, to_ns;
 	double full[STRIP_KIND_COUNT];
 	bool is_peak[STRIP_KIND_COUNT]; /* the hardware's, not the largest value in the window */
 	int64_t sampled_ns, window_ns;	/* summed over the devices with samples */
 };
 
+/* activity: of the same profile, or NULL. */
 void chart_strip_measure(struct chart_strip_scales *scales, const struct profile *profile,
-			 int64_t from_ns, int64_t to_ns);
+			 const struct sm_activity *activity, int64_t from_ns, int64_t to_ns);
+
+/* Bytes a second that sampling itself writes over PCIe, which no strip shows; 0 where it is not known. */
+double chart_strip_own_traffic(const struct chart_strip_scales *scales, uint32_t device);
 
 /* "0 to 100%", "of 4.81 TB/s" for what the hardware can do, "up to 24.1 GB/s", "none" */
 void chart_strip_describe(char *text, size_t size, const struct chart_strip_scales *scales,
@@ -59,8 +65,9 @@ void chart_strip_describe(char *text, size_t size, const struct chart_strip_scal
 /* "100%", "4.81 TB/s" */
 struct figure chart_strip_full(const struct chart_strip_scales *scales, enum chart_strip_kind kind);
 
-/* Adds a device's samples of that kind. */
-void chart_strip_fill(struct strip *strip, const struct profile *profile, uint32_t device,
+/* Adds a device's samples of that kind.  scales: measured for this profile. */
+void chart_strip_fill(struct strip *strip, const struct profile *profile,
+		      const struct chart_strip_scales *scales, uint32_t device,
 		      enum chart_strip_kind kind);
 
 #endif

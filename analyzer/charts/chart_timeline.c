@@ -1,11 +1,13 @@
 /* chart_timeline.c - what ran when: ranges, streams, copies, and why the GPU was idle between. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/ns.h"
 #include "base/sums.h"
 #include "charts/chart_timeline.h"
+#include "charts/text_width.h"
 
 #define MARGIN_RATIO 0.03 /* of what is zoomed to, on both sides: where it begins has to be seen */
 
@@ -152,8 +154,8 @@ static int set_window(struct timeline_chart *chart, const struct chart_options *
 			       "%s: no GPU operation was recorded, so there is no "
 			       "timeline to draw",
 			       chart->report->profile->path);
-	length_ns = max_ns(last_ns - first_ns, 1);
-	chart->first_ns = picture->origin_ns = first_ns;
+	chart->first_ns = picture->origin_ns = report_first_ns(chart->report);
+	length_ns = max_ns(last_ns - chart->first_ns, 1);
 	if (options->occurrence) {
 		set_window_of(chart, options->occurrence);
 	} else if (options->from_ns >= length_ns) {
@@ -162,9 +164,9 @@ static int set_window(struct timeline_chart *chart, const struct chart_options *
 			       "lasts %s",
 			       format_ns((double)length_ns).text);
 	} else {
-		picture->from_ns = first_ns + options->from_ns;
+		picture->from_ns = max_ns(chart->first_ns + options->from_ns, first_ns);
 		picture->to_ns =
-			first_ns +
+			chart->first_ns +
 			(options->to_ns < 0 ? length_ns : min_ns(options->to_ns, length_ns));
 	}
 	picture->unit = quantity_unit((double)(picture->to_ns - picture->from_ns) / 3);
@@ -191,14 +193,20 @@ static void label_strips(struct timeline_chart *chart)
 	}
 }
 
-static size_t longest_label(const struct timeline_chart *chart)
+static double widest_label(const struct timeline_chart *chart)
 {
-	size_t longest = 0;
+	bool is_text = chart->picture.is_text;
+	double widest = 0;
 
-	for (size_t i = 0; i < chart->rows.count; i++)
-		if (strlen(chart->rows.rows[i].label) > longest)
-			longest = strlen(chart->rows.rows[i].label);
-	return longest;
+	for (size_t i = 0; i < chart->rows.count; i++) {
+		const struct chart_row *row = &chart->rows.rows[i];
+		char scale[CHART_SCALE_SIZE];
+
+		chart_timeline_describe_scale(scale, chart, row);
+		widest = fmax(widest, text_extent(row->label, is_text));
+		widest = fmax(widest, text_extent(scale, is_text));
+	}
+	return widest;
 }
 
 static int prepare_lanes(struct timeline_chart *chart, const struct chart_options *options)
@@ -208,7 +216,7 @@ static int prepare_lanes(struct timeline_chart *chart, const struct chart_option
 	chart->picture.is_text = options->text_columns > 0;
 	chart->text_columns = options->text_columns;
 	label_strips(chart);
-	chart->label_width = longest_label(chart);
+	chart->label_width = widest_label(chart);
 	chart->picture.columns = chart_columns(options->text_columns, chart->label_width);
 	chart->is_odd = calloc(chart->rows.count + 1, sizeof(bool));
 	chart->area_colors = calloc(2 * chart->rows.count + 1, sizeof(int));
@@ -254,8 +262,8 @@ static int prepare(struct timeline_chart *chart, const struct chart_options *opt
 
 	if (rc < 0)
 		return rc;
-	chart_strip_measure(&chart->scales, chart->report->profile, chart->picture.from_ns,
-			    chart->picture.to_ns);
+	chart_strip_measure(&chart->scales, chart->report->profile, chart->report->sm_activity,
+			    chart->picture.from_ns, chart->picture.to_ns);
 	chart->kernel_colors = chart_kernel_colors(chart->report);
 	if (!chart->kernel_colors || choose_rows(chart) || prepare_lanes(chart, options))
 		return err_set(err, -ENOMEM, "timeline: out of memory");

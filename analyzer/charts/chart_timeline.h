@@ -18,7 +18,7 @@ struct timeline_chart {
 	uint8_t *kernel_colors;
 	int64_t first_ns; /* first operation of any device */
 	int text_columns;
-	size_t label_width;			   /* of the longest label, in bytes */
+	double label_width;			   /* of the widest label: text_extent() */
 	const struct occurrence *occurrence;	   /* what is zoomed to, or NULL */
 	struct chart_file areas, peaks, unsampled; /* of strips, only for pictures */
 	int *area_colors;			   /* two for each row are enough */
@@ -26,6 +26,11 @@ struct timeline_chart {
 	struct chart_strip_scales scales;
 	struct chart_idle idle;
 };
+
+/* The second line of a row's label: what the full height of a strip stands for, "" of other rows and in characters. */
+#define CHART_SCALE_SIZE 64
+void chart_timeline_describe_scale(char text[CHART_SCALE_SIZE], const struct timeline_chart *chart,
+				   const struct chart_row *row);
 
 /* Writes the samples of every strip.  Returns 0 or -ENOMEM. */
 int chart_timeline_add_strips(struct timeline_chart *chart);

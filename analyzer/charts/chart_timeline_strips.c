@@ -60,7 +60,7 @@ static int add_strip(struct timeline_chart *chart, const struct chart_lane *lane
 	if (strip_open(&strip, chart->picture.from_ns, chart->picture.to_ns,
 		       chart->picture.is_text ? chart->picture.columns : STRIP_COLUMNS) < 0)
 		return -ENOMEM;
-	chart_strip_fill(&strip, chart->report->profile, row->device, row->strip);
+	chart_strip_fill(&strip, chart->report->profile, &chart->scales, row->device, row->strip);
 	if (chart->picture.is_text)
 		put_strip_cells(chart, lane, &strip);
 	else

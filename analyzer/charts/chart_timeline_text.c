@@ -1,4 +1,5 @@
 /* chart_timeline_text.c - titles, notes, legends and labels of the timeline, and its settings for gnuplot. */
+#include <math.h>
 #include <string.h>
 
 #include "charts/chart_timeline.h"
@@ -6,14 +7,14 @@
 #define TITLE_NAME_LIMIT 40
 #define LEGEND_TITLES 3
 
-static bool has_own_traffic(const struct timeline_chart *chart)
+/* Of the device with most. */
+static double own_traffic(const struct timeline_chart *chart)
 {
-	const struct sm_activity *activity = chart->report->sm_activity;
+	double most = 0;
 
-	for (size_t i = 0; activity && i < activity->device_count; i++)
-		if (activity->devices[i].pcie_own_bytes > 0)
-			return true;
-	return false;
+	for (uint32_t i = 0; i < chart->report->profile->device_count; i++)
+		most = fmax(most, chart_strip_own_traffic(&chart->scales, i));
+	return most;
 }
 
 static bool has_sm_activity(const struct timeline_chart *chart)
@@ -45,7 +46,7 @@ static void describe_idle(char *text, size_t size, const struct chart_idle *idle
 static void set_title(struct chart_file *file, const struct timeline_chart *chart)
 {
 	const struct profile *profile = chart->report->profile;
-	char who[64], idle[96], title[256];
+	char who[64], idle[96], cause[96], title[320];
 	size_t active = 0, first = 0;
 
 	for (size_t i = profile->device_count; i-- > 0;)
@@ -57,9 +58,10 @@ static void set_title(struct chart_file *file, const struct timeline_chart *char
 	if (active > 1)
 		snprintf(who, sizeof(who), "%zu GPUs, together", active);
 	describe_idle(idle, sizeof(idle), &chart->idle);
-	snprintf(title, sizeof(title), "%s: %s of %s%s", who, idle,
+	chart_describe_largest_cause(cause, sizeof(cause), &chart->idle);
+	snprintf(title, sizeof(title), "%s: %s of %s%s%s%s", who, idle,
 		 format_ns((double)chart->idle.wall_ns).text,
-		 has_sm_activity(chart) ? " in the trace" : "");
+		 has_sm_activity(chart) ? " in the trace" : "", cause[0] ? "; " : "", cause);
 	if (!chart->idle.wall_ns)
 		snprintf(title, sizeof(title), "%s: outside the time of GPU operations", who);
 	chart_set_text(file, "chart_title", title);
@@ -103,22 +105,23 @@ static void set_subtitle(struct chart_file *file, const struct timeline_chart *c
 static void set_strip_note(struct chart_file *file, const struct timeline_chart *chart)
 {
 	const struct chart_strip_scales *scales = &chart->scales;
-	char share[64] = "", text[256] = "";
+	char share[64] = "", own[96] = "", text[256] = "";
 
 	if (chart->unsampled_count || scales->sampled_ns < scales->window_ns)
 		snprintf(share, sizeof(share), ": not sampled (%s of the time)",
 			 format_percent((double)(scales->window_ns - scales->sampled_ns),
 					(double)scales->window_ns)
 				 .text);
+	if (own_traffic(chart) > 0)
+		snprintf(own, sizeof(own), " PCIe out is without the %s that sampling itself writes.",
+			 format_rate(own_traffic(chart)).text);
 	if (scales->window_ns && chart->picture.is_text)
 		snprintf(text, sizeof(text),
 			 "\u2581 to \u2588: mean, up to the figure beside it%s%s",
 			 share[0] ? "; /" : "", share);
 	else if (scales->window_ns)
 		snprintf(text, sizeof(text), "Areas are means, lines the highest sample%s%s.%s",
-			 share[0] ? "; hatched" : "", share,
-			 has_own_traffic(chart) ? " PCIe out includes what sampling itself writes."
-						: "");
+			 share[0] ? "; hatched" : "", share, own);
 	chart_set_text(file, "strip_note", text);
 }
 
@@ -212,25 +215,23 @@ int chart_timeline_write_settings(const struct timeline_chart *chart, const char
 	chart_set_number(&file, "from", chart_axis(&chart->picture, chart->picture.from_ns));
 	chart_set_number(&file, "to", chart_axis(&chart->picture, chart->picture.to_ns));
 	set_row_places(&file, chart);
-	chart_set_number(&file, "label_width", (double)chart->label_width);
+	chart_set_number(&file, "label_width", chart->label_width);
 	chart_set_number(&file, "cell_count", chart->picture.columns);
 	return chart_file_close(&file, 0, err);
 }
 
-/* What the full height of a strip stands for. */
-static void put_scale(struct chart_file *file, const struct timeline_chart *chart,
-		      const struct chart_row *row)
+void chart_timeline_describe_scale(char text[CHART_SCALE_SIZE], const struct timeline_chart *chart,
+				   const struct chart_row *row)
 {
-	char text[64] = "";
-
+	text[0] = '\0';
 	if (row->kind == ROW_STRIP && !chart->picture.is_text)
-		chart_strip_describe(text, sizeof(text), &chart->scales, row->strip);
-	chart_put_text(file, text);
+		chart_strip_describe(text, CHART_SCALE_SIZE, &chart->scales, row->strip);
 }
 
 int chart_timeline_write_rows(const struct timeline_chart *chart, const char *folder,
 			      struct err *err)
 {
+	char scale[CHART_SCALE_SIZE];
 	struct chart_file file;
 	int rc = chart_file_open(&file, folder, "rows.dat", err);
 
@@ -245,7 +246,8 @@ int chart_timeline_write_rows(const struct timeline_chart *chart, const char *fo
 			chart->rows.rows[i].kind);
 		chart_put_text(&file, chart->rows.rows[i].label);
 		putc('\t', file.stream);
-		put_scale(&file, chart, &chart->rows.rows[i]);
+		chart_timeline_describe_scale(scale, chart, &chart->rows.rows[i]);
+		chart_put_text(&file, scale);
 		putc('\n', file.stream);
 	}
 	return chart_file_close(&file, 0, err);

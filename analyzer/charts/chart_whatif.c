@@ -1,9 +1,11 @@
 /* chart_whatif.c - the same iterations as recorded and re-simulated with a change, one above the other. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "charts/chart_whatif.h"
+#include "charts/text_width.h"
 
 #define HALVES_APART 0.5  /* rows, in a picture */
 #define MARGIN_RATIO 0.02 /* of the time shown, behind its end: where it ends has to be seen */
@@ -118,14 +120,15 @@ static void set_axis(struct whatif_chart *chart)
 	picture->unit = quantity_unit((double)longest_ns / 3);
 }
 
-static size_t label_width(const struct whatif_chart *chart)
+static double label_width(const struct whatif_chart *chart)
 {
-	size_t longest = strlen("re-simulated");
+	bool is_text = chart->picture.is_text;
+	double widest = text_extent("re-simulated", is_text);
 
 	for (size_t i = 0; i < chart->rows.count; i++)
-		if (chart->is_shown[i] && strlen(chart->rows.rows[i].label) > longest)
-			longest = strlen(chart->rows.rows[i].label);
-	return longest;
+		if (chart->is_shown[i])
+			widest = fmax(widest, text_extent(chart->rows.rows[i].label, is_text));
+	return widest;
 }
 
 static int prepare(struct whatif_chart *chart)

@@ -44,7 +44,7 @@ struct whatif_chart {
 	struct chart_lanes picture;
 	uint8_t *kernel_colors;
 	int text_columns;
-	size_t label_width; /* of the longest label, in bytes */
+	double label_width; /* of the longest label: text_extent() */
 };
 
 static inline int64_t chart_whatif_length_ns(const struct side *side)

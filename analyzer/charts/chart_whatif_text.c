@@ -350,7 +350,7 @@ int chart_whatif_write_settings(const struct whatif_chart *chart, const char *fo
 	set_saved(&file, chart);
 	chart_set_number(&file, "to", chart_axis(&chart->picture, chart->picture.to_ns));
 	chart_set_number(&file, "row_end", chart->halves[1].bottom);
-	chart_set_number(&file, "label_width", (double)chart->label_width);
+	chart_set_number(&file, "label_width", chart->label_width);
 	chart_set_number(&file, "cell_count", chart->picture.columns);
 	return chart_file_close(&file, 0, err);
 }

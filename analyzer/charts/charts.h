@@ -44,9 +44,10 @@ struct chart_options {
 /*
  * Writes NAME.gp, gnuplot assignments, and the column files that they name into
  * folder.  Column files are separated by tabs; their first line, a comment,
- * names the columns.  A recording with nothing to show gives a chart with that
- * sentence.  Fails (negative errno, described in err) when from_ns or to_ns lie
- * outside the recording, when a file cannot be written or memory runs out.
+ * names the columns.  Fails (negative errno, described in err) with -ENODATA when the
+ * recording has nothing to show, where err says what is missing and which command
+ * records it, when from_ns or to_ns lie outside the recording, when a file cannot
+ * be written or memory runs out.
  */
 typedef int (*chart_writer)(const struct report *report, const struct chart_options *options,
 			    const char *folder, struct err *err);

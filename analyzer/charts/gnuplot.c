@@ -14,6 +14,7 @@
 #include "base/paths.h"
 #include "base/temporary.h"
 #include "charts/chart_file.h"
+#include "charts/text_width.h"
 
 extern char **environ;
 
@@ -29,6 +30,7 @@ const char *gnuplot_format_name(enum gnuplot_format format)
 int gnuplot_folder_make(char *folder, int size, struct err *err)
 {
 	const char *parent = getenv("TMPDIR");
+	int rc;
 
 	if (!parent || !*parent)
 		parent = "/tmp";
@@ -36,13 +38,13 @@ int gnuplot_folder_make(char *folder, int size, struct err *err)
 		folder[0] = '\0';
 		return err_set(err, -ENAMETOOLONG, "%s: TMPDIR is too long", parent);
 	}
-	if (!mkdtemp(folder)) {
+	rc = temporary_make_folder(folder);
+	if (rc < 0) {
 		folder[0] = '\0';
-		return err_set(err, -errno,
+		return err_set(err, rc,
 			       "%s: cannot make a folder: %s; set TMPDIR to one with space", parent,
-			       strerror(errno));
+			       strerror(-rc));
 	}
-	temporary_add(folder);
 	return 0;
 }
 
@@ -61,6 +63,7 @@ static int write_target(const char *folder, const char *script, const struct gnu
 	chart_set_text(&file, "format", gnuplot_format_name(target->format));
 	chart_set_number(&file, "columns", target->columns);
 	chart_set_number(&file, "has_color", target->has_color);
+	text_width_set(&file);
 	return chart_file_close(&file, 0, err);
 }
 

@@ -6,6 +6,9 @@
 #include "cmd/usage.h"
 
 #include "analysis/compare/same_work.h"
+#include "base/format.h"
+#include "base/new_file.h"
+#include "html/html.h"
 #include "output/compare.h"
 #include "output/limit_text.h"
 
@@ -20,25 +23,28 @@ struct compare_arguments {
 	struct sides sides;
 	struct err err; /* of the first argument that is no recording */
 	int rc;
-	const char *ceilings_path;
+	const char *ceilings_path, *html_path;
 	struct selection selection; /* of each recording */
 	compare_writer write;
 	struct output_options options;
 	bool is_group; /* --before or --after was given: what follows are its repeats */
-	bool has_gate;
+	bool has_gate, is_forced;
 	double gate;
 };
 
-enum { KEY_BEFORE = 256, KEY_AFTER, KEY_GATE, KEY_CEILINGS };
+enum { KEY_BEFORE = 256, KEY_AFTER, KEY_GATE, KEY_FORCE, KEY_CEILINGS, KEY_HTML };
 
 static const struct argp_option option_table[] = {
 	{"before", KEY_BEFORE, "DIR...", 0, "what the others are compared with, and its repeats",
 	 0},
 	{"after", KEY_AFTER, "DIR...", 0, "a further side, and its repeats", 0},
 	{"gate", KEY_GATE, "PERCENT", 0,
-	 "exit code 3 when a side is slower than the first by more than so many percent, beyond noise",
+	 "exit code 3 when a side is slower than the first by more than so many percent, beyond noise, or is not the same work",
 	 0},
+	{"force", KEY_FORCE, NULL, 0, "with --gate: judge also what is not the same work", 0},
 	OPTION_FORMAT("for people (the default), or each figure of each side, for programs"),
+	{"html", KEY_HTML, "FILE", 0,
+	 "instead of text: a page for the browser that needs nothing but FILE", 0},
 	OPTION_TOP("text: rows of each list, 10 by default"),
 	OPTION_WIDE("text: names in full"),
 	{"ceilings", KEY_CEILINGS, "FILE", 0,
@@ -90,6 +96,15 @@ static void begin_group(struct compare_arguments *arguments, int key, const char
 	add_side(arguments, path);
 }
 
+/* A page has everything, in its own form. */
+static void check_page(const struct compare_arguments *arguments, struct argp_state *state)
+{
+	if (arguments->html_path && (arguments->write != compare_write_text ||
+				     arguments->options.top || arguments->options.wide))
+		usage_fail(state, "--html writes a whole page to its own FILE: it goes without "
+				  "--format, --top and --wide");
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct compare_arguments *arguments = state->input;
@@ -107,6 +122,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		arguments->has_gate = true;
 		arguments->gate = parse_gate(argument, state);
 		return 0;
+	case KEY_FORCE:
+		arguments->is_forced = true;
+		return 0;
 	case 'f':
 		arguments->write = writers[usage_format(state, argument)];
 		return 0;
@@ -119,10 +137,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case KEY_CEILINGS:
 		arguments->ceilings_path = argument;
 		return 0;
+	case KEY_HTML:
+		arguments->html_path = argument;
+		return 0;
 	case ARGP_KEY_ARG:
 		add_path(arguments, argument);
 		return 0;
 	case ARGP_KEY_END:
+		check_page(arguments, state);
 		if (arguments->rc == 0 && arguments->sides.count < 2)
 			usage_fail(state, "two recordings or more are compared: %s",
 				   arguments->sides.count ? "one is missing" : "which?");
@@ -166,6 +188,19 @@ static int take(struct compare_arguments *arguments, size_t side, const struct r
 	return rc;
 }
 
+/* Each kernel takes longer with counters, and waits for the one before it. */
+static int judge_counted(struct side *side, const struct report *first, const struct report *report)
+{
+	bool was_counted = comparison_is_counted(first->profile);
+
+	if (was_counted == comparison_is_counted(report->profile))
+		return 0;
+	return sentences_add(
+		&side->obstacles,
+		"%s alone was recorded with hardware counters, which make its times longer",
+		(was_counted ? first : report)->profile->path);
+}
+
 /* What is told of the first repeat alone. */
 static int describe(struct side *side, const struct report *first, const struct report *report)
 {
@@ -177,6 +212,8 @@ static int describe(struct side *side, const struct report *first, const struct 
 	if (rc == 0 && report != first)
 		rc = same_work_judge(first->profile, report->profile, &side->differences,
 				     &side->warnings);
+	if (rc == 0)
+		rc = judge_counted(side, first, report);
 	return side->limit ? rc : -ENOMEM;
 }
 
@@ -214,21 +251,53 @@ static int read_all(struct compare_arguments *arguments, struct err *err)
 
 /* ---- the gate ---- */
 
+static void put_joined(const struct sentences *sentences)
+{
+	for (size_t i = 0; i < sentences->count; i++)
+		fprintf(stderr, "%s; ", sentences->items[i]);
+}
+
+/* One line: all that stands against the comparison, and the remedy. */
+static void put_refusal(const struct side *side)
+{
+	fputs(WHO ": gate not met: ", stderr);
+	if (side->differences.count)
+		fprintf(stderr, "%s is not the same work: ", side->name);
+	put_joined(&side->differences);
+	put_joined(&side->obstacles);
+	fputs("record the same program with the same sizes in the same way, or have it judged with --force\n",
+	      stderr);
+}
+
+/* "an iteration takes 29.2 us after 26.9 us" */
+static void describe_times(const struct side_row *row, size_t side, char *buffer, size_t size)
+{
+	snprintf(buffer, size, "%s takes %s, %s before",
+		 row->what.group == MEASURE_STEADY ? "an iteration" : "the run",
+		 format_ns(row->values[side].value).text, format_ns(row->values[0].value).text);
+}
+
 static bool is_gate_met(const struct compare_arguments *arguments, size_t side)
 {
 	const struct side_row *row = sides_judged(&arguments->sides, side);
 	double ratio = row ? row->values[side].ratio : NAN;
+	char times[128];
 
+	if (!sides_is_sound(&arguments->sides.items[side]) && !arguments->is_forced) {
+		put_refusal(&arguments->sides.items[side]);
+		return false;
+	}
 	if (isnan(ratio)) {
 		fprintf(stderr, WHO ": gate not met: nothing of %s can be compared with %s\n",
 			arguments->sides.items[side].name, arguments->sides.items[0].name);
 		return false;
 	}
+	describe_times(row, side, times, sizeof(times));
 	if (sides_is_slower(&arguments->sides, side, arguments->gate)) {
 		fprintf(stderr,
-			WHO ": gate not met: %s is %.1f%% slower than %s, %g%% are allowed\n",
+			WHO ": gate not met: %s is %.1f%% slower than %s, %g%% are allowed: %s\n",
 			arguments->sides.items[side].name, 100 * (ratio - 1),
-			arguments->sides.items[0].name, 100 * arguments->gate);
+			arguments->sides.items[0].name, 100 * arguments->gate, times);
 		return false;
 	}
 	if (ratio > 1 + arguments->gate)
@@ -250,6 +319,27 @@ static int exit_code(const struct compare_arguments *arguments)
 	return is_met ? EXIT_OK : EXIT_GATE;
 }
 
+/* The page is there complete or not at all. */
+static int write_page(const struct compare_arguments *arguments, struct err *err)
+{
+	struct new_file file;
+	FILE *out;
+	int rc = new_file_open(&file, arguments->html_path, err);
+
+	if (rc < 0)
+		return rc;
+	out = new_file_stream(&file, err);
+	return new_file_close(
+		&file, out ? html_write_comparison(&arguments->sides, out, err) : -ENOMEM, err);
+}
+
+static int write_comparison(const struct compare_arguments *arguments, struct err *err)
+{
+	if (arguments->html_path)
+		return write_page(arguments, err);
+	return arguments->write(&arguments->sides, stdout, &arguments->options, err);
+}
+
 static int compare(struct compare_arguments *arguments)
 {
 	struct err err = arguments->err;
@@ -260,7 +350,7 @@ static int compare(struct compare_arguments *arguments)
 	if (rc == 0)
 		rc = read_all(arguments, &err);
 	if (rc == 0)
-		rc = arguments->write(&arguments->sides, stdout, &arguments->options, &err);
+		rc = write_comparison(arguments, &err);
 	if (rc == 0)
 		return exit_code(arguments);
 	fprintf(stderr, WHO ": %s\n", err.text);

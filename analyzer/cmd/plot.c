@@ -5,27 +5,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "analysis/report.h"
 #include "base/memory_file.h"
-#include "base/new_file.h"
 #include "base/paths.h"
-#include "base/temporary.h"
 #include "cmd/commands.h"
+#include "cmd/plot_pictures.h"
 #include "cmd/selection.h"
 #include "cmd/source.h"
 #include "cmd/technique_options.h"
 #include "cmd/usage.h"
 #include "charts/charts.h"
-#include "charts/gnuplot.h"
 #include "roofline/duration.h"
 #include "trace/recording.h"
-
-#define LEAST_COLUMNS 40
-#define MOST_COLUMNS 400
 
 static const struct chart {
 	const char *name, *summary;
@@ -39,10 +31,10 @@ static const struct chart {
 enum { CHART_COUNT = sizeof(charts) / sizeof(charts[0]) };
 
 struct options {
-	const char *recording, *folder;
+	const char *recording;
 	const char *range;	   /* what to zoom to, or NULL */
 	const char *ceilings_path; /* NULL: those that fit the GPU */
-	enum gnuplot_format format;
+	struct pictures pictures;
 	bool has_window; /* --from or --to */
 	bool is_chosen[CHART_COUNT];
 	int chosen_count;
@@ -58,7 +50,7 @@ enum { KEY_FORMAT = 'f', KEY_FROM = 256, KEY_TO, KEY_RANGE, KEY_CEILINGS };
 
 static const struct argp_option option_table[] = {
 	{"output", 'o', "DIR", 0,
-	 "folder for the pictures, made if missing (default: the current one)", 0},
+	 "folder for the pictures, made if missing (default: charts/NAME, of the recording)", 0},
 	{"format", KEY_FORMAT, "FORMAT", 0, "svg (default), png, pdf, or term: in the terminal", 0},
 	{"from", KEY_FROM, "TIME", 0,
 	 "timeline: begin so long after the first GPU operation, as in 12ms; a number is of milliseconds",
@@ -207,10 +199,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		state->child_inputs[1] = &options->selection;
 		return 0;
 	case 'o':
-		options->folder = argument;
+		options->pictures.folder = argument;
 		return 0;
 	case KEY_FORMAT:
-		options->format = parse_format(argument, state);
+		options->pictures.format = parse_format(argument, state);
 		return 0;
 	case KEY_FROM:
 		options->has_window = true;
@@ -274,119 +266,10 @@ static const struct argp parser = {
 	.parser = parse_option,
 	.args_doc = "[DIR] [CHART...]",
 	.doc = "Draws a recording; by default the newest one under the current folder.\v"
-	       "Writes roofline-CHART.svg and so on and prints their paths.  Needs gnuplot.",
+	       "Writes roofline-CHART.svg and so on and prints their paths.  A chart of which the recording "
+	       "holds nothing is not drawn: stderr tells what is missing.  Needs gnuplot.",
 	.help_filter = help_filter,
 };
-
-/* COLUMNS, else the terminal's own width, else 80. */
-static int terminal_columns(void)
-{
-	const char *text = getenv("COLUMNS");
-	struct winsize size = {0};
-	int columns = text ? atoi(text) : 0;
-
-	if (columns <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-		columns = size.ws_col;
-	if (columns <= 0)
-		columns = 80;
-	return columns < LEAST_COLUMNS	? LEAST_COLUMNS
-	       : columns > MOST_COLUMNS ? MOST_COLUMNS
-					: columns;
-}
-
-static bool terminal_has_color(void)
-{
-	const char *no_color = getenv("NO_COLOR");
-
-	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
-}
-
-static int make_output_folder(const char *folder, struct err *err)
-{
-	if (mkdir(folder, 0777) == 0 || errno == EEXIST)
-		return 0;
-	return err_set(err, -errno, "%s: cannot make the folder: %s", folder, strerror(errno));
-}
-
-static int draw_picture(const struct chart *chart, const struct options *options,
-			const char *columns, struct err *err)
-{
-	char path[PATH_MAX];
-	struct gnuplot_target target = {.format = options->format};
-	struct new_file file;
-	FILE *out;
-	int rc;
-
-	if ((size_t)snprintf(path, sizeof(path), "%s/roofline-%s.%s", options->folder, chart->name,
-			     gnuplot_format_name(options->format)) >= sizeof(path))
-		return err_set(err, -ENAMETOOLONG, "%s: name too long", options->folder);
-	rc = new_file_open(&file, path, err);
-	if (rc < 0)
-		return rc;
-	out = new_file_stream(&file, err);
-	rc = out ? gnuplot_draw(chart->name, columns, &target, out, err) : -ENOMEM;
-	rc = new_file_close(&file, rc, err);
-	if (rc < 0)
-		unlink(path); /* an old picture must not pass for a new one */
-	else
-		puts(strncmp(path, "./", 2) ? path : path + 2);
-	return rc;
-}
-
-/* Without the form feed that gnuplot begins with and the spaces that it ends lines with. */
-static void print_drawing(char *text)
-{
-	for (char *line = strsep(&text, "\n"); line && (text || *line); line = strsep(&text, "\n")) {
-		size_t length;
-
-		line += *line == '\f';
-		length = strlen(line);
-
-		while (length > 0 && line[length - 1] == ' ')
-			line[--length] = '\0';
-		puts(line);
-	}
-}
-
-static int draw_text(const struct chart *chart, const struct options *options, const char *columns,
-		     struct err *err)
-{
-	struct gnuplot_target target = {.format = options->format,
-					.columns = options->chart.text_columns,
-					.has_color = terminal_has_color()};
-	struct memory_file file;
-	FILE *out = memory_file_open(&file);
-	char *text;
-	int rc;
-
-	if (!out)
-		return err_set(err, -ENOMEM, "out of memory for the chart");
-	rc = gnuplot_draw(chart->name, columns, &target, out, err);
-	text = memory_file_close(&file);
-	if (rc == 0 && !text)
-		rc = err_set(err, -ENOMEM, "out of memory for the chart");
-	if (rc == 0 && text)
-		print_drawing(text);
-	free(text);
-	return rc;
-}
-
-/* Each chart gets a folder of its own: their column files have the same names. */
-static int draw(const struct chart *chart, const struct report *report,
-		const struct options *options, struct err *err)
-{
-	char columns[PATH_MAX] = "";
-	int rc = gnuplot_folder_make(columns, sizeof(columns), err);
-
-	if (rc == 0)
-		rc = chart->write(report, &options->chart, columns, err);
-	if (rc == 0)
-		rc = options->format == GNUPLOT_FORMAT_term
-			     ? draw_text(chart, options, columns, err)
-			     : draw_picture(chart, options, columns, err);
-	temporary_remove(columns);
-	return rc;
-}
 
 /* A name that the recording does not have is a wrong argument. */
 static int wrong_argument(int rc)
@@ -425,6 +308,36 @@ static int predict(struct options *options, const struct report *report, struct 
 			     err);
 }
 
+/* What is missing, of a chart that is not drawn.  That is a failure only where it was asked for by name. */
+static int tell_missing(const struct options *options, const struct chart *chart,
+			const struct err *why)
+{
+	fprintf(stderr, "rooflinectl plot: %s: not drawn: %s\n", chart->name, why->text);
+	return options->chosen_count ? 1 : 0;
+}
+
+/* Returns how many charts that were named could not be drawn for want of data, or a negative errno described in err. */
+static int draw_asked(struct options *options, const struct report *report, struct err *err)
+{
+	int missing = 0, drawn = 0;
+
+	for (int i = 0; i < CHART_COUNT; i++) {
+		struct err why = {""};
+		int rc;
+
+		if (!is_asked(options, i))
+			continue;
+		rc = pictures_draw(&options->pictures, charts[i].name, charts[i].write, report,
+				   &options->chart, &why);
+		if (rc < 0 && rc != -ENODATA)
+			return err_set(err, rc, "%s", why.text);
+		drawn += rc == 0;
+		if (rc == -ENODATA)
+			missing += tell_missing(options, &charts[i], &why);
+	}
+	return drawn ? missing : 1;
+}
+
 static int plot(struct options *options, struct err *err)
 {
 	struct report *report = NULL;
@@ -438,11 +351,10 @@ static int plot(struct options *options, struct err *err)
 		rc = check_ranges(&options->chosen, report->profile, err);
 	if (rc == 0 && options->chosen.count)
 		rc = predict(options, report, err);
-	if (rc == 0 && options->format != GNUPLOT_FORMAT_term)
-		rc = make_output_folder(options->folder, err);
-	for (int i = 0; i < CHART_COUNT && rc == 0; i++)
-		if (is_asked(options, i))
-			rc = draw(&charts[i], report, options, err);
+	if (rc == 0)
+		rc = pictures_open(&options->pictures, options->recording, err);
+	if (rc == 0)
+		rc = draw_asked(options, report, err);
 	side_by_side_free(&options->sides);
 	report_free(report);
 	return rc;
@@ -457,10 +369,10 @@ static int plot_results(struct options *options, struct err *err)
 		rc = err_set(err, -ENOENT, "%s holds no results of rooflinectl tune",
 			     options->recording);
 	options->chart.results = &results;
-	if (rc == 0 && options->format != GNUPLOT_FORMAT_term)
-		rc = make_output_folder(options->folder, err);
 	if (rc == 0)
-		rc = draw(&charts[find_chart("tune")], NULL, options, err);
+		rc = pictures_open(&options->pictures, options->recording, err);
+	if (rc == 0)
+		rc = draw_asked(options, NULL, err);
 	options->chart.results = NULL;
 	tune_results_free(&results);
 	return rc;
@@ -468,7 +380,7 @@ static int plot_results(struct options *options, struct err *err)
 
 int cmd_plot(int argc, char **argv)
 {
-	struct options options = {.folder = ".", .chart = {.to_ns = -1}};
+	struct options options = {.chart = {.to_ns = -1}};
 	char newest[PATH_MAX];
 	struct err err = {""};
 	int rc;
@@ -486,10 +398,9 @@ int cmd_plot(int argc, char **argv)
 		}
 		options.recording = newest;
 	}
-	if (options.format == GNUPLOT_FORMAT_term)
-		options.chart.text_columns = terminal_columns();
+	options.chart.text_columns = pictures_columns(&options.pictures);
 	rc = (is_of_results(&options) ? plot_results : plot)(&options, &err);
 	if (rc < 0)
 		fprintf(stderr, "%s: %s\n", argv[0], err.text);
-	return source_exit_code(rc);
+	return rc > 0 ? EXIT_FAILED : source_exit_code(rc);
 }

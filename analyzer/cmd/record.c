@@ -1,5 +1,6 @@
 /* record.c - runs a program with the collector in it. */
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,10 +8,13 @@
 
 #include "base/paths.h"
 #include "cmd/commands.h"
+#include "cmd/record_live.h"
 #include "cmd/record_options.h"
 #include "cmd/record_output.h"
+#include "cmd/record_ring.h"
 #include "cmd/record_run.h"
 #include "cmd/record_signals.h"
+#include "roofline/control.h"
 
 /* ---- --graphs=both ---- */
 
@@ -68,25 +72,63 @@ static void print_result(const char *folder)
 			"it could not be recorded, for the reason above\n");
 }
 
+/* ---- while it runs ---- */
+
+struct watched {
+	struct record_ring ring;
+	struct record_live live;
+};
+
+static void on_tick(void *user, bool is_asked)
+{
+	struct watched *watched = user;
+
+	record_ring_tick(&watched->ring, is_asked);
+	record_live_tick(&watched->live);
+}
+
+/* Without a ring and a line to show nothing is done while the program runs. */
+static void watch(struct record_run *run, struct watched *watched, bool is_live)
+{
+	bool has_ring = *watched->ring.folder;
+
+	record_live_start(&watched->live, has_ring ? watched->ring.folder : run->folder, is_live);
+	if (has_ring || watched->live.is_on)
+		run->watch = (struct signals_watch){.taken_signal = has_ring ? SIGUSR2 : 0,
+						    .period_ms = CONTROL_POLL_MS,
+						    .tick = on_tick,
+						    .user = watched};
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record_run run = {.who = "rooflinectl record", .is_started = true};
+	struct record_choices choices;
 	struct record_output output;
+	struct watched watched;
 	int rc;
 
 	record_output_note();
-	if (!record_options_parse(argc, argv, &run.program))
+	if (!record_options_parse(argc, argv, &choices))
 		return EXIT_USAGE;
+	run.program = choices.program;
 	rc = record_output_choose(&output, run.who);
+	if (rc == 0)
+		rc = record_ring_open(&watched.ring, output.folder, choices.ring, run.who);
 	if (rc)
 		return rc;
 	run.folder = output.folder;
+	record_set_variable(ENV_CONTROL, "1");
 	if (record_inject(run.who) < 0)
 		return EXIT_FAILED;
+	watch(&run, &watched, choices.is_live);
 	signals_hold();
 	if ((is_both() ? run_both(&run) : record_run(&run)) < 0)
 		return EXIT_FAILED;
-	if (run.is_started && !output.is_nested)
+	record_live_end(&watched.live);
+	if (*watched.ring.folder)
+		record_ring_close(&watched.ring, run.status);
+	else if (run.is_started && !output.is_nested)
 		print_result(output.folder);
 	return record_end_as_program(run.status);
 }

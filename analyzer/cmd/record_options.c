@@ -13,6 +13,7 @@
 #include "cmd/usage.h"
 #include "roofline/byte_size.h"
 #include "roofline/duration.h"
+#include "roofline/last.h"
 #include "roofline/metrics.h"
 #include "roofline/sampled.h"
 
@@ -39,6 +40,10 @@ enum {
 	OPTION_MAX_SIZE,
 	OPTION_NO_COMMAND_LINE,
 	OPTION_YIELD,
+	OPTION_LAST,
+	OPTION_RING,
+	OPTION_SLOWER,
+	OPTION_LIVE,
 };
 
 static const struct argp_option option_table[] = {
@@ -94,6 +99,15 @@ static const struct argp_option option_table[] = {
 	{"max-size", OPTION_MAX_SIZE, "SIZE", 0,
 	 "end the recording of a process when it is so large, such as 500M; the program goes on",
 	 0},
+	{"last", OPTION_LAST, "30s|200M", 0,
+	 "keep only the newest, a time or a size, and make a recording of it at the end, on SIGUSR2, "
+	 "and when rooflinectl ctl asks",
+	 0},
+	{"ring", OPTION_RING, "DIR", 0, "keep it in this folder, such as /dev/shm", 0},
+	{"when-slower", OPTION_SLOWER, "RANGE=50ms", 0,
+	 "with --last: make a recording also when an NVTX range of that name took longer", 0},
+	{"live", OPTION_LIVE, NULL, 0,
+	 "show on the terminal once a second what the program does now", 0},
 	{"no-command-line", OPTION_NO_COMMAND_LINE, NULL, 0,
 	 "record the program's name without its arguments, which may hold secrets", 0},
 	{0},
@@ -105,6 +119,11 @@ static bool is_number(const char *text)
 	double value = strtod(text, &end);
 
 	return end != text && !*end && value >= 0 && value <= 1e9;
+}
+
+const char *record_variable_name(enum roofline_variable variable)
+{
+	return variable_names[variable];
 }
 
 const char *record_variable(enum roofline_variable variable)
@@ -263,11 +282,55 @@ static void set_windows(struct argp_state *state, const char *text)
 	record_set_variable(ENV_SAMPLE_WINDOWS, text);
 }
 
+/* ---- a flight recorder ---- */
+
+static void set_last(struct argp_state *state, const char *text)
+{
+	int64_t span_ns, bytes;
+
+	if (last_parse(text, &span_ns, &bytes) < 0)
+		usage_fail(state,
+			   "--last takes a time of at least 1s, such as 30s, or a size of at least "
+			   "1M, such as 200M, not '%s'",
+			   text);
+	record_set_variable(ENV_LAST, text);
+}
+
+static void set_slower(struct argp_state *state, const char *text)
+{
+	int64_t limit_ns;
+
+	if (!slower_parse(text, &limit_ns))
+		usage_fail(state,
+			   "--when-slower takes the name of a range and a time, such as "
+			   "step=50ms, not '%s'",
+			   text);
+	record_set_variable(ENV_WHEN_SLOWER, text);
+}
+
+/* What needs the whole of a recording cannot be had of its end. */
+static void check_last(struct argp_state *state, const struct record_choices *choices)
+{
+	const char *graphs = record_variable(ENV_GRAPHS);
+
+	if (!record_variable(ENV_LAST)) {
+		if (choices->ring || record_variable(ENV_WHEN_SLOWER))
+			usage_fail(state, "--ring and --when-slower are for --last");
+		return;
+	}
+	if (record_variable(ENV_COUNTERS) || record_variable(ENV_ARGS) ||
+	    record_variable(ENV_MAX_SIZE) || (graphs && !strcmp(graphs, "both")))
+		usage_fail(state,
+			   "--last does not go with --counters, --replay, --args, --max-size and "
+			   "--graphs=both, which need the whole of a recording");
+}
+
 /* Options that exclude each other, and those that imply --sample. */
-static void check_together(struct argp_state *state)
+static void check_together(struct argp_state *state, const struct record_choices *choices)
 {
 	bool is_sampling = record_variable(ENV_SAMPLE);
 
+	check_last(state, choices);
 	if (is_sampling && record_variable(ENV_COUNTERS))
 		usage_fail(
 			state,
@@ -284,7 +347,7 @@ static void check_together(struct argp_state *state)
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
-	char ***program = state->input;
+	struct record_choices *choices = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -355,6 +418,18 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_MAX_SIZE:
 		set_max_size(state, argument);
 		return 0;
+	case OPTION_LAST:
+		set_last(state, argument);
+		return 0;
+	case OPTION_RING:
+		choices->ring = argument;
+		return 0;
+	case OPTION_SLOWER:
+		set_slower(state, argument);
+		return 0;
+	case OPTION_LIVE:
+		choices->is_live = true;
+		return 0;
 	case OPTION_NO_COMMAND_LINE:
 		record_set_variable(ENV_COMMAND_LINE, "0");
 		return 0;
@@ -362,8 +437,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		record_set_variable(ENV_YIELD, "1");
 		return 0;
 	case ARGP_KEY_ARGS:
-		check_together(state);
-		*program = state->argv + state->next;
+		check_together(state, choices);
+		choices->program = state->argv + state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		usage_fail(state,
@@ -381,8 +456,8 @@ static const struct argp parser = {
 	       "the program's own.",
 };
 
-bool record_options_parse(int argc, char **argv, char ***program)
+bool record_options_parse(int argc, char **argv, struct record_choices *choices)
 {
-	*program = NULL;
-	return usage_parse(&parser, argc, argv, ARGP_IN_ORDER, program) == 0 && *program;
+	*choices = (struct record_choices){.program = NULL};
+	return usage_parse(&parser, argc, argv, ARGP_IN_ORDER, choices) == 0 && choices->program;
 }

@@ -9,10 +9,17 @@
 #include "roofline/collector_env.h"
 #include "roofline/runs.h"
 
-/* Sets the variables that options ask for.  Returns false when there is nothing to run; program is what
- * stands behind the options. */
-bool record_options_parse(int argc, char **argv, char ***program);
+/* What is not for the collector. */
+struct record_choices {
+	char **program;	  /* what stands behind the options */
+	const char *ring; /* the folder of --ring, or NULL */
+	bool is_live;
+};
 
+/* Sets the variables that options ask for.  Returns false when there is nothing to run. */
+bool record_options_parse(int argc, char **argv, struct record_choices *choices);
+
+const char *record_variable_name(enum roofline_variable variable);
 const char *record_variable(enum roofline_variable variable); /* NULL when it is not set */
 void record_set_variable(enum roofline_variable variable, const char *value);
 void record_unset_variable(enum roofline_variable variable);

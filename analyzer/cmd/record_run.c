@@ -115,7 +115,7 @@ int record_run(struct record_run *run)
 	if (child == 0)
 		start_program(run, ends[1], parent);
 	run->is_started = has_started(ends);
-	return signals_wait(child, &run->status);
+	return signals_wait(child, &run->status, &run->watch);
 }
 
 void record_describe_end(int status, char *text, size_t size)

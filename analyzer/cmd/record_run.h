@@ -7,10 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cmd/record_signals.h"
+
 struct record_run {
 	const char *who; /* "rooflinectl record", for what is told on stderr */
 	char **program;
-	const char *folder; /* of the recording */
+	const char *folder;	    /* of the recording */
+	struct signals_watch watch; /* while it runs */
 	bool is_started;
 	int status; /* as wait(2) tells it */
 };

@@ -178,17 +178,31 @@ static bool has_ended(pid_t program, int *status, int *problem)
 	return false;
 }
 
-int signals_wait(pid_t program, int *status)
+/* The next signal, or 0 when it is time for a tick. */
+static int next_signal(const struct signals_watch *watch, siginfo_t *signal)
 {
-	struct witness witness = {.pid = witness_start()};
-	int problem = 0;
-	siginfo_t signal;
+	struct timespec period = {watch->period_ms / 1000, watch->period_ms % 1000 * 1000000L};
 	sigset_t all;
+	int number;
 
 	sigfillset(&all);
-	while (!has_ended(program, status, &problem))
-		if (sigwaitinfo(&all, &signal) > 0 && signal.si_signo != SIGCHLD)
+	number = watch->tick ? sigtimedwait(&all, signal, &period) : sigwaitinfo(&all, signal);
+	return number > 0 && number != SIGCHLD ? number : 0;
+}
+
+int signals_wait(pid_t program, int *status, const struct signals_watch *watch)
+{
+	struct witness witness = {.pid = witness_start()};
+	int problem = 0, number;
+	siginfo_t signal;
+
+	while (!has_ended(program, status, &problem)) {
+		number = next_signal(watch, &signal);
+		if (number && number != watch->taken_signal)
 			receive(&signal, program, &witness);
+		if (watch->tick)
+			watch->tick(watch->user, number && number == watch->taken_signal);
+	}
 	witness_end(witness.pid);
 	return problem;
 }

@@ -1,7 +1,7 @@
 /*
  * record_signals.h - waits for a program as if it had been started without us.
  *
- * Whoever sends us a signal means the program, so every signal goes on to it.
+ * Whoever sends us a signal means the program, so every signal goes on to it, but for one that may be taken for us.
  */
 #ifndef ROOFLINE_RECORD_SIGNALS_H
 #define ROOFLINE_RECORD_SIGNALS_H
@@ -15,8 +15,16 @@ void signals_hold(void);
 /* In the child, before exec: signals are as they were before signals_hold(). */
 void signals_restore(void);
 
+/* What is done beside waiting; all of it 0 and NULL: nothing. */
+struct signals_watch {
+	int taken_signal;			 /* ours: it is not passed on; 0: all are */
+	int period_ms;				 /* how often tick is called */
+	void (*tick)(void *user, bool is_asked); /* is_asked: the taken signal came */
+	void *user;
+};
+
 /* Waits until the program has ended, and passes on what signals come.  Returns 0, or a negative errno. */
-int signals_wait(pid_t program, int *status);
+int signals_wait(pid_t program, int *status, const struct signals_watch *watch);
 
 /* Whether somebody asked for an end: INT, QUIT, TERM or HUP. */
 bool signals_are_end_asked(void);

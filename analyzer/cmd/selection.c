@@ -224,18 +224,18 @@ struct choice {
 	const struct selection *selection;
 	const struct profile *profile;
 	const struct profile_part *part;
-	bool *is_wanted_kernel; /* by kernel_names[]; NULL: all */
+	bool *is_wanted_kernel;		 /* by kernel_names[]; NULL: all */
+	struct profile_outside *outside; /* by devices[] */
 	uint64_t stream;
 	int64_t rank;
 };
 
-static bool keeps(const struct choice *choice, const struct profile_op *op)
+/* Whatever its time. */
+static bool is_wanted(const struct choice *choice, const struct profile_op *op)
 {
 	const struct profile *profile = choice->profile;
 	const struct profile_stream *stream = &profile->streams[op->stream];
 
-	if (op->start_ns < choice->part->from_ns || op->start_ns >= choice->part->to_ns)
-		return false;
 	if (choice->selection->stream && stream->stream != choice->stream)
 		return false;
 	if (choice->selection->rank && profile->processes[stream->process].rank != choice->rank)
@@ -297,11 +297,10 @@ static char *sentence_of(const struct selection *selection, const struct profile
 	describe(selection, asked, sizeof(asked));
 	if (part->to_ns != INT64_MAX)
 		snprintf(window, sizeof(window), ", from %s to %s after the first",
-			 format_ns((double)from_ns).text,
-			 format_ns((double)(part->to_ns - first_ns)).text);
+			 format_moment(from_ns).text, format_moment(part->to_ns - first_ns).text);
 	else if (part->from_ns != INT64_MIN)
 		snprintf(window, sizeof(window), ", from %s after the first to the end",
-			 format_ns((double)from_ns).text);
+			 format_moment(from_ns).text);
 	if (asprintf(
 		    &sentence,
 		    "%s of %s operations, by %s%s; all else is left out of what follows%s",
@@ -314,15 +313,55 @@ static char *sentence_of(const struct selection *selection, const struct profile
 	return sentence;
 }
 
-static size_t choose(bool *keeps_op, const struct choice *choice)
+static bool begins_before(const struct choice *choice, const struct profile_op *op)
 {
+	return choice->selection->skip.is_count ? op->start_ns < choice->part->from_ns
+						: op->end_ns <= choice->part->from_ns &&
+							  op->start_ns < choice->part->from_ns;
+}
+
+/* Whether it lies in the time or reaches into it; of those that do not, the nearest ones are remembered. */
+static bool is_in_time(struct choice *choice, uint32_t index)
+{
+	const struct profile_op *ops = choice->profile->ops, *op = &ops[index];
+	struct profile_outside *outside = &choice->outside[op->device];
+
+	if (begins_before(choice, op)) {
+		if (outside->before == PROFILE_NONE || op->end_ns >= ops[outside->before].end_ns)
+			outside->before = index;
+		return false;
+	}
+	if (op->start_ns >= choice->part->to_ns) {
+		if (outside->after == PROFILE_NONE) /* they come by start */
+			outside->after = index;
+		return false;
+	}
+	return true;
+}
+
+static size_t choose(bool *keeps_op, struct choice *choice)
+{
+	const struct profile *profile = choice->profile;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < choice->profile->op_count; i++) {
-		keeps_op[i] = keeps(choice, &choice->profile->ops[i]);
+	for (size_t i = 0; i < profile->device_count; i++)
+		choice->outside[i] = (struct profile_outside){PROFILE_NONE, PROFILE_NONE};
+	for (size_t i = 0; i < profile->op_count; i++) {
+		keeps_op[i] =
+			is_wanted(choice, &profile->ops[i]) && is_in_time(choice, (uint32_t)i);
 		kept += keeps_op[i];
 	}
 	return kept;
+}
+
+/* Whether a device was idle for all of the time, between operations before and behind it. */
+static bool is_in_gap(const struct choice *choice)
+{
+	for (size_t i = 0; i < choice->profile->device_count; i++)
+		if (choice->outside[i].before != PROFILE_NONE &&
+		    choice->outside[i].after != PROFILE_NONE)
+			return true;
+	return false;
 }
 
 static int fail_empty(const struct selection *selection, const struct profile *profile,
@@ -341,15 +380,17 @@ static int reduce(struct choice *choice, struct profile *profile, struct profile
 	size_t kept = choose(keeps_op, choice);
 	int64_t first_ns = 0;
 
-	if (!kept)
+	if (!kept && !is_in_gap(choice))
 		return fail_empty(choice->selection, profile, err);
 	for (size_t i = 0; i < profile->process_count; i++)
 		keeps_process[i] =
 			!choice->selection->rank || profile->processes[i].rank == choice->rank;
 	part->keeps_op = keeps_op;
 	part->keeps_process = keeps_process;
+	part->outside = choice->outside;
 	if (nth_start_ns(&first_ns, profile, 0) == 0)
 		*sentence = sentence_of(choice->selection, part, kept, profile, first_ns);
+	part->first_ns = first_ns;
 	if (!*sentence || profile_select(profile, part) < 0)
 		return err_set(err, -ENOMEM, "out of memory");
 	return 0;
@@ -373,7 +414,8 @@ int selection_apply(const struct selection *selection, struct profile *profile, 
 		return 0;
 	keeps_op = calloc(profile->op_count + 1, sizeof(*keeps_op));
 	keeps_process = calloc(profile->process_count + 1, sizeof(*keeps_process));
-	if (keeps_op && keeps_process) {
+	choice.outside = calloc(profile->device_count + 1, sizeof(*choice.outside));
+	if (keeps_op && keeps_process && choice.outside) {
 		rc = find_time(&part, selection, profile, err);
 	} else {
 		err_set(err, -ENOMEM, "out of memory");
@@ -384,6 +426,7 @@ int selection_apply(const struct selection *selection, struct profile *profile, 
 	if (rc == 0)
 		rc = reduce(&choice, profile, &part, keeps_op, keeps_process, sentence, err);
 	free(choice.is_wanted_kernel);
+	free(choice.outside);
 	free(keeps_op);
 	free(keeps_process);
 	return rc;

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WHO "rooflinectl verify"
+
 struct verify_arguments {
 	const char *before, *after;
 	const char *range;	   /* NULL: the whole run */
@@ -35,7 +37,7 @@ static const struct argp_option option_table[] = {
 	{"range", KEY_RANGE, "NAME", 0,
 	 "compare the NVTX range of that name, the mean of its occurrences, not the whole run", 0},
 	{"strategy", KEY_STRATEGY, "ID", 0,
-	 "id of the advice that was followed, or of its technique; without it the first with a prediction, or the change that this is a part of",
+	 "id of the advice that was followed, or of its technique; without it the first with a prediction, or the change that this is a part of unless AFTER still needs it",
 	 0},
 	{"gate", KEY_GATE, NULL, 0,
 	 "exit code 3 unless both did the same work and the measured speedup lies inside the predicted interval",
@@ -122,8 +124,8 @@ static int load(struct verification *verification, const struct verify_arguments
 	if (rc == 0)
 		rc = report_build(&verification->after, arguments->after, err);
 	if (rc == 0)
-		rc = report_choose_ceilings(verification->before, arguments->ceilings_path,
-					    "rooflinectl verify", err);
+		rc = report_choose_ceilings(verification->before, arguments->ceilings_path, WHO,
+					    err);
 	if (rc == 0)
 		rc = advice_find(&verification->advice, verification->before, arguments->range,
 				 err);
@@ -212,7 +214,6 @@ static const struct recommendation *choose(const struct advice *advice,
 	return first;
 }
 
-/* What was done when nobody says what: not only the part that comes first. */
 static const struct recommendation *whole_of(const struct advice *advice,
 					     const struct recommendation *item)
 {
@@ -221,6 +222,38 @@ static const struct recommendation *whole_of(const struct advice *advice,
 		    advice->items[i].device == item->device)
 			return &advice->items[i];
 	return item;
+}
+
+/* What is advised after the change as well was not what was changed. */
+static int is_advised_after(bool *is_advised, const struct verification *verification,
+			    const struct verify_arguments *arguments,
+			    const struct recommendation *item, struct err *err)
+{
+	struct advice *advice = NULL;
+	int rc = report_choose_ceilings(verification->after, arguments->ceilings_path, WHO, err);
+
+	if (rc == 0)
+		rc = advice_find(&advice, verification->after, arguments->range, err);
+	*is_advised = false;
+	for (size_t i = 0; rc == 0 && i < advice->count; i++)
+		*is_advised |= !strcmp(advice->items[i].id, item->id);
+	advice_free(advice);
+	return rc;
+}
+
+/* What was done when nobody says what: the change that the first advice is a part of, unless that is still to be done. */
+static int choose_whole(const struct recommendation **item, const struct verification *verification,
+			const struct verify_arguments *arguments, struct err *err)
+{
+	const struct recommendation *whole = whole_of(verification->advice, *item);
+	bool is_advised = false;
+	int rc = whole == *item
+			 ? 0
+			 : is_advised_after(&is_advised, verification, arguments, whole, err);
+
+	if (!is_advised)
+		*item = whole;
+	return rc;
 }
 
 static int fail_strategy(const struct advice *advice, const struct verify_arguments *arguments,
@@ -248,8 +281,12 @@ static int predict(struct verification *verification, const struct verify_argume
 	struct comparison *comparison = verification->comparison;
 	const struct predicted_speedup *predicted;
 
-	if (!arguments->strategy)
-		item = whole_of(verification->advice, item);
+	if (!arguments->strategy) {
+		int rc = choose_whole(&item, verification, arguments, err);
+
+		if (rc < 0)
+			return rc;
+	}
 	if (!item)
 		return arguments->strategy ? fail_strategy(verification->advice, arguments, err)
 					   : 0;

@@ -1,5 +1,21 @@
 #include "html/html_feed.h"
 
+#include "base/ns.h"
+
+/* Of a part of a recording what lies within. */
+static int visit(const struct html_feed *feed, struct html_item *item)
+{
+	const struct profile_window *window = &feed->report->profile->window;
+
+	if (window->is_part) {
+		if (item->end_ns < window->from_ns || item->start_ns > window->to_ns)
+			return 0;
+		item->start_ns = max_ns(item->start_ns, window->from_ns);
+		item->end_ns = min_ns(item->end_ns, window->to_ns);
+	}
+	return feed->visit(item, feed->context);
+}
+
 static int feed_range(const struct html_feed *feed, const struct profile_range *range)
 {
 	struct html_item item = {
@@ -12,7 +28,7 @@ static int feed_range(const struct html_feed *feed, const struct profile_range *
 
 	/* Two colors: those beside each other mostly differ in name. */
 	item.class_index = item.name & 1;
-	return item.row == PROFILE_NONE ? 0 : feed->visit(&item, feed->context);
+	return item.row == PROFILE_NONE ? 0 : visit(feed, &item);
 }
 
 static int feed_call(const struct html_feed *feed, const struct profile_call *call)
@@ -27,7 +43,7 @@ static int feed_call(const struct html_feed *feed, const struct profile_call *ca
 		.call = PROFILE_NONE,
 	};
 
-	return item.row == PROFILE_NONE ? 0 : feed->visit(&item, feed->context);
+	return item.row == PROFILE_NONE ? 0 : visit(feed, &item);
 }
 
 static int feed_op(const struct html_feed *feed, const struct profile_op *op)
@@ -41,7 +57,7 @@ static int feed_op(const struct html_feed *feed, const struct profile_op *op)
 		.call = op->call,
 	};
 
-	return item.row == PROFILE_NONE ? 0 : feed->visit(&item, feed->context);
+	return item.row == PROFILE_NONE ? 0 : visit(feed, &item);
 }
 
 struct gap_context {
@@ -84,7 +100,7 @@ static int feed_burst(const struct html_feed *feed, const struct burst *burst)
 		.call = PROFILE_NONE,
 	};
 
-	return item.row == PROFILE_NONE ? 0 : feed->visit(&item, feed->context);
+	return item.row == PROFILE_NONE ? 0 : visit(feed, &item);
 }
 
 int html_feed_all(const struct html_feed *feed)

@@ -51,7 +51,7 @@ static void widen(struct html_window *window, int64_t start_ns, int64_t end_ns)
 	window->to_ns = max_ns(window->to_ns, end_ns);
 }
 
-/* From the first moment of anything to the last. */
+/* From the first moment of anything to the last, of a part of a recording as far as that reaches. */
 static struct html_window whole_of(const struct profile *profile)
 {
 	struct html_window all = {INT64_MAX, INT64_MIN};
@@ -62,6 +62,10 @@ static struct html_window whole_of(const struct profile *profile)
 		widen(&all, profile->calls[i].start_ns, profile->calls[i].end_ns);
 	for (size_t i = 0; i < profile->range_count; i++)
 		widen(&all, profile->ranges[i].start_ns, profile->ranges[i].end_ns);
+	if (profile->window.is_part) {
+		all.from_ns = max_ns(all.from_ns, profile->window.from_ns);
+		all.to_ns = min_ns(all.to_ns, profile->window.to_ns);
+	}
 	return all.from_ns < all.to_ns ? all : (struct html_window){0, 1};
 }
 
@@ -259,7 +263,7 @@ static void add_times(struct timeline_page *page)
 	char text[32];
 
 	for (size_t i = 0; i < report->profile->device_count; i++)
-		if (report->profile->devices[i].op_count)
+		if (report->timeline->devices[i].wall_ns)
 			last_ns = max_ns(last_ns, report->timeline->devices[i].last_ns);
 	if (first_ns > last_ns) {
 		first_ns = origin_ns;

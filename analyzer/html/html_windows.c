@@ -36,14 +36,20 @@ static void merge(struct html_windows *windows)
 	windows->count = count;
 }
 
+/* So that windows have HTML_WINDOW_ITEMS in the mean; of fewer items one window is all of it. */
+static int64_t half_of_window_ns(int64_t length_ns, uint64_t item_count)
+{
+	if (item_count <= HTML_WINDOW_ITEMS / 2)
+		return length_ns + 1;
+	return (int64_t)((double)length_ns * HTML_WINDOW_ITEMS / 2 / (double)item_count) + 1;
+}
+
 void html_windows_choose(struct html_windows *windows, const struct report *report,
 			 struct html_window all, uint64_t item_count)
 {
 	const struct gap_analysis *gaps = report->gaps;
 	int64_t length_ns = all.to_ns - all.from_ns;
-	int64_t half_ns = (int64_t)((double)length_ns * HTML_WINDOW_ITEMS / 2 /
-				    (double)(item_count ? item_count : 1)) +
-			  1;
+	int64_t half_ns = half_of_window_ns(length_ns, item_count);
 
 	windows->count = 0;
 	for (size_t i = 0; i < gaps->longest_count && i < HTML_WINDOW_GAPS; i++) {

@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include "base/json_builder.h"
+#include "base/json_stream.h"
 #include "output/outputs.h"
 
 static json_t *dimensions_of(struct json_builder *json, const uint32_t dimensions[3])
@@ -59,26 +60,46 @@ static const void *row_at(const struct section *section, row_function at, const 
 	return section ? section_row(section, parent, index) : at(parent, index);
 }
 
-static json_t *rows_of(struct json_builder *json, const struct section *ordered,
-		       const struct column *columns, row_function at, const struct row *parent)
+/* There was no memory for it; the rows end there. */
+static json_t *failed_row(struct json_builder *json)
 {
-	bool is_plain = ordered && ordered->is_plain;
-	size_t top = parent->options ? parent->options->top : 0;
-	json_t *array = json_array();
-	struct row row = {.report = parent->report, .options = parent->options, .parent = parent};
+	json->has_failed = true;
+	return NULL;
+}
 
-	for (; (!top || row.index < top) && (row.item = row_at(ordered, at, parent, row.index));
-	     row.index++) {
-		json_t *item = json_object();
+/* The next row: an object, or the value of its one column; NULL after the last. */
+static json_t *next_row(struct json_builder *json, const struct section *ordered,
+			const struct column *columns, row_function at, struct row *row)
+{
+	size_t top = row->options ? row->options->top : 0;
+	json_t *object, *value;
 
-		put_columns(json, item, columns, &row, row.item);
-		if (is_plain)
-			json_builder_append(json, array,
-					    json_incref(json_object_get(item, columns->key)));
-		else
-			json_builder_append(json, array, json_incref(item));
-		json_decref(item);
-	}
+	row->item = top && row->index >= top ? NULL : row_at(ordered, at, row->parent, row->index);
+	if (!row->item)
+		return NULL;
+	object = json_object();
+	put_columns(json, object, columns, row, row->item);
+	row->index++;
+	if (!object || !ordered || !ordered->is_plain)
+		return object ? object : failed_row(json);
+	value = json_incref(json_object_get(object, columns->key));
+	json_decref(object);
+	return value ? value : failed_row(json);
+}
+
+static struct row first_row(const struct row *parent)
+{
+	return (struct row){.report = parent->report, .options = parent->options, .parent = parent};
+}
+
+static json_t *rows_of(struct json_builder *json, const struct column *columns, row_function at,
+		       const struct row *parent)
+{
+	json_t *array = json_array(), *item;
+	struct row row = first_row(parent);
+
+	while ((item = next_row(json, NULL, columns, at, &row)))
+		json_builder_append(json, array, item);
 	return array;
 }
 
@@ -86,7 +107,7 @@ static json_t *row_of(struct json_builder *json, const struct column *column, st
 		      const void *from)
 {
 	json_t *object = json_object();
-	struct row row = {.report = parent->report, .options = parent->options, .parent = parent};
+	struct row row = first_row(parent);
 
 	row.item = column_base(column, parent, from);
 	put_columns(json, object, column->columns, &row, row.item);
@@ -145,7 +166,7 @@ static void put_column(struct json_builder *json, json_t *object, const struct c
 		break;
 	case COLUMN_ROWS:
 		json_builder_put(json, object, column->key,
-				 rows_of(json, NULL, column->columns, column->at, row));
+				 rows_of(json, column->columns, column->at, row));
 		break;
 	default:
 		put_value(json, object, column, row, from);
@@ -161,56 +182,113 @@ static void put_columns(struct json_builder *json, json_t *object, const struct 
 
 /* ---- whole documents ---- */
 
-#define REPORT_FORM (JSON_INDENT(2) | JSON_REAL_PRECISION(15))
+#define REPORT_FORM JSON_REAL_PRECISION(15)
 
-static json_t *begin(struct json_builder *json)
+/* A document as it is written: only what is at hand of it is in memory, as rows may be any number. */
+struct document {
+	struct json_stream stream;
+	struct json_builder piece; /* what failed of a piece that is made */
+};
+
+static void begin(struct document *document, FILE *out)
 {
-	json_t *root = json_object();
+	*document = (struct document){0};
+	json_stream_open(&document->stream, out, REPORT_FORM);
+	json_stream_begin(&document->stream, NULL, '{');
+	json_stream_put(&document->stream, "schema", json_integer(OUTPUT_SCHEMA));
+}
 
-	json_builder_put(json, root, "schema", json_integer(OUTPUT_SCHEMA));
-	return root;
+static int end(struct document *document, const char *what, struct err *err)
+{
+	json_stream_end(&document->stream, '}');
+	return json_stream_close(&document->stream, what, err);
+}
+
+/* Of a piece of which something is missing nothing is written. */
+static void write_piece(struct document *document, const char *key, json_t *piece)
+{
+	if (document->piece.has_failed) {
+		json_decref(piece);
+		piece = NULL;
+	}
+	json_stream_put(&document->stream, key, piece);
+}
+
+static void write_rows(struct document *document, const char *key, const struct section *ordered,
+		       const struct column *columns, row_function at, const struct row *parent)
+{
+	struct row row = first_row(parent);
+	json_t *item;
+
+	json_stream_begin(&document->stream, key, '[');
+	while (document->stream.rc == 0 &&
+	       (item = next_row(&document->piece, ordered, columns, at, &row)))
+		write_piece(document, NULL, item);
+	if (document->piece.has_failed)
+		write_piece(document, NULL, NULL);
+	json_stream_end(&document->stream, ']');
+}
+
+static void write_columns(struct document *document, const struct column *columns, struct row *row)
+{
+	for (const struct column *column = columns; column->type; column++) {
+		json_t *members, *value;
+		const char *key;
+
+		if (column->type == COLUMN_ROWS) {
+			write_rows(document, column->key, NULL, column->columns, column->at, row);
+			continue;
+		}
+		members = json_object();
+		put_column(&document->piece, members, column, row, row->item);
+		if (document->piece.has_failed)
+			write_piece(document, column->key, NULL);
+		json_object_foreach(members, key, value)
+			write_piece(document, key, json_incref(value));
+		json_decref(members);
+	}
 }
 
 int json_write(const struct column *columns, const void *item, FILE *out, const char *what,
 	       struct err *err)
 {
-	struct json_builder json = {0};
+	struct document document;
 	struct row row = {.item = item};
-	json_t *root = begin(&json);
 
-	put_columns(&json, root, columns, &row, item);
-	return json_builder_write(&json, root, out, REPORT_FORM, what, err);
+	begin(&document, out);
+	write_columns(&document, columns, &row);
+	return end(&document, what, err);
 }
 
-static json_t *section_of(struct json_builder *json, const struct section *section,
+static void write_section(struct document *document, const struct section *section,
 			  const struct report *report, const struct output_options *options)
 {
 	const struct report *from = section_report(section, report);
 	struct row root = {.report = from, .options = options, .item = from};
-	json_t *object;
 
-	if (!section->object)
-		return rows_of(json, section, section->columns, section->at, &root);
-	object = json_object();
-	put_columns(json, object, section->object, &root, root.item);
-	return object;
+	if (!section->object) {
+		write_rows(document, section->key, section, section->columns, section->at, &root);
+		return;
+	}
+	json_stream_begin(&document->stream, section->key, '{');
+	write_columns(document, section->object, &root);
+	json_stream_end(&document->stream, '}');
 }
 
 int output_json(const struct report *report, FILE *out, const struct output_options *options,
 		struct err *err)
 {
-	struct json_builder json = {0};
-	json_t *root = begin(&json);
+	struct document document;
 
-	json_builder_put(&json, root, "recording", json_builder_text(report->profile->path));
-	json_builder_put(&json, root, "selection",
-			 report->selection ? json_builder_text(report->selection) : json_null());
-	json_builder_put(&json, root, "first_ns",
-			 report->profile->op_count ? json_integer(report_first_ns(report))
-						   : json_null());
+	begin(&document, out);
+	json_stream_put(&document.stream, "recording", json_builder_text(report->profile->path));
+	json_stream_put(&document.stream, "selection",
+			report->selection ? json_builder_text(report->selection) : json_null());
+	json_stream_put(&document.stream, "first_ns",
+			report->profile->op_count ? json_integer(report_first_ns(report))
+						  : json_null());
 	for (size_t i = 0; sections[i]; i++)
 		if (section_is_wanted(sections[i], options))
-			json_builder_put(&json, root, sections[i]->key,
-					 section_of(&json, sections[i], report, options));
-	return json_builder_write(&json, root, out, REPORT_FORM, "the report", err);
+			write_section(&document, sections[i], report, options);
+	return end(&document, "the report", err);
 }

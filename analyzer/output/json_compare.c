@@ -102,9 +102,11 @@ static struct value get_judged(struct row *row, const void *from)
 }
 
 static const struct column side_columns[] = {
-	COMPUTED("side", get_letter), FIELD(struct side, name),	     LIST("recordings", path_at),
-	FIELD(struct side, limit),    FIELD(struct side, selection), COMPUTED("judged", get_judged),
-	SENTENCES(differences),	      SENTENCES(warnings),	     {0}};
+	COMPUTED("side", get_letter),  FIELD(struct side, name),
+	LIST("recordings", path_at),   FIELD(struct side, limit),
+	FIELD(struct side, selection), COMPUTED("judged", get_judged),
+	SENTENCES(differences),	       SENTENCES(obstacles),
+	SENTENCES(warnings),	       {0}};
 
 static const void *side_at(const struct row *parent, size_t index)
 {

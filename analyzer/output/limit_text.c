@@ -78,6 +78,43 @@ static void put_kind(struct sentence *sentence, const struct limit *limit)
 			format_percent((double)limit->cause_ns, (double)limit->wall_ns).text);
 }
 
+/* ---- of several ranks ---- */
+
+#define LEAST_WAIT_PART 0.1
+
+/* "; waiting for rank 3 takes 19.1% of all ranks' time: its copies took longer" */
+static void put_late(struct sentence *sentence, const struct report *report)
+{
+	const struct job *job = report->job;
+	const struct job_rank *late = job_latest(job);
+	char name[256];
+
+	if (!late || (double)late->late.caused_wait_ns < LEAST_WAIT_PART * (double)job->all.wall_ns)
+		return;
+	job_name_rank(name, sizeof(name), report->profile, late);
+	sentence_append(
+		sentence, "; waiting for %s takes %s of all ranks' time: %s", name,
+		format_percent((double)late->late.caused_wait_ns, (double)job->all.wall_ns).text,
+		job_late_words(job_late_cause(&late->late)));
+}
+
+/* Whether a job's ranks communicate longer, with nothing beside it, than they do anything else. */
+static bool is_exposed(const struct job *job)
+{
+	const struct job_times *all = &job->all;
+
+	return all->exposed_ns > all->computation_ns && all->exposed_ns > all->idle_ns &&
+	       all->exposed_ns > all->busy_ns - all->computation_ns - all->exposed_ns;
+}
+
+static void put_exposed(struct sentence *sentence, const struct job *job)
+{
+	sentence_append(sentence, "exposed communication, %s of all ranks' time",
+			format_percent((double)job->all.exposed_ns, (double)job->all.wall_ns).text);
+}
+
+/* ---- all ---- */
+
 struct sentence limit_sentence(const struct report *report)
 {
 	const struct limit limit = limit_find(report);
@@ -87,6 +124,11 @@ struct sentence limit_sentence(const struct report *report)
 		sentence_append(&sentence, "nothing was recorded on a GPU");
 		return sentence;
 	}
+	if (is_exposed(report->job)) {
+		put_exposed(&sentence, report->job);
+		put_late(&sentence, report);
+		return sentence;
+	}
 	if (report->profile->device_count > 1)
 		sentence_append(&sentence, "GPU %zu: ", limit.device);
 	put_kind(&sentence, &limit);
@@ -94,5 +136,6 @@ struct sentence limit_sentence(const struct report *report)
 		put_untraced(&sentence, report, limit.device);
 	if (limit.kind == LIMIT_KERNELS)
 		put_kernel(&sentence, &limit, report);
+	put_late(&sentence, report);
 	return sentence;
 }

@@ -2,6 +2,7 @@
 #include "output/compare.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -49,6 +50,17 @@ static struct figure figure_of(const struct side_value *value, enum measure_unit
 	return figure;
 }
 
+/* Of an iteration: of as much work as one of the first side does. */
+static struct figure figure_at(const struct sides *sides, const struct side_row *row, size_t side)
+{
+	struct side_value value = row->values[side];
+	double factor = row->what.group == MEASURE_STEADY ? sides_steady_factor(sides, side) : 1;
+
+	if (factor > 0)
+		value.value *= factor;
+	return figure_of(&value, row->what.unit);
+}
+
 /* "+12.3% ~" */
 static struct figure change_of(struct compare_page *page, const struct side_value *value)
 {
@@ -67,6 +79,9 @@ static struct figure change_of(struct compare_page *page, const struct side_valu
 		snprintf(figure.text, sizeof(figure.text), "%s", words[value->change]);
 	else if (isnan(value->ratio))
 		snprintf(figure.text, sizeof(figure.text), "from 0%s", mark);
+	else if (value->ratio >= 1000)
+		snprintf(figure.text, sizeof(figure.text),
+			 value->ratio < 1e6 ? "%.0fx%s" : "%.0ex%s", value->ratio, mark);
 	else if (value->ratio >= 10)
 		snprintf(figure.text, sizeof(figure.text), "%.3gx%s", value->ratio, mark);
 	else
@@ -84,7 +99,7 @@ static void put_figures(struct compare_page *page, const char *label, const stru
 	page_text(&page->page, label, page->label_width);
 	for (size_t i = 0; i < page->sides->count && used < sizeof(line) - 64; i++) {
 		used += (size_t)snprintf(line + used, sizeof(line) - used, "%*s", FIGURE_WIDTH,
-					 figure_of(&row->values[i], row->what.unit).text);
+					 figure_at(page->sides, row, i).text);
 		if (i)
 			used += (size_t)snprintf(line + used, sizeof(line) - used, "%*s",
 						 CHANGE_WIDTH,
@@ -226,6 +241,14 @@ static struct told count_items(const struct sides *sides, size_t first, size_t e
 	return told;
 }
 
+static bool is_scaled(const struct sides *sides)
+{
+	for (size_t i = 1; i < sides->count; i++)
+		if (sides->items[i].steady.row_count != sides->items[i].first_row_count)
+			return true;
+	return false;
+}
+
 static void put_group(struct compare_page *page, size_t first, size_t end)
 {
 	const struct sides *sides = page->sides;
@@ -241,6 +264,8 @@ static void put_group(struct compare_page *page, size_t first, size_t end)
 			 format_count(told.count).text, format_count(told.changed_count).text);
 	else
 		note[0] = '\0';
+	if (sides->rows[first].what.group == MEASURE_STEADY && is_scaled(sides))
+		snprintf(note, sizeof(note), "of A, and the same work of the others");
 	page_title(&page->page, measure_group_title(sides->rows[first].what.group), note);
 	if (rows)
 		put_heads(page);
@@ -272,20 +297,42 @@ static const char *certainty(enum change change)
 					 : ", beyond noise";
 }
 
+static struct figure figure_times(struct side_value value, uint64_t count, enum measure_unit unit)
+{
+	value.value *= (double)count;
+	return figure_of(&value, unit);
+}
+
+/* "an iteration: 26.9 us to 5.50 us", or of as many as do the same work */
+static void describe_times(const struct side *side, const struct side_row *row,
+			   const struct side_value *value, char *text, size_t size)
+{
+	bool is_steady = row->what.group == MEASURE_STEADY;
+	uint64_t first_count = is_steady ? side->first_row_count : 1;
+	uint64_t count = is_steady ? side->steady.row_count : 1;
+	char what[96] = "from first to last operation";
+
+	if (is_steady && first_count == 1 && count == 1)
+		snprintf(what, sizeof(what), "in the steady state, an iteration");
+	else if (is_steady)
+		snprintf(what, sizeof(what),
+			 "in the steady state, %" PRIu64 " iteration%s to %" PRIu64, first_count,
+			 first_count == 1 ? "" : "s in a row", count);
+	snprintf(text, size, "%s: %s to %s", what,
+		 figure_times(row->values[0], first_count, row->what.unit).text,
+		 figure_times(*value, count, row->what.unit).text);
+}
+
 static void put_result(struct compare_page *page, size_t side)
 {
 	const struct side_row *row = sides_judged(page->sides, side);
-	char result[64], text[256];
+	char result[64], times[192], text[320];
 
 	if (!row || isnan(row->values[side].ratio))
 		return;
 	describe_result(&row->values[side], result, sizeof(result));
-	snprintf(text, sizeof(text), "%s %s: %s to %s%s", result,
-		 row->what.group == MEASURE_STEADY ? "in the steady state, an iteration"
-						   : "from first to last operation",
-		 figure_of(&row->values[0], row->what.unit).text,
-		 figure_of(&row->values[side], row->what.unit).text,
-		 certainty(row->values[side].change));
+	describe_times(&page->sides->items[side], row, &row->values[side], times, sizeof(times));
+	snprintf(text, sizeof(text), "%s %s%s", result, times, certainty(row->values[side].change));
 	page_wrap(&page->page, "     ", text, 5);
 }
 
@@ -314,6 +361,7 @@ static void put_side(struct compare_page *page, size_t index)
 	snprintf(limit, sizeof(limit), "limit: %s", side->limit ? side->limit : "not known");
 	page_wrap(&page->page, "     ", limit, 7);
 	put_sentences(page, "     not the same work: ", &side->differences);
+	put_sentences(page, "     disturbed times: ", &side->obstacles);
 	put_sentences(page, "     warning: ", &side->warnings);
 	if (index && side->steady.count && page->sides->items[0].steady.count &&
 	    !side->steady.row_count)

@@ -179,10 +179,6 @@ int loader_sum_losses(struct profile *profile);
 int loader_add_process(struct loader *loader, const struct recording_process *source,
 		       struct err *err);
 
-/* Which run a process is of, as its process.csv says; one of those that are joined, or RUN_ONLY for all others, and where it
- * cannot be read, which is told when the folder is loaded.  Returns 0 or -ENOMEM. */
-int loader_run_of(enum roofline_run *run, const struct recording_process *source);
-
 /* ---- loader_tables.c ---- */
 
 int loader_read_small_tables(struct process_loader *loader);

@@ -5,10 +5,22 @@
 #include "base/worker.h"
 #include "trace/loader.h"
 
+static void count_copies(struct reader_losses *losses, const struct recording_process *source)
+{
+	const struct reader_place place = {source->name, TRACE_TABLE_process, 0};
+
+	for (size_t i = 0; i < source->copy_count; i++)
+		reader_count_loss(losses, READER_copied_processes, &place,
+				  "%s holds the same process, which counts once",
+				  source->copy_name);
+}
+
 static int add_reader_losses(struct process_loader *loader)
 {
 	struct reader_losses *sum = &loader->small.losses;
 	int rc = 0;
+
+	count_copies(sum, loader->source);
 
 	reader_merge_losses(sum, &loader->kernels.losses);
 	reader_merge_losses(sum, &loader->calls.losses);
@@ -67,36 +79,6 @@ static int read_large_tables(struct process_loader *loader)
 	if (rc == 0)
 		rc = samples_rc;
 	return rc < 0 ? rc : calls_rc;
-}
-
-/* ---- which run ---- */
-
-static int find_run(const union trace_row *row, const struct reader_place *place, void *context)
-{
-	static const char *const joined[] = {
-		[RUN_GRAPHS] = "2", [RUN_COUNTERS] = "3", [RUN_SAMPLES] = "4"};
-	enum roofline_run *found = context;
-
-	(void)place;
-	if (strcmp(row->process.key, "run") != 0)
-		return 0;
-	*found = RUN_ONLY;
-	for (int run = RUN_GRAPHS; run <= RUN_MOST; run++)
-		if (!strcmp(row->process.value, joined[run]))
-			*found = (enum roofline_run)run;
-	return 0;
-}
-
-int loader_run_of(enum roofline_run *run, const struct recording_process *source)
-{
-	struct reader_losses losses = {0};
-	struct err err = {""};
-
-	*run = RUN_ONLY;
-	return reader_read_table(source, TRACE_TABLE_process, find_run, run, &losses, &err) ==
-			       -ENOMEM
-		       ? -ENOMEM
-		       : 0;
 }
 
 /* ---- one process ---- */

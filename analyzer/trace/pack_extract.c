@@ -41,7 +41,7 @@ static int extract_file(struct packed *packed, const char *folder, const char *n
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return err_set(err, -errno, "%s: cannot be written: %s", path, strerror(errno));
-	rc = packed_copy(packed, fd, path, "", err);
+	rc = packed_copy(packed, fd, path, "; give -o a folder with space", err);
 	set_time(fd, packed);
 	if (close(fd) < 0 && rc >= 0)
 		rc = err_set(err, -errno, "%s: could not be written: %s", path, strerror(errno));

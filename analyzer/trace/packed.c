@@ -12,8 +12,10 @@
 
 #include "base/new_file.h"
 #include "base/paths.h"
+#include "base/unpack_limit.h"
 
 #define BLOCK_BYTES ((size_t)64 * 1024)
+#define HEADER_BYTES 512 /* of a file in a tar */
 #define MOST_ZERO_BYTES ((size_t)64 * 1024 * 1024)
 
 struct packed {
@@ -25,6 +27,8 @@ struct packed {
 	char block[BLOCK_BYTES];
 	char read[BLOCK_BYTES]; /* what libarchive is given */
 	size_t zero_bytes;	/* in a row */
+	uint64_t read_bytes;
+	struct unpack_limit limit;
 };
 
 bool packed_find(char *buffer, size_t size, const char *path)
@@ -99,8 +103,10 @@ static la_ssize_t read_block(struct archive *archive, void *context, const void 
 		archive_set_error(archive, errno, "%s", strerror(errno));
 	else if (is_endless(packed, (size_t)length))
 		archive_set_error(archive, EILSEQ, "nothing but zeros");
-	else
+	else {
+		packed->read_bytes += (uint64_t)length;
 		return length;
+	}
 	return -1;
 }
 
@@ -116,8 +122,9 @@ static bool archive_prepare(struct packed *packed)
 {
 	struct archive *archive = packed->archive;
 
-	/* The option makes it read up to the checksum, behind the end of the tar. */
-	return archive_read_support_filter_zstd(archive) >= ARCHIVE_WARN &&
+	/* ARCHIVE_WARN: it would start a program for zstd, as nothing of a recording may.  The option makes it read up to
+	 * the checksum, behind the end of the tar. */
+	return archive_read_support_filter_zstd(archive) == ARCHIVE_OK &&
 	       archive_read_support_format_tar(archive) >= ARCHIVE_WARN &&
 	       archive_read_set_options(archive, "tar:read_concatenated_archives") == ARCHIVE_OK &&
 	       open_blocks(packed);
@@ -213,7 +220,26 @@ int packed_next(struct packed *packed, const char **name, struct err *err)
 	} while (archive_entry_filetype(entry) == AE_IFDIR);
 	*name = without_dot(archive_entry_pathname(entry));
 	rc = judge(packed, entry, *name, err);
+	if (rc == 0)
+		rc = unpack_limit_add(&packed->limit, HEADER_BYTES, packed->read_bytes,
+				      packed->path, err);
 	return rc < 0 ? rc : 1;
+}
+
+/* Writes the block that was read last. */
+static int write_block(struct packed *packed, size_t count, int fd, const char *target,
+		       const char *remedy, struct err *err)
+{
+	int rc = unpack_limit_add(&packed->limit, count, packed->read_bytes, packed->path, err);
+
+	if (rc == 0)
+		rc = unpack_limit_look(&packed->limit, fd, target, remedy, err);
+	if (rc < 0)
+		return rc;
+	rc = write_all(fd, packed->block, count);
+	return rc < 0 ? err_set(err, rc, "%s: cannot be written: %s%s", target, strerror(-rc),
+				remedy)
+		      : 0;
 }
 
 long long packed_copy(struct packed *packed, int fd, const char *target, const char *remedy,
@@ -223,11 +249,10 @@ long long packed_copy(struct packed *packed, int fd, const char *target, const c
 	la_ssize_t count;
 
 	while ((count = archive_read_data(packed->archive, packed->block, BLOCK_BYTES)) > 0) {
-		int rc = write_all(fd, packed->block, (size_t)count);
+		int rc = write_block(packed, (size_t)count, fd, target, remedy, err);
 
 		if (rc < 0)
-			return err_set(err, rc, "%s: cannot be written: %s%s", target,
-				       strerror(-rc), remedy);
+			return rc;
 		copied_bytes += count;
 	}
 	return count < 0 ? fail(packed, err) : copied_bytes;

@@ -6,6 +6,7 @@
 
 #include "trace/join_counters.h"
 #include "trace/loader.h"
+#include "trace/process_facts.h"
 #include "trace/recording.h"
 #include "base/stable_sort.h"
 
@@ -99,6 +100,17 @@ static int sort_profile(struct profile *profile)
 	return 0;
 }
 
+/* One that is empty is there as well: a slice of nothing begins somewhere, too. */
+#define KEEP_ARRAY(array) ((array) || ((array) = calloc(1, sizeof(*(array)))))
+
+static int keep_arrays(struct profile *profile)
+{
+	return KEEP_ARRAY(profile->ops) && KEEP_ARRAY(profile->calls) &&
+			       KEEP_ARRAY(profile->ranges) && KEEP_ARRAY(profile->samples)
+		       ? 0
+		       : -ENOMEM;
+}
+
 /* Every device and thread gets its slice of the sorted arrays. */
 static void set_slices(struct profile *profile)
 {
@@ -164,14 +176,6 @@ struct loading {
 	struct err first_failure;
 };
 
-/* A process folder named by itself is a recording, whichever run it is of. */
-static int find_run(enum roofline_run *run, const struct recording *recording,
-		    const struct recording_process *process)
-{
-	*run = RUN_ONLY;
-	return recording->is_process ? 0 : loader_run_of(run, process);
-}
-
 /* Adds the processes of one run.  One that cannot be read is passed over while there are others. */
 static int add_processes(struct loader *loader, struct loading *loading, enum roofline_run run,
 			 struct err *err)
@@ -181,10 +185,8 @@ static int add_processes(struct loader *loader, struct loading *loading, enum ro
 
 	for (size_t i = 0; i < recording->process_count && rc == 0; i++) {
 		struct err failure = {""};
-		enum roofline_run its_run;
 
-		rc = find_run(&its_run, recording, &recording->processes[i]);
-		if (rc < 0 || its_run != run)
+		if (recording->processes[i].run != run)
 			continue;
 		rc = loader_add_process(loader, &recording->processes[i], &failure);
 		if (rc == -ENODATA) {
@@ -215,6 +217,8 @@ static int load_run(struct profile **out, struct loading *loading, enum roofline
 		rc = loader_sort_arguments(loader.profile);
 	if (rc == 0)
 		rc = loader_sum_losses(loader.profile);
+	if (rc == 0)
+		rc = keep_arrays(loader.profile);
 	if (rc == 0) {
 		loader_sort_machine_codes(loader.profile);
 		set_slices(loader.profile);
@@ -293,6 +297,8 @@ int profile_load_tables(struct profile **out, const char *path, uint64_t tables,
 	struct profile *profile = NULL;
 	int rc = recording_open(&loading.recording, path, err);
 
+	if (rc == 0 && (rc = process_facts_read(&loading.recording)) < 0)
+		err_set(err, rc, "%s: out of memory", path);
 	if (rc == 0)
 		rc = load_runs(&profile, &loading, err);
 	if (rc == 0 && !profile->process_count)

@@ -38,6 +38,13 @@
 #define STREAM_NON_BLOCKING 2 /* CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING */
 
 /* One GPU, merged over the processes by UUID (by ordinal and name where there is none). */
+/* The operations around a part of a recording, in ops[] behind the op_count that are of it; PROFILE_NONE: none.  What was
+ * idle up to the ends of the part was so between these and its own. */
+struct profile_outside {
+	uint32_t before,
+		after; /* the one that ended last before the part, the one that began first behind it */
+};
+
 struct profile_device {
 	char *name;
 	char *uuid;
@@ -49,6 +56,7 @@ struct profile_device {
 	uint64_t l2_bytes;
 	uint32_t max_warps_per_sm, max_blocks_per_sm, max_registers_per_sm, max_shared_bytes_per_sm;
 	size_t first_op, op_count;	   /* its slice of ops[] */
+	struct profile_outside outside;	   /* of a part */
 	size_t first_sample, sample_count; /* of samples[] */
 	size_t first_span, span_count;	   /* of sampled_spans[] */
 	uint32_t sampled;		   /* bit 1 << SAMPLED_role: what samples[] know of it */
@@ -416,10 +424,18 @@ struct profile_loss_sum {
 };
 
 /* The reader's own losses: unreadable_rows, orphan_ids, invalid_times, cut_off_rows, nul_bytes,
- * newer_schema: READER_LOSS_KINDS of reader.h says what each is. */
+ * newer_schema, copied_processes: READER_LOSS_KINDS of reader.h says what each is. */
+
+/* The time that was selected (profile_select.h); without a selection is_part is false. */
+struct profile_window {
+	bool is_part;
+	int64_t first_ns; /* when the first operation of the whole recording began, INT64_MAX: there is none */
+	int64_t from_ns, to_ns; /* INT64_MIN and INT64_MAX where it has no such end */
+};
 
 struct profile {
 	char *path; /* folder of the recording */
+	struct profile_window window;
 	struct profile_process *processes;
 	size_t process_count;
 	struct profile_device *devices;
@@ -446,6 +462,7 @@ struct profile {
 	size_t graph_launch_count;
 	struct profile_op *ops; /* by device, then start_ns, then end_ns */
 	size_t op_count;
+	size_t outside_count; /* ops[] behind those: of profile_outside */
 	struct profile_call_name *call_names;
 	size_t call_name_count;
 	struct profile_call *calls; /* by thread, then start_ns */

@@ -31,7 +31,65 @@ static bool keeps_at(const struct selecting *selecting, uint32_t thread, int64_t
 
 /* ---- operations ---- */
 
-static void select_ops(struct selecting *selecting)
+/* The calls of the thread that launched what comes behind the part, from the last one before the part on. */
+static void keep_way_to(struct selecting *selecting, const struct profile_op *op)
+{
+	const struct profile *profile = selecting->profile;
+	size_t first, i;
+
+	if (op->call == PROFILE_NONE)
+		return;
+	first = profile->threads[profile->calls[op->call].thread].first_call;
+	for (i = op->call; i > first && profile->calls[i].end_ns > selecting->part->from_ns; i--)
+		selecting->keeps_call[i] = true;
+	selecting->keeps_call[i] = true;
+}
+
+/* They are copied before others take their place. */
+static int copy_outside(struct selecting *selecting, struct profile_op **copies)
+{
+	struct profile *profile = selecting->profile;
+	size_t count = 0;
+
+	*copies = malloc((2 * profile->device_count + 1) * sizeof(**copies));
+	if (!*copies)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->device_count; i++) {
+		struct profile_outside outside = selecting->part->outside[i];
+
+		if (outside.before != PROFILE_NONE) {
+			(*copies)[count++] = profile->ops[outside.before];
+			if (profile->ops[outside.before].call != PROFILE_NONE)
+				selecting->keeps_call[profile->ops[outside.before].call] = true;
+		}
+		if (outside.after != PROFILE_NONE) {
+			(*copies)[count++] = profile->ops[outside.after];
+			keep_way_to(selecting, &profile->ops[outside.after]);
+		}
+	}
+	profile->outside_count = count;
+	return 0;
+}
+
+/* Behind those of the part there is room: they were among those that went. */
+static void put_outside(struct selecting *selecting, const struct profile_op *copies)
+{
+	struct profile *profile = selecting->profile;
+	uint32_t next = (uint32_t)profile->op_count;
+
+	memcpy(profile->ops + profile->op_count, copies, profile->outside_count * sizeof(*copies));
+	for (size_t i = 0; i < profile->device_count; i++) {
+		struct profile_outside *outside = &profile->devices[i].outside;
+
+		*outside = selecting->part->outside[i];
+		if (outside->before != PROFILE_NONE)
+			outside->before = next++;
+		if (outside->after != PROFILE_NONE)
+			outside->after = next++;
+	}
+}
+
+static void keep_ops(struct selecting *selecting)
 {
 	struct profile *profile = selecting->profile;
 	size_t kept = 0;
@@ -45,12 +103,27 @@ static void select_ops(struct selecting *selecting)
 				continue;
 			if (profile->ops[op].call != PROFILE_NONE)
 				selecting->keeps_call[profile->ops[op].call] = true;
+			if (kept == first)
+				keep_way_to(selecting, &profile->ops[op]);
 			profile->ops[kept++] = profile->ops[op];
 		}
 		device->first_op = first;
 		device->op_count = kept - first;
 	}
 	profile->op_count = kept;
+}
+
+static int select_ops(struct selecting *selecting)
+{
+	struct profile_op *copies;
+	int rc = copy_outside(selecting, &copies);
+
+	if (rc == 0) {
+		keep_ops(selecting);
+		put_outside(selecting, copies);
+		free(copies);
+	}
+	return rc;
 }
 
 /* ---- calls, and what names them ---- */
@@ -83,7 +156,7 @@ static void select_calls(struct selecting *selecting)
 	for (size_t i = 0; i < profile->thread_count; i++)
 		select_calls_of(selecting, &profile->threads[i], &kept);
 	profile->call_count = kept;
-	for (size_t i = 0; i < profile->op_count; i++)
+	for (size_t i = 0; i < profile->op_count + profile->outside_count; i++)
 		if (profile->ops[i].call != PROFILE_NONE)
 			profile->ops[i].call = selecting->call_of[profile->ops[i].call];
 }
@@ -196,14 +269,28 @@ static void cover(struct profile_process *process, int64_t start_ns, int64_t end
 		process->last_ns = end_ns;
 }
 
-static void cover_rows(struct profile *profile)
+static void cover_call(struct profile *profile, const struct profile_call *call)
 {
-	for (size_t i = 0; i < profile->op_count; i++)
-		cover(&profile->processes[profile_op_process(profile, &profile->ops[i])],
-		      profile->ops[i].start_ns, profile->ops[i].end_ns);
+	cover(&profile->processes[profile->threads[call->thread].process], call->start_ns,
+	      call->end_ns);
+}
+
+/* Not the calls that only tell what led to an operation outside. */
+static void cover_rows(const struct selecting *selecting)
+{
+	struct profile *profile = selecting->profile;
+
+	for (size_t i = 0; i < profile->op_count; i++) {
+		const struct profile_op *op = &profile->ops[i];
+
+		cover(&profile->processes[profile_op_process(profile, op)], op->start_ns,
+		      op->end_ns);
+		if (op->call != PROFILE_NONE)
+			cover_call(profile, &profile->calls[op->call]);
+	}
 	for (size_t i = 0; i < profile->call_count; i++)
-		cover(&profile->processes[profile->threads[profile->calls[i].thread].process],
-		      profile->calls[i].start_ns, profile->calls[i].end_ns);
+		if (reaches_into(selecting, profile->calls[i].start_ns, profile->calls[i].end_ns))
+			cover_call(profile, &profile->calls[i]);
 }
 
 /* ---- samples ---- */
@@ -255,18 +342,21 @@ int profile_select(struct profile *profile, const struct profile_part *part)
 
 	selecting.keeps_call = calloc(profile->call_count + 1, sizeof(*selecting.keeps_call));
 	selecting.call_of = calloc(profile->call_count + 1, sizeof(*selecting.call_of));
-	if (selecting.keeps_call && selecting.call_of) {
-		select_ops(&selecting);
+	if (selecting.keeps_call && selecting.call_of)
+		rc = select_ops(&selecting);
+	else
+		rc = -ENOMEM;
+	if (rc == 0) {
 		select_calls(&selecting);
 		select_by_call(&selecting);
 		select_ranges(&selecting);
 		select_times(&selecting);
 		select_samples(&selecting);
-		cover_rows(profile);
+		cover_rows(&selecting);
 		drop_run(&profile->graph_run);
 		drop_run(&profile->sample_run);
-	} else {
-		rc = -ENOMEM;
+		profile->window =
+			(struct profile_window){true, part->first_ns, part->from_ns, part->to_ns};
 	}
 	free(selecting.keeps_call);
 	free(selecting.call_of);

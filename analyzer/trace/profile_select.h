@@ -10,13 +10,16 @@
 
 struct profile_part {
 	int64_t from_ns,
-		to_ns; /* calls, ranges, samples and waits that lie in it or reach into it */
-	const bool *keeps_op, *keeps_process; /* by ops[] and processes[] */
+		to_ns;	  /* calls, ranges, samples and waits that lie in it or reach into it */
+	int64_t first_ns; /* of the whole recording */
+	const bool *keeps_op, *keeps_process;  /* by ops[] and processes[] */
+	const struct profile_outside *outside; /* by devices[]: of all ops[] */
 };
 
 /*
  * Removes the other operations, calls, ranges, waits, samples and readings.  Calls stay that launched an operation that
- * does.  Ranges end where the time ends.  Of memory and code all stays that came before it.  The runs with graphs as a
+ * does, and those on the way to the operation behind the part, which tell what an idle device waited for at its end.
+ * Operations and calls stay as long as they are; ranges end where the time ends.  Of memory and code all stays that came before it.  The runs with graphs as a
  * whole and with samples go: their time is another one.  Returns 0 or -ENOMEM, and then the profile can only be freed.
  */
 int profile_select(struct profile *profile, const struct profile_part *part);

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/groups.h"
 #include "base/paths.h"
+#include "base/temporary.h"
 #include "trace/packed.h"
 #include "trace/reader.h"
 
@@ -46,6 +48,7 @@ static void free_process(struct recording_process *process)
 {
 	free(process->name);
 	free(process->path);
+	free(process->copy_name);
 }
 
 /* ---- a folder ---- */
@@ -154,40 +157,43 @@ static const char *temporary_folder(void)
 	return folder && *folder ? folder : "/tmp";
 }
 
-/* A file that has no name: its space is free again when the program ends, however it does. */
 static int open_nameless(struct err *err)
 {
-	const char *parent = temporary_folder();
-	char path[PATH_MAX];
-	int fd;
+	int fd = temporary_make_nameless(temporary_folder());
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/rooflinectl-XXXXXX", parent) >= sizeof(path))
-		return err_set(err, -ENAMETOOLONG, "%s: TMPDIR is too long", parent);
-	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
-		return err_set(err, -errno,
+		return err_set(err, fd,
 			       "%s: cannot make a file: %s; set TMPDIR to a folder with space",
-			       parent, strerror(errno));
-	unlink(path);
+			       temporary_folder(), strerror(-fd));
 	return fd;
 }
 
-static struct recording_process *find_or_add(struct recording *recording, const char *name,
-					     const char *packed_path)
-{
-	char path[PATH_MAX];
+/* While a packed recording is read. */
+struct unpacking {
+	struct recording *recording;
+	struct packed *packed;
+	const char *path;
+	struct groups names; /* of processes: their indexes */
+};
 
-	for (size_t i = recording->process_count; i > 0; i--)
-		if (!strcmp(recording->processes[i - 1].name, name))
-			return &recording->processes[i - 1];
-	snprintf(path, sizeof(path), "%s/%s", packed_path, name);
+static struct recording_process *find_or_add(struct unpacking *unpacking, const char *name)
+{
+	struct recording *recording = unpacking->recording;
+	char path[PATH_MAX];
+	uint32_t index;
+
+	if (groups_find(&unpacking->names, name, strlen(name), &index) < 0)
+		return NULL;
+	if (index < recording->process_count)
+		return &recording->processes[index];
+	snprintf(path, sizeof(path), "%s/%s", unpacking->path, name);
 	return add_process(recording, name, path);
 }
 
 /* Takes one file of it where it is a table: name is PROCESS/TABLE.csv. */
-static int unpack_table(struct recording *recording, struct packed *packed, const char *path,
-			const char *name, struct err *err)
+static int unpack_table(struct unpacking *unpacking, const char *name, struct err *err)
 {
+	struct recording *recording = unpacking->recording;
 	const char *slash = strchr(name, '/');
 	int table = slash && name[0] != '.' ? reader_find_table(slash + 1) : TRACE_TABLE_COUNT;
 	struct recording_process *process;
@@ -198,10 +204,10 @@ static int unpack_table(struct recording *recording, struct packed *packed, cons
 	if (table == TRACE_TABLE_COUNT || slash - name > NAME_MAX)
 		return 0;
 	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - name), name);
-	process = find_or_add(recording, folder, path);
+	process = find_or_add(unpacking, folder);
 	if (!process)
-		return err_set(err, -ENOMEM, "%s: out of memory", path);
-	count = packed_copy(packed, recording->unpacked_fd, temporary_folder(),
+		return err_set(err, -ENOMEM, "%s: out of memory", unpacking->path);
+	count = packed_copy(unpacking->packed, recording->unpacked_fd, temporary_folder(),
 			    "; set TMPDIR to a folder with space", err);
 	if (count < 0)
 		return (int)count;
@@ -214,15 +220,16 @@ static int unpack_table(struct recording *recording, struct packed *packed, cons
 
 static int open_packed(struct recording *recording, const char *path, struct err *err)
 {
-	struct packed *packed;
+	struct unpacking unpacking = {.recording = recording, .path = path};
 	const char *name;
-	int rc = packed_open(&packed, path, err);
+	int rc = packed_open(&unpacking.packed, path, err);
 
 	if (rc == 0)
 		rc = recording->unpacked_fd = open_nameless(err);
-	while (rc >= 0 && (rc = packed_next(packed, &name, err)) > 0)
-		rc = unpack_table(recording, packed, path, name, err);
-	packed_close(packed);
+	while (rc >= 0 && (rc = packed_next(unpacking.packed, &name, err)) > 0)
+		rc = unpack_table(&unpacking, name, err);
+	packed_close(unpacking.packed);
+	groups_free(&unpacking.names);
 	return rc < 0 ? rc : 0;
 }
 
@@ -258,11 +265,19 @@ int recording_open(struct recording *recording, const char *path, struct err *er
 	return rc;
 }
 
+void recording_remove_process(struct recording *recording, size_t index)
+{
+	struct recording_process *process = &recording->processes[index];
+
+	free_process(process);
+	recording->process_count--;
+	memmove(process, process + 1, (recording->process_count - index) * sizeof(*process));
+}
+
 void recording_close(struct recording *recording)
 {
-	for (size_t i = 0; i < recording->process_count; i++) {
+	for (size_t i = 0; i < recording->process_count; i++)
 		free_process(&recording->processes[i]);
-	}
 	free(recording->processes);
 	if (recording->unpacked_fd >= 0)
 		close(recording->unpacked_fd);

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "roofline/runs.h"
 #include "roofline/trace_schema.h"
 
 /* Where in the file without a name. */
@@ -30,6 +31,9 @@ struct recording_process {
 	bool is_link;
 	int unpacked_fd; /* -1: it is a folder, and the slices are empty */
 	struct recording_slice slices[TRACE_TABLE_COUNT];
+	enum roofline_run run; /* this and what follows: of process_facts.h */
+	size_t copy_count;     /* other folders with the same process, which were left out */
+	char *copy_name;       /* of the first of them */
 };
 
 struct recording {
@@ -47,6 +51,9 @@ bool recording_is_there(const char *path);
  * failure. */
 int recording_open(struct recording *recording, const char *path, struct err *err);
 void recording_close(struct recording *recording);
+
+/* Leaves a process out, which stands at index; those behind it move up. */
+void recording_remove_process(struct recording *recording, size_t index);
 
 /* One table, while it is read. */
 struct recording_table {

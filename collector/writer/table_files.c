@@ -10,8 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "log.h"
+#include "roofline/control.h"
 #include "size_limit.h"
+#include "writer/ring.h"
 
 #define FIRST_DESCRIPTOR 512 /* out of the way of programs that count on low numbers */
 #define FOLDER_MODE 0700     /* names, commands and paths are the owner's */
@@ -30,8 +33,22 @@ static const char *const table_names[] = {TRACE_TABLES(TABLE_NAME)};
 #define TABLE_HEADER(table, columns) columns(HEADER_COLUMN) "\n",
 static const char *const table_headers[] = {TRACE_TABLES(TABLE_HEADER)}; /* with a leading comma */
 
+/* Of a flight recorder these are kept whole: others refer to them, and they grow with what there is, not with what
+ * happens. */
+static const bool is_kept_whole[TRACE_TABLE_COUNT] = {
+	[TRACE_TABLE_process] = true,	      [TRACE_TABLE_names] = true,
+	[TRACE_TABLE_devices] = true,	      [TRACE_TABLE_contexts] = true,
+	[TRACE_TABLE_streams] = true,	      [TRACE_TABLE_signatures] = true,
+	[TRACE_TABLE_machine_code] = true,    [TRACE_TABLE_modules] = true,
+	[TRACE_TABLE_graph_nodes] = true,     [TRACE_TABLE_graph_edges] = true,
+	[TRACE_TABLE_threads] = true,	      [TRACE_TABLE_metrics] = true,
+	[TRACE_TABLE_sampled_metrics] = true, [TRACE_TABLE_losses] = true,
+};
+
 static char folder[PATH_MAX];
 static struct table_file files[TRACE_TABLE_COUNT];
+static bool has_ring;
+static struct ring ring;
 
 /* Moves a descriptor to a high number, so that programs find the low ones as ever.  A program that has
  * so few of them left needs these more than we do. */
@@ -47,15 +64,31 @@ static int move_high(int low)
 	return high < 0 ? -EMFILE : high;
 }
 
+static void segment_path(char *path, size_t size, uint32_t number)
+{
+	snprintf(path, size, "%s/" CONTROL_SEGMENT "%u", folder, number);
+}
+
+static void table_path(char *path, size_t size, enum trace_table table, uint32_t segment)
+{
+	char parent[PATH_MAX + 32];
+
+	if (has_ring && !is_kept_whole[table])
+		segment_path(parent, sizeof(parent), segment);
+	else
+		snprintf(parent, sizeof(parent), "%s", folder);
+	snprintf(path, size, "%s/%s.csv", parent, table_names[table]);
+}
+
 /* Opens a table for appending.  Returns 0 or a negative errno. */
 static int table_open(enum trace_table table)
 {
 	struct table_file *file = &files[table];
-	char path[PATH_MAX + 64];
+	char path[PATH_MAX + 96];
 	struct stat status;
 	int descriptor;
 
-	snprintf(path, sizeof(path), "%s/%s.csv", folder, table_names[table]);
+	table_path(path, sizeof(path), table, ring.newest);
 	descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
 	if (descriptor < 0)
 		return -errno;
@@ -107,6 +140,13 @@ static int write_fully(int descriptor, const char *bytes, size_t length, size_t 
 	return 0;
 }
 
+static void note_written(enum trace_table table, size_t bytes)
+{
+	size_limit_add(bytes);
+	if (has_ring && !is_kept_whole[table])
+		ring_add(&ring, (int64_t)bytes);
+}
+
 size_t table_append(enum trace_table table, const char *bytes, size_t length)
 {
 	const char *header = table_headers[table] + 1;
@@ -123,14 +163,14 @@ size_t table_append(enum trace_table table, const char *bytes, size_t length)
 	if (!problem)
 		problem = write_fully(descriptor, bytes, length, &done);
 	if (!problem) {
-		size_limit_add(header_done + length);
+		note_written(table, header_done + length);
 		return length;
 	}
 	while (done > 0 && bytes[done - 1] != '\n')
 		done--;
 	if (descriptor >= 0 && ftruncate(descriptor, status.st_size + (off_t)(header_done + done)))
 		problem = errno;
-	size_limit_add(header_done + done);
+	note_written(table, header_done + done);
 	log_warn_once("cannot write %s/%s.csv: %s; rows are lost and counted", folder,
 		      table_names[table], strerror(problem));
 	return done;
@@ -191,6 +231,71 @@ static int make_process_folder(const char *output)
 	return -EEXIST;
 }
 
+/* ---- segments ---- */
+
+void table_files_keep_last(int64_t span_ns, int64_t bytes)
+{
+	has_ring = span_ns || bytes;
+	ring_init(&ring, span_ns, bytes, clock_ns(CLOCK_MONOTONIC));
+}
+
+static int make_segment(uint32_t number)
+{
+	char path[PATH_MAX + 32];
+
+	segment_path(path, sizeof(path), number);
+	return mkdir(path, FOLDER_MODE) && errno != EEXIST ? -errno : 0;
+}
+
+/* Its tables are opened again, in the newest segment, by the next rows. */
+static void close_segment(void)
+{
+	struct stat status;
+
+	for (int table = 0; table < TRACE_TABLE_COUNT; table++) {
+		if (is_kept_whole[table])
+			continue;
+		if (files[table].inode && table_is_own(&files[table], &status))
+			close(files[table].descriptor);
+		files[table] = (struct table_file){.descriptor = -1};
+	}
+}
+
+/* Whoever is reading it sees that it has lost its name, and that what was read of it is not whole. */
+static void remove_segment(uint32_t number)
+{
+	char path[PATH_MAX + 32], old[PATH_MAX + 32], file[PATH_MAX + 96];
+
+	segment_path(path, sizeof(path), number);
+	snprintf(old, sizeof(old), "%s/.removed", folder);
+	if (rename(path, old))
+		snprintf(old, sizeof(old), "%s", path);
+	for (int table = 0; table < TRACE_TABLE_COUNT; table++) {
+		if (is_kept_whole[table])
+			continue;
+		snprintf(file, sizeof(file), "%s/%s.csv", old, table_names[table]);
+		unlink(file);
+	}
+	rmdir(old);
+}
+
+void table_files_turn(void)
+{
+	int64_t now_ns;
+
+	if (!has_ring)
+		return;
+	now_ns = clock_ns(CLOCK_MONOTONIC);
+	if (ring_is_due(&ring, now_ns) && make_segment(ring.newest + 1) == 0) {
+		close_segment();
+		ring_turn(&ring, now_ns);
+	}
+	while (ring_has_old(&ring, now_ns)) {
+		remove_segment(ring.oldest);
+		ring_drop(&ring);
+	}
+}
+
 /* A program that may have only few descriptors keeps them all: it might need those that we would use. */
 static int check_descriptors(void)
 {
@@ -221,6 +326,9 @@ static int check_disk(const char *output)
 static int open_tables(const char *output)
 {
 	int rc = make_process_folder(output);
+
+	if (rc == 0 && has_ring)
+		rc = make_segment(ring.newest);
 
 	for (int table = 0; rc == 0 && table < TRACE_TABLE_COUNT; table++) {
 		rc = table_open(table);

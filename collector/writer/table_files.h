@@ -12,6 +12,13 @@
 #include "roofline/trace_schema.h"
 #include "size_limit.h"
 
+/* Before table_files_open: what happens is written into folders of their own, segments, of which only the newest that
+ * cover such a span of time, or have such a size together, are kept; what it refers to is kept whole.  0, 0: all in one. */
+void table_files_keep_last(int64_t span_ns, int64_t bytes);
+
+/* Begins the next segment when it is time, and removes those that are old. */
+void table_files_turn(void);
+
 /* Makes output/host.pid (with a number behind it when that exists) and its tables, for their owner only.
  * Returns 0, or a negative errno after one warning. */
 int table_files_open(const char *output);

@@ -33,7 +33,8 @@ static struct trace_rows *free_rows;
 static bool is_open, is_sealed;
 static trace_kernel_filter kernel_filter;
 static trace_signature_completer signature_completer;
-static uint64_t losses[LOSS_COUNT];
+static uint64_t losses[LOSS_COUNT]; /* that are not written yet */
+static uint64_t all_losses[LOSS_COUNT];
 static bool has_ended; /* by a limit */
 
 static void losses_append(int64_t time_ns);
@@ -210,6 +211,7 @@ static void limits_check(struct trace_rows *rows)
 
 	if (!is_open || !bytes || trace_writer_has_ended())
 		return;
+	table_files_turn();
 	limit = table_files_limit(bytes, false);
 	if (limit == SIZE_LIMIT_NONE)
 		return;
@@ -335,6 +337,7 @@ uint32_t trace_signature(const struct trace_signatures_row *wanted, const char *
 void trace_loss_add(enum trace_loss kind, uint64_t count)
 {
 	__atomic_fetch_add(&losses[kind], count, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&all_losses[kind], count, __ATOMIC_RELAXED);
 }
 
 /* Under the lock.  A count that cannot be written now is kept for the next time. */
@@ -350,8 +353,13 @@ static void losses_append(int64_t time_ns)
 		text.used = 0;
 		if (count && (!format_losses(&text, &row) ||
 			      table_append(TRACE_TABLE_losses, text.bytes, text.used) < text.used))
-			trace_loss_add(kind, count);
+			__atomic_fetch_add(&losses[kind], count, __ATOMIC_RELAXED);
 	}
+}
+
+uint64_t trace_loss_count(enum trace_loss kind)
+{
+	return __atomic_load_n(&all_losses[kind], __ATOMIC_RELAXED);
 }
 
 void trace_losses_write(int64_t time_ns)
@@ -382,6 +390,26 @@ void trace_property_format(struct trace_rows *rows, const char *key, const char 
 }
 
 /* ---- opening and closing ---- */
+
+void trace_writer_keep_last(int64_t span_ns, int64_t bytes)
+{
+	table_files_keep_last(span_ns, bytes);
+}
+
+const char *trace_writer_folder(void)
+{
+	return table_files_folder();
+}
+
+uint64_t trace_writer_bytes(void)
+{
+	uint64_t bytes;
+
+	pthread_mutex_lock(&lock);
+	bytes = (uint64_t)size_limit_written();
+	pthread_mutex_unlock(&lock);
+	return bytes;
+}
 
 int trace_writer_open(const char *output, trace_kernel_filter filter)
 {

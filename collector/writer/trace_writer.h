@@ -27,6 +27,12 @@ typedef bool (*trace_kernel_filter)(const char *mangled_name);
  * NULL.  Returns 0, or a negative errno after one warning on stderr. */
 int trace_writer_open(const char *output, trace_kernel_filter filter);
 
+/* Before it is opened: only the newest is kept, a span of time or a size (table_files.h). */
+void trace_writer_keep_last(int64_t span_ns, int64_t bytes);
+
+const char *trace_writer_folder(void); /* of this process, once it is open */
+uint64_t trace_writer_bytes(void);     /* written until now */
+
 /* Writes pending losses, then the seal row, and accepts no more rows; later ones are only counted.  sealed_ns is CLOCK_REALTIME. */
 void trace_writer_seal(int64_t sealed_ns);
 
@@ -67,6 +73,9 @@ uint32_t trace_signature(const struct trace_signatures_row *row, const char *man
  * be written is kept for the next call. */
 void trace_loss_add(enum trace_loss kind, uint64_t count);
 void trace_losses_write(int64_t time_ns);
+
+/* So much of it was counted until now. */
+uint64_t trace_loss_count(enum trace_loss kind);
 
 /* One row of process.csv. */
 void trace_property(struct trace_rows *rows, const char *key, const char *value);

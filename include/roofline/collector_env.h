@@ -19,6 +19,12 @@
 		 "set by record: which call of it a process belongs to")                                    \
 	VARIABLE(ENV_MAX_SIZE, "ROOFLINE_MAX_SIZE", "0",                                                    \
 		 "size of a process's recording, such as 500M; 0 for no limit")                             \
+	VARIABLE(ENV_LAST, "ROOFLINE_LAST", "",                                                             \
+		 "keep only the newest, such as 30s or 200M, in segments; empty: everything")               \
+	VARIABLE(ENV_CONTROL, "ROOFLINE_CONTROL", "0",                                                      \
+		 "1: do what rooflinectl ctl asks for, by files in the process's folder")                   \
+	VARIABLE(ENV_WHEN_SLOWER, "ROOFLINE_WHEN_SLOWER", "",                                               \
+		 "RANGE=50ms: tell record when an NVTX range of that name took longer")                     \
 	VARIABLE(ENV_MIN_FREE, "ROOFLINE_MIN_FREE", "auto",                                                 \
 		 "disk space that stays free, such as 2G; auto: 1G or 5%, the less; 0: none")               \
 	VARIABLE(ENV_COMMAND_LINE, "ROOFLINE_COMMAND_LINE", "1",                                            \

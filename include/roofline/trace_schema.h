@@ -433,6 +433,7 @@
 	KEY(parent_pid, "process id of the parent") \
 	KEY(command, "command line, arguments separated by spaces; without them with --no-command-line") \
 	KEY(start_ns, "the collector was loaded") \
+	KEY(identity, "random: a folder with the same host, pid, start_ns and identity is a copy of this one") \
 	KEY(cupti, "cuptiGetVersion") \
 	KEY(cupti_path, "file that libcupti was loaded from") \
 	KEY(driver, "CUDA version of the driver, cuDriverGetVersion") \
@@ -440,6 +441,10 @@
 	KEY(graphs, "node or graph: what a graph launch was recorded as") \
 	KEY(record, "which call of rooflinectl record it belongs to, when one started it") \
 	KEY(run, "1 or 2: which run of record --graphs=both, which runs the program twice") \
+	KEY(control, "1 when rooflinectl ctl can reach the collector") \
+	KEY(last, "--last, when given: only so much was kept") \
+	KEY(dump_reason, "why a dump was made: it is a part of a recording") \
+	KEY(dumped_ns, "when it was asked for") \
 	KEY(filter_kernels, "--kernels, when given") \
 	KEY(delay_ns, "--delay, when given") \
 	KEY(duration_ns, "--duration, when given") \
@@ -484,7 +489,9 @@
 	LOSS(undecoded_bytes, "bytes", "rest of a buffer that CUPTI could not decode") \
 	LOSS(unwritten_rows, "rows", "could not be written: disk full, folder gone, no room in a queue") \
 	LOSS(filtered_kernels, "records", "left out on request: --kernels") \
-	LOSS(outside_window, "records", "left out on request: --delay, --duration, profiler API") \
+	LOSS(outside_window, "records", "left out on request: --delay, --duration, profiler API, ctl stop") \
+	LOSS(older_segments, "segments", "left out on request: of a dump, older than what --last keeps") \
+	LOSS(undumped_ranges, "ranges", "took longer than --when-slower allows while a dump for another one was made, or too soon after it") \
 	LOSS(late_records, "records", "arrived after the recording had been closed") \
 	LOSS(size_limit, "recordings", "ended by --max-size before the program did: what came later is counted in late_records") \
 	LOSS(low_disk, "recordings", "ended before the program did, as no more space was to be taken from its disk (ROOFLINE_MIN_FREE): what came later is counted in late_records") \

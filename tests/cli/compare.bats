@@ -104,7 +104,7 @@ repeats() {
 	[ -z "$stderr" ]
 	run -0 "$ROOFLINECTL" compare --gate 9% old slower
 	run -3 --separate-stderr "$ROOFLINECTL" compare --gate 5% old same slower
-	[ "$stderr" = "rooflinectl compare: gate not met: slower is 8.8% slower than old, 5% are allowed" ]
+	[ "$stderr" = "rooflinectl compare: gate not met: slower is 8.8% slower than old, 5% are allowed: the run takes 111 us, 102 us before" ]
 	run -0 --separate-stderr "$ROOFLINECTL" compare --gate 1% old same
 	[ "$stderr" = "rooflinectl compare: warning: same is 1.5% slower than old, within noise: the gate cannot tell; record more repeats" ]
 	run -3 "$ROOFLINECTL" compare --gate 5% "$recordings"/graph_chain.{graph,naive}
@@ -120,6 +120,29 @@ repeats() {
 	[[ "$output" == *"301 of 604 operations, by --range run"*"301 of 604 operations, by --range run"* ]]
 	[[ "$output" =~ "first to last operation"\ +2.74\ ms\ +565\ us ]]
 	wrong 2 "none of its 604 operations is left by --kernels nosuch" "$recordings"/graph_chain.{naive,graph} --kernels nosuch
+}
+
+@test "a gate refuses other work, and counters on one side, in one line; --force judges them" {
+	cp "$recordings"/{graph_chain.naive,graph_chain.naive.counted,syncs}.roofline .
+	run -3 --separate-stderr "$ROOFLINECTL" compare -f json --gate 50% graph_chain.naive syncs.roofline
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ "$stderr" == *"gate not met: syncs.roofline is not the same work: --iterations 20 only after"*"with --force" ]]
+	run -0 "$ROOFLINECTL" compare --gate 50% --force graph_chain.naive syncs.roofline
+	run -3 --separate-stderr "$ROOFLINECTL" compare -f json --gate 50% graph_chain.naive{,.counted}
+	[[ "$stderr" == *"gate not met: graph_chain.naive.counted alone was recorded with hardware counters"* ]]
+	[ "$(field '[len(s["obstacles"]) for s in j["sides"]]')" = "[0, 1]" ]
+	run -0 "$ROOFLINECTL" compare --gate 50% --force graph_chain.naive{,.counted}
+}
+
+@test "of other work an iteration is compared with one, whatever their numbers" {
+	run -0 "$ROOFLINECTL" compare "$recordings"/{graph_chain.naive,syncs}
+	[[ "$output" == *"7.3% slower in the steady state, an iteration: 26.9 us to 28.9 us"* ]]
+}
+
+@test "where several iterations do the work of one, both times are those of that work" {
+	run -0 "$ROOFLINECTL" compare "$recordings"/pytorch.{naive,graph}
+	[[ "$output" == *"2.58x as fast in the steady state, 4 iterations in a row to 1: 189 us to"*"73.4 us"* ]]
+	[[ "$output" =~ "An iteration of the steady state  (of A, and the same work of the others)"$'\n'[^$'\n']*$'\n'"  an iteration "\ +47.3\ us\ +18.4\ us\ +-61.2% ]]
 }
 
 @test "CSV has each figure of each side" {

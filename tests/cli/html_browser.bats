@@ -48,6 +48,24 @@ assert ($1), 'not so'"
 	holds "'FLOP/s' in j['roofline']['tip']"
 }
 
+@test "in a browser a comparison shows verdicts, bars and every figure side by side, sorts, searches and runs no name" {
+	hostile_recording hostile
+	"$ROOFLINECTL" compare hostile "$recordings/graph_chain.naive" "$recordings/graph_chain.graph" --html page.html
+	python3 "$root/tests/tools/html_compare_try.py" page.html dark >answer.json
+	python3 - <<-'END'
+		import json
+		j = json.load(open("answer.json"))
+		assert j["errors"] == 0 and j["complaints"] == [] and j["strange"] == 0, j
+		assert j["title"] == j["titleAtEnd"] and "hostile and " in j["title"], j
+		assert j["sections"][:4] == ["verdict", "run", "idle", "kernels"] and "graphs" in j["sections"], j["sections"]
+		assert j["bars"] == 3 and j["background"] == "rgb(19, 20, 23)", j
+		assert j["heads"] == ["of what", "quantity", "A", "B", "change of B", "C", "change of C"], j["heads"]
+		assert "<img" in " ".join(j["kernels"]) or "<" in " ".join(j["kernels"]), j["kernels"]
+		assert j["sort"] == "descending" and j["sorted"] != j["kernels"], j
+		assert j["found"].endswith(" rows") and " of " in j["found"], j["found"]
+	END
+}
+
 @test "in a browser no name of a recording runs, and each is shown as it is" {
 	hostile_recording hostile
 	try_page hostile dark

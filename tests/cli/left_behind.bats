@@ -12,8 +12,10 @@ setup() {
 
 # ended_by SIGNAL PID: sends it, and the process ends by it
 ended_by() {
+	local code=0
 	kill -"$1" "$2"
-	run -$((128 + $(kill -l "$1"))) wait "$2"
+	wait "$2" || code=$? # not by run: its shell is no parent of the process
+	[ "$code" -eq $((128 + $(kill -l "$1"))) ]
 }
 
 # until_there PATTERN: waits for a file of that name, and until who made it has gone on
@@ -57,4 +59,20 @@ until_there() {
 	diff <("$ROOFLINECTL" report --format csv --section processes once) \
 		<("$ROOFLINECTL" report --format csv --section processes twice)
 	diff <("$ROOFLINECTL" report --format csv once) <("$ROOFLINECTL" report --format csv twice)
+}
+
+@test "a process folder that was copied counts once, under the name that it was recorded as, and that is told in a line" {
+	"$ROOFLINECTL" unpack "$packed" -o once
+	own=$(ls once)
+	cp -r once twice
+	cp -r "once/$own" twice/a-copy # before it, by name
+	cp -r "once/$own" twice/z-copy
+	diff <("$ROOFLINECTL" report --format csv once) <("$ROOFLINECTL" report --format csv twice)
+	diff <("$ROOFLINECTL" report --format csv --section processes once) \
+		<("$ROOFLINECTL" report --format csv --section processes twice)
+	run -0 "$ROOFLINECTL" report --section losses twice
+	[ "$(grep -c 'copied_processes' <<<"$output")" -eq 1 ]
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"$own/process.csv: a-copy holds the same process, which counts once"* ]]
+	"$ROOFLINECTL" pack twice
+	diff <("$ROOFLINECTL" report --format csv once) <("$ROOFLINECTL" report --format csv twice.roofline)
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # rooflinectl plot
+bats_require_minimum_version 1.5.0
 load common
 
 setup() {
@@ -22,21 +23,92 @@ magic_of() { # FILE COUNT
 	head -c "$2" "$1" | od -An -tx1 | tr -d ' \n'
 }
 
-@test "plot draws every chart as SVG in the current folder and lists the paths" {
+@test "plot draws every chart it has data for as SVG in charts/ and the recording's name, and lists the paths" {
 	needs_gnuplot
-	run "$ROOFLINECTL" plot
+	run --separate-stderr "$ROOFLINECTL" plot
 	[ "$status" -eq 0 ]
-	[ "$output" = "roofline-timeline.svg
-roofline-gaps.svg
-roofline-kernels.svg
-roofline-roofline.svg
-roofline-launch_roofline.svg
-roofline-atomics.svg" ]
-	for chart in timeline gaps kernels roofline launch_roofline atomics; do
-		grep -q '<svg' "roofline-$chart.svg"
-		grep -q '</svg>' "roofline-$chart.svg"
+	[ "$output" = "charts/recording/roofline-timeline.svg
+charts/recording/roofline-gaps.svg
+charts/recording/roofline-kernels.svg
+charts/recording/roofline-launch_roofline.svg" ]
+	for chart in timeline gaps kernels launch_roofline; do
+		grep -q '<svg' "charts/recording/roofline-$chart.svg"
+		grep -q '</svg>' "charts/recording/roofline-$chart.svg"
 	done
 	no_rubbish
+}
+
+@test "a chart without data is not drawn: what is missing and what records it is told, and an old picture goes" {
+	needs_gnuplot
+	mkdir pictures
+	echo old >pictures/roofline-roofline.svg
+	run --separate-stderr "$ROOFLINECTL" plot recording -o pictures
+	[ "$status" -eq 0 ]
+	[ ! -e pictures/roofline-roofline.svg ]
+	[ "$stderr" = "rooflinectl plot: roofline: not drawn: recording has no counters; record them with: rooflinectl record --counters -- PROGRAM
+rooflinectl plot: atomics: not drawn: recording has no counters of atomics; record them with: rooflinectl record --counters=atomics -- PROGRAM" ]
+	run --separate-stderr "$ROOFLINECTL" plot recording -o pictures atomics gaps # one that was named is missed
+	[ "$status" -eq 1 ]
+	[ "$output" = pictures/roofline-gaps.svg ]
+	[[ "$stderr" == *"atomics: not drawn: "* ]]
+}
+
+@test "no recording's pictures take the place of another's" {
+	needs_gnuplot
+	"$BUILD/tests/tools/make_trace" other/recording 100
+	"$BUILD/tests/tools/make_trace" "$TMPDIR/away/recording" 100
+	run --separate-stderr "$ROOFLINECTL" plot recording gaps
+	[ "$output" = charts/recording/roofline-gaps.svg ]
+	cp "$output" first.svg
+	run --separate-stderr "$ROOFLINECTL" plot other/recording gaps
+	[ "$output" = charts/other/recording/roofline-gaps.svg ]
+	run --separate-stderr "$ROOFLINECTL" plot "$TMPDIR/away/recording" gaps
+	[ "$output" = "charts/tmp/away/recording/roofline-gaps.svg" ]
+	cd other
+	run --separate-stderr "$ROOFLINECTL" plot ../recording gaps
+	[ "$output" = "charts${PWD%/other}/recording/roofline-gaps.svg" ]
+	cd recording
+	run --separate-stderr "$ROOFLINECTL" plot . gaps
+	[ "$output" = charts/recording/roofline-gaps.svg ]
+	cmp ../../first.svg ../../charts/recording/roofline-gaps.svg
+	rm -r "$TMPDIR/away"
+	no_rubbish
+}
+
+@test "labels beside the rows begin within the picture, also those with the scale of a strip" {
+	needs_gnuplot
+	local recording=$root/tests/recordings/dp_tokens.naive
+	"$ROOFLINECTL" plot "$recording" timeline -o .
+	python3 - "$(sed -n 's/^[[:space:]]*\([0-9, ]*\),$/\1,/p' "$root/analyzer/charts/text_width.c" | tr -d '\n')" <<-'END'
+		import re, sys
+		advances = [int(text) for text in sys.argv[1].strip(',').split(',')]
+		text = open('roofline-timeline.svg').read()
+		found = re.findall(r'translate\(([\d.]+),[\d.]+\)"[^>]*text-anchor="end">\s*<text>(?:<tspan[^>]*>)?([^<]*)', text)
+		ends = {name.strip(): float(x) - 0.013 * sum(advances[ord(c) - 32] for c in name.strip()) for x, name in found}
+		assert 'up to 59.9 GB/s' in ends or any(name.startswith('up to ') for name in ends), ends
+		assert all(left > 20 for left in ends.values()), ends
+	END
+}
+
+@test "causes that share a hatching stay apart in gray, also those of kernels, and the page has the same hatchings" {
+	needs_gnuplot
+	gnuplot -e "format = 'svg'; columns = 80; text_ascii = 'a'; array advance[2]; plots = '$root/plots'" \
+		-e "load '$root/plots/style.gp'" -e "print palette; print hatch" 2>colors.txt
+	python3 - "$root/html/colors.js" <<-'END'
+		import re, sys
+		colors, hatches = (list(map(int, re.findall(r'-?\d+', line))) for line in open('colors.txt').read().splitlines())
+		def lightness(color):
+		    red, green, blue = (((color >> shift & 255) / 255) ** 2.2 for shift in (16, 8, 0))
+		    return 116 * (0.2126 * red + 0.7152 * green + 0.0722 * blue) ** (1 / 3) - 16
+		causes = range(26, 46)
+		for some in (range(0, 9), causes):
+		    for i in some:
+		        for j in some:
+		            if i < j and hatches[i] == hatches[j]:
+		                assert abs(lightness(colors[i]) - lightness(colors[j])) > 14, (i, j)
+		page = re.search(r'HATCHES = .*?idle: \[([\d, ]*)\]', open(sys.argv[1]).read(), re.S).group(1)
+		assert [int(text) for text in page.split(',')] == [hatches[i] for i in causes]
+	END
 }
 
 @test "plot --format png and pdf write what their names say, into the folder of -o" {
@@ -45,7 +117,7 @@ roofline-atomics.svg" ]
 	[ "$status" -eq 0 ]
 	run "$ROOFLINECTL" plot -o pictures --format pdf recording
 	[ "$status" -eq 0 ]
-	for chart in timeline gaps kernels roofline launch_roofline atomics; do
+	for chart in timeline gaps kernels launch_roofline; do
 		[ "$(magic_of "pictures/roofline-$chart.png" 4)" = 89504e47 ]
 		[ "$(magic_of "pictures/roofline-$chart.pdf" 5)" = 255044462d ]
 	done
@@ -55,9 +127,9 @@ roofline-atomics.svg" ]
 	needs_gnuplot
 	run "$ROOFLINECTL" plot recording gaps
 	[ "$status" -eq 0 ]
-	[ "$output" = roofline-gaps.svg ]
-	[ ! -e roofline-kernels.svg ]
-	run "$ROOFLINECTL" plot kernels
+	[ "$output" = charts/recording/roofline-gaps.svg ]
+	[ ! -e charts/recording/roofline-kernels.svg ]
+	run "$ROOFLINECTL" plot -o . kernels
 	[ "$output" = roofline-kernels.svg ]
 }
 
@@ -70,7 +142,7 @@ roofline-atomics.svg" ]
 		[[ "$output" != *$'\033'* ]]
 		[ "$(LC_ALL=C.UTF-8 wc -L <<<"$output")" -le "$columns" ]
 	done
-	[ -z "$(ls roofline-* 2>/dev/null)" ]
+	[ -z "$(ls -d roofline-* charts 2>/dev/null)" ]
 	no_rubbish
 }
 
@@ -90,7 +162,7 @@ roofline-atomics.svg" ]
 	needs_gnuplot
 	run "$ROOFLINECTL" plot --from 0.1 --to 0.3 --format term timeline
 	[ "$status" -eq 0 ]
-	[[ "${lines[0]}" == *"of 200 us" ]]
+	[[ "${lines[0]}" == *"of 200 us; largest cause "* ]]
 	[[ "$output" == *"100 us"*"300 us"* ]]
 }
 
@@ -98,7 +170,7 @@ roofline-atomics.svg" ]
 	needs_gnuplot
 	"$BUILD/tests/tools/make_trace" sampled 5000 5000 2
 	for format in svg png pdf; do
-		run "$ROOFLINECTL" plot sampled --format "$format" timeline
+		run "$ROOFLINECTL" plot sampled -o . --format "$format" timeline
 		[ "$status" -eq 0 ]
 		[ "$output" = "roofline-timeline.$format" ]
 	done
@@ -107,7 +179,7 @@ roofline-atomics.svg" ]
 		grep -qF "$text" roofline-timeline.svg
 	done
 	! grep -qF "GPU 0 NVLink" roofline-timeline.svg # it has no links
-	run "$ROOFLINECTL" plot recording timeline
+	run "$ROOFLINECTL" plot recording -o . timeline
 	[ "$status" -eq 0 ]
 	! grep -qE "SM activity|not sampled" roofline-timeline.svg
 }
@@ -142,7 +214,7 @@ roofline-atomics.svg" ]
 	run "$ROOFLINECTL" plot --range=saxpy:2 --format term timeline
 	[ "$status" -eq 0 ]
 	[[ "${lines[1]}" == *"saxpy, 2 of 1,250"* ]]
-	[[ "${lines[0]}" == *"of 1."*" us" || "${lines[0]}" == *"of 2."*" us" ]]
+	[[ "${lines[0]}" == *"of 1."*" us"* || "${lines[0]}" == *"of 2."*" us"* ]]
 }
 
 @test "plot --range says what to do when there is no such thing, or not so many, or a window too" {
@@ -159,7 +231,7 @@ roofline-atomics.svg" ]
 	done
 	run "$ROOFLINECTL" plot --range=
 	[ "$status" -eq 2 ]
-	[ -z "$(ls roofline-* 2>/dev/null)" ]
+	[ -z "$(ls -d roofline-* charts 2>/dev/null)" ]
 }
 
 recordings="$root/tests/recordings"
@@ -167,7 +239,7 @@ recordings="$root/tests/recordings"
 @test "plot whatif shows iterations before and after, the recording before or after the chart's name" {
 	needs_gnuplot
 	export XDG_DATA_HOME=$BATS_TEST_TMPDIR/data # not with what this user measured
-	run "$ROOFLINECTL" plot whatif "$recordings/graph_chain.naive" --graph
+	run "$ROOFLINECTL" plot whatif "$recordings/graph_chain.naive" -o . --graph
 	[ "$status" -eq 0 ]
 	[ "$output" = roofline-whatif.svg ]
 	grep -qE "cuda_graph: the whole run would be [345]\.[0-9]{2}x as fast" roofline-whatif.svg
@@ -177,7 +249,7 @@ recordings="$root/tests/recordings"
 		grep -qF "$text" roofline-whatif.svg
 	done
 	for format in png pdf; do
-		run "$ROOFLINECTL" plot --overlap --pinned "$recordings/copy_overlap.naive" whatif --format "$format"
+		run "$ROOFLINECTL" plot --overlap --pinned "$recordings/copy_overlap.naive" whatif -o . --format "$format"
 		[ "$status" -eq 0 ]
 		[ "$output" = "roofline-whatif.$format" ]
 	done
@@ -197,7 +269,7 @@ recordings="$root/tests/recordings"
 	[[ "${copies[0]}" == *">  "*">  "*">  "* ]]
 	[[ "${copies[1]}" != *">  "*">"* ]]
 	[ "${#copies[1]}" -lt $((${#copies[0]} / 2)) ]
-	[ -z "$(ls roofline-* 2>/dev/null)" ]
+	[ -z "$(ls -d roofline-* charts 2>/dev/null)" ]
 	no_rubbish
 }
 
@@ -226,7 +298,7 @@ recordings="$root/tests/recordings"
 	run "$ROOFLINECTL" plot whatif "$recordings/graph_chain.naive" --graph=nosuch
 	[ "$status" -eq 2 ]
 	[[ "$output" == "rooflinectl plot: "*" has no NVTX range 'nosuch'; it has: prepare, naive, warm-up, check, run" ]]
-	[ -z "$(ls roofline-* 2>/dev/null)" ]
+	[ -z "$(ls -d roofline-* charts 2>/dev/null)" ]
 }
 
 @test "plot whatif says how a range after a space is written" {
@@ -250,7 +322,7 @@ recordings="$root/tests/recordings"
 	[ "$output" = "nothing would change
 cuda_graph: the device launches work itself, which is not in the trace
 device_decision: the host reads nothing small before it launches what follows" ]
-	run "$ROOFLINECTL" plot whatif "$recordings/device_graph.tail" --graph
+	run "$ROOFLINECTL" plot whatif "$recordings/device_graph.tail" -o . --graph
 	[ "$status" -eq 0 ]
 	grep -qF "nothing would change" roofline-whatif.svg
 	grep -qF "cuda_graph: the device launches work itself" roofline-whatif.svg
@@ -274,7 +346,7 @@ device_decision: the host reads nothing small before it launches what follows" ]
 	done
 	run "$ROOFLINECTL" plot whatif recording ./recording --graph
 	[ "$status" -eq 2 ]
-	[ -z "$(ls roofline-* 2>/dev/null)" ]
+	[ -z "$(ls -d roofline-* charts 2>/dev/null)" ]
 }
 
 @test "plot names a chart that does not exist, and those that do" {
@@ -299,7 +371,7 @@ device_decision: the host reads nothing small before it launches what follows" ]
 }
 
 @test "plot without gnuplot names the package to install" {
-	PATH="$TMPDIR" run "$ROOFLINECTL" plot gaps
+	PATH="$TMPDIR" run "$ROOFLINECTL" plot -o . gaps
 	[ "$status" -eq 1 ]
 	[ "$output" = "rooflinectl plot: gnuplot is not installed; fix: apt-get install gnuplot-nox" ]
 	[ ! -e roofline-gaps.svg ]
@@ -310,7 +382,7 @@ device_decision: the host reads nothing small before it launches what follows" ]
 	mkdir bin
 	printf '#!/bin/sh\necho "line 1: cannot open the output" >&2\nexit 1\n' >bin/gnuplot
 	chmod +x bin/gnuplot
-	PATH="$PWD/bin:$PATH" run "$ROOFLINECTL" plot gaps
+	PATH="$PWD/bin:$PATH" run "$ROOFLINECTL" plot -o . gaps
 	[ "$status" -eq 1 ]
 	[ "$output" = "rooflinectl plot: gnuplot could not draw gaps: line 1: cannot open the output" ]
 	[ ! -e roofline-gaps.svg ]
@@ -326,9 +398,9 @@ device_decision: the host reads nothing small before it launches what follows" ]
 }
 
 draw_hostile() {
-	run "$ROOFLINECTL" plot single
+	run "$ROOFLINECTL" plot single -o .
 	[ "$status" -eq 0 ]
-	for chart in timeline gaps kernels roofline launch_roofline atomics; do
+	for chart in timeline kernels launch_roofline; do
 		tail -n 3 "roofline-$chart.svg" | grep -q '</svg>'
 	done
 	run "$ROOFLINECTL" plot single --format term

@@ -147,12 +147,12 @@ naive_of_each() {
 	done
 }
 
-# A replay is busy all the time: its chart of gaps has axes only.
+# A replay is busy all the time: it has no chart of gaps.
 @test "every workload: every chart of its recordings is a picture" {
 	naive_of_each | pictures="$BATS_TEST_TMPDIR" xargs -P "$(nproc)" -I '{}' sh -c \
-		'"$ROOFLINECTL" plot tests/recordings/{} -o "$pictures/{}" >/dev/null'
+		'"$ROOFLINECTL" plot tests/recordings/{} -o "$pictures/{}" >/dev/null 2>&1'
 	pictures="$BATS_TEST_TMPDIR" expect "$(naive_of_each)" 'bars("timeline") > 9' \
-		'bars("gaps") > 9 or name.endswith(".replay")' \
+		'name.endswith(".replay") or bars("gaps") > 9' \
 		'bars("kernels") >= min(len(r["kernels"]), 16)' # fifteen and the rest
 }
 

@@ -30,7 +30,7 @@ wrong() {
 
 @test "the first lines say what part it is, in JSON a key, and CSV's go to stderr" {
 	run -0 "$ROOFLINECTL" report "$recording" --range run -s kernels
-	[[ "$output" == "A part of the recording"$'\n'"  301 of 604 operations, by --range run, from 3.01 ms to 5.75 ms after the"$'\n'"  first; all else is left out"* ]]
+	[[ "$output" == "A part of the recording"$'\n'"  301 of 604 operations, by --range run, from 3.012208ms to 5.753689ms after the"$'\n'"  first; all else is left out"* ]]
 	run -0 "$ROOFLINECTL" report "$recording" --range run -s kernels -f json
 	[[ "$(field 'j["selection"]')" == "301 of 604 operations, by --range run"* ]]
 	[ "$(field 'sum(k["count"] for k in j["kernels"])')" = 300 ]
@@ -42,13 +42,49 @@ wrong() {
 
 @test "a time, and all but the first operations" {
 	run -0 "$ROOFLINECTL" report "$recording" --from 1ms --to 2ms -s devices -f json
-	[ "$(field 'j["devices"][0]["wall_ns"] < 1e6')" = True ]
+	[ "$(field 'j["devices"][0]["wall_ns"] == 1e6')" = True ]
 	run -0 "$ROOFLINECTL" report "$recording" --skip-first 600 -f csv
 	[ "${#lines[@]}" -eq 5 ] # the note, the heads, one launch of each kernel
 	run -0 "$ROOFLINECTL" report "$recording" --skip-first 3ms -s kernels -f json
 	[ "$(field 'sum(k["count"] for k in j["kernels"]) < 320')" = True ]
 	run -0 "$ROOFLINECTL" report "$recording" --skip-first 100
 	[[ "$output" == *$'\nVerdict\n'*$'\nPlan'* ]]
+}
+
+@test "what is idle up to the ends of the chosen time counts, also where nothing ran in it" {
+	run -0 "$ROOFLINECTL" report "$recording" --from 2.81ms --to 2.89ms -f json
+	[ "$(field 'j["devices"][0]["wall_ns"], j["devices"][0]["idle_ns"], j["devices"][0]["idle_by_cause"]["host_compute"]')" = "(80000, 80000, 80000)" ]
+	[ "$(field 'j["gaps"][0]["host"]["then_call"], j["gaps"][0]["host"]["after_call"], j["gaps"][0]["host"]["range"]')" = "('cudaMemcpy', 'cudaDeviceSynchronize', 'check')" ]
+	run -0 "$ROOFLINECTL" report "$recording" --from 2.81ms --to 2.89ms
+	[[ "$output" == *"limit   idle time, 100.0% of 80.0 us; its largest cause is host compute"* ]]
+	[[ "$output" == *"what was chosen"* && "$output" != *"no work recorded"* ]]
+}
+
+@test "the parts of a time have the idle time, by cause, and the calls of it together" {
+	for part in "--to 2.85ms" "--from 2.85ms --to 3ms" "--from 3ms"; do
+		# shellcheck disable=SC2086
+		"$ROOFLINECTL" report "$recording" $part -f json >>parts
+	done
+	"$ROOFLINECTL" report "$recording" -f json >whole
+	python3 - <<-'END'
+		import json
+		whole = json.load(open("whole"))["devices"][0]
+		text, parts = open("parts").read(), []
+		while text.strip():
+		    part, end = json.JSONDecoder().raw_decode(text.lstrip())
+		    parts.append(part["devices"][0])
+		    text = text.lstrip()[end:]
+		for key in "wall_ns", "busy_ns", "idle_ns", "kernel_ns":
+		    assert sum(part[key] for part in parts) == whole[key], key
+		for cause in "host_compute", "synchronization":
+		    assert abs(sum(p["idle_by_cause"][cause] for p in parts) - whole["idle_by_cause"][cause]) < 1000
+	END
+}
+
+@test "times of a part are those of the whole run, and calls of it are what lies in it" {
+	run -0 "$ROOFLINECTL" report "$recording" --from 3ms --to 3.1ms -f json
+	[ "$(field 'all(3e6 <= g["from_first_ns"] < 3.1e6 for g in j["gaps"])')" = True ]
+	[ "$(field 'sum(c["total_ns"] for c in j["api"]) <= 1e5')" = True ]
 }
 
 @test "two halves of the time have all operations, calls and idle time of the whole" {

@@ -283,7 +283,7 @@ wrong() {
 			tune "${space[@]}" "${timed[@]}" --search $search --trials 12 --seed $seed --from results --quiet -o again "${program[@]}"
 		done
 	done
-	run --separate-stderr "$ROOFLINECTL" plot tune again
+	run --separate-stderr "$ROOFLINECTL" plot tune again -o .
 	[ "$status" -eq 0 ]
 	[ "$output" = roofline-tune.svg ]
 	grep -q 'bayesian, 2 times' roofline-tune.svg

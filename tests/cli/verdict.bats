@@ -212,7 +212,7 @@ for step, what_if in zip(plan, told):
 	run -0 "$ROOFLINECTL" whatif --streams "$recordings/graph_forkjoin.naive"
 	grep -qE '^  the whole run .* 1\.54x  up to 2\.71x$' <<<"$output"
 	grep -qE '^  a steady iteration .* 1\.57x  up to 2\.87x$' <<<"$output"
-	"$ROOFLINECTL" plot whatif --streams "$recordings/graph_forkjoin.naive"
+	"$ROOFLINECTL" plot whatif -o . --streams "$recordings/graph_forkjoin.naive"
 	grep -qF 'the whole run would be 1.54x, up to 2.71x as fast' roofline-whatif.svg
 	json advise "$recordings/graph_forkjoin.naive"
 	holds "j['advice'][0]['strategy'] == 'concurrent_kernels' and j['advice'][0]['up_to']"

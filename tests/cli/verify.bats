@@ -99,6 +99,13 @@ not_judged() {
 	[ "$(field 'j["strategy"]')" = "$strategy" ]
 }
 
+@test "without a name the whole change is judged, unless it is advised for what came after as well" {
+	run -0 "$ROOFLINECTL" verify --gate --format json "$recordings"/graph_chain.{naive,no_sync}
+	[ "$(field 'j["advice"]')" = sync_every_kernel ]
+	run -0 "$ROOFLINECTL" verify --gate --format json "$recordings"/graph_chain.{naive,graph}
+	[ "$(field 'j["advice"]')" = launch_bound_graph ]
+}
+
 # pairs: before and after of every improved variant of a workload
 pairs() {
 	local workload naive improved

@@ -178,9 +178,9 @@ print([(a['speedup'], a['low'], a['high']) for a in json.load(sys.stdin)['advice
 "* ]]
 	[ "${lines[-1]}" = "As a picture: rooflinectl plot whatif --batch 16 $recordings/atomic_batch.naive" ]
 	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
-	"$ROOFLINECTL" plot whatif --batch 16 "$recordings/atomic_batch.naive"
+	"$ROOFLINECTL" plot whatif -o . --batch 16 "$recordings/atomic_batch.naive"
 	mv roofline-whatif.svg few.svg
-	"$ROOFLINECTL" plot whatif --batch 64 "$recordings/atomic_batch.naive"
+	"$ROOFLINECTL" plot whatif -o . --batch 64 "$recordings/atomic_batch.naive"
 	! cmp -s few.svg roofline-whatif.svg
 }
 
@@ -408,7 +408,7 @@ wrap() {
 	[ "${lines[-1]}" = "As a picture: rooflinectl plot whatif --graph='it'\\''s here' --fewer-waits other" ]
 	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
 	run -0 bash -c "'$ROOFLINECTL' ${lines[-1]#As a picture: rooflinectl}"
-	[ "$output" = roofline-whatif.svg ]
+	[ "$output" = charts/other/roofline-whatif.svg ]
 }
 
 @test "a range after a space is no recording: the line says how it is written" {
@@ -461,7 +461,7 @@ wrap() {
 	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
 	local command=${lines[-1]#As a picture: rooflinectl}
 	run -0 bash -c "'$ROOFLINECTL' $command"
-	[ "$output" = roofline-whatif.svg ]
+	[ "$output" = "charts/it's one/roofline-whatif.svg" ]
 	run -0 "$ROOFLINECTL" whatif "$recordings/device_graph.tail" --graph
 	[[ "$output" != *"As a picture"* ]]
 }

@@ -23,7 +23,7 @@ modules() {
 		analyzer/summary    | base/ trace/profile.h analysis/ summary/ | print exit rows
 		analyzer/output     | base/ trace/profile.h analysis/ whatif/ advice/ summary/ output/ roofline/metrics.h roofline/ceilings.h | exit rows
 		analyzer/charts     | base/ trace/profile.h analysis/ whatif/ advice/ tune/ output/points.h charts/ roofline/metrics.h roofline/ceilings.h | exit rows
-		analyzer/html       | base/ trace/profile.h analysis/ whatif/ advice/ output/outputs.h charts/raster.h charts/strip.h charts/chart_strips.h charts/chart_colors.h html/ | print exit rows
+		analyzer/html       | base/ trace/profile.h analysis/ whatif/ advice/ output/outputs.h output/compare.h charts/raster.h charts/strip.h charts/chart_strips.h charts/chart_colors.h html/ | print exit rows
 		analyzer/exchange/import | base/ trace/ exchange/import/ roofline/ | print exit
 		analyzer/exchange/export | base/ trace/profile.h analysis/ exchange/export/ | print exit rows
 		analyzer/cmd        | base/ trace/ analysis/ replay/ techniques/ whatif/ advice/ tune/ summary/ output/ charts/ html/ exchange/ cmd/ roofline/ workloads/workloads.h |

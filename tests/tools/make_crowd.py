@@ -554,6 +554,47 @@ def processes(process, n):
 
 
 @shape
+def ranks(process, n):
+    """Of ten collectives each, so a tenth as many of them; every other one in an order of its own."""
+    result = [process] + [Process(2 + i) for i in range(n // 10 - 1)]
+    for rank, each in enumerate(result):
+        each.rows["devices"][0]["uuid"] = f"GPU-{rank}"
+        each.add("process", key="rank", value=rank)
+        kernels = [each.signature(f"ncclDevKernel_{name}_RING_LL") for name in ("AllReduce", "AllGather")]
+        for i in range(10):
+            each.launch((i + 1) * 20_000 + 10 * rank, (i + 1) * 20_000 + 9000,
+                        signature=kernels[(i + rank % 2 * (rank + 1)) % 2], stream=8)
+            each.launch((i + 1) * 20_000 + 9500, (i + 1) * 20_000 + 15_000)
+    return result
+
+
+@shape
+def collectives(process, n):
+    """Of four ranks, one of which computes longer."""
+    result = [process] + [Process(2 + i) for i in range(3)]
+    for rank, each in enumerate(result):
+        each.rows["devices"][0]["uuid"] = f"GPU-{rank}"
+        each.add("process", key="sealed_ns", value=START_NS)
+        reduce = each.signature("ncclDevKernel_AllReduce_RING_LL")
+        for i in range(n // 4):
+            each.launch((i + 1) * 20_000, (i + 1) * 20_000 + 5000 + 1000 * (rank == 1))
+            each.launch((i + 1) * 20_000 + 6000 + 1000 * (rank == 1), (i + 1) * 20_000 + 9000, signature=reduce)
+    return result
+
+
+@shape
+def copies_through_the_host(process, n):
+    """Of one size, from one rank to the other; each also has results that go no further."""
+    other = Process(2)
+    other.rows["devices"][0]["uuid"] = "GPU-1"
+    for i in range(n // 2):
+        process.copy((i + 1) * 20_000, (i + 1) * 20_000 + 3000, kind=2, memory=(3, 1))
+        other.copy((i + 1) * 20_000 + 6000, (i + 1) * 20_000 + 9000, kind=1, memory=(1, 3))
+        other.copy((i + 1) * 20_000 + 10_000, (i + 1) * 20_000 + 11_000, kind=2, memory=(3, 1))
+    return [process, other]
+
+
+@shape
 def overheads(process, n):
     for i in range(n):
         process.add("overheads", start_ns=START_NS + i, end_ns=START_NS + n * 10_000 + i,

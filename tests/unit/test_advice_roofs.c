@@ -114,13 +114,12 @@ struct loads {
 	double sectors, requests, bytes;
 };
 
-static void count(struct counted_work *work, struct loads loads)
+static void count(struct counted_role *roles, struct loads loads)
 {
 	const double totals[] = {loads.sectors, 0, loads.requests, 0, loads.bytes, 0};
 
 	for (int i = 0; loads.sectors > 0 && i < 6; i++)
-		work->roles[METRIC_global_load_sectors + i] =
-			(struct counted_role){1, totals[i], 1};
+		roles[METRIC_global_load_sectors + i] = (struct counted_role){1, totals[i], 1};
 }
 
 /* The sentence that uncoalesced says of it first; NULL: it is not recommended.  Launched in columns or in rows. */
@@ -128,7 +127,8 @@ static void expect_loads(struct roofline_point point, struct loads loads, bool i
 			 const char *sentence)
 {
 	struct roofline roofline = {.kernels = &point, .kernel_count = 1};
-	struct counted_work work = {.launch_count = 20};
+	struct counted_role roles[METRIC_ROLE_COUNT] = {0};
+	struct counted_work work = {.launch_count = 20, .roles = roles};
 	struct counted counted = {.kernels = &work};
 	struct builder *b = launches(point.name);
 	const struct recommendation *item;
@@ -137,7 +137,7 @@ static void expect_loads(struct roofline_point point, struct loads loads, bool i
 	memcpy(b->signatures[0].block,
 	       is_column ? (uint32_t[]){1, 256, 1} : (uint32_t[]){256, 1, 1},
 	       sizeof(b->signatures[0].block));
-	count(&work, loads);
+	count(roles, loads);
 	advised_begin_counters(&it, b, roofline, &counted);
 	item = advised_item(&it, "uncoalesced");
 	assert_int_equal(item != NULL, sentence != NULL);
@@ -198,14 +198,15 @@ static void expect_computing(const char *rule, struct roofline_point point, doub
 	struct roofline roofline = {.roofs = {[ROOF_dram] = 4e12, [ROOF_fp32] = 60e12},
 				    .kernels = &point,
 				    .kernel_count = 1};
-	struct counted_work work = {.launch_count = 20};
+	struct counted_role roles[METRIC_ROLE_COUNT] = {0};
+	struct counted_work work = {.launch_count = 20, .roles = roles};
 	struct counted counted = {.kernels = &work};
 	double flops = point.quantities[ROOF_fp32].total;
 	const struct recommendation *item;
 	struct advised it;
 
-	work.roles[METRIC_fp32_fma] = (struct counted_role){1, fma_share * flops / 2, 1};
-	work.roles[METRIC_fp32_add] = (struct counted_role){1, (1 - fma_share) * flops, 1};
+	roles[METRIC_fp32_fma] = (struct counted_role){1, fma_share * flops / 2, 1};
+	roles[METRIC_fp32_add] = (struct counted_role){1, (1 - fma_share) * flops, 1};
 	advised_begin_counters(&it, launches(point.name), roofline, &counted);
 	item = advised_item(&it, rule);
 	assert_int_equal(item != NULL, sentence != NULL);
@@ -269,16 +270,16 @@ static void expect_waiting(struct roofline_point point, uint32_t registers, enum
 			   const char *rule, const char *sentence)
 {
 	struct roofline roofline = {.kernels = &point, .kernel_count = 1};
-	struct counted_work work = {.launch_count = 20};
+	struct counted_role roles[METRIC_ROLE_COUNT] = {0};
+	struct counted_work work = {.launch_count = 20, .roles = roles};
 	struct counted counted = {.kernels = &work};
 	struct builder *b = launches("k");
 	struct advised it;
 
 	b->signatures[0].registers_per_thread = registers;
-	work.roles[METRIC_stall_sleeping] =
-		(struct counted_role){1, stall == METRIC_NONE ? 0 : 1, 1};
+	roles[METRIC_stall_sleeping] = (struct counted_role){1, stall == METRIC_NONE ? 0 : 1, 1};
 	if (stall != METRIC_NONE)
-		work.roles[stall] = (struct counted_role){1, 5, 1};
+		roles[stall] = (struct counted_role){1, 5, 1};
 	advised_begin_counters(&it, b, roofline, &counted);
 	for (int i = 0; i < 2; i++) {
 		const char *id = i ? "latency_bound" : "low_occupancy";

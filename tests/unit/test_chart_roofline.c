@@ -1,4 +1,5 @@
 /* test_chart_roofline.c - where labels find a place, and what the charts of points and roofs show. */
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <setjmp.h>
@@ -151,9 +152,8 @@ struct drawing {
 	char folder[PATH_MAX];
 };
 
-static struct drawing draw(struct builder *b, bool has_ceilings, chart_writer write)
+static struct drawing drawing_open(struct builder *b, bool has_ceilings)
 {
-	const struct chart_options options = {.to_ns = -1};
 	struct drawing drawing = {.b = b};
 
 	drawing.report.profile = &b->profile;
@@ -163,7 +163,6 @@ static struct drawing draw(struct builder *b, bool has_ceilings, chart_writer wr
 	drawing.report.atomics = drawing.placed.atomics;
 	drawing.report.counted = drawing.placed.counted;
 	assert_int_equal(gnuplot_folder_make(drawing.folder, sizeof(drawing.folder), NULL), 0);
-	assert_int_equal(write(&drawing.report, &options, drawing.folder, NULL), 0);
 	return drawing;
 }
 
@@ -173,6 +172,27 @@ static void drawing_close(struct drawing *drawing)
 	fixture_placed_free(&drawing->placed);
 	ceilings_free(drawing->report.ceilings);
 	free(drawing->b);
+}
+
+static struct drawing draw(struct builder *b, bool has_ceilings, chart_writer write)
+{
+	const struct chart_options options = {.to_ns = -1};
+	struct drawing drawing = drawing_open(b, has_ceilings);
+
+	assert_int_equal(write(&drawing.report, &options, drawing.folder, NULL), 0);
+	return drawing;
+}
+
+/* It has nothing to show, and says so. */
+static void assert_missing(struct builder *b, chart_writer write, const char *text)
+{
+	const struct chart_options options = {.to_ns = -1};
+	struct drawing drawing = drawing_open(b, true);
+	struct err err = {""};
+
+	assert_int_equal(write(&drawing.report, &options, drawing.folder, &err), -ENODATA);
+	assert_non_null(strstr(err.text, text));
+	drawing_close(&drawing);
 }
 
 static char *read_whole(const char *folder, const char *name)
@@ -312,20 +332,14 @@ static void kernels_that_lie_on_each_other_are_all_named(void **state)
 	drawing_close(&drawing);
 }
 
-static void without_counters_the_roofline_says_so(void **state)
+static void without_counters_no_roofline_is_drawn_and_what_counts_is_told(void **state)
 {
 	struct builder *b = builder_new(1, 1);
-	struct drawing drawing;
 
 	(void)state;
 	builder_kernel(b, 0, "k", 0, 1000, PROFILE_NONE);
-	drawing = draw(b, false, chart_roofline);
-	assert_has(&drawing, "roofline.gp", "chart_title = 'no counters in this recording");
-	assert_int_equal(count_marks(&drawing, PLANE_CIRCLE), 0);
-	drawing_close(&drawing);
-	drawing = draw(builder_new(1, 1), false, chart_roofline);
-	assert_has(&drawing, "roofline.gp", "chart_title = 'no counters in this recording");
-	drawing_close(&drawing);
+	assert_missing(b, chart_roofline, "record them with: rooflinectl record --counters --");
+	assert_missing(builder_new(1, 1), chart_roofline, "rooflinectl record --counters --");
 }
 
 static void the_launch_roof_bends_at_the_period_of_empty_kernels(void **state)
@@ -418,16 +432,20 @@ static void atomics_that_are_the_bottleneck_have_a_ring(void **state)
 	drawing_close(&drawing);
 }
 
-static void without_atomics_the_chart_says_so(void **state)
+static void without_atomics_no_chart_is_drawn_and_what_counts_is_told(void **state)
 {
 	struct builder *b = builder_new(1, 1);
-	struct drawing drawing;
 
 	(void)state;
 	builder_kernel(b, 0, "k", 0, 1000, PROFILE_NONE);
-	drawing = draw(b, true, chart_atomics);
-	assert_has(&drawing, "atomics.gp", "chart_title = 'no counters of atomics");
-	drawing_close(&drawing);
+	assert_missing(b, chart_atomics,
+		       "record them with: rooflinectl record --counters=atomics --");
+}
+
+static void without_kernels_there_is_no_launch_roofline(void **state)
+{
+	(void)state;
+	assert_missing(builder_new(1, 1), chart_launch_roofline, "has no launch of a kernel");
 }
 
 static void long_notes_begin_a_new_line(void **state)
@@ -436,7 +454,8 @@ static void long_notes_begin_a_new_line(void **state)
 	char item[41];
 
 	(void)state;
-	plane.note_columns = 100;
+	plane.note_room = 100;
+	plane.is_text = true;
 	memset(item, 'x', 40);
 	item[40] = '\0';
 	for (int i = 0; i < 3; i++)
@@ -481,11 +500,12 @@ int main(void)
 		cmocka_unit_test(a_mark_stands_at_its_intensity_and_rate),
 		cmocka_unit_test(what_is_above_its_roof_is_marked_as_wrong_data),
 		cmocka_unit_test(kernels_that_lie_on_each_other_are_all_named),
-		cmocka_unit_test(without_counters_the_roofline_says_so),
+		cmocka_unit_test(without_counters_no_roofline_is_drawn_and_what_counts_is_told),
 		cmocka_unit_test(the_launch_roof_bends_at_the_period_of_empty_kernels),
 		cmocka_unit_test(a_label_is_nearer_to_its_mark_than_to_another),
 		cmocka_unit_test(atomics_that_are_the_bottleneck_have_a_ring),
-		cmocka_unit_test(without_atomics_the_chart_says_so),
+		cmocka_unit_test(without_atomics_no_chart_is_drawn_and_what_counts_is_told),
+		cmocka_unit_test(without_kernels_there_is_no_launch_roofline),
 		cmocka_unit_test(long_notes_begin_a_new_line),
 		cmocka_unit_test(figures_of_points_have_three_digits),
 	};

@@ -11,7 +11,7 @@
 static int set_up(void **state)
 {
 	(void)state;
-	span_count = 0;
+	marked.count = pauses.count = 0;
 	window_init(0, 0, 0, true);
 	window_open(1000, 10);
 	window_close(2000, 20);
@@ -42,7 +42,7 @@ static void what_no_call_submitted_is_judged_by_its_time(void **state)
 static void spans_without_correlation_ids_are_of_time_alone(void **state)
 {
 	(void)state;
-	span_count = 0;
+	marked.count = pauses.count = 0;
 	window_open(1000, 0);
 	window_close(2000, 0);
 	assert_true(window_contains_operation(1500, 15));
@@ -57,6 +57,20 @@ static void without_marked_spans_a_call_changes_nothing(void **state)
 	assert_false(window_contains_operation(2000, 5));
 }
 
+static void what_begins_while_it_is_paused_is_left_out_and_before_nothing_is(void **state)
+{
+	(void)state;
+	window_init(0, 0, 0, false);
+	assert_true(window_contains(1));
+	window_pause(1000, true);
+	assert_true(window_contains(999));
+	assert_false(window_contains(1000));
+	assert_false(window_contains_operation(INT64_MAX - 1, 5));
+	window_pause(2000, false);
+	assert_false(window_contains(1500));
+	assert_true(window_contains(2001));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -65,6 +79,8 @@ int main(void)
 		cmocka_unit_test_setup(what_no_call_submitted_is_judged_by_its_time, set_up),
 		cmocka_unit_test_setup(spans_without_correlation_ids_are_of_time_alone, set_up),
 		cmocka_unit_test_setup(without_marked_spans_a_call_changes_nothing, set_up),
+		cmocka_unit_test_setup(
+			what_begins_while_it_is_paused_is_left_out_and_before_nothing_is, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

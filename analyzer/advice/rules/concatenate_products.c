@@ -11,6 +11,8 @@
  */
 #include "advice/rules/rules.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/statistics/library_kernel.h"
@@ -44,6 +46,26 @@ static bool is_product(const char *name)
 	const char *library = library_kernel_of(name);
 
 	return library && (!strcmp(library, "cuBLAS") || !strcmp(library, "CUTLASS"));
+}
+
+/* What is looked through.  Names are looked at once each, and not for each operation. */
+struct search {
+	const struct facts *facts;
+	size_t device;
+	bool *are_products; /* owned; by kernel */
+	struct products *found;
+};
+
+static int search_open(struct search *search)
+{
+	const struct profile *profile = search->facts->report->profile;
+
+	search->are_products = malloc(profile->kernel_name_count + 1);
+	if (!search->are_products)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->kernel_name_count; i++)
+		search->are_products[i] = is_product(profile->kernel_names[i]);
+	return 0;
 }
 
 static void end_row(struct products *found, const struct row *row)
@@ -94,11 +116,11 @@ static void add_product(struct products *found, const struct facts *facts, struc
 }
 
 /* Rows go on from one iteration to the next, so that steps of a loop of nothing else are a long one. */
-static void find_in_loop(struct products *found, const struct facts *facts, size_t device,
-			 const struct loop *loop)
+static void find_in_loop(const struct search *search, const struct loop *loop)
 {
-	const struct model *model = facts->what_ifs.run.model;
-	const struct profile_signature *signatures = facts->report->profile->signatures;
+	const struct model *model = search->facts->what_ifs.run.model;
+	const struct profile_signature *signatures = search->facts->report->profile->signatures;
+	struct products *found = search->found;
 	size_t end = loop->iterations[loop->iteration_count];
 	uint64_t row_count = found->row_count;
 	int64_t kernels_ns = 0;
@@ -109,10 +131,12 @@ static void find_in_loop(struct products *found, const struct facts *facts, size
 
 		if (!submissions_count(&model->submissions, i))
 			continue;
-		if (op && op->device == device)
+		if (op && op->device != search->device)
+			op = NULL;
+		if (op)
 			sum_add_ns(&kernels_ns, op->end_ns - op->start_ns);
-		if (op && op->device == device && is_product(signatures[op->detail].name)) {
-			add_product(found, facts, &row, op);
+		if (op && search->are_products[signatures[op->detail].kernel]) {
+			add_product(found, search->facts, &row, op);
 		} else {
 			end_row(found, &row);
 			row = (struct row){0};
@@ -125,11 +149,14 @@ static void find_in_loop(struct products *found, const struct facts *facts, size
 static int find(void *finding, const struct facts *facts, size_t device)
 {
 	const struct loops *loops = &facts->what_ifs.loops;
+	struct search search = {.facts = facts, .device = device, .found = finding};
+	int rc = search_open(&search);
 
-	for (size_t i = 0; facts->what_ifs.run.model && i < loops->count; i++)
+	for (size_t i = 0; rc == 0 && facts->what_ifs.run.model && i < loops->count; i++)
 		if (loops->items[i].iteration_count)
-			find_in_loop(finding, facts, device, &loops->items[i]);
-	return 0;
+			find_in_loop(&search, &loops->items[i]);
+	free(search.are_products);
+	return rc;
 }
 
 static const struct products *found_on(const struct facts *facts, size_t device)

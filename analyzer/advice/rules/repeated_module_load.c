@@ -78,7 +78,7 @@ static void add_gap(void *finding, const struct facts *facts, const struct gap *
 	size_t done_count = gap->before - device->first_op;
 	uint64_t count;
 
-	if (done_count < device->op_count / START_PART)
+	if (gap->before >= profile->op_count || done_count < device->op_count / START_PART)
 		return;
 	count = add_calls(found, facts, gap);
 	if (!count)

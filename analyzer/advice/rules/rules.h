@@ -110,6 +110,8 @@ struct facts {
 	struct device_facts *devices; /* as profile->devices[] */
 	uint32_t *homes;  /* by process: the device with most of its operations, or PROFILE_NONE */
 	bool *has_kernel; /* by loop of what_ifs: whether it launches kernels or graphs */
+	const struct profile_signature **
+		kernel_launches; /* by kernel: its launch with most time; NULL: it was not launched */
 	const struct rule *const *rules; /* RULE_COUNT of them */
 	void **findings;		 /* owned; of each rule on each device, see struct rule */
 	struct what_ifs what_ifs;

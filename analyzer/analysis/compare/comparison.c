@@ -183,7 +183,7 @@ static int fail_range(const struct comparison *comparison, struct err *err)
 /* ---- obstacles and warnings ---- */
 
 /* Counters are read around launches, which then wait for one another; replay repeats them. */
-static bool is_counted(const struct profile *profile)
+bool comparison_is_counted(const struct profile *profile)
 {
 	bool is_counted = profile->metric_count > 0 || profile->counter_count > 0;
 
@@ -194,7 +194,7 @@ static bool is_counted(const struct profile *profile)
 
 static int find_obstacle(struct comparison *comparison, const struct profile *profile, double share)
 {
-	if (share < 1 || !is_counted(profile))
+	if (share < 1 || !comparison_is_counted(profile))
 		return 0;
 	return sentences_add(&comparison->obstacles,
 			     "%s was recorded with hardware counters, which change its times",

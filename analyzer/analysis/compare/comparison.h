@@ -114,6 +114,9 @@ void comparison_predict_steady(struct comparison *comparison, double predicted, 
  * Returns 0 or -ENOMEM. */
 int comparison_warn_of_missing(struct sentences *warnings, const struct profile *profile);
 
+/* Whether hardware counters were read while it was recorded, which makes its times longer. */
+bool comparison_is_counted(const struct profile *profile);
+
 /* Whether predicted and measured speedup are both known, of the run or the range. */
 bool comparison_is_judged(const struct comparison *comparison);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/ns.h"
 #include "base/sums.h"
 
 static const struct {
@@ -86,12 +87,16 @@ static int add(struct measures *measures, enum measure_group group, const char *
 
 static int64_t wall_ns(const struct report *report)
 {
-	int64_t first_ns = report_first_ns(report), last_ns = INT64_MIN;
+	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
 
-	for (size_t i = 0; i < report->profile->device_count; i++)
-		if (report->profile->devices[i].op_count &&
-		    report->timeline->devices[i].last_ns > last_ns)
-			last_ns = report->timeline->devices[i].last_ns;
+	for (size_t i = 0; i < report->profile->device_count; i++) {
+		const struct timeline_device *device = &report->timeline->devices[i];
+
+		if (!device->wall_ns && !report->profile->devices[i].op_count)
+			continue;
+		first_ns = min_ns(first_ns, device->first_ns);
+		last_ns = max_ns(last_ns, device->last_ns);
+	}
 	return last_ns > first_ns ? last_ns - first_ns : 0;
 }
 

@@ -180,19 +180,34 @@ static enum change change_of(const struct side_value *first, const struct side_v
 	return now < first->value ? CHANGE_LESS : CHANGE_MORE;
 }
 
-/* By what an iteration's figures are multiplied to be those of the first side's work; 0: it is other work. */
-static double steady_factor(const struct sides *sides, size_t side)
+/* Which iterations of the side are compared with which of the first.  As many iterations, or a multiple of them, tell
+ * something only of the same work: of other work one is compared with one. */
+static void match_steady(const struct sides *sides, struct side *side)
 {
-	struct compared_side first = sides->items[0].steady, other = sides->items[side].steady;
+	struct compared_side first = sides->items[0].steady;
 
-	comparison_match_rows(&first, &other);
-	return first.row_count ? (double)other.row_count / (double)first.row_count : 0;
+	if (side->differences.count)
+		first.row_count = side->steady.row_count = first.count && side->steady.count;
+	else
+		comparison_match_rows(&first, &side->steady);
+	side->first_row_count = first.row_count;
+}
+
+double sides_steady_factor(const struct sides *sides, size_t index)
+{
+	const struct side *side = &sides->items[index];
+
+	if (!index)
+		return 1;
+	return side->first_row_count
+		       ? (double)side->steady.row_count / (double)side->first_row_count
+		       : 0;
 }
 
 static void compare_value(const struct sides *sides, struct side_row *row, size_t side)
 {
 	struct side_value *value = &row->values[side];
-	double factor = row->what.group == MEASURE_STEADY ? steady_factor(sides, side) : 1;
+	double factor = row->what.group == MEASURE_STEADY ? sides_steady_factor(sides, side) : 1;
 
 	value->ratio = NAN;
 	if (!factor)
@@ -250,11 +265,11 @@ int sides_compare(struct sides *sides)
 	bool *has_change = calloc(sides->item_numbers.count + 1, sizeof(*has_change));
 	int rc = weights && has_change ? 0 : -ENOMEM;
 
+	for (size_t k = 1; k < sides->count; k++)
+		match_steady(sides, &sides->items[k]);
 	for (size_t i = 0; i < sides->row_count && rc == 0; i++)
 		for (size_t k = 1; k < sides->count; k++)
 			compare_value(sides, &sides->rows[i], k);
-	for (size_t k = 1; k < sides->count; k++)
-		sides->items[k].steady.row_count = steady_factor(sides, k) > 0;
 	if (rc == 0)
 		share_within_items(sides, weights, has_change);
 	if (rc == 0)
@@ -283,6 +298,11 @@ const struct side_row *sides_judged(const struct sides *sides, size_t side)
 	return first_of(sides, MEASURE_RUN);
 }
 
+bool sides_is_sound(const struct side *side)
+{
+	return !side->differences.count && !side->obstacles.count;
+}
+
 bool sides_is_slower(const struct sides *sides, size_t side, double share)
 {
 	const struct side_row *row = sides_judged(sides, side);
@@ -303,6 +323,7 @@ void sides_free(struct sides *sides)
 		free(side->limit);
 		free(side->selection);
 		sentences_free(&side->differences);
+		sentences_free(&side->obstacles);
 		sentences_free(&side->warnings);
 	}
 	for (size_t i = 0; i < sides->row_count; i++) {

@@ -52,8 +52,10 @@ struct side {
 	char *limit;	 /* owned: what limits the first repeat, in words; NULL: not told */
 	char *selection; /* owned; what part of each recording it is, in words; NULL: all of it */
 	struct compared_side
-		steady; /* of the first repeat; row_count: of the first side's work, 0: other work */
+		steady; /* of the first repeat; row_count: iterations in a row that are compared, 0: none */
+	uint64_t first_row_count;     /* with so many of the first side, which do the same work */
 	struct sentences differences; /* from the first side: why it is not the same work */
+	struct sentences obstacles;   /* why its times cannot be compared with the first side's */
 	struct sentences warnings;
 };
 
@@ -74,6 +76,9 @@ int sides_add_path(struct sides *sides, const char *path);
 /* The figures of one repeat of a side, in the order of sides and repeats. */
 int sides_add_measures(struct sides *sides, size_t side, const struct measures *measures);
 
+/* By what an iteration's figures are multiplied to be of an iteration of the first side's work; 0: not compared. */
+double sides_steady_factor(const struct sides *sides, size_t side);
+
 /* Once all are there: compares and sorts.  Returns 0 or -ENOMEM, as those above. */
 int sides_compare(struct sides *sides);
 
@@ -82,6 +87,9 @@ void sides_free(struct sides *sides);
 /* What a side is judged by: an iteration where both repeat the same, else the time from first to last operation; NULL
  * where there is neither. */
 const struct side_row *sides_judged(const struct sides *sides, size_t side);
+
+/* Whether a side did the same work as the first, and was recorded in the same way. */
+bool sides_is_sound(const struct side *side);
 
 /* Whether the side is slower than the first by more than that share, beyond what is known of noise. */
 bool sides_is_slower(const struct sides *sides, size_t side, double share);

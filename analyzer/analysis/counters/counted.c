@@ -30,7 +30,7 @@ struct role_sum {
 struct work_sum {
 	struct counted_work work;
 	uint64_t timed_launch_count; /* launches of signatures with a time */
-	struct role_sum roles[METRIC_ROLE_COUNT];
+	struct role_sum *roles;	     /* METRIC_ROLE_COUNT, of struct joining */
 	struct role_sum half[HALF_COUNT];
 };
 
@@ -49,6 +49,7 @@ struct joining {
 	struct counted *counted;
 	struct launches *signatures, *graphs;
 	struct work_sum *kernel_sums, *graph_sums, *application;
+	struct role_sum *roles; /* as counted->roles */
 };
 
 /* ---- launches and their times ---- */
@@ -310,13 +311,16 @@ static void finish_role(struct counted_role *role, const struct role_sum *sum,
 	}
 }
 
-static void finish(struct counted_work *work, const struct work_sum *sum)
+/* roles: its own. */
+static void finish(struct counted_work *work, struct counted_role *roles,
+		   const struct work_sum *sum)
 {
 	*work = sum->work;
+	work->roles = roles;
 	if (sum->timed_launch_count)
 		work->time_ns *= (double)work->launch_count / (double)sum->timed_launch_count;
 	for (uint32_t i = 0; i < METRIC_ROLE_COUNT; i++)
-		finish_role(&work->roles[i], &sum->roles[i], work);
+		finish_role(&roles[i], &sum->roles[i], work);
 	for (uint32_t i = 0; i < HALF_COUNT; i++)
 		finish_role(&work->half[i], &sum->half[i], work);
 }
@@ -325,6 +329,34 @@ static void add_unrecorded(struct launches *launches, const struct profile_signa
 {
 	launches->count += signature->unrecorded_count;
 	launches->own_count += signature->unrecorded_count;
+}
+
+/* All works: kernels, graphs, the application. */
+static size_t work_count(const struct profile *profile)
+{
+	return profile->kernel_name_count + profile->counted_graph_count + 1;
+}
+
+/* Where the roles of a work begin, in either of the arrays of them. */
+static size_t roles_of(const struct profile *profile, size_t work)
+{
+	return profile->counter_count ? work * METRIC_ROLE_COUNT : 0;
+}
+
+static void finish_all(struct joining *joining)
+{
+	const struct profile *profile = joining->profile;
+	struct counted *counted = joining->counted;
+	size_t work = 0;
+
+	for (size_t i = 0; i < profile->kernel_name_count; i++)
+		finish(&counted->kernels[i], counted->roles + roles_of(profile, work++),
+		       &joining->kernel_sums[i]);
+	for (size_t i = 0; i < profile->counted_graph_count; i++)
+		finish(&counted->graphs[i], counted->roles + roles_of(profile, work++),
+		       &joining->graph_sums[i]);
+	finish(&counted->application, counted->roles + roles_of(profile, work),
+	       joining->application);
 }
 
 static void add_up(struct joining *joining)
@@ -353,14 +385,22 @@ static void add_up(struct joining *joining)
 		work_add(&joining->graph_sums[i], launches, launches->count, &means);
 		work_add(joining->application, launches, launches->own_count, &means);
 	}
-	for (size_t i = 0; i < profile->kernel_name_count; i++)
-		finish(&joining->counted->kernels[i], &joining->kernel_sums[i]);
-	for (size_t i = 0; i < profile->counted_graph_count; i++)
-		finish(&joining->counted->graphs[i], &joining->graph_sums[i]);
-	finish(&joining->counted->application, joining->application);
+	finish_all(joining);
 }
 
 /* ---- building ---- */
+
+static void give_roles(struct joining *joining)
+{
+	const struct profile *profile = joining->profile;
+	size_t work = 0;
+
+	for (size_t i = 0; i < profile->kernel_name_count; i++)
+		joining->kernel_sums[i].roles = joining->roles + roles_of(profile, work++);
+	for (size_t i = 0; i < profile->counted_graph_count; i++)
+		joining->graph_sums[i].roles = joining->roles + roles_of(profile, work++);
+	joining->application->roles = joining->roles + roles_of(profile, work);
+}
 
 static int joining_open(struct joining *joining, struct counted *counted)
 {
@@ -374,10 +414,13 @@ static int joining_open(struct joining *joining, struct counted *counted)
 		calloc(profile->kernel_name_count + 1, sizeof(*joining->kernel_sums));
 	joining->graph_sums = calloc(graph_count + 1, sizeof(*joining->graph_sums));
 	joining->application = calloc(1, sizeof(*joining->application));
-	return joining->signatures && joining->graphs && joining->kernel_sums &&
-			       joining->graph_sums && joining->application
-		       ? 0
-		       : -ENOMEM;
+	joining->roles = calloc(roles_of(profile, work_count(profile)) + METRIC_ROLE_COUNT,
+				sizeof(*joining->roles));
+	if (!joining->signatures || !joining->graphs || !joining->kernel_sums ||
+	    !joining->graph_sums || !joining->application || !joining->roles)
+		return -ENOMEM;
+	give_roles(joining);
+	return 0;
 }
 
 static void joining_close(struct joining *joining)
@@ -387,6 +430,7 @@ static void joining_close(struct joining *joining)
 	free(joining->kernel_sums);
 	free(joining->graph_sums);
 	free(joining->application);
+	free(joining->roles);
 }
 
 static int join(struct counted *counted)
@@ -415,7 +459,9 @@ int counted_build(struct counted **out, const struct profile *profile, struct er
 			calloc(profile->kernel_name_count + 1, sizeof(*counted->kernels));
 		counted->graphs =
 			calloc(profile->counted_graph_count + 1, sizeof(*counted->graphs));
-		if (counted->kernels && counted->graphs)
+		counted->roles = calloc(roles_of(profile, work_count(profile)) + METRIC_ROLE_COUNT,
+					sizeof(*counted->roles));
+		if (counted->kernels && counted->graphs && counted->roles)
 			rc = join(counted);
 	}
 	if (rc == 0)
@@ -435,6 +481,7 @@ void counted_free(struct counted *counted)
 	free(counted->kernels);
 	free(counted->graphs);
 	free(counted->graph_order);
+	free(counted->roles);
 	free(counted);
 }
 

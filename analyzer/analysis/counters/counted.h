@@ -47,10 +47,10 @@ enum counted_half { HALF_add, HALF_mul, HALF_fma, HALF_COUNT };
 
 struct counted_work {
 	uint64_t launch_count;
-	uint64_t graph_node_count; /* of the launches those that were nodes of graphs */
-	uint64_t timed_count;	   /* launches that were timed */
-	double time_ns;		   /* of all launches; 0 when none was timed */
-	struct counted_role roles[METRIC_ROLE_COUNT]; /* as counted */
+	uint64_t graph_node_count;	  /* of the launches those that were nodes of graphs */
+	uint64_t timed_count;		  /* launches that were timed */
+	double time_ns;			  /* of all launches; 0 when none was timed */
+	const struct counted_role *roles; /* METRIC_ROLE_COUNT, as counted; of struct counted */
 	/* The same for METRIC_fp16_add and following, 0 of kernels whose code computes nothing in half precision. */
 	struct counted_role half[HALF_COUNT];
 	bool has_untrusted_half; /* some is counted of a kernel whose machine code is not in the recording */
@@ -62,6 +62,9 @@ struct counted {
 	struct counted_work *kernels; /* as profile->kernel_names[] */
 	struct counted_work *graphs;  /* as profile->counted_graphs[] */
 	struct counted_work application;
+	/* Those of kernels, graphs and the application, one after the other; without counters all have the same, of which
+	 * nothing is known: a program may have more kernels than there is room for them. */
+	struct counted_role *roles;
 	const struct profile *profile; /* borrowed */
 	uint32_t *graph_order;	       /* counted_graphs[] by process and graph */
 };

@@ -132,6 +132,8 @@ static int add_gap(const struct gap *gap, void *context)
 	if (!is_undisturbed(before, after))
 		return 0;
 	add_idle(&counted->application.idle, gap);
+	if (gap->before >= profile->op_count) /* it ran before the part that is looked at */
+		return 0;
 	add_idle(owners.kernel, gap);
 	if (!is_same_launch(profile, before, after))
 		add_idle(owners.graph, gap);

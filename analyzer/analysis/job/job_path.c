@@ -273,6 +273,8 @@ static void walk_back(struct walk *walk)
 	walk->rank = job_rank_of(walk->parts, &profile->ops[op]);
 	for (size_t left = 2 * profile->op_count; left > 0 && op != PROFILE_NONE; left--)
 		op = step(walk, op);
+	if (walk->now_ns > walk->parts->job->first_ns) /* others began before it */
+		lay(walk, JOB_PATH_IDLE, walk->parts->job->first_ns);
 }
 
 int job_path_find(struct job_parts *parts)

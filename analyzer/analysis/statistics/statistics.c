@@ -2,6 +2,8 @@
 
 #include "analysis/statistics/statistics_parts.h"
 
+#include "base/ns.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -16,16 +18,21 @@ static int compare_streams(const void *left, const void *right)
 }
 
 /* until_ns: the end of what came before in the stream. */
-static void add_op(struct stream_statistics *stream, const struct profile_op *op, int64_t *until_ns)
+static void add_op(struct stream_statistics *stream, const struct profile_window *window,
+		   const struct profile_op *op, int64_t *until_ns)
 {
-	int64_t from_ns = op->start_ns;
+	int64_t from_ns = op->start_ns, end_ns = op->end_ns;
 
+	if (window->is_part) {
+		from_ns = max_ns(from_ns, window->from_ns);
+		end_ns = min_ns(end_ns, window->to_ns);
+	}
 	if (stream->op_count++ && *until_ns > from_ns)
 		from_ns = *until_ns;
-	if (op->end_ns > from_ns)
-		stream->busy_ns += op->end_ns - from_ns;
-	if (stream->op_count == 1 || op->end_ns > *until_ns)
-		*until_ns = op->end_ns;
+	if (end_ns > from_ns)
+		stream->busy_ns += end_ns - from_ns;
+	if (stream->op_count == 1 || end_ns > *until_ns)
+		*until_ns = end_ns;
 }
 
 /* Branches of a graph overlap within one stream, so busy time is a union here as on the device.
@@ -43,7 +50,8 @@ static int collect_streams(struct statistics *statistics, const struct profile *
 	for (size_t i = 0; i < profile->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
 
-		add_op(&statistics->streams[op->stream], op, &busy_until_ns[op->stream]);
+		add_op(&statistics->streams[op->stream], &profile->window, op,
+		       &busy_until_ns[op->stream]);
 	}
 	for (size_t i = 0; i < profile->stream_count; i++) {
 		struct stream_statistics stream = statistics->streams[i];

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "base/distribution.h"
+#include "base/ns.h"
 #include "analysis/statistics/statistics_parts.h"
 
 #include <errno.h>
@@ -10,17 +11,31 @@
 #define RESULT_NOT_READY \
 	600 /* cudaErrorNotReady, CUDA_ERROR_NOT_READY: a query of work that still runs */
 
+/* What of the call counts: of a part of a recording what lies within.  Negative: it lies outside. */
+static int64_t length_ns(const struct profile *profile, const struct profile_call *call)
+{
+	const struct profile_window *window = &profile->window;
+
+	if (!window->is_part)
+		return call->end_ns - call->start_ns;
+	return min_ns(call->end_ns, window->to_ns) - max_ns(call->start_ns, window->from_ns);
+}
+
 static int gather(struct durations *durations, const struct profile *profile,
 		  struct call_statistics *by_name)
 {
 	for (size_t i = 0; i < profile->call_count; i++)
-		durations_count(durations, profile->calls[i].name);
+		if (length_ns(profile, &profile->calls[i]) >= 0)
+			durations_count(durations, profile->calls[i].name);
 	if (durations_lay_out(durations) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->call_count; i++) {
 		const struct profile_call *call = &profile->calls[i];
+		int64_t counted_ns = length_ns(profile, call);
 
-		durations_add(durations, call->name, call->end_ns - call->start_ns);
+		if (counted_ns < 0)
+			continue;
+		durations_add(durations, call->name, counted_ns);
 		by_name[call->name].failed_count +=
 			call->result != RESULT_SUCCESS && call->result != RESULT_NOT_READY;
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/time/collective_order.h"
 #include "base/groups.h"
 #include "base/spans.h"
 #include "base/search.h"
@@ -317,6 +318,8 @@ static int build(struct collectives *all, const struct profile *profile)
 			rc = find_groups(all, profile);
 		if (rc == 0)
 			rc = find_waits(all);
+		if (rc == 0)
+			rc = collective_order_find(all);
 		for (uint32_t i = 0; i < all->device_count && rc == 0; i++)
 			rc = add_up(all, i);
 	}
@@ -343,6 +346,7 @@ void collectives_free(struct collectives *all)
 		return;
 	free(all->items);
 	free(all->ranks);
+	free(all->mismatches);
 	free(all->devices);
 	free(all);
 }

@@ -31,8 +31,8 @@ struct collective_rank {
 	uint32_t process, device;
 	size_t first, count; /* its slice of items[] */
 	size_t matched_count; /* of them, the first so many were compared with those of other ranks */
-	uint32_t group;	     /* equal for ranks that are alike */
-	bool is_matched;     /* at least one other is like it: waits are known */
+	uint32_t group;	      /* equal for ranks that are alike */
+	bool is_matched;      /* at least one other is like it: waits are known */
 };
 
 struct collective_device {
@@ -40,11 +40,20 @@ struct collective_device {
 	int64_t wait_ns; /* moments in which a collective on it waited */
 };
 
+/* Two ranks that do the same collectives in different orders (collective_order.h). */
+struct collective_mismatch {
+	uint32_t ranks[2];   /* ranks[] */
+	uint32_t kernels[2]; /* what each launches there: kernel_names[] */
+	size_t index, count; /* of the first that differs, and of all that were compared */
+};
+
 struct collectives {
 	struct collective *items; /* by rank, then as the host launched them */
 	size_t count;
 	struct collective_rank *ranks;
 	size_t rank_count;
+	struct collective_mismatch *mismatches; /* by ranks[1]; one a rank at most */
+	size_t mismatch_count;
 	struct collective_device *devices; /* as profile->devices[] */
 	size_t device_count;
 };

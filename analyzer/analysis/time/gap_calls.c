@@ -69,7 +69,7 @@ static void find_ops(struct gap_calls *calls)
 	const struct profile *profile = calls->profile;
 
 	memset(calls->ops, 0xff, profile->call_count * sizeof(*calls->ops)); /* PROFILE_NONE */
-	for (size_t i = 0; i < profile->op_count; i++) {
+	for (size_t i = 0; i < profile->op_count + profile->outside_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
 		uint32_t *best = op->call == PROFILE_NONE ? NULL : &calls->ops[op->call];
 

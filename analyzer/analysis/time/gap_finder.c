@@ -127,17 +127,26 @@ struct cursor {
 	const struct profile *profile;
 	size_t next, end; /* ops[] still to come */
 	size_t last;	  /* the operation that ended last so far */
-	int64_t busy_until_ns;
+	size_t after;	  /* of a part of a recording the operation behind it, else SIZE_MAX */
+	int64_t busy_until_ns, to_ns;
 };
 
 static struct cursor cursor_open(const struct profile *profile, size_t device)
 {
 	const struct profile_device *slice = &profile->devices[device];
-	struct cursor cursor = {profile, slice->first_op, slice->first_op + slice->op_count,
-				slice->first_op, 0};
+	struct cursor cursor = {.profile = profile,
+				.next = slice->first_op,
+				.end = slice->first_op + slice->op_count,
+				.last = slice->first_op,
+				.after = SIZE_MAX};
 
-	if (slice->op_count)
-		cursor.busy_until_ns = profile->ops[slice->first_op].start_ns;
+	if (!timeline_span(profile, device, &cursor.busy_until_ns, &cursor.to_ns) ||
+	    !profile->window.is_part)
+		return cursor;
+	if (slice->outside.before != PROFILE_NONE)
+		cursor.last = slice->outside.before;
+	if (slice->outside.after != PROFILE_NONE)
+		cursor.after = slice->outside.after;
 	return cursor;
 }
 
@@ -157,6 +166,19 @@ static size_t earliest_launched(const struct cursor *cursor, size_t first)
 			best = i;
 	}
 	return best;
+}
+
+/* Up to the end of a part, where the operation behind it ends the gap. */
+static bool cursor_end(struct cursor *cursor, struct gap *gap)
+{
+	if (cursor->after == SIZE_MAX || cursor->busy_until_ns >= cursor->to_ns)
+		return false;
+	*gap = (struct gap){.start_ns = cursor->busy_until_ns,
+			    .end_ns = cursor->to_ns,
+			    .before = cursor->last,
+			    .after = cursor->after};
+	cursor->busy_until_ns = cursor->to_ns;
+	return true;
 }
 
 static bool cursor_next(struct cursor *cursor, struct gap *gap)
@@ -179,7 +201,7 @@ static bool cursor_next(struct cursor *cursor, struct gap *gap)
 			cursor->last = cursor->next;
 		}
 	}
-	return found;
+	return found || cursor_end(cursor, gap);
 }
 
 /* ---- giving causes ---- */
@@ -464,7 +486,7 @@ static int64_t find_latency(const struct gap_finder *finder, size_t device, uint
 		uint32_t launch = gap_calls_launch_of(&finder->calls, after);
 		int64_t end_ns;
 
-		if (launch == PROFILE_NONE ||
+		if (launch == PROFILE_NONE || gap.after >= profile->op_count ||
 		    is_same_graph_launch(profile, &profile->ops[gap.before], after))
 			continue;
 		end_ns = profile->calls[launch].end_ns;

@@ -21,12 +21,17 @@ struct search {
 /* Of one set of iterations: those that follow each other are one span. */
 struct stretch {
 	struct spans *spans;
+	const struct timeline_device *times;
 	int64_t start_ns, end_ns;
 };
 
+/* Of a part of a recording what lies within: operations may reach beyond it. */
 static int stretch_end(struct stretch *stretch)
 {
-	return spans_add(stretch->spans, stretch->start_ns, stretch->end_ns);
+	int64_t start_ns = max_ns(stretch->start_ns, stretch->times->first_ns);
+	int64_t end_ns = min_ns(stretch->end_ns, stretch->times->last_ns);
+
+	return end_ns > start_ns ? spans_add(stretch->spans, start_ns, end_ns) : 0;
 }
 
 static int stretch_add(struct stretch *stretch, const struct steady_iteration *iteration)
@@ -62,8 +67,8 @@ static int add_iteration(const struct steady_iteration *iteration, void *context
 
 static int find_spans(struct search *search)
 {
-	struct stretches stretches = {.steady.spans = &search->steady,
-				      .usual.spans = &search->usual,
+	struct stretches stretches = {.steady = {&search->steady, search->times, 0, 0},
+				      .usual = {&search->usual, search->times, 0, 0},
 				      .device = search->device};
 	int rc = steady_loop_visit(&search->device->loop, &search->run, add_iteration, &stretches);
 

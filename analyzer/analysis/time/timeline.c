@@ -1,5 +1,6 @@
 #include "analysis/time/timeline.h"
 
+#include "base/ns.h"
 #include "base/sums.h"
 
 #include <errno.h>
@@ -19,14 +20,16 @@ struct running {
 struct sweep {
 	struct timeline_device *device;
 	struct running *heap;
+	int64_t last_ns; /* nothing counts from then on */
 	size_t count, capacity;
 	size_t by_kind[OP_GRAPH + 1]; /* running now */
 	int64_t now_ns;
 };
 
-static void advance(struct sweep *sweep, int64_t to_ns)
+static void advance(struct sweep *sweep, int64_t until_ns)
 {
 	struct timeline_device *device = sweep->device;
+	int64_t to_ns = max_ns(min_ns(until_ns, sweep->last_ns), sweep->now_ns);
 	int64_t step_ns = to_ns - sweep->now_ns;
 	/* A whole graph counts as kernels: its other nodes are unknown. */
 	size_t kernel = sweep->by_kind[OP_KERNEL] + sweep->by_kind[OP_GRAPH];
@@ -91,17 +94,46 @@ static void finish_until(struct sweep *sweep, int64_t until_ns)
 	}
 }
 
-static int sweep_device(struct timeline_device *device, const struct profile *profile,
-			const struct profile_device *slice)
+static int64_t last_end_ns(const struct profile *profile, const struct profile_device *slice)
 {
+	int64_t last_ns = INT64_MIN;
+
+	for (size_t i = slice->first_op; i < slice->first_op + slice->op_count; i++)
+		last_ns = max_ns(last_ns, profile->ops[i].end_ns);
+	return last_ns;
+}
+
+bool timeline_span(const struct profile *profile, size_t device, int64_t *first_ns,
+		   int64_t *last_ns)
+{
+	const struct profile_device *slice = &profile->devices[device];
+	const struct profile_window *window = &profile->window;
+	bool has_before = window->is_part && slice->outside.before != PROFILE_NONE;
+	bool has_after = window->is_part && slice->outside.after != PROFILE_NONE;
+
+	if (!slice->op_count && (!has_before || !has_after))
+		return false;
+	*first_ns = has_before ? profile->ops[slice->outside.before].end_ns
+			       : profile->ops[slice->first_op].start_ns;
+	*last_ns = has_after ? window->to_ns : last_end_ns(profile, slice);
+	if (window->is_part) {
+		*first_ns = max_ns(*first_ns, window->from_ns);
+		*last_ns = min_ns(*last_ns, window->to_ns);
+	}
+	return true;
+}
+
+static int sweep_device(struct timeline_device *device, const struct profile *profile, size_t index)
+{
+	const struct profile_device *slice = &profile->devices[index];
 	const struct profile_op *op = profile->ops + slice->first_op;
 	const struct profile_op *end = op + slice->op_count;
 	struct sweep sweep = {.device = device};
 	int rc = 0;
 
-	if (op == end)
+	if (!timeline_span(profile, index, &device->first_ns, &sweep.last_ns))
 		return 0;
-	device->first_ns = sweep.now_ns = op->start_ns;
+	sweep.now_ns = device->first_ns;
 	for (; op < end && rc == 0; op++) {
 		finish_until(&sweep, op->start_ns);
 		advance(&sweep, op->start_ns);
@@ -109,6 +141,7 @@ static int sweep_device(struct timeline_device *device, const struct profile *pr
 		rc = heap_push(&sweep, (struct running){op->end_ns, op->kind});
 	}
 	finish_until(&sweep, INT64_MAX);
+	advance(&sweep, sweep.last_ns);
 	device->last_ns = sweep.now_ns;
 	device->wall_ns = device->last_ns - device->first_ns;
 	device->idle_ns = device->wall_ns - device->busy_ns;
@@ -128,7 +161,7 @@ int timeline_build(struct timeline **out, const struct profile *profile, struct 
 	if (!timeline->devices)
 		rc = -ENOMEM;
 	for (size_t i = 0; rc == 0 && i < profile->device_count; i++)
-		rc = sweep_device(&timeline->devices[i], profile, &profile->devices[i]);
+		rc = sweep_device(&timeline->devices[i], profile, i);
 	if (rc < 0) {
 		timeline_free(timeline);
 		return err_set(err, rc, "out of memory for the timeline");

@@ -12,10 +12,11 @@
 
 struct timeline_device {
 	int64_t first_ns,
-		last_ns; /* first start and last end of an operation; equal when there is none */
-	int64_t wall_ns; /* last_ns - first_ns */
-	int64_t busy_ns; /* union of all operations */
-	int64_t idle_ns; /* wall_ns - busy_ns */
+		last_ns; /* first start and last end of an operation; equal when there is none.  Of a part
+			  * of a recording up to its ends where the device had work before and behind them */
+	int64_t wall_ns;		       /* last_ns - first_ns */
+	int64_t busy_ns;		       /* union of all operations */
+	int64_t idle_ns;		       /* wall_ns - busy_ns */
 	int64_t kernel_ns, copy_ns, memset_ns; /* unions by kind */
 	int64_t kernel_total_ns;	       /* of each kernel, side by side or not, added up */
 	int64_t kernel_shared_ns;	       /* time in which two and more kernels ran */
@@ -27,6 +28,10 @@ struct timeline {
 	struct timeline_device *devices; /* as profile->devices[] */
 	size_t device_count;
 };
+
+/* What of a device's time counts; of an operation that reaches beyond it what lies within.  False: nothing. */
+bool timeline_span(const struct profile *profile, size_t device, int64_t *first_ns,
+		   int64_t *last_ns);
 
 int timeline_build(struct timeline **out, const struct profile *profile, struct err *err);
 void timeline_free(struct timeline *timeline);

@@ -268,9 +268,21 @@ static int fill_ranges(struct sqlite_rows *rows, const struct report *report)
 
 /* ---- idle time ---- */
 
+struct gap_rows {
+	struct sqlite_rows *rows;
+	const struct profile *profile;
+};
+
+/* Its row among the operations; NULL: it ran outside of the part that is written. */
+static void put_op_number(struct sqlite_rows *rows, const struct profile *profile, size_t op)
+{
+	sqlite_rows_index(rows, op < profile->op_count ? (uint32_t)op : PROFILE_NONE);
+}
+
 static int put_gap(const struct gap *gap, void *context)
 {
-	struct sqlite_rows *rows = context;
+	const struct gap_rows *of = context;
+	struct sqlite_rows *rows = of->rows;
 	uint32_t left;
 	int cause, rc = 0;
 
@@ -282,8 +294,8 @@ static int put_gap(const struct gap *gap, void *context)
 		sqlite_rows_number(rows, gap->end_ns);
 		sqlite_rows_text(rows, gap_cause_key((enum gap_cause)cause));
 		sqlite_rows_number(rows, gap->by_cause_ns[cause]);
-		sqlite_rows_number(rows, (int64_t)gap->before);
-		sqlite_rows_number(rows, (int64_t)gap->after);
+		put_op_number(rows, of->profile, gap->before);
+		put_op_number(rows, of->profile, gap->after);
 		rc = sqlite_rows_next(rows);
 	}
 	return rc;
@@ -294,7 +306,8 @@ static int fill_gaps(struct sqlite_rows *rows, const struct report *report)
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < report->profile->device_count; i++)
-		rc = gaps_visit(report->gaps, i, put_gap, rows);
+		rc = gaps_visit(report->gaps, i, put_gap,
+				&(struct gap_rows){rows, report->profile});
 	return rc;
 }
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,24 @@ struct kineto {
 
 /* ---- times ---- */
 
+/* Sums of a few of them stay within 64 bits; what is farther is refused as no time by whoever reads the row. */
+#define FARTHEST_NS (INT64_MAX / 4)
+
+static int64_t bound_ns(int64_t ns)
+{
+	return ns > FARTHEST_NS ? FARTHEST_NS : ns < -FARTHEST_NS ? -FARTHEST_NS : ns;
+}
+
+static int64_t parse_odd_us(const char *text)
+{
+	double us = strtod(text, NULL);
+
+	if (isnan(us))
+		return 0;
+	return fabs(us) > (double)FARTHEST_NS / 1000 ? (us < 0 ? -FARTHEST_NS : FARTHEST_NS)
+						     : (int64_t)(us * 1000);
+}
+
 /* Microseconds with up to nine digits behind the point, exactly: a double has a resolution of a quarter microsecond for
  * times since 1970.  Returns nanoseconds; text of another form by strtod. */
 static int64_t parse_us(const char *text)
@@ -49,8 +68,8 @@ static int64_t parse_us(const char *text)
 		for (next++; *next >= '0' && *next <= '9'; next++, unit /= 10)
 			ns += (*next - '0') * unit;
 	if (*next)
-		return (int64_t)(strtod(text, NULL) * 1000);
-	return is_negative ? -ns : ns;
+		return parse_odd_us(text);
+	return bound_ns(is_negative ? -ns : ns);
 }
 
 static void read_times(struct kineto *kineto, const struct json_record *event, int64_t *start_ns,
@@ -433,7 +452,7 @@ static int64_t base_in(const struct scan *scan, bool is_end)
 
 	if (!key || (!is_end && key + BASE_BYTES > scan->bytes + scan->count))
 		return 0;
-	return strtoll(key + strlen(BASE_KEY), NULL, 10);
+	return bound_ns(strtoll(key + strlen(BASE_KEY), NULL, 10));
 }
 
 static void append(struct scan *scan, const void *bytes, size_t size)

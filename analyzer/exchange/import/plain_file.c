@@ -7,10 +7,13 @@
 
 #include <archive.h>
 
+#include "base/unpack_limit.h"
+
 struct plain_file {
 	struct archive *archive;
 	const char *path; /* borrowed */
 	bool is_empty;
+	struct unpack_limit limit;
 	char block[PLAIN_FILE_BLOCK_BYTES];
 };
 
@@ -26,6 +29,16 @@ static int describe(const struct plain_file *file, struct err *err)
 									  : "damaged");
 }
 
+/* Those that libarchive has itself: for others, and where it was built without one (ARCHIVE_WARN), it would start a program
+ * and give it the file, as nothing that we read may. */
+static bool support_filters(struct archive *archive)
+{
+	return archive_read_support_filter_gzip(archive) == ARCHIVE_OK &&
+	       archive_read_support_filter_bzip2(archive) == ARCHIVE_OK &&
+	       archive_read_support_filter_xz(archive) == ARCHIVE_OK &&
+	       archive_read_support_filter_zstd(archive) == ARCHIVE_OK;
+}
+
 int plain_file_open(struct plain_file **out, const char *path, struct err *err)
 {
 	struct plain_file *file = *out = calloc(1, sizeof(*file));
@@ -34,7 +47,9 @@ int plain_file_open(struct plain_file **out, const char *path, struct err *err)
 	if (!file || !(file->archive = archive_read_new()))
 		return err_set(err, -ENOMEM, "%s: out of memory", path);
 	file->path = path;
-	archive_read_support_filter_all(file->archive);
+	if (!support_filters(file->archive))
+		return err_set(err, -ENOSYS, "%s: this libarchive lacks gzip, bzip2, xz or zstd",
+			       path);
 	archive_read_support_format_raw(file->archive);
 	archive_read_support_format_empty(file->archive);
 	if (archive_read_open_filename(file->archive, path, PLAIN_FILE_BLOCK_BYTES) != ARCHIVE_OK)
@@ -55,12 +70,17 @@ int plain_file_next(struct plain_file *file, const void **bytes, size_t *size, s
 	la_ssize_t count =
 		file->is_empty ? 0
 			       : archive_read_data(file->archive, file->block, sizeof(file->block));
+	int rc;
 
 	if (count < 0)
 		return describe(file, err);
 	*bytes = file->block;
 	*size = (size_t)count;
-	return count > 0;
+	if (count == 0)
+		return 0;
+	rc = unpack_limit_add(&file->limit, (uint64_t)count,
+			      (uint64_t)archive_filter_bytes(file->archive, -1), file->path, err);
+	return rc < 0 ? rc : 1;
 }
 
 void plain_file_close(struct plain_file *file)

@@ -147,7 +147,7 @@ static int compare_bursts(const void *left, const void *right)
 static void put_burst(struct page *page, const struct burst *row)
 {
 	const struct profile *profile = page->report->profile;
-	int64_t origin_ns = page->report->timeline->devices[row->device].first_ns;
+	int64_t origin_ns = report_first_ns(page->report);
 	char name[128] = "";
 
 	if (row->op != PROFILE_NONE)

@@ -163,12 +163,14 @@ static void put_device(struct page *page, size_t index)
 		snprintf(note, sizeof(note), "compute capability %u.%u, %u SMs",
 			 device->compute_major, device->compute_minor, device->sm_count);
 	page_title(page, title, note);
-	if (!device->op_count) {
+	if (!device->op_count && !times->wall_ns) {
 		fputs("  no work recorded\n", page->out);
 		return;
 	}
 	fprintf(page->out, "  %-24s %9s %7s  %s\n", "wall", format_ns((double)times->wall_ns).text,
-		"", "first operation to the last's end");
+		"",
+		page->report->profile->window.is_part ? "what was chosen"
+						      : "first operation to the last's end");
 	page_share(page, "busy", times->busy_ns, times->wall_ns);
 	put_kinds(page, times);
 	put_idle(page, gaps, times->wall_ns, device->sample_count > 0);

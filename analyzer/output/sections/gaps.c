@@ -1,7 +1,15 @@
 /* gaps.c - the longest idle times, what surrounds them and their causes. */
 #include "output/page.h"
 
+#include "analysis/time/gap_host.h"
+#include "base/memory_file.h"
+#include "base/ns.h"
+#include "base/paths.h"
+#include "base/shell.h"
+
+#include <inttypes.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 /* ---- columns ---- */
 
@@ -48,6 +56,67 @@ static const struct column op_columns[] = {
 	FIELD(struct profile_op, graph),
 	{0}};
 
+/* ---- columns of the host ---- */
+
+static const void *host_of(struct row *row, const void *from)
+{
+	struct gap_host *host = (void *)row->scratch.bytes;
+
+	_Static_assert(sizeof(*host) <= sizeof(row->scratch), "scratch holds what the host did");
+	return gap_host_find(host, row->report->profile, from) ? host : NULL;
+}
+
+static const char *call_name(const struct profile *profile, uint32_t call)
+{
+	return call == PROFILE_NONE ? NULL : profile->call_names[profile->calls[call].name].text;
+}
+
+/* "domain: name" */
+static void put_range(FILE *out, const struct profile_range *range)
+{
+	fprintf(out, "%s%s%s", range->domain, *range->domain ? ": " : "", range->name);
+}
+
+static struct value get_host_range(struct row *row, const void *from)
+{
+	const struct gap_host *host = from;
+	struct memory_file file;
+	FILE *out = host->range ? memory_file_open(&file) : NULL;
+
+	(void)row;
+	if (!out)
+		return host->range ? (struct value){.type = VALUE_FAILED} : value_none();
+	put_range(out, host->range);
+	return value_owned_text(memory_file_close(&file));
+}
+
+GETTER(get_host_process, struct gap_host, host,
+       value_count(row->report->profile
+			   ->processes[row->report->profile->threads[host->thread].process]
+			   .pid));
+GETTER(get_host_thread, struct gap_host, host,
+       value_integer(row->report->profile->threads[host->thread].thread));
+GETTER(get_own_after, struct gap_host, host,
+       value_text(host->own_ns ? call_name(row->report->profile, host->after) : NULL));
+GETTER(get_own_then, struct gap_host, host,
+       value_text(host->own_ns ? call_name(row->report->profile, host->then) : NULL));
+GETTER(get_longest_call, struct gap_host, host,
+       value_text(call_name(row->report->profile, host->call)));
+GETTER(get_launch, struct gap_host, host,
+       value_text(call_name(row->report->profile, host->launch)));
+
+static const struct column host_columns[] = {COMPUTED("process", get_host_process),
+					     COMPUTED("thread", get_host_thread),
+					     COMPUTED("range", get_host_range),
+					     FIELD(struct gap_host, own_ns),
+					     COMPUTED("after_call", get_own_after),
+					     COMPUTED("then_call", get_own_then),
+					     COMPUTED("longest_call", get_longest_call),
+					     FIELD(struct gap_host, call_ns),
+					     COMPUTED("launch_call", get_launch),
+					     FIELD(struct gap_host, returned_ns),
+					     {0}};
+
 static const struct column columns[] = {COMPUTED("device", get_device),
 					FIELD(struct gap, start_ns),
 					FIELD(struct gap, end_ns),
@@ -58,6 +127,7 @@ static const struct column columns[] = {COMPUTED("device", get_device),
 					      cause_columns),
 					GROUP_FOUND("before", op_before, op_columns),
 					GROUP_FOUND("after", op_after, op_columns),
+					GROUP_FOUND("host", host_of, host_columns),
 					{0}};
 
 ARRAY(gap_at, gaps, longest, longest_count);
@@ -99,6 +169,70 @@ static void describe_causes(const struct gap *gap, char *buffer, size_t size)
 /* Names of templates grow to thousands of characters; --wide shows them in full. */
 #define GAP_NAME_SIZE 16384
 
+/* "94.1 us of its own code after cudaDeviceSynchronize, then cudaMemcpy" */
+static void put_own_code(FILE *out, const struct profile *profile, const struct gap_host *host)
+{
+	fprintf(out, "%s of its own code", format_ns((double)host->own_ns).text);
+	if (host->after != PROFILE_NONE)
+		fprintf(out, " after %s", call_name(profile, host->after));
+	fprintf(out, ", then %s", call_name(profile, host->then));
+}
+
+/* "80 us in cudaMalloc, then cudaLaunchKernel" */
+static void put_calls(FILE *out, const struct profile *profile, const struct gap_host *host)
+{
+	fprintf(out, "%s in %s", format_ns((double)host->call_ns).text,
+		call_name(profile, host->call));
+	if (host->call != host->launch)
+		fprintf(out, ", then %s", call_name(profile, host->launch));
+}
+
+/* "thread 483 in 'check': ..." */
+static void put_host(FILE *out, const struct profile *profile, const struct gap_host *host)
+{
+	const struct profile_thread *thread = &profile->threads[host->thread];
+
+	if (profile->process_count > 1)
+		fprintf(out, "process %" PRIu64 ", ", profile->processes[thread->process].pid);
+	fprintf(out, "thread %" PRIu32, thread->thread);
+	if (thread->name)
+		fprintf(out, " (%s)", thread->name);
+	if (host->range) {
+		fputs(" in '", out);
+		put_range(out, host->range);
+		fputc('\'', out);
+	}
+	fputs(": ", out);
+	if (host->own_ns && host->own_ns >= host->call_ns)
+		put_own_code(out, profile, host);
+	else if (host->call_ns)
+		put_calls(out, profile, host);
+	else
+		fprintf(out, "%s had returned %s before", call_name(profile, host->launch),
+			format_ns((double)host->returned_ns).text);
+}
+
+static void print_host(struct page *page, const struct gap *gap)
+{
+	const struct profile *profile = page->report->profile;
+	struct gap_host host;
+	struct memory_file file;
+	FILE *out;
+	char *text;
+
+	if (!gap_host_find(&host, profile, gap))
+		return;
+	out = memory_file_open(&file);
+	if (out)
+		put_host(out, profile, &host);
+	text = out ? memory_file_close(&file) : NULL;
+	if (text)
+		page_wrap(page, "             host   ", text, 20);
+	else
+		page->has_failed = true;
+	free(text);
+}
+
 static void put_gap(struct page *page, const struct gap *gap, int64_t first_ns)
 {
 	const struct profile *profile = page->report->profile;
@@ -110,18 +244,44 @@ static void put_gap(struct page *page, const struct gap *gap, int64_t first_ns)
 	page_describe_op(page, &profile->ops[gap->before], before, sizeof(before), 60);
 	page_describe_op(page, &profile->ops[gap->after], after, sizeof(after), 60);
 	snprintf(label, sizeof(label),
-		 "  %9s  at %s%s: ", format_ns((double)(gap->end_ns - gap->start_ns)).text,
-		 format_ns((double)(gap->start_ns - first_ns)).text, gpu);
+		 "  %9s  from %s to %s%s: ", format_ns((double)(gap->end_ns - gap->start_ns)).text,
+		 format_moment(gap->start_ns - first_ns).text,
+		 format_moment(gap->end_ns - first_ns).text, gpu);
 	page_wrap(page, label, causes, 13);
 	fprintf(page->out, "             after  %s\n             before %s\n", before, after);
+	print_host(page, gap);
+}
+
+/* With a tenth of its length on both sides, so that what ends and begins there is seen. */
+static void print_command(struct page *page, const struct gap *gap, int64_t first_ns)
+{
+	int64_t margin_ns = (gap->end_ns - gap->start_ns) / 10 + 1;
+	int64_t from_ns = max_ns(gap->start_ns - margin_ns - first_ns, 0);
+	struct memory_file file;
+	FILE *out = memory_file_open(&file);
+	char *command;
+
+	if (out) {
+		fputs("rooflinectl plot ", out);
+		shell_put_word(out, path_named(page->report->profile->path));
+		fprintf(out, " timeline --from %s --to %s", format_moment(from_ns).text,
+			format_moment(gap->end_ns + margin_ns - first_ns).text);
+	}
+	command = out ? memory_file_close(&file) : NULL;
+	if (command)
+		page_line(page, "  to see the first: ", command);
+	else
+		page->has_failed = true;
+	free(command);
 }
 
 static void print_gaps(struct page *page)
 {
 	const struct gap_analysis *gaps = page->report->gaps;
-	/* three lines each: half as many as elsewhere */
+	/* four lines each: half as many as elsewhere */
 	size_t rows = page_rows(page, gaps->longest_count, PAGE_TOP / 2);
 	const struct row root = {.report = page->report, .options = page->options};
+	int64_t first_ns = report_first_ns(page->report);
 	uint64_t count = 0;
 
 	if (!rows)
@@ -130,7 +290,8 @@ static void print_gaps(struct page *page)
 		count += gaps->devices[i].gap_count;
 	page_list_title(page, "Longest gaps", "times from the first operation", rows, count);
 	for (size_t i = 0; i < rows; i++)
-		put_gap(page, section_row(&section_gaps, &root, i), report_first_ns(page->report));
+		put_gap(page, section_row(&section_gaps, &root, i), first_ns);
+	print_command(page, section_row(&section_gaps, &root, 0), first_ns);
 }
 
 const struct section section_gaps = {.key = "gaps",

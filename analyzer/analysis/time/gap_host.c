@@ -1,0 +1,115 @@
+#include "analysis/time/gap_host.h"
+
+#include "base/ns.h"
+#include "base/search.h"
+
+/* Along the thread's calls, from the gap's beginning to the launching call's end. */
+struct walk {
+	struct gap_host *host;
+	const struct profile *profile;
+	const struct gap *gap;
+	int64_t now_ns;
+	int64_t own_at_ns, call_at_ns; /* the middle of the longest of each */
+	uint32_t last;		       /* calls[] that returned last, or PROFILE_NONE */
+};
+
+static void take_own(struct walk *walk, uint32_t next, int64_t until_ns)
+{
+	if (until_ns - walk->now_ns <= walk->host->own_ns)
+		return;
+	walk->host->own_ns = until_ns - walk->now_ns;
+	walk->host->after = walk->last;
+	walk->host->then = next;
+	walk->own_at_ns = walk->now_ns + walk->host->own_ns / 2;
+}
+
+static void take_call(struct walk *walk, uint32_t index)
+{
+	const struct profile_call *call = &walk->profile->calls[index];
+	int64_t from_ns = max_ns(call->start_ns, walk->now_ns);
+	int64_t to_ns = min_ns(call->end_ns, walk->gap->end_ns);
+
+	take_own(walk, index, min_ns(call->start_ns, walk->gap->end_ns));
+	if (to_ns - from_ns > walk->host->call_ns) {
+		walk->host->call_ns = to_ns - from_ns;
+		walk->host->call = index;
+		walk->call_at_ns = from_ns + walk->host->call_ns / 2;
+	}
+	walk->now_ns = max_ns(walk->now_ns, to_ns);
+	walk->last = index;
+}
+
+static void walk_calls(struct walk *walk, uint32_t launch)
+{
+	const struct profile *profile = walk->profile;
+	size_t begin = profile->threads[profile->calls[launch].thread].first_call;
+	size_t first = launch;
+
+	while (first > begin && profile->calls[first - 1].end_ns > walk->gap->start_ns)
+		first--;
+	if (first > begin)
+		walk->last = (uint32_t)first - 1;
+	for (size_t i = first; i <= launch; i++)
+		take_call(walk, (uint32_t)i);
+}
+
+/* ---- the range ---- */
+
+struct moment {
+	const struct profile_range *ranges;
+	int64_t ns;
+};
+
+static bool starts_behind(size_t index, const void *context)
+{
+	const struct moment *moment = context;
+
+	return moment->ranges[index].start_ns > moment->ns;
+}
+
+/* Pushed ranges lie within each other: behind the end of an outermost one none that began earlier is open. */
+static const struct profile_range *range_at(const struct profile *profile, uint32_t thread,
+					    int64_t ns)
+{
+	const struct profile_thread *of = &profile->threads[thread];
+	const struct moment moment = {profile->ranges, ns};
+	size_t i = search_first(of->first_range, of->first_range + of->range_count, starts_behind,
+				&moment);
+
+	while (i-- > of->first_range) {
+		const struct profile_range *range = &profile->ranges[i];
+
+		if (range->is_push_pop && range->end_ns > ns)
+			return range;
+		if (range->is_push_pop && !range->depth)
+			return NULL;
+	}
+	return NULL;
+}
+
+bool gap_host_find(struct gap_host *out, const struct profile *profile, const struct gap *gap)
+{
+	uint32_t launch = profile->ops[gap->after].call;
+	struct walk walk = {.host = out,
+			    .profile = profile,
+			    .gap = gap,
+			    .now_ns = gap->start_ns,
+			    .own_at_ns = gap->start_ns,
+			    .call_at_ns = gap->start_ns,
+			    .last = PROFILE_NONE};
+
+	*out = (struct gap_host){.launch = launch,
+				 .after = PROFILE_NONE,
+				 .then = PROFILE_NONE,
+				 .call = PROFILE_NONE};
+	if (launch == PROFILE_NONE)
+		return false;
+	out->thread = profile->calls[launch].thread;
+	if (profile->calls[launch].end_ns <= gap->start_ns)
+		out->returned_ns = gap->start_ns - profile->calls[launch].end_ns;
+	else
+		walk_calls(&walk, launch);
+	out->range = range_at(profile, out->thread,
+			      out->own_ns >= out->call_ns ? walk.own_at_ns : walk.call_at_ns);
+	return true;
+}

@@ -1,0 +1,144 @@
+/* top.c - rooflinectl top: what a program that is being recorded does now, once a second. */
+#include "cmd/commands.h"
+#include "cmd/live_line.h"
+#include "cmd/live_target.h"
+#include "cmd/usage.h"
+
+#include "roofline/duration.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define INTERVAL_NS_MIN (CONTROL_POLL_MS * INT64_C(1000000))
+
+struct top_arguments {
+	const char *target;
+	int64_t interval_ns;
+	bool is_once;
+};
+
+enum { KEY_ONCE = 256 };
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct top_arguments *arguments = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		usage_init(state);
+		return 0;
+	case 'i':
+		arguments->interval_ns = duration_ns(argument, NULL);
+		if (arguments->interval_ns < INTERVAL_NS_MIN)
+			usage_fail(state, "--interval takes a time of at least %d ms, not '%s'",
+				   CONTROL_POLL_MS, argument);
+		return 0;
+	case KEY_ONCE:
+		arguments->is_once = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->target)
+			usage_fail(state, "one recording at a time, not also '%s'", argument);
+		arguments->target = argument;
+		return 0;
+	case ARGP_KEY_END:
+		if (!arguments->target)
+			usage_fail(state, "which process?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option option_table[] = {
+	{"interval", 'i', "TIME", 0, "how often (1s)", 0},
+	{"once", KEY_ONCE, NULL, 0, "one line of one interval, for scripts", 0},
+	{0},
+};
+
+static const struct argp parser = {
+	.options = option_table,
+	.parser = parse_option,
+	.args_doc = "PID|DIR",
+	.doc = "Show what a program that is being recorded does now, until it ends or a key is "
+	       "pressed: launches, kernels, how busy each GPU is, what is written.\n\n"
+	       "PID is a process that is recorded, or of rooflinectl record; DIR the folder of the "
+	       "recording.",
+};
+
+/* Keys come one by one, and are not shown; Ctrl-C is one of them, so that the terminal is put back. */
+static bool terminal_open(struct termios *before)
+{
+	struct termios raw;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, before))
+		return false;
+	raw = *before;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
+	return tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+}
+
+/* Returns true when a key was pressed; without a terminal it only waits. */
+static bool wait_for_key(int64_t ns, bool has_terminal)
+{
+	struct pollfd keys = {.fd = has_terminal ? STDIN_FILENO : -1, .events = POLLIN};
+
+	return poll(&keys, 1, (int)(ns / 1000000)) > 0;
+}
+
+static int show(const struct top_arguments *arguments, const char *folder, bool has_terminal,
+		struct err *err)
+{
+	struct live_figures before, now;
+	char text[512];
+	int rc = live_figures_ask(&before, folder, err);
+
+	if (rc < 0)
+		return rc;
+	while (!wait_for_key(arguments->interval_ns, has_terminal)) {
+		rc = live_figures_ask(&now, folder, err);
+		if (rc < 0)
+			break;
+		live_line_format(text, sizeof(text), &before, &now);
+		printf(has_terminal ? "\r\033[K%s" : "%s\n", text);
+		fflush(stdout);
+		if (arguments->is_once)
+			break;
+		before = now;
+	}
+	if (has_terminal)
+		putchar('\n');
+	return rc == -ESRCH && !arguments->is_once
+		       ? 0
+		       : rc; /* it has ended: that is what we waited for */
+}
+
+int cmd_top(int argc, char **argv)
+{
+	struct top_arguments arguments = {.interval_ns = 1000000000};
+	struct live_target target;
+	struct termios before;
+	struct err err = {""};
+	bool has_terminal;
+	int rc;
+
+	if (usage_parse(&parser, argc, argv, 0, &arguments))
+		return EXIT_USAGE;
+	rc = live_target_find(&target, arguments.target, &err);
+	if (rc == 0) {
+		has_terminal = !arguments.is_once && terminal_open(&before);
+		rc = show(&arguments, target.one ? target.one->path : target.folder, has_terminal,
+			  &err);
+		if (has_terminal)
+			tcsetattr(STDIN_FILENO, TCSANOW, &before);
+	}
+	live_target_close(&target);
+	if (rc < 0)
+		fprintf(stderr, "%s: %s\n", argv[0], err.text);
+	return rc < 0 ? EXIT_FAILED : EXIT_OK;
+}

@@ -1,0 +1,21 @@
+/* imported.c - a file of another tool: imported, and what became of it reported. */
+#include "targets.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#include "base/temporary.h"
+#include "cmd/commands.h"
+#include "exchange/import/imports.h"
+
+void fuzz_imported(const uint8_t *bytes, size_t size)
+{
+	char *path = (char *)fuzz_file("foreign", bytes, size);
+	char folder[PATH_MAX];
+	struct err err = {""};
+
+	snprintf(folder, sizeof(folder), "%s/imported", fuzz_folder());
+	if (imports_make(folder, &path, 1, &err) == 0)
+		fuzz_command(cmd_report, folder, NULL);
+	temporary_remove(folder);
+}

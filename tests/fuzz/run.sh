@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# run.sh SECONDS [TARGET...] - gives each target of tests/fuzz new inputs for so long, by libFuzzer, one process at a
+# time, and adds what was run to docs/results/fuzz.txt.
+#
+# The inputs that reach new code stay in build/libfuzzer/corpus/, where the next run goes on.  An input that ends the
+# program, or takes 20 s or 2 GB, goes to tests/fuzz/found/TARGET.NAME: mend it, and leave it there for tests/cli/fuzz.bats.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+build=${BUILD:-$PWD/build/libfuzzer}
+seconds=${1:?which time? run.sh SECONDS [TARGET...]}
+shift
+targets=("$@")
+[ $# -gt 0 ] || mapfile -t targets < <(sed -n 's/^\tTARGET(\([a-z]*\),.*/\1/p' tests/fuzz/targets.h)
+results=docs/results/fuzz.txt
+scratch=$(mktemp -d -p "$([ -w /dev/shm ] && echo /dev/shm || echo "${TMPDIR:-/tmp}")")
+trap 'rm -rf "$scratch"' EXIT
+code=0
+
+# add TARGET EXECUTIONS SECONDS: to the sums in the file
+add() {
+	awk -v target="$1" -v executions="$2" -v seconds="$3" -v found="$(find tests/fuzz/found -name "$1.*" | wc -l)" '
+		BEGIN { format = "%-12s %14s %16s %8s\n" }
+		NR > 4 && $1 == target { executions += $2; hours = $3; next }
+		NR > 4 { rows[$1] = $0 }
+		END {
+			print "$ make fuzz    (tests/fuzz/run.sh adds to these sums; no input ends the program, or one that did is"
+			print "found: it was mended, and make check gives it to the program again)"
+			print ""
+			printf format, "target", "executions", "processor_hours", "found"
+			rows[target] = sprintf(format, target, executions, sprintf("%.3f", hours + seconds / 3600), found)
+			sub(/\n$/, "", rows[target])
+			for (row in rows) print rows[row] | "sort"
+		}' "$([ -e $results ] && echo $results || echo /dev/null)" >"$scratch/results" && cp "$scratch/results" $results
+}
+
+for target in "${targets[@]}"; do
+	mkdir -p "$build/corpus/$target" tests/fuzz/found "$scratch/tmp"
+	python3 tests/fuzz/seeds.py "$build/bin/rooflinectl" "$scratch/seeds" || exit 1
+	TIMEFORMAT='%U %S'
+	used=$({ time TMPDIR=$scratch/tmp FUZZ_TARGET=$target nice -n 19 "$build/fuzz/fuzz" -max_total_time="$seconds" \
+		-close_fd_mask=3 -print_final_stats=1 -max_len=32768 -timeout=20 -rss_limit_mb=2048 \
+		-artifact_prefix="tests/fuzz/found/$target." "$build/corpus/$target" "$scratch/seeds/$target" \
+		2>"$scratch/log" >&2; } 2>&1 | tail -1)
+	executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$scratch/log")
+	grep -aE 'ERROR|SUMMARY|Test unit written' "$scratch/log" && code=1
+	add "$target" "${executions:-0}" "$(awk '{ print $1 + $2 }' <<<"$used")"
+	rm -rf "$scratch/tmp" "$scratch/seeds"
+done
+cat $results
+exit $code
