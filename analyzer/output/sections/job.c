@@ -206,10 +206,14 @@ static void put_late_rank(struct page *page, const struct job_rank *rank)
 	page_wrap(page, "  late       ", sentence.text, 13);
 }
 
+struct late_rank {
+	const struct job_rank *rank;
+};
+
 static int compare_late(const void *left, const void *right)
 {
-	const struct job_rank *a = *(const struct job_rank *const *)left,
-			      *b = *(const struct job_rank *const *)right;
+	const struct job_rank *a = ((const struct late_rank *)left)->rank,
+			      *b = ((const struct late_rank *)right)->rank;
 
 	if (a->late.caused_wait_ns != b->late.caused_wait_ns)
 		return a->late.caused_wait_ns > b->late.caused_wait_ns ? -1 : 1;
@@ -221,19 +225,19 @@ static int compare_late(const void *left, const void *right)
 
 static void put_late(struct page *page, const struct job *job)
 {
-	const struct job_rank **ranks = calloc(job->rank_count + 1, sizeof(*ranks));
+	struct late_rank *ranks = calloc(job->rank_count + 1, sizeof(*ranks));
 	int64_t all_ns = 0;
 
 	page->has_failed |= !ranks;
 	for (size_t i = 0; ranks && i < job->rank_count; i++) {
-		ranks[i] = &job->ranks[i];
+		ranks[i].rank = &job->ranks[i];
 		all_ns += job->ranks[i].late.caused_wait_ns;
 	}
 	if (ranks)
 		qsort(ranks, job->rank_count, sizeof(*ranks), compare_late);
 	for (size_t i = 0; ranks && i < job->rank_count && i < LATE_RANKS; i++)
-		if (ranks[i]->late.caused_wait_ns > all_ns / 10)
-			put_late_rank(page, ranks[i]);
+		if (ranks[i].rank->late.caused_wait_ns > all_ns / 10)
+			put_late_rank(page, ranks[i].rank);
 	free(ranks);
 }
 
@@ -308,6 +312,11 @@ static void put_notes(struct page *page, const struct job *job)
 	put_idle(page, job);
 	put_late(page, job);
 	put_path(page, job);
+	if (job->host_count > 1)
+		page_wrap(page, "  clocks     ",
+			  "those of different hosts are taken as they are: times from one host to "
+			  "another are off by as much as they differ",
+			  13);
 	for (size_t i = 0; i < job->problems.count; i++)
 		page_wrap(page, "  problem    ", job->problems.items[i], 13);
 }
