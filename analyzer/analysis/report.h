@@ -50,8 +50,8 @@ struct report {
 	struct sm_activity *sm_activity;       /* never NULL; empty without samples */
 	struct device_work *device_work;       /* likewise */
 	struct collectives *collectives;       /* never NULL; empty without NCCL */
-	struct job *job;		       /* never NULL; empty unless there are several ranks */
-	struct graph_join *graph_join;	       /* NULL where graphs were recorded once */
+	struct job *job;	       /* never NULL; empty unless there are several ranks */
+	struct graph_join *graph_join; /* NULL where graphs were recorded once */
 	/* Owned; of the run with samples, where that is another one, or NULL.  Its kernels' activity is sm_activity. */
 	struct report *sampled;
 	struct advice

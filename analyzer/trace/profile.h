@@ -28,14 +28,14 @@
 #define PROFILE_NONE UINT32_MAX /* "there is none" in every index below */
 
 /* What CUPTI calls them in profile_copy.kind, .src_memory and .dst_memory, and in profile_stream.flag. */
-#define COPY_TO_DEVICE 1      /* CUPTI_ACTIVITY_MEMCPY_KIND_HTOD */
-#define COPY_TO_HOST 2	      /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
-#define COPY_ON_DEVICE 8      /* CUPTI_ACTIVITY_MEMCPY_KIND_DTOD */
+#define COPY_TO_DEVICE 1	/* CUPTI_ACTIVITY_MEMCPY_KIND_HTOD */
+#define COPY_TO_HOST 2		/* CUPTI_ACTIVITY_MEMCPY_KIND_DTOH */
+#define COPY_ON_DEVICE 8	/* CUPTI_ACTIVITY_MEMCPY_KIND_DTOD */
 #define COPY_BETWEEN_DEVICES 10 /* CUPTI_ACTIVITY_MEMCPY_KIND_PTOP */
-#define MEMORY_PAGEABLE 1     /* CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE */
-#define MEMORY_PINNED 2	      /* CUPTI_ACTIVITY_MEMORY_KIND_PINNED */
-#define MEMORY_MANAGED 5      /* CUPTI_ACTIVITY_MEMORY_KIND_MANAGED */
-#define STREAM_NON_BLOCKING 2 /* CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING */
+#define MEMORY_PAGEABLE 1	/* CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE */
+#define MEMORY_PINNED 2		/* CUPTI_ACTIVITY_MEMORY_KIND_PINNED */
+#define MEMORY_MANAGED 5	/* CUPTI_ACTIVITY_MEMORY_KIND_MANAGED */
+#define STREAM_NON_BLOCKING 2	/* CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING */
 
 /* One GPU, merged over the processes by UUID (by ordinal and name where there is none). */
 /* The operations around a part of a recording, in ops[] behind the op_count that are of it; PROFILE_NONE: none.  What was

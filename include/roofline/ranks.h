@@ -9,11 +9,15 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* The first of these that is set: Open MPI, PMI and MPICH, PMIx, Slurm, torchrun. */
-#define RANK_VARIABLES "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "RANK"
-#define LOCAL_RANK_VARIABLES \
-	"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", "LOCAL_RANK"
-#define WORLD_SIZE_VARIABLES "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "WORLD_SIZE"
+/* The first of these that is set: Open MPI, MVAPICH2, PMI and MPICH, PMIx, Slurm, torchrun. */
+#define RANK_VARIABLES                                                                          \
+	"OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", \
+		"RANK"
+#define LOCAL_RANK_VARIABLES                                                          \
+	"OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", \
+		"SLURM_LOCALID", "LOCAL_RANK"
+#define WORLD_SIZE_VARIABLES \
+	"OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "WORLD_SIZE"
 
 /* The text of the first variable that is set and not empty, or NULL; names ends with NULL. */
 static inline const char *ranks_first(const char *const *names)

@@ -126,3 +126,21 @@ load common
 	equal graphs node "$(property graphs)"
 	[ -d "$recording/$(hostname).$(property pid)" ]
 }
+
+# numbered RANK LOCAL SIZE: what the recording says of a process whose launcher set these
+numbered() {
+	rm -rf "$recording"
+	export "$1=5" "$2=1" "$3=8"
+	record cuda kernels:1
+	unset "$1" "$2" "$3"
+	equal "$1" 5 "$(property rank)"
+	equal "$2" 1 "$(property local_rank)"
+	equal "$3" 8 "$(property world_size)"
+}
+
+@test "rank, rank on the host and size of the job are those that the launcher told" {
+	numbered OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_LOCAL_RANK OMPI_COMM_WORLD_SIZE
+	numbered MV2_COMM_WORLD_RANK MV2_COMM_WORLD_LOCAL_RANK MV2_COMM_WORLD_SIZE
+	numbered PMI_RANK MPI_LOCALRANKID PMI_SIZE
+	numbered SLURM_PROCID SLURM_LOCALID SLURM_NTASKS
+}

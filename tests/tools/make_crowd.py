@@ -578,7 +578,8 @@ def collectives(process, n):
         reduce = each.signature("ncclDevKernel_AllReduce_RING_LL")
         for i in range(n // 4):
             each.launch((i + 1) * 20_000, (i + 1) * 20_000 + 5000 + 1000 * (rank == 1))
-            each.launch((i + 1) * 20_000 + 6000 + 1000 * (rank == 1), (i + 1) * 20_000 + 9000, signature=reduce)
+            each.launch((i + 1) * 20_000 + 6000 + 1000 * (rank == 1), (i + 1) * 20_000 + 9000,
+                        signature=reduce)
     return result
 
 

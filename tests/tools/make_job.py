@@ -22,6 +22,7 @@ PAUSE_NS = 3000  # between two operations of a stream: launched long before
 AHEAD_NS = 40_000  # how long before
 COMMUNICATION_STREAM = 20
 KINDS = ("kernels", "host", "copies")
+TIMES = ("exposed_ns", "overlapped_ns", "wait_ns", "computation_ns")
 REDUCE, GATHER = "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "ncclDevKernel_AllGather_RING_LL"
 
 
@@ -53,7 +54,7 @@ class Rank:
         self.process.add("process", key="world_size", value=world_size)
         if not is_cut_off:
             self.process.add("process", key="sealed_ns", value=START_NS + 10**15)
-        self.found = dict.fromkeys(("exposed_ns", "overlapped_ns", "wait_ns", "computation_ns", "last_count"), 0)
+        self.found = dict.fromkeys((*TIMES, "last_count"), 0)
         self.late = dict.fromkeys(KINDS, 0)
         self.path = dict.fromkeys(("computation", "communication", "copies", "idle"), 0)
 
@@ -177,7 +178,7 @@ def check(folder):
     expected, report = json.load(open(f"{folder}.json")), json.load(sys.stdin)
     found = {"ranks": {}}
     for rank in report["job"]["ranks"]:
-        figures = {key: rank[key] for key in ("exposed_ns", "overlapped_ns", "wait_ns", "computation_ns")}
+        figures = {key: rank[key] for key in TIMES}
         figures["last_count"] = rank["late"]["last_count"]
         figures["late"] = {kind: rank["late"]["caused_by"][f"{kind}_ns"] for kind in KINDS}
         figures["path"] = {key[:-3]: value for key, value in rank["critical_path"].items()}

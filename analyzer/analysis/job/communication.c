@@ -76,9 +76,12 @@ static int compare_halves(const void *left, const void *right)
 
 static bool is_half(const struct communication *all, const struct profile *profile, size_t op)
 {
-	const struct profile_copy *copy = &profile->copies[profile->ops[op].detail];
+	const struct profile_copy *copy;
 
-	return all->works[op] == WORK_COPY && copy->bytes > GAP_DECISION_BYTES &&
+	if (all->works[op] != WORK_COPY)
+		return false;
+	copy = &profile->copies[profile->ops[op].detail];
+	return copy->bytes > GAP_DECISION_BYTES &&
 	       (copy->kind == COPY_TO_DEVICE || copy->kind == COPY_TO_HOST);
 }
 

@@ -58,13 +58,12 @@ static void moments_free(struct moments *moments)
 		spans_free(&moments->of[cause]);
 }
 
+/* Into an empty out. */
 static int moments_find(struct moments *out, const struct job_parts *parts, size_t rank)
 {
 	struct spans *of = out->of;
-	int rc;
+	int rc = job_gather(&of[JOB_LATE_KERNELS], parts, rank, BIT(WORK_COMPUTATION));
 
-	*out = (struct moments){0};
-	rc = job_gather(&of[JOB_LATE_KERNELS], parts, rank, BIT(WORK_COMPUTATION));
 	if (rc == 0)
 		rc = job_gather(&of[JOB_LATE_COPIES], parts, rank,
 				BIT(WORK_COPY) | BIT(WORK_STAGED) | BIT(WORK_PEER));
@@ -106,7 +105,7 @@ static void split(struct before *out, const struct moments *moments, int64_t fro
 static int look_before(struct lateness *all, const struct collective_rank *rank)
 {
 	const struct job_parts *parts = all->parts;
-	struct moments moments;
+	struct moments moments = {.of = {{.items = NULL}}};
 	int rc = moments_find(&moments, parts, job_rank_at(parts, rank->process, rank->device));
 
 	for (size_t i = rank->first; rc == 0 && i < rank->first + rank->matched_count; i++)

@@ -134,7 +134,7 @@ static void put_sum(struct page *page, const struct job *job)
 	if (all->exposed_wait_ns)
 		sentence_append(&sentence, " (waiting for late ranks %s)",
 				share(all->exposed_wait_ns, all->wall_ns, &figure));
-	if (copies_ns > 0)
+	if (copies_ns > all->wall_ns / 1000)
 		sentence_append(&sentence, ", other copies %s",
 				share(copies_ns, all->wall_ns, &figure));
 	sentence_append(&sentence, ", idle %s", share(all->idle_ns, all->wall_ns, &figure));
@@ -156,7 +156,7 @@ static void put_idle(struct page *page, const struct job *job)
 
 		for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++)
 			if (!is_told[cause] &&
-			    100 * (job->all.by_cause_ns[cause] / 100) > job->all.wall_ns / 100 &&
+			    job->all.by_cause_ns[cause] > job->all.wall_ns / 100 &&
 			    (most < 0 || job->all.by_cause_ns[cause] > job->all.by_cause_ns[most]))
 				most = cause;
 		if (most < 0)
@@ -172,30 +172,73 @@ static void put_idle(struct page *page, const struct job *job)
 
 /* ---- text: who is late, and the path ---- */
 
-static void put_late(struct page *page, const struct job *job)
+/* Why, the causes of at least a twentieth. */
+static void append_causes(struct sentence *sentence, const struct job_late *late)
 {
-	const struct job_rank *late = job_latest(job);
+	bool is_first = true;
+
+	for (int cause = 0; cause < JOB_LATE_CAUSE_COUNT; cause++) {
+		struct figure figure;
+
+		if (late->by_cause_ns[cause] < late->caused_wait_ns / 20)
+			continue;
+		sentence_append(sentence, "%s %s (%s)", is_first ? ":" : ",",
+				job_late_words((enum job_late_cause)cause),
+				share(late->by_cause_ns[cause], late->caused_wait_ns, &figure));
+		is_first = false;
+	}
+}
+
+static void put_late_rank(struct page *page, const struct job_rank *rank)
+{
+	const struct job_late *late = &rank->late;
 	struct sentence sentence = {""};
 	char name[256];
-	struct figure figure;
 
-	if (!late)
-		return;
-	job_name_rank(name, sizeof(name), page->report->profile, late);
-	sentence_append(&sentence,
-			"%s comes last in %s of %s collectives; the others wait %s for it in all, ",
-			name, format_count(late->late.last_count).text,
-			format_count(late->late.matched_count).text,
-			format_ns((double)late->late.caused_wait_ns).text);
-	sentence_append(&sentence, "%s at most", format_ns((double)late->late.most_ns).text);
-	for (int cause = 0; cause < JOB_LATE_CAUSE_COUNT; cause++)
-		if (late->late.by_cause_ns[cause] >= late->late.caused_wait_ns / 20)
-			sentence_append(&sentence, "%s %s (%s)",
-					strchr(sentence.text, ':') ? "," : ":",
-					job_late_words((enum job_late_cause)cause),
-					share(late->late.by_cause_ns[cause],
-					      late->late.caused_wait_ns, &figure));
+	job_name_rank(name, sizeof(name), page->report->profile, rank);
+	sentence_append(&sentence, "%s comes last in %s of %s collectives", name,
+			format_count(late->last_count).text,
+			format_count(late->matched_count).text);
+	sentence_append(&sentence, "; the others wait %s for it in all, %s at most",
+			format_ns((double)late->caused_wait_ns).text,
+			format_ns((double)late->most_ns).text);
+	append_causes(&sentence, late);
 	page_wrap(page, "  late       ", sentence.text, 13);
+}
+
+struct late_rank {
+	const struct job_rank *rank;
+};
+
+static int compare_late(const void *left, const void *right)
+{
+	const struct job_rank *a = ((const struct late_rank *)left)->rank,
+			      *b = ((const struct late_rank *)right)->rank;
+
+	if (a->late.caused_wait_ns != b->late.caused_wait_ns)
+		return a->late.caused_wait_ns > b->late.caused_wait_ns ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+/* A few, each with at least a tenth of all waits. */
+#define LATE_RANKS 3
+
+static void put_late(struct page *page, const struct job *job)
+{
+	struct late_rank *ranks = calloc(job->rank_count + 1, sizeof(*ranks));
+	int64_t all_ns = 0;
+
+	page->has_failed |= !ranks;
+	for (size_t i = 0; ranks && i < job->rank_count; i++) {
+		ranks[i].rank = &job->ranks[i];
+		all_ns += job->ranks[i].late.caused_wait_ns;
+	}
+	if (ranks)
+		qsort(ranks, job->rank_count, sizeof(*ranks), compare_late);
+	for (size_t i = 0; ranks && i < job->rank_count && i < LATE_RANKS; i++)
+		if (ranks[i].rank->late.caused_wait_ns > all_ns / 10)
+			put_late_rank(page, ranks[i].rank);
+	free(ranks);
 }
 
 /* A part of the critical path: one kind of work on one rank. */
@@ -269,6 +312,11 @@ static void put_notes(struct page *page, const struct job *job)
 	put_idle(page, job);
 	put_late(page, job);
 	put_path(page, job);
+	if (job->host_count > 1)
+		page_wrap(page, "  clocks     ",
+			  "those of different hosts are taken as they are: times from one host to "
+			  "another are off by as much as they differ",
+			  13);
 	for (size_t i = 0; i < job->problems.count; i++)
 		page_wrap(page, "  problem    ", job->problems.items[i], 13);
 }
