@@ -33,7 +33,7 @@ refused() {
 
 @test "each rank's summary is within 1% of its full report" {
 	for process in vm.746 vm.747; do
-		"$ROOFLINECTL" report recording/$process --format json >report.json
+		"$ROOFLINECTL" report recording/$process --format json --section devices,kernels >report.json
 		"$ROOFLINECTL" summarize recording/$process --format json >summary.json
 		python3 - <<-'END'
 			import json
@@ -59,7 +59,7 @@ refused() {
 
 @test "who was late, how often and what it cost is what the report of both ranks says" {
 	"$ROOFLINECTL" merge late.summary early.summary --format json >merged.json
-	"$ROOFLINECTL" report recording --format json >report.json
+	"$ROOFLINECTL" report recording --format json --section job >report.json
 	python3 - <<-'END'
 		import json
 		merged = {rank["pid"]: rank for rank in json.load(open("merged.json"))["ranks"]}
@@ -199,7 +199,7 @@ recipe() {
 		put("signatures", ["id,name,grid_x,grid_y,grid_z,block_x,block_y,block_z"] +
 		    ["%d,%d,1,1,1,32,1,1" % (i + 1, i + 1) for i in range(801)])
 		rows, time = ["start_ns,end_ns,signature,device,context,stream"], 10**18
-		for i in range(60000):
+		for i in range(20000):
 		    for signature in (1, 2 + chance.randrange(800)):
 		        time += chance.randrange(100000)
 		        end = time + int(2 ** chance.uniform(1, 16))
@@ -210,13 +210,13 @@ recipe() {
 	"$ROOFLINECTL" summarize many -o many.summary
 	size=$(stat -c %s many.summary)
 	echo "$size bytes"
-	[ "$size" -gt 300000 ] && [ "$size" -le 1000000 ]
+	[ "$size" -gt 250000 ] && [ "$size" -le 1000000 ]
 	"$ROOFLINECTL" merge many.summary --format json >many.json
 	python3 - <<-'END'
 		import json
 		told = json.load(open("many.json"))
-		assert sum(kernel["count"] for kernel in told["kernels"]) == 120000
+		assert sum(kernel["count"] for kernel in told["kernels"]) == 40000
 		assert told["kernels"][-1]["name"] == "(others)" and 100 < len(told["kernels"]) <= 513
-		assert told["collectives"][0]["one_of"] == 4
+		assert told["collectives"][0]["one_of"] == 2
 	END
 }
