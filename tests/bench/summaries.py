@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""summaries.py [RANKS [REPEAT]] - what merging the summaries of many ranks takes, and whether it finds who was late.
+"""summaries.py [RANKS [REPEAT]] - what merging the summaries of many ranks takes, and who was late.
 
 One rank of a recording of two is summarized, and make_ranks.py makes 10,000 of it with noise, clocks of
 1,250 hosts that differ, and three late ranks.  They are merged in three orders and in a tree of four
@@ -41,7 +41,8 @@ def merge(what, paths, out):
     _, status, usage = os.wait4(child.pid, 0)
     seconds, gigabytes = time.monotonic() - before, usage.ru_maxrss / 2**20
     megabytes = os.path.getsize(out) / 1e6
-    print("%-22s %6.1f s  %6.2f GiB  %8.1f MB written" % (what, seconds, gigabytes, megabytes))
+    print("%-22s %6.1f s  %6.1f s of processors  %6.2f GiB  %8.1f MB written" %
+          (what, seconds, usage.ru_utime + usage.ru_stime, gigabytes, megabytes))
     return status == 0 and seconds < SECONDS and gigabytes < GIGABYTES
 
 
