@@ -97,16 +97,18 @@ refused() {
 
 @test "any order, halves, and a tree of processes give the same bytes" {
 	"$ROOFLINECTL" merge ranks -o expected.summary
-	"$ROOFLINECTL" merge $(printf '%s\n' ranks/* | sort -R --random-source=<(yes)) -o shuffled.summary
+	"$ROOFLINECTL" merge $(printf '%s\n' ranks/* | sort -R --random-source="$ROOFLINECTL") -o shuffled.summary
 	cmp expected.summary shuffled.summary
 	"$ROOFLINECTL" merge ranks/*[02468].summary -o even.summary
 	"$ROOFLINECTL" merge ranks/*[13579].summary -o odd.summary
 	"$ROOFLINECTL" merge odd.summary even.summary -o halves.summary
 	cmp expected.summary halves.summary
+	local pids=() # bats has processes of its own beside
 	for rank in 4 3 2 1 0; do
 		OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=5 "$ROOFLINECTL" merge --mpi ranks -o tree.summary 3>&- &
+		pids+=($!)
 	done
-	wait
+	wait "${pids[@]}"
 	cmp expected.summary tree.summary
 	run ls -d tree.summary.*
 	[ "$status" -ne 0 ] # nothing is left
@@ -124,12 +126,14 @@ refused() {
 	mkdir some
 	cp ranks/rank-0000[0-3].summary some
 	echo damage >some/rank-00002.summary
+	local pids=()
 	for rank in 3 2 1; do
 		OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=4 "$ROOFLINECTL" merge --mpi some -o failed.summary 2>error.$rank 3>&- &
+		pids+=($!)
 	done
 	export OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4
 	refused 1 "process 2 failed: some/rank-00002.summary: no summary" merge --mpi some -o failed.summary
-	wait
+	wait "${pids[@]}" || true # they fail as well
 	[ ! -e failed.summary ]
 	run ls -d failed.summary.*
 	[ "$status" -ne 0 ]
