@@ -25,8 +25,8 @@
 	COMMAND(unpack, "make a folder of CSV files again of a packed recording")              \
 	COMMAND(export, "write a recording for Perfetto, Chrome, SQLite or speedscope")        \
 	COMMAND(import, "make a recording of what Nsight Systems or PyTorch recorded")         \
-	COMMAND(summarize, "reduce each rank of a recording to 1 MB, to be merged with others")        \
-	COMMAND(merge, "combine summaries of up to thousands of ranks, and tell who was late")         \
+	COMMAND(summarize, "reduce each rank of a recording to 1 MB, to be merged")            \
+	COMMAND(merge, "combine summaries of any number of ranks, and tell who was late")      \
 	COMMAND(workloads, "list or run the bundled workloads")                                \
 	COMMAND(ceilings, "measure this GPU's roofs and launch costs, or show a stored file")  \
 	COMMAND(completion, "print what a shell completes commands and options by")            \

@@ -4,6 +4,7 @@
 
 #include "charts/charts.h"
 #include "exchange/export/exports.h"
+#include "output/summary.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,10 +29,15 @@ enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 static const struct {
 	const char *command, *option, *values;
 } lists[] = {
-	{"report", "section", SECTION_NAMES},  {"export", "format", EXPORT_NAMES},
-	{"plot", NULL, CHARTS(NAME)},	       {"plot", "format", "svg png pdf term"},
-	{"completion", NULL, "bash zsh fish"}, {"ctl", NULL, "start stop status dump"},
+	{"report", "section", SECTION_NAMES},
+	{"export", "format", EXPORT_NAMES},
+	{"plot", NULL, CHARTS(NAME)},
+	{"plot", "format", "svg png pdf term"},
+	{"completion", NULL, "bash zsh fish"},
+	{"ctl", NULL, "start stop status dump"},
 	{"help", NULL, COMMANDS(NAME)},
+	{"merge", "table", OVERVIEW_TABLE_NAMES},
+	{"summarize", "table", OVERVIEW_TABLE_NAMES},
 };
 
 static const char *list_of(const char *command, const char *option)

@@ -129,7 +129,7 @@ static int wait_for(const struct handed *files, const struct merge_tree *tree, u
 static int take(const struct merge_tree *tree, uint64_t process, struct summary *summary, int rc,
 		struct err *err)
 {
-	struct handed files;
+	struct handed files = {.path = ""};
 	struct err other = {""};
 	int other_rc = name_files(&files, tree, process, &other);
 
@@ -146,7 +146,7 @@ static int take(const struct merge_tree *tree, uint64_t process, struct summary 
 
 int merge_tree_join(const struct merge_tree *tree, struct summary *summary, int rc, struct err *err)
 {
-	struct handed files;
+	struct handed files = {.path = ""};
 	uint64_t step = 1;
 	int handed_rc;
 

@@ -98,10 +98,14 @@ static void put_job(struct page *page, const struct overview *overview)
 
 /* ---- ranks ---- */
 
+struct listed {
+	const struct overview_rank *row;
+};
+
 static int compare_ranks(const void *left, const void *right)
 {
-	const struct overview_rank *a = *(const struct overview_rank *const *)left;
-	const struct overview_rank *b = *(const struct overview_rank *const *)right;
+	const struct overview_rank *a = ((const struct listed *)left)->row;
+	const struct overview_rank *b = ((const struct listed *)right)->row;
 
 	if (a->waits.caused_wait_ns != b->waits.caused_wait_ns)
 		return a->waits.caused_wait_ns > b->waits.caused_wait_ns ? -1 : 1;
@@ -131,12 +135,12 @@ static void put_rank(struct page *page, const struct overview_rank *row)
 static int put_ranks(struct page *page, const struct overview *overview)
 {
 	size_t rows = page_rows(page, overview->rank_count, PAGE_TOP);
-	const struct overview_rank **order = calloc(overview->rank_count + 1, sizeof(*order));
+	struct listed *order = calloc(overview->rank_count + 1, sizeof(*order));
 
 	if (!order)
 		return -ENOMEM;
 	for (size_t i = 0; i < overview->rank_count; i++)
-		order[i] = &overview->ranks[i];
+		order[i].row = &overview->ranks[i];
 	qsort(order, overview->rank_count, sizeof(*order), compare_ranks);
 	page_list_title(page, "Ranks", "those that others waited for longest", rows,
 			overview->rank_count);
@@ -145,7 +149,7 @@ static int put_ranks(struct page *page, const struct overview *overview)
 		"  rank         host             busy   idle exposed   waited last in    others\n"
 		"                                                              times    waited");
 	for (size_t i = 0; i < rows; i++)
-		put_rank(page, order[i]);
+		put_rank(page, order[i].row);
 	free(order);
 	return 0;
 }

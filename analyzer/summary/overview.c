@@ -73,7 +73,7 @@ static int add_rank(struct overview *overview, uint32_t index)
 
 static bool is_same_process(const struct summary_rank *a, const struct summary_rank *b)
 {
-	return a->rank == b->rank && a->host == b->host && a->pid == b->pid &&
+	return a && b && a->rank == b->rank && a->host == b->host && a->pid == b->pid &&
 	       a->start_ns == b->start_ns;
 }
 

@@ -96,34 +96,38 @@ int summary_rank(struct summary *summary, const struct summary_rank *like, uint3
 	return rank->device && rank->model ? 0 : -ENOMEM;
 }
 
-/* Up to the level at which number 0 is alone. */
-static uint32_t levels_of(uint64_t count)
-{
-	uint32_t level = 0;
-
-	while (level < SUMMARY_LEVELS - 1 && UINT64_C(1) << level < count)
-		level++;
-	return level + 1;
-}
-
-struct summary_member *summary_member(struct summary_rank *rank, uint32_t group, uint64_t count)
+int summary_join(struct summary_rank *rank, const struct summary_member *like)
 {
 	struct summary_member *member =
 		ARRAY_NEXT(rank->members, rank->member_capacity, rank->member_count);
 
 	if (!member)
-		return NULL;
+		return -ENOMEM;
 	rank->member_count++;
-	*member = (struct summary_member){.group = group,
-					  .count = count,
-					  .level_count = levels_of(count)};
-	member->levels = calloc(member->level_count, sizeof(*member->levels));
-	return member->levels ? member : NULL;
+	*member = *like;
+	/* What a level keeps none of, those above it keep none of either. */
+	while (member->level_count && !member->levels[member->level_count - 1].count)
+		member->level_count--;
+	member->levels = calloc(member->level_count + 1, sizeof(*member->levels));
+	if (!member->levels)
+		return -ENOMEM;
+	if (member->level_count)
+		memcpy(member->levels, like->levels, member->level_count * sizeof(*member->levels));
+	return 0;
 }
 
-const struct summary_level *summary_level_of(const struct summary_member *member, uint32_t level)
+struct summary_level summary_level_of(const struct summary_member *member, uint32_t level)
 {
-	return &member->levels[level < member->level_count ? level : member->level_count - 1];
+	return level < member->level_count ? member->levels[level] : (struct summary_level){0};
+}
+
+void summary_count(struct summary_level *levels, uint64_t number, int64_t start_ns)
+{
+	for (uint32_t level = 0; level < SUMMARY_LEVELS && summary_is_kept(number, level);
+	     level++) {
+		levels[level].count++;
+		levels[level].start_sum_ns += (uint64_t)start_ns;
+	}
 }
 
 /* ---- durations ---- */

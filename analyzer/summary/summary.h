@@ -47,11 +47,11 @@ struct summary_kernel {
 	struct summary_times times;
 };
 
-/* Of one rank in one group, and the levels of so many. */
+/* Of one rank in one group. */
 #define SUMMARY_MOST_COLLECTIVES (UINT64_C(1) << 32)
 #define SUMMARY_LEVELS 33
 
-/* Of a rank's collectives whose numbers are multiples of 2^level. */
+/* Of a rank's collectives those that a level keeps (summary_is_kept). */
 struct summary_level {
 	uint64_t count;
 	uint64_t start_sum_ns; /* modulo 2^64 */
@@ -61,8 +61,7 @@ struct summary_level {
 struct summary_member {
 	uint32_t group;
 	uint64_t count; /* of its collectives, blocking or not: numbers 0 to count - 1 */
-	struct summary_level *
-		levels; /* owned; of those that block.  Above the last one number 0 is alone, as there */
+	struct summary_level *levels; /* owned; of those that block; above the last one are none */
 	uint32_t level_count;
 };
 
@@ -87,7 +86,7 @@ struct summary_rank {
 struct summary_group {
 	char *key;
 	uint64_t length; /* of the rank with the most */
-	uint32_t level;	 /* kept are the numbers that are multiples of 2^level */
+	uint32_t level;	 /* what is kept of it: one in 2^level */
 	uint32_t part_count;
 };
 
@@ -139,11 +138,11 @@ int summary_part(struct summary *summary, uint32_t group, uint32_t host, uint32_
 /* A new rank.  Fails with -EEXIST where there is one of that host, process and device.  device and model are copied. */
 int summary_rank(struct summary *summary, const struct summary_rank *like, uint32_t *index);
 
-/* A new member of a rank, which owns it, with levels that are 0 for so many collectives; NULL without memory. */
-struct summary_member *summary_member(struct summary_rank *rank, uint32_t group, uint64_t count);
+/* Makes the rank a member of a group, with a copy of the levels.  Fails with -ENOMEM. */
+int summary_join(struct summary_rank *rank, const struct summary_member *like);
 
 /* What it has of a level. */
-const struct summary_level *summary_level_of(const struct summary_member *member, uint32_t level);
+struct summary_level summary_level_of(const struct summary_member *member, uint32_t level);
 
 /* ---- durations ---- */
 
@@ -161,10 +160,25 @@ void summary_name_rank(char *buffer, size_t size, const struct summary *summary,
 
 /* ---- arrivals ---- */
 
+/* Whether a level keeps the collective of that number: about one in 2^level, each of which lower levels keep as well.  By
+ * the number's bits mixed, so that of a program whose collectives repeat, all of them are among the kept ones. */
+static inline bool summary_is_kept(uint64_t number, uint32_t level)
+{
+	/* The finalizer of MurmurHash3 (Austin Appleby, public domain) */
+	number = (number ^ number >> 33) * UINT64_C(0xff51afd7ed558ccd);
+	number = (number ^ number >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+	number ^= number >> 33;
+	return !(number & ((UINT64_C(1) << level) - 1));
+}
+
+/* Adds a collective that blocks, which started then, to the levels that keep it; levels has SUMMARY_LEVELS. */
+void summary_count(struct summary_level *levels, uint64_t number, int64_t start_ns);
+
 /* The next of a part, whose number is greater than those before; NULL without memory. */
 struct summary_arrivals *summary_arrive(struct summary_part *part);
 
-/* Leaves out what does not fit into most arrivals: each group keeps 2^k numbers at most, the same k for all. */
+/* Leaves out what does not fit into most arrivals: each group keeps about 2^k numbers at most, the
+ * same k for all. */
 void summary_thin(struct summary *summary, uint64_t most);
 
 /* ---- all of it ---- */

@@ -241,39 +241,31 @@ static int add_arrival(struct summary_part *part, uint64_t number, const struct 
 	return 0;
 }
 
-static void add_to_levels(struct summary_member *member, uint64_t number, int64_t start_ns)
-{
-	for (uint32_t level = 0; level < member->level_count; level++) {
-		if (number & ((UINT64_C(1) << level) - 1))
-			break;
-		member->levels[level].count++;
-		member->levels[level].start_sum_ns += (uint64_t)start_ns;
-	}
-}
-
 static int add_sequence(const struct build *build, const struct collective *items, size_t count)
 {
 	struct summary *one = build->one;
-	struct summary_member *member;
-	uint32_t group = 0, part = 0;
+	struct summary_level levels[SUMMARY_LEVELS] = {{0}};
+	struct summary_member member = {.count = count,
+					.levels = levels,
+					.level_count = SUMMARY_LEVELS};
+	uint32_t part = 0;
 	char key[32];
 	int rc;
 
 	name_group(key, sizeof(key), build, items, count);
-	rc = summary_group(one, key, &group);
+	rc = summary_group(one, key, &member.group);
 	if (rc == 0)
-		rc = summary_part(one, group, one->ranks[build->rank].host, &part);
-	member = rc == 0 ? summary_member(&one->ranks[build->rank], group, count) : NULL;
-	if (!member)
-		return -ENOMEM;
-	one->groups[group].length = count;
+		rc = summary_part(one, member.group, one->ranks[build->rank].host, &part);
+	if (rc < 0)
+		return rc;
+	one->groups[member.group].length = count;
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		if (!is_blocking(build->report->profile->kernel_names[items[i].kernel]))
 			continue;
-		add_to_levels(member, i, items[i].start_ns);
+		summary_count(levels, i, items[i].start_ns);
 		rc = add_arrival(&one->parts[part], i, &items[i]);
 	}
-	return rc;
+	return rc < 0 ? rc : summary_join(&one->ranks[build->rank], &member);
 }
 
 static int add_collectives(const struct build *build)

@@ -67,16 +67,15 @@ static int map_groups(struct summary *into, const struct summary *from, struct m
 static int add_members(struct summary_rank *rank, const struct summary_rank *like,
 		       const struct mapping *map)
 {
-	for (size_t i = 0; i < like->member_count; i++) {
-		const struct summary_member *other = &like->members[i];
-		struct summary_member *member =
-			summary_member(rank, map->groups[other->group], other->count);
+	int rc = 0;
 
-		if (!member)
-			return -ENOMEM;
-		memcpy(member->levels, other->levels, other->level_count * sizeof(*other->levels));
+	for (size_t i = 0; i < like->member_count && rc == 0; i++) {
+		struct summary_member member = like->members[i];
+
+		member.group = map->groups[member.group];
+		rc = summary_join(rank, &member);
 	}
-	return 0;
+	return rc;
 }
 
 static int map_ranks(struct summary *into, const struct summary *from, struct mapping *map,
@@ -150,11 +149,6 @@ static void add_arrivals(const struct summary *summary, struct summary_arrivals 
 	sum->end_ns = least(sum->end_ns, part->end_ns);
 }
 
-static bool is_kept(uint64_t number, uint32_t level)
-{
-	return (number & ((UINT64_C(1) << level) - 1)) == 0;
-}
-
 /* How many of a part's numbers are kept and are none of ours. */
 static size_t count_new(const struct summary_part *into, const struct summary_part *from,
 			uint32_t level)
@@ -166,7 +160,7 @@ static size_t count_new(const struct summary_part *into, const struct summary_pa
 
 		while (at < into->count && into->items[at].number < number)
 			at++;
-		count += is_kept(number, level) &&
+		count += summary_is_kept(number, level) &&
 			 (at == into->count || into->items[at].number != number);
 	}
 	return count;
@@ -183,7 +177,7 @@ static void merge_items(const struct summary *summary, struct summary_part *into
 	while (theirs > 0) {
 		struct summary_arrivals item = from->items[theirs - 1];
 
-		if (!is_kept(item.number, level)) {
+		if (!summary_is_kept(item.number, level)) {
 			theirs--;
 			continue;
 		}
@@ -256,7 +250,7 @@ static void leave_out(struct summary_part *part, uint32_t level)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < part->count; i++)
-		if (is_kept(part->items[i].number, level))
+		if (summary_is_kept(part->items[i].number, level))
 			part->items[kept++] = part->items[i];
 	part->count = kept;
 	part->level = level;

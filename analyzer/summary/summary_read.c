@@ -238,20 +238,23 @@ static int take_idle(struct reading *reading)
 static int take_member(struct reading *reading)
 {
 	struct summary *summary = reading->summary;
-	uint32_t group = take_index(reading, summary->group_count);
-	uint64_t count = take_count(reading);
-	struct summary_member *member;
+	struct summary_level levels[SUMMARY_LEVELS];
+	struct summary_member member = {.group = take_index(reading, summary->group_count),
+					.count = take_count(reading),
+					.levels = levels};
 
-	if (reading->is_bad || !reading->rank || count > summary->groups[group].length)
+	if (reading->is_bad || !reading->rank ||
+	    member.count > summary->groups[member.group].length)
 		return -EINVAL;
-	member = summary_member(reading->rank, group, count);
-	if (!member)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < member->level_count; i++) {
-		member->levels[i].count = take_count(reading);
-		member->levels[i].start_sum_ns = take_count(reading);
+	while (*reading->at && member.level_count < SUMMARY_LEVELS) {
+		struct summary_level *level = &levels[member.level_count++];
+
+		level->count = take_count(reading);
+		level->start_sum_ns = take_count(reading);
+		if (reading->is_bad)
+			return -EINVAL;
 	}
-	return reading->is_bad ? -EINVAL : 0;
+	return summary_join(reading->rank, &member);
 }
 
 static int take_times(struct reading *reading, struct summary_times *times)
@@ -341,7 +344,7 @@ static bool is_next(const struct summary *summary, const struct summary_part *pa
 	const struct summary_group *group = &summary->groups[part->group];
 
 	return number >= step && number < group->length && (step || !part->count) &&
-	       !(number & ((UINT64_C(1) << group->level) - 1));
+	       summary_is_kept(number, group->level);
 }
 
 static int take_at(struct reading *reading)

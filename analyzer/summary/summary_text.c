@@ -136,13 +136,13 @@ int summary_text_read(char **out, const char *path, struct err *err)
 		file = text;
 		text = (struct bytes){0};
 	}
-	if (rc == 0 && (!is_plain(&file) || memchr(file.items, '\0', file.count)))
+	if (rc == 0 && (!file.items || !is_plain(&file) || memchr(file.items, '\0', file.count)))
 		rc = err_set(err, -EINVAL,
 			     "%s: no summary: it does not begin with \"" SUMMARY_MAGIC
 			     "\", or is damaged",
 			     path);
 	free(text.items);
-	if (rc < 0) {
+	if (rc < 0 || !file.items) {
 		free(file.items);
 		return rc;
 	}

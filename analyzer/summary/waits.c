@@ -162,14 +162,13 @@ static void find_wait(struct group_search *search, const struct summary_member *
 {
 	const struct summary *summary = search->summary;
 	const struct clock *clock = &search->clocks[summary->ranks[rank].host];
-	const struct summary_level *level =
-		summary_level_of(member, summary->groups[member->group].level);
+	struct summary_level level = summary_level_of(member, summary->groups[member->group].level);
 	size_t count = search_first(0, search->met_count, is_reached,
 				    &(struct number_place){search->mets, member->count});
 	struct rank_waits *waits = &search->waits->ranks[rank];
-	uint64_t own_ns = level->start_sum_ns - level->count * (uint64_t)clock->ahead_ns;
+	uint64_t own_ns = level.start_sum_ns - level.count * (uint64_t)clock->ahead_ns;
 
-	if (clock->island != search->island || !count || count != level->count ||
+	if (clock->island != search->island || !count || count != level.count ||
 	    !search->waits->groups[member->group].matched_count)
 		return;
 	waits->is_known = true;

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""summaries.py [RANKS [REPEAT]] - what merging the summaries of many ranks takes, and whether it finds who was late.
+"""summaries.py [RANKS [REPEAT]] - what merging the summaries of many ranks takes, and who was late.
 
-One rank of a recording of two is summarized, and make_ranks.py makes 10,000 of it with noise, clocks of 1,250 hosts
-that differ, and three late ranks.  They are merged in three orders and in a tree of four processes: all must give the
-same bytes.  REPEAT is how often a rank does the recording's 401 collectives, 5 by default.
+One rank of a recording of two is summarized, and make_ranks.py makes 10,000 of it with noise, clocks of
+1,250 hosts that differ, and three late ranks.  They are merged in three orders and in a tree of four
+processes: all must give the same bytes.  REPEAT is how often a rank does the recording's 401 collectives, 5
+by default.
 """
 import os
 import random
@@ -29,8 +30,8 @@ def make(folder, count, repeat, late):
     run("summarize", folder + "/recording/vm.747", "-o", folder + "/real.summary")
     lates = [word for rank, ns, every in late for word in ("--late", "%d:%d:%d" % (rank, ns, every))]
     subprocess.run([sys.executable, "-S", os.path.join(ROOT, "tests/tools/make_ranks.py"),
-                    folder + "/real.summary", folder + "/ranks", str(count), "--repeat", str(repeat), *lates],
-                   check=True)
+                    folder + "/real.summary", folder + "/ranks", str(count), "--repeat", str(repeat),
+                    *lates], check=True)
 
 
 def merge(what, paths, out):
@@ -39,7 +40,9 @@ def merge(what, paths, out):
     child = subprocess.Popen([ROOFLINECTL, "merge", *paths, "-o", out])
     _, status, usage = os.wait4(child.pid, 0)
     seconds, gigabytes = time.monotonic() - before, usage.ru_maxrss / 2**20
-    print("%-22s %6.1f s  %6.2f GiB  %8.1f MB written" % (what, seconds, gigabytes, os.path.getsize(out) / 1e6))
+    megabytes = os.path.getsize(out) / 1e6
+    print("%-22s %6.1f s  %6.1f s of processors  %6.2f GiB  %8.1f MB written" %
+          (what, seconds, usage.ru_utime + usage.ru_stime, gigabytes, megabytes))
     return status == 0 and seconds < SECONDS and gigabytes < GIGABYTES
 
 

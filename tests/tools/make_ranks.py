@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""make_ranks.py SUMMARY DIR COUNT [--per-host N] [--repeat N] [--late RANK:NS:EVERY]... - a large job from a real rank.
+"""make_ranks.py SUMMARY DIR COUNT [--per-host N] [--repeat N] [--late RANK:NS:EVERY]... - a large job.
 
-SUMMARY is what `rooflinectl summarize` wrote of one rank.  DIR gets the files of COUNT ranks like it: each comes to every
-collective up to 20 us later than that one did, N of them share a host, whose clock is up to 5 ms off, and all leave a
-collective when the last one has come.  A late rank comes NS later to each collective whose number is a multiple of EVERY.
-All collectives are repeated as often as asked.  The same arguments give the same bytes.
+SUMMARY is what `rooflinectl summarize` wrote of one real rank.  DIR gets the files of COUNT ranks like it:
+each comes to every collective up to 20 us later than that one did, N of them share a host, whose clock is up
+to 5 ms off, and all leave a collective when the last one has come.  A late rank comes NS later to each
+collective whose number is a multiple of EVERY.  All collectives are repeated as often as asked.  The same
+arguments give the same bytes.
 """
 import argparse
 import os
@@ -14,6 +15,14 @@ import subprocess
 NOISE_NS = 20000
 LEAVE_NS = 300  # how far apart ranks leave a collective
 TABLE = 8191
+LEVELS = 33
+
+
+def mixed(number):
+    """As summary_is_kept() of analyzer/summary/summary.h."""
+    number = (number ^ number >> 33) * 0xff51afd7ed558ccd % 2**64
+    number = (number ^ number >> 33) * 0xc4ceb9fe1a85ec53 % 2**64
+    return number ^ number >> 33
 
 
 def read_rank(path):
@@ -49,6 +58,8 @@ class Job:
         self.leave = [chance.randrange(LEAVE_NS) for _ in range(TABLE)]
         self.ahead = [0] + [chance.randrange(-5000000, 5000000) for _ in range(options.count)]
         self.last = self.find_last(options.count)
+        self.kept = [[i for i in range(len(self.due)) if mixed(i) % 2**level == 0]
+                     for level in range(LEVELS)]
 
     def delays(self, rank):
         """After it was due, at each collective."""
@@ -91,9 +102,8 @@ class Job:
             words[1], words[3] = str(rank), str(1000 + rank)
         elif words[0] == "member":
             words[2:] = [str(len(starts))]
-            for level in range((len(starts) - 1).bit_length() + 1):
-                kept = starts[::1 << level]
-                words += [str(len(kept)), str(sum(kept) % 2**64)]
+            for kept in filter(None, self.kept):
+                words += [str(len(kept)), str(sum(starts[i] for i in kept) % 2**64)]
         return " ".join(words)
 
 

@@ -39,14 +39,16 @@ struct rank {
 
 static void take_part(struct summary *summary, uint32_t at, const struct rank *rank)
 {
-	struct summary_member *member;
+	struct summary_level levels[SUMMARY_LEVELS] = {{0}};
+	struct summary_member member = {.count = rank->count,
+					.levels = levels,
+					.level_count = SUMMARY_LEVELS};
 	uint32_t group, part;
 
 	assert_int_equal(summary_group(summary, rank->group, &group), 0);
 	assert_int_equal(summary_part(summary, group, summary->ranks[at].host, &part), 0);
 	summary->groups[group].length = rank->count;
-	member = summary_member(&summary->ranks[at], group, rank->count);
-	assert_non_null(member);
+	member.group = group;
 	for (uint64_t i = 0; i < rank->count; i++) {
 		int64_t noise_ns = rank->is_noisy ? (int64_t)next_random(2000) : 0;
 		int64_t time_ns = BASE_NS + (int64_t)i * STEP_NS + rank->ahead_ns;
@@ -62,13 +64,9 @@ static void take_part(struct summary *summary, uint32_t at, const struct rank *r
 						  .before_last_ns = INT64_MIN,
 						  .end_ns = time_ns + rank->last_ns + noise_ns / 8,
 						  .last_rank = at};
-		for (uint32_t level = 0; level < member->level_count; level++) {
-			if (i & ((UINT64_C(1) << level) - 1))
-				break;
-			member->levels[level].count++;
-			member->levels[level].start_sum_ns += (uint64_t)start_ns;
-		}
+		summary_count(levels, i, start_ns);
 	}
+	assert_int_equal(summary_join(&summary->ranks[at], &member), 0);
 }
 
 static void make_rank(struct summary *summary, const struct rank *rank)
@@ -314,14 +312,17 @@ static void test_a_rank_is_merged_once(void **unused)
 static void test_more_collectives_than_fit_are_left_out_by_number(void **unused)
 {
 	struct summary one;
+	size_t by_bucket[8] = {0};
 
 	(void)unused;
 	make_rank(&one, &(struct rank){.group = "g", .count = 40000});
 	summary_thin(&one, SUMMARY_RANK_ARRIVALS);
 	assert_int_equal(one.groups[0].level, 2);
-	assert_int_equal(one.parts[0].count, 10000);
+	assert_in_range(one.parts[0].count, 9500, 10500);
 	for (size_t i = 0; i < one.parts[0].count; i++)
-		assert_int_equal(one.parts[0].items[i].number, 4 * i);
+		by_bucket[one.parts[0].items[i].number % 8]++;
+	for (int i = 0; i < 8; i++) /* what repeats every 8 is kept evenly */
+		assert_in_range(by_bucket[i], 1100, 1400);
 	summary_free(&one);
 }
 
@@ -408,7 +409,8 @@ static void test_waits_are_those_of_the_collectives_that_were_kept(void **unused
 	make_late(&all, 20000);
 	assert_int_equal(overview_build(&overview, &all), 0);
 	assert_int_equal(overview.groups[0].one_of, 2);
-	assert_late_rank(&overview, 10000);
+	assert_in_range(overview.groups[0].matched_count, 9700, 10300);
+	assert_late_rank(&overview, (int64_t)overview.groups[0].matched_count);
 	overview_free(&overview);
 	summary_free(&all);
 }
@@ -487,22 +489,22 @@ static void test_damage_is_told_with_the_line(void **unused)
 {
 	(void)unused;
 	REFUSE("", "no summary");
-	REFUSE("rooflinectl summary 2\nend\n", "format 2");
-	REFUSE("rooflinectl summary 1\n", "its end is missing");
-	REFUSE("rooflinectl summary 1\ngroup 5 40 \"g\"\nend\n", ":2: damaged");
-	REFUSE("rooflinectl summary 1\nhost \"a\"\nhost \"a\"\nend\n", ":3: damaged");
-	REFUSE("rooflinectl summary 1\nat 0 1 5 5 0\nend\n", ":2: damaged");
-	REFUSE("rooflinectl summary 1\nkernel 1 5 5 5 \"k\"\nbuckets 2400 1\nend\n", ":3: damaged");
-	REFUSE("rooflinectl summary 1\nkernel 1 5 5 5 \"k\nend\n", ":2: damaged");
-	REFUSE("rooflinectl summary 1\nkernel 99999999999999999999 5 5 5 \"k\"\nend\n",
+	REFUSE("roofline-summary 2\nend\n", "format 2");
+	REFUSE("roofline-summary 1\n", "its end is missing");
+	REFUSE("roofline-summary 1\ngroup 5 40 \"g\"\nend\n", ":2: damaged");
+	REFUSE("roofline-summary 1\nhost \"a\"\nhost \"a\"\nend\n", ":3: damaged");
+	REFUSE("roofline-summary 1\nat 0 1 5 5 0\nend\n", ":2: damaged");
+	REFUSE("roofline-summary 1\nkernel 1 5 5 5 \"k\"\nbuckets 2400 1\nend\n", ":3: damaged");
+	REFUSE("roofline-summary 1\nkernel 1 5 5 5 \"k\nend\n", ":2: damaged");
+	REFUSE("roofline-summary 1\nkernel 99999999999999999999 5 5 5 \"k\"\nend\n",
 	       ":2: damaged");
-	REFUSE("rooflinectl summary 1\nrank 0 3 1 0 0 0 0 0 0 0 0 \"d\" \"m\"\nend\n",
+	REFUSE("roofline-summary 1\nrank 0 3 1 0 0 0 0 0 0 0 0 \"d\" \"m\"\nend\n",
 	       ":2: damaged");
 }
 
 static void test_lines_of_a_newer_writer_are_passed_over(void **unused)
 {
-	static const char text[] = "rooflinectl summary 1\nhost \"h\" 5\nnovelty 1 2 3\n"
+	static const char text[] = "roofline-summary 1\nhost \"h\" 5\nnovelty 1 2 3\n"
 				   "rank 0 0 1 0 0 9 0 0 0 0 1 \"d\" \"m\" 7\ntime novel_ns 5\n"
 				   "time wall_ns 9\nidle novel 4\nend\n";
 	struct summary summary;
@@ -535,7 +537,7 @@ static void test_damaged_files_do_no_harm(void **unused)
 		size_t end = i % 8 ? length : next_random(length);
 
 		for (uint64_t k = next_random(4); k < 4; k++)
-			damaged[22 + next_random(length - 22)] = "0179 -\"\n\\xz"[next_random(11)];
+			damaged[19 + next_random(length - 19)] = "0179 -\"\n\\xz"[next_random(11)];
 		if (read_text(&summary, damaged, end, &err) == 0) {
 			assert_int_equal(overview_build(&overview, &summary), 0);
 			overview_free(&overview);
