@@ -31,7 +31,8 @@ union trace_row {
 	KIND(invalid_times,                                                                         \
 	     "rows whose start or end is zero, reversed or absurd; calls of a thread that overlap") \
 	KIND(orphan_ids, "rows that refer to something that no table describes")                    \
-	KIND(newer_schema, "recordings by a newer collector: some columns may mean something else") \
+	KIND(newer_schema,                                                                          \
+	     "recordings by a newer collector: some columns may mean something else")               \
 	KIND(copied_processes, "folders of a process that another folder has already: left out")
 
 #define READER_LOSS_CONSTANT(kind, meaning) READER_##kind,

@@ -61,7 +61,8 @@ class Rank:
     def run(self, name, start, end, call_end=None, **more):
         """A kernel that was launched in time, or by a call that ends then."""
         call_end = start - AHEAD_NS if call_end is None else call_end
-        self.process.launch(start, end, call=(call_end - 2000, call_end), signature=self.kernels[name], **more)
+        self.process.launch(start, end, call=(call_end - 2000, call_end),
+                            signature=self.kernels[name], **more)
 
     def compute(self, length, delays):
         """Up to where it comes to the collective."""

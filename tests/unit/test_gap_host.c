@@ -94,8 +94,8 @@ static void test_range(void **state)
 	gaps_done(b, result);
 }
 
-#define SENTENCE(text, function)                    \
-	{                                           \
+#define SENTENCE(text, function)                 \
+	{                                        \
 		text, function, NULL, NULL, NULL \
 	}
 

@@ -496,10 +496,8 @@ static void test_damage_is_told_with_the_line(void **unused)
 	REFUSE("roofline-summary 1\nat 0 1 5 5 0\nend\n", ":2: damaged");
 	REFUSE("roofline-summary 1\nkernel 1 5 5 5 \"k\"\nbuckets 2400 1\nend\n", ":3: damaged");
 	REFUSE("roofline-summary 1\nkernel 1 5 5 5 \"k\nend\n", ":2: damaged");
-	REFUSE("roofline-summary 1\nkernel 99999999999999999999 5 5 5 \"k\"\nend\n",
-	       ":2: damaged");
-	REFUSE("roofline-summary 1\nrank 0 3 1 0 0 0 0 0 0 0 0 \"d\" \"m\"\nend\n",
-	       ":2: damaged");
+	REFUSE("roofline-summary 1\nkernel 99999999999999999999 5 5 5 \"k\"\nend\n", ":2: damaged");
+	REFUSE("roofline-summary 1\nrank 0 3 1 0 0 0 0 0 0 0 0 \"d\" \"m\"\nend\n", ":2: damaged");
 }
 
 static void test_lines_of_a_newer_writer_are_passed_over(void **unused)
