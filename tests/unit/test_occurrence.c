@@ -98,8 +98,8 @@ static void a_part_of_only_one_name_is_enough(void **state)
 	assert_int_equal(find("rows").start_ns, 900);
 	assert_int_equal(find("ns::saxpy").start_ns,
 			 130); /* the colons of a namespace count nothing */
-	expect_failure("reduce", "'reduce' matches several kernels, such as 'reduce_rows' and "
-				 "'reduce_columns'; give more of the name");
+	expect_failure("reduce", "'reduce' matches several kernels, such as 'reduce_rows(int)' and "
+				 "'reduce_columns(int)'; give more of the name");
 }
 
 static void names_as_reports_print_them_are_known(void **state)
