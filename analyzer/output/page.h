@@ -15,7 +15,9 @@ struct page {
 	FILE *out;
 	const struct report *report;
 	const struct output_options *options;
-	bool is_begun; /* something was printed: sections keep a blank line between them */
+	const struct kernel_labels
+		*kernel_labels; /* what kernels are called here; NULL: by their names */
+	bool is_begun;		/* something was printed: sections keep a blank line between them */
 	size_t title_count;
 	bool has_failed; /* memory ran out for something of it */
 };

@@ -164,7 +164,7 @@ void page_text(struct page *page, const char *text, size_t width)
 
 static const char *label_of(const struct page *page, const char *name, size_t width)
 {
-	return kernel_label(page->report->profile->kernel_labels, name, kernel_label_within(width));
+	return kernel_label(page->kernel_labels, name, kernel_label_within(width));
 }
 
 size_t page_kernel_columns(const struct page *page, const char *name)
@@ -276,7 +276,10 @@ static void put_page_command(struct page *page)
 int output_text(const struct report *report, FILE *out, const struct output_options *options,
 		struct err *err)
 {
-	struct page page = {.out = out, .report = report, .options = options};
+	struct page page = {.out = out,
+			    .report = report,
+			    .options = options,
+			    .kernel_labels = report->profile->kernel_labels};
 
 	put_selection(&page);
 	for (size_t i = 0; sections[i]; i++)

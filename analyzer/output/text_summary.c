@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names/kernel_labels.h"
 #include "output/page.h"
 
 /* ---- the job ---- */
@@ -237,17 +238,36 @@ static void put_gaps(struct page *page, const struct overview *overview)
 	}
 }
 
+static struct kernel_labels *label_kernels(const struct overview *overview)
+{
+	const char **names = calloc(overview->kernel_count + 1, sizeof(*names));
+	struct kernel_labels *labels;
+
+	for (size_t i = 0; i < overview->kernel_count && names; i++)
+		names[i] = overview->kernels[i].name;
+	labels = names ? kernel_labels_create(names, overview->kernel_count) : NULL;
+	free(names);
+	return labels;
+}
+
 int overview_write_text(const struct overview *overview, FILE *out,
 			const struct output_options *options, int table, struct err *err)
 {
-	struct page page = {.out = out, .options = options};
+	struct kernel_labels *labels = label_kernels(overview);
+	struct page page = {.out = out, .options = options, .kernel_labels = labels};
+	int rc = labels ? 0 : -ENOMEM;
 
 	(void)table;
 	put_job(&page, overview);
-	if (put_ranks(&page, overview) < 0)
+	if (rc == 0)
+		rc = put_ranks(&page, overview);
+	if (rc == 0) {
+		put_groups(&page, overview);
+		put_kernels(&page, overview);
+		put_gaps(&page, overview);
+	}
+	kernel_labels_free(labels);
+	if (rc < 0)
 		return err_set(err, -ENOMEM, "out of memory for the summary");
-	put_groups(&page, overview);
-	put_kernels(&page, overview);
-	put_gaps(&page, overview);
 	return page_finish(&page, "the summary", err);
 }
