@@ -72,7 +72,7 @@ beyond() {
 	"$ROOFLINECTL" unpack "$recording" -o folder
 	for format in svg png pdf; do
 		echo old >roofline-kernels.$format
-		why="" beyond 4 plot --format $format folder kernels # gnuplot may be the one that cannot write its fonts
+		why="" beyond 4 plot -o . --format $format folder kernels # gnuplot may be the one that cannot write its fonts
 		[ "$(ls -A)" = folder ]
 	done
 }
