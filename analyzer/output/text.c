@@ -268,7 +268,7 @@ static void put_page_command(struct page *page)
 	if (!path)
 		page->has_failed = true;
 	else
-		fprintf(page->out, "\nAs a page for a browser: rooflinectl report %s --html FILE\n",
+		fprintf(page->out, "\nAs a page for a browser:\n  rooflinectl report %s --html FILE\n",
 			path);
 	free(path);
 }

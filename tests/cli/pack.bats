@@ -81,7 +81,7 @@ tarred() {
 	make_recording one
 	"$ROOFLINECTL" pack one -o - | "$ROOFLINECTL" unpack - -o two
 	cmp one/host.7/kernels.csv two/host.7/kernels.csv
-	"$ROOFLINECTL" pack one -o - | "$ROOFLINECTL" plot - --format term gaps >plotted
+	"$ROOFLINECTL" pack one -o - | "$ROOFLINECTL" plot - --format term kernels >plotted
 	[ -s plotted ]
 	"$ROOFLINECTL" report <("$ROOFLINECTL" pack one -o -) >reported
 	grep -q saxpy reported

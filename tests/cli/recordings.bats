@@ -522,6 +522,7 @@ edited() {
 		NR > 1 { i = column["start_ns"]; $i = sprintf("%.0f", ($i + $column["end_ns"]) / 2) } { print }' \
 		"$BATS_TEST_TMPDIR"/edited/vm.*/kernels.csv >"$BATS_TEST_TMPDIR/edited/other.2/kernels.csv"
 	sed -i 's/GPU-[0-9a-f]*/GPU-other/' "$BATS_TEST_TMPDIR/edited/other.2/devices.csv"
+	sed -i 's/^pid,.*/pid,2/' "$BATS_TEST_TMPDIR/edited/other.2/process.csv"
 	"$ROOFLINECTL" report --format json "$BATS_TEST_TMPDIR/edited" >"$BATS_TEST_TMPDIR/edited.json"
 	reports=$BATS_TEST_TMPDIR expect edited 'len(r["devices"]) == 2' '"collective_wait" in advice()' \
 		'[x["inside_kernels"]["tail_ns"] for x in r["devices"]] == [None, None]' \

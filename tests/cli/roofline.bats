@@ -48,7 +48,7 @@ print($expression)"
 	run report --section roofline
 	[[ "$output" =~ sgemm_tiled\ +compute-bound$'\n'\ +6\.00\ ms\ +[0-9.]+%\ +217\ 43\.3\ TFLOP/s\ \ 200\ GB/s\ \ FP32\ +72\.2%\ +2 ]]
 	[[ "$output" =~ histogram_one\ +atomic-bound$'\n' ]]
-	[[ "$output" =~ "stream::triad<float>"\ +memory-bound$'\n' ]]
+	[[ "$output" =~ "triad<float>"\ +memory-bound$'\n' ]]
 	[[ "$output" == *"sgemm_tiled"$'\n'"      DRAM 57.2 MiB, L2 477 MiB, L1 2.33 GiB, shared memory 4.47 GiB, FP32 13.0"* ]]
 }
 
@@ -89,7 +89,7 @@ print($expression)"
 @test "a graph that loses as much as its kernel has a row, too" {
 	run "$ROOFLINECTL" report "$root/tests/recordings/graph_chain.graph.counted" --section launch_roofline
 	[ "$(grep -Ec '^ +[0-9.]+ [mun]s +200 ' <<<"$output")" -eq 4 ]
-	[[ "$output" =~ ::mix\>$'\n'\ +366\ us\ .*"graph 2"$'\n'\ +366\ us\  ]]
+	[[ "$output" =~ "&mix>"$'\n'\ +366\ us\ .*"graph 2"$'\n'\ +366\ us\  ]]
 }
 
 @test "atomics tell the spread of addresses, the hottest slice and how many to merge" {
