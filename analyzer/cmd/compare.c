@@ -287,7 +287,7 @@ static bool is_gate_met(const struct compare_arguments *arguments, size_t side)
 		put_refusal(&arguments->sides.items[side]);
 		return false;
 	}
-	if (isnan(ratio)) {
+	if (!row || isnan(ratio)) {
 		fprintf(stderr, WHO ": gate not met: nothing of %s can be compared with %s\n",
 			arguments->sides.items[side].name, arguments->sides.items[0].name);
 		return false;

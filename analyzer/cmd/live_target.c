@@ -61,7 +61,7 @@ static int output_of(int pid, char *folder, size_t size)
 /* record itself has the program as a child, which has what it was told. */
 static bool output_of_children(int pid, char *folder, size_t size)
 {
-	char name[64], children[4096], *end;
+	char name[64], children[4096] = "", *end;
 
 	snprintf(name, sizeof(name), "task/%d/children", pid);
 	if (read_proc(pid, name, children, sizeof(children)) <= 0)

@@ -197,7 +197,7 @@ int pictures_draw(const struct pictures *pictures, const char *chart, chart_writ
 	if (rc == 0)
 		rc = write(report, options, columns, err);
 	if (rc == -ENODATA && path[0])
-		end_picture(path, rc);
+		(void)end_picture(path, rc);
 	if (rc == 0)
 		rc = path[0] ? draw_picture(path, chart, pictures, columns, err)
 			     : draw_text(chart, options->text_columns, columns, err);

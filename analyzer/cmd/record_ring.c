@@ -131,7 +131,7 @@ static void dump_slow_range(struct record_ring *ring, const struct control_slow 
 	snprintf(reason, sizeof(reason), "the range %s took %s, more than %s", name,
 		 format_ns((double)(slow->end_ns - slow->start_ns)).text,
 		 format_ns((double)slow->limit_ns).text);
-	make_dump(ring, reason);
+	(void)make_dump(ring, reason);
 	ring->next_slow_ns = now_ns + SLOW_PERIOD_NS;
 }
 
@@ -160,7 +160,7 @@ void record_ring_tick(struct record_ring *ring, bool is_asked)
 	if (record_variable(ENV_WHEN_SLOWER))
 		take_slow_ranges(ring);
 	if (is_asked)
-		make_dump(ring, "SIGUSR2");
+		(void)make_dump(ring, "SIGUSR2");
 }
 
 /* Returns false when what is there has to stay. */

@@ -135,7 +135,7 @@ int cmd_top(int argc, char **argv)
 		rc = show(&arguments, target.one ? target.one->path : target.folder, has_terminal,
 			  &err);
 		if (has_terminal)
-			tcsetattr(STDIN_FILENO, TCSANOW, &before);
+			(void)tcsetattr(STDIN_FILENO, TCSANOW, &before);
 	}
 	live_target_close(&target);
 	if (rc < 0)

@@ -12,11 +12,13 @@
 static int write_causes(FILE *out)
 {
 	json_t *titles = json_array();
-	char *text;
+	char *text = NULL;
+	int rc = 0;
 
-	for (int i = 0; i < GAP_CAUSE_COUNT; i++)
-		json_array_append_new(titles, json_string(gap_cause_title((enum gap_cause)i)));
-	text = json_dumps(titles, JSON_COMPACT);
+	for (int i = 0; i < GAP_CAUSE_COUNT && rc == 0; i++)
+		rc = json_array_append_new(titles, json_string(gap_cause_title((enum gap_cause)i)));
+	if (rc == 0)
+		text = json_dumps(titles, JSON_COMPACT);
 	json_decref(titles);
 	if (!text)
 		return -ENOMEM;

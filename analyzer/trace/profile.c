@@ -297,9 +297,9 @@ static int label_kernels(struct profile *first, struct err *err)
 			names[count++] = runs[i]->kernel_names[k];
 	first->kernel_labels = names ? kernel_labels_create(names, count) : NULL;
 	free(names);
-	for (size_t i = 1; i < run_count; i++)
+	for (size_t i = 1; i < run_count && first->kernel_labels; i++)
 		if (runs[i])
-			runs[i]->kernel_labels = first->kernel_labels;
+			runs[i]->kernel_labels = kernel_labels_share(first->kernel_labels);
 	return first->kernel_labels ? 0 : err_set(err, -ENOMEM, "%s: out of memory", first->path);
 }
 
@@ -350,20 +350,13 @@ static void process_clear(struct profile_process *process)
 	free(process->folder);
 }
 
-static void free_run(struct profile *run)
-{
-	if (run)
-		run->kernel_labels = NULL; /* of the profile that owns the run */
-	profile_free(run);
-}
-
 void profile_free(struct profile *profile)
 {
 	if (!profile)
 		return;
-	free_run(profile->graph_run);
-	free_run(profile->counter_run);
-	free_run(profile->sample_run);
+	profile_free(profile->graph_run);
+	profile_free(profile->counter_run);
+	profile_free(profile->sample_run);
 	kernel_labels_free(profile->kernel_labels);
 	for (size_t i = 0; i < profile->process_count; i++)
 		process_clear(&profile->processes[i]);

@@ -448,8 +448,8 @@ struct profile {
 	size_t thread_count;
 	char **kernel_names; /* demangled, unique */
 	size_t kernel_name_count;
-	struct kernel_labels *
-		kernel_labels; /* what they are called in reports; those of all runs, of which the first owns them */
+	struct kernel_labels
+		*kernel_labels; /* what they are called in reports; shared by all runs */
 	struct profile_signature *signatures;
 	size_t signature_count;
 	struct profile_machine_code *machine_codes; /* by kernel, then sm; one of each */

@@ -81,6 +81,9 @@ def tables(browser):
     result["sort"] = browser.evaluate("document.querySelector('#kernels th').getAttribute('aria-sort')")
     type_into(browser, "gaps", "module")
     result["found"] = browser.evaluate("document.querySelector('#gaps .count').textContent")
+    if not browser.evaluate("document.querySelector('#gaps tbody tr') !== null"):  # none has the word
+        browser.evaluate("{ const box = document.querySelector('#gaps input'); box.value = '';"
+                         " box.dispatchEvent(new Event('input')); }")
     browser.evaluate("document.querySelector('#gaps tbody tr:last-child').focus()")
     browser.press("Enter")
     settle(browser)

@@ -110,7 +110,7 @@ static int measure_idle(struct job_rank *rank, const struct job_parts *parts, si
 	}
 	job_clip(parts->profile, &rank->first_ns, &rank->last_ns);
 	if (rank->has_causes) /* idle time up to the ends of what was selected counts */
-		timeline_span(parts->profile, rank->device, &rank->first_ns, &rank->last_ns);
+		(void)timeline_span(parts->profile, rank->device, &rank->first_ns, &rank->last_ns);
 	times->wall_ns = rank->last_ns - rank->first_ns;
 	times->idle_ns = times->wall_ns - times->busy_ns;
 	if (rank->has_causes)

@@ -28,7 +28,8 @@ struct label {
 };
 
 struct kernel_labels {
-	struct label *labels; /* by name */
+	unsigned sharer_count; /* that free it, beside the first */
+	struct label *labels;  /* by name */
 	size_t count;
 };
 
@@ -195,12 +196,12 @@ static void write_all(char *text, size_t size, const struct kernel_parts *parts,
 {
 	size_t used;
 
-	kernel_fold_whole(text, size, parts);
+	(void)kernel_fold_whole(text, size, parts);
 	used = strlen(text);
 	if (!has_parameters || !parts->has_parameters || used + 3 > size)
 		return;
 	text[used++] = '(';
-	type_put_list(text + used, size - used - 1, parts->parameters);
+	(void)type_put_list(text + used, size - used - 1, parts->parameters);
 	strcat(text, ")");
 }
 
@@ -536,9 +537,15 @@ struct kernel_labels *kernel_labels_create(const char *const *names, size_t coun
 	return NULL;
 }
 
+struct kernel_labels *kernel_labels_share(struct kernel_labels *labels)
+{
+	labels->sharer_count++;
+	return labels;
+}
+
 void kernel_labels_free(struct kernel_labels *labels)
 {
-	if (!labels)
+	if (!labels || labels->sharer_count-- > 0)
 		return;
 	for (size_t i = 0; i < labels->count; i++)
 		for (int which = 0; which < LABEL_COUNT; which++)

@@ -24,6 +24,8 @@ struct kernel_labels;
 
 /* The names are borrowed; equal ones are one kernel.  NULL without memory.  n log n in the number of names. */
 struct kernel_labels *kernel_labels_create(const char *const *names, size_t count);
+/* One more that frees them; by one thread at a time. */
+struct kernel_labels *kernel_labels_share(struct kernel_labels *labels);
 void kernel_labels_free(struct kernel_labels *labels); /* NULL is fine */
 
 /* The label of a name: never longer than its width, and of no byte that a terminal must not get.  A name that is not

@@ -27,7 +27,7 @@ static struct slice number_in(struct slice text)
 	struct slice rest;
 
 	if (text.length && text.at[0] == '(') {
-		name_in_brackets(text, 0, &rest);
+		(void)name_in_brackets(text, 0, &rest);
 		text = rest;
 	}
 	return is_number(text) ? text : (struct slice){text.at, 0};
@@ -253,7 +253,7 @@ struct functor functor_find(struct slice type, unsigned depth)
 	if (!own.length || !is_functor_name(base) || is_reference(name))
 		return functor;
 	functor.name = own;
-	name_split(arguments, &functor.type, 1);
+	(void)name_split(arguments, &functor.type, 1);
 	return functor;
 }
 
