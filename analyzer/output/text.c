@@ -268,8 +268,8 @@ static void put_page_command(struct page *page)
 	if (!path)
 		page->has_failed = true;
 	else
-		fprintf(page->out, "\nAs a page for a browser:\n  rooflinectl report %s --html FILE\n",
-			path);
+		fprintf(page->out,
+			"\nAs a page for a browser:\n  rooflinectl report %s --html FILE\n", path);
 	free(path);
 }
 
