@@ -52,9 +52,10 @@ END
 	need_programs
 	for program in "$programs"/* "$BUILD/lib/rooflinectl/ceilings"/*; do
 		[[ $(head -c 4 "$program") = $'\x7fELF' ]] || continue
-		architectures "$program" | sort -u >architectures
-		grep -qx "ELF 90" architectures && grep -qx "PTX 90" architectures || {
-			echo "$program has $(xargs <architectures)"
+		found=$BATS_TEST_TMPDIR/architectures
+		architectures "$program" | sort -u >"$found"
+		grep -qx "ELF 90" "$found" && grep -qx "PTX 90" "$found" || {
+			echo "$program has $(xargs <"$found")"
 			false
 		}
 	done
