@@ -11,6 +11,7 @@
 
 #include "analysis/time/occurrence.h"
 #include "base/format.h"
+#include "base/ns.h"
 #include "cmd/usage.h"
 #include "roofline/duration.h"
 #include "trace/profile_select.h"
@@ -195,16 +196,6 @@ static int nth_start_ns(int64_t *out, const struct profile *profile, uint64_t nu
 	return 0;
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static int find_time(struct profile_part *part, const struct selection *selection,
 		     const struct profile *profile, struct err *err)
 {
@@ -221,15 +212,15 @@ static int find_time(struct profile_part *part, const struct selection *selectio
 	if (selection->skip.is_given && !selection->skip.is_count)
 		part->from_ns = first_ns + selection->skip.ns;
 	if (selection->from.is_given)
-		part->from_ns = later(part->from_ns, first_ns + selection->from.ns);
+		part->from_ns = max_ns(part->from_ns, first_ns + selection->from.ns);
 	if (selection->to.is_given)
 		part->to_ns = first_ns + selection->to.ns;
 	if (!selection->range)
 		return 0;
 	if (occurrence_find(&occurrence, profile, selection->range, err) < 0)
 		return -EDOM;
-	part->from_ns = later(part->from_ns, occurrence.start_ns);
-	part->to_ns = earlier(part->to_ns, occurrence.end_ns);
+	part->from_ns = max_ns(part->from_ns, occurrence.start_ns);
+	part->to_ns = min_ns(part->to_ns, occurrence.end_ns);
 	return 0;
 }
 
@@ -322,7 +313,7 @@ static char *sentence_of(const struct selection *selection, const struct profile
 			 size_t kept, const struct profile *profile, int64_t first_ns)
 {
 	char asked[512], window[112] = "", *sentence = NULL;
-	int64_t from_ns = later(part->from_ns, first_ns) - first_ns;
+	int64_t from_ns = max_ns(part->from_ns, first_ns) - first_ns;
 
 	describe(selection, asked, sizeof(asked));
 	if (part->to_ns != INT64_MAX)

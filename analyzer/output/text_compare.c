@@ -17,7 +17,6 @@
 struct compare_page {
 	struct page page;
 	const struct sides *sides;
-	struct kernel_labels *kernel_labels; /* of all sides */
 	size_t label_width;
 	bool has_noise, has_unsure; /* marks that were printed: explained at the end */
 };
@@ -176,9 +175,10 @@ static void name_item(const struct compare_page *page, const struct measure *wha
 		width = width > shape_width + 20 ? width - shape_width : 20;
 	if (is_of_kernel(what))
 		format_text(buffer, size,
-			    page->page.options->wide ? what->name
-						     : kernel_label(page->kernel_labels, what->name,
-								    kernel_label_within(width)),
+			    page->page.options->wide
+				    ? what->name
+				    : kernel_label(page->page.kernel_labels, what->name,
+						   kernel_label_within(width)),
 			    width);
 	else
 		format_text(buffer, size, what->name, width);
@@ -403,27 +403,29 @@ static bool has_change(const struct sides *sides)
 	return false;
 }
 
-static int label_kernels(struct compare_page *page)
+static struct kernel_labels *label_kernels(const struct sides *sides)
 {
-	const struct sides *sides = page->sides;
+	struct kernel_labels *labels;
 	const char **names = calloc(sides->row_count + 1, sizeof(*names));
 	size_t count = 0;
 
 	for (size_t i = 0; i < sides->row_count && names; i++)
 		if (is_of_kernel(&sides->rows[i].what))
 			names[count++] = sides->rows[i].what.name;
-	page->kernel_labels = names ? kernel_labels_create(names, count) : NULL;
+	labels = names ? kernel_labels_create(names, count) : NULL;
 	free(names);
-	return page->kernel_labels ? 0 : -ENOMEM;
+	return labels;
 }
 
 int compare_write_text(const struct sides *sides, FILE *out, const struct output_options *options,
 		       struct err *err)
 {
-	struct compare_page page = {.page = {.out = out, .options = options}, .sides = sides};
+	struct kernel_labels *labels = label_kernels(sides);
+	struct compare_page page = {
+		.page = {.out = out, .options = options, .kernel_labels = labels}, .sides = sides};
 	size_t figures = FIGURE_WIDTH + (sides->count - 1) * (FIGURE_WIDTH + CHANGE_WIDTH), width;
 
-	if (label_kernels(&page) < 0)
+	if (!labels)
 		return err_set(err, -ENOMEM, "out of memory for the comparison");
 	width = page_width(&page.page) - 2;
 	page.label_width = width > figures + LEAST_LABEL ? width - figures : LEAST_LABEL;
@@ -437,7 +439,7 @@ int compare_write_text(const struct sides *sides, FILE *out, const struct output
 		for (size_t i = 0; i < sides->row_count; i = end_of_group(sides, i))
 			put_group(&page, i, end_of_group(sides, i));
 	put_legend(&page);
-	kernel_labels_free(page.kernel_labels);
+	kernel_labels_free(labels);
 	if (fflush(out) || ferror(out))
 		return err_set(err, -EIO, "the comparison could not be written: %s",
 			       strerror(errno));

@@ -147,6 +147,16 @@ static void peer_copies_are_communication_and_lead_the_path_to_the_sender(void *
 	done(&it);
 }
 
+/* Two on a GPU each. */
+static struct builder *launched_ranks(void)
+{
+	struct builder *b = builder_new(2, 2);
+
+	for (uint32_t i = 0; i < 2; i++)
+		b->processes[i].rank = i;
+	return b;
+}
+
 static void copies_of_equal_size_through_the_host_are_a_pair(void **state)
 {
 	static const struct profile_copy out = {.bytes = 8192, .kind = COPY_TO_HOST},
@@ -154,7 +164,7 @@ static void copies_of_equal_size_through_the_host_are_a_pair(void **state)
 					 other = {.bytes = 9000, .kind = COPY_TO_DEVICE},
 					 small_out = {.bytes = 4, .kind = COPY_TO_HOST},
 					 small_in = {.bytes = 4, .kind = COPY_TO_DEVICE};
-	struct builder *b = builder_new(2, 2);
+	struct builder *b = launched_ranks();
 	struct built it;
 
 	(void)state;
@@ -182,7 +192,7 @@ static void a_rank_does_not_send_to_itself(void **state)
 {
 	static const struct profile_copy out = {.bytes = 8192, .kind = COPY_TO_HOST},
 					 in = {.bytes = 8192, .kind = COPY_TO_DEVICE};
-	struct builder *b = builder_new(2, 2);
+	struct builder *b = launched_ranks();
 	struct built it;
 
 	(void)state;
@@ -197,6 +207,27 @@ static void a_rank_does_not_send_to_itself(void **state)
 	assert_int_equal(it.job->transfers[0].from, 0);
 	assert_int_equal(it.job->transfers[0].to, 1);
 	assert_int_equal(it.job->transfers[0].count, 2);
+	done(&it);
+}
+
+/* Each computes on its own data, of one size. */
+static void programs_that_no_launcher_numbered_pair_no_copies(void **state)
+{
+	static const struct profile_copy out = {.bytes = 8192, .kind = COPY_TO_HOST},
+					 in = {.bytes = 8192, .kind = COPY_TO_DEVICE};
+	struct builder *b = builder_new(2, 2);
+	struct built it;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++)
+		for (int64_t at = 0; at < 3; at++) {
+			copy(b, i, in, 1000 * at + 10 * i, 1000 * at + 100);
+			copy(b, i, out, 1000 * at + 500, 1000 * at + 600);
+		}
+	it = build(b);
+	assert_int_equal(it.job->rank_count, 2);
+	assert_int_equal(it.job->transfer_count, 0);
+	assert_int_equal(it.job->all.communication_ns, 0);
 	done(&it);
 }
 
@@ -272,6 +303,25 @@ static void recordings_that_were_cut_off_are_compared_up_to_the_first_end(void *
 	done(&it);
 }
 
+static void groups_of_ranks_are_not_compared_with_each_other(void **state)
+{
+	static const char gather[] = "ncclDevKernel_AllGather_RING_LL";
+	struct builder *b = builder_new(4, 4);
+	struct built it;
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++) {
+		b->processes[i].rank = i;
+		b->processes[i].sealed_ns = 0;
+		for (int64_t at = 0; at < (i < 2 ? 2 : 5); at++)
+			run(b, i, i < 2 ? reduce : gather, 1000 * at, 1000 * at + 500);
+	}
+	it = build(b);
+	assert_true(it.job->ranks[0].has_waits && it.job->ranks[3].has_waits);
+	assert_int_equal(it.job->problems.count, 0);
+	done(&it);
+}
+
 /* As only a damaged recording has them: what is of a rank is what its streams have. */
 static void operations_on_another_device_than_their_stream_are_of_its_rank(void **state)
 {
@@ -297,10 +347,12 @@ int main(void)
 		cmocka_unit_test(peer_copies_are_communication_and_lead_the_path_to_the_sender),
 		cmocka_unit_test(copies_of_equal_size_through_the_host_are_a_pair),
 		cmocka_unit_test(a_rank_does_not_send_to_itself),
+		cmocka_unit_test(programs_that_no_launcher_numbered_pair_no_copies),
 		cmocka_unit_test(a_collective_leads_the_path_to_the_rank_that_came_last),
 		cmocka_unit_test(operations_that_take_no_time_end_the_path),
 		cmocka_unit_test(operations_on_another_device_than_their_stream_are_of_its_rank),
 		cmocka_unit_test(recordings_that_were_cut_off_are_compared_up_to_the_first_end),
+		cmocka_unit_test(groups_of_ranks_are_not_compared_with_each_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@ static void test_libraries(void **state)
 	} rows[] = {
 		{"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
 		 "NCCL"},
+		{"void barrier_on_stream_kernel_threadgroup<2>(int, int)", "NVSHMEM"},
 		{"nvjet_sm90_tss_320x128_64x3_1x2_h_bz_coopB_TNT", "cuBLAS"},
 		{"void cutlass::Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>(Params)",
 		 "CUTLASS"},
@@ -48,6 +49,27 @@ static void test_own(void **state)
 		assert_null(library_kernel_of(names[i]));
 }
 
+static void test_communication(void **state)
+{
+	static const char reduce[] =
+		"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+
+	(void)state;
+	assert_true(library_kernel_communicates(reduce) && library_kernel_is_collective(reduce));
+	assert_true(
+		library_kernel_is_collective("ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclWork)"));
+	assert_true(
+		library_kernel_is_collective("void barrier_on_stream_kernel_threadgroup<2>(int)"));
+	assert_true(
+		library_kernel_communicates("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage)"));
+	assert_false(
+		library_kernel_is_collective("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage)"));
+	assert_true(library_kernel_communicates("nvshmemi_init_array_kernel(int**, int)"));
+	assert_false(library_kernel_is_collective("nvshmemi_init_array_kernel(int**, int)"));
+	assert_false(library_kernel_communicates("mine(ncclDevKernelArgsStorage<4096ul>)"));
+	assert_false(library_kernel_communicates("void cub::DeviceReduceKernel<int>(int*)"));
+}
+
 static void test_elements(void **state)
 {
 	(void)state;
@@ -72,6 +94,9 @@ int main(void)
 		SENTENCE("kernels of libraries are known by their names", test_libraries),
 		SENTENCE("a program's own kernel is no library's, whatever its arguments are",
 			 test_own),
+		SENTENCE(
+			"what moves data between GPUs is known, and what all ranks have to come to",
+			test_communication),
 		SENTENCE("of PyTorch's kernels it is known which are of elements", test_elements),
 	};
 

@@ -4,21 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/library_kernel.h"
 #include "analysis/time/gaps.h"
 #include "base/search.h"
 
 /* ---- one operation ---- */
-
-bool communication_is_kernel_name(const char *name)
-{
-	static const char *const parts[] = {"ncclDevKernel_", "ncclKernel_", "nvshmem",
-					    "_on_stream_kernel"};
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		if (strstr(name, parts[i]))
-			return true;
-	return false;
-}
 
 static enum job_work copy_work(const struct profile_copy *copy)
 {
@@ -37,7 +27,7 @@ static int classify(struct communication *out, const struct profile *profile)
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < profile->kernel_name_count; i++)
-		is_communication[i] = communication_is_kernel_name(profile->kernel_names[i]);
+		is_communication[i] = library_kernel_communicates(profile->kernel_names[i]);
 	for (size_t i = 0; i < profile->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
 
@@ -57,8 +47,9 @@ static int classify(struct communication *out, const struct profile *profile)
 struct half {
 	uint64_t bytes;
 	int64_t time_ns;
-	uint32_t op, rank;
-	bool is_in; /* to a GPU */
+	uint32_t op, rank, process;
+	bool is_in;	  /* to a GPU */
+	bool is_numbered; /* by a launcher */
 };
 
 static int compare_halves(const void *left, const void *right)
@@ -98,16 +89,20 @@ static int gather(struct half **out, size_t *count, const struct communication *
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
+		uint32_t process = profile_op_process(profile, op);
 		bool is_in;
 
 		if (!is_half(all, profile, i))
 			continue;
 		is_in = profile->copies[op->detail].kind == COPY_TO_DEVICE;
-		(*out)[(*count)++] = (struct half){.bytes = profile->copies[op->detail].bytes,
-						   .time_ns = is_in ? op->start_ns : op->end_ns,
-						   .op = (uint32_t)i,
-						   .rank = rank_of_stream[op->stream],
-						   .is_in = is_in};
+		(*out)[(*count)++] =
+			(struct half){.bytes = profile->copies[op->detail].bytes,
+				      .time_ns = is_in ? op->start_ns : op->end_ns,
+				      .op = (uint32_t)i,
+				      .rank = rank_of_stream[op->stream],
+				      .process = process,
+				      .is_in = is_in,
+				      .is_numbered = profile->processes[process].rank >= 0};
 	}
 	qsort(*out, *count, sizeof(**out), compare_halves);
 	return 0;
@@ -121,13 +116,19 @@ struct waiting {
 
 #define LOOKED_AT_MOST 64 /* of the latest; those before are results that stayed on the host */
 
+static bool may_meet(const struct half *out, const struct half *in)
+{
+	return out->rank != in->rank &&
+	       (out->process == in->process || (out->is_numbered && in->is_numbered));
+}
+
 /* Takes the latest of another rank; returns false when there is none. */
-static bool take(struct waiting *waiting, uint32_t rank, uint32_t *out)
+static bool take(struct waiting *waiting, const struct half *in, uint32_t *out)
 {
 	for (size_t back = 1; back <= waiting->count && back <= LOOKED_AT_MOST; back++) {
 		struct half *item = &waiting->items[waiting->count - back];
 
-		if (item->rank == rank)
+		if (!may_meet(item, in))
 			continue;
 		*out = item->op;
 		memmove(item, item + 1, (back - 1) * sizeof(*item));
@@ -154,7 +155,7 @@ static void pair(struct communication *all, const struct half *halves, size_t co
 			waiting->count = 0;
 		if (!halves[i].is_in)
 			waiting->items[waiting->count++] = halves[i];
-		else if (take(waiting, halves[i].rank, &out))
+		else if (take(waiting, &halves[i], &out))
 			all->staged[all->staged_count++] = (struct staged_copy){out, halves[i].op};
 	}
 	qsort(all->staged, all->staged_count, sizeof(*all->staged), compare_staged);

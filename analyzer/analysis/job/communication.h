@@ -3,7 +3,8 @@
  *
  * Kernels of communication are told by name: NCCL's, and those of NVSHMEM's library.  A program's own kernels that
  * put and get in between count as computation, as no recording tells what they do.  A copy through the host is a
- * pair: a copy to the host, and afterwards one of as many bytes from the host to another rank's GPU.  What is no
+ * pair: a copy to the host, and afterwards one of as many bytes from the host to another rank's GPU, of one process
+ * or of two that a launcher numbered: programs that merely run at the same time pair with nothing.  What is no
  * longer than GAP_DECISION_BYTES is a value that the host reads, and pairs with nothing.  Pure.
  */
 #ifndef ROOFLINE_COMMUNICATION_H
@@ -32,9 +33,6 @@ struct communication {
 	size_t staged_count;
 };
 
-/* A kernel of NCCL, or of NVSHMEM's library. */
-bool communication_is_kernel_name(const char *name);
-
 /* rank_of_stream: any number that is equal for streams of one rank.  Fails with -ENOMEM only; n log n in the number
  * of copies. */
 int communication_find(struct communication *out, const struct profile *profile,
@@ -44,12 +42,5 @@ void communication_free(struct communication *communication);
 /* The copy that brought to the host what that one takes from there; NULL: it is no such copy. */
 const struct staged_copy *communication_staged(const struct communication *communication,
 					       uint32_t in);
-
-static inline bool communication_is(const struct communication *communication, size_t op)
-{
-	uint8_t work = communication->works[op];
-
-	return work == WORK_KERNEL || work == WORK_PEER || work == WORK_STAGED;
-}
 
 #endif

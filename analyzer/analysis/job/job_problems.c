@@ -158,49 +158,57 @@ static bool is_cut_off(const struct job_parts *parts, const struct job_rank *ran
 	return !parts->profile->processes[rank->process].sealed_ns;
 }
 
+/* Ranks whose collectives are alike (collectives.h): members[first] to members[first + count - 1]. */
+struct group {
+	const uint32_t *members; /* job->ranks[] */
+	size_t count;
+};
+
 /* Of ranks that were cut off, and alike up to then: some have launches that never ended, and others have none. */
-static int tell_hang(struct job_parts *parts, const struct pending *pending)
+static int tell_hang(struct job_parts *parts, struct group group, const struct pending *pending)
 {
 	struct names waiting = {"", 0}, idle = {"", 0};
-	const struct job *job = parts->job;
 
-	for (uint32_t i = 0; i < job->rank_count; i++) {
-		const struct job_rank *rank = &job->ranks[i];
+	for (size_t i = 0; i < group.count; i++) {
+		const struct job_rank *rank = &parts->job->ranks[group.members[i]];
 
-		if (is_cut_off(parts, rank) && rank->has_waits)
-			name_rank(pending[rank->process].count ? &waiting : &idle, parts, i);
+		if (is_cut_off(parts, rank))
+			name_rank(pending[rank->process].count ? &waiting : &idle, parts,
+				  group.members[i]);
 	}
 	if (!waiting.count)
 		return 0;
 	if (!idle.count)
-		return sentences_add(
-			&parts->job->problems,
-			"the recording was cut off while launches of all ranks had not "
-			"ended, as they do where a collective never ends");
+		return sentences_add(&parts->job->problems,
+				     "the recording was cut off while launches of %s had not "
+				     "ended, as they do where a collective never ends",
+				     waiting.text);
 	return sentences_add(&parts->job->problems,
 			     "launches of %s had not ended when the recording was cut off, and %s "
 			     "had launched nothing more: a collective may wait for it for ever",
 			     waiting.text, idle.text);
 }
 
-/* The ranks that ended fewer collectives than others like them. */
-static int tell_counts(struct job_parts *parts)
+static const struct collective_rank *collectives_of(const struct job_parts *parts, uint32_t rank)
 {
-	const struct job *job = parts->job;
-	const struct collectives *all = parts->collectives;
+	return &parts->collectives->ranks[parts->job->ranks[rank].collective_rank];
+}
+
+/* The ranks that ended fewer collectives than others like them. */
+static int tell_counts(struct job_parts *parts, struct group group)
+{
 	struct names behind = {"", 0};
 	size_t least = SIZE_MAX, most = 0;
 
-	for (size_t i = 0; i < all->rank_count; i++) {
-		if (!all->ranks[i].is_matched)
-			continue;
-		least = all->ranks[i].count < least ? all->ranks[i].count : least;
-		most = all->ranks[i].count > most ? all->ranks[i].count : most;
+	for (size_t i = 0; i < group.count; i++) {
+		size_t count = collectives_of(parts, group.members[i])->count;
+
+		least = count < least ? count : least;
+		most = count > most ? count : most;
 	}
-	for (uint32_t i = 0; i < job->rank_count; i++)
-		if (job->ranks[i].has_waits &&
-		    all->ranks[job->ranks[i].collective_rank].count == least)
-			name_rank(&behind, parts, i);
+	for (size_t i = 0; i < group.count; i++)
+		if (collectives_of(parts, group.members[i])->count == least)
+			name_rank(&behind, parts, group.members[i]);
 	return least < most
 		       ? sentences_add(&parts->job->problems,
 				       "%s ended %s collectives, others %s, until the recording "
@@ -210,23 +218,67 @@ static int tell_counts(struct job_parts *parts)
 		       : 0;
 }
 
-static int find_hang(struct job_parts *parts)
+static int look_at_group(struct job_parts *parts, struct group group, const struct pending *pending)
 {
-	const struct job *job = parts->job;
-	struct pending *pending;
 	bool is_any = false;
 	int rc;
 
-	for (size_t i = 0; i < job->rank_count; i++)
-		is_any |= is_cut_off(parts, &job->ranks[i]) && job->ranks[i].has_waits;
+	for (size_t i = 0; i < group.count; i++)
+		is_any |= is_cut_off(parts, &parts->job->ranks[group.members[i]]);
 	if (!is_any)
 		return 0;
-	rc = find_pending(&pending, parts->profile);
+	rc = tell_counts(parts, group);
+	return rc < 0 ? rc : tell_hang(parts, group, pending);
+}
+
+struct member {
+	uint32_t group, rank;
+};
+
+static int compare_members(const void *left, const void *right)
+{
+	const struct member *a = left, *b = right;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static int look_at_groups(struct job_parts *parts, struct member *members, uint32_t *ranks,
+			  const struct pending *pending)
+{
+	const struct job *job = parts->job;
+	size_t count = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < job->rank_count; i++)
+		if (job->ranks[i].has_waits)
+			members[count++] = (struct member){collectives_of(parts, i)->group, i};
+	qsort(members, count, sizeof(*members), compare_members);
+	for (size_t i = 0; i < count; i++)
+		ranks[i] = members[i].rank;
+	for (size_t first = 0, next; first < count && rc == 0; first = next) {
+		next = first;
+		while (next < count && members[next].group == members[first].group)
+			next++;
+		rc = look_at_group(parts, (struct group){ranks + first, next - first}, pending);
+	}
+	return rc;
+}
+
+static int find_hang(struct job_parts *parts)
+{
+	size_t room = parts->job->rank_count + 1;
+	struct member *members = calloc(room, sizeof(*members));
+	uint32_t *ranks = calloc(room, sizeof(*ranks));
+	struct pending *pending = NULL;
+	int rc = members && ranks ? find_pending(&pending, parts->profile) : -ENOMEM;
+
 	if (rc == 0)
-		rc = tell_counts(parts);
-	if (rc == 0)
-		rc = tell_hang(parts, pending);
+		rc = look_at_groups(parts, members, ranks, pending);
 	free(pending);
+	free(ranks);
+	free(members);
 	return rc;
 }
 

@@ -3,6 +3,9 @@
 #include <stddef.h>
 #include <string.h>
 
+/* NVSHMEM's collectives: barrier_on_stream_kernel. */
+#define ON_STREAM "_on_stream_kernel"
+
 /*
  * What only names of that library have, and the first row that is found decides: cuBLAS and cuDNN contain kernels of
  * CUTLASS, and PyTorch has namespaces within the template arguments of others.  From the kernels that an H200 ran for
@@ -14,6 +17,7 @@ static const struct {
 	{"ncclDevKernel", "NCCL"},
 	{"ncclKernel", "NCCL"},
 	{"nvshmemi_", "NVSHMEM"},
+	{ON_STREAM, "NVSHMEM"},
 	{"cudnn", "cuDNN"},
 	{"cublas", "cuBLAS"},
 	{"nvjet_", "cuBLAS"},
@@ -69,6 +73,28 @@ const char *library_kernel_of(const char *name)
 			return parts[i].library;
 	}
 	return NULL;
+}
+
+static bool is_of(const char *name, const char *library)
+{
+	const char *found = library_kernel_of(name);
+
+	return found && !strcmp(found, library);
+}
+
+bool library_kernel_communicates(const char *name)
+{
+	return is_of(name, "NCCL") || is_of(name, "NVSHMEM");
+}
+
+bool library_kernel_is_collective(const char *name)
+{
+	static const char *const of_two_ranks[] = {"SendRecv", "signal", "_wait"};
+
+	for (size_t i = 0; i < sizeof(of_two_ranks) / sizeof(of_two_ranks[0]); i++)
+		if (strstr(name, of_two_ranks[i]))
+			return false;
+	return is_of(name, "NCCL") || (is_of(name, "NVSHMEM") && strstr(name, ON_STREAM));
 }
 
 /* At the beginning, behind what it returns. */

@@ -12,6 +12,12 @@
  * What a compiler of a framework wrote (Triton) is of none. */
 const char *library_kernel_of(const char *name);
 
+/* Of one that moves data between GPUs: NCCL, NVSHMEM. */
+bool library_kernel_communicates(const char *name);
+
+/* Of these, one that all ranks of a group have to come to; sends, receives and signals are between two. */
+bool library_kernel_is_collective(const char *name);
+
 /* Of PyTorch, which chooses a grid for each: what a compiler makes one kernel of, elements of one after the other.  A
  * reduction goes on with elements as they come. */
 bool library_kernel_is_elementwise(const char *name);

@@ -5,28 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/library_kernel.h"
 #include "analysis/time/collective_order.h"
 #include "base/groups.h"
 #include "base/spans.h"
 #include "base/search.h"
-
-static bool has_one_of(const char *name, const char *const *parts)
-{
-	for (; *parts; parts++)
-		if (strstr(name, *parts))
-			return true;
-	return false;
-}
-
-/* NCCL's, which were called ncclKernel_ before 2.19, and those of NVSHMEM's library. */
-static bool is_collective_name(const char *name)
-{
-	static const char *const collectives[] = {"ncclDevKernel_", "ncclKernel_",
-						  "_on_stream_kernel", NULL};
-	static const char *const of_two_ranks[] = {"SendRecv", "signal", "_wait", NULL};
-
-	return has_one_of(name, collectives) && !has_one_of(name, of_two_ranks);
-}
 
 /* By kernel_names[].  Most programs have none: then no operation needs to be looked at. */
 static bool find_names(bool *is_collective, const struct profile *profile)
@@ -34,7 +17,7 @@ static bool find_names(bool *is_collective, const struct profile *profile)
 	bool is_any = false;
 
 	for (size_t i = 0; i < profile->kernel_name_count; i++) {
-		is_collective[i] = is_collective_name(profile->kernel_names[i]);
+		is_collective[i] = library_kernel_is_collective(profile->kernel_names[i]);
 		is_any |= is_collective[i];
 	}
 	return is_any;
