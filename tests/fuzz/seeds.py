@@ -127,6 +127,20 @@ def put_trials(seeds):
             seeds.put("trials", name, b"".join(read(path).splitlines(keepends=True)[:12]))
 
 
+def put_summaries(seeds, scratch):
+    """Without the program zstd a summary cannot be read here: then it begins with its first line."""
+    seeds.put("summaries", "first_line", b"roofline-summary 1\n")
+    for name in ("collectives.ordered", "graph_chain.naive"):
+        path = os.path.join(scratch, "summary")
+        recording = os.path.join(ROOT, "tests/recordings", name + ".roofline")
+        subprocess.run([seeds.program, "summarize", recording, "-o", path], check=True)
+        if has("zstd"):
+            text = subprocess.run(["zstd", "-dc"], input=read(path), stdout=subprocess.PIPE).stdout
+            lines = text.splitlines(keepends=True)
+            seeds.put("summaries", name, b"".join(lines[:150] + lines[-60:])[:32000])
+        os.remove(path)
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -136,6 +150,7 @@ def main():
         put_packed(seeds)
         put_ceilings(seeds)
         put_imported(seeds, scratch)
+        put_summaries(seeds, scratch)
     put_trials(seeds)
 
 

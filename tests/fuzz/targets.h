@@ -18,7 +18,8 @@
 	TARGET(ceilings, "a file of ceilings, to be shown and to judge a recording by") \
 	TARGET(imported, "a file of another tool, to be imported and then reported")    \
 	TARGET(names, "names of kernels, a line each, to be demangled and shortened")   \
-	TARGET(trials, "what tune measured, to be read and drawn")
+	TARGET(trials, "what tune measured, to be read and drawn")                      \
+	TARGET(summaries, "the text of a summary of ranks, to be merged and shown")
 
 #define FUZZ_PROTOTYPE(name, what) void fuzz_##name(const uint8_t *bytes, size_t size);
 FUZZ_TARGETS(FUZZ_PROTOTYPE)

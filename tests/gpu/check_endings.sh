@@ -32,6 +32,7 @@ for ((i = 0; i < kills; i++)); do
 		[ -s "$scratch/out" ] && break
 		sleep 0.05
 	done
+	began_ns=$(date +%s%N)
 	sleep "$(awk -v seed=$i 'BEGIN { srand(seed); print 0.2 + 2 * rand() }')"
 	kill -KILL $pid
 	killed_ns=$(date +%s%N)
@@ -42,7 +43,8 @@ for ((i = 0; i < kills; i++)); do
 		cut=$((cut + 1))
 	fi
 	[ "$(invalid_kernels)" = 0 ] || unreadable=$((unreadable + 1))
-	last_ns=$(tail -n 1 "$recording"/*/kernels.csv | cut -d, -f2)
+	last_ns=$(tail -q -n +2 "$recording"/*/kernels.csv | tail -n 1 | cut -d, -f2)
+	[ -n "$last_ns" ] || last_ns=$began_ns # killed before the first records were written
 	behind_ms=$(((killed_ns - last_ns) / 1000000))
 	[ $behind_ms -gt $worst_ms ] && worst_ms=$behind_ms
 	[ $behind_ms -gt 1000 ] && late=$((late + 1))
