@@ -213,6 +213,8 @@ bats        := $(wildcard tests/cli/*.bats tests/collector/*.bats)
 # A link to a .bats file in another build folder: its place tells tests/run which build to test.
 bats_links  := $(if $(filter-out build,$(BUILD)),$(bats:%=$(BUILD)/%))
 library     := $(BUILD)/libanalyzer.a
+# The unit tests share it: linking each with all of it would take a minute and gigabytes.
+unit_library := $(BUILD)/libanalyzer.so
 # All targets are one program, beside which lies what the analyzer reads at run time.  Without libFuzzer it replays files.
 fuzz_replay := $(BUILD)/fuzz/fuzz
 fuzz_o      := $(patsubst %.c,$(BUILD)/%.o,$(filter-out %/replay.c,$(wildcard tests/fuzz/*.c)) \
@@ -231,8 +233,11 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(if $(filter tests/collector/%,$<),$(CUDA_FLAGS)) -Icollector -Ianalyzer -I. -c $< -o $@
 
-$(units): %: %.o $(fixture_o) $(library)
-	$(CC) $(SANITIZER) -o $@ $^ $(LDFLAGS) -lcmocka $(ANALYZER_LIBS)
+$(unit_library): $(library_o) $(BUILD)/.sources
+	$(CC) $(SANITIZER) -shared -Wl,-soname,$(@F) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS)
+
+$(units): %: %.o $(fixture_o) $(unit_library)
+	$(CC) $(SANITIZER) -o $@ $(inputs) $(LDFLAGS) $(unit_library) -Wl,-rpath,'$$ORIGIN/../..' -lcmocka $(ANALYZER_LIBS)
 
 # NVTX's own start reads plainly what whoever attaches writes: ThreadSanitizer takes that for races.
 $(BUILD)/tests/collector/mock_app_nvtx.o $(BUILD)/tests/collector/libfirst_nvtx.o: SANITIZER :=
