@@ -24,7 +24,7 @@ static int64_t awaited_end_ns(const struct run *run, uint32_t awaited)
 static int64_t waited_until_ns(const struct run *run, size_t index, int64_t start_ns)
 {
 	const struct profile_call *call = &run->profile->calls[index];
-	uint32_t awaited = run->model->awaited[index];
+	uint32_t awaited = model_awaited(run->model, index);
 	int64_t own_ns = call->end_ns - call->start_ns, waited_ns, after_ns;
 
 	if (awaited == PROFILE_NONE || !run->placed[awaited])
@@ -306,7 +306,8 @@ int64_t replay_end_ns(const struct replay *replay, const struct model *model, si
 	for (size_t i = first; i < end; i++)
 		for (uint32_t j = model->submissions.first[i]; j < model->submissions.first[i + 1];
 		     j++)
-			last_ns = max_ns(last_ns, replay->op_end_ns[model->submissions.ops[j]]);
+			last_ns = max_ns(last_ns,
+					 replay->op_end_ns[submissions_op(&model->submissions, j)]);
 	return last_ns;
 }
 

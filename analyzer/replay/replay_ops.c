@@ -347,7 +347,7 @@ static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
 
 	if (first == end)
 		return;
-	op = submissions->ops[first];
+	op = submissions_op(submissions, first);
 	recorded_ns = ops[op].start_ns;
 	added.last_end_ns = ops[op].end_ns;
 	start_ns = kept_start_ns(run, op, call_start_ns);
@@ -355,7 +355,7 @@ static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
 	for (uint32_t i = first + 1; i < end; i++) {
 		int64_t kept_ns, length, shorter_ns;
 
-		op = submissions->ops[i];
+		op = submissions_op(submissions, i);
 		length = replay_length_ns(run, op);
 		shorter_ns = run->costs ? overhead_add_node(&added, run->costs, &ops[op]) : 0;
 		kept_ns = start_ns + (ops[op].start_ns - recorded_ns) - added.before_ns;
@@ -374,8 +374,8 @@ static void submit_nodes(struct run *run, size_t call)
 	replay_submit_nodes(run, call);
 	run->work_end_ns = INT64_MIN;
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
-		run->work_end_ns =
-			max_ns(run->work_end_ns, run->replay->op_end_ns[submissions->ops[i]]);
+		run->work_end_ns = max_ns(run->work_end_ns,
+					  run->replay->op_end_ns[submissions_op(submissions, i)]);
 }
 
 /* Work that the kernel before goes on with. */
@@ -384,7 +384,7 @@ static void submit_fused(struct run *run, size_t call, int64_t call_start_ns)
 	const struct submissions *submissions = &run->model->submissions;
 
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
-		uint32_t op = submissions->ops[i];
+		uint32_t op = submissions_op(submissions, i);
 		(void)replay_place_op(run, op,
 				      max_ns(replay_ready_ns(run, op, 0, 0), call_start_ns),
 				      replay_length_ns(run, op));
@@ -397,7 +397,7 @@ static void submit_parent(struct run *run, size_t call, struct thread_clock *clo
 	const struct submissions *submissions = &run->model->submissions;
 
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
-		uint32_t op = submissions->ops[i];
+		uint32_t op = submissions_op(submissions, i);
 		int64_t end_ns = replay_ready_ns(run, op, 0, 0);
 
 		if (end_ns == INT64_MIN) /* nothing ran before it */
@@ -413,7 +413,7 @@ static void submit_children(struct run *run, size_t call, struct thread_clock *c
 	const struct submissions *submissions = &run->model->submissions;
 
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
-		uint32_t op = submissions->ops[i];
+		uint32_t op = submissions_op(submissions, i);
 		int64_t length = replay_length_ns(run, op);
 
 		(void)replay_place_op(run, op,

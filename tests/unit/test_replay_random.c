@@ -189,8 +189,8 @@ static void check_op(struct check *check, uint32_t op)
 {
 	const struct replay *replay = &check->it->replay;
 	const struct model *model = check->it->model;
-	uint32_t said = check->change->lanes ? check->change->lanes[op] : PROFILE_NONE;
-	uint32_t lane = said == PROFILE_NONE ? said : said & ~LANE_JOINED;
+	uint32_t said = check->change->lanes ? check->change->lanes[op] : LANE_NONE;
+	uint32_t lane = said == LANE_NONE ? PROFILE_NONE : said & ~LANE_JOINED;
 	uint32_t before = lane == PROFILE_NONE ? model->predecessor[op] : check->lane_tails[lane];
 	int64_t op_ns = check->change->op_ns[op];
 
@@ -199,7 +199,7 @@ static void check_op(struct check *check, uint32_t op)
 	if (model_cross_stream(model, op) != PROFILE_NONE)
 		expect_after(check, op, replay->op_end_ns[model_cross_stream(model, op)],
 			     "another stream's");
-	for (int i = 0; i < 3 && said != PROFILE_NONE && said & LANE_JOINED; i++)
+	for (int i = 0; i < 3 && said != LANE_NONE && said & LANE_JOINED; i++)
 		if (check->lane_tails[i] != PROFILE_NONE)
 			expect_after(check, op, replay->op_end_ns[check->lane_tails[i]], "a lane");
 	if (lane != PROFILE_NONE)
@@ -231,8 +231,8 @@ static void expect_order(const struct replayed *it, const struct change *change,
 		int64_t since_ns = submitted_ns(&check, call);
 
 		for (uint32_t j = submissions->first[call]; j < submissions->first[call + 1]; j++) {
-			expect_after(&check, submissions->ops[j], since_ns, "its call");
-			check_op(&check, submissions->ops[j]);
+			expect_after(&check, submissions_op(submissions, j), since_ns, "its call");
+			check_op(&check, submissions_op(submissions, j));
 		}
 	}
 }
@@ -316,7 +316,7 @@ static void expect_engines(const struct replayed *it, const struct change *chang
 	for (size_t i = 0; change->lanes && i < it->profile->call_count; i++)
 		for (uint32_t j = submissions->first[model_call_at(it->model, i)];
 		     j < submissions->first[model_call_at(it->model, i) + 1]; j++) {
-			uint32_t index = submissions->ops[j];
+			uint32_t index = submissions_op(submissions, j);
 			const struct profile_op *op = &it->profile->ops[index];
 			int64_t start_ns = it->replay.op_start_ns[index];
 			int engine = op->kind != OP_COPY			 ? 0
@@ -325,7 +325,7 @@ static void expect_engines(const struct replayed *it, const struct change *chang
 			unsigned int fill =
 				engine == 0 && change->fill[index] ? change->fill[index] : 100;
 
-			if (change->lanes[index] == PROFILE_NONE)
+			if (change->lanes[index] == LANE_NONE)
 				continue;
 			if (start_ns < load.last_start_ns[engine])
 				fail_msg("seed %d: overtakes in an engine", (int)seed);

@@ -59,7 +59,7 @@ static bool find_extents(const struct walk *walk, size_t first, size_t end, stru
 
 	*recorded = *replayed = nothing;
 	for (uint32_t i = submissions->first[first]; i < submissions->first[end]; i++) {
-		uint32_t index = submissions->ops[i];
+		uint32_t index = submissions_op(submissions, i);
 		const struct profile_op *op = &run->profile->ops[index];
 
 		if (op->device != walk->device)
@@ -159,7 +159,7 @@ static bool has_kernel(const struct looped_run *run, const struct loop *loop, si
 
 	for (uint32_t i = submissions->first[loop->iterations[middle]];
 	     i < submissions->first[loop->iterations[middle + 1]]; i++) {
-		const struct profile_op *op = &run->profile->ops[submissions->ops[i]];
+		const struct profile_op *op = &run->profile->ops[submissions_op(submissions, i)];
 
 		if (op->device == device && (op->kind == OP_KERNEL || op->kind == OP_GRAPH))
 			return true;
