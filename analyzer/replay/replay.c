@@ -210,10 +210,6 @@ static int allocate_ops(struct replay *replay, size_t count, bool keeps_starts)
 
 	if (rc == 0 && keeps_starts)
 		rc = allocate_times(&replay->op_start_ns, count);
-	if (rc == 0 && !replay->op_start_ns && !replay->op_length_ns) {
-		replay->op_length_ns = malloc((count + 1) * sizeof(*replay->op_length_ns));
-		rc = replay->op_length_ns ? 0 : -ENOMEM;
-	}
 	return rc;
 }
 
@@ -227,6 +223,8 @@ static int allocate(struct run *run)
 		rc = allocate_calls(replay, profile->call_count);
 	replay->call_count = profile->call_count;
 	replay->op_count = profile->op_count;
+	replay->profile = profile;
+	replay->changed_ns = run->change ? run->change->op_ns : NULL;
 	run->threads = calloc(profile->thread_count + 1, sizeof(*run->threads));
 	run->placed = calloc(profile->op_count + 1, 1);
 	if (run->lanes.count) {
@@ -293,7 +291,6 @@ void replay_free(struct replay *replay)
 	free(replay->call_start_ns);
 	free(replay->call_end_ns);
 	free(replay->op_start_ns);
-	free(replay->op_length_ns);
 	free(replay->op_end_ns);
 	*replay = (struct replay){0};
 }

@@ -12,11 +12,6 @@ static const struct call_change *change_of(const struct run *run, size_t call)
 	return change_of_call(run->change, call);
 }
 
-static int64_t recorded_length_ns(const struct profile_op *op)
-{
-	return op->end_ns - op->start_ns;
-}
-
 /* Whether the change says how long it takes. */
 static bool is_changed(const struct run *run, uint32_t op)
 {
@@ -25,8 +20,7 @@ static bool is_changed(const struct run *run, uint32_t op)
 
 int64_t replay_length_ns(const struct run *run, uint32_t op)
 {
-	return is_changed(run, op) ? run->change->op_ns[op]
-				   : recorded_length_ns(&run->profile->ops[op]);
+	return replay_op_length_ns(run->replay, op);
 }
 
 /* ---- operations ---- */
@@ -165,7 +159,7 @@ static int64_t expected_start_ns(const struct run *run, uint32_t index, const st
 	return start_ns;
 }
 
-/* Until now all lengths had room. */
+/* Until now all took as long as is known of them. */
 static int keep_starts(struct run *run)
 {
 	struct replay *replay = run->replay;
@@ -175,9 +169,8 @@ static int keep_starts(struct run *run)
 		return -ENOMEM;
 	for (size_t i = 0; i < replay->op_count; i++)
 		if (run->placed[i])
-			replay->op_start_ns[i] = replay->op_end_ns[i] - replay->op_length_ns[i];
-	free(replay->op_length_ns);
-	replay->op_length_ns = NULL;
+			replay->op_start_ns[i] =
+				replay->op_end_ns[i] - replay_op_length_ns(replay, i);
 	return 0;
 }
 
@@ -186,14 +179,10 @@ static void keep_op(struct run *run, uint32_t op, int64_t start_ns, int64_t leng
 	struct replay *replay = run->replay;
 
 	replay->op_end_ns[op] = start_ns + length;
-	if (!replay->op_start_ns && length >= 0 && length <= UINT32_MAX)
-		replay->op_length_ns[op] = (uint32_t)length;
-	else {
-		if (!replay->op_start_ns)
-			run->rc = keep_starts(run);
-		if (replay->op_start_ns)
-			replay->op_start_ns[op] = start_ns;
-	}
+	if (!replay->op_start_ns && run->rc == 0 && length != replay_op_length_ns(replay, op))
+		run->rc = keep_starts(run);
+	if (replay->op_start_ns)
+		replay->op_start_ns[op] = start_ns;
 }
 
 int64_t replay_place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t length)
