@@ -1,5 +1,6 @@
 /* main.c - dispatch only: the commands live in cmd/, one file each. */
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -91,10 +92,20 @@ static int help_of(const char *name)
 	return command ? run(command, 2, argv) : fail_command(name);
 }
 
+/* Arrays of a recording go back to the system when they are freed, not only where they are larger than the largest that
+ * was freed before: 5% of the memory of a report of 2 million operations. */
+static void return_large_memory(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	(void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
 
+	return_large_memory();
 	(void)signal(SIGXFSZ, keep_on);
 	if (argc < 2) {
 		fputs("rooflinectl: which command? see rooflinectl --help\n", stderr);

@@ -63,7 +63,7 @@ static void collect_names(struct names *names, const struct model *model, const 
 	for (size_t i = loop->iterations[1]; i < loop->iterations[2]; i++)
 		for (uint32_t j = submissions->first[i]; j < submissions->first[i + 1]; j++) {
 			name_op(name, sizeof(name), model->profile,
-				&model->profile->ops[submissions->ops[j]]);
+				&model->profile->ops[submissions_op(submissions, j)]);
 			add_name(names, name);
 		}
 }

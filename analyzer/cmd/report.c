@@ -156,11 +156,16 @@ static const struct argp parser = {
 	.doc = "Tell where the GPU's time went and why it idled.\n\n" SOURCE_DOC,
 };
 
+static void fit_to(FILE *out, struct output_options *options)
+{
+	options->color = is_color_wanted(out);
+	options->width = terminal_width(out);
+}
+
 static int write_report(const struct report *report, struct report_arguments *arguments, FILE *out,
 			struct err *err)
 {
-	arguments->options.color = is_color_wanted(out);
-	arguments->options.width = terminal_width(out);
+	fit_to(out, &arguments->options);
 	return outputs[arguments->format](report, out, &arguments->options, err);
 }
 
@@ -217,6 +222,33 @@ static void tell_of_selection(const struct report *report, const struct report_a
 		fprintf(stderr, "rooflinectl report: note: %s\n", report->selection);
 }
 
+/* Advice may take long: who waits for a whole report at a terminal reads what was measured meanwhile. */
+static int begin_early(const struct report *report, struct report_arguments *arguments,
+		       struct err *err)
+{
+	struct output_options *options = &arguments->options;
+	int rc;
+
+	if (arguments->format != USAGE_FORMAT_text || arguments->output_path ||
+	    arguments->html_path || options->sections || !isatty(STDOUT_FILENO))
+		return 0;
+	fit_to(stdout, options);
+	rc = output_text_begin(report, stdout, options, err);
+	options->is_begun = true;
+	return rc;
+}
+
+static int find_advice(struct advice **out, const struct report *report,
+		       struct report_arguments *arguments, struct err *err)
+{
+	int rc;
+
+	if (!sections_want_advice(&arguments->options))
+		return 0;
+	rc = begin_early(report, arguments, err);
+	return rc < 0 ? rc : source_find_advice(out, report, NULL, err);
+}
+
 static int run(struct report_arguments *arguments, struct err *err)
 {
 	struct report *report;
@@ -226,8 +258,8 @@ static int run(struct report_arguments *arguments, struct err *err)
 		arguments->html_path ? everything : sections_needs(&arguments->options);
 	int rc = source_load_for(&report, &arguments->source, &needs, "rooflinectl report", err);
 
-	if (rc == 0 && sections_want_advice(&arguments->options))
-		rc = source_find_advice(&advice, report, NULL, err);
+	if (rc == 0)
+		rc = find_advice(&advice, report, arguments, err);
 	if (rc == 0) {
 		report->advice = advice;
 		tell_of_selection(report, arguments);

@@ -39,6 +39,7 @@ struct output_options {
 	 * command that checks it. */
 	bool is_advice_only;
 	bool is_verdict_only; /* with section_verdict also the plan, and what to do next */
+	bool is_begun;	      /* text: what output_text_begin() writes is there already */
 	const char *range;    /* the NVTX range that was predicted; NULL: none */
 };
 
@@ -51,6 +52,10 @@ typedef int (*output_function)(const struct report *report, FILE *out,
 			  const struct output_options *options, struct err *err);
 OUTPUTS(OUTPUT_PROTOTYPE)
 #undef OUTPUT_PROTOTYPE
+
+/* What text tells before advice is found: devices, and of the verdict what was measured. */
+int output_text_begin(const struct report *report, FILE *out, const struct output_options *options,
+		      struct err *err);
 
 /* As OUTPUTS lists them. */
 extern const output_function outputs[];

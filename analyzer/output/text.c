@@ -2,6 +2,7 @@
 
 #include "base/paths.h"
 #include "base/shell.h"
+#include "output/sections/verdict.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -273,17 +274,37 @@ static void put_page_command(struct page *page)
 	free(path);
 }
 
+static struct page page_of(const struct report *report, FILE *out,
+			   const struct output_options *options)
+{
+	return (struct page){.out = out,
+			     .report = report,
+			     .options = options,
+			     .kernel_labels = report->profile->kernel_labels,
+			     .is_begun = options->is_begun};
+}
+
+int output_text_begin(const struct report *report, FILE *out, const struct output_options *options,
+		      struct err *err)
+{
+	struct page page = page_of(report, out, options);
+
+	put_selection(&page);
+	put_section(&page, &section_devices);
+	verdict_print_limit(&page);
+	return page_finish(&page, "the report", err);
+}
+
 int output_text(const struct report *report, FILE *out, const struct output_options *options,
 		struct err *err)
 {
-	struct page page = {.out = out,
-			    .report = report,
-			    .options = options,
-			    .kernel_labels = report->profile->kernel_labels};
+	struct page page = page_of(report, out, options);
 
-	put_selection(&page);
+	if (!options->is_begun)
+		put_selection(&page);
 	for (size_t i = 0; sections[i]; i++)
-		if (section_is_wanted(sections[i], options)) {
+		if (section_is_wanted(sections[i], options) &&
+		    !(options->is_begun && sections[i] == &section_devices)) {
 			page.report = section_report(sections[i], report);
 			put_section(&page, sections[i]);
 		}

@@ -31,11 +31,11 @@ int change_begin_lanes(struct change *change, const struct model *model, uint32_
 {
 	size_t op_count = model->profile->op_count;
 
-	change->lanes = malloc((op_count + 1) * sizeof(*change->lanes));
+	change->lanes = malloc(op_count + 1);
 	change->fill = calloc(op_count + 1, 1);
 	if (!change->lanes || !change->fill)
 		return -ENOMEM;
-	memset(change->lanes, 0xff, op_count * sizeof(*change->lanes));
+	memset(change->lanes, LANE_NONE, op_count);
 	change->lane_count = lane_count;
 	return 0;
 }

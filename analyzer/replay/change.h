@@ -47,7 +47,9 @@ enum { CALL_KEPT, CALL_DROPPED /* takes no time, waits for nothing, submits noth
 /* The host's own time between two calls, if longer, may be its work, which a graph does not spare. */
 #define LONG_HOST_NS 100000
 
-#define LANE_JOINED 0x80000000U
+#define LANE_NONE UINT8_MAX
+#define LANE_JOINED 0x80U
+#define LANES_LIMIT 0x7f
 #define OP_GONE 0 /* an operation of this length is gone: no gap before it either */
 
 /* Arrays that are NULL change nothing. */
@@ -56,7 +58,7 @@ struct change {
 	struct call_change call_changes[CALL_CHANGES_MOST]; /* CALL_KEPT, CALL_DROPPED, others */
 	size_t call_change_count;
 	int64_t *op_ns;	     /* by op: how long it takes; negative: as recorded */
-	uint32_t *lanes;     /* by op: the stream that it runs in, from 0; PROFILE_NONE: its own.
+	uint8_t *lanes;	     /* by op: the stream that it runs in, from 0; LANE_NONE: its own.
 			  * Operations in lanes share the engines: one copy in each direction,
 			  * and kernels as far as they fit together; with LANE_JOINED it waits for
 			  * all that is in lanes */
@@ -72,7 +74,7 @@ struct change {
  * Returns 0 or -ENOMEM; the caller frees with change_free, also after a failure. */
 int change_begin(struct change *change, const struct model *model, bool with_ops);
 
-/* Room for lanes, as yet none.  Returns 0 or -ENOMEM. */
+/* Room for so many lanes, LANES_LIMIT at most, as yet none.  Returns 0 or -ENOMEM. */
 int change_begin_lanes(struct change *change, const struct model *model, uint32_t lane_count);
 void change_free(struct change *change);
 

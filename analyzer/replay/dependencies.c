@@ -177,27 +177,45 @@ static enum call_behavior behavior_of(const struct model *model, size_t index)
 	if (name->call_class != CALL_COPY || has_text(name->text, "Async") ||
 	    submissions_count(&model->submissions, index) == 0)
 		return CALL_WORKS;
-	op = model->submissions.ops[model->submissions.first[index + 1] - 1];
+	op = submissions_op(&model->submissions, model->submissions.first[index + 1] - 1);
 	return profile->ops[op].end_ns <= profile->calls[index].end_ns ? CALL_WAITS_OWN
 								       : CALL_WORKS;
 }
 
-static void find_awaited(struct model *model, struct ends *ends)
+/* Tells of each call how it spends its time, and of each block how many waited before; returns how many do. */
+static size_t find_waits(struct model *model)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < model->profile->call_count; i++) {
+		if (i % MODEL_BLOCK == 0)
+			model->waits_before[i / MODEL_BLOCK] = (uint32_t)count;
+		model->call_traits[i].behavior = behavior_of(model, i) & 3;
+		count += model->call_traits[i].behavior == CALL_WAITS;
+	}
+	return count;
+}
+
+static int find_awaited(struct model *model, struct ends *ends)
 {
 	const struct profile *profile = model->profile;
+	size_t block_count = profile->call_count / MODEL_BLOCK + 1, rank = 0;
 
+	model->waits_before = malloc(block_count * sizeof(*model->waits_before));
+	if (!model->waits_before)
+		return -ENOMEM;
+	model->awaited = malloc((find_waits(model) + 1) * sizeof(*model->awaited));
+	if (!model->awaited)
+		return -ENOMEM;
 	for (size_t i = 0; i < profile->call_count; i++) {
 		const struct profile_call *call = &profile->calls[i];
-		const struct submissions *submissions = &model->submissions;
 
-		model->call_traits[i].behavior = behavior_of(model, i) & 3;
-		model->awaited[i] = PROFILE_NONE;
 		if (model->call_traits[i].behavior == CALL_WAITS)
-			model->awaited[i] = last_ended(ends, profile->threads[call->thread].process,
-						       PROFILE_NONE, call->end_ns, call->start_ns);
-		else if (model->call_traits[i].behavior == CALL_WAITS_OWN)
-			model->awaited[i] = submissions->ops[submissions->first[i + 1] - 1];
+			model->awaited[rank++] =
+				last_ended(ends, profile->threads[call->thread].process,
+					   PROFILE_NONE, call->end_ns, call->start_ns);
 	}
+	return 0;
 }
 
 /* ---- operations ---- */
@@ -266,7 +284,7 @@ static bool follows_graph(const struct walk *walk, const struct profile_op *op)
 	uint32_t thread = profile->calls[op->call].thread, tail = walk->graph_tail[thread];
 
 	return (op->graph && profile->ops[tail].graph == op->graph) ||
-	       profile->ops[submissions->ops[submissions->first[op->call]]].stream ==
+	       profile->ops[submissions_op(submissions, submissions->first[op->call])].stream ==
 		       walk->graph_stream[thread];
 }
 
@@ -352,8 +370,8 @@ static uint32_t launch_tail(const struct walk *walk, uint32_t call)
 	uint32_t tail = PROFILE_NONE;
 
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
-		if (profile->ops[submissions->ops[i]].graph)
-			tail = later(profile, submissions->ops[i], tail);
+		if (profile->ops[submissions_op(submissions, i)].graph)
+			tail = later(profile, submissions_op(submissions, i), tail);
 	return tail;
 }
 
@@ -418,7 +436,7 @@ static void note_graph(struct walk *walk, uint32_t call)
 		return;
 	walk->graph_tail[profile->calls[call].thread] = tail;
 	walk->graph_stream[profile->calls[call].thread] =
-		profile->ops[submissions->ops[submissions->first[call]]].stream;
+		profile->ops[submissions_op(submissions, submissions->first[call])].stream;
 }
 
 /* What the operations of a call wait for because of events. */
@@ -429,9 +447,10 @@ static uint32_t take_awaited(struct walk *walk, uint32_t index)
 	uint32_t awaited = PROFILE_NONE;
 
 	for (uint32_t i = submissions->first[index]; i < submissions->first[index + 1]; i++)
-		awaited = later(profile, awaited,
-				recorded_events_take(&walk->events,
-						     profile->ops[submissions->ops[i]].stream));
+		awaited = later(
+			profile, awaited,
+			recorded_events_take(&walk->events,
+					     profile->ops[submissions_op(submissions, i)].stream));
 	return awaited;
 }
 
@@ -447,7 +466,7 @@ static void link_call(struct walk *walk, uint32_t index)
 	if (!submissions_count(submissions, index))
 		note_call(walk, index);
 	for (uint32_t i = submissions->first[index]; i < submissions->first[index + 1]; i++) {
-		uint32_t op = submissions->ops[i], stream = profile->ops[op].stream;
+		uint32_t op = submissions_op(submissions, i), stream = profile->ops[op].stream;
 
 		link_op(walk, op, *has_wait, awaited);
 		*has_wait = false;
@@ -524,10 +543,10 @@ int dependencies_find(struct model *model)
 
 	if (rc == 0)
 		rc = order_by(&ends.order, profile, profile->op_count, end_low, end_high);
-	if (rc == 0) {
-		find_awaited(model, &ends);
+	if (rc == 0)
+		rc = find_awaited(model, &ends);
+	if (rc == 0)
 		rc = link_ops(model, &ends);
-	}
 	if (rc == 0)
 		drop_cross_stream(model);
 	free(ends.order);

@@ -243,7 +243,7 @@ static bool is_first_of_call(const struct model *model, size_t op)
 	const struct submissions *submissions = &model->submissions;
 	uint32_t call = model->profile->ops[op].call;
 
-	return call != PROFILE_NONE && submissions->ops[submissions->first[call]] == op;
+	return call != PROFILE_NONE && submissions_op(submissions, submissions->first[call]) == op;
 }
 
 /* A graph may end with what is not recorded. */

@@ -92,12 +92,11 @@ static int allocate(struct model *model)
 
 	model->call_traits = calloc(profile->call_count + 1, sizeof(*model->call_traits));
 	model->graph_calls = calloc(profile->call_name_count + 1, 1);
-	model->awaited = malloc((profile->call_count + 1) * sizeof(*model->awaited));
 	model->predecessor = dependencies_none(profile->op_count);
 	model->cross_stream = dependencies_none(profile->op_count);
 	model->devices = calloc(profile->device_count + 1, sizeof(*model->devices));
 	model->op_traits = calloc(profile->op_count + 1, sizeof(*model->op_traits));
-	if (!model->call_traits || !model->op_traits || !model->awaited || !model->predecessor ||
+	if (!model->call_traits || !model->op_traits || !model->predecessor ||
 	    !model->cross_stream || !model->devices || !model->graph_calls)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->call_name_count; i++)
@@ -149,6 +148,7 @@ void model_free(struct model *model)
 	free(model->call_traits);
 	free(model->graph_calls);
 	free(model->awaited);
+	free(model->waits_before);
 	free(model->predecessor);
 	free(model->cross_stream);
 	free(model->op_traits);

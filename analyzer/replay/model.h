@@ -57,6 +57,9 @@ struct op_traits {
 	uint8_t delayed : 2;	    /* enum op_delayed */
 };
 
+/* Few calls wait: each is found from the first one of so many. */
+#define MODEL_BLOCK 64
+
 struct device_latencies;
 
 struct model {
@@ -65,7 +68,9 @@ struct model {
 	uint32_t *order;		 /* all calls by start_ns; NULL: as they are */
 	struct call_traits *call_traits; /* by call */
 	uint8_t *graph_calls;		 /* by call_names[]: enum graph_call (graph_calls.h) */
-	uint32_t *awaited;		 /* by call: ops[], PROFILE_NONE where it waits for none */
+	/* Of calls that wait for operations of others, by call: ops[], PROFILE_NONE where there was none to wait for; and by
+	 * MODEL_BLOCK calls how many of those before them wait so (model_awaited). */
+	uint32_t *awaited, *waits_before;
 	uint32_t *
 		predecessor; /* by op: ops[] before it in its stream that had ended, or PROFILE_NONE */
 	uint32_t
@@ -101,6 +106,21 @@ static inline uint32_t model_cross_stream(const struct model *model, size_t op)
 static inline enum profile_call_class model_call_class(const struct model *model, size_t call)
 {
 	return (enum profile_call_class)model->call_traits[call].class;
+}
+
+/* The operation whose end a call waits for, or PROFILE_NONE. */
+static inline uint32_t model_awaited(const struct model *model, size_t call)
+{
+	size_t rank;
+
+	if (model->call_traits[call].behavior == CALL_WORKS)
+		return PROFILE_NONE;
+	if (model->call_traits[call].behavior == CALL_WAITS_OWN)
+		return submissions_op(&model->submissions, model->submissions.first[call + 1] - 1);
+	rank = model->waits_before[call / MODEL_BLOCK];
+	for (size_t i = call - call % MODEL_BLOCK; i < call; i++)
+		rank += model->call_traits[i].behavior == CALL_WAITS;
+	return model->awaited[rank];
 }
 
 /* How much of [start_ns, end_ns) of a thread went to reading hardware counters. */

@@ -286,7 +286,7 @@ static struct looped_run looped_run_of(const struct replay *replay, const struct
 				   .submissions = &model->submissions,
 				   .loops = part->loops,
 				   .op_start_ns = replay->op_start_ns,
-				   .op_length_ns = replay->op_length_ns,
+				   .changed_ns = replay->changed_ns,
 				   .op_end_ns = replay->op_end_ns};
 }
 

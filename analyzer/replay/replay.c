@@ -24,7 +24,7 @@ static int64_t awaited_end_ns(const struct run *run, uint32_t awaited)
 static int64_t waited_until_ns(const struct run *run, size_t index, int64_t start_ns)
 {
 	const struct profile_call *call = &run->profile->calls[index];
-	uint32_t awaited = run->model->awaited[index];
+	uint32_t awaited = model_awaited(run->model, index);
 	int64_t own_ns = call->end_ns - call->start_ns, waited_ns, after_ns;
 
 	if (awaited == PROFILE_NONE || !run->placed[awaited])
@@ -210,10 +210,6 @@ static int allocate_ops(struct replay *replay, size_t count, bool keeps_starts)
 
 	if (rc == 0 && keeps_starts)
 		rc = allocate_times(&replay->op_start_ns, count);
-	if (rc == 0 && !replay->op_start_ns && !replay->op_length_ns) {
-		replay->op_length_ns = malloc((count + 1) * sizeof(*replay->op_length_ns));
-		rc = replay->op_length_ns ? 0 : -ENOMEM;
-	}
 	return rc;
 }
 
@@ -227,6 +223,8 @@ static int allocate(struct run *run)
 		rc = allocate_calls(replay, profile->call_count);
 	replay->call_count = profile->call_count;
 	replay->op_count = profile->op_count;
+	replay->profile = profile;
+	replay->changed_ns = run->change ? run->change->op_ns : NULL;
 	run->threads = calloc(profile->thread_count + 1, sizeof(*run->threads));
 	run->placed = calloc(profile->op_count + 1, 1);
 	if (run->lanes.count) {
@@ -293,7 +291,6 @@ void replay_free(struct replay *replay)
 	free(replay->call_start_ns);
 	free(replay->call_end_ns);
 	free(replay->op_start_ns);
-	free(replay->op_length_ns);
 	free(replay->op_end_ns);
 	*replay = (struct replay){0};
 }
@@ -306,7 +303,8 @@ int64_t replay_end_ns(const struct replay *replay, const struct model *model, si
 	for (size_t i = first; i < end; i++)
 		for (uint32_t j = model->submissions.first[i]; j < model->submissions.first[i + 1];
 		     j++)
-			last_ns = max_ns(last_ns, replay->op_end_ns[model->submissions.ops[j]]);
+			last_ns = max_ns(last_ns,
+					 replay->op_end_ns[submissions_op(&model->submissions, j)]);
 	return last_ns;
 }
 

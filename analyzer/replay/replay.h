@@ -25,17 +25,26 @@ struct replay {
 	/* By call; one that is gone has none of its own.  Where they are not kept: NULL, or of an earlier run. */
 	int64_t *call_start_ns, *call_end_ns;
 	int64_t *op_end_ns; /* by op */
-	/* By op: when it starts, or, in half the room, how long before its end that is; one of the two is NULL.  Starts are
-	 * kept with times of calls, and where an operation takes too long. */
+	/* By op; NULL while each takes as long as the change says, or as recorded.  They are kept with times of calls, and
+	 * where an operation takes another time, as nodes do without what recording added. */
 	int64_t *op_start_ns;
-	uint32_t *op_length_ns;
 	size_t call_count, op_count;
+	const struct profile *profile; /* of the last run; borrowed */
+	const int64_t *changed_ns;     /* likewise: op_ns of its change, or NULL */
 };
+
+/* How long an operation takes by a change, or as recorded. */
+static inline int64_t replay_op_length_ns(const struct replay *replay, size_t op)
+{
+	return replay->changed_ns && replay->changed_ns[op] >= 0
+		       ? replay->changed_ns[op]
+		       : replay->profile->ops[op].end_ns - replay->profile->ops[op].start_ns;
+}
 
 static inline int64_t replay_op_start_ns(const struct replay *replay, size_t op)
 {
 	return replay->op_start_ns ? replay->op_start_ns[op]
-				   : replay->op_end_ns[op] - replay->op_length_ns[op];
+				   : replay->op_end_ns[op] - replay_op_length_ns(replay, op);
 }
 
 /* change and costs may be NULL: as recorded.  A change needs costs.  *replay is all 0, or what an

@@ -162,7 +162,7 @@ static uint32_t first_op(const struct run *run, const struct graph_launch *launc
 
 	return submissions->first[launch->first_call] == submissions->first[launch->end_call]
 		       ? PROFILE_NONE
-		       : submissions->ops[submissions->first[launch->first_call]];
+		       : submissions_op(submissions, submissions->first[launch->first_call]);
 }
 
 /* Whether two launches are of one executable graph, by what they begin with: an update may have changed its sizes. */
@@ -230,7 +230,7 @@ static bool collect_nodes(struct run *run, const struct graph_launch *launch)
 
 		for (uint32_t j = submissions->first[i];
 		     is_part(run->change, i) && j < submissions->first[i + 1]; j++) {
-			uint32_t op = submissions->ops[j];
+			uint32_t op = submissions_op(submissions, j);
 
 			has_lanes = has_lanes || lanes_of(&run->lanes, op);
 			add_node(launches, op, run->profile->ops[op].stream, gap_ns);
@@ -366,7 +366,7 @@ static void place_late(struct run *run, struct graph_launch *launch, size_t call
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
 		struct graph_node *node = &run->graphs.nodes[0];
 
-		*node = (struct graph_node){submissions->ops[i], PROFILE_NONE, gap_ns};
+		*node = (struct graph_node){submissions_op(submissions, i), PROFILE_NONE, gap_ns};
 		gap_ns = run->costs->graph_node_gap_ns;
 		if (!run->placed[node->op])
 			place_node(run, launch, 0, node_ready_ns(run, launch, node));

@@ -35,7 +35,7 @@ static inline struct lane *lanes_of(const struct lanes *lanes, uint32_t op)
 {
 	const struct change *change = lanes->change;
 
-	if (!change || !change->lanes || change->lanes[op] == PROFILE_NONE)
+	if (!change || !change->lanes || change->lanes[op] == LANE_NONE)
 		return NULL;
 	return &lanes->items[change->lanes[op] & ~LANE_JOINED];
 }

@@ -12,11 +12,6 @@ static const struct call_change *change_of(const struct run *run, size_t call)
 	return change_of_call(run->change, call);
 }
 
-static int64_t recorded_length_ns(const struct profile_op *op)
-{
-	return op->end_ns - op->start_ns;
-}
-
 /* Whether the change says how long it takes. */
 static bool is_changed(const struct run *run, uint32_t op)
 {
@@ -25,8 +20,7 @@ static bool is_changed(const struct run *run, uint32_t op)
 
 int64_t replay_length_ns(const struct run *run, uint32_t op)
 {
-	return is_changed(run, op) ? run->change->op_ns[op]
-				   : recorded_length_ns(&run->profile->ops[op]);
+	return replay_op_length_ns(run->replay, op);
 }
 
 /* ---- operations ---- */
@@ -165,7 +159,7 @@ static int64_t expected_start_ns(const struct run *run, uint32_t index, const st
 	return start_ns;
 }
 
-/* Until now all lengths had room. */
+/* Until now all took as long as is known of them. */
 static int keep_starts(struct run *run)
 {
 	struct replay *replay = run->replay;
@@ -175,9 +169,8 @@ static int keep_starts(struct run *run)
 		return -ENOMEM;
 	for (size_t i = 0; i < replay->op_count; i++)
 		if (run->placed[i])
-			replay->op_start_ns[i] = replay->op_end_ns[i] - replay->op_length_ns[i];
-	free(replay->op_length_ns);
-	replay->op_length_ns = NULL;
+			replay->op_start_ns[i] =
+				replay->op_end_ns[i] - replay_op_length_ns(replay, i);
 	return 0;
 }
 
@@ -186,14 +179,10 @@ static void keep_op(struct run *run, uint32_t op, int64_t start_ns, int64_t leng
 	struct replay *replay = run->replay;
 
 	replay->op_end_ns[op] = start_ns + length;
-	if (!replay->op_start_ns && length >= 0 && length <= UINT32_MAX)
-		replay->op_length_ns[op] = (uint32_t)length;
-	else {
-		if (!replay->op_start_ns)
-			run->rc = keep_starts(run);
-		if (replay->op_start_ns)
-			replay->op_start_ns[op] = start_ns;
-	}
+	if (!replay->op_start_ns && run->rc == 0 && length != replay_op_length_ns(replay, op))
+		run->rc = keep_starts(run);
+	if (replay->op_start_ns)
+		replay->op_start_ns[op] = start_ns;
 }
 
 int64_t replay_place_op(struct run *run, uint32_t op, int64_t start_ns, int64_t length)
@@ -347,7 +336,7 @@ static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
 
 	if (first == end)
 		return;
-	op = submissions->ops[first];
+	op = submissions_op(submissions, first);
 	recorded_ns = ops[op].start_ns;
 	added.last_end_ns = ops[op].end_ns;
 	start_ns = kept_start_ns(run, op, call_start_ns);
@@ -355,7 +344,7 @@ static void submit_kept(struct run *run, size_t call, int64_t call_start_ns)
 	for (uint32_t i = first + 1; i < end; i++) {
 		int64_t kept_ns, length, shorter_ns;
 
-		op = submissions->ops[i];
+		op = submissions_op(submissions, i);
 		length = replay_length_ns(run, op);
 		shorter_ns = run->costs ? overhead_add_node(&added, run->costs, &ops[op]) : 0;
 		kept_ns = start_ns + (ops[op].start_ns - recorded_ns) - added.before_ns;
@@ -374,8 +363,8 @@ static void submit_nodes(struct run *run, size_t call)
 	replay_submit_nodes(run, call);
 	run->work_end_ns = INT64_MIN;
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
-		run->work_end_ns =
-			max_ns(run->work_end_ns, run->replay->op_end_ns[submissions->ops[i]]);
+		run->work_end_ns = max_ns(run->work_end_ns,
+					  run->replay->op_end_ns[submissions_op(submissions, i)]);
 }
 
 /* Work that the kernel before goes on with. */
@@ -384,7 +373,7 @@ static void submit_fused(struct run *run, size_t call, int64_t call_start_ns)
 	const struct submissions *submissions = &run->model->submissions;
 
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
-		uint32_t op = submissions->ops[i];
+		uint32_t op = submissions_op(submissions, i);
 		(void)replay_place_op(run, op,
 				      max_ns(replay_ready_ns(run, op, 0, 0), call_start_ns),
 				      replay_length_ns(run, op));
@@ -397,7 +386,7 @@ static void submit_parent(struct run *run, size_t call, struct thread_clock *clo
 	const struct submissions *submissions = &run->model->submissions;
 
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
-		uint32_t op = submissions->ops[i];
+		uint32_t op = submissions_op(submissions, i);
 		int64_t end_ns = replay_ready_ns(run, op, 0, 0);
 
 		if (end_ns == INT64_MIN) /* nothing ran before it */
@@ -413,7 +402,7 @@ static void submit_children(struct run *run, size_t call, struct thread_clock *c
 	const struct submissions *submissions = &run->model->submissions;
 
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
-		uint32_t op = submissions->ops[i];
+		uint32_t op = submissions_op(submissions, i);
 		int64_t length = replay_length_ns(run, op);
 
 		(void)replay_place_op(run, op,

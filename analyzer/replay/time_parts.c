@@ -11,7 +11,7 @@ static bool is_changed(const struct change *change, const struct profile_op *op,
 
 static bool is_moved(const struct change *change, uint32_t op)
 {
-	return change && change->lanes && change->lanes[op] != PROFILE_NONE;
+	return change && change->lanes && change->lanes[op] != LANE_NONE;
 }
 
 static void add_call(struct time_parts *parts, const struct replay *replay,
@@ -21,7 +21,7 @@ static void add_call(struct time_parts *parts, const struct replay *replay,
 
 	parts->has_changed_calls |= change && change->calls && change->calls[call] != CALL_KEPT;
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
-		uint32_t op = submissions->ops[i];
+		uint32_t op = submissions_op(submissions, i);
 		double length_ns = (double)(replay->op_end_ns[op] - replay_op_start_ns(replay, op));
 
 		parts->has_changed_calls |= is_moved(change, op);

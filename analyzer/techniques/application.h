@@ -27,6 +27,7 @@ struct recorded_run {
 /* Lanes that kernels may run in side by side: at the low end of what is assumed, and otherwise. */
 #define LANES_LEAST 2
 #define LANES_MOST 32 /* CUDA_DEVICE_MAX_CONNECTIONS at most */
+_Static_assert(LANES_MOST <= LANES_LIMIT, "a change has room for them");
 
 /* How far what a technique assumes holds: each end of an interval is an application of its own. */
 enum assumed_end { ASSUMED_LEAST, ASSUMED_USUAL, ASSUMED_MOST };

@@ -212,7 +212,7 @@ static bool is_on_device(const struct model *model, const struct loop *loop, siz
 	uint32_t first = submissions->first[loop->first_call];
 
 	return first < submissions->first[loop->first_call + loop->call_count] &&
-	       model->profile->ops[submissions->ops[first]].device == device;
+	       model->profile->ops[submissions_op(submissions, first)].device == device;
 }
 
 struct batched_launches batch_launches_find(const struct recorded_run *run,

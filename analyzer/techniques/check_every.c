@@ -38,7 +38,7 @@ static double busy_ns(const struct model *model, size_t call)
 	double sum_ns = 0;
 
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
-		const struct profile_op *op = &model->profile->ops[submissions->ops[i]];
+		const struct profile_op *op = &model->profile->ops[submissions_op(submissions, i)];
 
 		sum_ns += (double)(op->end_ns - op->start_ns);
 	}

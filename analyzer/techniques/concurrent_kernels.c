@@ -31,7 +31,7 @@ static void put_op(struct spread *spread, uint32_t op, uint32_t lane, bool is_jo
 
 	if (!change)
 		return;
-	change->lanes[op] = lane | (is_joined ? LANE_JOINED : 0);
+	change->lanes[op] = (uint8_t)(lane | (is_joined ? LANE_JOINED : 0));
 	change->fill[op] = (uint8_t)call_fill(profile, &profile->ops[op]);
 }
 
@@ -54,7 +54,7 @@ static void spread_call(struct spread *spread, size_t call)
 
 	spread->is_joined = spread->is_joined || is_graph;
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
-		uint32_t op = submissions->ops[i];
+		uint32_t op = submissions_op(submissions, i);
 		bool is_kernel = spread->model->profile->ops[op].kind == OP_KERNEL;
 
 		if (is_kernel)
@@ -71,14 +71,15 @@ static void spread_call(struct spread *spread, size_t call)
 static const char *why_not_call(const struct model *model, size_t call)
 {
 	const struct profile_op *ops = model->profile->ops;
-	const uint32_t *nodes = &model->submissions.ops[model->submissions.first[call]];
-	size_t count = submissions_count(&model->submissions, call);
+	const struct submissions *submissions = &model->submissions;
+	uint32_t first = submissions->first[call], end = submissions->first[call + 1];
 
 	if (model_call_class(model, call) != CALL_GRAPH_LAUNCH)
 		return NULL;
-	if (!count || ops[nodes[0]].kind == OP_GRAPH)
+	if (first == end || ops[submissions_op(submissions, first)].kind == OP_GRAPH)
 		return refused_has_graphs;
-	for (uint32_t i = nodes[0]; i < nodes[count - 1]; i++)
+	for (uint32_t i = submissions_op(submissions, first);
+	     i < submissions_op(submissions, end - 1); i++)
 		if (ops[i].call == PROFILE_NONE)
 			return refused_device_work;
 	return NULL;
@@ -95,7 +96,8 @@ static const char *why_not(const struct model *model, const struct loop *loop)
 		if (refusal)
 			return refusal;
 		for (uint32_t j = submissions->first[i]; j < submissions->first[i + 1]; j++) {
-			const struct profile_op *op = &model->profile->ops[submissions->ops[j]];
+			const struct profile_op *op =
+				&model->profile->ops[submissions_op(submissions, j)];
 
 			small_count += call_fill(model->profile, op) <= 50;
 		}

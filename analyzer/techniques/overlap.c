@@ -59,7 +59,7 @@ static void overlap_call(struct change *change, const struct model *model, size_
 	else if (call_is_submitting(model, call))
 		change->calls[call] = change_number(change, &asynchronous);
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
-		change->lanes[submissions->ops[i]] = lane;
+		change->lanes[submissions_op(submissions, i)] = (uint8_t)lane;
 }
 
 static uint32_t lanes_for(const struct application *application)
@@ -106,7 +106,7 @@ static void share_link(struct application *application)
 		int64_t length_ns =
 			change->op_ns[i] >= 0 ? change->op_ns[i] : op->end_ns - op->start_ns;
 
-		if (op->kind == OP_COPY && change->lanes[i] != PROFILE_NONE)
+		if (op->kind == OP_COPY && change->lanes[i] != LANE_NONE)
 			change->op_ns[i] = (int64_t)(times * (double)length_ns);
 	}
 }

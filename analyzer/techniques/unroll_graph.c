@@ -68,7 +68,8 @@ static void measure(struct unrolled_graph *found, const struct recorded_run *run
 	double sum_ns = 0;
 
 	for (uint32_t i = begin; i < end; i++) {
-		const struct profile_op *op = &model->profile->ops[model->submissions.ops[i]];
+		const struct profile_op *op =
+			&model->profile->ops[submissions_op(&model->submissions, i)];
 
 		sum_ns += (double)(op->end_ns - op->start_ns);
 	}

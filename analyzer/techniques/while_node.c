@@ -25,8 +25,9 @@ static void drop_flags(struct change *change, const struct model *model, size_t 
 	const struct submissions *submissions = &model->submissions;
 
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
-		if (flag_loops_is_flag(model->profile, &model->profile->ops[submissions->ops[i]]))
-			change->op_ns[submissions->ops[i]] = OP_GONE;
+		if (flag_loops_is_flag(model->profile,
+				       &model->profile->ops[submissions_op(submissions, i)]))
+			change->op_ns[submissions_op(submissions, i)] = OP_GONE;
 }
 
 /* What the host does between the iterations, it does no more; the wait after the last of them stays. */

@@ -17,7 +17,8 @@ static bool is_on_device(const struct applied *applied, const struct loop *loop)
 
 	for (size_t i = loop->first_call; i < end_call; i++)
 		if (submissions_count(submissions, i))
-			return model->profile->ops[submissions->ops[submissions->first[i]]]
+			return model->profile
+				       ->ops[submissions_op(submissions, submissions->first[i])]
 				       .device == applied->application.device;
 	return false;
 }

@@ -103,7 +103,7 @@ static bool leaves_stream(const struct rules *rules, const struct profile_op *op
 	size_t index = (size_t)(op - rules->application->run->model->profile->ops);
 
 	return may(rules, BOUND_ENGINES) &&
-	       ((change->lanes && change->lanes[index] != PROFILE_NONE) ||
+	       ((change->lanes && change->lanes[index] != LANE_NONE) ||
 		change_of_call(change, op->call)->submission == SUBMITS_CHILDREN);
 }
 

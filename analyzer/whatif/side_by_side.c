@@ -10,7 +10,7 @@
 static bool is_changed_op(const struct change *change, uint32_t op)
 {
 	return (change->op_ns && change->op_ns[op] >= 0) ||
-	       (change->lanes && change->lanes[op] != PROFILE_NONE);
+	       (change->lanes && change->lanes[op] != LANE_NONE);
 }
 
 static bool is_changed_call(const struct side_request *request, size_t call)
@@ -20,7 +20,7 @@ static bool is_changed_call(const struct side_request *request, size_t call)
 	if (request->change->calls[call] != CALL_KEPT)
 		return true;
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++)
-		if (is_changed_op(request->change, submissions->ops[i]))
+		if (is_changed_op(request->change, submissions_op(submissions, i)))
 			return true;
 	return false;
 }

@@ -433,6 +433,36 @@ assert len(rows) == 2 and len(rows[0]) == len(rows[1]), rows"
 	[[ "$output" != *$'\033'* ]]
 }
 
+# What a terminal gets of the command "$@", without what makes it one.
+at_terminal() {
+	NO_COLOR=1 script -qec "$*" /dev/null </dev/null | tr -d '\r'
+}
+
+@test "a terminal gets the same lines as a pipe, devices before the verdict" {
+	command -v script >/dev/null || skip "needs script(1)"
+	local recording="$root/tests/recordings/graph_chain.naive.roofline"
+	at_terminal "'$ROOFLINECTL' report '$recording'" >terminal
+	"$ROOFLINECTL" report "$recording" >pipe
+	diff <(sort pipe) <(sort terminal)
+	[[ $(grep -E "^(GPU|Verdict|  limit|  change|Recording)" terminal | cut -c 1-8) == \
+		"GPU 0  N"$'\n'Verdict$'\n'"  limit "$'\n'"  change"$'\n'Recordin ]]
+	at_terminal "'$ROOFLINECTL' report --section verdict '$recording'" >section
+	diff <("$ROOFLINECTL" report --section verdict "$recording") section
+}
+
+@test "at a terminal devices and what limits the run are told before advice is found" {
+	command -v script >/dev/null || skip "needs script(1)"
+	[[ $BUILD != */sanitized ]] || skip "the sanitizer's allocator cannot be replaced"
+	local preload="$BUILD/tests/tools/libfail_malloc.so"
+	local recording="$root/tests/recordings/graph_chain.naive.roofline"
+	FAIL_COUNT=$PWD/count LD_PRELOAD=$preload "$ROOFLINECTL" report "$recording" >whole
+	# nine tenths are read and analyzed before advice is looked for, and 1% is left to print
+	at_terminal "FAIL_FROM=$(($(cat count) * 95 / 100)) LD_PRELOAD=$preload '$ROOFLINECTL' report '$recording'" >terminal || true
+	grep -q "out of memory for the advice" terminal
+	diff <(sed -n '/^GPU 0/,/^$/p' whole) <(sed -n '/^GPU 0/,/^$/p' terminal)
+	diff <(sed -n '/^  limit/,/^  change/p' whole | grep -v change) <(sed -n '/^  limit/,$p' terminal | grep -v memory)
+}
+
 @test "-o writes the file and nothing on stdout" {
 	run "$ROOFLINECTL" report roofline.1 -f json -o report.json
 	[ "$status" -eq 0 ]

@@ -346,6 +346,6 @@ void loop_expect_unchanged(const struct loop_fixture *fixture)
 		assert_int_equal(change->calls[i], CALL_KEPT);
 	for (size_t i = 0; i < fixture->b->profile.op_count; i++) {
 		assert_true(change->op_ns[i] < 0);
-		assert_int_equal(change->lanes[i], PROFILE_NONE);
+		assert_int_equal(change->lanes[i], LANE_NONE);
 	}
 }

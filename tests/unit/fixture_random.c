@@ -293,7 +293,7 @@ struct change random_change(uint64_t seed, const struct model *model, bool with_
 			change.op_ns[i] = OP_GONE;
 		if (!with_lanes || profile->ops[i].call == PROFILE_NONE || random_hits(&random, 50))
 			continue;
-		change.lanes[i] = (uint32_t)random_below(&random, change.lane_count);
+		change.lanes[i] = (uint8_t)random_below(&random, change.lane_count);
 		if (random_hits(&random, 20))
 			change.lanes[i] |= LANE_JOINED;
 		change.fill[i] = (uint8_t)random_below(&random, 101);

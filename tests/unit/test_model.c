@@ -184,7 +184,7 @@ static void test_device_launched(void **state)
 	model = build(b);
 	assert_int_equal(model->predecessor[1], PROFILE_NONE);
 	assert_int_equal(model_cross_stream(model, 2), 0);
-	assert_int_equal(model->awaited[3], 2);
+	assert_int_equal(model_awaited(model, 3), 2);
 	done(b, model);
 }
 
@@ -202,13 +202,77 @@ static void test_awaited(void **state)
 	builder_call(b, 0, "cudaStreamSynchronize", CALL_SYNC, 310, 320);
 	builder_call(b, 1, "cudaDeviceSynchronize", CALL_SYNC, 50, 60); /* for nothing */
 	model = build(b);
-	assert_int_equal(model->awaited[1], 0);
-	assert_int_equal(model->profile->ops[model->awaited[2]].end_ns, 280);
+	assert_int_equal(model_awaited(model, 1), 0);
+	assert_int_equal(model->profile->ops[model_awaited(model, 2)].end_ns, 280);
 	assert_int_equal(model->call_traits[1].behavior, CALL_WAITS);
 	for (size_t i = 0; i < b->profile.call_count; i++)
 		if (b->calls[i].start_ns == 50)
-			assert_int_equal(model->awaited[i], PROFILE_NONE);
+			assert_int_equal(model_awaited(model, i), PROFILE_NONE);
 	done(b, model);
+}
+
+/* More calls than are looked through from the one that counts the waits before them. */
+static void test_awaited_of_many(void **state)
+{
+	struct builder *b = builder_new(1, 1);
+	struct model *model;
+
+	(void)state;
+	for (int64_t i = 0; i < 2 * MODEL_BLOCK; i++) {
+		kernel(b, 0, 0, 100 + 100 * i, 150 + 100 * i);
+		if (i % 3 == 0)
+			builder_call(b, 0, "cudaDeviceSynchronize", CALL_SYNC, 110 + 100 * i,
+				     160 + 100 * i);
+	}
+	model = build(b);
+	for (size_t i = 1, kernel_count = 0; i < b->profile.call_count; i++) {
+		bool waits = model->call_traits[i].behavior == CALL_WAITS;
+
+		kernel_count += model->call_traits[i - 1].behavior == CALL_WORKS;
+		assert_int_equal(model_awaited(model, i), waits ? kernel_count - 1 : PROFILE_NONE);
+	}
+	done(b, model);
+}
+
+/* Each call has its own, whether or not there is a list. */
+static void expect_submissions(struct builder *b, bool is_listed)
+{
+	struct model *model = build(b);
+	const struct submissions *submissions = &model->submissions;
+	size_t count = 0;
+
+	assert_int_equal(submissions->ops != NULL, is_listed);
+	for (uint32_t call = 0; call < b->profile.call_count; call++)
+		for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
+			assert_int_equal(b->ops[submissions_op(submissions, i)].call, call);
+			count++;
+		}
+	assert_int_equal(count, 3);
+	done(b, model);
+}
+
+static struct builder *three_kernels(int64_t second_ns)
+{
+	struct builder *b = builder_new(1, 1);
+	uint32_t other = add_stream(b, 0, 0);
+
+	kernel(b, 0, 0, 100, 200);
+	builder_kernel(b, other, "k", second_ns, second_ns + 10, builder_launch(b, 0, 110, 120));
+	builder_call(b, 0, "cudaMalloc", CALL_MEMORY, 125, 130);
+	kernel(b, 0, 0, 300, 400);
+	return b;
+}
+
+static void test_submissions(void **state)
+{
+	struct builder *b;
+
+	(void)state;
+	expect_submissions(three_kernels(250), false);
+	expect_submissions(three_kernels(350), true); /* the third starts before the second */
+	b = three_kernels(250);
+	builder_kernel(b, 0, "child", 260, 270, PROFILE_NONE);
+	expect_submissions(b, true); /* no call is before it */
 }
 
 static enum call_behavior behavior(const char *name, enum profile_call_class class,
@@ -223,7 +287,7 @@ static enum call_behavior behavior(const char *name, enum profile_call_class cla
 		builder_copy(b, 0, (struct profile_copy){.bytes = 4}, 150, copy_end_ns, call);
 	model = build(b);
 	found = (enum call_behavior)model->call_traits[0].behavior;
-	assert_int_equal(model->awaited[0], found == CALL_WAITS_OWN ? 0 : PROFILE_NONE);
+	assert_int_equal(model_awaited(model, 0), found == CALL_WAITS_OWN ? 0 : PROFILE_NONE);
 	done(b, model);
 	return found;
 }
@@ -270,9 +334,9 @@ static void test_awaited_by_search(void **state)
 			}
 			if (model->call_traits[i].behavior != CALL_WAITS)
 				continue;
-			assert_int_equal(model->awaited[i] == PROFILE_NONE
+			assert_int_equal(model_awaited(model, i) == PROFILE_NONE
 						 ? INT64_MIN
-						 : profile->ops[model->awaited[i]].end_ns,
+						 : profile->ops[model_awaited(model, i)].end_ns,
 					 last_ns);
 		}
 		done(b, model);
@@ -333,6 +397,11 @@ int main(void)
 		SENTENCE("a wait is for what ended last and had been submitted", test_awaited),
 		SENTENCE("a search through everything finds the same awaited operations",
 			 test_awaited_by_search),
+		SENTENCE("among many calls each that waits has its own operation",
+			 test_awaited_of_many),
+		SENTENCE(
+			"what calls submitted is listed only where it is in another order than they",
+			test_submissions),
 		SENTENCE("calls that wait are told from calls that work", test_behavior),
 		SENTENCE("calls of all threads come by time", test_order),
 		SENTENCE("an empty recording has an empty model", test_empty),

@@ -262,7 +262,7 @@ static void test_lanes(void **state)
 				 4);
 	assert_int_equal(change_begin_lanes(&change, it.model, 3), 0);
 	for (size_t i = 0; i < it.profile->op_count; i++)
-		change.lanes[i] = (uint32_t)(i / 3 % 3);
+		change.lanes[i] = (uint8_t)(i / 3 % 3);
 	replayed_run(&it, &change, &random_costs);
 	assert_int_equal(it.replay.call_start_ns[4], 3 * 2000); /* launch_call each */
 	assert_int_equal(it.replay.op_start_ns[0], 4250);

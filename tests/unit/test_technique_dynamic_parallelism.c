@@ -65,7 +65,8 @@ static void test_launched_refusals(void **state)
 /* The operation that a call of the loop submitted. */
 static size_t op_by(const struct loop_fixture *fixture, size_t call)
 {
-	return fixture->run.model->submissions.ops[fixture->run.model->submissions.first[call]];
+	return submissions_op(&fixture->run.model->submissions,
+			      fixture->run.model->submissions.first[call]);
 }
 
 /* When what is read back is known and what children cost say when they run. */
@@ -121,7 +122,9 @@ static void test_launched_over(void **state)
 	loop_expect(&fixture, 0, ".qqccqq..");
 	fixture.application.change.op_ns[op_by(&fixture, 3)] = 50000;
 	fixture.run.model->predecessor[op_by(&fixture, 7)] = (uint32_t)op_by(&fixture, 5);
-	fixture.run.model->awaited[8] = (uint32_t)op_by(&fixture, 4);
+	fixture.run.model->awaited[2] = (uint32_t)op_by(&fixture, 4);
+	assert_int_equal(model_awaited(fixture.run.model, 8),
+			 op_by(&fixture, 4)); /* the third wait */
 	fixture.b->ops[op_by(&fixture, 4)].end_ns = fixture.b->calls[8].end_ns;
 	assert_int_equal(replay_run(&replay, fixture.run.model, &fixture.application.change,
 				    &costs),

@@ -22,7 +22,7 @@ static bool waits_itself(const struct facts *facts, size_t device, const struct 
 	uint32_t end = submissions->first[loop->first_call + loop->call_count];
 
 	for (uint32_t i = submissions->first[loop->first_call]; i < end; i++) {
-		const struct profile_op *op = &profile->ops[submissions->ops[i]];
+		const struct profile_op *op = &profile->ops[submissions_op(submissions, i)];
 		const struct profile_machine_code *code;
 
 		if (op->kind != OP_KERNEL)

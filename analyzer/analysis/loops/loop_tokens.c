@@ -22,7 +22,8 @@ static const struct profile_op *first_op(const struct tokens *tokens, size_t cal
 {
 	if (submissions_count(tokens->submissions, call) == 0)
 		return NULL;
-	return &tokens->profile->ops[tokens->submissions->ops[tokens->submissions->first[call]]];
+	return &tokens->profile->ops[submissions_op(tokens->submissions,
+						    tokens->submissions->first[call])];
 }
 
 const struct profile_op *tokens_op(const struct tokens *tokens, size_t token)

@@ -11,7 +11,8 @@
 
 struct submissions {
 	uint32_t *first; /* by call, and one more: where its operations begin in ops[] */
-	uint32_t *ops;	 /* profile->ops[] of all calls, of each by start */
+	uint32_t *
+		ops; /* profile->ops[] of all calls, of each by start; NULL: as they are in profile->ops[] */
 };
 
 /* Returns 0 or -ENOMEM; the caller frees with submitted_free, also after a failure. */
@@ -21,6 +22,11 @@ void submissions_free(struct submissions *submissions);
 static inline size_t submissions_count(const struct submissions *submissions, size_t call)
 {
 	return submissions->first[call + 1] - submissions->first[call];
+}
+
+static inline uint32_t submissions_op(const struct submissions *submissions, size_t index)
+{
+	return submissions->ops ? submissions->ops[index] : (uint32_t)index;
 }
 
 #endif

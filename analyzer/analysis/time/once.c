@@ -70,7 +70,7 @@ static bool is_first_launch(const struct once *once, size_t call)
 	const struct profile *profile = once->profile;
 
 	for (uint32_t i = submissions->first[call]; i < submissions->first[call + 1]; i++) {
-		const struct profile_op *op = &profile->ops[submissions->ops[i]];
+		const struct profile_op *op = &profile->ops[submissions_op(submissions, i)];
 
 		if (op->kind == OP_KERNEL &&
 		    once->first_launch[profile->signatures[op->detail].kernel] == call)

@@ -47,7 +47,13 @@ static const struct extent nothing = {INT64_MAX, INT64_MIN};
 
 static int64_t start_ns_of(const struct looped_run *run, uint32_t op)
 {
-	return run->op_start_ns ? run->op_start_ns[op] : run->op_end_ns[op] - run->op_length_ns[op];
+	const struct profile_op *recorded = &run->profile->ops[op];
+
+	if (run->op_start_ns)
+		return run->op_start_ns[op];
+	return run->op_end_ns[op] - (run->changed_ns && run->changed_ns[op] >= 0
+					     ? run->changed_ns[op]
+					     : recorded->end_ns - recorded->start_ns);
 }
 
 /* Of what calls [first, end) submitted to the device: as recorded, and in the run. */
@@ -59,7 +65,7 @@ static bool find_extents(const struct walk *walk, size_t first, size_t end, stru
 
 	*recorded = *replayed = nothing;
 	for (uint32_t i = submissions->first[first]; i < submissions->first[end]; i++) {
-		uint32_t index = submissions->ops[i];
+		uint32_t index = submissions_op(submissions, i);
 		const struct profile_op *op = &run->profile->ops[index];
 
 		if (op->device != walk->device)
@@ -159,7 +165,7 @@ static bool has_kernel(const struct looped_run *run, const struct loop *loop, si
 
 	for (uint32_t i = submissions->first[loop->iterations[middle]];
 	     i < submissions->first[loop->iterations[middle + 1]]; i++) {
-		const struct profile_op *op = &run->profile->ops[submissions->ops[i]];
+		const struct profile_op *op = &run->profile->ops[submissions_op(submissions, i)];
 
 		if (op->device == device && (op->kind == OP_KERNEL || op->kind == OP_GRAPH))
 			return true;

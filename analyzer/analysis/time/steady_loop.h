@@ -33,9 +33,9 @@ struct looped_run {
 	const struct profile *profile;
 	const struct submissions *submissions;
 	const struct loops *loops;
-	/* By op: when it ended in a replay, NULL: as recorded; when it started, or if that is NULL how long before its end. */
-	const int64_t *op_end_ns, *op_start_ns;
-	const uint32_t *op_length_ns;
+	/* By op: when it ended in a replay, NULL: as recorded; when it started, or if that is NULL how long it took,
+	 * negative or NULL: as recorded. */
+	const int64_t *op_end_ns, *op_start_ns, *changed_ns;
 };
 
 /* Linear in the operations of loops, for each device.  Returns 0 or -ENOMEM; free also after a failure. */

@@ -7,6 +7,7 @@
 #include "advice/limit.h"
 #include "output/gain_text.h"
 #include "output/limit_text.h"
+#include "output/sections/verdict.h"
 
 /* ---- the best change ---- */
 
@@ -152,6 +153,12 @@ static const void *verdict_at(const struct row *parent, size_t index)
 
 /* ---- text ---- */
 
+void verdict_print_limit(struct page *page)
+{
+	page_title(page, "Verdict", NULL);
+	page_wrap(page, "  limit   ", limit_sentence(page->report).text, 10);
+}
+
 static void print_verdict(struct page *page)
 {
 	const struct report *report = page->report;
@@ -159,9 +166,9 @@ static void print_verdict(struct page *page)
 
 	if (!report->advice)
 		return;
-	page_title(page, "Verdict", NULL);
+	if (!page->options->is_begun)
+		verdict_print_limit(page);
 	step = next_at(report, page->options, 0);
-	page_wrap(page, "  limit   ", limit_sentence(report).text, 10);
 	page_wrap(page, "  change  ", change_of(report, page->options).text, 10);
 	if (step)
 		page_line(page, "  next    ", step->command);

@@ -77,7 +77,7 @@ bool dependences_reach_host(const struct accesses *accesses, const struct model 
 
 	for (uint32_t i = submissions->first[call]; accesses && i < submissions->first[call + 1];
 	     i++) {
-		uint32_t list = accesses->of_op[submissions->ops[i]];
+		uint32_t list = accesses->of_op[submissions_op(submissions, i)];
 
 		if (list != PROFILE_NONE &&
 		    accesses_share_with_host(accesses, model->profile, list))
@@ -91,7 +91,7 @@ bool dependences_reach_host(const struct accesses *accesses, const struct model 
 /* The operations that calls [first, end) submitted. */
 struct submitted {
 	const struct model *model;
-	uint32_t first, end; /* model->submissions.ops[] */
+	uint32_t first, end; /* of submissions */
 };
 
 static struct submitted submitted_by(const struct model *model, size_t first, size_t end)
@@ -106,7 +106,8 @@ static bool has_other_writers(const struct submitted *all)
 	const struct profile *profile = all->model->profile;
 
 	for (uint32_t i = all->first; i < all->end; i++) {
-		const struct profile_op *op = &profile->ops[all->model->submissions.ops[i]];
+		const struct profile_op *op =
+			&profile->ops[submissions_op(&all->model->submissions, i)];
 
 		if (op->kind == OP_MEMSET || op->kind == OP_GRAPH ||
 		    (op->kind == OP_COPY && profile->copies[op->detail].kind != COPY_TO_HOST))
@@ -118,7 +119,7 @@ static bool has_other_writers(const struct submitted *all)
 static const struct access_list *list_of(const struct accesses *accesses,
 					 const struct submitted *all, uint32_t i)
 {
-	uint32_t list = accesses->of_op[all->model->submissions.ops[i]];
+	uint32_t list = accesses->of_op[submissions_op(&all->model->submissions, i)];
 
 	return list == PROFILE_NONE ? NULL : &accesses->lists[list];
 }
@@ -157,7 +158,8 @@ static bool reads_older(const struct accesses *accesses, const struct submitted 
 			const struct kernel_access *place)
 {
 	for (uint32_t i = all->first; i < end; i++)
-		if (all->model->profile->ops[all->model->submissions.ops[i]].kind == OP_KERNEL &&
+		if (all->model->profile->ops[submissions_op(&all->model->submissions, i)].kind ==
+			    OP_KERNEL &&
 		    may_write(accesses, list_of(accesses, all, i), place))
 			return false;
 	return true;

@@ -41,13 +41,13 @@ static struct submitted submitted_in(const struct model *model, const struct loo
 static bool are_alike(const struct model *model, struct submitted left, struct submitted right)
 {
 	const struct profile *profile = model->profile;
-	const uint32_t *ops = model->submissions.ops;
+	const struct submissions *submissions = &model->submissions;
 
 	if (left.end - left.first != right.end - right.first)
 		return false;
 	for (uint32_t i = 0; i < left.end - left.first; i++)
-		if (!is_alike(profile, &profile->ops[ops[left.first + i]],
-			      &profile->ops[ops[right.first + i]]))
+		if (!is_alike(profile, &profile->ops[submissions_op(submissions, left.first + i)],
+			      &profile->ops[submissions_op(submissions, right.first + i)]))
 			return false;
 	return true;
 }
@@ -59,10 +59,13 @@ static bool ends_with_flag(const struct model *model, struct submitted submitted
 	uint32_t flag_count = 0;
 
 	for (uint32_t i = submitted.first; i < submitted.end; i++)
-		flag_count += flag_loops_is_flag(profile, &profile->ops[model->submissions.ops[i]]);
+		flag_count +=
+			flag_loops_is_flag(profile,
+					   &profile->ops[submissions_op(&model->submissions, i)]);
 	return flag_count == 1 && submitted.end - submitted.first > 1 &&
-	       flag_loops_is_flag(profile,
-				  &profile->ops[model->submissions.ops[submitted.end - 1]]);
+	       flag_loops_is_flag(
+		       profile,
+		       &profile->ops[submissions_op(&model->submissions, submitted.end - 1)]);
 }
 
 bool flag_loops_is_one(const struct model *model, const struct loop *loop)

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "techniques/shared/usual_changes.h"
 
@@ -87,7 +86,7 @@ size_t lengths_pin_copies(struct application *application, bool only_lanes)
 		const struct profile_op *op = &model->profile->ops[i];
 
 		if (op->kind != OP_COPY || change->op_ns[i] >= 0 ||
-		    (only_lanes && change->lanes[i] == PROFILE_NONE) ||
+		    (only_lanes && change->lanes[i] == LANE_NONE) ||
 		    !pin_copy(application, i, &rates))
 			continue;
 		changed_count++;
@@ -96,9 +95,9 @@ size_t lengths_pin_copies(struct application *application, bool only_lanes)
 	return changed_count;
 }
 
-/* From the first call of each thread whose operation changes to its last one.  before_ns: what op_ns was
- * before. */
-static int add_places(struct application *application, const int64_t *before_ns)
+/* From the first call of each thread whose operation changes to its last one.  was_changed: by op, before; what was then
+ * is so still. */
+static int add_places(struct application *application, const bool *was_changed)
 {
 	const struct model *model = application->run->model;
 	const struct profile *profile = model->profile;
@@ -112,9 +111,9 @@ static int add_places(struct application *application, const int64_t *before_ns)
 		for (size_t j = thread->first_call; j < end_call; j++)
 			for (uint32_t k = model->submissions.first[j];
 			     k < model->submissions.first[j + 1]; k++) {
-				uint32_t op = model->submissions.ops[k];
+				uint32_t op = submissions_op(&model->submissions, k);
 
-				if (application->change.op_ns[op] != before_ns[op]) {
+				if (application->change.op_ns[op] >= 0 && !was_changed[op]) {
 					first = j < first ? j : first;
 					last = j;
 				}
@@ -127,15 +126,16 @@ static int add_places(struct application *application, const int64_t *before_ns)
 
 int lengths_change(struct application *application, size_t (*change)(struct application *))
 {
-	size_t size = (application->run->model->profile->op_count + 1) * sizeof(int64_t);
-	int64_t *before_ns = malloc(size);
+	size_t op_count = application->run->model->profile->op_count;
+	bool *was_changed = malloc((op_count + 1) * sizeof(*was_changed));
 	int rc;
 
-	if (!before_ns)
+	if (!was_changed)
 		return -ENOMEM;
-	memcpy(before_ns, application->change.op_ns, size - sizeof(int64_t));
+	for (size_t i = 0; i < op_count; i++)
+		was_changed[i] = application->change.op_ns[i] >= 0;
 	application->effect->changed_count = change(application);
-	rc = add_places(application, before_ns);
-	free(before_ns);
+	rc = add_places(application, was_changed);
+	free(was_changed);
 	return rc;
 }

@@ -8,7 +8,8 @@ bool streams_are_many(const struct model *model, const struct loop *loop, bool o
 
 	for (uint32_t i = model->submissions.first[loop->first_call];
 	     i < model->submissions.first[end] && found < stream_count; i++) {
-		const struct profile_op *op = &model->profile->ops[model->submissions.ops[i]];
+		const struct profile_op *op =
+			&model->profile->ops[submissions_op(&model->submissions, i)];
 		size_t j = 0;
 
 		if (only_kernels && op->kind != OP_KERNEL)
