@@ -343,6 +343,11 @@ static std::string measure_and_print(any_workload &work, const struct workload_r
 	return "";
 }
 
+static std::string text_of(const char *reason)
+{
+	return reason ? reason : "";
+}
+
 /* First what is wrong on every machine, then what this one cannot do, then the work. */
 int run_workload(any_workload &work, int argc, char **argv)
 {
@@ -359,12 +364,12 @@ int run_workload(any_workload &work, int argc, char **argv)
 		print_variants(work);
 		return 0;
 	}
-	reason = why_skipped(options);
-	if (reason.empty() && work.why_machine_skipped) {
-		const char *missing = work.why_machine_skipped();
-
-		reason = missing ? missing : "";
-	}
+	if (work.start)
+		reason = text_of(work.start(options.device));
+	if (reason.empty())
+		reason = why_skipped(options);
+	if (reason.empty() && work.why_machine_skipped)
+		reason = text_of(work.why_machine_skipped());
 	if (reason.empty())
 		reason = measure_and_print(work, row, options);
 	if (!reason.empty() && !is_quiet(work))

@@ -73,6 +73,9 @@ template <class problem> struct workload {
 	std::vector<std::string> (*remarks)(const problem &) = nullptr;
 	/* Of processes that a launcher has started, the first one prints. */
 	bool is_job = false;
+	/* Before CUDA is touched: starts the processes for the other GPUs, and changes `device` in each to its own
+	 * (processes.cuh).  A reason why there are none, nullptr where there are, or where no GPU is there. */
+	const char *(*start)(long &device) = nullptr;
 };
 
 /* ---- helpers for workloads ---- */
@@ -199,6 +202,7 @@ struct any_workload {
 	std::vector<variant_facts> variants;
 	const char *(*why_machine_skipped)();
 	bool is_job;
+	const char *(*start)(long &device);
 
 	virtual std::vector<std::string> remarks() = 0;
 	virtual void prepare(long size, int iterations) = 0;
@@ -224,6 +228,7 @@ template <class problem> struct workload_of : any_workload {
 		parameters = work.parameters;
 		why_machine_skipped = work.why_skipped;
 		is_job = work.is_job;
+		start = work.start;
 		for (const variant<problem> &one : work.variants)
 			variants.push_back({one.name, one.summary, one.baseline, !!one.setup,
 					    one.why_too_much});
