@@ -174,7 +174,8 @@ template <class T> symmetric<T> symmetric_array(size_t count)
 	symmetric<T> array = {};
 
 	array.own = (T *)nvshmem.nvshmem_calloc(count, sizeof(T));
-	nvshmem_require(array.own, "nvshmem_calloc");
+	if (!array.own)
+		throw cuda_out_of_memory{"nvshmem_calloc"}; /* so do all: the memory is symmetric */
 	for (int pe = 0; pe < processes.count; pe++) {
 		array.of[pe] = (T *)nvshmem.nvshmem_ptr(array.own, pe);
 		nvshmem_require(array.of[pe], "nvshmem_ptr of another GPU's memory");
@@ -186,13 +187,6 @@ template <class T> void symmetric_free(symmetric<T> &array)
 {
 	nvshmem.nvshmem_free(array.own);
 	array = {};
-}
-
-/* A workload's why_too_much: arrays of `size` words of four bytes have to fit into the memory that NVSHMEM sets apart. */
-static inline const char *symmetric_why_too_large(long size, long)
-{
-	return size > 1 << 26 ? "give --size 67108864 or less: so much fits into symmetric memory"
-			      : nullptr;
 }
 
 #endif

@@ -201,21 +201,12 @@ static void release(problem &p)
 	nvshmem_close();
 }
 
-/* A variant, with its limit. */
-static variant<problem> up_to_limit(const char *name, const char *summary,
-				    void (*run)(problem &, int))
-{
-	return {name, summary, run, nullptr, nullptr, nullptr, nullptr, symmetric_why_too_large};
-}
-
 static const std::vector<variant<problem>> variants = {
-	up_to_limit("naive", "kernel, copy to the next GPU, and the hosts tell each other",
-		    run_naive),
-	up_to_limit("on_stream", "NVSHMEM's wait, and put with signal, on a stream: no host waits",
-		    run_on_stream),
-	up_to_limit("put_signal", "one kernel that waits, updates, puts and signals",
-		    run_put_signal),
-	up_to_limit("persistent", "one kernel for all hand-overs of a GPU", run_persistent),
+	{"naive", "kernel, copy to the next GPU, and the hosts tell each other", run_naive},
+	{"on_stream", "NVSHMEM's wait, and put with signal, on a stream: no host waits",
+	 run_on_stream},
+	{"put_signal", "one kernel that waits, updates, puts and signals", run_put_signal},
+	{"persistent", "one kernel for all hand-overs of a GPU", run_persistent},
 };
 
 static const struct workload<problem> nvshmem_signal = {

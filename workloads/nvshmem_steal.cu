@@ -187,17 +187,10 @@ static void release(problem &p)
 	nvshmem_close();
 }
 
-static variant<problem> up_to_limit(const char *name, const char *summary,
-				    void (*run)(problem &, int))
-{
-	return {name, summary, run, nullptr, nullptr, nullptr, nullptr, symmetric_why_too_large};
-}
-
 static const std::vector<variant<problem>> variants = {
-	up_to_limit("naive", "each GPU does its share, one task at a time from its own counter",
-		    run_naive),
-	up_to_limit("steal", "one task at a time from a counter on the first GPU", run_steal),
-	up_to_limit("batched", "16 tasks at a time from a counter on the first GPU", run_batched),
+	{"naive", "each GPU does its share, one task at a time from its own counter", run_naive},
+	{"steal", "one task at a time from a counter on the first GPU", run_steal},
+	{"batched", "16 tasks at a time from a counter on the first GPU", run_batched},
 };
 
 static const struct workload<problem> nvshmem_steal = {

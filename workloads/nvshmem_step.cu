@@ -261,15 +261,13 @@ static void release(problem &p)
 }
 
 static const std::vector<variant<problem>> variants = {
-	{"naive", "a launch a step, and the hosts meet after each", run_naive, nullptr, nullptr,
-	 nullptr, nullptr, symmetric_why_too_large},
+	{"naive", "a launch a step, and the hosts meet after each", run_naive},
 	{"on_stream", "a launch a step, and NVSHMEM's barrier on the stream after each",
-	 run_on_stream, nullptr, nullptr, nullptr, nullptr, symmetric_why_too_large},
+	 run_on_stream},
 	{"device_barrier", "one kernel for all steps, with a barrier of all GPUs after each",
-	 run_device_barrier, nullptr, nullptr, why_not_cooperative, nullptr,
-	 symmetric_why_too_large},
+	 run_device_barrier, nullptr, nullptr, why_not_cooperative},
 	{"signals", "one kernel for all steps, which waits for its two neighbors only", run_signals,
-	 nullptr, nullptr, why_not_cooperative, nullptr, symmetric_why_too_large},
+	 nullptr, nullptr, why_not_cooperative},
 };
 
 static const struct workload<problem> nvshmem_step = {
