@@ -137,13 +137,13 @@ $(collector): $(collector_o) $(BUILD)/.sources
 # ---- workloads ----
 # The runner, which takes longer to compile than most workloads, is compiled once.
 runner := $(BUILD)/workloads/workload.o
-$(runner): workloads/workload.cu $(wildcard workloads/*.cuh workloads/*.h) $(BUILD)/.nvcc_flags
+$(runner): workloads/workload.cu $(wildcard workloads/*.cuh workloads/*.h) include/roofline/ranks.h $(BUILD)/.nvcc_flags
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -Iworkloads -c -o $@ $<
+	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -Iinclude -Iworkloads -c -o $@ $<
 
 $(BUILD)/lib/rooflinectl/workloads/%: workloads/%.cu $(runner) $(wildcard workloads/*.cuh workloads/*.h) $(BUILD)/.nvcc_flags
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -cudart static -Iworkloads -o $@ $< $(runner) -lcudadevrt
+	$(NVCC) $(NVCCFLAGS) $(GENCODE) -rdc=true -cudart static -Iinclude -Iworkloads -o $@ $< $(runner) -lcudadevrt
 
 # Those with wgmma, an instruction that only machine code for Hopper itself has.
 hopper := fuse_conv_bn_relu fuse_layernorm_gemm

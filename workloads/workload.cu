@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include <nvtx3/nvToolsExt.h>
-
 #include "cuda_check.cuh"
+#include "nvtx_range.cuh"
+#include "roofline/ranks.h"
 #include "stamps_output.cuh"
 #include "workload.cuh"
 #include "workload_options.cuh"
@@ -103,17 +103,6 @@ static std::string why_skipped(const workload_options &options)
 	       std::to_string(properties.major * 10 + properties.minor) +
 	       "): build again with that architecture in GENCODE";
 }
-
-struct nvtx_range {
-	explicit nvtx_range(const char *name)
-	{
-		nvtxRangePushA(name);
-	}
-	~nvtx_range()
-	{
-		nvtxRangePop();
-	}
-};
 
 /* ---- the runner ---- */
 
@@ -225,9 +214,15 @@ static measurement measure(any_workload &work, size_t which, const workload_opti
 	return result;
 }
 
-static std::vector<measurement> measure_all(any_workload &work, const workload_options &options)
-{
+/* What was measured, and what there is to say beside it. */
+struct results {
 	std::vector<measurement> all;
+	std::vector<std::string> remarks;
+};
+
+static struct results measure_all(any_workload &work, const workload_options &options)
+{
+	struct results results;
 
 	{
 		nvtx_range range("prepare");
@@ -235,9 +230,10 @@ static std::vector<measurement> measure_all(any_workload &work, const workload_o
 	}
 	for (size_t i = 0; i < work.variants.size(); i++)
 		if (!options.variant || !strcmp(options.variant, work.variants[i].name))
-			all.push_back(measure(work, i, options));
+			results.all.push_back(measure(work, i, options));
+	results.remarks = work.remarks();
 	work.release();
-	return all;
+	return results;
 }
 
 static const struct workload_row *workload_find_row(const char *name)
@@ -304,11 +300,11 @@ static void print_variants(any_workload &work)
 
 /* Returns "", or why not even the problem fits into the memory that is there. */
 static std::string measure_what_fits(any_workload &work, const workload_options &options,
-				     std::vector<measurement> &all)
+				     struct results &results)
 {
 	try {
 		cuda_throws_out_of_memory = true;
-		all = measure_all(work, options);
+		results = measure_all(work, options);
 	} catch (const cuda_out_of_memory &error) {
 		return why_out_of_memory(error.call);
 	} catch (const std::bad_alloc &) {
@@ -317,24 +313,39 @@ static std::string measure_what_fits(any_workload &work, const workload_options 
 	return "";
 }
 
+/* All processes of a job would say the same: all but the first one say nothing. */
+static bool is_quiet(const any_workload &work)
+{
+	const char *rank = ranks_rank();
+
+	return work.is_job && rank && strcmp(rank, "0");
+}
+
 /* On the current device.  Returns "", or why there is nothing to print. */
 static std::string measure_and_print(any_workload &work, const struct workload_row *row,
 				     const workload_options &options)
 {
-	std::vector<measurement> all;
+	struct results results;
 	cudaDeviceProp properties;
 	std::string reason;
 
 	CUDA_CHECK(cudaGetDeviceProperties(&properties, options.device));
 	if (options.stamps)
 		stamps_enable(STAMP_CAPACITY);
-	reason = measure_what_fits(work, options, all);
+	reason = measure_what_fits(work, options, results);
 	if (!reason.empty())
 		return reason;
 	if (options.stamps)
 		stamps_write(options.stamps, work.stamp_names);
-	(options.json ? print_json : print_table)(row, properties.name, &options, all);
+	if (!is_quiet(work))
+		(options.json ? print_json : print_table)(row, properties.name, &options,
+							  results.all, results.remarks);
 	return "";
+}
+
+static std::string text_of(const char *reason)
+{
+	return reason ? reason : "";
 }
 
 /* First what is wrong on every machine, then what this one cannot do, then the work. */
@@ -353,10 +364,15 @@ int run_workload(any_workload &work, int argc, char **argv)
 		print_variants(work);
 		return 0;
 	}
-	reason = why_skipped(options);
+	if (work.start)
+		reason = text_of(work.start(options.device));
+	if (reason.empty())
+		reason = why_skipped(options);
+	if (reason.empty() && work.why_machine_skipped)
+		reason = text_of(work.why_machine_skipped());
 	if (reason.empty())
 		reason = measure_and_print(work, row, options);
-	if (!reason.empty())
+	if (!reason.empty() && !is_quiet(work))
 		print_skipped(row, options.json, reason.c_str());
 	return 0;
 }

@@ -15,7 +15,7 @@
  * Every phase is an NVTX range, so that a recording tells set-up, run and check apart.
  *
  * Exit codes: 0 done, or skipped because this machine lacks what it takes (a feature, the memory);
- * 1 a wrong result or a CUDA error; 2 usage.
+ * 1 a wrong result, a CUDA error, or several GPUs that wait for each other (gpus.cuh); 2 usage.
  */
 #ifndef ROOFLINE_WORKLOAD_CUH
 #define ROOFLINE_WORKLOAD_CUH
@@ -24,6 +24,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "cuda_check.cuh"
@@ -66,6 +67,15 @@ template <class problem> struct workload {
 	/* Of the kernels that stamp themselves (stamps.cuh), by number; nullptr: none does */
 	const char *const *stamp_names = nullptr;
 	std::vector<parameter> parameters = {}; /* sizes beside --size */
+	/* A reason why this machine, which has a GPU, can run no variant, nullptr when it can. */
+	const char *(*why_skipped)() = nullptr;
+	/* What was measured beside the times: lines below the table. */
+	std::vector<std::string> (*remarks)(const problem &) = nullptr;
+	/* Of processes that a launcher has started, the first one prints. */
+	bool is_job = false;
+	/* Before CUDA is touched: starts the processes for the other GPUs, and changes `device` in each to its own
+	 * (processes.cuh).  A reason why there are none, nullptr where there are, or where no GPU is there. */
+	const char *(*start)(long &device) = nullptr;
 };
 
 /* ---- helpers for workloads ---- */
@@ -190,7 +200,11 @@ struct any_workload {
 	const char *const *stamp_names;
 	std::vector<parameter> parameters;
 	std::vector<variant_facts> variants;
+	const char *(*why_machine_skipped)();
+	bool is_job;
+	const char *(*start)(long &device);
 
+	virtual std::vector<std::string> remarks() = 0;
 	virtual void prepare(long size, int iterations) = 0;
 	virtual void reset() = 0;
 	virtual struct difference check() = 0;
@@ -212,9 +226,16 @@ template <class problem> struct workload_of : any_workload {
 		iterations = work.iterations;
 		stamp_names = work.stamp_names;
 		parameters = work.parameters;
+		why_machine_skipped = work.why_skipped;
+		is_job = work.is_job;
+		start = work.start;
 		for (const variant<problem> &one : work.variants)
 			variants.push_back({one.name, one.summary, one.baseline, !!one.setup,
 					    one.why_too_much});
+	}
+	std::vector<std::string> remarks() override
+	{
+		return work.remarks ? work.remarks(state) : std::vector<std::string>();
 	}
 	void prepare(long size, int iterations) override
 	{

@@ -18,6 +18,7 @@ struct parameter {
 	const char *name, *meaning;
 	long least, most, step; /* least, least + step and so on */
 	long *value;		/* holds the default until the command line says otherwise */
+	bool is_hidden = false; /* not part of what was measured: no result names it */
 };
 
 struct workload_options {

@@ -49,14 +49,16 @@ static inline double speedup(const std::vector<measurement> &all, const measurem
 
 static inline void print_table(const struct workload_row *row, const char *gpu,
 			       const struct workload_options *options,
-			       const std::vector<measurement> &all)
+			       const std::vector<measurement> &all,
+			       const std::vector<std::string> &remarks)
 {
 	int width = 12;
 
 	printf("%s (%s): %s\n", row->name, row->id, row->summary);
 	printf("%s, size %ld, ", gpu, options->size);
 	for (const parameter &one : options->parameters)
-		printf("%s %ld, ", one.name, *one.value);
+		if (!one.is_hidden)
+			printf("%s %ld, ", one.name, *one.value);
 	printf("%ld iterations, %ld repeats; every result matches the scalar reference\n\n",
 	       options->iterations, options->repeats);
 	for (const measurement &one : all)
@@ -76,6 +78,8 @@ static inline void print_table(const struct workload_row *row, const char *gpu,
 		else
 			printf("%8s\n", "-");
 	}
+	for (const std::string &remark : remarks)
+		printf("%s%s\n", &remark == &remarks.front() ? "\n" : "", remark.c_str());
 }
 
 /* s as a JSON string.  What comes here is printable ASCII: names, CUDA's messages. */
@@ -116,21 +120,28 @@ static inline void print_json_variant(const std::vector<measurement> &all, const
 
 static inline void print_json(const struct workload_row *row, const char *gpu,
 			      const struct workload_options *options,
-			      const std::vector<measurement> &all)
+			      const std::vector<measurement> &all,
+			      const std::vector<std::string> &remarks)
 {
 	print_json_head(row);
 	printf(", \"gpu\": ");
 	print_json_string(gpu);
 	printf(", \"size\": %ld", options->size);
 	for (const parameter &one : options->parameters)
-		printf(", \"%s\": %ld", one.name, *one.value);
+		if (!one.is_hidden)
+			printf(", \"%s\": %ld", one.name, *one.value);
 	printf(", \"iterations\": %ld, \"repeats\": %ld, \"variants\": [", options->iterations,
 	       options->repeats);
 	for (const measurement &one : all) {
 		printf("%s\n  {\"name\": \"%s\", ", &one == &all.front() ? "" : ",", one.variant);
 		print_json_variant(all, one);
 	}
-	printf("\n]}\n");
+	printf("\n]");
+	for (const std::string &remark : remarks) {
+		printf("%s", &remark == &remarks.front() ? ", \"remarks\": [" : ", ");
+		print_json_string(remark.c_str());
+	}
+	printf("%s}\n", remarks.empty() ? "" : "]");
 }
 
 static inline void print_skipped(const struct workload_row *row, bool json, const char *reason)

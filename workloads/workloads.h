@@ -96,6 +96,14 @@
 		 "a matrix product whose time depends on block, tile and unrolling")            \
 	WORKLOAD(tune_transpose, "F4", "specialize and tune", 0,                                \
 		 "a matrix transposed, and many ways to divide it among threads")               \
+	WORKLOAD(nvshmem_signal, "H5", "several GPUs", 0,                                       \
+		 "a short vector in a ring of GPUs, handed from one to the next by the hosts")  \
+	WORKLOAD(nvshmem_steal, "H6", "several GPUs", 0,                                        \
+		 "tasks of unequal cost, a fixed share of which belongs to each GPU")           \
+	WORKLOAD(nvshmem_step, "H7", "several GPUs", 0,                                         \
+		 "many short steps, between which the hosts of all GPUs meet")                  \
+	WORKLOAD(two_stage, "H8", "several GPUs", 0,                                            \
+		 "attention on one GPU, an MLP on the next, and a host that hands over")        \
 	WORKLOAD(memory_bound, "D3", "roofs", 1, "a vector triad as fast as the memory allows") \
 	WORKLOAD(compute_bound, "D4", "roofs", 1,                                               \
 		 "FMA chains and matrix products as fast as the arithmetic allows")             \

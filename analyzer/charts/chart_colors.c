@@ -29,6 +29,8 @@ char chart_color_letter(int color)
 		'=',
 		[COLOR_BURST] = 'K',
 		[COLOR_ASIDE] = '.',
+		[COLOR_LINK] = 'N',
+		'W',
 		[COLOR_CAUSE + GAP_LAUNCH] = 'L',
 		[COLOR_CAUSE + GAP_SYNC] = 'S',
 		[COLOR_CAUSE + GAP_HOST] = 'H',

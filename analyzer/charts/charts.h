@@ -26,6 +26,8 @@
 	CHART(roofline, "kernels and the application under the roofs of memory and arithmetic")    \
 	CHART(launch_roofline, "duration of kernels and the share of time that the GPU is busy")   \
 	CHART(atomics, "time of kernels with atomics, and what one or many addresses would take")  \
+	CHART(job,                                                                                 \
+	      "several ranks: what ran when, their collectives joined, exposed communication")     \
 	CHART(whatif, "a few iterations as recorded and as they would be; only when it is named")  \
 	CHART(tune, "best found against trials, of a folder that tune wrote; only when it is named")
 

@@ -107,6 +107,12 @@ static bool needs_results(const struct chart *chart)
 	return chart->write == chart_tune;
 }
 
+/* The chart that most recordings cannot have, as they are of one GPU: nobody misses it. */
+static bool needs_job(const struct chart *chart)
+{
+	return chart->write == chart_job;
+}
+
 /* Whether it was named, or all are drawn and it can be.  A time is asked of the timeline: the others are of all of it. */
 static bool is_asked(const struct options *options, int chart)
 {
@@ -320,7 +326,7 @@ static int draw_asked(struct options *options, const struct report *report, stru
 		if (rc < 0 && rc != -ENODATA)
 			return err_set(err, rc, "%s", why.text);
 		drawn += rc == 0;
-		if (rc == -ENODATA)
+		if (rc == -ENODATA && (options->chosen_count || !needs_job(&charts[i])))
 			missing += tell_missing(options, &charts[i], &why);
 	}
 	return drawn ? missing : 1;

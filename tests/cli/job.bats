@@ -90,3 +90,40 @@ says() {
 	says job "launches of rank 0, rank 1, rank 3 had not ended when the recording was cut off, and rank 2 had"
 	says job "all ranks computation" # what ended is told of all the same
 }
+
+# drawn OPTION...: the chart of the job as SVG, and as characters
+drawn() {
+	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	run -0 --separate-stderr "$ROOFLINECTL" plot job ./job -o pictures "$@"
+	[ "$output" = pictures/roofline-job.svg ]
+	picture=$(<"$output")
+}
+
+@test "plot job joins a collective's kernels on all ranks, and has the exposed share of each" {
+	built --ranks 3 --delay 1:kernels:300000
+	drawn
+	for rank in 0 1 2; do
+		share=$(python3 -c 'import json, sys; t = json.load(open("report.json"))["job"]["ranks"][int(sys.argv[1])]
+print("%.1f%%" % (100 * t["exposed_ns"] / t["wall_ns"]))' $rank)
+		[[ $picture == *">rank $rank<"* && $picture == *">$share<"* ]]
+	done
+	[[ $picture == *"longest waited for: rank 1, because its kernels took longer"* ]]
+	[[ $picture == *"Lines join a collective"* ]]
+	[ "$(grep -o "stroke='rgb( 26,  26,  26)'" "$output" | wc -l)" -eq 20 ] # a line of starts for each
+	run -0 --separate-stderr "$ROOFLINECTL" plot job ./job --format term
+	[[ "$output" == *"W of it, waiting for another rank"* ]]
+	[ "$(grep -cE '^ *rank [012] .* [0-9.]+% exposed$' <<<"$output")" -eq 3 ]
+}
+
+
+@test "plot job of too many collectives or ranks says so, and one process has no such chart" {
+	built --ranks 20 --steps 70 --delay 18:host:90000
+	drawn
+	[[ $picture == *"16 of 20 ranks: "*"70 collectives: a shorter time, by --from and --to, joins"* ]]
+	[[ $picture == *">rank 18<"* && $picture != *">rank 19<"* ]]
+	drawn --from 5ms --to 9ms
+	[[ $picture == *"Lines join a collective"* ]]
+	"$BUILD/tests/tools/make_trace" single 100
+	run -1 --separate-stderr "$ROOFLINECTL" plot job single
+	[[ "$stderr" == *"job: not drawn: single is no job: "*"mpirun rooflinectl record -o DIR"* ]]
+}

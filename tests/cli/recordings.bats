@@ -23,11 +23,12 @@ setup() {
 }
 
 recordings() {
-	recording_names | grep -vE "$two_ranks"
+	recording_names | grep -vE "$two_ranks|$several_gpus"
 }
 
 # Of two processes with a GPU each: record.sh makes them where there are two.
 two_ranks='^collectives[.]|^pitfalls[.]collective_order$'
+several_gpus='^nvshmem_|^two_stage[.]' # workloads that take two or more
 of_two_ranks() {
 	recording_names | grep -E "$two_ranks" || true
 }
@@ -107,7 +108,7 @@ variants() {
 		for variant in $variants; do
 			[ -f "tests/recordings/$workload.$variant.roofline" ] || missing+=" $workload.$variant"
 		done
-		[ -f "tests/recordings/$workload.naive.roofline" ]
+		[ -f "tests/recordings/$workload.naive.roofline" ] || [[ $workload. =~ $several_gpus ]]
 	done
 	[ -z "${missing-}" ] || skip "record.sh makes these on a GPU:$missing"
 }

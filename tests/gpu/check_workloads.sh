@@ -123,10 +123,11 @@ large_size() {
 	esac
 }
 
-# is_out_of_memory RUN: some variant, or all, was skipped for that; no complaint, exit code 0
+# is_out_of_memory RUN: some variant, or all, was skipped for that, or because one GPU is not enough anyway; no
+# complaint, exit code 0
 is_out_of_memory() {
 	grep 'skipped: ' "$1.out" | sed 's/^/#   /'
-	[ "$(cat "$1.code")" = 0 ] && [ ! -s "$1.err" ] && grep -q 'skipped: .*\(out of memory\|busy or unavailable\)' "$1.out" && return
+	[ "$(cat "$1.code")" = 0 ] && [ ! -s "$1.err" ] && grep -q 'skipped: .*\(out of memory\|busy or unavailable\|needs two GPUs\)' "$1.out" && return
 	echo "#   exit code $(cat "$1.code")"
 	shown "$1.err" "$1.out"
 	return 1

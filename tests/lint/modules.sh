@@ -11,7 +11,7 @@ modules() {
 		include             | roofline/ |
 		collector           | roofline/ OWN |
 		workloads/ceilings  | roofline/ceilings.h cuda_check.cuh OWN |
-		workloads           | OWN |
+		workloads           | roofline/ranks.h OWN |
 		analyzer/base       | base/ | print exit
 		analyzer/trace      | base/ trace/ roofline/ | print exit
 		analyzer/analysis   | base/ trace/profile.h trace/tables.h analysis/ roofline/metrics.h roofline/ceilings.h | print exit world rows

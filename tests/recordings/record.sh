@@ -81,6 +81,9 @@ for workload in $(awk -F'[(,]' '/^[ \t]*WORKLOAD\(/ { print $2 }' workloads/work
 				"$workload" "$variant" --repeats 1 --iterations 8 ;;
 		dp_* | persistent)
 			record "$workload.$variant" "${samples[@]}" -- "$workload" "$variant" --repeats 1 ;;
+		nvshmem_* | two_stage)
+			[ "$(nvidia-smi -L | wc -l)" -lt 2 ] || CUDA_VISIBLE_DEVICES=0,1 record "$workload.$variant" -- \
+				"$workload" "$variant" --repeats 1 --iterations 20 ;;
 		transformer) record "$workload.$variant" -- "$workload" "$variant" --repeats 1 --iterations 5 ;;
 		*) record "$workload.$variant" -- "$workload" "$variant" --repeats 1 ;;
 		esac
