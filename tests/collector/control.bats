@@ -99,6 +99,36 @@ first_and_last() {
 	readable
 }
 
+# taken FOLDER: the request there is
+taken() {
+	[ ! -e "$1/request" ] && [ ! -L "$1/request" ]
+}
+
+@test "requests are neither links nor FIFOs nor words that are none, and answers follow no link" {
+	started -- until:stop
+	local folder answered
+	folder=$(echo "$PWD"/out/*.*)
+	equal 'rights of the answer' 600 "$(stat -c %a "$folder/status")"
+	answered=$(grep '^answer ' "$folder/status")
+	echo '71 status' >asked
+	ln -s "$PWD/asked" "$folder/request"
+	eventually taken "$folder"
+	echo '72 nonsense' >"$folder/.asked"
+	mv "$folder/.asked" "$folder/request"
+	eventually taken "$folder"
+	echo mine >victim
+	ln -s "$PWD/victim" "$folder/.answer"
+	mv asked "$folder/request"
+	eventually taken "$folder"
+	mkfifo "$folder/request"
+	eventually taken "$folder" # all before it has been served
+	equal 'what was answered last' "$answered" "$(grep '^answer ' "$folder/status")"
+	equal 'what the link leads to' mine "$(cat victim)"
+	rm "$folder/.answer"
+	"$ROOFLINECTL" ctl "$program" status
+	ended
+}
+
 @test "ctl has one line for what cannot be reached, and words that are none are refused" {
 	fails 1 "rooflinectl ctl: process $$ is not recorded: 'rooflinectl record' starts programs that are" "$ROOFLINECTL" ctl $$ status
 	fails 1 'rooflinectl ctl: nowhere: No such file or directory' "$ROOFLINECTL" ctl nowhere status

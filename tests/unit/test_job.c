@@ -7,65 +7,18 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "analysis/job/job.h"
-#include "profile_builder.h"
-
-static const char reduce[] = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
-
-struct built {
-	struct builder *b;
-	struct timeline *timeline;
-	struct gap_analysis *gaps;
-	struct collectives *collectives;
-	struct job *job;
-};
-
-static struct built build(struct builder *b)
-{
-	const struct profile *profile = builder_finish(b);
-	struct built it = {.b = b};
-	struct err err = {""};
-
-	assert_int_equal(timeline_build(&it.timeline, profile, &err), 0);
-	assert_int_equal(gaps_analyze(&it.gaps, profile, it.timeline, 0, &err), 0);
-	assert_int_equal(collectives_build(&it.collectives, profile, &err), 0);
-	assert_int_equal(job_build(&it.job, profile, it.gaps, it.collectives, &err), 0);
-	return it;
-}
-
-static void done(struct built *it)
-{
-	job_free(it->job);
-	collectives_free(it->collectives);
-	gaps_free(it->gaps);
-	timeline_free(it->timeline);
-	free(it->b);
-}
-
-/* On the GPU of the same number. */
-static struct profile_op *run(struct builder *b, uint32_t process, const char *name,
-			      int64_t start_ns, int64_t end_ns)
-{
-	return builder_kernel(b, builder_stream(b, process, process), name, start_ns, end_ns,
-			      PROFILE_NONE);
-}
-
-static void copy(struct builder *b, uint32_t process, struct profile_copy copy, int64_t start_ns,
-		 int64_t end_ns)
-{
-	builder_copy(b, builder_stream(b, process, process), copy, start_ns, end_ns, PROFILE_NONE);
-}
+#include "fixture_job.h"
 
 static void one_gpu_of_one_process_is_no_job(void **state)
 {
 	struct builder *b = builder_new(1, 1);
-	struct built it;
+	struct built_job it;
 
 	(void)state;
-	run(b, 0, "k", 0, 100);
-	it = build(b);
+	job_run(b, 0, "k", 0, 100);
+	it = job_of(b);
 	assert_int_equal(it.job->rank_count, 0);
-	done(&it);
+	job_done(&it);
 }
 
 /* Two programs of a script. */
@@ -74,37 +27,37 @@ static void processes_on_one_gpu_are_a_job_where_a_launcher_numbers_them(void **
 	(void)state;
 	for (int64_t numbered = 0; numbered < 2; numbered++) {
 		struct builder *b = builder_new(2, 1);
-		struct built it;
+		struct built_job it;
 
 		for (uint32_t i = 0; i < 2; i++) {
 			b->processes[i].rank = numbered ? 1 - (int64_t)i : -1;
 			builder_kernel(b, builder_stream(b, i, 0), "k", 100 * i, 100 * i + 50,
 				       PROFILE_NONE);
 		}
-		it = build(b);
+		it = job_of(b);
 		assert_int_equal(it.job->rank_count, 2 * numbered);
 		if (numbered) { /* by the launcher's number; idle causes are the GPU's, not a rank's */
 			assert_int_equal(it.job->ranks[0].process, 1);
 			assert_false(it.job->ranks[0].has_causes);
 			assert_int_equal(it.job->all.busy_ns, 100);
 		}
-		done(&it);
+		job_done(&it);
 	}
 }
 
 static void communication_beside_computation_is_not_exposed(void **state)
 {
 	struct builder *b = builder_new(2, 2);
-	struct built it;
+	struct built_job it;
 
 	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
-		run(b, i, "k", 0, 400);
-		run(b, i, reduce, 300, 1000);
-		run(b, i, "nvshmemi_proxy_kernel", 1100, 1200);
-		run(b, i, "k", 900, 950);
+		job_run(b, i, "k", 0, 400);
+		job_run(b, i, JOB_REDUCE, 300, 1000);
+		job_run(b, i, "nvshmemi_proxy_kernel", 1100, 1200);
+		job_run(b, i, "k", 900, 950);
 	}
-	it = build(b);
+	it = job_of(b);
 	assert_int_equal(it.job->rank_count, 2);
 	assert_int_equal(it.job->ranks[0].times.computation_ns, 450);
 	assert_int_equal(it.job->ranks[0].times.communication_ns, 800);
@@ -112,14 +65,14 @@ static void communication_beside_computation_is_not_exposed(void **state)
 	assert_int_equal(it.job->ranks[0].times.exposed_ns, 650);
 	assert_int_equal(it.job->all.exposed_ns, 1300);
 	assert_int_equal(it.job->all.wall_ns, 2400);
-	done(&it);
+	job_done(&it);
 }
 
 /* One process with three GPUs: 0 sends to 1 by a peer copy, on a stream of GPU 0. */
 static void peer_copies_are_communication_and_lead_the_path_to_the_sender(void **state)
 {
 	struct builder *b = builder_new(1, 3);
-	struct built it;
+	struct built_job it;
 
 	(void)state;
 	builder_kernel(b, builder_stream(b, 0, 0), "k", 0, 500, PROFILE_NONE);
@@ -131,7 +84,7 @@ static void peer_copies_are_communication_and_lead_the_path_to_the_sender(void *
 		     500, 700, PROFILE_NONE);
 	builder_kernel(b, builder_stream(b, 0, 1), "k", 10, 20, PROFILE_NONE);
 	builder_kernel(b, builder_stream(b, 0, 1), "k", 710, 1000, PROFILE_NONE);
-	it = build(b);
+	it = job_of(b);
 	assert_int_equal(it.job->rank_count, 2); /* the third GPU ran nothing */
 	assert_int_equal(it.job->ranks[0].times.peer_copy_ns, 200);
 	assert_int_equal(it.job->ranks[0].times.exposed_ns, 200);
@@ -144,7 +97,7 @@ static void peer_copies_are_communication_and_lead_the_path_to_the_sender(void *
 	assert_int_equal(it.job->ranks[1].path_ns[JOB_PATH_IDLE], 10);
 	assert_int_equal(it.job->ranks[0].path_ns[JOB_PATH_COMMUNICATION], 200);
 	assert_int_equal(it.job->ranks[0].path_ns[JOB_PATH_COMPUTATION], 500);
-	done(&it);
+	job_done(&it);
 }
 
 /* Two on a GPU each. */
@@ -165,18 +118,18 @@ static void copies_of_equal_size_through_the_host_are_a_pair(void **state)
 					 small_out = {.bytes = 4, .kind = COPY_TO_HOST},
 					 small_in = {.bytes = 4, .kind = COPY_TO_DEVICE};
 	struct builder *b = launched_ranks();
-	struct built it;
+	struct built_job it;
 
 	(void)state;
-	run(b, 0, "k", 0, 1000);
-	copy(b, 0, out, 1000, 1200);
-	copy(b, 0, small_out, 1200, 1210);
-	copy(b, 1, other, 10, 20);
-	copy(b, 1, in, 1100, 1150); /* before the other had ended: it cannot be that data */
-	copy(b, 1, in, 1300, 1500);
-	copy(b, 1, small_in, 1500, 1510); /* a value that the host read */
-	run(b, 1, "k", 1510, 2000);
-	it = build(b);
+	job_run(b, 0, "k", 0, 1000);
+	job_copy(b, 0, out, 1000, 1200);
+	job_copy(b, 0, small_out, 1200, 1210);
+	job_copy(b, 1, other, 10, 20);
+	job_copy(b, 1, in, 1100, 1150); /* before the other had ended: it cannot be that data */
+	job_copy(b, 1, in, 1300, 1500);
+	job_copy(b, 1, small_in, 1500, 1510); /* a value that the host read */
+	job_run(b, 1, "k", 1510, 2000);
+	it = job_of(b);
 	assert_int_equal(it.job->transfer_count, 1);
 	assert_true(it.job->transfers[0].is_through_host);
 	assert_int_equal(it.job->transfers[0].count, 1);
@@ -185,7 +138,7 @@ static void copies_of_equal_size_through_the_host_are_a_pair(void **state)
 	assert_int_equal(it.job->ranks[1].times.host_copy_ns, 200);
 	assert_int_equal(it.job->ranks[0].path_ns[JOB_PATH_COMPUTATION], 1000);
 	assert_int_equal(it.job->ranks[1].path_ns[JOB_PATH_IDLE], 100);
-	done(&it);
+	job_done(&it);
 }
 
 static void a_rank_does_not_send_to_itself(void **state)
@@ -193,21 +146,21 @@ static void a_rank_does_not_send_to_itself(void **state)
 	static const struct profile_copy out = {.bytes = 8192, .kind = COPY_TO_HOST},
 					 in = {.bytes = 8192, .kind = COPY_TO_DEVICE};
 	struct builder *b = launched_ranks();
-	struct built it;
+	struct built_job it;
 
 	(void)state;
 	for (uint32_t i = 0; i < 2; i++)
 		for (int64_t at = 0; at < 3; at++) {
-			copy(b, i, in, 1000 * at + 10 * i, 1000 * at + 100);
+			job_copy(b, i, in, 1000 * at + 10 * i, 1000 * at + 100);
 			if (i == 0)
-				copy(b, i, out, 1000 * at + 500, 1000 * at + 600);
+				job_copy(b, i, out, 1000 * at + 500, 1000 * at + 600);
 		}
-	it = build(b);
+	it = job_of(b);
 	assert_int_equal(it.job->transfer_count, 1);
 	assert_int_equal(it.job->transfers[0].from, 0);
 	assert_int_equal(it.job->transfers[0].to, 1);
 	assert_int_equal(it.job->transfers[0].count, 2);
-	done(&it);
+	job_done(&it);
 }
 
 /* Each computes on its own data, of one size. */
@@ -216,33 +169,33 @@ static void programs_that_no_launcher_numbered_pair_no_copies(void **state)
 	static const struct profile_copy out = {.bytes = 8192, .kind = COPY_TO_HOST},
 					 in = {.bytes = 8192, .kind = COPY_TO_DEVICE};
 	struct builder *b = builder_new(2, 2);
-	struct built it;
+	struct built_job it;
 
 	(void)state;
 	for (uint32_t i = 0; i < 2; i++)
 		for (int64_t at = 0; at < 3; at++) {
-			copy(b, i, in, 1000 * at + 10 * i, 1000 * at + 100);
-			copy(b, i, out, 1000 * at + 500, 1000 * at + 600);
+			job_copy(b, i, in, 1000 * at + 10 * i, 1000 * at + 100);
+			job_copy(b, i, out, 1000 * at + 500, 1000 * at + 600);
 		}
-	it = build(b);
+	it = job_of(b);
 	assert_int_equal(it.job->rank_count, 2);
 	assert_int_equal(it.job->transfer_count, 0);
 	assert_int_equal(it.job->all.communication_ns, 0);
-	done(&it);
+	job_done(&it);
 }
 
 static void a_collective_leads_the_path_to_the_rank_that_came_last(void **state)
 {
 	struct builder *b = builder_new(2, 2);
-	struct built it;
+	struct built_job it;
 
 	(void)state;
-	run(b, 0, "k", 0, 100);
-	run(b, 0, reduce, 100, 1000);
-	run(b, 0, "k", 1000, 1100);
-	run(b, 1, "k", 0, 900);
-	run(b, 1, reduce, 900, 1000);
-	it = build(b);
+	job_run(b, 0, "k", 0, 100);
+	job_run(b, 0, JOB_REDUCE, 100, 1000);
+	job_run(b, 0, "k", 1000, 1100);
+	job_run(b, 1, "k", 0, 900);
+	job_run(b, 1, JOB_REDUCE, 900, 1000);
+	it = job_of(b);
 	assert_int_equal(it.job->ranks[0].path_ns[JOB_PATH_COMPUTATION], 100);
 	assert_int_equal(it.job->ranks[0].path_ns[JOB_PATH_COMMUNICATION], 100);
 	assert_int_equal(it.job->ranks[1].path_ns[JOB_PATH_COMPUTATION], 900);
@@ -253,7 +206,7 @@ static void a_collective_leads_the_path_to_the_rank_that_came_last(void **state)
 	assert_int_equal(it.job->collective_count, 1);
 	assert_int_equal(it.job->collectives[0].most_skew_ns, 800);
 	assert_int_equal(it.job->collectives[0].most_late, 1);
-	done(&it);
+	job_done(&it);
 }
 
 /* As only a damaged recording, or a clock of microseconds, has them. */
@@ -268,31 +221,31 @@ static void operations_that_take_no_time_end_the_path(void **state)
 						 .src_device = 1,
 						 .dst_device = 0};
 	struct builder *b = builder_new(1, 2);
-	struct built it;
+	struct built_job it;
 
 	(void)state;
 	for (int i = 0; i < 20; i++) {
 		builder_copy(b, builder_stream(b, 0, 0), there, 100, 100, PROFILE_NONE);
 		builder_copy(b, builder_stream(b, 0, 1), back, 100, 100, PROFILE_NONE);
 	}
-	it = build(b);
+	it = job_of(b);
 	assert_int_equal(it.job->path_ns[JOB_PATH_COMMUNICATION], 0);
-	done(&it);
+	job_done(&it);
 }
 
 static void recordings_that_were_cut_off_are_compared_up_to_the_first_end(void **state)
 {
 	struct builder *b = builder_new(2, 2);
-	struct built it;
+	struct built_job it;
 
 	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		b->processes[i].sealed_ns = 0;
 		b->processes[i].rank = i;
 		for (int64_t at = 0; at < 3 + i; at++)
-			run(b, i, reduce, 1000 * at + 100 * i, 1000 * at + 500);
+			job_run(b, i, JOB_REDUCE, 1000 * at + 100 * i, 1000 * at + 500);
 	}
-	it = build(b);
+	it = job_of(b);
 	assert_true(it.job->ranks[0].has_waits && it.job->ranks[1].has_waits);
 	assert_int_equal(it.job->ranks[0].times.wait_ns, 300);
 	assert_int_equal(it.job->collectives[0].count, 3);
@@ -300,42 +253,42 @@ static void recordings_that_were_cut_off_are_compared_up_to_the_first_end(void *
 	assert_string_equal(
 		it.job->problems.items[0],
 		"rank 0 ended 3 collectives, others 4, until the recording was cut off");
-	done(&it);
+	job_done(&it);
 }
 
 static void groups_of_ranks_are_not_compared_with_each_other(void **state)
 {
 	static const char gather[] = "ncclDevKernel_AllGather_RING_LL";
 	struct builder *b = builder_new(4, 4);
-	struct built it;
+	struct built_job it;
 
 	(void)state;
 	for (uint32_t i = 0; i < 4; i++) {
 		b->processes[i].rank = i;
 		b->processes[i].sealed_ns = 0;
 		for (int64_t at = 0; at < (i < 2 ? 2 : 5); at++)
-			run(b, i, i < 2 ? reduce : gather, 1000 * at, 1000 * at + 500);
+			job_run(b, i, i < 2 ? JOB_REDUCE : gather, 1000 * at, 1000 * at + 500);
 	}
-	it = build(b);
+	it = job_of(b);
 	assert_true(it.job->ranks[0].has_waits && it.job->ranks[3].has_waits);
 	assert_int_equal(it.job->problems.count, 0);
-	done(&it);
+	job_done(&it);
 }
 
 /* As only a damaged recording has them: what is of a rank is what its streams have. */
 static void operations_on_another_device_than_their_stream_are_of_its_rank(void **state)
 {
 	struct builder *b = builder_new(2, 3);
-	struct built it;
+	struct built_job it;
 
 	(void)state;
 	for (uint32_t i = 0; i < 2; i++)
-		run(b, i, reduce, 100 * i, 1000)->device = 2;
-	run(b, 1, "k", 1000, 1100);
-	it = build(b);
+		job_run(b, i, JOB_REDUCE, 100 * i, 1000)->device = 2;
+	job_run(b, 1, "k", 1000, 1100);
+	it = job_of(b);
 	assert_int_equal(it.job->rank_count, 2);
 	assert_int_equal(it.job->ranks[1].late.caused_wait_ns, 100);
-	done(&it);
+	job_done(&it);
 }
 
 int main(void)

@@ -46,9 +46,29 @@ static void test_disk(void **state)
 	assert_string_equal(err.text, "/tmp: no more is unpacked, as only 60.0 MiB of the disk are "
 				      "left; set TMPDIR");
 	assert_int_equal(look_after(1 * MIB, &err), 0); /* what is small is as ever */
+	disk_bytes = 0;					/* a file system that does not tell */
+	free_bytes = 0;
+	assert_int_equal(look_after(32 * MIB, &err), 0);
 	disk_bytes = 1000000 * MIB;
 	free_bytes = 1100 * MIB;
 	assert_int_equal(look_after(32 * MIB, &err), 0);
+}
+
+/* Not at each write: when so much more was written. */
+static void test_looks(void **state)
+{
+	struct unpack_limit limit = {.bytes = 32 * MIB};
+	struct err err = {""};
+
+	(void)state;
+	disk_bytes = 1000 * MIB;
+	free_bytes = 500 * MIB;
+	assert_int_equal(unpack_limit_look(&limit, 1, "/tmp", "", &err), 0);
+	free_bytes = 0;
+	limit.bytes += 16 * MIB - 1;
+	assert_int_equal(unpack_limit_look(&limit, 1, "/tmp", "", &err), 0);
+	limit.bytes++;
+	assert_int_equal(unpack_limit_look(&limit, 1, "/tmp", "", &err), -ENOSPC);
 }
 
 static void test_times(void **state)
@@ -61,12 +81,16 @@ static void test_times(void **state)
 	assert_int_equal(unpack_limit_add(&limit, 1, 10, "file", &err), -EFBIG);
 	assert_non_null(strstr(err.text, "file: becomes more than 200 times as large"));
 	assert_int_equal(unpack_limit_add(&limit, 1, MIB, "file", &err), 0);
+	limit.bytes = 0; /* 200 times, and more */
+	assert_int_equal(unpack_limit_add(&limit, 200 * MIB, MIB, "file", &err), 0);
+	assert_int_equal(unpack_limit_add(&limit, MIB, MIB, "file", &err), -EFBIG);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		{"a disk that is nearly full is left alone", test_disk, NULL, NULL, NULL},
+		{"a disk is looked at after each 16 MiB", test_looks, NULL, NULL, NULL},
 		{"what becomes more than 200 times as large is refused, what stays small never",
 		 test_times, NULL, NULL, NULL},
 	};
