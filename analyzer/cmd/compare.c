@@ -280,18 +280,19 @@ static void describe_times(const struct side_row *row, size_t side, char *buffer
 static bool is_gate_met(const struct compare_arguments *arguments, size_t side)
 {
 	const struct side_row *row = sides_judged(&arguments->sides, side);
-	double ratio = row ? row->values[side].ratio : NAN;
 	char times[128];
+	double ratio;
 
 	if (!sides_is_sound(&arguments->sides.items[side]) && !arguments->is_forced) {
 		put_refusal(&arguments->sides.items[side]);
 		return false;
 	}
-	if (!row || isnan(ratio)) {
+	if (!row) {
 		fprintf(stderr, WHO ": gate not met: nothing of %s can be compared with %s\n",
 			arguments->sides.items[side].name, arguments->sides.items[0].name);
 		return false;
 	}
+	ratio = row->values[side].ratio;
 	describe_times(row, side, times, sizeof(times));
 	if (sides_is_slower(&arguments->sides, side, arguments->gate)) {
 		fprintf(stderr,

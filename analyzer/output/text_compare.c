@@ -340,7 +340,7 @@ static void put_result(struct compare_page *page, size_t side)
 	const struct side_row *row = sides_judged(page->sides, side);
 	char result[64], times[192], text[320];
 
-	if (!row || isnan(row->values[side].ratio))
+	if (!row)
 		return;
 	describe_result(&row->values[side], result, sizeof(result));
 	describe_times(&page->sides->items[side], row, &row->values[side], times, sizeof(times));

@@ -107,7 +107,19 @@ repeats() {
 	[ "$stderr" = "rooflinectl compare: gate not met: slower is 8.8% slower than old, 5% are allowed: the run takes 111 us, 102 us before" ]
 	run -0 --separate-stderr "$ROOFLINECTL" compare --gate 1% old same
 	[ "$stderr" = "rooflinectl compare: warning: same is 1.5% slower than old, within noise: the gate cannot tell; record more repeats" ]
+	run -3 "$ROOFLINECTL" compare --gate 5% old slower same # whichever of the sides it is
 	run -3 "$ROOFLINECTL" compare --gate 5% "$recordings"/graph_chain.{graph,naive}
+}
+
+@test "a gate is not met by a side of which nothing ran on a GPU, nor beside one" {
+	small one 1000
+	small none 1000
+	sed -i 2,3d none/host.7/kernels.csv
+	for sides in "one none" "none one"; do
+		run -3 --separate-stderr "$ROOFLINECTL" compare --gate 5% $sides
+		[ "$stderr" = "rooflinectl compare: gate not met: nothing of ${sides#* } can be compared with ${sides% *}" ]
+		[[ $output != *"as fast"* && $output != *slower* ]]
+	done
 }
 
 @test "other work is compared with a warning" {
@@ -158,6 +170,9 @@ repeats() {
 	wrong 2 "two recordings or more are compared: which?"
 	wrong 2 "two recordings or more are compared: one is missing" one
 	wrong 2 "--gate wants a percentage such as 5%, not 'x'" one one --gate x
+	for percent in -1 nan 1e7 ""; do
+		wrong 2 "--gate wants a percentage such as 5%, not '$percent'" one one --gate="$percent"
+	done
 	wrong 2 "--before stands before all other recordings" one --before one
 	wrong 2 "--after stands behind --before" --after one
 	wrong 2 "no format 'xml'; there are: text json csv" one one -f xml

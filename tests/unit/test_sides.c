@@ -84,6 +84,26 @@ static void repeats_that_meet_are_noise(void **state)
 	assert_int_equal(compared(&sides), CHANGE_NOISE);
 	assert_false(sides_is_slower(&sides, 1, 0.01));
 	sides_free(&sides);
+	sides = two_sides(); /* from below */
+	add(&sides, 0, figure("wall", UNIT_NS, 100));
+	add(&sides, 0, figure("wall", UNIT_NS, 104));
+	add(&sides, 1, figure("wall", UNIT_NS, 90));
+	add(&sides, 1, figure("wall", UNIT_NS, 100));
+	assert_int_equal(compared(&sides), CHANGE_NOISE);
+	sides_free(&sides);
+}
+
+static void what_takes_no_time_is_not_judged(void **state)
+{
+	struct sides sides = two_sides();
+
+	(void)state;
+	add(&sides, 0, figure("wall", UNIT_NS, 100));
+	add(&sides, 1, figure("wall", UNIT_NS, 0));
+	(void)compared(&sides);
+	assert_null(sides_judged(&sides, 1));
+	assert_false(sides_is_slower(&sides, 1, 0));
+	sides_free(&sides);
 }
 
 static void one_recording_tells_nothing_of_a_time_but_counts_are_exact(void **state)
@@ -94,6 +114,13 @@ static void one_recording_tells_nothing_of_a_time_but_counts_are_exact(void **st
 	add(&sides, 0, figure("wall", UNIT_NS, 100));
 	add(&sides, 1, figure("wall", UNIT_NS, 90));
 	assert_int_equal(compared(&sides), CHANGE_UNSURE);
+	sides_free(&sides);
+	sides = two_sides(); /* nor where one side has repeats; the difference itself is judged */
+	add(&sides, 0, figure("wall", UNIT_NS, 100));
+	add(&sides, 0, figure("wall", UNIT_NS, 104));
+	add(&sides, 1, figure("wall", UNIT_NS, 110));
+	assert_int_equal(compared(&sides), CHANGE_UNSURE);
+	assert_true(sides_is_slower(&sides, 1, 0.05));
 	sides_free(&sides);
 	sides = two_sides();
 	add(&sides, 0, figure("launches", UNIT_COUNT, 100));
@@ -177,6 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(repeats_that_do_not_meet_differ_for_sure),
 		cmocka_unit_test(repeats_that_meet_are_noise),
+		cmocka_unit_test(what_takes_no_time_is_not_judged),
 		cmocka_unit_test(one_recording_tells_nothing_of_a_time_but_counts_are_exact),
 		cmocka_unit_test(what_one_side_lacks_has_appeared_or_gone),
 		cmocka_unit_test(as_many_iterations_are_compared_as_do_the_same_work),

@@ -289,13 +289,20 @@ static const struct side_row *first_of(const struct sides *sides, enum measure_g
 	return NULL;
 }
 
+/* Nothing is faster than what took some time by taking none: then nothing ran. */
+static bool can_judge(const struct side_row *row, size_t side)
+{
+	return row && (!side || row->values[side].ratio > 0);
+}
+
 const struct side_row *sides_judged(const struct sides *sides, size_t side)
 {
-	const struct side_row *steady = first_of(sides, MEASURE_STEADY);
+	const struct side_row *steady = first_of(sides, MEASURE_STEADY),
+			      *run = first_of(sides, MEASURE_RUN);
 
-	if (steady && !isnan(steady->values[side].ratio))
+	if (can_judge(steady, side))
 		return steady;
-	return first_of(sides, MEASURE_RUN);
+	return can_judge(run, side) ? run : NULL;
 }
 
 bool sides_is_sound(const struct side *side)

@@ -85,7 +85,7 @@ int sides_compare(struct sides *sides);
 void sides_free(struct sides *sides);
 
 /* What a side is judged by: an iteration where both repeat the same, else the time from first to last operation; NULL
- * where there is neither. */
+ * where there is neither, as where nothing ran. */
 const struct side_row *sides_judged(const struct sides *sides, size_t side);
 
 /* Whether a side did the same work as the first, and was recorded in the same way. */
