@@ -19,11 +19,8 @@ int change_begin(struct change *change, const struct model *model, bool with_ops
 				  .call_change_count =
 					  sizeof(first_changes) / sizeof(first_changes[0])};
 	memcpy(change->call_changes, first_changes, sizeof(first_changes));
-	if (with_ops) {
-		change->op_ns = malloc((profile->op_count + 1) * sizeof(*change->op_ns));
-		if (change->op_ns)
-			memset(change->op_ns, 0xff, profile->op_count * sizeof(*change->op_ns));
-	}
+	if (with_ops)
+		change->op_ns = calloc(profile->op_count + 1, sizeof(*change->op_ns));
 	return change->calls && (change->op_ns || !with_ops) ? 0 : -ENOMEM;
 }
 

@@ -50,14 +50,15 @@ enum { CALL_KEPT, CALL_DROPPED /* takes no time, waits for nothing, submits noth
 #define LANE_NONE UINT8_MAX
 #define LANE_JOINED 0x80U
 #define LANES_LIMIT 0x7f
-#define OP_GONE 0 /* an operation of this length is gone: no gap before it either */
+#define OP_GONE (-1) /* such an operation takes no time, and there is no gap before it either */
 
 /* Arrays that are NULL change nothing. */
 struct change {
 	uint8_t *calls;					    /* by call: call_changes[] */
 	struct call_change call_changes[CALL_CHANGES_MOST]; /* CALL_KEPT, CALL_DROPPED, others */
 	size_t call_change_count;
-	int64_t *op_ns;	     /* by op: how long it takes; negative: as recorded */
+	int64_t *
+		op_ns; /* by op: how long it takes; 0: as recorded, so that what stays takes no memory; OP_GONE */
 	uint8_t *lanes;	     /* by op: the stream that it runs in, from 0; LANE_NONE: its own.
 			  * Operations in lanes share the engines: one copy in each direction,
 			  * and kernels as far as they fit together; with LANE_JOINED it waits for
@@ -82,6 +83,15 @@ void change_free(struct change *change);
 uint8_t change_number(struct change *change, const struct call_change *what);
 
 extern const struct call_change call_change_kept;
+
+/* How long an operation takes by op_ns of a change, which may be NULL: 0 where it is gone, negative where it takes as long
+ * as recorded. */
+static inline int64_t change_op_ns(const int64_t *op_ns, size_t op)
+{
+	if (!op_ns || !op_ns[op])
+		return -1;
+	return op_ns[op] == OP_GONE ? 0 : op_ns[op];
+}
 
 /* Whether some call submits like that. */
 bool change_has(const struct change *change, enum submission submission);

@@ -92,15 +92,14 @@ static struct recorded_launches *launches_of(const struct profile *profile,
 
 	for (size_t i = 0; launches && i < profile->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
-		bool is_changed = change && change->op_ns && change->op_ns[i] >= 0;
+		int64_t changed_ns = change ? change_op_ns(change->op_ns, i) : -1;
 		int64_t length_ns = op->end_ns - op->start_ns;
 
 		if (op->kind != OP_KERNEL)
 			continue;
 		launches[op->detail].count++;
 		launches[op->detail].before_ns += (double)length_ns;
-		launches[op->detail].after_ns +=
-			(double)(is_changed ? change->op_ns[i] : length_ns);
+		launches[op->detail].after_ns += (double)(changed_ns >= 0 ? changed_ns : length_ns);
 	}
 	return launches;
 }

@@ -36,8 +36,10 @@ struct replay {
 /* How long an operation takes by a change, or as recorded. */
 static inline int64_t replay_op_length_ns(const struct replay *replay, size_t op)
 {
-	return replay->changed_ns && replay->changed_ns[op] >= 0
-		       ? replay->changed_ns[op]
+	int64_t changed_ns = change_op_ns(replay->changed_ns, op);
+
+	return changed_ns >= 0
+		       ? changed_ns
 		       : replay->profile->ops[op].end_ns - replay->profile->ops[op].start_ns;
 }
 

@@ -51,7 +51,8 @@ static int find_in_thread(struct graph_launches *launches, size_t *capacity,
 		next = ARRAY_NEXT(launches->items, *capacity, launches->count);
 		if (!next)
 			return -ENOMEM;
-		*next = (struct graph_launch){i, launch_end(change, i, end_call), INT64_MIN,
+		*next = (struct graph_launch){(uint32_t)i,
+					      (uint32_t)launch_end(change, i, end_call), INT64_MIN,
 					      INT64_MIN};
 		launches->count++;
 		i = next->end_call - 1;
@@ -277,7 +278,7 @@ static int64_t node_ready_ns(const struct run *run, const struct graph_launch *l
 	uint32_t predecessor = replay_predecessor_of(run, node->op);
 	int64_t predecessor_gap_ns = run->costs->graph_gap_ns;
 
-	if (replay_length_ns(run, node->op) == OP_GONE)
+	if (!replay_length_ns(run, node->op))
 		return replay_ready_ns(run, node->op, 0, 0);
 	if (predecessor != PROFILE_NONE && is_of(run, launch, predecessor))
 		predecessor_gap_ns = node->gap_ns;
@@ -295,7 +296,7 @@ static void place_node(struct run *run, struct graph_launch *launch, uint32_t in
 	struct engines *engines = &run->graphs.engines[run->profile->calls[what->call].thread];
 	int64_t length = replay_length_ns(run, op), start_ns = max_ns(launch->start_ns, ready_ns);
 	unsigned int fill = call_fill(run->profile, what);
-	bool is_working = length != OP_GONE && !lanes_of(&run->lanes, op);
+	bool is_working = length && !lanes_of(&run->lanes, op);
 
 	if (is_working)
 		start_ns = engines_start_ns(engines, run->profile, op, fill, start_ns);

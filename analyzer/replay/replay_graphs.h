@@ -17,9 +17,9 @@
 /* What is launched at once: the calls from one that launches a graph, or that goes on with it after a call that stays,
  * to the last one whose operations are nodes. */
 struct graph_launch {
-	size_t first_call, end_call; /* calls[] */
-	int64_t start_ns;	     /* no node starts before; INT64_MIN: it was not launched yet */
-	int64_t end_ns;		     /* of the last of its nodes until now; likewise */
+	uint32_t first_call, end_call; /* calls[] */
+	int64_t start_ns; /* no node starts before; INT64_MIN: it was not launched yet */
+	int64_t end_ns;	  /* of the last of its nodes until now; likewise */
 };
 
 struct graph_node {

@@ -15,7 +15,7 @@ static const struct call_change *change_of(const struct run *run, size_t call)
 /* Whether the change says how long it takes. */
 static bool is_changed(const struct run *run, uint32_t op)
 {
-	return run->change && run->change->op_ns && run->change->op_ns[op] >= 0;
+	return run->change && change_op_ns(run->change->op_ns, op) >= 0;
 }
 
 int64_t replay_length_ns(const struct run *run, uint32_t op)
@@ -242,7 +242,7 @@ bool replay_is_host_copy(const struct run *run, uint32_t index, unsigned int *ki
 	const struct profile *profile = run->profile;
 	const struct profile_op *op = &profile->ops[index];
 
-	if (op->kind != OP_COPY || replay_length_ns(run, index) == OP_GONE)
+	if (op->kind != OP_COPY || !replay_length_ns(run, index))
 		return false;
 	*kind = profile->copies[op->detail].kind;
 	return *kind == COPY_TO_HOST || *kind == COPY_TO_DEVICE;

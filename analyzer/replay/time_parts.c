@@ -5,8 +5,8 @@
 /* One that is to take as long as recorded, to the nanosecond, is as it was. */
 static bool is_changed(const struct change *change, const struct profile_op *op, uint32_t index)
 {
-	return change && change->op_ns && change->op_ns[index] >= 0 &&
-	       change->op_ns[index] != op->end_ns - op->start_ns;
+	return change && change_op_ns(change->op_ns, index) >= 0 &&
+	       change_op_ns(change->op_ns, index) != op->end_ns - op->start_ns;
 }
 
 static bool is_moved(const struct change *change, uint32_t op)

@@ -50,9 +50,9 @@ static size_t fill_kernels(struct application *application)
 		double time_ns = (double)(op->end_ns - op->start_ns);
 		double left_ns = fmax(application->left[op->detail] * time_ns, empty_ns);
 
-		if (*after_ns >= 0 || left_ns >= time_ns)
+		if (*after_ns || left_ns >= time_ns)
 			continue;
-		/* at the low end nothing changes but the shape of the launch; never OP_GONE */
+		/* at the low end nothing changes but the shape of the launch; never 0 */
 		*after_ns = application->end == ASSUMED_LEAST ? op->end_ns - op->start_ns
 							      : 1 + (int64_t)left_ns;
 		changed_count++;

@@ -82,9 +82,9 @@ static double length_ns(const struct neighbors *it, const struct profile_op *op)
 	const struct change *change = it->change;
 	size_t index = (size_t)(op - it->model->profile->ops);
 
-	return change && change->op_ns && change->op_ns[index] >= 0
-		       ? (double)change->op_ns[index]
-		       : (double)(op->end_ns - op->start_ns);
+	int64_t changed_ns = change ? change_op_ns(change->op_ns, index) : -1;
+
+	return (double)(changed_ns >= 0 ? changed_ns : op->end_ns - op->start_ns);
 }
 
 /* Returns what is saved by that. */

@@ -103,10 +103,10 @@ static void share_link(struct application *application)
 
 	for (size_t i = where->first_op; i < where->first_op + where->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
-		int64_t length_ns =
-			change->op_ns[i] >= 0 ? change->op_ns[i] : op->end_ns - op->start_ns;
+		int64_t changed_ns = change_op_ns(change->op_ns, i);
+		int64_t length_ns = changed_ns >= 0 ? changed_ns : op->end_ns - op->start_ns;
 
-		if (op->kind == OP_COPY && change->lanes[i] != LANE_NONE)
+		if (op->kind == OP_COPY && change->lanes[i] != LANE_NONE && length_ns)
 			change->op_ns[i] = (int64_t)(times * (double)length_ns);
 	}
 }

@@ -89,8 +89,10 @@ static double shorter_ns(const struct rules *rules, const struct profile_op *op)
 	size_t index = (size_t)(op - model->profile->ops);
 	double length_ns = (double)(op->end_ns - op->start_ns);
 
-	if (change->op_ns && change->op_ns[index] >= 0)
-		return fmax(length_ns - fmax((double)change->op_ns[index], floor_ns(rules, op)), 0);
+	if (change_op_ns(change->op_ns, index) >= 0)
+		return fmax(length_ns - fmax((double)change_op_ns(change->op_ns, index),
+					     floor_ns(rules, op)),
+			    0);
 	return model_call_class(model, op->call) == CALL_GRAPH_LAUNCH
 		       ? fmin((double)rules->terms->trace_node_ns, length_ns * 3 / 4)
 		       : 0;

@@ -9,7 +9,7 @@
 
 static bool is_changed_op(const struct change *change, uint32_t op)
 {
-	return (change->op_ns && change->op_ns[op] >= 0) ||
+	return change_op_ns(change->op_ns, op) >= 0 ||
 	       (change->lanes && change->lanes[op] != LANE_NONE);
 }
 
@@ -214,7 +214,7 @@ static int find_calls(struct side *side, const struct side_source *source)
 
 static bool is_gone_op(const struct side_source *source, size_t op)
 {
-	return source->change && source->change->op_ns && source->change->op_ns[op] == OP_GONE;
+	return source->change && change_op_ns(source->change->op_ns, op) == 0;
 }
 
 static int compare_starts(const void *left, const void *right)

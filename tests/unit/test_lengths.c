@@ -25,7 +25,7 @@ static void test_share(void **state)
 	loop_expect_unchanged(&fixture);
 	assert_int_equal(scale(&fixture, 0, NULL, 0.3), ITERATIONS);
 	for (size_t i = 0; i < fixture.b->profile.op_count; i++)
-		assert_int_equal(fixture.application.change.op_ns[i], i % 2 ? -1 : 31);
+		assert_int_equal(fixture.application.change.op_ns[i], i % 2 ? 0 : 31);
 	/* what was shortened keeps that */
 	assert_int_equal(scale(&fixture, 0, NULL, 0.1), 0);
 	assert_int_equal(fixture.application.change.op_ns[0], 31);

@@ -191,7 +191,7 @@ static void check_op(struct check *check, uint32_t op)
 	uint32_t said = check->change->lanes ? check->change->lanes[op] : LANE_NONE;
 	uint32_t lane = said == LANE_NONE ? PROFILE_NONE : said & ~LANE_JOINED;
 	uint32_t before = lane == PROFILE_NONE ? model->predecessor[op] : check->lane_tails[lane];
-	int64_t op_ns = check->change->op_ns[op];
+	int64_t op_ns = change_op_ns(check->change->op_ns, op);
 
 	if (before != PROFILE_NONE)
 		expect_after(check, op, replay->op_end_ns[before], "what is before it");

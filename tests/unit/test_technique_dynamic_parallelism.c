@@ -45,7 +45,7 @@ static void test_launched_numbers(void **state)
 	loop_expect(&fixture, 3, ".qqc");
 	for (size_t i = 0; i < fixture.b->profile.op_count; i++)
 		assert_int_equal(fixture.application.change.op_ns[i],
-				 fixture.b->ops[i].kind == OP_COPY ? OP_GONE : -1);
+				 fixture.b->ops[i].kind == OP_COPY ? OP_GONE : 0);
 	loop_free(&fixture);
 }
 

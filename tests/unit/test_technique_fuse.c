@@ -115,7 +115,7 @@ static void expect_lengths(const struct run *run, const int64_t *lengths_ns, siz
 /* Without counters at most all that the others read and write passes through the longest one. */
 static void test_uncounted(void **state)
 {
-	static const int64_t most_ns[] = {-1, 1, 1}, all_ns[] = {-1, -1, -1};
+	static const int64_t most_ns[] = {0, 1, 1}, all_ns[] = {0, 0, 0};
 	struct run run;
 
 	(void)state;
@@ -131,7 +131,7 @@ static void test_uncounted(void **state)
 /* Three take as long as one did: the first only reads, the second does neither, the third only writes. */
 static void test_chain(void **state)
 {
-	static const int64_t all_ns[] = {50000, 1, 50000}, least_ns[] = {-1, 50000, 50000};
+	static const int64_t all_ns[] = {50000, 1, 50000}, least_ns[] = {0, 50000, 50000};
 	struct fused_kernels found;
 	struct run run;
 
@@ -183,7 +183,7 @@ static void test_other_array(void **state)
 
 static void test_looked_at(void **state)
 {
-	static const int64_t kept_ns[] = {-1, -1, -1};
+	static const int64_t kept_ns[] = {0, 0, 0};
 	struct run run;
 
 	(void)state;
@@ -217,7 +217,7 @@ static void test_grid_wide(void **state)
 	static const struct moved parts[] = {{"total", 360 * MB, 30 * MB, 361 * MB},
 					     {"divide", 180 * MB, 180 * MB, 360 * MB},
 					     {"gather", 150 * MB, 180 * MB, 330 * MB}};
-	static const int64_t kept_ns[] = {-1, -1, -1};
+	static const int64_t kept_ns[] = {0, 0, 0};
 	struct run run;
 
 	(void)state;
@@ -260,7 +260,7 @@ static void test_epilogue(void **state)
 static void test_small(void **state)
 {
 	static const struct moved parts[] = {{"add", 2 * MB, MB, 3 * MB}, {"scale", 0, MB, 2 * MB}};
-	static const int64_t kept_ns[] = {-1, -1};
+	static const int64_t kept_ns[] = {0, 0};
 	struct run run;
 
 	(void)state;
@@ -276,7 +276,7 @@ static void test_small(void **state)
 /* The second was not given what the first wrote: one kernel, and both arrays are still read. */
 static void test_given_other(void **state)
 {
-	static const int64_t kept_ns[] = {-1, -1, -1};
+	static const int64_t kept_ns[] = {0, 0, 0};
 	static const struct kernel_access items[] = {{0, 0, ACCESS_READ},
 						     {0, 1, ACCESS_CHANGED},
 						     {0, 0, ACCESS_READ},

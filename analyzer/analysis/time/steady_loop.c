@@ -48,12 +48,12 @@ static const struct extent nothing = {INT64_MAX, INT64_MIN};
 static int64_t start_ns_of(const struct looped_run *run, uint32_t op)
 {
 	const struct profile_op *recorded = &run->profile->ops[op];
+	int64_t changed_ns = run->changed_ns ? run->changed_ns[op] : 0;
 
 	if (run->op_start_ns)
 		return run->op_start_ns[op];
-	return run->op_end_ns[op] - (run->changed_ns && run->changed_ns[op] >= 0
-					     ? run->changed_ns[op]
-					     : recorded->end_ns - recorded->start_ns);
+	return run->op_end_ns[op] -
+	       (changed_ns ? max_ns(changed_ns, 0) : recorded->end_ns - recorded->start_ns);
 }
 
 /* Of what calls [first, end) submitted to the device: as recorded, and in the run. */

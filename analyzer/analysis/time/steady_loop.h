@@ -34,7 +34,7 @@ struct looped_run {
 	const struct submissions *submissions;
 	const struct loops *loops;
 	/* By op: when it ended in a replay, NULL: as recorded; when it started, or if that is NULL how long it took,
-	 * negative or NULL: as recorded. */
+	 * 0 or NULL: as recorded, negative: no time. */
 	const int64_t *op_end_ns, *op_start_ns, *changed_ns;
 };
 

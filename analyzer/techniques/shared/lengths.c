@@ -16,7 +16,7 @@ size_t lengths_scale_kernel(struct application *application, uint32_t kernel,
 	for (size_t i = where->first_op; i < where->first_op + where->op_count; i++) {
 		const struct profile_op *op = &profile->ops[i];
 
-		if (op->kind != OP_KERNEL || change->op_ns[i] >= 0 ||
+		if (op->kind != OP_KERNEL || change->op_ns[i] ||
 		    profile->signatures[op->detail].kernel != kernel ||
 		    (concerns && !concerns(where, &profile->signatures[op->detail])))
 			continue;
@@ -50,7 +50,7 @@ static bool pin_copy(struct application *application, size_t index,
 	ns = (double)copy->bytes / rate * 1e9;
 	if (ns >= (double)(op->end_ns - op->start_ns))
 		return false;
-	application->change.op_ns[index] = 1 + (int64_t)ns; /* never OP_GONE */
+	application->change.op_ns[index] = 1 + (int64_t)ns; /* never 0, which is as recorded */
 	return true;
 }
 
@@ -85,7 +85,7 @@ size_t lengths_pin_copies(struct application *application, bool only_lanes)
 	for (size_t i = where->first_op; i < where->first_op + where->op_count; i++) {
 		const struct profile_op *op = &model->profile->ops[i];
 
-		if (op->kind != OP_COPY || change->op_ns[i] >= 0 ||
+		if (op->kind != OP_COPY || change->op_ns[i] ||
 		    (only_lanes && change->lanes[i] == LANE_NONE) ||
 		    !pin_copy(application, i, &rates))
 			continue;
@@ -113,7 +113,7 @@ static int add_places(struct application *application, const bool *was_changed)
 			     k < model->submissions.first[j + 1]; k++) {
 				uint32_t op = submissions_op(&model->submissions, k);
 
-				if (application->change.op_ns[op] >= 0 && !was_changed[op]) {
+				if (application->change.op_ns[op] && !was_changed[op]) {
 					first = j < first ? j : first;
 					last = j;
 				}
@@ -133,7 +133,7 @@ int lengths_change(struct application *application, size_t (*change)(struct appl
 	if (!was_changed)
 		return -ENOMEM;
 	for (size_t i = 0; i < op_count; i++)
-		was_changed[i] = application->change.op_ns[i] >= 0;
+		was_changed[i] = application->change.op_ns[i] != 0;
 	application->effect->changed_count = change(application);
 	rc = add_places(application, was_changed);
 	free(was_changed);
