@@ -156,8 +156,9 @@ static inline void nvshmem_open()
 
 static inline void nvshmem_close()
 {
-	processes_end();
+	processes_tell("ends NVSHMEM");
 	nvshmem.nvshmemx_hostlib_finalize();
+	processes_end();
 }
 
 /* ---- symmetric memory ---- */

@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <thread>
 
@@ -198,15 +199,20 @@ static inline void processes_look_from(int first)
 			 "no process could be started: %s", strerror(errno));
 }
 
+/* Of a launcher's variables those that are set, of a job of one process, and torchrun's in any case. */
+static inline void processes_set(std::initializer_list<const char *> names, int value)
+{
+	for (const char *name : names)
+		if (getenv(name) || name == *(names.end() - 1))
+			setenv(name, std::to_string(value).c_str(), 1);
+}
+
 static inline void processes_number(int rank)
 {
-	const std::string own = std::to_string(rank), all = std::to_string(processes.count);
-
 	processes.rank = rank;
-	setenv("RANK", own.c_str(), 1);
-	setenv("LOCAL_RANK", own.c_str(), 1);
-	setenv("WORLD_SIZE", all.c_str(), 1);
-	setenv("LOCAL_WORLD_SIZE", all.c_str(), 1);
+	processes_set({RANK_VARIABLES}, rank);
+	processes_set({LOCAL_RANK_VARIABLES}, rank);
+	processes_set({WORLD_SIZE_VARIABLES}, processes.count);
 }
 
 /* Only the first one prints, and nobody outlives it. */

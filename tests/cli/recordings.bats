@@ -11,7 +11,7 @@ load common
 setup_file() {
 	cd "$root"
 	export XDG_DATA_HOME="$BATS_FILE_TMPDIR/no-ceilings" reports="$BATS_FILE_TMPDIR" ROOFLINECTL
-	{ recordings; of_two_ranks; } | xargs -P "$(nproc)" -I '{}' \
+	{ recordings; of_two_ranks; of_several_gpus; } | xargs -P "$(nproc)" -I '{}' \
 		sh -c '"$ROOFLINECTL" report tests/recordings/{} --format json >"$reports/{}.json"'
 }
 
@@ -28,9 +28,14 @@ recordings() {
 
 # Of two processes with a GPU each: record.sh makes them where there are two.
 two_ranks='^collectives[.]|^pitfalls[.]collective_order$'
-several_gpus='^nvshmem_|^two_stage[.]' # workloads that take two or more
 of_two_ranks() {
 	recording_names | grep -E "$two_ranks" || true
+}
+
+# Of workloads that take two GPUs.
+several_gpus='^nvshmem_|^two_stage[.]'
+of_several_gpus() {
+	recording_names | grep -E "$several_gpus" || true
 }
 
 # launched(what) are the launches of graphs by the device in that mode.
@@ -810,4 +815,12 @@ assert [row["tail_ns"] + row["collective_wait_ns"] == "0" for row in csv.DictRea
 		assert [kernel["load_count"] for kernel in jit["kernels"]] == [40, 40, 40], jit
 		assert sum(kernel["launch_count"] for kernel in jit["kernels"]) == 120, jit
 	END
+}
+
+# A process for each GPU, or one for both: a rank is a GPU of a process.
+@test "workloads whose GPUs signal each other: nothing is lost, and both GPUs are ranks of one job" {
+	[ -n "$(of_several_gpus)" ] || skip "record.sh tests/recordings '^(nvshmem_|two_stage)' makes these recordings on two GPUs"
+	expect "$(of_several_gpus)" 'r["losses"] == {}' 'len(r["devices"]) == 2' 'len(r["job"]["ranks"]) == 2' \
+		'len(r["processes"]) == (1 if name.startswith("two_stage") else 2)' \
+		'all(not p["is_cut_off"] for p in r["processes"])'
 }
