@@ -96,6 +96,10 @@
 		 "a matrix product whose time depends on block, tile and unrolling")            \
 	WORKLOAD(tune_transpose, "F4", "specialize and tune", 0,                                \
 		 "a matrix transposed, and many ways to divide it among threads")               \
+	WORKLOAD(p2p_overlap, "H1", "several GPUs", 0,                                          \
+		 "GPUs in a ring, each of which hands its results to the next")                 \
+	WORKLOAD(nccl_bucketed, "H2", "several GPUs", 0,                                        \
+		 "training steps whose gradients all GPUs add up when the last is there")       \
 	WORKLOAD(nvshmem_signal, "H5", "several GPUs", 0,                                       \
 		 "a short vector in a ring of GPUs, handed from one to the next by the hosts")  \
 	WORKLOAD(nvshmem_steal, "H6", "several GPUs", 0,                                        \
