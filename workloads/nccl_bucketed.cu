@@ -120,7 +120,7 @@ static void reset(problem &p)
 
 static struct difference check(const problem &p)
 {
-	return training_check(p.work, p.team, p.replicas, p.team.count, p.iterations);
+	return training_check(p.work, p.team, p.replicas, p.team.count, p.iterations, p.team.count);
 }
 
 static void release(problem &p)

@@ -249,16 +249,17 @@ static inline struct affine training_reference(const struct training &t, int sam
 	return all;
 }
 
-/* Where the weights of the GPUs of this process first differ from the reference after so many steps. */
+/* Where the weights of the GPUs of this process, of the first `used` of the job, first differ from the reference after so
+ * many steps. */
 static inline struct difference training_check(const struct training &t, const gpu_team &team,
 					       const std::vector<replica> &replicas, int samples,
-					       int iterations)
+					       int iterations, int used)
 {
 	struct affine all = affine_times(training_reference(t, samples), iterations);
 	struct difference first = {-1, 0, 0};
 
 	for (const std::unique_ptr<gpu> &one : team.gpus)
-		if (first.index < 0)
+		if (first.index < 0 && one->rank < used)
 			gpus_with(*one, [&] {
 				first = compare_each(replicas[one->index].weights, t.size,
 						     [&](long i) {

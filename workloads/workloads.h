@@ -108,6 +108,8 @@
 		 "many short steps, between which the hosts of all GPUs meet")                  \
 	WORKLOAD(two_stage, "H8", "several GPUs", 0,                                            \
 		 "attention on one GPU, an MLP on the next, and a host that hands over")        \
+	WORKLOAD(scaling, "H9", "several GPUs", 0,                                              \
+		 "the same training step on one GPU, on half of them, and on all")              \
 	WORKLOAD(memory_bound, "D3", "roofs", 1, "a vector triad as fast as the memory allows") \
 	WORKLOAD(compute_bound, "D4", "roofs", 1,                                               \
 		 "FMA chains and matrix products as fast as the arithmetic allows")             \
