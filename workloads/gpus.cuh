@@ -80,6 +80,7 @@ struct gpu_team;
 /* A GPU, and the thread that drives it. */
 struct gpu {
 	struct gpu_team *team;
+	int index;			 /* among those of this process */
 	int rank, device;		 /* among all of the job; as CUDA counts them */
 	std::atomic<const char *> doing; /* words that stay, such as "all-reduce of bucket" */
 	std::atomic<long> doing_number;	 /* behind them, -1: none */
@@ -269,6 +270,7 @@ static inline void gpus_add(gpu_team &team, int rank, int device)
 	gpu &one = *team.gpus.back();
 
 	one.team = &team;
+	one.index = (int)team.gpus.size() - 1;
 	one.rank = rank;
 	one.device = device;
 	gpus_tell(one, "begins");

@@ -96,6 +96,10 @@
 		 "a matrix product whose time depends on block, tile and unrolling")            \
 	WORKLOAD(tune_transpose, "F4", "specialize and tune", 0,                                \
 		 "a matrix transposed, and many ways to divide it among threads")               \
+	WORKLOAD(p2p_overlap, "H1", "several GPUs", 0,                                          \
+		 "GPUs in a ring, each of which hands its results to the next")                 \
+	WORKLOAD(nccl_bucketed, "H2", "several GPUs", 0,                                        \
+		 "training steps whose gradients all GPUs add up when the last is there")       \
 	WORKLOAD(nvshmem_signal, "H5", "several GPUs", 0,                                       \
 		 "a short vector in a ring of GPUs, handed from one to the next by the hosts")  \
 	WORKLOAD(nvshmem_steal, "H6", "several GPUs", 0,                                        \
@@ -104,6 +108,8 @@
 		 "many short steps, between which the hosts of all GPUs meet")                  \
 	WORKLOAD(two_stage, "H8", "several GPUs", 0,                                            \
 		 "attention on one GPU, an MLP on the next, and a host that hands over")        \
+	WORKLOAD(scaling, "H9", "several GPUs", 0,                                              \
+		 "the same training step on one GPU, on half of them, and on all")              \
 	WORKLOAD(memory_bound, "D3", "roofs", 1, "a vector triad as fast as the memory allows") \
 	WORKLOAD(compute_bound, "D4", "roofs", 1,                                               \
 		 "FMA chains and matrix products as fast as the arithmetic allows")             \
