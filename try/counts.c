@@ -22,7 +22,7 @@ static const char *const reason_names[] = {TRY_REASONS(COUNT_NAME)
 
 void counts_add(enum try_count count, unsigned long more)
 {
-	__atomic_store_n(&counts[count], __atomic_load_n(&counts[count], __ATOMIC_RELAXED) + more, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&counts[count], more, __ATOMIC_RELAXED);
 }
 
 void counts_add_passed(enum try_reason reason)

@@ -12,6 +12,7 @@
 #include "streams.h"
 #include "stubs.h"
 #include "timer.h"
+#include "worth.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* This thread holds the lock: what the driver calls back for goes straight on. */
@@ -27,30 +28,38 @@ static CUresult late_error;
 static int captures;
 static int stopped = TRY_REASON_COUNT; /* why nothing is put off any more */
 
-void deferred_lock(void)
+static void enter(void)
 {
 	pthread_mutex_lock(&lock);
 	is_inside = true;
 }
 
-void deferred_unlock(void)
+static void leave(void)
 {
 	is_inside = false;
 	pthread_mutex_unlock(&lock);
 }
 
+/* What the stubs look at. */
+static void tell_pending(void)
+{
+	__atomic_store_n(&try_pending, (int)count + worth_is_comparing(), __ATOMIC_RELEASE);
+}
+
+static void note_error(CUresult result)
+{
+	if (result == CUDA_SUCCESS || late_error != CUDA_SUCCESS)
+		return;
+	late_error = result;
+	counts_add(TRY_LATE_ERRORS, 1);
+}
+
 static void run_by_streams(unsigned until)
 {
-	CUresult result;
-
 	for (unsigned from = 0, to; from < until; from = to) {
 		for (to = from + 1; to < until && items[to].stream == items[from].stream;)
 			to++;
-		result = graphs_run(items + from, to - from, context);
-		if (result != CUDA_SUCCESS && late_error == CUDA_SUCCESS) {
-			late_error = result;
-			counts_add(TRY_LATE_ERRORS, 1);
-		}
+		note_error(graphs_run(items + from, to - from, context));
 	}
 }
 
@@ -72,18 +81,21 @@ static void flush_until(unsigned until)
 {
 	const struct driver *driver = driver_open();
 	CUcontext current = NULL;
-	bool is_switched;
+	CUresult result = CUDA_SUCCESS;
 
 	if (!count)
 		return;
 	changes++;
 	driver->get_current(&current);
-	is_switched = current != context && driver->push_current(context) == CUDA_SUCCESS;
-	run_by_streams(until);
-	if (is_switched)
+	if (current != context)
+		result = driver->push_current(context);
+	if (result == CUDA_SUCCESS)
+		run_by_streams(until);
+	if (current != context && result == CUDA_SUCCESS)
 		driver->pop_current(&current);
+	note_error(result);
 	keep_rest(until);
-	__atomic_store_n(&try_pending, (int)count, __ATOMIC_RELEASE);
+	tell_pending();
 }
 
 static bool is_same_launch(const struct item *a, const struct item *b)
@@ -110,6 +122,8 @@ static enum try_reason why_not_now(const struct launch *launch, struct kernel **
 {
 	if (captures)
 		return TRY_CAPTURE;
+	if (worth_of_launch() != WORTH_IT)
+		return TRY_NOT_LAUNCH_BOUND;
 	if (driver_open()->get_current(current) != CUDA_SUCCESS || !*current)
 		return TRY_CONTEXT;
 	if (!streams_is_plain(launch->stream, *current))
@@ -119,7 +133,9 @@ static enum try_reason why_not_now(const struct launch *launch, struct kernel **
 		return TRY_NO_MEMORY;
 	if ((*kernel)->refused != TRY_REASON_COUNT)
 		return (*kernel)->refused;
-	if ((*kernel)->parameter_bytes > QUEUE_BYTES / 4 || ((*kernel)->parameter_count && !launch->parameters))
+	if ((*kernel)->parameter_count && !launch->parameters)
+		return TRY_PACKED;
+	if ((*kernel)->parameter_bytes > QUEUE_BYTES / 4)
 		return TRY_LARGE_PARAMETERS;
 	if (!is_possible(&launch->shape))
 		return TRY_LIMITS;
@@ -149,7 +165,7 @@ static void append(const struct launch *launch, struct kernel *kernel, CUcontext
 	bytes_used += size;
 	changes++;
 	counts_add(TRY_LAUNCHES_DEFERRED, 1);
-	__atomic_store_n(&try_pending, (int)count, __ATOMIC_RELEASE);
+	tell_pending();
 }
 
 static enum try_reason put(const struct launch *launch, enum try_reason known)
@@ -181,12 +197,12 @@ bool deferred_put(const struct launch *launch, enum try_reason known, enum try_r
 		counts_add_passed(*reason);
 		return false;
 	}
-	deferred_lock();
+	enter();
 	*reason = put(launch, known);
 	*late = late_error;
 	if (*reason == TRY_REASON_COUNT)
 		late_error = CUDA_SUCCESS;
-	deferred_unlock();
+	leave();
 	return *reason == TRY_REASON_COUNT;
 }
 
@@ -195,13 +211,13 @@ void deferred_accept(const struct launch *launch)
 	CUcontext current;
 	struct kernel *kernel;
 
-	deferred_lock();
+	enter();
 	if (driver_open()->get_current(&current) == CUDA_SUCCESS) {
 		kernel = kernels_find(launch->function, current);
 		if (kernel)
 			kernel_accept(kernel, &launch->shape);
 	}
-	deferred_unlock();
+	leave();
 }
 
 static void forget(void)
@@ -211,40 +227,64 @@ static void forget(void)
 	streams_forget();
 }
 
-void deferred_before(unsigned stub, enum function_kind kind)
+static void step_aside(void)
+{
+	counts_add(TRY_STEPPED_ASIDE, 1);
+	deferred_stop(TRY_ASIDE);
+}
+
+void deferred_forget(void)
 {
 	if (is_inside)
 		return;
-	deferred_lock();
+	enter();
+	flush_until(count);
+	forget();
+	leave();
+}
+
+void deferred_before(unsigned stub, enum function_kind kind)
+{
+	bool is_too_slow;
+
+	if (is_inside)
+		return;
+	enter();
 	if (count) {
 		flush_until(count);
 		counts_add_flush(stub);
 	}
 	if (kind == FORGETS)
 		forget();
-	deferred_unlock();
+	if (kind == RENAMES)
+		streams_forget();
+	is_too_slow = stopped == TRY_REASON_COUNT && worth_at_boundary(stub);
+	tell_pending();
+	leave();
 	if (kind == STOPS)
 		deferred_stop(TRY_STREAM);
+	if (is_too_slow)
+		step_aside();
 }
 
 void deferred_begin_capture(void)
 {
 	if (is_inside)
 		return;
-	deferred_lock();
+	enter();
 	flush_until(count);
 	captures++;
-	deferred_unlock();
+	leave();
 }
 
 void deferred_end_capture(void)
 {
 	if (is_inside)
 		return;
-	deferred_lock();
+	enter();
 	if (captures)
 		captures--;
-	deferred_unlock();
+	leave();
 }
 
 void deferred_stop(enum try_reason reason)
@@ -255,10 +295,11 @@ void deferred_stop(enum try_reason reason)
 		__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 		return;
 	}
-	deferred_lock();
+	enter();
 	flush_until(count);
 	__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	deferred_unlock();
+	__atomic_store_n(&try_pending, 0, __ATOMIC_RELEASE);
+	leave();
 }
 
 bool deferred_flush_if_quiet(void)
@@ -274,13 +315,26 @@ bool deferred_flush_if_quiet(void)
 		counts_add(TRY_TIMER_FLUSHES, 1);
 	}
 	changes_seen = changes;
-	deferred_unlock();
+	leave();
 	return had_any;
 }
 
 void deferred_end(void)
 {
 	deferred_stop(TRY_ASIDE);
+}
+
+/* The driver itself may make a process while this library has called it. */
+void deferred_before_fork(void)
+{
+	if (!is_inside)
+		pthread_mutex_lock(&lock);
+}
+
+void deferred_after_fork(void)
+{
+	if (!is_inside)
+		pthread_mutex_unlock(&lock);
 }
 
 /* The driver does not work in the child of a process that used it. */
@@ -294,6 +348,7 @@ void deferred_forked(void)
 	if (was_used)
 		stopped = TRY_FORKED;
 	counts_reset();
+	worth_reset();
 	timer_forked();
-	deferred_unlock();
+	deferred_after_fork();
 }

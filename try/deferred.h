@@ -30,6 +30,9 @@ void deferred_accept(const struct launch *launch);
 /* Before the function in front of which the stub stands is called. */
 void deferred_before(unsigned stub, enum function_kind kind);
 
+/* Gives everything to the driver; what is known of kernels and graphs may not hold any more. */
+void deferred_forget(void);
+
 /* Between these nothing is put off. */
 void deferred_begin_capture(void);
 void deferred_end_capture(void);
@@ -44,8 +47,8 @@ bool deferred_flush_if_quiet(void);
 void deferred_end(void);
 
 /* Around a fork, and in the child. */
-void deferred_lock(void);
-void deferred_unlock(void);
+void deferred_before_fork(void);
+void deferred_after_fork(void);
 void deferred_forked(void);
 
 #endif

@@ -28,6 +28,12 @@ static void open_driver(void)
 	driver.is_complete = driver.is_complete && driver.member;
 	DRIVER_CALLS(DRIVER_FIND)
 #undef DRIVER_FIND
+	if (!driver.library)
+		return;
+	driver.create_context_v3 =
+		(__typeof__(driver.create_context_v3))driver_dlsym(driver.library, "cuCtxCreate_v3");
+	driver.create_context_v4 =
+		(__typeof__(driver.create_context_v4))driver_dlsym(driver.library, "cuCtxCreate_v4");
 }
 
 const struct driver *driver_open(void)

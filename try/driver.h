@@ -7,7 +7,7 @@
 #include <cuda.h>
 #include <stdbool.h>
 
-/* CALL(member, declaration in cuda.h, exported name).  A driver that lacks one of OPTIONAL_CALLS is passed through to. */
+/* CALL(member, declaration in cuda.h, exported name).  With a driver that lacks one nothing is put off. */
 #define DRIVER_CALLS(CALL)                                                             \
 	CALL(launch, cuLaunchKernel, "cuLaunchKernel")                                 \
 	CALL(launch_ptsz, cuLaunchKernel, "cuLaunchKernel_ptsz")                       \
@@ -27,6 +27,9 @@
 	CALL(function_parameter, cuFuncGetParamInfo, "cuFuncGetParamInfo")             \
 	CALL(kernel_function, cuKernelGetFunction, "cuKernelGetFunction")              \
 	CALL(function_attribute, cuFuncGetAttribute, "cuFuncGetAttribute")             \
+	CALL(kernel_attribute, cuKernelGetAttribute, "cuKernelGetAttribute")           \
+	CALL(set_function_attribute, cuFuncSetAttribute, "cuFuncSetAttribute")         \
+	CALL(set_kernel_attribute, cuKernelSetAttribute, "cuKernelSetAttribute")       \
 	CALL(stream_context, cuStreamGetCtx, "cuStreamGetCtx")                         \
 	CALL(stream_priority, cuStreamGetPriority, "cuStreamGetPriority")              \
 	CALL(graph_create, cuGraphCreate, "cuGraphCreate")                             \
@@ -42,7 +45,10 @@ struct driver {
 	DRIVER_CALLS(DRIVER_MEMBER)
 #undef DRIVER_MEMBER
 	void *library;
-	bool is_complete; /* none of them is missing */
+	/* These not every version of cuda.h declares. */
+	CUresult(CUDAAPI *create_context_v3)(CUcontext *, void *, int, unsigned, CUdevice);
+	CUresult(CUDAAPI *create_context_v4)(CUcontext *, void *, unsigned, CUdevice);
+	bool is_complete; /* none of DRIVER_CALLS is missing */
 };
 
 /* The driver, opened at the first call; its library is NULL where there is none. */

@@ -6,6 +6,7 @@
  *
  *   ASKS     neither sees nor changes what the GPU does: it is called without flushing
  *   FLUSHES  what was put off is given to the driver first
+ *   RENAMES  the same, and handles of streams may stand for other ones afterwards
  *   FORGETS  the same, and what is known of kernels, streams and graphs may not hold any more
  *   STOPS    the same, and from then on nothing is put off: launches would need what we do not keep
  *   HANDLED  has a function of its own, a row in handlers.h
@@ -27,6 +28,6 @@
 	TRY_FUNCTIONS_PROGRAMS(FUNCTION)
 
 /* The more is to be done before it, the later. */
-enum function_kind { HANDLED, ASKS, FLUSHES, FORGETS, STOPS };
+enum function_kind { HANDLED, ASKS, FLUSHES, RENAMES, FORGETS, STOPS };
 
 #endif

@@ -16,8 +16,8 @@
 	FUNCTION("cuCtxAttach", FLUSHES) \
 	FUNCTION("cuCtxCreate", FLUSHES) \
 	FUNCTION("cuCtxCreate_v2", FLUSHES) \
-	FUNCTION("cuCtxCreate_v3", STOPS) \
-	FUNCTION("cuCtxCreate_v4", STOPS) \
+	FUNCTION("cuCtxCreate_v3", HANDLED) \
+	FUNCTION("cuCtxCreate_v4", HANDLED) \
 	FUNCTION("cuCtxDestroy", FORGETS) \
 	FUNCTION("cuCtxDestroy_v2", FORGETS) \
 	FUNCTION("cuCtxDetach", FORGETS) \
@@ -107,7 +107,7 @@
 	FUNCTION("cuFuncGetParamInfo", ASKS) \
 	FUNCTION("cuFuncIsLoaded", ASKS) \
 	FUNCTION("cuFuncLoad", FLUSHES) \
-	FUNCTION("cuFuncSetAttribute", FORGETS) \
+	FUNCTION("cuFuncSetAttribute", HANDLED) \
 	FUNCTION("cuFuncSetBlockShape", FORGETS) \
 	FUNCTION("cuFuncSetCacheConfig", FORGETS) \
 	FUNCTION("cuFuncSetSharedMemConfig", FORGETS) \
@@ -130,7 +130,7 @@
 	FUNCTION("cuKernelGetLibrary", ASKS) \
 	FUNCTION("cuKernelGetName", ASKS) \
 	FUNCTION("cuKernelGetParamInfo", ASKS) \
-	FUNCTION("cuKernelSetAttribute", FORGETS) \
+	FUNCTION("cuKernelSetAttribute", HANDLED) \
 	FUNCTION("cuKernelSetCacheConfig", FORGETS) \
 	FUNCTION("cuLaunch", FLUSHES) \
 	FUNCTION("cuLaunchCooperativeKernel", FLUSHES) \
@@ -215,8 +215,8 @@
 	FUNCTION("cuStreamCopyAttributes_ptsz", STOPS) \
 	FUNCTION("cuStreamCreate", ASKS) \
 	FUNCTION("cuStreamCreateWithPriority", ASKS) \
-	FUNCTION("cuStreamDestroy", FORGETS) \
-	FUNCTION("cuStreamDestroy_v2", FORGETS) \
+	FUNCTION("cuStreamDestroy", RENAMES) \
+	FUNCTION("cuStreamDestroy_v2", RENAMES) \
 	FUNCTION("cuStreamEndCapture", HANDLED) \
 	FUNCTION("cuStreamEndCapture_ptsz", HANDLED) \
 	FUNCTION("cuStreamGetAttribute", ASKS) \

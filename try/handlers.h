@@ -15,6 +15,10 @@
 	STREAM_HANDLER("cuStreamBeginCaptureToGraph", 12030, "cuStreamBeginCaptureToGraph",          \
 		       try_begin_capture_to_graph)                                                   \
 	STREAM_HANDLER("cuStreamEndCapture", 10000, "cuStreamEndCapture", try_end_capture)           \
+	HANDLER("cuFuncSetAttribute", 9000, "cuFuncSetAttribute", try_set_function_attribute)        \
+	HANDLER("cuKernelSetAttribute", 12000, "cuKernelSetAttribute", try_set_kernel_attribute)     \
+	HANDLER("cuCtxCreate", 12050, "cuCtxCreate_v4", try_create_context_v4)                       \
+	HANDLER("cuCtxCreate", 11040, "cuCtxCreate_v3", try_create_context_v3)                       \
 	HANDLER("cuGetProcAddress", 12000, "cuGetProcAddress_v2", try_get_proc_address_v2)           \
 	HANDLER("cuGetProcAddress", 11030, "cuGetProcAddress", try_get_proc_address)
 

@@ -23,6 +23,13 @@ CUresult try_begin_capture_to_graph_ptsz(CUstream stream, CUgraph graph, const C
 CUresult try_end_capture(CUstream stream, CUgraph *graph);
 CUresult try_end_capture_ptsz(CUstream stream, CUgraph *graph);
 
+CUresult try_set_function_attribute(CUfunction function, CUfunction_attribute attribute, int value);
+CUresult try_set_kernel_attribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device);
+
+/* Their parameters are those of CUDA 11.4 and 12.5, whose types not every version of cuda.h has. */
+CUresult try_create_context_v3(CUcontext *context, void *affinities, int count, unsigned flags, CUdevice device);
+CUresult try_create_context_v4(CUcontext *context, void *parameters, unsigned flags, CUdevice device);
+
 CUresult try_get_proc_address(const char *name, void **function, int version, cuuint64_t flags);
 CUresult try_get_proc_address_v2(const char *name, void **function, int version, cuuint64_t flags,
 				 CUdriverProcAddressQueryResult *status);

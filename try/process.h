@@ -12,6 +12,9 @@
 bool process_is_wanted(void);
 bool process_wants(enum try_strategy strategy);
 
+/* Whether it goes on where it does not pay. */
+bool process_is_stubborn(void);
+
 /* The program uses the driver: from now on its forks and its end are watched. */
 void process_start(void);
 

@@ -90,6 +90,7 @@ __asm__(".text\n"
 #define GO_TO(stub) "movl $" TEXT(__COUNTER__) ", %r11d\njmp " stub "\n"
 #define CODE_ASKS(name) __asm__(EXPORT(name) GO_TO("try_ask_stub") END(name));
 #define CODE_FLUSHES(name) __asm__(EXPORT(name) GO_TO("try_flush_stub") END(name));
+#define CODE_RENAMES(name) CODE_FLUSHES(name)
 #define CODE_FORGETS(name) CODE_FLUSHES(name)
 #define CODE_STOPS(name) CODE_FLUSHES(name)
 #define CODE_HANDLED(name) _Static_assert(__COUNTER__ >= 0, "its number stays free");

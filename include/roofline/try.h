@@ -18,6 +18,8 @@
 #define TRY_VARIABLES(VARIABLE)                                             \
 	VARIABLE(TRY_ENV_STRATEGIES, "ROOFLINE_TRY",                        \
 		 "strategies, by commas: graph, pool, pinned, fewer-waits") \
+	VARIABLE(TRY_ENV_ALWAYS, "ROOFLINE_TRY_ALWAYS",                     \
+		 "1: it does not step aside where it does not pay, for tests") \
 	VARIABLE(TRY_ENV_OUTPUT, "ROOFLINE_TRY_OUTPUT",                     \
 		 "each process writes what was reached into this file, a dot and its id")
 
