@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 
 static unsigned long counts[TRY_COUNT_COUNT], passed[TRY_REASON_COUNT], flushes[STUBS_COUNT];
 static char output[PATH_MAX];
+static bool is_child; /* of a fork: it writes only if it launched anything */
 
 static const char *const count_names[] = {
 #define COUNT_NAME(constant, name, meaning) name,
@@ -43,6 +45,7 @@ void counts_open(const char *path)
 
 void counts_reset(void)
 {
+	is_child = true;
 	memset(counts, 0, sizeof(counts));
 	memset(passed, 0, sizeof(passed));
 	memset(flushes, 0, sizeof(flushes));
@@ -67,7 +70,7 @@ void counts_write(void)
 	char path[PATH_MAX + 32], written[PATH_MAX + 40];
 	FILE *file;
 
-	if (!output[0])
+	if (!output[0] || (is_child && !counts[TRY_LAUNCHES_SEEN]))
 		return;
 	snprintf(path, sizeof(path), "%s.%d", output, (int)getpid());
 	snprintf(written, sizeof(written), "%s.part", path);

@@ -120,10 +120,13 @@ static bool is_possible(const struct shape *shape)
 
 static enum try_reason why_not_now(const struct launch *launch, struct kernel **kernel, CUcontext *current)
 {
+	enum worth worth;
+
 	if (captures)
 		return TRY_CAPTURE;
-	if (worth_of_launch() != WORTH_IT)
-		return TRY_NOT_LAUNCH_BOUND;
+	worth = worth_of_launch();
+	if (worth != WORTH_IT)
+		return worth == WORTH_COMPARING ? TRY_COMPARING : TRY_NOT_LAUNCH_BOUND;
 	if (driver_open()->get_current(current) != CUDA_SUCCESS || !*current)
 		return TRY_CONTEXT;
 	if (!streams_is_plain(launch->stream, *current))

@@ -10,12 +10,17 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 typedef void *(*dlsym_fn)(void *, const char *);
 dlsym_fn try_real_dlsym; /* stubs.c jumps to it */
 
-void *driver_dlsym(void *library, const char *name)
+__attribute__((constructor)) void driver_find_dlsym(void)
 {
 	if (!try_real_dlsym)
 		try_real_dlsym = (dlsym_fn)dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
 	if (!try_real_dlsym) /* a C library before 2.34 */
 		try_real_dlsym = (dlsym_fn)dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+}
+
+void *driver_dlsym(void *library, const char *name)
+{
+	driver_find_dlsym();
 	return try_real_dlsym ? try_real_dlsym(library, name) : NULL;
 }
 

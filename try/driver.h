@@ -60,4 +60,7 @@ void *driver_symbol(const char *exported);
 /* The C library's dlsym, not ours. */
 void *driver_dlsym(void *library, const char *name);
 
+/* Finds it, for the stub that goes on to it. */
+void driver_find_dlsym(void);
+
 #endif

@@ -13,6 +13,8 @@ enum {
 	TIMES = 3,	/* the third time the sequence comes it becomes a graph */
 	SEEN = 4096,	/* sequences whose number of times is kept */
 	GRAPHS = 128,	/* graphs that are kept */
+	ALWAYS_MADE = 64, /* then one more for so many launches of graphs: making one takes as long */
+	LAUNCHES_FOR_ONE = 16,
 	JUDGED = 16,	/* launches of a graph after which it must have been faster than its launches */
 	LONGEST_NS = 100000 /* of a measurement: longer ones waited for the GPU */
 };
@@ -38,7 +40,7 @@ static struct {
 
 static struct recorded *recorded[GRAPHS];
 static unsigned recorded_count;
-static unsigned long uses;
+static unsigned long uses, made;
 static uint64_t plain_ns, plain_launches;
 
 static uint64_t now_ns(void)
@@ -209,6 +211,7 @@ static struct recorded *record(uint64_t hash, const struct item *items, unsigned
 		free(entry);
 		return NULL;
 	}
+	made++;
 	if (instantiate(entry))
 		counts_add(TRY_INSTANTIATED, 1);
 	else
@@ -246,6 +249,8 @@ static struct recorded *find(const struct item *items, unsigned count, CUcontext
 	for (unsigned i = 0; i < recorded_count; i++)
 		if (is_of(recorded[i], hash, items, count, context))
 			return recorded[i];
+	if (made >= ALWAYS_MADE + uses / LAUNCHES_FOR_ONE)
+		return NULL;
 	return count_times(hash) >= TIMES ? record(hash, items, count, context) : NULL;
 }
 

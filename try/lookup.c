@@ -100,15 +100,26 @@ static bool is_version_of(const char *exported, const char *name, size_t length)
 	       (!exported[length] || !strncmp(exported + length, "_v", 2) || !strncmp(exported + length, "_pt", 3));
 }
 
+/* Of a function that is in no row: what begins a capture cannot be followed. */
+static enum function_kind kind_of_unknown(const char *name)
+{
+	return strstr(name, "Capture") ? STOPS : FLUSHES;
+}
+
 /* Which of its versions cuGetProcAddress gave is not known: what all of them need. */
 static enum function_kind kind_of_versions(const char *name)
 {
 	size_t length = strlen(name);
 	enum function_kind kind = HANDLED;
+	bool is_known = false;
 
 	for (size_t i = 0; i < FUNCTION_COUNT; i++)
-		if (is_version_of(functions[i].name, name, length) && functions[i].kind > kind)
-			kind = functions[i].kind;
+		if (is_version_of(functions[i].name, name, length)) {
+			is_known = true;
+			kind = functions[i].kind > kind ? functions[i].kind : kind;
+		}
+	if (!is_known)
+		return kind_of_unknown(name);
 	return kind == HANDLED ? FLUSHES : kind;
 }
 
@@ -177,7 +188,7 @@ static void *replace_exported(const char *name, void *real)
 	for (size_t i = 0; i < FUNCTION_COUNT; i++)
 		if (!strcmp(functions[i].name, name))
 			return stub_for(name, functions[i].kind, real);
-	return stub_for(name, FLUSHES, real);
+	return stub_for(name, kind_of_unknown(name), real);
 }
 
 static bool is_driver_name(const char *name)
@@ -190,7 +201,7 @@ void *try_dlsym(void *library, const char *name)
 	void *real;
 
 	if (!name || !is_driver_name(name) || !process_is_wanted() || library == (void *)-1l /* RTLD_NEXT */) {
-		driver_dlsym(NULL, ""); /* so that there is one to go on to */
+		driver_find_dlsym(); /* so that there is one to go on to */
 		return NULL;
 	}
 	real = driver_dlsym(library, name);
