@@ -43,6 +43,7 @@ endif
 NVCC       ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 CUDA_HOME  ?= $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
 CUPTI_H    := $(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h))
+CUDA_H     := $(wildcard $(CUDA_HOME)/include/cuda.h)
 CUDA_FLAGS := $(foreach d,$(sort $(CUDA_HOME)/include $(dir $(CUPTI_H))),-isystem $d) -isystem $(CURDIR)/collector/compat
 # sm_80 (Ampere) and sm_90 (Hopper) machine code, and PTX, which the driver compiles for what comes after: 8 KB and no
 # time of its own.  -rdc for launches from the device; the driver links PTX of several objects when it loads them.
@@ -56,6 +57,9 @@ analyzer_o := $(analyzer_c:%.c=$(BUILD)/%.o)
 library_o  := $(filter-out $(BUILD)/analyzer/main.o,$(analyzer_o))
 collector_c := $(wildcard collector/*.c collector/*/*.c)
 collector_o := $(collector_c:%.c=$(BUILD)/%.o)
+# Its stubs are written for this machine's instructions; sanitizers call dlsym, which it replaces, before they have started.
+try_c      := $(if $(CUDA_H),$(if $(filter x86_64,$(shell uname -m)),$(if $(SANITIZE),,$(wildcard try/*.c))))
+try_o      := $(try_c:%.c=$(BUILD)/%.o)
 workload_cu := $(filter-out workloads/workload.cu,$(wildcard workloads/*.cu))
 workload_py := $(filter-out workloads/workload.py,$(wildcard workloads/*.py))
 # Those in Python need no toolkit: they are built always.
@@ -66,6 +70,7 @@ ceilings   := $(ceiling_cu:workloads/ceilings/%.cu=$(BUILD)/lib/rooflinectl/ceil
 
 binary    := $(BUILD)/bin/rooflinectl
 collector := $(BUILD)/lib/librooflinecollector.so
+try       := $(if $(try_c),$(BUILD)/lib/librooflinetry.so)
 shared    := $(BUILD)/share/rooflinectl
 # Those that analyzer/cmd/demo.c reads; tests and documents read tests/recordings itself.
 demo_recordings := $(addprefix tests/recordings/,graph_chain.naive.roofline graph_chain.graph.roofline \
@@ -80,10 +85,11 @@ clang_runtime   = $(if $(wildcard $(shell clang -print-file-name=libclang_rt.ubs
 check_packages  = libcmocka-dev bats:bats zstd:zstd procps:pkill perl:prove python3:python3 clang-format:clang-format \
 		  clang-tidy:clang-tidy clang:clang $(clang_runtime) cppcheck:cppcheck lowdown:lowdown groff-base:groff zstd:zstd
 
-.PHONY: all analyzer collector workloads
-all: analyzer $(python_workloads) $(if $(CUPTI_H),collector) $(if $(NVCC),workloads)
+.PHONY: all analyzer collector try workloads
+all: analyzer $(python_workloads) $(if $(CUPTI_H),collector) try $(if $(NVCC),workloads)
 analyzer: $(binary) $(shared)/.stamp
 collector: $(collector)
+try: $(try)
 workloads: $(workloads) $(ceilings)
 
 # ---- what make does not see ----
@@ -91,7 +97,7 @@ workloads: $(workloads) $(ceilings)
 # made with the old ones is made anew, and nothing stays of a source that is gone.
 $(BUILD)/.flags:      export STAMP = $(CC) $(ALL_CFLAGS) $(BLOCKS) $(LDFLAGS) $(CUDA_FLAGS)
 $(BUILD)/.nvcc_flags: export STAMP = $(NVCC) $(NVCCFLAGS) $(GENCODE)
-$(BUILD)/.sources:    export STAMP = $(analyzer_o) $(collector_o) $(mock_app_o) $(mock_o) $(shared_files)
+$(BUILD)/.sources:    export STAMP = $(analyzer_o) $(collector_o) $(try_o) $(mock_app_o) $(mock_o) $(shared_files)
 # Of a checkout; --version tells it.
 $(BUILD)/.commit:     export STAMP = $(shell git describe --always --dirty 2>/dev/null)
 $(BUILD)/.flags $(BUILD)/.nvcc_flags $(BUILD)/.sources $(BUILD)/.commit: FORCE
@@ -133,6 +139,15 @@ demangler := -Wl,--exclude-libs,libstdc++.a -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic
 $(collector): $(collector_o) $(BUILD)/.sources
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZER) -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete -o $@ $(inputs) $(LDFLAGS) $(demangler) -ldl -lpthread
+
+# ---- try: what is preloaded to try a strategy ----
+$(BUILD)/try/%.o: try/%.c $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -fvisibility=hidden $(CUDA_FLAGS) -Itry -c $< -o $@
+
+$(BUILD)/lib/librooflinetry.so: $(try_o) $(BUILD)/.sources
+	@mkdir -p $(@D)
+	$(CC) -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete -o $@ $(inputs) $(LDFLAGS) -ldl -lpthread
 
 # ---- workloads ----
 # The runner, which takes longer to compile than most workloads, is compiled once.
@@ -189,7 +204,7 @@ $(BUILD)/tests/gpu/%: tests/gpu/%.c $(BUILD)/.flags
 # The driver's library is linked from the toolkit's stub and found at run time.
 $(BUILD)/tests/gpu/driver_api: LIBCUDA = -L$(CUDA_HOME)/lib64/stubs -lcuda
 
--include $(analyzer_o:.o=.d) $(collector_o:.o=.d)
+-include $(analyzer_o:.o=.d) $(collector_o:.o=.d) $(try_o:.o=.d)
 
 # ---- tests: everything that `make check` and tests/run need, built from tests/ ----
 unit_c      := $(wildcard tests/unit/test_*.c)
@@ -201,7 +216,8 @@ mock_app_c  := $(if $(CUPTI_H),$(wildcard tests/collector/mock_app_*.c))
 mock_app_o  := $(mock_app_c:%.c=$(BUILD)/%.o)
 every_chip  := $(if $(CUPTI_H),$(BUILD)/tests/collector/every_chip.o)
 tool_c      := $(wildcard tests/tools/*.c) \
-	       $(if $(CUPTI_H),$(filter-out $(mock_app_c) %/every_chip.c,$(wildcard tests/collector/*.c)))
+	       $(if $(CUPTI_H),$(filter-out $(mock_app_c) %/every_chip.c,$(wildcard tests/collector/*.c))) \
+	       $(if $(try_c),$(wildcard tests/try/*.c))
 tool_lib_c  := $(foreach c,$(tool_c),$(if $(filter lib%,$(notdir $c)),$c))
 tool_lib    := $(tool_lib_c:%.c=$(BUILD)/%.so)
 tools       := $(patsubst %.c,$(BUILD)/%,$(filter-out $(tool_lib_c),$(tool_c)))
@@ -210,7 +226,7 @@ mock_o      := $(patsubst %.c,$(BUILD)/%.o,$(if $(CUPTI_H),$(wildcard tests/coll
 mock_old_o  := $(filter-out %/sample_cupti.o %/sample_gpu.o %/sample_values.o,$(mock_o))
 mock_bare_o := $(filter-out %/counters.o %/ranges.o %/launches.o,$(mock_old_o))
 mocks       := $(if $(mock_o),$(patsubst %,$(BUILD)/tests/collector/libcupti_%.so,mock nosampling bare))
-bats        := $(wildcard tests/cli/*.bats tests/collector/*.bats)
+bats        := $(wildcard tests/cli/*.bats tests/collector/*.bats) $(if $(try_c),$(wildcard tests/try/*.bats))
 # A link to a .bats file in another build folder: its place tells tests/run which build to test.
 bats_links  := $(if $(filter-out build,$(BUILD)),$(bats:%=$(BUILD)/%))
 library     := $(BUILD)/libanalyzer.a
@@ -232,7 +248,7 @@ $(library): $(library_o) $(BUILD)/.sources
 
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(if $(filter tests/collector/%,$<),$(CUDA_FLAGS)) -Icollector -Ianalyzer -I. -c $< -o $@
+	$(CC) $(ALL_CFLAGS) $(if $(filter tests/collector/% tests/try/%,$<),$(CUDA_FLAGS)) -Icollector -Ianalyzer -I. -c $< -o $@
 
 $(unit_library): $(library_o) $(BUILD)/.sources
 	$(CC) $(SANITIZER) -shared -Wl,-soname,$(@F) -o $@ $(inputs) $(LDFLAGS) $(ANALYZER_LIBS)
@@ -284,7 +300,7 @@ undefined := $(BUILD)/undefined
 clang_tests := tests/cli/undefined.bats tests/cli/fuzz.bats tests/unit/test_scaling
 lint      := $(wildcard tests/lint/*.sh)
 golden    := $(wildcard tests/golden/*.txt)
-sources    = $(shell find analyzer $(wildcard collector include workloads tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+sources    = $(shell find analyzer $(wildcard collector try include workloads tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 # Longest first, so that both cores have work to the end: clang-tidy and the collector against its stand-in.
 slow      := tests/lint/tidy.sh tests/collector/sampling.bats tests/cli/recordings.bats \
 	     tests/collector/real_cupti.bats tests/collector/counters.bats tests/lint/contributing_test.sh
@@ -319,7 +335,7 @@ check: setup-check ## every test that needs no GPU, plain and with ASan and UBSa
 		$(units) $(unit_c:%.c=$(sanitized)/%)))
 
 check-changed: setup-check ## the tests of the files that differ from HEAD alone, or from BASE=COMMIT
-	$(MAKE) $(parallel) --no-print-directory analyzer tests $(if $(CUPTI_H),collector)
+	$(MAKE) $(parallel) --no-print-directory analyzer tests try $(if $(CUPTI_H),collector)
 	files=$$(BUILD=$(BUILD) tests/changed $(BASE)); [ -z "$$files" ] || $(call prove,$$files)
 
 # FUZZ_S=600 for each target; TARGETS="recording names" for these alone.

@@ -1,0 +1,91 @@
+/*
+ * try.h - what `rooflinectl try` and the library that it preloads must agree on, once.
+ *
+ * The command sets the variables; librooflinetry.so (try/) reads them, and writes at the end of each process what it
+ * reached into a file of its own: ROOFLINE_TRY_OUTPUT, a dot, the process id.  The file begins with the line `name,value`;
+ * the rows are those of TRY_COUNTS, then `passed:REASON` for each reason why a call was not put off, then `flush:FUNCTION`
+ * for each driver function before which what was put off had to be given to the GPU.  Rows that are 0 are left out, but
+ * for those of TRY_COUNTS.
+ *
+ * To add a row: one COUNT or REASON row here, and where try/ counts it.
+ */
+#ifndef ROOFLINE_TRY_H
+#define ROOFLINE_TRY_H
+
+#define TRY_LIBRARY "librooflinetry.so"
+
+/* VARIABLE(constant, name, meaning) */
+#define TRY_VARIABLES(VARIABLE)                                             \
+	VARIABLE(TRY_ENV_STRATEGIES, "ROOFLINE_TRY",                        \
+		 "strategies, by commas: graph, pool, pinned, fewer-waits") \
+	VARIABLE(TRY_ENV_ALWAYS, "ROOFLINE_TRY_ALWAYS",                     \
+		 "1: it does not step aside where it does not pay, for tests") \
+	VARIABLE(TRY_ENV_OUTPUT, "ROOFLINE_TRY_OUTPUT",                     \
+		 "each process writes what was reached into this file, a dot and its id")
+
+#define TRY_CONSTANT(constant, name, meaning) constant,
+enum try_variable { TRY_VARIABLES(TRY_CONSTANT) TRY_VARIABLE_COUNT };
+
+/* STRATEGY(constant, name, meaning) */
+#define TRY_STRATEGIES(STRATEGY)                                                          \
+	STRATEGY(TRY_GRAPH, "graph",                                                      \
+		 "launches, memsets and device copies that come again as CUDA graphs")    \
+	STRATEGY(TRY_POOL, "pool", "memory that was freed is kept and given out again")   \
+	STRATEGY(TRY_PINNED, "pinned", "copies of pageable memory through pinned memory") \
+	STRATEGY(TRY_FEWER_WAITS, "fewer-waits",                                          \
+		 "waits that nothing on the host can notice are left out")
+
+enum try_strategy { TRY_STRATEGIES(TRY_CONSTANT) TRY_STRATEGY_COUNT };
+
+/* COUNT(constant, name, meaning) */
+#define TRY_COUNTS(COUNT)                                                                       \
+	COUNT(TRY_LAUNCHES_SEEN, "launches_seen", "launches of kernels that the program made")  \
+	COUNT(TRY_LAUNCHES_DEFERRED, "launches_deferred", "of these, those that were put off")  \
+	COUNT(TRY_OTHERS_DEFERRED, "others_deferred",                                           \
+	      "memsets and device copies that were put off")                                    \
+	COUNT(TRY_GRAPH_LAUNCHES, "graph_launches",                                             \
+	      "graphs that were launched for what was put off")                                 \
+	COUNT(TRY_GRAPH_NODES, "graph_nodes",                                                   \
+	      "launches, memsets and copies that these graphs contained")                       \
+	COUNT(TRY_NODES_SET, "graph_nodes_set", "of these, those whose parameters had changed") \
+	COUNT(TRY_INSTANTIATED, "graphs_instantiated", "graphs that were made")                 \
+	COUNT(TRY_TIMER_FLUSHES, "timer_flushes", "times that nothing was called for a while")  \
+	COUNT(TRY_COPIES_PINNED, "copies_pinned",                                               \
+	      "copies of pageable memory that went through pinned memory")                      \
+	COUNT(TRY_ALLOCATIONS_POOLED, "allocations_pooled",                                     \
+	      "allocations that were answered from kept memory")                                \
+	COUNT(TRY_WAITS_LEFT_OUT, "waits_left_out", "waits that were left out")                 \
+	COUNT(TRY_LATE_ERRORS, "late_errors",                                                   \
+	      "errors that a launch would have returned, and a later call did")                 \
+	COUNT(TRY_STEPPED_ASIDE, "stepped_aside", "1: it cost more than it saved, and stopped")
+
+enum try_count { TRY_COUNTS(TRY_CONSTANT) TRY_COUNT_COUNT };
+
+#define TRY_PASSED "passed:"
+#define TRY_FLUSH "flush:"
+
+/* REASON(constant, name, meaning): why a launch, a memset or a copy was passed on at once */
+#define TRY_REASONS(REASON)                                                                     \
+	REASON(TRY_CAPTURE, "capture", "the program captures a stream")                         \
+	REASON(TRY_FIRST_TIME, "first_time", "whether the driver accepts it was not known yet") \
+	REASON(TRY_ATTRIBUTES, "attributes", "launched with attributes")                        \
+	REASON(TRY_PACKED, "packed_parameters", "its parameters came packed")                   \
+	REASON(TRY_UNKNOWN_PARAMETERS, "unknown_parameters",                                    \
+	       "the driver does not tell their sizes")                                          \
+	REASON(TRY_LARGE_PARAMETERS, "large_parameters", "more parameters than are kept")       \
+	REASON(TRY_LIMITS, "limits", "grid or block beyond what any GPU takes")                 \
+	REASON(TRY_STREAM, "stream",                                                            \
+	       "a stream with a priority, attributes, or of another context")                   \
+	REASON(TRY_CONTEXT, "context", "no context, or one whose streams are not known")        \
+	REASON(TRY_NOT_LAUNCH_BOUND, "not_launch_bound",                                        \
+	       "the program does not launch often enough here")                                 \
+	REASON(TRY_COMPARING, "comparing", "to measure how fast the program is without")        \
+	REASON(TRY_REFUSED, "refused", "the driver makes no graph of it")                       \
+	REASON(TRY_NO_MEMORY, "no_memory", "no memory to keep it")                              \
+	REASON(TRY_FORKED, "forked", "a child process without exec")                            \
+	REASON(TRY_ASIDE, "stepped_aside", "the library had stepped aside")
+
+enum try_reason { TRY_REASONS(TRY_CONSTANT) TRY_REASON_COUNT };
+#undef TRY_CONSTANT
+
+#endif

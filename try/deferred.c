@@ -1,0 +1,357 @@
+#define _GNU_SOURCE
+#include "deferred.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "counts.h"
+#include "driver.h"
+#include "graphs.h"
+#include "process.h"
+#include "queue.h"
+#include "streams.h"
+#include "stubs.h"
+#include "timer.h"
+#include "worth.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* This thread holds the lock: what the driver calls back for goes straight on. */
+static __thread bool is_inside __attribute__((tls_model("initial-exec")));
+
+static struct item items[QUEUE_MAX];
+static unsigned count; /* what try_pending tells others */
+static _Alignas(64) unsigned char bytes[QUEUE_BYTES];
+static size_t bytes_used;
+static CUcontext context; /* of all items */
+static unsigned long changes, changes_seen;
+static CUresult late_error;
+static int captures;
+static int stopped = TRY_REASON_COUNT; /* why nothing is put off any more */
+
+static void enter(void)
+{
+	pthread_mutex_lock(&lock);
+	is_inside = true;
+}
+
+static void leave(void)
+{
+	is_inside = false;
+	pthread_mutex_unlock(&lock);
+}
+
+/* What the stubs look at. */
+static void tell_pending(void)
+{
+	__atomic_store_n(&try_pending, (int)count + worth_is_comparing(), __ATOMIC_RELEASE);
+}
+
+static void note_error(CUresult result)
+{
+	if (result == CUDA_SUCCESS || late_error != CUDA_SUCCESS)
+		return;
+	late_error = result;
+	counts_add(TRY_LATE_ERRORS, 1);
+}
+
+static void run_by_streams(unsigned until)
+{
+	for (unsigned from = 0, to; from < until; from = to) {
+		for (to = from + 1; to < until && items[to].stream == items[from].stream;)
+			to++;
+		note_error(graphs_run(items + from, to - from, context));
+	}
+}
+
+static void keep_rest(unsigned until)
+{
+	const unsigned char *first = until < count ? items[until].parameters : bytes + bytes_used;
+	size_t gone = (size_t)(first - bytes);
+
+	memmove(bytes, first, bytes_used - gone);
+	memmove(items, items + until, (count - until) * sizeof(items[0]));
+	count -= until;
+	bytes_used -= gone;
+	for (unsigned i = 0; i < count; i++)
+		items[i].parameters -= gone;
+}
+
+/* Gives the first ones to the driver, in the context in which they were launched. */
+static void flush_until(unsigned until)
+{
+	const struct driver *driver = driver_open();
+	CUcontext current = NULL;
+	CUresult result = CUDA_SUCCESS;
+
+	if (!count)
+		return;
+	changes++;
+	driver->get_current(&current);
+	if (current != context)
+		result = driver->push_current(context);
+	if (result == CUDA_SUCCESS)
+		run_by_streams(until);
+	if (current != context && result == CUDA_SUCCESS)
+		driver->pop_current(&current);
+	note_error(result);
+	keep_rest(until);
+	tell_pending();
+}
+
+static bool is_same_launch(const struct item *a, const struct item *b)
+{
+	return a->kernel == b->kernel && a->stream == b->stream;
+}
+
+/* Where the queue begins again, as late as possible: what repeats is then cut at the same place each time. */
+static unsigned find_repetition(void)
+{
+	for (unsigned i = count - 2; i > count / 2; i--)
+		if (is_same_launch(&items[i], &items[0]) && is_same_launch(&items[i + 1], &items[1]))
+			return i;
+	return count;
+}
+
+static bool is_possible(const struct shape *shape)
+{
+	return shape->grid[0] && shape->grid[1] && shape->grid[2] && shape->grid[0] <= 0x7fffffff &&
+	       shape->grid[1] <= 0xffff && shape->grid[2] <= 0xffff;
+}
+
+static enum try_reason why_not_now(const struct launch *launch, struct kernel **kernel, CUcontext *current)
+{
+	enum worth worth;
+
+	if (captures)
+		return TRY_CAPTURE;
+	worth = worth_of_launch();
+	if (worth != WORTH_IT)
+		return worth == WORTH_COMPARING ? TRY_COMPARING : TRY_NOT_LAUNCH_BOUND;
+	if (driver_open()->get_current(current) != CUDA_SUCCESS || !*current)
+		return TRY_CONTEXT;
+	if (!streams_is_plain(launch->stream, *current))
+		return TRY_STREAM;
+	*kernel = kernels_find(launch->function, *current);
+	if (!*kernel)
+		return TRY_NO_MEMORY;
+	if ((*kernel)->refused != TRY_REASON_COUNT)
+		return (*kernel)->refused;
+	if ((*kernel)->parameter_count && !launch->parameters)
+		return TRY_PACKED;
+	if ((*kernel)->parameter_bytes > QUEUE_BYTES / 4)
+		return TRY_LARGE_PARAMETERS;
+	if (!is_possible(&launch->shape))
+		return TRY_LIMITS;
+	return kernel_accepts(*kernel, &launch->shape) ? TRY_REASON_COUNT : TRY_FIRST_TIME;
+}
+
+static void make_room(size_t more, CUcontext current)
+{
+	if (count == QUEUE_MAX)
+		flush_until(find_repetition());
+	if (count && (context != current || bytes_used + more > QUEUE_BYTES))
+		flush_until(count);
+}
+
+static void append(const struct launch *launch, struct kernel *kernel, CUcontext current)
+{
+	size_t size = (kernel->parameter_bytes + 63) & ~(size_t)63;
+	struct item *item;
+
+	make_room(size, current);
+	context = current;
+	item = &items[count++];
+	*item = (struct item){kernel, launch->stream, launch->shape, bytes + bytes_used};
+	for (unsigned i = 0; i < kernel->parameter_count; i++)
+		memcpy(bytes + bytes_used + kernel->parameters[i].offset, launch->parameters[i],
+		       kernel->parameters[i].bytes);
+	bytes_used += size;
+	changes++;
+	counts_add(TRY_LAUNCHES_DEFERRED, 1);
+	tell_pending();
+}
+
+static enum try_reason put(const struct launch *launch, enum try_reason known)
+{
+	struct kernel *kernel = NULL;
+	CUcontext current = NULL;
+	enum try_reason reason = known != TRY_REASON_COUNT ? known : why_not_now(launch, &kernel, &current);
+
+	counts_add(TRY_LAUNCHES_SEEN, 1);
+	if (reason == TRY_REASON_COUNT) {
+		append(launch, kernel, current);
+		timer_start();
+	} else {
+		flush_until(count);
+		counts_add_passed(reason);
+	}
+	return reason;
+}
+
+bool deferred_put(const struct launch *launch, enum try_reason known, enum try_reason *reason, CUresult *late)
+{
+	*reason = __atomic_load_n(&stopped, __ATOMIC_RELAXED);
+	if (is_inside)
+		return false;
+	if (*reason == TRY_REASON_COUNT && !(process_wants(TRY_GRAPH) && driver_open()->is_complete))
+		deferred_stop(*reason = TRY_UNKNOWN_PARAMETERS);
+	if (*reason != TRY_REASON_COUNT) {
+		counts_add(TRY_LAUNCHES_SEEN, 1);
+		counts_add_passed(*reason);
+		return false;
+	}
+	enter();
+	*reason = put(launch, known);
+	*late = late_error;
+	if (*reason == TRY_REASON_COUNT)
+		late_error = CUDA_SUCCESS;
+	leave();
+	return *reason == TRY_REASON_COUNT;
+}
+
+void deferred_accept(const struct launch *launch)
+{
+	CUcontext current;
+	struct kernel *kernel;
+
+	enter();
+	if (driver_open()->get_current(&current) == CUDA_SUCCESS) {
+		kernel = kernels_find(launch->function, current);
+		if (kernel)
+			kernel_accept(kernel, &launch->shape);
+	}
+	leave();
+}
+
+static void forget(void)
+{
+	graphs_forget();
+	kernels_forget();
+	streams_forget();
+}
+
+static void step_aside(void)
+{
+	counts_add(TRY_STEPPED_ASIDE, 1);
+	deferred_stop(TRY_ASIDE);
+}
+
+void deferred_forget(void)
+{
+	if (is_inside)
+		return;
+	enter();
+	flush_until(count);
+	forget();
+	leave();
+}
+
+void deferred_before(unsigned stub, enum function_kind kind)
+{
+	bool is_too_slow;
+
+	if (is_inside)
+		return;
+	enter();
+	if (count) {
+		flush_until(count);
+		counts_add_flush(stub);
+	}
+	if (kind == FORGETS)
+		forget();
+	if (kind == RENAMES)
+		streams_forget();
+	is_too_slow = stopped == TRY_REASON_COUNT && worth_at_boundary(stub);
+	tell_pending();
+	leave();
+	if (kind == STOPS)
+		deferred_stop(TRY_STREAM);
+	if (is_too_slow)
+		step_aside();
+}
+
+void deferred_begin_capture(void)
+{
+	if (is_inside)
+		return;
+	enter();
+	flush_until(count);
+	captures++;
+	leave();
+}
+
+void deferred_end_capture(void)
+{
+	if (is_inside)
+		return;
+	enter();
+	if (captures)
+		captures--;
+	leave();
+}
+
+void deferred_stop(enum try_reason reason)
+{
+	int none = TRY_REASON_COUNT;
+
+	if (is_inside) {
+		__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		return;
+	}
+	enter();
+	flush_until(count);
+	__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	__atomic_store_n(&try_pending, 0, __ATOMIC_RELEASE);
+	leave();
+}
+
+bool deferred_flush_if_quiet(void)
+{
+	bool had_any;
+
+	if (pthread_mutex_trylock(&lock) != 0)
+		return true;
+	is_inside = true;
+	had_any = count;
+	if (count && changes == changes_seen) {
+		flush_until(count);
+		counts_add(TRY_TIMER_FLUSHES, 1);
+	}
+	changes_seen = changes;
+	leave();
+	return had_any;
+}
+
+void deferred_end(void)
+{
+	deferred_stop(TRY_ASIDE);
+}
+
+/* The driver itself may make a process while this library has called it. */
+void deferred_before_fork(void)
+{
+	if (!is_inside)
+		pthread_mutex_lock(&lock);
+}
+
+void deferred_after_fork(void)
+{
+	if (!is_inside)
+		pthread_mutex_unlock(&lock);
+}
+
+/* The driver does not work in the child of a process that used it. */
+void deferred_forked(void)
+{
+	bool was_used = changes;
+
+	count = 0;
+	bytes_used = 0;
+	try_pending = 0;
+	if (was_used)
+		stopped = TRY_FORKED;
+	counts_reset();
+	worth_reset();
+	timer_forked();
+	deferred_after_fork();
+}

@@ -1,0 +1,54 @@
+/*
+ * deferred.h - launches that were put off, in the order in which the program made them, and when they are given to the driver.
+ *
+ * One queue for all threads, under one lock: what a thread launched before it told another one to go on is before what that
+ * one does.  Whatever could notice calls deferred_before() first.  try_pending falls to 0 only after the driver has it all.
+ */
+#ifndef ROOFLINE_TRY_DEFERRED_H
+#define ROOFLINE_TRY_DEFERRED_H
+
+#include <cuda.h>
+#include <stdbool.h>
+
+#include "functions.h"
+#include "kernels.h"
+
+struct launch {
+	CUfunction function;
+	CUstream stream;
+	void **parameters;
+	struct shape shape;
+};
+
+/* Puts a launch off and returns true, or says why it must be made now: known, when that is a reason, or what is found.  late
+ * is what an earlier launch would have returned, where the driver refused that when it was made. */
+bool deferred_put(const struct launch *launch, enum try_reason known, enum try_reason *reason, CUresult *late);
+
+/* The driver took such a launch. */
+void deferred_accept(const struct launch *launch);
+
+/* Before the function in front of which the stub stands is called. */
+void deferred_before(unsigned stub, enum function_kind kind);
+
+/* Gives everything to the driver; what is known of kernels and graphs may not hold any more. */
+void deferred_forget(void);
+
+/* Between these nothing is put off. */
+void deferred_begin_capture(void);
+void deferred_end_capture(void);
+
+/* From now on nothing is put off. */
+void deferred_stop(enum try_reason reason);
+
+/* For the timer: gives everything to the driver when nothing was put off since the last call.  Whether there was anything. */
+bool deferred_flush_if_quiet(void);
+
+/* At the end of the process: everything is given to the driver, and nothing is put off any more. */
+void deferred_end(void);
+
+/* Around a fork, and in the child. */
+void deferred_before_fork(void);
+void deferred_after_fork(void);
+void deferred_forked(void);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * driver.h - the driver's own functions, as this library calls them: never through its wrappers.
+ */
+#ifndef ROOFLINE_TRY_DRIVER_H
+#define ROOFLINE_TRY_DRIVER_H
+
+#include <cuda.h>
+#include <stdbool.h>
+
+/* CALL(member, declaration in cuda.h, exported name).  With a driver that lacks one nothing is put off. */
+#define DRIVER_CALLS(CALL)                                                             \
+	CALL(launch, cuLaunchKernel, "cuLaunchKernel")                                 \
+	CALL(launch_ptsz, cuLaunchKernel, "cuLaunchKernel_ptsz")                       \
+	CALL(launch_ex, cuLaunchKernelEx, "cuLaunchKernelEx")                          \
+	CALL(launch_ex_ptsz, cuLaunchKernelEx, "cuLaunchKernelEx_ptsz")                \
+	CALL(begin_capture, cuStreamBeginCapture, "cuStreamBeginCapture_v2")           \
+	CALL(begin_capture_ptsz, cuStreamBeginCapture, "cuStreamBeginCapture_v2_ptsz") \
+	CALL(begin_capture_to_graph, cuStreamBeginCaptureToGraph, "cuStreamBeginCaptureToGraph") \
+	CALL(begin_capture_to_graph_ptsz, cuStreamBeginCaptureToGraph, "cuStreamBeginCaptureToGraph_ptsz") \
+	CALL(end_capture, cuStreamEndCapture, "cuStreamEndCapture")                    \
+	CALL(end_capture_ptsz, cuStreamEndCapture, "cuStreamEndCapture_ptsz")          \
+	CALL(get_proc_address, cuGetProcAddress, "cuGetProcAddress_v2")                \
+	CALL(get_current, cuCtxGetCurrent, "cuCtxGetCurrent")                          \
+	CALL(push_current, cuCtxPushCurrent, "cuCtxPushCurrent_v2")                    \
+	CALL(pop_current, cuCtxPopCurrent, "cuCtxPopCurrent_v2")                       \
+	CALL(kernel_parameter, cuKernelGetParamInfo, "cuKernelGetParamInfo")           \
+	CALL(function_parameter, cuFuncGetParamInfo, "cuFuncGetParamInfo")             \
+	CALL(kernel_function, cuKernelGetFunction, "cuKernelGetFunction")              \
+	CALL(function_attribute, cuFuncGetAttribute, "cuFuncGetAttribute")             \
+	CALL(kernel_attribute, cuKernelGetAttribute, "cuKernelGetAttribute")           \
+	CALL(set_function_attribute, cuFuncSetAttribute, "cuFuncSetAttribute")         \
+	CALL(set_kernel_attribute, cuKernelSetAttribute, "cuKernelSetAttribute")       \
+	CALL(stream_context, cuStreamGetCtx, "cuStreamGetCtx")                         \
+	CALL(stream_priority, cuStreamGetPriority, "cuStreamGetPriority")              \
+	CALL(graph_create, cuGraphCreate, "cuGraphCreate")                             \
+	CALL(graph_destroy, cuGraphDestroy, "cuGraphDestroy")                          \
+	CALL(add_kernel, cuGraphAddKernelNode, "cuGraphAddKernelNode_v2")              \
+	CALL(set_kernel, cuGraphExecKernelNodeSetParams, "cuGraphExecKernelNodeSetParams_v2") \
+	CALL(instantiate, cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags")  \
+	CALL(graph_launch, cuGraphLaunch, "cuGraphLaunch")                             \
+	CALL(exec_destroy, cuGraphExecDestroy, "cuGraphExecDestroy")
+
+struct driver {
+#define DRIVER_MEMBER(member, declared, exported) __typeof__(declared) *member;
+	DRIVER_CALLS(DRIVER_MEMBER)
+#undef DRIVER_MEMBER
+	void *library;
+	/* These not every version of cuda.h declares. */
+	CUresult(CUDAAPI *create_context_v3)(CUcontext *, void *, int, unsigned, CUdevice);
+	CUresult(CUDAAPI *create_context_v4)(CUcontext *, void *, unsigned, CUdevice);
+	bool is_complete; /* none of DRIVER_CALLS is missing */
+};
+
+/* The driver, opened at the first call; its library is NULL where there is none. */
+const struct driver *driver_open(void);
+
+/* What the driver exports by this name, or NULL. */
+void *driver_symbol(const char *exported);
+
+/* The C library's dlsym, not ours. */
+void *driver_dlsym(void *library, const char *name);
+
+/* Finds it, for the stub that goes on to it. */
+void driver_find_dlsym(void);
+
+#endif

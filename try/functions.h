@@ -1,0 +1,33 @@
+/*
+ * functions.h - every function of the driver, one row each: what it may observe.
+ *
+ * What was put off must be done before anything that could tell.  A function that is in no row FLUSHES; so does each that
+ * cuda.h declares but for those of which this is certain:
+ *
+ *   ASKS     neither sees nor changes what the GPU does: it is called without flushing
+ *   FLUSHES  what was put off is given to the driver first
+ *   RENAMES  the same, and handles of streams may stand for other ones afterwards
+ *   FORGETS  the same, and what is known of kernels, streams and graphs may not hold any more
+ *   STOPS    the same, and from then on nothing is put off: launches would need what we do not keep
+ *   HANDLED  has a function of its own, a row in handlers.h
+ *
+ * tests/try/functions.bats compares the rows with what cuda.h declares and what libcuda.so exports.  All versions of a
+ * function (_v2, _ptsz) need their row: programs that are linked with libcuda.so call them by these names.
+ */
+#ifndef ROOFLINE_TRY_FUNCTIONS_H
+#define ROOFLINE_TRY_FUNCTIONS_H
+
+#include "functions_graphs.h"
+#include "functions_memory.h"
+#include "functions_programs.h"
+
+/* FUNCTION(name, kind) */
+#define TRY_FUNCTIONS(FUNCTION)        \
+	TRY_FUNCTIONS_GRAPHS(FUNCTION) \
+	TRY_FUNCTIONS_MEMORY(FUNCTION) \
+	TRY_FUNCTIONS_PROGRAMS(FUNCTION)
+
+/* The more is to be done before it, the later. */
+enum function_kind { HANDLED, ASKS, FLUSHES, RENAMES, FORGETS, STOPS };
+
+#endif

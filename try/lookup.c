@@ -1,0 +1,233 @@
+/*
+ * lookup.c - a program that looks up a function of the driver gets one of ours.
+ *
+ * libcudart, static or shared, and other libraries find the driver's functions by cuGetProcAddress, which they find by
+ * dlsym; programs that are linked with libcuda.so call the names that stubs.c exports.  dlvsym is left alone: libcuda.so
+ * gives its functions no versions.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "counts.h"
+#include "deferred.h"
+#include "driver.h"
+#include "handlers.h"
+#include "launches.h"
+#include "lookup.h"
+#include "process.h"
+#include "stubs.h"
+
+struct function {
+	const char *name;
+	enum function_kind kind;
+};
+
+#define FUNCTION_ROW(name, kind) {name, kind},
+static const struct function functions[] = {TRY_FUNCTIONS(FUNCTION_ROW)};
+#undef FUNCTION_ROW
+
+struct handler {
+	const char *name, *exported;
+	int version;
+	bool is_per_thread;
+	void *function;
+};
+
+static const struct handler handlers[] = {
+#define HANDLER_ROW(name, version, exported, function) {name, exported, version, false, (void *)function},
+#define STREAM_HANDLER_ROW(name, version, exported, function)    \
+	HANDLER_ROW(name, version, exported, function)           \
+	{name, exported "_ptsz", version, true, (void *)function##_ptsz},
+	TRY_HANDLERS(HANDLER_ROW, STREAM_HANDLER_ROW)
+#undef HANDLER_ROW
+#undef STREAM_HANDLER_ROW
+};
+
+enum { FUNCTION_COUNT = sizeof(functions) / sizeof(functions[0]) };
+enum { HANDLER_COUNT = sizeof(handlers) / sizeof(handlers[0]) };
+
+/* What a stub stands in front of. */
+struct stub {
+	const char *name;
+	enum function_kind kind;
+};
+
+static struct stub stubs[STUBS_COUNT];
+static unsigned stubs_used = STUBS_ROWS;
+static pthread_mutex_t stubs_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static CUresult CUDAAPI not_found(void)
+{
+	return CUDA_ERROR_NOT_FOUND;
+}
+
+const char *lookup_stub_name(unsigned stub)
+{
+	return stub < STUBS_ROWS ? functions[stub - 1].name : stubs[stub].name;
+}
+
+static enum function_kind stub_kind(unsigned stub)
+{
+	return stub < STUBS_ROWS ? functions[stub - 1].kind : stubs[stub].kind;
+}
+
+void *try_resolve(unsigned stub)
+{
+	void *found = driver_symbol(functions[stub - 1].name);
+
+	if (process_is_wanted())
+		process_start();
+	try_always[stub] = process_is_wanted() && functions[stub - 1].kind > FLUSHES;
+	__atomic_store_n(&try_targets[stub], found ? found : (void *)not_found, __ATOMIC_RELEASE);
+	if (try_always[stub])
+		try_before(stub);
+	return try_targets[stub];
+}
+
+void *try_before(unsigned stub)
+{
+	deferred_before(stub, stub_kind(stub));
+	if (try_targets[stub] == (void *)try_unresolved)
+		return try_resolve(stub);
+	return try_targets[stub];
+}
+
+/* Whether an exported name is a version of the function: cuMemAlloc, cuMemAlloc_v2, cuMemAlloc_ptsz. */
+static bool is_version_of(const char *exported, const char *name, size_t length)
+{
+	return !strncmp(exported, name, length) &&
+	       (!exported[length] || !strncmp(exported + length, "_v", 2) || !strncmp(exported + length, "_pt", 3));
+}
+
+/* Of a function that is in no row: what begins a capture cannot be followed. */
+static enum function_kind kind_of_unknown(const char *name)
+{
+	return strstr(name, "Capture") ? STOPS : FLUSHES;
+}
+
+/* Which of its versions cuGetProcAddress gave is not known: what all of them need. */
+static enum function_kind kind_of_versions(const char *name)
+{
+	size_t length = strlen(name);
+	enum function_kind kind = HANDLED;
+	bool is_known = false;
+
+	for (size_t i = 0; i < FUNCTION_COUNT; i++)
+		if (is_version_of(functions[i].name, name, length)) {
+			is_known = true;
+			kind = functions[i].kind > kind ? functions[i].kind : kind;
+		}
+	if (!is_known)
+		return kind_of_unknown(name);
+	return kind == HANDLED ? FLUSHES : kind;
+}
+
+static unsigned take_stub(const char *name, enum function_kind kind, void *real)
+{
+	unsigned stub;
+
+	for (stub = STUBS_ROWS; stub < stubs_used; stub++)
+		if (try_targets[stub] == real)
+			return stub;
+	if (stub == STUBS_COUNT)
+		return 0;
+	stubs[stub] = (struct stub){.name = strdup(name), .kind = kind};
+	if (!stubs[stub].name)
+		return 0;
+	try_targets[stub] = real;
+	try_always[stub] = kind > FLUSHES;
+	stubs_used++;
+	return stub;
+}
+
+/* In front of real; where there are no stubs left nothing is put off any more. */
+static void *stub_for(const char *name, enum function_kind kind, void *real)
+{
+	unsigned stub;
+
+	if (kind == ASKS)
+		return real;
+	pthread_mutex_lock(&stubs_lock);
+	stub = take_stub(name, kind, real);
+	pthread_mutex_unlock(&stubs_lock);
+	if (stub)
+		return stubs_address(stub);
+	deferred_stop(TRY_NO_MEMORY);
+	return real;
+}
+
+static bool is_ours(const void *address)
+{
+	for (size_t i = 0; i < HANDLER_COUNT; i++)
+		if (handlers[i].function == address)
+			return true;
+	return false;
+}
+
+/* cuGetProcAddress found real. */
+static void *replace_by_version(const char *name, int version, bool is_per_thread, void *real)
+{
+	for (size_t i = 0; i < HANDLER_COUNT; i++) {
+		const struct handler *handler = &handlers[i];
+		bool has_two = handler->is_per_thread || (i + 1 < HANDLER_COUNT && handlers[i + 1].is_per_thread);
+
+		if (!strcmp(handler->name, name) && version >= handler->version &&
+		    (!has_two || handler->is_per_thread == is_per_thread))
+			return handler->function;
+	}
+	return stub_for(name, kind_of_versions(name), real);
+}
+
+/* dlsym found real, by the very name that the driver exports. */
+static void *replace_exported(const char *name, void *real)
+{
+	for (size_t i = 0; i < HANDLER_COUNT; i++)
+		if (!strcmp(handlers[i].exported, name))
+			return handlers[i].function;
+	for (size_t i = 0; i < FUNCTION_COUNT; i++)
+		if (!strcmp(functions[i].name, name))
+			return stub_for(name, functions[i].kind, real);
+	return stub_for(name, kind_of_unknown(name), real);
+}
+
+static bool is_driver_name(const char *name)
+{
+	return name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
+}
+
+void *try_dlsym(void *library, const char *name)
+{
+	void *real;
+
+	if (!name || !is_driver_name(name) || !process_is_wanted() || library == (void *)-1l /* RTLD_NEXT */) {
+		driver_find_dlsym(); /* so that there is one to go on to */
+		return NULL;
+	}
+	real = driver_dlsym(library, name);
+	if (!real || real != driver_symbol(name))
+		return NULL;
+	process_start();
+	return replace_exported(name, real);
+}
+
+CUresult try_get_proc_address_v2(const char *name, void **function, int version, cuuint64_t flags,
+				 CUdriverProcAddressQueryResult *status)
+{
+	const struct driver *driver = driver_open();
+	CUresult result;
+
+	if (!driver->get_proc_address)
+		return CUDA_ERROR_NOT_FOUND;
+	result = driver->get_proc_address(name, function, version, flags, status);
+	if (result != CUDA_SUCCESS || !name || !function || !*function || !process_is_wanted() || is_ours(*function))
+		return result;
+	process_start();
+	*function = replace_by_version(name, version, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, *function);
+	return result;
+}
+
+CUresult try_get_proc_address(const char *name, void **function, int version, cuuint64_t flags)
+{
+	return try_get_proc_address_v2(name, function, version, flags, NULL);
+}

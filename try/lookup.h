@@ -1,0 +1,10 @@
+/*
+ * lookup.h - what a program gets that looks up a function of the driver.
+ */
+#ifndef ROOFLINE_TRY_LOOKUP_H
+#define ROOFLINE_TRY_LOOKUP_H
+
+/* The function in front of which a stub stands. */
+const char *lookup_stub_name(unsigned stub);
+
+#endif

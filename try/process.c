@@ -1,0 +1,70 @@
+#define _GNU_SOURCE
+#include "process.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counts.h"
+#include "deferred.h"
+
+static bool is_wanted[TRY_STRATEGY_COUNT];
+static bool is_any_wanted, is_stubborn;
+static bool is_started;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static const char *const strategies[] = {
+#define STRATEGY_NAME(constant, name, meaning) name,
+	TRY_STRATEGIES(STRATEGY_NAME)
+#undef STRATEGY_NAME
+};
+
+/* At the start, while nobody changes the environment. */
+__attribute__((constructor)) static void read_strategies(void)
+{
+	const char *list = getenv("ROOFLINE_TRY"), *always = getenv("ROOFLINE_TRY_ALWAYS");
+
+	for (; list && *list; list += strcspn(list, ","), list += *list == ',')
+		for (int i = 0; i < TRY_STRATEGY_COUNT; i++)
+			if (strlen(strategies[i]) == strcspn(list, ",") &&
+			    !strncmp(list, strategies[i], strlen(strategies[i])))
+				is_wanted[i] = is_any_wanted = true;
+	is_stubborn = always && *always;
+	if (is_any_wanted)
+		counts_open(getenv("ROOFLINE_TRY_OUTPUT"));
+}
+
+bool process_is_wanted(void)
+{
+	return is_any_wanted;
+}
+
+bool process_wants(enum try_strategy strategy)
+{
+	return is_wanted[strategy];
+}
+
+bool process_is_stubborn(void)
+{
+	return is_stubborn;
+}
+
+static void start(void)
+{
+	is_started = true;
+	pthread_atfork(deferred_before_fork, deferred_after_fork, deferred_forked);
+	atexit(process_end);
+}
+
+void process_start(void)
+{
+	pthread_once(&once, start);
+}
+
+void process_end(void)
+{
+	if (!is_started)
+		return;
+	deferred_end();
+	counts_write();
+}

@@ -1,0 +1,24 @@
+/*
+ * process.h - what is asked of this process, its start, its children and its end.
+ */
+#ifndef ROOFLINE_TRY_PROCESS_H
+#define ROOFLINE_TRY_PROCESS_H
+
+#include <stdbool.h>
+
+#include "roofline/try.h"
+
+/* Whether ROOFLINE_TRY names a strategy. */
+bool process_is_wanted(void);
+bool process_wants(enum try_strategy strategy);
+
+/* Whether it goes on where it does not pay. */
+bool process_is_stubborn(void);
+
+/* The program uses the driver: from now on its forks and its end are watched. */
+void process_start(void);
+
+/* What was put off is given to the driver, and what was reached is written.  Again as often as there is more. */
+void process_end(void);
+
+#endif

@@ -1,0 +1,144 @@
+#include "worth.h"
+
+#include "process.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	/* A launch takes 2 to 2.5 us; where the program itself takes several times as long a graph can save little. */
+	SLOW_NS = 8000,
+	LAUNCH_NS = 2500,
+	LONGEST_INTERVAL_NS = 20000, /* longer ones are waits */
+	SMOOTHING = 32,
+	TRIED_NS = 9000000,
+	BARE_NS = 1000000,
+	TRIED_MOST_NS = 500000000,
+	LONGEST_TIMES = 10, /* so many times as long a window waits for the function with which it began */
+	LAUNCHES_LEAST = 8,
+	WINDOWS = 31,
+	WINDOWS_LEAST = 5,
+	GAIN_LEAST_PERCENT = 1
+};
+
+struct windows {
+	double ns_per_launch[WINDOWS];
+	unsigned count;
+};
+
+static struct state {
+	uint64_t last_ns; /* 0: the program waited since the last launch */
+	uint64_t interval_ns;
+	uint64_t start_ns, launches;
+	unsigned stub; /* with which the window began */
+	bool is_bare, is_slow;
+	uint64_t tried_ns;
+	struct windows tried, bare;
+} state = {.tried_ns = TRIED_NS};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* From one launch to the next, without what the launch itself takes. */
+static void measure_interval(uint64_t now)
+{
+	uint64_t interval = now - state.last_ns, launch = state.is_bare || state.is_slow ? LAUNCH_NS : 0;
+
+	if (!state.last_ns)
+		return;
+	interval = interval > LONGEST_INTERVAL_NS ? LONGEST_INTERVAL_NS : interval;
+	interval = interval > launch ? interval - launch : 0;
+	state.interval_ns += interval / SMOOTHING;
+	state.interval_ns -= state.interval_ns / SMOOTHING;
+}
+
+enum worth worth_of_launch(void)
+{
+	uint64_t now = now_ns();
+
+	if (process_is_stubborn())
+		return WORTH_IT;
+	measure_interval(now);
+	state.last_ns = now;
+	state.launches++;
+	if (state.is_bare)
+		return WORTH_COMPARING;
+	state.is_slow = state.interval_ns > SLOW_NS;
+	return state.is_slow ? WORTH_SLOW_PROGRAM : WORTH_IT;
+}
+
+bool worth_is_comparing(void)
+{
+	return state.is_bare;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(const struct windows *windows)
+{
+	unsigned count = windows->count < WINDOWS ? windows->count : WINDOWS;
+	double sorted[WINDOWS];
+
+	memcpy(sorted, windows->ns_per_launch, count * sizeof(sorted[0]));
+	qsort(sorted, count, sizeof(sorted[0]), compare_doubles);
+	return sorted[count / 2];
+}
+
+static bool pays(void)
+{
+	if (state.bare.count < WINDOWS_LEAST || state.tried.count < WINDOWS_LEAST)
+		return true;
+	return median(&state.tried) * (100 + GAIN_LEAST_PERCENT) < median(&state.bare) * 100;
+}
+
+static bool is_over(uint64_t passed_ns, unsigned stub)
+{
+	uint64_t length_ns = state.is_bare ? BARE_NS : state.tried_ns;
+
+	if (state.launches < LAUNCHES_LEAST)
+		return false;
+	return (passed_ns >= length_ns && stub == state.stub) || passed_ns >= LONGEST_TIMES * length_ns;
+}
+
+static void keep(struct windows *windows, uint64_t passed_ns)
+{
+	windows->ns_per_launch[windows->count++ % WINDOWS] = (double)passed_ns / (double)state.launches;
+}
+
+bool worth_at_boundary(unsigned stub)
+{
+	uint64_t now = now_ns(), passed_ns = now - state.start_ns;
+
+	if (process_is_stubborn())
+		return false;
+	state.last_ns = 0;
+	if (state.start_ns && !is_over(passed_ns, stub))
+		return false;
+	if (state.start_ns)
+		keep(state.is_bare ? &state.bare : &state.tried, passed_ns);
+	/* Once it is known to pay it is asked again more and more seldom. */
+	if (state.bare.count > WINDOWS_LEAST && state.is_bare && state.tried_ns < TRIED_MOST_NS)
+		state.tried_ns *= 2;
+	state.is_bare = state.start_ns && !state.is_bare;
+	state.start_ns = now;
+	state.launches = 0;
+	state.stub = stub;
+	return !pays();
+}
+
+void worth_reset(void)
+{
+	state = (struct state){.tried_ns = TRIED_NS};
+}
