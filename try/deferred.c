@@ -107,7 +107,8 @@ static bool is_same_launch(const struct item *a, const struct item *b)
 static unsigned find_repetition(void)
 {
 	for (unsigned i = count - 2; i > count / 2; i--)
-		if (is_same_launch(&items[i], &items[0]) && is_same_launch(&items[i + 1], &items[1]))
+		if (is_same_launch(&items[i], &items[0]) &&
+		    is_same_launch(&items[i + 1], &items[1]))
 			return i;
 	return count;
 }
@@ -118,7 +119,8 @@ static bool is_possible(const struct shape *shape)
 	       shape->grid[1] <= 0xffff && shape->grid[2] <= 0xffff;
 }
 
-static enum try_reason why_not_now(const struct launch *launch, struct kernel **kernel, CUcontext *current)
+static enum try_reason why_not_now(const struct launch *launch, struct kernel **kernel,
+				   CUcontext *current)
 {
 	enum worth worth;
 
@@ -175,7 +177,8 @@ static enum try_reason put(const struct launch *launch, enum try_reason known)
 {
 	struct kernel *kernel = NULL;
 	CUcontext current = NULL;
-	enum try_reason reason = known != TRY_REASON_COUNT ? known : why_not_now(launch, &kernel, &current);
+	enum try_reason reason =
+		known != TRY_REASON_COUNT ? known : why_not_now(launch, &kernel, &current);
 
 	counts_add(TRY_LAUNCHES_SEEN, 1);
 	if (reason == TRY_REASON_COUNT) {
@@ -188,12 +191,14 @@ static enum try_reason put(const struct launch *launch, enum try_reason known)
 	return reason;
 }
 
-bool deferred_put(const struct launch *launch, enum try_reason known, enum try_reason *reason, CUresult *late)
+bool deferred_put(const struct launch *launch, enum try_reason known, enum try_reason *reason,
+		  CUresult *late)
 {
 	*reason = __atomic_load_n(&stopped, __ATOMIC_RELAXED);
 	if (is_inside)
 		return false;
-	if (*reason == TRY_REASON_COUNT && !(process_wants(TRY_GRAPH) && driver_open()->is_complete))
+	if (*reason == TRY_REASON_COUNT &&
+	    !(process_wants(TRY_GRAPH) && driver_open()->is_complete))
 		deferred_stop(*reason = TRY_UNKNOWN_PARAMETERS);
 	if (*reason != TRY_REASON_COUNT) {
 		counts_add(TRY_LAUNCHES_SEEN, 1);
@@ -295,12 +300,14 @@ void deferred_stop(enum try_reason reason)
 	int none = TRY_REASON_COUNT;
 
 	if (is_inside) {
-		__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
 		return;
 	}
 	enter();
 	flush_until(count);
-	__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&stopped, &none, (int)reason, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
 	__atomic_store_n(&try_pending, 0, __ATOMIC_RELEASE);
 	leave();
 }

@@ -16,7 +16,8 @@ enum {
 	TRIED_NS = 9000000,
 	BARE_NS = 1000000,
 	TRIED_MOST_NS = 500000000,
-	LONGEST_TIMES = 10, /* so many times as long a window waits for the function with which it began */
+	LONGEST_TIMES =
+		10, /* so many times as long a window waits for the function with which it began */
 	LAUNCHES_LEAST = 8,
 	WINDOWS = 31,
 	WINDOWS_LEAST = 5,
@@ -49,7 +50,8 @@ static uint64_t now_ns(void)
 /* From one launch to the next, without what the launch itself takes. */
 static void measure_interval(uint64_t now)
 {
-	uint64_t interval = now - state.last_ns, launch = state.is_bare || state.is_slow ? LAUNCH_NS : 0;
+	uint64_t interval = now - state.last_ns,
+		 launch = state.is_bare || state.is_slow ? LAUNCH_NS : 0;
 
 	if (!state.last_ns)
 		return;
@@ -109,12 +111,14 @@ static bool is_over(uint64_t passed_ns, unsigned stub)
 
 	if (state.launches < LAUNCHES_LEAST)
 		return false;
-	return (passed_ns >= length_ns && stub == state.stub) || passed_ns >= LONGEST_TIMES * length_ns;
+	return (passed_ns >= length_ns && stub == state.stub) ||
+	       passed_ns >= LONGEST_TIMES * length_ns;
 }
 
 static void keep(struct windows *windows, uint64_t passed_ns)
 {
-	windows->ns_per_launch[windows->count++ % WINDOWS] = (double)passed_ns / (double)state.launches;
+	windows->ns_per_launch[windows->count++ % WINDOWS] =
+		(double)passed_ns / (double)state.launches;
 }
 
 bool worth_at_boundary(unsigned stub)
