@@ -65,12 +65,16 @@ static CUresult CUDAAPI not_found(void)
 
 const char *lookup_stub_name(unsigned stub)
 {
-	return stub < STUBS_ROWS ? functions[stub - 1].name : stubs[stub].name;
+	if (stub < STUBS_ROWS)
+		return functions[stub - 1].name;
+	return stub < STUBS_COUNT ? stubs[stub].name : "";
 }
 
 static enum function_kind stub_kind(unsigned stub)
 {
-	return stub < STUBS_ROWS ? functions[stub - 1].kind : stubs[stub].kind;
+	if (stub < STUBS_ROWS)
+		return functions[stub - 1].kind;
+	return stub < STUBS_COUNT ? stubs[stub].kind : FLUSHES;
 }
 
 void *try_resolve(unsigned stub)
